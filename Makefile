@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make          builds into build/
 # make check    tests without root, and without packages beyond the build's
-# make test     all tests; demo, demo-all, bench, lint, fuzz, install, deb, dist: see README.md
+# make test     all tests; demo, demo-all, bench, lint, fuzz, install, deb, dist: see README.md, CONTRIBUTING.md
 #   O=DIR          build folder (default build)
 #   SAN=1          AddressSanitizer and UndefinedBehaviorSanitizer, into build-san
 #   WERROR=1       warnings are errors
@@ -111,7 +111,7 @@ $(O)/gen/page_js.h: $(wildcard render/page/*.js)
 $(O)/render/page.o: $(O)/gen/page_js.h $(O)/gen/page_css.h
 
 # The report's, which is one script: its files in this order, in a scope of their own.
-REPORT_JS := $(addprefix engine/report/page/,words.js data.js sorting.js timeline.js waits.js tables.js filter.js)
+REPORT_JS := $(addprefix engine/report/page/,words.js data.js sorting.js timeline.js waits.js requests.js tables.js filter.js)
 $(O)/gen/report_js.h: $(REPORT_JS) render/embed.sh
 	@mkdir -p $(@D)
 	$(Q){ echo '"use strict"; {'; cat $(REPORT_JS); echo '}'; } | sh render/embed.sh report_js >$@.tmp && mv $@.tmp $@

@@ -34,6 +34,9 @@ bench-hours: all # memory, descriptors and loss over an hour, beside a load that
 	@bash bench/hours.sh $(O)
 bench-programs: all # how long the BPF programs run
 	@bash bench/programs.sh 5 $(O)
+bench-interpreted: all unit # what frames of interpreted code cost, and whether they are right
+	@bash bench/interpreted.sh $(O)
+	@bash bench/paths.sh $(O) 25
 bench-picture: all $(O)/bench/cost # from the command line to the picture of a busy database, beside perf
 	@bash bench/picture.sh $(O)
 bench-requests: all # what recording requests at sockets costs redis, nginx and MariaDB
@@ -42,6 +45,8 @@ bench-sizes: all # bytes an event of servers, with what was waited for and witho
 	@bash bench/sizes.sh $(O)
 bench-stacks: all $(O)/chainload-nofp # user stacks of real programs, by this and by other recorders
 	@bash bench/stacks.sh $(O)
+bench-languages: deps-test # what the options cost that docs/languages.md asks Node.js and Java for
+	@bash bench/languages.sh
 bench-sources: all # what samples, objects, disk requests, interrupts and user stacks cost
 	@bash bench/sources.sh $(O)
 bench-start: all # how long recorders take to begin and to end
@@ -50,4 +55,4 @@ bench-verify: all # compares stacks known without a walk with walked ones; takes
 	@bash bench/verify.sh $(O)
 
 .PHONY: bench bench-check bench-alternate bench-overhead bench-import bench-render bench-engine bench-exports bench-flight \
-	bench-hours bench-picture bench-programs bench-requests bench-sizes bench-sources bench-stacks bench-start bench-tables bench-verify
+	bench-hours bench-interpreted bench-languages bench-picture bench-programs bench-requests bench-sizes bench-sources bench-stacks bench-start bench-tables bench-verify

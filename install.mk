@@ -6,6 +6,7 @@
 INSTALL ?= install
 BINDIR   = $(DESTDIR)$(PREFIX)/bin
 MANDIR   = $(DESTDIR)$(PREFIX)/share/man
+UNITDIR  = $(DESTDIR)$(PREFIX)/lib/systemd/system
 DOCDIR   = $(DESTDIR)$(PREFIX)/share/doc/wakeup-chains
 BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS  ?= $(PREFIX)/share/zsh/site-functions
@@ -15,14 +16,15 @@ INSTALLED := chaincap chainwalk chaingraph
 ALIASES = $(BINDIR)/flamegraph:chaingraph $(MANDIR)/man1/flamegraph.1:chaingraph.1 \
 	$(DESTDIR)$(BASH_COMPLETIONS)/flamegraph:chaingraph
 install: all
-	$(INSTALL) -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(DOCDIR) \
+	$(INSTALL) -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(DOCDIR) $(UNITDIR) \
 		$(DESTDIR)$(BASH_COMPLETIONS) $(DESTDIR)$(ZSH_COMPLETIONS)
 	$(INSTALL) -m 755 $(O)/chaincap $(O)/chainwalk $(BINDIR)
 	$(INSTALL) -m 755 $(O)/flamegraph $(BINDIR)/chaingraph
 	$(INSTALL) -m 644 docs/chaincap.1 docs/chainwalk.1 $(MANDIR)/man1
 	$(INSTALL) -m 644 docs/flamegraph.1 $(MANDIR)/man1/chaingraph.1
 	$(INSTALL) -m 644 docs/chain-trace.5 $(MANDIR)/man5
-	$(INSTALL) -m 644 CHANGELOG.md docs/chain-semantics.md docs/trace-format.md docs/security.md $(DOCDIR)
+	$(INSTALL) -m 644 CHANGELOG.md docs/chain-semantics.md docs/trace-format.md docs/security.md docs/permanent.md $(DOCDIR)
+	$(INSTALL) -m 644 docs/systemd/chaincap.service $(UNITDIR)
 	$(INSTALL) -m 644 $(INSTALLED:%=docs/completions/%) $(DESTDIR)$(BASH_COMPLETIONS)
 	$(INSTALL) -m 644 $(INSTALLED:%=docs/completions/_%) $(DESTDIR)$(ZSH_COMPLETIONS)
 ifneq ($(FLAMEGRAPH),no)
@@ -33,6 +35,7 @@ ifneq ($(FLAMEGRAPH),no)
 endif
 uninstall:
 	rm -f $(INSTALLED:%=$(BINDIR)/%) $(INSTALLED:%=$(MANDIR)/man1/%.1) $(MANDIR)/man5/chain-trace.5 \
+		$(UNITDIR)/chaincap.service \
 		$(INSTALLED:%=$(DESTDIR)$(BASH_COMPLETIONS)/%) $(INSTALLED:%=$(DESTDIR)$(ZSH_COMPLETIONS)/_%)
 	rm -rf $(DOCDIR)
 	@for a in $(ALIASES); do \

@@ -22,6 +22,7 @@ started=
 clean_up() {
 	for pid in $started; do kill "$pid" 2>/dev/null || true; done
 	wait 2>/dev/null || true
+	[ ! -e "$dir/compiled" ] || sed 's|.*|/tmp/perf-&.map|' "$dir/compiled" | xargs rm -f
 	rm -rf "$dir"
 }
 # shellcheck source=bench/begin.sh
@@ -73,6 +74,8 @@ END_PY
 
 # Functions that did not exist before, compiled when they have run often.
 cat >"$dir/compiles.js" <<'END_JS'
+// Its perf map is to be removed in the end.
+require("fs").appendFileSync("compiled", process.pid + "\n");
 let n = 0;
 function turn() {
 	const f = new Function("a", `let s = ${n}; for (let i = 0; i < a; i++) s = (s * 31 + i) | 0; return s;`);

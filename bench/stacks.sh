@@ -91,7 +91,7 @@ look() {
 	done
 	mv "$dir/offcputime.out" "$dir/offcputime.stacks"
 	# shellcheck disable=SC2046 # a list
-	"$O/chainwalk" -v -U --format=events $(printf -- '-p %s ' $server_pids) "$dir/trace" >"$dir/chaincap.stacks" 2>"$dir/chainwalk.err"
+	"$O/chainwalk" -v --native -U --format=events $(printf -- '-p %s ' $server_pids) "$dir/trace" >"$dir/chaincap.stacks" 2>"$dir/chainwalk.err"
 }
 
 # row PROGRAM THREADS FRAMES, and for each recorder FOUND ORDER WHOLE

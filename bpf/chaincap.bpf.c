@@ -196,17 +196,105 @@ static __always_inline void record_of_thread(__u32 kind, __u64 now, __u32 tid)
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 }
 
+#define MIX_FACTOR 0x9e3779b97f4a7c15ULL
+
+/* Random for each recording, set before loading. */
+const volatile __u64 hash_seed = 0;
+
+/*
+ * A hash of words that ends in 64 bits without a seed, or begun with one, where whoever chooses two
+ * of its words could gain only his own confusion.
+ */
+static __always_inline __u64 mix(__u64 h, __u64 v)
+{
+	h = (h ^ v) * MIX_FACTOR;
+	return h ^ h >> 29;
+}
+
+/*
+ * The same where a program chooses words of a hash that is compared with others' (addresses of
+ * sockets). Of mix(), the topmost bit of v is the topmost bit before the shift whatever h is, so
+ * that two words can undo each other; here what it changes depends on h, which begins with
+ * hash_seed.
+ */
+static __always_inline __u64 mix_chosen(__u64 h, __u64 v)
+{
+	h ^= v;
+	h = h * MIX_FACTOR ^ (h & 0xffffffff) * (h >> 32);
+	return h ^ h >> 29;
+}
+
+/*
+ * Kinds of events that have stacks: switches, both kinds of wakings, samples, requests to disks and
+ * of clients.
+ */
+#define STACK_KINDS (WIRE_WAKING_NEW + 4)
+
+static __always_inline __u32 stack_kind(__u32 kind)
+{
+	if (kind <= WIRE_WAKING_NEW)
+		return kind;
+	if (kind == WIRE_REQUEST || kind == WIRE_PROBED) /* see answer_stacks() */
+		return STACK_KINDS - 1;
+	return kind == WIRE_DISK_REQUEST ? STACK_KINDS - 2 : STACK_KINDS - 3;
+}
+
 #include "registers.h"
+#include "interpreter.h"
+#include "code_objects.h"
 #include "stack.h"
 #include "kernel_stack.h"
 #include "user_layout.h"
 #include "unwind.h"
 #include "user_stack.h"
+#include "lock_owner.h"
 #include "object_key.h"
 #include "objects.h"
 #include "ready.h"
 #include "context.h"
 #include "stolen_time.h"
+
+/* ---- the recorder's own time --------------------------------------------------------------- */
+
+/* Since when the recorder has had this CPU; 0: that is not known. */
+MAP(recorder_since, PERCPU_ARRAY, 1, __u32, __u64);
+
+/*
+ * The recorder goes off this CPU. ran: how long the thread has run by the kernel's own account, at
+ * most; 0: not known. Some hosts hide switches: then it had the CPU for less than since it was last
+ * seen to come.
+ */
+static __always_inline void record_recorder(__u64 now, __u64 ran)
+{
+	__u64 *since, from = record_from_ns;
+	struct wire_stolen *ev;
+	__u32 zero = 0;
+
+	since = bpf_map_lookup_elem(&recorder_since, &zero);
+	if (!since || !(*since || ran))
+		return;
+	if (*since > from)
+		from = *since;
+	if (ran && now - ran > from)
+		from = now - ran;
+	*since = 0;
+	if (!is_recording(now) || now <= from)
+		return;
+	ev = record_event(WIRE_RECORDER, now, struct wire_stolen);
+	if (!ev)
+		return;
+	ev->ns = now - from;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void recorder_comes(__u64 now)
+{
+	__u32 zero = 0;
+	__u64 *since = bpf_map_lookup_elem(&recorder_since, &zero);
+
+	if (since)
+		*since = now;
+}
 
 /* ---- switch and waking --------------------------------------------------------------------- */
 
@@ -374,6 +462,26 @@ static __always_inline int record_waking(void *ring, struct wire_kind_state *k, 
 	return 0;
 }
 
+/* A thread is put on the run queue of a CPU; woken: that is a part of waking it. */
+static __always_inline void record_queue(__u64 now, __u32 tid, __u32 cpu, bool woken)
+{
+	struct wire_queue *ev = record_event(WIRE_QUEUE, now, struct wire_queue);
+
+	if (!ev)
+		return;
+	ev->tid = tid;
+	ev->place = cpu << 1 | woken;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+}
+
+/* The CPU on whose run queue a task is that has just been woken for the first time. */
+static __always_inline __u32 first_cpu(__u64 task)
+{
+	if (bpf_core_field_exists(((struct task_struct *)0)->thread_info.cpu))
+		return FIELD(task_struct, task, thread_info.cpu);
+	return BPF_CORE_READ((struct task_struct___before_5_16 *)task, cpu);
+}
+
 /*
  * Whether the CPU quota of a control group of the current thread, which goes off its CPU ready to
  * run, is used up. Since 6.18 threads are taken off the queue one by one (throttle_cfs_rq_work()).
@@ -396,7 +504,7 @@ int on_stacks(unsigned long long *ctx)
 	__u32 tid = task->pid, kind = WIRE_SWITCH, state = 0, kstack = 0, ustack = 0;
 	__u32 object = 0;
 	/* The first argument of sched_switch is a bool, that of the others a task. */
-	bool is_switch = ctx[0] <= 1;
+	bool is_switch = ctx[0] <= 1, recorder;
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_kind_state *k;
 	struct workspace *w;
@@ -409,21 +517,22 @@ int on_stacks(unsigned long long *ctx)
 		read_other((void *)ctx[0], &other);
 		kind = waking_kind(&other);
 	}
-	if (!is_recording(now))
-		return 0;
+	recorder = is_recorder(task->tgid);
 	if (is_recorder(other.tgid)) {
-		if (!is_switch)
-			return 0;
+		if (is_switch && !recorder)
+			recorder_comes(now);
 		other.tid = 0;
 	}
+	if (!is_recording(now) || !(is_switch || other.tid))
+		return 0;
 	if (is_switch) {
 		/* The recorder counts as idle: a switch between both is none. */
-		if (is_recorder(task->tgid))
+		if (recorder)
 			tid = 0;
 		if (!tid && !other.tid)
-			return 0;
+			goto recorder;
 		state = tid ? switch_state(ctx, task) : 0;
-	} else if (is_helper(task->tgid)) {
+	} else if (recorder && (__u32)task->tgid != self_tgid) {
 		tid = self_tgid;
 	}
 	k = bpf_map_lookup_elem(&kinds, &kind);
@@ -461,6 +570,11 @@ int on_stacks(unsigned long long *ctx)
 		record_switch_object(ring, k, now, tid, other.tid, kstack, ustack, state, object);
 	else
 		record_waking(ring, k, now, kind, tid, &other, kstack, ustack);
+	if (is_switch && object)
+		record_holder(tid, now);
+	/* Interrupts are off here, too, so that this is not nested in on_migrate(). */
+	if (kind == WIRE_WAKING_NEW)
+		record_queue(now, other.tid, first_cpu(ctx[0]), true);
 	if (!is_switch && find_objects && other.off_queue && other.state & TASK_SLEEPS)
 		record_ready(ctx[0], other.tid, now);
 	/* A preempted thread may be in the middle of changing it. */
@@ -475,6 +589,9 @@ int on_stacks(unsigned long long *ctx)
 		record_steal(task, now);
 out:
 	*(volatile __u64 *)&k->busy = 0;
+recorder:
+	if (is_switch && recorder && !is_recorder(other.tgid))
+		record_recorder(now, task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime);
 	return 0;
 }
 
@@ -487,23 +604,17 @@ out:
 
 /*
  * A thread gets another run queue: set_task_cpu(). All changes go through it, except that of a new
- * thread before its first run. A thread that is being woken is on no queue yet.
+ * thread before its first run, which on_stacks() records. A thread that is being woken is on no
+ * queue yet.
  */
 SEC("tp_btf/sched_migrate_task")
 int on_migrate(unsigned long long *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	__u64 now = bpf_ktime_get_ns();
-	struct wire_queue *ev;
 
-	if (!is_recording(now) || is_recorder(task->tgid))
-		return 0;
-	ev = record_event(WIRE_QUEUE, now, struct wire_queue);
-	if (!ev)
-		return 0;
-	ev->tid = task->pid;
-	ev->place = (__u32)ctx[1] << 1 | !task->on_rq;
-	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	if (is_recording(now) && !is_recorder(task->tgid))
+		record_queue(now, task->pid, (__u32)ctx[1], !task->on_rq);
 	return 0;
 }
 

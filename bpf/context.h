@@ -40,21 +40,14 @@ struct {
 /* In glibc: where the thread pointer leads to the table of modules, and the size of its entries. */
 #if defined(__TARGET_ARCH_x86)
 #define MODULES_AT 8
-#define thread_pointer(task) ((__u64)UNTRUSTED(task_struct, task)->thread.fsbase)
 /* Whether the argument of a descriptor is an offset: the static blocks lie below that address. */
 #define is_static_offset(arg) ((__s64)(arg) < 0)
 #elif defined(__TARGET_ARCH_arm64)
 #define MODULES_AT 0
-#define thread_pointer(task) ((__u64)UNTRUSTED(task_struct, task)->thread.uw.tp_value)
 /* Above it; nothing is mapped at such small addresses. */
 #define is_static_offset(arg) ((arg) < (1u << 20))
 #endif
 #define MODULE_SIZE 16
-
-static __always_inline bool read_words(__u64 *to, __u32 n, __u64 at)
-{
-	return !bpf_probe_read_user(to, n * sizeof(*to), (void *)at);
-}
 
 /*
  * The address of the variable in a module's block of the thread; 0: the thread has no such block.
@@ -159,14 +152,14 @@ static __always_inline __u32 route_object(struct wire_object *o, __u32 tgid, __u
 {
 	const __u64 *words = (void *)o->path;
 	void *ring = this_ring();
-	__u64 a = n, b = ~0ull - n;
+	__u64 a = hash_seed + n, b = ~a;
 
 	if (!ring)
 		return 0;
 #pragma unroll
 	for (__u32 i = 0; i < WIRE_ROUTE_MAX / 8; i++) {
-		a = mix(a, words[i]);
-		b = mix(b, words[i] ^ a);
+		a = mix_chosen(a, words[i]);
+		b = mix_chosen(b, words[i] ^ a);
 	}
 	__builtin_memset(&o->key, 0, sizeof(o->key));
 	o->owner = 0;

@@ -28,10 +28,13 @@ struct cfs_rq {
 struct sched_entity {
 	struct cfs_rq *cfs_rq;	     /* with CONFIG_FAIR_GROUP_SCHED */
 	unsigned char sched_delayed; /* since 6.12: asleep, but still on the queue */
+	/* Time on a CPU: in all, and when it came on its present one. */
+	__u64 sum_exec_runtime, prev_sum_exec_runtime;
 };
 
 struct thread_info {
 	__u32 status; /* x86-64 */
+	__u32 cpu;    /* since 5.16 */
 };
 
 /* Where the thread's own variables are. */
@@ -47,6 +50,14 @@ struct thread_struct {
 };
 #endif
 
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
@@ -58,6 +69,8 @@ struct task_struct {
 	int exit_state;
 	int pid;
 	int tgid;
+	struct pid *thread_pid;
+	struct hlist_node pid_links[1];
 	__u64 start_time;
 	__u64 self_exec_id;
 	unsigned long nvcsw, nivcsw;
@@ -125,6 +138,11 @@ struct pt_regs {
 	__s32 syscallno; /* -1: it did not come by a system call */
 };
 #endif
+
+/* Where the CPU was before. */
+struct task_struct___before_5_16 {
+	unsigned int cpu;
+};
 
 /* Before 5.14 the state was a signed long of another name. */
 struct task_struct___before_5_14 {
@@ -291,11 +309,33 @@ struct proto_ops {
 	void *sendpage; /* before 6.5, when sendfile() did not pass sock_send_length */
 };
 
+/* ---- thread ids ---- */
+
+struct xarray {
+	void *xa_head;
+};
+
+struct xa_node {
+	unsigned char shift;
+	void *slots[1];
+};
+
+struct idr {
+	struct xarray idr_rt;
+};
+
+struct pid_namespace {
+	struct idr idr;
+};
+
 struct upid {
 	int nr;
+	struct pid_namespace *ns;
 };
 
 struct pid {
+	unsigned int level;
+	struct hlist_head tasks[1];
 	struct upid numbers[1];
 };
 
@@ -365,17 +405,10 @@ struct bpf_iter__unix {
 	struct unix_sock *unix_sk;
 };
 
-struct bpf_iter__bpf_map_elem {
+struct bpf_iter__task_file {
 	struct bpf_iter_meta *meta;
-	struct bpf_map *map;
-	void *key, *value;
-};
-
-struct bpf_iter__bpf_sk_storage_map {
-	struct bpf_iter_meta *meta;
-	struct bpf_map *map;
-	struct sock *sk;
-	void *value;
+	struct task_struct *task;
+	struct file *file;
 };
 
 #pragma clang attribute pop

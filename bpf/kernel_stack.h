@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * kernel_stack.h - the id of the current thread's kernel stack. A stack that was seen before is
- * recognized without a walk; chainwire.h explains how, and why that is exact. Part of
+ * recognized without a walk; chainwire_stacks.h explains how, and why that is exact. Part of
  * chaincap.bpf.c.
  */
 #pragma once

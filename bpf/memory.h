@@ -56,3 +56,8 @@ static __always_inline __u64 number_of(volatile __u64 *room, __u64 pointer)
 	*room = pointer;
 	return *room;
 }
+
+static __always_inline bool read_words(__u64 *to, __u32 n, __u64 at)
+{
+	return !bpf_probe_read_user(to, n * sizeof(*to), (void *)at);
+}

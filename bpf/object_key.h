@@ -178,9 +178,7 @@ __noinline __u64 faulted_file(__u64 regs, __u64 mm)
 
 /* ---- system calls --------------------------------------------------------------------------- */
 
-/* include/uapi/linux/futex.h */
-#define FUTEX_PRIVATE_FLAG 128
-#define FUTEX_CLOCK_REALTIME 256
+/* include/uapi/linux/futex.h, as those of lock_owner.h */
 #define FUTEX_LOCK_PI 6
 #define FUTEX_LOCK_PI2 13
 
@@ -315,10 +313,24 @@ static __always_inline void set_futex(struct wire_object_key *key, struct task_s
 		key->v[2] = lock_holder(t);
 }
 
+/* If the futex of a key lies in the lock of a Python interpreter, the key becomes that lock's. */
+static __always_inline bool set_gil(struct wire_object_key *key, struct task_struct *t, __u64 addr,
+				    bool current)
+{
+	__u64 gil = gil_with(t, addr, current);
+
+	if (!gil)
+		return false;
+	key->kind = WIRE_OBJECT_GIL;
+	key->v[0] = gil;
+	key->v[1] = key->v[2] = 0;
+	return true;
+}
+
 /*
- * Fills in o->key. Returns the struct file that is meant, or 1 if there is none, or 0 if what the
- * thread waits for is not known. current: t is the current thread; of others user memory is not
- * read.
+ * Fills in o->key, and o->holder. Returns the struct file that is meant, or 1 if there is none, or
+ * 0 if what the thread waits for is not known. current: t is the current thread; of others user
+ * memory is not read.
  */
 static __always_inline __u64 find_object_key(struct wire_object *o, struct task_struct *t,
 					     __u64 now, bool current)
@@ -372,6 +384,18 @@ static __always_inline __u64 find_object_key(struct wire_object *o, struct task_
 		return 1;
 	case WIRE_CALL_FUTEX:
 		set_futex(key, t, arg, args[1]);
+		if (!is_32 && set_gil(key, t, arg, current)) {
+			if (current)
+				o->holder = gil_holder(key->v[0]);
+			return 1;
+		}
+		/* The rwlock of a 32-bit program has other places. */
+		if (is_32 && (__u32)args[2] == WIRE_RWLOCK_CONTENDED)
+			return 1;
+		if (current)
+			o->holder = lock_owner(arg, (__u32)args[1], (__u32)args[2]);
+		else if (may_have_owner((__u32)args[1], (__u32)args[2]))
+			o->holder = (__u32)args[2];
 		return 1;
 	case WIRE_CALL_FUTEX2:
 		set_futex(key, t, arg, args[3] & FUTEX_PRIVATE_FLAG);

@@ -118,6 +118,8 @@ static __always_inline void put_mapping(struct wire_object *o, struct task_struc
 	file = number_of(&o->inode, s.file);
 	inode = (__u64)FIELD(file, file, f_inode);
 	o->inode = FIELD(inode, inode, i_ino);
+	inode = (__u64)FIELD(inode, inode, i_sb);
+	o->device = FIELD(super_block, inode, s_dev);
 	put_path(o, file);
 }
 
@@ -169,6 +171,7 @@ static __always_inline bool send_object(void *ring, struct wire_object *o, struc
 	o->peer = o->path_len = o->whole = 0;
 	o->shared = o->again = 0;
 	o->offset = o->inode = 0;
+	o->device = 0;
 	if (t && o->key.kind == WIRE_OBJECT_FUTEX)
 		put_mapping(o, t);
 	else if (o->key.kind == WIRE_OBJECT_UNIX)
@@ -191,11 +194,12 @@ static __always_inline bool send_object(void *ring, struct wire_object *o, struc
 
 static __always_inline __u64 hash_key(const struct wire_object_key *key)
 {
-	__u64 h = mix(WIRE_OBJECT, (__u64)key->tgid << 32 | (__u64)key->call << 16 | key->kind);
+	__u64 h = mix_chosen(hash_seed + WIRE_OBJECT,
+			     (__u64)key->tgid << 32 | (__u64)key->call << 16 | key->kind);
 
 #pragma unroll
 	for (int i = 0; i < 5; i++)
-		h = mix(h, key->v[i]);
+		h = mix_chosen(h, key->v[i]);
 	return h;
 }
 
@@ -235,6 +239,7 @@ static __always_inline __u32 object_of(struct task_struct *t, __u64 now, bool cu
 		return 0;
 	__builtin_memset(&o->key, 0, sizeof(o->key));
 	o->owner = t->tgid;
+	o->holder = 0;
 	file = find_object_key(o, t, now, current);
 	return file ? id_of_object(ring, o, t, now, file) : 0;
 }
@@ -245,8 +250,32 @@ __noinline __u32 object_id(__u64 now)
 	return object_of(bpf_get_current_task_btf(), now, true);
 }
 
-/* The same of a thread that is asleep. */
-static __always_inline __u32 listed_object(struct task_struct *t, __u64 now)
+/* The same of a thread that is asleep. The collector reads who holds a lock. */
+static __always_inline void list_object(struct wire_thread *t, struct task_struct *task)
 {
-	return object_of(t, now, false);
+	__u32 slot = OBJECT_OF_LISTED;
+	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
+
+	t->object = object_of(task, t->seen_ns, false);
+	if (!o || !t->object || !o->holder)
+		return;
+	t->lock = o->key.v[0];
+	t->lock_expects = o->holder;
+}
+
+/* Says who holds the lock that object_id() has just found, if that is known. */
+static __always_inline void record_holder(__u32 tid, __u64 now)
+{
+	__u32 slot = OBJECT_OF_SWITCH;
+	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
+	struct wire_holder *ev;
+
+	if (!o || !o->holder)
+		return;
+	ev = record_event(WIRE_HOLDER, now, struct wire_holder);
+	if (!ev)
+		return;
+	ev->tid = tid;
+	ev->holder = o->holder;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 }

@@ -17,6 +17,9 @@ const volatile __u32 self_tgid = 0;
 
 volatile __u32 helpers[WIRE_HELPERS] = {};
 
+/* The process that becomes the command that is recorded: until its exec it is the recorder's. */
+volatile __u32 waiting_command = 0; /* 0: there is none (any more) */
+
 /* The place of helper tgid, or WIRE_HELPERS. */
 static __always_inline __u32 helper_place(__u32 tgid)
 {
@@ -34,9 +37,14 @@ static __always_inline bool is_helper(__u32 tgid)
 	return tgid && helper_place(tgid) < WIRE_HELPERS;
 }
 
+static __always_inline bool is_waiting_command(__u32 tgid)
+{
+	return tgid && tgid == waiting_command;
+}
+
 static __always_inline bool is_recorder(__u32 tgid)
 {
-	return tgid == self_tgid || is_helper(tgid);
+	return tgid == self_tgid || is_helper(tgid) || is_waiting_command(tgid);
 }
 
 /* Process parent forked process child, which may have the id of one that has ended. */

@@ -35,6 +35,8 @@
 #define user_sp(regs) ((regs)->sp)
 #define user_fp(regs) ((regs)->bp)
 #define user_link(regs) 0ull
+/* Where thread-local variables are. */
+#define thread_pointer(task) ((__u64)UNTRUSTED(task_struct, task)->thread.fsbase)
 
 static __always_inline bool is_64bit(struct pt_regs *regs)
 {
@@ -155,6 +157,7 @@ static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
 #define user_sp(regs) ((regs)->sp)
 #define user_fp(regs) ((regs)->regs[DWARF_FP])
 #define user_link(regs) ((regs)->regs[DWARF_LR])
+#define thread_pointer(task) ((__u64)UNTRUSTED(task_struct, task)->thread.uw.tp_value)
 
 static __always_inline bool is_64bit(struct pt_regs *regs)
 {

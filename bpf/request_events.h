@@ -61,7 +61,7 @@ static __always_inline __u64 hash_unix_address(__u64 sk)
 	if (!address)
 		return 0;
 	len = (__u32)FIELD(unix_address, address, len);
-	h = len;
+	h = hash_seed + len;
 	address = ADDRESS(unix_address, address, name) + sizeof(struct sockaddr_un);
 	len -= sizeof(struct sockaddr_un);
 	if (len > sizeof(words))
@@ -71,7 +71,7 @@ static __always_inline __u64 hash_unix_address(__u64 sk)
 		return h;
 #pragma unroll
 	for (int i = 0; i < UNIX_ADDRESS_WORDS; i++)
-		h = mix(h, words[i]);
+		h = mix_chosen(h, words[i]);
 	return h;
 }
 

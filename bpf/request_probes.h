@@ -307,15 +307,20 @@ int on_exec_of_probed(unsigned long long *ctx)
 	return 0;
 }
 
-/* When the recording ends. */
-SEC("iter/bpf_map_elem")
-int list_open_probed(struct bpf_iter__bpf_map_elem *ctx)
+static long tell_open_probed(void *map, void *key, struct probed *p, void *none)
 {
-	struct probed *p = ctx->value, open;
+	struct probed open = *p;
 
-	if (!p)
-		return 0;
-	open = *p;
+	(void)map, (void)key, (void)none;
 	tell_probed(&open, 0, 0, 0);
+	return 0;
+}
+
+/* When the recording ends. Some kernels refuse iterators over maps: see list_open_requests. */
+SEC("syscall")
+int list_open_probed(void *ctx)
+{
+	(void)ctx;
+	bpf_for_each_map_elem(&open_probed, tell_open_probed, NULL, 0);
 	return 0;
 }

@@ -259,13 +259,27 @@ int list_unix(struct bpf_iter__unix *ctx)
 
 /* ---- requests that are open when the recording ends ----------------------------------------- */
 
-SEC("iter/bpf_sk_storage_map")
-int list_open_requests(struct bpf_iter__bpf_sk_storage_map *ctx)
+/*
+ * By the files of all processes, which is slower than by the map of connections, but some kernels
+ * refuse iterators over maps (seen on 6.18.44, EPERM). A socket that several processes have is
+ * ended at the first of them.
+ */
+SEC("iter/task_file")
+int list_open_requests(struct bpf_iter__task_file *ctx)
 {
-	struct connection *c = ctx->value;
+	struct file *file = ctx->file;
 	__u64 now = record_until_ns - 1;
+	struct socket *socket;
+	struct connection *c;
+	struct sock *sk;
 
-	if (ctx->sk && c && (c->is_held || c->now.taken_ns) && c->now.taken_ns < now)
-		end_connection(c, ctx->sk, now);
+	barrier_var(file); /* the pointer that was compared, not read again */
+	if (!file)
+		return 0;
+	socket = bpf_sock_from_file(file);
+	sk = socket ? socket->sk : NULL;
+	c = sk ? known_connection(sk) : NULL;
+	if (c && (c->is_held || c->now.taken_ns) && c->now.taken_ns < now)
+		end_connection(c, sk, now);
 	return 0;
 }

@@ -26,21 +26,6 @@ struct recent {
 
 static struct recent recents[RECENT] TABLE;
 
-/*
- * Kinds of events that have stacks: switches, both kinds of wakings, samples, requests to disks and
- * of clients.
- */
-#define STACK_KINDS (WIRE_WAKING_NEW + 4)
-
-static __always_inline __u32 stack_kind(__u32 kind)
-{
-	if (kind <= WIRE_WAKING_NEW)
-		return kind;
-	if (kind == WIRE_REQUEST || kind == WIRE_PROBED) /* see answer_stacks() */
-		return STACK_KINDS - 1;
-	return kind == WIRE_DISK_REQUEST ? STACK_KINDS - 2 : STACK_KINDS - 3;
-}
-
 #define BLOCK_WORDS 256 /* of 8 bytes */
 
 /*
@@ -60,12 +45,6 @@ static __always_inline struct workspace *workspace_of(__u32 kind)
 	__u32 i = stack_kind(kind);
 
 	return bpf_map_lookup_elem(&workspaces, &i);
-}
-
-static __always_inline __u64 mix(__u64 h, __u64 v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
-	return h ^ h >> 29;
 }
 
 /*
@@ -159,10 +138,13 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 	s->tgid = owner ? owner->tgid : 0;
 	s->n = n;
 	s->end = owner ? (__u32)k->end : n < max_stack ? WIRE_END_UNKNOWN : WIRE_END_DEPTH;
+	s->n_code = 0;
+	if (find_code && owner && k->code)
+		n = append_code(s, stack_kind((__u32)k->kind));
 	/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */
 	barrier_var(n);
-	if (n > WIRE_STACK_MAX)
-		n = WIRE_STACK_MAX;
+	if (n > LENGTH(s->frames))
+		n = LENGTH(s->frames);
 	if (!bpf_ringbuf_output(ring, s, __builtin_offsetof(struct wire_stack, frames) + n * 8,
 				BPF_RB_NO_WAKEUP) &&
 	    word)
@@ -241,11 +223,17 @@ static __always_inline bool has_user_stack(struct task_struct *t)
  */
 static __always_inline __u64 space_of(struct task_struct *t)
 {
-	return mix(space_number(t), (__u64)t->tgid << 32);
+	return mix(hash_seed ^ space_number(t), (__u64)t->tgid << 32);
 }
 
-/* The key in recents and stacks of a user stack whose n frames were mixed into k->hash. */
-static __always_inline __u64 user_stack_hash(const struct wire_kind_state *k, __u32 n)
+/* The hash of the n native frames of a user stack, which were mixed into k->hash. */
+static __always_inline __u64 native_hash(const struct wire_kind_state *k, __u32 n)
 {
 	return mix(mix(k->hash, n), k->end);
+}
+
+/* The key in recents and stacks of a user stack with that native_hash(). */
+static __always_inline __u64 user_stack_hash(const struct wire_kind_state *k, __u64 native)
+{
+	return k->code ? mix(native, k->code) : native;
 }

@@ -12,8 +12,10 @@ int on_fork(unsigned long long *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_fork *ev;
 
-	if (child->tgid != parent->tgid)
+	if (child->tgid != parent->tgid) {
 		fork_helper(parent->tgid, child->tgid);
+		inherit_interpreter(parent->tgid, child->tgid);
+	}
 	if (is_recorder(child->tgid) || !is_recording(now))
 		return 0;
 	if (user_stacks)
@@ -30,6 +32,27 @@ int on_fork(unsigned long long *ctx)
 	return 0;
 }
 
+/*
+ * The recorder's child becomes the command, and is recorded from here on. The kernel renamed it a
+ * moment before.
+ */
+static __always_inline void begin_command(struct task_struct *task, __u64 now)
+{
+	struct wire_rename *ev;
+
+	waiting_command = 0;
+	record_recorder(now, 0);
+	if (!is_recording(now))
+		return;
+	ev = record_event(WIRE_RENAME, now, struct wire_rename);
+	if (!ev)
+		return;
+	ev->tid = task->pid;
+	ev->pad = 0;
+	bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), task->comm);
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+}
+
 SEC("tp_btf/sched_process_exec")
 int on_exec(unsigned long long *ctx)
 {
@@ -39,6 +62,9 @@ int on_exec(unsigned long long *ctx)
 	struct wire_exec *ev;
 
 	forget_publisher(task->tgid);
+	disinherit_interpreter(task->tgid);
+	if (is_waiting_command(task->tgid))
+		begin_command(task, now);
 	if (is_recorder(task->tgid) || !is_recording(now))
 		return 0;
 	ev = record_event(WIRE_EXEC, now, struct wire_exec);
@@ -97,7 +123,8 @@ int list_threads(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct wire_thread *t;
-	__u32 zero = 0;
+	__u32 zero = 0, level;
+	bool waits;
 	long len;
 
 	/* The recorder's own as well: they may wake others, and shall have a name then. */
@@ -110,10 +137,15 @@ int list_threads(struct bpf_iter__task *ctx)
 	t->seen_ns = bpf_ktime_get_ns();
 	t->tid = task->pid;
 	t->tgid = task->tgid;
-	t->state = task_state(task) | (__u32)task->exit_state;
+	/* What the command did before it was one is not recorded. */
+	waits = is_waiting_command(task->tgid);
+	t->state = waits ? 0 : task_state(task) | (__u32)task->exit_state;
 	t->flags = (task->flags & PF_KTHREAD ? WIRE_THREAD_KTHREAD : 0) |
-		   (task->on_cpu ? WIRE_THREAD_ON_CPU : 0);
+		   (task->on_cpu && !waits ? WIRE_THREAD_ON_CPU : 0);
 	t->n_kernel = t->ustack = t->object = 0;
+	t->lock = 0;
+	t->own_tid = t->lock_expects = 0;
+	own_namespace(task, &level, &t->own_tid);
 	bpf_probe_read_kernel_str(t->name, sizeof(t->name), task->comm);
 	if (list_stacks && t->state && !task->on_cpu) {
 		/*
@@ -131,7 +163,7 @@ int list_threads(struct bpf_iter__task *ctx)
 		}
 		list_user_stack(t, task);
 		if (find_objects && may_have_object(task, t->state))
-			t->object = listed_object(task, t->seen_ns);
+			list_object(t, task);
 	}
 	bpf_seq_write(ctx->meta->seq, t, sizeof(*t));
 	return 0;

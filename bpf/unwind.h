@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind.h - unwinds a user stack by call frame information; chainwire.h explains how. Part of
- * chaincap.bpf.c.
+ * unwind.h - unwinds a user stack by call frame information; chainwire_stacks.h explains how. Part
+ * of chaincap.bpf.c.
  */
 #pragma once
 
@@ -367,6 +367,11 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 	c->registers = c->n == 1;
 	if (c->registers)
 		copy_registers(c->regs, regs);
+	c->n_code = 0;
+	if (find_code && k->code) {
+		name_code_frames(stack_kind((__u32)k->kind), space_of(owner), now, k->code);
+		copy_code(c, stack_kind((__u32)k->kind));
+	}
 	len = c->len;
 	if (used > size / 4 && len > USER_PAGE)
 		len = USER_PAGE;
@@ -410,6 +415,7 @@ static __always_inline void send_check(void *ring, const struct wire_kind_state 
 	copy_stack(c, c->regs[DWARF_SP] & ~7ull, 0);
 	fill_record(&c->r, now, WIRE_COPY);
 	c->id = 0;
+	c->n_code = 0;
 	c->tgid = owner->tgid;
 	c->tid = owner->pid;
 	c->sp = user_sp(regs);
@@ -472,7 +478,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	begin_layout(u, refined_key(c, key));
 	hash = hash_by_layout(u, &end, &ended_at);
 	if (hash && !verify) {
-		*id = recent_of(hash);
+		*id = recent_of(user_stack_hash(k, hash));
 		if (*id) {
 			/* For the verifier of 6.1, which forgets bounds of what was spilled. */
 			barrier_var(end);
@@ -492,7 +498,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 		c->last_rule = (__u32)(rule_of(c->space, c->look) & 0xff);
 	if (hash && verify) {
 		/* If a rule is missing now, it was forgotten since: nothing to compare with. */
-		c->known = hash == user_stack_hash(k, c->n) ? WIRE_KNOWN : WIRE_KNOWN_AS_OTHER;
+		c->known = hash == native_hash(k, c->n) ? WIRE_KNOWN : WIRE_KNOWN_AS_OTHER;
 		if (k->end == UNWIND_ASK)
 			k->unverified_user++;
 		else
@@ -507,8 +513,8 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 			return 0;
 		k->end = WIRE_END_NO_RULE;
 	} else {
-		hash = user_stack_hash(k, c->n);
-		if (!u->unfit && recent_of(hash))
+		hash = native_hash(k, c->n);
+		if (!u->unfit && recent_of(user_stack_hash(k, hash)))
 			keep_layout(u, hash, k->end, *top);
 		if (verify)
 			send_check(ring, k, w, c, now, task, regs);

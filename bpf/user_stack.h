@@ -8,13 +8,24 @@
 /* The id of the n user frames of the current thread, whose hash is in k->hash. */
 __noinline __u32 user_frames_id(struct wire_kind_state *k, struct workspace *w, __u64 now, __u32 n)
 {
+	struct task_struct *owner = bpf_get_current_task_btf();
 	void *ring = this_ring();
+	__u64 native;
+	__u32 id;
 
 	if (!k || !w || !ring)
 		return 0;
 	if (k->end < WIRE_ENDS)
 		k->ends[k->end]++;
-	return recent_id(ring, k, w, now, bpf_get_current_task_btf(), n, user_stack_hash(k, n));
+	native = native_hash(k, n);
+	if (find_code && k->code) {
+		id = recent_of(user_stack_hash(k, native));
+		if (id)
+			return id;
+		k->code =
+			name_code_frames(stack_kind((__u32)k->kind), space_of(owner), now, k->code);
+	}
+	return recent_id(ring, k, w, now, owner, n, user_stack_hash(k, native));
 }
 
 /*
@@ -36,9 +47,12 @@ __noinline __u32 find_user_frames(struct wire_kind_state *k, struct workspace *w
 	k->tid = owner->pid;
 	k->hash = space;
 	k->end = WIRE_END_UNKNOWN;
+	k->code = 0;
 	w->id = 0;
 	if (!regs)
 		return 0;
+	if (may_have_code(owner->tgid))
+		k->code = find_code_frames(stack_kind((__u32)k->kind), space, k->seen);
 	n = unwind_user(ring, k, w, (__u32)k->kind, now, owner, regs, space, &id);
 	w->id = id;
 	return n;
@@ -53,6 +67,7 @@ static __always_inline void list_user_stack(struct wire_thread *t, struct task_s
 		return;
 	t->space = rule_space(task, space_of(task));
 	t->look = leaf_look(regs);
+	t->thread_pointer = thread_pointer(task);
 	copy_registers(t->regs, regs);
 	t->ustack = new_stack_id();
 }

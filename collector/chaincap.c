@@ -14,6 +14,7 @@
 #include "command.h"
 #include "memory.h"
 #include "options.h"
+#include "self_test.h"
 #include "session.h"
 
 /* timeout(1) and terminals may send a signal twice: a second one counts after this time. */
@@ -43,6 +44,8 @@ static void on_stop(int sig)
 
 	(void)sig;
 	if (is_impatient()) {
+		if (requests.writer)
+			kill(requests.writer, SIGKILL);
 		if (write(STDERR_FILENO, msg, sizeof(msg) - 1) < 0)
 			_exit(1);
 		_exit(1);
@@ -119,6 +122,11 @@ int main(int argc, char **argv)
 		puts("chaincap " CHAIN_VERSION);
 	if (o.help || o.help_all || o.version)
 		return 0;
+	if (o.self_test) {
+		catch_signals(&o);
+		memory_begin();
+		return self_test_run(&o, &requests) ? 1 : 0;
+	}
 	if (!strcmp(o.output, "-") && isatty(STDOUT_FILENO)) {
 		fputs("chaincap: a trace is not for a terminal: name a file with -o, or use a "
 		      "pipe\n",

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * memory.h - that what the recorder has freed does not stay with it: it runs for hours, and bursts
- * take tens of MiB (stacks that wait for a rule, mappings of programs that begin).
+ * memory.h - the recorder's memory, and that of its helpers. What it has freed does not stay with
+ * it: it runs for hours, and bursts take tens of MiB (stacks that wait for a rule, mappings of
+ * programs that begin). What it does not take itself of --memory is its helpers'.
  */
 #pragma once
 
 #include <stdint.h>
+#include <sys/types.h>
+
+struct helpers;
 
 /*
  * Call it first: from now on large arrays lie outside of the heap, and are given back as soon as
@@ -18,3 +22,11 @@ void memory_begin(void);
  * CLOCK_MONOTONIC; *last_ns is when it did so last, at first 0. Takes some ms.
  */
 void memory_give_back(uint64_t *last_ns, uint64_t now_ns);
+
+/*
+ * To be called now and then: the helpers may take what this process and writer do not, of budget
+ * bytes in all. Those that take more than that are ended: see helpers_memory(). helpers may be
+ * NULL; writer is a fork of this process, or 0. Returns how much these two take, in bytes, without
+ * the rings, which are the kernel's.
+ */
+uint64_t memory_share(struct helpers *helpers, uint64_t budget, pid_t writer);

@@ -67,6 +67,12 @@ bool options_duration(const char *s, uint64_t *ns)
 #define FLIGHT_LEAST_NS 100000000u
 #define FLIGHT_LEAST_BYTES (1u << 20)
 
+/* Of the recorder and its processes. It takes 20 MiB itself where little happens. */
+#define MEMORY_DEFAULT (512u << 20)
+#define MEMORY_LEAST (64u << 20)
+/* A day. */
+#define LOG_NS UINT64_C(86400000000000)
+
 static int set_hz(struct setting *s, const char *value)
 {
 	uint64_t v;
@@ -106,6 +112,15 @@ static int set_buffer_size(struct setting *s, const char *value)
 	return 0;
 }
 
+static int set_memory(struct setting *s, const char *value)
+{
+	uint64_t *size = s->member;
+
+	if (!options_size(value, size) || *size < MEMORY_LEAST)
+		return setting_complain(s, "--memory must be at least 64M: %s", value);
+	return 0;
+}
+
 static int set_flight(struct setting *s, const char *value)
 {
 	uint64_t *ns = s->member;
@@ -113,6 +128,23 @@ static int set_flight(struct setting *s, const char *value)
 	if (!options_duration(value, ns) || *ns < FLIGHT_LEAST_NS)
 		return setting_complain(s, "--flight must be at least 100ms: %s", value);
 	return 0;
+}
+
+static int set_names(struct setting *s, const char *value)
+{
+	struct options *o = s->options;
+
+	o->names_later = !strcmp(value, "later");
+	if (o->names_later || options_duration(value, &o->names_ns))
+		return 0;
+	return setting_complain(s, "--names must be a time such as 30s, or later: %s", value);
+}
+
+static int set_log(struct setting *s, const char *value)
+{
+	if (options_duration(value, s->member))
+		return 0;
+	return setting_complain(s, "--log-every must be a time such as 60min: %s", value);
 }
 
 static int set_trigger(struct setting *s, const char *value)
@@ -194,6 +226,8 @@ static const struct option_row rows[] = {
 		  "(128M)" },
 	{ "buffer-size", 0, false, "SIZE", set_buffer_size, AT(buffer_size),
 	  .help = "ring buffer of each CPU (default: by number of CPUs)" },
+	{ "memory", 0, false, "SIZE", set_memory, AT(memory),
+	  .help = "that the recorder and its processes may take (512M)" },
 	{ "threads", 0, false, "N", set_count, AT(threads),
 	  .help = "that read these buffers (default: one for 32 CPUs)" },
 
@@ -223,6 +257,8 @@ static const struct option_row rows[] = {
 		  "\"tcp :80=200ms\"; repeatable" },
 	{ "comm", 'c', false, "REGEX", set_text, AT(trigger.comm),
 	  .help = "only after waits of threads whose name matches" },
+	{ "log-every", 0, false, "TIME", set_log, AT(log_ns),
+	  .help = "print a line of what was lost (1440min)" },
 	{ "max-dumps", 0, false, "N", set_count, AT(max_dumps), .help = "end after N traces" },
 
 	{ .help = "Other" },
@@ -230,6 +266,14 @@ static const struct option_row rows[] = {
 	  .help = "not what a thread waits for in a system call" },
 	{ "no-block", 0, false, NULL, set_true, AT(no_block),
 	  .help = "not what disks are asked for" },
+	{ "no-python", 0, false, NULL, set_true, AT(no_python),
+	  .help = "of Python the interpreter's own frames alone" },
+	{ "no-php", 0, false, NULL, set_true, AT(no_php), .help = "likewise PHP" },
+	{ "java-maps", 0, false, NULL, set_true, AT(java_maps),
+	  .help = "have JVMs write their perf maps at the end (JDK 17)" },
+	{ "names", 0, false, "TIME", set_names, 0,
+	  .help = "look up names of user functions for TIME (10s) at most\nat the end; later: "
+		  "leave that to chainwalk" },
 	{ "no-irq", 0, false, NULL, set_true, AT(no_irq),
 	  .help = "not how long CPUs handle interrupts" },
 	{ "verify", 0, false, NULL, set_true, AT(verify),
@@ -237,6 +281,8 @@ static const struct option_row rows[] = {
 	{ "quiet", 'q', true, NULL, set_true, AT(quiet), .help = "print errors only" },
 	{ "verbose", 'v', false, NULL, set_true, AT(verbose),
 	  .help = "print figures of the recorder, messages of libbpf" },
+	{ "self-test", 0, false, NULL, set_true, AT(self_test),
+	  .help = "say what works on this machine; keep no trace" },
 	{ NULL, 'h', false, NULL, set_and_stop, AT(help), .help = "the most used options" },
 	{ "help", 0, false, NULL, set_and_stop, AT(help_all), .help = "all options" },
 	{ "version", 'V', false, NULL, set_and_stop, AT(version), .help = "version" },
@@ -305,8 +351,16 @@ static int check_together(struct setting *s)
 		return setting_complain(s, "-K and -U exclude each other");
 	if (o->quiet && o->verbose)
 		return setting_complain(s, "-q and -v exclude each other");
+	if (o->self_test && o->flight_ns)
+		return setting_complain(s, "--self-test and --flight exclude each other");
 	if (!*o->output)
 		return setting_complain(s, "the output has no name");
+	if (o->names_later && o->java_maps)
+		return setting_complain(s, "--names=later and --java-maps exclude each other");
+	if (o->verify && geteuid())
+		return setting_complain(
+			s,
+			"--verify is for root: the recorder itself reads recorded programs' files");
 	if (o->trigger.wait_ns && !o->flight_ns)
 		return setting_complain(s, "--trigger-wait is for --flight");
 	if (o->trigger.n_requests && !o->flight_ns)
@@ -314,6 +368,8 @@ static int check_together(struct setting *s)
 	err = check_requests(s);
 	if (err)
 		return err;
+	if (o->log_ns && !o->flight_ns)
+		return setting_complain(s, "--log-every is for --flight");
 	if (o->max_dumps && !o->flight_ns)
 		return setting_complain(s, "--max-dumps is for --flight");
 	if (o->threads && o->flight_ns)
@@ -332,6 +388,8 @@ static int check_together(struct setting *s)
 						"--trigger-request must be shorter than --flight");
 	if (o->flight_ns && o->max_size && o->max_size < FLIGHT_LEAST_BYTES)
 		return setting_complain(s, "--flight needs a --max-size of 1M or more");
+	if (o->flight_ns && o->max_size + MEMORY_LEAST > o->memory)
+		return setting_complain(s, "--flight needs a --memory of 64M more than --max-size");
 	err = o->trigger.comm ? regcomp(&re, o->trigger.comm, REG_EXTENDED | REG_NOSUB) : 0;
 	if (err) {
 		regerror(err, &re, why, sizeof(why));
@@ -382,6 +440,14 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t wh
 	ret = option_table_parse(&table, o, argc, argv, NULL, why, why_size);
 	if (ret)
 		return ret < 0 ? ret : 0;
+	if (o->flight_ns && !o->log_ns && !o->quiet)
+		o->log_ns = LOG_NS;
+	/* Its window comes on top, which is as large as was asked for. */
+	if (!o->memory)
+		o->memory = MEMORY_DEFAULT + (o->flight_ns ? o->max_size : 0);
 	ret = check_together(&s);
+	/* Nothing is read for names, and of interpreted code there is nothing to be named later. */
+	o->no_python |= o->names_later;
+	o->no_php |= o->names_later;
 	return ret ? ret : set_words(&s, argc, argv);
 }

@@ -29,12 +29,19 @@ struct options {
 	const char *labels[WIRE_PROBES]; /* what is to be kept of them, as given */
 	unsigned int n_labels;
 	bool context;			/* which traces and spans processes say they work for */
+	bool no_python, no_php;		/* not the functions of their programs */
 	bool no_irq;			/* not how long CPUs handle interrupts */
+	bool java_maps;			/* have JVMs write their perf maps */
+	bool names_later;		/* no names of user functions */
+	uint64_t names_ns;		/* how long to look them up at the end; 0: as by default */
 	bool verify;			/* walk stacks known without a walk, too, and compare */
 	uint64_t flight_ns;		/* window to keep in memory; 0: write everything at once */
 	struct trigger_options trigger; /* after which waits and requests to write the window */
+	uint64_t log_ns;		/* between two lines of what was lost; 0: none */
 	unsigned int max_dumps;		/* end after so many traces; 0: no limit */
+	uint64_t memory;		/* that the recorder and its processes may take, bytes */
 	bool quiet, verbose;
+	bool self_test;		      /* record for a second, print what works */
 	bool help, help_all, version; /* print that, record nothing */
 };
 

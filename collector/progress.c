@@ -41,6 +41,29 @@ void progress_show(struct progress *p, uint64_t elapsed_ns, uint64_t events, uin
 	p->last_events = events;
 }
 
+void progress_log(struct progress *p, uint64_t every_ns, uint64_t now_ns,
+		  const struct progress_log *total)
+{
+	const struct progress_log *last = &p->logged;
+
+	if (!every_ns || (p->logged_ns && now_ns - p->logged_ns < every_ns))
+		return;
+	if (p->logged_ns) {
+		progress_clear(p);
+		fprintf(stderr,
+			"chaincap: in %.0f s: %llu events, %llu lost; mappings lost %llu; readers "
+			"of files given up %llu; traces %llu\n",
+			(double)(now_ns - p->logged_ns) / 1e9,
+			(unsigned long long)(total->events - last->events),
+			(unsigned long long)(total->lost - last->lost),
+			(unsigned long long)(total->mappings - last->mappings),
+			(unsigned long long)(total->given_up - last->given_up),
+			(unsigned long long)(total->dumps - last->dumps));
+	}
+	p->logged_ns = now_ns;
+	p->logged = *total;
+}
+
 void progress_clear(struct progress *p)
 {
 	if (p->shown)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * progress.h - the progress line of a recording, on a terminal only.
+ * progress.h - the progress line of a recording, on a terminal only, and for one that never ends a
+ * line now and then, wherever standard error goes.
  */
 #pragma once
 
@@ -8,10 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Since the start. */
+struct progress_log {
+	uint64_t events, lost; /* of these, lost ones are not events */
+	uint64_t mappings;     /* records of mappings that were lost */
+	uint64_t given_up;     /* readers of files, for want of memory */
+	uint64_t dumps;	       /* traces of --flight */
+};
+
 struct progress {
 	bool on;
 	bool shown;
 	uint64_t last_ns, last_events;
+	uint64_t logged_ns; /* when there was a line last; 0: not yet */
+	struct progress_log logged;
 };
 
 /* Enables the line if standard error is a terminal and quiet is not set. */
@@ -19,6 +30,12 @@ void progress_init(struct progress *p, bool quiet);
 /* elapsed_ns since the start; events, bytes and lost so far. */
 void progress_show(struct progress *p, uint64_t elapsed_ns, uint64_t events, uint64_t bytes,
 		   uint64_t lost);
+/*
+ * Writes a line of what has come since the last one, if that is every_ns ago; every_ns 0: never.
+ * The first call only begins. now_ns is CLOCK_MONOTONIC.
+ */
+void progress_log(struct progress *p, uint64_t every_ns, uint64_t now_ns,
+		  const struct progress_log *total);
 /* Erases the line. */
 void progress_clear(struct progress *p);
 

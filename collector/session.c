@@ -40,6 +40,7 @@ static int load(struct session *s)
 		.probes = s->probes.at,
 		.n_probes = s->probes.n,
 		.contexts = o->context,
+		.code = !o->no_python || !o->no_php,
 		.interrupts = !o->no_irq,
 		.verify = o->verify,
 		.verbose = o->verbose,
@@ -87,13 +88,13 @@ static bool reads_files(const struct options *o)
 static void prepare_helpers(struct session *s)
 {
 	bool wanted = reads_files(s->options) || s->options->n_probed;
-	int err = wanted ? helpers_start(&s->helpers, HELPERS_NO_RIGHTS) : 0;
+	int err;
 
+	s->no_helpers = wanted ? helpers_start(&s->helpers, HELPERS_NO_RIGHTS) : 0;
+	(void)memory_share(s->helpers, s->options->memory, 0);
+	err = s->options->java_maps ? helpers_start(&s->askers, HELPERS_BECOME_USERS) : 0;
 	if (err)
-		fprintf(stderr,
-			"chaincap: user functions will have no names, user stacks will be cut: "
-			"%s\n",
-			strerror(-err));
+		fprintf(stderr, "chaincap: JVMs will not write perf maps: %s\n", strerror(-err));
 }
 
 static void prepare_opener(void)
@@ -131,6 +132,10 @@ static void warn_about_names(const struct session *s)
 		fputs("chaincap: functions of other users' processes will have no names: "
 		      "CAP_SYS_PTRACE is missing\n",
 		      stderr);
+	if (s->options->verify)
+		fputs("chaincap: --verify: the recorder itself reads the files of recorded "
+		      "programs, as root: not where these are not to be trusted\n",
+		      stderr);
 	if (s->options->verbose && s->options->user_stacks && !minidebug_is_supported())
 		fputs("chaincap: built without liblzma: names in .gnu_debugdata are not read\n",
 		      stderr);
@@ -147,13 +152,16 @@ static int make_symbolizer(struct session *s)
 	if (err)
 		return session_fail(s, "cannot record", err);
 	symbolizer_read_by(s->sym, s->helpers);
+	symbolizer_limit(s->sym, o->names_later, o->names_ns);
 	warn_about_names(s);
 	kernel_names_interrupts(symbolizer_kernel(s->sym), bpf_session_interrupt_entry, s->bpf);
 	kernel_names_on_change(symbolizer_kernel(s->sym), bpf_session_code_gone, s->bpf);
+	symbolizer_java_maps(s->sym, s->askers);
 	err = user_stacks_open(&s->user_stacks, s->bpf, s->sym, s->helpers, o->verify, o->verbose);
-	if (!err && o->context)
-		err = publishers_new(&s->publishers, s->sym, s->helpers, bpf_session_publisher,
-				     s->bpf);
+	if (!err)
+		err = process_parts_open(&s->parts, o, s->sym, s->helpers, s->bpf);
+	if (!err)
+		user_stacks_interpreters(s->user_stacks, process_parts_interpreters(s->parts));
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
@@ -178,6 +186,8 @@ static int attach(struct session *s)
 {
 	int err;
 
+	if (s->command.pid > 0)
+		bpf_session_command(s->bpf, s->command.pid);
 	err = bpf_session_attach(s->bpf, s->why, sizeof(s->why));
 	probe_set_free(&s->probes);
 	if (err)
@@ -185,6 +195,8 @@ static int attach(struct session *s)
 	/* From here on the programs see what these processes fork; nothing is recorded yet. */
 	if (s->helpers)
 		add_helper(s, helpers_pid(s->helpers));
+	if (s->askers)
+		add_helper(s, helpers_pid(s->askers));
 	if (call_timeout_pid())
 		add_helper(s, call_timeout_pid());
 	err = bpf_session_sampling(s->bpf);
@@ -259,6 +271,11 @@ static int open_in_order(struct session *s)
 
 	if (!err)
 		err = load(s);
+	if (!err && s->no_helpers)
+		fprintf(stderr,
+			"chaincap: user functions will have no names, user stacks will be cut: "
+			"%s\n",
+			strerror(-s->no_helpers));
 	if (!err)
 		err = s->sink->open(s);
 	/* Before the symbolizer raises the limit of open files, which the command must keep. */
@@ -292,8 +309,7 @@ static int drain(struct session *s)
 	long n;
 
 	symbolizer_poll(s->sym);
-	if (s->publishers)
-		publishers_step(s->publishers);
+	process_parts_step(s->parts);
 	if (s->cpu_threads)
 		n = cpu_threads_drain(s->cpu_threads);
 	else
@@ -315,26 +331,23 @@ static int report_missed(struct session *s, const struct bpf_counts *c, uint64_t
 	return n ? s->sink->lost(s, n, now_ns) : 0;
 }
 
-/* With -v: how many processes publish contexts, where that has changed. */
-static void tell_publishers(struct session *s)
+/* For a recorder that runs for ever: nobody sees its last lines. */
+static void log_sums(struct session *s, const struct sink_counts *c, uint64_t now_ns)
 {
-	struct publishers_count n = { 0 };
+	const struct progress_log sums = {
+		.events = c->total,
+		.lost = c->total_lost,
+		.mappings = symbolizer_sideband_lost(s->sym),
+		.given_up = helpers_given_up(s->helpers),
+		.dumps = c->dumps,
+	};
 
-	if (s->publishers)
-		n = publishers_count(s->publishers);
-	if (!s->options->verbose || !memcmp(&n, &s->published, sizeof(n)))
-		return;
-	s->published = n;
-	fprintf(stderr,
-		"chaincap: contexts: %llu processes publish them, %llu with routes; %llu files "
-		"looked at\n",
-		(unsigned long long)n.processes, (unsigned long long)n.routes,
-		(unsigned long long)n.files);
+	progress_log(&s->progress, s->options->log_ns, now_ns, &sums);
 }
 
 static int flush(struct session *s)
 {
-	uint64_t duration_ns = s->options->duration_ns;
+	uint64_t duration_ns = s->options->duration_ns, own;
 	struct sink_counts shown;
 	struct bpf_counts c;
 	int err = bpf_session_counts(s->bpf, &c);
@@ -350,10 +363,14 @@ static int flush(struct session *s)
 		err = s->sink->flush(s, now);
 	user_stacks_forget_idle(s->user_stacks);
 	memory_give_back(&s->given_back_ns, now);
+	own = memory_share(s->helpers, s->options->memory, s->signals->writer);
+	s->memory_most = own > s->memory_most ? own : s->memory_most;
 	s->last_flush_ns = now;
 	bpf_session_poll(s->bpf);
-	tell_publishers(s);
+	if (s->options->verbose)
+		process_parts_report(s->parts);
 	s->sink->counts(s, &shown);
+	log_sums(s, &shown, now);
 	progress_show(&s->progress, now - s->start_ns, shown.events, shown.bytes, shown.lost);
 	return err;
 }
@@ -369,7 +386,7 @@ static int wait_ms(const struct session *s, uint64_t now_ns)
 	/* Until a stack is learnt it is walked each time, which costs ten times as much. */
 	if (bpf_session_learning(s->bpf) && ms > 5)
 		ms = 5;
-	if ((symbolizer_is_naming(s->sym) || publishers_is_busy(s->publishers)) && ms > 2)
+	if ((symbolizer_is_naming(s->sym) || process_parts_is_busy(s->parts)) && ms > 2)
 		ms = 2;
 	if (user_stacks_left(s->user_stacks))
 		ms = 1;
@@ -502,9 +519,10 @@ static void report_recorder(struct session *s)
 			(unsigned long long)c->known, (unsigned long long)c->walked,
 			bpf_session_layouts(s->bpf),
 			(unsigned long long)bpf_session_forgotten(s->bpf));
-	tell_publishers(s);
-	if (s->options->verbose)
+	if (s->options->verbose) {
+		process_parts_report(s->parts);
 		user_stacks_report(s->user_stacks, c);
+	}
 	if (s->options->verbose && !getrusage(RUSAGE_SELF, &ru))
 		fprintf(stderr,
 			"chaincap: recorder: %.2f s CPU, %ld MiB, finished %.2f s after the end\n",
@@ -539,14 +557,16 @@ static int finish(struct session *s, int err)
 	return err;
 }
 
-int session_run(const struct options *o, const char *command_line,
-		const struct session_signals *signals, struct session_result *result)
+int session_run(const struct options *o, const char *command_line, struct session_signals *signals,
+		struct session_result *result)
 {
 	struct session s = {
 		.options = o,
 		.signals = signals,
 		.command_line = command_line,
-		.sink = o->flight_ns ? &session_flight_sink : &session_file_sink,
+		.sink = o->self_test   ? &session_test_sink
+			: o->flight_ns ? &session_flight_sink
+				       : &session_file_sink,
 	};
 	int err;
 
@@ -565,9 +585,10 @@ int session_run(const struct options *o, const char *command_line,
 	result->command_failed = s.command.failed;
 	cpu_threads_free(s.cpu_threads);
 	user_stacks_close(s.user_stacks);
-	publishers_free(s.publishers);
+	process_parts_close(s.parts);
 	symbolizer_free(s.sym);
 	helpers_free(s.helpers);
+	helpers_free(s.askers);
 	call_timeout_end();
 	s.sink->close(&s);
 	bpf_session_close(s.bpf);

@@ -12,10 +12,12 @@
 
 #include "options.h"
 
-/* Requests, counted by signal handlers. */
+/* What signal handlers and the session tell each other. */
 struct session_signals {
 	volatile sig_atomic_t stop; /* end the recording */
 	volatile sig_atomic_t dump; /* --flight: write a trace of the window */
+	/* To be ended by SIGKILL with the recorder, which a second signal ends at once; or 0. */
+	volatile sig_atomic_t writer;
 };
 
 struct session_result {
@@ -27,5 +29,5 @@ struct session_result {
  * Records as the options say. command_line is stored in the trace. Errors are printed on standard
  * error. Returns 0, or a negative errno if the trace is missing or incomplete.
  */
-int session_run(const struct options *o, const char *command_line,
-		const struct session_signals *signals, struct session_result *result);
+int session_run(const struct options *o, const char *command_line, struct session_signals *signals,
+		struct session_result *result);

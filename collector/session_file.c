@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clean_text.h"
 #include "events/translate.h"
 #include "kernel/caps.h"
 #include "kernel/clock.h"
@@ -15,7 +16,9 @@
 
 int session_fail(const struct session *s, const char *what, int err)
 {
-	fprintf(stderr, "chaincap: %s: %s\n", what, s->why[0] ? s->why : strerror(-err));
+	fprintf(stderr, "chaincap: %s: ", what);
+	print_clean(stderr, s->why[0] ? s->why : strerror(-err)); /* may have names of functions */
+	putc('\n', stderr);
 	return err;
 }
 
@@ -52,7 +55,7 @@ int trace_file_info(struct trace_file *t, const struct session *s, uint64_t star
 		.recorder_tgid = (uint32_t)getpid(),
 		.command_tgid = (uint32_t)s->command.pid,
 		.parts = (s->options->kernel_stacks ? 1u : 0) | (s->options->user_stacks ? 2u : 0),
-		.aux = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_STEAL |
+		.aux = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_STEAL | 1u << CHAINLOG_RECORDER |
 		       (bpf_session_finds_requests(s->bpf) ? 1u << CHAINLOG_REQUEST : 0) |
 		       (s->options->context ? 1u << CHAINLOG_CONTEXT : 0) |
 		       (s->options->no_block ? 0 : 1u << CHAINLOG_DISK_DONE) |
@@ -95,11 +98,50 @@ static const char *whole_share(const struct encoder_counts *c, char *text, size_
 	return text;
 }
 
+static void report_lacks(const struct symbolizer_stats *stats)
+{
+	for (uint32_t i = 0; i < stats->n_lacks; i++) {
+		const struct runtime_lack *lack = stats->lacks[i].lack;
+
+		fputs("chaincap: ", stderr);
+		print_clean(stderr, stats->lacks[i].program);
+		fprintf(stderr, "/%u", stats->lacks[i].tgid);
+		if (stats->lacks[i].processes > 1)
+			fprintf(stderr, " and %u more", stats->lacks[i].processes - 1);
+		fprintf(stderr, ": %s%s%s\n", lack->what, lack->cure ? ": " : "",
+			lack->cure ? lack->cure : "");
+	}
+}
+
+/* What was given up for want of memory; "" if nothing was. */
+static const char *given_up(const struct session *s, char *text, size_t size)
+{
+	uint32_t n = helpers_given_up(s->helpers);
+
+	*text = '\0';
+	if (n)
+		snprintf(text, size,
+			 "readers of programs' files given up for want of memory: %u: functions "
+			 "have no names, stacks are cut",
+			 n);
+	return text;
+}
+
+int trace_file_note(struct trace_file *t, const struct session *s)
+{
+	char text[160];
+
+	if (!*given_up(s, text, sizeof(text)))
+		return 0;
+	return encoder_process_note(t->enc, (uint32_t)getpid(), "chaincap", text,
+				    "chaincap --memory");
+}
+
 void trace_file_report(const struct trace_file *t, const struct session *s, const char *path,
 		       const struct symbolizer_stats *stats)
 {
 	struct encoder_counts c;
-	char size[32], whole[48];
+	char size[32], whole[48], text[160];
 
 	encoder_counts(t->enc, &c);
 	progress_size(size, sizeof(size), c.bytes);
@@ -111,24 +153,40 @@ void trace_file_report(const struct trace_file *t, const struct session *s, cons
 		(unsigned long long)c.lost, whole_share(&c, whole, sizeof(whole)),
 		(double)stats->lookup_us / 1e6, strcmp(path, "-") ? " -> " : "",
 		strcmp(path, "-") ? path : "");
+	if (stats->sideband_lost)
+		fprintf(stderr,
+			"chaincap: %llu records of what programs mapped are lost: functions may "
+			"lack names\n",
+			(unsigned long long)stats->sideband_lost);
 	if (stats->overflowed)
 		fprintf(stderr,
 			"chaincap: %u processes mapped more code than is kept: their functions "
 			"have no names\n",
 			stats->overflowed);
+	if (*given_up(s, text, sizeof(text)))
+		fprintf(stderr, "chaincap: %s (--memory)\n", text);
+	if (s->memory_most > s->options->memory)
+		fprintf(stderr, "chaincap: the recorder itself took more than --memory: %llu MiB\n",
+			(unsigned long long)s->memory_most >> 20);
+	if (stats->late_files)
+		fprintf(stderr,
+			"chaincap: user functions in %u files were not looked up%s: chainwalk "
+			"--debug-dir or --debuginfod names them, by their build IDs\n",
+			stats->late_files, s->options->names_later ? "" : " in time (--names)");
+	report_lacks(stats);
 	if (s->options->verbose)
 		fprintf(stderr,
 			"chaincap: names: kernel %llu of %llu, user %llu of %llu (outside any "
 			"mapping %llu, too many %llu, file not readable %llu, no symbol %llu, of "
 			"them told apart "
-			"%llu, no perf map %llu)\n",
+			"%llu, no perf map %llu, not looked up %llu)\n",
 			(unsigned long long)stats->kernel_named,
 			(unsigned long long)stats->kernel_frames,
 			(unsigned long long)stats->user_named,
 			(unsigned long long)stats->user_frames, (unsigned long long)stats->unmapped,
 			(unsigned long long)stats->too_many, (unsigned long long)stats->no_file,
 			(unsigned long long)stats->no_symbol, (unsigned long long)stats->bounded,
-			(unsigned long long)stats->no_perf_map);
+			(unsigned long long)stats->no_perf_map, (unsigned long long)stats->late);
 }
 
 void trace_file_free(struct trace_file *t)
@@ -169,7 +227,8 @@ static int file_begin(struct session *s)
 	err = translator_new(&f->translator, s->enc, s->sym, NULL, bpf_session_learn, s->bpf);
 	if (err)
 		return session_fail(s, "cannot record", err);
-	user_stacks_to(s->user_stacks, translator_record, translator_thread, f->translator);
+	user_stacks_to(s->user_stacks, translator_record, translator_thread, translator_holder,
+		       f->translator);
 	s->ids = translator_ids(f->translator);
 	s->method = writer_method(f->trace.writer);
 	err = trace_file_info(&f->trace, s, s->start_ns);
@@ -214,6 +273,8 @@ static void file_counts(const struct session *s, struct sink_counts *out)
 		.bytes = c.bytes,
 		.kernel = c.events + c.lost,
 		.kernel_aux = c.aux + c.aux_lost,
+		.total = c.events,
+		.total_lost = c.lost,
 		.stacks_once = id_map_once(translator_ids(f->translator)),
 	};
 }
@@ -226,6 +287,8 @@ static int file_finish(struct session *s, int err)
 
 	if (!err)
 		err = symbolizer_finish(s->sym, &stats);
+	if (!err)
+		err = trace_file_note(&f->trace, s);
 	encoder_aux_counted(s->enc, c->aux_seen);
 	encoder_untold(s->enc, bpf_session_untold_requests(s->bpf));
 	if (!err)

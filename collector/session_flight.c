@@ -5,6 +5,7 @@
  * the look-up of names take, while the recorder continues.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/clean_text.h"
 #include "flight/flight.h"
 #include "kernel/caps.h"
 #include "session_private.h"
@@ -23,11 +25,14 @@
 struct flight_sink {
 	struct flight *flight;
 	struct trigger *trigger; /* NULL: none */
+	int folder;		 /* of the traces */
+	const char *name;	 /* of the first one in it */
 	int base;		 /* the file of -o, which keeps other recorders away */
 	bool base_is_free;	 /* it is empty, and the first dump's */
 	unsigned int dumps;	 /* begun so far */
 	int dump_signals;	 /* signals for a dump that have been served */
 	pid_t writer;		 /* the process that writes a dump; 0: none */
+	bool is_hurried;	 /* it has been told to end soon */
 	bool failed;		 /* a dump was not written */
 };
 
@@ -66,7 +71,8 @@ static int create_dump(struct session *s, char *path, size_t size)
 	for (unsigned int n = 1; fd == -EEXIST && n < NUMBERS_MAX; n++) {
 		if (!dump_path(output, n, path, size))
 			return -ENAMETOOLONG;
-		fd = writer_create_output(path, s->why, sizeof(s->why));
+		fd = writer_create_output(f->folder, path + (f->name - output), s->why,
+					  sizeof(s->why));
 	}
 	return fd;
 }
@@ -100,6 +106,8 @@ static int write_dump(struct session *s, uint64_t end_ns)
 		return err;
 	err = trace_file_info(&t, s, from_ns);
 	if (!err)
+		err = trace_file_note(&t, s);
+	if (!err)
 		err = flight_dump(f->flight, t.enc, from_ns, end_ns, &stats);
 	err = trace_file_close(&t, path, err);
 	if (err || s->options->quiet)
@@ -131,6 +139,8 @@ static void start_dump(struct session *s, uint64_t end_ns)
 	progress_clear(&s->progress);
 	f->dumps++;
 	symbolizer_refresh_kernel(s->sym);
+	symbolizer_hurry(s->sym,
+			 &s->signals->dump); /* as it is in the writer from its beginning on */
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
@@ -143,11 +153,21 @@ static void start_dump(struct session *s, uint64_t end_ns)
 		return;
 	}
 	f->writer = pid;
+	s->signals->writer = pid;
+	f->is_hurried = false;
+}
+
+/* Another one is wanted: names take the one that is being written a moment more at most. */
+static void hurry_dump(struct flight_sink *f)
+{
+	if (f->writer && !f->is_hurried)
+		f->is_hurried = !kill(f->writer, SIGUSR1);
 }
 
 /* Reaps the writing process if it has ended; waits for that if wait is set. */
-static void reap_dump(struct flight_sink *f, bool wait)
+static void reap_dump(struct session *s, bool wait)
 {
+	struct flight_sink *f = s->sink_state;
 	int status;
 	pid_t pid;
 
@@ -163,6 +183,7 @@ static void reap_dump(struct flight_sink *f, bool wait)
 			WTERMSIG(status));
 	f->failed |= pid < 0 || status;
 	f->writer = 0;
+	s->signals->writer = 0;
 }
 
 /* Whether --max-dumps allows one more. */
@@ -177,16 +198,15 @@ static void print_trigger(struct session *s, struct trigger_event *e)
 {
 	double took_ms = (double)e->took_ns / 1e6;
 
-	for (char *c = e->name; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
 	progress_clear(&s->progress);
 	if (s->options->quiet)
 		return;
+	fputs(e->is_request ? "chaincap: a request to " : "chaincap: ", stderr);
+	print_clean(stderr, e->name);
 	if (e->is_request)
-		fprintf(stderr, "chaincap: a request to %s took %.1f ms\n", e->name, took_ms);
+		fprintf(stderr, " took %.1f ms\n", took_ms);
 	else
-		fprintf(stderr, "chaincap: %s/%u waited %.1f ms\n", e->name, e->tid, took_ms);
+		fprintf(stderr, "/%u waited %.1f ms\n", e->tid, took_ms);
 }
 
 /*
@@ -199,6 +219,8 @@ static void start_pending_dump(struct session *s, uint64_t now_ns)
 	int signals = s->signals->dump;
 	struct trigger_event event;
 
+	if (f->writer && may_dump(s) && f->dump_signals != signals)
+		hurry_dump(f);
 	if (f->writer || !may_dump(s))
 		return;
 	if (f->dump_signals != signals) {
@@ -228,7 +250,11 @@ static int flight_sink_open(struct session *s)
 	s->sink_state = f;
 	if (!f)
 		return session_fail(s, o->output, -ENOMEM);
-	f->base = writer_claim_output(o->output, &f->base_is_free, s->why, sizeof(s->why));
+	f->base = -1;
+	f->folder = writer_open_folder(o->output, &f->name, s->why, sizeof(s->why));
+	if (f->folder < 0)
+		return session_fail(s, o->output, f->folder);
+	f->base = writer_claim_output(f->folder, f->name, &f->base_is_free, s->why, sizeof(s->why));
 	if (f->base < 0)
 		return session_fail(s, o->output, f->base);
 	err = flight_new(&f->flight, &options);
@@ -250,7 +276,7 @@ static int flight_sink_begin(struct session *s)
 				    -EOPNOTSUPP);
 	err = flight_begin(f->flight, s->start_ns, s->sym, f->trigger, bpf_session_learn, s->bpf);
 
-	user_stacks_to(s->user_stacks, flight_record, flight_thread, f->flight);
+	user_stacks_to(s->user_stacks, flight_record, flight_thread, flight_holder, f->flight);
 	s->method = "kept in memory";
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
@@ -266,7 +292,7 @@ static enum sink_wish flight_sink_wish(struct session *s)
 {
 	struct flight_sink *f = s->sink_state;
 
-	reap_dump(f, false);
+	reap_dump(s, false);
 	if (!may_dump(s) && !f->writer) {
 		fprintf(stderr, "chaincap: --max-dumps reached, recording ends\n");
 		return SINK_END;
@@ -302,6 +328,9 @@ static void flight_sink_counts(const struct session *s, struct sink_counts *out)
 		.kernel = c.total[0].kernel,
 		.kernel_aux = c.total[1].kernel,
 		.stacks_once = c.stacks_once,
+		.total = c.total[0].events,
+		.total_lost = c.total[0].kernel - c.total[0].events,
+		.dumps = f->dumps,
 	};
 }
 
@@ -326,7 +355,8 @@ static int flight_sink_finish(struct session *s, int err)
 
 	if (!err)
 		err = flight_flush(f->flight, s->end_ns);
-	reap_dump(f, true);
+	hurry_dump(f);
+	reap_dump(s, true);
 	if (err)
 		fprintf(stderr, "chaincap: recording ended: %s\n", strerror(-err));
 	else
@@ -336,7 +366,7 @@ static int flight_sink_finish(struct session *s, int err)
 		start_dump(s, s->end_ns);
 	/* After the fork: a thread detaches them, which the fork could find holding a lock. */
 	bpf_session_detach(s->bpf);
-	reap_dump(f, true);
+	reap_dump(s, true);
 	return !err && f->failed ? -EIO : err;
 }
 
@@ -348,9 +378,11 @@ static void flight_sink_close(struct session *s)
 		return;
 	/* Nothing came to be written. */
 	if (f->base >= 0 && f->base_is_free)
-		unlink(s->options->output);
+		writer_remove_output(f->folder, f->name, f->base);
 	if (f->base >= 0)
 		close(f->base);
+	if (f->folder >= 0)
+		close(f->folder);
 	flight_free(f->flight);
 	trigger_free(f->trigger);
 	free(f);

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "command.h"
-#include "context/publishers.h"
 #include "events/cpu_threads.h"
 #include "kernel/bpf.h"
 #include "common/encoder.h"
@@ -14,6 +13,7 @@
 #include "names/symbolize.h"
 #include "probes/probe_set.h"
 #include "progress.h"
+#include "process_parts.h"
 #include "session.h"
 #include "user_stacks.h"
 
@@ -24,6 +24,8 @@ struct sink_counts {
 	uint64_t kernel;	      /* events kept or reported lost since the start */
 	uint64_t kernel_aux;	      /* the same of AUX_EVENTS */
 	uint64_t stacks_once;	      /* WIRE_STACK_ONCE stacks since the start */
+	uint64_t total, total_lost; /* events since the start, and lost ones, which are not in it */
+	uint64_t dumps;		    /* traces begun; 0 without --flight */
 };
 
 enum sink_wish { SINK_CONTINUE, SINK_FLUSH_NOW, SINK_END };
@@ -62,17 +64,18 @@ struct session_sink {
 
 struct session {
 	const struct options *options;
-	const struct session_signals *signals;
+	struct session_signals *signals;
 	const char *command_line;
 	const struct session_sink *sink;
 	void *sink_state;
 	const char *method;  /* of writing, as -v shows it; set by begin() */
 	struct encoder *enc; /* the sink's, for the symbolizer's definitions */
 	struct symbolizer *sym;
-	struct helpers *helpers;	   /* NULL: user functions get no names */
-	struct publishers_count published; /* as it was last told */
-	struct publishers *publishers;	   /* NULL: contexts are not recorded */
-	uint64_t helpers_ns;		   /* the CPU time that they took, once they have ended */
+	struct helpers *askers;	     /* of JVMs for their perf maps; NULL: they are not asked */
+	struct helpers *helpers;     /* NULL: user functions get no names */
+	int no_helpers;		     /* why there are none, a negative errno; 0: there are */
+	uint64_t helpers_ns;	     /* the CPU time that they took, once they have ended */
+	struct process_parts *parts; /* NULL: neither interpreted code nor contexts are recorded */
 	struct bpf_session *bpf;
 	struct probe_set probes;	 /* of --request, until they are attached */
 	struct id_map *ids;		 /* the sink's, if several threads may drain; else NULL */
@@ -83,6 +86,7 @@ struct session {
 	uint64_t drained_ns; /* all CPUs are drained up to then */
 	uint64_t last_flush_ns;
 	uint64_t given_back_ns;	 /* see memory_give_back() */
+	uint64_t memory_most;	 /* that the recorder itself took at once, bytes */
 	uint64_t missed;	 /* events reported as lost on an unknown CPU */
 	struct bpf_counts final; /* after the last drain */
 	struct user_stacks *user_stacks;
@@ -90,7 +94,7 @@ struct session {
 	char why[2048]; /* why something failed, if errno does not say it; else empty */
 };
 
-extern const struct session_sink session_file_sink, session_flight_sink;
+extern const struct session_sink session_file_sink, session_flight_sink, session_test_sink;
 
 /* Prints on standard error what failed, and why; returns err. */
 int session_fail(const struct session *s, const char *what, int err);
@@ -110,6 +114,9 @@ struct trace_file {
 int trace_file_open(struct trace_file *t, struct session *s, const char *path, int fd);
 /* The INFO block of a trace that begins at start_ns. Returns 0 or the encoder's negative errno. */
 int trace_file_info(struct trace_file *t, const struct session *s, uint64_t start_ns);
+/* What went wrong with the helpers so far, as a note in the trace. Returns 0 or a negative errno.
+ */
+int trace_file_note(struct trace_file *t, const struct session *s);
 /*
  * Writes out everything that was encoded, also before an error. err: 0 or a negative errno so far.
  * Prints err, or if that is 0, the error of writing; returns what it printed, or 0.

@@ -29,10 +29,12 @@
 struct user_stacks {
 	bpf_record_fn record;
 	bpf_thread_fn thread;
+	user_stacks_holder_fn holder;
 	void *ctx;
 	struct symbolizer *sym;
-	struct unwinder *unwinder;   /* NULL: there are no user stacks */
-	struct reference *reference; /* NULL: they are not compared */
+	const struct interpreters *interpreters; /* NULL: no interpreted code is recorded */
+	struct unwinder *unwinder;		 /* NULL: there are no user stacks */
+	struct reference *reference;		 /* NULL: they are not compared */
 	struct sleeping_threads *sleeping;
 	struct pending_stacks *pending; /* stacks that wait for a rule */
 	uint64_t sleeping_until_ns;	/* later, queued threads get their leaf only */
@@ -78,11 +80,18 @@ void user_stacks_close(struct user_stacks *u)
 	free(u);
 }
 
-void user_stacks_to(struct user_stacks *u, bpf_record_fn record, bpf_thread_fn thread, void *ctx)
+void user_stacks_to(struct user_stacks *u, bpf_record_fn record, bpf_thread_fn thread,
+		    user_stacks_holder_fn holder, void *ctx)
 {
 	u->record = record;
 	u->thread = thread;
+	u->holder = holder;
 	u->ctx = ctx;
+}
+
+void user_stacks_interpreters(struct user_stacks *u, const struct interpreters *i)
+{
+	u->interpreters = i;
 }
 
 /* Compares what is recorded of the stack. */
@@ -182,6 +191,8 @@ int user_stacks_thread(void *user_stacks, const struct wire_thread *t)
 	struct user_stacks *u = user_stacks;
 	int err = u->thread(u->ctx, t);
 
+	if (u->sleeping)
+		sleeping_threads_note(u->sleeping, t);
 	if (err || !t->ustack || !u->sleeping)
 		return err;
 	u->sleeping_until_ns = clock_now_ns() + SLEEPING_NS;
@@ -197,6 +208,29 @@ bool user_stacks_left(const struct user_stacks *u)
 	       (sleeping_threads_left(u->sleeping) || pending_stacks_left(u->pending));
 }
 
+static int tell_holder(struct user_stacks *u, uint32_t tid)
+{
+	uint32_t holder = sleeping_threads_holder(u->sleeping);
+
+	return holder ? u->holder(u->ctx, tid, holder) : 0;
+}
+
+static int record_code(void *user_stacks, const struct wire_code *code, size_t len)
+{
+	struct user_stacks *u = user_stacks;
+
+	return u->record(u->ctx, &code->r, len);
+}
+
+/* Adds the frames of interpreted code to the copy of the thread that was taken. */
+static int find_code(struct user_stacks *u, const struct wire_copy *c)
+{
+	const struct wire_interpreter *in =
+		u->interpreters ? interpreters_of(u->interpreters, c->tgid) : NULL;
+
+	return in ? sleeping_threads_code(u->sleeping, in, record_code, u) : 0;
+}
+
 /* Unwinds the next queued thread. */
 static int unwind_sleeping(struct user_stacks *u)
 {
@@ -206,15 +240,22 @@ static int unwind_sleeping(struct user_stacks *u)
 
 	if (!c)
 		return 0;
-	if (in_time)
+	if (in_time) {
+		err = find_code(u, c);
+		if (err == -EAGAIN && sleeping_threads_put_back(u->sleeping))
+			return 0;
+		if (err && err != -EAGAIN)
+			return err;
 		err = unwinder_complete(u->unwinder, c, sizeof(*c), &u->completed);
+	}
 	if (err && err != -EAGAIN) {
 		complete_leaf(u, c->id, c->tgid, c->r.time_ns, c->frames[0]);
 		return record_completed(u);
 	}
 	if (err && sleeping_threads_put_back(u->sleeping))
 		return 0;
-	return record_compared(u, c);
+	err = record_compared(u, c);
+	return err ? err : tell_holder(u, c->tid);
 }
 
 int user_stacks_complete(struct user_stacks *u, uint64_t slice_ns)

@@ -11,6 +11,7 @@
 
 #include "kernel/bpf.h"
 #include "helper/helper.h"
+#include "interpreters/interpreters.h"
 #include "names/symbolize.h"
 
 struct user_stacks;
@@ -24,8 +25,14 @@ int user_stacks_open(struct user_stacks **out, struct bpf_session *bpf, struct s
 		     struct helpers *helpers, bool verify, bool verbose);
 void user_stacks_close(struct user_stacks *u);
 
-/* Sets the sink: record(ctx, ...) gets the records, thread(ctx, ...) the threads. */
-void user_stacks_to(struct user_stacks *u, bpf_record_fn record, bpf_thread_fn thread, void *ctx);
+/* Takes who has the lock at which a listed thread sleeps (tids). 0 or a negative errno. */
+typedef int (*user_stacks_holder_fn)(void *ctx, uint32_t tid, uint32_t holder);
+
+/* Where processes have interpreters, by which stacks of sleeping threads get frames of its code. */
+void user_stacks_interpreters(struct user_stacks *u, const struct interpreters *i);
+/* Sets the sink: each function gets ctx, and record the records, thread the threads. */
+void user_stacks_to(struct user_stacks *u, bpf_record_fn record, bpf_thread_fn thread,
+		    user_stacks_holder_fn holder, void *ctx);
 /* Takes one record of len bytes (a bpf_record_fn; user_stacks is a struct user_stacks). */
 int user_stacks_record(void *user_stacks, const struct wire_record *r, size_t len);
 

@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,8 +17,9 @@
 #include "command_line.h"
 #include "diagnostics.h"
 #include "format_table.h"
-#include "attribute/retried_waits.h"
+#include "attribute/sleep_ends.h"
 #include "base/text.h"
+#include "common/option_table.h"
 #include "fold/folded.h"
 #include "import/recording.h"
 #include "symbols/symbols.h"
@@ -35,7 +38,7 @@ static const char *open_error(int err)
 	case -ENODATA:
 		return "not a trace: the file is empty";
 	case -EBADMSG:
-		return "neither a trace of chaincap nor text of perf script";
+		return "neither a trace of chaincap or Go nor text of perf script";
 	case -EPROTONOSUPPORT:
 		return "unknown version of the trace format; a newer chainwalk may read it";
 	default:
@@ -138,6 +141,7 @@ static int open_output(struct run *r)
 		return 0;
 	if (!path || !strcmp(path, "-")) {
 		r->out = stdout;
+		__fsetlocking(r->out, FSETLOCKING_BYCALLER);
 		return 0;
 	}
 	for (size_t i = 0; i < n_traces(r->o) && !err; i++)
@@ -150,6 +154,8 @@ static int open_output(struct run *r)
 	if (err)
 		fprintf(stderr, "chainwalk: %s: %s\n", path,
 			err == -ETXTBSY ? "the output is the trace itself" : strerror(-err));
+	else
+		__fsetlocking(r->out, FSETLOCKING_BYCALLER);
 	return err;
 }
 
@@ -164,7 +170,8 @@ static int flush_output(struct run *r)
 }
 
 /* Builds the timelines. Malformed events are found on the way: then again, without their blocks. */
-static int link_waits(struct trace *trace, bool with_cpus, struct timelines **timelines)
+static int link_waits(struct trace *trace, bool with_cpus, bool native,
+		      struct timelines **timelines)
 {
 	int (*make)(struct timelines **, const struct trace *) =
 		with_cpus ? timelines_new_with_cpus : timelines_new;
@@ -172,10 +179,12 @@ static int link_waits(struct trace *trace, bool with_cpus, struct timelines **ti
 
 	if (err == -EBADMSG) {
 		err = trace_check(trace);
-		if (!err)
-			err = make(timelines, trace);
+		if (err)
+			return err;
+		trace_choose_frames(trace, native);
+		err = make(timelines, trace);
 	}
-	return err ? err : retried_waits_join(*timelines);
+	return err ? err : sleep_ends_settle(*timelines);
 }
 
 /*
@@ -214,7 +223,7 @@ static int write_trace(struct run *r, const struct format *format, struct format
 
 	if (r->merging)
 		return format->fold(in, below_root ? label(in, name) : NULL, &r->merged);
-	if (r->together && format->several == SEVERAL_KEYED) {
+	if (r->together && (format->several == SEVERAL_KEYED || in->options->json)) {
 		in->key = root == ROOT_HOST ? "host" : "trace";
 		in->label = label(in, name);
 	} else if (r->together) {
@@ -233,19 +242,23 @@ static int explain(struct run *r, const struct recording *rec, const char *name)
 	struct format_totals totals = { .known = false };
 	struct format_input in = { .trace = rec->trace, .import = rec->import, .options = o };
 	struct timelines *timelines = NULL;
+	bool missing = false;
 	int err = 0;
 
-	if (format->wants_timelines)
-		err = link_waits(rec->trace, format->wants_cpus || o->who_ran, &timelines);
-	if (!err && r->symbols)
+	trace_choose_frames(rec->trace, o->native);
+	if (r->symbols)
 		err = symbols_apply(r->symbols, rec->trace);
+	if (!err && format->wants_timelines)
+		err = link_waits(rec->trace, format->wants_cpus || o->who_ran, o->native,
+				 &timelines);
+	if (!err && timelines) {
+		print_range_warning(name, timelines, o);
+		err = print_missing(name, timelines, o, &missing);
+		r->n_missing += missing;
+	}
 	if (err) {
 		fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
 		goto out;
-	}
-	if (timelines) {
-		print_range_warning(name, timelines, o);
-		r->n_missing += print_missing(name, timelines, o);
 	}
 	/* It is an error only if none of the traces has what was asked for. */
 	err = r->n_missing == n_traces(o) ? -ESRCH : open_output(r);
@@ -316,6 +329,27 @@ static void choose_format(struct options *o)
 		o->format = format_causes.name;
 }
 
+/* A number from the environment, which overrides what the terminal says. */
+static uint32_t size_of_screen(const char *variable, uint32_t told)
+{
+	const char *value = getenv(variable);
+	uint64_t n;
+
+	return value && parse_number(value, UINT32_MAX, &n) ? (uint32_t)n : told;
+}
+
+/* A table on a terminal fits the first screen. */
+static void see_terminal(struct options *o)
+{
+	struct winsize size = { .ws_col = 0 };
+
+	if (o->output || o->wide || o->json || !isatty(STDOUT_FILENO))
+		return;
+	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	o->columns = size_of_screen("COLUMNS", size.ws_col);
+	o->lines = size_of_screen("LINES", size.ws_row);
+}
+
 static int walk(const struct options *o)
 {
 	const struct format *format = format_find(o->format);
@@ -382,7 +416,7 @@ int main(int argc, char **argv)
 		options_help(stdout, o.help_all);
 	} else if (o.version) {
 		puts("chainwalk " CHAIN_VERSION);
-	} else if (choose_format(&o), would_garble(&o)) {
+	} else if (choose_format(&o), see_terminal(&o), would_garble(&o)) {
 		fprintf(stderr,
 			"chainwalk: --format=%s is not for a terminal: name a file with -o, or "
 			"use a pipe\n",

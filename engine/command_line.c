@@ -78,6 +78,24 @@ static int set_percentage(struct setting *s, const char *value)
 	return 0;
 }
 
+/* 32 hexadecimal digits; leading zeros may be left out. */
+static int set_trace_id(struct setting *s, const char *value)
+{
+	uint64_t *id = s->member;
+	size_t len = strlen(value);
+
+	id[0] = id[1] = 0;
+	if (!len || len > 32 || strspn(value, "0123456789abcdefABCDEF") < len)
+		return complain_value(s, value, "not a trace id: 32 hexadecimal digits");
+	for (; *value; value++) {
+		const char digit[] = { *value, '\0' };
+
+		id[0] = id[0] << 4 | id[1] >> 60;
+		id[1] = id[1] << 4 | strtoul(digit, NULL, 16);
+	}
+	return id[0] | id[1] ? 0 : complain_value(s, "0", "not a trace id");
+}
+
 static int add_id(struct setting *s, const char *value)
 {
 	uint64_t v;
@@ -256,6 +274,8 @@ static const struct option_row rows[] = {
 	  .help = "those to a matching endpoint, 'tcp :80'; repeatable", .given = GIVEN_REQUESTS },
 	{ "request-min", 0, false, "D", set_duration, AT(min_request_ns),
 	  .help = "those that took at least this long", .given = GIVEN_REQUESTS },
+	{ "trace-id", 0, false, "ID", set_trace_id, AT(trace_id),
+	  .help = "those of this trace, to all endpoints", .given = GIVEN_REQUESTS },
 	{ "slowest", 0, true, "N%", set_percentage, AT(slowest_ppm),
 	  .help = "the slowest requests of each endpoint: 1%", .given = GIVEN_REQUESTS },
 
@@ -279,12 +299,20 @@ static const struct option_row rows[] = {
 	  .help = "first frame: trace's host or path, object class", .given = GIVEN_ROOT },
 	{ "by-name", 0, false, NULL, set_true, AT(by_name),
 	  .help = "a histogram for each thread name", .given = GIVEN_BY_NAME },
+	{ "by-object", 0, false, NULL, set_true, AT(by_object),
+	  .help = "objects: a row for each, not for several together" },
+	{ "json", 0, false, NULL, set_true, AT(json), .help = "tables: each row as a JSON object",
+	  .given = GIVEN_TABLE },
+	{ "wide", 0, false, NULL, set_true, AT(wide), .help = "tables: all rows and columns",
+	  .given = GIVEN_TABLE },
 
 	{ .help = "Frames" },
 	{ "kernel", 'K', false, NULL, set_false, AT(user), .help = "kernel frames only",
 	  .given = GIVEN_STACKS },
 	{ "user", 'U', false, NULL, set_false, AT(kernel), .help = "user frames only",
 	  .given = GIVEN_STACKS },
+	{ "native", 0, false, NULL, set_true, AT(native),
+	  .help = "the interpreter's own frames, not Python's or PHP's", .given = GIVEN_NATIVE },
 	{ "blocked-stacks", 0, false, NULL, set_true, AT(blocked_stacks),
 	  .help = "show where each waker itself had slept", .given = GIVEN_BLOCKED_STACKS },
 	{ "fold-repeats", 0, false, NULL, set_true, AT(fold_repeats),
@@ -331,7 +359,7 @@ void options_help(FILE *out, bool all)
 	const struct format *f;
 
 	fputs("Usage: chainwalk [options] [TRACE... | -]       (default trace.bin)\n"
-	      "Explains what threads waited for: from chaincap's trace, or perf script's text.\n",
+	      "Explains what threads waited for, by a trace of chaincap or Go, or perf's text.\n",
 	      out);
 	option_table_help(&table, out, all);
 	fputs(all ? "\nFormats:\n" : "\nFormats:", out);
@@ -393,6 +421,10 @@ static int check_format_takes(struct setting *s, const bool *seen)
 	if (o->given & GIVEN_TOP && !strcmp(f->name, "hist") && !o->by_name)
 		return setting_complain(s,
 					"--top has no meaning with --format=hist unless --by-name");
+	if (o->by_object && strcmp(f->name, "objects"))
+		return setting_complain(s, "--by-object has no meaning with --format=%s", f->name);
+	if (o->json && o->given & GIVEN_UNIT)
+		return setting_complain(s, "--json has all times in ns: --unit has no meaning");
 	return 0;
 }
 
@@ -429,7 +461,8 @@ static int check_traces(struct setting *s)
 	const struct format *f = format_find(o->format);
 	size_t n_stdin = 0;
 
-	if (o->given & GIVEN_ROOT && f->several != SEVERAL_MERGED && f->several != SEVERAL_KEYED)
+	if (o->given & GIVEN_ROOT && f->several != SEVERAL_MERGED && f->several != SEVERAL_KEYED &&
+	    !o->json)
 		return setting_complain(s, "--root has no meaning with --format=%s", f->name);
 	if (o->root == ROOT_CLASS && f->several != SEVERAL_MERGED)
 		return setting_complain(s, "--root=class has no meaning with --format=%s", f->name);

@@ -11,7 +11,9 @@
 #include "select/scope.h"
 #include "select/top_waits.h"
 #include "select/wait_nature.h"
-#include "words/object_names.h"
+#include "words/request_words.h"
+#include "words/lock_holder.h"
+#include "words/process_notes.h"
 
 static double seconds(uint64_t ns)
 {
@@ -130,10 +132,25 @@ static bool complain_id(const char *trace, const struct timelines *tl, uint32_t 
 	return true;
 }
 
+static bool processes_known(const struct timelines *tl)
+{
+	for (uint32_t i = 0; i < timelines_threads(tl); i++)
+		if (timelines_thread(tl, i)->tgid)
+			return true;
+	return false;
+}
+
 static bool complain_list(const char *trace, const struct timelines *tl,
 			  const struct process_list *l)
 {
 	bool missing = false;
+
+	if ((l->ids.n || l->names.n) && !processes_known(tl)) {
+		fputs("processes are not known, only threads (-t, -c); perf script "
+		      "--show-task-events has them\n",
+		      print_about(stderr, trace));
+		return true;
+	}
 
 	for (size_t i = 0; i < l->ids.n; i++)
 		missing |= complain_id(trace, tl, l->ids.ids[i], true);
@@ -154,9 +171,123 @@ static bool name_matches(const struct timelines *tl, const regex_t *regex)
 	return false;
 }
 
-bool print_missing(const char *name, const struct timelines *tl, const struct options *o)
+/* As request_choice_new() chooses. */
+static bool endpoint_matches(const struct timelines *tl, const regex_t *regex)
+{
+	const struct trace *t = timelines_trace(tl);
+	uint32_t n;
+	const struct request_endpoint *e = timelines_endpoints(tl, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!regexec(regex, trace_string(t, e[i].name), 0, NULL, 0) ||
+		    !regexec(regex, trace_string(t, e[i].process), 0, NULL, 0))
+			return true;
+	return false;
+}
+
+static bool complain_endpoints(const char *trace, const struct timelines *tl,
+			       const struct regex_list *l)
+{
+	bool missing = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (endpoint_matches(tl, &l->regex[i]))
+			continue;
+		missing = true;
+		fputs("no endpoint matches '", print_about(stderr, trace));
+		print_clean(stderr, l->text[i]);
+		fputs("' in this trace (--format=requests lists them)\n", stderr);
+	}
+	return missing;
+}
+
+static bool complain_trace_id(const char *trace, const struct timelines *tl, const uint64_t id[2])
+{
+	const struct context asked = { { id[0], id[1] }, 0, 0 };
+	char text[TRACE_ID_SIZE];
+	size_t n = 0;
+
+	if (id[0] | id[1])
+		timelines_requests_by_trace(tl, id, &n);
+	if (n || !(id[0] | id[1]))
+		return false;
+	fprintf(print_about(stderr, trace),
+		"no request is known to be of trace %s (-f json --requests lists them)\n",
+		trace_id_text(text, &asked));
+	return true;
+}
+
+/* Whether a thread of the trace waits for an object that the expression fits. */
+static bool object_matches(const struct timelines *tl, struct names *names, const regex_t *regex)
+{
+	uint32_t end = trace_objects_end(timelines_trace(tl));
+
+	for (uint32_t i = 1; i < end; i++)
+		if (!regexec(regex, names_text(names, names_object(names, i, true)), 0, NULL, 0))
+			return true;
+	return false;
+}
+
+static bool has_class(const struct trace *t, const char *class)
+{
+	for (uint32_t i = 1; i < trace_objects_end(t); i++) {
+		const struct trace_object *what = trace_object(t, i);
+
+		if (what && !strcmp(trace_string(t, what->class), class))
+			return true;
+	}
+	return false;
+}
+
+/* One of the classes suffices: "tcp,udp,unix" is asked for where all sockets are meant. */
+static bool complain_classes(const char *trace, const struct timelines *tl,
+			     const struct word_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (has_class(timelines_trace(tl), l->words[i]))
+			return false;
+	fputs("no object of class ", print_about(stderr, trace));
+	for (size_t i = 0; i < l->n; i++) {
+		fputs(i ? ", '" : "'", stderr);
+		print_clean(stderr, l->words[i]);
+		putc('\'', stderr);
+	}
+	fputs(" in this trace (--format=objects lists them)\n", stderr);
+	return true;
+}
+
+static int complain_objects(const char *trace, const struct timelines *tl, const struct options *o,
+			    bool *missing)
+{
+	struct names *names;
+	int err;
+
+	if (!o->waits_for.n && !o->classes.n)
+		return 0;
+	if (!wait_classes_known(tl)) {
+		fputs("does not say what was waited for\n", print_about(stderr, trace));
+		*missing = true;
+		return 0;
+	}
+	if (o->classes.n)
+		*missing |= complain_classes(trace, tl, &o->classes);
+	err = names_new(&names, tl, o);
+	for (size_t i = 0; !err && i < o->waits_for.n; i++) {
+		if (object_matches(tl, names, &o->waits_for.regex[i]))
+			continue;
+		*missing = true;
+		fputs("no object matches '", print_about(stderr, trace));
+		print_clean(stderr, o->waits_for.text[i]);
+		fputs("' in this trace (--format=objects lists them)\n", stderr);
+	}
+	names_free(names);
+	return err;
+}
+
+int print_missing(const char *name, const struct timelines *tl, const struct options *o, bool *any)
 {
 	bool missing = complain_list(name, tl, &o->processes);
+	int err;
 
 	missing |= complain_list(name, tl, &o->trees);
 	for (size_t i = 0; i < o->tids.n; i++)
@@ -169,7 +300,11 @@ bool print_missing(const char *name, const struct timelines *tl, const struct op
 		print_clean(stderr, o->names.text[i]);
 		fputs("' in this trace (--format=threads lists them)\n", stderr);
 	}
-	return missing;
+	missing |= complain_endpoints(name, tl, &o->endpoints);
+	missing |= complain_trace_id(name, tl, o->trace_id);
+	err = complain_objects(name, tl, o, &missing);
+	*any = missing;
+	return err;
 }
 
 /* ---- the summary ---------------------------------------------------------------------------- */
@@ -182,17 +317,40 @@ static void print_coverage(const char *name, const struct trace *t)
 	fprintf(stderr, ": %.3f s on %" PRIu32 " CPUs, %" PRIu64 " events, %" PRIu64 " lost%s\n",
 		seconds(i->end_ns - i->start_ns), i->cpus, i->events, i->lost,
 		trace_damage(t)->what ? ", and those in the damaged part" : "");
+	if (i->sideband_lost)
+		fprintf(stderr,
+			"%" PRIu64
+			" records of what was mapped are lost: functions may lack names\n",
+			i->sideband_lost);
 }
 
-/* What a hypervisor took, if it is a thousandth of all time: it always takes a little. */
-static void print_steal(const struct timelines *tl)
+/* What stacks lack. Where there are many lines, -f info has all. */
+static int print_notes(const struct trace *t)
+{
+	struct process_notes notes;
+	int err = process_notes_of(&notes, t, NULL, PROCESS_NOTES_NAMED);
+	size_t shown = notes.n > PROCESS_NOTES_SHOWN ? PROCESS_NOTES_SHOWN - 1 : notes.n;
+
+	for (size_t i = 0; !err && i < shown; i++) {
+		print_clean(stderr, notes.line[i]);
+		putc('\n', stderr);
+	}
+	if (!err && shown < notes.n)
+		fprintf(stderr, "and %zu more notes on the stacks of processes: --format=info\n",
+			notes.n - shown);
+	process_notes_free(&notes);
+	return err;
+}
+
+/* What somebody took of all time, if it is a thousandth of that: a little is always taken. */
+static void print_taken(const struct timelines *tl, const char *who, uint64_t ns)
 {
 	const struct trace_info *i = trace_info(timelines_trace(tl));
 	double all = seconds(i->end_ns - i->start_ns) * i->cpus;
-	double taken = seconds(timelines_steal_ns(tl));
+	double taken = seconds(ns);
 
 	if (taken > 0 && taken * 1000 >= all)
-		fprintf(stderr, "the hypervisor took %.3f s of the CPUs' time, %.1f %%\n", taken,
+		fprintf(stderr, "the %s took %.3f s of the CPUs' time, %.1f %%\n", who, taken,
 			all > 0 ? 100 * taken / all : 100);
 }
 
@@ -219,15 +377,30 @@ static void print_ends(const struct chain_summary *s, const struct timelines *tl
 
 #define STUCK_SHOWN 4
 
-/* The chosen waits that had not ended when the trace did; each is its thread's last. */
+/* The chosen waits that had not ended when the trace, or their thread, did. */
 struct unwoken {
 	uint64_t waits, ns;
 	uint64_t stuck; /* at a lock, or in state D */
 	struct {
 		uint32_t thread;
-		uint32_t holder; /* TID; 0: not known */
+		uint32_t holder; /* a thread; THREAD_NONE: not known */
 	} of[STUCK_SHOWN];
 };
+
+/* The sleep of a thread that had not ended when the trace did, or the thread; NULL: it has none. */
+static const struct wait *unwoken_of(const struct thread *th)
+{
+	for (uint32_t i = th->n_waits; i-- > 0;) {
+		const struct wait *w = &th->waits[i];
+
+		if (w->flags & WAIT_NOT_WOKEN)
+			return w;
+		/* Only a thread that died may have slept once more, as it did. */
+		if (!(th->flags & THREAD_EXITED))
+			break;
+	}
+	return NULL;
+}
 
 static int find_unwoken(const struct timelines *tl, const struct options *given, struct unwoken *u)
 {
@@ -246,25 +419,35 @@ static int find_unwoken(const struct timelines *tl, const struct options *given,
 	for (; i < end; i++) {
 		const struct thread *th = timelines_thread(tl, i);
 		struct chosen_wait c = { .thread = i };
-		uint32_t object;
 
-		if (!th->n_waits || !wait_filter_thread(f, i))
-			continue;
-		c.wait = &th->waits[th->n_waits - 1];
-		if (!(c.wait->flags & WAIT_NOT_WOKEN) || !wait_filter_wait(f, i, c.wait, &c.shown))
+		c.wait = wait_filter_thread(f, i) ? unwoken_of(th) : NULL;
+		if (!c.wait || !wait_filter_wait(f, i, c.wait, &c.shown))
 			continue;
 		u->waits++;
 		u->ns += chosen_wait_ns(&c);
 		if (!wait_looks_stuck(tl, names_kernel_stacks(names), c.wait) ||
 		    u->stuck++ >= STUCK_SHOWN)
 			continue;
-		object = timelines_pair(tl, c.wait->stack).object;
 		u->of[u->stuck - 1].thread = i;
-		u->of[u->stuck - 1].holder = object_names_holder(names_objects(names), object);
+		u->of[u->stuck - 1].holder = lock_holder(names_objects(names), i, c.wait);
 	}
 	wait_filter_free(f);
 	names_free(names);
 	return err;
+}
+
+/* "; -t 7 (janitor) holds it"; nothing if it is not known. */
+static void print_holder(const struct timelines *tl, uint32_t holder)
+{
+	const struct thread *th;
+
+	if (holder == THREAD_NONE)
+		return;
+	th = timelines_thread(tl, holder);
+	fprintf(stderr, "; -t %" PRIu32 " (", th->tid);
+	print_clean(stderr,
+		    trace_string(timelines_trace(tl), timelines_name(tl, holder, th->end_ns)));
+	fputs(") holds it", stderr);
 }
 
 /* What is left out without being asked for, and what must not be overlooked. */
@@ -292,8 +475,7 @@ static int print_unwoken(const struct timelines *tl, const struct options *o)
 		fprintf(stderr, "%s-t %" PRIu32 " (", i ? ", " : "", th->tid);
 		print_clean(stderr, trace_string(timelines_trace(tl),
 						 timelines_name(tl, u.of[i].thread, th->end_ns)));
-		if (u.of[i].holder)
-			fprintf(stderr, "; -t %" PRIu32 " holds it", u.of[i].holder);
+		print_holder(tl, u.of[i].holder);
 		putc(')', stderr);
 	}
 	fputs(u.stuck > STUCK_SHOWN ? ", ...\n" : "\n", stderr);
@@ -383,9 +565,11 @@ int print_summary(const char *name, const struct format_input *in)
 	int err;
 
 	print_coverage(name, in->trace);
-	if (!in->timelines)
-		return 0;
-	print_steal(in->timelines);
+	err = print_notes(in->trace);
+	if (err || !in->timelines)
+		return err;
+	print_taken(in->timelines, "hypervisor", timelines_steal_ns(in->timelines));
+	print_taken(in->timelines, "recorder", timelines_recorder_ns(in->timelines));
 	if (in->options->command)
 		print_command(in->timelines, in->options);
 	if (in->totals && in->totals->known)

@@ -17,9 +17,10 @@ void print_damage(const char *name, const struct trace_damage *d);
 void print_range_warning(const char *name, const struct timelines *tl, const struct options *o);
 /*
  * A line on standard error for each entry of -p, -t, -c and --tree-of that fits no thread of the
- * trace `name`, with what is near to it. Returns true if there was one.
+ * trace `name`, with what is near to it, for each of --object that fits nothing waited for, and if
+ * nothing is of a class of --class. Sets *any to whether there was one. Returns 0 or -ENOMEM.
  */
-bool print_missing(const char *name, const struct timelines *tl, const struct options *o);
+int print_missing(const char *name, const struct timelines *tl, const struct options *o, bool *any);
 /*
  * What the trace covers; the totals of the waits selected by in->options, if in->totals has them;
  * with in->timelines, the sleepers that nobody woke. Returns 0 or -ENOMEM.

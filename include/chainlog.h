@@ -51,9 +51,13 @@ enum chainlog_block {
 	CHAINLOG_BLOCK_STACK_ENDS = 12, /* count { svarint(stack - previous) end } */
 	CHAINLOG_BLOCK_SEGMENTS = 13,	/* count { module offset bytes address }: its code */
 	CHAINLOG_BLOCK_AUX_EVENTS = 14, /* of one CPU, of kinds that may be skipped: see below */
-	CHAINLOG_BLOCK_OBJECTS = 15, /* first_id count { length { class name peer own owner } } */
+	CHAINLOG_BLOCK_OBJECTS =
+		15, /* first_id count { length { class name peer own owner device inode } } */
 	CHAINLOG_BLOCK_THREAD_OBJECTS =
 		16, /* count { tid object }: of threads asleep at the start */
+	CHAINLOG_BLOCK_THREAD_HOLDERS =
+		17,		   /* count { tid holder }: likewise, what HOLDER says of others */
+	CHAINLOG_BLOCK_NOTES = 18, /* count { length { tgid program what cure } } */
 	CHAINLOG_BLOCKS,
 };
 
@@ -207,7 +211,17 @@ enum chainlog_aux {
 	 * works for nothing that is known.
 	 */
 	CHAINLOG_CONTEXT = 16,
-	CHAINLOG_AUX_KINDS = 17,
+	/*
+	 * tid holder: a thread, which was just switched out, waits for a lock that says that the
+	 * thread holder has it.
+	 */
+	CHAINLOG_HOLDER = 17,
+	/*
+	 * ns: the recorder's own threads had this CPU for that long, up to now. In EVENTS they are
+	 * the idle thread.
+	 */
+	CHAINLOG_RECORDER = 18,
+	CHAINLOG_AUX_KINDS = 19,
 };
 
 /* The class of objects that are endpoints of requests which probes mark: the name says it all. */
@@ -275,6 +289,13 @@ struct chainlog_pair {
 #define CHAINLOG_THREAD_RUNNING 0x02 /* was on a CPU when it was looked at */
 
 #define CHAINLOG_STACK_MAX 127 /* frames of one stack; a longer one is cut at the root's end */
+/*
+ * A frame with this bit in its address is one of interpreted code: its NAMES item has the function,
+ * as module the path of its source file, and as offset the line (0: not known). In a stack all
+ * frames that one call of the interpreter's evaluator runs stand together, and the next one towards
+ * the root is the evaluator's own, native one.
+ */
+#define CHAINLOG_CODE_TAG (1ull << 63)
 #define CHAINLOG_TID_LIMIT (1u << 22) /* tids and tgids are below: the kernel's PID_MAX_LIMIT */
 #define CHAINLOG_CPU_LIMIT (1u << 16) /* CPU numbers are below */
 

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "diff.h"
-#include "page.h"
 #include "folded.h"
 #include "input_reader.h"
 #include "options.h"
@@ -57,14 +56,18 @@ struct input {
 	enum side side;
 	struct folded_stats stats;
 	struct diff_strip strip;
+	struct remarks *remarks;
 };
 
 static int on_line(void *ctx, const struct folded_line *given)
 {
 	struct folded_line line = *given;
 	struct input *in = ctx;
-	int err = in->o->strip_hex ? diff_strip_hex(&in->strip, &line) : 0;
+	int err = remarks_take(in->remarks, given);
 
+	if (err)
+		return err < 0 ? err : 0;
+	err = in->o->strip_hex ? diff_strip_hex(&in->strip, &line) : 0;
 	if (err || !cut_below_base(in->o, &line))
 		return err;
 	if (in->side == SIDE_NONE)
@@ -205,7 +208,7 @@ static bool is_input(const char *out, char **files, int n)
 static int run(struct options *o, char **files, int n)
 {
 	struct tree tree;
-	struct input in = { .tree = &tree, .o = o };
+	struct input in = { .tree = &tree, .o = o, .remarks = &o->page.remarks };
 	int status = EXIT_FAILED;
 	FILE *f = stdout;
 
@@ -234,6 +237,7 @@ static int run(struct options *o, char **files, int n)
 out:
 	tree_free(&tree);
 	diff_strip_free(&in.strip);
+	remarks_free(in.remarks);
 	return status;
 }
 

@@ -149,22 +149,44 @@ static void write_head(FILE *f, const struct page *pg, double height, const char
 	      f);
 }
 
+/* Lines below the title. */
+static unsigned lines_below(const struct page *pg)
+{
+	return (pg->subtitle != NULL) + pg->remarks.n;
+}
+
+/* The n-th of them, from 0 on. */
+static void write_below(FILE *f, const struct page *pg, const char *id, unsigned n,
+			const char *line, const char *rest)
+{
+	fprintf(f,
+		"<text id=\"fg-%s\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" "
+		"class=\"soft\">",
+		id, pg->width / 2, pg->fontsize * (2 + SUBTITLE * (n + 1)));
+	text(f, line);
+	text(f, rest);
+	fputs("</text>\n", f);
+}
+
 static void write_heading(FILE *f, const struct page *pg)
 {
+	unsigned lines = 0;
+	char id[20];
+
 	fprintf(f,
 		"<text id=\"fg-title\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" "
 		"font-size=\"%.15g\">",
 		pg->width / 2, pg->fontsize * 2, pg->fontsize + 5);
 	text(f, pg->title);
 	fputs("</text>\n", f);
-	if (!pg->subtitle)
-		return;
-	fprintf(f,
-		"<text id=\"fg-subtitle\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" "
-		"class=\"soft\">",
-		pg->width / 2, pg->fontsize * (2 + SUBTITLE));
-	text(f, pg->subtitle);
-	fputs("</text>\n", f);
+	if (pg->subtitle)
+		write_below(f, pg, "subtitle", lines++, pg->subtitle, "");
+	for (unsigned i = 0; i < pg->remarks.n; i++) {
+		const char *more = pg->remarks.more && i + 1 == pg->remarks.n ? " ..." : "";
+
+		snprintf(id, sizeof(id), "remark%u", i);
+		write_below(f, pg, id, lines++, pg->remarks.text[i], more);
+	}
 }
 
 /* For a pattern: "file|tcp|..." */
@@ -273,7 +295,7 @@ static int write_document(FILE *f, const struct page *pg, const struct tree *t,
 	struct document d = { .page = pg, .tree = t, .layout = l };
 	char count[SVG_COUNT_LEN], desc[256];
 	struct legend legend;
-	double legend_y;
+	double head, legend_y;
 	int err = colors_init(&d);
 
 	if (err)
@@ -286,8 +308,9 @@ static int write_document(FILE *f, const struct page *pg, const struct tree *t,
 		.keep = pg->labels,
 	};
 	legend_fill(&legend, &d);
-	legend_y = pg->fontsize * (HEAD + (pg->subtitle ? SUBTITLE : 0)) - pg->fontsize * 0.2;
-	d.top = pg->fontsize * (HEAD + (pg->subtitle ? SUBTITLE : 0) + (legend.n ? LEGEND : 0));
+	head = HEAD + SUBTITLE * lines_below(pg);
+	legend_y = pg->fontsize * head - pg->fontsize * 0.2;
+	d.top = pg->fontsize * (head + (legend.n ? LEGEND : 0));
 
 	svg_count(count, l->total * pg->factor);
 	snprintf(desc, sizeof(desc), "%s of %s %.40s, frames in up to %u rows.",

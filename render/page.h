@@ -13,11 +13,13 @@
 #include "label.h"
 #include "layout.h"
 #include "palette.h"
+#include "remarks.h"
 #include "svg.h"
 #include "tree.h"
 
 struct page {
 	const char *title, *subtitle, *notes; /* NULL: default; notes: none */
+	struct remarks remarks;
 	const char *fonttype;
 	const char *countname, *nametype;
 	double width;	  /* of the picture, in pixels */

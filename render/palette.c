@@ -172,7 +172,7 @@ const char *palette_object_class(size_t i)
 		"netlink",  "packet",	"vsock",      "socket",	     "pipe",	 "futex", "epoll",
 		"poll",	    "select",	"eventfd",    "timerfd",     "signalfd", "pidfd", "inotify",
 		"fanotify", "io_uring", "aio",	      "userfaultfd", "child",	 "sleep", "signal",
-		"ipc",	    "call",	"anon_inode",
+		"ipc",	    "call",	"anon_inode", "GIL",
 	};
 
 	return i < sizeof(classes) / sizeof(*classes) ? classes[i] : NULL;
@@ -205,6 +205,7 @@ static enum ramp chain(const char *s, size_t len)
 		{ "[throttled]", RAMP_THROTTLED }, { "[queued]", RAMP_QUEUED },
 		{ "[device]", RAMP_DEVICE },	   { "[on-CPU]", RAMP_ON_CPU },
 		{ "[idle CPU]", RAMP_RUNNABLE },   { "[no events]", RAMP_RUNNABLE },
+		{ "[recorder]", RAMP_RUNNABLE },
 	};
 
 	if (len > 2 && *s == '[') {

@@ -25,9 +25,13 @@ fi
 "$O/chainwalk" -q -t "$tid" "$trace" | "$O/flamegraph" --title "What alpha waited for" >"$out/alpha.svg"
 
 echo
-echo "One wait of alpha ($tid), with its chain (chainwalk --format=tree -t $tid --top 1 $trace):"
+echo "What the waiting of the demo's threads came down to (chainwalk --format=causes -p chainload --top 2 $trace):"
 echo
-"$O/chainwalk" -q --format=tree -t "$tid" --top 1 "$trace"
+"$O/chainwalk" -q --format=causes -p chainload --top 2 "$trace"
+echo
+echo "One wait of alpha ($tid), with its chain (chainwalk --format=tree -t $tid --to 2.5 --top 1 $trace):"
+echo
+"$O/chainwalk" -q --format=tree -t "$tid" --to 2.5 --top 1 "$trace"
 echo
 here=$(cd "$out" && pwd)
 echo "Pictures, for a browser:"

@@ -10,7 +10,7 @@ make_loop() {
 	trap 'drop_devices; clean_up' EXIT
 }
 drop_devices() {
-	[ -z "$mapped" ] || dmsetup remove --retry "$mapped"
+	[ -z "$mapped" ] || dmsetup --noudevsync remove --retry "$mapped"
 	[ ! -b "${loop}p1" ] || delpart "$loop" 1
 	losetup -d "$loop"
 }
@@ -19,7 +19,7 @@ drop_devices() {
 # cache and through it. Counts of FOLDER/stat from before and after go to $tmp/counts, events to $tmp/events.
 record_asked() {
 	udevadm settle 2>/dev/null
-	timeout 60 "$cap" -o "$tmp/trace" -- sh -e -c '
+	timeout 300 "$cap" -o "$tmp/trace" -- sh -e -c '
 		cat "$2/stat"
 		dd if=/dev/zero of="$1" bs=64k count=100 oflag=direct conv=notrunc,fsync
 		dd if="$1" of=/dev/null bs=4k count=300 iflag=direct

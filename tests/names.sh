@@ -59,9 +59,9 @@ $1: expected at least $3 % of all and $4 % of its own, of at least $5 frames"
 # record_programs COMMAND...: the recorder, with options or what runs it before it and what it records behind it;
 # leaves $tmp/events.
 record_programs() {
-	timeout 60 "$@" >"$tmp/told" 2>"$tmp/err"
+	timeout 300 "$@" >"$tmp/told" 2>"$tmp/err"
 	expect_exit "$*" 0 $?
-	timeout 60 "$walk" -v -U --format=events "$tmp/trace" 2>"$tmp/err" >"$tmp/events"
+	timeout 300 "$walk" -v -U --format=events "$tmp/trace" 2>"$tmp/err" >"$tmp/events"
 	expect_exit "chainwalk --format=events" 0 $?
 }
 

@@ -22,7 +22,7 @@ objects=$(find "$O/engine" -name "*.o" ! -name chainwalk.o)
 ${CC:-cc} -O2 -std=c17 -D_GNU_SOURCE -Wall -Wextra -I../../include -I../../engine -o "$tmp/neutral" neutral.c \
 	$objects "$O/libflamegraph.o" "$O/libcommon.a" \
 	-pthread -lz -lm -ldw -lelf -liberty
-cp "$O/chaincap" "$O/chainload" "$O/chainwalk" "$tmp"
+cp "$O/chaincap" "$O/chainload" "$O/chainwalk" "$O/shop_static" "$tmp"
 cd "$tmp"
 
 names=$*
@@ -96,6 +96,31 @@ joined() {
 	load=
 }
 
+# asked NAME REQUESTS: tests/contexts/shop.c, from when the recorder knows where it publishes contexts.
+asked() {
+	name=$1
+	wanted "$name" || return 0
+	for _ in $tries; do
+		mkfifo go
+		./shop_static - "$2" <go >told &
+		load=$!
+		exec 4>go
+		rm go
+		: >said # what the last one said
+		./chaincap -v --context -F 199 -o trace.bin 2>said &
+		recorder=$!
+		until grep -q ' 2 with routes' said; do sleep 0.05; done
+		echo >&4
+		exec 4>&-
+		wait "$load"
+		load=
+		kill -INT "$recorder"
+		wait "$recorder"
+		keep_best "$name" front back shop_static
+	done
+	put_best "$name"
+}
+
 tries=${TRIES:-1 2 3 4 5 6 7 8 9 10}
 relay="alpha bravo charlie delta"
 recorded relay "$relay" -- relay --rounds 24 --work 2000,3000,4000
@@ -124,3 +149,4 @@ joined joined_zombie "parent undead" zombie --sleep 20000000
 joined joined_deadlock "castor pollux" deadlock
 joined joined_relay "$relay" relay --rounds 1000
 recorded lost "ping pong" --buffer-size 4k -- pingpong --rounds 1500 --work 0
+asked shop 21

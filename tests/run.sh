@@ -3,12 +3,13 @@
 # Runs the tests against the programs in the build folder $1: unit tests, fuzz inputs, end-to-end tests, the
 # page's in a browser. A skipped test is named with its reason.
 #   TESTS="glob..."   picks some
-#   JOBS=N            as many side by side (default: one more than there are CPUs, as some of them sleep)
+#   JOBS=N            as many side by side (default: two more than there are CPUs, as some of them sleep)
 #   QUICK=1           no test that records, builds a package or starts a browser
 #   SPEED=1           instead of all these the tests that judge how quick something is, one by one
 # What does not record runs side by side, and with it what records, but judges only what its own threads do, however
 # long that takes: it has a line "# Beside another: WHY". Then those that record or measure time run one by one: they
-# call needs_bpf, or have a line "# Alone: WHY". Output is in the order of the list, whatever ends first.
+# call needs_bpf, or have a line "# Alone: WHY". Browsers, compilers and the like have a lower priority than what
+# records. Output is in the order of the list, whatever ends first.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -30,7 +31,10 @@ run_unit() {
 		timeout "$limit" "$O/tests/unit/$1" >"$log" 2>&1
 	status=$?
 	passed=$(cmocka OK) skipped=$(cmocka SKIPPED) failed=$(cmocka FAILED)
-	if [ $status -ne 0 ]; then
+	if [ $status -eq 77 ]; then
+		skipped=1
+		echo "SKIP $1: $(tail -n 1 "$log")"
+	elif [ $status -ne 0 ]; then
 		[ "$failed" -gt 0 ] || failed=1
 		cat "$log"
 		echo "FAIL $1 (exit $status)"
@@ -59,7 +63,10 @@ run_replay() {
 # run_script FILE
 run_script() {
 	begin=$(date +%s)
-	timeout "$limit" "$(sed -n '1s/^#! *//p' "$1")" "$1" "$O" >"$log" 2>&1
+	lower='nice -n 5'
+	! grep -q -e '^needs_bpf' -e '^# Alone: ' "$1" || lower=''
+	# shellcheck disable=SC2086 # a command, or none
+	$lower timeout "$limit" "$(sed -n '1s/^#! *//p' "$1")" "$1" "$O" >"$log" 2>&1
 	status=$?
 	name=$(basename "$1" .sh) took="$(($(date +%s) - begin)) s"
 	case $status in
@@ -72,7 +79,7 @@ run_e2e() { run_script "tests/e2e/$1.sh"; }
 run_speed() { run_script "tests/speed/$1.sh"; }
 
 run_browser() {
-	timeout 1100 sh tests/browser/run.sh "$O" >"$log" 2>&1
+	nice -n 5 timeout 1100 sh tests/browser/run.sh "$O" >"$log" 2>&1
 	status=$?
 	sums=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
 	if [ "$sums" ]; then
@@ -132,8 +139,8 @@ names_of() {
 }
 
 # Those that take longest begin first, in this order, so that none of them is alone in the end.
-longest='browser requests_truth_clients names_early deb names_symbolize files_budgets names_symbolize_processes log_writer_faults attribute_oracle
-	elf_minidebug unwind_memory report kernel_forgetting causes install_reproducible export_trace_processor'
+longest='browser requests_truth_clients situations names_early deb names_symbolize files_budgets names_symbolize_processes log_writer_faults attribute_oracle
+	elf_minidebug unwind_memory flight_memory report kernel_forgetting causes install_reproducible export_trace_processor'
 
 # run_list JOBS LIST: runs what the file LIST lists, and shows each in the order of the list as soon as it and those
 # before it are done.
@@ -176,7 +183,7 @@ list e2e $(names_of $(grep -l -e '^needs_bpf' -e '^# Alone: ' tests/e2e/*.sh)) |
 	list speed $(names_of tests/speed/*.sh)
 	list browser browser
 } >"$results/speed"
-jobs=${JOBS:-$(($(nproc) + 1))}
+jobs=${JOBS:-$(($(nproc) + 2))}
 if [ "${SPEED:-}" ]; then
 	run_list 1 "$results/speed"
 elif [ "${QUICK:-}" ]; then

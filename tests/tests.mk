@@ -40,7 +40,7 @@ REPLAY += $(O)/tests/replay/import
 $(O)/tests/replay/trace $(O)/tests/replay/import: $(O)/tests/replay/%: tests/fuzz/fuzz_%.c tests/fuzz/engine.h tests/fuzz/replay.h $(ENGINE_LIB) $(COMMON)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(BASE) -Iengine -DREPLAY $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(ENGINE_LIBS)
-FUZZ_COLLECTOR := elf jitdump kallsyms keys minidebug perfmap procmaps
+FUZZ_COLLECTOR := code elf interpreter jitdump kallsyms keys minidebug perfmap procmaps
 REPLAY += $(FUZZ_COLLECTOR:%=$(O)/tests/replay/%)
 $(FUZZ_COLLECTOR:%=$(O)/tests/replay/%): $(O)/tests/replay/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $(COLLECTOR_LIB) $(COMMON)
 	@mkdir -p $(@D)
@@ -61,7 +61,9 @@ $(O)/classes: $(wildcard tests/objects/*.[ch])
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -std=c17 $(WARN) -pthread -o $@ $(filter %.c,$^)
 # Programs that publish contexts: the variable in the program, and in libraries in each of the ways to reach it.
-TLS_DIALECT := $(if $(filter x86_64,$(shell uname -m)),gnu2 gnu,desc trad)
+# clang 14 has no choice of them.
+CONTEXT_CC := $(if $(findstring clang,$(CC)),gcc,$(CC))
+TLS_DIALECT := $(if $(filter x86_64%,$(shell $(CONTEXT_CC) -dumpmachine)),gnu2 gnu,desc trad)
 CONTEXT_LIBS := $(addprefix $(O)/context_,descriptor.so descriptor_large.so module.so offset.so)
 $(O)/context_descriptor.so: HOW = -mtls-dialect=$(firstword $(TLS_DIALECT))
 $(O)/context_descriptor_large.so: HOW = -mtls-dialect=$(firstword $(TLS_DIALECT)) -DBLOCK=65536
@@ -69,7 +71,7 @@ $(O)/context_module.so: HOW = -mtls-dialect=$(lastword $(TLS_DIALECT)) -DBLOCK=6
 $(O)/context_offset.so: HOW = -ftls-model=initial-exec
 $(CONTEXT_LIBS): tests/contexts/variable.c tests/contexts/variable.h
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O2 -g -std=c17 $(WARN) $(HOW) -fPIC -shared -o $@ $<
+	$(Q)$(CONTEXT_CC) -O2 -g -std=c17 $(WARN) $(HOW) -fPIC -shared -o $@ $<
 $(O)/shop $(O)/shop_static: $(wildcard tests/contexts/*.[ch])
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) $(HOW) -pthread -o $@ tests/contexts/shop.c -ldl
@@ -85,18 +87,29 @@ $(O)/count_events: $(O)/tests/tools/count_events.o
 # Runs a command with some system calls forbidden.
 $(O)/forbid: $(O)/tests/tools/forbid.o
 	$(LINK)
+# Threads that wait for locks whose holders are known.
+$(O)/lock_holders: tests/tools/lock_holders.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -std=c17 $(WARN) -pthread -o $@ $<
 # A file system that does not answer some, and who holds a lock because of that.
 $(O)/deaf_files $(O)/hold_lock: $(O)/%: $(O)/tests/tools/%.o
+	$(LINK)
+# Makes symbol tables that take much memory.
+$(O)/sparse_symbols: $(O)/tests/tools/sparse_symbols.o
 	$(LINK)
 # A program whose stacks are known, and of which some functions are exported: for tests of names.
 $(O)/names_load: tests/tools/names_load.c tests/workload/calls.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) -fno-omit-frame-pointer -fno-optimize-sibling-calls \
 		-rdynamic -pthread -Wl,--build-id -o $@ $<
+# The functions that the recorder knows of a file.
+$(O)/tests/tools/elf_functions.o: ROOM = -Icollector
+$(O)/elf_functions: $(O)/tests/tools/elf_functions.o $(COLLECTOR_LIB) $(COMMON)
+	$(LINK) $(COLLECTOR_LIBS)
 # Whether this process may record: what end-to-end tests go by.
 $(O)/may_record: $(O)/tests/tools/may_record.o
 	$(LINK) -lbpf
-unit: $(O)/may_record $(O)/count_events $(O)/forbid $(O)/names_load $(O)/deaf_files $(O)/hold_lock
+unit: $(O)/sparse_symbols $(O)/may_record $(O)/count_events $(O)/forbid $(O)/names_load $(O)/elf_functions $(O)/deaf_files $(O)/hold_lock $(O)/lock_holders
 
 # ---- fuzzing ----
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))

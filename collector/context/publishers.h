@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * publishers.h - finds the processes that publish of which trace and span the work of their threads
- * is (OpenTelemetry's thread context), and where: the BPF side reads it there. A process publishes
- * if it maps a file that exports the variable. Such files, and what a process says of the keys of
- * its attributes, are read by helpers without rights, one after the other and without waiting for
- * them.
+ * publishers.h - the processes that publish of which trace and span the work of their threads is
+ * (OpenTelemetry's thread context), and where: the BPF side reads it there. A process publishes if
+ * it maps a file that exports the variable (names/mapped_files.h). What it says of the keys of its
+ * attributes is read by a helper without rights, for one process after the other and without
+ * waiting for it.
  */
 #pragma once
 
@@ -15,31 +15,30 @@
 
 #include "chainwire.h"
 #include "helper/helper.h"
-#include "names/symbolize.h"
+#include "names/mapped_files.h"
 
 struct publishers;
 
 /* Process tgid publishes as p says; NULL: not, or not any more. */
 typedef void (*publishers_fn)(void *ctx, uint32_t tgid, const struct wire_publisher *p);
 
-/*
- * Begins with the processes that run now, and waits for a second at most until it knows which of
- * them publish. sym and helpers are borrowed; publishers_free() comes
- * before sym is freed, which must not be polled after that. Returns 0 or -ENOMEM.
- */
-int publishers_new(struct publishers **out, struct symbolizer *sym, struct helpers *helpers,
-		   publishers_fn fn, void *ctx);
+/* helpers is borrowed. Returns 0 or -ENOMEM. */
+int publishers_new(struct publishers **out, struct helpers *helpers, publishers_fn fn, void *ctx);
 /* NULL is allowed. */
 void publishers_free(struct publishers *p);
 
-/* A step further, after each symbolizer_poll(). */
+/* For mapped_files_tell(); its ctx is a struct publishers. */
+extern const struct mapped_files_user publishers_user;
+
+/* After mapped_files_begin(): waits for the keys of the processes that run now, at most wait_ns. */
+void publishers_begin(struct publishers *p, uint64_t wait_ns);
+/* A step further, after each mapped_files_step(). */
 void publishers_step(struct publishers *p);
-/* Whether a helper is at work: then the next step is to come in a few ms. NULL is allowed. */
+/* Whether a helper is at work: then the next step is to come in a few ms. */
 bool publishers_is_busy(const struct publishers *p);
 
 struct publishers_count {
 	uint64_t processes; /* that have published so far, */
 	uint64_t routes;    /* and of which it is known which attribute is the route */
-	uint64_t files;	    /* that were looked at */
 };
 struct publishers_count publishers_count(const struct publishers *p);

@@ -2,6 +2,7 @@
 #include "debugfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #endif
 
 #include "files/coderoot.h"
+#include "helper/call_timeout.h"
 
 #define DIRECTORY "/usr/lib/debug"
 /* A file name, zeros and a checksum. */
@@ -116,7 +118,7 @@ void debugfile_ask(struct debugfile_wanted *w, struct elfsym *e)
 
 bool debugfile_is_sane(const struct debugfile_wanted *w)
 {
-	return w->build_id_len <= ELFSYM_BUILD_ID_MAX && memchr(w->name, '\0', sizeof(w->name)) &&
+	return w->build_id_len <= BUILD_ID_MAX && memchr(w->name, '\0', sizeof(w->name)) &&
 	       !strchr(w->name, '/');
 }
 
@@ -136,28 +138,24 @@ static bool has_checksum(int fd, uint32_t want)
 	return bytes && !n && crc == want;
 }
 
-static bool belongs_to(const struct debugfile_wanted *w, const struct elfsym *debug,
-		       enum debugfile_claim claim)
+/* Its path proves nothing: whoever installed it chose that. */
+static bool belongs_to(const struct debugfile_wanted *w, const struct elfsym *debug)
 {
-	uint8_t id[ELFSYM_BUILD_ID_MAX];
-	size_t len = elfsym_build_id(debug, id);
+	uint8_t id[BUILD_ID_MAX];
 
-	if (claim == DEBUGFILE_BY_BUILD_ID)
-		return true;
-	if (w->build_id_len && len)
-		return len == w->build_id_len && !memcmp(id, w->build_id, len);
-	return claim == DEBUGFILE_BY_PATH && w->has_link && has_checksum(elfsym_fd(debug), w->crc);
+	if (w->build_id_len)
+		return elfsym_build_id(debug, id) == w->build_id_len &&
+		       !memcmp(id, w->build_id, w->build_id_len);
+	return w->has_link && has_checksum(elfsym_fd(debug), w->crc);
 }
 
-bool debugfile_take(struct elfsym *e, const struct debugfile_wanted *w, int fd,
-		    enum debugfile_claim claim)
+bool debugfile_take(struct elfsym *e, const struct debugfile_wanted *w, int fd)
 {
 	struct elfsym *more;
 
 	if (elfsym_take_fd(&more, fd))
 		return false;
-	if ((claim == DEBUGFILE_BY_PATH && !elfsym_has_symtab(more)) ||
-	    !belongs_to(w, more, claim)) {
+	if (!elfsym_has_symtab(more) || !belongs_to(w, more)) {
 		elfsym_close(more);
 		return false;
 	}
@@ -177,19 +175,50 @@ struct search {
 	void *ctx;
 };
 
+/* What is known of it without asking the file system, which may not answer. */
+static bool look(int fd, struct statx *st)
+{
+	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID, st);
+}
+
 static bool is_as_trusted(int fd, int debug)
 {
-	struct stat program, st;
+	struct statx program, st;
 
-	return !fstat(fd, &program) && !fstat(debug, &st) && st.st_dev == program.st_dev &&
-	       (!st.st_uid || st.st_uid == program.st_uid);
+	return look(fd, &program) && look(debug, &st) &&
+	       st.stx_dev_major == program.stx_dev_major &&
+	       st.stx_dev_minor == program.stx_dev_minor &&
+	       (!st.stx_uid || st.stx_uid == program.stx_uid);
+}
+
+/* As call_with_timeout() runs it. */
+static int run_opening(void *path, int root)
+{
+	int fd = code_open_in_root(root, path, 0);
+
+	return fd < 0 ? -1 : fd;
+}
+
+/* Below the program's root directory a folder is chosen by who runs it. */
+static int open_in_time(const struct search *s, int root, const char *path)
+{
+	char copy[PATH_MAX];
+	struct statx st = { 0 };
+	uint64_t key = call_key_device(0, 0);
+	int fd;
+
+	if (s->program >= 0 && look(s->program, &st))
+		key = call_key_device(st.stx_dev_major, st.stx_dev_minor);
+	if (snprintf(copy, sizeof(copy), "%s", path) >= (int)sizeof(copy) ||
+	    call_with_timeout(run_opening, key, copy, sizeof(copy), root, &fd))
+		return -1;
+	return fd;
 }
 
 /* root -1: ours. program -1: whatever is there is trusted. */
-static bool offer(const struct search *s, int root, const char *path, int program,
-		  enum debugfile_claim claim)
+static bool offer(const struct search *s, int root, const char *path, int program)
 {
-	int fd = code_open_in_root(root, path, 0);
+	int fd = open_in_time(s, root, path);
 
 	if (fd < 0)
 		return false;
@@ -197,12 +226,12 @@ static bool offer(const struct search *s, int root, const char *path, int progra
 		close(fd);
 		return false;
 	}
-	return s->offer(s->ctx, fd, claim);
+	return s->offer(s->ctx, fd);
 }
 
 static bool search_by_build_id(const struct search *s)
 {
-	char path[sizeof(DIRECTORY "/.build-id/") + 2 * ELFSYM_BUILD_ID_MAX + 16], *p = path;
+	char path[sizeof(DIRECTORY "/.build-id/") + 2 * BUILD_ID_MAX + 16], *p = path;
 	const struct debugfile_wanted *w = s->wanted;
 
 	if (w->build_id_len < 2)
@@ -211,9 +240,8 @@ static bool search_by_build_id(const struct search *s)
 	for (size_t i = 1; i < w->build_id_len; i++)
 		p += sprintf(p, "%02x", w->build_id[i]);
 	strcpy(p, ".debug");
-	return offer(s, -1, path, -1, DEBUGFILE_BY_BUILD_ID) ||
-	       (s->root >= 0 && s->program >= 0 &&
-		offer(s, s->root, path, s->program, DEBUGFILE_BY_BUILD_ID));
+	return offer(s, -1, path, -1) ||
+	       (s->root >= 0 && s->program >= 0 && offer(s, s->root, path, s->program));
 }
 
 static bool search_by_path(const struct search *s)
@@ -235,10 +263,10 @@ static bool search_by_path(const struct search *s)
 			     s->path, name) >= (int)sizeof(path))
 			continue;
 		/* Our own /usr/lib/debug belongs to who records. */
-		if (i == 2 && offer(s, -1, path, -1, DEBUGFILE_BY_PATH))
+		if (i == 2 && offer(s, -1, path, -1))
 			return true;
 		if (s->program >= 0 && (i < 2 || s->root >= 0) &&
-		    offer(s, s->root, path, s->program, DEBUGFILE_BY_PATH))
+		    offer(s, s->root, path, s->program))
 			return true;
 	}
 	return false;

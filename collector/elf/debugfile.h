@@ -5,12 +5,12 @@
  * machine or in the program's container; or the program's "mini debug info", an ELF file compressed
  * with xz in its section .gnu_debugdata (all programs of Fedora and its relatives have it).
  *
- * A file found by its path counts only if its build ID is the program's, or if it has the checksum
- * in the program's .gnu_debuglink. A debug file in a container, or beside a program, was put there
- * by others, and the program may run outside of the container, too. It is used only if those who
- * put it there could have replaced the program as well: it must be on the same file system, and
- * belong to root or to the program's owner. Unpacking mini debug info takes bounded memory, and the
- * result is read like any other untrusted file.
+ * A file counts only if the build ID in it is the program's; for a program without one, if it has
+ * the checksum in the program's .gnu_debuglink. A debug file in a container, or beside a program,
+ * was put there by others, and the program may run outside of the container, too. It is used only
+ * if those who put it there could have replaced the program as well: it must be on the same file
+ * system, and belong to root or to the program's owner. Unpacking mini debug info takes bounded
+ * memory, and the result is read like any other untrusted file.
  */
 #pragma once
 
@@ -23,22 +23,18 @@
 /* What a program says of its debug file. It is as untrusted as the program. */
 struct debugfile_wanted {
 	uint32_t build_id_len; /* 0: it has none */
-	uint8_t build_id[ELFSYM_BUILD_ID_MAX];
+	uint8_t build_id[BUILD_ID_MAX];
 	uint32_t has_link; /* .gnu_debuglink: a name and a checksum */
 	uint32_t crc;
 	char name[NAME_MAX + 1];
 };
 
-/* How a file came to be offered as the debug file. */
-enum debugfile_claim {
-	DEBUGFILE_BY_BUILD_ID, /* its path is the build ID */
-	DEBUGFILE_BY_PATH,     /* it must have the build ID or the checksum */
-};
-
 void debugfile_ask(struct debugfile_wanted *w, struct elfsym *e);
-/* Adds the functions of fd, which is closed, to e, if the claim is true. Returns whether it is. */
-bool debugfile_take(struct elfsym *e, const struct debugfile_wanted *w, int fd,
-		    enum debugfile_claim claim);
+/*
+ * Adds the functions of fd, which is closed, to e, if it is the wanted debug file and has a symbol
+ * table. Returns whether that is so.
+ */
+bool debugfile_take(struct elfsym *e, const struct debugfile_wanted *w, int fd);
 
 /* Whether w, which comes from a reader and may be hostile, is valid for debugfile_search(). */
 bool debugfile_is_sane(const struct debugfile_wanted *w);
@@ -47,7 +43,7 @@ bool debugfile_is_sane(const struct debugfile_wanted *w);
  * then it does, too. program is the program's descriptor, -1: it is in memory. root is the
  * program's root directory, -1: the same as ours; path is where the program is in it.
  */
-typedef bool (*debugfile_offer_fn)(void *ctx, int fd, enum debugfile_claim claim);
+typedef bool (*debugfile_offer_fn)(void *ctx, int fd);
 bool debugfile_search(const struct debugfile_wanted *w, int program, int root, const char *path,
 		      debugfile_offer_fn fn, void *ctx);
 

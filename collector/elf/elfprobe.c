@@ -17,23 +17,6 @@ static void give_names(const struct near_names *n, struct elfprobe_answer *out)
 	memcpy(out->names, n->names, sizeof(out->names));
 }
 
-/* Where the byte at a link-time address is in the file; false: no segment with these flags has it.
- */
-static bool in_file(const struct elfsym *e, uint64_t vaddr, GElf_Word flags, uint64_t *offset)
-{
-	for (size_t i = 0; i < e->n_segments; i++) {
-		GElf_Phdr ph;
-
-		if (!gelf_getphdr(e->elf, (int)i, &ph) || ph.p_type != PT_LOAD ||
-		    !(ph.p_flags & flags) || vaddr < ph.p_vaddr ||
-		    vaddr - ph.p_vaddr >= ph.p_filesz)
-			continue;
-		*offset = vaddr - ph.p_vaddr + ph.p_offset;
-		return true;
-	}
-	return false;
-}
-
 /* ---- functions ------------------------------------------------------------------------------ */
 
 /* How well a name fits, the best first. */
@@ -121,11 +104,31 @@ static void take_function(void *search, const char *name, uint64_t start, uint64
 	keep_name(s, fit, readable);
 }
 
+/* The name without a list of parameters at its end, as other tools have it. */
+static void without_parameters(char name[ELFPROBE_NAME_MAX], const char *wanted)
+{
+	size_t len = strlen(wanted), open = 0;
+
+	snprintf(name, ELFPROBE_NAME_MAX, "%s", wanted);
+	if (!len || len >= ELFPROBE_NAME_MAX || wanted[len - 1] != ')')
+		return;
+	while (len--) {
+		open += wanted[len] == ')';
+		open -= wanted[len] == '(';
+		if (!open)
+			break;
+	}
+	if (!open)
+		name[len] = '\0';
+}
+
 static void find_function(struct elfsym *e, const struct elfprobe_query *q,
 			  struct elfprobe_answer *out)
 {
-	struct function_search s = { .q = q, .near.wanted = q->name, .fit = FITS_NOT };
+	char wanted[ELFPROBE_NAME_MAX];
+	struct function_search s = { .q = q, .near.wanted = wanted, .fit = FITS_NOT };
 
+	without_parameters(wanted, q->name);
 	elfsym_each_function(e, take_function, &s);
 	if (s.fit == FITS_NOT) {
 		out->fault = ELFPROBE_NONE;
@@ -135,7 +138,7 @@ static void find_function(struct elfsym *e, const struct elfprobe_query *q,
 		out->n_names = s.n_names;
 		memcpy(out->names, s.names, sizeof(out->names));
 	} else if ((q->offset && q->offset >= s.size) ||
-		   !in_file(e, s.start + q->offset, PF_X, &out->places[0].offset)) {
+		   !elfsym_offset(e, s.start + q->offset, PF_X, &out->places[0].offset)) {
 		out->fault = ELFPROBE_OUTSIDE;
 	} else {
 		out->n_places = 1;
@@ -198,8 +201,8 @@ static void take_place(struct elfsym *e, const struct elfprobe_query *q, const s
 		return;
 	}
 	*place = (struct elfprobe_place) { 0 };
-	if (!in_file(e, n->at + moved, PF_X, &place->offset) ||
-	    (n->semaphore && !in_file(e, n->semaphore + moved, PF_W, &place->semaphore))) {
+	if (!elfsym_offset(e, n->at + moved, PF_X, &place->offset) ||
+	    (n->semaphore && !elfsym_offset(e, n->semaphore + moved, PF_W, &place->semaphore))) {
 		out->fault = ELFPROBE_OUTSIDE;
 		return;
 	}

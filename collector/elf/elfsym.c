@@ -8,11 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NOTE_MAX_BYTES (64u << 10)
 /* Segments of code: linkers make one, tools that change programs add some. */
 #define CODE_MAX 16u
 /* Programs have some fifteen. */
 #define SEGMENTS_MAX 256u
+/* What is read of one file. A browser's symbol table takes some 100 MB. */
+#define TABLES_MAX_BYTES (512ull << 20)
 /* Names of sections. */
 #define NAMES_MAX_BYTES (1u << 20)
 
@@ -134,6 +135,7 @@ void elfsym_close(struct elfsym *e)
 
 		elf_end(e->elf);
 		free(e->image);
+		free(e->go);
 		if (e->fd >= 0)
 			close(e->fd);
 		free(e);
@@ -156,33 +158,22 @@ bool elfsym_has_symtab(const struct elfsym *e)
 	return e->has_symtab;
 }
 
+bool elfsym_is_native(const struct elfsym *e)
+{
+#if defined(__x86_64__)
+	const GElf_Half machine = EM_X86_64;
+#elif defined(__aarch64__)
+	const GElf_Half machine = EM_AARCH64;
+#endif
+
+	return e->header.e_ident[EI_CLASS] == ELFCLASS64 && e->header.e_machine == machine;
+}
+
 /* ---- segments and notes -------------------------------------------------------------------- */
 
-size_t elfsym_build_id(const struct elfsym *e, uint8_t id[ELFSYM_BUILD_ID_MAX])
+size_t elfsym_build_id(const struct elfsym *e, uint8_t id[BUILD_ID_MAX])
 {
-	for (size_t i = 0; i < e->n_segments; i++) {
-		size_t at = 0, name_at, desc_at;
-		Elf_Data *d;
-		GElf_Phdr ph;
-		GElf_Nhdr note;
-
-		if (!gelf_getphdr(e->elf, (int)i, &ph) || ph.p_type != PT_NOTE ||
-		    ph.p_filesz > NOTE_MAX_BYTES)
-			continue;
-		d = elf_getdata_rawchunk(e->elf, (int64_t)ph.p_offset, (size_t)ph.p_filesz,
-					 ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-		while (d && (at = gelf_getnote(d, at, &note, &name_at, &desc_at))) {
-			size_t len = note.n_descsz;
-
-			if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
-			    memcmp((char *)d->d_buf + name_at, "GNU", 4) || !len ||
-			    len > ELFSYM_BUILD_ID_MAX)
-				continue;
-			memcpy(id, (char *)d->d_buf + desc_at, len);
-			return len;
-		}
-	}
-	return 0;
+	return build_id_find(e->elf, id);
 }
 
 bool elfsym_code(const struct elfsym *e, size_t i, struct elfsym_segment *out)
@@ -222,6 +213,21 @@ bool elfsym_vaddr(const struct elfsym *e, uint64_t file_offset, uint64_t *vaddr)
 	return found;
 }
 
+bool elfsym_offset(const struct elfsym *e, uint64_t vaddr, GElf_Word flags, uint64_t *offset)
+{
+	for (size_t i = 0; i < e->n_segments; i++) {
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(e->elf, (int)i, &ph) || ph.p_type != PT_LOAD ||
+		    !(ph.p_flags & flags) || vaddr < ph.p_vaddr ||
+		    vaddr - ph.p_vaddr >= ph.p_filesz)
+			continue;
+		*offset = vaddr - ph.p_vaddr + ph.p_offset;
+		return true;
+	}
+	return false;
+}
+
 /* ---- sections ------------------------------------------------------------------------------ */
 
 Elf_Scn *elfsym_find_section(struct elfsym *e, GElf_Word type, const char *name, GElf_Shdr *sh)
@@ -257,6 +263,23 @@ const void *elfsym_section(struct elfsym *e, const char *name, size_t max, size_
 	return d->d_buf;
 }
 
+bool elfsym_may_read(struct elfsym *e, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	size_t i = elf_ndxscn(scn);
+
+	/* Compressed ones would be unpacked, to any size. */
+	if (sh->sh_flags & SHF_COMPRESSED)
+		return false;
+	for (size_t k = 0; k < e->n_read; k++)
+		if (e->read[k] == i)
+			return true;
+	if (e->n_read == ELFSYM_TABLES_MAX || sh->sh_size > TABLES_MAX_BYTES - e->bytes_read)
+		return false;
+	e->read[e->n_read++] = i;
+	e->bytes_read += sh->sh_size;
+	return true;
+}
+
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 struct copy {
@@ -283,10 +306,20 @@ static int copy_range(struct copy *c, uint64_t at, uint64_t len)
 	return 0;
 }
 
-static bool is_wanted(const GElf_Shdr *sh, const char *name)
+static bool is_one_of(const char *name, const char *const *names)
 {
-	static const char *const names[] = { ".rela.plt", ".eh_frame", ".eh_frame_hdr",
-					     ".gnu_debugdata", ".gnu_debuglink" };
+	while (*names && strcmp(name, *names))
+		names++;
+	return *names;
+}
+
+static bool is_wanted(const GElf_Shdr *sh, const char *name, bool is_go)
+{
+	static const char *const names[] = {
+		".rela.plt",	  ".eh_frame",	".eh_frame_hdr",	  ".gnu_debugdata",
+		".gnu_debuglink", ".gopclntab", ".data.rel.ro.gopclntab", NULL
+	};
+	static const char *const go[] = { ".data.rel.ro", ".rela", ".rela.dyn", NULL };
 
 	switch (sh->sh_type) {
 	case SHT_SYMTAB:
@@ -297,10 +330,7 @@ static bool is_wanted(const GElf_Shdr *sh, const char *name)
 	case SHT_NOBITS:
 		return false;
 	default:
-		for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
-			if (!strcmp(name, names[i]))
-				return true;
-		return false;
+		return is_one_of(name, names) || (is_go && is_one_of(name, go));
 	}
 }
 
@@ -309,6 +339,7 @@ static int copy_sections(struct elfsym *e, struct copy *c)
 	Elf_Scn *scn = NULL;
 	size_t names;
 	GElf_Shdr sh;
+	bool is_go = elfsym_find_section(e, SHT_PROGBITS, ".go.buildinfo", &sh);
 	int err = 0;
 
 	if (elf_getshdrstrndx(e->elf, &names))
@@ -317,7 +348,7 @@ static int copy_sections(struct elfsym *e, struct copy *c)
 		const char *name =
 			gelf_getshdr(scn, &sh) ? elf_strptr(e->elf, names, sh.sh_name) : NULL;
 
-		if (name && is_wanted(&sh, name))
+		if (name && is_wanted(&sh, name, is_go))
 			err = copy_range(c, sh.sh_offset, sh.sh_size);
 	}
 	return err;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ELFSYM_BUILD_ID_MAX 64
+#include "common/build_id.h"
 
 struct elfsym;
 
@@ -33,7 +33,7 @@ void elfsym_add(struct elfsym *e, struct elfsym *more);
 int elfsym_fd(const struct elfsym *e);
 
 /* Writes the build ID to id and returns its length in bytes; 0 if it has none. */
-size_t elfsym_build_id(const struct elfsym *e, uint8_t id[ELFSYM_BUILD_ID_MAX]);
+size_t elfsym_build_id(const struct elfsym *e, uint8_t id[BUILD_ID_MAX]);
 
 /*
  * The i-th part of the file that is loaded as code. False: there are no more, or more than any

@@ -22,12 +22,6 @@ struct eh_frame {
 	uint8_t encoding; /* of addresses in FDEs: DW_EH_PE_* */
 };
 
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define OWN_ORDER ELFDATA2LSB
-#else
-#define OWN_ORDER ELFDATA2MSB
-#endif
-
 static bool open_eh_frame(struct elfsym *e, struct eh_frame *t)
 {
 	GElf_Shdr sh;
@@ -37,7 +31,8 @@ static bool open_eh_frame(struct elfsym *e, struct eh_frame *t)
 	/* x86-64's own section type, which some linkers use. */
 	if (!scn)
 		scn = elfsym_find_section(e, SHT_X86_64_UNWIND, ".eh_frame", &sh);
-	if (!scn || sh.sh_size > EH_FRAME_MAX_BYTES || e->header.e_ident[EI_DATA] != OWN_ORDER)
+	if (!scn || sh.sh_size > EH_FRAME_MAX_BYTES ||
+	    e->header.e_ident[EI_DATA] != ELFSYM_OWN_ORDER)
 		return false;
 	raw = elf_rawdata(scn, NULL);
 	if (!raw || !raw->d_buf)

@@ -6,8 +6,8 @@
 
 #include "common/lower_bound.h"
 
-/* What is read of one file. A browser's symbol table takes some 100 MB. */
-#define TABLES_MAX_BYTES (512ull << 20)
+/* Of a table that is read for a few names only. Python's have less than 1 MB. */
+#define EACH_MAX_BYTES (64u << 20)
 /* Bounds symbols times addresses that they cover: overlapping functions make it quadratic. */
 #define HITS_MAX (16u << 20)
 
@@ -22,6 +22,9 @@ struct candidate {
 	const char *name;    /* its name, NULL: none yet */
 	unsigned char bind;
 };
+
+/* So much of names is compared: a table of strings may be one of hundreds of megabytes. */
+#define NAME_BYTES 4096u
 
 struct lookup {
 	struct candidate *c;
@@ -38,11 +41,20 @@ static size_t first_at(const struct lookup *s, uint64_t addr)
 	return LOWER_BOUND(i, s->n, s->c[i].at < addr);
 }
 
+static size_t underscores(const char *name)
+{
+	size_t n = 0;
+
+	while (n < NAME_BYTES && name[n] == '_')
+		n++;
+	return n;
+}
+
 /* Which name of a function to show: with fewer leading underscores, then the more public one. */
 static bool is_better_name(const char *a, unsigned char bind_a, const char *b, unsigned char bind_b)
 {
-	size_t under_a = strspn(a, "_"), under_b = strspn(b, "_");
-	size_t len_a = strlen(a), len_b = strlen(b);
+	size_t under_a = underscores(a), under_b = underscores(b);
+	size_t len_a = strnlen(a, NAME_BYTES), len_b = strnlen(b, NAME_BYTES);
 
 	if (under_a != under_b)
 		return under_a < under_b;
@@ -50,7 +62,7 @@ static bool is_better_name(const char *a, unsigned char bind_a, const char *b, u
 		return bind_a == STB_GLOBAL || bind_b == STB_LOCAL;
 	if (len_a != len_b)
 		return len_a < len_b;
-	return strcmp(a, b) < 0;
+	return strncmp(a, b, NAME_BYTES) < 0;
 }
 
 static void take_name(struct candidate *c, uint64_t start, const char *name, unsigned char bind,
@@ -83,24 +95,6 @@ struct table {
 	size_t n, names; /* symbols; index of the section of names */
 };
 
-/* Whether the file may have these bytes read as well; libelf keeps what it has read. */
-static bool may_read(struct elfsym *e, Elf_Scn *scn, const GElf_Shdr *sh)
-{
-	size_t i = elf_ndxscn(scn);
-
-	/* Compressed ones would be unpacked, to any size. */
-	if (sh->sh_flags & SHF_COMPRESSED)
-		return false;
-	for (size_t k = 0; k < e->n_read; k++)
-		if (e->read[k] == i)
-			return true;
-	if (e->n_read == ELFSYM_TABLES_MAX || sh->sh_size > TABLES_MAX_BYTES - e->bytes_read)
-		return false;
-	e->read[e->n_read++] = i;
-	e->bytes_read += sh->sh_size;
-	return true;
-}
-
 static bool open_table(struct elfsym *e, Elf_Scn *scn, const GElf_Shdr *sh, struct table *t)
 {
 	size_t entry = gelf_fsize(e->elf, ELF_T_SYM, 1, EV_CURRENT);
@@ -108,7 +102,7 @@ static bool open_table(struct elfsym *e, Elf_Scn *scn, const GElf_Shdr *sh, stru
 	Elf_Scn *names_scn = elf_getscn(e->elf, sh->sh_link);
 
 	if (!entry || !gelf_getshdr(names_scn, &names) || names.sh_type != SHT_STRTAB ||
-	    !may_read(e, scn, sh) || !may_read(e, names_scn, &names))
+	    !elfsym_may_read(e, scn, sh) || !elfsym_may_read(e, names_scn, &names))
 		return false;
 	t->data = elf_getdata(scn, NULL);
 	if (!t->data || t->data->d_type != ELF_T_SYM)
@@ -297,7 +291,8 @@ static void find_plt(struct elfsym *e, struct elfsym_address *a, size_t n)
 	Elf_Data *relocations;
 	struct table t;
 
-	if (!rela || !sym || !open_table(e, sym, &sym_sh, &t) || !may_read(e, rela, &rela_sh))
+	if (!rela || !sym || !open_table(e, sym, &sym_sh, &t) ||
+	    !elfsym_may_read(e, rela, &rela_sh))
 		return;
 	relocations = elf_getdata(rela, NULL);
 	for (size_t k = 0; relocations && k < sizeof(sections) / sizeof(sections[0]); k++) {
@@ -347,12 +342,48 @@ void elfsym_each_function(struct elfsym *e, elfsym_function_fn fn, void *ctx)
 	struct each_function f = { fn, ctx };
 
 	each_table(e, &f, tell_functions);
+	elfsym_each_go_function(e, fn, ctx);
+}
+
+void elfsym_each_symbol(struct elfsym *e, GElf_Word type, elfsym_symbol_fn fn, void *ctx)
+{
+	GElf_Shdr sh, names;
+	Elf_Scn *scn = elfsym_find_section(e, type, NULL, &sh);
+	struct table t;
+	GElf_Sym sym;
+
+	if (!scn || sh.sh_size > EACH_MAX_BYTES ||
+	    !gelf_getshdr(elf_getscn(e->elf, sh.sh_link), &names) ||
+	    names.sh_size > EACH_MAX_BYTES || !open_table(e, scn, &sh, &t))
+		return;
+	for (size_t i = 1; i < t.n && gelf_getsym(t.data, (int)i, &sym); i++) {
+		const char *name =
+			sym.st_shndx != SHN_UNDEF ? elf_strptr(e->elf, t.names, sym.st_name) : NULL;
+
+		if (name)
+			fn(ctx, name, &sym);
+	}
+}
+
+/* ---- Go -------------------------------------------------------------------------------------- */
+
+/* Go's functions have a symbol table of their own, without gaps. */
+static void take_go(struct elfsym *e, struct lookup *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		uint64_t start;
+		const char *name = elfsym_go_function(e, s->c[i].at, &start);
+
+		if (name)
+			take_name(&s->c[i], start, name, STB_LOCAL, false);
+	}
 }
 
 /* ---- the search ---------------------------------------------------------------------------- */
 
 static void offer_symbols(struct elfsym *e, struct lookup *s)
 {
+	take_go(e, s);
 	each_table(e, s, take_sized);
 	spread_below(s);
 	each_table(e, s, take_unsized);

@@ -11,12 +11,10 @@
 #define TABLE_MAX_BYTES (64u << 20)
 
 #if defined(__x86_64__)
-#define MACHINE EM_X86_64
 #define RELOC_DESCRIPTOR 36 /* R_X86_64_TLSDESC */
 #define RELOC_MODULE 16	    /* R_X86_64_DTPMOD64 */
 #define RELOC_OFFSET 18	    /* R_X86_64_TPOFF64 */
 #elif defined(__aarch64__)
-#define MACHINE EM_AARCH64
 #define RELOC_DESCRIPTOR 1031 /* R_AARCH64_TLSDESC */
 #define RELOC_MODULE 1028     /* R_AARCH64_TLS_DTPMOD */
 #define RELOC_OFFSET 1030     /* R_AARCH64_TLS_TPREL */
@@ -138,7 +136,7 @@ int elftls_find(struct elfsym *e, const char *name, struct elftls *out)
 	GElf_Sym sym;
 
 	*out = (struct elftls) { 0 };
-	if (e->header.e_ident[EI_CLASS] != ELFCLASS64 || e->header.e_machine != MACHINE)
+	if (!elfsym_is_native(e))
 		return -ENOENT;
 	while ((scn = elf_nextscn(e->elf, scn))) {
 		uint32_t symbol;

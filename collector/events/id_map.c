@@ -18,10 +18,17 @@
 #define SLOTS (2 * BPF_SESSION_IDS)
 /* How many WIRE_STACK_ONCE stacks are kept. Each stands right before its event in its ring. */
 #define ONCE_SLOTS 16u
+/*
+ * How many stacks that wait for a rule can be told apart, a power of two: more than the queue of
+ * pending stacks has room for. Their ids are given in turn.
+ */
+#define AWAITED 16384u
 
 /* The addresses of a stack. */
 struct stack_addrs {
-	uint32_t n, len; /* addresses, bytes */
+	uint32_t n, len; /* addresses, with those of interpreted code; bytes */
+	uint32_t n_code; /* as in struct wire_stack */
+	uint64_t eval_start, eval_end;
 	enum chainlog_stack_end end;
 	uint8_t addrs[]; /* varints: the difference to the address before */
 };
@@ -50,12 +57,16 @@ struct slot {
 struct id_map {
 	struct definition_store store;
 	struct symbolizer *sym;
+	struct code_map *code;
 	uint32_t newest;	  /* wire id */
 	struct slot slots[SLOTS]; /* by wire id modulo SLOTS */
 	struct slot layouts[WIRE_LAYOUTS];
 	struct {
 		uint32_t wire_id, id;
 	} once[ONCE_SLOTS];
+	struct {
+		uint32_t wire_id, id; /* 0: free. The event has that id, the stack is not known */
+	} awaited[AWAITED];	      /* of WIRE_STACK_COPY, by wire id */
 	uint64_t n_once;
 	uint64_t n_full; /* how many of them were sent because the BPF side's map was full */
 };
@@ -65,8 +76,11 @@ int id_map_new(struct id_map **out, const struct definition_store *store, struct
 	struct id_map *m = calloc(1, sizeof(*m));
 
 	*out = m;
-	if (!m)
+	if (!m || code_map_new(&m->code)) {
+		free(m);
+		*out = NULL;
 		return -ENOMEM;
+	}
 	m->store = *store;
 	m->sym = sym;
 	return 0;
@@ -80,6 +94,7 @@ void id_map_free(struct id_map *m)
 		free(m->slots[i].addrs);
 	for (uint32_t i = 0; i < WIRE_LAYOUTS; i++)
 		free(m->layouts[i].addrs);
+	code_map_free(m->code);
 	free(m);
 }
 
@@ -127,8 +142,13 @@ uint32_t id_map_tracer_frames(const struct id_map *m, const __u64 *addrs, uint32
 {
 	uint32_t first = 0;
 
-	while (first < n && symbolizer_is_tracer_frame(m->sym, addrs[first], time_ns))
-		first++;
+	/* After a loss of records it is unknown what lies where BPF programs do: who calls it
+	 * tells. */
+	for (uint32_t i = 0; i < n; i++)
+		if (symbolizer_is_tracer_frame(m->sym, addrs[i], time_ns))
+			first = i + 1;
+		else if (!symbolizer_is_unknown_code(m->sym, addrs[i], time_ns))
+			break;
 	return first;
 }
 
@@ -143,18 +163,53 @@ static size_t kernel_frames(struct id_map *m, uint64_t time_ns, const __u64 *add
 	return n - first;
 }
 
+static uint32_t code_frame(struct id_map *m, uint32_t space, uint64_t time_ns, uint64_t frame)
+{
+	struct code_location at = code_map_find(m->code, frame);
+	uint64_t line = at.line < 1u << WIRE_CODE_PLACE_BITS ? at.line : 0;
+
+	if (at.is_hidden)
+		return 0;
+	return m->store.code_frame(
+		m->store.ctx, space,
+		CHAINLOG_CODE_TAG | (uint64_t)wire_code_id(frame) << WIRE_CODE_PLACE_BITS | line,
+		&at, time_ns);
+}
+
 /*
  * Fills ids with a user stack's frames; returns how many. In code without frame pointers a walk can
  * go astray: the stack is cut at the first return address that lies in no code. It is also cut
  * where it may have been unwound by the rules of code that was there before; then *in_doubt is set.
+ * *end: why it ends, which is changed if it was cut here.
  */
-static size_t user_frames(struct id_map *m, uint32_t space, uint64_t time_ns, const __u64 *addrs,
-			  uint32_t n, uint32_t *ids, bool *in_doubt)
+static size_t user_frames(struct id_map *m, uint32_t space, uint64_t time_ns, struct code_stack s,
+			  uint32_t *ids, enum chainlog_stack_end *end, bool *in_doubt)
 {
-	n = symbolizer_trusted_prefix(m->sym, space, addrs, n, time_ns, in_doubt);
-	for (uint32_t i = 0; i < n; i++)
-		ids[i] = m->store.frame(m->store.ctx, space, addrs[i], time_ns);
-	return n;
+	uint32_t n = symbolizer_trusted_prefix(m->sym, space, s.frames, s.n, time_ns, in_doubt);
+	__u64 frames[WIRE_STACK_MAX + WIRE_CODE_FRAMES];
+	uint16_t order[WIRE_STACK_MAX];
+	size_t kept = 0;
+	bool cut;
+
+	if (n < s.n || *in_doubt)
+		*end = CHAINLOG_STACK_NO_RULE;
+	memcpy(frames, s.frames, n * sizeof(*frames));
+	memcpy(frames + n, s.frames + s.n, s.n_code * sizeof(*frames));
+	s.frames = frames;
+	s.n = n;
+	s.whole = *end == CHAINLOG_STACK_WHOLE || *end == CHAINLOG_STACK_GUESSED;
+	n = code_stack_order(&s, order, &cut);
+	if (cut)
+		*end = CHAINLOG_STACK_DEPTH;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t frame = frames[order[i]];
+
+		if (order[i] < s.n)
+			ids[kept++] = m->store.frame(m->store.ctx, space, frame, time_ns);
+		else if ((ids[kept] = code_frame(m, space, time_ns, frame)) != 0)
+			kept++;
+	}
+	return kept;
 }
 
 _Static_assert((int)CHAINLOG_STACK_ENDS == (int)WIRE_ENDS &&
@@ -185,18 +240,26 @@ uint32_t id_map_listed_stack(struct id_map *m, const struct wire_thread *t)
 /* A compact copy of the stack's addresses, to be freed; NULL when out of memory. */
 static struct stack_addrs *keep_addrs(const struct wire_stack *s)
 {
-	uint8_t addrs[WIRE_STACK_MAX * CHAINLOG_VARINT_MAX], *p = addrs;
+	uint8_t addrs[(WIRE_STACK_MAX + WIRE_CODE_FRAMES) * CHAINLOG_VARINT_MAX], *p = addrs;
+	uint32_t n = s->n + s->n_code;
 	uint64_t before = 0;
 	struct stack_addrs *u;
 
-	for (uint32_t i = 0; i < s->n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		p = chainlog_put_varint(p, chainlog_zigzag((int64_t)(s->frames[i] - before)));
 		before = s->frames[i];
 	}
 	u = malloc(sizeof(*u) + (size_t)(p - addrs));
 	if (!u)
 		return NULL;
-	*u = (struct stack_addrs) { s->n, (uint32_t)(p - addrs), stack_end(s->n, s->end) };
+	*u = (struct stack_addrs) {
+		.n = n,
+		.len = (uint32_t)(p - addrs),
+		.n_code = s->n_code,
+		.eval_start = s->eval_start,
+		.eval_end = s->eval_end,
+		.end = stack_end(s->n, s->end),
+	};
 	memcpy(u->addrs, addrs, (size_t)(p - addrs));
 	return u;
 }
@@ -209,7 +272,7 @@ static struct stack_addrs *copy_addrs(const struct stack_addrs *a)
 	return copy ? memcpy(copy, a, sizeof(*a) + a->len) : NULL;
 }
 
-/* Decodes the addresses; returns how many. addrs has room for WIRE_STACK_MAX. */
+/* Decodes the addresses; returns how many. addrs has room for those of a struct wire_stack. */
 static uint32_t get_addrs(const struct stack_addrs *u, __u64 *addrs, enum chainlog_stack_end *end)
 {
 	const uint8_t *p = u->addrs;
@@ -253,12 +316,23 @@ static void remember_kernel_stack(struct id_map *m, struct slot *k, const struct
 
 /* ---- stacks -------------------------------------------------------------------------------- */
 
+static struct code_stack as_code_stack(const struct stack_addrs *a, const __u64 *addrs)
+{
+	return (struct code_stack) {
+		.frames = addrs,
+		.n = a->n - a->n_code,
+		.n_code = a->n_code,
+		.eval_start = a->eval_start,
+		.eval_end = a->eval_end,
+	};
+}
+
 /* Defines the stack by the code that is at its addresses at time_ns. Returns the new id. */
 static uint32_t redefine(struct id_map *m, struct slot *k, uint64_t time_ns)
 {
+	__u64 addrs[WIRE_STACK_MAX + WIRE_CODE_FRAMES];
 	uint32_t ids[WIRE_STACK_MAX], n_addrs;
 	enum chainlog_stack_end end;
-	__u64 addrs[WIRE_STACK_MAX];
 	size_t n;
 
 	n_addrs = get_addrs(k->addrs, addrs, &end);
@@ -267,9 +341,8 @@ static uint32_t redefine(struct id_map *m, struct slot *k, uint64_t time_ns)
 		n = kernel_frames(m, time_ns, addrs, n_addrs, ids);
 	} else {
 		k->space = symbolizer_space(m->sym, k->tgid, time_ns);
-		n = user_frames(m, k->space, time_ns, addrs, n_addrs, ids, &k->in_doubt);
-		if (n < n_addrs || k->in_doubt)
-			end = CHAINLOG_STACK_NO_RULE;
+		n = user_frames(m, k->space, time_ns, as_code_stack(k->addrs, addrs), ids, &end,
+				&k->in_doubt);
 	}
 	k->id = 0;
 	m->store.stack(m->store.ctx, &k->id, ids, n, end, time_ns);
@@ -305,13 +378,40 @@ static uint32_t slot_id(struct id_map *m, uint32_t wire_id, uint64_t time_ns)
 	return k->id & ~UNDEFINED;
 }
 
+static bool is_copy(uint32_t wire_id)
+{
+	return (wire_id & WIRE_STACK_COPY) == WIRE_STACK_COPY;
+}
+
+/* The id that the event has for which the stack was copied; 0: it has not come yet. */
+static uint32_t take_awaited(struct id_map *m, uint32_t wire_id)
+{
+	uint32_t id = 0, at = wire_id % AWAITED;
+
+	if (is_copy(wire_id) && m->awaited[at].wire_id == wire_id) {
+		id = m->awaited[at].id;
+		m->awaited[at].wire_id = m->awaited[at].id = 0;
+	}
+	return id;
+}
+
 static uint32_t once_id(struct id_map *m, uint32_t wire_id, uint64_t time_ns)
 {
+	uint32_t id;
+
 	for (uint32_t i = 0; i < ONCE_SLOTS; i++)
 		if (m->once[i].wire_id == wire_id)
 			return m->once[i].id;
-	/* Its record found no room in the ring: the event gets an id that stays undefined. */
-	return m->store.reserve(m->store.ctx, false, time_ns);
+	/*
+	 * A copy waits for a rule (user_stacks.c). Any other record found no room in the ring: the
+	 * event gets an id that stays undefined.
+	 */
+	id = m->store.reserve(m->store.ctx, false, time_ns);
+	if (is_copy(wire_id)) {
+		m->awaited[wire_id % AWAITED].wire_id = wire_id;
+		m->awaited[wire_id % AWAITED].id = id;
+	}
+	return id;
 }
 
 static uint32_t layout_id(struct id_map *m, uint32_t layout, uint64_t time_ns)
@@ -362,7 +462,7 @@ void id_map_set_layout(struct id_map *m, uint32_t wire_id, uint32_t layout, uint
 
 int id_map_take_stack(struct id_map *m, const struct wire_stack *s, size_t len)
 {
-	uint32_t ids[WIRE_STACK_MAX], id = 0, space = 0;
+	uint32_t ids[WIRE_STACK_MAX], id = 0, space = 0, awaited = 0;
 	enum chainlog_stack_end end;
 	struct slot *k = NULL;
 	bool in_doubt = false;
@@ -370,8 +470,9 @@ int id_map_take_stack(struct id_map *m, const struct wire_stack *s, size_t len)
 	size_t n;
 	int err;
 
-	if (s->n > WIRE_STACK_MAX ||
-	    len < offsetof(struct wire_stack, frames) + s->n * sizeof(__u64) || wire_layout(s->id))
+	if (s->n > WIRE_STACK_MAX || s->n_code > (s->tgid ? WIRE_CODE_FRAMES : 0) ||
+	    len < offsetof(struct wire_stack, frames) + (s->n + s->n_code) * sizeof(__u64) ||
+	    wire_layout(s->id))
 		return -EBADMSG;
 	if (!(s->id & WIRE_STACK_ONCE)) {
 		k = get_slot(m, s->id);
@@ -382,9 +483,10 @@ int id_map_take_stack(struct id_map *m, const struct wire_stack *s, size_t len)
 	end = stack_end(s->n, s->end);
 	if (s->tgid) {
 		space = symbolizer_space(m->sym, s->tgid, s->r.time_ns);
-		n = user_frames(m, space, s->r.time_ns, s->frames, s->n, ids, &in_doubt);
-		if (n < s->n || in_doubt)
-			end = CHAINLOG_STACK_NO_RULE;
+		n = user_frames(m, space, s->r.time_ns,
+				(struct code_stack) { s->frames, s->n, s->n_code, s->eval_start,
+						      s->eval_end, false },
+				ids, &end, &in_doubt);
 	} else {
 		n = kernel_frames(m, s->r.time_ns, s->frames, s->n, ids);
 	}
@@ -398,16 +500,23 @@ int id_map_take_stack(struct id_map *m, const struct wire_stack *s, size_t len)
 	 */
 	if (k && k->id && holds(m, k, event_ns))
 		id = k->id & ~UNDEFINED;
+	else if (!k)
+		id = awaited = take_awaited(m, s->id);
 	err = m->store.stack(m->store.ctx, &id, ids, n, end, s->r.time_ns);
 	if (k) {
 		k->id = id;
-	} else {
+	} else if (!awaited) {
 		m->once[m->n_once % ONCE_SLOTS].wire_id = s->id;
 		m->once[m->n_once % ONCE_SLOTS].id = id;
 		m->n_once++;
-		m->n_full += (s->id & WIRE_STACK_COPY) != WIRE_STACK_COPY;
+		m->n_full += !is_copy(s->id);
 	}
 	return err;
+}
+
+int id_map_take_code(struct id_map *m, const struct wire_code *r, size_t len)
+{
+	return code_map_take(m->code, r, len);
 }
 
 /* ---- objects ------------------------------------------------------------------------------- */
@@ -478,4 +587,7 @@ void id_map_each(struct id_map *m, id_map_fn fn, void *ctx)
 	for (uint32_t i = 0; i < ONCE_SLOTS; i++)
 		if (m->once[i].id)
 			fn(ctx, false, m->once[i].id);
+	for (uint32_t i = 0; i < AWAITED; i++)
+		if (m->awaited[i].id)
+			fn(ctx, false, m->awaited[i].id);
 }

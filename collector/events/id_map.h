@@ -29,6 +29,7 @@
 
 #include "chainlog.h"
 #include "chainwire.h"
+#include "code_map.h"
 #include "names/symbolize.h"
 #include "object_text.h"
 
@@ -40,6 +41,10 @@
 struct definition_store {
 	/* The frame at addr of an address space (0: the kernel). */
 	uint32_t (*frame)(void *ctx, uint32_t space, uint64_t addr, uint64_t time_ns);
+	/* One of interpreted code, whose addr has CHAINLOG_CODE_TAG, is the same for this location.
+	 */
+	uint32_t (*code_frame)(void *ctx, uint32_t space, uint64_t addr,
+			       const struct code_location *at, uint64_t time_ns);
 	/* The stack of n frame ids, leaf first, and why there are no more. */
 	int (*stack)(void *ctx, uint32_t *id, const uint32_t *frames, size_t n,
 		     enum chainlog_stack_end end, uint64_t time_ns);
@@ -59,6 +64,8 @@ void id_map_free(struct id_map *m);
 
 /* Takes a WIRE_STACK record of len bytes. Returns 0, -EBADMSG, -ENOMEM or the store's error. */
 int id_map_take_stack(struct id_map *m, const struct wire_stack *s, size_t len);
+/* Takes a WIRE_CODE record of len bytes. Returns 0, -EBADMSG or -ENOMEM. */
+int id_map_take_code(struct id_map *m, const struct wire_code *r, size_t len);
 /* The store's id for the stack of an event; 0: no stack, or out of memory. */
 uint32_t id_map_stack(struct id_map *m, uint32_t wire_id, uint64_t time_ns);
 /*

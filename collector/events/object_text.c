@@ -67,13 +67,6 @@ static const char *own_name(const struct wire_object *o)
 	return o->path_len && !o->path[o->path_len - 1] ? o->path : "";
 }
 
-/* What cannot be told from another thing of the same name: memory that several processes share. */
-static bool is_memory(const char *name)
-{
-	return !strncmp(name, "memfd:", 6) || !strncmp(name, "SYSV", 4) || !strcmp(name, "zero") ||
-	       !strcmp(name, "anon_hugepage");
-}
-
 /* "anon_inode:[eventpoll]" is class epoll; the others are called as the kernel calls them. */
 static void describe_anonymous(const struct wire_object *o, struct object_text *out)
 {
@@ -205,8 +198,10 @@ static void describe_futex(const struct wire_object *o, struct object_text *out)
 		put_path(&r, o);
 	else
 		put(&r, "%s", own_name(o));
-	if (o->shared && is_memory(own_name(o)))
-		put(&r, "#%" PRIu64, (uint64_t)o->inode);
+	if (o->shared) {
+		out->device = o->device;
+		out->inode = o->inode;
+	}
 	put(&r, "+0x%" PRIx64, (uint64_t)o->offset);
 }
 
@@ -248,6 +243,9 @@ static void describe_call(const struct wire_object *o, struct object_text *out)
 		put(&r, "of %" PRIu64, arg);
 	else if (call == WIRE_CALL_IPC || (call == WIRE_CALL_CHILD && arg))
 		put(&r, "%" PRIu64, arg);
+	/* The id is as the parent knows it; by owner it is found out if that is the machine's. */
+	if (call == WIRE_CALL_CHILD && arg)
+		out->owner = o->owner;
 }
 
 /* "poll" of one descriptor: what that is becomes the name. */
@@ -266,7 +264,8 @@ int object_describe(const struct wire_object *o, size_t len, struct object_text 
 	struct room r = { out->name, sizeof(out->name), 0 };
 
 	*out->class = *out->name = *out->own = '\0';
-	out->peer = out->owner = 0;
+	out->peer = out->owner = out->device = 0;
+	out->inode = 0;
 	if (len < offsetof(struct wire_object, path) || o->path_len > sizeof(o->path) ||
 	    len < offsetof(struct wire_object, path) + o->path_len)
 		return -EBADMSG;
@@ -274,16 +273,21 @@ int object_describe(const struct wire_object *o, size_t len, struct object_text 
 	case WIRE_OBJECT_FILE:
 		set_class(out, "file");
 		put_path(&r, o);
+		out->device = (uint32_t)(o->key.v[1] >> 32);
+		out->inode = o->key.v[0];
 		break;
 	case WIRE_OBJECT_ANON:
 		describe_anonymous(o, out);
 		break;
 	case WIRE_OBJECT_PIPE:
 		set_class(out, "pipe");
-		if (o->key.v[2])
+		if (o->key.v[2]) {
 			put_path(&r, o);
-		else
+			out->device = (uint32_t)(o->key.v[1] >> 32);
+			out->inode = o->key.v[0];
+		} else {
 			put(&r, "%" PRIu64, (uint64_t)o->key.v[0]);
+		}
 		break;
 	case WIRE_OBJECT_INET:
 		describe_inet(o, out);
@@ -296,6 +300,10 @@ int object_describe(const struct wire_object *o, size_t len, struct object_text 
 		break;
 	case WIRE_OBJECT_FUTEX:
 		describe_futex(o, out);
+		break;
+	case WIRE_OBJECT_GIL: /* a process has one, as far as is told here */
+		set_class(out, "GIL");
+		out->peer = o->key.tgid;
 		break;
 	case WIRE_OBJECT_ENDPOINT:
 		describe_endpoint(o, out);

@@ -26,6 +26,12 @@ struct object_text {
 	char own[OBJECT_END_LEN];
 	uint32_t peer;	/* process at the other end; 0: not known */
 	uint32_t owner; /* with own: its process */
+	/*
+	 * Of a file, or where a shared lock lies: the kernel's numbers for it (device: major << 20
+	 * | minor), which tell it from another one of the same path. 0: none.
+	 */
+	uint32_t device;
+	uint64_t inode;
 };
 
 /* Describes the record of len bytes. Returns 0, or -EBADMSG if it is none. */

@@ -44,6 +44,21 @@ static uint32_t trace_frame(void *ctx, uint32_t space, uint64_t addr, uint64_t t
 	return id;
 }
 
+static uint32_t trace_code_frame(void *ctx, uint32_t space, uint64_t addr,
+				 const struct code_location *at, uint64_t time_ns)
+{
+	struct translator *t = ctx;
+	uint32_t id = encoder_frame(t->enc, space, addr);
+
+	(void)time_ns;
+	if (id <= t->last_frame)
+		return id;
+	t->last_frame = id;
+	if (*at->function)
+		(void)encoder_code_name(t->enc, id, at->function, at->file, at->line);
+	return id;
+}
+
 static int trace_stack(void *ctx, uint32_t *id, const uint32_t *frames, size_t n,
 		       enum chainlog_stack_end end, uint64_t time_ns)
 {
@@ -62,7 +77,9 @@ static int trace_object(void *ctx, uint32_t *id, const struct object_text *o, ui
 					  .name = o->name,
 					  .own = o->own,
 					  .peer = o->peer,
-					  .owner = o->owner };
+					  .owner = o->owner,
+					  .device = o->device,
+					  .inode = o->inode };
 	struct translator *t = ctx;
 
 	(void)time_ns;
@@ -88,6 +105,7 @@ int translator_new(struct translator **out, struct encoder *enc, struct symboliz
 	struct translator *t = calloc(1, sizeof(*t));
 	struct definition_store trace = {
 		.frame = trace_frame,
+		.code_frame = trace_code_frame,
 		.stack = trace_stack,
 		.object = trace_object,
 		.reserve = trace_reserve,
@@ -190,6 +208,13 @@ int translator_thread(void *ctx, const struct wire_thread *w)
 	return encoder_thread(t->enc, &thread);
 }
 
+int translator_holder(void *ctx, uint32_t tid, uint32_t holder)
+{
+	struct translator *t = ctx;
+
+	return encoder_thread_holder(t->enc, tid, holder);
+}
+
 /* ---- events that are single records -------------------------------------------------------- */
 
 /* The trace's kind of a kind of record; CHAINLOG_AUX is added to those of AUX_EVENTS blocks. */
@@ -216,6 +241,8 @@ static const uint8_t kind_of[WIRE_COUNTED_KINDS] = {
 	[WIRE_PROBED] = CHAINLOG_AUX + CHAINLOG_REQUEST,
 	[WIRE_PROBED_OPEN] = CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN,
 	[WIRE_CONTEXT] = CHAINLOG_AUX + CHAINLOG_CONTEXT,
+	[WIRE_HOLDER] = CHAINLOG_AUX + CHAINLOG_HOLDER,
+	[WIRE_RECORDER] = CHAINLOG_AUX + CHAINLOG_RECORDER,
 };
 
 /* The operations have the same numbers on both sides, and the flags of requests. */
@@ -323,6 +350,7 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		struct wire_ready ready;
 		struct wire_stolen stolen;
 		struct wire_context context;
+		struct wire_holder holder;
 	} *w = (const void *)r;
 	struct chainlog_fields out = { .time_ns = r->time_ns, .cpu = r->cpu };
 
@@ -370,6 +398,7 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		break;
 	case WIRE_INTERRUPTS:
 	case WIRE_STEAL:
+	case WIRE_RECORDER:
 		out.number[0] = w->stolen.ns;
 		break;
 	case WIRE_READY:
@@ -382,6 +411,10 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		out.number[1] = w->context.trace[0];
 		out.number[2] = w->context.trace[1];
 		out.number[3] = w->context.span;
+		break;
+	case WIRE_HOLDER:
+		out.tid = w->holder.tid;
+		out.other = w->holder.holder;
 		break;
 	default:
 		return -EBADMSG;
@@ -431,10 +464,13 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_PROBED] = sizeof(struct wire_probed),
 		[WIRE_PROBED_OPEN] = sizeof(struct wire_probed),
 		[WIRE_CONTEXT] = sizeof(struct wire_context),
+		[WIRE_HOLDER] = sizeof(struct wire_holder),
+		[WIRE_RECORDER] = sizeof(struct wire_stolen),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_STACK_LAYOUT_SAMPLE] = sizeof(struct wire_layout_sample),
 		[WIRE_OBJECT] = offsetof(struct wire_object, path),
+		[WIRE_CODE] = offsetof(struct wire_code, lines),
 	};
 
 	return r->kind >= WIRE_KINDS || len < size_of[r->kind] ? -EBADMSG : 0;
@@ -491,6 +527,8 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 		return encode_waking(t, (const void *)r);
 	case WIRE_OBJECT:
 		return id_map_take_object(t->ids, (const void *)r, len);
+	case WIRE_CODE:
+		return id_map_take_code(t->ids, (const void *)r, len);
 	case WIRE_STACK:
 		return id_map_take_stack(t->ids, (const void *)r, len);
 	case WIRE_LOST:

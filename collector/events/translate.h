@@ -40,6 +40,9 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len);
 /* Encodes one thread of the list (a bpf_thread_fn). Returns 0 or a negative errno, likewise. */
 int translator_thread(void *ctx, const struct wire_thread *w);
 
+/* Encodes who has the lock at which a listed thread sleeps. Returns as translator_thread(). */
+int translator_holder(void *ctx, uint32_t tid, uint32_t holder);
+
 /* 0 if the len bytes at r can be a record of its kind, else -EBADMSG. */
 int translator_check(const struct wire_record *r, size_t len);
 

@@ -32,9 +32,12 @@ struct code_file {
 	uint32_t maj, min;
 	uint64_t ino;
 	uint32_t generation; /* 0: not known */
+	uint32_t owner;	     /* UINT32_MAX: not known */
 	char *path;
 	int fd;		 /* -1: not open */
 	uint32_t root;	 /* code_roots id of the directory that its path is relative to */
+	bool is_shared;	 /* processes with other root directories than that map it, too */
+	bool had_root;	 /* it had one, which was given up */
 	uint32_t refs;	 /* 0: the slot is free */
 	uint32_t mapped; /* how many of refs are of mappings */
 	bool is_pinning; /* it keeps another mount than our root busy */
@@ -186,6 +189,20 @@ static int run_opening(void *opening, int root)
 	return fd;
 }
 
+/* AT_STATX_DONT_SYNC: does not ask the file system, which may not answer. */
+static bool look(int fd, struct statx *st)
+{
+	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+		      STATX_NLINK | STATX_UID | STATX_INO, st);
+}
+
+static uint32_t owner_of(int fd)
+{
+	struct statx st;
+
+	return look(fd, &st) ? st.stx_uid : UINT32_MAX;
+}
+
 /* by: the mapping; NULL: opens it by its path alone. Returns 0 or a negative errno. */
 static int open_file(struct code_files *f, struct code_file *c, const struct code_place *by,
 		     bool *is_elf_file)
@@ -211,6 +228,7 @@ static int open_file(struct code_files *f, struct code_file *c, const struct cod
 	if (err || fd < 0)
 		return err ? err : o.err ? o.err : -EMFILE;
 	c->fd = fd;
+	c->owner = owner_of(fd);
 	c->is_pinning = !code_roots_is_on_own_mount(f->roots, fd);
 	c->generation = o.generation;
 	*is_elf_file = o.is_elf;
@@ -284,15 +302,34 @@ static uint32_t new_slot(struct code_files *f)
 	return ++f->n;
 }
 
+/* A short-lived child may have ended; its parent mostly has the same root directory. */
+static int find_root(const struct code_files *f, const struct code_place *p, uint32_t *root)
+{
+	int err = code_roots_get(f->roots, p->tgid, root);
+
+	return err && p->parent ? code_roots_get(f->roots, p->parent, root) : err;
+}
+
+/* Another process maps the file. */
+static void compare_root(const struct code_files *f, struct code_file *c,
+			 const struct code_place *p)
+{
+	uint32_t root;
+
+	if (!c->root || c->is_shared)
+		return;
+	c->is_shared = find_root(f, p, &root) || root != c->root;
+	code_roots_put(f->roots, root);
+}
+
 static void open_early(struct code_files *f, struct code_file *c, const struct code_place *p)
 {
 	bool is_elf_file;
 
 	if (f->n_open >= f->max_open)
 		return;
-	/* A short-lived child may have ended; its parent mostly has the same root directory. */
-	if (!c->root && code_roots_get(f->roots, p->tgid, &c->root) && p->parent)
-		(void)code_roots_get(f->roots, p->parent, &c->root);
+	if (!c->root)
+		(void)find_root(f, p, &c->root);
 	if (open_file(f, c, p, &is_elf_file)) {
 		if (is_memory_file(c->path))
 			c->kind = CODE_GENERATED;
@@ -342,6 +379,7 @@ uint32_t code_files_get(struct code_files *f, const struct code_place *p)
 			c->mapped++;
 			if (p->generation)
 				c->generation = p->generation;
+			compare_root(f, c, p);
 			if (c->kind == CODE_FILE && c->copied)
 				reopen(f, c, p);
 			else if (c->kind == CODE_FILE && c->fd < 0)
@@ -357,6 +395,7 @@ uint32_t code_files_get(struct code_files *f, const struct code_place *p)
 	}
 	c = &f->files[id - 1];
 	*c = (struct code_file) { .kind = kind, .path = path, .fd = -1, .refs = 1, .mapped = 1 };
+	c->owner = UINT32_MAX;
 	f->bytes += entry_bytes(path);
 	if (is_file) {
 		c->maj = p->maj;
@@ -408,13 +447,11 @@ void code_files_put(struct code_files *f, uint32_t id)
 
 /* ---- detaching ------------------------------------------------------------------------------ */
 
-/* AT_STATX_DONT_SYNC: does not ask the file system, which may not answer. */
 static bool is_deleted(int fd)
 {
 	struct statx st;
 
-	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_NLINK, &st) &&
-	       !st.stx_nlink;
+	return look(fd, &st) && !st.stx_nlink;
 }
 
 bool code_files_is_deleted(const struct code_files *f, uint32_t id)
@@ -497,6 +534,7 @@ void code_files_detach(struct code_files *f, uint32_t id, int copy, uint64_t byt
 
 	code_files_close(f, id);
 	code_roots_put(f->roots, c->root);
+	c->had_root |= c->root != 0;
 	c->root = 0;
 	c->is_pinning = false;
 	if (copy < 0)
@@ -529,9 +567,16 @@ struct code_roots *code_files_roots(const struct code_files *f)
 
 int code_files_root(const struct code_files *f, uint32_t id)
 {
-	uint32_t root = f->files[id - 1].root;
+	const struct code_file *c = &f->files[id - 1];
 
-	return root ? code_roots_dir(f->roots, root) : -1;
+	return c->root && !c->is_shared ? code_roots_dir(f->roots, c->root) : -1;
+}
+
+uint32_t code_files_root_id(const struct code_files *f, uint32_t id)
+{
+	const struct code_file *c = &f->files[id - 1];
+
+	return c->is_shared || (!c->root && c->had_root) ? CODE_ROOTS_SEVERAL : c->root;
 }
 
 void code_files_set_vdso(struct code_files *f, size_t bytes)
@@ -573,4 +618,33 @@ int code_files_open(struct code_files *f, uint32_t id)
 		c->fd = err;
 	f->n_open++;
 	return c->fd;
+}
+
+/* ---- which are the same -------------------------------------------------------------------- */
+
+uint32_t code_files_owner(const struct code_files *f, uint32_t id)
+{
+	return f->files[id - 1].owner;
+}
+
+int code_files_compare(const struct code_files *f, uint32_t a, uint32_t b)
+{
+	const struct code_file *x = &f->files[a - 1], *y = &f->files[b - 1];
+
+	if (x->kind != CODE_FILE || y->kind != CODE_FILE)
+		return a == b ? 0 : a < b ? -1 : 1;
+	if (x->ino != y->ino)
+		return x->ino < y->ino ? -1 : 1;
+	if (x->maj != y->maj)
+		return x->maj < y->maj ? -1 : 1;
+	return x->min == y->min ? 0 : x->min < y->min ? -1 : 1;
+}
+
+bool code_files_is_same(struct code_files *f, uint32_t a, uint32_t b)
+{
+	int x = code_files_open(f, a), y = code_files_open(f, b);
+	struct statx s, t;
+
+	return x >= 0 && y >= 0 && look(x, &s) && look(y, &t) && s.stx_ino == t.stx_ino &&
+	       s.stx_dev_major == t.stx_dev_major && s.stx_dev_minor == t.stx_dev_minor;
 }

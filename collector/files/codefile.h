@@ -63,6 +63,15 @@ void code_files_set_vdso(struct code_files *f, size_t bytes);
  */
 int code_files_open(struct code_files *f, uint32_t id);
 bool code_files_is_open(const struct code_files *f, uint32_t id);
+/* Who owned the file when it was opened, a user id; UINT32_MAX: not known. */
+uint32_t code_files_owner(const struct code_files *f, uint32_t id);
+/*
+ * Orders files by what the kernel says of them: 0 if that is the same file under two names, or one
+ * that has come to have another one's inode number.
+ */
+int code_files_compare(const struct code_files *f, uint32_t a, uint32_t b);
+/* Whether two files are the same one now; opens them for that, and they stay open. */
+bool code_files_is_same(struct code_files *f, uint32_t a, uint32_t b);
 /* The root directories of processes, which remain the table's. */
 struct code_roots *code_files_roots(const struct code_files *f);
 /* Closes the file's descriptor, after the file was read for the last time. */
@@ -90,7 +99,14 @@ void code_files_detach(struct code_files *f, uint32_t id, int copy, uint64_t byt
 uint64_t code_files_copied(const struct code_files *f);
 
 /*
- * The root directory that the file's path is relative to, as a descriptor for openat() that remains
- * the table's; -1: our own.
+ * The root directory of all processes that map the file, as a descriptor for openat() that remains
+ * the table's; -1: our own, or they have several. What is there belongs to these processes, and
+ * must decide nothing for others.
  */
 int code_files_root(const struct code_files *f, uint32_t id);
+/*
+ * Which one that is: 0: our own; CODE_ROOTS_SEVERAL, also after it was given up; or another number
+ * for each other one.
+ */
+#define CODE_ROOTS_SEVERAL UINT32_MAX
+uint32_t code_files_root_id(const struct code_files *f, uint32_t id);

@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "helper/call_timeout.h"
 #include "common/lower_bound.h"
+#include "kernel/clock.h"
+#include "process_status.h"
 
 /* After months of running a map has some 100 MB; reading stops here. */
 #define SIZE_MAX_BYTES (1ull << 30)
@@ -18,43 +21,47 @@
 /* Bounds lines times addresses that they cover, which is quadratic in a hostile file. */
 #define HITS_MAX (16u << 20)
 
-/* The process's PID in its innermost namespace, and its effective user. */
-static int read_status(uint32_t tgid, uint32_t *ns_pid, uid_t *uid)
+/*
+ * When the process was forked, in ns of CLOCK_REALTIME as it is now, rounded down; 0: not known.
+ * The kernel tells it in ticks since the boot.
+ */
+static uint64_t read_start(uint32_t tgid)
 {
-	char name[40], line[512];
-	bool has_uid = false;
+	uint64_t real_ns, ticks = 0;
+	long per_second = sysconf(_SC_CLK_TCK);
+	char name[40], stat[1024];
+	const char *p = NULL;
 	FILE *f;
 
-	snprintf(name, sizeof(name), "/proc/%u/status", tgid);
+	snprintf(name, sizeof(name), "/proc/%u/stat", tgid);
 	f = fopen(name, "re");
 	if (!f)
-		return -errno;
-	*ns_pid = tgid;
-	while (fgets(line, sizeof(line), f)) {
-		unsigned int real, effective;
-
-		if (sscanf(line, "Uid: %u %u", &real, &effective) == 2) {
-			*uid = effective;
-			has_uid = true;
-		} else if (!strncmp(line, "NSpid:", 6)) {
-			const char *last = strrchr(line, '\t');
-
-			if (last)
-				*ns_pid = (uint32_t)strtoul(last, NULL, 10);
-		}
-	}
+		return 0;
+	stat[fread(stat, 1, sizeof(stat) - 1, f)] = '\0';
 	fclose(f);
-	return has_uid ? 0 : -ESRCH;
+	/* The name may have any character. The start is field 22; behind the name is field 3. */
+	p = strrchr(stat, ')');
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	if (p)
+		ticks = strtoull(p, NULL, 10);
+	if (!ticks || per_second <= 0)
+		return 0;
+	/* In this order: what passes in between makes it earlier, never later than it was. */
+	real_ns = clock_ns(CLOCK_REALTIME);
+	return real_ns - clock_ns(CLOCK_BOOTTIME) + ticks * (1000000000u / (uint64_t)per_second);
 }
 
 int perfmap_locate(struct perfmap_place *place, uint32_t tgid, struct code_roots *roots)
 {
-	uid_t uid;
+	struct process_status status;
 
 	*place = (struct perfmap_place) { .roots = roots, .ns_pid = tgid };
-	if (read_status(tgid, &place->ns_pid, &uid))
+	if (process_status_read(&status, tgid))
 		return -ESRCH;
-	place->uid = uid;
+	place->ns_pid = status.ns_pid;
+	place->uid = status.uid;
+	place->start_ns = read_start(tgid);
 	if (roots)
 		place->is_lost = code_roots_get(roots, tgid, &place->root) == -EMFILE;
 	return 0;
@@ -69,8 +76,17 @@ void perfmap_forget(struct perfmap_place *place)
 
 struct opening {
 	uint32_t ns_pid, uid;
+	uint64_t start_ns;
 	int err; /* out */
 };
+
+/* File systems have the time of the last tick of the kernel's clock, which is 10 ms at most. */
+static bool is_older(const struct stat *st, uint64_t ns)
+{
+	return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec +
+		       10000000u <
+	       ns;
+}
 
 /* root: that of the process; -1: ours. */
 static int run_opening(void *opening, int root)
@@ -86,18 +102,24 @@ static int run_opening(void *opening, int root)
 		o->err = fd == -EINVAL ? -EPERM : fd;
 		return -1;
 	}
-	if (fstat(fd, &st) || (st.st_uid && st.st_uid != o->uid)) {
-		close(fd);
+	if (fstat(fd, &st) || (st.st_uid && st.st_uid != o->uid))
 		o->err = -EPERM;
-		return -1;
-	}
-	return fd;
+	else if (is_older(&st, o->start_ns))
+		o->err = -ESTALE;
+	if (!o->err)
+		return fd;
+	close(fd);
+	return -1;
 }
 
 /* The process chooses the file system, which need not answer. */
 int perfmap_open(const struct perfmap_place *place)
 {
-	struct opening o = { .ns_pid = place->ns_pid, .uid = place->uid };
+	struct opening o = {
+		.ns_pid = place->ns_pid,
+		.uid = place->uid,
+		.start_ns = place->start_ns,
+	};
 	int root = place->root ? code_roots_dir(place->roots, place->root) : -1, fd, err;
 
 	if (place->is_lost)

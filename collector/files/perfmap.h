@@ -2,7 +2,8 @@
 /*
  * perfmap.h - names of generated code: the text file /tmp/perf-PID.map that a runtime (a JVM,
  * Node.js, ...) writes, with lines "START SIZE name" in hex. Anyone can create such a file, so it
- * is read only if it belongs to the process's user or to root, and used for nothing but names.
+ * is read only if it belongs to the process's user or to root, and used for nothing but names. One
+ * that was last written before the process began is another process's, which had the same PID.
  */
 #pragma once
 
@@ -17,8 +18,9 @@ struct perfmap_place {
 	struct code_roots *roots; /* borrowed; NULL: all are taken for ours */
 	uint32_t root;		  /* its root directory, of which it holds a reference; 0: ours */
 	bool is_lost;		  /* its root is another one, and there are too many */
-	uint32_t ns_pid; /* its PID in its own PID namespace, which is in the file's name */
-	uint32_t uid;	 /* its effective user */
+	uint32_t ns_pid;   /* its PID in its own PID namespace, which is in the file's name */
+	uint32_t uid;	   /* its effective user */
+	uint64_t start_ns; /* when it was forked, CLOCK_REALTIME; 0: not known */
 };
 
 /*
@@ -32,7 +34,8 @@ void perfmap_forget(struct perfmap_place *place);
 
 /*
  * Opens the perf map. Returns a descriptor to close; -ENOENT if there is none; -EPERM if it cannot
- * be trusted: a symbolic link, not a regular file, or another user's.
+ * be trusted: a symbolic link, not a regular file, or another user's; -ESTALE if it is older than
+ * the process.
  */
 int perfmap_open(const struct perfmap_place *place);
 

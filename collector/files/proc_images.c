@@ -37,9 +37,7 @@ static void put_list(struct images *im, struct map_list *l)
 	for (uint32_t i = 0; i < l->n; i++)
 		code_files_put_mapping(im->files, l->list[i].file);
 	im->n_mappings -= l->n;
-	free(l->list);
-	free(l->exe);
-	free(l);
+	map_list_free(l);
 }
 
 /* Without what lies in [start, end). */
@@ -58,11 +56,11 @@ static struct map_list *copy_list(struct images *im, const struct map_list *from
 	if (from->exe)
 		l->exe = strdup(from->exe);
 	if (!l->list || (from->exe && !l->exe)) {
-		free(l->list);
-		free(l->exe);
-		free(l);
+		map_list_free(l);
 		return NULL;
 	}
+	l->steps = from->steps;
+	l->window_ns = from->window_ns;
 	for (uint32_t i = 0; i < from->n; i++) {
 		const struct mapping *m = &from->list[i];
 
@@ -97,22 +95,12 @@ static struct map_list *own_list(struct images *im, struct image *i, uint64_t st
 	return l;
 }
 
-/* The mapping valid at time_ns; NULL: none, then *later is the first after it, or NULL. */
+/* See map_list_find(). */
 static const struct mapping *find_mapping(const struct image *i, uint64_t addr, uint64_t time_ns,
 					  const struct mapping **later)
 {
 	*later = NULL;
-
-	for (uint32_t k = i->maps ? i->maps->n : 0; k--;) {
-		const struct mapping *m = &i->maps->list[k];
-
-		if (addr < m->start || addr >= m->end)
-			continue;
-		if (m->time_ns <= time_ns)
-			return m;
-		*later = m;
-	}
-	return NULL;
+	return i->maps ? map_list_find(i->maps, addr, time_ns, later) : NULL;
 }
 
 /*
@@ -161,11 +149,10 @@ void images_map(struct images *im, struct image *i, const struct mapping *m)
 		goto drop;
 	l = own_list(im, i, m->start, covered);
 	if (!l || l->n >= MAPPINGS_MAX || im->n_mappings >= ALL_MAPPINGS_MAX ||
-	    !GROW(l->list, l->n, l->cap)) {
+	    map_list_is_exhausted(l, m->time_ns) || !map_list_add(l, m)) {
 		images_overflow(im, i);
 		goto drop;
 	}
-	l->list[l->n++] = *m;
 	im->n_mappings++;
 	/* The kernel maps the program before its interpreter and its libraries. */
 	if (!l->exe && code_files_kind(im->files, m->file) == CODE_FILE)
@@ -295,21 +282,26 @@ struct image *images_found(struct images *im, uint32_t tgid, uint64_t time_ns)
 	return i;
 }
 
+struct replacing {
+	const struct images *im;
+	const struct mapping *new;
+};
+
+static bool replaces(const void *replacing, const struct mapping *old)
+{
+	const struct replacing *r = replacing;
+	const struct mapping *m = r->new;
+
+	return old->file != m->file || (old->pgoff - old->start != m->pgoff - m->start &&
+					code_files_kind(r->im->files, m->file) != CODE_GENERATED);
+}
+
 /* Whether mapping m changes the meaning of addresses of the image. */
 static bool is_replaced(const struct images *im, const struct image *i, const struct mapping *m)
 {
-	for (uint32_t k = 0; i->maps && k < i->maps->n; k++) {
-		const struct mapping *old = &i->maps->list[k];
+	struct replacing r = { im, m };
 
-		if (old->end <= m->start || old->start >= m->end)
-			continue;
-		if (old->file != m->file)
-			return true;
-		if (old->pgoff - old->start != m->pgoff - m->start &&
-		    code_files_kind(im->files, m->file) != CODE_GENERATED)
-			return true;
-	}
-	return false;
+	return i->maps && map_list_any(i->maps, m->start, m->end, m->time_ns, replaces, &r);
 }
 
 struct image *images_replace(struct images *im, struct image *old, const struct mapping *m)

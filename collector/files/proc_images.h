@@ -15,21 +15,8 @@
 #include <stdint.h>
 
 #include "codefile.h"
+#include "map_list.h"
 #include "perfmap.h"
-
-struct mapping {
-	uint64_t start, end; /* addresses */
-	uint64_t pgoff;	     /* of start in the file, bytes */
-	uint64_t time_ns;
-	uint32_t file; /* code_files id; the mapping holds a reference */
-};
-
-struct map_list {
-	uint32_t refs, n;
-	size_t cap;
-	char *exe; /* path of the program, NULL if not known */
-	struct mapping *list;
-};
 
 struct image {
 	uint32_t tgid, parent;

@@ -41,6 +41,31 @@ uint32_t definitions_new_space(void *ctx, uint32_t tgid, const char *exe)
 
 /* ---- the store of definitions -------------------------------------------------------------- */
 
+/* The id of the frame with that key, which begins with a struct frame_key; *is_new: it has no place
+ * yet. */
+static uint32_t frame_id(struct definitions *d, const void *key, size_t len, uint64_t time_ns,
+			 bool *is_new)
+{
+	uint32_t id = id_pool_get(&d->frames, key, len, time_ns, is_new);
+
+	if (!*is_new)
+		return id;
+	if (id > d->cap_places) {
+		struct symbolizer_place *places =
+			realloc(d->places, d->frames.cap * sizeof(*places));
+
+		if (!places) {
+			id_pool_drop(&d->frames, id);
+			*is_new = false;
+			return 0;
+		}
+		d->places = places;
+		d->cap_places = d->frames.cap;
+	}
+	d->places[id - 1] = (struct symbolizer_place) { 0 };
+	return id;
+}
+
 static uint32_t store_frame(void *ctx, uint32_t space, uint64_t addr, uint64_t time_ns)
 {
 	struct definitions *d = ctx;
@@ -50,23 +75,32 @@ static uint32_t store_frame(void *ctx, uint32_t space, uint64_t addr, uint64_t t
 		.generation = space ? 0 : symbolizer_kernel_generation(d->sym, addr, time_ns),
 	};
 	bool is_new;
-	uint32_t id = id_pool_get(&d->frames, &key, sizeof(key), time_ns, &is_new);
+	uint32_t id = frame_id(d, &key, sizeof(key), time_ns, &is_new);
 
-	if (!is_new)
-		return id;
-	if (id > d->cap_places) {
-		struct symbolizer_place *places =
-			realloc(d->places, d->frames.cap * sizeof(*places));
+	if (is_new)
+		d->places[id - 1] = space ? symbolizer_place(d->sym, space, addr, time_ns)
+					  : (struct symbolizer_place) { .offset = key.generation };
+	return id;
+}
 
-		if (!places) {
-			id_pool_drop(&d->frames, id);
-			return 0;
-		}
-		d->places = places;
-		d->cap_places = d->frames.cap;
-	}
-	d->places[id - 1] = space ? symbolizer_place(d->sym, space, addr, time_ns)
-				  : (struct symbolizer_place) { .offset = key.generation };
+/* Behind the key of a frame of interpreted code: function and file, with terminators. */
+static uint32_t store_code_frame(void *ctx, uint32_t space, uint64_t addr,
+				 const struct code_location *at, uint64_t time_ns)
+{
+	size_t n_function = strlen(at->function) + 1, n_file = strlen(at->file) + 1;
+	struct frame_key head = { .addr = addr, .space = space };
+	uint8_t *key = malloc(sizeof(head) + n_function + n_file);
+	struct definitions *d = ctx;
+	bool is_new;
+	uint32_t id;
+
+	if (!key)
+		return 0;
+	memcpy(key, &head, sizeof(head));
+	memcpy(key + sizeof(head), at->function, n_function);
+	memcpy(key + sizeof(head) + n_function, at->file, n_file);
+	id = frame_id(d, key, sizeof(head) + n_function + n_file, time_ns, &is_new);
+	free(key);
 	return id;
 }
 
@@ -89,19 +123,25 @@ static int store_stack(void *ctx, uint32_t *id, const uint32_t *frames, size_t n
 	return store(&d->stacks, id, key, (n + 1) * sizeof(*key), time_ns);
 }
 
-/* Both processes, then the class, the name and the own end, with their terminators. */
-#define PROCESS_BYTES (2 * sizeof(uint32_t))
-#define OBJECT_BYTES (PROCESS_BYTES + OBJECT_CLASS_LEN + OBJECT_NAME_LEN + OBJECT_END_LEN)
+/* Both processes and what tells it from others, then class, name and own end, with terminators. */
+struct object_numbers {
+	uint64_t inode;
+	uint32_t device, peer, owner, pad;
+};
+#define OBJECT_BYTES \
+	(sizeof(struct object_numbers) + OBJECT_CLASS_LEN + OBJECT_NAME_LEN + OBJECT_END_LEN)
 
 static int store_object(void *ctx, uint32_t *id, const struct object_text *o, uint64_t time_ns)
 {
 	const char *const texts[] = { o->class, o->name, o->own };
-	uint32_t processes[] = { o->peer, o->owner };
+	struct object_numbers numbers = {
+		.inode = o->inode, .device = o->device, .peer = o->peer, .owner = o->owner
+	};
 	struct definitions *d = ctx;
 	uint8_t key[OBJECT_BYTES];
-	size_t n = PROCESS_BYTES;
+	size_t n = sizeof(numbers);
 
-	memcpy(key, processes, PROCESS_BYTES);
+	memcpy(key, &numbers, n);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		size_t len = strlen(texts[i]) + 1;
 
@@ -129,6 +169,7 @@ struct definition_store definitions_store(struct definitions *d)
 {
 	return (struct definition_store) {
 		.frame = store_frame,
+		.code_frame = store_code_frame,
 		.stack = store_stack,
 		.object = store_object,
 		.reserve = store_reserve,
@@ -292,13 +333,19 @@ const uint32_t *definitions_stack(const struct definitions *d, uint32_t id, size
 }
 
 uint32_t definitions_frame(const struct definitions *d, uint32_t id, uint64_t *addr,
-			   struct symbolizer_place *place)
+			   struct symbolizer_place *place, struct code_location *code)
 {
 	size_t len;
 	const struct frame_key *key = id_pool_key(&d->frames, id, &len);
 
 	*addr = key->addr;
 	*place = d->places[id - 1];
+	*code = (struct code_location) { 0 };
+	if (len > sizeof(*key)) {
+		code->function = (const char *)(key + 1);
+		code->file = code->function + strlen(code->function) + 1;
+		code->line = (uint32_t)key->addr & ((1u << WIRE_CODE_PLACE_BITS) - 1);
+	}
 	return key->space;
 }
 
@@ -315,14 +362,16 @@ bool definitions_object(const struct definitions *d, uint32_t id, struct encoder
 {
 	size_t len;
 	const char *key = id_pool_key(&d->objects, id, &len);
-	uint32_t processes[2];
+	struct object_numbers numbers;
 
 	if (!key)
 		return false;
-	memcpy(processes, key, PROCESS_BYTES);
-	out->peer = processes[0];
-	out->owner = processes[1];
-	out->class = key + PROCESS_BYTES;
+	memcpy(&numbers, key, sizeof(numbers));
+	out->peer = numbers.peer;
+	out->owner = numbers.owner;
+	out->device = numbers.device;
+	out->inode = numbers.inode;
+	out->class = key + sizeof(numbers);
 	out->name = out->class + strlen(out->class) + 1;
 	out->own = out->name + strlen(out->name) + 1;
 	return true;

@@ -51,9 +51,12 @@ size_t definitions_bytes(const struct definitions *d);
 /* A stack's n frame ids, leaf first; NULL: its record was lost. */
 const uint32_t *definitions_stack(const struct definitions *d, uint32_t id, size_t *n,
 				  enum chainlog_stack_end *end);
-/* The frame's space (0: the kernel), its address, and its place if that is in a file. */
+/*
+ * The frame's space (0: the kernel), its address, and its place if that is in a file;
+ * code->function is NULL if it is no frame of interpreted code.
+ */
 uint32_t definitions_frame(const struct definitions *d, uint32_t id, uint64_t *addr,
-			   struct symbolizer_place *place);
+			   struct symbolizer_place *place, struct code_location *code);
 /* The program that runs in a space, and its process. */
 const char *definitions_space(const struct definitions *d, uint32_t id, uint32_t *tgid);
 /* False: the object's record was lost. */

@@ -38,22 +38,31 @@ static uint32_t put_space(struct dump *d, uint32_t id)
 	return d->space_ids[id];
 }
 
+static void put_code_name(struct dump *d, uint32_t frame, const struct code_location *at)
+{
+	if (at->function && *at->function)
+		(void)encoder_code_name(d->out, frame, at->function, at->file, at->line);
+}
+
 static uint32_t put_frame(struct dump *d, uint32_t id)
 {
 	struct symbolizer_place place;
+	struct code_location code;
 	uint32_t space, frame;
 	uint64_t addr;
 
 	if (!id || d->frame_ids[id])
 		return d->frame_ids[id];
-	space = put_space(d, definitions_frame(d->from, id, &addr, &place));
+	space = put_space(d, definitions_frame(d->from, id, &addr, &place, &code));
 	frame = space ? encoder_frame(d->out, space, addr)
 		      : encoder_kernel_frame(d->out, addr, (uint32_t)place.offset);
 	d->frame_ids[id] = frame;
 	if (frame <= d->last_frame)
 		return frame;
 	d->last_frame = frame;
-	if (space)
+	if (addr & CHAINLOG_CODE_TAG && space)
+		put_code_name(d, frame, &code);
+	else if (space)
 		symbolizer_placed_frame(d->from->sym, frame, &place);
 	else
 		symbolizer_kernel_frame(d->from->sym, frame, addr, (uint32_t)place.offset);
@@ -119,6 +128,8 @@ int dump_threads(struct dump *d, const struct threads *threads, uint64_t from_ns
 			continue;
 		out.name = encoder_text(d->out, t->name);
 		err = encoder_thread(d->out, &out);
+		if (!err && asleep && t->holder)
+			err = encoder_thread_holder(d->out, t->tid, t->holder);
 	}
 	return err;
 }

@@ -248,6 +248,18 @@ int flight_thread(void *ctx, const struct wire_thread *w)
 	return threads_add(&f->threads, &t) ? 0 : -ENOMEM;
 }
 
+int flight_holder(void *ctx, uint32_t tid, uint32_t holder)
+{
+	struct flight *f = ctx;
+	struct thread_state *t = threads_find(&f->threads, tid);
+
+	/* Those are threads as the window begins with them: this one still sleeps as it was listed.
+	 */
+	if (t && t->doing == THREAD_ASLEEP && t->out_ns == t->last_ns)
+		t->holder = holder;
+	return 0;
+}
+
 bool flight_wants_listing(const struct flight *f)
 {
 	return f->lost_since_listing && !f->listing_ns;

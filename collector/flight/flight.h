@@ -63,6 +63,8 @@ int flight_begin(struct flight *f, uint64_t start_ns, struct symbolizer *sym,
 int flight_record(void *ctx, const struct wire_record *r, size_t len);
 /* Takes one thread of the list (a bpf_thread_fn). */
 int flight_thread(void *ctx, const struct wire_thread *w);
+/* Takes who has the lock at which a thread of the first list sleeps (a user_stacks_holder_fn). */
+int flight_holder(void *ctx, uint32_t tid, uint32_t holder);
 /* n events of cpu (-1: unknown) between first_ns and last_ns could not be kept. */
 int flight_lost(struct flight *f, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns);
 

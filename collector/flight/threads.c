@@ -102,7 +102,7 @@ static void switch_out(struct threads *t, struct thread_state *th, const struct 
 		th->state = ev->state;
 		th->kstack = ev->kstack;
 		th->ustack = ev->ustack;
-		th->object = 0;
+		th->object = th->holder = 0;
 	}
 	th->early = false;
 }
@@ -187,6 +187,11 @@ int threads_event(struct threads *t, const struct chainlog_fields *ev, const cha
 		break;
 	case CHAINLOG_AUX + CHAINLOG_OBJECT:
 		waits_for(t, ev);
+		break;
+	case CHAINLOG_AUX + CHAINLOG_HOLDER:
+		th = threads_find(t, ev->tid);
+		if (th && th->out_ns == ev->time_ns)
+			th->holder = ev->other;
 		break;
 	case CHAINLOG_WAKING:
 	case CHAINLOG_WAKING_NEW:

@@ -30,6 +30,7 @@ struct thread_state {
 	uint64_t out_ns;	 /* ASLEEP, WOKEN: when the wait began, or was first seen */
 	uint32_t kstack, ustack; /* ASLEEP, WOKEN: where it sleeps; 0: not known */
 	uint32_t object;	 /* ASLEEP, WOKEN: what for; 0: not known */
+	uint32_t holder;	 /* ASLEEP, WOKEN: tid of who has that, a lock; 0: not known */
 	uint32_t flags;		 /* CHAINLOG_THREAD_KTHREAD */
 	uint8_t doing;		 /* enum thread_doing */
 	char state;		 /* ASLEEP, WOKEN: as ps shows it */

@@ -19,6 +19,7 @@ struct message {
 	uint8_t data[CALL_MAX_BYTES];
 };
 #define HEAD_BYTES offsetof(struct message, data)
+_Static_assert(sizeof(struct message) <= HELPER_MESSAGE_MAX, "a message fits");
 
 /* The helpers: one that is free, and those that were late. */
 static struct {
@@ -34,22 +35,22 @@ static struct {
 
 /* ---- the helper ---------------------------------------------------------------------------- */
 
+static void take(int socket, void *message, size_t len, int fd)
+{
+	struct message *m = message;
+	int out = m->fn(m->data, fd);
+
+	if (fd >= 0)
+		close(fd);
+	if (sandbox_send(socket, m, len, out) != (ssize_t)len)
+		_exit(1);
+	if (out >= 0)
+		close(out);
+}
+
 static void serve(int socket)
 {
-	static struct message m;
-	ssize_t n;
-	int fd;
-
-	while ((n = sandbox_receive(socket, &m, sizeof(m), &fd)) >= (ssize_t)HEAD_BYTES) {
-		int out = m.fn(m.data, fd);
-
-		if (fd >= 0)
-			close(fd);
-		if (sandbox_send(socket, &m, (size_t)n, out) != n)
-			break;
-		if (out >= 0)
-			close(out);
-	}
+	helper_serve(socket, take);
 }
 
 static const struct helper_kind opener = { .name = "chaincap-opener", .serve = serve };

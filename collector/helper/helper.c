@@ -1,42 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "helper.h"
+#include "helper_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "kernel/caps.h"
 #include "kernel/clock.h"
-#include "kernel/nice.h"
 
-/* What a process that does nothing else may take to begin and to end, on a machine that is busy. */
+/* What a process that does nothing else may take to begin, on a machine that is busy. */
 #define BEGIN_SECONDS 10
-#define END_MS 1000
 /* A helper that has used no CPU for this long waits for a file system. */
 #define IDLE_NS 5000000000u
 /* How often to check that, and whether it still has the priority of the thread that waits. */
 #define LOOK_NS 20000000u
-
-/* To the process that forks: one message for each start, with a socket, and for each end. */
-struct order {
-	const struct helper_kind *kind; /* NULL: the helper with this id ends */
-	uint64_t id;
-	bool is_low; /* it begins at idle priority */
-};
-
-/* The first message of each process. */
-struct hello {
-	pid_t pid;
-};
 
 struct helpers {
 	pid_t owner; /* the process that started them */
@@ -44,116 +28,8 @@ struct helpers {
 	int socket;	 /* -1: stopped */
 	uint32_t n;	 /* ever started */
 	int nice, usual; /* its nice value now, and before the recorder raised its own */
+	struct tally tally;
 };
-
-/* ---- the other processes ------------------------------------------------------------------- */
-
-/* Those that were started, and not waited for yet: a recorder has some dozen at a time. */
-#define RUNNING_MAX 32u
-
-struct running {
-	struct {
-		pid_t pid;
-		uint64_t id;
-	} list[RUNNING_MAX];
-	uint32_t n;
-};
-
-/* Waits for those that have ended, so that their time on a CPU is known. */
-static void reap(struct running *r)
-{
-	for (uint32_t i = 0; i < r->n;) {
-		if (waitpid(r->list[i].pid, NULL, WNOHANG))
-			r->list[i] = r->list[--r->n];
-		else
-			i++;
-	}
-}
-
-/* Nothing ends one that hangs in a file system: it is left behind after that time. */
-static void end_all(struct running *r, int wait_ms)
-{
-	for (uint32_t i = 0; i < r->n; i++)
-		kill(r->list[i].pid, SIGKILL);
-	for (int ms = 0; r->n && ms < wait_ms; ms++) {
-		reap(r);
-		if (r->n)
-			(void)ppoll(NULL, 0, &(struct timespec) { .tv_nsec = 1000000 }, NULL);
-	}
-	r->n = 0;
-}
-
-static void end_one(const struct running *r, uint64_t id)
-{
-	for (uint32_t i = 0; i < r->n; i++)
-		if (r->list[i].id == id)
-			kill(r->list[i].pid, SIGKILL);
-}
-
-static _Noreturn void become(const struct order *o, int socket, enum helpers_rights rights)
-{
-	struct hello hello = { getpid() };
-	const struct sched_param none = { 0 };
-
-	prctl(PR_SET_NAME, o->kind->name);
-	/* Before it is low: who knows its id can make it hurry. */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) ||
-	    sandbox_send(socket, &hello, sizeof(hello), -1) != sizeof(hello))
-		_exit(1);
-	if (o->is_low)
-		sched_setscheduler(0, SCHED_IDLE, &none);
-	if (rights == HELPERS_NO_RIGHTS) {
-		sandbox_limit(o->kind->memory_bytes, o->kind->cpu_seconds);
-		if (!sandbox_seal(false))
-			_exit(1);
-	}
-	o->kind->serve(socket);
-	_exit(0);
-}
-
-static bool give_up_rights(int socket, enum helpers_rights rights)
-{
-	if (rights == HELPERS_NO_RIGHTS)
-		return sandbox_enter("chaincap-readers", socket, false) && sandbox_seal(true);
-	/* The recorder waits for it, and it does little. Not permitted: then it takes its time. */
-	(void)setpriority(PRIO_PROCESS, 0, NICE_HIGHEST);
-	return sandbox_enter("chaincap-opener", socket, true) && !caps_drop_to_open();
-}
-
-static _Noreturn void fork_helpers(int socket, enum helpers_rights rights)
-{
-	struct hello hello = { getpid() };
-	struct running running = { .n = 0 };
-	struct order order;
-	pid_t pid;
-	int fd;
-
-	if (!give_up_rights(socket, rights) ||
-	    sandbox_send(SANDBOX_SOCKET, &hello, sizeof(hello), -1) != sizeof(hello))
-		_exit(1);
-	while (sandbox_receive(SANDBOX_SOCKET, &order, sizeof(order), &fd) == sizeof(order)) {
-		if (!order.kind)
-			end_one(&running, order.id);
-		reap(&running);
-		if (running.n == RUNNING_MAX)
-			end_all(&running, END_MS);
-		if (fd < 0)
-			continue;
-		pid = fork();
-		if (!pid) {
-			close(SANDBOX_SOCKET);
-			become(&order, fd, rights);
-		}
-		if (pid > 0) {
-			running.list[running.n].pid = pid;
-			running.list[running.n++].id = order.id;
-		}
-		close(fd);
-	}
-	/* Only what those without rights have used is to be known. */
-	end_all(&running, rights == HELPERS_NO_RIGHTS ? END_MS : 0);
-	_exit(0);
-}
 
 /* ---- the process that forks ---------------------------------------------------------------- */
 
@@ -162,28 +38,59 @@ static uint64_t to_ns(struct timeval t)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000;
 }
 
-uint64_t helpers_stop(struct helpers *all)
+/* The CPU time that it has used. 0: it cannot be ended, as one cannot that its control group froze.
+ */
+static uint64_t end_forking(pid_t pid)
 {
 	struct rusage used = { 0 };
 
-	if (!all || all->socket < 0)
-		return 0;
-	close(all->socket);
-	all->socket = -1;
-	if (all->owner != getpid())
-		return 0;
-	for (int ms = 0; !wait4(all->pid, NULL, WNOHANG, &used); ms++) {
+	for (int ms = 0; ms < 3 * END_MS && !wait4(pid, NULL, WNOHANG, &used); ms++) {
 		/* It was stopped: its helpers end with it. */
 		if (ms == 2 * END_MS)
-			kill(all->pid, SIGKILL);
+			kill(pid, SIGKILL);
 		poll(NULL, 0, 1);
 	}
 	return to_ns(used.ru_utime) + to_ns(used.ru_stime);
 }
 
+static bool share(struct tally *t)
+{
+	_Atomic uint32_t **const numbers[] = { &t->given_up, &t->short_of };
+
+	for (int i = 0; i < 2; i++) {
+		void *page = mmap(NULL, sizeof(uint32_t), PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+		if (page == MAP_FAILED)
+			return false;
+		*numbers[i] = page;
+	}
+	return true;
+}
+
+static void unshare_tally(const struct tally *t)
+{
+	if (t->given_up)
+		munmap(t->given_up, sizeof(*t->given_up));
+	if (t->short_of)
+		munmap(t->short_of, sizeof(*t->short_of));
+}
+
+uint64_t helpers_stop(struct helpers *all)
+{
+	if (!all || all->socket < 0)
+		return 0;
+	close(all->socket);
+	all->socket = -1;
+	return all->owner == getpid() ? end_forking(all->pid) : 0;
+}
+
 void helpers_free(struct helpers *all)
 {
+	if (!all)
+		return;
 	(void)helpers_stop(all);
+	unshare_tally(&all->tally);
 	free(all);
 }
 
@@ -201,7 +108,7 @@ static int start_forking(struct helpers *all, enum helpers_rights rights)
 	all->nice = all->usual = getpriority(PRIO_PROCESS, 0);
 	all->pid = fork();
 	if (!all->pid)
-		fork_helpers(sockets[1], rights);
+		forking_run(sockets[1], rights, &all->tally, HELPERS_MEMORY);
 	close(sockets[1]);
 	if (all->pid < 0) {
 		int err = -errno;
@@ -221,15 +128,32 @@ static int start_forking(struct helpers *all, enum helpers_rights rights)
 int helpers_start(struct helpers **out, enum helpers_rights rights)
 {
 	struct helpers *all = calloc(1, sizeof(*all));
-	int err = all ? start_forking(all, rights) : -ENOMEM;
+	int err = -ENOMEM;
 
 	*out = NULL;
-	if (err) {
-		helpers_free(all);
+	if (!all)
 		return err;
-	}
-	*out = all;
-	return 0;
+	all->socket = -1;
+	if (share(&all->tally))
+		err = start_forking(all, rights);
+	if (err)
+		helpers_free(all);
+	else
+		*out = all;
+	return err;
+}
+
+void helpers_memory(struct helpers *all, uint64_t bytes)
+{
+	struct order order = { .what = ORDER_MEMORY, .memory_bytes = bytes };
+
+	if (all && all->socket >= 0)
+		(void)sandbox_send(all->socket, &order, sizeof(order), -1);
+}
+
+uint32_t helpers_given_up(const struct helpers *all)
+{
+	return all ? *all->tally.given_up + *all->tally.short_of : 0;
 }
 
 int helpers_pid(const struct helpers *all)
@@ -275,7 +199,8 @@ static void follow(struct helper *h)
 int helper_start(struct helper *h, struct helpers *all, const struct helper_kind *kind,
 		 enum helper_priority priority)
 {
-	struct order order = { .kind = kind,
+	struct order order = { .what = ORDER_START,
+			       .kind = kind,
 			       .is_low = priority == HELPER_FOLLOWS && is_low_here() };
 	int sockets[2], err = 0;
 
@@ -309,10 +234,13 @@ int helper_start(struct helper *h, struct helpers *all, const struct helper_kind
 
 void helper_end(struct helper *h)
 {
-	struct order end = { .id = h->id };
+	struct order end = { .what = ORDER_END, .id = h->id };
 
 	if (!h->all)
 		return;
+	/* Who waits for its memory waits for it to end. */
+	if (h->pid && h->is_low)
+		sched_setscheduler(h->pid, SCHED_OTHER, &(struct sched_param) { 0 });
 	close(h->socket);
 	/* One of the process that this one is a fork of stays that one's. */
 	if (h->id >> 32 == (uint64_t)getpid())

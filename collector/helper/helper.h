@@ -21,17 +21,27 @@
 struct helpers;
 
 enum helpers_rights {
-	HELPERS_NO_RIGHTS, /* nobody's user, no capabilities, few system calls: see sandbox.h */
+	HELPERS_NO_RIGHTS, /* a user of their own, no capabilities, few system calls: see sandbox.h
+			    */
 	HELPERS_MAY_OPEN,  /* user and capabilities that opening files takes, all system calls */
+	HELPERS_BECOME_USERS, /* user and capabilities that it takes to become other users */
 };
 
 /* What a helper does. Static, as it is passed by its address: forks have the same ones. */
 struct helper_kind {
-	const char *name;      /* of the process, at most 15 bytes */
-	uint64_t memory_bytes; /* its bounds, where it has no rights */
-	unsigned int cpu_seconds;
+	const char *name;	   /* of the process, at most 15 bytes */
+	uint64_t memory_bytes;	   /* its bounds, where it has no rights: this, */
+	unsigned int cpu_seconds;  /* and this */
 	void (*serve)(int socket); /* answers until the recorder closes the socket */
+	unsigned int memory_parts; /* nor may it take more than such a part of what is left */
 };
+
+#define HELPER_MESSAGE_MAX (33u << 10)
+
+/* A serve function's work: passes each message to take, with the descriptor that came, or -1. */
+void helper_serve(int socket, void (*take)(int socket, void *message, size_t len, int fd));
+/* Ends a helper that cannot go on. That memory is what it lacks is known by errno. */
+_Noreturn void helper_fail(void);
 
 /*
  * Starts the process that forks helpers with these rights. Call it before anything secret is open
@@ -45,6 +55,17 @@ int helpers_start(struct helpers **out, enum helpers_rights rights);
 uint64_t helpers_stop(struct helpers *all);
 /* Stops and frees. Nothing may use it any more. NULL is allowed. */
 void helpers_free(struct helpers *all);
+
+/* What all helpers without rights together may take, in bytes of memory, unless that is changed. */
+#define HELPERS_MEMORY (256u << 20)
+/*
+ * Changes that. Who asks for a helper when there is none left, or less than there was, has the one
+ * ended that may take the most.
+ */
+void helpers_memory(struct helpers *all, uint64_t bytes);
+/* How many helpers were ended so, not started, or could not read a file for want of memory. */
+uint32_t helpers_given_up(const struct helpers *all);
+
 /* The id of the process from which the others are forked. */
 int helpers_pid(const struct helpers *all);
 

@@ -17,13 +17,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "own_id.h"
+
 #if defined(__x86_64__)
 #define MACHINE AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
 #define MACHINE AUDIT_ARCH_AARCH64
 #endif
-
-#define NOBODY SANDBOX_NOBODY
 
 /* ---- rights -------------------------------------------------------------------------------- */
 
@@ -32,9 +32,10 @@ static bool drop_rights(void)
 {
 	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+	uid_t id;
 
-	if (!geteuid() && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-			   setresuid(NOBODY, NOBODY, NOBODY)))
+	if (!geteuid() && (own_id_find(&id) || setgroups(0, NULL) || setresgid(id, id, id) ||
+			   setresuid(id, id, id)))
 		return false;
 	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !syscall(SYS_capset, &h, none);
 }
@@ -71,7 +72,7 @@ bool sandbox_enter(const char *name, int socket, bool keeps_rights)
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 
 /* How many of the calls below are for may_fork. */
-#define CALLS_TO_FORK 8u
+#define CALLS_TO_FORK 10u
 
 bool sandbox_is_real(void)
 {
@@ -118,8 +119,10 @@ bool sandbox_seal(bool may_fork)
 		/* others, if may_fork */
 		BPF_STMT(BPF_JMP | BPF_JA, may_fork ? 0 : 2 * CALLS_TO_FORK),
 		ALLOW(clone),
+		ALLOW(openat), /* what its children take is in /proc */
 		ALLOW(kill),
 		ALLOW(wait4),
+		ALLOW(rt_sigprocmask),
 		ALLOW(seccomp),
 		ALLOW(prctl),
 		ALLOW(prlimit64),

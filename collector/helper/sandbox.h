@@ -11,23 +11,22 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SANDBOX_NOBODY 65534u
 /* Where sandbox_enter() puts the socket. */
 #define SANDBOX_SOCKET 3
 
 /*
  * In a forked process: from now on it has nothing open but the socket and /dev/null; signals that
- * end a recording are ignored, and it ends with its parent. Unless it keeps its rights it is
- * nobody's (if it was root's), and has no capabilities and no new privileges. False if any right is
- * left: then end it.
+ * end a recording are ignored, and it ends with its parent. Unless it keeps its rights it has a
+ * user that no one else is (own_id.h; if it was root's), and no capabilities and no new privileges.
+ * False if any right is left: then end it.
  */
 bool sandbox_enter(const char *name, int socket, bool keeps_rights);
 
 /*
  * After sandbox_enter(): only system calls that use what is open already, with messages and memory,
- * and, if may_fork, to fork, to kill and to wait; all others fail with EPERM. False if the kernel
- * has no seccomp. Nothing is forbidden in builds with sanitizers, which make system calls of their
- * own.
+ * and, if may_fork, to open files, to fork, to kill, to wait and to block signals; all others fail
+ * with EPERM. False if the kernel has no seccomp. Nothing is forbidden in builds with sanitizers,
+ * which make system calls of their own.
  */
 bool sandbox_seal(bool may_fork);
 

@@ -16,6 +16,7 @@
 #include "bpf_private.h"
 #include "caps.h"
 #include "clock.h"
+#include "common/id_index.h"
 
 /*
  * The oldest kernel that is tested. 5.15 refuses calls of kernel functions that it does not have,
@@ -62,6 +63,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
 	bool has_data_ready = false, has_local_timer = false, wants_requests;
 
+	skel->rodata->hash_seed = hash_seed();
 	skel->rodata->address_mask = address_mask();
 	skel->rodata->page_size = page;
 	skel->rodata->stack_size = page > STACK_LEAST ? page : STACK_LEAST;
@@ -237,7 +239,7 @@ static int load_session(struct bpf_session **out, const struct bpf_options *o, b
 
 	if (!s)
 		return -ENOMEM;
-	s->open_requests = s->open_probed = -1;
+	s->open_requests = -1;
 	s->cpus = cpus > 0 ? (uint32_t)cpus : 1;
 	s->skel = chaincap_bpf__open();
 	if (!s->skel)
@@ -255,6 +257,7 @@ static int load_session(struct bpf_session **out, const struct bpf_options *o, b
 	bpf_session_load_requests(s->skel, requests);
 	bpf_session_load_probes(s, o);
 	bpf_session_load_contexts(s->skel, o->contexts);
+	bpf_session_load_code(s->skel, o->code && o->user_stacks);
 	load_interrupt_programs(s->skel, o->interrupts);
 	memcpy((void *)s->skel->rodata->calls, calls_of_64, sizeof(calls_of_64));
 	memcpy((void *)s->skel->rodata->calls_32, calls_of_32, sizeof(calls_of_32));
@@ -272,13 +275,16 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 {
 	int err = check_pid_namespace(why, why_size), refused = 0;
 	struct bpf_session *s;
+	char missing[40];
 
 	if (err)
 		return err;
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(o->verbose ? print_verbose : NULL);
 	err = load_session(&s, o, o->requests);
-	if (err && s && s->finds_requests && err != -EMFILE && err != -EPERM) {
+	/* Some kernels refuse programs of certain types with EPERM, whoever loads them. */
+	if (err && s && s->finds_requests && err != -EMFILE &&
+	    !(err == -EPERM && caps_missing(missing, sizeof(missing)))) {
 		refused = err;
 		bpf_session_close(s);
 		err = load_session(&s, o, false);
@@ -323,8 +329,6 @@ void bpf_session_close(struct bpf_session *s)
 	bpf_session_free_layouts(s);
 	if (s->open_requests >= 0)
 		close(s->open_requests);
-	if (s->open_probed >= 0)
-		close(s->open_probed);
 	bpf_session_detach_probes(s);
 	chaincap_bpf__destroy(s->skel);
 	free(s);
@@ -337,6 +341,11 @@ void bpf_session_helper(struct bpf_session *s, pid_t pid)
 
 	if (helpers[place] != (__u32)pid && helpers[place ^ 1] != (__u32)pid)
 		helpers[helpers[place] ? place ^ 1 : place] = (__u32)pid;
+}
+
+void bpf_session_command(struct bpf_session *s, pid_t pid)
+{
+	s->skel->bss->waiting_command = (__u32)pid;
 }
 
 int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)

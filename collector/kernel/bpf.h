@@ -37,6 +37,7 @@ struct bpf_options {
 	const struct bpf_probe *probes;
 	size_t n_probes;
 	bool contexts;	    /* which traces and spans processes say they work for */
+	bool code;	    /* frames of interpreted code in user stacks */
 	bool interrupts;    /* how long CPUs handle interrupts */
 	uint32_t sample_hz; /* samples a second of each CPU; 0: none */
 	bool verify;	    /* compare stacks known without a walk with a walk */
@@ -81,6 +82,8 @@ void bpf_session_interrupt_entry(void *session, uint64_t start, uint64_t end);
  * that it forks from then on, are not recorded, like the recorder itself. At most ten or so.
  */
 void bpf_session_helper(struct bpf_session *s, pid_t pid);
+/* Likewise the process that becomes the command, until its exec. Before attaching. */
+void bpf_session_command(struct bpf_session *s, pid_t pid);
 /*
  * Attaches the programs, which record nothing yet. Returns 0 or a negative errno with the reason in
  * why.
@@ -97,6 +100,8 @@ uint64_t bpf_session_without_room(const struct bpf_session *s);
  * publishers_fn; session is the bpf_session.
  */
 void bpf_session_publisher(void *session, uint32_t tgid, const struct wire_publisher *p);
+/* Likewise: it runs interpreted code, as `in` says; NULL: it does not any more. */
+void bpf_session_interpreter(void *session, uint32_t tgid, const struct wire_interpreter *in);
 /* Why running threads are not sampled, as a negative errno; 0: they are, or shall not be. */
 int bpf_session_sampling(const struct bpf_session *s);
 /* To be called some times a second: see sampler_poll(). */

@@ -2,8 +2,8 @@
 /*
  * bpf_private.h - the BPF side, shared by bpf.c (loading, attaching, counters), bpf_rings.c (ring
  * buffers), bpf_stacks.c (tables and maps of stacks), bpf_layouts.c (stacks known without a walk),
- * bpf_requests.c (requests at sockets), bpf_probes.c (those that probes mark) and bpf_contexts.c
- * (published contexts).
+ * bpf_requests.c (requests at sockets), bpf_probes.c (those that probes mark) and bpf_processes.c
+ * (published contexts, interpreters).
  */
 #pragma once
 
@@ -54,15 +54,16 @@ struct bpf_session {
 	bool finds_requests;
 	const struct bpf_probe *probes; /* borrowed until all is attached */
 	size_t n_probes;
-	struct bpf_link **probe_links;	/* as many; NULL: not attached */
-	int open_requests, open_probed; /* iterators of bpf_session_end_requests(); -1: none */
+	struct bpf_link **probe_links; /* as many; NULL: not attached */
+	int open_requests;	       /* iterator of bpf_session_end_requests(); -1: none */
 	bool ended, detached;
 	bool has_detacher; /* detaches in the background; to be joined */
 	pthread_t detacher;
-	size_t ring_size;	  /* of an online CPU, */
-	size_t offline_ring_size; /* and of one that may come online */
-	struct cpu_ring *rings;	  /* by CPU */
-	pid_t helper;		  /* the process that put them into the map; 0: has ended */
+	uint32_t code_forgotten_at; /* last_code_id then */
+	size_t ring_size;	    /* of an online CPU, */
+	size_t offline_ring_size;   /* and of one that may come online */
+	struct cpu_ring *rings;	    /* by CPU */
+	pid_t helper;		    /* the process that put them into the map; 0: has ended */
 };
 
 /*
@@ -74,6 +75,11 @@ void bpf_session_free_rings(struct bpf_session *s);
 
 /* Before loading: whether to record the contexts that processes publish. */
 void bpf_session_load_contexts(struct chaincap_bpf *skel, bool wanted);
+/* Likewise the frames of interpreted code. */
+void bpf_session_load_code(struct chaincap_bpf *skel, bool wanted);
+
+/* Now and then empties the map of code objects: what comes again gets another id. */
+void bpf_session_forget_code(struct bpf_session *s);
 
 /* Before loading: whether to load the programs of requests at sockets, besides on_data. */
 void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted);
@@ -82,11 +88,8 @@ void bpf_session_load_probes(struct bpf_session *s, const struct bpf_options *o)
 /* Attaches it everywhere. Returns 0, or a negative errno with the reason in why. */
 int bpf_session_attach_probes(struct bpf_session *s, char *why, size_t why_size);
 void bpf_session_detach_probes(struct bpf_session *s);
-/*
- * Returns a descriptor; reading it runs the iterator. map: what it goes over, or NULL. Or returns a
- * negative errno.
- */
-int bpf_session_iterator(const struct bpf_program *prog, const struct bpf_map *map);
+/* Returns a descriptor; reading it runs the iterator. Or returns a negative errno. */
+int bpf_session_iterator(const struct bpf_program *prog);
 /* Runs an iterator whose output nobody needs, and closes it. Returns 0 or a negative errno. */
 int bpf_session_iterate(int fd);
 /* Attaches the programs of requests at sockets, or says why none is; then finds the connections

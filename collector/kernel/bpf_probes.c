@@ -27,7 +27,6 @@ void bpf_session_load_probes(struct bpf_session *s, const struct bpf_options *o)
 	bpf_program__set_autoload(skel->progs.on_exec_of_probed, wanted);
 	bpf_program__set_autoload(skel->progs.list_open_probed, wanted);
 	bpf_program__set_autoattach(skel->progs.on_probe, false);
-	bpf_program__set_autoattach(skel->progs.list_open_probed, false);
 	bpf_map__set_autocreate(skel->maps.probe_sites, wanted);
 	bpf_map__set_autocreate(skel->maps.open_probed, wanted);
 	bpf_map__set_autocreate(skel->maps.request_accounts, wanted || skel->rodata->find_requests);
@@ -58,10 +57,6 @@ static int attach_all(struct bpf_session *s)
 	s->probe_links = calloc(s->n_probes, sizeof(struct bpf_link *));
 	if (!s->probe_links)
 		return -ENOMEM;
-	/* Made now, as rights are dropped before it runs. */
-	s->open_probed = bpf_session_iterator(skel->progs.list_open_probed, skel->maps.open_probed);
-	if (s->open_probed < 0)
-		return s->open_probed;
 	for (__u32 i = 0; !err && i < s->n_probes; i++)
 		err = bpf_map_update_elem(bpf_map__fd(skel->maps.probe_sites), &i,
 					  &s->probes[i].site, BPF_ANY);

@@ -30,16 +30,12 @@ void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted)
 	bpf_map__set_autocreate(skel->maps.taken_datagrams, wanted);
 }
 
-int bpf_session_iterator(const struct bpf_program *prog, const struct bpf_map *map)
+int bpf_session_iterator(const struct bpf_program *prog)
 {
-	union bpf_iter_link_info info = { .map.map_fd = map ? (__u32)bpf_map__fd(map) : 0 };
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts);
 	struct bpf_link *link;
 	int fd;
 
-	opts.link_info = map ? &info : NULL;
-	opts.link_info_len = map ? sizeof(info) : 0;
-	link = bpf_program__attach_iter(prog, &opts);
+	link = bpf_program__attach_iter(prog, NULL);
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
@@ -65,13 +61,12 @@ int bpf_session_iterate(int fd)
 /* Finds the connections that exist, to whatever listens now. */
 static int list_connections(struct bpf_session *s)
 {
-	int err = bpf_session_iterate(bpf_session_iterator(s->skel->progs.list_tcp, NULL));
+	int err = bpf_session_iterate(bpf_session_iterator(s->skel->progs.list_tcp));
 
 	s->skel->bss->list_connections = true;
 	if (!err)
-		err = bpf_session_iterate(bpf_session_iterator(s->skel->progs.list_tcp, NULL));
-	return err ? err
-		   : bpf_session_iterate(bpf_session_iterator(s->skel->progs.list_unix, NULL));
+		err = bpf_session_iterate(bpf_session_iterator(s->skel->progs.list_tcp));
+	return err ? err : bpf_session_iterate(bpf_session_iterator(s->skel->progs.list_unix));
 }
 
 void bpf_session_attach_requests(struct bpf_session *s)
@@ -96,8 +91,7 @@ void bpf_session_attach_requests(struct bpf_session *s)
 		err = list_connections(s);
 	/* Made now, as rights are dropped before it runs. */
 	if (!err) {
-		s->open_requests = bpf_session_iterator(skel->progs.list_open_requests,
-							skel->maps.connections);
+		s->open_requests = bpf_session_iterator(skel->progs.list_open_requests);
 		err = s->open_requests < 0 ? s->open_requests : 0;
 	}
 	if (!err)
@@ -112,12 +106,13 @@ void bpf_session_attach_requests(struct bpf_session *s)
 
 void bpf_session_end_requests(struct bpf_session *s)
 {
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+
 	if (s->open_requests >= 0)
 		bpf_session_iterate(s->open_requests);
 	s->open_requests = -1;
-	if (s->open_probed >= 0)
-		bpf_session_iterate(s->open_probed);
-	s->open_probed = -1;
+	if (s->n_probes)
+		bpf_prog_test_run_opts(bpf_program__fd(s->skel->progs.list_open_probed), &run);
 }
 
 uint64_t bpf_session_untold_requests(const struct bpf_session *s)

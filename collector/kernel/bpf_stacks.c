@@ -118,6 +118,7 @@ int bpf_session_recycle(struct bpf_session *s)
 	int err = -ENOMEM;
 
 	bpf_session_forget(s);
+	bpf_session_forget_code(s);
 	if (last - s->swept_at < SWEEP_EVERY)
 		return 0;
 	hashes = malloc(SWEEP_BATCH * sizeof(*hashes));

@@ -34,6 +34,11 @@
 /* Those of them that are needed to open files, and files in /proc. */
 #define OPEN (BIT(CAP_SYS_PTRACE) | BIT(CAP_CHECKPOINT_RESTORE) | BIT(CAP_DAC_READ_SEARCH))
 
+/* KILL: those that have become another user are ended. */
+#define BECOME                                                                           \
+	(BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_SYS_CHROOT) | BIT(CAP_SYS_PTRACE) | \
+	 BIT(CAP_KILL))
+
 /* Creating files in the directory of the user who called sudo, owned by that user. */
 #define CREATE (BIT(CAP_DAC_OVERRIDE) | BIT(CAP_CHOWN) | BIT(CAP_FOWNER))
 
@@ -110,4 +115,14 @@ int caps_create(void)
 int caps_drop_to_open(void)
 {
 	return keep(OPEN, OPEN, 0);
+}
+
+int caps_drop_to_become(void)
+{
+	return keep(BECOME, BECOME, 0);
+}
+
+int caps_drop_all(void)
+{
+	return keep(0, 0, 0);
 }

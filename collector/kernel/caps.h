@@ -30,3 +30,7 @@ int caps_create(void);
 
 /* Keeps what it takes to open files of recorded programs, and to read their /proc files. */
 int caps_drop_to_open(void);
+/* Keeps what it takes to become other users, in the root directories of their processes. */
+int caps_drop_to_become(void);
+/* Keeps none. */
+int caps_drop_all(void);

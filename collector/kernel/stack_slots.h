@@ -4,8 +4,8 @@
  * stack lie: its layout. The unwinder does not report them, but each address is in its slot, and
  * the slots are in the order of the frames. An address may lie elsewhere, too, left over from an
  * earlier call: several samples of the same stack tell these apart, as leftovers differ between
- * them (include/chainwire.h). A leftover that is there each time is looked at as well: if all slots
- * that may be an address's hold it, so does the one that is.
+ * them (include/chainwire_stacks.h). A leftover that is there each time is looked at as well: if
+ * all slots that may be an address's hold it, so does the one that is.
  */
 #pragma once
 

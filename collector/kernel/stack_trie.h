@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * stack_trie.h - writes the trees of steps by which the BPF side recognizes kernel stacks without a
- * walk (include/chainwire.h): adds stacks whose slots are known to the tables shared with BPF, and
- * copies those that are to be kept into another tree.
+ * walk (include/chainwire_stacks.h): adds stacks whose slots are known to the tables shared with
+ * BPF, and copies those that are to be kept into another tree.
  */
 #pragma once
 

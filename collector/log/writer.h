@@ -18,21 +18,33 @@ struct writer;
 
 /*
  * Opens the output: path is created with mode 0600 or, if it is the caller's own regular file,
- * emptied; "-" is standard output. Symbolic links, other people's files and files with other
- * names are refused, and a file that another recorder has open (-EBUSY). Under sudo the file is
- * given to the user who called it.
+ * emptied; "-" is standard output. Pipes, devices and symbolic links (-ENXIO, -ELOOP), other
+ * people's files and files with other names (-EPERM) are refused, and a file that another recorder
+ * has open (-EBUSY). Under sudo the file is given to the user who called it.
  * Returns a file descriptor, or a negative errno with a reason in why (of why_size bytes).
  */
 int writer_open_output(const char *path, char *why, size_t why_size);
 
 /*
- * Opens or creates the file path by the same rules, but does not change its contents. No
+ * For who opens files of a folder later. The folder may be a stranger's, who can put another one,
+ * or a link to another one, in the place of path at any time.
+ *
+ * Opens the folder of path. *name: the last part of path. Returns a descriptor to close, or a
+ * negative errno, as above.
+ */
+int writer_open_folder(const char *path, const char **name, char *why, size_t why_size);
+
+/*
+ * Opens or creates a file in the folder by the same rules, but does not change its contents. No
  * other recorder opens it while the descriptor is open. *empty: whether the file is empty.
  */
-int writer_claim_output(const char *path, bool *empty, char *why, size_t why_size);
+int writer_claim_output(int folder, const char *name, bool *empty, char *why, size_t why_size);
 
-/* Creates the file path. -EEXIST: there is something of that name. */
-int writer_create_output(const char *path, char *why, size_t why_size);
+/* Creates a file in the folder. -EEXIST: there is something of that name. */
+int writer_create_output(int folder, const char *name, char *why, size_t why_size);
+
+/* Removes the name from the folder if it is that of the file fd. */
+void writer_remove_output(int folder, const char *name, int fd);
 
 /* Makes a writer on fd, which stays the caller's. Returns 0 or a negative errno. */
 int writer_new(struct writer **out, int fd);

@@ -9,7 +9,8 @@
 
 struct reader {
 	struct helper helper;
-	bool is_code; /* it reads names of generated code */
+	bool is_code;	 /* it reads names of generated code */
+	uint32_t n_late; /* answers of calls that waited no longer: they come before any other */
 	size_t n_asked, n_answered;
 	uint8_t answers[READER_ANSWERS_BYTES];
 };
@@ -23,10 +24,24 @@ static int send_request(struct reader *rd, enum reader_op op, uint32_t arg, uint
 	return helper_send(&rd->helper, &r, sizeof(r), fd);
 }
 
+/* See helper_receive(). Drops answers that come too late for their calls. */
+static ssize_t receive(struct reader *rd, void *message, size_t size, uint64_t wait_ns)
+{
+	int32_t late;
+	ssize_t n;
+
+	for (; rd->n_late; rd->n_late--) {
+		n = helper_receive(&rd->helper, &late, sizeof(late), NULL, wait_ns);
+		if (n < 0)
+			return n;
+	}
+	return helper_receive(&rd->helper, message, size, NULL, wait_ns);
+}
+
 /* A message of that size. 0, -EAGAIN or -EPIPE. */
 static int receive_exactly(struct reader *rd, void *message, size_t size, uint64_t wait_ns)
 {
-	ssize_t n = helper_receive(&rd->helper, message, size, NULL, wait_ns);
+	ssize_t n = receive(rd, message, size, wait_ns);
 
 	if (n == (ssize_t)size)
 		return 0;
@@ -38,8 +53,10 @@ static int call(struct reader *rd, enum reader_op op, uint32_t arg, int fd, uint
 	int32_t told;
 	int err = send_request(rd, op, arg, 0, fd);
 
-	if (!err)
+	if (!err) {
 		err = receive_exactly(rd, &told, sizeof(told), wait_ns);
+		rd->n_late += err == -EAGAIN;
+	}
 	return err ? err : told;
 }
 
@@ -94,6 +111,11 @@ void reader_close(struct reader *rd)
 	free(rd);
 }
 
+uint64_t reader_cpu_ns(const struct reader *rd)
+{
+	return helper_cpu_ns(&rd->helper);
+}
+
 int reader_file(struct reader *rd, struct reader_file *file, uint64_t wait_ns)
 {
 	int err = receive_exactly(rd, file, sizeof(*file), wait_ns);
@@ -104,9 +126,9 @@ int reader_file(struct reader *rd, struct reader_file *file, uint64_t wait_ns)
 	return err;
 }
 
-bool reader_add_debug(struct reader *rd, int fd, enum debugfile_claim claim, uint64_t wait_ns)
+bool reader_add_debug(struct reader *rd, int fd, uint64_t wait_ns)
 {
-	int taken = call(rd, READER_DEBUG, claim, fd, wait_ns);
+	int taken = call(rd, READER_DEBUG, 0, fd, wait_ns);
 
 	close(fd);
 	return taken > 0;
@@ -158,7 +180,7 @@ int reader_found(struct reader *rd, reader_take_fn fn, void *ctx, uint64_t wait_
 
 	if (rd->n_answered == rd->n_asked)
 		return 0;
-	got = helper_receive(&rd->helper, rd->answers, sizeof(rd->answers), NULL, wait_ns);
+	got = receive(rd, rd->answers, sizeof(rd->answers), wait_ns);
 	if (got < 0)
 		return (int)got;
 	for (len = (size_t)got; !err && at < len && rd->n_answered < rd->n_asked;) {
@@ -210,23 +232,21 @@ int reader_copy(struct helpers *helpers, int from, int to, uint32_t max_bytes, u
 	return err;
 }
 
-/* ---- published contexts --------------------------------------------------------------------- */
+/* ---- what the BPF side has to know of a file ------------------------------------------------ */
 
-int reader_ask_context(struct reader *rd)
+int reader_ask_parts(struct reader *rd)
 {
-	return send_request(rd, READER_CONTEXT, 0, 0, -1);
+	return send_request(rd, READER_PARTS, 0, 0, -1);
 }
 
-int reader_context(struct reader *rd, struct elftls *out, uint64_t wait_ns)
+int reader_parts(struct reader *rd, struct reader_parts *out, uint64_t wait_ns)
 {
-	struct reader_context answer;
-	int err = receive_exactly(rd, &answer, sizeof(answer), wait_ns);
+	int err = receive_exactly(rd, out, sizeof(*out), wait_ns);
 
 	if (err)
 		return err;
-	if (answer.err || answer.variable.tls >= WIRE_TLS_MODULE)
-		return answer.err < 0 && answer.err != -EAGAIN ? answer.err : -EPIPE;
-	*out = answer.variable;
+	if (out->has_context > 1 || out->has_interpreter > 1 || out->context.tls >= WIRE_TLS_MODULE)
+		return -EPIPE;
 	return 0;
 }
 
@@ -245,4 +265,26 @@ int reader_route(struct reader *rd, uint64_t wait_ns)
 	if (err)
 		return err;
 	return index >= 0 && index <= (int32_t)WIRE_NO_KEY ? index : -EPIPE;
+}
+
+/* ---- the options of a JVM ------------------------------------------------------------------- */
+
+int reader_ask_jvm(struct reader *rd, int memory, uint64_t start)
+{
+	return send_request(rd, READER_JVM, 0, start, memory);
+}
+
+int reader_jvm(struct reader *rd, struct jvm_flags *out, uint64_t wait_ns)
+{
+	struct reader_jvm answer;
+	int err = receive_exactly(rd, &answer, sizeof(answer), wait_ns);
+
+	if (err)
+		return err;
+	if (answer.err)
+		return answer.err < 0 && answer.err != -EAGAIN ? answer.err : -EPIPE;
+	out->frame_pointers = answer.frame_pointers == 1;
+	out->compiles = answer.compiles == 1;
+	out->is_deaf = answer.is_deaf == 1;
+	return 0;
 }

@@ -16,8 +16,12 @@
  *
  * Generated code: reader_open_code(), then as above from reader_find() on.
  *
- * Whether an ELF file publishes contexts: reader_ask_context() in place of reader_find(), then
- * reader_context(). Which of its keys is the route: reader_open_keys(), then reader_route().
+ * Whether an ELF file publishes contexts or has an interpreter: reader_ask_parts() in place of
+ * reader_find(), then reader_parts(). Which key of published contexts is the route:
+ * reader_open_keys(), then reader_route().
+ *
+ * What options a JVM has: reader_open() of its libjvm.so, reader_file(), then reader_ask_jvm() and
+ * reader_jvm().
  */
 #pragma once
 
@@ -26,9 +30,11 @@
 #include <stdint.h>
 
 #include "elf/debugfile.h"
+#include "elf/elfinterp.h"
 #include "elf/elfprobe.h"
 #include "elf/elfsym.h"
 #include "elf/elftls.h"
+#include "files/jvm_flags.h"
 #include "helper/helper.h"
 
 struct reader;
@@ -81,6 +87,8 @@ int reader_open_code(struct reader **out, struct helpers *helpers, enum helper_p
 		     int perf_map, int jitdump);
 /* Ends the reader. NULL is allowed. */
 void reader_close(struct reader *rd);
+/* The CPU time that it has used, in ns; 0: not known. */
+uint64_t reader_cpu_ns(const struct reader *rd);
 
 /*
  * What it says of the ELF file, waiting for at most wait_ns. 0; -EAGAIN: nothing yet; -EPIPE: the
@@ -88,7 +96,7 @@ void reader_close(struct reader *rd);
  */
 int reader_file(struct reader *rd, struct reader_file *file, uint64_t wait_ns);
 /* Offers fd as the file's debug file, and closes fd. Returns whether the reader uses it by then. */
-bool reader_add_debug(struct reader *rd, int fd, enum debugfile_claim claim, uint64_t wait_ns);
+bool reader_add_debug(struct reader *rd, int fd, uint64_t wait_ns);
 /* Adds the functions in .gnu_debugdata, if there are any. */
 void reader_add_minidebug(struct reader *rd);
 
@@ -115,25 +123,42 @@ int reader_find_probe(struct reader *rd, const struct elfprobe_query *q,
  */
 int reader_copy(struct helpers *helpers, int from, int to, uint32_t max_bytes, uint64_t wait_ns);
 
-/* ---- published contexts --------------------------------------------------------------------- */
+/* ---- what the BPF side has to know of a file ------------------------------------------------ */
 
 /* The thread-local variable that OpenTelemetry's thread context is found by. */
 #define READER_CONTEXT_SYMBOL "otel_thread_ctx_v1"
 
-struct reader_context {
-	int32_t err; /* as of elftls_find() */
-	uint32_t pad;
-	struct elftls variable;
+struct reader_parts {
+	uint32_t has_context, has_interpreter;
+	struct elftls context; /* that variable */
+	struct elfinterp interpreter;
 };
 
-/* Asks where the ELF file has that variable. Returns 0 or a negative errno. */
-int reader_ask_context(struct reader *rd);
+/* Asks which of these the ELF file has. Returns 0 or a negative errno. */
+int reader_ask_parts(struct reader *rd);
 /*
  * The answer, waiting for it for at most wait_ns. 0; -EAGAIN: nothing yet; -EPIPE: the reader has
- * died; or another negative errno: the file has none.
+ * died.
  */
-int reader_context(struct reader *rd, struct elftls *out, uint64_t wait_ns);
+int reader_parts(struct reader *rd, struct reader_parts *out, uint64_t wait_ns);
+
 /* As reader_open(), of a process context (files/process_context.h). */
 int reader_open_keys(struct reader **out, struct helpers *helpers, int fd);
-/* The index of the route, or WIRE_NO_KEY; or a negative errno as of reader_context(). */
+/* The index of the route, or WIRE_NO_KEY; or a negative errno as of reader_parts(). */
 int reader_route(struct reader *rd, uint64_t wait_ns);
+
+/* ---- the options of a JVM ------------------------------------------------------------------- */
+
+struct reader_jvm {
+	int32_t err; /* as of jvm_flags_read() */
+	uint8_t frame_pointers, compiles, is_deaf, pad;
+};
+
+/*
+ * Asks the process that has the ELF file mapped, its first byte at start (also if that is not
+ * mapped itself), and whose memory is a descriptor, which stays the caller's. Returns 0 or a
+ * negative errno.
+ */
+int reader_ask_jvm(struct reader *rd, int memory, uint64_t start);
+/* The answer; returns as reader_parts(). */
+int reader_jvm(struct reader *rd, struct jvm_flags *out, uint64_t wait_ns);

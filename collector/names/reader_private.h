@@ -10,7 +10,7 @@
 
 enum reader_op {
 	READER_OPEN,	  /* an ELF file comes with it; answer: struct reader_file */
-	READER_DEBUG,	  /* a debug file comes with it; arg: its claim; answer: an int32_t */
+	READER_DEBUG,	  /* a debug file comes with it; answer: an int32_t */
 	READER_COPY,	  /* a file in memory comes with it; arg: bytes; answer: an int32_t */
 	READER_MINIDEBUG, /* no answer */
 	READER_PERF_MAP,  /* a perf map comes with it; no answer */
@@ -20,8 +20,13 @@ enum reader_op {
 	READER_FIND_CODE, /* likewise; it ends without an answer if no file could be read */
 	/* A file in memory with a struct elfprobe_query comes with it; answer: elfprobe_answer */
 	READER_FIND_PROBE,
-	READER_CONTEXT, /* of the ELF file; answer: struct reader_context */
-	READER_KEYS,	/* a process context in memory comes with it; answer: an int32_t */
+	READER_PARTS, /* of the ELF file; answer: struct reader_parts */
+	READER_KEYS,  /* a process context in memory comes with it; answer: an int32_t */
+	/*
+	 * The memory of a JVM comes with it, which has the ELF file mapped; n: the address of the
+	 * file's first byte; answer: struct reader_jvm
+	 */
+	READER_JVM,
 };
 
 struct reader_request {

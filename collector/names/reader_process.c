@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "common/demangle.h"
+#include "elf/elfdata.h"
 #include "files/perfmap.h"
 #include "files/process_context.h"
 
-/* A browser's debug file takes half of that, and some seconds. */
+/* A browser's debug file takes half of that, if there is so much, and some seconds. */
 #define MEMORY_MAX_BYTES (2ull << 30)
 #define CPU_MAX_SECONDS 60u
 
@@ -33,7 +34,7 @@ struct process {
 static void tell_bytes(const struct process *p, const void *message, size_t len)
 {
 	if (sandbox_send(p->socket, message, len, -1) != (ssize_t)len)
-		_exit(1);
+		helper_fail();
 }
 
 static void tell(const struct process *p, int32_t result)
@@ -64,9 +65,11 @@ static void answer(struct process *p, struct reader_answer a, const char *name)
 /* The name to show: without the symbol version, demangled, PLT stubs marked. */
 static const char *readable(struct process *p, const struct elfsym_address *a)
 {
-	size_t len = strcspn(a->name, "@");
-	const char *name;
+	size_t len = strnlen(a->name, sizeof(p->plain));
+	const char *version = memchr(a->name, '@', len), *name;
 
+	if (version)
+		len = (size_t)(version - a->name);
 	if (!len || len >= sizeof(p->plain))
 		return a->name;
 	memcpy(p->plain, a->name, len);
@@ -136,7 +139,7 @@ static void answer_all(struct process *p)
 	struct elfsym_address *a = p->e ? to_vaddrs(p, &n) : NULL;
 
 	if (!a)
-		_exit(1);
+		helper_fail();
 	elfsym_find(p->e, a, n);
 	elfsym_find_bounds(p->e, a, n);
 	for (size_t i = 0; i < p->n; i++) {
@@ -165,7 +168,7 @@ static void answer_code(struct process *p)
 	bool is_read = false;
 
 	if (!a)
-		_exit(1);
+		helper_fail();
 	for (size_t i = 0; i < p->n; i++) {
 		a[i].addr = p->questions[i].value;
 		a[i].time_ns = p->questions[i].time_ns;
@@ -190,15 +193,17 @@ static void answer_code(struct process *p)
 	flush(p);
 }
 
-/* ---- published contexts --------------------------------------------------------------------- */
+/* ---- what the BPF side has to know of a file ------------------------------------------------ */
 
-static void answer_context(const struct process *p)
+static void answer_parts(const struct process *p)
 {
-	struct reader_context c = { .err = -ENOEXEC };
+	struct reader_parts parts = { 0 };
 
-	if (p->e)
-		c.err = elftls_find(p->e, READER_CONTEXT_SYMBOL, &c.variable);
-	tell_bytes(p, &c, sizeof(c));
+	if (p->e) {
+		parts.has_context = !elftls_find(p->e, READER_CONTEXT_SYMBOL, &parts.context);
+		parts.has_interpreter = !elfinterp_find(p->e, &parts.interpreter);
+	}
+	tell_bytes(p, &parts, sizeof(parts));
 }
 
 static void answer_keys(const struct process *p, int fd)
@@ -207,6 +212,31 @@ static void answer_keys(const struct process *p, int fd)
 	ssize_t n = fd < 0 ? -1 : pread(fd, bytes, sizeof(bytes), 0);
 
 	tell(p, (int32_t)process_context_route(bytes, n > 0 ? (size_t)n : 0));
+}
+
+/* ---- the options of a JVM ------------------------------------------------------------------- */
+
+static void answer_jvm(const struct process *p, int memory, uint64_t start)
+{
+	static const char *const names[] = { JVM_STRUCTS, JVM_TYPES };
+	struct reader_jvm out = { .err = -ENOENT };
+	struct elfsym_segment code;
+	struct jvm_flags flags = { 0 };
+	uint64_t vaddr[2];
+
+	if (p->e && memory >= 0 && elfsym_code(p->e, 0, &code)) {
+		start += code.offset - code.vaddr; /* by how much it was moved */
+		elfdata_find(p->e, names, 2, vaddr);
+		if (vaddr[0] && vaddr[1])
+			out.err =
+				jvm_flags_read(memory, start + vaddr[0], start + vaddr[1], &flags);
+	}
+	if (!out.err) {
+		out.frame_pointers = flags.frame_pointers;
+		out.compiles = flags.compiles;
+		out.is_deaf = flags.is_deaf;
+	}
+	tell_bytes(p, &out, sizeof(out));
 }
 
 /* ---- the conversation ---------------------------------------------------------------------- */
@@ -225,7 +255,7 @@ static void *read_sent(int fd, size_t bytes)
 		done += (size_t)got;
 	}
 	if (!data || done < bytes)
-		_exit(1);
+		helper_fail();
 	return data;
 }
 
@@ -246,15 +276,20 @@ static void find_probe(struct process *p, int fd)
 	tell_bytes(p, &a, sizeof(a));
 }
 
-static void take(struct process *p, const struct reader_request *r, int fd)
+static void take(int socket, void *message, size_t len, int fd)
 {
+	static struct process process = { .perf_map = -1, .jitdump = -1 }, *p = &process;
+	const struct reader_request *r = message;
+
+	if (len != sizeof(*r))
+		helper_fail();
+	p->socket = socket;
 	switch ((enum reader_op)r->op) {
 	case READER_OPEN:
 		open_file(p, fd);
 		break;
 	case READER_DEBUG:
-		tell(p, p->e && fd >= 0 &&
-				debugfile_take(p->e, &p->wanted, fd, (enum debugfile_claim)r->arg));
+		tell(p, p->e && fd >= 0 && debugfile_take(p->e, &p->wanted, fd));
 		break;
 	case READER_COPY:
 		tell(p, p->e ? elfsym_copy(p->e, p->fd, fd, r->arg) : -ENOEXEC);
@@ -279,11 +314,14 @@ static void take(struct process *p, const struct reader_request *r, int fd)
 	case READER_FIND_PROBE:
 		find_probe(p, fd);
 		break;
-	case READER_CONTEXT:
-		answer_context(p);
+	case READER_PARTS:
+		answer_parts(p);
 		break;
 	case READER_KEYS:
 		answer_keys(p, fd);
+		break;
+	case READER_JVM:
+		answer_jvm(p, fd, r->n);
 		break;
 	}
 }
@@ -291,13 +329,7 @@ static void take(struct process *p, const struct reader_request *r, int fd)
 /* What is left to free goes with the process. */
 static void serve(int socket)
 {
-	static struct process p = { .perf_map = -1, .jitdump = -1 };
-	struct reader_request r;
-	int fd;
-
-	p.socket = socket;
-	while (sandbox_receive(socket, &r, sizeof(r), &fd) == sizeof(r))
-		take(&p, &r, fd);
+	helper_serve(socket, take);
 }
 
 const struct helper_kind reader_kind = {
@@ -305,4 +337,5 @@ const struct helper_kind reader_kind = {
 	.memory_bytes = MEMORY_MAX_BYTES,
 	.cpu_seconds = CPU_MAX_SECONDS,
 	.serve = serve,
+	.memory_parts = 2,
 };

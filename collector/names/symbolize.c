@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -14,9 +15,13 @@
 #define SIDEBAND_RING_BYTES (512u << 10)
 /* Short-lived processes: those of this long are looked at together. */
 #define PAUSE_US 300u
+/* So much later a process that runs a program has mapped it: who watches waits no longer. */
+#define START_NS 5000000u
 /* How long user names are looked up at idle priority; then, if somebody waits, in a hurry. */
 #define IDLE_PRIORITY_MS 500u
 #define HURRY_MS 2000u
+/* What names take at the end, at most, if nothing else was said. */
+#define FINISH_NS 10000000000u
 
 /* ---- turns ------------------------------------------------------------------------------------
  */
@@ -28,11 +33,12 @@ void symbolizer_poll(struct symbolizer *s)
 		early_detach(s);
 	else if (s->files && !s->early_err)
 		s->early_err = early_step(s);
+	runtimes_step(s, 0);
 }
 
 bool symbolizer_is_naming(const struct symbolizer *s)
 {
-	return early_is_busy(s);
+	return early_is_busy(s) || runtimes_is_busy(s);
 }
 
 /* ---- beginning and end --------------------------------------------------------------------- */
@@ -75,6 +81,7 @@ int symbolizer_new(struct symbolizer **out, struct encoder *enc, unsigned int pa
 	if (!s)
 		return -ENOMEM;
 	s->enc = enc;
+	s->limit.finish_ns = FINISH_NS;
 	err = begin(s, parts);
 	if (err) {
 		symbolizer_free(s);
@@ -97,6 +104,7 @@ void symbolizer_free(struct symbolizer *s)
 	sideband_close(s->sideband);
 	sideband_close(s->unwatched);
 	kernel_names_free(s->kernel);
+	reader_close(s->jvms.reader);
 	early_free(s->early);
 	images_free(s->images);
 	code_files_free(s->files);
@@ -111,6 +119,24 @@ void symbolizer_free(struct symbolizer *s)
 void symbolizer_read_by(struct symbolizer *s, struct helpers *readers)
 {
 	s->readers = readers;
+}
+
+void symbolizer_limit(struct symbolizer *s, bool later, uint64_t finish_ns)
+{
+	s->limit.later = later;
+	if (finish_ns)
+		s->limit.finish_ns = finish_ns;
+}
+
+void symbolizer_hurry(struct symbolizer *s, const volatile sig_atomic_t *asked)
+{
+	s->limit.hurry_was = *asked;
+	s->limit.hurry = asked;
+}
+
+void symbolizer_java_maps(struct symbolizer *s, struct helpers *askers)
+{
+	s->jvms.askers = askers;
 }
 
 void symbolizer_status(const struct symbolizer *s, int *kernel, int *sideband)
@@ -167,6 +193,9 @@ void symbolizer_wait(struct symbolizer *s, int timeout_ms)
 		if (!sideband_wait(s->sideband, left_ms, &others) || others)
 			return;
 		symbolizer_poll(s);
+		now_ns = clock_now_ns();
+		if (s->watch && end_ns > now_ns + START_NS)
+			end_ns = now_ns + START_NS;
 		if (usleep(PAUSE_US))
 			return; /* a signal */
 	}
@@ -186,7 +215,28 @@ void symbolizer_write_to(struct symbolizer *s, struct encoder *enc)
 	s->n_frames = 0;
 	s->n_nameless = 0;
 	s->n_modules = 0;
+	/* The one that is being asked is asked again. */
+	reader_close(s->jvms.reader);
+	s->jvms.reader = NULL;
+	s->notes = 0;
 	s->stats = (struct symbolizer_stats) { 0 };
+}
+
+/* The trace says what chainwalk can do about it. */
+static int note_late(struct symbolizer *s)
+{
+	char what[80];
+
+	if (!s->stats.late_files)
+		return 0;
+	if (s->limit.later)
+		snprintf(what, sizeof(what), "user functions were not looked up");
+	else
+		snprintf(what, sizeof(what),
+			 "user functions in %u files were not looked up in time",
+			 s->stats.late_files);
+	return encoder_process_note(s->enc, (uint32_t)getpid(), "chaincap", what,
+				    "chainwalk --debug-dir or --debuginfod");
 }
 
 int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats)
@@ -194,14 +244,19 @@ int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats)
 	uint64_t start_ns = clock_now_ns();
 	int err;
 
+	s->limit.until_ns = start_ns + s->limit.finish_ns;
 	symbolizer_poll(s);
 	early_end(s);
+	runtimes_end(s);
+	runtimes_write_maps(s);
 	err = s->early_err;
 	if (!err)
 		err = symbolize_kernel_frames(s);
 	if (!err)
 		err = priority_run_low(name_user_frames, s, IDLE_PRIORITY_MS,
 				       s->unwatched ? 0 : HURRY_MS);
+	if (!err)
+		err = note_late(s);
 	s->stats.sideband_lost = s->sideband ? sideband_lost(s->sideband) : 0;
 	s->stats.processes = s->images ? (uint32_t)images_made(s->images) : 0;
 	s->stats.overflowed = s->images ? images_overflowed(s->images) : 0;

@@ -23,6 +23,7 @@
  */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,6 +32,7 @@
 #include "common/encoder.h"
 #include "files/codefile.h"
 #include "files/proc_images.h"
+#include "files/runtimes.h"
 
 struct symbolizer;
 struct kernel_names;
@@ -38,6 +40,9 @@ struct kernel_names;
 /* The names that will be asked for; the rest is not prepared. */
 #define SYMBOLIZER_KERNEL 1u
 #define SYMBOLIZER_USER 2u
+
+#define SYMBOLIZER_LACKS_MAX 8u	   /* kinds; runtimes.c has fewer */
+#define SYMBOLIZER_PROGRAM_MAX 24u /* of a program's name, with the terminator */
 
 struct symbolizer_stats {
 	uint64_t kernel_frames, kernel_named;
@@ -49,12 +54,21 @@ struct symbolizer_stats {
 	uint64_t no_symbol;   /* no symbol of the file covers it: stripped */
 	uint64_t bounded;     /* ... but the bounds of its function are known: part of no_symbol */
 	uint64_t no_perf_map; /* generated code, and its process left no perf-PID.map */
+	uint64_t late;	      /* there was no time, or they are to be named later */
 	uint64_t sideband_lost; /* sideband records lost by the kernel */
 	uint64_t lookup_us;	/* duration of symbolizer_finish() */
 	/* Files and perf maps with recorded frames, each as often as it was read; readable ones. */
 	uint32_t files, files_read;
+	uint32_t late_files; /* of the frames that are late */
 	uint32_t processes;  /* address spaces of processes seen */
 	uint32_t overflowed; /* of these, with more mappings than are kept */
+	/* What stacks lack: of how many processes, and the first of these. */
+	uint32_t n_lacks;
+	struct {
+		const struct runtime_lack *lack;
+		uint32_t processes, tgid;
+		char program[SYMBOLIZER_PROGRAM_MAX];
+	} lacks[SYMBOLIZER_LACKS_MAX];
 };
 
 /*
@@ -68,6 +82,22 @@ void symbolizer_free(struct symbolizer *s);
 /* What reads files of recorded programs; borrowed. Without it user functions get no names. */
 struct helpers;
 void symbolizer_read_by(struct symbolizer *s, struct helpers *readers);
+
+/*
+ * How long symbolizer_finish() may take, in ns; 0: as long as it does by default. What has no name
+ * by then gets none, but its file's build ID is in the trace wherever there was time to read that.
+ * later: no user function gets a name, and nothing is read for names but these build IDs.
+ */
+void symbolizer_limit(struct symbolizer *s, bool later, uint64_t finish_ns);
+/* When *asked, which a signal handler may write, is not what it is now, there are only 2 s left. */
+void symbolizer_hurry(struct symbolizer *s, const volatile sig_atomic_t *asked);
+
+/*
+ * JVMs in whose generated code frames were seen are told to write their perf maps before these
+ * frames are named at the end, by helpers that may become their users (files/java_maps.h);
+ * borrowed.
+ */
+void symbolizer_java_maps(struct symbolizer *s, struct helpers *askers);
 
 /*
  * Why names will be missing, known from the start: *kernel is -EPERM when the kernel hides its
@@ -86,8 +116,9 @@ bool symbolizer_is_naming(const struct symbolizer *s);
 
 /*
  * Sleeps for timeout_ms, or until a signal, but looks at each process as soon as it runs a program:
- * a moment later the process may have ended and its files may be deleted. Returns as well when a
- * descriptor is ready that was added to symbolizer_epoll(), with data.u32 other than 0.
+ * a moment later the process may have ended and its files may be deleted. Returns soon after that
+ * if somebody watches what it maps (symbolizer_watch()). Returns as well when a descriptor is ready
+ * that was added to symbolizer_epoll(), with data.u32 other than 0.
  */
 void symbolizer_wait(struct symbolizer *s, int timeout_ms);
 /* -1: there is none, as the sideband is not permitted. */
@@ -202,9 +233,15 @@ void symbolizer_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr
  * own.
  */
 bool symbolizer_is_tracer_frame(struct symbolizer *s, uint64_t addr, uint64_t time_ns);
+/*
+ * True if it is not known which code lay at the kernel address at time_ns, outside of the core
+ * kernel, where code comes and goes. False for all if no names are known.
+ */
+bool symbolizer_is_unknown_code(struct symbolizer *s, uint64_t addr, uint64_t time_ns);
 
 /*
- * Names all registered frames that have no name yet; call it once. Returns 0 or the negative errno
+ * Names all registered frames that have no name yet, within the time of symbolizer_limit(); call it
+ * once. Returns 0 or the negative errno
  * of the encoder; a name that cannot be found is no error. *stats (may be NULL) is filled in either
  * case.
  */

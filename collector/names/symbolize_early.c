@@ -26,7 +26,9 @@
  * reader may take before its file is closed without names. */
 #define STEP_NS 500000u
 #define READER_NS 20000000000u
-#define WAIT_NS 20000000u /* at the end, for the last reader, each time */
+/* At the end, for the last reader, each time; and the part of the time that it may take. */
+#define WAIT_NS 20000000u
+#define END_PART 4u
 
 /* Bytes of the copy of one file, of all copies together, and of a file that is copied, at most. */
 #define COPY_MAX_BYTES (64u << 20)
@@ -197,6 +199,17 @@ static bool has_frames(const struct early *e)
 	return e->at < e->n && e->frames[e->at].source == e->files[e->file];
 }
 
+static void begin_naming(struct symbolizer *s, struct early *e)
+{
+	const struct user_frame *frames = e->frames + e->at;
+
+	naming_init(&e->naming, s, frames->source, frames, symbolize_run(frames, e->n - e->at));
+	e->naming.is_early = true;
+	e->naming.aim = s->limit.later ? NAMING_ID : NAMING_NAMES;
+	if (!(frames->source & GENERATED))
+		s->file_sources[frames->source - 1].module = 0;
+}
+
 /* Returns 0; -EAGAIN: nothing more can be done now; or the encoder's error. */
 static int work(struct symbolizer *s, struct early *e, uint64_t wait_ns)
 {
@@ -213,7 +226,8 @@ static int work(struct symbolizer *s, struct early *e, uint64_t wait_ns)
 	if (!e->is_naming) {
 		e->is_naming = true;
 		e->began_ns = clock_now_ns();
-		err = naming_begin(&e->naming, s, e->frames + e->at, e->n - e->at, true);
+		begin_naming(s, e);
+		err = naming_begin(&e->naming, HELPER_USUAL);
 		return err ? end_naming(s, e) : 0;
 	}
 	err = naming_step(&e->naming, wait_ns);
@@ -248,19 +262,19 @@ bool early_is_busy(const struct symbolizer *s)
 
 void early_end(struct symbolizer *s)
 {
+	uint64_t until_ns = clock_now_ns() + symbolize_left_ns(s) / END_PART;
 	struct early *e = s->early;
 
 	if (!e)
 		return;
-	/* Some of those that were asked for may have got their names already. */
-	while (e->is_naming && e->naming.is_asked) {
+	while (e->is_naming && e->naming.is_asked && clock_now_ns() < until_ns) {
 		int err = work(s, e, WAIT_NS);
 
 		if (err && err != -EAGAIN && !s->early_err)
 			s->early_err = err;
 	}
 	if (e->is_naming)
-		reader_close(e->naming.reader);
+		e->at += naming_give_up(&e->naming);
 	e->is_naming = false;
 	for (; e->at < e->n; e->at++) {
 		if (!GROW(s->frames, s->n_frames, s->cap_frames))

@@ -149,6 +149,14 @@ bool symbolizer_is_tracer_frame(struct symbolizer *s, uint64_t addr, uint64_t ti
 	       sym.is_tracer;
 }
 
+bool symbolizer_is_unknown_code(struct symbolizer *s, uint64_t addr, uint64_t time_ns)
+{
+	struct kallsyms_symbol sym;
+
+	return kernel_names_may_change(s->kernel, addr) &&
+	       !find_kernel(s, addr, symbolizer_kernel_generation(s, addr, time_ns), &sym);
+}
+
 int symbolize_kernel_frames(struct symbolizer *s)
 {
 	int err = 0;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Naming the frames of one file, or of the generated code of one process. */
+/*
+ * Naming the frames of one file, which may have several names, or of the generated code of one
+ * process.
+ */
 #include "symbolize_private.h"
 
 #include <errno.h>
@@ -9,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel/clock.h"
+
 /* While recording, when the rings have to be drained: for a debug file to be taken or refused. */
 #define CALL_NS 100000000u
-/* How long a reader is waited for at the end. It takes seconds at most, on a loaded machine. */
-#define ANSWER_NS 60000000000u
 
 static int by_source_and_offset(const void *a, const void *b)
 {
@@ -29,6 +32,15 @@ void symbolize_sort(struct user_frame *frames, size_t n)
 {
 	if (n)
 		qsort(frames, n, sizeof(*frames), by_source_and_offset);
+}
+
+size_t symbolize_run(const struct user_frame *frames, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max && frames[n].source == frames[0].source)
+		n++;
+	return n;
 }
 
 /* ---- answers ------------------------------------------------------------------------------- */
@@ -48,13 +60,37 @@ static const char *bounded_name(const char *path, uint64_t start, char *buf)
 
 static bool is_generated(const struct naming *n)
 {
-	return n->frames[0].source & GENERATED;
+	return n->source & GENERATED;
+}
+
+static struct generated *generated_of(const struct naming *n)
+{
+	return &n->s->generated[n->source & ~GENERATED];
 }
 
 /* Code of the kernel's, of which there is no file. */
 static bool is_special(const struct naming *n)
 {
-	return !is_generated(n) && code_files_kind(n->s->files, n->frames[0].source) != CODE_FILE;
+	return !is_generated(n) && code_files_kind(n->s->files, n->source) != CODE_FILE;
+}
+
+/* Of the file of the i-th frame. */
+static const char *path_of(const struct naming *n, size_t i)
+{
+	return code_files_path(n->s->files, n->frames[i].source);
+}
+
+static uint32_t module_of(const struct naming *n, size_t i)
+{
+	return is_generated(n) ? n->module : n->s->file_sources[n->frames[i].source - 1].module;
+}
+
+static void take_generated(struct generated *g, const char *name)
+{
+	const char *prefix = g->runtime ? g->runtime->interpreted_prefix : NULL;
+
+	if (prefix && !strncmp(name, prefix, strlen(prefix)))
+		g->has_interpreted = true;
 }
 
 /* A reader_take_fn. */
@@ -65,6 +101,10 @@ static int take_name(void *naming, size_t i, const struct reader_answer *a, cons
 	uint64_t value = a->value;
 
 	n->n_named = i + 1;
+	if (name && is_generated(n))
+		take_generated(generated_of(n), name);
+	else if (name)
+		runtimes_take_name(n->s, n->frames[i].source, name);
 	if (name)
 		stats->user_named++;
 	else
@@ -73,12 +113,12 @@ static int take_name(void *naming, size_t i, const struct reader_answer *a, cons
 		return 0;
 	if (!name && a->flags & READER_BOUNDED) {
 		stats->bounded++;
-		name = bounded_name(n->path, a->start, n->buf);
+		name = bounded_name(path_of(n, i), a->start, n->buf);
 	} else if (!name && is_generated(n)) {
 		value = 0;
 	}
 	n->err = encoder_name(n->s->enc, n->frames[i].frame, encoder_text(n->s->enc, name),
-			      n->module, value);
+			      module_of(n, i), value);
 	return n->err;
 }
 
@@ -104,24 +144,37 @@ static int ask(struct naming *n)
 }
 
 /* A debugfile_offer_fn. */
-static bool offer_debug(void *naming, int fd, enum debugfile_claim claim)
+static bool offer_debug(void *naming, int fd)
 {
 	struct naming *n = naming;
+	uint64_t now_ns = clock_now_ns(), wait_ns = CALL_NS;
 
-	return reader_add_debug(n->reader, fd, claim, n->is_early ? CALL_NS : ANSWER_NS);
+	if (!n->is_early)
+		wait_ns = n->until_ns > now_ns ? n->until_ns - now_ns : 0;
+	return reader_add_debug(n->reader, fd, wait_ns);
 }
 
-/* Defines the file, with what it takes to name its frames later on another machine. */
-static int define_module(struct naming *n, const struct reader_file *file)
+/*
+ * Defines the file by each of its names, with what it takes to name its frames later on another
+ * machine; or without that, if nothing is known.
+ */
+static int define_modules(struct naming *n, const struct reader_file *file)
 {
 	struct encoder *enc = n->s->enc;
 	int err = 0;
 
-	n->module = encoder_module(enc, encoder_text(enc, n->path), file->wanted.build_id,
-				   file->wanted.build_id_len);
-	for (uint32_t i = 0; !err && i < file->n_segments; i++)
-		err = encoder_segment(enc, n->module, file->segments[i].offset,
-				      file->segments[i].bytes, file->segments[i].vaddr);
+	for (size_t i = 0; !err && i < n->n; i++) {
+		uint32_t *module = &n->s->file_sources[n->frames[i].source - 1].module;
+
+		if (*module)
+			continue;
+		*module = encoder_module(enc, encoder_text(enc, path_of(n, i)),
+					 file ? file->wanted.build_id : NULL,
+					 file ? file->wanted.build_id_len : 0);
+		for (uint32_t k = 0; !err && file && k < file->n_segments; k++)
+			err = encoder_segment(enc, *module, file->segments[k].offset,
+					      file->segments[k].bytes, file->segments[k].vaddr);
+	}
 	n->is_defined = true;
 	return err;
 }
@@ -130,17 +183,13 @@ static int define_module(struct naming *n, const struct reader_file *file)
 static int take_file(struct naming *n, const struct reader_file *file)
 {
 	struct code_files *files = n->s->files;
-	bool looks_around =
-		!n->is_early && code_files_kind(files, n->frames[0].source) == CODE_FILE;
-	int program = looks_around ? code_files_open(files, n->frames[0].source) : -1;
-	int root = n->is_early ? -1 : code_files_root(files, n->frames[0].source);
+	bool looks_around = !n->is_early && code_files_kind(files, n->source) == CODE_FILE;
+	int program = looks_around ? code_files_open(files, n->source) : -1;
+	int root = n->is_early || n->has_roots ? -1 : code_files_root(files, n->source);
 
-	n->s->stats.files_read++;
-	n->err = define_module(n, file);
-	if (n->err)
-		return n->err;
 	if (!file->has_symtab &&
-	    !debugfile_search(&file->wanted, program, root, n->path, offer_debug, n))
+	    !debugfile_search(&file->wanted, program, root, code_files_path(files, n->source),
+			      offer_debug, n))
 		reader_add_minidebug(n->reader);
 	return ask(n);
 }
@@ -150,17 +199,15 @@ static int take_file(struct naming *n, const struct reader_file *file)
 static int begin_file(struct naming *n, enum helper_priority priority)
 {
 	struct symbolizer *s = n->s;
-	uint32_t id = n->frames[0].source;
-	int fd = code_files_open(s->files, id);
+	int fd = code_files_open(s->files, n->source);
 
-	n->path = code_files_path(s->files, id);
 	return fd < 0 ? fd : reader_open(&n->reader, s->readers, priority, fd);
 }
 
 static int begin_generated(struct naming *n, enum helper_priority priority)
 {
 	struct symbolizer *s = n->s;
-	struct generated *p = &s->generated[n->frames[0].source & ~GENERATED];
+	struct generated *p = generated_of(n);
 	int jitdump = p->jitdump ? code_files_open(s->files, p->jitdump) : -1, err;
 	char path[40];
 
@@ -178,16 +225,18 @@ static int begin_generated(struct naming *n, enum helper_priority priority)
 	return err ? err : ask(n);
 }
 
-int naming_begin(struct naming *n, struct symbolizer *s, const struct user_frame *frames,
-		 size_t max, bool is_early)
+void naming_init(struct naming *n, struct symbolizer *s, uint32_t source,
+		 const struct user_frame *frames, size_t count)
 {
-	enum helper_priority priority = is_early ? HELPER_USUAL : HELPER_FOLLOWS;
+	*n = (struct naming) { .s = s, .source = source, .frames = frames, .n = count };
+}
 
-	*n = (struct naming) { .s = s, .frames = frames, .is_early = is_early };
-	while (n->n < max && frames[n->n].source == frames[0].source)
-		n->n++;
-	s->stats.files++;
-	return is_generated(n) ? begin_generated(n, priority) : begin_file(n, priority);
+int naming_begin(struct naming *n, enum helper_priority priority)
+{
+	n->s->stats.files++;
+	if (!is_generated(n))
+		return begin_file(n, priority);
+	return n->aim == NAMING_ID ? -ENOENT : begin_generated(n, priority);
 }
 
 int naming_step(struct naming *n, uint64_t wait_ns)
@@ -198,8 +247,13 @@ int naming_step(struct naming *n, uint64_t wait_ns)
 
 	if (!n->is_asked) {
 		err = reader_file(n->reader, &file, wait_ns);
-		if (!err)
-			err = take_file(n, &file);
+		if (err)
+			return err;
+		n->s->stats.files_read++;
+		n->err = define_modules(n, &file);
+		if (n->err || n->aim == NAMING_ID)
+			return n->err;
+		err = take_file(n, &file);
 		return err ? err : 1;
 	}
 	err = reader_found(n->reader, take_name, n, wait_ns);
@@ -207,60 +261,46 @@ int naming_step(struct naming *n, uint64_t wait_ns)
 	return err;
 }
 
+size_t naming_give_up(struct naming *n)
+{
+	reader_close(n->reader);
+	n->reader = NULL;
+	return n->n_named;
+}
+
+/* Why the rest has no names, as the symbolizer counts it. */
+static uint64_t *count_of(struct naming *n)
+{
+	struct symbolizer_stats *stats = &n->s->stats;
+
+	n->is_late |= n->aim == NAMING_ID && (n->is_defined || is_generated(n));
+	if (is_special(n))
+		return &stats->no_symbol;
+	stats->late_files += n->is_late;
+	if (n->is_late)
+		return &stats->late;
+	return is_generated(n) ? &stats->no_perf_map
+	       : n->is_defined ? &stats->no_symbol
+			       : &stats->no_file;
+}
+
 /* The frames that the reader has not named get none: in the trace they have file and offset. */
 int naming_end(struct naming *n)
 {
+	uint64_t *count = count_of(n);
 	struct symbolizer *s = n->s;
-	uint64_t *count = is_generated(n)		   ? &s->stats.no_perf_map
-			  : n->is_defined || is_special(n) ? &s->stats.no_symbol
-							   : &s->stats.no_file;
 
-	reader_close(n->reader);
-	n->reader = NULL;
-	if (n->err)
-		return n->err;
-	if (!n->is_defined)
-		n->module = encoder_module(s->enc, encoder_text(s->enc, n->path), NULL, 0);
+	(void)naming_give_up(n);
+	if (!n->err && !n->is_defined && !is_generated(n))
+		n->err = define_modules(n, NULL);
 	*count += n->n - n->n_named;
 	for (size_t i = n->n_named; !n->err && i < n->n; i++) {
 		uint64_t offset = n->frames[i].offset;
 
-		n->err = encoder_name(s->enc, n->frames[i].frame, 0, n->module,
+		n->err = encoder_name(s->enc, n->frames[i].frame, 0, module_of(n, i),
 				      offset == OFFSET_UNKNOWN ? 0 : offset);
 	}
+	if (!n->err && is_generated(n) && !n->is_late)
+		n->err = runtimes_note(s, generated_of(n), n->n_named);
 	return n->err;
-}
-
-/* ---- at the end ---------------------------------------------------------------------------- */
-
-static void close_source(struct symbolizer *s, uint32_t source)
-{
-	struct generated *p;
-
-	if (!(source & GENERATED)) {
-		code_files_close(s->files, source);
-		return;
-	}
-	p = &s->generated[source & ~GENERATED];
-	if (p->fd >= 0)
-		close(p->fd);
-	p->fd = -1;
-}
-
-int symbolize_user_frames(struct symbolizer *s)
-{
-	struct naming *n = malloc(sizeof(*n));
-	int err = n ? 0 : -ENOMEM;
-
-	symbolize_sort(s->frames, s->n_frames);
-	for (size_t i = 0; !err && i < s->n_frames; i += n->n) {
-		int step = naming_begin(n, s, &s->frames[i], s->n_frames - i, false);
-
-		for (step = step ? step : 1; step > 0;)
-			step = naming_step(n, ANSWER_NS);
-		err = naming_end(n);
-		close_source(s, s->frames[i].source);
-	}
-	free(n);
-	return err;
 }

@@ -3,14 +3,19 @@
  * symbolize_private.h - the symbolizer. Its files, each of which calls only those below it:
  *
  *     symbolize.c         beginning, turns and end
+ *     symbolize_end.c     user names of all files, at the end
  *     symbolize_early.c   user names while recording
- *     symbolize_names.c   user names of one file, and of all at the end
+ *     symbolize_runtimes.c what stacks lack of code that is compiled at run time
+ *     symbolize_names.c   user names of one file
  *     symbolize_user.c    user frames     symbolize_kernel.c   kernel frames and their names
- *     symbolize_watch.c   what the machine maps and runs
+ *     symbolize_watch.c   what the machine maps and runs; how long the end may take
  */
 #pragma once
 
+#include <signal.h>
+
 #include "files/codefile.h"
+#include "files/java_maps.h"
 #include "kallsyms/kernel_names.h"
 #include "files/proc_images.h"
 #include "files/perfmap.h"
@@ -51,12 +56,25 @@ struct generated {
 	int fd;		  /* its perf map; negative: it did not exist at the last attempt */
 	uint32_t jitdump; /* code_files id of its jitdump, which is held; 0: it has none */
 	uint32_t frames;  /* that wait for their names */
+
+	const struct runtime *runtime; /* NULL: not one that is known */
+	uint32_t runtime_file;	       /* code_files id of its code, which is held; 0: none */
+	uint64_t runtime_at;	       /* the address of the file's first byte */
+	bool is_unasked;	       /* it is a JVM whose options are not known yet */
+	bool takes_commands;	       /* it is a HotSpot JVM that does */
+	enum java_map map_result;      /* JAVA_MAP_RESULTS: it was not asked for its perf map */
+	bool lacks_callers, lacks_interpreted;
+	bool has_interpreted; /* of their names one was found */
+	bool is_noted;
+	char program[SYMBOLIZER_PROGRAM_MAX];
 };
 
 /* A file as a source of frames. */
 struct file_source {
 	uint32_t space;	 /* the encoder's, 0: it has none; holds the file */
 	uint32_t frames; /* that wait for their names */
+	uint32_t module; /* the encoder's, while its frames are being named; 0: it has none yet */
+	bool interprets; /* one is the interpreter of a runtime, of functions without names */
 };
 
 struct kernel_frame {
@@ -106,7 +124,24 @@ struct symbolizer {
 	/* Entries; among them free ones, and those of processes that have ended. */
 	uint32_t n_generated, free_generated, ended_generated;
 
+	struct {
+		uint32_t waiting;      /* JVMs that are not asked yet */
+		struct reader *reader; /* NULL: none is at work */
+		uint32_t of;	       /* the index of s->generated that it is about */
+		bool is_asked;
+		uint64_t until_ns;
+		struct helpers *askers; /* borrowed; NULL: JVMs are not asked for perf maps */
+	} jvms;
+	uint32_t notes; /* written */
+
 	struct helpers *readers; /* borrowed; NULL: user functions get no names */
+	struct {
+		bool later;			    /* user functions get no names */
+		uint64_t finish_ns;		    /* what symbolizer_finish() may take, */
+		uint64_t until_ns;		    /* so it ends then */
+		const volatile sig_atomic_t *hurry; /* NULL; or, changed from what it was: soon */
+		sig_atomic_t hurry_was;
+	} limit;
 	struct symbolizer_stats stats;
 };
 
@@ -116,11 +151,14 @@ int symbolize_kernel_frames(struct symbolizer *s);
 /* A new image of a running process, with the mappings that /proc shows. NULL: out of memory. */
 struct image *symbolize_read_image(struct symbolizer *s, uint32_t tgid, uint64_t time_ns);
 
-/* Names all of s->frames and closes their files. Returns 0 or the encoder's error. */
+/* Names all of s->frames, as time permits, and closes their files. Returns 0 or the encoder's
+ * error. */
 int symbolize_user_frames(struct symbolizer *s);
 
 /* Takes in the sideband's records, for who is in the middle of a stack. */
 void symbolize_take_in(struct symbolizer *s);
+/* How long symbolizer_finish() may still take, in ns. */
+uint64_t symbolize_left_ns(struct symbolizer *s);
 
 /* ---- while recording (symbolize_early.c) ---------------------------------------------------- */
 
@@ -136,7 +174,10 @@ void symbolize_take_in(struct symbolizer *s);
 int early_step(struct symbolizer *s);
 /* Whether a reader is at work: then the next step is to come in a few ms. */
 bool early_is_busy(const struct symbolizer *s);
-/* Gives the frames that have no name yet back to s->frames, to be named at the end. */
+/*
+ * Gives the frames that have no name yet back to s->frames, to be named at the end. Waits a part of
+ * the time that is left for those that are being named.
+ */
 void early_end(struct symbolizer *s);
 void early_free(struct early *e);
 /*
@@ -145,21 +186,60 @@ void early_free(struct early *e);
  */
 void early_detach(struct symbolizer *s);
 
+/* ---- what stacks lack (symbolize_runtimes.c) ------------------------------------------------ */
+
+/* Notes written in a recording: a build may run a JVM for each of its thousands of steps. */
+#define NOTES_MAX 1024u
+
+/* Finds out what runs the generated code of a process, which lives. */
+void runtimes_find(struct symbolizer *s, struct generated *g, const struct image *i);
+/* Asks JVMs for their options: takes answers that are there, waiting for at most wait_ns. */
+void runtimes_step(struct symbolizer *s, uint64_t wait_ns);
+/* Whether one is being asked: then the next step is to come in a few ms. */
+bool runtimes_is_busy(const struct symbolizer *s);
+/* Waits for the last answers, for a bounded time. */
+void runtimes_end(struct symbolizer *s);
+/* Has JVMs write their perf maps, if that is wanted, and waits for them for a bounded time. */
+void runtimes_write_maps(struct symbolizer *s);
+/* The entry is freed. */
+void runtimes_forget(struct symbolizer *s, struct generated *g);
+/*
+ * Writes notes on what the stacks of the process lack; has_map: its functions have names. Returns 0
+ * or the encoder's error.
+ */
+int runtimes_note(struct symbolizer *s, struct generated *g, bool has_map);
+/* A frame of the file has this name. */
+void runtimes_take_name(struct symbolizer *s, uint32_t file, const char *name);
+/* The same of processes in whose stacks only interpreted functions were, once all have names. */
+int runtimes_note_interpreters(struct symbolizer *s);
+
 /* ---- naming the frames of one file --------------------------------------------------------- */
 
 /* The encoder cuts longer names. */
 #define NAME_MAX_BYTES 4000
 
-/* The frames of one source, sorted by offset, while a reader names them. */
+enum naming_aim {
+	NAMING_NAMES,
+	NAMING_ID, /* only what it takes to name them later: the build ID, where code is linked */
+};
+
+/*
+ * Frames of one file, sorted by offset, while a reader names them; of several sources if it has
+ * several names. Or those of one process's generated code.
+ */
 struct naming {
 	struct symbolizer *s;
+	uint32_t source; /* that is read */
+	bool has_roots;	 /* others are in other root directories: only our own decides */
 	const struct user_frame *frames;
 	size_t n, n_named; /* those before n_named have been answered for */
+	enum naming_aim aim;
 	bool is_early;	   /* events are being recorded */
-	bool is_defined;   /* the module is in the trace */
+	uint64_t until_ns; /* else no call waits for longer */
+	bool is_late;	   /* there was no time to name them */
+	bool is_defined;   /* the modules are in the trace */
 	bool is_asked;	   /* the reader knows what is wanted */
-	uint32_t module;
-	const char *path;
+	uint32_t module;   /* of generated code */
 	struct reader *reader;
 	int err; /* the encoder's */
 	char buf[NAME_MAX_BYTES];
@@ -167,12 +247,16 @@ struct naming {
 
 /* Sorts by source, then by offset. */
 void symbolize_sort(struct user_frame *frames, size_t n);
+/* How many of at most max sorted frames have the source of the first one. */
+size_t symbolize_run(const struct user_frame *frames, size_t max);
+/* The frames stay the caller's. The modules of their files must be 0, or those in the trace. */
+void naming_init(struct naming *n, struct symbolizer *s, uint32_t source,
+		 const struct user_frame *frames, size_t count);
 /*
- * Begins to name the first of at most max sorted frames, and all that have the same source: n->n of
- * them. To be ended. Returns 0, or a negative errno: then nothing more is to be waited for.
+ * Begins to name the frames. To be ended, or given up. Returns 0, or a negative errno: then nothing
+ * more is to be waited for.
  */
-int naming_begin(struct naming *n, struct symbolizer *s, const struct user_frame *frames,
-		 size_t max, bool is_early);
+int naming_begin(struct naming *n, enum helper_priority priority);
 /*
  * Takes the reader's next message, waiting for it for at most wait_ns. Returns 1: there is more to
  * come; 0: all are named; -EAGAIN: there was no message; or another negative errno: there will be
@@ -181,6 +265,8 @@ int naming_begin(struct naming *n, struct symbolizer *s, const struct user_frame
 int naming_step(struct naming *n, uint64_t wait_ns);
 /* Frames that have not been answered for get no name. Returns 0 or the encoder's error. */
 int naming_end(struct naming *n);
+/* Stops. Returns how many have been answered for: they are done, the others not. */
+size_t naming_give_up(struct naming *n);
 
 /* Frees the entry of a process of which no frame waits for its name. */
 void symbolize_free_generated(struct symbolizer *s, struct generated *p);

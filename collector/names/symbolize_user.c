@@ -140,6 +140,7 @@ void symbolize_free_generated(struct symbolizer *s, struct generated *g)
 	if (g->jitdump)
 		code_files_put(s->files, g->jitdump);
 	g->jitdump = 0;
+	runtimes_forget(s, g);
 	g->tgid = 0;
 	s->free_generated++;
 	s->ended_generated -= g->has_ended;
@@ -296,6 +297,7 @@ static uint32_t generated_source(struct symbolizer *s, struct image *i)
 	g->jitdump = find_jitdump(s, i);
 	g->frames = 0;
 	g->has_ended = false;
+	runtimes_find(s, g, i);
 	i->generated = n + 1;
 	return GENERATED | n;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the machine maps and runs, by the records of the sideband. */
+/* What the machine maps and runs, by the records of the sideband; and how long the end may take. */
 #include "symbolize_private.h"
 
 #include <stdlib.h>
@@ -8,6 +8,8 @@
 
 /* Stacks come through another ring buffer, at most this much later. */
 #define GRACE_NS 5000000000u
+/* What may still be taken once somebody waits for the end. */
+#define HURRY_NS 2000000000u
 
 struct image *symbolize_read_image(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
 {
@@ -135,4 +137,16 @@ void symbolize_take_in(struct symbolizer *s)
 		images_expire(s->images, clock_now_ns(), GRACE_NS);
 	if (s->sideband)
 		s->polled_ns = sideband_poll(s->sideband, take_record, s);
+}
+
+uint64_t symbolize_left_ns(struct symbolizer *s)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (s->limit.hurry && *s->limit.hurry != s->limit.hurry_was) {
+		s->limit.hurry = NULL;
+		if (s->limit.until_ns > now_ns + HURRY_NS)
+			s->limit.until_ns = now_ns + HURRY_NS;
+	}
+	return s->limit.until_ns > now_ns ? s->limit.until_ns - now_ns : 0;
 }

@@ -61,9 +61,9 @@ static int open_program(const char *path)
 }
 
 /* A debugfile_offer_fn. */
-static bool offer_debug(void *reader, int fd, enum debugfile_claim claim)
+static bool offer_debug(void *reader, int fd)
 {
-	return reader_add_debug(reader, fd, claim, ANSWER_NS);
+	return reader_add_debug(reader, fd, ANSWER_NS);
 }
 
 /* Asks a process without rights. */

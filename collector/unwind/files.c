@@ -138,11 +138,18 @@ static struct file *find(struct unwind_files *f, uint32_t id, uint64_t now_ns)
 		for (file = f->files; file < f->files + RULES_FILES_MAX && file->id != id; file++)
 			;
 	}
+	/* Another container has mapped it meanwhile: what was read beside others' files is gone. */
+	if (file < f->files + RULES_FILES_MAX &&
+	    file->rules.root != code_files_root_id(f->code, id)) {
+		drop(f, file);
+		file = f->files + RULES_FILES_MAX;
+	}
 	if (file == f->files + RULES_FILES_MAX) {
 		file = make_room(f);
 		code_files_hold(f->code, id);
 		file->id = id;
 		file->serial = ++f->last_serial;
+		file->rules.root = code_files_root_id(f->code, id);
 	}
 	file->used_ns = now_ns;
 	f->last = (uint32_t)(file - f->files);

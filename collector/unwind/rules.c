@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files/codefile.h"
 #include "kernel/clock.h"
 #include "helper/wait_budget.h"
 #include "unwind/cfi.h"
@@ -36,9 +37,8 @@ struct question {
 };
 
 struct process {
-	bool has_owner;	       /* false: it was started for the first who comes, */
-	uint32_t major, minor; /* then for files on this file system */
-	uint32_t owner;	       /* of this owner */
+	bool has_owner;	      /* false: it was started for the first who comes, */
+	struct rules_file of; /* then for files like this one, or for it alone */
 	struct helper helper;
 	uint64_t asked_ns; /* the last time */
 	/* A ring of those without an answer; answers come in their order. */
@@ -112,8 +112,9 @@ static bool is_running(const struct process *p)
 
 static bool is_for(const struct process *p, const struct rules_file *f)
 {
-	return is_running(p) && p->has_owner && p->major == f->major && p->minor == f->minor &&
-	       p->owner == f->owner;
+	return is_running(p) && p->has_owner && p->of.major == f->major &&
+	       p->of.minor == f->minor && p->of.owner == f->owner && p->of.root == f->root &&
+	       p->of.inode == f->inode;
 }
 
 /* The process for the file, started if need be; NULL: it cannot be. */
@@ -133,9 +134,7 @@ static struct process *process_for(struct rules *r, const struct rules_file *f)
 	if (!is_running(other) && !start(r, other))
 		return NULL;
 	other->has_owner = true;
-	other->major = f->major;
-	other->minor = f->minor;
-	other->owner = f->owner;
+	other->of = *f;
 	other->asked_ns = clock_now_ns();
 	return other;
 }
@@ -254,11 +253,14 @@ int rules_open(struct rules *r, struct rules_file *f, int fd)
 	if (f->deaths >= DEATHS_MAX)
 		return -EIO;
 	/* What is known already: the file system is not asked again. */
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID, &st))
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID | STATX_MODE | STATX_INO,
+		  &st))
 		return -errno;
 	f->major = st.stx_dev_major;
 	f->minor = st.stx_dev_minor;
 	f->owner = st.stx_uid;
+	f->inode =
+		f->root == CODE_ROOTS_SEVERAL || st.stx_mode & (S_IWGRP | S_IWOTH) ? st.stx_ino : 0;
 	p = process_for(r, f);
 	if (!p)
 		return -EPIPE;

@@ -2,7 +2,9 @@
 /*
  * rules.h - reads the rules for unwinding out of files in processes without rights
  * (helper/helper.h), because these files may be hostile. One process reads all files of one owner
- * on one file system, so that a hostile file can change the rules only of files of its own owner.
+ * on one file system that are mapped in one root directory, so that a hostile file can change the
+ * rules only of files of its own owner. A file that others may write has a process of its own, and
+ * so has one that processes in several root directories map: a volume of containers.
  * Such a process has these files and a socket open, and its answers are checked. If it dies it is
  * started again. If it does not answer in time (helper/wait_budget.h) the recorder goes on, and
  * asks again later: then a stack is known later, but no event is lost.
@@ -35,8 +37,10 @@ struct rules_window {
 
 /* A file whose rules are wanted; zeroed at first, then rules_close(). */
 struct rules_file {
-	uint32_t index; /* set by the caller: no other open file has it */
+	/* Set by the caller: no other open file has this index; code_files_root_id(). */
+	uint32_t index, root;
 	uint32_t major, minor, owner;
+	uint64_t inode;	   /* 0: one process reads it and others */
 	uint64_t process;  /* id of the helper that has it open; 0: none */
 	uint32_t deaths;   /* of processes that were reading it */
 	uint64_t bytes;	   /* that its call frame information takes */

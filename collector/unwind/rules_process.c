@@ -13,7 +13,7 @@
 #include "unwind/cfi.h"
 
 /* All call frame information, one file more while it is opened, and libelf's copies of tables. */
-#define MEMORY_MAX_BYTES (RULES_BYTES_MAX + 2 * (uint64_t)CFI_MAX_BYTES)
+#define MEMORY_MAX_BYTES (RULES_BYTES_MAX + (uint64_t)CFI_MAX_BYTES)
 /* Functions begin at multiples of this, mostly, after some bytes of padding. */
 #define ALIGNMENT 16u
 
@@ -162,32 +162,34 @@ static void answer(int socket, const struct rules_request *q, struct file *f)
 	else if (a.err == -ENOENT) /* return addresses are looked up one byte lower */
 		a.is_it = f->fd && is_signal_return(f->fd, q->offset + 1);
 	if (sandbox_send(socket, &a, sizeof(a), -1) != sizeof(a))
-		_exit(1);
+		helper_fail();
+}
+
+static void take(int socket, void *message, size_t len, int fd)
+{
+	static struct file files[RULES_FILES_MAX];
+	const struct rules_request *q = message;
+
+	if (len != sizeof(*q) || q->file >= RULES_FILES_MAX)
+		helper_fail();
+	switch ((enum rules_op)q->op) {
+	case RULES_OPEN:
+		open_file(&files[q->file], fd);
+		break;
+	case RULES_CLOSE:
+		close_file(&files[q->file]);
+		break;
+	case RULES_FIND:
+	case RULES_CALL:
+		answer(socket, q, &files[q->file]);
+		break;
+	}
 }
 
 /* What is left to free goes with the process. */
 static void serve(int socket)
 {
-	static struct file files[RULES_FILES_MAX];
-	struct rules_request q;
-	int fd;
-
-	while (sandbox_receive(socket, &q, sizeof(q), &fd) == sizeof(q)) {
-		if (q.file >= RULES_FILES_MAX)
-			return;
-		switch ((enum rules_op)q.op) {
-		case RULES_OPEN:
-			open_file(&files[q.file], fd);
-			break;
-		case RULES_CLOSE:
-			close_file(&files[q.file]);
-			break;
-		case RULES_FIND:
-		case RULES_CALL:
-			answer(socket, &q, &files[q.file]);
-			break;
-		}
-	}
+	helper_serve(socket, take);
 }
 
 const struct helper_kind rules_kind = {
@@ -195,4 +197,5 @@ const struct helper_kind rules_kind = {
 	.memory_bytes = MEMORY_MAX_BYTES,
 	.cpu_seconds = RULES_CPU_SECONDS,
 	.serve = serve,
+	.memory_parts = 4, /* there may be eight of them */
 };

@@ -2,126 +2,13 @@
 #include "unwind/sleeping_threads.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/grow.h"
 #include "helper/call_timeout.h"
 #include "unwind/rule.h"
-
-/* /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst): a word for each page. */
-#define PAGE_PRESENT (1ull << 63)
-#define PAGE_SWAPPED (1ull << 62)
-#define PAGE_OF_FILE (1ull << 61) /* or of shared memory */
-#define PAGES (SLEEPING_READ_MAX / 4096 + 1)
-
-/* ---- in a process that may hang: whether it sleeps ----------------------------------------- */
-
-/* Reads the beginning of a /proc file of the thread as text. False if the thread is gone. */
-static bool read_text(uint32_t tgid, uint32_t tid, const char *file, char *text, size_t size)
-{
-	char path[48];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", tgid, tid, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, text, size - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0;
-}
-
-/* "running", or numbers of which the last two are the stack pointer and the pc (proc(5)). */
-static bool is_at(const struct sleeping_thread *a)
-{
-	char text[256], *last, *before;
-
-	if (!read_text(a->tgid, a->tid, "syscall", text, sizeof(text)))
-		return false;
-	last = strrchr(text, ' ');
-	if (!last)
-		return false;
-	*last = '\0';
-	before = strrchr(text, ' ');
-	return before && strtoull(before, NULL, 16) == a->sp &&
-	       strtoull(last + 1, NULL, 16) == a->pc;
-}
-
-/*
- * The kernel counts a switch before the thread leaves its CPU. So the number is read after the
- * thread was seen asleep: it includes the switch with which the sleep began.
- */
-static bool is_asleep(const struct sleeping_thread *a)
-{
-	static const char voluntary[] = "\nvoluntary_ctxt_switches:",
-			  other[] = "\nnonvoluntary_ctxt_switches:";
-	char text[4096], *n, *m;
-
-	if (!is_at(a))
-		return false;
-	if (!read_text(a->tgid, a->tid, "status", text, sizeof(text)))
-		return false;
-	n = strstr(text, voluntary);
-	m = strstr(text, other);
-	return n && m &&
-	       strtoull(n + strlen(voluntary), NULL, 10) + strtoull(m + strlen(other), NULL, 10) ==
-		       a->switches;
-}
-
-/* ---- its memory ---------------------------------------------------------------------------- */
-
-/* Opens a file of the process in /proc. */
-static int open_of(uint32_t tgid, const char *file)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%u/%s", tgid, file);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-/* How many of the len bytes from addr on lie in anonymous memory, without a gap. */
-static size_t anonymous(uint32_t tgid, uint64_t addr, size_t len)
-{
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), map[PAGES];
-	uint64_t first = addr / page, n = (addr + len - 1) / page - first + 1, own = 0;
-	int fd = open_of(tgid, "pagemap");
-	ssize_t got;
-
-	if (fd < 0)
-		return 0;
-	if (n > PAGES)
-		n = PAGES;
-	got = pread(fd, map, n * sizeof(*map), (off_t)(first * sizeof(*map)));
-	close(fd);
-	while (got >= (ssize_t)((own + 1) * sizeof(*map)) && !(map[own] & PAGE_OF_FILE) &&
-	       map[own] & (PAGE_PRESENT | PAGE_SWAPPED))
-		own++;
-	if (!own)
-		return 0;
-	own = own * page - addr % page;
-	return len < own ? len : own;
-}
-
-static size_t read_memory(uint32_t tgid, uint64_t addr, void *buf, size_t len)
-{
-	int fd = open_of(tgid, "mem");
-	ssize_t got = -1;
-
-	if (fd < 0)
-		return 0;
-	len = anonymous(tgid, addr, len);
-	if (len)
-		got = pread(fd, buf, len, (off_t)addr);
-	close(fd);
-	return got > 0 ? (size_t)got : 0;
-}
 
 /* ---- there, and here ------------------------------------------------------------------ */
 
@@ -138,10 +25,15 @@ _Static_assert(sizeof(struct reading) <= CALL_MAX_BYTES, "one message holds it")
 static int run_reading(void *reading, int none)
 {
 	struct reading *r = reading;
+	struct sleeping_memory m;
 
 	(void)none;
-	r->len = is_at(&r->who) ? (uint32_t)read_memory(r->who.tgid, r->addr, r->data, r->len) : 0;
-	r->is_it = is_asleep(&r->who);
+	sleeping_memory_open(&m, r->who.tgid);
+	r->len = sleeping_is_at(&r->who)
+			 ? (uint32_t)sleeping_memory_read(&m, r->addr, r->data, r->len)
+			 : 0;
+	sleeping_memory_close(&m);
+	r->is_it = sleeping_is_asleep(&r->who);
 	return -1;
 }
 
@@ -184,7 +76,14 @@ _Static_assert(SLEEPING_READ_MAX <= sizeof(((struct wire_copy *)0)->words), "one
 struct queued {
 	uint64_t seen_ns, switches, space, look;
 	uint64_t regs[UNWIND_REGISTERS];
+	uint64_t lock, thread_pointer; /* see struct wire_thread */
+	uint32_t lock_expects;
 	uint32_t tid, tgid, ustack;
+};
+
+/* own: its id in its own PID namespace. */
+struct own_id {
+	uint32_t tgid, own, tid;
 };
 
 struct sleeping_threads {
@@ -192,13 +91,18 @@ struct sleeping_threads {
 	uint32_t n, next;
 	size_t cap;
 	struct queued current; /* returned last */
+	struct sleeping_code *code;
+	struct own_id *ids;
+	size_t n_ids, cap_ids;
+	bool ids_sorted;
 	struct wire_copy copy;
 };
 
 int sleeping_threads_new(struct sleeping_threads **out)
 {
-	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -ENOMEM;
+	struct sleeping_threads *s = *out = calloc(1, sizeof(*s));
+
+	return s ? sleeping_code_new(&s->code) : -ENOMEM;
 }
 
 void sleeping_threads_free(struct sleeping_threads *s)
@@ -206,6 +110,8 @@ void sleeping_threads_free(struct sleeping_threads *s)
 	if (!s)
 		return;
 	free(s->list);
+	free(s->ids);
+	sleeping_code_free(s->code);
 	free(s);
 }
 
@@ -236,10 +142,65 @@ bool sleeping_threads_add(struct sleeping_threads *s, const struct wire_thread *
 		.tid = t->tid,
 		.tgid = t->tgid,
 		.ustack = t->ustack,
+		.lock = t->lock,
+		.thread_pointer = t->thread_pointer,
+		.lock_expects = t->lock_expects,
 	};
 	memcpy(place->regs, t->regs, sizeof(place->regs));
 	return true;
 }
+
+/* ---- who has the lock at which a thread sleeps ------------------------------------------------
+ */
+
+static int by_own_id(const void *pa, const void *pb)
+{
+	const struct own_id *a = pa, *b = pb;
+
+	if (a->tgid != b->tgid)
+		return a->tgid < b->tgid ? -1 : 1;
+	return a->own < b->own ? -1 : a->own > b->own;
+}
+
+void sleeping_threads_note(struct sleeping_threads *s, const struct wire_thread *t)
+{
+	if (t->own_tid && GROW(s->ids, s->n_ids, s->cap_ids))
+		s->ids[s->n_ids++] = (struct own_id) { t->tgid, t->own_tid, t->tid };
+	s->ids_sorted = false;
+}
+
+/* The thread that was returned last. */
+static struct sleeping_thread current(const struct sleeping_threads *s)
+{
+	const struct queued *t = &s->current;
+
+	return (struct sleeping_thread) { t->tgid, t->tid, t->regs[UNWIND_SP], t->regs[UNWIND_PC],
+					  t->switches };
+}
+
+uint32_t sleeping_threads_holder(struct sleeping_threads *s)
+{
+	const struct queued *t = &s->current;
+	struct sleeping_thread who = current(s);
+	const struct own_id *id;
+	uint32_t words[WIRE_LOCK_WORDS];
+	struct own_id key = { .tgid = t->tgid };
+
+	if (!t->lock || sleeping_thread_read(&who, t->lock + WIRE_LOCK_WORDS_AT, words,
+					     sizeof(words)) < sizeof(words))
+		return 0;
+	key.own = wire_lock_owner(t->lock_expects, words);
+	if (!key.own || !s->n_ids)
+		return 0;
+	if (!s->ids_sorted)
+		qsort(s->ids, s->n_ids, sizeof(*s->ids), by_own_id);
+	s->ids_sorted = true;
+	id = bsearch(&key, s->ids, s->n_ids, sizeof(key), by_own_id);
+	return id ? id->tid : 0;
+}
+
+/* ---- one after another ------------------------------------------------------------------------
+ */
 
 bool sleeping_threads_put_back(struct sleeping_threads *s)
 {
@@ -281,11 +242,12 @@ const struct wire_copy *sleeping_threads_next(struct sleeping_threads *s, bool r
 	c->look = t->look;
 	c->registers = 1;
 	c->len = 0;
+	c->n_code = 0;
 	c->base = c->sp & ~7ull;
 	memcpy(c->regs, t->regs, sizeof(t->regs));
 	c->frames[0] = t->regs[UNWIND_PC];
 	if (read) {
-		struct sleeping_thread who = { c->tgid, c->tid, c->sp, c->frames[0], c->switches };
+		struct sleeping_thread who = current(s);
 		size_t got;
 
 		if (read_sleeping(&who, c->base, c->words, SLEEPING_READ_MAX, &got) &&
@@ -294,4 +256,12 @@ const struct wire_copy *sleeping_threads_next(struct sleeping_threads *s, bool r
 		c->len = (uint32_t)got;
 	}
 	return c;
+}
+
+int sleeping_threads_code(struct sleeping_threads *s, const struct wire_interpreter *in,
+			  sleeping_code_fn fn, void *ctx)
+{
+	struct sleeping_thread who = current(s);
+
+	return sleeping_code_find(s->code, &who, s->current.thread_pointer, in, &s->copy, fn, ctx);
 }

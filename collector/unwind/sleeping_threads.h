@@ -18,19 +18,8 @@
 #include <linux/types.h>
 
 #include "chainwire.h"
-
-/* A thread in a system call: its stack pointer and its pc there. */
-struct sleeping_thread {
-	uint32_t tgid, tid;
-	uint64_t sp, pc;
-	/*
-	 * Context switches that it had made when it was off its CPU: with the same number it has
-	 * not run since, and come back to where it was.
-	 */
-	uint64_t switches;
-};
-
-#define SLEEPING_READ_MAX (16u << 10)
+#include "sleeping_code.h"
+#include "sleeping_memory.h"
 
 /*
  * Reads up to len bytes, at most SLEEPING_READ_MAX, from addr on of the memory of a thread that
@@ -48,6 +37,11 @@ void sleeping_threads_free(struct sleeping_threads *s);
 
 /* Adds a thread that has a user stack. False: the queue is full, or out of memory. */
 bool sleeping_threads_add(struct sleeping_threads *s, const struct wire_thread *t);
+/*
+ * Notes how the program of a thread, asleep or not, calls it: in its own PID namespace. Forgotten
+ * when the queue is empty.
+ */
+void sleeping_threads_note(struct sleeping_threads *s, const struct wire_thread *t);
 /* Threads that sleeping_threads_next() has not returned yet. */
 uint32_t sleeping_threads_left(const struct sleeping_threads *s);
 
@@ -57,6 +51,18 @@ uint32_t sleeping_threads_left(const struct sleeping_threads *s);
  * answer in time, as on a busy machine, and it is queued again.
  */
 const struct wire_copy *sleeping_threads_next(struct sleeping_threads *s, bool read);
+/*
+ * Adds to the record that sleeping_threads_next() returned last the frames of interpreted code that
+ * the thread has, if it can be read; its process has that interpreter. Returns as
+ * sleeping_code_find().
+ */
+int sleeping_threads_code(struct sleeping_threads *s, const struct wire_interpreter *in,
+			  sleeping_code_fn fn, void *ctx);
+/*
+ * The thread (tid) that has the lock at which the one sleeps that sleeping_threads_next() returned
+ * last, as the lock itself says. 0: it is at no such lock, or that is not known.
+ */
+uint32_t sleeping_threads_holder(struct sleeping_threads *s);
 /*
  * Queues the thread again that sleeping_threads_next() returned last. False: the queue is full, or
  * out of memory.

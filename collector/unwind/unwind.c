@@ -244,7 +244,7 @@ static bool step_by_frame_pointer(struct walk *w)
 	w->has_guessed = true;
 	leave_frame(w, fp + FP_FRAME);
 	w->regs[UNWIND_FP] = caller;
-	w->sp_lost = UNWIND_HAS_LINK; /* see chainwire.h */
+	w->sp_lost = UNWIND_HAS_LINK; /* see chainwire_stacks.h */
 	return push(w, ret, true);
 }
 
@@ -398,6 +398,10 @@ int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 	w.space = symbolizer_space(u->sym, c->tgid, c->r.time_ns);
 	while (step(&w))
 		;
+	out->n_code = c->n_code <= WIRE_CODE_FRAMES ? (uint32_t)c->n_code : 0;
+	out->eval_start = c->eval_start;
+	out->eval_end = c->eval_end;
+	memcpy(out->frames + out->n, c->code, out->n_code * sizeof(c->code[0]));
 	if (w.has_guessed && out->end == WIRE_END_WHOLE)
 		out->end = WIRE_END_GUESSED;
 	u->stacks += !w.is_late;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unwind.h - completes the user stacks that the BPF side could not unwind (include/chainwire.h
- * explains how), from the registers and the piece of stack that it sent. The rules come from the
- * files that the symbolizer knows. Recently used rules are kept in a table of fixed size, the call
- * frame information of a bounded number of files.
+ * unwind.h - completes the user stacks that the BPF side could not unwind
+ * (include/chainwire_stacks.h explains how), from the registers and the piece of stack that it
+ * sent. The rules come from the files that the symbolizer knows. Recently used rules are kept in a
+ * table of fixed size, the call frame information of a bounded number of files.
  */
 #pragma once
 

@@ -6,7 +6,7 @@ set -u
 O=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$0")" || exit 2
 passed=0 failed='' skipped=''
-for example in ${EXAMPLES:-postgres workers pipeline loopback jobserver shop}; do
+for example in ${EXAMPLES:-postgres workers pipeline loopback jobserver shop languages}; do
 	printf '\n======== %s: %s\n' "$example" "$(sed -n '3s/^# //p' "$example.sh")"
 	timeout 180 sh "$example.sh" "$O"
 	case $? in

@@ -159,9 +159,10 @@ static void attribute_disk(const struct attribution *a, const struct chain_piece
 
 	if (issued_ns)
 		attribute_interrupt(a, p->node, p->end, p->wait, DISK_QUEUED,
-				    queued_to_ns - p->from_ns);
+				    (queued_to_ns - p->from_ns) * (uint64_t)p->count);
 	attribute_interrupt(a, p->node, p->end, p->wait, issued_ns ? DISK_DEVICE : DISK_WHOLE,
-			    p->to_ns - (issued_ns ? queued_to_ns : p->from_ns));
+			    (p->to_ns - (issued_ns ? queued_to_ns : p->from_ns)) *
+				    (uint64_t)p->count);
 }
 
 void attribute_piece(const struct attribution *a, const struct chain_piece *p)
@@ -170,12 +171,15 @@ void attribute_piece(const struct attribution *a, const struct chain_piece *p)
 
 	if (p->from_ns >= p->to_ns || !ns)
 		return;
+	if (a->to.piece)
+		a->to.piece(a->to.arg, p);
 	switch (p->end) {
 	case CHAIN_DISK:
 		attribute_disk(a, p);
 		return;
 	case CHAIN_NETWORK:
-		attribute_interrupt(a, p->node, p->end, p->wait, DISK_WHOLE, ns);
+		attribute_interrupt(a, p->node, p->end, p->wait, DISK_WHOLE,
+				    ns * (uint64_t)p->count);
 		return;
 	case CHAIN_RUNNABLE:
 	case CHAIN_PREEMPTED:

@@ -79,6 +79,8 @@ struct amount_key {
 	uint32_t value;
 };
 
+struct chain_piece;
+
 struct chain_sink {
 	void *arg;
 	/*
@@ -92,6 +94,11 @@ struct chain_sink {
 	 * chain_batch.h. NULL: not asked for.
 	 */
 	void (*window)(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns);
+	/*
+	 * The amounts up to the next call are those of this piece; NULL: of many, where running
+	 * totals are used. The sums of chain_batch.h do not call it. NULL: not asked for.
+	 */
+	void (*piece)(void *arg, const struct chain_piece *p);
 };
 
 /* ---- pieces --------------------------------------------------------------------------------- */

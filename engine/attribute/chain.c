@@ -7,6 +7,7 @@
 
 #include "queued_windows.h"
 #include "running_totals.h"
+#include "sleep_ends.h"
 
 /* Of the way from a wait to what explains it. */
 struct walk {
@@ -14,6 +15,11 @@ struct walk {
 	struct attribution attribution; /* to the user; while totals are built to these */
 	uint32_t hops; /* links so far, which have a bound of their own: see hop() */
 	int64_t count; /* how many equal waits are explained */
+	/*
+	 * It is explained why a process ended, during which one of the chain's threads may have
+	 * run: so chains may end in CHAIN_LOOP, of which totals know nothing.
+	 */
+	bool past_end;
 };
 
 /* A window of a waker's time, and what is in pieces so far. */
@@ -41,7 +47,7 @@ int chains_init(struct chains *c, const struct timelines *tl, const struct optio
 	if (!err)
 		err = chain_links_init(c);
 	if (!err)
-		err = event_loops_new(&c->loops, tl);
+		err = event_loops_new(&c->loops, tl, c->kernel);
 	if (!err)
 		err = attribution_init(&c->attribution, tl, o, user->sink, user->wants,
 				       user->cpu_holders);
@@ -203,15 +209,17 @@ static void follow(struct walk *k, uint32_t node, const struct wait *woke, struc
 {
 	const struct chains *c = k->chains;
 	const struct thread *th = timelines_thread(c->timelines, waker->thread);
-	uint64_t alive_from = sooner(later(from_ns, th->begin_ns), to_ns);
+	const struct wait *end = sleep_ends_of_process(c->timelines, c->kernel, woke);
+	const struct wait *birth = end ? end : thread_birth(th);
+	uint64_t alive_from = sooner(later(from_ns, end ? end->wake_ns : th->begin_ns), to_ns);
 	uint64_t alive_to = later(sooner(to_ns, th->end_ns), alive_from);
-	struct waker_window win = { .node = node, .from_ns = from_ns, .to_ns = to_ns };
+	struct waker_window win = { .node = node, .from_ns = alive_from, .to_ns = to_ns };
 	struct chain_piece p = { node, CHAIN_UNKNOWN, waker->thread, NULL, alive_to, to_ns, 0, 0 };
-	const struct wait *birth = thread_birth(th);
+	bool past_end = k->past_end;
 	uint32_t i;
 
 	if (k->attribution.to.window)
-		k->attribution.to.window(k->attribution.to.arg, node, waker->thread, from_ns,
+		k->attribution.to.window(k->attribution.to.arg, node, waker->thread, alive_from,
 					 to_ns);
 	if (woke->flags & WAIT_WAKER_RAN) {
 		put_ran(k, node, woke, from_ns, to_ns);
@@ -226,19 +234,22 @@ static void follow(struct walk *k, uint32_t node, const struct wait *woke, struc
 		i++;
 	if (c->loops)
 		i = take_answering(k, &win, by, i, links_left, waker);
-	if (i >= c->long_window && th->waits[i - c->long_window].in_ns > from_ns)
-		take_many(k, &win, th, thread_position(th, from_ns), i, links_left, waker);
+	if (!k->past_end && i >= c->long_window && th->waits[i - c->long_window].in_ns > alive_from)
+		take_many(k, &win, th, thread_position(th, alive_from), i, links_left, waker);
 	else
-		while (i-- > 0 && th->waits[i].in_ns > from_ns)
+		while (i-- > 0 && th->waits[i].in_ns > alive_from)
 			take(k, &win, &th->waits[i], &th->waits[i], links_left, waker);
 	put(k, p);
 	p.from_ns = from_ns;
 	p.to_ns = alive_from;
-	if (!birth)
+	if (!birth) {
 		put(k, p);
-	else if (alive_from > from_ns)
+	} else if (alive_from > from_ns) {
+		k->past_end |= end != NULL;
 		explain(k, node, birth, waking_of(c, birth), from_ns, alive_from, links_left,
 			waker);
+		k->past_end = past_end;
+	}
 	p.end = CHAIN_RUNNING;
 	p.from_ns = alive_from;
 	p.to_ns = alive_to;
@@ -428,8 +439,8 @@ static void waker_totals_free(struct waker_totals *t)
 	pair_table_free(&t->grafted);
 }
 
-/* A parent that is none: below it are the roots of relative chains. */
-#define NO_NODE UINT32_MAX
+/* The label of the node below which all relative chains are: it is no head's and no link's. */
+#define RELATIVE UINT32_MAX
 /* Totals are built up to here only, so that no chain in them is cut by the bound of hops. */
 #define BUILD_HOPS_MAX (OPTIONS_DEPTH_MAX / 10)
 
@@ -457,10 +468,10 @@ static void build(const struct walk *by, struct running_totals *t, uint32_t root
 	const struct chain_member nobody = { THREAD_NONE, NULL };
 	const struct chain_member waker = { thread, &nobody };
 	struct totals_sink to = { t, &c->totals.keys };
-	struct walk k = { c, c->attribution, by->hops, 1 };
+	struct walk k = { c, c->attribution, by->hops, 1, false };
 	uint32_t block = c->intervals_per_block;
 
-	k.attribution.to = (struct chain_sink) { &to, add_to_totals, NULL };
+	k.attribution.to = (struct chain_sink) { .arg = &to, .add = add_to_totals };
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		struct waker_window w = { .node = root,
 					  .from_ns = th->waits[i].out_ns,
@@ -501,6 +512,8 @@ static uint64_t add_blocks(struct walk *k, const struct running_totals *t, uint3
 	struct chains *c = k->chains;
 	uint64_t sum = 0;
 
+	if (k->attribution.to.piece)
+		k->attribution.to.piece(k->attribution.to.arg, NULL);
 	for (uint32_t id = 1; id <= t->table.keys.n; id++) {
 		uint64_t amount = totals_between(t, id, from, to);
 		struct pair at = t->table.keys.at[id];
@@ -569,12 +582,12 @@ static uint64_t take_totals(struct walk *k, uint32_t node, uint32_t thread, uint
 	struct waker_entry *e;
 
 	*from = *to = end;
+	root = chains_head(c, RELATIVE);
 	/* What follows a link may repeat it. */
-	root = chains_link_node(c, NO_NODE, c->user.identity ? c->nodes.at[node].b : NO_NODE);
-	if (!root) {
-		c->out_of_memory = true;
+	if (root && c->user.identity)
+		root = chains_link_node(c, root, c->nodes.at[node].b);
+	if (!root)
 		return 0;
-	}
 	e = totals_of(k, root, thread, links_left, end - first);
 	if (!e || from_block >= to_block ||
 	    (uint64_t)c->intervals_per_chain * e->totals.table.keys.n > end - first)
@@ -603,7 +616,7 @@ void chains_free(struct chains *c)
 void chains_explain(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
 		    uint64_t from_ns, uint64_t to_ns)
 {
-	struct walk k = { c, c->attribution, 0, 1 };
+	struct walk k = { c, c->attribution, 0, 1, false };
 	struct chain_member members[OPTIONS_DEPTH_MAX + 1];
 
 	members[0] = (struct chain_member) { thread, NULL };
@@ -623,7 +636,7 @@ void chains_follow(struct chains *c, uint32_t node, const struct wait *w, struct
 	const struct chain_member nobody = { THREAD_NONE, NULL };
 	const struct chain_member waker = { w->waker, &nobody };
 	uint32_t counted = c->user.identity ? chains_links(c, node) : links;
-	struct walk k = { c, c->attribution, links, count };
+	struct walk k = { c, c->attribution, links, count, false };
 
 	follow(&k, node, w, by, from_ns, w->wake_ns, c->depth - counted, &waker);
 }

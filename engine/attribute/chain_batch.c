@@ -7,6 +7,7 @@
 
 #include "common/lower_bound.h"
 #include "queued_windows.h"
+#include "sleep_ends.h"
 
 /* The most windows of a level that are collected before they are swept: these fit into a cache. */
 #define LEVEL_MAX 32768u
@@ -154,9 +155,12 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 		add_ran(c, node, w, from_ns, count);
 		return;
 	}
-	/* What a sleep goes on in depends on the waking: such windows are not alike. They are rare.
+	/*
+	 * What a sleep goes on in depends on the waking, and so does what the end of a process
+	 * explains: such windows are not alike. They are rare.
 	 */
-	if (c->loops && event_loops_go_on(c->loops, c->timelines, w->waker, by, from_ns)) {
+	if ((c->loops && event_loops_go_on(c->loops, c->timelines, w->waker, by, from_ns)) ||
+	    sleep_ends_of_process(c->timelines, c->kernel, w)) {
 		chains_follow(c, node, w, by, from_ns, level, count);
 		return;
 	}

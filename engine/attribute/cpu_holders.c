@@ -36,6 +36,8 @@ const char *cpu_holder_text(uint32_t who)
 		return "[interrupts]";
 	case HOLDER_STEAL:
 		return "[steal]";
+	case HOLDER_RECORDER:
+		return "[recorder]";
 	default:
 		return NULL;
 	}
@@ -58,6 +60,8 @@ static uint32_t who_of(const struct timelines *tl, const struct change *c)
 {
 	if (c->to == THREAD_NONE)
 		return HOLDER_UNKNOWN;
+	if (c->to == CPU_RAN_RECORDER)
+		return HOLDER_RECORDER;
 	return c->to == THREAD_IDLE ? HOLDER_IDLE : timelines_name(tl, c->to, c->from_ns);
 }
 
@@ -162,11 +166,16 @@ struct share {
 	void *arg;
 };
 
+static bool is_thread(uint32_t who)
+{
+	return who < HOLDER_NAMES || who == HOLDER_RECORDER;
+}
+
 static void give(const struct share *s, uint32_t who, uint64_t ns)
 {
 	if (who == HOLDER_IDLE && s->throttled)
 		who = HOLDER_THROTTLED;
-	if (who < HOLDER_NAMES && s->still)
+	if (is_thread(who) && s->still)
 		who = HOLDER_STILL;
 	if (ns)
 		s->fn(s->arg, who, ns);
@@ -176,7 +185,7 @@ static void give(const struct share *s, uint32_t who, uint64_t ns)
 static void give_time(const struct share *s, uint32_t cpu, uint32_t who, uint64_t from_ns,
 		      uint64_t to_ns)
 {
-	struct had had = had_in(s->ran, who, s->still && who < HOLDER_NAMES, cpu, from_ns, to_ns);
+	struct had had = had_in(s->ran, who, s->still && is_thread(who), cpu, from_ns, to_ns);
 
 	give(s, who, had.own);
 	give(s, HOLDER_INTERRUPTS, had.interrupts);

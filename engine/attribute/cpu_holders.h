@@ -15,11 +15,12 @@
 #define HOLDER_STILL (UINT32_MAX - 3)	   /* nobody: the whole machine stood still */
 #define HOLDER_INTERRUPTS (UINT32_MAX - 4) /* interrupts and softirqs, see cpu_holders_new() */
 #define HOLDER_STEAL (UINT32_MAX - 5)	   /* a hypervisor, likewise */
-#define HOLDER_NAMES (UINT32_MAX - 5)	   /* names are below */
+#define HOLDER_RECORDER (UINT32_MAX - 6)   /* the recorder's own threads */
+#define HOLDER_NAMES (UINT32_MAX - 6)	   /* names are below */
 
 /*
- * "[idle CPU]", "[throttled]", "[no events]", "[interrupts]", "[steal]"; NULL: a name, or not
- * known.
+ * "[idle CPU]", "[throttled]", "[no events]", "[interrupts]", "[steal]", "[recorder]"; NULL: a
+ * name, or not known.
  */
 const char *cpu_holder_text(uint32_t who);
 /* A sums_text_fn: a name cleaned, or cpu_holder_text(). */

@@ -7,8 +7,12 @@
 
 #include "common/lower_bound.h"
 
+/* Less than this may a thread run between a sleep that its timer ended and the next one. */
+#define RAN_BETWEEN_NS 1000000u
+
 struct event_loops {
 	const struct timelines *timelines;
+	struct kernel_stacks *kernel;
 	bool in_loop[]; /* by stack pair: a thread with that off-CPU stack is in an event loop */
 };
 
@@ -22,7 +26,8 @@ static bool is_loop(const char *class)
 	return false;
 }
 
-int event_loops_new(struct event_loops **out, const struct timelines *tl)
+int event_loops_new(struct event_loops **out, const struct timelines *tl,
+		    struct kernel_stacks *kernel)
 {
 	const struct trace *t = timelines_trace(tl);
 	uint32_t end = timelines_pairs_end(tl);
@@ -38,6 +43,7 @@ int event_loops_new(struct event_loops **out, const struct timelines *tl)
 	if (!e)
 		return -ENOMEM;
 	e->timelines = tl;
+	e->kernel = kernel;
 	for (uint32_t i = 1; i < end; i++) {
 		const struct trace_object *o = trace_object(t, timelines_pair(tl, i).object);
 
@@ -99,6 +105,41 @@ static bool other_came(const struct loop_walk *l, const struct wait *w)
 	return false;
 }
 
+static bool has_waker(const struct wait *w)
+{
+	return w->waker != THREAD_NONE && !(w->flags & WAIT_NOT_WOKEN);
+}
+
+static struct waker_context context_of(const struct loop_walk *l, const struct wait *w)
+{
+	const struct event_loops *e = l->loops;
+
+	return waker_context(e->kernel, timelines_pair(e->timelines, w->waker_stack).kstack,
+			     w->waker == THREAD_IDLE);
+}
+
+/*
+ * Whether a timer ended w, the interval at i, and the waker had little to do then: it woke nobody,
+ * and hardly ran until the next sleep, in its event loop, which a thread ended.
+ */
+static bool timer_was_idle(const struct loop_walk *l, const struct wait *w)
+{
+	const struct wait *next = w + 1, *last = l->thread->waits + l->later_i;
+	struct waker_context context;
+	uint64_t ran_ns = 0;
+
+	if (!has_waker(w) || !has_waker(l->later))
+		return false;
+	for (; next < last && next->kind == WAIT_PREEMPTED; next++)
+		ran_ns += next->out_ns - next[-1].in_ns;
+	ran_ns += next->out_ns - next[-1].in_ns;
+	if (next != last || ran_ns >= RAN_BETWEEN_NS || next->woke_before)
+		return false;
+	context = context_of(l, w);
+	return context.interrupt && context.source == IRQ_TIMER &&
+	       !context_of(l, l->later).interrupt;
+}
+
 bool loop_walk_back(struct loop_walk *l)
 {
 	const struct wait *w;
@@ -108,9 +149,10 @@ bool loop_walk_back(struct loop_walk *l)
 	w = l->ended = &l->thread->waits[--l->i];
 	if (w->kind != WAIT_SLEEP || !l->loops->in_loop[w->stack])
 		return true;
-	if (l->later && other_came(l, w))
+	if (l->later && (other_came(l, w) || timer_was_idle(l, w)))
 		l->ended = l->later;
 	l->later = l->ended;
+	l->later_i = l->i;
 	return true;
 }
 

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * event_loops.h - a thread that answers a request and sleeps in its event loop meanwhile waits on,
- * although another request ends the sleep (chain-semantics, section 14).
+ * although another request or a timer ends the sleep (chain-semantics, section 14).
  */
 #pragma once
 
 #include "timeline/timeline.h"
+#include "words/kernel_stacks.h"
 
 struct event_loops;
 
 /*
  * *out is NULL if nothing can go on: without requests, or threads in event loops. 0 or -ENOMEM. To
- * be freed with event_loops_free(). tl must outlive it.
+ * be freed with event_loops_free(). tl and kernel must outlive it.
  */
-int event_loops_new(struct event_loops **out, const struct timelines *tl);
+int event_loops_new(struct event_loops **out, const struct timelines *tl,
+		    struct kernel_stacks *kernel);
 void event_loops_free(struct event_loops *e);
 
 /* A waking, or an answer; at 0 something else, before which nothing goes on. */
@@ -32,6 +34,7 @@ struct loop_walk {
 	const struct wait
 		*ended; /* the sleep whose end explains that at i: itself, or a later one */
 	const struct wait *later; /* likewise for the sleep in an event loop that is the next one */
+	uint32_t later_i;	  /* which that is */
 };
 
 /* e may be NULL. */

@@ -3,300 +3,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/compare.h"
 #include "common/grow.h"
-#include "common/intern.h"
 #include "common/lower_bound.h"
-#include "words/kernel_stacks.h"
+#include "tries.h"
 
-/* Less than this may a thread run between two sleeps of a row. */
-#define RAN_BETWEEN_NS 1000000u
-
-/* A sleep that its timer ends is a try for a lock if it lasts less than this; else it is a pause.
- */
-#define TRY_NS 20000000u
-
-/* A lock of which only is known that it is one. */
-#define SOME_LOCK UINT32_MAX
-
-/*
- * A short sleep at a lock that a timer ended, or a later one of the same row: of sleeps at locks
- * between which the thread did nothing else.
- */
-struct
-try {
-	uint32_t thread, sleep; /* number of the thread's off-CPU interval */
-	uint32_t lock;
-	bool timed;	  /* a timer ended it, soon */
-	bool more;	  /* the one behind it is the next sleep of the row */
-	bool not_known;	  /* what the thread did next */
-	bool woke;	  /* before its next sleep it was current in a waking */
-	bool interrupted; /* that of an interrupt */
-	size_t last;	  /* of the row */
-	/* What explains it: the sleep that the releasing waking ended; NULL: its own end. */
-	const struct wait *until;
-};
-
-/* A sleep at a lock that a thread ended, or of which that is not known. */
-struct lock_end {
-	const struct wait *wait;
-	uint64_t begin_ns; /* of the thread's life */
-	uint32_t lock, tid;
-	bool known;
-};
-
-struct tries {
-	struct timelines *timelines;
-	struct kernel_stacks *kernel;
-	uint32_t *lock_of; /* by stack pair: a thread with that off-CPU stack is at this lock */
-	uint32_t n_locks;
-	bool *tried;	/* by lock: there are tries */
-	struct try *at; /* by thread, then sleep */
-	size_t n, cap;
-	uint32_t *first;	/* by thread: where its tries begin; NULL: nobody woke anybody */
-	struct lock_end *ended; /* by lock, then time */
-	size_t n_ended, cap_ended;
-	uint64_t *lossy_until; /* by loss: when all up to this one were over */
-	/* When a thread was heard of again of which a loss had hidden what it slept for. */
-	uint64_t *heard_ns;
-	size_t n_heard, cap_heard;
-};
-
-static struct waker_context context_of(const struct tries *t, const struct wait *w)
-{
-	return waker_context(t->kernel, timelines_pair(t->timelines, w->waker_stack).kstack,
-			     w->waker == THREAD_IDLE);
-}
-
-static bool by_timer(const struct tries *t, const struct wait *w)
-{
-	struct waker_context context;
-
-	if (w->flags & WAIT_NOT_WOKEN || w->waker == THREAD_NONE)
-		return false;
-	context = context_of(t, w);
-	return context.interrupt && context.source == IRQ_TIMER;
-}
-
-/* ---- locks ---------------------------------------------------------------------------------- */
-
-/*
- * The lock at an address, "17:lib.so+0x40c4". A condition variable of the GNU C library has two
- * words, by turns for those who wait: in the same 8 bytes, so they count as one.
- */
-static uint32_t lock_id(struct intern *locks, const char *name)
-{
-	size_t len = strlen(name);
-	const char *number = strrchr(name, 'x');
-	char *copy;
-	uint32_t id;
-
-	if (!len)
-		return SOME_LOCK;
-	copy = strdup(name);
-	if (!copy)
-		return 0;
-	if (number && number > name && number[-1] == '0' && number[1] &&
-	    strspn(number + 1, "0123456789abcdef") == strlen(number + 1)) {
-		char *digit = &copy[len - 1];
-
-		if (strchr("4567", *digit))
-			*digit = (char)(*digit - 4);
-		else if (strchr("cdef", *digit))
-			*digit = "89ab"[*digit - 'c'];
-	}
-	id = intern_id(locks, copy, len, NULL);
-	free(copy);
-	return id;
-}
-
-/* Which stack pairs are at which lock. 0 or -ENOMEM. */
-static int find_locks(struct tries *t)
-{
-	const struct trace *trace = timelines_trace(t->timelines);
-	uint32_t end = timelines_pairs_end(t->timelines);
-	struct intern locks = { .n = 0 };
-	int err = 0;
-
-	t->lock_of = calloc(end, sizeof(*t->lock_of));
-	if (!t->lock_of)
-		return -ENOMEM;
-	for (uint32_t i = 1; i < end && !err; i++) {
-		const struct trace_object *o =
-			trace_object(trace, timelines_pair(t->timelines, i).object);
-
-		if (!o || strcmp(trace_string(trace, o->class), "futex"))
-			continue;
-		t->lock_of[i] = lock_id(&locks, trace_string(trace, o->name));
-		err = t->lock_of[i] ? 0 : -ENOMEM;
-	}
-	t->n_locks = locks.n;
-	intern_free(&locks);
-	return err;
-}
-
-/* ---- rows ----------------------------------------------------------------------------------- */
-
-static int find_losses(struct tries *t)
-{
-	size_t n;
-	const struct trace_loss *at = trace_losses(timelines_trace(t->timelines), &n);
-
-	t->lossy_until = malloc((n + 1) * sizeof(*t->lossy_until));
-	for (size_t i = 0; t->lossy_until && i < n; i++) {
-		uint64_t before = i ? t->lossy_until[i - 1] : 0;
-
-		t->lossy_until[i] = at[i].last_ns > before ? at[i].last_ns : before;
-	}
-	return t->lossy_until ? 0 : -ENOMEM;
-}
-
-/* Whether events of that time may be missing, of any CPU. */
-static bool is_lossy(const struct tries *t, uint64_t from_ns, uint64_t to_ns)
-{
-	size_t n, before;
-	const struct trace_loss *at = trace_losses(timelines_trace(t->timelines), &n);
-
-	before = LOWER_BOUND(i, n, at[i].first_ns <= to_ns);
-	return before && t->lossy_until[before - 1] >= from_ns;
-}
-
-/* What the thread does after a sleep: whether the row has more, or that is not known. */
-static void find_next(const struct tries *t, const struct thread *th, struct try *p)
-{
-	uint64_t ran_ns = 0;
-	bool lossy = false;
-
-	for (uint32_t i = p->sleep + 1; i < th->n_waits; i++) {
-		const struct wait *w = &th->waits[i];
-
-		ran_ns += w->out_ns - w[-1].in_ns;
-		if (ran_ns >= RAN_BETWEEN_NS)
-			return;
-		lossy |= is_lossy(t, w[-1].in_ns, w->out_ns);
-		if (w->kind == WAIT_PREEMPTED)
-			continue;
-		p->not_known = w->kind == WAIT_UNKNOWN || (lossy && t->lock_of[w->stack]);
-		p->more = w->kind == WAIT_SLEEP && t->lock_of[w->stack] && !lossy;
-		p->woke = w->kind == WAIT_SLEEP && w->woke_before;
-		return;
-	}
-}
-
-static int find_threads_rows(struct tries *t, uint32_t thread)
-{
-	const struct thread *th = timelines_thread(t->timelines, thread);
-	bool in_row = false;
-
-	for (uint32_t i = 0; i < th->n_waits; i++) {
-		const struct wait *w = &th->waits[i];
-		uint32_t lock = w->kind == WAIT_SLEEP ? t->lock_of[w->stack] : 0;
-		struct try *p;
-		bool timed;
-
-		if (!lock)
-			continue;
-		timed = lock != SOME_LOCK && w->wake_ns - w->out_ns < TRY_NS && by_timer(t, w);
-		if (!timed && !in_row)
-			continue;
-		if (!GROW(t->at, t->n, t->cap))
-			return -ENOMEM;
-		p = &t->at[t->n++];
-		*p = (struct try) { .thread = thread, .sleep = i, .lock = lock, .timed = timed };
-		find_next(t, th, p);
-		in_row = p->more;
-		if (timed)
-			t->tried[lock] = true;
-	}
-	return 0;
-}
-
-static int find_rows(struct tries *t)
-{
-	int err = find_losses(t);
-
-	t->tried = calloc((size_t)t->n_locks + 1, sizeof(*t->tried));
-	if (!t->tried)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < timelines_threads(t->timelines) && !err; i++)
-		err = find_threads_rows(t, i);
-	return err;
-}
-
-/* ---- wakings between two sleeps ---------------------------------------------------------------
- */
-
-static int find_threads_tries(struct tries *t)
-{
-	uint32_t n = timelines_threads(t->timelines);
-	size_t at = 0;
-	bool any = false;
-
-	for (size_t i = 0; i < t->n && !any; i++)
-		any = t->at[i].woke;
-	if (!any)
-		return 0;
-	t->first = malloc(((size_t)n + 1) * sizeof(*t->first));
-	if (!t->first)
-		return -ENOMEM;
-	for (uint32_t thread = 0; thread <= n; thread++) {
-		while (at < t->n && t->at[at].thread < thread)
-			at++;
-		t->first[thread] = (uint32_t)at;
-	}
-	return 0;
-}
-
-/* w was ended by a thread, or by an interrupt of it, perhaps between two sleeps of a row. */
-static void note_waking(struct tries *t, const struct wait *w)
-{
-	const struct thread *th = timelines_thread(t->timelines, w->waker);
-	struct try *first = t->at + t->first[w->waker];
-	size_t n = t->first[w->waker + 1] - t->first[w->waker], i;
-
-	i = LOWER_BOUND(k, n, th->waits[first[k].sleep].wake_ns <= w->wake_ns);
-	while (i-- > 0) {
-		const struct wait *sleep = &th->waits[first[i].sleep];
-		uint32_t next = first[i].sleep + 1;
-
-		while (next < th->n_waits && th->waits[next].kind == WAIT_PREEMPTED)
-			next++;
-		if (first[i].woke && th->waits[next].out_ns >= w->wake_ns) {
-			if (context_of(t, w).interrupt)
-				first[i].interrupted = true;
-			else
-				first[i].more = first[i].not_known = false;
-		}
-		/* All before that are over before the sleep. */
-		if (sleep->out_ns < w->wake_ns)
-			break;
-	}
-}
-
-/* A thread that wakes, or starts, somebody between two sleeps does not only wait. */
-static void part_busy_rows(struct tries *t)
-{
-	for (uint32_t thread = 0; t->first && thread < timelines_threads(t->timelines); thread++) {
-		const struct thread *th = timelines_thread(t->timelines, thread);
-
-		for (uint32_t i = 0; i < th->n_waits; i++) {
-			const struct wait *w = &th->waits[i];
-
-			if (w->waker < THREAD_IDLE && t->first[w->waker] < t->first[w->waker + 1])
-				note_waking(t, w);
-		}
-	}
-	for (struct try *p = t->at; p < t->at + t->n; p++)
-		if (p->more && p->woke && !p->interrupted) {
-			p->more = false;
-			p->not_known = true;
-		}
-}
-
-/* ---- what explains a try ----------------------------------------------------------------------
- */
+/* ---- what explains a try --------------------------------------------------------------------- */
 
 static int by_lock_and_time(const void *pa, const void *pb)
 {
@@ -316,7 +29,7 @@ static bool is_end(const struct tries *t, const struct wait *w, bool *known)
 	*known = w->waker != THREAD_NONE;
 	if (w->flags & WAIT_NOT_WOKEN || w->waker == THREAD_IDLE)
 		return false;
-	return !*known || (w->wake_ns > w->out_ns && !context_of(t, w).interrupt);
+	return !*known || (w->wake_ns > w->out_ns && !tries_context(t, w).interrupt);
 }
 
 static int by_time(const void *pa, const void *pb)
@@ -326,18 +39,21 @@ static int by_time(const void *pa, const void *pb)
 	return compare_numbers(*a, *b);
 }
 
-/* If the i-th interval is the last of unknown time in which events were lost, its end. */
+/*
+ * If the i-th interval is the last of unknown time in which events were lost, or the last before a
+ * waking in it, its end.
+ */
 static int add_heard(struct tries *t, const struct thread *th, uint32_t i)
 {
 	const struct wait *w = &th->waits[i];
 	uint64_t out_ns = w->out_ns, in_ns = w->in_ns;
 
-	if (in_ns == th->end_ns ||
-	    (i + 1 < th->n_waits && w[1].kind == WAIT_UNKNOWN && w[1].out_ns == in_ns))
+	if (in_ns == th->end_ns || (i + 1 < th->n_waits && w[1].kind == WAIT_UNKNOWN &&
+				    w[1].out_ns == in_ns && !w[1].woke_before))
 		return 0;
 	while (i-- > 0 && (--w)->kind == WAIT_UNKNOWN && w->in_ns == out_ns)
 		out_ns = w->out_ns;
-	if (!is_lossy(t, out_ns, in_ns))
+	if (!tries_is_lossy(t, out_ns, in_ns))
 		return 0;
 	if (!GROW(t->heard_ns, t->n_heard, t->cap_heard))
 		return -ENOMEM;
@@ -345,12 +61,31 @@ static int add_heard(struct tries *t, const struct thread *th, uint32_t i)
 	return 0;
 }
 
-static int add_end(struct tries *t, const struct thread *th, const struct wait *w)
+/* Whether the thread, after its i-th interval, of which it is not known what ended it, tries on. */
+static bool tries_on(const struct tries *t, const struct thread *th, uint32_t i)
 {
+	const struct wait *w = &th->waits[i];
+	struct try p = { .sleep = i };
+	uint32_t next = i + 1;
+
+	/* What was lost may have been its waking by whoever released the lock. */
+	if (w->in_ns - w->out_ns >= TRY_NS || tries_is_lossy(t, w->out_ns, w->in_ns))
+		return false;
+	tries_find_next(t, th, &p);
+	while (next < th->n_waits && th->waits[next].kind == WAIT_PREEMPTED)
+		next++;
+	return p.more && !p.woke && t->lock_of[th->waits[next].stack] == t->lock_of[w->stack];
+}
+
+static int add_end(struct tries *t, const struct thread *th, uint32_t i)
+{
+	const struct wait *w = &th->waits[i];
 	uint32_t lock = w->kind == WAIT_SLEEP ? t->lock_of[w->stack] : 0;
 	bool known;
 
 	if (!lock || lock == SOME_LOCK || !t->tried[lock] || !is_end(t, w, &known))
+		return 0;
+	if (!known && tries_on(t, th, i))
 		return 0;
 	if (!GROW(t->ended, t->n_ended, t->cap_ended))
 		return -ENOMEM;
@@ -367,7 +102,7 @@ static int find_ends(struct tries *t)
 
 		for (uint32_t i = 0; i < th->n_waits && !err; i++)
 			err = th->waits[i].kind == WAIT_UNKNOWN ? add_heard(t, th, i)
-								: add_end(t, th, &th->waits[i]);
+								: add_end(t, th, i);
 	}
 	if (t->n_ended)
 		qsort(t->ended, t->n_ended, sizeof(*t->ended), by_lock_and_time);
@@ -403,32 +138,130 @@ static const struct wait *released(const struct tries *t, const struct try *p, b
 	return last->lock == p->lock && is_end(t, w, known) ? w : NULL;
 }
 
-/* Whether, as far as is known, a thread of which it is not known may have been woken first. */
-static bool was_perhaps_other(const struct tries *t, const struct try *p, const struct wait *until)
+/* Whether, in that time, a thread of which it is not known may have been woken. */
+static bool was_perhaps_other(const struct tries *t, uint64_t from_ns, uint64_t to_ns)
 {
-	uint64_t from_ns = wait_of(t, p)->wake_ns;
-	uint64_t to_ns = until ? until->wake_ns : wait_of(t, &t->at[p->last])->in_ns;
 	size_t i = LOWER_BOUND(k, t->n_heard, t->heard_ns[k] < from_ns);
 
 	return i < t->n_heard && t->heard_ns[i] <= to_ns;
 }
 
-/* Sets what explains each try; not_known then says that nobody knows. */
-static void explain_tries(struct tries *t)
+static bool is_known_end(const void *arg, const struct wait *w)
 {
-	for (size_t i = t->n; i-- > 0;) {
+	bool known;
+
+	return is_end(arg, w, &known) && known;
+}
+
+enum answer { NO, YES, PERHAPS };
+
+/* Whether a thread that runs up to at_ns is then between two sleeps of a row. */
+static enum answer is_in_row(const struct tries *t, uint32_t thread, uint64_t at_ns)
+{
+	const struct thread *th = timelines_thread(t->timelines, thread);
+	size_t n = LOWER_BOUND(k, th->n_waits, th->waits[k].out_ns < at_ns), i;
+	const struct wait *w = tries_right_before(th, (uint32_t)n, at_ns);
+	const struct try *p;
+
+	if (!w || tries_is_unknown(w))
+		return w ? PERHAPS : NO;
+	i = LOWER_BOUND(k, t->n,
+			t->at[k].thread < thread ||
+				(t->at[k].thread == thread && wait_of(t, &t->at[k]) < w));
+	p = i < t->n && wait_of(t, &t->at[i]) == w ? &t->at[i] : NULL;
+	if (!p || !(p->in_row || p->perhaps_in_row) || !(p->more || p->not_known))
+		return NO;
+	return p->more && p->in_row ? YES : PERHAPS;
+}
+
+/*
+ * Nobody was woken between the end of this try, by its timer, and that of its row: its thread got
+ * the lock without another sleep, or gave up. Whoever had the lock, and ran in that time, is why it
+ * slept.
+ */
+static int assume_release(struct tries *t, struct try *p)
+{
+	const struct wait *w = wait_of(t, p), *then;
+	uint64_t over_ns = wait_of(t, &t->at[p->last])->in_ns;
+	uint32_t holders[HELD_LOCKS_MAX];
+	uint32_t n = held_locks_last(t->held, p->lock, w->out_ns, over_ns, holders);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct thread *th = timelines_thread(t->timelines, holders[i]);
+		struct last_ran ran = thread_last_ran(th, w->wake_ns, over_ns);
+		enum answer in_row = ran.ran ? is_in_row(t, holders[i], ran.at_ns) : NO;
+
+		if (holders[i] == p->thread)
+			continue;
+		p->holder_not_known =
+			!ran.known || in_row == PERHAPS || was_perhaps_other(t, w->out_ns, over_ns);
+		if (p->holder_not_known)
+			return 0;
+		/* Between two tries it has no lock: it waits, too. */
+		if (!ran.ran || in_row)
+			continue;
+		then = ran.then;
+		if (then && (then->kind != WAIT_SLEEP || t->lock_of[then->stack] != p->lock))
+			then = NULL;
+		p->assumed = timelines_assume(t->timelines, w, holders[i], then ? then->stack : 0,
+					      ran.at_ns);
+		return p->assumed ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+/* Finds the ends of all rows. 0 or -ENOMEM. */
+static int find_lasts(struct tries *t)
+{
+	/* By lock: the earliest timed try so far, from behind, and its own last_timed. */
+	size_t *next = calloc((size_t)t->n_locks + 1, sizeof(*next));
+	int err = next ? 0 : -ENOMEM;
+
+	for (size_t i = t->n; i-- > 0 && !err;) {
 		struct try *p = &t->at[i];
 
 		p->last = p->more ? p[1].last : i;
+		if (!p->timed)
+			continue;
+		p->last_timed = next[p->lock] && t->at[next[p->lock]].last == p->last
+					? t->at[next[p->lock]].last_timed
+					: i;
+		next[p->lock] = i;
 	}
-	for (struct try *p = t->at; p < t->at + t->n; p++) {
+	for (size_t i = 0; i < t->n; i++) {
+		const struct try *before = i && t->at[i - 1].more ? &t->at[i - 1] : NULL;
+
+		t->at[i].in_row = t->at[i].timed || (before && before->in_row);
+		t->at[i].perhaps_in_row =
+			t->at[i].after_unknown || (before && before->perhaps_in_row);
+	}
+	free(next);
+	return err;
+}
+
+/* Sets what explains each try; not_known then says that nobody knows. */
+static int explain_tries(struct tries *t)
+{
+	int err = find_lasts(t);
+
+	for (size_t i = 0; i < t->n && !err; i++)
+		if (t->at[i].timed && t->at[i].last_timed == i)
+			err = assume_release(t, &t->at[i]);
+	for (struct try *p = t->at; p < t->at + t->n && !err; p++) {
+		const struct try *last = &t->at[p->last], *timed = &t->at[p->last_timed];
 		bool known;
 		const struct wait *until = p->timed ? released(t, p, &known) : NULL;
 
-		p->not_known = (until ? !known : t->at[p->last].not_known) ||
-			       was_perhaps_other(t, p, until);
+		p->not_known = (until ? !known : last->not_known) ||
+			       was_perhaps_other(t, wait_of(t, p)->wake_ns,
+						 until ? until->wake_ns : wait_of(t, last)->in_ns);
+		if (p->timed && !until) {
+			p->not_known |= timed->holder_not_known;
+			until = timed->assumed;
+		}
 		p->until = p->not_known ? NULL : until;
 	}
+	return err;
 }
 
 static int join(const struct tries *t)
@@ -447,24 +280,19 @@ static int join(const struct tries *t)
 int retried_waits_join(struct timelines *tl)
 {
 	struct tries t = { .timelines = tl };
-	int err = find_locks(&t);
+	int err = kernel_stacks_new(&t.kernel, timelines_trace(tl));
 
-	if (err || !t.n_locks)
-		goto out;
-	err = kernel_stacks_new(&t.kernel, timelines_trace(tl));
 	if (!err)
-		err = find_rows(&t);
+		err = tries_find(&t);
 	if (err || !t.n)
 		goto out;
-	err = find_threads_tries(&t);
-	if (err)
-		goto out;
-	part_busy_rows(&t);
 	err = find_ends(&t);
-	if (err)
-		goto out;
-	explain_tries(&t);
-	err = join(&t);
+	if (!err)
+		err = held_locks_new(&t.held, tl, t.lock_of, t.n_locks, t.tried, is_known_end, &t);
+	if (!err)
+		err = explain_tries(&t);
+	if (!err)
+		err = join(&t);
 out:
 	free(t.lock_of);
 	free(t.tried);
@@ -473,6 +301,7 @@ out:
 	free(t.ended);
 	free(t.lossy_until);
 	free(t.heard_ns);
+	held_locks_free(t.held);
 	kernel_stacks_free(t.kernel);
 	return err;
 }

@@ -102,6 +102,12 @@ static const struct {
 	{ KFUNC_NETWORK,
 	  NAMES("net_rx_action", "napi_poll", "process_backlog", "netif_receive_skb*",
 		"__netif_receive_skb*", "napi_gro_receive*", "gro_receive_skb") },
+	/*
+	 * Not the kernel's: an import of Go's trace says with these what Go's runtime wakes for by
+	 * itself, in src/runtime/{time,netpoll}.go.
+	 */
+	{ KFUNC_TIMER, NAMES("runtime.runtimer") },
+	{ KFUNC_NETWORK, NAMES("runtime.netpoll") },
 	/* block/blk-mq.c: what has block_rq_complete, and callers into which it may be inlined */
 	{ KFUNC_REQUEST, NAMES("blk_update_request", "blk_mq_end_request",
 			       "blk_mq_end_request_batch", "blk_complete_request") },
@@ -164,6 +170,17 @@ static const struct {
 	{ KFUNC_PIPE, NAMES("pipe_write", "pipe_read", "pipe_release", "anon_pipe_write",
 			    "anon_pipe_read", "fifo_pipe_write", "fifo_pipe_read",
 			    "wakeup_pipe_readers", "wakeup_pipe_writers") },
+	/*
+	 * kernel/signal.c, fs/coredump.c: what wakes threads that a signal ends, also those whose
+	 * process another thread ends (exit_group, exec), but not what continues stopped ones
+	 * (prepare_signal); and where these threads then are.
+	 */
+	{ KFUNC_SENDS_SIGNAL, NAMES("complete_signal", "signal_wake_up_state", "zap_other_threads",
+				    "zap_process", "zap_threads", "coredump_wait") },
+	{ KFUNC_ENDS_PROCESS, NAMES("zap_other_threads") },
+	{ KFUNC_TAKES_SIGNAL, NAMES("get_signal") },
+	{ KFUNC_AWAITS_SIGNAL, NAMES("sigsuspend", "do_sigtimedwait") },
+	{ KFUNC_ENDS_THREAD, NAMES("do_exit", "do_coredump", "vfs_coredump", "coredump_wait") },
 	/* System call entries; where threads and programs start. */
 	{ KFUNC_PLUMBING,
 	  NAMES("preempt_schedule*", "__cond_resched", "_cond_resched", "__x64_sys_*",

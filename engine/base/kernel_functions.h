@@ -32,6 +32,11 @@ enum kernel_function {
 	KFUNC_SENDS_NOTHING = 1 << 20, /* softirqs that run where it allows them are others' */
 	/* A softirq that has nothing to do with the thread that runs it. */
 	KFUNC_SOFTIRQ_OF_OTHERS = 1 << 21,
+	KFUNC_SENDS_SIGNAL = 1 << 22,  /* also a signal that ends the thread which gets it */
+	KFUNC_TAKES_SIGNAL = 1 << 23,  /* in which a thread dies that a signal ends */
+	KFUNC_ENDS_PROCESS = 1 << 25,  /* ends all other threads of a process */
+	KFUNC_ENDS_THREAD = 1 << 24,   /* the end of a thread, and the dump of its memory before */
+	KFUNC_AWAITS_SIGNAL = 1 << 26, /* in which a thread sleeps until a signal comes */
 };
 
 /*

@@ -119,6 +119,7 @@ void options_free(struct options *o)
 	free_regexes(&o->within);
 	free_regexes(&o->without);
 	free_regexes(&o->waits_for);
+	free_regexes(&o->endpoints);
 	for (size_t i = 0; i < o->classes.n; i++)
 		free(o->classes.words[i]);
 	free(o->classes.words);

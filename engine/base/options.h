@@ -86,7 +86,9 @@ enum options_given {
 	GIVEN_OF_OBJECTS = 1 << 24, /* --object --class */
 	GIVEN_PLAIN_ENDS = 1 << 25,
 	GIVEN_FOLD_REPEATS = 1 << 26,
-	GIVEN_REQUESTS = 1 << 27, /* --requests --request --request-min --slowest */
+	GIVEN_REQUESTS = 1 << 27, /* --requests --request --request-min --trace-id --slowest */
+	GIVEN_TABLE = 1 << 28,	  /* --json --wide */
+	GIVEN_NATIVE = 1 << 29,
 	/* How chains are followed and written: without effect on a table that shows no chains. */
 	GIVEN_OF_CHAINS = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
 			  GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS |
@@ -150,12 +152,13 @@ struct options {
 	struct word_list classes;    /* --class: its class */
 	/*
 	 * Clients' waits for requests (chain-semantics, section 15) instead of threads' waits:
-	 * those of endpoints that one of the expressions fits, which took so long, and of each
-	 * endpoint the slowest_ppm millionths that took longest; 0: all.
+	 * those of endpoints that one of the expressions fits, which took so long, of that trace id
+	 * (0: of any), and of each endpoint the slowest_ppm millionths that took longest; 0: all.
 	 */
 	bool requests;
 	struct regex_list endpoints;
 	uint64_t min_request_ns;
+	uint64_t trace_id[2]; /* the upper and the lower half */
 	uint32_t slowest_ppm;
 	bool no_kthreads;
 	bool no_idle;	/* leave out waits for work (select/wait_nature.h) */
@@ -183,12 +186,17 @@ struct options {
 	bool who_ran;		     /* show who had the CPU, above [runnable] and [preempted] */
 	bool kernel, user;	     /* frames that are shown: both, unless -K or -U */
 	bool inlined;		     /* show inlined functions as frames */
+	bool native;		     /* without frames of interpreted code */
 	struct path_list debug_dirs; /* folders with debug files */
 	bool debuginfod;	     /* ask servers for debug files, too */
 	enum options_root root;
 	enum options_objects objects;  /* follows from the next two */
 	bool full_objects, no_objects; /* --objects, --no-objects */
 	bool by_name;		       /* histograms: one for each thread name */
+	bool by_object;		       /* objects: a row for each */
+	bool json;		       /* a table's rows as JSON objects */
+	bool wide;		       /* tables do not fit the screen */
+	uint32_t columns, lines;       /* of the screen that a table fits; 0: all are shown */
 	enum options_unit unit;
 	uint64_t top; /* only the N largest of what the format lists; 0: all */
 

@@ -38,27 +38,6 @@ void text_free(struct text_buf *b)
 	*b = (struct text_buf) { .p = NULL };
 }
 
-size_t utf8_read(const unsigned char *s, uint32_t *c)
-{
-	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t len = *s < 0x80	 ? 1
-		     : *s < 0xc0 ? 0
-		     : *s < 0xe0 ? 2
-		     : *s < 0xf0 ? 3
-		     : *s < 0xf8 ? 4
-				 : 0;
-
-	*c = len == 1 ? *s : *s & (0x7fu >> len);
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		*c = *c << 6 | (s[i] & 0x3fu);
-	}
-	if (!len || *c < smallest[len] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000))
-		return 0;
-	return len;
-}
-
 void json_string(struct text_buf *b, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
@@ -73,7 +52,7 @@ void json_string(struct text_buf *b, const char *text)
 			c = REPLACEMENT;
 		if (c == '"' || c == '\\') {
 			text_puts(b, c == '"' ? "\\\"" : "\\\\");
-		} else if (!len || utf8_is_control(c)) {
+		} else if (!len || utf8_is_unprintable(c)) {
 			snprintf(escape, sizeof(escape), "\\u%04x", (unsigned int)c & 0xffff);
 			text_puts(b, escape);
 		} else {
@@ -81,28 +60,6 @@ void json_string(struct text_buf *b, const char *text)
 		}
 	}
 	text_puts(b, "\"");
-}
-
-static void print_text(FILE *out, const char *text, bool html)
-{
-	const unsigned char *s = (const unsigned char *)text;
-	uint32_t c;
-	size_t len;
-
-	for (; *s; s += len ? len : 1) {
-		len = utf8_read(s, &c);
-		if (!len || utf8_is_control(c))
-			putc('?', out);
-		else if (html && (c == '&' || c == '<' || c == '>' || c == '"' || c == '\''))
-			fprintf(out, "&#%d;", (int)c);
-		else
-			fwrite(s, 1, len, out);
-	}
-}
-
-void print_clean(FILE *out, const char *text)
-{
-	print_text(out, text, false);
 }
 
 FILE *print_about(FILE *out, const char *name)
@@ -115,7 +72,19 @@ FILE *print_about(FILE *out, const char *name)
 
 void print_html(FILE *out, const char *text)
 {
-	print_text(out, text, true);
+	const unsigned char *s = (const unsigned char *)text;
+	uint32_t c;
+	size_t len;
+
+	for (; *s; s += len ? len : 1) {
+		len = utf8_read(s, &c);
+		if (!len || utf8_is_unprintable(c))
+			putc('?', out);
+		else if (c == '&' || c == '<' || c == '>' || c == '"' || c == '\'')
+			fprintf(out, "&#%d;", (int)c);
+		else
+			fwrite(s, 1, len, out);
+	}
 }
 
 const char *text_ms(char text[TEXT_MS_SIZE], uint64_t ns)

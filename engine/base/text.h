@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "common/clean_text.h"
+
 /* A text in the making. All zero is empty. After a failed put nothing more is added. */
 struct text_buf {
 	char *p; /* ends in a 0 once anything was put; NULL before */
@@ -23,28 +25,14 @@ void text_puts(struct text_buf *b, const char *s);
 void text_free(struct text_buf *b);
 
 /*
- * Reads the character at s into *c. Returns its length in bytes, 0 if the byte there begins none
- * (Unicode 15, table 3-7). The terminating 0 of a string ends any sequence.
- */
-size_t utf8_read(const unsigned char *s, uint32_t *c);
-
-/* C0, DEL and C1: a terminal might take them for a command. */
-static inline bool utf8_is_control(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0);
-}
-
-/*
  * Adds s to b as a JSON string, in quotes, always well-formed UTF-8: each byte that is not part of
  * well-formed UTF-8 becomes U+FFFD; quotes, backslashes and control characters are escaped.
  */
 void json_string(struct text_buf *b, const char *s);
 
-/* Writes s with each byte that is not part of printable UTF-8 as '?'. */
-void print_clean(FILE *out, const char *s);
 /* Begins a message about the file `name`: "chainwalk: NAME: ". Returns out. */
 FILE *print_about(FILE *out, const char *name);
-/* The same, with `&<>"'` escaped: text of a page, or a quoted attribute's value. */
+/* As print_clean(), with `&<>"'` escaped: text of a page, or a quoted attribute's value. */
 void print_html(FILE *out, const char *s);
 
 /* "1 234.567": milliseconds, thousands apart, into text. Returns text. */

@@ -18,44 +18,70 @@
 
 /* A root cause. who, where, what and by are ids of texts in names; 0: there is none. */
 struct cause {
-	enum chain_end end;
-	uint32_t disk; /* CHAIN_DISK: what it did (see timelines_disk_request_kind()) */
-	uint32_t who;  /* the last thread of the chain, by name */
+	enum chain_end end;  /* CHAIN_ENDS: it waited for work */
+	uint32_t disk;	     /* CHAIN_DISK: 1 + the number of the device */
+	uint32_t operations; /* what it did: "disk vda write", "58 % disk vda write, 42 % ..." */
+	uint32_t who;	     /* the last thread of the chain, by name */
 	/*
-	 * For a sleep: its place; for a waker that ran: the place where it woke most often; for a
-	 * preempted thread: where it ran, by the samples.
+	 * For a sleep: its place; for a waker that ran: what it did when it woke, mostly ("it woke
+	 * in unlock"); for a preempted thread: where it ran, by the samples.
 	 */
 	uint32_t where;
-	uint32_t what;	/* for a sleep: what it was mostly for */
-	uint32_t by;	/* the handler of the interrupt that ended its sleep */
-	uint32_t had;	/* if it had no CPU, who had it: "61 % gzip, 39 % make" */
-	bool throttled; /* it had no CPU because the quota of its control group was used up */
+	double where_part; /* how much of the time that has */
+	uint32_t what;	   /* for a sleep: what it was mostly for */
+	double what_part;  /* how much of the time that has */
+	uint32_t by;	   /* the handler of the interrupt that ended its sleep */
+	uint32_t had;	   /* if it had no CPU, who had it: "61 % gzip, 39 % make" */
+	bool throttled;	   /* it had no CPU because the quota of its control group was used up */
 	/* For a preempted thread: in how many of the waits a quota was used up as well. */
 	uint64_t quota_waits;
 	uint32_t id; /* of causes_put_woken() */
-	bool itself; /* there is no waker in the chain: who is the thread whose wait it is */
-	uint64_t ns;
-	uint64_t waits;	     /* in which it has a part */
-	uint64_t longest_ns; /* the largest part of one wait */
+	/* CHAIN_NOT_WOKEN, CHAIN_UNKNOWN: it is known where the thread slept. */
+	bool itself;
+	const struct wait *never_woken; /* CHAIN_NOT_WOKEN: the wait, or one of them; or NULL */
 	/*
-	 * The wait with the largest part among those that are not nearly all of their thread's
-	 * life, if there are any: main() that waits for its threads has a part in every cause.
+	 * A pause by choice: the thread's own timer ended its sleep, or it only waited for work,
+	 * and nobody is known to have waited for it meanwhile: it worked for no request, and none
+	 * in the chain waited for a lock.
+	 */
+	bool pause;
+	/*
+	 * Not 0: the lock, a text, for which others waited while `who` held it, or had not released
+	 * it yet; the cause is of CHAIN_RUNNING, whatever the thread did.
+	 */
+	uint32_t lock;
+	uint32_t held;	 /* what it did meanwhile: "60 % ran, 40 % had no CPU" */
+	double held_ran; /* how much of the time it ran */
+	uint64_t ns;
+	uint64_t windows_ns; /* length of the windows of its threads\' time that are explained */
+	uint64_t waits;	     /* in which it has a part */
+	uint64_t slowest_ns; /* its time in the slowest one percent of waits, pauses left out */
+	/*
+	 * The example is the wait with the largest part among those that are not nearly all of
+	 * their thread's life, if there are any: main() that waits for its threads has a part in
+	 * every cause. Of a sleep at the end of chains the longest counts, not many. longest_ns is
+	 * that part; 0: it is not known.
 	 */
 	struct chosen_wait example;
-	uint64_t example_ns; /* its part */
+	uint64_t longest_ns;
 	/* How most of it came to those who waited: "client <- worker x 6 <- janitor". */
 	uint32_t path;
 	uint32_t wakee_what; /* what the one whom the last thread woke had waited for, mostly */
+	uint32_t victims;    /* whom it made wait, and for how long: "sh wait 477.000 ms, make x
+				3 1.000 ms" */
+	uint32_t thread;     /* the thread with most of it: "order-3/4711"; 0: not known */
+	size_t threads;	     /* how many there are */
+	uint32_t ran;	     /* by samples what it ran, callers behind it: "deflate < compress" */
+	uint32_t function;   /* the first of these; 0: there are no samples */
+	double ran_part;     /* how many of the samples have that */
+	double kernel_part;  /* how many are in the kernel */
+	uint32_t kernel;     /* in which calls, mostly: "execve, page faults" */
 
 	/* Only of requests, see causes_new_of_requests(). */
 	bool answers;	      /* the thread is the one that read or answered */
 	uint64_t no_cpu_ns;   /* of CHAIN_RUNNING: the part in which it had no CPU */
 	uint32_t process;     /* the process with most of it: "java/4700" */
 	size_t processes;     /* how many there are */
-	uint32_t thread;      /* the thread with most of it: "order-3/4711" */
-	size_t threads;	      /* how many there are */
-	uint32_t ran;	      /* by samples what it ran, callers behind it: "deflate < compress" */
-	uint32_t function;    /* the first of these; 0: there are no samples */
 	uint32_t wakee_slept; /* where the one whom the last thread woke had slept, mostly */
 };
 
@@ -91,12 +117,15 @@ bool causes_equal(const struct cause *a, const struct cause *b);
 double causes_part_with(const struct causes *c, const struct cause *of, uint32_t function);
 void causes_free(struct causes *c);
 
-/* The causes, most time first; they belong to c. */
+/* The causes, most time first, and then the pauses likewise; they belong to c. */
 const struct cause *causes_list(const struct causes *c, size_t *n);
+/* How many of them are no pauses. */
+size_t causes_without_pauses(const struct causes *c);
 
 /*
- * Writes `before` and whom else the thread of a cause woke in its time, if it was much: "audit 6
- * times (20.100 ms)".
+ * Writes for whom else the thread of a cause worked while others waited for it, if it was much:
+ * ", 88 % for audit, 5 % for mail".
  */
-void causes_put_woken(const struct causes *c, const struct cause *of, const char *before,
-		      FILE *out);
+void causes_put_served(const struct causes *c, const struct cause *of, FILE *out);
+/* Whom a cause made wait, by name, most time first: count is the number of threads. */
+const struct sum *causes_victims(const struct causes *c, const struct cause *of, size_t *n);

@@ -9,24 +9,40 @@
 #include "attribute/woken_meanwhile.h"
 #include "timeline/processes.h"
 
-/* A flag that is added to a chain's enum chain_end: a quota was used up. */
+/* Flags that are added to a chain's enum chain_end: a quota was used up; it is a pause. */
 #define THROTTLED 0x100u
+#define PAUSE 0x200u
+/* In keys of sums numbers of disks are multiplied by this. */
+#define DISK 0x400u
+
+/* How many lengths of waits are told apart. */
+#define CAUSES_LENGTHS 1024
 
 /* What counts of a head or a link. Texts; 0: there is none. */
 struct label {
 	uint32_t who;	/* 0: an interrupt */
-	uint32_t woke;	/* from where it woke */
+	uint32_t woke;	/* what it did when it woke: "it woke in unlock" */
 	uint32_t slept; /* where the thread above, or the head's, slept */
 	uint32_t what;	/* what it slept for */
+	uint32_t lock;	/* if it was at a lock, which one; not of requests */
 	uint32_t by;	/* an interrupt's handler */
 	/* Only of requests: its process's name; that and the thread as "NAME/ID". */
 	uint32_t process_name, process, thread;
+	uint32_t idle;	  /* a kernel's thread slept where it has nothing to do */
+	uint32_t writes;  /* it slept until somebody reads what it has to write */
 	uint32_t is_text; /* no link and no head, but what stands between: "[queued]" */
 };
 
 /* What distinguishes causes. */
 struct cause_key {
-	uint32_t end, disk, who, where, by, itself, answers;
+	uint32_t end, disk, who, where, by, lock, itself, answers;
+};
+
+/* What the current wait has of a cause. */
+struct part_of_wait {
+	uint64_t ns;
+	uint64_t longest_ns; /* of sleeps that end the chain: the longest one; else all */
+	uint64_t others_ns;  /* of chains with a waker: what others made it wait */
 };
 
 /* What a wait has of a cause. */
@@ -67,17 +83,36 @@ struct causes {
 	struct cpu_holders *cpu_holders; /* NULL: not known */
 	/* By cause: who had the CPU (see cpu_holders.h), and texts. */
 	struct sums had, wheres, whats, wakee_whats;
-	struct processes *processes; /* NULL: the waits are not those of requests */
-	/* Only of requests, by cause: threads, stacks of samples, texts. */
-	struct sums processes_of, threads, samples, wakee_sleeps;
+	struct processes *processes;  /* NULL: the waits are not those of requests */
+	struct sums threads, samples; /* by cause: texts; stacks */
+	/* Only of requests, by cause: texts. */
+	struct sums processes_of, wakee_sleeps;
 	struct cause_part *parts;
 	size_t n_parts, cap_parts_of_waits;
 	struct woken_meanwhile *wakings;
 	struct sums woken; /* by cause: see woken_meanwhile_add() */
 	struct window *windows;
 	size_t n_windows, cap_windows;
+	struct pair_table numbered; /* by (name, thread): the text "NAME/ID" */
+	/* By cause: texts of names of those that it made wait, and how many of these there are. */
+	struct sums victims;
+	struct pairs made_wait;		  /* (cause, thread) */
+	struct sums operations;		  /* by cause: texts of what a disk did */
+	struct sums lock_parts;		  /* by cause: texts of what its holder did meanwhile */
+	uint64_t lengths[CAUSES_LENGTHS]; /* waits by their length, without pauses */
+	struct sums by_length;		  /* by cause: its time in waits of each length */
+	/* The current wait: whether its thread works for a request, or only waits for work. */
+	uint32_t head;
+	uint32_t head_node;
+	const struct wait *head_wait;
+	bool head_asked, head_pauses;
+	/* The current piece: whether it is a pause, how long it is, whose time it is. */
+	bool pauses;
+	uint64_t piece_ns;
+	const struct wait *piece_wait; /* NULL: none, or not known */
+	uint32_t thread;
 	/* The current wait: parts by cause, and which causes have one. */
-	uint64_t *part_ns;
+	struct part_of_wait *part;
 	uint32_t *touched;
 	size_t cap_parts, cap_touched, n_touched;
 	bool out_of_memory;
@@ -97,7 +132,44 @@ static inline struct label causes_label(const struct causes *c, uint32_t id)
 	return l;
 }
 
-/* Sets what is said of the causes: where, who had the CPU, the path. 0 or -ENOMEM. */
+/* causes_label.c: a chain_user's; the label of a head, 0 when out of memory. */
+uint32_t causes_label_link(void *arg, const struct link *l);
+uint32_t causes_label_head(struct causes *c, uint32_t thread, const struct wait *w);
+/* The text for where a stack was (see place_text()); "NAME/ID". */
+uint32_t causes_place(struct causes *c, uint32_t pair, uint32_t kernel_frames, bool user,
+		      bool kernel);
+uint32_t causes_numbered(struct causes *c, const char *name, uint32_t id);
+uint32_t causes_head_name(struct causes *c, uint32_t thread, const struct wait *w);
+/*
+ * Of a chain that an interrupt ends, node being that of the interrupt: the node of the thread that
+ * slept until then. *link: the link below that, which says where it slept. A worker of the kernel's
+ * that had nothing to do was only told first: then it is who waited for the worker.
+ */
+uint32_t causes_sleeper(const struct causes *c, uint32_t node, struct label *link);
+/* The node of the last link of a chain that ended a wait at a lock; 0: there is none. */
+uint32_t causes_lock_link(const struct causes *c, uint32_t node);
+/* Whether any thread in the chain waits for a lock, or to write something. */
+bool causes_is_blocked(const struct causes *c, uint32_t node);
+/* 1 + the index of the cause of a chain; 0: out of memory. */
+uint32_t causes_find(struct causes *c, uint32_t node, uint32_t end, uint32_t disk);
+
+/* causes_pause.c: to be called before a wait is explained; a chain_sink's. */
+void causes_begin_wait(struct causes *c, uint32_t thread, const struct wait *w);
+void causes_begin_piece(void *arg, const struct chain_piece *p);
+
+/* causes_parts.c: adds ns of the current wait to a cause's part of it. */
+void causes_add_part(struct causes *c, uint32_t cause, uint32_t node, uint64_t ns);
+/* Adds up the parts of the current wait, which is over. */
+void causes_count_wait(struct causes *c, const struct chosen_wait *p);
+/* How much of the slowest waits each cause has; when all of by_length is sorted. */
+void causes_find_slowest(struct causes *c);
+/* Keeps the parts of the current wait, of which the typical ones are to be found. */
+void causes_keep_parts(struct causes *c, const struct chosen_wait *p);
+/* The example of each cause: the wait with the part in the middle. */
+void causes_choose_typical(struct causes *c);
+
+/* causes_words.c: sets what is said of the causes: where, who had the CPU, the path. 0 or -ENOMEM.
+ */
 int causes_describe(struct causes *c);
 /* causes_samples.c: sets what threads ran. 0 or -ENOMEM. */
 int causes_say_what_ran(struct causes *c);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "words/object_names.h"
 
 /* ---- paths: the threads through which a cause came to those who waited ----------------------- */
 
@@ -59,6 +60,9 @@ static bool is_wider(const struct causes *c, const struct stage_sum *a, const st
 		return a->ns > b->ns;
 	return order ? order < 0 : a->times < b->times;
 }
+
+/* Of the threads in a path. */
+#define STAGES_SHOWN 6u
 
 /*
  * The threads through which most of the time of the n chains came. times: how often they follow
@@ -112,14 +116,14 @@ static size_t pass(const struct causes *c, struct path_chain *at, size_t n,
 	return kept;
 }
 
-static void put_stage(const struct causes *c, struct text_buf *path, const struct stage_sum *s)
+static void put_stage(struct text_buf *path, const char *who, uint32_t times)
 {
 	struct text_buf b = { 0 };
 	char count[32] = "";
 
-	if (s->times > 1)
-		snprintf(count, sizeof(count), " x %" PRIu32, s->times);
-	text_puts(&b, names_text(c->names, s->who));
+	if (times > 1)
+		snprintf(count, sizeof(count), " x %" PRIu32, times);
+	text_puts(&b, who);
 	text_puts(&b, count);
 	text_puts(&b, path->len ? " <- " : "");
 	text_puts(&b, path->len ? path->p : "");
@@ -132,12 +136,13 @@ static void put_stage(const struct causes *c, struct text_buf *path, const struc
 /*
  * "client <- worker x 6 <- janitor": from the cause on always to the threads through which most of
  * its time came, as long as that is a quarter of what came so far: who waits behind a thread
- * counts, even if that thread's own waits are more. Returns a text id, 0 when out of memory;
- * changes at[].
+ * counts, even if that thread's own waits are more. Of more than STAGES_SHOWN those next to the
+ * cause. Returns a text id, 0 when out of memory; changes at[].
  */
 static uint32_t path_text(const struct causes *c, struct path_chain *at, size_t n)
 {
 	struct text_buf path = { 0 };
+	unsigned int stages = 0;
 	uint64_t before_ns = 0;
 	uint32_t id;
 
@@ -146,7 +151,11 @@ static uint32_t path_text(const struct causes *c, struct path_chain *at, size_t 
 
 		if (path.failed || !s.who || s.ns < before_ns / 4)
 			break;
-		put_stage(c, &path, &s);
+		if (stages++ == STAGES_SHOWN) {
+			put_stage(&path, "...", 1);
+			break;
+		}
+		put_stage(&path, names_text(c->names, s.who), s.times);
 		before_ns = s.ns;
 		n = pass(c, at, n, &s);
 	}
@@ -168,13 +177,25 @@ static void find_paths(struct causes *c)
 		first[sums[i].cause + 1]++;
 	for (size_t k = 1; k <= c->n + 1 && !c->out_of_memory; k++)
 		first[k] += first[k - 1];
-	for (uint32_t i = 1; i <= c->sums.keys.n && !c->out_of_memory; i++)
-		at[first[sums[i].cause]++] = (struct path_chain) { sums[i].ns, sums[i].node };
+	for (uint32_t i = 1; i <= c->sums.keys.n && !c->out_of_memory; i++) {
+		bool lock = c->at[sums[i].cause - 1].lock;
+
+		at[first[sums[i].cause]++] =
+			(struct path_chain) { sums[i].ns, lock ? causes_lock_link(c, sums[i].node)
+							       : sums[i].node };
+	}
 	/* Now those of k end where first[k] is. */
 	for (size_t k = 1; k <= c->n && !c->out_of_memory; k++)
 		c->at[k - 1].path = path_text(c, at + first[k - 1], first[k] - first[k - 1]);
 	free(at);
 	free(first);
+}
+
+/* A sums_text_fn: the order of equal sums does not matter. */
+static uint32_t no_text(struct names *names, uint32_t key)
+{
+	(void)key;
+	return names_adopt(names, "sum");
 }
 
 /* What the sleep of a node's label was for: before its waking, or of a head. */
@@ -209,22 +230,92 @@ static void add_request_texts(struct causes *c, const struct chain_sum *s)
 		sums_add(&c->wakee_sleeps, s->cause, l.slept, s->ns);
 }
 
+/* What was done while a lock was held: "ran", "B slept in fsync". 0: out of memory. */
+static uint32_t held_text(struct causes *c, const struct chain_sum *s)
+{
+	const struct pair *nodes = c->chains.nodes.at;
+	struct label last = causes_label(c, nodes[s->node].b);
+	uint32_t who = last.who;
+	enum chain_end end = (enum chain_end)(s->end & ~(THROTTLED | PAUSE));
+	struct text_buf b = { 0 };
+	uint32_t id;
+
+	if (!who)
+		who = causes_label(c, nodes[causes_sleeper(c, s->node, &last)].b).who;
+	if (who != c->at[s->cause - 1].who) {
+		text_puts(&b, names_text(c->names, who));
+		text_puts(&b, " ");
+	}
+	if (end == CHAIN_RUNNING) {
+		text_puts(&b, "ran");
+	} else if (end == CHAIN_RUNNABLE) {
+		text_puts(&b, s->end & THROTTLED ? "was throttled" : "had no CPU");
+	} else if (chain_end_is_interrupt(end) && *names_text(c->names, last.slept)) {
+		text_puts(&b, "slept in ");
+		text_puts(&b, names_text(c->names, last.slept));
+	} else {
+		text_puts(&b, end == CHAIN_UNKNOWN ? "did something unknown" : "slept");
+	}
+	id = b.failed ? 0 : names_adopt(c->names, b.p);
+	text_free(&b);
+	c->out_of_memory |= !id;
+	return id;
+}
+
+/* A cause that is a lock: what its holder did, and where it released it. */
+static void add_lock_texts(struct causes *c, const struct chain_sum *s)
+{
+	uint32_t lock = causes_lock_link(c, s->node);
+	uint32_t woke = causes_label(c, c->chains.nodes.at[lock].b).woke;
+
+	sums_add(&c->lock_parts, s->cause, held_text(c, s), s->ns);
+	if (woke && *names_text(c->names, woke))
+		sums_add(&c->wheres, s->cause, woke, s->ns);
+}
+
+/* "disk vda write": what a device did. */
+static void add_operation(struct causes *c, const struct chain_sum *s)
+{
+	struct disk_request_kind kind = timelines_disk_request_kind(c->timelines, s->disk);
+	struct text_buf b = { 0 };
+	uint32_t text;
+
+	disk_names_put(c->trace, kind.disk, kind.op, &b);
+	text = b.failed ? 0 : names_clean(c->names, b.p);
+	text_free(&b);
+	c->out_of_memory |= !text;
+	if (text)
+		sums_add(&c->operations, s->cause, text, s->ns);
+}
+
 static void add_texts(struct causes *c, const struct chain_sum *s)
 {
 	const struct pair *nodes = c->chains.nodes.at;
 	struct label last = causes_label(c, nodes[s->node].b);
+	enum chain_end end = (enum chain_end)(s->end & ~(THROTTLED | PAUSE));
 	uint32_t thread = s->node;
 
 	if (last.is_text)
 		return;
-	if (s->end == CHAIN_RUNNING && last.woke)
+	if (c->at[s->cause - 1].lock) {
+		add_lock_texts(c, s);
+		return;
+	}
+	if (end == CHAIN_RUNNING && last.woke && *names_text(c->names, last.woke))
 		sums_add(&c->wheres, s->cause, last.woke, s->ns);
 	if (causes_of_requests(c))
 		add_request_texts(c, s);
 	if (!last.who) { /* an interrupt */
-		add_what(c, &c->whats, s, thread);
-		thread = nodes[thread].a;
-	} else if (!nodes[thread].a && (s->end == CHAIN_NOT_WOKEN || s->end == CHAIN_UNKNOWN)) {
+		thread = causes_of_requests(c) ? nodes[thread].a : causes_sleeper(c, thread, &last);
+		if (end == CHAIN_DISK)
+			add_operation(c, s);
+		if (end == CHAIN_DISK && !causes_of_requests(c) &&
+		    *names_text(c->names, last.slept))
+			sums_add(&c->wheres, s->cause, last.slept, s->ns);
+		if (last.what && *names_text(c->names, last.what))
+			sums_add(&c->whats, s->cause, last.what, s->ns);
+	} else if (!nodes[thread].a &&
+		   (end == CHAIN_NOT_WOKEN || end == CHAIN_UNKNOWN || end == CHAIN_ENDS)) {
 		add_what(c, &c->whats, s, thread);
 	}
 	if (nodes[thread].a)
@@ -232,21 +323,119 @@ static void add_texts(struct causes *c, const struct chain_sum *s)
 }
 
 #define HOLDERS_SHOWN 3
+#define VICTIMS_SHOWN 3
+#define WHOLE_FROM_NS 10000000u
+#define HELD_SHOWN 4
 
-/* "61 % gzip, 39 % make": who had the CPU, if anybody is known. */
-static void write_holders(struct causes *c, struct cause *cause)
+/* The text that write() writes; 0 if it is empty, or out of memory. */
+static uint32_t written_text(struct causes *c, const struct cause *cause,
+			     void (*write)(const struct causes *c, const struct cause *of, FILE *f))
 {
 	char *written = NULL;
+	uint32_t text = 0;
 	size_t len;
 	FILE *f = open_memstream(&written, &len);
 
 	if (f)
-		sums_write(&c->had, c->names, cause->id, HOLDERS_SHOWN, "", "[unknown]", f);
+		write(c, cause, f);
 	c->out_of_memory |= !f || fclose(f);
-	if (written && *written)
-		cause->had = names_adopt(c->names, written);
-	c->out_of_memory |= written && *written && !cause->had;
+	if (written && *written) {
+		text = names_adopt(c->names, written);
+		c->out_of_memory |= !text;
+	}
 	free(written);
+	return text;
+}
+
+/* "61 % gzip, 39 % make": who had the CPU, if anybody is known. */
+static void write_holders(const struct causes *c, const struct cause *of, FILE *f)
+{
+	sums_write(&c->had, c->names, of->id, HOLDERS_SHOWN, "", "[unknown]", f);
+}
+
+static void write_held(const struct causes *c, const struct cause *of, FILE *f)
+{
+	sums_write(&c->lock_parts, c->names, of->id, HELD_SHOWN, "", "[unknown]", f);
+}
+
+static void write_operations(const struct causes *c, const struct cause *of, FILE *f)
+{
+	sums_write(&c->operations, c->names, of->id, HOLDERS_SHOWN, "", "[unknown]", f);
+}
+
+/* "sh wait 477.000 ms, make x 3 3.000 ms and 2 others". */
+static void write_victims(const struct causes *c, const struct cause *of, FILE *f)
+{
+	size_t n;
+	const struct sum *at = sums_of(&c->victims, of->id, &n);
+
+	for (size_t i = 0; i < n && i < VICTIMS_SHOWN; i++) {
+		char text[TEXT_MS_SIZE], *point;
+
+		text_ms(text, at[i].amount);
+		/* Of more than ten milliseconds nobody reads the parts. */
+		point = at[i].amount < WHOLE_FROM_NS ? NULL : strchr(text, '.');
+		if (point)
+			*point = 0;
+		fprintf(f, "%s%s", i ? ", " : "", names_text(c->names, at[i].text));
+		if (at[i].count > 1)
+			fprintf(f, " x %" PRIu64, at[i].count);
+		fprintf(f, "%s %s ms", i ? "" : " wait", text);
+	}
+	if (n > VICTIMS_SHOWN)
+		fprintf(f, " and %zu other%s", n - VICTIMS_SHOWN, n > VICTIMS_SHOWN + 1 ? "s" : "");
+}
+
+/* How much of the sums of a thing the largest has. */
+static double largest_part(const struct sums *s, uint32_t thing)
+{
+	size_t n;
+	const struct sum *of = sums_of(s, thing, &n);
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all += of[i].amount;
+	return all ? (double)of->amount / (double)all : 1;
+}
+
+/* How much of a cause's time its largest sum is. */
+static double part_of(const struct sums *s, const struct cause *of)
+{
+	size_t n;
+	const struct sum *at = sums_of(s, of->id, &n);
+
+	return n && of->ns ? (double)at->amount / (double)of->ns : 0;
+}
+
+/* How much of the time of a lock its holder ran. */
+static double held_ran(struct causes *c, const struct cause *of)
+{
+	uint32_t ran = names_adopt(c->names, "ran");
+	size_t n;
+	const struct sum *at = sums_of(&c->lock_parts, of->id, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (at[i].text == ran)
+			return (double)at[i].amount / (double)of->ns;
+	return 0;
+}
+
+/* All that is written of causes by sums. */
+static void sort_sums(struct causes *c)
+{
+	struct sums *const of_texts[] = { &c->wheres,	    &c->whats,	    &c->wakee_whats,
+					  &c->processes_of, &c->threads,    &c->wakee_sleeps,
+					  &c->victims,	    &c->lock_parts, &c->operations };
+
+	for (size_t i = 0; i < sizeof(of_texts) / sizeof(of_texts[0]); i++) {
+		sums_sort(of_texts[i], c->names, sums_key_is_text);
+		c->out_of_memory |= of_texts[i]->out_of_memory;
+	}
+	sums_sort(&c->had, c->names, cpu_holder_name);
+	sums_sort(&c->woken, c->names, names_string);
+	sums_sort(&c->by_length, c->names, no_text);
+	c->out_of_memory |= c->had.out_of_memory || c->woken.out_of_memory ||
+			    c->by_length.out_of_memory || c->samples.out_of_memory;
 }
 
 int causes_describe(struct causes *c)
@@ -255,37 +444,38 @@ int causes_describe(struct causes *c)
 
 	for (uint32_t i = 1; i <= c->sums.keys.n; i++)
 		add_texts(c, &sums[i]);
-	sums_sort(&c->wheres, c->names, sums_key_is_text);
-	sums_sort(&c->whats, c->names, sums_key_is_text);
-	sums_sort(&c->wakee_whats, c->names, sums_key_is_text);
-	sums_sort(&c->had, c->names, cpu_holder_name);
-	sums_sort(&c->woken, c->names, names_string);
-	sums_sort(&c->processes_of, c->names, sums_key_is_text);
-	sums_sort(&c->threads, c->names, sums_key_is_text);
-	sums_sort(&c->wakee_sleeps, c->names, sums_key_is_text);
-	c->out_of_memory |= c->processes_of.out_of_memory || c->threads.out_of_memory ||
-			    c->samples.out_of_memory || c->wakee_sleeps.out_of_memory;
-	c->out_of_memory |= c->wheres.out_of_memory || c->whats.out_of_memory ||
-			    c->wakee_whats.out_of_memory || c->had.out_of_memory ||
-			    c->woken.out_of_memory;
+	sort_sums(c);
 	for (size_t k = 0; k < c->n && !c->out_of_memory; k++) {
 		struct cause *cause = &c->at[k];
 		uint32_t where = sums_dominant_text(&c->wheres, cause->id);
 
 		/* Of those that are not told apart by it. */
-		if (where)
+		cause->where_part = 1;
+		if (where) {
 			cause->where = where;
+			cause->where_part = cause->end == CHAIN_RUNNABLE
+						    ? part_of(&c->wheres, cause)
+						    : largest_part(&c->wheres, cause->id);
+		}
 		cause->what = sums_dominant_text(&c->whats, cause->id);
+		cause->what_part = largest_part(&c->whats, cause->id);
+		cause->operations = sums_dominant_text(&c->operations, cause->id);
+		if (largest_part(&c->operations, cause->id) < 0.995)
+			cause->operations = written_text(c, cause, write_operations);
 		cause->wakee_what = sums_dominant_text(&c->wakee_whats, cause->id);
 		cause->wakee_slept = sums_dominant_text(&c->wakee_sleeps, cause->id);
 		cause->process = sums_dominant_text(&c->processes_of, cause->id);
 		sums_of(&c->processes_of, cause->id, &cause->processes);
 		cause->thread = sums_dominant_text(&c->threads, cause->id);
 		sums_of(&c->threads, cause->id, &cause->threads);
-		write_holders(c, cause);
+		cause->had = written_text(c, cause, write_holders);
+		cause->held = written_text(c, cause, write_held);
+		cause->held_ran = held_ran(c, cause);
+		cause->victims = written_text(c, cause, write_victims);
 	}
 	find_paths(c);
-	if (causes_of_requests(c) && causes_say_what_ran(c))
+	causes_find_slowest(c);
+	if (causes_say_what_ran(c))
 		return -ENOMEM;
 	return c->out_of_memory ? -ENOMEM : 0;
 }

@@ -210,9 +210,11 @@ static int by_content(const struct order *o, const struct chain_row *a, const st
 		struct thread_group ga = interned_stacks_thread_group(stacks, a->group);
 		struct thread_group gb = interned_stacks_thread_group(stacks, b->group);
 
-		return ga.name != gb.name ? compare_numbers(ga.name, gb.name)
-		       : ga.pid != gb.pid ? compare_numbers(ga.pid, gb.pid)
-					  : compare_numbers(ga.leader, gb.leader);
+		return ga.name != gb.name	    ? compare_numbers(ga.name, gb.name)
+		       : ga.pid != gb.pid	    ? compare_numbers(ga.pid, gb.pid)
+		       : ga.leader != gb.leader	    ? compare_numbers(ga.leader, gb.leader)
+		       : ga.endpoint != gb.endpoint ? compare_numbers(ga.endpoint, gb.endpoint)
+						    : compare_numbers(ga.trace, gb.trace);
 	}
 	if (a->links != b->links)
 		return compare_numbers(a->links, b->links);

@@ -18,6 +18,7 @@ void folded_free(struct folded *l)
 	free(l->of);
 	free(l->parts);
 	free(l->lines);
+	text_free(&l->notes);
 	*l = (struct folded) { .n = 0 };
 }
 
@@ -409,6 +410,21 @@ static void write_line(const struct folded *l, const struct folded_line *line, u
 	fprintf(out, " %" PRIu64 "\n", weight);
 }
 
+int folded_note(struct folded *l, const char *text)
+{
+	struct text_buf line = { 0 };
+	int err;
+
+	text_puts(&line, "[note] ");
+	names_put(&line, text);
+	text_puts(&line, " 0\n");
+	if (!line.failed && !(l->notes.p && strstr(l->notes.p, line.p)))
+		text_put(&l->notes, line.p, line.len);
+	err = line.failed || l->notes.failed ? -ENOMEM : 0;
+	text_free(&line);
+	return err;
+}
+
 int folded_write(struct folded *l, const struct options *o, FILE *out)
 {
 	const struct folded_line **order = malloc((l->n + 1) * sizeof(*order));
@@ -437,6 +453,7 @@ int folded_write(struct folded *l, const struct options *o, FILE *out)
 	for (size_t i = 0; i < n; i++)
 		if (w[i].weight)
 			write_line(l, order[w[i].line], w[i].weight, out);
+	fwrite(l->notes.p ? l->notes.p : "", 1, l->notes.len, out);
 	free(order);
 	free(w);
 	return 0;

@@ -39,6 +39,7 @@ struct folded {
 	struct folded_line *lines;
 	size_t n, cap;
 	bool sampled; /* there are lines of samples */
+	struct text_buf notes;
 };
 
 /*
@@ -46,6 +47,12 @@ struct folded {
  * what was waited for. 0 or -ENOMEM.
  */
 int folded_add(struct folded *l, struct chain_rows *rows, const char *root, bool by_class);
+/*
+ * Adds a note on the trace, unless it is there already. It is written below all others as a line
+ * without time, "[note] TEXT 0", which renderers of folded lines do not draw; ours shows the text.
+ * 0 or -ENOMEM.
+ */
+int folded_note(struct folded *l, const char *text);
 /*
  * Writes the lines sorted by their bytes, in the options' unit; with --top only the N widest, and
  * CHAIN_OTHER for the rest. The time of a chain that ends running is split over its samples in

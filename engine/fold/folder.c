@@ -19,6 +19,16 @@ static uint32_t label_link(void *arg, const struct link *l)
 					   : intern_link(&f->stacks, l);
 }
 
+/* Requests are kept apart where processes are. */
+static uint32_t group_of(struct folder *f, uint32_t thread, uint32_t name, const struct wait *w)
+{
+	const struct timelines *tl = f->fold->timelines;
+
+	if (f->fold->by == FOLD_BY_LINE && timelines_is_client(tl, thread))
+		return intern_request_group(&f->stacks, thread, name, timelines_request_of(tl, w));
+	return intern_group(&f->stacks, thread, name);
+}
+
 /* The wait's head; its node is 0 if it is out of memory. */
 static const struct head *head_of(struct folder *f, uint32_t thread, const struct wait *w)
 {
@@ -26,7 +36,7 @@ static const struct head *head_of(struct folder *f, uint32_t thread, const struc
 	struct head *slot;
 
 	name = timelines_name(f->fold->timelines, thread, w->out_ns);
-	group = intern_group(&f->stacks, thread, name);
+	group = group_of(f, thread, name, w);
 	slot = &f->heads[hash_pair(group, w->stack) % HEADS];
 	if (!slot->node || slot->group != group || slot->stack != w->stack)
 		*slot = (struct head) {
@@ -322,7 +332,7 @@ static int folder_init(struct folder *f)
 	if (!err)
 		err = chains_init(&f->chains, tl, o,
 				  &(struct chain_user) {
-					  .sink = { f, add_amount, NULL },
+					  .sink = { .arg = f, .add = add_amount },
 					  .label = label_link,
 					  .labels_by_name = true,
 					  .identity = fold_folds_repeats(fold)

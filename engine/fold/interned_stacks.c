@@ -7,6 +7,7 @@
 
 #include "common/grow.h"
 #include "timeline/processes.h"
+#include "words/link_identity.h"
 #include "words/object_names.h"
 
 struct interned_stacks {
@@ -16,7 +17,9 @@ struct interned_stacks {
 	struct names *names;
 	struct frame_lists *lists;
 	struct pairs owners;		   /* (process id, leader) */
-	struct pairs groups;		   /* (owner or 0, name) */
+	struct pairs asked;		   /* (endpoint, trace), see struct thread_group */
+	struct pairs askers;		   /* (owner or 0, asked or 0) */
+	struct pairs groups;		   /* (asker, name) */
 	struct link_identities identities; /* of lists */
 };
 
@@ -49,6 +52,8 @@ void interned_stacks_free(struct interned_stacks *p)
 	names_free(p->names);
 	processes_free(p->processes);
 	pairs_free(&p->owners);
+	pairs_free(&p->asked);
+	pairs_free(&p->askers);
 	pairs_free(&p->groups);
 	link_identities_free(&p->identities);
 	pthread_mutex_destroy(&p->lock);
@@ -70,21 +75,47 @@ void stack_cache_free(struct stack_cache *c)
 	*c = (struct stack_cache) { 0 };
 }
 
+/* With the lock. 0: out of memory. */
+static uint32_t make_group(struct interned_stacks *p, uint32_t thread, uint32_t name,
+			   uint32_t asked)
+{
+	uint32_t owner = 0, asker;
+
+	if (p->processes) {
+		owner = pairs_id(&p->owners, timelines_thread(p->timelines, thread)->tgid,
+				 process_leader(p->processes, thread));
+		if (!owner)
+			return 0;
+	}
+	asker = pairs_id(&p->askers, owner, asked);
+	return asker ? pairs_id(&p->groups, asker, name) : 0;
+}
+
 uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name)
 {
 	struct known_group *g = &c->groups[thread];
+
+	pthread_mutex_lock(&c->stacks->lock);
+	*g = (struct known_group) { name, make_group(c->stacks, thread, name, 0) };
+	pthread_mutex_unlock(&c->stacks->lock);
+	return g->group;
+}
+
+uint32_t intern_request_group(struct stack_cache *c, uint32_t client, uint32_t name,
+			      const struct request *q)
+{
 	struct interned_stacks *p = c->stacks;
-	uint32_t owner = 0;
+	size_t n;
+	const uint32_t *of = timelines_requests_of_trace(p->timelines, q, &n);
+	uint32_t n_endpoints, asked, group = 0;
+	const struct request_endpoint *e = timelines_endpoints(p->timelines, &n_endpoints);
 
 	pthread_mutex_lock(&p->lock);
-	if (p->processes)
-		owner = pairs_id(&p->owners, timelines_thread(p->timelines, thread)->tgid,
-				 process_leader(p->processes, thread));
-	*g = (struct known_group) { name, 0 };
-	if (owner || !p->processes)
-		g->group = pairs_id(&p->groups, owner, name);
+	asked = pairs_id(&p->asked, e[q->endpoint].alike + 1, n ? of[0] + 1 : 0);
+	if (asked)
+		group = make_group(p, client, name, asked);
 	pthread_mutex_unlock(&p->lock);
-	return g->group;
+	return group;
 }
 
 enum list_kind {
@@ -266,13 +297,17 @@ uint32_t intern_wakeup(struct stack_cache *c, const struct link *l, enum chain_e
 struct thread_group interned_stacks_thread_group(const struct interned_stacks *p, uint32_t group)
 {
 	struct pair g = p->groups.at[group];
-	struct pair owner = g.a ? p->owners.at[g.a] : (struct pair) { 0, THREAD_NONE };
+	struct pair asker = p->askers.at[g.a];
+	struct pair owner = asker.a ? p->owners.at[asker.a] : (struct pair) { 0, THREAD_NONE };
+	struct pair asked = asker.b ? p->asked.at[asker.b] : (struct pair) { 0, 0 };
 
 	return (struct thread_group) {
 		.name = g.b,
 		.pid = owner.a,
 		.leader = owner.b,
 		.process = owner.b == THREAD_NONE ? 0 : process_name(p->processes, owner.b),
+		.endpoint = asked.a,
+		.trace = asked.b,
 	};
 }
 

@@ -11,12 +11,15 @@
 #include "attribute/chain.h"
 #include "words/frame_list.h"
 
-/* Threads of one process, while they had one name. */
+/* Threads of one process, while they had one name; clients, by what they asked for. */
 struct thread_group {
 	uint32_t name;	  /* string id: the threads' */
 	uint32_t pid;	  /* 0: not known, or not asked for */
 	uint32_t leader;  /* thread; THREAD_NONE: not known */
 	uint32_t process; /* string id: the process's name; 0: not known */
+	/* Clients that are kept apart, from 1: the endpoint's number; the trace id, as the number
+	 * of its first request; 0: none. */
+	uint32_t endpoint, trace;
 };
 
 struct interned_stacks;
@@ -56,6 +59,11 @@ static inline uint32_t intern_group(struct stack_cache *c, uint32_t thread, uint
 
 	return g->group && g->name == name ? g->group : intern_new_group(c, thread, name);
 }
+
+/* The group of a client that waits for the request, apart from those of other endpoints and traces.
+ */
+uint32_t intern_request_group(struct stack_cache *c, uint32_t client, uint32_t name,
+			      const struct request *q);
 
 /* Lists of frames: see words/frame_list.h. */
 uint32_t intern_head(struct stack_cache *c, uint32_t name, uint32_t stack);

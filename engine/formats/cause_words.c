@@ -2,9 +2,17 @@
 #include "cause_words.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-#include "words/object_names.h"
+#include "command_word.h"
+#include "words/waited_for.h"
 
+/* A place is named that has this much of the time. */
+#define LEAST_PART 0.1
+/* From this part on it is said that a thread ran in the kernel. */
+#define LEAST_KERNEL 0.5
+/* What a holder ran is said from this part of the time on. */
+#define LEAST_RAN 0.25
 #define USED_UP "the quota of its control group was used up"
 
 /* A text, if there is any. */
@@ -16,11 +24,26 @@ static void put_text(FILE *out, const struct names *names, const char *before, u
 		fprintf(out, "%s%s", before, text);
 }
 
+/*
+ * " in flush (51 %)": where, if anything is known, and how much of the time that has. Of many
+ * places none says much.
+ */
+static void put_where(FILE *out, const struct names *n, const char *before, const struct cause *c)
+{
+	if (c->where_part < LEAST_PART || !*names_text(n, c->where))
+		return;
+	put_text(out, n, before, c->where);
+	if (c->where_part < 0.995)
+		fprintf(out, " (%.0f %%)", 100 * c->where_part);
+}
+
 static void put_slept(FILE *out, const struct names *n, const struct cause *c)
 {
 	fputs(" slept", out);
-	put_text(out, n, " in ", c->where);
+	put_where(out, n, " in ", c);
 	put_text(out, n, " for ", c->what);
+	if (*names_text(n, c->what) && c->what_part < 0.995)
+		fprintf(out, " (%.0f %%)", 100 * c->what_part);
 }
 
 static void put_until(FILE *out, const struct names *n, const struct cause *c, const char *what)
@@ -30,25 +53,37 @@ static void put_until(FILE *out, const struct names *n, const struct cause *c, c
 	put_text(out, n, ": ", c->by);
 }
 
-/* What a device had to do until the sleep was over. */
-static void put_disk(FILE *out, const struct format_input *in, uint32_t disk)
+/* " ran 95 % in deflate < compress": by samples; whether any are known. */
+static bool put_functions(FILE *out, const struct names *n, const struct cause *c)
 {
-	struct disk_request_kind kind = timelines_disk_request_kind(in->timelines, disk);
-	struct text_buf s = { 0 };
+	if (!*names_text(n, c->ran))
+		return false;
+	if (c->ran_part < 0.995)
+		fprintf(out, " %.0f %%", 100 * c->ran_part);
+	put_text(out, n, " in ", c->ran);
+	if (c->kernel_part >= LEAST_KERNEL) {
+		fprintf(out, ", %.0f %% in the kernel", 100 * c->kernel_part);
+		put_text(out, n, ": ", c->kernel);
+	}
+	return true;
+}
 
-	disk_names_put(in->trace, kind.disk, kind.op, &s);
-	fputs(", until done: ", out);
-	print_clean(out, s.failed ? "disk" : s.p);
-	text_free(&s);
+static void put_held(FILE *out, const struct names *n, const struct cause *c)
+{
+	put_text(out, n, " held ", c->lock);
+	put_text(out, n, ": ", c->held);
+	if (*names_text(n, c->ran) && c->held_ran >= LEAST_RAN) {
+		fputs("; it ran", out);
+		put_functions(out, n, c);
+	} else if (!strstr(names_text(n, c->held), " in ")) {
+		put_where(out, n, ", until ", c);
+	}
 }
 
 static void put_no_cpu(FILE *out, const struct names *n, const struct cause *c)
 {
-	fprintf(out, " was %s",
-		c->throttled		   ? "throttled"
-		: c->end == CHAIN_RUNNABLE ? "runnable"
-					   : "preempted");
-	put_text(out, n, " in ", c->where);
+	fputs(c->throttled ? " was throttled" : " had no CPU", out);
+	put_where(out, n, ", in ", c);
 	put_text(out, n, ": ", c->had);
 	if (c->throttled)
 		fputs(": " USED_UP, out);
@@ -56,13 +91,19 @@ static void put_no_cpu(FILE *out, const struct names *n, const struct cause *c)
 		fprintf(out, "; in %" PRIu64 " of these waits " USED_UP, c->quota_waits);
 }
 
-void causes_put_did(FILE *out, const struct format_input *in, const struct names *n,
+void causes_put_did(FILE *out, const struct names *n, const struct causes *all,
 		    const struct cause *c)
 {
+	if (c->lock) {
+		put_held(out, n, c);
+		return;
+	}
 	switch (c->end) {
 	case CHAIN_RUNNING:
 		fputs(" ran", out);
-		put_text(out, n, ", until it woke in ", c->where);
+		put_functions(out, n, c);
+		causes_put_served(all, c, out);
+		put_where(out, n, ", until ", c);
 		break;
 	case CHAIN_RUNNABLE:
 	case CHAIN_PREEMPTED:
@@ -76,7 +117,7 @@ void causes_put_did(FILE *out, const struct format_input *in, const struct names
 		break;
 	case CHAIN_DISK:
 		put_slept(out, n, c);
-		put_disk(out, in, c->disk);
+		put_text(out, n, ", until done: ", c->operations);
 		break;
 	case CHAIN_NETWORK:
 		put_slept(out, n, c);
@@ -84,7 +125,8 @@ void causes_put_did(FILE *out, const struct format_input *in, const struct names
 		break;
 	case CHAIN_NOT_WOKEN:
 		put_slept(out, n, c);
-		fputs(", and nobody woke it", out);
+		fprintf(out, ", %s",
+			c->never_woken ? words_not_woken(n, c->never_woken) : "and nobody woke it");
 		break;
 	case CHAIN_UNKNOWN:
 		fputs(c->itself ? " slept" : "", out);
@@ -99,8 +141,58 @@ void causes_put_did(FILE *out, const struct format_input *in, const struct names
 	case CHAIN_LOOP:
 		fputs(", which is in the chain already", out);
 		break;
-	case CHAIN_ON_CPU: /* no wait: only folded lines have it */
 	case CHAIN_ENDS:
+		put_slept(out, n, c);
+		fputs(", for lack of work", out);
 		break;
+	case CHAIN_ON_CPU: /* no wait: only folded lines have it */
+		break;
+	}
+}
+
+void causes_put_sentence(FILE *out, const struct names *n, const struct causes *all,
+			 const struct cause *c)
+{
+	fputs(names_text(n, c->thread ? c->thread : c->who), out);
+	if (c->threads > 1)
+		fprintf(out, " and %zu other%s", c->threads - 1, c->threads > 2 ? "s" : "");
+	causes_put_did(out, n, all, c);
+}
+
+bool causes_put_way(FILE *out, const struct names *n, const struct cause *c)
+{
+	const char *path = names_text(n, c->path);
+
+	if (!*names_text(n, c->victims))
+		return false;
+	put_text(out, n, "made ", c->victims);
+	if (strstr(path, " <- "))
+		put_text(out, n, ": ", c->path);
+	put_text(out, n, ", for ", c->lock ? 0 : c->wakee_what);
+	return true;
+}
+
+void causes_put_example(FILE *out, const struct format_input *in, const struct cause *c)
+{
+	const struct chosen_wait *e = &c->example;
+	uint64_t start_ns = timelines_start_ns(in->timelines);
+	uint64_t from = (e->wait->out_ns - start_ns) / 1000,
+		 to = (e->wait->in_ns - start_ns) / 1000;
+	bool preempted = e->wait->kind == WAIT_PREEMPTED;
+	uint32_t tid = timelines_thread(in->timelines, e->thread)->tid;
+
+	fputs("chainwalk -f tree", out);
+	if (!timelines_is_client(in->timelines, e->thread))
+		fprintf(out, "%s -t %" PRIu32, preempted ? " --state all" : "", tid);
+	else if (tid)
+		fprintf(out, " --requests -p %" PRIu32, tid);
+	else
+		fputs(" --requests", out);
+	/* Rounded outwards, so that the wait is in it whole. */
+	fprintf(out, " --from %" PRIu64 ".%06" PRIu64 " --to %" PRIu64 ".%06" PRIu64,
+		from / 1000000, from % 1000000, (to + 1) / 1000000, (to + 1) % 1000000);
+	if (in->path) {
+		putc(' ', out);
+		command_put_word(out, in->path);
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cause_words.h - what the thread of a cause did, in words that all tables of causes have. */
+/* cause_words.h - a cause in words, which all tables of causes have: who, what it did, whom it made
+ * wait. */
 #pragma once
 
 #include "causes/causes.h"
@@ -7,7 +8,21 @@
 
 /*
  * Writes what the thread of a cause did, as it follows its name: " slept in poll for tcp :80, until
- * a packet arrived".
+ * a packet arrived". all: the causes, of which it is one.
  */
-void causes_put_did(FILE *out, const struct format_input *in, const struct names *n,
+void causes_put_did(FILE *out, const struct names *n, const struct causes *all,
 		    const struct cause *c);
+/*
+ * Writes c, one of all, as a sentence: "janitor/120 ran 95 % in compact < main, 88 % of it for
+ * audit, until it woke in unlock".
+ */
+void causes_put_sentence(FILE *out, const struct names *n, const struct causes *all,
+			 const struct cause *c);
+/*
+ * Writes whom c made wait, how most of it came to them, and what the one before the last waited
+ * for: "made client wait 20.000 ms: client <- worker <- janitor, for futex 17:server+0x40c0".
+ * Nothing if all of it is the thread's own: then it returns false.
+ */
+bool causes_put_way(FILE *out, const struct names *n, const struct cause *c);
+/* Writes a command that shows the example, by which its chain can be followed. */
+void causes_put_example(FILE *out, const struct format_input *in, const struct cause *c);

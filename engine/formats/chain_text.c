@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "words/object_names.h"
+#include "words/waited_for.h"
 
 #define LEFT 4
 
@@ -107,7 +108,7 @@ static void put_meanwhile(struct chain_text *t, const struct tree_item *i)
 	chain_text_clause(t, &n, "did something unknown for ", end[CHAIN_UNKNOWN],
 			  " (events are missing)");
 	chain_text_clause(t, &n, "is in this chain already, for ", end[CHAIN_LOOP], "");
-	chain_text_clause(t, &n, "slept until the trace's end for ", end[CHAIN_NOT_WOKEN], "");
+	chain_text_clause(t, &n, "slept, and nobody woke it, for ", end[CHAIN_NOT_WOKEN], "");
 	chain_text_clause(t, &n, "slept ", slept,
 			  end[CHAIN_DEPTH] ? " (links beyond --depth are left out)" : "");
 	woken_meanwhile_write(&w->amounts.woken, t->names, self, i->total_ns,

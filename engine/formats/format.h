@@ -31,7 +31,9 @@ struct format_input {
 	const struct timelines *timelines;  /* NULL unless format.wants_timelines */
 	const struct options *options;
 	const char *path; /* the trace's, for commands that are shown; NULL: none is needed */
-	/* SEVERAL_KEYED: the first member of each object, by which traces are told apart; or NULL.
+	/*
+	 * SEVERAL_KEYED, and tables as JSON: the first member of each object, by which traces are
+	 * told apart; or NULL.
 	 */
 	const char *key, *label;
 	struct format_totals *totals; /* filled by a format that has them; NULL: not needed */

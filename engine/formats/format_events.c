@@ -22,7 +22,7 @@ struct printer {
 	struct identity *threads; /* by tid */
 };
 
-static const char *const kind_names[] = {
+static const char *const kind_names[EVENT_KINDS] = {
 	[EVENT_SWITCH] = "switch",
 	[EVENT_WAKING] = "waking",
 	[EVENT_WAKING_NEW] = "new",
@@ -45,6 +45,8 @@ static const char *const kind_names[] = {
 	[EVENT_REQUEST_MORE] = "more",
 	[EVENT_REQUEST_OPEN] = "open",
 	[EVENT_CONTEXT] = "context",
+	[EVENT_HOLDER] = "holder",
+	[EVENT_RECORDER] = "recorder",
 };
 
 static const char *thread_name(const struct printer *p, uint32_t tid)
@@ -110,7 +112,7 @@ static bool event_selected(const struct printer *p, const struct event *ev)
 	if (!(p->o->given & GIVEN_WHO))
 		return true;
 	return thread_selected(p, ev->tid) ||
-	       ((ev->kind <= EVENT_FORK || ev->kind == EVENT_REQUEST) &&
+	       ((ev->kind <= EVENT_FORK || ev->kind == EVENT_REQUEST || ev->kind == EVENT_HOLDER) &&
 		thread_selected(p, ev->other));
 }
 
@@ -130,7 +132,8 @@ static void put_stack(const struct printer *p, uint32_t id)
 		fprintf(p->out, "\t%16llx ", (unsigned long long)f->addr);
 		if (f->symbol) {
 			print_clean(p->out, trace_string(p->t, f->symbol));
-			fprintf(p->out, "+0x%llx", (unsigned long long)f->offset);
+			if (!f->code)
+				fprintf(p->out, "+0x%llx", (unsigned long long)f->offset);
 		} else {
 			fputs("[unknown]", p->out);
 		}
@@ -231,7 +234,8 @@ static void put_request(const struct printer *p, const struct event *ev)
 		return;
 	fprintf(p->out, ", answered %" PRIu64 " ns ago", ev->time_ns - ev->last_ns);
 	if (ev->flags & CHAINLOG_REQUEST_PROBED) {
-		put_object(p, ", ", trace_object(p->t, (uint32_t)ev->label));
+		if (ev->label)
+			put_object(p, ", ", trace_object(p->t, (uint32_t)ev->label));
 		return;
 	}
 	if (ev->kind == EVENT_REQUEST)
@@ -278,7 +282,8 @@ static void put_event(const struct printer *p, const struct event *ev)
 	}
 	if (ev->no_waker)
 		putc('?', out);
-	else if (ev->kind != EVENT_INTERRUPTS && ev->kind != EVENT_STEAL) /* no thread's */
+	else if (ev->kind != EVENT_INTERRUPTS && ev->kind != EVENT_STEAL &&
+		 ev->kind != EVENT_RECORDER) /* no thread's */
 		put_thread(p, ev->tid);
 	switch (ev->kind) {
 	case EVENT_SWITCH:
@@ -325,8 +330,15 @@ static void put_event(const struct printer *p, const struct event *ev)
 	case EVENT_STEAL:
 		fprintf(out, "took %" PRIu64 " ns since the last switch", ev->n);
 		break;
+	case EVENT_RECORDER:
+		fprintf(out, "had the CPU for the last %" PRIu64 " ns", ev->n);
+		break;
 	case EVENT_OBJECT:
 		put_object(p, " waits for ", trace_object(p->t, ev->object));
+		break;
+	case EVENT_HOLDER:
+		fputs(" waits for a lock of ", out);
+		put_thread(p, ev->other);
 		break;
 	case EVENT_READY:
 		put_object(p, " was woken for ", trace_object(p->t, ev->object));
@@ -379,10 +391,10 @@ const struct format format_events = {
 	.name = "events",
 	.summary = "every event as text, with its stacks if -v",
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
-		   GIVEN_NO_KTHREADS | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE | GIVEN_NO_ENDS |
-		   GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW |
-		   GIVEN_NO_IDLE | GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_OBJECTS |
+	.refuses = GIVEN_TABLE | GIVEN_DEPTH | GIVEN_MODE | GIVEN_WITHIN | GIVEN_WAIT |
+		   GIVEN_STATE | GIVEN_NO_KTHREADS | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
+		   GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_UNIT | GIVEN_TOP |
+		   GIVEN_VIEW | GIVEN_NO_IDLE | GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_OBJECTS |
 		   GIVEN_OF_OBJECTS | GIVEN_FOLD_REPEATS | GIVEN_REQUESTS,
 	.write = write_events,
 };

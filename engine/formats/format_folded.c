@@ -6,6 +6,7 @@
 #include "fold/disk_fold.h"
 #include "fold/folded.h"
 #include "format.h"
+#include "words/process_notes.h"
 
 static int fold_io(const struct format_input *in, const char *root, struct folded *lines)
 {
@@ -18,21 +19,45 @@ static int fold_io(const struct format_input *in, const char *root, struct folde
 	return err;
 }
 
-static int fold(const struct format_input *in, const char *root, struct folded *lines)
+static int fold_chains(const struct format_input *in, const char *root, struct folded *lines)
 {
 	bool chains = in->options->view == VIEW_CHAIN;
 	struct fold *f;
-	int err;
+	int err = fold_new(&f, in->timelines, in->options, chains ? FOLD_BY_NAME : FOLD_BY_WAKER);
 
-	if (in->options->view == VIEW_IO)
-		return fold_io(in, root, lines);
-	err = fold_new(&f, in->timelines, in->options, chains ? FOLD_BY_NAME : FOLD_BY_WAKER);
 	if (!err)
 		err = folded_add(lines, fold_rows(f), root, in->options->root == ROOT_CLASS);
 	if (!err && chains)
 		format_take_totals(in, f);
 	fold_free(f);
 	return err;
+}
+
+/* What the stacks lack belongs into the picture, too: those of the processes that are chosen. */
+static int add_notes(const struct format_input *in, struct folded *lines)
+{
+	const struct process_list *chosen = &in->options->processes;
+	bool some = chosen->ids.n || chosen->names.n;
+	struct process_notes notes;
+	int err;
+
+	/* Of a thread it is not known here which process it belongs to. */
+	if (!some && in->options->given & GIVEN_WHO)
+		return 0;
+	err = process_notes_of(&notes, in->trace, some ? chosen : NULL, PROCESS_NOTES_NAMED);
+
+	for (size_t i = 0; !err && i < notes.n; i++)
+		err = folded_note(lines, notes.line[i]);
+	process_notes_free(&notes);
+	return err;
+}
+
+static int fold(const struct format_input *in, const char *root, struct folded *lines)
+{
+	bool io = in->options->view == VIEW_IO;
+	int err = io ? fold_io(in, root, lines) : fold_chains(in, root, lines);
+
+	return err ? err : add_notes(in, lines);
 }
 
 static int write_folded(const struct format_input *in, FILE *out)
@@ -52,7 +77,7 @@ const struct format format_folded = {
 	.wants_timelines = true,
 	.running = true,
 	.several = SEVERAL_MERGED,
-	.refuses = GIVEN_BY_NAME,
+	.refuses = GIVEN_TABLE | GIVEN_BY_NAME,
 	.write = write_folded,
 	.fold = fold,
 };

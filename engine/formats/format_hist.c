@@ -12,6 +12,7 @@
 
 #include "base/compare.h"
 #include "format.h"
+#include "table.h"
 
 #define SLOTS 64     /* of us or ns; 0: lengths 0 and 1; n: 2^n to 2^(n+1) - 1 */
 #define WIDE_SLOT 32 /* bounds of this slot and later ones have more than ten digits */
@@ -25,6 +26,7 @@ struct hist {
 };
 
 struct hists {
+	const struct format_input *in;
 	const struct options *options;
 	struct names *names;
 	struct pair_table table; /* of struct hist, by (name, 0) */
@@ -80,6 +82,9 @@ static void put_hist(FILE *out, const struct options *o, const struct hist *h)
 		width = WIDE;
 		stars = STARS / 2;
 	}
+	/* Two bounds and what is between them, the count and the frame of the stars. */
+	if (o->columns && (int)o->columns < 2 * width + 17 + stars)
+		stars = (int)o->columns > 2 * width + 22 ? (int)o->columns - 2 * width - 17 : 5;
 	fprintf(out, "%*csecs%*s : count     distribution\n", width - 4, *format_time_unit(o),
 		width + 4, "");
 	for (int i = 0; i <= last; i++) {
@@ -103,15 +108,55 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 	return strcmp(names_text(names, a->name), names_text(names, b->name));
 }
 
-static void put_hists(FILE *out, struct hists *h)
+/* The histograms, at[1..n], those with most time first. */
+static struct hist *sorted(struct hists *h, size_t *n)
+{
+	struct hist *at = h->table.at;
+
+	*n = h->table.keys.n;
+	if (*n)
+		qsort_r(at + 1, *n, sizeof(*at), most_time_first, h->names);
+	return at;
+}
+
+/* A row for each slot that is not empty. */
+static int put_objects(FILE *out, struct hists *h)
+{
+	static const struct column columns[] = {
+		{ .key = "from_ns" },
+		{ .key = "to_ns" },
+		{ .key = "count" },
+		{ .key = "name" },
+	};
+	const struct options *o = h->options;
+	uint64_t unit_ns = o->unit == UNIT_NS ? 1 : 1000;
+	struct table t = TABLE(out, h->in, columns);
+	size_t n;
+	const struct hist *at = sorted(h, &n);
+
+	for (size_t i = 1; i <= n && (!o->top || i <= o->top); i++)
+		for (int slot = 0; slot < SLOTS - 10; slot++) {
+			uint64_t low = slot ? (uint64_t)1 << slot : 0;
+			const struct cell cells[] = {
+				cell_number(low * unit_ns),
+				cell_number(((uint64_t)2 << slot) * unit_ns),
+				cell_number(at[i].count[slot]),
+				cell_text(names_text(h->names, at[i].name)),
+			};
+
+			if (at[i].count[slot])
+				table_row(&t, cells, o->by_name ? 4 : 3);
+		}
+	return table_end(&t, NULL);
+}
+
+static int put_hists(FILE *out, struct hists *h)
 {
 	const struct options *o = h->options;
 	struct hist other = { .name = 0 };
-	struct hist *at = h->table.at;
-	size_t n = h->table.keys.n;
+	size_t n;
+	const struct hist *at = sorted(h, &n);
 
-	if (n)
-		qsort_r(at + 1, n, sizeof(*at), most_time_first, h->names);
 	for (size_t i = 1; i <= n; i++) {
 		if (o->top && i > o->top) {
 			for (int slot = 0; slot < SLOTS; slot++)
@@ -127,17 +172,18 @@ static void put_hists(FILE *out, struct hists *h)
 		fputs("\nname = " CHAIN_OTHER "\n", out);
 		put_hist(out, o, &other);
 	}
+	return 0;
 }
 
 static int write_hist(const struct format_input *in, FILE *out)
 {
-	struct hists h = { .options = in->options };
+	struct hists h = { .in = in, .options = in->options };
 	int err = names_new(&h.names, in->timelines, in->options);
 
 	if (!err)
 		err = format_each_wait(in, in->options, h.names, 0, count_wait, &h);
 	if (!err)
-		put_hists(out, &h);
+		err = in->options->json ? put_objects(out, &h) : put_hists(out, &h);
 	pair_table_free(&h.table);
 	names_free(h.names);
 	return err;

@@ -6,6 +6,7 @@
 #include "format.h"
 #include "base/text.h"
 #include "timeline/untraced.h"
+#include "words/process_notes.h"
 #include "words/wall_time.h"
 
 struct totals {
@@ -16,7 +17,7 @@ struct totals {
 	uint64_t steal_ns;     /* what a hypervisor took of the CPUs */
 	uint64_t stacks, cut_stacks;
 	uint64_t ends[CHAINLOG_STACK_ENDS]; /* user stacks */
-	uint64_t frames[2], named[2];	    /* kernel, user */
+	uint64_t frames[3], named[3];	    /* kernel, user, interpreted code */
 };
 
 static void put_text(FILE *out, const char *key, const char *value)
@@ -88,11 +89,10 @@ static void count_definitions(const struct trace *t, struct totals *sum)
 {
 	for (uint32_t id = 1; id < trace_frames_end(t); id++) {
 		const struct trace_frame *f = trace_frame(t, id);
+		unsigned int kind = !f || !f->space ? 0 : f->code ? 2 : 1;
 
-		if (!f)
-			continue;
-		sum->frames[f->space != 0]++;
-		sum->named[f->space != 0] += !f->unnamed;
+		sum->frames[kind] += f != NULL;
+		sum->named[kind] += f && !f->unnamed;
 	}
 	for (uint32_t id = 1; id < trace_stacks_end(t); id++) {
 		struct trace_stack s = trace_stack(t, id);
@@ -131,6 +131,8 @@ static void put_aux(const struct trace_info *i, FILE *out)
 		[EVENT_REQUEST_MORE] = "requests_more_writes",
 		[EVENT_REQUEST_OPEN] = "requests_open",
 		[EVENT_CONTEXT] = "contexts",
+		[EVENT_HOLDER] = "lock_holders",
+		[EVENT_RECORDER] = "recorder_runs",
 	};
 	uint64_t known = i->events_of[EVENT_AUX_LOST], kept;
 
@@ -233,6 +235,18 @@ static void put_damage(const struct trace *t, FILE *out)
 	put_number(out, "damage_bytes", d->bytes);
 }
 
+/* What the stacks of processes lack. */
+static int put_notes(const struct trace *t, FILE *out)
+{
+	struct process_notes notes;
+	int err = process_notes_of(&notes, t, NULL, UINT64_MAX);
+
+	for (size_t i = 0; !err && i < notes.n; i++)
+		put_text(out, "note", notes.line[i]);
+	process_notes_free(&notes);
+	return err;
+}
+
 static int write_info(const struct format_input *in, FILE *out)
 {
 	const struct trace_info *i = trace_info(in->trace);
@@ -270,6 +284,13 @@ static int write_info(const struct format_input *in, FILE *out)
 	put_named(out, "frames_kernel_named", sum.named[0], sum.frames[0]);
 	put_number(out, "frames_user", sum.frames[1]);
 	put_named(out, "frames_user_named", sum.named[1], sum.frames[1]);
+	if (sum.frames[2]) {
+		put_number(out, "frames_interpreted", sum.frames[2]);
+		put_named(out, "frames_interpreted_named", sum.named[2], sum.frames[2]);
+	}
+	err = put_notes(in->trace, out);
+	if (err)
+		return err;
 	put_damage(in->trace, out);
 	return 0;
 }

@@ -11,11 +11,9 @@
 #include "base/compare.h"
 #include "select/wait_filter.h"
 #include "format.h"
+#include "row_sums.h"
 #include "table.h"
 #include "words/object_names.h"
-
-#define DEVICE_WIDTH_MIN 8
-#define DEVICE_WIDTH_MAX 32
 
 struct row {
 	uint32_t disk, op, kind;
@@ -98,51 +96,48 @@ static int most_time_first(const void *pa, const void *pb, void *table)
 /* A percentile; "-" if there are no lengths. */
 static struct cell cell_of(const struct row_percentiles *p, uint64_t ns)
 {
-	return p->n ? cell_time(ns) : cell_text("-");
+	return p->n ? cell_time(ns) : cell_none("-");
 }
 
-static void put_row(const struct table *to, const struct requests *t, const struct row *r)
+static void put_row(struct table *to, const struct requests *t, const struct row *r)
 {
-	TABLE_CELLS(to, cell_text(device_of(t, r)), cell_text(disk_op_name(r->op)),
-		    cell_number(r->requests), cell_number(r->bytes),
-		    cell_of(&r->queued, r->queued.p50_ns), cell_of(&r->queued, r->queued.p99_ns),
-		    cell_of(&r->device, r->device.p50_ns), cell_of(&r->device, r->device.p99_ns),
-		    cell_time(r->longest_ns), cell_most(&t->askers, r->kind, t->names));
-	putc('\n', to->out);
+	TABLE_ROW(to, cell_text(device_of(t, r)), cell_text(disk_op_name(r->op)),
+		  cell_number(r->requests), cell_number(r->bytes),
+		  cell_of(&r->queued, r->queued.p50_ns), cell_of(&r->queued, r->queued.p99_ns),
+		  cell_of(&r->device, r->device.p50_ns), cell_of(&r->device, r->device.p99_ns),
+		  cell_time(r->longest_ns), cell_most(&t->askers, r->kind, t->names));
 }
 
-static void put_table(FILE *out, struct requests *t)
+static int put_table(FILE *out, struct requests *t)
 {
-	const struct options *o = t->in->options;
-	struct row *rows = t->rows.at;
-	size_t n = t->rows.keys.n, top = o->top && o->top < n ? (size_t)o->top : n;
-	uint64_t requests = 0, bytes = 0;
-	int width = DEVICE_WIDTH_MIN;
-	struct column columns[] = {
-		{ "DEVICE", 0, false },	     { "DOES", -8, false },	  { "REQUESTS", 9, false },
-		{ "BYTES", 12, false },	     { "QUEUED P50", 12, false }, { "P99", 12, false },
-		{ "DEVICE P50", 12, false }, { "P99", 12, false },	  { "LONGEST", 12, false },
-		{ "ASKED BY", 0, true },
+	static const struct column columns[] = {
+		{ .title = "DEVICE", .width = -8 },
+		{ .title = "DOES", .width = -8 },
+		{ .title = "REQUESTS", .width = 9 },
+		{ .title = "BYTES", .width = 12, .drop = 1 },
+		{ .title = "QUEUED P50", .width = 12, .drop = 2, .key = "queued_p50_ns" },
+		{ .title = "P99", .width = 12, .drop = 2, .key = "queued_p99_ns" },
+		{ .title = "DEVICE P50", .width = 12, .key = "device_p50_ns" },
+		{ .title = "P99", .width = 12, .key = "device_p99_ns" },
+		{ .title = "LONGEST", .width = 12, .key = "device_longest_ns" },
+		{ .title = "ASKED BY", .apart = true },
 	};
-	struct table to = TABLE(out, o, columns);
+	struct row *rows = t->rows.at;
+	size_t n = t->rows.keys.n, top = table_top(t->in, n, 3);
+	uint64_t requests = 0, bytes = 0;
+	struct table to = TABLE(out, t->in, columns);
 
 	if (n)
 		qsort_r(rows + 1, n, sizeof(*rows), most_time_first, t);
 	for (size_t i = 1; i <= n; i++) {
-		size_t len = strlen(device_of(t, &rows[i]));
-
 		requests += rows[i].requests;
 		bytes += rows[i].bytes;
-		if (i <= top && len > (size_t)width)
-			width = len < DEVICE_WIDTH_MAX ? (int)len : DEVICE_WIDTH_MAX;
+		if (i <= top)
+			put_row(&to, t, &rows[i]);
 	}
-	columns[0].width = -width;
-	table_titles(&to);
-	for (size_t i = 1; i <= top; i++)
-		put_row(&to, t, &rows[i]);
-	TABLE_CELLS(&to, cell_text("all"), cell_text(""), cell_number(requests),
-		    cell_number(bytes));
-	fprintf(out, "\n(times in %s)\n", format_time_unit(o));
+	TABLE_SUM_ROW(&to, cell_text("all"), cell_text(""), cell_number(requests),
+		      cell_number(bytes));
+	return table_end(&to, "times in %s", format_time_unit(t->in->options));
 }
 
 static int write_io(const struct format_input *in, FILE *out)
@@ -159,7 +154,7 @@ static int write_io(const struct format_input *in, FILE *out)
 		row_lengths_percentiles(&t.device, t.rows.at, sizeof(struct row),
 					offsetof(struct row, device));
 		sums_sort(&t.askers, t.names, sums_key_is_text);
-		put_table(out, &t);
+		err = put_table(out, &t);
 	}
 	if (t.askers.out_of_memory)
 		err = -ENOMEM;
@@ -177,6 +172,6 @@ const struct format format_io = {
 	.wants_timelines = true,
 	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_OF_CHAINS | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE | GIVEN_NO_IDLE |
-		   GIVEN_BY_NAME | GIVEN_OF_OBJECTS | GIVEN_ENDED | GIVEN_REQUESTS,
+		   GIVEN_BY_NAME | GIVEN_OF_OBJECTS | GIVEN_ENDED | GIVEN_REQUESTS | GIVEN_NATIVE,
 	.write = write_io,
 };

@@ -12,7 +12,8 @@
 #include "format.h"
 #include "base/compare.h"
 #include "base/text.h"
-#include "words/object_names.h"
+#include "words/lock_holder.h"
+#include "words/request_words.h"
 #include "wait_amounts.h"
 
 struct writer {
@@ -133,20 +134,12 @@ static void put_ids(struct writer *j, uint32_t thread)
 static void add_frame(struct writer *j, struct text_buf *b, uint32_t frame)
 {
 	struct raw_frame raw = names_raw_frame(j->trace, frame);
-	const char *file;
-	uint32_t line = trace_frame_line(j->trace, frame, &file);
-	char number[16];
 
 	j->buf.len = 0;
 	text_puts(&j->buf, raw.brackets ? "[" : "");
 	text_puts(&j->buf, *raw.text ? raw.text : "[unknown]");
 	text_puts(&j->buf, raw.brackets ? "]" : "");
-	if (line) {
-		snprintf(number, sizeof(number), ":%" PRIu32 ")", line);
-		text_puts(&j->buf, " (");
-		text_puts(&j->buf, file);
-		text_puts(&j->buf, number);
-	}
+	names_put_source(j->trace, frame, true, &j->buf);
 	b->failed |= j->buf.failed;
 	if (!b->failed)
 		json_string(b, j->buf.p);
@@ -276,13 +269,14 @@ static void put_disk(struct writer *j, struct amount_key key)
 		fprintf(j->out, ",\"stage\":\"%.*s\"", (int)strlen(stage) - 2, stage + 1);
 }
 
-/* An object as a member, after a comma: what was waited for. Nothing if it is not known. */
-static void put_object(struct writer *j, const char *name, uint32_t object)
+/*
+ * An object as a member, after a comma: what was waited for. Nothing if it is not known. holder:
+ * the thread (tid) that had it; 0: not known.
+ */
+static void put_object(struct writer *j, const char *name, uint32_t object, uint32_t holder)
 {
 	const struct trace_object *o = trace_object(j->trace, object);
-	struct object_names *objects = names_objects(j->names);
-	uint32_t peer = object_names_peer(objects, object);
-	uint32_t holder = object_names_holder(objects, object);
+	uint32_t peer = object_names_peer(names_objects(j->names), object);
 
 	if (!o)
 		return;
@@ -290,6 +284,9 @@ static void put_object(struct writer *j, const char *name, uint32_t object)
 	put_string(j, "class", trace_string(j->trace, o->class));
 	putc(',', j->out);
 	put_string(j, "name", trace_string(j->trace, o->name));
+	if (o->inode)
+		fprintf(j->out, ",\"device\":\"%" PRIu32 ":%" PRIu32 "\",\"inode\":%" PRIu64,
+			o->device >> 20, o->device & 0xfffff, o->inode);
 	if (peer)
 		fprintf(j->out, ",\"peer\":%" PRIu32, peer);
 	if (holder)
@@ -358,7 +355,7 @@ static void put_piece(struct writer *j, const struct wait_amount *p)
 	if (p->key.end == CHAIN_DISK)
 		put_disk(j, p->key);
 	if (p->key.end == CHAIN_NETWORK)
-		put_object(j, "socket", p->key.value);
+		put_object(j, "socket", p->key.value, 0);
 	if (j->wait.cpu_holders && (p->key.end == CHAIN_RUNNABLE || p->key.end == CHAIN_PREEMPTED))
 		put_holders(j, p->place);
 	if (p->key.end == CHAIN_RUNNING) {
@@ -381,16 +378,68 @@ static void put_flags(struct writer *j, const struct wait *w)
 			fprintf(j->out, "%s\"%s\"", n++ ? "," : "", f->name);
 	if (wait_throttled(w))
 		fprintf(j->out, "%s\"throttled\"", n ? "," : "");
+	if (wait_killed(w))
+		fprintf(j->out, "%s\"killed\"", n ? "," : "");
 	fputs("],", j->out);
 }
 
 /* What the thread waited for, and of several what was ready; nothing if that is not known. */
-static void put_objects(struct writer *j, uint32_t pair)
+static void put_objects(struct writer *j, uint32_t thread, const struct wait *w)
 {
-	struct shown_objects s = names_shown_objects(j->names, pair);
+	struct object_names *objects = names_objects(j->names);
+	struct shown_objects s = names_shown_objects(j->names, w->stack);
+	uint32_t held_by = object_names_holder(objects, s.object);
+	uint32_t holder = lock_holder(objects, thread, w);
 
-	put_object(j, "object", s.object);
-	put_object(j, "ready", s.ready);
+	if (!held_by && holder != THREAD_NONE)
+		held_by = timelines_thread(j->timelines, holder)->tid;
+	put_object(j, "object", s.object, held_by);
+	put_object(j, "ready", s.ready, 0);
+}
+
+/* A member with a text, after a comma; nothing if it is empty. */
+static void put_known(struct writer *j, const char *key, const char *s)
+{
+	if (!*s)
+		return;
+	putc(',', j->out);
+	put_string(j, key, s);
+}
+
+static void put_tid(struct writer *j, const char *key, uint32_t thread)
+{
+	if (thread == THREAD_NONE)
+		fprintf(j->out, ",\"%s\":null", key);
+	else
+		fprintf(j->out, ",\"%s\":%" PRIu32, key,
+			timelines_thread(j->timelines, thread)->tid);
+}
+
+/* What a client waits for, after a comma. */
+static void put_request(struct writer *j, const struct request *q)
+{
+	const struct timelines *tl = j->timelines;
+	const struct context *c = timelines_context(tl, q);
+	char trace[TRACE_ID_SIZE], span[SPAN_ID_SIZE];
+	int n = 0;
+
+	fputs(",\"request\":{", j->out);
+	put_string(j, "endpoint", request_endpoint_name(tl, q));
+	fprintf(j->out, ",\"taken\":%" PRIu64 ",\"first_answer\":%" PRIu64,
+		q->taken_ns - timelines_start_ns(tl), q->first_answer_ns - timelines_start_ns(tl));
+	if (q->connection)
+		fprintf(j->out, ",\"connection\":%" PRIu64, q->connection);
+	put_tid(j, "reader", q->reader);
+	put_tid(j, "writer", q->writer);
+	put_known(j, "trace_id", trace_id_text(trace, c));
+	put_known(j, "span_id", span_id_text(span, c));
+	put_known(j, "route", request_route(tl, q));
+	put_known(j, "label", request_label(tl, q));
+	fputs(",\"marks\":[", j->out);
+	for (const struct request_mark *m = request_marks; m->name; m++)
+		if (q->flags & m->flag)
+			fprintf(j->out, "%s\"%s\"", n++ ? "," : "", m->name);
+	fputs("]}", j->out);
 }
 
 static void put_wait(struct writer *j, const struct chosen_wait *p)
@@ -400,7 +449,7 @@ static void put_wait(struct writer *j, const struct chosen_wait *p)
 	uint64_t start_ns = timelines_start_ns(j->timelines);
 	uint64_t off_ns = s->off_to_ns - s->off_from_ns;
 	bool preempted = w->kind == WAIT_PREEMPTED;
-	bool woken = !preempted && !(w->flags & (WAIT_NOT_WOKEN | WAIT_NO_WAKING));
+	bool woken = !preempted && wait_has_waking(w);
 	struct wait_amount *pieces;
 	size_t n;
 
@@ -426,7 +475,9 @@ static void put_wait(struct writer *j, const struct chosen_wait *p)
 	fprintf(j->out, "\"blocked\":%" PRIu64 ",\"runnable\":%" PRIu64 ",\"preempted\":%" PRIu64,
 		s->blocked_to_ns - s->blocked_from_ns, preempted ? 0 : off_ns,
 		preempted ? off_ns : 0);
-	put_objects(j, w->stack);
+	put_objects(j, p->thread, w);
+	if (timelines_is_client(j->timelines, p->thread))
+		put_request(j, timelines_request_of(j->timelines, w));
 	putc(',', j->out);
 	put_stack(j, "stack", w->stack, UINT32_MAX, true);
 	fputs(",\"pieces\":[", j->out);
@@ -486,7 +537,7 @@ const struct format format_json = {
 	.wants_timelines = true,
 	.wants_cpus = true,
 	.several = SEVERAL_KEYED,
-	.refuses = GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE | GIVEN_UNIT | GIVEN_VIEW |
-		   GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
+	.refuses = GIVEN_TABLE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE | GIVEN_UNIT |
+		   GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
 	.write = write_json,
 };

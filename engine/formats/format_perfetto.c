@@ -5,6 +5,8 @@
  * wakee runs. Interrupts have a track of their own. Samples of running threads are on their tracks.
  * Written thread by thread, each in the order of time.
  *
+ * Requests have tracks of their own: see perfetto_requests.h.
+ *
  * All parts of a thread's time are shown unless --state selects some. A wait that is not selected
  * is a gap; a waker that is not selected has a track with its wakings only.
  */
@@ -15,11 +17,13 @@
 #include "words/kernel_stacks.h"
 #include "format.h"
 #include "perfetto.h"
+#include "perfetto_requests.h"
 #include "attribute/chain.h"
 #include "timeline/processes.h"
 #include "select/wait_filter.h"
 #include "words/object_names.h"
 #include "words/names.h"
+#include "words/waited_for.h"
 #include "common/grow.h"
 
 /* An interned string is identified by one of these kinds and a number. */
@@ -81,17 +85,19 @@ static const char *clean(struct writer *p, uint32_t string)
 	return names_text(p->names, text);
 }
 
-/* Only a process whose leader was seen has a name and a track. */
-static void describe_process(struct writer *p, uint32_t thread)
+/* Only a process whose leader was seen has a name and a track; 0: it has none. */
+static uint64_t describe_process(void *arg, uint32_t thread)
 {
+	struct writer *p = arg;
 	uint32_t leader = process_leader(p->processes, thread);
 	uint64_t track = leader == THREAD_NONE ? 0 : process_track(leader);
 
 	if (!track || p->described[track])
-		return;
+		return track;
 	p->described[track] = true;
 	perfetto_track(p->perfetto, track, timelines_thread(p->timelines, leader)->tgid, 0,
 		       clean(p, process_name(p->processes, thread)));
+	return track;
 }
 
 /* A thread whose process is not known is shown as one of its own. */
@@ -103,15 +109,16 @@ static uint32_t pid_of(const struct writer *p, uint32_t thread)
 }
 
 /* The thread's track, described before it is first used. */
-static uint64_t track_of(struct writer *p, uint32_t thread)
+static uint64_t track_of(void *arg, uint32_t thread)
 {
+	struct writer *p = arg;
 	const struct thread *th = timelines_thread(p->timelines, thread);
 	uint64_t track = thread_track(thread);
 
 	if (p->described[track])
 		return track;
 	p->described[track] = true;
-	describe_process(p, thread);
+	(void)describe_process(p, thread);
 	perfetto_track(p->perfetto, track, pid_of(p, thread), th->tid,
 		       clean(p, timelines_nth_name(p->timelines, thread, th->renames)));
 	return track;
@@ -416,7 +423,7 @@ static void put_callstack(struct writer *p, uint32_t pair)
 	if (!is_new)
 		return;
 	p->n_frames = 0;
-	names_put_own_stack(p->names, pair, (struct frame_sink) { add_frame, p });
+	names_put_own_stack(p->names, pair, (struct frame_sink) { .put = add_frame, .arg = p });
 	perfetto_define_callstack(p->perfetto, callstack, p->frames, p->n_frames);
 }
 
@@ -531,7 +538,35 @@ static int put_threads(struct writer *p)
 		if (p->out_of_memory)
 			return -ENOMEM;
 	}
-	return perfetto_finish(p->perfetto);
+	return 0;
+}
+
+/* All of them, or those that the options choose. 0 or -ENOMEM. */
+static int put_requests(struct writer *p)
+{
+	struct options o = *p->options;
+	struct perfetto_requests r = {
+		.perfetto = p->perfetto,
+		.timelines = p->timelines,
+		.names = p->names,
+		.from_ns = p->from_ns,
+		.to_ns = p->to_ns,
+		.flows = &p->flows,
+		.thread_track = track_of,
+		.process_track = describe_process,
+		.arg = p,
+	};
+	uint32_t client, end;
+	int err;
+
+	o.requests = true;
+	err = wait_filter_new(&r.filter, p->timelines, &o, p->names);
+	timelines_range(p->timelines, true, &client, &end);
+	for (; client < end && !err && !ferror(p->out); client++)
+		if (wait_filter_thread(r.filter, client))
+			err = perfetto_requests_put(&r, client, thread_track(client));
+	wait_filter_free(r.filter);
+	return err;
 }
 
 static int write_perfetto(const struct format_input *in, FILE *out)
@@ -548,6 +583,7 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 	/* A sleep that did not end is shown, too: a gap would look like missing data. */
 	if (!(o.given & GIVEN_ENDED))
 		o.ended = false;
+	o.requests = false;
 	if (!err)
 		err = names_new(&p.names, in->timelines, &o);
 	if (!err)
@@ -555,13 +591,17 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 	if (!err)
 		err = processes_new(&p.processes, in->timelines);
 	p.described =
-		calloc((size_t)timelines_threads(in->timelines) * 2 + 4, sizeof(*p.described));
+		calloc((size_t)timelines_clients_end(in->timelines) * 2 + 4, sizeof(*p.described));
 	if (!p.described)
 		err = -ENOMEM;
 	if (!err) {
 		p.kernel = names_kernel_stacks(p.names);
 		wait_filter_window(p.filter, &p.from_ns, &p.to_ns);
 		err = put_threads(&p);
+		if (!err)
+			err = put_requests(&p);
+		if (!err)
+			err = p.out_of_memory ? -ENOMEM : perfetto_finish(p.perfetto);
 	}
 	free(p.described);
 	free(p.frames);
@@ -577,8 +617,8 @@ const struct format format_perfetto = {
 	.summary = "a trace for the Perfetto UI",
 	.wants_timelines = true,
 	.binary = true,
-	.refuses = GIVEN_DEPTH | GIVEN_MODE | GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM |
-		   GIVEN_ANNOTATE | GIVEN_BLOCKED_STACKS | GIVEN_UNIT | GIVEN_TOP | GIVEN_VIEW |
-		   GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS | GIVEN_REQUESTS,
+	.refuses = GIVEN_TABLE | GIVEN_DEPTH | GIVEN_MODE | GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS |
+		   GIVEN_NO_DELIM | GIVEN_ANNOTATE | GIVEN_BLOCKED_STACKS | GIVEN_UNIT | GIVEN_TOP |
+		   GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
 	.write = write_perfetto,
 };

@@ -18,6 +18,7 @@
 #include "gzip.h"
 #include "proto.h"
 #include "common/intern.h"
+#include "words/request_words.h"
 
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -178,6 +179,24 @@ static const char *end_of(struct writer *p, const struct chain_row *row)
 	return chain_end_name((enum chain_end)row->end);
 }
 
+/* Of a request: to which endpoint it was, and its trace id if that is known. */
+static void put_request_labels(struct writer *p, struct thread_group group)
+{
+	char trace[TRACE_ID_SIZE];
+	uint32_t n;
+	const struct request_endpoint *e = timelines_endpoints(p->timelines, &n);
+
+	if (!group.endpoint)
+		return;
+	put_name_label(p, "endpoint", trace_string(p->trace, e[group.endpoint - 1].name));
+	if (group.trace)
+		put_label(p, "trace_id",
+			  trace_id_text(trace,
+					timelines_context(p->timelines,
+							  timelines_request(p->timelines,
+									    group.trace - 1))));
+}
+
 /* Whose waits a row is of, and how its chain ends. */
 static void put_labels(struct writer *p, const struct chain_row *row)
 {
@@ -192,6 +211,7 @@ static void put_labels(struct writer *p, const struct chain_row *row)
 		put_label(p, "end", end_of(p, row));
 	put_links_label(p, row->links);
 	put_object_label(p, row);
+	put_request_labels(p, group);
 }
 
 static void put_sample(struct writer *p, const struct chain_row *row)
@@ -373,6 +393,6 @@ const struct format format_pprof = {
 	.wants_timelines = true,
 	.binary = true,
 	.running = true,
-	.refuses = GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME,
+	.refuses = GIVEN_TABLE | GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME,
 	.write = write_pprof,
 };

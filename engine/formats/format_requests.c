@@ -14,9 +14,12 @@
 #include "request_story.h"
 #include "request_time.h"
 #include "table.h"
+#include "words/request_words.h"
 
-#define TITLE_WIDTH_MAX 64
+/* Of what the threads did, on a narrow screen, before times are left out. */
+#define WHAT_WIDTH 40
 #define SLOWEST_SHOWN 5
+#define GROUPS 3 /* of requests, beside each other */
 
 struct writer {
 	const struct format_input *in;
@@ -25,8 +28,25 @@ struct writer {
 	struct wait_filter *filter;
 	struct request_table *table;
 	struct chain_text text;
+	bool on_screen; /* which this fits: the most important */
 	bool out_of_memory;
 };
+
+/*
+ * On a screen: the first endpoints, and where the time of the first one went. Of its lines those of
+ * the summary and the prompt, titles, notes, sums and the example are for no rows.
+ */
+#define SCREEN_ENDPOINTS 2
+#define SCREEN_OTHERS 11
+#define SCREEN_SUMMARY 5
+#define SCREEN_ROWS_MIN 4
+
+static size_t screen_rows(const struct options *o)
+{
+	size_t others = SCREEN_OTHERS + 1 + (o->quiet ? 0 : SCREEN_SUMMARY);
+
+	return o->lines > others + SCREEN_ROWS_MIN ? o->lines - others : SCREEN_ROWS_MIN;
+}
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
@@ -120,180 +140,208 @@ void request_put_example(FILE *out, const struct format_input *in, const struct 
 
 /* ---- the table of endpoints ----------------------------------------------------------------- */
 
-static void put_count(FILE *out, bool *any, uint64_t n, const char *what)
+static void put_count(struct text_buf *b, uint64_t n, const char *what)
 {
+	char text[24];
+
 	if (!n)
 		return;
-	fprintf(out, "%s%" PRIu64 " %s", *any ? ", " : "  ", n, what);
-	*any = true;
+	snprintf(text, sizeof(text), "%s%" PRIu64 " ", b->len ? ", " : "", n);
+	text_puts(b, text);
+	text_puts(b, what);
 }
 
-static void put_counts(FILE *out, const struct request_counts *c)
+/* In words; to be freed. */
+static struct text_buf counts_text(const struct request_counts *c)
 {
-	bool any = false;
+	struct text_buf b = { 0 };
 
-	put_count(out, &any, c->open, "open");
-	put_count(out, &any, c->before, "from before the recording");
-	put_count(out, &any, c->incomplete, "incomplete");
-	put_count(out, &any, c->pipelined, "pipelined");
-	put_count(out, &any, c->several, "of several writes");
-	put_count(out, &any, c->unsent, "not sent at once");
-	put_count(out, &any, c->old, "on older connections");
-	putc('\n', out);
+	put_count(&b, c->open, "open");
+	put_count(&b, c->before, "from before the recording");
+	put_count(&b, c->incomplete, "incomplete");
+	put_count(&b, c->pipelined, "pipelined");
+	put_count(&b, c->several, "of several writes");
+	put_count(&b, c->unsent, "not sent at once");
+	put_count(&b, c->old, "on older connections");
+	return b;
 }
 
-static void put_endpoint(struct writer *w, const struct table *t, const struct endpoint_requests *e,
+/* A time that requests took; not known if there are none. */
+static struct cell took_cell(const struct endpoint_requests *e, uint64_t ns)
+{
+	return e->all.n ? cell_time(ns) : cell_none("-");
+}
+
+static struct cell percentile_cell(const struct endpoint_requests *e, unsigned int permille)
+{
+	return took_cell(e, e->all.n ? requests_percentile(e->all, permille) : 0);
+}
+
+static void put_endpoint(struct writer *w, struct table *t, const struct endpoint_requests *e,
 			 const char *title)
 {
+	const struct request_counts *c = &e->counts;
 	char *rate = request_rate(w->in, w->filter, e->all.n);
+	struct text_buf counts = counts_text(c);
 
-	if (!rate) {
-		w->out_of_memory = true;
-		return;
-	}
-	if (e->all.n)
-		TABLE_CELLS(t, cell_text(title), cell_number(e->all.n), cell_text(rate),
-			    cell_time(e->total_ns / e->all.n),
-			    cell_time(requests_percentile(e->all, 500)),
-			    cell_time(requests_percentile(e->all, 900)),
-			    cell_time(requests_percentile(e->all, 990)),
-			    cell_time(requests_percentile(e->all, 999)),
-			    cell_time(requests_percentile(e->all, 1000)));
-	else
-		TABLE_CELLS(t, cell_text(title), cell_number(0), cell_text("0.0"), cell_text("-"),
-			    cell_text("-"), cell_text("-"), cell_text("-"), cell_text("-"),
-			    cell_text("-"));
-	put_counts(w->out, &e->counts);
+	w->out_of_memory |= !rate || counts.failed;
+	if (!w->out_of_memory)
+		TABLE_ROW(t, cell_text(title), cell_number(e->all.n), cell_decimal(rate),
+			  took_cell(e, e->all.n ? e->total_ns / e->all.n : 0),
+			  percentile_cell(e, 500), percentile_cell(e, 900), percentile_cell(e, 990),
+			  percentile_cell(e, 999), percentile_cell(e, 1000),
+			  cell_text(counts.len ? counts.p : ""), cell_number(c->open),
+			  cell_number(c->before), cell_number(c->incomplete),
+			  cell_number(c->pipelined), cell_number(c->several),
+			  cell_number(c->unsent), cell_number(c->old));
+	text_free(&counts);
 	free(rate);
 }
 
-static void put_endpoints(struct writer *w, const struct endpoint_requests *at, size_t n,
-			  struct text_buf *titles)
+static int put_endpoints(struct writer *w, const struct endpoint_requests *at, size_t n,
+			 struct text_buf *titles)
 {
-	struct column columns[] = {
-		{ "ENDPOINT", 0, false }, { "REQUESTS", 9, false }, { "PER SECOND", 11, false },
-		{ "MEAN", 10, false },	  { "P50", 10, false },	    { "P90", 10, false },
-		{ "P99", 10, false },	  { "P99.9", 10, false },   { "LONGEST", 10, false },
-		{ "MARKS", 0, true },
+	static const struct column columns[] = {
+		{ .title = "ENDPOINT", .width = -16 },
+		{ .title = "REQUESTS", .width = 9 },
+		{ .title = "PER SECOND", .width = 11, .drop = 4 },
+		{ .title = "MEAN", .width = 10, .drop = 3, .key = "mean_ns" },
+		{ .title = "P50", .width = 10, .key = "p50_ns" },
+		{ .title = "P90", .width = 10, .drop = 2, .key = "p90_ns" },
+		{ .title = "P99", .width = 10, .key = "p99_ns" },
+		{ .title = "P99.9", .width = 10, .drop = 1, .key = "p99_9_ns" },
+		{ .title = "LONGEST", .width = 10, .key = "longest_ns" },
+		{ .title = "MARKS", .apart = true, .drop = 5, .key = "" },
+		{ .key = "open" },
+		{ .key = "from_before_the_recording" },
+		{ .key = "incomplete" },
+		{ .key = "pipelined" },
+		{ .key = "of_several_writes" },
+		{ .key = "not_sent_at_once" },
+		{ .key = "on_older_connections" },
 	};
-	struct table t = TABLE(w->out, w->in->options, columns);
-	int width = 16;
+	struct table t = TABLE(w->out, w->in, columns);
+	size_t shown = w->on_screen && n > SCREEN_ENDPOINTS ? SCREEN_ENDPOINTS : n;
+	int err;
 
-	for (size_t i = 0; i < n; i++) {
-		int len = (int)titles[i].len;
-
-		width = len < TITLE_WIDTH_MAX ? (len > width ? len : width) : TITLE_WIDTH_MAX;
-	}
-	columns[0].width = -width;
-	table_titles(&t);
-	for (size_t i = 0; i < n; i++)
+	t.kind = "endpoints";
+	for (size_t i = 0; i < shown; i++)
 		put_endpoint(w, &t, &at[i], titles[i].p);
-	fprintf(w->out, "(times in %s)\n", format_time_unit(w->in->options));
-	request_put_left_out(w->out, w->in);
+	if (shown < n)
+		err = table_end(&t, "times in %s; --wide shows all %zu endpoints",
+				format_time_unit(w->in->options), n);
+	else
+		err = table_end(&t, "times in %s", format_time_unit(w->in->options));
+	if (!w->in->options->json)
+		request_put_left_out(w->out, w->in);
+	return err;
 }
 
 /* ---- where the time went -------------------------------------------------------------------- */
 
-static void put_kind(struct text_buf *b, const struct names *names, const struct request_time *r)
+static const char *const kind_names[] = {
+	[REQUEST_QUEUED] = "queued", [REQUEST_RAN] = "ran",	 [REQUEST_BLOCKED] = "blocked",
+	[REQUEST_NO_CPU] = "no_cpu", [REQUEST_LOST] = "unknown",
+};
+
+#define TIME_COLUMNS (2 * GROUPS + 2)
+
+/* A row of times and what the threads did; kind: in a word, NULL: of several. */
+static void put_time_row(struct table *t, const char *kind, const char *what, const uint64_t *ns,
+			 const uint64_t *of_ns)
 {
-	static const char *const words[][2] = {
-		[REQUEST_QUEUED] = { "queued", "queued, while the reader worked " },
-		[REQUEST_RAN] = { "ran", "ran " },
-		[REQUEST_BLOCKED] = { "blocked", "blocked in " },
-		[REQUEST_NO_CPU] = { "no CPU", "no CPU: " },
-		[REQUEST_LOST] = { "unknown", "unknown: " },
-	};
+	char shares[GROUPS][16];
+	struct cell cells[TIME_COLUMNS];
+	size_t n = 0;
 
-	char others[32] = "";
-
-	text_puts(b, words[r->kind][*names_text(names, r->text) ? 1 : 0]);
-	text_puts(b, names_text(names, r->text));
-	text_puts(b, r->what ? " for " : "");
-	text_puts(b, names_text(names, r->what));
-	if (r->others)
-		snprintf(others, sizeof(others), " +%zu", r->others);
-	text_puts(b, others);
-}
-
-static void put_share(FILE *out, const struct options *o, uint64_t ns, uint64_t of_ns)
-{
-	char text[TEXT_MS_SIZE];
-
-	fprintf(out, " %13s %5.1f %%", format_time(text, o, ns),
-		of_ns ? 100 * (double)ns / (double)of_ns : 0.0);
-}
-
-static void put_time_row(struct writer *w, const char *kind, const uint64_t *ns,
-			 const uint64_t *of_ns, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		put_share(w->out, w->in->options, ns[i], of_ns[i]);
-	fputs("  ", w->out);
-	print_clean(w->out, kind);
-	putc('\n', w->out);
+	for (size_t i = 0; i < GROUPS; i++) {
+		snprintf(shares[i], sizeof(shares[i]), "%.1f %%",
+			 of_ns[i] ? 100 * (double)ns[i] / (double)of_ns[i] : 0.0);
+		cells[n++] = cell_time(ns[i]);
+		cells[n++] = cell_text(shares[i]);
+	}
+	cells[n++] = cell_text(what);
+	cells[n++] = kind ? cell_text(kind) : cell_none("");
+	(kind ? table_row : table_sum_row)(t, cells, n);
 }
 
 /* Unless --top says how many: whether the row has one percent of a group's time. */
 static bool is_shown(const struct writer *w, const struct request_time *r, size_t i,
 		     const uint64_t *all_ns)
 {
-	bool shown = w->in->options->top && i < w->in->options->top;
+	const struct options *o = w->in->options;
+	bool shown = o->top ? i < o->top : o->json;
 
-	for (size_t k = 0; k < REQUEST_GROUPS_MAX && !w->in->options->top; k++)
+	for (size_t k = 0; k < GROUPS && !o->top; k++)
 		shown |= r->ns[k] && r->ns[k] >= all_ns[k] / 100;
 	return shown;
 }
 
-static void put_times(struct writer *w, const struct request_times *times, const uint64_t *all_ns)
+static void put_times(struct writer *w, struct table *t, const struct request_times *times,
+		      const uint64_t *all_ns)
 {
 	bool others = false;
-	uint64_t other[REQUEST_GROUPS_MAX] = { 0 };
-	size_t n;
+	uint64_t other[GROUPS] = { 0 };
+	size_t n, left = w->on_screen ? screen_rows(w->in->options) : SIZE_MAX;
 	const struct request_time *rows = request_times_list(times, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		struct text_buf b = { 0 };
 
-		if (!is_shown(w, &rows[i], i, all_ns)) {
-			for (size_t k = 0; k < REQUEST_GROUPS_MAX; k++)
+		if (!left || !is_shown(w, &rows[i], i, all_ns)) {
+			for (size_t k = 0; k < GROUPS; k++)
 				other[k] += rows[i].ns[k];
 			others = true;
 			continue;
 		}
-		put_kind(&b, w->names, &rows[i]);
+		left--;
+		request_time_put(&b, w->names, &rows[i]);
 		w->out_of_memory |= b.failed;
-		put_time_row(w, b.failed ? "" : b.p, rows[i].ns, all_ns, REQUEST_GROUPS_MAX);
+		put_time_row(t, kind_names[rows[i].kind], b.failed ? "" : b.p, rows[i].ns, all_ns);
 		text_free(&b);
 	}
 	if (others)
-		put_time_row(w, CHAIN_OTHER, other, all_ns, REQUEST_GROUPS_MAX);
-	put_time_row(w, "all of it", all_ns, all_ns, REQUEST_GROUPS_MAX);
+		put_time_row(t, NULL, CHAIN_OTHER, other, all_ns);
+	put_time_row(t, NULL, "all of it", all_ns, all_ns);
 }
 
 static int put_where(struct writer *w, const struct endpoint_requests *e, const char *title)
 {
-	const struct requests_taken groups[REQUEST_GROUPS_MAX] = {
+	const struct requests_taken groups[GROUPS] = {
 		e->all,
 		requests_median(e->all),
 		requests_slowest(e->all),
 	};
 	static const char *const names[] = { "ALL", "MEDIAN", "SLOWEST" };
-	uint64_t all_ns[REQUEST_GROUPS_MAX];
+	char counted[GROUPS][32];
+	const struct column columns[TIME_COLUMNS] = {
+		{ .title = counted[0], .width = 14, .drop = 1, .key = "all_ns" },
+		{ .title = w->on_screen ? names[0] : "", .width = 7, .key = "" },
+		{ .title = counted[1], .width = 13, .drop = 3, .key = "median_ns" },
+		{ .title = w->on_screen ? names[1] : "", .width = 7, .key = "" },
+		{ .title = counted[2], .width = 13, .drop = 2, .key = "slowest_ns" },
+		{ .title = w->on_screen ? names[2] : "", .width = 7, .key = "" },
+		{ .title = "WHAT", .apart = true },
+		{ .key = "kind" },
+	};
+	struct table t = TABLE(w->out, w->in, columns);
+	uint64_t all_ns[GROUPS];
 	struct request_times *times;
 	int err = request_times_new(&times, w->in->timelines, w->in->options, w->names, groups,
-				    REQUEST_GROUPS_MAX);
+				    GROUPS);
 
-	if (!err) {
+	t.kind = "time";
+	t.endpoint = title;
+	t.text_width = WHAT_WIDTH;
+	for (size_t i = 0; i < GROUPS; i++) {
+		all_ns[i] = requests_shown_ns(groups[i]);
+		snprintf(counted[i], sizeof(counted[i]), "%zu %s", groups[i].n, names[i]);
+	}
+	if (!err && !w->in->options->json)
 		fprintf(w->out, "\n%s: where the time went\n", title);
-		for (size_t i = 0; i < REQUEST_GROUPS_MAX; i++) {
-			char text[32];
-
-			all_ns[i] = requests_shown_ns(groups[i]);
-			snprintf(text, sizeof(text), "%zu %s", groups[i].n, names[i]);
-			fprintf(w->out, " %21s", text);
-		}
-		putc('\n', w->out);
-		put_times(w, times, all_ns);
+	if (!err) {
+		put_times(w, &t, times, all_ns);
+		err = table_end(&t, NULL);
 	}
 	request_times_free(times);
 	return err;
@@ -326,62 +374,116 @@ static void put_label(struct text_buf *b, const struct trace *t, uint32_t label)
 
 	if (o)
 		names_put(b, trace_string(t, o->name));
-	else
-		text_puts(b, "");
 }
 
-static void put_request(struct writer *w, const struct table *t, const struct chosen_wait *p)
+static void put_request(struct writer *w, struct table *t, const struct chosen_wait *p)
 {
 	const struct timelines *tl = w->in->timelines;
 	const struct request *q = request_of(w, p);
-	uint64_t since_us = (q->arrival_ns - timelines_start_ns(tl)) / 1000;
+	uint64_t since_ns = q->arrival_ns - timelines_start_ns(tl), since_us = since_ns / 1000;
 	struct text_buf reader = { 0 }, writer = { 0 }, label = { 0 };
-	char at[48];
+	char at[48], trace[TRACE_ID_SIZE];
 
+	trace_id_text(trace, timelines_context(tl, q));
 	snprintf(at, sizeof(at), "%" PRIu64 ".%06" PRIu64, since_us / 1000000, since_us % 1000000);
 	put_thread(&reader, tl, q->reader, q->taken_ns);
 	put_thread(&writer, tl, q->writer, q->answer_ns);
 	put_label(&label, timelines_trace(tl), q->label);
 	w->out_of_memory |= reader.failed || writer.failed || label.failed;
 	if (!w->out_of_memory && q->flags & REQUEST_PROBED)
-		TABLE_CELLS(t, cell_text(at), cell_time(request_took_ns(p)), cell_text(reader.p),
-			    cell_text(writer.p), cell_text(label.p));
+		TABLE_ROW(t, cell_text(at), cell_number(since_ns), cell_time(request_took_ns(p)),
+			  cell_text(reader.p), cell_text(writer.p),
+			  label.p ? cell_text(label.p) : cell_none(""));
 	else if (!w->out_of_memory)
-		TABLE_CELLS(t, cell_text(at), cell_time(request_took_ns(p)),
-			    cell_time(q->taken_ns - q->arrival_ns), cell_number(q->connection),
-			    cell_text(reader.p), cell_text(writer.p));
-	putc('\n', w->out);
+		table_row(t,
+			  (const struct cell[]) { cell_text(at), cell_number(since_ns),
+						  cell_time(request_took_ns(p)),
+						  cell_time(q->taken_ns - q->arrival_ns),
+						  cell_number(q->connection), cell_text(reader.p),
+						  cell_text(writer.p),
+						  *trace ? cell_text(trace) : cell_none("") },
+			  t->n);
 	text_free(&reader);
 	text_free(&writer);
 	text_free(&label);
 }
 
-static void put_slowest(struct writer *w, const struct endpoint_requests *e)
+/* Whether the program publishes them. */
+static bool has_trace_ids(const struct writer *w, const struct endpoint_requests *e)
+{
+	char trace[TRACE_ID_SIZE];
+
+	for (size_t i = 0; i < e->all.n; i++)
+		if (*trace_id_text(trace, timelines_context(w->in->timelines,
+							    request_of(w, &e->all.at[i]))))
+			return true;
+	return false;
+}
+
+/* One of the slowest. */
+static const struct chosen_wait *typical_of(const struct endpoint_requests *e)
+{
+	struct requests_taken slowest = requests_slowest(e->all);
+
+	return slowest.at + (slowest.n - 1) / 2;
+}
+
+static void put_typical(struct writer *w, const struct endpoint_requests *e)
+{
+	request_put_example(w->out, w->in, typical_of(e));
+	putc('\n', w->out);
+}
+
+static int put_slowest(struct writer *w, const struct endpoint_requests *e, const char *title)
 {
 	static const struct column columns[] = {
-		{ "ARRIVED (s)", 14, false }, { "TOOK", 10, false },	{ "QUEUED", 10, false },
-		{ "CONNECTION", 11, false },  { "READ BY", -22, true }, { "ANSWERED BY", 0, true },
+		{ .title = "ARRIVED (s)", .width = 14, .key = "" },
+		{ .key = "arrived_ns" },
+		{ .title = "TOOK", .width = 10 },
+		{ .title = "QUEUED", .width = 10 },
+		{ .title = "CONNECTION", .width = 11, .drop = 1 },
+		{ .title = "READ BY", .width = -22, .apart = true },
+		{ .title = "ANSWERED BY", .apart = true },
+	};
+	static const struct column of_traced[] = {
+		{ .title = "ARRIVED (s)", .width = 14, .key = "" },
+		{ .key = "arrived_ns" },
+		{ .title = "TOOK", .width = 10 },
+		{ .title = "QUEUED", .width = 10 },
+		{ .title = "CONNECTION", .width = 11, .drop = 2 },
+		{ .title = "READ BY", .width = -22, .apart = true, .drop = 1 },
+		{ .title = "ANSWERED BY", .width = -22, .apart = true },
+		{ .title = "TRACE", .apart = true, .key = "trace_id" },
 	};
 	static const struct column of_probed[] = {
-		{ "BEGAN (s)", 14, false }, { "TOOK", 10, false }, { "BEGAN ON", -22, true },
-		{ "ENDED ON", -22, true },  { "LABEL", 0, true },
+		{ .title = "BEGAN (s)", .width = 14, .key = "" },
+		{ .key = "began_ns" },
+		{ .title = "TOOK", .width = 10 },
+		{ .title = "BEGAN ON", .width = -22, .apart = true },
+		{ .title = "ENDED ON", .width = -22, .apart = true },
+		{ .title = "LABEL", .apart = true },
 	};
 	bool probed = request_of(w, &e->all.at[0])->flags & REQUEST_PROBED;
-	struct table at_socket = TABLE(w->out, w->in->options, columns);
-	struct table marked = TABLE(w->out, w->in->options, of_probed);
-	struct table t = probed ? marked : at_socket;
-	uint64_t most = w->in->options->top ? w->in->options->top : SLOWEST_SHOWN;
-	struct requests_taken slowest = requests_slowest(e->all);
-	const struct chosen_wait *typical = &slowest.at[(slowest.n - 1) / 2];
+	struct table at_socket = TABLE(w->out, w->in, columns);
+	struct table marked = TABLE(w->out, w->in, of_probed);
+	struct table with_ids = TABLE(w->out, w->in, of_traced);
+	struct table t = probed ? marked : has_trace_ids(w, e) ? with_ids : at_socket;
+	const struct options *o = w->in->options;
+	uint64_t most = o->top ? o->top : SLOWEST_SHOWN;
+	int err;
 
-	fputs("\nthe slowest:\n", w->out);
-	table_titles(&t);
+	t.kind = "slowest";
+	t.endpoint = title;
+	if (!o->json)
+		fputs("\nthe slowest:\n", w->out);
 	for (size_t i = 0; i < e->all.n && i < most; i++)
 		put_request(w, &t, &e->all.at[e->all.n - 1 - i]);
+	err = table_end(&t, NULL);
+	if (err || o->json)
+		return err;
 	fputs("\none of them: ", w->out);
-	request_put_example(w->out, w->in, typical);
-	putc('\n', w->out);
-	w->out_of_memory |= request_story_put(&w->text, typical, false) == -ENOMEM;
+	put_typical(w, e);
+	return request_story_put(&w->text, typical_of(e), false) == -ENOMEM ? -ENOMEM : 0;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -397,16 +499,22 @@ static int put_all(struct writer *w)
 		request_endpoint_put(&titles[i], w->in, &at[i]);
 		err = titles[i].failed ? -ENOMEM : 0;
 	}
-	if (!err && !n)
+	if (!err && !n && !w->in->options->json)
 		fputs("no requests\n", w->out);
 	if (!err && n)
-		put_endpoints(w, at, n, titles);
+		err = put_endpoints(w, at, n, titles);
 	for (size_t i = 0; i < n && !err; i++) {
 		if (!at[i].all.n)
 			continue;
 		err = put_where(w, &at[i], titles[i].p);
-		if (!err)
-			put_slowest(w, &at[i]);
+		if (!err && w->on_screen) {
+			fputs("one of the slowest: ", w->out);
+			put_typical(w, &at[i]);
+			break;
+		}
+		if (err)
+			break;
+		err = put_slowest(w, &at[i], titles[i].p);
 	}
 	for (size_t i = 0; i < n && titles; i++)
 		text_free(&titles[i]);
@@ -417,7 +525,11 @@ static int put_all(struct writer *w)
 static int write_requests(const struct format_input *in, FILE *out)
 {
 	struct options o = *in->options;
-	struct writer w = { .in = in, .out = out };
+	struct writer w = {
+		.in = in,
+		.out = out,
+		.on_screen = in->options->lines && !in->options->top && !in->options->json,
+	};
 	int err;
 
 	o.requests = o.fold_repeats = o.blocked_stacks = true;

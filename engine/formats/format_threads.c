@@ -3,11 +3,14 @@
 #include "format_threads.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/compare.h"
 #include "format.h"
 #include "select/wait_nature.h"
+#include "row_sums.h"
 #include "table.h"
 #include "timeline/stolen_time.h"
 
@@ -150,8 +153,6 @@ struct who_column {
 	struct sums one, total, other;
 };
 
-#define WHO_SHOWN 3
-
 /* Sums up those of a thread in c->one. */
 static void sum_who(struct who_column *c, const struct timelines *tl, uint32_t thread)
 {
@@ -178,39 +179,71 @@ struct writer {
 	struct names *names;
 	struct classes classes;
 	bool has_classes;
+	char *class_titles[CLASS_COLUMNS], *class_keys[CLASS_COLUMNS];
 	struct who_column who;
 	struct table table;
 	struct column columns[MAX_COLUMNS];
 };
 
-static void add_column(struct writer *w, const char *title, int width)
+static void add_column(struct writer *w, struct column c)
 {
-	w->columns[w->table.n++] = (struct column) { title, width, !width };
+	w->columns[w->table.n++] = c;
 }
 
-static void put_titles(struct writer *w)
-{
-	static const char *const times[] = { "RUNNING",	  "BLOCKED", "RUNNABLE",
-					     "PREEMPTED", "UNKNOWN", "LIFETIME" };
+/* The figures of a thread that every table has. */
+static const struct column figures[] = {
+	{ .title = "TID", .width = 7 },
+	{ .title = "PID", .width = 7, .drop = 1 },
+	{ .title = "NAME", .width = -16 },
+	{ .title = "RUNNING", .width = 13 },
+	{ .title = "BLOCKED", .width = 13, .drop = 2 },
+	{ .title = "RUNNABLE", .width = 13 },
+	{ .title = "PREEMPTED", .width = 13, .drop = 5 },
+	{ .title = "UNKNOWN", .width = 13, .drop = 7 },
+	{ .title = "LIFETIME", .width = 13, .drop = 9 },
+	{ .title = "WAITS", .width = 9, .drop = 3 },
+	{ .title = "LONGEST", .width = 13, .drop = 4 },
+	{ .title = "WAITED", .width = 13 },
+};
 
-	add_column(w, "TID", 7);
-	add_column(w, "PID", 7);
-	add_column(w, "NAME", -16);
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		add_column(w, times[i], 13);
-	add_column(w, "WAITS", 9);
-	add_column(w, "LONGEST", 13);
-	add_column(w, "WAITED", 13);
-	for (size_t i = 0; i < w->classes.n; i++)
-		add_column(w, names_text(w->names, names_string(w->names, w->classes.of[i])), 13);
+static int add_class_columns(struct writer *w)
+{
+	for (size_t i = 0; i < w->classes.n; i++) {
+		uint32_t text = names_string(w->names, w->classes.of[i]);
+		const char *class = names_text(w->names, text);
+
+		w->class_titles[i] = strdup(class);
+		if (!w->class_titles[i] ||
+		    asprintf(&w->class_keys[i], "blocked_for_%s_ns", class) < 0) {
+			w->class_keys[i] = NULL;
+			return -ENOMEM;
+		}
+		add_column(w,
+			   (struct column) { w->class_titles[i], 13, false, 6, w->class_keys[i] });
+	}
 	if (w->has_classes)
-		add_column(w, "others", 13);
-	add_column(w, "INTERRUPTS", 13);
+		add_column(w, (struct column) { "others", 13, false, 6, "blocked_for_others_ns" });
+	return 0;
+}
+
+static int add_columns(struct writer *w)
+{
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		add_column(w, figures[i]);
+	if (add_class_columns(w))
+		return -ENOMEM;
+	add_column(w,
+		   (struct column) {
+			   .title = "INTERRUPTS", .width = 13, .drop = 8, .key = "interrupts_ns" });
 	if (timelines_steal(w->in->timelines))
-		add_column(w, "STEAL", 13);
+		add_column(w,
+			   (struct column) {
+				   .title = "STEAL", .width = 13, .drop = 8, .key = "steal_ns" });
 	if (w->who.ran)
-		add_column(w, "HAD THE CPU MEANWHILE", 0);
-	table_titles(&w->table);
+		add_column(w, (struct column) { .title = "HAD THE CPU MEANWHILE",
+						.apart = true,
+						.key = "had_cpu" });
+	return 0;
 }
 
 /* one: the row of a thread. Of several, time that depends on how many there are means nothing. */
@@ -219,7 +252,7 @@ static void put_row(struct writer *w, struct cell tid, struct cell pid, const ch
 {
 	const struct timelines *tl = w->in->timelines;
 	const struct thread_sums *s = &r->sums;
-	struct cell none = cell_text("-"), cells[MAX_COLUMNS] = {
+	struct cell none = cell_none("-"), cells[MAX_COLUMNS] = {
 		tid,
 		pid,
 		cell_text(name),
@@ -242,44 +275,49 @@ static void put_row(struct writer *w, struct cell tid, struct cell pid, const ch
 	cells[n++] = timelines_interrupts(tl) ? cell_time(r->interrupted_ns) : none;
 	if (timelines_steal(tl))
 		cells[n++] = cell_time(r->stolen_ns);
-	table_cells(&w->table, cells, n);
 	if (w->who.ran) {
 		sums_sort(who, w->names, cpu_holder_name);
-		if (!sums_write(who, w->names, 0, WHO_SHOWN, "  ", "[unknown]", w->table.out))
-			fputs("  -", w->table.out);
+		cells[n++] = cell_shares(who, 0, w->names);
 	}
-	putc('\n', w->table.out);
+	(one ? table_row : table_sum_row)(&w->table, cells, n);
 }
 
-/* What WAITED adds up. */
-static void put_chosen(FILE *out, const struct options *o)
+/* What WAITED adds up; to be freed, NULL when out of memory. */
+static char *chosen_text(const struct options *o)
 {
-	const char *separator = "";
+	struct text_buf b = { 0 };
+	const char *separator = "WAITED: ";
 
-	fputs("WAITED: ", out);
 	for (const struct options_part_word *w = options_part_words; w->word; w++) {
 		if (!(o->parts & w->part) || w->part == PART_RUNNING)
 			continue;
-		fprintf(out, "%s%s", separator, w->word);
+		text_puts(&b, separator);
+		text_puts(&b, w->word);
 		separator = ", ";
 	}
-	if (*o->states)
-		fprintf(out, " in state %s", o->states);
-	if (o->no_idle)
-		fputs(", without idle waits", out);
-	if (o->given & (GIVEN_WITHIN | GIVEN_WAIT))
-		fputs(", only the waits chosen", out);
+	text_puts(&b, *o->states ? " in state " : "");
+	text_puts(&b, o->states);
+	text_puts(&b, o->no_idle ? ", without idle waits" : "");
+	text_puts(&b, o->given & (GIVEN_WITHIN | GIVEN_WAIT) ? ", only the waits chosen" : "");
+	if (b.failed) {
+		text_free(&b);
+		return NULL;
+	}
+	return b.p;
 }
 
-static void put_table(struct writer *w, const struct thread_row *rows, size_t n)
+static int put_table(struct writer *w, const struct thread_row *rows, size_t n)
 {
 	const struct timelines *tl = w->in->timelines;
 	const struct options *o = w->in->options;
 	struct thread_row total = { .thread = 0 }, other = { .thread = 0 };
 	struct cell empty = cell_text("");
-	size_t top = o->top && o->top < n ? (size_t)o->top : n;
+	int err;
+	size_t top = table_top(w->in, n, 3);
+	char *chosen = chosen_text(o);
 
-	put_titles(w);
+	if (!chosen)
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(tl, rows[i].thread);
 		uint32_t name = names_thread(w->names, rows[i].thread, th->end_ns);
@@ -293,7 +331,7 @@ static void put_table(struct writer *w, const struct thread_row *rows, size_t n)
 		}
 		if (i < top)
 			put_row(w, cell_number(th->tid),
-				th->tgid ? cell_number(th->tgid) : cell_text("?"),
+				th->tgid ? cell_number(th->tgid) : cell_none("?"),
 				names_text(w->names, name), &rows[i], true, &w->who.one);
 		else
 			thread_row_add(&other, &rows[i]);
@@ -301,9 +339,10 @@ static void put_table(struct writer *w, const struct thread_row *rows, size_t n)
 	if (top < n)
 		put_row(w, empty, empty, CHAIN_OTHER, &other, false, &w->who.other);
 	put_row(w, empty, empty, "all of them", &total, false, &w->who.total);
-	fprintf(w->table.out, "(times in %s; %zu threads; ", format_time_unit(o), n);
-	put_chosen(w->table.out, o);
-	fputs(w->has_classes ? "; by class: blocked)\n" : ")\n", w->table.out);
+	err = table_end(&w->table, "times in %s; %zu threads; %s%s", format_time_unit(o), n, chosen,
+			w->has_classes ? "; by class: blocked" : "");
+	free(chosen);
+	return err;
 }
 
 static int write_threads(const struct format_input *in, FILE *out)
@@ -320,7 +359,7 @@ static int write_threads(const struct format_input *in, FILE *out)
 		err = wait_filter_new(&s, tl, in->options, w.names);
 	if (!err)
 		err = thread_rows_new(&rows, &n, tl, s);
-	w.table = (struct table) { out, in->options, w.columns, 0 };
+	w.table = (struct table) { .out = out, .in = in, .columns = w.columns };
 	if (n)
 		qsort(rows, n, sizeof(*rows), by_waited);
 	if (!err) {
@@ -330,13 +369,19 @@ static int write_threads(const struct format_input *in, FILE *out)
 	if (!err && w.has_classes)
 		err = sum_classes(&w.classes, w.names, s, rows, n);
 	if (!err)
-		put_table(&w, rows, n);
+		err = add_columns(&w);
+	if (!err)
+		err = put_table(&w, rows, n);
 	if (who->one.out_of_memory || who->total.out_of_memory || who->other.out_of_memory)
 		err = -ENOMEM;
 	sums_free(&who->one);
 	sums_free(&who->total);
 	sums_free(&who->other);
 	cpu_holders_free(who->ran);
+	for (size_t i = 0; i < CLASS_COLUMNS; i++) {
+		free(w.class_titles[i]);
+		free(w.class_keys[i]);
+	}
 	free(rows);
 	wait_filter_free(s);
 	names_free(w.names);

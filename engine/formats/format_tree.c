@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "words/object_names.h"
+#include "words/lock_holder.h"
 #include "chain_text.h"
 #include "format.h"
 #include "request_story.h"
 #include "words/names.h"
+#include "words/waited_for.h"
 
 struct tree {
 	struct chain_text text;
@@ -45,9 +46,9 @@ static void put_thread(struct chain_text *t, uint32_t thread, uint64_t at_ns)
 	putc('\n', t->out);
 }
 
-static void put_object(struct chain_text *t, uint32_t stack)
+static void put_object(struct chain_text *t, const struct chosen_wait *p)
 {
-	uint32_t text = waited_for_words(t->names, stack);
+	uint32_t text = words_of_wait(t->names, p->thread, p->wait);
 
 	t->out_of_memory |= !text;
 	fprintf(t->out, " for %s", names_text(t->names, text));
@@ -73,7 +74,7 @@ static void put_head(struct chain_text *t, const struct chosen_wait *p)
 		if (slept && w->state != '?')
 			fprintf(t->out, " (%c)", w->state);
 		if (names_shown_objects(t->names, w->stack).object)
-			put_object(t, w->stack);
+			put_object(t, p);
 		chain_text_clause(t, &n, "runnable ", off, "");
 	}
 	if (!t->of_client)
@@ -96,6 +97,19 @@ static void put_head(struct chain_text *t, const struct chosen_wait *p)
 	chain_text_stack(t, w->stack, UINT32_MAX, true);
 }
 
+/* "not woken: slept until it was killed, by timeout (811)" */
+static void put_not_woken(struct chain_text *t, const struct wait *w)
+{
+	fprintf(t->out, "    not woken: slept %s", words_not_woken(t->names, w));
+	if (wait_killed(w) && w->waker != THREAD_IDLE) {
+		uint32_t name = names_thread(t->names, w->waker, w->wake_ns);
+
+		fprintf(t->out, ", by %s (%" PRIu32 ")", names_text(t->names, name),
+			timelines_thread(t->timelines, w->waker)->tid);
+	}
+	putc('\n', t->out);
+}
+
 static void put_wait(struct chain_text *t, const struct chosen_wait *p)
 {
 	const uint64_t *end;
@@ -105,7 +119,7 @@ static void put_wait(struct chain_text *t, const struct chosen_wait *p)
 		return;
 	end = t->wait.items[0].ends_ns;
 	if (end[CHAIN_NOT_WOKEN])
-		fputs("    not woken: still asleep when the trace ended\n", t->out);
+		put_not_woken(t, p->wait);
 	if (end[CHAIN_UNKNOWN])
 		fputs(t->of_client ? "    who answered is not known\n"
 				   : "    waker unknown: no waking was recorded\n",
@@ -168,7 +182,7 @@ const struct format format_tree = {
 	.wants_timelines = true,
 	.wants_cpus = true,
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_ANNOTATE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_VIEW | GIVEN_BY_NAME |
-		   GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
+	.refuses = GIVEN_TABLE | GIVEN_ANNOTATE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_VIEW |
+		   GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
 	.write = write_tree,
 };

@@ -10,10 +10,8 @@
 #include "attribute/waker_name.h"
 #include "base/compare.h"
 #include "format.h"
-#include "select/top_waits.h"
+#include "row_sums.h"
 #include "table.h"
-
-#define NAME_WIDTH_MAX 48
 
 struct row {
 	uint32_t waker, wakee; /* text ids */
@@ -61,38 +59,42 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 	return strcmp(names_text(names, a->wakee), names_text(names, b->wakee));
 }
 
-static void put_row(const struct table *t, const char *waker, const char *wakee,
-		    const struct wait_sums *s)
+static void put_sums(struct table *t, const char *name, const struct wait_sums *s)
 {
-	TABLE_CELLS(t, cell_text(waker), cell_text(wakee), cell_number(s->waits),
-		    cell_time(s->total_ns), cell_time(s->longest_ns));
-	putc('\n', t->out);
+	TABLE_SUM_ROW(t, cell_text(name), cell_text(""), cell_number(s->waits),
+		      cell_time(s->total_ns), cell_time(s->longest_ns));
 }
 
-static void put_table(FILE *out, struct wakers *w, const struct options *o)
+static int put_table(FILE *out, struct wakers *w, const struct format_input *in)
 {
+	static const struct column columns[] = {
+		{ .title = "WAKER", .width = -16 },
+		{ .title = "TARGET", .width = -16, .apart = true },
+		{ .title = "COUNT", .width = 9 },
+		{ .title = "BLOCKED", .width = 15 },
+		{ .title = "LONGEST", .width = 15 },
+	};
 	struct row *rows = w->rows.at;
 	size_t n = w->rows.keys.n;
-	struct table_sums sums = table_sums(n, o->top, NAME_WIDTH_MAX);
-	struct column columns[] = {
-		{ "WAKER", 0, false },	  { "TARGET", -16, true },  { "COUNT", 9, false },
-		{ "BLOCKED", 15, false }, { "LONGEST", 15, false },
-	};
-	struct table t = TABLE(out, o, columns);
+	struct table_sums sums = table_sums(table_top(in, n, 3));
+	struct table t = TABLE(out, in, columns);
 
 	if (n)
 		qsort_r(rows + 1, n, sizeof(*rows), most_time_first, w->names);
-	for (size_t i = 1; i <= n; i++)
-		table_sums_add(&sums, names_text(w->names, rows[i].waker), &rows[i].sums);
-	columns[0].width = -sums.width;
-	table_titles(&t);
-	for (size_t i = 1; i <= sums.top; i++)
-		put_row(&t, names_text(w->names, rows[i].waker),
-			names_text(w->names, rows[i].wakee), &rows[i].sums);
+	for (size_t i = 1; i <= n; i++) {
+		const struct row *r = &rows[i];
+
+		table_sums_add(&sums, &r->sums);
+		if (i <= sums.top)
+			TABLE_ROW(&t, cell_text(names_text(w->names, r->waker)),
+				  cell_text(names_text(w->names, r->wakee)),
+				  cell_number(r->sums.waits), cell_time(r->sums.total_ns),
+				  cell_time(r->sums.longest_ns));
+	}
 	if (sums.top < n)
-		put_row(&t, CHAIN_OTHER, "", &sums.other);
-	put_row(&t, "all of them", "", &sums.total);
-	fprintf(out, "(times in %s; %zu pairs)\n", format_time_unit(o), n);
+		put_sums(&t, CHAIN_OTHER, &sums.other);
+	put_sums(&t, "all of them", &sums.total);
+	return table_end(&t, "times in %s; %zu pairs", format_time_unit(in->options), n);
 }
 
 static int write_wakers(const struct format_input *in, FILE *out)
@@ -105,7 +107,7 @@ static int write_wakers(const struct format_input *in, FILE *out)
 	if (!err)
 		err = format_each_wait(in, in->options, t.names, 0, count_wait, &t);
 	if (!err)
-		put_table(out, &t, in->options);
+		err = put_table(out, &t, in);
 	pair_table_free(&t.rows);
 	waker_names_free(t.wakers);
 	names_free(t.names);

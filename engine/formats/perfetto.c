@@ -29,6 +29,7 @@ enum {
 	TRACK_NAME = 2,
 	TRACK_PROCESS = 3,
 	TRACK_THREAD = 4,
+	TRACK_PARENT = 5,
 	PROCESS_PID = 1,
 	PROCESS_NAME = 6,
 	THREAD_PID = 1,
@@ -94,6 +95,7 @@ enum clock_id {
 enum category {
 	CATEGORY_STATE = 1,
 	CATEGORY_WAKING,
+	CATEGORY_REQUEST, /* interned when it is needed first */
 };
 
 /* By their interned numbers, from 1. */
@@ -105,7 +107,11 @@ static const char *const arg_names[] = { NULL,	  "stack",	 "state", "flags",
 
 /* Interned when they are needed first, which in most traces they are not. */
 static const char *const later_arg_names[] = {
-	[PERFETTO_OBJECT] = "object", [PERFETTO_END] = "end"
+	[PERFETTO_OBJECT] = "object",	      [PERFETTO_END] = "end",
+	[PERFETTO_CONNECTION] = "connection", [PERFETTO_READER] = "reader",
+	[PERFETTO_WRITER] = "writer",	      [PERFETTO_LABEL] = "label",
+	[PERFETTO_ROUTE] = "route",	      [PERFETTO_TRACE_ID] = "trace_id",
+	[PERFETTO_SPAN_ID] = "span_id",	      [PERFETTO_MARKS] = "marks",
 };
 
 #define COUNT(names) (sizeof(names) / sizeof((names)[0]))
@@ -118,8 +124,9 @@ struct perfetto {
 	struct text_buf b;	  /* packets to be written, the last one incomplete */
 	struct text_buf interned; /* InternedData of that packet */
 	struct pairs strings[PERFETTO_SETS];
-	size_t packet, event;		/* where they begin in b */
-	bool has_arg[PERFETTO_END + 1]; /* of later_arg_names: it is interned */
+	size_t packet, event;	     /* where they begin in b */
+	bool has_arg[PERFETTO_ARGS]; /* of later_arg_names: it is interned */
+	bool has_requests;	     /* their category is interned */
 	bool out_of_memory;
 };
 
@@ -251,6 +258,20 @@ void perfetto_track(struct perfetto *p, uint64_t track, uint32_t pid, uint32_t t
 	end_packet(p);
 }
 
+void perfetto_child_track(struct perfetto *p, uint64_t track, uint64_t parent, const char *name)
+{
+	size_t begin;
+
+	begin_packet(p, SEQUENCE_NEEDS);
+	begin = proto_begin(&p->b, PACKET_TRACK_DESCRIPTOR);
+	proto_uint(&p->b, TRACK_UUID, track);
+	proto_string(&p->b, TRACK_NAME, name);
+	if (parent)
+		proto_uint(&p->b, TRACK_PARENT, parent);
+	proto_end(&p->b, begin);
+	end_packet(p);
+}
+
 /* ---- events --------------------------------------------------------------------------------- */
 
 static void begin_event(struct perfetto *p, uint64_t track, uint64_t ns, enum event_type type)
@@ -292,6 +313,35 @@ void perfetto_begin_instant(struct perfetto *p, uint64_t track, uint64_t ns, uin
 	proto_uint(&p->b, EVENT_NAME_IID, name);
 	if (flow)
 		proto_fixed64(&p->b, EVENT_FLOW_IDS, flow);
+}
+
+static void begin_of_request(struct perfetto *p, uint64_t track, uint64_t ns, enum event_type type,
+			     uint32_t name)
+{
+	static const char category[] = "request";
+
+	begin_event(p, track, ns, type);
+	if (!p->has_requests)
+		intern(p, INTERNED_EVENT_CATEGORIES, CATEGORY_REQUEST, category,
+		       sizeof(category) - 1);
+	p->has_requests = true;
+	proto_uint(&p->b, EVENT_CATEGORY_IIDS, CATEGORY_REQUEST);
+	proto_uint(&p->b, EVENT_NAME_IID, name);
+}
+
+void perfetto_begin_request(struct perfetto *p, uint64_t track, uint64_t ns, uint32_t name,
+			    uint64_t flow)
+{
+	begin_of_request(p, track, ns, TYPE_SLICE_BEGIN, name);
+	if (flow)
+		proto_fixed64(&p->b, EVENT_FLOW_IDS, flow);
+}
+
+void perfetto_begin_serving(struct perfetto *p, uint64_t track, uint64_t ns, uint32_t name,
+			    uint64_t flow, bool is_last)
+{
+	begin_of_request(p, track, ns, TYPE_INSTANT, name);
+	proto_fixed64(&p->b, is_last ? EVENT_TERMINATING_FLOW_IDS : EVENT_FLOW_IDS, flow);
 }
 
 void perfetto_arg(struct perfetto *p, enum perfetto_arg arg, uint32_t value)

@@ -37,6 +37,16 @@ enum perfetto_arg {
 	PERFETTO_WAKEE,
 	PERFETTO_OBJECT, /* what was waited for */
 	PERFETTO_END,	 /* what ended it, if that was no thread */
+	/* Of requests. */
+	PERFETTO_CONNECTION,
+	PERFETTO_READER,
+	PERFETTO_WRITER,
+	PERFETTO_LABEL,
+	PERFETTO_ROUTE,
+	PERFETTO_TRACE_ID,
+	PERFETTO_SPAN_ID,
+	PERFETTO_MARKS,
+	PERFETTO_ARGS,
 };
 
 /* The sets of interned strings; each has its own numbers. */
@@ -63,6 +73,9 @@ void perfetto_free(struct perfetto *p);
 void perfetto_track(struct perfetto *p, uint64_t track, uint32_t pid, uint32_t tid,
 		    const char *name);
 
+/* A track below that of a process; 0: below none. */
+void perfetto_child_track(struct perfetto *p, uint64_t track, uint64_t parent, const char *name);
+
 /*
  * An event: its begin, its arguments, perfetto_end(). Slices of one track must come in the order of
  * time, each ended before the next begins; instants may come in any order. flow: the number of the
@@ -73,6 +86,15 @@ void perfetto_begin_slice(struct perfetto *p, uint64_t track, uint64_t ns, enum 
 void perfetto_end_slice(struct perfetto *p, uint64_t track, uint64_t ns);
 void perfetto_begin_instant(struct perfetto *p, uint64_t track, uint64_t ns, uint32_t name,
 			    uint64_t flow);
+/*
+ * A request, or a part of one inside it: a slice from which a flow leads, if there is one; and an
+ * instant to which it leads, on the track of a thread: the last one, or on to another. name: a
+ * string of PERFETTO_EVENT_NAMES.
+ */
+void perfetto_begin_request(struct perfetto *p, uint64_t track, uint64_t ns, uint32_t name,
+			    uint64_t flow);
+void perfetto_begin_serving(struct perfetto *p, uint64_t track, uint64_t ns, uint32_t name,
+			    uint64_t flow, bool is_last);
 void perfetto_arg(struct perfetto *p, enum perfetto_arg arg, uint32_t value);
 void perfetto_end(struct perfetto *p);
 

@@ -10,77 +10,14 @@
 #include "cause_words.h"
 #include "command_word.h"
 #include "format_requests.h"
+#include "paragraph.h"
 
-#define COLUMNS 80
 #define ENDPOINTS_SHOWN 3
 #define CAUSES_SHOWN 3
 #define MOST_PERCENT 90 /* when so much is explained, no more causes are shown */
 #define LEAST_PERCENT 3 /* causes of less are not shown */
-
-/* ---- lines ---------------------------------------------------------------------------------- */
-
-static size_t columns_of(const char *s, size_t len)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < len; i++)
-		n += ((unsigned char)s[i] & 0xc0) != 0x80;
-	return n;
-}
-
-/* Writes words on lines of COLUMNS, of which all but the first begin with so many spaces. */
-static void put_paragraph(FILE *out, const char *text, int indent)
-{
-	size_t column = 0;
-	bool first = true;
-
-	while (*text) {
-		size_t spaces = strspn(text, " "), len = strcspn(text + spaces, " ");
-		size_t width;
-
-		/* A unit is on the line of its number. */
-		while (!strncmp(text + spaces + len, " %", 2) ||
-		       !strncmp(text + spaces + len, " ms", 3))
-			len += 1 + strcspn(text + spaces + len + 1, " ");
-		width = columns_of(text + spaces, len);
-
-		if (!first && column + spaces + width > COLUMNS) {
-			fprintf(out, "\n%*s", indent, "");
-			column = (size_t)indent;
-			text += spaces;
-			spaces = 0;
-		}
-		fprintf(out, "%.*s", (int)(spaces + len), text);
-		column += spaces + width;
-		text += spaces + len;
-		first = false;
-	}
-	putc('\n', out);
-}
-
-/* A memory stream for a paragraph; written by end_paragraph(). */
-struct paragraph {
-	FILE *f;
-	char *text;
-	size_t len;
-};
-
-static int begin_paragraph(struct paragraph *p)
-{
-	*p = (struct paragraph) { .text = NULL };
-	p->f = open_memstream(&p->text, &p->len);
-	return p->f ? 0 : -ENOMEM;
-}
-
-static int end_paragraph(struct paragraph *p, FILE *out, int indent)
-{
-	int err = fclose(p->f) ? -ENOMEM : 0;
-
-	if (!err)
-		put_paragraph(out, p->text, indent);
-	free(p->text);
-	return err;
-}
+/* Endpoints whose requests took less than a hundredth of the time shown are not explained. */
+#define LEAST_OF_TIME 100
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
@@ -127,31 +64,42 @@ static void put_who(FILE *f, const struct names *n, const struct cause *c)
 		return;
 	put_text(f, n, ", thread ", c->thread);
 	put_others(f, c->threads);
-	putc(',', f);
+	if (c->end != CHAIN_UNKNOWN) /* a verb follows */
+		putc(',', f);
 }
 
-/* What a thread ran, and how long it had no CPU. */
+static void put_functions(FILE *f, const struct names *n, const struct cause *c)
+{
+	put_text(f, n, " ", c->ran);
+	if (!*names_text(n, c->ran) && !c->answers)
+		put_text(f, n, ", until ", c->where);
+}
+
+/* What a thread ran, and how long it had no CPU: that comes first if it was longer. */
 static void put_ran(FILE *f, const struct names *n, const struct cause *c)
 {
-	if (c->no_cpu_ns < c->ns) {
-		fputs(" ran", f);
-		put_text(f, n, " ", c->ran);
-		if (!*names_text(n, c->ran) && !c->answers)
-			put_text(f, n, ", until it woke in ", c->where);
-	}
-	if (c->no_cpu_ns < c->ns / 100)
-		return;
-	if (c->no_cpu_ns == c->ns)
+	double no_cpu = percent(c->no_cpu_ns, c->ns);
+
+	if (c->no_cpu_ns == c->ns) {
 		fputs(" had no CPU", f);
-	else
-		fprintf(f, " (%.1f %% of it without a CPU",
-			100 * (double)c->no_cpu_ns / (double)c->ns);
-	put_text(f, n, ": ", c->had);
-	if (c->no_cpu_ns < c->ns)
+		put_text(f, n, ": ", c->had);
+	} else if (no_cpu > 50) {
+		fprintf(f, " had no CPU for %.1f %% of it", no_cpu);
+		put_text(f, n, " (", c->had);
+		fputs(*names_text(n, c->had) ? "), then ran" : ", then ran", f);
+		put_functions(f, n, c);
+	} else {
+		fputs(" ran", f);
+		put_functions(f, n, c);
+		if (no_cpu < 1)
+			return;
+		fprintf(f, " (%.1f %% of it without a CPU", no_cpu);
+		put_text(f, n, ": ", c->had);
 		putc(')', f);
+	}
 }
 
-static void put_what(FILE *f, const struct format_input *in, const struct names *n,
+static void put_what(FILE *f, const struct names *n, const struct causes *all,
 		     const struct cause *c)
 {
 	if (c->itself) {
@@ -162,21 +110,21 @@ static void put_what(FILE *f, const struct format_input *in, const struct names 
 	if (c->end == CHAIN_RUNNING)
 		put_ran(f, n, c);
 	else
-		causes_put_did(f, in, n, c);
+		causes_put_did(f, n, all, c);
 }
 
 /* share, median: in percent, of this cause and what the thread that answers has of it itself. */
-static int put_cause(FILE *out, const struct format_input *in, const struct names *n,
+static int put_cause(FILE *out, const struct names *n, const struct causes *all,
 		     const struct cause *c, double share, double itself, double median,
 		     bool at_most)
 {
 	struct paragraph p;
-	int err = begin_paragraph(&p);
+	int err = paragraph_begin(&p);
 
 	if (err)
 		return err;
 	fprintf(p.f, " %5.1f %%  ", share);
-	put_what(p.f, in, n, c);
+	put_what(p.f, n, all, c);
 	if (!c->answers && !c->itself) {
 		put_text(p.f, n, "; waiting for it: ", c->path);
 		put_text(p.f, n, ", in ", c->wakee_slept);
@@ -185,7 +133,7 @@ static int put_cause(FILE *out, const struct format_input *in, const struct name
 	if (itself > 0)
 		fprintf(p.f, "; %.1f %% in the answering thread itself", itself);
 	fprintf(p.f, "; median requests: %s%.1f %%", at_most ? "at most " : "", median);
-	return end_paragraph(&p, out, 10);
+	return paragraph_end(&p, out, 10);
 }
 
 /* ---- one endpoint --------------------------------------------------------------------------- */
@@ -205,6 +153,19 @@ static uint64_t queued_ns(const struct timelines *tl, struct requests_taken of)
 	return ns;
 }
 
+/* Whether all of the endpoint's requests took hardly any time. */
+static bool took_no_time(const struct format_input *in, const struct wait_filter *f,
+			 const struct endpoint_requests *e)
+{
+	uint64_t start_ns = timelines_start_ns(in->timelines);
+	uint64_t end_ns = timelines_end_ns(in->timelines), from_ns, to_ns;
+
+	wait_filter_window(f, &from_ns, &to_ns);
+	from_ns = clip_ns(from_ns, start_ns, end_ns);
+	to_ns = clip_ns(to_ns, from_ns, end_ns);
+	return requests_shown_ns(e->all) < (to_ns - from_ns) / LEAST_OF_TIME;
+}
+
 static int put_figures(FILE *out, const struct format_input *in, const struct wait_filter *f,
 		       const struct endpoint_requests *e)
 {
@@ -212,7 +173,7 @@ static int put_figures(FILE *out, const struct format_input *in, const struct wa
 	struct text_buf title = { 0 };
 	char *rate = request_rate(in, f, e->all.n);
 	struct paragraph p;
-	int err = rate ? begin_paragraph(&p) : -ENOMEM;
+	int err = rate ? paragraph_begin(&p) : -ENOMEM;
 
 	if (err) {
 		free(rate);
@@ -223,13 +184,15 @@ static int put_figures(FILE *out, const struct format_input *in, const struct wa
 	put_ms(p.f, ", p50 ", requests_percentile(e->all, 500));
 	put_ms(p.f, ", p99 ", requests_percentile(e->all, 990));
 	put_ms(p.f, ", longest ", requests_percentile(e->all, 1000));
-	fprintf(p.f, ". Why the slowest %zu took so long", slowest.n);
-	fprintf(p.f, " (%.1f %% of it in the queue):",
-		percent(queued_ns(in->timelines, slowest), requests_shown_ns(slowest)));
+	if (!took_no_time(in, f, e)) {
+		fprintf(p.f, ". Why the slowest %zu took so long", slowest.n);
+		fprintf(p.f, " (%.1f %% of it in the queue):",
+			percent(queued_ns(in->timelines, slowest), requests_shown_ns(slowest)));
+	}
 	err = title.failed ? -ENOMEM : 0;
 	text_free(&title);
 	free(rate);
-	return end_paragraph(&p, out, 2) ? -ENOMEM : err;
+	return paragraph_end(&p, out, 2) ? -ENOMEM : err;
 }
 
 /* The time of a cause in the requests in the middle; at_most: or less. */
@@ -272,9 +235,8 @@ static const struct cause *same_work(const struct cause *at, size_t n, const str
 	return NULL;
 }
 
-static int put_causes(FILE *out, const struct format_input *in, const struct names *names,
-		      const struct endpoint_requests *e, const struct causes *slowest,
-		      const struct causes *median)
+static int put_causes(FILE *out, const struct names *names, const struct endpoint_requests *e,
+		      const struct causes *slowest, const struct causes *median)
 {
 	uint64_t all_ns = requests_shown_ns(requests_slowest(e->all));
 	uint64_t median_ns = requests_shown_ns(requests_median(e->all));
@@ -296,10 +258,10 @@ static int put_causes(FILE *out, const struct format_input *in, const struct nam
 			add_median(&in_median, median, itself);
 		add_median(&in_median, median, &at[i]);
 		/* The one that was waited for tells more. */
-		err = put_cause(out, in, names, itself && at[i].answers ? itself : &at[i], share,
-				itself ? percent(itself->answers ? itself->ns : at[i].ns, all_ns)
-				       : 0,
-				percent((uint64_t)in_median.ns, median_ns), in_median.at_most);
+		err = put_cause(
+			out, names, slowest, itself && at[i].answers ? itself : &at[i], share,
+			itself ? percent(itself->answers ? itself->ns : at[i].ns, all_ns) : 0,
+			percent((uint64_t)in_median.ns, median_ns), in_median.at_most);
 		explained += share;
 		shown++;
 	}
@@ -311,8 +273,11 @@ static int put_endpoint(FILE *out, const struct format_input *in, const struct o
 			const struct endpoint_requests *e)
 {
 	struct causes *slowest = NULL, *median = NULL;
-	int err =
-		causes_new_of_requests(&slowest, in->timelines, o, names, requests_slowest(e->all));
+	int err;
+
+	if (took_no_time(in, f, e))
+		return put_figures(out, in, f, e);
+	err = causes_new_of_requests(&slowest, in->timelines, o, names, requests_slowest(e->all));
 
 	if (!err)
 		err = causes_new_of_requests(&median, in->timelines, o, names,
@@ -320,7 +285,7 @@ static int put_endpoint(FILE *out, const struct format_input *in, const struct o
 	if (!err)
 		err = put_figures(out, in, f, e);
 	if (!err)
-		err = put_causes(out, in, names, e, slowest, median);
+		err = put_causes(out, names, e, slowest, median);
 	causes_free(slowest);
 	causes_free(median);
 	return err;
@@ -338,6 +303,17 @@ bool request_overview_wanted(const struct format_input *in)
 				  GIVEN_OF_OBJECTS | GIVEN_NO_IDLE | GIVEN_ENDED));
 }
 
+/* Whether most requests to the same address are not the first of their connection, as e's are. */
+static bool has_more_others(const struct endpoint_requests *at, size_t n,
+			    const struct endpoint_requests *e)
+{
+	for (size_t i = 0; i < n; i++)
+		if (at[i].endpoint->address == e->endpoint->address && !at[i].endpoint->first &&
+		    at[i].all.n >= e->all.n)
+			return true;
+	return false;
+}
+
 static int put_all(FILE *out, const struct format_input *in, const struct options *o,
 		   struct names *names, const struct wait_filter *f, const struct request_table *t)
 {
@@ -346,8 +322,8 @@ static int put_all(FILE *out, const struct format_input *in, const struct option
 	int err = 0;
 
 	for (size_t i = 0; i < n && shown < ENDPOINTS_SHOWN && !err; i++) {
-		/* First requests of connections only where there are no others. */
-		if (!at[i].all.n || (at[i].endpoint->first && shown))
+		/* First requests of connections only where there are hardly any others. */
+		if (!at[i].all.n || (at[i].endpoint->first && has_more_others(at, n, &at[i])))
 			continue;
 		err = put_endpoint(out, in, o, names, f, &at[i]);
 		shown++;

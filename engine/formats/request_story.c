@@ -6,8 +6,9 @@
 #include <stdlib.h>
 
 #include "attribute/queued_windows.h"
-#include "words/object_names.h"
+#include "words/lock_holder.h"
 #include "words/place.h"
+#include "words/request_words.h"
 #include "format.h"
 
 /* What is shorter than so much of the request is not told by itself. */
@@ -17,10 +18,24 @@
 #define TIME_WIDTH 15
 #define LEFT (2 * TIME_WIDTH + 4)
 
+/* Other requests of the same trace that are told, at most, and those that are looked at. */
+#define PARTS_MOST 20
+#define PARTS_LOOKED_AT 10000
+
+/* The requests of the trace id, in the order of their arrivals, and where the story is in them. */
+struct parts {
+	const uint32_t *of;
+	size_t n, at;
+	uint64_t told, left_out;
+};
+
 struct story {
 	struct chain_text *text;
 	const struct chosen_wait *wait;
 	const struct request *request;
+	struct parts *parts;
+	uint64_t zero_ns;	     /* times are since then */
+	unsigned int level;	     /* 0: what was asked for; of a part of it that much more */
 	const struct thread *writer; /* NULL: not known */
 	bool with_chains;
 	uint64_t from_ns, to_ns; /* what is told of it */
@@ -40,15 +55,21 @@ static void put_column(const struct story *s, const char *before, uint64_t ns)
 	fprintf(s->text->out, "%*s", TIME_WIDTH, text);
 }
 
-/* When it was, and how long it took; 0: a moment. */
-static void begin_line(const struct story *s, uint64_t at_ns, uint64_t ns)
+static void tell_parts(struct story *s, uint64_t until_ns);
+
+/* When it was, and how long it took; 0: a moment. After the parts that arrived before. */
+static void begin_line(struct story *s, uint64_t at_ns, uint64_t ns)
 {
-	put_column(s, "+", at_ns - s->request->arrival_ns);
+	tell_parts(s, at_ns);
+	put_column(s, at_ns < s->zero_ns ? "-" : "+",
+		   at_ns < s->zero_ns ? s->zero_ns - at_ns : at_ns - s->zero_ns);
 	if (ns)
 		put_column(s, "", ns);
 	else
 		fprintf(s->text->out, "%*s", TIME_WIDTH, "");
 	fputs("  ", s->text->out);
+	for (unsigned int i = 0; i < s->level; i++)
+		fputs("| ", s->text->out);
 }
 
 static void put_thread(struct story *s, uint32_t thread, uint64_t at_ns)
@@ -163,7 +184,9 @@ static void tell_sleep(struct story *s, const struct wait *w, uint32_t tries, ui
 	fputs("slept", out);
 	if (!s->with_chains)
 		put_place(s, w->stack);
-	put_text(s, " for ", waited_for_words(s->text->names, w->stack));
+	put_text(s, " for ",
+		 words_of_wait(s->text->names,
+			       (uint32_t)(s->writer - timelines_thread(s->text->timelines, 0)), w));
 	if (tries > 1)
 		fprintf(out, ", in %" PRIu32 " tries", tries);
 	answers = explain(s, from_ns, to_ns);
@@ -355,35 +378,157 @@ static void tell_answer(struct story *s)
 	putc('\n', s->text->out);
 }
 
-int request_story_put(struct chain_text *t, const struct chosen_wait *p, bool with_chains)
+static void tell(struct story *s)
+{
+	const struct request *q = s->request;
+
+	if (s->from_ns <= q->taken_ns) {
+		if (!(q->flags & REQUEST_PROBED))
+			tell_queue(s);
+		if (q->taken_ns < s->to_ns)
+			tell_reading(s);
+	}
+	if (s->writer && q->taken_ns < s->to_ns)
+		tell_answering(s);
+	if (s->to_ns == q->answer_ns)
+		tell_answer(s);
+}
+
+static void put_endpoint(struct story *s, const struct request *q)
+{
+	uint32_t n;
+	const struct request_endpoint *e =
+		&timelines_endpoints(s->text->timelines, &n)[q->endpoint];
+	uint32_t text = names_string(s->text->names, e->client);
+
+	s->text->out_of_memory |= !text;
+	fputs(names_text(s->text->names, text), s->text->out);
+}
+
+static struct story story_of(struct chain_text *t, const struct chosen_wait *p)
 {
 	const struct request *q = timelines_request_of(t->timelines, p->wait);
 	uint64_t from = p->shown.blocked_from_ns, to = p->shown.blocked_to_ns;
-	struct story s = { .text = t,
-			   .wait = p,
-			   .request = q,
-			   .writer = q->writer == THREAD_NONE
-					     ? NULL
-					     : timelines_thread(t->timelines, q->writer),
-			   .with_chains = with_chains,
-			   .from_ns = from,
-			   .to_ns = to,
-			   .shortest_ns = (to - from) / SHORTEST + 1,
-			   .told_ns = clip_ns(q->taken_ns, from, to) };
+
+	return (struct story) { .text = t,
+				.wait = p,
+				.request = q,
+				.zero_ns = q->arrival_ns,
+				.writer = q->writer == THREAD_NONE
+						  ? NULL
+						  : timelines_thread(t->timelines, q->writer),
+				.from_ns = from,
+				.to_ns = to,
+				.told_ns = clip_ns(q->taken_ns, from, to) };
+}
+
+/* Another request of the same trace. */
+static void tell_part(struct story *s, uint32_t number)
+{
+	struct chosen_wait p = { .thread = THREAD_NONE };
+	struct story part;
+
+	p.wait = timelines_wait_for(s->text->timelines, number, &p.thread);
+	if (!p.wait)
+		return;
+	p.shown.blocked_from_ns = p.wait->out_ns;
+	p.shown.blocked_to_ns = p.wait->wake_ns;
+	part = story_of(s->text, &p);
+	part.parts = s->parts;
+	part.zero_ns = s->zero_ns;
+	part.level = s->level + 1;
+	part.shortest_ns = s->shortest_ns;
+	begin_line(&part, part.from_ns, part.to_ns - part.from_ns);
+	put_endpoint(&part, part.request);
+	fputs(", of the same trace\n", s->text->out);
+	tell(&part);
+}
+
+/*
+ * The parts that arrived before that time; of a part those that were answered before it was, as
+ * others may be its siblings.
+ */
+static void tell_parts(struct story *s, uint64_t until_ns)
+{
+	const struct timelines *tl = s->text->timelines;
+	struct parts *parts = s->parts;
+
+	while (parts->at < parts->n) {
+		uint32_t number = parts->of[parts->at];
+		const struct request *q = timelines_request(tl, number);
+
+		if (q->arrival_ns >= until_ns || (s->level && q->answer_ns > s->request->answer_ns))
+			return;
+		parts->at++;
+		if (q == s->request || q->arrival_ns < s->zero_ns || q->flags & REQUEST_UNEXPLAINED)
+			continue;
+		if (q->answer_ns - q->arrival_ns < s->shortest_ns || parts->told == PARTS_MOST) {
+			parts->left_out++;
+			continue;
+		}
+		parts->told++;
+		tell_part(s, number);
+	}
+}
+
+static void put_blank(const struct story *s)
+{
+	fprintf(s->text->out, "%*s", 2 * TIME_WIDTH + 2, "");
+}
+
+/* Of which trace it is, and which requests of that it is a part of. */
+static void put_trace(struct story *s)
+{
+	const struct timelines *tl = s->text->timelines;
+	const struct request *q = s->request;
+	const struct context *c = timelines_context(tl, q);
+	char trace[TRACE_ID_SIZE], span[SPAN_ID_SIZE];
+
+	if (!c || !*trace_id_text(trace, c))
+		return;
+	put_blank(s);
+	fprintf(s->text->out, "trace %s", trace);
+	if (*span_id_text(span, c))
+		fprintf(s->text->out, ", span %s", span);
+	putc('\n', s->text->out);
+	for (size_t i = 0; i < s->parts->n && i < PARTS_LOOKED_AT; i++) {
+		const struct request *whole = timelines_request(tl, s->parts->of[i]);
+
+		if (whole->arrival_ns > q->arrival_ns)
+			break;
+		if (whole == q || whole->flags & REQUEST_UNEXPLAINED ||
+		    whole->answer_ns < q->answer_ns)
+			continue;
+		put_blank(s);
+		fputs("a part of ", s->text->out);
+		put_endpoint(s, whole);
+		fputs(", which arrived ", s->text->out);
+		chain_text_time(s->text, q->arrival_ns - whole->arrival_ns);
+		fputs(" before and took ", s->text->out);
+		chain_text_time(s->text, whole->answer_ns - whole->arrival_ns);
+		putc('\n', s->text->out);
+	}
+}
+
+int request_story_put(struct chain_text *t, const struct chosen_wait *p, bool with_chains)
+{
+	struct story s = story_of(t, p);
+	struct parts parts = { .n = 0 };
 	int left = t->left;
 
+	parts.of = timelines_requests_of_trace(t->timelines, s.request, &parts.n);
+	s.parts = &parts;
+	s.with_chains = with_chains;
+	s.shortest_ns = (s.to_ns - s.from_ns) / SHORTEST + 1;
 	t->is_part = true;
 	t->left = LEFT;
-	if (from <= q->taken_ns) {
-		if (!(q->flags & REQUEST_PROBED))
-			tell_queue(&s);
-		if (q->taken_ns < to)
-			tell_reading(&s);
+	put_trace(&s);
+	tell(&s);
+	if (parts.left_out) {
+		put_blank(&s);
+		fprintf(t->out, "%" PRIu64 " more requests of the same trace, most of them short\n",
+			parts.left_out);
 	}
-	if (s.writer && q->taken_ns < to)
-		tell_answering(&s);
-	if (to == q->answer_ns)
-		tell_answer(&s);
 	t->is_part = false;
 	t->left = left;
 	return t->out_of_memory || t->wait.amounts.out_of_memory ? -ENOMEM : 0;

@@ -2,11 +2,13 @@
 #include "request_time.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/compare.h"
 #include "words/place.h"
+#include "words/waited_for.h"
 
 /* Of a chain only the first link counts, and that there is a second one. */
 #define DEPTH 2
@@ -281,7 +283,7 @@ int request_times_new(struct request_times **out, const struct timelines *tl,
 	err = cpu_holders_new(&t->cpu_holders, tl, true);
 	if (!err)
 		err = chains_init(&t->chains, tl, &t->options,
-				  &(struct chain_user) { .sink = { t, add, NULL },
+				  &(struct chain_user) { .sink = { .arg = t, .add = add },
 							 .label = label_link,
 							 .wants = 1u << AMOUNT_SAMPLES |
 								  1u << AMOUNT_CPU_HOLDER,
@@ -320,4 +322,24 @@ const struct request_time *request_times_list(const struct request_times *t, siz
 	while (*n && is_empty(&rows[*n]))
 		--*n;
 	return rows ? rows + 1 : NULL;
+}
+
+void request_time_put(struct text_buf *b, const struct names *names, const struct request_time *r)
+{
+	static const char *const words[][2] = {
+		[REQUEST_QUEUED] = { "queued", "queued, while the reader worked " },
+		[REQUEST_RAN] = { "ran", "ran " },
+		[REQUEST_BLOCKED] = { "blocked", "blocked in " },
+		[REQUEST_NO_CPU] = { "no CPU", "no CPU: " },
+		[REQUEST_LOST] = { "unknown", "unknown: " },
+	};
+	char others[32] = "";
+
+	text_puts(b, words[r->kind][*names_text(names, r->text) ? 1 : 0]);
+	text_puts(b, names_text(names, r->text));
+	text_puts(b, r->what ? " for " : "");
+	text_puts(b, names_text(names, r->what));
+	if (r->others)
+		snprintf(others, sizeof(others), " +%zu", r->others);
+	text_puts(b, others);
 }

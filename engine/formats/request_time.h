@@ -18,7 +18,7 @@ enum request_time_kind {
 	REQUEST_LOST,	 /* the trace does not say what the thread did */
 };
 
-#define REQUEST_GROUPS_MAX 3
+#define REQUEST_GROUPS_MAX 40
 
 struct request_time {
 	enum request_time_kind kind;
@@ -41,3 +41,5 @@ int request_times_new(struct request_times **out, const struct timelines *tl,
 void request_times_free(struct request_times *t);
 /* The one first that has most time in the last group. */
 const struct request_time *request_times_list(const struct request_times *t, size_t *n);
+/* "blocked in recv < work for tcp 10.0.0.5:5432 +2" */
+void request_time_put(struct text_buf *b, const struct names *names, const struct request_time *r);

@@ -3,134 +3,193 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
-#include "common/grow.h"
-#include "format.h"
+#define COLUMNS_MAX 32
+#define SHARES_SHOWN 3
+/* Columns are left out before texts are cut to less than this. */
+#define TEXT_WIDTH 20
+#define TEXT_WIDTH_MIN 4
+/* On paper a longer text does not widen its column. */
+#define PAPER_WIDTH_MAX 64
 
-static void put(const struct table *t, size_t i, const char *text, uint64_t others)
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void put_string(struct text_buf *b, const char *key, const char *value)
 {
-	const struct column *c = &t->columns[i];
-	int len = c->width < 0 ? -c->width : 0;
-
-	fputs(!i ? "" : c->apart ? "  " : " ", t->out);
-	len -= fprintf(t->out, "%*s", c->width > 0 ? c->width : 0, text);
-	if (others)
-		len -= fprintf(t->out, " +%" PRIu64, others);
-	if (len > 0)
-		fprintf(t->out, "%*s", len, "");
+	text_puts(b, b->len ? "," : "{");
+	json_string(b, key);
+	text_puts(b, ":");
+	json_string(b, value);
 }
 
-void table_titles(const struct table *t)
+/* The key of a column, and `more` behind it. */
+static void put_key(struct text_buf *b, const struct column *c, bool time, const char *more)
 {
-	for (size_t i = 0; i < t->n; i++)
-		put(t, i, t->columns[i].title, 0);
-	putc('\n', t->out);
-}
+	char name[64];
+	size_t n = 0;
 
-void table_cells(const struct table *t, const struct cell *cells, size_t n)
-{
-	char text[TEXT_MS_SIZE];
+	for (const char *s = c->key ? c->key : c->title; *s && n < sizeof(name) - 1; s++) {
+		bool plain = (*s >= 'a' && *s <= 'z') || (*s >= '0' && *s <= '9');
 
-	for (size_t i = 0; i < n; i++) {
-		uint64_t v = cells[i].n;
-
-		switch (cells[i].kind) {
-		case CELL_TEXT:
-			put(t, i, cells[i].text, v);
-			continue;
-		case CELL_NUMBER:
-			snprintf(text, sizeof(text), "%" PRIu64, v);
-			break;
-		case CELL_TIME:
-			format_time(text, t->options, v);
-			break;
-		}
-		put(t, i, text, 0);
+		if (*s >= 'A' && *s <= 'Z')
+			name[n++] = (char)(*s - 'A' + 'a');
+		else
+			name[n++] = plain ? *s : '_';
 	}
+	text_puts(b, b->len ? "," : "{");
+	text_puts(b, "\"");
+	text_put(b, name, n);
+	text_puts(b, time && !c->key ? "_ns" : "");
+	text_puts(b, more);
+	text_puts(b, "\":");
+}
+
+static void put_number(struct text_buf *b, uint64_t n)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, n);
+	text_puts(b, text);
+}
+
+/* Who has how much of what a cell has shares of. */
+static void put_shares(struct text_buf *b, const struct cell *cell)
+{
+	size_t n;
+	const struct sum *of = sums_of(cell->sums, cell->thing, &n);
+
+	text_puts(b, "[");
+	for (size_t i = 0; i < n; i++) {
+		text_puts(b, i ? ",{\"name\":" : "{\"name\":");
+		if (of[i].text)
+			json_string(b, names_text(cell->names, of[i].text));
+		else
+			text_puts(b, "null");
+		text_puts(b, ",\"ns\":");
+		put_number(b, of[i].amount);
+		text_puts(b, "}");
+	}
+	text_puts(b, "]");
+}
+
+static void put_member(struct text_buf *b, const struct column *c, const struct cell *cell)
+{
+	if (c->key && !*c->key)
+		return;
+	put_key(b, c, cell->kind == CELL_TIME || cell->kind == CELL_SHARES, "");
+	switch (cell->kind) {
+	case CELL_TEXT:
+		json_string(b, cell->text);
+		if (cell->n) {
+			put_key(b, c, false, "_others");
+			put_number(b, cell->n);
+		}
+		break;
+	case CELL_NUMBER:
+	case CELL_TIME:
+		put_number(b, cell->n);
+		break;
+	case CELL_DECIMAL:
+		text_puts(b, cell->text);
+		break;
+	case CELL_NONE:
+		text_puts(b, "null");
+		break;
+	case CELL_SHARES:
+		put_shares(b, cell);
+		break;
+	}
+}
+
+static void put_object(struct table *t, const struct cell *cells, size_t n)
+{
+	struct text_buf b = { 0 };
+
+	if (t->in->key)
+		put_string(&b, t->in->key, t->in->label);
+	if (t->kind)
+		put_string(&b, "table", t->kind);
+	if (t->endpoint)
+		put_string(&b, "endpoint", t->endpoint);
+	for (size_t i = 0; i < n; i++)
+		put_member(&b, &t->columns[i], &cells[i]);
+	text_puts(&b, b.len ? "}\n" : "{}\n");
+	if (b.failed)
+		t->err = -ENOMEM;
+	else
+		fwrite(b.p, 1, b.len, t->out);
+	text_free(&b);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-void wait_sums_count(struct wait_sums *s, uint64_t ns)
+static int put_share_text(struct text_buf *b, const struct cell *cell)
 {
-	s->waits++;
-	s->total_ns += ns;
-	if (s->longest_ns < ns)
-		s->longest_ns = ns;
-}
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	bool any;
 
-static void add_sums(struct wait_sums *s, const struct wait_sums *other)
-{
-	s->waits += other->waits;
-	s->total_ns += other->total_ns;
-	if (s->longest_ns < other->longest_ns)
-		s->longest_ns = other->longest_ns;
-}
-
-struct table_sums table_sums(size_t n, uint64_t top, int width_max)
-{
-	return (struct table_sums) {
-		.top = top && top < n ? (size_t)top : n,
-		.width = 16,
-		.width_max = width_max,
-	};
-}
-
-void table_sums_add(struct table_sums *t, const char *name, const struct wait_sums *s)
-{
-	size_t len = strlen(name);
-
-	add_sums(&t->total, s);
-	if (t->added++ >= t->top)
-		add_sums(&t->other, s);
-	else if (len > (size_t)t->width)
-		t->width = len < (size_t)t->width_max ? (int)len : t->width_max;
-}
-
-int row_lengths_add(struct row_lengths *l, uint32_t row, uint64_t ns)
-{
-	if (!GROW(l->at, l->n, l->cap))
+	if (!f)
 		return -ENOMEM;
-	l->at[l->n++] = (struct row_length) { row, ns };
+	any = sums_write(cell->sums, cell->names, cell->thing, SHARES_SHOWN, "", "[unknown]", f);
+	if (fclose(f))
+		return -ENOMEM;
+	text_puts(b, any ? text : "-");
+	free(text);
 	return 0;
 }
 
-static int by_row_and_length(const void *pa, const void *pb)
+static void put_cell(struct table *t, const struct cell *cell)
 {
-	const struct row_length *a = pa, *b = pb;
+	char text[TEXT_MS_SIZE];
 
-	if (a->row != b->row)
-		return compare_numbers(a->row, b->row);
-	return compare_numbers(a->ns, b->ns);
-}
-
-/* The shortest of n sorted lengths that is not below p percent of all. */
-static uint64_t percentile(const struct row_length *sorted, size_t n, unsigned int p)
-{
-	return sorted[(n * p + 99) / 100 - 1].ns;
-}
-
-void row_lengths_percentiles(struct row_lengths *l, void *rows, size_t size, size_t offset)
-{
-	const struct row_length *at = l->at;
-	size_t end;
-
-	if (l->n)
-		qsort(l->at, l->n, sizeof(*l->at), by_row_and_length);
-	for (size_t i = 0; i < l->n; i = end) {
-		struct row_percentiles *p = (void *)((char *)rows + at[i].row * size + offset);
-
-		for (end = i + 1; end < l->n && at[end].row == at[i].row;)
-			end++;
-		*p = (struct row_percentiles) {
-			end - i,
-			percentile(&at[i], end - i, 50),
-			percentile(&at[i], end - i, 99),
-		};
+	switch (cell->kind) {
+	case CELL_TEXT:
+		text_puts(&t->text, cell->text);
+		if (cell->n) {
+			snprintf(text, sizeof(text), " +%" PRIu64, cell->n);
+			text_puts(&t->text, text);
+		}
+		break;
+	case CELL_NUMBER:
+		put_number(&t->text, cell->n);
+		break;
+	case CELL_TIME:
+		text_puts(&t->text, format_time(text, t->in->options, cell->n));
+		break;
+	case CELL_DECIMAL:
+	case CELL_NONE:
+		text_puts(&t->text, cell->text);
+		break;
+	case CELL_SHARES:
+		if (put_share_text(&t->text, cell))
+			t->err = -ENOMEM;
+		break;
 	}
+}
+
+void table_sum_row(struct table *t, const struct cell *cells, size_t n)
+{
+	if (t->in->options->json)
+		return;
+	for (size_t i = 0; i < t->n; i++) {
+		if (i < n && t->columns[i].title)
+			put_cell(t, &cells[i]);
+		text_put(&t->text, "", 1);
+	}
+	t->rows++;
+}
+
+void table_row(struct table *t, const struct cell *cells, size_t n)
+{
+	if (t->in->options->json)
+		put_object(t, cells, n);
+	else
+		table_sum_row(t, cells, n);
 }
 
 struct cell cell_most(const struct sums *by_row, uint32_t row, const struct names *names)
@@ -138,5 +197,198 @@ struct cell cell_most(const struct sums *by_row, uint32_t row, const struct name
 	size_t n;
 	const struct sum *of = sums_of(by_row, row, &n);
 
-	return n ? (struct cell) { CELL_TEXT, names_text(names, of->text), n - 1 } : cell_text("");
+	return n ? (struct cell) { .text = names_text(names, of->text), .n = n - 1 }
+		 : cell_none("");
+}
+
+/* ---- widths --------------------------------------------------------------------------------- */
+
+static size_t width_of(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+/* The byte behind the first n characters. */
+static size_t bytes_of(const char *s, size_t n)
+{
+	size_t i = 0;
+
+	for (; s[i]; i++)
+		if (((unsigned char)s[i] & 0xc0) != 0x80 && !n--)
+			break;
+	return i;
+}
+
+void table_put_cut(FILE *out, const char *s, size_t width)
+{
+	size_t all = width_of(s), head = (width - 1) / 2, tail = width - 2 - head;
+
+	if (all <= width || width < TEXT_WIDTH_MIN) {
+		fputs(s, out);
+		return;
+	}
+	fprintf(out, "%.*s..%s", (int)bytes_of(s, head), s, s + bytes_of(s, all - tail));
+}
+
+struct layout {
+	size_t screen; /* its width; 0: paper */
+	size_t width[COLUMNS_MAX];
+	bool out[COLUMNS_MAX]; /* there is no room for it */
+};
+
+static bool is_text(const struct column *c)
+{
+	return c->width <= 0;
+}
+
+/* The width of all, if no text is wider than text_width. */
+static size_t whole_width(const struct table *t, const struct layout *l, size_t text_width)
+{
+	size_t all = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		size_t width = l->width[i];
+
+		if (l->out[i])
+			continue;
+		if (is_text(&t->columns[i]) && width > text_width)
+			width = text_width;
+		all += width + (!i ? 0 : t->columns[i].apart ? 2 : 1);
+	}
+	return all;
+}
+
+/* Leaves out the column that can be spared best. False: there is none. */
+static bool leave_out(const struct table *t, struct layout *l)
+{
+	size_t which = t->n;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!l->out[i] && t->columns[i].drop &&
+		    (which == t->n || t->columns[i].drop >= t->columns[which].drop))
+			which = i;
+	if (which < t->n)
+		l->out[which] = true;
+	return which < t->n;
+}
+
+static void fit(const struct table *t, struct layout *l)
+{
+	size_t text_width = TEXT_WIDTH_MIN;
+
+	while (whole_width(t, l, t->text_width ? t->text_width : TEXT_WIDTH) > l->screen &&
+	       leave_out(t, l))
+		;
+	while (text_width < l->screen && whole_width(t, l, text_width + 1) <= l->screen)
+		text_width++;
+	for (size_t i = 0; i < t->n; i++)
+		if (is_text(&t->columns[i]) && l->width[i] > text_width)
+			l->width[i] = text_width;
+}
+
+static void widen(const struct table *t, struct layout *l, size_t i, size_t width)
+{
+	if (!l->screen && is_text(&t->columns[i]) && width > PAPER_WIDTH_MAX)
+		width = PAPER_WIDTH_MAX;
+	if (l->width[i] < width)
+		l->width[i] = width;
+}
+
+static void lay_out(const struct table *t, struct layout *l)
+{
+	const char *s = t->text.p;
+
+	l->screen = t->in->options->columns;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct column *c = &t->columns[i];
+
+		l->out[i] = !c->title;
+		l->width[i] = c->title ? width_of(c->title) : 0;
+		if (!l->screen)
+			widen(t, l, i, (size_t)abs(c->width));
+	}
+	for (size_t row = 0; row < t->rows; row++)
+		for (size_t i = 0; i < t->n; i++, s += strlen(s) + 1)
+			widen(t, l, i, width_of(s));
+	if (l->screen)
+		fit(t, l);
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+/* A line; texts are n, the last of which may be empty: then nothing is behind the others. */
+static void put_line(const struct table *t, const struct layout *l, const char *const *texts)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!l->out[i] && *texts[i])
+			last = i;
+	for (size_t i = 0; i <= last; i++) {
+		const struct column *c = &t->columns[i];
+		size_t width = width_of(texts[i]);
+		int pad = (int)(width < l->width[i] ? l->width[i] - width : 0);
+
+		if (l->out[i])
+			continue;
+		fprintf(t->out, "%s%*s", !i ? "" : c->apart ? "  " : " ", is_text(c) ? 0 : pad, "");
+		if (is_text(c) && l->screen)
+			table_put_cut(t->out, texts[i], l->width[i]);
+		else
+			fputs(texts[i], t->out);
+		fprintf(t->out, "%*s", is_text(c) && i < last ? pad : 0, "");
+	}
+	putc('\n', t->out);
+}
+
+static void put_note(const struct table *t, const struct layout *l, const char *note, va_list args)
+{
+	size_t left_out = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		left_out += l->out[i] && t->columns[i].title;
+	putc('(', t->out);
+	vfprintf(t->out, note, args);
+	if (left_out)
+		fprintf(t->out, "; --wide shows %zu more column%s", left_out,
+			left_out == 1 ? "" : "s");
+	fputs(")\n", t->out);
+}
+
+static void put_all(const struct table *t, struct layout *l)
+{
+	const char *texts[COLUMNS_MAX], *s = t->text.p;
+
+	lay_out(t, l);
+	for (size_t i = 0; i < t->n; i++)
+		texts[i] = t->columns[i].title ? t->columns[i].title : "";
+	put_line(t, l, texts);
+	for (size_t row = 0; row < t->rows; row++) {
+		for (size_t i = 0; i < t->n; i++, s += strlen(s) + 1)
+			texts[i] = s;
+		put_line(t, l, texts);
+	}
+}
+
+int table_end(struct table *t, const char *note, ...)
+{
+	struct layout l;
+	va_list args;
+	int err = t->text.failed ? -ENOMEM : t->err;
+
+	if (!err && !t->in->options->json) {
+		put_all(t, &l);
+		va_start(args, note);
+		if (note)
+			put_note(t, &l, note, args);
+		va_end(args);
+	}
+	text_free(&t->text);
+	t->text = (struct text_buf) { 0 };
+	t->rows = 0;
+	return err;
 }

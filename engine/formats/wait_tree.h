@@ -7,6 +7,7 @@
 #pragma once
 
 #include "wait_amounts.h"
+#include "words/link_identity.h"
 
 struct tree_item {
 	uint32_t parent, label; /* parent: an item */

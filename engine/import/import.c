@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "import_feed.h"
+#include "import_output.h"
 #include "import_scan.h"
 #include "import_stack.h"
 #include "import_text.h"
@@ -13,8 +14,6 @@
 /* Give up without an event in the first 4 MiB: the input may have no end. */
 #define GIVE_UP_BYTES (4u << 20)
 #define HEADER_TEXT_MAX 1024u
-/* Of the trace, to begin with. */
-#define FIRST_BYTES (1u << 20)
 
 enum header_text {
 	HEADER_HOST,
@@ -32,9 +31,7 @@ struct import {
 	uint32_t header_cpus;
 	bool any_event, no_columns;
 	char header[HEADER_TEXTS][HEADER_TEXT_MAX];
-	struct encoder *enc;
-	uint8_t *out; /* ENCODER_INFO_SIZE bytes of room for INFO, then the other blocks */
-	size_t out_len, out_cap, info_len;
+	struct import_output out;
 	struct import_report *report;
 	int err;
 };
@@ -50,64 +47,6 @@ bool import_is_text(const void *p, size_t len)
 bool import_is_perf_data(const void *p, size_t len)
 {
 	return len >= 8 && (!memcmp(p, "PERFILE2", 8) || !memcmp(p, "2ELIFREP", 8));
-}
-
-/* ---- the trace ------------------------------------------------------------------------------ */
-
-/* A sink: keeps a block. INFO, which is complete only at the end, goes before all others. */
-static int keep_block(void *ctx, const void *block, size_t len)
-{
-	struct import *m = ctx;
-	size_t cap = m->out_cap * 2 + len;
-	uint8_t *p;
-
-	if (!m->info_len && ((const uint8_t *)block)[CHAINLOG_OFF_TYPE] == CHAINLOG_BLOCK_INFO) {
-		memcpy(m->out + ENCODER_INFO_SIZE - len, block, len);
-		m->info_len = len;
-		return 0;
-	}
-	if (m->out_cap - m->out_len < len) {
-		p = realloc(m->out, cap);
-		if (!p)
-			return -ENOMEM;
-		m->out = p;
-		m->out_cap = cap;
-	}
-	memcpy(m->out + m->out_len, block, len);
-	m->out_len += len;
-	return 0;
-}
-
-static int begin_trace(struct import *m)
-{
-	m->out_cap = FIRST_BYTES;
-	m->out_len = ENCODER_INFO_SIZE;
-	m->out = malloc(m->out_cap);
-	if (!m->out || encoder_new(&m->enc, keep_block, m))
-		return -ENOMEM;
-	encoder_keep_all(m->enc);
-	m->feed.enc = m->stacks.enc = m->enc;
-	return 0;
-}
-
-/* All events are put. Hands the trace over. */
-static int end_trace(struct import *m, struct chainlog_info *info, uint8_t **buf, size_t *offset,
-		     size_t *len)
-{
-	struct encoder_counts c;
-
-	encoder_flush(m->enc);
-	encoder_counts(m->enc, &c);
-	info->start_ns = c.first_ns;
-	encoder_info(m->enc, info);
-	encoder_end(m->enc, c.last_ns, 0, 0);
-	if (encoder_error(m->enc))
-		return encoder_error(m->enc);
-	*offset = ENCODER_INFO_SIZE - m->info_len;
-	*buf = m->out;
-	*len = m->out_len - CHAINLOG_FOOTER_SIZE - *offset; /* a footer is for files */
-	m->out = NULL;
-	return 0;
 }
 
 /* ---- damage ------------------------------------------------------------------------- */
@@ -279,7 +218,7 @@ static int read_all(struct import *m)
 	if (!m->err)
 		m->err = m->text.err;
 	if (!m->err)
-		m->err = m->feed.out_of_memory ? -ENOMEM : encoder_error(m->enc);
+		m->err = m->feed.out_of_memory ? -ENOMEM : encoder_error(m->out.enc);
 	if (!m->err && !r->switches)
 		m->err = m->no_columns	? -IMPORT_E_COLUMNS
 			 : m->any_event ? -IMPORT_E_SWITCHES
@@ -308,7 +247,7 @@ static int finish(struct import *m, uint8_t **buf, size_t *offset, size_t *len)
 	import_feed_end(&m->feed);
 	if (m->feed.out_of_memory)
 		return -ENOMEM;
-	return end_trace(m, &info, buf, offset, len);
+	return import_output_end(&m->out, &info, buf, offset, len);
 }
 
 int import_stream(const char *head, size_t len, int fd, uint8_t **buf, size_t *offset,
@@ -323,13 +262,13 @@ int import_stream(const char *head, size_t len, int fd, uint8_t **buf, size_t *o
 	m->report = m->feed.report = report;
 	err = import_text_init(&m->text, head, len, fd);
 	if (!err)
-		err = begin_trace(m);
+		err = import_output_begin(&m->out);
+	m->feed.enc = m->stacks.enc = m->out.enc;
 	if (!err)
 		err = read_all(m);
 	if (!err)
 		err = finish(m, buf, offset, trace_len);
-	encoder_free(m->enc);
-	free(m->out);
+	import_output_free(&m->out);
 	import_feed_free(&m->feed);
 	import_stacks_free(&m->stacks);
 	import_text_free(&m->text);

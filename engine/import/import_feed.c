@@ -14,6 +14,7 @@
 
 struct import_thread {
 	uint32_t first_name, name; /* string ids: the first one, the one it has; 0: not known */
+	uint32_t column;	   /* string id: what the name column had last; 0: not known */
 	uint32_t tgid;		   /* 0: not known */
 	uint64_t start_ns;	   /* 0: before the trace */
 	char text[16];		   /* the name, if it is short and comes from an event */
@@ -111,6 +112,34 @@ static void guess_name(struct import_feed *f, uint32_t tid, struct import_name n
 	th->guessed = true;
 }
 
+/*
+ * The name column of a line of the thread's own. perf notices a change of the name where no event
+ * tells of it; but if it missed one, the column has the old name until the end.
+ */
+static void read_name_column(struct import_feed *f, const struct import_event *ev, uint32_t tid)
+{
+	struct import_thread *th = thread_of(f, tid);
+	uint32_t id;
+
+	/* perf prints ":TID" for a thread that it does not know. */
+	if (!th || !ev->comm.len || ev->comm.p[0] == ':')
+		return;
+	if (th->name && th->text_len == ev->comm.len &&
+	    !memcmp(th->text, ev->comm.p, ev->comm.len)) {
+		th->column = th->name;
+		return;
+	}
+	id = string_id(f, ev->comm);
+	if (th->first_name && th->column && th->column != id && th->name != id) {
+		put(f, ev,
+		    (struct chainlog_fields) { .kind = CHAINLOG_RENAME, .tid = tid, .string = id });
+		th->name = id;
+		th->text_len = 0;
+	}
+	th->column = id;
+	guess_name(f, tid, ev->comm);
+}
+
 /* child is forked; does nothing if a fork is noted already. */
 static void fork_thread(struct import_feed *f, const struct import_event *ev, uint32_t parent,
 			const struct import_task *child)
@@ -145,9 +174,11 @@ static void fork_thread(struct import_feed *f, const struct import_event *ev, ui
 /* Writes the list of threads into the trace. */
 static void list_threads(struct import_feed *f)
 {
+	f->report->no_processes = true;
 	for (uint32_t id = 1; id <= f->tids.n && !f->out_of_memory; id++) {
 		const struct import_thread *th = &f->threads[id];
 
+		f->report->no_processes &= !th->tgid;
 		/* 'R' and not on a CPU: the reader assumes nothing of its state at the start. */
 		encoder_thread(f->enc, &(struct encoder_thread) {
 					       .tid = f->tids.at[id].a,
@@ -206,6 +237,8 @@ static void handle_switch(struct import_feed *f, struct import_cpu *c,
 	name_thread(f, ev, ev->a.tid, ev->a.name);
 	name_thread(f, ev, ev->b.tid, ev->b.name);
 	prev = thread_of(f, ev->a.tid);
+	if ((uint32_t)ev->tid == ev->a.tid)
+		read_name_column(f, ev, ev->a.tid);
 	if (prev) {
 		prev->kthread |= stack->kthread;
 		if (!prev->tgid && ev->tgid > 0 && (uint32_t)ev->tid == ev->a.tid)
@@ -225,7 +258,7 @@ static void handle_switch(struct import_feed *f, struct import_cpu *c,
 					       .tid = ev->a.tid });
 	/* The next thread with this tid is another one. */
 	if (prev && (ev->state == 'X' || ev->state == 'Z'))
-		prev->name = 0;
+		prev->name = prev->column = 0;
 	c->current = ev->b.tid;
 	c->known = true;
 }
@@ -274,7 +307,7 @@ static void handle_waking(struct import_feed *f, const struct import_cpu *c,
 	if (waker < 0 || !ev->a.tid)
 		return;
 	if (ev->tid == waker) {
-		guess_name(f, (uint32_t)waker, ev->comm);
+		read_name_column(f, ev, (uint32_t)waker);
 		th = thread_of(f, (uint32_t)waker);
 		if (th && !th->tgid && ev->tgid > 0)
 			th->tgid = (uint32_t)ev->tgid;

@@ -19,6 +19,16 @@ const char *import_error_text(int err)
 		       "several recordings; make it of one recording with perf script --ns";
 	case IMPORT_E_DATA:
 		return "perf's data file; convert it to text with perf script --ns";
+	case IMPORT_E_GO_VERSION:
+		return "an execution trace of a version of Go that is not known; those of Go 1.7 "
+		       "to 1.26 are";
+	case IMPORT_E_GO_CUT:
+		return "an execution trace of Go without its end, which has what the rest means: "
+		       "it is written by trace.Stop()";
+	case IMPORT_E_GO_ORDER:
+		return "an execution trace of Go whose events contradict each other";
+	case IMPORT_E_GO_MANY:
+		return "an execution trace of Go with more than 4 million goroutines";
 	default:
 		return NULL;
 	}
@@ -26,7 +36,7 @@ const char *import_error_text(int err)
 
 bool import_damaged(const struct import_report *r)
 {
-	return r->bad_lines || r->ends_in_line || r->stopped;
+	return r->bad_lines || r->ends_in_line || r->stopped || (r->is_go && r->bad_offset);
 }
 
 static void print_damage(const struct import_report *r, const char *name, FILE *out)
@@ -49,8 +59,35 @@ static void print_damage(const struct import_report *r, const char *name, FILE *
 			r->lines);
 }
 
+static void print_go(const struct import_report *r, const char *name, bool quiet, FILE *out)
+{
+	if (r->bad_offset)
+		fprintf(print_about(out, name),
+			"cut off or damaged at byte %" PRIu64 "; read up to there\n",
+			r->bad_offset);
+	if (r->missing_switches)
+		fprintf(print_about(out, name),
+			"events of goroutines that contradict others: %" PRIu64
+			"; uncertain time is "
+			"[unknown]\n",
+			r->missing_switches);
+	if (quiet)
+		return;
+	if (r->times_back)
+		fprintf(print_about(out, name), "events whose time goes back: %" PRIu64 "\n",
+			r->times_back);
+	if (r->renumbered)
+		fprintf(print_about(out, name),
+			"goroutines are numbered anew, from 1, because some have numbers above 4 "
+			"million\n");
+}
+
 void import_report_print(const struct import_report *r, const char *name, bool quiet, FILE *out)
 {
+	if (r->is_go) {
+		print_go(r, name, quiet, out);
+		return;
+	}
 	print_damage(r, name, out);
 	if (quiet)
 		return;
@@ -69,6 +106,10 @@ void import_report_print(const struct import_report *r, const char *name, bool q
 			r->passed_on);
 	if (r->no_stacks)
 		fprintf(print_about(out, name), "no call chains: record with perf record -g\n");
+	if (r->no_processes)
+		fprintf(print_about(out, name),
+			"no process ids: perf script --show-task-events has them, and "
+			"-F +pid\n");
 	if (r->other_ids)
 		fprintf(print_about(out, name),
 			"the thread column differs from the events' thread ids (it has process ids "

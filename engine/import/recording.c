@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "chainlog.h"
+#include "go_import.h"
 
 /* Give up on a stream without a sync word in its first 4 MiB: it may have no end. */
 #define SNIFF_BYTES (4u << 20)
@@ -36,6 +37,24 @@ static int import_fd(struct trace_bytes *b, struct import_report *report, const 
 	*b = (struct trace_bytes) { .heap = log, .base = log + offset, .len = log_len };
 	if (import_damaged(report)) {
 		b->damage = "lines that perf script does not write";
+		b->damage_offset = report->bad_offset;
+	}
+	return 0;
+}
+
+/* Imports the trace of Go that b has, which is released in any case. */
+static int import_go(struct trace_bytes *b, struct import_report *report)
+{
+	size_t offset, log_len;
+	uint8_t *log;
+	int err = go_import(b->base, b->len, &log, &offset, &log_len, report);
+
+	trace_bytes_free(b);
+	if (err)
+		return err;
+	*b = (struct trace_bytes) { .heap = log, .base = log + offset, .len = log_len };
+	if (import_damaged(report)) {
+		b->damage = "a trace of Go that is cut off or damaged";
 		b->damage_offset = report->bad_offset;
 	}
 	return 0;
@@ -105,7 +124,7 @@ static int read_all(struct trace_bytes *b, struct import_report *report, int fd)
 			break;
 		if (!sniffed && len >= SNIFF_BYTES) {
 			err = -EBADMSG;
-			if (!has_sync(p, len))
+			if (!go_is_trace(p, len) && !has_sync(p, len))
 				goto fail;
 			sniffed = true;
 		}
@@ -156,9 +175,11 @@ int recording_open(struct recording *r, const char *path, bool checked)
 	err = fd < 0 ? -errno : get_bytes(&bytes, r->import, fd);
 	if (!is_stdin && fd >= 0)
 		close(fd);
+	if (!err && go_is_trace(bytes.base, bytes.len))
+		err = import_go(&bytes, r->import);
 	if (!err)
 		err = trace_open_bytes(&r->trace, &bytes, checked);
-	if (err || !r->import->lines) {
+	if (err || (!r->import->lines && !r->import->is_go)) {
 		free(r->import);
 		r->import = NULL;
 	}

@@ -14,6 +14,7 @@
 #include "fold/folded.h"
 #include "formats/format_causes.h"
 #include "report.h"
+#include "report_requests.h"
 
 #define GRAPH_FRAMES 20000
 
@@ -75,6 +76,7 @@ static int make_causes(struct report *r)
 	if (err)
 		return err;
 	all = causes_list(r->causes, &n);
+	n = causes_without_pauses(r->causes);
 	if (n > most)
 		n = most;
 	r->cause = malloc((n + 1) * sizeof(*r->cause));
@@ -96,8 +98,12 @@ static int find_command(struct report *r)
 	return scope_find(&r->command, r->in->timelines, &o);
 }
 
-/* Computes the data. 0 or a negative errno; report_free() also after an error. */
-static int report_init(struct report *r, const struct format_input *in)
+/*
+ * Computes the data; of the requests that the options choose. 0 or a negative errno; report_free()
+ * also after an error.
+ */
+static int report_init(struct report *r, const struct format_input *in,
+		       const struct options *choose_requests)
 {
 	const struct options *o = in->options;
 	const struct timelines *tl = in->timelines;
@@ -121,6 +127,8 @@ static int report_init(struct report *r, const struct format_input *in)
 		err = report_count(r);
 	if (!err)
 		err = report_choose_waits(r);
+	if (!err)
+		err = report_requests_new(&r->requests, r, choose_requests);
 	return err;
 }
 
@@ -134,6 +142,7 @@ static void report_free(struct report *r)
 	free(r->waits);
 	free(r->rows);
 	free(r->row_of);
+	report_requests_free(r->requests);
 	wait_filter_free(r->filter);
 	names_free(r->names);
 }
@@ -239,8 +248,15 @@ static int write_html(const struct format_input *in, FILE *out)
 	struct graph waits = { .title = "Wakeup chains", .bytes = 1500000 };
 	struct graph ran = { .title = "What ran", .keys = "ran.", .bytes = 700000 };
 	struct report_text data = { 0 };
+	/* Options that choose requests leave threads alone. */
+	struct options threads = *in->options;
+	struct format_input of_threads = *in;
 	struct report r;
-	int err = report_init(&r, in);
+	int err;
+
+	threads.requests = false;
+	of_threads.options = &threads;
+	err = report_init(&r, &of_threads, in->options);
 
 	if (!err)
 		err = make_graph(&r, r.fold, &waits);
@@ -265,6 +281,6 @@ const struct format format_html = {
 	.wants_timelines = true,
 	.wants_cpus = true,
 	.running = true,
-	.refuses = GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_REQUESTS,
+	.refuses = GIVEN_TABLE | GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME,
 	.write = write_html,
 };

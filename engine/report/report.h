@@ -71,6 +71,8 @@ struct report_wait {
 	bool idle; /* a wait for work (--no-idle) */
 };
 
+struct report_requests;
+
 struct report {
 	const struct format_input *in;
 	struct names *names;
@@ -89,9 +91,10 @@ struct report {
 	struct report_counts counts;
 	struct report_wait *waits; /* the examples of causes, then the longest first */
 	size_t n_waits;
-	const struct trace_loss *losses; /* the trace's */
-	size_t n_all_losses, n_losses;	 /* n_losses: how many are listed, from the first on */
-	size_t n_waits_written;		 /* how many had room; set by report_json_write() */
+	struct report_requests *requests; /* NULL: there are none */
+	const struct trace_loss *losses;  /* the trace's */
+	size_t n_all_losses, n_losses;	  /* n_losses: how many are listed, from the first on */
+	size_t n_waits_written;		  /* how many had room; set by report_json_write() */
 };
 
 /*

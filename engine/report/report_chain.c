@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "attribute/sleep_ends.h"
 #include "base/compare.h"
 #include "common/grow.h"
 #include "words/kernel_stacks.h"
@@ -83,10 +84,10 @@ int report_chain_init(struct report_chain *c, const struct timelines *tl, const 
 
 	*c = (struct report_chain) { .timelines = tl, .options = o, .names = names };
 	c->kernel = names_kernel_stacks(names);
-	err = event_loops_new(&c->loops, tl);
+	err = event_loops_new(&c->loops, tl, c->kernel);
 	return err ? err
 		   : attribution_init(&c->attribution, tl, o,
-				      (struct chain_sink) { c, add_amount, NULL },
+				      (struct chain_sink) { .arg = c, .add = add_amount },
 				      1u << AMOUNT_SAMPLES | 1u << AMOUNT_INTERRUPTED, NULL);
 }
 
@@ -245,27 +246,31 @@ static void add_sleep(struct report_chain *c, uint32_t lane, struct sleeps *all,
 	*next = s;
 }
 
-/* Explains [from, to) by what the chain's last thread did then, like follow() in chain.c. */
-static void follow(struct report_chain *c, uint32_t lane, struct waking by, uint64_t from_ns,
-		   uint64_t to_ns, uint32_t links_left, const struct chain_member *waker)
+/*
+ * Explains [from, to) by what the chain's last thread did then, like follow() in chain.c. end: as
+ * sleep_ends_of_process().
+ */
+static void follow(struct report_chain *c, uint32_t lane, const struct wait *end, struct waking by,
+		   uint64_t from_ns, uint64_t to_ns, uint32_t links_left,
+		   const struct chain_member *waker)
 {
 	const struct thread *th = timelines_thread(c->timelines, waker->thread);
-	uint64_t alive_from = clip_ns(th->begin_ns, from_ns, to_ns);
+	uint64_t alive_from = clip_ns(end ? end->wake_ns : th->begin_ns, from_ns, to_ns);
 	uint64_t alive_to = clip_ns(th->end_ns, alive_from, to_ns);
 	uint64_t slept = 0, runnable = 0, unknown = 0;
 	struct chain_piece ran = {
 		lane, CHAIN_RUNNING, waker->thread, NULL, alive_from, alive_to, 0, 1
 	};
-	const struct wait *birth = thread_birth(th);
+	const struct wait *birth = end ? end : thread_birth(th);
 	struct sleeps all = { .n = 0 };
 	struct gone_on gone_on = { .n = 0 };
 
 	add_window(c, lane, alive_from, to_ns);
 	find_gone_on(c, &gone_on, waker->thread, by, from_ns);
-	for (uint32_t i = thread_position(th, from_ns);
+	for (uint32_t i = thread_position(th, alive_from);
 	     i < th->n_waits && th->waits[i].out_ns < to_ns; i++) {
 		const struct wait *w = &th->waits[i];
-		uint64_t out = clip_ns(w->out_ns, from_ns, to_ns);
+		uint64_t out = clip_ns(w->out_ns, alive_from, to_ns);
 		uint64_t in = clip_ns(w->in_ns, out, to_ns);
 		uint64_t wake = clip_ns(w->wake_ns, out, in);
 
@@ -337,6 +342,14 @@ static uint32_t add_wake(struct report_chain *c, uint32_t lane, struct sleep s,
 	return waker;
 }
 
+/* As sleep_ends_of_process(), of whoever ended a single sleep. */
+static const struct wait *process_end(const struct report_chain *c, struct sleep s)
+{
+	struct wait w = s.ended == s.wait ? *s.wait : event_loops_joined(s.wait, s.ended);
+
+	return sleep_ends_of_process(c->timelines, c->kernel, &w);
+}
+
 /* Calls follow() for each of the sleeps, which are those of the chain's last thread. */
 static void follow_each(struct report_chain *c, uint32_t lane, uint32_t waker, struct sleep s,
 			uint32_t links_left, const struct chain_member *next)
@@ -346,7 +359,8 @@ static void follow_each(struct report_chain *c, uint32_t lane, uint32_t waker, s
 
 	if (s.n == 1) {
 		if (c->n_windows < REPORT_WINDOWS)
-			follow(c, waker, by, s.from_ns, s.to_ns, links_left, next);
+			follow(c, waker, process_end(c, s), by, s.from_ns, s.to_ns, links_left,
+			       next);
 		else
 			add_short(c, lane, s);
 		return;
@@ -360,7 +374,7 @@ static void follow_each(struct report_chain *c, uint32_t lane, uint32_t waker, s
 			continue;
 		n++;
 		if (c->n_windows < REPORT_WINDOWS)
-			follow(c, waker, by, from, to, links_left, next);
+			follow(c, waker, process_end(c, one), by, from, to, links_left, next);
 		else
 			add_short(c, lane, one);
 	}
@@ -417,8 +431,8 @@ static void explain_by(struct report_chain *c, const struct wait *w, struct serv
 		served,	  link_of_client(c->timelines, c->options, w, by.thread, by.pair, by.at_ns),
 		lane,	  0
 	};
-	follow(c, lane, (struct waking) { by.answers ? by.at_ns : 0, by.answers }, from_ns, to_ns,
-	       c->options->depth - 1, &next);
+	follow(c, lane, NULL, (struct waking) { by.answers ? by.at_ns : 0, by.answers }, from_ns,
+	       to_ns, c->options->depth - 1, &next);
 }
 
 static void explain_client(struct report_chain *c, const struct wait *w, uint64_t from_ns,

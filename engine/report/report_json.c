@@ -14,8 +14,9 @@
 #include "timeline/stolen_time.h"
 #include "words/names.h"
 
-/* Size limit of the waits: those that come last are left out. */
+/* Size limit of the waits, also beside requests: those that come last are left out. */
 #define WAITS_BYTES 1600000
+#define WAITS_BYTES_BESIDE 1000000
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
@@ -210,12 +211,12 @@ static int put_waits(struct report_writer *w)
 {
 	struct report *r = w->r;
 	struct report_chain chain;
-	long begin = ftell(w->out);
+	long begin = ftell(w->out), most = r->requests ? WAITS_BYTES_BESIDE : WAITS_BYTES;
 	int err = report_chain_init(&chain, r->in->timelines, &r->cause_options, r->names);
 
 	fputs("],\n\"waits\":[", w->out);
 	for (size_t i = 0; i < r->n_waits && !err; i++) {
-		if (ftell(w->out) - begin + (long)w->string_bytes > WAITS_BYTES)
+		if (ftell(w->out) - begin + (long)w->string_bytes > most)
 			break;
 		if (i)
 			fputs(",\n", w->out);
@@ -267,6 +268,8 @@ int report_json_write(struct report *r, FILE *out)
 		put_row(&w, row);
 	err = put_waits(&w);
 	put_causes(&w);
+	if (!err)
+		err = report_put_requests(&w);
 	put_tables(&w);
 	fputs("}\n", out);
 	if (!err && w.out_of_memory)

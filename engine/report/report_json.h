@@ -38,3 +38,5 @@ uint32_t report_place(struct report_writer *w, uint32_t pair);
 /* Writes a wait and its chain; chain is scratch space. */
 void report_put_wait(struct report_writer *w, struct report_chain *chain,
 		     const struct report_wait *p);
+/* The endpoints, and requests one by one. 0 or -ENOMEM. */
+int report_put_requests(struct report_writer *w);

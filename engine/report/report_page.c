@@ -1,41 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report.h"
+#include "report_cells.h"
+#include "report_requests.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/format_causes.h"
+#include "formats/cause_words.h"
 #include "import/import.h"
 #include "base/text.h"
 #include "flamegraph.h"
 #include "report_css.h"
 #include "report_js.h"
+#include "words/process_notes.h"
 #include "words/wall_time.h"
 
 static double seconds(uint64_t ns)
 {
 	return (double)ns / 1e9;
-}
-
-/* About three significant digits, like time() in words.js. */
-static void put_time(FILE *out, uint64_t ns)
-{
-	static const struct {
-		uint64_t ns;
-		const char *name;
-	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "µs" }, { 1, "ns" } };
-	size_t i = 0;
-	double v;
-
-	if (!ns) {
-		fputs("0", out);
-		return;
-	}
-	while (ns < units[i].ns)
-		i++;
-	v = (double)ns / (double)units[i].ns;
-	fprintf(out, "%.*f %s", i == 3 || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, units[i].name);
 }
 
 static void put_fact(FILE *out, const char *key, const char *value)
@@ -109,11 +92,11 @@ static void put_filters(FILE *out, const struct options *o)
 	}
 	if (o->min_wait_ns) {
 		fputs(" of at least ", out);
-		put_time(out, o->min_wait_ns);
+		report_put_time(out, o->min_wait_ns);
 	}
 	if (o->max_wait_ns != UINT64_MAX) {
 		fputs(" of at most ", out);
-		put_time(out, o->max_wait_ns);
+		report_put_time(out, o->max_wait_ns);
 	}
 	if (o->given & GIVEN_STATE)
 		put_states(out, o);
@@ -134,7 +117,7 @@ static void put_ends(FILE *out, const struct chain_summary *s)
 		[CHAIN_NETWORK] = "the network",
 		[CHAIN_DISK] = "a disk",
 		[CHAIN_UNKNOWN] = "unknown: events are missing",
-		[CHAIN_NOT_WOKEN] = "nobody: still asleep at the end",
+		[CHAIN_NOT_WOKEN] = "nobody: asleep until the end, or until it was killed",
 		[CHAIN_DEPTH] = "more links than were followed",
 		[CHAIN_LOOP] = "a thread came up twice",
 	};
@@ -183,18 +166,10 @@ static void put_cause_text(FILE *out, const struct report *r, const struct cause
 	else if (which == CAUSE_WAY)
 		causes_put_way(f, r->names, c);
 	else
-		causes_put_sentence(f, r->in, r->names, r->causes, c);
+		causes_put_sentence(f, r->names, r->causes, c);
 	if (!fclose(f))
 		print_html(out, text);
 	free(text);
-}
-
-/* A cell with a time; the script sorts by the attribute. */
-static void put_time_cell(FILE *out, uint64_t ns)
-{
-	fprintf(out, "<td data-ns=\"%" PRIu64 "\">", ns);
-	put_time(out, ns);
-	fputs("</td>", out);
 }
 
 static void put_figures(FILE *out, uint64_t ns, uint64_t all_ns)
@@ -202,7 +177,7 @@ static void put_figures(FILE *out, uint64_t ns, uint64_t all_ns)
 	double percent = all_ns ? 100 * (double)ns / (double)all_ns : 0;
 
 	fprintf(out, "<td data-v=\"%.3f\">%.1f&#160;%%</td>", percent, percent);
-	put_time_cell(out, ns);
+	report_put_time_cell(out, ns);
 }
 
 static void put_cause(FILE *out, const struct report *r, const struct cause *c, uint64_t all_ns)
@@ -210,11 +185,11 @@ static void put_cause(FILE *out, const struct report *r, const struct cause *c, 
 	fputs("<tr>", out);
 	put_figures(out, c->ns, all_ns);
 	fprintf(out, "<td data-v=\"%" PRIu64 "\">%" PRIu64 "</td>", c->waits, c->waits);
-	put_time_cell(out, c->longest_ns);
+	report_put_time_cell(out, c->longest_ns);
 	fputs("<td><bdi>", out);
 	put_cause_text(out, r, c, CAUSE_SENTENCE);
 	fputs("</bdi>", out);
-	if (!c->itself) {
+	if (*names_text(r->names, c->victims)) {
 		fputs("<p class=\"note\"><bdi>", out);
 		put_cause_text(out, r, c, CAUSE_WAY);
 		fputs("</bdi></p>", out);
@@ -226,17 +201,18 @@ static void put_cause(FILE *out, const struct report *r, const struct cause *c, 
 
 static void put_causes(FILE *out, const struct report *r)
 {
-	uint64_t all_ns = 0, shown_ns = 0;
+	uint64_t all_ns = 0, shown_ns = 0, pauses_ns = 0;
 	const struct cause *all;
-	size_t n;
+	size_t n, with_pauses;
 
-	all = causes_list(r->causes, &n);
-	for (size_t i = 0; i < n; i++)
-		all_ns += all[i].ns;
+	all = causes_list(r->causes, &with_pauses);
+	n = causes_without_pauses(r->causes);
+	for (size_t i = 0; i < with_pauses; i++)
+		*(i < n ? &all_ns : &pauses_ns) += all[i].ns;
 	for (size_t i = 0; i < r->n_causes; i++)
 		shown_ns += r->cause[i]->ns;
 	fputs("<section id=\"causes\">\n<h2>What the waiting came down to</h2>\n", out);
-	if (!n) {
+	if (!with_pauses) {
 		fputs("<p>Nobody waited.</p>\n</section>\n", out);
 		return;
 	}
@@ -257,8 +233,13 @@ static void put_causes(FILE *out, const struct report *r)
 	}
 	fputs("<tr>", out);
 	put_figures(out, all_ns, all_ns);
-	fputs("<td></td><td></td><td>all of them</td></tr>\n</tfoot></table></div>\n</section>\n",
-	      out);
+	fputs("<td></td><td></td><td>all of them</td></tr>\n", out);
+	if (pauses_ns) {
+		fputs("<tr><td></td>", out);
+		report_put_time_cell(out, pauses_ns);
+		fputs("<td></td><td></td><td>left out: by choice or lack of work</td></tr>\n", out);
+	}
+	fputs("</tfoot></table></div>\n</section>\n", out);
 }
 
 static void put_summary(FILE *out, const struct report *r)
@@ -323,7 +304,7 @@ static void put_wait_list(FILE *out, const struct report *r)
 				most_ns = chosen_wait_ns(&r->waits[i].chosen);
 		fprintf(out, "; %zu more would not fit, none longer than ",
 			r->n_waits - r->n_waits_written);
-		put_time(out, most_ns);
+		report_put_time(out, most_ns);
 	} else if (r->n_waits_written && !r->in->options->top) {
 		fputs(": the longest of all, of each thread, and of each step of time, and "
 		      "the examples of causes",
@@ -356,14 +337,14 @@ static void put_thread(FILE *out, const struct report *r, uint32_t row)
 	}
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		fputs("<td>", out);
-		put_time(out, times[i]);
+		report_put_time(out, times[i]);
 		fputs("</td>", out);
 	}
 	fprintf(out, "<td>%" PRIu64 "</td><td>", r->counts.row_waits[row]);
-	put_time(out, r->counts.row_longest_ns[row]);
+	report_put_time(out, r->counts.row_longest_ns[row]);
 	if (timelines_interrupts(r->in->timelines)) {
 		fputs("</td><td>", out);
-		put_time(out, t->interrupted_ns);
+		report_put_time(out, t->interrupted_ns);
 	}
 	fputs("</td></tr>\n", out);
 }
@@ -455,6 +436,21 @@ static void put_import(FILE *out, const struct import_report *import)
 	free(text);
 }
 
+/* What the stacks of processes lack; nothing when out of memory. */
+static void put_notes(FILE *out, const struct trace *t)
+{
+	struct process_notes notes;
+
+	if (process_notes_of(&notes, t, NULL, PROCESS_NOTES_NAMED))
+		return;
+	for (size_t i = 0; i < notes.n; i++) {
+		fputs("<p>", out);
+		print_html(out, notes.line[i]);
+		fputs(".</p>\n", out);
+	}
+	process_notes_free(&notes);
+}
+
 static void put_lost(FILE *out, const struct report *r)
 {
 	const struct trace_info *i = trace_info(r->in->trace);
@@ -473,6 +469,7 @@ static void put_lost(FILE *out, const struct report *r)
 			"<p>%" PRIu64 " mappings of programs were missed: some functions have no "
 			"names for that.</p>\n",
 			i->sideband_lost);
+	put_notes(out, r->in->trace);
 	if (d->what)
 		fprintf(out,
 			"<p>The trace is damaged from byte %" PRIu64 " on: %s; %" PRIu64
@@ -552,6 +549,7 @@ void report_page_write(FILE *out, const struct report *r, const struct report_te
 {
 	put_head(out, r, waits->len || ran->len);
 	put_heading(out, r);
+	report_requests_put(out, r);
 	put_causes(out, r);
 	put_summary(out, r);
 	put_filter(out);

@@ -13,6 +13,7 @@
 #include "timeline/stolen_time.h"
 #include "words/names.h"
 #include "words/place.h"
+#include "words/waited_for.h"
 
 /* ---- numbers, texts, threads and stacks ------------------------------------------------------ */
 
@@ -104,6 +105,7 @@ enum state {
 
 struct view {
 	uint64_t zero_ns, from_ns, to_ns; /* the wait's start; the drawn time */
+	uint64_t wait_ns;		  /* how long the wait is */
 };
 
 /* slept: the stack pair of what is shown as one sleep; 0: none. */
@@ -218,6 +220,17 @@ static void put_samples(struct report_writer *w, const struct view *f, uint32_t 
 	report_end_list(w);
 }
 
+/* A client does nothing but wait, and of its waits this one alone is shown. */
+static void put_client(struct report_writer *w, const struct view *f)
+{
+	report_begin_list(w, "life");
+	report_put(w, 0, f->wait_ns);
+	report_end_list(w);
+	report_begin_list(w, "stretches");
+	report_put(w, 0, f->wait_ns, STATE_BLOCKED, REPORT_NONE);
+	fputs("],\"interrupted\":0}", w->out);
+}
+
 static void put_lane(struct report_writer *w, const struct report_lane *l, const struct view *f,
 		     uint64_t at_ns, bool first)
 {
@@ -235,6 +248,10 @@ static void put_lane(struct report_writer *w, const struct report_lane *l, const
 	th = timelines_thread(tl, l->thread);
 	fprintf(w->out, "\"thread\":%" PRIu32 ",\"name\":%" PRIu32, report_thread(w, l->thread),
 		report_string(w, names_thread(names, l->thread, at_ns)));
+	if (timelines_is_client(tl, l->thread)) {
+		put_client(w, f);
+		return;
+	}
 	report_begin_list(w, "life");
 	report_put(w, th->begin_ns - f->zero_ns, th->end_ns - f->zero_ns);
 	report_end_list(w);
@@ -329,7 +346,7 @@ void report_put_wait(struct report_writer *w, struct report_chain *chain,
 	uint64_t from = blocked ? s->blocked_from_ns : s->off_from_ns;
 	uint64_t to = off ? s->off_to_ns : s->blocked_to_ns, margin = (to - from) / 20;
 	uint64_t start = timelines_start_ns(tl), end = timelines_end_ns(tl);
-	struct view f = { .zero_ns = from };
+	struct view f = { .zero_ns = from, .wait_ns = to - from };
 
 	f.from_ns = from - start > margin ? from - margin : start;
 	f.to_ns = end - to > margin ? to + margin : end;

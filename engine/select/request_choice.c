@@ -144,6 +144,15 @@ void request_choice_free(struct request_choice *c)
 	free(c);
 }
 
+static bool is_of_trace(const struct request_choice *c, const struct request *q)
+{
+	const uint64_t *id = c->options->trace_id;
+	const struct context *context = timelines_context(c->timelines, q);
+
+	return !(id[0] | id[1]) ||
+	       (context && context->trace[0] == id[0] && context->trace[1] == id[1]);
+}
+
 bool request_choice_has(const struct request_choice *c, const struct wait *w)
 {
 	const struct request *q = timelines_request_of(c->timelines, w);
@@ -151,6 +160,8 @@ bool request_choice_has(const struct request_choice *c, const struct wait *w)
 	const struct rank *last = &c->of[rank.endpoint].last;
 
 	if (!c->of[q->endpoint].fits || q->answer_ns - q->arrival_ns < c->options->min_request_ns)
+		return false;
+	if (!is_of_trace(c, q))
 		return false;
 	return last->request == UINT32_MAX || slowest_first(&rank, last) <= 0;
 }

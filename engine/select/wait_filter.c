@@ -8,6 +8,7 @@
 #include "request_choice.h"
 #include "scope.h"
 #include "wait_nature.h"
+#include "words/code_frames.h"
 
 /* An answer that is found once for each name or stack. */
 enum answer {
@@ -122,10 +123,16 @@ static void match_frames(struct wait_filter *f, struct trace_stack stack,
 			 const struct regex_list *l, bool *hit)
 {
 	for (uint32_t i = 0; i < stack.n; i++) {
-		const char *text = names_text(f->names, names_frame(f->names, stack.frames[i]));
+		uint32_t texts[] = { names_frame(f->names, stack.frames[i]), 0 };
 
-		for (size_t k = 0; k < l->n; k++)
-			hit[k] = hit[k] || !regexec(&l->regex[k], text, 0, NULL, 0);
+		/* "^mirror$" fits "mirror (feed.py:31)". */
+		if (code_frame(timelines_trace(f->timelines), stack.frames[i]))
+			texts[1] = names_function(f->names, stack.frames[i]);
+		for (size_t k = 0; k < 2 * l->n; k++)
+			if (texts[k % 2] &&
+			    regexec(&l->regex[k / 2], names_text(f->names, texts[k % 2]), 0, NULL,
+				    0) == 0)
+				hit[k / 2] = true;
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/kernel_functions.h"
+#include "words/lock_holder.h"
 
 /* How many leaf frames say what a stack waits for; their callers say what the work is. */
 #define FRAMES_THAT_TELL 3
@@ -33,6 +34,8 @@ static bool stack_takes_a_lock(const struct trace *t, struct kernel_stacks *k, u
 		const struct trace_frame *f = trace_frame(t, s.frames[i]);
 		const char *symbol = f ? trace_string(t, f->symbol) : "";
 
+		if (f && f->code) /* it has any names */
+			return false;
 		if (kernel_frame_flags(k, s.frames[i]) & (KFUNC_PLUMBING | KFUNC_SLEEP_PATH))
 			continue;
 		seen++;
@@ -44,6 +47,53 @@ static bool stack_takes_a_lock(const struct trace *t, struct kernel_stacks *k, u
 	return false;
 }
 
+/* Of the kernel's locks those that a thread holds, unlike that of a page. */
+static bool kernel_takes_a_lock(const struct trace *t, struct kernel_stacks *k, uint32_t stack)
+{
+	static const char *const locks[] = { "mutex_lock", "rwsem_", "down_read", "down_write" };
+	struct trace_stack s = trace_stack(t, stack);
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < s.n && seen < FRAMES_THAT_TELL; i++) {
+		const struct trace_frame *f = trace_frame(t, s.frames[i]);
+		const char *symbol = f ? trace_string(t, f->symbol) : "";
+
+		if (kernel_frame_flags(k, s.frames[i]) & KFUNC_PLUMBING)
+			continue;
+		seen++;
+		for (size_t l = 0; l < sizeof(locks) / sizeof(locks[0]); l++)
+			if (strstr(symbol, locks[l]))
+				return true;
+	}
+	return false;
+}
+
+/* In sem_wait() and the like: nobody holds a semaphore. CPython's locks, as for a join, are some.
+ */
+static bool waits_at_semaphore(const struct trace *t, uint32_t ustack)
+{
+	struct trace_stack s = trace_stack(t, ustack);
+
+	for (uint32_t i = 0; i < s.n && i < FRAMES_THAT_TELL; i++) {
+		const struct trace_frame *f = trace_frame(t, s.frames[i]);
+
+		if (f && f->code)
+			return false;
+		if (f && strstr(trace_string(t, f->symbol), "sem_"))
+			return true;
+	}
+	return false;
+}
+
+bool wait_is_at_lock(const struct timelines *tl, struct kernel_stacks *k, uint32_t pair)
+{
+	const struct trace *t = timelines_trace(tl);
+	struct stack_pair p = timelines_pair(tl, pair);
+
+	return (stack_takes_a_lock(t, k, p.ustack) && !waits_at_semaphore(t, p.ustack)) ||
+	       kernel_takes_a_lock(t, k, p.kstack) || lock_is_gil(t, p.object);
+}
+
 bool wait_looks_stuck(const struct timelines *tl, struct kernel_stacks *k, const struct wait *w)
 {
 	const struct trace *t = timelines_trace(tl);
@@ -53,7 +103,7 @@ bool wait_looks_stuck(const struct timelines *tl, struct kernel_stacks *k, const
 	    kernel_stack_wait_flags(k, p.kstack) & KFUNC_AWAITS_WORK)
 		return false;
 	return w->state == 'D' || stack_takes_a_lock(t, k, p.kstack) ||
-	       stack_takes_a_lock(t, k, p.ustack);
+	       stack_takes_a_lock(t, k, p.ustack) || lock_is_gil(t, p.object);
 }
 
 /* ---- answers -------------------------------------------------------------------------------- */
@@ -65,13 +115,11 @@ static bool by_task(const struct timelines *tl, struct kernel_stacks *k, const s
 	return w->waker < THREAD_IDLE && !waker_context(k, kstack, false).interrupt;
 }
 
-/*
- * True if the thread that ended w was woken before by w's thread, or by one of the same process: it
- * was asked, and has answered. What a server does in between is not looked at: it may well wake the
+/* What a server does in between is not looked at: it may well wake the
  * asker when it only reads the question (unix_write_space), and ask others itself.
  */
-static bool is_answered(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
-			const struct wait *w)
+bool wait_is_answered(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
+		      const struct wait *w)
 {
 	const struct thread *th = timelines_thread(tl, thread), *waker;
 	uint32_t i;
@@ -104,7 +152,7 @@ bool wait_is_idle(const struct timelines *tl, struct kernel_stacks *k, uint32_t 
 		return true;
 	if (w->flags & WAIT_NOT_WOKEN)
 		return !wait_looks_stuck(tl, k, w);
-	return flags & KFUNC_EVENT_LOOP && !is_answered(tl, k, thread, w);
+	return flags & KFUNC_EVENT_LOOP && !wait_is_answered(tl, k, thread, w);
 }
 
 /* ---- classes -------------------------------------------------------------------------------- */

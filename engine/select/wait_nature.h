@@ -23,6 +23,18 @@ bool wait_is_idle(const struct timelines *tl, struct kernel_stacks *k, uint32_t 
  */
 bool wait_looks_stuck(const struct timelines *tl, struct kernel_stacks *k, const struct wait *w);
 
+/*
+ * True if a thread ended w, a wait of thread, that this one, or another one of its process, had
+ * woken before: it was asked, and has answered.
+ */
+bool wait_is_answered(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
+		      const struct wait *w);
+/*
+ * True if a thread with this stack pair when it was off the CPU is at a lock: in a function of its
+ * program that takes one, or at a mutex or semaphore of the kernel's.
+ */
+bool wait_is_at_lock(const struct timelines *tl, struct kernel_stacks *k, uint32_t pair);
+
 /* Whether the trace says what was waited for. */
 bool wait_classes_known(const struct timelines *tl);
 /*

@@ -2,7 +2,6 @@
 #include "debug_files.h"
 
 #include <dlfcn.h>
-#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -14,11 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/build_id.h"
 #include "common/grow.h"
 #include "common/lower_bound.h"
 
 #define SYSTEM_DIR "/usr/lib/debug"
-#define BUILD_ID_MAX 64u /* bytes */
 /* No more files are looked at, in case a folder is not one of debug files at all. */
 #define FILES_MAX 1000000u
 /* The longest that all requests to servers together may take. */
@@ -232,15 +231,15 @@ static int worth_of(Elf *elf)
 static int add(struct debug_files *d, const char *path, Elf *elf)
 {
 	struct indexed *i;
-	const void *id;
-	ssize_t len = dwelf_elf_gnu_build_id(elf, &id);
+	uint8_t id[BUILD_ID_MAX];
+	size_t len = build_id_find(elf, id);
 
-	if (len <= 0 || len > (ssize_t)BUILD_ID_MAX)
+	if (!len)
 		return 0;
 	if (!GROW(d->index, d->n, d->cap))
 		return -ENOMEM;
 	i = &d->index[d->n++];
-	*i = (struct indexed) { hex_of(id, (size_t)len), strdup(path), worth_of(elf) };
+	*i = (struct indexed) { hex_of(id, len), strdup(path), worth_of(elf) };
 	return i->build_id && i->path ? 0 : -ENOMEM;
 }
 

@@ -2,7 +2,6 @@
 #include "symbols.h"
 
 #include <dwarf.h>
-#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <limits.h>
@@ -12,10 +11,11 @@
 #include <unistd.h>
 
 #include "base/compare.h"
-#include "debug_files.h"
+#include "common/build_id.h"
 #include "common/demangle.h"
 #include "common/grow.h"
 #include "common/lower_bound.h"
+#include "debug_files.h"
 
 /* Longer names are shown as they are in the file. */
 #define NAME_SIZE 4096u
@@ -59,14 +59,12 @@ struct debug_names {
 
 static bool has_build_id(Elf *elf, const char *build_id)
 {
-	const uint8_t *id;
-	const void *bytes;
-	ssize_t len = dwelf_elf_gnu_build_id(elf, &bytes);
+	uint8_t id[BUILD_ID_MAX];
+	size_t len = build_id_find(elf, id);
 
-	if (len <= 0 || (size_t)len * 2 != strlen(build_id))
+	if (!len || len * 2 != strlen(build_id))
 		return false;
-	id = bytes;
-	for (ssize_t i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i++) {
 		char hex[3];
 
 		snprintf(hex, sizeof(hex), "%02x", id[i]);
@@ -260,15 +258,15 @@ static size_t debug_names_places(struct debug_names *d, uint64_t vaddr, struct d
 	uint64_t addr = vaddr ? vaddr - 1 : 0;
 	Dwarf_Die *unit = unit_at(d, addr), *scopes;
 	struct debug_place at = { .name = "" };
-	Dwfl_Line *line;
+	Dwarf_Line *line;
 	size_t n = 0;
 	int n_scopes, number = 0;
 
 	if (!unit)
 		return 0;
-	line = dwfl_module_getsrc(d->module, addr);
-	if (line)
-		at.file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
+	line = dwarf_getsrc_die(unit, addr - d->bias);
+	if (line && !dwarf_lineno(line, &number))
+		at.file = dwarf_linesrc(line, NULL, NULL);
 	at.line = number > 0 ? (uint32_t)number : 0;
 	n_scopes = scopes_at(d, unit, addr, &scopes);
 	for (int i = 0; i < n_scopes && n < max; i++) {
@@ -438,7 +436,7 @@ static size_t take_wanted(struct symbols *s, const struct trace *t, struct wante
 	for (uint32_t id = 1; id < trace_frames_end(t); id++) {
 		const struct trace_frame *f = trace_frame(t, id);
 
-		if (!f || !f->space)
+		if (!f || !f->space || f->code)
 			continue;
 		s->counts.unnamed += f->unnamed;
 		if ((!f->unnamed && !s->options->inlined) ||

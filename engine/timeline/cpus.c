@@ -14,6 +14,16 @@ struct series {
 	size_t losses; /* of a thread: how many it has been settled for */
 };
 
+struct span {
+	uint64_t from_ns, to_ns;
+};
+
+/* When the recorder had a CPU. */
+struct spans {
+	struct span *at;
+	size_t n, cap;
+};
+
 struct series_list {
 	struct series *at;
 	size_t n, cap;
@@ -21,6 +31,8 @@ struct series_list {
 
 struct cpus {
 	struct series_list cpus, threads;
+	struct spans *recorder; /* by CPU */
+	size_t n_recorder, cap_recorder;
 	uint64_t *losses; /* of queues: when each begins */
 	size_t n_losses, cap_losses;
 	uint64_t lossy_until_ns;
@@ -44,6 +56,9 @@ void cpus_free(struct cpus *c)
 {
 	if (!c)
 		return;
+	for (size_t i = 0; i < c->n_recorder; i++)
+		free(c->recorder[i].at);
+	free(c->recorder);
 	free_list(&c->cpus);
 	free_list(&c->threads);
 	free(c->losses);
@@ -94,6 +109,17 @@ void cpus_forget_idle(struct cpus *c, uint32_t cpu)
 
 	if (s && s->n && s->at[s->n - 1].to == THREAD_IDLE)
 		change(c, s, s->at[s->n - 1].from_ns, THREAD_NONE, THREAD_NONE);
+}
+
+void cpus_missed(struct cpus *c, uint32_t cpu, uint64_t from_ns)
+{
+	struct series *s = c ? series_at(c, &c->cpus, cpu) : NULL;
+	size_t i = s ? s->n : 0;
+
+	/* The recorder's time is told right after the switch that ends it. */
+	i -= i && s->at[i - 1].from_ns >= from_ns;
+	if (i && s->at[i - 1].to == THREAD_IDLE)
+		s->at[i - 1].to = THREAD_NONE;
 }
 
 /* The places of a thread, settled: since the first loss that is new to it, it is not known. */
@@ -156,10 +182,84 @@ void cpus_arrive(struct cpus *c, uint32_t thread, uint64_t ready_ns, uint64_t no
 	}
 }
 
+void cpus_recorder(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
+{
+	struct spans *s;
+	struct span *last;
+
+	while (c && c->n_recorder <= cpu) {
+		if (!GROW(c->recorder, c->n_recorder, c->cap_recorder))
+			goto fail;
+		c->recorder[c->n_recorder++] = (struct spans) { .n = 0 };
+	}
+	if (!c || from_ns >= to_ns)
+		return;
+	s = &c->recorder[cpu];
+	/* A damaged trace may have overlapping ones. */
+	for (; s->n && s->at[s->n - 1].to_ns >= from_ns; s->n--) {
+		last = &s->at[s->n - 1];
+		from_ns = last->from_ns < from_ns ? last->from_ns : from_ns;
+	}
+	if (!GROW(s->at, s->n, s->cap))
+		goto fail;
+	s->at[s->n++] = (struct span) { from_ns, to_ns };
+	return;
+fail:
+	c->out_of_memory = true;
+}
+
+static void append(struct cpus *c, struct series *s, uint64_t from_ns, uint32_t to)
+{
+	if (GROW(s->at, s->n, s->cap))
+		s->at[s->n++] = (struct change) { from_ns, to };
+	else
+		c->out_of_memory = true;
+}
+
+/* Appends an idle time of a CPU, and what of it the recorder had; *next: spans before it are over.
+ */
+static void append_idle(struct cpus *c, struct series *to, const struct spans *spans, size_t *next,
+			uint64_t from_ns, uint64_t until_ns)
+{
+	while (*next < spans->n && spans->at[*next].to_ns <= from_ns)
+		++*next;
+	for (size_t i = *next; from_ns < until_ns; i++) {
+		const struct span *s = i < spans->n ? &spans->at[i] : NULL;
+
+		if (!s || s->from_ns > from_ns)
+			append(c, to, from_ns, THREAD_IDLE);
+		if (!s || s->from_ns >= until_ns)
+			break;
+		append(c, to, s->from_ns > from_ns ? s->from_ns : from_ns, CPU_RAN_RECORDER);
+		from_ns = s->to_ns;
+	}
+}
+
+/* Says where a CPU ran the recorder, which was idle so far. */
+static void split_idle(struct cpus *c, struct series *s, const struct spans *spans)
+{
+	struct series to = { .n = 0 };
+	size_t next = 0;
+
+	for (size_t i = 0; i < s->n && !c->out_of_memory; i++) {
+		uint64_t until_ns = i + 1 < s->n ? s->at[i + 1].from_ns : UINT64_MAX;
+
+		if (s->at[i].to == THREAD_IDLE)
+			append_idle(c, &to, spans, &next, s->at[i].from_ns, until_ns);
+		else
+			append(c, &to, s->at[i].from_ns, s->at[i].to);
+	}
+	free(s->at);
+	*s = to;
+}
+
 int cpus_finish(struct cpus *c, uint32_t threads)
 {
 	for (uint32_t i = 0; c && i < threads; i++)
 		places_of(c, i);
+	for (size_t i = 0; c && i < c->n_recorder && i < c->cpus.n; i++)
+		if (c->recorder[i].n)
+			split_idle(c, &c->cpus.at[i], &c->recorder[i]);
 	return c && c->out_of_memory ? -ENOMEM : 0;
 }
 

@@ -9,18 +9,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What stands in place of a thread's number: there are fewer threads than THREAD_IDLE; a trace with
- * more cannot be read (-ENOMEM). */
+/* What stands in place of a thread's number. A trace with more threads than THREADS_MAX cannot be
+ * read
+ * (-ENOMEM). */
 #define THREAD_BITS 25
 #define THREAD_NONE \
 	((UINT32_C(1) << THREAD_BITS) - 1) /* not known; of a waker: no waking is known */
 #define THREAD_IDLE (THREAD_NONE - 1)	   /* the idle loop's context: an interrupt woke */
+#define THREADS_MAX (THREAD_IDLE - 1)	   /* as many threads may there be */
+#define CPU_RAN_RECORDER (THREAD_IDLE - 1) /* what a CPU ran: the recorder's own threads */
 
 #define CPU_NONE UINT32_MAX
 
 /*
  * What something is from from_ns on, up to its next change. Of a CPU: the thread that it runs, or
- * THREAD_IDLE, or THREAD_NONE, not known. Of a thread: the CPU on whose queue it is, or CPU_NONE.
+ * THREAD_IDLE, CPU_RAN_RECORDER, or THREAD_NONE, not known. Of a thread: the CPU on whose queue it
+ * is, or CPU_NONE.
  */
 struct change {
 	uint64_t from_ns;
@@ -45,8 +49,13 @@ int cpus_new(struct cpus **out);
 void cpus_free(struct cpus *c);
 /* The CPU runs the thread from from_ns on, which is not earlier than in the previous call. */
 void cpus_run(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint32_t thread);
+/* The recorder had the CPU from from_ns to to_ns, as far as it counts as idle then. In order of
+ * time. */
+void cpus_recorder(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint64_t to_ns);
 /* The CPU turned out not to have been idle, if that was the last thing noted. */
 void cpus_forget_idle(struct cpus *c, uint32_t cpu);
+/* Events of the CPU may be missing from from_ns on, perhaps cpus_recorder() of an idle time. */
+void cpus_missed(struct cpus *c, uint32_t cpu, uint64_t from_ns);
 /* The thread is on the run queue of cpu from from_ns on; CPU_NONE: on an unknown one. */
 void cpus_place(struct cpus *c, uint32_t thread, uint64_t from_ns, uint32_t cpu);
 /* Changes of queues may be missing in [from_ns, last_ns]. */

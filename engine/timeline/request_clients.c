@@ -49,7 +49,9 @@ static uint32_t name_of(const struct trace *t, const char *before, const char *e
 static char *endpoint_text(const struct trace *t, const struct request_endpoint *e, bool first)
 {
 	const struct trace_object *o = trace_object(t, e->object);
+	const struct trace_object *called = trace_object(t, e->route);
 	const char *class = o ? trace_string(t, o->class) : "", *name = "";
+	const char *route = called ? trace_string(t, called->name) : "";
 	char *text;
 
 	if (o && o->name)
@@ -58,8 +60,8 @@ static char *endpoint_text(const struct trace *t, const struct request_endpoint 
 		class = name;
 		name = "";
 	}
-	if (asprintf(&text, "%s%s%s%s", *class ? class : "unknown", *name ? " " : "", name,
-		     first ? " first" : "") < 0)
+	if (asprintf(&text, "%s%s%s%s%s%s", *class ? class : "unknown", *name ? " " : "", name,
+		     *route ? " " : "", route, first ? " first" : "") < 0)
 		return NULL;
 	return text;
 }
@@ -125,19 +127,21 @@ static int find_alike(struct request_list *r, const struct trace *t)
 static int find_endpoints(struct request_list *r, const struct timelines *tl,
 			  const struct processes *p)
 {
-	struct pairs addresses = { .n = 0 }, endpoints = { .n = 0 };
+	struct pairs addresses = { .n = 0 }, routes = { .n = 0 }, endpoints = { .n = 0 };
 	size_t cap = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < r->n && !err; i++) {
 		struct request *q = &r->at[i];
-		uint32_t thread = server_thread(q), id;
+		uint32_t thread = server_thread(q), id, called;
 		uint32_t address = pairs_id(&addresses, q->object, process_number(tl, p, thread));
+		uint32_t route = q->context ? r->contexts.at[q->context].route : 0;
 		struct request_endpoint *e;
 		int is_new;
 
-		id = pairs_id_new(&endpoints, address, q->flags & REQUEST_FIRST, &is_new);
-		if (!address || !id || !GROW(r->endpoints, id - 1, cap)) {
+		called = address ? pairs_id(&routes, address, route) : 0;
+		id = pairs_id_new(&endpoints, called, q->flags & REQUEST_FIRST, &is_new);
+		if (!called || !id || !GROW(r->endpoints, id - 1, cap)) {
 			err = -ENOMEM;
 			break;
 		}
@@ -145,6 +149,7 @@ static int find_endpoints(struct request_list *r, const struct timelines *tl,
 		if (is_new) {
 			*e = (struct request_endpoint) {
 				.object = q->object,
+				.route = route,
 				.thread = thread,
 				.first = q->flags & REQUEST_FIRST,
 			};
@@ -155,6 +160,7 @@ static int find_endpoints(struct request_list *r, const struct timelines *tl,
 		q->endpoint = id - 1;
 	}
 	pairs_free(&addresses);
+	pairs_free(&routes);
 	pairs_free(&endpoints);
 	return err ? err : find_alike(r, timelines_trace(tl));
 }
@@ -299,7 +305,9 @@ static int append_clients(struct request_list *r, struct timelines *tl,
 	tl->first_rename = first_rename;
 	r->waits = malloc((n + 1) * sizeof(*r->waits));
 	r->of_wait = malloc((n + 1) * sizeof(*r->of_wait));
-	if (!r->waits || !r->of_wait)
+	if (r->n_by_trace)
+		r->wait_of = calloc(r->n + 1, sizeof(*r->wait_of));
+	if (!r->waits || !r->of_wait || (r->n_by_trace && !r->wait_of))
 		return -ENOMEM;
 	r->n_waits = n;
 	threads += tl->n_threads;
@@ -340,6 +348,8 @@ static int append_clients(struct request_list *r, struct timelines *tl,
 			.state = 'S',
 		};
 		r->of_wait[w - r->waits] = waits[i].request;
+		if (r->wait_of)
+			r->wait_of[waits[i].request] = (uint32_t)(w - r->waits) + 1;
 		if (!w->stack)
 			return -ENOMEM;
 	}
@@ -355,7 +365,7 @@ static int make_clients(struct request_list *r, struct timelines *tl)
 	int err = waits ? give_to_clients(waits, n, &n_clients) : -ENOMEM;
 
 	/* Numbers of threads have few bits. */
-	if (!err && n_clients >= THREAD_IDLE - tl->n_threads)
+	if (!err && n_clients >= THREADS_MAX - tl->n_threads)
 		err = -ENOMEM;
 	if (!err && n)
 		err = append_clients(r, tl, waits, n, n_clients);
@@ -403,4 +413,24 @@ int request_clients_make(struct timelines *tl)
 	if (!err && !r->queued)
 		err = -ENOMEM;
 	return err ? err : make_clients(r, tl);
+}
+
+const struct wait *timelines_wait_for(const struct timelines *tl, uint32_t number, uint32_t *client)
+{
+	const struct request_list *r = &tl->requests;
+	const struct wait *w =
+		r->wait_of && r->wait_of[number] ? &r->waits[r->wait_of[number] - 1] : NULL;
+	uint32_t low = timelines_threads(tl), high = timelines_clients_end(tl);
+
+	/* The waits of clients follow each other, in the order of clients. */
+	while (w && high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (timelines_thread(tl, middle)->waits <= w)
+			low = middle;
+		else
+			high = middle;
+	}
+	*client = low;
+	return w;
 }

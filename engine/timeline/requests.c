@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/compare.h"
 #include "common/grow.h"
@@ -98,6 +99,9 @@ int requests_event(struct request_list *r, const struct event *ev, uint32_t writ
 		q.writer = THREAD_NONE;
 		q.flags |= REQUEST_OPEN;
 	}
+	/* It was read with the answer; where probes mark the end, only in between. */
+	q.context =
+		contexts_last(&r->contexts, q.writer, q.flags & REQUEST_PROBED ? q.taken_ns : 0);
 	return add(r, &q);
 }
 
@@ -264,6 +268,38 @@ static int make_spans(const struct request_list *r, uint32_t n_threads, bool alo
 	return 0;
 }
 
+static int by_trace_and_time(const void *pa, const void *pb, void *list)
+{
+	const struct request_list *r = list;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	const struct context *x = &r->contexts.at[r->at[a].context];
+	const struct context *y = &r->contexts.at[r->at[b].context];
+
+	for (int i = 0; i < 2; i++)
+		if (x->trace[i] != y->trace[i])
+			return compare_numbers(x->trace[i], y->trace[i]);
+	if (r->at[a].arrival_ns != r->at[b].arrival_ns)
+		return compare_numbers(r->at[a].arrival_ns, r->at[b].arrival_ns);
+	return compare_numbers(a, b);
+}
+
+static int index_traces(struct request_list *r)
+{
+	if (!r->contexts.n)
+		return 0;
+	r->by_trace = malloc((r->n + 1) * sizeof(*r->by_trace));
+	if (!r->by_trace)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n; i++) {
+		const struct context *c = &r->contexts.at[r->at[i].context];
+
+		if (c->trace[0] | c->trace[1])
+			r->by_trace[r->n_by_trace++] = (uint32_t)i;
+	}
+	qsort_r(r->by_trace, r->n_by_trace, sizeof(*r->by_trace), by_trace_and_time, r);
+	return 0;
+}
+
 int requests_index(struct request_list *r, uint32_t n_threads)
 {
 	int err = make_index(r, n_threads, true, &r->by_writer, &r->first_by_writer);
@@ -274,7 +310,35 @@ int requests_index(struct request_list *r, uint32_t n_threads)
 		err = make_spans(r, n_threads, false, &r->written);
 	if (!err)
 		err = make_spans(r, n_threads, true, &r->served);
-	return err;
+	return err ? err : index_traces(r);
+}
+
+/* Whether the trace id of a request of by_trace comes before this one. */
+static bool is_trace_before(const struct request_list *r, uint32_t number, const uint64_t trace[2])
+{
+	const struct context *c = &r->contexts.at[r->at[number].context];
+
+	return c->trace[0] != trace[0] ? c->trace[0] < trace[0] : c->trace[1] < trace[1];
+}
+
+const uint32_t *requests_of_trace(const struct request_list *r, const uint64_t trace[2], size_t *n)
+{
+	size_t low = 0, high = r->n_by_trace, end;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (is_trace_before(r, r->by_trace[middle], trace))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = low; end < r->n_by_trace; end++)
+		if (memcmp(r->contexts.at[r->at[r->by_trace[end]].context].trace, trace,
+			   2 * sizeof(*trace)) != 0)
+			break;
+	*n = end - low;
+	return r->by_trace + low;
 }
 
 void requests_free(struct request_list *r)
@@ -289,7 +353,10 @@ void requests_free(struct request_list *r)
 	free(r->written.first);
 	free(r->served.at);
 	free(r->served.first);
+	contexts_free(&r->contexts);
+	free(r->by_trace);
 	free(r->waits);
 	free(r->of_wait);
+	free(r->wait_of);
 	pair_table_free(&r->connections);
 }

@@ -16,6 +16,7 @@
 
 #include "base/pairs.h"
 #include "chainlog.h"
+#include "contexts.h"
 
 struct event;
 struct wait;
@@ -49,14 +50,19 @@ struct request {
 	uint32_t object;	 /* of the trace; 0: not known */
 	uint32_t endpoint;	 /* see timelines_endpoint() */
 	uint32_t label;		 /* object of the trace: what the program calls it; 0: none */
+	uint32_t context;	 /* see timelines_context(); 0: none is known */
 };
 
-/* What clients connect to: an address and the process that answers there. */
+/*
+ * What clients connect to: an address, what the program calls the work (its route), and the process
+ * that answers.
+ */
 struct request_endpoint {
 	uint32_t object;  /* of the trace: protocol and own port, or path; 0: not known */
+	uint32_t route;	  /* object of the trace; 0: none */
 	uint32_t thread;  /* one of the process; THREAD_NONE: not known */
 	bool first;	  /* only the first requests of connections; and else all but these */
-	uint32_t name;	  /* string: "tcp :80", "tcp :80 first" */
+	uint32_t name;	  /* string: "tcp :80", "tcp :80 first", "tcp :80 /cart" */
 	uint32_t client;  /* string: "[request tcp :80] nginx" */
 	uint32_t for_it;  /* string: "[for tcp :80]" */
 	uint32_t process; /* string: "nginx"; 0: not known */
@@ -102,8 +108,14 @@ struct request_list {
 	struct request_spans written; /* the thread is the writer of exactly one that is taken */
 	struct request_spans served;  /* likewise reader and writer */
 
+	struct contexts contexts;
+	/* Numbers of requests of which the trace id is known: by that, and by arrival. */
+	uint32_t *by_trace;
+	size_t n_by_trace;
+
 	struct wait *waits; /* of all clients, one after another */
 	uint32_t *of_wait;  /* the request of each */
+	uint32_t *wait_of;  /* by request: its wait + 1; 0: none; NULL: no trace id is known */
 	size_t n_waits;
 
 	/* While the trace is read: the last request of each connection, by its number's halves. */
@@ -124,4 +136,6 @@ void requests_hidden(struct request_list *r, uint64_t last_ns);
 void requests_complete(struct request_list *r);
 /* Makes the indexes and spans, of n_threads. 0 or -ENOMEM. */
 int requests_index(struct request_list *r, uint32_t n_threads);
+/* The numbers of the requests of that trace id, in the order in which they arrived. */
+const uint32_t *requests_of_trace(const struct request_list *r, const uint64_t trace[2], size_t *n);
 void requests_free(struct request_list *r);

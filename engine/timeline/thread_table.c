@@ -65,7 +65,7 @@ uint32_t table_birth(struct builder *b, uint32_t tid, uint64_t begin_ns)
 	size_t n, i = tl->n_threads;
 	uint32_t late;
 
-	if (!slot || i >= THREAD_IDLE || !GROW(tl->threads, i, b->cap_threads) ||
+	if (!slot || i >= THREADS_MAX || !GROW(tl->threads, i, b->cap_threads) ||
 	    !GROW(b->live, i, b->cap_live))
 		goto fail;
 	tl->threads[i] =
@@ -183,6 +183,20 @@ void table_snapshot(struct builder *b)
 				.state = (unsigned char)s[k].state & 127u,
 			};
 		}
+	}
+}
+
+/* Threads that slept at locks then, by what the locks said. */
+void table_snapshot_holders(struct builder *b)
+{
+	size_t n;
+	const struct trace_holder *h = trace_holders(b->tl->trace, &n);
+
+	for (size_t k = 0; k < n && !b->out_of_memory; k++) {
+		uint32_t i = table_find(b, h[k].tid);
+
+		if (i != THREAD_NONE)
+			state_held(b, i, b->tl->start_ns, table_find(b, h[k].holder));
 	}
 }
 

@@ -18,23 +18,33 @@ const struct wait_flag_name wait_flag_names[] = {
 	{ 0, NULL },
 };
 
+static void thread_free(struct thread *th)
+{
+	free(th->waits);
+	free(th->process_end);
+}
+
 void timelines_free(struct timelines *tl)
 {
 	if (!tl)
 		return;
 	for (size_t i = 0; i < tl->n_threads; i++)
-		free(tl->threads[i].waits);
+		thread_free(&tl->threads[i]);
 	free(tl->threads);
 	free(tl->first_rename);
 	free(tl->renames);
 	pairs_free(&tl->pairs);
 	samples_free(&tl->samples);
 	disk_requests_free(&tl->disk_requests);
+	lock_holders_free(&tl->lock_holders);
 	requests_free(&tl->requests);
 	cpus_free(tl->cpus);
 	free(tl->stalls.at);
 	free(tl->untraced.next);
 	free(tl->later);
+	for (size_t i = 0; i < tl->n_assumed; i++)
+		free(tl->assumed[i]);
+	free(tl->assumed);
 	stolen_time_free(tl->interrupts);
 	stolen_time_free(tl->steal);
 	free(tl);
@@ -96,6 +106,25 @@ int timelines_go_on(struct timelines *tl, uint32_t thread, uint32_t sleep, const
 	return 0;
 }
 
+const struct wait *timelines_assume(struct timelines *tl, const struct wait *last, uint32_t waker,
+				    uint32_t pair, uint64_t at_ns)
+{
+	struct wait *w =
+		GROW(tl->assumed, tl->n_assumed, tl->cap_assumed) ? malloc(sizeof(*w)) : NULL;
+
+	if (!w)
+		return NULL;
+	*w = *last;
+	w->wake_ns = at_ns;
+	w->in_ns = at_ns > w->in_ns ? at_ns : w->in_ns;
+	w->flags &= WAIT_FLAGS & ~WAIT_WAKER_RAN;
+	w->waker = waker & THREAD_NONE;
+	w->waker_stack = timelines_plain_pair(tl, pair);
+	w->waker_at = WAIT_WAKER_MAX;
+	tl->assumed[tl->n_assumed++] = w;
+	return w;
+}
+
 static int by_address(const void *pa, const void *pb)
 {
 	const struct later_waking *a = pa, *b = pb;
@@ -117,6 +146,24 @@ const struct wait *timelines_ended(const struct timelines *tl, const struct wait
 		return w;
 	i = LOWER_BOUND(k, tl->n_later, tl->later[k].sleep < w);
 	return i < tl->n_later && tl->later[i].sleep == w ? tl->later[i].ended : w;
+}
+
+int timelines_kill(struct timelines *tl, uint32_t thread, uint32_t sleep, bool with_process)
+{
+	struct thread *th = &tl->threads[thread];
+
+	if (with_process && !th->process_end) {
+		th->process_end = malloc(sizeof(*th->process_end));
+		if (!th->process_end)
+			return -ENOMEM;
+		*th->process_end = th->waits[sleep];
+		/* It explains windows that began before that sleep. */
+		if (th->process_end->flags & WAIT_WAKER_RAN)
+			th->process_end->waker_at = WAIT_WAKER_MAX;
+		th->process_end->flags &= WAIT_FLAGS & ~WAIT_WAKER_RAN;
+	}
+	th->waits[sleep].flags |= WAIT_NOT_WOKEN;
+	return 0;
 }
 
 void timelines_forget_waker(struct timelines *tl, uint32_t thread, uint32_t sleep)

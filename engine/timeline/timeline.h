@@ -22,6 +22,7 @@
 
 #include "cpus.h"
 #include "disk_requests.h"
+#include "lock_holders.h"
 #include "requests.h"
 #include "samples.h"
 #include "trace/trace.h"
@@ -34,8 +35,9 @@ enum wait_kind {
 };
 
 enum wait_flags {
-	WAIT_EARLY = 1,	    /* woken just before it was off its CPU: blocked time 0 */
-	WAIT_NOT_WOKEN = 2, /* still asleep at the end of the trace; wake = in = its end */
+	WAIT_EARLY = 1, /* woken just before it was off its CPU: blocked time 0 */
+	/* Still asleep at the end of the trace, wake = in = its end; or see wait_killed(). */
+	WAIT_NOT_WOKEN = 2,
 	WAIT_NO_WAKING = 4, /* it ended, or became unknown, without a recorded waking: wake = in */
 	WAIT_SINCE_START = 8, /* began before the trace did; out = the trace's start */
 	WAIT_NEW = 16,	      /* from a thread's start to its first run; out = wake */
@@ -67,7 +69,10 @@ struct wait {
 	 * wait_waker_pos(). In a preempted interval, 1 if it is wait_throttled().
 	 */
 	uint32_t waker_at : WAIT_WAKER_BITS;
-	/* A sleep: the thread was current in a waking since the end of the sleep before it. */
+	/*
+	 * A sleep: the thread was current in a waking since the end of the sleep before it. Unknown
+	 * time: it begins with a waking of the thread.
+	 */
 	uint32_t woke_before : 1;
 	uint32_t goes_on : 1; /* a later waking explains it, see timelines_go_on() */
 	uint32_t kind : 2;    /* enum wait_kind */
@@ -81,6 +86,21 @@ _Static_assert(sizeof(struct wait) == 40, "a wait has no padding");
 static inline bool wait_throttled(const struct wait *w)
 {
 	return w->kind == WAIT_PREEMPTED && w->waker_at;
+}
+
+/*
+ * Whether a sleep with WAIT_NOT_WOKEN ended, before the trace did, only because its thread was to
+ * end: its waker sent the signal, or ended the process.
+ */
+static inline bool wait_killed(const struct wait *w)
+{
+	return w->flags & WAIT_NOT_WOKEN && w->waker != THREAD_NONE;
+}
+
+/* Whether a waking is known that ended a sleep: wake_ns is its time. */
+static inline bool wait_has_waking(const struct wait *w)
+{
+	return !(w->flags & (WAIT_NOT_WOKEN | WAIT_NO_WAKING)) || wait_killed(w);
 }
 
 enum thread_flags {
@@ -99,6 +119,12 @@ struct thread {
 	uint32_t parent;
 	uint32_t n_waits;
 	struct wait *waits;
+	/*
+	 * If another thread ended its process while it slept: that sleep, but as one that this
+	 * thread ended, which wait_killed() is not. Else NULL.
+	 */
+	struct wait *process_end;
+	uint32_t exit_stack;	   /* stack pair: where it left its last CPU; 0: not known */
 	uint64_t begin_ns, end_ns; /* of its life in the trace */
 };
 
@@ -157,15 +183,19 @@ struct timelines {
 	uint32_t no_stacks; /* the pair of clients' waits; 0: there are none */
 	struct samples samples;
 	struct disk_requests disk_requests;
+	struct lock_holders lock_holders;
 	struct request_list requests;
 	struct cpus *cpus;		/* NULL: not asked for, or not in the trace */
 	struct stolen_time *interrupts; /* likewise */
 	struct stolen_time *steal;	/* likewise */
 	uint64_t steal_ns;		/* all of it */
+	uint64_t recorder_ns;		/* see timelines_recorder_ns() */
 	struct stalls stalls;		/* empty where cpus is NULL */
 	struct untraced untraced;
 	struct later_waking *later; /* by address of the sleep */
 	size_t n_later, cap_later;
+	struct wait **assumed; /* see timelines_assume() */
+	size_t n_assumed, cap_assumed;
 };
 
 /*
@@ -201,6 +231,13 @@ static inline const struct stolen_time *timelines_steal(const struct timelines *
 static inline uint64_t timelines_steal_ns(const struct timelines *tl)
 {
 	return tl->steal_ns;
+}
+
+/* How long the recorder itself had CPUs, over all of them, in ns; 0 also if the trace does not say.
+ */
+static inline uint64_t timelines_recorder_ns(const struct timelines *tl)
+{
+	return tl->recorder_ns;
 }
 
 /* The number of switches that are missing, see untraced.h. */
@@ -267,6 +304,17 @@ static inline uint32_t timelines_nth_name(const struct timelines *tl, uint32_t t
 int timelines_go_on(struct timelines *tl, uint32_t thread, uint32_t sleep,
 		    const struct wait *ended);
 void timelines_sort_later(struct timelines *tl);
+/*
+ * For timelines_go_on(): the sleep `last`, as though a thread had ended it at_ns, with that stack
+ * pair, and nobody had recorded it. NULL: out of memory.
+ */
+const struct wait *timelines_assume(struct timelines *tl, const struct wait *last, uint32_t waker,
+				    uint32_t pair, uint64_t at_ns);
+/*
+ * A thread's sleep, whose waker is known, becomes one that is wait_killed(); with_process: by a
+ * thread that ended the process. 0 or -ENOMEM.
+ */
+int timelines_kill(struct timelines *tl, uint32_t thread, uint32_t sleep, bool with_process);
 /* It is not known what ended a thread's sleep. */
 void timelines_forget_waker(struct timelines *tl, uint32_t thread, uint32_t sleep);
 /*
@@ -274,6 +322,18 @@ void timelines_forget_waker(struct timelines *tl, uint32_t thread, uint32_t slee
  * on.
  */
 const struct wait *timelines_ended(const struct timelines *tl, const struct wait *w);
+
+/*
+ * The thread that had the lock at which w, a sleep of thread, began, as far as the lock's own word
+ * says: see words/lock_holder.h. THREAD_NONE: not known.
+ */
+static inline uint32_t timelines_lock_word(const struct timelines *tl, uint32_t thread,
+					   const struct wait *w)
+{
+	const struct lock_holder *h = lock_holders_find(&tl->lock_holders, thread, w->out_ns);
+
+	return h ? h->holder : THREAD_NONE;
+}
 
 struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair);
 /* One more than the highest pair id. */
@@ -333,6 +393,34 @@ static inline const struct request_endpoint *timelines_endpoints(const struct ti
 	*n = tl->requests.n_endpoints;
 	return tl->requests.endpoints;
 }
+/* For which trace, span and route it was, as the program published it. NULL: not known. */
+static inline const struct context *timelines_context(const struct timelines *tl,
+						      const struct request *q)
+{
+	return q->context ? &tl->requests.contexts.at[q->context] : NULL;
+}
+/* The numbers of the requests of that trace id, in the order in which they arrived. */
+static inline const uint32_t *timelines_requests_by_trace(const struct timelines *tl,
+							  const uint64_t trace[2], size_t *n)
+{
+	return requests_of_trace(&tl->requests, trace, n);
+}
+/*
+ * The numbers of the requests of the same trace id, also q, in the order in which they arrived;
+ * none if its trace id is not known.
+ */
+static inline const uint32_t *timelines_requests_of_trace(const struct timelines *tl,
+							  const struct request *q, size_t *n)
+{
+	const struct context *c = timelines_context(tl, q);
+
+	*n = 0;
+	return c && (c->trace[0] | c->trace[1]) ? requests_of_trace(&tl->requests, c->trace, n)
+						: NULL;
+}
+/* The wait for a request of which the trace id is known, and whose. NULL: it is not explained. */
+const struct wait *timelines_wait_for(const struct timelines *tl, uint32_t number,
+				      uint32_t *client);
 /* The request that a wait of a client is for. */
 static inline const struct request *timelines_request_of(const struct timelines *tl,
 							 const struct wait *w)

@@ -50,6 +50,7 @@ static void handle_lost(struct builder *b, const struct event *ev)
 	if (trace_damage(b->tl->trace)->what) {
 		requests_lost(&b->tl->requests, ev->last_ns);
 		requests_hidden(&b->tl->requests, ev->last_ns);
+		contexts_lost(&b->tl->requests.contexts, ev->last_ns);
 	}
 }
 
@@ -140,6 +141,18 @@ static void handle_fork(struct builder *b, const struct event *ev)
 		b->tl->threads[child].flags |= THREAD_RECORDER;
 }
 
+/*
+ * Whether the event is that with which the recorder's child becomes the command: nothing was
+ * recorded of it before. Older traces have it asleep until then.
+ */
+static bool begins_command(const struct builder *b, const struct event *ev)
+{
+	uint32_t i = table_find(b, ev->tid);
+
+	return i != THREAD_NONE && ev->tid == trace_info(b->tl->trace)->command_tgid &&
+	       b->live[i].fresh && b->live[i].state == LIVE_UNKNOWN && !b->n_losses;
+}
+
 static void handle_exec(struct builder *b, const struct event *ev)
 {
 	uint32_t caller =
@@ -154,9 +167,15 @@ static void handle_exec(struct builder *b, const struct event *ev)
 			state_vanished(b, i, ev->time_ns);
 		table_retid(b, caller, ev->tid);
 	}
+	if (begins_command(b, ev)) {
+		i = table_find(b, ev->tid);
+		b->tl->threads[i].begin_ns = b->live[i].since_ns = ev->time_ns;
+	}
 	i = acts(b, ev, ev->tid);
-	if (i < THREAD_IDLE)
+	if (i < THREAD_IDLE) {
 		b->tl->threads[i].flags &= ~(uint32_t)THREAD_KTHREAD;
+		contexts_forget(&b->tl->requests.contexts, i);
+	}
 }
 
 static void handle_exit(struct builder *b, const struct event *ev)
@@ -215,6 +234,15 @@ static void handle_steal(struct builder *b, const struct event *ev)
 		b->tl->steal_ns += ev->n;
 }
 
+static void handle_recorder(struct builder *b, const struct event *ev)
+{
+	uint64_t start_ns = b->tl->start_ns;
+	uint64_t had_ns = ev->time_ns - start_ns < ev->n ? ev->time_ns - start_ns : ev->n;
+
+	cpus_recorder(b->tl->cpus, ev->cpu, ev->time_ns - had_ns, ev->time_ns);
+	b->tl->recorder_ns += had_ns;
+}
+
 /* The other kinds of AUX_EVENTS. Those about a thread that is not known yet have no effect. */
 static void handle_aux(struct builder *b, const struct event *ev)
 {
@@ -226,6 +254,10 @@ static void handle_aux(struct builder *b, const struct event *ev)
 		requests_lost(&b->tl->requests, ev->last_ns);
 	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_REQUEST)
 		requests_hidden(&b->tl->requests, ev->last_ns);
+	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_CONTEXT)
+		contexts_lost(&b->tl->requests.contexts, ev->last_ns);
+	else if (ev->kind == EVENT_CONTEXT && i != THREAD_NONE)
+		b->out_of_memory |= contexts_event(&b->tl->requests.contexts, i, ev) != 0;
 	else if (ev->kind >= EVENT_REQUEST && ev->kind <= EVENT_REQUEST_OPEN)
 		handle_request(b, ev);
 	else if (ev->kind == EVENT_QUEUE && i != THREAD_NONE)
@@ -243,8 +275,12 @@ static void handle_aux(struct builder *b, const struct event *ev)
 		stolen_time_add(b->tl->interrupts, ev->cpu, ev->time_ns, ev->n);
 	else if (ev->kind == EVENT_STEAL)
 		handle_steal(b, ev);
+	else if (ev->kind == EVENT_RECORDER)
+		handle_recorder(b, ev);
 	else if (ev->kind == EVENT_READY && i != THREAD_NONE)
 		state_ready(b, i, ev);
+	else if (ev->kind == EVENT_HOLDER && i != THREAD_NONE)
+		state_held(b, i, ev->time_ns, table_find(b, ev->other));
 }
 
 static void handle_object(struct builder *b, const struct event *ev)
@@ -397,6 +433,7 @@ static void begin(struct builder *b, const struct trace *t, const struct event *
 	if (with_cpus && info->aux & 1u << CHAINLOG_STEAL)
 		b->out_of_memory |= stolen_time_new(&tl->steal, tl->start_ns) != 0;
 	table_snapshot(b);
+	table_snapshot_holders(b);
 }
 
 static void handle_events(struct builder *b, const struct event *ev)
@@ -421,6 +458,7 @@ static void finish(struct builder *b)
 		state_end(b, i);
 	table_finish(b);
 	disk_requests_finish(&tl->disk_requests);
+	lock_holders_sort(&tl->lock_holders);
 	if (!b->out_of_memory)
 		drop_samples(b);
 	b->out_of_memory |= samples_sort(&tl->samples, n_threads) != 0;

@@ -136,6 +136,8 @@ void table_retid(struct builder *b, uint32_t thread, uint32_t tid);
 void table_rename(struct builder *b, uint32_t thread, uint32_t name, uint64_t now_ns);
 /* The threads that were there when the recording began. */
 void table_snapshot(struct builder *b);
+/* Once they are there: who had the locks at which they slept. */
+void table_snapshot_holders(struct builder *b);
 /* Sorts the names by thread and time. */
 void table_finish(struct builder *b);
 void table_free(struct builder *b);
@@ -167,6 +169,11 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 		      uint32_t stack);
 /* The thread of the event, which was just switched out, waits for an object. */
 void state_waits_for(struct builder *b, uint32_t thread, const struct event *ev);
+/*
+ * The thread, which was switched out at now_ns, or has slept since the trace's start at now_ns,
+ * sleeps at a lock that says that holder has it: a thread, or THREAD_NONE.
+ */
+void state_held(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t holder);
 void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_ns);
 /*
  * The thread was put on the queue of a CPU; woken: by the waking before. Says nothing of what the

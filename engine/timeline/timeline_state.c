@@ -239,6 +239,7 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 		l->state = LIVE_DEAD;
 		b->tl->threads[thread].end_ns = now_ns;
 		b->tl->threads[thread].flags |= THREAD_EXITED;
+		b->tl->threads[thread].exit_stack = stack;
 		return;
 	}
 	if (now_ns < b->lossy_until_ns) {
@@ -312,6 +313,17 @@ void state_waits_for(struct builder *b, uint32_t thread, const struct event *ev)
 		l->open.stack = ev->pair;
 }
 
+void state_held(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t holder)
+{
+	const struct live *l = &b->live[thread];
+	struct lock_holder held = { l->open.out_ns, thread, holder };
+
+	if (holder == THREAD_NONE || b->live[holder].state == LIVE_DEAD)
+		return;
+	if ((l->state == LIVE_ASLEEP || l->state == LIVE_WOKEN) && l->open.out_ns == now_ns)
+		b->out_of_memory |= lock_holders_add(&b->tl->lock_holders, &held) != 0;
+}
+
 void state_queued(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t cpu, bool woken)
 {
 	const struct live *l = &b->live[thread];
@@ -357,6 +369,7 @@ void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last
 
 		if (c->runs == CPU_THREAD)
 			state_becomes_unknown(&b->live[c->thread], from_ns);
+		cpus_missed(b->tl->cpus, (uint32_t)i, from_ns);
 		if (c->runs != CPU_UNKNOWN)
 			cpus_run(b->tl->cpus, (uint32_t)i, from_ns, THREAD_NONE);
 		c->runs = CPU_UNKNOWN;

@@ -26,6 +26,9 @@ static inline int untraced_event(struct untraced *u, const struct event *ev)
 				u->next[i] = 0;
 		return 0;
 	}
+	/* The recorder's child, which counted as the idle thread, becomes the command. */
+	if (ev->kind == EVENT_EXEC && ev->cpu < u->n_cpus && u->next[ev->cpu] == 1)
+		u->next[ev->cpu] = (uint64_t)ev->tid + 1;
 	if (ev->kind != EVENT_SWITCH)
 		return 0;
 	if (ev->cpu >= u->n_cpus) {

@@ -84,7 +84,10 @@ static void unload(struct trace *t)
 	free(t->modules);
 	free(t->segments);
 	free(t->in_file);
+	free(t->of_process);
 	free(t->threads);
+	free(t->holders);
+	free(t->notes);
 	free(t->text);
 	for (size_t i = 0; i < t->n_added; i++)
 		free(t->added[i]);
@@ -153,12 +156,17 @@ const char *trace_module_build_id(const struct trace *t, uint32_t id)
 	return id < t->modules_end && t->modules[id].build_id ? t->modules[id].build_id : "";
 }
 
+bool trace_space_is_file(const struct trace *t, uint32_t space)
+{
+	return space < t->spaces_end && t->in_file[space];
+}
+
 bool trace_frame_vaddr(const struct trace *t, uint32_t id, uint64_t *vaddr)
 {
 	const struct trace_frame *f = trace_frame(t, id);
 	const struct trace_module *m;
 
-	if (!f || !f->module || f->space >= t->spaces_end || !t->in_file[f->space])
+	if (!f || !f->module || !trace_space_is_file(t, f->space))
 		return false;
 	m = &t->modules[f->module];
 	for (uint32_t i = 0; i < m->n_segments; i++) {
@@ -179,7 +187,12 @@ uint32_t trace_frame_line(const struct trace *t, uint32_t id, const char **file)
 	const struct trace_frame *f = trace_frame(t, id);
 	const char *path = f ? trace_string(t, f->file) : "", *base = strrchr(path, '/');
 
-	*file = base ? base + 1 : path;
+	base = base ? base + 1 : path;
+	/* Each package of Python has an __init__.py. */
+	if (f && f->code && base != path && !strncmp(base, "__", 2))
+		for (base--; base > path && base[-1] != '/';)
+			base--;
+	*file = base;
 	return f && **file ? f->line : 0;
 }
 
@@ -214,10 +227,83 @@ const struct trace_thread *trace_threads(const struct trace *t, size_t *n)
 	return t->threads;
 }
 
+const struct trace_holder *trace_holders(const struct trace *t, size_t *n)
+{
+	*n = t->n_holders;
+	return t->holders;
+}
+
+const struct trace_note *trace_notes(const struct trace *t, size_t *n)
+{
+	*n = t->n_notes;
+	return t->notes;
+}
+
 const struct trace_loss *trace_losses(const struct trace *t, size_t *n)
 {
 	*n = t->n_losses;
 	return t->losses;
+}
+
+/* ---- frames of interpreted code -------------------------------------------------------------- */
+
+/* Whether a native frame is known to be of the same file as another one. */
+static bool is_of_file(const struct trace *t, const struct trace_frame *f,
+		       const struct trace_frame *of)
+{
+	if (trace_space_is_file(t, of->space) && f->space == of->space)
+		return true;
+	/* The flight recorder's frames are in spaces of processes. */
+	return of->module && f->module == of->module;
+}
+
+/*
+ * Leaves out the native frames that ran the interpreted code in frames[0..n), leaf first. Returns
+ * how many are left.
+ */
+static uint32_t leave_out_evaluators(const struct trace *t, uint32_t *frames, uint32_t n)
+{
+	const struct trace_frame *evaluator = NULL;
+	bool after_code = false;
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct trace_frame *f = &t->frames[frames[i]];
+
+		if (f->code) {
+			after_code = true;
+		} else if (after_code) {
+			after_code = false;
+			evaluator = f;
+			continue;
+		} else if (evaluator && is_of_file(t, f, evaluator)) {
+			continue;
+		}
+		frames[left++] = frames[i];
+	}
+	return left;
+}
+
+static uint32_t leave_out_code(const struct trace *t, uint32_t *frames, uint32_t n)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!t->frames[frames[i]].code)
+			frames[left++] = frames[i];
+	return left;
+}
+
+void trace_choose_frames(struct trace *t, bool native)
+{
+	for (uint32_t id = 0; t->has_code && id < t->stacks_end; id++) {
+		struct stack_ref *s = &t->stacks[id];
+		uint32_t *frames = t->stack_frames + s->first;
+
+		s->n = (uint16_t)(native ? leave_out_code(t, frames, s->n)
+					 : leave_out_evaluators(t, frames, s->n));
+	}
+	t->has_code = false;
 }
 
 /* ---- names found later, frames of inlined functions ------------------------------------------ */

@@ -43,6 +43,8 @@ enum event_kind {
 	EVENT_REQUEST_MORE = CHAINLOG_AUX + CHAINLOG_REQUEST_MORE,
 	EVENT_REQUEST_OPEN = CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN,
 	EVENT_CONTEXT = CHAINLOG_AUX + CHAINLOG_CONTEXT,
+	EVENT_HOLDER = CHAINLOG_AUX + CHAINLOG_HOLDER,
+	EVENT_RECORDER = CHAINLOG_AUX + CHAINLOG_RECORDER,
 	EVENT_KINDS = CHAINLOG_KINDS,
 };
 
@@ -66,7 +68,7 @@ struct event {
 	 * reader (0: not known); else the thread */
 	uint32_t tid;
 	/* SWITCH: next; WAKING*: wakee; FORK: child; EXEC: its tid before; OBJECT: the switch's
-	 * pair; REQUEST: reader, 0: not known */
+	 * pair; REQUEST: reader, 0: not known; HOLDER: who has the lock */
 	uint32_t other;
 	uint32_t kstack, ustack; /* SWITCH: prev's; WAKING*: the waker's; 0 none */
 	uint32_t pair;		 /* both of them, see trace_cursor_pairs(); 0 none */
@@ -85,8 +87,9 @@ struct event {
 	   REQUEST, REQUEST_MORE: the last write */
 	uint64_t last_ns;
 	/*
-	 * LOST: how many; 0: not known. QUEUE: place, DISK_DONE: what, see chainlog.h; INTERRUPTS:
-	 * ns; REQUEST*: the connection, 0: a datagram socket's; CONTEXT: the trace id's upper half
+	 * LOST: how many; 0: not known. QUEUE: place, DISK_DONE: what, see chainlog.h; INTERRUPTS,
+	 * STEAL, RECORDER: ns; REQUEST*: the connection, 0: a datagram socket's; CONTEXT: the trace
+	 * id's upper half
 	 */
 	uint64_t n;
 	union {
@@ -117,6 +120,17 @@ struct trace_thread {
 	uint32_t object; /* what it waits for; 0: not known */
 };
 
+/* A thread that slept at a lock when the recording began, and the thread that had it (tids). */
+struct trace_holder {
+	uint32_t tid, holder;
+};
+
+/* What the recorder says of the stacks of a process (string ids; cure 0: nothing helps). */
+struct trace_note {
+	uint32_t tgid;
+	uint32_t program, what, cure;
+};
+
 /* n events (0: not known how many) may be missing in [first_ns, last_ns]. */
 struct trace_loss {
 	uint64_t first_ns, last_ns, n;
@@ -129,6 +143,10 @@ struct trace_object {
 	uint32_t peer;	      /* process at the other end; 0: not known */
 	uint32_t own;	      /* string id: of a connection the own end, "tcp 10.0.0.1:40000" */
 	uint32_t owner;	      /* its process; 0: not known */
+	/* Of a file, or where a lock lies, major << 20 | minor; tell it from others; 0: not known.
+	 */
+	uint32_t device;
+	uint64_t inode;
 };
 
 struct trace_frame {
@@ -136,7 +154,8 @@ struct trace_frame {
 	uint32_t space;	 /* 0: kernel */
 	uint32_t symbol; /* string id; 0: no name found */
 	uint32_t module; /* module id; 0: not known */
-	uint64_t offset; /* of addr from the symbol's start, bytes */
+	uint64_t offset; /* of addr from the symbol's start, bytes; of interpreted code, the line */
+	bool code;	 /* of interpreted code: module is its source */
 	bool unnamed;	 /* no symbol was found: symbol is 0 or "[FILE+0xSTART]" */
 	uint32_t line;	 /* in the source; 0: not known */
 	uint32_t file;	 /* string id: its source */
@@ -229,14 +248,29 @@ const struct trace_object *trace_object(const struct trace *t, uint32_t id);
 const char *trace_module_path(const struct trace *t, uint32_t id);
 /* Build ID as lower-case hex, "" when not known. */
 const char *trace_module_build_id(const struct trace *t, uint32_t id);
+/* Whether addresses in this space are offsets in a file, which all processes share. */
+bool trace_space_is_file(const struct trace *t, uint32_t space);
 /* The address in its file, as linked, of a frame; false: not known. */
 bool trace_frame_vaddr(const struct trace *t, uint32_t id, uint64_t *vaddr);
-/* The line in the source where a frame is, and the file without its folder; 0: not known. */
+/*
+ * The line in the source where a frame is, and the file without its folder, but of interpreted code
+ * "json/__init__.py"; 0: not known.
+ */
 uint32_t trace_frame_line(const struct trace *t, uint32_t id, const char **file);
 uint32_t trace_stacks_end(const struct trace *t); /* one more than the highest stack id */
 uint32_t trace_frames_end(const struct trace *t);
 uint32_t trace_strings_end(const struct trace *t);
 uint32_t trace_objects_end(const struct trace *t); /* 1: it has none */
+
+/*
+ * Which frames stacks have from then on. Without native, frames of interpreted code take the place
+ * of the interpreter's own: a native frame that follows them towards the root ran them and is left
+ * out, and with it all native frames of its file from there on, which only say how the interpreter
+ * calls itself. What the code called, and other files' frames, stay. With native, frames of
+ * interpreted code are left out. Until it is called, and again after trace_check(), stacks are as
+ * they were recorded; a second call changes nothing. To be called before trace_inline_frame().
+ */
+void trace_choose_frames(struct trace *t, bool native);
 
 /*
  * A string id for a text that a reader of the trace makes up; it is the same for equal texts. 0:
@@ -262,6 +296,8 @@ int trace_inline_frame(struct trace *t, uint32_t frame, const char *symbol, uint
 int trace_inline_stacks(struct trace *t);
 
 const struct trace_thread *trace_threads(const struct trace *t, size_t *n);
+const struct trace_holder *trace_holders(const struct trace *t, size_t *n);
+const struct trace_note *trace_notes(const struct trace *t, size_t *n);
 /* The losses that the cursor returns as EVENT_LOST, in order of time. */
 const struct trace_loss *trace_losses(const struct trace *t, size_t *n);
 

@@ -64,6 +64,8 @@ uint32_t trace_add_string(struct trace *t, const char *s)
 /* The shortest items of two lists, in bytes: these also say how much room the tables need. */
 #define SEGMENT_MIN 4u
 #define THREAD_MIN 9u
+#define HOLDER_MIN 2u
+#define NOTE_MIN 5u
 
 /* A payload being read; p is NULL once anything in it was wrong. */
 struct reader {
@@ -195,8 +197,10 @@ static void define_space(struct trace *t, struct reader *r, uint32_t id, uint64_
 
 	(void)prev;
 	get_u32(r); /* exe */
-	if (r->p)
-		t->in_file[id] = !tgid;
+	if (!r->p)
+		return;
+	t->in_file[id] = !tgid;
+	t->of_process[id] = tgid;
 }
 
 static void define_frame(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
@@ -210,6 +214,8 @@ static void define_frame(struct trace *t, struct reader *r, uint32_t id, uint64_
 	f->space = space;
 	f->addr = addr;
 	f->unnamed = true;
+	f->code = addr & CHAINLOG_CODE_TAG && space < t->spaces_end && t->of_process[space];
+	t->has_code |= f->code;
 }
 
 static void define_stack(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
@@ -269,7 +275,11 @@ static void define_name(struct trace *t, struct reader *r, uint32_t id, uint64_t
 	f->symbol = symbol < t->strings_end ? symbol : 0;
 	f->module = module < t->modules_end ? module : 0;
 	f->offset = offset;
-	f->unnamed = !f->symbol || is_bounds(trace_string(t, f->symbol));
+	f->unnamed = !f->symbol || (!f->code && is_bounds(trace_string(t, f->symbol)));
+	if (f->code) {
+		f->file = t->modules[f->module].path;
+		f->line = offset <= UINT32_MAX ? (uint32_t)offset : 0;
+	}
 }
 
 /* The bytes behind the known fields are a newer writer's. */
@@ -287,6 +297,10 @@ static void define_object(struct trace *t, struct reader *r, uint32_t id, uint64
 	if (fields.p && fields.p != fields.end) {
 		new.own = get_u32(&fields);
 		new.owner = get_tid(&fields);
+	}
+	if (fields.p && fields.p != fields.end) {
+		new.device = get_u32(&fields);
+		new.inode = fields.p &&fields.p != fields.end ? get_u64(&fields) : 0;
 	}
 	if (!fields.p)
 		r->p = NULL;
@@ -345,6 +359,44 @@ static void define_thread_object(struct trace *t, struct reader *r, uint32_t id,
 		t->threads[*at].object = object < t->objects_end ? object : 0;
 }
 
+static void define_thread_holder(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	struct trace_holder *h = &t->holders[t->n_holders]; /* there is room: see trace_define() */
+
+	(void)id;
+	(void)prev;
+	h->tid = get_tid(r);
+	h->holder = get_tid(r);
+	t->n_holders += r->p != NULL;
+}
+
+/* The bytes behind the known fields are a newer writer's. */
+static void define_note(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	struct trace_note *note = &t->notes[t->n_notes]; /* there is room: see trace_define() */
+	uint64_t len = get_u64(r);
+	const uint8_t *p = get_bytes(r, len);
+	struct reader fields = { p, p ? p + len : NULL };
+	uint32_t texts[3];
+
+	(void)id;
+	(void)prev;
+	note->tgid = get_tid(&fields);
+	for (int i = 0; i < 3; i++) {
+		texts[i] = get_u32(&fields);
+		if (texts[i] >= t->strings_end)
+			texts[i] = 0;
+	}
+	if (!fields.p) {
+		r->p = NULL;
+		return;
+	}
+	note->program = texts[0];
+	note->what = texts[1];
+	note->cure = texts[2];
+	t->n_notes++;
+}
+
 /* ---- all of them --------------------------------------------------------------------------- */
 
 /* The lists of definitions, in this order: each refers only to what is known before it. */
@@ -370,6 +422,9 @@ static const struct list {
 	  "a malformed block of threads" },
 	{ CHAINLOG_BLOCK_THREAD_OBJECTS, false, 2, define_thread_object,
 	  "a malformed block of threads' objects" },
+	{ CHAINLOG_BLOCK_THREAD_HOLDERS, false, HOLDER_MIN, define_thread_holder,
+	  "a malformed block of locks' holders" },
+	{ CHAINLOG_BLOCK_NOTES, false, NOTE_MIN, define_note, "a malformed block of notes" },
 };
 
 /*
@@ -483,6 +538,8 @@ int trace_define(struct trace *t)
 	uint64_t frames = t->defs[CHAINLOG_BLOCK_STACKS].bytes;
 	uint64_t segments = t->defs[CHAINLOG_BLOCK_SEGMENTS].bytes / SEGMENT_MIN;
 	uint64_t threads = t->defs[CHAINLOG_BLOCK_THREADS].bytes / THREAD_MIN;
+	uint64_t holders = t->defs[CHAINLOG_BLOCK_THREAD_HOLDERS].bytes / HOLDER_MIN;
+	uint64_t notes = t->defs[CHAINLOG_BLOCK_NOTES].bytes / NOTE_MIN;
 
 	t->strings_end = list_end(t, CHAINLOG_BLOCK_STRINGS);
 	t->modules_end = list_end(t, CHAINLOG_BLOCK_MODULES);
@@ -496,15 +553,19 @@ int trace_define(struct trace *t)
 	t->strings = calloc(t->strings_end, sizeof(*t->strings));
 	t->modules = calloc(t->modules_end, sizeof(*t->modules));
 	t->in_file = calloc(t->spaces_end, sizeof(*t->in_file));
+	t->of_process = calloc(t->spaces_end, sizeof(*t->of_process));
 	t->segments = malloc((segments + 1) * sizeof(*t->segments));
 	t->frames = calloc(t->frames_end, sizeof(*t->frames));
 	t->stacks = calloc(t->stacks_end, sizeof(*t->stacks));
 	t->objects = calloc(t->objects_end, sizeof(*t->objects));
 	t->threads = malloc((threads + 1) * sizeof(*t->threads));
+	t->holders = malloc((holders + 1) * sizeof(*t->holders));
+	t->notes = malloc((notes + 1) * sizeof(*t->notes));
 	t->stack_frames = malloc((frames + 1) * sizeof(*t->stack_frames));
 	t->text = malloc(text + 1);
-	if (!t->strings || !t->modules || !t->in_file || !t->segments || !t->frames || !t->stacks ||
-	    !t->objects || !t->threads || !t->stack_frames || !t->text)
+	if (!t->strings || !t->modules || !t->in_file || !t->of_process || !t->segments ||
+	    !t->frames || !t->stacks || !t->objects || !t->threads || !t->holders || !t->notes ||
+	    !t->stack_frames || !t->text)
 		return -ENOMEM;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		define_list(t, &lists[i]);

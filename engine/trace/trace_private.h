@@ -95,13 +95,19 @@ struct trace {
 	struct stack_ref *stacks;
 	struct trace_module *modules;
 	struct segment *segments;
-	bool *in_file; /* by space id: addresses in it are offsets in a file */
+	/* By space id: addresses in it are offsets in a file; it is that of a process. */
+	bool *in_file, *of_process;
+	bool has_code; /* any frame is of interpreted code, and stacks have all frames */
 	uint32_t strings_end, frames_end, stacks_end, modules_end, spaces_end, n_segments;
 	struct trace_object *objects;
 	uint32_t objects_end;
 	size_t thread_objects; /* while they are read: the thread of the last one */
 	struct trace_thread *threads;
 	size_t n_threads, cap_threads;
+	struct trace_holder *holders;
+	size_t n_holders;
+	struct trace_note *notes;
+	size_t n_notes;
 	char *text; /* the strings' bytes and the build IDs */
 	uint64_t text_len;
 	uint32_t *stack_frames; /* the stacks' frame ids */

@@ -9,6 +9,7 @@
 #include "base/compare.h"
 #include "base/pairs.h"
 #include "common/intern.h"
+#include "waited_for.h"
 
 /* What a head's stack waited for: texts; 0: nothing. */
 struct list_object {
@@ -58,16 +59,16 @@ void frame_lists_free(struct frame_lists *f)
 /* The number of the frame's place; 0: it has none, or (f->failed) out of memory. */
 static uint32_t place_of(struct frame_lists *f, const struct trace_frame *frame)
 {
-	uint32_t file, source = 0, place;
+	uint32_t module = frame->code ? 0 : frame->module, file, source = 0, place;
 
 	if (f->by_line && frame->file) {
 		file = names_string(f->names, frame->file);
 		source = file ? pairs_id(&f->sources, file, frame->line) : 0;
 		f->failed |= !source;
 	}
-	if (!frame->module && !source)
+	if (!module && !source)
 		return 0;
-	place = pairs_id(&f->places, frame->module, source);
+	place = pairs_id(&f->places, module, source);
 	f->failed |= !place;
 	return place;
 }
@@ -91,7 +92,7 @@ static void add_frame(void *arg, uint32_t text, const struct trace_frame *of)
 
 struct frame_sink frame_list_sink(struct frame_lists *f)
 {
-	return (struct frame_sink) { add_frame, f };
+	return (struct frame_sink) { .put = add_frame, .arg = f, .functions = f->by_line };
 }
 
 uint32_t frame_list_take(struct frame_lists *f)

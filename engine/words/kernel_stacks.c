@@ -50,7 +50,8 @@ unsigned int kernel_frame_flags(struct kernel_stacks *k, uint32_t frame)
 {
 	const struct trace_frame *f = trace_frame(k->trace, frame);
 
-	if (!f || frame >= trace_frames_end(k->trace))
+	/* Interpreted code has any names. */
+	if (!f || f->code || frame >= trace_frames_end(k->trace))
 		return 0;
 	if (!k->flags[frame])
 		k->flags[frame] =
@@ -150,17 +151,22 @@ static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstac
 }
 
 /* For of_task and of_idle: a context as a number that is not 0. */
+#define SOURCE_BITS 2
+#define FRAMES_AT (1 + SOURCE_BITS)
+_Static_assert(IRQ_SOURCES <= 1 << SOURCE_BITS, "each source has a number in these bits");
+
 static uint32_t packed(struct waker_context c)
 {
-	return 1 + (c.frames << 3 | (uint32_t)c.source << 1 | c.interrupt);
+	return 1 + (c.frames << FRAMES_AT | (uint32_t)c.source << 1 | c.interrupt);
 }
 
 static struct waker_context unpacked(uint32_t number)
 {
 	number--;
 	return (struct waker_context) { .interrupt = number & 1,
-					.source = (enum irq_source)(number >> 1 & 3),
-					.frames = number >> 3 };
+					.source = (enum irq_source)(number >> 1 &
+								    ((1 << SOURCE_BITS) - 1)),
+					.frames = number >> FRAMES_AT };
 }
 
 struct waker_context waker_context(struct kernel_stacks *k, uint32_t kstack, bool idle)
@@ -204,14 +210,18 @@ unsigned int kernel_stack_wait_flags(struct kernel_stacks *k, uint32_t kstack)
 	return 0;
 }
 
-bool kernel_stack_uses_pipe(struct kernel_stacks *k, uint32_t kstack)
+unsigned int kernel_stack_flags(struct kernel_stacks *k, uint32_t kstack, uint32_t n)
 {
 	struct trace_stack s = trace_stack(k->trace, kstack);
+	unsigned int flags = 0;
 
-	if (waker_context(k, kstack, false).interrupt)
-		return false;
-	for (uint32_t i = 0; i < s.n; i++)
-		if (kernel_frame_flags(k, s.frames[i]) & KFUNC_PIPE)
-			return true;
-	return false;
+	for (uint32_t i = 0; i < n && i < s.n; i++)
+		flags |= kernel_frame_flags(k, s.frames[i]);
+	return flags;
+}
+
+bool kernel_stack_uses_pipe(struct kernel_stacks *k, uint32_t kstack)
+{
+	return !waker_context(k, kstack, false).interrupt &&
+	       kernel_stack_flags(k, kstack, UINT32_MAX) & KFUNC_PIPE;
 }

@@ -18,6 +18,7 @@ enum irq_source {
 	IRQ_TIMER,   /* a timer that expired */
 	IRQ_NETWORK, /* packets that were received */
 	IRQ_REQUEST, /* a block device that was done with something */
+	IRQ_SOURCES,
 };
 
 /*
@@ -51,5 +52,7 @@ uint32_t irq_handler(struct kernel_stacks *k, uint32_t kstack, uint32_t frames);
  * loop on the stack, too, and is not waiting for work.
  */
 unsigned int kernel_stack_wait_flags(struct kernel_stacks *k, uint32_t kstack);
+/* What is known of any of the n leaf-most functions of a kernel stack, or-ed. */
+unsigned int kernel_stack_flags(struct kernel_stacks *k, uint32_t kstack, uint32_t n);
 /* Whether a waker with this kernel stack, a task, was using or leaving a pipe. */
 bool kernel_stack_uses_pipe(struct kernel_stacks *k, uint32_t kstack);

@@ -8,6 +8,7 @@
 
 #include "base/kernel_functions.h"
 #include "common/intern.h"
+#include "code_frames.h"
 #include "object_names.h"
 
 struct names {
@@ -19,8 +20,8 @@ struct names {
 	struct text_buf buf;
 	struct text_buf line; /* a line of several names */
 	/* The ids of texts that exist already (0: not yet): by the trace's id of the thing, */
-	uint32_t *of_frame, *of_string;
-	uint32_t *of_pair; /* by stack pair, written as an off-CPU stack, */
+	uint32_t *of_frame[2], *of_string; /* of_frame[1]: without the line */
+	uint32_t *of_pair;		   /* by stack pair, written as an off-CPU stack, */
 	struct object_names *objects;
 	uint32_t *of_object[2]; /* by object: [0] its class, [1] in full, */
 	/* by (stack pair, kernel frames << 1 | interrupt), written as a waker's stack, */
@@ -39,15 +40,16 @@ int names_new(struct names **out, const struct timelines *tl, const struct optio
 	n->timelines = tl;
 	n->trace = timelines_trace(tl);
 	n->options = o;
-	n->of_frame = calloc((size_t)trace_frames_end(n->trace) + 1, sizeof(*n->of_frame));
+	for (int i = 0; i < 2; i++)
+		n->of_frame[i] = calloc((size_t)trace_frames_end(n->trace) + 1, sizeof(uint32_t));
 	n->of_string = calloc((size_t)trace_strings_end(n->trace) + 1, sizeof(*n->of_string));
 	n->of_pair = calloc(timelines_pairs_end(tl), sizeof(*n->of_pair));
 	if (!kernel_stacks_new(&n->kernel, n->trace))
 		(void)object_names_new(&n->objects, tl, n->kernel);
 	for (int full = 0; full < 2; full++)
 		n->of_object[full] = calloc(trace_objects_end(n->trace), sizeof(uint32_t));
-	if (!n->of_frame || !n->of_string || !n->of_pair || !n->kernel || !n->objects ||
-	    !n->of_object[0] || !n->of_object[1]) {
+	if (!n->of_frame[0] || !n->of_frame[1] || !n->of_string || !n->of_pair || !n->kernel ||
+	    !n->objects || !n->of_object[0] || !n->of_object[1]) {
 		names_free(n);
 		return -ENOMEM;
 	}
@@ -61,7 +63,8 @@ void names_free(struct names *n)
 		return;
 	intern_free(&n->texts);
 	text_free(&n->buf);
-	free(n->of_frame);
+	free(n->of_frame[0]);
+	free(n->of_frame[1]);
 	free(n->of_string);
 	kernel_stacks_free(n->kernel);
 	free(n->of_pair);
@@ -102,7 +105,7 @@ static void put_clean(struct text_buf *b, const char *raw)
 
 	for (; *s; s += len ? len : 1) {
 		len = utf8_read(s, &c);
-		if (!len || utf8_is_control(c))
+		if (!len || utf8_is_unprintable(c))
 			text_puts(b, "?");
 		else if (c == ';')
 			text_puts(b, ":");
@@ -175,20 +178,34 @@ struct raw_frame names_raw_frame(const struct trace *t, uint32_t frame)
 	const char *path = f && f->module ? trace_module_path(t, f->module) : "";
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 
+	if (f && f->code && !*symbol)
+		return (struct raw_frame) { "interpreted code", true };
 	if (*symbol || !*base)
 		return (struct raw_frame) { symbol, false };
 	return (struct raw_frame) { base, true };
 }
 
-uint32_t names_frame(struct names *n, uint32_t frame)
+void names_put_source(const struct trace *t, uint32_t frame, bool with_line, struct text_buf *b)
 {
-	struct raw_frame raw;
+	const struct trace_frame *f = trace_frame(t, frame);
+	const char *file;
+	uint32_t line = trace_frame_line(t, frame, &file);
+	char number[16] = "";
 
-	if (frame >= trace_frames_end(n->trace))
-		return names_clean(n, "");
-	if (n->of_frame[frame])
-		return n->of_frame[frame];
-	raw = names_raw_frame(n->trace, frame);
+	if (!f || !*file || (!line && !f->code))
+		return;
+	if (line && with_line)
+		snprintf(number, sizeof(number), ":%" PRIu32, line);
+	text_puts(b, " (");
+	text_puts(b, file);
+	text_puts(b, number);
+	text_puts(b, ")");
+}
+
+uint32_t names_function(struct names *n, uint32_t frame)
+{
+	struct raw_frame raw = names_raw_frame(n->trace, frame);
+
 	if (raw.brackets) {
 		text_puts(&n->buf, "[");
 		put_clean(&n->buf, raw.text);
@@ -196,8 +213,46 @@ uint32_t names_frame(struct names *n, uint32_t frame)
 	} else {
 		names_put(&n->buf, raw.text);
 	}
-	n->of_frame[frame] = take(n, &n->buf);
-	return n->of_frame[frame];
+	return take(n, &n->buf);
+}
+
+/* A frame of interpreted code with its place in the source. */
+static uint32_t make_code(struct names *n, uint32_t frame, bool with_line)
+{
+	struct raw_frame raw = names_raw_frame(n->trace, frame);
+	struct text_buf b = { 0 };
+	uint32_t text;
+
+	text_puts(&b, raw.brackets ? "[" : "");
+	text_puts(&b, raw.text);
+	text_puts(&b, raw.brackets ? "]" : "");
+	names_put_source(n->trace, frame, with_line, &b);
+	text = b.failed ? 0 : names_clean(n, b.p);
+	text_free(&b);
+	return text;
+}
+
+static uint32_t frame_text(struct names *n, uint32_t frame, bool with_line)
+{
+	uint32_t *of;
+
+	if (frame >= trace_frames_end(n->trace))
+		return names_clean(n, "");
+	of = &n->of_frame[with_line ? 0 : 1][frame];
+	if (!*of)
+		*of = code_frame(n->trace, frame) ? make_code(n, frame, with_line)
+						  : names_function(n, frame);
+	return *of;
+}
+
+uint32_t names_frame(struct names *n, uint32_t frame)
+{
+	return frame_text(n, frame, true);
+}
+
+uint32_t names_frame_without_line(struct names *n, uint32_t frame)
+{
+	return frame_text(n, frame, false);
 }
 
 /* ---- the frames of a line ------------------------------------------------------------------- */
@@ -267,8 +322,10 @@ static void put_frames(struct names *n, struct trace_stack s, enum order order, 
 {
 	for (uint32_t i = 0; i < s.n; i++) {
 		uint32_t id = s.frames[order == LEAF_FIRST ? i : s.n - 1 - i];
+		uint32_t text = to.functions && code_frame(n->trace, id) ? names_function(n, id)
+									 : names_frame(n, id);
 
-		to.put(to.arg, marked(n, names_frame(n, id), mark), trace_frame(n->trace, id));
+		to.put(to.arg, marked(n, text, mark), trace_frame(n->trace, id));
 	}
 }
 
@@ -399,7 +456,7 @@ static void add_to_line(void *arg, uint32_t text, const struct trace_frame *fram
 uint32_t names_off_cpu(struct names *n, uint32_t pair)
 {
 	if (!n->of_pair[pair]) {
-		names_put_own_stack(n, pair, (struct frame_sink) { add_to_line, n });
+		names_put_own_stack(n, pair, (struct frame_sink) { .put = add_to_line, .arg = n });
 		n->of_pair[pair] = take(n, &n->line);
 	}
 	return n->of_pair[pair];
@@ -414,7 +471,7 @@ uint32_t names_waker_stack(struct names *n, uint32_t pair, struct waker_context 
 		return 0;
 	if (!*text) {
 		put_waker_stack(n, pair, context.frames, !context.interrupt, LEAF_FIRST,
-				(struct frame_sink) { add_to_line, n });
+				(struct frame_sink) { .put = add_to_line, .arg = n });
 		*text = take(n, &n->line);
 	}
 	return *text;
@@ -422,73 +479,8 @@ uint32_t names_waker_stack(struct names *n, uint32_t pair, struct waker_context 
 
 uint32_t names_link(struct names *n, const struct link *l)
 {
-	names_put_link(n, l, (struct frame_sink) { add_to_line, n });
+	names_put_link(n, l, (struct frame_sink) { .put = add_to_line, .arg = n });
 	return take(n, &n->line);
-}
-
-/* ---- what was waited for --------------------------------------------------------------------- */
-
-/* The text of what was put, which is freed. */
-static uint32_t adopt(struct names *n, struct text_buf *b)
-{
-	uint32_t text = take(n, b);
-
-	text_free(b);
-	return text;
-}
-
-uint32_t waited_for_frames(struct names *n, uint32_t pair, bool in_full)
-{
-	struct shown_objects s = names_shown_objects(n, pair);
-	uint32_t object = names_object(n, s.object, in_full);
-	uint32_t ready = names_object(n, s.ready, in_full);
-	struct text_buf b = { 0 };
-
-	if (!object || !ready)
-		return 0;
-	if (!s.ready)
-		return object;
-	text_puts(&b, names_text(n, object));
-	text_puts(&b, ";");
-	text_puts(&b, names_text(n, ready));
-	return adopt(n, &b);
-}
-
-/* Appends an object's text without its brackets. */
-static void put_words(struct names *n, uint32_t text, struct text_buf *b)
-{
-	const char *s = names_text(n, text);
-
-	if (*s)
-		text_put(b, s + 1, strlen(s) - 2);
-}
-
-uint32_t waited_for_words(struct names *n, uint32_t pair)
-{
-	struct shown_objects s = names_shown_objects(n, pair);
-	uint32_t object = names_object(n, s.object, true);
-	uint32_t ready = names_object(n, s.ready, true);
-	struct text_buf b = { 0 };
-
-	if (!object || !ready)
-		return 0;
-	put_words(n, object, &b);
-	if (s.ready) {
-		text_puts(&b, ", ready: ");
-		put_words(n, ready, &b);
-	}
-	return adopt(n, &b);
-}
-
-uint32_t words_of_object(struct names *n, uint32_t object)
-{
-	uint32_t text = names_object(n, object, true);
-	struct text_buf b = { 0 };
-
-	if (!text)
-		return 0;
-	put_words(n, text, &b);
-	return adopt(n, &b);
 }
 
 /* ---- short texts for people ------------------------------------------------------------------ */
@@ -502,28 +494,30 @@ enum {
 /* A frame, with file and line if they are known. */
 static void write_frame(struct names *n, uint32_t frame, FILE *out)
 {
-	const char *file;
-	uint32_t line = trace_frame_line(n->trace, frame, &file);
+	struct text_buf source = { 0 };
 
 	fputs(names_text(n, names_frame(n, frame)), out);
-	if (!line)
-		return;
-	fputs(" (", out);
-	print_clean(out, file);
-	fprintf(out, ":%" PRIu32 ")", line);
+	if (!code_frame(n->trace, frame))
+		names_put_source(n->trace, frame, true, &source);
+	if (source.len)
+		print_clean(out, source.p);
+	text_free(&source);
 }
 
 /*
- * Writes at most `most` frames, leaf first, without those that only lead to the function that waits
- * (KFUNC_PLUMBING); UINT32_MAX: all frames. Returns how many were written.
+ * Writes at most `most` frames, leaf first, without those that only lead to the function that
+ * waits: KFUNC_PLUMBING, and native ones below what interpreted code called. UINT32_MAX: all
+ * frames. Returns how many were written.
  */
 static uint32_t write_frames(struct names *n, struct trace_stack s, uint32_t most, FILE *out)
 {
-	uint32_t shown = 0, left_out = 0;
+	uint32_t shown = 0, left_out = 0, code = code_first(n->trace, s);
+	uint32_t called = code < s.n ? code_called(n->trace, s, code) : 0;
 
 	for (uint32_t i = 0; i < s.n; i++) {
 		if (most != UINT32_MAX &&
-		    kernel_frame_flags(n->kernel, s.frames[i]) & KFUNC_PLUMBING)
+		    (kernel_frame_flags(n->kernel, s.frames[i]) & KFUNC_PLUMBING ||
+		     (code < s.n && i < code && i != called)))
 			continue;
 		if (shown == most) {
 			left_out++;
@@ -580,28 +574,4 @@ uint32_t names_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, boo
 		*text = names_adopt(n, written);
 	free(written);
 	return *text;
-}
-
-/* ---- which links are one --------------------------------------------------------------------- */
-
-void link_identities_free(struct link_identities *j)
-{
-	pairs_free(&j->slept);
-	pairs_free(&j->at);
-}
-
-uint32_t link_identity(struct link_identities *j, struct names *n, const struct timelines *tl,
-		       const struct link *l, uint32_t text)
-{
-	uint32_t where, object, slept = 0;
-
-	/* A thread that was not started yet slept nowhere. */
-	if (!(l->flags & (LINK_STARTED | LINK_LABEL))) {
-		where = names_off_cpu(n, l->blocked);
-		object = names_object(n, timelines_pair(tl, l->blocked).object, true);
-		slept = where && object ? pairs_id(&j->slept, where, object) : 0;
-		if (!slept)
-			return 0;
-	}
-	return text ? pairs_id(&j->at, text, slept) : 0;
 }

@@ -41,14 +41,26 @@ uint32_t names_string(struct names *n, uint32_t string);
 uint32_t names_times(struct names *n, uint32_t name, uint32_t times);
 /* The name of a thread at a time. */
 uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns);
-/* A frame: its symbol; without one "[module]"; else "[unknown]". */
+/*
+ * A frame: its symbol; without one "[module]"; else "[unknown]". One of interpreted code has its
+ * place in the source as well: "mirror (feed.py:31)", without a line "mirror (feed.py)", without a
+ * name "[interpreted code]".
+ */
 uint32_t names_frame(struct names *n, uint32_t frame);
+/* The same without the line in it: "mirror (feed.py)"; and without the place. */
+uint32_t names_frame_without_line(struct names *n, uint32_t frame);
+uint32_t names_function(struct names *n, uint32_t frame);
 /* The same as it was recorded: text is raw, "" if nothing is known, and goes into brackets. */
 struct raw_frame {
 	const char *text;
 	bool brackets;
 };
 struct raw_frame names_raw_frame(const struct trace *t, uint32_t frame);
+/*
+ * Appends the place of a frame in the source, " (FILE:LINE)", raw, if the line is known; of
+ * interpreted code also " (FILE)".
+ */
+void names_put_source(const struct trace *t, uint32_t frame, bool with_line, struct text_buf *b);
 /*
  * What a thread waits for (an object of the trace), as "[tcp]" or with in_full as
  * "[tcp 10.0.0.5:5432]". "": it is not known.
@@ -67,6 +79,7 @@ uint32_t names_link(struct names *n, const struct link *l);
 struct frame_sink {
 	void (*put)(void *arg, uint32_t text, const struct trace_frame *frame);
 	void *arg;
+	bool functions; /* texts of interpreted code are without the place, which frame has */
 };
 
 /* Where a thread slept, or was while it ran, root first. Nothing if -K or -U hide all frames. */
@@ -106,21 +119,6 @@ struct shown_stack {
 struct shown_stack names_shown_stack(const struct names *n, uint32_t pair, uint32_t kernel_frames,
 				     bool with_user);
 
-/* ---- what a wait was for --------------------------------------------------------------------- */
-
-/*
- * And of several things which one was ready, in one text, or 0 when out of memory. pair is the
- * wait's stack pair.
- */
-
-/* As frames: "[tcp]", "[epoll];[tcp]", "" without an object. */
-uint32_t waited_for_frames(struct names *n, uint32_t pair, bool in_full);
-/* In words: "tcp 10.0.0.5:5432", "epoll 7:5, ready: tcp 10.0.0.5:5432", "" without an object. */
-uint32_t waited_for_words(struct names *n, uint32_t pair);
-
-/* The text for an object of the trace, in words. */
-uint32_t words_of_object(struct names *n, uint32_t object);
-
 /* ---- for reading ----------------------------------------------------------------------------- */
 
 /*
@@ -129,23 +127,3 @@ uint32_t words_of_object(struct names *n, uint32_t object);
  * same in every stack. "< ?" at its end: there are callers that were not found. 0: out of memory.
  */
 uint32_t names_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user);
-
-/* ---- which links are one ----------------------------------------------------------------------
- */
-
-/*
- * Identities of links (chain-semantics, section 12): the waker's name and stack, and where its
- * wakee slept, for what. All zero is empty.
- */
-struct link_identities {
-	struct pairs slept; /* (text: where, text: for what) */
-	struct pairs at;    /* (text of the link, slept or 0) */
-};
-
-void link_identities_free(struct link_identities *j);
-/*
- * The identity of a link, from 1 on; text stands for its stack and name: any number. The options
- * have fold_repeats. 0: out of memory.
- */
-uint32_t link_identity(struct link_identities *j, struct names *n, const struct timelines *tl,
-		       const struct link *l, uint32_t text);

@@ -9,6 +9,7 @@
 #include "base/pairs.h"
 #include "common/grow.h"
 #include "common/intern.h"
+#include "look_alikes.h"
 
 /* Processes; a pipe may have several. */
 #define PEERS_NAMED 2
@@ -27,6 +28,7 @@ struct object_names {
 	uint32_t *owners; /* process, by the ids of these; [0] unused */
 	size_t n_owners, cap_owners;
 	struct peer_list *of_pipe; /* by object */
+	struct look_alikes look_alikes;
 	struct pair_table threads; /* uint32_t: thread + 1, by (id, enum id_of) */
 };
 
@@ -50,6 +52,7 @@ void object_names_free(struct object_names *o)
 	if (!o)
 		return;
 	intern_free(&o->ends);
+	look_alikes_free(&o->look_alikes);
 	free(o->owners);
 	free(o->of_pipe);
 	pair_table_free(&o->threads);
@@ -283,21 +286,35 @@ static void find_threads(struct object_names *o)
 	}
 }
 
-/* " NAME/ID" of a process or a thread, or without a name " ID". */
-static void put_named(struct object_names *o, uint32_t id, enum id_of of, struct text_buf *b)
+static uint32_t find_thread(struct object_names *o, uint32_t id, enum id_of of)
 {
-	uint32_t key, thread = 0;
-	char number[16];
+	uint32_t key;
 
 	if (!o->knows_threads)
 		find_threads(o);
 	key = pairs_find(&o->threads.keys, id, of);
-	if (key)
-		thread = ((const uint32_t *)o->threads.at)[key];
+	return key ? ((const uint32_t *)o->threads.at)[key] - 1 : THREAD_NONE;
+}
+
+uint32_t object_names_thread(struct object_names *o, uint32_t tid)
+{
+	return find_thread(o, tid, ID_OF_THREAD);
+}
+
+const struct timelines *object_names_timelines(const struct object_names *o)
+{
+	return o->timelines;
+}
+
+/* " NAME/ID" of a process or a thread, or without a name, if thread is THREAD_NONE, " ID". */
+static void put_named(struct object_names *o, uint32_t thread, uint32_t id, struct text_buf *b)
+{
+	char number[16];
+
 	text_puts(b, " ");
-	if (thread) {
-		const struct thread *th = timelines_thread(o->timelines, thread - 1);
-		uint32_t name = timelines_name(o->timelines, thread - 1, th->end_ns);
+	if (thread != THREAD_NONE) {
+		const struct thread *th = timelines_thread(o->timelines, thread);
+		uint32_t name = timelines_name(o->timelines, thread, th->end_ns);
 
 		text_puts(b, trace_string(timelines_trace(o->timelines), name));
 		text_puts(b, "/");
@@ -306,17 +323,54 @@ static void put_named(struct object_names *o, uint32_t id, enum id_of of, struct
 	text_puts(b, number);
 }
 
+void object_names_put_thread(struct object_names *o, uint32_t thread, struct text_buf *b)
+{
+	put_named(o, thread, timelines_thread(o->timelines, thread)->tid, b);
+}
+
+/*
+ * A child that is waited for, by its id: named if the process with that id was started by the one
+ * that waits. (In a PID namespace the id means another process than on the machine.)
+ */
+static bool put_child(struct object_names *o, const struct trace_object *what, struct text_buf *b)
+{
+	const char *name = trace_string(o->trace, what->name);
+	const struct thread *parent;
+	uint32_t id, child;
+	char *end;
+
+	if (!what->owner || strcmp(trace_string(o->trace, what->class), "child"))
+		return false;
+	id = (uint32_t)strtoul(name, &end, 10);
+	child = *end ? THREAD_NONE : find_thread(o, id, ID_OF_PROCESS);
+	if (child == THREAD_NONE || timelines_thread(o->timelines, child)->parent == THREAD_NONE)
+		return false;
+	parent = timelines_thread(o->timelines, timelines_thread(o->timelines, child)->parent);
+	if (parent->tgid != what->owner)
+		return false;
+	put_named(o, child, id, b);
+	return true;
+}
+
 static void put_peers(struct object_names *o, uint32_t object, struct text_buf *b)
 {
 	struct peer_list peers = peers_of(o, object);
 	char more[16];
 
 	for (uint32_t i = 0; i < peers.n && i < PEERS_NAMED; i++)
-		put_named(o, peers.pids[i], ID_OF_PROCESS, b);
+		put_named(o, find_thread(o, peers.pids[i], ID_OF_PROCESS), peers.pids[i], b);
 	if (peers.n <= PEERS_NAMED)
 		return;
 	snprintf(more, sizeof(more), " +%" PRIu32, peers.n - PEERS_NAMED);
 	text_puts(b, more);
+}
+
+void object_names_put_distinction(struct object_names *o, uint32_t object, struct text_buf *b)
+{
+	const struct trace_object *what = trace_object(o->trace, object);
+
+	if (what)
+		look_alikes_put(&o->look_alikes, o->trace, what, b);
 }
 
 void object_names_put(struct object_names *o, uint32_t object, bool in_full, struct text_buf *b)
@@ -330,14 +384,15 @@ void object_names_put(struct object_names *o, uint32_t object, bool in_full, str
 	text_puts(b, trace_string(t, what->class));
 	if (!in_full)
 		return;
-	if (what->name) {
+	if (what->name && !put_child(o, what, b)) {
 		text_puts(b, " ");
 		text_puts(b, trace_string(t, what->name));
 	}
+	object_names_put_distinction(o, object, b);
 	put_peers(o, object, b);
 	if (holder) {
 		text_puts(b, " held by");
-		put_named(o, holder, ID_OF_THREAD, b);
+		put_named(o, object_names_thread(o, holder), holder, b);
 	}
 }
 

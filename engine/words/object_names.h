@@ -27,8 +27,21 @@ void object_names_put(struct object_names *o, uint32_t object, bool in_full, str
 
 /* The process at its other end, of several the first; 0: it is not known. */
 uint32_t object_names_peer(struct object_names *o, uint32_t object);
-/* The thread that held it, of a lock; 0: it is none, or the thread is not known. */
+/*
+ * The thread (tid) that held it, of a lock that the kernel knows the holder of; 0: it is none, or
+ * not known. lock_holder.h knows more.
+ */
 uint32_t object_names_holder(const struct object_names *o, uint32_t object);
+
+/* Appends what tells it from other objects of its class and name, " (inode 47)"; nothing without
+ * any. */
+void object_names_put_distinction(struct object_names *o, uint32_t object, struct text_buf *b);
+/* The thread that had the tid, of several the last one; THREAD_NONE: there was none. */
+uint32_t object_names_thread(struct object_names *o, uint32_t tid);
+/* Appends " NAME/ID" of a thread, as it was called last; not cleaned. */
+void object_names_put_thread(struct object_names *o, uint32_t thread, struct text_buf *b);
+/* What was given. */
+const struct timelines *object_names_timelines(const struct object_names *o);
 
 /* ---- block devices, and what they are asked for ---------------------------------------------- */
 

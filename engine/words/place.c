@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/kernel_functions.h"
+#include "code_frames.h"
 
 /* Frames in these lie between a program and the kernel: names without their folders begin so. */
 static bool is_runtime(const struct trace *t, uint32_t frame)
@@ -13,7 +14,7 @@ static bool is_runtime(const struct trace *t, uint32_t frame)
 						 "libgcc_s.",  "libm.so", "libc++.so",
 						 "libc++abi.", "[vdso]" };
 	const struct trace_frame *f = trace_frame(t, frame);
-	const char *path = f ? trace_module_path(t, f->module) : "";
+	const char *path = f && !f->code ? trace_module_path(t, f->module) : "";
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 
@@ -23,14 +24,43 @@ static bool is_runtime(const struct trace *t, uint32_t frame)
 	return false;
 }
 
+/* How long a function's name is without what the compiler appends to that of a part or a variant.
+ */
+static size_t name_length(const char *name)
+{
+	static const char *const variants[] = { ".isra.", ".constprop.", ".part.", ".cold" };
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++) {
+		const char *at = strstr(name, variants[i]);
+
+		if (at && at > name && (size_t)(at - name) < len)
+			len = (size_t)(at - name);
+	}
+	return len;
+}
+
 /* Appends a frame's text to the others. */
 static void put(struct names *n, struct text_buf *b, const char *before, uint32_t frame)
 {
 	uint32_t text = names_frame(n, frame);
 
 	text_puts(b, b->len ? before : "");
-	text_puts(b, names_text(n, text));
+	text_put(b, names_text(n, text), name_length(names_text(n, text)));
 	b->failed |= !text;
+}
+
+/*
+ * Whether a library function that only makes a system call is at the leaf, or interpreted code
+ * called such a library: then that, and what was waited for, say it all, and the kernel's function
+ * only how this call sleeps.
+ */
+static bool call_says_all(struct names *n, const struct trace *t, uint32_t pair,
+			  struct trace_stack user)
+{
+	return user.n > 1 && is_runtime(t, user.frames[0]) &&
+	       (!is_runtime(t, user.frames[1]) || code_first(t, user) < user.n) &&
+	       names_shown_objects(n, pair).object;
 }
 
 /* The function nearest to the leaf that is not the same in nearly all stacks; else the leaf. */
@@ -44,13 +74,28 @@ static void put_kernel(struct names *n, struct text_buf *b, struct trace_stack s
 	put(n, b, " | ", s.frames[i < s.n ? i : 0]);
 }
 
+/* The program's interpreted function nearest to the leaf, before it what that called. */
+static void put_code(struct names *n, const struct trace *t, struct text_buf *b,
+		     struct trace_stack s, uint32_t i)
+{
+	uint32_t called = code_called(t, s, i);
+
+	if (called < i)
+		put(n, b, " | ", s.frames[called]);
+	put(n, b, called < i ? " < " : " | ", s.frames[i]);
+}
+
 /* The program's function nearest to the leaf, before it the library function that it called. */
 static void put_user(struct names *n, const struct trace *t, struct text_buf *b,
 		     struct trace_stack s, bool cut)
 {
 	struct kernel_stacks *k = names_kernel_stacks(n);
-	uint32_t i = 0;
+	uint32_t i = 0, code = code_of_program(t, s);
 
+	if (code < s.n) {
+		put_code(n, t, b, s, code);
+		return;
+	}
 	while (i < s.n && is_runtime(t, s.frames[i]))
 		i++;
 	/* What the library calls itself has no function of the program on top but its start. */
@@ -73,7 +118,7 @@ uint32_t place_text(struct names *n, const struct trace *t, uint32_t pair, uint3
 	struct text_buf b = { 0 };
 	uint32_t id;
 
-	if (s.kernel.n && (with_kernel || !s.user.n))
+	if (s.kernel.n && (!s.user.n || (with_kernel && !call_says_all(n, t, pair, s.user))))
 		put_kernel(n, &b, s.kernel);
 	if (s.user.n)
 		put_user(n, t, &b, s.user, s.cut);

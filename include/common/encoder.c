@@ -48,6 +48,8 @@ void encoder_free(struct encoder *e)
 	recent_free(&e->frames);
 	recent_free(&e->stacks);
 	recent_free(&e->objects);
+	intern_free(&e->sources);
+	free(e->source_modules);
 	free(e->tids);
 	free(e);
 }

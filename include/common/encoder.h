@@ -150,14 +150,24 @@ int encoder_name(struct encoder *e, uint32_t frame, uint32_t symbol, uint32_t mo
 		 uint64_t offset);
 
 /*
+ * Names a frame of interpreted code (CHAINLOG_CODE_TAG): its function, the path of its source file
+ * and the line, 0: not known. One module stands for each file.
+ */
+int encoder_code_name(struct encoder *e, uint32_t frame, const char *function, const char *file,
+		      uint32_t line);
+
+/*
  * An object that threads wait for: a class ("tcp"), its name in that class ("": none), for a
- * connection its own end ("tcp 10.0.0.1:40000"), and the processes at the other end and at its own
- * end (0: not known). Returns the id of an equal object that was defined before, or a new id; if
- * there are too many, that of one without a name. Ids can be reserved as for stacks.
+ * connection its own end ("tcp 10.0.0.1:40000"), the processes at the other end and at its own end
+ * (0: not known), and for a file its device and inode, which tell it from others of that name (0:
+ * none). Returns the id of an equal object that was defined before, or a new id; if there are too
+ * many, that of one without a name. Ids can be reserved as for stacks.
  */
 struct encoder_object {
 	const char *class, *name, *own;
 	uint32_t peer, owner;
+	uint32_t device; /* major << 20 | minor */
+	uint64_t inode;
 };
 uint32_t encoder_object(struct encoder *e, const struct encoder_object *o);
 uint32_t encoder_object_reserve(struct encoder *e);
@@ -165,6 +175,16 @@ int encoder_object_define(struct encoder *e, uint32_t id, const struct encoder_o
 
 /* A thread that was there when the recording began. */
 int encoder_thread(struct encoder *e, const struct encoder_thread *t);
+
+/* One that is asleep then, at a lock that says that the thread holder has it. */
+int encoder_thread_holder(struct encoder *e, uint32_t tid, uint32_t holder);
+
+/*
+ * What the recorded stacks of a process lack, in words: "java", "compiled Java frames are missing",
+ * and what helps, "-XX:+PreserveFramePointer" (NULL: nothing).
+ */
+int encoder_process_note(struct encoder *e, uint32_t tgid, const char *program, const char *what,
+			 const char *cure);
 
 /* An event, also an auxiliary one. -EINVAL: there is no such kind. */
 int encoder_event(struct encoder *e, const struct chainlog_fields *ev);

@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "build_id.h"
 #include "encoder_private.h"
 #include "grow.h"
 
-#define BUILD_ID_MAX 64u /* SHA-1 has 20 bytes, others 8 to 32 */
 /*
  * What is recognized when it comes again: half of this at least, the most recent. Programs choose
  * their threads' names, run at as many addresses as they like, and a server has an object for each
@@ -45,7 +45,8 @@ static bool has_ids(enum chainlog_block type)
 {
 	return type != CHAINLOG_BLOCK_NAMES && type != CHAINLOG_BLOCK_THREADS &&
 	       type != CHAINLOG_BLOCK_LOST && type != CHAINLOG_BLOCK_STACK_ENDS &&
-	       type != CHAINLOG_BLOCK_SEGMENTS && type != CHAINLOG_BLOCK_THREAD_OBJECTS;
+	       type != CHAINLOG_BLOCK_SEGMENTS && type != CHAINLOG_BLOCK_THREAD_OBJECTS &&
+	       type != CHAINLOG_BLOCK_THREAD_HOLDERS && type != CHAINLOG_BLOCK_NOTES;
 }
 
 int encoder_flush_list(struct encoder *e, enum chainlog_block type)
@@ -336,6 +337,32 @@ int encoder_segment(struct encoder *e, uint32_t module, uint64_t offset, uint64_
 	return list_numbers(e, CHAINLOG_BLOCK_SEGMENTS, v, 4, DELTA_NONE);
 }
 
+/* Files that are recognized; then all are forgotten. */
+#define SOURCES_MAX 65536u
+
+static uint32_t source_module(struct encoder *e, const char *file)
+{
+	bool is_new;
+	uint32_t id;
+
+	if (e->sources.n >= SOURCES_MAX)
+		intern_clear(&e->sources);
+	if (!GROW(e->source_modules, e->sources.n, e->cap_sources))
+		return 0;
+	id = intern_id(&e->sources, file, strlen(file), &is_new);
+	if (id && is_new)
+		e->source_modules[id - 1] = encoder_module(e, encoder_text(e, file), NULL, 0);
+	return id ? e->source_modules[id - 1] : 0;
+}
+
+int encoder_code_name(struct encoder *e, uint32_t frame, const char *function, const char *file,
+		      uint32_t line)
+{
+	uint32_t module = *file ? source_module(e, file) : 0;
+
+	return encoder_name(e, frame, encoder_text(e, function), module, line);
+}
+
 uint32_t encoder_space(struct encoder *e, uint32_t tgid, const char *exe)
 {
 	uint64_t v[] = { tgid, 0 };
@@ -357,7 +384,11 @@ struct object {
 	uint32_t peer;	      /* process id, 0: not known */
 	uint32_t own;	      /* string id */
 	uint32_t owner;	      /* process id */
+	uint32_t device;
+	uint64_t inode; /* no padding: it is compared as bytes */
 };
+
+_Static_assert(sizeof(struct object) == 32, "an object has no padding");
 
 uint32_t encoder_object_reserve(struct encoder *e)
 {
@@ -372,12 +403,14 @@ static struct object object_of(struct encoder *e, const struct encoder_object *o
 		.own = *o->own ? encoder_text(e, o->own) : 0,
 		.peer = o->peer,
 		.owner = o->owner,
+		.device = o->device,
+		.inode = o->inode,
 	};
 }
 
 static int put_object(struct encoder *e, uint32_t id, const struct object *o)
 {
-	uint8_t fields[5 * 5], *end = fields;
+	uint8_t fields[6 * 5 + CHAINLOG_VARINT_MAX], *end = fields;
 	uint8_t *p = begin_item_of_id(e, CHAINLOG_BLOCK_OBJECTS, id);
 
 	if (!p)
@@ -385,6 +418,8 @@ static int put_object(struct encoder *e, uint32_t id, const struct object *o)
 	end = chainlog_put_varint(chainlog_put_varint(end, o->class), o->name);
 	end = chainlog_put_varint(chainlog_put_varint(end, o->peer), o->own);
 	end = chainlog_put_varint(end, o->owner);
+	if (o->inode)
+		end = chainlog_put_varint(chainlog_put_varint(end, o->device), o->inode);
 	p = encoder_put_bytes(p, fields, (size_t)(end - fields));
 	end_item(e, CHAINLOG_BLOCK_OBJECTS, id, p);
 	return 0;
@@ -440,6 +475,29 @@ int encoder_thread(struct encoder *e, const struct encoder_thread *t)
 	if (!t->object)
 		return 0;
 	return list_numbers(e, CHAINLOG_BLOCK_THREAD_OBJECTS, object, 2, DELTA_NONE);
+}
+
+int encoder_thread_holder(struct encoder *e, uint32_t tid, uint32_t holder)
+{
+	uint64_t v[] = { tid, holder };
+
+	return list_numbers(e, CHAINLOG_BLOCK_THREAD_HOLDERS, v, 2, DELTA_NONE);
+}
+
+int encoder_process_note(struct encoder *e, uint32_t tgid, const char *program, const char *what,
+			 const char *cure)
+{
+	uint32_t v[] = { tgid, encoder_text(e, program), encoder_text(e, what),
+			 encoder_text(e, cure) };
+	uint8_t fields[4 * CHAINLOG_VARINT_MAX], *end = fields, *p;
+
+	for (size_t i = 0; i < 4; i++)
+		end = chainlog_put_varint(end, v[i]);
+	p = begin_item(e, CHAINLOG_BLOCK_NOTES);
+	if (!p)
+		return e->err;
+	end_item(e, CHAINLOG_BLOCK_NOTES, 0, encoder_put_bytes(p, fields, (size_t)(end - fields)));
+	return 0;
 }
 
 int encoder_lost(struct encoder *e, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)

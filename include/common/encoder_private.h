@@ -57,6 +57,10 @@ struct encoder {
 	struct recent strings, frames, stacks, objects;
 	uint32_t ends[CHAINLOG_STACK_ENDS]; /* stacks defined */
 	uint32_t modules, spaces;
+	/* Paths of source files, and their modules by the path's id. */
+	struct intern sources;
+	uint32_t *source_modules;
+	size_t cap_sources;
 	uint8_t *tids; /* one bit for each that was seen */
 	uint32_t n_tids;
 	struct encoder_list lists[CHAINLOG_BLOCKS]; /* by block type; some are never used */

@@ -44,3 +44,24 @@ static inline bool grow_in_place(void *array, size_t n, size_t *cap, size_t size
  * memory; then both are as they were.
  */
 #define GROW(array, n, cap) grow_in_place(&(array), n, &(cap), sizeof(*(array)))
+
+/* Private to GROW_ZEROED(). */
+static inline bool grow_zeroed(void *array, size_t i, size_t *cap, size_t size)
+{
+	while (*cap <= i) {
+		size_t from = *cap;
+		uint8_t *p;
+
+		if (!grow_in_place(array, from, cap, size))
+			return false;
+		memcpy(&p, array, sizeof(p));
+		memset(p + from * size, 0, (*cap - from) * size);
+	}
+	return true;
+}
+
+/*
+ * Makes room for item i, however far it is beyond the end; all items that are added are zero.
+ * False: out of memory; then the array is valid for cap.
+ */
+#define GROW_ZEROED(array, i, cap) grow_zeroed(&(array), i, &(cap), sizeof(*(array)))

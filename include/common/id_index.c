@@ -49,6 +49,14 @@ uint32_t hash_bytes(uint64_t seed, const void *key, size_t len)
 	return (uint32_t)(a ^ a >> 32);
 }
 
+uint64_t hash_pair_seed;
+
+/* Before main(): a table that exists must not change its hashes. */
+__attribute__((constructor)) static void seed_pairs(void)
+{
+	hash_pair_seed = hash_seed();
+}
+
 uint64_t hash_seed(void)
 {
 	uint64_t seed;

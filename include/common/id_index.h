@@ -122,10 +122,14 @@ static inline void id_index_free(struct id_index *x)
 
 /* ---- hashes -------------------------------------------------------------------------------- */
 
-/* Hashes two numbers that no outsider chooses, such as ids. */
+/* Of hash_pair(): the run's own, so that nobody can prepare a trace whose ids fall into one slot.
+ */
+extern uint64_t hash_pair_seed;
+
+/* Hashes two numbers, such as ids. */
 static inline uint32_t hash_pair(uint32_t a, uint32_t b)
 {
-	uint64_t k = ((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u;
+	uint64_t k = (((uint64_t)a << 32 | b) ^ hash_pair_seed) * 0x9e3779b97f4a7c15u;
 
 	k ^= k >> 29;
 	k *= 0xbf58476d1ce4e5b9u;

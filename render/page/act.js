@@ -185,7 +185,7 @@ function adapt() {
 // Centre the headings and the legend after a change of the width; both wrap.
 function centre() {
 	let down = 0; // by how much the headings have grown
-	for (const id of ["title", "subtitle"]) {
+	for (const id of ["title", "subtitle", "remark0", "remark1", "remark2", "remark3"]) {
 		const e = byId("head").querySelector("#fg-" + id);
 		if (!e)
 			continue;

@@ -9,7 +9,7 @@ function endKey(s) {
 
 // The key of the end that frame i of a view is, "" if it is none. Stacks can have frames like ends, also
 // those above an end: only some ends have more on them, and only these stand on others.
-const MORE = /^\[(running|on-CPU|runnable|preempted|disk|network)\]$/, ON_ENDS = /^\[(throttled|idle CPU|no events|queued|device)\]$/;
+const MORE = /^\[(running|on-CPU|runnable|preempted|disk|network)\]$/, ON_ENDS = /^\[(throttled|idle CPU|recorder|no events|queued|device)\]$/;
 function endOf(v, i) {
 	const key = CHAIN && v.depth[i] ? endKey(names[v.name[i]]) : "";
 	return (v.last[i] === i + 1 || MORE.test(key)) && (!v.part[i] || ON_ENDS.test(key)) ? key : "";

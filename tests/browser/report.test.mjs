@@ -84,7 +84,7 @@ test("report: what interrupts took stands in the table, in the lanes and where t
 	is((await cells(p, "#threads tbody tr")).map((r) => r[1] + " " + r[10]).sort(), want.sort(), "the table");
 	// The longest wait's wakers: the tree says the same of them.
 	const q = await show(report(trace("relay_unix_tcp"), "-c", "^alpha$", "--top=1"));
-	const w = (await data(q)).waits[0], names = (await data(q)).strings, RUNNING = 5;
+	const all = (await data(q)).waits, w = all.find((a) => a.blocked === Math.max(...all.map((b) => b.blocked))), names = (await data(q)).strings, RUNNING = 5;
 	const tree = walk("--format=tree", "-c", "^alpha$", "--top=1", trace("relay_unix_tcp"));
 	is(w.lanes.filter((l) => l.interrupted).map((l) => names[l.name] + " " + (l.interrupted / 1000).toFixed(3) + " us"),
 		[...tree.matchAll(/woken by (\w+) \(\d+\), which ran [^,(]*\(([\d.]+ us) of it in interrupts\)/g)].map((m) => m[1] + " " + m[2]),
@@ -97,7 +97,8 @@ test("report: what interrupts took stands in the table, in the lanes and where t
 	}
 	const titles = await q.evaluate(() => [...document.querySelectorAll(".opened .timeline rect.running title")].map((e) => e.textContent));
 	has(titles.join("\n"), " of it in interrupts", "the lanes");
-	const bravo = w.lanes.find((l) => names[l.name] === "bravo");
+	// What is open is the example of the largest cause.
+	const bravo = all[(await data(q)).causes.find((i) => i >= 0)].lanes.find((l) => names[l.name] === "bravo");
 	has(await q.evaluate(() => document.querySelector(".opened .words .parts").textContent),
 		"ran, " + time(bravo.interrupted) + " of it in interrupts", "where the time went");
 });
@@ -232,8 +233,7 @@ test("report: tables sort by any column", async () => {
 test("report: the first section is the table of --format=causes, and its largest cause is open", async () => {
 	const p = await show(report(trace("relay")));
 	is(await p.evaluate(() => document.querySelector(".report section").id), "causes", "the first section");
-	const sentences = walk("--format=causes", trace("relay")).split("\n").filter((s) => /^ *[\d.]+ % +[\d ]+\.\d+ +\d+ /.test(s))
-		.map((s) => s.replace(/^ *[\d.]+ % +[\d ]+\.\d{3} +\d+ +[\d ]+\.\d{3}  /, ""));
+	const sentences = walk("--format=causes", "--json", trace("relay")).trim().split("\n").slice(0, 10).map((l) => JSON.parse(l).cause);
 	const isUnknown = (s) => /^\[unknown\] |not known/.test(s);
 	is(await p.evaluate(() => [...document.querySelectorAll("#causes tbody tr")].map((r) => r.cells[4].querySelector("bdi").textContent)),
 		[...sentences.filter((s) => !isUnknown(s)), ...sentences.filter(isUnknown)], "the sentences, those that nobody knows last");
@@ -505,7 +505,7 @@ const worstContrast = (page) => page.evaluate(() => {
 
 test("report: every text has a contrast of 4.5 to 1, in the light and in the dark", async () => {
 	for (const colorScheme of ["light", "dark"])
-		for (const name of ["relay", "lost"]) {
+		for (const name of ["relay", "lost", "shop"]) {
 			const p = await show(report(trace(name)), { context: { colorScheme } });
 			const w = await worstContrast(p);
 			if (!(w.ratio >= 4.5))
@@ -514,7 +514,12 @@ test("report: every text has a contrast of 4.5 to 1, in the light and in the dar
 });
 
 test("report: on a phone controls are large enough, nothing is cut off, and a tap says what is there", async () => {
-	const p = await show(report(trace("lost")), { context: { viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true } });
+	for (const name of ["lost", "shop"])
+		await onPhone(name);
+}, "chromium"); // which can be a phone
+
+async function onPhone(name) {
+	const p = await show(report(trace(name)), { context: { viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true } });
 	const small = await p.evaluate(() => [...document.querySelectorAll(".report :is(button, input, summary)")]
 		.filter((e) => !e.closest(".flamegraph") && e.type !== "checkbox").map((e) => [e.textContent || e.id, e.getBoundingClientRect()])
 		.filter(([, r]) => r.width < 44 || r.height < 44).map(([s, r]) => s + " " + Math.round(r.width) + "x" + Math.round(r.height)));
@@ -529,14 +534,14 @@ test("report: on a phone controls are large enough, nothing is cut off, and a ta
 	const box = await bar.boundingBox();
 	await p.touchscreen.tap(box.x + box.width / 2, box.y + box.height / 2);
 	is((await p.locator(".opened .said").innerText()).length > 5, true, "what is said after a tap");
-}, "chromium"); // which can be a phone
+}
 
 test("report: hostile names are shown as text everywhere", async () => {
 	const names = ["<script>alert(1)", "\"onload='x'", "<img src=q>", "]]>&lt", "e\u0007\u001b[1mvil", "\u202eabc", "</title>"];
 	const p = await show(report(hostile(names)));
 	const shown = (await cells(p, "#threads tbody tr")).map((r) => r[0]);
 	for (const name of names)
-		has(shown.join("\n"), name.replace(/[\x00-\x1f]/g, "?"), "in the table"); // as in folded lines
+		has(shown.join("\n"), name.replace(/[\x00-\x1f\u202e]/g, "?"), "in the table"); // as in folded lines
 	is(await p.evaluate(() => document.querySelectorAll("img, script").length), 3, "scripts of the page: data, its own, the graph's");
 	has(await p.title(), "Wakeup chains", "title");
 	has(await p.locator("#lost").innerText(), "switches are missing", "what the text's import has to say");
@@ -584,4 +589,99 @@ test("report: dark mode, narrow window, and lost events", async () => {
 	is(await p.locator("#overview .loss").count() > 0, true, "marks over time");
 	is(await p.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0, "wider than the window by");
 	is(statSync(html).size < 5e6 && !/https?:\/\/(?!www\.w3\.org)/.test(readFileSync(html, "utf8").replace(/data">[^<]*/, "")), true, "nothing from elsewhere");
+});
+
+// ---- requests
+
+const requests = (...options) => walk("--format=json", ...options, trace("shop")).trim().split("\n").map((l) => JSON.parse(l));
+const ms = (s) => Math.round(parseFloat(s.replace(/ /g, "")) * 1e6);
+
+test("report: requests come first, the endpoints of --format=requests", async () => {
+	const p = await show(report(trace("shop")));
+	is(await p.evaluate(() => [...document.querySelectorAll(".report > section")].map((s) => s.id).slice(0, 2)), ["requests", "causes"], "the sections");
+	const want = walk("--format=requests", trace("shop")).split("\n").slice(1).filter((l) => /^(tcp|unix|udp) .* \d+ +[\d.]+( +[\d.]+){6}/.test(l))
+		.map((l) => l.match(/^(.*?) {2,}(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)/).slice(1))
+		.map(([name, n, rate, ...times]) => [name, n, rate, ...times.map((t) => time(ms(t)))]);
+	is(want.length, 6, "endpoints");
+	const got = await cells(p, "#requests .endpoints tbody tr");
+	const near = (a, b) => a === b || Math.abs(parseFloat(a) - parseFloat(b)) < 0.011 * parseFloat(a);
+	is(got.map((r) => r.slice(0, 3)), want.map((r) => r.slice(0, 3)), "names, counts, rates");
+	is(got.every((r, i) => r.slice(3).every((t, k) => near(t, want[i][k + 3]))), true, "times: " + JSON.stringify([got, want]));
+	is(await p.evaluate(() => document.querySelector("#requests tr.chosen").cells[0].textContent), want[0][0], "the one that is chosen");
+});
+
+test("report: a trace without requests has no such section", async () => {
+	const p = await show(report(trace("relay")));
+	is(await p.$("#requests"), null, "the section");
+});
+
+test("report: one drags over latencies, and sees those requests and where their time went", async () => {
+	const html = report(trace("shop"));
+	const p = await show(html);
+	const d = await data(p), all = requests("--request", "/cart$"), took = (r) => r.end - r.start;
+	const e = d.endpoints[0], n = e.counts.length;
+	is(e.counts, e.counts.map((_, i) => all.filter((r) => took(r) >= e.edges[i] && took(r) < e.edges[i + 1]).length), "the steps");
+	is(e.where.reduce((sum, r) => sum + r.ns.reduce((a, b) => a + b, 0), 0), all.reduce((sum, r) => sum + took(r), 0), "ns of all of it");
+	// At first the slowest.
+	has(await p.locator("#requests-view [role=status]").innerText(), "1 of 12 requests", "what is chosen at first");
+	const drag = async (from, to) => {
+		await p.locator("#latencies").scrollIntoViewIfNeeded();
+		const box = await (await p.$("#latencies")).boundingBox();
+		await p.mouse.move(box.x + box.width * (from + 0.5) / n, box.y + 60);
+		await p.mouse.down();
+		await p.mouse.move(box.x + box.width * (to + 0.5) / n, box.y + 60, { steps: 4 });
+		await p.mouse.up();
+	};
+	const some = all.filter((r) => took(r) >= e.edges[0] && took(r) < e.edges[2]);
+	is(some.length > 0 && some.length < all.length, true, "there are some, and others");
+	await drag(1, 0);
+	has(await p.locator("#requests-view [role=status]").innerText(), some.length + " of 12 requests", "what is chosen");
+	is((await cells(p, ".asked tbody tr")).every((r) => some.some((q) => time(took(q)) === r[0])), true, "the list");
+	const each = (await p.evaluate(() => [...document.querySelectorAll(".where:not(.came-down) tbody td[data-ns]")].map((c) => +c.dataset.ns))).reduce((a, b) => a + b, 0);
+	is(Math.abs(each - some.reduce((sum, r) => sum + took(r), 0) / some.length) < 40, true, "the rows add up: " + each);
+	// The ends of their chains, as JSON has them, by who was the last in the chain.
+	const ends = new Map();
+	for (const r of some)
+		for (const piece of r.pieces) {
+			const last = piece.links.at(-1), who = last.name ?? { timer: "timer", network: "network" }[piece.end];
+			const key = who + " " + { running: "ran", runnable: "was runnable" }[piece.end];
+			ends.set(key, (ends.get(key) || 0) + piece.ns / some.length);
+		}
+	for (const [, each, words] of await cells(p, ".came-down tbody tr")) {
+		const [, who, what] = words.match(/^(\w+)(?: \w+ *$| (ran|was runnable))/) || [];
+		const want = ends.get(who + " " + what);
+		is(Math.abs(parseFloat(time(want)) - parseFloat(each)) < 0.02 * parseFloat(each), true, words + ": " + each + ", JSON says " + time(want));
+	}
+	is((await cells(p, ".came-down tbody tr")).length > 2, true, "there are such rows");
+	is(await p.evaluate(() => location.hash), "#took=" + e.edges[0] + "-" + e.edges[2], "the link");
+	const q = await show(html, { fragment: "#took=" + e.edges[0] + "-" + e.edges[2] });
+	has(await q.locator("#requests-view [role=status]").innerText(), some.length + " of 12 requests", "who got the link");
+	// By keys: the end with shift, then both.
+	await p.locator("#latencies").focus();
+	await p.keyboard.press("Shift+ArrowRight");
+	await p.keyboard.press("ArrowRight");
+	is(await p.evaluate(() => location.hash), "#took=" + e.edges[1] + "-" + e.edges[4], "after keys");
+});
+
+test("report: a request opens its timeline, and has its trace id and command", async () => {
+	const p = await show(report(trace("shop")));
+	await p.locator("#requests button.open", { hasText: "/stock/" }).first().click();
+	has(await p.evaluate(() => decodeURIComponent(location.hash)), "to-endpoint=tcp", "the link");
+	const stock = requests("--request", "/stock/").filter((r) => !r.request.marks.length);
+	const slowest = stock.reduce((a, b) => b.end - b.start > a.end - a.start ? b : a);
+	is((await cells(p, ".asked tbody tr"))[0].slice(-1), [slowest.request.trace_id], "the trace id");
+	await p.locator(".asked button.open").first().click();
+	const lanes = await p.evaluate(() => [...document.querySelectorAll(".asked .timeline .lane")].map((t) => t.textContent));
+	has(lanes[0], "[request tcp", "the client");
+	has(lanes[1], "back (" + slowest.request.writer + ")", "who answered");
+	const words = await p.locator(".asked .words").innerText();
+	has(words, "answered [request tcp", "the answer");
+	has(words, "read [request tcp", "the reader");
+	has(await p.locator(".asked .opened code").innerText(), "chainwalk -f tree --request '^tcp :", "the command");
+});
+
+test("report: options choose the requests alone", async () => {
+	const p = await show(report(trace("shop"), "--request", "/search$", "--request-min", "1us"));
+	is((await cells(p, "#requests .endpoints tbody tr")).length, 1, "endpoints");
+	is((await cells(p, "#threads tbody tr")).length > 10, true, "threads are all there");
 });

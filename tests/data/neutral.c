@@ -9,7 +9,7 @@
  * Threads called NAME, kernel threads and threads without a name keep what they are called, the
  * others become "other", lose their user stacks, what they wait for and what they exec. Of files
  * that do not belong to the distribution (/usr, /lib) only the last part of the path stays, of the
- * kernel's release its number.
+ * kernel's release its number. The command line loses the folders in it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -85,13 +85,14 @@ static uint32_t module(struct neutral *n, uint32_t old)
 	return n->modules[old];
 }
 
-/* An address space is that of the first process found in it. */
+/* An address space is that of a file, or of the first process found in it. */
 static uint32_t space(struct neutral *n, uint32_t old, uint32_t tid)
 {
 	if (!old || old >= n->spaces_end)
 		return 0;
 	if (!n->spaces[old])
-		n->spaces[old] = encoder_space(n->enc, n->tgid[tid], "");
+		n->spaces[old] = encoder_space(
+			n->enc, trace_space_is_file(n->trace, old) ? 0 : n->tgid[tid], "");
 	return n->spaces[old];
 }
 
@@ -131,15 +132,37 @@ static uint32_t user_stack(struct neutral *n, uint32_t old, uint32_t tid)
 	return is_kept(n, tid) ? stack(n, old, tid) : 0;
 }
 
+/* A command line without the folders in it. */
+static void without_folders(char *to, size_t size, const char *command)
+{
+	size_t len = 0;
+
+	for (const char *word = command; *word;) {
+		size_t end = strcspn(word, " ");
+
+		for (size_t i = end; i-- > 0;)
+			if (word[i] == '/') {
+				word += i + 1;
+				end -= i + 1;
+				break;
+			}
+		end += word[end] == ' ';
+		for (size_t i = 0; i < end && len + 1 < size; i++)
+			to[len++] = word[i];
+		word += end;
+	}
+	to[len] = '\0';
+}
+
 static int copy_info(struct neutral *n)
 {
 	const struct trace_info *i = trace_info(n->trace);
-	char release[64];
+	char release[64], options[4096];
 	struct chainlog_info info = {
 		.host = i->host,
 		.release = release,
 		.arch = i->arch,
-		.options = i->options,
+		.options = options,
 		.tool = i->tool,
 		.cpus = i->cpus,
 		.start_ns = i->start_ns,
@@ -149,6 +172,7 @@ static int copy_info(struct neutral *n)
 		.aux = i->aux,
 	};
 
+	without_folders(options, sizeof(options), i->options);
 	snprintf(release, sizeof(release), "%.*s", (int)strcspn(i->release, "-"), i->release);
 	return encoder_info(n->enc, &info);
 }
@@ -156,15 +180,20 @@ static int copy_info(struct neutral *n)
 static uint32_t object(struct neutral *n, uint32_t old)
 {
 	const struct trace_object *o = trace_object(n->trace, old);
+	const char *class = o ? trace_string(n->trace, o->class) : "";
+	const char *name = o ? trace_string(n->trace, o->name) : "";
 
 	if (!o)
 		return 0;
 	return encoder_object(n->enc, &(struct encoder_object) {
-					      .class = trace_string(n->trace, o->class),
-					      .name = path_of(trace_string(n->trace, o->name)),
+					      .class = class,
+					      /* A route looks like a path, and is none. */
+					      .name = strcmp(class, "route") ? path_of(name) : name,
 					      .own = trace_string(n->trace, o->own),
 					      .peer = o->peer,
 					      .owner = o->owner,
+					      .device = o->device,
+					      .inode = o->inode,
 				      });
 }
 
@@ -230,6 +259,7 @@ static int copy_aux(struct neutral *n, const struct event *ev)
 	case EVENT_QUEUE:
 	case EVENT_INTERRUPTS:
 	case EVENT_STEAL:
+	case EVENT_RECORDER:
 		copy.number[0] = ev->n;
 		break;
 	case EVENT_OBJECT:
@@ -249,6 +279,11 @@ static int copy_aux(struct neutral *n, const struct event *ev)
 		copy.number[1] = ev->n;
 		copy.number[2] = ev->trace_low;
 		copy.number[3] = ev->span;
+		break;
+	case EVENT_HOLDER:
+		if (!is_kept(n, ev->other))
+			return 0;
+		copy.other = ev->other;
 		break;
 	case EVENT_REQUEST:
 	case EVENT_REQUEST_OPEN:

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A waker that did not exist yet when the wait began: the chain goes on with who started it, and
 # with what that one waited for.
+# Beside another: it is about chains of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 
 echo '(sleep 0.3; /bin/echo x; true) | cat' >"$tmp/pipeline.sh"
 for try in 1 2 3; do
-	timeout 30 "$cap" -F 0 -q -o "$tmp/trace" -- bash "$tmp/pipeline.sh" >"$tmp/told" 2>"$tmp/err"
+	timeout 300 "$cap" -F 0 -q -o "$tmp/trace" -- bash "$tmp/pipeline.sh" >"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap -- bash pipeline.sh" 0 $?
 	walk_to "$tmp/folded" -c '^cat$' --min-wait 100ms "$tmp/trace"
 	grep -q ';\[unknown\] ' "$tmp/folded" && [ "$(holes "$tmp/trace")" -gt 0 ] || break

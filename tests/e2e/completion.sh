@@ -53,7 +53,7 @@ check() {
 		set -- "$option" --none-such --none-such
 		wanted=2
 		case $option in -h | --help | -V | --version) set -- "$option"; wanted=0 ;; esac
-		(cd "$tmp" && timeout 10 "$program" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null)
+		(cd "$tmp" && timeout 300 "$program" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null)
 		expect_exit "$name $*" $wanted $?
 		bare=${option#"${option%%[!-]*}"}
 		! grep -qE -- "(unrecognized|invalid|no) option (-- )?'?(--?)?$bare'?( |\$)" "$tmp/err" ||

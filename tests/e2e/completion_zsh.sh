@@ -7,7 +7,7 @@ command -v zsh >/dev/null || skip "no zsh here"
 
 # zsh_completes LINE: the line after Tab. The shell runs on a pseudo terminal of zsh's own module.
 zsh_completes() {
-	timeout 30 zsh -f -c '
+	timeout 300 zsh -f -c '
 		zmodload zsh/zpty || exit 3
 		zpty shell zsh -f -i
 		zpty -w shell "PS1=; unsetopt zle_bracketed_paste beep; fpath=($PWD/docs/completions \$fpath)"

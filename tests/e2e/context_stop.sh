@@ -33,7 +33,7 @@ for _ in $(seq 100); do
 	grep -q ') T ' /proc/$sleeper/stat && break
 	sleep 0.05
 done
-timeout 30 "$cap" -o "$tmp/trace" 0.5 2>"$tmp/err"
+timeout 300 "$cap" -o "$tmp/trace" 0.5 2>"$tmp/err"
 expect_exit "chaincap 0.5" 0 $?
 walk_to "$tmp/stopped" -t $sleeper --state=T "$tmp/trace"
 grep -q '^sleep;.*;do_signal_stop;\(.*;\)*\[not woken\] ' "$tmp/stopped" ||

@@ -38,7 +38,7 @@ ask() {
 
 # answers: for each answer of the shop "PORT TRACE SPAN ROUTE", as its thread's last context before it says.
 answers() {
-	timeout 60 "$walk" -q --all -f events "$tmp/trace" >"$tmp/events" 2>"$tmp/err"
+	timeout 300 "$walk" -q --all -f events "$tmp/trace" >"$tmp/events" 2>"$tmp/err"
 	expect_exit "chainwalk -f events" 0 $?
 	awk -v front=":$front," -v back=":$back," '
 		$3 == "context" {
@@ -73,6 +73,23 @@ expected() {
 	done | sort
 }
 
+# one_story: what chainwalk makes of it: routes are endpoints, and requests of one trace are told as one.
+one_story() {
+	timeout 300 "$walk" -q --all -f csv --requests --request " /" "$tmp/trace" >"$tmp/csv" 2>"$tmp/err"
+	expect_exit "chainwalk -f csv --requests" 0 $?
+	# Without routes are requests at paths of others' sockets.
+	awk -F, -v at="$front" 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+		$column["route"] { print $column["route"], $column["trace_id"] }' "$tmp/csv" | sort >"$tmp/traces"
+	expect "$what: routes" "/cart $((2 * requests / 3)),/search $((2 * requests / 3)),/stock/?[31m{id} $((2 * requests / 3)),"\
+		"$(cut -d ' ' -f 1 "$tmp/traces" | sort | uniq -c | awk '{ printf "%s %s,", $2, $1 }')"
+	# Each request to the back process is a part of one to the front process.
+	expect "$what: traces of two requests" $((2 * requests / 3)) "$(cut -d ' ' -f 2 "$tmp/traces" | sort | uniq -d | wc -l | tr -d ' ')"
+	timeout 300 "$walk" -q --all -f tree --request " /cart$" "$tmp/trace" >"$tmp/tree" 2>"$tmp/err"
+	expect_exit "chainwalk -f tree --request ' /cart$'" 0 $?
+	expect "$what: stories" "$(grep -c '^  +.* took ' "$tmp/tree")" \
+		"$(grep -c '  | .request tcp :[0-9]* /stock/.*. back, of the same trace$' "$tmp/tree")"
+}
+
 for way in "in the program:shop_static:-" "descriptor:shop:$build/context_descriptor.so" \
 	"descriptor, large block:shop:$build/context_descriptor_large.so" "module:shop:$build/context_module.so" \
 	"offset:shop:$build/context_offset.so"; do
@@ -85,6 +102,7 @@ for way in "in the program:shop_static:-" "descriptor:shop:$build/context_descri
 	answers >"$tmp/got"
 	diff "$tmp/expected" "$tmp/got" >"$tmp/diff" || fail "$what: contexts of answers
 $(head -n 20 "$tmp/diff")"
+	one_story
 	read_info "$tmp/trace"
 	expect "$what: auxiliary events in the log and lost" yes "$(awk '$1 == "more_accounted:" { print $2 }' "$tmp/info")"
 done
@@ -98,7 +116,7 @@ answers >"$tmp/got"
 expect "not asked for: contexts" "" "$(grep -v -- '- - -' "$tmp/got")"
 
 # A program that starts later is found, and then its contexts are all there.
-timeout 60 "$cap" -q --context -F 0 -o "$tmp/trace" -- sh -c "sleep 0.5; yes | '$build/shop' '$build/context_module.so' 1500" \
+timeout 300 "$cap" -q --context -F 0 -o "$tmp/trace" -- sh -c "sleep 0.5; yes | '$build/shop' '$build/context_module.so' 1500" \
 	>"$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap -- shop" 0 $?
 front=$(awk '$1 == "ports" { print $2 }' "$tmp/told")

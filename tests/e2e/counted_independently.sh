@@ -10,7 +10,7 @@ needs_bpf
 marked() {
 	awk '
 		# What says more of the others has accounts of its own.
-		$3 ~ /^(sample|queue|throttled|object|ready|asks|done|interrupts|steal|request|more|open)$/ || ($3 == "lost" && $5 != "events") { next }
+		$3 ~ /^(sample|queue|throttled|object|ready|asks|done|interrupts|steal|request|more|open|holder|recorder)$/ || ($3 == "lost" && $5 != "events") { next }
 		$2 == "[???]" { nowhere += $4; next }
 		{ cpu = substr($2, 2, 3) + 0 }
 		$3 == "lost" { count[cpu] += $4; next }
@@ -56,7 +56,7 @@ count_beside() {
 	marks=0
 	mark_cpus
 	marks_before=$marks
-	busy 20
+	busy 600
 	load_pid=$!
 	"$load" convoy --threads 40 --work 0 --rounds 100000 --seconds 2 >/dev/null 2>&1 &
 	convoy=$!
@@ -73,7 +73,7 @@ count_beside() {
 	mark_cpus
 	end_counting
 	read_info "$trace"
-	timeout 60 "$walk" -q --format=events "$trace" >"$tmp/$1.events" 2>"$tmp/err"
+	timeout 300 "$walk" -q --format=events "$trace" >"$tmp/$1.events" 2>"$tmp/err"
 	expect_exit "chainwalk --format=events" "0 3" $?
 	marked "$tmp/$1.events" >"$tmp/$1.logged"
 	# Of each CPU all pairs of a mark before and one after the load. In most of them the counts agree

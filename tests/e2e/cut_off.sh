@@ -7,13 +7,13 @@
 needs_bpf
 record "$tmp/trace" relay --rounds 5
 size=$(wc -c <"$tmp/trace")
-timeout 30 "$walk" "$tmp/trace" >"$tmp/whole" 2>"$tmp/err"
+timeout 300 "$walk" "$tmp/trace" >"$tmp/whole" 2>"$tmp/err"
 expect_exit "chainwalk of the whole trace" 0 $?
 
 trailer=32 # bytes at most, from the last block on: it only saves time
 # reads WHAT FILE CODES
 reads() {
-	timeout 20 "$walk" "$2" >"$tmp/out" 2>"$tmp/err"
+	timeout 300 "$walk" "$2" >"$tmp/out" 2>"$tmp/err"
 	expect_exit "$1 (of $size bytes)" "$3" $?
 	[ -s "$tmp/err" ] || fail "$1: chainwalk says nothing"
 }

@@ -6,10 +6,10 @@
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 serve_deaf chaincap
-"$tmp/dead/program" relay --rounds 1000000 --seconds 30 --hops pipe >/dev/null 2>&1 &
+"$tmp/dead/program" relay --rounds 1000000 --seconds 600 --hops pipe >/dev/null 2>&1 &
 early=$!
 started="$started $early"
-busy 30
+busy 600
 busy=$!
 started="$started $busy"
 
@@ -23,7 +23,7 @@ started="$started $busy"
 ) &
 started="$started $!"
 before=$(date +%s%N)
-timeout 60 "$cap" -v -o "$tmp/trace" 4 2>"$tmp/err"
+timeout 300 "$cap" -v -o "$tmp/trace" 4 2>"$tmp/err"
 expect_exit "chaincap beside a file system that hangs" 0 $?
 took=$((($(date +%s%N) - before) / 1000000))
 grep -q silent "$tmp/server" || fail "the recorder has asked the file system for nothing: no test"

@@ -8,7 +8,7 @@ command -v dpkg-buildpackage >/dev/null || skip "no dpkg-buildpackage here"
 dpkg-checkbuilddeps docs/debian/control 2>"$tmp/err" || skip "$(sed 's/.*: //' "$tmp/err")"
 
 # Not optimized, which takes a third of the time; all else is as it is delivered.
-(umask 077; DEB_BUILD_OPTIONS=noopt timeout 280 sh docs/debian/build.sh "$tmp") >"$tmp/out" 2>"$tmp/err"
+(umask 077; DEB_BUILD_OPTIONS=noopt timeout 800 sh docs/debian/build.sh "$tmp") >"$tmp/out" 2>"$tmp/err"
 expect_exit "docs/debian/build.sh" 0 $?
 deb=$(tail -n 1 "$tmp/out")
 root=$tmp/root

@@ -10,8 +10,9 @@ grep -qw device-mapper /proc/devices || modprobe -q dm_mod 2>/dev/null ||
 	skip "this kernel has no device-mapper (CONFIG_BLK_DEV_DM)"
 truncate -s 64M "$tmp/image"
 make_loop "$tmp/image"
-# 60000 sectors, from sector 4096 of the disk below on.
-dmsetup create "chain-e2e-$$" --table "0 60000 linear $loop 4096" 2>"$tmp/err" || fail "dmsetup: $(cat "$tmp/err")"
+# 60000 sectors, from sector 4096 of the disk below on. Without udev, as on a machine just booted, nobody would
+# answer who waits for it.
+dmsetup --noudevsync create "chain-e2e-$$" --table "0 60000 linear $loop 4096" 2>"$tmp/err" || fail "dmsetup: $(cat "$tmp/err")"
 mapped=chain-e2e-$$
 dmsetup mknodes "$mapped"
 record_asked "/dev/mapper/$mapped" "/sys/block/dm-$(dmsetup info -c --noheadings -o minor "$mapped")"

@@ -4,7 +4,7 @@
 # Beside another: it compares names of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-timeout 30 "$cap" -F 0 -o "$tmp/trace" -- sh -c '"$0" earlyexit >/dev/null; SETTLE_MS=200 "$0" earlyexit --work 3000 >"$1"; sleep 1' \
+timeout 300 "$cap" -F 0 -o "$tmp/trace" -- sh -c '"$0" earlyexit >/dev/null; SETTLE_MS=200 "$0" earlyexit --work 3000 >"$1"; sleep 1' \
 	"$load" "$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap -- chainload earlyexit, then a second of nothing" 0 $?
 walk_to "$tmp/folded" -t "$(tid patient)" "$tmp/trace"

@@ -41,7 +41,7 @@ for trace in "$data"/relay.bin "$data"/disk_syncs.bin "$data"/lost.bin; do
 	for options in '--state=all' '--depth=1 --no-idle' '--mode=classic -K' '--min-wait=1ms --from=0.01 --to=0.05'; do
 		# shellcheck disable=SC2086 # options, separated by spaces
 		{
-			timeout 60 "$walk" --format=csv $options "$trace" >"$tmp/csv" 2>"$tmp/err"
+			timeout 300 "$walk" --format=csv $options "$trace" >"$tmp/csv" 2>"$tmp/err"
 			expect_exit "chainwalk --format=csv $options" 0 $?
 			walk_to "$tmp/folded" $options "$trace"
 		}
@@ -58,12 +58,12 @@ done
 
 # What a hostile process calls itself stays in its field. (The kernel cuts it to 15 bytes.)
 [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ] && "$build/may_record" >"$tmp/err" || { echo "note: no recording here: hostile names not tried"; exit 0; }
-timeout 30 "$cap" -F 0 -o "$tmp/hostile" -- sh -c '
+timeout 300 "$cap" -F 0 -o "$tmp/hostile" -- sh -c '
 	printf "a,\"b\",\n1,\377;c" >/proc/self/comm
 	sleep 0.05
 	sleep 0.05' 2>"$tmp/err"
 expect_exit "chaincap -- sh" 0 $?
-timeout 60 "$walk" -q --format=csv "$tmp/hostile" >"$tmp/csv" 2>"$tmp/err"
+timeout 300 "$walk" -q --format=csv "$tmp/hostile" >"$tmp/csv" 2>"$tmp/err"
 expect_exit "chainwalk --format=csv" 0 $?
 for reader in $readers; do
 	case $reader in

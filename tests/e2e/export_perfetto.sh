@@ -10,9 +10,9 @@ command -v protoc >/dev/null || skip "no protoc (Debian: protobuf-compiler), whi
 
 # decode TRACE [OPTION...]: the packets as text in $tmp/text
 decode() {
-	timeout 60 "$walk" --format=perfetto "$@" >"$tmp/trace" 2>"$tmp/err"
+	timeout 300 "$walk" --format=perfetto "$@" >"$tmp/trace" 2>"$tmp/err"
 	expect_exit "chainwalk --format=perfetto $*" 0 $?
-	timeout 60 protoc -I "$here" --decode=Trace export_perfetto.proto <"$tmp/trace" >"$tmp/text" 2>"$tmp/err" ||
+	timeout 300 protoc -I "$here" --decode=Trace export_perfetto.proto <"$tmp/trace" >"$tmp/text" 2>"$tmp/err" ||
 		fail "protoc does not read --format=perfetto $*: $(cat "$tmp/err")"
 	expect "fields that are not in the schema" "" "$(grep -E '^ *[0-9]+(: | \{)' "$tmp/text" | head -3)"
 }
@@ -96,7 +96,7 @@ for trace in "$data"/relay.bin "$data"/disk_syncs.bin "$data"/lost.bin "$data"/r
 			skip "protoc reads it, but there is no python3 to check slices and arrows with"
 		fi
 		# shellcheck disable=SC2086
-		timeout 60 "$walk" -q --format=threads --unit=ns --state=all $range "$trace" >"$tmp/threads"
+		timeout 300 "$walk" -q --format=threads --unit=ns --state=all $range "$trace" >"$tmp/threads"
 		# a name may have spaces: numbers are counted from the end, up to the column WAITED
 		awk 'BEGIN { split("running blocked runnable preempted unknown", state, " ") }
 		$1 == "TID" { end = index($0, "WAITED") + 5 }
@@ -114,6 +114,6 @@ $(diff "$tmp/expected" "$tmp/got" | head -10)"
 done
 
 # one thread's wakers have tracks with their wakings alone
-decode -t "$(timeout 60 "$walk" -q --format=threads "$data/relay.bin" | awk '$3 == "alpha" { print $1 }')" "$data/relay.bin"
+decode -t "$(timeout 300 "$walk" -q --format=threads "$data/relay.bin" | awk '$3 == "alpha" { print $1 }')" "$data/relay.bin"
 grep -q 'thread_name: "bravo"' "$tmp/text" || fail "bravo woke alpha, and has no track"
 expect "processes and threads that run" "" "$(python3 "$tmp/read.py" "$tmp/text" | grep running | sed 1d)"

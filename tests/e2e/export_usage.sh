@@ -5,14 +5,14 @@
 trace=$(dirname "$0")/../data/relay.bin
 
 takes() {
-	timeout 60 "$walk" -q --format "$@" -o "$tmp/out" "$trace" >"$tmp/said" 2>"$tmp/err"
+	timeout 300 "$walk" -q --format "$@" -o "$tmp/out" "$trace" >"$tmp/said" 2>"$tmp/err"
 	expect_exit "chainwalk --format=$*" 0 $?
 	[ -s "$tmp/out" ] || fail "chainwalk --format=$*: nothing written"
 	[ ! -s "$tmp/said" ] && [ ! -s "$tmp/err" ] || fail "chainwalk --format=$* says: $(head -3 "$tmp/said" "$tmp/err")"
 	rm "$tmp/out"
 }
 refuses() {
-	timeout 60 "$walk" -q --format "$@" -o "$tmp/out" "$trace" >"$tmp/said" 2>"$tmp/err"
+	timeout 300 "$walk" -q --format "$@" -o "$tmp/out" "$trace" >"$tmp/said" 2>"$tmp/err"
 	expect_exit "chainwalk --format=$*" 2 $?
 	grep -q "has no meaning with --format=$1" "$tmp/err" || fail "chainwalk --format=$*: $(cat "$tmp/err")"
 	[ ! -e "$tmp/out" ] || fail "chainwalk --format=$* was refused and left a file"
@@ -37,16 +37,16 @@ for format in csv pprof perfetto; do
 		esac
 	done
 	if [ $format = perfetto ]; then refuses $format --top=3; else takes $format --top=3; fi
-	timeout 60 "$walk" -q --format=$format -o "$tmp/out" "$trace" "$trace" 2>"$tmp/err"
+	timeout 300 "$walk" -q --format=$format -o "$tmp/out" "$trace" "$trace" 2>"$tmp/err"
 	expect_exit "chainwalk --format=$format of two traces" 2 $?
 	# an output that cannot be written is an error, not a file cut short
-	timeout 60 "$walk" -q --format=$format "$trace" >/dev/full 2>"$tmp/err"
+	timeout 300 "$walk" -q --format=$format "$trace" >/dev/full 2>"$tmp/err"
 	expect_exit "chainwalk --format=$format >/dev/full" 1 $?
 	# and a reader that has seen enough is none
-	timeout 60 "$walk" -q --format=$format "$trace" 2>"$tmp/err" | head -c 1 >/dev/null
+	timeout 300 "$walk" -q --format=$format "$trace" 2>"$tmp/err" | head -c 1 >/dev/null
 	expect "chainwalk --format=$format | head -c 1" "" "$(cat "$tmp/err")"
 	# the same bytes each time
-	timeout 60 "$walk" -q --format=$format -o "$tmp/one" "$trace"
-	timeout 60 "$walk" -q --format=$format -o "$tmp/two" "$trace"
+	timeout 300 "$walk" -q --format=$format -o "$tmp/one" "$trace"
+	timeout 300 "$walk" -q --format=$format -o "$tmp/two" "$trace"
 	cmp -s "$tmp/one" "$tmp/two" || fail "--format=$format: two runs differ"
 done

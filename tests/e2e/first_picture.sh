@@ -15,7 +15,7 @@ chmod 755 "$tmp" "$dir"
 trap 'server_stop; clean_up' EXIT
 servers_start || fail "$server does not start: $(tail -5 "$dir/$server/log" 2>/dev/null)"
 [ "$servers" ] || skip "no server is installed"
-timeout 60 "$cap" -o "$dir/trace" 3 2>"$tmp/err"
+timeout 300 "$cap" -o "$dir/trace" 3 2>"$tmp/err"
 expect_exit "recording beside the servers" 0 $?
 server_stop
 

@@ -45,13 +45,13 @@ console.log(rows.slice(-70).filter((r) => Array.from({ length: width }, (_, x) =
 END
 
 if [ -n "$chromium" ]; then
-	HOME=$tmp timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/chromium" --window-size=1000,700 \
+	HOME=$tmp timeout 300 "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/chromium" --window-size=1000,700 \
 		--screenshot="$tmp/chromium.png" "file://$tmp/tall.svg" >"$tmp/said" 2>&1
 	[ -s "$tmp/chromium.png" ] || fail "no picture from Chromium: $(tail -n 3 "$tmp/said")"
 	[ "$(node "$tmp/dark.mjs" "$tmp/chromium.png")" -gt 0 ] || fail "Chromium's picture does not show the root"
 fi
 if [ -n "$firefox" ]; then
-	HOME=$tmp timeout 120 "$firefox" --headless --window-size=1000,700 --screenshot "$tmp/firefox.png" "file://$tmp/tall.svg" >"$tmp/said" 2>&1
+	HOME=$tmp timeout 300 "$firefox" --headless --window-size=1000,700 --screenshot "$tmp/firefox.png" "file://$tmp/tall.svg" >"$tmp/said" 2>&1
 	[ -s "$tmp/firefox.png" ] || fail "no picture from Firefox: $(tail -n 3 "$tmp/said")"
 	[ "$(node "$tmp/dark.mjs" "$tmp/firefox.png")" -gt 0 ] || fail "Firefox's picture does not show the root"
 fi

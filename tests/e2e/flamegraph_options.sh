@@ -34,7 +34,7 @@ awk -F' *[|] *' '/^## / { on = $0 == "## A drop-in" } on && $2 ~ /^`-/ {
 while IFS='|' read -r option here; do
 	name=${option%% *}
 	value=$(value "$name" "$(echo "$option" | awk '{ print $2 }')")
-	timeout 20 "$flame" "$name" ${value:+"$value"} in >out 2>err </dev/null
+	timeout 300 "$flame" "$name" ${value:+"$value"} in >out 2>err </dev/null
 	status=$?
 	case $here in
 	no:*)

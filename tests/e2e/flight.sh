@@ -7,7 +7,7 @@
 needs_bpf
 rounds=5
 fly "$tmp/trace.bin" -F 0 --flight 3s
-timeout 20 "$load" pingpong --rounds 300 --work 100 >"$tmp/early" || fail "pingpong"
+timeout 300 "$load" pingpong --rounds 300 --work 100 >"$tmp/early" || fail "pingpong"
 sleep 4
 
 # what happened in it is there: its chain, with names and widths, as in any trace
@@ -15,8 +15,8 @@ for try in 1 2 3 4 5 6 7 8 9 10; do
 	n=$((try - 1))
 	file=$tmp/trace$([ $n = 0 ] || echo ".$n").bin
 	# The first run is for the rules of its code: see record in lib.sh.
-	timeout 60 "$load" relay --hops pipe --rounds 1 >"$tmp/told" || fail "relay"
-	SETTLE_MS=200 timeout 60 "$load" relay --hops pipe --work 1500,2500,3500 --rounds $rounds >"$tmp/told" ||
+	timeout 300 "$load" relay --hops pipe --rounds 1 >"$tmp/told" || fail "relay"
+	SETTLE_MS=200 timeout 300 "$load" relay --hops pipe --work 1500,2500,3500 --rounds $rounds >"$tmp/told" ||
 		fail "relay"
 	kill -USR1 $recorder
 	wait_for "a trace on SIGUSR1" 20 written "$file"
@@ -52,7 +52,7 @@ sleep 1
 kill -USR1 $recorder
 wait_for "another trace on SIGUSR1" 20 written "$tmp/trace.$try.bin"
 expect_whole "$tmp/trace.$try.bin"
-timeout 20 "$load" pingpong --rounds 300 --work 100 >"$tmp/told" || fail "pingpong"
+timeout 300 "$load" pingpong --rounds 300 --work 100 >"$tmp/told" || fail "pingpong"
 end_recording
 last=$tmp/trace.$((try + 1)).bin
 written "$last" || fail "no trace at the end"

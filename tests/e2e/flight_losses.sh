@@ -5,7 +5,7 @@
 # Beside another: accounts hold whatever is lost.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-busy 60
+busy 600
 started="$started $!"
 fly "$tmp/trace" --flight 2s --buffer-size 64K
 sleep 1
@@ -17,7 +17,7 @@ kill -USR1 $recorder
 wait_for "a trace with losses" 30 written "$tmp/trace"
 expect_whole "$tmp/trace"
 expect_at_least "events lost" 1000 "$lost" "$tmp/info"
-timeout 60 "$walk" "$tmp/trace" >"$tmp/folded" 2>"$tmp/err"
+timeout 300 "$walk" "$tmp/trace" >"$tmp/folded" 2>"$tmp/err"
 expect_exit "chainwalk of a trace with losses" 0 $?
 grep -q '\[unknown\] ' "$tmp/folded" || fail "half a second was lost, but nothing is [unknown]"
 

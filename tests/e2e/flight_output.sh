@@ -8,7 +8,7 @@
 needs_bpf
 
 refused() {
-	timeout 20 "$cap" -o "$2" --flight 1s 0.3 >"$tmp/out" 2>"$tmp/err"
+	timeout 300 "$cap" -o "$2" --flight 1s 0.3 >"$tmp/out" 2>"$tmp/err"
 	expect_exit "$1" 1 $?
 	expect_one_line "$1"
 }
@@ -38,7 +38,7 @@ expect "mode" 600 "$(stat -c %a "$tmp/kept.2")"
 # The file of -o keeps a second recorder away, also one without --flight, until the first one has ended.
 fly "$tmp/new" --flight 1s
 refused "into the file of another flight recorder" "$tmp/new"
-timeout 20 "$cap" -o "$tmp/new" 0.3 >"$tmp/out" 2>"$tmp/err"
+timeout 300 "$cap" -o "$tmp/new" 0.3 >"$tmp/out" 2>"$tmp/err"
 expect_exit "chaincap into the file of a flight recorder" 1 $?
 expect_one_line "chaincap into the file of a flight recorder"
 grep -q "$tmp/new: another recorder is writing it" "$tmp/err" || fail "the reason is missing: $(cat "$tmp/err")"
@@ -71,7 +71,7 @@ expect_whole "$tmp/two.1"
 mkdir "$tmp/small"
 mount -t tmpfs -o size=100k tmpfs "$tmp/small" || fail "no tmpfs can be mounted"
 mounted=$tmp/small
-busy 30
+busy 600
 started="$started $!"
 fly "$tmp/small/trace" --flight 5s
 sleep 2

@@ -14,9 +14,9 @@ wait_for "the plain recording is at work" 10 has_bytes "$tmp/plain" 2000
 SETTLE_MS=200
 export SETTLE_MS
 for told in /dev/null "$tmp/told"; do
-	timeout 60 "$load" relay --rounds 40 --sleep 5000 --work 500,500,500 >"$told" || fail "relay"
-	timeout 60 "$load" pingpong --hops unix --rounds 2000 --work 0 >>"$told" || fail "pingpong"
-	timeout 60 "$load" exec --work 3000,5000 >>"$told" || fail "exec"
+	timeout 300 "$load" relay --rounds 40 --sleep 5000 --work 500,500,500 >"$told" || fail "relay"
+	timeout 300 "$load" pingpong --hops unix --rounds 2000 --work 0 >>"$told" || fail "pingpong"
+	timeout 300 "$load" exec --work 3000,5000 >>"$told" || fail "exec"
 done
 kill -INT $plain
 wait $plain

@@ -8,7 +8,7 @@ needs_bpf
 fly "$tmp/trace" -F 0 --flight 1s
 # The recorder has to know the program before its threads go to sleep: see record().
 "$load" relay --rounds 1 >"$tmp/told" || fail "chainload relay"
-SETTLE_MS=1000 "$load" deadlock --seconds 30 >"$tmp/told" &
+SETTLE_MS=1000 "$load" deadlock --seconds 600 >"$tmp/told" &
 started="$started $!"
 wait_for "the deadlock's threads" 10 grep -q '^thread pollux' "$tmp/told"
 sleep 3.5
@@ -27,7 +27,7 @@ done
 expect "lines" 2 "$(wc -l <"$tmp/folded" | tr -d ' ')"
 
 # of a process, its name and its id
-timeout 60 "$walk" -q --format=threads -p "$(awk '$1 == "process" { print $3 }' "$tmp/told")" \
+timeout 300 "$walk" -q --format=threads -p "$(awk '$1 == "process" { print $3 }' "$tmp/told")" \
 	"$tmp/trace" >"$tmp/threads" 2>"$tmp/err"
 expect_exit "chainwalk --format=threads" 0 $?
 grep -q castor "$tmp/threads" || fail "castor is not among its process's threads:

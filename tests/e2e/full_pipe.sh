@@ -14,7 +14,7 @@ read_late() {
 	started="$started $reader"
 }
 
-busy 30
+busy 600
 started="$started $!"
 read_late 3
 "$cap" --buffer-size 64K -o - >"$tmp/fifo" 2>"$tmp/err" &

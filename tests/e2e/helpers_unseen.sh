@@ -29,7 +29,7 @@ $(grep -E "/$pid( |\$)" "$tmp/events" | head -n 5)"
 		"$(awk -v pid="$recorder" '$2 == pid && ++n > 1' "$tmp/threads")"
 }
 
-"$load" relay --rounds 1000 --seconds 20 >/dev/null &
+"$load" relay --rounds 1000 --seconds 600 >/dev/null &
 started="$started $!"
 "$cap" -v -o "$tmp/trace" 2 2>"$tmp/err" &
 recorder=$!

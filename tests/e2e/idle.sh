@@ -4,8 +4,8 @@
 # woke them all if it does not.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-timeout 30 "$cap" -F 0 -o "$tmp/trace" -- \
-	sh -c '"$0" idle --sleep 60000000 --seconds 60 >"$1" & echo $! >"$2"
+timeout 300 "$cap" -F 0 -o "$tmp/trace" -- \
+	sh -c '"$0" idle --sleep 60000000 --seconds 600 >"$1" & echo $! >"$2"
 		until grep -q "^thread idle99 " "$1"; do sleep 0.1; done; sleep 1.5' \
 	"$load" "$tmp/told" "$tmp/pid" 2>"$tmp/err"
 expect_exit "chaincap -- chainload idle, in the background" 0 $?

@@ -36,7 +36,7 @@ for _ in $(seq 100); do
 	sleep 0.05
 done
 # shellcheck disable=SC2016 # for the inner shell
-timeout 60 "$cap" -o "$tmp/trace" -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do
+timeout 300 "$cap" -o "$tmp/trace" -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do
 	[ "$(curl -s --unix-socket "$1" http://localhost/)" = ok ] || exit 1
 	sleep 0.05
 done' sh "$tmp/socket" 2>"$tmp/err"

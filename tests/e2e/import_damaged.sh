@@ -67,6 +67,6 @@ expect_exit "perf's own messages" 0 $?
 grep -q '2 chunks' "$tmp/err" || fail "no word of the chunks: $(cat "$tmp/err")"
 
 # A stream without an end and without an event is given up.
-yes 'not an event' | timeout 20 "$walk" - >"$tmp/out" 2>"$tmp/err"
+yes 'not an event' | timeout 300 "$walk" - >"$tmp/out" 2>"$tmp/err"
 expect_exit "an endless text" 1 $?
 expect_one_line "an endless text"

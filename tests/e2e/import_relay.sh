@@ -23,10 +23,10 @@ events=sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new,sched:sched_
 
 # both SCENARIO...: leaves $tmp/trace, $tmp/text, $tmp/told
 both() {
-	timeout 60 perf record -q -r 1 -a -g -m 4096 -e $events -o "$tmp/perf.data" -- \
+	timeout 300 perf record -q -r 1 -a -g -m 4096 -e $events -o "$tmp/perf.data" -- \
 		"$cap" -F 0 -q -o "$tmp/trace" -- "$load" "$@" >"$tmp/told" 2>"$tmp/err" ||
 		fail "recording: $(cat "$tmp/err")"
-	timeout 60 perf script --ns --no-inline --header --show-lost-events -i "$tmp/perf.data" >"$tmp/text" 2>"$tmp/err"
+	timeout 300 perf script --ns --no-inline --header --show-lost-events -i "$tmp/perf.data" >"$tmp/text" 2>"$tmp/err"
 	[ -s "$tmp/text" ] || fail "perf script: $(cat "$tmp/err")"
 }
 
@@ -39,24 +39,25 @@ chains() {
 	grep "alpha_runs;.*;--;" "$tmp/b" | skeleton "$keep" >"$tmp/perf"
 }
 
-# How often chainload's threads left a CPU, by chaincap and by perf, before anything of ours reads it. perf does
-# not tell of what it lost last.
-switches_recorded() {
+# How often chainload's threads left a CPU or were woken, by chaincap and by perf, before anything of ours reads it.
+# perf does not tell of what it lost last.
+events_recorded() {
 	pattern=$(for name in alpha bravo charlie delta; do printf '%s\\|' "$(tid $name)"; done)0000000
-	"$walk" -q --format=events "$tmp/trace" | grep -c "switch .*/\($pattern\) [A-Za-z] -> "
-	grep -c "prev_pid=\($pattern\) " "$tmp/text"
+	"$walk" -q --format=events "$tmp/trace" |
+		grep -c "switch .*/\($pattern\) [A-Za-z] -> \|waking .* -> .*/\($pattern\)\( \|\$\)"
+	grep -c "prev_pid=\($pattern\) \|sched_waking: .* pid=\($pattern\) " "$tmp/text"
 }
 
 for try in 1 2 3 4 5 6; do
 	both relay --hops futex,pipe,tcp --work 1500,2500,3500 --rounds $rounds
 	chains alpha
 	# shellcheck disable=SC2046 # two numbers
-	set -- $(switches_recorded)
+	set -- $(events_recorded)
 	if [ "$1" = "$2" ] && ! grep -q PERF_RECORD_LOST "$tmp/text" &&
 		! grep -q '\[unknown\]' "$tmp/chaincap" "$tmp/perf"; then
 		break
 	fi
-	echo "note: try $try: switches of chainload, by chaincap: $1, by perf: $2;" \
+	echo "note: try $try: switches and wakings of chainload, by chaincap: $1, by perf: $2;" \
 		"perf lost events $(grep -c PERF_RECORD_LOST "$tmp/text") times; untraced switches: $(holes "$tmp/trace")"
 	[ $try != 6 ] || skip "in each of 6 tries perf lost events, or some were not traced at all"
 done

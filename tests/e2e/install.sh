@@ -10,7 +10,7 @@ unset O SAN MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES PREFIX DESTDIR
 install_to() {
 	prefix=$1
 	shift
-	timeout 280 make -s O="$build" DESTDIR="$tmp/root" PREFIX="$prefix" "$@" >"$tmp/out" 2>"$tmp/err"
+	timeout 300 make -s O="$build" DESTDIR="$tmp/root" PREFIX="$prefix" "$@" >"$tmp/out" 2>"$tmp/err"
 	expect_exit "make $*" 0 $?
 }
 installed() {
@@ -22,12 +22,14 @@ cat >"$tmp/expected" <<EOF
 /usr/bin/chaingraph
 /usr/bin/chainwalk
 /usr/bin/flamegraph
+/usr/lib/systemd/system/chaincap.service
 /usr/share/bash-completion/completions/chaincap
 /usr/share/bash-completion/completions/chaingraph
 /usr/share/bash-completion/completions/chainwalk
 /usr/share/bash-completion/completions/flamegraph
 /usr/share/doc/wakeup-chains/CHANGELOG.md
 /usr/share/doc/wakeup-chains/chain-semantics.md
+/usr/share/doc/wakeup-chains/permanent.md
 /usr/share/doc/wakeup-chains/security.md
 /usr/share/doc/wakeup-chains/trace-format.md
 /usr/share/man/man1/chaincap.1

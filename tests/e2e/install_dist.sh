@@ -7,7 +7,7 @@ unset O SAN MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 [ -e .git ] && command -v git >/dev/null || skip "not a git checkout"
 
 for n in 1 2; do
-	(umask 02$n; TZ=UTC+$n timeout 280 make -s O="$tmp/$n" dist) >"$tmp/out" 2>"$tmp/err"
+	(umask 02$n; TZ=UTC+$n timeout 300 make -s O="$tmp/$n" dist) >"$tmp/out" 2>"$tmp/err"
 	expect_exit "make dist" 0 $?
 	mv "$tmp/$n"/*.tar.gz "$tmp/$n.tar.gz"
 	sleep 1.1

@@ -4,7 +4,7 @@
 # Beside another: it compares names of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-"$load" relay --rounds 1000 --seconds 20 >"$tmp/told" &
+"$load" relay --rounds 1000 --seconds 600 >"$tmp/told" &
 started="$started $!"
 for signal in INT TERM; do
 	begin_recording "$tmp/trace"
@@ -16,6 +16,6 @@ for signal in INT TERM; do
 	grep -q '^alpha;.*;bravo_wakes_alpha;.*;bravo;' "$tmp/folded" ||
 		fail "SIG$signal: names of the relay are missing
 $(grep '^alpha;' "$tmp/folded" | head -5)"
-	timeout 30 "$walk" --format=info "$tmp/trace" >"$tmp/info" 2>&1
+	timeout 300 "$walk" --format=info "$tmp/trace" >"$tmp/info" 2>&1
 	expect_exit "chainwalk --format=info" 0 $?
 done

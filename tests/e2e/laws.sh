@@ -5,7 +5,7 @@
 # Beside another: sums of one trace are compared, whatever is in it.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-timeout 30 "$cap" -o "$tmp/trace" -- sh -c '"$0" convoy & "$0" pingpong --hops tcp --work 200 & "$0" relay; wait' \
+timeout 300 "$cap" -o "$tmp/trace" -- sh -c '"$0" convoy & "$0" pingpong --hops tcp --work 200 & "$0" relay; wait' \
 	"$load" >"$tmp/out" 2>"$tmp/err"
 expect_exit "chaincap of three scenarios at once" 0 $?
 walk_to "$tmp/6" "$tmp/trace"
@@ -33,7 +33,7 @@ done
 
 walk_to "$tmp/folded" --state=blocked,runnable,preempted --not-woken "$tmp/trace"
 walk_to "$tmp/all" --state=all --not-woken "$tmp/trace"
-timeout 30 "$walk" --format=threads --unit=ns "$tmp/trace" >"$tmp/threads" 2>"$tmp/err"
+timeout 300 "$walk" --format=threads --unit=ns "$tmp/trace" >"$tmp/threads" 2>"$tmp/err"
 expect_exit "chainwalk --format=threads --unit=ns" 0 $?
 # Names may have spaces, and who had the CPU meanwhile stands behind: the nine numbers in a row count.
 awk '

@@ -63,7 +63,7 @@ END
 	-o "$tmp/variety" "$tmp/variety.c" 2>"$tmp/err" || fail "cannot build: $(cat "$tmp/err")"
 
 # A recorder that is kept waiting loses nothing in rings as large.
-timeout 100 "$cap" -F 0 -v --buffer-size 64M -o "$tmp/trace" -- "$tmp/variety" 8000 >"$tmp/told" 2>"$tmp/err"
+timeout 300 "$cap" -F 0 -v --buffer-size 64M -o "$tmp/trace" -- "$tmp/variety" 8000 >"$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap -- 160 thousand stacks in 20 processes" 0 $?
 grep '^chaincap: recorder:' "$tmp/err" | sed 's/^chaincap/note/'
 grep -q 'too many different stacks' "$tmp/err" && fail "no room was made:

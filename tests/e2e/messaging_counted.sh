@@ -7,9 +7,9 @@ needs_bpf
 if perf bench sched messaging -g 1 -l 10 >/dev/null 2>&1; then
 	set -- perf bench sched messaging -g 6 -l 1000
 else # many threads, one after the other
-	set -- "$load" convoy --threads 160 --work 0 --rounds 2000 --seconds 20
+	set -- "$load" convoy --threads 160 --work 0 --rounds 2000 --seconds 600
 fi
-timeout 60 "$cap" -F 0 -o "$tmp/trace" -- "$@" >"$tmp/out" 2>"$tmp/err"
+timeout 300 "$cap" -F 0 -o "$tmp/trace" -- "$@" >"$tmp/out" 2>"$tmp/err"
 expect_exit "chaincap -- $*" 0 $?
 read_info "$tmp/trace"
 expect_at_least "events" 10000 "$events" "$tmp/info"

@@ -9,13 +9,13 @@ needs_bpf
 command -v strip >/dev/null && command -v nm >/dev/null || skip "needs strip and nm"
 cp "$build/names_load" "$tmp/n_stripped"
 strip "$tmp/n_stripped"
-timeout 60 "$cap" -v -o "$tmp/trace" -- "$tmp/n_stripped" wait 300 1000 >"$tmp/told" 2>"$tmp/err"
+timeout 300 "$cap" -v -o "$tmp/trace" -- "$tmp/n_stripped" wait 300 1000 >"$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap -- n_stripped" 0 $?
 grep -q 'told apart [1-9]' "$tmp/err" || fail "chaincap -v counts no function without a symbol:
 $(cat "$tmp/err")"
-timeout 60 "$walk" -U -d 0 -c n_stripped --within local_sleep "$tmp/trace" >"$tmp/folded" 2>/dev/null
+timeout 300 "$walk" -U -d 0 -c n_stripped --within local_sleep "$tmp/trace" >"$tmp/folded" 2>/dev/null
 expect "frames with names of stripped functions" "" "$(cat "$tmp/folded")"
-timeout 60 "$walk" -U -d 0 -c n_stripped --within exported_inner "$tmp/trace" >"$tmp/folded" 2>"$tmp/err"
+timeout 300 "$walk" -U -d 0 -c n_stripped --within exported_inner "$tmp/trace" >"$tmp/folded" 2>"$tmp/err"
 expect_exit "chainwalk" 0 $?
 
 start() {

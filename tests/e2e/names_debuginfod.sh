@@ -32,7 +32,7 @@ wait_for "the silent server" 10 test -s "$tmp/port"
 # second.
 for waits in 300 1500 6000; do
 	DEBUGINFOD_URLS=http://127.0.0.1:$(cat "$tmp/port") \
-		timeout 100 "$cap" -v -o "$tmp/trace" -- "$tmp/n_asked" wait $waits 1000 >"$tmp/told" 2>"$tmp/err"
+		timeout 300 "$cap" -v -o "$tmp/trace" -- "$tmp/n_asked" wait $waits 1000 >"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap with DEBUGINFOD_URLS" 0 $?
 	! "$walk" -q -U -d 0 -c n_asked "$tmp/trace" 2>/dev/null | grep -q ';main;.*;exported_inner;' || break
 done
@@ -44,7 +44,7 @@ chmod 644 "$tmp/trace"
 mkdir -m 1777 "$tmp/cache"
 later() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$tmp/cache" DEBUGINFOD_CACHE_PATH="$tmp/cache" \
-		timeout 60 "$walk" -q -U -d 0 -c n_asked "$@" - <"$tmp/trace" >"$tmp/folded" 2>"$tmp/err"
+		timeout 300 "$walk" -q -U -d 0 -c n_asked "$@" - <"$tmp/trace" >"$tmp/folded" 2>"$tmp/err"
 	expect_exit "chainwalk $*" 0 $?
 }
 

@@ -13,9 +13,9 @@ cat >load.js <<-EOF2
 	for (let i = 0; i < 300; i++) takesNaps();
 EOF2
 # Compiled at the first call, with a frame pointer.
-timeout 60 "$cap" -v -o trace -- node --perf-prof --always-sparkplug load.js >told 2>err
+timeout 300 "$cap" -v -o trace -- node --perf-prof --always-sparkplug load.js >told 2>err
 expect_exit "chaincap -- node --perf-prof" 0 $?
-timeout 60 "$walk" -v --format=events -c node trace >events 2>/dev/null
+timeout 300 "$walk" -v --format=events -c node trace >events 2>/dev/null
 dump=$(echo jit-*.dump)
 [ -s "$dump" ] || skip "this node writes no jitdump"
 grep -q "[a-zA-Z]*:.*takesNaps.*load.js.*$dump" events || fail "the function of load.js has no name; generated code:

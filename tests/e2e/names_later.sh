@@ -24,7 +24,7 @@ strip "$tmp/n_later"
 # A stack is cut as long as the rules of its code have not been read, on a busy machine for longer than a third of a
 # second.
 for waits in 300 1500 6000; do
-	timeout 60 "$cap" -q -o "$tmp/trace" -- "$tmp/n_later" wait $waits 1000 >"$tmp/told" 2>"$tmp/err"
+	timeout 300 "$cap" -q -o "$tmp/trace" -- "$tmp/n_later" wait $waits 1000 >"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap -- n_later" 0 $?
 	! "$walk" -q -U -d 0 -c n_later "$tmp/trace" 2>/dev/null | grep -q ';main;.*;exported_inner;' || break
 done
@@ -32,7 +32,7 @@ rm "$tmp/n_later"
 
 # later OPTION...: the stacks of the program's main thread, root first, in $tmp/folded.
 later() {
-	timeout 120 "$walk" -U -d 0 -c n_later --within exported_inner "$@" "$tmp/trace" >"$tmp/folded" 2>"$tmp/err"
+	timeout 300 "$walk" -U -d 0 -c n_later --within exported_inner "$@" "$tmp/trace" >"$tmp/folded" 2>"$tmp/err"
 	expect_exit "chainwalk $*" 0 $?
 }
 named='main;exported_outer;local_outer;exported_inner;local_inner;local_sleep'
@@ -61,14 +61,14 @@ has "filters see these names" "$named"
 
 later --debug-dir "$tmp/any" --inline
 has "--inline" "$named;inlined_sleep"
-timeout 60 "$walk" -f tree -v -c n_later --debug-dir "$tmp/any" --inline "$tmp/trace" >"$tmp/tree" 2>"$tmp/err"
+timeout 300 "$walk" -f tree -v -c n_later --debug-dir "$tmp/any" --inline "$tmp/trace" >"$tmp/tree" 2>"$tmp/err"
 expect_exit "chainwalk -f tree --inline" 0 $?
 grep -q 'inlined_sleep (names_load.c:[0-9]*) < local_sleep (names_load.c:[0-9]*) < local_inner' "$tmp/tree" ||
 	fail "tree without lines: $(grep local_sleep "$tmp/tree" | head -3)"
-timeout 60 "$walk" -f json -c n_later --debug-dir "$tmp/any" --inline "$tmp/trace" >"$tmp/json" 2>"$tmp/err"
+timeout 300 "$walk" -f json -c n_later --debug-dir "$tmp/any" --inline "$tmp/trace" >"$tmp/json" 2>"$tmp/err"
 grep -q '"local_sleep (names_load.c:[0-9]*)","inlined_sleep (names_load.c:[0-9]*)"' "$tmp/json" || fail "json without lines"
 if has_pprof; then
-	timeout 60 "$walk" -q -f pprof -U -c n_later --debug-dir "$tmp/any" --inline -o "$tmp/profile" "$tmp/trace"
+	timeout 300 "$walk" -q -f pprof -U -c n_later --debug-dir "$tmp/any" --inline -o "$tmp/profile" "$tmp/trace"
 	expect_exit "chainwalk -f pprof --inline" 0 $?
 	# The source beside its time: the lines of the calls have it, those of other functions do not.
 	pprof -list '^(local_sleep|inlined_sleep|main)$' "$tmp/profile" >"$tmp/list"
@@ -78,7 +78,7 @@ $(cat "$tmp/list")"
 	done
 	pprof -top -lines "$tmp/profile" >"$tmp/top"
 	grep -q ' inlined_sleep .*/names_load\.c:[0-9]' "$tmp/top" || fail "pprof -lines: $(head -20 "$tmp/top")"
-	timeout 60 "$walk" -q -f pprof -U -c n_later --debug-dir "$tmp/any" -o "$tmp/profile" "$tmp/trace"
+	timeout 300 "$walk" -q -f pprof -U -c n_later --debug-dir "$tmp/any" -o "$tmp/profile" "$tmp/trace"
 	pprof -top -lines "$tmp/profile" >"$tmp/top"
 	! grep -q 'names_load\.c' "$tmp/top" || fail "lines without --inline: $(head -20 "$tmp/top")"
 else

@@ -4,7 +4,7 @@
 # Beside another: its thread sleeps.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-timeout 30 "$cap" -o "$tmp/trace" -- sh -c '"$0" never --seconds 0.3 >/dev/null; SETTLE_MS=500 "$0" never --seconds 60 >"$1" & echo $! >"$2"
+timeout 300 "$cap" -o "$tmp/trace" -- sh -c '"$0" never --seconds 0.3 >/dev/null; SETTLE_MS=500 "$0" never --seconds 600 >"$1" & echo $! >"$2"
 	until grep -q "^thread never " "$1"; do sleep 0.1; done; sleep 1.5' \
 	"$load" "$tmp/told" "$tmp/pid" 2>"$tmp/err"
 expect_exit "chaincap -- chainload never, in the background" 0 $?

@@ -5,7 +5,15 @@
 needs_bpf
 [ "$(nproc)" -gt 1 ] || skip "a second thread for the rings takes a second CPU"
 
-# nice_values WHAT EXPECTED COMMAND...: of the recorder's own threads; the kernel's for io_uring do not count.
+# The nice value of each thread of the recorder; the kernel's for io_uring do not count.
+own_threads() {
+	for t in /proc/$recorder/task/*; do
+		grep -q '^iou-' "$t/comm" || sed 's/.*) //' "$t/stat" | cut -d ' ' -f 17
+	done
+}
+has_two_threads() { [ "$(own_threads | wc -l)" -eq 2 ]; }
+
+# nice_values WHAT EXPECTED COMMAND...: of the recorder's own threads.
 nice_values() {
 	what=$1 expected=$2
 	shift 2
@@ -13,10 +21,8 @@ nice_values() {
 	recorder=$!
 	started="$started $recorder"
 	wait_for "the recorder begins" 20 grep -q 'read by 2 threads' "$tmp/err.cap"
-	sleep 0.2
-	seen=$(for t in /proc/$recorder/task/*; do
-		grep -q '^iou-' "$t/comm" || sed 's/.*) //' "$t/stat" | cut -d ' ' -f 17
-	done | sort | uniq -c | tr -s ' \n' ' ')
+	wait_for "its second thread begins" 20 has_two_threads
+	seen=$(own_threads | sort | uniq -c | tr -s ' \n' ' ')
 	kill -INT $recorder
 	wait $recorder
 	expect "$what: how many threads have which nice value" "$expected" "$seen"

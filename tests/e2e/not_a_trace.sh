@@ -10,7 +10,7 @@ mkdir "$tmp/folder"
 for file in text empty random zeros folder missing; do
 	for options in --format=folded '--format=tree -t 1' --format=info --mode=classic; do
 		# shellcheck disable=SC2086 # words
-		timeout 20 "$walk" $options "$tmp/$file" >"$tmp/out" 2>"$tmp/err"
+		timeout 300 "$walk" $options "$tmp/$file" >"$tmp/out" 2>"$tmp/err"
 		expect_exit "chainwalk $options of: $file" 1 $?
 		expect_one_line "chainwalk $options of: $file"
 		grep -q "$tmp/$file" "$tmp/err" || fail "the line does not name the file:
@@ -19,7 +19,7 @@ $(cat "$tmp/err")"
 done
 # says FILE TEXT: what it is, and which program takes it
 says() {
-	timeout 20 "$walk" "$1" >"$tmp/out" 2>"$tmp/err"
+	timeout 300 "$walk" "$1" >"$tmp/out" 2>"$tmp/err"
 	expect_exit "chainwalk $1" 1 $?
 	expect_one_line "chainwalk $1"
 	grep -qF "$2" "$tmp/err" || fail "what it is, '$2', is not said:
@@ -30,6 +30,6 @@ echo 'main;work;[running] 12' >"$tmp/folded"
 says "$tmp/graph.svg" 'it is a picture'
 says "$tmp/folded" 'draw them with flamegraph'
 says "$walk" 'it is a program'
-timeout 20 "$walk" - <"$tmp/text" >"$tmp/out" 2>"$tmp/err"
+timeout 300 "$walk" - <"$tmp/text" >"$tmp/out" 2>"$tmp/err"
 expect_exit "chainwalk - of a text" 1 $?
 expect_one_line "chainwalk - of a text"

@@ -5,14 +5,14 @@
 # Beside another: what counts is how the blocked time of its own threads is shared out.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-timeout 60 "$cap" -o "$tmp/trace" -- "$build/classes" 2 >"$tmp/told" 2>"$tmp/err"
+timeout 300 "$cap" -o "$tmp/trace" -- "$build/classes" 2 >"$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap -- classes" 0 $?
 expect_whole "$tmp/trace"
 grep '^cannot' "$tmp/told" | sed 's/^/note: /'
 [ "$(grep -c '^waits' "$tmp/told")" -ge 20 ] || fail "too few threads:
 $(cat "$tmp/told")"
 
-timeout 60 "$walk" -q -f csv --state blocked "$tmp/trace" >"$tmp/csv" 2>"$tmp/err"
+timeout 300 "$walk" -q -f csv --state blocked "$tmp/trace" >"$tmp/csv" 2>"$tmp/err"
 expect_exit "chainwalk -f csv" 0 $?
 
 # Of each thread the blocked time, how much of it was for what it told, and what else most of it was for.
@@ -97,7 +97,7 @@ walk_to "$tmp/fifo.folded" --state=all --object '^\[pipe /.*/fifo classes/[0-9]*
 expect "ns of the FIFO" "$(weight_of ';\[pipe /[^;]*/fifo classes/[0-9]*\];' "$tmp/full.folded")" "$(sum_of "$tmp/fifo.folded")"
 
 # Without them the trace says nothing of it.
-timeout 60 "$cap" --no-objects -o "$tmp/trace" -- "$build/classes" 1 >"$tmp/told" 2>"$tmp/err"
+timeout 300 "$cap" --no-objects -o "$tmp/trace" -- "$build/classes" 1 >"$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap --no-objects" 0 $?
 "$walk" -q -f events "$tmp/trace" >"$tmp/events" 2>"$tmp/err"
 expect "objects with --no-objects" 0 "$(grep -c ' object ' "$tmp/events")"

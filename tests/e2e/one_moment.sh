@@ -23,7 +23,7 @@ expect_no_later() {
 
 # A program that was attached a millisecond before the other would have a hundred switches to itself.
 alone_most=8
-busy 20
+busy 600
 started="$started $!"
 sleep 0.3
 "$cap" -o "$tmp/trace" 0.3 2>"$tmp/err"
@@ -44,7 +44,7 @@ for end in first last; do
 done
 
 # An end that was not known beforehand.
-busy 20
+busy 600
 started="$started $!"
 begin_recording "$tmp/until"
 sleep 0.3

@@ -8,7 +8,7 @@ for sort in K U; do
 	for flight in '' '--flight 10s'; do
 		rm -f "$tmp/trace"
 		# shellcheck disable=SC2086 # none or two words
-		timeout 30 "$cap" -$sort $flight -o "$tmp/trace" -- "$load" relay --rounds 3 >"$tmp/told" 2>"$tmp/err"
+		timeout 300 "$cap" -$sort $flight -o "$tmp/trace" -- "$load" relay --rounds 3 >"$tmp/told" 2>"$tmp/err"
 		expect_exit "chaincap -$sort $flight -- chainload relay" 0 $?
 		"$walk" -q -f info "$tmp/trace" >"$tmp/info" || fail "chaincap -$sort $flight: not readable"
 		frames=$(sed -n "s/^frames_$([ $sort = K ] && echo user || echo kernel): //p" "$tmp/info")

@@ -98,7 +98,7 @@ python3 client.py epoll $((port + 1)) & echo "epoll-client \$!"; c2=\$!
 python3 client.py udp $((port + 2)) & echo "udp-client \$!"; c3=\$!
 python3 client.py unix $tmp/socket & echo "unix-client \$!"; c4=\$!
 (echo ping; sleep 0.2; echo blpop list 5) | redis-cli -p $((port + 3)) >popped & echo "redis-waiter \$!"; c5=\$!
-(for i in 1 2 3 4 5; do echo hello; sleep 0.2; done) |
+(until grep -q CN tls.answers; do sleep 0.1; done; for i in 1 2 3 4 5; do echo hello; sleep 0.2; done) |
 	openssl s_client -quiet -no_ign_eof -connect 127.0.0.1:$((port + 4)) >tls.answers 2>&1 & echo "tls-client \$!"; c6=\$!
 curl -s -o fetched http://127.0.0.1:$((port + 5))/slow & echo "curl \$!"; c7=\$!
 sleep 1
@@ -109,10 +109,11 @@ wait \$!
 kill \$servers
 exit 0
 END_OF_SCRIPT
-timeout 60 "$cap" -F 0 -o "$tmp/trace" -- sh "$tmp/all" >"$tmp/told" 2>"$tmp/err"
+: >"$tmp/tls.answers"
+timeout 300 "$cap" -F 0 -o "$tmp/trace" -- sh "$tmp/all" >"$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap -- all" 0 $?
 expect_whole "$tmp/trace"
-timeout 60 "$walk" -q -f csv --state blocked --not-woken "$tmp/trace" >"$tmp/csv" 2>"$tmp/err"
+timeout 300 "$walk" -q -f csv --state blocked --not-woken "$tmp/trace" >"$tmp/csv" 2>"$tmp/err"
 expect_exit "chainwalk -f csv" 0 $?
 case $(uname -r | awk -F '[.-]' '{ print ($1 > 6 || ($1 == 6 && $2 >= 3)) }') in
 1) sets=yes ;;

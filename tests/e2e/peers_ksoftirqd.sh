@@ -66,7 +66,7 @@ of() {
 }
 
 for try in 1 2 3; do
-	timeout 60 "$cap" -F 0 -o "$tmp/trace" -- unshare -nm sh "$tmp/all" >"$tmp/told" 2>"$tmp/err"
+	timeout 300 "$cap" -F 0 -o "$tmp/trace" -- unshare -nm sh "$tmp/all" >"$tmp/told" 2>"$tmp/err"
 	status=$?
 	[ $status != 77 ] || skip "no packet steering here (CONFIG_RPS), or no namespaces"
 	expect_exit "chaincap -- unshare -nm all" 0 $status

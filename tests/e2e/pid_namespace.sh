@@ -13,7 +13,7 @@ refuses() {
 	what=$1
 	shift
 	echo precious >"$tmp/trace"
-	timeout 20 "$@" "$cap" -o "$tmp/trace" 0.2 >"$tmp/out" 2>"$tmp/err"
+	timeout 300 "$@" "$cap" -o "$tmp/trace" 0.2 >"$tmp/out" 2>"$tmp/err"
 	expect_exit "chaincap $what" 1 $?
 	expect_one_line "chaincap $what"
 	grep -q 'PID namespace' "$tmp/err" || fail "chaincap $what does not say why:

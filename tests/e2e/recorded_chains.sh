@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The recorded traces in tests/data give the chains in tests/data/chains.txt, to the nanosecond: one thread of
-# each, with the functions of its scenario. Needs nothing but the programs and a shell.
+# each (of shop: the requests of one endpoint), with the functions of its scenario. Needs nothing but the programs and a shell.
 . "$(dirname "$0")/lib.sh"
 data=$(cd "$(dirname "$0")/../data" && pwd)
 
@@ -25,11 +25,17 @@ for trace in "$data"/*.bin; do
 	*deadlock) thread=castor ;;
 	shares) thread=client ;;
 	things) thread=poller ;;
+	shop) thread=front ;;
 	*) fail "$name: which thread?" ;;
 	esac
 	printf '\n%s\n' "$name"
-	walk_to "$tmp/folded" --state=all -c "^$thread\$" "$trace"
-	skeleton '^[a-z0-9]*_(waits|wants|reads|syncs|wakes|unlocks|types|continues|sorts|hashes)' <"$tmp/folded"
+	case $name in
+	shop) options='--request /cart$' ;;
+	*) options=--state=all ;;
+	esac
+	# shellcheck disable=SC2086 # a list
+	walk_to "$tmp/folded" $options -c "^$thread\$" "$trace"
+	skeleton '^([a-z0-9]*_(waits|wants|reads|syncs|wakes|unlocks|types|continues|sorts|hashes)|work$)' <"$tmp/folded"
 done >"$tmp/chains"
 diff "$data/chains.txt" "$tmp/chains" >"$tmp/diff" || fail "other chains (< expected, > got)
 $(cat "$tmp/diff")"

@@ -7,11 +7,11 @@
 trace=$(dirname "$0")/../data/relay.bin
 
 report() {
-	timeout 90 "$walk" -q --format=html -o "$tmp/out" "$@" >"$tmp/said" 2>"$tmp/err"
+	timeout 300 "$walk" -q --format=html -o "$tmp/out" "$@" >"$tmp/said" 2>"$tmp/err"
 }
 for option in --pid=26049 --tid=26050 '--comm=a.*' --within=futex --without=futex --from=0.01 --to=0.05 --min-wait=1ms \
 	--max-wait=1s --state=all --state=D --no-kthreads --no-idle -K -U --depth=1 --mode=classic --blocked-stacks \
-	--annotate --no-ends --no-delim --top=3; do
+	--annotate --no-ends --no-delim --top=3 --requests --slowest=1%; do
 	report "$option" "$trace"
 	expect_exit "chainwalk --format=html $option" 0 $?
 	tail -n 1 "$tmp/out" | grep -q '^</html>$' || fail "chainwalk --format=html $option: no whole page"
@@ -29,9 +29,9 @@ for option in --unit=ns --view=wakeup --by-name --root=host; do
 done
 report "$trace" "$trace"
 expect_exit "chainwalk --format=html of two traces" 2 $?
-timeout 60 "$walk" -q --format=html "$trace" >/dev/full 2>"$tmp/err"
+timeout 300 "$walk" -q --format=html "$trace" >/dev/full 2>"$tmp/err"
 expect_exit "chainwalk --format=html >/dev/full" 1 $?
-timeout 60 "$walk" -q --format=html "$trace" 2>"$tmp/err" | head -c 1 >/dev/null
+timeout 300 "$walk" -q --format=html "$trace" 2>"$tmp/err" | head -c 1 >/dev/null
 expect "chainwalk --format=html | head -c 1" "" "$(cat "$tmp/err")"
 
 report "$trace"

@@ -14,7 +14,7 @@ cc -O2 -pthread -o "$probed" "$(dirname "$0")/../workload/requests/probed.c" 2>"
 record() {
 	what=$1 n=$2 spec=$3
 	shift 3
-	timeout 60 "$cap" -q -F 0 -o "$tmp/trace" --request "own=$spec" "$@" -- "$probed" "$what" "$n" \
+	timeout 300 "$cap" -q -F 0 -o "$tmp/trace" --request "own=$spec" "$@" -- "$probed" "$what" "$n" \
 		>"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap --request own=$spec -- probed $what $n: $(cat "$tmp/err")" 0 $?
 	expect "$what: standard error" "" "$(cat "$tmp/err")"
@@ -40,19 +40,31 @@ record calls 40 "$probed:handle" --request-label arg2:string
 expect "calls of 2 ms or more" 80 "$(slow 2000)"
 expect_at_least "calls of 8 ms or more" 16 "$(slow 8000)" "$tmp/requests"
 expect_requests "calls by the thread with the first label" 40 request ', label first'
-expect_requests "calls by the thread with the second label" 40 request ', label .second'
+# 64 bytes of it.
+expect_requests "calls by the thread with the second label" 40 request ", label .second$(printf 'x%.0s' $(seq 57))\$"
 expect_requests "control characters of labels" 0 request "$(printf '\033')"
-timeout 60 "$walk" -f requests "$tmp/trace" >"$tmp/out" 2>"$tmp/err"
+timeout 300 "$walk" -f requests "$tmp/trace" >"$tmp/out" 2>"$tmp/err"
 expect "-f requests: the endpoint" "own probed" "$(awk '$3 == 80 { print $1, $2 }' "$tmp/out" | sed 's|/[0-9]*$||')"
 expect_at_least "-f requests: slow ones with their label" 1 "$(grep -c '^ .* probed/[0-9]* *first$' "$tmp/out")" "$tmp/out"
 # The wait is explained by what the thread itself did, and the sums are exact.
-timeout 60 "$walk" -q --request '^own$' --blocked-stacks "$tmp/trace" >"$tmp/out" 2>"$tmp/err"
+timeout 300 "$walk" -q --request '^own$' --blocked-stacks "$tmp/trace" >"$tmp/out" 2>"$tmp/err"
 expect "folded lines: their sum, us" "$(took_ns | awk '{ n += $1 } END { printf "%.0f", n / 1000 }')" \
 	"$(awk '{ n += $NF } END { printf "%.0f", n }' "$tmp/out")"
 expect "folded lines that are not of the endpoint" 0 "$(grep -vc '^\[request own\] probed;' "$tmp/out")"
 # The kernel has replaced the function's return address: below it the stack is as the program has it.
 [ "$(uname -m)" = aarch64 ] || expect_at_least "folded lines of the sleep in the function, with its callers" 1 \
 	"$(grep -c ';call;handle;.*;\[timer\] [0-9]*$' "$tmp/out")" "$tmp/out"
+
+record calls 5 "$probed:handl?"
+expect "calls of the one function that a glob fits" 10 "$(slow 2000)"
+# From the second instruction of the function to its return, on one thread.
+if command -v objdump >/dev/null && [ "$(uname -m)" = x86_64 ]; then
+	objdump -d --no-show-raw-insn "$probed" | awk '/<handle>:/ { on = 1; next } /^$/ { on = 0 }
+		on && /^ / { sub(/:/, "", $1); n++; if (n == 1 || n == 2) print $1; if ($2 == "ret") last = $1 } END { print last }' >"$tmp/at"
+	first=$(sed -n 1p "$tmp/at") second=$(sed -n 2p "$tmp/at") last=$(sed -n 3p "$tmp/at")
+	record calls 5 "$probed:handle+$((0x$second - 0x$first)),$probed:handle+$(printf '0x%x' $((0x$last - 0x$first)))"
+	expect "between two offsets" 10 "$(slow 2000)"
+fi
 
 record recursion 10 "$probed:nested"
 expect "outermost calls, of 3 ms" 10 "$(slow 3000)"
@@ -70,6 +82,41 @@ record usdt 200 "usdt:$probed:jobs:begin@arg2,usdt:$probed:jobs:end@arg1" --requ
 expect "jobs of USDT probes, of 1 ms or more" 200 "$(slow 1000)"
 expect_requests "the constant argument" 200 request ', label 1$'
 
+
+# A function of C++, by its mangled name, as chainwalk shows it, and by a glob.
+if command -v c++ >/dev/null; then
+	cat >"$tmp/serve.cc" <<-'EOC'
+		#include <unistd.h>
+		namespace shop {
+		struct order { int id; };
+		template <typename T> struct box {
+			__attribute__((noinline)) int serve(const T &o, int n)
+			{
+				usleep(1000);
+				return o.id + n;
+			}
+		};
+		}
+		int main()
+		{
+			shop::box<shop::order> b;
+			volatile int sum = 0;
+
+			for (int i = 0; i < 30; i++)
+				sum = sum + b.serve(shop::order{i}, i);
+		}
+	EOC
+	c++ -O1 -fno-ipa-sra -o "$tmp/serve" "$tmp/serve.cc" 2>"$tmp/err" || fail "serve.cc: $(cat "$tmp/err")"
+	for name in "$(nm "$tmp/serve" | awk '/serve/ { print $3 }')" "shop::box<shop::order>::serve" "shop::box*::serve"; do
+		timeout 300 "$cap" -q -F 0 -o "$tmp/trace" --no-requests --request "own=$tmp/serve:$name" -- "$tmp/serve" 2>"$tmp/err"
+		expect_exit "chaincap --request own=serve:$name: $(cat "$tmp/err")" 0 $?
+		requests_at "$tmp/trace" "request own"
+		expect_requests "$name: calls" 30 request ' probed,'
+	done
+	timeout 300 "$cap" -q -o "$tmp/none" --request "own=$tmp/serve:shop::box<shop::order>::serve(shop::order const&, int)" 0.1 2>"$tmp/err"
+	expect "with its parameters: exit status" 1 $?
+	expect "with its parameters: says" 1 "$(grep -c 'near it: shop::box<shop::order>::serve$' "$tmp/err")"
+fi
 
 # In the flight recorder; and those that have not ended at the end of the recording.
 fly "$tmp/flight" --flight 60s --no-requests --request "own=$probed:waiting" --request "calls=$probed:handle" \
@@ -92,7 +139,7 @@ expect_at_least "flight recorder: it says which took too long" 1 \
 # refused SPEC REASON: an earlier trace is as before.
 echo earlier >"$tmp/earlier"
 refused() {
-	timeout 60 "$cap" -q -o "$tmp/earlier" --request "$1" 0.1 2>"$tmp/err"
+	timeout 300 "$cap" -q -o "$tmp/earlier" --request "$1" 0.1 2>"$tmp/err"
 	expect "chaincap --request $1: exit status" 1 $?
 	expect "chaincap --request $1: says" 1 "$(grep -c "$2" "$tmp/err")"
 	expect "chaincap --request $1: the earlier trace" earlier "$(cat "$tmp/earlier")"

@@ -33,7 +33,7 @@ began() {
 record() {
 	name=$1 spec=$2 label=$3
 	shift 3
-	timeout 60 "$cap" -q -F 0 -o "$tmp/trace" --no-requests --request "$name=$spec" --request-label "$label" -- "$@" \
+	timeout 300 "$cap" -q -F 0 -o "$tmp/trace" --no-requests --request "$name=$spec" --request-label "$label" -- "$@" \
 		>"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap --request $name=$spec -- $*: $(cat "$tmp/err")" 0 $?
 	requests_at "$tmp/trace" "request $name"
@@ -106,7 +106,7 @@ if command -v go >/dev/null; then
 	record job "$tmp/go/job:main.begin@arg1,$tmp/go/job:main.end@arg3" arg1 "$tmp/go/job"
 	expect_requests "Go: jobs" 100 request ', label 1[0-9][0-9][0-9]$'
 	expect "Go: numbers of jobs" 100 "$(awk '$3 == "request" { print $NF }' "$tmp/requests" | sort -u | wc -l | tr -d ' ')"
-	timeout 60 "$cap" -q -o "$tmp/none" --request "job=$tmp/go/job:main.begin" 0.1 2>"$tmp/err"
+	timeout 300 "$cap" -q -o "$tmp/none" --request "job=$tmp/go/job:main.begin" 0.1 2>"$tmp/err"
 	expect "a call of a Go function: exit status" 1 $?
 	expect "a call of a Go function: is refused" 1 "$(grep -c 'built by Go, whose calls cannot be probed' "$tmp/err")"
 fi

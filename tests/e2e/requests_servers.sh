@@ -24,7 +24,7 @@ listens() {
 fetch() {
 	name=$1 url="$3?[1-$2]"
 	shift 3
-	timeout 60 "$cap" -q -F 0 -o "$tmp/$name" -- curl -s -k "$@" -o /dev/null -w '%{http_code} %{num_connects}\n' "$url" \
+	timeout 300 "$cap" -q -F 0 -o "$tmp/$name" -- curl -s -k "$@" -o /dev/null -w '%{http_code} %{num_connects}\n' "$url" \
 		>"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap -- curl $url" 0 $?
 	answers=$(grep -c '^200 ' "$tmp/told")
@@ -108,7 +108,7 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null &
 	count_benchmark() {
 		what=$1 endpoint=$2
 		shift 2
-		timeout 60 "$cap" -q -F 0 -o "$tmp/trace" -- redis-benchmark "$@" -c 4 -n 5000 -t get --csv \
+		timeout 300 "$cap" -q -F 0 -o "$tmp/trace" -- redis-benchmark "$@" -c 4 -n 5000 -t get --csv \
 			>"$tmp/told" 2>"$tmp/err"
 		expect_exit "chaincap -- redis-benchmark $*" 0 $?
 		requests_at "$tmp/trace" "$endpoint"
@@ -116,7 +116,7 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null &
 		expect_at_most "redis, $what: other requests" 2 $(($(requests_of request) - 5000)) "$tmp/requests"
 	}
 	# How many a CPU can do in a second is not known: each is recorded, or counted as left out.
-	timeout 60 "$cap" -F 0 -o "$tmp/trace" -- redis-benchmark -s "$tmp/redis" -c 4 -P 2 -n 200000 -t get --csv \
+	timeout 300 "$cap" -F 0 -o "$tmp/trace" -- redis-benchmark -s "$tmp/redis" -c 4 -P 2 -n 200000 -t get --csv \
 		>"$tmp/told" 2>"$tmp/err.cap"
 	expect_exit "chaincap -- redis-benchmark -n 200000" 0 $?
 	requests_at "$tmp/trace" "unix $tmp/redis"

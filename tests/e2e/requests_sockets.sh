@@ -10,7 +10,7 @@ clients=$(dirname "$0")/../workload/requests/sockets.py
 
 # serve SCENARIO N [PATH]: records it; $port, and $answers as the clients counted them.
 serve() {
-	timeout 60 "$cap" -q -F 0 -o "$tmp/trace" -- python3 -W ignore "$clients" "$@" >"$tmp/told" 2>"$tmp/err"
+	timeout 300 "$cap" -q -F 0 -o "$tmp/trace" -- python3 -W ignore "$clients" "$@" >"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap -- sockets.py $*" 0 $?
 	port=$(awk '$1 == "port" { print $2 }' "$tmp/told")
 	answers=$(awk '$1 == "client" { print $2 }' "$tmp/told")
@@ -81,7 +81,7 @@ expect "slow: those that took 5 ms or longer" "$answers" "$(request_ns arrived |
 # Which answers get their stacks is promised in docs/trace-format.md: on each CPU of one in a millisecond, whoever's it
 # is. So one without has an answer with stacks before it, on its CPU and less than that ago, that took more than half as
 # long. Not all 20, each 5 ms after the one before, are behind another one.
-timeout 60 "$walk" -v -q --all -f events "$tmp/trace" >"$tmp/events" 2>"$tmp/err"
+timeout 300 "$walk" -v -q --all -f events "$tmp/trace" >"$tmp/events" 2>"$tmp/err"
 expect_exit "chainwalk -v -f events" 0 $?
 awk -v at=" tcp :$port," '
 	function judge() {

@@ -8,7 +8,7 @@ command -v cc >/dev/null || skip "no C compiler"
 cc -O2 -pthread -o "$tmp/uring" "$(dirname "$0")/../workload/requests/uring.c" -luring 2>"$tmp/err" ||
 	skip "cannot be built here: $(tail -n 1 "$tmp/err")"
 "$tmp/uring" 1 >"$tmp/told" 2>"$tmp/err" || skip "no io_uring here: $(cat "$tmp/err")"
-timeout 60 "$cap" -q -F 0 -o "$tmp/trace" -- "$tmp/uring" 300 >"$tmp/told" 2>"$tmp/err"
+timeout 300 "$cap" -q -F 0 -o "$tmp/trace" -- "$tmp/uring" 300 >"$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap -- uring 300" 0 $?
 requests_at "$tmp/trace" "tcp :$(awk '$1 == "port" { print $2 }' "$tmp/told")"
 expect_requests "requests" "$(awk '$1 == "client" { print $2 }' "$tmp/told")" request

@@ -24,7 +24,7 @@ $(cat "$tmp/folded")"
 
 rounds=200
 for load in "$build/chainload" "$build/chainload-nofp"; do
-	timeout 60 "$cap" -F 997 -o "$tmp/trace" -- "$load" shares --seconds 30 --work 7000,3000,1 --rounds $rounds >"$tmp/told" 2>"$tmp/err"
+	timeout 300 "$cap" -F 997 -o "$tmp/trace" -- "$load" shares --seconds 600 --work 7000,3000,1 --rounds $rounds >"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap -- $load shares" 0 $?
 	walk_to "$tmp/folded" -t "$(tid client)" "$tmp/trace"
 	expect_at_least "samples of the worker" 1350 \

@@ -8,9 +8,9 @@
 needs_bpf
 can_compare perf || skip "$why_not"
 
-timeout 60 "$cap" -q -F 499 -o "$tmp/trace" -- \
+timeout 300 "$cap" -q -F 499 -o "$tmp/trace" -- \
 	perf record -q -F 499 -e cpu-clock --call-graph dwarf,4096 -o "$tmp/perf" -- \
-	"$load" shares --seconds 30 --work 7000,3000,1 --rounds 400 >"$tmp/told" 2>"$tmp/err"
+	"$load" shares --seconds 600 --work 7000,3000,1 --rounds 400 >"$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap -- perf record -- $load shares" 0 $?
 worker=$(tid worker)
 
@@ -28,7 +28,7 @@ awk '{
 	gsub(/;/, " ")
 	printf "%.0f %s\n", weight, $0
 }' "$tmp/folded" >"$tmp/our_stacks"
-timeout 60 perf script -F tid,ip,sym -i "$tmp/perf" 2>/dev/null | awk -v tid="$worker" '
+timeout 300 perf script -F tid,ip,sym -i "$tmp/perf" 2>/dev/null | awk -v tid="$worker" '
 	NF == 1 && $1 ~ /^[0-9]+$/ { if (mine) print stack; mine = $1 == tid; stack = 1; next }
 	{ stack = stack " " $2 }
 	END { if (mine) print stack }' >"$tmp/their_stacks"

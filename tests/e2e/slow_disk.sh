@@ -6,13 +6,13 @@
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 mkfifo "$tmp/out"
-busy 120
+busy 600
 load_pid=$!
 # Many threads, which get much of the CPUs however busy the machine is.
-"$load" convoy --threads 40 --work 0 --rounds 1000000000 --seconds 120 >/dev/null 2>&1 &
+"$load" convoy --threads 40 --work 0 --rounds 1000000000 --seconds 600 >/dev/null 2>&1 &
 load_pid="$load_pid $!"
 started="$started $load_pid"
-timeout 60 "$cap" -o - --buffer-size 256K 6 >"$tmp/out" 2>"$tmp/err.cap" &
+timeout 300 "$cap" -o - --buffer-size 256K 6 >"$tmp/out" 2>"$tmp/err.cap" &
 recorder=$!
 started="$started $recorder"
 

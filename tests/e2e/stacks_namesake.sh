@@ -3,6 +3,7 @@
 # A program in a mount namespace of its own, where its path is another file than here, with code of the same shape
 # and other rules. Its stacks are those of what it runs; and --verify, which opens files by name as debuggers do,
 # does not judge by the namesake.
+# Beside another: it is about stacks of its own program.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 source=$(cd "$(dirname "$0")/../stacks" && pwd)/pair.c
@@ -16,7 +17,7 @@ cp "$tmp/pair512" "$tmp/pair"
 cat >"$tmp/namespaced" <<END
 mount --bind "$tmp/pair240" "$tmp/pair" && exec "$tmp/pair" 2
 END
-timeout 60 "$cap" --verify -v -o "$tmp/trace" -- unshare -m sh "$tmp/namespaced" 2>"$tmp/err"
+timeout 300 "$cap" --verify -v -o "$tmp/trace" -- unshare -m sh "$tmp/namespaced" 2>"$tmp/err"
 expect_exit "chaincap --verify -- pair" 0 $?
 line=$(sed -n 's/^chaincap: verified: //p' "$tmp/err")
 echo "note: $line"

@@ -3,6 +3,7 @@
 # What a hypervisor took from a virtual machine's CPUs: between two marks the trace has of each CPU, to the
 # nanosecond, what its counter in the kernel grew by, as a program that reads nothing else saw it; and that
 # counter is the one of /proc/stat.
+# Beside another: it compares counters, whoever has the CPUs.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 [ "$(awk '$1 == "cpu" { print $9 }' /proc/stat)" -gt 0 ] || skip "no hypervisor has ever taken anything here"
@@ -11,7 +12,7 @@ needs_bpf
 cpus=$(grep -c '^cpu[0-9]' /proc/stat)
 i=0
 while [ $i -lt "$cpus" ]; do
-	"$load" relay --hops pipe --seconds 60 --rounds 100000000 --work 1000 >"$tmp/told.$i" 2>&1 &
+	"$load" relay --hops pipe --seconds 600 --rounds 100000000 --work 1000 >"$tmp/told.$i" 2>&1 &
 	started="$started $!"
 	i=$((i + 1))
 done
@@ -20,7 +21,7 @@ of_each_cpu() {
 	awk '$1 ~ /^cpu[0-9]/ { print substr($1, 4), $9 }' /proc/stat
 }
 of_each_cpu >"$tmp/before"
-begin_counting steal
+begin_counting steal --buffer-size 64M
 # grown: what the counters grew by from the first mark of each CPU to the last one, ns
 grown() {
 	awk '$1 == "mark" { if (!($2 in first)) first[$2] = $5; last[$2] = $5 }

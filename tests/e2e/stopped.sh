@@ -10,7 +10,7 @@ needs_bpf
 state() { sed 's/.*) \(.\).*/\1/' "/proc/$recorder/stat"; }
 is_stopped() { [ "$(state)" = T ]; }
 
-busy 30
+busy 600
 started="$started $!"
 begin_recording "$tmp/trace" --buffer-size 1M
 sleep 0.5

@@ -9,7 +9,7 @@ data=$(dirname "$0")/../data
 summary() {
 	of=$data/$1
 	shift
-	timeout 60 "$walk" -o "$tmp/out" "$@" "$of" 2>"$tmp/err"
+	timeout 300 "$walk" -o "$tmp/out" "$@" "$of" 2>"$tmp/err"
 	expect_exit "chainwalk $* $of" 0 $?
 }
 # says REGEX
@@ -20,7 +20,7 @@ $(cat "$tmp/err")"
 
 # Preempted time that is not shown is that which --state shows.
 for trace in rename.bin convoy.bin; do
-	timeout 60 "$walk" -q --format=json --state=preempted "$data/$trace" >"$tmp/json" 2>"$tmp/err"
+	timeout 300 "$walk" -q --format=json --state=preempted "$data/$trace" >"$tmp/json" 2>"$tmp/err"
 	hidden=$(grep -o '"preempted":[0-9]*' "$tmp/json" |
 		awk -F: '{ sum += $2 } END { printf "%.3f\n", sum / 1e9 }')
 	summary $trace
@@ -40,7 +40,7 @@ if grep 'has not reported' "$tmp/err"; then fail "a reason without [unknown]"; f
 
 for trace in relay.bin disk_syncs.bin joined_deadlock.bin; do
 	for format in folded csv pprof html threads hist wakers tree json perfetto; do
-		timeout 60 "$walk" --format=$format -o "$tmp/out" "$data/$trace" 2>"$tmp/err.$format"
+		timeout 300 "$walk" --format=$format -o "$tmp/out" "$data/$trace" 2>"$tmp/err.$format"
 		expect_exit "chainwalk --format=$format $trace" 0 $?
 		case $format in
 		folded) waits=$(sed -n 's/^\([0-9]*\) waits: .*/\1/p' "$tmp/err.folded") ;;

@@ -14,7 +14,7 @@ wait
 END
 idle_ticks() { awk '$1 == "cpu0" { print $5 }' /proc/stat; }
 ticks=$(idle_ticks)
-timeout 60 "$cap" -o "$tmp/trace" -- sh "$tmp/load" "$group" >"$tmp/out" 2>"$tmp/err"
+timeout 300 "$cap" -o "$tmp/trace" -- sh "$tmp/load" "$group" >"$tmp/out" 2>"$tmp/err"
 expect_exit "chaincap -- gzip in a group" 0 $?
 ticks=$(($(idle_ticks) - ticks))
 throttled=$(awk '$1 == "throttled_time" { printf "%.0f\n", $2 }
@@ -22,7 +22,7 @@ throttled=$(awk '$1 == "throttled_time" { printf "%.0f\n", $2 }
 expect_at_least "time throttled, by cpu.stat" 1000000000 "$throttled" "$group/cpu.stat"
 
 marked() {
-	walk_json=$(timeout 60 "$walk" -q --format=json --state=preempted -c "$1" "$tmp/trace" 2>"$tmp/err")
+	walk_json=$(timeout 300 "$walk" -q --format=json --state=preempted -c "$1" "$tmp/trace" 2>"$tmp/err")
 	printf '%s\n' "$walk_json" | awk '/"flags":\[[^]]*"throttled"/ && match($0, /"preempted":[0-9]+/) {
 		sum += substr($0, RSTART + 12, RLENGTH - 12)
 	} END { printf "%.0f\n", sum }'

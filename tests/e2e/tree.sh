@@ -4,7 +4,7 @@
 # Beside another: it is about how its own threads' waits are shown.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-record "$tmp/trace" relay --rounds 3
+record_thread "$tmp/trace" "$tmp/folded" alpha relay --rounds 3
 walk_to "$tmp/tree" --format=tree -t "$(tid alpha)" "$tmp/trace"
 # the wait for all threads to exist comes first, and is woken by the main thread
 sed -n '/alpha_waits/,$p' "$tmp/tree" >"$tmp/relay"

@@ -16,7 +16,7 @@ check() {
 	what=$1 method=$2
 	shift 2
 	rm -f "$tmp/trace"
-	timeout 30 "$@" -v -o "$tmp/trace" -- "$load" pingpong --hops pipe --rounds 100 --seconds 20 >"$tmp/told" 2>"$tmp/err"
+	timeout 300 "$@" -v -o "$tmp/trace" -- "$load" pingpong --hops pipe --rounds 100 --seconds 600 >"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap, $what" 0 $?
 	grep -q -F ", $method" "$tmp/err" || fail "$what: -v does not say how it writes
 expected: $method

@@ -154,7 +154,7 @@ sleep 0.5 # until they are asleep again
 
 # judge TRACE: the stacks of all of these in the trace are those of eu-stack.
 judge() {
-	timeout 60 "$walk" -q -U -d 0 --all --not-woken -f json "$1" >"$tmp/json" 2>"$tmp/err"
+	timeout 300 "$walk" -q --native -U -d 0 --all --not-woken -f json "$1" >"$tmp/json" 2>"$tmp/err"
 	expect_exit "chainwalk -f json" 0 $?
 	python3 "$compare" judge "$tmp/truth" json "$tmp/json" >"$tmp/compared" 2>&1
 	read -r _ seen _ recorded _ _ _ same _ <<END

@@ -3,6 +3,7 @@
 # A user stack that ends at generated code is known again without being unwound, whatever data that code has
 # in the register of the frame pointer; and it is what unwinding finds, also where the data is a frame pointer
 # now and then. The calls below it save the register, or do not touch it.
+# Beside another: it judges its own program's stacks, and counts others' events.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 sources=$(cd "$(dirname "$0")/../stacks" && pwd)
@@ -10,7 +11,7 @@ command -v "${CC:-cc}" >/dev/null || skip "no C compiler"
 for way in omit no-omit; do
 	${CC:-cc} -O2 -std=gnu17 -fno-optimize-sibling-calls -f$way-frame-pointer -o "$tmp/register" \
 		"$sources/register.c" 2>"$tmp/err" || fail "register.c: $(head -5 "$tmp/err")"
-	timeout 60 "$cap" -v -F 0 -o "$tmp/trace" -- "$tmp/register" 20000 2>"$tmp/err"
+	timeout 300 "$cap" -v -F 0 -o "$tmp/trace" -- "$tmp/register" 20000 2>"$tmp/err"
 	expect_exit "chaincap -- register, -f$way-frame-pointer" 0 $?
 	line=$(sed -n 's/^chaincap: unwinding: //p' "$tmp/err")
 	# shellcheck disable=SC2046 # numbers
@@ -23,7 +24,7 @@ for way in omit no-omit; do
 	is_sanitized ||
 		expect_at_most "stacks unwound, -f$way-frame-pointer" $((5000 + others)) "$unwound" "$tmp/err"
 
-	timeout 60 "$cap" --verify -F 0 -o "$tmp/trace" -- "$tmp/register" 20000 mixed 2>"$tmp/err"
+	timeout 300 "$cap" --verify -F 0 -o "$tmp/trace" -- "$tmp/register" 20000 mixed 2>"$tmp/err"
 	expect_exit "chaincap --verify -- register, -f$way-frame-pointer" 0 $?
 	line=$(sed -n 's/^chaincap: verified: //p' "$tmp/err")
 	# shellcheck disable=SC2046 # numbers

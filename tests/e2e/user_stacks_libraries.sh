@@ -16,7 +16,7 @@ for way in 0 1 2 3; do
 		2>"$tmp/err" || fail "plugin.c: $(head -5 "$tmp/err")"
 done
 mkdir "$tmp/made"
-timeout 60 "$cap" --verify -v -F 0 -o "$tmp/trace" -- \
+timeout 300 "$cap" --verify -v -F 0 -o "$tmp/trace" -- \
 	"$tmp/libraries" "$tmp/made" 120 50 15000 "$tmp"/plugin[0-3].so 2>"$tmp/err"
 expect_exit "chaincap --verify -- libraries" 0 $?
 line=$(sed -n 's/^chaincap: verified: //p' "$tmp/err")
@@ -37,7 +37,7 @@ done
 # likely that one is. The fewer files the recorder can open in time, the more runs it takes.
 : >"$tmp/events"
 for _ in 1 2 3 4 5 6; do
-	timeout 60 "$cap" -q -F 0 -o "$tmp/fast" -- "$tmp/libraries" "$tmp/made" 400 8 500 "$tmp"/plugin[0-3].so 2>"$tmp/err"
+	timeout 300 "$cap" -q -F 0 -o "$tmp/fast" -- "$tmp/libraries" "$tmp/made" 400 8 500 "$tmp"/plugin[0-3].so 2>"$tmp/err"
 	expect_exit "chaincap -- libraries" 0 $?
 	"$walk" -q -v -U --format=events "$tmp/fast" >>"$tmp/events" 2>"$tmp/err" || fail "chainwalk: $(cat "$tmp/err")"
 	[ "$(grep -c '^	.* naps[+]' "$tmp/events")" -lt 3000 ] || break

@@ -29,7 +29,7 @@ compare() {
 	kill -STOP $server_pids
 	sleep 0.5
 	end_recording
-	"$walk" -v -U --format=events "$dir/trace" >"$dir/events" 2>"$tmp/err"
+	"$walk" -v --native -U --format=events "$dir/trace" >"$dir/events" 2>"$tmp/err"
 	for name in $servers; do
 		# shellcheck disable=SC2046
 		{

@@ -24,6 +24,7 @@ ldd "$walk" | grep -o '/[^ ]*' | while read -r library; do
 done
 cp "$tmp/trace" "$tmp/root/trace"
 # (a leak checker would need /proc)
-ASAN_OPTIONS=detect_leaks=0 chroot "$tmp/root" "$walk" --unit=ns /trace >"$tmp/third" 2>"$tmp/err"
+ASAN_OPTIONS=detect_leaks=0 chroot "$tmp/root" "$walk" --unit=ns /trace >"$tmp/all" 2>"$tmp/err"
 expect_exit "chainwalk where nothing else is" 0 $?
+grep -v '^\[note\] ' "$tmp/all" >"$tmp/third" # as walk_to
 cmp "$tmp/first" "$tmp/third" || fail "walked on a machine without anything else, the output differs"

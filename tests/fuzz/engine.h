@@ -34,10 +34,14 @@ static inline void check_promises(const struct trace *t)
 	while (trace_cursor_next(c, &ev)) {
 		must(ev.time_ns >= last_ns, "times do not decrease");
 		must(ev.time_ns <= info->end_ns, "no event after the end");
-		must(ev.tid < info->tids_end && ev.other < info->tids_end, "tids are bounded");
+		must(ev.tid < info->tids_end, "tids are bounded");
+		must(ev.kind == EVENT_OBJECT /* a pair */ || ev.other < info->tids_end,
+		     "tids of others are bounded");
 		must(ev.kstack < trace_stacks_end(t), "stack ids are in range");
 		must(ev.ustack < trace_stacks_end(t), "stack ids are in range");
-		must(ev.string < trace_strings_end(t), "string ids are in range");
+		/* A request's bytes lie at the same place. */
+		must(ev.kind == EVENT_REQUEST || ev.string < trace_strings_end(t),
+		     "string ids are in range");
 		must((ev.kind != EVENT_LOST && ev.kind != EVENT_AUX_LOST) ||
 			     ev.last_ns >= ev.time_ns,
 		     "losses have a length");

@@ -5,6 +5,7 @@
  */
 #include "collector.h"
 
+#include "elf/elfinterp.h"
 #include "elf/elfprobe.h"
 #include "elf/elfsym.h"
 #include "elf/elftls.h"
@@ -55,8 +56,9 @@ static void find_probes(struct elfsym *e)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct elfsym_address a[ADDRESSES], b[ADDRESSES];
-	uint8_t id[2][ELFSYM_BUILD_ID_MAX];
+	uint8_t id[2][BUILD_ID_MAX];
 	struct elfsym *file = NULL, *memory = NULL;
+	struct elfinterp interp[2];
 	struct elftls tls[2];
 	int err = elfsym_open(&file, file_of(data, size));
 	size_t len;
@@ -65,11 +67,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (err)
 		return 0;
 	len = elfsym_build_id(file, id[0]);
-	must(len <= ELFSYM_BUILD_ID_MAX && elfsym_build_id(memory, id[1]) == len);
+	must(len <= BUILD_ID_MAX && elfsym_build_id(memory, id[1]) == len);
 	must(!memcmp(id[0], id[1], len));
 	must(elfsym_has_symtab(file) == elfsym_has_symtab(memory));
 	must(!elftls_find(file, "variable", &tls[0]) == !elftls_find(memory, "variable", &tls[1]));
 	must(tls[0].tls < WIRE_TLS_MODULE && tls[0].slot == tls[1].slot);
+	err = elfinterp_find(file, &interp[0]);
+	must(elfinterp_find(memory, &interp[1]) == err);
+	must(err || !memcmp(&interp[0], &interp[1], sizeof(interp[0])));
 	find(file, data, size, a);
 	find(memory, data, size, b);
 	for (size_t i = 0; i < ADDRESSES; i++) {

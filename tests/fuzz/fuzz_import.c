@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target: any bytes as text of perf script, through the import, the reader and every output
- * format. What the import makes must be a sound trace, whatever the text.
+ * Fuzz target: any bytes as text of perf script, or as Go's execution trace if they begin like one,
+ * through the import, the reader and every output format. What the import makes must be a sound
+ * trace, whatever the bytes.
  */
 #include "engine.h"
 
+#include "import/go_import.h"
 #include "import/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -21,7 +23,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(copy != NULL, "memory for a copy");
 	if (size)
 		memcpy(copy, data, size);
-	err = import_stream(copy, size, -1, &log, &offset, &log_len, &report);
+	if (go_is_trace(copy, size))
+		err = go_import((uint8_t *)copy, size, &log, &offset, &log_len, &report);
+	else
+		err = import_stream(copy, size, -1, &log, &offset, &log_len, &report);
 	free(copy);
 	if (err)
 		return 0;

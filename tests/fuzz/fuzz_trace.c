@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribute/retried_waits.h"
+#include "attribute/sleep_ends.h"
 #include "common/crc32c.h"
 #include "engine.h"
 
@@ -60,13 +60,15 @@ static void read_quickly(const struct trace *checked, const uint8_t *p, size_t l
 
 	must(!trace_open_bytes(&t, &(struct trace_bytes) { .base = p, .len = len }, false),
 	     "what can be checked can be opened");
+	trace_choose_frames(t, o->native);
 	err = timelines_new_with_cpus(&quick, t);
 	if (err == -EBADMSG) {
 		must(!trace_check(t), "it can be checked later");
+		trace_choose_frames(t, o->native);
 		err = timelines_new_with_cpus(&quick, t);
 	}
 	must(!err && !timelines_new_with_cpus(&slow, checked), "timelines");
-	must(!retried_waits_join(quick) && !retried_waits_join(slow), "tries");
+	must(!sleep_ends_settle(quick) && !sleep_ends_settle(slow), "tries");
 	a = folded(quick, o);
 	b = folded(slow, o);
 	must(!strcmp(a, b), "the same either way");
@@ -93,11 +95,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		repair(copy, size - 1);
 	options_init(&o);
 	o.mode = data[0] & 2 ? MODE_CLASSIC : MODE_EXACT;
+	o.native = data[0] & 4;
 	o.verbose = true;
 	o.blocked_stacks = true;
 	o.who_ran = true;
 	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
 	if (!trace_open_memory(&t, copy, size - 1)) {
+		check_promises(t);
+		trace_choose_frames(t, o.native);
 		check_promises(t);
 		read_quickly(t, copy, size - 1, &o);
 		write_all(t, &o);

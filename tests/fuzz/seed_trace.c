@@ -155,7 +155,7 @@ static struct synth *requests(void)
 				   .bytes_read = 7,
 				   .bytes_written = 9,
 				   .kstack = "send;sock_sendmsg",
-				   .ustack = "answer;main" };
+				   .ustack = "answer;serve%/srv/a.py:7;eval@python;main" };
 	struct synth *m = synth_new();
 
 	synth_info(m, &(struct chainlog_info) { .cpus = 2, .aux = 1u << CHAINLOG_REQUEST });
@@ -203,8 +203,10 @@ static struct synth *interrupts(void)
 static uint32_t object(struct synth *m, const char *class, const char *name, const char *own,
 		       uint32_t peer, uint32_t owner)
 {
-	return encoder_object(synth_encoder(m),
-			      &(struct encoder_object) { class, name, own, peer, owner });
+	return encoder_object(
+		synth_encoder(m),
+		&(struct encoder_object) {
+			.class = class, .name = name, .own = own, .peer = peer, .owner = owner });
 }
 
 static void waits_for(struct synth *m, uint64_t ns, uint32_t object)
@@ -244,6 +246,7 @@ static struct synth *objects(void)
 	synth_switch(m, 0, 50, 0, 'R', 10, "");
 	synth_switch(m, 0, 60, 10, 'S', 0, "schedule;ep_poll");
 	synth_waits_for(m, 0, 60, "epoll", "10:5");
+	synth_holder(m, 0, 60, 10, 11);
 	synth_waking(m, 1, 70, 11, 10, "try_to_wake_up;ep_poll_callback");
 	synth_ready(m, 1, 70, 10, "pipe", "12");
 	synth_switch(m, 0, 80, 0, 'R', 10, "");
@@ -255,6 +258,11 @@ static struct synth *objects(void)
 	synth_add_block(m, CHAINLOG_BLOCK_OBJECTS, longer, sizeof(longer));
 	synth_add_block(m, CHAINLOG_BLOCK_OBJECTS, shorter, sizeof(shorter));
 	synth_add_block(m, CHAINLOG_BLOCK_THREAD_OBJECTS, (const uint8_t[]) { 2, 12, 1, 99, 9 }, 5);
+	synth_add_block(m, CHAINLOG_BLOCK_THREAD_HOLDERS, (const uint8_t[]) { 2, 12, 10, 99, 9 },
+			5);
+	MUST(!encoder_process_note(synth_encoder(m), 12, "java", "frames are missing", "-XX"));
+	synth_flush(m);
+	synth_add_block(m, CHAINLOG_BLOCK_NOTES, (const uint8_t[]) { 1, 5, 12, 1, 2, 0, 9 }, 7);
 	synth_end(m, 100);
 	return m;
 }

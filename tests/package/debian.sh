@@ -7,7 +7,8 @@
 #                          mounted however it ends
 #   make_debian ROOT       with debootstrap, from where this machine's apt has its packages from
 #                          SUITE   of Debian (default: this machine's)
-#   mount_debian ROOT      what programs want to have: a /proc, a /sys in which nothing is mounted, the devices
+#   mount_debian ROOT      what programs want to have: a /proc, a /sys in which nothing is mounted, the devices, and a root
+#                          that is mounted, without which nobody there can make a mount namespace
 #   inside_debian ROOT COMMAND...  runs it there, with nothing of this environment, for $limit seconds at most
 #   copy_sources FOLDER    of this tree as it stands, from its top
 limit=300
@@ -31,7 +32,7 @@ make_debian() {
 }
 
 mount_debian() {
-	mount -t proc proc "$1/proc" && mount -t sysfs sysfs "$1/sys" && mount --rbind /dev "$1/dev"
+	mount --bind "$1" "$1" && mount -t proc proc "$1/proc" && mount -t sysfs sysfs "$1/sys" && mount --rbind /dev "$1/dev"
 }
 
 inside_debian() {

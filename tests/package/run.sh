@@ -24,7 +24,7 @@ deb=$1
 tmp=$(mktemp -d /var/tmp/chain-deb.XXXXXX) || exit 2
 root=$tmp/root
 # Never into something that is still mounted.
-trap 'umount -R "$root/proc" "$root/sys" "$root/dev" 2>/dev/null; rm -rf --one-file-system "$tmp"' EXIT
+trap 'umount -R "$root/proc" "$root/sys" "$root/dev" "$root" 2>/dev/null; rm -rf --one-file-system "$tmp"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 

@@ -12,15 +12,18 @@
 #   service_load SECONDS    about; the client's own figures are in $dir/figures then: lines "NAME VALUE" for
 #                           count, p50_us, p90_us, p99_us, max_us
 #   service_expect WHAT     from NAME.expect: a regular expression, or a number
+#   service_end             removes what else it made
 #   server_stop             ends all that was started
 # shellcheck source=tests/stacks/servers.sh
 . "$services/../stacks/servers.sh"
-service_all="python node go c java postgresql"
+service_all="python node go c java postgresql php"
 service_loads="nginx nginx_proxy redis mariadb pgbench"
 service_healthy='' service_slow=''
 
 service() {
 	service_name=$1
+	service_endpoint='' service_pid=''
+	service_end() { :; }
 	# shellcheck source=/dev/null # one of those beside this file
 	. "$services/$1.sh"
 }
@@ -31,9 +34,10 @@ service_build() {
 	(cd "$services" && cc -O2 -D_GNU_SOURCE -pthread -o "$dir/$service_program" "$@") 2>"$dir/build.log"
 }
 
-# service_run COMMAND...: a server that prints "port N" when it can be asked.
+# service_run COMMAND...: a server that prints "port N" when it can be asked; $service_pid, which is empty before that.
 service_run() {
 	"$@" >"$dir/served" 2>"$dir/server.log" &
+	service_pid=$!
 	server_kept="$server_kept $!"
 	until_there 60 grep -q '^port ' "$dir/served" || return 1
 	service_port=$(sed -n 's/^port //p' "$dir/served")

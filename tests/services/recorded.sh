@@ -29,7 +29,7 @@ record_service() {
 	for pid in $server_kept; do
 		kill "$pid" 2>/dev/null
 	done
-	timeout 60 "$walk" -q -f csv --requests "$trace" >"$tmp/csv" 2>"$tmp/err"
+	timeout 300 "$walk" -q -f csv --requests "$trace" >"$tmp/csv" 2>"$tmp/err"
 	expect_exit "chainwalk -f csv --requests" 0 $?
 	read_info "$trace"
 	ran="$ran $1"
@@ -56,7 +56,7 @@ adds_up() {
 	expect "$service_name: requests whose ends do not add up" 0 "$(recorded uneven)"
 	walk_to "$tmp/folded" --requests --request "^$(echo "$endpoint" | sed 's/[.]/\\./g')( first)?\$" "$trace"
 	expect "$service_name: ns of the folded lines" "$(recorded sum_ns)" "$(weight_of . "$tmp/folded")"
-	timeout 60 "$walk" -q -f requests "$trace" >"$tmp/table" 2>"$tmp/err"
+	timeout 300 "$walk" -q -f requests "$trace" >"$tmp/table" 2>"$tmp/err"
 	expect_exit "chainwalk -f requests" 0 $?
 	expect "$service_name: requests in the table" $(($(recorded count) + $(recorded first))) "$(
 		AT="$endpoint" awk 'index($0, ENVIRON["AT"] " ") == 1 && $0 !~ / ALL /  {

@@ -8,27 +8,10 @@
 shift
 needs_bpf
 chmod 755 "$tmp"
-command -v script >/dev/null || skip "script (util-linux) is not installed"
 services=$(cd "$(dirname "$0")/../services" && pwd)
+# shellcheck source=tests/services/screen.sh
+. "$services/screen.sh"
 [ $# -gt 0 ] || set -- c go java node postgresql python
-
-# expected NAME WHAT: from NAME.expect.
-expected() {
-	sed -n "s/^$2[[:space:]]*//p" "$services/$1.expect" | awk -v endpoint="$endpoint" '{ gsub(/ENDPOINT/, endpoint); print }'
-}
-
-# Whether threads lack CPUs before the service begins: then that, too, makes its requests slow, and more than its
-# cause does.
-is_busy() {
-	awk '/^some/ { sub(/.*avg10=/, ""); busy = $1 > 25 } END { exit !busy }' /proc/pressure/cpu 2>/dev/null
-}
-wait_until_idle() {
-	for _ in $(seq 60); do
-		is_busy || return 0
-		sleep 1
-	done
-	return 1
-}
 
 # record NAME: to $tmp/NAME, under load; $endpoint is the service's.
 record() {
@@ -52,20 +35,6 @@ record() {
 	wait $service || fail "$1: the load failed: $(cat "$tmp/err")"
 }
 
-# The rows of the service's endpoint on the first screen, each as one line.
-rows() {
-	script -qec "stty columns 80 rows 24; $walk -q $1" /dev/null </dev/null | tr -d '\r' | head -24 >"$tmp/screen"
-	awk -v endpoint="$endpoint " '
-		function end_row() {
-			if (line) print line
-			line = ""
-		}
-		/^[^ ]/ { end_row(); mine = index($0, endpoint) == 1; next }
-		mine && /^ *[0-9.]+ %  / { end_row(); line = $0; next }
-		line { sub(/^ +/, " "); line = line $0 }
-		END { end_row() }' "$tmp/screen"
-}
-
 ran=
 for name; do
 	wait_until_idle || {
@@ -74,13 +43,9 @@ for name; do
 	}
 	record "$name" || continue
 	ran="$ran $name"
-	rows "$tmp/$name" >"$tmp/rows"
-	cp "$tmp/rows" "$tmp/left"
-	for what in process thread function object; do
-		grep -E -e "$(expected "$name" $what)" "$tmp/left" >"$tmp/next"
-		[ -s "$tmp/next" ] || fail "$name, $endpoint: no row has the $what $(expected "$name" $what): $(cat "$tmp/screen")"
-		mv "$tmp/next" "$tmp/left"
-	done
+	on_terminal "$walk -q $tmp/$name" | screenful >"$tmp/screen"
+	rows_of "$endpoint " <"$tmp/screen" >"$tmp/rows"
+	expect_row "$name" "$tmp/rows" process thread function object
 	share=$(awk '{ printf "%.0f", $1; exit }' "$tmp/left")
 	expect_at_least "$name: percent of the slowest requests' time" "$(expected "$name" share)" "$share" "$tmp/screen"
 	echo "note: $name: $(head -1 "$tmp/left")"

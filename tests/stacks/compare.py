@@ -4,8 +4,8 @@
 
 compare.py ask TRUTH PID...           eu-stack's stacks of all threads of the processes, into TRUTH
 compare.py judge TRUTH KIND FILE      what a recorder has of them; KIND says what is in FILE:
-    events      chainwalk -v -U -f events: each thread's last switch into sleep
-    json        chainwalk -q -U -d 0 -f json: each thread's last wait. Compared by names, as it has no
+    events      chainwalk -v --native -U -f events: each thread's last switch into sleep
+    json        chainwalk -q --native -U -d 0 -f json: each thread's last wait. Compared by names, as it has no
                 addresses; for threads that sleep from before the recording until after it
     perf        perf script -F tid,trace,ip,dso, of sched:sched_switch: each thread's last sleep
     perf-dwarf  the same of --call-graph dwarf, where perf shows callers by the byte before

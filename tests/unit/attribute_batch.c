@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "attribute/chain_batch.h"
-#include "attribute/retried_waits.h"
+#include "attribute/sleep_ends.h"
 #include "synth.h"
 #include "synth_schedule.h"
 #include "synth_script.h"
@@ -92,14 +92,14 @@ static void compare(const struct timelines *tl, uint32_t depth, struct schedule 
 
 	options_init(&o);
 	o.depth = depth;
-	assert_int_equal(
-		chains_init(&one.chains, tl, &o,
-			    &(struct chain_user) { .sink = { &one, add, NULL }, .label = label }),
-		0);
-	assert_int_equal(
-		chains_init(&all.chains, tl, &o,
-			    &(struct chain_user) { .sink = { &all, add, NULL }, .label = label }),
-		0);
+	assert_int_equal(chains_init(&one.chains, tl, &o,
+				     &(struct chain_user) { .sink = { .arg = &one, .add = add },
+							    .label = label }),
+			 0);
+	assert_int_equal(chains_init(&all.chains, tl, &o,
+				     &(struct chain_user) { .sink = { .arg = &all, .add = add },
+							    .label = label }),
+			 0);
 	assert_int_equal(chain_batch_new(&b, &all.chains), 0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
@@ -138,7 +138,7 @@ static void compare_made(struct synth *m, uint32_t depth, struct schedule *rando
 	struct timelines *tl;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(retried_waits_join(tl), 0);
+	assert_int_equal(sleep_ends_settle(tl), 0);
 	compare(tl, depth, random);
 	timelines_free(tl);
 	trace_close(t);

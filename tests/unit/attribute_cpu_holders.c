@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "export_read.h"
-#include "oracle.h"
+#include "oracle_script.h"
 #include "synth_script.h"
 
 /* The lines of thread A, in us. */
@@ -143,20 +143,7 @@ static void an_idle_cpu_is_due_to_a_quota_where_the_kernel_says_so(void **state)
 
 static void the_second_engine_agrees(const char *script)
 {
-	const struct oracle_asked asked = { .depth = 6, .who_ran = true };
-	struct synth *m = script_made(script);
-	struct trace *t = synth_open(m);
-	char *expected = oracle_folded(t, &asked);
-	struct options o;
-
-	options_init(&o);
-	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
-	o.who_ran = true;
-	o.unit = UNIT_NS;
-	expect_text(trace_folded(t, &o), expected);
-	free(expected);
-	trace_close(t);
-	synth_free(m);
+	both_agree(script, (struct oracle_asked) { .depth = 6, .who_ran = true });
 }
 
 /*
@@ -228,6 +215,90 @@ static void a_waker_without_a_cpu_is_explained_as_well(void **state)
 		"A;main;recv;--;wake;send;B;[runnable];D 10\n"
 		"A;main;recv;--;wake;send;B;[running] 390\n"
 		"A;main;recv;[runnable];[idle CPU] 30\n");
+}
+
+/* In its own time, also where it came in between two threads, and went several times. */
+static void the_recorder_had_it(void **state)
+{
+	static const char script[] = WOKEN "500 c0 B S > -\n"
+					   "530 c0 recorder 20\n"
+					   "600 c0 recorder 60\n"
+					   "600 c0 - R > D\n"
+					   "640 c0 D S > -\n"
+					   "650 c0 recorder 10\n"
+					   "700 c0 - R > A\n"
+					   "end 1000\n";
+
+	(void)state;
+	a_shows(script, "A;main;recv;--;wake;send;C;[running] 300\n"
+			"A;main;recv;[runnable];B 100\n"
+			"A;main;recv;[runnable];D 40\n"
+			"A;main;recv;[runnable];[idle CPU] 70\n"
+			"A;main;recv;[runnable];[recorder] 90\n");
+	the_second_engine_agrees(script);
+}
+
+/* Longer than since the trace began, and twice at once: a damaged trace. */
+static void the_recorder_has_no_more_than_idle_time(void **state)
+{
+	static const char script[] = WOKEN "500 c0 B S > -\n"
+					   "600 c0 recorder 4000\n"
+					   "620 c0 recorder 90\n"
+					   "700 c0 - R > A\n"
+					   "end 1000\n";
+
+	(void)state;
+	a_shows(script, "A;main;recv;--;wake;send;C;[running] 300\n"
+			"A;main;recv;[runnable];B 100\n"
+			"A;main;recv;[runnable];[idle CPU] 80\n"
+			"A;main;recv;[runnable];[recorder] 120\n");
+	the_second_engine_agrees(script);
+}
+
+/* The quota of A's group is used up, and then the recorder runs. */
+static void throttled_is_only_who_could_have_run(void **state)
+{
+	static const char script[] = "queues\n"
+				     "0   c0 - R > A\n"
+				     "100 c0 A R > - spin;main\n"
+				     "100 c0 A throttled\n"
+				     "150 c0 recorder 30\n"
+				     "200 c0 - R > A\n"
+				     "end 1000\n";
+
+	(void)state;
+	a_shows(script, "A;main;spin;[preempted];[recorder] 30\n"
+			"A;main;spin;[preempted];[throttled] 70\n");
+	the_second_engine_agrees(script);
+}
+
+/* That the recorder had the CPU is told right after the switch with which its time ends. */
+static void a_loss_may_hide_that_the_recorder_had_it(void **state)
+{
+#define QUOTA_AND(lost)                            \
+	"queues\n"                                 \
+	"0   c0 - R > A\n"                         \
+	"0   c1 - R > C\n"                         \
+	"100 c0 A R > - spin;main\n"               \
+	"100 c0 A throttled\n"                     \
+	"200 c0 - R > B\n" lost "300 c0 B S > A\n" \
+	"end 1000\n"
+#define BOTH_SHOW(script, lines)                  \
+	do {                                      \
+		a_shows(script, lines);           \
+		the_second_engine_agrees(script); \
+	} while (0)
+
+	(void)state;
+	BOTH_SHOW(QUOTA_AND("200 c0 recorder 60\n"), "A;main;spin;[preempted];B 100\n"
+						     "A;main;spin;[preempted];[recorder] 60\n"
+						     "A;main;spin;[preempted];[throttled] 40\n");
+	BOTH_SHOW(QUOTA_AND("200 c0 lost 200\n"), "A;main;spin;[preempted] 100\n");
+	BOTH_SHOW(QUOTA_AND("180 c0 lost 220\n"), "A;main;spin;[preempted] 80\n");
+	BOTH_SHOW(QUOTA_AND("180 c? lost 220\n"), "A;main;spin;[preempted] 80\n");
+	BOTH_SHOW(QUOTA_AND("180 c1 lost 220\n"), "A;main;spin;[preempted];[throttled] 80\n");
+	BOTH_SHOW(QUOTA_AND("201 c0 lost 220\n"), "A;main;spin;[preempted];B 1\n"
+						  "A;main;spin;[preempted];[throttled] 100\n");
 }
 
 static void names_are_those_that_threads_came_with(void **state)
@@ -346,6 +417,10 @@ int main(void)
 		cmocka_unit_test(an_idle_cpu_is_due_to_a_quota_where_the_kernel_says_so),
 		cmocka_unit_test(when_the_machine_stands_still_nobody_has_the_cpu),
 		cmocka_unit_test(a_waker_without_a_cpu_is_explained_as_well),
+		cmocka_unit_test(the_recorder_had_it),
+		cmocka_unit_test(the_recorder_has_no_more_than_idle_time),
+		cmocka_unit_test(a_loss_may_hide_that_the_recorder_had_it),
+		cmocka_unit_test(throttled_is_only_who_could_have_run),
 		cmocka_unit_test(names_are_those_that_threads_came_with),
 		cmocka_unit_test(without_queues_in_the_trace_nothing_is_said),
 		cmocka_unit_test(many_turns_add_up),

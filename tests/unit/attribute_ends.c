@@ -216,8 +216,9 @@ static void the_socket_in_words(void **state)
 	assert_non_null(strstr(text, ",699000,")); /* end_network_ns is of all of them */
 	free(text);
 	text = script_formatted(server, &o, "causes");
-	assert_non_null(strstr(text, "B slept in recv | serve for tcp 10.0.0.7:5432, until a "
-				     "packet arrived"));
+	assert_non_null(strstr(text,
+			       "B/102 slept in recv | serve for\n         tcp 10.0.0.7:5432, until "
+			       "a packet arrived\n"));
 	free(text);
 }
 
@@ -354,7 +355,7 @@ static void disks_in_other_formats(void **state)
 				     "\"operation\":\"read\",\"stage\":\"queued\"}"));
 	free(text);
 	text = script_formatted(script, &o, "causes");
-	assert_non_null(strstr(text, "A slept in recv, until done: disk vda read\n"));
+	assert_non_null(strstr(text, "A/101 slept in recv, until done:\n         disk vda read\n"));
 	free(text);
 }
 

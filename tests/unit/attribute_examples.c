@@ -337,6 +337,109 @@ static void the_network_ends_a_wait_of_the_waker(void **state)
 	      "A;main;ask;[unix];--;wake;send;B;[running] 200\n");
 }
 
+/* What the frames of the last switch-out say: the thread did not get what it waited for. */
+static void example_10_killed(void **state)
+{
+#define UP_TO_THE_END                                  \
+	"0   c0 - R > B\n"                             \
+	"100 c1 A S > - lock\n"                        \
+	"900 c0 B wakes A complete_signal;kill|main\n" \
+	"930 c1 - R > A\n"
+	static const char not_killed[] = "A;lock;--;complete_signal;kill;-;main;B;[running] 800\n"
+					 "A;lock;[runnable] 30\n";
+	(void)state;
+	exact(UP_TO_THE_END "950 c1 A X > - do_exit;get_signal\n"
+			    "end 1000\n",
+	      "A;lock;[not woken] 800\n"
+	      "A;lock;[runnable] 30\n");
+	/* It may sleep once more as it ends. */
+	exact(UP_TO_THE_END "940 c1 A D > - exit_mm;do_exit;get_signal\n"
+			    "950 c0 B wakes A\n"
+			    "960 c1 - R > A\n"
+			    "970 c1 A X > - do_exit;get_signal\n"
+			    "end 1000\n",
+	      "A;get_signal;do_exit;exit_mm;--;[unknown stack];B;[running] 10\n"
+	      "A;get_signal;do_exit;exit_mm;[runnable] 10\n"
+	      "A;lock;[not woken] 800\n"
+	      "A;lock;[runnable] 30\n");
+	/* It called exit, or lives on. */
+	exact(UP_TO_THE_END "950 c1 A X > - do_exit;exit_group\n"
+			    "end 1000\n",
+	      not_killed);
+	exact(UP_TO_THE_END "end 1000\n", not_killed);
+	/* It slept until a signal came, whatever that did then; or until its process ended. */
+	exact("0   c0 - R > B\n"
+	      "100 c1 A S > - schedule;sigsuspend.isra.0\n"
+	      "900 c0 B wakes A complete_signal;kill|main\n"
+	      "930 c1 - R > A\n"
+	      "950 c1 A X > - do_exit;get_signal\n"
+	      "end 1000\n",
+	      "A;sigsuspend.isra.0;schedule;--;complete_signal;kill;-;main;B;[running] 800\n"
+	      "A;sigsuspend.isra.0;schedule;[runnable] 30\n");
+	exact("0   c0 - R > B\n"
+	      "100 c1 A S > - schedule;sigsuspend.isra.0\n"
+	      "900 c0 B wakes A zap_other_threads;exit_group|main\n"
+	      "930 c1 - R > A\n"
+	      "950 c1 A X > - do_exit;get_signal\n"
+	      "end 1000\n",
+	      "A;sigsuspend.isra.0;schedule;[not woken] 800\n"
+	      "A;sigsuspend.isra.0;schedule;[runnable] 30\n");
+	/* It was stopped, and continued. */
+	exact("0   c0 - R > B\n"
+	      "100 c1 A T > - do_signal_stop;get_signal\n"
+	      "900 c0 B wakes A wake;prepare_signal;kill\n"
+	      "930 c1 - R > A\n"
+	      "950 c1 A X > - do_exit;get_signal\n"
+	      "end 1000\n",
+	      "A;get_signal;do_signal_stop;--;wake;prepare_signal;kill;B;[running] 800\n"
+	      "A;get_signal;do_signal_stop;[runnable] 30\n");
+#undef UP_TO_THE_END
+}
+
+/* Who is the last of a process to die wakes the parent, but others had ended the process. */
+static void example_11_the_end_of_a_process(void **state)
+{
+#define UP_TO_THE_END                                          \
+	"0   c0 - R > C\n"                                     \
+	"0   c1 - R > B\n"                                     \
+	"50  c1 B S > A nap\n"                                 \
+	"100 c1 A S > - wait4\n"                               \
+	"300 c0 C wakes B work|main\n"                         \
+	"310 c1 - R > B\n"                                     \
+	"400 c1 B S > - nap\n"                                 \
+	"700 c0 C wakes B zap_other_threads;exit_group|main\n" \
+	"710 c1 - R > B\n"
+#define B_WAKES "A;wait4;--;do_notify_parent;do_exit;get_signal;B;"
+	(void)state;
+	exact(UP_TO_THE_END "900 c1 B wakes A do_notify_parent;do_exit;get_signal\n"
+			    "910 c1 B X > A do_exit;get_signal\n"
+			    "end 1000\n",
+	      B_WAKES "--;zap_other_threads;exit_group;-;main;C;[running] 600\n" B_WAKES
+		      "[runnable] 10\n" B_WAKES "[running] 190\n"
+		      "A;wait4;[runnable] 10\n");
+	/* What it did before it was to end explains who waited for that. */
+	exact(UP_TO_THE_END "900 c1 B wakes A write\n"
+			    "910 c1 B X > A do_exit;get_signal\n"
+			    "end 1000\n",
+	      "A;wait4;--;write;B;--;work;-;main;C;[running] 200\n"
+	      "A;wait4;--;write;B;[not woken] 300\n"
+	      "A;wait4;--;write;B;[runnable] 20\n"
+	      "A;wait4;--;write;B;[running] 280\n"
+	      "A;wait4;[runnable] 10\n");
+	/* It called exit itself. */
+	exact(UP_TO_THE_END "900 c1 B wakes A do_notify_parent;do_exit;exit\n"
+			    "910 c1 B X > A do_exit;exit\n"
+			    "end 1000\n",
+	      "A;wait4;--;do_notify_parent;do_exit;exit;B;--;work;-;main;C;[running] 200\n"
+	      "A;wait4;--;do_notify_parent;do_exit;exit;B;--;zap_other_threads;exit_group;-;main;C;"
+	      "[running] 300\n"
+	      "A;wait4;--;do_notify_parent;do_exit;exit;B;[runnable] 20\n"
+	      "A;wait4;--;do_notify_parent;do_exit;exit;B;[running] 280\n"
+	      "A;wait4;[runnable] 10\n");
+#undef B_WAKES
+#undef UP_TO_THE_END
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +460,8 @@ int main(void)
 		cmocka_unit_test(classic_ping_pong_is_a_loop),
 		cmocka_unit_test(classic_ends_at_an_interrupt),
 		cmocka_unit_test(a_loss_hides_the_waker),
+		cmocka_unit_test(example_10_killed),
+		cmocka_unit_test(example_11_the_end_of_a_process),
 		cmocka_unit_test(one_of_several_things_ends_a_wait),
 		cmocka_unit_test(the_network_ends_a_wait_of_the_waker),
 	};

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "attribute/chain.h"
-#include "attribute/retried_waits.h"
+#include "attribute/sleep_ends.h"
 #include "fold/fold.h"
 #include "synth_folded.h"
 #include "synth_many.h"
@@ -54,9 +54,10 @@ static void waits_are_conserved(const struct timelines *tl, enum options_mode mo
 	uint64_t sum;
 	struct chains c;
 
-	assert_int_equal(chains_init(&c, tl, &o,
-				     &(struct chain_user) { .sink = { &sum, add_up, NULL } }),
-			 0);
+	assert_int_equal(
+		chains_init(&c, tl, &o,
+			    &(struct chain_user) { .sink = { .arg = &sum, .add = add_up } }),
+		0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
@@ -157,7 +158,7 @@ static void check_conservation(const struct trace *t, const char *name, void *ar
 	(void)name;
 	(void)arg;
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(retried_waits_join(tl), 0);
+	assert_int_equal(sleep_ends_settle(tl), 0);
 	threads_are_conserved(tl);
 	for (unsigned int depth = 0; depth < 8; depth++) {
 		waits_are_conserved(tl, MODE_EXACT, depth);
@@ -312,14 +313,14 @@ static uint64_t weight_of(const char *text, const char *line, size_t len)
 	return 0;
 }
 
-/* The same with [throttled] in place of [idle CPU], which line ends with. */
-static uint64_t weight_throttled(const char *text, const char *line, size_t len)
+/* The same with another name in place of [idle CPU], which line ends with. */
+static uint64_t weight_instead(const char *text, const char *line, size_t len, const char *name)
 {
 	static const char idle[] = "[idle CPU]";
 	uint64_t weight;
 	char *other;
 
-	if (asprintf(&other, "%.*s[throttled]", (int)(len - strlen(idle)), line) < 0)
+	if (asprintf(&other, "%.*s%s", (int)(len - strlen(idle)), line, name) < 0)
 		abort();
 	weight = weight_of(text, other, strlen(other));
 	free(other);
@@ -355,7 +356,7 @@ static void a_loss_gives_no_time_to_named_causes(void **state)
 		for (const char *line = text[1]; *line; line = strchr(line, '\n') + 1) {
 			const char *space = memrchr(line, ' ', (size_t)(strchr(line, '\n') - line));
 			size_t len = (size_t)(space - line);
-			uint64_t ns = strtoull(space + 1, NULL, 10);
+			uint64_t ns = strtoull(space + 1, NULL, 10), other = 0;
 
 			if (memmem(line, len, "[unknown]", 9) ||
 			    memmem(line, len, "[unknown stack];[runnable]", 26) ||
@@ -363,10 +364,9 @@ static void a_loss_gives_no_time_to_named_causes(void **state)
 			    ends_with(line, len, ";[preempted]"))
 				continue;
 			/* That a quota was used up may be what was lost. */
-			if (ends_with(line, len, ";[idle CPU]") && ns)
-				ns -= ns < weight_throttled(text[0], line, len)
-					      ? ns
-					      : weight_throttled(text[0], line, len);
+			if (ends_with(line, len, ";[idle CPU]"))
+				other = weight_instead(text[0], line, len, "[throttled]");
+			ns -= ns < other ? ns : other;
 			if (ns > weight_of(text[0], line, len)) {
 				fprintf(stderr,
 					"seed %lu: more time for %.*s\n"

@@ -14,6 +14,7 @@
 
 #include "attribute/chain.h"
 #include "attribute/cpu_holders.h"
+#include "attribute/sleep_ends.h"
 #include "synth_folded.h"
 #include "synth_many.h"
 
@@ -80,11 +81,12 @@ static char *who_one_by_one(const struct timelines *tl, const struct options *o)
 
 	assert_int_equal(names_new(&names, tl, o), 0);
 	assert_int_equal(cpu_holders_new(&ran, tl, false), 0);
-	assert_int_equal(chains_init(&c, tl, o,
-				     &(struct chain_user) { .sink = { &sums, add_who, NULL },
-							    .wants = 1u << AMOUNT_CPU_HOLDER,
-							    .cpu_holders = ran }),
-			 0);
+	assert_int_equal(
+		chains_init(&c, tl, o,
+			    &(struct chain_user) { .sink = { .arg = &sums, .add = add_who },
+						   .wants = 1u << AMOUNT_CPU_HOLDER,
+						   .cpu_holders = ran }),
+		0);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
@@ -159,6 +161,7 @@ static void check_who_agrees(const struct trace *t, const char *name, void *arg)
 	o.not_woken = true;
 	folded = trace_folded(t, &o);
 	assert_int_equal(timelines_new_with_cpus(&tl, t), 0);
+	assert_int_equal(sleep_ends_settle(tl), 0);
 	expected = in_order(who_one_by_one(tl, &o));
 	expect_text(in_order(folded_as(folded, who_alone)), expected);
 	free(expected);

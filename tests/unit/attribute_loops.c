@@ -5,10 +5,8 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "oracle.h"
+#include "oracle_script.h"
 #include "synth_script.h"
 
 #define PACKET "ready;net_rx_action;asm_common_interrupt;mwait;do_idle"
@@ -16,25 +14,9 @@
 /* What begins with that, of both engines: of requests, or of threads. */
 static void folds(const char *script, bool requests, const char *begin, const char *expected)
 {
-	struct oracle_asked asked = { .depth = OPTIONS_DEPTH_DEFAULT, .requests = requests };
-	struct synth *m = script_made(script);
-	struct trace *t = synth_open(m);
-	struct options o;
-	char *all = oracle_folded(t, &asked), *lines = calloc(1, 1 << 16), *at = lines;
-
-	assert_non_null(lines);
-	options_init(&o);
-	o.requests = requests;
-	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
-	o.unit = UNIT_NS;
-	expect_text(trace_folded(t, &o), all);
-	for (char *line = all, *end; (end = strchr(line, '\n')); line = end + 1)
-		if (!strncmp(line, begin, strlen(begin)))
-			at = stpncpy(at, line, (size_t)(end + 1 - line));
-	free(all);
-	expect_text(lines, expected);
-	trace_close(t);
-	synth_free(m);
+	both_fold(script,
+		  (struct oracle_asked) { .depth = OPTIONS_DEPTH_DEFAULT, .requests = requests },
+		  begin, expected);
 }
 
 /*
@@ -80,6 +62,54 @@ static void only_a_request_that_came_in_the_sleep_ends_it(void **state)
 	folds(SERVED("arrived=300.001 taken=310"), true, OF_80, packet);
 	folds(SERVED("arrived=200 taken=310"), true, OF_80,
 	      OF_80 "--;send;S;--;reply;D;[running] 680000\n" OF_80 "--;send;S;[running] 170000\n");
+}
+
+/* As SERVED(), but a timer ends the first sleep, and no other request came. */
+#define TIMED(between, then)                                                                       \
+	"0   c0 - R > S\n"                                                                         \
+	"0   c1 - R > D\n"                                                                         \
+	"0   c3 - R > C\n"                                                                         \
+	"150 c3 C S > - recv\n"                                                                    \
+	"200 c0 S S > - poll for=epoll:S:4\n"                                                      \
+	"300 c2 - wakes S tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"             \
+	"300 c0 - R > S\n" between "1800 c0 S S > - poll for=epoll:S:4\n" then "2000 c0 - R > S\n" \
+	"2050 c0 S request tcp::80 arrived=100 taken=100 conn=1 answered=2050 stack=send\n"        \
+	"end 2100\n"
+#define REPLIES "2000 c1 D wakes S reply\n"
+
+static void example_a_timer_of_the_loop_does_not_end_the_wait(void **state)
+{
+	(void)state;
+	folds(TIMED("320 c0 S R > X\n1790 c0 X S > S\n", REPLIES), true, OF_80,
+	      OF_80 "--;send;S;--;reply;D;[running] 300000\n" OF_80
+		    "--;send;S;[runnable] 1470000\n" OF_80 "--;send;S;[running] 180000\n");
+}
+
+/* It led to work: to more of it, to somebody woken, to another sleep; or to what a packet ended. */
+static void a_timer_that_led_to_work_is_what_was_waited_for(void **state)
+{
+#define TIMER \
+	OF_80 \
+	"--;send;S;--;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt;[timer] 100000\n"
+	(void)state;
+	folds(TIMED("", REPLIES), true, OF_80,
+	      OF_80 "--;send;S;--;reply;D;[running] 200000\n" TIMER OF_80
+		    "--;send;S;[running] 1650000\n");
+	folds(TIMED("310 c0 S wakes C ask\n310 c3 - R > C\n320 c0 S R > X\n1790 c0 X S > S\n",
+		    REPLIES),
+	      true, OF_80,
+	      OF_80 "--;send;S;--;reply;D;[running] 200000\n" TIMER OF_80
+		    "--;send;S;[runnable] 1470000\n" OF_80 "--;send;S;[running] 180000\n");
+	folds(TIMED("320 c0 S S > - nap\n1790 c1 D wakes S nudge\n1790 c0 - R > S\n", REPLIES),
+	      true, OF_80,
+	      OF_80 "--;send;S;--;nudge;D;[running] 1470000\n" OF_80
+		    "--;send;S;--;reply;D;[running] 200000\n" TIMER OF_80
+		    "--;send;S;[running] 180000\n");
+	folds(TIMED("320 c0 S R > X\n1790 c0 X S > S\n", "2000 c2 - wakes S " PACKET "\n"), true,
+	      OF_80,
+	      OF_80
+	      "--;send;S;--;ready;net_rx_action;asm_common_interrupt;[network] 200000\n" TIMER OF_80
+	      "--;send;S;[runnable] 1470000\n" OF_80 "--;send;S;[running] 180000\n");
 }
 
 /* For C, which S wakes while it answers one request only; then while it answers two. */
@@ -128,6 +158,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(example_the_wait_goes_on_to_what_the_answer_needed),
 		cmocka_unit_test(only_a_request_that_came_in_the_sleep_ends_it),
+		cmocka_unit_test(example_a_timer_of_the_loop_does_not_end_the_wait),
+		cmocka_unit_test(a_timer_that_led_to_work_is_what_was_waited_for),
 		cmocka_unit_test(threads_wait_for_the_only_request_that_is_answered),
 		cmocka_unit_test(all_of_them_go_on_in_the_last_one),
 	};

@@ -47,6 +47,32 @@ static void the_example(void **state)
 		    "150\n");
 }
 
+static void a_route_is_a_part_of_the_endpoint(void **state)
+{
+	(void)state;
+	folds("thread S *\n"
+	      "0 c0 - R > S\n"
+	      "60 c0 S context c0ffee 7 /cart\n"
+	      "250 c0 S request tcp::80 conn=1 arrived=50 taken=50 stack=send;work\n"
+	      "260 c0 S context -\n"
+	      "900 c0 S request tcp::80 conn=1 arrived=300 taken=300 stack=send;work\n"
+	      "end 1000\n",
+	      "[request tcp :80 /cart] S;--;send;work;S;[running] 200\n"
+	      "[request tcp :80] S;--;send;work;S;[running] 600\n");
+	/* It has a queue of its own, and delays another route's. */
+	folds("thread S *\n"
+	      "0 c0 - R > S\n"
+	      "60 c0 S context c0ffee 7 /cart\n"
+	      "250 c0 S request tcp::80 conn=1 arrived=50 taken=50\n"
+	      "260 c0 S context c0ffee01 8 /search\n"
+	      "300 c0 S request tcp::80 conn=2 arrived=100 taken=250\n"
+	      "end 1000\n",
+	      "[request tcp :80 /cart] S;--;[unknown stack];S;[running] 200\n"
+	      "[request tcp :80 /search] S;--;[unknown stack];S;[running] 50\n"
+	      "[request tcp :80 /search] S;[queued];[for tcp :80 /cart];--;[unknown stack];S;"
+	      "[running] 150\n");
+}
+
 /* A request that is lost may be a second one for which S worked: before the loss is over. */
 static void of_a_lost_request_nothing_is_said(void **state)
 {
@@ -253,7 +279,7 @@ static void explain(const struct timelines *tl, const struct options *o, uint64_
 		    struct explained *all)
 {
 	struct explained s = { 0 };
-	struct chain_user user = { .sink = { &s, add, NULL }, .label = label };
+	struct chain_user user = { .sink = { .arg = &s, .add = add }, .label = label };
 	struct chains c;
 
 	assert_int_equal(chains_init(&c, tl, o, &user), 0);
@@ -322,6 +348,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_example),
+		cmocka_unit_test(a_route_is_a_part_of_the_endpoint),
 		cmocka_unit_test(of_a_lost_request_nothing_is_said),
 		cmocka_unit_test(probed_requests),
 		cmocka_unit_test(another_thread_answers),

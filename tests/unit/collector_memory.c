@@ -8,9 +8,12 @@
 #include <cmocka.h>
 
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "memory.h"
 
@@ -88,12 +91,49 @@ static void large_arrays_stay_out_of_the_heap(void **state)
 	assert_int_equal(mallinfo2().hblks, mapped);
 }
 
+#define CHANGED_BYTES ((size_t)32 << 20)
+
+/* A process that writes a trace shares most pages with the recorder: what it has changed counts. */
+static void what_a_fork_changes_counts(void **state)
+{
+	uint64_t before, with_fork;
+	char *bytes, byte;
+	int pipe_ends[2];
+	pid_t fork_pid;
+
+	(void)state;
+	skip_if_sanitized();
+	bytes = malloc(CHANGED_BYTES);
+	assert_non_null(bytes);
+	memset(bytes, 1, CHANGED_BYTES);
+	before = memory_share(NULL, 1 << 30, 0);
+	assert_in_range(before, CHANGED_BYTES, CHANGED_BYTES + (64 << 20));
+	assert_int_equal(pipe(pipe_ends), 0);
+	fork_pid = fork();
+	assert_true(fork_pid >= 0);
+	if (!fork_pid) {
+		memset(bytes, 2, CHANGED_BYTES / 2);
+		if (write(pipe_ends[1], bytes, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(pipe_ends[0], &byte, 1), 1);
+	with_fork = memory_share(NULL, 1 << 30, fork_pid);
+	kill(fork_pid, SIGKILL);
+	assert_int_equal(waitpid(fork_pid, NULL, 0), fork_pid);
+	assert_in_range(with_fork - before, CHANGED_BYTES / 2, CHANGED_BYTES);
+	close(pipe_ends[0]);
+	close(pipe_ends[1]);
+	free(bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		/* While there is nothing free in the heap. */
 		cmocka_unit_test(large_arrays_stay_out_of_the_heap),
 		cmocka_unit_test(a_burst_is_given_back),
+		cmocka_unit_test(what_a_fork_changes_counts),
 	};
 
 	memory_begin();

@@ -74,6 +74,13 @@ static void sizes_take_units(void **state)
 	assert_false(options_size("", &v) || options_size("K", &v) || options_size("1X", &v) ||
 		     options_size("-1", &v) || options_size("99999999999999999999", &v) ||
 		     options_size("99999999999G", &v));
+	assert_int_equal(o.memory, 512u << 20);
+	assert_int_equal(PARSE(&o, "--memory", "64M"), 0);
+	assert_int_equal(o.memory, 64u << 20);
+	assert_true(PARSE(&o, "--memory", "63M"));
+	assert_int_equal(PARSE(&o, "--flight=1s", "--max-size=1G"), 0);
+	assert_int_equal(o.memory, 1536u << 20);
+	assert_true(PARSE(&o, "--flight=1s", "--max-size=1G", "--memory=1G"));
 	assert_int_equal(o.threads, 0);
 	assert_int_equal(PARSE(&o, "--threads", "4"), 0);
 	assert_int_equal(o.threads, 4);

@@ -279,7 +279,7 @@ static int answer(void *data, int fd)
 	return -1;
 }
 
-/* Little patience is left after others that hung, and a busy machine answers late. */
+/* Little of the wait budget is left after others that hung, and a busy machine answers late. */
 static int call_that_answers(uint64_t key, char *data)
 {
 	int err, out;

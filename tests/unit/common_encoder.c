@@ -138,7 +138,12 @@ static void names_of_threads_do_not_stay_in_memory(void **state)
 static void objects_do_not_stay_in_memory(void **state)
 {
 	struct encoder *e = new_encoder(drop, NULL);
-	struct encoder_object pipe = { "pipe", "", "", 0, 0 }, o = pipe;
+	struct encoder_object pipe = { .class = "pipe",
+				       .name = "",
+				       .own = "",
+				       .peer = 0,
+				       .owner = 0 },
+			      o = pipe;
 	uint32_t first, last = 0;
 	size_t at_first, most = 0;
 	char name[16];

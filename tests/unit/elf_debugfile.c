@@ -21,7 +21,7 @@ struct world {
 static int set_up(void **state)
 {
 	static struct world w;
-	uint8_t id[ELFSYM_BUILD_ID_MAX];
+	uint8_t id[BUILD_ID_MAX];
 	char *p = w.debug, line[512];
 	size_t len;
 
@@ -53,14 +53,14 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static bool take(void *state, int fd, enum debugfile_claim claim)
+static bool take(void *state, int fd)
 {
 	struct debugfile_wanted wanted;
 	struct world *w = state;
 
 	debugfile_ask(&wanted, w->e);
 	assert_true(debugfile_is_sane(&wanted));
-	return debugfile_take(w->e, &wanted, fd, claim);
+	return debugfile_take(w->e, &wanted, fd);
 }
 
 /* The name of the function once what line makes of "$D", the debug file's path, was looked up. */
@@ -99,6 +99,23 @@ static void a_link_out_of_the_container_is_not(void **state)
 	assert_true(shell("rm $D"));
 	assert_string_equal(name_with(w, "ln -s ../../../../../../../../../../..$PWD/whole $D"),
 			    "none");
+}
+
+/* The path is the build ID, the owner is right: another program of root's, which a link suffices
+ * for. */
+static void a_file_under_the_build_id_that_has_another_one_is_refused(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(shell("objcopy --remove-section .note.gnu.build-id whole without && "
+			  "head -c 20 /dev/zero >note && "
+			  "objcopy --dump-section .note.gnu.build-id=id whole && "
+			  "{ head -c 16 id; cat note; } >other_id && "
+			  "objcopy --update-section .note.gnu.build-id=other_id whole other"));
+	assert_string_equal(name_with(w, "cp other $D"), "none");
+	assert_string_equal(name_with(w, "rm $D && ln -s /other $D"), "none");
+	assert_string_equal(name_with(w, "rm $D && cp without $D"), "none");
+	assert_string_equal(name_with(w, "cp whole $D"), "a_local_function");
 }
 
 /* It could otherwise name functions of a program that runs outside of the container, too. */
@@ -217,6 +234,7 @@ int main(void)
 		TEST(a_containers_own_debug_file_names_its_program),
 		TEST(a_link_inside_the_container_is_followed),
 		TEST(a_link_out_of_the_container_is_not),
+		TEST(a_file_under_the_build_id_that_has_another_one_is_refused),
 		TEST(a_debug_file_of_another_owner_is_refused),
 		TEST(a_debug_file_on_another_file_system_is_refused),
 		TEST(what_is_no_file_or_no_elf_file_is_passed_over),

@@ -197,7 +197,7 @@ static void the_vdso_is_read_from_memory(void **state)
 {
 	const unsigned char *vdso = (const unsigned char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
 	struct elfsym_address *a;
-	uint8_t id[ELFSYM_BUILD_ID_MAX];
+	uint8_t id[BUILD_ID_MAX];
 	size_t len = 2 * (size_t)sysconf(_SC_PAGESIZE), named = 0;
 	bool gettime = false;
 	struct elfsym *e;
@@ -282,7 +282,7 @@ static void what_is_no_elf_file_is_said_to_be_none(void **state)
 static void ask_all(int fd)
 {
 	struct elfsym_address a[64] = { 0 };
-	uint8_t id[ELFSYM_BUILD_ID_MAX];
+	uint8_t id[BUILD_ID_MAX];
 	uint64_t vaddr;
 	struct elfsym *e;
 	size_t total = 0;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/sleep_ends.h"
 #include "common/event_block.h"
 #include "diagnostics.h"
 #include "synth_script.h"
@@ -27,6 +28,7 @@ static char *summary_of(const struct trace *t, bool of_requests)
 	o.tids = (struct id_list) { NULL, 0 };
 	o.requests = of_requests;
 	assert_int_equal(timelines_new(&tl, t), 0);
+	assert_int_equal(sleep_ends_settle(tl), 0);
 	in.timelines = tl;
 	f = open_memstream(&text, &len);
 	stderr = f;
@@ -84,6 +86,27 @@ static void who_is_at_a_lock_is_named_and_not_called_a_deadlock(void **state)
 		  "-t 101 (A), -t 102 (B)\n");
 }
 
+/* Whom a signal ends had not got the lock either, whatever it slept for as it died. */
+static void who_was_killed_at_a_lock_is_named(void **state)
+{
+#define KILLED                                          \
+	"0   c0 - R > B\n"                              \
+	"100 c1 A S > - futex_wait|__lll_lock_wait;f\n" \
+	"900 c0 B wakes A complete_signal;kill|main\n"  \
+	"910 c1 - R > A\n"                              \
+	"920 c1 A D > - exit_mm;do_exit;get_signal\n"   \
+	"930 c0 B wakes A\n"                            \
+	"940 c1 - R > A\n"
+	(void)state;
+	of_script(KILLED "950 c1 A X > - do_exit;get_signal\n"
+			 "end 1000\n",
+		  "\n1 of the sleepers that nobody woke is at a lock, or in state D: -t 101 (A)\n");
+	of_script_not(KILLED "950 c1 A X > - do_exit;exit_group\n"
+			     "end 1000\n",
+		      "nobody woke");
+#undef KILLED
+}
+
 /* Asked for requests, it says nothing of threads: clients wait for answers that came. */
 static void of_requests_no_thread_is_asleep(void **state)
 {
@@ -119,6 +142,15 @@ static void what_a_hypervisor_took_is_said_if_it_is_a_thousandth(void **state)
 		"hypervisor");
 }
 
+static void what_the_recorder_took_is_said_too(void **state)
+{
+	(void)state;
+	of_script(
+		"0 c0 - R > A\n500 c0 A S > -\n800 c0 recorder 200\n900 c0 recorder 40\nend 1000\n",
+		"\nthe recorder took 0.000 s of the CPUs' time, 12.0 %\n");
+	of_script_not("0 c0 - R > A\n500 c0 A S > -\n800 c0 recorder 0.9\nend 1000\n", "recorder");
+}
+
 static void at_most_four_are_named(void **state)
 {
 	(void)state;
@@ -131,18 +163,21 @@ static void at_most_four_are_named(void **state)
 static void who_holds_the_lock_is_said_if_it_is_known(void **state)
 {
 	struct chainlog_fields ev = { .time_ns = 100, .kind = CHAINLOG_AUX + CHAINLOG_OBJECT };
-	struct encoder_object lock = { "futex", "7:0x10", "", 202, 0 };
+	struct encoder_object lock = {
+		.class = "futex", .name = "7:0x10", .own = "", .peer = 202, .owner = 0
+	};
 	struct synth *m = synth_new();
 	struct trace *t;
 
 	(void)state;
 	synth_thread(m, 101, "client");
+	synth_thread(m, 202, "janitor");
 	synth_switch(m, 0, 100, 101, 'S', 0, "rt_mutex_slowlock");
 	ev.number[0] = encoder_object(synth_encoder(m), &lock);
 	assert_int_equal(encoder_event(synth_encoder(m), &ev), 0);
 	synth_end(m, 300);
 	t = synth_open(m);
-	says(t, "-t 101 (client; -t 202 holds it)\n");
+	says(t, "-t 101 (client; -t 202 (janitor) holds it)\n");
 	trace_close(t);
 	synth_free(m);
 }
@@ -156,8 +191,10 @@ static void who_waits_for_work_is_not_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_was_killed_at_a_lock_is_named),
 		cmocka_unit_test(of_requests_no_thread_is_asleep),
 		cmocka_unit_test(who_is_at_a_lock_is_named_and_not_called_a_deadlock),
+		cmocka_unit_test(what_the_recorder_took_is_said_too),
 		cmocka_unit_test(at_most_four_are_named),
 		cmocka_unit_test(what_a_hypervisor_took_is_said_if_it_is_a_thousandth),
 		cmocka_unit_test(who_holds_the_lock_is_said_if_it_is_known),

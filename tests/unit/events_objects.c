@@ -41,6 +41,17 @@ static void expect(const struct wire_object *o, const char *expected)
 	assert_string_equal(got, expected);
 }
 
+/* What tells it from others of the name. */
+static void expect_numbers(const struct wire_object *o, uint32_t device, uint64_t inode)
+{
+	struct object_text text;
+
+	assert_int_equal(
+		object_describe(o, offsetof(struct wire_object, path) + o->path_len, &text), 0);
+	assert_int_equal(text.device, device);
+	assert_int_equal(text.inode, inode);
+}
+
 static void files_have_their_path_from_the_root_on(void **state)
 {
 	struct wire_object o = object(WIRE_OBJECT_FILE, 12, 0);
@@ -48,6 +59,8 @@ static void files_have_their_path_from_the_root_on(void **state)
 	(void)state;
 	NAMED(o, "ibdata1\0db\0lib\0var\0");
 	expect(&o, "file|/var/lib/db/ibdata1|0");
+	o.key.v[1] = 8ull << 52 | 1ull << 32 | 77; /* with the generation */
+	expect_numbers(&o, 8u << 20 | 1, 12);
 	o.whole = 0;
 	expect(&o, "file|.../var/lib/db/ibdata1|0");
 	o.whole = 1;
@@ -108,6 +121,16 @@ static void routes_are_what_the_program_says(void **state)
 	expect(&o, "route||0");
 }
 
+/* It belongs to a process, wherever that keeps it. */
+static void the_lock_of_an_interpreter_is_its_processs(void **state)
+{
+	struct wire_object o = object(WIRE_OBJECT_GIL, 0x7f0010, 0);
+
+	(void)state;
+	o.key.tgid = 77;
+	expect(&o, "GIL||77");
+}
+
 /* Of no process, and without an other end: it serves all. */
 static void endpoints_of_requests_have_their_own_port_or_path(void **state)
 {
@@ -158,6 +181,23 @@ static void sockets_have_their_own_end_and_its_process(void **state)
 	assert_int_equal(text.owner, 0);
 }
 
+/* By which it is known whose child has that id. */
+static void a_child_has_the_process_that_waits(void **state)
+{
+	struct wire_object o = object(WIRE_OBJECT_CALL, WIRE_CALL_CHILD, 4711);
+	struct object_text text;
+
+	(void)state;
+	o.owner = 77;
+	expect(&o, "child|4711|0");
+	assert_int_equal(object_describe(&o, offsetof(struct wire_object, path), &text), 0);
+	assert_int_equal(text.owner, 77);
+	o.key.v[1] = 0;
+	expect(&o, "child||0");
+	assert_int_equal(object_describe(&o, offsetof(struct wire_object, path), &text), 0);
+	assert_int_equal(text.owner, 0);
+}
+
 static void unix_sockets_have_a_path_and_a_process(void **state)
 {
 	struct wire_object o = object(WIRE_OBJECT_UNIX, 99, 1);
@@ -180,14 +220,17 @@ static void locks_are_told_apart_by_process_unless_they_are_shared(void **state)
 	NAMED(o, "server\0bin\0usr\0");
 	o.offset = 0x1234;
 	expect(&o, "futex|7:server+0x1234|0");
+	expect_numbers(&o, 0, 0);
 	o.shared = 1;
 	expect(&o, "futex|/usr/bin/server+0x1234|0");
 	NAMED(o, "memfd:pool\0");
 	o.inode = 88;
-	expect(&o, "futex|/memfd:pool#88+0x1234|0");
+	o.device = 1;
+	expect(&o, "futex|/memfd:pool+0x1234|0");
+	expect_numbers(&o, 1, 88);
 	/* Who holds it, where the kernel knows that. */
 	o.key.v[2] = 321;
-	expect(&o, "futex|/memfd:pool#88+0x1234|321");
+	expect(&o, "futex|/memfd:pool+0x1234|321");
 }
 
 static void calls_say_what_is_known(void **state)
@@ -316,8 +359,10 @@ int main(void)
 		cmocka_unit_test(anonymous_files_are_their_kind_and_descriptor),
 		cmocka_unit_test(sockets_have_their_peer_or_their_own_port),
 		cmocka_unit_test(routes_are_what_the_program_says),
+		cmocka_unit_test(the_lock_of_an_interpreter_is_its_processs),
 		cmocka_unit_test(endpoints_of_requests_have_their_own_port_or_path),
 		cmocka_unit_test(sockets_have_their_own_end_and_its_process),
+		cmocka_unit_test(a_child_has_the_process_that_waits),
 		cmocka_unit_test(unix_sockets_have_a_path_and_a_process),
 		cmocka_unit_test(locks_are_told_apart_by_process_unless_they_are_shared),
 		cmocka_unit_test(calls_say_what_is_known),

@@ -320,6 +320,28 @@ static void a_context_has_its_ids_and_route(void **state)
 	encoder_free(enc);
 }
 
+static void a_lock_has_its_holder(void **state)
+{
+	struct chainlog_fields ev = { .kind = 0 };
+	struct encoder *enc = new_encoder(keep_more, &ev);
+	struct translator *t = new_translator(enc);
+	const struct wire_holder w = {
+		.r = { .time_ns = 1000, .kind = WIRE_HOLDER },
+		.tid = 7,
+		.holder = 9,
+	};
+
+	(void)state;
+	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
+	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_HOLDER);
+	assert_int_equal(ev.tid, 7);
+	assert_int_equal(ev.other, 9);
+	translator_free(t);
+	encoder_free(enc);
+}
+
 static void a_stack_may_come_after_the_event_that_names_it(void **state)
 {
 	struct fixture *f = *state;
@@ -353,6 +375,26 @@ static void stacks_for_one_event_are_told_apart_and_shared_by_content(void **sta
 		assert_int_equal(give_switch(f, i | WIRE_STACK_ONCE), 0);
 	}
 	assert_int_equal(counts(f).stacks, 2);
+}
+
+/* Copies of stacks wait for rules, not all equally long; meanwhile their events are written. */
+static void a_copied_stack_may_come_after_its_event(void **state)
+{
+	enum { COPIES = 5000 };
+	struct fixture *f = *state;
+
+	for (uint32_t i = 1; i <= COPIES; i++)
+		assert_int_equal(give_switch(f, i | WIRE_STACK_COPY), 0);
+	assert_int_equal(counts(f).stacks, COPIES);
+	for (uint32_t i = 1; i <= COPIES; i++)
+		assert_int_equal(give_stack(f, (i * 7 % COPIES + 1) | WIRE_STACK_COPY, i * 64), 0);
+	/* The events' own, no others. */
+	assert_int_equal(counts(f).stacks, COPIES);
+	/* As there is no other event for it, one that comes again is another stack. */
+	assert_int_equal(give_stack(f, 1 | WIRE_STACK_COPY, 64 * (COPIES + 1)), 0);
+	assert_int_equal(counts(f).stacks, COPIES + 1);
+	assert_int_equal(give_switch(f, 1 | WIRE_STACK_COPY), 0);
+	assert_int_equal(counts(f).stacks, COPIES + 1);
 }
 
 /* The kernel side's ids go on, and it names none that is as old as this. */
@@ -413,6 +455,8 @@ static void what_is_told_for_one_event_is_counted(void **state)
 	assert_int_equal(id_map_once(translator_ids(f->t)), 1);
 }
 
+#define STACK_BYTES(n) (offsetof(struct wire_stack, frames) + 8 * (n))
+
 static void records_that_are_none_are_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -422,7 +466,14 @@ static void records_that_are_none_are_refused(void **state)
 	assert_int_equal(translator_record(f->t, &s.r, sizeof(s) - 1), -EBADMSG);
 	s.r.kind = WIRE_KINDS;
 	assert_int_equal(translator_record(f->t, &s.r, sizeof(s)), -EBADMSG);
-	assert_int_equal(translator_record(f->t, &k.r, sizeof(k) - 300), -EBADMSG);
+	assert_int_equal(translator_record(f->t, &k.r, STACK_BYTES(99)), -EBADMSG);
+	k.n_code = 1; /* of the kernel */
+	assert_int_equal(translator_record(f->t, &k.r, sizeof(k)), -EBADMSG);
+	k.tgid = 1;
+	assert_int_equal(translator_record(f->t, &k.r, STACK_BYTES(100)), -EBADMSG);
+	k.n_code = WIRE_CODE_FRAMES + 1;
+	assert_int_equal(translator_record(f->t, &k.r, sizeof(k)), -EBADMSG);
+	k.n_code = 0;
 	k.n = 128;
 	assert_int_equal(translator_record(f->t, &k.r, sizeof(k)), -EBADMSG);
 }
@@ -442,11 +493,14 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			stacks_for_one_event_are_told_apart_and_shared_by_content, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_copied_stack_may_come_after_its_event, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(records_that_are_none_are_refused, setup, teardown),
 		cmocka_unit_test(a_waking_says_if_the_target_was_off_its_queue),
 		cmocka_unit_test(requests_are_told_by_how_long_ago_things_were),
 		cmocka_unit_test(probed_requests_have_names_and_labels),
 		cmocka_unit_test(a_context_has_its_ids_and_route),
+		cmocka_unit_test(a_lock_has_its_holder),
 		cmocka_unit_test(samples_and_their_losses_have_accounts_of_their_own),
 	};
 

@@ -42,7 +42,10 @@ static inline struct bytes script_exported(const char *script, const struct opti
 {
 	struct synth *m = script_made(script);
 	struct trace *t = synth_open(m);
-	struct bytes b = trace_exported(t, o, format);
+	struct bytes b;
+
+	trace_choose_frames(t, o->native);
+	b = trace_exported(t, o, format);
 
 	trace_close(t);
 	synth_free(m);

@@ -32,6 +32,8 @@ static bool may_mount;
 
 /* ---- files --------------------------------------------------------------------------------- */
 
+static const char impostors_name[] = "b_function_of_the_child";
+
 /* A copy of this program whose function has another name. */
 static void write_impostor(const char *path)
 {
@@ -251,6 +253,147 @@ static void the_name_that_a_stranger_gave_a_file_is_his_own(void **state)
 
 /* ---- file systems whose stat() differs from /proc/PID/maps --------------------------------- */
 
+/* ---- a root directory of its own ------------------------------------------------------------ */
+
+/* Where the debug file of the program is looked for: "/usr/lib/debug/.build-id/12/34....debug" */
+static void debug_path(char *path, const char *program)
+{
+	char *p = path + sprintf(path, "/usr/lib/debug/.build-id/");
+	int fd = open(program, O_RDONLY | O_CLOEXEC);
+	uint8_t id[BUILD_ID_MAX];
+	struct elfsym *e;
+	size_t len;
+
+	if (fd < 0 || elfsym_open(&e, fd))
+		_exit(4);
+	len = elfsym_build_id(e, id);
+	for (size_t i = 0; i < len; i++)
+		p += sprintf(p, i == 1 ? "/%02x" : "%02x", id[i]);
+	strcpy(p, ".debug");
+	elfsym_close(e);
+	close(fd);
+}
+
+/* Where the attacker maps the program. */
+#define MAPPED_AT UINT64_C(0x200000000000)
+extern const char __executable_start[];
+
+/* Maps the program first, with a /usr/lib/debug of its own: the impostor beside it. */
+static void map_with_own_debug_files(const char *path)
+{
+	char debug[512], impostor[80], *slash;
+
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", "/usr/lib/debug", "tmpfs", 0, NULL))
+		_exit(5);
+	debug_path(debug, path);
+	snprintf(impostor, sizeof(impostor), "%s.impostor", path);
+	mkdir("/usr/lib/debug/.build-id", 0755);
+	slash = strrchr(debug, '/');
+	*slash = '\0';
+	mkdir(debug, 0755);
+	*slash = '/';
+	if (symlink(impostor, debug))
+		_exit(6);
+	map_code(path, (void *)(uintptr_t)MAPPED_AT);
+}
+
+/* The impostor has the build ID, is on the program's file system and belongs to root. */
+static void who_maps_a_file_first_does_not_choose_its_debug_file(void **state)
+{
+	char path[64], impostor[80], line[200];
+	uint32_t frame, own;
+	struct trace *t;
+	struct child c;
+	pid_t attacker;
+
+	(void)state;
+	NEEDS_MOUNTS();
+	copy_self(path);
+	snprintf(impostor, sizeof(impostor), "%s.impostor", path);
+	write_impostor(impostor);
+	snprintf(line, sizeof(line), "strip %s", path);
+	if (access("/usr/lib/debug", X_OK) || system(line)) {
+		unlink(path);
+		unlink(impostor);
+		print_message("needs strip and /usr/lib/debug\n");
+		skip();
+	}
+	t = begin(SYMBOLIZER_USER);
+	attacker = start_attack(map_with_own_debug_files, path);
+	symbolizer_poll(t->s);
+	c = start_child(path, NULL);
+	frame = seen(t, c.pid, c.addr);
+	end_child(&c);
+	finish(t);
+	assert_string_not_equal(name_of(t, frame).symbol, impostors_name);
+	end_attack(attacker);
+	end(t);
+
+	/* As long as it alone maps the file, it does. */
+	t = begin(SYMBOLIZER_USER);
+	attacker = start_attack(map_with_own_debug_files, path);
+	own = seen(t, attacker,
+		   MAPPED_AT + addr_of_child_function() - (uint64_t)(uintptr_t)__executable_start);
+	finish(t);
+	assert_string_equal(name_of(t, own).symbol, impostors_name);
+	end_attack(attacker);
+	end(t);
+	unlink(path);
+	unlink(impostor);
+}
+
+static void enter(const char *folder)
+{
+	if (chroot(folder))
+		_exit(7);
+}
+
+/* What is read of a file of a container must not be read together with what is the machine's. */
+static void whose_a_file_is_follows_who_maps_it(void **state)
+{
+	struct code_place p = { .start = 0x1000, .end = 0x2000, .path = self_exe };
+	struct code_files *f;
+	struct stat st;
+	uint32_t id, of;
+	pid_t contained;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, for chroot\n");
+		skip();
+	}
+	assert_int_equal(stat(self_exe, &st), 0);
+	p.maj = major(st.st_dev);
+	p.min = minor(st.st_dev);
+	p.ino = st.st_ino;
+	assert_int_equal(code_files_new(&f), 0);
+	contained = start_attack(enter, "/tmp");
+	p.tgid = (uint32_t)contained;
+	id = code_files_get(f, &p);
+	of = code_files_root_id(f, id);
+	assert_true(of && of != CODE_ROOTS_SEVERAL);
+	assert_true(code_files_root(f, id) >= 0);
+	/* Where it was is not forgotten when it is closed, and not believed for ever. */
+	code_files_hold(f, id);
+	code_files_put_mapping(f, id);
+	code_files_detach(f, id, -1, 0);
+	assert_int_equal(code_files_root_id(f, id), CODE_ROOTS_SEVERAL);
+	assert_int_equal(code_files_get(f, &p), id);
+	of = code_files_root_id(f, id);
+	assert_true(of && of != CODE_ROOTS_SEVERAL);
+	/* It is nobody's alone once this process maps it, too. */
+	p.tgid = (uint32_t)getpid();
+	assert_int_equal(code_files_get(f, &p), id);
+	assert_int_equal(code_files_root_id(f, id), CODE_ROOTS_SEVERAL);
+	assert_int_equal(code_files_root(f, id), -1);
+	end_attack(contained);
+	code_files_put_mapping(f, id);
+	code_files_put_mapping(f, id);
+	code_files_put(f, id);
+	code_files_free(f);
+}
+
 static void a_file_on_overlayfs_is_named(void **state)
 {
 	char folder[] = "/tmp/identity-test-XXXXXX", path[80], options[256], sub[80];
@@ -347,6 +490,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_file_mapped_over_another_does_not_name_it),
 		cmocka_unit_test(a_file_with_the_same_inode_number_elsewhere_does_not_name_it),
 		cmocka_unit_test(the_name_that_a_stranger_gave_a_file_is_his_own),
+		cmocka_unit_test(who_maps_a_file_first_does_not_choose_its_debug_file),
+		cmocka_unit_test(whose_a_file_is_follows_who_maps_it),
 		cmocka_unit_test(a_file_on_overlayfs_is_named),
 		cmocka_unit_test(another_file_is_not_the_same_by_any_number),
 		cmocka_unit_test(another_generation_is_another_file),

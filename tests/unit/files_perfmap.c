@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "files/perfmap.h"
@@ -163,6 +165,60 @@ static void another_users_map_is_refused(void **state)
 	assert_int_equal(open_own(), -EPERM);
 }
 
+/* An earlier process had the same PID. The file's time is what says when it was written. */
+static void a_map_older_than_its_process_is_not_believed(void **state)
+{
+	struct timespec t[2] = { { .tv_nsec = UTIME_OMIT } };
+	int fd;
+
+	(void)state;
+	write_map("1000 100 earlier\n");
+	clock_gettime(CLOCK_REALTIME, &t[1]);
+	t[1].tv_sec -= 3600;
+	assert_int_equal(utimensat(AT_FDCWD, own_map, t, 0), 0);
+	assert_int_equal(open_own(), -ESTALE);
+	write_map("1000 100 mine\n");
+	fd = open_own();
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+/* It may write it as the first thing that it does. */
+static void a_map_as_old_as_its_process_is_believed(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		struct perfmap_place place;
+		int ready[2], status, fd;
+		pid_t pid;
+		char c;
+
+		assert_int_equal(pipe(ready), 0);
+		pid = fork();
+		assert_true(pid >= 0);
+		if (!pid) {
+			snprintf(own_map, sizeof(own_map), "/tmp/perf-%d.map", getpid());
+			write_map("1000 100 at once\n");
+			if (write(ready[1], "", 1) != 1)
+				_exit(1);
+			pause();
+		}
+		assert_int_equal(read(ready[0], &c, 1), 1);
+		close(ready[0]);
+		close(ready[1]);
+		perfmap_locate(&place, (uint32_t)pid, NULL);
+		fd = perfmap_open(&place);
+		perfmap_forget(&place);
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+		snprintf(own_map, sizeof(own_map), "/tmp/perf-%d.map", pid);
+		unlink(own_map);
+		assert_true(fd >= 0);
+		close(fd);
+		usleep(1700); /* at other times within a tick */
+	}
+}
+
 /* It writes the map as its last act; what was known of it while it lived decides. */
 static void a_map_left_by_a_process_that_is_gone_is_its_users_or_roots(void **state)
 {
@@ -307,6 +363,8 @@ int main(void)
 		TEST(a_symbolic_link_and_what_is_no_file_are_refused),
 		TEST(another_users_map_is_refused),
 		TEST(a_containers_map_is_found_by_the_pid_and_root_that_it_has),
+		TEST(a_map_older_than_its_process_is_not_believed),
+		TEST(a_map_as_old_as_its_process_is_believed),
 		TEST(a_map_left_by_a_process_that_is_gone_is_its_users_or_roots),
 	};
 

@@ -5,8 +5,11 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "fold/folded.h"
 #include "synth_script.h"
 
 static void folds(const char *script, const struct options *o, const char *expected)
@@ -257,6 +260,31 @@ static void time_window_clips(void **state)
 	folds(chain, &o, "A;ksys;ksleep;[runnable] 20\n");
 }
 
+/* A part of a window that is taken away again, as it is not shown, ends at a packet. */
+static void time_window_clips_at_a_packet(void **state)
+{
+	struct options o = script_options(101);
+
+	(void)state;
+	o.user = false;
+	o.to_ns = 500000;
+	folds("0   c0 - R > C\n"
+	      "0   c1 - R > B\n"
+	      "50  c1 B S > A nap\n"
+	      "60  c0 C S > - recv\n"
+	      "100 c1 A S > - wait4\n"
+	      "650 c0 - wakes C net_rx_action;asm_common_interrupt\n"
+	      "660 c0 - R > C\n"
+	      "700 c0 C wakes B zap_other_threads\n"
+	      "710 c1 - R > B\n"
+	      "900 c1 B wakes A do_exit;get_signal\n"
+	      "910 c1 B X > A do_exit;get_signal\n"
+	      "end 1000\n",
+	      &o,
+	      "A;wait4;--;do_exit;get_signal;B;--;zap_other_threads;C;--;net_rx_action;"
+	      "asm_common_interrupt;[network] 400\n");
+}
+
 static void wait_lengths(void **state)
 {
 	struct options o;
@@ -380,6 +408,26 @@ static void a_table_of_threads(void **state)
 		  "(times in ns; 1 threads; WAITED: blocked, runnable)\n");
 }
 
+/* Renderers draw nothing for it. Equal ones of several traces are one. */
+static void a_note_is_a_line_without_time(void **state)
+{
+	struct options o = { .unit = UNIT_NS };
+	struct folded lines = { .n = 0 };
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	(void)state;
+	assert_int_equal(folded_note(&lines, "java/1; compiled\nframes"), 0);
+	assert_int_equal(folded_note(&lines, "java/1"), 0);
+	assert_int_equal(folded_note(&lines, "java/1; compiled\nframes"), 0);
+	assert_int_equal(folded_write(&lines, &o, f), 0);
+	fclose(f);
+	assert_string_equal(text, "[note] java/1: compiled?frames 0\n[note] java/1 0\n");
+	free(text);
+	folded_free(&lines);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -395,12 +443,14 @@ int main(void)
 		cmocka_unit_test(weights_in_us_add_up_to_the_rounded_sum),
 		cmocka_unit_test(parts_and_states),
 		cmocka_unit_test(time_window_clips),
+		cmocka_unit_test(time_window_clips_at_a_packet),
 		cmocka_unit_test(wait_lengths),
 		cmocka_unit_test(stacks_within_and_without),
 		cmocka_unit_test(names_processes_and_kernel_threads),
 		cmocka_unit_test(without_kernel_threads),
 		cmocka_unit_test(a_tree_of_words),
 		cmocka_unit_test(a_table_of_threads),
+		cmocka_unit_test(a_note_is_a_line_without_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,7 +83,7 @@ static void begin(struct explained *e, const struct timelines *tl, unsigned int 
 	options_init(&e->options);
 	e->options.depth = depth;
 	assert_int_equal(chains_init(&e->chains, tl, &e->options,
-				     &(struct chain_user) { .sink = { e, add, NULL },
+				     &(struct chain_user) { .sink = { .arg = e, .add = add },
 							    .label = label,
 							    .identity = repeats ? identity : NULL,
 							    .wants = 1u << AMOUNT_SAMPLES }),
@@ -296,12 +296,125 @@ static void idle_threads_at_most_double_it(void **state)
 		}
 }
 
+/* ---- folded lines --------------------------------------------------------------------------- */
+
+#define PACKET "ready;net_rx_action;asm_common_interrupt;mwait;do_idle"
+
+/*
+ * C and F wait for S, which sleeps in its loop while D, for whose answer it waits, naps; as another
+ * request ends that sleep, chain_batch.c follows them one by one. Times are 10 us a nap. To be
+ * freed.
+ */
+static char *naps_before_an_answer(unsigned int naps)
+{
+	unsigned int at = 10;
+	char *script;
+	size_t len;
+	FILE *f = open_memstream(&script, &len);
+
+	fputs("0 c0 - R > S\n0 c1 - R > D\n0 c2 - R > C\n0 c3 - R > F\n0 c4 - R > E\n"
+	      "1 c2 C S > - recv\n1 c3 F S > - recv\n2 c0 S S > - poll for=epoll:S:4\n",
+	      f);
+	for (; naps; naps--, at += 10)
+		fprintf(f, "%u c1 D S > - nap\n%u c4 E wakes D tick\n%u c1 - R > D\n", at, at + 6,
+			at + 7);
+	fprintf(f,
+		"%u c5 - wakes S " PACKET "\n%u c0 - R > S\n%u c0 S S > - poll for=epoll:S:4\n"
+		"%u c1 D wakes S reply\n%u c0 - R > S\n",
+		at, at, at + 2, at + 10, at + 10);
+	fprintf(f,
+		"%u c0 S wakes C send\n%u c0 S wakes F send\n%u c2 - R > C\n%u c3 - R > F\n"
+		"%u c0 S request tcp::80 arrived=1 taken=1 conn=1 stack=send\n"
+		"%u c0 S request tcp::81 arrived=%u taken=%u conn=2\nend %u\n",
+		at + 20, at + 20, at + 20, at + 20, at + 20, at + 25, at, at + 20, at + 30);
+	fclose(f);
+	return script;
+}
+
+static void folds(const char *script, uint32_t tids[2], bool fold_repeats, const char *expected)
+{
+	struct options o;
+
+	options_init(&o);
+	o.parts = PART_BLOCKED;
+	o.tids = (struct id_list) { tids, 2 };
+	o.fold_repeats = fold_repeats;
+	expect_text(script_folded(script, &o), expected);
+}
+
+static void an_answer_is_explained(unsigned int naps)
+{
+	char *script = naps_before_an_answer(naps), *expected;
+	size_t len;
+	FILE *f = open_memstream(&expected, &len);
+
+	for (const char *who = "CF"; *who; who++)
+		fprintf(f,
+			"%c;recv;--;send;S;--;reply;D;--;tick;E;[running] %u\n"
+			"%c;recv;--;send;S;--;reply;D;[runnable] %u\n"
+			"%c;recv;--;send;S;--;reply;D;[running] %u\n"
+			"%c;recv;--;send;S;[running] 13\n",
+			*who, 6 * naps, *who, naps, *who, 3 * naps + 16, *who);
+	fclose(f);
+	folds(script, (uint32_t[]) { 103, 106 }, false, expected);
+	folds(script, (uint32_t[]) { 103, 106 }, true, expected);
+	free(expected);
+	free(script);
+}
+
+/* Of one folder, and of as many as there are CPUs, which have each a share of the waits' time. */
+static void totals_are_in_folded_lines(void **state)
+{
+	(void)state;
+	an_answer_is_explained(1000);
+	an_answer_is_explained(100000);
+}
+
+/*
+ * A and C wait for the death of B, whose process D ends; before that, B ran and woke D again and
+ * again.
+ */
+static void a_thread_that_ran_before_its_process_ended_is_a_loop(void **state)
+{
+#define DIED "wait4;--;do_notify_parent;do_exit;get_signal;B;"
+#define ENDED DIED "--;zap_other_threads;exit_group;D;"
+#define OF(who)                                                                                 \
+	who ";" ENDED "--;tick;B;[loop] 6000\n" who ";" ENDED "[runnable] 1000\n" who ";" ENDED \
+	    "[running] 3020\n" who ";" DIED "[running] 10\n"
+	static const char expected[] = OF("A") OF("C");
+	char *script;
+	size_t len;
+	FILE *f = open_memstream(&script, &len);
+
+	(void)state;
+	fputs("0 c0 - R > D\n0 c1 - R > B\n0 c2 - R > A\n0 c3 - R > C\n"
+	      "0 c2 A S > - wait4\n0 c3 C S > - wait4\n",
+	      f);
+	for (unsigned int at = 10; at < 10010; at += 10)
+		fprintf(f, "%u c0 D S > - nap\n%u c1 B wakes D tick\n%u c0 - R > D\n", at, at + 6,
+			at + 7);
+	fputs("10010 c1 B S > - read\n"
+	      "10020 c0 D wakes B zap_other_threads;exit_group\n"
+	      "10020 c1 - R > B\n"
+	      "10030 c1 B wakes A do_notify_parent;do_exit;get_signal\n"
+	      "10030 c1 B wakes C do_notify_parent;do_exit;get_signal\n"
+	      "10030 c1 B X > - do_exit;get_signal\n"
+	      "10030 c2 - R > A\n10030 c3 - R > C\nend 10040\n",
+	      f);
+	fclose(f);
+	folds(script, (uint32_t[]) { 101, 103 }, false, expected);
+	folds(script, (uint32_t[]) { 101, 103 }, true, expected);
+	free(script);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(totals_give_what_walking_gives),
 		cmocka_unit_test(cost_is_linear_in_events),
 		cmocka_unit_test(idle_threads_at_most_double_it),
+		cmocka_unit_test(totals_are_in_folded_lines),
+		cmocka_unit_test(a_thread_that_ran_before_its_process_ended_is_a_loop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,14 +5,18 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "synth_script.h"
 
-#define HEAD "  SHARE     TIME (ms)    WAITS     LONGEST  WHAT THE WAITING CAME DOWN TO\n"
-#define MORE "                                             "
-#define TREE MORE "chainwalk -f tree --state all -t 101 --from 0.000"
+#define HEAD "  SHARE   TIME (ms)   WAITS    LONGEST SLOWEST  WHAT THE WAITING CAME DOWN TO\n"
+#define MORE "         "
+#define TREE MORE "chainwalk -f tree -t 101 --from 0.000"
+#define TREE_OF_ALL MORE "chainwalk -f tree --state all -t 101 --from 0.000"
+#define ALL "                             all of them\n"
+#define PAUSES "                             by choice or lack of work:\n"
 
 static void gives(const char *script, const struct options *o, const char *expected)
 {
@@ -25,8 +29,8 @@ static const char several[] =
 	"0    c1 - R > B\n"
 	"0    c2 - R > C\n"
 	"100  c0 A S > - wait|recv;ask\n"
-	"300  c1 B S > - wait|lock;serve\n"
-	"700  c2 C wakes B wake|unlock;flush\n"
+	"300  c1 B S > - wait|read;serve\n"
+	"700  c2 C wakes B wake|write;flush\n"
 	"800  c1 - R > B\n"
 	"850  c1 B S > - nap|sleep;poll\n"
 	"1050 c1 - wakes B ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
@@ -42,17 +46,16 @@ static void each_instant_goes_to_the_last_of_its_chain(void **state)
 	(void)state;
 	gives(several, &o,
 	      HEAD
-	      " 38.8 %         0.400        1       0.400  C ran, until it woke in unlock\n" MORE
-	      "A <- B <- C\n" TREE "100 --to 0.001131\n"
-	      " 29.1 %         0.300        1       0.300  B ran, until it woke in send\n" MORE
-	      "A <- B\n" TREE "100 --to 0.001131\n"
-	      " 19.4 %         0.200        1       0.200  B slept in nap | sleep, until a "
-	      "timer: tick\n" MORE "A <- B\n" TREE "100 --to 0.001131\n"
-	      "  9.7 %         0.100        1       0.100  B was runnable\n" MORE "A <- B\n" TREE
+	      " 48.2 %       0.400       1      0.400  48.2 %  C/103 ran, until it woke in\n" MORE
+	      "write\n" MORE "made A wait 0.400 ms: A <- B <- C\n" TREE "100 --to 0.001131\n"
+	      " 36.1 %       0.300       1      0.300  36.1 %  B/102 ran, until it woke in "
+	      "send\n" MORE "made A wait 0.300 ms: A <- B\n" TREE "100 --to 0.001131\n"
+	      " 12.0 %       0.100       1      0.100  12.0 %  B/102 had no CPU\n" MORE
+	      "made A wait 0.100 ms: A <- B\n" TREE "100 --to 0.001131\n"
+	      "  3.6 %       0.030       1      0.030   3.6 %  A/101 had no CPU\n" TREE
 	      "100 --to 0.001131\n"
-	      "  2.9 %         0.030        1       0.030  A was runnable\n" TREE
-	      "100 --to 0.001131\n"
-	      "100.0 %         1.030                       all of them\n");
+	      "100.0 %       0.830" ALL "              0.200" PAUSES
+	      "              0.200       1  B/102 slept in nap | sleep, until a timer\n");
 }
 
 /* A asks B for something, which needs a lock that C has, which syncs a file; then A naps. */
@@ -66,10 +69,10 @@ static void what_was_waited_for_is_said(void **state)
 	      "0    c2 - R > C\n"
 	      "50   c2 C D > - sync|fsync;flush for=file:/journal\n"
 	      "100  c0 A S > - krecv|recv;ask for=unix:B/102\n"
-	      "200  c1 B S > - wait|lock;serve for=futex:b+0x10\n"
+	      "200  c1 B S > - wait|read;serve for=pipe:12\n"
 	      "700  c2 - wakes C done;blk_done_softirq;handle_softirqs;asm_common_interrupt\n"
 	      "700  c2 - R > C\n"
-	      "800  c2 C wakes B wake|unlock;flush\n"
+	      "800  c2 C wakes B wake|write;flush\n"
 	      "800  c1 - R > B\n"
 	      "900  c1 B wakes A wake|send;serve\n"
 	      "900  c0 - R > A\n"
@@ -79,17 +82,17 @@ static void what_was_waited_for_is_said(void **state)
 	      "end 3000\n",
 	      &o,
 	      HEAD
-	      " 55.6 %         1.000        1       1.000  A slept in nap | nanosleep for sleep "
-	      "1ms, until a timer: tick\n" MORE
-	      "chainwalk -f tree --state all -t 101 --from 0.001000 --to 0.002001\n"
-	      " 27.8 %         0.500        1       0.500  C slept in sync | fsync for "
-	      "file /journal, until an interrupt: blk_done_softirq\n" MORE
-	      "A <- B <- C, for futex b+0x10\n" TREE "100 --to 0.000901\n"
-	      " 11.1 %         0.200        1       0.200  B ran, until it woke in send\n" MORE
-	      "A <- B, for unix B/102\n" TREE "100 --to 0.000901\n"
-	      "  5.6 %         0.100        1       0.100  C ran, until it woke in unlock\n" MORE
-	      "A <- B <- C, for futex b+0x10\n" TREE "100 --to 0.000901\n"
-	      "100.0 %         1.800                       all of them\n");
+	      " 62.5 %       0.500       1      0.500  62.5 %  C/103 slept in sync | fsync "
+	      "for\n" MORE "file /journal, until an interrupt: blk_done_softirq\n" MORE
+	      "made A wait 0.500 ms: A <- B <- C, for pipe 12\n" TREE "100 --to 0.000901\n"
+	      " 25.0 %       0.200       1      0.200  25.0 %  B/102 ran, until it woke in "
+	      "send\n" MORE "made A wait 0.200 ms: A <- B, for unix B/102\n" TREE
+	      "100 --to 0.000901\n"
+	      " 12.5 %       0.100       1      0.100  12.5 %  C/103 ran, until it woke in\n" MORE
+	      "write\n" MORE "made A wait 0.100 ms: A <- B <- C, for pipe 12\n" TREE
+	      "100 --to 0.000901\n"
+	      "100.0 %       0.800" ALL "              1.000" PAUSES
+	      "              1.000       1  A/101 slept in nap | nanosleep for sleep 1ms, un...\n");
 }
 
 /* A lock goes from B to C and to D, which have one name, and then to A. */
@@ -124,11 +127,68 @@ static void repeated_links_are_one(void **state)
 	(void)state;
 	o.top = 1;
 	got = script_formatted(handed_on, &o, "causes");
-	assert_non_null(strstr(got,
-			       " 66.7 %         0.400        1       0.400  holder ran, until it "
-			       "woke in unlock\n" MORE "A <- worker x 2 <- holder\n"));
-	assert_non_null(strstr(got, " 33.3 %         0.200                       [other]\n"));
+	assert_non_null(strstr(got, MORE "made A wait 0.400 ms: A <- worker x 2 <- holder\n"));
+	assert_non_null(strstr(got, " 33.3 %       0.200                             [other]\n"));
 	free(got);
+}
+
+/*
+ * A and W wait for the lock L that H keeps over a sync, without a CPU, and running; A through B. A
+ * pause of H counts, too: others wait for it.
+ */
+static void a_lock_is_one_row_for_each_holder(void **state)
+{
+	struct options o;
+
+	(void)state;
+	options_init(&o);
+	o.top = 3;
+	gives("queues\n"
+	      "0    c0 - R > A\n"
+	      "0    c1 - R > B\n"
+	      "0    c2 - R > H\n"
+	      "0    c3 - R > W\n"
+	      "100  c0 A S > - krecv|recv;ask for=unix:B/102\n"
+	      "100  c1 B S > - wait|lock;serve for=futex:17:L\n"
+	      "100  c3 W S > - wait|lock;work for=futex:17:L\n"
+	      "200  c2 H D > - sync|fsync;compact for=file:/table\n"
+	      "600  c2 - wakes H done;blk_done_softirq;handle_softirqs;asm_common_interrupt\n"
+	      "600  c2 H queued! c2\n"
+	      "600  c2 - R > H\n"
+	      "650  c2 H ran |crunch;compact\n"
+	      "700  c2 H R > -\n"
+	      "800  c2 - R > H\n"
+	      "900  c2 H S > - nap|usleep;compact for=sleep:1ms\n"
+	      "1000 c2 - wakes H tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+	      "1000 c2 H queued! c2\n"
+	      "1000 c2 - R > H\n"
+	      "1100 c2 H wakes B wake|unlock;compact\n"
+	      "1100 c1 B queued! c1\n"
+	      "1101 c1 - R > B\n"
+	      "1102 c2 H wakes W wake|unlock;compact\n"
+	      "1102 c3 W queued! c3\n"
+	      "1102 c3 - R > W\n"
+	      "1110 c1 B wakes A wake|send;serve\n"
+	      "1110 c0 A queued! c0\n"
+	      "1110 c0 - R > A\n"
+	      "end 3000\n",
+	      &o,
+	      HEAD
+	      " 85.5 %       3.002       3      1.002  99.6 %  H/108 held futex 17:L: 40 % "
+	      "ran,\n" MORE
+	      "40 % slept in sync | fsync, 10 % had no CPU, 10 % slept in nap |\n" MORE
+	      "usleep; it ran in crunch < compact\n" MORE
+	      "made W wait 1.002 ms, A 1.000 ms, B 1.000 ms: A <- B <- H\n" MORE
+	      "chainwalk -f tree -t 123 --from 0.000100 --to 0.001103\n"
+	      " 11.4 %       0.400       1      0.400   0.0 %  H/108 slept in sync | fsync "
+	      "for\n" MORE "file /table, until an interrupt: blk_done_softirq\n" MORE
+	      "chainwalk -f tree -t 108 --from 0.000200 --to 0.000601\n"
+	      "  2.8 %       0.100       1      0.100   0.0 %  H/108 had no CPU, in crunch:\n" MORE
+	      "100 % [idle CPU]\n" MORE
+	      "chainwalk -f tree --state all -t 108 --from 0.000700 --to 0.000801\n"
+	      "  0.3 %       0.011                             [other]\n"
+	      "100.0 %       3.513" ALL "              0.100" PAUSES
+	      "              0.100       1  H/108 slept in nap | usleep for sleep 1ms, until...\n");
 }
 
 static void waits_are_counted_once_for_each_cause(void **state)
@@ -147,9 +207,9 @@ static void waits_are_counted_once_for_each_cause(void **state)
 	      "500 c0 - R > A\n"
 	      "end 1000\n",
 	      &o,
-	      HEAD "100.0 %         0.300        2       0.200  B ran, until it woke in send\n" MORE
-		   "A <- B\n" TREE "300 --to 0.000501\n"
-		   "100.0 %         0.300                       all of them\n");
+	      HEAD "100.0 %       0.300       2      0.200 100.0 %  B/102 ran, until it woke in "
+		   "send\n" MORE "made A wait 0.300 ms: A <- B\n" TREE "300 --to 0.000501\n"
+		   "100.0 %       0.300" ALL);
 }
 
 static void a_sleep_that_nobody_ended(void **state)
@@ -161,9 +221,10 @@ static void a_sleep_that_nobody_ended(void **state)
 	      "100 c0 A S > - wait|lock;take\n"
 	      "end 1000\n",
 	      &o,
-	      HEAD "100.0 %         0.900        1       0.900  A slept in wait | lock, and nobody "
-		   "woke it\n" TREE "100 --to 0.001001\n"
-		   "100.0 %         0.900                       all of them\n");
+	      HEAD
+	      "100.0 %       0.900       1      0.900 100.0 %  A/101 slept in wait | lock,\n" MORE
+	      "until the recording ended\n" TREE "100 --to 0.001001\n"
+	      "100.0 %       0.900" ALL);
 }
 
 /* A is preempted by B, in whose time its quota is used up; then by nobody, for 200. */
@@ -185,12 +246,13 @@ static void a_quota_is_a_cause_of_its_own(void **state)
 	(void)state;
 	gives(quota, &o,
 	      HEAD
-	      " 66.7 %         0.400        2       0.300  A was preempted in crunch: 100 % "
-	      "B; in 1 of these waits the quota of its control group was used up\n" TREE
+	      " 66.7 %       0.400       2      0.300  60.0 %  A/101 had no CPU, in crunch:\n" MORE
+	      "100 % B; in 1 of these waits the quota of its control group was used "
+	      "up\n" TREE_OF_ALL "100 --to 0.000601\n"
+	      " 33.3 %       0.200       1      0.200  40.0 %  A/101 was throttled, in "
+	      "crunch:\n" MORE "the quota of its control group was used up\n" TREE_OF_ALL
 	      "100 --to 0.000601\n"
-	      " 33.3 %         0.200        1       0.200  A was throttled in crunch: the quota of "
-	      "its control group was used up\n" TREE "100 --to 0.000601\n"
-	      "100.0 %         0.600                       all of them\n");
+	      "100.0 %       0.600" ALL);
 	/* --state says what counts. */
 	o.given |= GIVEN_PARTS;
 	gives(quota, &o, "nothing was waited for\n");
@@ -214,11 +276,254 @@ static void a_waker_that_was_throttled_is_the_cause(void **state)
 			       "900 c0 - R > A\n"
 			       "end 1000\n",
 			       &o, "causes");
+	assert_non_null(strstr(got, " 75.0 %       0.600       1      0.600  75.0 %  B/102 was "
+				    "throttled: the quota\n" MORE
+				    "of its control group was used up\n" MORE
+				    "made A wait 0.600 ms: A <- B\n"));
+	assert_non_null(strstr(got, " 25.0 %       0.200       1      0.200  25.0 %  B/102 ran"));
+	assert_null(strstr(got, "no CPU"));
+	free(got);
+}
+
+/* B lacks a CPU before it answers A, and when it is preempted later: that is one row. */
+static void a_lack_of_cpu_is_one_row(void **state)
+{
+	struct options o;
+	char *got;
+
+	(void)state;
+	options_init(&o);
+	got = script_formatted("queues\n"
+			       "thread B S\n"
+			       "0   c0 - R > A\n"
+			       "0   c1 - R > X\n"
+			       "100 c0 A wakes B ask\n"
+			       "100 c1 B queued! c1\n"
+			       "100 c0 A S > - wait|recv\n"
+			       "500 c1 X R > B\n"
+			       "600 c1 B wakes A wake|send\n"
+			       "600 c0 A queued! c0\n"
+			       "600 c0 - R > A\n"
+			       "700 c1 B R > X\n"
+			       "800 c1 X S > B\n"
+			       "end 900\n",
+			       &o, "causes");
+	if (!strstr(got, "B/102 had no CPU: 100 % X\n" MORE "made A wait 0.400 ms: A <- B\n"))
+		fail_msg("%s", got);
+	assert_null(strstr(strstr(got, "B/102 had no CPU") + 1, "B/102 had no CPU"));
+	free(got);
+}
+
+/* Two of three samples are in the kernel, of which one is in a call that is named. */
+static void work_in_the_kernel_is_said(void **state)
+{
+	struct options o = script_options(101);
+	char *got;
+
+	(void)state;
+	got = script_formatted("0   c0 - R > A\n"
+			       "0   c1 - R > B\n"
+			       "100 c0 A S > - wait|recv\n"
+			       "200 c1 B ran begin_new_exec;__x64_sys_execve|work\n"
+			       "300 c1 B ran clear_page;asm_exc_page_fault|work\n"
+			       "350 c1 B ran clear_page;asm_exc_page_fault|work\n"
+			       "380 c1 B ran |work\n"
+			       "25000 c1 B wakes A wake|send\n"
+			       "25000 c0 - R > A\n"
+			       "end 26000\n",
+			       &o, "causes");
+	if (!strstr(got, "B/102 ran in work, 75 % in the\n" MORE
+			 "kernel: page faults, execve, until it woke in send\n" MORE
+			 "made A wait 24 ms: A <- B\n"))
+		fail_msg("%s", got);
+	free(got);
+}
+
+/* Many sleeps of B in one wait of A are no long one. */
+static void the_longest_is_one_sleep(void **state)
+{
+	struct options o = script_options(101);
+	char *got;
+
+	(void)state;
+	got = script_formatted(
+		"0   c0 - R > A\n"
+		"0   c1 - R > B\n"
+		"100 c0 A S > - wait|recv\n"
+		"200 c1 B D > - io|read for=file:/x\n"
+		"300 c1 - wakes B done;blk_done_softirq;handle_softirqs;asm_common_interrupt\n"
+		"300 c1 - R > B\n"
+		"400 c1 B D > - io|read for=file:/x\n"
+		"450 c1 - wakes B done;blk_done_softirq;handle_softirqs;asm_common_interrupt\n"
+		"450 c1 - R > B\n"
+		"500 c1 B wakes A wake|send\n"
+		"500 c0 - R > A\n"
+		"end 1000\n",
+		&o, "causes");
+	assert_non_null(
+		strstr(got, " 37.5 %       0.150       1      0.100  37.5 %  B/102 slept in"));
+	free(got);
+}
+
+/* A's wait for B has the same sleep as B itself: that one shows it better. */
+static void the_example_is_the_sleep_itself(void **state)
+{
+	struct options o;
+	char *got;
+
+	(void)state;
+	options_init(&o);
+	got = script_formatted(
+		"0   c0 - R > A\n"
+		"0   c1 - R > B\n"
+		"100 c0 A S > - wait|recv\n"
+		"200 c1 B D > - io|read for=file:/x\n"
+		"300 c1 - wakes B done;blk_done_softirq;handle_softirqs;asm_common_interrupt\n"
+		"300 c1 - R > B\n"
+		"500 c1 B wakes A wake|send\n"
+		"500 c0 - R > A\n"
+		"end 1000\n",
+		&o, "causes");
+	if (!strstr(got, "chainwalk -f tree -t 102 --from 0.000200 --to 0.000301\n"))
+		fail_msg("%s", got);
+	free(got);
+}
+
+/* One wait of 101 is long: C makes it up, and B all others. */
+static void a_row_says_what_it_has_of_the_slowest(void **state)
+{
+	struct options o = script_options(101);
+	char *script = malloc(1 << 16), *at = script, *got;
+
+	(void)state;
+	assert_non_null(script);
+	at = stpcpy(at, "0 c0 - R > A\n0 c1 - R > B\n0 c2 - R > C\n");
+	for (int i = 1; i <= 100; i++)
+		at += sprintf(at,
+			      "%d c0 A S > - wait|recv\n%d c1 B wakes A wake|send\n"
+			      "%d c0 - R > A\n",
+			      1000 * i, 1000 * i + 100, 1000 * i + 100);
+	stpcpy(at, "200000 c0 A S > - wait|recv\n"
+		   "202000 c2 C wakes A wake|send\n"
+		   "202000 c0 - R > A\n"
+		   "end 300000\n");
+	got = script_formatted(script, &o, "causes");
+	assert_non_null(strstr(got, " 83.3 %      10.000     100      0.100   0.0 %  B/102 ran"));
+	assert_non_null(strstr(got, " 16.7 %       2.000       1      2.000 100.0 %  C/103 ran"));
+	free(got);
+	free(script);
+}
+
+/* What B ran by its samples, most of it for D; it wakes A from two places. */
+static void what_ran_has_its_functions_and_places(void **state)
+{
+	struct options o = script_options(101);
+	char *got;
+
+	(void)state;
+	got = script_formatted("0   c0 - R > A\n"
+			       "0   c1 - R > B\n"
+			       "0   c2 - R > D\n"
+			       "50  c2 D S > - wait|recv\n"
+			       "100 c0 A S > - wait|recv\n"
+			       "200 c1 B ran |crunch;work;main\n"
+			       "300 c1 B ran |crunch;work;main\n"
+			       "350 c1 B ran |other;main\n"
+			       "380 c1 B ran |crunch;work;main\n"
+			       "400 c1 B wakes D wake|tell\n"
+			       "500 c1 B wakes A wake|send\n"
+			       "500 c0 - R > A\n"
+			       "600 c0 A S > - wait|recv\n"
+			       "700 c1 B wakes A wake|reply\n"
+			       "700 c0 - R > A\n"
+			       "end 1000\n",
+			       &o, "causes");
+	if (!strstr(got, "B/102 ran 75 % in crunch < work\n" MORE
+			 "< main, 60 % for D, until it woke in send (80 %)\n"))
+		fail_msg("%s", got);
+	free(got);
+}
+
+static void scripts_get_objects(void **state)
+{
+	struct options o = script_options(101);
+	char *got;
+
+	(void)state;
+	o.json = true;
+	got = script_formatted(several, &o, "causes");
 	assert_non_null(strstr(got,
-			       " 75.0 %         0.600        1       0.600  B was throttled: the "
-			       "quota of its control group was used up\n" MORE "A <- B\n"));
-	assert_non_null(strstr(got, " 25.0 %         0.200        1       0.200  B ran"));
-	assert_null(strstr(got, "runnable"));
+			       "{\"cause\":\"B/102 slept in nap | sleep, until a timer\",\"name\":"
+			       "\"B\",\"thread\":\"B/102\",\"threads\":1,\"pause\":true,"));
+	free(got);
+	o.top = 1;
+	gives(several, &o,
+	      "{\"cause\":\"C/103 ran, until it woke in "
+	      "write\",\"name\":\"C\",\"thread\":\"C/103\","
+	      "\"threads\":1,\"pause\":false,\"lock\":null,\"function\":null,\"ns\":400000,"
+	      "\"waits\":1,\"longest_ns\":400000,\"slowest_ns\":400000,\"made_wait\":[{\"name\":"
+	      "\"A\",\"threads\":1,\"ns\":400000}],\"path\":\"A <- B <- C\",\"example\":"
+	      "\"chainwalk -f tree -t 101 --from 0.000100 --to 0.001131\"}\n");
+}
+
+/* With --wide each part of a row is one line. */
+static void wide_rows_are_not_folded(void **state)
+{
+	struct options o = script_options(101);
+	char *got;
+
+	(void)state;
+	o.wide = true;
+	got = script_formatted(quota, &o, "causes");
+	assert_non_null(strstr(got,
+			       "A/101 was throttled, in crunch: the quota of its control group "
+			       "was used up\n" TREE_OF_ALL));
+	free(got);
+}
+
+/* As many rows as there is room for, and at least one. */
+static void a_screen_has_what_fits(void **state)
+{
+	struct options o = script_options(101);
+	unsigned int lines = 0;
+	char *got;
+
+	(void)state;
+	o.lines = 18;
+	got = script_formatted(several, &o, "causes");
+	for (const char *at = got; (at = strchr(at, '\n')); at++)
+		lines++;
+	if (lines + 5 > o.lines || !strstr(got, "C/103 ran") || !strstr(got, "B/102 ran") ||
+	    strstr(got, "had no CPU") || !strstr(got, "[other]"))
+		fail_msg("%s", got);
+	free(got);
+	/* Where not even one fits each is cut to a line, and no pause is named. */
+	o.lines = 10;
+	lines = 0;
+	got = script_formatted(several, &o, "causes");
+	for (const char *at = got; (at = strchr(at, '\n')); at++)
+		lines++;
+	if (lines + 5 > o.lines || !strstr(got, "C/103 ran, until it woke in w...\n") ||
+	    strstr(got, "B/102 "))
+		fail_msg("%s", got);
+	free(got);
+}
+
+/* A waits for its child B to exit. */
+static void an_exit_is_said_in_words(void **state)
+{
+	struct options o = script_options(101);
+	char *got;
+
+	(void)state;
+	got = script_formatted("0   c0 - R > A\n"
+			       "0   c1 - R > B\n"
+			       "100 c0 A S > - do_wait|wait4;main for=child:102\n"
+			       "500 c1 B wakes A wake;do_notify_parent;do_exit|_exit\n"
+			       "500 c0 - R > A\n"
+			       "end 1000\n",
+			       &o, "causes");
+	assert_non_null(strstr(got, "B/102 ran, until it exited\n"));
 	free(got);
 }
 
@@ -232,6 +537,17 @@ int main(void)
 		cmocka_unit_test(a_sleep_that_nobody_ended),
 		cmocka_unit_test(a_quota_is_a_cause_of_its_own),
 		cmocka_unit_test(a_waker_that_was_throttled_is_the_cause),
+		cmocka_unit_test(a_lock_is_one_row_for_each_holder),
+		cmocka_unit_test(a_lack_of_cpu_is_one_row),
+		cmocka_unit_test(work_in_the_kernel_is_said),
+		cmocka_unit_test(the_longest_is_one_sleep),
+		cmocka_unit_test(the_example_is_the_sleep_itself),
+		cmocka_unit_test(a_row_says_what_it_has_of_the_slowest),
+		cmocka_unit_test(what_ran_has_its_functions_and_places),
+		cmocka_unit_test(an_exit_is_said_in_words),
+		cmocka_unit_test(scripts_get_objects),
+		cmocka_unit_test(wide_rows_are_not_folded),
+		cmocka_unit_test(a_screen_has_what_fits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

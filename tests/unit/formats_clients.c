@@ -66,6 +66,87 @@ static void a_tree_tells_a_request_in_order_of_time(void **state)
 	options_free(&o);
 }
 
+/* F asks B, of another process, and then itself; both work for one trace. */
+static const char traced[] = "thread F *\n"
+			     "thread B S\n"
+			     "0   c0 - R > F\n"
+			     "110 c0 F context c0ffee 1 /cart\n"
+			     "200 c0 F wakes B send;ask\n"
+			     "200 c1 - R > B\n"
+			     "210 c0 F S > - recv;ask\n"
+			     "220 c1 B context c0ffee 2 /stock\n"
+			     "500 c1 B wakes F send;reply\n"
+			     "500 c0 - R > F\n"
+			     "500 c1 B request tcp::81 conn=2 arrived=200 taken=220\n"
+			     "510 c1 B context -\n"
+			     "600 c0 F request request:log arrived=590 taken=590 probed\n"
+			     "800 c0 F request tcp::80 conn=1 arrived=100 taken=100\n"
+			     "end 1000\n";
+
+static void requests_of_one_trace_are_one_story(void **state)
+{
+	struct options o = of_requests(":80 /cart");
+
+	(void)state;
+	o.unit = UNIT_NS;
+	expect_text(
+		script_formatted(traced, &o, "tree"),
+		"[request tcp :80 /cart] F (106)\n"
+		"  +0.000100000 s  took 700000 ns\n"
+		"                                trace 00000000000000000000000000c0ffee, span "
+		"0000000000000001\n"
+		"          +0 ns                 arrived on connection 1\n"
+		"          +0 ns                 read by F (106)\n"
+		"          +0 ns      110000 ns  ran\n"
+		"     +100000 ns      300000 ns  | [request tcp :81 /stock] B, of the same trace\n"
+		"     +100000 ns       20000 ns  | arrived on connection 2, and was queued\n"
+		"     +120000 ns                 | read by B (102)\n"
+		"     +120000 ns      280000 ns  | ran\n"
+		"     +400000 ns                 | answered\n"
+		"     +110000 ns      290000 ns  slept\n"
+		"                                  in recv < ask\n"
+		"                                  woken by B (102), which ran 290000 ns\n"
+		"                                    in send < reply\n"
+		"     +400000 ns      300000 ns  ran\n"
+		"     +700000 ns                 answered\n");
+	options_free(&o);
+	o = of_requests(":81 /stock");
+	o.unit = UNIT_NS;
+	expect_text(script_formatted(traced, &o, "tree"),
+		    "[request tcp :81 /stock] B (102)\n"
+		    "  +0.000200000 s  took 300000 ns\n"
+		    "                                trace 00000000000000000000000000c0ffee, span "
+		    "0000000000000002\n"
+		    "                                a part of [request tcp :80 /cart] F, which "
+		    "arrived 100000 ns before and took 700000 ns\n"
+		    "          +0 ns       20000 ns  arrived on connection 2, and was queued\n"
+		    "                                  meanwhile B (102) ran 20000 ns\n"
+		    "      +20000 ns                 read by B (102)\n"
+		    "      +20000 ns      280000 ns  ran\n"
+		    "     +300000 ns                 answered\n");
+	options_free(&o);
+}
+
+static void a_trace_id_chooses_its_requests(void **state)
+{
+	struct options o = of_requests(":8");
+	char *text;
+
+	(void)state;
+	o.trace_id[1] = 0xc0ffee;
+	o.unit = UNIT_NS;
+	o.depth = 1;
+	text = script_formatted(traced, &o, "folded");
+	expect_text(text,
+		    "[request tcp :80 /cart] F;--;[unknown stack];F;[depth limit] 290000\n"
+		    "[request tcp :80 /cart] F;--;[unknown stack];F;[running] 410000\n"
+		    "[request tcp :81 /stock] B;--;[unknown stack];B;[running] 280000\n"
+		    "[request tcp :81 /stock] B;[queued];--;[unknown stack];B;[running] 20000\n");
+	o.trace_id[0] = 1;
+	expect_text(script_formatted(traced, &o, "folded"), "");
+	options_free(&o);
+}
+
 /* What --from and --to leave of it; the times are since it arrived. */
 static void a_tree_tells_the_part_that_is_shown(void **state)
 {
@@ -181,6 +262,29 @@ static void labels_in_json_are_no_links(void **state)
 	options_free(&o);
 }
 
+static void json_says_what_a_request_was(void **state)
+{
+	struct options o = of_requests(":80");
+	char *json = script_formatted(script_requests, &o, "json");
+
+	(void)state;
+	has(json, "\"request\":{\"endpoint\":\"tcp :80 /cart\",\"taken\":50000,\"first_answer\":"
+		  "250000,\"connection\":1,\"reader\":119,\"writer\":119,\"trace_id\":"
+		  "\"00000000010000000000000000c0ffee\",\"span_id\":\"0000000000000007\","
+		  "\"route\":\"/cart\",\"marks\":[]},\"stack\"");
+	has(json, "\"request\":{\"endpoint\":\"tcp :80 first\",\"taken\":300000,\"first_answer\":"
+		  "900000,\"connection\":2,\"reader\":119,\"writer\":119,\"marks\":"
+		  "[\"first\"]},\"stack\"");
+	free(json);
+	options_free(&o);
+	o = of_requests("f");
+	json = script_formatted(script_requests, &o, "json");
+	has(json, "\"request\":{\"endpoint\":\"f\",\"taken\":910000,\"first_answer\":950000,"
+		  "\"reader\":119,\"writer\":119,\"label\":\"x,y\",\"marks\":[\"probed\"]},");
+	free(json);
+	options_free(&o);
+}
+
 static void the_command_of_a_cause_shows_the_request(void **state)
 {
 	struct options o = of_requests(":80"), causes = causes_options(&o);
@@ -196,10 +300,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_tree_tells_a_request_in_order_of_time),
+		cmocka_unit_test(requests_of_one_trace_are_one_story),
+		cmocka_unit_test(a_trace_id_chooses_its_requests),
 		cmocka_unit_test(a_tree_tells_the_part_that_is_shown),
 		cmocka_unit_test(a_classic_tree_is_as_of_waits),
 		cmocka_unit_test(tries_of_one_wait_are_told_as_one),
 		cmocka_unit_test(labels_in_json_are_no_links),
+		cmocka_unit_test(json_says_what_a_request_was),
 		cmocka_unit_test(the_command_of_a_cause_shows_the_request),
 	};
 

@@ -13,6 +13,7 @@
 #include "format_table.h"
 #include "base/text.h"
 #include "synth.h"
+#include "words/process_notes.h"
 
 /* What chainwalk prints for what was made, with options given as words. */
 static char *format_text(struct synth *m, int argc, char **argv)
@@ -201,6 +202,75 @@ static void info_counts_what_there_is(void **state)
 	synth_free(m);
 }
 
+static void note(struct synth *m, uint32_t tgid, const char *what, const char *cure)
+{
+	assert_int_equal(encoder_process_note(synth_encoder(m), tgid, "ja;va", what, cure), 0);
+}
+
+/* Also into the picture: as lines without time, which have no frame in a name and none of their
+ * own. */
+static void what_stacks_lack_is_noted_once_for_all_processes(void **state)
+{
+	uint32_t id = 12;
+	struct process_list only = { .ids = { &id, 1 } };
+	struct synth *m = synth_new();
+	struct process_notes notes;
+	struct trace *t;
+	char *text;
+
+	(void)state;
+	synth_thread(m, 5, "sleeper");
+	synth_switch(m, 0, 10, 5, 'S', 0, "schedule;read");
+	for (uint32_t i = 0; i < 5; i++)
+		note(m, 10 + i, "frames are missing", "--cure 17");
+	note(m, 10, "a map was \n old", NULL);
+	synth_end(m, 20);
+	text = FORMAT(m, "-f", "info");
+	expect_line(text,
+		    "note: ja;va/10, ja;va/11, ja;va/12, ja;va/13, ja;va/14: frames are missing: "
+		    "--cure 17");
+	expect_line(text, "note: ja;va/10: a map was ? old");
+	expect_line(text, "damage: none");
+	free(text);
+	t = synth_open(m);
+	assert_int_equal(process_notes_of(&notes, t, NULL, 3), 0);
+	assert_int_equal(notes.n, 2);
+	assert_string_equal(notes.line[0], "ja;va/10, ja;va/11, ja;va/12 and 2 more: frames are "
+					   "missing: --cure 17");
+	process_notes_free(&notes);
+	assert_int_equal(process_notes_of(&notes, t, &only, 3), 0);
+	assert_int_equal(notes.n, 1);
+	assert_string_equal(notes.line[0], "ja;va/12: frames are missing: --cure 17");
+	process_notes_free(&notes);
+	trace_close(t);
+	synth_free(m);
+}
+
+/* The bytes behind its fields are a newer writer's; texts that are not defined are empty. */
+static void notes_may_be_longer_or_damaged(void **state)
+{
+	static const uint8_t longer[] = { 1, 6, 7, 99, 99, 0, 1, 1 };
+	static const uint8_t damaged[] = { 2, 4, 8, 0, 0, 0, 200, 1, 0, 0, 0 };
+	struct synth *m = synth_new();
+	struct trace *t;
+	size_t n;
+
+	(void)state;
+	synth_switch(m, 0, 10, 5, 'S', 0, "");
+	synth_flush(m);
+	synth_add_block(m, CHAINLOG_BLOCK_NOTES, longer, sizeof(longer));
+	synth_add_block(m, CHAINLOG_BLOCK_NOTES, damaged, sizeof(damaged));
+	synth_end(m, 20);
+	t = synth_open(m);
+	assert_int_equal(trace_notes(t, &n)[0].tgid, 7);
+	assert_int_equal(trace_notes(t, &n)[0].what, 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(trace_notes(t, &n)[1].tgid, 8);
+	assert_string_equal(trace_damage(t)->what, "a malformed block of notes");
+	trace_close(t);
+	synth_free(m);
+}
+
 static void info_says_that_the_kernel_counted_more(void **state)
 {
 	struct synth *m = synth_new();
@@ -281,6 +351,8 @@ int main(void)
 		cmocka_unit_test(losses_are_events_too),
 		cmocka_unit_test(exec_by_a_thread_takes_the_leaders_tid_over),
 		cmocka_unit_test(info_counts_what_there_is),
+		cmocka_unit_test(what_stacks_lack_is_noted_once_for_all_processes),
+		cmocka_unit_test(notes_may_be_longer_or_damaged),
 		cmocka_unit_test(info_says_that_the_kernel_counted_more),
 		cmocka_unit_test(info_tells_damage),
 		cmocka_unit_test(control_characters_are_never_printed_raw),

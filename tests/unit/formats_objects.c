@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,147 @@ static void objects_belong_to_the_switch_of_the_same_time(void **state)
 	synth_free(m);
 }
 
+/* ---- rows that are one for the reader -------------------------------------------------------- */
+
+/* A waits for a condition by its two words, and in the same call for its mutex; B for that alone.
+ */
+static const char condition[] =
+	"0    c0 - R > A\n"
+	"0    c1 - R > C\n"
+	"0    c2 - R > B\n"
+	"100  c0 A S > - k|futex_wait;pthread_cond_wait;take;main for=futex:7:app+0x40c8\n"
+	"200  c1 C wakes A wake\n"
+	"200  c0 - R > A\n"
+	"210  c0 A S > - k|__lll_lock_wait;pthread_cond_wait;take;main for=futex:7:app+0x40e0\n"
+	"300  c1 C wakes A wake\n"
+	"300  c0 - R > A\n"
+	"310  c0 A S > - k|futex_wait;pthread_cond_wait;take;main for=futex:7:app+0x40cc\n"
+	"400  c1 C wakes A wake\n"
+	"400  c0 - R > A\n"
+	"400  c2 B S > - k|__lll_lock_wait;pthread_mutex_lock;give;main for=futex:7:app+0x40e0\n"
+	"400  c2 B held-by A\n"
+	"500  c1 C wakes B wake\n"
+	"500  c2 - R > B\n"
+	"500  c2 B S > - k|__lll_lock_wait;pthread_mutex_lock;give;main for=futex:7:app+0x4100\n"
+	"600  c1 C wakes B wake\n"
+	"600  c2 - R > B\n"
+	"end 1000\n";
+
+static void has_line(const char *text, const char *begin)
+{
+	const char *at = text;
+
+	while (at && strncmp(at, begin, strlen(begin))) {
+		at = strchr(at, '\n');
+		at = at ? at + 1 : NULL;
+	}
+	if (!at)
+		fail_msg("no line '%s' in\n%s", begin, text);
+}
+
+static void a_condition_and_its_mutex_are_one(void **state)
+{
+	struct options o;
+	char *text;
+
+	(void)state;
+	options_init(&o);
+	text = script_formatted(condition, &o, "objects");
+	has_line(text, "[futex 7:app+0x40c8 with mutex app+0x40e0]         4           0.380");
+	has_line(text, "  held by A/101                                    1           0.100");
+	has_line(text, "[futex 7:app+0x4100]                               1           0.100");
+	has_line(text, "(times in ms; 4 objects, --by-object shows each)");
+	free(text);
+	o.by_object = true;
+	text = script_formatted(condition, &o, "objects");
+	has_line(text, "[futex 7:app+0x40c8]         1           0.100");
+	has_line(text, "[futex 7:app+0x40cc]         1           0.090");
+	has_line(text, "[futex 7:app+0x40e0]         2           0.190");
+	has_line(text, "  held by A/101              1           0.100");
+	free(text);
+	o.by_object = false;
+	o.json = true;
+	text = script_formatted(condition, &o, "objects");
+	assert_non_null(
+		strstr(text, "with mutex app+0x40e0]\",\"waits\":4,\"blocked_ns\":380000,"));
+	assert_non_null(strstr(text, "\"objects\":3,\"held_by\":[{\"name\":\"A/101\","
+				     "\"ns\":100000}]}\n"));
+	free(text);
+}
+
+/* A waits once for each of n things. */
+static char *waits_once(size_t n, const char *class, const char *name)
+{
+	char *lines;
+	size_t len;
+	FILE *f = open_memstream(&lines, &len);
+
+	fputs("0 c0 - R > A\n", f);
+	for (size_t i = 1; i <= n; i++) {
+		fprintf(f, "%zu00 c0 A S > - k for=%s:", i, class);
+		fprintf(f, name, (int)i);
+		fprintf(f, "\n%zu50 c0 - R > A\n", i);
+	}
+	fprintf(f, "end %zu00\n", n + 2);
+	fclose(f);
+	return lines;
+}
+
+static void expect_rows(size_t n, const char *class, const char *name, const char *line)
+{
+	struct options o = script_options(101);
+	char *lines = waits_once(n, class, name), *text = script_formatted(lines, &o, "objects");
+
+	has_line(text, line);
+	free(text);
+	free(lines);
+}
+
+static void what_occurs_once_each_is_one(void **state)
+{
+	(void)state;
+	expect_rows(345, "child", "cc1/%d", "[child] 345 of A       345          17.250");
+	expect_rows(3, "child", "cc1/%d", "[child cc1/2]            1           0.050");
+	expect_rows(40, "file", "/var/lib/x/%03d",
+		    "[file /var/lib/x/*] 40 files        40           2.000");
+	expect_rows(31, "file", "/var/lib/x/%03d",
+		    "[file /var/lib/x/007]         1           0.050");
+}
+
+static void peers_of_a_port_are_one(void **state)
+{
+	struct options o = script_options(101);
+	struct synth *m = synth_new();
+	struct trace *t;
+	char *text;
+
+	(void)state;
+	synth_thread(m, 101, "A");
+	for (uint32_t i = 0; i < 12; i++) {
+		struct chainlog_fields ev = { .time_ns = 100 + 100 * i,
+					      .kind = CHAINLOG_AUX + CHAINLOG_OBJECT };
+		char peer[32];
+
+		snprintf(peer, sizeof(peer), "10.0.0.%u:4000", i);
+		synth_switch(m, 0, ev.time_ns, 101, 'S', 0, "ksleep");
+		ev.number[0] = encoder_object(synth_encoder(m),
+					      &(struct encoder_object) { .class = "tcp",
+									 .name = peer,
+									 .own = "tcp 10.0.1.1:8080",
+									 .peer = 0,
+									 .owner = 101 });
+		assert_int_equal(encoder_event(synth_encoder(m), &ev), 0);
+		synth_switch(m, 0, ev.time_ns + 50, 0, 'R', 101, "");
+	}
+	synth_end(m, 2000);
+	t = synth_open(m);
+	text = trace_formatted(t, &o, "objects");
+	has_line(text, "[tcp :8080] 12 peers        12");
+	free(text);
+	trace_close(t);
+	synth_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +340,9 @@ int main(void)
 		cmocka_unit_test(the_class_can_be_the_root),
 		cmocka_unit_test(the_table_of_threads_has_columns_by_class),
 		cmocka_unit_test(readers_are_told),
+		cmocka_unit_test(a_condition_and_its_mutex_are_one),
+		cmocka_unit_test(what_occurs_once_each_is_one),
+		cmocka_unit_test(peers_of_a_port_are_one),
 		cmocka_unit_test(objects_belong_to_the_switch_of_the_same_time),
 	};
 

@@ -113,8 +113,12 @@ static void read_track(struct reader *r, struct field track)
 			(unsigned long long)field_of(thread.p, thread.len, 1, 0).v,
 			(unsigned long long)field_of(thread.p, thread.len, 2, 0).v);
 	} else {
+		uint64_t parent = field_of(track.p, track.len, 5, 0).v;
+
 		name = text_of(field_of(track.p, track.len, 2, 0));
-		fprintf(r->out, "track %s\n", name);
+		assert_true(parent < TRACKS_MAX);
+		fprintf(r->out, "track %s%s%s\n", name, parent ? " of " : "",
+			parent ? r->tracks[parent] : "");
 	}
 	keep(r->tracks, TRACKS_MAX, uuid, name);
 }
@@ -236,6 +240,62 @@ static void a_thread_is_a_track_and_a_waking_an_arrow(void **state)
 		    "A 1000000 + blocked stack=umain;usleep;-;ksys;ksleep state=S"
 		    " flags=not_woken,still\n"
 		    "A 2000000 -\n");
+}
+
+/* With an arrow to who took it, and on to who answered; S worked for the first one meanwhile. */
+static void requests_have_tracks_and_arrows(void **state)
+{
+	struct options o = script_options(119);
+
+	(void)state;
+	expect_text(
+		events(script_exported(script_requests, &o, "perfetto")),
+		"process S 119\n"
+		"thread S 119/119\n"
+		"S 0 + running\n"
+		"S 1000000 -\n"
+		"track tcp :80 /cart of S\n"
+		"tcp :80 /cart 45000 + tcp :80 /cart connection=1 reader=S (tid 119) writer=S (tid "
+		"119) route=/cart trace_id=00000000010000000000000000c0ffee "
+		"span_id=0000000000000007 ~1>\n"
+		"tcp :80 /cart 45000 + queued\n"
+		"tcp :80 /cart 50000 -\n"
+		"tcp :80 /cart 250000 -\n"
+		"S 50000 ! takes tcp :80 /cart ~1>\n"
+		"S 250000 ! answers tcp :80 /cart >~1\n"
+		"track tcp :80 first of S\n"
+		"tcp :80 first 100000 + tcp :80 first stack=work;send connection=2 reader=S (tid "
+		"119) writer=S (tid 119) marks=first ~2>\n"
+		"tcp :80 first 100000 + queued\n"
+		"tcp :80 first 100000 + for tcp :80 /cart\n"
+		"tcp :80 first 250000 -\n"
+		"tcp :80 first 300000 -\n"
+		"tcp :80 first 900000 -\n"
+		"S 300000 ! takes tcp :80 first ~2>\n"
+		"S 900000 ! answers tcp :80 first >~2\n"
+		"track f of S\n"
+		"f 910000 + f reader=S (tid 119) writer=S (tid 119) label=x,y marks=probed ~3>\n"
+		"f 950000 -\n"
+		"S 910000 ! begins f ~3>\n"
+		"S 950000 ! ends f >~3\n");
+	/* Those that are chosen; threads are all there. */
+	o.min_request_ns = 300000;
+	o.requests = true;
+	o.to_ns = 800000;
+	expect_text(events(script_exported(script_requests, &o, "perfetto")),
+		    "process S 119\n"
+		    "thread S 119/119\n"
+		    "S 0 + running\n"
+		    "S 800000 -\n"
+		    "track tcp :80 first of S\n"
+		    "tcp :80 first 100000 + tcp :80 first stack=work;send connection=2 reader=S "
+		    "(tid 119) writer=S (tid 119) marks=first ~1>\n"
+		    "tcp :80 first 100000 + queued\n"
+		    "tcp :80 first 100000 + for tcp :80 /cart\n"
+		    "tcp :80 first 250000 -\n"
+		    "tcp :80 first 300000 -\n"
+		    "tcp :80 first 800000 -\n"
+		    "S 300000 ! takes tcp :80 first ~1>\n");
 }
 
 /* Each in a running slice of its thread, with its callstack; those in no such slice are left out.
@@ -463,6 +523,10 @@ static void read_slices(struct bytes b, struct track *tracks, size_t n_tracks)
 		uint64_t track = field_of(e.p, e.len, 11, 0).v;
 		uint64_t name = field_of(e.p, e.len, 10, 0).v;
 
+		/* Requests are no threads: they have tracks behind them, and a category of their
+		 * own. */
+		if (field_of(e.p, e.len, 3, 0).v == 3 || (type == 2 && track >= n_tracks))
+			continue;
 		flows_begun += field_of(e.p, e.len, 47, 0).number != 0;
 		flows_ended += field_of(e.p, e.len, 48, 0).number != 0;
 		if (!e.number || type == 3)
@@ -494,10 +558,10 @@ static void tracks_are_timelines(const struct trace *t, uint64_t from_ns, uint64
 	o.to_ns = to_ns;
 	assert_int_equal(timelines_new(&tl, t), 0);
 	start = timelines_start_ns(tl);
-	tracks = calloc(2 * (size_t)timelines_threads(tl) + 4, sizeof(*tracks));
+	tracks = calloc(2 * (size_t)timelines_threads(tl) + 2, sizeof(*tracks));
 	assert_non_null(tracks);
 	read_slices(trace_exported(t, &o, "perfetto"), tracks,
-		    2 * (size_t)timelines_threads(tl) + 4);
+		    2 * (size_t)timelines_threads(tl) + 2);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		struct thread_sums s = thread_sums(timelines_thread(tl, i), start + from_ns,
 						   to_ns == UINT64_MAX ? to_ns : start + to_ns);
@@ -542,6 +606,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_is_a_track_and_a_waking_an_arrow),
+		cmocka_unit_test(requests_have_tracks_and_arrows),
 		cmocka_unit_test(samples_are_on_the_tracks_of_their_threads),
 		cmocka_unit_test(interrupts_wake_from_a_track_of_their_own),
 		cmocka_unit_test(what_ended_a_wait_is_an_argument),

@@ -408,6 +408,50 @@ static void the_same_trace_gives_the_same_bytes(void **state)
 	free(b.p);
 }
 
+/* Threads of one name are one; requests of two traces are not, although they have equal chains. */
+static void requests_are_labelled_by_endpoint_and_trace(void **state)
+{
+	static const char script[] = "thread S *\n"
+				     "0 c0 - R > S\n"
+				     "60 c0 S context 10000000000000000c0ffee 7 /cart\n"
+				     "100 c0 S request tcp::80 conn=1 arrived=50 taken=50\n"
+				     "110 c0 S context c0ffee 7 /cart\n"
+				     "200 c0 S request tcp::80 conn=1 arrived=105 taken=105\n"
+				     "210 c0 S context c0ffee 8 /cart\n"
+				     "300 c0 S request tcp::80 conn=1 arrived=205 taken=205\n"
+				     "310 c0 S context -\n"
+				     "900 c0 S request tcp::81 conn=2 arrived=400 taken=400\n"
+				     "end 1000\n";
+	struct options o = script_options(119);
+	struct bytes b;
+
+	(void)state;
+	o.requests = true;
+	b = profile(script, &o);
+	expect_text(
+		samples(&b, true),
+		"[request tcp :80 /cart] S;--;[unknown stack];S;[running] 0 50000 thread=[request "
+		"tcp :80 /cart] S process=S pid=119 host=testhost state=blocked end=[running] "
+		"links=1 object=[tcp] endpoint=tcp :80 /cart "
+		"trace_id=00000000010000000000000000c0ffee\n"
+		"[request tcp :80 /cart] S;--;[unknown stack];S 1 0 thread=[request tcp :80 /cart] "
+		"S process=S pid=119 host=testhost state=blocked links=1 object=[tcp] endpoint=tcp "
+		":80 /cart trace_id=00000000010000000000000000c0ffee\n"
+		"[request tcp :80 /cart] S;--;[unknown stack];S;[running] 0 190000 thread=[request "
+		"tcp :80 /cart] S process=S pid=119 host=testhost state=blocked end=[running] "
+		"links=1 object=[tcp] endpoint=tcp :80 /cart "
+		"trace_id=00000000000000000000000000c0ffee\n"
+		"[request tcp :80 /cart] S;--;[unknown stack];S 2 0 thread=[request tcp :80 /cart] "
+		"S process=S pid=119 host=testhost state=blocked links=1 object=[tcp] endpoint=tcp "
+		":80 /cart trace_id=00000000000000000000000000c0ffee\n"
+		"[request tcp :81] S;--;[unknown stack];S;[running] 0 500000 thread=[request tcp "
+		":81] S process=S pid=119 host=testhost state=blocked end=[running] links=1 "
+		"object=[tcp] endpoint=tcp :81\n"
+		"[request tcp :81] S;--;[unknown stack];S 1 0 thread=[request tcp :81] S process=S "
+		"pid=119 host=testhost state=blocked links=1 object=[tcp] endpoint=tcp :81\n");
+	free(b.p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -419,6 +463,7 @@ int main(void)
 		cmocka_unit_test(all_values_together_are_a_life),
 		cmocka_unit_test(functions_have_their_files_and_build_ids),
 		cmocka_unit_test(functions_have_their_source_files_and_lines),
+		cmocka_unit_test(requests_are_labelled_by_endpoint_and_trace),
 		cmocka_unit_test(the_same_trace_gives_the_same_bytes),
 	};
 

@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "synth_script.h"
 
@@ -114,7 +117,7 @@ static void a_classic_chain_says_that_it_goes_in_a_loop(void **state)
 	      "asm_sysvec_apic_timer_interrupt\n"
 	      "  +0.001000000 s  slept 1.000 ms (S)\n"
 	      "    in ksleep < ksys | usleep < umain\n"
-	      "    not woken: still asleep when the trace ended\n");
+	      "    not woken: slept until the recording ended\n");
 }
 
 static void a_wait_that_the_window_cuts_says_so(void **state)
@@ -140,7 +143,54 @@ static void a_wait_that_the_window_cuts_says_so(void **state)
 	      "    in kpre | upre\n"
 	      "  +0.001000000 s  slept 500.000 us (S); cut by --from or --to, in all 1.000 ms\n"
 	      "    in ksleep < ksys | usleep < umain\n"
-	      "    not woken: still asleep when the trace ended\n");
+	      "    not woken: slept until the recording ended\n");
+}
+
+/* A sleeps until B kills it, or until B ends the process of both. */
+static const char *killed(const char *waker_stack)
+{
+	static char script[400];
+
+	snprintf(script, sizeof(script),
+		 "0   c0 - R > B\n"
+		 "100 c1 A S > - recv\n"
+		 "900 c0 B wakes A %s\n"
+		 "930 c1 - R > A\n"
+		 "950 c1 A X > - do_exit;get_signal\n"
+		 "end 1000\n",
+		 waker_stack);
+	return script;
+}
+
+static void who_killed_a_sleeper_is_no_waker(void **state)
+{
+	struct options o = script_options(101);
+	char *text;
+
+	(void)state;
+	gives(killed("complete_signal;kill"), &o,
+	      "A (101)\n"
+	      "  +0.000100000 s  slept 800.000 us (S), runnable 30.000 us\n"
+	      "    in recv\n"
+	      "    not woken: slept until it was killed, by B (102)\n");
+	gives(killed("zap_other_threads;do_group_exit"), &o,
+	      "A (101)\n"
+	      "  +0.000100000 s  slept 800.000 us (S), runnable 30.000 us\n"
+	      "    in recv\n"
+	      "    not woken: slept until its process ended, by B (102)\n");
+	text = script_formatted(killed("complete_signal;kill"), &o, "json");
+	assert_non_null(strstr(text, "\"wake\":900000,"));
+	assert_non_null(strstr(text, "\"flags\":[\"not_woken\",\"killed\"]"));
+	free(text);
+	text = script_formatted(killed("complete_signal;kill"), &o, "csv");
+	assert_non_null(strstr(text, "\n100000,900000,930000,"));
+	assert_non_null(strstr(text, ",S,not_woken killed,800000,30000,"));
+	free(text);
+	expect_text(script_formatted(killed("complete_signal;kill"), &o, "wakers"),
+		    "WAKER             TARGET               COUNT         BLOCKED         LONGEST\n"
+		    "[not woken]       A                        1           0.800           0.800\n"
+		    "all of them                                1           0.800           0.800\n"
+		    "(times in ms; 1 pairs)\n");
 }
 
 int main(void)
@@ -150,6 +200,7 @@ int main(void)
 		cmocka_unit_test(a_classic_link_says_nothing_of_the_time_between),
 		cmocka_unit_test(a_classic_chain_says_that_it_goes_in_a_loop),
 		cmocka_unit_test(a_wait_that_the_window_cuts_says_so),
+		cmocka_unit_test(who_killed_a_sleeper_is_no_waker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

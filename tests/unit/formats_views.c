@@ -404,7 +404,7 @@ static void the_longest_waits_of_all_threads_as_trees(void **state)
 	      "A (101)\n"
 	      "  +0.001000000 s  slept 1.000 ms (S)\n"
 	      "    in ksleep < ksys | usleep < umain\n"
-	      "    not woken: still asleep when the trace ended\n"
+	      "    not woken: slept until the recording ended\n"
 	      "A (101)\n"
 	      "  +0.000100000 s  slept 800.000 us (S)\n"
 	      "    in ksleep < ksys | usleep < umain\n"

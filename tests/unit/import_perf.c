@@ -332,6 +332,33 @@ static void processes_from_the_column_of_pids(void **state)
 	text_close(&tt);
 }
 
+/* B has another name from 300 on, of which no event tells; C has its own, that perf has missed. */
+static void names_from_the_column_of_names(void **state)
+{
+	struct perf_text *t = begin();
+
+	(void)state;
+	text_switch(t, 0, 10, "-", "R", "A", "");
+	text_switch(t, 1, 20, "-", "R", "B", "");
+	text_switch(t, 2, 30, "-", "R", "C", "");
+	text_switch(t, 0, 100, "A", "S", "-", "wait");
+	text_wakeup(t, 1, 200, "B", "sched_waking", "A", "wake");
+	text_switch(t, 0, 200, "-", "R", "A", "");
+	text_switch(t, 0, 250, "A", "S", "-", "wait");
+	text_line(t, "renamed 102 [001]     0.000300000: sched:sched_waking: comm=A pid=101 "
+		     "prio=120 target_cpu=000\n");
+	text_stack(t, "wake");
+	text_switch(t, 0, 300, "-", "R", "A", "");
+	text_switch(t, 0, 350, "A", "S", "-", "wait");
+	text_line(t, "old   103 [002]     0.000400000: sched:sched_waking: comm=A pid=101 "
+		     "prio=120 target_cpu=000\n");
+	text_stack(t, "wake");
+	text_switch(t, 0, 400, "-", "R", "A", "");
+	(void)expect_folded("A", "A;wait;--;wake;B;[running] 100\n"
+				 "A;wait;--;wake;C;[running] 50\n"
+				 "A;wait;--;wake;renamed;[running] 50\n");
+}
+
 static void kernel_threads_are_told_by_their_stacks(void **state)
 {
 	struct perf_text *t = begin();
@@ -473,6 +500,7 @@ int main(void)
 		cmocka_unit_test(a_thread_gets_another_name),
 		cmocka_unit_test(a_thread_id_is_used_again),
 		cmocka_unit_test(processes_from_the_column_of_pids),
+		cmocka_unit_test(names_from_the_column_of_names),
 		cmocka_unit_test(kernel_threads_are_told_by_their_stacks),
 		cmocka_unit_test(perfs_own_list_of_threads),
 		cmocka_unit_test(times_that_go_back),

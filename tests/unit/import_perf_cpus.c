@@ -138,8 +138,8 @@ static void a_cpu_left_idle_means_a_quota(void **state)
 	assert_non_null(strstr(second, "\"preempted\":90000"));
 	free(json);
 	json = trace_formatted(tt.trace, &o, "causes");
-	assert_non_null(strstr(json, "A was throttled"));
-	assert_non_null(strstr(json, "A was preempted"));
+	assert_non_null(strstr(json, "A/101 was throttled"));
+	assert_non_null(strstr(json, "A/101 had no CPU"));
 	free(json);
 	text_close(&tt);
 }

@@ -257,6 +257,8 @@ static void links_are_refused(void **state)
 	assert_int_equal(writer_open_output(path_in_dir, why, sizeof(why)), -ELOOP);
 	assert_non_null(strstr(why, "symbolic link"));
 	unlink(path_in_dir);
+	assert_int_equal(writer_open_output("/dev/null", why, sizeof(why)), -ENXIO);
+	assert_non_null(strstr(why, "-o -"));
 	fd = open(other, O_CREAT | O_WRONLY, 0600);
 	assert_int_equal(write(fd, "keep", 4), 4);
 	assert_int_equal(link(other, path_in_dir), 0);
@@ -269,24 +271,78 @@ static void a_file_has_one_recorder(void **state)
 {
 	char why[200];
 	bool empty;
-	int fd, claimed;
+	const char *name;
+	int fd, claimed, folder = writer_open_folder(path_in_dir, &name, why, sizeof(why));
 
 	(void)state;
+	assert_true(folder >= 0);
 	fd = writer_open_output(path_in_dir, why, sizeof(why));
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "mine", 4), 4);
 	assert_int_equal(writer_open_output(path_in_dir, why, sizeof(why)), -EBUSY);
 	assert_non_null(strstr(why, "another recorder"));
-	assert_int_equal(writer_claim_output(path_in_dir, &empty, why, sizeof(why)), -EBUSY);
+	assert_int_equal(writer_claim_output(folder, name, &empty, why, sizeof(why)), -EBUSY);
 	assert_int_equal(lseek(fd, 0, SEEK_END), 4);
 	close(fd);
-	claimed = writer_claim_output(path_in_dir, &empty, why, sizeof(why));
+	claimed = writer_claim_output(folder, name, &empty, why, sizeof(why));
 	assert_true(claimed >= 0);
 	assert_false(empty);
 	assert_int_equal(writer_open_output(path_in_dir, why, sizeof(why)), -EBUSY);
 	assert_int_equal(lseek(claimed, 0, SEEK_END), 4);
 	close(claimed);
-	assert_int_equal(writer_create_output(path_in_dir, why, sizeof(why)), -EEXIST);
+	assert_int_equal(writer_create_output(folder, name, why, sizeof(why)), -EEXIST);
+	close(folder);
+}
+
+/* A pipe that nobody reads is not waited for, and one that somebody reads gets nothing. */
+static void a_pipe_is_refused_at_once(void **state)
+{
+	char why[200], byte;
+	int reader;
+
+	(void)state;
+	assert_int_equal(mkfifo(path_in_dir, 0666), 0);
+	alarm(60);
+	assert_int_equal(writer_open_output(path_in_dir, why, sizeof(why)), -ENXIO);
+	alarm(0);
+	reader = open(path_in_dir, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_int_equal(writer_open_output(path_in_dir, why, sizeof(why)), -ENXIO);
+	assert_int_equal(read(reader, &byte, 1), 0);
+	close(reader);
+}
+
+/* The folder's owner puts another one in its place, or another file in the file's. */
+static void nothing_is_touched_outside_of_the_folder(void **state)
+{
+	char why[200], aside[80], other[80];
+	const char *name;
+	struct stat st;
+	bool empty;
+	int fd, folder = writer_open_folder(path_in_dir, &name, why, sizeof(why));
+
+	(void)state;
+	snprintf(aside, sizeof(aside), "%s.aside", dir);
+	fd = writer_claim_output(folder, name, &empty, why, sizeof(why));
+	assert_true(fd >= 0);
+	assert_int_equal(rename(dir, aside), 0);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	assert_int_equal(close(open(path_in_dir, O_CREAT | O_WRONLY, 0600)), 0);
+	close(writer_create_output(folder, "other", why, sizeof(why)));
+	snprintf(other, sizeof(other), "%s/other", dir);
+	assert_int_equal(stat(other, &st), -1);
+	writer_remove_output(folder, name, fd);
+	assert_int_equal(stat(path_in_dir, &st), 0);
+	assert_int_equal(fstatat(folder, name, &st, 0), -1);
+	/* Another file than that of the descriptor stays. */
+	close(fd);
+	fd = writer_claim_output(folder, name, &empty, why, sizeof(why));
+	assert_int_equal(renameat(folder, "other", folder, name), 0);
+	writer_remove_output(folder, name, fd);
+	assert_int_equal(fstatat(folder, name, &st, 0), 0);
+	assert_int_equal(unlinkat(folder, name, 0), 0);
+	assert_int_equal(rmdir(aside), 0);
+	close(fd);
+	close(folder);
 }
 
 static void a_missing_directory_is_said(void **state)
@@ -311,6 +367,9 @@ int main(void)
 						remove_dir),
 		cmocka_unit_test_setup_teardown(a_file_has_one_recorder, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(links_are_refused, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(a_pipe_is_refused_at_once, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(nothing_is_touched_outside_of_the_folder, make_dir,
+						remove_dir),
 		cmocka_unit_test(a_missing_directory_is_said),
 	};
 

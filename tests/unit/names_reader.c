@@ -136,6 +136,33 @@ static int count(void *ctx, size_t i, const struct reader_answer *a, const char 
 	return 0;
 }
 
+/* On a busy machine the answer about a debug file may come when nobody waits for it any more. */
+static void a_late_answer_is_not_taken_for_another(void **state)
+{
+	const struct reader_question question = { .value = 0 };
+	struct reader_file file;
+	struct helpers *helpers;
+	struct reader *rd;
+	int fd, named = 0;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(helpers_start(&helpers, HELPERS_NO_RIGHTS), 0);
+	fd = open(self_exe, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(open_file(&rd, helpers, fd, &file), 0);
+	pid = child_of(helpers_pid(helpers));
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(kill(pid, SIGSTOP), 0);
+		assert_false(reader_add_debug(rd, dup(fd), 1000000));
+		assert_int_equal(kill(pid, SIGCONT), 0);
+	}
+	assert_int_equal(reader_find(rd, &question, 1), 0);
+	assert_int_equal(reader_found(rd, count, &named, WAIT_NS), 0);
+	reader_close(rd);
+	close(fd);
+	helpers_free(helpers);
+}
+
 static void sleep_for_ever(int socket)
 {
 	(void)socket;
@@ -143,7 +170,7 @@ static void sleep_for_ever(int socket)
 		poll(NULL, 0, -1);
 }
 
-static const struct helper_kind idle = { "idle", 64u << 20, 5, sleep_for_ever };
+static const struct helper_kind idle = { "idle", 64u << 20, 5, sleep_for_ever, 2 };
 
 static void a_reader_that_dies_takes_no_other_with_it(void **state)
 {
@@ -187,7 +214,8 @@ static void a_recording_whose_readers_died_is_whole_but_for_names(void **state)
 	assert_int_equal(kill(helpers_pid(t->readers), SIGKILL), 0);
 	frame = seen(t, c.pid, c.addr);
 	end_child(&c);
-	finish(t); /* without an error */
+	finish(t); /* without an error, and it is said */
+	assert_int_equal(t->stats.late, 1);
 	n = name_of(t, frame);
 	assert_null(n.symbol);
 	assert_string_equal(n.module, self_exe);
@@ -216,6 +244,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(those_who_read_have_no_rights),
 		cmocka_unit_test(what_they_have_no_need_for_is_forbidden),
 		cmocka_unit_test(a_reader_that_dies_takes_no_other_with_it),
+		cmocka_unit_test(a_late_answer_is_not_taken_for_another),
 		cmocka_unit_test(a_recording_whose_readers_died_is_whole_but_for_names),
 		cmocka_unit_test(what_is_no_file_is_said_to_be_none),
 	};

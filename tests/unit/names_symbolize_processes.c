@@ -219,7 +219,7 @@ static bool run(const char *program, const char *first, const char *second)
 static void install_debug_file(void)
 {
 	char path[512], *p = path, own[64];
-	uint8_t id[ELFSYM_BUILD_ID_MAX];
+	uint8_t id[BUILD_ID_MAX];
 	struct elfsym *e;
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	size_t len;

@@ -154,6 +154,7 @@ static void goes_out(struct world *w, int core, int i, const struct event *ev)
 	if (ev->state == 'X' || ev->state == 'Z') {
 		life_is(l, DEAD, ev->time_ns);
 		l->end = ev->time_ns;
+		l->end_kstack = ev->kstack;
 	} else if (w->lossy && ev->time_ns < w->bad_until) {
 		life_is(l, UNKNOWN, ev->time_ns);
 	} else {
@@ -361,6 +362,17 @@ static void on_fork(struct world *w, const struct event *ev)
 		w->lives[i].names[0].name = ev->string;
 }
 
+/* The recorder's child: of a thread that had no event before its exec there is nothing before. */
+static void becomes_command(struct world *w, const struct event *ev)
+{
+	int i = world_find(w, ev->tid);
+	struct life *l = i == NOBODY ? NULL : &w->lives[i];
+
+	if (l && trace_info(w->t)->command_tgid == ev->tid && !l->touched && l->now == UNKNOWN &&
+	    !w->lossy)
+		l->begin = l->since = ev->time_ns;
+}
+
 static void on_exec(struct world *w, const struct event *ev)
 {
 	int caller = ev->other && ev->other != ev->tid ? world_find(w, ev->other) : NOBODY;
@@ -375,7 +387,9 @@ static void on_exec(struct world *w, const struct event *ev)
 			w->lives[leader].tid = 0;
 		w->lives[caller].tid = ev->tid;
 	}
+	becomes_command(w, ev);
 	actor(w, (int)ev->cpu, ev->tid, ev->time_ns);
+	context_noted(w, ev);
 }
 
 static void on_lost(struct world *w, const struct event *ev)
@@ -413,7 +427,7 @@ static void on_lost(struct world *w, const struct event *ev)
 	for (int c = 0; c < CORES; c++) {
 		if (ev->cpu != EVENT_CPU_UNKNOWN && (int)ev->cpu != c)
 			continue;
-		who_idle_until(w, c, at);
+		who_missed(w, c, at);
 		core_missed(&w->cores[c], ev->last_ns);
 		w->cores[c].runs = NOBODY;
 		w->cores[c].missed = false;
@@ -474,6 +488,9 @@ static void on_event(struct world *w, const struct event *ev)
 	case EVENT_READY:
 		object_ready(w, ev);
 		break;
+	case EVENT_HOLDER:
+		object_held(w, ev->tid, ev->other, ev->time_ns);
+		break;
 	case EVENT_LOST:
 		on_lost(w, ev);
 		break;
@@ -519,7 +536,9 @@ struct world *world_of(const struct trace *t)
 {
 	struct trace_cursor *cursor;
 	struct world *w = calloc(1, sizeof(*w));
+	const struct trace_holder *holders;
 	struct event ev;
+	size_t n;
 
 	if (!w || trace_cursor_new(&cursor, t))
 		abort();
@@ -537,6 +556,9 @@ struct world *world_of(const struct trace *t)
 					      .last = { .to = w->start },
 					      .told = { true, true } };
 	world_first_lives(w);
+	holders = trace_holders(t, &n);
+	for (size_t i = 0; i < n; i++)
+		object_held(w, holders[i].tid, holders[i].holder, w->start);
 	while (trace_cursor_next(cursor, &ev)) {
 		if (w->end < ev.time_ns)
 			w->end = ev.time_ns;
@@ -558,6 +580,7 @@ void world_free(struct world *w)
 	}
 	for (int c = 0; c < CORES; c++) {
 		free(w->cores[c].idle);
+		free(w->cores[c].recorder);
 		for (int by = 0; by < TAKERS; by++)
 			free(w->cores[c].taken[by]);
 	}
@@ -565,6 +588,10 @@ void world_free(struct world *w)
 		free(w->lines[i]);
 		free(w->bases[i]);
 	}
+	for (size_t i = 0; i < w->n_made; i++)
+		free(w->made[i]);
+	free(w->made);
+	free(w->published);
 	free(w->told);
 	free(w->still);
 	free(w->lines);
@@ -585,6 +612,7 @@ char *oracle_folded(const struct trace *t, const struct oracle_asked *asked)
 	w->fold_repeats = asked->fold_repeats;
 	w->who_ran = asked->who_ran && trace_info(t)->aux >> CHAINLOG_QUEUE & 1 &&
 		     !trace_damage(t)->what;
+	oracle_find_killed(w);
 	oracle_join_tries(w);
 	if (asked->requests)
 		oracle_explain_requests(w, asked->classic);

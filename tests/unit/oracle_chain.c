@@ -449,8 +449,17 @@ static void explain(struct world *w, const struct hop *at, int *members, const s
 	}
 	members[next.hops] = s->waker;
 	l = &w->lives[s->waker];
-	if (from < l->begin && l->n_pieces && l->pieces[0].what == WOKEN &&
-	    l->sleeps[l->pieces[0].sleep].is_birth) {
+	if (l->process_ended != NOBODY && l->sleeps[l->process_ended].woken_ns <= s->woken_ns &&
+	    oracle_was_ending(w, s)) {
+		struct sleep killed = l->sleeps[l->process_ended];
+		uint64_t b = killed.woken_ns < to ? killed.woken_ns : to;
+
+		killed.never = false;
+		if (from < b)
+			explain(w, &next, members, &killed, from, b);
+		from = from < b ? b : from;
+	} else if (from < l->begin && l->n_pieces && l->pieces[0].what == WOKEN &&
+		   l->sleeps[l->pieces[0].sleep].is_birth) {
 		uint64_t b = l->begin < to ? l->begin : to;
 
 		covered += b - from;

@@ -7,8 +7,12 @@ void life_note(struct life *l, uint64_t from, uint64_t to, enum what what, int s
 	if (from >= to)
 		return;
 	l->pieces = more(l->pieces, (size_t)l->n_pieces, sizeof(*l->pieces));
-	l->pieces[l->n_pieces++] =
-		(struct piece) { from, to, what, sleep, what == RUNS ? l->cpu : NOBODY };
+	l->pieces[l->n_pieces++] = (struct piece) { from,
+						    to,
+						    what,
+						    sleep,
+						    what == RUNS ? l->cpu : NOBODY,
+						    what == UNKNOWN && l->now == WOKEN };
 }
 
 void life_is(struct life *l, enum what what, uint64_t at)

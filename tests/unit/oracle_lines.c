@@ -32,12 +32,35 @@ void text_append(char **s, const char *raw)
 	free(clean);
 }
 
+static bool is_code(struct world *w, uint32_t frame)
+{
+	const struct trace_frame *f = trace_frame(w->t, frame);
+
+	return f && f->space && f->addr & CHAINLOG_CODE_TAG;
+}
+
+/* "f (a.py:1)", with what is known of it. */
+static const char *code_name(struct world *w, const struct trace_frame *f, char *buf, size_t size)
+{
+	const char *name = trace_string(w->t, f->symbol),
+		   *path = trace_module_path(w->t, f->module);
+	char line[24] = "";
+
+	if (f->offset)
+		snprintf(line, sizeof(line), ":%u", (unsigned int)f->offset);
+	snprintf(buf, size, *path ? "%s (%s%s)" : "%s", *name ? name : "[interpreted code]",
+		 strrchr(path, '/') ? strrchr(path, '/') + 1 : path, line);
+	return buf;
+}
+
 const char *frame_name(struct world *w, uint32_t frame, char *buf, size_t size)
 {
 	const struct trace_frame *f = trace_frame(w->t, frame);
 	const char *path = f && f->module ? trace_module_path(w->t, f->module) : "";
 	const char *base = strrchr(path, '/');
 
+	if (is_code(w, frame))
+		return code_name(w, f, buf, size);
 	if (f && *trace_string(w->t, f->symbol))
 		return trace_string(w->t, f->symbol);
 	if (!*path || (base && !base[1]))
@@ -46,15 +69,41 @@ const char *frame_name(struct world *w, uint32_t frame, char *buf, size_t size)
 	return buf;
 }
 
+/*
+ * Whether a frame only says how an interpreter runs code: it follows a frame of code towards the
+ * root, or the last one towards the leaf that does is of the same file.
+ */
+static bool runs_code(struct world *w, struct trace_stack st, uint32_t i)
+{
+	uint32_t k = i;
+
+	if (is_code(w, st.frames[i]))
+		return false;
+	while (k && !(is_code(w, st.frames[k - 1]) && !is_code(w, st.frames[k])))
+		k--;
+	if (k && k != i) {
+		const struct trace_frame *f = trace_frame(w->t, st.frames[i]);
+		const struct trace_frame *e = trace_frame(w->t, st.frames[k]);
+
+		return f && e && f->module && e->module &&
+		       !strcmp(trace_module_path(w->t, f->module),
+			       trace_module_path(w->t, e->module));
+	}
+	return k;
+}
+
 void text_append_frames(struct world *w, char **s, uint32_t id, uint32_t first_n, bool leaf_first)
 {
 	struct trace_stack st = trace_stack(w->t, id);
 	uint32_t n = st.n < first_n ? st.n : first_n;
 	char buf[300];
 
-	for (uint32_t i = 0; i < n; i++)
-		text_append(s,
-			    frame_name(w, st.frames[leaf_first ? i : n - 1 - i], buf, sizeof(buf)));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = leaf_first ? i : n - 1 - i;
+
+		if (!runs_code(w, st, at))
+			text_append(s, frame_name(w, st.frames[at], buf, sizeof(buf)));
+	}
 }
 
 void text_append_class(struct world *w, char **s, const struct trace_object *o)

@@ -56,6 +56,39 @@ static bool other_came(struct world *w, int life, size_t request, uint64_t from,
 	return false;
 }
 
+static bool by_timer(struct world *w, const struct sleep *s)
+{
+	uint32_t irq = s->never || s->waker == NOBODY ? 0 : oracle_interrupt_frames(w, s);
+
+	return irq && !strcmp(oracle_said_by(w, s, irq - 1), "timer");
+}
+
+/*
+ * Whether life's timer ended the sleep of a piece for nothing: it slept again at once, in the piece
+ * `next`, woke nobody before, and somebody ended what that goes on in.
+ */
+static bool timer_for_nothing(struct world *w, const struct life *l, int piece, int next,
+			      const struct sleep *then)
+{
+	int sleep = l->pieces[piece].sleep;
+	uint64_t ran = 0;
+
+	for (int i = piece + 1; i < next; i++) {
+		const struct piece *p = &l->pieces[i];
+
+		if (p->what == RUNS)
+			ran += p->to - p->from;
+		else if (p->what == UNKNOWN ||
+			 ((p->what == SLEEPS || p->what == WOKEN) && p->sleep != sleep))
+			return false;
+	}
+	for (int k = sleep; k < l->pieces[next].sleep; k++)
+		if (l->sleeps[k].then_woke)
+			return false;
+	return ran < 1000000 && by_timer(w, &l->sleeps[sleep]) && !then->never &&
+	       then->waker >= 0 && !oracle_interrupt_frames(w, then);
+}
+
 const struct sleep *oracle_goes_on_in(struct world *w, int life, const struct sleep *woke,
 				      int piece)
 {
@@ -67,11 +100,17 @@ const struct sleep *oracle_goes_on_in(struct world *w, int life, const struct sl
 	struct asked_for a;
 
 	if (request == SIZE_MAX || !request_asked(w, request, &a) || p->from < a.taken ||
-	    !in_loop(w, l, piece, at) ||
-	    !other_came(w, life, request, p->from, p->what == SLEEPS ? p->to : p->from))
+	    !in_loop(w, l, piece, at))
 		return own;
 	for (int i = piece + 1; i < l->n_pieces; i++)
-		if (in_loop(w, l, i, at))
-			return oracle_goes_on_in(w, life, woke, i);
+		if (in_loop(w, l, i, at)) {
+			const struct sleep *then = oracle_goes_on_in(w, life, woke, i);
+			uint64_t end = p->what == SLEEPS ? p->to : p->from;
+
+			return other_came(w, life, request, p->from, end) ||
+					       timer_for_nothing(w, l, piece, i, then)
+				       ? then
+				       : own;
+		}
 	return own;
 }

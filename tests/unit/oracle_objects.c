@@ -37,3 +37,14 @@ void object_ready(struct world *w, const struct event *ev)
 	if (s && l->woken_at == ev->time_ns && s->out_ns < ev->time_ns && s->object && !s->ready)
 		s->ready = ev->object;
 }
+
+/* The thread has just gone to sleep; or it has slept since the start. */
+void object_held(struct world *w, uint32_t tid, uint32_t holder, uint64_t at)
+{
+	int i = world_find(w, tid), by = world_find(w, holder);
+	struct life *l = i == NOBODY ? NULL : &w->lives[i];
+
+	if (l && by != NOBODY && w->lives[by].now != DEAD && l->n_sleeps &&
+	    (l->now == SLEEPS || l->now == WOKEN) && l->sleeps[l->n_sleeps - 1].out_ns == at)
+		l->sleeps[l->n_sleeps - 1].held_by = 1 + by;
+}

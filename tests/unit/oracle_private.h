@@ -29,7 +29,7 @@ struct sleep {
 	uint32_t waker_kstack, waker_ustack;
 	uint64_t out_ns, woken_ns;
 	bool maybe_woken;  /* what woke it a little early may be lost */
-	bool never;	   /* asleep at the end of the trace */
+	bool never;	   /* asleep at the end of the trace, or of its life */
 	bool is_birth;	   /* no sleep: the thread's first waking */
 	bool throttled;	   /* while it was ready */
 	bool of_client;	   /* of no thread: its waker is a task, wherever it was */
@@ -39,13 +39,15 @@ struct sleep {
 	bool then_woke;	   /* the sleeper was current in a waking before it slept again */
 	/* The sleep in which it goes on at last, whose waker it has got; NULL: it does not. */
 	const struct sleep *ended_by;
+	int held_by; /* 1 + the life that had the lock, as that itself said; 0: not known */
 };
 
 struct piece {
 	uint64_t from, to;
 	enum what what;
-	int sleep; /* SLEEPS, WOKEN: index in sleeps; PREEMPTED too, for the stack */
-	int cpu;   /* RUNS; NOBODY: on one not known */
+	int sleep;	   /* SLEEPS, WOKEN: index in sleeps; PREEMPTED too, for the stack */
+	int cpu;	   /* RUNS; NOBODY: on one not known */
+	bool after_waking; /* UNKNOWN: that it was woken then is known */
 };
 
 /* From at on the thread is on a CPU's queue; NOBODY: which is not known. Later notes count more. */
@@ -78,11 +80,14 @@ struct life {
 	int n_placed;
 
 	enum what now;
-	uint64_t since;	    /* of now */
-	uint64_t woken_at;  /* WOKEN */
-	uint64_t last_seen; /* RUNS */
-	int cpu;	    /* RUNS; NOBODY: on one not known */
-	bool guessed;	    /* not from a switch */
+	uint64_t since;	     /* of now */
+	uint64_t woken_at;   /* WOKEN */
+	uint64_t last_seen;  /* RUNS */
+	int cpu;	     /* RUNS; NOBODY: on one not known */
+	bool guessed;	     /* not from a switch */
+	uint32_t end_kstack; /* where it left its last CPU */
+	/* Another thread ended its process in this sleep, by its number; or NOBODY. */
+	int process_ended;
 	bool new_born, touched, leaving, recorder;
 	bool has_early, early_is_it, loss_while_on;
 	bool sure; /* WOKEN: off its queue when it was woken; so the early waking that it has */
@@ -112,6 +117,11 @@ struct core {
 		uint64_t from, to;
 	} * idle;
 	int n_idle;
+	/* When the recorder had it. */
+	struct {
+		uint64_t from, to;
+	} * recorder;
+	int n_recorder;
 	struct done done;
 	uint64_t dones_bad_until;
 	/* The stretch that the last switch ended, and who was in it; told: of which all is known.
@@ -135,9 +145,18 @@ struct told {
 	struct event ev;
 	int life, other;
 	bool lost;
+	uint32_t route; /* of the writer's context: object; 0: none */
 	/* What request_asked() found out, if it was asked. */
 	bool was_asked, is_request;
 	struct asked_for asked;
+};
+
+/* What a thread published when it was looked at; it runs another program; or some of it is lost. */
+struct published {
+	enum { PUBLISHED, OTHER_PROGRAM, PUBLISHED_LOST } what;
+	int life;
+	uint64_t at; /* PUBLISHED_LOST: up to when */
+	uint32_t route;
 };
 
 struct world {
@@ -164,9 +183,13 @@ struct world {
 	char **bases;
 	struct told *told;
 	size_t n_told;
+	struct published *published;
+	size_t n_published;
 	uint64_t requests_bad_until; /* some that were answered before are missing */
 	bool own;		     /* running time, too */
 	bool sampled;
+	struct sleep **made; /* ends of sleeps that nobody saw */
+	size_t n_made;
 };
 
 /* Room for one more item in an array of n, which has grown by this function only. */
@@ -204,6 +227,7 @@ void world_first_lives(struct world *w);
 void object_awaited(struct world *w, const struct event *ev);
 void object_done(struct world *w, const struct event *ev);
 void object_ready(struct world *w, const struct event *ev);
+void object_held(struct world *w, uint32_t tid, uint32_t holder, uint64_t at);
 
 /* oracle_who.c: which CPU ran what, and on whose queue threads were. */
 void who_place(struct world *w, int life, uint64_t at, int cpu);
@@ -216,9 +240,11 @@ void who_idle_until(struct world *w, int core, uint64_t at);
 /* Every event, of whatever kind. */
 void who_hears(struct world *w, const struct event *ev);
 void who_was_not_idle(struct world *w, int core);
+/* Events of the core are missing from then on: perhaps that it was the recorder that had it. */
+void who_missed(struct world *w, int core, uint64_t at);
 /*
  * Calls put for each part of [from, to) of a piece in which life was ready: who is NULL, not known,
- * "[idle CPU]", "[throttled]", "[no events]", or a name.
+ * "[idle CPU]", "[recorder]", "[throttled]", "[no events]", or a name.
  */
 void who_ran(struct world *w, int life, const struct piece *p, uint64_t from, uint64_t to,
 	     void (*put)(void *arg, const char *who, uint64_t ns), void *arg);
@@ -250,6 +276,11 @@ uint64_t core_taken(const struct core *c, enum taker by, uint64_t from, uint64_t
 /* The lines, sorted and summed up. To be freed. */
 char *oracle_sum_up(struct world *w);
 
+/* oracle_killed.c: sleeps that a signal ended together with their lives have not ended. */
+void oracle_find_killed(struct world *w);
+/* Whether a waker woke as it ended. */
+bool oracle_was_ending(struct world *w, const struct sleep *s);
+
 /* oracle_tries.c: tries get the waker of the last one. */
 void oracle_join_tries(struct world *w);
 
@@ -267,6 +298,7 @@ void oracle_explain_by(struct world *w, const char *head, const struct sleep *s,
 void oracle_finish(struct world *w);
 
 /* oracle_requests.c: every event, of whatever kind; explains every request. */
+void context_noted(struct world *w, const struct event *ev);
 void request_noted(struct world *w, const struct event *ev);
 void oracle_explain_requests(struct world *w, bool classic);
 /* Whether the event begins a request; then of is what is known of it in the end. */

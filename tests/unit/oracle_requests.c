@@ -5,6 +5,40 @@
 
 #include "oracle_private.h"
 
+void context_noted(struct world *w, const struct event *ev)
+{
+	struct published p = { .what = PUBLISHED_LOST, .life = NOBODY, .at = ev->last_ns };
+
+	if (ev->kind == EVENT_CONTEXT || ev->kind == EVENT_EXEC) {
+		p.what = ev->kind == EVENT_EXEC ? OTHER_PROGRAM : PUBLISHED;
+		p.life = world_find(w, ev->tid);
+		p.at = ev->time_ns;
+		p.route = ev->kind == EVENT_EXEC ? 0 : ev->object;
+	}
+	w->published = more(w->published, w->n_published, sizeof(p));
+	w->published[w->n_published++] = p;
+}
+
+/* The route that the life had published last, not before since. */
+static uint32_t route_of(const struct world *w, int life, uint64_t since)
+{
+	uint64_t lost_until = 0;
+
+	for (size_t i = w->n_published; i-- > 0 && life != NOBODY;)
+		if (w->published[i].what == PUBLISHED_LOST && w->published[i].at > lost_until)
+			lost_until = w->published[i].at;
+	for (size_t i = w->n_published; i-- > 0 && life != NOBODY;) {
+		const struct published *p = &w->published[i];
+
+		if (p->life != life)
+			continue;
+		return p->what == PUBLISHED && p->at >= since && (!lost_until || p->at > lost_until)
+			       ? p->route
+			       : 0;
+	}
+	return 0;
+}
+
 void request_noted(struct world *w, const struct event *ev)
 {
 	struct told *told;
@@ -15,6 +49,9 @@ void request_noted(struct world *w, const struct event *ev)
 	     (ev->kind == EVENT_AUX_LOST && ev->other == CHAINLOG_REQUEST)) &&
 	    ev->last_ns > w->requests_bad_until)
 		w->requests_bad_until = ev->last_ns;
+	if (ev->kind == EVENT_CONTEXT || (ev->kind == EVENT_LOST && trace_damage(w->t)->what) ||
+	    (ev->kind == EVENT_AUX_LOST && ev->other == CHAINLOG_CONTEXT))
+		context_noted(w, ev);
 	if (!lost && (ev->kind < EVENT_REQUEST || ev->kind > EVENT_REQUEST_OPEN))
 		return;
 	w->told = more(w->told, w->n_told, sizeof(*w->told));
@@ -24,6 +61,9 @@ void request_noted(struct world *w, const struct event *ev)
 		told->life = world_find(w, ev->tid);
 	if (!lost && ev->other)
 		told->other = world_find(w, ev->other);
+	if (ev->kind == EVENT_REQUEST)
+		told->route = route_of(w, told->life,
+				       ev->flags & CHAINLOG_REQUEST_PROBED ? ev->taken_ns : 0);
 }
 
 static bool is_there(struct world *w, int life, uint64_t at)
@@ -119,16 +159,20 @@ static bool same_process(struct world *w, int a, int b)
 	return a == b;
 }
 
-/* "tcp :80", "tcp :80 first". To be freed. */
-static char *endpoint_of(struct world *w, const struct event *ev)
+/* "tcp :80", "tcp :80 /cart first". To be freed. */
+static char *endpoint_of(struct world *w, const struct told *told)
 {
+	const struct event *ev = &told->ev;
 	const struct trace_object *o = trace_object(w->t, ev->object);
+	const struct trace_object *route = trace_object(w->t, told->route);
 	const char *name = o ? trace_string(w->t, o->name) : "";
 	const char *class = o ? trace_string(w->t, o->class) : "unknown";
+	const char *path = route ? trace_string(w->t, route->name) : "";
 	bool probed = !strcmp(class, "request") && *name;
 	char *text;
 
-	if (asprintf(&text, "%s%s%s%s", probed ? "" : class, *name && !probed ? " " : "", name,
+	if (asprintf(&text, "%s%s%s%s%s%s", probed ? "" : class, *name && !probed ? " " : "", name,
+		     *path ? " " : "", path,
 		     ev->flags & CHAINLOG_REQUEST_FIRST ? " first" : "") < 0)
 		abort();
 	return text;
@@ -154,6 +198,7 @@ static const char *server_name(struct world *w, size_t at, const struct asked_fo
 		if (request_asked(w, i, &first) && ev->object == w->told[at].ev.object &&
 		    (ev->flags & CHAINLOG_REQUEST_FIRST) ==
 			    (w->told[at].ev.flags & CHAINLOG_REQUEST_FIRST) &&
+		    w->told[i].route == w->told[at].route &&
 		    same_process(w, server, server_of(&first)))
 			return trace_string(w->t, w->lives[server_of(&first)].names[0].name);
 	}
@@ -222,7 +267,7 @@ static void explain_queued(struct world *w, const char *head, const struct asked
 		chain = strdup(head);
 		text_append(&chain, "[queued]");
 		if (whose != SIZE_MAX) {
-			text = endpoint_of(w, &w->told[whose].ev);
+			text = endpoint_of(w, &w->told[whose]);
 			if (asprintf(&label, "[for %s]", text) < 0)
 				abort();
 			text_append(&chain, label);
@@ -250,7 +295,7 @@ void oracle_explain_requests(struct world *w, bool classic)
 
 		if (!request_asked(w, i, &a) || !a.known)
 			continue;
-		endpoint = endpoint_of(w, ev);
+		endpoint = endpoint_of(w, &w->told[i]);
 		server = server_name(w, i, &a);
 		if (asprintf(&name, "[request %s]%s%s", endpoint, *server ? " " : "", server) < 0)
 			abort();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Timed waits for a lock that are tried again (chain-semantics, section 14): asked try by try, of
  * all threads. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "oracle_private.h"
@@ -35,14 +37,20 @@ static int wakes_any(struct world *w, const struct life *l, int sleep, int next,
 			if (p->what != SLEEPS && p->what != WOKEN)
 				continue;
 			s = &w->lives[i].sleeps[p->sleep];
-			if (s->waker < 0 || &w->lives[s->waker] != l || s->never || at < from ||
-			    at > to)
+			if (s->waker < 0 || &w->lives[s->waker] != l || at < from || at > to)
 				continue;
 			if (!oracle_interrupt_frames(w, s))
 				return NO_MORE;
 			interrupts++;
 		}
 	return noted && !interrupts ? NOT_KNOWN : 0;
+}
+
+static bool is_gil(struct world *w, const struct sleep *s)
+{
+	const struct trace_object *object = trace_object(w->t, s->object);
+
+	return object && !strcmp(trace_string(w->t, object->class), "GIL");
 }
 
 /*
@@ -56,6 +64,13 @@ static char *lock_of(struct world *w, const struct sleep *s)
 	size_t digits;
 	char *lock;
 
+	if (is_gil(w, s)) {
+		if (!object->peer)
+			return strdup("");
+		if (asprintf(&lock, "the GIL of %u", object->peer) < 0)
+			abort();
+		return lock;
+	}
 	if (!object || strcmp(trace_string(w->t, object->class), "futex"))
 		return NULL;
 	name = trace_string(w->t, object->name);
@@ -70,6 +85,16 @@ static char *lock_of(struct world *w, const struct sleep *s)
 		char *last = lock + strlen(lock) - 1;
 
 		*last = "0123012389ab89ab"[strtoul(last, NULL, 16)];
+	}
+	/* The same place in another file is another lock. */
+	if (object->inode) {
+		char *of_file;
+
+		if (asprintf(&of_file, "%s in %u/%llu", lock, object->device,
+			     (unsigned long long)object->inode) < 0)
+			abort();
+		free(lock);
+		lock = of_file;
 	}
 	return lock;
 }
@@ -149,6 +174,28 @@ static bool is_sooner(const struct release *a, const struct release *b)
 }
 
 /*
+ * Whether a life that slept at a lock, no longer than a try, slept there again at once, and was
+ * current in no waking before.
+ */
+static bool tried_on(struct world *w, const struct life *l, int piece, const char *lock)
+{
+	int next = next_in_row(w, l, piece), sleep = l->pieces[piece].sleep;
+	char *at;
+	bool same;
+
+	if (next < 0 || over(l, piece) - l->sleeps[sleep].out_ns >= 20000000 ||
+	    lossy(w, l->sleeps[sleep].out_ns, over(l, piece)))
+		return false;
+	for (int k = sleep; k < l->pieces[next].sleep; k++)
+		if (l->sleeps[k].then_woke)
+			return false;
+	at = lock_of(w, &l->sleeps[l->pieces[next].sleep]);
+	same = at && !strcmp(at, lock);
+	free(at);
+	return same;
+}
+
+/*
  * The first waking in [from, to) that ended a sleep of a life at the lock; also one at to, if that
  * ended the sleep.
  */
@@ -167,13 +214,17 @@ static void first_release(struct world *w, const struct life *l, const char *loc
 		    (r.ended->waker != NOBODY && oracle_interrupt_frames(w, r.ended)))
 			continue;
 		at = lock_of(w, r.ended);
-		if (at && !strcmp(at, lock) && is_sooner(&r, first))
+		if (at && !strcmp(at, lock) && is_sooner(&r, first) &&
+		    (r.ended->waker != NOBODY || !tried_on(w, l, i, lock)))
 			*first = r;
 		free(at);
 	}
 }
 
-/* Whether a life was heard of again in [from, to], for the first time since events were lost. */
+/*
+ * Whether, in [from, to], a life was heard of again of which since events were lost nothing had
+ * been known; or it was woken while that lasts.
+ */
 static bool heard_again(struct world *w, const struct life *l, uint64_t from, uint64_t to)
 {
 	uint64_t since = 0;
@@ -181,45 +232,325 @@ static bool heard_again(struct world *w, const struct life *l, uint64_t from, ui
 
 	for (int i = 0; i < l->n_pieces; i++) {
 		const struct piece *p = &l->pieces[i];
+		bool heard = p->what != UNKNOWN ? p->what != DEAD : p->after_waking;
 
 		if (p->what == UNKNOWN && !unknown)
 			since = p->from;
-		else if (p->what != UNKNOWN && p->what != DEAD && unknown && p->from >= from &&
-			 p->from <= to && lossy(w, since, p->from))
+		else if (heard && unknown && p->from >= from && p->from <= to &&
+			 lossy(w, since, p->from))
 			return true;
 		unknown = p->what == UNKNOWN;
 	}
 	return false;
 }
 
+/* ---- who had the lock ------------------------------------------------------------------------ */
+
+/* Whether its user stack shows that a word that names a thread means the lock's holder. */
+static bool word_counts(struct world *w, const struct sleep *s)
+{
+	struct trace_stack st = trace_stack(w->t, s->ustack);
+
+	if (is_gil(w, s))
+		return true;
+	for (uint32_t i = 0; i < st.n && i < 8; i++) {
+		const struct trace_frame *f = trace_frame(w->t, st.frames[i]);
+		const char *name = f && !f->unnamed ? trace_string(w->t, f->symbol) : "";
+
+		while (*name == '_' || !strncmp(name, "GI_", 3))
+			name += *name == '_' ? 1 : 3;
+		if (!strncmp(name, "pthread_mutex_", 14) || !strncmp(name, "pthread_rwlock_", 15) ||
+		    !strncmp(name, "mtx_", 4))
+			return true;
+		if (*name && strcmp(name, "lll_lock_wait") && strncmp(name, "lll_mutex_lock", 14) &&
+		    strncmp(name, "futex_", 6))
+			return false;
+	}
+	return false;
+}
+
+static bool is_timed_try(struct world *w, const struct life *l, int piece, const char *lock)
+{
+	const struct piece *p = &l->pieces[piece];
+
+	return lock && *lock && !(p->what == SLEEPS && p->to - p->from >= 20000000) &&
+	       by_timer(w, &l->sleeps[p->sleep]);
+}
+
+/* Whether a piece is the first one of a sleep. */
+static bool begins(const struct life *l, int piece)
+{
+	const struct piece *p = &l->pieces[piece];
+
+	return (p->what == SLEEPS || p->what == WOKEN) &&
+	       !(piece && (p[-1].what == SLEEPS || p[-1].what == WOKEN) && p[-1].sleep == p->sleep);
+}
+
+/*
+ * The piece with which the last thing began that a life did before, but for running less than a
+ * millisecond and being preempted; NO_MORE: it ran longer, or there is nothing. pieces: those
+ * before are looked at, as far as they are before `at`.
+ */
+static int right_before(const struct life *l, int pieces, uint64_t at)
+{
+	uint64_t ran = 0;
+
+	for (int i = pieces - 1; i >= 0; i--) {
+		const struct piece *p = &l->pieces[i];
+		uint64_t to = p->to < at ? p->to : at;
+
+		if (p->from >= at || p->from == p->to || p->what == PREEMPTED)
+			continue;
+		if (p->what == RUNS)
+			ran += to - p->from;
+		if (ran >= 1000000)
+			return NO_MORE;
+		if (p->what == UNKNOWN)
+			return i;
+		if (p->what == SLEEPS || p->what == WOKEN) {
+			while (!begins(l, i))
+				i--;
+			return i;
+		}
+	}
+	return NO_MORE;
+}
+
+/* Whether it is not known what a life did in a piece, or what it slept for. */
+static bool is_unknown(const struct life *l, int piece)
+{
+	const struct piece *p = &l->pieces[piece];
+	const struct sleep *s = &l->sleeps[p->sleep];
+
+	return p->what == UNKNOWN || (!s->kstack && !s->ustack && !s->object);
+}
+
+/*
+ * Whether a life, which runs up to then, is between two sleeps of a row: 1; NOT_KNOWN; 0: it is
+ * not.
+ */
+static int in_a_row(struct world *w, const struct life *l, uint64_t at)
+{
+	int before = right_before(l, l->n_pieces, at), answer = 0;
+	char *lock;
+
+	if (before == NO_MORE || is_unknown(l, before))
+		return before == NO_MORE ? 0 : NOT_KNOWN;
+	lock = lock_of(w, &l->sleeps[l->pieces[before].sleep]);
+	free(lock);
+	if (!lock)
+		return 0;
+	for (int i = 0; i <= before; i++) {
+		int last = i, next = i, unknown;
+		bool timed;
+
+		if (!begins(l, i))
+			continue;
+		lock = lock_of(w, &l->sleeps[l->pieces[i].sleep]);
+		timed = is_timed_try(w, l, i, lock);
+		unknown = lock ? right_before(l, i, l->pieces[i].from) : NO_MORE;
+		free(lock);
+		if (!timed && (unknown == NO_MORE || !is_unknown(l, unknown)))
+			continue;
+		while (last < before && (next = next_in_row(w, l, last)) >= 0)
+			last = next;
+		if (last != before)
+			continue;
+		next = next_in_row(w, l, before);
+		if (next >= 0 && timed)
+			return 1;
+		if (next != NO_MORE)
+			answer = NOT_KNOWN;
+	}
+	return answer;
+}
+
+/* What is said of who had a lock. */
+struct saying {
+	uint64_t at;
+	const struct life *sleeper;
+	int by; /* a life */
+	bool woken;
+};
+
+static bool is_later(const struct saying *a, const struct saying *b)
+{
+	if (!b->sleeper || a->at != b->at)
+		return !b->sleeper || a->at > b->at;
+	if (a->sleeper->tid != b->sleeper->tid)
+		return a->sleeper->tid > b->sleeper->tid;
+	if (a->sleeper->begin != b->sleeper->begin)
+		return a->sleeper->begin > b->sleeper->begin;
+	return a->woken && !b->woken;
+}
+
+/*
+ * What is said last in [from, to], and before that: a sleep at the lock that says so begins, or one
+ * that did is ended by a thread, and the sleeper has the lock.
+ */
+static struct saying last_said(struct world *w, const char *lock, uint64_t from, uint64_t to,
+			       const struct saying *before)
+{
+	struct saying last = { 0 };
+
+	for (int i = 0; i < w->n_lives; i++)
+		for (int k = 0; k < w->lives[i].n_pieces; k++) {
+			const struct life *l = &w->lives[i];
+			const struct piece *p = &l->pieces[k];
+			struct saying say = { p->from, l, 0, false };
+			const struct sleep *s;
+			char *at;
+
+			/* Of a sleep that became unknown there is no piece. */
+			if (!begins(l, k) || p->from == p->to)
+				continue;
+			s = &l->sleeps[p->sleep];
+			if (!s->held_by || p->from != s->out_ns || !word_counts(w, s))
+				continue;
+			at = lock_of(w, s);
+			say.by = s->held_by - 1;
+			if (!at || strcmp(at, lock)) {
+				free(at);
+				continue;
+			}
+			free(at);
+			if (say.at >= from && say.at <= to && is_later(&say, &last) &&
+			    (!before->sleeper || is_later(before, &say)))
+				last = say;
+			say = (struct saying) { p->to, l, i, true };
+			if (p->what == SLEEPS && !s->never && s->waker >= 0 &&
+			    !oracle_interrupt_frames(w, s) && say.at >= from && say.at <= to &&
+			    is_later(&say, &last) && (!before->sleeper || is_later(before, &say)))
+				last = say;
+		}
+	return last;
+}
+
+/* When a life last ran in (from, to]; 0: it did not; what: NOT_KNOWN if its life is not. */
+static uint64_t last_ran(const struct life *l, uint64_t from, uint64_t to, int *what)
+{
+	uint64_t last = 0;
+
+	for (int i = 0; i < l->n_pieces; i++) {
+		const struct piece *p = &l->pieces[i];
+		uint64_t until = p->to < to ? p->to : to;
+
+		if (p->from == p->to || p->to <= from || p->from > to)
+			continue;
+		if (p->what == UNKNOWN && p->from <= l->end)
+			*what = NOT_KNOWN;
+		if (p->what == RUNS && p->from < to && until > from && until > last)
+			last = until;
+	}
+	return last;
+}
+
+/* As though that life had ended a sleep at the lock, when it ran last. */
+static const struct sleep *made_end(struct world *w, int life, uint64_t at, const char *lock)
+{
+	const struct life *by = &w->lives[life];
+	struct sleep *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		abort();
+	w->made = more(w->made, w->n_made, sizeof(*w->made));
+	w->made[w->n_made++] = made;
+	made->waker = life;
+	made->woken_ns = at;
+	for (int i = 0; i < by->n_pieces; i++) {
+		const struct piece *p = &by->pieces[i];
+		const struct sleep *then;
+		char *its;
+
+		if (!begins(by, i) || p->from != at || p->from == p->to)
+			continue;
+		then = &by->sleeps[p->sleep];
+		its = then->out_ns == at ? lock_of(w, then) : NULL;
+		if (its && !strcmp(its, lock)) {
+			made->waker_kstack = then->kstack;
+			made->waker_ustack = then->ustack;
+		}
+		free(its);
+	}
+	return made;
+}
+
+/*
+ * Who had the lock, and ran between the end of the row's last timed try at it and the end of the
+ * row. NULL: nobody; what is NOT_KNOWN if that is not known.
+ */
+static const struct sleep *assumed_release(struct world *w, const struct life *l, int piece,
+					   uint64_t to, const char *lock, int *what)
+{
+	const struct sleep *s = &l->sleeps[l->pieces[piece].sleep];
+	uint64_t from =
+		l->pieces[piece].what == SLEEPS ? l->pieces[piece].to : l->pieces[piece].from;
+	struct saying said = { 0 };
+
+	for (int tried = 0; tried < 8; tried++) {
+		uint64_t ran;
+		int row;
+
+		said = last_said(w, lock, s->out_ns, to, &said);
+		if (!said.sleeper)
+			return NULL;
+		if (&w->lives[said.by] == l)
+			continue;
+		for (int i = 0; i < w->n_lives; i++)
+			if (heard_again(w, &w->lives[i], s->out_ns, to))
+				*what = NOT_KNOWN;
+		ran = last_ran(&w->lives[said.by], from, to, what);
+		row = ran ? in_a_row(w, &w->lives[said.by], ran) : 0;
+		if (row == NOT_KNOWN)
+			*what = NOT_KNOWN;
+		if (*what == NOT_KNOWN)
+			return NULL;
+		if (ran && !row)
+			return made_end(w, said.by, ran, lock);
+	}
+	return NULL;
+}
+
+/* ---- what explains a try --------------------------------------------------------------------- */
+
 /* What is to be said of the try that begins with this piece; NULL: that its own end explains it. */
 static const struct sleep *explained_by(struct world *w, const struct life *l, int piece)
 {
 	static const struct sleep unknown = { .waker = NOBODY };
 	struct release first = { 0 };
+	const struct sleep *until;
 	char *lock = lock_of(w, &l->sleeps[l->pieces[piece].sleep]);
 	const struct piece *p = &l->pieces[piece];
 	uint64_t from = p->what == SLEEPS ? p->to : p->from;
-	int last = piece, next;
+	int last = piece, timed = piece, next, what = 0;
 	bool hidden = false;
 
-	if (!lock || !*lock || (p->what == SLEEPS && p->to - p->from >= 20000000) ||
-	    !by_timer(w, &l->sleeps[p->sleep])) {
+	if (!is_timed_try(w, l, piece, lock)) {
 		free(lock);
 		return NULL;
 	}
-	while ((next = next_in_row(w, l, last)) >= 0)
+	while ((next = next_in_row(w, l, last)) >= 0) {
+		char *at = lock_of(w, &l->sleeps[l->pieces[next].sleep]);
+
 		last = next;
+		if (is_timed_try(w, l, last, at) && !strcmp(at, lock))
+			timed = last;
+		free(at);
+	}
 	for (int i = 0; i < w->n_lives; i++)
 		first_release(w, &w->lives[i], lock, from, over(l, last),
 			      &l->sleeps[l->pieces[last].sleep], &first);
 	for (int i = 0; i < w->n_lives; i++)
 		if (heard_again(w, &w->lives[i], from, first.ended ? first.ns : over(l, last)))
 			hidden = true;
+	until = first.ended;
+	if (!until)
+		until = assumed_release(w, l, timed, over(l, last), lock, &what);
 	free(lock);
-	if (hidden || (first.ended ? first.ended->waker == NOBODY : next == NOT_KNOWN))
+	if (hidden || what == NOT_KNOWN ||
+	    (first.ended ? first.ended->waker == NOBODY : next == NOT_KNOWN))
 		return &unknown;
-	return first.ended;
+	return until;
 }
 
 void oracle_join_tries(struct world *w)

@@ -61,6 +61,15 @@ static void is_placed(struct world *w, const struct event *ev)
 		  ev->n / 2 < TRACE_CPU_LIMIT ? (int)(ev->n / 2) : NOBODY);
 }
 
+static void recorder_had(struct world *w, const struct event *ev)
+{
+	struct core *c = &w->cores[ev->cpu];
+
+	c->recorder = more(c->recorder, (size_t)c->n_recorder, sizeof(*c->recorder));
+	c->recorder[c->n_recorder].from = ev->n > ev->time_ns ? 0 : ev->time_ns - ev->n;
+	c->recorder[c->n_recorder++].to = ev->time_ns;
+}
+
 void who_more(struct world *w, const struct event *ev)
 {
 	int i;
@@ -72,6 +81,9 @@ void who_more(struct world *w, const struct event *ev)
 		break;
 	case EVENT_QUEUE:
 		is_placed(w, ev);
+		break;
+	case EVENT_RECORDER:
+		recorder_had(w, ev);
 		break;
 	case EVENT_THROTTLED:
 		i = world_find(w, ev->tid);
@@ -106,6 +118,15 @@ void who_was_not_idle(struct world *w, int core)
 {
 	if (w->cores[core].runs == IDLE)
 		w->cores[core].runs = NOBODY;
+}
+
+void who_missed(struct world *w, int core, uint64_t at)
+{
+	struct core *c = &w->cores[core];
+
+	who_was_not_idle(w, core);
+	while (c->n_idle && c->idle[c->n_idle - 1].to == at)
+		c->n_idle--;
 }
 
 const char *life_name(struct world *w, int life, uint64_t at)
@@ -173,6 +194,9 @@ static const char *runner(struct world *w, int core, bool throttled, uint64_t at
 	for (int i = 0; i < c->n_idle; i++)
 		if (within(at, c->idle[i].from, c->idle[i].to, to))
 			who = throttled ? "[throttled]" : "[idle CPU]";
+	for (int i = 0; who && i < c->n_recorder; i++)
+		if (within(at, c->recorder[i].from, c->recorder[i].to, to))
+			who = still ? "[no events]" : "[recorder]";
 	for (int i = 0; i < w->n_lives; i++)
 		for (int k = 0; k < w->lives[i].n_pieces; k++) {
 			const struct piece *p = &w->lives[i].pieces[k];

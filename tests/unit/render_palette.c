@@ -147,6 +147,7 @@ static void objects_and_ends_are_known_by_name(void **state)
 		{ "[device]", RAMP_DEVICE },
 		{ "[throttled]", RAMP_THROTTLED },
 		{ "[idle CPU]", RAMP_RUNNABLE },
+		{ "[recorder]", RAMP_RUNNABLE },
 		{ "[no events]", RAMP_RUNNABLE },
 		{ "[on-CPU]", RAMP_ON_CPU },
 		{ "[vsock 2:1024]", RAMP_OBJECT },

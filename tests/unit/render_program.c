@@ -75,6 +75,25 @@ static void folded_in_and_an_svg_out(void **state)
 	assert_has(out, "</svg>\n");
 }
 
+/* They have no time, and stand below the headings, which come down by a line for each. */
+static void notes_of_the_input_are_shown_and_are_no_frames(void **state)
+{
+	(void)state;
+	assert_int_equal(run("--base main",
+			     "main;f 200\n[note] java/1: -XX <& 17 0\n[note] java/1: -XX <& 17 0\n"
+			     "[note] 2 0\n[note] 3 0\n[note] 4 0\n[note] 5 0\n[note] time 7\n"),
+			 0);
+	assert_string_equal(err, "");
+	assert_has(out, ">java/1: -XX &lt;&amp; 17</text>");
+	assert_has(out, "id=\"fg-remark3\" x=\"600\" y=\"100.8\"");
+	assert_has(out, ">4 ...</text>");
+	assert_null(strstr(out, ">5</text>"));
+	assert_null(strstr(out, "[note]"));
+	assert_has(out, "<title>all (200 samples, 100%)</title>");
+	assert_int_equal(run("", "main;f 200\n[note] x;y 7\n"), 0);
+	assert_has(out, "<title>all (207 samples, 100%)</title>");
+}
+
 static void a_delimiter_makes_a_chain_graph(void **state)
 {
 	(void)state;
@@ -438,6 +457,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folded_in_and_an_svg_out),
+		cmocka_unit_test(notes_of_the_input_are_shown_and_are_no_frames),
 		cmocka_unit_test(a_delimiter_makes_a_chain_graph),
 		cmocka_unit_test(the_same_input_gives_the_same_bytes),
 		cmocka_unit_test(input_without_counts_gives_an_error_document),

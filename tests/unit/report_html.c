@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "attribute/chain.h"
-#include "attribute/retried_waits.h"
+#include "attribute/sleep_ends.h"
 #include "synth_many.h"
 #include "synth_script.h"
 #include "report/report_chain.h"
@@ -101,7 +101,7 @@ static unsigned int check_chains(const struct trace *t, uint32_t depth, const ch
 	unsigned int n = 0;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(retried_waits_join(tl), 0);
+	assert_int_equal(sleep_ends_settle(tl), 0);
 	options_init(&o);
 	o.depth = depth;
 	assert_int_equal(names_new(&names, tl, &o), 0);
@@ -109,7 +109,7 @@ static unsigned int check_chains(const struct trace *t, uint32_t depth, const ch
 	b = (struct by_thread) { tl, &chains, 0, malloc(size) };
 	got = malloc(size);
 	assert_int_equal(chains_init(&chains, tl, &o,
-				     &(struct chain_user) { .sink = { &b, add_end, NULL },
+				     &(struct chain_user) { .sink = { .arg = &b, .add = add_end },
 							    .label = label_thread }),
 			 0);
 	assert_int_equal(report_chain_init(&in_time, tl, &o, names), 0);
@@ -295,7 +295,7 @@ static void tries_are_one_wait(void **state)
 	m = script_made(script);
 	t = synth_open(m);
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(retried_waits_join(tl), 0);
+	assert_int_equal(sleep_ends_settle(tl), 0);
 	options_init(&o);
 	assert_int_equal(names_new(&names, tl, &o), 0);
 	assert_int_equal(report_chain_init(&c, tl, &o, names), 0);
@@ -438,8 +438,10 @@ static void the_report_begins_with_causes(void **state)
 
 	(void)state;
 	assert_int_equal(strncmp(section, "<section id=\"causes\">", 21), 0);
-	b = strstr(section, "B ran, until it woke in send");
-	c = strstr(section, "C ran, until it woke in unlock");
+	b = strstr(
+		section,
+		"B/102 ran 67 % in sort &#60; serve, 100 % in the kernel, until it woke in send");
+	c = strstr(section, "C/103 held the lock of wait | lock: 100 % ran");
 	/* It has most of the time, but nothing can be done about it. */
 	unknown = strstr(section, "waker unknown");
 	assert_true(b && c && unknown);

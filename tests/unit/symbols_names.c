@@ -151,6 +151,24 @@ static void a_frame_with_a_symbol_keeps_it(void **state)
 	tear_down(&w);
 }
 
+/* No debug file can know it. */
+static void interpreted_code_does_not_count(void **state)
+{
+	struct world w = { .m = synth_new() };
+
+	(void)state;
+	w.stack = synth_ustack(w.m, "%;f%/srv/a.py:3");
+	synth_end(w.m, 10);
+	w.t = synth_open(w.m);
+	options_init(&w.o);
+	w.o.inlined = true;
+	apply(&w);
+	assert_int_equal(symbols_counts(w.s).unnamed, 0);
+	assert_string_equal(symbol_at(&w, 0), "");
+	assert_string_equal(symbol_at(&w, 1), "f");
+	tear_down(&w);
+}
+
 static void a_file_with_another_build_id_names_nothing(void **state)
 {
 	struct world w = { 0 };
@@ -227,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_frame_without_a_symbol_is_named_by_its_file),
 		cmocka_unit_test(a_frame_with_a_symbol_keeps_it),
+		cmocka_unit_test(interpreted_code_does_not_count),
 		cmocka_unit_test(a_file_with_another_build_id_names_nothing),
 		cmocka_unit_test(inlined_functions_become_frames_with_lines),
 		cmocka_unit_test(inlined_frames_go_into_all_stacks_in_order),

@@ -20,7 +20,8 @@ struct synth {
 	size_t len, cap;
 	struct name *names[2]; /* of kernel and of user frames */
 	size_t n_names[2];
-	uint32_t space;
+	uint32_t space, of_file[16]; /* of the process; of the files that frames are of */
+	char files[16][64];
 };
 
 static int sink(void *ctx, const void *block, size_t len)
@@ -82,22 +83,55 @@ struct encoder *synth_encoder(struct synth *m)
 	return m->e;
 }
 
-/* "copy@liba": the symbol copy of the file /lib/liba. */
-static void name_frame(struct encoder *e, const struct name *n)
+/* The address space of a file's frames. */
+static uint32_t space_of(struct synth *m, const char *path)
 {
-	char *symbol = strdup(n->text), *file, path[64];
-	uint32_t module = 0;
+	size_t i = 0;
+
+	while (*m->files[i] && strcmp(m->files[i], path))
+		MUST(++i < sizeof(m->files) / sizeof(*m->files));
+	snprintf(m->files[i], sizeof(m->files[i]), "%s", path);
+	if (!m->of_file[i])
+		m->of_file[i] = encoder_space(m->e, 0, path);
+	return m->of_file[i];
+}
+
+/*
+ * "copy@liba": the symbol copy of the file /lib/liba. "mirror%/srv/feed.py:31": interpreted code,
+ * the line 31 of mirror there; "mirror%/srv/feed.py", "mirror%": less is known; "%": nothing is.
+ */
+static uint32_t define_frame(struct synth *m, int user, const char *text, uint64_t addr)
+{
+	struct encoder *e = m->e;
+	char *symbol = strdup(text), *place, *line, path[64];
+	uint32_t space = user ? m->space : 0, module = 0, frame;
+	uint64_t offset = 0;
+	bool code;
 
 	MUST(symbol);
-	file = strchr(symbol, '@');
-	if (file) {
-		*file++ = '\0';
-		snprintf(path, sizeof(path), "/lib/%s", file);
-		module = encoder_module(e, encoder_text(e, path), NULL, 0);
-		MUST(module);
+	place = symbol + strcspn(symbol, "@%");
+	code = *place == '%';
+	if (*place) {
+		*place++ = '\0';
+		line = code ? strrchr(place, ':') : NULL;
+		if (line) {
+			*line++ = '\0';
+			offset = strtoull(line, NULL, 10);
+		}
+		snprintf(path, sizeof(path), code ? "%s" : "/lib/%s", place);
+		module = *path ? encoder_module(e, encoder_text(e, path), NULL, 0) : 0;
 	}
-	MUST(!encoder_name(e, n->frame, encoder_text(e, symbol), module, 0));
+	if (code)
+		addr |= CHAINLOG_CODE_TAG;
+	else if (module && user)
+		space = space_of(m, path);
+	frame = encoder_frame(e, space, addr);
+	MUST(frame);
+	if (!code || *symbol || module)
+		MUST(!encoder_name(e, frame, *symbol ? encoder_text(e, symbol) : 0, module,
+				   offset));
 	free(symbol);
+	return frame;
 }
 
 static uint32_t frame(struct synth *m, int user, const char *text, size_t len)
@@ -120,9 +154,7 @@ static uint32_t frame(struct synth *m, int user, const char *text, size_t len)
 	MUST(n->text);
 	if (user && !m->space)
 		m->space = encoder_space(e, 1, "/bin/made");
-	n->frame = encoder_frame(e, user ? m->space : 0, base + 16 * (uint64_t)i);
-	MUST(n->frame);
-	name_frame(e, n);
+	n->frame = define_frame(m, user, n->text, base + 16 * (uint64_t)i);
 	return n->frame;
 }
 
@@ -268,12 +300,45 @@ void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid)
 	MUST(!encoder_event(synth_encoder(m), &ev));
 }
 
+void synth_holder(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t holder)
+{
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_AUX + CHAINLOG_HOLDER,
+		.tid = tid,
+		.other = holder,
+	};
+
+	MUST(!encoder_event(synth_encoder(m), &ev));
+}
+
+void synth_recorder(struct synth *m, uint32_t cpu, uint64_t ns, uint64_t had_ns)
+{
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_AUX + CHAINLOG_RECORDER,
+		.number = { had_ns },
+	};
+
+	MUST(!encoder_event(synth_encoder(m), &ev));
+}
+
 /* Sockets have an address of their own. */
 static uint32_t object_of(struct encoder *e, const char *class, const char *name)
 {
 	const char *own = strcmp(class, "tcp") ? "" : "tcp own:1";
+	/* It has no name of its own, but a process. */
+	bool is_gil = !strcmp(class, "GIL");
 
-	return encoder_object(e, &(struct encoder_object) { class, name, own, 0, 0 });
+	return encoder_object(e, &(struct encoder_object) {
+					 .class = class,
+					 .name = is_gil ? "" : name,
+					 .own = own,
+					 .peer = is_gil ? (uint32_t)atoi(name) : 0,
+					 .owner = 0,
+				 });
 }
 
 void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *class,
@@ -380,6 +445,21 @@ void synth_request_more(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t wri
 void synth_request_open(struct synth *m, uint32_t cpu, uint64_t ns, const struct synth_request *r)
 {
 	put_request(m, cpu, ns, CHAINLOG_REQUEST_OPEN, r->reader, r);
+}
+
+void synth_context(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
+		   const uint64_t trace[2], uint64_t span, const char *route)
+{
+	struct encoder *e = synth_encoder(m);
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_AUX + CHAINLOG_CONTEXT,
+		.tid = tid,
+		.number = { *route ? object_of(e, "route", route) : 0, trace[0], trace[1], span },
+	};
+
+	MUST(!encoder_event(e, &ev));
 }
 
 void synth_lost(struct synth *m, int cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
@@ -542,6 +622,9 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							[EVENT_REQUEST] = "request",
 							[EVENT_REQUEST_MORE] = "request-more",
 							[EVENT_REQUEST_OPEN] = "request-open",
+							[EVENT_CONTEXT] = "context",
+							[EVENT_HOLDER] = "holder",
+							[EVENT_RECORDER] = "recorder",
 							[EVENT_AUX_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);
@@ -559,7 +642,7 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 		fprintf(f, " %u", ev->tid);
 		if (ev->kind < EVENT_AUX && ev->state)
 			fprintf(f, " %c", ev->state);
-		if (ev->kind <= EVENT_EXEC)
+		if (ev->kind <= EVENT_EXEC || ev->kind == EVENT_HOLDER)
 			fprintf(f, ">%u", ev->other);
 		if (ev->kind == EVENT_FORK)
 			fprintf(f, " of %u", ev->tgid);

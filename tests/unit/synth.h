@@ -23,7 +23,9 @@ void synth_info(struct synth *m, const struct chainlog_info *info);
 
 /*
  * Stacks as text, LEAF first, frames joined by ';': "wake;send;work". Equal names are one frame.
- * "" is no stack. A stack that begins with '+' is marked as cut at its root's end.
+ * "" is no stack. A stack that begins with '+' is marked as cut at its root's end. A frame
+ * "copy@liba" is of the file /lib/liba; a user frame "mirror%/srv/feed.py:31" is one of interpreted
+ * code, whose line, file and name may be missing.
  */
 uint32_t synth_kstack(struct synth *m, const char *frames);
 uint32_t synth_ustack(struct synth *m, const char *frames);
@@ -50,6 +52,10 @@ void synth_queued(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint
 		  bool woken);
 /* Interrupts, or a hypervisor (steal), took so much of what the last switch of this CPU ended. */
 void synth_taken(struct synth *m, uint32_t cpu, uint64_t ns, bool steal, uint64_t took_ns);
+/* The lock at which the thread has just gone to sleep says that another one has it. */
+void synth_holder(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t holder);
+/* The recorder had the CPU up to now. */
+void synth_recorder(struct synth *m, uint32_t cpu, uint64_t ns, uint64_t had_ns);
 void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid);
 /* The thread that this CPU has just switched out waits for an object. */
 void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *class,
@@ -82,6 +88,9 @@ void synth_request(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t writer,
 void synth_request_more(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t writer,
 			const struct synth_request *r);
 void synth_request_open(struct synth *m, uint32_t cpu, uint64_t ns, const struct synth_request *r);
+/* A thread works for a span of a trace, on a route ("": none); all of it none: for nothing. */
+void synth_context(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
+		   const uint64_t trace[2], uint64_t span, const char *route);
 /* What the thread waited for, which has just been woken: this one of several. */
 void synth_ready(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *class,
 		 const char *name);

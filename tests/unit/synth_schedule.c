@@ -14,7 +14,9 @@ struct making {
 	struct schedule *s;
 	enum state state[MAX_THREADS];
 	bool early[MAX_THREADS];
+	bool dies[MAX_THREADS]; /* of the signal that woke it */
 	int runs[SCHEDULE_CPUS];
+	uint64_t idle_ns[SCHEDULE_CPUS]; /* since when it is idle */
 	unsigned int queue[MAX_THREADS]; /* the CPU on whose run queue it is, or was last */
 	int threads;
 	bool names_kept, times_differ, lazy;
@@ -53,8 +55,11 @@ static char letter(int thread)
 static const char *off_stack(struct making *m)
 {
 	static const char *const stacks[] = { "schedule;futex;entry|lock;main",
-					      "schedule;read|main", "schedule;io;fsync", "",
-					      "|main" };
+					      "schedule;read|main",
+					      "schedule;io;fsync",
+					      "",
+					      "|main",
+					      "schedule;sigsuspend.isra.0|main" };
 
 	return stacks[schedule_random(m->s, sizeof(stacks) / sizeof(*stacks))];
 }
@@ -81,6 +86,40 @@ static const char *wake_stack(struct making *m)
 	};
 
 	return stacks[schedule_random(m->s, sizeof(stacks) / sizeof(*stacks))];
+}
+
+/* In which a thread leaves its last CPU, or sleeps once more before: of a signal, or not. */
+static const char *end_stack(struct making *m)
+{
+	static const char *const stacks[] = {
+		"schedule;do_task_dead;do_exit;do_group_exit;get_signal;exit_to_user_mode_loop",
+		"schedule;do_task_dead;do_exit;do_group_exit;get_signal;exit_to_user_mode_loop",
+		"schedule;do_task_dead;do_exit;do_group_exit;exit_group",
+		"schedule;exit_mm;do_exit;do_group_exit;get_signal.part.0;exit_to_user_mode_loop",
+	};
+
+	return stacks[m->ns % (sizeof(stacks) / sizeof(*stacks))];
+}
+
+/* Of who sends a signal; the last one is of an interrupt that hit somebody who does. */
+static const char *signal_stack(struct making *m)
+{
+	static const char *const stacks[] = {
+		"wake;complete_signal;__send_signal_locked;do_send_sig_info;kill|kill;main",
+		"wake;zap_other_threads;do_group_exit;exit_group|exit;main",
+		("wake;complete_signal;it_real_fn;__hrtimer_run_queues;"
+		 "asm_sysvec_apic_timer_interrupt;compute|main"),
+		"wake;bio_done;asm_common_interrupt;complete_signal;kill|main",
+	};
+
+	return stacks[m->ns % (sizeof(stacks) / sizeof(*stacks))];
+}
+
+/* Of a thread that dies of a signal: who wakes others does so because it ends, or just before. */
+static const char *end_wake_stack(struct making *m)
+{
+	return m->ns % 5 ? "wake;do_notify_parent;exit_notify;do_exit;do_group_exit;get_signal"
+			 : wake_stack(m);
 }
 
 static const char *idle_wake_stack(struct making *m)
@@ -155,6 +194,16 @@ static const char *object(struct making *m)
 	return objects[schedule_random(m->s, sizeof(objects) / sizeof(*objects))];
 }
 
+/* Of the time for which the CPU was idle, as it counts, the recorder had the last part. */
+static void recorder_had(struct making *m, int cpu)
+{
+	uint64_t had_us = m->ns % 50, idle_us = (m->ns - m->idle_ns[cpu]) / 1000;
+
+	had_us = had_us < idle_us ? had_us : idle_us;
+	if (had_us)
+		event(m, cpu, "recorder %llu", (unsigned long long)had_us);
+}
+
 static void switch_to(struct making *m, int cpu, char prev_state)
 {
 	int prev = m->runs[cpu], next = chance(m, 85) ? next_thread(m) : IDLE;
@@ -164,7 +213,10 @@ static void switch_to(struct making *m, int cpu, char prev_state)
 	if (next != IDLE)
 		queue_on(m, cpu, next, (unsigned int)cpu, false);
 	event(m, cpu, "%c %c > %c %s %s", letter(prev), prev == IDLE ? 'R' : prev_state,
-	      letter(next), prev == IDLE ? "" : off_stack(m),
+	      letter(next),
+	      prev == IDLE			   ? ""
+	      : m->dies[prev] || prev_state == 'X' ? end_stack(m)
+						   : off_stack(m),
 	      prev == IDLE || !strchr("SD", prev_state) ? "" : object(m));
 	if (prev != IDLE) {
 		bool early = m->early[prev] && chance(m, 50);
@@ -175,6 +227,10 @@ static void switch_to(struct making *m, int cpu, char prev_state)
 				 : early	     ? READY
 						     : ASLEEP;
 	}
+	if (prev == IDLE && m->ns % 4 == 0)
+		recorder_had(m, cpu);
+	if (next == IDLE)
+		m->idle_ns[cpu] = m->ns;
 	if (prev != IDLE && m->state[prev] == PREEMPTED && m->ns % 5 == 0)
 		event(m, cpu, "%c throttled", letter(prev));
 	if (next != IDLE)
@@ -192,8 +248,13 @@ static void wake(struct making *m, int cpu, int target)
 		event(m, cpu, "- woken %c", letter(target));
 		return;
 	}
+	m->dies[target] =
+		waker != IDLE && !m->names_kept && m->state[target] == ASLEEP && m->ns % 7 == 0;
 	event(m, cpu, "%c wakes%s %c %s", letter(waker), sure ? "!" : "", letter(target),
-	      waker == IDLE ? idle_wake_stack(m) : wake_stack(m));
+	      m->dies[target]  ? signal_stack(m)
+	      : waker == IDLE  ? idle_wake_stack(m)
+	      : m->dies[waker] ? end_wake_stack(m)
+			       : wake_stack(m));
 	if (m->ns % 4 == 0)
 		event(m, cpu, "%c ready tcp:peer:%u", letter(target),
 		      (unsigned int)(m->ns / 4 % 2));
@@ -230,7 +291,7 @@ static void fork_one(struct making *m, int cpu)
 	event(m, cpu, "%c new %c %s", letter(m->runs[cpu]), letter(child), wake_stack(m));
 	queue_on(m, cpu, child, (unsigned int)(m->ns % m->s->cpus), true);
 	m->state[child] = READY;
-	m->early[child] = false;
+	m->early[child] = m->dies[child] = false;
 }
 
 static void exit_one(struct making *m, int cpu)
@@ -251,6 +312,12 @@ static void exit_one(struct making *m, int cpu)
 static void step_running(struct making *m, int cpu, uint64_t dice)
 {
 	int self = m->runs[cpu], target;
+
+	/* It may sleep, or be preempted, before it is dead. */
+	if (m->dies[self] && m->ns % 4) {
+		exit_one(m, cpu);
+		return;
+	}
 
 	/* Where some are hardly ever woken, the others must wake each other more often. */
 	if (m->lazy && dice < 40 && chance(m, 30))

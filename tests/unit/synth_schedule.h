@@ -35,6 +35,8 @@ enum schedule_kind {
 struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind);
 /* Adds samples of the threads that run, and a few of others. */
 void schedule_sample(struct schedule *s);
+/* Gives most stacks a user part with interpreted code. */
+void schedule_code(struct schedule *s);
 /* Adds what disks did before interrupts that say so; lossy: some of it is lost. */
 void schedule_disks(struct schedule *s, bool lossy);
 /* Lets most sleeps be in event loops. */

@@ -74,6 +74,64 @@ void schedule_sample(struct schedule *s)
 	free(old.lines);
 }
 
+/* ---- interpreted code ------------------------------------------------------------------------ */
+
+/* Where the word begins that is the stack of an event; NULL: it has none. */
+static char *stack_in(char *line)
+{
+	char *word[8] = { line };
+	size_t n = 1, at;
+
+	for (char *p = line; (p = strchr(p, ' ')) && n < 8;) {
+		p += strspn(p, " ");
+		if (*p)
+			word[n++] = p;
+	}
+	if (n < 5)
+		return NULL;
+	at = *word[4] == '>' ? 6 : !strncmp(word[3], "ran ", 4) ? 4 : 5;
+	if (at == 5 && strncmp(word[3], "wakes", 5) && strncmp(word[3], "new ", 4))
+		return NULL;
+	return at < n && strncmp(word[at], "for=", 4) ? word[at] : NULL;
+}
+
+/* Frames of any kind in any order. To be freed. */
+static char *code_stack(struct schedule *s)
+{
+	static const char *const frames[] = {
+		"poll@libc",   "query@_db.so", "work",	   "f%/srv/a.py:1", "f%/srv/a.py:2",
+		"g%/opt/a.py", "h%",	       "%",	   "eval@python",   "eval@python",
+		"call@python", "[x]@python",   "eval@php", "eval",
+	};
+	char *text = strdup("|"), *longer;
+
+	for (uint64_t n = 1 + schedule_random(s, 9); n--; text = longer) {
+		if (asprintf(&longer, "%s%s%s", text, text[1] ? ";" : "",
+			     frames[schedule_random(s, sizeof(frames) / sizeof(*frames))]) < 0)
+			abort();
+		free(text);
+	}
+	return text;
+}
+
+void schedule_code(struct schedule *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		char *line = s->lines[i], *stack = stack_in(line), *code, *rest;
+		int kernel;
+
+		if (!stack || !schedule_random(s, 4))
+			continue;
+		kernel = (int)(stack + strcspn(stack, "| ") - line);
+		rest = stack + strcspn(stack, " ");
+		code = code_stack(s);
+		if (asprintf(&s->lines[i], "%.*s%s%s", kernel, line, code, rest) < 0)
+			abort();
+		free(code);
+		free(line);
+	}
+}
+
 /* ---- disks ---------------------------------------------------------------------------------- */
 
 /* A time up to most ns before; "-": not known. */
@@ -220,8 +278,19 @@ static void put_more(struct schedule *s, const struct serving *v, uint64_t ns, u
 	put_at(s, "answered", ns - schedule_random(s, ns - began + 1));
 }
 
+static void put_context(struct schedule *s, const struct serving *v, uint64_t ns, unsigned int cpu)
+{
+	static const char *const contexts[] = { "-", "c0ffee0000000000000001 1 /cart",
+						"c0ffee0000000000000001 2 /stock", "2 1 -" };
+
+	schedule_put(s, "%llu.%03llu c%u %c context %s", (unsigned long long)ns / 1000,
+		     (unsigned long long)ns % 1000, cpu, server(s, v, cpu),
+		     contexts[schedule_random(s, 4)]);
+}
+
 void schedule_requests(struct schedule *s, bool lossy)
 {
+	static const char *const lost[] = { "requests", "more", "contexts" };
 	struct serving v = { .running = "----" };
 	struct schedule old = *s;
 
@@ -237,6 +306,8 @@ void schedule_requests(struct schedule *s, bool lossy)
 		if (schedule_is_event(line, &ns, &cpu)) {
 			v.running[cpu] = to ? to[3] : v.running[cpu];
 			for (uint64_t n = schedule_random(s, 3); n; n--) {
+				if (!schedule_random(s, 6))
+					put_context(s, &v, ns, cpu);
 				if (schedule_random(s, 4))
 					put_request(s, &v, ns, cpu);
 				else
@@ -246,7 +317,7 @@ void schedule_requests(struct schedule *s, bool lossy)
 				schedule_put(s, "%llu.%03llu c%u lost-%s %llu.%03llu",
 					     (unsigned long long)ns / 1000,
 					     (unsigned long long)ns % 1000, cpu,
-					     schedule_random(s, 2) ? "more" : "requests",
+					     lost[schedule_random(s, 3)],
 					     (unsigned long long)ns / 1000 + schedule_random(s, 30),
 					     (unsigned long long)ns % 1000);
 		}

@@ -10,14 +10,19 @@
 #define TRIES_MAX 5
 
 static const char *const stacks[] = { "schedule;futex_wait|cond_wait;main", "schedule;lock",
-				      "schedule;futex_wait|lock;main", "" };
+				      "schedule;futex_wait|__lll_lock_wait;pthread_mutex_lock;main",
+				      "schedule;futex_wait|pthread_mutex_timedlock;main", "" };
 
-/* Mostly the two words of one condition variable; its mutex; what has no name, or is no lock. */
+/*
+ * Mostly the two words of one condition variable; its mutex; what has no name, or is no lock; the
+ * lock of an interpreter, and that of another one.
+ */
 static const char *const objects[] = {
 	"futex:p+0x40c0", "futex:p+0x40c4", "futex:p+0x40c0", "futex:p+0x40c4",
 	"futex:p+0x40c0", "futex:p+0x40c4", "futex:p+0x40c0", "futex:p+0x40c4",
 	"futex:p+0x40c0", "futex:p+0x40c8", "futex",	      "pipe:p+0x40c0",
 };
+static const char *const interpreters[] = { "GIL:7", "GIL:7", "GIL:7", "GIL:8", "GIL" };
 
 static const char *const timers[] = {
 	"wake;hrtimer_wakeup;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt;compute|main",
@@ -29,6 +34,7 @@ struct tries {
 	char who;
 	unsigned int cpu; /* on which they are: one that nobody else is on */
 	const char *stack;
+	bool interpreter;
 	char **lines; /* of all threads, to be put in by time */
 	uint64_t *ns;
 	size_t n;
@@ -59,21 +65,39 @@ static char helper_of(char who)
 	return (char)(who + 13);
 }
 
+/* The object of the n-th try of this thread. */
+static const char *object_of(struct tries *t, uint64_t below)
+{
+	if (t->interpreter)
+		return interpreters[schedule_random(t->s, below < 5 ? below : 5)];
+	return objects[schedule_random(t->s, below)];
+}
+
+/* The thread that has the lock, if the lock tells; 0: it does not. */
+static char holder(struct tries *t)
+{
+	return schedule_random(t->s, 3) ? (char)('A' + schedule_random(t->s, 10)) : 0;
+}
+
 /* The thread's sleep of [from, to), which began on a CPU, becomes several. */
 static void put_tries(struct tries *t, unsigned int cpu, uint64_t from, uint64_t to)
 {
 	uint64_t n = 1 + schedule_random(t->s, TRIES_MAX), step = (to - from) / (n + 1);
 
-	for (uint64_t i = 1; i <= n && step > 30; i++) {
+	for (uint64_t i = 1; i <= n && step > 60; i++) {
 		uint64_t ns = from + i * step;
 		const char *stack = schedule_random(t->s, 12) ? t->stack : "schedule;other";
-		const char *object = objects[schedule_random(t->s, 12)];
+		/* After the last try it may have the lock, and sleep for something else. */
+		bool has_it = i == n && schedule_random(t->s, 2);
+		const char *object = has_it ? "pipe:p+0x40c0" : object_of(t, 12);
+		char by = holder(t);
 
 		put_at(t, ns++, "- wakes%s %c %s", schedule_random(t->s, 2) ? "!" : "", t->who,
 		       schedule_random(t->s, 15) ? timers[schedule_random(t->s, 2)]
 						 : "wake;do_idle");
 		put_at(t, ns++, "%c queued! c%u", t->who, t->cpu);
-		put_at(t, ns += schedule_random(t->s, 5), "- R > %c", t->who);
+		ns += schedule_random(t->s, schedule_random(t->s, 3) ? 5 : step / 2);
+		put_at(t, ns, "- R > %c", t->who);
 		if (!schedule_random(t->s, 8)) {
 			put_at(t, ns += 1 + schedule_random(t->s, 3), "%c R > - %s", t->who, stack);
 			put_at(t, ns += 1 + schedule_random(t->s, 3), "- R > %c", t->who);
@@ -85,6 +109,8 @@ static void put_tries(struct tries *t, unsigned int cpu, uint64_t from, uint64_t
 		}
 		put_at(t, ns += 1 + schedule_random(t->s, 5), "%c S > - %s for=%s", t->who, stack,
 		       object);
+		if (by && !has_it)
+			put_at(t, ns, "%c held-by %c", t->who, by);
 		put_at(t, ns + 1, "%c queued c%u", t->who, cpu);
 	}
 }
@@ -174,7 +200,7 @@ void schedule_tries(struct schedule *s)
 		const char *line = s->lines[i] + (*s->lines[i] == '!');
 		unsigned int cpu;
 		uint64_t ns, to;
-		char *sleep, *to_whom, *with;
+		char *sleep, *to_whom, *with, by;
 
 		if (!schedule_is_event(line, &ns, &cpu) || !(to_whom = strstr(line, " > ")) ||
 		    to_whom - line < 4 || !strchr("SD", to_whom[-1]) || !schedule_random(s, 4))
@@ -182,13 +208,23 @@ void schedule_tries(struct schedule *s)
 		t.who = to_whom[-3];
 		t.cpu = s->cpus + (unsigned int)(t.who - 'A');
 		t.stack = stacks[schedule_random(s, sizeof(stacks) / sizeof(*stacks))];
+		t.interpreter = !schedule_random(s, 4);
 		to = woken_ns(s, i, t.who);
 		if (to < ns + 100)
 			continue;
 		sleep = strndup(s->lines[i], (size_t)(to_whom + 4 - s->lines[i]));
-		if (!sleep || asprintf(&with, "%s %s for=%s", sleep, t.stack,
-				       objects[schedule_random(s, 2)]) < 0)
+		if (!sleep || asprintf(&with, "%s %s for=%s", sleep, t.stack, object_of(&t, 2)) < 0)
 			abort();
+		by = holder(&t);
+		if (by) {
+			char *told;
+
+			if (asprintf(&told, "%s\n%.*s %c held-by %c", with,
+				     (int)(strstr(line, " c") + 3 - line), line, t.who, by) < 0)
+				abort();
+			free(with);
+			with = told;
+		}
 		free(sleep);
 		free(s->lines[i]);
 		s->lines[i] = with;

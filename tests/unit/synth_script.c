@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "format_table.h"
-#include "attribute/retried_waits.h"
+#include "attribute/sleep_ends.h"
 #include "synth_script.h"
 
 enum { MAX_WORDS = 20 };
@@ -73,6 +73,8 @@ static void add_object(struct synth *m, const struct line *l, uint32_t cpu, uint
 		return;
 	if (name)
 		*name++ = '\0';
+	for (char *p = name; p && (p = strchr(p, '~'));)
+		*p = ' ';
 	synth_waits_for(m, cpu, ns, class, name ? name : "");
 }
 
@@ -160,6 +162,23 @@ static void add_request(struct synth *m, const struct line *l, uint32_t cpu, uin
 		synth_request(m, cpu, ns, tid, &r);
 }
 
+/* "A context TRACE SPAN ROUTE": the ids are hexadecimal, -: none. "A context -": none at all. */
+static void add_context(struct synth *m, const struct line *l, uint32_t cpu, uint64_t ns,
+			uint32_t tid)
+{
+	const char *trace = word(l, 4), *route = word(l, 6);
+	size_t len = strlen(trace), low = len > 16 ? len - 16 : 0;
+	char high[33] = "0";
+	uint64_t id[2];
+
+	MUST(len < sizeof(high));
+	memcpy(high, trace, low);
+	id[0] = strtoull(high, NULL, 16);
+	id[1] = strtoull(trace + low, NULL, 16);
+	synth_context(m, cpu, ns, tid, id, strtoull(word(l, 5), NULL, 16),
+		      *route == '-' ? "" : route);
+}
+
 /* what: "CLASS:NAME" */
 static void add_ready(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, char *what)
 {
@@ -188,9 +207,14 @@ static void add_event(struct synth *m, const struct line *l)
 		uint32_t kind = l->words[2][5] == 'q'	? CHAINLOG_QUEUE
 				: l->words[2][5] == 'd' ? CHAINLOG_DISK_DONE
 				: l->words[2][5] == 'm' ? CHAINLOG_REQUEST_MORE
+				: l->words[2][5] == 'c' ? CHAINLOG_CONTEXT
 							: CHAINLOG_REQUEST;
 
 		MUST(!encoder_aux_lost(e, cpu, CHAINLOG_AUX + kind, 1, ns, ns_of(word(l, 3))));
+		return;
+	}
+	if (!strcmp(l->words[2], "recorder")) {
+		synth_recorder(m, cpu, ns, ns_of(word(l, 3)));
 		return;
 	}
 	if (!strcmp(l->words[2], "interrupts") || !strcmp(l->words[2], "steal")) {
@@ -263,10 +287,14 @@ static void add_event(struct synth *m, const struct line *l)
 				   .time_ns = ns, .cpu = cpu, .kind = CHAINLOG_EXIT, .tid = a }));
 	else if (!strcmp(verb, "queued") || !strcmp(verb, "queued!"))
 		synth_queued(m, cpu, ns, a, (uint32_t)atoi(word(l, 4) + 1), verb[6] == '!');
+	else if (!strcmp(verb, "held-by"))
+		synth_holder(m, cpu, ns, a, b);
 	else if (!strcmp(verb, "throttled"))
 		synth_throttled(m, cpu, ns, a);
 	else if (!strncmp(verb, "request", 7))
 		add_request(m, l, cpu, ns, a);
+	else if (!strcmp(verb, "context"))
+		add_context(m, l, cpu, ns, a);
 	else if (!strcmp(verb, "ready"))
 		add_ready(m, cpu, ns, a, l->words[4]);
 	else if (!strcmp(verb, "renames-to"))
@@ -328,6 +356,7 @@ struct synth *script_made(const char *script)
 				   &(struct chainlog_info) {
 					   .cpus = 2,
 					   .aux = 1u << CHAINLOG_QUEUE | (*word(&l, 1) ? taken : 0),
+					   .command_tgid = *word(&l, 2) ? tid_of(word(&l, 2)) : 0,
 				   });
 		} else if (!strcmp(l.words[0], "others-are")) {
 			others = word(&l, 1);
@@ -397,6 +426,16 @@ const char script_lengths[] = "0      c0 - R > A\n"
 			      "49     c1 - R > B\n"
 			      "end 100\n";
 
+const char script_requests[] =
+	"thread S *\n"
+	"0 c0 - R > S\n"
+	"60 c0 S context 10000000000000000c0ffee 7 /cart\n"
+	"250 c0 S request tcp::80 conn=1 arrived=45 taken=50\n"
+	"260 c0 S context -\n"
+	"900 c0 S request tcp::80 conn=2 arrived=100 taken=300 stack=send;work first\n"
+	"950 c0 S request request:f arrived=910 taken=910 probed label=x,y\n"
+	"end 1000\n";
+
 struct options script_options(uint32_t tid)
 {
 	static uint32_t tids[2];
@@ -418,7 +457,7 @@ char *trace_written(const struct trace *t, const struct options *o, const char *
 
 	MUST(f && out);
 	MUST(!(f->wants_cpus || o->who_ran ? timelines_new_with_cpus : timelines_new)(&tl, t));
-	MUST(!retried_waits_join(tl));
+	MUST(!sleep_ends_settle(tl));
 	in.timelines = tl;
 	MUST(!f->write(&in, out));
 	fclose(out);
@@ -437,8 +476,10 @@ char *script_formatted(const char *script, const struct options *o, const char *
 {
 	struct synth *m = script_made(script);
 	struct trace *t = synth_open(m);
-	char *text = trace_formatted(t, o, format);
+	char *text;
 
+	trace_choose_frames(t, o->native);
+	text = trace_formatted(t, o, format);
 	trace_close(t);
 	synth_free(m);
 	return text;

@@ -6,7 +6,7 @@
  *	                            S@30: it was looked at at 30; *: it was on a CPU;
  *	                            S/P: it is a thread of P's process
  *	100 c0 A S > B recv;main    at 100 us on CPU 0, A goes to sleep and B comes on; A's stack
- *	100 c0 A S > B recv for=tcp:peer:80  what A waits for: class, and name (optional)
+ *	100 c0 A S > B recv for=tcp:peer:80  for what: class, and name (optional; ~: a space)
  *	900 c0 B wakes A wake;work  the waker's stack; "new" instead of "wakes": its first run
  *	900 c0 B wakes! A           A was off its run queue
  *	900 c0 - woken A            A was woken by somebody not known
@@ -15,7 +15,9 @@
  *	920 c0 B ran copy;read|main it was running, and is sampled
  *	150 c0 A queued c1          A was put on the queue of CPU 1; "queued!": by its waking
  *	150 c0 A throttled          A may not run: a quota is used up
+ *	150 c0 A held-by B          A, switched out then, sleeps at a lock that says that B has it
  *	150 c0 interrupts 12        they took 12 us up to the switch at that time
+ *	150 c0 recorder 30          the recorder had the CPU for 30 us up to then
  *	150 c0 A asks-disk sub|main A asks a device for something
  *	160 c0 A disk-done vda read 4096 150 155  what A, or -, asked for at 150 and the device got
  *	                            at 155 is done; -: not known when
@@ -29,17 +31,21 @@
  *	950 c0 A request-more conn=7 began=900 answered=940 wrote=90  it wrote more
  *	990 c0 B request-open tcp::80 conn=7 arrived=950 taken=960    nobody answered it
  *	150 c0 lost-requests 180    some are missing; "lost-more": of request-more
+ *	300 c0 A context c0ffee 7 /cart  it works for this trace id and span id (hexadecimal), and
+ *	                            route; -: none; "lost-contexts 180": some are missing
  *	900 c0 A ready tcp:peer:80  of several things this one ended A's wait
  *	150 c0 lost-queues 180      changes of queues are missing in [150, 180]
  *	950 c1 lost 980             events of that CPU are missing in [950, 980]; "c?": of any
  *	end 1000
  *
  * A first line "queues" says that changes of queues are recorded, "queues interrupts" interrupts,
- * too; "others-are foo" gives all threads but A and B one name. Times are microseconds, with up to
- * three decimals. Threads are capital letters, '-' is the idle loop; each thread that is not
- * declared was there at the start, runnable somewhere, and is called by its letter; "born X"
- * declares one that was not. Stacks are the kernel's, leaf first; a '|' begins the user's part; a
- * frame "copy@liba" is copy of the file /lib/liba. A's tid is 101, B's 102...
+ * too; "queues interrupts A" that A is the command that the recorder started; "others-are foo"
+ * gives all threads but A and B one name. Times are microseconds, with up to three decimals.
+ * Threads are capital letters, '-' is the idle loop; each thread that is not declared was there at
+ * the start, runnable somewhere, and is called by its letter; "born X" declares one that was not.
+ * Stacks are the kernel's, leaf first; a '|' begins the user's part; a frame "copy@liba" is copy of
+ * the file /lib/liba, "mirror%/srv/feed.py:31" interpreted code (see synth.h). A's tid is 101, B's
+ * 102...
  */
 #pragma once
 
@@ -56,6 +62,9 @@ extern const char script_chain[];
 
 /* A waits 1.999, 2 and 3 us, B 9 us. */
 extern const char script_lengths[];
+
+/* S answers a request at 250, for which a context is known, one at 900, and runs f from 910 on. */
+extern const char script_requests[];
 
 /* The usual options, but one thread only: 101 is A. Two of different parity may be in use at once.
  */

@@ -45,6 +45,7 @@ static void print_request(FILE *out, const struct timelines *tl, const struct re
 {
 	uint32_t n;
 	const struct request_endpoint *e = &timelines_endpoints(tl, &n)[q->endpoint];
+	const struct context *c = timelines_context(tl, q);
 
 	fprintf(out, "%s: %llu %c@%llu %c@%llu-%llu", trace_string(timelines_trace(tl), e->name),
 		(unsigned long long)q->arrival_ns / 1000, letter(tl, q->reader),
@@ -52,6 +53,9 @@ static void print_request(FILE *out, const struct timelines *tl, const struct re
 		(unsigned long long)q->first_answer_ns / 1000,
 		(unsigned long long)q->answer_ns / 1000);
 	print_flags(out, q->flags);
+	if (c)
+		fprintf(out, " for %llx:%llx span %llx", (unsigned long long)c->trace[0],
+			(unsigned long long)c->trace[1], (unsigned long long)c->span);
 	putc('\n', out);
 }
 
@@ -269,6 +273,97 @@ static void strangers_are_not_trusted(void **state)
 
 /* ---- what a thread worked for ---- */
 
+static void contexts_are_of_the_writer(void **state)
+{
+	(void)state;
+	/* A publishes; B does not. A request without a route is still one of a trace. */
+	has_requests("thread A *\n"
+		     "thread B *\n"
+		     "0   c0 - R > A\n"
+		     "0   c1 - R > B\n"
+		     "100 c0 A context 10000000000000000c0ffee 7 /cart\n"
+		     "200 c0 A request tcp::80 conn=1 arrived=100 taken=100 by=B\n"
+		     "210 c1 B request tcp::80 conn=2 arrived=100 taken=100 by=A\n"
+		     "220 c0 A context c0ffee 8 -\n"
+		     "230 c0 A request tcp::80 conn=1 arrived=220 taken=220\n"
+		     "240 c0 A context -\n"
+		     "250 c0 A request tcp::80 conn=1 arrived=240 taken=240\n"
+		     "end 1000\n",
+		     "tcp :80 /cart: 100 B@100 A@200-200 for 1000000:c0ffee span 7\n"
+		     "tcp :80: 100 A@100 B@210-210\n"
+		     "tcp :80: 220 A@220 A@230-230 for 0:c0ffee span 8\n"
+		     "tcp :80: 240 A@240 A@250-250\n"
+		     "[request tcp :80 /cart] A/101: 100-200\n"
+		     "[request tcp :80] B/102: 100-210\n"
+		     "[request tcp :80] A/101: 220-230 240-250\n");
+}
+
+static void an_outdated_context_is_none(void **state)
+{
+	(void)state;
+	/* Another one may be among those that are lost; the thread runs another program. */
+	has_requests("thread A *\n"
+		     "0   c0 - R > A\n"
+		     "100 c0 A context 1 7 /cart\n"
+		     "150 c1 lost-contexts 180\n"
+		     "200 c0 A request tcp::80 conn=1 arrived=100 taken=100\n"
+		     "210 c0 A context 2 7 /cart\n"
+		     "220 c0 A request tcp::80 conn=1 arrived=210 taken=210\n"
+		     "230 c0 A execs A\n"
+		     "240 c0 A request tcp::80 conn=1 arrived=230 taken=230\n"
+		     "end 1000\n",
+		     "tcp :80: 100 A@100 A@200-200\n"
+		     "tcp :80 /cart: 210 A@210 A@220-220 for 0:2 span 7\n"
+		     "tcp :80: 230 A@230 A@240-240\n"
+		     "[request tcp :80] A/101: 100-200 230-240\n"
+		     "[request tcp :80 /cart] A/101: 210-220\n");
+	/* Nothing is read at the end of what probes mark: before the beginning it may be another.
+	 */
+	has_requests("thread A *\n"
+		     "0   c0 - R > A\n"
+		     "100 c0 A context 1 7 /cart\n"
+		     "200 c0 A request request:f arrived=101 taken=101 probed\n"
+		     "250 c0 A context 2 7 /cart\n"
+		     "300 c0 A request request:f arrived=240 taken=240 probed\n"
+		     "end 1000\n",
+		     "f: 101 A@101 A@200-200\n"
+		     "f /cart: 240 A@240 A@300-300 for 0:2 span 7\n"
+		     "[request f] A/101: 101-200\n"
+		     "[request f /cart] A/101: 240-300\n");
+}
+
+static void a_trace_id_finds_its_requests(void **state)
+{
+	static const char script[] = "thread A *\n"
+				     "0   c0 - R > A\n"
+				     "100 c0 A context 2 1 -\n"
+				     "110 c0 A request tcp::80 conn=1 arrived=100 taken=100\n"
+				     "120 c0 A context 10000000000000002 1 -\n"
+				     "130 c0 A request tcp::80 conn=1 arrived=120 taken=120\n"
+				     "140 c0 A context 2 2 -\n"
+				     "150 c0 A request tcp::80 conn=1 arrived=90 taken=100\n"
+				     "160 c0 A context 0 3 -\n"
+				     "170 c0 A request tcp::80 conn=1 arrived=160 taken=160\n"
+				     "end 1000\n";
+	struct synth *m;
+	struct trace *t;
+	struct timelines *tl = made(script, &m, &t);
+	static const size_t expected[] = { 2, 1, 2, 0 };
+	const uint32_t *of;
+	size_t n;
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		of = timelines_requests_of_trace(tl, timelines_request(tl, i), &n);
+		assert_int_equal(n, expected[i]);
+		if (i == 0) {
+			assert_int_equal(of[0], 2);
+			assert_int_equal(of[1], 0);
+		}
+	}
+	free_made(tl, m, t);
+}
+
 static void a_span_is_of_just_one_request(void **state)
 {
 	(void)state;
@@ -294,6 +389,9 @@ int main(void)
 		cmocka_unit_test(an_endpoint_is_an_address_of_a_process),
 		cmocka_unit_test(what_is_missing_is_not_explained),
 		cmocka_unit_test(strangers_are_not_trusted),
+		cmocka_unit_test(contexts_are_of_the_writer),
+		cmocka_unit_test(an_outdated_context_is_none),
+		cmocka_unit_test(a_trace_id_finds_its_requests),
 		cmocka_unit_test(a_span_is_of_just_one_request),
 	};
 

@@ -151,7 +151,9 @@ static void expect_kinds(struct synth *m, unsigned int n, const char *expected)
 /* Written without the thread, which is the one that was woken right before. */
 static void what_is_ready_needs_no_thread_after_its_waking(void **state)
 {
-	struct encoder_object tcp = { "tcp", "a", "", 0, 0 }, udp = { "udp", "b", "", 0, 0 };
+	struct encoder_object
+		tcp = { .class = "tcp", .name = "a", .own = "", .peer = 0, .owner = 0 },
+		udp = { .class = "udp", .name = "b", .own = "", .peer = 0, .owner = 0 };
 	/* At 400 and 401, on a CPU on which there was no waking; the second one in the long form.
 	 */
 	static const uint8_t alone[] = { 1, 0x90, 3, 1, 2, 35, 0, 0, 6, 1, 1, 1 };
@@ -213,8 +215,9 @@ static void what_is_waited_for_has_two_forms(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		struct encoder_object tcp = { "tcp", "a", "", 0, 0 },
-				      udp = { "udp", "b", "", 0, 0 };
+		struct encoder_object
+			tcp = { .class = "tcp", .name = "a", .own = "", .peer = 0, .owner = 0 },
+			udp = { .class = "udp", .name = "b", .own = "", .peer = 0, .owner = 0 };
 		struct synth *m = synth_new();
 		char expected[100];
 		size_t all;

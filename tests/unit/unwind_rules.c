@@ -19,6 +19,7 @@
 #include "kernel/clock.h"
 #include "no_rights.h"
 #include "elf/elfsym.h"
+#include "files/codefile.h"
 #include "unwind/cfi.h"
 #include "unwind/rules.h"
 #include "unwind/rules_private.h"
@@ -176,12 +177,24 @@ static void they_have_no_rights(void **state)
 	end(&w);
 }
 
+/* Opens another file than the first one, which was read before, and expects another reader. */
+static void expect_another_reader(struct world *w, struct rules_file *other, int fd)
+{
+	pid_t first = reader_of(w);
+
+	assert_int_equal(rules_open(w->rules, other, fd), 0);
+	assert_int_equal(find_in(w, other, fd, 0), 0);
+	assert_int_equal(w->window.n, 0); /* it is empty */
+	assert_true(other->process != w->file.process);
+	/* The first one has not seen it. */
+	expect_no_rights(first, 5);
+}
+
 static void another_owners_files_are_read_by_another(void **state)
 {
 	char path[] = "/tmp/rules-test-XXXXXX";
 	struct world w;
 	struct rules_file other = { .index = 1 };
-	pid_t first;
 	int fd;
 
 	(void)state;
@@ -191,18 +204,52 @@ static void another_owners_files_are_read_by_another(void **state)
 	}
 	begin_with(&w, &rules_kind);
 	assert_int_equal(find_again(&w), 0);
-	first = reader_of(&w);
 	fd = mkstemp(path);
-	assert_true(fd >= 0 && !fchown(fd, SANDBOX_NOBODY, SANDBOX_NOBODY));
-	assert_int_equal(rules_open(w.rules, &other, fd), 0);
-	assert_int_equal(find_in(&w, &other, fd, 0), 0);
-	assert_int_equal(w.window.n, 0); /* it is empty */
-	assert_true(other.process != w.file.process);
-	/* The first one has not seen it. */
-	expect_no_rights(first, 5);
+	assert_true(fd >= 0 && !fchown(fd, 65534, 65534));
+	expect_another_reader(&w, &other, fd);
 	close(fd);
 	unlink(path);
 	end(&w);
+}
+
+/* Of the same owner on the same file system: by its group, by all, or in a container's volume. */
+static void what_others_may_write_is_read_by_another(void **state)
+{
+	static const struct {
+		mode_t mode;
+		uint32_t root;
+		bool is_another;
+	} cases[] = {
+		{ 0600, 0, false }, { 0644, 0, false }, { 0664, 0, true },
+		{ 0606, 0, true },  { 0600, 1, true },	{ 0600, CODE_ROOTS_SEVERAL, true },
+	};
+	struct world w;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root: others' readers cannot be looked at\n");
+		skip();
+	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char first[] = "/tmp/rules-test-XXXXXX", second[] = "/tmp/rules-test-XXXXXX";
+		struct rules_file other = { .index = 1, .root = cases[i].root };
+		int a = mkstemp(first), b = mkstemp(second);
+
+		begin_with(&w, &rules_kind);
+		assert_true(a >= 0 && b >= 0 && !fchmod(b, cases[i].mode));
+		assert_int_equal(find_in(&w, &w.file, a, 0), 0);
+		if (cases[i].is_another) {
+			expect_another_reader(&w, &other, b);
+		} else {
+			assert_int_equal(rules_open(w.rules, &other, b), 0);
+			assert_true(other.process == w.file.process);
+		}
+		end(&w);
+		close(a);
+		close(b);
+		unlink(first);
+		unlink(second);
+	}
 }
 
 /* ---- what they say ------------------------------------------------------------------------- */
@@ -332,7 +379,7 @@ static void die_of_questions(int socket)
 	_exit(1);
 }
 
-static const struct helper_kind victim = { "victim", 64u << 20, 5, die_of_questions };
+static const struct helper_kind victim = { "victim", 64u << 20, 5, die_of_questions, 2 };
 
 static void a_file_that_ends_its_readers_is_left_alone(void **state)
 {
@@ -375,7 +422,7 @@ static void tell_lies(int socket)
 	_exit(0);
 }
 
-static const struct helper_kind liar = { "liar", 64u << 20, 5, tell_lies };
+static const struct helper_kind liar = { "liar", 64u << 20, 5, tell_lies, 2 };
 
 static void the_truth(struct rules_answer *a)
 {
@@ -481,7 +528,7 @@ static void search_slowly(int socket)
 	rules_kind.serve(socket);
 }
 
-static const struct helper_kind slow = { "slow", 512u << 20, 20, search_slowly };
+static const struct helper_kind slow = { "slow", 512u << 20, 20, search_slowly, 2 };
 
 /*
  * Who asks is told to ask again: neither that there is no rule nor a rule that is none. Both would
@@ -523,6 +570,7 @@ int main(void)
 		cmocka_unit_test(who_asks_too_soon_asks_again),
 		cmocka_unit_test(they_have_no_rights),
 		cmocka_unit_test(another_owners_files_are_read_by_another),
+		cmocka_unit_test(what_others_may_write_is_read_by_another),
 		cmocka_unit_test(a_window_has_the_rule_of_each_byte),
 		cmocka_unit_test(one_that_died_is_started_again),
 		cmocka_unit_test(one_that_hangs_costs_its_rules_and_little_time),

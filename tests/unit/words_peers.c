@@ -120,8 +120,10 @@ static void what_is_ready_belongs_to_the_waking_of_the_same_time(void **state)
 static uint32_t object(struct synth *m, const char *class, const char *name, const char *own,
 		       uint32_t owner)
 {
-	uint32_t id = encoder_object(synth_encoder(m),
-				     &(struct encoder_object) { class, name, own, 0, owner });
+	uint32_t id = encoder_object(
+		synth_encoder(m),
+		&(struct encoder_object) {
+			.class = class, .name = name, .own = own, .peer = 0, .owner = owner });
 
 	assert_int_not_equal(id, 0);
 	return id;
@@ -229,7 +231,9 @@ static void who_held_a_lock_is_named(void **state)
 	for (size_t i = 0; i < 3; i++) {
 		struct chainlog_fields ev = { .time_ns = 100,
 					      .kind = CHAINLOG_AUX + CHAINLOG_OBJECT };
-		struct encoder_object lock = { "futex", "7:0x10", "", tids[i], 0 };
+		struct encoder_object lock = {
+			.class = "futex", .name = "7:0x10", .own = "", .peer = tids[i], .owner = 0
+		};
 		struct synth *m = synth_new();
 		struct trace *t;
 		char *text;

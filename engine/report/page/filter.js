@@ -113,9 +113,8 @@ function showGraphNote() {
 	for (const e of document.querySelectorAll(".graph-said"))
 		e.textContent = said.join(" ");
 	const filtered = shown.who || shown.first > 0 || shown.end < data.n;
-	const ofCauses = document.getElementById("causes-said");
-	if (ofCauses)
-		ofCauses.textContent = filtered ? "Of all threads and the whole time, whatever the filter below says." : "";
+	for (const e of document.querySelectorAll("#requests-said, #causes-said"))
+		e.textContent = filtered ? "Of all threads and the whole time, whatever the filter below says." : "";
 }
 
 function showAll() {
@@ -147,6 +146,8 @@ addEventListener("resize", () => {
 	knownWidth = list.clientWidth;
 	showOverview();
 	showWaits();
+	if (requestView)
+		showRequests();
 });
 
 readFragment();

@@ -29,11 +29,12 @@ function mostly(w) {
 	return percent(most[1], length(w)) + " " + most[0];
 }
 
-function openWait(w, row) {
-	const cell = element("td", { colspan: 6 }), width = Math.max(280, list.clientWidth - 20);
+// Below its row; again: shows the table anew.
+function openWait(w, row, again = () => showWaits()) {
+	const cell = element("td", { colspan: row.cells.length }), width = Math.max(280, list.clientWidth - 20);
 	const rows = rowsOf(w, showing.apart.has(w)), small = showing.whole.has(w) ? [] : smallRows(w, rows);
 	const svg = drawWait(w, width, rows.filter((r) => !small.includes(r)));
-	const more = (set, words) => element("button", { type: "button", class: "more", onclick: () => { set.add(w); showWaits(); } }, words);
+	const more = (set, words) => element("button", { type: "button", class: "more", onclick: () => { set.add(w); again(); } }, words);
 	cell.append(svg, explained(svg));
 	if (small.length)
 		cell.append(more(showing.whole, "Show also the " + small.length + " who took less than 0.5 % of it"));

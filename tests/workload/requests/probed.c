@@ -61,9 +61,11 @@ static void *call(void *label)
 
 static void calls(void)
 {
-	static char labels[2][8] = { "first", "\033second" };
+	/* The second one is longer than what is kept of it. */
+	static char labels[2][100] = { "first", "\033second" };
 	pthread_t threads[2];
 
+	memset(labels[1] + 7, 'x', sizeof(labels[1]) - 8);
 	for (int i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, call, labels[i]);
 	for (int i = 0; i < 2; i++)

@@ -140,7 +140,7 @@ def fork(n):
     c, _ = s.accept()
     child = os.fork()
     if not child:
-        print("reader", os.getpid(), flush=True)
+        print(f"reader {os.getpid()}\n", end="", flush=True)
         echo(c)
         os._exit(0)
     c.close()
@@ -155,7 +155,7 @@ def passed(n):
     child = os.fork()
     if not child:
         here.close()
-        print("reader", os.getpid(), flush=True)
+        print(f"reader {os.getpid()}\n", end="", flush=True)
         _, rights, _, _ = there.recvmsg(1, socket.CMSG_LEN(4))
         echo(socket.socket(fileno=struct.unpack("<i", rights[0][2][:4])[0]))
         os._exit(0)
@@ -180,7 +180,7 @@ def handover(n):
     there_is = threading.Semaphore(0)
 
     def answer():
-        print("writer", threading.get_native_id(), flush=True)
+        print(f"writer {threading.get_native_id()}\n", end="", flush=True)
         while True:
             there_is.acquire()
             c, data = work.pop(0)
@@ -193,7 +193,7 @@ def handover(n):
         there_is.release()
 
     def serve():
-        print("reader", threading.get_native_id(), flush=True)
+        print(f"reader {threading.get_native_id()}\n", end="", flush=True)
         echo(s.accept()[0], hand_over)
         hand_over(None, None)
 

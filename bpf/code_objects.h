@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * code_objects.h - gives ids to the code objects of the frames that interpreter.h has found, sends
+ * what is new of them, and adds the frames to a stack. Part of chaincap.bpf.c.
+ */
+#pragma once
+
+static __always_inline void read_text(struct wire_code_text *t, const struct wire_interpreter *in,
+				      __u64 string, bool is_path)
+{
+	__u64 chars = 0, skip = 0, data, bytes, most = WIRE_CODE_TEXT;
+	__u32 state = 0, width;
+
+	t->bytes = 0;
+	t->width = 0;
+	t->cut = 0;
+	if (!string || !read_words(&chars, 1, string + WIRE_LENGTH_AT))
+		return;
+	data = string + in->ascii;
+	if (in->language == WIRE_PYTHON) {
+		if (bpf_probe_read_user(&state, sizeof(state), (void *)string + WIRE_TEXT_STATE_AT))
+			return;
+		width = state >> 2 & 7;
+		/* Not compact: the characters are elsewhere. */
+		if (!(state & 32) || (width != 1 && width != 2 && width != 4))
+			return;
+		if (!(state & 64))
+			data = string + in->other;
+		t->width = (__u8)width;
+		most >>= width >> 1;
+	}
+	if (chars > most) {
+		if (is_path)
+			skip = chars - most;
+		chars = most;
+		t->cut = 1;
+	}
+	bytes = chars * (t->width ? t->width : 1);
+	skip *= t->width ? t->width : 1;
+	barrier_var(bytes);
+	if (bytes <= WIRE_CODE_TEXT &&
+	    !bpf_probe_read_user(t->text, (__u32)bytes, (void *)data + skip))
+		t->bytes = (__u16)bytes;
+}
+
+static __always_inline void read_lines(struct wire_code *r, __u64 bytes_object)
+{
+	__u64 n = 0;
+	__u32 len;
+
+	r->n_lines = 0;
+	if (!bytes_object || !read_words(&n, 1, bytes_object + WIRE_LENGTH_AT))
+		return;
+	len = n > WIRE_CODE_LINES ? WIRE_CODE_LINES : (__u32)n;
+	barrier_var(len);
+	if (len <= WIRE_CODE_LINES &&
+	    !bpf_probe_read_user(r->lines, len, (void *)bytes_object + WIRE_BYTES_AT))
+		r->n_lines = len;
+}
+
+static __always_inline bool is_text(const struct wire_code_text *t, char first)
+{
+	return t->bytes > 1 && t->text[0] == first;
+}
+
+/* Fills the record by the object in c->object. */
+__noinline int describe_code(struct code_chain *c, const struct wire_interpreter *in)
+{
+	struct wire_code *r;
+	const char *o;
+	__u64 scope;
+
+	if (!find_code || !c || !in)
+		return 0;
+	r = &c->record;
+	o = c->object;
+	r->language = in->language;
+	r->version = in->version;
+	r->first_line = FIELD_OF(o, in->first_line, WIRE_CODE_BYTES, __u32);
+	read_text(&r->name, in, FIELD_OF(o, in->name, WIRE_CODE_BYTES, __u64), false);
+	r->scope.bytes = 0;
+	r->n_lines = 0;
+	if (in->language == WIRE_PYTHON) {
+		read_text(&r->file, in, FIELD_OF(o, in->file, WIRE_CODE_BYTES, __u64), true);
+		read_lines(r, FIELD_OF(o, in->lines, WIRE_CODE_BYTES, __u64));
+		return 0;
+	}
+	scope = FIELD_OF(o, in->scope, WIRE_CODE_BYTES, __u64);
+	if (scope && read_words(&scope, 1, scope + in->in_scope))
+		read_text(&r->scope, in, scope, false);
+	r->file.bytes = 0;
+	/* An internal function has no file. */
+	if (o[0] != WIRE_PHP_INTERNAL)
+		read_text(&r->file, in, FIELD_OF(o, in->file, WIRE_CODE_BYTES, __u64), true);
+	else
+		r->first_line = 0;
+	return 0;
+}
+
+/* Sends the object in c->object under an id, if this CPU did not. */
+static __always_inline void send_code(struct code_chain *c, const struct wire_interpreter *in,
+				      __u32 id, struct known_code *known)
+{
+	struct wire_code *r = &c->record;
+	__u32 zero = 0, len, *sent;
+	struct sent_codes *all = bpf_map_lookup_elem(&codes_sent, &zero);
+	void *ring = this_ring();
+
+	if (!all || !ring)
+		return;
+	sent = ELEMENT(all->ids, id);
+	if (*sent == id)
+		return;
+	describe_code(c, in);
+	/* "<string>", but not "<frozen importlib>"; "<module>". */
+	known->is_volatile = (is_text(&r->file, '<') && r->file.text[1] != 'f') ||
+			     (is_text(&r->name, '<') && r->name.text[1] == 'm');
+	fill_record(&r->r, c->now, WIRE_CODE);
+	r->id = id;
+	r->tgid = bpf_get_current_task_btf()->tgid;
+	len = r->n_lines;
+	barrier_var(len);
+	if (len <= WIRE_CODE_LINES &&
+	    !bpf_ringbuf_output(ring, r, __builtin_offsetof(struct wire_code, lines) + len,
+				BPF_RB_NO_WAKEUP))
+		*sent = id;
+}
+
+static __always_inline __u64 place_in(const struct code_chain *c, const struct wire_interpreter *in,
+				      const struct code_place *p)
+{
+	__u32 line = 0;
+
+	if (in->language == WIRE_PHP) {
+		if (c->object[0] != WIRE_PHP_INTERNAL && p->instruction)
+			bpf_probe_read_user(&line, sizeof(line), (void *)p->instruction + in->line);
+		return line;
+	}
+	if (in->bytecode)
+		return (p->instruction - p->code - in->bytecode) >> 1;
+	/* Since 3.10 it counts units of two bytes, before that bytes; -1: it has not begun. */
+	return in->version < 10 ? (__s32)p->instruction >> 1 : p->instruction;
+}
+
+static long name_code(__u32 i, struct code_walk *w)
+{
+	const struct wire_interpreter *in = w->in;
+	struct known_code new = { 0 }, *known;
+	struct code_chain *c = w->c;
+	struct code_key key = { .space = c->space };
+	__u64 hash;
+
+	if (i >= WIRE_CODE_FRAMES || i >= c->n)
+		return 1;
+	if (in->shim && c->at[i].is_entry) {
+		c->frames[i] = wire_code_frame(0, 0, 1);
+		return 0;
+	}
+	key.address = c->at[i].code;
+	hash = read_object(c, in, key.address);
+	known = bpf_map_lookup_elem(&codes, &key);
+	if (known)
+		new = *known;
+	if (new.id &&new.hash != hash && !new.is_volatile)
+		w->in->is_volatile = 1;
+	if (!new.id || new.hash != hash) {
+		new.id = (__sync_fetch_and_add(&last_code_id, 1) & (WIRE_CODE_IDS - 1)) + 1;
+		new.hash = hash;
+	}
+	send_code(c, in, new.id, &new);
+	if (!known || known->id != new.id || known->is_volatile != new.is_volatile)
+		bpf_map_update_elem(&codes, &key, &new, BPF_ANY);
+	/* The outermost frame is there as long as its thread. */
+	if (new.is_volatile && i + 1 < c->n)
+		c->reread[i / 64] |= 1ull << (i & 63);
+	c->frames[i] = wire_code_frame(new.id, place_in(c, in, &c->at[i]), c->at[i].is_entry != 0);
+	return 0;
+}
+
+/*
+ * Gives ids to the code of the frames that find_code_frames() found, and fills in code_chain's
+ * frames. Returns the hash of these frames, which may be another one now.
+ */
+__noinline __u64 name_code_frames(__u32 which, __u64 space, __u64 now, __u64 hash)
+{
+	struct code_walk w = { 0 };
+	struct volatile_chain *v;
+	struct code_chain *c;
+
+	if (!find_code)
+		return hash;
+	w.c = c = bpf_map_lookup_elem(&code_chains, &which);
+	w.in = interpreter_of(bpf_get_current_task_btf()->tgid);
+	if (!c || !w.in)
+		return hash;
+	c->space = space;
+	c->now = now;
+	c->reread[0] = c->reread[1] = 0;
+	bpf_loop(WIRE_CODE_FRAMES, name_code, &w, 0);
+	if (w.in->is_volatile || !(c->reread[0] | c->reread[1]))
+		return hash;
+	v = ELEMENT(volatile_chains, c->plain);
+	v->frames[0] = c->reread[0];
+	v->frames[1] = c->reread[1];
+	v->check = check_of(c, c->reread);
+	c->hash = c->plain;
+	bpf_loop(WIRE_CODE_FRAMES, hash_object, &w, 0);
+	return c->hash | 1;
+}
+
+/* Appends the frames to the s->n native ones. Returns how many there are in all. */
+__noinline __u32 append_code(struct wire_stack *s, __u32 which)
+{
+	__u32 tgid = bpf_get_current_task_btf()->tgid, n, at;
+	const struct wire_interpreter *in;
+	struct code_chain *c;
+
+	if (!s)
+		return 0;
+	at = s->n;
+	if (!find_code)
+		return at;
+	c = bpf_map_lookup_elem(&code_chains, &which);
+	in = interpreter_of(tgid);
+	if (!c || !in)
+		return at;
+	n = (__u32)c->n;
+	/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */
+	barrier_var(at);
+	barrier_var(n);
+	if (at > WIRE_STACK_MAX || n > WIRE_CODE_FRAMES ||
+	    bpf_probe_read_kernel(s->frames + at, n * sizeof(s->frames[0]), c->frames))
+		return at;
+	s->n_code = n;
+	s->eval_start = in->eval_start;
+	s->eval_end = in->eval_end;
+	return at + n;
+}
+
+/* The same for a stack that the collector completes. */
+static __always_inline void copy_code(struct wire_copy *copy, __u32 which)
+{
+	__u32 tgid = bpf_get_current_task_btf()->tgid, n;
+	struct code_chain *c = bpf_map_lookup_elem(&code_chains, &which);
+	const struct wire_interpreter *in = interpreter_of(tgid);
+
+	if (!c || !in)
+		return;
+	n = (__u32)c->n;
+	barrier_var(n);
+	if (n > WIRE_CODE_FRAMES ||
+	    bpf_probe_read_kernel(copy->code, n * sizeof(copy->code[0]), c->frames))
+		return;
+	copy->n_code = n;
+	copy->eval_start = in->eval_start;
+	copy->eval_end = in->eval_end;
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * interpreter.h - the frames of interpreted code of the current thread; chainwire_code.h explains
+ * how they are found. Part of chaincap.bpf.c.
+ *
+ * They are read from the interpreter's own structs while the thread cannot change them. The
+ * addresses of code objects and instructions are hashed, and the hash becomes a part of the user
+ * stack's: a stack that is known costs no more than this walk. Only of a new stack the code objects
+ * themselves are read, given ids, and sent.
+ *
+ * The address of a code object that was freed may become another one's. Code that is likely to be
+ * freed (that of a module's body, or of no file) is therefore read each time, and what is read is a
+ * part of the hash. Of other code one object is read now and then: if it is another one than
+ * before, all code of the process is read each time from then on.
+ */
+#pragma once
+
+/* Record frames of interpreted code. Set before loading. */
+const volatile bool find_code = false;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WIRE_INTERPRETERS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, struct wire_interpreter);
+} interpreters SEC(".maps");
+
+/*
+ * By the low bits of the process id: 1 if a process with these may be in the map. Written by the
+ * collector. Others' events do not look further.
+ */
+__u8 interpreted[WIRE_INTERPRETED] TABLE;
+
+/* Which code object is at an address; and what it had in it. */
+struct code_key {
+	__u64 address, space;
+};
+
+struct known_code {
+	__u32 id;
+	__u32 is_volatile; /* 1: it is likely to be freed */
+	__u64 hash;
+};
+
+/* The collector empties it in time. No LRU: samples may come while the list of that is locked. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WIRE_CODES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct code_key);
+	__type(value, struct known_code);
+} codes SEC(".maps");
+
+/*
+ * By the low bits of its id: a code object that this CPU has sent. In one element: each one more
+ * takes the kernel an allocation at the start. A value has at most 32 KiB.
+ */
+struct sent_codes {
+	__u32 ids[8192];
+};
+
+MAP(codes_sent, PERCPU_ARRAY, 1, __u32, struct sent_codes);
+
+__u32 last_code_id = 0;
+
+/*
+ * Chains of frames with volatile code, by the low bits of their hashes; frames has a bit for each
+ * frame whose code is volatile. An entry that another one has taken is made anew when the stack,
+ * which is unknown then, is looked at. All CPUs write it without a lock: of a torn entry the check
+ * is wrong.
+ */
+#define VOLATILE_CHAINS (1u << 12)
+#define VOLATILE_WORDS ((WIRE_CODE_FRAMES + 63) / 64)
+
+struct volatile_chain {
+	__u64 check; /* hash, with the words of frames mixed in */
+	__u64 frames[VOLATILE_WORDS];
+};
+
+static struct volatile_chain volatile_chains[VOLATILE_CHAINS] TABLE;
+
+#define CODE_PAGE 4096u
+#define CODE_BLOCK 2048u /* bytes that are read at once: frames lie close to each other */
+
+#define TEXT_WORDS 7 /* that are hashed, from the length on: Python's with their own hash */
+
+struct code_place {
+	__u64 code, instruction;
+	__u64 is_entry;
+};
+
+/* Of the event that is being recorded, by stack_kind(). */
+struct code_chain {
+	__u64 n;    /* frames; 0: there are none */
+	__u64 next; /* address of the next one; 0: there are no more */
+	__u64 hash; /* so far */
+	__u64 space, now;
+	__u64 reread[VOLATILE_WORDS]; /* a bit for each frame whose code is volatile */
+	__u64 plain;		      /* their hash, without what volatile code has in it */
+	struct code_place at[WIRE_CODE_FRAMES];
+	__u64 frames[WIRE_CODE_FRAMES]; /* as in a stack (wire_code_frame()) */
+	__u64 base, len;		/* of what is in block: address, bytes */
+	char block[2 * CODE_BLOCK];
+	char object[2 * WIRE_CODE_BYTES];
+	__u64 text[TEXT_WORDS];
+	struct wire_code record;
+};
+
+MAP(code_chains, PERCPU_ARRAY, STACK_KINDS, __u32, struct code_chain);
+
+#define FIELD_OF(from, offset, limit, type) (*(type *)((from) + ((offset) & ((limit)-1))))
+
+static __always_inline bool may_have_code(__u32 tgid)
+{
+	return find_code && *ELEMENT(interpreted, tgid);
+}
+
+static __always_inline struct wire_interpreter *interpreter_of(__u32 tgid)
+{
+	return may_have_code(tgid) ? bpf_map_lookup_elem(&interpreters, &tgid) : NULL;
+}
+
+/* Process child begins with its parent's memory; the collector hears of it later. */
+static __always_inline void inherit_interpreter(__u32 parent, __u32 child)
+{
+	struct wire_interpreter *in = interpreter_of(parent);
+
+	if (!in)
+		return;
+	bpf_map_update_elem(&interpreters, &child, in, BPF_ANY);
+	*ELEMENT(interpreted, child) = 1;
+	in = bpf_map_lookup_elem(&interpreters, &child);
+	if (in)
+		in->is_inherited = 1;
+}
+
+/*
+ * An exec ends: what was inherited is gone with the memory. What the collector has told may already
+ * be of the new program, which is mapped before that; else the collector forgets it soon.
+ */
+static __always_inline void disinherit_interpreter(__u32 tgid)
+{
+	struct wire_interpreter *in = interpreter_of(tgid);
+
+	if (in && in->is_inherited)
+		bpf_map_delete_elem(&interpreters, &tgid);
+}
+
+/* ---- from the thread to its current frame --------------------------------------------------- */
+
+/* The address of the state that a Python thread has; 0: it has none, or that is not known. */
+static __always_inline __u64 python_thread(struct wire_interpreter *in, struct task_struct *task)
+{
+	__u64 tss, value = 0;
+	__u32 key = in->key;
+
+	/* On other architectures the block is elsewhere. */
+	if (HAS_LINK_REGISTER)
+		return 0;
+	if (!key) {
+		/* Whether there is a key yet, and the key. */
+		if (!read_words(&tss, 1, in->root) || !(__u32)tss)
+			return 0;
+		key = (__u32)(tss >> 32) + 1;
+		in->key = key;
+	}
+	if (key > WIRE_SPECIFIC_KEYS ||
+	    !read_words(&value, 1, thread_pointer(task) + WIRE_SPECIFIC_AT + (key - 1) * 16ull + 8))
+		return 0;
+	/* The runtime may have begun anew, with another one. */
+	if (!value)
+		in->key = 0;
+	return value;
+}
+
+static __always_inline __u64 current_frame(struct wire_interpreter *in, struct task_struct *task)
+{
+	__u64 at = in->root, frame = 0;
+
+	if (in->language == WIRE_PYTHON) {
+		at = python_thread(in, task);
+		if (!at)
+			return 0;
+		at += in->current;
+		if (in->has_cframe) {
+			if (!read_words(&at, 1, at) || !at)
+				return 0;
+			at += in->in_cframe;
+		}
+	}
+	return read_words(&frame, 1, at) ? frame : 0;
+}
+
+/* ---- from frame to frame -------------------------------------------------------------------- */
+
+/* All else is in the chain: programs have little stack. */
+struct code_walk {
+	struct code_chain *c;
+	struct wire_interpreter *in;
+};
+
+/*
+ * Reads a block with the frame in it, which ends there: the next ones mostly lie below. The page
+ * before the frame may be unmapped.
+ */
+static __always_inline bool read_block(struct code_chain *c, __u64 frame, __u32 bytes)
+{
+	__u64 base = frame + bytes - CODE_BLOCK;
+	__u32 len;
+
+	if (base < (frame & ~(__u64)(CODE_PAGE - 1)))
+		base = frame & ~(__u64)(CODE_PAGE - 1);
+	len = (__u32)(frame + bytes - base);
+	c->len = 0;
+	/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */
+	barrier_var(len);
+	if (len > CODE_BLOCK || bpf_probe_read_user(c->block, len, (void *)base))
+		return false;
+	c->base = base;
+	c->len = len;
+	return true;
+}
+
+static long code_step(__u32 i, struct code_walk *w)
+{
+	const struct wire_interpreter *in = w->in;
+	__u32 bytes = in->frame_bytes & (2 * WIRE_CODE_FRAME_BYTES - 1), at;
+	struct code_chain *c = w->c;
+	__u64 frame = c->next, instruction;
+	struct code_place *p;
+	const char *b;
+
+	if (!frame || frame & 7 || i >= WIRE_CODE_FRAMES)
+		return 1;
+	if ((frame < c->base || frame - c->base + bytes > c->len) && !read_block(c, frame, bytes))
+		return 1;
+	at = (__u32)(frame - c->base);
+	barrier_var(at);
+	b = c->block + (at & (CODE_BLOCK - 1));
+	p = &c->at[i];
+	p->code = FIELD_OF(b, in->code, WIRE_CODE_FRAME_BYTES, __u64) & ~1ull;
+	instruction = FIELD_OF(b, in->instruction, WIRE_CODE_FRAME_BYTES, __u64);
+	p->instruction = in->bytecode || in->line ? instruction : (__u32)instruction;
+	p->is_entry = (FIELD_OF(b, in->entry, WIRE_CODE_FRAME_BYTES, __u8) & in->entry_mask) ==
+		      in->entry_is;
+	c->hash = mix(mix(c->hash, p->code + p->is_entry), p->instruction);
+	c->next = FIELD_OF(b, in->previous, WIRE_CODE_FRAME_BYTES, __u64);
+	c->n = i + 1;
+	return 0;
+}
+
+/* ---- code objects --------------------------------------------------------------------------- */
+
+/* The hash of a string's length and first characters. */
+static __always_inline __u64 hash_text(struct code_chain *c, __u64 hash, __u64 string)
+{
+	hash = mix(hash, string);
+	if (!string || !read_words(c->text, TEXT_WORDS, string + WIRE_LENGTH_AT))
+		return hash;
+#pragma unroll
+	for (int i = 0; i < TEXT_WORDS; i++)
+		hash = mix(hash, c->text[i]);
+	return hash;
+}
+
+/*
+ * Reads the object at that address into c->object, and returns a hash of what names it: another
+ * object may have its strings where this one had them.
+ */
+static __always_inline __u64 read_object(struct code_chain *c, const struct wire_interpreter *in,
+					 __u64 address)
+{
+	__u32 bytes = in->code_bytes;
+	const char *o = c->object;
+	__u64 hash = 1;
+
+	barrier_var(bytes);
+	if (!address || bytes > WIRE_CODE_BYTES ||
+	    bpf_probe_read_user(c->object, bytes, (void *)address))
+		return 0;
+	hash = hash_text(c, hash, FIELD_OF(o, in->name, WIRE_CODE_BYTES, __u64));
+	hash = hash_text(c, hash, FIELD_OF(o, in->file, WIRE_CODE_BYTES, __u64));
+	hash = mix(hash, FIELD_OF(o, in->first_line, WIRE_CODE_BYTES, __u32));
+	return mix(hash, FIELD_OF(o, in->lines, WIRE_CODE_BYTES, __u64)) | 1;
+}
+
+static long hash_object(__u32 i, struct code_walk *w)
+{
+	struct code_chain *c = w->c;
+
+	if (i >= WIRE_CODE_FRAMES || i >= c->n)
+		return 1;
+	if (c->reread[i / 64] >> (i & 63) & 1)
+		c->hash = mix(c->hash, read_object(c, w->in, c->at[i].code));
+	return 0;
+}
+
+/* Whether the code object of frame i is another one than the last time. */
+static __always_inline bool is_changed(struct code_chain *c, const struct wire_interpreter *in,
+				       __u64 space, __u32 i)
+{
+	struct code_key key = { .space = space };
+	struct known_code *known;
+
+	if (i >= WIRE_CODE_FRAMES)
+		return false;
+	key.address = c->at[i].code;
+	known = bpf_map_lookup_elem(&codes, &key);
+	return known && !known->is_volatile && known->hash != read_object(c, in, key.address);
+}
+
+static __always_inline __u64 check_of(const struct code_chain *c, const __u64 *frames)
+{
+	return mix(mix(c->plain, frames[0]), frames[VOLATILE_WORDS - 1]);
+}
+
+/* Fills in c->reread. False: no frame's code is volatile, as far as is known. */
+static __always_inline bool find_volatile(struct code_chain *c, const struct wire_interpreter *in)
+{
+	const struct volatile_chain *v = ELEMENT(volatile_chains, c->plain);
+
+	_Static_assert(VOLATILE_WORDS == 2, "the words that are copied");
+	if (in->is_volatile) {
+		c->reread[0] = c->reread[1] = ~0ull;
+		return true;
+	}
+	if (!*(volatile __u64 *)&v->check)
+		return false;
+	c->reread[0] = *(volatile __u64 *)&v->frames[0];
+	c->reread[1] = *(volatile __u64 *)&v->frames[1];
+	return check_of(c, c->reread) == v->check;
+}
+
+/* Of how many events one looks at a code object of a process whose code is not volatile. */
+#define LOOK_AT_ONE_OF 16
+
+/*
+ * Finds the frames of interpreted code of the current thread. Returns their hash; 0: it has none.
+ * space: space_of() it.
+ */
+__noinline __u64 find_code_frames(__u32 which, __u64 space, __u64 seen)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct wire_interpreter *in;
+	struct code_walk w = { 0 };
+	struct code_chain *c;
+
+	if (!find_code)
+		return 0;
+	w.c = c = bpf_map_lookup_elem(&code_chains, &which);
+	if (!c)
+		return 0;
+	c->n = 0;
+	in = interpreter_of(task->tgid);
+	if (!in)
+		return 0;
+	w.in = in;
+	c->next = current_frame(in, task);
+	if (!c->next)
+		return 0;
+	c->hash = space;
+	c->base = c->len = 0;
+	bpf_loop(WIRE_CODE_FRAMES, code_step, &w, 0);
+	if (!c->n)
+		return 0;
+	c->plain = c->hash;
+	if (!(seen % LOOK_AT_ONE_OF) && !in->is_volatile)
+		in->is_volatile = is_changed(c, in, space, (__u32)(seen / LOOK_AT_ONE_OF % c->n));
+	if (find_volatile(c, in))
+		bpf_loop(WIRE_CODE_FRAMES, hash_object, &w, 0);
+	return c->hash | 1;
+}

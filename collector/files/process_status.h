@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* process_status.h - who a process is: /proc/PID/status. */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct process_status {
+	uint32_t ns_pid; /* its PID in its innermost PID namespace */
+	uid_t uid;	 /* effective */
+	gid_t gid;	 /* effective */
+	uint64_t caught; /* signals that it handles: bits 1 << (signal - 1) */
+};
+
+/* 0, or -ESRCH: there is no such process. */
+int process_status_read(struct process_status *out, uint32_t tgid);

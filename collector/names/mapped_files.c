@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "mapped_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/grow.h"
+#include "kernel/clock.h"
+
+/* Mappings of files that were not looked at yet. */
+#define WAITING_MAX 65536u
+/*
+ * A helper that takes more CPU time for a file has failed, or more time in all: on a busy machine
+ * it may wait for a CPU for seconds. Few files take 10 ms.
+ */
+#define ANSWER_CPU_NS 1000000000u
+#define ANSWER_NS 10000000000u
+
+enum file_state {
+	FILE_NEW,
+	FILE_WAITS, /* to be looked at */
+	FILE_OTHER, /* has nothing that is asked for */
+	FILE_FOUND,
+};
+
+/* What is known of a file that has something. */
+struct found {
+	struct reader_parts parts;
+	uint32_t n_segments;
+	struct elfsym_segment segments[READER_SEGMENTS_MAX]; /* of code */
+};
+
+/* By code_files id. All but new ones are held, so that the id stays theirs. */
+struct file {
+	enum file_state state;
+	bool is_likely;	     /* by its name to have something */
+	struct found *found; /* NULL: nothing, or not known yet */
+};
+
+/* A file that a process has mapped and that is still to be looked at. */
+struct waiting {
+	uint32_t tgid, file;
+	uint64_t start, end, pgoff;
+};
+
+enum asked { ASKED_FILE, ASKED_PARTS };
+
+struct mapped_files {
+	struct symbolizer *sym;
+	struct code_files *code;
+	struct helpers *helpers;
+	uint64_t least_bytes;
+	struct {
+		const struct mapped_files_user *fn;
+		void *ctx;
+	} users[MAPPED_FILES_USERS];
+	unsigned int n_users;
+	struct file *files;
+	uint32_t n_files; /* room in files */
+	struct waiting *waiting;
+	size_t n_waiting, cap_waiting;
+	uint64_t count, forgot_ns;
+
+	struct reader *reader; /* NULL: none is at work */
+	enum asked asked;
+	uint32_t of; /* the file that it reads */
+	struct found *found;
+	uint64_t until_ns;
+};
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* NULL: out of memory. */
+static struct file *file_at(struct mapped_files *f, uint32_t id)
+{
+	uint32_t n = id + 64;
+	struct file *files;
+
+	if (id < f->n_files)
+		return &f->files[id];
+	files = realloc(f->files, n * sizeof(*files));
+	if (!files)
+		return NULL;
+	for (uint32_t i = f->n_files; i < n; i++)
+		files[i] = (struct file) { .state = FILE_NEW };
+	f->files = files;
+	f->n_files = n;
+	return &files[id];
+}
+
+static void forget_file(struct mapped_files *f, uint32_t id)
+{
+	if (f->files[id].state == FILE_NEW)
+		return;
+	free(f->files[id].found);
+	f->files[id] = (struct file) { .state = FILE_NEW };
+	code_files_put(f->code, id);
+}
+
+/* Ids are used again when nobody holds the file. */
+static void forget_unmapped(struct mapped_files *f, uint64_t now_ns)
+{
+	if (now_ns - f->forgot_ns < 1000000000)
+		return;
+	f->forgot_ns = now_ns;
+	for (uint32_t i = 1; i < f->n_files; i++)
+		if (f->files[i].state != FILE_NEW && !code_files_is_mapped(f->code, i) &&
+		    !(f->reader && f->of == i))
+			forget_file(f, i);
+}
+
+/* ---- processes ------------------------------------------------------------------------------ */
+
+/* The file, which has something, is mapped there. */
+static void tell_mapped(const struct mapped_files *f, const struct found *found,
+			const struct waiting *w)
+{
+	for (uint32_t i = 0; i < found->n_segments; i++) {
+		const struct elfsym_segment *s = &found->segments[i];
+
+		/* A segment is mapped from the beginning of its first page on. */
+		if (s->offset >= w->pgoff + (w->end - w->start) || s->offset + s->bytes <= w->pgoff)
+			continue;
+		for (unsigned int u = 0; u < f->n_users; u++)
+			f->users[u].fn->mapped(f->users[u].ctx, w->tgid,
+					       w->start - w->pgoff + s->offset - s->vaddr,
+					       &found->parts);
+		return;
+	}
+}
+
+static bool add_waiting(struct mapped_files *f, struct waiting w)
+{
+	if (f->n_waiting >= WAITING_MAX || !GROW(f->waiting, f->n_waiting, f->cap_waiting))
+		return false;
+	f->waiting[f->n_waiting++] = w;
+	return true;
+}
+
+static bool is_likely(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	return strstr(name, "python") || strstr(name, "php");
+}
+
+static void mapped(void *ctx, uint32_t tgid, const struct mapping *m)
+{
+	struct waiting w = { tgid, m->file, m->start, m->end, m->pgoff };
+	struct mapped_files *f = ctx;
+	struct file *of;
+
+	if (code_files_kind(f->code, m->file) != CODE_FILE || m->end - m->start < f->least_bytes)
+		return;
+	of = file_at(f, m->file);
+	if (of && of->found)
+		tell_mapped(f, of->found, &w);
+	if (!of || of->state == FILE_OTHER || of->state == FILE_FOUND || !add_waiting(f, w))
+		return;
+	if (of->state == FILE_NEW) {
+		code_files_hold(f->code, m->file);
+		of->is_likely = is_likely(code_files_path(f->code, m->file));
+	}
+	of->state = FILE_WAITS;
+}
+
+static void gone(void *ctx, uint32_t tgid)
+{
+	struct mapped_files *f = ctx;
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n_waiting; i++)
+		if (f->waiting[i].tgid != tgid)
+			f->waiting[n++] = f->waiting[i];
+	f->n_waiting = n;
+	for (unsigned int u = 0; u < f->n_users; u++)
+		f->users[u].fn->gone(f->users[u].ctx, tgid);
+}
+
+static void forked(void *ctx, uint32_t tgid, uint32_t parent)
+{
+	struct mapped_files *f = ctx;
+	size_t n;
+
+	gone(f, tgid);
+	n = f->n_waiting;
+	for (size_t i = 0; i < n; i++) {
+		struct waiting w = f->waiting[i];
+
+		if (w.tgid != parent)
+			continue;
+		w.tgid = tgid;
+		(void)add_waiting(f, w);
+	}
+	for (unsigned int u = 0; u < f->n_users; u++)
+		f->users[u].fn->forked(f->users[u].ctx, tgid, parent);
+}
+
+static const struct process_watch watch = { mapped, forked, gone };
+
+/* ---- looking at files ----------------------------------------------------------------------- */
+
+/* The file was looked at: what waited for it is over. found: what it has; NULL: nothing. */
+static void settle_file(struct mapped_files *f, uint32_t id, struct found *found)
+{
+	size_t n = 0;
+
+	f->files[id].state = found ? FILE_FOUND : FILE_OTHER;
+	f->files[id].found = found;
+	f->count++;
+	for (size_t i = 0; i < f->n_waiting; i++) {
+		struct waiting w = f->waiting[i];
+
+		if (w.file != id)
+			f->waiting[n++] = w;
+		else if (found)
+			tell_mapped(f, found, &w);
+	}
+	f->n_waiting = n;
+}
+
+static void end_reading(struct mapped_files *f)
+{
+	reader_close(f->reader);
+	free(f->found);
+	f->reader = NULL;
+	f->found = NULL;
+}
+
+/* The file to look at: one that is likely to have something, else that waited for longest. */
+static uint32_t next_file(const struct mapped_files *f)
+{
+	for (size_t i = 0; i < f->n_waiting; i++)
+		if (f->files[f->waiting[i].file].is_likely)
+			return f->waiting[i].file;
+	return f->waiting[0].file;
+}
+
+static void look_at_file(struct mapped_files *f)
+{
+	uint32_t id = next_file(f);
+	int fd = code_files_open(f->code, id);
+
+	f->found = calloc(1, sizeof(*f->found));
+	if (!f->found || fd < 0 || reader_open(&f->reader, f->helpers, HELPER_USUAL, fd)) {
+		settle_file(f, id, NULL);
+		end_reading(f);
+		return;
+	}
+	f->asked = ASKED_FILE;
+	f->of = id;
+	f->until_ns = clock_now_ns() + ANSWER_NS;
+}
+
+static int take_file(struct mapped_files *f, uint64_t wait_ns)
+{
+	struct reader_file file;
+	int err = reader_file(f->reader, &file, wait_ns);
+
+	if (err)
+		return err;
+	f->found->n_segments = file.n_segments;
+	for (uint32_t i = 0; i < file.n_segments; i++)
+		f->found->segments[i] = file.segments[i];
+	f->asked = ASKED_PARTS;
+	return reader_ask_parts(f->reader);
+}
+
+static void take_answer(struct mapped_files *f, uint64_t wait_ns)
+{
+	struct found *found = f->found;
+	int err = 0;
+
+	if (f->asked == ASKED_FILE)
+		err = take_file(f, wait_ns);
+	if (!err)
+		err = reader_parts(f->reader, &found->parts, wait_ns);
+	if (err == -EAGAIN && clock_now_ns() < f->until_ns &&
+	    reader_cpu_ns(f->reader) < ANSWER_CPU_NS)
+		return;
+	if (err || !(found->parts.has_context || found->parts.has_interpreter))
+		found = NULL;
+	else
+		f->found = NULL;
+	settle_file(f, f->of, found);
+	end_reading(f);
+}
+
+static void step(struct mapped_files *f, uint64_t wait_ns)
+{
+	if (f->reader)
+		take_answer(f, wait_ns);
+	if (f->reader)
+		return;
+	forget_unmapped(f, clock_now_ns());
+	if (f->n_waiting)
+		look_at_file(f);
+}
+
+void mapped_files_step(struct mapped_files *f)
+{
+	step(f, 0);
+}
+
+bool mapped_files_is_busy(const struct mapped_files *f)
+{
+	return f->reader || f->n_waiting;
+}
+
+uint64_t mapped_files_count(const struct mapped_files *f)
+{
+	return f->count;
+}
+
+/* ---- beginning and end ---------------------------------------------------------------------- */
+
+int mapped_files_new(struct mapped_files **out, struct symbolizer *sym, struct helpers *helpers,
+		     uint64_t least_bytes)
+{
+	struct mapped_files *f = *out = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	f->sym = sym;
+	f->code = symbolizer_files(sym);
+	f->helpers = helpers;
+	f->least_bytes = least_bytes;
+	return 0;
+}
+
+void mapped_files_tell(struct mapped_files *f, const struct mapped_files_user *user, void *ctx)
+{
+	f->users[f->n_users].fn = user;
+	f->users[f->n_users++].ctx = ctx;
+}
+
+void mapped_files_begin(struct mapped_files *f, uint64_t wait_ns)
+{
+	uint64_t end_ns = clock_now_ns() + wait_ns;
+
+	symbolizer_watch(f->sym, &watch, f);
+	while (mapped_files_is_busy(f) && clock_now_ns() < end_ns)
+		step(f, wait_ns / 10);
+}
+
+void mapped_files_free(struct mapped_files *f)
+{
+	if (!f)
+		return;
+	end_reading(f);
+	for (uint32_t i = 1; i < f->n_files; i++)
+		forget_file(f, i);
+	free(f->files);
+	free(f->waiting);
+	free(f);
+}

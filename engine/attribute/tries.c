@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tries.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/grow.h"
+#include "common/intern.h"
+#include "common/lower_bound.h"
+#include "words/lock_holder.h"
+
+struct waker_context tries_context(const struct tries *t, const struct wait *w)
+{
+	return waker_context(t->kernel, timelines_pair(t->timelines, w->waker_stack).kstack,
+			     w->waker == THREAD_IDLE);
+}
+
+static bool by_timer(const struct tries *t, const struct wait *w)
+{
+	struct waker_context context;
+
+	if (w->flags & WAIT_NOT_WOKEN || w->waker == THREAD_NONE)
+		return false;
+	context = tries_context(t, w);
+	return context.interrupt && context.source == IRQ_TIMER;
+}
+
+/* ---- locks ---------------------------------------------------------------------------------- */
+
+/*
+ * The lock at an address, "17:lib.so+0x40c4", of a file or of shared memory "/pool+0x40c4"; or that
+ * of a process's interpreter.
+ */
+static uint32_t lock_id(struct intern *locks, const struct trace *t, const struct trace_object *o,
+			bool is_gil)
+{
+	char *name = strdup(trace_string(t, o->name)), *whole;
+	/* Processes have each its own interpreter, and all of these one name: none. */
+	uint32_t process = is_gil ? o->peer : 0;
+	uint32_t id;
+
+	if (name && !*name && !process) {
+		free(name);
+		return SOME_LOCK;
+	}
+	if (name)
+		lock_name_of_both_words(name);
+	if (!name || asprintf(&whole, "%s %" PRIu32 " %" PRIu64 " %" PRIu32, name, o->device,
+			      o->inode, process) < 0)
+		whole = NULL;
+	id = whole ? intern_id(locks, whole, strlen(whole), NULL) : 0;
+	free(whole);
+	free(name);
+	return id;
+}
+
+/* Which stack pairs are at which lock. 0 or -ENOMEM. */
+static int find_locks(struct tries *t)
+{
+	const struct trace *trace = timelines_trace(t->timelines);
+	uint32_t end = timelines_pairs_end(t->timelines);
+	struct intern locks = { .n = 0 };
+	int err = 0;
+
+	t->lock_of = calloc(end, sizeof(*t->lock_of));
+	if (!t->lock_of)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < end && !err; i++) {
+		uint32_t object = timelines_pair(t->timelines, i).object;
+		const struct trace_object *o = trace_object(trace, object);
+		bool is_gil = lock_is_gil(trace, object);
+
+		if (!o || (strcmp(trace_string(trace, o->class), "futex") && !is_gil))
+			continue;
+		t->lock_of[i] = lock_id(&locks, trace, o, is_gil);
+		err = t->lock_of[i] ? 0 : -ENOMEM;
+	}
+	t->n_locks = locks.n;
+	intern_free(&locks);
+	return err;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static int find_losses(struct tries *t)
+{
+	size_t n;
+	const struct trace_loss *at = trace_losses(timelines_trace(t->timelines), &n);
+
+	t->lossy_until = malloc((n + 1) * sizeof(*t->lossy_until));
+	for (size_t i = 0; t->lossy_until && i < n; i++) {
+		uint64_t before = i ? t->lossy_until[i - 1] : 0;
+
+		t->lossy_until[i] = at[i].last_ns > before ? at[i].last_ns : before;
+	}
+	return t->lossy_until ? 0 : -ENOMEM;
+}
+
+bool tries_is_lossy(const struct tries *t, uint64_t from_ns, uint64_t to_ns)
+{
+	size_t n, before;
+	const struct trace_loss *at = trace_losses(timelines_trace(t->timelines), &n);
+
+	before = LOWER_BOUND(i, n, at[i].first_ns <= to_ns);
+	return before && t->lossy_until[before - 1] >= from_ns;
+}
+
+void tries_find_next(const struct tries *t, const struct thread *th, struct try *p)
+{
+	uint64_t ran_ns = 0;
+	bool lossy = false;
+
+	for (uint32_t i = p->sleep + 1; i < th->n_waits; i++) {
+		const struct wait *w = &th->waits[i];
+
+		ran_ns += w->out_ns - w[-1].in_ns;
+		if (ran_ns >= RAN_BETWEEN_NS)
+			return;
+		lossy |= tries_is_lossy(t, w[-1].in_ns, w->out_ns);
+		if (w->kind == WAIT_PREEMPTED)
+			continue;
+		p->not_known = w->kind == WAIT_UNKNOWN || (lossy && t->lock_of[w->stack]);
+		p->more = w->kind == WAIT_SLEEP && t->lock_of[w->stack] && !lossy;
+		p->woke = w->kind == WAIT_SLEEP && w->woke_before;
+		return;
+	}
+}
+
+const struct wait *tries_right_before(const struct thread *th, uint32_t i, uint64_t at_ns)
+{
+	uint64_t ran_ns = 0;
+
+	while (i-- > 0) {
+		const struct wait *w = &th->waits[i];
+
+		ran_ns += at_ns - w->in_ns;
+		if (ran_ns >= RAN_BETWEEN_NS)
+			return NULL;
+		if (w->kind != WAIT_PREEMPTED)
+			return w;
+		at_ns = w->out_ns;
+	}
+	return NULL;
+}
+
+static int find_threads_rows(struct tries *t, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(t->timelines, thread);
+	bool in_row = false;
+
+	for (uint32_t i = 0; i < th->n_waits; i++) {
+		const struct wait *w = &th->waits[i];
+		uint32_t lock = w->kind == WAIT_SLEEP ? t->lock_of[w->stack] : 0;
+		const struct wait *before;
+		struct try *p;
+		bool timed, after_unknown;
+
+		if (!lock)
+			continue;
+		before = tries_right_before(th, i, w->out_ns);
+		after_unknown = before && tries_is_unknown(before);
+		timed = lock != SOME_LOCK && w->wake_ns - w->out_ns < TRY_NS && by_timer(t, w);
+		if (!timed && !in_row && !after_unknown)
+			continue;
+		if (!GROW(t->at, t->n, t->cap))
+			return -ENOMEM;
+		p = &t->at[t->n++];
+		*p = (struct try) { .thread = thread,
+				    .sleep = i,
+				    .lock = lock,
+				    .timed = timed,
+				    .after_unknown = after_unknown };
+		tries_find_next(t, th, p);
+		in_row = p->more;
+		if (timed)
+			t->tried[lock] = true;
+	}
+	return 0;
+}
+
+static int find_rows(struct tries *t)
+{
+	int err = find_losses(t);
+
+	t->tried = calloc((size_t)t->n_locks + 1, sizeof(*t->tried));
+	if (!t->tried)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < timelines_threads(t->timelines) && !err; i++)
+		err = find_threads_rows(t, i);
+	return err;
+}
+
+/* ---- wakings between two sleeps -------------------------------------------------------------- */
+
+static int find_threads_tries(struct tries *t)
+{
+	uint32_t n = timelines_threads(t->timelines);
+	size_t at = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < t->n && !any; i++)
+		any = t->at[i].woke;
+	if (!any)
+		return 0;
+	t->first = malloc(((size_t)n + 1) * sizeof(*t->first));
+	if (!t->first)
+		return -ENOMEM;
+	for (uint32_t thread = 0; thread <= n; thread++) {
+		while (at < t->n && t->at[at].thread < thread)
+			at++;
+		t->first[thread] = (uint32_t)at;
+	}
+	return 0;
+}
+
+/* w was ended by a thread, or by an interrupt of it, perhaps between two sleeps of a row. */
+static void note_waking(struct tries *t, const struct wait *w)
+{
+	const struct thread *th = timelines_thread(t->timelines, w->waker);
+	struct try *first = t->at + t->first[w->waker];
+	size_t n = t->first[w->waker + 1] - t->first[w->waker], i;
+
+	i = LOWER_BOUND(k, n, th->waits[first[k].sleep].wake_ns <= w->wake_ns);
+	while (i-- > 0) {
+		const struct wait *sleep = &th->waits[first[i].sleep];
+		uint32_t next = first[i].sleep + 1;
+
+		while (next < th->n_waits && th->waits[next].kind == WAIT_PREEMPTED)
+			next++;
+		if (first[i].woke && th->waits[next].out_ns >= w->wake_ns) {
+			if (tries_context(t, w).interrupt)
+				first[i].interrupted = true;
+			else
+				first[i].more = first[i].not_known = false;
+		}
+		/* All before that are over before the sleep. */
+		if (sleep->out_ns < w->wake_ns)
+			break;
+	}
+}
+
+/* A thread that wakes, or starts, somebody between two sleeps does not only wait. */
+static void part_busy_rows(struct tries *t)
+{
+	for (uint32_t thread = 0; t->first && thread < timelines_threads(t->timelines); thread++) {
+		const struct thread *th = timelines_thread(t->timelines, thread);
+
+		for (uint32_t i = 0; i < th->n_waits; i++) {
+			const struct wait *w = &th->waits[i];
+
+			if (w->waker < THREAD_IDLE && t->first[w->waker] < t->first[w->waker + 1])
+				note_waking(t, w);
+		}
+	}
+	for (struct try *p = t->at; p < t->at + t->n; p++)
+		if (p->more && p->woke && !p->interrupted) {
+			p->more = false;
+			p->not_known = true;
+		}
+}
+
+int tries_find(struct tries *t)
+{
+	int err = find_locks(t);
+
+	if (!err && t->n_locks)
+		err = find_rows(t);
+	if (!err && t->n)
+		err = find_threads_tries(t);
+	if (!err)
+		part_busy_rows(t);
+	return err;
+}

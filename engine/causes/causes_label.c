@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What counts of heads and links, and to which cause a chain belongs. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "causes_private.h"
+#include "base/kernel_functions.h"
+#include "common/grow.h"
+#include "select/wait_nature.h"
+#include "words/lock_holder.h"
+#include "words/place.h"
+#include "words/waited_for.h"
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+uint32_t causes_place(struct causes *c, uint32_t pair, uint32_t kernel_frames, bool user,
+		      bool kernel)
+{
+	uint32_t text = place_text(c->names, c->trace, pair, kernel_frames, user, kernel);
+
+	c->out_of_memory |= !text;
+	return text;
+}
+
+static uint32_t what(struct causes *c, uint32_t pair)
+{
+	uint32_t text = waited_for_words(c->names, pair);
+
+	c->out_of_memory |= !text;
+	return text;
+}
+
+uint32_t causes_numbered(struct causes *c, const char *name, uint32_t id)
+{
+	struct text_buf b = { 0 };
+	char number[16];
+	uint32_t text;
+
+	snprintf(number, sizeof(number), "/%" PRIu32, id);
+	text_puts(&b, name);
+	text_puts(&b, number);
+	text = b.failed ? 0 : names_adopt(c->names, b.p);
+	text_free(&b);
+	c->out_of_memory |= !text;
+	return text;
+}
+
+static uint32_t numbered(struct causes *c, uint32_t string, uint32_t id)
+{
+	uint32_t name = names_string(c->names, string);
+	/* The text moves when another one is made. */
+	char *copy = name ? strdup(names_text(c->names, name)) : NULL;
+	uint32_t text = copy ? causes_numbered(c, copy, id) : 0;
+
+	c->out_of_memory |= !text;
+	free(copy);
+	return text;
+}
+
+/* Whether the kernel's part of a stack has a function whose name begins so. */
+static bool has_function(const struct causes *c, uint32_t pair, const char *begin)
+{
+	struct trace_stack s = trace_stack(c->trace, timelines_pair(c->timelines, pair).kstack);
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct trace_frame *f = trace_frame(c->trace, s.frames[i]);
+
+		if (f && !strncmp(trace_string(c->trace, f->symbol), begin, strlen(begin)))
+			return true;
+	}
+	return false;
+}
+
+/* What a waker did when it woke: "it woke in unlock", "it exited"; "" if that is not known. */
+static uint32_t woke(struct causes *c, const struct link *l)
+{
+	uint32_t at;
+	char *clause = NULL;
+	size_t len;
+	FILE *f;
+
+	if (has_function(c, l->stack, "do_exit") || has_function(c, l->stack, "do_group_exit"))
+		return names_adopt(c->names, "it exited");
+	if (has_function(c, l->stack, "complete_signal"))
+		return names_adopt(c->names, "it sent a signal");
+	at = causes_place(c, l->stack, l->kernel_frames, true, false);
+	f = at ? open_memstream(&clause, &len) : NULL;
+	if (f && *names_text(c->names, at))
+		fprintf(f, "it woke in %s", names_text(c->names, at));
+	c->out_of_memory |= !f || fclose(f);
+	at = clause ? names_adopt(c->names, clause) : 0;
+	free(clause);
+	return at;
+}
+
+/* ---- labels --------------------------------------------------------------------------------- */
+
+static void label_process(struct causes *c, struct label *label, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(c->timelines, thread);
+	bool known = process_leader(c->processes, thread) != THREAD_NONE;
+	uint32_t name = known ? process_name(c->processes, thread) : th->name;
+
+	label->process_name = names_string(c->names, name);
+	label->process = numbered(c, name, th->tgid ? th->tgid : th->tid);
+	c->out_of_memory |= !label->process_name;
+}
+
+/* "the lock of futex_wait | lock < work": of a lock that has no name. */
+static uint32_t nameless_lock(struct causes *c, uint32_t slept)
+{
+	struct text_buf b = { 0 };
+	uint32_t id;
+
+	text_puts(&b, "the lock of ");
+	text_puts(&b, names_text(c->names, slept));
+	id = b.failed ? 0 : names_adopt(c->names, b.p);
+	text_free(&b);
+	c->out_of_memory |= !id;
+	return id;
+}
+
+/*
+ * A thread's name. The kernel's workers of one pool, "kworker/u8:2" and others, are called the
+ * same: it is chance which of them does something.
+ */
+static uint32_t thread_name(struct causes *c, const char *name)
+{
+	const char *colon = strncmp(name, "kworker/", 8) ? NULL : strchr(name, ':');
+	char *pool = colon ? strndup(name, (size_t)(colon - name)) : NULL;
+	uint32_t text = colon && !pool ? 0 : names_clean(c->names, pool ? pool : name);
+
+	free(pool);
+	c->out_of_memory |= !text;
+	return text;
+}
+
+/* Whether a thread with this stack slept as there was no room for what it wrote. */
+static bool waits_to_write(const struct causes *c, uint32_t pair)
+{
+	static const char *const functions[] = { "pipe_write", "anon_pipe_write",
+						 "sk_stream_wait_memory", "sock_alloc_send_pskb",
+						 "unix_wait_for_peer" };
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (has_function(c, pair, functions[i]))
+			return true;
+	return false;
+}
+
+/* The lock without its holder: "futex 7:app+0x10" of "futex 7:app+0x10 held by janitor/77". */
+static uint32_t lock_name(struct causes *c, uint32_t what)
+{
+	char *copy = strdup(names_text(c->names, what)),
+	     *held = copy ? strstr(copy, " held by ") : NULL;
+	uint32_t text;
+
+	if (held)
+		*held = 0;
+	text = copy ? names_adopt(c->names, copy) : 0;
+	c->out_of_memory |= !text;
+	free(copy);
+	return text;
+}
+
+/* The sleep that a link ended, or that of a head. */
+static void label_sleep(struct causes *c, struct label *label, uint32_t pair)
+{
+	label->slept = causes_place(c, pair, UINT32_MAX, true, true);
+	label->what = what(c, pair);
+	label->idle = kernel_stack_wait_flags(c->chains.kernel,
+					      timelines_pair(c->timelines, pair).kstack) &
+		      KFUNC_AWAITS_WORK;
+	label->writes = waits_to_write(c, pair);
+	if (!causes_of_requests(c) && pair && wait_is_at_lock(c->timelines, c->chains.kernel, pair))
+		label->lock = *names_text(c->names, label->what) ? lock_name(c, label->what)
+								 : nameless_lock(c, label->slept);
+}
+
+/* 0: out of memory. */
+static uint32_t make_label(struct causes *c, const struct link *l)
+{
+	struct label label = { 0 };
+
+	if (l->flags & LINK_LABEL) {
+		label.is_text = 1;
+		return intern_id(&c->labels, &label, sizeof(label), NULL);
+	}
+	if (causes_of_requests(c) && l->waker != THREAD_NONE) {
+		label_process(c, &label, l->waker);
+		label.thread = numbered(c, l->name, timelines_thread(c->timelines, l->waker)->tid);
+	}
+	if (!(l->flags & LINK_STARTED))
+		label_sleep(c, &label, l->blocked);
+	if (l->waker != THREAD_NONE) {
+		label.who = thread_name(c, trace_string(c->trace, l->name));
+		label.woke = woke(c, l);
+		c->out_of_memory |= !label.woke;
+	} else {
+		uint32_t kstack = timelines_pair(c->timelines, l->stack).kstack;
+		uint32_t frame = irq_handler(c->chains.kernel, kstack, l->kernel_frames);
+
+		label.by = frame ? names_frame(c->names, frame) : 0;
+	}
+	return intern_id(&c->labels, &label, sizeof(label), NULL);
+}
+
+uint32_t causes_label_link(void *arg, const struct link *l)
+{
+	struct causes *c = arg;
+	bool is_new;
+	uint32_t id = intern_id(&c->links, l, sizeof(*l), &is_new);
+
+	if (!id || !GROW(c->label_of, id, c->cap_label_of))
+		return 0;
+	if (is_new)
+		c->label_of[id] = make_label(c, l);
+	return c->label_of[id];
+}
+
+uint32_t causes_head_name(struct causes *c, uint32_t thread, const struct wait *w)
+{
+	return thread_name(c,
+			   trace_string(c->trace, timelines_name(c->timelines, thread, w->out_ns)));
+}
+
+uint32_t causes_label_head(struct causes *c, uint32_t thread, const struct wait *w)
+{
+	struct label label = { .who = causes_head_name(c, thread, w) };
+
+	label_sleep(c, &label, w->stack);
+	/* Whoever has the lock then is why nobody woke it. */
+	if (w->flags & WAIT_NOT_WOKEN) {
+		label.what = words_of_wait(c->names, thread, w);
+		c->out_of_memory |= !label.what;
+	}
+	if (!label.who || c->out_of_memory)
+		return 0;
+	return intern_id(&c->labels, &label, sizeof(label), NULL);
+}
+
+/* ---- causes --------------------------------------------------------------------------------- */
+
+/* Whether the node is that of a chain's first link. */
+static bool is_first_link(const struct causes *c, uint32_t node)
+{
+	const struct pair *nodes = c->chains.nodes.at;
+
+	for (node = nodes[node].a; node && nodes[node].a; node = nodes[node].a)
+		if (!causes_label(c, nodes[node].b).is_text)
+			return false;
+	return true;
+}
+
+/* Of requests: the process, and whether its thread answers. */
+static struct cause_key key_of_request(const struct causes *c, uint32_t node, struct cause_key key)
+{
+	const struct pair *nodes = c->chains.nodes.at;
+
+	/* An interrupt: what counts is who slept. */
+	if (nodes[node].a && !causes_label(c, nodes[node].b).who)
+		node = nodes[node].a;
+	key.who = causes_label(c, nodes[node].b).process_name;
+	if (key.end == CHAIN_RUNNABLE)
+		key.end = CHAIN_RUNNING;
+	key.itself = !nodes[node].a;
+	key.answers = !key.itself && is_first_link(c, node);
+	return key;
+}
+
+uint32_t causes_lock_link(const struct causes *c, uint32_t node)
+{
+	const struct pair *nodes = c->chains.nodes.at;
+
+	for (; node && nodes[node].a; node = nodes[node].a) {
+		struct label l = causes_label(c, nodes[node].b);
+
+		if (l.lock && l.who)
+			return node;
+	}
+	return 0;
+}
+
+bool causes_is_blocked(const struct causes *c, uint32_t node)
+{
+	const struct pair *nodes = c->chains.nodes.at;
+
+	for (; node && nodes[node].a; node = nodes[node].a) {
+		struct label l = causes_label(c, nodes[node].b);
+
+		if (l.who && (l.lock || l.writes))
+			return true;
+	}
+	return false;
+}
+
+uint32_t causes_sleeper(const struct causes *c, uint32_t node, struct label *link)
+{
+	const struct pair *nodes = c->chains.nodes.at;
+
+	*link = causes_label(c, nodes[node].b);
+	node = nodes[node].a;
+	while (link->idle && nodes[node].a && causes_label(c, nodes[node].b).who) {
+		*link = causes_label(c, nodes[node].b);
+		node = nodes[node].a;
+	}
+	return node;
+}
+
+/* The cause to which a chain's end belongs: who is responsible, and where. */
+static struct cause_key key_of(struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
+{
+	const struct pair *nodes = c->chains.nodes.at;
+	struct label last = causes_label(c, nodes[node].b);
+	struct cause_key key = { .end = end };
+	uint32_t lock;
+
+	if (disk)
+		key.disk = 1 + timelines_disk_request_kind(c->timelines, disk).disk;
+	for (; last.is_text; last = causes_label(c, nodes[node].b))
+		node = nodes[node].a;
+	if (causes_of_requests(c))
+		return key_of_request(c, node, key);
+	lock = end & PAUSE ? 0 : causes_lock_link(c, node);
+	if (lock) {
+		last = causes_label(c, nodes[lock].b);
+		return (struct cause_key) { .end = CHAIN_RUNNING,
+					    .who = last.who,
+					    .lock = last.lock };
+	}
+	if ((end & ~(THROTTLED | PAUSE)) == CHAIN_PREEMPTED)
+		key.end = (end & (THROTTLED | PAUSE)) | CHAIN_RUNNABLE;
+	key.who = last.who;
+	if (!last.who) { /* an interrupt: what counts is who slept, and where */
+		node = causes_sleeper(c, node, &last);
+		key.who = causes_label(c, nodes[node].b).who;
+		/* What a device did is one cause, wherever it was waited for. */
+		key.where = disk ? 0 : last.slept;
+		key.by = key.end == CHAIN_INTERRUPT ? last.by : 0;
+	} else if (end == (CHAIN_ENDS | PAUSE)) {
+		key.where = last.slept;
+	} else if (end == CHAIN_NOT_WOKEN && c->piece_wait) {
+		key.where = causes_place(c, c->piece_wait->stack, UINT32_MAX, true, true);
+		key.itself = true;
+	} else if (!nodes[node].a && end == CHAIN_UNKNOWN) {
+		key.where = last.slept;
+		key.itself = true;
+	}
+	return key;
+}
+
+uint32_t causes_find(struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
+{
+	struct cause_key key = key_of(c, node, end, disk);
+	bool is_new;
+	uint32_t id = intern_id(&c->keys, &key, sizeof(key), &is_new);
+
+	if (!id || !is_new)
+		return id;
+	if (!GROW(c->at, c->n, c->cap))
+		return 0;
+	c->at[c->n++] = (struct cause) {
+		.id = id,
+		.end = (enum chain_end)(key.end & ~(THROTTLED | PAUSE)),
+		.throttled = key.end & THROTTLED,
+		.pause = key.end & PAUSE,
+		.disk = key.disk,
+		.who = key.who,
+		.where = key.where,
+		.by = key.by,
+		.lock = key.lock,
+		.itself = key.itself,
+		.answers = key.answers,
+		.never_woken = key.end == CHAIN_NOT_WOKEN && key.itself ? c->piece_wait : NULL,
+	};
+	return id;
+}

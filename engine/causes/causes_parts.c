@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What each cause has of the waits: its parts of the current one, the longest, an example, and how
+ * much of the slowest waits it makes up.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compare.h"
+#include "causes_private.h"
+#include "common/grow.h"
+
+/* ---- the current wait ----------------------------------------------------------------------- */
+
+/* Whether the longest single sleep counts, and not all that a wait has of the cause. */
+static bool is_single(const struct causes *c, const struct cause *cause)
+{
+	return !causes_of_requests(c) && cause->end != CHAIN_RUNNING &&
+	       cause->end != CHAIN_RUNNABLE;
+}
+
+/* Whether a thread's waking is in the chain. */
+static bool has_waker(const struct causes *c, uint32_t node)
+{
+	const struct pair *nodes = c->chains.nodes.at;
+
+	return nodes[node].a && (causes_label(c, nodes[node].b).who || nodes[nodes[node].a].a);
+}
+
+void causes_add_part(struct causes *c, uint32_t cause, uint32_t node, uint64_t ns)
+{
+	size_t had = c->cap_parts;
+	struct part_of_wait *part;
+
+	if (!GROW(c->touched, c->n_touched, c->cap_touched) ||
+	    !GROW(c->part, cause, c->cap_parts)) {
+		c->out_of_memory = true;
+		return;
+	}
+	if (c->cap_parts > had)
+		memset(c->part + had, 0, (c->cap_parts - had) * sizeof(*c->part));
+	part = &c->part[cause];
+	if (!part->ns)
+		c->touched[c->n_touched++] = cause;
+	part->ns += ns;
+	if (!causes_of_requests(c) && has_waker(c, node))
+		part->others_ns += ns;
+	/* Many short sleeps are no long one; of totals it is not known how long each was. */
+	if (!is_single(c, &c->at[cause - 1]))
+		part->longest_ns += ns;
+	else if (part->longest_ns < c->piece_ns)
+		part->longest_ns = c->piece_ns;
+}
+
+/* Whether the wait is nine tenths of the thread's life in the trace, or more. */
+static bool is_whole_life(const struct causes *c, const struct chosen_wait *p)
+{
+	const struct thread *th = timelines_thread(c->timelines, p->thread);
+	uint64_t life = th->end_ns - th->begin_ns;
+
+	return p->wait->in_ns - p->wait->out_ns >= life - life / 10;
+}
+
+static uint64_t wait_ns(const struct chosen_wait *p)
+{
+	return p->wait->in_ns - p->wait->out_ns;
+}
+
+static bool better_example(const struct causes *c, const struct cause *cause, uint64_t ns,
+			   const struct chosen_wait *p)
+{
+	const struct chosen_wait *best = &cause->example;
+	bool whole = is_whole_life(c, p), best_whole;
+
+	if (!best->wait)
+		return true;
+	best_whole = is_whole_life(c, best);
+	/* How long a single sleep is does not depend on what its thread did otherwise. */
+	if (!is_single(c, cause) && whole != best_whole)
+		return !whole;
+	if (ns != cause->longest_ns)
+		return ns > cause->longest_ns;
+	/* The sleep itself shows it better than the wait of somebody who waited for more. */
+	if (is_single(c, cause) && wait_ns(p) != wait_ns(best))
+		return wait_ns(p) < wait_ns(best);
+	if (p->wait->out_ns != best->wait->out_ns)
+		return p->wait->out_ns < best->wait->out_ns;
+	return p->thread < best->thread;
+}
+
+/* Lengths are counted in powers of two, each in SLOW_STEPS steps. */
+#define SLOW_STEPS_LOG2 4
+#define SLOW_STEPS (1u << SLOW_STEPS_LOG2)
+_Static_assert(64 * SLOW_STEPS <= CAUSES_LENGTHS, "a step for each length");
+
+static uint32_t length_of(uint64_t ns)
+{
+	unsigned int log2 = ns ? 63u - (unsigned int)__builtin_clzll(ns) : 0;
+
+	if (log2 < SLOW_STEPS_LOG2)
+		return (uint32_t)ns;
+	return (log2 - SLOW_STEPS_LOG2 + 1) * SLOW_STEPS +
+	       (uint32_t)(ns >> (log2 - SLOW_STEPS_LOG2) & (SLOW_STEPS - 1));
+}
+
+/* Counts the current wait by the length of what of it is no pause. */
+static void count_length(struct causes *c)
+{
+	uint64_t ns = 0;
+	uint32_t length;
+
+	for (size_t i = 0; i < c->n_touched; i++)
+		ns += c->at[c->touched[i] - 1].pause ? 0 : c->part[c->touched[i]].ns;
+	if (!ns)
+		return;
+	length = length_of(ns);
+	c->lengths[length]++;
+	for (size_t i = 0; i < c->n_touched; i++)
+		if (!c->at[c->touched[i] - 1].pause && c->part[c->touched[i]].ns)
+			sums_add(&c->by_length, c->touched[i], length, c->part[c->touched[i]].ns);
+}
+
+/* Notes how long the cause made the thread wait. */
+static void count_victim(struct causes *c, uint32_t cause, const struct chosen_wait *p, uint64_t ns)
+{
+	uint32_t had = c->made_wait.n;
+	uint32_t name = causes_head_name(c, p->thread, p->wait);
+	struct sum *sum = name ? sums_at(&c->victims, cause, name) : NULL;
+
+	if (!sum || !pairs_id(&c->made_wait, cause, p->thread)) {
+		c->out_of_memory = true;
+		return;
+	}
+	sum->amount += ns;
+	sum->count += c->made_wait.n - had;
+}
+
+void causes_count_wait(struct causes *c, const struct chosen_wait *p)
+{
+	if (!causes_of_requests(c))
+		count_length(c);
+	for (size_t i = 0; i < c->n_touched; i++) {
+		struct cause *cause = &c->at[c->touched[i] - 1];
+		struct part_of_wait part = c->part[c->touched[i]];
+
+		c->part[c->touched[i]] = (struct part_of_wait) { 0 };
+		if (!part.ns) /* it was moved to another cause */
+			continue;
+		if (part.others_ns)
+			count_victim(c, c->touched[i], p, part.others_ns);
+		cause->ns += part.ns;
+		cause->waits++;
+		cause->quota_waits += !cause->throttled && wait_throttled(p->wait);
+		if (!better_example(c, cause, part.longest_ns, p))
+			continue;
+		cause->example = *p;
+		cause->longest_ns = part.longest_ns;
+	}
+	c->n_touched = 0;
+}
+
+void causes_find_slowest(struct causes *c)
+{
+	uint64_t waits = 0, slowest = 0;
+	uint32_t length = CAUSES_LENGTHS;
+
+	for (uint32_t i = 0; i < CAUSES_LENGTHS; i++)
+		waits += c->lengths[i];
+	/* At least one. */
+	while (length && slowest < (waits < 200 ? 1 : waits / 100))
+		slowest += c->lengths[--length];
+	for (size_t k = 0; k < c->n; k++) {
+		size_t n;
+		const struct sum *of = sums_of(&c->by_length, c->at[k].id, &n);
+
+		for (size_t i = 0; i < n; i++)
+			c->at[k].slowest_ns += of[i].key >= length ? of[i].amount : 0;
+	}
+}
+
+/* ---- typical ones ---------------------------------------------------------------------------- */
+
+void causes_keep_parts(struct causes *c, const struct chosen_wait *p)
+{
+	for (size_t i = 0; i < c->n_touched; i++) {
+		uint32_t cause = c->touched[i];
+
+		if (!c->part[cause].ns)
+			continue;
+		if (!GROW(c->parts, c->n_parts, c->cap_parts_of_waits)) {
+			c->out_of_memory = true;
+			return;
+		}
+		c->parts[c->n_parts++] = (struct cause_part) { cause, c->part[cause].ns, *p };
+	}
+}
+
+static int by_cause_and_size(const void *pa, const void *pb)
+{
+	const struct cause_part *a = pa, *b = pb;
+
+	if (a->cause != b->cause)
+		return compare_numbers(a->cause, b->cause);
+	if (a->ns != b->ns)
+		return compare_numbers(a->ns, b->ns);
+	if (a->wait.wait->out_ns != b->wait.wait->out_ns)
+		return compare_numbers(a->wait.wait->out_ns, b->wait.wait->out_ns);
+	return compare_numbers(a->wait.thread, b->wait.thread);
+}
+
+void causes_choose_typical(struct causes *c)
+{
+	size_t end;
+
+	if (c->n_parts)
+		qsort(c->parts, c->n_parts, sizeof(*c->parts), by_cause_and_size);
+	for (size_t i = 0; i < c->n_parts; i = end) {
+		struct cause *cause = &c->at[c->parts[i].cause - 1];
+		const struct cause_part *typical;
+
+		for (end = i; end < c->n_parts && c->parts[end].cause == c->parts[i].cause;)
+			end++;
+		typical = &c->parts[i + (end - i - 1) / 2];
+		cause->example = typical->wait;
+	}
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "paragraph.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t columns_of(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n += ((unsigned char)s[i] & 0xc0) != 0x80;
+	return n;
+}
+
+static void put_paragraph(FILE *out, const char *text, size_t columns, int indent)
+{
+	size_t column = 0;
+	bool first = true;
+
+	while (*text) {
+		size_t spaces = strspn(text, " "), len = strcspn(text + spaces, " ");
+		size_t width;
+
+		/* A unit is on the line of its number. */
+		while (!strncmp(text + spaces + len, " %", 2) ||
+		       !strncmp(text + spaces + len, " ms", 3))
+			len += 1 + strcspn(text + spaces + len + 1, " ");
+		width = columns_of(text + spaces, len);
+
+		if (!first && column + spaces + width > columns) {
+			fprintf(out, "\n%*s", indent, "");
+			column = (size_t)indent;
+			text += spaces;
+			spaces = 0;
+		}
+		fprintf(out, "%.*s", (int)(spaces + len), text);
+		column += spaces + width;
+		text += spaces + len;
+		first = false;
+	}
+	putc('\n', out);
+}
+
+int paragraph_begin(struct paragraph *p)
+{
+	*p = (struct paragraph) { .columns = PARAGRAPH_COLUMNS };
+	p->f = open_memstream(&p->text, &p->len);
+	return p->f ? 0 : -ENOMEM;
+}
+
+int paragraph_end(struct paragraph *p, FILE *out, int indent)
+{
+	int err = fclose(p->f) ? -ENOMEM : 0;
+
+	if (!err)
+		put_paragraph(out, p->text, p->columns, indent);
+	free(p->text);
+	return err;
+}
+
+/* How many bytes of s have so many columns. */
+static size_t bytes_of(const char *s, size_t columns)
+{
+	size_t len = 0, next = 0;
+
+	while (s[len]) {
+		do
+			next++;
+		while (((unsigned char)s[next] & 0xc0) == 0x80);
+		if (!columns--)
+			return len;
+		len = next;
+	}
+	return len;
+}
+
+int paragraph_end_cut(struct paragraph *p, FILE *out)
+{
+	int err = fclose(p->f) ? -ENOMEM : 0;
+
+	if (!err && columns_of(p->text, p->len) > p->columns)
+		fprintf(out, "%.*s...\n", (int)bytes_of(p->text, p->columns - 3), p->text);
+	else if (!err)
+		fprintf(out, "%s\n", p->text);
+	free(p->text);
+	return err;
+}
+
+void paragraph_drop(struct paragraph *p)
+{
+	fclose(p->f);
+	free(p->text);
+}
+
+size_t paragraph_lines(const char *text)
+{
+	size_t lines = 0;
+
+	for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
+		size_t columns = columns_of(text, (size_t)(end - text));
+
+		lines += columns ? (columns + PARAGRAPH_COLUMNS - 1) / PARAGRAPH_COLUMNS : 1;
+	}
+	return lines;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* paragraph.h - text on lines of 80 columns, for what is read on a terminal. */
+#pragma once
+
+#include <stdio.h>
+
+#define PARAGRAPH_COLUMNS 80
+
+/* A memory stream for a paragraph. */
+struct paragraph {
+	FILE *f;
+	char *text;
+	size_t len;
+	size_t columns; /* PARAGRAPH_COLUMNS, until it is changed */
+};
+
+/* 0 or -ENOMEM. */
+int paragraph_begin(struct paragraph *p);
+/*
+ * Writes what is in p->f to out, as words on lines of which all but the first begin with so many
+ * spaces, and frees it. 0 or -ENOMEM.
+ */
+int paragraph_end(struct paragraph *p, FILE *out, int indent);
+/* Writes what is in p->f as one line, and frees it: if it is too long, the rest is "...". */
+int paragraph_end_cut(struct paragraph *p, FILE *out);
+/* Frees it. */
+void paragraph_drop(struct paragraph *p);
+/* How many lines of a terminal a text takes, each of its lines one at least. */
+size_t paragraph_lines(const char *text);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * go_import.h - imports Go's execution traces: goroutines become threads, Ps (what may run Go code
+ * at a time) CPUs, and the trace in memory is read like any other.
+ *
+ * What such a trace does not say is not made up: what ends a system call is not known, and what the
+ * kernel does with Go's threads is not seen.
+ */
+#pragma once
+
+#include "go_trace.h"
+#include "import_report.h"
+
+/*
+ * Turns the len bytes at p, of which go_is_trace() is true, into a trace: as import_stream(). Of
+ * its errors, those of times cannot occur.
+ */
+int go_import(const uint8_t *p, size_t len, uint8_t **buf, size_t *offset, size_t *trace_len,
+	      struct import_report *report);

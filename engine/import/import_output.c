@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "import_output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the trace, to begin with. */
+#define FIRST_BYTES (1u << 20)
+
+/* A sink: keeps a block. */
+static int keep_block(void *ctx, const void *block, size_t len)
+{
+	struct import_output *o = ctx;
+	size_t cap = o->cap * 2 + len;
+	uint8_t *p;
+
+	if (!o->info_len && ((const uint8_t *)block)[CHAINLOG_OFF_TYPE] == CHAINLOG_BLOCK_INFO) {
+		memcpy(o->out + ENCODER_INFO_SIZE - len, block, len);
+		o->info_len = len;
+		return 0;
+	}
+	if (o->cap - o->len < len) {
+		p = realloc(o->out, cap);
+		if (!p)
+			return -ENOMEM;
+		o->out = p;
+		o->cap = cap;
+	}
+	memcpy(o->out + o->len, block, len);
+	o->len += len;
+	return 0;
+}
+
+int import_output_begin(struct import_output *o)
+{
+	o->cap = FIRST_BYTES;
+	o->len = ENCODER_INFO_SIZE;
+	o->out = malloc(o->cap);
+	if (!o->out || encoder_new(&o->enc, keep_block, o))
+		return -ENOMEM;
+	encoder_keep_all(o->enc);
+	return 0;
+}
+
+int import_output_end(struct import_output *o, struct chainlog_info *info, uint8_t **buf,
+		      size_t *offset, size_t *trace_len)
+{
+	struct encoder_counts c;
+
+	encoder_flush(o->enc);
+	encoder_counts(o->enc, &c);
+	info->start_ns = c.first_ns;
+	encoder_info(o->enc, info);
+	encoder_end(o->enc, c.last_ns, 0, 0);
+	if (encoder_error(o->enc))
+		return encoder_error(o->enc);
+	*offset = ENCODER_INFO_SIZE - o->info_len;
+	*buf = o->out;
+	*trace_len = o->len - CHAINLOG_FOOTER_SIZE - *offset; /* a footer is for files */
+	o->out = NULL;
+	return 0;
+}
+
+void import_output_free(struct import_output *o)
+{
+	encoder_free(o->enc);
+	free(o->out);
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report_requests.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/compare.h"
+#include "formats/format_requests.h"
+#include "report_cells.h"
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+/* Steps of a latency: each power of two is divided into 1 << fine equal ones. */
+#define FINEST 5u
+
+static unsigned int step_of(uint64_t ns, unsigned int fine)
+{
+	unsigned int power;
+
+	ns |= 1u << FINEST;
+	power = 63 - (unsigned int)__builtin_clzll(ns);
+	return (power << fine) + (unsigned int)(ns >> (power - fine)) - (1u << fine);
+}
+
+static uint64_t step_begins(unsigned int step, unsigned int fine)
+{
+	unsigned int power = step >> fine;
+	uint64_t part = (1u << fine) + (step & ((1u << fine) - 1));
+
+	return part << (power - fine);
+}
+
+/* Divides the requests, which are sorted, into as fine steps as there is room for. */
+static void make_steps(struct report_endpoint *e)
+{
+	struct requests_taken all = e->requests->all;
+	unsigned int fine = FINEST + 1, first, last;
+
+	do {
+		fine--;
+		first = step_of(request_took_ns(&all.at[0]), fine);
+		last = step_of(request_took_ns(&all.at[all.n - 1]), fine);
+	} while (last - first >= REPORT_LATENCIES && fine);
+	if (last - first >= REPORT_LATENCIES)
+		first = last - REPORT_LATENCIES + 1;
+	e->n_steps = last - first + 1;
+	for (size_t i = 0, at = 0; i < e->n_steps; i++) {
+		size_t begin = at;
+
+		e->edge_ns[i] = step_begins(first + (unsigned int)i, fine);
+		e->edge_ns[i + 1] = step_begins(first + (unsigned int)i + 1, fine);
+		while (at < all.n &&
+		       (i + 1 == e->n_steps || request_took_ns(&all.at[at]) < e->edge_ns[i + 1]))
+			at++;
+		e->steps[i] = (struct requests_taken) { all.at + begin, at - begin };
+	}
+}
+
+/* ---- where the time went -------------------------------------------------------------------- */
+
+struct weight {
+	uint64_t ns;
+	const struct request_time *row;
+};
+
+static int most_first(const void *pa, const void *pb)
+{
+	const struct weight *a = pa, *b = pb;
+
+	return a->ns != b->ns ? compare_numbers(b->ns, a->ns)
+			      : (a->row > b->row) - (a->row < b->row);
+}
+
+static int put_row(struct report_endpoint *e, struct names *names, const struct request_time *row,
+		   size_t i)
+{
+	struct report_where *to = &e->where[i < REPORT_WHERE ? i : REPORT_WHERE - 1];
+	struct text_buf b = { 0 };
+
+	for (size_t k = 0; k < e->n_steps; k++)
+		to->ns[k] += row->ns[k];
+	if (i >= REPORT_WHERE) {
+		to->text = names_adopt(names, CHAIN_OTHER);
+	} else {
+		e->n_where = i + 1;
+		request_time_put(&b, names, row);
+		to->text = b.failed ? 0 : names_adopt(names, b.p);
+	}
+	text_free(&b);
+	return to->text ? 0 : -ENOMEM;
+}
+
+static int find_where(struct report_endpoint *e, const struct report *r, const struct options *o)
+{
+	struct request_times *times;
+	struct weight *weights = NULL;
+	const struct request_time *rows;
+	size_t n;
+	int err = request_times_new(&times, r->in->timelines, o, r->names, e->steps, e->n_steps);
+
+	if (!err) {
+		rows = request_times_list(times, &n);
+		weights = calloc(n + 1, sizeof(*weights));
+		err = weights ? 0 : -ENOMEM;
+		for (size_t i = 0; i < n && !err; i++) {
+			weights[i].row = &rows[i];
+			for (size_t k = 0; k < e->n_steps; k++)
+				weights[i].ns += rows[i].ns[k];
+		}
+		if (!err)
+			qsort(weights, n, sizeof(*weights), most_first);
+		for (size_t i = 0; i < n && !err; i++)
+			err = put_row(e, r->names, weights[i].row, i);
+	}
+	free(weights);
+	request_times_free(times);
+	return err;
+}
+
+/* ---- one by one ----------------------------------------------------------------------------- */
+
+static void show(struct report_endpoint *e, const struct chosen_wait *p)
+{
+	for (size_t i = 0; i < e->n_shown; i++)
+		if (e->shown[i] == p)
+			return;
+	if (e->n_shown < REPORT_REQUESTS)
+		e->shown[e->n_shown++] = p;
+}
+
+/* Those that are sorted behind others took longer: all are of one array. */
+static int slowest_first(const void *pa, const void *pb)
+{
+	const struct chosen_wait *a = *(const struct chosen_wait *const *)pa;
+	const struct chosen_wait *b = *(const struct chosen_wait *const *)pb;
+
+	return (a < b) - (a > b);
+}
+
+/* The slowest ones; of each step the one in the middle, and the slowest. */
+static void choose_shown(struct report_endpoint *e, size_t slowest)
+{
+	struct requests_taken all = e->requests->all;
+
+	for (size_t i = 0; i < slowest && i < all.n; i++)
+		show(e, &all.at[all.n - 1 - i]);
+	for (size_t i = 0; i < e->n_steps; i++) {
+		if (!e->steps[i].n)
+			continue;
+		show(e, &e->steps[i].at[(e->steps[i].n - 1) / 2]);
+		show(e, &e->steps[i].at[e->steps[i].n - 1]);
+	}
+	qsort(e->shown, e->n_shown, sizeof(*e->shown), slowest_first);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static int make_endpoint(struct report_endpoint *e, const struct report *r, const struct options *o,
+			 const struct endpoint_requests *requests)
+{
+	struct text_buf b = { 0 };
+
+	e->requests = requests;
+	request_endpoint_put(&b, r->in, requests);
+	e->name = b.failed ? 0 : names_adopt(r->names, b.p);
+	text_free(&b);
+	if (!e->name)
+		return -ENOMEM;
+	make_steps(e);
+	choose_shown(e, 20);
+	return find_where(e, r, o);
+}
+
+int report_requests_new(struct report_requests **out, const struct report *r,
+			const struct options *o)
+{
+	struct report_requests *q = calloc(1, sizeof(*q));
+	const struct endpoint_requests *all;
+	size_t n;
+	int err;
+
+	*out = q;
+	if (!q)
+		return -ENOMEM;
+	q->options = *o;
+	q->options.requests = true;
+	err = wait_filter_new(&q->filter, r->in->timelines, &q->options, r->names);
+	if (!err)
+		err = request_table_new(&q->table, r->in->timelines, &q->options, q->filter);
+	if (err)
+		return err;
+	all = request_table_list(q->table, &n);
+	q->at = calloc(REPORT_ENDPOINTS, sizeof(*q->at));
+	if (!q->at)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && !err; i++) {
+		if (!all[i].all.n)
+			continue;
+		if (q->n < REPORT_ENDPOINTS)
+			err = make_endpoint(&q->at[q->n++], r, &q->options, &all[i]);
+		q->n_all++;
+	}
+	if (!err && !q->n) {
+		report_requests_free(q);
+		*out = NULL;
+	}
+	return err;
+}
+
+void report_requests_free(struct report_requests *q)
+{
+	if (!q)
+		return;
+	free(q->at);
+	request_table_free(q->table);
+	wait_filter_free(q->filter);
+	free(q);
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static void put_endpoint(FILE *out, const struct report *r, const struct report_endpoint *e)
+{
+	static const unsigned int per_mille[] = { 500, 900, 990, 999, 1000 };
+	struct requests_taken all = e->requests->all;
+	char *rate = request_rate(r->in, r->requests->filter, all.n);
+
+	fputs("<tr><td><bdi>", out);
+	print_html(out, names_text(r->names, e->name));
+	fprintf(out, "</bdi></td><td data-v=\"%zu\">%zu</td><td data-v=\"%s\">%s</td>", all.n,
+		all.n, rate ? rate : "0", rate ? rate : "");
+	free(rate);
+	report_put_time_cell(out, e->requests->total_ns / all.n);
+	for (size_t i = 0; i < sizeof(per_mille) / sizeof(*per_mille); i++)
+		report_put_time_cell(out, requests_percentile(all, per_mille[i]));
+	fputs("</tr>\n", out);
+}
+
+void report_requests_put(FILE *out, const struct report *r)
+{
+	const struct report_requests *q = r->requests;
+	uint64_t untold = trace_info(r->in->trace)->untold_requests;
+
+	if (!q)
+		return;
+	fputs("<section id=\"requests\">\n<h2>Requests</h2>\n<p class=\"note\">How long clients "
+	      "waited for servers here, by endpoint, from the arrival of a request to its "
+	      "answer.</p>\n<p class=\"note\" id=\"requests-said\"></p>\n"
+	      "<div class=\"scroll endpoints\"><table><thead><tr><th>Endpoint</th><th>Requests</th>"
+	      "<th>Per second</th><th>Mean</th><th>p50</th><th>p90</th><th>p99</th><th>p99.9</th>"
+	      "<th>Longest</th></tr></thead>\n<tbody>\n",
+	      out);
+	for (size_t i = 0; i < q->n; i++)
+		put_endpoint(out, r, &q->at[i]);
+	fputs("</tbody></table></div>\n", out);
+	if (q->n_all > q->n)
+		fprintf(out, "<p class=\"note\">and %zu more endpoints, with less time.</p>\n",
+			q->n_all - q->n);
+	if (untold)
+		fprintf(out,
+			"<p class=\"note\">%" PRIu64
+			" more requests were not recorded: they came too fast.</p>\n",
+			untold);
+	fputs("<div id=\"requests-view\"></div>\n</section>\n", out);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The requests of a report's data: see report_requests.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "formats/format_requests.h"
+#include "report_json.h"
+#include "report_requests.h"
+#include "words/request_words.h"
+
+/* Size limit of the requests that are shown one by one: those of later endpoints are left out. */
+#define REQUESTS_BYTES 800000
+
+static void put_endpoint(struct report_writer *w, const struct report_endpoint *e)
+{
+	fprintf(w->out, "{\"name\":%" PRIu32, report_string(w, e->name));
+	report_begin_list(w, "edges");
+	report_put_numbers(w, e->edge_ns, e->n_steps + 1);
+	report_end_list(w);
+	report_begin_list(w, "counts");
+	for (size_t i = 0; i < e->n_steps; i++)
+		report_put(w, e->steps[i].n);
+	fputs("],\"where\":[", w->out);
+	for (size_t i = 0; i < e->n_where; i++) {
+		fprintf(w->out, "%s{\"text\":%" PRIu32, i ? ",\n" : "",
+			report_string(w, e->where[i].text));
+		report_begin_list(w, "ns");
+		report_put_numbers(w, e->where[i].ns, e->n_steps);
+		fputs("]}", w->out);
+	}
+	fputs("]}", w->out);
+}
+
+/* The number of a text that is not in names yet; -1 as it is written if it is empty. */
+static int64_t string_of(struct report_writer *w, const char *s)
+{
+	uint32_t text = *s ? names_clean(w->r->names, s) : 0;
+
+	return *s ? (int64_t)report_string(w, text) : -1;
+}
+
+static void put_command(struct report_writer *w, const struct chosen_wait *p)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (f)
+		request_put_example(f, w->r->in, p);
+	w->out_of_memory |= !f || fclose(f);
+	fprintf(w->out, ",\"command\":%" PRIu32,
+		w->out_of_memory ? 0 : report_string(w, names_adopt(w->r->names, text)));
+	free(text);
+}
+
+static void put_request(struct report_writer *w, struct report_chain *chain, size_t endpoint,
+			const struct chosen_wait *p)
+{
+	const struct timelines *tl = w->r->in->timelines;
+	const struct request *q = timelines_request_of(tl, p->wait);
+	const struct report_wait wait = { *p, false };
+	char trace[TRACE_ID_SIZE];
+
+	fprintf(w->out,
+		"{\"endpoint\":%zu,\"took\":%" PRIu64 ",\"queued\":%" PRIu64 ",\"trace\":%" PRId64
+		",\"label\":%" PRId64,
+		endpoint, request_took_ns(p), q->taken_ns - q->arrival_ns,
+		string_of(w, trace_id_text(trace, timelines_context(tl, q))),
+		string_of(w, request_label(tl, q)));
+	put_command(w, p);
+	fputs(",\"wait\":", w->out);
+	report_put_wait(w, chain, &wait);
+	putc('}', w->out);
+}
+
+int report_put_requests(struct report_writer *w)
+{
+	const struct report_requests *q = w->r->requests;
+	struct report_chain chain;
+	long begin;
+	size_t string_bytes = w->string_bytes, n = 0;
+	int err = report_chain_init(&chain, w->r->in->timelines, &w->r->cause_options, w->r->names);
+
+	fputs(",\n\"endpoints\":[", w->out);
+	for (size_t i = 0; q && i < q->n; i++) {
+		fputs(i ? ",\n" : "", w->out);
+		put_endpoint(w, &q->at[i]);
+	}
+	fputs("],\n\"requests\":[", w->out);
+	begin = ftell(w->out);
+	for (size_t i = 0; q && i < q->n && !err; i++) {
+		for (size_t k = 0; k < q->at[i].n_shown && !err; k++) {
+			if (ftell(w->out) - begin + (long)(w->string_bytes - string_bytes) >
+			    REQUESTS_BYTES)
+				break;
+			fputs(n++ ? ",\n" : "", w->out);
+			put_request(w, &chain, i, q->at[i].shown[k]);
+			if (chain.out_of_memory || w->out_of_memory)
+				err = -ENOMEM;
+		}
+	}
+	putc(']', w->out);
+	report_chain_free(&chain);
+	return err;
+}

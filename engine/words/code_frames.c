@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "code_frames.h"
+
+#include <string.h>
+
+bool code_frame(const struct trace *t, uint32_t frame)
+{
+	const struct trace_frame *f = trace_frame(t, frame);
+
+	return f && f->code;
+}
+
+/*
+ * Whether a file of a Go program is Go's own: below GOROOT/src, or by the packages in which
+ * goroutines wait, where the program was built without folders (-trimpath).
+ */
+static bool is_of_go(const char *path)
+{
+	static const char *const packages[] = { "runtime/", "sync/",	"internal/", "net/",
+						"time/",    "syscall/", "os/",	     "io/",
+						"bufio/",   "context/", "crypto/",   "log/",
+						"fmt/",	    "database/" };
+	const char *src = strstr(path, "/src/");
+	size_t len = strlen(path);
+
+	if (len < 3 || strcmp(path + len - 3, ".go"))
+		return false;
+	/* A folder of a program there has the name of a host before the next slash. */
+	if (src)
+		return strstr(path, "/go") && !memchr(src + 5, '.', strcspn(src + 5, "/"));
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (!strncmp(path, packages[i], strlen(packages[i])))
+			return true;
+	return false;
+}
+
+bool code_of_library(const struct trace *t, uint32_t frame)
+{
+	const struct trace_frame *f = trace_frame(t, frame);
+	const char *path = f && f->code ? trace_module_path(t, f->module) : "/";
+
+	/* PHP's own functions are of no file. */
+	return !*path || strstr(path, "<frozen ") || is_of_go(path) ||
+	       (strstr(path, "/lib/python") && !strstr(path, "-packages/"));
+}
+
+uint32_t code_first(const struct trace *t, struct trace_stack s)
+{
+	uint32_t i = 0;
+
+	while (i < s.n && !code_frame(t, s.frames[i]))
+		i++;
+	return i;
+}
+
+uint32_t code_of_program(const struct trace *t, struct trace_stack s)
+{
+	for (uint32_t i = 0; i < s.n; i++)
+		if (code_frame(t, s.frames[i]) && !code_of_library(t, s.frames[i]))
+			return i;
+	return code_first(t, s);
+}
+
+/* "_PyObject_MakeTpCall", "PyObject_Vectorcall", "cfunction_call". */
+static bool only_calls(const char *name)
+{
+	bool api = !strncmp(name, "Py", 2) || !strncmp(name, "_Py", 3);
+
+	return strstr(name, "ectorcall") || (api && strstr(name, "Call")) ||
+	       !strcmp(name, "cfunction_call");
+}
+
+uint32_t code_called(const struct trace *t, struct trace_stack s, uint32_t i)
+{
+	for (uint32_t k = i; k-- > 0;) {
+		const struct trace_frame *f = trace_frame(t, s.frames[k]);
+
+		if (f && !f->unnamed && (f->code || !only_calls(trace_string(t, f->symbol))))
+			return k;
+	}
+	return i;
+}

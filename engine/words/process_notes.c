@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process_notes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A recorder has about ten; a forged trace may have any number. */
+#define LINES_MAX 64u
+
+struct group {
+	const char *what, *cure;
+	FILE *f; /* who, into text */
+	char *text;
+	size_t len;
+	uint64_t n; /* processes */
+};
+
+/* NULL: out of memory, or there are too many. */
+static struct group *group_of(struct group *groups, size_t *n, const char *what, const char *cure)
+{
+	struct group *g;
+
+	for (size_t i = 0; i < *n; i++)
+		if (!strcmp(groups[i].what, what) && !strcmp(groups[i].cure, cure))
+			return &groups[i];
+	if (*n == LINES_MAX)
+		return NULL;
+	g = &groups[*n];
+	*g = (struct group) { .what = what, .cure = cure };
+	g->f = open_memstream(&g->text, &g->len);
+	if (!g->f)
+		return NULL;
+	++*n;
+	return g;
+}
+
+static int end_line(struct group *g, uint64_t named, char **line)
+{
+	int err;
+
+	if (g->n > named)
+		fprintf(g->f, " and %" PRIu64 " more", g->n - named);
+	fprintf(g->f, ": %s%s%s", g->what, *g->cure ? ": " : "", g->cure);
+	err = fclose(g->f) ? -ENOMEM : 0;
+	*line = g->text;
+	return err;
+}
+
+static bool is_in(const struct process_list *list, uint32_t tgid, const char *name)
+{
+	for (size_t i = 0; i < list->ids.n; i++)
+		if (list->ids.ids[i] == tgid)
+			return true;
+	for (size_t i = 0; i < list->names.n; i++)
+		if (!strcmp(list->names.paths[i], name))
+			return true;
+	return false;
+}
+
+int process_notes_of(struct process_notes *out, const struct trace *t,
+		     const struct process_list *only, uint64_t named)
+{
+	struct group *groups = calloc(LINES_MAX, sizeof(*groups));
+	size_t n_notes, n = 0;
+	const struct trace_note *notes = trace_notes(t, &n_notes);
+	int err = 0;
+
+	*out = (struct process_notes) { .line = calloc(LINES_MAX, sizeof(*out->line)) };
+	for (size_t i = 0; groups && i < n_notes; i++) {
+		const char *program = trace_string(t, notes[i].program);
+		struct group *g = NULL;
+
+		if (!only || is_in(only, notes[i].tgid, program))
+			g = group_of(groups, &n, trace_string(t, notes[i].what),
+				     trace_string(t, notes[i].cure));
+		if (!g)
+			continue;
+		if (g->n++ < named)
+			fprintf(g->f, "%s%s/%" PRIu32, g->n > 1 ? ", " : "", program,
+				notes[i].tgid);
+	}
+	if (!groups || !out->line)
+		err = -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		char *line = NULL;
+
+		if (end_line(&groups[i], named, &line))
+			err = -ENOMEM;
+		if (out->line)
+			out->line[out->n++] = line;
+		else
+			free(line);
+	}
+	free(groups);
+	if (err)
+		process_notes_free(out);
+	return err;
+}
+
+void process_notes_free(struct process_notes *notes)
+{
+	for (size_t i = 0; i < notes->n; i++)
+		free(notes->line[i]);
+	free(notes->line);
+	*notes = (struct process_notes) { 0 };
+}

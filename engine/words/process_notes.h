@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * process_notes.h - what the recorder says that the stacks of processes lack, one line for all
+ * processes of which it says the same: "java/812, java/815, java/816 and 3 more: compiled Java
+ * frames are missing: -XX:+PreserveFramePointer".
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/options.h"
+#include "trace/trace.h"
+
+/* Lines without newline; texts are the trace's: to be cleaned for where they are written. */
+struct process_notes {
+	char **line;
+	size_t n;
+};
+
+/* The summary has at most so many lines of them; the last one says how many more there are. */
+#define PROCESS_NOTES_SHOWN 4
+
+#define PROCESS_NOTES_NAMED 3 /* processes, where there is little room */
+
+/*
+ * Those of a trace, to be freed, in the order in which they were recorded; each names at most
+ * `named` processes. only: of these processes; NULL: of all. 0 or -ENOMEM.
+ */
+int process_notes_of(struct process_notes *out, const struct trace *t,
+		     const struct process_list *only, uint64_t named);
+void process_notes_free(struct process_notes *notes);

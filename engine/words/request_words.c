@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "request_words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+const struct request_mark request_marks[] = {
+	{ REQUEST_FIRST, "first" },	{ REQUEST_PIPELINED, "pipelined" },
+	{ REQUEST_OLD, "old" },		{ REQUEST_UNSENT, "unsent" },
+	{ REQUEST_PROBED, "probed" },	{ REQUEST_NO_ARRIVAL, "no_arrival" },
+	{ REQUEST_SEVERAL, "several" }, { 0, NULL },
+};
+
+const char *trace_id_text(char text[TRACE_ID_SIZE], const struct context *c)
+{
+	*text = '\0';
+	if (c && c->trace[0] | c->trace[1])
+		snprintf(text, TRACE_ID_SIZE, "%016" PRIx64 "%016" PRIx64, c->trace[0],
+			 c->trace[1]);
+	return text;
+}
+
+const char *span_id_text(char text[SPAN_ID_SIZE], const struct context *c)
+{
+	*text = '\0';
+	if (c && c->span)
+		snprintf(text, SPAN_ID_SIZE, "%016" PRIx64, c->span);
+	return text;
+}
+
+static const char *name_of(const struct timelines *tl, uint32_t object)
+{
+	const struct trace *t = timelines_trace(tl);
+	const struct trace_object *o = trace_object(t, object);
+
+	return o ? trace_string(t, o->name) : "";
+}
+
+const char *request_endpoint_name(const struct timelines *tl, const struct request *q)
+{
+	uint32_t n;
+
+	return trace_string(timelines_trace(tl), timelines_endpoints(tl, &n)[q->endpoint].name);
+}
+
+const char *request_route(const struct timelines *tl, const struct request *q)
+{
+	const struct context *c = timelines_context(tl, q);
+
+	return c ? name_of(tl, c->route) : "";
+}
+
+const char *request_label(const struct timelines *tl, const struct request *q)
+{
+	return name_of(tl, q->label);
+}

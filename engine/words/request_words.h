@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * request_words.h - what is said of a request (timeline/requests.h) in formats for other programs.
+ */
+#pragma once
+
+#include "timeline/timeline.h"
+
+/* The marks that a request may have (chain-semantics, section 15); the last entry has no name. */
+extern const struct request_mark {
+	unsigned int flag; /* enum request_flags */
+	const char *name;
+} request_marks[];
+
+#define TRACE_ID_SIZE 33
+#define SPAN_ID_SIZE 17
+
+/* As OpenTelemetry writes them: 32 and 16 hexadecimal digits; "" if there is none. c may be NULL.
+ */
+const char *trace_id_text(char text[TRACE_ID_SIZE], const struct context *c);
+const char *span_id_text(char text[SPAN_ID_SIZE], const struct context *c);
+/* The names of the request's endpoint, of its route, and what the program calls it; "": none. */
+const char *request_endpoint_name(const struct timelines *tl, const struct request *q);
+const char *request_route(const struct timelines *tl, const struct request *q);
+const char *request_label(const struct timelines *tl, const struct request *q);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* chainwire_code.h - frames of interpreted code. Part of chainwire.h. */
+#pragma once
+
+#include "chainwire_record.h"
+
+/*
+ * Frames of interpreted code.
+ *
+ * An interpreter has a function that runs code ("the evaluator"), and a list of what it runs, a
+ * struct for each frame, that every thread's own state leads to. One call of the evaluator runs
+ * several frames: all from the current one up to one that is marked as its first ("entry"). The
+ * collector finds processes with an interpreter, and says by version where everything is; the BPF
+ * side follows the list when a thread goes to sleep, wakes somebody or is sampled. All of it is a
+ * stranger's memory: no address is used but to read bounded user memory, and no number without a
+ * bound.
+ */
+enum wire_language {
+	WIRE_PYTHON = 1,
+	WIRE_PHP,
+};
+
+#define WIRE_INTERPRETERS (1u << 14)
+#define WIRE_INTERPRETED (1u << 15) /* a power of two: entries of the table "interpreted" */
+#define WIRE_CODES (1u << 16)	    /* code objects that the BPF side knows */
+#define WIRE_CODE_FRAMES 96	    /* of interpreted code, in a stack */
+
+/*
+ * Value of the map "interpreters", by process id. Addresses are the process's, the others are
+ * offsets in bytes: in the state of a thread, in a frame, in a code object, in a string.
+ */
+struct wire_interpreter {
+	/* The evaluator: from start up to end. */
+	__u64 eval_start, eval_end;
+	/*
+	 * PYTHON: address of the runtime's Py_tss_t, which has the key by which
+	 * pthread_getspecific() finds the state of a thread. PHP: address of the pointer to the
+	 * current frame.
+	 */
+	__u64 root;
+	/* PYTHON: of the GIL's last_holder: its address, or if that is 0 its offset in the
+	 * interpreter, which the thread's state has at in_interpreter. */
+	__u64 gil;
+	__u32 gil_at;
+	__u32 language;			 /* enum wire_language */
+	__u32 version;			 /* PYTHON: minor, as 11; PHP: major << 8 | minor */
+	__u16 in_interpreter, thread_id; /* in the state of a thread; thread_id: of the kernel, 8
+					    bytes; 0: it has none */
+	__u16 current; /* in it: pointer to the current frame, or if has_cframe is 1 to a struct */
+	__u16 in_cframe; /* in which this is */
+	/* In a frame, below WIRE_CODE_FRAME_BYTES: */
+	__u16 code, previous; /* pointers; bit 0 of code does not count */
+	__u16 instruction;    /* pointer; or if bytecode is 0 the instruction's index, 4 bytes */
+	__u16 entry;	      /* the byte whose bits entry_mask are entry_is in an entry */
+	__u8 entry_mask, entry_is;
+	__u8 has_cframe;
+	__u8 shim; /* 1: the entry itself is no code of the program */
+	/* In a code object (PHP: in a function), below WIRE_CODE_BYTES: */
+	__u16 bytecode;	  /* the first instruction */
+	__u16 name, file; /* pointers to strings */
+	__u16 first_line; /* 4 bytes */
+	__u16 lines;	  /* PYTHON: pointer to the bytes object with the table of lines */
+	__u16 scope; /* PHP: pointer to the class, in which the name is at in_scope; may be 0 */
+	__u16 in_scope;
+	__u16 line;		       /* PHP: the line, 4 bytes, in an instruction */
+	__u16 frame_bytes, code_bytes; /* of each that are read: up to the last field */
+	/* PYTHON: where the characters of a string are: of an ASCII one, of another. PHP: in ascii.
+	 */
+	__u16 ascii, other;
+	/*
+	 * 1: code is freed often, and its addresses become other code's. The BPF side sets it when
+	 * it sees that.
+	 */
+	__u32 is_volatile;
+	/*
+	 * For the BPF side alone: 1 + the key of `root`, once the runtime has it; and 1 if it is
+	 * the parent's, and the collector has not told of the child.
+	 */
+	__u32 key, is_inherited;
+};
+
+/*
+ * What is the same in all versions. In glibc's struct pthread on x86-64, unchanged since 2.4:
+ * specific_1stblock, of {sequence number, value} for each of the first keys.
+ */
+#define WIRE_SPECIFIC_AT 0x310
+#define WIRE_SPECIFIC_KEYS 32u
+/*
+ * In Python's strings and bytes objects, and in PHP's strings: the length, 8 bytes; in Python's
+ * strings what they consist of, in its bytes objects the bytes.
+ */
+#define WIRE_LENGTH_AT 16
+#define WIRE_TEXT_STATE_AT 32
+#define WIRE_BYTES_AT 32
+#define WIRE_PHP_INTERNAL 1 /* ZEND_INTERNAL_FUNCTION, in zend_function.type */
+
+#define WIRE_CODE_FRAME_BYTES 128u
+#define WIRE_CODE_BYTES 256u
+
+/*
+ * A code object that has become known; sent on each CPU before the first stack there that has it.
+ * Ids are given in turn, from 1 on; an address that holds another code object later gets another
+ * id.
+ */
+#define WIRE_CODE_TEXT 256u   /* bytes that are kept of a name or a path */
+#define WIRE_CODE_LINES 8192u /* bytes of the table of lines */
+
+/* A string as the interpreter has it: chars characters of width bytes. */
+struct wire_code_text {
+	__u16 bytes; /* kept here */
+	__u8 width;  /* 1 (Latin-1), 2 or 4; 0: UTF-8, or bytes of no known encoding */
+	__u8 cut;    /* 1: there were more; of a path the first ones are left out */
+	char text[WIRE_CODE_TEXT];
+};
+
+struct wire_code {
+	struct wire_record r;
+	__u32 id;
+	__u32 tgid;
+	__u32 language, version; /* as in struct wire_interpreter */
+	__u32 first_line;	 /* 0: not known, as of PHP's own functions */
+	__u32 n_lines;		 /* bytes of lines */
+	__u64 address;
+	struct wire_code_text name, file, scope;
+	char lines[WIRE_CODE_LINES];
+};
+
+/*
+ * A frame of interpreted code in a stack: bit 63; bit 62 if it is the first one that its call of
+ * the evaluator runs; the id of its code object, 0: it is none of the program's (shim); and where
+ * in it: PYTHON, the instruction's index in units of two bytes, PHP, the line. Both are bounded by
+ * their bits: a larger place is the largest.
+ */
+#define WIRE_CODE_TAG (1ull << 63)
+#define WIRE_CODE_ENTRY (1ull << 62)
+#define WIRE_CODE_PLACE_BITS 24
+/* Ids that the BPF side gives are below this, and not 0; the collector's own are above. */
+#define WIRE_CODE_IDS 0x80000000u
+
+static inline __u64 wire_code_frame(__u32 id, __u64 place, int entry)
+{
+	__u64 most = (1ull << WIRE_CODE_PLACE_BITS) - 1;
+
+	return WIRE_CODE_TAG | (entry ? WIRE_CODE_ENTRY : 0) | (__u64)id << WIRE_CODE_PLACE_BITS |
+	       (place < most ? place : most);
+}
+
+static inline __u32 wire_code_id(__u64 frame)
+{
+	return (__u32)(frame >> WIRE_CODE_PLACE_BITS);
+}
+
+static inline __u32 wire_code_place(__u64 frame)
+{
+	return (__u32)frame & ((1u << WIRE_CODE_PLACE_BITS) - 1);
+}

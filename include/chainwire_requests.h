@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * chainwire_requests.h - requests at sockets and between probes, and the contexts that programs
+ * publish. Part of chainwire.h.
+ */
+#pragma once
+
+#include "chainwire_record.h"
+
+/* A request at a socket was answered; also WIRE_REQUEST_MORE and WIRE_REQUEST_OPEN. */
+struct wire_request {
+	struct wire_record r;
+	__u64 connection; /* from 1 on; 0: a datagram socket's */
+	__u64 arrival_ns; /* MORE: the first write of the answer */
+	__u64 taken_ns;	  /* the read that got it */
+	__u64 answer_ns;  /* the last write so far */
+	__u64 bytes_read, bytes_written;
+	__u32 reader, writer; /* threads; 0: not known */
+	__u32 kstack, ustack; /* the writer's; 0: not taken */
+	__u32 endpoint;	      /* see struct wire_object; 0: not known */
+	__u32 flags;	      /* enum wire_request_flag, or-ed */
+};
+
+/*
+ * A request of some length may get stacks (bpf/requests.h); of the others at most so many are told
+ * in a second, on each CPU. Value of the map "request_accounts".
+ */
+#define WIRE_REQUEST_RATE 50000u
+
+struct wire_request_account {
+	__u64 second_ns; /* when the present second began, */
+	__u64 told;	 /* requests that were told in it, or would have been */
+	__u64 untold;	 /* those that were not, since the beginning */
+	__u64 stacks_ns; /* when stacks were taken last, */
+	__u64 took_ns;	 /* and how long that request took */
+	__u64 busy;	 /* 1: a program is taking stacks */
+};
+
+/* The values are those of CHAINLOG_REQUEST_FIRST and so on. */
+enum wire_request_flag {
+	WIRE_REQUEST_FIRST = 1,	      /* of its connection */
+	WIRE_REQUEST_PIPELINED = 2,   /* arrived before the answer of the one before it */
+	WIRE_REQUEST_OLD = 4,	      /* its connection is older than the recording */
+	WIRE_REQUEST_UNSENT = 8,      /* the answer was written, but not yet sent */
+	WIRE_REQUEST_NO_ARRIVAL = 16, /* when it arrived is not known: as it was read */
+	WIRE_REQUEST_PROBED = 32      /* it was found by probes, not at a socket */
+};
+
+/*
+ * Requests that probes mark: the call of a function, or from one mark to another. A site is a place
+ * in a file at which a probe is; its number is the cookie of the probe's attachment.
+ */
+#define WIRE_PROBE_SITES 256u
+#define WIRE_PROBES 16u	    /* names that requests have */
+#define WIRE_PROBE_NAME 32  /* of these, with the terminator */
+#define WIRE_PROBE_LABEL 65 /* of one request, with the terminator */
+#define WIRE_PROBES_OPEN (1u << 16)
+
+enum wire_probe_act {
+	WIRE_PROBE_CALL,   /* a function is entered */
+	WIRE_PROBE_RETURN, /* and has returned */
+	WIRE_PROBE_BEGIN,
+	WIRE_PROBE_END,
+};
+
+/* Where a probe finds a number. */
+enum wire_probe_source {
+	WIRE_PROBE_NOTHING,
+	WIRE_PROBE_CONSTANT, /* it is `number` */
+	WIRE_PROBE_REGISTER,
+	WIRE_PROBE_MEMORY, /* in user memory, at register + index register * scale + number */
+};
+
+struct wire_probe_value {
+	__s64 number;
+	__u16 reg;   /* of a register: its offset in struct pt_regs */
+	__u16 index; /* likewise, if scale is not 0 */
+	__u8 scale;
+	__u8 source;	/* enum wire_probe_source */
+	__u8 bytes;	/* 1, 2, 4 or 8 */
+	__u8 is_signed; /* a shorter one is extended by its sign */
+};
+
+/* Value of the map "probe_sites". */
+struct wire_probe_site {
+	__u32 act;	/* enum wire_probe_act */
+	__u32 request;	/* below WIRE_PROBES: which of the names it belongs to */
+	__u32 by_id;	/* 1: id tells requests apart, on any threads of a process; 0: the thread */
+	__u32 label_is; /* enum wire_probe_label */
+	struct wire_probe_value id, label;
+	char name[WIRE_PROBE_NAME];
+};
+
+/* What is kept of a label: a number, or the string at that address. */
+enum wire_probe_label {
+	WIRE_LABEL_NONE,
+	WIRE_LABEL_SIGNED,
+	WIRE_LABEL_UNSIGNED,
+	WIRE_LABEL_STRING,
+};
+
+/* WIRE_PROBED: a request has ended; WIRE_PROBED_OPEN: it never will, or not in time. */
+struct wire_probed {
+	struct wire_request request;
+	char name[WIRE_PROBE_NAME];
+	__u64 number; /* the label, if that is a number */
+	__u32 label_is, pad;
+	char label[WIRE_PROBE_LABEL]; /* likewise, a string */
+	char unused[7];
+};
+
+/* From now on, as far as is known, the thread works for this span, or for none. */
+struct wire_context {
+	struct wire_record r;
+	__u64 trace[2]; /* W3C trace id, the upper half first; 0: none */
+	__u64 span;	/* span id; 0: none */
+	__u32 tid;
+	__u32 route; /* see struct wire_object; 0: none */
+};
+
+/*
+ * Where a process keeps the pointer to the context of a thread (OpenTelemetry's thread context): a
+ * thread-local variable, by the ways in which compilers reach one. A slot is a place in the
+ * process's memory that its dynamic linker fills in.
+ */
+enum wire_tls {
+	WIRE_TLS_STATIC,      /* at `offset` from the thread pointer */
+	WIRE_TLS_OFFSET_SLOT, /* likewise; the offset is in the slot */
+	WIRE_TLS_MODULE_SLOT, /* the slot has a module's number, and the offset in its block */
+	WIRE_TLS_DESCRIPTOR,  /* TLSDESC: the slot has a function and its argument: an offset as
+				 of STATIC, or the address of what is in a MODULE_SLOT */
+	WIRE_TLS_MODULE,      /* at `offset` in the block of `module` */
+};
+
+#define WIRE_NO_KEY 256u
+
+/*
+ * Value of the map "publishers", by process id. The BPF side changes the kinds with a slot into
+ * the two others when the dynamic linker has filled in the slot.
+ */
+struct wire_publisher {
+	__u64 slot; /* address */
+	__u64 offset;
+	__u64 module;
+	__u32 tls;   /* enum wire_tls */
+	__u32 route; /* index of the attribute that is the route; WIRE_NO_KEY: none is */
+};
+
+#define WIRE_PUBLISHERS (1u << 14)
+#define WIRE_ROUTE_MAX 64u /* bytes; a longer one is cut */

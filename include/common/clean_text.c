@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "clean_text.h"
+
+size_t utf8_read(const unsigned char *s, uint32_t *c)
+{
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t len = *s < 0x80	 ? 1
+		     : *s < 0xc0 ? 0
+		     : *s < 0xe0 ? 2
+		     : *s < 0xf0 ? 3
+		     : *s < 0xf8 ? 4
+				 : 0;
+
+	*c = len == 1 ? *s : *s & (0x7fu >> len);
+	for (size_t i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		*c = *c << 6 | (s[i] & 0x3fu);
+	}
+	if (!len || *c < smallest[len] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000))
+		return 0;
+	return len;
+}
+
+bool utf8_is_unprintable(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
+	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+void print_clean(FILE *out, const char *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	uint32_t c;
+	size_t len;
+
+	for (; *p; p += len ? len : 1) {
+		len = utf8_read(p, &c);
+		if (!len || utf8_is_unprintable(c))
+			putc('?', out);
+		else
+			fwrite(p, 1, len, out);
+	}
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * clean_text.h - text that recorded programs chose (names of threads, functions, sockets), made
+ * safe for a terminal: any bytes, escape sequences included.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * Reads the character at s into *c. Returns its length in bytes, 0 if the byte there begins none
+ * (Unicode 15, table 3-7). The terminating 0 of a string ends any sequence.
+ */
+size_t utf8_read(const unsigned char *s, uint32_t *c);
+
+/*
+ * C0, DEL and C1, which a terminal might take for a command, and the marks that turn the direction
+ * of text (Unicode's annex 9), by which a name looks like another.
+ */
+bool utf8_is_unprintable(uint32_t c);
+
+/* Writes s with each byte that is not part of printable UTF-8, and each such mark, as '?'. */
+void print_clean(FILE *out, const char *s);

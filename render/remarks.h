@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+/*
+ * Remarks on the input that the picture shows below its headings: lines "[note] TEXT 0", which
+ * chainwalk writes. A line without counts has no frames for other tools.
+ */
+#include <stdbool.h>
+
+#include "folded.h"
+
+#define REMARKS_MAX 4 /* that are shown; of others only that there are more */
+
+struct remarks {
+	char *text[REMARKS_MAX];
+	unsigned n;
+	bool more;
+};
+
+/* Takes the line if it is a remark; equal ones once. 1: it is one; 0: it is not; or -ENOMEM. */
+int remarks_take(struct remarks *r, const struct folded_line *line);
+void remarks_free(struct remarks *r);

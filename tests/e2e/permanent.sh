@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The flight recorder that stays: systemd takes its unit; with the rights and the read-only file systems that the
+# unit gives it, it records with names, writes a trace when it is told to, says now and then what was lost, and
+# ends in order.
+# Beside another: it compares names of its own program, and looks at its own recorder's processes.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+unit=$(dirname "$0")/../../docs/systemd/chaincap.service
+
+# systemd's own opinion, of the unit with the program where it is here
+if command -v systemd-analyze >/dev/null; then
+	sed "s|/usr/bin/chaincap|$cap|" "$unit" >"$tmp/chaincap.service"
+	systemd-analyze verify --man=no "$tmp/chaincap.service" >"$tmp/out" 2>&1
+	expect "what systemd-analyze verify says of the unit" "0 " "$? $(grep chaincap "$tmp/out")"
+	systemd-analyze security --offline=true --threshold=40 "$tmp/chaincap.service" >"$tmp/out" 2>&1 ||
+		fail "systemd-analyze security finds more than 4.0 of exposure: $(tail -n 1 "$tmp/out")"
+else
+	echo "note: no systemd-analyze: the unit has not been checked by systemd"
+fi
+
+caps=$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | tr '\n' ' ' | tr '[:upper:]' '[:lower:]' | sed 's/cap_/,+/g; s/ //g')
+expect_at_least "capabilities that the unit gives" 5 "$(echo "$caps" | tr -cd + | wc -c)"
+mkdir "$tmp/state"
+cat >"$tmp/service" <<-END
+	#!/bin/sh
+	exec unshare -m sh -c 'mount --bind "$tmp/state" "$tmp/state" && mount -o remount,bind,ro / &&
+		exec setpriv --no-new-privs --bounding-set "-all$caps" --inh-caps=-all "$cap" "\$@"' sh "\$@"
+END
+chmod 755 "$tmp/service"
+"$load" relay --rounds 1000000 --seconds 600 >/dev/null &
+started="$started $!"
+cap=$tmp/service
+fly "$tmp/state/trace.bin" --flight=20s --log-every=500ms
+sleep 2
+readers=$(for p in $(cat "/proc/$recorder/task/$recorder/children"); do
+	awk '$1 == "Name:" && $2 != "chaincap-reader" { exit } $1 == "Uid:" { print $2 }' "/proc/$p/status"
+done)
+expect_at_least "user of what reads files" 65536 "$readers" "$tmp/err.cap"
+kill -USR1 "$recorder"
+wait_for "a trace" 30 written "$tmp/state/trace.bin"
+sleep 0.7
+kill -TERM "$recorder"
+wait "$recorder"
+expect_exit "chaincap --flight, ended by SIGTERM" 0 $?
+grep -q '^chaincap: in [0-9]* s: [1-9][0-9]* events, [0-9]* lost; mappings lost 0; readers of files given up 0; traces 0$' \
+	"$tmp/err.cap" || fail "no line says what was lost:
+$(cat "$tmp/err.cap")"
+grep -q '^chaincap: in .*; traces 1$' "$tmp/err.cap" || fail "no line counts the trace:
+$(cat "$tmp/err.cap")"
+walk_to "$tmp/folded" -c alpha "$tmp/state/trace.bin"
+grep -q '^alpha;.*;schedule;.*;bravo_wakes_alpha;.*;bravo;' "$tmp/folded" || fail "names of the relay are missing:
+$(head -n 3 "$tmp/folded")"

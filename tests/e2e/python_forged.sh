@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs that look like Python and lie in its structs: the recorder ends as always, with little memory; what they say
+# harms no terminal, and another program's frames are right beside them.
+# Beside another: it judges its own programs' stacks.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+for tool in cc python3; do
+	command -v $tool >/dev/null || skip "no $tool"
+done
+python=$(command -v /usr/bin/python3 || command -v python3)
+stacks=$(dirname "$0")/../stacks
+cc -O2 -pthread -rdynamic -o "$tmp/forged" "$stacks/forged.c" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
+"$python" "$stacks/paths.py" $$ &
+honest=$!
+started="$started $honest"
+lies="honest loop wild long control key many race"
+for lie in $lies; do
+	"$tmp/forged" $lie >"$tmp/$lie.out" &
+	eval "pid_$lie=$!"
+	started="$started $!"
+	wait_for "forged $lie" 5 grep -q forged "$tmp/$lie.out"
+done
+begin_recording "$tmp/trace"
+sleep 2
+end_recording
+mib=$(sed -n 's/^chaincap: recorder: .* CPU, \([0-9]*\) MiB.*/\1/p' "$tmp/err")
+expect_at_most "MiB of the recorder" 200 "$mib"
+# What is no lie is shown: the programs are taken for Python.
+# shellcheck disable=SC2154 # by eval
+walk_to "$tmp/folded" -p "$pid_honest" -U -d 0 --no-ends "$tmp/trace"
+grep -q ';forged_name' "$tmp/folded" || fail "the forged interpreter is not seen: $(head -3 "$tmp/folded")"
+for lie in $lies; do
+	eval "pid=\$pid_$lie"
+	walk_to "$tmp/folded" -p "$pid" "$tmp/trace"
+	[ -s "$tmp/folded" ] || fail "$lie: no waits of process $pid"
+	walk_to "$tmp/tree" -p "$pid" --format=tree "$tmp/trace"
+	bytes=$(cat "$tmp/folded" "$tmp/tree" | tr -d '\n -~' | LC_ALL=C tr -d '\200-\377' | wc -c)
+	expect "$lie: control characters in what is printed" 0 "$bytes"
+	! LC_ALL=C grep -q "$(printf '\302\233')" "$tmp/folded" "$tmp/tree" || fail "$lie: a C1 control character is printed"
+done
+walk_to "$tmp/folded" -p "$honest" -U -d 0 --no-ends "$tmp/trace"
+"$python" "$stacks/paths_judge.py" "$stacks/paths.py" "$tmp/folded" >"$tmp/judged" || fail "beside them: $(tail -n 3 "$tmp/judged" | cut -c 1-900)"
+echo "note: $mib MiB; beside them: $(tail -n 1 "$tmp/judged")"

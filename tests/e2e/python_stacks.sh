@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Python functions in the stacks of threads that say themselves where they are: none is wrong, whether the trace is
+# written at once or by the flight recorder; and what the program did before its end is named after it.
+# Beside another: it judges the stacks of its own process.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+command -v python3 >/dev/null || skip "no python3"
+python=$(command -v /usr/bin/python3 || command -v python3)
+stacks=$(dirname "$0")/../stacks
+
+# expect_right WHAT TRACE
+expect_right() {
+	walk_to "$tmp/folded" -p "$pid" -U -d 0 --no-ends "$2"
+	"$python" "$stacks/paths_judge.py" "$stacks/paths.py" "$tmp/folded" >"$tmp/judged" || fail "$1
+$(tail -n 5 "$tmp/judged" | cut -c 1-1500)"
+	echo "note: $1: $(tail -n 1 "$tmp/judged")"
+}
+
+"$python" "$stacks/paths.py" $$ &
+pid=$!
+started="$started $pid"
+begin_recording "$tmp/trace"
+first=$recorder
+fly "$tmp/flight" --flight=60s
+sleep 3
+kill "$pid"
+wait "$pid"
+end_recording
+expect_right "the flight recorder's trace" "$tmp/flight"
+recorder=$first
+end_recording
+expect_right "the trace" "$tmp/trace"

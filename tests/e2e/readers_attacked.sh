@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Who runs as nobody can neither stop nor end the processes that read programs' files for the recorder, nor change
+# their priority: nobody else is their user. So functions have their names, and the recording ends in time. If root
+# stops them, names are missing and the end takes longer; a second Ctrl-C ends even that at once, with a trace that
+# can be read, and the process that writes a trace for --flight with it.
+# Beside another: it compares names of its own program.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+command -v setpriv >/dev/null || skip "needs setpriv"
+
+# helpers NAME: processes of that name below the recorder
+helpers() {
+	cat /proc/[0-9]*/status 2>/dev/null | awk -v name="$1" '$1 == "Name:" { is_it = $2 == name }
+		$1 == "Pid:" { pid = $2 }
+		$1 == "PPid:" { parent[pid] = $2; if (is_it) found[pid] }
+		END {
+			for (pid in found)
+				if (parent[pid] == '"$recorder"' || parent[parent[pid]] == '"$recorder"')
+					print pid
+		}'
+}
+
+# shellcheck disable=SC2016 # for the inner shell
+attack='while :; do
+	for child in $(cat /proc/$1/task/$1/children); do
+		for pid in $child $(cat /proc/$child/task/$child/children); do
+			kill -STOP $pid && echo "$pid was stopped"
+			kill -KILL $pid && echo "$pid was killed"
+			renice -n 19 $pid >/dev/null && echo "$pid is slow"
+			echo $pid >&3
+		done
+	done
+	sleep 0.05
+done'
+"$load" relay --rounds 1000000 --seconds 600 >/dev/null &
+started="$started $!"
+begin_recording "$tmp/trace"
+setpriv --reuid=65534 --regid=65534 --clear-groups sh -c "$attack" sh "$recorder" \
+	>"$tmp/attacked" 2>/dev/null 3>"$tmp/tried" &
+attacker=$!
+started="$started $attacker"
+sleep 1.5
+before=$(date +%s)
+end_recording
+expect_at_most "seconds to end" 20 $(($(date +%s) - before)) "$tmp/err"
+kill $attacker
+expect_at_least "processes that nobody tried to end" 4 "$(sort -u "$tmp/tried" | wc -l)"
+expect "what nobody did to the recorder's processes" "" "$(sort -u "$tmp/attacked")"
+walk_to "$tmp/folded" -c alpha "$tmp/trace"
+grep -q '^alpha;.*;bravo_wakes_alpha;.*;bravo;' "$tmp/folded" || fail "names of the relay are missing:
+$(head -n 5 "$tmp/folded")"
+
+# stop_helpers: what forks them, so that no name is found
+stop_helpers() {
+	forking=$(helpers chaincap-reader)
+	[ "$forking" ] || fail "the recorder has no process that forks readers"
+	for pid in $forking; do
+		kill -STOP "$pid"
+	done
+}
+
+# end_twice WHAT: SIGINT, and another one while names are looked for in vain
+end_twice() {
+	kill -INT "$recorder"
+	sleep 1
+	is_running "$recorder" || fail "$1 has ended before: no test"
+	writer=$(helpers chaincap-writer)
+	before=$(date +%s%N)
+	kill -INT "$recorder"
+	wait "$recorder"
+	expect_exit "$1, ended by a second SIGINT" 1 $?
+	expect_at_most "$1: ms to end at once" 5000 $((($(date +%s%N) - before) / 1000000))
+}
+
+begin_recording "$tmp/trace"
+sleep 1.5
+stop_helpers
+end_twice "chaincap"
+timeout 300 "$walk" "$tmp/trace" >"$tmp/folded" 2>"$tmp/err"
+expect_exit "chainwalk, of a trace without its end" 3 $?
+[ -s "$tmp/folded" ] || fail "the trace explains nothing"
+fly "$tmp/flight" --flight=20s
+sleep 1.5
+stop_helpers
+end_twice "chaincap --flight"
+[ "$writer" ] || { echo "note: the process that writes a trace was not there yet"; exit 0; }
+wait_for "the writer ends" 20 sh -c "! grep -qsx chaincap-writer /proc/$writer/comm"

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Processes that read files for the recorder hang in five file systems whose servers do not answer them, where nothing
+# ends them. That costs these programs' names, not all others': the memory that is shared out is not used
+# up by those that hang, and the recording ends in time.
+# Beside another: it compares names of its own program.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+[ -c /dev/fuse ] || skip "this kernel has no /dev/fuse"
+
+# The file systems end with the namespace, and that with its processes.
+# shellcheck disable=SC2016 # for the inner shell
+unshare -m sh -c 'for i in 1 2 3 4 5; do
+		mkdir "$1/dead$i"
+		"$2/deaf_files" "$1/dead$i" "$3" chaincap-r >"$1/server$i" 2>&1 &
+		echo $! >>"$1/pids"
+	done
+	while ! [ "$(cat "$1"/server* | grep -c ready)" = 5 ]; do sleep 0.1; done
+	for i in 1 2 3 4 5; do
+		"$1/dead$i/program" relay --rounds 1000000 --seconds 600 --hops pipe >/dev/null 2>&1 &
+		echo $! >>"$1/pids"
+	done
+	echo >"$1/ready"
+	wait' sh "$tmp" "$build" "$load" &
+started="$started $!"
+wait_for "five file systems" 20 test -e "$tmp/ready"
+started="$started $(tr '\n' ' ' <"$tmp/pids")"
+"$load" pingpong --hops pipe --rounds 1000000000 --seconds 600 >/dev/null 2>&1 &
+started="$started $!"
+begin_recording "$tmp/trace" --memory=128M
+sleep 3
+before=$(date +%s)
+end_recording
+expect_at_most "seconds to end" 30 $(($(date +%s) - before)) "$tmp/err"
+expect_at_least "file systems in which somebody hangs" 3 "$(cat "$tmp"/server* | grep -c silent)"
+# On a busy machine the time for names may end before all are there (--names).
+read_info "$tmp/trace"
+expect_at_least "functions of other programs with names" 10 "$(info_figure frames_user_named)" "$tmp/err.cap"
+sed -n 's/^chaincap: readers of/note: readers of/p' "$tmp/err.cap"

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Usual situations, each with one cause that its script makes (tests/situations): one of the first two rows on the
+# first screen of "chaincap -- SITUATION; chainwalk", 24 lines of 80 columns, names it by thread, function and object.
+# Others want the CPUs of this machine, too: rows of who had no CPU are left out, unless that is the cause.
+#   situations.sh BUILD_DIR [-H | -a] [NAME...]
+#   -H     without the causes: then none of them may be named
+#   -a     on an idle machine: all rows count, also those of who had no CPU
+. "$(dirname "$0")/lib.sh"
+shift
+needs_bpf
+chmod 755 "$tmp"
+services=$(cd "$(dirname "$0")/../situations" && pwd)
+# shellcheck source=tests/services/screen.sh
+. "$services/../services/screen.sh"
+healthy='' all=''
+case ${1:-} in
+-H) healthy=-H; shift ;;
+-a) all=yes; shift ;;
+esac
+[ $# -gt 0 ] || set -- build dd deadlock dns forks gil handler killed lock perf_bench producer proxied quota redis resolver sqlite
+
+# without_lack <TEXT: without the rows that say who had no CPU; what they have in several lines is looked at as a whole.
+without_lack() {
+	awk '
+		function end_row() {
+			if (!joined || joined !~ /\/[0-9]+( and [0-9]+ others?)?,? had no CPU/) printf "%s", lines
+			lines = joined = ""
+		}
+		/^ *[0-9]+\.[0-9] % / || /^[^ ]/ || /^$/ || /^ *SHARE / { end_row() }
+		{ lines = lines $0 "\n"; text = $0; sub(/^ +/, " ", text); joined = joined text }
+		/^[^ ]/ || /^$/ { joined = "" }
+		END { end_row() }'
+}
+
+ran=
+for name; do
+	[ ! "$all" ] || wait_until_idle || { echo "note: $name: not judged, as the machine has too much to do"; continue; }
+	TMPDIR=$tmp timeout 300 "$cap" -q -o "$tmp/trace" -- sh "$services/../services/run.sh" $healthy "$services/$name" 2 \
+		>"$tmp/told" 2>"$tmp/err"
+	status=$?
+	[ $status != 77 ] || { echo "note: without $name: $(tail -n 1 "$tmp/err")"; continue; }
+	expect_exit "chaincap -- $name" 0 $status
+	ran="$ran $name"
+	endpoint=$(sed -n 's/^endpoint //p' "$tmp/told")
+	on_terminal "$walk -q --top 40 $tmp/trace" >"$tmp/all"
+	if [ "$all$(expected "$name" lack)" ]; then cat "$tmp/all"; else without_lack <"$tmp/all"; fi | screenful >"$tmp/screen"
+	rows_of <"$tmp/screen" | head -n 2 >"$tmp/rows"
+	if [ "$healthy" ]; then
+		! (expect_row "$name" "$tmp/rows" thread function object) >"$tmp/out" ||
+			fail "$name names its cause without there being one: $(cat "$tmp/left" "$tmp/screen")"
+	else
+		expect_row "$name" "$tmp/rows" thread function object
+	fi
+done
+[ "$ran" ] || skip "none of the situations can be made here, or the machine has too much to do"

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Takes a request, and never answers it.
+import socket
+import sys
+
+s = socket.create_server(("127.0.0.1", 0))
+print("port", s.getsockname()[1], flush=True)
+while True:
+    connection, _ = s.accept()
+    connection.recv(1000)
+    if "--healthy" in sys.argv:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        connection.close()
+    else:
+        connection.recv(1000)

@@ -1,0 +1,11 @@
+# shellcheck shell=sh disable=SC2034,SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A client of a server that accepts, but never answers, is killed after a while.
+service_start() {
+	! lacks python3 curl timeout || return 77
+	service_run /usr/bin/python3 "$services/killed.py" ${service_healthy:+--healthy}
+}
+service_load() {
+	service_until_done timeout -s KILL "$1" curl -s "http://127.0.0.1:$service_port/report" >"$dir/figures" 2>"$dir/client.log"
+	[ $? = "$([ "$service_healthy" ] && echo 0 || echo 137)" ]
+}

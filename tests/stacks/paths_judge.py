@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compares the stacks of threads that say themselves where they are: paths_judge.py SOURCE FOLDED.
+
+SOURCE is the program, FOLDED what `chainwalk -U -d 0 --no-ends` says of it. A thread that sleeps in its functions is
+called "P:" and the letters of those among a to h that it is in, the outermost first; while it is on its way in or out
+it is in the first of them. SOURCE also says, in lines of a comment:
+
+    letters:    for other functions that stand in between a letter each
+    shape:      a regular expression for the letters of all, the outermost first
+    outermost:  a function that all of these stacks begin with
+
+Each frame must be in a line of its function, where this is one of SOURCE. Exit status 1 if a stack is wrong.
+"""
+import collections
+import re
+import sys
+
+source, folded = sys.argv[1:3]
+text = open(source, encoding="utf-8").read().splitlines()
+
+
+def said(key):
+    return next(line.split(key + ":", 1)[1].strip() for line in text if line.strip(" *#/").startswith(key + ":"))
+
+
+letters = {name: name for name in "abcdefgh"}
+letters.update(pair.split() for pair in said("letters").split(","))
+shape = re.compile(said("shape"))
+outermost = said("outermost")
+frame = re.compile(r"(?:\w+(?:\.|::))?([<>{}\w]+)(?: \((.*):(\d+)\))?$")
+
+lines, function = collections.defaultdict(set), None
+for number, line in enumerate(text, 1):
+    found = re.match(r"\s*(?:def|(?:static |public )*function) (\w+)\(", line)
+    if found:
+        function = found[1]
+    if function:
+        lines[function].add(number)
+    # Where it begins, and as long as it is in no line yet: with what decorates it.
+    if found and number > 1 and text[number - 2].lstrip().startswith("@"):
+        lines[function].add(number - 1)
+
+right = on_the_way = wrong = without = 0
+all_ns = with_ns = 0
+for line in open(folded, encoding="utf-8", errors="replace"):
+    stack, ns = line.rsplit(" ", 1)
+    name, *frames = stack.split(";")
+    found = [m for m in map(frame.match, frames) if m]
+    names = [m[1] for m in found]
+    all_ns += int(ns)
+    # Frames with a place in a source file; without one they are native.
+    if any(m[3] for m in found):
+        with_ns += int(ns)
+    if not name.startswith("P:"):
+        continue
+    if outermost not in names:
+        without += 1
+        continue
+    found = found[names.index(outermost) + 1 :]
+    found = [m for m in found if m[1] in letters and m[3]]
+    bad = [m[0] for m in found if source.endswith("/" + m[2]) and m[1] in lines and int(m[3]) not in lines[m[1]]]
+    whole = "".join(letters[m[1]] for m in found)
+    path = "".join(c for c in whole if c in "abcdefgh")
+    if bad or not shape.fullmatch(whole) or not name[2:].startswith(path):
+        wrong += 1
+        print("wrong:", bad, whole, line[:900])
+    elif path == name[2:]:
+        right += 1
+    else:
+        on_the_way += 1
+print(
+    f"stacks {right + on_the_way + wrong + without} right {right} on their way {on_the_way} wrong {wrong} "
+    f"without {without}; time with frames {100 * with_ns / max(all_ns, 1):.2f} %"
+)
+sys.exit(1 if wrong or not right else 0)

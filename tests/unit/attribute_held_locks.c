@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Rows of tries that nobody ended: whoever had the lock explains them (chain-semantics, section
+ * 14).
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "oracle_script.h"
+#include "synth_script.h"
+
+#define TIMER "wake;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt"
+#define BY_TIMER "wake;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt;[timer]"
+
+/* A's lines, of both engines. */
+static void exact(const char *script, const char *expected)
+{
+	both_fold(script, (struct oracle_asked) { .depth = OPTIONS_DEPTH_DEFAULT }, "A", expected);
+}
+
+/*
+ * A sleeps for a lock, which B has, from 0 to 500, when its timer ends the sleep, and is back at
+ * 520. How it sleeps, what the lock says, and what happens until 520.
+ */
+static char *one_try(const char *sleeps, const char *told, const char *then)
+{
+	char *script;
+
+	if (asprintf(&script,
+		     "0    c0 - R > A\n"
+		     "0    c1 - R > B\n"
+		     "0    c2 - R > C\n"
+		     "1    c0 A S > - %s\n"
+		     "%s"
+		     "501  c3 - wakes A " TIMER "\n"
+		     "%s"
+		     "520  c0 - R > A\n"
+		     "end 900\n",
+		     sleeps, told, then) < 0)
+		abort();
+	return script;
+}
+
+#define GIL "take_gil for=GIL:7"
+#define B_HAS_IT "1 c0 A held-by B\n"
+
+static void tried(const char *sleeps, const char *told, const char *then, const char *expected)
+{
+	char *script = one_try(sleeps, told, then), *lines;
+
+	if (asprintf(&lines, "%s\n%s", expected, "A;[GIL];-;take_gil;[runnable] 19000\n") < 0)
+		abort();
+	exact(script, lines);
+	free(lines);
+	free(script);
+}
+
+static void example_the_holder_releases_and_sleeps_for_the_lock(void **state)
+{
+	(void)state;
+	tried(GIL, B_HAS_IT, "510 c1 B S > - futex_wait|drop_gil;mirror for=GIL:7\n",
+	      "A;[GIL];-;take_gil;--;futex_wait;-;drop_gil;mirror;B;[running] 500000");
+}
+
+static void example_the_holder_runs_on(void **state)
+{
+	(void)state;
+	tried(GIL, B_HAS_IT, "", "A;[GIL];-;take_gil;--;[unknown stack];B;[running] 500000");
+}
+
+/* Where it sleeps for something else nobody knows where it released the lock. */
+static void the_stack_counts_only_at_the_lock(void **state)
+{
+	static const char expected[] = "A;[GIL];-;take_gil;--;[unknown stack];B;[running] 500000";
+
+	(void)state;
+	tried(GIL, B_HAS_IT, "510 c1 B S > - read;mirror for=pipe:1\n", expected);
+	tried(GIL, B_HAS_IT, "510 c1 B S > - futex_wait for=GIL:8\n", expected);
+	tried(GIL, B_HAS_IT, "510 c1 B R > - compute\n", expected);
+}
+
+/* All tries of the row, and what the holder did meanwhile. */
+static void the_whole_row_waited_for_the_holder(void **state)
+{
+	(void)state;
+	exact("0     c0 - R > A\n"
+	      "0     c1 - R > B\n"
+	      "0     c2 - R > C\n"
+	      "0     c0 A S > - take_gil for=GIL:7\n"
+	      "0     c0 A held-by B\n"
+	      "1000  c1 B S > - read;mirror\n"
+	      "3000  c2 C wakes B wake;send\n"
+	      "3000  c1 - R > B\n"
+	      "5000  c3 - wakes A " TIMER "\n"
+	      "5010  c0 - R > A\n"
+	      "5020  c0 A S > - take_gil for=GIL:7\n"
+	      "5020  c0 A held-by B\n"
+	      "10020 c3 - wakes A " TIMER "\n"
+	      "10030 c0 - R > A\n"
+	      "12000 c0 A S > - read\n"
+	      "end 13000\n",
+	      "A;[GIL];-;take_gil;--;[unknown stack];B;--;wake;send;C;[running] 2000000\n"
+	      "A;[GIL];-;take_gil;--;[unknown stack];B;[running] 8000000\n"
+	      "A;[GIL];-;take_gil;[runnable] 20000\n"
+	      "A;read;[not woken] 1000000\n");
+}
+
+static void a_holder_that_has_not_run_since_has_the_lock_still(void **state)
+{
+	static const char timer[] = "A;[GIL];-;take_gil;--;" BY_TIMER " 500000";
+
+	(void)state;
+	tried(GIL, B_HAS_IT "400 c1 B S > - read\n", "", timer);
+	tried(GIL, B_HAS_IT "501 c1 B R > -\n", "", timer);
+	tried(GIL, B_HAS_IT "400 c1 B R > -\n", "510 c1 - R > B\n",
+	      "A;[GIL];-;take_gil;--;[unknown stack];B;[runnable] 101000\n"
+	      "A;[GIL];-;take_gil;--;[unknown stack];B;[running] 399000");
+	/* It may have been the last thing that it did. */
+	tried(GIL, B_HAS_IT, "505 c1 B exits\n510 c1 B X > - do_exit\n",
+	      "A;[GIL];-;take_gil;--;[unknown stack];B;[running] 500000");
+	tried(GIL, B_HAS_IT "400 c1 B exits\n410 c1 B X > - do_exit\n", "", timer);
+}
+
+/* D goes to sleep at the lock meanwhile, and learns that C has it now. */
+static void who_went_to_sleep_last_knows_best(void **state)
+{
+	(void)state;
+	tried(GIL,
+	      B_HAS_IT "10 c3 - R > D\n300 c3 D S > - take_gil for=GIL:7\n300 c3 D held-by C\n", "",
+	      "A;[GIL];-;take_gil;--;[unknown stack];C;[running] 500000");
+	/* At another lock, or before A. */
+	tried(GIL,
+	      B_HAS_IT "10 c3 - R > D\n300 c3 D S > - take_gil for=GIL:8\n300 c3 D held-by C\n", "",
+	      "A;[GIL];-;take_gil;--;[unknown stack];B;[running] 500000");
+	tried(GIL, "", "", "A;[GIL];-;take_gil;--;" BY_TIMER " 500000");
+	tried(GIL, "1 c0 A held-by A\n", "", "A;[GIL];-;take_gil;--;" BY_TIMER " 500000");
+}
+
+/* C has waited, too, and is woken. */
+static void a_waking_is_known_for_certain(void **state)
+{
+	(void)state;
+	tried(GIL, "0 c3 - R > D\n" B_HAS_IT "2 c3 D S > - take_gil for=GIL:7\n2 c3 D held-by B\n",
+	      "505 c1 B wakes D futex_wake|drop_gil;mirror\n",
+	      "A;[GIL];-;take_gil;--;futex_wake;-;drop_gil;mirror;B;[running] 500000");
+}
+
+/* Any lock that says who has it; not what only looks so. */
+static void mutexes_say_it_too(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "futex_wait|pthread_mutex_timedlock;f for=futex:7:0x10",
+		  "[unknown stack];B;[running]" },
+		{ "futex_wait|pthread_cond_timedwait;f for=futex:7:0x10", BY_TIMER },
+	};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char *script = one_try(rows[i][0], B_HAS_IT, ""), *expected;
+		const char *call = i ? "pthread_cond_timedwait" : "pthread_mutex_timedlock";
+
+		if (asprintf(&expected,
+			     "A;f;%s;[futex];-;futex_wait;--;%s 500000\n"
+			     "A;f;%s;[futex];-;futex_wait;[runnable] 19000\n",
+			     call, rows[i][1], call) < 0)
+			abort();
+		exact(script, expected);
+		free(expected);
+		free(script);
+	}
+}
+
+/* A sleep of 20 ms is a pause, and whoever has the lock is no matter. */
+static void a_pause_is_one(void **state)
+{
+	(void)state;
+	exact("0     c0 - R > A\n"
+	      "0     c1 - R > B\n"
+	      "0     c0 A S > - take_gil for=GIL:7\n"
+	      "0     c0 A held-by B\n"
+	      "20000 c3 - wakes A " TIMER "\n"
+	      "20010 c0 - R > A\n"
+	      "end 21000\n",
+	      "A;[GIL];-;take_gil;--;" BY_TIMER " 20000000\n"
+	      "A;[GIL];-;take_gil;[runnable] 10000\n");
+}
+
+static void what_is_not_known_ends_in_unknown(void **state)
+{
+	char *script = one_try(GIL, B_HAS_IT, "510 c1 C R > -\n");
+
+	(void)state;
+	/* Of A too, and what B did. */
+	exact("0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "1   c0 A S > - take_gil for=GIL:7\n"
+	      "1   c0 A held-by B\n"
+	      "501 c3 - wakes A " TIMER "\n"
+	      "505 c3 lost 506\n"
+	      "520 c0 - R > A\n"
+	      "end 900\n",
+	      "A;[GIL];-;take_gil;[runnable] 4000\n"
+	      "A;[GIL];-;take_gil;[unknown] 500000\n");
+	/* Events are missing, and nothing says so. */
+	exact(script, "A;[GIL];-;take_gil;[runnable] 19000\n"
+		      "A;[GIL];-;take_gil;[unknown] 500000\n");
+	free(script);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(example_the_holder_releases_and_sleeps_for_the_lock),
+		cmocka_unit_test(example_the_holder_runs_on),
+		cmocka_unit_test(the_stack_counts_only_at_the_lock),
+		cmocka_unit_test(the_whole_row_waited_for_the_holder),
+		cmocka_unit_test(a_holder_that_has_not_run_since_has_the_lock_still),
+		cmocka_unit_test(who_went_to_sleep_last_knows_best),
+		cmocka_unit_test(a_waking_is_known_for_certain),
+		cmocka_unit_test(mutexes_say_it_too),
+		cmocka_unit_test(a_pause_is_one),
+		cmocka_unit_test(what_is_not_known_ends_in_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Names are looked up for a bounded time at the end, whatever strangers have run: files that take
+ * long to read, files with many names, readers that do not answer.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "no_rights.h"
+#include "symbolized_trace.h"
+#include "watched_child.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define STRANGER 12345
+
+static char folder[] = "/tmp/names-time-XXXXXX";
+
+static int make_folder(void **state)
+{
+	(void)state;
+	strcpy(folder + sizeof(folder) - 7, "XXXXXX");
+	return mkdtemp(folder) && !chmod(folder, 0755) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	char line[64];
+
+	(void)state;
+	snprintf(line, sizeof(line), "rm -rf %s", folder);
+	return system(line);
+}
+
+static const char *in_folder(char path[64], int i)
+{
+	snprintf(path, 64, "%s/%d", folder, i);
+	return path;
+}
+
+static void copy_to(const char *to)
+{
+	char own[64];
+
+	copy_self(own);
+	assert_int_equal(rename(own, to), 0);
+}
+
+/* Runs it: the frame of its function. */
+static uint32_t see(struct trace *t, const char *path)
+{
+	struct child c = start_child(path, NULL);
+	uint32_t frame;
+
+	assert_true(c.addr != 0);
+	frame = seen(t, c.pid, c.addr);
+	end_child(&c);
+	return frame;
+}
+
+/* Returns how long it took, in ns. */
+static uint64_t finish_within(struct trace *t, uint64_t limit_ns)
+{
+	uint64_t begin_ns = now_ns();
+
+	symbolizer_limit(t->s, false, limit_ns);
+	finish(t);
+	return now_ns() - begin_ns;
+}
+
+/* ---- one file, many names ------------------------------------------------------------------- */
+
+static void a_file_with_many_names_is_read_once(void **state)
+{
+	enum { NAMES = 20 };
+	struct trace *t = begin(SYMBOLIZER_USER);
+	uint32_t frames[NAMES];
+	char path[64], first[64];
+
+	(void)state;
+	copy_to(in_folder(first, 0));
+	for (int i = 1; i < NAMES; i++)
+		assert_int_equal(link(first, in_folder(path, i)), 0);
+	for (int i = 0; i < NAMES; i++)
+		frames[i] = see(t, in_folder(path, i));
+	finish(t);
+	for (int i = 0; i < NAMES; i++)
+		expect(t, frames[i], "a_function_of_the_child", in_folder(path, i), 2);
+	assert_int_equal(t->stats.user_named, NAMES);
+	assert_int_equal(t->stats.files_read, 1);
+	end(t);
+}
+
+/* The number of an inode is that of another file once the first one is deleted. */
+static void another_file_with_the_same_number_is_not_the_same(void **state)
+{
+	struct trace *t = begin(SYMBOLIZER_USER);
+	uint32_t frames[2];
+	char a[64], b[64];
+	struct stat first, second;
+
+	(void)state;
+	copy_to(in_folder(a, 0));
+	frames[0] = see(t, a);
+	assert_int_equal(stat(a, &first), 0);
+	assert_int_equal(unlink(a), 0);
+	copy_to(in_folder(b, 1));
+	assert_int_equal(stat(b, &second), 0);
+	frames[1] = see(t, b);
+	finish(t);
+	/* The first one was open all the time, or is not there to be opened any more. */
+	assert_true(first.st_ino != second.st_ino || !name_of(t, frames[0]).symbol);
+	expect(t, frames[1], "a_function_of_the_child", b, 2);
+	end(t);
+}
+
+/* ---- readers that do not answer ------------------------------------------------------------- */
+
+/* As somebody with their user id can do: then none is ever started. */
+static void readers_that_are_stopped_do_not_stop_the_end(void **state)
+{
+	enum { FILES = 8 };
+	struct trace *t = begin(SYMBOLIZER_USER);
+	uint32_t frames[FILES];
+	char path[64];
+	uint64_t took_ns;
+
+	(void)state;
+	for (int i = 0; i < FILES; i++) {
+		copy_to(in_folder(path, i));
+		frames[i] = see(t, path);
+	}
+	assert_int_equal(kill(helpers_pid(t->readers), SIGSTOP), 0);
+	took_ns = finish_within(t, SECOND_NS / 2);
+	kill(helpers_pid(t->readers), SIGCONT);
+	print_message("%.1f s\n", (double)took_ns / 1e9);
+	/* Five for each file would be 40. */
+	assert_in_range(took_ns, 0, 20 * SECOND_NS);
+	for (int i = 0; i < FILES; i++)
+		expect(t, frames[i], "none", in_folder(path, i), name_of(t, frames[i]).offset);
+	assert_int_equal(t->stats.late + t->stats.no_file, FILES);
+	end(t);
+}
+
+/* Which a signal handler says. */
+static volatile sig_atomic_t asked;
+
+static void ask(int signal)
+{
+	(void)signal;
+	asked++;
+}
+
+static void who_waits_gets_the_end_in_two_seconds(void **state)
+{
+	struct trace *t = begin(SYMBOLIZER_USER);
+	uint64_t took_ns;
+	char path[64];
+
+	(void)state;
+	copy_to(in_folder(path, 0));
+	see(t, path);
+	assert_int_equal(kill(helpers_pid(t->readers), SIGSTOP), 0);
+	symbolizer_hurry(t->s, &asked);
+	signal(SIGALRM, ask);
+	ualarm(200000, 0);
+	took_ns = finish_within(t, 3600 * SECOND_NS);
+	kill(helpers_pid(t->readers), SIGCONT);
+	assert_in_range(took_ns, 0, 30 * SECOND_NS);
+	end(t);
+}
+
+/* ---- a file that takes long ----------------------------------------------------------------- */
+
+#define SYMBOLS 8000u
+#define STRINGS (32u << 20)
+
+/*
+ * A program with one segment of code, and symbols for all of it, each of which is compared with
+ * the others at each address. Their names are all of the rest of the table of strings.
+ */
+static void write_slow_file(const char *path)
+{
+	enum {
+		CODE = 1u << 16,
+		SYMTAB = CODE,
+		STRTAB = SYMTAB + (SYMBOLS + 1) * sizeof(Elf64_Sym)
+	};
+	static const char names[] = "\0.shstrtab\0.symtab\0.strtab\0.text";
+	Elf64_Shdr sections[] = {
+		{ 0 },
+		{ .sh_name = 1, .sh_type = SHT_STRTAB, .sh_size = sizeof(names) },
+		{ .sh_name = 11,
+		  .sh_type = SHT_SYMTAB,
+		  .sh_offset = SYMTAB,
+		  .sh_size = (SYMBOLS + 1) * sizeof(Elf64_Sym),
+		  .sh_link = 3,
+		  .sh_entsize = sizeof(Elf64_Sym),
+		  .sh_addralign = 8 },
+		{ .sh_name = 19, .sh_type = SHT_STRTAB, .sh_offset = STRTAB, .sh_size = STRINGS },
+		{ .sh_name = 27,
+		  .sh_type = SHT_PROGBITS,
+		  .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+		  .sh_size = CODE },
+	};
+	Elf64_Phdr code = { .p_type = PT_LOAD,
+			    .p_flags = PF_R | PF_X,
+			    .p_filesz = CODE,
+			    .p_memsz = CODE,
+			    .p_align = 4096 };
+	Elf64_Ehdr h = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_DYN,
+		.e_version = EV_CURRENT,
+		.e_ehsize = sizeof(h),
+		.e_phentsize = sizeof(code),
+		.e_phnum = 1,
+		.e_phoff = sizeof(h),
+		.e_shentsize = sizeof(sections[0]),
+		.e_shnum = 5,
+		.e_shstrndx = 1,
+	};
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0755), self;
+	Elf64_Ehdr own;
+	uint8_t *p;
+	size_t bytes = STRTAB + STRINGS + sizeof(names) + sizeof(sections);
+
+	self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(pread(self, &own, sizeof(own), 0), sizeof(own));
+	close(self);
+	h.e_machine = own.e_machine;
+	assert_true(fd >= 0 && !ftruncate(fd, (off_t)bytes));
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(p != MAP_FAILED);
+	sections[1].sh_offset = STRTAB + STRINGS;
+	h.e_shoff = STRTAB + STRINGS + sizeof(names);
+	memcpy(p, &h, sizeof(h));
+	memcpy(p + sizeof(h), &code, sizeof(code));
+	for (uint32_t i = 1; i <= SYMBOLS; i++) {
+		Elf64_Sym symbol = { .st_name = SYMBOLS - i + 1,
+				     .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+				     .st_shndx = 4,
+				     .st_size = CODE };
+
+		memcpy(p + SYMTAB + i * sizeof(symbol), &symbol, sizeof(symbol));
+	}
+	memset(p + STRTAB, 'a', STRINGS - 1);
+	memcpy(p + STRTAB + STRINGS, names, sizeof(names));
+	memcpy(p + h.e_shoff, sections, sizeof(sections));
+	munmap(p, bytes);
+	close(fd);
+}
+
+static void a_slow_file_costs_no_other_its_names(void **state)
+{
+	enum { SLOW = 4 };
+	struct trace *t = begin(SYMBOLIZER_USER);
+	uint32_t ours, theirs;
+	char path[64], mine[64], other[64];
+	uint64_t took_ns;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, to give files away\n");
+		skip();
+	}
+	for (int i = 0; i < SLOW; i++) {
+		int fd;
+		void *p;
+
+		write_slow_file(in_folder(path, i));
+		assert_int_equal(chown(path, STRANGER, STRANGER), 0);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		p = mmap(NULL, 1 << 16, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+		assert_true(fd >= 0 && p != MAP_FAILED);
+		close(fd);
+		for (uint64_t k = 1; k <= SYMBOLS; k++)
+			seen(t, getpid(), (uint64_t)(uintptr_t)p + k * 8 + 1);
+	}
+	copy_to(in_folder(mine, SLOW));
+	copy_to(in_folder(other, SLOW + 1));
+	assert_int_equal(chown(other, STRANGER + 1, STRANGER), 0);
+	ours = see(t, mine);
+	theirs = see(t, other);
+	took_ns = finish_within(t, 5 * SECOND_NS);
+	print_message("%.1f s; %llu not in time\n", (double)took_ns / 1e9,
+		      (unsigned long long)t->stats.late);
+	/* Each of the slow ones would take more than a minute. */
+	assert_in_range(took_ns, 0, 30 * SECOND_NS);
+	expect(t, ours, "a_function_of_the_child", mine, 2);
+	expect(t, theirs, "a_function_of_the_child", other, 2);
+	end(t);
+}
+
+/* ---- later ---------------------------------------------------------------------------------- */
+
+static void later_nothing_is_named_but_build_ids_are_there(void **state)
+{
+	struct trace *t = begin(SYMBOLIZER_USER);
+	uint32_t frame;
+	struct name n;
+	char path[64];
+
+	(void)state;
+	copy_to(in_folder(path, 0));
+	frame = see(t, path);
+	symbolizer_limit(t->s, true, 0);
+	finish(t);
+	n = name_of(t, frame);
+	assert_null(n.symbol);
+	assert_string_equal(n.module, path);
+	assert_true(n.build_id_len > 0);
+	assert_int_equal(t->stats.user_named, 0);
+	assert_int_equal(t->stats.late, 1);
+	assert_int_equal(t->stats.late_files, 1);
+	end(t);
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
+	const struct CMUnitTest tests[] = {
+		TEST(a_file_with_many_names_is_read_once),
+		TEST(another_file_with_the_same_number_is_not_the_same),
+		TEST(readers_that_are_stopped_do_not_stop_the_end),
+		TEST(who_waits_gets_the_end_in_two_seconds),
+		TEST(a_slow_file_costs_no_other_its_names),
+		TEST(later_nothing_is_named_but_build_ids_are_there),
+	};
+
+	if (argc == 2 && !strcmp(argv[1], "child"))
+		return be_child();
+	if (readlink("/proc/self/exe", self_exe, sizeof(self_exe) - 1) < 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
