@@ -77,8 +77,7 @@ static unsigned int start_load(pid_t pids[2])
 	return n;
 }
 
-/* ---- what is said before ------------------------------------------------------------------------
- */
+/* ---- what is said before --------------------------------------------------------------------- */
 
 static void say_rights(void)
 {

@@ -286,6 +286,8 @@ static int file_finish(struct session *s, int err)
 	struct file_sink *f = s->sink_state;
 
 	if (!err)
+		err = id_map_settle_objects(s->ids);
+	if (!err)
 		err = symbolizer_finish(s->sym, &stats);
 	if (!err)
 		err = trace_file_note(&f->trace, s);

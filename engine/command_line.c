@@ -12,8 +12,7 @@
 #include "common/option_table.h"
 #include "format_table.h"
 
-/* ---- values: each function reads one as the user wrote it; 0, -EINVAL or -ENOMEM --------------
- */
+/* ---- values: each function reads one as the user wrote it; 0, -EINVAL or -ENOMEM ------------- */
 
 static int out_of_memory(struct setting *s)
 {

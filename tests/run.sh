@@ -8,8 +8,9 @@
 #   SPEED=1           instead of all these the tests that judge how quick something is, one by one
 # What does not record runs side by side, and with it what records, but judges only what its own threads do, however
 # long that takes: it has a line "# Beside another: WHY". Then those that record or measure time run one by one: they
-# call needs_bpf, or have a line "# Alone: WHY". Browsers, compilers and the like have a lower priority than what
-# records. Output is in the order of the list, whatever ends first.
+# call needs_bpf, or have a line "# Alone: WHY"; with them those of the former that failed, as others' load may have
+# been the cause: what they do alone counts. Browsers, compilers and the like have a lower priority than what records.
+# Output is in the order of the list, whatever ends first.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -142,8 +143,8 @@ names_of() {
 longest='browser requests_truth_clients situations names_early deb names_symbolize files_budgets names_symbolize_processes log_writer_faults attribute_oracle
 	elf_minidebug unwind_memory flight_memory report kernel_forgetting causes install_reproducible export_trace_processor'
 
-# run_list JOBS LIST: runs what the file LIST lists, and shows each in the order of the list as soon as it and those
-# before it are done.
+# run_list JOBS LIST AGAIN: runs what the file LIST lists, and shows each in the order of the list as soon as it and
+# those before it are done. What fails of the tests that the file AGAIN lists is put on the list of those that run alone.
 run_list() {
 	[ -s "$2" ] || return
 	for name in $longest; do
@@ -157,8 +158,14 @@ run_list() {
 			kill -0 $pool 2>/dev/null || exit 2
 			sleep 0.1
 		done
-		cat "$results/$kind-$name.text"
 		read -r passed failed skipped <"$results/$kind-$name.sums"
+		if [ "$failed" -gt 0 ] && grep -qx "$kind $name" "$3"; then
+			echo "note: $name failed beside others, and runs again alone: $(grep -m 1 '^FAIL' "$results/$kind-$name.text")"
+			echo "$kind $name" >>"$results/alone"
+			rm "$results/$kind-$name.sums"
+			continue
+		fi
+		cat "$results/$kind-$name.text"
 		all_passed=$((all_passed + passed)) all_failed=$((all_failed + failed)) all_skipped=$((all_skipped + skipped))
 		[ "$failed" -eq 0 ] || names="$names $name"
 	done <"$2"
@@ -185,14 +192,14 @@ list e2e $(names_of $(grep -l -e '^needs_bpf' -e '^# Alone: ' tests/e2e/*.sh)) |
 } >"$results/speed"
 jobs=${JOBS:-$(($(nproc) + 2))}
 if [ "${SPEED:-}" ]; then
-	run_list 1 "$results/speed"
+	run_list 1 "$results/speed" /dev/null
 elif [ "${QUICK:-}" ]; then
 	grep -vx -e 'browser .*' -e 'e2e deb' -e 'e2e install_.*' "$results/side_by_side" >"$results/quick"
-	run_list "$jobs" "$results/quick"
+	run_list "$jobs" "$results/quick" /dev/null
 else
 	cat "$results/beside" >>"$results/side_by_side"
-	run_list "$jobs" "$results/side_by_side"
-	run_list 1 "$results/alone"
+	run_list "$jobs" "$results/side_by_side" "$results/beside"
+	run_list 1 "$results/alone" /dev/null
 fi
 
 [ $all_failed -eq 0 ] || echo "failed:$names"

@@ -23,8 +23,7 @@
 /* The checksum of a larger file is not computed, because it would take seconds. */
 #define SUMMED_MAX_BYTES (1ll << 30)
 
-/* ---- .gnu_debugdata ---------------------------------------------------------------------------
- */
+/* ---- .gnu_debugdata -------------------------------------------------------------------------- */
 
 /* A browser's takes some 10 MB, 50 unpacked. */
 #define PACKED_MAX_BYTES (32u << 20)
@@ -96,8 +95,7 @@ int minidebug_open(struct elfsym **out, struct elfsym *e)
 	return elfsym_take_memory(out, image, len);
 }
 
-/* ---- debug files ------------------------------------------------------------------------------
- */
+/* ---- debug files ----------------------------------------------------------------------------- */
 
 void debugfile_ask(struct debugfile_wanted *w, struct elfsym *e)
 {
@@ -163,8 +161,7 @@ bool debugfile_take(struct elfsym *e, const struct debugfile_wanted *w, int fd)
 	return true;
 }
 
-/* ---- where they are ---------------------------------------------------------------------------
- */
+/* ---- where they are -------------------------------------------------------------------------- */
 
 struct search {
 	const struct debugfile_wanted *wanted;

@@ -2,6 +2,7 @@
 #include "id_map.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,7 @@ struct slot {
 	bool in_doubt;		   /* a user stack that was cut because the rest was doubtful */
 	bool is_object;		   /* stacks and objects share the wire ids */
 	bool again;		   /* an object of which not all was known: it comes again */
+	struct wire_object *bare;  /* its record meanwhile, as long as it is not defined by it */
 	struct stack_addrs *addrs; /* if it can be defined again; else NULL */
 };
 
@@ -90,8 +92,10 @@ void id_map_free(struct id_map *m)
 {
 	if (!m)
 		return;
-	for (uint32_t i = 0; i < SLOTS; i++)
+	for (uint32_t i = 0; i < SLOTS; i++) {
 		free(m->slots[i].addrs);
+		free(m->slots[i].bare);
+	}
 	for (uint32_t i = 0; i < WIRE_LAYOUTS; i++)
 		free(m->layouts[i].addrs);
 	code_map_free(m->code);
@@ -109,6 +113,42 @@ static bool is_newer(uint32_t a, uint32_t b)
 	return ((a - b) & (WIRE_STACK_IDS - 1)) < WIRE_STACK_IDS / 2;
 }
 
+static size_t size_of(const struct wire_object *o)
+{
+	return offsetof(struct wire_object, path) + o->path_len;
+}
+
+/* Defines an object under the id that events have already, if they do. */
+static int define_object(struct id_map *m, struct slot *k, const struct object_text *text,
+			 uint64_t time_ns)
+{
+	uint32_t id = k->id & UNDEFINED ? k->id & ~UNDEFINED : 0;
+	int err = m->store.object(m->store.ctx, &id, text, time_ns);
+
+	k->id = id;
+	return err;
+}
+
+/* What is not known up to now about an object that events have is not said of it. */
+static int define_bare(struct id_map *m, struct slot *k)
+{
+	struct object_text text;
+	int err = 0;
+
+	if (k->bare && (k->id & UNDEFINED) && !object_describe(k->bare, size_of(k->bare), &text))
+		err = define_object(m, k, &text, k->bare->r.time_ns);
+	free(k->bare);
+	k->bare = NULL;
+	return err;
+}
+
+static void clear_slot(struct id_map *m, struct slot *k)
+{
+	define_bare(m, k); /* an error of the store comes again at its next call */
+	free(k->addrs);
+	*k = (struct slot) { 0 };
+}
+
 /*
  * The slot of a wire id, cleared if the id is new. NULL: the id is old, a newer one has its slot.
  */
@@ -122,8 +162,8 @@ static struct slot *get_slot(struct id_map *m, uint32_t wire_id)
 		return NULL;
 	if (is_newer(wire_id, m->newest))
 		m->newest = wire_id;
-	free(k->addrs);
-	*k = (struct slot) { .wire_id = wire_id };
+	clear_slot(m, k);
+	k->wire_id = wire_id;
 	return k;
 }
 
@@ -525,8 +565,6 @@ int id_map_take_object(struct id_map *m, const struct wire_object *o, size_t len
 {
 	struct object_text text;
 	struct slot *k;
-	uint32_t id;
-	int err;
 
 	if (object_describe(o, len, &text))
 		return -EBADMSG;
@@ -536,9 +574,25 @@ int id_map_take_object(struct id_map *m, const struct wire_object *o, size_t len
 		return 0;
 	k->is_object = true;
 	k->again = o->again;
-	id = k->id & UNDEFINED ? k->id & ~UNDEFINED : 0;
-	err = m->store.object(m->store.ctx, &id, &text, o->r.time_ns);
-	k->id = id;
+	if (k->again && !k->bare) {
+		k->bare = malloc(size_of(o));
+		if (!k->bare)
+			return -ENOMEM;
+		memcpy(k->bare, o, size_of(o));
+	}
+	if (k->again)
+		return 0;
+	free(k->bare);
+	k->bare = NULL;
+	return define_object(m, k, &text, o->r.time_ns);
+}
+
+int id_map_settle_objects(struct id_map *m)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < SLOTS && !err; i++)
+		err = define_bare(m, &m->slots[i]);
 	return err;
 }
 
@@ -577,8 +631,7 @@ void id_map_each(struct id_map *m, id_map_fn fn, void *ctx)
 		if (((m->newest - k->wire_id) & (WIRE_STACK_IDS - 1)) <= SLOTS) {
 			fn(ctx, k->is_object, k->id & ~UNDEFINED);
 		} else {
-			free(k->addrs);
-			*k = (struct slot) { 0 };
+			clear_slot(m, k);
 		}
 	}
 	for (uint32_t i = 0; i < WIRE_LAYOUTS; i++)

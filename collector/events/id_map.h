@@ -83,6 +83,11 @@ uint32_t id_map_tracer_frames(const struct id_map *m, const __u64 *addrs, uint32
 
 /* Takes a WIRE_OBJECT record of len bytes. Returns as id_map_take_stack(). */
 int id_map_take_object(struct id_map *m, const struct wire_object *o, size_t len);
+/*
+ * Objects of which not all is known yet are defined by what is. More of them that comes later is
+ * another object. Call it before what events refer to is read. Returns 0 or the store's error.
+ */
+int id_map_settle_objects(struct id_map *m);
 /* The store's id for the object of an event; 0: none, or out of memory. */
 uint32_t id_map_object(struct id_map *m, uint32_t wire_id, uint64_t time_ns);
 /* The same of an object that has a text and no wire id. */

@@ -62,15 +62,16 @@ static void sort_in(struct map_list *l)
 
 	if (new <= UNSORTED_MAX)
 		return;
-	to = malloc(((size_t)l->n + new) * sizeof(*to));
+	to = malloc(l->n * sizeof(*to));
+	from = malloc(new * sizeof(*from)); /* the new ones */
 	reach = realloc(l->reach, blocks * sizeof(*reach));
 	if (reach)
 		l->reach = reach;
-	if (!to || !reach) {
+	if (!to || !from || !reach) {
 		free(to);
+		free(from);
 		return;
 	}
-	from = to + l->n; /* the new ones */
 	for (uint32_t i = 0; i < new; i++)
 		from[i] = old + i;
 	qsort_r(from, new, sizeof(*from), by_start, l->list);
@@ -84,6 +85,7 @@ static void sort_in(struct map_list *l)
 		reach[n / BLOCK] = highest;
 	}
 	l->steps += l->n / 8;
+	free(from);
 	free(l->sorted);
 	l->sorted = to;
 	l->n_sorted = l->n;

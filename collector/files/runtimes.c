@@ -66,8 +66,7 @@ const struct runtime *runtime_of(const char *path)
 	return NULL;
 }
 
-/* ---- in a process that may hang: the other may hold the lock of its mappings ------------------
- */
+/* ---- in a process that may hang: the other may hold the lock of its mappings ----------------- */
 
 /* More than the kernel allows by default. */
 #define TEXT_MAX_BYTES (4u << 20)

@@ -438,6 +438,8 @@ int flight_dump(struct flight *f, struct encoder *out, uint64_t from_ns, uint64_
 	int err = dump_begin(&d, &f->definitions, out);
 
 	if (!err)
+		err = id_map_settle_objects(translator_ids(f->translator));
+	if (!err)
 		err = move_tail(f, from_ns);
 	flight_counts(f, &counts);
 	symbolizer_write_to(f->sym, out);

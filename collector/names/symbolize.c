@@ -23,8 +23,7 @@
 /* What names take at the end, at most, if nothing else was said. */
 #define FINISH_NS 10000000000u
 
-/* ---- turns ------------------------------------------------------------------------------------
- */
+/* ---- turns ----------------------------------------------------------------------------------- */
 
 void symbolizer_poll(struct symbolizer *s)
 {

@@ -12,8 +12,7 @@
 /* Where mmap records may be missing, /proc/PID/maps is read again, at most this often. */
 #define PROC_INTERVAL_NS 1000000000u
 
-/* ---- address spaces ---------------------------------------------------------------------------
- */
+/* ---- address spaces -------------------------------------------------------------------------- */
 
 uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
 {
@@ -183,8 +182,7 @@ void symbolizer_forget_ended(struct symbolizer *s)
 	s->forget_at = count + count / 2 + 1024;
 }
 
-/* ---- frames -----------------------------------------------------------------------------------
- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 /* NULL when out of memory. */
 static struct file_source *file_source(struct symbolizer *s, uint32_t file)
@@ -356,8 +354,7 @@ void symbolizer_frame(struct symbolizer *s, uint32_t frame, uint32_t space, uint
 		code_files_hold(s->files, p.source);
 }
 
-/* ---- for the flight recorder ------------------------------------------------------------------
- */
+/* ---- for the flight recorder ----------------------------------------------------------------- */
 
 struct symbolizer_place symbolizer_place(struct symbolizer *s, uint32_t space, uint64_t addr,
 					 uint64_t time_ns)

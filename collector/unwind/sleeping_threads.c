@@ -150,8 +150,7 @@ bool sleeping_threads_add(struct sleeping_threads *s, const struct wire_thread *
 	return true;
 }
 
-/* ---- who has the lock at which a thread sleeps ------------------------------------------------
- */
+/* ---- who has the lock at which a thread sleeps ----------------------------------------------- */
 
 static int by_own_id(const void *pa, const void *pb)
 {
@@ -199,8 +198,7 @@ uint32_t sleeping_threads_holder(struct sleeping_threads *s)
 	return id ? id->tid : 0;
 }
 
-/* ---- one after another ------------------------------------------------------------------------
- */
+/* ---- one after another ----------------------------------------------------------------------- */
 
 bool sleeping_threads_put_back(struct sleeping_threads *s)
 {

@@ -74,11 +74,10 @@ void print_html(FILE *out, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	uint32_t c;
-	size_t len;
 
-	for (; *s; s += len ? len : 1) {
-		len = utf8_read(s, &c);
-		if (!len || utf8_is_unprintable(c))
+	for (size_t len; *s; s += len) {
+		len = clean_next(s, &c);
+		if (!c)
 			putc('?', out);
 		else if (c == '&' || c == '<' || c == '>' || c == '"' || c == '\'')
 			fprintf(out, "&#%d;", (int)c);

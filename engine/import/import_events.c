@@ -163,8 +163,7 @@ static bool read_switch(struct scan s, struct import_event *ev)
 	return read_plugin_switch(s, ev);
 }
 
-/* ---- sched_waking and sched_wakeup* -------------------------------------------------------------
- */
+/* ---- sched_waking and sched_wakeup* ---------------------------------------------------------- */
 
 static bool read_wakeup_tail(struct scan s, const char *name, struct import_event *ev)
 {

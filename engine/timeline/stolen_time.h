@@ -19,8 +19,7 @@ uint64_t stolen_time_of_cpu(const struct stolen_time *i, uint32_t cpu, uint64_t 
 uint64_t stolen_time_of_thread(const struct stolen_time *i, uint32_t thread, uint64_t from_ns,
 			       uint64_t to_ns);
 
-/* ---- for timeline_build.c; all but stolen_time_new() do nothing where i is NULL ---------------
- */
+/* ---- for timeline_build.c; all but stolen_time_new() do nothing where i is NULL -------------- */
 
 /* start_ns: when the trace begins. 0 or -ENOMEM. */
 int stolen_time_new(struct stolen_time **out, uint64_t start_ns);

@@ -101,11 +101,10 @@ static void put_clean(struct text_buf *b, const char *raw)
 {
 	const unsigned char *s = (const unsigned char *)raw;
 	uint32_t c;
-	size_t len;
 
-	for (; *s; s += len ? len : 1) {
-		len = utf8_read(s, &c);
-		if (!len || utf8_is_unprintable(c))
+	for (size_t len; *s; s += len) {
+		len = clean_next(s, &c);
+		if (!c)
 			text_puts(b, "?");
 		else if (c == ';')
 			text_puts(b, ":");

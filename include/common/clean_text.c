@@ -28,17 +28,25 @@ bool utf8_is_unprintable(uint32_t c)
 	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
+size_t clean_next(const unsigned char *s, uint32_t *c)
+{
+	size_t len = utf8_read(s, c);
+
+	if (!len || utf8_is_unprintable(*c))
+		*c = 0;
+	return len ? len : 1;
+}
+
 void print_clean(FILE *out, const char *s)
 {
 	const unsigned char *p = (const unsigned char *)s;
 	uint32_t c;
-	size_t len;
 
-	for (; *p; p += len ? len : 1) {
-		len = utf8_read(p, &c);
-		if (!len || utf8_is_unprintable(c))
-			putc('?', out);
-		else
+	for (size_t len; *p; p += len) {
+		len = clean_next(p, &c);
+		if (c)
 			fwrite(p, 1, len, out);
+		else
+			putc('?', out);
 	}
 }

@@ -22,5 +22,11 @@ size_t utf8_read(const unsigned char *s, uint32_t *c);
  */
 bool utf8_is_unprintable(uint32_t c);
 
+/*
+ * Reads what is to be shown of s, which is not at its end, into *c: 0 for a byte that is not part
+ * of printable UTF-8, and for such a mark. Returns how many bytes of s that is, at least 1.
+ */
+size_t clean_next(const unsigned char *s, uint32_t *c);
+
 /* Writes s with each byte that is not part of printable UTF-8, and each such mark, as '?'. */
 void print_clean(FILE *out, const char *s);

@@ -60,12 +60,15 @@ stop_helpers() {
 	done
 }
 
-# end_twice WHAT: SIGINT, and another one while names are looked for in vain
+a_writer() { writer=$(helpers chaincap-writer) && [ "$writer" ]; }
+
+# end_twice WHAT [writer]: SIGINT, and another one while names are looked for in vain; with writer: by the process
+# that writes the trace, which is in $writer then
 end_twice() {
 	kill -INT "$recorder"
+	[ $# -lt 2 ] || wait_for "a process writes the trace" 20 a_writer
 	sleep 1
 	is_running "$recorder" || fail "$1 has ended before: no test"
-	writer=$(helpers chaincap-writer)
 	before=$(date +%s%N)
 	kill -INT "$recorder"
 	wait "$recorder"
@@ -83,6 +86,5 @@ expect_exit "chainwalk, of a trace without its end" 3 $?
 fly "$tmp/flight" --flight=20s
 sleep 1.5
 stop_helpers
-end_twice "chaincap --flight"
-[ "$writer" ] || { echo "note: the process that writes a trace was not there yet"; exit 0; }
+end_twice "chaincap --flight" writer
 wait_for "the writer ends" 20 sh -c "! grep -qsx chaincap-writer /proc/$writer/comm"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sleeps SECONDS in short naps below two functions that call each other, whose frames have SIZE bytes
- * and a few more. With another SIZE their code lies at the same addresses, and its rules lead astray.
- *   pair SECONDS
+ * Sleeps SECONDS in short naps below two functions that call each other, whose frames have SIZE
+ * bytes and a few more. With another SIZE their code lies at the same addresses, and its rules lead
+ * astray.
+ *
+ *     pair SECONDS
  */
 #include <stdlib.h>
 #include <time.h>

@@ -157,8 +157,7 @@ static void what_is_no_file_or_no_elf_file_is_passed_over(void **state)
 	assert_string_equal(name_with(*state, "rmdir $D && echo no >$D"), "none");
 }
 
-/* ---- by path ---------------------------------------------------------------------------------
- */
+/* ---- by path --------------------------------------------------------------------------------- */
 
 /* The program has no build ID, but a link to "link.debug" with a checksum. */
 static void link_program(struct world *w)

@@ -49,8 +49,7 @@ static uint64_t address_of(const char *path, const char *symbol)
 	return at;
 }
 
-/* ---- the distribution's -----------------------------------------------------------------------
- */
+/* ---- the distribution's ---------------------------------------------------------------------- */
 
 static void python_is_found(void **state)
 {
@@ -102,8 +101,7 @@ static void other_programs_have_none(void **state)
 	assert_int_equal(find_in("/bin/sh", &found), -ENOENT);
 }
 
-/* ---- made ones --------------------------------------------------------------------------------
- */
+/* ---- made ones ------------------------------------------------------------------------------- */
 
 /* Builds a program or library from a line of C, in the folder; then finds what it has. */
 static int find_built(const char *how, const char *code, struct elfinterp *out)

@@ -334,21 +334,66 @@ static void an_object_may_come_after_the_event_that_names_it(void **state)
 	o.id = 6;
 	assert_int_equal(id_map_take_object(m, &o, len), 0);
 	assert_int_equal(id_map_object(m, 6, 3), 2);
-	/* More is known of it later: from then on it is another one. */
-	o.id = 7;
-	o.again = 1;
-	assert_int_equal(id_map_take_object(m, &o, len), 0);
-	assert_int_equal(id_map_take_object(m, &o, len), 0);
-	assert_int_equal(id_map_object(m, 7, 3), 3);
-	o.again = 0;
-	assert_int_equal(id_map_take_object(m, &o, len), 0);
-	assert_int_equal(id_map_object(m, 7, 3), 4);
 	/* A newer id takes its slot; the old one is not known any more. */
 	o.id = 6 + (1u << 17);
 	assert_int_equal(id_map_take_object(m, &o, len), 0);
-	assert_int_equal(id_map_object(m, o.id, 4), 5);
+	assert_int_equal(id_map_object(m, o.id, 4), 3);
 	assert_int_equal(id_map_object(m, 6, 4), 0);
 	assert_int_equal(id_map_take_object(m, &o, len - 1), -EBADMSG);
+	id_map_free(m);
+}
+
+/* A lock whose mapping could not be asked for when it was seen first, but the second time. */
+static void all_events_of_an_object_have_what_was_known_last(void **state)
+{
+	struct store s = { .n = 0 };
+	struct definition_store store = { .object = give, .reserve = reserve, .ctx = &s };
+	struct id_map *m;
+	struct wire_object bare = object(WIRE_OBJECT_FUTEX, 0x7f0010, 0), whole = bare;
+	size_t bare_len = offsetof(struct wire_object, path), len;
+
+	(void)state;
+	bare.again = 1;
+	whole.offset = 0x1234;
+	NAMED(whole, "server\0bin\0usr\0");
+	len = bare_len + whole.path_len;
+	assert_int_equal(id_map_new(&m, &store, NULL), 0);
+	/* The record, the event, the whole record; in the other order; and once more. */
+	bare.id = whole.id = 5;
+	assert_int_equal(id_map_take_object(m, &bare, bare_len), 0);
+	assert_int_equal(id_map_object(m, 5, 1), 1);
+	assert_int_equal(id_map_take_object(m, &bare, bare_len), 0);
+	assert_int_equal(id_map_object(m, 5, 2), 1);
+	assert_int_equal(id_map_take_object(m, &whole, len), 0);
+	assert_string_equal(s.names[1], "7:server+0x1234");
+	assert_int_equal(id_map_take_object(m, &bare, bare_len), 0);
+	assert_int_equal(id_map_object(m, 5, 3), 1);
+	/* Nobody asks, or it never comes. */
+	bare.id = 6;
+	assert_int_equal(id_map_take_object(m, &bare, bare_len), 0);
+	bare.id = 7;
+	assert_int_equal(id_map_object(m, 7, 4), 2);
+	assert_int_equal(id_map_take_object(m, &bare, bare_len), 0);
+	assert_string_equal(s.names[2], "");
+	assert_int_equal(id_map_settle_objects(m), 0);
+	assert_int_equal(s.n, 2);
+	assert_string_equal(s.names[2], "7:0x7f0010");
+	/* It comes too late for those events, but not for the next ones. */
+	assert_int_equal(id_map_object(m, 7, 5), 2);
+	whole.id = 7;
+	assert_int_equal(id_map_take_object(m, &whole, len), 0);
+	assert_int_equal(id_map_object(m, 7, 6), 3);
+	assert_string_equal(s.names[3], "7:server+0x1234");
+	/* A newer id takes its slot. */
+	bare.id = 8;
+	assert_int_equal(id_map_object(m, 8, 7), 4);
+	assert_int_equal(id_map_take_object(m, &bare, bare_len), 0);
+	whole.id = 8 + (1u << 17);
+	assert_int_equal(id_map_take_object(m, &whole, len), 0);
+	assert_string_equal(s.names[4], "7:0x7f0010");
+	/* And what is left is given back. */
+	bare.id = 9;
+	assert_int_equal(id_map_take_object(m, &bare, bare_len), 0);
 	id_map_free(m);
 }
 
@@ -368,6 +413,7 @@ int main(void)
 		cmocka_unit_test(calls_say_what_is_known),
 		cmocka_unit_test(malformed_records_are_refused),
 		cmocka_unit_test(an_object_may_come_after_the_event_that_names_it),
+		cmocka_unit_test(all_events_of_an_object_have_what_was_known_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

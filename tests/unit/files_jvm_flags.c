@@ -142,8 +142,7 @@ static void what_is_missing_or_wild_gives_nothing(void **state)
 	alarm(0);
 }
 
-/* ---- whether a process has an option ----------------------------------------------------------
- */
+/* ---- whether a process has an option --------------------------------------------------------- */
 
 static void programs_are_known_by_their_files(void **state)
 {

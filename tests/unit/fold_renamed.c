@@ -187,8 +187,7 @@ static char *renamed(const struct trace *t, const char *folded, renamer rename)
 	return text;
 }
 
-/* ---- each option on many traces ---------------------------------------------------------------
- */
+/* ---- each option on many traces -------------------------------------------------------------- */
 
 /* Lines of the first options, renamed, are those of the others, renamed in their way (or NULL). */
 static void expect_renamed(const struct trace *t, const char *name, const struct options *from,

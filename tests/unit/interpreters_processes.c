@@ -11,8 +11,7 @@
 #include "interpreters/interpreters.h"
 #include "interpreters/layout.h"
 
-/* ---- layouts ----------------------------------------------------------------------------------
- */
+/* ---- layouts --------------------------------------------------------------------------------- */
 
 /* As a file of that version says it; 3.13 with the beginning of its table of offsets. */
 static struct reader_parts python(uint32_t minor)
@@ -227,8 +226,7 @@ static void other_builds_are_left_alone(void **state)
 	assert_true(layout_find(&p.interpreter, 0, &at));
 }
 
-/* ---- processes --------------------------------------------------------------------------------
- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 #define TGIDS 64u
 

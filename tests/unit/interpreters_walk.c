@@ -13,8 +13,7 @@
 #include "interpreters/layout.h"
 #include "interpreters/walk.h"
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 #define BASE 0x10000u
 #define BYTES 0x8000u
@@ -67,8 +66,7 @@ static void put32(struct world *w, uint64_t at, uint32_t v)
 	put(w, at, &v, sizeof(v));
 }
 
-/* ---- Python's objects -------------------------------------------------------------------------
- */
+/* ---- Python's objects ------------------------------------------------------------------------ */
 
 #define ASCII (1u << 6 | 1u << 5)
 #define COMPACT (1u << 5)
@@ -179,8 +177,7 @@ static bool describe(struct world *w, uint64_t code, struct wire_code *out)
 	return walk_code(&m, &w->in, code, out);
 }
 
-/* ---- what is found ----------------------------------------------------------------------------
- */
+/* ---- what is found --------------------------------------------------------------------------- */
 
 static void python_of_each_version(void **state)
 {
@@ -290,8 +287,7 @@ static void of_long_texts_the_best_part_is_kept(void **state)
 	assert_int_equal(c.file.text[WIRE_CODE_TEXT - 1], 'P');
 }
 
-/* ---- PHP --------------------------------------------------------------------------------------
- */
+/* ---- PHP ------------------------------------------------------------------------------------- */
 
 static uint64_t put_zend_string(struct world *w, const char *text)
 {
@@ -347,8 +343,7 @@ static void php_has_lines_and_classes(void **state)
 	assert_int_equal(c.first_line, 0);
 }
 
-/* ---- what lies --------------------------------------------------------------------------------
- */
+/* ---- what lies ------------------------------------------------------------------------------- */
 
 static void loops_end(void **state)
 {

@@ -218,8 +218,7 @@ static char *linked(struct world *w, const char *chain, const struct sleep *s, u
 	return to;
 }
 
-/* ---- links that repeat the one before them ----------------------------------------------------
- */
+/* ---- links that repeat the one before them --------------------------------------------------- */
 
 /*
  * With fold_repeats, a chain has after each waker's name what the link has in common with those
@@ -389,8 +388,7 @@ static void resolve_counts(struct world *w)
 	free(all);
 }
 
-/* ---- explaining -------------------------------------------------------------------------------
- */
+/* ---- explaining ------------------------------------------------------------------------------ */
 
 static bool among(const int *chain, unsigned int n, int thread)
 {

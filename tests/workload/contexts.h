@@ -21,8 +21,7 @@
 /* More frames than any tracer walks. */
 #define DEEP 200
 
-/* ---- terminal: what typist writes to a pseudo terminal, a kernel worker passes on to reader ----
- */
+/* ---- terminal: what typist writes to a pseudo terminal, a kernel worker passes on to reader -- */
 
 static struct {
 	int master, slave;
