@@ -8,9 +8,10 @@
 #   SPEED=1           instead of all these the tests that judge how quick something is, one by one
 # What does not record runs side by side, and with it what records, but judges only what its own threads do, however
 # long that takes: it has a line "# Beside another: WHY". Then those that record or measure time run one by one: they
-# call needs_bpf, or have a line "# Alone: WHY"; with them those of the former that failed, as others' load may have
-# been the cause: what they do alone counts. Browsers, compilers and the like have a lower priority than what records.
-# Output is in the order of the list, whatever ends first.
+# call needs_bpf, or have a line "# Alone: WHY". Browsers, compilers and the like have a lower priority than what records.
+# Output is in the order of the list, whatever ends first. In the end what failed of those that record runs again, one by
+# one: the load of others may have been the cause, and what they do alone counts. They are named in the last lines, with
+# what failed the first time.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -113,6 +114,9 @@ fi
 O=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$0")/.." || exit 2
 results=$(mktemp -d) || exit 2
+again=$results/again failing=$results/failing
+: >"$again"
+: >"$failing"
 pool='' all_passed=0 all_failed=0 all_skipped=0 names=''
 trap '[ -z "$pool" ] || kill "$pool" 2>/dev/null; rm -rf "$results"' EXIT
 trap 'exit 130' INT TERM
@@ -143,8 +147,8 @@ names_of() {
 longest='browser requests_truth_clients situations names_early deb names_symbolize files_budgets names_symbolize_processes log_writer_faults attribute_oracle
 	elf_minidebug unwind_memory flight_memory report kernel_forgetting causes install_reproducible export_trace_processor'
 
-# run_list JOBS LIST AGAIN: runs what the file LIST lists, and shows each in the order of the list as soon as it and
-# those before it are done. What fails of the tests that the file AGAIN lists is put on the list of those that run alone.
+# run_list JOBS LIST: runs what the file LIST lists, and shows each in the order of the list as soon as it and those
+# before it are done. What fails of the tests that the file $again lists is not counted, but listed in $failing.
 run_list() {
 	[ -s "$2" ] || return
 	for name in $longest; do
@@ -159,13 +163,13 @@ run_list() {
 			sleep 0.1
 		done
 		read -r passed failed skipped <"$results/$kind-$name.sums"
-		if [ "$failed" -gt 0 ] && grep -qx "$kind $name" "$3"; then
-			echo "note: $name failed beside others, and runs again alone: $(grep -m 1 '^FAIL' "$results/$kind-$name.text")"
-			echo "$kind $name" >>"$results/alone"
+		cat "$results/$kind-$name.text"
+		if [ "$failed" -gt 0 ] && grep -qx "$kind $name" "$again"; then
+			echo "$kind $name" >>"$failing"
+			tail -n 40 "$results/$kind-$name.text" >"$results/$name.first"
 			rm "$results/$kind-$name.sums"
 			continue
 		fi
-		cat "$results/$kind-$name.text"
 		all_passed=$((all_passed + passed)) all_failed=$((all_failed + failed)) all_skipped=$((all_skipped + skipped))
 		[ "$failed" -eq 0 ] || names="$names $name"
 	done <"$2"
@@ -192,14 +196,20 @@ list e2e $(names_of $(grep -l -e '^needs_bpf' -e '^# Alone: ' tests/e2e/*.sh)) |
 } >"$results/speed"
 jobs=${JOBS:-$(($(nproc) + 2))}
 if [ "${SPEED:-}" ]; then
-	run_list 1 "$results/speed" /dev/null
+	run_list 1 "$results/speed"
 elif [ "${QUICK:-}" ]; then
 	grep -vx -e 'browser .*' -e 'e2e deb' -e 'e2e install_.*' "$results/side_by_side" >"$results/quick"
-	run_list "$jobs" "$results/quick" /dev/null
+	run_list "$jobs" "$results/quick"
 else
 	cat "$results/beside" >>"$results/side_by_side"
-	run_list "$jobs" "$results/side_by_side" "$results/beside"
-	run_list 1 "$results/alone" /dev/null
+	cat "$results/beside" "$results/alone" >"$again"
+	run_list "$jobs" "$results/side_by_side"
+	run_list 1 "$results/alone"
+	: >"$again"
+	run_list 1 "$failing"
+	while read -r kind name; do
+		echo "note: $name failed the first time: $(cat "$results/$name.first")"
+	done <"$failing"
 fi
 
 [ $all_failed -eq 0 ] || echo "failed:$names"

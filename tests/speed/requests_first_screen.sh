@@ -11,7 +11,7 @@ chmod 755 "$tmp"
 services=$(cd "$(dirname "$0")/../services" && pwd)
 # shellcheck source=tests/services/screen.sh
 . "$services/screen.sh"
-[ $# -gt 0 ] || set -- c go java node postgresql python
+[ $# -gt 0 ] || set -- c go java node php postgresql python
 
 # record NAME: to $tmp/NAME, under load; $endpoint is the service's.
 record() {
