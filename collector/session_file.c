@@ -158,11 +158,6 @@ void trace_file_report(const struct trace_file *t, const struct session *s, cons
 			"chaincap: %llu records of what programs mapped are lost: functions may "
 			"lack names\n",
 			(unsigned long long)stats->sideband_lost);
-	if (stats->overflowed)
-		fprintf(stderr,
-			"chaincap: %u processes mapped more code than is kept: their functions "
-			"have no names\n",
-			stats->overflowed);
 	if (*given_up(s, text, sizeof(text)))
 		fprintf(stderr, "chaincap: %s (--memory)\n", text);
 	if (s->memory_most > s->options->memory)

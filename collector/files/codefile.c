@@ -35,6 +35,7 @@ struct code_file {
 	uint32_t owner;	     /* UINT32_MAX: not known */
 	char *path;
 	int fd;		 /* -1: not open */
+	uint32_t tried;	 /* by this process it could not be opened */
 	uint32_t root;	 /* code_roots id of the directory that its path is relative to */
 	bool is_shared;	 /* processes with other root directories than that map it, too */
 	bool had_root;	 /* it had one, which was given up */
@@ -331,6 +332,7 @@ static void open_early(struct code_files *f, struct code_file *c, const struct c
 	if (!c->root)
 		(void)find_root(f, p, &c->root);
 	if (open_file(f, c, p, &is_elf_file)) {
+		c->tried = p->tgid;
 		if (is_memory_file(c->path))
 			c->kind = CODE_GENERATED;
 		return;
@@ -382,7 +384,7 @@ uint32_t code_files_get(struct code_files *f, const struct code_place *p)
 			compare_root(f, c, p);
 			if (c->kind == CODE_FILE && c->copied)
 				reopen(f, c, p);
-			else if (c->kind == CODE_FILE && c->fd < 0)
+			else if (c->kind == CODE_FILE && c->fd < 0 && c->tried != p->tgid)
 				open_early(f, c, p); /* another process, another chance */
 			free(path);
 			return id;

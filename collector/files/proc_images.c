@@ -22,7 +22,6 @@ struct images {
 	uint64_t made;
 	uint32_t count;
 	uint32_t n_mappings;		   /* in all lists */
-	uint32_t overflowed;		   /* images without a list, because there was no room */
 	uint64_t now_ns;		   /* of the last images_expire() */
 	struct image *ended, **ended_tail; /* in the order of ended_ns */
 	struct image *buckets[BUCKETS], *spaces[BUCKETS];
@@ -131,8 +130,10 @@ static bool is_known(const struct images *im, const struct image *i, const struc
 
 void images_overflow(struct images *im, struct image *i)
 {
-	if (!i->overflowed)
-		im->overflowed++;
+	const char *exe = image_exe(i), *slash = strrchr(exe, '/');
+
+	if (!i->comm[0]) /* who that was is still to be said */
+		snprintf(i->comm, sizeof(i->comm), "%s", slash ? slash + 1 : exe);
 	i->overflowed = true;
 	put_list(im, i->maps);
 	i->maps = NULL;
@@ -491,7 +492,11 @@ uint32_t images_count(const struct images *im)
 	return im->count;
 }
 
-uint32_t images_overflowed(const struct images *im)
+void images_each_overflowed(const struct images *im,
+			    void (*fn)(void *ctx, const struct image *i), void *ctx)
 {
-	return im->overflowed;
+	for (uint32_t b = 0; b < BUCKETS; b++)
+		for (const struct image *i = im->buckets[b]; i; i = i->next)
+			if (i->overflowed)
+				fn(ctx, i);
 }

@@ -111,8 +111,9 @@ void images_release_expired(struct images *im, void (*fn)(void *ctx, struct imag
 /* Images made since the start, and images that exist now. */
 uint64_t images_made(const struct images *im);
 uint32_t images_count(const struct images *im);
-/* Images that had too many mappings, since the start. */
-uint32_t images_overflowed(const struct images *im);
+/* Calls fn for each of these that had too many mappings. */
+void images_each_overflowed(const struct images *im,
+			    void (*fn)(void *ctx, const struct image *i), void *ctx);
 
 /* ---- processes that run already, from /proc (procmaps.c) ------------------------------------ */
 

@@ -258,7 +258,6 @@ int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats)
 		err = note_late(s);
 	s->stats.sideband_lost = s->sideband ? sideband_lost(s->sideband) : 0;
 	s->stats.processes = s->images ? (uint32_t)images_made(s->images) : 0;
-	s->stats.overflowed = s->images ? images_overflowed(s->images) : 0;
 	s->stats.lookup_us = (clock_now_ns() - start_ns) / 1000;
 	if (stats)
 		*stats = s->stats;

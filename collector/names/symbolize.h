@@ -61,7 +61,6 @@ struct symbolizer_stats {
 	uint32_t files, files_read;
 	uint32_t late_files; /* of the frames that are late */
 	uint32_t processes;  /* address spaces of processes seen */
-	uint32_t overflowed; /* of these, with more mappings than are kept */
 	/* What stacks lack: of how many processes, and the first of these. */
 	uint32_t n_lacks;
 	struct {

@@ -327,5 +327,5 @@ int symbolize_user_frames(struct symbolizer *s)
 		free(e->owners);
 	}
 	free(e);
-	return err ? err : runtimes_note_interpreters(s);
+	return err ? err : runtimes_note_others(s);
 }

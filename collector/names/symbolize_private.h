@@ -210,8 +210,11 @@ void runtimes_forget(struct symbolizer *s, struct generated *g);
 int runtimes_note(struct symbolizer *s, struct generated *g, bool has_map);
 /* A frame of the file has this name. */
 void runtimes_take_name(struct symbolizer *s, uint32_t file, const char *name);
-/* The same of processes in whose stacks only interpreted functions were, once all have names. */
-int runtimes_note_interpreters(struct symbolizer *s);
+/*
+ * The same of processes in whose stacks only interpreted functions were, once all have names, and
+ * of those that mapped too much.
+ */
+int runtimes_note_others(struct symbolizer *s);
 
 /* ---- naming the frames of one file --------------------------------------------------------- */
 

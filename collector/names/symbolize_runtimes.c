@@ -305,11 +305,26 @@ static void note_interpreter(void *noting, uint32_t tgid, const struct mapping *
 			  runtime_has_option(tgid, r->map_option) ? &r->interpreted : &r->names);
 }
 
-int runtimes_note_interpreters(struct symbolizer *s)
+static void note_overflowed(void *noting, const struct image *i)
+{
+	static const struct runtime_lack too_much = { "mapped more code than is kept",
+						      "functions have no names" };
+	struct noting *n = noting;
+	struct generated of = { .tgid = i->tgid };
+
+	if (n->err || !i->space)
+		return;
+	memcpy(of.program, i->comm, sizeof(i->comm)); /* its path went with its mappings */
+	n->err = put_note(n->s, &of, &too_much);
+}
+
+int runtimes_note_others(struct symbolizer *s)
 {
 	struct noting n = { .s = s };
 
-	if (s->images)
+	if (s->images) {
 		images_each_mapping(s->images, note_interpreter, &n);
+		images_each_overflowed(s->images, note_overflowed, &n);
+	}
 	return n.err;
 }

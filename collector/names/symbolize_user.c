@@ -43,7 +43,7 @@ static const struct mapping *find_mapping(struct symbolizer *s, struct image *i,
 	const struct mapping *m = image_mapping(i, addr, time_ns);
 	uint64_t now;
 
-	if (m || i->ended || (s->sideband && !sideband_lost(s->sideband)))
+	if (m || i->ended || i->overflowed || (s->sideband && !sideband_lost(s->sideband)))
 		return m;
 	now = clock_now_ns();
 	if (now - i->read_ns < PROC_INTERVAL_NS)

@@ -56,6 +56,11 @@ static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
 		i = symbolize_read_image(s, r->tgid, r->time_ns); /* its fork was lost */
 	if (!i)
 		return;
+	if (i->overflowed) { /* as cheap as it can be: it may do nothing else */
+		if (s->on_replace)
+			s->on_replace(s->on_replace_ctx, r->tgid);
+		return;
+	}
 	place.parent = i->parent;
 	m.file = code_files_get(s->files, &place);
 	if (!m.file) {

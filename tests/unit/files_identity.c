@@ -447,6 +447,43 @@ static void another_file_is_not_the_same_by_any_number(void **state)
 	close(fd);
 }
 
+/* A process that maps, again and again, what cannot be opened costs nobody a call each time. */
+static void a_file_that_cannot_be_opened_is_tried_once_for_each_process(void **state)
+{
+	char path[] = "/tmp/chain-file-XXXXXX", moved[sizeof(path) + 2];
+	struct code_place p = { .tgid = (uint32_t)getpid(), .start = 1, .end = 2, .path = path };
+	struct code_files *f;
+	struct stat st;
+	uint32_t id;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0 && !fstat(fd, &st));
+	p.maj = gnu_dev_major(st.st_dev);
+	p.min = gnu_dev_minor(st.st_dev);
+	p.ino = st.st_ino;
+	if (!code_is_file(fd, p.maj, p.min, p.ino)) {
+		close(fd);
+		unlink(path);
+		print_message("files in /tmp have other numbers in /proc\n");
+		skip();
+	}
+	close(fd);
+	assert_int_equal(code_files_new(&f), 0);
+	snprintf(moved, sizeof(moved), "%s-2", path);
+	assert_int_equal(rename(path, moved), 0);
+	id = code_files_get(f, &p);
+	assert_false(code_files_is_open(f, id));
+	assert_int_equal(rename(moved, path), 0);
+	assert_int_equal(code_files_get(f, &p), id);
+	assert_false(code_files_is_open(f, id));
+	p.tgid = (uint32_t)getppid();
+	assert_int_equal(code_files_get(f, &p), id);
+	assert_true(code_files_is_open(f, id));
+	code_files_free(f);
+	unlink(path);
+}
+
 /* An inode number that was reused: the record has the generation of the file that is gone. */
 static void another_generation_is_another_file(void **state)
 {
@@ -494,6 +531,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(whose_a_file_is_follows_who_maps_it),
 		cmocka_unit_test(a_file_on_overlayfs_is_named),
 		cmocka_unit_test(another_file_is_not_the_same_by_any_number),
+		cmocka_unit_test(a_file_that_cannot_be_opened_is_tried_once_for_each_process),
 		cmocka_unit_test(another_generation_is_another_file),
 	};
 

@@ -23,7 +23,7 @@ struct world {
 
 /*
  * Where a mapping is said to be. A file that exists is opened once and then stays open; one that
- * does not is looked for by another process at each mapping, which takes long for thousands.
+ * does not is looked for by another process once for each that maps it.
  */
 static struct code_place place_of(uint32_t tgid, uint64_t start, uint64_t len, const char *path)
 {
