@@ -112,8 +112,8 @@ void images_release_expired(struct images *im, void (*fn)(void *ctx, struct imag
 uint64_t images_made(const struct images *im);
 uint32_t images_count(const struct images *im);
 /* Calls fn for each of these that had too many mappings. */
-void images_each_overflowed(const struct images *im,
-			    void (*fn)(void *ctx, const struct image *i), void *ctx);
+void images_each_overflowed(const struct images *im, void (*fn)(void *ctx, const struct image *i),
+			    void *ctx);
 
 /* ---- processes that run already, from /proc (procmaps.c) ------------------------------------ */
 
