@@ -1,0 +1,192 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A long recording beside all attackers that the tests have, at once: programs with sparse symbol tables of 400 MiB, file
+# systems that do not answer, processes with 65 thousand mappings and two that remap for ever, programs that lie about
+# a Python interpreter, perf maps of millions of lines, somebody who wants to stop the recorder's processes, and
+# programs that end at once. Judged is what an innocent program is told: its chains, its functions' names; the most
+# memory that the recorder and its processes took, how long the end took, and that what was given up is said.
+#   bench/hostile.sh BUILD_DIR [SECONDS [OPTION...]]
+#   SECONDS   3600 by default
+#   OPTION    for chaincap
+#   KEEP=FILE keeps the trace
+#   NICE=10   the attackers' priority (default 0)
+# Exits 1 if something does not hold.
+set -eu
+export LC_ALL=C
+O=$(cd "$1" && pwd)
+seconds=${2:-3600}
+shift $(($# < 2 ? $# : 2))
+here=$(cd "$(dirname "$0")/.." && pwd)
+nice=${NICE:-0}
+memory=512 # MiB, chaincap's default
+dir=$(mktemp -d)
+chmod 755 "$dir"
+started=
+clean_up() {
+	for pid in $started; do kill "$pid" 2>/dev/null || true; done
+	# What hangs in a file system ends with its server.
+	[ ! -e "$dir/dead/pids" ] || xargs kill -KILL <"$dir/dead/pids" 2>/dev/null || true
+	[ ! -e "$dir/maps" ] || sed 's|.*|/tmp/perf-&.map|' "$dir/maps" | xargs rm -f
+	wait 2>/dev/null || true
+	rm -rf "$dir"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+# as_stranger COMMAND...: in the background, as a user of no rights
+as_stranger() {
+	nice -n "$nice" setpriv --reuid=65432 --regid=65432 --clear-groups "$@" >/dev/null 2>&1 &
+	started="$started $!"
+}
+
+cc -O2 -o "$dir/mapping_attack" "$here/tests/stacks/mapping_attack.c"
+cc -O2 -pthread -rdynamic -o "$dir/forged" "$here/tests/stacks/forged.c"
+mkdir -m 777 "$dir/work"
+for _ in 1 2 3 4; do as_stranger "$dir/mapping_attack" 65000; done
+for _ in 1 2; do as_stranger "$dir/mapping_attack" 60000 again; done
+for lie in loop wild long control key many race; do as_stranger "$dir/forged" $lie; done
+
+cp "$O/chainload" "$O/sparse_symbols" "$dir"
+cat >"$dir/bombs.sh" <<'END'
+cd "$1/work" || exit
+while :; do
+	cp ../chainload bomb && ../sparse_symbols bomb 400 && ./bomb relay --rounds 20 --hops pipe
+	rm -f bomb
+	sleep 1
+done
+END
+as_stranger sh "$dir/bombs.sh" "$dir"
+
+cat >"$dir/maps.py" <<'END'
+import ctypes, mmap, os, time
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+at = libc.mmap(None, 1 << 20, 7, 0x22, -1, 0)
+ctypes.memmove(at, b"\xb8\x23\x00\x00\x00\x48\x89\xfe\x31\xf6\x0f\x05\xc3"[:0] + b"\xc3", 1)
+with open("/tmp/perf-%d.map" % os.getpid(), "w") as f:
+    for i in range(3000000):
+        f.write("%x 10 stranger_%d\n" % (at + i % 60000 * 16, i))
+while True:
+    ctypes.CFUNCTYPE(None)(at)()
+    time.sleep(0.01)
+END
+as_stranger python3 "$dir/maps.py"
+echo $! >"$dir/maps"
+
+cat >"$dir/brief.sh" <<'END'
+cd "$1/work" || exit
+while :; do
+	/bin/true
+	cp /bin/true brief && ./brief
+	rm -f brief
+	sleep 0.02
+done
+END
+as_stranger sh "$dir/brief.sh" "$dir"
+
+if [ -c /dev/fuse ]; then
+	mkdir "$dir/dead"
+	# shellcheck disable=SC2016 # for the inner shell
+	nice -n "$nice" unshare -m sh -c 'for i in 1 2 3 4 5; do
+			mkdir "$1/dead$i"
+			"$2/deaf_files" "$1/dead$i" "$2/chainload" chaincap-r >"$1/server$i" 2>&1 &
+			echo $! >>"$1/pids"
+		done
+		while ! [ "$(cat "$1"/server* | grep -c ready)" = 5 ]; do sleep 0.1; done
+		for i in 1 2 3 4 5; do
+			"$1/dead$i/program" relay --rounds 100000000 --seconds 80000 --hops pipe --work 500,500,500 >/dev/null 2>&1 &
+			echo $! >>"$1/pids"
+		done
+		wait' sh "$dir/dead" "$O" &
+	started="$started $!"
+fi
+
+# The recorder's own: the most memory that it and all processes below it had, without what a file backs.
+watch_memory() {
+	while [ -e /proc/$recorder ]; do
+		cat /proc/[0-9]*/status 2>/dev/null | awk -v top="$recorder" '$1 == "Pid:" { pid = $2 }
+			$1 == "PPid:" { parent[pid] = $2 }
+			$1 == "RssAnon:" || $1 == "RssShmem:" { kib[pid] += $2 }
+			END {
+				of[top] = 1
+				for (i = 0; i < 4; i++)
+					for (pid in parent)
+						if (parent[pid] in of)
+							of[pid] = 1
+				for (pid in of)
+					sum += kib[pid]
+				print sum + 0
+			}'
+		sleep 0.2
+	done >"$dir/kib"
+}
+
+"$O/chaincap" -v "$@" -o "$dir/trace" "$seconds" 2>"$dir/said" &
+recorder=$!
+started="$started $recorder"
+watch_memory &
+started="$started $!"
+cat >"$dir/attack.sh" <<'END'
+while :; do
+	for child in $(cat /proc/$1/task/$1/children); do
+		for pid in $child $(cat /proc/$child/task/$child/children); do
+			kill -STOP $pid && echo "$pid was stopped" >>"$2"
+			kill -KILL $pid && echo "$pid was killed" >>"$2"
+			renice -n 19 $pid >/dev/null && echo "$pid is slow" >>"$2"
+		done
+	done 2>/dev/null
+	sleep 0.5
+done
+END
+: >"$dir/attacked"
+chmod 666 "$dir/attacked"
+as_stranger sh "$dir/attack.sh" $recorder "$dir/attacked"
+
+# The innocent: one that runs all the time, at a usual pace, and one that begins in the last seconds.
+"$O/chainload" relay --rounds 100000000 --seconds 80000 --hops pipe --work 500,500,500 >/dev/null 2>&1 &
+innocent=$!
+started="$started $innocent"
+sleep $((seconds > 20 ? seconds - 15 : seconds / 2))
+cp "$O/chainload" "$dir/later"
+timeout 300 "$dir/later" relay --rounds 20 --hops pipe >/dev/null || echo "the late program does not run"
+end_before=$(date +%s)
+status=0
+wait $recorder || status=$?
+took=$(($(date +%s) - end_before))
+kill $innocent 2>/dev/null || true
+
+failed=no
+[ -z "${KEEP:-}" ] || cp "$dir/trace" "$KEEP"
+# holds WHAT GOT CONDITION...
+holds() {
+	what=$1 got=$2
+	shift 2
+	if "$@"; then
+		echo "$what: $got"
+	else
+		failed=yes
+		echo "$what: $got: NOT WHAT IS PROMISED"
+	fi
+}
+echo "$seconds s beside attackers at nice $nice, kernel $(uname -r), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1 /proc/loadavg)"
+grep -E '^chaincap: ([0-9]+ events|[0-9]+ records|readers|names|recorder|unwinding: readers)|given up|kept' "$dir/said" || true
+holds "exit" $status test $status = 0
+most=$(($(sort -n "$dir/kib" | tail -n 1) / 1024))
+holds "MiB of the recorder and its processes, of $memory" $most test $most -le $memory
+finished=$(sed -n 's/^chaincap: recorder: .* finished \([0-9]*\)\..*/\1/p' "$dir/said")
+holds "seconds to end after the recording" "${finished:-?}" test "${finished:-99}" -le 15
+echo "seconds from the late program's end to the recorder's: $took"
+holds "what strangers did to the recorder's processes" "$(wc -l <"$dir/attacked") times" test ! -s "$dir/attacked"
+"$O/chainwalk" -f info "$dir/trace" 2>/dev/null | grep -E '^(events|lost|mappings_lost):' | tr '\n' ' '
+echo
+# share OPTION...: percent of alpha's time asleep, of processes that the options choose, whose chains have bravo's function
+share() {
+	"$O/chainwalk" -q --state=blocked -c '^alpha$' "$@" "$dir/trace" 2>/dev/null |
+		awk '{ n = $NF; all += n } /;bravo_wakes_alpha;.*;bravo;/ { good += n } END { printf "%d\n", all ? 100 * good / all : 0 }'
+}
+always=$(share -p $innocent)
+holds "percent of the innocent's waits that name who woke it" "$always" test "$always" -ge 90
+late=$(share -p later)
+holds "percent of the late program's" "$late" test "$late" -ge 90
+"$O/chainwalk" "$dir/trace" 2>&1 >/dev/null | grep -E 'given up|mapped more|not looked up|lost' || true
+[ $failed = no ]
