@@ -12,7 +12,8 @@
  *             index of the name
  *             gap between the end of the left sibling (or the start of the caller) and its start
  *             gap between its end and the end of its caller; for the root its end
- *             differential input only: counts before, with those of its callees
+ *             differential input only: counts before, with those of its callees; if widths are
+ *             the larger counts: by how much the frame is wider than its counts after
  *           Positions and counts are counts times data_scale().
  */
 #include <errno.h>
@@ -89,7 +90,7 @@ struct open {
 	uint64_t filled, end;
 };
 
-#define FRAME_CHARS (6 * SVG_VLQ_LEN) /* at most, of one frame */
+#define FRAME_CHARS (7 * SVG_VLQ_LEN) /* at most, of one frame */
 
 /*
  * Gaps are between rounded edges, so rounding errors do not add up. index: by name id; open: by
@@ -120,9 +121,10 @@ static void write_frames(FILE *f, const struct document *d, const uint32_t *inde
 			p = svg_put_vlq(p, 0);
 			p = svg_put_vlq(p, end);
 		}
-		if (l->delta) {
+		if (l->delta)
 			p = svg_put_vlq(p, whole(document_before(d, i) * scale));
-		}
+		if (d->tree->widened)
+			p = svg_put_vlq(p, whole(l->delta[i].more * scale));
 		open[fr->depth] = (struct open) { .filled = start, .end = end };
 		depth = fr->depth + 1;
 		if (buf + sizeof(buf) - p < FRAME_CHARS) {

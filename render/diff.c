@@ -2,6 +2,7 @@
 #include "diff.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,4 +116,13 @@ int diff_add_gone(struct tree *t)
 	free(path);
 	free(parent);
 	return err;
+}
+
+void diff_widen(struct tree *t)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		t->delta[i].more_self = fmax(0, -t->delta[i].self);
+		t->node[i].total += t->delta[i].more_self;
+	}
+	t->widened = true;
 }

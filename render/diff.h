@@ -33,3 +33,12 @@ void diff_normalize(struct tree *t);
  */
 #define DIFF_GONE "[only before]"
 int diff_add_gone(struct tree *t);
+
+/* Instead of diff_add_gone(): the count of each stack becomes the larger of its two counts. */
+void diff_widen(struct tree *t);
+
+/* Does a tree of chains have the larger counts by default? Not without links, or with an order. */
+static inline bool diff_is_wide(const struct tree *t, bool reverse)
+{
+	return t->diff && t->chain && !t->in_order && !reverse;
+}

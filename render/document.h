@@ -60,6 +60,14 @@ void legend_fill(struct legend *lg, const struct document *d);
 /* Write them centred at height y, in pixels. */
 void legend_write(FILE *f, const struct legend *lg, const struct document *d, double y);
 
+/*
+ * What a difference of chain graphs comes down to: put a sentence into out, by how much the time of
+ * all chains changed, and that of the objects that were waited for (of chains without one, the
+ * ends) that changed most. 0 or -ENOMEM.
+ */
+#define CHANGE_LEN 512
+int change_sentence(const struct document *d, char *out, size_t size);
+
 /* Fill d->colors from the rest. 0 or -ENOMEM; call colors_free() in both cases. */
 int colors_init(struct document *d);
 void colors_free(struct document *d);
@@ -67,14 +75,15 @@ void colors_free(struct document *d);
 /* The index in d->colors.rgb of the colour of frame i. */
 uint32_t colors_frame(const struct document *d, uint32_t i);
 
+/* A frame's counts after and before, with those of its callees. Differential graphs only. */
+double document_after(const struct document *d, uint32_t i);
+double document_before(const struct document *d, uint32_t i);
+
 /* Is frame i in the region of the stacks that only the first of two inputs has? */
 static inline bool document_gone(const struct document *d, uint32_t i)
 {
 	return i >= d->gone && i < d->gone_end;
 }
-
-/* A frame's counts before, with those of its callees. Differential graphs only. */
-double document_before(const struct document *d, uint32_t i);
 
 /*
  * Write the frames that are visible before the script runs. A frame with room for its name is a

@@ -124,11 +124,14 @@ static void report(const struct options *o, const struct input *in, double total
 
 static int finish_tree(const struct options *o, struct tree *t)
 {
-	int err;
+	int err = 0;
 
 	if (o->normalize)
 		diff_normalize(t);
-	err = o->diff ? diff_add_gone(t) : 0;
+	if (diff_is_wide(t, o->page.reverse))
+		diff_widen(t);
+	else if (o->diff)
+		err = diff_add_gone(t);
 	return err ? err : tree_finish(t);
 }
 

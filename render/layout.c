@@ -87,6 +87,8 @@ static void add_frame(struct layout *l, const struct tree *t, const struct todo 
 		l->delta[l->n] = (struct tree_delta) {
 			.self = is_last ? t->delta[td->node].self : 0,
 			.total = t->delta[td->node].total,
+			.more_self = is_last ? t->delta[td->node].more_self : 0,
+			.more = t->delta[td->node].more,
 		};
 	l->frame[l->n++] = (struct frame) {
 		.start = td->start,
@@ -137,9 +139,9 @@ static void add_node(struct layout *l, const struct tree *t, struct todo *td)
 /* The count by which a frame is kept or left out; of a difference, that of the larger side. */
 static double weight(const struct tree *t, uint32_t node)
 {
-	double after = t->node[node].total;
+	double drawn = t->node[node].total;
 
-	return t->diff ? fmax(after, after - t->delta[node].total) : after;
+	return t->diff ? fmax(drawn, drawn - t->delta[node].more - t->delta[node].total) : drawn;
 }
 
 /* Pushes the node's children so that the leftmost is popped first. */
@@ -167,8 +169,10 @@ static int push_children(struct work *w, struct layout *l, const struct todo *td
 		next.start = t->in_order ? t->start[c] : at;
 		if (weight(t, c) < l->least) {
 			l->left_out += t->node[c].len;
-			if (t->diff) /* as its time, its difference becomes that of its caller */
+			if (t->diff) { /* as its time, its difference becomes that of its caller */
 				l->delta[frame].self += t->delta[c].total;
+				l->delta[frame].more_self += t->delta[c].more;
+			}
 			continue;
 		}
 		err = push(w, &next);

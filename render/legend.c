@@ -7,7 +7,8 @@
 
 struct found {
 	bool seen[RAMPS];
-	double time[RAMPS]; /* counts */
+	double time[RAMPS];    /* counts */
+	uint32_t object_depth; /* of the object whose callees come now; 0: none */
 };
 
 static bool is_end(enum ramp ramp)
@@ -24,7 +25,8 @@ static bool has_more(enum ramp ramp)
 
 /*
  * Add frame i. Ends: the time below them. A link: the time of all chains that have it, so of its
- * delimiters. An object: the time of the waits for it.
+ * delimiters. Objects: the time of the waits for one. The script does the same for a view:
+ * page/legend.js.
  */
 static void find(struct found *f, const struct document *d, uint32_t i)
 {
@@ -43,8 +45,13 @@ static void find(struct found *f, const struct document *d, uint32_t i)
 	if (is_end(ramp) && (leaf || has_more(ramp)) &&
 	    (fr->part == PART_PLAIN || ramp == RAMP_THROTTLED))
 		f->time[ramp] += fr->total;
-	if (ramp == RAMP_OBJECT && !fr->link)
+	/* Objects can stand on each other, as a socket on the epoll instance that has it. */
+	if (fr->depth <= f->object_depth)
+		f->object_depth = 0;
+	if (ramp == RAMP_OBJECT && !fr->link && !f->object_depth) {
 		f->time[ramp] += fr->total;
+		f->object_depth = fr->depth;
+	}
 }
 
 void legend_fill(struct legend *lg, const struct document *d)
@@ -80,15 +87,18 @@ static size_t entry_text(const struct legend_entry *e, char *buf, size_t size)
 	else if (e->share < 0.05)
 		n = snprintf(buf, size, "%s <0.1%%", name);
 	else
-		n = snprintf(buf, size, "%s %.*f%%", name, e->share < 0.95 ? 1 : 0, e->share);
+		n = snprintf(buf, size, "%s %.*f%%", name, e->share < 0.95 ? 1 : 0,
+			     e->share < 0.95 ? e->share : round(e->share));
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* What the script filters by: an end's name, or "link N". */
+/* What the script filters by: an end's name, or "link N"; and an entry's text without its share. */
 static void put_key(FILE *f, const struct legend_entry *e)
 {
 	enum ramp ramp = e->ramp;
 
+	if (e->share >= 0)
+		fprintf(f, " data-word=\"%s\"", palette_legend(ramp));
 	if (ramp == RAMP_ON_CPU && e->share >= 0)
 		fputs(" data-key=\"[on-CPU]\"", f);
 	else if (is_end(ramp))

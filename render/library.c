@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "diff.h"
 #include "page.h"
 #include "folded.h"
 #include "input_reader.h"
@@ -111,6 +112,8 @@ int flamegraph_write(struct flamegraph *g, FILE *f)
 	int err = g->open ? input_reader_close(&g->reader) : -EINVAL;
 
 	g->open = false;
+	if (!err && diff_is_wide(&g->tree, g->page.reverse))
+		diff_widen(&g->tree);
 	if (!err)
 		err = tree_finish(&g->tree);
 	if (err)

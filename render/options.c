@@ -125,6 +125,7 @@ static int set_counts(struct setting *s, const char *value)
 
 static int set_compare(struct setting *s, const char *value)
 {
+	((struct options *)s->options)->page.compares = true;
 	*(bool *)s->member = !strcmp(value, "total");
 	return !strcmp(value, "total") || !strcmp(value, "own") ? 0 : -EINVAL;
 }

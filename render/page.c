@@ -63,6 +63,23 @@ static const char *default_title(const struct page *pg, const struct tree *t)
 			      : "Flame Graph";
 }
 
+/* How to read a chain graph, with its root on top or below. */
+static const char *reading(bool on_top, bool diff)
+{
+	static const char *const texts[2][2] = {
+		{ "Bottom: who waited, and where. Above each dark --: who ended that wait. "
+		  "Top: why the chain ends. Width: time.",
+		  "Bottom: who waited, and where. Above each dark --: who ended that wait. "
+		  "Top: why the chain ends. Red: more time than before, blue: less." },
+		{ "Top: who waited, and where. Below each dark --: who ended that wait. "
+		  "Bottom: why the chain ends. Width: time.",
+		  "Top: who waited, and where. Below each dark --: who ended that wait. "
+		  "Bottom: why the chain ends. Red: more time than before, blue: less." },
+	};
+
+	return texts[on_top][diff];
+}
+
 void page_settle(struct page *pg, struct tree *t, unsigned decimals)
 {
 	if (!pg->countname)
@@ -77,11 +94,15 @@ void page_settle(struct page *pg, struct tree *t, unsigned decimals)
 	if (!pg->title)
 		pg->title = default_title(pg, t);
 	/* Chain graphs are new to most readers: explain how to read one. */
-	if (!pg->subtitle && t->chain && !t->diff && !pg->inverted)
-		pg->subtitle = "Bottom: who waited, and where. Above each dark --: who ended "
-			       "that wait. Top: why the chain ends. Width: time.";
+	if (!pg->subtitle && t->chain) {
+		pg->subtitle = reading(pg->inverted, t->diff);
+		pg->turned = reading(!pg->inverted, t->diff);
+	}
 	if (pg->subtitle && !*pg->subtitle)
 		pg->subtitle = NULL;
+	/* How long chains took says more than their ends, which are often those of other stacks. */
+	if (t->widened && !pg->compares)
+		pg->by_total = true;
 	pg->decimals = decimals;
 	if (t->n && pg->total < t->node[0].total)
 		pg->total = 0;
@@ -150,9 +171,9 @@ static void write_head(FILE *f, const struct page *pg, double height, const char
 }
 
 /* Lines below the title. */
-static unsigned lines_below(const struct page *pg)
+static unsigned lines_below(const struct document *d)
 {
-	return (pg->subtitle != NULL) + pg->remarks.n;
+	return (d->page->subtitle ? 1u : 0) + (d->tree->widened ? 1u : 0) + d->page->remarks.n;
 }
 
 /* The n-th of them, from 0 on. */
@@ -161,17 +182,22 @@ static void write_below(FILE *f, const struct page *pg, const char *id, unsigned
 {
 	fprintf(f,
 		"<text id=\"fg-%s\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" "
-		"class=\"soft\">",
+		"class=\"soft\"",
 		id, pg->width / 2, pg->fontsize * (2 + SUBTITLE * (n + 1)));
+	if (pg->turned && line == pg->subtitle)
+		attr(f, "data-turned", pg->turned);
+	putc_unlocked('>', f);
 	text(f, line);
 	text(f, rest);
 	fputs("</text>\n", f);
 }
 
-static void write_heading(FILE *f, const struct page *pg)
+static int write_heading(FILE *f, const struct document *d)
 {
+	const struct page *pg = d->page;
+	char id[20], change[CHANGE_LEN];
 	unsigned lines = 0;
-	char id[20];
+	int err = 0;
 
 	fprintf(f,
 		"<text id=\"fg-title\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" "
@@ -181,12 +207,17 @@ static void write_heading(FILE *f, const struct page *pg)
 	fputs("</text>\n", f);
 	if (pg->subtitle)
 		write_below(f, pg, "subtitle", lines++, pg->subtitle, "");
+	if (d->tree->widened) {
+		err = change_sentence(d, change, sizeof(change));
+		write_below(f, pg, "change", lines++, err ? "" : change, "");
+	}
 	for (unsigned i = 0; i < pg->remarks.n; i++) {
 		const char *more = pg->remarks.more && i + 1 == pg->remarks.n ? " ..." : "";
 
 		snprintf(id, sizeof(id), "remark%u", i);
 		write_below(f, pg, id, lines++, pg->remarks.text[i], more);
 	}
+	return err;
 }
 
 /* For a pattern: "file|tcp|..." */
@@ -246,6 +277,7 @@ static void write_data_head(FILE *f, const struct document *d)
 		number_attr(f, "data-less", at[RAMP_LESS]);
 		number_attr(f, "data-gone", at[RAMP_GONE]);
 		number_attr(f, "data-gone-frame", d->gone);
+		number_attr(f, "data-wide", d->tree->widened);
 	}
 	fputs("/>\n", f);
 }
@@ -260,7 +292,7 @@ static void compare(struct document *d)
 	d->after = l->total;
 	if (!d->tree->diff || !l->n)
 		return;
-	d->after -= d->tree->gone;
+	d->after = document_after(d, 0);
 	d->before = document_before(d, 0);
 	if (!(d->tree->gone > 0))
 		return;
@@ -308,7 +340,7 @@ static int write_document(FILE *f, const struct page *pg, const struct tree *t,
 		.keep = pg->labels,
 	};
 	legend_fill(&legend, &d);
-	head = HEAD + SUBTITLE * lines_below(pg);
+	head = HEAD + SUBTITLE * lines_below(&d);
 	legend_y = pg->fontsize * head - pg->fontsize * 0.2;
 	d.top = pg->fontsize * (head + (legend.n ? LEGEND : 0));
 
@@ -320,7 +352,9 @@ static int write_document(FILE *f, const struct page *pg, const struct tree *t,
 	fputs("<g id=\"fg-head\"><rect id=\"fg-head-back\" visibility=\"hidden\" "
 	      "fill=\"url(#fg-ground)\"/>\n",
 	      f);
-	write_heading(f, pg);
+	err = write_heading(f, &d);
+	if (err)
+		goto out;
 	legend_write(f, &legend, &d, legend_y);
 	fputs("</g>\n", f);
 	fprintf(f, "<g id=\"fg-frames\" data-top=\"%.15g\"", d.top);

@@ -19,6 +19,7 @@
 
 struct page {
 	const char *title, *subtitle, *notes; /* NULL: default; notes: none */
+	const char *turned; /* the default subtitle if the picture is turned upside down */
 	struct remarks remarks;
 	const char *fonttype;
 	const char *countname, *nametype;
@@ -37,6 +38,7 @@ struct page {
 	double factor; /* from counts to the numbers that are shown */
 	bool inverted, negate;
 	bool by_total;	  /* differential: compare total counts, not own ones */
+	bool compares;	  /* .by_total is given, no default */
 	bool embedded;	  /* for the body of an HTML page, as wide as its parent element */
 	const char *keys; /* what the keys in that page's fragment begin with; NULL: nothing */
 	const struct palette *palette; /* NULL: default */

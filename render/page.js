@@ -12,7 +12,7 @@ const num = (key) => Number(opt[key] || 0);
 const ALONE = document.documentElement === svg; // not embedded in a page
 const XPAD = 10, BAR = 34, FOUND = opt.found || "#f067f0";
 const CHAIN = num("chain") > 0, INVERTED = num("inverted") > 0, SCALE = num("scale");
-const DIFF = "maxOwn" in opt, ORDERED = num("ordered") > 0;
+const DIFF = "maxOwn" in opt, WIDE = num("wide") > 0, ORDERED = num("ordered") > 0;
 const FONT = num("fontSize"), rowHeight = num("row"), charWidth = FONT * num("fontWidth");
 const ENDS = {
 	"[interrupt]": "an interrupt, a timer or a device woke it",
@@ -75,6 +75,7 @@ function comeAlive() {
 	svg.setAttribute("role", ALONE ? "application" : "group");
 	const moved = adapt();
 	search();
+	updateLegend();
 	if (moved || location.hash.length > 1) {
 		redraw();
 		showRoot();

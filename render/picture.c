@@ -46,17 +46,20 @@ static double frame_time(const struct document *d, const struct frame *fr)
 /* The counts that a frame's share is of: in a difference, those of its own side. */
 static double share_of(const struct document *d, uint32_t i)
 {
-	if (!d->tree->diff)
+	if (!d->tree->diff || d->tree->widened)
 		return d->whole;
 	return document_gone(d, i) ? d->before : d->after;
 }
 
+double document_after(const struct document *d, uint32_t i)
+{
+	/* The region lies in the root once more, but no input has it. */
+	return d->layout->frame[i].total - d->layout->delta[i].more - (i ? 0 : d->tree->gone);
+}
+
 double document_before(const struct document *d, uint32_t i)
 {
-	double after = d->layout->frame[i].total;
-
-	/* The region lies in the root once more, but no input has it. */
-	return after - d->layout->delta[i].total - (i ? 0 : d->tree->gone);
+	return document_after(d, i) - d->layout->delta[i].total;
 }
 
 static void put_side(FILE *f, const struct page *pg, const char *when, double v, double whole)
@@ -82,8 +85,7 @@ static void write_change(FILE *f, const struct document *d, uint32_t i)
 		fputs(pg->negate ? ", only after" : ", only before", f);
 		return;
 	}
-	second = pg->by_total ? d->layout->frame[i].total - (i ? 0 : d->tree->gone)
-			      : d->layout->frame[i].own;
+	second = pg->by_total ? document_after(d, i) : d->layout->frame[i].own - change->more_self;
 	first = pg->by_total ? document_before(d, i) : second - change->self;
 	fputs(pg->by_total ? "; total " : "; own ", f);
 	if (pg->negate) { /* the graph draws what was before */
@@ -98,6 +100,8 @@ static void write_change(FILE *f, const struct document *d, uint32_t i)
 		fputs(": unchanged", f);
 	else if (first <= least)
 		fputs(": new", f);
+	else if (second <= least)
+		fputs(": gone", f);
 	else
 		fprintf(f, ": %+.2f%%", 100 * (second - first) / first);
 }

@@ -302,6 +302,7 @@ int tree_finish(struct tree *t)
 	for (uint32_t i = 0; i < done; i++) {
 		if (t->diff) {
 			t->delta[order[i]].total = t->delta[order[i]].self;
+			t->delta[order[i]].more = t->delta[order[i]].more_self;
 			t->max_self = fmax(t->max_self, fabs(t->delta[order[i]].self));
 		}
 		for (uint32_t c = t->node[order[i]].child; c; c = t->node[c].next) {
@@ -315,6 +316,7 @@ int tree_finish(struct tree *t)
 		t->node[parent[c]].total += t->node[c].total;
 		if (t->diff) {
 			t->delta[parent[c]].total += t->delta[c].total;
+			t->delta[parent[c]].more += t->delta[c].more;
 			t->max_total = fmax(t->max_total, fabs(t->delta[c].total));
 		}
 	}

@@ -20,10 +20,10 @@ struct tree_node {
 	double total;	     /* counts; until tree_finish() only of the stacks that end here */
 };
 
-/* Counts after minus counts before. */
+/* Counts after minus counts before: .self of the stacks that end here, .total by tree_finish(). */
 struct tree_delta {
-	double self;  /* of the stacks that end here */
-	double total; /* set by tree_finish() */
+	double self, total;
+	double more_self, more; /* counts in the node's .total that are not after: diff_widen() */
 };
 
 struct tree_edge {
@@ -50,7 +50,8 @@ struct tree {
 	double now;		    /* .in_order: the start of the next stack */
 	double max_self, max_total; /* greatest absolute deltas, the root's left out; set by
 				       tree_finish() */
-	double gone; /* differential: counts of the region that diff_add_gone() has added */
+	double gone;  /* differential: counts of the region that diff_add_gone() has added */
+	bool widened; /* differential: diff_widen() */
 
 	struct tree_step *path;
 	uint32_t path_depth, depth_cap;

@@ -79,7 +79,6 @@ function updateBar() {
 	sides.value = state.side;
 	compare.value = state.compare;
 	fillChips();
-	updateLegend();
 	place();
 	say();
 }
@@ -117,14 +116,14 @@ function say() {
 }
 
 function line(i) {
-	const more = [percent(time(i), shareOf(i)) + " of all"];
+	const more = [percent(shown(i), shareOf(i)) + " of all"];
 	if (state.zoom && i !== state.zoom && i > state.zoom && i < last[state.zoom])
 		more.push(percent(time(i), time(state.zoom)) + " of " + short(label(state.zoom), 30));
 	if (DIFF && !view.gone[i])
 		more.push(changeLine(i));
 	else
 		more.push("own " + count(own[i]));
-	return opt.nametype + " " + short(label(i), 120) + " (" + count(time(i)) + ", " + more.join(", ") + ")";
+	return opt.nametype + " " + short(label(i), 120) + " (" + count(shown(i)) + ", " + more.join(", ") + ")";
 }
 
 function fillThreads() {

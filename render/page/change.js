@@ -2,6 +2,7 @@
 // What a differential graph says about a frame, as render/picture.c does: colour, hover text, table and
 // status compare the same counts, own or total ones.
 
+const GONE = "[only before]", USUAL_SIDE = WIDE ? "union" : "after";
 const SIDES = { after: "Width: after", before: "Width: before", union: "Width: the larger" };
 
 function compared(v, i) {
@@ -40,6 +41,11 @@ function changeLine(i) {
 		count(c.after) + " (" + percent(c.after, t.after) + "): " + changeWords(c);
 }
 
+// The counts of frame i on the side that its width shows: those of the root are without the region.
+function shown(i) {
+	return DIFF && !i && state.side === "after" ? view.after[0] : time(i);
+}
+
 // What frame i's share is of: the counts of the side that its width shows.
 function shareOf(i) {
 	if (!DIFF || state.side === "union")
@@ -49,6 +55,8 @@ function shareOf(i) {
 
 let both = 0;
 function unionTotal() {
+	if (WIDE)
+		return base.end[0];
 	if (!both)
 		both = base.ownAfter.reduce((sum, own, i) =>
 			sum + (base.gone[i] ? 0 : Math.max(own, base.ownBefore[i])), 0);

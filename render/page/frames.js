@@ -30,7 +30,7 @@ function newFrames(n) {
 
 function decode() {
 	const s = byId("nodes").textContent, n = num("frames"), v = newFrames(n);
-	const value = new Uint8Array(128), filled = new Float64Array(n);
+	const value = new Uint8Array(128), filled = new Float64Array(n), more = new Float64Array(n);
 	let at = 0;
 	for (let i = 0; i < 64; i++)
 		value[DIGITS.charCodeAt(i)] = i;
@@ -62,11 +62,17 @@ function decode() {
 		filled[i] = v.begin[i];
 		if (DIFF)
 			v.before[i] = next();
+		if (WIDE)
+			more[i] = next();
 		path.push(i);
 	}
 	while (path.length)
 		v.last[path.pop()] = n;
-	countOwn(v);
+	countOwn(v, more);
+	if (WIDE) {
+		names.push(GONE);
+		style.push(16 + num("gone"));
+	}
 	if (num("total"))
 		v.end[0] = Math.max(v.end[0], num("total") * SCALE);
 	base = v;
@@ -76,25 +82,28 @@ function decode() {
 	use(v);
 }
 
-// Own counts, and of a difference those of each side.
-function countOwn(v) {
+// Own counts, and of a difference those of each side. more: what of the widths is not after.
+function countOwn(v, more) {
 	const n = v.name.length;
 	for (let i = 0; i < n; i++)
 		v.own[i] = v.end[i] - v.begin[i];
-	for (let i = n; --i > 0;)
-		v.own[v.parent[i]] -= v.end[i] - v.begin[i];
-	if (!DIFF)
-		return;
-	for (let i = 0; i < n; i++) {
-		v.after[i] = v.gone[i] ? 0 : v.end[i] - v.begin[i];
-		v.ownAfter[i] = v.gone[i] ? 0 : v.own[i];
+	for (let i = 0; DIFF && i < n; i++) {
+		v.after[i] = v.ownAfter[i] = v.gone[i] ? 0 : v.own[i] - more[i];
 		v.ownBefore[i] = v.before[i];
-		if (v.gone[i] && v.depth[i] === 1)
-			v.after[0] -= v.end[i] - v.begin[i];
 	}
-	for (let i = n; --i > 0;)
-		if (!v.gone[i] || v.depth[i] > 1)
-			v.ownBefore[v.parent[i]] -= v.before[i];
+	for (let i = n; --i > 0;) {
+		const up = v.parent[i], whole = v.end[i] - v.begin[i];
+		v.own[up] -= whole;
+		if (!DIFF)
+			continue;
+		if (v.gone[i] && v.depth[i] === 1) { // the region, which is no part of the whole
+			v.after[0] -= whole;
+			v.ownAfter[0] -= whole;
+			continue;
+		}
+		v.ownAfter[up] -= v.after[i];
+		v.ownBefore[up] -= v.before[i];
+	}
 }
 
 // The link, and what part of a chain a frame is in, follow from its caller's.

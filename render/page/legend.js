@@ -53,11 +53,48 @@ function clickLegend(key) {
 		go({ only: key }, true);
 }
 
+// The time of each entry in the view, as render/legend.c counts it for the whole graph.
+function legendTimes() {
+	const sum = { object: 0 };
+	for (let i = 1, inside = 0; i < name.length; i++) {
+		const s = names[name[i]], key = s === "--" ? "link " + link[i] : endOf(view, i);
+		if (key)
+			sum[key] = (sum[key] || 0) + time(i);
+		if (i >= inside && !link[i] && OBJECT.test(s)) {
+			sum.object += time(i);
+			inside = last[i];
+		}
+	}
+	return sum;
+}
+
+// "running 70%"; where chains are not seen from the sleeper on, links and ends have no shares.
+function legendText(word, t) {
+	const p = 100 * t / base.end[0];
+	return word + (t === undefined || !chainView() ? "" : p && p < 0.05 ? " <0.1%" : " " + p.toFixed(p && p < 0.95 ? 1 : 0) + "%");
+}
+
+function legendShares() {
+	const texts = CHAIN && !DIFF && byId("legend") ? [...byId("legend").querySelectorAll("text[data-word]")] : [];
+	const sum = texts.length ? legendTimes() : {};
+	for (const t of texts) {
+		const { key, word } = t.dataset;
+		t.textContent = legendText(word, key ? sum[key] || 0 : sum[word]);
+	}
+	if (texts.length)
+		centre();
+}
+
+let sharesOf = null; // the view that the legend has the shares of
 function updateLegend() {
+	if (view !== sharesOf)
+		legendShares();
+	sharesOf = view;
 	for (const t of legendEntries()) {
 		const key = t.dataset.key, on = state.only === key, off = state.without.includes(key);
 		t.setAttribute("aria-pressed", on ? "true" : off ? "mixed" : "false");
 		t.setAttribute("class", on ? "on" : off ? "off" : "");
+		t.setAttribute("aria-label", t.textContent + ": only these, without these, all");
 	}
 }
 
@@ -69,7 +106,6 @@ function listenLegend() {
 		};
 		t.setAttribute("tabindex", "0");
 		t.setAttribute("role", "button");
-		t.setAttribute("aria-label", t.textContent + ": only these, without these, all");
 		t.addEventListener("click", act);
 		t.previousElementSibling.addEventListener("click", act);
 		t.addEventListener("keydown", (e) => {

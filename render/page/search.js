@@ -30,7 +30,7 @@ function matchedWords() {
 	const sum = (from, to) => {
 		let t = 0, covered = 0;
 		for (let i = from; i < to; i++) {
-			if (!matched[name[i]])
+			if (!matched[name[i]] || !time(i))
 				continue;
 			frames++;
 			if (i < covered)
@@ -42,7 +42,8 @@ function matchedWords() {
 	};
 	const share = view.callers && !z ? "callees " + sum(0, view.callers) + ", callers " +
 		sum(view.callers, name.length) : sum(z, last[z]);
-	return "Matched: " + share + ", " + commas(frames) + (frames === 1 ? " frame" : " frames");
+	return (num("leftOut") ? "Matched, without frames that are not in this file: at least " : "Matched: ") + share +
+		", " + commas(frames) + (frames === 1 ? " frame" : " frames");
 }
 
 // The next or previous match in what the user has zoomed to, row by row and from left to right. If it is
@@ -53,7 +54,7 @@ function step(by) {
 		return;
 	const z = state.zoom && state.zoom === stepZoom ? stepFrom : state.zoom, list = [];
 	for (let i = z; i < last[z]; i++)
-		if (matched[name[i]])
+		if (matched[name[i]] && time(i))
 			list.push(i);
 	if (!list.length)
 		return;

@@ -6,7 +6,7 @@
 const LISTS = { hide: "hide", drop: "drop", without: "without" };
 const TEXTS = { search: "search", exact: "case", flip: "flip", thread: "thread", leaves: "leaves",
 	sandwich: "sandwich", focus: "focus", recursion: "recursion", only: "only" };
-const state = { zoom: 0, side: "after", compare: num("byTotal") ? "total" : "own" };
+const state = { zoom: 0, side: USUAL_SIDE, compare: num("byTotal") ? "total" : "own" };
 for (const k in TEXTS)
 	state[k] = "";
 for (const k in LISTS)
@@ -29,7 +29,7 @@ function readState(keepSearch) {
 		state[k] = p.getAll(KEYS + LISTS[k]);
 	if (DIFF) {
 		const side = p.get(KEYS + "side");
-		state.side = side in SIDES ? side : "after";
+		state.side = side in SIDES ? side : USUAL_SIDE;
 		state.compare = p.get(KEYS + "compare") || (num("byTotal") ? "total" : "own");
 	}
 	wanted = p.get(KEYS + "path") || "";
@@ -44,7 +44,7 @@ function fragment() {
 		p.delete(KEYS + LISTS[k]);
 		state[k].forEach((s) => p.append(KEYS + LISTS[k], s));
 	}
-	put("side", state.side === "after" ? "" : state.side);
+	put("side", state.side === USUAL_SIDE ? "" : state.side);
 	put("compare", (state.compare === "total") === (num("byTotal") > 0) ? "" : state.compare);
 	put("path", pathOf(state.zoom));
 	const another = state.zoom && state.zoom !== find(pathOf(state.zoom));
@@ -127,5 +127,8 @@ function arrive(back) {
 
 function apply() {
 	search();
+	updateLegend();
+	if (panel.parentNode)
+		fillTable();
 	redraw();
 }

@@ -10,6 +10,10 @@ function totals() {
 	const t = new Map(), open = new Uint32Array(names.length), path = [], z = state.zoom;
 	const until = view.callers && !z ? view.callers : last[z];
 	for (let i = z; i < until; i++) {
+		if (DIFF && view.gone[i] && !view.gone[z]) { // these are in their places, without width
+			i = last[i] - 1;
+			continue;
+		}
 		while (path.length && last[path[path.length - 1]] <= i)
 			open[name[path.pop()]]--;
 		const k = name[i], row = t.get(k) || { self: 0, whole: 0, before: 0, after: 0 };
@@ -98,7 +102,11 @@ function fillTable() {
 	const box = make(HTML, "div", { role: "dialog", "aria-label": title[tab] });
 	box.append(button("\u00d7", "Close (Esc)", toggleTable),
 		make(HTML, "h2", {}, title[tab] + (z ? " in " + short(label(z), 30) : "")), tabs, table);
+	const at = [...panel.querySelectorAll("button")].indexOf(document.activeElement), { scrollTop } = panel.firstChild || {};
 	panel.replaceChildren(box);
+	if (at >= 0)
+		[...panel.querySelectorAll("button")][at]?.focus();
+	box.scrollTop = scrollTop || 0;
 }
 
 function fillRows(table, list) {

@@ -7,7 +7,7 @@ const STEPS = 8e6, NODES = 5e5;
 
 function plain() {
 	return !(state.leaves || state.sandwich || state.focus || state.hide.length || state.drop.length ||
-		state.recursion || state.only || state.without.length || state.thread || state.side !== "after");
+		state.recursion || state.only || state.without.length || state.thread || state.side !== USUAL_SIDE);
 }
 
 function makeView() {
@@ -80,9 +80,19 @@ function chosen() {
 		} else {
 			t.a[k] += DIFF ? v.ownAfter[i] : v.own[i];
 			t.b[k] += DIFF ? v.ownBefore[i] : 0;
+			if (WIDE && state.side === "after" && !v.ownAfter[i])
+				t.g[inRegion(t, k)] += v.ownBefore[i];
 		}
 	}
 	return t;
+}
+
+// The node of the same path as k's in the region of what is gone.
+function inRegion(t, k) {
+	const path = [];
+	for (let j = k; j; j = t.parent[j])
+		path.push(j);
+	return path.reduceRight((at, j) => callee(t, at, t.name[j], t.from[j]), callee(t, 0, names.length - 1, 0));
 }
 
 // Each stack upside down.
@@ -158,7 +168,7 @@ function join(up, down, cut) {
 // From own counts to frames: widths by the state's side, callees sorted by name, in preorder.
 function arrange(t) {
 	const n = t.name.length, after = Float64Array.from(t.a), before = Float64Array.from(t.b);
-	const width = new Float64Array(n), first = new Int32Array(n), next = new Int32Array(n);
+	const gone = Float64Array.from(t.g), width = new Float64Array(n), first = new Int32Array(n), next = new Int32Array(n);
 	for (let k = 0; k < n; k++)
 		width[k] = state.side === "before" ? t.b[k] : state.side === "union" ? Math.max(t.a[k], t.b[k]) :
 			t.a[k] + t.g[k];
@@ -167,6 +177,7 @@ function arrange(t) {
 		width[up] += width[k];
 		after[up] += after[k];
 		before[up] += before[k];
+		gone[up] += gone[k];
 	}
 	const order = new Uint32Array(n - 1).map((x, k) => k + 1);
 	if (!ORDERED) {
@@ -176,7 +187,7 @@ function arrange(t) {
 	let frames = 1;
 	for (let k = n - 1; k--;) {
 		const node = order[k];
-		if (!(width[node] > 0))
+		if (!(width[node] > 0 || after[node] > 0 || before[node] > 0)) // the table needs both sides
 			continue;
 		next[node] = first[t.parent[node]];
 		first[t.parent[node]] = node;
@@ -209,10 +220,10 @@ function arrange(t) {
 		v.part[i] = base.part[t.from[k]];
 		if (DIFF) {
 			v.after[i] = after[k];
-			v.before[i] = before[k];
+			v.gone[i] = gone[k] > 0 && !(after[k] > 0 || before[k] > 0) ? 1 : 0;
+			v.before[i] = v.gone[i] ? gone[k] : before[k];
 			v.ownAfter[i] = t.a[k];
 			v.ownBefore[i] = t.b[k];
-			v.gone[i] = after[k] > 0 ? 0 : 1;
 		}
 		path.push(i);
 	}

@@ -70,7 +70,7 @@ function waitOf(i) {
 }
 
 function describe(i) {
-	const lines = [count(time(i)) + ", " + percent(time(i), shareOf(i)) + " of all, own " + count(own[i])];
+	const lines = [count(shown(i)) + ", " + percent(shown(i), shareOf(i)) + " of all, own " + count(own[i])];
 	if (!i && num("leftOut"))
 		lines.push(commas(num("leftOut")) + " frames are not in this file: --max-frames keeps more");
 	if (view.gone[i])
@@ -84,8 +84,11 @@ function describe(i) {
 		if (endOf(view, i))
 			lines.push(ENDS[endKey(names[name[i]])]);
 		if (link[i]) {
-			const woke = byInterrupt(i) ? "an interrupt" : isEnd(i) ? nameInLink(parent[i]) : isDelim(i) && i + 1 < last[i] ?
-				wakers(i + 1) : wakers(i);
+			let j = i;
+			while (part[j]) // above an end: down to it
+				j = parent[j];
+			const woke = byInterrupt(j) ? "an interrupt" : isEnd(j) ? nameInLink(parent[j]) : isDelim(j) && j + 1 < last[j] ?
+				wakers(j + 1) : wakers(j);
 			lines.push("link " + link[i] + ", waker " + short(woke, 80));
 			lines.push(percent(time(i), time(waitOf(i))) + " of this wait of " +
 				short(names[name[thread]], 40));

@@ -14,7 +14,7 @@ const timed = ["delta;nap;--;wake;tick;irq_entry;[interrupt] 1000"];
 test("a chain graph has its palette, unit and legend by default", async () => {
 	const page = await open(render(folded));
 	const legend = await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent));
-	is(legend, ["off-CPU", "1st waker 90%", "2nd 20%", "running 90%", "runnable 10%"], "legend");
+	is(legend, ["off-CPU", "1st waker 90%", "2nd 20%", "running 90%", "runnable 11%"], "legend");
 	const fills = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#fg-frames g")]
 		.map((g) => [g.querySelector("text").textContent, g.querySelector("rect").getAttribute("fill")])));
 	is(fills["--"], "#404040", "colour of --");
@@ -98,7 +98,7 @@ test("a chain graph taller than the window is scrolled to its root", async () =>
 test("an icicle chain graph has the legend, links and wakers", async () => {
 	const page = await open(render(folded, "--inverted"));
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 90%", "2nd 20%", "running 90%", "runnable 10%"], "legend");
+		["off-CPU", "1st waker 90%", "2nd 20%", "running 90%", "runnable 11%"], "legend");
 	has(await hover(page, "cwork"), "link 2, waker charlie", "hover");
 	if (!((await frame(page, "alpha")).y < (await frame(page, "recv")).y))
 		throw new Error("the root is not on top");
@@ -119,6 +119,29 @@ test("merged from the leaves, chains show no links", async () => {
 		is(await fill(), still, "colours when the script draws");
 		is((await labels(page)).includes("[running]"), true, "the ends are at the root");
 	}
+});
+
+const legendOf = (page) => page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent));
+
+test("the legend counts nested objects once, and follows the filters", async () => {
+	const svg = render([
+		"alpha;main;wait;[epoll];[tcp 10.0.0.5:5432];-;entry;--;wake;send;bravo;[running] 60",
+		"alpha;main;wait;[epoll];-;entry;--;tick;[timer] 20",
+		"charlie;main;recv;[runnable] 20",
+	]);
+	const page = await open(svg);
+	const whole = ["off-CPU", "1st waker 80%", "object 80%", "timer 20%", "running 60%", "runnable 20%"];
+	is(await legendOf(page), whole, "the whole graph");
+	is(await legendOf(await open(svg, { context: { javaScriptEnabled: false } })), whole, "without the script");
+	await clickLegend(page, "timer");
+	await clickLegend(page, "timer");
+	is(await legendOf(page), ["off-CPU", "1st waker 60%", "object 60%", "timer 0%", "running 60%", "runnable 20%"], "without timers");
+	await clickLegend(page, "timer");
+	await page.selectOption("select[aria-label='Show one thread']", "charlie");
+	is(await legendOf(page), ["off-CPU", "1st waker 0%", "object 0%", "timer 0%", "running 0%", "runnable 20%"], "one thread");
+	await page.goBack();
+	await page.keyboard.press("r");
+	is(await legendOf(page), ["off-CPU", "1st waker", "object", "timer", "running", "runnable"], "merged from the leaves there are no links");
 });
 
 const clickLegend = (page, text) => page.locator("#fg-legend text", { hasText: text }).click();
@@ -214,6 +237,8 @@ test("samples above [running] are green, on-CPU stacks warm", async () => {
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
 		["off-CPU", "1st waker 67%", "sample", "on CPU 33%", "running 67%", "unknown"], "legend");
 	has(await hover(page, "wake"), "waker bravo", "the waker");
+	has(await hover(page, "deflate"), "link 1, waker bravo", "the waker that ran this");
+	is((await hover(page, "deflate")).includes("waker deflate"), false, "a function is no waker");
 	has(await hover(page, "loop"), "CPU time of alpha", "own time");
 	await clickLegend(page, "on CPU");
 	is([(await labels(page)).includes("loop"), (await labels(page)).includes("deflate")], [true, false], "only own time");

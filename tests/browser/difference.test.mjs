@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Differential graphs: colour, hover text, status and table compare the same counts.
-import { address, frame, has, hover, is, labels, near, open, render, test } from "./harness.mjs";
+import { address, click, frame, has, hover, is, labels, near, open, render, test } from "./harness.mjs";
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -73,4 +73,46 @@ test("difference: the sums of each side agree after every switch", async () => {
 			has(await hover(page, "x"), compare + " before 30 samples (28.04%), after 60 samples (70.59%): +100.00%",
 				side + ", " + compare);
 		}
+});
+
+test("difference: the table counts stacks that are gone once, and follows what is compared", async () => {
+	const page = await open(diff(["a;x 30", "a;gone;deep 20", "b 50"], ["a;x 60", "b 20"]));
+	for (const root of ["all", "[only before]"])
+		has(await hover(page, root), root === "all" ? "80 samples, 100.00% of all" : "20 samples, 20.00% of all", root);
+	await page.keyboard.press("t");
+	const own = ["50.00% 25.00% \u221260.00% b", "30.00% 75.00% +100.00% x", "20.00% 0.00% gone deep"];
+	for (const side of ["after", "before", "union"]) {
+		await page.selectOption("select[aria-label='Widths of the difference']", side);
+		is((await rows(page)).filter((r) => / (b|x|deep)$/.test(r)).sort(), own.sort(), "own, " + side);
+		await page.selectOption("select[aria-label=Compare]", "total");
+		has((await rows(page)).join("\n"), "20.00% 0.00% gone gone", "total, " + side);
+		has((await rows(page)).join("\n"), "50.00% 75.00% +20.00% a", "total, " + side);
+		await page.selectOption("select[aria-label=Compare]", "own");
+	}
+	await page.selectOption("select[aria-label='Widths of the difference']", "after");
+	await click(page, "[only before]");
+	has((await rows(page)).join("\n"), "20.00% 0.00% gone deep", "in the region");
+});
+
+test("difference of chains: the improvement is seen: totals, the larger widths, and a sentence", async () => {
+	const sleep = "srv;main;nap;[sleep];-;sys;--;tick;[timer] ", lock = "srv;main;work;lock;[futex];-;sys;--;wake;other;";
+	const svg = diff([lock + "[running] 5000000", lock + "[runnable] 200000", sleep + "300000"], [sleep + "4000000"]);
+	const page = await open(svg);
+	is(await labels(page).then((l) => l.includes("[only before]")), false, "no region");
+	near((await frame(page, "lock")).w, 1180 * 5.2 / 9.2, 1, "what is gone has its place");
+	is([hue(await fill(page, "lock")), hue(await fill(page, "nap"))], ["blue", "red"], "colours");
+	has(await hover(page, "lock"), "total before 5.20 s (5,200,000 us) (94.55%), after 0 us (0.00%): gone", "hover");
+	has(await hover(page, "all"), "100.00% of all", "the root");
+	const still = await fill(page, "srv");
+	const text = () => page.evaluate(() => document.querySelector("#fg-head").textContent);
+	has(await text(), "Change: \u22121.50 s in all: lock waits \u22125.20 s, sleep +3.70 s", "what it comes down to");
+	has(await text(), "Bottom: who waited", "how to read it");
+	await page.selectOption("select[aria-label='Widths of the difference']", "after");
+	near((await frame(page, "[only before]")).w, 1180 * 5.2 / 9.2, 1, "the region can be asked for");
+	has(await hover(page, "lock"), "only before", "hover");
+	has(await address(page), "side=after", "the address");
+	await page.selectOption("select[aria-label='Widths of the difference']", "union");
+	is(await fill(page, "srv"), still, "back");
+	const own = await open(diff([lock + "[running] 5"], [sleep + "4"], "--compare", "own"));
+	has(await hover(own, "nap"), "own before", "own counts are compared if asked for");
 });

@@ -62,6 +62,11 @@ test("a million distinct stacks: below 30 MB, and what was left out is said", as
 	const said = await page.evaluate(() => document.querySelector("[role=status]").textContent);
 	if (!/^[\d,]{7,} narrow frames are not in this file/.test(said))
 		throw new Error("what was left out: " + said);
+	await page.keyboard.press("/");
+	await page.keyboard.type("^e1");
+	const share = await page.evaluate(() => document.querySelector(".share").textContent);
+	if (!/^Matched, without frames that are not in this file: at least /.test(share))
+		throw new Error("the share of what is not known whole: " + share);
 	return (size / 1e6).toFixed(1) + " MB";
 }, "chromium");
 
