@@ -2,6 +2,7 @@
 # make          builds into build/
 # make check    tests without root, and without packages beyond the build's
 # make test     all tests; demo, demo-all, bench, lint, fuzz, install, deb, dist: see README.md, CONTRIBUTING.md
+# make static   programs that need no library, into build/static
 #   O=DIR          build folder (default build)
 #   SAN=1          AddressSanitizer and UndefinedBehaviorSanitizer, into build-san
 #   WERROR=1       warnings are errors
@@ -30,9 +31,9 @@ WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pro
 # The same bytes wherever the sources and the build folder are.
 SAME_PATHS := -ffile-prefix-map=$(O)=build -ffile-prefix-map=$(CURDIR)=.
 BASE    := -std=c17 -D_GNU_SOURCE -DCHAIN_VERSION='"$(VERSION)"' -pthread \
-           -fno-omit-frame-pointer $(WARN) -Iinclude -I$(O)/gen $(SANFLAGS) $(SAME_PATHS)
+           -fno-omit-frame-pointer -fPIE $(WARN) -Iinclude -I$(O)/gen $(SANFLAGS) $(SAME_PATHS)
 DEPGEN   = -MMD -MP
-LINK     = $(Q)$(CC) $(CFLAGS) $(BASE) $(LDFLAGS) -o $@ $^
+LINK     = $(Q)$(CC) $(CFLAGS) $(BASE) -pie $(LDFLAGS) -o $@ $^
 
 PROGRAMS := chaincap chainwalk flamegraph
 # V=1 shows the commands themselves.
@@ -68,6 +69,20 @@ $(O)/flamegraph: $(RENDER) $(COMMON)
 	$(LINK) -lm
 $(COMMON): $(call objs,include)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+# The same objects, linked with all libraries, and with what these use. dlopen(3), of which the linker warns, is for
+# libdebuginfod, which these programs say they do not have.
+STATIC := $(PROGRAMS:%=$(O)/static/%)
+static: $(STATIC)
+$(O)/static/chaincap: $(COLLECTOR) $(COMMON)
+$(O)/static/chaincap: LIBS = $(COLLECTOR_LIBS) -lelf -lbz2 -llzma -lz
+$(O)/static/chainwalk: $(ENGINE) $(O)/libflamegraph.o $(COMMON)
+$(O)/static/chainwalk: LIBS = $(ENGINE_LIBS) -lbz2 -llzma -lz
+$(O)/static/flamegraph: $(RENDER) $(COMMON)
+$(O)/static/flamegraph: LIBS = -lm
+$(STATIC):
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(BASE) -static-pie $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # The renderer for other programs (include/flamegraph.h): its own names stay inside.
 $(O)/libflamegraph.o: $(RENDER_LIB) $(COMMON)
@@ -174,4 +189,4 @@ clean:
 -include $(shell find $(O) -name kernels -prune -o -type f -name '*.d' -print 2>/dev/null)
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all deps deps-test check test test-san test-random test-kernels demo demo-all fmt lint clean
+.PHONY: all static deps deps-test check test test-san test-random test-kernels demo demo-all fmt lint clean

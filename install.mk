@@ -40,8 +40,11 @@ uninstall:
 	rm -rf $(DOCDIR)
 	@for a in $(ALIASES); do \
 		[ "$$(readlink $${a%:*})" != $${a##*:} ] || rm -f $${a%:*}; done
-# The sources of the commit that is checked out; the same bytes from the same commit.
-dist:
+# The programs without libraries, for machines like this one; and the sources of the commit that is checked out, the
+# same bytes from the same commit.
+dist: dist-sources static
+	@sh docs/static/build.sh $(O) $(VERSION)
+dist-sources:
 	@mkdir -p $(O)
 	@git -c safe.directory="$(CURDIR)" archive --format=tar --prefix=wakeup-chains-$(VERSION)/ -o $(O)/wakeup-chains-$(VERSION).tar HEAD
 	@gzip -9nf $(O)/wakeup-chains-$(VERSION).tar
@@ -53,4 +56,4 @@ test-deb: deb # installs it in a fresh Debian below a folder, records there, rem
 check-reproducible:
 	@sh tests/package/reproducible.sh $(O)
 
-.PHONY: install uninstall dist deb test-deb check-reproducible
+.PHONY: install uninstall dist dist-sources deb test-deb check-reproducible

@@ -9,9 +9,8 @@
 # What does not record runs side by side, and with it what records, but judges only what its own threads do, however
 # long that takes: it has a line "# Beside another: WHY". Then those that record or measure time run one by one: they
 # call needs_bpf, or have a line "# Alone: WHY". Browsers, compilers and the like have a lower priority than what records.
-# Output is in the order of the list, whatever ends first. In the end what failed of those that record runs again, one by
-# one: the load of others may have been the cause, and what they do alone counts. They are named in the last lines, with
-# what failed the first time.
+# Output is in the order of the list, whatever ends first. In the end what failed runs again, one by one: the load of
+# others may have been the cause, and what it does alone counts. The last lines name it, with what failed the first time.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -114,8 +113,7 @@ fi
 O=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$0")/.." || exit 2
 results=$(mktemp -d) || exit 2
-again=$results/again failing=$results/failing
-: >"$again"
+failing=$results/failing is_last=no
 : >"$failing"
 pool='' all_passed=0 all_failed=0 all_skipped=0 names=''
 trap '[ -z "$pool" ] || kill "$pool" 2>/dev/null; rm -rf "$results"' EXIT
@@ -148,7 +146,7 @@ longest='browser requests_truth_clients situations names_early deb names_symboli
 	elf_minidebug unwind_memory flight_memory report kernel_forgetting causes install_reproducible export_trace_processor'
 
 # run_list JOBS LIST: runs what the file LIST lists, and shows each in the order of the list as soon as it and those
-# before it are done. What fails of the tests that the file $again lists is not counted, but listed in $failing.
+# before it are done. What fails is not counted, but listed in $failing, unless $is_last.
 run_list() {
 	[ -s "$2" ] || return
 	for name in $longest; do
@@ -164,7 +162,7 @@ run_list() {
 		done
 		read -r passed failed skipped <"$results/$kind-$name.sums"
 		cat "$results/$kind-$name.text"
-		if [ "$failed" -gt 0 ] && grep -qx "$kind $name" "$again"; then
+		if [ "$failed" -gt 0 ] && [ $is_last = no ]; then
 			echo "$kind $name" >>"$failing"
 			tail -n 40 "$results/$kind-$name.text" >"$results/$name.first"
 			rm "$results/$kind-$name.sums"
@@ -202,15 +200,14 @@ elif [ "${QUICK:-}" ]; then
 	run_list "$jobs" "$results/quick"
 else
 	cat "$results/beside" >>"$results/side_by_side"
-	cat "$results/beside" "$results/alone" >"$again"
 	run_list "$jobs" "$results/side_by_side"
 	run_list 1 "$results/alone"
-	: >"$again"
-	run_list 1 "$failing"
-	while read -r kind name; do
-		echo "note: $name failed the first time: $(cat "$results/$name.first")"
-	done <"$failing"
 fi
+is_last=yes
+run_list 1 "$failing"
+while read -r kind name; do
+	echo "note: $name failed the first time: $(cat "$results/$name.first")"
+done <"$failing"
 
 [ $all_failed -eq 0 ] || echo "failed:$names"
 echo "$all_passed passed, $all_failed failed, $all_skipped skipped"

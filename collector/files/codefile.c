@@ -624,6 +624,11 @@ int code_files_open(struct code_files *f, uint32_t id)
 
 /* ---- which are the same -------------------------------------------------------------------- */
 
+uint64_t code_files_call_key(const struct code_files *f, uint32_t id)
+{
+	return call_key_device(f->files[id - 1].maj, f->files[id - 1].min);
+}
+
 uint32_t code_files_owner(const struct code_files *f, uint32_t id)
 {
 	return f->files[id - 1].owner;

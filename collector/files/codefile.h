@@ -63,6 +63,8 @@ void code_files_set_vdso(struct code_files *f, size_t bytes);
  */
 int code_files_open(struct code_files *f, uint32_t id);
 bool code_files_is_open(const struct code_files *f, uint32_t id);
+/* The file system that it is on, as what may not answer (helper/call_timeout.h). */
+uint64_t code_files_call_key(const struct code_files *f, uint32_t id);
 /* Who owned the file when it was opened, a user id; UINT32_MAX: not known. */
 uint32_t code_files_owner(const struct code_files *f, uint32_t id);
 /*

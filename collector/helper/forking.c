@@ -14,12 +14,15 @@
 
 #include "helper_private.h"
 #include "kernel/caps.h"
+#include "kernel/clock.h"
 #include "kernel/nice.h"
 
 /* A recorder has some dozen helpers at a time. */
 #define RUNNING_MAX 32u
+/* So many more may have been killed and be there still, as they hang in file systems. */
+#define HANGING_MAX 32u
 /* For so long others wait until one that was killed has given back what it had. */
-#define ROOM_MS 20
+#define ROOM_MS 200
 /* With less a helper can read next to no file. */
 #define LEAST_BYTES (4u << 20)
 
@@ -34,8 +37,10 @@ struct forking {
 		pid_t pid;
 		uint64_t id;
 		uint64_t bytes; /* that it may take; 0: as many as it likes */
-		bool is_ending; /* it was killed */
-	} list[RUNNING_MAX];
+		bool is_ending; /* it was killed, */
+		uint64_t since_ns;
+		uint64_t key; /* because it may hang in that; 0: for another reason */
+	} list[RUNNING_MAX + HANGING_MAX];
 	uint32_t n;
 };
 
@@ -73,6 +78,8 @@ static void kill_one(struct forking *f, uint32_t i)
 	uint64_t bytes;
 
 	kill(f->list[i].pid, SIGKILL);
+	if (!f->list[i].is_ending)
+		f->list[i].since_ns = clock_now_ns();
 	f->list[i].is_ending = true;
 	bytes = taken_bytes(f->list[i].pid);
 	if (bytes < f->list[i].bytes)
@@ -85,9 +92,15 @@ static void kill_all(struct forking *f)
 		kill_one(f, i);
 }
 
+/* Nothing ends one that hangs in a file system (call_timeout.h). */
+static bool hangs(const struct forking *f, uint32_t i)
+{
+	return f->list[i].is_ending && clock_now_ns() - f->list[i].since_ns > HELPER_ENDS_NS;
+}
+
 /*
- * Waits for those that were killed. Nothing ends one that hangs in a file system (call_timeout.h):
- * false if one is still there after that time.
+ * Waits for those that were killed, but not for those that hang. False if one is still there after
+ * that time.
  */
 static bool wait_for_killed(struct forking *f, int wait_ms)
 {
@@ -96,28 +109,41 @@ static bool wait_for_killed(struct forking *f, int wait_ms)
 
 		reap(f);
 		for (uint32_t i = 0; i < f->n; i++)
-			is_one_left |= f->list[i].is_ending;
+			is_one_left |= f->list[i].is_ending && !hangs(f, i);
 		if (!is_one_left || ms >= wait_ms)
 			return !is_one_left;
 		(void)ppoll(NULL, 0, &(struct timespec) { .tv_nsec = 1000000 }, NULL);
 	}
 }
 
-/* In a full list: those that hang are left behind, and if there are none, all. */
-static void make_place(struct forking *f)
+static uint32_t count_ending(const struct forking *f)
 {
-	(void)wait_for_killed(f, ROOM_MS);
-	for (uint32_t i = 0; i < f->n;) {
-		if (f->list[i].is_ending)
-			f->list[i] = f->list[--f->n];
-		else
-			i++;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->n; i++)
+		n += f->list[i].is_ending;
+	return n;
+}
+
+/* See helpers_hang(). */
+static bool hangs_there(const struct forking *f, uint64_t key)
+{
+	for (uint32_t i = 0; i < f->n; i++)
+		if (f->list[i].key == key && hangs(f, i))
+			return true;
+	return false;
+}
+
+/* For another one. False: there is none, as so many hang. */
+static bool make_place(struct forking *f)
+{
+	if (count_ending(f) >= HANGING_MAX)
+		(void)wait_for_killed(f, ROOM_MS);
+	if (f->n - count_ending(f) >= RUNNING_MAX) {
+		kill_all(f);
+		(void)wait_for_killed(f, ROOM_MS);
 	}
-	if (f->n < RUNNING_MAX)
-		return;
-	kill_all(f);
-	(void)wait_for_killed(f, ROOM_MS);
-	f->n = 0;
+	return count_ending(f) < HANGING_MAX;
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -253,13 +279,17 @@ static void start(struct forking *f, const struct order *o, int socket)
 	uint64_t bytes = 0;
 	pid_t pid;
 
-	if (f->n == RUNNING_MAX)
-		make_place(f);
+	if (!make_place(f)) {
+		(*f->tally.given_up)++;
+		return;
+	}
 	if (f->rights == HELPERS_NO_RIGHTS) {
 		bytes = grant(f, o->kind);
 		if (!bytes)
 			return;
 	}
+	if (o->key && hangs_there(f, o->key))
+		return;
 	pid = fork();
 	if (!pid) {
 		close(SANDBOX_SOCKET);
@@ -270,6 +300,7 @@ static void start(struct forking *f, const struct order *o, int socket)
 	f->list[f->n].pid = pid;
 	f->list[f->n].id = o->id;
 	f->list[f->n].is_ending = false;
+	f->list[f->n].key = 0;
 	f->list[f->n++].bytes = bytes;
 }
 
@@ -335,8 +366,10 @@ _Noreturn void forking_run(int socket, enum helpers_rights rights, const struct 
 			break;
 		case ORDER_END:
 			for (uint32_t i = 0; i < f.n; i++)
-				if (f.list[i].id == order.id)
+				if (f.list[i].id == order.id) {
+					f.list[i].key = order.key;
 					kill_one(&f, i);
+				}
 			break;
 		case ORDER_MEMORY:
 			f.memory_bytes = order.memory_bytes;

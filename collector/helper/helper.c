@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,9 @@
 /* How often to check that, and whether it still has the priority of the thread that waits. */
 #define LOOK_NS 20000000u
 
+/* So many file systems and processes in which helpers hang are known. */
+#define HANGING_MAX 16u
+
 struct helpers {
 	pid_t owner; /* the process that started them */
 	pid_t pid;
@@ -29,6 +33,10 @@ struct helpers {
 	uint32_t n;	 /* ever started */
 	int nice, usual; /* its nice value now, and before the recorder raised its own */
 	struct tally tally;
+	struct {
+		uint64_t key, since_ns; /* 0: free */
+		int pidfd;
+	} hanging[HANGING_MAX];
 };
 
 /* ---- the process that forks ---------------------------------------------------------------- */
@@ -90,6 +98,9 @@ void helpers_free(struct helpers *all)
 	if (!all)
 		return;
 	(void)helpers_stop(all);
+	for (uint32_t i = 0; i < HANGING_MAX; i++)
+		if (all->hanging[i].since_ns)
+			close(all->hanging[i].pidfd);
 	unshare_tally(&all->tally);
 	free(all);
 }
@@ -197,10 +208,11 @@ static void follow(struct helper *h)
 }
 
 int helper_start(struct helper *h, struct helpers *all, const struct helper_kind *kind,
-		 enum helper_priority priority)
+		 enum helper_priority priority, uint64_t key)
 {
 	struct order order = { .what = ORDER_START,
 			       .kind = kind,
+			       .key = key,
 			       .is_low = priority == HELPER_FOLLOWS && is_low_here() };
 	int sockets[2], err = 0;
 
@@ -232,9 +244,9 @@ int helper_start(struct helper *h, struct helpers *all, const struct helper_kind
 	return 0;
 }
 
-void helper_end(struct helper *h)
+static void end(struct helper *h, uint64_t key)
 {
-	struct order end = { .what = ORDER_END, .id = h->id };
+	struct order end = { .what = ORDER_END, .id = h->id, .key = key };
 
 	if (!h->all)
 		return;
@@ -246,6 +258,61 @@ void helper_end(struct helper *h)
 	if (h->id >> 32 == (uint64_t)getpid())
 		(void)sandbox_send(h->all->socket, &end, sizeof(end), -1);
 	*h = (struct helper) { 0 };
+}
+
+void helper_end(struct helper *h)
+{
+	end(h, 0);
+}
+
+/* ---- those that hang ------------------------------------------------------------------------- */
+
+/* Forgets those that have ended meanwhile. */
+static void look_at_hanging(struct helpers *all)
+{
+	for (uint32_t i = 0; i < HANGING_MAX; i++) {
+		struct pollfd ended = { .fd = all->hanging[i].pidfd, .events = POLLIN };
+
+		if (!all->hanging[i].since_ns || !poll(&ended, 1, 0))
+			continue;
+		close(all->hanging[i].pidfd);
+		all->hanging[i].since_ns = 0;
+	}
+}
+
+void helper_end_late(struct helper *h, uint64_t key)
+{
+	struct helpers *all = h->all;
+	int pidfd = h->pid ? (int)syscall(SYS_pidfd_open, h->pid, 0) : -1;
+	uint32_t i = 0;
+
+	end(h, key);
+	if (pidfd < 0)
+		return;
+	look_at_hanging(all);
+	while (i < HANGING_MAX && all->hanging[i].since_ns)
+		i++;
+	if (i == HANGING_MAX) {
+		close(pidfd);
+		return;
+	}
+	all->hanging[i].key = key;
+	all->hanging[i].since_ns = clock_now_ns();
+	all->hanging[i].pidfd = pidfd;
+}
+
+bool helpers_hang(struct helpers *all, uint64_t key)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (!all)
+		return false;
+	look_at_hanging(all);
+	for (uint32_t i = 0; i < HANGING_MAX; i++)
+		if (all->hanging[i].since_ns && all->hanging[i].key == key &&
+		    now_ns - all->hanging[i].since_ns > HELPER_ENDS_NS)
+			return true;
+	return false;
 }
 
 uint64_t helper_cpu_ns(const struct helper *h)

@@ -12,10 +12,11 @@
 
 /* How long a process that was killed may take to end, on a machine that is busy. */
 #define END_MS 1000
+#define HELPER_ENDS_NS (END_MS * UINT64_C(1000000))
 
 enum order_what {
 	ORDER_START,  /* a helper; its socket comes with the order */
-	ORDER_END,    /* the helper with this id */
+	ORDER_END,    /* the helper with this id; key: in which it may hang */
 	ORDER_MEMORY, /* all helpers together may take that much from now on */
 };
 
@@ -25,6 +26,7 @@ struct order {
 	const struct helper_kind *kind;
 	uint64_t id;
 	uint64_t memory_bytes;
+	uint64_t key; /* call_timeout.h; 0: none */
 };
 
 /* The first message of each process. */

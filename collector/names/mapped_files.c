@@ -240,10 +240,12 @@ static uint32_t next_file(const struct mapped_files *f)
 static void look_at_file(struct mapped_files *f)
 {
 	uint32_t id = next_file(f);
+	uint64_t key = code_files_call_key(f->code, id);
 	int fd = code_files_open(f->code, id);
 
 	f->found = calloc(1, sizeof(*f->found));
-	if (!f->found || fd < 0 || reader_open(&f->reader, f->helpers, HELPER_USUAL, fd)) {
+	if (!f->found || fd < 0 || helpers_hang(f->helpers, key) ||
+	    reader_open(&f->reader, f->helpers, HELPER_USUAL, fd, key)) {
 		settle_file(f, id, NULL);
 		end_reading(f);
 		return;
@@ -283,6 +285,10 @@ static void take_answer(struct mapped_files *f, uint64_t wait_ns)
 		found = NULL;
 	else
 		f->found = NULL;
+	if (err == -EAGAIN) {
+		reader_close_late(f->reader, code_files_call_key(f->code, f->of));
+		f->reader = NULL;
+	}
 	settle_file(f, f->of, found);
 	end_reading(f);
 }

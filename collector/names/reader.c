@@ -62,10 +62,11 @@ static int call(struct reader *rd, enum reader_op op, uint32_t arg, int fd, uint
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static int start(struct reader **out, struct helpers *helpers, enum helper_priority priority)
+static int start(struct reader **out, struct helpers *helpers, enum helper_priority priority,
+		 uint64_t key)
 {
 	struct reader *rd = calloc(1, sizeof(*rd));
-	int err = rd ? helper_start(&rd->helper, helpers, &reader_kind, priority) : -ENOMEM;
+	int err = rd ? helper_start(&rd->helper, helpers, &reader_kind, priority, key) : -ENOMEM;
 
 	*out = err ? NULL : rd;
 	if (err)
@@ -82,9 +83,10 @@ static int close_on_error(struct reader **out, int err)
 	return err;
 }
 
-int reader_open(struct reader **out, struct helpers *helpers, enum helper_priority priority, int fd)
+int reader_open(struct reader **out, struct helpers *helpers, enum helper_priority priority, int fd,
+		uint64_t key)
 {
-	int err = start(out, helpers, priority);
+	int err = start(out, helpers, priority, key);
 
 	return close_on_error(out, err ? err : send_request(*out, READER_OPEN, 0, 0, fd));
 }
@@ -92,7 +94,7 @@ int reader_open(struct reader **out, struct helpers *helpers, enum helper_priori
 int reader_open_code(struct reader **out, struct helpers *helpers, enum helper_priority priority,
 		     int perf_map, int jitdump)
 {
-	int err = start(out, helpers, priority);
+	int err = start(out, helpers, priority, 0);
 
 	if (!err)
 		(*out)->is_code = true;
@@ -108,6 +110,14 @@ void reader_close(struct reader *rd)
 	if (!rd)
 		return;
 	helper_end(&rd->helper);
+	free(rd);
+}
+
+void reader_close_late(struct reader *rd, uint64_t key)
+{
+	if (!rd)
+		return;
+	helper_end_late(&rd->helper, key);
 	free(rd);
 }
 
@@ -221,7 +231,7 @@ int reader_copy(struct helpers *helpers, int from, int to, uint32_t max_bytes, u
 {
 	struct reader_file file;
 	struct reader *rd;
-	int err = reader_open(&rd, helpers, HELPER_USUAL, from);
+	int err = reader_open(&rd, helpers, HELPER_USUAL, from, 0);
 
 	if (err)
 		return err;
@@ -252,7 +262,7 @@ int reader_parts(struct reader *rd, struct reader_parts *out, uint64_t wait_ns)
 
 int reader_open_keys(struct reader **out, struct helpers *helpers, int fd)
 {
-	int err = start(out, helpers, HELPER_USUAL);
+	int err = start(out, helpers, HELPER_USUAL, 0);
 
 	return close_on_error(out, err ? err : send_request(*out, READER_KEYS, 0, 0, fd));
 }

@@ -199,9 +199,13 @@ static int take_file(struct naming *n, const struct reader_file *file)
 static int begin_file(struct naming *n, enum helper_priority priority)
 {
 	struct symbolizer *s = n->s;
-	int fd = code_files_open(s->files, n->source);
+	uint64_t key = code_files_call_key(s->files, n->source);
+	int fd;
 
-	return fd < 0 ? fd : reader_open(&n->reader, s->readers, priority, fd);
+	if (helpers_hang(s->readers, key))
+		return -EAGAIN;
+	fd = code_files_open(s->files, n->source);
+	return fd < 0 ? fd : reader_open(&n->reader, s->readers, priority, fd, key);
 }
 
 static int begin_generated(struct naming *n, enum helper_priority priority)
@@ -239,7 +243,7 @@ int naming_begin(struct naming *n, enum helper_priority priority)
 	return n->aim == NAMING_ID ? -ENOENT : begin_generated(n, priority);
 }
 
-int naming_step(struct naming *n, uint64_t wait_ns)
+static int step(struct naming *n, uint64_t wait_ns)
 {
 	struct reader_file file;
 	bool is_first = !n->n_named;
@@ -261,9 +265,20 @@ int naming_step(struct naming *n, uint64_t wait_ns)
 	return err;
 }
 
+int naming_step(struct naming *n, uint64_t wait_ns)
+{
+	int err = step(n, wait_ns);
+
+	n->owes = err == -EAGAIN;
+	return err;
+}
+
 size_t naming_give_up(struct naming *n)
 {
-	reader_close(n->reader);
+	if (n->owes && !is_generated(n))
+		reader_close_late(n->reader, code_files_call_key(n->s->files, n->source));
+	else
+		reader_close(n->reader);
 	n->reader = NULL;
 	return n->n_named;
 }

@@ -242,6 +242,7 @@ struct naming {
 	bool is_late;	   /* there was no time to name them */
 	bool is_defined;   /* the modules are in the trace */
 	bool is_asked;	   /* the reader knows what is wanted */
+	bool owes;	   /* and has not answered in time */
 	uint32_t module;   /* of generated code */
 	struct reader *reader;
 	int err; /* the encoder's */

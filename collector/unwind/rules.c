@@ -9,6 +9,7 @@
 
 #include "files/codefile.h"
 #include "kernel/clock.h"
+#include "helper/call_timeout.h"
 #include "helper/wait_budget.h"
 #include "unwind/cfi.h"
 
@@ -59,15 +60,19 @@ struct rules {
 
 /* ---- processes ----------------------------------------------------------------------------- */
 
-static struct process *start(struct rules *r, struct process *p)
+static struct process *start(struct rules *r, struct process *p, uint64_t key)
 {
 	*p = (struct process) { 0 };
-	return helper_start(&p->helper, r->helpers, r->kind, HELPER_FOLLOWS) ? NULL : p;
+	return helper_start(&p->helper, r->helpers, r->kind, HELPER_FOLLOWS, key) ? NULL : p;
 }
 
 static void end(struct process *p)
 {
-	helper_end(&p->helper);
+	/* One that has not answered may hang in the file system that all its files are on. */
+	if (p->n)
+		helper_end_late(&p->helper, call_key_device(p->of.major, p->of.minor));
+	else
+		helper_end(&p->helper);
 	*p = (struct process) { 0 };
 }
 
@@ -92,7 +97,7 @@ int rules_new(struct rules **out, struct helpers *helpers, const struct helper_k
 	r->on_answer = on_answer;
 	r->ctx = ctx;
 	/* Starting takes milliseconds on a busy machine. */
-	(void)start(r, &r->processes[0]);
+	(void)start(r, &r->processes[0], 0);
 	return 0;
 }
 
@@ -131,7 +136,7 @@ static struct process *process_for(struct rules *r, const struct rules_file *f)
 	}
 	if (is_running(other) && other->has_owner)
 		end(other);
-	if (!is_running(other) && !start(r, other))
+	if (!is_running(other) && !start(r, other, call_key_device(f->major, f->minor)))
 		return NULL;
 	other->has_owner = true;
 	other->of = *f;
@@ -261,6 +266,8 @@ int rules_open(struct rules *r, struct rules_file *f, int fd)
 	f->owner = st.stx_uid;
 	f->inode =
 		f->root == CODE_ROOTS_SEVERAL || st.stx_mode & (S_IWGRP | S_IWOTH) ? st.stx_ino : 0;
+	if (helpers_hang(r->helpers, call_key_device(f->major, f->minor)))
+		return -EIO;
 	p = process_for(r, f);
 	if (!p)
 		return -EPIPE;

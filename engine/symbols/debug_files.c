@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -79,6 +80,9 @@ static const char *open_servers(struct servers *s)
 
 	if (!urls || !*urls)
 		return "--debuginfod: DEBUGINFOD_URLS names no server";
+	/* Linked statically: another C library, with libraries of its own, must not be loaded. */
+	if (!getauxval(AT_BASE))
+		return "--debuginfod: this program was built without libraries (make static)";
 	library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return "--debuginfod: libdebuginfod.so.1 cannot be loaded";

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# "make dist": the same commit makes the same bytes at another time, and what is in it is the commit.
+# "make dist-sources": the same commit makes the same bytes at another time, and what is in it is the commit.
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 unset O SAN MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 [ -e .git ] && command -v git >/dev/null || skip "not a git checkout"
 
 for n in 1 2; do
-	(umask 02$n; TZ=UTC+$n timeout 300 make -s O="$tmp/$n" dist) >"$tmp/out" 2>"$tmp/err"
-	expect_exit "make dist" 0 $?
+	(umask 02$n; TZ=UTC+$n timeout 300 make -s O="$tmp/$n" dist-sources) >"$tmp/out" 2>"$tmp/err"
+	expect_exit "make dist-sources" 0 $?
 	mv "$tmp/$n"/*.tar.gz "$tmp/$n.tar.gz"
 	sleep 1.1
 done
