@@ -296,6 +296,7 @@ static int end(struct causes *c)
 	size_t kept = 0;
 	int err;
 
+	causes_choose_examples(c);
 	causes_choose_typical(c);
 	err = causes_describe(c);
 	if (!err && c->n)
@@ -363,6 +364,7 @@ void causes_free(struct causes *c)
 	pair_table_free(&c->numbered);
 	sums_free(&c->by_length);
 	sums_free(&c->victims);
+	pair_table_free(&c->examples);
 	pairs_free(&c->made_wait);
 	sums_free(&c->lock_parts);
 	sums_free(&c->operations);

@@ -57,10 +57,12 @@ struct cause {
 	uint64_t waits;	     /* in which it has a part */
 	uint64_t slowest_ns; /* its time in the slowest one percent of waits, pauses left out */
 	/*
-	 * The example is the wait with the largest part among those that are not nearly all of
-	 * their thread's life, if there are any: main() that waits for its threads has a part in
-	 * every cause. Of a sleep at the end of chains the longest counts, not many. longest_ns is
-	 * that part; 0: it is not known.
+	 * The example is the wait with the largest part among those of the threads by whose name
+	 * the usual way begins (.path). Waits for the end of a process or thread are no examples if
+	 * there are others, nor those that are nearly all of their thread's life: who waits for
+	 * others has a part in every cause. Of a sleep at the end of chains the longest counts, not
+	 * many. longest_ns is the largest part of such waits, whatever their thread's name; 0: it
+	 * is not known.
 	 */
 	struct chosen_wait example;
 	uint64_t longest_ns;
@@ -127,5 +129,9 @@ size_t causes_without_pauses(const struct causes *c);
  * ", 88 % for audit, 5 % for mail".
  */
 void causes_put_served(const struct causes *c, const struct cause *of, FILE *out);
+/* The example among the waits of threads of this name (a text); NULL: there is none. Not of
+ * requests. */
+const struct chosen_wait *causes_example_of(const struct causes *c, const struct cause *of,
+					    uint32_t name);
 /* Whom a cause made wait, by name, most time first: count is the number of threads. */
 const struct sum *causes_victims(const struct causes *c, const struct cause *of, size_t *n);

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/kernel_functions.h"
 #include "causes_private.h"
 #include "common/grow.h"
+#include "select/wait_nature.h"
 
 /* ---- the current wait ----------------------------------------------------------------------- */
 
@@ -61,31 +63,98 @@ static bool is_whole_life(const struct causes *c, const struct chosen_wait *p)
 	return p->wait->in_ns - p->wait->out_ns >= life - life / 10;
 }
 
+/* A wait that the examples are to avoid: its thread only waits for others to end. */
+static uint32_t avoid_wait(const struct causes *c, const struct cause *cause,
+			   const struct chosen_wait *p)
+{
+	uint32_t class = wait_class(c->timelines, p->wait->stack);
+	uint32_t woke = timelines_pair(c->timelines, p->wait->waker_stack).kstack;
+
+	if ((class != SUMS_UNKNOWN && !strcmp(trace_string(c->trace, class), "child")) ||
+	    kernel_stack_flags(c->chains.kernel, woke, UINT32_MAX) & KFUNC_ENDS_THREAD)
+		return 2;
+	/* How long a single sleep is does not depend on what its thread did otherwise. */
+	return !is_single(c, cause) && is_whole_life(c, p);
+}
+
 static uint64_t wait_ns(const struct chosen_wait *p)
 {
 	return p->wait->in_ns - p->wait->out_ns;
 }
 
-static bool better_example(const struct causes *c, const struct cause *cause, uint64_t ns,
-			   const struct chosen_wait *p)
+static bool better_example(const struct causes *c, const struct cause *cause,
+			   const struct cause_example *a, const struct cause_example *best)
 {
-	const struct chosen_wait *best = &cause->example;
-	bool whole = is_whole_life(c, p), best_whole;
+	const struct chosen_wait *p = &a->wait, *q = &best->wait;
 
-	if (!best->wait)
-		return true;
-	best_whole = is_whole_life(c, best);
-	/* How long a single sleep is does not depend on what its thread did otherwise. */
-	if (!is_single(c, cause) && whole != best_whole)
-		return !whole;
-	if (ns != cause->longest_ns)
-		return ns > cause->longest_ns;
+	if (!q->wait || a->avoid != best->avoid)
+		return !q->wait || a->avoid < best->avoid;
+	if (a->ns != best->ns)
+		return a->ns > best->ns;
 	/* The sleep itself shows it better than the wait of somebody who waited for more. */
-	if (is_single(c, cause) && wait_ns(p) != wait_ns(best))
-		return wait_ns(p) < wait_ns(best);
-	if (p->wait->out_ns != best->wait->out_ns)
-		return p->wait->out_ns < best->wait->out_ns;
-	return p->thread < best->thread;
+	if (is_single(c, cause) && wait_ns(p) != wait_ns(q))
+		return wait_ns(p) < wait_ns(q);
+	if (p->wait->out_ns != q->wait->out_ns)
+		return p->wait->out_ns < q->wait->out_ns;
+	return p->thread < q->thread;
+}
+
+/* Keeps the wait if it shows its part better than others of threads of that name; 0: of all. */
+static void keep_example(struct causes *c, uint32_t id, uint32_t name,
+			 const struct cause_example *e)
+{
+	struct cause_example *best = pair_table_at(&c->examples, id, name, sizeof(*best));
+
+	c->out_of_memory |= !best;
+	if (best && better_example(c, &c->at[id - 1], e, best))
+		*best = *e;
+}
+
+static void count_example(struct causes *c, uint32_t id, uint64_t ns, const struct chosen_wait *p)
+{
+	struct cause_example e = { *p, ns, avoid_wait(c, &c->at[id - 1], p) };
+	uint32_t name = causes_of_requests(c) ? 0 : causes_head_name(c, p->thread, p->wait);
+
+	keep_example(c, id, 0, &e);
+	if (name)
+		keep_example(c, id, name, &e);
+}
+
+static const struct cause_example *example_of(const struct causes *c, uint32_t id, uint32_t name)
+{
+	uint32_t i = pairs_find(&c->examples.keys, id, name);
+
+	return i ? &((const struct cause_example *)c->examples.at)[i] : NULL;
+}
+
+const struct chosen_wait *causes_example_of(const struct causes *c, const struct cause *of,
+					    uint32_t name)
+{
+	const struct cause_example *e = example_of(c, of->id, name);
+
+	return e ? &e->wait : NULL;
+}
+
+void causes_take_example(struct causes *c, struct cause *cause, uint32_t name)
+{
+	const struct cause_example *e = name ? example_of(c, cause->id, name) : NULL;
+
+	/* A single sleep is seen best where it was slept. */
+	if (e && !e->avoid && !is_single(c, cause))
+		cause->example = e->wait;
+}
+
+/* Of each cause; causes_take_example() may have another one later. */
+void causes_choose_examples(struct causes *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct cause_example *e = example_of(c, (uint32_t)i + 1, 0);
+
+		if (!e)
+			continue;
+		c->at[i].example = e->wait;
+		c->at[i].longest_ns = e->ns;
+	}
 }
 
 /* Lengths are counted in powers of two, each in SLOW_STEPS steps. */
@@ -151,10 +220,7 @@ void causes_count_wait(struct causes *c, const struct chosen_wait *p)
 		cause->ns += part.ns;
 		cause->waits++;
 		cause->quota_waits += !cause->throttled && wait_throttled(p->wait);
-		if (!better_example(c, cause, part.longest_ns, p))
-			continue;
-		cause->example = *p;
-		cause->longest_ns = part.longest_ns;
+		count_example(c, c->touched[i], part.longest_ns, p);
 	}
 	c->n_touched = 0;
 }

@@ -52,6 +52,13 @@ struct cause_part {
 	struct chosen_wait wait;
 };
 
+/* Of the waits that have a part of a cause the one that shows it best. */
+struct cause_example {
+	struct chosen_wait wait; /* .wait NULL: there is none */
+	uint64_t ns;		 /* its part */
+	uint32_t avoid;		 /* it shows it worse than any with less of this */
+};
+
 /* A chain and its end, with THROTTLED. */
 struct chain_sum {
 	uint64_t ns;
@@ -96,6 +103,7 @@ struct causes {
 	struct pair_table numbered; /* by (name, thread): the text "NAME/ID" */
 	/* By cause: texts of names of those that it made wait, and how many of these there are. */
 	struct sums victims;
+	struct pair_table examples;	  /* struct cause_example, by (cause, text of a name) */
 	struct pairs made_wait;		  /* (cause, thread) */
 	struct sums operations;		  /* by cause: texts of what a disk did */
 	struct sums lock_parts;		  /* by cause: texts of what its holder did meanwhile */
@@ -161,6 +169,10 @@ void causes_begin_piece(void *arg, const struct chain_piece *p);
 void causes_add_part(struct causes *c, uint32_t cause, uint32_t node, uint64_t ns);
 /* Adds up the parts of the current wait, which is over. */
 void causes_count_wait(struct causes *c, const struct chosen_wait *p);
+/* The example and the longest part of each cause, when all waits are counted. */
+void causes_choose_examples(struct causes *c);
+/* Makes that of the thread on whom its usual way begins (a text; 0: not known) its example. */
+void causes_take_example(struct causes *c, struct cause *cause, uint32_t name);
 /* How much of the slowest waits each cause has; when all of by_length is sorted. */
 void causes_find_slowest(struct causes *c);
 /* Keeps the parts of the current wait, of which the typical ones are to be found. */

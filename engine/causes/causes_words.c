@@ -137,15 +137,17 @@ static void put_stage(struct text_buf *path, const char *who, uint32_t times)
  * "client <- worker x 6 <- janitor": from the cause on always to the threads through which most of
  * its time came, as long as that is a quarter of what came so far: who waits behind a thread
  * counts, even if that thread's own waits are more. Of more than STAGES_SHOWN those next to the
- * cause. Returns a text id, 0 when out of memory; changes at[].
+ * cause. Returns a text id, 0 when out of memory; changes at[]. *head: the first of them, 0 if it
+ * is not shown.
  */
-static uint32_t path_text(const struct causes *c, struct path_chain *at, size_t n)
+static uint32_t path_text(const struct causes *c, struct path_chain *at, size_t n, uint32_t *head)
 {
 	struct text_buf path = { 0 };
 	unsigned int stages = 0;
 	uint64_t before_ns = 0;
 	uint32_t id;
 
+	*head = 0;
 	while (n) {
 		struct stage_sum s = widest_stage(c, at, n, &path.failed);
 
@@ -153,8 +155,10 @@ static uint32_t path_text(const struct causes *c, struct path_chain *at, size_t 
 			break;
 		if (stages++ == STAGES_SHOWN) {
 			put_stage(&path, "...", 1);
+			*head = 0;
 			break;
 		}
+		*head = s.who;
 		put_stage(&path, names_text(c->names, s.who), s.times);
 		before_ns = s.ns;
 		n = pass(c, at, n, &s);
@@ -185,8 +189,13 @@ static void find_paths(struct causes *c)
 							       : sums[i].node };
 	}
 	/* Now those of k end where first[k] is. */
-	for (size_t k = 1; k <= c->n && !c->out_of_memory; k++)
-		c->at[k - 1].path = path_text(c, at + first[k - 1], first[k] - first[k - 1]);
+	for (size_t k = 1; k <= c->n && !c->out_of_memory; k++) {
+		uint32_t head;
+
+		c->at[k - 1].path = path_text(c, at + first[k - 1], first[k] - first[k - 1], &head);
+		if (!causes_of_requests(c))
+			causes_take_example(c, &c->at[k - 1], head);
+	}
 	free(at);
 	free(first);
 }

@@ -68,7 +68,8 @@ struct report_counts {
 
 struct report_wait {
 	struct chosen_wait chosen;
-	bool idle; /* a wait for work (--no-idle) */
+	bool idle;   /* a wait for work (--no-idle) */
+	bool sketch; /* its chain is drawn with less detail, so that more of them have room */
 };
 
 struct report_requests;

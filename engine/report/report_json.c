@@ -15,8 +15,8 @@
 #include "words/names.h"
 
 /* Size limit of the waits, also beside requests: those that come last are left out. */
-#define WAITS_BYTES 1600000
-#define WAITS_BYTES_BESIDE 1000000
+#define WAITS_BYTES 900000
+#define WAITS_BYTES_BESIDE 600000
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 

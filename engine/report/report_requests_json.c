@@ -9,8 +9,8 @@
 #include "report_requests.h"
 #include "words/request_words.h"
 
-/* Size limit of the requests that are shown one by one: those of later endpoints are left out. */
-#define REQUESTS_BYTES 800000
+/* Size limit of the requests that are shown one by one, in turn one of each endpoint. */
+#define REQUESTS_BYTES 600000
 
 static void put_endpoint(struct report_writer *w, const struct report_endpoint *e)
 {
@@ -55,11 +55,11 @@ static void put_command(struct report_writer *w, const struct chosen_wait *p)
 }
 
 static void put_request(struct report_writer *w, struct report_chain *chain, size_t endpoint,
-			const struct chosen_wait *p)
+			const struct chosen_wait *p, bool sketch)
 {
 	const struct timelines *tl = w->r->in->timelines;
 	const struct request *q = timelines_request_of(tl, p->wait);
-	const struct report_wait wait = { *p, false };
+	const struct report_wait wait = { *p, false, sketch };
 	char trace[TRACE_ID_SIZE];
 
 	fprintf(w->out,
@@ -89,13 +89,15 @@ int report_put_requests(struct report_writer *w)
 	}
 	fputs("],\n\"requests\":[", w->out);
 	begin = ftell(w->out);
-	for (size_t i = 0; q && i < q->n && !err; i++) {
-		for (size_t k = 0; k < q->at[i].n_shown && !err; k++) {
+	for (size_t k = 0; q && k < REPORT_REQUESTS && !err; k++) {
+		for (size_t i = 0; i < q->n && !err; i++) {
+			if (k >= q->at[i].n_shown)
+				continue;
 			if (ftell(w->out) - begin + (long)(w->string_bytes - string_bytes) >
 			    REQUESTS_BYTES)
 				break;
 			fputs(n++ ? ",\n" : "", w->out);
-			put_request(w, &chain, i, q->at[i].shown[k]);
+			put_request(w, &chain, i, q->at[i].shown[k], k);
 			if (chain.out_of_memory || w->out_of_memory)
 				err = -ENOMEM;
 		}

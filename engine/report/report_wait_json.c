@@ -100,28 +100,74 @@ enum state {
 };
 
 #define FINEST 300   /* intervals shorter than 1/300 of the drawn time are joined */
+#define COARSE 40    /* outside of what the wait waited for: 1/40 */
 #define SAMPLES 150  /* of a lane */
+#define SKETCH 4     /* of these a sketch has a fourth */
+#define LANES 3	     /* more of them share the intervals and samples that these have */
+#define EXACT 50000  /* intervals are told to 1/50000 of the drawn time */
 #define LOOKED_AT 32 /* of joined ones, to say what they were */
 
 struct view {
+	const struct report_chain *chain;
 	uint64_t zero_ns, from_ns, to_ns; /* the wait's start; the drawn time */
 	uint64_t wait_ns;		  /* how long the wait is */
+	bool sketch;			  /* see struct report_wait */
+	uint64_t unit_ns;		  /* of intervals */
+	uint64_t drawn;			  /* where the last interval of a lane ended, in units */
 };
 
+/* The shortest time that is drawn of `parts` ones. */
+static uint64_t finest_ns(const struct view *f, uint64_t parts)
+{
+	uint64_t n = f->chain->n_lanes, fewer = n > LANES ? parts * LANES / n : parts;
+
+	return (f->to_ns - f->from_ns) * (f->sketch ? SKETCH : 1) / fewer;
+}
+
+/*
+ * Up to when intervals from ns on are joined: where the wait waited for the lane, only such as
+ * cannot be told apart.
+ */
+static uint64_t joined_until(const struct view *f, uint32_t lane, uint64_t ns)
+{
+	uint64_t until = ns + finest_ns(f, COARSE), finest = finest_ns(f, FINEST);
+
+	for (size_t i = 0; i < f->chain->n_windows; i++) {
+		const struct report_window *w = &f->chain->windows[i];
+
+		if (w->lane != lane || w->to_ns <= ns)
+			continue;
+		if (w->from_ns <= ns)
+			return ns + finest;
+		if (w->from_ns < until)
+			until = w->from_ns;
+	}
+	return until;
+}
+
+/* As the time since the one before, and its length, in units from what is drawn on. */
+static void put_stretch(struct report_writer *w, struct view *f, uint64_t from, uint64_t to,
+			enum state what, uint64_t more)
+{
+	from = (from - f->from_ns) / f->unit_ns;
+	to = (to - f->from_ns) / f->unit_ns;
+	report_put(w, from - f->drawn, to - from, what, more);
+	f->drawn = to;
+}
+
 /* slept: the stack pair of what is shown as one sleep; 0: none. */
-static void put_interval(struct report_writer *w, const struct view *f, uint64_t from, uint64_t to,
+static void put_interval(struct report_writer *w, struct view *f, uint64_t from, uint64_t to,
 			 enum state what, uint32_t slept)
 {
 	from = clip_ns(from, f->from_ns, f->to_ns);
 	to = clip_ns(to, f->from_ns, f->to_ns);
 	if (from < to)
-		report_put(w, from - f->zero_ns, to - from, what,
-			   slept ? report_place(w, slept) : REPORT_NONE);
+		put_stretch(w, f, from, to, what, slept ? report_place(w, slept) : REPORT_NONE);
 }
 
 /* The thread ran: says what interrupts took of that. */
-static void put_running(struct report_writer *w, const struct view *f, uint32_t thread,
-			uint64_t from, uint64_t to)
+static void put_running(struct report_writer *w, struct view *f, uint32_t thread, uint64_t from,
+			uint64_t to)
 {
 	const struct stolen_time *interrupts = timelines_interrupts(w->r->in->timelines);
 	uint64_t ns;
@@ -130,10 +176,10 @@ static void put_running(struct report_writer *w, const struct view *f, uint32_t 
 	to = clip_ns(to, f->from_ns, f->to_ns);
 	ns = stolen_time_of_thread(interrupts, thread, from, to);
 	if (ns)
-		report_put(w, from - f->zero_ns, to - from, STATE_RUNNING, ns);
+		put_stretch(w, f, from, to, STATE_RUNNING, ns);
 }
 
-static void put_one(struct report_writer *w, const struct view *f, const struct wait *s)
+static void put_one(struct report_writer *w, struct view *f, const struct wait *s)
 {
 	switch (s->kind) {
 	case WAIT_SLEEP:
@@ -164,21 +210,24 @@ static uint32_t typical_stack(const struct wait *w, uint32_t n)
 }
 
 /* Skips short intervals by binary search: there may be millions. */
-static void put_stretches(struct report_writer *w, const struct view *f, uint32_t thread)
+static void put_stretches(struct report_writer *w, struct view *f, uint32_t lane)
 {
+	uint32_t thread = f->chain->lanes[lane].thread;
 	const struct thread *th = timelines_thread(w->r->in->timelines, thread);
-	uint64_t finest = (f->to_ns - f->from_ns) / FINEST, ran_from = th->begin_ns;
+	uint64_t ran_from = th->begin_ns;
 	uint32_t i = thread_position(th, f->from_ns);
 
+	f->drawn = 0;
 	if (i)
 		ran_from = th->waits[i - 1].in_ns;
 
 	while (i < th->n_waits && th->waits[i].out_ns < f->to_ns) {
 		const struct wait *s = &th->waits[i];
+		uint64_t until = joined_until(f, lane, s->out_ns);
 		uint32_t next = i + 1;
 
-		if (s->in_ns - s->out_ns < finest) {
-			next = thread_position(th, s->out_ns + finest);
+		if (s->in_ns < until) {
+			next = thread_position(th, until);
 			/* An interval that ends after that is long enough to be drawn. */
 			if (next <= i)
 				next = i + 1;
@@ -203,7 +252,7 @@ static void put_samples(struct report_writer *w, const struct view *f, uint32_t 
 {
 	const struct sample *end, *next;
 	const struct sample *s = timelines_samples(w->r->in->timelines, thread, &end);
-	uint64_t finest = (f->to_ns - f->from_ns) / SAMPLES;
+	uint64_t finest = finest_ns(f, SAMPLES);
 
 	if (!s)
 		return;
@@ -221,24 +270,25 @@ static void put_samples(struct report_writer *w, const struct view *f, uint32_t 
 }
 
 /* A client does nothing but wait, and of its waits this one alone is shown. */
-static void put_client(struct report_writer *w, const struct view *f)
+static void put_client(struct report_writer *w, struct view *f)
 {
 	report_begin_list(w, "life");
 	report_put(w, 0, f->wait_ns);
 	report_end_list(w);
 	report_begin_list(w, "stretches");
-	report_put(w, 0, f->wait_ns, STATE_BLOCKED, REPORT_NONE);
+	f->drawn = 0;
+	put_stretch(w, f, f->zero_ns, f->zero_ns + f->wait_ns, STATE_BLOCKED, REPORT_NONE);
 	fputs("],\"interrupted\":0}", w->out);
 }
 
-static void put_lane(struct report_writer *w, const struct report_lane *l, const struct view *f,
-		     uint64_t at_ns, bool first)
+static void put_lane(struct report_writer *w, struct view *f, uint32_t lane, uint64_t at_ns)
 {
+	const struct report_lane *l = &f->chain->lanes[lane];
 	const struct timelines *tl = w->r->in->timelines;
 	struct names *names = w->r->names;
 	const struct thread *th;
 
-	fputs(first ? "{" : ",{", w->out);
+	fputs(lane ? ",{" : "{", w->out);
 	if (l->thread == THREAD_NONE) {
 		fprintf(w->out, "\"handler\":%" PRId64 ",\"end\":%" PRIu32 "}",
 			l->handler ? (int64_t)report_string(w, names_frame(names, l->handler)) : -1,
@@ -256,7 +306,7 @@ static void put_lane(struct report_writer *w, const struct report_lane *l, const
 	report_put(w, th->begin_ns - f->zero_ns, th->end_ns - f->zero_ns);
 	report_end_list(w);
 	report_begin_list(w, "stretches");
-	put_stretches(w, f, l->thread);
+	put_stretches(w, f, lane);
 	fprintf(w->out, "],\"interrupted\":%" PRIu64, l->interrupted_ns);
 	put_samples(w, f, l->thread);
 	putc('}', w->out);
@@ -280,11 +330,11 @@ static uint64_t slept_of(struct report_writer *w, const struct report_wake *p)
 					 : report_stack(w, p->wait->stack, UINT32_MAX, true);
 }
 
-static void put_chain(struct report_writer *w, const struct report_chain *c, const struct view *f)
+static void put_chain(struct report_writer *w, const struct report_chain *c, struct view *f)
 {
 	fputs(",\"lanes\":[", w->out);
 	for (uint32_t i = 0; i < c->n_lanes; i++)
-		put_lane(w, &c->lanes[i], f, met_ns(c, i, f->zero_ns), !i);
+		put_lane(w, f, i, met_ns(c, i, f->zero_ns));
 	report_end_list(w);
 	report_begin_list(w, "windows");
 	for (size_t i = 0; i < c->n_windows; i++) {
@@ -346,23 +396,26 @@ void report_put_wait(struct report_writer *w, struct report_chain *chain,
 	uint64_t from = blocked ? s->blocked_from_ns : s->off_from_ns;
 	uint64_t to = off ? s->off_to_ns : s->blocked_to_ns, margin = (to - from) / 20;
 	uint64_t start = timelines_start_ns(tl), end = timelines_end_ns(tl);
-	struct view f = { .zero_ns = from, .wait_ns = to - from };
+	struct view f = {
+		.chain = chain, .zero_ns = from, .wait_ns = to - from, .sketch = p->sketch
+	};
 
 	f.from_ns = from - start > margin ? from - margin : start;
 	f.to_ns = end - to > margin ? to + margin : end;
+	f.unit_ns = (f.to_ns - f.from_ns) / EXACT + 1;
 	report_chain_explain(chain, p->chosen.thread, wait, s->blocked_from_ns, s->blocked_to_ns);
 	fprintf(w->out,
 		"{\"thread\":%" PRIu32 ",\"name\":%" PRIu32 ",\"start\":%" PRIu64
 		",\"blocked\":%" PRIu64 ",\"off\":%" PRIu64 ",\"preempted\":%d,\"flags\":%u,"
 		"\"state\":\"%c\",\"idle\":%d,\"stack\":%" PRIu32 ",\"place\":%" PRIu32
-		",\"drawn\":[%" PRId64 ",%" PRId64 "]",
+		",\"drawn\":[%" PRId64 ",%" PRId64 "],\"unit\":%" PRIu64,
 		report_thread(w, p->chosen.thread),
 		report_string(w, names_thread(w->r->names, p->chosen.thread, wait->out_ns)),
 		from - start, blocked, off, wait->kind == WAIT_PREEMPTED,
 		wait->flags & (WAIT_FLAGS ^ WAIT_WAKER_RAN),
 		isalpha((unsigned char)wait->state) ? wait->state : '?', p->idle,
 		report_stack(w, wait->stack, UINT32_MAX, true), report_place(w, wait->stack),
-		(int64_t)(f.from_ns - from), (int64_t)(f.to_ns - from));
+		(int64_t)(f.from_ns - from), (int64_t)(f.to_ns - from), f.unit_ns);
 	put_chain(w, chain, &f);
 	put_ran(w, chain);
 	putc('}', w->out);

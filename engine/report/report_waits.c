@@ -8,8 +8,9 @@
 enum {
 	OF_ALL = 200,
 	OF_RESTING = 60, /* waits for work, and unfinished ones */
-	OF_ROW = 3,
+	OF_ROW = 5,
 	OF_STEP = 3,
+	OF_CAUSE = 4, /* the example, and those of the names of threads that waited most */
 	TOP_MAX = 2000,
 };
 
@@ -95,43 +96,84 @@ static int make_room(struct chooser *c)
 	return c->best ? 0 : -ENOMEM;
 }
 
-/* Appends p, unless it is one of the first n_examples, those of causes. */
-static void put(struct report *r, size_t n_examples, const struct chosen_wait *p)
+/* Appends p, unless it is there already. 0 or -ENOMEM. */
+static int put(struct report *r, struct pairs *there, const struct chosen_wait *p, bool sketch)
 {
-	for (size_t i = 0; i < n_examples; i++)
-		if (r->waits[i].chosen.wait == p->wait)
-			return;
-	r->waits[r->n_waits++] =
-		(struct report_wait) { *p, wait_filter_is_idle(r->filter, p->thread, p->wait) };
+	uint32_t position =
+		(uint32_t)(p->wait - timelines_thread(r->in->timelines, p->thread)->waits);
+	int is_new;
+
+	if (!pairs_id_new(there, p->thread, position, &is_new))
+		return -ENOMEM;
+	if (is_new)
+		r->waits[r->n_waits++] = (struct report_wait) {
+			*p, wait_filter_is_idle(r->filter, p->thread, p->wait), sketch
+		};
+	return 0;
 }
 
-/* Joins the lists; each wait appears once. */
+/* Of each cause the example; then those of the names that waited most for it. 0 or -ENOMEM. */
+static int put_examples(struct report *r, struct pairs *there)
+{
+	int err = 0;
+
+	for (size_t k = 0; k < OF_CAUSE; k++)
+		for (size_t i = 0; i < r->n_causes && !err; i++) {
+			size_t n;
+			const struct sum *of = causes_victims(r->causes, r->cause[i], &n);
+			const struct chosen_wait *p = &r->cause[i]->example;
+
+			if (k)
+				p = k <= n ? causes_example_of(r->causes, r->cause[i],
+							       of[k - 1].key)
+					   : NULL;
+			if (p)
+				err = put(r, there, p, k);
+		}
+	return err;
+}
+
+/* The longest one of each list, then the second of each, and so on. 0 or -ENOMEM. */
+static int put_in_turn(struct report *r, struct pairs *there, const struct best *list, size_t n)
+{
+	size_t room = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (room < list[i].n)
+			room = list[i].n;
+	for (size_t k = 0; k < room; k++)
+		for (size_t i = 0; i < n && !err; i++)
+			if (k < list[i].n)
+				err = put(r, there, &list[i].at[k], !r->in->options->top);
+	return err;
+}
+
+/*
+ * Joins the lists, in the order in which they get room: each cause, each thread, each step, the
+ * longest of all; waits for work last.
+ */
 static int gather(const struct chooser *c, struct report *r)
 {
-	size_t n = 0, n_examples;
-	struct chosen_wait *all;
+	size_t n = OF_CAUSE * r->n_causes, n_rows = r->counts.n_rows;
+	const struct best *rows = c->best + BEST_ROWS;
+	struct pairs there = { .cap = 0 };
+	int err;
 
 	for (size_t i = 0; i < c->n; i++)
 		n += c->best[i].n;
-	all = malloc((n + 1) * sizeof(*all));
-	r->waits = malloc((r->n_causes + n + 1) * sizeof(*r->waits));
-	if (!all || !r->waits) {
-		free(all);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < r->n_causes; i++)
-		put(r, r->n_waits, &r->cause[i]->example);
-	n_examples = r->n_waits;
-	n = 0;
-	for (size_t i = 0; i < c->n; i++)
-		for (size_t k = 0; k < c->best[i].n; k++)
-			all[n++] = c->best[i].at[k];
-	qsort(all, n, sizeof(*all), longest_wait_first);
-	for (size_t i = 0; i < n; i++)
-		if (!i || all[i].wait != all[i - 1].wait)
-			put(r, n_examples, &all[i]);
-	free(all);
-	return 0;
+	r->waits = malloc((n + 1) * sizeof(*r->waits));
+	err = r->waits ? put_examples(r, &there) : -ENOMEM;
+	if (!err)
+		err = put_in_turn(r, &there, rows, n_rows);
+	if (!err)
+		err = put_in_turn(r, &there, rows + n_rows, c->n - BEST_ROWS - n_rows);
+	if (!err)
+		err = put_in_turn(r, &there, &c->best[BEST_ALL], 1);
+	if (!err)
+		err = put_in_turn(r, &there, &c->best[BEST_RESTING], 1);
+	pairs_free(&there);
+	return err;
 }
 
 int report_choose_waits(struct report *r)

@@ -92,7 +92,7 @@ test("report: what interrupts took stands in the table, in the lanes and where t
 	// The lanes show a margin around the wait, too.
 	for (const lane of w.lanes.filter((l) => l.interrupted)) {
 		const ran = [...lane.stretches.keys()].filter((i) => i % 4 === 2 && lane.stretches[i] === RUNNING);
-		is(ran.every((i) => lane.stretches[i + 1] <= lane.stretches[i - 1]), true, "no more than the stretch");
+		is(ran.every((i) => lane.stretches[i + 1] <= (lane.stretches[i - 1] + 1) * w.unit), true, "no more than the stretch");
 		is(ran.reduce((sum, i) => sum + lane.stretches[i + 1], 0) >= lane.interrupted, true, "all of it is in the lane");
 	}
 	const titles = await q.evaluate(() => [...document.querySelectorAll(".opened .timeline rect.running title")].map((e) => e.textContent));
@@ -368,6 +368,63 @@ test("report: a convoy is one row, and its threads are shown one by one when ask
 	has(await p.locator("#causes").innerText(), "worker x 6", "the way of the cause");
 	await p.locator(".opened button.more", { hasText: "row of its own" }).click();
 	is((await lanes()).length, 8, "rows when asked for");
+});
+
+// Twenty threads ask each other all the time; forty wait for the last of them from the beginning to the end, and
+// eight others each for one thing.
+function busy() {
+	const events = [], at = (t) => 10 + t / 1e4;
+	for (let i = 0; i < 40; i++)
+		events.push([at(i), "S", "main" + i, 1 + i, i < 39 ? "main" + (i + 1) : "busy0", i < 39 ? 2 + i : 100, "join"]);
+	for (let round = 0; round < 250; round++)
+		for (let i = 0; i < 20; i++) {
+			const t = 100 + round * 60 + i * 3, next = (i + 1) % 20, quick = i < 8 && round === 100 + i;
+			const [to, tid] = quick ? ["quick" + i, 200 + i] : ["busy" + next, 100 + next];
+			events.push([at(t), "wakes", "busy" + i, 100 + i, "busy" + next, 100 + next, "send"],
+				[at(t + 1), "S", "busy" + i, 100 + i, to, tid, "recv"]);
+			if (quick)
+				events.push([at(t + 1.1), "S", to, tid, "disk" + i, 300 + i, "read_page"],
+					[at(t + 1.6), "wakes", "disk" + i, 300 + i, to, tid, "end_io"],
+					[at(t + 1.7), "S", "disk" + i, 300 + i, to, tid, "rest"],
+					[at(t + 1.8), "S", to, tid, "busy" + next, 100 + next, "x"]);
+		}
+	for (let i = 0; i < 40; i++)
+		events.push([at(15200 + 2 * i), "wakes", "busy0", 100, "main" + i, 1 + i, "send"]);
+	events.push([at(15300), "S", "busy0", 100, "main0", 1, "rest"]);
+	for (let i = 0; i < 39; i++)
+		events.push([at(15301 + i), "S", "main" + i, 1 + i, "main" + (i + 1), 2 + i, "rest"]);
+	return events;
+}
+
+test("report: each cause and each thread has a wait, however long others are", async () => {
+	const html = report(perfText("busy.txt", busy())), p = await show(html), d = await data(p);
+	is(d.causes.every((i) => i >= 0), true, "each cause has its example, with its chain: " + d.causes);
+	const has = new Set(d.waits.filter((w) => !w.idle).map((w) => d.strings[w.name].replace(/\d+$/, "")));
+	for (let i = 0; i < 8; i++)
+		is(d.waits.some((w) => d.strings[w.name] === "quick" + i && w.wakes.length), true, "quick" + i);
+	is(["main", "busy", "quick"].every((s) => has.has(s)), true, "all kinds of threads: " + [...has]);
+	is(statSync(html).size < 2e6, true, "bytes: " + statSync(html).size);
+	// Joined stretches are as long as what they are joined of.
+	for (const w of d.waits)
+		for (const lane of w.lanes.filter((l) => l.stretches)) {
+			let end = 0;
+			lane.stretches.forEach((v, i) => { end += i % 4 < 2 ? v : 0; });
+			is(end <= (w.drawn[1] - w.drawn[0]) / w.unit + 1, true, "within what is drawn");
+		}
+});
+
+test("report: the example of a cause is on its usual way, and not the wait of a script for its child", async () => {
+	const events = [[6, "S", "other", 9, "script", 1, "x"], [10, "S", "script", 1, "worker", 2, "do_wait"]];
+	for (let i = 0; i < 5; i++)
+		events.push([10.1 + i, "S", "worker", 2, "holder", 3, "lock"], [10.9 + i, "wakes", "holder", 3, "worker", 2, "unlock"],
+			[10.95 + i, "S", "holder", 3, "worker", 2, "rest"], [11.05 + i, "wakes", "worker", 2, "holder", 3, "ask"]);
+	events.push([16, "wakes", "worker", 2, "script", 1, "do_exit"], [16.1, "S", "worker", 2, "script", 1, "x"], [16.2, "S", "script", 1, "holder", 3, "x"]);
+	const p = await show(report(perfText("script.txt", events)));
+	const row = p.locator("#causes tbody tr", { hasText: "holder" }).first();
+	has(await row.innerText(), "script", "the script waited for it, too");
+	has(await row.locator("code").innerText(), "-t 2 ", "the command");
+	await row.locator("button.example").click();
+	has(await p.evaluate(() => document.activeElement.closest("tr").cells[2].textContent), "worker", "the example");
 });
 
 test("report: many short sleeps are named by what they were", async () => {

@@ -179,7 +179,7 @@ static void a_lock_is_one_row_for_each_holder(void **state)
 	      "40 % slept in sync | fsync, 10 % had no CPU, 10 % slept in nap |\n" MORE
 	      "usleep; it ran in crunch < compact\n" MORE
 	      "made W wait 1.002 ms, A 1.000 ms, B 1.000 ms: A <- B <- H\n" MORE
-	      "chainwalk -f tree -t 123 --from 0.000100 --to 0.001103\n"
+	      "chainwalk -f tree -t 101 --from 0.000100 --to 0.001111\n"
 	      " 11.4 %       0.400       1      0.400   0.0 %  H/108 slept in sync | fsync "
 	      "for\n" MORE "file /table, until an interrupt: blk_done_softirq\n" MORE
 	      "chainwalk -f tree -t 108 --from 0.000200 --to 0.000601\n"

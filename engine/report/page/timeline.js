@@ -32,18 +32,21 @@ function rowsOf(w, apart) {
 }
 
 // The states of a lane from its birth to its end: between off-CPU intervals the thread runs.
-function stretches(lane, from, to) {
+function stretches(lane, from, to, unit) {
 	const all = [], [born, gone] = lane.life;
 	let at = Math.max(from, born);
 	const run = (until) => {
 		if (until > at)
 			all.push({ from: at, to: until, what: "running" });
 	};
-	for (const [begin, len, what, more] of groups(lane.stretches, 4)) {
+	let end = from;
+	for (const [gap, len, what, more] of groups(lane.stretches, 4)) {
+		const begin = end + gap * unit;
+		end = begin + len * unit;
 		run(begin);
-		const s = { from: begin, to: begin + len, what: STATES[what] };
+		const s = { from: begin, to: end, what: STATES[what] };
 		all.push(s.what === "running" ? { ...s, interrupted: more } : { ...s, place: more });
-		at = begin + len;
+		at = end;
 	}
 	run(Math.min(to, gone));
 	return all;
@@ -52,7 +55,7 @@ function stretches(lane, from, to) {
 const interruptWords = (ns) => ns ? ", " + time(ns) + " of it in interrupts" : "";
 const placeWords = { blocked: " in ", many: ", the longest in " };
 
-function drawLane(g, lane, windows, y, x, from, to, soft) {
+function drawLane(g, lane, windows, y, x, [from, to], unit, soft) {
 	const bar = (s, begin, end, height, isSoft) => {
 		if (end <= begin)
 			return;
@@ -62,7 +65,7 @@ function drawLane(g, lane, windows, y, x, from, to, soft) {
 			": " + time(s.to - s.from) + interruptWords(s.interrupted)));
 		g.append(rect);
 	};
-	for (const s of stretches(lane, from, to)) {
+	for (const s of stretches(lane, from, to, unit)) {
 		if (soft)
 			bar(s, s.from, s.to, THIN, true);
 		for (const [begin, end] of windows)
@@ -136,7 +139,7 @@ function drawWait(w, width, rows) {
 			if (w.lanes[i].thread === undefined)
 				g.append(drawn("line", { class: "mark", x1: column, x2: width, y1: at, y2: at }));
 			else
-				drawLane(g, w.lanes[i], windows[i], at, x, from, to, row.lanes.length === 1);
+				drawLane(g, w.lanes[i], windows[i], at, x, w.drawn, w.unit, row.lanes.length === 1);
 		}
 		for (const i of row.lanes)
 			drawSamples(g, w.lanes[i], at, x);
