@@ -84,20 +84,31 @@ done
 END
 as_stranger sh "$dir/brief.sh" "$dir"
 
+# A minute each time, as who else records on this machine has processes that hang there, too.
+cat >"$dir/dead.sh" <<'END'
+trap 'xargs kill -KILL <"$1/pids" 2>/dev/null; exit' TERM
+while :; do
+	: >"$1/pids"
+	rm -f "$1"/server*
+	for i in 1 2 3 4 5; do
+		mkdir -p "$1/dead$i"
+		"$2/deaf_files" "$1/dead$i" "$2/chainload" chaincap-r >"$1/server$i" 2>&1 &
+		echo $! >>"$1/pids"
+	done
+	while ! [ "$(cat "$1"/server* | grep -c ready)" = 5 ]; do sleep 0.1; done
+	for i in 1 2 3 4 5; do
+		"$1/dead$i/program" relay --rounds 100000000 --seconds 80000 --hops pipe --work 500,500,500 >/dev/null 2>&1 &
+		echo $! >>"$1/pids"
+	done
+	sleep 60 &
+	wait $!
+	xargs kill -KILL <"$1/pids" 2>/dev/null
+	for i in 1 2 3 4 5; do umount -l "$1/dead$i"; done
+done
+END
 if [ -c /dev/fuse ]; then
 	mkdir "$dir/dead"
-	# shellcheck disable=SC2016 # for the inner shell
-	nice -n "$nice" unshare -m sh -c 'for i in 1 2 3 4 5; do
-			mkdir "$1/dead$i"
-			"$2/deaf_files" "$1/dead$i" "$2/chainload" chaincap-r >"$1/server$i" 2>&1 &
-			echo $! >>"$1/pids"
-		done
-		while ! [ "$(cat "$1"/server* | grep -c ready)" = 5 ]; do sleep 0.1; done
-		for i in 1 2 3 4 5; do
-			"$1/dead$i/program" relay --rounds 100000000 --seconds 80000 --hops pipe --work 500,500,500 >/dev/null 2>&1 &
-			echo $! >>"$1/pids"
-		done
-		wait' sh "$dir/dead" "$O" &
+	nice -n "$nice" unshare -m sh "$dir/dead.sh" "$dir/dead" "$O" >/dev/null 2>&1 &
 	started="$started $!"
 fi
 
