@@ -20,16 +20,16 @@ done
 # In a mount namespace of its own, which ends with it.
 mkdir -p "$tmp/root/proc" "$tmp/root/sys" "$tmp/root/tmp"
 cp "$build"/static/chain* "$build/static/flamegraph" "$tmp/root"
+cat >"$tmp/inside" <<END
+#!/bin/sh
 # inside COMMAND...: with nothing else
-# shellcheck disable=SC2016 # for the inner shell
-inside() {
-	unshare -m sh -c 'mount --rbind /proc "$1/proc" && mount --rbind /sys "$1/sys" && shift && exec chroot "$@"' \
-		sh "$tmp/root" "$tmp/root" "$@"
-}
-inside /chaincap -o /tmp/trace 600 >"$tmp/out" 2>"$tmp/err.cap" &
-recorder=$!
-started="$started $recorder"
-wait_for "the recording begins" 20 test -s "$tmp/root/tmp/trace"
+exec unshare -m sh -c 'mount --rbind /proc "\$1/proc" && mount --rbind /sys "\$1/sys" && exec chroot "\$@"' sh "$tmp/root" "\$@"
+END
+printf '#!/bin/sh\nexec "%s" /chaincap "$@"\n' "$tmp/inside" >"$tmp/cap"
+chmod 755 "$tmp/inside" "$tmp/cap"
+inside() { "$tmp/inside" "$@"; }
+cap=$tmp/cap
+begin_recording /tmp/trace
 for _ in 1 2 3 4 5; do
 	"$load" relay --rounds 20 --hops pipe >/dev/null || fail "the relay"
 done
@@ -39,11 +39,11 @@ walk_to "$tmp/folded" -c alpha "$tmp/trace"
 grep -q '^alpha;.*;bravo_wakes_alpha;.*;bravo;' "$tmp/folded" || fail "names of the relay are missing:
 $(head -n 5 "$tmp/folded")"
 for format in folded tree causes requests html pprof perfetto info; do
-	"$walk" -q --format=$format "$tmp/trace" >"$tmp/with" 2>"$tmp/err"
+	(cd "$tmp/root" && exec "$walk" -q --format=$format tmp/trace) >"$tmp/with" 2>"$tmp/err"
 	expect_exit "chainwalk --format=$format" 0 $?
-	inside /chainwalk -q --format=$format /tmp/trace >"$tmp/without" 2>"$tmp/err"
+	inside /chainwalk -q --format=$format tmp/trace >"$tmp/without" 2>"$tmp/err"
 	expect_exit "chainwalk --format=$format without libraries" 0 $?
-	cmp "$tmp/with" "$tmp/without" || fail "chainwalk --format=$format differs"
+	cmp "$tmp/with" "$tmp/without" || fail "chainwalk --format=$format differs: $(diff "$tmp/with" "$tmp/without" | head -5)"
 done
 "$build/flamegraph" <"$tmp/folded" >"$tmp/with"
 inside /flamegraph <"$tmp/folded" >"$tmp/without"
