@@ -117,6 +117,10 @@ uint32_t symbolizer_trusted_prefix(struct symbolizer *s, uint32_t space, const _
 
 	*in_doubt = false;
 	while (space && i < n && !*in_doubt) {
+		/* In a trace that would be interpreted code, also where it is not known what is
+		 * mapped. */
+		if (frames[i] & CHAINLOG_CODE_TAG)
+			break;
 		if (i && !symbolizer_is_code(s, space, frames[i], time_ns))
 			break;
 		*in_doubt = symbolizer_is_stale(s, space, frames[i], time_ns);

@@ -39,13 +39,14 @@ void report_chain_free(struct report_chain *c)
 	*c = (struct report_chain) { 0 };
 }
 
-/* Finds or adds a lane; LANE_NONE: there are too many. */
-static uint32_t lane_of(struct report_chain *c, uint32_t thread, uint32_t handler, uint32_t end)
+/* Finds or adds a lane; LANE_NONE: there are as many as there may be. */
+static uint32_t lane_of(struct report_chain *c, uint32_t thread, uint32_t handler, uint32_t end,
+			size_t may_be)
 {
 	for (uint32_t i = 0; i < c->n_lanes; i++)
 		if (c->lanes[i].thread == thread && c->lanes[i].handler == handler)
 			return i;
-	if (c->n_lanes == REPORT_LANES)
+	if (c->n_lanes >= may_be)
 		return LANE_NONE;
 	c->lanes[c->n_lanes] = (struct report_lane) { thread, handler, end, 0 };
 	return (uint32_t)c->n_lanes++;
@@ -334,7 +335,9 @@ static uint32_t add_wake(struct report_chain *c, uint32_t lane, struct sleep s,
 
 	if (known)
 		return known->waker;
-	waker = c->n_wakes < REPORT_WAKES ? lane_of(c, l->waker, handler_of(c, l), end) : LANE_NONE;
+	waker = c->n_wakes < REPORT_WAKES
+			? lane_of(c, l->waker, handler_of(c, l), end, REPORT_LANES)
+			: LANE_NONE;
 	if (waker != LANE_NONE)
 		c->wakes[c->n_wakes++] =
 			(struct report_wake) { ended->wake_ns, ended, REPORT_NO_CLIENT, *l,
@@ -424,8 +427,9 @@ static void explain_by(struct report_chain *c, const struct wait *w, struct serv
 			 to_ns - from_ns);
 		return;
 	}
-	/* There is room for these. */
-	lane = lane_of(c, by.thread, 0, 0);
+	/* There is always room for these, also when the chain of the other one has filled the rest.
+	 */
+	lane = lane_of(c, by.thread, 0, 0, REPORT_LANES + REPORT_SERVING);
 	c->wakes[c->n_wakes++] = (struct report_wake) {
 		by.at_ns, NULL,
 		served,	  link_of_client(c->timelines, c->options, w, by.thread, by.pair, by.at_ns),
@@ -454,7 +458,8 @@ void report_chain_explain(struct report_chain *c, uint32_t thread, const struct 
 	c->n_lanes = c->n_windows = c->n_wakes = c->n_parts = 0;
 	pair_table_clear(&c->shorts, sizeof(struct report_part));
 	sums_clear(&c->ran);
-	if (lane_of(c, thread, 0, 0) == LANE_NONE || w->kind != WAIT_SLEEP || from_ns >= to_ns)
+	if (lane_of(c, thread, 0, 0, REPORT_LANES) == LANE_NONE || w->kind != WAIT_SLEEP ||
+	    from_ns >= to_ns)
 		return;
 	add_window(c, 0, from_ns, to_ns);
 	if (timelines_is_client(c->timelines, thread))

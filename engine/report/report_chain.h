@@ -19,6 +19,8 @@
 enum {
 	REPORT_LANES = 24, /* the most, of each kind */
 	REPORT_WAKES = 160,
+	/* Beyond that, for those who took and answered a request: more lanes and wakeups. */
+	REPORT_SERVING = 2,
 	REPORT_WINDOWS = REPORT_WAKES + 1,
 	REPORT_FOLLOWED = 24, /* sleeps in a window; those that are one wait count as one */
 	REPORT_STACKS = 3,    /* of a lane's sleeps that are not followed, and of its samples */
@@ -60,12 +62,13 @@ struct report_part {
 };
 
 struct report_chain {
-	struct report_lane lanes[REPORT_LANES];
+	struct report_lane lanes[REPORT_LANES + REPORT_SERVING];
 	/* The wait's, and for each wakeup by a thread those of the sleeps that it ended. */
 	struct report_window windows[REPORT_WINDOWS];
-	struct report_wake wakes[REPORT_WAKES];
+	struct report_wake wakes[REPORT_WAKES + REPORT_SERVING];
 	/* For each lane and end, and REPORT_SHORT by stack; they add up to the window. */
-	struct report_part parts[REPORT_LANES * (CHAIN_ENDS + REPORT_STACKS + 1)];
+	struct report_part
+		parts[(REPORT_LANES + REPORT_SERVING) * (CHAIN_ENDS + REPORT_STACKS + 1)];
 	size_t n_lanes, n_windows, n_wakes, n_parts;
 	struct pair_table shorts; /* struct report_part of REPORT_SHORT, by (lane, stack) */
 	struct attribution attribution;

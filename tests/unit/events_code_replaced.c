@@ -190,6 +190,22 @@ static void so_it_is_in_a_child_that_was_forked_before_that_was_known(void **sta
 	tear_down(w);
 }
 
+/* Whatever a program has on its stack. */
+static void an_address_that_would_be_interpreted_code_is_no_frame(void **state)
+{
+	struct world *w = set_up();
+	uint32_t space = symbolizer_space(w->t->s, (uint32_t)getpid(), now_ns());
+	bool in_doubt;
+
+	(void)state;
+	w->frames[0] |= CHAINLOG_CODE_TAG;
+	assert_int_equal(symbolizer_trusted_prefix(w->t->s, space, w->frames, FRAMES, now_ns(),
+						   &in_doubt),
+			 0);
+	assert_false(in_doubt);
+	tear_down(w);
+}
+
 static void a_stack_is_cut_there_until_it_comes_again(void **state)
 {
 	struct world *w = set_up();
@@ -227,6 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_called_code_in_a_new_place_is_doubted_until_that_is_known),
 		cmocka_unit_test(so_it_is_in_a_child_that_was_forked_before_that_was_known),
+		cmocka_unit_test(an_address_that_would_be_interpreted_code_is_no_frame),
 		cmocka_unit_test(a_stack_is_cut_there_until_it_comes_again),
 	};
 

@@ -380,6 +380,71 @@ static void a_busy_chain_is_bounded(void **state)
 	synth_free(m);
 }
 
+/* Who answered a request has a chain that fills the picture: who took it has room all the same. */
+static void a_busy_request_is_bounded(void **state)
+{
+	struct synth_request q = { .class = "tcp",
+				   .name = ":80",
+				   .connection = 1,
+				   .reader = 105,
+				   .arrival_ns = 1000,
+				   .taken_ns = 2000,
+				   .answer_ns = 60000 };
+	struct synth *m = synth_new();
+	struct report_chain c;
+	struct options o;
+	struct timelines *tl;
+	struct trace *t;
+	struct names *names;
+	uint64_t sum = 0;
+	uint32_t a = 0;
+
+	(void)state;
+	for (uint32_t tid = 102; tid < 106; tid++)
+		synth_thread(m, tid, "busy");
+	synth_switch(m, 1, 500, 0, 'R', 103, "");
+	synth_switch(m, 2, 500, 0, 'R', 104, "");
+	synth_switch(m, 3, 500, 0, 'R', 105, "");
+	synth_switch(m, 0, 500, 0, 'R', 102, "");
+	/* It sleeps thirty times, and while it does, who wakes it sleeps nine times. */
+	for (uint32_t i = 0; i < 30; i++) {
+		uint64_t at = 3000 + i * 1800;
+
+		synth_switch(m, 0, at, 102, 'S', 0, "sleep");
+		for (uint32_t k = 0; k < 9; k++, at += 150) {
+			synth_switch(m, 1, at + 20, 103, 'S', 0, "sleep");
+			synth_waking(m, 2, at + 110, 104, 103, "wake");
+			synth_switch(m, 1, at + 120, 0, 'R', 103, "");
+		}
+		synth_waking(m, 1, at + 100, 103, 102, "wake");
+		synth_switch(m, 0, at + 120, 0, 'R', 102, "");
+	}
+	synth_request(m, 0, 60000, 102, &q);
+	synth_end(m, 61000);
+	t = synth_open(m);
+	assert_int_equal(timelines_new(&tl, t), 0);
+	while (!timelines_is_client(tl, a))
+		a++;
+	options_init(&o);
+	o.depth = 6;
+	assert_int_equal(names_new(&names, tl, &o), 0);
+	assert_int_equal(report_chain_init(&c, tl, &o, names), 0);
+	report_chain_explain(&c, a, &timelines_thread(tl, a)->waits[0], 1000, 60000);
+	assert_in_range(c.n_wakes, REPORT_WAKES + 1, REPORT_WAKES + REPORT_SERVING);
+	for (size_t i = 0; i < c.n_wakes; i++)
+		assert_in_range(c.wakes[i].waker, 0, c.n_lanes - 1);
+	for (size_t i = 0; i < c.n_parts; i++) {
+		assert_in_range(c.parts[i].lane, 0, c.n_lanes - 1);
+		sum += c.parts[i].ns;
+	}
+	assert_int_equal(sum, 59000);
+	report_chain_free(&c);
+	names_free(names);
+	timelines_free(tl);
+	trace_close(t);
+	synth_free(m);
+}
+
 /* ---- the page ---------------------------------------------------------------------------- */
 
 static char *page_of(struct synth *m)
@@ -632,6 +697,7 @@ int main(void)
 		cmocka_unit_test(lanes_windows_and_wakes_of_a_chain),
 		cmocka_unit_test(tries_are_one_wait),
 		cmocka_unit_test(a_busy_chain_is_bounded),
+		cmocka_unit_test(a_busy_request_is_bounded),
 		cmocka_unit_test(the_report_begins_with_causes),
 		cmocka_unit_test(samples_are_in_the_report),
 		cmocka_unit_test(waits_are_summed_up_by_class),
