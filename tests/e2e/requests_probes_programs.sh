@@ -66,7 +66,8 @@ if began mariadb; then
 	expect "sysbench: queries" 1000 "$(awk '$1 == "queries:" { print $2 }' "$tmp/told")"
 	expect_requests "MariaDB: queries" 1000 request ', label 3$'
 	expect_requests "MariaDB: commands that are not over" 0 open
-	expect "MariaDB: commands but queries and the ends of four connections" 4 $(($(requests_of request) - 1000))
+	# The recording ends with sysbench, which does not wait for the server to see the ends.
+	expect_at_most "MariaDB: commands but queries and the ends of four connections" 4 $(($(requests_of request) - 1000)) "$tmp/told"
 	server_stop
 fi
 if command -v go >/dev/null; then
