@@ -73,7 +73,9 @@ $(COMMON): $(call objs,include)
 # The same objects, linked with all libraries, and with what these use. dlopen(3), of which the linker warns, is for
 # libdebuginfod, which these programs say they do not have.
 STATIC := $(PROGRAMS:%=$(O)/static/%)
-static: $(STATIC)
+static:
+	@sh tests/deps.sh build static
+	@$(SUBMAKE) $(STATIC)
 $(O)/static/chaincap: $(COLLECTOR) $(COMMON)
 $(O)/static/chaincap: LIBS = $(COLLECTOR_LIBS) -lelf -lbz2 -llzma -lz
 $(O)/static/chainwalk: $(ENGINE) $(O)/libflamegraph.o $(COMMON)
