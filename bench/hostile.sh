@@ -32,6 +32,8 @@ clean_up() {
 }
 trap clean_up EXIT
 trap 'exit 130' INT TERM
+# shellcheck source=tests/processes.sh
+. "$here/tests/processes.sh"
 
 # as_stranger COMMAND...: in the background, as a user of no rights
 as_stranger() {
@@ -122,22 +124,9 @@ if [ -c /dev/fuse ]; then
 	started="$started $!"
 fi
 
-# The recorder's own: the most memory that it and all processes below it had, without what a file backs.
 watch_memory() {
 	while [ -e /proc/$recorder ]; do
-		cat /proc/[0-9]*/status 2>/dev/null | awk -v top="$recorder" '$1 == "Pid:" { pid = $2 }
-			$1 == "PPid:" { parent[pid] = $2 }
-			$1 == "RssAnon:" || $1 == "RssShmem:" { kib[pid] += $2 }
-			END {
-				of[top] = 1
-				for (i = 0; i < 4; i++)
-					for (pid in parent)
-						if (parent[pid] in of)
-							of[pid] = 1
-				for (pid in of)
-					sum += kib[pid]
-				print sum + 0
-			}'
+		kib_below $recorder
 		sleep 0.2
 	done >"$dir/kib"
 }

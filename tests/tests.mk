@@ -102,14 +102,10 @@ $(O)/names_load: tests/tools/names_load.c tests/workload/calls.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) -fno-omit-frame-pointer -fno-optimize-sibling-calls \
 		-rdynamic -pthread -Wl,--build-id -o $@ $<
-# Ends a recorder at a step; programs with stacks in odd places, and processes in odd states.
-$(O)/kill_at: $(O)/tests/attacks/kill_at.o
+# Ends a recorder at a step.
+$(O)/kill_at: $(O)/tests/tools/kill_at.o
 	$(LINK)
-$(O)/odd_stacks $(O)/odd_processes: $(O)/%: tests/attacks/%.c
-	@mkdir -p $(@D)
-	$(Q)$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) -fno-optimize-sibling-calls -fno-ipa-icf -pthread -o $@ $< $(HOW)
-$(O)/odd_processes: HOW = -luring
-unit: $(O)/kill_at $(O)/odd_stacks $(O)/odd_processes
+unit: $(O)/kill_at
 # The functions that the recorder knows of a file.
 $(O)/tests/tools/elf_functions.o: ROOM = -Icollector
 $(O)/elf_functions: $(O)/tests/tools/elf_functions.o $(COLLECTOR_LIB) $(COMMON)

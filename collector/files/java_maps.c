@@ -197,7 +197,7 @@ void java_maps_write(struct helpers *helpers, const uint32_t *tgids, size_t n,
 
 	for (size_t i = 0; i < n; i++) {
 		results[i] = JAVA_MAP_NO_RIGHTS;
-		if (helper_start(&h[i], helpers, &asker, HELPER_USUAL, 0))
+		if (helper_start(&h[i], helpers, &asker, HELPER_USUAL))
 			continue;
 		results[i] = JAVA_MAP_SILENT;
 		if (helper_send(&h[i], &tgids[i], sizeof(tgids[i]), -1))

@@ -84,7 +84,7 @@ void call_timeout_end(void)
 
 static int start_helper(void)
 {
-	int err = helper_start(&all.free, all.helpers, &opener, HELPER_USUAL, 0);
+	int err = helper_start(&all.free, all.helpers, &opener, HELPER_USUAL);
 
 	if (!err)
 		err = helper_wait_begun(&all.free, BEGIN_NS);

@@ -19,8 +19,6 @@
 
 /* A recorder has some dozen helpers at a time. */
 #define RUNNING_MAX 32u
-/* So many more may have been killed and be there still, as they hang in file systems. */
-#define HANGING_MAX 32u
 /* For so long others wait until one that was killed has given back what it had. */
 #define ROOM_MS 200
 /* With less a helper can read next to no file. */
@@ -46,14 +44,33 @@ struct forking {
 
 /* ---- helpers that end ----------------------------------------------------------------------- */
 
+/* Says in what those hang that were late. */
+static void tell_hanging(const struct forking *f)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->n && n < HANGING_MAX; i++) {
+		if (!f->list[i].is_ending || !f->list[i].key)
+			continue;
+		f->tally.hanging[n].since_ns = f->list[i].since_ns;
+		f->tally.hanging[n++].key = f->list[i].key;
+	}
+	while (n < HANGING_MAX)
+		f->tally.hanging[n++].key = 0;
+}
+
 static void reap(struct forking *f)
 {
+	uint32_t n = f->n;
+
 	for (uint32_t i = 0; i < f->n;) {
 		if (waitpid(f->list[i].pid, NULL, WNOHANG))
 			f->list[i] = f->list[--f->n];
 		else
 			i++;
 	}
+	if (f->n < n)
+		tell_hanging(f);
 }
 
 /* What no file backs of a process, in bytes: proc_pid_statm(5). It has ended: 0. */
@@ -123,15 +140,6 @@ static uint32_t count_ending(const struct forking *f)
 	for (uint32_t i = 0; i < f->n; i++)
 		n += f->list[i].is_ending;
 	return n;
-}
-
-/* See helpers_hang(). */
-static bool hangs_there(const struct forking *f, uint64_t key)
-{
-	for (uint32_t i = 0; i < f->n; i++)
-		if (f->list[i].key == key && hangs(f, i))
-			return true;
-	return false;
 }
 
 /* For another one. False: there is none, as so many hang. */
@@ -260,7 +268,7 @@ static _Noreturn void become(const struct forking *f, const struct order *o, int
 	/* Before it is low: who knows its id can make it hurry. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) ||
 	    sandbox_send(socket, &hello, sizeof(hello), -1) != sizeof(hello) ||
-	    munmap(f->tally.given_up, sizeof(*f->tally.given_up)))
+	    munmap(f->tally.given_up, TALLY_BYTES) || munmap(f->tally.hanging, TALLY_BYTES))
 		_exit(1);
 	short_of = f->tally.short_of;
 	if (o->is_low)
@@ -288,8 +296,6 @@ static void start(struct forking *f, const struct order *o, int socket)
 		if (!bytes)
 			return;
 	}
-	if (o->key && hangs_there(f, o->key))
-		return;
 	pid = fork();
 	if (!pid) {
 		close(SANDBOX_SOCKET);
@@ -369,6 +375,7 @@ _Noreturn void forking_run(int socket, enum helpers_rights rights, const struct 
 				if (f.list[i].id == order.id) {
 					f.list[i].key = order.key;
 					kill_one(&f, i);
+					tell_hanging(&f);
 				}
 			break;
 		case ORDER_MEMORY:

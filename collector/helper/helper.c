@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,9 +22,6 @@
 /* How often to check that, and whether it still has the priority of the thread that waits. */
 #define LOOK_NS 20000000u
 
-/* So many file systems and processes in which helpers hang are known. */
-#define HANGING_MAX 16u
-
 struct helpers {
 	pid_t owner; /* the process that started them */
 	pid_t pid;
@@ -33,10 +29,6 @@ struct helpers {
 	uint32_t n;	 /* ever started */
 	int nice, usual; /* its nice value now, and before the recorder raised its own */
 	struct tally tally;
-	struct {
-		uint64_t key, since_ns; /* 0: free */
-		int pidfd;
-	} hanging[HANGING_MAX];
 };
 
 /* ---- the process that forks ---------------------------------------------------------------- */
@@ -61,27 +53,30 @@ static uint64_t end_forking(pid_t pid)
 	return to_ns(used.ru_utime) + to_ns(used.ru_stime);
 }
 
+static void *share_page(void)
+{
+	void *page =
+		mmap(NULL, TALLY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return page == MAP_FAILED ? NULL : page;
+}
+
 static bool share(struct tally *t)
 {
-	_Atomic uint32_t **const numbers[] = { &t->given_up, &t->short_of };
-
-	for (int i = 0; i < 2; i++) {
-		void *page = mmap(NULL, sizeof(uint32_t), PROT_READ | PROT_WRITE,
-				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-		if (page == MAP_FAILED)
-			return false;
-		*numbers[i] = page;
-	}
-	return true;
+	t->given_up = share_page();
+	t->short_of = share_page();
+	t->hanging = share_page();
+	return t->given_up && t->short_of && t->hanging;
 }
 
 static void unshare_tally(const struct tally *t)
 {
 	if (t->given_up)
-		munmap(t->given_up, sizeof(*t->given_up));
+		munmap(t->given_up, TALLY_BYTES);
 	if (t->short_of)
-		munmap(t->short_of, sizeof(*t->short_of));
+		munmap(t->short_of, TALLY_BYTES);
+	if (t->hanging)
+		munmap(t->hanging, TALLY_BYTES);
 }
 
 uint64_t helpers_stop(struct helpers *all)
@@ -98,9 +93,6 @@ void helpers_free(struct helpers *all)
 	if (!all)
 		return;
 	(void)helpers_stop(all);
-	for (uint32_t i = 0; i < HANGING_MAX; i++)
-		if (all->hanging[i].since_ns)
-			close(all->hanging[i].pidfd);
 	unshare_tally(&all->tally);
 	free(all);
 }
@@ -208,11 +200,10 @@ static void follow(struct helper *h)
 }
 
 int helper_start(struct helper *h, struct helpers *all, const struct helper_kind *kind,
-		 enum helper_priority priority, uint64_t key)
+		 enum helper_priority priority)
 {
 	struct order order = { .what = ORDER_START,
 			       .kind = kind,
-			       .key = key,
 			       .is_low = priority == HELPER_FOLLOWS && is_low_here() };
 	int sockets[2], err = 0;
 
@@ -244,7 +235,7 @@ int helper_start(struct helper *h, struct helpers *all, const struct helper_kind
 	return 0;
 }
 
-static void end(struct helper *h, uint64_t key)
+void helper_end_late(struct helper *h, uint64_t key)
 {
 	struct order end = { .what = ORDER_END, .id = h->id, .key = key };
 
@@ -262,56 +253,19 @@ static void end(struct helper *h, uint64_t key)
 
 void helper_end(struct helper *h)
 {
-	end(h, 0);
+	helper_end_late(h, 0);
 }
 
-/* ---- those that hang ------------------------------------------------------------------------- */
-
-/* Forgets those that have ended meanwhile. */
-static void look_at_hanging(struct helpers *all)
-{
-	for (uint32_t i = 0; i < HANGING_MAX; i++) {
-		struct pollfd ended = { .fd = all->hanging[i].pidfd, .events = POLLIN };
-
-		if (!all->hanging[i].since_ns || !poll(&ended, 1, 0))
-			continue;
-		close(all->hanging[i].pidfd);
-		all->hanging[i].since_ns = 0;
-	}
-}
-
-void helper_end_late(struct helper *h, uint64_t key)
-{
-	struct helpers *all = h->all;
-	int pidfd = h->pid ? (int)syscall(SYS_pidfd_open, h->pid, 0) : -1;
-	uint32_t i = 0;
-
-	end(h, key);
-	if (pidfd < 0)
-		return;
-	look_at_hanging(all);
-	while (i < HANGING_MAX && all->hanging[i].since_ns)
-		i++;
-	if (i == HANGING_MAX) {
-		close(pidfd);
-		return;
-	}
-	all->hanging[i].key = key;
-	all->hanging[i].since_ns = clock_now_ns();
-	all->hanging[i].pidfd = pidfd;
-}
-
-bool helpers_hang(struct helpers *all, uint64_t key)
+bool helpers_hang(const struct helpers *all, uint64_t key)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	if (!all)
-		return false;
-	look_at_hanging(all);
-	for (uint32_t i = 0; i < HANGING_MAX; i++)
-		if (all->hanging[i].since_ns && all->hanging[i].key == key &&
-		    now_ns - all->hanging[i].since_ns > HELPER_ENDS_NS)
+	for (uint32_t i = 0; all && i < HANGING_MAX; i++) {
+		const struct hanging *h = &all->tally.hanging[i];
+
+		if (h->key == key && h->since_ns + HELPER_ENDS_NS < now_ns)
 			return true;
+	}
 	return false;
 }
 

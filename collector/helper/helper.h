@@ -84,21 +84,18 @@ struct helper {
 	int nice;
 };
 
-/*
- * Returns 0 or a negative errno: -ENOTSUP if all is NULL or was stopped. key: what it may hang in
- * (call_timeout.h), or 0. Where another one hangs in that, it ends at once: see helpers_hang().
- */
+/* Returns 0 or a negative errno: -ENOTSUP if all is NULL or was stopped. */
 int helper_start(struct helper *h, struct helpers *all, const struct helper_kind *kind,
-		 enum helper_priority priority, uint64_t key);
+		 enum helper_priority priority);
 /* Ends the process, wherever it is. Nothing happens if it is not running. */
 void helper_end(struct helper *h);
 /* Ends one that has not answered in time: it may hang in what key says (call_timeout.h). */
 void helper_end_late(struct helper *h, uint64_t key);
 /*
- * Whether one hangs there: this process ended it so more than a second ago, and it is still there.
- * Then no other one is to be sent there.
+ * Whether one hangs there: it was ended so more than a second ago, by this process or a fork of it,
+ * and is still there. Then no other one is to be sent there. all may be NULL.
  */
-bool helpers_hang(struct helpers *all, uint64_t key);
+bool helpers_hang(const struct helpers *all, uint64_t key);
 
 /* Sends a message, with fd if it is not -1, which stays the caller's. Returns 0 or -EPIPE. */
 int helper_send(struct helper *h, const void *message, size_t len, int fd);

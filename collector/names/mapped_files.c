@@ -240,12 +240,11 @@ static uint32_t next_file(const struct mapped_files *f)
 static void look_at_file(struct mapped_files *f)
 {
 	uint32_t id = next_file(f);
-	uint64_t key = code_files_call_key(f->code, id);
 	int fd = code_files_open(f->code, id);
 
 	f->found = calloc(1, sizeof(*f->found));
-	if (!f->found || fd < 0 || helpers_hang(f->helpers, key) ||
-	    reader_open(&f->reader, f->helpers, HELPER_USUAL, fd, key)) {
+	if (!f->found || fd < 0 || helpers_hang(f->helpers, code_files_call_key(f->code, id)) ||
+	    reader_open(&f->reader, f->helpers, HELPER_USUAL, fd)) {
 		settle_file(f, id, NULL);
 		end_reading(f);
 		return;

@@ -62,11 +62,10 @@ static int call(struct reader *rd, enum reader_op op, uint32_t arg, int fd, uint
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static int start(struct reader **out, struct helpers *helpers, enum helper_priority priority,
-		 uint64_t key)
+static int start(struct reader **out, struct helpers *helpers, enum helper_priority priority)
 {
 	struct reader *rd = calloc(1, sizeof(*rd));
-	int err = rd ? helper_start(&rd->helper, helpers, &reader_kind, priority, key) : -ENOMEM;
+	int err = rd ? helper_start(&rd->helper, helpers, &reader_kind, priority) : -ENOMEM;
 
 	*out = err ? NULL : rd;
 	if (err)
@@ -83,10 +82,9 @@ static int close_on_error(struct reader **out, int err)
 	return err;
 }
 
-int reader_open(struct reader **out, struct helpers *helpers, enum helper_priority priority, int fd,
-		uint64_t key)
+int reader_open(struct reader **out, struct helpers *helpers, enum helper_priority priority, int fd)
 {
-	int err = start(out, helpers, priority, key);
+	int err = start(out, helpers, priority);
 
 	return close_on_error(out, err ? err : send_request(*out, READER_OPEN, 0, 0, fd));
 }
@@ -94,7 +92,7 @@ int reader_open(struct reader **out, struct helpers *helpers, enum helper_priori
 int reader_open_code(struct reader **out, struct helpers *helpers, enum helper_priority priority,
 		     int perf_map, int jitdump)
 {
-	int err = start(out, helpers, priority, 0);
+	int err = start(out, helpers, priority);
 
 	if (!err)
 		(*out)->is_code = true;
@@ -231,7 +229,7 @@ int reader_copy(struct helpers *helpers, int from, int to, uint32_t max_bytes, u
 {
 	struct reader_file file;
 	struct reader *rd;
-	int err = reader_open(&rd, helpers, HELPER_USUAL, from, 0);
+	int err = reader_open(&rd, helpers, HELPER_USUAL, from);
 
 	if (err)
 		return err;
@@ -262,7 +260,7 @@ int reader_parts(struct reader *rd, struct reader_parts *out, uint64_t wait_ns)
 
 int reader_open_keys(struct reader **out, struct helpers *helpers, int fd)
 {
-	int err = start(out, helpers, HELPER_USUAL, 0);
+	int err = start(out, helpers, HELPER_USUAL);
 
 	return close_on_error(out, err ? err : send_request(*out, READER_KEYS, 0, 0, fd));
 }

@@ -78,11 +78,11 @@ typedef int (*reader_take_fn)(void *ctx, size_t i, const struct reader_answer *a
 
 /*
  * Starts a reader, and gives it the ELF file fd, or a perf map and a jitdump (-1: there is none).
- * They remain the caller's. key: see helper_start(). helpers may be NULL: then there are no
+ * They remain the caller's. helpers may be NULL: then there are no
  * readers. Returns 0, and *out to be closed; or a negative errno.
  */
-int reader_open(struct reader **out, struct helpers *helpers, enum helper_priority priority, int fd,
-		uint64_t key);
+int reader_open(struct reader **out, struct helpers *helpers, enum helper_priority priority,
+		int fd);
 int reader_open_code(struct reader **out, struct helpers *helpers, enum helper_priority priority,
 		     int perf_map, int jitdump);
 /* Ends the reader. NULL is allowed. */

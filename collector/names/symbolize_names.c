@@ -199,13 +199,12 @@ static int take_file(struct naming *n, const struct reader_file *file)
 static int begin_file(struct naming *n, enum helper_priority priority)
 {
 	struct symbolizer *s = n->s;
-	uint64_t key = code_files_call_key(s->files, n->source);
 	int fd;
 
-	if (helpers_hang(s->readers, key))
+	if (helpers_hang(s->readers, code_files_call_key(s->files, n->source)))
 		return -EAGAIN;
 	fd = code_files_open(s->files, n->source);
-	return fd < 0 ? fd : reader_open(&n->reader, s->readers, priority, fd, key);
+	return fd < 0 ? fd : reader_open(&n->reader, s->readers, priority, fd);
 }
 
 static int begin_generated(struct naming *n, enum helper_priority priority)

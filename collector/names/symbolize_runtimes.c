@@ -98,7 +98,7 @@ void runtimes_forget(struct symbolizer *s, struct generated *g)
 static int begin_reading(struct symbolizer *s, struct generated *g)
 {
 	int fd = code_files_open(s->files, g->runtime_file);
-	int err = fd < 0 ? fd : reader_open(&s->jvms.reader, s->readers, HELPER_USUAL, fd, 0);
+	int err = fd < 0 ? fd : reader_open(&s->jvms.reader, s->readers, HELPER_USUAL, fd);
 
 	s->jvms.of = (uint32_t)(g - s->generated);
 	s->jvms.is_asked = false;

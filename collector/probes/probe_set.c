@@ -72,7 +72,7 @@ static int ask(struct finder *f, int fd, const struct elfprobe_query *q,
 {
 	struct reader_file file;
 	struct reader *rd;
-	int err = reader_open(&rd, f->helpers, HELPER_FOLLOWS, fd, 0);
+	int err = reader_open(&rd, f->helpers, HELPER_FOLLOWS, fd);
 
 	if (err)
 		return COMPLAIN(f, err, "%s cannot be read: %s", f->path, strerror(-err));

@@ -60,10 +60,10 @@ struct rules {
 
 /* ---- processes ----------------------------------------------------------------------------- */
 
-static struct process *start(struct rules *r, struct process *p, uint64_t key)
+static struct process *start(struct rules *r, struct process *p)
 {
 	*p = (struct process) { 0 };
-	return helper_start(&p->helper, r->helpers, r->kind, HELPER_FOLLOWS, key) ? NULL : p;
+	return helper_start(&p->helper, r->helpers, r->kind, HELPER_FOLLOWS) ? NULL : p;
 }
 
 static void end(struct process *p)
@@ -97,7 +97,7 @@ int rules_new(struct rules **out, struct helpers *helpers, const struct helper_k
 	r->on_answer = on_answer;
 	r->ctx = ctx;
 	/* Starting takes milliseconds on a busy machine. */
-	(void)start(r, &r->processes[0], 0);
+	(void)start(r, &r->processes[0]);
 	return 0;
 }
 
@@ -136,7 +136,7 @@ static struct process *process_for(struct rules *r, const struct rules_file *f)
 	}
 	if (is_running(other) && other->has_owner)
 		end(other);
-	if (!is_running(other) && !start(r, other, call_key_device(f->major, f->minor)))
+	if (!is_running(other) && !start(r, other))
 		return NULL;
 	other->has_owner = true;
 	other->of = *f;

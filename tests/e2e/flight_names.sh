@@ -5,8 +5,8 @@
 # Beside another: it judges its own recorder.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-# shellcheck source=tests/stacks/readers.sh
-. "$(dirname "$0")/../stacks/readers.sh"
+# shellcheck source=tests/processes.sh
+. "$(dirname "$0")/../processes.sh"
 
 fly "$tmp/trace" --flight 5s --names 60min
 "$load" relay --rounds 3 >/dev/null || fail "the load does not run"

@@ -6,24 +6,14 @@
 # Beside another: it looks at the memory of its own recorder.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
+# shellcheck source=tests/processes.sh
+. "$(dirname "$0")/../processes.sh"
 is_sanitized && skip "nothing bounds memory in builds with sanitizers"
 
-# watch: in $tmp/kib how many KiB the recorder and all processes below it have, again and again, without those that a file backs
+# watch: in $tmp/kib how many KiB the recorder and all processes below it have, again and again
 watch() {
 	while :; do
-		cat /proc/[0-9]*/status 2>/dev/null | awk '$1 == "Pid:" { pid = $2 }
-			$1 == "PPid:" { parent[pid] = $2 }
-			$1 == "RssAnon:" || $1 == "RssShmem:" { kib[pid] += $2 }
-			END {
-				of['"$recorder"'] = 1
-				for (i = 0; i < 4; i++)
-					for (pid in parent)
-						if (parent[pid] in of)
-							of[pid] = 1
-				for (pid in of)
-					sum += kib[pid]
-				print sum + 0
-			}'
+		kib_below "$recorder"
 		sleep 0.02
 	done >"$tmp/kib"
 }

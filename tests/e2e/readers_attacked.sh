@@ -7,19 +7,12 @@
 # Beside another: it compares names of its own program.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
+# shellcheck source=tests/processes.sh
+. "$(dirname "$0")/../processes.sh"
 command -v setpriv >/dev/null || skip "needs setpriv"
 
 # helpers NAME: processes of that name below the recorder
-helpers() {
-	cat /proc/[0-9]*/status 2>/dev/null | awk -v name="$1" '$1 == "Name:" { is_it = $2 == name }
-		$1 == "Pid:" { pid = $2 }
-		$1 == "PPid:" { parent[pid] = $2; if (is_it) found[pid] }
-		END {
-			for (pid in found)
-				if (parent[pid] == '"$recorder"' || parent[parent[pid]] == '"$recorder"')
-					print pid
-		}'
-}
+helpers() { below "$recorder" | awk -v name="$1" '$5 == name { print $1 }'; }
 
 # shellcheck disable=SC2016 # for the inner shell
 attack='while :; do

@@ -6,6 +6,8 @@
 # Beside another: it compares names of its own program.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
+# shellcheck source=tests/processes.sh
+. "$(dirname "$0")/../processes.sh"
 [ -c /dev/fuse ] || skip "this kernel has no /dev/fuse"
 
 # The file systems end with the namespace, and that with its processes.
@@ -45,15 +47,7 @@ for n in "" .1 .2 .3; do
 	kill -USR1 "$recorder"
 	wait_for "a trace" 6 written "$tmp/flight$n"
 done
-cat /proc/[0-9]*/status 2>/dev/null | awk '$1 == "Name:" { name = $2 }
-	$1 == "State:" { state = $2 }
-	$1 == "Pid:" { pid = $2 }
-	$1 == "PPid:" { parent[pid] = $2; if (name ~ /^chaincap-r/ && state == "D") hangs[pid] }
-	END {
-		for (pid in hangs)
-			n += parent[pid] == '"$recorder"' || parent[parent[pid]] == '"$recorder"'
-		print n + 0
-	}' >"$tmp/hanging"
+below "$recorder" | awk '$3 == "D" && $5 ~ /^chaincap-r/ { n++ } END { print n + 0 }' >"$tmp/hanging"
 end_recording
 echo "note: $(cat "$tmp/hanging") processes hang after four traces"
 expect_at_most "processes that hang in five file systems after four traces" 15 "$(cat "$tmp/hanging")"

@@ -5,8 +5,8 @@
 # Beside another: it judges stacks of its own threads, however long anything takes.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-# shellcheck source=tests/stacks/readers.sh
-. "$(dirname "$0")/../stacks/readers.sh"
+# shellcheck source=tests/processes.sh
+. "$(dirname "$0")/../processes.sh"
 begin_recording "$tmp/trace" -F 0 600
 for _ in 1 2 3 4 5 6 7 8 9 10; do # on a busy machine a reader may start late
 	"$load" relay --rounds 1 >/dev/null || fail "the load does not run"

@@ -7,8 +7,8 @@
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 
-# shellcheck source=tests/stacks/readers.sh
-. "$(dirname "$0")/../stacks/readers.sh"
+# shellcheck source=tests/processes.sh
+. "$(dirname "$0")/../processes.sh"
 
 begin_recording "$tmp/trace" 30
 killed=0

@@ -42,7 +42,7 @@ static struct helper start(struct helpers *all)
 	struct helper h;
 	char byte;
 
-	assert_int_equal(helper_start(&h, all, &burner, HELPER_USUAL, 0), 0);
+	assert_int_equal(helper_start(&h, all, &burner, HELPER_USUAL), 0);
 	assert_int_equal(helper_receive(&h, &byte, 1, NULL, WAIT_NS), 1);
 	return h;
 }
@@ -223,7 +223,7 @@ static unsigned int taken_by(struct helper *h, struct helpers *all)
 {
 	uint8_t mib;
 
-	assert_int_equal(helper_start(h, all, &taker, HELPER_USUAL, 0), 0);
+	assert_int_equal(helper_start(h, all, &taker, HELPER_USUAL), 0);
 	assert_int_equal(helper_receive(h, &mib, 1, NULL, WAIT_NS), 1);
 	return mib;
 }
@@ -271,7 +271,7 @@ static void together_they_take_no_more_than_they_may(void **state)
 	assert_false(ends_within(&h[3], 1000000) || ends_within(&h[4], 1000000));
 	/* With nothing left none is started, which is said as well. */
 	helpers_memory(all, 0);
-	assert_int_equal(helper_start(&h[6], all, &taker, HELPER_USUAL, 0), 0);
+	assert_int_equal(helper_start(&h[6], all, &taker, HELPER_USUAL), 0);
 	assert_true(ends_within(&h[6], WAIT_NS));
 	assert_int_equal(helpers_given_up(all), 7);
 	for (int i = 0; i < 7; i++)
@@ -307,7 +307,7 @@ static void one_that_lacks_memory_is_counted_once(void **state)
 		skip();
 	}
 	assert_int_equal(helpers_start(&all, HELPERS_NO_RIGHTS), 0);
-	assert_int_equal(helper_start(&h, all, &wisher, HELPER_USUAL, 0), 0);
+	assert_int_equal(helper_start(&h, all, &wisher, HELPER_USUAL), 0);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(helper_send(&h, &byte, 1, -1), 0);
 		assert_int_equal(helper_receive(&h, &byte, 1, NULL, WAIT_NS), 1);

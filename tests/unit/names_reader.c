@@ -20,7 +20,7 @@
 
 static int open_file(struct reader **rd, struct helpers *helpers, int fd, struct reader_file *file)
 {
-	int err = reader_open(rd, helpers, HELPER_FOLLOWS, fd, 0);
+	int err = reader_open(rd, helpers, HELPER_FOLLOWS, fd);
 
 	return err ? err : reader_file(*rd, file, WAIT_NS);
 }
@@ -196,7 +196,7 @@ static void a_reader_that_dies_takes_no_other_with_it(void **state)
 	/* After the end of all, who asks still is told so. */
 	assert_true(helpers_stop(helpers) > 0);
 	assert_int_equal(open_file(&first, helpers, fd, &file), -ENOTSUP);
-	assert_int_equal(helper_start(&h, helpers, &idle, HELPER_USUAL, 0), -ENOTSUP);
+	assert_int_equal(helper_start(&h, helpers, &idle, HELPER_USUAL), -ENOTSUP);
 	helper_end(&h);
 	close(fd);
 	helpers_free(helpers);
