@@ -89,7 +89,7 @@ int helper_start(struct helper *h, struct helpers *all, const struct helper_kind
 		 enum helper_priority priority);
 /* Ends the process, wherever it is. Nothing happens if it is not running. */
 void helper_end(struct helper *h);
-/* Ends one that has not answered in time: it may hang in what key says (call_timeout.h). */
+/* Ends one that was late: it may hang in what key says (call_timeout.h); 0: it does not. */
 void helper_end_late(struct helper *h, uint64_t key);
 /*
  * Whether one hangs there: it was ended so more than a second ago, by this process or a fork of it,

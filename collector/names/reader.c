@@ -105,10 +105,7 @@ int reader_open_code(struct reader **out, struct helpers *helpers, enum helper_p
 
 void reader_close(struct reader *rd)
 {
-	if (!rd)
-		return;
-	helper_end(&rd->helper);
-	free(rd);
+	reader_close_late(rd, 0);
 }
 
 void reader_close_late(struct reader *rd, uint64_t key)

@@ -78,8 +78,8 @@ typedef int (*reader_take_fn)(void *ctx, size_t i, const struct reader_answer *a
 
 /*
  * Starts a reader, and gives it the ELF file fd, or a perf map and a jitdump (-1: there is none).
- * They remain the caller's. helpers may be NULL: then there are no
- * readers. Returns 0, and *out to be closed; or a negative errno.
+ * They remain the caller's. helpers may be NULL: then there are no readers. Returns 0, and *out to
+ * be closed; or a negative errno.
  */
 int reader_open(struct reader **out, struct helpers *helpers, enum helper_priority priority,
 		int fd);
@@ -87,7 +87,7 @@ int reader_open_code(struct reader **out, struct helpers *helpers, enum helper_p
 		     int perf_map, int jitdump);
 /* Ends the reader. NULL is allowed. */
 void reader_close(struct reader *rd);
-/* The same of one that was late, by what it may hang in: helper_end_late(). */
+/* The same of one that was late; key: what it may hang in, or 0, as for helper_end_late(). */
 void reader_close_late(struct reader *rd, uint64_t key);
 /* The CPU time that it has used, in ns; 0: not known. */
 uint64_t reader_cpu_ns(const struct reader *rd);

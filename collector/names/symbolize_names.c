@@ -274,10 +274,9 @@ int naming_step(struct naming *n, uint64_t wait_ns)
 
 size_t naming_give_up(struct naming *n)
 {
-	if (n->owes && !is_generated(n))
-		reader_close_late(n->reader, code_files_call_key(n->s->files, n->source));
-	else
-		reader_close(n->reader);
+	reader_close_late(n->reader, n->owes && !is_generated(n)
+					     ? code_files_call_key(n->s->files, n->source)
+					     : 0);
 	n->reader = NULL;
 	return n->n_named;
 }
