@@ -23,7 +23,8 @@ dir=$(mktemp -d)
 chmod 755 "$dir"
 started=
 clean_up() {
-	for pid in $started; do kill "$pid" 2>/dev/null || true; done
+	# A stranger's children are in its process group.
+	for pid in $started; do kill -- "-$pid" 2>/dev/null || kill "$pid" 2>/dev/null || true; done
 	# What hangs in a file system ends with its server.
 	[ ! -e "$dir/dead/pids" ] || xargs kill -KILL <"$dir/dead/pids" 2>/dev/null || true
 	[ ! -e "$dir/maps" ] || sed 's|.*|/tmp/perf-&.map|' "$dir/maps" | xargs rm -f
@@ -35,9 +36,9 @@ trap 'exit 130' INT TERM
 # shellcheck source=tests/processes.sh
 . "$here/tests/processes.sh"
 
-# as_stranger COMMAND...: in the background, as a user of no rights
+# as_stranger COMMAND...: in the background, in a process group of its own, as a user of no rights
 as_stranger() {
-	nice -n "$nice" setpriv --reuid=65432 --regid=65432 --clear-groups "$@" >/dev/null 2>&1 &
+	setsid nice -n "$nice" setpriv --reuid=65432 --regid=65432 --clear-groups "$@" >/dev/null 2>&1 &
 	started="$started $!"
 }
 
@@ -120,7 +121,7 @@ done
 END
 if [ -c /dev/fuse ]; then
 	mkdir "$dir/dead"
-	nice -n "$nice" unshare -m sh "$dir/dead.sh" "$dir/dead" "$O" >/dev/null 2>&1 &
+	setsid nice -n "$nice" unshare -m sh "$dir/dead.sh" "$dir/dead" "$O" >/dev/null 2>&1 &
 	started="$started $!"
 fi
 

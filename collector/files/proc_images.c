@@ -13,9 +13,13 @@
 /* Executable mappings of one image, and of all: 40 bytes each. */
 #define MAPPINGS_MAX 65536u
 #define ALL_MAPPINGS_MAX (4u << 20)
-/* Those that one process may have copied in COPIES_NS by replacing code again and again. */
+/*
+ * Mappings that one process may have copied in COPIES_NS by replacing code again and again, where
+ * an image counts as IMAGE_COST of them.
+ */
 #define COPIES_MAX (1u << 19)
 #define COPIES_NS 5000000000u
+#define IMAGE_COST 32u
 
 struct images {
 	struct code_files *files;
@@ -79,13 +83,17 @@ static struct map_list *copy_list(struct images *im, const struct map_list *from
 static struct map_list *own_list(struct images *im, struct image *i, uint64_t start, uint64_t end)
 {
 	struct map_list *l;
-	uint32_t n = i->maps ? i->maps->n : 0;
+	uint32_t n = i->maps ? i->maps->n : 0, cost = n + IMAGE_COST;
 
 	if (i->maps && i->maps->refs == 1)
 		return i->maps;
-	if (n > COPIES_MAX - i->copied || n > ALL_MAPPINGS_MAX - im->n_mappings)
+	if (im->now_ns > i->copied_ns + COPIES_NS) {
+		i->copied_ns = im->now_ns;
+		i->copied = 0;
+	}
+	if (cost > COPIES_MAX - i->copied || n > ALL_MAPPINGS_MAX - im->n_mappings)
 		return NULL;
-	i->copied += n;
+	i->copied += cost;
 	l = copy_list(im, i->maps, start, end);
 	if (!l)
 		return NULL;
@@ -251,6 +259,7 @@ static struct image *add_image(struct images *im, uint32_t tgid, uint64_t time_n
 	if (i->older) {
 		i->next = i->older->next;
 		i->older->next = NULL;
+		i->older->newer = i;
 	}
 	*link = i;
 	im->made++;
@@ -278,8 +287,12 @@ struct image *images_found(struct images *im, uint32_t tgid, uint64_t time_ns)
 {
 	struct image *old = *newest_link(im, tgid), *i = add_image(im, tgid, time_ns);
 
-	if (i && old)
-		end_image(im, old);
+	if (!i || !old)
+		return i;
+	/* Else who makes us lose records could do so without end. */
+	i->copied_ns = old->copied_ns;
+	i->copied = old->copied;
+	end_image(im, old);
 	return i;
 }
 
@@ -324,10 +337,6 @@ struct image *images_replace(struct images *im, struct image *old, const struct 
 	i->replaces = true;
 	i->copied_ns = old->copied_ns;
 	i->copied = old->copied;
-	if (m->time_ns > i->copied_ns + COPIES_NS) {
-		i->copied_ns = m->time_ns;
-		i->copied = 0;
-	}
 	old->replaced_ns = m->time_ns;
 	end_image(im, old);
 	return i;
@@ -399,17 +408,15 @@ void images_exit(struct images *im, uint32_t tgid, uint64_t time_ns)
 
 static void unlink_image(struct images *im, struct image *i)
 {
-	struct image **link = newest_link(im, i->tgid);
-
-	if (*link == i) {
-		if (i->older)
-			i->older->next = i->next;
-		*link = i->older ? i->older : i->next;
+	if (i->older)
+		i->older->newer = i->newer;
+	if (i->newer) {
+		i->newer->older = i->older;
 		return;
 	}
-	for (link = &(*link)->older; *link != i; link = &(*link)->older)
-		;
-	*link = i->older;
+	if (i->older)
+		i->older->next = i->next;
+	*newest_link(im, i->tgid) = i->older ? i->older : i->next;
 }
 
 void images_expire(struct images *im, uint64_t now_ns, uint64_t grace_ns)

@@ -32,13 +32,13 @@ struct image {
 	 */
 	uint64_t doubt_ns, sure_ns;
 	bool overflowed; /* had too many mappings: none is known any more */
-	uint32_t copied; /* mappings that were copied for its process since copied_ns */
+	uint32_t copied; /* for its process since copied_ns, see COPIES_MAX */
 	uint64_t copied_ns;
 	bool ended;
 	bool expired;		     /* ended, and kept only because of its space */
 	struct map_list *maps;	     /* NULL: none */
 	struct perfmap_place *place; /* of generated code; NULL: none. Owned */
-	struct image *older;	     /* of the same tgid */
+	struct image *older, *newer; /* of the same tgid */
 	struct image *next_ended;
 	uint64_t ended_ns;		 /* when its end became known */
 	struct image *next, *next_space; /* in the buckets */

@@ -196,6 +196,38 @@ static void a_thread_is_no_process_and_a_snapshot_knows_better_than_older_record
 	assert_int_equal(images_count(w->im), 1);
 }
 
+/* Whoever does nothing but replace its code costs its own names, even if it is read anew, and
+ * neither much time. */
+static void a_process_that_replaces_code_for_ever_is_given_up(void **state)
+{
+	struct world *w = *state;
+	uint64_t now = 10ull * SECOND;
+
+	images_expire(w->im, now, 5ull * SECOND);
+	images_exec(w->im, P, 1, "host");
+	for (uint64_t i = 0; i < 100000; i++) {
+		if (i % 20000 == 19999)
+			images_found(w->im, P, now + i);
+		if (!images_find(w->im, P, now + i)->overflowed)
+			replace(w, P, now + i, 0x8000, 0x2000, i % 2 ? "/lib/b" : "/lib/a");
+	}
+	assert_true(images_find(w->im, P, now + 100000)->overflowed);
+	assert_in_range(images_count(w->im), 10000, 20000);
+	/* Others are not, and the oldest go first. */
+	images_exec(w->im, CHILD, now, "other");
+	replace(w, CHILD, now + 1, 0x8000, 0x2000, "/lib/a");
+	replace(w, CHILD, now + 2, 0x8000, 0x2000, "/lib/b");
+	assert_string_equal(at(w, CHILD, 0x8500, now + 1), "/lib/a");
+	images_expire(w->im, now + 6ull * SECOND, 5ull * SECOND);
+	assert_true(images_count(w->im) <= 3);
+	assert_string_equal(at(w, CHILD, 0x8500, now + 2), "/lib/b");
+	/* Later it may do so again. */
+	images_found(w->im, P, now + 7ull * SECOND);
+	replace(w, P, now + 7ull * SECOND + 1, 0x8000, 0x2000, "/lib/a");
+	replace(w, P, now + 7ull * SECOND + 2, 0x8000, 0x2000, "/lib/b");
+	assert_string_equal(at(w, P, 0x8500, now + 8ull * SECOND), "/lib/b");
+}
+
 static void an_unknown_process_has_no_image(void **state)
 {
 	struct world *w = *state;
@@ -349,6 +381,7 @@ int main(void)
 		TEST(code_in_the_place_of_other_code_begins_another_image),
 		TEST(a_library_that_is_back_in_its_place_covers_what_was_there_meanwhile),
 		TEST(a_thread_is_no_process_and_a_snapshot_knows_better_than_older_records),
+		TEST(a_process_that_replaces_code_for_ever_is_given_up),
 		TEST(an_unknown_process_has_no_image),
 		TEST(a_storm_of_processes_leaves_only_those_with_stacks),
 		TEST(a_process_whose_first_thread_ended_stays_as_long_as_it_is_there),
