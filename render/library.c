@@ -33,6 +33,7 @@ static int take_options(struct page *pg, const struct flamegraph_options *o)
 	pg->countname = o->countname;
 	pg->inverted = o->inverted;
 	pg->embedded = o->embedded;
+	pg->fold_kernel = o->fold_kernel;
 	pg->keys = o->keys;
 	pg->mean_width = o->fonttype != NULL;
 	if (o->nametype)

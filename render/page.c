@@ -67,13 +67,17 @@ static const char *default_title(const struct page *pg, const struct tree *t)
 static const char *reading(bool on_top, bool diff)
 {
 	static const char *const texts[2][2] = {
-		{ "Bottom: who waited, and where. Above each dark --: who ended that wait. "
+		{ "Bottom: who waited, and where. Above each dark --: who ended that wait, upside "
+		  "down. "
 		  "Top: why the chain ends. Width: time.",
-		  "Bottom: who waited, and where. Above each dark --: who ended that wait. "
+		  "Bottom: who waited, and where. Above each dark --: who ended that wait, upside "
+		  "down. "
 		  "Top: why the chain ends. Red: more time than before, blue: less." },
-		{ "Top: who waited, and where. Below each dark --: who ended that wait. "
+		{ "Top: who waited, and where. Below each dark --: who ended that wait, upside "
+		  "down. "
 		  "Bottom: why the chain ends. Width: time.",
-		  "Top: who waited, and where. Below each dark --: who ended that wait. "
+		  "Top: who waited, and where. Below each dark --: who ended that wait, upside "
+		  "down. "
 		  "Bottom: why the chain ends. Red: more time than before, blue: less." },
 	};
 
@@ -251,6 +255,8 @@ static void write_data_head(FILE *f, const struct document *d)
 	number_attr(f, "data-factor", pg->factor);
 	number_attr(f, "data-scale", data_scale(d));
 	number_attr(f, "data-chain", d->tree->chain);
+	if (pg->fold_kernel)
+		number_attr(f, "data-fold", 1);
 	number_attr(f, "data-frames", d->layout->n);
 	number_attr(f, "data-left-out", (double)d->layout->left_out);
 	number_attr(f, "data-ordered", d->tree->in_order);

@@ -73,14 +73,17 @@ function comeAlive() {
 	findZoom();
 	// Not a picture any more: what is in it can be used.
 	svg.setAttribute("role", ALONE ? "application" : "group");
-	const moved = adapt();
+	const before = top;
+	adapt();
+	centre();
+	const moved = width !== num("width") || top !== before;
 	search();
-	updateLegend();
-	if (moved || location.hash.length > 1) {
+	updateHead();
+	if (moved || view !== base || location.hash.length > 1) {
 		redraw();
 		showRoot();
-		if (state.zoom)
-			bring(state.zoom);
+		if (state.zoom || state.flip)
+			bringRoot();
 	} else {
 		height = Number(svg.getAttribute("height"));
 		layout();
@@ -109,12 +112,13 @@ function showRoot() {
 }
 
 // When a browser takes a picture from the command line, nobody can scroll, and what a script scrolls to may not be
-// painted in time. It has no window, or says that it is headless; one that a test drives says that, too.
-const nobody = () => ALONE && (!outerWidth || (/Headless/.test(navigator.userAgent) && !navigator.webdriver));
+// painted in time. It has no window, or says that it is headless; one that a test drives says that, too. A tab in the
+// background has no window either, but is hidden, and may be looked at later.
+const nobody = () => ALONE && !document.hidden && (!outerWidth || (/Headless/.test(navigator.userAgent) && !navigator.webdriver));
 
 // All of the graph is shown, until somebody turns out to be there.
 function awaitSomeone() {
-	const signs = ["pointermove", "pointerdown", "wheel", "keydown"];
+	const signs = ["pointermove", "pointerdown", "wheel", "keydown", "visibilitychange"];
 	const someone = () => {
 		signs.forEach((s) => removeEventListener(s, someone));
 		svg.classList.remove("whole");

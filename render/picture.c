@@ -149,6 +149,16 @@ static bool is_thread(const struct document *d, uint32_t i)
 	return above == RAMP_STACK_DELIM || (above >= RAMP_RUNNING && above <= RAMP_UNKNOWN);
 }
 
+/* Is it part of a waker's stack? */
+static bool in_waker(const struct document *d, uint32_t i)
+{
+	const struct frame *fr = &d->layout->frame[i];
+	uint32_t ramp = d->colors.ramp[fr->name];
+
+	return d->tree->chain && fr->link && fr->part == PART_PLAIN && ramp != RAMP_STACK_DELIM &&
+	       ramp != RAMP_PART_DELIM && !(ramp >= RAMP_INTERRUPT && ramp <= RAMP_UNKNOWN);
+}
+
 static void write_wide(FILE *f, const struct document *d, uint32_t i)
 {
 	const struct page *pg = d->page;
@@ -182,6 +192,33 @@ static void write_wide(FILE *f, const struct document *d, uint32_t i)
 	fputs(label.dots_before ? ".." : "", f);
 	svg_text(f, label.p, label.len);
 	fputs(label.dots_after ? "..</text></g>\n" : "</text></g>\n", f);
+}
+
+static bool is_wide(const struct document *d, uint32_t i)
+{
+	const struct frame *fr = &d->layout->frame[i];
+
+	return fr->total >= d->min_time && has_room(d->page, frame_time(d, fr) * d->px);
+}
+
+/* The frames of one waker, up to its name, have one edge; page/view.js draws the same. */
+static void write_edges(FILE *f, const struct document *d)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < d->layout->n; i++) {
+		const struct frame *fr = &d->layout->frame[i];
+
+		if (!is_wide(d, i) || !in_waker(d, i))
+			continue;
+		fputs(any ? "M" : "<path class=\"side\" fill=\"#0b6e69\" d=\"M", f);
+		svg_fixed(f, PAGE_XPAD + fr->start * d->px);
+		putc_unlocked(' ', f);
+		svg_fixed(f, row_y(d, fr->depth));
+		fprintf(f, "h2v%.15gh-2z", d->page->height);
+		any = true;
+	}
+	fputs(any ? "\"/>\n" : "", f);
 }
 
 static uint32_t narrow_key(const struct narrow *nar, bool by_color)
@@ -316,12 +353,10 @@ int picture_write(FILE *f, const struct document *d)
 	if (err)
 		goto out;
 	write_narrow(f, d, ns.v, ns.n);
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct frame *fr = &l->frame[i];
-
-		if (fr->total >= d->min_time && has_room(d->page, frame_time(d, fr) * d->px))
+	for (uint32_t i = 0; i < l->n; i++)
+		if (is_wide(d, i))
 			write_wide(f, d, i);
-	}
+	write_edges(f, d);
 out:
 	free(ns.v);
 	free(ns.open);

@@ -179,7 +179,11 @@ static int make_folded(const struct report *r, struct fold *fold, struct report_
 static int draw_graph(const struct report_text *folded, uint32_t frames, struct graph *graph)
 {
 	struct flamegraph_options o = {
-		.title = graph->title, .keys = graph->keys, .embedded = true, .max_frames = frames
+		.title = graph->title,
+		.keys = graph->keys,
+		.embedded = true,
+		.max_frames = frames,
+		.fold_kernel = true,
 	};
 	struct report_text *svg = &graph->svg;
 	struct flamegraph *g;

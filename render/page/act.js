@@ -8,6 +8,10 @@ function zoom(i) {
 
 // Move the focus from frame to frame, in screen directions.
 function walk(dx, dy) {
+	if (document.activeElement !== svg) { // where readers look for aria-activedescendant
+		svg.setAttribute("tabindex", "-1");
+		svg.focus({ preventScroll: true });
+	}
 	if (focus < 0 || !boxOf(focus)) {
 		mark(state.zoom);
 		return;
@@ -69,7 +73,8 @@ function onKey(e) {
 		Home: () => zoom(0), "0": () => zoom(0),
 		Backspace: () => zoom(state.zoom ? parent[state.zoom] : 0),
 		n: () => step(1), N: () => step(-1),
-		v: () => flipButton.click(), t: toggleTable,
+		v: () => flipButton.click(), t: toggleTable, "?": toggleHelp,
+		k: () => CHAIN && foldButton.click(),
 		r: () => !ORDERED && leavesButton.click(),
 		s: () => !ORDERED && target() > 0 && !isDelim(target()) &&
 			go({ sandwich: label(target()), leaves: "", zoom: 0 }, true),
@@ -83,7 +88,9 @@ function onKey(e) {
 		Escape: () => {
 			if (menu.parentNode)
 				closeMenu();
-			else if (panel.parentNode)
+			else if (helpPanel.parentNode)
+				toggleHelp();
+			else if (tablePanel.parentNode)
 				toggleTable();
 			else if (state.search)
 				go({ search: "" });
@@ -146,7 +153,12 @@ function listen() {
 	});
 	addEventListener("keydown", onKey);
 	addEventListener("scroll", place, { passive: true, capture: true });
-	addEventListener("beforeprint", () => drawNear(visible(), true));
+	addEventListener("beforeprint", () => {
+		drawNear(visible(), true);
+		placeHead({ y: 0, h: 0 });
+		svg.classList.toggle("one-page", ALONE && height <= width);
+	});
+	addEventListener("afterprint", place);
 	const resized = () => {
 		if (adapt())
 			redraw();
@@ -185,9 +197,12 @@ function adapt() {
 // Centre the headings and the legend after a change of the width; both wrap.
 function centre() {
 	let down = 0; // by how much the headings have grown
-	for (const id of ["title", "subtitle", "remark0", "remark1", "remark2", "remark3"]) {
+	const short = isNarrow() && !svg.classList.contains("explained"); // the title alone
+	for (const e of byId("head").querySelectorAll(".soft"))
+		e.classList.toggle("aside", short);
+	for (const id of ["title", "subtitle", "change", "remark0", "remark1", "remark2", "remark3"]) {
 		const e = byId("head").querySelector("#fg-" + id);
-		if (!e)
+		if (!e || (short && id !== "title"))
 			continue;
 		const size = Number(e.getAttribute("font-size") || FONT), lines = wrap(e, size);
 		e.dataset.y = e.dataset.y || e.getAttribute("y");
@@ -197,10 +212,12 @@ function centre() {
 			{ x: width / 2, dy: k ? size * 1.3 : 0 }, s)));
 		down += (lines.length - 1) * size * 1.3;
 	}
-	top = Number(opt.top) + down;
-	if (byId("legend"))
+	top = short ? FONT * 3 + down : Number(opt.top) + down;
+	if (byId("legend") && !short)
 		centreLegend(down);
 }
+
+const isNarrow = () => width < 600;
 
 // The text of a heading in lines that fit the width.
 function wrap(e, size) {

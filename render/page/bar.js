@@ -18,15 +18,23 @@ const choice = (title, options, act) => {
 const reset = button("Reset zoom", "Reset zoom: back to the whole (Home)", () => zoom(0));
 const status = make(HTML, "output", { role: "status", "aria-live": "polite" });
 const share = make(HTML, "output", { class: "share", "aria-live": "polite" });
-const field = make(HTML, "input", { type: "search", placeholder: "Search (regular expression)",
+const field = make(HTML, "input", { type: "search",
 	"aria-label": "Search frames", spellcheck: "false", autocomplete: "off" });
 const back = button("\u2039", "Match before (Shift-N)", () => step(-1));
 const forth = button("\u203a", "Next match (N)", () => step(1));
 const caseButton = button("Aa", "Match case (Ctrl-I)", () => go({ exact: state.exact ? "" : "1" }));
-const flipButton = button("\u21c5", "Turn upside down (V)", () => go({ flip: state.flip ? "" : "1" }));
-const leavesButton = button("\u22d4", "Merge from the leaves (R)",
+const flipButton = button("\u21c5 Flip", "Turn upside down (V)", () => go({ flip: state.flip ? "" : "1" }));
+const leavesButton = button("\u22d4 Merge", "Merge from the leaves (R)",
 	() => go({ leaves: state.leaves ? "" : "1", sandwich: "" }, true));
-const tableButton = button("\u2261", "Widest frames (T)", () => toggleTable());
+const foldButton = button("Fold kernel", "Fold what the kernel does at each wakeup (K)", () => go({
+	kernel: foldsKernel() ? FOLDED ? "whole" : "" : FOLDED ? "" : "folded" }));
+const helpButton = button("?", "Keys (?)", () => toggleHelp());
+const headButton = button("Legend", "Subtitle and legend", () => {
+	svg.classList.toggle("explained");
+	centre();
+	redraw();
+});
+const tableButton = button("\u2261 Table", "Widest frames (T)", () => toggleTable());
 const threads = choice("Show one thread", [], (thread) => go({ thread }, true));
 const sides = choice("Widths of the difference", Object.entries(SIDES), (side) => go({ side }, true));
 const compare = choice("Compare", [["own", "Compare own"], ["total", "Compare totals"]],
@@ -36,11 +44,12 @@ const controls = make(HTML, "div", { class: "controls", role: "toolbar", "aria-l
 
 function fillBar() {
 	controls.append(reset, chips, share, back, forth, field, caseButton, sides, compare, threads, flipButton,
-		leavesButton, tableButton);
+		leavesButton, foldButton, tableButton, headButton, helpButton);
 	barBox.append(status, controls);
 	sides.hidden = compare.hidden = !DIFF;
 	sides.disabled = ORDERED;
 	leavesButton.hidden = ORDERED;
+	foldButton.hidden = !CHAIN;
 }
 
 // What the view leaves out or changes; a click takes it back.
@@ -75,6 +84,11 @@ function updateBar() {
 	caseButton.setAttribute("aria-pressed", !!state.exact);
 	flipButton.setAttribute("aria-pressed", !!state.flip);
 	leavesButton.setAttribute("aria-pressed", !!state.leaves);
+	foldButton.setAttribute("aria-pressed", foldsKernel());
+	headButton.hidden = !isNarrow();
+	headButton.setAttribute("aria-pressed", svg.classList.contains("explained"));
+	field.placeholder = isNarrow() ? "Search" : "Search (regular expression)";
+	field.setAttribute("aria-invalid", invalid);
 	threads.value = state.thread;
 	sides.value = state.side;
 	compare.value = state.compare;
@@ -95,7 +109,7 @@ function place() {
 	bar.setAttribute("y", Math.max(0, seen.y + seen.h - barHeight()));
 	placeHead(seen);
 	drawNear(seen, false);
-	if (panel.parentNode) {
+	for (const panel of [tablePanel, helpPanel].filter((p) => p.parentNode)) {
 		panel.setAttribute("x", Math.max(seen.x, seen.x + seen.w - 480));
 		panel.setAttribute("width", Math.min(480, seen.w));
 		panel.setAttribute("y", seen.y);
@@ -123,7 +137,8 @@ function line(i) {
 		more.push(changeLine(i));
 	else
 		more.push("own " + count(own[i]));
-	return opt.nametype + " " + short(label(i), 120) + " (" + count(shown(i)) + ", " + more.join(", ") + ")";
+	const says = sentence(i);
+	return opt.nametype + " " + short(label(i), 120) + " (" + count(shown(i)) + ", " + more.join(", ") + ")" + (says ? " " + says : "");
 }
 
 function fillThreads() {

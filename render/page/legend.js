@@ -74,21 +74,18 @@ function legendText(word, t) {
 	return word + (t === undefined || !chainView() ? "" : p && p < 0.05 ? " <0.1%" : " " + p.toFixed(p && p < 0.95 ? 1 : 0) + "%");
 }
 
-function legendShares() {
-	const texts = CHAIN && !DIFF && byId("legend") ? [...byId("legend").querySelectorAll("text[data-word]")] : [];
-	const sum = texts.length ? legendTimes() : {};
-	for (const t of texts) {
-		const { key, word } = t.dataset;
-		t.textContent = legendText(word, key ? sum[key] || 0 : sum[word]);
-	}
-	if (texts.length)
-		centre();
-}
-
 let sharesOf = null; // the view that the legend has the shares of
-function updateLegend() {
-	if (view !== sharesOf)
-		legendShares();
+
+// Subtitle and legend say what is shown; if they changed, they are laid out again.
+function updateHead() {
+	const texts = CHAIN && !DIFF && byId("legend") ? [...byId("legend").querySelectorAll("text[data-word]")] : [];
+	const sum = texts.length && view !== sharesOf ? legendTimes() : {};
+	let changed = sayHowToRead();
+	for (const t of view === sharesOf ? [] : texts) {
+		const { key, word } = t.dataset, says = legendText(word, key ? sum[key] || 0 : sum[word]);
+		changed = changed || says !== t.textContent;
+		t.textContent = says;
+	}
 	sharesOf = view;
 	for (const t of legendEntries()) {
 		const key = t.dataset.key, on = state.only === key, off = state.without.includes(key);
@@ -96,6 +93,22 @@ function updateLegend() {
 		t.setAttribute("class", on ? "on" : off ? "off" : "");
 		t.setAttribute("aria-label", t.textContent + ": only these, without these, all");
 	}
+	if (changed)
+		centre();
+}
+
+// The subtitle that explains a chain graph fits how it is shown. Returns whether it changed.
+function sayHowToRead() {
+	const e = byId("head").querySelector("#fg-subtitle[data-turned]");
+	if (!e)
+		return false;
+	e.dataset.usual = e.dataset.usual || e.textContent;
+	const says = state.sandwich ? "What calls a function, and what it calls. Width: time." :
+		state.leaves ? "Merged from the leaves: why chains end, then who was waited for. Width: time." :
+			state.flip ? e.dataset.turned : e.dataset.usual;
+	const before = e.dataset.text || e.textContent;
+	e.dataset.text = says;
+	return says !== before;
 }
 
 function listenLegend() {
@@ -108,6 +121,8 @@ function listenLegend() {
 		t.setAttribute("role", "button");
 		t.addEventListener("click", act);
 		t.previousElementSibling.addEventListener("click", act);
+		if (t.dataset.key.startsWith("link "))
+			t.previousElementSibling.append(make(SVG, "title", {}, "who ended a wait; " + UPSIDE_DOWN));
 		t.addEventListener("keydown", (e) => {
 			if (e.key === "Enter" || e.key === " ") {
 				e.preventDefault();

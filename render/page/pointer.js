@@ -68,12 +68,35 @@ function placeHead(seen) {
 	return away;
 }
 
+// Of the tree of frames that a screen reader has, the one with the focus.
+let current = null;
+function tellReaders() {
+	current?.removeAttribute("id");
+	current = texts.get(focus);
+	svg.removeAttribute("aria-activedescendant");
+	if (current) {
+		current.id = KEYS + "fg-current";
+		svg.setAttribute("aria-activedescendant", current.id);
+	}
+}
+
 function mark(i) {
 	focus = i;
+	if (i >= 0 && byId("frames").getAttribute("role") !== "tree")
+		redraw(); // the picture that the document came with is none
 	surround(ring, i);
+	tellReaders();
 	say();
 	if (i >= 0)
 		bring(i);
+}
+
+// After a change of the picture the root is in view, unless what is zoomed to is too far away from it.
+function bringRoot() {
+	if (!ALONE)
+		return;
+	scrollTo(0, rootOnTop() ? 0 : document.documentElement.scrollHeight);
+	bring(state.zoom);
 }
 
 // Scroll frame i, and with it as many of its callers as fit, into view.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Matches names, sums the time of matching frames, and goes from match to match.
 
+let invalid = false; // is the expression none?
 function search() {
 	matched = null;
+	invalid = false;
 	let re = null; // an incomplete expression is matched literally
 	if (!state.search)
 		return;
@@ -12,6 +14,7 @@ function search() {
 		} catch (e) {
 			// the next flags, or none
 		}
+	invalid = !re;
 	const plain = state.exact ? state.search : state.search.toLowerCase();
 	matched = new Uint8Array(names.length);
 	names.forEach((s, k) => {
@@ -42,8 +45,19 @@ function matchedWords() {
 	};
 	const share = view.callers && !z ? "callees " + sum(0, view.callers) + ", callers " +
 		sum(view.callers, name.length) : sum(z, last[z]);
+	const at = focus >= 0 && matched[name[focus]] ? matches(z).indexOf(focus) + 1 : 0;
 	return (num("leftOut") ? "Matched, without frames that are not in this file: at least " : "Matched: ") + share +
-		", " + commas(frames) + (frames === 1 ? " frame" : " frames");
+		", " + (at ? commas(at) + " of " : "") + commas(frames) + (frames === 1 ? " frame" : " frames") +
+		(invalid ? "; no valid pattern, taken as it stands" : "");
+}
+
+// Row by row and from left to right.
+function matches(z) {
+	const list = [];
+	for (let i = z; i < last[z]; i++)
+		if (matched[name[i]] && time(i))
+			list.push(i);
+	return list.sort((a, b) => depth[a] - depth[b] || begin[a] - begin[b] || a - b);
 }
 
 // The next or previous match in what the user has zoomed to, row by row and from left to right. If it is
@@ -52,13 +66,9 @@ let stepZoom = 0, stepFrom = 0; // the zoom made for a match, and the one before
 function step(by) {
 	if (!matched)
 		return;
-	const z = state.zoom && state.zoom === stepZoom ? stepFrom : state.zoom, list = [];
-	for (let i = z; i < last[z]; i++)
-		if (matched[name[i]] && time(i))
-			list.push(i);
+	const z = state.zoom && state.zoom === stepZoom ? stepFrom : state.zoom, list = matches(z);
 	if (!list.length)
 		return;
-	list.sort((a, b) => depth[a] - depth[b] || begin[a] - begin[b] || a - b);
 	const here = list.indexOf(focus);
 	const to = list[here < 0 ? (by > 0 ? 0 : list.length - 1) : (here + by + list.length) % list.length];
 	focus = to;
@@ -72,4 +82,5 @@ function step(by) {
 		go({ zoom: up }, true);
 	}
 	mark(to);
+	share.textContent = matchedWords();
 }

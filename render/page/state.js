@@ -5,7 +5,7 @@
 // lists: several values; the others are texts, or flags ("" or "1")
 const LISTS = { hide: "hide", drop: "drop", without: "without" };
 const TEXTS = { search: "search", exact: "case", flip: "flip", thread: "thread", leaves: "leaves",
-	sandwich: "sandwich", focus: "focus", recursion: "recursion", only: "only" };
+	sandwich: "sandwich", focus: "focus", recursion: "recursion", only: "only", kernel: "kernel" };
 const state = { zoom: 0, side: USUAL_SIDE, compare: num("byTotal") ? "total" : "own" };
 for (const k in TEXTS)
 	state[k] = "";
@@ -82,15 +82,17 @@ function findZoom() {
 
 // What makes another view, as one text.
 const viewKey = () => JSON.stringify([state.thread, state.leaves, state.sandwich, state.focus, state.recursion,
-	state.only, state.side, state.hide, state.drop, state.without]);
+	state.only, state.kernel, state.side, state.hide, state.drop, state.without]);
 
 // Apply a change of the state. keep: as a history entry, which the back button undoes.
 function go(change, keep) {
-	const path = pathOf(state.zoom), before = viewKey(), compare = state.compare;
+	const path = pathOf(state.zoom), ringed = focus >= 0 ? pathOf(focus) : null, before = viewKey(), compare = state.compare;
 	Object.assign(state, change);
+	const turned = "flip" in change || "zoom" in change || viewKey() !== before;
 	if (viewKey() !== before) {
 		use(makeView());
-		focus = hover = -1;
+		hover = -1;
+		focus = ringed === null ? -1 : exactly(ringed);
 		if (!("zoom" in change))
 			state.zoom = find(path);
 	} else if (state.compare !== compare) {
@@ -108,6 +110,14 @@ function go(change, keep) {
 		// a sandboxed frame has no history: not needed to draw
 	}
 	apply();
+	if (turned)
+		bringRoot();
+}
+
+// The frame of this whole path; -1: there is none.
+function exactly(path) {
+	const i = find(path);
+	return pathOf(i) === path ? i : -1;
 }
 
 // The fragment has changed. back: by the back button, which undoes views and keeps the search.
@@ -122,13 +132,13 @@ function arrive(back) {
 		go({});
 	else
 		apply();
-	bring(state.zoom);
+	bringRoot();
 }
 
 function apply() {
 	search();
-	updateLegend();
-	if (panel.parentNode)
+	updateHead();
+	if (tablePanel.parentNode)
 		fillTable();
 	redraw();
 }

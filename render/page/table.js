@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The table of the widest frames, and of a chain graph who ended the waiting and what was waited for.
 
-const panel = make(SVG, "foreignObject", { class: "panel" });
+const tablePanel = make(SVG, "foreignObject", { class: "panel" });
 const OBJECT = new RegExp("^\\[(" + (opt.objects || "-") + ")( .*)?\\]$");
 let tab = "functions", sortKey = "whole";
 
@@ -66,15 +66,15 @@ function byObject() {
 }
 
 function toggleTable() {
-	if (panel.parentNode) {
-		panel.remove();
+	if (tablePanel.parentNode) {
+		tablePanel.remove();
 		tableButton.focus();
 		return;
 	}
-	svg.append(panel);
+	svg.append(tablePanel);
 	fillTable();
 	place();
-	panel.querySelector("button").focus();
+	tablePanel.querySelector("button").focus();
 }
 
 function fillTable() {
@@ -90,7 +90,7 @@ function fillTable() {
 		const b = button(words[key], words[key], () => {
 			tab = key;
 			fillTable();
-			panel.querySelector("[aria-selected=true]").focus();
+			tablePanel.querySelector("[aria-selected=true]").focus();
 		});
 		b.setAttribute("role", "tab");
 		b.setAttribute("aria-selected", key === tab);
@@ -102,10 +102,10 @@ function fillTable() {
 	const box = make(HTML, "div", { role: "dialog", "aria-label": title[tab] });
 	box.append(button("\u00d7", "Close (Esc)", toggleTable),
 		make(HTML, "h2", {}, title[tab] + (z ? " in " + short(label(z), 30) : "")), tabs, table);
-	const at = [...panel.querySelectorAll("button")].indexOf(document.activeElement), { scrollTop } = panel.firstChild || {};
-	panel.replaceChildren(box);
+	const at = [...tablePanel.querySelectorAll("button")].indexOf(document.activeElement), { scrollTop } = tablePanel.firstChild || {};
+	tablePanel.replaceChildren(box);
 	if (at >= 0)
-		[...panel.querySelectorAll("button")][at]?.focus();
+		[...tablePanel.querySelectorAll("button")][at]?.focus();
 	box.scrollTop = scrollTop || 0;
 }
 
@@ -140,6 +140,36 @@ function fillRows(table, list) {
 		table.append(make(HTML, "caption", {}, "Nothing in this graph."));
 	else if (list.length > 200)
 		table.append(make(HTML, "caption", {}, "200 of " + commas(list.length)));
+}
+
+// ---- the keys
+
+const helpPanel = make(SVG, "foreignObject", { class: "panel help" });
+const KEYS_HELP = [["click, Enter", "zoom to a frame"], ["right click, M", "menu of a frame"], ["Home; Backspace", "whole graph; caller"],
+	["arrows", "from frame to frame"], ["/ or Ctrl-F; N, Shift-N", "search; next, previous match"], ["Ctrl-I", "match case"],
+	["V", "turn upside down"], ["R; S", "merge from the leaves; callers and callees"], ["K", "fold the kernel's part of wakeups"],
+	["T", "table"], ["C, Shift-C", "copy name, folded line"], ["Esc", "close, clear, reset"]];
+
+function toggleHelp() {
+	if (helpPanel.parentNode) {
+		helpPanel.remove();
+		helpButton.focus();
+		return;
+	}
+	const table = make(HTML, "table"), box = make(HTML, "div", { role: "dialog", "aria-label": "Keys" });
+	for (const [key, does] of KEYS_HELP) {
+		const tr = make(HTML, "tr");
+		tr.append(make(HTML, "td", {}, key), make(HTML, "td", {}, does));
+		table.append(tr);
+	}
+	box.append(button("\u00d7", "Close (Esc)", toggleHelp), make(HTML, "h2", {}, "Keys"), table);
+	if (CHAIN)
+		box.append(make(HTML, "p", {}, "After each --: who ended the wait; " + UPSIDE_DOWN + " [tcp] and such: what was waited for. " +
+			"In brackets at the end: why the chain ends there."));
+	helpPanel.replaceChildren(box);
+	svg.append(helpPanel);
+	place();
+	box.querySelector("button").focus();
 }
 
 function escapeRegExp(s) {

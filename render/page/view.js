@@ -7,6 +7,8 @@ let height = 0, hover = -1, focus = -1;
 // With more rows than this only those near the window are drawn: by row, whether it is; null: all are.
 const TALL = 400;
 let drawn = null;
+const texts = new Map(); // of the frames with room for their name, once the script has drawn them
+const SIDE = "#0b6e69"; // as in picture.c
 
 // ---- layout: the frames of at least the minimum width, row by row ----
 function layout() {
@@ -60,6 +62,9 @@ function redraw() {
 	height = Math.max(top + deepest * rowHeight + foot(), state.zoom ? height : 0);
 	resize();
 	const frames = byId("frames"), fresh = frames.cloneNode(false);
+	fresh.setAttribute("role", "tree");
+	fresh.setAttribute("aria-label", opt.nametype + " frames by level");
+	texts.clear();
 	drawn = rows.length > TALL ? [] : null;
 	if (!drawn)
 		rows.forEach((row, d) => drawRow(fresh, row, rowY(d)));
@@ -67,8 +72,8 @@ function redraw() {
 	if (before && height !== before && !rootOnTop())
 		scrollBy(0, height - before);
 	point(-1);
-	if (focus >= 0)
-		mark(focus);
+	surround(ring, focus);
+	tellReaders();
 	updateBar();
 }
 
@@ -85,6 +90,8 @@ function drawNear(seen, all) {
 			continue;
 		drawn[d] = true;
 		drawRow(frames, rows[d], rowY(d));
+		if (focus >= 0 && depth[focus] === d)
+			tellReaders();
 	}
 }
 
@@ -99,6 +106,7 @@ function resize() {
 
 function drawRow(fresh, row, y) {
 	const paths = new Map(), wide = [], h = rowHeight - 1;
+	let edges = "";
 	const put = (r) => {
 		const p = paths.get(r.fill) || { d: "M0 " + y, x: 0 }, x = Math.round(r.x * 10);
 		const w = Math.round((r.to - r.x) * 10) / 10;
@@ -113,8 +121,10 @@ function drawRow(fresh, row, y) {
 		if (w >= LEAST_LABEL) {
 			const above = i < state.zoom && last[i] > state.zoom;
 			const r = make(SVG, "rect", { x: x.toFixed(1), y, width: w.toFixed(1), height: h, fill });
-			const t = make(SVG, "text", { x: (x + 3).toFixed(1),
-				y: (y + h / 2 + FONT * 0.34).toFixed(1) }, fit(label(i), w - 6, isThread(i)));
+			const t = make(SVG, "text", { x: (x + 3).toFixed(1), y: (y + h / 2 + FONT * 0.34).toFixed(1),
+				role: "treeitem", "aria-level": depth[i] + 1, "aria-label": label(i) + ", " + percent(shown(i), shareOf(i)) },
+			fit(label(i), w - 6, isThread(i)));
+			texts.set(i, t);
 			if (isThread(i))
 				t.setAttribute("font-weight", "bold");
 			if (above) {
@@ -126,6 +136,8 @@ function drawRow(fresh, row, y) {
 			if (view.gone[i])
 				r.classList.add("gone");
 			wide.push(r, t);
+			if (chainView() && link[i] && !isDelim(i) && !isEnd(i) && !part[i]) // what belongs to one waker has one edge
+				edges += "M" + x.toFixed(1) + " " + y + "h2v" + rowHeight + "h-2z";
 			continue;
 		}
 		// Too narrow for a name. As in picture.c, touching neighbours of one colour, or
@@ -147,6 +159,8 @@ function drawRow(fresh, row, y) {
 	for (const [fill, p] of paths)
 		fresh.append(make(SVG, "path", { fill, d: p.d }));
 	fresh.append(...wide);
+	if (edges)
+		fresh.append(make(SVG, "path", { class: "side", d: edges, fill: SIDE }));
 }
 
 function frameAt(x, y) {

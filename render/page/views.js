@@ -6,7 +6,7 @@
 const STEPS = 8e6, NODES = 5e5;
 
 function plain() {
-	return !(state.leaves || state.sandwich || state.focus || state.hide.length || state.drop.length ||
+	return !(foldsKernel() || state.leaves || state.sandwich || state.focus || state.hide.length || state.drop.length ||
 		state.recursion || state.only || state.without.length || state.thread || state.side !== USUAL_SIDE);
 }
 
@@ -51,12 +51,56 @@ function add(t, k, from, j) {
 	t.g[k] += from.g[j];
 }
 
+// Is what the kernel does at each wakeup folded? The address has what is not the default.
+const FOLDED = num("fold") > 0;
+const foldsKernel = () => CHAIN && (FOLDED ? state.kernel !== "whole" : state.kernel === "folded");
+
+// Functions of the kernel: in a waker's stack before the one that woke; where a system call or a thread begins; and
+// in which every sleeper is in the end.
+const WAKES = /^(try_to_wake_up|ttwu_\w+|default_wake_function|(__)?wake_up(_\w+)?|\w*_wake_function|pollwake|ep_poll_callback|(__)?wake_q_\w+|swake_up_\w+|complete(_\w+)?)$/;
+const ENTRY = /^(entry_SYSCALL\w*|do_syscall_\w+|x64_sys_call|__(x64|ia32|arm64|se|do)_sys_\w+|el0t?_\w+|invoke_syscall\w*|ret_from_fork\w*)$/;
+const SLEEPS = /^((__|io_|preempt_)?schedule(_\w+)?|wait_woken)$/;
+
+// By frame of v: 1 if it is folded. Of a sleeper's kernel stack the function in which it slept stays, of a waker's the
+// one that woke; the others lead from the system call's entry to these.
+function kernelFrames(v) {
+	const n = v.name.length, fold = new Uint8Array(n), part = new Uint8Array(n), woke = new Uint8Array(n);
+	const slept = new Uint8Array(n); // did a thread sleep in it, or is it the last of a waker's stack?
+	const more = new Uint8Array(n); // does the kernel's part of its link end above it: at `-`, or an interrupt's end?
+	const all = (re) => names.map((s) => re.test(bare(s).replace(/(\.\w+)+$/, "")));
+	const wakes = all(WAKES), enters = all(ENTRY), sleeps = all(SLEEPS);
+	for (let i = n; --i > 0;) {
+		const s = names[v.name[i]], up = v.parent[i], end = endOf(v, i);
+		if (s === "-" || end in INTERRUPTS || end === "[disk]" || (more[i] && s !== "--"))
+			more[up] = 1;
+		if (s === "--" || end || (slept[i] && sleeps[v.name[i]]))
+			slept[up] = 1;
+	}
+	for (let i = 1; i < n; i++) {
+		const id = v.name[i], s = names[id], up = v.parent[i], waker = v.link[i];
+		part[i] = s === "--" ? 0 : part[up] + (s === "-" ? 1 : 0);
+		if (s === "-" || s === "--" || v.depth[i] < 2 || v.part[i] || endOf(v, i))
+			continue;
+		if (part[i] === (waker ? 3 : 1)) // see nameInLink()
+			fold[i] = !slept[i] || sleeps[id];
+		else if (part[i])
+			continue;
+		else if (waker && more[i])
+			fold[i] = woke[up] || wakes[id];
+		else if (!more[i] && !(waker && slept[i])) // a kernel thread
+			fold[i] = enters[id] || (waker ? wakes[id] : slept[i] && sleeps[id]);
+		woke[i] = waker && (woke[up] || !wakes[id]);
+	}
+	return fold;
+}
+
 // The frames that are left by thread, ends, focus, hidden names, dropped libraries, recursion.
 function chosen() {
 	const v = base, n = v.name.length, map = new Int32Array(n), t = newTree(v.name[0]);
 	const hidden = names.map((s) => s !== "--" && s !== "-" && (state.hide.includes(bare(s)) ||
 		(state.drop.length > 0 && state.drop.includes(library(s)))));
 	const focus = names.map((s) => bare(s) === state.focus), fits = endFilter();
+	const folds = foldsKernel() ? kernelFrames(v) : null;
 	// A link can name a thread that this graph does not have.
 	const known = v.depth.some((d, i) => d === 1 && names[v.name[i]] === state.thread);
 	const thread = known ? state.thread : "";
@@ -71,7 +115,7 @@ function chosen() {
 		if (i && up < 0)
 			map[i] = focus[id] ? callee(t, 0, id, i) : -1;
 		else if (i)
-			map[i] = hidden[id] || (state.recursion && up && t.name[up] === id) ? up : callee(t, up, id, i);
+			map[i] = hidden[id] || (folds && folds[i]) || (state.recursion && up && t.name[up] === id) ? up : callee(t, up, id, i);
 		const k = map[i];
 		if (k < 0 || !fits(i) || (!i && thread))
 			continue;

@@ -69,8 +69,79 @@ function waitOf(i) {
 	return j;
 }
 
+// What was waited for, by the class of the object.
+const THINGS = { tcp: "a TCP socket", udp: "a UDP socket", unix: "a Unix socket", socket: "a socket", pipe: "a pipe", file: "a file",
+	futex: "a lock or condition (futex)", epoll: "an event (epoll)", poll: "an event (poll)", select: "an event (select)", eventfd: "an eventfd",
+	timerfd: "a timer", sleep: "time to pass", child: "a child process", signal: "a signal", GIL: "Python's lock (GIL)", io_uring: "an io_uring" };
+const UPSIDE_DOWN = "its stack stands upside down: first the function that woke, at the end the waker's name.";
+
+// The frames of the widest chain through frame i, from the sleeper to the end.
+function widestChain(i) {
+	const path = [];
+	for (let j = i; j; j = parent[j])
+		path.push(j);
+	path.reverse();
+	for (let j = i; j + 1 < last[j];) {
+		let best = j + 1;
+		for (let k = best; k < last[j]; k = last[k])
+			if (time(k) > time(best))
+				best = k;
+		path.push(j = best);
+	}
+	return path;
+}
+
+// "for a TCP socket in read": what the sleeper of a chain waited for, and its function that did so.
+function waitedFor(path) {
+	let thing = "", place = "", kernel = false;
+	for (const j of path.slice(1)) {
+		const s = names[name[j]], object = OBJECT.exec(s);
+		if (link[j] || isEnd(j))
+			break;
+		if (object)
+			thing = " for " + (THINGS[object[1]] || object[1]);
+		else if (!kernel && s !== "-" && !SLEEPS.test(label(j)))
+			place = " in " + short(label(j), 40);
+		kernel = kernel || object || s === "-";
+	}
+	return thing + place;
+}
+
+// "cart waited for a TCP socket in read; nginx woke it.": the widest chain through a frame.
+function sentence(i) {
+	const s = names[name[i]];
+	if (!chainView() || !i)
+		return "";
+	if (s === "--")
+		return (rootOnTop() ? "Below" : "Above") + " this: who ended the wait; " + UPSIDE_DOWN;
+	if (s === "-")
+		return "Between functions of the program and of the kernel.";
+	const path = widestChain(i), who = short(names[name[path[0]]], 40), near = Math.max(1, link[i]);
+	if (part[i] === ON_CPU || s === "[on-CPU]")
+		return who + " ran.";
+	// Who woke the thread before, or why nobody did: by the last frame of that link, or an end.
+	let says = "", told = path[path.length - 1], before = who;
+	for (let k = 1; k < path.length && !says; k++) {
+		const j = path[k], next = path[k + 1], over = next === undefined || names[name[next]] === "--" || isEnd(next);
+		const woke = link[j] && over && !part[j] && !isEnd(j) && !isDelim(j) && short(nameInLink(j), 40);
+		if (woke && link[j] < near)
+			before = woke;
+		else if (woke && part[i] === SAMPLE)
+			return woke + " ran this while " + before + " waited.";
+		else if (woke || isEnd(j))
+			says = "; " + (woke && !(next && byInterrupt(next)) ? woke + " woke it" : ENDS[endKey(names[name[woke ? next : j]])]);
+		if (says)
+			told = j;
+	}
+	const most = time(told) / time(i);
+	return (near > 1 ? before + ", for which " + who + " waited, had waited itself" :
+		who + (s === "[preempted]" ? " was preempted" : " waited" + waitedFor(path))) + says +
+		(most < 0.995 ? " (" + percent(most, 1) + " of this frame)." : ".");
+}
+
 function describe(i) {
-	const lines = [count(shown(i)) + ", " + percent(shown(i), shareOf(i)) + " of all, own " + count(own[i])];
+	const says = sentence(i), lines = says ? [says] : [];
+	lines.push(count(shown(i)) + ", " + percent(shown(i), shareOf(i)) + " of all, own " + count(own[i]));
 	if (!i && num("leftOut"))
 		lines.push(commas(num("leftOut")) + " frames are not in this file: --max-frames keeps more");
 	if (view.gone[i])
@@ -81,7 +152,7 @@ function describe(i) {
 		lines.push(percent(time(i), time(state.zoom)) + " of " + short(label(state.zoom), 40));
 	if (chainView() && i) {
 		const thread = ancestorAt(i, 1);
-		if (endOf(view, i))
+		if (endOf(view, i) && !says.includes(ENDS[endKey(names[name[i]])]))
 			lines.push(ENDS[endKey(names[name[i]])]);
 		if (link[i]) {
 			let j = i;

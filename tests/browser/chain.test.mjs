@@ -267,3 +267,89 @@ test("who had the CPU is warm, and belongs to [runnable]", async () => {
 	is((await labels(page)).filter((s) => s === "[throttled]").length, 0, "without it");
 	near((await frame(page, "[runnable]")).w, 1180 * 70 / 170, 1, "the rest of it is there");
 });
+
+const kernel = [
+	"cart;main;read;[tcp 10.0.0.5:80];-;entry_SYSCALL_64_after_hwframe;do_syscall_64;__x64_sys_read;tcp_recvmsg;sk_wait_data;wait_woken;schedule_timeout;schedule;__schedule;--;try_to_wake_up;__wake_up_common;sock_def_readable;tcp_rcv;__x64_sys_write;do_syscall_64;entry_SYSCALL_64_after_hwframe;-;write;answer;nginx;[running] 700",
+	"cart;main;nap;[sleep];-;entry_SYSCALL_64_after_hwframe;do_syscall_64;do_nanosleep;--;try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;asm_sysvec;[timer] 300",
+];
+
+test("one key folds what the kernel does at each wakeup, on both sides", async () => {
+	const page = await open(render(kernel));
+	await page.keyboard.press("k");
+	const l = await labels(page);
+	is(["entry_SYSCALL_64_after_hwframe", "do_syscall_64", "tcp_recvmsg", "wait_woken", "__schedule", "try_to_wake_up", "__wake_up_common", "tcp_rcv", "__hrtimer_run_queues"]
+		.filter((s) => l.includes(s)), [], "folded");
+	is(["cart", "read", "sk_wait_data", "do_nanosleep", "sock_def_readable", "hrtimer_wakeup", "write", "answer", "nginx", "[running]", "[timer]"]
+		.filter((s) => !l.includes(s)), [], "kept");
+	has(await hover(page, "nginx"), "70.00% of all", "shares stay");
+	is(await hash(page), "#kernel=folded", "in the address");
+	await page.getByText("Fold kernel").click();
+	is([(await labels(page)).includes("do_syscall_64"), await hash(page)], [true, ""], "unfolded");
+});
+
+test("the hover text is a sentence, the status bar says it, and readers get a tree", async () => {
+	const page = await open(render(kernel));
+	has(await hover(page, "read"), "cart waited for a TCP socket in read; nginx woke it.", "the sleeper");
+	has(await page.evaluate(() => document.querySelector("[role=status]").textContent), "nginx woke it.", "the status bar");
+	has(await hover(page, "answer"), "cart waited for a TCP socket in read; nginx woke it.", "the waker");
+	has(await hover(page, "nap"), "cart waited for time to pass in nap; a timer woke it.", "a timer");
+	has(await hover(page, "main"), "nginx woke it (70.00% of this frame).", "of the widest chain");
+	has(await hover(page, "--"), "Above this: who ended the wait; its stack stands upside down", "how a waker is read");
+	has(await hover(page, "-"), "Between functions of the program and of the kernel", "what - is");
+	await page.keyboard.press("ArrowUp");
+	is(await page.evaluate(() => document.getElementById(document.activeElement.getAttribute("aria-activedescendant")).textContent), "all", "where the focus is");
+	const item = await page.evaluate(() => {
+		const t = [...document.querySelectorAll("[role=tree] [role=treeitem]")].find((e) => e.textContent === "read");
+		return [t.getAttribute("aria-level"), t.getAttribute("aria-label")];
+	});
+	is(item, ["4", "read, 70.00%"], "level, name, share");
+});
+
+test("a waker's frames have one edge, up to its name", async () => {
+	const page = await open(render(folded));
+	const edges = () => page.evaluate(() => [...document.querySelectorAll("#fg-frames path.side")].map((e) => e.getAttribute("d").split("M").length - 1)
+		.reduce((a, b) => a + b, 0));
+	const wakers = (await labels(page)).filter((s) => /^(wake|send|work|bravo|unlock|cwork|charlie)$/.test(s)).length;
+	is(await edges(), wakers - 1, "each frame of a waker, not the name of bravo's own wait");
+	await page.keyboard.press("v");
+	is(await edges(), wakers - 1, "as the script draws it");
+});
+
+test("the root stays in view, subtitle and ring agree with the picture", async () => {
+	const deep = (who, end) => who + ";" + Array.from({ length: 60 }, (_, i) => "f" + i).join(";") + ";--;wake;b" + who + ";" + end;
+	const page = await open(render([deep("alpha", "[running] 50"), deep("charlie", "[timer] 30"), "delta;nap;[runnable] 20"]));
+	const inView = async (what) => {
+		await page.waitForFunction(() => {
+			const t = [...document.querySelectorAll("#fg-frames text")].find((e) => e.textContent === "all"), r = t.getBoundingClientRect();
+			return r.top >= 0 && r.bottom <= document.querySelector(".bar > div").getBoundingClientRect().top + 1;
+		}, undefined, { timeout: 5000 }).catch(() => { throw new Error("the root is not in view: " + what); });
+	};
+	const subtitle = () => page.evaluate(() => document.querySelector("#fg-subtitle").textContent);
+	await inView("at first");
+	await page.keyboard.press("v");
+	await inView("root on top");
+	has(await subtitle(), "Top: who waited", "turned");
+	await page.keyboard.press("v");
+	await inView("root below");
+	has(await subtitle(), "Bottom: who waited", "turned back");
+	await page.keyboard.press("r");
+	await inView("merged from the leaves");
+	has(await subtitle(), "Merged from the leaves", "how to read that");
+	await page.goBack();
+	await inView("back");
+	await page.evaluate(() => scrollTo(0, 0));
+	await clickLegend(page, "timer");
+	await inView("filtered");
+	await page.keyboard.press("ArrowUp");
+	await page.keyboard.press("ArrowUp");
+	await clickLegend(page, "timer");
+	await clickLegend(page, "timer");
+	const rings = await page.evaluate(() => {
+		const ring = document.querySelector(".ring"), t = [...document.querySelectorAll("#fg-frames text")].find((e) => e.textContent === "charlie");
+		const a = ring.getBoundingClientRect(), b = t.previousElementSibling.getBoundingClientRect();
+		return ring.getAttribute("visibility") === "hidden" || (Math.abs(a.x - b.x) < 3 && Math.abs(a.y - b.y) < 3);
+	});
+	is(rings, true, "the ring goes with its frame");
+	await click(page, "delta");
+	await inView("zoomed");
+});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page on a phone, in shallow graphs, in the dark, in print, for the keyboard and for screen readers;
 // labels that fit.
+import { pathToFileURL } from "node:url";
 import { test, render, open, frame, labels, hover, click, is, has, near } from "./harness.mjs";
 
 const chain = [
@@ -14,6 +15,9 @@ const phone = { context: { viewport: { width: 360, height: 640 }, hasTouch: true
 
 test("phone: controls are large enough, on screen, and a tap shows the count", async () => {
 	const page = await open(render(chain), phone);
+	const high = await page.evaluate(() => [...document.querySelectorAll("#fg-head text")].map((t) => t.getBoundingClientRect().bottom)
+		.reduce((a, b) => Math.max(a, b), 0) / innerHeight);
+	is(high > 0 && high < 0.12, true, "the heading's part of the screen: " + high);
 	const small = await page.evaluate(() => [...document.querySelectorAll(".controls > *")]
 		.filter((e) => !e.hidden && !/chips|share/.test(e.className)).map((e) => e.getBoundingClientRect())
 		.filter((r) => r.width < 44 || r.height < 44).length);
@@ -111,6 +115,47 @@ test("print is on white, without controls, and tells delimiters apart in gray", 
 	if (!(gray["-"] - gray["--"] > 100 && gray["main"] - gray["--"] > 60))
 		throw new Error(JSON.stringify(gray));
 }, "chromium"); // which can pretend to print
+
+test("print: the heading is at the top, nothing is black, and a graph that fits is one page", async () => {
+	const lines = ["main;a 5000"];
+	for (let i = 0; i < 400; i++)
+		lines.push("main;b" + i + " 1");
+	const page = await open(render(lines.concat(chain)), { fresh: true });
+	await page.evaluate(() => scrollTo(0, 1e6));
+	await page.emulateMedia({ media: "print" });
+	await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+	is(await page.evaluate(() => (document.querySelector("#fg-head").getAttribute("transform") || "translate(0 0)")), "translate(0 0)", "the heading");
+	is(await page.evaluate(() => [...document.querySelectorAll("#fg-frames path:not(.side)")].map((e) => getComputedStyle(e).stroke)
+		.filter((s) => s !== "none").length), 0, "strokes around narrow frames");
+	const paper = async () => {
+		const pdf = (await page.pdf({ preferCSSPageSize: true })).toString("latin1");
+		return [pdf.match(/\/Type ?\/Page\b/g).length, /MediaBox ?\[0 0 ([\d.]+) ([\d.]+)/.exec(pdf).slice(1).map(Number)];
+	};
+	const [pages, [w, h]] = await paper();
+	is([pages, w > h], [1, true], "one page, landscape");
+	await page.goto(pathToFileURL(render([Array.from({ length: 200 }, (_, i) => "f" + i).join(";") + " 1"])).href);
+	await page.waitForSelector("svg.live");
+	is((await paper())[0] > 1, true, "a tall graph has several");
+}, "chromium"); // which can pretend to print
+
+test("in the dark the bar between two threads is seen", async () => {
+	const page = await open(render(chain), { context: { colorScheme: "dark" } });
+	const [bar, text] = await page.evaluate(() => {
+		const t = [...document.querySelectorAll("#fg-frames text")].find((e) => e.textContent === "--");
+		return [getComputedStyle(t.previousElementSibling).fill, getComputedStyle(t).fill].map((s) => s.match(/\d+/g).map(Number)[0]);
+	});
+	is([bar > 120, text < 60], [true, true], "bright, with dark text: " + bar + ", " + text);
+}, "chromium"); // which can be dark
+
+test("a page that is loaded in the background comes alive", async () => {
+	const page = await open(null, { fresh: true });
+	await page.addInitScript(() => {
+		Object.defineProperty(window, "outerWidth", { get: () => 0 });
+		Object.defineProperty(document, "hidden", { get: () => true });
+	});
+	await page.goto(pathToFileURL(render(chain)).href);
+	await page.waitForSelector("svg.live", { timeout: 10000 });
+});
 
 test("the menu has the roles of one, and arrow keys", async () => {
 	const page = await open(render(folded));

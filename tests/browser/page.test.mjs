@@ -66,7 +66,23 @@ test("an incomplete expression is matched literally", async () => {
 	const page = await open(render(["main;f(int) 1", "main;g 3"]));
 	await page.keyboard.press("/");
 	await page.keyboard.type("f(");
-	is(await share(page), "Matched: 25.00%, 1 frame", "share");
+	is(await share(page), "Matched: 25.00%, 1 frame; no valid pattern, taken as it stands", "share");
+	is(await page.evaluate(() => document.querySelector("input[type=search]").getAttribute("aria-invalid")), "true", "it is told");
+});
+
+test("? shows the keys, controls have words, and the match that is shown has its number", async () => {
+	const page = await open(render(folded));
+	await page.keyboard.press("?");
+	has(await page.evaluate(() => document.querySelector(".panel.help").textContent), "merge from the leaves", "the keys");
+	await page.keyboard.press("Escape");
+	is(await page.locator(".panel.help").count(), 0, "closed");
+	is(await page.evaluate(() => ["Flip", "Merge", "Table"].every((w) => [...document.querySelectorAll(".controls button")]
+		.some((b) => b.textContent.includes(w)))), true, "words beside the icons");
+	await page.keyboard.press("/");
+	await page.keyboard.type("^(parse|split)$");
+	await page.keyboard.press("Enter");
+	await page.keyboard.press("Enter");
+	is(await share(page), "Matched: 60.00%, 2 of 4 frames", "which one");
 });
 
 test("zoom and search are written to the URL and read from it", async () => {

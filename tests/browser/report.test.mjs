@@ -194,6 +194,15 @@ test("report: the thread filter applies to waits, table and graph, and is in the
 	is((await cells(q, "#threads tbody tr")).map((r) => r[0]), ["charlie"], "the table of one who got the link");
 });
 
+test("report: its graph folds what the kernel does at each wakeup, until asked", async () => {
+	const p = await show(report(trace("relay")));
+	await p.waitForSelector("svg.live");
+	is((await labels(p)).filter((s) => /^(try_to_wake_up|schedule|do_syscall_64)$/.test(s)), [], "folded");
+	await p.locator("button", { hasText: "Fold kernel" }).click();
+	is((await labels(p)).includes("schedule"), true, "unfolded");
+	has(await p.evaluate(() => location.hash), "kernel=whole", "in the address");
+});
+
 test("report: a time range selects waits, and dragging sets it", async () => {
 	const p = await show(report(trace("relay")));
 	const d = await data(p);
