@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make          builds into build/
 # make check    tests without root, and without packages beyond the build's
-# make test     all tests; demo, demo-all, bench, lint, fuzz, install, deb, dist: see README.md, CONTRIBUTING.md
+# make test     all tests; demo, demo-all, bench, lint, fuzz, install, deb, rpm, dist: see README.md, CONTRIBUTING.md
 # make static   programs that need no library, into build/static
 #   O=DIR          build folder (default build)
 #   SAN=1          AddressSanitizer and UndefinedBehaviorSanitizer, into build-san
@@ -171,7 +171,7 @@ demo-all: deps # the cases of docs/tutorial.md, each recorded anew
 	@sh docs/examples/run.sh $(O)
 
 C_FILES := $(wildcard bpf/*.[ch] include/*.h include/common/*.[ch] collector/*.[ch] collector/*/*.[ch] engine/*.[ch] engine/*/*.[ch] render/*.[ch] \
-             tests/unit/*.[ch] tests/tools/*.c tests/workload/*.[ch] tests/objects/*.[ch] tests/contexts/*.[ch] tests/data/*.c tests/fuzz/*.[ch] bench/*.[ch] docs/examples/*.c)
+             tests/unit/*.[ch] tests/tools/*.c tests/workload/*.[ch] tests/objects/*.[ch] tests/contexts/*.[ch] tests/data/*.c tests/attacks/*.c tests/fuzz/*.[ch] bench/*.[ch] docs/examples/*.c)
 fmt:
 	clang-format -i $(C_FILES)
 lint:

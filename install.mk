@@ -51,9 +51,11 @@ dist-sources:
 	@echo $(O)/wakeup-chains-$(VERSION).tar.gz
 deb: # the Debian package, into $(O)/deb
 	@sh docs/debian/build.sh $(O)
+rpm: # the RPM package, into $(O)/rpm
+	@sh docs/rpm/build.sh $(O)
 test-deb: deb # installs it in a fresh Debian below a folder, records there, removes it
 	@sh tests/package/run.sh $(O)
 check-reproducible:
 	@sh tests/package/reproducible.sh $(O)
 
-.PHONY: install uninstall dist dist-sources deb test-deb check-reproducible
+.PHONY: install uninstall dist dist-sources deb rpm test-deb check-reproducible

@@ -7,7 +7,7 @@ set -eu
 if command -v dpkg-query >/dev/null; then
 	build="gcc libc6-dev make pkg-config clang bpftool linux-libc-dev libbpf-dev liburing-dev libelf-dev libdw-dev libiberty-dev zlib1g-dev liblzma-dev"
 	static="libbz2-dev"
-	test="libcmocka-dev libbz2-dev linux-perf bpftrace libxml2-utils chromium nodejs npm procps util-linux zsh dpkg-dev build-essential man-db golang-go protobuf-compiler sqlite3 python3 php-cli elfutils musl-tools rustc redis-server nginx-light curl openssl mariadb-server postgresql apache2-bin apache2-utils sysbench libpq-dev default-jdk-headless debuginfod firefox-esr dmsetup"
+	test="libcmocka-dev libbz2-dev linux-perf bpftrace libxml2-utils chromium nodejs npm procps util-linux zsh dpkg-dev build-essential man-db golang-go protobuf-compiler sqlite3 python3 php-cli elfutils musl-tools rustc redis-server nginx-light curl openssl mariadb-server postgresql apache2-bin apache2-utils sysbench libpq-dev default-jdk-headless debuginfod firefox-esr dmsetup rpm rpm2cpio cpio"
 	lint="clang-format cppcheck shellcheck"
 	kernels="qemu-system-x86 qemu-system-arm gcc-aarch64-linux-gnu binutils cpio busybox-static"
 	fresh="debootstrap qemu-system-x86 e2fsprogs"
@@ -29,7 +29,7 @@ if command -v dpkg-query >/dev/null; then
 	how="apt-get install"
 elif command -v dnf >/dev/null; then
 	build="gcc glibc-devel make pkgconf clang bpftool kernel-headers libbpf-devel liburing-devel elfutils-libelf-devel elfutils-devel binutils-devel zlib-devel xz-devel"
-	test="libcmocka-devel perf bpftrace libxml2 chromium nodejs npm procps-ng util-linux golang protobuf-compiler sqlite python3 elfutils redis elfutils-debuginfod firefox device-mapper"
+	test="libcmocka-devel perf bpftrace libxml2 chromium nodejs npm procps-ng util-linux golang protobuf-compiler sqlite python3 elfutils redis elfutils-debuginfod firefox device-mapper rpm-build cpio"
 	static="glibc-static zlib-static bzip2-static xz-static"
 	lint="clang-tools-extra cppcheck ShellCheck"
 	kernels="qemu-system-x86-core cpio busybox"
