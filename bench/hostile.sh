@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A long recording beside all attackers that the tests have, at once: programs with sparse symbol tables of 400 MiB, file
 # systems that do not answer, processes with 65 thousand mappings and two that remap for ever, programs that lie about
-# a Python interpreter, perf maps of millions of lines, somebody who wants to stop the recorder's processes, and
-# programs that end at once. Judged is what an innocent program is told: its chains, its functions' names; the most
+# a Python interpreter, perf maps and jitdumps that take long to read, call frame information that leads anywhere,
+# stacks in odd places, processes that are stopped, or share memory or an id with others, somebody who wants to stop the
+# recorder's processes, and programs that end at once. Judged is what an innocent program is told: its chains, its functions' names; the most
 # memory that the recorder and its processes took, how long the end took, and that what was given up is said.
 #   bench/hostile.sh BUILD_DIR [SECONDS [OPTION...]]
 #   SECONDS   3600 by default
@@ -22,16 +23,16 @@ memory=512 # MiB, chaincap's default
 dir=$(mktemp -d)
 chmod 755 "$dir"
 started=
-clean_up() {
+end_started() {
 	# A stranger's children are in its process group.
 	for pid in $started; do kill -- "-$pid" 2>/dev/null || kill "$pid" 2>/dev/null || true; done
 	# What hangs in a file system ends with its server.
 	[ ! -e "$dir/dead/pids" ] || xargs kill -KILL <"$dir/dead/pids" 2>/dev/null || true
+	started=
 	[ ! -e "$dir/maps" ] || sed 's|.*|/tmp/perf-&.map|' "$dir/maps" | xargs rm -f
 	wait 2>/dev/null || true
-	rm -rf "$dir"
 }
-trap clean_up EXIT
+trap 'end_started; rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
 # shellcheck source=tests/processes.sh
 . "$here/tests/processes.sh"
@@ -42,8 +43,8 @@ as_stranger() {
 	started="$started $!"
 }
 
-cc -O2 -o "$dir/mapping_attack" "$here/tests/stacks/mapping_attack.c"
-cc -O2 -pthread -rdynamic -o "$dir/forged" "$here/tests/stacks/forged.c"
+cc -O2 -o "$dir/mapping_attack" "$here/tests/attacks/mapping_attack.c"
+cc -O2 -pthread -rdynamic -o "$dir/forged" "$here/tests/attacks/forged.c"
 mkdir -m 777 "$dir/work"
 for _ in 1 2 3 4; do as_stranger "$dir/mapping_attack" 65000; done
 for _ in 1 2; do as_stranger "$dir/mapping_attack" 60000 again; done
@@ -70,21 +71,30 @@ done
 END
 as_stranger sh "$dir/bombs.sh" "$dir"
 
-cat >"$dir/maps.py" <<'END'
-import ctypes, mmap, os, time
-libc = ctypes.CDLL(None)
-libc.mmap.restype = ctypes.c_void_p
-at = libc.mmap(None, 1 << 20, 7, 0x22, -1, 0)
-ctypes.memmove(at, b"\xb8\x23\x00\x00\x00\x48\x89\xfe\x31\xf6\x0f\x05\xc3"[:0] + b"\xc3", 1)
-with open("/tmp/perf-%d.map" % os.getpid(), "w") as f:
-    for i in range(3000000):
-        f.write("%x 10 stranger_%d\n" % (at + i % 60000 * 16, i))
-while True:
-    ctypes.CFUNCTYPE(None)(at)()
-    time.sleep(0.01)
-END
-as_stranger python3 "$dir/maps.py"
-echo $! >"$dir/maps"
+cp "$O/map_bomb" "$O/odd_stacks" "$O/odd_processes" "$dir"
+for what in lines covers hole endless records empty jithole; do
+	as_stranger "$dir/map_bomb" $what "$dir/work"
+	echo $! >>"$dir/maps"
+done
+for kind in none ones zeros random flips long long64 self before advance stack unstack cfa expression loop covers; do
+	cp "$O/chainload-nofp" "$dir/frames_$kind"
+	"$O/evil_frames" "$dir/frames_$kind" $kind
+	as_stranger "$dir/frames_$kind" relay --hops pipe --rounds 100000000 --seconds 80000 --sleep 50000
+done
+for what in plain file memfd writable low high grows handler coroutine odd wild circle compat int80; do
+	as_stranger "$dir/odd_stacks" $what "$dir/work/$what"
+done
+for what in stopped moved vfork uring; do
+	as_stranger "$dir/odd_processes" $what
+done
+for name in first second; do
+	cc -O2 -fPIC -shared -nostdlib -DNAME=odd_$name -Wl,-z,noseparate-code -o "$dir/$name.so" "$here/tests/attacks/one_function.c"
+done
+# To choose an id takes root.
+setsid nice -n "$nice" "$dir/odd_processes" reuse "$dir/odd_stacks" plain -- "$O/chainload" relay --hops pipe --rounds 1000000 \
+	--seconds 600 >/dev/null 2>&1 &
+started="$started $!"
+as_stranger "$dir/odd_processes" shared "$dir/first.so" "$dir/second.so" "0x$(nm "$dir/first.so" | sed -n 's/ T odd_first//p')"
 
 cat >"$dir/brief.sh" <<'END'
 cd "$1/work" || exit
@@ -163,8 +173,9 @@ timeout 300 "$dir/later" relay --rounds 20 --hops pipe >/dev/null || echo "the l
 end_before=$(date +%s)
 status=0
 wait $recorder || status=$?
+started=$(echo " $started " | sed "s/ $recorder / /") # its id may be another's now
 took=$(($(date +%s) - end_before))
-kill $innocent 2>/dev/null || true
+end_started
 
 failed=no
 [ -z "${KEEP:-}" ] || cp "$dir/trace" "$KEEP"

@@ -75,7 +75,8 @@ struct task_struct {
 	__u64 self_exec_id;
 	unsigned long nvcsw, nivcsw;
 	char comm[16];
-	struct task_struct *group_leader;
+	struct task_struct *group_leader, *real_parent;
+	struct completion *vfork_done; /* its parent waits for its exec or its end */
 	void *stack;
 	struct mm_struct *mm;
 	struct files_struct *files;

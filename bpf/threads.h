@@ -5,10 +5,16 @@
  */
 #pragma once
 
-SEC("tp_btf/sched_process_fork")
+#define CLONE_VM 0x100
+#define CLONE_VFORK 0x4000
+#define CLONE_THREAD 0x10000
+
+/* Unlike sched_process_fork also for workers of io_uring. */
+SEC("tp_btf/task_newtask")
 int on_fork(unsigned long long *ctx)
 {
-	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
+	struct task_struct *parent = bpf_get_current_task_btf(), *child = (void *)ctx[0];
+	__u64 how = ctx[1] & (CLONE_VM | CLONE_VFORK | CLONE_THREAD);
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_fork *ev;
 
@@ -16,7 +22,8 @@ int on_fork(unsigned long long *ctx)
 		fork_helper(parent->tgid, child->tgid);
 		inherit_interpreter(parent->tgid, child->tgid);
 	}
-	if (is_recorder(child->tgid) || !is_recording(now))
+	/* An idle task of a CPU that comes online has no id. */
+	if (!child->pid || is_recorder(child->tgid) || !is_recording(now))
 		return 0;
 	if (user_stacks)
 		inherit_rules(parent, child);
@@ -26,7 +33,7 @@ int on_fork(unsigned long long *ctx)
 	ev->parent = parent->pid;
 	ev->child = child->pid;
 	ev->child_tgid = child->tgid;
-	ev->pad = 0;
+	ev->shares = how == CLONE_VM ? parent->tgid : 0;
 	bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), child->comm);
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 	return 0;
@@ -115,6 +122,16 @@ int on_exit(unsigned long long *ctx)
 
 MAP(iter_scratch, ARRAY, 1, __u32, struct wire_thread);
 
+/* See struct wire_fork. */
+static __always_inline __u32 shared_memory(struct task_struct *task)
+{
+	struct task_struct *parent = task->real_parent;
+
+	return task->pid == task->tgid && task->mm && !task->vfork_done && task->mm == parent->mm
+		       ? parent->tgid
+		       : 0;
+}
+
 /* Set by the collector before it lists: stacks as well. */
 bool list_stacks = false;
 
@@ -145,6 +162,7 @@ int list_threads(struct bpf_iter__task *ctx)
 	t->n_kernel = t->ustack = t->object = 0;
 	t->lock = 0;
 	t->own_tid = t->lock_expects = 0;
+	t->shares = shared_memory(task);
 	own_namespace(task, &level, &t->own_tid);
 	bpf_probe_read_kernel_str(t->name, sizeof(t->name), task->comm);
 	if (list_stacks && t->state && !task->on_cpu) {

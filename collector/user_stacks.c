@@ -133,12 +133,22 @@ static int record_compared(struct user_stacks *u, const struct wire_copy *c)
 	return record_completed(u);
 }
 
+static void note_shared(struct user_stacks *u, const struct wire_record *r)
+{
+	const struct wire_fork *f = (const void *)r;
+
+	if (f->shares)
+		symbolizer_share(u->sym, f->child_tgid, f->shares, r->time_ns);
+}
+
 int user_stacks_record(void *user_stacks, const struct wire_record *r, size_t len)
 {
 	const struct wire_copy *c = (const void *)r;
 	struct user_stacks *u = user_stacks;
 	int err;
 
+	if (r->kind == WIRE_FORK && len >= sizeof(struct wire_fork))
+		note_shared(u, r);
 	if (r->kind != WIRE_COPY)
 		return u->record(u->ctx, r, len);
 	if (!u->unwinder || !unwinder_takes(c, len))
@@ -191,6 +201,8 @@ int user_stacks_thread(void *user_stacks, const struct wire_thread *t)
 	struct user_stacks *u = user_stacks;
 	int err = u->thread(u->ctx, t);
 
+	if (t->shares)
+		symbolizer_share(u->sym, t->tgid, t->shares, t->seen_ns);
 	if (u->sleeping)
 		sleeping_threads_note(u->sleeping, t);
 	if (err || !t->ustack || !u->sleeping)

@@ -34,7 +34,9 @@ struct wire_waking { /* also WIRE_WAKING_NEW */
 
 struct wire_fork {
 	struct wire_record r;
-	__u32 parent, child, child_tgid, pad;
+	__u32 parent, child, child_tgid;
+	__u32 shares; /* tgid of the process whose memory it uses without being its thread; 0: none
+		       */
 	char name[WIRE_COMM_LEN];
 };
 
@@ -181,13 +183,14 @@ struct wire_thread {
 	 * switches has not changed.
 	 */
 	__u32 ustack;
-	__u32 object;  /* what it waits for; 0: not known */
-	__u32 own_tid; /* as its own PID namespace has it */
-	__u64 lock;    /* address at which it sleeps, if a lock with an owner may be there */
-	__u32 lock_expects, pad;    /* as in wire_lock_owner() */
-	__u64 switches;		    /* voluntary and involuntary ones */
-	__u64 thread_pointer;	    /* what its thread-local data is found by */
-	__u64 space, look;	    /* as in struct wire_copy */
+	__u32 object;	      /* what it waits for; 0: not known */
+	__u32 own_tid;	      /* as its own PID namespace has it */
+	__u64 lock;	      /* address at which it sleeps, if a lock with an owner may be there */
+	__u32 lock_expects;   /* as in wire_lock_owner() */
+	__u32 shares;	      /* as in struct wire_fork */
+	__u64 switches;	      /* voluntary and involuntary ones */
+	__u64 thread_pointer; /* what its thread-local data is found by */
+	__u64 space, look;    /* as in struct wire_copy */
 	__u64 regs[WIRE_REGISTERS]; /* likewise */
 	__u64 frames[WIRE_STACK_MAX];
 };

@@ -175,8 +175,9 @@ int perfmap_find(int fd, struct perfmap_address *a, size_t n)
 		uint64_t start, size;
 		char *name;
 
-		taken += len;
 		is_rest = !len || line[len - 1] != '\n';
+		/* A line with null bytes, as in a hole of the file, is longer than it looks. */
+		taken += is_rest ? sizeof(line) - 1 : len;
 		if (was_rest || !parse_line(line, &start, &size, &name))
 			continue;
 		for (size_t i = perfmap_first_at(a, n, start); i < n && a[i].addr < start + size;

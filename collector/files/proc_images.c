@@ -147,6 +147,22 @@ void images_overflow(struct images *im, struct image *i)
 	i->maps = NULL;
 }
 
+/* The others in the same memory: they have the mapping, too, without a record of it. */
+static bool overflow_sharers(struct images *im, const struct image *i)
+{
+	bool any = false;
+
+	for (uint32_t b = 0; b < BUCKETS; b++) {
+		for (struct image *other = im->buckets[b]; other; other = other->next) {
+			if (other == i || other->memory != i->memory || other->ended)
+				continue;
+			images_overflow(im, other);
+			any = true;
+		}
+	}
+	return any;
+}
+
 void images_map(struct images *im, struct image *i, const struct mapping *m)
 {
 	/* What this mapping replaced, maybe a piece in its middle, is older images' only. */
@@ -156,6 +172,11 @@ void images_map(struct images *im, struct image *i, const struct mapping *m)
 
 	if (m->start >= m->end || i->overflowed || (!replaces && is_known(im, i, m)))
 		goto drop;
+	if (i->memory && overflow_sharers(im, i)) {
+		images_overflow(im, i);
+		goto drop;
+	}
+	i->memory = 0;
 	l = own_list(im, i, m->start, covered);
 	if (!l || l->n >= MAPPINGS_MAX || im->n_mappings >= ALL_MAPPINGS_MAX ||
 	    map_list_is_exhausted(l, m->time_ns) || !map_list_add(l, m)) {
@@ -292,6 +313,7 @@ struct image *images_found(struct images *im, uint32_t tgid, uint64_t time_ns)
 	/* Else who makes us lose records could do so without end. */
 	i->copied_ns = old->copied_ns;
 	i->copied = old->copied;
+	i->memory = old->memory;
 	end_image(im, old);
 	return i;
 }
@@ -331,6 +353,7 @@ struct image *images_replace(struct images *im, struct image *old, const struct 
 		return old;
 	i->parent = old->parent;
 	i->read_ns = old->read_ns;
+	i->memory = old->memory;
 	memcpy(i->comm, old->comm, sizeof(i->comm));
 	i->maps = old->maps;
 	i->maps->refs++;
@@ -377,6 +400,23 @@ void images_fork(struct images *im, uint32_t tgid, uint32_t parent, uint64_t tim
 	i->maps = p->maps;
 	if (i->maps)
 		i->maps->refs++;
+}
+
+/* Whether it begins with an exec, or was read from /proc, after that time. */
+static bool is_later(const struct image *i, uint64_t time_ns)
+{
+	return !i->replaces && i->start_ns > time_ns;
+}
+
+void images_share(struct images *im, uint32_t tgid, uint32_t parent, uint64_t time_ns)
+{
+	struct image *child = *newest_link(im, tgid), *p = *newest_link(im, parent);
+
+	if (!child || !p || child == p || is_later(child, time_ns) || is_later(p, time_ns))
+		return;
+	if (!p->memory)
+		p->memory = parent;
+	child->memory = p->memory;
 }
 
 void images_exec(struct images *im, uint32_t tgid, uint64_t time_ns, const char *comm)

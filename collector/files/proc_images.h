@@ -32,6 +32,8 @@ struct image {
 	 */
 	uint64_t doubt_ns, sure_ns;
 	bool overflowed; /* had too many mappings: none is known any more */
+	uint32_t memory; /* tgid of the first of the processes that share its memory; 0: it is alone
+			  */
 	uint32_t copied; /* for its process since copied_ns, see COPIES_MAX */
 	uint64_t copied_ns;
 	bool ended;
@@ -78,6 +80,12 @@ void images_exe(struct images *im, struct image *i, const char *exe);
  * had there before must not stand for the new code.
  */
 void images_map(struct images *im, struct image *i, const struct mapping *m);
+/*
+ * Process tgid has had its parent's memory since time_ns or before without being a thread of it,
+ * and has it until one of them execs or ends: as soon as one of them maps something, nothing is
+ * known of what any of them has mapped.
+ */
+void images_share(struct images *im, uint32_t tgid, uint32_t parent, uint64_t time_ns);
 /* From now on nothing is known of what the image has mapped. */
 void images_overflow(struct images *im, struct image *i);
 /*

@@ -145,13 +145,17 @@ static void take_lines(struct images *im, struct code_files *files, struct image
 int procmaps_read(struct images *im, struct code_files *files, struct image *i, uint64_t time_ns)
 {
 	struct reading r = { .tgid = i->tgid };
+	uint32_t memory;
 	int fd, err = call_with_timeout(run_reading, call_key_process(i->tgid), &r, sizeof(r), -1,
 					&fd);
 
 	if (err)
 		return err;
 	if (fd >= 0) {
+		memory = i->memory;
+		i->memory = 0; /* it is nothing new to who shares it */
 		take_lines(im, files, i, fd, time_ns);
+		i->memory = memory;
 		close(fd);
 	}
 	if (r.is_cut)

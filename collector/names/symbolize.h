@@ -189,6 +189,12 @@ bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64
 /* The files that processes run code from. */
 struct code_files *symbolizer_files(struct symbolizer *s);
 
+/*
+ * Process tgid has had its parent's memory since time_ns or before without being a thread of it.
+ * After vfork() that is over with its exec.
+ */
+void symbolizer_share(struct symbolizer *s, uint32_t tgid, uint32_t parent, uint64_t time_ns);
+
 /* From now on fn is called when other code is mapped in process tgid where some was. */
 void symbolizer_on_replace(struct symbolizer *s, void (*fn)(void *ctx, uint32_t tgid), void *ctx);
 

@@ -309,13 +309,17 @@ static void note_overflowed(void *noting, const struct image *i)
 {
 	static const struct runtime_lack too_much = { "mapped more code than is kept",
 						      "functions have no names" };
+	static const struct runtime_lack shared = {
+		"shares its memory with another process, and one of them mapped code",
+		"functions have no names"
+	};
 	struct noting *n = noting;
 	struct generated of = { .tgid = i->tgid };
 
 	if (n->err || !i->space)
 		return;
 	memcpy(of.program, i->comm, sizeof(i->comm)); /* its path went with its mappings */
-	n->err = put_note(n->s, &of, &too_much);
+	n->err = put_note(n->s, &of, i->memory ? &shared : &too_much);
 }
 
 int runtimes_note_others(struct symbolizer *s)

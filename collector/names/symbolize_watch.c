@@ -103,6 +103,12 @@ static void take_fork(struct symbolizer *s, const struct sideband_record *r)
 	child->sure_ns = clock_now_ns();
 }
 
+void symbolizer_share(struct symbolizer *s, uint32_t tgid, uint32_t parent, uint64_t time_ns)
+{
+	if (s->images)
+		images_share(s->images, tgid, parent, time_ns);
+}
+
 static void take_record(void *ctx, const struct sideband_record *r)
 {
 	struct symbolizer *s = ctx;

@@ -7,7 +7,7 @@
 needs_bpf
 command -v cc >/dev/null || skip "needs cc"
 command -v setpriv >/dev/null || skip "needs setpriv"
-cc -O2 -o "$tmp/attack" "$(dirname "$0")/../stacks/mapping_attack.c" || fail "cc"
+cc -O2 -o "$tmp/attack" "$(dirname "$0")/../attacks/mapping_attack.c" || fail "cc"
 chmod 755 "$tmp"
 
 # attack COUNT [again]: as an ordinary user

@@ -3,6 +3,7 @@
 # With --java-maps a JVM writes its perf map when the recording ends, as its own user and in its own /tmp: its
 # compiled methods have names. The flight recorder does the same for each trace. A JVM that takes no commands is left
 # alone, and that is said.
+# Beside another: it judges its own programs' names.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 for tool in java javac setpriv unshare; do

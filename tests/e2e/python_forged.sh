@@ -10,7 +10,8 @@ for tool in cc python3; do
 done
 python=$(command -v /usr/bin/python3 || command -v python3)
 stacks=$(dirname "$0")/../stacks
-cc -O2 -pthread -rdynamic -o "$tmp/forged" "$stacks/forged.c" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
+attacks=$(dirname "$0")/../attacks
+cc -O2 -pthread -rdynamic -o "$tmp/forged" "$attacks/forged.c" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
 "$python" "$stacks/paths.py" $$ &
 honest=$!
 started="$started $honest"

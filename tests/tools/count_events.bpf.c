@@ -99,10 +99,12 @@ int on_wakeup_new(unsigned long long *ctx)
 	return is_recorder((void *)ctx[0]) ? 0 : count();
 }
 
-SEC("tp_btf/sched_process_fork")
+SEC("tp_btf/task_newtask")
 int on_fork(unsigned long long *ctx)
 {
-	return is_recorder((void *)ctx[1]) ? 0 : count();
+	struct task_struct *task = (void *)ctx[0];
+
+	return is_recorder(task) || is_nobody(task) ? 0 : count();
 }
 
 SEC("tp_btf/sched_process_exec")

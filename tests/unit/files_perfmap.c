@@ -137,6 +137,25 @@ static void a_map_in_which_all_covers_all_ends_in_bounded_time(void **state)
 	free(a);
 }
 
+/* A hole: nobody has written it, but it takes as long to read. */
+static void a_map_of_nothing_ends_in_bounded_time(void **state)
+{
+	struct perfmap_address a = { .addr = 0x1000 };
+	int fd;
+
+	(void)state;
+	write_map("1000 20 right\n");
+	assert_int_equal(truncate(own_map, 1ll << 40), 0);
+	fd = open_own();
+	assert_true(fd >= 0);
+	alarm(60); /* an hour otherwise */
+	assert_int_equal(perfmap_find(fd, &a, 1), 0);
+	alarm(0);
+	close(fd);
+	assert_string_equal(a.name, "right");
+	free(a.name);
+}
+
 static void none_is_said_to_be_missing(void **state)
 {
 	(void)state;
@@ -359,6 +378,7 @@ int main(void)
 		TEST(lines_cover_their_addresses_and_the_last_one_is_right),
 		TEST(rubbish_between_the_lines_is_passed_over),
 		TEST(a_map_in_which_all_covers_all_ends_in_bounded_time),
+		TEST(a_map_of_nothing_ends_in_bounded_time),
 		TEST(none_is_said_to_be_missing),
 		TEST(a_symbolic_link_and_what_is_no_file_are_refused),
 		TEST(another_users_map_is_refused),

@@ -228,6 +228,49 @@ static void a_process_that_replaces_code_for_ever_is_given_up(void **state)
 	assert_string_equal(at(w, P, 0x8500, now + 8ull * SECOND), "/lib/b");
 }
 
+/* CLONE_VM: what one maps the other has, of which there is no record. */
+static void what_shares_its_memory_is_given_up_when_one_of_it_maps(void **state)
+{
+	struct world *w = *state;
+
+	images_exec(w->im, P, 100, "host");
+	replace(w, P, 110, 0x8000, 0x2000, "/lib/a");
+	images_fork(w->im, CHILD, P, 200);
+	images_share(w->im, CHILD, P, 201);
+	images_fork(w->im, CHILD + 1, CHILD, 210);
+	images_share(w->im, CHILD + 1, CHILD, 211);
+	images_fork(w->im, CHILD + 2, P, 220); /* without CLONE_VM */
+	assert_string_equal(at(w, P, 0x8500, 300), "/lib/a");
+	assert_string_equal(at(w, CHILD + 1, 0x8500, 300), "/lib/a");
+	replace(w, CHILD, 300, 0x8000, 0x2000, "/lib/b");
+	assert_true(images_find(w->im, P, 300)->overflowed);
+	assert_true(images_find(w->im, CHILD, 300)->overflowed);
+	assert_true(images_find(w->im, CHILD + 1, 300)->overflowed);
+	assert_null(at(w, P, 0x8500, 300));
+	assert_string_equal(at(w, CHILD + 2, 0x8500, 300), "/lib/a");
+}
+
+/* vfork(), seen before the child's exec or its end. */
+static void who_has_its_memory_for_itself_again_is_known(void **state)
+{
+	struct world *w = *state;
+
+	images_exec(w->im, P, 100, "shell");
+	map(w, P, 110, 0x8000, 0x2000, 0, "/bin/shell");
+	images_fork(w->im, CHILD, P, 200);
+	images_share(w->im, CHILD, P, 201);
+	images_fork(w->im, CHILD + 1, P, 210);
+	images_share(w->im, CHILD + 1, P, 211);
+	images_exec(w->im, CHILD, 300, "date");
+	images_exit(w->im, CHILD + 1, 310);
+	images_share(w->im, CHILD, P, 299); /* as told late */
+	replace(w, CHILD, 400, 0x8000, 0x2000, "/bin/date");
+	replace(w, P, 410, 0x18000, 0x2000, "/lib/late");
+	assert_string_equal(at(w, CHILD, 0x8500, 500), "/bin/date");
+	assert_string_equal(at(w, P, 0x8500, 500), "/bin/shell");
+	assert_string_equal(at(w, P, 0x18500, 500), "/lib/late");
+}
+
 static void an_unknown_process_has_no_image(void **state)
 {
 	struct world *w = *state;
@@ -382,6 +425,8 @@ int main(void)
 		TEST(a_library_that_is_back_in_its_place_covers_what_was_there_meanwhile),
 		TEST(a_thread_is_no_process_and_a_snapshot_knows_better_than_older_records),
 		TEST(a_process_that_replaces_code_for_ever_is_given_up),
+		TEST(what_shares_its_memory_is_given_up_when_one_of_it_maps),
+		TEST(who_has_its_memory_for_itself_again_is_known),
 		TEST(an_unknown_process_has_no_image),
 		TEST(a_storm_of_processes_leaves_only_those_with_stacks),
 		TEST(a_process_whose_first_thread_ended_stays_as_long_as_it_is_there),
