@@ -618,4 +618,5 @@ int on_migrate(unsigned long long *ctx)
 	return 0;
 }
 
+#include "groups.h"
 #include "threads.h"

@@ -80,6 +80,7 @@ struct task_struct {
 	void *stack;
 	struct mm_struct *mm;
 	struct files_struct *files;
+	struct css_set *cgroups; /* with CONFIG_CGROUPS */
 	struct bio_list *bio_list;
 	struct rt_mutex_waiter *pi_blocked_on; /* with CONFIG_RT_MUTEXES */
 	struct uprobe_task *utask;	       /* with CONFIG_UPROBES */
@@ -338,6 +339,39 @@ struct pid {
 	unsigned int level;
 	struct hlist_head tasks[1];
 	struct upid numbers[1];
+};
+
+/* ---- control groups ---- */
+
+struct kernfs_node {
+	struct kernfs_node *__parent; /* since 6.15 */
+	const char *name;
+	__u64 id;
+};
+
+struct kernfs_node___before_6_15 {
+	struct kernfs_node *parent;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
+};
+
+struct cgroup {
+	int level; /* 0: the root of its hierarchy */
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+
+/* Says that the threads of a css_set are in a group. */
+struct cgrp_cset_link {
+	struct cgroup *cgrp;
+	struct list_head cgrp_link;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;     /* of version 2 */
+	struct list_head cgrp_links; /* of all hierarchies */
 };
 
 /* Any word of the kernel's memory is read as one of these (word_at()). */

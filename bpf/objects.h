@@ -15,6 +15,9 @@ enum object_use {
 	OBJECT_OF_WAKING,
 	OBJECT_OF_REQUEST,
 	OBJECT_OF_CONTEXT,
+	OBJECT_OF_FORKED, /* these are groups */
+	OBJECT_OF_MOVED,
+	OBJECT_OF_RENAMED,
 	OBJECT_USES
 };
 
@@ -156,9 +159,55 @@ static __always_inline void put_unix(struct wire_object *o, __u64 file)
 	put_unix_address(o, sk);
 }
 
+/* A walk up from a control group to the root of its hierarchy. */
+struct group_walk {
+	struct wire_object *o;
+	__u64 node;
+};
+
+static long put_group_name(__u32 i, struct group_walk *w)
+{
+	__u64 parent, name = POINTER(kernfs_node, w->node, name);
+	__u32 at = w->o->path_len;
+	long len;
+
+	(void)i;
+	if (bpf_core_field_exists(((struct kernfs_node *)0)->__parent))
+		parent = POINTER(kernfs_node, w->node, __parent);
+	else
+		parent = POINTER(kernfs_node___before_6_15, w->node, parent);
+	if (!parent) {
+		w->o->whole = 1;
+		return 1;
+	}
+	/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */
+	barrier_var(at);
+	if (at > WIRE_OBJECT_PATH)
+		return 1;
+	len = bpf_probe_read_kernel_str(w->o->path + at, WIRE_NAME_MAX, (void *)name);
+	if (len <= 0 || len > WIRE_NAME_MAX)
+		return 1;
+	w->o->path_len = at + (__u32)len;
+	w->node = parent;
+	return 0;
+}
+
+/* Puts the names of a control group's path into o->path. */
+__noinline int put_group(struct wire_object *o, __u64 node)
+{
+	struct group_walk w = { .o = o, .node = node };
+
+	if (!o)
+		return 0;
+	o->path_len = 0;
+	bpf_loop(PATH_NAMES, put_group_name, &w, 0);
+	return 0;
+}
+
 /*
  * Sends the object under this id. file: its struct file, of an endpoint its struct sock, of a route
- * the length of its text, which is in o->path already, else anything. t: the thread in whose memory
+ * the length of its text, which is in o->path already, of a control group its kernfs_node, else
+ * anything. t: the thread in whose memory
  * the object lies, if it is a lock; may be NULL for others. False: it has to be sent again.
  */
 static __always_inline bool send_object(void *ring, struct wire_object *o, struct task_struct *t,
@@ -181,6 +230,8 @@ static __always_inline bool send_object(void *ring, struct wire_object *o, struc
 	else if (o->key.kind == WIRE_OBJECT_FILE || o->key.kind == WIRE_OBJECT_ANON ||
 		 (o->key.kind == WIRE_OBJECT_PIPE && o->key.v[2]))
 		put_path(o, file);
+	else if (o->key.kind == WIRE_OBJECT_GROUP)
+		put_group(o, file);
 	else if (o->key.kind == WIRE_OBJECT_ROUTE)
 		o->path_len = (__u32)file;
 	len = o->path_len;

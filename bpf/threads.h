@@ -28,14 +28,16 @@ int on_fork(unsigned long long *ctx)
 	if (user_stacks)
 		inherit_rules(parent, child);
 	ev = record_event(WIRE_FORK, now, struct wire_fork);
-	if (!ev)
-		return 0;
-	ev->parent = parent->pid;
-	ev->child = child->pid;
-	ev->child_tgid = child->tgid;
-	ev->shares = how == CLONE_VM ? parent->tgid : 0;
-	bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), child->comm);
-	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	if (ev) {
+		ev->parent = parent->pid;
+		ev->child = child->pid;
+		ev->child_tgid = child->tgid;
+		ev->shares = how == CLONE_VM ? parent->tgid : 0;
+		bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), child->comm);
+		bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+	}
+	record_group_of_child(parent, child, now);
+	record_own_id(child, now);
 	return 0;
 }
 
@@ -164,6 +166,7 @@ int list_threads(struct bpf_iter__task *ctx)
 	t->own_tid = t->lock_expects = 0;
 	t->shares = shared_memory(task);
 	own_namespace(task, &level, &t->own_tid);
+	t->group = group_of_set(group_set(task), OBJECT_OF_LISTED, t->seen_ns);
 	bpf_probe_read_kernel_str(t->name, sizeof(t->name), task->comm);
 	if (list_stacks && t->state && !task->on_cpu) {
 		/*

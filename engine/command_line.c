@@ -237,6 +237,8 @@ static const struct option_row rows[] = {
 	  .given = GIVEN_WHO },
 	{ "comm", 'c', true, "REGEX", add_regex, AT(names),
 	  .help = "waits of threads whose name matches; repeatable", .given = GIVEN_WHO },
+	{ "cgroup", 0, false, "REGEX", add_regex, AT(groups),
+	  .help = "of threads in a matching control group; repeatable", .given = GIVEN_WHO },
 	{ "all", 0, false, NULL, set_true, AT(all_threads),
 	  .help = "of all threads, also if a command was recorded", .given = GIVEN_ALL },
 	{ "within", 0, false, "REGEX", add_regex, AT(within),
@@ -294,8 +296,8 @@ static const struct option_row rows[] = {
 	  .help = "unit of times (default us; tables: ms)", .given = GIVEN_UNIT },
 	{ "view", 0, false, "chain|wakeup|io", set_word, AT(view),
 	  .help = "folded lines: whole chains, or the wakers' stacks", .given = GIVEN_VIEW },
-	{ "root", 0, false, "host|trace|class", set_word, AT(root),
-	  .help = "first frame: trace's host or path, object class", .given = GIVEN_ROOT },
+	{ "root", 0, false, "host|trace|class|cgroup|process", set_word, AT(root),
+	  .help = "first frame of each line", .given = GIVEN_ROOT },
 	{ "by-name", 0, false, NULL, set_true, AT(by_name),
 	  .help = "a histogram for each thread name", .given = GIVEN_BY_NAME },
 	{ "by-object", 0, false, NULL, set_true, AT(by_object),
@@ -437,6 +439,8 @@ static int check_together(struct setting *s)
 		return setting_complain(s, "--ended and --not-woken exclude each other");
 	if (o->all_threads && o->given & GIVEN_WHO)
 		return setting_complain(s, "--all and -p, -t, -c, --tree-of exclude each other");
+	if (!strcmp(o->format, "events") && o->groups.n)
+		return setting_complain(s, "--cgroup has no meaning with --format=events");
 	if (!strcmp(o->format, "events") &&
 	    (o->processes.names.n || o->trees.ids.n || o->trees.names.n))
 		return setting_complain(s, "--format=events takes processes by id only: -p PID");
@@ -456,15 +460,23 @@ static int check_together(struct setting *s)
 /* Several traces, and the frame that tells them apart. */
 static int check_traces(struct setting *s)
 {
+	static const char *const roots[] = { [ROOT_CLASS] = "class",
+					     [ROOT_CGROUP] = "cgroup",
+					     [ROOT_PROCESS] = "process",
+					     [ROOT_NONE] = NULL };
 	const struct options *o = s->options;
 	const struct format *f = format_find(o->format);
+	const char *root = roots[o->root];
 	size_t n_stdin = 0;
 
 	if (o->given & GIVEN_ROOT && f->several != SEVERAL_MERGED && f->several != SEVERAL_KEYED &&
 	    !o->json)
 		return setting_complain(s, "--root has no meaning with --format=%s", f->name);
-	if (o->root == ROOT_CLASS && f->several != SEVERAL_MERGED)
-		return setting_complain(s, "--root=class has no meaning with --format=%s", f->name);
+	if (root && f->several != SEVERAL_MERGED)
+		return setting_complain(s, "--root=%s has no meaning with --format=%s", root,
+					f->name);
+	if (root && o->view == VIEW_IO)
+		return setting_complain(s, "--root=%s has no meaning with --view io", root);
 	if (o->root == ROOT_CLASS && (o->view == VIEW_WAKEUP || o->objects == OBJECTS_NONE))
 		return setting_complain(s, "--root=class goes with chains that show objects");
 	if (o->n_traces > 1 && f->several == SEVERAL_REFUSED)

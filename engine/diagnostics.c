@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/group_name.h"
 #include "base/text.h"
 #include "common/similar.h"
 #include "select/wait_filter.h"
@@ -115,11 +116,20 @@ static const struct thread *find_id(const struct timelines *tl, uint32_t id, boo
 	return NULL;
 }
 
+/* Whether a process has the id in its own PID namespace. */
+static bool find_own_id(const struct timelines *tl, uint32_t id)
+{
+	for (uint32_t i = 0; i < timelines_threads(tl); i++)
+		if (id && timelines_thread(tl, i)->own_id == id)
+			return true;
+	return false;
+}
+
 static bool complain_id(const char *trace, const struct timelines *tl, uint32_t id, bool process)
 {
 	const struct thread *thread;
 
-	if (find_id(tl, id, process))
+	if (find_id(tl, id, process) || (process && find_own_id(tl, id)))
 		return false;
 	fprintf(print_about(stderr, trace), "no %s %" PRIu32 " in this trace",
 		process ? "process" : "thread", id);
@@ -169,6 +179,53 @@ static bool name_matches(const struct timelines *tl, const regex_t *regex)
 				     0))
 				return true;
 	return false;
+}
+
+struct group_search {
+	const struct trace *trace;
+	const regex_t *regex;
+};
+
+/* As wait_filter_fits() chooses. */
+static bool group_fits(void *search, uint32_t path)
+{
+	struct group_search *s = search;
+	char name[GROUP_NAME_LEN];
+
+	group_name(trace_string(s->trace, path), name);
+	return path && (!regexec(s->regex, trace_string(s->trace, path), 0, NULL, 0) ||
+			!regexec(s->regex, name, 0, NULL, 0));
+}
+
+static bool group_matches(const struct timelines *tl, const regex_t *regex)
+{
+	struct group_search s = { timelines_trace(tl), regex };
+
+	for (uint32_t i = 0; i < timelines_threads(tl); i++)
+		if (timelines_any_group(tl, i, group_fits, &s))
+			return true;
+	return false;
+}
+
+static bool complain_groups(const char *trace, const struct timelines *tl,
+			    const struct regex_list *l)
+{
+	bool missing = false;
+
+	if (l->n && !timelines_grouped(tl)) {
+		fputs("does not say in which control groups threads were\n",
+		      print_about(stderr, trace));
+		return true;
+	}
+	for (size_t i = 0; i < l->n; i++) {
+		if (group_matches(tl, &l->regex[i]))
+			continue;
+		missing = true;
+		fputs("no control group matches '", print_about(stderr, trace));
+		print_clean(stderr, l->text[i]);
+		fputs("' in this trace (--format=threads lists them)\n", stderr);
+	}
+	return missing;
 }
 
 /* As request_choice_new() chooses. */
@@ -300,6 +357,7 @@ int print_missing(const char *name, const struct timelines *tl, const struct opt
 		print_clean(stderr, o->names.text[i]);
 		fputs("' in this trace (--format=threads lists them)\n", stderr);
 	}
+	missing |= complain_groups(name, tl, &o->groups);
 	missing |= complain_endpoints(name, tl, &o->endpoints);
 	missing |= complain_trace_id(name, tl, o->trace_id);
 	err = complain_objects(name, tl, o, &missing);

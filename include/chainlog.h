@@ -58,6 +58,8 @@ enum chainlog_block {
 	CHAINLOG_BLOCK_THREAD_HOLDERS =
 		17,		   /* count { tid holder }: likewise, what HOLDER says of others */
 	CHAINLOG_BLOCK_NOTES = 18, /* count { length { tgid program what cure } } */
+	CHAINLOG_BLOCK_THREAD_GROUPS = 19,  /* count { tid object }: their control groups */
+	CHAINLOG_BLOCK_THREAD_OWN_IDS = 20, /* count { tid id }: as in OWN_ID */
 	CHAINLOG_BLOCKS,
 };
 
@@ -221,13 +223,27 @@ enum chainlog_aux {
 	 * the idle thread.
 	 */
 	CHAINLOG_RECORDER = 18,
-	CHAINLOG_AUX_KINDS = 19,
+	/*
+	 * group tid whole: the thread, and with whole 1 all threads of its process, are in another
+	 * control group (an object, 0: not known). tid 0: the group itself, which is that object's
+	 * device and inode, has got another name. A child begins in its parent's group.
+	 */
+	CHAINLOG_GROUP = 19,
+	/* tid id: a process that was just forked has this id in its own PID namespace */
+	CHAINLOG_OWN_ID = 20,
+	CHAINLOG_AUX_KINDS = 21,
 };
 
 /* The class of objects that are endpoints of requests which probes mark: the name says it all. */
 #define CHAINLOG_CLASS_REQUEST "request"
 /* That of labels of requests. */
 #define CHAINLOG_CLASS_LABEL "label"
+
+/*
+ * That of control groups: the name is the path from the root of the hierarchy, inode the kernel's
+ * id of the group, device the hierarchy's number (0: version 2).
+ */
+#define CHAINLOG_CLASS_GROUP "cgroup"
 
 /* Flags of REQUEST, REQUEST_MORE and REQUEST_OPEN. */
 #define CHAINLOG_REQUEST_FIRST 0x01u	  /* of its connection */

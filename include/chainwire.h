@@ -105,6 +105,21 @@ struct wire_holder { /* right after the switch-out of a thread that sleeps at a 
 	__u32 holder; /* the thread that has the lock, as the lock itself says */
 };
 
+/* A thread is in another control group now. tid 0: the group itself has another name. */
+struct wire_group {
+	struct wire_record r;
+	__u32 tid;
+	__u32 object;  /* see WIRE_OBJECT_GROUP; 0: not known */
+	__u32 process; /* 1: and with it all threads of its process */
+	__u32 pad;
+};
+
+struct wire_own_id { /* right after its WIRE_FORK: a process of another PID namespace */
+	struct wire_record r;
+	__u32 tid;
+	__u32 id; /* as it knows itself */
+};
+
 struct wire_stolen { /* right after a WIRE_SWITCH, at the same time */
 	struct wire_record r;
 	/*
@@ -188,6 +203,7 @@ struct wire_thread {
 	__u64 lock;	      /* address at which it sleeps, if a lock with an owner may be there */
 	__u32 lock_expects;   /* as in wire_lock_owner() */
 	__u32 shares;	      /* as in struct wire_fork */
+	__u32 group, pad;     /* group: see WIRE_OBJECT_GROUP; 0: not known */
 	__u64 switches;	      /* voluntary and involuntary ones */
 	__u64 thread_pointer; /* what its thread-local data is found by */
 	__u64 space, look;    /* as in struct wire_copy */

@@ -23,6 +23,7 @@ enum wire_object_kind {
 			       */
 	WIRE_OBJECT_ROUTE,    /* two hashes of the text in path */
 	WIRE_OBJECT_GIL,      /* of a Python interpreter: address of its last_holder */
+	WIRE_OBJECT_GROUP,    /* a control group: its id, its hierarchy's, renames so far; path */
 	WIRE_OBJECT_KINDS,
 };
 

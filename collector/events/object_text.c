@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "chainlog.h"
+
 /* A text in an array of fixed size; what does not fit is left out. */
 struct room {
 	char *p;
@@ -311,6 +313,12 @@ int object_describe(const struct wire_object *o, size_t len, struct object_text 
 	case WIRE_OBJECT_ROUTE:
 		set_class(out, "route");
 		put(&r, "%.*s", (int)o->path_len, o->path);
+		break;
+	case WIRE_OBJECT_GROUP:
+		set_class(out, CHAINLOG_CLASS_GROUP);
+		put_path(&r, o);
+		out->device = (uint32_t)o->key.v[1];
+		out->inode = o->key.v[0];
 		break;
 	case WIRE_OBJECT_CALL:
 		describe_call(o, out);

@@ -183,6 +183,11 @@ struct chainlog_fields translator_switch(const struct wire_switch *ev)
 	};
 }
 
+uint32_t translator_own_id(const struct wire_thread *w)
+{
+	return w->tid == w->tgid && w->own_tid != w->tid ? w->own_tid : 0;
+}
+
 int translator_thread(void *ctx, const struct wire_thread *w)
 {
 	struct translator *t = ctx;
@@ -205,6 +210,8 @@ int translator_thread(void *ctx, const struct wire_thread *w)
 	thread.kstack = id_map_listed_stack(t->ids, w);
 	thread.ustack = id_map_stack(t->ids, w->ustack, w->seen_ns);
 	thread.object = id_map_object(t->ids, w->object, w->seen_ns);
+	thread.group = id_map_object(t->ids, w->group, w->seen_ns);
+	thread.own_id = translator_own_id(w);
 	return encoder_thread(t->enc, &thread);
 }
 
@@ -243,6 +250,8 @@ static const uint8_t kind_of[WIRE_COUNTED_KINDS] = {
 	[WIRE_CONTEXT] = CHAINLOG_AUX + CHAINLOG_CONTEXT,
 	[WIRE_HOLDER] = CHAINLOG_AUX + CHAINLOG_HOLDER,
 	[WIRE_RECORDER] = CHAINLOG_AUX + CHAINLOG_RECORDER,
+	[WIRE_GROUP] = CHAINLOG_AUX + CHAINLOG_GROUP,
+	[WIRE_OWN_ID] = CHAINLOG_AUX + CHAINLOG_OWN_ID,
 };
 
 /* The operations have the same numbers on both sides, and the flags of requests. */
@@ -351,6 +360,8 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		struct wire_stolen stolen;
 		struct wire_context context;
 		struct wire_holder holder;
+		struct wire_group group;
+		struct wire_own_id own_id;
 	} *w = (const void *)r;
 	struct chainlog_fields out = { .time_ns = r->time_ns, .cpu = r->cpu };
 
@@ -416,6 +427,15 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		out.tid = w->holder.tid;
 		out.other = w->holder.holder;
 		break;
+	case WIRE_GROUP:
+		out.tid = w->group.tid;
+		out.number[0] = id_map_object(t->ids, w->group.object, r->time_ns);
+		out.number[1] = w->group.process;
+		break;
+	case WIRE_OWN_ID:
+		out.tid = w->own_id.tid;
+		out.other = w->own_id.id;
+		break;
 	default:
 		return -EBADMSG;
 	}
@@ -466,6 +486,8 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_CONTEXT] = sizeof(struct wire_context),
 		[WIRE_HOLDER] = sizeof(struct wire_holder),
 		[WIRE_RECORDER] = sizeof(struct wire_stolen),
+		[WIRE_GROUP] = sizeof(struct wire_group),
+		[WIRE_OWN_ID] = sizeof(struct wire_own_id),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_STACK_LAYOUT_SAMPLE] = sizeof(struct wire_layout_sample),

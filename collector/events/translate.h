@@ -40,6 +40,10 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len);
 /* Encodes one thread of the list (a bpf_thread_fn). Returns 0 or a negative errno, likewise. */
 int translator_thread(void *ctx, const struct wire_thread *w);
 
+/* The id of a listed process in its own PID namespace; 0: it is that of the machine, or no process.
+ */
+uint32_t translator_own_id(const struct wire_thread *w);
+
 /* Encodes who has the lock at which a listed thread sleeps. Returns as translator_thread(). */
 int translator_holder(void *ctx, uint32_t tid, uint32_t holder);
 

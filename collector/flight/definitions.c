@@ -220,6 +220,7 @@ static void mark_old(struct referred *r, const struct threads *t, struct id_map 
 		mark(r->stacks, t->list[i].kstack, FOR_LATER);
 		mark(r->stacks, t->list[i].ustack, FOR_LATER);
 		mark(r->objects, t->list[i].tid ? t->list[i].object : 0, FOR_LATER);
+		mark(r->objects, t->list[i].tid ? t->list[i].group : 0, FOR_LATER);
 	}
 }
 

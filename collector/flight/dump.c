@@ -122,6 +122,8 @@ int dump_threads(struct dump *d, const struct threads *threads, uint64_t from_ns
 			.kstack = asleep ? put_stack(d, t->kstack) : 0,
 			.ustack = asleep ? put_stack(d, t->ustack) : 0,
 			.object = asleep ? put_object(d, t->object) : 0,
+			.group = put_object(d, t->group),
+			.own_id = t->own_id,
 		};
 
 		if (!t->tid)

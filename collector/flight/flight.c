@@ -223,12 +223,14 @@ int flight_thread(void *ctx, const struct wire_thread *w)
 		.start_ns = w->start_ns,
 		.last_ns = w->seen_ns,
 		.listed_ns = w->seen_ns,
+		.own_id = translator_own_id(w),
 		.flags = w->flags & WIRE_THREAD_KTHREAD ? CHAINLOG_THREAD_KTHREAD : 0,
 		.state = translator_state_letter(w->state),
 	};
 
 	if (!w->tid)
 		return 0;
+	t.group = id_map_object(translator_ids(f->translator), w->group, w->seen_ns);
 	snprintf(t.name, sizeof(t.name), "%.*s", WIRE_COMM_LEN, w->name);
 	if (f->listing_ns)
 		return take_listed_again(f, &t);
@@ -309,6 +311,22 @@ static void drop_event(struct flight *f, const struct chainlog_fields *ev)
 		f->dropped[ev->kind >= CHAINLOG_AUX].events++;
 }
 
+/* A control group has another name: the threads at the window's beginning are in that now. */
+static void rename_group(struct flight *f, const struct chainlog_fields *ev)
+{
+	struct encoder_object new, old;
+
+	if (!definitions_object(&f->definitions, (uint32_t)ev->number[0], &new))
+		return;
+	for (uint32_t i = 0; i < f->threads.n; i++) {
+		uint32_t group = f->threads.list[i].group;
+
+		if (group != ev->number[0] && definitions_object(&f->definitions, group, &old) &&
+		    old.inode == new.inode && old.device == new.device)
+			threads_rename_group(&f->threads, group, (uint32_t)ev->number[0]);
+	}
+}
+
 /* Moves the window's beginning to limit_ns; the blocks stay until event_window_forget(). */
 static int move_tail(struct flight *f, uint64_t limit_ns)
 {
@@ -321,6 +339,8 @@ static int move_tail(struct flight *f, uint64_t limit_ns)
 	while (!err && (ev = event_view_next(&f->tail, limit_ns))) {
 		id_pool_text(&f->definitions.strings, ev->string, name, sizeof(name));
 		err = threads_event(&f->threads, ev, name);
+		if (ev->kind == CHAINLOG_AUX + CHAINLOG_GROUP && !ev->tid)
+			rename_group(f, ev);
 		drop_event(f, ev);
 	}
 	if (!err)

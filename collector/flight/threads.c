@@ -132,6 +132,7 @@ static int add_child(struct threads *t, const struct chainlog_fields *ev, const 
 		.tgid = ev->tgid,
 		.start_ns = ev->time_ns,
 		.last_ns = ev->time_ns,
+		.group = parent ? parent->group : 0,
 		.flags = parent ? parent->flags & CHAINLOG_THREAD_KTHREAD : 0,
 	};
 
@@ -145,16 +146,48 @@ static int add_child(struct threads *t, const struct chainlog_fields *ev, const 
 static int apply_exec(struct threads *t, const struct chainlog_fields *ev)
 {
 	const struct thread_state *caller = threads_find(t, ev->other);
+	const struct thread_state *leader = threads_find(t, ev->tid);
 	struct thread_state th;
 
 	if (caller && ev->other != ev->tid) {
 		th = *caller;
 		th.tid = ev->tid;
+		th.own_id = leader ? leader->own_id : 0;
 		threads_remove(t, ev->other);
 		if (!threads_add(t, &th))
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+/* A thread, or its whole process, is in another control group. */
+static void move_to_group(struct threads *t, const struct chainlog_fields *ev)
+{
+	struct thread_state *th = threads_find(t, ev->tid);
+	uint32_t group = ev->time_ns > t->moves_ns ? (uint32_t)ev->number[0] : 0;
+
+	if (!th)
+		return;
+	th->group = group;
+	for (uint32_t i = 0; ev->number[1] && th->tgid && i < t->n; i++)
+		if (t->list[i].tid && t->list[i].tgid == th->tgid)
+			t->list[i].group = group;
+}
+
+/* Moves are missing: who was moved before may be elsewhere. */
+static void lose_groups(struct threads *t, const struct chainlog_fields *ev)
+{
+	if (t->moves_ns < ev->time_ns + ev->number[1])
+		t->moves_ns = ev->time_ns + ev->number[1];
+	for (uint32_t i = 0; i < t->n; i++)
+		t->list[i].group = 0;
+}
+
+void threads_rename_group(struct threads *t, uint32_t old, uint32_t group)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->list[i].tid && t->list[i].group == old)
+			t->list[i].group = group;
 }
 
 static void waits_for(struct threads *t, const struct chainlog_fields *ev)
@@ -193,6 +226,18 @@ int threads_event(struct threads *t, const struct chainlog_fields *ev, const cha
 		if (th && th->out_ns == ev->time_ns)
 			th->holder = ev->other;
 		break;
+	case CHAINLOG_AUX + CHAINLOG_GROUP:
+		move_to_group(t, ev);
+		break;
+	case CHAINLOG_AUX + CHAINLOG_AUX_LOST:
+		if (ev->other == CHAINLOG_GROUP)
+			lose_groups(t, ev);
+		break;
+	case CHAINLOG_AUX + CHAINLOG_OWN_ID:
+		th = threads_find(t, ev->tid);
+		if (th)
+			th->own_id = ev->other;
+		break;
 	case CHAINLOG_WAKING:
 	case CHAINLOG_WAKING_NEW:
 		th = get(t, ev->other, ev->time_ns, &err);
@@ -223,11 +268,14 @@ bool threads_listed(struct threads *t, const struct thread_state *listed, uint64
 	if (!th)
 		return false;
 	th->listed_ns = listing_ns;
+	if (!th->group)
+		th->group = listed->group;
 	if (th->tgid)
 		return true;
 	th->tgid = listed->tgid;
 	th->start_ns = listed->start_ns;
 	th->flags = listed->flags;
+	th->own_id = listed->own_id;
 	if (!th->name[0])
 		memcpy(th->name, listed->name, sizeof(th->name));
 	return true;

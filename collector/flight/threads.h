@@ -31,6 +31,8 @@ struct thread_state {
 	uint32_t kstack, ustack; /* ASLEEP, WOKEN: where it sleeps; 0: not known */
 	uint32_t object;	 /* ASLEEP, WOKEN: what for; 0: not known */
 	uint32_t holder;	 /* ASLEEP, WOKEN: tid of who has that, a lock; 0: not known */
+	uint32_t group;		 /* its control group, an object; 0: not known */
+	uint32_t own_id;	 /* of a process, in its own PID namespace; 0: as tid */
 	uint32_t flags;		 /* CHAINLOG_THREAD_KTHREAD */
 	uint8_t doing;		 /* enum thread_doing */
 	char state;		 /* ASLEEP, WOKEN: as ps shows it */
@@ -47,6 +49,7 @@ struct threads {
 	size_t cap;
 	struct id_index index; /* places by tid, from 1 */
 	uint64_t lost_ns;      /* the last event that was lost */
+	uint64_t moves_ns;     /* moves to other control groups are missing up to then */
 	/* The last switch: an event that says what its thread waits for comes right after it. */
 	uint64_t switched_ns;
 	uint32_t switched_cpu, switched_tid;
@@ -70,6 +73,8 @@ void threads_drop_unlisted(struct threads *t, uint64_t listing_ns);
 
 /* Applies an event. name: text of its string, "" for none. Returns 0 or -ENOMEM. */
 int threads_event(struct threads *t, const struct chainlog_fields *ev, const char *name);
+/* The control group that is called old has got another name, and with it another object. */
+void threads_rename_group(struct threads *t, uint32_t old, uint32_t group);
 /* Events were lost, the last at last_ns. */
 void threads_lost(struct threads *t, uint64_t last_ns);
 /* Whether its state is certain: nothing was lost since its last event. */

@@ -61,7 +61,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
-	bool has_data_ready = false, has_local_timer = false, wants_requests;
+	bool has_data_ready = false, has_local_timer = false, has_groups = false, wants_requests;
 
 	skel->rodata->hash_seed = hash_seed();
 	skel->rodata->address_mask = address_mask();
@@ -78,6 +78,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 				"chaincap: this kernel has no tracepoint sk_data_ready (Linux 6.3 "
 				"has): which of several sockets ended a poll() is not known\n");
 		has_local_timer = has_tracepoint(btf, "local_timer_entry");
+		has_groups = has_tracepoint(btf, "cgroup_attach_task");
 		btf__free(btf);
 	}
 	wants_requests = skel->rodata->find_requests;
@@ -93,6 +94,8 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 	has_local_timer = has_local_timer && skel->rodata->time_interrupts;
 	bpf_program__set_autoload(skel->progs.on_timer_irq, has_local_timer);
 	bpf_program__set_autoload(skel->progs.on_timer_irq_done, has_local_timer);
+	bpf_program__set_autoload(skel->progs.on_group_move, has_groups);
+	bpf_program__set_autoload(skel->progs.on_group_rename, has_groups);
 }
 
 /* The most frames that the kernel's own walks give: a sysctl, which may have been changed. */

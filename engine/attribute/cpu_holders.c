@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/lower_bound.h"
 #include "running_totals.h"
@@ -10,8 +11,9 @@
 #include "timeline/stolen_time.h"
 
 /*
- * The time that each name had on a CPU, as running totals over blocks of changes: a long wait among
- * many short turns of few threads costs as much as there are names, not turns (law 5).
+ * The time that each name had on a CPU, in each group, as running totals over blocks of changes: a
+ * long wait among many short turns of few threads costs as much as there are names, not turns (law
+ * 5).
  */
 #define BLOCK 64u
 
@@ -19,7 +21,7 @@ struct cpu_holders {
 	const struct timelines *timelines;
 	const struct cpus *cpus;
 	const struct stolen_time *interrupts, *steal; /* NULL: not told apart */
-	struct running_totals *totals;		      /* by CPU; of (who, 0) */
+	struct running_totals *totals;		      /* by CPU; of (who, group) */
 	uint32_t n_cpus;
 };
 
@@ -47,6 +49,8 @@ uint32_t cpu_holder_name(struct names *names, uint32_t who)
 {
 	const char *text = cpu_holder_text(who);
 
+	if (cpu_holder_group(who))
+		return names_group_path(names, cpu_holder_group(who));
 	return text ? names_adopt(names, text) : names_string(names, who);
 }
 
@@ -55,14 +59,31 @@ void cpu_holders_add(void *sums, uint32_t who, uint64_t ns)
 	sums_add(sums, 0, who, ns);
 }
 
-/* The thread, by name, or HOLDER_*, that a CPU ran from this change on. */
-static uint32_t who_of(const struct timelines *tl, const struct change *c)
+/* The thread, by name, or HOLDER_*, and its group; 0: that is not told. */
+struct holder {
+	uint32_t who, group;
+};
+
+/* The path, or 0 for the root of a hierarchy: what is there belongs to nobody in particular. */
+static uint32_t telling_group(const struct timelines *tl, uint32_t thread, uint64_t at_ns)
+{
+	uint32_t path = timelines_grouped(tl) ? timelines_group(tl, thread, at_ns) : 0;
+	const char *name = trace_string(timelines_trace(tl), path);
+
+	return path < HOLDER_GROUP / 2 && name[0] && name[1] ? path : 0;
+}
+
+/* What a CPU ran from this change on. */
+static struct holder holder_of(const struct timelines *tl, const struct change *c)
 {
 	if (c->to == THREAD_NONE)
-		return HOLDER_UNKNOWN;
+		return (struct holder) { HOLDER_UNKNOWN, 0 };
 	if (c->to == CPU_RAN_RECORDER)
-		return HOLDER_RECORDER;
-	return c->to == THREAD_IDLE ? HOLDER_IDLE : timelines_name(tl, c->to, c->from_ns);
+		return (struct holder) { HOLDER_RECORDER, 0 };
+	if (c->to == THREAD_IDLE)
+		return (struct holder) { HOLDER_IDLE, 0 };
+	return (struct holder) { timelines_name(tl, c->to, c->from_ns),
+				 telling_group(tl, c->to, c->from_ns) };
 }
 
 /* Where the i-th of n changes ends. */
@@ -94,10 +115,10 @@ static struct had had_in(const struct cpu_holders *r, uint32_t who, bool still, 
 	return had;
 }
 
-static void total(struct running_totals *t, uint32_t who, uint64_t ns)
+static void total(struct running_totals *t, uint32_t who, uint32_t group, uint64_t ns)
 {
 	if (ns)
-		totals_add(t, who, 0, ns);
+		totals_add(t, who, group, ns);
 }
 
 static bool sum_up(struct cpu_holders *r, uint32_t cpu)
@@ -109,12 +130,12 @@ static bool sum_up(struct cpu_holders *r, uint32_t cpu)
 	c = cpus_ran(r->cpus, cpu, &n);
 	/* Only whole blocks are asked for. */
 	for (size_t i = 0; i < n / BLOCK * BLOCK; i++) {
-		uint32_t who = who_of(r->timelines, &c[i]);
-		struct had had = had_in(r, who, false, cpu, c[i].from_ns, end_of(r, c, n, i));
+		struct holder h = holder_of(r->timelines, &c[i]);
+		struct had had = had_in(r, h.who, false, cpu, c[i].from_ns, end_of(r, c, n, i));
 
-		total(t, who, had.own);
-		total(t, HOLDER_INTERRUPTS, had.interrupts);
-		total(t, HOLDER_STEAL, had.steal);
+		total(t, h.who, h.group, had.own);
+		total(t, HOLDER_INTERRUPTS, 0, had.interrupts);
+		total(t, HOLDER_STEAL, 0, had.steal);
 		if ((i + 1) % BLOCK == 0)
 			totals_end_block(t, (uint32_t)(i / BLOCK));
 	}
@@ -160,19 +181,31 @@ void cpu_holders_free(struct cpu_holders *r)
 
 struct share {
 	const struct cpu_holders *ran;
+	uint32_t group; /* of the thread that waits; 0: not known */
+	bool grouped;	/* it is known, if only as the root */
 	bool throttled;
 	bool still; /* no CPU had an event: threads that had one did not run */
 	cpu_holders_fn fn;
 	void *arg;
 };
 
+/* Equal paths may have different ids. */
+static bool same_path(const struct share *s, uint32_t group)
+{
+	const struct trace *t = timelines_trace(s->ran->timelines);
+
+	return s->group && !strcmp(trace_string(t, s->group), trace_string(t, group));
+}
+
 static bool is_thread(uint32_t who)
 {
 	return who < HOLDER_NAMES || who == HOLDER_RECORDER;
 }
 
-static void give(const struct share *s, uint32_t who, uint64_t ns)
+static void give(const struct share *s, uint32_t who, uint32_t group, uint64_t ns)
 {
+	if (group && s->grouped && group != s->group && !same_path(s, group))
+		who = HOLDER_GROUP | group;
 	if (who == HOLDER_IDLE && s->throttled)
 		who = HOLDER_THROTTLED;
 	if (is_thread(who) && s->still)
@@ -181,15 +214,15 @@ static void give(const struct share *s, uint32_t who, uint64_t ns)
 		s->fn(s->arg, who, ns);
 }
 
-/* In [from_ns, to_ns) who had the CPU. */
-static void give_time(const struct share *s, uint32_t cpu, uint32_t who, uint64_t from_ns,
+/* In [from_ns, to_ns) it had the CPU. */
+static void give_time(const struct share *s, uint32_t cpu, struct holder h, uint64_t from_ns,
 		      uint64_t to_ns)
 {
-	struct had had = had_in(s->ran, who, s->still && is_thread(who), cpu, from_ns, to_ns);
+	struct had had = had_in(s->ran, h.who, s->still && is_thread(h.who), cpu, from_ns, to_ns);
 
-	give(s, who, had.own);
-	give(s, HOLDER_INTERRUPTS, had.interrupts);
-	give(s, HOLDER_STEAL, had.steal);
+	give(s, h.who, h.group, had.own);
+	give(s, HOLDER_INTERRUPTS, 0, had.interrupts);
+	give(s, HOLDER_STEAL, 0, had.steal);
 }
 
 /* What the CPU ran in [from_ns, to_ns). */
@@ -199,12 +232,15 @@ static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uin
 	const struct running_totals *t = &r->totals[cpu];
 	const struct change *c;
 	size_t n, i, end;
+	struct holder h = { HOLDER_UNKNOWN, 0 };
 	uint64_t until;
 
 	c = cpus_ran(r->cpus, cpu, &n);
 	i = LOWER_BOUND(k, n, c[k].from_ns <= from_ns);
 	until = i < n && c[i].from_ns < to_ns ? c[i].from_ns : to_ns;
-	give_time(s, cpu, i ? who_of(r->timelines, &c[i - 1]) : HOLDER_UNKNOWN, from_ns, until);
+	if (i)
+		h = holder_of(r->timelines, &c[i - 1]);
+	give_time(s, cpu, h, from_ns, until);
 	while (until < to_ns) {
 		/* Here i begins at until. */
 		if (i % BLOCK == 0 && i + 4 * BLOCK < n && c[i + 4 * BLOCK].from_ns <= to_ns) {
@@ -212,7 +248,7 @@ static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uin
 			end = (end - 1) / BLOCK * BLOCK;
 			if (t->table.keys.n < end - i) {
 				for (uint32_t id = 1; id <= t->table.keys.n; id++)
-					give(s, t->table.keys.at[id].a,
+					give(s, t->table.keys.at[id].a, t->table.keys.at[id].b,
 					     totals_between(t, id, (uint32_t)(i / BLOCK),
 							    (uint32_t)(end / BLOCK)));
 				i = end;
@@ -222,7 +258,7 @@ static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uin
 		}
 		from_ns = until;
 		until = i + 1 < n && c[i + 1].from_ns < to_ns ? c[i + 1].from_ns : to_ns;
-		give_time(s, cpu, who_of(r->timelines, &c[i]), from_ns, until);
+		give_time(s, cpu, holder_of(r->timelines, &c[i]), from_ns, until);
 		i++;
 	}
 }
@@ -255,6 +291,10 @@ void cpu_holders_share(const struct cpu_holders *r, uint32_t thread, const struc
 {
 	struct share s = { .ran = r, .throttled = wait_throttled(w), .fn = fn, .arg = arg };
 
+	if (r && timelines_grouped(r->timelines)) {
+		s.group = timelines_group(r->timelines, thread, w->out_ns);
+		s.grouped = s.group;
+	}
 	while (from_ns < to_ns) {
 		uint32_t cpu = CPU_NONE;
 		uint64_t until = to_ns;
@@ -266,7 +306,7 @@ void cpu_holders_share(const struct cpu_holders *r, uint32_t thread, const struc
 		if (cpu != CPU_NONE && cpu < r->n_cpus)
 			share_queue(&s, cpu, from_ns, until);
 		else
-			give(&s, HOLDER_UNKNOWN, until - from_ns);
+			give(&s, HOLDER_UNKNOWN, 0, until - from_ns);
 		from_ns = until;
 	}
 }

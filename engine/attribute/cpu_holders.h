@@ -8,7 +8,12 @@
 #include "sums.h"
 #include "timeline/timeline.h"
 
-/* Who: the name (string id) of the thread that ran, when it came on the CPU, or one of these. */
+/*
+ * Who: the name (string id) of the thread that ran, when it came on the CPU, or one of these; or of
+ * a thread in another control group than the one that waits, unless that is the root of its
+ * hierarchy, HOLDER_GROUP | the path of that (string id).
+ */
+#define HOLDER_GROUP (1u << 31)
 #define HOLDER_UNKNOWN SUMS_UNKNOWN	   /* the trace does not say */
 #define HOLDER_IDLE (UINT32_MAX - 1)	   /* nobody */
 #define HOLDER_THROTTLED (UINT32_MAX - 2)  /* nobody, as a quota was used up */
@@ -16,14 +21,20 @@
 #define HOLDER_INTERRUPTS (UINT32_MAX - 4) /* interrupts and softirqs, see cpu_holders_new() */
 #define HOLDER_STEAL (UINT32_MAX - 5)	   /* a hypervisor, likewise */
 #define HOLDER_RECORDER (UINT32_MAX - 6)   /* the recorder's own threads */
-#define HOLDER_NAMES (UINT32_MAX - 6)	   /* names are below */
+#define HOLDER_NAMES (UINT32_MAX - 6)	   /* names and groups are below */
+
+/* The path of the group of a who below HOLDER_NAMES; 0: it is a name. */
+static inline uint32_t cpu_holder_group(uint32_t who)
+{
+	return who & HOLDER_GROUP && who < HOLDER_NAMES ? who & ~HOLDER_GROUP : 0;
+}
 
 /*
  * "[idle CPU]", "[throttled]", "[no events]", "[interrupts]", "[steal]", "[recorder]"; NULL: a
  * name, or not known.
  */
 const char *cpu_holder_text(uint32_t who);
-/* A sums_text_fn: a name cleaned, or cpu_holder_text(). */
+/* A sums_text_fn: a name cleaned, what a group is called, or cpu_holder_text(). */
 uint32_t cpu_holder_name(struct names *names, uint32_t who);
 
 struct cpu_holders;

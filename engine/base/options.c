@@ -116,6 +116,7 @@ void options_free(struct options *o)
 	free(o->debug_dirs.paths);
 	o->debug_dirs = (struct path_list) { NULL, 0 };
 	free_regexes(&o->names);
+	free_regexes(&o->groups);
 	free_regexes(&o->within);
 	free_regexes(&o->without);
 	free_regexes(&o->waits_for);

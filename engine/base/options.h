@@ -28,9 +28,11 @@ enum options_view {
 
 /* What the first frame of each line is. */
 enum options_root {
-	ROOT_HOST,  /* the machine on which the trace was recorded */
-	ROOT_TRACE, /* its path */
-	ROOT_CLASS, /* what was waited for */
+	ROOT_HOST,    /* the machine on which the trace was recorded */
+	ROOT_TRACE,   /* its path */
+	ROOT_CLASS,   /* what was waited for */
+	ROOT_CGROUP,  /* the control group of the thread that waits */
+	ROOT_PROCESS, /* its process, by name */
 	ROOT_NONE,
 };
 
@@ -61,7 +63,7 @@ extern const struct options_part_word options_part_words[];
 enum options_given {
 	GIVEN_DEPTH = 1 << 0,
 	GIVEN_MODE = 1 << 1,
-	GIVEN_WHO = 1 << 2,    /* -p -t -c --tree-of */
+	GIVEN_WHO = 1 << 2,    /* -p -t -c --tree-of --cgroup */
 	GIVEN_WITHIN = 1 << 3, /* --within --without */
 	GIVEN_RANGE = 1 << 4,  /* --from --to */
 	GIVEN_WAIT = 1 << 5,   /* --min-wait --max-wait */
@@ -143,9 +145,10 @@ struct options {
 	struct process_list processes; /* -p */
 	struct process_list trees;     /* --tree-of: these and all that they started */
 	struct id_list tids;
-	struct regex_list names; /* -c: the thread's name */
-	bool all_threads;	 /* --all: also if the trace is of a command */
-	uint32_t command;	 /* process of the command whose tree is shown; 0: all */
+	struct regex_list names;  /* -c: the thread's name */
+	struct regex_list groups; /* --cgroup: the path or the name of its control group */
+	bool all_threads;	  /* --all: also if the trace is of a command */
+	uint32_t command;	  /* process of the command whose tree is shown; 0: all */
 	/* Frames of the off-CPU stack: each of within must match one, and none of without any. */
 	struct regex_list within, without;
 	struct regex_list waits_for; /* --object: the full name of the object waited for */

@@ -213,6 +213,7 @@ static int by_content(const struct order *o, const struct chain_row *a, const st
 		return ga.name != gb.name	    ? compare_numbers(ga.name, gb.name)
 		       : ga.pid != gb.pid	    ? compare_numbers(ga.pid, gb.pid)
 		       : ga.leader != gb.leader	    ? compare_numbers(ga.leader, gb.leader)
+		       : ga.root != gb.root	    ? compare_numbers(ga.root, gb.root)
 		       : ga.endpoint != gb.endpoint ? compare_numbers(ga.endpoint, gb.endpoint)
 						    : compare_numbers(ga.trace, gb.trace);
 	}

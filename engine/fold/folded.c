@@ -41,9 +41,10 @@ struct adding {
 	const struct chain_rows *rows;
 	uint32_t *of_list;		 /* part + 1; 0: not made yet */
 	uint32_t of_end[CHAIN_ENDS + 1]; /* likewise; the last one: CHAIN_OTHER */
-	uint32_t root;			 /* likewise; 0: there is none */
-	bool by_class;
-	uint32_t *of_class; /* likewise, by list */
+	uint32_t label;			 /* likewise; 0: there is none */
+	enum options_root root;
+	uint32_t *of_class;	    /* likewise, by list */
+	struct pair_table of_owner; /* likewise, by (string, 0) */
 };
 
 static int add_part(struct folded *l, uint32_t part)
@@ -83,6 +84,27 @@ static uint32_t part_of_class(struct adding *a, uint32_t list)
 	return a->of_class[list] - 1;
 }
 
+/* The control group or the process of who waits. */
+static uint32_t part_of_owner(struct adding *a, uint32_t group)
+{
+	uint32_t root = interned_stacks_thread_group(a->rows->stacks, group).root;
+	uint32_t *of = pair_table_at(&a->of_owner, root, 0, sizeof(*of));
+	struct names *names = interned_stacks_names(a->rows->stacks);
+	size_t at = a->lines->texts.len;
+	uint32_t text;
+
+	if (!of)
+		return NO_PART;
+	if (!*of) {
+		text = a->root == ROOT_CGROUP ? names_group_path(names, root)
+					      : names_string(names, root);
+		text_put(&a->lines->texts, ";", 1);
+		text_puts(&a->lines->texts, names_text(names, text));
+		*of = end_part(a->lines, at) + 1;
+	}
+	return *of - 1;
+}
+
 static uint32_t part_of_end(struct adding *a, const struct chain_row *row, const char *text)
 {
 	uint32_t *of = &a->of_end[row->node ? row->end : CHAIN_ENDS];
@@ -96,6 +118,17 @@ static uint32_t part_of_end(struct adding *a, const struct chain_row *row, const
 	return *of - 1;
 }
 
+/* The node of the group of a row: that of samples (struct chain_ran) does not say it. */
+static uint32_t root_of(const struct adding *a, const struct chain_row *row)
+{
+	const struct pair *nodes = a->rows->nodes->at;
+	uint32_t node = row->node;
+
+	while (nodes[node].a)
+		node = nodes[node].a;
+	return node;
+}
+
 /* ran: samples of the row's time; NULL: the row itself. */
 static int add_row(struct adding *a, const struct chain_row *row, const struct chain_ran *ran)
 {
@@ -107,10 +140,12 @@ static int add_row(struct adding *a, const struct chain_row *row, const struct c
 
 	if (!GROW(l->lines, l->n, l->cap))
 		return -ENOMEM;
-	if (a->root)
-		err = add_part(l, a->root - 1);
-	if (a->by_class && n && !err)
+	if (a->label)
+		err = add_part(l, a->label - 1);
+	if (a->root == ROOT_CLASS && n && !err)
 		err = add_part(l, part_of_class(a, path[n - 1]));
+	if ((a->root == ROOT_CGROUP || a->root == ROOT_PROCESS) && row->node && !err)
+		err = add_part(l, part_of_owner(a, a->rows->nodes->at[root_of(a, row)].b));
 	while (n-- > 0 && !err)
 		err = add_part(l, part_of_list(a, path[n]));
 	if (end && !err)
@@ -129,9 +164,9 @@ static int add_row(struct adding *a, const struct chain_row *row, const struct c
 	return err;
 }
 
-int folded_add(struct folded *l, struct chain_rows *rows, const char *root, bool by_class)
+int folded_add(struct folded *l, struct chain_rows *rows, const char *label, enum options_root root)
 {
-	struct adding a = { .lines = l, .rows = rows, .by_class = by_class };
+	struct adding a = { .lines = l, .rows = rows, .root = root };
 	size_t at = l->texts.len;
 	int err = 0;
 
@@ -141,11 +176,11 @@ int folded_add(struct folded *l, struct chain_rows *rows, const char *root, bool
 		calloc(frame_lists_end(interned_stacks_lists(a.rows->stacks)), sizeof(*a.of_class));
 	if (!a.of_list || !a.of_class)
 		err = -ENOMEM;
-	if (root && !err) {
+	if (label && !err) {
 		text_put(&l->texts, ";", 1);
-		names_put(&l->texts, root);
-		a.root = end_part(l, at) + 1;
-		err = a.root ? 0 : -ENOMEM;
+		names_put(&l->texts, label);
+		a.label = end_part(l, at) + 1;
+		err = a.label ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; i < a.rows->n && !err; i++)
 		if (a.rows->at[i].ns)
@@ -159,6 +194,7 @@ int folded_add(struct folded *l, struct chain_rows *rows, const char *root, bool
 	}
 	free(a.of_list);
 	free(a.of_class);
+	pair_table_free(&a.of_owner);
 	return err;
 }
 
@@ -462,7 +498,7 @@ int folded_write(struct folded *l, const struct options *o, FILE *out)
 int fold_write(struct fold *f, const struct options *o, FILE *out)
 {
 	struct folded l = { .n = 0 };
-	int err = folded_add(&l, fold_rows(f), NULL, o->root == ROOT_CLASS);
+	int err = folded_add(&l, fold_rows(f), NULL, o->root);
 
 	if (!err)
 		err = folded_write(&l, o, out);

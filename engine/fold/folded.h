@@ -43,10 +43,11 @@ struct folded {
 };
 
 /*
- * Adds rows, below a frame `root` (a raw name) unless that is NULL; by_class: below the class of
- * what was waited for. 0 or -ENOMEM.
+ * Adds rows, below a frame `label` (a raw name) unless that is NULL; root: below the class of what
+ * was waited for, or the control group or process of who waits. 0 or -ENOMEM.
  */
-int folded_add(struct folded *l, struct chain_rows *rows, const char *root, bool by_class);
+int folded_add(struct folded *l, struct chain_rows *rows, const char *label,
+	       enum options_root root);
 /*
  * Adds a note on the trace, unless it is there already. It is written below all others as a line
  * without time, "[note] TEXT 0", which renderers of folded lines do not draw; ours shows the text.

@@ -26,7 +26,8 @@ static uint32_t group_of(struct folder *f, uint32_t thread, uint32_t name, const
 
 	if (f->fold->by == FOLD_BY_LINE && timelines_is_client(tl, thread))
 		return intern_request_group(&f->stacks, thread, name, timelines_request_of(tl, w));
-	return intern_group(&f->stacks, thread, name);
+	return intern_group(&f->stacks, thread, name,
+			    interned_stacks_root(f->fold->stacks, thread, w->out_ns));
 }
 
 /* The wait's head; its node is 0 if it is out of memory. */
@@ -68,7 +69,7 @@ static uint32_t wakeup_of(struct folder *f, uint32_t thread, const struct wait *
 	else
 		l = link_of(c->timelines, c->options, w,
 			    waker_context(c->kernel, kstack, w->waker == THREAD_IDLE), true);
-	return chains_node(c, chains_head(c, intern_group(&f->stacks, thread, name)),
+	return chains_node(c, chains_head(c, group_of(f, thread, name, w)),
 			   intern_wakeup(&f->stacks, end == CHAIN_NO_END ? &l : NULL, end, name));
 }
 
@@ -216,10 +217,11 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 
 /* ---- running time --------------------------------------------------------------------------- */
 
-/* The node of a thread's name alone; 0: out of memory. */
-static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name)
+/* The node of a thread's name alone, as it ran at at_ns; 0: out of memory. */
+static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name, uint64_t at_ns)
 {
-	uint32_t group = intern_group(&f->stacks, thread, name);
+	uint32_t root = interned_stacks_root(f->fold->stacks, thread, at_ns);
+	uint32_t group = intern_group(&f->stacks, thread, name, root);
 
 	return chains_node(&f->chains, chains_head(&f->chains, group),
 			   intern_name(&f->stacks, name));
@@ -239,7 +241,9 @@ static void fold_own(struct folder *f, uint32_t thread, enum chain_end end, uint
 	if (from_ns >= to_ns || (end == CHAIN_UNKNOWN && f->fold->options->parts != PART_ALL))
 		return;
 	name = timelines_name(tl, thread, from_ns);
-	node = wait_filter_fits(f->filter, name) ? name_node(f, thread, name) : 0;
+	node = wait_filter_fits(f->filter, name, thread, from_ns)
+		       ? name_node(f, thread, name, from_ns)
+		       : 0;
 	if (!node)
 		return;
 	node_sums_add(&f->sums, node, end, to_ns - from_ns);

@@ -12,14 +12,17 @@
 
 struct interned_stacks {
 	const struct timelines *timelines;
-	struct processes *processes; /* NULL: groups are not kept apart by process */
+	enum options_root root;
+	bool by_line;		     /* groups are kept apart by process */
+	struct processes *processes; /* NULL: not needed */
 	pthread_mutex_t lock;	     /* protects what follows */
 	struct names *names;
 	struct frame_lists *lists;
 	struct pairs owners;		   /* (process id, leader) */
 	struct pairs asked;		   /* (endpoint, trace), see struct thread_group */
 	struct pairs askers;		   /* (owner or 0, asked or 0) */
-	struct pairs groups;		   /* (asker, name) */
+	struct pairs rooted;		   /* (asker, root) */
+	struct pairs groups;		   /* (rooted, name) */
 	struct link_identities identities; /* of lists */
 };
 
@@ -27,16 +30,19 @@ int interned_stacks_new(struct interned_stacks **out, const struct timelines *tl
 			const struct options *o, bool by_line)
 {
 	struct interned_stacks *p = calloc(1, sizeof(*p));
+	bool wants_processes = by_line || o->root == ROOT_PROCESS;
 
 	*out = NULL;
 	if (!p)
 		return -ENOMEM;
 	p->timelines = tl;
+	p->root = o->root;
+	p->by_line = by_line;
 	pthread_mutex_init(&p->lock, NULL);
 	if (!names_new(&p->names, tl, o) && !frame_lists_new(&p->lists, p->names, by_line) &&
-	    by_line)
+	    wants_processes)
 		(void)processes_new(&p->processes, tl);
-	if (!p->lists || (by_line && !p->processes)) {
+	if (!p->lists || (wants_processes && !p->processes)) {
 		interned_stacks_free(p);
 		return -ENOMEM;
 	}
@@ -54,6 +60,7 @@ void interned_stacks_free(struct interned_stacks *p)
 	pairs_free(&p->owners);
 	pairs_free(&p->asked);
 	pairs_free(&p->askers);
+	pairs_free(&p->rooted);
 	pairs_free(&p->groups);
 	link_identities_free(&p->identities);
 	pthread_mutex_destroy(&p->lock);
@@ -77,26 +84,34 @@ void stack_cache_free(struct stack_cache *c)
 
 /* With the lock. 0: out of memory. */
 static uint32_t make_group(struct interned_stacks *p, uint32_t thread, uint32_t name,
-			   uint32_t asked)
+			   uint32_t asked, uint32_t root)
 {
-	uint32_t owner = 0, asker;
+	uint32_t owner = 0, asker, rooted;
 
-	if (p->processes) {
+	if (p->by_line) {
 		owner = pairs_id(&p->owners, timelines_thread(p->timelines, thread)->tgid,
 				 process_leader(p->processes, thread));
 		if (!owner)
 			return 0;
 	}
 	asker = pairs_id(&p->askers, owner, asked);
-	return asker ? pairs_id(&p->groups, asker, name) : 0;
+	rooted = asker ? pairs_id(&p->rooted, asker, root) : 0;
+	return rooted ? pairs_id(&p->groups, rooted, name) : 0;
 }
 
-uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name)
+uint32_t interned_stacks_root(const struct interned_stacks *p, uint32_t thread, uint64_t at_ns)
+{
+	if (p->root == ROOT_CGROUP)
+		return timelines_group(p->timelines, thread, at_ns);
+	return p->root == ROOT_PROCESS ? process_name(p->processes, thread) : 0;
+}
+
+uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name, uint32_t root)
 {
 	struct known_group *g = &c->groups[thread];
 
 	pthread_mutex_lock(&c->stacks->lock);
-	*g = (struct known_group) { name, make_group(c->stacks, thread, name, 0) };
+	*g = (struct known_group) { name, root, make_group(c->stacks, thread, name, 0, root) };
 	pthread_mutex_unlock(&c->stacks->lock);
 	return g->group;
 }
@@ -113,7 +128,7 @@ uint32_t intern_request_group(struct stack_cache *c, uint32_t client, uint32_t n
 	pthread_mutex_lock(&p->lock);
 	asked = pairs_id(&p->asked, e[q->endpoint].alike + 1, n ? of[0] + 1 : 0);
 	if (asked)
-		group = make_group(p, client, name, asked);
+		group = make_group(p, client, name, asked, 0);
 	pthread_mutex_unlock(&p->lock);
 	return group;
 }
@@ -181,7 +196,7 @@ static uint32_t make_list(struct interned_stacks *p, const struct list_key *k)
 {
 	struct frame_sink to = frame_list_sink(p->lists);
 	struct link shown;
-	const char *holder;
+	uint32_t holder;
 
 	switch ((enum list_kind)k->kind) {
 	case LIST_HEAD:
@@ -201,10 +216,8 @@ static uint32_t make_list(struct interned_stacks *p, const struct list_key *k)
 		return link_identity(&p->identities, p->names, p->timelines, &k->link,
 				     frame_list_take(p->lists));
 	case LIST_HOLDER:
-		holder = cpu_holder_text(k->number);
-		if (!holder)
-			holder = trace_string(timelines_trace(p->timelines), k->number);
-		return frame_list_texts(p->lists, holder, NULL);
+		holder = cpu_holder_name(p->names, k->number);
+		return holder ? frame_list_texts(p->lists, names_text(p->names, holder), NULL) : 0;
 	case LIST_DISK:
 		return interned_stacks_disk(p, k->number, disk_stage_name((enum disk_stage)k->end));
 	case LIST_OBJECT:
@@ -297,7 +310,8 @@ uint32_t intern_wakeup(struct stack_cache *c, const struct link *l, enum chain_e
 struct thread_group interned_stacks_thread_group(const struct interned_stacks *p, uint32_t group)
 {
 	struct pair g = p->groups.at[group];
-	struct pair asker = p->askers.at[g.a];
+	struct pair rooted = p->rooted.at[g.a];
+	struct pair asker = p->askers.at[rooted.a];
 	struct pair owner = asker.a ? p->owners.at[asker.a] : (struct pair) { 0, THREAD_NONE };
 	struct pair asked = asker.b ? p->asked.at[asker.b] : (struct pair) { 0, 0 };
 
@@ -306,6 +320,7 @@ struct thread_group interned_stacks_thread_group(const struct interned_stacks *p
 		.pid = owner.a,
 		.leader = owner.b,
 		.process = owner.b == THREAD_NONE ? 0 : process_name(p->processes, owner.b),
+		.root = rooted.b,
 		.endpoint = asked.a,
 		.trace = asked.b,
 	};

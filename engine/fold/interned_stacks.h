@@ -17,6 +17,7 @@ struct thread_group {
 	uint32_t pid;	  /* 0: not known, or not asked for */
 	uint32_t leader;  /* thread; THREAD_NONE: not known */
 	uint32_t process; /* string id: the process's name; 0: not known */
+	uint32_t root;	  /* as given to intern_group() */
 	/* Clients that are kept apart, from 1: the endpoint's number; the trace id, as the number
 	 * of its first request; 0: none. */
 	uint32_t endpoint, trace;
@@ -24,9 +25,9 @@ struct thread_group {
 
 struct interned_stacks;
 
-/* The group of a thread while it has this name; group 0: not asked for yet. */
+/* The group of a thread while it has this name and root; group 0: not asked for yet. */
 struct known_group {
-	uint32_t name, group;
+	uint32_t name, root, group;
 };
 
 /* One thread's. */
@@ -51,19 +52,28 @@ void stack_cache_free(struct stack_cache *c);
 
 /* ---- from any thread: each function returns a number from 1 on, or 0 when out of memory ------ */
 
-/* The group of a thread's waits while it has this name (string id). */
-uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name);
-static inline uint32_t intern_group(struct stack_cache *c, uint32_t thread, uint32_t name)
+/*
+ * The group of a thread's waits while it has this name (string id), and below this root: the path
+ * of a control group or the name of a process (string id), or 0 where the options ask for none.
+ */
+uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name, uint32_t root);
+static inline uint32_t intern_group(struct stack_cache *c, uint32_t thread, uint32_t name,
+				    uint32_t root)
 {
 	const struct known_group *g = &c->groups[thread];
 
-	return g->group && g->name == name ? g->group : intern_new_group(c, thread, name);
+	return g->group && g->name == name && g->root == root
+		       ? g->group
+		       : intern_new_group(c, thread, name, root);
 }
 
 /* The group of a client that waits for the request, apart from those of other endpoints and traces.
  */
 uint32_t intern_request_group(struct stack_cache *c, uint32_t client, uint32_t name,
 			      const struct request *q);
+
+/* The root of the waits of a thread that begin at at_ns, as the options ask for one. */
+uint32_t interned_stacks_root(const struct interned_stacks *p, uint32_t thread, uint64_t at_ns);
 
 /* Lists of frames: see words/frame_list.h. */
 uint32_t intern_head(struct stack_cache *c, uint32_t name, uint32_t stack);

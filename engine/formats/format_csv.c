@@ -202,7 +202,18 @@ static void put_header(struct writer *c)
 	if (c->requests)
 		fputs(",endpoint,taken_ns,connection,reader_tid,marks,label,route,trace_id,span_id",
 		      c->out);
-	putc('\n', c->out);
+	fputs(timelines_grouped(c->timelines) ? ",cgroup,cgroup_name\n" : "\n", c->out);
+}
+
+/* The path of the control group in which the thread was, and what that is called. */
+static void put_group(struct writer *c, uint32_t path)
+{
+	putc(',', c->out);
+	if (path)
+		put_text(c, names_text(c->names, names_string(c->names, path)));
+	putc(',', c->out);
+	if (path)
+		put_text(c, names_text(c->names, names_group_path(c->names, path)));
 }
 
 /* Those who had the CPU longest while the thread waited for one; unknown ones are left out. */
@@ -340,6 +351,8 @@ static int put_wait(struct writer *c, const struct chosen_wait *p)
 		err = put_ran(c);
 	if (!err && c->requests)
 		err = put_request(c, timelines_request_of(c->timelines, w));
+	if (!err && timelines_grouped(c->timelines))
+		put_group(c, timelines_group(c->timelines, p->thread, w->out_ns));
 	putc('\n', c->out);
 	return err;
 }

@@ -36,6 +36,8 @@ static const char *const kind_names[EVENT_KINDS] = {
 	[EVENT_THROTTLED] = "throttled",
 	[EVENT_OBJECT] = "object",
 	[EVENT_READY] = "ready",
+	[EVENT_GROUP] = "group",
+	[EVENT_OWN_ID] = "own-id",
 	[EVENT_DISK_REQUEST] = "asks",
 	[EVENT_DISK_DONE] = "done",
 	[EVENT_AUX_LOST] = "lost",
@@ -283,7 +285,8 @@ static void put_event(const struct printer *p, const struct event *ev)
 	if (ev->no_waker)
 		putc('?', out);
 	else if (ev->kind != EVENT_INTERRUPTS && ev->kind != EVENT_STEAL &&
-		 ev->kind != EVENT_RECORDER) /* no thread's */
+		 ev->kind != EVENT_RECORDER &&
+		 (ev->kind != EVENT_GROUP || ev->tid)) /* no thread's */
 		put_thread(p, ev->tid);
 	switch (ev->kind) {
 	case EVENT_SWITCH:
@@ -339,6 +342,16 @@ static void put_event(const struct printer *p, const struct event *ev)
 	case EVENT_HOLDER:
 		fputs(" waits for a lock of ", out);
 		put_thread(p, ev->other);
+		break;
+	case EVENT_GROUP:
+		put_object(p,
+			   !ev->tid ? "a group is now called"
+			   : ev->n  ? " and its process are in"
+				    : " is in",
+			   trace_object(p->t, ev->object));
+		break;
+	case EVENT_OWN_ID:
+		fprintf(out, " is %u in its PID namespace", ev->other);
 		break;
 	case EVENT_READY:
 		put_object(p, " was woken for ", trace_object(p->t, ev->object));

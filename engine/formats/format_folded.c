@@ -14,7 +14,7 @@ static int fold_io(const struct format_input *in, const char *root, struct folde
 	int err = disk_fold_new(&f, in->timelines, in->options);
 
 	if (!err)
-		err = folded_add(lines, disk_fold_rows(f), root, false);
+		err = folded_add(lines, disk_fold_rows(f), root, ROOT_NONE);
 	disk_fold_free(f);
 	return err;
 }
@@ -26,7 +26,7 @@ static int fold_chains(const struct format_input *in, const char *root, struct f
 	int err = fold_new(&f, in->timelines, in->options, chains ? FOLD_BY_NAME : FOLD_BY_WAKER);
 
 	if (!err)
-		err = folded_add(lines, fold_rows(f), root, in->options->root == ROOT_CLASS);
+		err = folded_add(lines, fold_rows(f), root, in->options->root);
 	if (!err && chains)
 		format_take_totals(in, f);
 	fold_free(f);

@@ -132,6 +132,8 @@ static void put_aux(const struct trace_info *i, FILE *out)
 		[EVENT_REQUEST_OPEN] = "requests_open",
 		[EVENT_CONTEXT] = "contexts",
 		[EVENT_HOLDER] = "lock_holders",
+		[EVENT_GROUP] = "group_moves",
+		[EVENT_OWN_ID] = "own_ids",
 		[EVENT_RECORDER] = "recorder_runs",
 	};
 	uint64_t known = i->events_of[EVENT_AUX_LOST], kept;

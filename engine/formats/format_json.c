@@ -130,6 +130,17 @@ static void put_ids(struct writer *j, uint32_t thread)
 		fputs("null,", j->out);
 }
 
+/* The control group in which the thread was, if that is known: its path, and what it is called. */
+static void put_group(struct writer *j, uint32_t path)
+{
+	if (!path)
+		return;
+	put_name(j, "cgroup", path);
+	putc(',', j->out);
+	put_string(j, "cgroup_name", names_text(j->names, names_group_path(j->names, path)));
+	putc(',', j->out);
+}
+
 /* Adds a frame: as names_frame(), but not cleaned; then " (FILE:LINE)" if known. */
 static void add_frame(struct writer *j, struct text_buf *b, uint32_t frame)
 {
@@ -218,6 +229,22 @@ static void put_link(struct writer *j, const struct link *l)
 	putc('}', j->out);
 }
 
+/* Of another control group what that is called, and its path. */
+static void put_holder(struct writer *j, uint32_t who)
+{
+	uint32_t group = cpu_holder_group(who);
+
+	if (group) {
+		put_string(j, "name", names_text(j->names, names_group_path(j->names, group)));
+		putc(',', j->out);
+		put_name(j, "cgroup", group);
+	} else if (who < HOLDER_NAMES) {
+		put_name(j, "name", who);
+	} else {
+		put_string(j, "name", cpu_holder_text(who));
+	}
+}
+
 /* Writes who had the CPU in a piece of time that waited for one. */
 static void put_holders(struct writer *j, uint32_t node)
 {
@@ -227,10 +254,7 @@ static void put_holders(struct writer *j, uint32_t node)
 	fputs(",\"had_cpu\":[", j->out);
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ",{" : "{", j->out);
-		if (had[i].key < HOLDER_NAMES)
-			put_name(j, "name", had[i].key);
-		else
-			put_string(j, "name", cpu_holder_text(had[i].key));
+		put_holder(j, had[i].key);
 		fprintf(j->out, ",\"cpu_ns\":%" PRIu64 "}", had[i].amount);
 	}
 	putc(']', j->out);
@@ -459,6 +483,7 @@ static void put_wait(struct writer *j, const struct chosen_wait *p)
 		putc(',', j->out);
 	}
 	put_ids(j, p->thread);
+	put_group(j, timelines_group(j->timelines, p->thread, w->out_ns));
 	put_name(j, "name", timelines_name(j->timelines, p->thread, w->out_ns));
 	fprintf(j->out, ",\"start\":%" PRIu64 ",\"wake\":", w->out_ns - start_ns);
 	if (woken)

@@ -91,12 +91,21 @@ static uint64_t describe_process(void *arg, uint32_t thread)
 	struct writer *p = arg;
 	uint32_t leader = process_leader(p->processes, thread);
 	uint64_t track = leader == THREAD_NONE ? 0 : process_track(leader);
+	uint32_t name, path, group = 0;
+	const struct thread *th;
 
 	if (!track || p->described[track])
 		return track;
 	p->described[track] = true;
-	perfetto_track(p->perfetto, track, timelines_thread(p->timelines, leader)->tgid, 0,
-		       clean(p, process_name(p->processes, thread)));
+	th = timelines_thread(p->timelines, leader);
+	/* Both are made first, as making a text moves others. */
+	name = names_clean(p->names, trace_string(p->trace, process_name(p->processes, thread)));
+	path = timelines_group(p->timelines, leader, th->end_ns);
+	if (path)
+		group = names_group_path(p->names, path);
+	p->out_of_memory |= !name || (path && !group);
+	perfetto_track(p->perfetto, track, th->tgid, 0, names_text(p->names, name),
+		       group ? names_text(p->names, group) : NULL);
 	return track;
 }
 
@@ -120,14 +129,14 @@ static uint64_t track_of(void *arg, uint32_t thread)
 	p->described[track] = true;
 	(void)describe_process(p, thread);
 	perfetto_track(p->perfetto, track, pid_of(p, thread), th->tid,
-		       clean(p, timelines_nth_name(p->timelines, thread, th->renames)));
+		       clean(p, timelines_nth_name(p->timelines, thread, th->renames)), NULL);
 	return track;
 }
 
 static uint64_t interrupts_track(struct writer *p)
 {
 	if (!p->described[TRACK_INTERRUPTS])
-		perfetto_track(p->perfetto, TRACK_INTERRUPTS, 0, 0, "[interrupt]");
+		perfetto_track(p->perfetto, TRACK_INTERRUPTS, 0, 0, "[interrupt]", NULL);
 	p->described[TRACK_INTERRUPTS] = true;
 	return TRACK_INTERRUPTS;
 }

@@ -126,6 +126,15 @@ static void put_pid_label(struct writer *p, uint32_t pid)
 		put_label(p, "pid", text);
 }
 
+/* The path of a control group, and what it is called. */
+static void put_group_labels(struct writer *p, uint32_t path)
+{
+	if (!path)
+		return;
+	put_name_label(p, "cgroup", trace_string(p->trace, path));
+	put_label(p, "cgroup_name", names_text(p->names, names_group_path(p->names, path)));
+}
+
 static void put_links_label(struct writer *p, uint32_t links)
 {
 	size_t label = proto_begin(&p->proto, SAMPLE_LABEL);
@@ -205,6 +214,7 @@ static void put_labels(struct writer *p, const struct chain_row *row)
 	put_name_label(p, "thread", trace_string(p->trace, group.name));
 	put_name_label(p, "process", trace_string(p->trace, group.process));
 	put_pid_label(p, group.pid);
+	put_group_labels(p, group.root);
 	put_name_label(p, "host", trace_info(p->trace)->host);
 	put_label(p, "state", state_of(p, row));
 	if (row->end != CHAIN_NO_END)
@@ -369,6 +379,8 @@ static int write_pprof(const struct format_input *in, FILE *out)
 	/* It does not disturb the other values. */
 	if (!(o.given & GIVEN_STATE))
 		o.parts |= PART_RUNNING;
+	/* Rows are kept apart by control group, which is a label. */
+	o.root = ROOT_CGROUP;
 	if (!err)
 		err = fold_new(&fold, in->timelines, &o, FOLD_BY_LINE);
 	if (!err) {

@@ -172,7 +172,7 @@ static void sum_who(struct who_column *c, const struct timelines *tl, uint32_t t
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-#define MAX_COLUMNS (12 + CLASS_COLUMNS + 1 + 3)
+#define MAX_COLUMNS (12 + CLASS_COLUMNS + 1 + 4)
 
 struct writer {
 	const struct format_input *in;
@@ -239,6 +239,9 @@ static int add_columns(struct writer *w)
 		add_column(w,
 			   (struct column) {
 				   .title = "STEAL", .width = 13, .drop = 8, .key = "steal_ns" });
+	if (timelines_grouped(w->in->timelines))
+		add_column(w, (struct column) {
+				      .title = "GROUP", .width = -24, .apart = true, .drop = 6 });
 	if (w->who.ran)
 		add_column(w, (struct column) { .title = "HAD THE CPU MEANWHILE",
 						.apart = true,
@@ -246,9 +249,10 @@ static int add_columns(struct writer *w)
 	return 0;
 }
 
-/* one: the row of a thread. Of several, time that depends on how many there are means nothing. */
+/* group: where a thread is in the end. one: the row of a thread. Of several, time that depends on
+ * how many there are means nothing. */
 static void put_row(struct writer *w, struct cell tid, struct cell pid, const char *name,
-		    const struct thread_row *r, bool one, struct sums *who)
+		    struct cell group, const struct thread_row *r, bool one, struct sums *who)
 {
 	const struct timelines *tl = w->in->timelines;
 	const struct thread_sums *s = &r->sums;
@@ -275,6 +279,8 @@ static void put_row(struct writer *w, struct cell tid, struct cell pid, const ch
 	cells[n++] = timelines_interrupts(tl) ? cell_time(r->interrupted_ns) : none;
 	if (timelines_steal(tl))
 		cells[n++] = cell_time(r->stolen_ns);
+	if (timelines_grouped(tl))
+		cells[n++] = group;
 	if (w->who.ran) {
 		sums_sort(who, w->names, cpu_holder_name);
 		cells[n++] = cell_shares(who, 0, w->names);
@@ -321,6 +327,8 @@ static int put_table(struct writer *w, const struct thread_row *rows, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(tl, rows[i].thread);
 		uint32_t name = names_thread(w->names, rows[i].thread, th->end_ns);
+		uint32_t group = timelines_group(tl, rows[i].thread, th->end_ns);
+		struct cell in_group = cell_none("?");
 
 		thread_row_add(&total, &rows[i]);
 		if (w->who.ran) {
@@ -331,16 +339,19 @@ static int put_table(struct writer *w, const struct thread_row *rows, size_t n)
 			/* This makes texts, so it comes before one is taken. */
 			sums_sort(&w->who.one, w->names, cpu_holder_name);
 		}
+		if (group && i < top)
+			in_group =
+				cell_text(names_text(w->names, names_group_path(w->names, group)));
 		if (i < top)
 			put_row(w, cell_number(th->tid),
 				th->tgid ? cell_number(th->tgid) : cell_none("?"),
-				names_text(w->names, name), &rows[i], true, &w->who.one);
+				names_text(w->names, name), in_group, &rows[i], true, &w->who.one);
 		else
 			thread_row_add(&other, &rows[i]);
 	}
 	if (top < n)
-		put_row(w, empty, empty, CHAIN_OTHER, &other, false, &w->who.other);
-	put_row(w, empty, empty, "all of them", &total, false, &w->who.total);
+		put_row(w, empty, empty, CHAIN_OTHER, empty, &other, false, &w->who.other);
+	put_row(w, empty, empty, "all of them", empty, &total, false, &w->who.total);
 	err = table_end(&w->table, "times in %s; %zu threads; %s%s", format_time_unit(o), n, chosen,
 			w->has_classes ? "; by class: blocked" : "");
 	free(chosen);

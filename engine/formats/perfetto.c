@@ -32,6 +32,7 @@ enum {
 	TRACK_PARENT = 5,
 	PROCESS_PID = 1,
 	PROCESS_NAME = 6,
+	PROCESS_LABELS = 8,
 	THREAD_PID = 1,
 	THREAD_TID = 2,
 	THREAD_NAME = 5,
@@ -236,7 +237,7 @@ void perfetto_free(struct perfetto *p)
 /* ---- tracks --------------------------------------------------------------------------------- */
 
 void perfetto_track(struct perfetto *p, uint64_t track, uint32_t pid, uint32_t tid,
-		    const char *name)
+		    const char *name, const char *label)
 {
 	struct text_buf *b = &p->b;
 	size_t begin, inner;
@@ -252,6 +253,8 @@ void perfetto_track(struct perfetto *p, uint64_t track, uint32_t pid, uint32_t t
 		if (tid)
 			proto_uint(b, THREAD_TID, tid);
 		proto_string(b, tid ? THREAD_NAME : PROCESS_NAME, name);
+		if (label && !tid)
+			proto_string(b, PROCESS_LABELS, label);
 		proto_end(b, inner);
 	}
 	proto_end(b, begin);

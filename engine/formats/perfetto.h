@@ -69,9 +69,12 @@ int perfetto_new(struct perfetto **perfetto, FILE *out, uint64_t start_ns, int64
 int perfetto_finish(struct perfetto *p);
 void perfetto_free(struct perfetto *p);
 
-/* The track of a thread; tid 0: of a process; pid 0, too: of something else. */
+/*
+ * The track of a thread; tid 0: of a process, which may have a label beside its name (else NULL);
+ * pid 0, too: of something else.
+ */
 void perfetto_track(struct perfetto *p, uint64_t track, uint32_t pid, uint32_t tid,
-		    const char *name);
+		    const char *name, const char *label);
 
 /* A track below that of a process; 0: below none. */
 void perfetto_child_track(struct perfetto *p, uint64_t track, uint64_t parent, const char *name);

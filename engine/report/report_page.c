@@ -83,6 +83,7 @@ static void put_filters(FILE *out, const struct options *o)
 		fputs(" of the recorded command and all it started", out);
 	put_ids(out, "-t", &o->tids);
 	put_texts(out, "-c", o->names.text, o->names.n);
+	put_texts(out, "--cgroup", o->groups.text, o->groups.n);
 	put_texts(out, "--within", o->within.text, o->within.n);
 	put_texts(out, "--without", o->without.text, o->without.n);
 	if (o->given & GIVEN_RANGE) {

@@ -46,11 +46,28 @@ static uint32_t process_of(const struct thread *th)
 	return th->tgid ? th->tgid : th->tid;
 }
 
+static bool has_process(const struct timelines *tl, uint32_t id)
+{
+	for (uint32_t i = 0; i < timelines_threads(tl); i++)
+		if (process_of(timelines_thread(tl, i)) == id)
+			return true;
+	return false;
+}
+
+static bool has_own_id(const struct timelines *tl, const struct processes *p, uint32_t thread,
+		       const struct id_list *l)
+{
+	uint32_t leader = l->n && p ? process_leader(p, thread) : THREAD_NONE;
+
+	return leader != THREAD_NONE && timelines_thread(tl, leader)->own_id &&
+	       has_id(l, timelines_thread(tl, leader)->own_id);
+}
+
 static bool in_list(const struct timelines *tl, const struct processes *p, uint32_t thread,
-		    const struct process_list *l)
+		    const struct process_list *l, const struct id_list *own)
 {
 	return has_id(&l->ids, process_of(timelines_thread(tl, thread))) ||
-	       has_name(tl, p, thread, &l->names);
+	       has_name(tl, p, thread, &l->names) || has_own_id(tl, p, thread, own);
 }
 
 /*
@@ -59,15 +76,30 @@ static bool in_list(const struct timelines *tl, const struct processes *p, uint3
  * client, which belongs to its server, after all.
  */
 static void mark_trees(const struct timelines *tl, const struct options *o,
-		       const struct processes *p, bool *in)
+		       const struct processes *p, const struct id_list *own, bool *in)
 {
 	for (uint32_t i = 0; i < timelines_clients_end(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
-		in[i] = in_list(tl, p, i, &o->trees) ||
+		in[i] = in_list(tl, p, i, &o->trees, own) ||
 			(o->command && process_of(th) == o->command && th->parent == THREAD_NONE) ||
 			(th->parent != THREAD_NONE && in[th->parent]);
 	}
+}
+
+/*
+ * The ids of a list that no process of the machine has, or all if control groups are chosen as
+ * well: they may mean processes of other PID namespaces, which know themselves by these.
+ */
+static int find_own_ids(const struct timelines *tl, const struct options *o,
+			const struct process_list *l, struct id_list *own)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < l->ids.n && !err; i++)
+		if (o->groups.n || !has_process(tl, l->ids.ids[i]))
+			err = id_list_add(own, l->ids.ids[i]);
+	return err;
 }
 
 static bool is_empty(const struct process_list *l)
@@ -79,23 +111,28 @@ int scope_find(bool **out, const struct timelines *tl, const struct options *o)
 {
 	bool trees = o->command || !is_empty(&o->trees);
 	bool names = o->processes.names.n || o->trees.names.n;
+	struct id_list own[2] = { { .n = 0 }, { .n = 0 } }; /* of -p, of --tree-of */
 	uint32_t n = timelines_clients_end(tl);
 	bool *in = calloc((size_t)n + 1, sizeof(*in));
 	struct processes *p = NULL;
 
 	*out = NULL;
-	if (!in || (names && processes_new(&p, tl))) {
+	if (!in || find_own_ids(tl, o, &o->processes, &own[0]) ||
+	    find_own_ids(tl, o, &o->trees, &own[1]) ||
+	    ((names || own[0].n || own[1].n) && processes_new(&p, tl))) {
 		free(in);
+		free(own[0].ids);
+		free(own[1].ids);
 		return -ENOMEM;
 	}
 	if (trees)
-		mark_trees(tl, o, p, in);
+		mark_trees(tl, o, p, &own[1], in);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
 		/* Trees and processes add up; -t narrows them down. */
 		if (!is_empty(&o->processes))
-			in[i] |= in_list(tl, p, i, &o->processes);
+			in[i] |= in_list(tl, p, i, &o->processes, &own[0]);
 		else if (!trees)
 			in[i] = true;
 		if ((o->tids.n && !has_id(&o->tids, th->tid)) ||
@@ -103,6 +140,8 @@ int scope_find(bool **out, const struct timelines *tl, const struct options *o)
 			in[i] = false;
 	}
 	processes_free(p);
+	free(own[0].ids);
+	free(own[1].ids);
 	*out = in;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/group_name.h"
 #include "request_choice.h"
 #include "scope.h"
 #include "wait_nature.h"
@@ -26,6 +27,7 @@ struct wait_filter {
 	uint8_t *of_pair;		 /* enum answer: its frames fit --within and --without */
 	uint8_t *of_object; /* likewise: what is waited for fits --object and --class */
 	uint8_t *of_name;   /* enum answer by string id: it fits -c */
+	uint8_t *of_group;  /* likewise a group's path: it fits --cgroup */
 	uint64_t idle_waits, idle_ns;
 	uint64_t preempted_ns;	 /* left out */
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
@@ -47,8 +49,10 @@ int wait_filter_new(struct wait_filter **out, const struct timelines *tl, const 
 	f->to_ns = start > UINT64_MAX - o->to_ns ? UINT64_MAX : start + o->to_ns;
 	f->of_pair = calloc(timelines_pairs_end(tl), 1);
 	f->of_name = calloc((size_t)trace_strings_end(timelines_trace(tl)) + 1, 1);
+	f->of_group = calloc((size_t)trace_strings_end(timelines_trace(tl)) + 1, 1);
 	f->of_object = calloc(trace_objects_end(timelines_trace(tl)), 1);
-	if (!f->of_pair || !f->of_name || !f->of_object || scope_find(&f->threads, tl, o) ||
+	if (!f->of_pair || !f->of_name || !f->of_group || !f->of_object ||
+	    scope_find(&f->threads, tl, o) ||
 	    (o->requests && request_choice_new(&f->requests, tl, o, f->from_ns, f->to_ns))) {
 		wait_filter_free(f);
 		return -ENOMEM;
@@ -65,6 +69,7 @@ void wait_filter_free(struct wait_filter *f)
 	request_choice_free(f->requests);
 	free(f->of_pair);
 	free(f->of_name);
+	free(f->of_group);
 	free(f->of_object);
 	free(f);
 }
@@ -79,7 +84,7 @@ bool wait_filter_thread(const struct wait_filter *f, uint32_t thread)
 	return f->threads[thread];
 }
 
-bool wait_filter_fits(struct wait_filter *f, uint32_t string)
+static bool name_fits(struct wait_filter *f, uint32_t string)
 {
 	const struct trace *t = timelines_trace(f->timelines);
 	uint8_t *answer;
@@ -94,14 +99,45 @@ bool wait_filter_fits(struct wait_filter *f, uint32_t string)
 	return *answer == YES;
 }
 
+/* The expression fits the path of a control group, or what it is called. */
+static bool group_fits(void *filter, uint32_t path)
+{
+	struct wait_filter *f = filter;
+	const struct trace *t = timelines_trace(f->timelines);
+	char name[GROUP_NAME_LEN];
+	uint8_t *answer;
+
+	if (!f->options->groups.n)
+		return true;
+	if (!path || path >= trace_strings_end(t))
+		return false;
+	answer = &f->of_group[path];
+	if (*answer == NOT_ASKED) {
+		group_name(trace_string(t, path), name);
+		*answer = regex_list_match(&f->options->groups, trace_string(t, path)) ||
+					  regex_list_match(&f->options->groups, name)
+				  ? YES
+				  : NO;
+	}
+	return *answer == YES;
+}
+
+bool wait_filter_fits(struct wait_filter *f, uint32_t name, uint32_t thread, uint64_t at_ns)
+{
+	if (!name_fits(f, name))
+		return false;
+	return !f->options->groups.n || group_fits(f, timelines_group(f->timelines, thread, at_ns));
+}
+
 bool wait_filter_name(struct wait_filter *f, uint32_t thread)
 {
 	const struct thread *th = timelines_thread(f->timelines, thread);
+	bool fits = false;
 
-	for (uint32_t i = 0; i <= th->renames; i++)
-		if (wait_filter_fits(f, timelines_nth_name(f->timelines, thread, i)))
-			return true;
-	return false;
+	for (uint32_t i = 0; i <= th->renames && !fits; i++)
+		fits = name_fits(f, timelines_nth_name(f->timelines, thread, i));
+	return fits &&
+	       (!f->options->groups.n || timelines_any_group(f->timelines, thread, group_fits, f));
 }
 
 bool wait_filter_running(const struct wait_filter *f)
@@ -248,8 +284,9 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 		if (*o->states && !strchr(o->states, w->state))
 			return false;
 	}
-	if (!wait_filter_fits(f, name_at(f, thread, w)) || !stack_fits(f, w->stack) ||
-	    !objects_fit(f, w->stack) || (f->requests && !request_choice_has(f->requests, w)))
+	if (!wait_filter_fits(f, name_at(f, thread, w), thread, w->out_ns) ||
+	    !stack_fits(f, w->stack) || !objects_fit(f, w->stack) ||
+	    (f->requests && !request_choice_has(f->requests, w)))
 		return false;
 	*shown = (struct shown) { w->out_ns, w->wake_ns, w->wake_ns, w->in_ns, 0 };
 	if (w->kind == WAIT_SLEEP && !(parts & PART_BLOCKED))
@@ -305,7 +342,8 @@ static bool request_fits(struct wait_filter *f, const struct timelines *tl, cons
 	if (r->thread == THREAD_NONE)
 		return !(o->given & GIVEN_WHO) && !o->command && !o->no_kthreads;
 	return wait_filter_thread(f, r->thread) &&
-	       wait_filter_fits(f, timelines_name(tl, r->thread, r->asked_ns));
+	       wait_filter_fits(f, timelines_name(tl, r->thread, r->asked_ns), r->thread,
+				r->asked_ns);
 }
 
 int wait_filter_disk_requests(const struct timelines *tl, const struct options *o,

@@ -29,10 +29,10 @@ void wait_filter_free(struct wait_filter *f);
 bool wait_filter_of_requests(const struct wait_filter *f);
 /* False: no wait of this thread is shown, whatever its name at the time. */
 bool wait_filter_thread(const struct wait_filter *f, uint32_t thread);
-/* True if any name that the thread had fits. */
+/* True if any name that the thread had fits, and any control group in which it was. */
 bool wait_filter_name(struct wait_filter *f, uint32_t thread);
-/* Whether a thread with this name (string id) is shown. */
-bool wait_filter_fits(struct wait_filter *f, uint32_t name);
+/* Whether a thread with this name (string id) is shown, in the group in which it was at at_ns. */
+bool wait_filter_fits(struct wait_filter *f, uint32_t name, uint32_t thread, uint64_t at_ns);
 /*
  * Whether running time is shown: it was asked for, and nothing else that only waits have (their
  * length, their state, their stack).

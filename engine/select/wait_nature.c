@@ -159,7 +159,7 @@ bool wait_is_idle(const struct timelines *tl, struct kernel_stacks *k, uint32_t 
 
 bool wait_classes_known(const struct timelines *tl)
 {
-	return trace_objects_end(timelines_trace(tl)) > 1;
+	return timelines_has_objects(tl);
 }
 
 uint32_t wait_class(const struct timelines *tl, uint32_t pair)

@@ -52,7 +52,10 @@ static void describe(struct builder *b, uint32_t thread, size_t place)
 
 	b->live[thread].snapshot = (uint32_t)place + 1;
 	th->tgid = s->tgid;
+	th->own_id = s->own_id;
 	th->name = s->name;
+	if (s->group && groups_thread(&b->tl->groups, b->tl->trace, thread, th->begin_ns, s->group))
+		b->out_of_memory = true;
 	if (s->flags & CHAINLOG_THREAD_KTHREAD)
 		th->flags |= THREAD_KTHREAD;
 }

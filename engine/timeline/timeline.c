@@ -37,6 +37,7 @@ void timelines_free(struct timelines *tl)
 	samples_free(&tl->samples);
 	disk_requests_free(&tl->disk_requests);
 	lock_holders_free(&tl->lock_holders);
+	groups_free(&tl->groups);
 	requests_free(&tl->requests);
 	cpus_free(tl->cpus);
 	free(tl->stalls.at);
@@ -57,6 +58,35 @@ uint32_t timelines_name(const struct timelines *tl, uint32_t thread, uint64_t at
 	size_t done = LOWER_BOUND(i, th->renames, r[i].at_ns <= at_ns);
 
 	return done ? r[done - 1].name : th->name;
+}
+
+/* The thread itself, or of a client one of the server's. */
+static uint32_t grouped_thread(const struct timelines *tl, uint32_t thread)
+{
+	return timelines_is_client(tl, thread) ? tl->threads[thread].parent : thread;
+}
+
+uint32_t timelines_group(const struct timelines *tl, uint32_t thread, uint64_t at_ns)
+{
+	const struct thread *th;
+
+	thread = grouped_thread(tl, thread);
+	if (thread >= tl->n_threads)
+		return 0;
+	th = &tl->threads[thread];
+	return groups_at(&tl->groups, thread, th->tgid, th->begin_ns, at_ns);
+}
+
+bool timelines_any_group(const struct timelines *tl, uint32_t thread,
+			 bool (*fn)(void *ctx, uint32_t path), void *ctx)
+{
+	const struct thread *th;
+
+	thread = grouped_thread(tl, thread);
+	if (thread >= tl->n_threads)
+		return false;
+	th = &tl->threads[thread];
+	return groups_any(&tl->groups, thread, th->tgid, th->begin_ns, th->end_ns, fn, ctx);
 }
 
 struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair)

@@ -22,6 +22,7 @@
 
 #include "cpus.h"
 #include "disk_requests.h"
+#include "groups.h"
 #include "lock_holders.h"
 #include "requests.h"
 #include "samples.h"
@@ -112,9 +113,11 @@ enum thread_flags {
 
 struct thread {
 	uint32_t tid, tgid; /* tgid 0: not known; of a client both are the server's process */
-	uint32_t flags;	    /* enum thread_flags, or-ed */
-	uint32_t name;	    /* string id: its first name; see timelines_name() */
-	uint32_t renames;   /* how many names it got later */
+	/* Of a process in another PID namespace: its id there; 0: as tid, or not known. */
+	uint32_t own_id;
+	uint32_t flags;	  /* enum thread_flags, or-ed */
+	uint32_t name;	  /* string id: its first name; see timelines_name() */
+	uint32_t renames; /* how many names it got later */
 	/* Thread that started it; of a client one of the server; THREAD_NONE: not known. */
 	uint32_t parent;
 	uint32_t n_waits;
@@ -184,6 +187,8 @@ struct timelines {
 	struct samples samples;
 	struct disk_requests disk_requests;
 	struct lock_holders lock_holders;
+	struct groups groups;
+	bool has_objects; /* others than control groups */
 	struct request_list requests;
 	struct cpus *cpus;		/* NULL: not asked for, or not in the trace */
 	struct stolen_time *interrupts; /* likewise */
@@ -294,6 +299,25 @@ uint32_t timelines_name(const struct timelines *tl, uint32_t thread, uint64_t at
 static inline uint32_t timelines_nth_name(const struct timelines *tl, uint32_t thread, uint32_t i)
 {
 	return i ? tl->renames[tl->first_rename[thread] + i - 1].name : tl->threads[thread].name;
+}
+
+/*
+ * The path (string id) of the control group in which a thread was at a time, or of a client the
+ * server; 0: not known.
+ */
+uint32_t timelines_group(const struct timelines *tl, uint32_t thread, uint64_t at_ns);
+/* Calls fn for each path of a group in which the thread was, until it returns true. */
+bool timelines_any_group(const struct timelines *tl, uint32_t thread,
+			 bool (*fn)(void *ctx, uint32_t path), void *ctx);
+/* Whether the trace says what was waited for. */
+static inline bool timelines_has_objects(const struct timelines *tl)
+{
+	return tl->has_objects;
+}
+/* Whether the group of any thread is known. */
+static inline bool timelines_grouped(const struct timelines *tl)
+{
+	return tl->groups.n_names;
 }
 
 /*

@@ -51,6 +51,7 @@ static void handle_lost(struct builder *b, const struct event *ev)
 		requests_lost(&b->tl->requests, ev->last_ns);
 		requests_hidden(&b->tl->requests, ev->last_ns);
 		contexts_lost(&b->tl->requests.contexts, ev->last_ns);
+		b->out_of_memory |= groups_lost(&b->tl->groups, ev->time_ns, ev->last_ns) != 0;
 	}
 }
 
@@ -139,6 +140,9 @@ static void handle_fork(struct builder *b, const struct event *ev)
 		b->tl->threads[child].flags |= THREAD_KTHREAD;
 	if (b->tl->threads[child].tgid == trace_info(b->tl->trace)->recorder_tgid && ev->tgid)
 		b->tl->threads[child].flags |= THREAD_RECORDER;
+	if (parent < THREAD_IDLE)
+		b->out_of_memory |= groups_inherit(&b->tl->groups, child, ev->time_ns, parent,
+						   b->tl->threads[parent].tgid) != 0;
 }
 
 /*
@@ -163,8 +167,10 @@ static void handle_exec(struct builder *b, const struct event *ev)
 		return;
 	if (caller != THREAD_NONE && b->live[caller].state != LIVE_DEAD) {
 		i = table_find(b, ev->tid);
-		if (i != THREAD_NONE)
+		if (i != THREAD_NONE) {
 			state_vanished(b, i, ev->time_ns);
+			b->tl->threads[caller].own_id = b->tl->threads[i].own_id;
+		}
 		table_retid(b, caller, ev->tid);
 	}
 	if (begins_command(b, ev)) {
@@ -243,6 +249,26 @@ static void handle_recorder(struct builder *b, const struct event *ev)
 	b->tl->recorder_ns += had_ns;
 }
 
+/* A thread, or its whole process, is in another group; or a group has another name. */
+static void handle_group(struct builder *b, const struct event *ev)
+{
+	uint32_t i = table_find(b, ev->tid), tgid;
+	struct groups *g = &b->tl->groups;
+	const struct trace *t = b->tl->trace;
+
+	if (!ev->tid) {
+		b->out_of_memory |= groups_rename(g, t, ev->time_ns, ev->object) != 0;
+		return;
+	}
+	if (i == THREAD_NONE)
+		return;
+	tgid = b->tl->threads[i].tgid;
+	if (ev->n && tgid)
+		b->out_of_memory |= groups_process(g, t, tgid, ev->time_ns, ev->object) != 0;
+	/* Its own comes last, in case that it has another one of the same time. */
+	b->out_of_memory |= groups_thread(g, t, i, ev->time_ns, ev->object) != 0;
+}
+
 /* The other kinds of AUX_EVENTS. Those about a thread that is not known yet have no effect. */
 static void handle_aux(struct builder *b, const struct event *ev)
 {
@@ -256,6 +282,8 @@ static void handle_aux(struct builder *b, const struct event *ev)
 		requests_hidden(&b->tl->requests, ev->last_ns);
 	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_CONTEXT)
 		contexts_lost(&b->tl->requests.contexts, ev->last_ns);
+	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_GROUP)
+		b->out_of_memory |= groups_lost(&b->tl->groups, ev->time_ns, ev->last_ns) != 0;
 	else if (ev->kind == EVENT_CONTEXT && i != THREAD_NONE)
 		b->out_of_memory |= contexts_event(&b->tl->requests.contexts, i, ev) != 0;
 	else if (ev->kind >= EVENT_REQUEST && ev->kind <= EVENT_REQUEST_OPEN)
@@ -279,6 +307,10 @@ static void handle_aux(struct builder *b, const struct event *ev)
 		handle_recorder(b, ev);
 	else if (ev->kind == EVENT_READY && i != THREAD_NONE)
 		state_ready(b, i, ev);
+	else if (ev->kind == EVENT_GROUP)
+		handle_group(b, ev);
+	else if (ev->kind == EVENT_OWN_ID && i != THREAD_NONE)
+		b->tl->threads[i].own_id = ev->other;
 	else if (ev->kind == EVENT_HOLDER && i != THREAD_NONE)
 		state_held(b, i, ev->time_ns, table_find(b, ev->other));
 }
@@ -414,6 +446,17 @@ static void finish_stalls(struct timelines *tl)
 	s->n = kept;
 }
 
+static bool has_objects(const struct trace *t)
+{
+	for (uint32_t i = 1; i < trace_objects_end(t); i++) {
+		const struct trace_object *o = trace_object(t, i);
+
+		if (o && strcmp(trace_string(t, o->class), CHAINLOG_CLASS_GROUP) != 0)
+			return true;
+	}
+	return false;
+}
+
 /* Prepares for the first event, which may be NULL. with_cpus: see timelines_new_with_cpus(). */
 static void begin(struct builder *b, const struct trace *t, const struct event *first,
 		  bool with_cpus)
@@ -425,6 +468,7 @@ static void begin(struct builder *b, const struct trace *t, const struct event *
 	tl->start_ns = first && first->time_ns < info->start_ns ? first->time_ns : info->start_ns;
 	tl->end_ns = info->end_ns > tl->start_ns ? info->end_ns : tl->start_ns;
 	b->cpus_known_from_ns = tl->start_ns;
+	tl->has_objects = has_objects(t);
 	/* A damaged trace may lack changes of queues, and does not say so. */
 	if (with_cpus && info->aux & 1u << CHAINLOG_QUEUE && !trace_damage(t)->what)
 		b->out_of_memory |= cpus_new(&tl->cpus) != 0;
@@ -459,6 +503,7 @@ static void finish(struct builder *b)
 	table_finish(b);
 	disk_requests_finish(&tl->disk_requests);
 	lock_holders_sort(&tl->lock_holders);
+	b->out_of_memory |= groups_finish(&tl->groups, n_threads) != 0;
 	if (!b->out_of_memory)
 		drop_samples(b);
 	b->out_of_memory |= samples_sort(&tl->samples, n_threads) != 0;

@@ -280,6 +280,10 @@ static int take_aux(struct trace_cursor *c, struct source *s)
 		s->ev.span = ev.number[3];
 		s->ev.last_ns = 0;
 	}
+	if (ev.kind == EVENT_GROUP) {
+		s->ev.n = ev.number[1];
+		s->ev.last_ns = 0;
+	}
 	if (ev.kind == EVENT_AUX_LOST)
 		s->ev.last_ns = ev.number[1] < INT64_MAX - ev.time_ns ? ev.time_ns + ev.number[1]
 								      : INT64_MAX;

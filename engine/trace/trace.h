@@ -45,6 +45,8 @@ enum event_kind {
 	EVENT_CONTEXT = CHAINLOG_AUX + CHAINLOG_CONTEXT,
 	EVENT_HOLDER = CHAINLOG_AUX + CHAINLOG_HOLDER,
 	EVENT_RECORDER = CHAINLOG_AUX + CHAINLOG_RECORDER,
+	EVENT_GROUP = CHAINLOG_AUX + CHAINLOG_GROUP,
+	EVENT_OWN_ID = CHAINLOG_AUX + CHAINLOG_OWN_ID,
 	EVENT_KINDS = CHAINLOG_KINDS,
 };
 
@@ -68,7 +70,7 @@ struct event {
 	 * reader (0: not known); else the thread */
 	uint32_t tid;
 	/* SWITCH: next; WAKING*: wakee; FORK: child; EXEC: its tid before; OBJECT: the switch's
-	 * pair; REQUEST: reader, 0: not known; HOLDER: who has the lock */
+	 * pair; REQUEST: reader, 0: not known; HOLDER: who has the lock; OWN_ID: the id */
 	uint32_t other;
 	uint32_t kstack, ustack; /* SWITCH: prev's; WAKING*: the waker's; 0 none */
 	uint32_t pair;		 /* both of them, see trace_cursor_pairs(); 0 none */
@@ -81,7 +83,7 @@ struct event {
 	};
 	/* OBJECT: what tid, switched out just before, waits for; READY: what is;
 	   DISK_DONE: the device; REQUEST, REQUEST_OPEN: the endpoint, 0: not known;
-	   CONTEXT: the route, 0: none */
+	   CONTEXT: the route, 0: none; GROUP: the group, 0: not known */
 	uint32_t object;
 	/* LOST, AUX_LOST: end of the span; DISK_DONE: when the device got it, 0: not known;
 	   REQUEST, REQUEST_MORE: the last write */
@@ -89,7 +91,7 @@ struct event {
 	/*
 	 * LOST: how many; 0: not known. QUEUE: place, DISK_DONE: what, see chainlog.h; INTERRUPTS,
 	 * STEAL, RECORDER: ns; REQUEST*: the connection, 0: a datagram socket's; CONTEXT: the trace
-	 * id's upper half
+	 * id's upper half; GROUP: 1 if all threads of the process of tid are in it
 	 */
 	uint64_t n;
 	union {
@@ -118,6 +120,8 @@ struct trace_thread {
 	uint32_t name; /* string id */
 	uint32_t kstack, ustack;
 	uint32_t object; /* what it waits for; 0: not known */
+	uint32_t group;	 /* its control group, an object; 0: not known */
+	uint32_t own_id; /* of a process, in its own PID namespace; 0: as tid, or not known */
 };
 
 /* A thread that slept at a lock when the recording began, and the thread that had it (tids). */

@@ -345,18 +345,49 @@ static void define_thread(struct trace *t, struct reader *r, uint32_t id, uint64
 	t->threads[t->n_threads++] = th; /* there is room: see trace_define() */
 }
 
-/* They come in the order of the threads. After one that is of none, the others are left out. */
+/*
+ * The thread of an item of a list that says more of threads; *at: that of the item before. They
+ * come in the order of the threads: after one that is of none, the others are left out. NULL: none.
+ */
+static struct trace_thread *next_thread(struct trace *t, const struct reader *r, uint32_t tid,
+					size_t *at)
+{
+	while (r->p && *at < t->n_threads && t->threads[*at].tid != tid)
+		++*at;
+	return r->p && *at < t->n_threads ? &t->threads[*at] : NULL;
+}
+
 static void define_thread_object(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
 {
 	uint32_t tid = get_tid(r), object = get_u32(r);
-	size_t *at = &t->thread_objects;
+	struct trace_thread *th = next_thread(t, r, tid, &t->thread_objects);
 
 	(void)id;
 	(void)prev;
-	while (r->p && *at < t->n_threads && t->threads[*at].tid != tid)
-		++*at;
-	if (r->p && *at < t->n_threads)
-		t->threads[*at].object = object < t->objects_end ? object : 0;
+	if (th)
+		th->object = object < t->objects_end ? object : 0;
+}
+
+static void define_thread_group(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	uint32_t tid = get_tid(r), group = get_u32(r);
+	struct trace_thread *th = next_thread(t, r, tid, &t->thread_groups);
+
+	(void)id;
+	(void)prev;
+	if (th)
+		th->group = group < t->objects_end ? group : 0;
+}
+
+static void define_thread_own_id(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
+{
+	uint32_t tid = get_tid(r), own_id = get_tid(r);
+	struct trace_thread *th = next_thread(t, r, tid, &t->thread_own_ids);
+
+	(void)id;
+	(void)prev;
+	if (th)
+		th->own_id = own_id;
 }
 
 static void define_thread_holder(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)
@@ -425,6 +456,10 @@ static const struct list {
 	{ CHAINLOG_BLOCK_THREAD_HOLDERS, false, HOLDER_MIN, define_thread_holder,
 	  "a malformed block of locks' holders" },
 	{ CHAINLOG_BLOCK_NOTES, false, NOTE_MIN, define_note, "a malformed block of notes" },
+	{ CHAINLOG_BLOCK_THREAD_GROUPS, false, 2, define_thread_group,
+	  "a malformed block of threads' groups" },
+	{ CHAINLOG_BLOCK_THREAD_OWN_IDS, false, 2, define_thread_own_id,
+	  "a malformed block of threads' own ids" },
 };
 
 /*

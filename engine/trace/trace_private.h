@@ -101,7 +101,8 @@ struct trace {
 	uint32_t strings_end, frames_end, stacks_end, modules_end, spaces_end, n_segments;
 	struct trace_object *objects;
 	uint32_t objects_end;
-	size_t thread_objects; /* while they are read: the thread of the last one */
+	/* While they are read: the thread of the last one. */
+	size_t thread_objects, thread_groups, thread_own_ids;
 	struct trace_thread *threads;
 	size_t n_threads, cap_threads;
 	struct trace_holder *holders;

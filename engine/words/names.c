@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/group_name.h"
 #include "base/kernel_functions.h"
 #include "common/intern.h"
 #include "code_frames.h"
@@ -21,6 +22,7 @@ struct names {
 	struct text_buf line; /* a line of several names */
 	/* The ids of texts that exist already (0: not yet): by the trace's id of the thing, */
 	uint32_t *of_frame[2], *of_string; /* of_frame[1]: without the line */
+	uint32_t *of_group;		   /* what it is called, by the string of its path, */
 	uint32_t *of_pair;		   /* by stack pair, written as an off-CPU stack, */
 	struct object_names *objects;
 	uint32_t *of_object[2]; /* by object: [0] its class, [1] in full, */
@@ -43,13 +45,14 @@ int names_new(struct names **out, const struct timelines *tl, const struct optio
 	for (int i = 0; i < 2; i++)
 		n->of_frame[i] = calloc((size_t)trace_frames_end(n->trace) + 1, sizeof(uint32_t));
 	n->of_string = calloc((size_t)trace_strings_end(n->trace) + 1, sizeof(*n->of_string));
+	n->of_group = calloc((size_t)trace_strings_end(n->trace) + 1, sizeof(*n->of_group));
 	n->of_pair = calloc(timelines_pairs_end(tl), sizeof(*n->of_pair));
 	if (!kernel_stacks_new(&n->kernel, n->trace))
 		(void)object_names_new(&n->objects, tl, n->kernel);
 	for (int full = 0; full < 2; full++)
 		n->of_object[full] = calloc(trace_objects_end(n->trace), sizeof(uint32_t));
-	if (!n->of_frame[0] || !n->of_frame[1] || !n->of_string || !n->of_pair || !n->kernel ||
-	    !n->objects || !n->of_object[0] || !n->of_object[1]) {
+	if (!n->of_frame[0] || !n->of_frame[1] || !n->of_string || !n->of_group || !n->of_pair ||
+	    !n->kernel || !n->objects || !n->of_object[0] || !n->of_object[1]) {
 		names_free(n);
 		return -ENOMEM;
 	}
@@ -66,6 +69,7 @@ void names_free(struct names *n)
 	free(n->of_frame[0]);
 	free(n->of_frame[1]);
 	free(n->of_string);
+	free(n->of_group);
 	kernel_stacks_free(n->kernel);
 	free(n->of_pair);
 	object_names_free(n->objects);
@@ -168,6 +172,25 @@ uint32_t names_object(struct names *n, uint32_t object, bool in_full)
 uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns)
 {
 	return names_string(n, timelines_name(n->timelines, thread, at_ns));
+}
+
+uint32_t names_group_path(struct names *n, uint32_t path)
+{
+	char name[GROUP_NAME_LEN] = "";
+	uint32_t unused, *slot = &unused;
+
+	if (path < trace_strings_end(n->trace)) {
+		slot = &n->of_group[path];
+		if (*slot)
+			return *slot;
+		group_name(trace_string(n->trace, path), name);
+	}
+	return *slot = names_clean(n, name);
+}
+
+uint32_t names_group(struct names *n, uint32_t thread, uint64_t at_ns)
+{
+	return names_group_path(n, timelines_group(n->timelines, thread, at_ns));
 }
 
 struct raw_frame names_raw_frame(const struct trace *t, uint32_t frame)

@@ -48,6 +48,8 @@ struct encoder_thread {
 	uint32_t name;		    /* string id */
 	uint32_t kstack, ustack;    /* stack ids, 0: none */
 	uint32_t object;	    /* what it waits for; 0: not known */
+	uint32_t group;		    /* its control group, an object; 0: not known */
+	uint32_t own_id; /* of a process, in its own PID namespace; 0: as tid, or not known */
 };
 
 /* Counts so far, over the whole trace. */

@@ -46,7 +46,8 @@ static bool has_ids(enum chainlog_block type)
 	return type != CHAINLOG_BLOCK_NAMES && type != CHAINLOG_BLOCK_THREADS &&
 	       type != CHAINLOG_BLOCK_LOST && type != CHAINLOG_BLOCK_STACK_ENDS &&
 	       type != CHAINLOG_BLOCK_SEGMENTS && type != CHAINLOG_BLOCK_THREAD_OBJECTS &&
-	       type != CHAINLOG_BLOCK_THREAD_HOLDERS && type != CHAINLOG_BLOCK_NOTES;
+	       type != CHAINLOG_BLOCK_THREAD_HOLDERS && type != CHAINLOG_BLOCK_NOTES &&
+	       type != CHAINLOG_BLOCK_THREAD_GROUPS && type != CHAINLOG_BLOCK_THREAD_OWN_IDS;
 }
 
 int encoder_flush_list(struct encoder *e, enum chainlog_block type)
@@ -458,8 +459,16 @@ void encoder_count_thread(struct encoder *e, uint32_t tid)
 
 int encoder_thread(struct encoder *e, const struct encoder_thread *t)
 {
-	uint64_t object[] = { t->tid, t->object };
+	const struct {
+		enum chainlog_block type;
+		uint32_t value;
+	} more[] = {
+		{ CHAINLOG_BLOCK_THREAD_OBJECTS, t->object },
+		{ CHAINLOG_BLOCK_THREAD_GROUPS, t->group },
+		{ CHAINLOG_BLOCK_THREAD_OWN_IDS, t->own_id },
+	};
 	uint8_t *p;
+	int err = 0;
 
 	encoder_count_thread(e, t->tid);
 	p = begin_item(e, CHAINLOG_BLOCK_THREADS);
@@ -472,9 +481,12 @@ int encoder_thread(struct encoder *e, const struct encoder_thread *t)
 	p = chainlog_put_varint(p, t->name);
 	p = chainlog_put_varint(chainlog_put_varint(p, t->kstack), t->ustack);
 	end_item(e, CHAINLOG_BLOCK_THREADS, 0, p);
-	if (!t->object)
-		return 0;
-	return list_numbers(e, CHAINLOG_BLOCK_THREAD_OBJECTS, object, 2, DELTA_NONE);
+	for (size_t i = 0; !err && i < sizeof(more) / sizeof(more[0]); i++)
+		if (more[i].value)
+			err = list_numbers(e, more[i].type,
+					   (const uint64_t[]) { t->tid, more[i].value }, 2,
+					   DELTA_NONE);
+	return err;
 }
 
 int encoder_thread_holder(struct encoder *e, uint32_t tid, uint32_t holder)

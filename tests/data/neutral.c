@@ -285,6 +285,9 @@ static int copy_aux(struct neutral *n, const struct event *ev)
 			return 0;
 		copy.other = ev->other;
 		break;
+	case EVENT_GROUP: /* they are called as somebody's machine is set up */
+	case EVENT_OWN_ID:
+		return 0;
 	case EVENT_REQUEST:
 	case EVENT_REQUEST_OPEN:
 	case EVENT_REQUEST_MORE:

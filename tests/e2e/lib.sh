@@ -9,11 +9,12 @@
 #   $started                  process ids to end with it: started="$started $!"
 #   $mounted                  what to unmount with it
 #   $group                    a control group to remove with it: see make_quota
+#   $groups                   likewise others, the inner ones first
 
 build=${1:?usage: $0 BUILD_DIR}
 build=$(cd "$build" && pwd) || exit 1
 cap=$build/chaincap walk=$build/chainwalk flame=$build/flamegraph load=$build/${LOAD:-chainload}
-started='' mounted='' flying='' group=''
+started='' mounted='' flying='' group='' groups=''
 LC_ALL=C
 export LC_ALL
 
@@ -24,6 +25,7 @@ is_running() {
 	esac
 }
 clean_up() {
+	trap '' HUP INT TERM # timeout sends its signal twice
 	for pid in $started; do
 		kill -CONT "$pid" 2>/dev/null
 		kill "$pid" 2>/dev/null
@@ -39,6 +41,13 @@ clean_up() {
 	# A flight recorder writes a last trace when it is told to end.
 	for pid in $flying; do
 		wait "$pid" 2>/dev/null
+	done
+	# What has just ended may not have left its group yet.
+	for dir in $groups; do
+		for _ in 1 2 3 4 5 6 7 8 9 10; do
+			[ -d "$dir" ] && ! rmdir "$dir" 2>/dev/null || break
+			sleep 0.2
+		done
 	done
 	[ -z "$mounted" ] || umount "$mounted"
 	[ -z "$group" ] || quota_end

@@ -260,6 +260,11 @@ static struct synth *objects(void)
 	synth_add_block(m, CHAINLOG_BLOCK_THREAD_OBJECTS, (const uint8_t[]) { 2, 12, 1, 99, 9 }, 5);
 	synth_add_block(m, CHAINLOG_BLOCK_THREAD_HOLDERS, (const uint8_t[]) { 2, 12, 10, 99, 9 },
 			5);
+	synth_group(m, 0, 95, 10, "/system.slice/a.service", true);
+	synth_group(m, 0, 96, 11, "/b", false);
+	synth_flush(m);
+	synth_add_block(m, CHAINLOG_BLOCK_THREAD_GROUPS, (const uint8_t[]) { 2, 12, 1, 99, 9 }, 5);
+	synth_add_block(m, CHAINLOG_BLOCK_THREAD_OWN_IDS, (const uint8_t[]) { 2, 12, 1, 99, 9 }, 5);
 	MUST(!encoder_process_note(synth_encoder(m), 12, "java", "frames are missing", "-XX"));
 	synth_flush(m);
 	synth_add_block(m, CHAINLOG_BLOCK_NOTES, (const uint8_t[]) { 1, 5, 12, 1, 2, 0, 9 }, 7);

@@ -86,7 +86,7 @@ static void shrink(struct schedule *s, struct oracle_asked asked)
 }
 
 /* What is added to a schedule. */
-enum extra { NOTHING, SAMPLES, CODE, DISKS, TRIES, REQUESTS, LOOPS };
+enum extra { NOTHING, SAMPLES, CODE, DISKS, TRIES, REQUESTS, LOOPS, GROUPS };
 
 static void schedules_agree(enum schedule_kind kind, enum extra extra)
 {
@@ -111,6 +111,10 @@ static void schedules_agree(enum schedule_kind kind, enum extra extra)
 			schedule_sample(s);
 		if (extra == CODE)
 			schedule_code(s);
+		if (extra == GROUPS) {
+			schedule_groups(s, kind == SCHEDULE_LOSSY);
+			asked.who_ran = true;
+		}
 		if (extra == DISKS)
 			schedule_disks(s, kind == SCHEDULE_LOSSY);
 		if (extra == TRIES)
@@ -209,6 +213,14 @@ static void on_schedules_with_event_loops(void **state)
 	schedules_agree(SCHEDULE_DAMAGED, LOOPS);
 }
 
+static void on_schedules_with_control_groups(void **state)
+{
+	(void)state;
+	schedules_agree(SCHEDULE_WHOLE, GROUPS);
+	schedules_agree(SCHEDULE_LOSSY, GROUPS);
+	schedules_agree(SCHEDULE_DAMAGED, GROUPS);
+}
+
 static void recorded_agrees_as(const struct trace *t, const char *name, struct oracle_asked asked)
 {
 	char *engine, *oracle;
@@ -274,6 +286,7 @@ int main(void)
 		cmocka_unit_test(on_schedules_with_requests),
 		cmocka_unit_test(on_schedules_of_tries),
 		cmocka_unit_test(on_schedules_with_event_loops),
+		cmocka_unit_test(on_schedules_with_control_groups),
 		cmocka_unit_test(on_recorded_traces),
 		cmocka_unit_test(on_recorded_requests),
 	};

@@ -122,6 +122,21 @@ static void routes_are_what_the_program_says(void **state)
 }
 
 /* It belongs to a process, wherever that keeps it. */
+static void control_groups_have_their_path_and_the_kernels_id(void **state)
+{
+	struct wire_object o = object(WIRE_OBJECT_GROUP, 0x100000007, 3);
+
+	(void)state;
+	NAMED(o, "nginx.service\0system.slice\0");
+	expect(&o, "cgroup|/system.slice/nginx.service|0");
+	expect_numbers(&o, 3, 0x100000007);
+	o.whole = 0; /* deeper than what a record holds */
+	expect(&o, "cgroup|.../system.slice/nginx.service|0");
+	o.whole = 1;
+	o.path_len = 0;
+	expect(&o, "cgroup|/|0");
+}
+
 static void the_lock_of_an_interpreter_is_its_processs(void **state)
 {
 	struct wire_object o = object(WIRE_OBJECT_GIL, 0x7f0010, 0);
@@ -404,6 +419,7 @@ int main(void)
 		cmocka_unit_test(anonymous_files_are_their_kind_and_descriptor),
 		cmocka_unit_test(sockets_have_their_peer_or_their_own_port),
 		cmocka_unit_test(routes_are_what_the_program_says),
+		cmocka_unit_test(control_groups_have_their_path_and_the_kernels_id),
 		cmocka_unit_test(the_lock_of_an_interpreter_is_its_processs),
 		cmocka_unit_test(endpoints_of_requests_have_their_own_port_or_path),
 		cmocka_unit_test(sockets_have_their_own_end_and_its_process),

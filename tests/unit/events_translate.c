@@ -342,6 +342,52 @@ static void a_lock_has_its_holder(void **state)
 	encoder_free(enc);
 }
 
+static void a_process_is_moved_to_a_group(void **state)
+{
+	struct chainlog_fields ev = { .kind = 0 };
+	struct encoder *enc = new_encoder(keep_more, &ev);
+	struct translator *t = new_translator(enc);
+	const struct wire_group w = {
+		.r = { .time_ns = 1000, .kind = WIRE_GROUP },
+		.tid = 7,
+		.object = 5,
+		.process = 1,
+	};
+
+	(void)state;
+	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
+	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_GROUP);
+	assert_int_equal(ev.tid, 7);
+	assert_int_not_equal(ev.number[0], 0);
+	assert_int_equal(ev.number[1], 1);
+	translator_free(t);
+	encoder_free(enc);
+}
+
+static void a_process_of_a_container_has_its_own_id(void **state)
+{
+	struct chainlog_fields ev = { .kind = 0 };
+	struct encoder *enc = new_encoder(keep_more, &ev);
+	struct translator *t = new_translator(enc);
+	const struct wire_own_id w = {
+		.r = { .time_ns = 1000, .kind = WIRE_OWN_ID },
+		.tid = 4711,
+		.id = 1,
+	};
+
+	(void)state;
+	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
+	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_OWN_ID);
+	assert_int_equal(ev.tid, 4711);
+	assert_int_equal(ev.other, 1);
+	translator_free(t);
+	encoder_free(enc);
+}
+
 static void a_stack_may_come_after_the_event_that_names_it(void **state)
 {
 	struct fixture *f = *state;
@@ -500,6 +546,8 @@ int main(void)
 		cmocka_unit_test(requests_are_told_by_how_long_ago_things_were),
 		cmocka_unit_test(probed_requests_have_names_and_labels),
 		cmocka_unit_test(a_context_has_its_ids_and_route),
+		cmocka_unit_test(a_process_is_moved_to_a_group),
+		cmocka_unit_test(a_process_of_a_container_has_its_own_id),
 		cmocka_unit_test(a_lock_has_its_holder),
 		cmocka_unit_test(samples_and_their_losses_have_accounts_of_their_own),
 	};

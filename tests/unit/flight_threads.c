@@ -167,6 +167,66 @@ static void a_table_of_many_threads_finds_each(void **state)
 	threads_free(&t);
 }
 
+static void is_moved(struct threads *t, uint64_t time_ns, uint32_t tid, uint32_t group,
+		     bool process)
+{
+	struct chainlog_fields ev = {
+		.time_ns = time_ns,
+		.kind = CHAINLOG_AUX + CHAINLOG_GROUP,
+		.tid = tid,
+		.number = { group, process },
+	};
+
+	assert_int_equal(threads_event(t, &ev, ""), 0);
+}
+
+static uint32_t group_of(const struct threads *t, uint32_t tid)
+{
+	assert_non_null(threads_find(t, tid));
+	return threads_find(t, tid)->group;
+}
+
+static void threads_are_in_their_parents_group_until_they_are_moved(void **state)
+{
+	struct threads t = { 0 };
+
+	(void)state;
+	assert_non_null(
+		threads_add(&t, &(struct thread_state) { .tid = 7, .tgid = 7, .group = 1 }));
+	assert_non_null(
+		threads_add(&t, &(struct thread_state) { .tid = 8, .tgid = 7, .group = 1 }));
+	happens(&t, 10, CHAINLOG_FORK, 7, 9, "child");
+	assert_int_equal(group_of(&t, 9), 1);
+	is_moved(&t, 20, 8, 2, false);
+	assert_int_equal(group_of(&t, 7), 1);
+	assert_int_equal(group_of(&t, 8), 2);
+	is_moved(&t, 30, 7, 3, true);
+	assert_int_equal(group_of(&t, 7), 3);
+	assert_int_equal(group_of(&t, 8), 3);
+	assert_int_equal(group_of(&t, 9), 1);
+	/* Of a thread that is not known: nothing. */
+	is_moved(&t, 40, 99, 4, true);
+	assert_null(threads_find(&t, 99));
+	/* Moves of other threads are missing, from 50 to 60: whose, is not known. */
+	assert_int_equal(
+		threads_event(&t,
+			      &(struct chainlog_fields) { .time_ns = 50,
+							  .kind = CHAINLOG_AUX + CHAINLOG_AUX_LOST,
+							  .other = CHAINLOG_GROUP,
+							  .number = { 1, 10 } },
+			      ""),
+		0);
+	assert_int_equal(group_of(&t, 9), 0);
+	is_moved(&t, 60, 9, 1, false);
+	assert_int_equal(group_of(&t, 9), 0);
+	is_moved(&t, 61, 9, 1, false);
+	is_moved(&t, 61, 7, 3, true);
+	threads_rename_group(&t, 3, 5);
+	assert_int_equal(group_of(&t, 8), 5);
+	assert_int_equal(group_of(&t, 9), 1);
+	threads_free(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +236,7 @@ int main(void)
 		cmocka_unit_test(what_a_loss_may_have_changed_is_not_certain),
 		cmocka_unit_test(what_happened_before_a_thread_was_listed_changes_nothing),
 		cmocka_unit_test(a_table_of_many_threads_finds_each),
+		cmocka_unit_test(threads_are_in_their_parents_group_until_they_are_moved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -348,9 +348,8 @@ static void on_waking(struct world *w, const struct event *ev)
 
 static void on_fork(struct world *w, const struct event *ev)
 {
-	int i;
+	int i, parent = actor(w, (int)ev->cpu, ev->tid, ev->time_ns);
 
-	actor(w, (int)ev->cpu, ev->tid, ev->time_ns);
 	if (!ev->other)
 		return;
 	vanishes(w, world_find(w, ev->other), ev->time_ns);
@@ -360,6 +359,7 @@ static void on_fork(struct world *w, const struct event *ev)
 		w->lives[i].tgid = ev->tgid;
 	if (ev->string)
 		w->lives[i].names[0].name = ev->string;
+	who_inherits(w, i, ev->time_ns, parent);
 }
 
 /* The recorder's child: of a thread that had no event before its exec there is nothing before. */
@@ -577,6 +577,7 @@ void world_free(struct world *w)
 		free(w->lives[i].spots);
 		free(w->lives[i].names);
 		free(w->lives[i].placed);
+		free(w->lives[i].groups);
 	}
 	for (int c = 0; c < CORES; c++) {
 		free(w->cores[c].idle);

@@ -118,6 +118,8 @@ int world_born(struct world *w, uint32_t tid, uint64_t begin, const struct trace
 						    tid == trace_info(w->t)->recorder_tgid);
 	if (l->recorder && !l->names[0].name)
 		l->names[0].name = trace_info(w->t)->recorder_name;
+	if (snap && snap->group)
+		who_is_grouped(w, w->n_lives, begin, snap->group);
 	return w->n_lives++;
 }
 

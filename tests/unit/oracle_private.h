@@ -76,6 +76,12 @@ struct life {
 		uint32_t name;
 	} * names;
 	int n_names;
+	/* In which control group, from when on. */
+	struct {
+		uint64_t at;
+		uint32_t path;
+	} * groups;
+	int n_groups;
 	struct placed *placed;
 	int n_placed;
 
@@ -176,6 +182,7 @@ struct world {
 	uint64_t heard;
 	bool interrupts;	   /* they have the CPU, and not the thread that they interrupt */
 	uint64_t placed_bad_until; /* changes of queues are missing before */
+	uint64_t groups_bad_until; /* likewise of groups */
 	char **lines;
 	uint64_t *ns;
 	size_t n_lines;
@@ -236,6 +243,10 @@ void who_arrives(struct world *w, int life, uint64_t ready, uint64_t at, int cpu
 /* An event of another kind than those of EVENTS. */
 void who_more(struct world *w, const struct event *ev);
 /* The core was idle until then; or, what was taken for idle was not. */
+/* Life is in the control group of that object from then on. */
+void who_is_grouped(struct world *w, int life, uint64_t at, uint32_t object);
+/* A child begins in its parent's group, if that is known. */
+void who_inherits(struct world *w, int child, uint64_t at, int parent);
 void who_idle_until(struct world *w, int core, uint64_t at);
 /* Every event, of whatever kind. */
 void who_hears(struct world *w, const struct event *ev);

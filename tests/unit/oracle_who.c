@@ -61,6 +61,74 @@ static void is_placed(struct world *w, const struct event *ev)
 		  ev->n / 2 < TRACE_CPU_LIMIT ? (int)(ev->n / 2) : NOBODY);
 }
 
+void who_is_grouped(struct world *w, int life, uint64_t at, uint32_t object)
+{
+	const struct trace_object *o = trace_object(w->t, object);
+	struct life *l = &w->lives[life];
+
+	l->groups = more(l->groups, (size_t)l->n_groups, sizeof(*l->groups));
+	l->groups[l->n_groups].at = at;
+	l->groups[l->n_groups++].path = o && at >= w->groups_bad_until ? o->name : 0;
+}
+
+void who_inherits(struct world *w, int child, uint64_t at, int parent)
+{
+	struct life *l = &w->lives[child];
+
+	if (parent < 0 || !w->lives[parent].n_groups)
+		return;
+	l->groups = more(l->groups, (size_t)l->n_groups, sizeof(*l->groups));
+	l->groups[l->n_groups].at = at;
+	l->groups[l->n_groups++].path = w->lives[parent].groups[w->lives[parent].n_groups - 1].path;
+}
+
+static void is_moved(struct world *w, const struct event *ev)
+{
+	int i = world_find(w, ev->tid);
+	uint32_t tgid = i == NOBODY ? 0 : w->lives[i].tgid;
+
+	if (i == NOBODY)
+		return;
+	if (!ev->n || !tgid)
+		who_is_grouped(w, i, ev->time_ns, ev->object);
+	for (int k = 0; k < w->n_lives && ev->n && tgid; k++)
+		if (w->lives[k].tgid == tgid)
+			who_is_grouped(w, k, ev->time_ns, ev->object);
+}
+
+static void groups_are_lost(struct world *w, const struct event *ev)
+{
+	for (int i = 0; i < w->n_lives; i++)
+		who_is_grouped(w, i, ev->time_ns, 0);
+	if (w->groups_bad_until <= ev->last_ns)
+		w->groups_bad_until = ev->last_ns + 1;
+}
+
+/* "" if it is not known. */
+static const char *group_at(struct world *w, int life, uint64_t at)
+{
+	struct life *l = &w->lives[life];
+	uint32_t path = 0;
+
+	for (int i = 0; i < l->n_groups; i++)
+		if (l->groups[i].at <= at)
+			path = l->groups[i].path;
+	return trace_string(w->t, path);
+}
+
+/*
+ * How who had the CPU is called: a thread of another group, which is not the root, by that. Groups
+ * are called by their paths here: the traces have no others.
+ */
+static const char *called(struct world *w, int holder, uint64_t at, const char *own_group)
+{
+	const char *group = group_at(w, holder, at);
+
+	return *group && *own_group && strcmp(group, "/") != 0 && strcmp(group, own_group) != 0
+		       ? group
+		       : life_name(w, holder, at);
+}
+
 static void recorder_had(struct world *w, const struct event *ev)
 {
 	struct core *c = &w->cores[ev->cpu];
@@ -85,12 +153,17 @@ void who_more(struct world *w, const struct event *ev)
 	case EVENT_RECORDER:
 		recorder_had(w, ev);
 		break;
+	case EVENT_GROUP:
+		is_moved(w, ev);
+		break;
 	case EVENT_THROTTLED:
 		i = world_find(w, ev->tid);
 		if (i != NOBODY && w->lives[i].now == PREEMPTED)
 			w->lives[i].sleeps[w->lives[i].n_sleeps - 1].throttled = true;
 		break;
 	case EVENT_AUX_LOST:
+		if (ev->other == CHAINLOG_GROUP)
+			groups_are_lost(w, ev);
 		if (ev->other != CHAINLOG_QUEUE)
 			break;
 		for (i = 0; i < w->n_lives; i++)
@@ -180,8 +253,9 @@ static bool too_long_without_samples(struct world *w, uint64_t ns)
 	return spots && ns / 20 >= ran / spots;
 }
 
-/* Who ran at that time; *to: until when, or sooner. */
-static const char *runner(struct world *w, int core, bool throttled, uint64_t at, uint64_t *to)
+/* Who ran at that time, for one who waits in group; *to: until when, or sooner. */
+static const char *runner(struct world *w, int core, const char *group, bool throttled, uint64_t at,
+			  uint64_t *to)
 {
 	const struct core *c = &w->cores[core];
 	const char *who = NULL;
@@ -202,7 +276,7 @@ static const char *runner(struct world *w, int core, bool throttled, uint64_t at
 			const struct piece *p = &w->lives[i].pieces[k];
 
 			if (p->what == RUNS && p->cpu == core && within(at, p->from, p->to, to))
-				who = still ? "[no events]" : life_name(w, i, p->from);
+				who = still ? "[no events]" : called(w, i, p->from, group);
 		}
 	return who;
 }
@@ -211,6 +285,7 @@ void who_ran(struct world *w, int life, const struct piece *p, uint64_t from, ui
 	     void (*put)(void *arg, const char *who, uint64_t ns), void *arg)
 {
 	const struct life *l = &w->lives[life];
+	const char *group = group_at(w, life, l->sleeps[p->sleep].out_ns);
 
 	while (from < to) {
 		const struct placed *at = placed_at(l, from);
@@ -218,7 +293,8 @@ void who_ran(struct world *w, int life, const struct piece *p, uint64_t from, ui
 		const char *who = NULL;
 
 		if (at && at->cpu != NOBODY && at->cpu < CORES)
-			who = runner(w, at->cpu, l->sleeps[p->sleep].throttled, from, &until);
+			who = runner(w, at->cpu, group, l->sleeps[p->sleep].throttled, from,
+				     &until);
 		if (who && w->interrupts) {
 			const struct core *c = &w->cores[at->cpu];
 			bool still = !strcmp(who, "[no events]");

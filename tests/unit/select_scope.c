@@ -109,6 +109,54 @@ static void the_command_of_a_recording(void **state)
 		  "make;b;[depth limit] 100\n");
 }
 
+/*
+ * A and B are process 1 of two PID namespaces; C knows itself as 999, which no process of the
+ * machine is called.
+ */
+static void processes_of_containers_have_ids_of_their_own(void **state)
+{
+	struct options o = blocked_only();
+	struct synth *m = synth_new();
+	struct trace *t;
+	char why[100];
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		const char *const names[] = { "A", "B", "C" };
+		const char *const paths[] = { "/docker/a", "/docker/b", "/docker/c" };
+
+		synth_thread_full(m, &(struct encoder_thread) {
+					     .tid = 101 + i,
+					     .tgid = 101 + i,
+					     .state = 'S',
+					     .name = encoder_text(synth_encoder(m), names[i]),
+					     .group = synth_group_object(m, paths[i], 1 + i),
+					     .own_id = i < 2 ? 1 : 999 });
+	}
+	synth_thread_full(
+		m, &(struct encoder_thread) { .tid = 1,
+					      .tgid = 1,
+					      .state = 'S',
+					      .name = encoder_text(synth_encoder(m), "init"),
+					      .group = synth_group_object(m, "/init.scope", 9) });
+	synth_end(m, 100000);
+	t = synth_open(m);
+	o.tids = (struct id_list) { NULL, 0 };
+	o.ended = false;
+	o.not_woken = true;
+	o.processes.ids = (struct id_list) { (uint32_t[]) { 999 }, 1 };
+	expect_text(trace_folded(t, &o), "C;[unknown stack];[not woken] 100\n");
+	/* The machine's own process, unless a control group says whose is meant. */
+	o.processes.ids.ids = (uint32_t[]) { 1 };
+	expect_text(trace_folded(t, &o), "init;[unknown stack];[not woken] 100\n");
+	assert_int_equal(regex_list_add(&o.groups, "docker/b", why, sizeof(why)), 0);
+	expect_text(trace_folded(t, &o), "B;[unknown stack];[not woken] 100\n");
+	o.processes.ids = (struct id_list) { NULL, 0 };
+	options_free(&o);
+	trace_close(t);
+	synth_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +164,7 @@ int main(void)
 		cmocka_unit_test(a_process_has_the_name_of_its_first_thread),
 		cmocka_unit_test(processes_and_trees_add_up_and_threads_narrow_down),
 		cmocka_unit_test(the_command_of_a_recording),
+		cmocka_unit_test(processes_of_containers_have_ids_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -313,6 +313,31 @@ void synth_holder(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint
 	MUST(!encoder_event(synth_encoder(m), &ev));
 }
 
+uint32_t synth_group_object(struct synth *m, const char *path, uint64_t id)
+{
+	uint32_t object = encoder_object(
+		synth_encoder(m),
+		&(struct encoder_object) {
+			.class = CHAINLOG_CLASS_GROUP, .name = path, .own = "", .inode = id });
+
+	MUST(object);
+	return object;
+}
+
+void synth_group(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *path,
+		 bool process)
+{
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_AUX + CHAINLOG_GROUP,
+		.tid = tid,
+		.number = { synth_group_object(m, path, 0), process },
+	};
+
+	MUST(!encoder_event(synth_encoder(m), &ev));
+}
+
 void synth_recorder(struct synth *m, uint32_t cpu, uint64_t ns, uint64_t had_ns)
 {
 	struct chainlog_fields ev = {
@@ -625,6 +650,8 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							[EVENT_CONTEXT] = "context",
 							[EVENT_HOLDER] = "holder",
 							[EVENT_RECORDER] = "recorder",
+							[EVENT_GROUP] = "group",
+							[EVENT_OWN_ID] = "own-id",
 							[EVENT_AUX_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);
@@ -642,8 +669,10 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 		fprintf(f, " %u", ev->tid);
 		if (ev->kind < EVENT_AUX && ev->state)
 			fprintf(f, " %c", ev->state);
-		if (ev->kind <= EVENT_EXEC || ev->kind == EVENT_HOLDER)
+		if (ev->kind <= EVENT_EXEC || ev->kind == EVENT_HOLDER || ev->kind == EVENT_OWN_ID)
 			fprintf(f, ">%u", ev->other);
+		if (ev->kind == EVENT_GROUP && ev->n)
+			fputs(" process", f);
 		if (ev->kind == EVENT_FORK)
 			fprintf(f, " of %u", ev->tgid);
 		if (ev->kind >= EVENT_REQUEST && ev->kind <= EVENT_REQUEST_OPEN)

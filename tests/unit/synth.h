@@ -54,6 +54,11 @@ void synth_queued(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint
 void synth_taken(struct synth *m, uint32_t cpu, uint64_t ns, bool steal, uint64_t took_ns);
 /* The lock at which the thread has just gone to sleep says that another one has it. */
 void synth_holder(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t holder);
+/* The thread, or its whole process, is in the control group of that path from now on. */
+void synth_group(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *path,
+		 bool process);
+/* The object of a group; id 0: only its path tells it from others. */
+uint32_t synth_group_object(struct synth *m, const char *path, uint64_t id);
 /* The recorder had the CPU up to now. */
 void synth_recorder(struct synth *m, uint32_t cpu, uint64_t ns, uint64_t had_ns);
 void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid);

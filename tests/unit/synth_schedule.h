@@ -35,6 +35,8 @@ enum schedule_kind {
 struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind);
 /* Adds samples of the threads that run, and a few of others. */
 void schedule_sample(struct schedule *s);
+/* Puts threads into control groups, and moves them; lossy: some moves are missing. */
+void schedule_groups(struct schedule *s, bool lossy);
 /* Gives most stacks a user part with interpreted code. */
 void schedule_code(struct schedule *s);
 /* Adds what disks did before interrupts that say so; lossy: some of it is lost. */

@@ -74,6 +74,46 @@ void schedule_sample(struct schedule *s)
 	free(old.lines);
 }
 
+/* ---- control groups -------------------------------------------------------------------------- */
+
+void schedule_groups(struct schedule *s, bool lossy)
+{
+	static const char *const paths[] = { "/", "/a", "/b", "/b/c" };
+	struct schedule old = *s;
+	bool begun = false;
+
+	s->lines = NULL;
+	s->n = 0;
+	for (size_t i = 0; i < old.n; i++) {
+		const char *line = old.lines[i] + (*old.lines[i] == '!');
+		unsigned int cpu;
+		uint64_t ns;
+
+		schedule_put(s, "%s", old.lines[i]);
+		if (schedule_is_event(line, &ns, &cpu)) {
+			if (lossy && !schedule_random(s, 25))
+				schedule_put(s, "%llu.%03llu c%u lost-groups %llu.%03llu",
+					     (unsigned long long)ns / 1000,
+					     (unsigned long long)ns % 1000, cpu,
+					     (unsigned long long)ns / 1000 + schedule_random(s, 30),
+					     (unsigned long long)ns % 1000);
+			/* Most threads at the first event, then one now and then. */
+			for (char who = 'A'; who < 'F' && (!begun || who == 'A'); who++)
+				if (schedule_random(s, 3))
+					schedule_put(s, "%llu.%03llu c%u %c %sin-group %s",
+						     (unsigned long long)ns / 1000,
+						     (unsigned long long)ns % 1000, cpu,
+						     begun ? (char)('A' + schedule_random(s, 6))
+							   : who,
+						     schedule_random(s, 2) ? "all-" : "",
+						     paths[schedule_random(s, 4)]);
+			begun = true;
+		}
+		free(old.lines[i]);
+	}
+	free(old.lines);
+}
+
 /* ---- interpreted code ------------------------------------------------------------------------ */
 
 /* Where the word begins that is the stack of an event; NULL: it has none. */

@@ -208,6 +208,7 @@ static void add_event(struct synth *m, const struct line *l)
 				: l->words[2][5] == 'd' ? CHAINLOG_DISK_DONE
 				: l->words[2][5] == 'm' ? CHAINLOG_REQUEST_MORE
 				: l->words[2][5] == 'c' ? CHAINLOG_CONTEXT
+				: l->words[2][5] == 'g' ? CHAINLOG_GROUP
 							: CHAINLOG_REQUEST;
 
 		MUST(!encoder_aux_lost(e, cpu, CHAINLOG_AUX + kind, 1, ns, ns_of(word(l, 3))));
@@ -289,6 +290,8 @@ static void add_event(struct synth *m, const struct line *l)
 		synth_queued(m, cpu, ns, a, (uint32_t)atoi(word(l, 4) + 1), verb[6] == '!');
 	else if (!strcmp(verb, "held-by"))
 		synth_holder(m, cpu, ns, a, b);
+	else if (!strcmp(verb, "in-group") || !strcmp(verb, "all-in-group"))
+		synth_group(m, cpu, ns, a, word(l, 4), *verb == 'a');
 	else if (!strcmp(verb, "throttled"))
 		synth_throttled(m, cpu, ns, a);
 	else if (!strncmp(verb, "request", 7))

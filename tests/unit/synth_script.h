@@ -16,6 +16,7 @@
  *	150 c0 A queued c1          A was put on the queue of CPU 1; "queued!": by its waking
  *	150 c0 A throttled          A may not run: a quota is used up
  *	150 c0 A held-by B          A, switched out then, sleeps at a lock that says that B has it
+ *	150 c0 A in-group /a.service  A, or with "all-in-group" its process, is in a control group
  *	150 c0 interrupts 12        they took 12 us up to the switch at that time
  *	150 c0 recorder 30          the recorder had the CPU for 30 us up to then
  *	150 c0 A asks-disk sub|main A asks a device for something
@@ -35,6 +36,7 @@
  *	                            route; -: none; "lost-contexts 180": some are missing
  *	900 c0 A ready tcp:peer:80  of several things this one ended A's wait
  *	150 c0 lost-queues 180      changes of queues are missing in [150, 180]
+ *	150 c0 lost-groups 180      likewise moves to other control groups
  *	950 c1 lost 980             events of that CPU are missing in [950, 980]; "c?": of any
  *	end 1000
  *

@@ -347,6 +347,79 @@ static void an_unchecked_trace_has_the_same_events(void **state)
 	synth_free(m);
 }
 
+/* Lists that say more of threads, by hand: threads 12 and 13, and one object. */
+static void expect_lists(enum chainlog_block type, const uint8_t *payload, size_t len,
+			 uint32_t first, uint32_t second, const char *damage)
+{
+	struct synth *m = synth_new();
+	const struct trace_thread *th;
+	const char *what;
+	struct trace *t;
+	size_t n, all;
+
+	synth_thread(m, 12, "a");
+	synth_thread(m, 13, "b");
+	assert_int_equal(synth_group_object(m, "/a", 1), 1);
+	synth_flush(m);
+	synth_add_block(m, type, payload, len);
+	synth_end(m, 50);
+	/* The footer does not know of the added block. */
+	synth_bytes(m, &all);
+	synth_cut_out(m, all - CHAINLOG_FOOTER_SIZE, CHAINLOG_FOOTER_SIZE);
+	t = synth_open(m);
+	th = trace_threads(t, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(type == CHAINLOG_BLOCK_THREAD_GROUPS ? th[0].group : th[0].own_id, first);
+	assert_int_equal(type == CHAINLOG_BLOCK_THREAD_GROUPS ? th[1].group : th[1].own_id, second);
+	what = trace_damage(t)->what;
+	assert_string_equal(what ? what : "none", damage);
+	trace_close(t);
+	synth_free(m);
+}
+
+static void groups_and_own_ids_of_threads_are_checked(void **state)
+{
+	const enum chainlog_block groups = CHAINLOG_BLOCK_THREAD_GROUPS;
+	const enum chainlog_block ids = CHAINLOG_BLOCK_THREAD_OWN_IDS;
+
+	(void)state;
+#define LIST(...) (const uint8_t[]) { __VA_ARGS__ }, sizeof((const uint8_t[]) { __VA_ARGS__ })
+	expect_lists(groups, LIST(2, 12, 1, 13, 1), 1, 1, "none");
+	/* No such object; no such thread; fewer items than are said; one that is cut. */
+	expect_lists(groups, LIST(2, 12, 2, 13, 1), 0, 1, "none");
+	expect_lists(groups, LIST(2, 12, 1, 99, 1), 1, 0, "none");
+	expect_lists(groups, LIST(3, 12, 1, 13, 1), 0, 0, "a malformed block of threads' groups");
+	expect_lists(groups, LIST(2, 12, 1, 13), 0, 0, "a malformed block of threads' groups");
+	expect_lists(ids, LIST(2, 12, 1, 13, 2), 1, 2, "none");
+	expect_lists(ids, LIST(1, 13, 0xff, 0xff, 0xff, 0x7f), 0, 0,
+		     "a malformed block of threads' own ids");
+#undef LIST
+}
+
+static void groups_of_threads_are_read(void **state)
+{
+	struct synth *m = synth_new();
+
+	(void)state;
+	synth_thread(m, 7, "a");
+	synth_group(m, 0, 10, 7, "/a", false);
+	synth_group(m, 0, 20, 7, "/b", true);
+	/* Without the last field, which an older writer may not have; of no object; of no thread.
+	 */
+	synth_flush(m);
+	synth_add_block(m, CHAINLOG_BLOCK_AUX_EVENTS,
+			(const uint8_t[]) { 0, 30, 2, 3, 19, 0,	 2, 1, 7, 19,
+					    1, 3,  9, 7, 1,  20, 1, 2, 7, 5 },
+			20);
+	synth_end(m, 50);
+	synth_expect_events(m, "10 group 7 [cgroup /a]\n"
+			       "20 group 7 process [cgroup /b]\n"
+			       "30 group 7 [cgroup /a]\n"
+			       "31 group 7 process\n"
+			       "32 own-id 7>5\n");
+	synth_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +432,8 @@ int main(void)
 		cmocka_unit_test(malformed_blocks_are_told_and_left_out),
 		cmocka_unit_test(a_missing_block_is_told_and_hides_no_event),
 		cmocka_unit_test(an_unchecked_trace_has_the_same_events),
+		cmocka_unit_test(groups_and_own_ids_of_threads_are_checked),
+		cmocka_unit_test(groups_of_threads_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -450,7 +450,8 @@ static void ids_out_of_range_are_none(void **state)
 {
 	struct synth *m = synth_new();
 	struct encoder_thread th = {
-		5, 5, 0, 0, 0, 'S', encoder_text(synth_encoder(m), "x"), 70000, 70001, 70002
+		5,     5,     0,     0,	    0, 'S', encoder_text(synth_encoder(m), "x"),
+		70000, 70001, 70002, 70003, 0
 	};
 	const struct trace_thread *threads;
 	struct trace *t;
@@ -473,6 +474,7 @@ static void ids_out_of_range_are_none(void **state)
 	threads = trace_threads(t, &n);
 	assert_int_equal(threads[0].kstack, 0);
 	assert_int_equal(threads[0].object, 0);
+	assert_int_equal(threads[0].group, 0);
 	assert_null(trace_object(t, 70002));
 	assert_int_equal(threads[0].ustack, 0);
 	assert_null(trace_damage(t)->what); /* what it means may just not have been written yet */

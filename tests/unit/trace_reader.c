@@ -87,7 +87,7 @@ static void threads_modules_and_names_are_found_by_id(void **state)
 	uint32_t space = encoder_space(e, 42, "/bin/x");
 	uint32_t frame = encoder_frame(e, space, 0x7f0000001234), nameless;
 	struct encoder_thread th = {
-		42, 40, 5, 6, CHAINLOG_THREAD_KTHREAD, 'D', encoder_text(e, "kw"), 0, 0, 0
+		42, 40, 5, 6, CHAINLOG_THREAD_KTHREAD, 'D', encoder_text(e, "kw"), 0, 0, 0, 0, 3
 	};
 	const struct trace_thread *threads;
 	struct trace *t;
@@ -96,6 +96,8 @@ static void threads_modules_and_names_are_found_by_id(void **state)
 	(void)state;
 	nameless = encoder_frame(e, 0, 0xffffffff80000000);
 	encoder_name(e, frame, encoder_text(e, "malloc"), module, 0x34);
+	MUST(synth_group_object(m, "/a", 7) == 1 && synth_group_object(m, "/b", 8) == 2);
+	th.group = 2;
 	th.kstack = synth_kstack(m, "io_schedule;kthread");
 	synth_thread_full(m, &th);
 	synth_end(m, 10);
@@ -118,6 +120,8 @@ static void threads_modules_and_names_are_found_by_id(void **state)
 	assert_int_equal(threads[0].state, 'D');
 	assert_string_equal(trace_string(t, threads[0].name), "kw");
 	assert_int_equal(trace_stack(t, threads[0].kstack).n, 2);
+	assert_string_equal(trace_string(t, trace_object(t, threads[0].group)->name), "/b");
+	assert_int_equal(threads[0].own_id, 3);
 	trace_close(t);
 	synth_free(m);
 }
