@@ -3,7 +3,6 @@
 # Programs whose stacks are in odd places, whose stack pointers point anywhere, that are stopped and moved by ptrace(2),
 # that share their memory or their id with others, that wait for io_uring, that have 32 bits or are static: where the
 # functions are known, no stack has other ones, and a program beside them has its chains.
-# Beside another: it judges its own programs' stacks.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 for tool in cc nm setpriv; do
