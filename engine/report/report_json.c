@@ -148,10 +148,16 @@ static void put_threads(struct report_writer *w)
 		const struct thread *th = timelines_thread(tl, thread);
 		/* Bounded: a hostile program can rename itself any number of times. */
 		uint32_t renames = th->renames < 8 ? th->renames : 8;
+		uint32_t group = timelines_group(tl, thread, th->end_ns);
 
 		fprintf(w->out, "%s[%" PRIu32 ",%" PRIu32 ",%d,%" PRIu32, i > 1 ? ",\n" : "",
 			th->tid, th->tgid, (int)report_thread_group(w->r, thread),
 			report_string(w, names_thread(w->r->names, thread, th->end_ns)));
+		if (group)
+			fprintf(w->out, ",%" PRIu32,
+				report_string(w, names_group_path(w->r->names, group)));
+		else
+			fputs(",-1", w->out);
 		for (uint32_t k = 0; k <= renames && th->renames; k++) {
 			const char *raw =
 				trace_string(w->r->in->trace, timelines_nth_name(tl, thread, k));

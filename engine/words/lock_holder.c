@@ -72,6 +72,23 @@ bool lock_is_gil(const struct trace *t, uint32_t object)
 	return o && !strcmp(trace_string(t, o->class), "GIL");
 }
 
+/* Whether the thread that woke the sleep ended then: the kernel woke who waits at its id in memory.
+ */
+static bool woken_by_an_end(const struct timelines *tl, const struct wait *w)
+{
+	const struct trace *t = timelines_trace(tl);
+	struct trace_stack s = trace_stack(t, timelines_pair(tl, w->waker_stack).kstack);
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct trace_frame *f = trace_frame(t, s.frames[i]);
+		const char *name = f ? trace_string(t, f->symbol) : "";
+
+		if (!strcmp(name, "mm_release") || !strcmp(name, "exit_mm_release"))
+			return true;
+	}
+	return false;
+}
+
 /* The thread that the word said for which w, a sleep of thread, began, if it slept in that call. */
 static uint32_t thread_in_word(const struct timelines *tl, uint32_t thread, const struct wait *w,
 			       enum lock_call call)
@@ -85,6 +102,8 @@ static uint32_t thread_in_word(const struct timelines *tl, uint32_t thread, cons
 	/* Of this lock the recorder knows where it is, so that no stack has to tell. */
 	if (lock_is_gil(timelines_trace(tl), pair.object))
 		return call == CALL_TAKES_LOCK ? in_word : THREAD_NONE;
+	if (call == CALL_JOINS && w->waker == in_word && woken_by_an_end(tl, w))
+		return in_word; /* what pthread_join() calls has no names in a stripped library */
 	return lock_call(timelines_trace(tl), pair.ustack) == call ? in_word : THREAD_NONE;
 }
 

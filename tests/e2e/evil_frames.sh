@@ -32,7 +32,7 @@ mib=$(sed -n 's/^chaincap: recorder: .* CPU, \([0-9]*\) MiB.*/\1/p' "$tmp/err.ca
 is_sanitized || expect_at_most "MiB of the recorder" 200 "$mib"
 pid=$(awk '$1 == "process" { print $3 }' "$tmp/told")
 walk_to "$tmp/folded" -U --no-objects -c '^alpha$' -p "$pid" "$tmp/trace"
-grep -qE '^alpha;.*start.*;alpha_runs;alpha_waits;.*read;--;.*write;bravo_wakes_alpha;bravo_runs;.*;bravo;' "$tmp/folded" ||
+grep -qE '^alpha;.*;thread_main;alpha_runs;alpha_waits;.*read;--;.*write;bravo_wakes_alpha;bravo_runs;thread_main;.*;bravo;' "$tmp/folded" ||
 	fail "the relay has no whole chain:
 $(cat "$tmp/folded")"
 for kind in $kinds; do

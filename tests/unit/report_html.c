@@ -559,6 +559,30 @@ static void waits_are_summed_up_by_class(void **state)
 	free(page);
 }
 
+/* A thread has what its last control group is called, as text; -1 where that is not known. */
+static void a_thread_has_its_control_group(void **state)
+{
+	char *page = page_of_script("0    c0 - R > A\n"
+				    "50   c0 A in-group /system.slice/<b>.service\n"
+				    "100  c0 A S > B recv\n"
+				    "400  c0 B S > A recv\n"
+				    "500  c0 A S > - recv\n"
+				    "end 100000\n");
+	const char *threads, *end;
+
+	(void)state;
+	threads = strstr(page, "\"threads\":[");
+	assert_non_null(threads);
+	end = strstr(threads, "\"strings\":[");
+	assert_non_null(end);
+	assert_non_null(strstr(end, "b>.service\""));
+	assert_null(strstr(page, "<b>.service"));
+	/* One of the two has none. */
+	assert_non_null(strstr(threads, ",-1]"));
+	assert_true(strstr(threads, ",-1]") < end && !strstr(strstr(threads, ",-1]") + 1, ",-1]"));
+	free(page);
+}
+
 /* The threads of the recorded command come before others that ran more. */
 static void threads_of_the_command_come_first(void **state)
 {
@@ -701,6 +725,7 @@ int main(void)
 		cmocka_unit_test(the_report_begins_with_causes),
 		cmocka_unit_test(samples_are_in_the_report),
 		cmocka_unit_test(waits_are_summed_up_by_class),
+		cmocka_unit_test(a_thread_has_its_control_group),
 		cmocka_unit_test(threads_of_the_command_come_first),
 		cmocka_unit_test(hostile_names_stay_text),
 		cmocka_unit_test(an_empty_trace_is_a_page),

@@ -77,22 +77,40 @@ static void not_where_the_word_is_something_else(void **state)
 	expect_holder("", false);
 }
 
-static void expect_joined(const char *ustack)
+static void expect_joined(const char *ustack, const char *more, bool believed)
 {
-	char *text = tree_of(ustack, "");
+	char *text = tree_of(ustack, more);
 
-	if (!strstr(text, " for thread B/102\n") || strstr(text, "held by"))
-		fail_msg("%s: expected thread B/102 in\n%s", ustack, text);
+	if (!strstr(text, " for thread B/102") == believed)
+		fail_msg("%s: expected %s thread in\n%s", ustack, believed ? "a" : "no", text);
+	assert_null(strstr(text, "held by"));
 	free(text);
 }
 
 static void who_joins_waits_for_a_thread(void **state)
 {
 	(void)state;
-	expect_joined("pthread_join;main");
-	expect_joined("__futex_abstimed_wait64;__pthread_clockjoin_ex;main");
-	expect_joined("[libc.so.6+0x86020];pthread_timedjoin_np@@GLIBC_2.34;main");
-	expect_joined("thrd_join;main");
+	expect_joined("pthread_join;main", "", true);
+	expect_joined("__futex_abstimed_wait64;__pthread_clockjoin_ex;main", "", true);
+	expect_joined("[libc.so.6+0x86020];pthread_timedjoin_np@@GLIBC_2.34;main", "", true);
+	expect_joined("thrd_join;main", "", true);
+}
+
+/* Also by how the thread woke it, as the function may have no name. */
+static void also_by_how_the_thread_woke_it(void **state)
+{
+	(void)state;
+	expect_joined("[libc+0x8abb0];f", "", false);
+	expect_joined("[libc+0x8abb0];f",
+		      "200 c1 - R > B\n"
+		      "300 c1 B wakes A try_to_wake_up;futex_wake;do_futex;mm_release;do_exit\n"
+		      "310 c0 - R > A\n",
+		      true);
+	expect_joined("[libc+0x8abb0];f",
+		      "200 c1 - R > B\n"
+		      "300 c1 B wakes A try_to_wake_up;futex_wake;do_futex;__x64_sys_futex\n"
+		      "310 c0 - R > A\n",
+		      false);
 }
 
 static void a_thread_that_has_ended_holds_nothing(void **state)
@@ -226,6 +244,7 @@ int main(void)
 		cmocka_unit_test(also_below_functions_without_a_name),
 		cmocka_unit_test(not_where_the_word_is_something_else),
 		cmocka_unit_test(who_joins_waits_for_a_thread),
+		cmocka_unit_test(also_by_how_the_thread_woke_it),
 		cmocka_unit_test(a_thread_that_has_ended_holds_nothing),
 		cmocka_unit_test(each_sleep_has_its_own),
 		cmocka_unit_test(the_lock_of_an_interpreter_needs_no_stack),

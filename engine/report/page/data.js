@@ -14,14 +14,15 @@ function* groups(list, n) {
 		yield list.slice(i, i + n);
 }
 
-// tid, process (0: unknown), group (enum report_group), last name; then all names, if there were several.
+// tid, process (0: unknown), group (enum report_group), last name, control group; then all names, if there were several.
 function threadOf(i) {
-	const [tid, pid, group, name, ...names] = data.threads[i];
-	return { tid, pid, group, name: text(name), names: [...new Set([name, ...names].map(text))] };
+	const [tid, pid, group, name, cgroup, ...names] = data.threads[i];
+	return { tid, pid, group, name: text(name), cgroup: text(cgroup), names: [...new Set([name, ...names].map(text))] };
 }
 const threads = data.threads.map((_, i) => threadOf(i));
 
-// The filter: threads by a part of the name, or by a thread or process id; and a range of steps.
+// The filter: threads by a part of the name or of their control group's, or by a thread or process id; and a range of
+// steps.
 const shown = { who: "", first: 0, end: data.n };
 
 function fits(thread) {
@@ -32,7 +33,7 @@ function fits(thread) {
 	const who = shown.who.toLowerCase();
 	if (/^\d+$/.test(who) && (thread.tid === +who || thread.pid === +who))
 		return true;
-	return thread.names.some((s) => s.toLowerCase().includes(who));
+	return [thread.cgroup, ...thread.names].some((s) => s.toLowerCase().includes(who));
 }
 
 const stepFrom = (i) => Math.min(data.from + i * data.step, data.to);

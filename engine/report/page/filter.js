@@ -5,7 +5,7 @@ const place = document.getElementById("filter");
 const seconds = (ns) => +(ns / 1e9).toFixed(6);
 
 const whoInput = element("input", { id: "who", type: "search", list: "names", autocomplete: "off", spellcheck: "false",
-	placeholder: "name, TID or PID", onchange: (e) => choose({ who: e.target.value.trim() }) });
+	placeholder: threads.some((t) => t.cgroup) ? "name, control group, TID or PID" : "name, TID or PID", onchange: (e) => choose({ who: e.target.value.trim() }) });
 const fromInput = element("input", { id: "from", type: "number", step: "any", onchange: (e) => chooseTime(e.target.value, toInput.value) });
 const toInput = element("input", { id: "to", type: "number", step: "any", onchange: (e) => chooseTime(fromInput.value, e.target.value) });
 const overview = element("div", { id: "overview", title: "drag to choose a range of time" });

@@ -52,7 +52,8 @@ function showThreads() {
 	threadTable.tBodies[0].replaceChildren(...all.map(({ r, f }) => {
 		const label = r.thread ? element("button", { type: "button", class: "open", title: "this thread alone",
 			onclick: () => choose({ who: String(r.thread.tid) }) }, isolated(f[0])) : f[0];
-		return element("tr", {}, element("td", {}, label), numberCell(f[1], String(f[1] || "")), numberCell(f[2], String(f[2] || "")),
+		const where = r.thread?.cgroup ? [" ", element("span", { class: "note" }, isolated(r.thread.cgroup))] : [];
+		return element("tr", {}, element("td", {}, label, ...where), numberCell(f[1], String(f[1] || "")), numberCell(f[2], String(f[2] || "")),
 			...f.slice(3, 8).map(timeCell), numberCell(f[8]), ...f.slice(9).map(timeCell), ...classesKnown ? [classBar(r)] : []);
 	}));
 	showOrder(threadTable);
