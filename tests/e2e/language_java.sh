@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The chain of a slow request to a Java service names the method that made it slow:
 # with frame pointers, and the perf map that the JVM writes when the recording ends. (Lines are not in it.)
-# Beside another: it judges its own service's names.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 languages=$(cd "$(dirname "$0")/../languages" && pwd)

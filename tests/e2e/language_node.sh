@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The chain of a slow request to a Node.js service names the function that made it slow, its file and line.
-# Beside another: it judges its own service's names.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 languages=$(cd "$(dirname "$0")/../languages" && pwd)
