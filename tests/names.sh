@@ -34,7 +34,7 @@ judge_kind() {
 			if (!sub(/.* \(/, "", file))
 				file = "nowhere)"
 			sub(/\)$/, "", file)
-			is_own = file !~ /^(\/usr)?\/lib/ && file !~ /^\[/
+			is_own = file !~ /\/lib(64)?\// && file !~ /^\[/
 			is_named = $1 != "[unknown]" && $2 != "[unknown]" && $2 !~ /^\[.*\+0x[0-9a-f]+\]/
 			all++; named += is_named; own += is_own; own_named += is_own && is_named
 			if (!is_named)

@@ -147,51 +147,6 @@ void images_overflow(struct images *im, struct image *i)
 	i->maps = NULL;
 }
 
-/* The others in the same memory: they have the mapping, too, without a record of it. */
-static bool overflow_sharers(struct images *im, const struct image *i)
-{
-	bool any = false;
-
-	for (uint32_t b = 0; b < BUCKETS; b++) {
-		for (struct image *other = im->buckets[b]; other; other = other->next) {
-			if (other == i || other->memory != i->memory || other->ended)
-				continue;
-			images_overflow(im, other);
-			any = true;
-		}
-	}
-	return any;
-}
-
-void images_map(struct images *im, struct image *i, const struct mapping *m)
-{
-	/* What this mapping replaced, maybe a piece in its middle, is older images' only. */
-	bool replaces = i->replaces && i->start_ns == m->time_ns;
-	uint64_t covered = replaces ? m->end : m->start;
-	struct map_list *l;
-
-	if (m->start >= m->end || i->overflowed || (!replaces && is_known(im, i, m)))
-		goto drop;
-	if (i->memory && overflow_sharers(im, i)) {
-		images_overflow(im, i);
-		goto drop;
-	}
-	i->memory = 0;
-	l = own_list(im, i, m->start, covered);
-	if (!l || l->n >= MAPPINGS_MAX || im->n_mappings >= ALL_MAPPINGS_MAX ||
-	    map_list_is_exhausted(l, m->time_ns) || !map_list_add(l, m)) {
-		images_overflow(im, i);
-		goto drop;
-	}
-	im->n_mappings++;
-	/* The kernel maps the program before its interpreter and its libraries. */
-	if (!l->exe && code_files_kind(im->files, m->file) == CODE_FILE)
-		l->exe = strdup(code_files_path(im->files, m->file));
-	return;
-drop:
-	code_files_put_mapping(im->files, m->file);
-}
-
 /* ---- images -------------------------------------------------------------------------------- */
 
 static struct image **bucket_of(struct images *im, uint32_t tgid)
@@ -340,6 +295,28 @@ static bool is_replaced(const struct images *im, const struct image *i, const st
 	return i->maps && map_list_any(i->maps, m->start, m->end, m->time_ns, replaces, &r);
 }
 
+/* The same process with other code at some address from time_ns on; NULL when out of memory. */
+static struct image *new_version(struct images *im, struct image *old, uint64_t time_ns)
+{
+	struct image *i = add_image(im, old->tgid, time_ns);
+
+	if (!i)
+		return NULL;
+	i->parent = old->parent;
+	i->read_ns = old->read_ns;
+	i->memory = old->memory;
+	memcpy(i->comm, old->comm, sizeof(i->comm));
+	i->maps = old->maps;
+	if (i->maps)
+		i->maps->refs++;
+	i->replaces = true;
+	i->copied_ns = old->copied_ns;
+	i->copied = old->copied;
+	old->replaced_ns = time_ns;
+	end_image(im, old);
+	return i;
+}
+
 struct image *images_replace(struct images *im, struct image *old, const struct mapping *m)
 {
 	struct image *i;
@@ -348,21 +325,65 @@ struct image *images_replace(struct images *im, struct image *old, const struct 
 	if (m->time_ns <= old->start_ns || *newest_link(im, old->tgid) != old ||
 	    !is_replaced(im, old, m))
 		return old;
-	i = add_image(im, old->tgid, m->time_ns);
-	if (!i)
-		return old;
-	i->parent = old->parent;
-	i->read_ns = old->read_ns;
-	i->memory = old->memory;
-	memcpy(i->comm, old->comm, sizeof(i->comm));
-	i->maps = old->maps;
-	i->maps->refs++;
-	i->replaces = true;
-	i->copied_ns = old->copied_ns;
-	i->copied = old->copied;
-	old->replaced_ns = m->time_ns;
-	end_image(im, old);
-	return i;
+	i = new_version(im, old, m->time_ns);
+	return i ? i : old;
+}
+
+/* From time_ns on nothing is known of what it has mapped; what it had there before keeps its names.
+ */
+static void give_up(struct images *im, struct image *i, uint64_t time_ns)
+{
+	struct image *later = NULL;
+
+	if (i->start_ns < time_ns && *newest_link(im, i->tgid) == i)
+		later = new_version(im, i, time_ns);
+	images_overflow(im, later ? later : i);
+}
+
+/* The others in the same memory: they have the mapping, too, without a record of it. */
+static bool give_up_sharers(struct images *im, const struct image *i, uint64_t time_ns)
+{
+	bool any = false;
+
+	for (uint32_t b = 0; b < BUCKETS; b++) {
+		for (struct image *other = im->buckets[b], *next; other; other = next) {
+			next = other->next;
+			if (other->tgid == i->tgid || other->memory != i->memory || other->ended)
+				continue;
+			give_up(im, other, time_ns);
+			any = true;
+		}
+	}
+	return any;
+}
+
+void images_map(struct images *im, struct image *i, const struct mapping *m)
+{
+	/* What this mapping replaced, maybe a piece in its middle, is older images' only. */
+	bool replaces = i->replaces && i->start_ns == m->time_ns;
+	uint64_t covered = replaces ? m->end : m->start;
+	struct map_list *l;
+
+	if (m->start >= m->end || i->overflowed || (!replaces && is_known(im, i, m)))
+		goto drop;
+	if (i->memory && give_up_sharers(im, i, m->time_ns)) {
+		give_up(im, i, m->time_ns);
+		goto drop;
+	}
+	i->memory = 0;
+	l = own_list(im, i, m->start, covered);
+	if (!l || l->n >= MAPPINGS_MAX || im->n_mappings >= ALL_MAPPINGS_MAX ||
+	    map_list_is_exhausted(l, m->time_ns) || !map_list_add(l, m)) {
+		give_up(im, i, m->time_ns);
+		goto drop;
+	}
+	im->n_mappings++;
+	/* The kernel maps the program before its interpreter and its libraries. */
+	if (!l->exe && code_files_kind(im->files, m->file) == CODE_FILE)
+		l->exe = strdup(code_files_path(im->files, m->file));
+	return;
+drop:
+	code_files_put_mapping(im->files, m->file);
 }
 
 bool image_is_valid_at(const struct image *i, uint64_t time_ns)
@@ -408,15 +429,31 @@ static bool is_later(const struct image *i, uint64_t time_ns)
 	return !i->replaces && i->start_ns > time_ns;
 }
 
+static bool has_mapped_since(const struct image *i, uint64_t time_ns)
+{
+	bool has = i->replaces && i->start_ns > time_ns;
+
+	for (uint32_t k = 0; !has && i->maps && k < i->maps->n; k++)
+		has = i->maps->list[k].time_ns > time_ns;
+	return has;
+}
+
 void images_share(struct images *im, uint32_t tgid, uint32_t parent, uint64_t time_ns)
 {
 	struct image *child = *newest_link(im, tgid), *p = *newest_link(im, parent);
+	uint64_t since = child ? child->start_ns : 0;
 
 	if (!child || !p || child == p || is_later(child, time_ns) || is_later(p, time_ns))
 		return;
 	if (!p->memory)
 		p->memory = parent;
 	child->memory = p->memory;
+	if (!p->replaces && p->start_ns > since)
+		since = p->start_ns;
+	if (!child->replaces && !has_mapped_since(child, since) && !has_mapped_since(p, since))
+		return;
+	give_up_sharers(im, child, since + 1);
+	give_up(im, child, since + 1);
 }
 
 void images_exec(struct images *im, uint32_t tgid, uint64_t time_ns, const char *comm)

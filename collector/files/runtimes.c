@@ -25,7 +25,7 @@ static const struct runtime runtimes[] = {
 		.interpreter = "Builtins_InterpreterEntryTrampoline",
 		.map_option = "--perf-basic-prof",
 		.interpreted_option = "--interpreted-frames-native-stack",
-		.interpreted_prefix = "JS:~",
+		.interpreted_mark = ":~", /* "JS:~f", before Node.js 20 "LazyCompile:~f" */
 		.interpreted = { "JavaScript functions that are not compiled have no names",
 				 NODE_OPTIONS },
 	},

@@ -25,8 +25,8 @@ struct runtime {
 	 * with an option; map_option writes the perf map that they are in.
 	 */
 	const char *interpreter, *interpreted_option, *map_option;
-	/* With it their names in a perf map begin so. */
-	const char *interpreted_prefix;
+	/* With it their names in a perf map are KIND MARK NAME. */
+	const char *interpreted_mark;
 	struct runtime_lack interpreted;
 };
 

@@ -87,9 +87,9 @@ static uint32_t module_of(const struct naming *n, size_t i)
 
 static void take_generated(struct generated *g, const char *name)
 {
-	const char *prefix = g->runtime ? g->runtime->interpreted_prefix : NULL;
+	const char *mark = g->runtime ? g->runtime->interpreted_mark : NULL;
 
-	if (prefix && !strncmp(name, prefix, strlen(prefix)))
+	if (mark && !strncmp(name + strcspn(name, ":"), mark, strlen(mark)))
 		g->has_interpreted = true;
 }
 
@@ -103,7 +103,7 @@ static int take_name(void *naming, size_t i, const struct reader_answer *a, cons
 	n->n_named = i + 1;
 	if (name && is_generated(n))
 		take_generated(generated_of(n), name);
-	else if (name)
+	else if (!is_generated(n) && (name || !(a->flags & READER_BOUNDED)))
 		runtimes_take_name(n->s, n->frames[i].source, name);
 	if (name)
 		stats->user_named++;

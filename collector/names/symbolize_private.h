@@ -208,7 +208,8 @@ void runtimes_forget(struct symbolizer *s, struct generated *g);
  * or the encoder's error.
  */
 int runtimes_note(struct symbolizer *s, struct generated *g, bool has_map);
-/* A frame of the file has this name. */
+/* A frame of the file has this name; NULL: it has neither a name nor bounds, as V8's own code in a
+ * stripped library. */
 void runtimes_take_name(struct symbolizer *s, uint32_t file, const char *name);
 /*
  * The same of processes in whose stacks only interpreted functions were, once all have names, and

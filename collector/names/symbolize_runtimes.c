@@ -277,13 +277,24 @@ void runtimes_take_name(struct symbolizer *s, uint32_t file, const char *name)
 	if (file > s->n_file_sources || s->file_sources[file - 1].interprets)
 		return;
 	r = runtime_of(code_files_path(s->files, file));
-	s->file_sources[file - 1].interprets = r && r->interpreter && !strcmp(name, r->interpreter);
+	s->file_sources[file - 1].interprets =
+		r && r->interpreter && (!name || !strcmp(name, r->interpreter));
 }
 
 struct noting {
 	struct symbolizer *s;
 	int err;
 };
+
+/* A file may be mapped several times. */
+static bool is_its_first(const struct image *i, const struct mapping *m)
+{
+	uint32_t k = 0;
+
+	while (k < i->maps->n && i->maps->list[k].file != m->file)
+		k++;
+	return k < i->maps->n && i->maps->list[k].start == m->start;
+}
 
 static void note_interpreter(void *noting, uint32_t tgid, const struct mapping *m)
 {
@@ -297,7 +308,8 @@ static void note_interpreter(void *noting, uint32_t tgid, const struct mapping *
 		return;
 	/* Stacks were recorded of those with a space. */
 	i = images_find(s->images, tgid, UINT64_MAX);
-	if (!i || !i->space || i->generated || find_runtime(s, i, &r) != m ||
+	r = runtime_of(code_files_path(s->files, m->file));
+	if (!i || !i->space || i->generated || !i->maps || !is_its_first(i, m) ||
 	    runtime_has_option(tgid, r->interpreted_option))
 		return;
 	set_program(&of, i);

@@ -73,6 +73,8 @@ static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
 		locate_perf_map(s, i);
 	new_image = images_replace(s->images, i, &m);
 	images_map(s->images, new_image, &m);
+	new_image =
+		images_find(s->images, r->tgid, r->time_ns); /* it may be given up from now on */
 	if (new_image != i && r->time_ns > s->replaced_ns)
 		s->replaced_ns = r->time_ns;
 	if ((new_image != i || new_image->overflowed) && s->on_replace)

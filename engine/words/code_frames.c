@@ -11,23 +11,25 @@ bool code_frame(const struct trace *t, uint32_t frame)
 }
 
 /*
- * Whether a file of a Go program is Go's own: below GOROOT/src, or by the packages in which
- * goroutines wait, where the program was built without folders (-trimpath).
+ * Whether a file of a Go program is Go's own: a package of its library, or what calls functions
+ * that are given to it, below GOROOT/src, "/usr/lib/go-1.19/src/sync/mutex.go"; or without folders,
+ * where the program was built with -trimpath. A program may lie in "/src" or "/go/src/app".
  */
 static bool is_of_go(const char *path)
 {
-	static const char *const packages[] = { "runtime/", "sync/",	"internal/", "net/",
-						"time/",    "syscall/", "os/",	     "io/",
-						"bufio/",   "context/", "crypto/",   "log/",
-						"fmt/",	    "database/" };
-	const char *src = strstr(path, "/src/");
+	static const char *const packages[] = { "runtime/",  "sync/",	  "internal/", "net/",
+						"time/",     "syscall/",  "os/",       "io/",
+						"bufio/",    "context/",  "log/",      "crypto/",
+						"fmt/",	     "database/", "reflect/",  "sort/",
+						"strings/",  "text/",	  "encoding/", "bytes/",
+						"compress/", "html/",	  "testing/" };
+	const char *src = strstr(path, "/src/"), *go = strstr(path, "/go");
 	size_t len = strlen(path);
 
 	if (len < 3 || strcmp(path + len - 3, ".go"))
 		return false;
-	/* A folder of a program there has the name of a host before the next slash. */
-	if (src)
-		return strstr(path, "/go") && !memchr(src + 5, '.', strcspn(src + 5, "/"));
+	if (src && go && go < src)
+		path = src + strlen("/src/");
 	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
 		if (!strncmp(path, packages[i], strlen(packages[i])))
 			return true;

@@ -95,10 +95,11 @@ can_compare() {
 		return 1
 	}
 	case $1 in
-	perf) set -- perf record -q -o "$tmp/tool.data" -e sched:sched_switch -- true ;;
+	perf) set -- perf record -q -a -o "$tmp/tool.data" -e sched:sched_switch -- sleep 0.2 ;;
 	bpftrace) set -- bpftrace -e 'tracepoint:sched:sched_switch { exit(); }' ;;
 	esac
-	if timeout 300 "$@" >"$tmp/tool" 2>&1; then
+	# perf goes on where it cannot enter other processes' mount namespaces, as below a chroot, but its file is broken.
+	if timeout 300 "$@" >"$tmp/tool" 2>&1 && ! grep -q 'assertion failed' "$tmp/tool"; then
 		# Some versions cannot read what they have recorded on a newer kernel.
 		[ "$1" = perf ] && ! timeout 300 perf script -i "$tmp/tool.data" >/dev/null 2>"$tmp/tool" || return 0
 		why_not="perf script cannot read what perf records here: $(tail -n 1 "$tmp/tool")"

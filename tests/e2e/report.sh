@@ -54,11 +54,11 @@ report "$tmp/cut.bin"
 expect_exit "of a cut-off trace" 3 $?
 grep -q 'the trace is damaged' "$tmp/out" || fail "the page does not say that the trace is damaged"
 
-# Two million events, a thousand threads: the page is bounded, and says what it leaves out.
+# Half a million events, a thousand threads: the page is bounded, and says what it leaves out.
 [ -x "$build/bench/generate" ] || skip "no $build/bench/generate (make unit)"
-"$build/bench/generate" --events 2000000 --idle 1000 --cpus 8 "$tmp/large.bin" >"$tmp/said" 2>"$tmp/err" || fail "generate: $(cat "$tmp/err")"
+"$build/bench/generate" --events 500000 --idle 1000 --cpus 8 "$tmp/large.bin" >"$tmp/said" 2>"$tmp/err" || fail "generate: $(cat "$tmp/err")"
 report "$tmp/large.bin"
-expect_exit "of two million events" 0 $?
+expect_exit "of half a million events" 0 $?
 expect_at_most "bytes of the page" 5000000 "$(wc -c <"$tmp/out")"
 grep -q '200 of [0-9]* threads, those that ran most' "$tmp/out" || fail "the page does not say which threads it shows"
-echo "note: $(wc -c <"$tmp/out") bytes of 2000000 events"
+echo "note: $(wc -c <"$tmp/out") bytes of 500000 events"

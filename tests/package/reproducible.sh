@@ -3,6 +3,8 @@
 # Builds the programs twice, from two copies of the sources at different places, into differently placed
 # build folders, at different times, with different umasks and locales, and compares them byte for byte;
 # where dpkg-buildpackage is there, the Debian packages as well, unless DEB=no: reproducible.sh BUILD_DIR
+#   PROGRAMS   which files of the build folder are compared (default: the programs)
+#   BUILT=DIR  a build folder that is there already, instead of the first build
 set -eu
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
@@ -17,7 +19,7 @@ programs=${PROGRAMS:-chaincap chainwalk flamegraph}
 copy_sources "$tmp/one"
 cp -a "$tmp/one" "$tmp/another-place" # the same moment of a tree that may be worked on
 # shellcheck disable=SC2046,SC2086 # a list of words
-(cd "$tmp/one" && umask 022 && LC_ALL=C TZ=UTC make -s -j2 $(printf 'build/%s ' $programs) >/dev/null)
+[ "${BUILT:-}" ] || (cd "$tmp/one" && umask 022 && LC_ALL=C TZ=UTC make -s -j2 $(printf 'build/%s ' $programs) >/dev/null)
 # shellcheck disable=SC2046,SC2086
 (cd "$tmp/another-place" && umask 027 && LC_ALL=C.UTF-8 TZ=Pacific/Auckland \
 	make -s -j2 O="$tmp/elsewhere/out" $(printf "$tmp/elsewhere/out/%s " $programs) >/dev/null)
@@ -32,7 +34,7 @@ same() {
 	fi
 }
 for program in $programs; do
-	same "$program" "$tmp/one/build/$program" "$tmp/elsewhere/out/$program"
+	same "$program" "${BUILT:-$tmp/one/build}/$program" "$tmp/elsewhere/out/$program"
 done
 
 if [ "${DEB:-yes}" = no ]; then

@@ -247,7 +247,28 @@ static void what_shares_its_memory_is_given_up_when_one_of_it_maps(void **state)
 	assert_true(images_find(w->im, CHILD, 300)->overflowed);
 	assert_true(images_find(w->im, CHILD + 1, 300)->overflowed);
 	assert_null(at(w, P, 0x8500, 300));
+	assert_string_equal(at(w, P, 0x8500, 299),
+			    "/lib/a"); /* what was there before has its name */
 	assert_string_equal(at(w, CHILD + 2, 0x8500, 300), "/lib/a");
+}
+
+/* As told late: one of them has mapped something meanwhile. */
+static void also_if_that_was_before_it_was_known(void **state)
+{
+	struct world *w = *state;
+
+	images_found(w->im, P, 100);
+	images_found(w->im, CHILD, 101);
+	replace(w, P, 100, 0x8000, 0x2000, "/lib/a");
+	replace(w, CHILD, 101, 0x8000, 0x2000, "/lib/a");
+	images_share(w->im, CHILD, P, 150);
+	assert_string_equal(at(w, P, 0x8500, 160), "/lib/a");
+	images_fork(w->im, CHILD + 1, P, 200);
+	replace(w, P, 210, 0x18000, 0x2000, "/lib/b");
+	replace(w, P, 220, 0x8000, 0x2000, "/lib/c");
+	images_share(w->im, CHILD + 1, P, 230);
+	assert_null(at(w, CHILD + 1, 0x8500, 230));
+	assert_null(at(w, P, 0x8500, 230));
 }
 
 /* vfork(), seen before the child's exec or its end. */
@@ -426,6 +447,7 @@ int main(void)
 		TEST(a_thread_is_no_process_and_a_snapshot_knows_better_than_older_records),
 		TEST(a_process_that_replaces_code_for_ever_is_given_up),
 		TEST(what_shares_its_memory_is_given_up_when_one_of_it_maps),
+		TEST(also_if_that_was_before_it_was_known),
 		TEST(who_has_its_memory_for_itself_again_is_known),
 		TEST(an_unknown_process_has_no_image),
 		TEST(a_storm_of_processes_leaves_only_those_with_stacks),
