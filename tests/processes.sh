@@ -37,4 +37,4 @@ readers() {
 }
 
 # kib_below PID: the memory of that process and of all below it
-kib_below() { below "$1" | awk '{ kib += $4 } END { print kib + 0 }'; }
+kib_below() { below "$1" | awk '{ kib += $4 } END { printf "%.0f\n", kib }'; }

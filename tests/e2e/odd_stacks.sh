@@ -168,8 +168,8 @@ grep -q '^odd_processes/.*: shares its memory with another process' "$tmp/err" |
 	fail "shared: it is not said: $(cat "$tmp/err")"
 
 # One id, two programs in turns, unless another process has been given the id meanwhile.
-# shellcheck disable=SC2154 # by eval
 both=$(sed -n 's/^ready //p' "$tmp/reuse.out" | head -n 1)
+# shellcheck disable=SC2154 # by eval
 if is_running "$pid_reuse" && [ "$("$walk" -q -f threads -p "$both" "$tmp/trace" 2>/dev/null | grep -c -e odd_stacks -e alpha)" -ge 2 ]; then
 	stacks "$both"
 	! grep '^odd_stacks;' "$tmp/stacks" | grep -e ';alpha_' || fail "reuse: functions of the program that had the id before"
