@@ -204,7 +204,7 @@ echo
 # share OPTION...: percent of alpha's time asleep, of processes that the options choose, whose chains have bravo's function
 share() {
 	"$O/chainwalk" -q --state=blocked -c '^alpha$' "$@" "$dir/trace" 2>/dev/null |
-		awk '{ n = $NF; all += n } /;bravo_wakes_alpha;.*;bravo;/ { good += n } END { printf "%d\n", all ? 100 * good / all : 0 }'
+		awk '{ n = $NF; all += n } /;bravo_wakes_alpha;.*;bravo;/ { good += n } END { printf "%.0f\n", int(all ? 100 * good / all : 0) }'
 }
 # Of the last minute, as memory for all may not be there.
 from=$((seconds > 60 ? seconds - 60 : 0))

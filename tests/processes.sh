@@ -22,7 +22,7 @@ below() {
 			}
 			for (pid in parent)
 				if (pid in is_below)
-					print pid, parent[pid], does[pid], kib[pid] + 0, named[pid]
+					printf "%.0f %.0f %s %.0f %s\n", pid, parent[pid], does[pid], kib[pid], named[pid]
 		}'
 }
 

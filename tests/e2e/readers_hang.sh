@@ -47,7 +47,7 @@ for n in "" .1 .2 .3; do
 	kill -USR1 "$recorder"
 	wait_for "a trace" 6 written "$tmp/flight$n"
 done
-below "$recorder" | awk '$3 == "D" && $5 ~ /^chaincap-r/ { n++ } END { print n + 0 }' >"$tmp/hanging"
+below "$recorder" | awk '$3 == "D" && $5 ~ /^chaincap-r/ { n++ } END { printf "%.0f\n", n }' >"$tmp/hanging"
 end_recording
 echo "note: $(cat "$tmp/hanging") processes hang after four traces"
 expect_at_most "processes that hang in five file systems after four traces" 15 "$(cat "$tmp/hanging")"
