@@ -108,7 +108,7 @@ $(O)/kill_at: $(O)/tests/tools/kill_at.o
 # Programs with stacks in odd places, and processes in odd states.
 $(O)/odd_stacks $(O)/odd_processes: $(O)/%: tests/attacks/%.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) -fno-optimize-sibling-calls -fno-ipa-icf -pthread -o $@ $< $(HOW)
+	$(Q)$(CONTEXT_CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) -fno-optimize-sibling-calls -fno-ipa-icf -pthread -o $@ $< $(HOW)
 $(O)/odd_processes: HOW = -luring
 # Maps of functions, and call frame information, that are made to harm who reads them.
 $(O)/map_bomb $(O)/evil_frames: $(O)/%: $(O)/tests/attacks/%.o

@@ -176,16 +176,17 @@ uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns)
 
 uint32_t names_group_path(struct names *n, uint32_t path)
 {
-	char name[GROUP_NAME_LEN] = "";
-	uint32_t unused, *slot = &unused;
+	char name[GROUP_NAME_LEN];
+	uint32_t *slot;
 
-	if (path < trace_strings_end(n->trace)) {
-		slot = &n->of_group[path];
-		if (*slot)
-			return *slot;
+	if (path >= trace_strings_end(n->trace))
+		return names_clean(n, "");
+	slot = &n->of_group[path];
+	if (!*slot) {
 		group_name(trace_string(n->trace, path), name);
+		*slot = names_clean(n, name);
 	}
-	return *slot = names_clean(n, name);
+	return *slot;
 }
 
 uint32_t names_group(struct names *n, uint32_t thread, uint64_t at_ns)
