@@ -343,7 +343,9 @@ test("the root stays in view, subtitle and ring agree with the picture", async (
 	await page.keyboard.press("ArrowUp");
 	await page.keyboard.press("ArrowUp");
 	await clickLegend(page, "timer");
+	await page.waitForFunction(() => ![...document.querySelectorAll("#fg-frames text")].some((e) => e.textContent === "charlie"));
 	await clickLegend(page, "timer");
+	await page.waitForFunction(() => [...document.querySelectorAll("#fg-frames text")].some((e) => e.textContent === "charlie"));
 	const rings = await page.evaluate(() => {
 		const ring = document.querySelector(".ring"), t = [...document.querySelectorAll("#fg-frames text")].find((e) => e.textContent === "charlie");
 		const a = ring.getBoundingClientRect(), b = t.previousElementSibling.getBoundingClientRect();
