@@ -4,8 +4,9 @@
 # systems that do not answer, processes with 65 thousand mappings and two that remap for ever, programs that lie about
 # a Python interpreter, perf maps and jitdumps that take long to read, call frame information that leads anywhere,
 # stacks in odd places, processes that are stopped, or share memory or an id with others, somebody who wants to stop the
-# recorder's processes, and programs that end at once. Judged is what an innocent program is told: its chains, its functions' names; the most
-# memory that the recorder and its processes took, how long the end took, and that what was given up is said.
+# recorder's processes, and programs that end at once. Judged is what an innocent program is told: its chains, its
+# functions' names; the most memory that the recorder and its processes took, how long the end took, and that what was
+# given up is said.
 #   bench/hostile.sh BUILD_DIR [SECONDS [OPTION...]]
 #   SECONDS   3600 by default
 #   OPTION    for chaincap
@@ -45,7 +46,7 @@ as_stranger() {
 
 cc -O2 -o "$dir/mapping_attack" "$here/tests/attacks/mapping_attack.c"
 cc -O2 -pthread -rdynamic -o "$dir/forged" "$here/tests/attacks/forged.c"
-mkdir -m 777 "$dir/work"
+mkdir -m 777 "$dir/theirs"
 for _ in 1 2 3 4; do as_stranger "$dir/mapping_attack" 65000; done
 for _ in 1 2; do as_stranger "$dir/mapping_attack" 60000 again; done
 # One after the other: together they would make most of the events.
@@ -62,7 +63,7 @@ as_stranger sh "$dir/lies.sh" "$dir"
 
 cp "$O/chainload" "$O/sparse_symbols" "$dir"
 cat >"$dir/bombs.sh" <<'END'
-cd "$1/work" || exit
+cd "$1/theirs" || exit
 while :; do
 	cp ../chainload bomb && ../sparse_symbols bomb 400 && ./bomb relay --rounds 20 --hops pipe
 	rm -f bomb
@@ -73,7 +74,7 @@ as_stranger sh "$dir/bombs.sh" "$dir"
 
 cp "$O/map_bomb" "$O/odd_stacks" "$O/odd_processes" "$dir"
 for what in lines covers hole endless records empty jithole; do
-	as_stranger "$dir/map_bomb" $what "$dir/work"
+	as_stranger "$dir/map_bomb" $what "$dir/theirs"
 	echo $! >>"$dir/maps"
 done
 for kind in none ones zeros random flips long long64 self before advance stack unstack cfa expression loop covers; do
@@ -82,7 +83,7 @@ for kind in none ones zeros random flips long long64 self before advance stack u
 	as_stranger "$dir/frames_$kind" relay --hops pipe --rounds 100000000 --seconds 80000 --sleep 50000
 done
 for what in plain file memfd writable low high grows handler coroutine odd wild circle compat int80; do
-	as_stranger "$dir/odd_stacks" $what "$dir/work/$what"
+	as_stranger "$dir/odd_stacks" $what "$dir/theirs/$what"
 done
 for what in stopped moved vfork uring; do
 	as_stranger "$dir/odd_processes" $what
@@ -97,7 +98,7 @@ started="$started $!"
 as_stranger "$dir/odd_processes" shared "$dir/first.so" "$dir/second.so" "0x$(nm "$dir/first.so" | sed -n 's/ T odd_first//p')"
 
 cat >"$dir/brief.sh" <<'END'
-cd "$1/work" || exit
+cd "$1/theirs" || exit
 while :; do
 	/bin/true
 	cp /bin/true brief && ./brief
