@@ -33,12 +33,27 @@ struct path_walk {
 	__u64 dentry, mount;
 };
 
+/* Puts a name behind those that o->path has; false: there is no room, or it cannot be read. */
+static __always_inline bool add_name(struct wire_object *o, __u64 name)
+{
+	__u32 at = o->path_len;
+	long len;
+
+	/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */
+	barrier_var(at);
+	if (at > WIRE_OBJECT_PATH)
+		return false;
+	len = bpf_probe_read_kernel_str(o->path + at, WIRE_NAME_MAX, (void *)name);
+	if (len <= 0 || len > WIRE_NAME_MAX)
+		return false;
+	o->path_len = at + (__u32)len;
+	return true;
+}
+
 /* One step, for bpf_loop(): puts a name, or goes up to another mount. Returns 1 at the end. */
 static long put_name(__u32 i, struct path_walk *w)
 {
 	__u64 parent = (__u64)FIELD(dentry, w->dentry, d_parent), name, up;
-	__u32 at = w->o->path_len;
-	long len;
 
 	(void)i;
 	if (w->dentry == (__u64)FIELD(vfsmount, w->mount, mnt_root)) {
@@ -53,14 +68,8 @@ static long put_name(__u32 i, struct path_walk *w)
 		return 0;
 	}
 	name = (__u64)FIELD(dentry, w->dentry, d_name.name);
-	/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */
-	barrier_var(at);
-	if (at > WIRE_OBJECT_PATH)
+	if (!add_name(w->o, name))
 		return 1;
-	len = bpf_probe_read_kernel_str(w->o->path + at, WIRE_NAME_MAX, (void *)name);
-	if (len <= 0 || len > WIRE_NAME_MAX)
-		return 1;
-	w->o->path_len = at + (__u32)len;
 	if (w->dentry == parent) /* the file is in no directory, like a memfd */
 		return 1;
 	w->dentry = parent;
@@ -168,8 +177,6 @@ struct group_walk {
 static long put_group_name(__u32 i, struct group_walk *w)
 {
 	__u64 parent, name = POINTER(kernfs_node, w->node, name);
-	__u32 at = w->o->path_len;
-	long len;
 
 	(void)i;
 	if (bpf_core_field_exists(((struct kernfs_node *)0)->__parent))
@@ -180,14 +187,8 @@ static long put_group_name(__u32 i, struct group_walk *w)
 		w->o->whole = 1;
 		return 1;
 	}
-	/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */
-	barrier_var(at);
-	if (at > WIRE_OBJECT_PATH)
+	if (!add_name(w->o, name))
 		return 1;
-	len = bpf_probe_read_kernel_str(w->o->path + at, WIRE_NAME_MAX, (void *)name);
-	if (len <= 0 || len > WIRE_NAME_MAX)
-		return 1;
-	w->o->path_len = at + (__u32)len;
 	w->node = parent;
 	return 0;
 }
@@ -207,8 +208,8 @@ __noinline int put_group(struct wire_object *o, __u64 node)
 /*
  * Sends the object under this id. file: its struct file, of an endpoint its struct sock, of a route
  * the length of its text, which is in o->path already, of a control group its kernfs_node, else
- * anything. t: the thread in whose memory
- * the object lies, if it is a lock; may be NULL for others. False: it has to be sent again.
+ * anything. t: the thread in whose memory the object lies, if it is a lock; may be NULL for others.
+ * False: it has to be sent again.
  */
 static __always_inline bool send_object(void *ring, struct wire_object *o, struct task_struct *t,
 					__u64 now, __u32 id, __u64 file)

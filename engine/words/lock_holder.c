@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/kernel_functions.h"
 #include "code_frames.h"
 #include "waited_for.h"
 
@@ -72,23 +73,6 @@ bool lock_is_gil(const struct trace *t, uint32_t object)
 	return o && !strcmp(trace_string(t, o->class), "GIL");
 }
 
-/* Whether the thread that woke the sleep ended then: the kernel woke who waits at its id in memory.
- */
-static bool woken_by_an_end(const struct timelines *tl, const struct wait *w)
-{
-	const struct trace *t = timelines_trace(tl);
-	struct trace_stack s = trace_stack(t, timelines_pair(tl, w->waker_stack).kstack);
-
-	for (uint32_t i = 0; i < s.n; i++) {
-		const struct trace_frame *f = trace_frame(t, s.frames[i]);
-		const char *name = f ? trace_string(t, f->symbol) : "";
-
-		if (!strcmp(name, "mm_release") || !strcmp(name, "exit_mm_release"))
-			return true;
-	}
-	return false;
-}
-
 /* The thread that the word said for which w, a sleep of thread, began, if it slept in that call. */
 static uint32_t thread_in_word(const struct timelines *tl, uint32_t thread, const struct wait *w,
 			       enum lock_call call)
@@ -102,8 +86,6 @@ static uint32_t thread_in_word(const struct timelines *tl, uint32_t thread, cons
 	/* Of this lock the recorder knows where it is, so that no stack has to tell. */
 	if (lock_is_gil(timelines_trace(tl), pair.object))
 		return call == CALL_TAKES_LOCK ? in_word : THREAD_NONE;
-	if (call == CALL_JOINS && w->waker == in_word && woken_by_an_end(tl, w))
-		return in_word; /* what pthread_join() calls has no names in a stripped library */
 	return lock_call(timelines_trace(tl), pair.ustack) == call ? in_word : THREAD_NONE;
 }
 
@@ -135,11 +117,32 @@ static uint32_t adopt_text(struct names *n, struct text_buf *text, struct text_b
 	return words;
 }
 
+/*
+ * The thread whose end w waited for: the word said so, and either a function's name, or that this
+ * thread woke it as it ended; what pthread_join() calls has no names in a stripped library.
+ * THREAD_NONE: there is none.
+ */
+static uint32_t joined_thread(struct names *n, uint32_t thread, const struct wait *w)
+{
+	const struct timelines *tl = object_names_timelines(names_objects(n));
+	uint32_t joined = thread_in_word(tl, thread, w, CALL_JOINS);
+	struct stack_pair waker = timelines_pair(tl, w->waker_stack);
+
+	if (joined != THREAD_NONE || w->kind != WAIT_SLEEP || w->waker == THREAD_NONE ||
+	    w->waker != timelines_lock_word(tl, thread, w) ||
+	    lock_is_gil(timelines_trace(tl), timelines_pair(tl, w->stack).object))
+		return joined;
+	return kernel_stack_flags(names_kernel_stacks(n), waker.kstack, UINT32_MAX) &
+			       KFUNC_ENDS_THREAD
+		       ? w->waker
+		       : THREAD_NONE;
+}
+
 /* "thread worker/77", whose end w waited for. 0: none, or out of memory. */
 static uint32_t joined_words(struct names *n, uint32_t thread, const struct wait *w)
 {
 	struct object_names *o = names_objects(n);
-	uint32_t joined = thread_in_word(object_names_timelines(o), thread, w, CALL_JOINS);
+	uint32_t joined = joined_thread(n, thread, w);
 	struct text_buf b = { 0 }, named = { 0 };
 
 	if (joined == THREAD_NONE)

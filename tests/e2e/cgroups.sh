@@ -5,6 +5,8 @@
 # the flight recorder, of what happened before its window. Two groups on one CPU: each has none because of the other.
 # Beside another: its own processes are where it has put them, however busy the machine is.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/processes.sh
+. "$(dirname "$0")/../processes.sh"
 needs_bpf
 top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 if [ ! "$top" ]; then
@@ -75,7 +77,7 @@ wait_for "the group is empty" 5 has_left "$gone"
 join "$inner" unshare -pf --kill-child "$load" pingpong --rounds 1000000000 --seconds 280
 contained=
 for _ in $(seq 100); do
-	contained=$(pgrep -P "$joined") && has_thread "$contained" pong && break
+	contained=$(children "$joined" chainload) && [ "$contained" ] && has_thread "$contained" pong && break
 	is_running "$joined" || break
 	sleep 0.1
 done

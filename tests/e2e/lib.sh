@@ -421,12 +421,26 @@ fly() {
 }
 
 # end_recording [STATUS]: by SIGINT
+# shellcheck disable=SC2120 # tests pass it
 end_recording() {
 	kill -INT "$recorder"
 	wait "$recorder"
 	got=$?
 	cp "$tmp/err.cap" "$tmp/err"
 	expect_exit "chaincap, ended by SIGINT" "${1:-0}" $got
+}
+
+# end_within SECONDS [TRACE MIB]: ends the recording within that time, which it $took; the trace is whole, and the recorder
+# had at most so much memory, $mib.
+end_within() {
+	before=$(date +%s)
+	end_recording
+	took=$(($(date +%s) - before))
+	expect_at_most "seconds to end" "$1" $took "$tmp/err.cap"
+	[ $# -gt 1 ] || return 0
+	expect_whole "$2"
+	mib=$(sed -n 's/^chaincap: recorder: .* CPU, \([0-9]*\) MiB.*/\1/p' "$tmp/err.cap")
+	is_sanitized || expect_at_most "MiB of the recorder" "$3" "$mib"
 }
 
 # has_bytes FILE BYTES: or more
