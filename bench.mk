@@ -26,6 +26,8 @@ bench-tables: # the hash table against those of uthash-dev and libstb-dev, which
 	@mkdir -p $(O)/bench
 	$(CC) -O2 -D_GNU_SOURCE -Iinclude -Iengine -o $(O)/bench/tables bench/tables.c engine/base/pairs.c include/common/id_index.c
 	@$(O)/bench/tables
+bench-every: all # one trace each minute for two hours: memory, start times, cost
+	@bash bench/every.sh $(O)
 bench-exports: all $(O)/bench/generate $(O)/bench/cost
 	@bash bench/exports.sh $(O)
 bench-flight: all
@@ -54,5 +56,5 @@ bench-start: all # how long recorders take to begin and to end
 bench-verify: all # compares stacks known without a walk with walked ones; takes some minutes
 	@bash bench/verify.sh $(O)
 
-.PHONY: bench bench-check bench-alternate bench-overhead bench-import bench-render bench-engine bench-exports bench-flight \
+.PHONY: bench bench-check bench-alternate bench-overhead bench-import bench-render bench-engine bench-every bench-exports bench-flight \
 	bench-hours bench-interpreted bench-languages bench-picture bench-programs bench-requests bench-sizes bench-sources bench-stacks bench-start bench-tables bench-verify

@@ -82,7 +82,7 @@ static void catch_signals(const struct options *o)
 	command_catch(SIGINT, on_stop, true);
 	command_catch(SIGTERM, on_stop, false);
 	command_catch(SIGHUP, on_stop, false);
-	if (o->flight_ns)
+	if (o->flight_ns || o->every_ns)
 		command_catch(SIGUSR1, on_dump, true);
 	/* A closed pipe is then an error of write(), reported with the file's name. */
 	command_catch(SIGPIPE, SIG_IGN, true);

@@ -57,6 +57,8 @@ bool options_duration(const char *s, uint64_t *ns)
 	return duration_parse(s, 0, ns) && *ns;
 }
 
+static const char default_output[] = "trace.bin";
+
 /* ---- values -------------------------------------------------------------------------------- */
 
 /* Samples a second: in step with few timers. */
@@ -66,6 +68,11 @@ bool options_duration(const char *s, uint64_t *ns)
 /* Limits below which a window holds next to nothing. */
 #define FLIGHT_LEAST_NS 100000000u
 #define FLIGHT_LEAST_BYTES (1u << 20)
+
+/* A name of a trace has seconds. Between two recordings things are attached and forgotten. */
+#define EVERY_LEAST_NS 1000000000u
+#define FOR_LEAST_NS 10000000u
+#define PAUSE_LEAST_NS 500000000u
 
 /* Of the recorder and its processes. It takes 20 MiB itself where little happens. */
 #define MEMORY_DEFAULT (512u << 20)
@@ -127,6 +134,24 @@ static int set_flight(struct setting *s, const char *value)
 
 	if (!options_duration(value, ns) || *ns < FLIGHT_LEAST_NS)
 		return setting_complain(s, "--flight must be at least 100ms: %s", value);
+	return 0;
+}
+
+static int set_every(struct setting *s, const char *value)
+{
+	uint64_t *ns = s->member;
+
+	if (!options_duration(value, ns) || *ns < EVERY_LEAST_NS)
+		return setting_complain(s, "--every must be at least 1s: %s", value);
+	return 0;
+}
+
+static int set_for(struct setting *s, const char *value)
+{
+	uint64_t *ns = s->member;
+
+	if (!options_duration(value, ns) || *ns < FOR_LEAST_NS)
+		return setting_complain(s, "--for must be at least 10ms: %s", value);
 	return 0;
 }
 
@@ -221,9 +246,8 @@ static const struct option_row rows[] = {
 	{ "freq", 'F', false, "HZ", set_hz, AT(sample_hz),
 	  .help = "samples of running threads a second on each CPU\n(default 199; 0: none)" },
 	{ "max-size", 0, true, "SIZE", set_size, AT(max_size),
-	  .help = "end when the trace has this size: 500M, 2G;\nwith --flight: memory for what is "
-		  "kept "
-		  "(128M)" },
+	  .help = "end when the trace has this size: 500M, 2G;\nwith --flight, --every: memory for "
+		  "what is kept (128M)" },
 	{ "buffer-size", 0, false, "SIZE", set_buffer_size, AT(buffer_size),
 	  .help = "ring buffer of each CPU (default: by number of CPUs)" },
 	{ "memory", 0, false, "SIZE", set_memory, AT(memory),
@@ -258,8 +282,19 @@ static const struct option_row rows[] = {
 	{ "comm", 'c', false, "REGEX", set_text, AT(trigger.comm),
 	  .help = "only after waits of threads whose name matches" },
 	{ "log-every", 0, false, "TIME", set_log, AT(log_ns),
-	  .help = "print a line of what was lost (1440min)" },
-	{ "max-dumps", 0, false, "N", set_count, AT(max_dumps), .help = "end after N traces" },
+	  .help = "print a line of what was lost (1440min); also of --every" },
+	{ "max-dumps", 0, false, "N", set_count, AT(max_dumps),
+	  .help = "end after N traces; also of --every" },
+
+	{ .help = "One trace after the other" },
+	{ "every", 0, true, "TIME", set_every, AT(every_ns),
+	  .help = "begin a trace each TIME by the clock (60s: at each minute);\n-o is a folder: "
+		  "HOST-20261128T105900Z.bin..." },
+	{ "for", 0, false, "TIME", set_for, AT(for_ns),
+	  .help = "each is TIME long (1s), with next to no cost between\n(default: all the time is "
+		  "recorded)" },
+	{ "keep", 0, false, "SIZE", set_size, AT(keep),
+	  .help = "remove the oldest of them: 2G (default: none)" },
 
 	{ .help = "Other" },
 	{ "no-objects", 0, false, NULL, set_true, AT(no_objects),
@@ -304,7 +339,8 @@ void options_help(FILE *out, bool all)
 	fputs("\nExamples:\n"
 	      "  chaincap -o trace.bin 10             then: chainwalk trace.bin\n"
 	      "  chaincap -o - -- make | chainwalk -\n"
-	      "  chaincap --flight 30s -o hang.bin    then: pkill -USR1 -x chaincap\n",
+	      "  chaincap --flight 30s -o hang.bin    then: pkill -USR1 -x chaincap\n"
+	      "  chaincap --every 60s --for 1s --keep 2G -o /var/lib/traces\n",
 	      out);
 }
 
@@ -340,9 +376,32 @@ static int check_requests(struct setting *s)
 	return 0;
 }
 
+static int check_every(struct setting *s)
+{
+	const struct options *o = s->options;
+
+	if (!o->every_ns && (o->for_ns || o->keep))
+		return setting_complain(s, "%s is for --every", o->for_ns ? "--for" : "--keep");
+	if (!o->every_ns)
+		return 0;
+	if (o->flight_ns || o->self_test)
+		return setting_complain(s, "--every and %s exclude each other",
+					o->flight_ns ? "--flight" : "--self-test");
+	if (o->output == default_output || !strcmp(o->output, "-"))
+		return setting_complain(s,
+					"--every writes many traces: it needs a folder (-o DIR)");
+	if (o->for_ns > o->every_ns)
+		return setting_complain(s, "--for is longer than --every");
+	if (o->for_ns && o->for_ns < o->every_ns && o->every_ns - o->for_ns < PAUSE_LEAST_NS)
+		return setting_complain(
+			s, "--for must be at least 500ms shorter than --every, or as long");
+	return 0;
+}
+
 static int check_together(struct setting *s)
 {
 	const struct options *o = s->options;
+	bool in_memory = o->flight_ns || o->every_ns; /* until a trace is written */
 	char why[128];
 	regex_t re;
 	int err;
@@ -368,12 +427,16 @@ static int check_together(struct setting *s)
 	err = check_requests(s);
 	if (err)
 		return err;
-	if (o->log_ns && !o->flight_ns)
-		return setting_complain(s, "--log-every is for --flight");
-	if (o->max_dumps && !o->flight_ns)
-		return setting_complain(s, "--max-dumps is for --flight");
-	if (o->threads && o->flight_ns)
-		return setting_complain(s, "--threads is not for --flight, which uses one");
+	err = check_every(s);
+	if (err)
+		return err;
+	if (o->log_ns && !in_memory)
+		return setting_complain(s, "--log-every is for --flight and --every");
+	if (o->max_dumps && !in_memory)
+		return setting_complain(s, "--max-dumps is for --flight and --every");
+	if (o->threads && in_memory)
+		return setting_complain(s, "--threads is not for %s, which uses one",
+					o->flight_ns ? "--flight" : "--every");
 	if (o->trigger.comm && !o->trigger.wait_ns)
 		return setting_complain(
 			s, "-c is for --trigger-wait; chainwalk -c picks threads of a trace");
@@ -386,10 +449,12 @@ static int check_together(struct setting *s)
 		if (o->trigger.requests[i].limit_ns >= o->flight_ns)
 			return setting_complain(s,
 						"--trigger-request must be shorter than --flight");
-	if (o->flight_ns && o->max_size && o->max_size < FLIGHT_LEAST_BYTES)
-		return setting_complain(s, "--flight needs a --max-size of 1M or more");
-	if (o->flight_ns && o->max_size + MEMORY_LEAST > o->memory)
-		return setting_complain(s, "--flight needs a --memory of 64M more than --max-size");
+	if (in_memory && o->max_size && o->max_size < FLIGHT_LEAST_BYTES)
+		return setting_complain(s, "%s needs a --max-size of 1M or more",
+					o->flight_ns ? "--flight" : "--every");
+	if (in_memory && o->max_size + MEMORY_LEAST > o->memory)
+		return setting_complain(s, "%s needs a --memory of 64M more than --max-size",
+					o->flight_ns ? "--flight" : "--every");
 	err = o->trigger.comm ? regcomp(&re, o->trigger.comm, REG_EXTENDED | REG_NOSUB) : 0;
 	if (err) {
 		regerror(err, &re, why, sizeof(why));
@@ -409,6 +474,8 @@ static int set_words(struct setting *s, int argc, char **argv)
 	if (optind > 1 && !strcmp(argv[optind - 1], "--")) {
 		if (!word)
 			return setting_complain(s, "-- without a command after it");
+		if (o->every_ns)
+			return setting_complain(s, "--every and a command exclude each other");
 		o->command = argv + optind;
 		return 0;
 	}
@@ -432,7 +499,7 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t wh
 	int ret;
 
 	*o = (struct options) {
-		.output = "trace.bin",
+		.output = default_output,
 		.sample_hz = SAMPLE_HZ,
 		.kernel_stacks = true,
 		.user_stacks = true,
@@ -440,11 +507,13 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t wh
 	ret = option_table_parse(&table, o, argc, argv, NULL, why, why_size);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	if (o->flight_ns && !o->log_ns && !o->quiet)
+	if ((o->flight_ns || o->every_ns) && !o->log_ns && !o->quiet)
 		o->log_ns = LOG_NS;
+	if (o->for_ns == o->every_ns)
+		o->for_ns = 0;
 	/* Its window comes on top, which is as large as was asked for. */
 	if (!o->memory)
-		o->memory = MEMORY_DEFAULT + (o->flight_ns ? o->max_size : 0);
+		o->memory = MEMORY_DEFAULT + (o->flight_ns || o->every_ns ? o->max_size : 0);
 	ret = check_together(&s);
 	/* Nothing is read for names, and of interpreted code there is nothing to be named later. */
 	o->no_python |= o->names_later;

@@ -13,7 +13,7 @@
 #include "probes/request_spec.h"
 
 struct options {
-	const char *output;   /* "-": standard output */
+	const char *output;   /* "-": standard output; with every_ns, a folder */
 	uint64_t duration_ns; /* 0: until a signal */
 	char **command;	      /* NULL-terminated, part of argv; NULL: none */
 	bool kernel_stacks, user_stacks;
@@ -37,9 +37,13 @@ struct options {
 	bool verify;			/* walk stacks known without a walk, too, and compare */
 	uint64_t flight_ns;		/* window to keep in memory; 0: write everything at once */
 	struct trigger_options trigger; /* after which waits and requests to write the window */
-	uint64_t log_ns;		/* between two lines of what was lost; 0: none */
-	unsigned int max_dumps;		/* end after so many traces; 0: no limit */
-	uint64_t memory;		/* that the recorder and its processes may take, bytes */
+	/* One trace after the other: time between their beginnings; 0: one trace, or --flight. */
+	uint64_t every_ns;
+	uint64_t for_ns;	/* how long each is; 0: all the time is recorded */
+	uint64_t keep;		/* of these traces, bytes; 0: all */
+	uint64_t log_ns;	/* between two lines of what was lost; 0: none */
+	unsigned int max_dumps; /* end after so many traces; 0: no limit */
+	uint64_t memory;	/* that the recorder and its processes may take, bytes */
 	bool quiet, verbose;
 	bool self_test;		      /* record for a second, print what works */
 	bool help, help_all, version; /* print that, record nothing */

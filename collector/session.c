@@ -21,6 +21,8 @@
 #define RING_BYTES_PER_SECOND (80u << 20)
 /* Time between two drains for the stacks of threads that were asleep before the recording. */
 #define SLEEPING_SLICE_NS 2000000u
+/* Between recordings: how soon a clock that is set, or the end of SECONDS, is noticed. */
+#define IDLE_MS 500
 /* BPF programs take a record's time before they submit it; at most this much passes between. */
 #define SUBMIT_NS 1000000u
 
@@ -231,11 +233,14 @@ static int begin(struct session *s)
 	const struct options *o = s->options;
 	int err;
 
-	s->start_ns = s->last_flush_ns = s->drained_ns = bpf_session_begin(s->bpf, o->duration_ns);
+	s->start_ns =
+		s->sink->schedules ? clock_now_ns() : bpf_session_begin(s->bpf, o->duration_ns);
+	s->last_flush_ns = s->drained_ns = s->start_ns;
 	err = s->sink->begin(s);
 	if (err)
 		return err;
-	err = bpf_session_threads(s->bpf, true, user_stacks_thread, s->user_stacks);
+	if (!s->sink->schedules)
+		err = bpf_session_threads(s->bpf, true, user_stacks_thread, s->user_stacks);
 	if (err)
 		return session_fail(s, "cannot list the threads", err);
 	err = s->sink->drop_caps();
@@ -375,12 +380,25 @@ static int flush(struct session *s)
 	return err;
 }
 
+/* How long to sleep, in ms, when nothing is recorded until until_ns. */
+static int idle_ms(const struct session *s, uint64_t now_ns, uint64_t until_ns)
+{
+	uint64_t ms = until_ns > now_ns ? (until_ns - now_ns + 999999) / 1000000 : 1;
+
+	if ((symbolizer_is_naming(s->sym) || process_parts_is_busy(s->parts)) && ms > 2)
+		ms = 2;
+	return ms < IDLE_MS ? (int)ms : IDLE_MS;
+}
+
 /* How long to sleep, in ms: the rings fill to a quarter at most, and the recording ends in time. */
 static int wait_ms(const struct session *s, uint64_t now_ns)
 {
 	uint64_t ms = bpf_session_buffer_size(s->bpf) / 4 * 1000 / RING_BYTES_PER_SECOND;
 	uint64_t duration_ns = s->options->duration_ns, end_ns = s->start_ns + duration_ns;
+	uint64_t idle_until_ns = s->sink->idle_until ? s->sink->idle_until(s) : 0;
 
+	if (idle_until_ns)
+		return idle_ms(s, now_ns, idle_until_ns);
 	if (ms > 100)
 		ms = 100;
 	/* Until a stack is learnt it is walked each time, which costs ten times as much. */
@@ -565,6 +583,7 @@ int session_run(const struct options *o, const char *command_line, struct sessio
 		.signals = signals,
 		.command_line = command_line,
 		.sink = o->self_test   ? &session_test_sink
+			: o->every_ns  ? &session_every_sink
 			: o->flight_ns ? &session_flight_sink
 				       : &session_file_sink,
 	};

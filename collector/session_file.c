@@ -67,11 +67,13 @@ int trace_file_info(struct trace_file *t, const struct session *s, uint64_t star
 	info.release = u.release;
 	info.arch = u.machine;
 	clock_gettime(CLOCK_REALTIME, &wall);
-	info.wall_ns = wall.tv_sec * 1000000000ll + wall.tv_nsec - (int64_t)clock_now_ns();
+	info.wall_ns =
+		s->wall_ns ? s->wall_ns
+			   : wall.tv_sec * 1000000000ll + wall.tv_nsec - (int64_t)clock_now_ns();
 	return encoder_info(t->enc, &info);
 }
 
-int trace_file_close(struct trace_file *t, const char *path, int err)
+int trace_file_close(struct trace_file *t, const char *path, bool is_kept, int err)
 {
 	int closed = writer_close(t->writer);
 
@@ -79,8 +81,8 @@ int trace_file_close(struct trace_file *t, const char *path, int err)
 	if (!err)
 		err = closed;
 	if (err)
-		fprintf(stderr, "chaincap: %s: %s; what was written before is readable\n", path,
-			strerror(-err));
+		fprintf(stderr, "chaincap: %s: %s%s\n", path, strerror(-err),
+			is_kept ? "; what was written before is readable" : "");
 	return err;
 }
 
@@ -292,7 +294,7 @@ static int file_finish(struct session *s, int err)
 		err = encoder_end(s->enc, s->end_ns, c->seen + c->missed, stats.sideband_lost);
 	if (s->options->verbose)
 		fprintf(stderr, "chaincap: written with %s\n", writer_method(f->trace.writer));
-	err = trace_file_close(&f->trace, s->options->output, err);
+	err = trace_file_close(&f->trace, s->options->output, true, err);
 	if (!err && !s->options->quiet)
 		trace_file_report(&f->trace, s, s->options->output, &stats);
 	return err;

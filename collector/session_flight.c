@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The sink of a session with --flight: memory (flight/flight.h). Each trace is written by a process
- * forked for it. That process has the window as it was at this moment, for as long as the disk and
- * the look-up of names take, while the recorder continues.
+ * forked for it (session_writer.c).
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/clean_text.h"
@@ -31,9 +26,7 @@ struct flight_sink {
 	bool base_is_free;	 /* it is empty, and the first dump's */
 	unsigned int dumps;	 /* begun so far */
 	int dump_signals;	 /* signals for a dump that have been served */
-	pid_t writer;		 /* the process that writes a dump; 0: none */
-	bool is_hurried;	 /* it has been told to end soon */
-	bool failed;		 /* a dump was not written */
+	struct trace_process writer;
 };
 
 /* ---- writing a dump ------------------------------------------------------------------------ */
@@ -109,7 +102,7 @@ static int write_dump(struct session *s, uint64_t end_ns)
 		err = trace_file_note(&t, s);
 	if (!err)
 		err = flight_dump(f->flight, t.enc, from_ns, end_ns, &stats);
-	err = trace_file_close(&t, path, err);
+	err = trace_file_close(&t, path, true, err);
 	if (err || s->options->quiet)
 		return err;
 	if (end_ns - from_ns < s->options->flight_ns && from_ns > s->start_ns)
@@ -120,70 +113,13 @@ static int write_dump(struct session *s, uint64_t end_ns)
 	return 0;
 }
 
-/* In the forked process: never returns, and frees nothing. */
-static _Noreturn void become_writer(struct session *s, uint64_t end_ns)
-{
-	/* This process's copies of the attachments would outlive those of the recorder. */
-	bpf_session_detach(s->bpf);
-	(void)setpriority(PRIO_PROCESS, 0, s->nice);
-	/* It is recorded like any other program; the name tells it apart in later traces. */
-	prctl(PR_SET_NAME, "chaincap-writer");
-	_exit(write_dump(s, end_ns) ? 1 : 0);
-}
-
 static void start_dump(struct session *s, uint64_t end_ns)
 {
 	struct flight_sink *f = s->sink_state;
-	pid_t pid;
 
-	progress_clear(&s->progress);
 	f->dumps++;
-	symbolizer_refresh_kernel(s->sym);
-	symbolizer_hurry(s->sym,
-			 &s->signals->dump); /* as it is in the writer from its beginning on */
-	fflush(NULL);
-	pid = fork();
-	if (!pid)
-		become_writer(s, end_ns);
+	trace_process_start(&f->writer, s, write_dump, end_ns);
 	f->base_is_free = false;
-	if (pid < 0) {
-		fprintf(stderr, "chaincap: %s: cannot be written: fork: %s\n", s->options->output,
-			strerror(errno));
-		f->failed = true;
-		return;
-	}
-	f->writer = pid;
-	s->signals->writer = pid;
-	f->is_hurried = false;
-}
-
-/* Another one is wanted: names take the one that is being written a moment more at most. */
-static void hurry_dump(struct flight_sink *f)
-{
-	if (f->writer && !f->is_hurried)
-		f->is_hurried = !kill(f->writer, SIGUSR1);
-}
-
-/* Reaps the writing process if it has ended; waits for that if wait is set. */
-static void reap_dump(struct session *s, bool wait)
-{
-	struct flight_sink *f = s->sink_state;
-	int status;
-	pid_t pid;
-
-	if (!f->writer)
-		return;
-	do {
-		pid = waitpid(f->writer, &status, wait ? 0 : WNOHANG);
-	} while (pid < 0 && errno == EINTR && wait);
-	if (!pid)
-		return;
-	if (pid > 0 && WIFSIGNALED(status))
-		fprintf(stderr, "chaincap: the writing process was killed by signal %d\n",
-			WTERMSIG(status));
-	f->failed |= pid < 0 || status;
-	f->writer = 0;
-	s->signals->writer = 0;
 }
 
 /* Whether --max-dumps allows one more. */
@@ -219,9 +155,9 @@ static void start_pending_dump(struct session *s, uint64_t now_ns)
 	int signals = s->signals->dump;
 	struct trigger_event event;
 
-	if (f->writer && may_dump(s) && f->dump_signals != signals)
-		hurry_dump(f);
-	if (f->writer || !may_dump(s))
+	if (f->writer.pid && may_dump(s) && f->dump_signals != signals)
+		trace_process_hurry(&f->writer);
+	if (f->writer.pid || !may_dump(s))
 		return;
 	if (f->dump_signals != signals) {
 		f->dump_signals = signals;
@@ -292,12 +228,13 @@ static enum sink_wish flight_sink_wish(struct session *s)
 {
 	struct flight_sink *f = s->sink_state;
 
-	reap_dump(s, false);
-	if (!may_dump(s) && !f->writer) {
+	trace_process_reap(&f->writer, s, false);
+	if (!may_dump(s) && !f->writer.pid) {
 		fprintf(stderr, "chaincap: --max-dumps reached, recording ends\n");
 		return SINK_END;
 	}
-	return f->dump_signals != s->signals->dump && !f->writer ? SINK_FLUSH_NOW : SINK_CONTINUE;
+	return f->dump_signals != s->signals->dump && !f->writer.pid ? SINK_FLUSH_NOW
+								     : SINK_CONTINUE;
 }
 
 static int flight_sink_flush(struct session *s, uint64_t now_ns)
@@ -355,8 +292,8 @@ static int flight_sink_finish(struct session *s, int err)
 
 	if (!err)
 		err = flight_flush(f->flight, s->end_ns);
-	hurry_dump(f);
-	reap_dump(s, true);
+	trace_process_hurry(&f->writer);
+	trace_process_reap(&f->writer, s, true);
 	if (err)
 		fprintf(stderr, "chaincap: recording ended: %s\n", strerror(-err));
 	else
@@ -366,8 +303,8 @@ static int flight_sink_finish(struct session *s, int err)
 		start_dump(s, s->end_ns);
 	/* After the fork: a thread detaches them, which the fork could find holding a lock. */
 	bpf_session_detach(s->bpf);
-	reap_dump(s, true);
-	return !err && f->failed ? -EIO : err;
+	trace_process_reap(&f->writer, s, true);
+	return !err && f->writer.failed ? -EIO : err;
 }
 
 static void flight_sink_close(struct session *s)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_private.h - one recording (session.c drives it) and its two sinks: a trace file that is
- * written at once (session_file.c), and the flight recorder's memory (session_flight.c).
+ * session_private.h - one recording (session.c drives it) and its sinks: a trace file that is
+ * written at once (session_file.c), the flight recorder's memory, of which traces are written when
+ * something asks for it (session_flight.c) or by the clock (session_every.c), and nothing
+ * (session_test.c).
  */
 #pragma once
 
@@ -56,6 +58,13 @@ struct session_sink {
 	 * errno with which the recording failed. Returns err, or if that is 0, its own error.
 	 */
 	int (*finish)(struct session *s, int err);
+	/*
+	 * Until when (CLOCK_MONOTONIC) nothing is recorded and nothing is to be done; 0: something
+	 * is. NULL: there are no such times.
+	 */
+	uint64_t (*idle_until)(const struct session *s);
+	/* It lets events begin and end by itself, and lists the threads. */
+	bool schedules;
 	/* finish() forks, and detaches the programs itself when it has. */
 	bool finish_detaches;
 	/* Frees s->sink_state, which may be NULL. Called after s->sym was freed. */
@@ -83,6 +92,11 @@ struct session {
 	struct command command;
 	struct progress progress;
 	uint64_t start_ns, end_ns;
+	/*
+	 * CLOCK_REALTIME less CLOCK_MONOTONIC when a trace begins; 0: as they are when its INFO
+	 * block is written.
+	 */
+	int64_t wall_ns;
 	uint64_t drained_ns; /* all CPUs are drained up to then */
 	uint64_t last_flush_ns;
 	uint64_t given_back_ns;	 /* see memory_give_back() */
@@ -94,7 +108,8 @@ struct session {
 	char why[2048]; /* why something failed, if errno does not say it; else empty */
 };
 
-extern const struct session_sink session_file_sink, session_flight_sink, session_test_sink;
+extern const struct session_sink session_file_sink, session_flight_sink, session_every_sink,
+	session_test_sink;
 
 /* Prints on standard error what failed, and why; returns err. */
 int session_fail(const struct session *s, const char *what, int err);
@@ -119,10 +134,29 @@ int trace_file_info(struct trace_file *t, const struct session *s, uint64_t star
 int trace_file_note(struct trace_file *t, const struct session *s);
 /*
  * Writes out everything that was encoded, also before an error. err: 0 or a negative errno so far.
- * Prints err, or if that is 0, the error of writing; returns what it printed, or 0.
+ * Prints err, or if that is 0, the error of writing; returns what it printed, or 0. is_kept: what
+ * was written before an error stays.
  */
-int trace_file_close(struct trace_file *t, const char *path, int err);
+int trace_file_close(struct trace_file *t, const char *path, bool is_kept, int err);
 /* Prints a line about a finished trace, and with -v more. */
 void trace_file_report(const struct trace_file *t, const struct session *s, const char *path,
 		       const struct symbolizer_stats *stats);
 void trace_file_free(struct trace_file *t);
+
+/*
+ * A process forked to write a trace of what is in memory at that moment, for as long as the disk
+ * and the look-up of names take, while the recorder continues: one at a time.
+ */
+struct trace_process {
+	pid_t pid;	 /* 0: there is none */
+	bool is_hurried; /* it has been told to end soon */
+	bool failed;	 /* one could not write its trace */
+};
+
+/* Starts one that runs write(s, end_ns), which returns 0 or an error that it has printed. */
+void trace_process_start(struct trace_process *p, struct session *s,
+			 int (*write)(struct session *s, uint64_t end_ns), uint64_t end_ns);
+/* Another trace is to be written: names take this one a moment more at most. */
+void trace_process_hurry(struct trace_process *p);
+/* Reaps it if it has ended; waits for that if wait is set. */
+void trace_process_reap(struct trace_process *p, struct session *s, bool wait);

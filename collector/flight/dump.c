@@ -153,12 +153,12 @@ static int put_event(struct dump *d, const struct chainlog_fields *ev)
 	return encoder_event(d->out, &out);
 }
 
-int dump_events(struct dump *d, struct event_view *v)
+int dump_events(struct dump *d, struct event_view *v, uint64_t end_ns)
 {
 	const struct chainlog_fields *ev;
 	int err = 0;
 
-	while (!err && (ev = event_view_next(v, UINT64_MAX)))
+	while (!err && (ev = event_view_next(v, end_ns)))
 		err = put_event(d, ev);
 	return err ? err : v->error;
 }

@@ -22,5 +22,8 @@ void dump_end(struct dump *d);
 
 /* The threads as they are at from_ns. Returns 0 or the encoder's negative errno. */
 int dump_threads(struct dump *d, const struct threads *threads, uint64_t from_ns);
-/* All events that the view has not read yet. Returns 0, the encoder's or the view's error. */
-int dump_events(struct dump *d, struct event_view *v);
+/*
+ * All events before end_ns that the view has not read yet. Returns 0, the encoder's or the view's
+ * error.
+ */
+int dump_events(struct dump *d, struct event_view *v, uint64_t end_ns);

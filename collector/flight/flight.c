@@ -303,12 +303,13 @@ static void forget_losses(struct flight *f, uint64_t limit_ns)
 	f->n_losses = kept;
 }
 
-static void drop_event(struct flight *f, const struct chainlog_fields *ev)
+/* Adds an event to what there is of EVENTS and AUX_EVENTS. */
+static void count_event(struct flight_sums sums[2], const struct chainlog_fields *ev)
 {
 	if (ev->kind == CHAINLOG_AUX + CHAINLOG_AUX_LOST)
-		f->dropped[1].lost += ev->number[0];
+		sums[1].lost += ev->number[0];
 	else
-		f->dropped[ev->kind >= CHAINLOG_AUX].events++;
+		sums[ev->kind >= CHAINLOG_AUX].events++;
 }
 
 /* A control group has another name: the threads at the window's beginning are in that now. */
@@ -341,7 +342,7 @@ static int move_tail(struct flight *f, uint64_t limit_ns)
 		err = threads_event(&f->threads, ev, name);
 		if (ev->kind == CHAINLOG_AUX + CHAINLOG_GROUP && !ev->tid)
 			rename_group(f, ev);
-		drop_event(f, ev);
+		count_event(f->dropped, ev);
 	}
 	if (!err)
 		err = f->tail.error;
@@ -376,6 +377,22 @@ static int forget_before(struct flight *f, uint64_t limit_ns)
 		     definitions_bytes(&f->definitions) >
 			     f->collected_bytes + f->collected_bytes / 4 + COLLECT_BYTES))
 		err = collect(f);
+	return err;
+}
+
+int flight_cut(struct flight *f, uint64_t limit_ns)
+{
+	return limit_ns > f->tail_ns ? forget_before(f, limit_ns) : 0;
+}
+
+int flight_restart(struct flight *f, uint64_t start_ns)
+{
+	int err = flight_cut(f, start_ns);
+
+	threads_free(&f->threads);
+	f->threads = (struct threads) { 0 };
+	f->listing_ns = 0;
+	f->lost_since_listing = false;
 	return err;
 }
 
@@ -449,10 +466,24 @@ void flight_counts(const struct flight *f, struct flight_counts *out)
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
+/* How much of the window is from end_ns on, and so not in the trace. */
+static int count_later(struct flight *f, uint64_t end_ns, struct flight_sums later[2])
+{
+	const struct chainlog_fields *ev;
+
+	for (uint32_t i = 0; i < f->n_losses; i++)
+		if (f->losses[i].first_ns >= end_ns)
+			later[0].lost += f->losses[i].n;
+	while ((ev = event_view_next(&f->tail, UINT64_MAX)))
+		count_event(later, ev);
+	return f->tail.error;
+}
+
 int flight_dump(struct flight *f, struct encoder *out, uint64_t from_ns, uint64_t end_ns,
 		struct symbolizer_stats *stats)
 {
 	uint64_t sideband_lost = symbolizer_sideband_lost(f->sym);
+	struct flight_sums later[2] = { 0 };
 	struct flight_counts counts;
 	struct dump d;
 	int err = dump_begin(&d, &f->definitions, out);
@@ -468,15 +499,20 @@ int flight_dump(struct flight *f, struct encoder *out, uint64_t from_ns, uint64_
 	for (uint32_t i = 0; !err && i < f->n_losses; i++) {
 		const struct loss *l = &f->losses[i];
 
-		err = encoder_lost(out, l->cpu, l->n, l->first_ns, l->last_ns);
+		if (l->first_ns < end_ns)
+			err = encoder_lost(out, l->cpu, l->n, l->first_ns, l->last_ns);
 	}
 	if (!err)
-		err = dump_events(&d, &f->tail);
+		err = dump_events(&d, &f->tail, end_ns);
+	if (!err)
+		err = count_later(f, end_ns, later);
 	if (!err)
 		err = symbolizer_finish(f->sym, stats);
-	encoder_aux_counted(out, counts.window[1].kernel);
+	encoder_aux_counted(out, counts.window[1].kernel - later[1].events - later[1].lost);
 	if (!err)
-		err = encoder_end(out, end_ns, counts.window[0].kernel, sideband_lost);
+		err = encoder_end(out, end_ns,
+				  counts.window[0].kernel - later[0].events - later[0].lost,
+				  sideband_lost);
 	dump_end(&d);
 	return err;
 }

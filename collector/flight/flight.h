@@ -76,6 +76,14 @@ int flight_flush(struct flight *f, uint64_t horizon_ns);
 /* Drops what is older than window_ns before horizon_ns. Call it after flight_flush(). */
 int flight_forget(struct flight *f, uint64_t horizon_ns);
 
+/* Drops what is older than limit_ns, whatever window_ns is. Call it after flight_flush(). */
+int flight_cut(struct flight *f, uint64_t limit_ns);
+/*
+ * After a time without recording: drops everything, and begins again at start_ns. The list of
+ * threads follows, as after flight_begin(). Call it after flight_flush().
+ */
+int flight_restart(struct flight *f, uint64_t start_ns);
+
 /*
  * Forks and exits may be among lost events. True if the threads should be listed again because of
  * that; call flight_listing() before that listing begins, at now_ns.
@@ -89,8 +97,9 @@ void flight_counts(const struct flight *f, struct flight_counts *out);
 
 /*
  * Writes the window from from_ns (see flight_from()) to out, whose INFO block is written already,
- * and ends the trace at end_ns. This consumes the flight and its symbolizer: nothing but freeing
- * them is allowed afterwards. *stats is the symbolizer's. Returns 0 or a negative errno.
+ * and ends the trace at end_ns: what is kept from later on is not in it. This consumes the flight
+ * and its symbolizer: nothing but freeing them is allowed afterwards. *stats is the symbolizer's.
+ * Returns 0 or a negative errno.
  */
 int flight_dump(struct flight *f, struct encoder *out, uint64_t from_ns, uint64_t end_ns,
 		struct symbolizer_stats *stats);

@@ -334,6 +334,7 @@ void bpf_session_close(struct bpf_session *s)
 		close(s->open_requests);
 	bpf_session_detach_probes(s);
 	chaincap_bpf__destroy(s->skel);
+	free(s->paused);
 	free(s);
 }
 
@@ -384,9 +385,6 @@ void bpf_session_poll(struct bpf_session *s)
 		sampler_poll(s->sampler);
 }
 
-/* How far ahead the begin or end is set, so that all CPUs see the new value before. */
-#define AHEAD_NS 100000u
-
 /* Waits until at_ns, which has just been set. Returns it; or the present, if that is later. */
 static uint64_t await_moment(uint64_t at_ns)
 {
@@ -397,11 +395,7 @@ static uint64_t await_moment(uint64_t at_ns)
 	return set_ns > at_ns ? set_ns : at_ns;
 }
 
-/*
- * How many events the kernel has skipped because their program was interrupted by them. Arrivals of
- * data are no events, nor are probes.
- */
-static uint64_t skipped_runs(const struct bpf_session *s)
+uint64_t bpf_session_skipped_runs(const struct bpf_session *s)
 {
 	struct bpf_program *prog;
 	uint64_t n = 0;
@@ -429,8 +423,8 @@ uint64_t bpf_session_begin(struct bpf_session *s, uint64_t duration_ns)
 	struct chaincap_bpf__data *data = s->skel->data;
 	uint64_t at_ns;
 
-	s->skipped_before = skipped_runs(s);
-	at_ns = clock_now_ns() + AHEAD_NS;
+	s->skipped_before = bpf_session_skipped_runs(s);
+	at_ns = clock_now_ns() + BPF_SESSION_AHEAD_NS;
 	set_end(data, at_ns, duration_ns);
 	data->record_from_ns = at_ns;
 	at_ns = await_moment(at_ns);
@@ -438,18 +432,24 @@ uint64_t bpf_session_begin(struct bpf_session *s, uint64_t duration_ns)
 	return at_ns;
 }
 
+static uint64_t skipped_so_far(const struct bpf_session *s)
+{
+	return s->is_paused ? s->skipped_at_pause : bpf_session_skipped_runs(s);
+}
+
 uint64_t bpf_session_end(struct bpf_session *s)
 {
 	uint64_t at_ns = s->skel->data->record_until_ns;
 
 	if (at_ns > clock_now_ns()) {
-		at_ns = clock_now_ns() + AHEAD_NS;
+		at_ns = clock_now_ns() + BPF_SESSION_AHEAD_NS;
 		s->skel->data->record_until_ns = at_ns;
 		at_ns = await_moment(at_ns);
 	}
-	s->skipped_at_end = skipped_runs(s);
+	s->skipped_at_end = skipped_so_far(s);
 	s->ended = true;
-	bpf_session_end_requests(s);
+	if (!s->is_paused)
+		bpf_session_end_requests(s);
 	return at_ns;
 }
 
@@ -550,7 +550,7 @@ int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out)
 	for (uint32_t i = 0; !err && i < WIRE_COUNTED_KINDS * s->cpus; i++)
 		add_counts(out, &k[i], i / s->cpus);
 	free(k);
-	out->missed += (s->ended ? s->skipped_at_end : skipped_runs(s)) - s->skipped_before;
+	out->missed += (s->ended ? s->skipped_at_end : skipped_so_far(s)) - s->skipped_before;
 	return err;
 }
 

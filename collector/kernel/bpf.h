@@ -116,6 +116,29 @@ uint64_t bpf_session_begin(struct bpf_session *s, uint64_t duration_ns);
  * requests that are not answered by then are added to them.
  */
 uint64_t bpf_session_end(struct bpf_session *s);
+
+/*
+ * For several recordings by the same programs, instead of bpf_session_begin(): nothing is recorded
+ * until bpf_session_begin_at() and from its end on.
+ *
+ * Ends the events' reporting: detaches the programs of frequent events, so that they cost nothing;
+ * adds to the rings the requests that are not answered; passes losses that are not reported yet to
+ * fn (may be NULL); and forgets what would not be true later. Call it when the last recording, if
+ * there was one, has ended. Returns 0 or a negative errno.
+ */
+int bpf_session_pause(struct bpf_session *s, bpf_record_fn fn, void *ctx);
+/*
+ * Attaches them again, which still record nothing. It takes no rights but those kept after
+ * attaching. Returns 0 or a negative errno.
+ */
+int bpf_session_resume(struct bpf_session *s);
+/*
+ * Events are recorded from at_ns on (CLOCK_MONOTONIC), but not before the present, for duration_ns
+ * or, if that is 0, until bpf_session_end(). Until then it may be called again with another time.
+ * Returns when they begin.
+ */
+uint64_t bpf_session_begin_at(struct bpf_session *s, uint64_t at_ns, uint64_t duration_ns);
+
 /*
  * Detaches the programs. In the recorder after bpf_session_end(), in the background: it can take
  * long. In a process that was forked, gives up its copies of the attachments.

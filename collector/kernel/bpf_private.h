@@ -2,8 +2,8 @@
 /*
  * bpf_private.h - the BPF side, shared by bpf.c (loading, attaching, counters), bpf_rings.c (ring
  * buffers), bpf_stacks.c (tables and maps of stacks), bpf_layouts.c (stacks known without a walk),
- * bpf_requests.c (requests at sockets), bpf_probes.c (those that probes mark) and bpf_processes.c
- * (published contexts, interpreters).
+ * bpf_requests.c (requests at sockets), bpf_probes.c (those that probes mark), bpf_processes.c
+ * (published contexts, interpreters) and bpf_pause.c (between two recordings).
  */
 #pragma once
 
@@ -48,6 +48,7 @@ struct bpf_session {
 	uint32_t n_rules;	  /* added so far */
 	/* Runs that the kernel skipped before the begin, and before the end. */
 	uint64_t skipped_before, skipped_at_end;
+	uint64_t skipped_at_pause; /* those between two recordings do not count */
 	uint32_t sample_hz;
 	struct sampler *sampler; /* NULL: there is none */
 	int sampling;		 /* why not, a negative errno */
@@ -57,6 +58,8 @@ struct bpf_session {
 	struct bpf_link **probe_links; /* as many; NULL: not attached */
 	int open_requests;	       /* iterator of bpf_session_end_requests(); -1: none */
 	bool ended, detached;
+	bool is_paused;	   /* between two recordings */
+	bool *paused;	   /* by number in the skeleton: detached until bpf_session_resume() */
 	bool has_detacher; /* detaches in the background; to be joined */
 	pthread_t detacher;
 	uint32_t code_forgotten_at; /* last_code_id then */
@@ -65,6 +68,15 @@ struct bpf_session {
 	struct cpu_ring *rings;	    /* by CPU */
 	pid_t helper;		    /* the process that put them into the map; 0: has ended */
 };
+
+/* How far ahead the begin or end is set, so that all CPUs see the new value before. */
+#define BPF_SESSION_AHEAD_NS 100000u
+
+/*
+ * How many events the kernel has skipped because their program was interrupted by them. Arrivals of
+ * data are no events, nor are probes.
+ */
+uint64_t bpf_session_skipped_runs(const struct bpf_session *s);
 
 /*
  * Makes a ring for each CPU that can come online, of buffer_size bytes; 0: as many as suit the

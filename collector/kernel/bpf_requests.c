@@ -110,7 +110,10 @@ void bpf_session_end_requests(struct bpf_session *s)
 
 	if (s->open_requests >= 0)
 		bpf_session_iterate(s->open_requests);
-	s->open_requests = -1;
+	/* It has been read: one more for the next recording, if there is one. */
+	s->open_requests = s->paused && s->finds_requests
+				   ? bpf_session_iterator(s->skel->progs.list_open_requests)
+				   : -1;
 	if (s->n_probes)
 		bpf_prog_test_run_opts(bpf_program__fd(s->skel->progs.list_open_probed), &run);
 }

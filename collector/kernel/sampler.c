@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -101,6 +100,12 @@ void sampler_poll(struct sampler *s)
 		period = mean - mean / 8 + s->seed % (mean / 4 + 1);
 		ioctl(s->fds[i], PERF_EVENT_IOC_PERIOD, &period);
 	}
+}
+
+void sampler_enable(struct sampler *s, bool on)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		ioctl(s->fds[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 void sampler_close(struct sampler *s)

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct sampler;
@@ -22,5 +23,7 @@ int sampler_open(struct sampler **out, int prog_fd, uint32_t cpus, uint32_t hz);
  * (perf_event_exit_cpu()).
  */
 void sampler_poll(struct sampler *s);
+/* Stops sampling, or goes on. */
+void sampler_enable(struct sampler *s, bool on);
 /* NULL is allowed. */
 void sampler_close(struct sampler *s);

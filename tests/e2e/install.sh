@@ -22,6 +22,7 @@ cat >"$tmp/expected" <<EOF
 /usr/bin/chaingraph
 /usr/bin/chainwalk
 /usr/bin/flamegraph
+/usr/lib/systemd/system/chaincap-every.service
 /usr/lib/systemd/system/chaincap.service
 /usr/share/bash-completion/completions/chaincap
 /usr/share/bash-completion/completions/chaingraph

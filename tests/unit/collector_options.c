@@ -121,6 +121,48 @@ static void expect_request(const struct options *o, unsigned int i, const char *
 		assert_memory_equal(r->endpoint, endpoint, r->endpoint_len);
 }
 
+static void one_trace_after_the_other(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "--every=60s", "--for=1s", "--keep=2G", "-o", "traces"), 0);
+	assert_int_equal(o.every_ns, 60000000000u);
+	assert_int_equal(o.for_ns, 1000000000u);
+	assert_int_equal(o.keep, UINT64_C(2) << 30);
+	assert_true(o.log_ns);
+	assert_int_equal(PARSE(&o, "--every=60s", "-o", "traces", "-q"), 0);
+	assert_int_equal(o.for_ns + o.keep + o.log_ns, 0);
+	/* As long as the time between two: no pause. */
+	assert_int_equal(PARSE(&o, "--every=1min", "--for=60s", "-o", "traces", "3600"), 0);
+	assert_int_equal(o.for_ns, 0);
+	assert_int_equal(PARSE(&o, "--every=2s", "--for=1500ms", "-o", "x", "--max-dumps=3"), 0);
+	assert_int_equal(PARSE(&o, "--every=2s", "--max-size=1G", "-o", "x"), 0);
+	assert_int_equal(o.memory, UINT64_C(1536) << 20);
+}
+
+static void one_trace_after_the_other_needs_a_folder(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "--every=60s"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--every=60s", "-o", "-"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--every=999ms", "-o", "x"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--every=60s", "--for=9ms", "-o", "x"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--every=60s", "--for=61s", "-o", "x"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--every=2s", "--for=1501ms", "-o", "x"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--for=1s", "-o", "x"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--keep=1G", "-o", "x"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--every=60s", "--keep=0", "-o", "x"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--every=60s", "-o", "x", "--flight=1s"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--every=60s", "-o", "x", "--trigger-wait=1s"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--every=60s", "-o", "x", "--threads=2"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--every=60s", "-o", "x", "--max-size=100K"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--every=60s", "-o", "x", "--", "true"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--every=60s", "-o", "x", "--self-test"), -EINVAL);
+}
+
 static void flight_takes_endpoints_with_limits(void **state)
 {
 	struct options o;
@@ -206,6 +248,8 @@ int main(void)
 		cmocka_unit_test(a_command_keeps_its_own_options),
 		cmocka_unit_test(sizes_take_units),
 		cmocka_unit_test(flight_takes_times_with_units),
+		cmocka_unit_test(one_trace_after_the_other),
+		cmocka_unit_test(one_trace_after_the_other_needs_a_folder),
 		cmocka_unit_test(flight_takes_endpoints_with_limits),
 		cmocka_unit_test(limits_of_requests_may_be_wrong),
 		cmocka_unit_test(what_is_wrong_is_refused),

@@ -213,6 +213,77 @@ static void what_is_older_than_the_window_is_not_written(void **state)
 	forget_written(w);
 }
 
+static void what_is_later_than_the_trace_is_not_in_it(void **state)
+{
+	struct symbolizer_stats stats = { 0 };
+	struct fixture *f = *state;
+	struct encoder *enc;
+	struct written *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	assert_int_equal(encoder_new(&enc, take_block, w), 0);
+	give_switch(f, START + 1 * SECOND, 0, 7, 8, 0);
+	give_sample(f, START + 1 * SECOND, 7, 0);
+	give_lost(f, START + 2 * SECOND, START + 3 * SECOND, 5);
+	give_switch(f, START + 4 * SECOND, 1, 9, 7, 0);
+	give_sample(f, START + 4 * SECOND, 7, 0);
+	give_lost_samples(f, START + 4 * SECOND, START + 5 * SECOND, 6);
+	give_lost(f, START + 5 * SECOND, START + 6 * SECOND, 7);
+	assert_int_equal(flight_flush(f->flight, START + 7 * SECOND), 0);
+	assert_int_equal(flight_dump(f->flight, enc, START, START + 4 * SECOND, &stats), 0);
+	expect_accounts(w, 1, 5);
+	assert_int_equal(w->end[CHAINLOG_END_TIME], START + 4 * SECOND);
+	assert_int_equal(w->end[CHAINLOG_END_AUX_EVENTS], 1);
+	assert_int_equal(w->end[CHAINLOG_END_AUX_LOST], 0);
+	assert_int_equal(w->end[CHAINLOG_END_AUX_KERNEL], 1);
+	encoder_free(enc);
+	forget_written(w);
+}
+
+static void where_one_trace_ends_the_next_one_begins(void **state)
+{
+	struct fixture *f = *state;
+	struct written *w;
+
+	give_thread(f, 5, "five", 0x1000);
+	give_switch(f, START + 1 * SECOND, 0, 7, 5, 0);
+	give_switch(f, START + 4 * SECOND, 1, 9, 7, 0);
+	assert_int_equal(flight_flush(f->flight, START + 5 * SECOND), 0);
+	assert_int_equal(flight_cut(f->flight, START + 4 * SECOND), 0);
+	w = write_it(f, START + 6 * SECOND);
+	expect_switches(w, "4.0 9>7");
+	expect_accounts(w, 1, 0);
+	assert_int_equal(thread_in(w, 5)->flags, CHAINLOG_THREAD_RUNNING);
+	assert_int_equal(thread_in(w, 5)->seen_ns, START + 4 * SECOND);
+	forget_written(w);
+}
+
+static void after_a_pause_it_begins_anew(void **state)
+{
+	struct fixture *f = *state;
+	struct written *w;
+
+	give_thread(f, 5, "gone", 0x1000);
+	give_thread(f, 6, "stays", 0x1000);
+	give_switch(f, START + 1 * SECOND, 0, 5, 6, 0);
+	give_lost(f, START + 2 * SECOND, START + 3 * SECOND, 5);
+	/* Threads end and begin meanwhile, and nobody says so. */
+	assert_int_equal(flight_flush(f->flight, START + 4 * SECOND), 0);
+	assert_int_equal(flight_restart(f->flight, START + 60 * SECOND), 0);
+	assert_false(flight_wants_listing(f->flight));
+	give_thread(f, 6, "stays", 0x1000);
+	give_thread(f, 8, "new", 0x1000);
+	give_switch(f, START + 61 * SECOND, 0, 6, 8, 0);
+	w = write_it(f, START + 62 * SECOND);
+	expect_switches(w, "61.0 6>8");
+	expect_accounts(w, 1, 0);
+	assert_int_equal(w->n_threads, 2);
+	assert_null(thread_in(w, 5));
+	assert_non_null(thread_in(w, 6));
+	assert_non_null(thread_in(w, 8));
+	forget_written(w);
+}
+
 static void samples_are_kept_with_accounts_of_their_own(void **state)
 {
 	struct fixture *f = *state;
@@ -484,6 +555,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_older_than_the_window_is_not_written),
+		TEST(what_is_later_than_the_trace_is_not_in_it),
+		TEST(where_one_trace_ends_the_next_one_begins),
+		TEST(after_a_pause_it_begins_anew),
 		TEST(samples_are_kept_with_accounts_of_their_own),
 		TEST(threads_are_as_they_were_when_the_window_began),
 		TEST(before_anything_is_forgotten_all_is_written),
