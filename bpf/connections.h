@@ -149,7 +149,7 @@ static __always_inline void data_arrived(struct connection *c, struct sock *sk, 
 	if (now >= record_until_ns)
 		return;
 	c->last_ready_ns = now;
-	if (c->ready_ns)
+	if (c->ready_ns > noted_from_ns)
 		return;
 	c->ready_ns = now;
 	if (!is_unix)
@@ -162,6 +162,7 @@ static __always_inline void data_arrived(struct connection *c, struct sock *sk, 
 static __always_inline void begin_request(struct connection *c, __u32 tid, __u64 now)
 {
 	struct open_request *r = &c->now;
+	__u64 together;
 
 	r->taken_ns = now;
 	r->reader = tid;
@@ -169,11 +170,12 @@ static __always_inline void begin_request(struct connection *c, __u32 tid, __u64
 	if (!c->had_request && !c->is_old)
 		r->flags |= WIRE_REQUEST_FIRST;
 	c->had_request = true;
-	r->arrival_ns = c->ready_ns;
+	r->arrival_ns = noted(c->ready_ns);
 	if (!r->arrival_ns) {
 		/* It came together with what was read before. */
-		r->arrival_ns = c->read_ready_ns ? c->read_ready_ns : now;
-		r->flags |= c->read_ready_ns ? WIRE_REQUEST_PIPELINED : WIRE_REQUEST_NO_ARRIVAL;
+		together = noted(c->read_ready_ns);
+		r->arrival_ns = together ? together : now;
+		r->flags |= together ? WIRE_REQUEST_PIPELINED : WIRE_REQUEST_NO_ARRIVAL;
 	}
 	if (r->arrival_ns < c->answered_ns)
 		r->flags |= WIRE_REQUEST_PIPELINED;

@@ -77,7 +77,7 @@ static __always_inline void take_datagram(struct sock *sk, int bytes, __u32 tid,
 	if (d->head - d->tail > DATAGRAMS)
 		d->tail = d->head - DATAGRAMS;
 	if (d->tail != d->head)
-		r.arrival_ns = d->at_ns[d->tail++ & (DATAGRAMS - 1)];
+		r.arrival_ns = noted(d->at_ns[d->tail++ & (DATAGRAMS - 1)]);
 	/*
 	 * Since 6.9 only what comes to an empty queue is said to have arrived: of what comes behind
 	 * it, the arrival is not known. And what was dropped unread is gone when nothing is left.

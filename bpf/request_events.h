@@ -48,6 +48,18 @@ static __always_inline __u32 new_connection_id(void)
 	return id ? id : 1;
 }
 
+/*
+ * Set by the collector: reads that were made just before this time, when one recording had ended
+ * and the next one was still to come, are not known, so what arrived before may have been read.
+ */
+volatile __u64 noted_from_ns = 0;
+
+/* The time of an arrival, or 0 if it is not known whether that has been read since. */
+static __always_inline __u64 noted(__u64 ready_ns)
+{
+	return ready_ns > noted_from_ns ? ready_ns : 0;
+}
+
 /* ---- endpoints ------------------------------------------------------------------------------ */
 
 /* Words of a unix socket's address that tell it from others: all of it, or nearly. */

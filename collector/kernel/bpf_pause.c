@@ -18,7 +18,7 @@
  * processes are the recorder's own, and which have their parent's interpreter; likewise the names
  * of control groups. Reads and writes of sockets are not rare, but what is known of a connection is
  * kept with its socket, where nobody can correct it later. Programs at sockets, and probes, return
- * at once unless requests are recorded.
+ * early unless requests are recorded.
  */
 static bool stays_attached(const struct bpf_session *s, const struct bpf_program *prog)
 {
@@ -106,6 +106,20 @@ static int clear_pending(struct bpf_session *s)
 	return err;
 }
 
+/*
+ * Nothing is recorded, but what happens to connections is noted, as before the first recording.
+ * What was read since the end was not: what arrived before may be gone.
+ */
+static void note_requests(struct bpf_session *s)
+{
+	struct chaincap_bpf__data *data = s->skel->data;
+
+	data->record_from_ns = UINT64_MAX;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	s->skel->bss->noted_from_ns = clock_now_ns() + BPF_SESSION_AHEAD_NS;
+	data->record_until_ns = UINT64_MAX;
+}
+
 int bpf_session_pause(struct bpf_session *s, bpf_record_fn fn, void *ctx)
 {
 	const struct bpf_object_skeleton *all = s->skel->skeleton;
@@ -129,6 +143,7 @@ int bpf_session_pause(struct bpf_session *s, bpf_record_fn fn, void *ctx)
 		s->paused[i] = true;
 	}
 	bpf_session_end_requests(s);
+	note_requests(s);
 	err = fn ? bpf_session_pending(s, fn, ctx) : 0;
 	if (!err)
 		err = clear_pending(s);
