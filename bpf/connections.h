@@ -125,7 +125,7 @@ static __always_inline bool sees_all_writes(void)
 static __always_inline __u64 written_unseen(const struct connection *c, bool is_unix)
 {
 	if (is_unix)
-		return c->delivered_ns;
+		return noted(c->delivered_ns);
 	return c->ready_ns && (__s32)(c->ready_seq - c->seen_seq) > 0 ? c->ready_ns : 0;
 }
 
@@ -142,12 +142,23 @@ static __always_inline void delivered(struct sock *sk)
 		c->delivered_ns = bpf_ktime_get_ns();
 }
 
+/* The first arrival after a time in which reads and writes were not seen. */
+static __always_inline void forget_unseen(struct connection *c, struct sock *sk, bool is_unix)
+{
+	__builtin_memset(&c->now, 0, sizeof(c->now));
+	c->is_held = false;
+	if (!is_unix)
+		c->seen_seq = written(sk);
+}
+
 static __always_inline void data_arrived(struct connection *c, struct sock *sk, bool is_unix)
 {
 	__u64 now = bpf_ktime_get_ns();
 
 	if (now >= record_until_ns)
 		return;
+	if (c->last_ready_ns <= noted_from_ns && noted_from_ns)
+		forget_unseen(c, sk, is_unix);
 	c->last_ready_ns = now;
 	if (c->ready_ns > noted_from_ns)
 		return;

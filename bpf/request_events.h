@@ -49,8 +49,9 @@ static __always_inline __u32 new_connection_id(void)
 }
 
 /*
- * Set by the collector: reads that were made just before this time, when one recording had ended
- * and the next one was still to come, are not known, so what arrived before may have been read.
+ * Set by the collector: reads and writes that were made before this time, when one recording had
+ * ended and the next one was still to come, are not known, so what arrived before may have been
+ * read.
  */
 volatile __u64 noted_from_ns = 0;
 

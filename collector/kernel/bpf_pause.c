@@ -14,11 +14,9 @@
 #include "clock.h"
 
 /*
- * Programs that stay attached. Forks, execs and exits are rare, and by them it is known which
- * processes are the recorder's own, and which have their parent's interpreter; likewise the names
- * of control groups. Reads and writes of sockets are not rare, but what is known of a connection is
- * kept with its socket, where nobody can correct it later. Programs at sockets, and probes, return
- * early unless requests are recorded.
+ * Programs that stay attached, as they are called rarely. By forks, execs and exits it is known
+ * which processes are the recorder's own, and which have their parent's interpreter; likewise the
+ * names of control groups, and which connections are accepted. Those of probes return early.
  */
 static bool stays_attached(const struct bpf_session *s, const struct bpf_program *prog)
 {
@@ -34,9 +32,7 @@ static bool stays_attached(const struct bpf_session *s, const struct bpf_program
 	for (size_t i = 0; i < sizeof(rare) / sizeof(rare[0]); i++)
 		if (prog == rare[i])
 			return true;
-	return s->finds_requests &&
-	       (prog == skel->progs.on_data || prog == skel->progs.on_receive ||
-		prog == skel->progs.on_send || prog == skel->progs.on_state);
+	return false;
 }
 
 /* Sets all values of a small map to 0, which has one for each CPU. */
@@ -82,6 +78,7 @@ static int forget(struct bpf_session *s)
 	/* The next recording begins with the contexts of its threads. */
 	empty(skel->maps.last_contexts);
 	empty(skel->maps.open_probed);
+	empty(skel->maps.taken_datagrams);
 	return err;
 }
 
@@ -106,17 +103,13 @@ static int clear_pending(struct bpf_session *s)
 	return err;
 }
 
-/*
- * Nothing is recorded, but what happens to connections is noted, as before the first recording.
- * What was read since the end was not: what arrived before may be gone.
- */
-static void note_requests(struct bpf_session *s)
+/* Nothing is recorded, but accepted connections are noted, as before the first recording. */
+static void close_gate(struct bpf_session *s)
 {
 	struct chaincap_bpf__data *data = s->skel->data;
 
 	data->record_from_ns = UINT64_MAX;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	s->skel->bss->noted_from_ns = clock_now_ns() + BPF_SESSION_AHEAD_NS;
 	data->record_until_ns = UINT64_MAX;
 }
 
@@ -143,7 +136,7 @@ int bpf_session_pause(struct bpf_session *s, bpf_record_fn fn, void *ctx)
 		s->paused[i] = true;
 	}
 	bpf_session_end_requests(s);
-	note_requests(s);
+	close_gate(s);
 	err = fn ? bpf_session_pending(s, fn, ctx) : 0;
 	if (!err)
 		err = clear_pending(s);
@@ -164,6 +157,10 @@ int bpf_session_resume(struct bpf_session *s)
 	}
 	if (s->sampler)
 		sampler_enable(s->sampler, true);
+	s->skel->bss->noted_from_ns = clock_now_ns();
+	/* Those of unix sockets are known by what they look like: later they would be new ones. */
+	if (s->finds_requests)
+		bpf_session_iterate(bpf_session_iterator(s->skel->progs.list_unix));
 	return 0;
 }
 
