@@ -22,8 +22,6 @@
 #include "schedule.h"
 #include "session_private.h"
 
-/* Bytes for what is kept in memory: see session_flight.c. */
-#define MEMORY_DEFAULT (128u << 20)
 /* The programs are attached so long before a recording, or after half of the pause. */
 #define LEAD_NS 250000000u
 /*
@@ -303,7 +301,7 @@ static int every_open(struct session *s)
 	struct flight_options options = {
 		.window_ns = UINT64_MAX, /* it is cut by the clock */
 		.cpus = bpf_session_cpus(s->bpf),
-		.max_bytes = o->max_size ? (size_t)o->max_size : MEMORY_DEFAULT,
+		.max_bytes = o->max_size ? (size_t)o->max_size : KEPT_DEFAULT,
 	};
 	struct utsname u;
 	int err;
@@ -351,6 +349,9 @@ static int look_at_end(struct session *s, uint64_t now_ns)
 
 	if (now_ns >= at_ns) {
 		schedule_next(&e->schedule, wall_now_ns(), now_ns);
+		/* The clock was put forward beyond that since the beginning. */
+		if (at_ns <= e->begin_ns)
+			return end_recording(s, now_ns, wall_now_ns());
 		return end_recording(s, at_ns, at_wall_ns);
 	}
 	/* The clock was set. */

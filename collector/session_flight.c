@@ -14,9 +14,6 @@
 #include "kernel/caps.h"
 #include "session_private.h"
 
-/* Enough for 30 seconds of a quarter of a million events each, with their stacks. */
-#define MEMORY_DEFAULT (128u << 20)
-
 struct flight_sink {
 	struct flight *flight;
 	struct trigger *trigger; /* NULL: none */
@@ -179,7 +176,7 @@ static int flight_sink_open(struct session *s)
 	struct flight_options options = {
 		.window_ns = o->flight_ns,
 		.cpus = bpf_session_cpus(s->bpf),
-		.max_bytes = o->max_size ? (size_t)o->max_size : MEMORY_DEFAULT,
+		.max_bytes = o->max_size ? (size_t)o->max_size : KEPT_DEFAULT,
 	};
 	int err;
 

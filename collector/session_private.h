@@ -19,6 +19,12 @@
 #include "session.h"
 #include "user_stacks.h"
 
+/*
+ * Bytes of memory for what is kept until a trace is written, without --max-size: enough for 30
+ * seconds of a quarter of a million events each, with their stacks.
+ */
+#define KEPT_DEFAULT (128u << 20)
+
 struct session;
 
 struct sink_counts {
