@@ -36,7 +36,7 @@ void trace_folder_host(const char *nodename, char host[TRACE_FOLDER_HOST])
 {
 	size_t n = 0;
 
-	for (; nodename[n] && n < TRACE_FOLDER_HOST - 1; n++)
+	for (; n < TRACE_FOLDER_HOST - 1 && nodename[n]; n++)
 		/* A dot at the beginning hides a file, a dash there is an option of programs. */
 		host[n] = is_plain(nodename[n]) && (n || isalnum((unsigned char)nodename[n]))
 				  ? nodename[n]
