@@ -11,7 +11,8 @@
 # When a trace begins is told by a program that changes its name all the time, and notes the time of the clock when it
 # does: the first new name in a trace is that many nanoseconds from its beginning. CPU time is that of the threads
 # that switch, by the kernel's account, for each of their switches: other work of the machine is not in it, but for
-# what it takes of caches.
+# what it takes of caches, which on a busy machine is more than what is measured. How long the recorder's BPF programs
+# ran, on all CPUs, is by the kernel's own measure (sysctl kernel.bpf_stats_enabled), which costs some 40 ns a run.
 set -eu
 export LC_ALL=C
 O=$(cd "$1" && pwd)
@@ -23,9 +24,11 @@ rounds=${ROUNDS:-5}
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d "${TMPDIR:-/var/tmp}/bench-every.XXXXXX")
 started=
+stats_enabled=$(sysctl -n kernel.bpf_stats_enabled)
 clean_up() {
 	for pid in $started; do kill "$pid" 2>/dev/null || true; done
 	wait 2>/dev/null || true
+	sysctl -q kernel.bpf_stats_enabled="$stats_enabled"
 	rm -rf "$dir"
 }
 # shellcheck source=bench/begin.sh
@@ -35,17 +38,27 @@ mkdir "$dir/traces" "$dir/other"
 echo "seconds $seconds, options: $*, kernel $(uname -r), $(nproc) CPUs, load $(cut -d ' ' -f 1 /proc/loadavg), $(date -u '+%F %T')"
 
 # ---- what it costs who switches -----------------------------------------------------------------
-# switch_ns: CPU time of a switch of the pair, ns
+# switch_ns [PID]: CPU time of a switch of the pair, ns; with a recorder, how long its BPF programs ran in a second, us,
+# and how often
 switch_ns() {
 	taskset -c 0 "$O/chainload" pingpong --hops pipe --work 0 --rounds 1000000000 --seconds 60 >/dev/null &
 	local pair=$! before after
 	sleep 0.3
-	before=$(pair_sums $pair)
+	before="$(pair_sums $pair) $(bpf_sums "${1:-}")"
 	sleep 2
-	after=$(pair_sums $pair)
+	after="$(pair_sums $pair) $(bpf_sums "${1:-}")"
 	kill $pair
 	wait $pair 2>/dev/null || true
-	echo "$before $after" | awk '{ print ($3 - $1) / ($4 - $2) }'
+	echo "$before $after" | awk '{ printf "%.0f %.3f %.0f\n", ($5 - $1) / ($6 - $2), ($7 - $3) / 2000, ($8 - $4) / 2 }'
+}
+# bpf_sums PID: how long the BPF programs of this recorder ran, ns, and how often
+bpf_sums() {
+	cat /proc/"${1:-none}"/fdinfo/* 2>/dev/null | awk '
+		# Links have the number of their program, too.
+		$1 == "prog_id:" { id = $2 }
+		$1 == "run_time_ns:" { is_new = !(id in seen); seen[id]; if (is_new) ns += $2 }
+		$1 == "run_cnt:" && is_new { n += $2 }
+		END { printf "%.0f %.0f\n", ns, n }'
 }
 # pair_sums PID: ns on a CPU, and switches, of its threads
 pair_sums() {
@@ -61,18 +74,20 @@ with_recorder() {
 	started="$recorder $started"
 	until grep -q 'kept in memory' "$dir/other.err" || ! kill -0 $recorder 2>/dev/null; do sleep 0.1; done
 	sleep 1
-	switch_ns
+	switch_ns $recorder
 	kill -INT $recorder
 	wait $recorder || true
 }
+sysctl -q kernel.bpf_stats_enabled=1
 for _ in $(seq "$rounds"); do
 	echo "without $(switch_ns)"
 	echo "between $(with_recorder -o "$dir/other" --every=1440min --for=1s)"
 	echo "recording $(with_recorder -o "$dir/other/trace" --flight=1s)"
 	rm -f "$dir"/other/*
 done >"$dir/costs"
+sysctl -q kernel.bpf_stats_enabled="$stats_enabled"
 cat "$here/median.awk" - >"$dir/costs.awk" <<'END_AWK'
-{ all[$1] = all[$1] " " $2 }
+{ all[$1] = all[$1] " " $2; us[$1] = us[$1] " " $3; runs[$1] = runs[$1] " " $4 }
 END {
 	none = median(all["without"])
 	between = median(all["between"])
@@ -81,7 +96,9 @@ END {
 		none, between, between / none, recording, recording / none
 	printf "between recordings: %.3f of what recording adds; in all, with 1 s of 60: %.4f of the time without\n", \
 		(between - none) / (recording - none), (59 * between + recording) / 60 / none
-	print "single figures, in their order:"
+	printf "BPF programs, us in a second (runs): between recordings %.3f (%.0f), recording %.3f (%.0f)\n", \
+		median(us["between"]), median(runs["between"]), median(us["recording"]), median(runs["recording"])
+	print "single figures of switches, in their order:"
 	for (what in all)
 		print "  " what ":" all[what]
 }
@@ -127,7 +144,7 @@ sample() {
 	mine=$(awk '$1 == "RssAnon:" { print $2 }' "/proc/$recorder/status")
 	all=0 cpu=0
 	for p in $(tree); do
-		all=$(awk -v so_far="$all" '$1 == "RssAnon:" { so_far += $2 } END { print so_far }' "/proc/$p/status" 2>/dev/null) || continue
+		all=$(awk -v so_far="$all" '$1 == "RssAnon:" { so_far += $2 } END { printf "%.0f\n", so_far }' "/proc/$p/status" 2>/dev/null) || continue
 		cpu=$(awk -v so_far="$cpu" '{ sub(/.*\) /, ""); printf "%.0f\n", so_far + $12 + $13 + $14 + $15 }' "/proc/$p/stat" 2>/dev/null || echo "$cpu")
 	done
 	maps=$(cat /proc/$recorder/fdinfo/* 2>/dev/null | awk '

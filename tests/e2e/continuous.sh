@@ -127,7 +127,7 @@ expect_at_least "traces with the chain's functions" 1 $names "$tmp/err.cap"
 # No event is in two of them, and none in none.
 expect "ticks that are missing, or come twice" "" "$(awk '
 	{ n = $1; sub(/.*[.]/, "", n); n += 0 }
-	NR > 1 && n != last + 1 { print last, n }
+	NR > 1 && n != last + 1 { printf "%.0f %.0f\n", last, n }
 	{ last = n }' "$tmp/in")"
 expect_at_least "ticks" 100 "$(wc -l <"$tmp/in")"
 
