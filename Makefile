@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make          builds into build/
 # make check    tests without root, and without packages beyond the build's
-# make test     all tests; demo, demo-all, bench, lint, fuzz, install, deb, rpm, dist: see README.md, CONTRIBUTING.md
+# make test     all tests; demo, demo-all, demo-fleet, bench, lint, fuzz, install, deb, rpm, dist: see README.md, CONTRIBUTING.md
 # make static   programs that need no library, into build/static
 #   O=DIR          build folder (default build)
 #   SAN=1          AddressSanitizer and UndefinedBehaviorSanitizer, into build-san
@@ -53,7 +53,7 @@ ENGINE_LIB    := $(filter-out $(O)/engine/chainwalk.o,$(ENGINE)) $(O)/libflamegr
 RENDER_LIB    := $(filter-out $(O)/render/flamegraph.o,$(RENDER))
 # What several programs need: a program links only what it uses.
 COMMON := $(O)/libcommon.a
-ENGINE_LIBS := -lz -lm -ldw -lelf -liberty
+ENGINE_LIBS := -lz -ldw -lelf -liberty -lmd -lsqlite3 -lm
 COLLECTOR_LIBS := -lbpf -luring -ldw -lelf -liberty -lz
 # Names in .gnu_debugdata, where liblzma is there (make LZMA= builds without it).
 LZMA ?= $(shell pkg-config --exists liblzma 2>/dev/null && pkg-config --cflags --libs liblzma)
@@ -169,6 +169,10 @@ demo: deps
 demo-all: deps # the cases of docs/tutorial.md, each recorded anew
 	@$(SUBMAKE) all
 	@sh docs/examples/run.sh $(O)
+demo-fleet: deps # several hosts, ClickHouse and SQLite
+	@sh tests/deps.sh fleet
+	@$(SUBMAKE) all
+	@sh tests/fleet/demo.sh $(O)
 
 C_FILES := $(wildcard bpf/*.[ch] include/*.h include/common/*.[ch] collector/*.[ch] collector/*/*.[ch] engine/*.[ch] engine/*/*.[ch] render/*.[ch] \
              tests/unit/*.[ch] tests/tools/*.c tests/workload/*.[ch] tests/objects/*.[ch] tests/contexts/*.[ch] tests/data/*.c tests/attacks/*.c tests/fuzz/*.[ch] bench/*.[ch] docs/examples/*.c)
@@ -191,4 +195,4 @@ clean:
 -include $(shell find $(O) -name kernels -prune -o -type f -name '*.d' -print 2>/dev/null)
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all static deps deps-test check test test-san test-random test-kernels demo demo-all fmt lint clean
+.PHONY: all static deps deps-test check test test-san test-random test-kernels demo demo-all demo-fleet fmt lint clean

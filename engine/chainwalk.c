@@ -147,14 +147,14 @@ static int open_output(struct run *r)
 	for (size_t i = 0; i < n_traces(r->o) && !err; i++)
 		if (same_file(path, path_of(r->o, i)))
 			err = -ETXTBSY;
-	if (!err) {
+	if (!err && !format_find(r->o->format)->database) {
 		r->out = fopen(path, "we");
 		err = r->out ? 0 : -errno;
 	}
 	if (err)
 		fprintf(stderr, "chainwalk: %s: %s\n", path,
 			err == -ETXTBSY ? "the output is the trace itself" : strerror(-err));
-	else
+	else if (r->out)
 		__fsetlocking(r->out, FSETLOCKING_BYCALLER);
 	return err;
 }
@@ -162,7 +162,7 @@ static int open_output(struct run *r)
 /* Returns 0 or a negative errno, which is reported unless it is -EPIPE. */
 static int flush_output(struct run *r)
 {
-	int err = finish_output(r->out);
+	int err = r->out ? finish_output(r->out) : 0;
 
 	if (err && err != -EPIPE)
 		fprintf(stderr, "chainwalk: %s: %s\n", r->out_name, strerror(-err));
@@ -226,7 +226,7 @@ static int write_trace(struct run *r, const struct format *format, struct format
 	if (r->together && (format->several == SEVERAL_KEYED || in->options->json)) {
 		in->key = root == ROOT_HOST ? "host" : "trace";
 		in->label = label(in, name);
-	} else if (r->together) {
+	} else if (r->together && format->several != SEVERAL_ADDED) {
 		fputs(r->n_done ? "\n==> " : "==> ", r->out);
 		print_clean(r->out, name);
 		fputs(" <==\n", r->out);

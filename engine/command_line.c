@@ -65,6 +65,17 @@ static int set_duration(struct setting *s, const char *value)
 	return complain_value(s, value, "not a time with a unit, such as 10us, 2ms or 1s");
 }
 
+/* Rows say in which second their time begins. */
+static int set_bucket(struct setting *s, const char *value)
+{
+	uint64_t *ns = s->member;
+	int err = set_duration(s, value);
+
+	if (!err && (!*ns || *ns % 1000000000))
+		return complain_value(s, value, "not a number of whole seconds, such as 60s");
+	return err;
+}
+
 /* "1%" or "0.1%", in millionths. */
 static int set_percentage(struct setting *s, const char *value)
 {
@@ -302,6 +313,10 @@ static const struct option_row rows[] = {
 	  .help = "a histogram for each thread name", .given = GIVEN_BY_NAME },
 	{ "by-object", 0, false, NULL, set_true, AT(by_object),
 	  .help = "objects: a row for each, not for several together" },
+	{ "table", 0, false, "traces|modules|chains|waits|all", set_word, AT(rows),
+	  .help = "rows of this table only", .given = GIVEN_BUCKET },
+	{ "bucket", 0, false, "D", set_bucket, AT(bucket_ns),
+	  .help = "rows of so long a time each (default 60s)", .given = GIVEN_BUCKET },
 	{ "json", 0, false, NULL, set_true, AT(json), .help = "tables: each row as a JSON object",
 	  .given = GIVEN_TABLE },
 	{ "wide", 0, false, NULL, set_true, AT(wide), .help = "tables: all rows and columns",
@@ -422,6 +437,12 @@ static int check_format_takes(struct setting *s, const bool *seen)
 	if (o->given & GIVEN_TOP && !strcmp(f->name, "hist") && !o->by_name)
 		return setting_complain(s,
 					"--top has no meaning with --format=hist unless --by-name");
+	if (o->given & GIVEN_BUCKET && !f->rows)
+		return setting_complain(s, "--table and --bucket have no meaning with --format=%s",
+					f->name);
+	if (o->rows == OPTIONS_ROWS_ALL && f->one_table)
+		return setting_complain(s, "--format=%s has one table: --table says which",
+					f->name);
 	if (o->by_object && strcmp(f->name, "objects"))
 		return setting_complain(s, "--by-object has no meaning with --format=%s", f->name);
 	if (o->json && o->given & GIVEN_UNIT)
@@ -479,6 +500,8 @@ static int check_traces(struct setting *s)
 		return setting_complain(s, "--root=%s has no meaning with --view io", root);
 	if (o->root == ROOT_CLASS && (o->view == VIEW_WAKEUP || o->objects == OBJECTS_NONE))
 		return setting_complain(s, "--root=class goes with chains that show objects");
+	if (f->database && (!o->output || !strcmp(o->output, "-")))
+		return setting_complain(s, "--format=%s writes a file: -o says which", f->name);
 	if (o->n_traces > 1 && f->several == SEVERAL_REFUSED)
 		return setting_complain(s, "--format=%s takes one trace; '%s' is the second",
 					f->name, o->traces[1]);

@@ -20,6 +20,15 @@ enum options_unit {
 	UNIT_NS,
 };
 
+/* Which table of rows is written; see formats/row_tables.h. */
+enum options_rows {
+	OPTIONS_ROWS_TRACES,
+	OPTIONS_ROWS_MODULES,
+	OPTIONS_ROWS_CHAINS,
+	OPTIONS_ROWS_WAITS,
+	OPTIONS_ROWS_ALL,
+};
+
 enum options_view {
 	VIEW_CHAIN,
 	VIEW_WAKEUP, /* waker stacks only */
@@ -91,6 +100,7 @@ enum options_given {
 	GIVEN_REQUESTS = 1 << 27, /* --requests --request --request-min --trace-id --slowest */
 	GIVEN_TABLE = 1 << 28,	  /* --json --wide */
 	GIVEN_NATIVE = 1 << 29,
+	GIVEN_BUCKET = 1 << 30, /* --table --bucket */
 	/* How chains are followed and written: without effect on a table that shows no chains. */
 	GIVEN_OF_CHAINS = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
 			  GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS |
@@ -99,6 +109,7 @@ enum options_given {
 
 #define OPTIONS_DEPTH_DEFAULT 6
 #define OPTIONS_DEPTH_MAX 1000
+#define OPTIONS_BUCKET_NS 60000000000u
 
 /* A list of process or thread ids. */
 struct id_list {
@@ -201,7 +212,9 @@ struct options {
 	bool wide;		       /* tables do not fit the screen */
 	uint32_t columns, lines;       /* of the screen that a table fits; 0: all are shown */
 	enum options_unit unit;
-	uint64_t top; /* only the N largest of what the format lists; 0: all */
+	enum options_rows rows; /* --table */
+	uint64_t bucket_ns;	/* rows: how long the time is that one has */
+	uint64_t top;		/* only the N largest of what the format lists; 0: all */
 
 	unsigned int given; /* enum options_given, or-ed */
 	const char *output; /* NULL: standard output */

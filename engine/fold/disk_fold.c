@@ -74,7 +74,7 @@ int disk_fold_new(struct disk_fold **out, const struct timelines *tl, const stru
 	if (!f)
 		return -ENOMEM;
 	f->timelines = tl;
-	err = interned_stacks_new(&f->stacks, tl, o, false);
+	err = interned_stacks_new(&f->stacks, tl, o, GROUP_BY_NAME);
 	if (!err)
 		err = stack_cache_init(&f->cache, f->stacks);
 	if (!err)

@@ -172,9 +172,9 @@ static int make_rows(struct fold *f)
 	if (!err)
 		err = node_sums_rows(&all->sums, f->nodes.n, &all->stacks, &f->rows);
 	/* Folded lines are sorted as text, and samples share the time of equal lines. */
-	if (!err && fold_counts_waits(f))
+	if (!err && f->by == FOLD_BY_LINE)
 		err = chain_rows_share_ran(&f->rows);
-	if (!err && fold_counts_waits(f))
+	if (!err && f->by == FOLD_BY_LINE)
 		err = chain_rows_order(&f->rows, f->options->top, f->slices.n > 1);
 	return err;
 }
@@ -204,6 +204,25 @@ static int run(struct fold *f)
 	return err;
 }
 
+uint32_t fold_length(uint64_t ns)
+{
+	unsigned int shift = 0;
+
+	/* Up to 15 exact, from there on four significant bits. */
+	while (ns >> shift > 15)
+		shift++;
+	if (shift && ns & ((1ull << shift) - 1))
+		ns += 1ull << shift;
+	if (shift && ns >> shift > 15)
+		shift++;
+	return shift * 16 + (uint32_t)(ns >> shift) + 1;
+}
+
+uint64_t fold_length_ns(uint32_t length)
+{
+	return (uint64_t)((length - 1) % 16) << ((length - 1) / 16);
+}
+
 int fold_new(struct fold **out, const struct timelines *tl, const struct options *o,
 	     enum fold_by by)
 {
@@ -215,7 +234,10 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 		f->options = o;
 		f->by = by;
 		f->knows_objects = wait_classes_known(tl);
-		err = interned_stacks_new(&f->stacks, tl, o, by == FOLD_BY_LINE);
+		err = interned_stacks_new(&f->stacks, tl, o,
+					  by == FOLD_BY_LINE  ? GROUP_BY_PROCESS
+					  : by == FOLD_BY_ROW ? GROUP_BY_ROW
+							      : GROUP_BY_NAME);
 		if (!err && o->who_ran && by != FOLD_BY_WAKER)
 			err = cpu_holders_new(&f->cpu_holders, tl, false);
 		if (!err)

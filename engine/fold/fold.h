@@ -19,8 +19,16 @@ struct chain_summary {
 enum fold_by {
 	FOLD_BY_NAME,  /* threads of one name are one, as in folded lines */
 	FOLD_BY_LINE,  /* kept apart by process, frames by source line; waits are counted */
+	FOLD_BY_ROW,   /* by the process's name, the endpoint and the wait's length; counted */
 	FOLD_BY_WAKER, /* --view=wakeup: the waker's stack and the wakee make a row */
 };
+
+/*
+ * The length of a wait as FOLD_BY_ROW keeps them apart: rounded up to the next of eight steps
+ * between powers of two, so that it is too long by less than an eighth.
+ */
+uint32_t fold_length(uint64_t ns); /* a number from 1 on: see struct thread_group */
+uint64_t fold_length_ns(uint32_t length);
 
 struct fold;
 
@@ -34,7 +42,7 @@ void fold_free(struct fold *f);
 /*
  * The rows, which belong to f. FOLD_BY_LINE: in order, split over their
  * samples, and only the --top N rows of most time. The others are in no order and have their
- * samples beside them, for they are to be sorted as text.
+ * samples beside them. FOLD_BY_ROW counts a wait in the window in which it began.
  */
 struct chain_rows *fold_rows(struct fold *f);
 /* All that was chosen, including what --top leaves out. */

@@ -64,7 +64,7 @@ struct fold {
 
 static inline bool fold_counts_waits(const struct fold *f)
 {
-	return f->by == FOLD_BY_LINE;
+	return f->by == FOLD_BY_LINE || f->by == FOLD_BY_ROW;
 }
 
 static inline bool fold_folds_repeats(const struct fold *f)

@@ -23,11 +23,13 @@ static uint32_t label_link(void *arg, const struct link *l)
 static uint32_t group_of(struct folder *f, uint32_t thread, uint32_t name, const struct wait *w)
 {
 	const struct timelines *tl = f->fold->timelines;
+	uint32_t length = f->fold->by == FOLD_BY_ROW ? fold_length(w->in_ns - w->out_ns) : 0;
 
-	if (f->fold->by == FOLD_BY_LINE && timelines_is_client(tl, thread))
-		return intern_request_group(&f->stacks, thread, name, timelines_request_of(tl, w));
+	if (fold_counts_waits(f->fold) && timelines_is_client(tl, thread))
+		return intern_request_group(&f->stacks, thread, name, timelines_request_of(tl, w),
+					    length);
 	return intern_group(&f->stacks, thread, name,
-			    interned_stacks_root(f->fold->stacks, thread, w->out_ns));
+			    interned_stacks_root(f->fold->stacks, thread, w->out_ns), length);
 }
 
 /* The wait's head; its node is 0 if it is out of memory. */
@@ -163,6 +165,17 @@ static void fold_sleep(struct folder *f, uint32_t head, uint32_t thread, const s
 		add_to_batch(f, head, thread, w, s->blocked_from_ns, s->blocked_to_ns);
 }
 
+/* Rows of several windows add up: a wait counts in one of them. */
+static bool began_in_window(const struct folder *f, const struct wait *w)
+{
+	uint64_t from_ns, to_ns;
+
+	if (f->fold->by != FOLD_BY_ROW)
+		return true;
+	wait_filter_window(f->filter, &from_ns, &to_ns);
+	return w->out_ns >= from_ns || from_ns <= timelines_start_ns(f->fold->timelines);
+}
+
 static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_long)
 {
 	struct folder *f = arg;
@@ -187,7 +200,7 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 	head = slot->node;
 	if (!head)
 		return;
-	if (fold_counts_waits(f->fold))
+	if (fold_counts_waits(f->fold) && began_in_window(f, w))
 		count_wait(f, head, thread, w, &s);
 	if (off_ns) {
 		struct chain_piece own = { head,
@@ -221,7 +234,7 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name, uint64_t at_ns)
 {
 	uint32_t root = interned_stacks_root(f->fold->stacks, thread, at_ns);
-	uint32_t group = intern_group(&f->stacks, thread, name, root);
+	uint32_t group = intern_group(&f->stacks, thread, name, root, 0);
 
 	return chains_node(&f->chains, chains_head(&f->chains, group),
 			   intern_name(&f->stacks, name));

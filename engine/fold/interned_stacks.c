@@ -13,13 +13,14 @@
 struct interned_stacks {
 	const struct timelines *timelines;
 	enum options_root root;
-	bool by_line;		     /* groups are kept apart by process */
+	enum group_by by;
 	struct processes *processes; /* NULL: not needed */
 	pthread_mutex_t lock;	     /* protects what follows */
 	struct names *names;
 	struct frame_lists *lists;
-	struct pairs owners;		   /* (process id, leader) */
-	struct pairs asked;		   /* (endpoint, trace), see struct thread_group */
+	struct pairs owners;		   /* (process id, leader); by row (process's name, 0) */
+	struct pairs asked;		   /* (endpoint, trace), see struct thread_group; by row
+					      (endpoint, length) */
 	struct pairs askers;		   /* (owner or 0, asked or 0) */
 	struct pairs rooted;		   /* (asker, root) */
 	struct pairs groups;		   /* (rooted, name) */
@@ -27,20 +28,20 @@ struct interned_stacks {
 };
 
 int interned_stacks_new(struct interned_stacks **out, const struct timelines *tl,
-			const struct options *o, bool by_line)
+			const struct options *o, enum group_by by)
 {
 	struct interned_stacks *p = calloc(1, sizeof(*p));
-	bool wants_processes = by_line || o->root == ROOT_PROCESS;
+	bool wants_processes = by != GROUP_BY_NAME || o->root == ROOT_PROCESS;
 
 	*out = NULL;
 	if (!p)
 		return -ENOMEM;
 	p->timelines = tl;
 	p->root = o->root;
-	p->by_line = by_line;
+	p->by = by;
 	pthread_mutex_init(&p->lock, NULL);
-	if (!names_new(&p->names, tl, o) && !frame_lists_new(&p->lists, p->names, by_line) &&
-	    wants_processes)
+	if (!names_new(&p->names, tl, o) &&
+	    !frame_lists_new(&p->lists, p->names, by == GROUP_BY_PROCESS) && wants_processes)
 		(void)processes_new(&p->processes, tl);
 	if (!p->lists || (wants_processes && !p->processes)) {
 		interned_stacks_free(p);
@@ -88,12 +89,13 @@ static uint32_t make_group(struct interned_stacks *p, uint32_t thread, uint32_t 
 {
 	uint32_t owner = 0, asker, rooted;
 
-	if (p->by_line) {
+	if (p->by == GROUP_BY_PROCESS)
 		owner = pairs_id(&p->owners, timelines_thread(p->timelines, thread)->tgid,
 				 process_leader(p->processes, thread));
-		if (!owner)
-			return 0;
-	}
+	else if (p->by == GROUP_BY_ROW)
+		owner = pairs_id(&p->owners, process_name(p->processes, thread), 0);
+	if (!owner && p->by != GROUP_BY_NAME)
+		return 0;
 	asker = pairs_id(&p->askers, owner, asked);
 	rooted = asker ? pairs_id(&p->rooted, asker, root) : 0;
 	return rooted ? pairs_id(&p->groups, rooted, name) : 0;
@@ -106,18 +108,24 @@ uint32_t interned_stacks_root(const struct interned_stacks *p, uint32_t thread, 
 	return p->root == ROOT_PROCESS ? process_name(p->processes, thread) : 0;
 }
 
-uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name, uint32_t root)
+uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name, uint32_t root,
+			  uint32_t length)
 {
-	struct known_group *g = &c->groups[thread];
+	struct interned_stacks *p = c->stacks;
+	uint32_t asked = 0, group = 0;
 
-	pthread_mutex_lock(&c->stacks->lock);
-	*g = (struct known_group) { name, root, make_group(c->stacks, thread, name, 0, root) };
-	pthread_mutex_unlock(&c->stacks->lock);
-	return g->group;
+	pthread_mutex_lock(&p->lock);
+	if (length)
+		asked = pairs_id(&p->asked, 0, length);
+	if (asked || !length)
+		group = make_group(p, thread, name, asked, root);
+	pthread_mutex_unlock(&p->lock);
+	c->groups[thread] = (struct known_group) { name, root, length, group };
+	return group;
 }
 
 uint32_t intern_request_group(struct stack_cache *c, uint32_t client, uint32_t name,
-			      const struct request *q)
+			      const struct request *q, uint32_t length)
 {
 	struct interned_stacks *p = c->stacks;
 	size_t n;
@@ -126,7 +134,10 @@ uint32_t intern_request_group(struct stack_cache *c, uint32_t client, uint32_t n
 	const struct request_endpoint *e = timelines_endpoints(p->timelines, &n_endpoints);
 
 	pthread_mutex_lock(&p->lock);
-	asked = pairs_id(&p->asked, e[q->endpoint].alike + 1, n ? of[0] + 1 : 0);
+	asked = pairs_id(&p->asked, e[q->endpoint].alike + 1,
+			 p->by == GROUP_BY_ROW ? length
+			 : n		       ? of[0] + 1
+					       : 0);
 	if (asked)
 		group = make_group(p, client, name, asked, 0);
 	pthread_mutex_unlock(&p->lock);
@@ -314,16 +325,23 @@ struct thread_group interned_stacks_thread_group(const struct interned_stacks *p
 	struct pair asker = p->askers.at[rooted.a];
 	struct pair owner = asker.a ? p->owners.at[asker.a] : (struct pair) { 0, THREAD_NONE };
 	struct pair asked = asker.b ? p->asked.at[asker.b] : (struct pair) { 0, 0 };
-
-	return (struct thread_group) {
+	struct thread_group t = {
 		.name = g.b,
-		.pid = owner.a,
-		.leader = owner.b,
-		.process = owner.b == THREAD_NONE ? 0 : process_name(p->processes, owner.b),
+		.leader = THREAD_NONE,
 		.root = rooted.b,
 		.endpoint = asked.a,
-		.trace = asked.b,
 	};
+
+	if (p->by == GROUP_BY_ROW) {
+		t.process = owner.a;
+		t.length = asked.b;
+		return t;
+	}
+	t.pid = owner.a;
+	t.leader = owner.b;
+	t.process = owner.b == THREAD_NONE ? 0 : process_name(p->processes, owner.b);
+	t.trace = asked.b;
+	return t;
 }
 
 struct frame_lists *interned_stacks_lists(const struct interned_stacks *p)

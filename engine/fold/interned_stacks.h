@@ -11,6 +11,13 @@
 #include "attribute/chain.h"
 #include "words/frame_list.h"
 
+/* What is kept apart. */
+enum group_by {
+	GROUP_BY_NAME,	  /* threads by their names, and by their roots */
+	GROUP_BY_PROCESS, /* also by process; clients by endpoint and by trace id */
+	GROUP_BY_ROW,	  /* by the process's name, clients by endpoint; waits by their lengths */
+};
+
 /* Threads of one process, while they had one name; clients, by what they asked for. */
 struct thread_group {
 	uint32_t name;	  /* string id: the threads' */
@@ -21,13 +28,14 @@ struct thread_group {
 	/* Clients that are kept apart, from 1: the endpoint's number; the trace id, as the number
 	 * of its first request; 0: none. */
 	uint32_t endpoint, trace;
+	uint32_t length; /* as given to intern_group() */
 };
 
 struct interned_stacks;
 
-/* The group of a thread while it has this name and root; group 0: not asked for yet. */
+/* The group of a thread's waits with this name, root and length; group 0: not asked for yet. */
 struct known_group {
-	uint32_t name, root, group;
+	uint32_t name, root, length, group;
 };
 
 /* One thread's. */
@@ -39,12 +47,9 @@ struct stack_cache {
 	struct known_group *groups; /* by thread */
 };
 
-/*
- * by_line: threads of different processes are in different groups, and source lines are kept apart
- * as by frame_lists_new(). 0 or -ENOMEM.
- */
+/* GROUP_BY_PROCESS keeps source lines apart as well, see frame_lists_new(). 0 or -ENOMEM. */
 int interned_stacks_new(struct interned_stacks **out, const struct timelines *tl,
-			const struct options *o, bool by_line);
+			const struct options *o, enum group_by by);
 void interned_stacks_free(struct interned_stacks *p);
 /* 0 or -ENOMEM. To be ended with stack_cache_free(), also after an error. */
 int stack_cache_init(struct stack_cache *c, struct interned_stacks *p);
@@ -55,22 +60,26 @@ void stack_cache_free(struct stack_cache *c);
 /*
  * The group of a thread's waits while it has this name (string id), and below this root: the path
  * of a control group or the name of a process (string id), or 0 where the options ask for none.
+ * length: of GROUP_BY_ROW, a number that stands for how long they are; else 0.
  */
-uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name, uint32_t root);
+uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name, uint32_t root,
+			  uint32_t length);
 static inline uint32_t intern_group(struct stack_cache *c, uint32_t thread, uint32_t name,
-				    uint32_t root)
+				    uint32_t root, uint32_t length)
 {
 	const struct known_group *g = &c->groups[thread];
 
-	return g->group && g->name == name && g->root == root
+	return g->group && g->name == name && g->root == root && g->length == length
 		       ? g->group
-		       : intern_new_group(c, thread, name, root);
+		       : intern_new_group(c, thread, name, root, length);
 }
 
-/* The group of a client that waits for the request, apart from those of other endpoints and traces.
+/*
+ * The group of a client that waits for the request: apart from those of other endpoints, and as
+ * enum group_by says of other traces or lengths.
  */
 uint32_t intern_request_group(struct stack_cache *c, uint32_t client, uint32_t name,
-			      const struct request *q);
+			      const struct request *q, uint32_t length);
 
 /* The root of the waits of a thread that begin at at_ns, as the options ask for one. */
 uint32_t interned_stacks_root(const struct interned_stacks *p, uint32_t thread, uint64_t at_ns);

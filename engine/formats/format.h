@@ -44,6 +44,7 @@ enum format_several {
 	SEVERAL_REFUSED, /* bad usage */
 	SEVERAL_MERGED,	 /* folded lines, which are added up */
 	SEVERAL_HEADED,	 /* one after the other, each below its name */
+	SEVERAL_ADDED,	 /* rows, which say which trace they are of */
 	SEVERAL_KEYED,	 /* JSON objects, each with its trace as a member */
 };
 
@@ -53,13 +54,16 @@ struct format {
 	bool wants_timelines;
 	bool wants_cpus;   /* shows who had the CPU, also without --who-ran */
 	bool binary;	   /* not for a terminal */
+	bool database;	   /* opens the file of --output itself, and adds to what it has */
+	bool rows;	   /* of the tables in row_tables.h: takes --table and --bucket */
+	bool one_table;	   /* of these: --table has to say which */
 	bool running;	   /* shows running time, too (--state running) */
 	bool blocked_only; /* shows blocked time only: --state with other parts is bad usage */
 	enum format_several several;
 	unsigned int refuses; /* enum options_given, or-ed: these options are bad usage here */
 	/*
-	 * Writes the result to out. Returns 0 or a negative errno. Write errors are not returned:
-	 * the caller checks ferror(out).
+	 * Writes the result to out (NULL: database). Returns 0 or a negative errno. Write errors
+	 * are not returned: the caller checks ferror(out).
 	 */
 	int (*write)(const struct format_input *in, FILE *out);
 	/*
@@ -88,4 +92,5 @@ const char *format_time_unit(const struct options *o);
 /* Each is defined in its own file, format_NAME.c. */
 extern const struct format format_folded, format_tree, format_json, format_threads, format_hist,
 	format_wakers, format_events, format_info, format_csv, format_pprof, format_perfetto,
-	format_causes, format_objects, format_io, format_requests;
+	format_causes, format_objects, format_io, format_requests, format_rows, format_rowbinary,
+	format_sqlite;

@@ -206,6 +206,11 @@ uint32_t trace_frames_end(const struct trace *t)
 	return t->frames_end;
 }
 
+uint32_t trace_modules_end(const struct trace *t)
+{
+	return t->modules_end;
+}
+
 uint32_t trace_strings_end(const struct trace *t)
 {
 	return t->strings_end + t->made->ids.n;

@@ -264,6 +264,7 @@ uint32_t trace_frame_line(const struct trace *t, uint32_t id, const char **file)
 uint32_t trace_stacks_end(const struct trace *t); /* one more than the highest stack id */
 uint32_t trace_frames_end(const struct trace *t);
 uint32_t trace_strings_end(const struct trace *t);
+uint32_t trace_modules_end(const struct trace *t);
 uint32_t trace_objects_end(const struct trace *t); /* 1: it has none */
 
 /*

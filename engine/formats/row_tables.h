@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * row_tables.h - the tables of --format=rows, rowbinary and sqlite: what adds up over traces, hosts
+ * and time. chainwalk(1) describes them, docs/fleet/schema.sql is the same for ClickHouse.
+ */
+#pragma once
+
+#include "format.h"
+
+/* 128 bits that stand for a content: the same on all hosts, for all versions. */
+struct row_id {
+	uint8_t bytes[16];
+};
+
+/* The id of len bytes: the first half of their SHA-256. */
+struct row_id row_id_of(const void *p, size_t len);
+
+enum row_type {
+	ROW_ID,	    /* UUID, a blob in SQLite */
+	ROW_TIME,   /* seconds since 1970: DateTime */
+	ROW_NUMBER, /* UInt64 */
+	ROW_TEXT,   /* String: well-formed UTF-8 without control characters */
+};
+
+struct row_column {
+	const char *name;
+	enum row_type type;
+};
+
+enum row_table {
+	ROWS_TRACES,  /* one row: the trace itself */
+	ROWS_MODULES, /* files that the frames of its chains are in */
+	ROWS_CHAINS,  /* the frames of each chain */
+	ROWS_WAITS,   /* what was waited for, and how long */
+	ROW_TABLES,
+};
+
+#define ROW_COLUMNS_MAX 20
+
+/* Options without a meaning for these formats. */
+#define ROWS_REFUSE                                                                          \
+	(GIVEN_TABLE | GIVEN_TOP | GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_NO_ENDS | \
+	 GIVEN_NO_DELIM | GIVEN_WHO_RAN)
+
+struct row_table_shape {
+	const char *name;
+	size_t n;
+	struct row_column columns[ROW_COLUMNS_MAX];
+};
+
+extern const struct row_table_shape row_tables[ROW_TABLES];
+
+/* A value by its column's type. */
+union row_value {
+	struct row_id id;
+	uint64_t number;  /* ROW_TIME, ROW_NUMBER */
+	const char *text; /* ROW_TEXT */
+};
+
+/* Takes rows: the trace's own first. The first column of each table is a time. */
+struct row_sink {
+	void *arg;
+	/* values: by column. 0 or a negative errno, which ends it all. */
+	int (*put)(void *arg, enum row_table table, const union row_value *values);
+};
+
+/*
+ * Gives the rows of one trace to the sink: one for each bucket of time, so long as the options say.
+ * 0, -ENOMEM or what the sink returned.
+ */
+int rows_make(const struct format_input *in, const struct row_sink *sink);

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rows for databases: put together again they are the lines of the naive engine (oracle.h), however
+ * many buckets of time there are, and each wait is counted once. On random schedules and on
+ * recorded traces. RowBinary has the same values as the text.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribute/sleep_ends.h"
+#include "common/intern.h"
+#include "export_read.h"
+#include "fold/fold.h"
+#include "formats/row_tables.h"
+#include "oracle.h"
+#include "synth_many.h"
+
+#define SCHEDULES 120
+#define COLUMNS 20
+
+/* The fields of a line of TSV, which is cut up. Returns how many. */
+static size_t fields_of(char *line, char *fields[COLUMNS])
+{
+	size_t n = 0;
+
+	for (char *field; (field = strsep(&line, "\t"));) {
+		assert_true(n < COLUMNS);
+		fields[n++] = field;
+	}
+	return n;
+}
+
+/* Fields of waits, behind the table's name. */
+enum {
+	WAIT_THREAD = 6,
+	WAIT_ENDPOINT = 7,
+	WAIT_CHAIN = 11,
+	WAIT_WAITS = 14,
+	WAIT_BLOCKED = 15,
+	WAIT_FIELDS = 20,
+};
+
+struct line {
+	char *text;
+	uint64_t ns;
+};
+
+static int by_text(const void *pa, const void *pb)
+{
+	const struct line *a = pa, *b = pb;
+
+	return strcmp(a->text, b->text);
+}
+
+/* Sorted, lines of one text added up. Frees them. To be freed. */
+static char *folded(struct line *lines, size_t n)
+{
+	size_t len;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &len);
+
+	if (n)
+		qsort(lines, n, sizeof(*lines), by_text);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t ns = lines[i].ns;
+
+		for (; i + 1 < n && !strcmp(lines[i].text, lines[i + 1].text); i++) {
+			free(lines[i].text);
+			ns += lines[i + 1].ns;
+		}
+		if (ns)
+			fprintf(out, "%s %" PRIu64 "\n", lines[i].text, ns);
+		free(lines[i].text);
+	}
+	fclose(out);
+	free(lines);
+	return text;
+}
+
+/* What rows say, as folded lines of threads or of requests; *waits: how many. Frees text. */
+static char *lines_of_rows(char *text, bool requests, uint64_t *waits)
+{
+	struct line *lines = calloc(strlen(text) + 1, sizeof(*lines));
+	struct intern chains = { 0 };
+	char **frames = calloc(strlen(text) + 1, sizeof(*frames));
+	char *rest = text, *fields[COLUMNS];
+	size_t n = 0;
+
+	*waits = 0;
+	for (char *line; (line = strsep(&rest, "\n")) && *line;) {
+		size_t n_fields = fields_of(line, fields);
+
+		if (!strcmp(fields[0], "chains")) {
+			uint32_t id = intern_id(&chains, fields[2], strlen(fields[2]), NULL);
+
+			/* Once only. */
+			assert_int_equal(n_fields, 4);
+			assert_null(frames[id]);
+			frames[id] = fields[3];
+		} else if (!strcmp(fields[0], "waits") && !*fields[WAIT_ENDPOINT] == !requests) {
+			uint32_t id = intern_find(&chains, fields[WAIT_CHAIN],
+						  strlen(fields[WAIT_CHAIN]));
+			uint64_t ns = 0;
+
+			assert_int_equal(n_fields, WAIT_FIELDS);
+			assert_true(id > 0);
+			for (int i = 0; i < 3; i++)
+				ns += strtoull(fields[WAIT_BLOCKED + i], NULL, 10);
+			*waits += strtoull(fields[WAIT_WAITS], NULL, 10);
+			lines[n].ns = ns;
+			assert_true(asprintf(&lines[n++].text, "%s%s%s", fields[WAIT_THREAD],
+					     *frames[id] ? ";" : "", frames[id]) > 0);
+		}
+	}
+	intern_free(&chains);
+	free(frames);
+	text = (free(text), folded(lines, n));
+	return text;
+}
+
+/* Without what was sampled above [running], and without a thread's own running time. Frees text. */
+static char *without_samples(char *text)
+{
+	struct line *lines = calloc(strlen(text) + 1, sizeof(*lines));
+	char *rest = text;
+	size_t n = 0;
+
+	for (char *line; (line = strsep(&rest, "\n")) && *line;) {
+		char *weight = strrchr(line, ' '), *ran = strstr(line, ";[running];");
+
+		if (strstr(line, ";[on-CPU]"))
+			continue;
+		*weight++ = '\0';
+		if (ran)
+			ran[strlen(";[running]")] = '\0';
+		lines[n++] = (struct line) { strdup(line), strtoull(weight, NULL, 10) };
+	}
+	free(text);
+	return folded(lines, n);
+}
+
+static uint64_t waits_of(const struct trace *t, const struct options *o)
+{
+	struct timelines *tl;
+	struct fold *fold;
+	uint64_t waits;
+
+	assert_int_equal(timelines_new(&tl, t), 0);
+	assert_int_equal(sleep_ends_settle(tl), 0);
+	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_NAME), 0);
+	waits = fold_summary(fold)->waits;
+	fold_free(fold);
+	timelines_free(tl);
+	return waits;
+}
+
+static void rows_are_lines(const struct trace *t, const char *name, void *arg)
+{
+	static const uint64_t buckets_ns[] = { OPTIONS_BUCKET_NS, 300000, 37000 };
+	struct options o;
+	uint64_t waits;
+
+	(void)arg;
+	options_init(&o);
+	for (size_t i = 0; i < 3; i++)
+		for (int requests = 0; requests < 2; requests++) {
+			struct oracle_asked asked = { .depth = o.depth, .requests = requests };
+			struct options fold = o;
+			char *got, *expected;
+
+			/* Recorded traces have thousands of these. */
+			if (buckets_ns[i] < 300000 && strstr(name, ".bin"))
+				continue;
+			o.bucket_ns = strstr(name, ".bin") ? buckets_ns[i] * 50 : buckets_ns[i];
+			got = lines_of_rows(trace_formatted(t, &o, "rows"), requests, &waits);
+			expected = without_samples(oracle_folded(t, &asked));
+			if (strcmp(got, expected))
+				fprintf(stderr, "bucket %" PRIu64 " ns, %s\n", o.bucket_ns, name);
+			expect_text(got, expected);
+			free(expected);
+			fold.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+			fold.requests = requests;
+			assert_int_equal(waits, waits_of(t, &fold));
+		}
+}
+
+static void rows_are_lines_on_random_schedules(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SCHEDULES; seed++)
+		on_schedule(seed, (enum schedule_kind)(seed % 5), rows_are_lines, NULL);
+}
+
+static void rows_are_lines_of_recorded_traces(void **state)
+{
+	(void)state;
+	on_recorded(rows_are_lines, NULL);
+}
+
+/* ---- the digest of lengths ------------------------------------------------------------------ */
+
+static void lengths_are_too_long_by_less_than_an_eighth(void **state)
+{
+	uint64_t ns = 0;
+
+	(void)state;
+	for (int i = 0; ns < UINT64_MAX / 4; i++) {
+		uint64_t rounded = fold_length_ns(fold_length(ns));
+
+		assert_true(fold_length(ns) > 0);
+		assert_true(rounded >= ns && (rounded - ns) * 8 < ns + !ns);
+		/* What is rounded stays; so lengths of several traces have the same steps. */
+		assert_int_equal(fold_length_ns(fold_length(rounded)), rounded);
+		assert_true(fold_length(ns) <= fold_length(ns + 1));
+		ns = ns < 5000 ? ns + 1 : ns + ns / 5000 + (uint64_t)i % 7;
+	}
+}
+
+/* ---- RowBinary ------------------------------------------------------------------------------ */
+
+static uint64_t read_number(const uint8_t **p, size_t n)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < n; i++)
+		v |= (uint64_t) * (*p)++ << (8 * i);
+	return v;
+}
+
+/* The values of a table as text, as TSV has them. */
+static char *binary_as_text(struct bytes b, const struct row_table_shape *shape)
+{
+	const uint8_t *p = b.p, *end = b.p + b.len;
+	size_t len;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &len);
+
+	while (p < end)
+		for (size_t i = 0; i < shape->n; i++) {
+			const char *after = i + 1 < shape->n ? "\t" : "\n";
+			uint64_t high, n;
+
+			switch (shape->columns[i].type) {
+			case ROW_ID:
+				high = read_number(&p, 8);
+				n = read_number(&p, 8);
+				fprintf(out, "%08x-%04x-%04x-%04x-%012" PRIx64 "%s",
+					(unsigned int)(high >> 32),
+					(unsigned int)(high >> 16) & 0xffff,
+					(unsigned int)high & 0xffff, (unsigned int)(n >> 48),
+					n & 0xffffffffffff, after);
+				break;
+			case ROW_TIME:
+			case ROW_NUMBER:
+				n = read_number(&p, shape->columns[i].type == ROW_TIME ? 4 : 8);
+				fprintf(out, "%" PRIu64 "%s", n, after);
+				break;
+			case ROW_TEXT:
+				n = read_varint(&p, end);
+				assert_true(n <= (uint64_t)(end - p));
+				for (; n; n--, p++)
+					fprintf(out, *p == '\\' ? "\\%c" : "%c", *p);
+				fputs(after, out);
+				break;
+			}
+			assert_true(p <= end);
+		}
+	fclose(out);
+	free(b.p);
+	return text;
+}
+
+static void row_binary_has_the_same_values(const struct trace *t, const char *name, void *arg)
+{
+	struct options o;
+
+	(void)name;
+	(void)arg;
+	options_init(&o);
+	for (int table = 0; table < ROW_TABLES; table++) {
+		char *expected;
+
+		o.rows = (enum options_rows)table;
+		expected = trace_formatted(t, &o, "rows");
+		expect_text(binary_as_text(trace_exported(t, &o, "rowbinary"), &row_tables[table]),
+			    expected);
+		free(expected);
+	}
+}
+
+static void row_binary_has_the_same_values_of_recorded_traces(void **state)
+{
+	(void)state;
+	on_recorded(row_binary_has_the_same_values, NULL);
+}
+
+/* ---- columns -------------------------------------------------------------------------------- */
+
+/* A waits for B, and then for a CPU: C had it. */
+static void rows_say_who_and_why(void **state)
+{
+	struct options o = script_options(101);
+	char *text, *line;
+
+	(void)state;
+	o.rows = OPTIONS_ROWS_WAITS;
+	text = script_formatted("queues\n0 c2 - R > B\n"
+				"10 c1 A S > - recv|main for=tcp:peer:80\n"
+				"100 c1 - R > C\n"
+				"110 c2 B wakes A wake\n"
+				"110 c2 A queued c1\n"
+				"190 c1 C S > A\n"
+				"end 1000\n",
+				&o, "rows");
+	line = strstr(text, "\t[runnable]\tC\t");
+	if (!line)
+		fputs(text, stderr);
+	assert_non_null(line);
+	assert_non_null(strstr(text, "\tA\t\t[tcp]\t"));
+	/* 180 us are rounded up to 11 * 2^14 ns. */
+	assert_non_null(strstr(line, "\t180224\t0\t0\t80000\t0\t0\t0\n"));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_lines_on_random_schedules),
+		cmocka_unit_test(rows_are_lines_of_recorded_traces),
+		cmocka_unit_test(lengths_are_too_long_by_less_than_an_eighth),
+		cmocka_unit_test(row_binary_has_the_same_values_of_recorded_traces),
+		cmocka_unit_test(rows_say_who_and_why),
+	};
+
+	return cmocka_run_group_tests_name("rows", tests, NULL, NULL);
+}
