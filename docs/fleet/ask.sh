@@ -3,7 +3,7 @@
 # Asks a question of the rows of many traces: of an SQLite database or of a ClickHouse cluster.
 #   ask.sh FILE.db|HOST[:PORT] QUESTION [NAME=VALUE...]
 #   QUESTION     a file of this folder, without .sql; picture gives folded lines for flamegraph
-#   NAME=VALUE   what the question asks for, see the file; times in seconds since 1970
+#   NAME=VALUE   what the question asks for, see the file; times in seconds since 1970, where a bucket begins
 #   DATABASE     of ClickHouse, default fleet; CURL_OPTIONS: such as --user NAME:PASSWORD
 # Answers tab-separated, after a line with the columns' names.
 set -eu

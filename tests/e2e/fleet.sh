@@ -60,7 +60,7 @@ done
 # ---- questions ----
 shop="(SELECT trace FROM traces WHERE bytes = $(wc -c <tests/data/shop.bin))"
 endpoint=$(sqlite3 "$tmp/fleet.db" "SELECT endpoint FROM waits WHERE endpoint <> '' AND trace = $shop GROUP BY 1 ORDER BY sum(waits) DESC, 1 LIMIT 1")
-since=$(sqlite3 "$tmp/fleet.db" 'SELECT max(time) FROM traces')
+since=$(sqlite3 "$tmp/fleet.db" 'SELECT max(time) FROM waits')
 # ask_all WHERE: the answers of all questions
 ask_all() {
 	sh docs/fleet/ask.sh "$1" cost since="$since" && sh docs/fleet/ask.sh "$1" p99 "endpoint=$endpoint" quantile=0.9 &&
