@@ -44,7 +44,8 @@ struct flamegraph_options {
 	/*
 	 * For the body of an HTML page: no XML declaration, and as wide as its parent element. It
 	 * handles keys only while it has the focus or the pointer is over it. It keeps its state in
-	 * the page's URL fragment and leaves the rest of the fragment alone.
+	 * the page's URL fragment and leaves the rest of the fragment alone. An ancestor of the
+	 * class fg-window is the box in which it scrolls: at first to its root.
 	 */
 	bool embedded;
 	/*
@@ -52,6 +53,13 @@ struct flamegraph_options {
 	 * begin with, each another text. (The ids of its elements begin with "fg-" in any case.)
 	 */
 	const char *keys;
+	/*
+	 * How many slices of time flamegraph_add_slice() tells apart; 0: none. The element's
+	 * attribute data-scope, a JSON object, then chooses what it shows: "slices": [first, end],
+	 * "threads": [names]; an event "scope" at the element says that it has changed.
+	 */
+	uint32_t slices;
+	double slice_factor; /* counts of their lines are multiplied by this; 0: 1 */
 };
 
 /* 0, -ENOMEM, or -EINVAL (unknown palette or background, size out of range) with *g NULL. */
@@ -59,9 +67,16 @@ int flamegraph_new(struct flamegraph **g, const struct flamegraph_options *o);
 
 /*
  * Add the folded lines [text, text+len). The end of the text ends its last line. Invalid lines are
- * skipped and counted. 0, -ENOMEM, -EOVERFLOW, or -EINVAL after flamegraph_write().
+ * skipped and counted. 0, -ENOMEM, -EOVERFLOW, or -EINVAL after flamegraph_write()
+ * or flamegraph_add_slice().
  */
 int flamegraph_add(struct flamegraph *g, const char *text, size_t len);
+
+/*
+ * Add the folded lines of a slice, after those of all of the time, of which they are a part. Not
+ * for differences, flame charts and reversed stacks. 0, -ENOMEM, or -EINVAL.
+ */
+int flamegraph_add_slice(struct flamegraph *g, const char *text, size_t len, uint32_t slice);
 
 /* The number of invalid lines so far. */
 uint64_t flamegraph_bad_lines(const struct flamegraph *g);

@@ -134,6 +134,8 @@ static void add_node(struct layout *l, const struct tree *t, struct todo *td)
 		td->parent = l->n - 1;
 		td->depth++;
 	}
+	if (l->frame_of)
+		l->frame_of[td->node] = l->n - 1;
 }
 
 /* The count by which a frame is kept or left out; of a difference, that of the larger side. */
@@ -227,9 +229,15 @@ static int make_room(struct layout *l, const struct tree *t)
 		if (!i || weight(t, i) >= l->least)
 			n += t->node[i].len;
 	l->frame = malloc(n * sizeof(*l->frame));
+	if (t->sliced)
+		l->frame_of = malloc(((size_t)t->n + 1) * sizeof(*l->frame_of));
 	if (t->diff)
 		l->delta = malloc(n * sizeof(*l->delta));
-	return l->frame && (l->delta || !t->diff) ? 0 : -ENOMEM;
+	if (!l->frame || (t->sliced && !l->frame_of) || (t->diff && !l->delta))
+		return -ENOMEM;
+	if (t->sliced)
+		memset(l->frame_of, 0xff, ((size_t)t->n + 1) * sizeof(*l->frame_of));
+	return 0;
 }
 
 int layout_tree(struct layout *l, const struct tree *t, double least, uint32_t max_frames)
@@ -272,5 +280,6 @@ void layout_free(struct layout *l)
 {
 	free(l->frame);
 	free(l->delta);
+	free(l->frame_of);
 	memset(l, 0, sizeof(*l));
 }

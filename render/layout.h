@@ -30,6 +30,9 @@ enum layout_part {
 struct layout {
 	struct frame *frame;
 	struct tree_delta *delta; /* by frame, for differential input; else NULL */
+	/* By node: its last frame, or that which has its counts; UINT32_MAX: as its parent.
+	   NULL unless the tree is sliced. */
+	uint32_t *frame_of;
 	uint32_t n;
 	double total;	   /* counts of the root */
 	double least;	   /* frames with fewer counts were left out */

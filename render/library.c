@@ -8,6 +8,7 @@
 #include "page.h"
 #include "folded.h"
 #include "input_reader.h"
+#include "slices.h"
 #include "tree.h"
 
 struct flamegraph {
@@ -15,7 +16,10 @@ struct flamegraph {
 	struct tree tree;
 	struct input_reader reader;
 	bool open; /* the reader is open */
+	bool written;
 	struct folded_stats stats;
+	struct slices slices;
+	uint32_t slice; /* of the lines that are read now */
 };
 
 static int take_options(struct page *pg, const struct flamegraph_options *o)
@@ -35,6 +39,8 @@ static int take_options(struct page *pg, const struct flamegraph_options *o)
 	pg->embedded = o->embedded;
 	pg->fold_kernel = o->fold_kernel;
 	pg->keys = o->keys;
+	pg->slices = o->slices;
+	pg->slice_factor = o->slice_factor > 0 ? o->slice_factor : 1;
 	pg->mean_width = o->fonttype != NULL;
 	if (o->nametype)
 		pg->nametype = o->nametype;
@@ -103,6 +109,25 @@ int flamegraph_add(struct flamegraph *g, const char *text, size_t len)
 	return g->open ? folded_scan(text, len, &g->stats, on_line, on_bad, g) : -EINVAL;
 }
 
+static int on_slice_line(void *ctx, const struct folded_line *line)
+{
+	struct flamegraph *g = ctx;
+
+	return slices_add(&g->slices, &g->tree, line, g->slice);
+}
+
+int flamegraph_add_slice(struct flamegraph *g, const char *text, size_t len, uint32_t slice)
+{
+	int err = g->open ? input_reader_close(&g->reader) : 0;
+
+	g->open = false;
+	if (!err && (slice >= g->page.slices || g->tree.diff || g->tree.in_order ||
+		     g->page.reverse || g->written))
+		err = -EINVAL;
+	g->slice = slice;
+	return err ? err : folded_scan(text, len, &g->stats, on_slice_line, on_bad, g);
+}
+
 uint64_t flamegraph_bad_lines(const struct flamegraph *g)
 {
 	return g->stats.bad;
@@ -110,9 +135,10 @@ uint64_t flamegraph_bad_lines(const struct flamegraph *g)
 
 int flamegraph_write(struct flamegraph *g, FILE *f)
 {
-	int err = g->open ? input_reader_close(&g->reader) : -EINVAL;
+	int err = g->written ? -EINVAL : g->open ? input_reader_close(&g->reader) : 0;
 
 	g->open = false;
+	g->written = true;
 	if (!err && diff_is_wide(&g->tree, g->page.reverse))
 		diff_widen(&g->tree);
 	if (!err)
@@ -120,6 +146,8 @@ int flamegraph_write(struct flamegraph *g, FILE *f)
 	if (err)
 		return err;
 	page_settle(&g->page, &g->tree, g->reader.decimals);
+	g->page.slices_of = &g->slices;
+	g->tree.sliced = g->page.slices;
 	return page_write(f, &g->page, &g->tree);
 }
 
@@ -129,6 +157,7 @@ void flamegraph_free(struct flamegraph *g)
 		return;
 	if (g->open)
 		input_reader_close(&g->reader);
+	slices_free(&g->slices);
 	tree_free(&g->tree);
 	free(g);
 }

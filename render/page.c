@@ -260,6 +260,10 @@ static void write_data_head(FILE *f, const struct document *d)
 	number_attr(f, "data-frames", d->layout->n);
 	number_attr(f, "data-left-out", (double)d->layout->left_out);
 	number_attr(f, "data-ordered", d->tree->in_order);
+	if (pg->slices) {
+		number_attr(f, "data-slices", pg->slices);
+		number_attr(f, "data-slice-factor", pg->slice_factor);
+	}
 	if (!pg->mean_width)
 		fprintf(f, " data-glyphs=\"%s %s\"", label_glyphs[0], label_glyphs[1]);
 	if (pg->search_color)
@@ -373,8 +377,12 @@ static int write_document(FILE *f, const struct page *pg, const struct tree *t,
 	fputs("</g>\n", f);
 	write_data_head(f, &d);
 	err = data_write(f, &d);
+	if (!err && pg->slices)
+		err = slices_of_frames(pg->slices_of, t, l->frame_of);
 	if (err)
 		goto out;
+	if (pg->slices)
+		slices_write(f, pg->slices_of);
 	fputs("<script><![CDATA[", f);
 	fwrite(page_js, 1, page_js_len, f);
 	fputs("]]></script>\n</svg>\n", f);

@@ -14,6 +14,7 @@
 #include "layout.h"
 #include "palette.h"
 #include "remarks.h"
+#include "slices.h"
 #include "svg.h"
 #include "tree.h"
 
@@ -47,6 +48,9 @@ struct page {
 	unsigned decimals;	       /* digits after the point in the input's counts */
 	uint32_t max_frames;	       /* kept in the file for zooming */
 	bool reverse, flamechart;
+	uint32_t slices;	  /* of time that the page can show alone; 0: none */
+	double slice_factor;	  /* from counts of slices to those of the tree */
+	struct slices *slices_of; /* if there are slices */
 };
 
 #define PAGE_XPAD 10.0 /* left and right of the frames, pixels */

@@ -9,6 +9,7 @@ const svg = (document.currentScript || document.querySelector("script")).closest
 const byId = (id) => svg.querySelector("#fg-" + id);
 const opt = byId("graph").dataset;
 const num = (key) => Number(opt[key] || 0);
+const BOX = svg.closest(".fg-window"); // in which it scrolls, in a page around it; null: with the page
 const ALONE = document.documentElement === svg; // not embedded in a page
 const XPAD = 10, BAR = 34, FOUND = opt.found || "#f067f0";
 const CHAIN = num("chain") > 0, INVERTED = num("inverted") > 0, SCALE = num("scale");
@@ -59,7 +60,9 @@ function make(ns, tag, attrs, text) {
 //= page/bar.js
 //= page/legend.js
 //= page/table.js
+//= page/beside.js
 //= page/menu.js
+//= page/save.js
 //= page/act.js
 
 function comeAlive() {
@@ -67,6 +70,7 @@ function comeAlive() {
 	fillBar();
 	svg.append(over, ring, head, bar, tip);
 	readState();
+	readScope();
 	decode();
 	fillThreads();
 	use(makeView());
@@ -74,6 +78,7 @@ function comeAlive() {
 	// Not a picture any more: what is in it can be used.
 	svg.setAttribute("role", ALONE ? "application" : "group");
 	const before = top;
+	showBeside();
 	adapt();
 	centre();
 	const moved = width !== num("width") || top !== before;
@@ -106,9 +111,9 @@ function comeAlive() {
 
 // A chain graph is read from the root: scroll to it if it is below the window.
 function showRoot() {
-	const flip = new URLSearchParams(location.hash.slice(1)).has("flip");
-	if (ALONE && CHAIN && INVERTED === flip && !svg.classList.contains("live"))
-		scrollTo(0, document.documentElement.scrollHeight);
+	const flip = new URLSearchParams(location.hash.slice(1)).has(KEYS + "flip");
+	if (INVERTED === flip && !svg.classList.contains("live") && (BOX || (ALONE && CHAIN)))
+		(BOX || window).scrollTo(0, (BOX || document.documentElement).scrollHeight);
 }
 
 // When a browser takes a picture from the command line, nobody can scroll, and what a script scrolls to may not be

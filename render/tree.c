@@ -275,6 +275,28 @@ int tree_add_path(struct tree *t, const uint32_t *id, uint32_t n, double count, 
 	return 0;
 }
 
+uint32_t tree_find(struct tree *t, const uint32_t *id, uint32_t n)
+{
+	uint32_t at = 0, d = 0;
+
+	while (d < n) {
+		int err = 0;
+		uint32_t child = find_child(t, at, id[d], &err), used = 0;
+
+		/* Without memory for the edge table there is no child, which costs only detail. */
+		if (!child)
+			break;
+		while (used < t->node[child].len && d + used < n &&
+		       t->label[t->node[child].label + used] == id[d + used])
+			used++;
+		if (used < t->node[child].len)
+			break;
+		d += used;
+		at = child;
+	}
+	return at;
+}
+
 int tree_compare(struct tree *t)
 {
 	if (t->cap && !t->delta) {

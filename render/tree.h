@@ -52,6 +52,7 @@ struct tree {
 				       tree_finish() */
 	double gone;  /* differential: counts of the region that diff_add_gone() has added */
 	bool widened; /* differential: diff_widen() */
+	bool sliced;  /* the layout is to say where the counts of nodes are */
 
 	struct tree_step *path;
 	uint32_t path_depth, depth_cap;
@@ -70,6 +71,12 @@ void tree_free(struct tree *t);
  * -EOVERFLOW at 2^31 nodes.
  */
 int tree_add_path(struct tree *t, const uint32_t *id, uint32_t n, double count, double before);
+
+/*
+ * The node of the stack of n name ids, or of as much of it as there is: the last one all of whose
+ * names are in it. t is not empty.
+ */
+uint32_t tree_find(struct tree *t, const uint32_t *id, uint32_t n);
 
 /*
  * From now on keep differences: sets .diff. The stacks so far are taken as unchanged. 0 or -ENOMEM.

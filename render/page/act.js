@@ -59,6 +59,9 @@ function onKey(e) {
 			go({ search: "" });
 			field.value = "";
 			field.blur();
+		} else if (e.key === "Escape" && tablePanel.contains(e.target)) {
+			e.preventDefault(); // which would clear the field
+			toggleTable();
 		}
 		return;
 	}
@@ -80,6 +83,8 @@ function onKey(e) {
 			go({ sandwich: label(target()), leaves: "", zoom: 0 }, true),
 		c: () => target() >= 0 && copy(label(target())),
 		C: () => target() >= 0 && copy(folded(target())),
+		l: () => target() > 0 && copy(stackLines(target())),
+		b: () => target() > 0 && !isDelim(target()) && go({ beside: label(target()) }, true),
 		m: () => {
 			const b = target() >= 0 && boxOf(target());
 			if (b)
@@ -92,6 +97,8 @@ function onKey(e) {
 				toggleHelp();
 			else if (tablePanel.parentNode)
 				toggleTable();
+			else if (state.beside)
+				go({ beside: "" }, true);
 			else if (state.search)
 				go({ search: "" });
 			else if (focus >= 0)
@@ -154,11 +161,17 @@ function listen() {
 	addEventListener("keydown", onKey);
 	addEventListener("scroll", place, { passive: true, capture: true });
 	addEventListener("beforeprint", () => {
+		printing = true;
+		if (adapt())
+			redraw();
 		drawNear(visible(), true);
 		placeHead({ y: 0, h: 0 });
 		svg.classList.toggle("one-page", ALONE && height <= width);
 	});
-	addEventListener("afterprint", place);
+	addEventListener("afterprint", () => {
+		printing = false;
+		settle();
+	});
 	const resized = () => {
 		if (adapt())
 			redraw();
@@ -168,6 +181,12 @@ function listen() {
 	addEventListener("resize", resized);
 	if (!ALONE)
 		new ResizeObserver(resized).observe(svg.parentNode);
+	svg.addEventListener("scope", () => {
+		const before = viewKey();
+		readScope();
+		if (viewKey() !== before)
+			rescope();
+	});
 	let popped = false; // an entry of our own: the back button, not a link
 	addEventListener("popstate", (e) => { popped = !!(e.state && e.state.own); });
 	addEventListener("hashchange", () => {
@@ -186,9 +205,11 @@ function adapt() {
 	if (num("fluid") && ALONE)
 		want = Math.max(300, document.documentElement.clientWidth || innerWidth);
 	else if (num("embedded"))
-		want = room ? Math.max(300, room) : width;
-	const changed = want !== width;
-	width = want;
+		want = room ? Math.max(300, room) : outer;
+	const before = [outer, width];
+	outer = want;
+	width = want - besideRoom();
+	const changed = outer !== before[0] || width !== before[1];
 	if (changed)
 		centre();
 	return changed;
@@ -217,7 +238,7 @@ function centre() {
 		centreLegend(down);
 }
 
-const isNarrow = () => width < 600;
+const isNarrow = () => outer < 600;
 
 // The text of a heading in lines that fit the width.
 function wrap(e, size) {

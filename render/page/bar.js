@@ -39,12 +39,14 @@ const threads = choice("Show one thread", [], (thread) => go({ thread }, true));
 const sides = choice("Widths of the difference", Object.entries(SIDES), (side) => go({ side }, true));
 const compare = choice("Compare", [["own", "Compare own"], ["total", "Compare totals"]],
 	(what) => go({ compare: what }));
+const saveButton = button("\u2913 Save", "Save this view as a picture", () => openList("Save this view", [
+	["Save as SVG", saveSvg], ["Save as PNG", savePng]], saveButton));
 const chips = make(HTML, "span", { class: "chips" });
 const controls = make(HTML, "div", { class: "controls", role: "toolbar", "aria-label": "Flame graph" });
 
 function fillBar() {
 	controls.append(reset, chips, share, back, forth, field, caseButton, sides, compare, threads, flipButton,
-		leavesButton, foldButton, tableButton, headButton, helpButton);
+		leavesButton, foldButton, tableButton, saveButton, headButton, helpButton);
 	barBox.append(status, controls);
 	sides.hidden = compare.hidden = !DIFF;
 	sides.disabled = ORDERED;
@@ -54,8 +56,11 @@ function fillBar() {
 
 // What the view leaves out or changes; a click takes it back.
 function fillChips() {
-	const list = [], chip = (text, change) => list.push(button(text + " \u00d7", "Take back: " + text,
-		() => go(change, true)));
+	const list = [], chip = (text, change) => {
+		const b = button(text + " \u00d7", "Take back: " + text, () => go(change, true));
+		b.dataset.words = text;
+		list.push(b);
+	};
 	if (state.sandwich)
 		chip("callers and callees of " + short(state.sandwich, 30), { sandwich: "" });
 	if (state.focus)
@@ -109,9 +114,10 @@ function place() {
 	bar.setAttribute("y", Math.max(0, seen.y + seen.h - barHeight()));
 	placeHead(seen);
 	drawNear(seen, false);
-	for (const panel of [tablePanel, helpPanel].filter((p) => p.parentNode)) {
-		panel.setAttribute("x", Math.max(seen.x, seen.x + seen.w - 480));
-		panel.setAttribute("width", Math.min(480, seen.w));
+	for (const panel of [tablePanel, besidePanel, helpPanel].filter((p) => p.parentNode)) {
+		const wide = besideRoom() || Math.min(480, seen.w);
+		panel.setAttribute("x", Math.max(seen.x, seen.x + seen.w - wide));
+		panel.setAttribute("width", wide);
 		panel.setAttribute("y", seen.y);
 		panel.setAttribute("height", Math.max(80, seen.h - barHeight()));
 	}

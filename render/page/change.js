@@ -49,7 +49,7 @@ function shown(i) {
 // What frame i's share is of: the counts of the side that its width shows.
 function shareOf(i) {
 	if (!DIFF || state.side === "union")
-		return DIFF ? unionTotal() : base.end[0];
+		return DIFF ? unionTotal() : wholeTime();
 	return state.side === "before" || view.gone[i] ? base.before[0] : base.after[0];
 }
 

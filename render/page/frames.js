@@ -12,6 +12,10 @@ const label = (i) => bare(names[name[i]]);
 const time = (i) => end[i] - begin[i];
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"; // of numbers in the document
 
+const value = new Uint8Array(128);
+for (let i = 0; i < 64; i++)
+	value[DIGITS.charCodeAt(i)] = i;
+
 function use(v) {
 	view = v;
 	({ name, parent, depth, begin, end, last, link, part, own, color } = v);
@@ -30,19 +34,7 @@ function newFrames(n) {
 
 function decode() {
 	const s = byId("nodes").textContent, n = num("frames"), v = newFrames(n);
-	const value = new Uint8Array(128), filled = new Float64Array(n), more = new Float64Array(n);
-	let at = 0;
-	for (let i = 0; i < 64; i++)
-		value[DIGITS.charCodeAt(i)] = i;
-	const next = () => {
-		let v = 0, unit = 1, d;
-		do {
-			d = value[s.charCodeAt(at++)];
-			v += (d & 31) * unit;
-			unit *= 32;
-		} while (d & 32);
-		return v;
-	};
+	const filled = new Float64Array(n), more = new Float64Array(n), next = numbers(s);
 	names = byId("names").textContent.split("\n");
 	colors = byId("colors").textContent.split(" ");
 	links = opt.links.split(" ").map(Number);
@@ -80,6 +72,38 @@ function decode() {
 		inherit(v, i, names[v.name[i]], names[v.name[v.parent[i]]]);
 	paint(v);
 	use(v);
+}
+
+// Of each frame the own counts of the slices of time from `first` to `end`.
+function ownOfSlices([first, end]) {
+	const s = byId("slices").textContent, sum = new Float64Array(base.name.length), unit = num("sliceFactor") * SCALE, next = numbers(s);
+	for (let at = 0, more = s.length > 0; more;) {
+		at += next();
+		for (let n = next(), slice = 0; n > 0; n--) {
+			slice += next();
+			const count = next();
+			if (slice >= first && slice < end)
+				sum[at] += count * unit;
+		}
+		more = next.more();
+	}
+	return sum;
+}
+
+// A function that reads one number after another.
+function numbers(s) {
+	let at = 0;
+	const next = () => {
+		let v = 0, unit = 1, d;
+		do {
+			d = value[s.charCodeAt(at++)];
+			v += (d & 31) * unit;
+			unit *= 32;
+		} while (d & 32);
+		return v;
+	};
+	next.more = () => at < s.length;
+	return next;
 }
 
 // Own counts, and of a difference those of each side. more: what of the widths is not after.

@@ -70,7 +70,7 @@ function legendTimes() {
 
 // "running 70%"; where chains are not seen from the sleeper on, links and ends have no shares.
 function legendText(word, t) {
-	const p = 100 * t / base.end[0];
+	const p = 100 * t / wholeTime();
 	return word + (t === undefined || !chainView() ? "" : p && p < 0.05 ? " <0.1%" : " " + p.toFixed(p && p < 0.95 ? 1 : 0) + "%");
 }
 

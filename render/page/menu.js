@@ -12,15 +12,7 @@ function closeMenu() {
 }
 
 function openMenu(i, x, y) {
-	const items = [], entry = (text, act) => {
-		const b = button(text, text, () => {
-			closeMenu();
-			act();
-		});
-		b.setAttribute("role", "menuitem");
-		b.setAttribute("tabindex", "-1");
-		items.push(b);
-	};
+	const items = [], entry = (text, act) => items.push([text, act]);
 	const s = label(i), thread = names[name[ancestorAt(i, 1)]], lib = library(names[name[i]]);
 	entry(names[name[i]] === "--" ? "Zoom to this link" : "Zoom to this frame", () => zoom(i));
 	if (link[i] && chainView())
@@ -30,7 +22,8 @@ function openMenu(i, x, y) {
 	if (!isDelim(i) && i) {
 		entry("Search for this name", () => go({ search: "^" + escapeRegExp(s) + "$", exact: "1" }));
 		if (!ORDERED) {
-			entry("Callers and callees", () => go({ sandwich: s, leaves: "", zoom: 0 }, true));
+			entry("Callers and callees beside the graph", () => go({ beside: s }, true));
+			entry("Graph of callers and callees", () => go({ sandwich: s, leaves: "", zoom: 0 }, true));
 			entry("Only stacks with this, from here on", () => go({ focus: s, zoom: 0 }, true));
 		}
 		entry("Hide this function", () => go({ hide: [...state.hide, s] }, true));
@@ -40,8 +33,29 @@ function openMenu(i, x, y) {
 	entry(state.recursion ? "Show recursion" : "Collapse recursion",
 		() => go({ recursion: state.recursion ? "" : "1" }, true));
 	entry("Copy name", () => copy(s));
+	entry("Copy stack, a frame a line", () => copy(stackLines(i)));
 	entry("Copy folded line", () => copy(folded(i)));
-	const box = make(HTML, "div", { role: "menu", "aria-label": short(s, 60) });
+	showMenu(short(s, 60), items, x, y);
+}
+
+// A menu of a button in the bar, above it.
+function openList(title, entries, of) {
+	const box = of.getBoundingClientRect(), p = at({ clientX: box.left, clientY: box.top });
+	showMenu(title, entries, p.x, p.y - 4, true);
+}
+
+// entries: texts and what they do. above: the menu ends at y.
+function showMenu(title, entries, x, y, above) {
+	const items = entries.map(([text, act]) => {
+		const b = button(text, text, () => {
+			closeMenu();
+			act();
+		});
+		b.setAttribute("role", "menuitem");
+		b.setAttribute("tabindex", "-1");
+		return b;
+	});
+	const box = make(HTML, "div", { role: "menu", "aria-label": title });
 	box.append(...items);
 	menu.replaceChildren(box);
 	menuFrom = document.activeElement;
@@ -50,7 +64,7 @@ function openMenu(i, x, y) {
 	const seen = visible(), h = box.offsetHeight + 2;
 	menu.setAttribute("height", h);
 	menu.setAttribute("x", Math.max(0, Math.min(x, seen.x + seen.w - 266)));
-	menu.setAttribute("y", Math.max(0, Math.min(y, seen.y + seen.h - h - 4)));
+	menu.setAttribute("y", Math.max(0, Math.min(above ? y - h : y, seen.y + seen.h - h - 4)));
 	items[0].focus();
 }
 

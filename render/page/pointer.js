@@ -35,7 +35,7 @@ function point(i, x, y) {
 	const w = Math.min(most, box.width / seen.scale + 2), h = box.height / seen.scale + 2;
 	tip.setAttribute("width", w);
 	tip.setAttribute("height", h);
-	tip.setAttribute("x", Math.max(seen.x, Math.min(x + 14, seen.x + seen.w - w - 4)));
+	tip.setAttribute("x", Math.max(seen.x, Math.min(x + 14, Math.min(seen.x + seen.w, width) - w - 4)));
 	tip.setAttribute("y", y + 18 + h > seen.y + seen.h - barHeight() ?
 		Math.max(seen.y, y - h - 12) : y + 18);
 	tip.setAttribute("visibility", "visible");
@@ -43,23 +43,24 @@ function point(i, x, y) {
 
 // The part of the picture that is visible in the window, in the picture's coordinates.
 function visible() {
-	const box = svg.getBoundingClientRect(), scale = box.width / width || 1;
-	const x = Math.max(0, -box.left / scale), y = Math.max(0, -box.top / scale);
+	const box = svg.getBoundingClientRect(), scale = box.width / outer || 1;
+	const around = BOX?.getBoundingClientRect(), above = Math.max(0, around?.top ?? 0), below = Math.min(innerHeight, around?.bottom ?? innerHeight);
+	const x = Math.max(0, -box.left / scale), y = Math.max(0, (above - box.top) / scale);
 	return {
 		x, y, scale,
-		w: Math.min(width, (innerWidth - box.left) / scale) - x,
-		h: Math.min(Number(svg.getAttribute("height")), (innerHeight - box.top) / scale) - y,
+		w: Math.min(outer, (innerWidth - box.left) / scale) - x,
+		h: Math.min(Number(svg.getAttribute("height")), (below - box.top) / scale) - y,
 	};
 }
 
 function at(event) {
-	const box = svg.getBoundingClientRect(), scale = box.width / width || 1;
+	const box = svg.getBoundingClientRect(), scale = box.width / outer || 1;
 	return { x: (event.clientX - box.left) / scale, y: (event.clientY - box.top) / scale };
 }
 
 // Title and legend stay in view.
 function placeHead(seen) {
-	const away = ALONE && seen.y > 0 && seen.h > 2 * top;
+	const away = (ALONE || BOX) && seen.y > 0 && seen.h > 2 * top;
 	if (head.hasAttribute("transform") || away)
 		head.setAttribute("transform", "translate(0 " + (away ? seen.y : 0) + ")");
 	byId("head-back").setAttribute("visibility", away ? "visible" : "hidden");
@@ -93,21 +94,21 @@ function mark(i) {
 
 // After a change of the picture the root is in view, unless what is zoomed to is too far away from it.
 function bringRoot() {
-	if (!ALONE)
+	if (!ALONE && !BOX)
 		return;
-	scrollTo(0, rootOnTop() ? 0 : document.documentElement.scrollHeight);
+	(BOX || window).scrollTo(0, rootOnTop() ? 0 : (BOX || document.documentElement).scrollHeight);
 	bring(state.zoom);
 }
 
 // Scroll frame i, and with it as many of its callers as fit, into view.
 function bring(i) {
 	const b = boxOf(i);
-	if (!b || !ALONE)
+	if (!b || (!ALONE && !BOX))
 		return;
 	const seen = visible(), upper = seen.y + (seen.y > 0 ? top : 0) + 4;
 	const lower = seen.y + seen.h - barHeight() - rowHeight - 4;
 	if (b.y < upper)
-		scrollBy(0, (b.y - upper - 60) * seen.scale);
+		(BOX || window).scrollBy(0, (b.y - upper - 60) * seen.scale);
 	else if (b.y > lower)
-		scrollBy(0, (b.y - lower + 60) * seen.scale);
+		(BOX || window).scrollBy(0, (b.y - lower + 60) * seen.scale);
 }

@@ -5,7 +5,7 @@
 // lists: several values; the others are texts, or flags ("" or "1")
 const LISTS = { hide: "hide", drop: "drop", without: "without" };
 const TEXTS = { search: "search", exact: "case", flip: "flip", thread: "thread", leaves: "leaves",
-	sandwich: "sandwich", focus: "focus", recursion: "recursion", only: "only", kernel: "kernel" };
+	sandwich: "sandwich", focus: "focus", recursion: "recursion", only: "only", kernel: "kernel", beside: "beside" };
 const state = { zoom: 0, side: USUAL_SIDE, compare: num("byTotal") ? "total" : "own" };
 for (const k in TEXTS)
 	state[k] = "";
@@ -82,7 +82,7 @@ function findZoom() {
 
 // What makes another view, as one text.
 const viewKey = () => JSON.stringify([state.thread, state.leaves, state.sandwich, state.focus, state.recursion,
-	state.only, state.kernel, state.side, state.hide, state.drop, state.without]);
+	state.only, state.kernel, scope, state.side, state.hide, state.drop, state.without]);
 
 // Apply a change of the state. keep: as a history entry, which the back button undoes.
 function go(change, keep) {
@@ -114,6 +114,17 @@ function go(change, keep) {
 		bringRoot();
 }
 
+// The page around has chosen other threads or another time.
+function rescope() {
+	const path = pathOf(state.zoom), ringed = focus >= 0 ? pathOf(focus) : null;
+	use(makeView());
+	hover = -1;
+	focus = ringed === null ? -1 : exactly(ringed);
+	state.zoom = find(path);
+	apply();
+	bringRoot();
+}
+
 // The frame of this whole path; -1: there is none.
 function exactly(path) {
 	const i = find(path);
@@ -140,5 +151,7 @@ function apply() {
 	updateHead();
 	if (tablePanel.parentNode)
 		fillTable();
+	showBeside();
+	adapt();
 	redraw();
 }

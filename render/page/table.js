@@ -3,7 +3,17 @@
 
 const tablePanel = make(SVG, "foreignObject", { class: "panel" });
 const OBJECT = new RegExp("^\\[(" + (opt.objects || "-") + ")( .*)?\\]$");
-let tab = "functions", sortKey = "whole";
+let tab = "functions", sortKey = "whole", tableFilter = "";
+
+// Does the name fit the filter? A regular expression in any case; what is none is a text.
+function filterOf(s) {
+	try {
+		const re = new RegExp(s, "i");
+		return (name) => re.test(name);
+	} catch (e) {
+		return (name) => name.toLowerCase().includes(s.toLowerCase());
+	}
+}
 
 // Own and total counts by name, of the zoomed part; recursion counts once.
 function totals() {
@@ -68,12 +78,15 @@ function byObject() {
 function toggleTable() {
 	if (tablePanel.parentNode) {
 		tablePanel.remove();
+		settle();
 		tableButton.focus();
 		return;
 	}
+	if (state.beside)
+		go({ beside: "" }, true);
 	svg.append(tablePanel);
 	fillTable();
-	place();
+	settle();
 	tablePanel.querySelector("button").focus();
 }
 
@@ -97,25 +110,36 @@ function fillTable() {
 		if (Object.keys(lists).length > 1)
 			tabs.append(b);
 	}
-	fillRows(table, lists[tab]());
+	const field = make(HTML, "input", { type: "search", class: "filter", "aria-label": "Filter the table", placeholder: "Filter (regular expression)",
+		spellcheck: "false", autocomplete: "off" }), rows = () => fillRows(table, lists[tab]());
+	field.value = tableFilter;
+	field.addEventListener("input", () => {
+		tableFilter = field.value;
+		rows();
+	});
+	rows();
 	const title = { functions: "Widest frames", wakers: "Who ended the waiting", objects: "What was waited for" };
 	const box = make(HTML, "div", { role: "dialog", "aria-label": title[tab] });
 	box.append(button("\u00d7", "Close (Esc)", toggleTable),
-		make(HTML, "h2", {}, title[tab] + (z ? " in " + short(label(z), 30) : "")), tabs, table);
-	const at = [...tablePanel.querySelectorAll("button")].indexOf(document.activeElement), { scrollTop } = tablePanel.firstChild || {};
+		make(HTML, "h2", {}, title[tab] + (z ? " in " + short(label(z), 30) : "")), tabs, field, table);
+	box.firstChild.className = "close";
+	const at = [...tablePanel.querySelectorAll("button, input")].indexOf(document.activeElement), { scrollTop } = tablePanel.firstChild || {};
 	tablePanel.replaceChildren(box);
 	if (at >= 0)
-		[...tablePanel.querySelectorAll("button")][at]?.focus();
+		[...tablePanel.querySelectorAll("button, input")][at]?.focus();
 	box.scrollTop = scrollTop || 0;
 }
 
 function fillRows(table, list) {
+	const fitting = tableFilter ? filterOf(tableFilter) : () => true;
 	const columns = tab !== "functions" ? [["whole", "Share"]] : DIFF ?
 		[["before", "Before"], ["after", "After"], ["change", "Change"]] : [["self", "Self"], ["whole", "Total"]];
 	const key = columns.some(([k]) => k === sortKey) ? sortKey : columns[columns.length - 1][0];
 	const sides = DIFF ? sideTotals() : {}, all = (k) => sides[k] || time(state.zoom);
 	for (const row of list)
 		row.change = Math.abs(row.after - row.before);
+	const known = list.length;
+	list = list.filter((row) => fitting(row.name));
 	list.sort((a, b) => b[key] - a[key] || (a.name < b.name ? -1 : 1));
 	const tr = make(HTML, "tr");
 	for (const [k, title] of columns) {
@@ -127,7 +151,7 @@ function fillRows(table, list) {
 		tr.append(th);
 	}
 	tr.append(make(HTML, "th", { scope: "col" }, "Name"));
-	table.append(tr, ...list.slice(0, 200).map((row) => {
+	table.replaceChildren(tr, ...list.slice(0, 200).map((row) => {
 		const line = make(HTML, "tr"), td = make(HTML, "td");
 		td.append(button(short(row.name, 120), "Search for " + short(row.name, 120),
 			() => go({ search: "^" + escapeRegExp(row.name) + "$", exact: "1" })));
@@ -137,9 +161,9 @@ function fillRows(table, list) {
 		return line;
 	}));
 	if (!list.length)
-		table.append(make(HTML, "caption", {}, "Nothing in this graph."));
-	else if (list.length > 200)
-		table.append(make(HTML, "caption", {}, "200 of " + commas(list.length)));
+		table.append(make(HTML, "caption", {}, known ? "None of " + commas(known) + " fits." : "Nothing in this graph."));
+	else if (list.length > 200 || list.length < known)
+		table.append(make(HTML, "caption", {}, commas(Math.min(200, list.length)) + " of " + commas(known)));
 }
 
 // ---- the keys
@@ -147,8 +171,8 @@ function fillRows(table, list) {
 const helpPanel = make(SVG, "foreignObject", { class: "panel help" });
 const KEYS_HELP = [["click, Enter", "zoom to a frame"], ["right click, M", "menu of a frame"], ["Home; Backspace", "whole graph; caller"],
 	["arrows", "from frame to frame"], ["/ or Ctrl-F; N, Shift-N", "search; next, previous match"], ["Ctrl-I", "match case"],
-	["V", "turn upside down"], ["R; S", "merge from the leaves; callers and callees"], ["K", "fold the kernel's part of wakeups"],
-	["T", "table"], ["C, Shift-C", "copy name, folded line"], ["Esc", "close, clear, reset"]];
+	["V", "turn upside down"], ["R; S", "merge from the leaves; graph of callers and callees"], ["K", "fold the kernel's part of wakeups"],
+	["T", "table"], ["B", "callers and callees beside the graph"], ["C, L, Shift-C", "copy name, stack, folded line"], ["Esc", "close, clear, reset"]];
 
 function toggleHelp() {
 	if (helpPanel.parentNode) {
@@ -162,7 +186,9 @@ function toggleHelp() {
 		tr.append(make(HTML, "td", {}, key), make(HTML, "td", {}, does));
 		table.append(tr);
 	}
-	box.append(button("\u00d7", "Close (Esc)", toggleHelp), make(HTML, "h2", {}, "Keys"), table);
+	const close = button("\u00d7", "Close (Esc)", toggleHelp);
+	close.className = "close";
+	box.append(close, make(HTML, "h2", {}, "Keys"), table);
 	if (CHAIN)
 		box.append(make(HTML, "p", {}, "After each --: who ended the wait; " + UPSIDE_DOWN + " [tcp] and such: what was waited for. " +
 			"In brackets at the end: why the chain ends there."));

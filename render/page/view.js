@@ -2,7 +2,8 @@
 // The layout, which picks the frames that are wide enough, and drawing, which replaces the picture by
 // them.
 
-let rows = [], firstRow = 0, matched = null, width = num("width"), top = Number(byId("frames").dataset.top);
+let rows = [], firstRow = 0, matched = null, width = num("width"), outer = width, top = Number(byId("frames").dataset.top);
+// width is the graph's, outer also has the panel beside it.
 let height = 0, hover = -1, focus = -1;
 // With more rows than this only those near the window are drawn: by row, whether it is; null: all are.
 const TALL = 400;
@@ -70,7 +71,7 @@ function redraw() {
 		rows.forEach((row, d) => drawRow(fresh, row, rowY(d)));
 	frames.replaceWith(fresh);
 	if (before && height !== before && !rootOnTop())
-		scrollBy(0, height - before);
+		(BOX || window).scrollBy(0, height - before);
 	point(-1);
 	surround(ring, focus);
 	tellReaders();
@@ -99,9 +100,9 @@ function drawNear(seen, all) {
 // has room below the root for the bar.
 function resize() {
 	const tall = ALONE ? Math.max(height + Math.max(0, barHeight() - foot()), innerHeight) : height;
-	svg.setAttribute("width", width);
+	svg.setAttribute("width", outer);
 	svg.setAttribute("height", tall);
-	svg.setAttribute("viewBox", "0 0 " + width + " " + tall);
+	svg.setAttribute("viewBox", "0 0 " + outer + " " + tall);
 }
 
 function drawRow(fresh, row, y) {

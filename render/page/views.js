@@ -5,18 +5,35 @@
 // At most for a view from the leaves: longer stacks are cut.
 const STEPS = 8e6, NODES = 5e5;
 
+// What the page around an embedded graph has chosen: names of threads, slices of time; null: all.
+let scope = {};
+function readScope() {
+	const fits = (list, is) => Array.isArray(list) && list.every((v) => typeof v === is) ? list : null;
+	let said = null;
+	try {
+		said = JSON.parse(svg.dataset.scope || "null");
+	} catch (e) {
+		// then nothing is chosen
+	}
+	const slices = num("slices") && byId("slices") ? fits(said?.slices, "number") : null;
+	scope = { threads: fits(said?.threads, "string"), slices: slices && slices.length === 2 ? slices : null };
+}
+
+// All of the time that is shown: 100 %.
+const wholeTime = () => view.whole ?? base.end[0];
+
 function plain() {
 	return !(foldsKernel() || state.leaves || state.sandwich || state.focus || state.hide.length || state.drop.length ||
-		state.recursion || state.only || state.without.length || state.thread || state.side !== USUAL_SIDE);
+		state.recursion || scope.threads || scope.slices || state.only || state.without.length || state.thread || state.side !== USUAL_SIDE);
 }
 
 function makeView() {
 	if (plain())
 		return base;
 	const t = chosen();
-	if (state.sandwich)
-		return sandwich(t);
-	return arrange(state.leaves ? fromLeaves(t) : t);
+	const v = state.sandwich ? sandwich(t) : arrange(state.leaves ? fromLeaves(t) : t);
+	v.whole = t.whole;
+	return v;
 }
 
 function newTree(root) {
@@ -103,11 +120,13 @@ function chosen() {
 	const folds = foldsKernel() ? kernelFrames(v) : null;
 	// A link can name a thread that this graph does not have.
 	const known = v.depth.some((d, i) => d === 1 && names[v.name[i]] === state.thread);
-	const thread = known ? state.thread : "";
+	const thread = known ? state.thread : "", among = scope.threads && new Set(scope.threads);
+	const mine = scope.slices ? ownOfSlices(scope.slices) : DIFF ? v.ownAfter : v.own;
+	t.whole = scope.slices ? mine.reduce((sum, ns) => sum + ns, 0) : base.end[0];
 	map[0] = state.focus ? -1 : 0;
 	for (let i = 0; i < n; i++) {
 		const id = v.name[i], up = map[v.parent[i]];
-		if (v.depth[i] === 1 && ((thread && names[id] !== thread) ||
+		if (v.depth[i] === 1 && ((thread && names[id] !== thread) || (among && !among.has(names[id])) ||
 			(v.gone[i] && state.side !== "after"))) {
 			i = v.last[i] - 1;
 			continue;
@@ -117,12 +136,12 @@ function chosen() {
 		else if (i)
 			map[i] = hidden[id] || (folds && folds[i]) || (state.recursion && up && t.name[up] === id) ? up : callee(t, up, id, i);
 		const k = map[i];
-		if (k < 0 || !fits(i) || (!i && thread))
+		if (k < 0 || !fits(i) || (!i && (thread || among)))
 			continue;
 		if (v.gone[i]) {
 			t.g[k] += v.own[i];
 		} else {
-			t.a[k] += DIFF ? v.ownAfter[i] : v.own[i];
+			t.a[k] += mine[i];
 			t.b[k] += DIFF ? v.ownBefore[i] : 0;
 			if (WIDE && state.side === "after" && !v.ownAfter[i])
 				t.g[inRegion(t, k)] += v.ownBefore[i];

@@ -10,15 +10,21 @@ function commas(v) {
 		maximumFractionDigits: whole ? 0 : 2 });
 }
 
-function count(t) {
-	const v = t / SCALE * num("factor"), units = ["ns", "us", "ms", "s"];
-	let u = units.indexOf(opt.count), handy = v;
+// A count in a unit that suits it: "1.00 ms".
+function handy(t) {
+	const units = ["ns", "us", "ms", "s"];
+	let v = t / SCALE * num("factor"), u = units.indexOf(opt.count);
 	if (u < 0 || u > 2 || v < 1000)
 		return commas(v) + " " + opt.count;
-	for (; u < 3 && handy >= 1000; u++)
-		handy /= 1000;
-	return (handy < 999.5 ? handy.toPrecision(3) : commas(Math.round(handy))) + " " + units[u] +
-		" (" + commas(v) + " " + opt.count + ")";
+	for (; u < 3 && v >= 1000; u++)
+		v /= 1000;
+	return (v < 999.5 ? v.toPrecision(3) : commas(Math.round(v))) + " " + units[u];
+}
+
+// And in the graph's unit: "1.00 ms (1,000 us)".
+function count(t) {
+	const plain = commas(t / SCALE * num("factor")) + " " + opt.count, says = handy(t);
+	return says === plain ? says : says + " (" + plain + ")";
 }
 
 function percent(part, whole) {
@@ -183,6 +189,9 @@ function short(s, most) {
 	const chars = s.length > most ? Array.from(s.slice(0, most * 2)) : null;
 	return chars && chars.length > most ? chars.slice(0, most - 2).join("") + ".." : s;
 }
+
+// The frames up to i, the root's side first.
+const stackLines = (i) => pathOf(i).split(";").join("\n") + "\n";
 
 function folded(i) {
 	return pathOf(i) + " " + time(i) / SCALE;

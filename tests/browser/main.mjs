@@ -3,6 +3,7 @@ import { run } from "./harness.mjs";
 import "./page.test.mjs";
 import "./chain.test.mjs";
 import "./views.test.mjs";
+import "./save.test.mjs";
 import "./difference.test.mjs";
 import "./everywhere.test.mjs";
 import "./hostile.test.mjs";

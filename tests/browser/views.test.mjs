@@ -31,7 +31,7 @@ test("views: merged from the leaves as --reverse does, and back", async () => {
 
 test("views: callers and callees of a function", async () => {
 	const page = await open(render(folded));
-	await menu(page, "read", "Callers and callees");
+	await menu(page, "read", "Graph of callers and callees");
 	near(await drawn(page, "read"), 1180, 1, "the function");
 	near(await drawn(page, "libc.so!memcpy"), 1180, 1, "what it calls");
 	near(await drawn(page, "parse"), 1180 * 0.75, 1, "who calls it");

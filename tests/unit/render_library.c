@@ -43,6 +43,65 @@ static void assert_has(const char *text, const char *part)
 
 #define PIECES(...) ((const char *const[]) { __VA_ARGS__, NULL })
 
+/* The text of the element of slices. */
+static void assert_slices(const char *svg, const char *want)
+{
+	char element[200];
+
+	snprintf(element, sizeof(element), "<metadata id=\"fg-slices\">%s</metadata>", want);
+	assert_has(svg, element);
+}
+
+static void slices_say_which_part_of_a_frame_is_of_which_time(void **state)
+{
+	struct flamegraph_options o = { .slices = 3, .slice_factor = 0.5 };
+	const char *all = "a;b 10\na;b;c 4\nd 3\n", *first = "a;b 8\nd 6\n";
+	const char *last = "a;b 12\na;b;c 8\na;b;x;y 2\n";
+	struct flamegraph *g;
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+
+	(void)state;
+	assert_int_equal(flamegraph_new(&g, &o), 0);
+	assert_int_equal(flamegraph_add(g, all, strlen(all)), 0);
+	assert_int_equal(flamegraph_add_slice(g, first, strlen(first), 0), 0);
+	assert_int_equal(flamegraph_add_slice(g, last, strlen(last), 2), 0);
+	assert_int_equal(flamegraph_add_slice(g, last, strlen(last), 3), -EINVAL);
+	assert_int_equal(flamegraph_add(g, all, strlen(all)), -EINVAL);
+	assert_int_equal(flamegraph_write(g, f), 0);
+	assert_int_equal(flamegraph_write(g, f), -EINVAL);
+	flamegraph_free(g);
+	fclose(f);
+	/* all a b c d. b: 8 of slice 0, 14 of slice 2, with what has no frame; c: 8 of 2; d: 6 of 0
+	 */
+	assert_slices(out, "CCAICOBBCIBBAG");
+	assert_has(out, "data-slices=\"3\" data-slice-factor=\"0.5\"");
+	free(out);
+}
+
+static void slices_go_with_frames_that_are_left_out(void **state)
+{
+	struct flamegraph_options o = { .slices = 2, .max_frames = 3 };
+	struct flamegraph *g;
+	char text[400] = "a 100\n", *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+
+	(void)state;
+	for (int i = 0; i < 9; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "a;b%d;c 1\n", i);
+	assert_int_equal(flamegraph_new(&g, &o), 0);
+	assert_int_equal(flamegraph_add(g, text, strlen(text)), 0);
+	assert_int_equal(flamegraph_add_slice(g, text, strlen(text), 1), 0);
+	assert_int_equal(flamegraph_write(g, f), 0);
+	flamegraph_free(g);
+	fclose(f);
+	/* All 109 of them are a's: 13 + 32 * 3. */
+	assert_slices(out, "BBBtD");
+	free(out);
+}
+
 static void lines_in_pieces_make_one_document(void **state)
 {
 	struct flamegraph_options o = { .title = "T" };
@@ -139,6 +198,8 @@ static void invalid_lines_are_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slices_say_which_part_of_a_frame_is_of_which_time),
+		cmocka_unit_test(slices_go_with_frames_that_are_left_out),
 		cmocka_unit_test(lines_in_pieces_make_one_document),
 		cmocka_unit_test(options_take_effect),
 		cmocka_unit_test(a_page_can_have_several_graphs),
