@@ -312,10 +312,18 @@ static int end(struct causes *c)
 int causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
 	       struct names *names, struct wait_filter *f)
 {
+	return causes_new_watched(out, tl, o, names, f, (struct causes_watcher) { 0 });
+}
+
+int causes_new_watched(struct causes **out, const struct timelines *tl, const struct options *o,
+		       struct names *names, struct wait_filter *f, struct causes_watcher watcher)
+{
 	int err = begin(out, tl, o, names, false);
 
-	if (!err)
-		err = top_waits_walk(tl, f, 0, explain_wait, *out);
+	if (err)
+		return err;
+	(*out)->watcher = watcher;
+	err = top_waits_walk(tl, f, 0, explain_wait, *out);
 	return err ? err : end(*out);
 }
 

@@ -101,6 +101,18 @@ struct options causes_options(const struct options *given);
 int causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
 	       struct names *names, struct wait_filter *f);
 /*
+ * Is told what each wait has of each cause, wait by wait: the cause's .id, its time, and the
+ * longest single part of that. Returns 0 or -ENOMEM.
+ */
+struct causes_watcher {
+	void *arg;
+	int (*see)(void *arg, uint32_t cause, const struct chosen_wait *p, uint64_t ns,
+		   uint64_t longest_ns);
+};
+/* causes_new() with a watcher. */
+int causes_new_watched(struct causes **out, const struct timelines *tl, const struct options *o,
+		       struct names *names, struct wait_filter *f, struct causes_watcher watcher);
+/*
  * The same of chosen requests, with more detail: a cause is the part of a process, by its name, in
  * them, whatever its threads are called and wherever they slept; what the threads that answer did
  * is a cause of its own. That a thread ran and that it had no CPU meanwhile are one, of

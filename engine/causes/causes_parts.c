@@ -221,6 +221,9 @@ void causes_count_wait(struct causes *c, const struct chosen_wait *p)
 		cause->waits++;
 		cause->quota_waits += !cause->throttled && wait_throttled(p->wait);
 		count_example(c, c->touched[i], part.longest_ns, p);
+		if (c->watcher.see &&
+		    c->watcher.see(c->watcher.arg, c->touched[i], p, part.ns, part.longest_ns))
+			c->out_of_memory = true;
 	}
 	c->n_touched = 0;
 }

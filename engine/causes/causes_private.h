@@ -123,6 +123,7 @@ struct causes {
 	struct part_of_wait *part;
 	uint32_t *touched;
 	size_t cap_parts, cap_touched, n_touched;
+	struct causes_watcher watcher; /* .see NULL: there is none */
 	bool out_of_memory;
 };
 

@@ -17,6 +17,11 @@
 #include "report_requests.h"
 
 #define GRAPH_FRAMES 20000
+/* Slices of time that a graph tells apart, at most; fewer for long traces, as each is a fold. */
+#define GRAPH_SLICES 50
+#define SLICES_WAITS 50000000u
+/* What the slices add to a graph: bytes, at most. */
+#define SLICES_BYTES 300000
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
@@ -71,7 +76,12 @@ static int make_causes(struct report *r)
 	size_t most = shown < REPORT_CAUSES ? (size_t)shown : REPORT_CAUSES;
 	const struct cause *all;
 	size_t n;
-	int err = causes_new(&r->causes, r->in->timelines, &r->cause_options, r->names, r->filter);
+	struct causes_watcher watcher = { r, report_see_cause };
+	int err;
+
+	r->cause_counts.joined = 1;
+	err = causes_new_watched(&r->causes, r->in->timelines, &r->cause_options, r->names,
+				 r->filter, watcher);
 
 	if (err)
 		return err;
@@ -86,7 +96,7 @@ static int make_causes(struct report *r)
 		for (size_t i = 0; i < n; i++)
 			if (is_unknown(r, &all[i]) == unknown)
 				r->cause[r->n_causes++] = &all[i];
-	return 0;
+	return report_settle_causes(r);
 }
 
 static int find_command(struct report *r)
@@ -96,6 +106,21 @@ static int find_command(struct report *r)
 	if (!o.command)
 		return 0;
 	return scope_find(&r->command, r->in->timelines, &o);
+}
+
+/* Each slice is so many steps of the report, the last one perhaps fewer. */
+static uint32_t slice_length(const struct report *r)
+{
+	uint64_t waits = 1;
+	uint32_t most;
+
+	for (uint32_t i = 0; i < timelines_threads(r->in->timelines); i++)
+		waits += timelines_thread(r->in->timelines, i)->n_waits;
+	most = waits * GRAPH_SLICES < SLICES_WAITS ? GRAPH_SLICES
+						   : (uint32_t)(SLICES_WAITS / waits);
+	if (most < 4)
+		most = 4;
+	return (r->counts.steps.n + most - 1) / most;
 }
 
 /*
@@ -120,13 +145,15 @@ static int report_init(struct report *r, const struct format_input *in,
 	if (!err)
 		err = find_command(r);
 	if (!err)
-		err = make_causes(r);
-	if (!err)
 		err = make_rows(r);
 	if (!err)
 		err = report_count(r);
 	if (!err)
+		err = make_causes(r);
+	if (!err)
 		err = report_choose_waits(r);
+	if (!err)
+		r->slice_steps = slice_length(r);
 	if (!err)
 		err = report_requests_new(&r->requests, r, choose_requests);
 	return err;
@@ -139,6 +166,7 @@ static void report_free(struct report *r)
 	causes_free(r->causes);
 	free(r->command);
 	report_counts_free(&r->counts);
+	pair_table_free(&r->cause_counts.cells);
 	free(r->waits);
 	free(r->rows);
 	free(r->row_of);
@@ -164,19 +192,59 @@ struct graph {
 	const char *keys;	/* see flamegraph.h */
 	size_t bytes;		/* the most */
 	struct report_text svg; /* empty: there is nothing to show */
+	uint32_t slice_steps;	/* steps of the report in a slice; 0: there are no slices */
 };
 
-static int make_folded(const struct report *r, struct fold *fold, struct report_text *folded)
+static int make_folded(const struct report *r, struct fold *fold, enum options_unit unit,
+		       struct report_text *folded)
 {
 	struct options o = *r->in->options;
 	FILE *f = open_memstream(&folded->p, &folded->len);
 
 	o.top = 0; /* --top limits the listed waits, not the graph */
-	o.unit = UNIT_US;
+	o.unit = unit;
 	return end_part(f, f ? fold_write(fold, &o, f) : 0);
 }
 
-static int draw_graph(const struct report_text *folded, uint32_t frames, struct graph *graph)
+/* The folded lines of a graph: of all of the time, and of each slice of it. */
+struct graph_lines {
+	struct report_text all, slice[GRAPH_SLICES];
+	uint32_t n; /* slices */
+};
+
+static void free_lines(struct graph_lines *l)
+{
+	free(l->all.p);
+	for (uint32_t i = 0; i < l->n; i++)
+		free(l->slice[i].p);
+}
+
+/* o chooses what is folded. 0 or a negative errno; to be freed with free_lines(). */
+static int make_slices(const struct report *r, const struct options *o, struct graph_lines *l)
+{
+	const struct report_steps *s = &r->counts.steps;
+	uint64_t start = timelines_start_ns(r->in->timelines);
+	uint32_t steps = r->slice_steps;
+	int err = 0;
+
+	for (uint32_t i = 0; i * steps < s->n && !err; i++) {
+		struct options of = *o;
+		struct fold *fold;
+
+		of.from_ns = s->from_ns - start + (uint64_t)i * steps * s->step_ns;
+		if ((i + 1) * steps < s->n)
+			of.to_ns = of.from_ns + steps * s->step_ns;
+		err = fold_new(&fold, r->in->timelines, &of, FOLD_BY_NAME);
+		if (!err)
+			err = make_folded(r, fold, UNIT_NS, &l->slice[l->n++]);
+		fold_free(fold);
+	}
+	return err;
+}
+
+/* joined: slices that are one. */
+static int draw_graph(const struct graph_lines *l, uint32_t frames, uint32_t joined,
+		      struct graph *graph)
 {
 	struct flamegraph_options o = {
 		.title = graph->title,
@@ -184,6 +252,8 @@ static int draw_graph(const struct report_text *folded, uint32_t frames, struct 
 		.embedded = true,
 		.max_frames = frames,
 		.fold_kernel = true,
+		.slices = joined ? (l->n + joined - 1) / joined : 0,
+		.slice_factor = 0.001, /* from ns to us */
 	};
 	struct report_text *svg = &graph->svg;
 	struct flamegraph *g;
@@ -191,7 +261,9 @@ static int draw_graph(const struct report_text *folded, uint32_t frames, struct 
 	int err = flamegraph_new(&g, &o);
 
 	if (!err)
-		err = flamegraph_add(g, folded->p, folded->len);
+		err = flamegraph_add(g, l->all.p, l->all.len);
+	for (uint32_t i = 0; i < l->n && joined && !err; i++)
+		err = flamegraph_add_slice(g, l->slice[i].p, l->slice[i].len, i / joined);
 	if (!err) {
 		free(svg->p);
 		*svg = (struct report_text) { 0 };
@@ -202,24 +274,43 @@ static int draw_graph(const struct report_text *folded, uint32_t frames, struct 
 	return err;
 }
 
-/* Draws the graph with as many frames as fit. */
-static int make_graph(const struct report *r, struct fold *fold, struct graph *graph)
+/* Draws the graph with as many frames, then with as many slices as fit. */
+static int fit_graph(const struct report *r, const struct graph_lines *l, struct graph *graph)
 {
-	struct report_text folded = { 0 };
-	uint32_t frames = GRAPH_FRAMES;
-	int err = make_folded(r, fold, &folded);
+	uint32_t frames = GRAPH_FRAMES, joined = 1;
+	size_t plain;
+	int err;
 
-	while (!err) {
-		err = draw_graph(&folded, frames, graph);
-		if (err || graph->svg.len <= graph->bytes || frames < 1000)
-			break;
+	while (!(err = draw_graph(l, frames, 0, graph)) && graph->svg.len > graph->bytes &&
+	       frames >= 1000)
 		frames /= 2;
+	for (plain = graph->svg.len; !err && l->n > joined; joined *= 2) {
+		err = draw_graph(l, frames, joined, graph);
+		if (err || graph->svg.len <= plain + SLICES_BYTES)
+			break;
 	}
+	if (!err && l->n > 1 && joined >= l->n) /* not even two slices fit */
+		err = draw_graph(l, frames, 0, graph);
+	graph->slice_steps = joined < l->n ? joined * r->slice_steps : 0;
+	return err;
+}
+
+/* o: what is folded. */
+static int make_graph(const struct report *r, struct fold *fold, const struct options *o,
+		      struct graph *graph)
+{
+	struct graph_lines l = { 0 };
+	int err = make_folded(r, fold, UNIT_US, &l.all);
+
+	if (!err)
+		err = make_slices(r, o, &l);
+	if (!err)
+		err = fit_graph(r, &l, graph);
 	if (err == -ENODATA) {
 		graph->svg.len = 0;
 		err = 0;
 	}
-	free(folded.p);
+	free_lines(&l);
 	return err;
 }
 
@@ -235,7 +326,7 @@ static int make_ran(const struct report *r, struct graph *graph)
 	o.parts = PART_RUNNING;
 	err = fold_new(&fold, r->in->timelines, &o, FOLD_BY_NAME);
 	if (!err)
-		err = make_graph(r, fold, graph);
+		err = make_graph(r, fold, &o, graph);
 	fold_free(fold);
 	return err;
 }
@@ -249,8 +340,8 @@ static int make_data(struct report *r, struct report_text *data)
 
 static int write_html(const struct format_input *in, FILE *out)
 {
-	struct graph waits = { .title = "Wakeup chains", .bytes = 1500000 };
-	struct graph ran = { .title = "What ran", .keys = "ran.", .bytes = 700000 };
+	struct graph waits = { .title = "Wakeup chains", .bytes = 1300000 };
+	struct graph ran = { .title = "What ran", .keys = "ran.", .bytes = 600000 };
 	struct report_text data = { 0 };
 	/* Options that choose requests leave threads alone. */
 	struct options threads = *in->options;
@@ -263,9 +354,11 @@ static int write_html(const struct format_input *in, FILE *out)
 	err = report_init(&r, &of_threads, in->options);
 
 	if (!err)
-		err = make_graph(&r, r.fold, &waits);
+		err = make_graph(&r, r.fold, &threads, &waits);
 	if (!err)
 		err = make_ran(&r, &ran);
+	r.graph_steps[0] = waits.slice_steps;
+	r.graph_steps[1] = ran.slice_steps;
 	if (!err)
 		err = make_data(&r, &data);
 	if (!err)

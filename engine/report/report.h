@@ -23,10 +23,12 @@ enum {
 
 enum {
 	REPORT_STEPS = 100,
+	REPORT_COLUMNS = 600, /* of the lanes of threads */
 	REPORT_WAKERS = 200,  /* distinct names; the others are one waker */
 	REPORT_CLASSES = 32,  /* of what was waited for; the last one is all others */
 	REPORT_CELLS = 30000, /* of waits, of wakeups, of classes */
-	REPORT_SLOTS = 64,    /* log2 of microseconds, as in --format=hist */
+	REPORT_CAUSE_CELLS = 12000,
+	REPORT_SLOTS = 64, /* log2 of microseconds, as in --format=hist */
 };
 
 /* Equal steps of time; the last one may be shorter. */
@@ -66,6 +68,20 @@ struct report_counts {
 	uint64_t *row_waits, *row_longest_ns; /* by row, over all steps */
 };
 
+/*
+ * What waits had of each line of the table of causes, by who waited and by when the wait ended. A
+ * line is a cause, or all others (number n_causes), or the pauses (n_causes + 1). Where there are
+ * too many of them for a page, `joined` steps are one.
+ */
+struct report_cause_cell {
+	uint64_t ns, waits, longest_ns;
+};
+
+struct report_cause_counts {
+	struct pair_table cells; /* struct report_cause_cell, by (line * n_rows + row, step) */
+	uint32_t joined;
+};
+
 struct report_wait {
 	struct chosen_wait chosen;
 	bool idle;   /* a wait for work (--no-idle) */
@@ -90,6 +106,10 @@ struct report {
 	struct thread_row rest;	 /* the others, added up */
 	uint32_t *row_of;	 /* by thread: its row; n_rows: one of the others */
 	struct report_counts counts;
+	struct report_cause_counts cause_counts;
+	/* Steps in a slice of the graphs: at least; of that of waits and of what ran, 0: no slices.
+	 */
+	uint32_t slice_steps, graph_steps[2];
 	struct report_wait *waits; /* the examples of causes, then the longest first */
 	size_t n_waits;
 	struct report_requests *requests; /* NULL: there are none */
@@ -114,6 +134,11 @@ enum report_group report_thread_group(const struct report *r, uint32_t thread);
 /* Counts the waits that r->filter selects, after the rows are known. 0 or -ENOMEM. */
 int report_count(struct report *r);
 void report_counts_free(struct report_counts *c);
+/* A causes_watcher's, arg being the report, whose rows and steps are known. */
+int report_see_cause(void *arg, uint32_t cause, const struct chosen_wait *p, uint64_t ns,
+		     uint64_t longest_ns);
+/* From causes to lines of the table, when r->cause is known; so many that a page has room for. */
+int report_settle_causes(struct report *r);
 /* The step in which a wait that ended at ns is counted. */
 uint32_t report_step(const struct report_steps *s, uint64_t ns);
 /* The end of the shown part of the wait. */

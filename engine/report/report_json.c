@@ -97,6 +97,49 @@ static void put_steps(struct report_writer *w, uint32_t row)
 	putc(']', w->out);
 }
 
+/* Sevenths of a column, rounded; something is at least one. */
+static unsigned int sevenths(uint64_t ns, uint64_t of)
+{
+	unsigned int n = (unsigned int)(7.0 * (double)ns / (double)of + 0.5);
+
+	return n > 7 ? 7 : n || !ns ? n : 1;
+}
+
+/*
+ * What the thread did in each column of its lane, a character: 8 times the sevenths that it ran
+ * plus those that it was runnable or preempted, in the alphabet of lanes.js; '?': mostly unknown;
+ * '.': it did not exist.
+ */
+static char lane_char(const struct thread *th, uint64_t from, uint64_t to)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
+	struct thread_sums s;
+
+	if (to <= from || th->end_ns <= from || th->begin_ns >= to)
+		return '.';
+	s = thread_sums(th, from, to);
+	if (s.unknown_ns > (to - from) / 2)
+		return '?';
+	return digits[8 * sevenths(s.running_ns, to - from) +
+		      sevenths(s.runnable_ns + s.preempted_ns, to - from)];
+}
+
+static void put_lane(struct report_writer *w, uint32_t row)
+{
+	const struct report *r = w->r;
+	const struct thread *th = timelines_thread(r->in->timelines, r->rows[row].thread);
+	uint64_t begin = r->counts.steps.from_ns, ns = r->counts.steps.to_ns - begin;
+	uint64_t each = ns / REPORT_COLUMNS, rest = ns % REPORT_COLUMNS;
+
+	fputs(",\"lane\":\"", w->out);
+	for (uint64_t i = 0; i < REPORT_COLUMNS; i++)
+		putc(lane_char(th, begin + each * i + rest * i / REPORT_COLUMNS,
+			       begin + each * (i + 1) + rest * (i + 1) / REPORT_COLUMNS),
+		     w->out);
+	putc('"', w->out);
+}
+
 /* The row's cells of a table by (row * n_columns + column, step), each of n_values. */
 static void put_cells(struct report_writer *w, const char *key, const struct pair_table *t,
 		      uint32_t row, uint32_t n_columns, size_t n_values)
@@ -123,6 +166,8 @@ static void put_row(struct report_writer *w, uint32_t row)
 	fprintf(w->out, "%s{\"thread\":%" PRId64, row ? ",\n" : "",
 		row < r->n_rows ? (int64_t)report_thread(w, r->rows[row].thread) : -1);
 	put_steps(w, row);
+	if (row < r->n_rows)
+		put_lane(w, row);
 	put_cells(w, "lengths", &c->lengths, row, REPORT_SLOTS, 1);
 	put_cells(w, "wakeups", &c->wakeups, row, REPORT_WAKERS + 1,
 		  sizeof(struct report_wakeups) / sizeof(uint64_t));
@@ -236,6 +281,29 @@ static int put_waits(struct report_writer *w)
 	return err;
 }
 
+/* By line of the table of causes its cells: row, step (of so many steps), and the figures. */
+static void put_cause_cells(struct report_writer *w)
+{
+	const struct report_cause_counts *c = &w->r->cause_counts;
+	const struct report_cause_cell *cells = c->cells.at;
+	uint32_t n_rows = w->r->counts.n_rows;
+
+	fputs(",\"causeCells\":[", w->out);
+	for (uint32_t line = 0; line < w->r->n_causes + 2; line++) {
+		fputs(line ? ",\n[" : "[", w->out);
+		w->n_listed = 0;
+		for (uint32_t id = 1; id <= c->cells.keys.n; id++) {
+			struct pair key = c->cells.keys.at[id];
+
+			if (key.a / n_rows == line)
+				report_put(w, key.a % n_rows, key.b, cells[id].ns, cells[id].waits,
+					   cells[id].longest_ns);
+		}
+		putc(']', w->out);
+	}
+	putc(']', w->out);
+}
+
 /* For each row of the table of causes the wait that is its example; -1: it had no room. */
 static void put_causes(struct report_writer *w)
 {
@@ -251,6 +319,8 @@ static void put_causes(struct report_writer *w)
 		report_put(w, k < r->n_waits_written ? k : REPORT_NONE);
 	}
 	putc(']', w->out);
+	fprintf(w->out, ",\n\"causeSteps\":%" PRIu32, r->cause_counts.joined);
+	put_cause_cells(w);
 }
 
 int report_json_write(struct report *r, FILE *out)
@@ -262,11 +332,11 @@ int report_json_write(struct report *r, FILE *out)
 
 	r->n_waits_written = 0;
 	fprintf(out,
-		"{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"step\":%" PRIu64 ",\"n\":%" PRIu32
-		",\"cpus\":%" PRIu32
-		",\"sampled\":%s,\"interrupts\":%s,\"mode\":\"%s\",\n\"rows\":[",
-		s->from_ns - start, s->to_ns - start, s->step_ns, s->n,
-		trace_info(r->in->trace)->cpus,
+		"{\"columns\":%d,\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"step\":%" PRIu64
+		",\"n\":%" PRIu32 ",\"cpus\":%" PRIu32 ",\"graphSteps\":[%" PRIu32 ",%" PRIu32
+		"],\"sampled\":%s,\"interrupts\":%s,\"mode\":\"%s\",\n\"rows\":[",
+		REPORT_COLUMNS, s->from_ns - start, s->to_ns - start, s->step_ns, s->n,
+		trace_info(r->in->trace)->cpus, r->graph_steps[0], r->graph_steps[1],
 		timelines_sampled(r->in->timelines) ? "true" : "false",
 		timelines_interrupts(r->in->timelines) ? "true" : "false",
 		r->in->options->mode == MODE_CLASSIC ? "classic" : "exact");

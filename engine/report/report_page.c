@@ -228,15 +228,15 @@ static void put_causes(FILE *out, const struct report *r)
 		put_cause(out, r, r->cause[i], all_ns);
 	fputs("</tbody><tfoot>\n", out);
 	if (shown_ns < all_ns) {
-		fputs("<tr>", out);
+		fputs("<tr class=\"others\">", out);
 		put_figures(out, all_ns - shown_ns, all_ns);
 		fprintf(out, "<td></td><td></td><td>%zu others</td></tr>\n", n - r->n_causes);
 	}
-	fputs("<tr>", out);
+	fputs("<tr class=\"all\">", out);
 	put_figures(out, all_ns, all_ns);
 	fputs("<td></td><td></td><td>all of them</td></tr>\n", out);
 	if (pauses_ns) {
-		fputs("<tr><td></td>", out);
+		fputs("<tr class=\"pauses\"><td></td>", out);
 		report_put_time_cell(out, pauses_ns);
 		fputs("<td></td><td></td><td>left out: by choice or lack of work</td></tr>\n", out);
 	}
@@ -288,6 +288,17 @@ static void put_filter(FILE *out)
 	      "histogram "
 	      "and matrix here: the summary, the graph and the table of threads "
 	      "are.</p></noscript>\n",
+	      out);
+}
+
+static void put_lanes(FILE *out)
+{
+	fputs("<section id=\"all-threads\">\n<h2>All threads over time</h2>\n<p "
+	      "class=\"note\">Green: "
+	      "it ran; orange: it was runnable or preempted; blue line: it waited. Drag to choose "
+	      "a "
+	      "range, which is then as wide as the page; a click on a name chooses that "
+	      "thread.</p>\n<div id=\"lanes\"></div>\n</section>\n",
 	      out);
 }
 
@@ -521,6 +532,14 @@ static void put_head(FILE *out, const struct report *r, bool graphs)
 	fputs("</style>\n</head>\n<body>\n<main class=\"report\">\n", out);
 }
 
+/* As tall as the window at most: it scrolls by itself, and its root is in view at first. */
+static void put_graph(FILE *out, const struct report_text *svg)
+{
+	fputs("<div class=\"fg-window\">\n", out);
+	fwrite(svg->p, 1, svg->len, out);
+	fputs("</div>\n", out);
+}
+
 static void put_graphs(FILE *out, const struct report_text *waits, const struct report_text *ran)
 {
 	fputs("<section id=\"graph\">\n<h2>What the waiting time went to</h2>\n"
@@ -532,7 +551,7 @@ static void put_graphs(FILE *out, const struct report_text *waits, const struct 
 	      "<p class=\"note graph-said\"></p>\n",
 	      out);
 	if (waits->len)
-		fwrite(waits->p, 1, waits->len, out);
+		put_graph(out, waits);
 	else
 		fputs("<p>Nobody waited.</p>\n", out);
 	fputs("</section>\n", out);
@@ -541,7 +560,7 @@ static void put_graphs(FILE *out, const struct report_text *waits, const struct 
 	fputs("<section id=\"ran\">\n<h2>What ran</h2>\n<p class=\"note\">Width is running time, "
 	      "shared out by samples.</p>\n<p class=\"note graph-said\"></p>\n",
 	      out);
-	fwrite(ran->p, 1, ran->len, out);
+	put_graph(out, ran);
 	fputs("</section>\n", out);
 }
 
@@ -554,6 +573,7 @@ void report_page_write(FILE *out, const struct report *r, const struct report_te
 	put_causes(out, r);
 	put_summary(out, r);
 	put_filter(out);
+	put_lanes(out);
 	put_wait_list(out, r);
 	put_graphs(out, waits, ran);
 	put_tables(out, r);

@@ -218,6 +218,79 @@ test("report: a time range selects waits, and dragging sets it", async () => {
 	is(begins.length > 0 && begins.every((s) => s < to), true, "waits begin before the end");
 });
 
+// What the lines of the table of causes add up to, and the sum that is said below it, in ns.
+const causeSums = (page) => page.evaluate(() => {
+	const ns = (tr) => Number(tr?.cells[1].dataset.ns ?? 0);
+	return { rows: [...document.querySelectorAll("#causes tbody tr:not([hidden])")].map(ns), all: ns(document.querySelector("#causes tfoot .all")),
+		others: ns(document.querySelector("#causes tfoot .others")), pauses: ns(document.querySelector("#causes tfoot .pauses")) };
+});
+const setRange = async (page, from, to) => {
+	for (const [id, ns] of [["#from", from], ["#to", to]]) {
+		await page.fill(id, ns === null ? "" : String(ns / 1e9));
+		await page.press(id, "Enter");
+	}
+};
+
+test("report: the causes are those of the chosen threads and of the chosen time", async () => {
+	const p = await show(report(trace("relay"))), d = await data(p), whole = await causeSums(p), before = await cells(p, "#causes tr");
+	const tid = threadsOf("-c", "^bravo$", trace("relay"))[0][1];
+	await chooseWho(p, tid);
+	const want = walk("--format=causes", "--json", "--state=blocked,runnable", "-t", tid, trace("relay")).trim().split("\n").map((l) => JSON.parse(l)).filter((c) => !c.pause);
+	const got = await cells(p, "#causes tbody tr:not([hidden])"), sum = want.reduce((s, c) => s + c.ns, 0);
+	is((await causeSums(p)).all, sum, "the sum of a thread's waits");
+	// Those that have a line of their own in the whole table.
+	const named = new Map(want.map((c) => [c.cause, c]));
+	for (const [share, ns, waits, , words] of got.slice(0, 3)) {
+		const c = [...named.values()].find((w) => words.startsWith(w.cause));
+		is([ns, waits, share], [time(c.ns), String(c.waits), (100 * c.ns / sum).toFixed(1) + " %"], c.cause);
+	}
+	is(await p.evaluate(() => document.querySelector("#causes-said").textContent.includes("the filter below")), true, "it is said");
+	await p.click("#all");
+	is(await cells(p, "#causes tr"), before, "all of it again");
+	// Each wait counts where it ended.
+	const waits = walk("--format=json", "--state=blocked,runnable", trace("relay")).trim().split("\n").map((l) => JSON.parse(l)).filter((w) => w.kind);
+	const from = d.step * 20, to = d.step * 55, ended = waits.filter((w) => w.end > from && w.end <= to);
+	await setRange(p, from, to);
+	const part = await causeSums(p);
+	is(part.rows.reduce((a, b) => a + b, 0) + part.others, part.all, "the lines add up");
+	is(part.all + part.pauses, ended.reduce((s, w) => s + w.blocked + w.runnable + w.preempted, 0), "as JSON has the waits");
+	is(part.rows, [...part.rows].sort((a, b) => b - a), "most first");
+	await setRange(p, 0, from);
+	const first = await causeSums(p);
+	await setRange(p, to, null);
+	const last = await causeSums(p);
+	is(first.all + part.all + last.all, whole.all, "all parts of the time");
+});
+
+test("report: the graph is that of the chosen time, as --from and --to make one", async () => {
+	const p = await show(report(trace("relay"))), d = await data(p), steps = d.graphSteps[0];
+	await p.waitForSelector("#graph svg.live");
+	const from = d.step * steps * 10, to = d.step * steps * 24;
+	await setRange(p, from, to);
+	const sums = new Map();
+	for (const line of walk("--unit=ns", "--from=" + (from / 1e9).toFixed(9), "--to=" + (to / 1e9).toFixed(9), trace("relay")).trim().split("\n")) {
+		const [, name, ns] = line.match(/^([^;]*);.* (\d+)$/) || [];
+		sums.set(name, (sums.get(name) || 0) + Number(ns));
+	}
+	const all = [...sums.values()].reduce((a, b) => a + b, 0), frames = () => p.evaluate(() => Object.fromEntries([...document.querySelectorAll("#graph #fg-frames text[aria-level='2']")]
+		.map((t) => [t.textContent, Number(t.previousElementSibling.getAttribute("width"))])));
+	const root = await p.evaluate(() => Number([...document.querySelectorAll("#graph #fg-frames text")].find((t) => t.textContent === "all").previousElementSibling.getAttribute("width")));
+	const wide = await frames();
+	for (const name of ["alpha", "bravo", "charlie", "delta"])
+		is(Math.abs(wide[name] - root * sums.get(name) / all) < 0.2, true, name + ": " + wide[name] + " of " + root + ", " + sums.get(name) + " of " + all);
+	has(await p.evaluate(() => document.querySelector("#graph .bar [role=status], #graph .graph-said").textContent), "From ", "it says so");
+	// Several names at once, and shares of the range.
+	await chooseWho(p, "a");
+	const names = Object.keys(await frames());
+	is([names.includes("bravo"), names.includes("alpha"), names.every((s) => s.includes("a"))], [true, true, true], "all names with an a: " + names);
+	const html = await p.evaluate(() => location.href.split("#")[1]);
+	const q = await show(report(trace("relay")), { fragment: "#" + html });
+	await q.waitForSelector("#graph svg.live");
+	is(await q.evaluate(() => [...document.querySelectorAll("#graph #fg-frames text[aria-level='2']")].map((t) => t.textContent)), names, "of one who got the link");
+	await p.click("#all");
+	is((await frames()).delta > 0, true, "all again");
+});
+
 test("report: a thread chosen in the graph stays when the time changes", async () => {
 	const p = await show(report(trace("relay")), { fragment: "#thread=bravo" });
 	await p.fill("#to", "0.3");
@@ -226,7 +299,7 @@ test("report: a thread chosen in the graph stays when the time changes", async (
 	has(hash, "thread=bravo", "the fragment");
 	has(hash, "to=0.3", "the fragment");
 	is((await labels(p)).includes("alpha"), false, "alpha in the graph");
-	is(await p.evaluate(() => document.querySelector(".graph-said").textContent.includes("whole time")), true, "it says of what time it is");
+	has(await p.evaluate(() => document.querySelector(".graph-said").textContent), "From 0 s to 0.3", "it says of what time it is");
 });
 
 test("report: tables sort by any column", async () => {
@@ -251,11 +324,88 @@ test("report: the first section is the table of --format=causes, and its largest
 	is(await p.evaluate(() => document.querySelector("#waits-list tbody tr").classList.contains("is-open")), true, "on top");
 	// Another one, of which the filter says nothing.
 	await chooseWho(p, "nobody at all");
-	has(await p.locator("#causes-said").innerText(), "whatever the filter", "of what it is");
-	const last = d.causes.length - 1;
-	await p.locator("#causes button.example").nth(last).click();
-	is(await p.evaluate(() => document.activeElement.closest("tr").id), "wait-" + d.causes[last], "the focus");
+	is((await cells(p, "#causes tbody tr:not([hidden])")).length, 0, "nobody waited");
+	await chooseWho(p, "charlie");
+	const others = (await p.evaluate(() => [...document.querySelectorAll("#causes tbody tr")].map((tr) => tr.hidden ? "" : tr.querySelector("bdi").textContent)))
+		.map((s) => sentences.indexOf(s)).filter((k) => k >= 0 && !isUnknown(sentences[k]) && d.strings[d.waits[d.causes[k]].name] !== "charlie");
+	is(others.length > 0, true, "a cause with the example of another thread");
+	await p.locator("#causes tbody tr", { hasText: sentences[others[0]] }).locator("button.example").click();
+	is(await p.evaluate(() => document.activeElement.closest("tr").id), "wait-" + d.causes[others[0]], "the focus");
 	is(await p.inputValue("#who"), "", "the filter");
+});
+
+test("report: its graph opens at its root, and is as tall as the window at most", async () => {
+	const p = await show(report(trace("relay")), { fragment: "#kernel=whole" });
+	await p.waitForSelector("#graph svg.live");
+	await p.evaluate(() => document.querySelector("#graph .fg-window").scrollIntoView({ block: "end" }));
+	const seen = () => p.evaluate(() => {
+		const box = document.querySelector("#graph .fg-window").getBoundingClientRect(), filter = document.querySelector("#filter").getBoundingClientRect();
+		const root = [...document.querySelectorAll("#graph #fg-frames text")].find((t) => t.textContent === "all").getBoundingClientRect();
+		const bar = document.querySelector("#graph .bar > div").getBoundingClientRect();
+		return { tall: Math.round(box.height), room: Math.round(innerHeight - filter.height), all: document.querySelector("#graph svg").getBoundingClientRect().height,
+			root: root.top >= box.top && root.bottom <= bar.top + 1, bar: Math.abs(bar.bottom - Math.min(innerHeight, box.bottom)) < 2 };
+	});
+	const s = await seen();
+	is(s.all > s.tall, true, "it is taller: " + s.all);
+	is(s.tall <= s.room && s.tall > s.room - 80, true, "as tall as there is room: " + s.tall + " of " + s.room);
+	is([s.root, s.bar], [true, true], "the root above the bar, which is at the lower edge");
+	// Other views keep it there.
+	await p.hover("#graph svg");
+	await p.keyboard.press("v");
+	await p.waitForFunction(() => document.querySelector("#graph .fg-window").scrollTop === 0);
+	is((await seen()).bar, true, "the bar with the root on top");
+	await p.keyboard.press("v");
+	await p.waitForFunction(() => document.querySelector("#graph .fg-window").scrollTop > 0);
+	is((await seen()).root, true, "the root after turning twice");
+});
+
+test("report: all threads over time: who ran, was runnable, waited", async () => {
+	const p = await show(report(trace("relay"))), d = await data(p);
+	is(await p.evaluate(() => document.querySelector("#all-threads + #waits") !== null), true, "above the list of waits");
+	const order = (await cells(p, "#threads tbody tr")).map((r) => r[1]);
+	const lanes = () => p.evaluate(() => [...document.querySelectorAll("#lanes .lane-row")].map((g) => g.dataset.tid));
+	is(await lanes(), order.slice(0, 24), "the threads, as the table has them");
+	await p.locator("#lanes button.more").click();
+	is(await lanes(), order, "all of them");
+	// Each lane says at which times the thread was in a wait, as JSON has them, and when it was not.
+	const tid = threadsOf("-c", "^bravo$", trace("relay"))[0][1], waits = walk("--format=json", "--state=all", "-t", tid, trace("relay")).trim().split("\n")
+		.map((l) => JSON.parse(l)).filter((w) => w.kind);
+	const column = (d.to - d.from) / d.columns, wrong = [];
+	let slept = 0, ran = 0;
+	const drawnAt = (what, ns) => p.evaluate(([id, state, at, from, to]) => {
+		const row = document.querySelector(`#lanes .lane-row[data-tid="${id}"]`), path = row.querySelector("path." + state), svg = row.ownerSVGElement;
+		const marks = [...svg.querySelectorAll("line.mark")].map((l) => Number(l.getAttribute("x1"))), left = Math.min(...marks), right = Number(svg.getAttribute("width")) - 4;
+		const y = Number(row.querySelector("text").getAttribute("y")) + 2.5, p = svg.createSVGPoint();
+		return !!path && [-0.4, 0.4].some((by) => path.isPointInFill(Object.assign(p, { x: left + (right - left) * (at - from) / (to - from) + by, y })));
+	}, [tid, what, ns, d.from, d.to]);
+	for (const [i, w] of waits.entries()) {
+		if (w.wake - w.start > 3 * column) {
+			slept++;
+			if (await drawnAt("running", (w.start + w.wake) / 2) || !await drawnAt("blocked", (w.start + w.wake) / 2))
+				wrong.push("asleep at " + (w.start + w.wake) / 2);
+		}
+		if (i && w.start - waits[i - 1].end > 1.2 * column) {
+			ran++;
+			if (!await drawnAt("running", (w.start + waits[i - 1].end) / 2))
+				wrong.push("running at " + (w.start + waits[i - 1].end) / 2);
+		}
+	}
+	is([wrong, slept > 5, ran > 5], [[], true, true], "states of " + slept + " sleeps and " + ran + " runs");
+	// The pointer says it; dragging chooses a range, which is as wide as the page then; a name a thread.
+	const row = p.locator(`#lanes .lane-row[data-tid="${tid}"]`);
+	await row.evaluate((e) => e.scrollIntoView({ block: "center" }));
+	const box = await p.locator("#lanes svg").boundingBox(), y = (await row.locator("text").boundingBox()).y + 4;
+	await p.mouse.move(box.x + box.width * 0.5, y);
+	has(await p.locator("#lanes .said").innerText(), "bravo (" + tid + "), 0.", "what is under the pointer");
+	await p.mouse.down();
+	await p.mouse.move(box.x + box.width * 0.6, y, { steps: 3 });
+	await p.mouse.up();
+	const [from, to] = await p.evaluate(() => ["#from", "#to"].map((s) => Number(document.querySelector(s).value)));
+	is(to - from > 0.05 * d.to / 1e9 && to - from < 0.2 * d.to / 1e9, true, "the range: " + from + " to " + to);
+	const axis = await p.evaluate(() => [...document.querySelectorAll("#lanes text:not(.lane)")].map((t) => parseFloat(t.textContent)));
+	is(axis.length > 1 && axis.every((s) => s >= from - 1e-6 && s <= to + 1e-6), true, "the axis: " + axis);
+	await p.locator(`#lanes .lane-row[data-tid="${tid}"] text`).click();
+	is([await p.inputValue("#who"), await lanes()], [tid, [tid]], "that thread alone");
 });
 
 const copied = async (page, section) => {

@@ -16,7 +16,7 @@ place.append(element("div", { class: "fields" }, element("label", {}, "Thread ",
 	element("datalist", { id: "names" }, ...[...new Set(rows.filter((r) => r.thread).flatMap((r) => r.thread.names))].sort()
 		.map((s) => element("option", { value: s })))), overview,
 element("p", { class: "note" }, "Green: threads at work, of all CPUs; orange: threads that were runnable. Drag to choose a range, in steps of " +
-	time(data.step) + "; a wait counts in the step in which it ended. A name selects all threads that ever had it."));
+	time(data.step) + "; a wait counts in the step in which it ended. Causes, graphs and tables follow. A name selects all threads that ever had it."));
 
 // The steps that contain a range in seconds; an invalid number means the start, or the end.
 function stepsOf(from, to) {
@@ -103,30 +103,19 @@ for (const end of ["pointerup", "pointercancel"])
 		dragFrom = -1;
 	});
 
-function showGraphNote() {
-	const said = [], alone = oneName();
-	if (shown.who)
-		said.push(alone ? "Threads called " + alone + " alone." : "The graph can show the threads of one name, and " + shown.who +
-			" is not one name: it shows all.");
-	if (shown.first > 0 || shown.end < data.n)
-		said.push("It is of the whole time (chainwalk --from " + seconds(rangeFrom()) + " --to " + seconds(rangeTo()) + " makes one of this range).");
-	for (const e of document.querySelectorAll(".graph-said"))
-		e.textContent = said.join(" ");
-	const filtered = shown.who || shown.first > 0 || shown.end < data.n;
-	for (const e of document.querySelectorAll("#requests-said, #causes-said"))
-		e.textContent = filtered ? "Of all threads and the whole time, whatever the filter below says." : "";
-}
-
 function showAll() {
 	whoInput.value = shown.who;
 	fromInput.value = seconds(rangeFrom());
 	toInput.value = seconds(rangeTo());
 	showOverview();
+	showLanes();
 	showWaits();
 	showThreads();
 	showLengths();
 	showWakers();
-	showGraphNote();
+	showCauses();
+	sayCauses();
+	showGraphs();
 }
 
 // Sets the filter from the fragment: a link, or the browser's history. True if it changed.
@@ -145,6 +134,7 @@ addEventListener("resize", () => {
 		return;
 	knownWidth = list.clientWidth;
 	showOverview();
+	showLanes();
 	showWaits();
 	if (requestView)
 		showRequests();

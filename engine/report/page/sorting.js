@@ -57,7 +57,7 @@ function cellText(cell) {
 
 // The headings and rows of a table; times are in ns.
 function rowsOfTable(table) {
-	const rows = [...table.tBodies[0].rows].filter((r) => !r.classList.contains("opened"));
+	const rows = [...table.tBodies[0].rows].filter((r) => !r.classList.contains("opened") && !r.hidden);
 	const heads = [...table.tHead.rows[0].cells].map((th, i) =>
 		th.textContent + (rows.some((r) => r.cells[i]?.dataset.ns) ? " (ns)" : ""));
 	return [heads, ...rows.map((r) => [...r.cells].map((c) => c.dataset.ns ?? c.dataset.v ?? cellText(c)))];
