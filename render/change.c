@@ -55,21 +55,10 @@ static int by_change(const void *a, const void *b)
 /* "-5.20 s" */
 static int put_change(char *p, size_t size, const struct page *pg, double v)
 {
-	static const char *const units[] = { "ns", "us", "ms", "s" };
-	const char *sign = v < 0 ? "\u2212" : "+";
-	size_t u = 0;
-	char count[SVG_COUNT_LEN];
+	char quantity[SVG_QUANTITY_LEN];
 
-	v = fabs(v * pg->factor);
-	while (u < 4 && strcmp(pg->countname, units[u]))
-		u++;
-	if (u == 4) {
-		svg_count(count, v);
-		return snprintf(p, size, "%s%s %.40s", sign, count, pg->countname);
-	}
-	for (; u < 3 && v >= 1000; u++)
-		v /= 1000;
-	return snprintf(p, size, "%s%.*f %s", sign, v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, units[u]);
+	svg_quantity(quantity, fabs(v * pg->factor), pg->countname);
+	return snprintf(p, size, "%s%s", v < 0 ? "\u2212" : "+", quantity);
 }
 
 static const char *word_of(unsigned key)

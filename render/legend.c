@@ -85,9 +85,9 @@ static size_t entry_text(const struct legend_entry *e, char *buf, size_t size)
 	if (e->share < 0)
 		n = snprintf(buf, size, "%s", name);
 	else if (e->share < 0.05)
-		n = snprintf(buf, size, "%s <0.1%%", name);
+		n = snprintf(buf, size, "%s <0.1 %%", name);
 	else
-		n = snprintf(buf, size, "%s %.*f%%", name, e->share < 0.95 ? 1 : 0,
+		n = snprintf(buf, size, "%s %.*f %%", name, e->share < 0.95 ? 1 : 0,
 			     e->share < 0.95 ? e->share : round(e->share));
 	return n < 0 ? 0 : (size_t)n;
 }

@@ -335,7 +335,7 @@ static int write_document(FILE *f, const struct page *pg, const struct tree *t,
 			  const struct layout *l)
 {
 	struct document d = { .page = pg, .tree = t, .layout = l };
-	char count[SVG_COUNT_LEN], desc[256];
+	char quantity[SVG_QUANTITY_LEN], desc[256];
 	struct legend legend;
 	double head, legend_y;
 	int err = colors_init(&d);
@@ -354,9 +354,9 @@ static int write_document(FILE *f, const struct page *pg, const struct tree *t,
 	legend_y = pg->fontsize * head - pg->fontsize * 0.2;
 	d.top = pg->fontsize * (head + (legend.n ? LEGEND : 0));
 
-	svg_count(count, l->total * pg->factor);
-	snprintf(desc, sizeof(desc), "%s of %s %.40s, frames in up to %u rows.",
-		 pg->inverted ? "Icicle graph" : "Flame graph", count, pg->countname, d.rows);
+	svg_quantity(quantity, l->total * pg->factor, pg->countname);
+	snprintf(desc, sizeof(desc), "%s of %s, frames in up to %u rows.",
+		 pg->inverted ? "Icicle graph" : "Flame graph", quantity, d.rows);
 	write_head(f, pg, d.top + d.rows * pg->height + pg->fontsize * FOOT + FOOT_PX, desc);
 	/* The script keeps this in view, on a ground that hides the frames below it. */
 	fputs("<g id=\"fg-head\"><rect id=\"fg-head-back\" visibility=\"hidden\" "

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/figures.h"
 #include "common/grow.h"
 #include "document.h"
 #include "page.h"
@@ -64,10 +65,23 @@ double document_before(const struct document *d, uint32_t i)
 
 static void put_side(FILE *f, const struct page *pg, const char *when, double v, double whole)
 {
-	char count[SVG_COUNT_LEN];
+	char quantity[SVG_QUANTITY_LEN], percent[FIGURE_LEN];
 
-	svg_count(count, v * pg->factor);
-	fprintf(f, "%s %s (%.2f%%)", when, count, whole > 0 ? 100 * v / whole : 0);
+	svg_quantity(quantity, v * pg->factor, pg->countname);
+	figure_percent(percent, whole > 0 ? 100 * v / whole : 0);
+	fprintf(f, "%s ", when);
+	svg_text(f, quantity, strlen(quantity));
+	fprintf(f, " (%s)", percent);
+}
+
+/* "+50.0 %" */
+static void put_ratio(FILE *f, double v)
+{
+	char percent[FIGURE_LEN];
+
+	figure_percent(percent, 100 * fabs(v));
+	fputs(v < 0 ? ": \u2212" : ": +", f);
+	svg_text(f, percent, strlen(percent));
 }
 
 /*
@@ -103,24 +117,23 @@ static void write_change(FILE *f, const struct document *d, uint32_t i)
 	else if (second <= least)
 		fputs(": gone", f);
 	else
-		fprintf(f, ": %+.2f%%", 100 * (second - first) / first);
+		put_ratio(f, (second - first) / first);
 }
 
 static void write_title(FILE *f, const struct document *d, uint32_t i, const char *name, size_t len)
 {
 	const struct frame *fr = &d->layout->frame[i];
 	const struct page *pg = d->page;
-	char count[SVG_COUNT_LEN];
+	char quantity[SVG_QUANTITY_LEN], percent[FIGURE_LEN];
 
-	svg_count(count, frame_time(d, fr) * pg->factor);
+	svg_quantity(quantity, frame_time(d, fr) * pg->factor, pg->countname);
+	figure_percent(percent, fr->depth ? 100 * fr->total / share_of(d, i) : 100);
 	fputs("<title>", f);
 	svg_text(f, name, len);
-	fprintf(f, " (%s ", count);
-	svg_text(f, pg->countname, strlen(pg->countname));
-	if (fr->depth)
-		fprintf(f, ", %.2f%%", 100 * fr->total / share_of(d, i));
-	else
-		fputs(", 100%", f);
+	fputs(" (", f);
+	svg_text(f, quantity, strlen(quantity));
+	fputs(", ", f);
+	svg_text(f, percent, strlen(percent));
 	if (d->tree->diff)
 		write_change(f, d, i);
 	fputs(")</title>", f);

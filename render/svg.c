@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/figures.h"
+
 const char svg_digits[65] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
 
 /*
@@ -168,4 +170,21 @@ void svg_count(char out[SVG_COUNT_LEN], double v)
 		out[at++] = plain[i];
 	}
 	out[at] = 0;
+}
+
+void svg_quantity(char out[SVG_QUANTITY_LEN], double v, const char *unit)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	static const double ns[] = { 1, 1e3, 1e6, 1e9 };
+	char count[SVG_COUNT_LEN];
+	size_t u = 0;
+
+	while (u < 4 && strcmp(unit, units[u]))
+		u++;
+	if (u < 4) {
+		figure_time(out, v * ns[u]);
+		return;
+	}
+	svg_count(count, v);
+	snprintf(out, SVG_QUANTITY_LEN, "%s %.30s", count, unit);
 }

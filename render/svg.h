@@ -49,3 +49,7 @@ static inline char *svg_put_vlq(char *p, uint64_t v)
  */
 #define SVG_COUNT_LEN 64
 void svg_count(char out[SVG_COUNT_LEN], double v);
+/* A count with its unit, below 30 bytes of it; of ns, us, ms and s a time as figures.h writes it.
+ */
+#define SVG_QUANTITY_LEN 100
+void svg_quantity(char out[SVG_QUANTITY_LEN], double v, const char *unit);

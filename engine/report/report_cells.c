@@ -3,23 +3,23 @@
 
 #include <inttypes.h>
 
+#include "common/figures.h"
+
 void report_put_time(FILE *out, uint64_t ns)
 {
-	static const struct {
-		uint64_t ns;
-		const char *name;
-	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "µs" }, { 1, "ns" } };
-	size_t i = 0;
-	double v;
+	char text[FIGURE_LEN];
 
-	if (!ns) {
-		fputs("0", out);
-		return;
-	}
-	while (ns < units[i].ns)
-		i++;
-	v = (double)ns / (double)units[i].ns;
-	fprintf(out, "%.*f %s", i == 3 || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, units[i].name);
+	figure_time(text, (double)ns);
+	fputs(text, out);
+}
+
+void report_put_percent(FILE *out, double percent)
+{
+	char text[FIGURE_LEN];
+
+	figure_percent(text, percent);
+	fputs(*text == '<' ? "&lt;" : "", out);
+	fputs(text + (*text == '<'), out);
 }
 
 void report_put_time_cell(FILE *out, uint64_t ns)

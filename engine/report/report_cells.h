@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* About three significant digits, like time() in words.js. */
+/* As time() and percent() in words.js. */
 void report_put_time(FILE *out, uint64_t ns);
+void report_put_percent(FILE *out, double percent);
 /* A cell with a time; the script sorts by the attribute. */
 void report_put_time_cell(FILE *out, uint64_t ns);

@@ -128,9 +128,11 @@ static void put_ends(FILE *out, const struct chain_summary *s)
 	if (!s->blocked_ns)
 		return;
 	fputs("<div class=\"wide\"><dt>Sleepers waited for</dt><dd class=\"ends\">", out);
-	for (size_t i = 0; i < n; i++)
-		fprintf(out, "<span>%s <b>%.1f&#160;%%</b></span> ", words[order[i]],
-			100 * (double)s->ends_ns[order[i]] / (double)s->blocked_ns);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "<span>%s <b>", words[order[i]]);
+		report_put_percent(out, 100 * (double)s->ends_ns[order[i]] / (double)s->blocked_ns);
+		fputs("</b></span> ", out);
+	}
 	fputs("</dd></div>\n", out);
 }
 
@@ -177,7 +179,9 @@ static void put_figures(FILE *out, uint64_t ns, uint64_t all_ns)
 {
 	double percent = all_ns ? 100 * (double)ns / (double)all_ns : 0;
 
-	fprintf(out, "<td data-v=\"%.3f\">%.1f&#160;%%</td>", percent, percent);
+	fprintf(out, "<td data-v=\"%.3f\">", percent);
+	report_put_percent(out, percent);
+	fputs("</td>", out);
 	report_put_time_cell(out, ns);
 }
 
@@ -255,8 +259,9 @@ static void put_summary(FILE *out, const struct report *r)
 
 	fputs("<section id=\"summary\">\n<h2>The recording</h2>\n<dl>\n", out);
 	put_fact(out, "Recorded", wall_time(recorded, i, i->start_ns));
-	fprintf(out, "<div><dt>Length</dt><dd>%.3f s on %" PRIu32 " CPUs</dd></div>\n",
-		seconds(i->end_ns - i->start_ns), i->cpus);
+	fputs("<div><dt>Length</dt><dd>", out);
+	report_put_time(out, i->end_ns - i->start_ns);
+	fprintf(out, " on %" PRIu32 " CPUs</dd></div>\n", i->cpus);
 	put_fact(out, "Kernel", i->release);
 	put_fact(out, "Recorder", i->tool);
 	fprintf(out, "<div><dt>Events</dt><dd>%" PRIu64 "</dd></div>\n", i->events);
@@ -266,13 +271,18 @@ static void put_summary(FILE *out, const struct report *r)
 		fprintf(out, "; the trace is damaged: %s", d->what);
 	fputs("</dd></div>\n", out);
 	put_filters(out, o);
-	fprintf(out, "<div><dt>Waiting</dt><dd>%" PRIu64 " waits, asleep %.3f s, runnable %.3f s",
-		s->waits, seconds(s->blocked_ns), seconds(s->runnable_ns));
-	if (s->preempted_ns)
-		fprintf(out, ", preempted %.3f s", seconds(s->preempted_ns));
-	if (o->no_idle)
-		fprintf(out, "; left out as idle: %" PRIu64 " waits, %.3f s", s->idle_waits,
-			seconds(s->idle_ns));
+	fprintf(out, "<div><dt>Waiting</dt><dd>%" PRIu64 " waits, asleep ", s->waits);
+	report_put_time(out, s->blocked_ns);
+	fputs(", runnable ", out);
+	report_put_time(out, s->runnable_ns);
+	if (s->preempted_ns) {
+		fputs(", preempted ", out);
+		report_put_time(out, s->preempted_ns);
+	}
+	if (o->no_idle) {
+		fprintf(out, "; left out as idle: %" PRIu64 " waits, ", s->idle_waits);
+		report_put_time(out, s->idle_ns);
+	}
 	fputs(" (all threads added up)</dd></div>\n", out);
 	put_ends(out, s);
 	fputs("<div class=\"wide\"><dt>Command</dt><dd><code>", out);

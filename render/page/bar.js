@@ -43,11 +43,20 @@ const saveButton = button("\u2913 Save", "Save this view as a picture", () => op
 	["Save as SVG", saveSvg], ["Save as PNG", savePng]], saveButton));
 const chips = make(HTML, "span", { class: "chips" });
 const controls = make(HTML, "div", { class: "controls", role: "toolbar", "aria-label": "Flame graph" });
+// On a narrow screen these are shown by a button, in as many lines as they need.
+const extras = make(HTML, "div", { class: "controls extras", role: "toolbar", "aria-label": "Flame graph, more" });
+const moreButton = button("More", "More controls", () => {
+	moreButton.setAttribute("aria-expanded", barBox.classList.toggle("open"));
+	place();
+});
+moreButton.className = "more";
+moreButton.setAttribute("aria-expanded", "false");
 
 function fillBar() {
-	controls.append(reset, chips, share, back, forth, field, caseButton, sides, compare, threads, flipButton,
-		leavesButton, foldButton, tableButton, saveButton, headButton, helpButton);
-	barBox.append(status, controls);
+	controls.append(reset, chips, share, back, forth, field, moreButton);
+	extras.append(caseButton, sides, compare, threads, flipButton, leavesButton, foldButton, tableButton, saveButton,
+		headButton, helpButton);
+	barBox.append(status, controls, extras);
 	sides.hidden = compare.hidden = !DIFF;
 	sides.disabled = ORDERED;
 	leavesButton.hidden = ORDERED;
@@ -131,8 +140,11 @@ function say() {
 		text = "Stacks are cut" + (view.cut > 1 ? " after " + view.cut + " frames" : "") + ". " + text;
 	if (!text && num("leftOut"))
 		text = commas(num("leftOut")) + " narrow frames are not in this file (--max-frames)";
-	if (status.textContent !== text)
-		status.textContent = text;
+	if (status.textContent === text)
+		return;
+	status.textContent = text;
+	if (barHeight() !== Number(bar.getAttribute("height"))) // on a phone it has as many lines as it needs
+		place();
 }
 
 function line(i) {

@@ -32,7 +32,7 @@ function changeWords(c) {
 		return "new";
 	if (c.after <= least)
 		return "gone";
-	return (d > 0 ? "+" : "\u2212") + (100 * Math.abs(d) / c.before).toFixed(2) + "%";
+	return (d > 0 ? "+" : "\u2212") + percent(Math.abs(d), c.before);
 }
 
 function changeLine(i) {

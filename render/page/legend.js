@@ -68,10 +68,10 @@ function legendTimes() {
 	return sum;
 }
 
-// "running 70%"; where chains are not seen from the sleeper on, links and ends have no shares.
+// "running 70 %"; where chains are not seen from the sleeper on, links and ends have no shares.
 function legendText(word, t) {
 	const p = 100 * t / wholeTime();
-	return word + (t === undefined || !chainView() ? "" : p && p < 0.05 ? " <0.1%" : " " + p.toFixed(p && p < 0.95 ? 1 : 0) + "%");
+	return word + (t === undefined || !chainView() ? "" : p && p < 0.05 ? " <0.1 %" : " " + p.toFixed(p && p < 0.95 ? 1 : 0) + " %");
 }
 
 let sharesOf = null; // the view that the legend has the shares of

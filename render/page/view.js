@@ -96,10 +96,10 @@ function drawNear(seen, all) {
 	}
 }
 
-// A document of its own is at least as tall as the window, for menus and tables of shallow graphs, and
-// has room below the root for the bar.
+// There is room below the root for the bar; a document of its own is at least as tall as the window, for menus and
+// tables of shallow graphs.
 function resize() {
-	const tall = ALONE ? Math.max(height + Math.max(0, barHeight() - foot()), innerHeight) : height;
+	const tall = Math.max(height + Math.max(0, barHeight() - foot()), ALONE ? innerHeight : 0);
 	svg.setAttribute("width", outer);
 	svg.setAttribute("height", tall);
 	svg.setAttribute("viewBox", "0 0 " + outer + " " + tall);

@@ -10,25 +10,23 @@ function commas(v) {
 		maximumFractionDigits: whole ? 0 : 2 });
 }
 
-// A count in a unit that suits it: "1.00 ms".
-function handy(t) {
-	const units = ["ns", "us", "ms", "s"];
-	let v = t / SCALE * num("factor"), u = units.indexOf(opt.count);
-	if (u < 0 || u > 2 || v < 1000)
-		return commas(v) + " " + opt.count;
-	for (; u < 3 && v >= 1000; u++)
-		v /= 1000;
-	return (v < 999.5 ? v.toPrecision(3) : commas(Math.round(v))) + " " + units[u];
-}
+// Times and percentages have three digits and a blank before the unit; as include/common/figures.c writes them.
+const threeDigits = (v) => v.toFixed(Math.abs(v) >= 99.95 ? 0 : Math.abs(v) >= 9.995 ? 1 : 2);
 
-// And in the graph's unit: "1.00 ms (1,000 us)".
-function count(t) {
-	const plain = commas(t / SCALE * num("factor")) + " " + opt.count, says = handy(t);
-	return says === plain ? says : says + " (" + plain + ")";
+function timeWords(ns) {
+	const size = Math.abs(ns), [unit, name] = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"]].find(([u]) => size >= u * 0.9995) || [1, "ns"];
+	return !size ? "0" : (unit === 1 && size === Math.floor(size) ? String(ns) : threeDigits(ns / unit)) + " " + name;
 }
 
 function percent(part, whole) {
-	return (whole ? 100 * part / whole : 0).toFixed(2) + "%";
+	const p = whole ? 100 * part / whole : 0;
+	return (!p ? "0" : Math.abs(p) < 0.005 ? "<0.01" : threeDigits(p)) + " %";
+}
+
+// A count with its unit; of a unit of time "1.00 ms".
+function count(t) {
+	const v = t / SCALE * num("factor"), unit = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 }[opt.count];
+	return unit ? timeWords(v * unit) : commas(v) + " " + opt.count;
 }
 
 // The wakers whose link frame i is part of: names by decreasing time.

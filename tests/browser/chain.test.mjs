@@ -14,23 +14,23 @@ const timed = ["delta;nap;--;wake;tick;irq_entry;[interrupt] 1000"];
 test("a chain graph has its palette, unit and legend by default", async () => {
 	const page = await open(render(folded));
 	const legend = await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent));
-	is(legend, ["off-CPU", "1st waker 90%", "2nd 20%", "running 90%", "runnable 11%"], "legend");
+	is(legend, ["off-CPU", "1st waker 90 %", "2nd 20 %", "running 90 %", "runnable 11 %"], "legend");
 	const fills = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#fg-frames g")]
 		.map((g) => [g.querySelector("text").textContent, g.querySelector("rect").getAttribute("fill")])));
 	is(fills["--"], "#404040", "colour of --");
 	if (fills.wake === fills.recv || fills["[running]"] === fills.charlie)
 		throw new Error("parts are not told apart: " + JSON.stringify(fills));
-	has(await hover(page, "alpha"), "1.00 ms (1,000 us), 50.00% of all", "time in a handy unit");
+	has(await hover(page, "alpha"), "1.00 ms, 50.0 % of all", "time in a handy unit");
 });
 
 test("the hover text has the link, the waker, and the share of the wait", async () => {
 	const page = await open(render(folded));
 	const first = await hover(page, "send");
 	has(first, "link 1, waker bravo", "first link");
-	has(first, "80.00% of this wait of alpha", "share of the wait");
+	has(first, "80.0 % of this wait of alpha", "share of the wait");
 	const second = await hover(page, "cwork");
 	has(second, "link 2, waker charlie", "second link");
-	has(second, "40.00% of this wait of alpha", "share of the wait");
+	has(second, "40.0 % of this wait of alpha", "share of the wait");
 	has(await hover(page, "recv"), "off-CPU stack of alpha", "the stack that slept");
 	has(await hover(page, "[running]"), "it waited for the work this waker did", "what an end means");
 });
@@ -47,7 +47,7 @@ test("delimiters are never matched by a search", async () => {
 	const page = await open(render(folded));
 	await page.keyboard.press("Control+f");
 	await page.keyboard.type("-");
-	is(await page.evaluate(() => document.querySelector(".share").textContent), "Matched: 0.00%, 0 frames", "share");
+	is(await page.evaluate(() => document.querySelector(".share").textContent), "Matched: 0 %, 0 frames", "share");
 });
 
 test("delimiters are not in the table, and each link keeps its own", async () => {
@@ -98,7 +98,7 @@ test("a chain graph taller than the window is scrolled to its root", async () =>
 test("an icicle chain graph has the legend, links and wakers", async () => {
 	const page = await open(render(folded, "--inverted"));
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 90%", "2nd 20%", "running 90%", "runnable 11%"], "legend");
+		["off-CPU", "1st waker 90 %", "2nd 20 %", "running 90 %", "runnable 11 %"], "legend");
 	has(await hover(page, "cwork"), "link 2, waker charlie", "hover");
 	if (!((await frame(page, "alpha")).y < (await frame(page, "recv")).y))
 		throw new Error("the root is not on top");
@@ -130,15 +130,15 @@ test("the legend counts nested objects once, and follows the filters", async () 
 		"charlie;main;recv;[runnable] 20",
 	]);
 	const page = await open(svg);
-	const whole = ["off-CPU", "1st waker 80%", "object 80%", "timer 20%", "running 60%", "runnable 20%"];
+	const whole = ["off-CPU", "1st waker 80 %", "object 80 %", "timer 20 %", "running 60 %", "runnable 20 %"];
 	is(await legendOf(page), whole, "the whole graph");
 	is(await legendOf(await open(svg, { context: { javaScriptEnabled: false } })), whole, "without the script");
 	await clickLegend(page, "timer");
 	await clickLegend(page, "timer");
-	is(await legendOf(page), ["off-CPU", "1st waker 60%", "object 60%", "timer 0%", "running 60%", "runnable 20%"], "without timers");
+	is(await legendOf(page), ["off-CPU", "1st waker 60 %", "object 60 %", "timer 0 %", "running 60 %", "runnable 20 %"], "without timers");
 	await clickLegend(page, "timer");
 	await page.selectOption("select[aria-label='Show one thread']", "charlie");
-	is(await legendOf(page), ["off-CPU", "1st waker 0%", "object 0%", "timer 0%", "running 0%", "runnable 20%"], "one thread");
+	is(await legendOf(page), ["off-CPU", "1st waker 0 %", "object 0 %", "timer 0 %", "running 0 %", "runnable 20 %"], "one thread");
 	await page.goBack();
 	await page.keyboard.press("r");
 	is(await legendOf(page), ["off-CPU", "1st waker", "object", "timer", "running", "runnable"], "merged from the leaves there are no links");
@@ -152,7 +152,7 @@ test("the legend keeps one end, hides it, and shows all again", async () => {
 	await clickLegend(page, "runnable");
 	is([(await labels(page)).includes("[running]"), (await labels(page)).filter((s) => /^\[runn/.test(s)).length], [false, 2], "only this end");
 	near((await frame(page, "alpha")).w, 1180, 1, "of alpha alone");
-	has(await hover(page, "alpha"), "210 us, 10.50% of all", "the share is that of all");
+	has(await hover(page, "alpha"), "210 µs, 10.5 % of all", "the share is that of all");
 	is(await hash(page), "#only=[runnable]", "in the address");
 	await clickLegend(page, "runnable");
 	is((await labels(page)).includes("[runnable]"), false, "all but this end");
@@ -174,14 +174,14 @@ test("the table says who ended the waiting and what was waited for", async () =>
 		"charlie;main;[futex];-;entry;--;wake;unlock;bravo;--;wake;alpha;[running] 100",
 	]));
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 100%", "2nd 10%", "object 100%", "disk 30%", "queued 5%", "device 25%", "running 70%"], "legend");
+		["off-CPU", "1st waker 100 %", "2nd 10 %", "object 100 %", "disk 30 %", "queued 5 %", "device 25 %", "running 70 %"], "legend");
 	const rows = () => page.evaluate(() => [...document.querySelectorAll(".panel tr")].slice(1)
 		.map((r) => [...r.children].map((c) => c.textContent).join(" ")));
 	await page.keyboard.press("t");
 	await page.getByRole("tab", { name: "By waker" }).click();
-	is(await rows(), ["70.00% bravo", "30.00% [disk vda read]"], "who ended it");
+	is(await rows(), ["70.0 % bravo", "30.0 % [disk vda read]"], "who ended it");
 	await page.getByRole("tab", { name: "By object" }).click();
-	is(await rows(), ["60.00% [tcp 10.0.0.5:5432]", "30.00% [file /x]", "10.00% [futex]"], "what for");
+	is(await rows(), ["60.0 % [tcp 10.0.0.5:5432]", "30.0 % [file /x]", "10.0 % [futex]"], "what for");
 	await page.keyboard.press("Escape");
 	await clickLegend(page, "disk");
 	near((await frame(page, "[disk vda read]")).w, 1180, 1, "only the disk");
@@ -196,14 +196,14 @@ test("the socket above the network is no end, and not what was waited for", asyn
 		"alpha;main;ask;[unix /s];-;entry;--;wake;send;bravo;[running] 100",
 	]));
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 100%", "2nd 60%", "object 100%", "network 90%", "running 10%"], "legend");
+		["off-CPU", "1st waker 100 %", "2nd 60 %", "object 100 %", "network 90 %", "running 10 %"], "legend");
 	const rows = () => page.evaluate(() => [...document.querySelectorAll(".panel tr")].slice(1)
 		.map((r) => [...r.children].map((c) => c.textContent).join(" ")));
 	await page.keyboard.press("t");
 	await page.getByRole("tab", { name: "By waker" }).click();
-	is(await rows(), ["70.00% bravo", "30.00% [network]"], "who ended it");
+	is(await rows(), ["70.0 % bravo", "30.0 % [network]"], "who ended it");
 	await page.getByRole("tab", { name: "By object" }).click();
-	is(await rows(), ["100.00% [unix /s]"], "what for");
+	is(await rows(), ["100 % [unix /s]"], "what for");
 	await page.keyboard.press("Escape");
 	await clickLegend(page, "network");
 	is((await labels(page)).includes("[running]"), false, "only the network");
@@ -235,7 +235,7 @@ test("samples above [running] are green, on-CPU stacks warm", async () => {
 		await page.keyboard.press("v");
 	}
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 67%", "sample", "on CPU 33%", "running 67%", "unknown"], "legend");
+		["off-CPU", "1st waker 67 %", "sample", "on CPU 33 %", "running 67 %", "unknown"], "legend");
 	has(await hover(page, "wake"), "waker bravo", "the waker");
 	has(await hover(page, "deflate"), "link 1, waker bravo", "the waker that ran this");
 	is((await hover(page, "deflate")).includes("waker deflate"), false, "a function is no waker");
@@ -253,7 +253,7 @@ test("who had the CPU is warm, and belongs to [runnable]", async () => {
 		"alpha;main;recv;--;wake;irq;[interrupt] 100",
 	]));
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 50%", "on CPU", "interrupt 50%", "runnable 50%", "throttled 15%"], "legend");
+		["off-CPU", "1st waker 50 %", "on CPU", "interrupt 50 %", "runnable 50 %", "throttled 15 %"], "legend");
 	const fills = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#fg-frames text")]
 		.map((t) => [t.textContent, t.previousElementSibling.getAttribute("fill")])));
 	is([fills["[idle CPU]"] === fills["[runnable]"], fills["[no events]"] === fills["[runnable]"], fills.gzip === fills.recv],
@@ -281,7 +281,7 @@ test("one key folds what the kernel does at each wakeup, on both sides", async (
 		.filter((s) => l.includes(s)), [], "folded");
 	is(["cart", "read", "sk_wait_data", "do_nanosleep", "sock_def_readable", "hrtimer_wakeup", "write", "answer", "nginx", "[running]", "[timer]"]
 		.filter((s) => !l.includes(s)), [], "kept");
-	has(await hover(page, "nginx"), "70.00% of all", "shares stay");
+	has(await hover(page, "nginx"), "70.0 % of all", "shares stay");
 	is(await hash(page), "#kernel=folded", "in the address");
 	await page.getByText("Fold kernel").click();
 	is([(await labels(page)).includes("do_syscall_64"), await hash(page)], [true, ""], "unfolded");
@@ -293,7 +293,7 @@ test("the hover text is a sentence, the status bar says it, and readers get a tr
 	has(await page.evaluate(() => document.querySelector("[role=status]").textContent), "nginx woke it.", "the status bar");
 	has(await hover(page, "answer"), "cart waited for a TCP socket in read; nginx woke it.", "the waker");
 	has(await hover(page, "nap"), "cart waited for time to pass in nap; a timer woke it.", "a timer");
-	has(await hover(page, "main"), "nginx woke it (70.00% of this frame).", "of the widest chain");
+	has(await hover(page, "main"), "nginx woke it (70.0 % of this frame).", "of the widest chain");
 	has(await hover(page, "--"), "Above this: who ended the wait; its stack stands upside down", "how a waker is read");
 	has(await hover(page, "-"), "Between functions of the program and of the kernel", "what - is");
 	await page.keyboard.press("ArrowUp");
@@ -302,7 +302,25 @@ test("the hover text is a sentence, the status bar says it, and readers get a tr
 		const t = [...document.querySelectorAll("[role=tree] [role=treeitem]")].find((e) => e.textContent === "read");
 		return [t.getAttribute("aria-level"), t.getAttribute("aria-label")];
 	});
-	is(item, ["4", "read, 70.00%"], "level, name, share");
+	is(item, ["4", "read, 70.0 %"], "level, name, share");
+});
+
+test("times and percentages are written the same way in titles, legend, hover, status, table, panel and saved picture", async () => {
+	const page = await open(render(["alpha;main;recv;--;wake;send;work;bravo;[running] 1234567", "alpha;main;recv;--;wake;send;work;bravo;[runnable] 89",
+		"delta;nap;--;tick;[timer] 432100"]));
+	const said = [await page.evaluate(() => [...document.querySelectorAll("#fg-frames title, #fg-legend text, desc")].map((e) => e.textContent).join("\n"))];
+	for (const name of ["alpha", "send", "delta", "nap"])
+		said.push(await hover(page, name), await page.evaluate(() => document.querySelector("[role=status]").textContent));
+	await page.keyboard.press("t");
+	said.push(await page.evaluate(() => document.querySelector(".panel").textContent));
+	await page.evaluate(() => { location.hash = "#beside=send&search=send"; });
+	await page.waitForFunction(() => document.querySelector(".panel h2")?.textContent === "send");
+	said.push(await page.evaluate(() => document.querySelector(".panel").textContent + document.querySelector(".share").textContent));
+	const all = said.join("\n");
+	is(all.match(/\d%|\d us|[\d,]{5,} (us|ms)|\d\.\d{3,}|\d\d\.\d\d /g), null, "other styles");
+	for (const figure of ["1.23 s", "432 ms", "74.1 %", "0.01 %", "running 74 %"])
+		has(all, figure, "there is");
+	has(await hover(await open(render(["a;x;--;w;b;[running] 89"])), "x"), "89.0 µs, 100 % of all, own 0", "few, of a chain graph's usual unit");
 });
 
 test("a waker's frames have one edge, up to its name", async () => {

@@ -18,10 +18,26 @@ test("phone: controls are large enough, on screen, and a tap shows the count", a
 	const high = await page.evaluate(() => [...document.querySelectorAll("#fg-head text")].map((t) => t.getBoundingClientRect().bottom)
 		.reduce((a, b) => Math.max(a, b), 0) / innerHeight);
 	is(high > 0 && high < 0.12, true, "the heading's part of the screen: " + high);
-	const small = await page.evaluate(() => [...document.querySelectorAll(".controls > *")]
-		.filter((e) => !e.hidden && !/chips|share/.test(e.className)).map((e) => e.getBoundingClientRect())
-		.filter((r) => r.width < 44 || r.height < 44).length);
-	is(small, 0, "controls below 44 px");
+	const small = () => page.evaluate(() => [...document.querySelectorAll(".controls > *")]
+		.filter((e) => e.getClientRects().length && !/chips|share/.test(e.className)).map((e) => [e.getBoundingClientRect(), e.textContent])
+		.filter(([r]) => r.width < 44 || r.height < 44 || r.left < 0 || r.right > innerWidth || r.top < 0 || r.bottom > innerHeight).map(([, s]) => s));
+	const sideways = () => page.evaluate(() => [...document.querySelectorAll(".bar > div, .controls, .chips")].filter((e) => e.scrollWidth > e.clientWidth + 1)
+		.map((e) => e.className));
+	is(await small(), [], "controls below 44 px, or not on the screen");
+	is(await sideways(), [], "moved sideways");
+	// All others are there after a tap, in lines.
+	await page.getByRole("button", { name: "More controls" }).click();
+	is([await small(), await sideways()], [[], []], "with all controls");
+	is(await page.evaluate(() => ["Flip", "Merge", "Fold kernel", "Table", "Save", "Legend", "Aa", "?"].filter((s) => ![...document.querySelectorAll(".extras button")]
+		.some((b) => b.getClientRects().length && b.textContent.includes(s)))), [], "which are all of them");
+	is(await page.evaluate(() => [...document.querySelectorAll(".bar > div")].map((e) => Math.round(e.getBoundingClientRect().bottom - innerHeight))), [0], "at the lower edge");
+	await page.getByRole("button", { name: "More controls" }).click();
+	// What the view leaves out, and a search.
+	await page.evaluate(() => { location.hash = "#hide=recv&hide=a_function_with_quite_a_long_name_that_does_not_fit&search=send"; });
+	await page.waitForFunction(() => document.querySelectorAll(".chips button").length === 2);
+	is([await small(), await sideways()], [[], []], "with chips and a search");
+	await page.evaluate(() => { location.hash = ""; });
+	await page.waitForFunction(() => !document.querySelector(".chips button"));
 	// A tall graph is scrolled to its root, which the bar does not hide.
 	const tall = await open(render([Array.from({ length: 90 }, (_, i) => "f" + i).join(";") + ";--;w;b;[running] 9"]), phone);
 	await tall.waitForFunction(() => {
@@ -33,7 +49,7 @@ test("phone: controls are large enough, on screen, and a tap shows the count", a
 		.filter((r) => r.left < 0 || r.right > innerWidth).length), 0, "headings beyond the edges");
 	const b = await frame(page, "send");
 	await page.touchscreen.tap(b.x + 10, b.y + b.h / 2);
-	has(await status(page), "send (600 us, 66.67% of all", "the count after a tap");
+	has(await status(page), "send (600 µs, 66.7 % of all", "the count after a tap");
 	const box = await page.evaluate(() => {
 		const r = document.querySelector("[role=status]").getBoundingClientRect();
 		return [r.width > 200, r.height > 10, r.left >= 0, r.right <= innerWidth, r.bottom <= innerHeight];
@@ -195,9 +211,9 @@ test("roles are as ARIA wants them", async () => {
 test("the status line has own time and the share of the zoomed frame", async () => {
 	const page = await open(render(folded));
 	await click(page, "work");
-	has(await status(page), "work (391 samples, 55.86% of all, own 0 samples)", "after the zoom");
+	has(await status(page), "work (391 samples, 55.9 % of all, own 0 samples)", "after the zoom");
 	await hover(page, "sum");
-	has(await status(page), "sum (390 samples, 55.71% of all, 99.74% of work, own 390 samples)", "under the pointer");
+	has(await status(page), "sum (390 samples, 55.7 % of all, 99.7 % of work, own 390 samples)", "under the pointer");
 });
 
 test("the next match can be a frame that is too narrow to be drawn", async () => {
@@ -219,7 +235,7 @@ test("the back button keeps the search", async () => {
 	await page.keyboard.press("/");
 	await page.keyboard.type("pin");
 	await page.goBack();
-	has(await page.evaluate(() => document.querySelector(".share").textContent), "Matched: 0.14%, 1 frame", "the search");
+	has(await page.evaluate(() => document.querySelector(".share").textContent), "Matched: 0.14 %, 1 frame", "the search");
 	near((await frame(page, "main")).w, 1180 * 691 / 700, 1, "the zoom is undone");
 });
 

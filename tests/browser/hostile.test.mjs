@@ -50,7 +50,7 @@ test("control characters and invalid UTF-8 are shown as pictures", async () => {
 
 test("a name of a megabyte is cut where it is drawn", async () => {
 	const page = await open(render(["root;" + "x".repeat(1 << 20) + " 5", "root;y 5"]));
-	has(await hover(page, "y"), "50.00% of all", "hover");
+	has(await hover(page, "y"), "50.0 % of all", "hover");
 	const tip = await page.evaluate(() => [...document.querySelectorAll("#fg-frames text")][1].textContent.length);
 	if (tip > 200)
 		throw new Error("a label of " + tip + " characters");

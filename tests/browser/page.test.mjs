@@ -17,9 +17,9 @@ const drawn = async (page, label, n = 0) => (await frame(page, label, n)).w;
 
 test("the hover text has the frame's name, count and percent", async () => {
 	const page = await open(render(folded));
-	has(await hover(page, "sum"), "sum390 samples, 39.00% of all, own 390 samples", "the hover text");
+	has(await hover(page, "sum"), "sum390 samples, 39.0 % of all, own 390 samples", "the hover text");
 	has(await page.evaluate(() => document.querySelector("[role=status]").textContent),
-		"Function: sum (390 samples, 39.00% of all, own 390 samples)", "the status line");
+		"Function: sum (390 samples, 39.0 % of all, own 390 samples)", "the status line");
 });
 
 test("a click zooms, Reset zoom returns to the root", async () => {
@@ -46,7 +46,7 @@ test("Ctrl-F searches, nested matches count once", async () => {
 	const page = await open(render(folded));
 	await page.keyboard.press("Control+f");
 	await page.keyboard.type("^(parse|split)$");
-	is(await share(page), "Matched: 60.00%, 4 frames", "share");
+	is(await share(page), "Matched: 60.0 %, 4 frames", "share");
 	const lit = await page.evaluate(() => document.querySelectorAll("#fg-frames rect[fill='#f067f0']").length);
 	is(lit, 4, "frames lit");
 	await page.keyboard.press("Escape");
@@ -57,16 +57,16 @@ test("search ignores case unless Match case is on", async () => {
 	const page = await open(render(["Main;Sum 10", "Main;sum 30"]));
 	await page.keyboard.press("Control+f");
 	await page.keyboard.type("Sum");
-	is(await share(page), "Matched: 100.00%, 2 frames", "any case");
+	is(await share(page), "Matched: 100 %, 2 frames", "any case");
 	await page.keyboard.press("Control+i");
-	is(await share(page), "Matched: 25.00%, 1 frame", "this case");
+	is(await share(page), "Matched: 25.0 %, 1 frame", "this case");
 });
 
 test("an incomplete expression is matched literally", async () => {
 	const page = await open(render(["main;f(int) 1", "main;g 3"]));
 	await page.keyboard.press("/");
 	await page.keyboard.type("f(");
-	is(await share(page), "Matched: 25.00%, 1 frame; no valid pattern, taken as it stands", "share");
+	is(await share(page), "Matched: 25.0 %, 1 frame; no valid pattern, taken as it stands", "share");
 	is(await page.evaluate(() => document.querySelector("input[type=search]").getAttribute("aria-invalid")), "true", "it is told");
 });
 
@@ -82,7 +82,7 @@ test("? shows the keys, controls have words, and the match that is shown has its
 	await page.keyboard.type("^(parse|split)$");
 	await page.keyboard.press("Enter");
 	await page.keyboard.press("Enter");
-	is(await share(page), "Matched: 60.00%, 2 of 4 frames", "which one");
+	is(await share(page), "Matched: 60.0 %, 2 of 4 frames", "which one");
 });
 
 test("zoom and search are written to the URL and read from it", async () => {
@@ -93,7 +93,7 @@ test("zoom and search are written to the URL and read from it", async () => {
 	const fragment = await hash(page);
 	const other = await open(svg, { fragment });
 	near(await drawn(other, "work"), 1180, 1, "zoomed width");
-	is(await share(other), "Matched: 65.99%, 1 frame", "share of what is zoomed to");
+	is(await share(other), "Matched: 66.0 %, 1 frame", "share of what is zoomed to");
 });
 
 test("the back button undoes a zoom, and forward repeats it", async () => {
@@ -177,11 +177,11 @@ test("the table lists the widest frames, recursion counted once", async () => {
 	await page.keyboard.press("t");
 	const rows = () => page.evaluate(() => [...document.querySelectorAll(".panel tr")].slice(1)
 		.map((r) => [...r.children].map((c) => c.textContent).join(" ")));
-	is(await rows(), ["10.00% 100.00% main", "30.00% 90.00% g", "60.00% 60.00% f"], "by total");
+	is(await rows(), ["10.0 % 100 % main", "30.0 % 90.0 % g", "60.0 % 60.0 % f"], "by total");
 	await page.getByText("Self").click();
-	is((await rows())[0], "60.00% 60.00% f", "by self");
+	is((await rows())[0], "60.0 % 60.0 % f", "by self");
 	await page.locator(".panel td button").first().click();
-	is(await share(page), "Matched: 60.00%, 2 frames", "a click on a name searches for it");
+	is(await share(page), "Matched: 60.0 %, 2 frames", "a click on a name searches for it");
 	await page.keyboard.press("Escape");
 	is(await page.locator(".panel").count(), 0, "closed");
 });
@@ -209,7 +209,7 @@ test("increases are red, decreases blue, and the hover text has them", async () 
 	const still = await fill("grew");
 	await page.keyboard.press("v");
 	is(await fill("grew"), still, "the script paints another colour");
-	has(await hover(page, "grew"), "+100.00%", "hover");
+	has(await hover(page, "grew"), "+100 %", "hover");
 });
 
 test("the script draws the same picture as the document without it", async () => {
@@ -222,6 +222,22 @@ test("the script draws the same picture as the document without it", async () =>
 	await page.keyboard.press("v");
 	await page.keyboard.press("v");
 	is(await shape(page), still, "rectangles");
+});
+
+test("what is under the pointer can be read beside all controls, in a window of any width", async () => {
+	const page = await open(render(["alpha;main;recv;--;wake;send;work;bravo;[running] 400", "delta;nap;--;tick;[timer] 300"]), { fresh: true });
+	await page.keyboard.press("/");
+	await page.keyboard.type("a");
+	for (const width of [720, 1000, 1200, 1500]) {
+		await page.setViewportSize({ width, height: 700 });
+		await hover(page, "recv");
+		const [wide, low, out] = await page.evaluate(() => {
+			const r = document.querySelector("[role=status]").getBoundingClientRect(), bar = document.querySelector(".bar > div").getBoundingClientRect();
+			return [r.width, Math.abs(bar.bottom - innerHeight) < 2, [...document.querySelectorAll(".controls > *")].filter((e) => e.getClientRects().length &&
+				(e.getBoundingClientRect().left < 0 || e.getBoundingClientRect().right > innerWidth)).length];
+		});
+		is([wide > 180, low, out], [true, true, 0], width + " px: " + wide + " px for the status");
+	}
 });
 
 test("the bar stays at the window's lower edge, and the scroll position is kept", async () => {

@@ -43,6 +43,9 @@ function time(ns) {
 	return v.toFixed(unit === 1 || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2) + " " + name;
 }
 
+// A share in percent as the page writes it.
+const share = (p) => p.toFixed(p >= 99.95 ? 0 : p >= 9.995 ? 1 : 2) + " %";
+
 // Rows of --format=threads in ns: name, tid, pid, then the times, without the lifetime.
 function threadsOf(...options) {
 	return walk("--format=threads", "--unit=ns", ...options).split("\n").slice(1, -3).map((line) => {
@@ -240,9 +243,9 @@ test("report: the causes are those of the chosen threads and of the chosen time"
 	is((await causeSums(p)).all, sum, "the sum of a thread's waits");
 	// Those that have a line of their own in the whole table.
 	const named = new Map(want.map((c) => [c.cause, c]));
-	for (const [share, ns, waits, , words] of got.slice(0, 3)) {
+	for (const [part, ns, waits, , words] of got.slice(0, 3)) {
 		const c = [...named.values()].find((w) => words.startsWith(w.cause));
-		is([ns, waits, share], [time(c.ns), String(c.waits), (100 * c.ns / sum).toFixed(1) + " %"], c.cause);
+		is([ns, waits, part], [time(c.ns), String(c.waits), share(100 * c.ns / sum)], c.cause);
 	}
 	is(await p.evaluate(() => document.querySelector("#causes-said").textContent.includes("the filter below")), true, "it is said");
 	await p.click("#all");
@@ -357,6 +360,19 @@ test("report: its graph opens at its root, and is as tall as the window at most"
 	await p.keyboard.press("v");
 	await p.waitForFunction(() => document.querySelector("#graph .fg-window").scrollTop > 0);
 	is((await seen()).root, true, "the root after turning twice");
+});
+
+test("report: times and percentages are written as in its graph", async () => {
+	const p = await show(report(trace("relay"))), style = /^(0|\d\.\d\d|\d\d\.\d|\d{3,}|<0\.01) ?(%|s|ms|µs)?$|^\d+ ns$/;
+	await p.waitForSelector("#graph svg.live");
+	const figures = async () => (await p.evaluate(() => [...document.querySelectorAll("#causes td:nth-child(-n+4), #summary dd, #threads td, #wakers td, #waits td:not(.stack)")]
+		.map((e) => e.innerText).join("\n"))).match(/<?[\d.]+ ?(%|[mµn]?s\b)/g).filter((s) => !/^\d\.\d{6} s$/.test(s)); // a point in time
+	const came = await figures();
+	is(came.length > 50, true, "there are some: " + came.length);
+	is(came.filter((s) => !style.test(s)), [], "as the page came");
+	await chooseWho(p, "bravo");
+	is((await figures()).filter((s) => !style.test(s)), [], "filtered");
+	is((await p.evaluate(() => [...document.querySelectorAll("#graph svg :is(text, title, .bar)")].map((e) => e.textContent).join("\n"))).match(/\d%|\d us/g), null, "in the graph");
 });
 
 test("report: all threads over time: who ran, was runnable, waited", async () => {

@@ -11,7 +11,9 @@ const page = await browser.newPage({ viewport: { width: 1000, height: 760 } });
 await page.goto(pathToFileURL(resolve(html)).href + "#who=alpha");
 await page.waitForSelector(".report.live");
 // The first wait that is a whole round of the relay.
-await page.locator("#waits-list tbody tr", { hasText: "alpha_waits" }).nth(1).locator("button.open").click();
-await page.evaluate(() => scrollTo(0, document.querySelector("#filter").offsetTop));
+for (const open of await page.$$("#waits .is-open button.open"))
+	await open.click();
+await page.locator("#waits-list tbody tr:not(.opened, .is-open)", { hasText: "alpha_waits" }).first().locator("button.open").click();
+await page.evaluate(() => document.querySelector("#waits").scrollIntoView());
 await page.screenshot({ path: png });
 await browser.close();

@@ -58,7 +58,7 @@ test("save: the view as SVG, without script and controls", async () => {
 	near((await frame(other, "recv")).w, 1180, 1, "zoomed");
 	is(await other.evaluate(() => document.querySelectorAll("#fg-frames rect[fill='#f067f0']").length), 1, "the match");
 	has(await other.evaluate(() => document.documentElement.textContent), "Shown: zoomed to alpha; search for send: Matched: ", "it says what it shows");
-	has(await other.evaluate(() => [...document.querySelectorAll("#fg-frames title")].map((e) => e.textContent).join("\n")), "bravo (600 us, 66.67%)", "titles");
+	has(await other.evaluate(() => [...document.querySelectorAll("#fg-frames title")].map((e) => e.textContent).join("\n")), "bravo (600 µs, 66.7 %)", "titles");
 	const box = await other.evaluate(() => ["width", "height"].map((k) => Number(document.documentElement.getAttribute(k))));
 	const low = await other.evaluate(() => Math.max(...[...document.querySelectorAll("#fg-frames rect")].map((r) => +r.getAttribute("y") + +r.getAttribute("height"))));
 	is([box[0], low < box[1] && low > box[1] - 60], [1200, true], "as large as the graph");
@@ -128,21 +128,21 @@ test("callers and callees are listed with times beside the graph", async () => {
 	const page = await open(render(folded));
 	await click(page, "read", 0, { button: "right" });
 	await page.getByRole("menuitem", { name: "Callers and callees beside the graph" }).click();
-	is(await panel(page), [["30 samples 75.00% parse", "10 samples 25.00% other"], ["40 samples 100.00% memcpy"]], "of both frames");
-	has(await page.evaluate(() => document.querySelector(".panel").textContent), "40 samples, 40.00% of all, own 0 samples", "its own");
+	is(await panel(page), [["30 samples 75.0 % parse", "10 samples 25.0 % other"], ["40 samples 100 % memcpy"]], "of both frames");
+	has(await page.evaluate(() => document.querySelector(".panel").textContent), "40 samples, 40.0 % of all, own 0 samples", "its own");
 	const [right, left] = await page.evaluate(() => [[...document.querySelectorAll("#fg-frames text")].find((t) => t.textContent === "all")
 		.previousElementSibling.getBoundingClientRect().right, document.querySelector(".panel > div").getBoundingClientRect().left]);
 	is(right <= left && right > 600, true, "all of the graph is beside it: " + right + ", " + left);
 	is((await labels(page)).includes("work"), true, "the graph shows the same");
 	// From one to the next; recursion counts once.
 	await page.locator(".panel td button", { hasText: "parse" }).click();
-	is(await panel(page), [["50 samples 100.00% main"], ["30 samples 60.00% read", "20 samples 40.00% split"]], "of its caller");
+	is(await panel(page), [["50 samples 100 % main"], ["30 samples 60.0 % read", "20 samples 40.0 % split"]], "of its caller");
 	const link = await address(page);
 	has(link, "beside=parse", "in the address");
 	const other = await open(null);
 	await other.goto(link.replace("parse", "work"));
 	await other.waitForSelector("svg.live");
-	is(await panel(other), [["40 samples 100.00% main", "40 samples 100.00% work"], ["40 samples 100.00% sum", "40 samples 100.00% work"]], "recursion");
+	is(await panel(other), [["40 samples 100 % main", "40 samples 100 % work"], ["40 samples 100 % sum", "40 samples 100 % work"]], "recursion");
 	await page.keyboard.press("Escape");
 	is(await page.locator(".panel").count(), 0, "closed");
 	near((await frame(page, "main")).w, 1180 * 0.9, 1, "the graph has its width again");
@@ -150,7 +150,7 @@ test("callers and callees are listed with times beside the graph", async () => {
 
 test("callers and callees in a chain are what is before and after", async () => {
 	const page = await open(render(chain), { fragment: "#beside=wake" });
-	is(await panel(page), [["600 us 100.00% -- entry", "400 us 66.67% -- bravo"], ["600 us 100.00% send", "400 us 66.67% unlock"]], "over wakeups");
+	is(await panel(page), [["600 µs 100 % -- entry", "400 µs 66.7 % -- bravo"], ["600 µs 100 % send", "400 µs 66.7 % unlock"]], "over wakeups");
 	has(await page.evaluate(() => document.querySelector(".panel").textContent), "After it in the chain", "no callees");
 });
 

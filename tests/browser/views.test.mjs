@@ -46,7 +46,7 @@ test("views: callers and callees of a function", async () => {
 	await page.keyboard.press("/");
 	await page.keyboard.type("main");
 	has(await page.evaluate(() => document.querySelector(".share").textContent),
-		"callees 0.00%, callers 75.00%", "search on both sides");
+		"callees 0 %, callers 75.0 %", "search on both sides");
 });
 
 test("views: hide a function, a library, recursion; only stacks with one; all in a link", async () => {
@@ -70,7 +70,7 @@ test("views: hide a function, a library, recursion; only stacks with one; all in
 	await page.evaluate(() => { location.hash = "#focus=read"; });
 	near(await drawn(page, "read"), 1180, 1, "only stacks with read, from there on");
 	is((await labels(page)).includes("main"), false, "no callers");
-	has(await hover(page, "read"), "40.00% of all", "the share is that of all");
+	has(await hover(page, "read"), "40.0 % of all", "the share is that of all");
 });
 
 test("views: a frame in a link is found by its names, also in another graph", async () => {

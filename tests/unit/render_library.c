@@ -112,7 +112,7 @@ static void lines_in_pieces_make_one_document(void **state)
 	one = document(&o, PIECES("a;b 1\na;c 2\nd 3\n"), &err);
 	assert_int_equal(err, 0);
 	assert_memory_equal(one, "<?xml", 5);
-	assert_has(one, "<title>c (2 samples, 33.33%)</title>");
+	assert_has(one, "<title>c (2 samples, 33.3 %)</title>");
 	assert_has(one, "</svg>\n");
 	two = document(&o, PIECES("a;b 1", "a;c 2\n", "", "d 3"), &err);
 	assert_int_equal(err, 0);
@@ -143,7 +143,7 @@ static void options_take_effect(void **state)
 	assert_memory_equal(svg, "<svg class=\"flamegraph\"", 23);
 	assert_has(svg, "<title>A &amp; B</title>");
 	assert_has(svg, ">sub</text>");
-	assert_has(svg, "<title>w (2,000 ns, 100.00%)</title>");
+	assert_has(svg, "<title>w (2.00 µs, 100 %)</title>");
 	assert_has(svg, "width=\"500\"");
 	assert_has(svg, "height=\"19\"");
 	assert_has(svg, "#123456");

@@ -127,8 +127,8 @@ function whereTable() {
 		const share = chosen ? 100 * r.ns / chosen : 0;
 		const bar = drawn("svg", { class: "share", width: 80, height: 10, viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
 			drawn("rect", { class: "chosen", width: share, height: 10 }), drawn("rect", { class: "all", x: Math.max(0, r.share - 0.7), width: 1.4, height: 10 }));
-		return element("tr", {}, numberCell(share.toFixed(3), share.toFixed(1) + " %"), timeCell(n ? Math.round(r.ns / n) : 0),
-			numberCell(r.share.toFixed(3), r.share.toFixed(1) + " %"), element("td", {}, bar, " ", isolated(r.what)));
+		return element("tr", {}, numberCell(share.toFixed(3), percent(share, 100)), timeCell(n ? Math.round(r.ns / n) : 0),
+			numberCell(r.share.toFixed(3), percent(r.share, 100)), element("td", {}, bar, " ", isolated(r.what)));
 	})));
 }
 
@@ -158,7 +158,7 @@ function endsTable(some) {
 		.map((s) => element("th", {}, s)))), element("tbody", {}, ...rows.map((s) => {
 		const samples = sumOf([...s.ran.values()]), ran = [...s.ran].sort((a, b) => b[1] - a[1]).slice(0, 2).map(([stack, n]) => ({ n, all: samples, stack }));
 		const share = all ? 100 * s.ns / all : 0, each = (ns) => Math.round(ns / some.length);
-		return element("tr", {}, numberCell(share.toFixed(3), share.toFixed(1) + " %"), timeCell(each(s.ns)),
+		return element("tr", {}, numberCell(share.toFixed(3), percent(share, 100)), timeCell(each(s.ns)),
 			element("td", {}, element("b", {}, isolated(s.who)), " " + partWords({ ...s, ns: each(s.ns), interrupted: each(s.interrupted) }, ran)));
 	})));
 }

@@ -22,19 +22,18 @@ function drawn(tag, attributes = {}, ...children) {
 
 const isolated = (s) => element("bdi", {}, s);
 
+// Times and percentages have three digits and a blank before the unit; as include/common/figures.c writes them.
+const threeDigits = (v) => v.toFixed(Math.abs(v) >= 99.95 ? 0 : Math.abs(v) >= 9.995 ? 1 : 2);
+
 function time(ns) {
-	if (!ns)
-		return "0";
-	for (const [unit, name] of [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]) {
-		if (Math.abs(ns) < unit)
-			continue;
-		const v = ns / unit, size = Math.abs(v);
-		return v.toFixed(unit === 1 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2) + " " + name;
-	}
-	return ns + " ns";
+	const size = Math.abs(ns), [unit, name] = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"]].find(([u]) => size >= u * 0.9995) || [1, "ns"];
+	return !size ? "0" : (unit === 1 && size === Math.floor(size) ? String(ns) : threeDigits(ns / unit)) + " " + name;
 }
 
-const percent = (part, all) => all ? (100 * part / all).toFixed(part * 1000 < all * 995 ? 1 : 0) + " %" : "";
+function percent(part, whole) {
+	const p = whole ? 100 * part / whole : 0;
+	return (!p ? "0" : Math.abs(p) < 0.005 ? "<0.01" : threeDigits(p)) + " %";
+}
 
 // A time: seconds since the recording began.
 const when = (ns) => (ns / 1e9).toFixed(6) + " s";
