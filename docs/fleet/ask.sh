@@ -23,7 +23,8 @@ for setting in "$@" $defaults; do
 	*\\* | *'
 '*) echo "ask.sh: $name: neither backslashes nor lines are allowed" >&2; exit 2 ;;
 	esac
-	value=$(printf %s "${setting#*=}" | sed "s/'/''/g; s/[&|]/\\\\&/g")
+	# Its own braces are none of the question's.
+	value=$(printf %s "${setting#*=}" | sed "s/'/''/g; s/[&|]/\\\\&/g" | tr '{' '\001')
 	sql=$(printf '%s\n' "$sql" | sed "s|{$name}|$value|g")
 done
 case $sql in
@@ -31,6 +32,7 @@ case $sql in
 esac
 answer=$(mktemp)
 trap 'rm -f "$answer"' EXIT
+sql=$(printf '%s\n' "$sql" | tr '\001' '{')
 if [ -e "$where" ]; then
 	printf '.mode list\n.separator "\\t"\n.headers on\n%s;\n' "$sql" | sqlite3 -batch -readonly "$where" >"$answer"
 else

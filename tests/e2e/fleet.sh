@@ -9,12 +9,10 @@ command -v sqlite3 >/dev/null || skip "no sqlite3"
 
 # Traces of three hosts: the machine has another name for each recorder, where it may record.
 if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ] && "$build/may_record" >"$tmp/err"; then
-	"$load" relay --rounds 1000000 --sleep 1000 --work 500,500,500 >"$tmp/relay" &
-	started="$started $!"
 	for host in web1 web2 db1; do
 		# shellcheck disable=SC2016 # the inner shell's
 		unshare --uts sh -c 'echo "$1" >/proc/sys/kernel/hostname && shift && exec "$@"' - $host \
-			"$cap" -q -o "$tmp/$host.bin" 1 2>"$tmp/err" || fail "recording as $host: $(cat "$tmp/err")"
+			"$cap" -q -o "$tmp/$host.bin" -- "$load" relay --rounds 200 --sleep 1000 --work 500,500,500 >"$tmp/relay" 2>"$tmp/err" || fail "recording as $host: $(cat "$tmp/err")"
 	done
 	traces="$tmp/web1.bin $tmp/web2.bin $tmp/db1.bin"
 else
@@ -75,7 +73,10 @@ expect "requests to $endpoint" \
 	"$(sqlite3 :memory: '.mode csv' ".import $tmp/requests.csv r" "SELECT count(*) FROM r WHERE endpoint = '$endpoint'")" \
 	"$(sqlite3 "$tmp/fleet.db" "SELECT sum(waits) FROM waits WHERE endpoint = '$endpoint' AND trace = $shop")"
 # A value is text of SQL, whatever it has.
+sqlite3 "$tmp/fleet.db" "UPDATE keys SET process = 'it''s & | {top}' WHERE process = 'back'"
 sh docs/fleet/ask.sh "$tmp/fleet.db" hosts "process=it's & | {top}" >"$tmp/out" || fail "a process with a quote"
+expect "hosts of a process with a quote" 2 "$(wc -l <"$tmp/out")"
+sqlite3 "$tmp/fleet.db" "UPDATE keys SET process = 'back' WHERE process LIKE 'it%'"
 
 # ---- ClickHouse ----
 command -v clickhouse-server >/dev/null && command -v curl >/dev/null ||
@@ -120,6 +121,7 @@ chmod +x "$tmp/bin/curl"
 ask_server 1 "SELECT count() FROM traces_shard WHERE bytes = $(wc -c <tests/data/shop.bin)" >"$tmp/on_first"
 if [ "$(cat "$tmp/on_first")" = 1 ]; then dying=1 other=2; else dying=2 other=1; fi
 [ $dying = 2 ] || second=$(echo "$started" | awk '{ print $(NF - 1) }')
+export DIE_DIR="$tmp" DIE_PATH="$PATH"
 for step in 2 3 4 5; do
 	make_tables "$tmp" || fail "the schema again"
 	sh docs/fleet/load.sh "$shards" tests/data/shop.bin || fail "loading"
@@ -127,7 +129,7 @@ for step in 2 3 4 5; do
 	make_tables "$tmp" || fail "the schema again"
 	echo 0 >"$tmp/calls"
 	echo "$second" >"$tmp/pid"
-	DIE_AT=$step DIE_DIR=$tmp DIE_PATH=$PATH PATH=$tmp/bin:$PATH sh docs/fleet/load.sh "$shards" tests/data/shop.bin >"$tmp/out" 2>&1
+	DIE_AT=$step PATH=$tmp/bin:$PATH sh docs/fleet/load.sh "$shards" tests/data/shop.bin >"$tmp/out" 2>&1
 	expect_exit "load.sh whose shard dies at step $step" 1 $?
 	wait "$second" 2>/dev/null
 	start_server "$tmp" $dying || fail "the server does not start again"

@@ -12,6 +12,7 @@ mkdir -p "$out"
 # shellcheck source=tests/fleet/servers.sh
 . tests/fleet/servers.sh
 pids=
+# shellcheck disable=SC2154 # the loop's
 trap 'for pid in $pids; do kill "$pid" 2>/dev/null || true; done' EXIT
 trap 'exit 130' INT TERM
 
