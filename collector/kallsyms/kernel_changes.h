@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kallsyms.h"
+#include "common/kallsyms.h"
 
 struct kernel_changes;
 

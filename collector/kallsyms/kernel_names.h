@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kallsyms.h"
+#include "common/kallsyms.h"
 #include "kernel/sideband.h"
 
 struct kernel_names;

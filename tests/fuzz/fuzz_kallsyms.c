@@ -5,7 +5,7 @@
  */
 #include "collector.h"
 
-#include "kallsyms/kallsyms.h"
+#include "common/kallsyms.h"
 
 static void check(const struct kallsyms *k, uint64_t addr)
 {

@@ -27,7 +27,7 @@
 #include "helper/call_timeout.h"
 #include "files/codefile.h"
 #include "files/coderoot.h"
-#include "kallsyms/kallsyms.h"
+#include "common/kallsyms.h"
 #include "names/reader.h"
 #include "unwind/files.h"
 #include "unwind/sleeping_threads.h"

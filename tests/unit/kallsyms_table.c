@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kallsyms/kallsyms.h"
+#include "common/kallsyms.h"
 
 static const char *const text = "ffffffff81000000 T _text\n"
 				"ffffffff81000000 T _stext\n"

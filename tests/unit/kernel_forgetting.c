@@ -21,7 +21,7 @@
 #include "kernel/bpf_private.h"
 #include "kernel/clock.h"
 #include "kernel/grace.h"
-#include "kallsyms/kallsyms.h"
+#include "common/kallsyms.h"
 #include "may_record.h"
 
 #define STEPS 120 /* of which a recording on this machine takes thousands */
