@@ -17,20 +17,6 @@
 /* A tab, or what it was expanded to. */
 #define INDENT 8
 
-enum frame_class {
-	FRAME_USER,
-	FRAME_KERNEL,
-	FRAME_INLINED, /* on the side of the one that it was inlined into: the next */
-	FRAME_NONE,    /* the line is no frame */
-};
-
-struct import_frame {
-	uint32_t id;   /* in the log */
-	uint8_t class; /* enum frame_class */
-	bool nameless;
-	uint16_t flags; /* enum kernel_function, or-ed */
-};
-
 /* A parsed line; the texts point into it. */
 struct frame_text {
 	uint64_t addr, offset;
@@ -173,16 +159,16 @@ static uint8_t class_of(const struct frame_text *f)
 	char dso[32];
 
 	if (f->inlined)
-		return f->addr >> 63 ? FRAME_KERNEL : FRAME_INLINED;
+		return f->addr >> 63 ? IMPORT_FRAME_KERNEL : IMPORT_FRAME_INLINED;
 	if (!f->dso)
-		return f->addr >> 63 ? FRAME_KERNEL : FRAME_USER;
+		return f->addr >> 63 ? IMPORT_FRAME_KERNEL : IMPORT_FRAME_USER;
 	if (*f->dso != '[')
-		return f->addr >> 63 ? FRAME_KERNEL : FRAME_USER;
+		return f->addr >> 63 ? IMPORT_FRAME_KERNEL : IMPORT_FRAME_USER;
 	snprintf(dso, sizeof(dso), "%.*s", (int)(f->dso_len < 31 ? f->dso_len : 31), f->dso);
 	for (size_t i = 0; i < sizeof(not_kernel) / sizeof(not_kernel[0]); i++)
 		if (!strncmp(dso, not_kernel[i], strlen(not_kernel[i])))
-			return FRAME_USER;
-	return FRAME_KERNEL;
+			return IMPORT_FRAME_USER;
+	return IMPORT_FRAME_KERNEL;
 }
 
 /* The module with this path. They are numbered alike here and in the trace. */
@@ -214,7 +200,7 @@ static uint32_t module_id(struct import_stacks *s, const struct frame_text *f)
 /* Parses a line that is new. */
 static struct import_frame new_frame(struct import_stacks *s, const char *p, size_t len)
 {
-	struct import_frame frame = { .class = FRAME_NONE };
+	struct import_frame frame = { .class = IMPORT_FRAME_NONE };
 	struct frame_text f;
 	uint32_t space, symbol, module;
 	char name[64];
@@ -226,7 +212,7 @@ static struct import_frame new_frame(struct import_stacks *s, const char *p, siz
 	frame.class = class_of(&f);
 	frame.nameless = !*name;
 	frame.flags = (uint16_t)kernel_function_flags(name);
-	space = frame.class != FRAME_KERNEL;
+	space = frame.class != IMPORT_FRAME_KERNEL;
 	/* A kernel frame's address 0 would mean that there is none. */
 	frame.id = encoder_new_frame(s->enc, space, f.addr || space ? f.addr : UINT64_MAX);
 	symbol = f.symbol_len ? encoder_string(s->enc, f.symbol, f.symbol_len) : 0;
@@ -254,76 +240,14 @@ static const struct import_frame *frame_of(struct import_stacks *s, const char *
 
 /* ---- a call chain -------------------------------------------------------------------------- */
 
-struct frames {
-	uint32_t id[CHAINLOG_STACK_MAX];
-	size_t n;
-	bool cut;
-};
-
-/* A call chain in the making. */
-struct chain {
-	struct frames kernel, user;
-	uint32_t inlined[CHAINLOG_STACK_MAX]; /* not known yet on which side */
-	size_t n_inlined, n;
-	bool in_leaf;
-};
-
-static void push(struct frames *f, uint32_t id)
-{
-	if (f->n == CHAINLOG_STACK_MAX)
-		f->cut = true;
-	else
-		f->id[f->n++] = id;
-}
-
-static void push_inlined(struct chain *c, struct frames *to)
-{
-	for (size_t i = 0; i < c->n_inlined; i++)
-		push(to, c->inlined[i]);
-	c->n_inlined = 0;
-}
-
-static void add_frame(struct chain *c, const struct import_frame *f, struct import_stack *stack)
-{
-	c->n++;
-	if (f->class == FRAME_INLINED) {
-		if (c->n_inlined < CHAINLOG_STACK_MAX)
-			c->inlined[c->n_inlined++] = f->id;
-		return;
-	}
-	if (f->class == FRAME_USER) {
-		push_inlined(c, &c->user);
-		push(&c->user, f->id);
-		return;
-	}
-	if (c->in_leaf && f->flags & KFUNC_TRACING) {
-		/* Cut it with all above it, such as trampolines without a name. */
-		c->kernel.n = 0;
-		c->n_inlined = 0;
-		return;
-	}
-	c->in_leaf = c->in_leaf && f->nameless;
-	stack->kthread |= (f->flags & KFUNC_KTHREAD) != 0;
-	stack->ipi |= (f->flags & KFUNC_REMOTE_WAKE) != 0;
-	push_inlined(c, &c->kernel);
-	push(&c->kernel, f->id);
-}
-
-static uint32_t stack_id(struct import_stacks *s, const struct frames *f)
-{
-	enum chainlog_stack_end end = f->cut ? ENCODER_STACK_CUT : CHAINLOG_STACK_UNKNOWN;
-
-	return f->n ? encoder_stack(s->enc, f->id, f->n, end) : 0;
-}
-
 static int read_lines(struct import_stacks *s, const char *p, size_t len,
 		      struct import_stack *stack)
 {
-	struct chain c = { .n = 0, .in_leaf = true };
+	struct import_chain c;
 	const char *end = p + len, *nl;
 	uint32_t line = 0;
 
-	*stack = (struct import_stack) { .kstack = 0 };
+	import_chain_begin(&c);
 	for (; p < end; p = nl + 1, line++) {
 		const struct import_frame *f;
 
@@ -333,19 +257,14 @@ static int read_lines(struct import_stacks *s, const char *p, size_t len,
 		f = frame_of(s, p, (size_t)(nl - p));
 		if (!f)
 			return -ENOMEM;
-		if (f->class != FRAME_NONE)
-			add_frame(&c, f, stack);
-		else if (*p == '\t' && !stack->bad_lines++)
-			stack->first_bad = line;
+		if (f->class != IMPORT_FRAME_NONE)
+			import_chain_add(&c, f);
+		else if (*p == '\t' && !c.stack.bad_lines++)
+			c.stack.first_bad = line;
 	}
-	stack->lines = line;
-	push_inlined(&c, c.kernel.n && !c.user.n ? &c.kernel : &c.user);
-	/* perf's own limit: frames beyond it are not in the text. */
-	if (c.n >= CHAINLOG_STACK_MAX)
-		*(c.user.n ? &c.user.cut : &c.kernel.cut) = true;
-	stack->kthread = stack->kthread && !c.user.n;
-	stack->kstack = stack_id(s, &c.kernel);
-	stack->ustack = stack_id(s, &c.user);
+	c.stack.lines = line;
+	import_chain_end(&c, s->enc);
+	*stack = c.stack;
 	s->any_kernel |= stack->kstack != 0;
 	s->any_user |= stack->ustack != 0;
 	return s->out_of_memory ? -ENOMEM : encoder_error(s->enc);

@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * import_stack.h - turns call chains as perf script prints them, a frame a line, into the stacks of
- * a trace. It owns which frames are kernel frames, which belong to the tracing and are cut off, and
- * the memory of earlier call chains: nearly all of them repeat.
+ * a trace. It owns which frames are kernel frames, and the memory of earlier call chains: nearly
+ * all of them repeat.
  *
  *     <tab>ADDRESS [SYMBOL[+0xOFFSET]] [(DSO)] [(inlined)]
  */
 #pragma once
 
 #include "common/intern.h"
-#include "common/encoder.h"
-
-struct import_stack {
-	uint32_t kstack, ustack; /* ids in the trace, 0: none */
-	bool kthread;		 /* only kernel threads have such a stack */
-	bool ipi; /* a wakeup that was passed to the wakee's CPU: the waker is not in the chain */
-	uint32_t bad_lines; /* lines that are no frames */
-	uint32_t first_bad; /* the first of them, from 0 */
-	uint32_t lines;
-};
+#include "import_chain.h"
 
 #define IMPORT_STACK_GUESSES 4096u
 
