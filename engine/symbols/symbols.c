@@ -19,6 +19,8 @@
 
 /* Longer names are shown as they are in the file. */
 #define NAME_SIZE 4096u
+/* Programs have a handful of segments. */
+#define SEGMENTS_MAX 64u
 
 struct symbols {
 	const struct options *options;
@@ -29,8 +31,9 @@ struct symbols {
 
 /* A frame that debug files are asked about. */
 struct wanted {
-	uint64_t vaddr;
+	uint64_t vaddr; /* or, as long as no file says it, the offset in the file */
 	uint32_t module, frame;
+	bool is_offset;
 	bool needs_name, needs_places;
 };
 
@@ -42,11 +45,29 @@ struct unit_range {
 	Dwarf_Die unit;
 };
 
+/* Of a symbol table. */
+struct symbol {
+	GElf_Addr start, end;
+	GElf_Addr ends_before; /* the last end of those up to it, in order */
+	const char *name;
+	uint32_t index;
+	uint8_t binding; /* 0: local; weak, global */
+};
+
+/* By start. */
+struct symbols_by_start {
+	struct symbol *at;
+	size_t n, cap;
+};
+
 /*
  * The functions in one file with symbols or debug information, by link-time address, through
  * libdwfl.
  */
 struct debug_names {
+	struct symbols_by_start globals, locals; /* with a size */
+	struct symbols_by_start labels;		 /* without */
+	bool has_symbols;
 	Dwfl_Callbacks callbacks;
 	char *path; /* of the callbacks, which keep a pointer to it; borrowed */
 	Dwfl *dwfl;
@@ -89,6 +110,9 @@ static void debug_names_close(struct debug_names *d)
 		return;
 	dwfl_end(d->dwfl);
 	free(d->ranges);
+	free(d->globals.at);
+	free(d->locals.at);
+	free(d->labels.at);
 	free(d);
 }
 
@@ -134,6 +158,122 @@ fail:
 	return err;
 }
 
+/* By start; then those first that are preferred. */
+static int by_symbol_start(const void *pa, const void *pb)
+{
+	const struct symbol *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return compare_numbers(a->start, b->start);
+	if (a->binding != b->binding)
+		return compare_numbers(b->binding, a->binding);
+	return compare_numbers(a->index, b->index);
+}
+
+static void sort_symbols(struct symbols_by_start *s)
+{
+	GElf_Addr last = 0;
+
+	if (s->n)
+		qsort(s->at, s->n, sizeof(*s->at), by_symbol_start);
+	for (size_t i = 0; i < s->n; i++) {
+		last = last > s->at[i].end ? last : s->at[i].end;
+		s->at[i].ends_before = last;
+	}
+}
+
+/* Takes all symbols: dwfl_module_addrinfo() goes through the whole table for each address. */
+static void take_symbols(struct debug_names *d)
+{
+	int n = dwfl_module_getsymtab(d->module);
+	int first_global = dwfl_module_getsymtab_first_global(d->module);
+
+	d->has_symbols = true;
+	for (int i = 1; i < n; i++) {
+		struct symbols_by_start *to = i < first_global ? &d->locals : &d->globals;
+		GElf_Addr start;
+		GElf_Sym sym;
+		const char *name =
+			dwfl_module_getsym_info(d->module, i, &sym, &start, NULL, NULL, NULL);
+		int type = name ? GELF_ST_TYPE(sym.st_info) : STT_FILE;
+
+		if (!name || !*name || sym.st_shndx == SHN_UNDEF || type == STT_SECTION ||
+		    type == STT_FILE || type == STT_TLS || start + sym.st_size < start)
+			continue;
+		to = sym.st_size ? to : &d->labels;
+		if (!GROW(to->at, to->n, to->cap))
+			return;
+		to->at[to->n++] = (struct symbol) {
+			.start = start,
+			.end = start + sym.st_size,
+			.name = name,
+			.index = (uint32_t)i,
+			.binding = GELF_ST_BIND(sym.st_info) == STB_LOCAL  ? 0
+				   : GELF_ST_BIND(sym.st_info) == STB_WEAK ? 1
+									   : 2,
+		};
+	}
+	sort_symbols(&d->globals);
+	sort_symbols(&d->locals);
+	sort_symbols(&d->labels);
+}
+
+/* The symbol that begins last before an address and goes beyond it; NULL: none does. */
+static const struct symbol *symbol_over(const struct symbols_by_start *s, uint64_t addr)
+{
+	size_t after = LOWER_BOUND(i, s->n, s->at[i].start <= addr);
+	const struct symbol *found = NULL;
+
+	for (size_t i = after; i-- > 0 && s->at[i].ends_before > addr;) {
+		if (found && s->at[i].start != found->start)
+			break;
+		if (s->at[i].end > addr)
+			found = &s->at[i];
+	}
+	return found;
+}
+
+/* The last end of the symbols that begin up to an address. */
+static GElf_Addr end_up_to(const struct symbols_by_start *s, uint64_t addr)
+{
+	size_t after = LOWER_BOUND(i, s->n, s->at[i].start <= addr);
+
+	return after ? s->at[after - 1].ends_before : 0;
+}
+
+/* Whether a label may name an address: no symbol with a size goes beyond it. */
+static bool has_label(const struct debug_names *d, uint64_t addr)
+{
+	size_t after = LOWER_BOUND(i, d->labels.n, d->labels.at[i].start <= addr);
+
+	return after && d->labels.at[after - 1].start >= end_up_to(&d->globals, addr) &&
+	       d->labels.at[after - 1].start >= end_up_to(&d->locals, addr);
+}
+
+/* As dwfl_module_addrinfo(), which is asked about labels: it knows in which section they are. */
+static const char *symbol_at(struct debug_names *d, uint64_t addr, uint64_t *start)
+{
+	const struct symbol *s;
+	const char *name;
+	GElf_Off offset;
+	GElf_Sym sym;
+
+	if (!d->has_symbols)
+		take_symbols(d);
+	s = symbol_over(&d->globals, addr);
+	if (!s)
+		s = symbol_over(&d->locals, addr);
+	if (s) {
+		*start = s->start;
+		return s->name;
+	}
+	if (!has_label(d, addr))
+		return NULL;
+	name = dwfl_module_addrinfo(d->module, addr, &offset, &sym, NULL, NULL, NULL);
+	*start = addr - offset;
+	return name;
+}
+
 /*
  * The function at a return address: the byte before decides, then the byte itself. The name is as
  * in the file, until debug_names_close(). False: no symbol covers it.
@@ -142,15 +282,9 @@ static bool debug_names_symbol(struct debug_names *d, uint64_t vaddr, const char
 			       uint64_t *start)
 {
 	for (uint64_t before = 1; before <= vaddr && before <= 1; before--) {
-		GElf_Off offset;
-		GElf_Sym sym;
-
-		*name = dwfl_module_addrinfo(d->module, vaddr - before, &offset, &sym, NULL, NULL,
-					     NULL);
-		if (*name && **name) {
-			*start = vaddr - before - offset;
+		*name = symbol_at(d, vaddr - before, start);
+		if (*name && **name)
 			return true;
-		}
 	}
 	return false;
 }
@@ -371,6 +505,40 @@ static int put_places(struct symbols *s, struct trace *t, struct debug_names *d,
 
 /* ---- one module ---------------------------------------------------------------------------- */
 
+/*
+ * Puts addresses in the place of offsets, as the program headers of the file say. (Those of a file
+ * with nothing but debug information have no bytes in the file.)
+ */
+static void put_addresses(struct debug_names *d, struct wanted *w, size_t n)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(d->module, &bias);
+	size_t headers = 0;
+
+	if (!elf || elf_getphdrnum(elf, &headers))
+		return;
+	for (size_t k = 0; k < headers && k < SEGMENTS_MAX; k++) {
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(elf, (int)k, &ph) || ph.p_type != PT_LOAD || !(ph.p_flags & PF_X))
+			continue;
+		for (size_t i = 0; i < n; i++) {
+			if (!w[i].is_offset || w[i].vaddr - ph.p_offset >= ph.p_filesz)
+				continue;
+			w[i].vaddr = w[i].vaddr - ph.p_offset + ph.p_vaddr;
+			w[i].is_offset = false;
+		}
+	}
+}
+
+static bool any_offset(const struct wanted *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (w[i].is_offset)
+			return true;
+	return false;
+}
+
 static bool is_done(const struct wanted *w, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -386,6 +554,8 @@ static int ask_file(struct symbols *s, struct trace *t, struct debug_names *d, s
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
+		if (w[i].is_offset)
+			continue;
 		err = put_name(s, t, d, &w[i]);
 		if (!err)
 			err = put_places(s, t, d, &w[i]);
@@ -403,15 +573,23 @@ static int name_module(struct symbols *s, struct trace *t, struct wanted *w, siz
 	char name[PATH_MAX];
 	int err = 0;
 
-	for (size_t i = 0; i < sources && !err && !is_done(w, n); i++) {
-		int fd = debug_files_open(s->files, i, build_id, path, name, sizeof(name));
+	/* First where the code is, which another file may say than the one with the names. */
+	for (size_t i = 0; i < 2 * sources && !err && !is_done(w, n); i++) {
+		bool named = i >= sources;
 		struct debug_names *d;
+		int fd;
 
+		if (!named && !any_offset(w, n))
+			continue;
+		fd = debug_files_open(s->files, i % sources, build_id, path, name, sizeof(name));
 		if (fd == -ENOMEM)
 			return fd;
 		if (fd < 0 || debug_names_open(&d, fd, name, build_id, s->path))
 			continue;
-		err = ask_file(s, t, d, w, n);
+		if (named)
+			err = ask_file(s, t, d, w, n);
+		else
+			put_addresses(d, w, n);
 		debug_names_close(d);
 	}
 	return err;
@@ -439,8 +617,10 @@ static size_t take_wanted(struct symbols *s, const struct trace *t, struct wante
 		if (!f || !f->space || f->code)
 			continue;
 		s->counts.unnamed += f->unnamed;
-		if ((!f->unnamed && !s->options->inlined) ||
-		    !trace_frame_vaddr(t, id, &w[n].vaddr) || !*trace_module_build_id(t, f->module))
+		if ((!f->unnamed && !s->options->inlined) || !*trace_module_build_id(t, f->module))
+			continue;
+		w[n].is_offset = !trace_frame_vaddr(t, id, &w[n].vaddr);
+		if (w[n].is_offset && !trace_frame_file_offset(t, id, &w[n].vaddr))
 			continue;
 		w[n].module = f->module;
 		w[n].frame = id;

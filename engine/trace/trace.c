@@ -177,9 +177,20 @@ bool trace_frame_vaddr(const struct trace *t, uint32_t id, uint64_t *vaddr)
 			return true;
 		}
 	}
-	/* Traces without segments have it for frames without a symbol. */
+	/* Traces without segments have it for frames without a symbol; imports do not know it. */
 	*vaddr = f->offset;
-	return !m->n_segments && m->build_id && !f->symbol;
+	return f->offset && !m->n_segments && m->build_id && !f->symbol;
+}
+
+bool trace_frame_file_offset(const struct trace *t, uint32_t id, uint64_t *offset)
+{
+	const struct trace_frame *f = trace_frame(t, id);
+
+	if (!f || !f->module || !trace_space_is_file(t, f->space) ||
+	    t->modules[f->module].n_segments)
+		return false;
+	*offset = f->addr;
+	return true;
 }
 
 uint32_t trace_frame_line(const struct trace *t, uint32_t id, const char **file)

@@ -256,6 +256,9 @@ const char *trace_module_build_id(const struct trace *t, uint32_t id);
 bool trace_space_is_file(const struct trace *t, uint32_t space);
 /* The address in its file, as linked, of a frame; false: not known. */
 bool trace_frame_vaddr(const struct trace *t, uint32_t id, uint64_t *vaddr);
+/* The offset in its file, of a frame whose address as linked the trace does not say; false: none.
+ */
+bool trace_frame_file_offset(const struct trace *t, uint32_t id, uint64_t *offset);
 /*
  * The line in the source where a frame is, and the file without its folder, but of interpreted code
  * "json/__init__.py"; 0: not known.

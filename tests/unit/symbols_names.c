@@ -8,6 +8,7 @@
 
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,6 +49,7 @@ struct world {
 	uint32_t frame, stack;
 	struct options o;
 	struct symbols *s;
+	bool has_offsets; /* the trace says where in the file code is, not where it is linked for */
 };
 
 static size_t own_build_id(uint8_t *out, size_t size)
@@ -69,6 +71,30 @@ static size_t own_build_id(uint8_t *out, size_t size)
 	return len > 0 ? (size_t)len : 0;
 }
 
+/* Where in the file of this program an address of it is. */
+static uint64_t offset_of(uint64_t addr)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	uint64_t offset = 0;
+	size_t n = 0;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	assert_int_equal(elf_getphdrnum(elf, &n), 0);
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr ph;
+
+		assert_non_null(gelf_getphdr(elf, (int)i, &ph));
+		if (ph.p_type == PT_LOAD && addr - ph.p_vaddr < ph.p_filesz)
+			offset = addr - ph.p_vaddr + ph.p_offset;
+	}
+	elf_end(elf);
+	close(fd);
+	assert_int_not_equal(offset, 0);
+	return offset;
+}
+
 static void set_up(struct world *w, const char *symbol, bool is_own)
 {
 	uint64_t addr = (uint64_t)(outermost(NULL) - __executable_start);
@@ -87,10 +113,14 @@ static void set_up(struct world *w, const char *symbol, bool is_own)
 	space = encoder_space(e, 0, "/proc/self/exe");
 	module = encoder_module(e, encoder_text(e, "/proc/self/exe"), id, len);
 	/* As if the offset in the file were the address. */
-	assert_int_equal(encoder_segment(e, module, 0, UINT32_MAX, 0), 0);
-	w->frame = encoder_frame(e, space, addr);
-	assert_int_equal(
-		encoder_name(e, w->frame, encoder_text(e, symbol), module, symbol ? 1 : addr), 0);
+	if (!w->has_offsets)
+		assert_int_equal(encoder_segment(e, module, 0, UINT32_MAX, 0), 0);
+	w->frame = encoder_frame(e, space, w->has_offsets ? offset_of(addr) : addr);
+	assert_int_equal(encoder_name(e, w->frame, encoder_text(e, symbol), module,
+				      symbol	       ? 1
+				      : w->has_offsets ? 0
+						       : addr),
+			 0);
 	w->stack = encoder_stack(e, &w->frame, 1, 0);
 	synth_end(w->m, 10);
 	w->t = synth_open(w->m);
@@ -137,6 +167,23 @@ static void a_frame_without_a_symbol_is_named_by_its_file(void **state)
 		assert_int_equal(trace_stack(w.t, w.stack).n, 1);
 		tear_down(&w);
 	}
+}
+
+/* An import does not know it where the file is not at hand: the file that has the names says it. */
+static void an_offset_in_a_file_becomes_an_address(void **state)
+{
+	struct world w = { .has_offsets = true };
+
+	(void)state;
+	set_up(&w, NULL, true);
+	apply(&w);
+	assert_string_equal(symbol_at(&w, 0), "outermost");
+	tear_down(&w);
+	w = (struct world) { .has_offsets = true };
+	set_up(&w, NULL, false);
+	apply(&w);
+	assert_string_equal(symbol_at(&w, 0), "");
+	tear_down(&w);
 }
 
 static void a_frame_with_a_symbol_keeps_it(void **state)
@@ -244,6 +291,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_frame_without_a_symbol_is_named_by_its_file),
+		cmocka_unit_test(an_offset_in_a_file_becomes_an_address),
 		cmocka_unit_test(a_frame_with_a_symbol_keeps_it),
 		cmocka_unit_test(interpreted_code_does_not_count),
 		cmocka_unit_test(a_file_with_another_build_id_names_nothing),
