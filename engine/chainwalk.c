@@ -234,6 +234,19 @@ static int write_trace(struct run *r, const struct format *format, struct format
 	return format->write(in, r->out);
 }
 
+/* Names what has no name, if that is asked for, or if the recording has no names of functions. */
+static int name_functions(struct run *r, const struct recording *rec)
+{
+	bool has_none = rec->import && rec->import->source == IMPORT_FROM_PERF_DATA;
+	int err = 0;
+
+	if (!symbols_wanted(r->o) && !has_none)
+		return 0;
+	if (!r->symbols)
+		err = symbols_new(&r->symbols, r->o);
+	return err ? err : symbols_apply(r->symbols, rec->trace);
+}
+
 /* Writes the result and prints the summary. Returns 0 or a negative errno, which is reported. */
 static int explain(struct run *r, const struct recording *rec, const char *name)
 {
@@ -246,8 +259,7 @@ static int explain(struct run *r, const struct recording *rec, const char *name)
 	int err = 0;
 
 	trace_choose_frames(rec->trace, o->native);
-	if (r->symbols)
-		err = symbols_apply(r->symbols, rec->trace);
+	err = name_functions(r, rec);
 	if (!err && format->wants_timelines)
 		err = link_waits(rec->trace, format->wants_cpus || o->who_ran, o->native,
 				 &timelines);
@@ -357,13 +369,6 @@ static int walk(const struct options *o)
 	int err = 0;
 
 	r.merging = r.together && format->several == SEVERAL_MERGED;
-	if (symbols_wanted(o)) {
-		err = symbols_new(&r.symbols, o);
-		if (err) {
-			fprintf(stderr, "chainwalk: %s\n", strerror(-err));
-			return EXIT_FAILED;
-		}
-	}
 	for (size_t i = 0; i < n_traces(o) && !err; i++)
 		err = walk_trace(&r, path_of(o, i));
 	if (!err && r.merging) {

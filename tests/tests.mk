@@ -26,6 +26,7 @@ $(UNIT_COLLECTOR): %: %.o $(COLLECTOR_LIB) $(COMMON)
 $(O)/tests/unit/log_writer_faults: LDFLAGS += $(addprefix -Wl$(,)--wrap=,io_uring_queue_init \
 	io_uring_register_buffers io_uring_submit __io_uring_get_cqe pwrite write)
 $(O)/tests/unit/unwind_rules: LDFLAGS += -Wl$(,)--wrap=clock_gettime
+$(O)/tests/unit/import_perf_data.o: CFLAGS += $(ZSTD_FLAGS)
 # render_library as other programs would: against the library.
 $(O)/tests/unit/render_library: $(O)/tests/unit/render_library.o $(O)/libflamegraph.o
 	$(LINK) -lcmocka -lm
@@ -36,8 +37,8 @@ REPLAY := $(O)/tests/replay/folded $(O)/tests/replay/trace
 $(O)/tests/replay/folded: tests/fuzz/fuzz_folded.c tests/fuzz/replay.h $(RENDER_LIB) $(COMMON)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(BASE) -Irender -DREPLAY $(LDFLAGS) -o $@ $(filter-out %.h,$^) -lm
-REPLAY += $(O)/tests/replay/import
-$(O)/tests/replay/trace $(O)/tests/replay/import: $(O)/tests/replay/%: tests/fuzz/fuzz_%.c tests/fuzz/engine.h tests/fuzz/replay.h $(ENGINE_LIB) $(COMMON)
+REPLAY += $(O)/tests/replay/import $(O)/tests/replay/perf_data
+$(O)/tests/replay/trace $(O)/tests/replay/import $(O)/tests/replay/perf_data: $(O)/tests/replay/%: tests/fuzz/fuzz_%.c tests/fuzz/engine.h tests/fuzz/replay.h $(ENGINE_LIB) $(COMMON)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(BASE) -Iengine -DREPLAY $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(ENGINE_LIBS)
 FUZZ_COLLECTOR := code elf interpreter jitdump kallsyms keys minidebug perfmap procmaps
@@ -138,6 +139,6 @@ $(FUZZ_COLLECTOR:%=$(O)/fuzz/fuzz_%): $(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c test
 $(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(filter-out engine/chainwalk.c,$(wildcard engine/*.c engine/*/*.c include/common/*.c)) $(O)/libflamegraph.o \
 		| $(O)/gen/report_js.h $(O)/gen/report_css.h
 	@mkdir -p $(@D)
-	$(Q)clang $(BASE) -Iengine $(FUZZFLAGS) -o $@ $^ $(ENGINE_LIBS)
+	$(Q)clang $(BASE) -Iengine $(FUZZFLAGS) $(ZSTD_FLAGS) -o $@ $^ $(ENGINE_LIBS)
 
 .PHONY: unit fuzz

@@ -18,12 +18,12 @@ cp docs/chaincap.1 docs/chainwalk.1 docs/flamegraph.1 "$tree/man1"
 cp docs/chain-trace.5 "$tree/man5"
 cp README.md CHANGELOG.md COPYING "$tree"
 # By the packages that their copies came from, where there are packages.
-for package in libc6-dev libbpf-dev liburing-dev libelf-dev libdw-dev libiberty-dev zlib1g-dev liblzma-dev libbz2-dev libmd-dev libsqlite3-dev; do
+for package in libc6-dev libbpf-dev liburing-dev libelf-dev libdw-dev libiberty-dev zlib1g-dev liblzma-dev libzstd-dev libbz2-dev libmd-dev libsqlite3-dev; do
 	file=/usr/share/doc/$package/copyright
 	[ ! -e "$file" ] || { printf '==== %s ====\n\n' $package; cat "$file"; echo; }
 done >"$tree/LICENCES"
 [ -s "$tree/LICENCES" ] || cat >"$tree/LICENCES" <<'END'
-Linked into the programs: the GNU C library, libbpf, liburing, elfutils' libelf and libdw, libiberty, zlib, liblzma,
+Linked into the programs: the GNU C library, libbpf, liburing, elfutils' libelf and libdw, libiberty, zlib, liblzma, libzstd,
 libbz2, libmd and SQLite. Their licences come with their sources.
 END
 {

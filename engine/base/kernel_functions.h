@@ -3,7 +3,7 @@
  * kernel_functions.h - what is known of kernel functions by their names: which ones enter an
  * interrupt, which ones wait for work, which ones are there in every sleep. It owns the one table
  * of them; which conclusions are drawn from a whole stack is up to words/kernel_stacks.h and
- * import/import_stack.h.
+ * import/import_chain.h.
  */
 #pragma once
 

@@ -510,7 +510,7 @@ int go_import(const uint8_t *p, size_t len, uint8_t **buf, size_t *offset, size_
 	struct go_import *m = calloc(1, sizeof(*m));
 	int err;
 
-	*report = (struct import_report) { .is_go = true };
+	*report = (struct import_report) { .source = IMPORT_FROM_GO };
 	if (!m)
 		return -ENOMEM;
 	m->report = report;

@@ -10,6 +10,7 @@
 #include "import_scan.h"
 #include "import_stack.h"
 #include "import_text.h"
+#include "perf_file.h"
 
 /* Give up without an event in the first 4 MiB: the input may have no end. */
 #define GIVE_UP_BYTES (4u << 20)
@@ -41,12 +42,7 @@ bool import_is_text(const void *p, size_t len)
 	size_t n = len < IMPORT_SNIFF ? len : IMPORT_SNIFF;
 
 	/* A trace of chaincap has zeros in its first header. */
-	return n && !memchr(p, 0, n) && !import_is_perf_data(p, len);
-}
-
-bool import_is_perf_data(const void *p, size_t len)
-{
-	return len >= 8 && (!memcmp(p, "PERFILE2", 8) || !memcmp(p, "2ELIFREP", 8));
+	return n && !memchr(p, 0, n) && !perf_file_is(p, len);
 }
 
 /* ---- damage ------------------------------------------------------------------------- */
@@ -256,7 +252,7 @@ int import_stream(const char *head, size_t len, int fd, uint8_t **buf, size_t *o
 	struct import *m = calloc(1, sizeof(*m));
 	int err;
 
-	*report = (struct import_report) { .lines = 0 };
+	*report = (struct import_report) { .source = IMPORT_FROM_TEXT };
 	if (!m)
 		return -ENOMEM;
 	m->report = m->feed.report = report;

@@ -19,8 +19,6 @@
 
 /* True if what begins with these bytes can be text of perf script (it may be any text). */
 bool import_is_text(const void *p, size_t len);
-/* True if it is a perf.data file, which only perf script can read. */
-bool import_is_perf_data(const void *p, size_t len);
 
 /*
  * Turns text into a trace: it begins with [head, head + len) and goes on in fd (-1: it is all).

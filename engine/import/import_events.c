@@ -8,13 +8,22 @@
 #include "import_scan.h"
 #include "trace/trace.h"
 
-char import_perf_state(const char *s, size_t len)
+char import_perf_state_bits(uint64_t v)
 {
 	/*
 	 * By number of the bit. Before Linux 4.14 bits from 16 on differed, and perf printed
 	 * letters.
 	 */
 	static const char bits[] = "SDTtXZPI";
+
+	for (int bit = 0; bit < 8; bit++)
+		if (v >> bit & 1)
+			return bits[bit];
+	return 'R'; /* 0, or only a flag: preempted */
+}
+
+char import_perf_state(const char *s, size_t len)
+{
 	/* The letters of any kernel, and what ps shows for them; the first match wins. */
 	static const struct {
 		char letter, shown;
@@ -39,12 +48,8 @@ char import_perf_state(const char *s, size_t len)
 	struct scan at = { s, s + len };
 	uint64_t v;
 
-	if ((scan_text(&at, "0x") ? scan_hex(&at, &v) : scan_number(&at, &v)) && at.p == at.end) {
-		for (int bit = 0; bit < 8; bit++)
-			if (v >> bit & 1)
-				return bits[bit];
-		return 'R'; /* 0, or only a flag: preempted */
-	}
+	if ((scan_text(&at, "0x") ? scan_hex(&at, &v) : scan_number(&at, &v)) && at.p == at.end)
+		return import_perf_state_bits(v);
 	for (size_t i = 0; i < len; i++)
 		if (s[i] < 'A' && s[i] != '+')
 			return 0;

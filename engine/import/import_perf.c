@@ -40,8 +40,7 @@ static enum import_kind kind_of(struct import_name name)
 	return IMPORT_OTHER;
 }
 
-/* The events that sample what runs; the modifiers that follow them do not matter. */
-static bool is_sample(struct import_name name)
+bool import_perf_is_sample(struct import_name name)
 {
 	static const char *const names[] = { "cycles", "cpu-cycles", "cpu-clock", "task-clock" };
 
@@ -265,7 +264,7 @@ static bool read_event(struct scan s, struct import_event *ev, bool *sure)
 	name = (struct import_name) { s.p, (size_t)(end - 1 - s.p) };
 	s.p = end;
 	ev->kind = kind_of(name);
-	if (ev->kind == IMPORT_OTHER && is_sample(name))
+	if (ev->kind == IMPORT_OTHER && import_perf_is_sample(name))
 		ev->kind = IMPORT_SAMPLE;
 	*sure = ev->kind != IMPORT_OTHER;
 	if (*sure && !import_perf_text(s.p, (size_t)(s.end - s.p), ev))

@@ -76,6 +76,11 @@ bool import_perf_text(const char *text, size_t len, struct import_event *ev);
  * letter that ps shows; 0: there is none.
  */
 char import_perf_state(const char *s, size_t len);
+/* Likewise, of prev_state itself. */
+char import_perf_state_bits(uint64_t v);
+
+/* Whether an event of this name, or with modifiers behind it, samples what runs. */
+bool import_perf_is_sample(struct import_name name);
 
 /* How many chunks the line says that perf lost ("... and lost N chunks!"); 0: it is another. */
 uint64_t import_perf_chunks(const char *line, size_t len);

@@ -17,8 +17,25 @@ const char *import_error_text(int err)
 	case IMPORT_E_TIMES:
 		return "text of perf script whose times go back: it is from --deltatime, or of "
 		       "several recordings; make it of one recording with perf script --ns";
-	case IMPORT_E_DATA:
-		return "perf's data file; convert it to text with perf script --ns";
+	case IMPORT_E_PERF_DAMAGED:
+		return "perf's data file, but its header contradicts itself";
+	case IMPORT_E_PERF_ORDER:
+		return "perf's data file of a machine with another byte order; convert it to text "
+		       "with perf script --ns";
+	case IMPORT_E_PERF_UNFINISHED:
+		return "perf's data file without its end, which says what the events mean: perf "
+		       "record was killed";
+	case IMPORT_E_PERF_FIELDS:
+		return "perf's data file without the time, CPU or thread of its events; record "
+		       "with perf record -a -T";
+	case IMPORT_E_PERF_SWITCHES:
+		return "perf's data file without sched:sched_switch events; record with perf "
+		       "record -a -g -e sched:sched_switch,sched:sched_waking";
+	case IMPORT_E_PERF_TIMES:
+		return "perf's data file whose times go back";
+	case IMPORT_E_PERF_ZSTD:
+		return "perf's data file with compressed records, which this chainwalk was built "
+		       "without libzstd to read; convert it to text with perf script --ns";
 	case IMPORT_E_GO_VERSION:
 		return "an execution trace of a version of Go that is not known; those of Go 1.7 "
 		       "to 1.26 are";
@@ -36,7 +53,8 @@ const char *import_error_text(int err)
 
 bool import_damaged(const struct import_report *r)
 {
-	return r->bad_lines || r->ends_in_line || r->stopped || (r->is_go && r->bad_offset);
+	return r->bad_lines || r->ends_in_line || r->stopped ||
+	       (r->source != IMPORT_FROM_TEXT && r->bad_offset);
 }
 
 static void print_damage(const struct import_report *r, const char *name, FILE *out)
@@ -82,15 +100,9 @@ static void print_go(const struct import_report *r, const char *name, bool quiet
 			"million\n");
 }
 
-void import_report_print(const struct import_report *r, const char *name, bool quiet, FILE *out)
+/* What the recording lacks, whatever it came from. */
+static void print_events(const struct import_report *r, const char *name, FILE *out)
 {
-	if (r->is_go) {
-		print_go(r, name, quiet, out);
-		return;
-	}
-	print_damage(r, name, out);
-	if (quiet)
-		return;
 	if (!r->wakings)
 		fprintf(print_about(out, name),
 			"no sched:sched_waking events: wakers are not known\n");
@@ -106,6 +118,25 @@ void import_report_print(const struct import_report *r, const char *name, bool q
 			r->passed_on);
 	if (r->no_stacks)
 		fprintf(print_about(out, name), "no call chains: record with perf record -g\n");
+	if (r->times_back)
+		fprintf(print_about(out, name),
+			"events whose time goes back on their CPU: %" PRIu64 "\n", r->times_back);
+	if (r->lost_records)
+		fprintf(print_about(out, name),
+			"perf lost events in %" PRIu64 " places; uncertain time is [unknown]\n",
+			r->lost_records);
+	if (r->missing_switches)
+		fprintf(print_about(out, name),
+			"at least %" PRIu64 " switches are missing; uncertain time is [unknown]\n",
+			r->missing_switches);
+}
+
+static void print_text(const struct import_report *r, const char *name, bool quiet, FILE *out)
+{
+	print_damage(r, name, out);
+	if (quiet)
+		return;
+	print_events(r, name, out);
 	if (r->no_processes)
 		fprintf(print_about(out, name),
 			"no process ids: perf script --show-task-events has them, and "
@@ -119,20 +150,73 @@ void import_report_print(const struct import_report *r, const char *name, bool q
 		fprintf(print_about(out, name),
 			"times are in microseconds; perf script --ns prints "
 			"nanoseconds\n");
-	if (r->times_back)
-		fprintf(print_about(out, name),
-			"events whose time goes back on their CPU: %" PRIu64 "\n", r->times_back);
-	if (r->lost_records)
-		fprintf(print_about(out, name),
-			"perf lost events in %" PRIu64 " places; uncertain time is [unknown]\n",
-			r->lost_records);
-	if (r->missing_switches)
-		fprintf(print_about(out, name),
-			"at least %" PRIu64 " switches are missing; uncertain time is [unknown]\n",
-			r->missing_switches);
 	if (r->lost_chunks)
 		fprintf(print_about(out, name),
 			"perf lost %" PRIu64
 			" chunks; perf script --show-lost-events shows where\n",
 			r->lost_chunks);
+}
+
+/* Why functions of the kernel have no names. */
+static const char *kernel_text(enum import_kernel_names names)
+{
+	switch (names) {
+	case IMPORT_KERNEL_NO_BUILD_ID:
+		return "no build ID of the kernel: its functions have no names; record with perf "
+		       "record --buildid-mmap";
+	case IMPORT_KERNEL_NOT_HERE:
+		return "the functions of the kernel have no names: neither the running kernel nor "
+		       "perf's cache (~/.debug) has its build ID; perf archive takes the cache to "
+		       "another machine";
+	case IMPORT_KERNEL_HIDDEN:
+		return "the functions of the kernel have no names: the running kernel does not "
+		       "show their addresses (sysctl kernel.kptr_restrict)";
+	default:
+		return NULL;
+	}
+}
+
+static void print_perf_data(const struct import_report *r, const char *name, bool quiet, FILE *out)
+{
+	const char *kernel = kernel_text(r->kernel_names);
+
+	if (r->bad_lines)
+		fprintf(print_about(out, name),
+			"records or sections that cannot be read: %" PRIu64
+			", the first at byte %" PRIu64 "; the rest was read\n",
+			r->bad_lines, r->bad_offset);
+	if (r->ends_in_line)
+		fprintf(print_about(out, name), "cut off%s: read up to there\n",
+			r->bad_lines ? "" : " within a record or section");
+	if (quiet)
+		return;
+	print_events(r, name, out);
+	if (r->other_ids)
+		fprintf(print_about(out, name),
+			"the samples' thread ids differ from the events' (they are a container's); "
+			"wakers are taken from the last switch on their CPU\n");
+	if (kernel)
+		fprintf(print_about(out, name), "%s\n", kernel);
+	if (r->user_copies)
+		fprintf(print_about(out, name),
+			"user stacks are copies of memory (--call-graph dwarf), which only perf "
+			"unwinds: perf script --ns has them\n");
+	if (r->files_without_id)
+		fprintf(print_about(out, name),
+			"mapped files without a known build ID, whose functions have no names: "
+			"%" PRIu64 "; record with perf record --buildid-mmap\n",
+			r->files_without_id);
+	if (r->maps_full)
+		fprintf(print_about(out, name),
+			"more is mapped than is remembered: some functions have no names\n");
+}
+
+void import_report_print(const struct import_report *r, const char *name, bool quiet, FILE *out)
+{
+	if (r->source == IMPORT_FROM_GO)
+		print_go(r, name, quiet, out);
+	else if (r->source == IMPORT_FROM_PERF_DATA)
+		print_perf_data(r, name, quiet, out);
+	else
+		print_text(r, name, quiet, out);
 }

@@ -9,13 +9,29 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Whether the kernel's functions have names, of a recording without them. */
+enum import_kernel_names {
+	IMPORT_KERNEL_UNASKED,
+	IMPORT_KERNEL_NAMED,
+	IMPORT_KERNEL_NO_BUILD_ID, /* the recording does not say which kernel it is */
+	IMPORT_KERNEL_NOT_HERE, /* neither perf's cache nor the running kernel is of that build */
+	IMPORT_KERNEL_HIDDEN,	/* the running kernel is, but shows no addresses */
+};
+
+enum import_source {
+	IMPORT_FROM_NOTHING, /* the recording was no import */
+	IMPORT_FROM_TEXT,    /* of perf script */
+	IMPORT_FROM_GO,
+	IMPORT_FROM_PERF_DATA,
+};
+
 struct import_report {
-	bool is_go;	 /* of a trace of Go; else of text of perf script */
+	enum import_source source;
 	bool renumbered; /* Go: goroutines have other numbers than there */
 	uint64_t lines;
-	uint64_t bad_lines;  /* that perf script does not write */
+	uint64_t bad_lines;  /* that perf script does not write; perf.data: records */
 	uint64_t bad_line;   /* number of the first of them, from 1 */
-	uint64_t bad_offset; /* where that begins, bytes; Go: where damage does, 0: nowhere */
+	uint64_t bad_offset; /* where that begins, bytes; Go, perf.data: damage; 0: nowhere */
 	uint64_t switches, wakings;
 	uint64_t other_events; /* of kinds that are not used */
 	/*
@@ -33,19 +49,31 @@ struct import_report {
 	bool no_stacks;
 	bool no_processes; /* only threads are known */
 	uint64_t stopped; /* line at which times go back for good: the rest was not read; 0: none */
-	bool ends_in_line; /* the last line has no newline: the text was cut off */
+	bool ends_in_line; /* the last line has no newline: the text was cut off; perf.data: it is
+			    */
+	/* perf.data: */
+	uint64_t files_without_id; /* mapped files of which no build ID is known */
+	enum import_kernel_names kernel_names;
+	bool user_copies; /* user stacks are copies of their memory: only perf unwinds them */
+	bool maps_full;	  /* more was mapped than is remembered */
 };
 
 /* Why a recording cannot be imported; beyond the values of errno. */
 enum import_error {
-	IMPORT_E_COLUMNS = 1000, /* no time, CPU or thread in its lines */
-	IMPORT_E_SWITCHES,	 /* no sched_switch events */
-	IMPORT_E_TIMES,		 /* its times are differences: --deltatime */
-	IMPORT_E_DATA,		 /* perf's data file itself */
-	IMPORT_E_GO_VERSION,	 /* a trace of a Go whose layout is not known */
-	IMPORT_E_GO_CUT,	 /* one whose end is missing */
-	IMPORT_E_GO_ORDER,	 /* one whose events contradict each other */
-	IMPORT_E_GO_MANY,	 /* one of too many goroutines */
+	IMPORT_E_COLUMNS = 1000,  /* no time, CPU or thread in its lines */
+	IMPORT_E_SWITCHES,	  /* no sched_switch events */
+	IMPORT_E_TIMES,		  /* its times are differences: --deltatime */
+	IMPORT_E_PERF_DAMAGED,	  /* perf's data file: its header contradicts itself */
+	IMPORT_E_PERF_ORDER,	  /* ... of a machine with the other byte order */
+	IMPORT_E_PERF_UNFINISHED, /* ... that perf record did not finish */
+	IMPORT_E_PERF_FIELDS,	  /* ... whose samples have no time, CPU or thread */
+	IMPORT_E_PERF_SWITCHES,	  /* ... without sched_switch events */
+	IMPORT_E_PERF_TIMES,	  /* ... whose times go back */
+	IMPORT_E_PERF_ZSTD,	  /* ... that is compressed, and there is no libzstd */
+	IMPORT_E_GO_VERSION,	  /* a trace of a Go whose layout is not known */
+	IMPORT_E_GO_CUT,	  /* one whose end is missing */
+	IMPORT_E_GO_ORDER,	  /* one whose events contradict each other */
+	IMPORT_E_GO_MANY,	  /* one of too many goroutines */
 };
 
 /* An enum import_error (negative, as returned) in the user's words; NULL: it is none. */

@@ -12,6 +12,7 @@
 
 #include "chainlog.h"
 #include "go_import.h"
+#include "perf_data.h"
 
 /* Give up on a stream without a sync word in its first 4 MiB: it may have no end. */
 #define SNIFF_BYTES (4u << 20)
@@ -60,6 +61,29 @@ static int import_go(struct trace_bytes *b, struct import_report *report)
 	return 0;
 }
 
+/* Imports perf's data file that b has, which is released in any case. fd: where it comes from. */
+static int import_perf_data(struct trace_bytes *b, struct import_report *report, int fd)
+{
+	size_t offset, log_len;
+	struct stat st = { .st_size = 0 };
+	int64_t written_ns = 0;
+	uint8_t *log;
+	int err;
+
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		written_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	err = perf_data_import(b->base, b->len, written_ns, &log, &offset, &log_len, report);
+	trace_bytes_free(b);
+	if (err)
+		return err;
+	*b = (struct trace_bytes) { .heap = log, .base = log + offset, .len = log_len };
+	if (import_damaged(report)) {
+		b->damage = "a data file of perf that is cut off or damaged";
+		b->damage_offset = report->bad_offset;
+	}
+	return 0;
+}
+
 /* Imports a file if it is text; -EBADMSG: it is not, and may be a trace. */
 static int import_file(struct trace_bytes *b, struct import_report *report, int fd)
 {
@@ -67,13 +91,11 @@ static int import_file(struct trace_bytes *b, struct import_report *report, int 
 	ssize_t n = pread(fd, head, sizeof(head), 0);
 	int err;
 
-	if (n > 0 && import_is_perf_data(head, (size_t)n))
-		return -IMPORT_E_DATA;
 	if (n <= 0 || !import_is_text(head, (size_t)n))
 		return -EBADMSG;
 	err = import_fd(b, report, NULL, 0, fd);
 	if (err == -EBADMSG) {
-		report->lines = 0;
+		report->source = IMPORT_FROM_NOTHING;
 		if (lseek(fd, 0, SEEK_SET) < 0)
 			err = -errno;
 	}
@@ -111,9 +133,6 @@ static int read_all(struct trace_bytes *b, struct import_report *report, int fd)
 		len += (size_t)got;
 		if (!looked && (len >= IMPORT_SNIFF || !got)) {
 			looked = true;
-			err = import_is_perf_data(p, len) ? -IMPORT_E_DATA : 0;
-			if (err)
-				goto fail;
 			if (import_is_text(p, len)) {
 				err = import_fd(b, report, p, len, fd);
 				free(p);
@@ -124,7 +143,7 @@ static int read_all(struct trace_bytes *b, struct import_report *report, int fd)
 			break;
 		if (!sniffed && len >= SNIFF_BYTES) {
 			err = -EBADMSG;
-			if (!go_is_trace(p, len) && !has_sync(p, len))
+			if (!go_is_trace(p, len) && !perf_file_is(p, len) && !has_sync(p, len))
 				goto fail;
 			sniffed = true;
 		}
@@ -173,13 +192,15 @@ int recording_open(struct recording *r, const char *path, bool checked)
 		return -ENOMEM;
 	fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	err = fd < 0 ? -errno : get_bytes(&bytes, r->import, fd);
-	if (!is_stdin && fd >= 0)
-		close(fd);
 	if (!err && go_is_trace(bytes.base, bytes.len))
 		err = import_go(&bytes, r->import);
+	else if (!err && perf_file_is(bytes.base, bytes.len))
+		err = import_perf_data(&bytes, r->import, fd);
+	if (!is_stdin && fd >= 0)
+		close(fd);
 	if (!err)
 		err = trace_open_bytes(&r->trace, &bytes, checked);
-	if (err || (!r->import->lines && !r->import->is_go)) {
+	if (err || r->import->source == IMPORT_FROM_NOTHING) {
 		free(r->import);
 		r->import = NULL;
 	}

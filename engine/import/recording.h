@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * recording.h - opens a recording by its path: chaincap's trace, or text of perf script, which is
- * imported into a trace in memory. Their bytes decide which it is.
+ * recording.h - opens a recording by its path: chaincap's trace; or perf's data file, text of perf
+ * script or a trace of Go, which are imported into a trace in memory. Their bytes decide which it
+ * is.
  */
 #pragma once
 
@@ -10,13 +11,13 @@
 
 struct recording {
 	struct trace *trace;
-	struct import_report *import; /* of the import; NULL: the recording is no text */
+	struct import_report *import; /* NULL: the recording is chaincap's */
 };
 
 /*
  * Opens path, "-" being standard input (no seeking needed). checked: see trace_open_bytes().
  * Returns 0; what trace_open_bytes() returns; a negative errno if the path cannot be opened or
- * read; or a negative enum import_error (import.h) if it is a text that does not hold enough. To be
+ * read; or a negative enum import_error (import.h) if it does not hold enough. To be
  * closed with recording_close() after success.
  */
 int recording_open(struct recording *r, const char *path, bool checked);

@@ -480,7 +480,7 @@ static void put_lost(FILE *out, const struct report *r)
 
 	fputs("<section id=\"lost\">\n<h2>What was lost</h2>\n", out);
 	if (!r->n_all_losses && !d->what && !i->lost)
-		fputs(r->in->import ? "<p>Nothing that the imported text reports.</p>\n"
+		fputs(r->in->import ? "<p>Nothing that the imported recording reports.</p>\n"
 				    : "<p>Nothing: every event that the recorder saw is in the "
 				      "trace.</p>\n",
 		      out);

@@ -17,6 +17,7 @@
 #include "common/build_id.h"
 #include "common/grow.h"
 #include "common/lower_bound.h"
+#include "import/perf_modules.h"
 
 #define SYSTEM_DIR "/usr/lib/debug"
 /* No more files are looked at, in case a folder is not one of debug files at all. */
@@ -125,6 +126,7 @@ struct debug_files {
 enum {
 	SOURCE_SYSTEM,
 	SOURCE_RECORDED, /* the path in the trace */
+	SOURCE_PERF_CACHE,
 	SOURCE_SERVER_DEBUG,
 	SOURCE_SERVER_PROGRAM,
 	SOURCES,
@@ -323,20 +325,43 @@ static int open_indexed(struct debug_files *d, const char *build_id, char *name,
 	return open_regular(name);
 }
 
+/* The length of the build ID in bytes; 0: it is none. */
+static size_t bytes_of(const char *build_id, uint8_t id[BUILD_ID_MAX])
+{
+	size_t len = strlen(build_id) / 2;
+	unsigned int byte;
+
+	if (len > BUILD_ID_MAX)
+		return 0;
+	for (size_t i = 0; i < len; i++) {
+		if (sscanf(build_id + 2 * i, "%2x", &byte) != 1)
+			return 0;
+		id[i] = (uint8_t)byte;
+	}
+	return len;
+}
+
+/* perf's cache has programs as they were when perf recorded. */
+static int open_cached(const char *build_id, char *name, size_t size)
+{
+	uint8_t id[BUILD_ID_MAX];
+	size_t len = bytes_of(build_id, id);
+	int fd = perf_cache_open(id, len, "elf");
+
+	snprintf(name, size, "perf's cache");
+	if (fd < 0)
+		fd = perf_cache_open(id, len, "vdso");
+	return fd < 0 ? -ENOENT : fd;
+}
+
 static int ask(struct debug_files *d, const char *build_id, bool program, char *name, size_t size)
 {
 	uint8_t id[BUILD_ID_MAX];
-	size_t len = strlen(build_id) / 2;
-	unsigned int byte;
+	size_t len = bytes_of(build_id, id);
 	int fd;
 
-	if (!d->servers.urls || len > sizeof(id))
+	if (!d->servers.urls || !len)
 		return -ENOENT;
-	for (size_t i = 0; i < len; i++) {
-		if (sscanf(build_id + 2 * i, "%2x", &byte) != 1)
-			return -EINVAL;
-		id[i] = (uint8_t)byte;
-	}
 	if (now_s() >= ask_until)
 		return -ETIMEDOUT;
 	snprintf(name, size, "debuginfod");
@@ -365,6 +390,8 @@ int debug_files_open(struct debug_files *d, size_t source, const char *build_id,
 	case SOURCE_RECORDED:
 		snprintf(name, name_size, "%s", path);
 		return open_regular(path);
+	case SOURCE_PERF_CACHE:
+		return open_cached(build_id, name, name_size);
 	case SOURCE_SERVER_DEBUG:
 		return ask(d, build_id, false, name, name_size);
 	default:

@@ -68,11 +68,11 @@ grep -q weaker "$tmp/err" || fail "no word of sched_wakeup being weaker: $(cat "
 # Some of the wakeups, at least, are not passed on to another CPU.
 grep -q ';bravo_runs;thread_main;' "$tmp/got" || fail "sched_wakeup: alpha is not woken by bravo"
 
-# perf's own file, fields that are not enough, and no switches: one line each, that says what to do.
+# Fields that are not enough, and no switches, also in perf's own file: one line each, that says what to do.
 perf record -q -o "$tmp/cycles" -e cpu-clock true >/dev/null 2>&1
 text few -F comm,tid,time,event,trace
 perf script -i "$tmp/cycles" >"$tmp/none" 2>/dev/null
-for file in data few none; do
+for file in cycles few none; do
 	[ -s "$tmp/$file" ] || continue
 	"$walk" "$tmp/$file" >"$tmp/out" 2>"$tmp/err"
 	expect_exit "chainwalk $file" 1 $?

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 is_sanitized && skip "sanitizers need libraries"
-for lib in c bpf uring elf dw iberty z lzma; do
+for lib in c bpf uring elf dw iberty z lzma zstd; do
 	[ -e "$(cc -print-file-name=lib$lib.a)" ] || skip "no lib$lib.a"
 done
 (cd "$(dirname "$0")/../.." && unset O SAN MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES && exec make -s O="$build" static) \

@@ -16,6 +16,6 @@ for tool in ${cross}gcc apt-get; do
 	command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
 done
 sh tests/kernels/sysroot.sh "$store/$arch" $arch libc6-dev linux-libc-dev libgcc-12-dev libbpf-dev liburing-dev \
-	libelf-dev libdw-dev libiberty-dev zlib1g-dev liblzma-dev libmd-dev libsqlite3-dev libcmocka-dev bash busybox-static grep sed coreutils \
+	libelf-dev libdw-dev libiberty-dev zlib1g-dev liblzma-dev libzstd-dev libmd-dev libsqlite3-dev libcmocka-dev bash busybox-static grep sed coreutils \
 	mawk || exit 77
 make --no-print-directory -j"$(nproc)" O="$store/build-$arch" CROSS_COMPILE=$cross SYSROOT="$store/$arch/root" WERROR=1 all unit

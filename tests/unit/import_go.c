@@ -65,7 +65,7 @@ static struct import_report expect_folded(const struct bytes *b, uint32_t gorout
 	struct import_report r;
 
 	expect_text(without_places(folded_of(b, goroutine, &r)), expected);
-	assert_true(r.is_go);
+	assert_int_equal(r.source, IMPORT_FROM_GO);
 	return r;
 }
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "import/perf_file.h"
 #include "synth_script.h"
 #include "perf_text.h"
 
@@ -466,7 +467,7 @@ static void texts_that_do_not_tell_enough(void **state)
 	assert_false(import_is_text("CLB1\1\1\0\0", 8));
 	assert_false(import_is_text("", 0));
 	assert_false(import_is_text("PERFILE2....", 12));
-	assert_true(import_is_perf_data("PERFILE2", 8));
+	assert_true(perf_file_is("PERFILE2", 8));
 	assert_true(import_is_text("perf 1", 6));
 }
 
