@@ -164,13 +164,13 @@ END
 chmod 666 "$dir/attacked"
 as_stranger sh "$dir/attack.sh" $recorder "$dir/attacked"
 
-# The innocent: one that runs all the time, at a usual pace, and one that begins in the last seconds.
-"$O/chainload" relay --rounds 100000000 --seconds 80000 --hops pipe --work 500,500,500 >/dev/null 2>&1 &
+# In sessions of their own, as the recorder's has a higher priority. The innocent: one that runs all the time, at a usual pace, and one that begins in the last seconds.
+setsid "$O/chainload" relay --rounds 100000000 --seconds 80000 --hops pipe --work 500,500,500 >/dev/null 2>&1 &
 innocent=$!
 started="$started $innocent"
 sleep $((seconds > 20 ? seconds - 15 : seconds / 2))
 cp "$O/chainload" "$dir/later"
-timeout 300 "$dir/later" relay --rounds 20 --hops pipe >/dev/null || echo "the late program does not run"
+setsid timeout 300 "$dir/later" relay --rounds 20 --hops pipe >/dev/null || echo "the late program does not run"
 end_before=$(date +%s)
 status=0
 wait $recorder || status=$?

@@ -59,6 +59,18 @@ static void set_nice(int nice)
 	(void)setpriority(PRIO_PROCESS, 0, nice);
 }
 
+/*
+ * As the recorder's own nice value, that of its session: unless the user chose one, or a command
+ * would gain by it.
+ */
+static void raise_session(struct session *s)
+{
+	int nice;
+
+	s->session_raised = !s->nice && !s->options->command && session_nice(&nice) && !nice &&
+			    !session_set_nice(NICE_RECORDING);
+}
+
 /* Before an earlier trace is overwritten: names may be mistyped. */
 static int find_probes(struct session *s)
 {
@@ -303,6 +315,7 @@ static int open_all(struct session *s)
 	/* The start takes 0.3 s of CPU time, which would be seconds in a fair share. */
 	s->nice = getpriority(PRIO_PROCESS, 0);
 	set_nice(NICE_HIGHEST);
+	raise_session(s);
 	return open_in_order(s);
 }
 
@@ -612,5 +625,7 @@ int session_run(const struct options *o, const char *command_line, struct sessio
 	s.sink->close(&s);
 	bpf_session_close(s.bpf);
 	probe_set_free(&s.probes);
+	if (s.session_raised)
+		session_restore_nice(0);
 	return err;
 }

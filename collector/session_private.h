@@ -110,8 +110,9 @@ struct session {
 	uint64_t missed;	 /* events reported as lost on an unknown CPU */
 	struct bpf_counts final; /* after the last drain */
 	struct user_stacks *user_stacks;
-	int nice;	/* the nice value that the recorder was started with */
-	char why[2048]; /* why something failed, if errno does not say it; else empty */
+	int nice;	     /* the nice value that the recorder was started with */
+	bool session_raised; /* its login session has NICE_RECORDING */
+	char why[2048];	     /* why something failed, if errno does not say it; else empty */
 };
 
 extern const struct session_sink session_file_sink, session_flight_sink, session_every_sink,
