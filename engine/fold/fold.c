@@ -204,25 +204,6 @@ static int run(struct fold *f)
 	return err;
 }
 
-uint32_t fold_length(uint64_t ns)
-{
-	unsigned int shift = 0;
-
-	/* Up to 15 exact, from there on four significant bits. */
-	while (ns >> shift > 15)
-		shift++;
-	if (shift && ns & ((1ull << shift) - 1))
-		ns += 1ull << shift;
-	if (shift && ns >> shift > 15)
-		shift++;
-	return shift * 16 + (uint32_t)(ns >> shift) + 1;
-}
-
-uint64_t fold_length_ns(uint32_t length)
-{
-	return (uint64_t)((length - 1) % 16) << ((length - 1) / 16);
-}
-
 int fold_new(struct fold **out, const struct timelines *tl, const struct options *o,
 	     enum fold_by by)
 {

@@ -23,13 +23,6 @@ enum fold_by {
 	FOLD_BY_WAKER, /* --view=wakeup: the waker's stack and the wakee make a row */
 };
 
-/*
- * The length of a wait as FOLD_BY_ROW keeps them apart: rounded up to the next of eight steps
- * between powers of two, so that it is too long by less than an eighth.
- */
-uint32_t fold_length(uint64_t ns); /* a number from 1 on: see struct thread_group */
-uint64_t fold_length_ns(uint32_t length);
-
 struct fold;
 
 /*

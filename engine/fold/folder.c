@@ -5,6 +5,7 @@
 
 #include "common/grow.h"
 #include "select/wait_nature.h"
+#include "wait_length.h"
 
 static bool wants_samples(const struct fold *f)
 {
@@ -23,7 +24,7 @@ static uint32_t label_link(void *arg, const struct link *l)
 static uint32_t group_of(struct folder *f, uint32_t thread, uint32_t name, const struct wait *w)
 {
 	const struct timelines *tl = f->fold->timelines;
-	uint32_t length = f->fold->by == FOLD_BY_ROW ? fold_length(w->in_ns - w->out_ns) : 0;
+	uint32_t length = f->fold->by == FOLD_BY_ROW ? wait_length(w->in_ns - w->out_ns) : 0;
 
 	if (fold_counts_waits(f->fold) && timelines_is_client(tl, thread))
 		return intern_request_group(&f->stacks, thread, name, timelines_request_of(tl, w),

@@ -10,6 +10,7 @@
 #include "base/compare.h"
 #include "common/grow.h"
 #include "common/intern.h"
+#include "fold/wait_length.h"
 #include "row_tables.h"
 
 #define NS_PER_S 1000000000u
@@ -153,7 +154,7 @@ static int describe(struct maker *m, const struct chain_row *row, struct fact *f
 	size_t n = chain_row_path(m->rows, row, path);
 	int err;
 
-	f->latency_ns = g.length ? fold_length_ns(g.length) : 0;
+	f->latency_ns = g.length ? wait_length_ns(g.length) : 0;
 	/* The first frame of a head is the thread's name. */
 	f->texts[FACT_THREAD] =
 		text_id(m, n ? frame_at(lists, frame_list_at(lists, path[n - 1], 0)).text : "");

@@ -18,6 +18,7 @@
 #include "common/intern.h"
 #include "export_read.h"
 #include "fold/fold.h"
+#include "fold/wait_length.h"
 #include "formats/row_tables.h"
 #include "oracle.h"
 #include "synth_many.h"
@@ -212,13 +213,13 @@ static void lengths_are_too_long_by_less_than_an_eighth(void **state)
 
 	(void)state;
 	for (int i = 0; ns < UINT64_MAX / 4; i++) {
-		uint64_t rounded = fold_length_ns(fold_length(ns));
+		uint64_t rounded = wait_length_ns(wait_length(ns));
 
-		assert_true(fold_length(ns) > 0);
+		assert_true(wait_length(ns) > 0);
 		assert_true(rounded >= ns && (rounded - ns) * 8 < ns + !ns);
 		/* What is rounded stays; so lengths of several traces have the same steps. */
-		assert_int_equal(fold_length_ns(fold_length(rounded)), rounded);
-		assert_true(fold_length(ns) <= fold_length(ns + 1));
+		assert_int_equal(wait_length_ns(wait_length(rounded)), rounded);
+		assert_true(wait_length(ns) <= wait_length(ns + 1));
 		ns = ns < 5000 ? ns + 1 : ns + ns / 5000 + (uint64_t)i % 7;
 	}
 }
