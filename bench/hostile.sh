@@ -143,7 +143,8 @@ watch_memory() {
 	done >"$dir/kib"
 }
 
-"$O/chaincap" -v "$@" -o "$dir/trace" "$seconds" 2>"$dir/said" &
+# As a service is: in a session of its own.
+setsid "$O/chaincap" -v "$@" -o "$dir/trace" "$seconds" 2>"$dir/said" &
 recorder=$!
 started="$started $recorder"
 watch_memory &

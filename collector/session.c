@@ -60,15 +60,15 @@ static void set_nice(int nice)
 }
 
 /*
- * As the recorder's own nice value, that of its session: unless the user chose one, or a command
- * would gain by it.
+ * As the recorder's own nice value, that of its session, if that is nobody else's: as that of a
+ * service. In a session with others, of a terminal, it would raise them, too.
  */
 static void raise_session(struct session *s)
 {
 	int nice;
 
-	s->session_raised = !s->nice && !s->options->command && session_nice(&nice) && !nice &&
-			    !session_set_nice(NICE_RECORDING);
+	s->session_raised = !s->nice && !s->options->command && getsid(0) == getpid() &&
+			    session_nice(&nice) && !nice && !session_set_nice(NICE_RECORDING);
 }
 
 /* Before an earlier trace is overwritten: names may be mistyped. */

@@ -111,7 +111,7 @@ struct session {
 	struct bpf_counts final; /* after the last drain */
 	struct user_stacks *user_stacks;
 	int nice;	     /* the nice value that the recorder was started with */
-	bool session_raised; /* its login session has NICE_RECORDING */
+	bool session_raised; /* its session has NICE_RECORDING */
 	char why[2048];	     /* why something failed, if errno does not say it; else empty */
 };
 

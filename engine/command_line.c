@@ -387,10 +387,10 @@ void options_help(FILE *out, bool all)
 	}
 	if (!all)
 		fputs("\n--help shows all options.\n", out);
-	fputs("\nExamples:\n"
-	      "  chainwalk trace.bin | flamegraph > chain.svg\n"
-	      "  chainwalk -f tree -c nginx --min-wait 10ms trace.bin\n",
-	      out);
+	fputs(all ? "\nExample:\n" : "\nExamples:\n", out);
+	fputs("  chainwalk trace.bin | flamegraph > chain.svg\n", out);
+	if (!all)
+		fputs("  chainwalk -f tree -c nginx --min-wait 10ms trace.bin\n", out);
 }
 
 /* ---- which options go together -------------------------------------------------------------- */
