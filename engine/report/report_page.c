@@ -305,7 +305,8 @@ static void put_lanes(FILE *out)
 {
 	fputs("<section id=\"all-threads\">\n<h2>All threads over time</h2>\n<p "
 	      "class=\"note\">Green: "
-	      "it ran; orange: it was runnable or preempted; blue line: it waited. Drag to choose "
+	      "it ran; orange: it was runnable or preempted; blue line: it waited; gray: not "
+	      "known. Drag to choose "
 	      "a "
 	      "range, which is then as wide as the page; a click on a name chooses that "
 	      "thread.</p>\n<div id=\"lanes\"></div>\n</section>\n",

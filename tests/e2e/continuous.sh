@@ -177,7 +177,7 @@ expect "what the killed one left, after the next start" "" "$(find "$tmp/killed"
 
 # --- a full disk ---------------------------------------------------------------------------------
 mkdir "$tmp/small"
-mount -t tmpfs -o size=40k tmpfs "$tmp/small" || fail "no tmpfs can be mounted"
+mount -t tmpfs -o size=8k tmpfs "$tmp/small" || fail "no tmpfs can be mounted"
 mounted=$tmp/small
 fly "$tmp/small" --every 3s --for 500ms
 wait_for "the full disk is said" 60 grep -q "$tmp/small/$host-.*: No space left" "$tmp/err.cap"
