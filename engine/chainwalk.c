@@ -286,7 +286,8 @@ static int explain(struct run *r, const struct recording *rec, const char *name)
 	in.totals = o->quiet ? NULL : &totals;
 	err = write_trace(r, format, &in, name);
 	if (err) {
-		fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
+		if (err != -ECANCELED)
+			fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
 		goto out;
 	}
 	err = flush_output(r);

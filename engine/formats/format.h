@@ -62,8 +62,9 @@ struct format {
 	enum format_several several;
 	unsigned int refuses; /* enum options_given, or-ed: these options are bad usage here */
 	/*
-	 * Writes the result to out (NULL: database). Returns 0 or a negative errno. Write errors
-	 * are not returned: the caller checks ferror(out).
+	 * Writes the result to out (NULL: database). Returns 0 or a negative errno; -ECANCELED: it
+	 * has said why on standard error. Write errors are not returned: the caller checks
+	 * ferror(out).
 	 */
 	int (*write)(const struct format_input *in, FILE *out);
 	/*

@@ -93,7 +93,7 @@ struct writer {
 	struct text_buf key;
 };
 
-/* Says what failed on standard error; -EIO, or -ENOMEM. */
+/* Says what failed on standard error; -ECANCELED, or -ENOMEM. */
 static int fail(const struct writer *w)
 {
 	int code = w->db ? sqlite3_errcode(w->db) : SQLITE_NOMEM;
@@ -101,7 +101,7 @@ static int fail(const struct writer *w)
 	if (code == SQLITE_NOMEM)
 		return -ENOMEM;
 	fprintf(print_about(stderr, w->path), "%s\n", sqlite3_errmsg(w->db));
-	return -EIO;
+	return -ECANCELED;
 }
 
 static int run(struct writer *w, const char *sql)
@@ -136,7 +136,7 @@ static int make_tables(struct writer *w)
 		return 0;
 	fputs("another database: it has other tables than chainwalk of this version writes\n",
 	      print_about(stderr, w->path));
-	return -EIO;
+	return -ECANCELED;
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */

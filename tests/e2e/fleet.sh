@@ -52,6 +52,7 @@ for file in other.db diary; do
 	"$walk" -q -f sqlite -o "$tmp/$file" "$2" 2>"$tmp/err"
 	expect_exit "chainwalk -f sqlite -o $file" 1 $?
 	cmp "$tmp/$file" "$tmp/$file.before" || fail "$file was changed"
+	expect "lines that say so" 1 "$(wc -l <"$tmp/err")"
 	grep -q 'database' "$tmp/err" || fail "what is wrong is not said: $(cat "$tmp/err")"
 done
 
