@@ -60,15 +60,16 @@ static void set_nice(int nice)
 }
 
 /*
- * As the recorder's own nice value, that of its session, if that is nobody else's: as that of a
- * service. In a session with others, of a terminal, it would raise them, too.
+ * As the recorder's own nice value, that of its session, if that is its own and ends with it: as
+ * that of a service. In a session with others, of a terminal, it would raise them, too.
  */
-static void raise_session(struct session *s)
+static void raise_session(const struct session *s)
 {
 	int nice;
 
-	s->session_raised = !s->nice && !s->options->command && getsid(0) == getpid() &&
-			    session_nice(&nice) && !nice && !session_set_nice(NICE_RECORDING);
+	if (!s->nice && !s->options->command && getsid(0) == getpid() && session_nice(&nice) &&
+	    !nice)
+		(void)session_set_nice(NICE_RECORDING);
 }
 
 /* Before an earlier trace is overwritten: names may be mistyped. */
@@ -625,7 +626,5 @@ int session_run(const struct options *o, const char *command_line, struct sessio
 	s.sink->close(&s);
 	bpf_session_close(s.bpf);
 	probe_set_free(&s.probes);
-	if (s.session_raised)
-		session_restore_nice(0);
 	return err;
 }

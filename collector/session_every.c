@@ -453,28 +453,33 @@ static void every_counts(const struct session *s, struct sink_counts *out)
 	};
 }
 
+/* Whether there is a recording that is not written yet. */
+static bool is_left(const struct every_sink *e)
+{
+	return e->state == EVERY_RECORDS || e->state == EVERY_ENDED;
+}
+
+static void start_last(struct session *s)
+{
+	struct every_sink *e = s->sink_state;
+	uint64_t end_ns = e->state == EVERY_ENDED ? e->end_ns : s->end_ns;
+
+	if (!is_left(e) || !may_record(s) || end_ns <= e->begin_ns)
+		return;
+	e->dumps++;
+	trace_process_start(&e->writer, s, write_trace, end_ns);
+}
+
 static int every_finish(struct session *s, int err)
 {
 	struct every_sink *e = s->sink_state;
-	bool is_left = e->state == EVERY_RECORDS || e->state == EVERY_ENDED;
-	uint64_t end_ns = e->state == EVERY_ENDED ? e->end_ns : s->end_ns;
 
 	if (!err)
 		err = flight_flush(e->flight, s->end_ns);
-	trace_process_hurry(&e->writer);
-	trace_process_reap(&e->writer, s, true);
-	if (err)
-		fprintf(stderr, "chaincap: recording ended: %s\n", strerror(-err));
-	/* After an error, too: what was kept is good up to there. */
-	if (is_left && may_record(s) && end_ns > e->begin_ns) {
-		e->dumps++;
-		trace_process_start(&e->writer, s, write_trace, end_ns);
-	}
-	bpf_session_detach(s->bpf);
-	trace_process_reap(&e->writer, s, true);
-	if (!is_left)
+	err = trace_process_finish(&e->writer, s, err, start_last);
+	if (!is_left(e))
 		s->end_ns = clock_now_ns();
-	return !err && e->writer.failed ? -EIO : err;
+	return err;
 }
 
 static void every_close(struct session *s)

@@ -283,25 +283,21 @@ static void check_window(const struct flight_sink *f)
 				(unsigned long long)c.window[i].lost);
 }
 
+static void start_last(struct session *s)
+{
+	if (may_dump(s))
+		start_dump(s, s->end_ns);
+}
+
 static int flight_sink_finish(struct session *s, int err)
 {
 	struct flight_sink *f = s->sink_state;
 
 	if (!err)
 		err = flight_flush(f->flight, s->end_ns);
-	trace_process_hurry(&f->writer);
-	trace_process_reap(&f->writer, s, true);
-	if (err)
-		fprintf(stderr, "chaincap: recording ended: %s\n", strerror(-err));
-	else
+	if (!err)
 		check_window(f);
-	/* After an error, too: what was kept is good up to there. */
-	if (may_dump(s))
-		start_dump(s, s->end_ns);
-	/* After the fork: a thread detaches them, which the fork could find holding a lock. */
-	bpf_session_detach(s->bpf);
-	trace_process_reap(&f->writer, s, true);
-	return !err && f->writer.failed ? -EIO : err;
+	return trace_process_finish(&f->writer, s, err, start_last);
 }
 
 static void flight_sink_close(struct session *s)

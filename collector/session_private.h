@@ -110,9 +110,8 @@ struct session {
 	uint64_t missed;	 /* events reported as lost on an unknown CPU */
 	struct bpf_counts final; /* after the last drain */
 	struct user_stacks *user_stacks;
-	int nice;	     /* the nice value that the recorder was started with */
-	bool session_raised; /* its session has NICE_RECORDING */
-	char why[2048];	     /* why something failed, if errno does not say it; else empty */
+	int nice;	/* the nice value that the recorder was started with */
+	char why[2048]; /* why something failed, if errno does not say it; else empty */
 };
 
 extern const struct session_sink session_file_sink, session_flight_sink, session_every_sink,
@@ -167,3 +166,9 @@ void trace_process_start(struct trace_process *p, struct session *s,
 void trace_process_hurry(struct trace_process *p);
 /* Reaps it if it has ended; waits for that if wait is set. */
 void trace_process_reap(struct trace_process *p, struct session *s, bool wait);
+/*
+ * The end of a recording whose traces such processes write, with err so far: start_last begins the
+ * last one. Detaches the programs. 0 or a negative errno, also of a trace that was not written.
+ */
+int trace_process_finish(struct trace_process *p, struct session *s, int err,
+			 void (*start_last)(struct session *s));

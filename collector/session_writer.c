@@ -66,3 +66,18 @@ void trace_process_reap(struct trace_process *p, struct session *s, bool wait)
 	p->pid = 0;
 	s->signals->writer = 0;
 }
+
+int trace_process_finish(struct trace_process *p, struct session *s, int err,
+			 void (*start_last)(struct session *s))
+{
+	trace_process_hurry(p);
+	trace_process_reap(p, s, true);
+	if (err)
+		fprintf(stderr, "chaincap: recording ended: %s\n", strerror(-err));
+	/* After an error, too: what was kept is good up to there. */
+	start_last(s);
+	/* After the fork: a thread detaches them, which the fork could find holding a lock. */
+	bpf_session_detach(s->bpf);
+	trace_process_reap(p, s, true);
+	return !err && p->failed ? -EIO : err;
+}

@@ -440,7 +440,7 @@ static int check_format_takes(struct setting *s, const bool *seen)
 	if (o->given & GIVEN_BUCKET && !f->rows)
 		return setting_complain(s, "--table and --bucket have no meaning with --format=%s",
 					f->name);
-	if (o->rows == OPTIONS_ROWS_ALL && f->one_table)
+	if (o->rows == ROWS_ALL && f->one_table)
 		return setting_complain(s, "--format=%s has one table: --table says which",
 					f->name);
 	if (o->by_object && strcmp(f->name, "objects"))

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 static const char path[] = "/proc/self/autogroup";
 
@@ -30,11 +28,4 @@ int session_set_nice(int nice)
 		err = -errno;
 	fclose(f);
 	return err;
-}
-
-void session_restore_nice(int nice)
-{
-	/* The kernel takes one value in 100 ms of all who may not set any. */
-	for (int tries = 0; session_set_nice(nice) == -EAGAIN && tries < 20; tries++)
-		nanosleep(&(struct timespec) { .tv_nsec = 50000000 }, NULL);
 }

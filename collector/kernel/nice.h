@@ -21,5 +21,3 @@ bool session_nice(int *nice);
 /* 0 or a negative errno: -EPERM without CAP_SYS_NICE, -EAGAIN too soon after somebody's last one.
  */
 int session_set_nice(int nice);
-/* Sets a value that needs no permission; tries again for a second at most. */
-void session_restore_nice(int nice);

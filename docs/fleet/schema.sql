@@ -1,4 +1,4 @@
--- The tables of `chainwalk --format=rows` in ClickHouse (18.16 and later). For each shard; {cluster} is the cluster's
+-- The tables of `chainwalk --format=rows` in ClickHouse (tried with 18.16). For each shard; {cluster} is the cluster's
 -- name in the servers' configuration:
 --   sed 's/{cluster}/fleet/; s/{database}/fleet/' schema.sql | clickhouse-client --host SHARD --database fleet --multiquery
 -- NAME_shard is what a shard has, NAME all shards. A trace is on the shard of its host, so that load.sh can ask one

@@ -22,7 +22,7 @@ void options_init(struct options *o)
 		.kernel = true,
 		.user = true,
 		.root = ROOT_NONE,
-		.rows = OPTIONS_ROWS_ALL,
+		.rows = ROWS_ALL,
 		.bucket_ns = OPTIONS_BUCKET_NS,
 	};
 }

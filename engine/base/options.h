@@ -20,13 +20,13 @@ enum options_unit {
 	UNIT_NS,
 };
 
-/* Which table of rows is written; see formats/row_tables.h. */
+/* The tables of rows (formats/row_tables.h), and which of them is written. */
 enum options_rows {
-	OPTIONS_ROWS_TRACES,
-	OPTIONS_ROWS_MODULES,
-	OPTIONS_ROWS_CHAINS,
-	OPTIONS_ROWS_WAITS,
-	OPTIONS_ROWS_ALL,
+	ROWS_TRACES,  /* one row: the trace itself */
+	ROWS_MODULES, /* files that the frames of its chains are in */
+	ROWS_CHAINS,  /* the frames of each chain */
+	ROWS_WAITS,   /* what was waited for, and how long */
+	ROWS_ALL,     /* how many there are, too */
 };
 
 enum options_view {

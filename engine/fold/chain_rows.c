@@ -456,6 +456,35 @@ size_t chain_row_path(const struct chain_rows *r, const struct chain_row *row,
 	return n;
 }
 
+uint32_t chain_node_group(const struct chain_rows *r, uint32_t node)
+{
+	const struct pair *nodes = r->nodes->at;
+
+	while (nodes[node].a)
+		node = nodes[node].a;
+	return nodes[node].b;
+}
+
+/* The thread's name alone, without a stack in which it waited. */
+static bool is_name_alone(const struct chain_rows *r, const struct chain_row *row)
+{
+	uint32_t path[CHAIN_PATH_MAX];
+
+	return chain_row_path(r, row, path) == 1 &&
+	       frame_list_len(interned_stacks_lists(r->stacks), path[0]) == 1;
+}
+
+unsigned int chain_row_part(const struct chain_rows *r, const struct chain_row *row)
+{
+	if (row->end == CHAIN_ON_CPU)
+		return PART_RUNNING;
+	if (row->end == CHAIN_PREEMPTED)
+		return PART_PREEMPTED;
+	if (row->end == CHAIN_UNKNOWN && is_name_alone(r, row))
+		return 0;
+	return row->end == CHAIN_RUNNABLE && !row->links ? PART_RUNNABLE : PART_BLOCKED;
+}
+
 const char *chain_row_end(const struct chain_rows *r, const struct chain_row *row)
 {
 	if (!row->node)

@@ -92,6 +92,10 @@ struct chain_frame chain_rows_frame(const struct chain_rows *r, uint32_t frame);
 #define CHAIN_PATH_MAX (OPTIONS_DEPTH_MAX + 1)
 size_t chain_row_path(const struct chain_rows *r, const struct chain_row *row,
 		      uint32_t path[CHAIN_PATH_MAX]);
+/* Whose waits a node is of: see interned_stacks_thread_group(). */
+uint32_t chain_node_group(const struct chain_rows *r, uint32_t node);
+/* Which part of its thread's time a row has, of enum options_part; 0: nothing is known of it. */
+unsigned int chain_row_part(const struct chain_rows *r, const struct chain_row *row);
 /* The text of a row's end, or CHAIN_OTHER; NULL: it has no end, or ends are not shown. */
 const char *chain_row_end(const struct chain_rows *r, const struct chain_row *row);
 /* The list of frames above the end; 0: there is none, or ends are not shown. */

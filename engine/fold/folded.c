@@ -118,17 +118,6 @@ static uint32_t part_of_end(struct adding *a, const struct chain_row *row, const
 	return *of - 1;
 }
 
-/* The node of the group of a row: that of samples (struct chain_ran) does not say it. */
-static uint32_t root_of(const struct adding *a, const struct chain_row *row)
-{
-	const struct pair *nodes = a->rows->nodes->at;
-	uint32_t node = row->node;
-
-	while (nodes[node].a)
-		node = nodes[node].a;
-	return node;
-}
-
 /* ran: samples of the row's time; NULL: the row itself. */
 static int add_row(struct adding *a, const struct chain_row *row, const struct chain_ran *ran)
 {
@@ -145,7 +134,7 @@ static int add_row(struct adding *a, const struct chain_row *row, const struct c
 	if (a->root == ROOT_CLASS && n && !err)
 		err = add_part(l, part_of_class(a, path[n - 1]));
 	if ((a->root == ROOT_CGROUP || a->root == ROOT_PROCESS) && row->node && !err)
-		err = add_part(l, part_of_owner(a, a->rows->nodes->at[root_of(a, row)].b));
+		err = add_part(l, part_of_owner(a, chain_node_group(a->rows, row->node)));
 	while (n-- > 0 && !err)
 		err = add_part(l, part_of_list(a, path[n]));
 	if (end && !err)

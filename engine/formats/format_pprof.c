@@ -145,26 +145,15 @@ static void put_links_label(struct writer *p, uint32_t links)
 	proto_end(&p->proto, label);
 }
 
-/* Time of which nothing is known: the thread's name alone, without a stack in which it waited. */
-static bool is_own_unknown(const struct writer *p, const struct chain_row *row)
-{
-	uint32_t path[CHAIN_PATH_MAX];
-
-	return p->cpu && p->options->parts == PART_ALL && row->end == CHAIN_UNKNOWN &&
-	       chain_row_path(p->rows, row, path) == 1 &&
-	       frame_list_len(interned_stacks_lists(p->rows->stacks), path[0]) == 1;
-}
-
 /* The part of the thread's time to which a row belongs. */
 static const char *state_of(const struct writer *p, const struct chain_row *row)
 {
-	if (row->end == CHAIN_ON_CPU)
-		return "running";
-	if (row->end == CHAIN_PREEMPTED)
-		return "preempted";
-	if (is_own_unknown(p, row))
-		return "unknown";
-	return row->end == CHAIN_RUNNABLE && !row->links ? "runnable" : "blocked";
+	unsigned int part = chain_row_part(p->rows, row);
+
+	for (const struct options_part_word *w = options_part_words; w->word; w++)
+		if (w->part == part)
+			return w->word;
+	return p->cpu && p->options->parts == PART_ALL ? "unknown" : "blocked";
 }
 
 /* What was waited for, as the frame in the stack says it. */

@@ -17,9 +17,9 @@ struct writer {
 	FILE *out;
 };
 
-static bool wanted(const struct writer *w, enum row_table table)
+static bool wanted(const struct writer *w, enum options_rows table)
 {
-	return w->options->rows == OPTIONS_ROWS_ALL || (int)w->options->rows == (int)table;
+	return w->options->rows == ROWS_ALL || w->options->rows == table;
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -41,14 +41,14 @@ static void put_uuid(struct row_id id, FILE *out)
 			id.bytes[i]);
 }
 
-static int put_line(void *arg, enum row_table table, const union row_value *values)
+static int put_line(void *arg, enum options_rows table, const union row_value *values)
 {
 	const struct row_table_shape *shape = &row_tables[table];
 	const struct writer *w = arg;
 
 	if (!wanted(w, table))
 		return 0;
-	if (w->options->rows == OPTIONS_ROWS_ALL)
+	if (w->options->rows == ROWS_ALL)
 		fprintf(w->out, "%s\t", shape->name);
 	for (size_t i = 0; i < shape->n; i++) {
 		if (i)
@@ -65,7 +65,7 @@ static int put_line(void *arg, enum row_table table, const union row_value *valu
 }
 
 static int write_with(const struct format_input *in, FILE *out,
-		      int (*put)(void *arg, enum row_table table, const union row_value *values))
+		      int (*put)(void *arg, enum options_rows table, const union row_value *values))
 {
 	struct writer w = { in->options, out };
 	int err = rows_make(in, &(struct row_sink) { &w, put });
@@ -107,7 +107,7 @@ static void put_binary_uuid(struct row_id id, FILE *out)
 			putc(id.bytes[half + i], out);
 }
 
-static int put_binary(void *arg, enum row_table table, const union row_value *values)
+static int put_binary(void *arg, enum options_rows table, const union row_value *values)
 {
 	const struct row_table_shape *shape = &row_tables[table];
 	const struct writer *w = arg;

@@ -300,7 +300,7 @@ static int put_wait(struct writer *w, const union row_value *values)
 	return 0;
 }
 
-static int put_row(void *arg, enum row_table table, const union row_value *values)
+static int put_row(void *arg, enum options_rows table, const union row_value *values)
 {
 	const struct row_table_shape *shape = &row_tables[table];
 	struct writer *w = arg;

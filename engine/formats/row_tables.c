@@ -4,7 +4,7 @@
 #include <sha2.h>
 #include <string.h>
 
-const struct row_table_shape row_tables[ROW_TABLES] = {
+const struct row_table_shape row_tables[ROWS_ALL] = {
 	[ROWS_TRACES] = { "traces",
 			  12,
 			  { { "time", ROW_TIME },

@@ -27,14 +27,6 @@ struct row_column {
 	enum row_type type;
 };
 
-enum row_table {
-	ROWS_TRACES,  /* one row: the trace itself */
-	ROWS_MODULES, /* files that the frames of its chains are in */
-	ROWS_CHAINS,  /* the frames of each chain */
-	ROWS_WAITS,   /* what was waited for, and how long */
-	ROW_TABLES,
-};
-
 #define ROW_COLUMNS_MAX 20
 
 /* Options without a meaning for these formats. */
@@ -48,7 +40,7 @@ struct row_table_shape {
 	struct row_column columns[ROW_COLUMNS_MAX];
 };
 
-extern const struct row_table_shape row_tables[ROW_TABLES];
+extern const struct row_table_shape row_tables[ROWS_ALL];
 
 /* A value by its column's type. */
 union row_value {
@@ -61,7 +53,7 @@ union row_value {
 struct row_sink {
 	void *arg;
 	/* values: by column. 0 or a negative errno, which ends it all. */
-	int (*put)(void *arg, enum row_table table, const union row_value *values);
+	int (*put)(void *arg, enum options_rows table, const union row_value *values);
 };
 
 /*

@@ -51,9 +51,10 @@ struct maker {
 	struct row_id trace;
 	char *host;
 	struct intern texts;  /* of facts; of all buckets */
-	struct intern chains; /* ids of those that were given to the sink, or wait in new_chains */
-	struct intern frames; /* by number of the chain, in chains: its text */
-	uint32_t chains_given;
+	struct intern chains; /* the frames of each */
+	struct row_id *ids;   /* by number in chains - 1 */
+	size_t cap_ids;
+	uint32_t chains_given;	       /* to the sink */
 	bool *modules, *modules_given; /* by id */
 	uint32_t modules_end;
 	struct text_buf text; /* in the making */
@@ -76,16 +77,16 @@ static uint32_t text_id(struct maker *m, const char *s)
 /* The id of the text in the making, which is kept for the sink if it is new. 0 or -ENOMEM. */
 static int take_chain(struct maker *m, struct row_id *id)
 {
+	const char *text = m->text.p ? m->text.p : "";
 	bool is_new;
+	uint32_t number = intern_id(&m->chains, text, m->text.len, &is_new);
 
-	if (m->text.failed)
+	if (m->text.failed || !number || !GROW(m->ids, number - 1, m->cap_ids))
 		return -ENOMEM;
-	*id = row_id_of(m->text.p ? m->text.p : "", m->text.len);
-	if (!intern_id(&m->chains, id, sizeof(*id), &is_new))
-		return -ENOMEM;
-	/* Both tables number alike, as each text has one id. */
-	if (is_new && !intern_id(&m->frames, m->text.p ? m->text.p : "", m->text.len, NULL))
-		return -ENOMEM;
+	/* Most rows have a chain that others have: a hash of each took a third of all. */
+	if (is_new)
+		m->ids[number - 1] = row_id_of(text, m->text.len);
+	*id = m->ids[number - 1];
 	return 0;
 }
 
@@ -124,16 +125,6 @@ static int place_of(struct maker *m, uint32_t list, struct row_id *id)
 }
 
 /* ---- facts ---------------------------------------------------------------------------------- */
-
-/* Which figure the time of a row is. */
-static enum fact_figure figure_of(const struct chain_row *row)
-{
-	if (row->end == CHAIN_ON_CPU)
-		return FIGURE_RUNNING;
-	if (row->end == CHAIN_PREEMPTED)
-		return FIGURE_PREEMPTED;
-	return row->end == CHAIN_RUNNABLE && !row->links ? FIGURE_RUNNABLE : FIGURE_BLOCKED;
-}
 
 static const char *clean(struct maker *m, uint32_t string)
 {
@@ -189,41 +180,40 @@ static int add_fact(struct maker *m, const struct fact *f)
 	return 0;
 }
 
-/* Time of which nothing is known is no row. */
-static bool is_own_unknown(const struct maker *m, const struct chain_row *row)
-{
-	uint32_t path[CHAIN_PATH_MAX];
-
-	return row->end == CHAIN_UNKNOWN && !row->waits &&
-	       chain_row_path(m->rows, row, path) == 1 &&
-	       frame_list_len(interned_stacks_lists(m->rows->stacks), path[0]) == 1;
-}
+/* Where the time of a row is, by its part. */
+static const struct {
+	unsigned int part;
+	enum fact_figure figure;
+} figures[] = { { PART_BLOCKED, FIGURE_BLOCKED },
+		{ PART_RUNNABLE, FIGURE_RUNNABLE },
+		{ PART_PREEMPTED, FIGURE_PREEMPTED },
+		{ PART_RUNNING, FIGURE_RUNNING } };
 
 static int add_row(struct maker *m, const struct chain_row *row)
 {
+	unsigned int part = chain_row_part(m->rows, row);
 	struct fact f = { .latency_ns = 0 };
 	int err;
 
-	if ((!row->ns && !row->waits) || is_own_unknown(m, row))
+	/* Time of which nothing is known is no row. */
+	if (!row->waits && (!row->ns || !part))
 		return 0;
 	err = describe(m, row, &f);
 	f.figures[FIGURE_WAITS] = row->waits;
-	f.figures[figure_of(row)] = row->ns;
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		if (figures[i].part == part)
+			f.figures[figures[i].figure] = row->ns;
 	return err ? err : add_fact(m, &f);
 }
 
 static int add_samples(struct maker *m, const struct chain_ran *ran)
 {
-	const struct pair *nodes = m->rows->nodes->at;
-	struct chain_row row = { .node = ran->node, .end = ran->end };
+	struct chain_row row = { .group = chain_node_group(m->rows, ran->node),
+				 .node = ran->node,
+				 .end = ran->end };
 	struct fact f = { .latency_ns = 0 };
-	uint32_t root = ran->node;
-	int err;
+	int err = describe(m, &row, &f);
 
-	while (nodes[root].a)
-		root = nodes[root].a;
-	row.group = nodes[root].b;
-	err = describe(m, &row, &f);
 	if (!err)
 		err = place_of(m, ran->list, &f.ran);
 	f.figures[FIGURE_SAMPLES] = ran->samples;
@@ -319,22 +309,34 @@ static int give_modules(struct maker *m)
 	return err;
 }
 
+static int by_id(const void *pa, const void *pb, void *arg)
+{
+	const struct row_id *ids = arg;
+	const uint32_t *a = pa, *b = pb;
+
+	return memcmp(&ids[*a], &ids[*b], sizeof(*ids));
+}
+
+/* The new ones, in an order that does not depend on which thread of the fold met them first. */
 static int give_chains(struct maker *m)
 {
-	int err = 0;
+	uint32_t first = m->chains_given, n = m->chains.n - first;
+	uint32_t *order = malloc(((size_t)n + 1) * sizeof(*order));
+	int err = order ? 0 : -ENOMEM;
 
-	while (m->chains_given < m->chains.n && !err) {
-		uint32_t number = ++m->chains_given;
-		union row_value values[] = {
-			{ .number = m->time_s },
-			{ .number = 0 },
-			{ .text = intern_text(&m->frames, number) },
-		};
-		size_t len;
-
-		memcpy(&values[1].id, intern_bytes(&m->chains, number, &len), sizeof(values[1].id));
-		err = m->sink->put(m->sink->arg, ROWS_CHAINS, values);
-	}
+	for (uint32_t i = 0; i < n && !err; i++)
+		order[i] = first + i;
+	if (n && !err)
+		qsort_r(order, n, sizeof(*order), by_id, m->ids);
+	for (uint32_t i = 0; i < n && !err; i++)
+		err = m->sink->put(m->sink->arg, ROWS_CHAINS,
+				   (union row_value[]) {
+					   { .number = m->time_s },
+					   { .id = m->ids[order[i]] },
+					   { .text = intern_text(&m->chains, order[i] + 1) },
+				   });
+	m->chains_given = m->chains.n;
+	free(order);
 	return err;
 }
 
@@ -479,7 +481,7 @@ int rows_make(const struct format_input *in, const struct row_sink *sink)
 	text_free(&m.text);
 	intern_free(&m.texts);
 	intern_free(&m.chains);
-	intern_free(&m.frames);
+	free(m.ids);
 	names_free(names);
 	return err;
 }

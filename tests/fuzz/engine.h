@@ -11,6 +11,7 @@
 
 #include "fold/folded.h"
 #include "format_table.h"
+#include "import/import_report.h"
 #include "replay.h"
 
 static inline void must(int ok, const char *what)
@@ -72,4 +73,24 @@ static inline void write_all(const struct trace *t, const struct options *o)
 		fclose(out);
 	}
 	timelines_free(timelines);
+}
+
+/* What an import made must be a sound trace, which every format writes. Frees log. */
+static inline void check_imported(uint8_t *log, size_t offset, size_t len,
+				  const struct import_report *report)
+{
+	struct options o;
+	struct trace *t;
+
+	must(trace_open_memory(&t, log + offset, len) == 0, "a trace is made");
+	must(!trace_damage(t)->what, "the trace is sound");
+	must(trace_info(t)->complete, "the trace is complete");
+	must(trace_info(t)->events_of[EVENT_SWITCH] == report->switches, "no switch is lost");
+	check_promises(t);
+	options_init(&o);
+	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+	write_all(t, &o);
+	options_free(&o);
+	trace_close(t);
+	free(log);
 }

@@ -13,8 +13,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct import_report report;
 	size_t offset, log_len;
-	struct options o;
-	struct trace *t;
 	uint8_t *log;
 	/* Of just this size, so that a read beyond it is caught. */
 	char *copy = malloc(size + !size);
@@ -30,16 +28,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(copy);
 	if (err)
 		return 0;
-	must(trace_open_memory(&t, log + offset, log_len) == 0, "a trace is made");
-	must(!trace_damage(t)->what, "the trace is sound");
-	must(trace_info(t)->complete, "the trace is complete");
-	must(trace_info(t)->events_of[EVENT_SWITCH] == report.switches, "no switch is lost");
-	check_promises(t);
-	options_init(&o);
-	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
-	write_all(t, &o);
-	options_free(&o);
-	trace_close(t);
-	free(log);
+	check_imported(log, offset, log_len, &report);
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include "fold/wait_length.h"
 #include "formats/row_tables.h"
 #include "oracle.h"
+#include "synth_folded.h"
 #include "synth_many.h"
 
 #define SCHEDULES 120
@@ -48,51 +49,19 @@ enum {
 	WAIT_FIELDS = 20,
 };
 
-struct line {
-	char *text;
-	uint64_t ns;
-};
-
-static int by_text(const void *pa, const void *pb)
+static char *same(const char *line, size_t len)
 {
-	const struct line *a = pa, *b = pb;
-
-	return strcmp(a->text, b->text);
-}
-
-/* Sorted, lines of one text added up. Frees them. To be freed. */
-static char *folded(struct line *lines, size_t n)
-{
-	size_t len;
-	char *text = NULL;
-	FILE *out = open_memstream(&text, &len);
-
-	if (n)
-		qsort(lines, n, sizeof(*lines), by_text);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t ns = lines[i].ns;
-
-		for (; i + 1 < n && !strcmp(lines[i].text, lines[i + 1].text); i++) {
-			free(lines[i].text);
-			ns += lines[i + 1].ns;
-		}
-		if (ns)
-			fprintf(out, "%s %" PRIu64 "\n", lines[i].text, ns);
-		free(lines[i].text);
-	}
-	fclose(out);
-	free(lines);
-	return text;
+	return strndup(line, len);
 }
 
 /* What rows say, as folded lines of threads or of requests; *waits: how many. Frees text. */
 static char *lines_of_rows(char *text, bool requests, uint64_t *waits)
 {
-	struct line *lines = calloc(strlen(text) + 1, sizeof(*lines));
 	struct intern chains = { 0 };
 	char **frames = calloc(strlen(text) + 1, sizeof(*frames));
-	char *rest = text, *fields[COLUMNS];
-	size_t n = 0;
+	char *rest = text, *fields[COLUMNS], *lines, *summed;
+	size_t len;
+	FILE *out = open_memstream(&lines, &len);
 
 	*waits = 0;
 	for (char *line; (line = strsep(&rest, "\n")) && *line;) {
@@ -115,36 +84,34 @@ static char *lines_of_rows(char *text, bool requests, uint64_t *waits)
 			for (int i = 0; i < 3; i++)
 				ns += strtoull(fields[WAIT_BLOCKED + i], NULL, 10);
 			*waits += strtoull(fields[WAIT_WAITS], NULL, 10);
-			lines[n].ns = ns;
-			assert_true(asprintf(&lines[n++].text, "%s%s%s", fields[WAIT_THREAD],
-					     *frames[id] ? ";" : "", frames[id]) > 0);
+			if (ns)
+				fprintf(out, "%s%s%s %" PRIu64 "\n", fields[WAIT_THREAD],
+					*frames[id] ? ";" : "", frames[id], ns);
 		}
 	}
+	fclose(out);
+	summed = folded_as(lines, same);
 	intern_free(&chains);
 	free(frames);
-	text = (free(text), folded(lines, n));
-	return text;
+	free(lines);
+	free(text);
+	return summed;
 }
 
-/* Without what was sampled above [running], and without a thread's own running time. Frees text. */
+/* Without what was sampled above [running]. */
+static char *without_sample(const char *line, size_t len)
+{
+	const char *ran = memmem(line, len, ";[running];", strlen(";[running];"));
+
+	return strndup(line, ran ? (size_t)(ran - line) + strlen(";[running]") : len);
+}
+
 static char *without_samples(char *text)
 {
-	struct line *lines = calloc(strlen(text) + 1, sizeof(*lines));
-	char *rest = text;
-	size_t n = 0;
+	char *summed = folded_as(text, without_sample);
 
-	for (char *line; (line = strsep(&rest, "\n")) && *line;) {
-		char *weight = strrchr(line, ' '), *ran = strstr(line, ";[running];");
-
-		if (strstr(line, ";[on-CPU]"))
-			continue;
-		*weight++ = '\0';
-		if (ran)
-			ran[strlen(";[running]")] = '\0';
-		lines[n++] = (struct line) { strdup(line), strtoull(weight, NULL, 10) };
-	}
 	free(text);
-	return folded(lines, n);
+	return summed;
 }
 
 static uint64_t waits_of(const struct trace *t, const struct options *o)
@@ -285,7 +252,7 @@ static void row_binary_has_the_same_values(const struct trace *t, const char *na
 	(void)name;
 	(void)arg;
 	options_init(&o);
-	for (int table = 0; table < ROW_TABLES; table++) {
+	for (int table = 0; table < ROWS_ALL; table++) {
 		char *expected;
 
 		o.rows = (enum options_rows)table;
@@ -311,7 +278,7 @@ static void rows_say_who_and_why(void **state)
 	char *text, *line;
 
 	(void)state;
-	o.rows = OPTIONS_ROWS_WAITS;
+	o.rows = ROWS_WAITS;
 	text = script_formatted("queues\n0 c2 - R > B\n"
 				"10 c1 A S > - recv|main for=tcp:peer:80\n"
 				"100 c1 - R > C\n"

@@ -23,25 +23,12 @@ static struct perf_text *begin(void)
 	return &text;
 }
 
-/* Waits of one thread only, or of all ("-"), with their preempted parts. */
-static char *folded_of(const struct trace *t, const char *thread)
-{
-	uint32_t tid = text_tid(thread);
-	struct options o;
-
-	options_init(&o);
-	o.parts |= PART_PREEMPTED;
-	if (tid)
-		o.tids = (struct id_list) { &tid, 1 };
-	return trace_folded(t, &o);
-}
-
 static struct import_report expect_folded(const char *thread, const char *expected)
 {
 	struct text_trace tt;
 
 	assert_int_equal(text_open(&tt, text.p, text.len), 0);
-	expect_text(folded_of(tt.trace, thread), expected);
+	expect_text(text_folded(tt.trace, thread), expected);
 	text_close(&tt);
 	return tt.report;
 }

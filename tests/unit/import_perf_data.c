@@ -32,24 +32,12 @@ static struct made *begin(void)
 	return &made;
 }
 
-static char *folded_of(const struct trace *t, const char *thread)
-{
-	uint32_t tid = text_tid(thread);
-	struct options o;
-
-	options_init(&o);
-	o.parts |= PART_PREEMPTED;
-	if (tid)
-		o.tids = (struct id_list) { &tid, 1 };
-	return trace_folded(t, &o);
-}
-
 static struct import_report expect_folded(const char *thread, const char *expected)
 {
 	struct text_trace tt;
 
 	assert_int_equal(made_open(&tt, made.p, made.len), 0);
-	expect_text(folded_of(tt.trace, thread), expected);
+	expect_text(text_folded(tt.trace, thread), expected);
 	assert_int_equal(tt.report.source, IMPORT_FROM_PERF_DATA);
 	text_close(&tt);
 	return tt.report;
@@ -97,24 +85,26 @@ static void expect_relayed(void)
 	assert_false(import_damaged(&r));
 }
 
+/* Makes a relay's recording as `how` says, and expects its chains. */
+static void expect_relay_of(struct made how)
+{
+	made = how;
+	made_begin(&made);
+	relay(&made);
+	made_end(&made);
+	expect_relayed();
+}
+
 static void the_waker_itself_waited(void **state)
 {
-	struct made *m = begin();
-
 	(void)state;
-	relay(m);
-	made_end(m);
-	expect_relayed();
+	expect_relay_of((struct made) { .len = 0 });
 }
 
 static void what_a_pipe_brings(void **state)
 {
 	(void)state;
-	made = (struct made) { .is_pipe = true };
-	made_begin(&made);
-	relay(&made);
-	made_end(&made);
-	expect_relayed();
+	expect_relay_of((struct made) { .is_pipe = true });
 }
 
 static void fields_of_samples(void **state)
@@ -130,26 +120,20 @@ static void fields_of_samples(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
 		for (int by_id = 0; by_id < 2; by_id++) {
-			made = (struct made) { .sample_type = MADE_USUAL | more[i] };
+			struct made how = { .sample_type = MADE_USUAL | more[i] };
+
 			if (by_id)
-				made.sample_type ^= PERF_BIT_IDENTIFIER;
-			made.sample_type |= by_id ? PERF_BIT_ID : 0;
-			made.sample_type &= i == 1 ? ~(uint64_t)PERF_BIT_IP : ~(uint64_t)0;
-			made_begin(&made);
-			relay(&made);
-			made_end(&made);
-			expect_relayed();
+				how.sample_type ^= PERF_BIT_IDENTIFIER;
+			how.sample_type |= by_id ? PERF_BIT_ID : 0;
+			how.sample_type &= i == 1 ? ~(uint64_t)PERF_BIT_IP : ~(uint64_t)0;
+			expect_relay_of(how);
 		}
 }
 
 static void fields_of_tracepoints_lie_where_the_format_says(void **state)
 {
 	(void)state;
-	made = (struct made) { .is_moved = true };
-	made_begin(&made);
-	relay(&made);
-	made_end(&made);
-	expect_relayed();
+	expect_relay_of((struct made) { .is_moved = true });
 }
 
 static void records_are_put_in_order(void **state)

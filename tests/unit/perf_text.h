@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "import/import.h"
+#include "synth_script.h"
 #include "trace/trace.h"
 
 struct perf_text {
@@ -127,4 +129,17 @@ static inline void text_close(struct text_trace *tt)
 {
 	trace_close(tt->trace);
 	free(tt->log);
+}
+
+/* Waits of one thread only, or of all ("-"), with their preempted parts. */
+static inline char *text_folded(const struct trace *t, const char *thread)
+{
+	uint32_t tid = text_tid(thread);
+	struct options o;
+
+	options_init(&o);
+	o.parts |= PART_PREEMPTED;
+	if (tid)
+		o.tids = (struct id_list) { &tid, 1 };
+	return trace_folded(t, &o);
 }
