@@ -29,5 +29,5 @@ lowest setsid nice -n 3 "$cap" -o "$tmp/trace" 1
 expect "of a recorder with a nice value of its own" 0 "$lowest"
 lowest setsid "$cap" -o "$tmp/trace" -- sleep 1
 expect "of a recorder with a command" 0 "$lowest"
-lowest "$cap" -o "$tmp/trace" 1
+lowest setsid sh -c '"$0" -o "$1" 1; exit $?' "$cap" "$tmp/trace"
 expect "of a session that has others" 0 "$lowest"
