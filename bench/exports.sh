@@ -20,7 +20,7 @@ for size in 1 10; do
 	echo "== $size million events, one core, medians of $rounds"
 	printf '%-12s %8s %8s %10s %12s %14s\n' format "CPU s" "wall s" "peak MiB" "bytes/event" "CPU of folded"
 	folded=
-	for format in folded pprof perfetto csv; do
+	for format in folded pprof otlp perfetto csv; do
 		: >"$dir/rounds"
 		for _ in $(seq "$rounds"); do
 			"$O/bench/cost" taskset -c "$core" "$O/chainwalk" -q --format=$format -o "$dir/out" "$dir/trace" \

@@ -383,7 +383,7 @@ void options_help(FILE *out, bool all)
 		if (all)
 			fprintf(out, "  %-12s%s\n", f->name, f->summary);
 		else
-			fprintf(out, "%s%s", !i ? " " : i == 9 ? ",\n         " : ", ", f->name);
+			fprintf(out, "%s%s", !i ? " " : i == 9 ? ",\n  " : ", ", f->name);
 	}
 	if (!all)
 		fputs("\n--help shows all options.\n", out);

@@ -7,7 +7,7 @@
 # leave it out with FORMATS="folded tree ...". TRACES="file ..." picks traces.
 set -eu
 data=$(cd "$(dirname "$0")/data" && pwd)
-formats=${FORMATS:-folded causes tree json threads objects io hist wakers events info csv pprof perfetto html}
+formats=${FORMATS:-folded causes tree json threads objects io hist wakers events info csv pprof otlp perfetto html}
 traces=${TRACES:-$data/*.bin}
 LC_ALL=C
 export LC_ALL

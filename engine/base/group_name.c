@@ -164,15 +164,44 @@ static void put_container(const struct found *f, char out[GROUP_NAME_LEN])
 		 f->pod.len || kind.len ? "/" : "", PART(f->id), unit.len ? "/" : "", PART(unit));
 }
 
+static struct found find(const char *path, struct part *above)
+{
+	struct found f = { .pod = { NULL, 0 } };
+	struct part name;
+
+	*above = (struct part) { "", 0 };
+	for (const char *p = path; next_name(&p, &name); *above = name)
+		take(&f, name, *above);
+	return f;
+}
+
+void group_ids(const char *path, struct group_ids *ids)
+{
+	struct part last;
+	struct found f = find(path, &last);
+	size_t n = 0;
+
+	*ids = (struct group_ids) { "", "" };
+	if (f.id.len)
+		snprintf(ids->container, sizeof(ids->container), FORMAT,
+			 (int)digits((struct part) { f.id.p, strlen(f.id.p) }), f.id.p);
+	/* systemd's names of groups have '_' where a UID has '-'. */
+	for (; f.pod.len && n + 1 < sizeof(ids->pod); n++) {
+		char c = f.pod.p[n];
+
+		if (c != '-' && c != '_' && !isxdigit((unsigned char)c))
+			break;
+		ids->pod[n] = c == '_' ? '-' : c;
+	}
+	ids->pod[n] = '\0';
+}
+
 void group_name(const char *path, char out[GROUP_NAME_LEN])
 {
-	struct part name, above = { "", 0 };
-	struct found f = { .pod = { NULL, 0 } };
-	const char *p = path;
+	struct part last;
+	struct found f = find(path, &last);
 	size_t len;
 
-	for (; next_name(&p, &name); above = name)
-		take(&f, name, above);
 	if (is(f.unit, "init.scope") && f.before.len)
 		f.unit = f.before;
 	len = strlen(path);
@@ -189,8 +218,8 @@ void group_name(const char *path, char out[GROUP_NAME_LEN])
 		snprintf(out, GROUP_NAME_LEN, "lxc/" FORMAT, PART(f.lxc));
 	else if (f.unit.len)
 		snprintf(out, GROUP_NAME_LEN, FORMAT, PART(f.unit));
-	else if (ends(above, ".slice"))
-		snprintf(out, GROUP_NAME_LEN, FORMAT, PART(above));
+	else if (ends(last, ".slice"))
+		snprintf(out, GROUP_NAME_LEN, FORMAT, PART(last));
 	else if (len < GROUP_NAME_LEN)
 		snprintf(out, GROUP_NAME_LEN, "%s", path);
 	else

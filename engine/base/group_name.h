@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * group_name.h - what people call a control group, by its path alone: the unit of systemd, the
- * container, the pod, the job.
+ * container, the pod, the job; and the ids of containers and pods.
  */
 #pragma once
 
@@ -22,3 +22,10 @@
  * too long loses its beginning.
  */
 void group_name(const char *path, char out[GROUP_NAME_LEN]);
+
+/* The whole ids in such a path, in the text forms that runtimes show; "": there is none. */
+struct group_ids {
+	char container[65]; /* hexadecimal */
+	char pod[37];	    /* a UID: 8-4-4-4-12 digits */
+};
+void group_ids(const char *path, struct group_ids *ids);

@@ -94,4 +94,4 @@ const char *format_time_unit(const struct options *o);
 extern const struct format format_folded, format_tree, format_json, format_threads, format_hist,
 	format_wakers, format_events, format_info, format_csv, format_pprof, format_perfetto,
 	format_causes, format_objects, format_io, format_requests, format_rows, format_rowbinary,
-	format_sqlite;
+	format_otlp, format_sqlite;

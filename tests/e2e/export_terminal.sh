@@ -5,7 +5,7 @@
 command -v script >/dev/null || skip "script (util-linux) is not installed"
 trace=$(dirname "$0")/../data/relay.bin
 
-for format in pprof perfetto; do
+for format in pprof otlp perfetto; do
 	script -qec "$walk -q --format=$format $trace" /dev/null >"$tmp/terminal" </dev/null
 	expect_exit "chainwalk --format=$format on a terminal" 2 $?
 	tr -d '\r' <"$tmp/terminal" >"$tmp/said"

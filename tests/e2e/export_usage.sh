@@ -18,7 +18,7 @@ refuses() {
 	[ ! -e "$tmp/out" ] || fail "chainwalk --format=$* was refused and left a file"
 }
 
-for format in csv pprof perfetto; do
+for format in csv pprof otlp perfetto; do
 	takes $format
 	for option in --pid=26049 --tid=26050 '--comm=a.*' --within=futex --without=futex --from=0.01 --to=0.05 --min-wait=1ms \
 		--max-wait=1s --state=all --state=D --state=blocked --no-kthreads --no-idle -K -U; do
@@ -32,7 +32,7 @@ for format in csv pprof perfetto; do
 	done
 	for option in --no-ends --no-delim --annotate --blocked-stacks; do
 		case $format in
-		pprof) takes $format $option ;;
+		pprof | otlp) takes $format $option ;;
 		*) refuses $format $option ;;
 		esac
 	done

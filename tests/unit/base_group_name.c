@@ -157,11 +157,41 @@ static void names_that_only_look_like_it(void **state)
 	}
 }
 
+static void whole_ids(void **state)
+{
+	static const struct {
+		const char *path, *container, *pod;
+	} all[] = {
+		{ "/docker/" ID "/system.slice/nginx.service", ID, "" },
+		{ "/kubepods/burstable/pod" UID "/" ID, ID, UID },
+		{ "/kubepods.slice/kubepods-pod" UNIT_UID ".slice/cri-containerd-" ID ".scope", ID,
+		  UID },
+		{ "/kubepods/burstable/pod" UID, "", UID },
+		/* Whoever may make a group chooses its name. */
+		{ "/docker/" ID ID "f",
+		  "0123456789abcdef0123456789abcdef"
+		  "0123456789abcdef0123456789abcdef",
+		  "" },
+		{ "/kubepods/pod" UID UID "/x", "", UID },
+		{ "/system.slice/nginx.service", "", "" },
+		{ "", "", "" },
+	};
+	struct group_ids ids;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		group_ids(all[i].path, &ids);
+		assert_string_equal(ids.container, all[i].container);
+		assert_string_equal(ids.pod, all[i].pod);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(units_of_systemd),
 		cmocka_unit_test(containers),
+		cmocka_unit_test(whole_ids),
 		cmocka_unit_test(pods),
 		cmocka_unit_test(jobs_of_slurm),
 		cmocka_unit_test(others_have_their_path),
