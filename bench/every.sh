@@ -142,11 +142,11 @@ ticks=$(getconf CLK_TCK)
 # sample: KiB of the recorder and of all its processes, of BPF maps, descriptors, CPU time in ticks.
 sample() {
 	mine=$(awk '$1 == "RssAnon:" { print $2 }' "/proc/$recorder/status")
-	all=0 cpu=0
-	for p in $(tree); do
-		all=$(awk -v so_far="$all" '$1 == "RssAnon:" { so_far += $2 } END { printf "%.0f\n", so_far }' "/proc/$p/status" 2>/dev/null) || continue
-		cpu=$(awk -v so_far="$cpu" '{ sub(/.*\) /, ""); printf "%.0f\n", so_far + $12 + $13 + $14 + $15 }' "/proc/$p/stat" 2>/dev/null || echo "$cpu")
-	done
+	# Processes may end meanwhile: what is left of them is added up.
+	# shellcheck disable=SC2046 # numbers
+	all=$(cat $(tree | sed 's|.*|/proc/&/status|') 2>/dev/null | awk '$1 == "RssAnon:" { sum += $2 } END { printf "%.0f\n", sum }')
+	# shellcheck disable=SC2046
+	cpu=$(cat $(tree | sed 's|.*|/proc/&/stat|') 2>/dev/null | awk '{ sub(/.*\) /, ""); sum += $12 + $13 + $14 + $15 } END { printf "%.0f\n", sum }')
 	maps=$(cat /proc/$recorder/fdinfo/* 2>/dev/null | awk '
 		$1 == "memlock:" { bytes = $2 }
 		$1 == "map_id:" && !($2 in seen) { seen[$2]; sum += bytes }
