@@ -11,6 +11,7 @@
 #include "kernel/caps.h"
 #include "kernel/clock.h"
 #include "kernel/nice.h"
+#include "kernel/refusal.h"
 #include "memory.h"
 #include "elf/debugfile.h"
 #include "session_private.h"
@@ -121,6 +122,19 @@ static void prepare_opener(void)
 			strerror(-err));
 }
 
+/* What is lacking because perf_event_open() failed with err, and what helps. */
+static void say_perf(const char *lacking, int err)
+{
+	struct refusal refusal;
+	const char *cure;
+
+	refusal_look(&refusal);
+	cure = err == -EINVAL ? "see sysctl kernel.perf_event_max_sample_rate"
+			      : refusal_of_perf(&refusal, err);
+	fprintf(stderr, "chaincap: %s: perf_event_open: %s%s%s%s\n", lacking, strerror(-err),
+		*cure ? " (" : "", cure, *cure ? ")" : "");
+}
+
 static void warn_about_names(const struct session *s)
 {
 	int kernel, sideband;
@@ -139,10 +153,8 @@ static void warn_about_names(const struct session *s)
 			"kernel.perf_event_max_stack; the default is 127)\n",
 			bpf_session_max_stack(s->bpf));
 	if (sideband && s->options->user_stacks)
-		fprintf(stderr,
-			"chaincap: processes that start and end during the recording will lack "
-			"names: perf_event_open: %s\n",
-			strerror(-sideband));
+		say_perf("processes that start and end during the recording will lack names",
+			 sideband);
 	if (s->options->user_stacks && !caps_have(CAP_SYS_PTRACE))
 		fputs("chaincap: functions of other users' processes will have no names: "
 		      "CAP_SYS_PTRACE is missing\n",
@@ -216,10 +228,7 @@ static int attach(struct session *s)
 		add_helper(s, call_timeout_pid());
 	err = bpf_session_sampling(s->bpf);
 	if (err)
-		fprintf(stderr,
-			"chaincap: running threads will not be sampled: perf_event_open: %s%s\n",
-			strerror(-err),
-			err == -EINVAL ? " (see sysctl kernel.perf_event_max_sample_rate)" : "");
+		say_perf("running threads will not be sampled", err);
 	return 0;
 }
 

@@ -17,12 +17,7 @@
 #include "caps.h"
 #include "clock.h"
 #include "common/id_index.h"
-
-/*
- * The oldest kernel that is tested. 5.15 refuses calls of kernel functions that it does not have,
- * 5.10 atomic operations.
- */
-#define OLDEST "6.1"
+#include "refusal.h"
 
 #define STACK_LEAST (16u << 10) /* THREAD_SIZE, unless pages are larger */
 
@@ -176,24 +171,10 @@ static void load_interrupt_programs(struct chaincap_bpf *skel, bool wanted)
 /* Puts into why the reason for which loading or attaching failed with err. */
 static void explain(int err, char *why, size_t why_size)
 {
-	char missing[40] = "";
+	struct refusal refusal;
 
-	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		snprintf(why, why_size,
-			 "this kernel has no BTF (/sys/kernel/btf/vmlinux): a kernel with "
-			 "CONFIG_DEBUG_INFO_BTF=y is needed, as distributions have since 2020");
-	else if ((err == -EPERM || err == -EACCES) && caps_missing(missing, sizeof(missing)))
-		snprintf(why, why_size,
-			 "needs root: sudo chaincap ..., or CAP_BPF and CAP_PERFMON (missing: %s)",
-			 missing);
-	else if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
-		snprintf(why, why_size, "cannot load the BPF programs: %s%s", strerror(-err),
-			 err == -EMFILE ? " (ulimit -n)" : "");
-	else
-		snprintf(why, why_size,
-			 "the kernel refused the BPF programs (%s): Linux " OLDEST
-			 " or newer is needed; -v shows its messages",
-			 strerror(-err));
+	refusal_look(&refusal);
+	refusal_of_bpf(&refusal, err, why, why_size);
 }
 
 /*
