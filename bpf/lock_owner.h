@@ -51,6 +51,22 @@ static __always_inline __u64 own_namespace(struct task_struct *t, __u32 *level, 
 	return POINTER(upid, number, ns);
 }
 
+/* The id of a task in the PID namespace of the current one; 0: it is not in it. */
+static __always_inline __u32 id_here(struct task_struct *t)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	__u32 level = 0, nr = 0;
+	__u64 ns = own_namespace(current, &level, &nr), own, number;
+
+	if (!ns)
+		return t->pid;
+	own = POINTER(task_struct, t, thread_pid);
+	if (FIELD(pid, own, level) < level)
+		return 0;
+	number = ADDRESS(pid, own, numbers) + level * (__u64)bpf_core_type_size(struct upid);
+	return POINTER(upid, number, ns) == ns ? (__u32)FIELD(upid, number, nr) : 0;
+}
+
 /* The struct pid with an id of a PID namespace; 0: there is none. */
 static __always_inline __u64 pid_in_namespace(__u64 ns, __u32 nr)
 {

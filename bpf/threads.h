@@ -137,21 +137,19 @@ static __always_inline __u32 shared_memory(struct task_struct *task)
 /* Set by the collector before it lists: stacks as well. */
 bool list_stacks = false;
 
-SEC("iter/task")
-int list_threads(struct bpf_iter__task *ctx)
+static __always_inline void list_thread(struct seq_file *seq, struct task_struct *task)
 {
-	struct task_struct *task = ctx->task;
 	struct wire_thread *t;
 	__u32 zero = 0, level;
 	bool waits;
 	long len;
 
 	/* The recorder's own as well: they may wake others, and shall have a name then. */
-	if (!task || is_helper(task->tgid))
-		return 0;
+	if (is_helper(task->tgid))
+		return;
 	t = bpf_map_lookup_elem(&iter_scratch, &zero);
 	if (!t)
-		return 0;
+		return;
 	t->start_ns = task->start_time;
 	t->seen_ns = bpf_ktime_get_ns();
 	t->tid = task->pid;
@@ -166,6 +164,7 @@ int list_threads(struct bpf_iter__task *ctx)
 	t->own_tid = t->lock_expects = 0;
 	t->shares = shared_memory(task);
 	own_namespace(task, &level, &t->own_tid);
+	t->tid_here = id_here(task);
 	t->group = group_of_set(group_set(task), OBJECT_OF_LISTED, t->seen_ns);
 	bpf_probe_read_kernel_str(t->name, sizeof(t->name), task->comm);
 	if (list_stacks && t->state && !task->on_cpu) {
@@ -186,6 +185,62 @@ int list_threads(struct bpf_iter__task *ctx)
 		if (find_objects && may_have_object(task, t->state))
 			list_object(t, task);
 	}
-	bpf_seq_write(ctx->meta->seq, t, sizeof(*t));
+	bpf_seq_write(seq, t, sizeof(*t));
+}
+
+SEC("iter/task")
+int list_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		list_thread(ctx->meta->seq, task);
+	return 0;
+}
+
+/*
+ * The kernel's iterator lists the threads of the reader's PID namespace. In another one than the
+ * initial one this program lists all, by their ids in the initial one: the iterator calls it for
+ * the recorder's first thread, and it lists the next few.
+ */
+#define LIST_STEPS (1 << 16) /* ids that one call looks at, and */
+#define LIST_BATCH 16	     /* threads that it lists: they fit into the iterator's buffer */
+
+/* Since Linux 6.2. */
+struct task_struct *bpf_task_from_pid(int pid) __ksym __weak;
+void bpf_task_release(struct task_struct *task) __ksym __weak;
+
+/* The next id; set by the collector to 1. It has listed all when that is WIRE_IDS. */
+volatile __u32 list_next = 0;
+
+struct listing {
+	struct seq_file *seq;
+	__u32 n;
+};
+
+static long list_one(__u32 i, struct listing *l)
+{
+	struct task_struct *task;
+
+	(void)i;
+	if (l->n >= LIST_BATCH || list_next >= WIRE_IDS)
+		return 1;
+	task = bpf_task_from_pid((int)list_next++);
+	if (!task)
+		return 0;
+	list_thread(l->seq, task);
+	bpf_task_release(task);
+	l->n++;
+	return 0;
+}
+
+SEC("iter/task")
+int list_all_threads(struct bpf_iter__task *ctx)
+{
+	struct listing l = { .seq = ctx->meta->seq };
+	struct task_struct *task = ctx->task;
+
+	if (task && (__u32)task->pid == self_tgid)
+		bpf_loop(LIST_STEPS, list_one, &l, 0);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "kallsyms/kernel_names.h"
 #include "kernel/caps.h"
 #include "kernel/clock.h"
+#include "kernel/host_proc.h"
 #include "kernel/nice.h"
 #include "kernel/refusal.h"
 #include "memory.h"
@@ -49,8 +50,14 @@ static int load(struct session *s)
 		.verbose = o->verbose,
 		.quiet = o->quiet,
 	};
-	int err = bpf_session_open(&s->bpf, &bpf_options, s->why, sizeof(s->why));
+	int err = -EINVAL;
 
+	if (o->verify && !host_proc_is_here())
+		snprintf(
+			s->why, sizeof(s->why),
+			"--verify reads processes by their ids: it needs the host's PID namespace");
+	else
+		err = bpf_session_open(&s->bpf, &bpf_options, s->why, sizeof(s->why));
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
@@ -108,9 +115,12 @@ static void prepare_helpers(struct session *s)
 
 	s->no_helpers = wanted ? helpers_start(&s->helpers, HELPERS_NO_RIGHTS) : 0;
 	(void)memory_share(s->helpers, s->options->memory, 0);
-	err = s->options->java_maps ? helpers_start(&s->askers, HELPERS_BECOME_USERS) : 0;
+	if (!s->options->java_maps)
+		return;
+	err = host_proc_is_here() ? helpers_start(&s->askers, HELPERS_BECOME_USERS) : -EXDEV;
 	if (err)
-		fprintf(stderr, "chaincap: JVMs will not write perf maps: %s\n", strerror(-err));
+		fprintf(stderr, "chaincap: JVMs will not write perf maps: %s\n",
+			err == -EXDEV ? "that needs the host's PID namespace" : strerror(-err));
 }
 
 static void prepare_opener(void)
@@ -133,6 +143,26 @@ static void say_perf(const char *lacking, int err)
 			      : refusal_of_perf(&refusal, err);
 	fprintf(stderr, "chaincap: %s: perf_event_open: %s%s%s%s\n", lacking, strerror(-err),
 		*cure ? " (" : "", cure, *cure ? ")" : "");
+}
+
+static void warn_about_namespace(const struct session *s)
+{
+	const char *dir = host_proc_dir();
+
+	if (reads_files(s->options) && dir)
+		fprintf(stderr,
+			"chaincap: in a PID namespace of its own: user functions are named by the "
+			"host's /proc (%s), but not in processes that end at once\n",
+			dir);
+	else if (reads_files(s->options))
+		fputs("chaincap: user functions will have no names: this is a PID namespace of its "
+		      "own, without the host's /proc: docker run --pid=host (hostPID: true), or -v "
+		      "/proc:/host/proc:ro\n",
+		      stderr);
+	if (!bpf_session_lists_all(s->bpf))
+		fputs("chaincap: threads outside of this PID namespace lack what they did before: "
+		      "it takes the host's PID namespace, or Linux 6.2\n",
+		      stderr);
 }
 
 static void warn_about_names(const struct session *s)
@@ -159,6 +189,8 @@ static void warn_about_names(const struct session *s)
 		fputs("chaincap: functions of other users' processes will have no names: "
 		      "CAP_SYS_PTRACE is missing\n",
 		      stderr);
+	if (!host_proc_is_here())
+		warn_about_namespace(s);
 	if (s->options->verify)
 		fputs("chaincap: --verify: the recorder itself reads the files of recorded "
 		      "programs, as root: not where these are not to be trusted\n",
@@ -192,21 +224,33 @@ static int make_symbolizer(struct session *s)
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
-/* Tells the BPF side that pid, and all that it has forked, are processes of the recorder. */
-static void add_helper(struct session *s, pid_t pid)
+/* As add_helper(); id is that of the host's PID namespace, or with is_own of this one. */
+static void add_process(struct session *s, uint32_t id, bool is_own)
 {
 	char path[64];
 	FILE *children;
-	int child;
+	uint32_t child;
 
-	bpf_session_helper(s->bpf, pid);
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
-	children = fopen(path, "re");
+	bpf_session_helper(s->bpf, is_own ? bpf_session_id(s->bpf, (pid_t)id) : id);
+	if (is_own)
+		snprintf(path, sizeof(path), "/proc/%u/task/%u/children", id, id);
+	else
+		snprintf(path, sizeof(path), "task/%u/children", id);
+	children = fopen(is_own ? path : host_proc_name(id, path).text, "re");
 	if (!children)
 		return;
-	while (fscanf(children, "%d", &child) == 1)
-		add_helper(s, child);
+	while (fscanf(children, "%u", &child) == 1)
+		add_process(s, child, is_own);
 	fclose(children);
+}
+
+/* Tells the BPF side that pid, and all that it has forked, are processes of the recorder. */
+static void add_helper(struct session *s, pid_t pid)
+{
+	if (host_proc_dir())
+		add_process(s, bpf_session_id(s->bpf, pid), false);
+	else
+		add_process(s, (uint32_t)pid, true);
 }
 
 static int attach(struct session *s)
@@ -320,6 +364,7 @@ static int open_all(struct session *s)
 	/*
 	 * These fork: before capabilities are dropped and anything is mapped that they could see.
 	 */
+	host_proc_find();
 	prepare_opener();
 	prepare_helpers(s);
 	/* The start takes 0.3 s of CPU time, which would be seconds in a fair share. */

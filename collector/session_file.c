@@ -12,6 +12,7 @@
 #include "events/translate.h"
 #include "kernel/caps.h"
 #include "kernel/clock.h"
+#include "kernel/host_proc.h"
 #include "session_private.h"
 
 int session_fail(const struct session *s, const char *what, int err)
@@ -52,8 +53,8 @@ int trace_file_info(struct trace_file *t, const struct session *s, uint64_t star
 		.tool = "chaincap " CHAIN_VERSION,
 		.cpus = bpf_session_cpus(s->bpf),
 		.start_ns = start_ns,
-		.recorder_tgid = (uint32_t)getpid(),
-		.command_tgid = (uint32_t)s->command.pid,
+		.recorder_tgid = host_proc_own_id(),
+		.command_tgid = bpf_session_id(s->bpf, s->command.pid),
 		.parts = (s->options->kernel_stacks ? 1u : 0) | (s->options->user_stacks ? 2u : 0),
 		.aux = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_STEAL | 1u << CHAINLOG_RECORDER |
 		       (bpf_session_finds_requests(s->bpf) ? 1u << CHAINLOG_REQUEST : 0) |
@@ -135,7 +136,7 @@ int trace_file_note(struct trace_file *t, const struct session *s)
 
 	if (!*given_up(s, text, sizeof(text)))
 		return 0;
-	return encoder_process_note(t->enc, (uint32_t)getpid(), "chaincap", text,
+	return encoder_process_note(t->enc, host_proc_own_id(), "chaincap", text,
 				    "chaincap --memory");
 }
 

@@ -11,6 +11,7 @@
 
 #include "events/translate.h"
 #include "kernel/caps.h"
+#include "kernel/host_proc.h"
 #include "session_private.h"
 
 /* ---- what is said --------------------------------------------------------------------------- */
@@ -114,6 +115,16 @@ static void test_counts(const struct session *s, struct sink_counts *out)
 	};
 }
 
+/* What may help if functions of programs have no names, or their callers are not found. */
+static const char *cure_of_names(const struct session *s)
+{
+	if (!s->helpers)
+		return ": no process without rights can be made (seccomp)";
+	if (!host_proc_dir())
+		return ": docker run --pid=host (hostPID: true), or -v /proc:/host/proc:ro";
+	return caps_have(CAP_SYS_PTRACE) ? "" : ": CAP_SYS_PTRACE";
+}
+
 static void say_stacks(const struct session *s, const struct symbolizer_stats *stats,
 		       const struct encoder_counts *c)
 {
@@ -131,11 +142,10 @@ static void say_stacks(const struct session *s, const struct symbolizer_stats *s
 		return;
 	session_test_say("user stacks", whole, "%llu of %llu are whole%s",
 			 (unsigned long long)whole, (unsigned long long)known,
-			 s->helpers ? "" : ": no process without rights can be made (seccomp)");
+			 whole ? "" : cure_of_names(s));
 	session_test_say("their names", stats->user_named, "%llu of %llu functions have names%s",
 			 (unsigned long long)stats->user_named,
-			 (unsigned long long)stats->user_frames,
-			 caps_have(CAP_SYS_PTRACE) ? "" : ": CAP_SYS_PTRACE");
+			 (unsigned long long)stats->user_frames, cure_of_names(s));
 }
 
 static void say_parts(const struct session *s, const struct test_sink *t)

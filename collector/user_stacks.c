@@ -149,6 +149,7 @@ int user_stacks_record(void *user_stacks, const struct wire_record *r, size_t le
 
 	if (r->kind == WIRE_FORK && len >= sizeof(struct wire_fork))
 		note_shared(u, r);
+	symbolizer_process(u->sym, r);
 	if (r->kind != WIRE_COPY)
 		return u->record(u->ctx, r, len);
 	if (!u->unwinder || !unwinder_takes(c, len))

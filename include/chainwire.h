@@ -183,6 +183,9 @@ static inline __u32 wire_helper_place(__u32 tgid)
 	return tgid & (WIRE_HELPERS - 1);
 }
 
+/* Ids of threads are less: PID_MAX_LIMIT, include/linux/threads.h. */
+#define WIRE_IDS (1u << 22)
+
 /* A thread as the task iterator saw it. Reading the iterator gives whole structs. */
 struct wire_thread {
 	__u64 start_ns, seen_ns; /* CLOCK_MONOTONIC */
@@ -203,7 +206,8 @@ struct wire_thread {
 	__u64 lock;	      /* address at which it sleeps, if a lock with an owner may be there */
 	__u32 lock_expects;   /* as in wire_lock_owner() */
 	__u32 shares;	      /* as in struct wire_fork */
-	__u32 group, pad;     /* group: see WIRE_OBJECT_GROUP; 0: not known */
+	__u32 group;	      /* see WIRE_OBJECT_GROUP; 0: not known */
+	__u32 tid_here;	      /* as the recorder's PID namespace has it; 0: it is not in it */
 	__u64 switches;	      /* voluntary and involuntary ones */
 	__u64 thread_pointer; /* what its thread-local data is found by */
 	__u64 space, look;    /* as in struct wire_copy */

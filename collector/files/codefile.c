@@ -17,6 +17,7 @@
 #include "coderoot.h"
 #include "common/grow.h"
 #include "helper/call_timeout.h"
+#include "kernel/host_proc.h"
 
 #define BUCKETS 4096u
 /* Descriptors kept free for the rest of the program. */
@@ -135,12 +136,12 @@ struct opening {
  */
 static int open_mapped(const struct opening *o)
 {
-	char link[80];
+	char mapped[80];
 	int fd;
 
-	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", o->tgid,
-		 (unsigned long long)o->start, (unsigned long long)o->end);
-	fd = open(link, O_PATH | O_CLOEXEC);
+	snprintf(mapped, sizeof(mapped), "map_files/%llx-%llx", (unsigned long long)o->start,
+		 (unsigned long long)o->end);
+	fd = open(host_proc_name(o->tgid, mapped).text, O_PATH | O_CLOEXEC);
 	return fd < 0 ? -errno : code_reopen_regular(fd);
 }
 

@@ -15,6 +15,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "kernel/host_proc.h"
+
 /* Roots held open at a time; beyond that, only the files of containers are. */
 #define ROOTS_MAX 256u
 
@@ -82,11 +84,9 @@ int code_roots_get(struct code_roots *r, uint32_t tgid, uint32_t *id)
 {
 	uint32_t free_id = 0;
 	struct root found;
-	char path[40];
 
-	snprintf(path, sizeof(path), "/proc/%u/root", tgid);
 	*id = 0;
-	if (!open_root(&found, path))
+	if (!open_root(&found, host_proc_name(tgid, "root").text))
 		return -ESRCH;
 	if (is_same_root(&r->own, &found))
 		goto out;

@@ -27,24 +27,9 @@
  */
 static uint64_t read_start(uint32_t tgid)
 {
-	uint64_t real_ns, ticks = 0;
+	uint64_t real_ns, ticks = process_start_ticks(tgid);
 	long per_second = sysconf(_SC_CLK_TCK);
-	char name[40], stat[1024];
-	const char *p = NULL;
-	FILE *f;
 
-	snprintf(name, sizeof(name), "/proc/%u/stat", tgid);
-	f = fopen(name, "re");
-	if (!f)
-		return 0;
-	stat[fread(stat, 1, sizeof(stat) - 1, f)] = '\0';
-	fclose(f);
-	/* The name may have any character. The start is field 22; behind the name is field 3. */
-	p = strrchr(stat, ')');
-	for (int field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	if (p)
-		ticks = strtoull(p, NULL, 10);
 	if (!ticks || per_second <= 0)
 		return 0;
 	/* In this order: what passes in between makes it earlier, never later than it was. */

@@ -2,12 +2,12 @@
 #include "proc_images.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/grow.h"
+#include "kernel/host_proc.h"
 
 #define BUCKETS 16384u
 /* Executable mappings of one image, and of all: 40 bytes each. */
@@ -143,6 +143,12 @@ void images_overflow(struct images *im, struct image *i)
 	if (!i->comm[0]) /* who that was is still to be said */
 		snprintf(i->comm, sizeof(i->comm), "%s", slash ? slash + 1 : exe);
 	i->overflowed = true;
+	put_list(im, i->maps);
+	i->maps = NULL;
+}
+
+void images_forget_maps(struct images *im, struct image *i)
+{
 	put_list(im, i->maps);
 	i->maps = NULL;
 }
@@ -506,8 +512,7 @@ void images_expire(struct images *im, uint64_t now_ns, uint64_t grace_ns)
 		if (!im->ended)
 			im->ended_tail = &im->ended;
 		/* If only the first thread has ended, the others run on in the same image. */
-		if (*newest_link(im, i->tgid) == i &&
-		    (!kill((pid_t)i->tgid, 0) || errno == EPERM)) {
+		if (*newest_link(im, i->tgid) == i && host_proc_lives(i->tgid)) {
 			i->ended = false;
 			end_image(im, i);
 		} else if (!i->space) {

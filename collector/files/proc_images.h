@@ -86,6 +86,8 @@ void images_map(struct images *im, struct image *i, const struct mapping *m);
  * known of what any of them has mapped.
  */
 void images_share(struct images *im, uint32_t tgid, uint32_t parent, uint64_t time_ns);
+/* Forgets what the image has mapped; it may be told again. */
+void images_forget_maps(struct images *im, struct image *i);
 /* From now on nothing is known of what the image has mapped. */
 void images_overflow(struct images *im, struct image *i);
 /*

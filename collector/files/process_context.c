@@ -15,6 +15,7 @@
 
 #include "chainwire.h"
 #include "helper/call_timeout.h"
+#include "kernel/host_proc.h"
 
 /* ---- finding it ----------------------------------------------------------------------------- */
 
@@ -84,17 +85,15 @@ struct search {
 static int run_search(void *data, int none)
 {
 	struct search *s = data;
-	char name[40], *line = NULL;
+	char *line = NULL;
 	size_t cap = 0;
 	int memory, found = -ENOENT;
 	uint64_t start;
 	FILE *maps;
 
 	(void)none;
-	snprintf(name, sizeof(name), "/proc/%u/mem", s->tgid);
-	memory = open(name, O_RDONLY | O_CLOEXEC);
-	snprintf(name, sizeof(name), "/proc/%u/maps", s->tgid);
-	maps = memory < 0 ? NULL : fopen(name, "re");
+	memory = open(host_proc_name(s->tgid, "mem").text, O_RDONLY | O_CLOEXEC);
+	maps = memory < 0 ? NULL : fopen(host_proc_name(s->tgid, "maps").text, "re");
 	while (maps && found < 0 && getline(&line, &cap, maps) > 0)
 		if (is_context(line, &start))
 			found = copy_payload(memory, start);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/host_proc.h"
+
 /* "Name:\tA\tB...": the n-th number, from 0 on; from the end if n is negative. */
 static uint64_t number_of(const char *line, int n, int base)
 {
@@ -20,11 +22,10 @@ static uint64_t number_of(const char *line, int n, int base)
 int process_status_read(struct process_status *out, uint32_t tgid)
 {
 	bool has_uid = false, has_gid = false;
-	char name[40], line[512];
+	char line[512];
 	FILE *f;
 
-	snprintf(name, sizeof(name), "/proc/%u/status", tgid);
-	f = fopen(name, "re");
+	f = fopen(host_proc_name(tgid, "status").text, "re");
 	if (!f)
 		return -ESRCH;
 	*out = (struct process_status) { .ns_pid = tgid };
@@ -43,4 +44,21 @@ int process_status_read(struct process_status *out, uint32_t tgid)
 	}
 	fclose(f);
 	return has_uid && has_gid ? 0 : -ESRCH;
+}
+
+uint64_t process_start_ticks(uint32_t tgid)
+{
+	FILE *f = fopen(host_proc_name(tgid, "stat").text, "re");
+	const char *p;
+	char stat[1024];
+
+	if (!f)
+		return 0;
+	stat[fread(stat, 1, sizeof(stat) - 1, f)] = '\0';
+	fclose(f);
+	/* The name may have any character. The start is field 22; behind the name is field 3. */
+	p = strrchr(stat, ')');
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	return p ? strtoull(p, NULL, 10) : 0;
 }

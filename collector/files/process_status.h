@@ -14,3 +14,7 @@ struct process_status {
 
 /* 0, or -ESRCH: there is no such process. */
 int process_status_read(struct process_status *out, uint32_t tgid);
+
+/* When it was forked, in ticks (sysconf(_SC_CLK_TCK)) since the boot; 0: there is no such process.
+ */
+uint64_t process_start_ticks(uint32_t tgid);

@@ -15,6 +15,8 @@
 
 #include "helper/call_timeout.h"
 #include "kernel/clock.h"
+#include "kernel/host_proc.h"
+#include "process_status.h"
 
 /* Enough for 65536 mappings with paths of several hundred characters. */
 #define TEXT_MAX_BYTES (64u << 20)
@@ -49,11 +51,9 @@ struct reading {
 static void read_exe(struct reading *r)
 {
 	static const char deleted[] = " (deleted)";
-	char link[40];
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%u/exe", r->tgid);
-	n = readlink(link, r->exe, sizeof(r->exe) - 1);
+	n = readlink(host_proc_name(r->tgid, "exe").text, r->exe, sizeof(r->exe) - 1);
 	if (n < 0)
 		n = 0;
 	r->exe[n] = '\0';
@@ -73,14 +73,13 @@ static bool is_executable(const char *line)
 static int run_reading(void *reading, int none)
 {
 	struct reading *r = reading;
-	char name[40], *line = NULL;
+	char *line = NULL;
 	size_t cap = 0, len = 0;
 	FILE *f, *out;
 	int fd, copy;
 
 	(void)none;
-	snprintf(name, sizeof(name), "/proc/%u/maps", r->tgid);
-	f = fopen(name, "re");
+	f = fopen(host_proc_name(r->tgid, "maps").text, "re");
 	if (!f) {
 		r->err = -errno;
 		return -1;
@@ -142,6 +141,20 @@ static void take_lines(struct images *im, struct code_files *files, struct image
 	free(text);
 }
 
+/*
+ * Whether the process began after that time (CLOCK_MONOTONIC): then it is another one, to which the
+ * kernel gave the id of one that has ended. The kernel tells it in ticks since the boot.
+ */
+static bool began_later(uint32_t tgid, uint64_t time_ns)
+{
+	uint64_t ticks = process_start_ticks(tgid), slept_ns;
+	long per_second = sysconf(_SC_CLK_TCK);
+
+	slept_ns = clock_ns(CLOCK_BOOTTIME) - clock_now_ns();
+	return !ticks || per_second <= 0 ||
+	       ticks * (1000000000u / (uint64_t)per_second) > time_ns + slept_ns;
+}
+
 int procmaps_read(struct images *im, struct code_files *files, struct image *i, uint64_t time_ns)
 {
 	struct reading r = { .tgid = i->tgid };
@@ -151,6 +164,11 @@ int procmaps_read(struct images *im, struct code_files *files, struct image *i, 
 
 	if (err)
 		return err;
+	/* In the host's PID namespace its end and the other's beginning are known in time. */
+	if (fd >= 0 && !host_proc_is_here() && began_later(i->tgid, time_ns)) {
+		close(fd);
+		return -ESRCH;
+	}
 	if (fd >= 0) {
 		memory = i->memory;
 		i->memory = 0; /* it is nothing new to who shares it */
@@ -168,14 +186,13 @@ int procmaps_read(struct images *im, struct code_files *files, struct image *i, 
 static void read_process(struct images *im, struct code_files *files, uint32_t tgid,
 			 uint64_t now_ns)
 {
-	char link[40], exe[2];
 	struct image *i;
+	char exe[2];
 
 	if (images_find(im, tgid, now_ns))
 		return;
 	/* Kernel threads have no program. */
-	snprintf(link, sizeof(link), "/proc/%u/exe", tgid);
-	if (readlink(link, exe, sizeof(exe)) < 0 && errno == ENOENT)
+	if (readlink(host_proc_name(tgid, "exe").text, exe, sizeof(exe)) < 0 && errno == ENOENT)
 		return;
 	i = images_found(im, tgid, now_ns);
 	if (i && !procmaps_read(im, files, i, now_ns))
@@ -184,11 +201,12 @@ static void read_process(struct images *im, struct code_files *files, uint32_t t
 
 int procmaps_read_all(struct images *im, struct code_files *files)
 {
-	DIR *proc = opendir("/proc");
+	const char *dir = host_proc_dir();
+	DIR *proc = dir ? opendir(dir) : NULL;
 	struct dirent *d;
 
 	if (!proc)
-		return -errno;
+		return dir ? -errno : -ENOENT;
 	while ((d = readdir(proc)))
 		if (isdigit((unsigned char)d->d_name[0]))
 			read_process(im, files, (uint32_t)strtoul(d->d_name, NULL, 10),

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "helper/call_timeout.h"
+#include "kernel/host_proc.h"
 
 #define NO_JAVA_NAMES "Java functions have no names"
 #define NODE_OPTIONS "NODE_OPTIONS=\"--perf-basic-prof --interpreted-frames-native-stack\""
@@ -91,12 +92,11 @@ static bool is_option(const char *p, const char *option)
 static void look_in(struct question *q, const char *file)
 {
 	size_t len = strnlen(q->option, OPTION_MAX), kept = 0, read_bytes = 0;
-	char name[40], text[4096 + OPTION_MAX];
+	char text[4096 + OPTION_MAX];
 	ssize_t n;
 	int fd;
 
-	snprintf(name, sizeof(name), "/proc/%u/%s", q->tgid, file);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
+	fd = open(host_proc_name(q->tgid, file).text, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	q->is_known = true;
@@ -134,11 +134,8 @@ bool runtime_has_option(uint32_t tgid, const char *option)
 
 static int run_memory(void *data, int none)
 {
-	char name[40];
-
 	(void)none;
-	snprintf(name, sizeof(name), "/proc/%u/mem", *(uint32_t *)data);
-	return open(name, O_RDONLY | O_CLOEXEC);
+	return open(host_proc_name(*(uint32_t *)data, "mem").text, O_RDONLY | O_CLOEXEC);
 }
 
 int runtime_memory(uint32_t tgid)

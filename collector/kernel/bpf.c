@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "caps.h"
 #include "clock.h"
 #include "common/id_index.h"
+#include "host_proc.h"
 #include "refusal.h"
 
 #define STACK_LEAST (16u << 10) /* THREAD_SIZE, unless pages are larger */
@@ -63,6 +63,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 	skel->rodata->page_size = page;
 	skel->rodata->stack_size = page > STACK_LEAST ? page : STACK_LEAST;
 	skel->rodata->switch_has_state = true;
+	bpf_session_load_list(skel, btf);
 	if (btf) {
 		skel->rodata->switch_has_state = switch_has_state(btf);
 		skel->rodata->can_cast =
@@ -105,48 +106,6 @@ static uint32_t read_max_stack(void)
 		max = WIRE_STACK_MAX;
 	fclose(f);
 	return max;
-}
-
-/* PROC_PID_INIT_INO in the kernel's include/linux/proc_ns.h: the same on every machine. */
-#define INITIAL_NAMESPACE 0xeffffffcu
-
-/*
- * Events carry ids of the initial PID namespace. In another one getpid(), /proc, perf's records and
- * the list of threads have other numbers: processes would get each other's names. Returns 0 if this
- * process and the /proc that it sees are in the initial one, else a negative errno and the reason.
- */
-static int check_pid_namespace(char *why, size_t why_size)
-{
-	char self[32];
-	struct stat st;
-	ssize_t n;
-
-	if (stat("/proc/self/ns/pid", &st)) {
-		int err = -errno;
-
-		snprintf(why, why_size,
-			 "/proc/self/ns/pid: %s; names and process ids come from /proc, which must "
-			 "be mounted, in the host's PID namespace",
-			 strerror(-err));
-		return err;
-	}
-	if (st.st_ino != INITIAL_NAMESPACE) {
-		snprintf(why, why_size,
-			 "running in a PID namespace, where process ids differ from the kernel's: "
-			 "run it outside of the container, or give that the host's PID namespace "
-			 "(docker run --pid=host)");
-		return -EXDEV;
-	}
-	/* The other way round: the host's namespace, but a container's /proc. */
-	n = readlink("/proc/self", self, sizeof(self) - 1);
-	self[n > 0 ? n : 0] = '\0';
-	if (strtol(self, NULL, 10) != (long)getpid()) {
-		snprintf(why, why_size,
-			 "the /proc mounted here belongs to another PID namespace, where process "
-			 "ids differ: mount the host's own");
-		return -EXDEV;
-	}
-	return 0;
 }
 
 /* Selects whether to load the programs that record requests to block devices. */
@@ -230,7 +189,7 @@ static int load_session(struct bpf_session **out, const struct bpf_options *o, b
 		return -errno;
 	s->max_stack = read_max_stack();
 	s->skel->rodata->max_stack = s->max_stack;
-	s->skel->rodata->self_tgid = (__u32)getpid();
+	s->skel->rodata->self_tgid = host_proc_own_id();
 	s->skel->rodata->kernel_stacks = o->kernel_stacks;
 	s->skel->rodata->user_stacks = o->user_stacks;
 	s->skel->rodata->verify = o->verify;
@@ -257,12 +216,10 @@ static int load_session(struct bpf_session **out, const struct bpf_options *o, b
 int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,
 		     size_t why_size)
 {
-	int err = check_pid_namespace(why, why_size), refused = 0;
 	struct bpf_session *s;
+	int err, refused = 0;
 	char missing[40];
 
-	if (err)
-		return err;
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(o->verbose ? print_verbose : NULL);
 	err = load_session(&s, o, o->requests);
@@ -284,7 +241,7 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 		err = bpf_session_make_rings(s, o->buffer_size);
 	/* Before anything is attached that would record it. */
 	if (!err && s->helper)
-		bpf_session_helper(s, s->helper);
+		bpf_session_helper(s, bpf_session_id(s, s->helper));
 	if (!err)
 		bpf_session_find_tables(s);
 	if (!err)
@@ -319,18 +276,18 @@ void bpf_session_close(struct bpf_session *s)
 	free(s);
 }
 
-void bpf_session_helper(struct bpf_session *s, pid_t pid)
+void bpf_session_helper(struct bpf_session *s, uint32_t id)
 {
 	volatile __u32 *helpers = s->skel->bss->helpers;
-	__u32 place = wire_helper_place((__u32)pid);
+	__u32 place = wire_helper_place(id);
 
-	if (helpers[place] != (__u32)pid && helpers[place ^ 1] != (__u32)pid)
-		helpers[helpers[place] ? place ^ 1 : place] = (__u32)pid;
+	if (id && helpers[place] != id && helpers[place ^ 1] != id)
+		helpers[helpers[place] ? place ^ 1 : place] = id;
 }
 
 void bpf_session_command(struct bpf_session *s, pid_t pid)
 {
-	s->skel->bss->waiting_command = (__u32)pid;
+	s->skel->bss->waiting_command = bpf_session_id(s, pid);
 }
 
 int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)
@@ -453,44 +410,6 @@ void bpf_session_detach(struct bpf_session *s)
 	s->has_detacher = s->ended && !pthread_create(&s->detacher, NULL, detach, s);
 	if (!s->has_detacher)
 		detach(s);
-}
-
-int bpf_session_threads(struct bpf_session *s, bool stacks, bpf_thread_fn fn, void *ctx)
-{
-	struct bpf_link *link = s->skel->links.list_threads;
-	size_t have = 0, cap = sizeof(struct wire_thread) * 64;
-	uint8_t *buf;
-	int fd, err = 0;
-
-	if (!link)
-		return -ENOENT;
-	s->skel->bss->list_stacks = stacks;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	if (fd < 0)
-		return fd;
-	buf = malloc(cap);
-	if (!buf)
-		err = -ENOMEM;
-	while (!err) {
-		ssize_t n = read(fd, buf + have, cap - have);
-		size_t used = 0;
-
-		if (n < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (n < 0)
-			err = -errno;
-		if (n <= 0)
-			break;
-		have += (size_t)n;
-		for (; !err && have - used >= sizeof(struct wire_thread);
-		     used += sizeof(struct wire_thread))
-			err = fn(ctx, (const void *)(buf + used));
-		have -= used;
-		memmove(buf, buf + used, have);
-	}
-	free(buf);
-	close(fd);
-	return err < 0 ? err : 0;
 }
 
 /* Reads each kind's state on each CPU: kind by kind, to be freed. */

@@ -71,6 +71,14 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 void bpf_session_close(struct bpf_session *s);
 
 /*
+ * The id of a process in the initial PID namespace, which has the id pid in this one; 0: there is
+ * none. After loading.
+ */
+uint32_t bpf_session_id(struct bpf_session *s, pid_t pid);
+/* Whether bpf_session_threads() lists all threads, and not only those of this PID namespace. */
+bool bpf_session_lists_all(const struct bpf_session *s);
+
+/*
  * Before attaching: registers code by which the kernel enters interrupts, from start up to end.
  * Stacks in interrupts end there. A callback for kernel_names_interrupts(); session is the
  * bpf_session.
@@ -78,11 +86,14 @@ void bpf_session_close(struct bpf_session *s);
 void bpf_session_interrupt_entry(void *session, uint64_t start, uint64_t end);
 
 /*
- * After attaching, before recording: process pid, which the recorder started for itself, and all
+ * After attaching, before recording: process id, which the recorder started for itself, and all
  * that it forks from then on, are not recorded, like the recorder itself. At most ten or so.
  */
-void bpf_session_helper(struct bpf_session *s, pid_t pid);
-/* Likewise the process that becomes the command, until its exec. Before attaching. */
+void bpf_session_helper(struct bpf_session *s, uint32_t id);
+/*
+ * Likewise the process that becomes the command, until its exec; pid is its id in this PID
+ * namespace. Before attaching.
+ */
 void bpf_session_command(struct bpf_session *s, pid_t pid);
 /*
  * Attaches the programs, which record nothing yet. Returns 0 or a negative errno with the reason in

@@ -26,7 +26,7 @@ static bool stays_attached(const struct bpf_session *s, const struct bpf_program
 		skel->progs.on_exit,	       skel->progs.on_rename,
 		skel->progs.on_group_move,     skel->progs.on_group_rename,
 		skel->progs.on_exit_of_probed, skel->progs.on_exec_of_probed,
-		skel->progs.list_threads,
+		skel->progs.list_threads,      skel->progs.list_all_threads,
 	};
 
 	for (size_t i = 0; i < sizeof(rare) / sizeof(rare[0]); i++)

@@ -2,6 +2,7 @@
 /*
  * bpf_private.h - the BPF side, shared by bpf.c (loading, attaching, counters), bpf_rings.c (ring
  * buffers), bpf_stacks.c (tables and maps of stacks), bpf_layouts.c (stacks known without a walk),
+ * bpf_threads.c (the list of threads),
  * bpf_requests.c (requests at sockets), bpf_probes.c (those that probes mark), bpf_processes.c
  * (published contexts, interpreters) and bpf_pause.c (between two recordings).
  */
@@ -84,6 +85,12 @@ uint64_t bpf_session_skipped_runs(const struct bpf_session *s);
  */
 int bpf_session_make_rings(struct bpf_session *s, size_t buffer_size);
 void bpf_session_free_rings(struct bpf_session *s);
+
+/*
+ * Before loading: in another PID namespace than the initial one, the program that lists all
+ * threads, if the kernel has what that needs (Linux 6.2).
+ */
+void bpf_session_load_list(struct chaincap_bpf *skel, const struct btf *kernel);
 
 /* Before loading: whether to record the contexts that processes publish. */
 void bpf_session_load_contexts(struct chaincap_bpf *skel, bool wanted);

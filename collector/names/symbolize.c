@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "kernel/clock.h"
+#include "kernel/host_proc.h"
 #include "priority.h"
 
 /* Some 5000 mappings; a CPU makes far fewer between two polls. */
@@ -46,7 +47,7 @@ bool symbolizer_is_naming(const struct symbolizer *s)
 static void measure_vdso(struct symbolizer *s)
 {
 	uint64_t addr = getauxval(AT_SYSINFO_EHDR);
-	const struct image *self = images_find(s->images, (uint32_t)getpid(), UINT64_MAX);
+	const struct image *self = images_find(s->images, host_proc_own_id(), UINT64_MAX);
 	const struct mapping *m = self && addr ? image_mapping(self, addr, UINT64_MAX) : NULL;
 
 	if (m && m->start == addr && code_files_kind(s->files, m->file) == CODE_VDSO)
@@ -61,7 +62,8 @@ static int begin(struct symbolizer *s, unsigned int parts)
 	if (user && (code_files_new(&s->files) || images_new(&s->images, s->files)))
 		return -ENOMEM;
 	/* Before /proc is read, so that no change falls between the two. */
-	s->sideband_error = sideband_open(&s->sideband, SIDEBAND_RING_BYTES, user);
+	s->sideband_error =
+		sideband_open(&s->sideband, SIDEBAND_RING_BYTES, user && host_proc_is_here());
 	if (parts & SYMBOLIZER_KERNEL && kernel_names_new(&s->kernel))
 		return -ENOMEM;
 	if (user) {
@@ -234,7 +236,7 @@ static int note_late(struct symbolizer *s)
 		snprintf(what, sizeof(what),
 			 "user functions in %u files were not looked up in time",
 			 s->stats.late_files);
-	return encoder_process_note(s->enc, (uint32_t)getpid(), "chaincap", what,
+	return encoder_process_note(s->enc, host_proc_own_id(), "chaincap", what,
 				    "chainwalk --debug-dir or --debuginfod");
 }
 

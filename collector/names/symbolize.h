@@ -195,6 +195,12 @@ struct code_files *symbolizer_files(struct symbolizer *s);
  */
 void symbolizer_share(struct symbolizer *s, uint32_t tgid, uint32_t parent, uint64_t time_ns);
 
+/*
+ * In another PID namespace than the host's perf's records do not say which process they are of:
+ * there these records of the BPF side say which begin, run a program, and end. Others are ignored.
+ */
+void symbolizer_process(struct symbolizer *s, const struct wire_record *r);
+
 /* From now on fn is called when other code is mapped in process tgid where some was. */
 void symbolizer_on_replace(struct symbolizer *s, void (*fn)(void *ctx, uint32_t tgid), void *ctx);
 

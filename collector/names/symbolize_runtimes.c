@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "kernel/clock.h"
+#include "kernel/host_proc.h"
 
 /* A reader that takes longer has failed; it takes some 20 ms. What is waited for at the end. */
 #define ANSWER_NS 5000000000u
@@ -242,7 +243,7 @@ static int put_note(struct symbolizer *s, const struct generated *g,
 /* Without a perf map. */
 static const struct runtime_lack *no_names(const struct symbolizer *s, const struct generated *g)
 {
-	if (g->runtime->is_jvm && kill((pid_t)g->tgid, 0) && errno == ESRCH)
+	if (g->runtime->is_jvm && !host_proc_lives(g->tgid))
 		return &runtime_java_map[JAVA_MAP_GONE];
 	if (s->jvms.askers && g->map_result < JAVA_MAP_RESULTS && g->map_result != JAVA_MAP_WRITTEN)
 		return &runtime_java_map[g->map_result];

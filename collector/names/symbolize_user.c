@@ -8,6 +8,7 @@
 
 #include "common/grow.h"
 #include "kernel/clock.h"
+#include "kernel/host_proc.h"
 
 /* Where mmap records may be missing, /proc/PID/maps is read again, at most this often. */
 #define PROC_INTERVAL_NS 1000000000u
@@ -36,14 +37,20 @@ uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
 	return i->space;
 }
 
-/* The mapping at addr; re-reads /proc if the sideband is missing or has lost records. */
+/* In another PID namespace than the host's the sideband has no ids of the host's processes. */
+static bool may_miss_mappings(const struct symbolizer *s)
+{
+	return !s->sideband || sideband_lost(s->sideband) || !host_proc_is_here();
+}
+
+/* The mapping at addr; re-reads /proc if records of the sideband may be missing. */
 static const struct mapping *find_mapping(struct symbolizer *s, struct image *i, uint64_t addr,
 					  uint64_t time_ns)
 {
 	const struct mapping *m = image_mapping(i, addr, time_ns);
 	uint64_t now;
 
-	if (m || i->ended || i->overflowed || (s->sideband && !sideband_lost(s->sideband)))
+	if (m || i->ended || i->overflowed || !may_miss_mappings(s))
 		return m;
 	now = clock_now_ns();
 	if (now - i->read_ns < PROC_INTERVAL_NS)
@@ -72,7 +79,7 @@ bool symbolizer_is_code(struct symbolizer *s, uint32_t space, uint64_t addr, uin
 
 	if (!i || !i->maps || !i->maps->n)
 		return true;
-	return find_mapping(s, i, addr, time_ns) || !s->sideband || sideband_lost(s->sideband);
+	return find_mapping(s, i, addr, time_ns) || may_miss_mappings(s);
 }
 
 bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns,

@@ -3,8 +3,10 @@
 #include "symbolize_private.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernel/clock.h"
+#include "kernel/host_proc.h"
 
 /* Stacks come through another ring buffer, at most this much later. */
 #define GRACE_NS 5000000000u
@@ -142,6 +144,44 @@ static void take_record(void *ctx, const struct sideband_record *r)
 			kernel_names_record(s->kernel, r);
 		break;
 	}
+}
+
+/* What was read of it after that was of the next program, or of the next process with its id. */
+static void forget_read_later(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
+{
+	struct image *i = images_find(s->images, tgid, UINT64_MAX);
+
+	if (i && i->start_ns <= time_ns && i->read_ns > time_ns)
+		images_forget_maps(s->images, i);
+}
+
+void symbolizer_process(struct symbolizer *s, const struct wire_record *r)
+{
+	const struct wire_fork *fork = (const void *)r;
+	const struct wire_exec *exec = (const void *)r;
+	const struct wire_of_thread *exit = (const void *)r;
+	struct sideband_record as = { .time_ns = r->time_ns };
+
+	if (!s->images || host_proc_is_here())
+		return;
+	if (r->kind == WIRE_FORK && fork->child == fork->child_tgid) {
+		as.kind = SIDEBAND_FORK;
+		as.tgid = fork->child_tgid;
+		as.parent = fork->parent;
+	} else if (r->kind == WIRE_EXEC) {
+		const char *slash = strrchr(exec->filename, '/');
+
+		as.kind = SIDEBAND_EXEC;
+		as.tgid = exec->tid;
+		as.name = slash ? slash + 1 : exec->filename;
+	} else if (r->kind == WIRE_EXIT) {
+		as.kind = SIDEBAND_EXIT;
+		as.tgid = as.tid = exit->tid;
+	} else {
+		return;
+	}
+	forget_read_later(s, as.tgid, r->time_ns);
+	take_record(s, &as);
 }
 
 void symbolize_take_in(struct symbolizer *s)

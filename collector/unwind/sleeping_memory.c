@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel/host_proc.h"
+
 /* /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst): a word for each page. */
 #define PAGE_PRESENT (1ull << 63)
 #define PAGE_SWAPPED (1ull << 62)
@@ -18,12 +20,12 @@
 /* Reads the beginning of a /proc file of the thread as text. False if the thread is gone. */
 static bool read_text(uint32_t tgid, uint32_t tid, const char *file, char *text, size_t size)
 {
-	char path[48];
+	char in_process[48];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", tgid, tid, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(in_process, sizeof(in_process), "task/%u/%s", tid, file);
+	fd = open(host_proc_name(tgid, in_process).text, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	n = read(fd, text, size - 1);
@@ -74,10 +76,7 @@ bool sleeping_is_asleep(const struct sleeping_thread *a)
 /* Opens a file of the process in /proc. */
 static int open_of(uint32_t tgid, const char *file)
 {
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%u/%s", tgid, file);
-	return open(path, O_RDONLY | O_CLOEXEC);
+	return open(host_proc_name(tgid, file).text, O_RDONLY | O_CLOEXEC);
 }
 
 void sleeping_memory_open(struct sleeping_memory *m, uint32_t tgid)

@@ -1,33 +1,111 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Where process ids mean something else than in the events chaincap does not record, and says so: it
-# would take strangers for itself, and look for names in the wrong processes.
-# Beside another: nothing is recorded.
+# In a PID namespace of its own chaincap records the whole machine, by the ids that processes have in the initial one:
+# with the names of functions if the host's /proc is mounted anywhere, else without. A process that has another one's id
+# in the recorder's namespace never lends it its names.
+# Beside another: it judges its own programs' chains.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 [ "$(stat -Lc %i /proc/self/ns/pid)" = 4026531836 ] || skip "this is not the initial PID namespace"
-unshare -pf --mount-proc true 2>"$tmp/err" ||
+unshare -mpf --mount-proc true 2>"$tmp/err" ||
 	skip "no PID namespace can be made here: $(head -n 1 "$tmp/err")"
+! is_sanitized || skip "AddressSanitizer reads /proc, too"
+command -v cc >/dev/null || skip "no C compiler"
 
-refuses() {
-	what=$1
-	shift
-	echo precious >"$tmp/trace"
-	timeout 300 "$@" "$cap" -o "$tmp/trace" 0.2 >"$tmp/out" 2>"$tmp/err"
-	expect_exit "chaincap $what" 1 $?
-	expect_one_line "chaincap $what"
-	grep -q 'PID namespace' "$tmp/err" || fail "chaincap $what does not say why:
-$(cat "$tmp/err")"
-	expect "an earlier trace, after chaincap $what" precious "$(cat "$tmp/trace")"
+# Two programs with other names for the same addresses.
+for name in truth falsehood; do
+	cat >"$tmp/$name.c" <<END
+#include <sys/prctl.h>
+#include <unistd.h>
+__attribute__((noinline)) void ${name}_waits(int n)
+{
+	for (; n; n--)
+		usleep(2000);
+}
+int main(void)
+{
+	prctl(PR_SET_NAME, "$name");
+	${name}_waits(300000);
+	return 0;
+}
+END
+	cc -O1 -no-pie -fno-pie -o "$tmp/$name" "$tmp/$name.c" 2>"$tmp/err" || fail "cc: $(cat "$tmp/err")"
+	nm "$tmp/$name" | sed -n 's/ T .*_waits//p' >"$tmp/$name.at"
+done
+expect "address of falsehood_waits" "$(cat "$tmp/truth.at")" "$(cat "$tmp/falsehood.at")"
+"$tmp/truth" &
+truth=$!
+started="$started $truth"
+
+mkdir "$tmp/host"
+# inside WHAT SETUP COMMAND...: in a new namespace, after SETUP; what is said is in $tmp/err
+inside() {
+	what=$1 setup=$2
+	shift 2
+	timeout 300 unshare -mpf sh -c "$setup"'
+exec "$@"' sh "$@" >"$tmp/out" 2>"$tmp/err"
+	expect_exit "$what" "${status:-0}" $?
+}
+own='mount -t proc proc /proc'
+both="mount --bind /proc '$tmp/host' && $own"
+# In the recorder's namespace a process with the id that the other one has on the machine.
+decoy="&& { echo $((truth - 1)) >/proc/sys/kernel/ns_last_pid; '$tmp/falsehood' & echo \$! >'$tmp/inner'; }"
+
+# waits_of NAME TRACE: the stacks in which threads of that name waited, in $tmp/folded
+waits_of() {
+	walk_to "$tmp/folded" -c "^$1\$" "$2"
+	grep -q "^$1;.*schedule" "$tmp/folded" || fail "$1 is not in the trace, though it began before: $(cat "$tmp/folded")"
 }
 
-! is_sanitized || skip "AddressSanitizer reads /proc, too"
-refuses "in a PID namespace of its own" unshare -pf --mount-proc
-grep -q -- '--pid=host' "$tmp/err" || fail "what to do is not said in
-$(cat "$tmp/err")"
-refuses "in a PID namespace of its own, with the machine's /proc" unshare -pf
-# Its own processes and the machine's /proc, but what it sees as /proc is a child namespace's.
-unshare -pf --mount-proc sleep 20 &
+# whole TRACE: all events are accounted for.
+whole() {
+	read_info "$1"
+	expect "events in the log and lost" "$counted" $((events + lost))
+}
+
+inside "with its own /proc" "$own $decoy" "$cap" -v -o "$tmp/trace" 1
+expect "id of the decoy in the namespace" "$truth" "$(cat "$tmp/inner")"
+grep -q 'chaincap: user functions will have no names: this is a PID namespace of its own.*--pid=host.*/host/proc' "$tmp/err" ||
+	fail "it is not said that names will be missing, and what helps: $(cat "$tmp/err")"
+grep -q 'names: kernel [1-9].*, user 0 of ' "$tmp/err" || fail "names without the host's /proc: $(cat "$tmp/err")"
+whole "$tmp/trace"
+waits_of truth "$tmp/trace"
+grep -qE 'truth_|falsehood_' "$tmp/folded" && fail "names that were not to be had: $(cat "$tmp/folded")"
+inside "with the host's /proc" "$both $decoy" "$cap" -v -o "$tmp/trace" 1
+expect "id of the decoy in the namespace" "$truth" "$(cat "$tmp/inner")"
+grep -q "chaincap: in a PID namespace of its own: user functions are named by the host's /proc ($tmp/host)" "$tmp/err" ||
+	fail "it is not said where names come from: $(cat "$tmp/err")"
+whole "$tmp/trace"
+waits_of truth "$tmp/trace"
+grep -q '^truth;.*main;truth_waits;usleep' "$tmp/folded" || fail "names are missing: $(cat "$tmp/folded")"
+grep -q falsehood_ "$tmp/folded" && fail "names of another process: $(cat "$tmp/folded")"
+waits_of falsehood "$tmp/trace"
+grep -q '^falsehood;.*main;falsehood_waits;usleep' "$tmp/folded" || fail "names are missing: $(cat "$tmp/folded")"
+
+# A process that begins while it is recorded, and runs another program at the same addresses.
+inside "with a command" "$both" "$cap" -v -o "$tmp/trace" -- sh -c \
+	"timeout 1 '$tmp/truth' & (sleep 0.3; exec timeout 1 '$tmp/falsehood') & wait; exit 0"
+for name in truth falsehood; do
+	waits_of $name "$tmp/trace"
+	grep -q "^$name;.*main;${name}_waits;usleep" "$tmp/folded" || fail "names are missing: $(cat "$tmp/folded" "$tmp/err")"
+done
+grep "^truth;.*falsehood_\|^falsehood;.*truth_" "$tmp/folded" && fail "names of another program"
+status=3 inside "the status of the command" "$own" "$cap" -q -o "$tmp/trace" -- sh -c 'exit 3'
+
+status=1 inside "--verify" "$own" "$cap" --verify -o "$tmp/none" 1
+expect_one_line "--verify"
+grep -q "needs the host's PID namespace" "$tmp/err" || fail "--verify: $(cat "$tmp/err")"
+[ ! -e "$tmp/none" ] || fail "a trace was left behind"
+
+# Its own ids, but the host's /proc, where they are others'.
+timeout 300 unshare -pf "$cap" -v -o "$tmp/trace" 1 >"$tmp/out" 2>"$tmp/err"
+expect_exit "with the host's /proc as /proc" 0 $?
+whole "$tmp/trace"
+waits_of truth "$tmp/trace"
+grep -q '^truth;.*main;truth_waits;usleep' "$tmp/folded" || fail "names are missing: $(cat "$tmp/folded")"
+
+# The other way round: the host's ids, but a container's /proc.
+unshare -pf --mount-proc sleep 60 &
 started="$started $!"
 inner=
 for try in 1 2 3 4 5 6 7 8 9 10; do
@@ -36,4 +114,8 @@ for try in 1 2 3 4 5 6 7 8 9 10; do
 done
 [ "$inner" ] || fail "no sleep in the namespace"
 started="$started $inner"
-refuses "with a container's /proc" nsenter -t "$inner" -m -r
+timeout 300 nsenter -t "$inner" -m -r "$cap" -v -o "$tmp/trace" 1 >"$tmp/out" 2>"$tmp/err"
+expect_exit "with a container's /proc" 0 $?
+grep -q 'names: kernel [1-9].*, user 0 of ' "$tmp/err" || fail "names without the host's /proc: $(cat "$tmp/err")"
+whole "$tmp/trace"
+waits_of truth "$tmp/trace"

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The threads that there are, in whatever PID namespace. */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf_private.h"
+#include "host_proc.h"
+
+void bpf_session_load_list(struct chaincap_bpf *skel, const struct btf *kernel)
+{
+	bool has = kernel && btf__find_by_name_kind(kernel, "bpf_task_from_pid", BTF_KIND_FUNC) > 0;
+
+	bpf_program__set_autoload(skel->progs.list_all_threads, !host_proc_is_here() && has);
+}
+
+bool bpf_session_lists_all(const struct bpf_session *s)
+{
+	return host_proc_is_here() || bpf_program__autoload(s->skel->progs.list_all_threads);
+}
+
+/* Passes what one iterator lists to fn; fd is closed. */
+static int list(int fd, bpf_thread_fn fn, void *ctx)
+{
+	size_t have = 0, cap = sizeof(struct wire_thread) * 64;
+	uint8_t *buf;
+	int err = 0;
+
+	if (fd < 0)
+		return fd;
+	buf = malloc(cap);
+	if (!buf)
+		err = -ENOMEM;
+	while (!err) {
+		ssize_t n = read(fd, buf + have, cap - have);
+		size_t used = 0;
+
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0)
+			err = -errno;
+		if (n <= 0)
+			break;
+		have += (size_t)n;
+		for (; !err && have - used >= sizeof(struct wire_thread);
+		     used += sizeof(struct wire_thread))
+			err = fn(ctx, (const void *)(buf + used));
+		have -= used;
+		memmove(buf, buf + used, have);
+	}
+	free(buf);
+	close(fd);
+	return err < 0 ? err : 0;
+}
+
+int bpf_session_threads(struct bpf_session *s, bool stacks, bpf_thread_fn fn, void *ctx)
+{
+	struct bpf_link *all = s->skel->links.list_all_threads, *link = s->skel->links.list_threads;
+	volatile __u32 *next = &s->skel->bss->list_next;
+	int err = 0;
+
+	if (!link)
+		return -ENOENT;
+	s->skel->bss->list_stacks = stacks;
+	if (!all)
+		return list(bpf_iter_create(bpf_link__fd(link)), fn, ctx);
+	for (*next = 1; !err && *next < WIRE_IDS;) {
+		__u32 before = *next;
+
+		err = list(bpf_iter_create(bpf_link__fd(all)), fn, ctx);
+		if (!err && *next == before)
+			err = -ESRCH; /* the recorder's own thread was not found */
+	}
+	return err;
+}
+
+/* ---- ids of the recorder's own processes ----------------------------------------------------- */
+
+struct wanted {
+	__u32 tid_here, tid;
+};
+
+static int compare_id(void *wanted, const struct wire_thread *t)
+{
+	struct wanted *w = wanted;
+
+	if (t->tid_here == w->tid_here)
+		w->tid = t->tid;
+	return 0;
+}
+
+/* The iterator lists the threads of this process's own PID namespace. */
+uint32_t bpf_session_id(struct bpf_session *s, pid_t pid)
+{
+	struct wanted w = { .tid_here = (__u32)pid };
+
+	if (host_proc_is_here() || !pid)
+		return (uint32_t)pid;
+	s->skel->bss->list_stacks = false;
+	(void)list(bpf_session_iterator(s->skel->progs.list_threads), compare_id, &w);
+	return w.tid;
+}
