@@ -5,6 +5,7 @@
 #   TESTS="glob..."   picks some
 #   JOBS=N            as many side by side (default: two more than there are CPUs, as some of them sleep)
 #   QUICK=1           no test that records, builds a package or starts a browser
+#   TIMES=1           lists in the end how many seconds of CPU time each test took, most first
 #   SPEED=1           instead of all these the tests that judge how quick something is, one by one
 # What does not record runs side by side, and with it what records, but judges only what its own threads do, however
 # long that takes: it has a line "# Beside another: WHY". Then those that record or measure time run one by one: they
@@ -105,6 +106,8 @@ if [ "$1" = --one ]; then
 	limit=900 # seconds; the longest takes 30, and some times that beside browsers
 	! grep -qs __asan_init "$O/chaincap" || limit=3600
 	"run_$4" "$5" >"$result.text"
+	times >"$result.times" # not in a pipe, whose processes have times of their own
+	awk -v name="$5" -F'[ms ]+' 'NR == 2 { printf "%.0f s: %s\n", 60 * ($1 + $3) + $2 + $4, name }' "$result.times" >"$result.cpu"
 	echo "$passed $failed $skipped" >"$result.part"
 	mv "$result.part" "$result.sums"
 	exit
@@ -209,6 +212,7 @@ while read -r kind name; do
 	echo "note: $name failed the first time: $(cat "$results/$name.first")"
 done <"$failing"
 
+[ -z "${TIMES:-}" ] || sort -rn "$results"/*.cpu
 [ $all_failed -eq 0 ] || echo "failed:$names"
 echo "$all_passed passed, $all_failed failed, $all_skipped skipped"
 [ $all_failed -eq 0 ] && [ $all_passed -gt 0 ]
