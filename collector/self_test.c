@@ -84,22 +84,27 @@ static void say_rights(void)
 	static const struct {
 		int capability;
 		const char *name, *lack;
+		bool of_root;
 	} wanted[] = {
-		{ CAP_SYSLOG, "CAP_SYSLOG", "names of kernel functions" },
-		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "names of other users' functions" },
-		{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "names in files others cannot read" },
-		{ CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "names in deleted files" },
-		{ CAP_SYS_NICE, "CAP_SYS_NICE", "priority on a busy machine" },
+		{ CAP_SYSLOG, "CAP_SYSLOG", "names of kernel functions", false },
+		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "names of other users' functions", false },
+		{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "names in files others cannot read",
+		  false },
+		{ CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "names in deleted files",
+		  false },
+		{ CAP_SETUID, "CAP_SETUID", "names of user functions", true },
+		{ CAP_SETGID, "CAP_SETGID", "names of user functions", true },
+		{ CAP_SYS_NICE, "CAP_SYS_NICE", "priority on a busy machine", false },
 	};
 	char missing[128];
 	bool all = true;
 
 	if (caps_missing(missing, sizeof(missing)))
-		session_test_say("rights", false,
-				 "missing: %s: run it as root, or see setcap in docs/security.md",
-				 missing);
+		session_test_say("rights", false, "missing: %s: %s", missing,
+				 geteuid() ? "run it as root, or see setcap in docs/security.md"
+					   : "docker run --cap-add, see docs/container.md");
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		if (caps_have(wanted[i].capability))
+		if (caps_have(wanted[i].capability) || (wanted[i].of_root && geteuid()))
 			continue;
 		all = false;
 		session_test_say("rights", false, "without %s: no %s", wanted[i].name,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "helper/call_timeout.h"
 #include "kallsyms/kernel_names.h"
@@ -121,6 +122,18 @@ static void prepare_helpers(struct session *s)
 	if (err)
 		fprintf(stderr, "chaincap: JVMs will not write perf maps: %s\n",
 			err == -EXDEV ? "that needs the host's PID namespace" : strerror(-err));
+}
+
+const char *session_no_helpers(const struct session *s)
+{
+	if (s->no_helpers != -EPERM)
+		return strerror(-s->no_helpers);
+	/* Root's become another user. */
+	if (!geteuid() && !caps_have(CAP_SETUID))
+		return "CAP_SETUID is missing";
+	if (!geteuid() && !caps_have(CAP_SETGID))
+		return "CAP_SETGID is missing";
+	return "no process without rights can be made (seccomp)";
 }
 
 static void prepare_opener(void)
@@ -346,7 +359,7 @@ static int open_in_order(struct session *s)
 		fprintf(stderr,
 			"chaincap: user functions will have no names, user stacks will be cut: "
 			"%s\n",
-			strerror(-s->no_helpers));
+			session_no_helpers(s));
 	if (!err)
 		err = s->sink->open(s);
 	/* Before the symbolizer raises the limit of open files, which the command must keep. */

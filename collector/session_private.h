@@ -86,9 +86,9 @@ struct session {
 	const char *method;  /* of writing, as -v shows it; set by begin() */
 	struct encoder *enc; /* the sink's, for the symbolizer's definitions */
 	struct symbolizer *sym;
-	struct helpers *askers;	     /* of JVMs for their perf maps; NULL: they are not asked */
-	struct helpers *helpers;     /* NULL: user functions get no names */
-	int no_helpers;		     /* why there are none, a negative errno; 0: there are */
+	struct helpers *askers;	 /* of JVMs for their perf maps; NULL: they are not asked */
+	struct helpers *helpers; /* NULL: user functions get no names */
+	int no_helpers; /* why there are none, a negative errno; 0: there are, or need not be */
 	uint64_t helpers_ns;	     /* the CPU time that they took, once they have ended */
 	struct process_parts *parts; /* NULL: neither interpreted code nor contexts are recorded */
 	struct bpf_session *bpf;
@@ -116,6 +116,9 @@ struct session {
 
 extern const struct session_sink session_file_sink, session_flight_sink, session_every_sink,
 	session_test_sink;
+
+/* Why there are no helpers without rights, as text. */
+const char *session_no_helpers(const struct session *s);
 
 /* Prints on standard error what failed, and why; returns err. */
 int session_fail(const struct session *s, const char *what, int err);

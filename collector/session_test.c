@@ -119,16 +119,17 @@ static void test_counts(const struct session *s, struct sink_counts *out)
 static const char *cure_of_names(const struct session *s)
 {
 	if (!s->helpers)
-		return ": no process without rights can be made (seccomp)";
+		return session_no_helpers(s);
 	if (!host_proc_dir())
-		return ": docker run --pid=host (hostPID: true), or -v /proc:/host/proc:ro";
-	return caps_have(CAP_SYS_PTRACE) ? "" : ": CAP_SYS_PTRACE";
+		return "docker run --pid=host (hostPID: true), or -v /proc:/host/proc:ro";
+	return caps_have(CAP_SYS_PTRACE) ? "" : "CAP_SYS_PTRACE";
 }
 
 static void say_stacks(const struct session *s, const struct symbolizer_stats *stats,
 		       const struct encoder_counts *c)
 {
 	uint64_t known = 0, whole = c->ends[CHAINLOG_STACK_WHOLE];
+	const char *cure;
 
 	for (int i = CHAINLOG_STACK_WHOLE; i < CHAINLOG_STACK_ENDS; i++)
 		known += c->ends[i];
@@ -140,12 +141,13 @@ static void say_stacks(const struct session *s, const struct symbolizer_stats *s
 			stats->kernel_named ? "" : ": CAP_SYSLOG, sysctl kernel.kptr_restrict=1");
 	if (!s->options->user_stacks)
 		return;
-	session_test_say("user stacks", whole, "%llu of %llu are whole%s",
+	cure = cure_of_names(s);
+	session_test_say("user stacks", whole, "%llu of %llu are whole%s%s",
 			 (unsigned long long)whole, (unsigned long long)known,
-			 whole ? "" : cure_of_names(s));
-	session_test_say("their names", stats->user_named, "%llu of %llu functions have names%s",
+			 whole || !*cure ? "" : ": ", whole ? "" : cure);
+	session_test_say("their names", stats->user_named, "%llu of %llu functions have names%s%s",
 			 (unsigned long long)stats->user_named,
-			 (unsigned long long)stats->user_frames, cure_of_names(s));
+			 (unsigned long long)stats->user_frames, *cure ? ": " : "", cure);
 }
 
 static void say_parts(const struct session *s, const struct test_sink *t)

@@ -87,6 +87,7 @@ void refusal_look(struct refusal *out)
 
 	*out = (struct refusal) { .plain = try_plain(), .paranoid = -1 };
 	caps_missing(out->missing, sizeof(out->missing));
+	out->is_root = !geteuid();
 	out->has_sys = !access("/sys/kernel", F_OK);
 	out->has_btf = !access("/sys/kernel/btf/vmlinux", R_OK);
 	out->in_user_ns = !stat("/proc/self/ns/user", &st) && st.st_ino != INITIAL_USER_NAMESPACE;
@@ -142,6 +143,12 @@ void refusal_of_bpf(const struct refusal *r, int err, char *why, size_t why_size
 		snprintf(why, why_size,
 			 "this kernel has no BTF (/sys/kernel/btf/vmlinux): a kernel with "
 			 "CONFIG_DEBUG_INFO_BTF=y is needed, as distributions have since 2020");
+	else if (is_refusal(err) && r->missing[0] && r->is_root)
+		snprintf(why, why_size,
+			 "root has not all rights here (missing: %s): docker run "
+			 "--cap-add=BPF --cap-add=PERFMON, or in Kubernetes's securityContext "
+			 "capabilities: {add: [BPF, PERFMON]}",
+			 r->missing);
 	else if (is_refusal(err) && r->missing[0])
 		snprintf(why, why_size,
 			 "needs root: sudo chaincap ..., or CAP_BPF and CAP_PERFMON (missing: %s)",
@@ -173,11 +180,12 @@ const char *refusal_of_perf(const struct refusal *r, int err)
 		return "not permitted in a user namespace";
 	if (is_locked(r))
 		return "the kernel is locked down: boot it with lockdown=integrity";
+	/* The kernel itself answers EACCES. */
+	if (r->is_filtered && err != -EACCES)
+		return "a seccomp filter forbids it: " UNCONFINED;
 	/* From 3 on Debian's and Ubuntu's kernels permit it only to who has more rights. */
 	if (r->paranoid > 2)
 		return "sysctl kernel.perf_event_paranoid=2 permits it";
-	if (r->is_filtered && err != -EACCES)
-		return "a seccomp filter forbids it: " UNCONFINED;
 	if (r->is_selinux)
 		return "SELinux forbids it: " SPC;
 	return "";

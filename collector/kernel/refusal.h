@@ -11,6 +11,7 @@
 
 struct refusal {
 	char missing[40];  /* of CAP_BPF and CAP_PERFMON: "CAP_BPF, CAP_PERFMON"; "": none */
+	bool is_root;	   /* by its user id, as in a container */
 	bool has_sys;	   /* /sys is mounted */
 	bool has_btf;	   /* /sys/kernel/btf/vmlinux can be read */
 	bool in_user_ns;   /* in another user namespace than the initial one: rootless */

@@ -27,3 +27,27 @@ if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; then
 	grep -q 'ulimit -n' "$tmp/err" || fail "the line does not say what is missing:
 $(cat "$tmp/err")"
 fi
+
+# A container runtime's filter answers the system calls, whatever the capabilities.
+case $(uname -m) in
+x86_64) bpf=321 perf=298 ;;
+aarch64) bpf=280 perf=241 ;;
+*) bpf= ;;
+esac
+if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ] && "$build/may_record" >/dev/null && [ "$bpf" ]; then
+	[ -x "$build/forbid" ] || fail "no $build/forbid: make unit builds it"
+	for errno in 1 38; do
+		timeout 300 "$build/forbid" $errno $bpf "$cap" -o "$tmp/none" 1 >"$tmp/out" 2>"$tmp/err"
+		expect_exit "chaincap without bpf(2)" 1 $?
+		expect_one_line "chaincap without bpf(2)"
+		grep -q 'a seccomp filter forbids bpf(2): .*seccomp=unconfined' "$tmp/err" || fail "the cause is not said:
+$(cat "$tmp/err")"
+	done
+	timeout 300 "$build/forbid" 1 $perf "$cap" -o "$tmp/trace" 0.2 >"$tmp/out" 2>"$tmp/err"
+	expect_exit "chaincap without perf_event_open(2)" 0 $?
+	for lacking in 'running threads will not be sampled' 'processes that start and end .* will lack names'; do
+		grep -q "$lacking: perf_event_open: .* (a seccomp filter forbids it: .*unconfined" "$tmp/err" ||
+			fail "not said, with the cause: $lacking
+$(cat "$tmp/err")"
+	done
+fi

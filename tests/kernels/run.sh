@@ -7,6 +7,7 @@
 #   CPUS      how many CPUs the guest has (default: 2); from 9 on it has 4 GiB of memory
 #   POSSIBLE  how many CPUs it can have (default: those)
 #   TOOLS     programs of this machine that are there, too, with 2 GiB of memory (of its own architecture only)
+#   STATIC=1  chaincap, chainwalk and flamegraph are those of "make static"
 #   BOOT_SECONDS, TEST_SECONDS  how long a guest may take for all, and for a test (defaults below)
 # Needs no root. What cannot be had is skipped by name, with the reason. Nothing is installed:
 # packages are fetched into $1/kernels, and of each only the kernel image and some modules are kept there. For another
@@ -18,7 +19,7 @@ cd "$(dirname "$0")/.." || exit 2
 LC_ALL=C
 export LC_ALL
 kernels=${KERNELS:-linux-image-amd64 linux-image-6.12-amd64 linux-image-amd64@bullseye linux-image-arm64}
-guest=${GUEST:-kernels/guest/units.sh kernels/guest/relay.sh kernels/guest/verify.sh kernels/guest/hotplug.sh kernels/guest/start.sh
+guest=${GUEST:-kernels/guest/units.sh kernels/guest/relay.sh kernels/guest/pid_namespace.sh kernels/guest/verify.sh kernels/guest/hotplug.sh kernels/guest/start.sh
 	kernels/guest/lacking.sh kernels/guest/disk.sh kernels/guest/network.sh kernels/guest/samples.sh kernels/guest/probes.sh e2e/objects.sh
 	e2e/losses_counted.sh e2e/context_interrupt.sh e2e/context_softirq.sh e2e/never_woken.sh e2e/deadlock.sh e2e/max_stack.sh}
 modules="configfs null_blk e1000" # what these need of what kernels have as modules, in this order
@@ -208,6 +209,7 @@ initramfs() {
 	for program in chaincap chainwalk flamegraph chainload chainload-nofp classes may_record; do
 		cp "$programs/$program" "$root/build"
 	done
+	[ -z "${STATIC:-}" ] || cp "$programs/static/"* "$root/build" || return 1
 	for test in kernel_stack_slots kernel_forgetting kallsyms_changes unwind_sleeping_threads unwind_stacks; do
 		cp "$programs/tests/unit/$test" "$root/build/tests/unit"
 	done

@@ -58,6 +58,8 @@ static void what_is_missing_is_named(void **state)
 	r.is_filtered = true;
 	says(&r, -EPERM, "(missing: CAP_PERFMON)");
 	perf_says(&r, -EACCES, "CAP_PERFMON is missing");
+	r.is_root = true;
+	says(&r, -EPERM, "(missing: CAP_PERFMON): docker run --cap-add");
 }
 
 static void containers(void **state)
