@@ -48,17 +48,27 @@ struct reading {
 	char exe[PATH_MAX]; /* "": not known */
 };
 
-static void read_exe(struct reading *r)
+static void read_exe(uint32_t tgid, char exe[PATH_MAX])
 {
 	static const char deleted[] = " (deleted)";
 	ssize_t n;
 
-	n = readlink(host_proc_name(r->tgid, "exe").text, r->exe, sizeof(r->exe) - 1);
+	n = readlink(host_proc_name(tgid, "exe").text, exe, PATH_MAX - 1);
 	if (n < 0)
 		n = 0;
-	r->exe[n] = '\0';
-	if ((size_t)n >= sizeof(deleted) && !strcmp(r->exe + n - (sizeof(deleted) - 1), deleted))
-		r->exe[n - (ssize_t)(sizeof(deleted) - 1)] = '\0';
+	exe[n] = '\0';
+	if ((size_t)n >= sizeof(deleted) && !strcmp(exe + n - (sizeof(deleted) - 1), deleted))
+		exe[n - (ssize_t)(sizeof(deleted) - 1)] = '\0';
+}
+
+bool procmaps_is_other_program(const struct image *i)
+{
+	char exe[PATH_MAX];
+
+	if (!i->maps || !i->maps->exe)
+		return false;
+	read_exe(i->tgid, exe);
+	return exe[0] && strcmp(exe, i->maps->exe);
 }
 
 /* "start-end perms ..." */
@@ -101,7 +111,7 @@ static int run_reading(void *reading, int none)
 		r->err = -EIO;
 	free(line);
 	fclose(f);
-	read_exe(r);
+	read_exe(r->tgid, r->exe);
 	return fd;
 }
 

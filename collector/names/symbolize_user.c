@@ -24,7 +24,8 @@ uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
 	if (time_ns > s->polled_ns)
 		symbolize_take_in(s);
 	i = images_find(s->images, tgid, time_ns);
-	if (!i)
+	/* There its exec is told by another ring, maybe later than its stacks. */
+	if (!i || (!host_proc_is_here() && !i->newer && !i->ended && procmaps_is_other_program(i)))
 		i = symbolize_read_image(s, tgid, time_ns);
 	if (!i)
 		return 0;

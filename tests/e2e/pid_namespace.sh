@@ -22,10 +22,12 @@ __attribute__((noinline)) void ${name}_waits(int n)
 	for (; n; n--)
 		usleep(2000);
 }
-int main(void)
+int main(int argc, char **argv)
 {
 	prctl(PR_SET_NAME, "$name");
-	${name}_waits(300000);
+	${name}_waits(argc > 1 ? 20 : 300000);
+	if (argc > 1 && argv[1][0])
+		execl(argv[1], argv[1], "", (char *)0);
 	return 0;
 }
 END
@@ -91,6 +93,15 @@ for name in truth falsehood; do
 	grep -q "^$name;.*main;${name}_waits;usleep" "$tmp/folded" || fail "names are missing: $(cat "$tmp/folded" "$tmp/err")"
 done
 grep "^truth;.*falsehood_\|^falsehood;.*truth_" "$tmp/folded" && fail "names of another program"
+# One and the same process that runs another program at the same addresses.
+inside "with a command" "$both" "$cap" -v -o "$tmp/trace" -- sh -c "for i in \$(seq 60); do
+	'$tmp/truth' '$tmp/falsehood' &
+	sleep 0.02
+done; wait"
+waits_of falsehood "$tmp/trace"
+grep '^falsehood;.*main;falsehood_waits' "$tmp/folded" >"$tmp/named" || fail "names are missing: $(cat "$tmp/folded")"
+grep '^falsehood;.*truth_' "$tmp/folded" && fail "names of the program that the process ran before"
+
 status=3 inside "the status of the command" "$own" "$cap" -q -o "$tmp/trace" -- sh -c 'exit 3'
 
 status=1 inside "--verify" "$own" "$cap" --verify -o "$tmp/none" 1
