@@ -22,7 +22,7 @@ struct connection {
 	bool had_request;
 
 	struct open_request now;
-	__u64 endpoint; /* hash of its key; 0: not looked for yet */
+	__u64 endpoint, socket; /* hashes of their keys; 0: not looked for yet */
 
 	struct open_request held;
 	__u32 held_seq; /* seen_seq after the write that answers `held` */
@@ -41,8 +41,12 @@ static __always_inline void tell_request(struct connection *c, struct open_reque
 {
 	__u64 endpoint = endpoint_id(&c->endpoint, sk, now);
 
-	if (is_recording(now))
-		r->told = send_request(r, c->id, now, endpoint | (__u64)WIRE_REQUEST << 32, stacks);
+	if (!is_recording(now))
+		return;
+	r->told = send_request(r, c->id, now, endpoint | (__u64)WIRE_REQUEST << 32, stacks);
+	if (r->told && find_objects && sk->sk_protocol == IPPROTO_TCP && r->bytes_written)
+		record_stream(r->writer, socket_id(&c->socket, sk, now),
+			      c->seen_seq - r->bytes_written, r->first_seq, now);
 }
 
 /* The request is over: says so if it was answered by several writes. */
@@ -115,6 +119,11 @@ static __always_inline __u32 written(struct sock *sk)
 	return CAST(tcp_sock, sk)->write_seq;
 }
 
+static __always_inline __u32 was_read(struct sock *sk)
+{
+	return CAST(tcp_sock, sk)->copied_seq;
+}
+
 /* Whether all writes are seen: since 6.5. */
 static __always_inline bool sees_all_writes(void)
 {
@@ -170,12 +179,14 @@ static __always_inline void data_arrived(struct connection *c, struct sock *sk, 
 /* ---- reads ---------------------------------------------------------------------------------- */
 
 /* A read that got data begins a request. */
-static __always_inline void begin_request(struct connection *c, __u32 tid, __u64 now)
+static __always_inline void begin_request(struct connection *c, __u32 tid, __u32 first_seq,
+					  __u64 now)
 {
 	struct open_request *r = &c->now;
 	__u64 together;
 
 	r->taken_ns = now;
+	r->first_seq = first_seq;
 	r->reader = tid;
 	r->flags = c->is_old ? WIRE_REQUEST_OLD : 0;
 	if (!c->had_request && !c->is_old)
@@ -234,7 +245,7 @@ static __always_inline void data_read(struct connection *c, struct sock *sk, int
 {
 	end_request_at_read(c, now, is_unix);
 	if (!c->now.taken_ns)
-		begin_request(c, tid, now);
+		begin_request(c, tid, is_unix ? 0 : was_read(sk) - (__u32)bytes, now);
 	add_bytes(&c->now.bytes_read, bytes);
 	if (c->ready_ns)
 		c->read_ready_ns = c->ready_ns;

@@ -6,6 +6,9 @@
  * The kernel puts what is ready on a list of the epoll instance before it wakes. A poll() has no
  * such list: only sockets are known, by the tracepoint sk_data_ready, which the kernel passes right
  * before it wakes the socket's waiters on the same CPU.
+ *
+ * If it is a TCP connection, also of a thread that waits for it alone, it is recorded how far that
+ * is: by the numbers of the bytes, both ends of a connection can be compared.
  */
 #pragma once
 
@@ -77,9 +80,11 @@ static __always_inline __u64 registers_of(struct wire_object *o, __u64 task)
 	return (__u64)FIELD(task_struct, task, stack) + (regs - (__u64)current->stack);
 }
 
-/* The struct file that is ready of those for which the task waits in a system call; 0: not known.
+/*
+ * The struct file that is ready of those for which the task waits in a system call; 0: not known.
+ * *alone: the object of the switch says which; then only a socket that got data is found.
  */
-static __always_inline __u64 find_ready(struct wire_object *o, __u64 task, __u32 *fd)
+static __always_inline __u64 find_ready(struct wire_object *o, __u64 task, __u32 *fd, bool *alone)
 {
 	__u64 regs = registers_of(o, task), file;
 	bool is_32 = is_saved_32bit(task, regs);
@@ -89,9 +94,16 @@ static __always_inline __u64 find_ready(struct wire_object *o, __u64 task, __u32
 		file = file_of((__u64)FIELD(task_struct, task, files),
 			       (__u32)saved_call_arg(regs, is_32, 0));
 		return file ? ready_in_epoll(file, fd) : 0;
+	case WIRE_CALL_FD:
+		*alone = true;
+		file = ready_socket();
+		if (!file || file != file_of((__u64)FIELD(task_struct, task, files),
+					     (__u32)saved_call_arg(regs, is_32, 0)))
+			return 0;
+		return file;
 	case WIRE_CALL_POLL:
-		/* If there is only one descriptor, the object of the switch says which. */
-		return (__u32)saved_call_arg(regs, is_32, 1) == 1 ? 0 : ready_socket();
+		*alone = (__u32)saved_call_arg(regs, is_32, 1) == 1;
+		return ready_socket();
 	case WIRE_CALL_SELECT:
 		return ready_socket();
 	default:
@@ -99,18 +111,60 @@ static __always_inline __u64 find_ready(struct wire_object *o, __u64 task, __u32
 	}
 }
 
-/* The id of what is ready, of a task that is being woken; 0: not known. */
+/* The struct sock of a file that is a TCP connection; 0: it is none. */
+static __always_inline __u64 tcp_connection(__u64 file)
+{
+	__u64 inode = (__u64)FIELD(file, file, f_inode), socket, sk;
+	__u16 family;
+
+	if ((FIELD(inode, inode, i_mode) & S_IFMT) != S_IFSOCK)
+		return 0;
+	socket = POINTER(file, file, private_data);
+	sk = socket ? POINTER(socket, socket, sk) : 0;
+	if (!sk)
+		return 0;
+	family = FIELD(sock, sk, __sk_common.skc_family);
+	if ((family != AF_INET && family != AF_INET6) ||
+	    FIELD(sock, sk, sk_protocol) != IPPROTO_TCP ||
+	    FIELD(sock, sk, __sk_common.skc_state) == TCP_LISTEN)
+		return 0;
+	return sk;
+}
+
+/* Says how far a TCP connection is, of the thread that acts in an event of the same time. */
+static __always_inline void record_stream(__u32 tid, __u32 object, __u32 written, __u32 received,
+					  __u64 now)
+{
+	struct wire_stream *ev = record_event(WIRE_STREAM, now, struct wire_stream);
+
+	if (!ev)
+		return;
+	ev->tid = tid;
+	ev->object = object;
+	ev->written = written;
+	ev->received = received;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+}
+
+/* The id of what is ready, of a task that is being woken; 0: not known, or the switch says it. */
 __noinline __u32 ready_id(__u64 task, __u64 now)
 {
 	__u32 slot = OBJECT_OF_WAKING, fd = 0;
 	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
 	void *ring = this_ring();
-	__u64 file;
+	bool alone = false;
+	__u64 file, sk;
 
 	if (!ring || !o)
 		return 0;
-	file = find_ready(o, task, &fd);
+	file = find_ready(o, task, &fd, &alone);
 	if (!file)
+		return 0;
+	sk = tcp_connection(file);
+	if (sk)
+		record_stream((__u32)FIELD(task_struct, task, pid), 0,
+			      FIELD(tcp_sock, sk, write_seq), FIELD(tcp_sock, sk, rcv_nxt), now);
+	if (alone)
 		return 0;
 	__builtin_memset(&o->key, 0, sizeof(o->key));
 	o->owner = (__u32)FIELD(task_struct, task, tgid);

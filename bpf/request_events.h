@@ -17,6 +17,7 @@ struct open_request {
 	__u64 first_ns, answer_ns;	 /* the first write and the last one; 0: not answered yet */
 	__u32 bytes_read, bytes_written; /* or the most that fits */
 	__u32 reader, writer;
+	__u32 first_seq; /* of its first byte */
 	__u16 flags;
 	bool told; /* its WIRE_REQUEST was sent */
 };
@@ -122,6 +123,34 @@ static __always_inline __u32 endpoint_id(__u64 *hash, struct sock *sk, __u64 now
 		return id;
 	o = bpf_map_lookup_elem(&object_scratch, &slot);
 	return o ? find_endpoint(hash, number_of(&o->inode, (__u64)sk), now) : 0;
+}
+
+/* The id of the object that is a connection's socket; *hash is set. */
+__noinline __u32 find_connected(__u64 *hash, __u64 sk, __u64 now)
+{
+	__u32 slot = OBJECT_OF_REQUEST;
+	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
+	void *ring = this_ring();
+
+	if (!hash || !o || !ring)
+		return 0;
+	__builtin_memset(&o->key, 0, sizeof(o->key));
+	o->owner = (__u32)(bpf_get_current_pid_tgid() >> 32);
+	find_socket(&o->key, sk, 0);
+	*hash = hash_key(&o->key);
+	return id_of_object(ring, o, NULL, now, 0);
+}
+
+/* The same; *hash: as endpoint_id(). */
+static __always_inline __u32 socket_id(__u64 *hash, struct sock *sk, __u64 now)
+{
+	__u32 slot = OBJECT_OF_REQUEST, id = *hash ? recent_of(*hash) : 0;
+	struct wire_object *o;
+
+	if (id)
+		return id;
+	o = bpf_map_lookup_elem(&object_scratch, &slot);
+	return o ? find_connected(hash, number_of(&o->inode, (__u64)sk), now) : 0;
 }
 
 /* ---- events --------------------------------------------------------------------------------- */

@@ -58,6 +58,7 @@ int trace_file_info(struct trace_file *t, const struct session *s, uint64_t star
 		.parts = (s->options->kernel_stacks ? 1u : 0) | (s->options->user_stacks ? 2u : 0),
 		.aux = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_STEAL | 1u << CHAINLOG_RECORDER |
 		       (bpf_session_finds_requests(s->bpf) ? 1u << CHAINLOG_REQUEST : 0) |
+		       (s->options->no_objects ? 0 : 1u << CHAINLOG_STREAM) |
 		       (s->options->context ? 1u << CHAINLOG_CONTEXT : 0) |
 		       (s->options->no_block ? 0 : 1u << CHAINLOG_DISK_DONE) |
 		       (s->options->no_irq ? 0 : 1u << CHAINLOG_INTERRUPTS),

@@ -231,7 +231,14 @@ enum chainlog_aux {
 	CHAINLOG_GROUP = 19,
 	/* tid id: a process that was just forked has this id in its own PID namespace */
 	CHAINLOG_OWN_ID = 20,
-	CHAINLOG_AUX_KINDS = 21,
+	/*
+	 * socket tid written received: the sequence numbers of the next byte that this machine
+	 * writes to a TCP connection, and of the next that it expects. Of a thread that a WAKING of
+	 * the same time woke (socket 0): of the connection for which it waited. Of the writer of a
+	 * REQUEST of the same time: of the first byte of its answer, and of the request.
+	 */
+	CHAINLOG_STREAM = 21,
+	CHAINLOG_AUX_KINDS = 22,
 };
 
 /* The class of objects that are endpoints of requests which probes mark: the name says it all. */

@@ -105,6 +105,17 @@ struct wire_holder { /* right after the switch-out of a thread that sleeps at a 
 	__u32 holder; /* the thread that has the lock, as the lock itself says */
 };
 
+/*
+ * How far a TCP connection is: after a waking, that for which the wakee waited; after a
+ * WIRE_REQUEST, where its answer and the request itself begin.
+ */
+struct wire_stream {
+	struct wire_record r;
+	__u32 tid;    /* the wakee, or the writer */
+	__u32 object; /* the socket, of a waking 0: READY or the object of the switch is meant */
+	__u32 written, received; /* sequence numbers of the next bytes in either direction */
+};
+
 /* A thread is in another control group now. tid 0: the group itself has another name. */
 struct wire_group {
 	struct wire_record r;

@@ -252,6 +252,7 @@ static const uint8_t kind_of[WIRE_COUNTED_KINDS] = {
 	[WIRE_RECORDER] = CHAINLOG_AUX + CHAINLOG_RECORDER,
 	[WIRE_GROUP] = CHAINLOG_AUX + CHAINLOG_GROUP,
 	[WIRE_OWN_ID] = CHAINLOG_AUX + CHAINLOG_OWN_ID,
+	[WIRE_STREAM] = CHAINLOG_AUX + CHAINLOG_STREAM,
 };
 
 /* The operations have the same numbers on both sides, and the flags of requests. */
@@ -362,6 +363,7 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		struct wire_holder holder;
 		struct wire_group group;
 		struct wire_own_id own_id;
+		struct wire_stream stream;
 	} *w = (const void *)r;
 	struct chainlog_fields out = { .time_ns = r->time_ns, .cpu = r->cpu };
 
@@ -436,6 +438,12 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		out.tid = w->own_id.tid;
 		out.other = w->own_id.id;
 		break;
+	case WIRE_STREAM:
+		out.tid = w->stream.tid;
+		out.number[0] = id_map_object(t->ids, w->stream.object, r->time_ns);
+		out.number[1] = w->stream.written;
+		out.number[2] = w->stream.received;
+		break;
 	default:
 		return -EBADMSG;
 	}
@@ -488,6 +496,7 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_RECORDER] = sizeof(struct wire_stolen),
 		[WIRE_GROUP] = sizeof(struct wire_group),
 		[WIRE_OWN_ID] = sizeof(struct wire_own_id),
+		[WIRE_STREAM] = sizeof(struct wire_stream),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_STACK_LAYOUT_SAMPLE] = sizeof(struct wire_layout_sample),

@@ -23,31 +23,19 @@ struct printer {
 };
 
 static const char *const kind_names[EVENT_KINDS] = {
-	[EVENT_SWITCH] = "switch",
-	[EVENT_WAKING] = "waking",
-	[EVENT_WAKING_NEW] = "new",
-	[EVENT_FORK] = "fork",
-	[EVENT_EXEC] = "exec",
-	[EVENT_RENAME] = "rename",
-	[EVENT_EXIT] = "exit",
-	[EVENT_LOST] = "lost",
-	[EVENT_SAMPLE] = "sample",
-	[EVENT_QUEUE] = "queue",
-	[EVENT_THROTTLED] = "throttled",
-	[EVENT_OBJECT] = "object",
-	[EVENT_READY] = "ready",
-	[EVENT_GROUP] = "group",
-	[EVENT_OWN_ID] = "own-id",
-	[EVENT_DISK_REQUEST] = "asks",
-	[EVENT_DISK_DONE] = "done",
-	[EVENT_AUX_LOST] = "lost",
-	[EVENT_INTERRUPTS] = "interrupts",
-	[EVENT_STEAL] = "steal",
-	[EVENT_REQUEST] = "request",
-	[EVENT_REQUEST_MORE] = "more",
-	[EVENT_REQUEST_OPEN] = "open",
-	[EVENT_CONTEXT] = "context",
-	[EVENT_HOLDER] = "holder",
+	[EVENT_SWITCH] = "switch",	 [EVENT_WAKING] = "waking",
+	[EVENT_WAKING_NEW] = "new",	 [EVENT_FORK] = "fork",
+	[EVENT_EXEC] = "exec",		 [EVENT_RENAME] = "rename",
+	[EVENT_EXIT] = "exit",		 [EVENT_LOST] = "lost",
+	[EVENT_SAMPLE] = "sample",	 [EVENT_QUEUE] = "queue",
+	[EVENT_THROTTLED] = "throttled", [EVENT_OBJECT] = "object",
+	[EVENT_READY] = "ready",	 [EVENT_GROUP] = "group",
+	[EVENT_OWN_ID] = "own-id",	 [EVENT_STREAM] = "stream",
+	[EVENT_DISK_REQUEST] = "asks",	 [EVENT_DISK_DONE] = "done",
+	[EVENT_AUX_LOST] = "lost",	 [EVENT_INTERRUPTS] = "interrupts",
+	[EVENT_STEAL] = "steal",	 [EVENT_REQUEST] = "request",
+	[EVENT_REQUEST_MORE] = "more",	 [EVENT_REQUEST_OPEN] = "open",
+	[EVENT_CONTEXT] = "context",	 [EVENT_HOLDER] = "holder",
 	[EVENT_RECORDER] = "recorder",
 };
 
@@ -352,6 +340,12 @@ static void put_event(const struct printer *p, const struct event *ev)
 		break;
 	case EVENT_OWN_ID:
 		fprintf(out, " is %u in its PID namespace", ev->other);
+		break;
+	case EVENT_STREAM:
+		if (ev->object)
+			put_object(p, " at ", trace_object(p->t, ev->object));
+		fprintf(out, "%s next byte written %" PRIu64 ", received %" PRIu64,
+			ev->object ? "," : " at a TCP connection,", ev->n, ev->received);
 		break;
 	case EVENT_READY:
 		put_object(p, " was woken for ", trace_object(p->t, ev->object));

@@ -280,6 +280,11 @@ static int take_aux(struct trace_cursor *c, struct source *s)
 		s->ev.span = ev.number[3];
 		s->ev.last_ns = 0;
 	}
+	if (ev.kind == EVENT_STREAM) {
+		s->ev.n = (uint32_t)ev.number[1];
+		s->ev.received = (uint32_t)ev.number[2];
+		s->ev.last_ns = 0;
+	}
 	if (ev.kind == EVENT_GROUP) {
 		s->ev.n = ev.number[1];
 		s->ev.last_ns = 0;

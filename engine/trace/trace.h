@@ -47,6 +47,7 @@ enum event_kind {
 	EVENT_RECORDER = CHAINLOG_AUX + CHAINLOG_RECORDER,
 	EVENT_GROUP = CHAINLOG_AUX + CHAINLOG_GROUP,
 	EVENT_OWN_ID = CHAINLOG_AUX + CHAINLOG_OWN_ID,
+	EVENT_STREAM = CHAINLOG_AUX + CHAINLOG_STREAM,
 	EVENT_KINDS = CHAINLOG_KINDS,
 };
 
@@ -83,7 +84,8 @@ struct event {
 	};
 	/* OBJECT: what tid, switched out just before, waits for; READY: what is;
 	   DISK_DONE: the device; REQUEST, REQUEST_OPEN: the endpoint, 0: not known;
-	   CONTEXT: the route, 0: none; GROUP: the group, 0: not known */
+	   CONTEXT: the route, 0: none; GROUP: the group, 0: not known; STREAM: the socket, 0: that
+	   of the wait */
 	uint32_t object;
 	/* LOST, AUX_LOST: end of the span; DISK_DONE: when the device got it, 0: not known;
 	   REQUEST, REQUEST_MORE: the last write */
@@ -91,7 +93,8 @@ struct event {
 	/*
 	 * LOST: how many; 0: not known. QUEUE: place, DISK_DONE: what, see chainlog.h; INTERRUPTS,
 	 * STEAL, RECORDER: ns; REQUEST*: the connection, 0: a datagram socket's; CONTEXT: the trace
-	 * id's upper half; GROUP: 1 if all threads of the process of tid are in it
+	 * id's upper half; GROUP: 1 if all threads of the process of tid are in it; STREAM: the
+	 * sequence number of the next byte that is written
 	 */
 	uint64_t n;
 	union {
@@ -103,6 +106,7 @@ struct event {
 		 * write */
 		uint64_t asked_ns;
 		uint64_t trace_low; /* CONTEXT */
+		uint64_t received;  /* STREAM: the sequence number of the next byte that comes */
 	};
 	union {
 		/* REQUEST, REQUEST_OPEN: asked_ns <= taken_ns <= last_ns <= time_ns */

@@ -280,6 +280,11 @@ static int copy_aux(struct neutral *n, const struct event *ev)
 		copy.number[2] = ev->trace_low;
 		copy.number[3] = ev->span;
 		break;
+	case EVENT_STREAM:
+		copy.number[0] = ev->object ? object(n, ev->object) : 0;
+		copy.number[1] = ev->n;
+		copy.number[2] = ev->received;
+		break;
 	case EVENT_HOLDER:
 		if (!is_kept(n, ev->other))
 			return 0;

@@ -388,6 +388,31 @@ static void a_process_of_a_container_has_its_own_id(void **state)
 	encoder_free(enc);
 }
 
+static void how_far_a_connection_is_keeps_its_numbers(void **state)
+{
+	struct chainlog_fields ev = { .kind = 0 };
+	struct encoder *enc = new_encoder(keep_more, &ev);
+	struct translator *t = new_translator(enc);
+	const struct wire_stream w = {
+		.r = { .time_ns = 1000, .kind = WIRE_STREAM },
+		.tid = 4711,
+		.written = UINT32_MAX,
+		.received = 7,
+	};
+
+	(void)state;
+	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
+	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_STREAM);
+	assert_int_equal(ev.tid, 4711);
+	assert_int_equal(ev.number[0], 0);
+	assert_int_equal(ev.number[1], UINT32_MAX);
+	assert_int_equal(ev.number[2], 7);
+	translator_free(t);
+	encoder_free(enc);
+}
+
 static void a_stack_may_come_after_the_event_that_names_it(void **state)
 {
 	struct fixture *f = *state;
@@ -548,6 +573,7 @@ int main(void)
 		cmocka_unit_test(a_context_has_its_ids_and_route),
 		cmocka_unit_test(a_process_is_moved_to_a_group),
 		cmocka_unit_test(a_process_of_a_container_has_its_own_id),
+		cmocka_unit_test(how_far_a_connection_is_keeps_its_numbers),
 		cmocka_unit_test(a_lock_has_its_holder),
 		cmocka_unit_test(samples_and_their_losses_have_accounts_of_their_own),
 	};

@@ -353,10 +353,17 @@ void synth_recorder(struct synth *m, uint32_t cpu, uint64_t ns, uint64_t had_ns)
 /* Sockets have an address of their own. */
 static uint32_t object_of(struct encoder *e, const char *class, const char *name)
 {
-	const char *own = strcmp(class, "tcp") ? "" : "tcp own:1";
+	const char *own = strcmp(class, "tcp") ? "" : "tcp own:1", *at = strchr(name, '<');
+	char peer[128], end[128];
 	/* It has no name of its own, but a process. */
 	bool is_gil = !strcmp(class, "GIL");
 
+	if (at && own[0]) {
+		snprintf(peer, sizeof(peer), "%.*s", (int)(at - name), name);
+		snprintf(end, sizeof(end), "tcp %s", at + 1);
+		name = peer;
+		own = end;
+	}
 	return encoder_object(e, &(struct encoder_object) {
 					 .class = class,
 					 .name = is_gil ? "" : name,
@@ -393,6 +400,21 @@ void synth_ready(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const
 	};
 
 	MUST(ev.number[0] && !encoder_event(e, &ev));
+}
+
+void synth_stream(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t written,
+		  uint32_t received, const char *socket)
+{
+	struct encoder *e = synth_encoder(m);
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_AUX + CHAINLOG_STREAM,
+		.tid = tid,
+		.number = { *socket ? object_of(e, "tcp", socket) : 0, written, received },
+	};
+
+	MUST(!encoder_event(e, &ev));
 }
 
 void synth_asks_disk(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kernel,
@@ -652,6 +674,7 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							[EVENT_RECORDER] = "recorder",
 							[EVENT_GROUP] = "group",
 							[EVENT_OWN_ID] = "own-id",
+							[EVENT_STREAM] = "stream",
 							[EVENT_AUX_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);
@@ -671,6 +694,9 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 			fprintf(f, " %c", ev->state);
 		if (ev->kind <= EVENT_EXEC || ev->kind == EVENT_HOLDER || ev->kind == EVENT_OWN_ID)
 			fprintf(f, ">%u", ev->other);
+		if (ev->kind == EVENT_STREAM)
+			fprintf(f, " %llu %llu", (unsigned long long)ev->n,
+				(unsigned long long)ev->received);
 		if (ev->kind == EVENT_GROUP && ev->n)
 			fputs(" process", f);
 		if (ev->kind == EVENT_FORK)

@@ -96,6 +96,12 @@ void synth_request_open(struct synth *m, uint32_t cpu, uint64_t ns, const struct
 /* A thread works for a span of a trace, on a route ("": none); all of it none: for nothing. */
 void synth_context(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
 		   const uint64_t trace[2], uint64_t span, const char *route);
+/*
+ * How far the connection is for which the thread was just woken (socket ""), or where the request
+ * begins that it has just answered, at a socket "PEER<OWN".
+ */
+void synth_stream(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t written,
+		  uint32_t received, const char *socket);
 /* What the thread waited for, which has just been woken: this one of several. */
 void synth_ready(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *class,
 		 const char *name);

@@ -298,6 +298,9 @@ static void add_event(struct synth *m, const struct line *l)
 		add_request(m, l, cpu, ns, a);
 	else if (!strcmp(verb, "context"))
 		add_context(m, l, cpu, ns, a);
+	else if (!strcmp(verb, "stream"))
+		synth_stream(m, cpu, ns, a, (uint32_t)strtoul(word(l, 4), NULL, 10),
+			     (uint32_t)strtoul(word(l, 5), NULL, 10), word(l, 6));
 	else if (!strcmp(verb, "ready"))
 		add_ready(m, cpu, ns, a, l->words[4]);
 	else if (!strcmp(verb, "renames-to"))

@@ -6,7 +6,8 @@
  *	                            S@30: it was looked at at 30; *: it was on a CPU;
  *	                            S/P: it is a thread of P's process
  *	100 c0 A S > B recv;main    at 100 us on CPU 0, A goes to sleep and B comes on; A's stack
- *	100 c0 A S > B recv for=tcp:peer:80  for what: class, and name (optional; ~: a space)
+ *	100 c0 A S > B recv for=tcp:peer:80  for what: class, and name (optional; ~: a space); of
+ *	                            tcp, "<10.0.0.1:40000" behind it: its own end
  *	900 c0 B wakes A wake;work  the waker's stack; "new" instead of "wakes": its first run
  *	900 c0 B wakes! A           A was off its run queue
  *	900 c0 - woken A            A was woken by somebody not known
@@ -34,6 +35,10 @@
  *	150 c0 lost-requests 180    some are missing; "lost-more": of request-more
  *	300 c0 A context c0ffee 7 /cart  it works for this trace id and span id (hexadecimal), and
  *	                            route; -: none; "lost-contexts 180": some are missing
+ *	900 c0 A stream 7 9         A, woken then, had waited for a TCP connection of which byte 7
+ *	                            is written next, and byte 9 expected
+ *	900 c0 A stream 7 9 10.0.0.1:40000<10.0.0.2:80  the answer of the request before begins with
+ *	                            byte 7, the request with byte 9; the peer, and the own end
  *	900 c0 A ready tcp:peer:80  of several things this one ended A's wait
  *	150 c0 lost-queues 180      changes of queues are missing in [150, 180]
  *	150 c0 lost-groups 180      likewise moves to other control groups
