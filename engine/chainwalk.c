@@ -17,11 +17,10 @@
 #include "command_line.h"
 #include "diagnostics.h"
 #include "format_table.h"
-#include "attribute/sleep_ends.h"
+#include "joined.h"
 #include "base/text.h"
 #include "common/option_table.h"
 #include "fold/folded.h"
-#include "import/recording.h"
 #include "symbols/symbols.h"
 
 enum exit_code {
@@ -97,6 +96,7 @@ struct run {
 	struct symbols *symbols; /* NULL: names are those of the traces */
 	bool merging;		 /* lines are added up and written at the end */
 	struct folded merged;
+	struct joined joined;
 	bool together; /* several traces, or one below a root frame */
 	bool damaged;
 	size_t n_done;
@@ -169,24 +169,6 @@ static int flush_output(struct run *r)
 	return err;
 }
 
-/* Builds the timelines. Malformed events are found on the way: then again, without their blocks. */
-static int link_waits(struct trace *trace, bool with_cpus, bool native,
-		      struct timelines **timelines)
-{
-	int (*make)(struct timelines **, const struct trace *) =
-		with_cpus ? timelines_new_with_cpus : timelines_new;
-	int err = make(timelines, trace);
-
-	if (err == -EBADMSG) {
-		err = trace_check(trace);
-		if (err)
-			return err;
-		trace_choose_frames(trace, native);
-		err = make(timelines, trace);
-	}
-	return err ? err : sleep_ends_settle(*timelines);
-}
-
 /*
  * The options for one trace: of the recording of a command its threads are meant, unless others
  * were asked for.
@@ -234,38 +216,20 @@ static int write_trace(struct run *r, const struct format *format, struct format
 	return format->write(in, r->out);
 }
 
-/* Names what has no name, if that is asked for, or if the recording has no names of functions. */
-static int name_functions(struct run *r, const struct recording *rec)
-{
-	bool has_none = rec->import && rec->import->source == IMPORT_FROM_PERF_DATA;
-	int err = 0;
-
-	if (!symbols_wanted(r->o) && !has_none)
-		return 0;
-	if (!r->symbols)
-		err = symbols_new(&r->symbols, r->o);
-	return err ? err : symbols_apply(r->symbols, rec->trace);
-}
-
 /* Writes the result and prints the summary. Returns 0 or a negative errno, which is reported. */
-static int explain(struct run *r, const struct recording *rec, const char *name)
+static int explain(struct run *r, struct opened *t, const char *name)
 {
 	const struct format *format = format_find(r->o->format);
+	const struct recording *rec = &t->rec;
 	const struct options chosen = options_for(r->o, rec->trace, format), *o = &chosen;
 	struct format_totals totals = { .known = false };
 	struct format_input in = { .trace = rec->trace, .import = rec->import, .options = o };
-	struct timelines *timelines = NULL;
 	bool missing = false;
-	int err = 0;
+	int err = opened_link(t, o, format, &r->symbols);
 
-	trace_choose_frames(rec->trace, o->native);
-	err = name_functions(r, rec);
-	if (!err && format->wants_timelines)
-		err = link_waits(rec->trace, format->wants_cpus || o->who_ran, o->native,
-				 &timelines);
-	if (!err && timelines) {
-		print_range_warning(name, timelines, o);
-		err = print_missing(name, timelines, o, &missing);
+	if (!err && t->timelines) {
+		print_range_warning(name, t->timelines, o);
+		err = print_missing(name, t->timelines, o, &missing);
 		r->n_missing += missing;
 	}
 	if (err) {
@@ -281,7 +245,9 @@ static int explain(struct run *r, const struct recording *rec, const char *name)
 		import_report_print(rec->import, name, o->quiet, stderr);
 	else if (trace_damage(rec->trace)->what)
 		print_damage(name, trace_damage(rec->trace));
-	in.timelines = timelines;
+	in.timelines = t->timelines;
+	in.hosts = r->joined.hosts;
+	in.n_hosts = r->joined.hosts ? r->joined.n : 0;
 	in.path = r->o->n_traces ? name : NULL;
 	in.totals = o->quiet ? NULL : &totals;
 	err = write_trace(r, format, &in, name);
@@ -298,31 +264,33 @@ static int explain(struct run *r, const struct recording *rec, const char *name)
 	}
 out:
 	sums_free(&totals.classes);
-	timelines_free(timelines);
 	return err;
 }
 
 /* Processes one trace. Returns 0 or a negative errno, which is reported. */
-static int walk_trace(struct run *r, const char *path)
+static int walk_trace(struct run *r, size_t i)
 {
-	const char *name = name_of(path);
+	const char *path = path_of(r->o, i), *name = name_of(path);
+	struct opened alone = { .is_open = false };
+	struct opened *t = r->joined.traces ? &r->joined.traces[i] : &alone;
 	uint64_t started_ns = now_ns();
-	struct recording rec;
 	const char *what;
-	int err;
+	int err = 0;
 
-	/* Building timelines finds malformed events, see link_waits(): no separate check then. */
-	err = recording_open(&rec, path, !format_find(r->o->format)->wants_timelines);
+	if (!t->is_open)
+		err = opened_open(t, path, format_find(r->o->format));
 	if (err) {
 		what = err == -EBADMSG ? recording_other(path) : NULL;
 		fprintf(stderr, "chainwalk: %s: %s%s%s\n", name, open_error(err),
 			what ? "; it is " : "", what ? what : "");
 		return err == -EPIPE ? -EIO : err;
 	}
-	err = explain(r, &rec, name);
+	err = explain(r, t, name);
 	if (!err && r->o->verbose && !r->o->quiet)
-		print_cost(rec.trace, started_ns);
-	recording_close(&rec);
+		print_cost(t->rec.trace, started_ns);
+	/* Others may need what is joined. */
+	if (!r->joined.hosts)
+		opened_close(t);
 	r->n_done++;
 	return err;
 }
@@ -363,6 +331,20 @@ static void see_terminal(struct options *o)
 	o->lines = size_of_screen("LINES", size.ws_row);
 }
 
+/* Joins the traces of machines that answer each other. 0 or a negative errno, which is reported. */
+static int join_traces(struct run *r)
+{
+	const struct options *o = r->o;
+	int err = joined_open(&r->joined, o->traces, o->n_traces, o, format_find(o->format),
+			      &r->symbols);
+
+	if (err)
+		fprintf(stderr, "chainwalk: %s\n", strerror(-err));
+	for (size_t i = 0; i < r->joined.n_pairs && !err && !o->quiet; i++)
+		print_joined(&r->joined.pairs[i], r->joined.hosts);
+	return err;
+}
+
 static int walk(const struct options *o)
 {
 	const struct format *format = format_find(o->format);
@@ -370,8 +352,12 @@ static int walk(const struct options *o)
 	int err = 0;
 
 	r.merging = r.together && format->several == SEVERAL_MERGED;
+	if (r.together)
+		err = join_traces(&r);
 	for (size_t i = 0; i < n_traces(o) && !err; i++)
-		err = walk_trace(&r, path_of(o, i));
+		err = walk_trace(&r, i);
+	if (!err && r.merging)
+		err = folded_add_remote(&r.merged, r.joined.hosts, r.joined.n, o);
 	if (!err && r.merging) {
 		err = folded_write(&r.merged, o, r.out);
 		if (err)
@@ -387,6 +373,7 @@ static int walk(const struct options *o)
 		print_symbols(r.symbols, o->quiet);
 	symbols_free(r.symbols);
 	folded_free(&r.merged);
+	joined_close(&r.joined);
 	if (err && err != -EPIPE)
 		return EXIT_FAILED;
 	return r.damaged ? EXIT_DAMAGED : EXIT_OK;

@@ -32,6 +32,33 @@ void print_damage(const char *name, const struct trace_damage *d)
 	fputs(d->cut ? "; read up to there\n" : "; the rest was read\n", stderr);
 }
 
+/* ---- several machines ----------------------------------------------------------------------- */
+
+void print_joined(const struct host_pair *p, const struct joined_host *hosts)
+{
+	const char *server = hosts[p->server].name;
+	bool ahead = p->ahead_ns >= 0;
+	uint64_t apart_ns = ahead ? (uint64_t)p->ahead_ns : -(uint64_t)p->ahead_ns;
+
+	fputs("of ", print_about(stderr, hosts[p->client].name));
+	fprintf(stderr, "%" PRIu64 " waits that answers of ", p->answers);
+	print_clean(stderr, server);
+	fprintf(stderr, " ended, %" PRIu64 " are explained there; ", p->joined);
+	if (p->contradicting)
+		fprintf(stderr, "of %" PRIu64 " the messages contradict each other; ",
+			p->contradicting);
+	if (p->unbounded)
+		fprintf(stderr, "%" PRIu64 " are shorter than the clocks are known; ",
+			p->unbounded);
+	if (p->width_ns == UINT64_MAX) {
+		fputs("how far its clock is ahead is not known\n", stderr);
+		return;
+	}
+	fprintf(stderr, "its clock is %" PRIu64 ".%09" PRIu64 " s %s, known to %.3f us at best\n",
+		apart_ns / 1000000000, apart_ns % 1000000000, ahead ? "ahead" : "behind",
+		(double)p->width_ns / 1e3);
+}
+
 /* ---- nothing to show ------------------------------------------------------------------------ */
 
 void print_range_warning(const char *name, const struct timelines *tl, const struct options *o)

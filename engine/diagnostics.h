@@ -6,6 +6,7 @@
 #pragma once
 
 #include "formats/format.h"
+#include "hosts/hosts.h"
 #include "symbols/symbols.h"
 
 /* Where the trace is damaged and how much was skipped; d->what is set. */
@@ -26,6 +27,10 @@ int print_missing(const char *name, const struct timelines *tl, const struct opt
  * with in->timelines, the sleepers that nobody woke. Returns 0 or -ENOMEM.
  */
 int print_summary(const char *name, const struct format_input *in);
+
+/* How far two machines' clocks are apart, and how many waits of the first one the second explains.
+ */
+void print_joined(const struct host_pair *p, const struct joined_host *hosts);
 
 /* What debug files were good for; when quiet, only what went wrong. */
 void print_symbols(const struct symbols *s, bool quiet);

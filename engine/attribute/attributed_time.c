@@ -165,6 +165,32 @@ static void attribute_disk(const struct attribution *a, const struct chain_piece
 				    (uint64_t)p->count);
 }
 
+/*
+ * A piece that packets ended: the time in which another machine had the request, of which there is
+ * a trace, is explained there.
+ */
+static void attribute_network(const struct attribution *a, const struct chain_piece *p, uint64_t ns)
+{
+	const struct remote_answer *answer = timelines_remote(a->timelines, p->wait);
+	struct amount_key key = { .end = CHAIN_NETWORK, .stage = NETWORK_REMOTE };
+	uint64_t from_ns, to_ns;
+
+	if (answer) {
+		from_ns = clip_ns(answer->from_ns, p->from_ns, p->to_ns);
+		to_ns = clip_ns(answer->to_ns, from_ns, p->to_ns);
+		key.value = from_ns < to_ns
+				    ? remote_answers_part(
+					      a->timelines->remote, answer, from_ns, to_ns,
+					      socket_of_wait(a->timelines, a->options, p->wait))
+				    : 0;
+		if (key.value) {
+			ns -= to_ns - from_ns;
+			a->to.add(a->to.arg, p->node, key, (to_ns - from_ns) * (uint64_t)p->count);
+		}
+	}
+	attribute_interrupt(a, p->node, p->end, p->wait, DISK_WHOLE, ns * (uint64_t)p->count);
+}
+
 void attribute_piece(const struct attribution *a, const struct chain_piece *p)
 {
 	uint64_t ns = p->to_ns - p->from_ns - p->gaps_ns;
@@ -178,8 +204,7 @@ void attribute_piece(const struct attribution *a, const struct chain_piece *p)
 		attribute_disk(a, p);
 		return;
 	case CHAIN_NETWORK:
-		attribute_interrupt(a, p->node, p->end, p->wait, DISK_WHOLE,
-				    ns * (uint64_t)p->count);
+		attribute_network(a, p, ns);
 		return;
 	case CHAIN_RUNNABLE:
 	case CHAIN_PREEMPTED:

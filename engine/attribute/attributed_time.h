@@ -59,7 +59,8 @@ uint32_t socket_of_wait(const struct timelines *tl, const struct options *o, con
 enum amount_kind {
 	/*
 	 * ns. value: of CHAIN_DISK what was asked of which disk (timelines_disk_request_kind()), at
-	 * a stage; of CHAIN_NETWORK the socket, an object, 0 if it is not known.
+	 * a stage; of CHAIN_NETWORK the socket, an object, 0 if it is not known; or, with the stage
+	 * NETWORK_REMOTE, of the time in which another machine had the request, a remote_part.
 	 */
 	AMOUNT_TIME,
 	/* ns of AMOUNT_TIME in which value had the CPU (cpu_holders.h): CHAIN_RUNNABLE, _PREEMPTED.
@@ -71,11 +72,14 @@ enum amount_kind {
 	AMOUNT_INTERRUPTED,
 };
 
+/* In place of a disk's stage. */
+#define NETWORK_REMOTE 1u
+
 /* What an amount is. Has no padding: equal keys are equal bytes. */
 struct amount_key {
 	uint8_t kind;	/* enum amount_kind */
 	uint8_t end;	/* enum chain_end: of the time to which it belongs */
-	uint16_t stage; /* enum disk_stage */
+	uint16_t stage; /* enum disk_stage; of CHAIN_NETWORK NETWORK_REMOTE or 0 */
 	uint32_t value;
 };
 

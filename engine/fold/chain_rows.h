@@ -10,6 +10,11 @@
 
 /* The end of a row that only counts waits: see struct chain_row. */
 #define CHAIN_NO_END CHAIN_ENDS
+/*
+ * In place of a list above CHAIN_NETWORK: while another machine had the request, the number of a
+ * remote_part.
+ */
+#define CHAIN_ROW_REMOTE 0x80000000u
 /* What --top left out, as one line, so that sums stay whole. */
 #define CHAIN_OTHER "[other]"
 
@@ -26,7 +31,9 @@ struct chain_row {
 	uint32_t node;
 	uint32_t links; /* number of wakers in the chain */
 	uint32_t end;	/* enum chain_end, or CHAIN_NO_END */
-	uint32_t above; /* list of the frames above the end: who ran, or where; 0: none */
+	/* List of the frames above the end: who ran, or where; 0: none; or CHAIN_ROW_REMOTE | ...
+	 */
+	uint32_t above;
 };
 
 /*
@@ -47,7 +54,8 @@ struct chain_rows {
 	size_t n_ran, cap_ran;
 	const struct pairs *nodes; /* (parent or 0, number of the part) */
 	struct interned_stacks *stacks;
-	bool with_ends; /* show why a chain ends */
+	const struct remote_answers *remote; /* NULL: no row has CHAIN_ROW_REMOTE */
+	bool with_ends;			     /* show why a chain ends */
 	/* Private: numbers of frames, see chain_rows_order(). */
 	uint32_t *number, *frame_of;
 	size_t n_numbers;

@@ -166,6 +166,7 @@ static int make_rows(struct fold *f)
 	f->rows =
 		(struct chain_rows) { .nodes = &f->nodes,
 				      .stacks = f->stacks,
+				      .remote = f->timelines->remote,
 				      .with_ends = !f->options->no_ends && f->by != FOLD_BY_WAKER };
 	if (fold_folds_repeats(f))
 		err = fold_repeats(&f->nodes, &all->sums, &all->stacks);
@@ -176,6 +177,20 @@ static int make_rows(struct fold *f)
 		err = chain_rows_share_ran(&f->rows);
 	if (!err && f->by == FOLD_BY_LINE)
 		err = chain_rows_order(&f->rows, f->options->top, f->slices.n > 1);
+	return err;
+}
+
+static int run_remote(struct fold *f, const struct fold_remote *at, size_t n)
+{
+	int err;
+
+	f->n_folders = 1;
+	f->folders[0].fold = f;
+	folder_run_remote(&f->folders[0], at, n);
+	err = gather(f);
+	if (!err)
+		err = make_rows(f);
+	folder_clear(&f->folders[0]);
 	return err;
 }
 
@@ -204,8 +219,9 @@ static int run(struct fold *f)
 	return err;
 }
 
-int fold_new(struct fold **out, const struct timelines *tl, const struct options *o,
-	     enum fold_by by)
+/* at NULL: the waits that the options choose. */
+static int make_fold(struct fold **out, const struct timelines *tl, const struct options *o,
+		     enum fold_by by, const struct fold_remote *at, size_t n)
 {
 	struct fold *f = calloc(1, sizeof(*f));
 	int err = -ENOMEM;
@@ -222,7 +238,7 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 		if (!err && o->who_ran && by != FOLD_BY_WAKER)
 			err = cpu_holders_new(&f->cpu_holders, tl, false);
 		if (!err)
-			err = run(f);
+			err = at ? run_remote(f, at, n) : run(f);
 	}
 	if (err) {
 		fold_free(f);
@@ -230,6 +246,18 @@ int fold_new(struct fold **out, const struct timelines *tl, const struct options
 	}
 	*out = f;
 	return err;
+}
+
+int fold_new(struct fold **out, const struct timelines *tl, const struct options *o,
+	     enum fold_by by)
+{
+	return make_fold(out, tl, o, by, NULL, 0);
+}
+
+int fold_new_remote(struct fold **out, const struct timelines *tl, const struct options *o,
+		    const struct fold_remote *at, size_t n)
+{
+	return make_fold(out, tl, o, FOLD_BY_NAME, at, n);
 }
 
 void fold_free(struct fold *f)

@@ -32,6 +32,19 @@ struct fold;
 int fold_new(struct fold **out, const struct timelines *tl, const struct options *o,
 	     enum fold_by by);
 void fold_free(struct fold *f);
+
+/* [from_ns, to_ns) of a client's wait for a request, for which `times` waits of others waited. */
+struct fold_remote {
+	uint64_t from_ns, to_ns, times;
+	uint32_t request; /* number */
+};
+
+/*
+ * Folds n parts of requests, for which threads of another machine waited: FOLD_BY_NAME. The group
+ * of a row is i + 1 of at[i]. 0 or -ENOMEM.
+ */
+int fold_new_remote(struct fold **out, const struct timelines *tl, const struct options *o,
+		    const struct fold_remote *at, size_t n);
 /*
  * The rows, which belong to f. FOLD_BY_LINE: in order, split over their
  * samples, and only the --top N rows of most time. The others are in no order and have their

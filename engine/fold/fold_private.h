@@ -43,6 +43,7 @@ struct folder {
 	struct node_sums sums;
 	struct chain_summary summary;
 	struct sums classes;
+	uint64_t times; /* how often what is added counts */
 	bool out_of_memory;
 };
 
@@ -79,4 +80,6 @@ void *folder_run(void *folder);
  * pass over the wakers' time, not one each.
  */
 void *folder_run_long(void *folder);
+/* In place of both: parts of requests, each with a group of its own, i + 1. */
+void folder_run_remote(struct folder *f, const struct fold_remote *at, size_t n);
 void folder_clear(struct folder *f);

@@ -19,6 +19,7 @@ void folded_free(struct folded *l)
 	free(l->parts);
 	free(l->lines);
 	text_free(&l->notes);
+	free(l->remote);
 	*l = (struct folded) { .n = 0 };
 }
 
@@ -45,6 +46,9 @@ struct adding {
 	enum options_root root;
 	uint32_t *of_class;	    /* likewise, by list */
 	struct pair_table of_owner; /* likewise, by (string, 0) */
+	/* What the rows of each group are below, by group - 1; NULL: they are not below others. */
+	const struct folded_remote *below;
+	uint32_t on_host; /* likewise: the part of the machine's name */
 };
 
 static int add_part(struct folded *l, uint32_t part)
@@ -118,6 +122,47 @@ static uint32_t part_of_end(struct adding *a, const struct chain_row *row, const
 	return *of - 1;
 }
 
+/* A socket, for which packets came, in place of the list that a row would have for it. */
+static uint32_t part_of_socket(struct adding *a, uint32_t object)
+{
+	struct names *names = interned_stacks_names(a->rows->stacks);
+	uint32_t text = names_object(names, object, names_full_objects(names));
+	size_t at = a->lines->texts.len;
+
+	text_put(&a->lines->texts, ";", 1);
+	text_puts(&a->lines->texts, names_text(names, text));
+	return text ? end_part(a->lines, at) : NO_PART;
+}
+
+/*
+ * The parts from `first` on are a line that another machine explains: keeps it for that, unless
+ * enough machines have been asked.
+ */
+static int add_remote(struct adding *a, const struct chain_row *row, size_t first, bool *is_kept)
+{
+	const struct remote_answers *answers = a->rows->remote;
+	struct remote_part part = remote_answers_part_at(answers, row->above & ~CHAIN_ROW_REMOTE);
+	const struct remote_answer *answer = &answers->at[part.answer];
+	struct folded *l = a->lines;
+	uint32_t hops = a->below ? a->below[row->group - 1].hops : 0;
+	int err = part.socket ? add_part(l, part_of_socket(a, part.socket)) : 0;
+
+	*is_kept = !err && hops < FOLDED_HOPS_MAX;
+	if (!*is_kept)
+		return err;
+	if (!GROW(l->remote, l->n_remote, l->cap_remote))
+		return -ENOMEM;
+	l->remote[l->n_remote++] = (struct folded_remote) {
+		.part = { part.from_ns, part.to_ns, row->ns / (part.to_ns - part.from_ns),
+			  answer->request },
+		.first = first,
+		.n = (uint32_t)(l->n_parts - first),
+		.host = answer->host,
+		.hops = hops + 1,
+	};
+	return 0;
+}
+
 /* ran: samples of the row's time; NULL: the row itself. */
 static int add_row(struct adding *a, const struct chain_row *row, const struct chain_ran *ran)
 {
@@ -125,10 +170,18 @@ static int add_row(struct adding *a, const struct chain_row *row, const struct c
 	const char *end = chain_row_end(a->rows, row);
 	uint32_t path[CHAIN_PATH_MAX], above = chain_row_above(a->rows, row);
 	size_t n = chain_row_path(a->rows, row, path), first = l->n_parts;
+	bool is_remote = above & CHAIN_ROW_REMOTE, is_kept = false;
 	int err = 0;
 
 	if (!GROW(l->lines, l->n, l->cap))
 		return -ENOMEM;
+	if (a->below) {
+		const struct folded_remote *r = &a->below[chain_node_group(a->rows, row->node) - 1];
+
+		for (uint32_t i = 0; i < r->n && !err; i++)
+			err = add_part(l, l->parts[r->first + i]);
+		err = err ? err : add_part(l, a->on_host - 1);
+	}
 	if (a->label)
 		err = add_part(l, a->label - 1);
 	if (a->root == ROOT_CLASS && n && !err)
@@ -139,8 +192,12 @@ static int add_row(struct adding *a, const struct chain_row *row, const struct c
 		err = add_part(l, part_of_list(a, path[n]));
 	if (end && !err)
 		err = add_part(l, part_of_end(a, row, end));
-	if (above && !err)
+	if (is_remote && !err)
+		err = add_remote(a, row, first, &is_kept);
+	else if (above && !err)
 		err = add_part(l, part_of_list(a, above));
+	if (is_kept)
+		return err;
 	if (ran && !err)
 		err = add_part(l, part_of_list(a, ran->list));
 	l->lines[l->n++] = (struct folded_line) {
@@ -153,10 +210,23 @@ static int add_row(struct adding *a, const struct chain_row *row, const struct c
 	return err;
 }
 
-int folded_add(struct folded *l, struct chain_rows *rows, const char *label, enum options_root root)
+/* A part of the frame `name`, + 1; 0: out of memory. */
+static uint32_t part_of_name(struct folded *l, const char *before, const char *name,
+			     const char *after)
 {
-	struct adding a = { .lines = l, .rows = rows, .root = root };
 	size_t at = l->texts.len;
+
+	text_puts(&l->texts, before);
+	names_put(&l->texts, name);
+	text_puts(&l->texts, after);
+	return end_part(l, at) + 1;
+}
+
+/* below, host: what the rows are below, if they are of another machine. */
+static int add_rows(struct folded *l, struct chain_rows *rows, const char *label,
+		    enum options_root root, const struct folded_remote *below, const char *host)
+{
+	struct adding a = { .lines = l, .rows = rows, .root = root, .below = below };
 	int err = 0;
 
 	a.of_list =
@@ -166,10 +236,12 @@ int folded_add(struct folded *l, struct chain_rows *rows, const char *label, enu
 	if (!a.of_list || !a.of_class)
 		err = -ENOMEM;
 	if (label && !err) {
-		text_put(&l->texts, ";", 1);
-		names_put(&l->texts, label);
-		a.label = end_part(l, at) + 1;
+		a.label = part_of_name(l, ";", label, "");
 		err = a.label ? 0 : -ENOMEM;
+	}
+	if (below && !err) {
+		a.on_host = part_of_name(l, ";[on ", host, "]");
+		err = a.on_host ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; i < a.rows->n && !err; i++)
 		if (a.rows->at[i].ns)
@@ -184,6 +256,60 @@ int folded_add(struct folded *l, struct chain_rows *rows, const char *label, enu
 	free(a.of_list);
 	free(a.of_class);
 	pair_table_free(&a.of_owner);
+	return err;
+}
+
+int folded_add(struct folded *l, struct chain_rows *rows, const char *label, enum options_root root)
+{
+	return add_rows(l, rows, label, root, NULL, NULL);
+}
+
+/* Adds the lines of n parts of requests, all of them of one machine. */
+static int add_of_host(struct folded *l, const struct joined_host *host, const struct options *o,
+		       const struct folded_remote *at, size_t n)
+{
+	struct fold_remote *parts = malloc((n + 1) * sizeof(*parts));
+	struct fold *f = NULL;
+	int err = parts ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++)
+		parts[i] = at[i].part;
+	if (!err)
+		err = fold_new_remote(&f, host->timelines, o, parts, n);
+	if (!err)
+		err = add_rows(l, fold_rows(f), NULL, ROOT_NONE, at, host->name);
+	fold_free(f);
+	free(parts);
+	return err;
+}
+
+static int by_host(const void *pa, const void *pb)
+{
+	const struct folded_remote *a = pa, *b = pb;
+
+	return compare_numbers(a->host, b->host);
+}
+
+int folded_add_remote(struct folded *l, const struct joined_host *hosts, uint32_t n_hosts,
+		      const struct options *o)
+{
+	int err = 0;
+
+	while (l->n_remote && !err) {
+		struct folded_remote *at = l->remote;
+		size_t n = l->n_remote;
+
+		l->remote = NULL;
+		l->n_remote = l->cap_remote = 0;
+		qsort(at, n, sizeof(*at), by_host);
+		for (size_t i = 0, end; i < n && !err; i = end) {
+			for (end = i + 1; end < n && at[end].host == at[i].host;)
+				end++;
+			if (at[i].host < n_hosts)
+				err = add_of_host(l, &hosts[at[i].host], o, at + i, end - i);
+		}
+		free(at);
+	}
 	return err;
 }
 

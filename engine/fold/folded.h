@@ -29,6 +29,21 @@ struct folded_part {
 	size_t len;
 };
 
+/*
+ * A line whose time was that of another machine (CHAIN_ROW_REMOTE), as far as it is known here:
+ * what follows is that machine's.
+ */
+struct folded_remote {
+	struct fold_remote part;
+	size_t first; /* as in a line */
+	uint32_t n;
+	uint32_t host; /* the other machine: see remote_answers.h */
+	uint32_t hops; /* how many machines it has gone through */
+};
+
+/* A chain goes on at this many other machines at most; it then ends with the network. */
+#define FOLDED_HOPS_MAX 8u
+
 /* All zero is empty, ready for use. */
 struct folded {
 	struct text_buf texts;
@@ -38,6 +53,8 @@ struct folded {
 	size_t n_parts, cap_parts;
 	struct folded_line *lines;
 	size_t n, cap;
+	struct folded_remote *remote;
+	size_t n_remote, cap_remote;
 	bool sampled; /* there are lines of samples */
 	struct text_buf notes;
 };
@@ -48,6 +65,12 @@ struct folded {
  */
 int folded_add(struct folded *l, struct chain_rows *rows, const char *label,
 	       enum options_root root);
+/*
+ * Adds the lines of all that is in l->remote, and removes it from there: hosts are the machines,
+ * by remote.host, with names as they are shown. 0 or -ENOMEM.
+ */
+int folded_add_remote(struct folded *l, const struct joined_host *hosts, uint32_t n_hosts,
+		      const struct options *o);
 /*
  * Adds a note on the trace, unless it is there already. It is written below all others as a line
  * without time, "[note] TEXT 0", which renderers of folded lines do not draw; ours shows the text.

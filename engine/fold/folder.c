@@ -84,7 +84,9 @@ static void add_above(struct folder *f, uint32_t node, struct amount_key key, ui
 	enum chain_end end = (enum chain_end)key.end;
 	uint32_t list;
 
-	if (key.kind == AMOUNT_CPU_HOLDER)
+	if (end == CHAIN_NETWORK && key.stage == NETWORK_REMOTE)
+		list = CHAIN_ROW_REMOTE | key.value;
+	else if (key.kind == AMOUNT_CPU_HOLDER)
 		list = intern_holder(&f->stacks, key.value);
 	else if (end == CHAIN_DISK)
 		list = intern_disk(&f->stacks, key.value, (enum disk_stage)key.stage);
@@ -98,6 +100,7 @@ static void add_amount(void *arg, uint32_t node, struct amount_key key, uint64_t
 {
 	struct folder *f = arg;
 
+	amount *= f->times;
 	if (key.kind == AMOUNT_TIME) {
 		f->summary.ends_ns[key.end] += amount;
 		if (key.end == CHAIN_DISK || (key.end == CHAIN_NETWORK && key.value))
@@ -344,6 +347,7 @@ static int folder_init(struct folder *f)
 	const struct options *o = fold->options;
 	int err;
 
+	f->times = 1;
 	err = names_new(&f->names, tl, o);
 	if (!err)
 		err = wait_filter_new(&f->filter, tl, o, f->names);
@@ -361,7 +365,8 @@ static int folder_init(struct folder *f)
 					  .cpu_holders = fold->cpu_holders });
 	if (!err)
 		err = stack_cache_init(&f->stacks, fold->stacks);
-	if (!err && o->mode == MODE_EXACT)
+	/* What another machine did meanwhile is asked for wait by wait. */
+	if (!err && o->mode == MODE_EXACT && !tl->remote)
 		err = chain_batch_new(&f->batch, &f->chains);
 	return err;
 }
@@ -383,6 +388,29 @@ void *folder_run(void *arg)
 	f->out_of_memory |=
 		f->chains.out_of_memory || f->sums.out_of_memory || f->classes.out_of_memory;
 	return NULL;
+}
+
+void folder_run_remote(struct folder *f, const struct fold_remote *at, size_t n)
+{
+	const struct timelines *tl = f->fold->timelines;
+
+	if (folder_init(f)) {
+		f->out_of_memory = true;
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t client, name, head;
+		const struct wait *w = timelines_wait_for(tl, at[i].request, &client);
+
+		if (!w)
+			continue;
+		name = timelines_name(tl, client, w->out_ns);
+		head = chains_node(&f->chains, chains_head(&f->chains, (uint32_t)i + 1),
+				   intern_name(&f->stacks, name));
+		f->times = at[i].times;
+		chains_explain(&f->chains, head, client, w, at[i].from_ns, at[i].to_ns);
+	}
+	f->out_of_memory |= f->chains.out_of_memory || f->sums.out_of_memory;
 }
 
 void *folder_run_long(void *arg)

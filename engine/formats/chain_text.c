@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "words/object_names.h"
 #include "words/waited_for.h"
 
@@ -236,6 +237,16 @@ static void put_stages(struct chain_text *t, const struct tree_item *item)
 	putc(')', t->out);
 }
 
+/* The socket for which packets came, an object; 0: none. */
+static uint32_t socket_of(const struct chain_text *t, const struct wait_amount *a)
+{
+	if (a->key.end != CHAIN_NETWORK || !a->key.value)
+		return 0;
+	return a->key.stage == NETWORK_REMOTE
+		       ? remote_answers_part_at(t->timelines->remote, a->key.value).socket
+		       : a->key.value;
+}
+
 /*
  * " for tcp 10.0.0.5:5432 client/77": the socket to which packets came, of several the one with the
  * most time; nothing if it is not known.
@@ -243,21 +254,24 @@ static void put_stages(struct chain_text *t, const struct tree_item *item)
 static void put_socket(struct chain_text *t, const struct tree_item *item)
 {
 	const struct wait_amount *most = NULL;
-	uint32_t others = 0, text;
+	uint32_t others = 0, text, socket = 0;
 	size_t n;
 	const struct wait_amount *a = wait_amounts_list(&t->wait.amounts, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		if (a[i].place != item - t->wait.items || a[i].key.end != CHAIN_NETWORK ||
-		    !a[i].key.value)
+		uint32_t of = socket_of(t, &a[i]);
+
+		if (a[i].place != item - t->wait.items || !of)
 			continue;
-		others += most != NULL;
-		if (!most || a[i].ns > most->ns)
+		others += socket && socket != of;
+		if (!most || a[i].ns > most->ns) {
 			most = &a[i];
+			socket = of;
+		}
 	}
 	if (!most)
 		return;
-	text = words_of_object(t->names, most->key.value);
+	text = words_of_object(t->names, socket);
 	t->out_of_memory |= !text;
 	fprintf(t->out, " for %s", names_text(t->names, text));
 	if (others)
@@ -318,6 +332,44 @@ void chain_text_waker(struct chain_text *t, const struct tree_item *i)
 	}
 }
 
+static int longest_amount_first(const void *pa, const void *pb)
+{
+	const struct wait_amount *a = pa, *b = pb;
+
+	return a->ns != b->ns ? compare_numbers(b->ns, a->ns)
+			      : compare_numbers(a->key.value, b->key.value);
+}
+
+/* What other machines did for the time of a link. */
+static void put_remote(struct chain_text *t, const struct tree_item *item, unsigned int level)
+{
+	size_t n, n_parts = 0;
+	const struct wait_amount *a = wait_amounts_list(&t->wait.amounts, &n);
+	struct wait_amount *parts = t->put_remote ? malloc((n + 1) * sizeof(*parts)) : NULL;
+	uint64_t rest_ns = 0;
+
+	t->out_of_memory |= t->put_remote && !parts;
+	for (size_t i = 0; i < n && parts; i++)
+		if (a[i].place == item - t->wait.items && a[i].key.end == CHAIN_NETWORK &&
+		    a[i].key.stage == NETWORK_REMOTE)
+			parts[n_parts++] = a[i];
+	if (n_parts)
+		qsort(parts, n_parts, sizeof(*parts), longest_amount_first);
+	for (size_t i = 0; i < n_parts; i++) {
+		if (i < LINKS_SHOWN)
+			t->put_remote(t->remote_arg, t, parts[i].key.value, parts[i].ns, level);
+		else
+			rest_ns += parts[i].ns;
+	}
+	if (rest_ns) {
+		chain_text_indent(t, level);
+		fprintf(t->out, "and for %zu more requests, ", n_parts - LINKS_SHOWN);
+		chain_text_time(t, rest_ns);
+		fputs(" in all\n", t->out);
+	}
+	free(parts);
+}
+
 /* The waker and what it did meanwhile; on the next line the stack from which it woke. */
 static void put_link(struct chain_text *t, const struct tree_item *i, unsigned int level)
 {
@@ -343,6 +395,7 @@ static void put_link(struct chain_text *t, const struct tree_item *i, unsigned i
 		chain_text_stack(t, l->stack, l->kernel_frames, l->waker != THREAD_NONE);
 	}
 	chain_text_ran(t, i, level + 1);
+	put_remote(t, i, level + 1);
 	chain_text_links(t, i, level + 1);
 }
 

@@ -18,6 +18,13 @@ struct chain_text {
 	int left;	       /* columns left of links of level 0 */
 	/* The links of level 0 are below a line that says where the thread slept, or for what. */
 	bool is_part;
+	/*
+	 * Puts what another machine did, which is a part (remote_answers.h) of ns of a link's time.
+	 * NULL: no traces are joined.
+	 */
+	void (*put_remote)(void *arg, struct chain_text *t, uint32_t part, uint64_t ns,
+			   unsigned int level);
+	void *remote_arg;
 	bool out_of_memory; /* sticky */
 };
 

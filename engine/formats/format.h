@@ -15,6 +15,7 @@
 #include "trace/trace.h"
 
 struct folded;
+struct joined_host;
 struct import_report;
 
 /* The totals of the selected waits, for the summary; from a format that computes them anyway. */
@@ -36,6 +37,9 @@ struct format_input {
 	 * told apart; or NULL.
 	 */
 	const char *key, *label;
+	/* Traces of machines that answer each other, in format.joins; n_hosts 0: there are none. */
+	const struct joined_host *hosts;
+	uint32_t n_hosts;
 	struct format_totals *totals; /* filled by a format that has them; NULL: not needed */
 };
 
@@ -60,6 +64,7 @@ struct format {
 	bool running;	   /* shows running time, too (--state running) */
 	bool blocked_only; /* shows blocked time only: --state with other parts is bad usage */
 	enum format_several several;
+	bool joins;	      /* of several traces it shows what one machine did for another one */
 	unsigned int refuses; /* enum options_given, or-ed: these options are bad usage here */
 	/*
 	 * Writes the result to out (NULL: database). Returns 0 or a negative errno; -ECANCELED: it

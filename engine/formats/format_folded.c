@@ -77,6 +77,7 @@ const struct format format_folded = {
 	.wants_timelines = true,
 	.running = true,
 	.several = SEVERAL_MERGED,
+	.joins = true,
 	.refuses = GIVEN_TABLE | GIVEN_BY_NAME,
 	.write = write_folded,
 	.fold = fold,

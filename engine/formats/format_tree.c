@@ -13,6 +13,7 @@
 #include "words/lock_holder.h"
 #include "chain_text.h"
 #include "format.h"
+#include "remote_text.h"
 #include "request_story.h"
 #include "words/names.h"
 #include "words/waited_for.h"
@@ -162,6 +163,7 @@ static int write_tree(const struct format_input *in, FILE *out)
 {
 	struct options o = *in->options;
 	struct tree t = { .thread = THREAD_NONE };
+	struct remote_texts *remote = NULL;
 	struct names *names;
 	int err;
 
@@ -169,8 +171,13 @@ static int write_tree(const struct format_input *in, FILE *out)
 	err = names_new(&names, in->timelines, &o);
 	if (!err)
 		err = chain_text_init(&t.text, out, in->timelines, &o, names);
+	if (!err && in->n_hosts)
+		err = remote_texts_new(&remote, in->hosts, in->n_hosts, &o);
+	if (remote)
+		remote_texts_use(remote, &t.text);
 	if (!err)
 		err = format_each_wait(in, &o, names, o.top, write_wait, &t);
+	remote_texts_free(remote);
 	chain_text_free(&t.text);
 	names_free(names);
 	return err < 0 ? err : 0;
@@ -182,6 +189,7 @@ const struct format format_tree = {
 	.wants_timelines = true,
 	.wants_cpus = true,
 	.several = SEVERAL_HEADED,
+	.joins = true,
 	.refuses = GIVEN_TABLE | GIVEN_ANNOTATE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_VIEW |
 		   GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
 	.write = write_tree,

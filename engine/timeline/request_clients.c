@@ -305,9 +305,8 @@ static int append_clients(struct request_list *r, struct timelines *tl,
 	tl->first_rename = first_rename;
 	r->waits = malloc((n + 1) * sizeof(*r->waits));
 	r->of_wait = malloc((n + 1) * sizeof(*r->of_wait));
-	if (r->n_by_trace)
-		r->wait_of = calloc(r->n + 1, sizeof(*r->wait_of));
-	if (!r->waits || !r->of_wait || (r->n_by_trace && !r->wait_of))
+	r->wait_of = calloc(r->n + 1, sizeof(*r->wait_of));
+	if (!r->waits || !r->of_wait || !r->wait_of)
 		return -ENOMEM;
 	r->n_waits = n;
 	threads += tl->n_threads;
@@ -348,8 +347,7 @@ static int append_clients(struct request_list *r, struct timelines *tl,
 			.state = 'S',
 		};
 		r->of_wait[w - r->waits] = waits[i].request;
-		if (r->wait_of)
-			r->wait_of[waits[i].request] = (uint32_t)(w - r->waits) + 1;
+		r->wait_of[waits[i].request] = (uint32_t)(w - r->waits) + 1;
 		if (!w->stack)
 			return -ENOMEM;
 	}

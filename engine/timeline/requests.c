@@ -84,6 +84,7 @@ int requests_event(struct request_list *r, const struct event *ev, uint32_t writ
 		.connection = ev->n,
 		.bytes_read = ev->bytes_read,
 		.bytes_written = ev->flags & REQUEST_PROBED ? 0 : ev->bytes_written,
+		.first_bytes = ev->flags & REQUEST_PROBED ? 0 : ev->bytes_written,
 		.reader = reader,
 		.writer = writer,
 		.pair = ev->pair,
@@ -103,6 +104,26 @@ int requests_event(struct request_list *r, const struct event *ev, uint32_t writ
 	q.context =
 		contexts_last(&r->contexts, q.writer, q.flags & REQUEST_PROBED ? q.taken_ns : 0);
 	return add(r, &q);
+}
+
+/* Other CPUs' requests of the same time may come between. */
+#define REQUESTS_BETWEEN 16u
+
+void requests_stream(struct request_list *r, const struct event *ev, uint32_t writer)
+{
+	for (size_t i = r->n; i > 0 && r->n - i < REQUESTS_BETWEEN; i--) {
+		struct request *q = &r->at[i - 1];
+
+		if (q->writer != writer || q->flags & (REQUEST_OPEN | REQUEST_PROBED) ||
+		    q->first_answer_ns > ev->time_ns)
+			continue;
+		if (!q->socket) {
+			q->socket = ev->object;
+			q->answer_seq = (uint32_t)ev->n;
+			q->request_seq = (uint32_t)ev->received;
+		}
+		return;
+	}
 }
 
 void requests_lost(struct request_list *r, uint64_t last_ns)

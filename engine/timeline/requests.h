@@ -51,6 +51,14 @@ struct request {
 	uint32_t endpoint;	 /* see timelines_endpoint() */
 	uint32_t label;		 /* object of the trace: what the program calls it; 0: none */
 	uint32_t context;	 /* see timelines_context(); 0: none is known */
+	/*
+	 * Of a TCP connection: its socket, an object of the trace, 0: not known; the sequence
+	 * numbers of the first bytes of the answer and of the request; how many bytes the first
+	 * write had.
+	 */
+	uint32_t socket;
+	uint32_t answer_seq, request_seq;
+	uint64_t first_bytes;
 };
 
 /*
@@ -115,7 +123,7 @@ struct request_list {
 
 	struct wait *waits; /* of all clients, one after another */
 	uint32_t *of_wait;  /* the request of each */
-	uint32_t *wait_of;  /* by request: its wait + 1; 0: none; NULL: no trace id is known */
+	uint32_t *wait_of;  /* by request: its wait + 1; 0: none; NULL: all have none */
 	size_t n_waits;
 
 	/* While the trace is read: the last request of each connection, by its number's halves. */
@@ -128,6 +136,8 @@ struct request_list {
 /* An event of requests: writer and reader are threads or THREAD_NONE. 0 or -ENOMEM. */
 int requests_event(struct request_list *r, const struct event *ev, uint32_t writer,
 		   uint32_t reader);
+/* A STREAM of the writer of a request, which was the last one. */
+void requests_stream(struct request_list *r, const struct event *ev, uint32_t writer);
 /* Parts of answers are missing; up to last_ns. To be called in order of time. */
 void requests_lost(struct request_list *r, uint64_t last_ns);
 /* Requests that were answered by then are missing: none is known to be a thread's only one. */

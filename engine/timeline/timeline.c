@@ -37,6 +37,8 @@ void timelines_free(struct timelines *tl)
 	samples_free(&tl->samples);
 	disk_requests_free(&tl->disk_requests);
 	lock_holders_free(&tl->lock_holders);
+	streams_free(&tl->streams);
+	remote_answers_free(tl->remote);
 	groups_free(&tl->groups);
 	requests_free(&tl->requests);
 	cpus_free(tl->cpus);

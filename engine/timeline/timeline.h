@@ -24,8 +24,10 @@
 #include "disk_requests.h"
 #include "groups.h"
 #include "lock_holders.h"
+#include "remote_answers.h"
 #include "requests.h"
 #include "samples.h"
+#include "streams.h"
 #include "trace/trace.h"
 #include "untraced.h"
 
@@ -187,6 +189,8 @@ struct timelines {
 	struct samples samples;
 	struct disk_requests disk_requests;
 	struct lock_holders lock_holders;
+	struct streams streams;
+	struct remote_answers *remote; /* NULL: none are known, or not asked for */
 	struct groups groups;
 	bool has_objects; /* others than control groups */
 	struct request_list requests;
@@ -442,9 +446,15 @@ static inline const uint32_t *timelines_requests_of_trace(const struct timelines
 	return c && (c->trace[0] | c->trace[1]) ? requests_of_trace(&tl->requests, c->trace, n)
 						: NULL;
 }
-/* The wait for a request of which the trace id is known, and whose. NULL: it is not explained. */
+/* The wait for a request, and whose. NULL: it is not explained. */
 const struct wait *timelines_wait_for(const struct timelines *tl, uint32_t number,
 				      uint32_t *client);
+/* The answer from another machine that ended w, see remote_answers.h. NULL: none is known. */
+static inline const struct remote_answer *timelines_remote(const struct timelines *tl,
+							   const struct wait *w)
+{
+	return remote_answer_of(tl->remote, w);
+}
 /* The request that a wait of a client is for. */
 static inline const struct request *timelines_request_of(const struct timelines *tl,
 							 const struct wait *w)

@@ -233,6 +233,17 @@ static void handle_request(struct builder *b, const struct event *ev)
 					   is_open ? thread : known_thread(b, ev->other)) != 0;
 }
 
+/* How far a connection was when its data woke a thread, or when a request was answered there. */
+static void handle_stream(struct builder *b, uint32_t thread, const struct event *ev)
+{
+	struct stream_point p = { ev->time_ns, thread, (uint32_t)ev->n, (uint32_t)ev->received };
+
+	if (ev->object)
+		requests_stream(&b->tl->requests, ev, thread);
+	else
+		b->out_of_memory |= streams_add(&b->tl->streams, &p) != 0;
+}
+
 static void handle_steal(struct builder *b, const struct event *ev)
 {
 	stolen_time_add(b->tl->steal, ev->cpu, ev->time_ns, ev->n);
@@ -288,6 +299,8 @@ static void handle_aux(struct builder *b, const struct event *ev)
 		b->out_of_memory |= contexts_event(&b->tl->requests.contexts, i, ev) != 0;
 	else if (ev->kind >= EVENT_REQUEST && ev->kind <= EVENT_REQUEST_OPEN)
 		handle_request(b, ev);
+	else if (ev->kind == EVENT_STREAM && i != THREAD_NONE)
+		handle_stream(b, i, ev);
 	else if (ev->kind == EVENT_QUEUE && i != THREAD_NONE)
 		state_queued(b, i, ev->time_ns,
 			     ev->n / 2 < TRACE_CPU_LIMIT ? (uint32_t)(ev->n / 2) : CPU_NONE,
