@@ -621,6 +621,12 @@ uint32_t id_map_object(struct id_map *m, uint32_t wire_id, uint64_t time_ns)
 
 /* ---- all ----------------------------------------------------------------------------------- */
 
+/* A user stack of an address space that is gone: no event will refer to it. */
+static bool is_over(const struct id_map *m, const struct slot *k)
+{
+	return k->tgid && symbolizer_is_gone(m->sym, k->space);
+}
+
 void id_map_each(struct id_map *m, id_map_fn fn, void *ctx)
 {
 	for (uint32_t i = 0; i < SLOTS; i++) {
@@ -628,7 +634,7 @@ void id_map_each(struct id_map *m, id_map_fn fn, void *ctx)
 
 		if (!k->id)
 			continue;
-		if (((m->newest - k->wire_id) & (WIRE_STACK_IDS - 1)) <= SLOTS) {
+		if (((m->newest - k->wire_id) & (WIRE_STACK_IDS - 1)) <= SLOTS && !is_over(m, k)) {
 			fn(ctx, k->is_object, k->id & ~UNDEFINED);
 		} else {
 			clear_slot(m, k);

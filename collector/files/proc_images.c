@@ -544,6 +544,13 @@ struct image *images_of_space(const struct images *im, uint32_t space)
 	return i;
 }
 
+bool images_is_gone(struct images *im, const struct image *i)
+{
+	const struct image *newest = *newest_link(im, i->tgid);
+
+	return newest && newest->expired && !i->memory;
+}
+
 void images_release(struct images *im, struct image *i)
 {
 	struct image **link = &im->spaces[i->space % BUCKETS];

@@ -113,6 +113,11 @@ void images_expire(struct images *im, uint64_t now_ns, uint64_t grace_ns);
 void images_set_space(struct images *im, struct image *i, uint32_t space);
 /* NULL: none has this id. */
 struct image *images_of_space(const struct images *im, uint32_t space);
+/*
+ * Whether the image's process has ended, so long ago that images_expire() has seen it, and nobody
+ * shared its memory.
+ */
+bool images_is_gone(struct images *im, const struct image *i);
 /* Takes the image's space away: it is not needed any more. Frees an image that has expired. */
 void images_release(struct images *im, struct image *i);
 /* Releases all images that have expired, after fn(ctx, image). */

@@ -130,6 +130,8 @@ int symbolizer_epoll(const struct symbolizer *s);
  */
 uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns);
 
+/* Whether the space's process has ended, so long ago that all its events are known. */
+bool symbolizer_is_gone(const struct symbolizer *s, uint32_t space);
 /*
  * Whether addresses of that space mean the same code at time_ns as when symbolizer_space() returned
  * it. If not, a library took the place of another one, and symbolizer_space() returns another

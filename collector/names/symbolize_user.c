@@ -66,6 +66,13 @@ static struct image *space_image(const struct symbolizer *s, uint32_t space)
 	return s->images ? images_of_space(s->images, space) : NULL;
 }
 
+bool symbolizer_is_gone(const struct symbolizer *s, uint32_t space)
+{
+	const struct image *i = space_image(s, space);
+
+	return i && images_is_gone(s->images, i);
+}
+
 bool symbolizer_is_valid_at(struct symbolizer *s, uint32_t space, uint64_t time_ns)
 {
 	if (time_ns > s->polled_ns)

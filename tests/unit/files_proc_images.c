@@ -353,6 +353,55 @@ static void a_storm_of_processes_leaves_only_those_with_stacks(void **state)
 	assert_int_equal(images_count(w->im), 1);
 }
 
+/* No event refers to a space then; as long as the process lives, one may, whatever it runs now. */
+static void a_space_is_gone_with_its_process(void **state)
+{
+	struct world *w = *state;
+	const struct image *first, *second;
+	uint64_t now = 10ull * SECOND;
+
+	images_expire(w->im, now, 5ull * SECOND);
+	images_exec(w->im, P, now, "first");
+	map(w, P, now, 0x8000, 0x2000, 0, "/etc/hosts");
+	images_set_space(w->im, images_find(w->im, P, now), 1);
+	images_exec(w->im, P, now + 1000, "second");
+	images_set_space(w->im, images_find(w->im, P, now + 1000), 2);
+	images_expire(w->im, now + 6ull * SECOND, 5ull * SECOND);
+	first = images_of_space(w->im, 1);
+	second = images_of_space(w->im, 2);
+	assert_true(first->expired);
+	assert_false(images_is_gone(w->im, first));
+	images_exit(w->im, P, now + 7ull * SECOND);
+	assert_false(images_is_gone(w->im, second));
+	images_expire(w->im, now + 20ull * SECOND, 5ull * SECOND);
+	assert_true(images_is_gone(w->im, first));
+	assert_true(images_is_gone(w->im, second));
+	/* Whether the process that has the id now is another one is not always known. */
+	images_found(w->im, P, now + 21ull * SECOND);
+	assert_false(images_is_gone(w->im, first));
+	images_exit(w->im, P, now + 22ull * SECOND);
+	images_expire(w->im, now + 30ull * SECOND, 5ull * SECOND);
+	images_expire(w->im, now + 40ull * SECOND, 5ull * SECOND);
+	assert_true(images_is_gone(w->im, first));
+}
+
+static void a_space_that_others_share_is_not_gone_with_its_process(void **state)
+{
+	struct world *w = *state;
+	uint64_t now = 10ull * SECOND;
+
+	images_expire(w->im, now, 5ull * SECOND);
+	images_exec(w->im, P, now, "parent");
+	images_fork(w->im, CHILD, P, now + 10);
+	images_set_space(w->im, images_find(w->im, CHILD, now + 10), 1);
+	images_share(w->im, CHILD, P, now + 20);
+	images_exit(w->im, CHILD, now + 30);
+	images_expire(w->im, now + 6ull * SECOND, 5ull * SECOND);
+	images_expire(w->im, now + 20ull * SECOND, 5ull * SECOND);
+	assert_true(images_of_space(w->im, 1)->expired);
+	assert_false(images_is_gone(w->im, images_of_space(w->im, 1)));
+}
+
 static void a_process_whose_first_thread_ended_stays_as_long_as_it_is_there(void **state)
 {
 	struct world *w = *state;
@@ -451,6 +500,8 @@ int main(void)
 		TEST(who_has_its_memory_for_itself_again_is_known),
 		TEST(an_unknown_process_has_no_image),
 		TEST(a_storm_of_processes_leaves_only_those_with_stacks),
+		TEST(a_space_is_gone_with_its_process),
+		TEST(a_space_that_others_share_is_not_gone_with_its_process),
 		TEST(a_process_whose_first_thread_ended_stays_as_long_as_it_is_there),
 		TEST(records_that_come_late_in_one_batch_are_not_expired_at_once),
 		TEST(lines_of_proc_maps_are_taken_apart),
