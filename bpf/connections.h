@@ -44,7 +44,8 @@ static __always_inline void tell_request(struct connection *c, struct open_reque
 	if (!is_recording(now))
 		return;
 	r->told = send_request(r, c->id, now, endpoint | (__u64)WIRE_REQUEST << 32, stacks);
-	if (r->told && find_objects && sk->sk_protocol == IPPROTO_TCP && r->bytes_written)
+	if (r->told && find_objects && sk->sk_protocol == IPPROTO_TCP && r->bytes_written &&
+	    !is_within_machine((__u64)sk, sk->__sk_common.skc_family))
 		record_stream(r->writer, socket_id(&c->socket, sk, now),
 			      c->seen_seq - r->bytes_written, r->first_seq, now);
 }

@@ -111,7 +111,25 @@ static __always_inline __u64 find_ready(struct wire_object *o, __u64 task, __u32
 	}
 }
 
-/* The struct sock of a file that is a TCP connection; 0: it is none. */
+/*
+ * Whether a socket of IP has the same address at both ends: then nothing is to be compared with
+ * another machine.
+ */
+static __always_inline bool is_within_machine(__u64 sk, __u16 family)
+{
+	__u64 to, from;
+
+	if (family == AF_INET)
+		return FIELD(sock, sk, __sk_common.skc_daddr) ==
+		       FIELD(sock, sk, __sk_common.skc_rcv_saddr);
+	if (!bpf_core_field_exists(struct sock, __sk_common.skc_v6_daddr))
+		return false;
+	to = ADDRESS(sock, sk, __sk_common.skc_v6_daddr);
+	from = ADDRESS(sock, sk, __sk_common.skc_v6_rcv_saddr);
+	return read_u64(to) == read_u64(from) && read_u64(to + 8) == read_u64(from + 8);
+}
+
+/* The struct sock of a file that is a TCP connection of two machines; 0: it is none. */
 static __always_inline __u64 tcp_connection(__u64 file)
 {
 	__u64 inode = (__u64)FIELD(file, file, f_inode), socket, sk;
@@ -126,7 +144,7 @@ static __always_inline __u64 tcp_connection(__u64 file)
 	family = FIELD(sock, sk, __sk_common.skc_family);
 	if ((family != AF_INET && family != AF_INET6) ||
 	    FIELD(sock, sk, sk_protocol) != IPPROTO_TCP ||
-	    FIELD(sock, sk, __sk_common.skc_state) == TCP_LISTEN)
+	    FIELD(sock, sk, __sk_common.skc_state) == TCP_LISTEN || is_within_machine(sk, family))
 		return 0;
 	return sk;
 }

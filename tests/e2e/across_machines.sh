@@ -101,6 +101,20 @@ expect "ns in all" "$(cat "$tmp/west.folded" "$tmp/east.folded" | weight_of . -)
 expect "lines that go on, in one trace" 0 "$(grep -c ';\[on ' "$tmp/west.folded")"
 expect "lines that go on, with --plain-ends" 0 "$(asks -q --plain-ends | grep -c ';\[on ')"
 
+# Of connections within the machine nothing of all this is recorded.
+cat >"$tmp/within.sh" <<END_OF_SCRIPT
+rm "$tmp/listens"
+python3 "$tmp/server.py" 127.0.0.1 "$tmp/listens" &
+until [ -e "$tmp/listens" ]; do sleep 0.1; done
+python3 "$tmp/client.py" 127.0.0.1
+wait
+END_OF_SCRIPT
+timeout 100 "$cap" -q -F 0 -o "$tmp/within" -- sh "$tmp/within.sh" >"$tmp/out" 2>"$tmp/err"
+expect_exit "chaincap -- within.sh" 0 $?
+"$walk" -q -f events "$tmp/within" >"$tmp/events" 2>"$tmp/err"
+expect "how far connections within a machine are" "" "$(grep ' stream .* at tcp 127' "$tmp/events")"
+expect_at_least "requests there" 250 "$(grep -c ' request  *python3.* tcp :7000' "$tmp/events")" "$tmp/events"
+
 # The same in a tree.
 asks -q -f tree >"$tmp/tree" || fail "chainwalk -f tree"
 grep -q '^  *of that east had the request for [0-9]* ns: \[request tcp :7000\] python3$' "$tmp/tree" ||
