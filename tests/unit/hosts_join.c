@@ -187,6 +187,40 @@ static void what_does_not_fit_is_not_joined(void **state)
 	does_not_join(server, "wrote=100 stack=send\n6500", "wrote=4294967295 stack=send\n6500");
 }
 
+/* Another one of the same addresses, with other numbers, is told apart; of 65 nothing is said. */
+static void connections_of_the_same_addresses(void **state)
+{
+	static const unsigned int others[] = { 1, 62, 63, 64 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		char lines[64 * 200] = "end  7000\n", *b;
+		size_t len = 0;
+
+		for (unsigned int k = 0; k < others[i]; k++)
+			len += (size_t)snprintf(
+				lines + len, sizeof(lines) - len,
+				"%u c0 S request tcp::80 conn=%u read=50 wrote=100\n"
+				"%u c0 S stream %u 10 10.0.0.1:4000<10.0.0.2:80\n",
+				6510 + k, 2 + k, 6510 + k, 1000 + 200 * k);
+		snprintf(lines + len, sizeof(lines) - len, "end  7000\n");
+		b = with(server, "end  7000\n", lines);
+		folds(client, b,
+		      others[i] == 64 ? not_joined
+				      : ASKED
+			      " 250\n" ASKED
+			      ";[on b];[request tcp :80] S;--;send;S;[running] 200\n" ASKED
+			      ";[on b];[request tcp :80] S;[queued];--;"
+			      "[unknown stack];S;[running] 450\n");
+		free(b);
+	}
+	/* Nor if two have the byte. */
+	does_not_join(server, "end  7000\n",
+		      "6600 c0 S request tcp::80 conn=2 read=50 wrote=100\n"
+		      "6600 c0 S stream 150 10 10.0.0.1:4000<10.0.0.2:80\n"
+		      "end  7000\n");
+}
+
 /* When it arrived is not known, but when it was read. */
 static void a_pipelined_request_bounds_by_its_read(void **state)
 {
@@ -471,6 +505,7 @@ int main(void)
 		cmocka_unit_test(the_example),
 		cmocka_unit_test(a_tree_goes_on_at_the_other_machine),
 		cmocka_unit_test(what_does_not_fit_is_not_joined),
+		cmocka_unit_test(connections_of_the_same_addresses),
 		cmocka_unit_test(a_pipelined_request_bounds_by_its_read),
 		cmocka_unit_test(numbers_wrap_around),
 		cmocka_unit_test(a_chain_goes_through_several_machines),
