@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "helper/helper.h"
+#include "kernel/host_proc.h"
 
 #define LARGE_BYTES (128 << 10)
 #define END_BYTES (64 << 20)
@@ -56,7 +57,7 @@ static uint64_t changed_bytes(pid_t fork)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)fork);
-	f = fopen(path, "re");
+	f = host_proc_has_own_ids() ? fopen(path, "re") : NULL;
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "Private_Dirty: %llu", &kib) == 1)
 			break;

@@ -249,6 +249,8 @@ static void add_process(struct session *s, uint32_t id, bool is_own)
 		snprintf(path, sizeof(path), "/proc/%u/task/%u/children", id, id);
 	else
 		snprintf(path, sizeof(path), "task/%u/children", id);
+	if (is_own && !host_proc_has_own_ids())
+		return;
 	children = fopen(is_own ? path : host_proc_name(id, path).text, "re");
 	if (!children)
 		return;

@@ -15,6 +15,7 @@
 #include "helper_private.h"
 #include "kernel/caps.h"
 #include "kernel/clock.h"
+#include "kernel/host_proc.h"
 #include "kernel/nice.h"
 
 /* A recorder has some dozen helpers at a time. */
@@ -81,7 +82,7 @@ static uint64_t taken_bytes(pid_t pid)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	f = fopen(path, "re");
+	f = host_proc_has_own_ids() ? fopen(path, "re") : NULL;
 	if (f && fscanf(f, "%*u %lu %lu", &resident, &shared) != 2)
 		resident = shared = 0;
 	if (f)

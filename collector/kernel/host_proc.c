@@ -19,10 +19,10 @@
 #define KTHREADD 2
 
 static struct {
-	bool is_here;
+	bool is_here, has_own_ids;
 	char dir[HOST_PROC_NAME_MAX / 2]; /* "": it is not mounted */
 	uint32_t own_id;
-} host = { .is_here = true, .dir = "/proc" };
+} host = { .is_here = true, .has_own_ids = true, .dir = "/proc" };
 
 /* ---- which /proc is the host's --------------------------------------------------------------- */
 
@@ -80,6 +80,22 @@ static bool find_mounted(void)
 	return found;
 }
 
+/* The ids of a process from the namespace of /proc down to its own: there is but one. */
+static bool has_own_ids(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	unsigned int first, second;
+	char line[256];
+	int n = 0;
+
+	while (f && !n && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "NSpid:", 6))
+			n = sscanf(line, "NSpid: %u %u", &first, &second);
+	if (f)
+		fclose(f);
+	return n == 1;
+}
+
 /* ---- the recorder's own id ------------------------------------------------------------------- */
 
 /* The kernel runs a program of two instructions here, which returns its thread's id. */
@@ -124,6 +140,7 @@ void host_proc_find(void)
 
 	/* Another namespace's /proc would not have a process of the initial one. */
 	host.is_here = !stat("/proc/self/ns/pid", &st) && st.st_ino == INITIAL_NAMESPACE;
+	host.has_own_ids = host.is_here || has_own_ids();
 	if (host.is_here || is_of_host("/proc"))
 		strcpy(host.dir, "/proc");
 	else if (is_of_host("/host/proc"))
@@ -136,6 +153,11 @@ void host_proc_find(void)
 bool host_proc_is_here(void)
 {
 	return host.is_here;
+}
+
+bool host_proc_has_own_ids(void)
+{
+	return host.has_own_ids;
 }
 
 const char *host_proc_dir(void)

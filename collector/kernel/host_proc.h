@@ -20,6 +20,12 @@ bool host_proc_is_here(void);
 const char *host_proc_dir(void);
 
 /*
+ * Whether /proc has the ids of this process's own PID namespace, by which it knows those that it
+ * starts: elsewhere /proc/PID of one of them is a stranger's.
+ */
+bool host_proc_has_own_ids(void);
+
+/*
  * This process's id in the host's PID namespace. Needs CAP_BPF and CAP_PERFMON where the host's
  * /proc is not mounted; 0: not known.
  */

@@ -12,6 +12,9 @@
 
 /* Where mmap records may be missing, /proc/PID/maps is read again, at most this often. */
 #define PROC_INTERVAL_NS 1000000000u
+/* So soon where there are no such records, in a process that has just begun: it maps its libraries.
+ */
+#define PROC_SOON_NS 10000000u
 
 /* ---- address spaces -------------------------------------------------------------------------- */
 
@@ -44,6 +47,15 @@ static bool may_miss_mappings(const struct symbolizer *s)
 	return !s->sideband || sideband_lost(s->sideband) || !host_proc_is_here();
 }
 
+static uint64_t reading_interval(const struct image *i, uint64_t now_ns)
+{
+	uint64_t age_ns = now_ns > i->start_ns ? now_ns - i->start_ns : 0;
+
+	if (host_proc_is_here() || age_ns / 4 > PROC_INTERVAL_NS)
+		return PROC_INTERVAL_NS;
+	return PROC_SOON_NS + age_ns / 4;
+}
+
 /* The mapping at addr; re-reads /proc if records of the sideband may be missing. */
 static const struct mapping *find_mapping(struct symbolizer *s, struct image *i, uint64_t addr,
 					  uint64_t time_ns)
@@ -54,7 +66,7 @@ static const struct mapping *find_mapping(struct symbolizer *s, struct image *i,
 	if (m || i->ended || i->overflowed || !may_miss_mappings(s))
 		return m;
 	now = clock_now_ns();
-	if (now - i->read_ns < PROC_INTERVAL_NS)
+	if (now - i->read_ns < reading_interval(i, now))
 		return NULL;
 	i->read_ns = now;
 	procmaps_read(s->images, s->files, i, time_ns);

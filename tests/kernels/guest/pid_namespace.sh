@@ -8,7 +8,7 @@ busy 600
 started="$started $!"
 mkdir "$tmp/host"
 unshare -m -p -f sh -c "mount -o bind /proc '$tmp/host' && mount -t proc proc /proc && exec \"\$@\"" sh \
-	"$cap" -v -o "$tmp/trace" -- "$load" relay --hops pipe --rounds 4 >"$tmp/out" 2>"$tmp/err"
+	"$cap" -v -o "$tmp/trace" -- "$load" relay --hops pipe --rounds 20 >"$tmp/out" 2>"$tmp/err"
 expect_exit "chaincap in a PID namespace" 0 $?
 cp "$tmp/err" "$tmp/said"
 grep -q "user functions are named by the host's /proc (/" "$tmp/err" || fail "it is not said where names come from: $(cat "$tmp/err")"
