@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "helper/call_timeout.h"
+#include "helper/helper.h"
 #include "kallsyms/kernel_names.h"
 #include "kernel/caps.h"
 #include "kernel/clock.h"
@@ -122,18 +123,6 @@ static void prepare_helpers(struct session *s)
 	if (err)
 		fprintf(stderr, "chaincap: JVMs will not write perf maps: %s\n",
 			err == -EXDEV ? "that needs the host's PID namespace" : strerror(-err));
-}
-
-const char *session_no_helpers(const struct session *s)
-{
-	if (s->no_helpers != -EPERM)
-		return strerror(-s->no_helpers);
-	/* Root's become another user. */
-	if (!geteuid() && !caps_have(CAP_SETUID))
-		return "CAP_SETUID is missing";
-	if (!geteuid() && !caps_have(CAP_SETGID))
-		return "CAP_SETGID is missing";
-	return "no process without rights can be made (seccomp)";
 }
 
 static void prepare_opener(void)
@@ -361,7 +350,7 @@ static int open_in_order(struct session *s)
 		fprintf(stderr,
 			"chaincap: user functions will have no names, user stacks will be cut: "
 			"%s\n",
-			session_no_helpers(s));
+			helpers_refusal(s->no_helpers));
 	if (!err)
 		err = s->sink->open(s);
 	/* Before the symbolizer raises the limit of open files, which the command must keep. */

@@ -117,9 +117,6 @@ struct session {
 extern const struct session_sink session_file_sink, session_flight_sink, session_every_sink,
 	session_test_sink;
 
-/* Why there are no helpers without rights, as text. */
-const char *session_no_helpers(const struct session *s);
-
 /* Prints on standard error what failed, and why; returns err. */
 int session_fail(const struct session *s, const char *what, int err);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "events/translate.h"
+#include "helper/helper.h"
 #include "kernel/caps.h"
 #include "kernel/host_proc.h"
 #include "session_private.h"
@@ -119,7 +120,7 @@ static void test_counts(const struct session *s, struct sink_counts *out)
 static const char *cure_of_names(const struct session *s)
 {
 	if (!s->helpers)
-		return session_no_helpers(s);
+		return helpers_refusal(s->no_helpers);
 	if (!host_proc_dir())
 		return "docker run --pid=host (hostPID: true), or -v /proc:/host/proc:ro";
 	return caps_have(CAP_SYS_PTRACE) ? "" : "CAP_SYS_PTRACE";

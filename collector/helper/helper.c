@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -13,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kernel/caps.h"
 #include "kernel/clock.h"
 
 /* What a process that does nothing else may take to begin, on a machine that is busy. */
@@ -338,6 +341,18 @@ static int receive_hello(struct helper *h, uint64_t until_ns)
 		return n == -EAGAIN ? -EAGAIN : -EPIPE;
 	h->pid = hello.pid;
 	return 0;
+}
+
+const char *helpers_refusal(int err)
+{
+	if (err != -EPERM)
+		return strerror(-err);
+	/* Root's become another user. */
+	if (!geteuid() && !caps_have(CAP_SETUID))
+		return "CAP_SETUID is missing";
+	if (!geteuid() && !caps_have(CAP_SETGID))
+		return "CAP_SETGID is missing";
+	return "no process without rights can be made (seccomp)";
 }
 
 ssize_t helper_receive(struct helper *h, void *message, size_t size, int *fd, uint64_t wait_ns)

@@ -48,6 +48,8 @@ _Noreturn void helper_fail(void);
  * or in memory. Returns 0, and *out to be freed; or a negative errno.
  */
 int helpers_start(struct helpers **out, enum helpers_rights rights);
+/* Why helpers_start() returned err for helpers without rights: static text, or strerror()'s. */
+const char *helpers_refusal(int err);
 /*
  * Ends all helpers, also those in use; no new ones can be started. Returns the CPU time that all of
  * them took, in ns. In a fork of the process that started them it ends none. NULL is allowed.
