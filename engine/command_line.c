@@ -387,8 +387,8 @@ void options_help(FILE *out, bool all)
 	}
 	if (!all)
 		fputs("\n--help shows all options.\n", out);
-	fputs(all ? "\nExample:\n" : "\nExamples:\n", out);
-	fputs("  chainwalk trace.bin | flamegraph > chain.svg\n", out);
+	fputs(all ? "\nExample: " : "\nExamples:\n  ", out);
+	fputs("chainwalk trace.bin | flamegraph > chain.svg\n", out);
 	if (!all)
 		fputs("  chainwalk -f tree -c nginx --min-wait 10ms trace.bin\n", out);
 }
