@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Who had the CPU, found by looking at every life and every idle stretch at each instant. */
+#include "base/group_name.h"
 #include "oracle_private.h"
 
 #include <string.h>
@@ -117,16 +118,20 @@ static const char *group_at(struct world *w, int life, uint64_t at)
 }
 
 /*
- * How who had the CPU is called: a thread of another group, which is not the root, by that. Groups
- * are called by their paths here: the traces have no others.
+ * How who had the CPU is called: a thread of another group, which is not the root, by that. What a
+ * group is called by its path is one function for both engines, which base_group_name.c tests.
  */
 static const char *called(struct world *w, int holder, uint64_t at, const char *own_group)
 {
+	static char names[8][GROUP_NAME_LEN];
+	static unsigned int turn;
 	const char *group = group_at(w, holder, at);
+	char *name = names[turn++ % 8];
 
-	return *group && *own_group && strcmp(group, "/") != 0 && strcmp(group, own_group) != 0
-		       ? group
-		       : life_name(w, holder, at);
+	if (!*group || !*own_group || !strcmp(group, "/") || !strcmp(group, own_group))
+		return life_name(w, holder, at);
+	group_name(group, name);
+	return name;
 }
 
 static void recorder_had(struct world *w, const struct event *ev)
