@@ -213,7 +213,8 @@ static void bad_usage_is_told_in_one_line(void **state)
 	refuse("--unit ms", "--unit: 'ms' is none of: us, ns");
 	refuse("-f xml",
 	       "-f: 'xml' is none of: folded, causes, requests, tree, json, threads, hist, wakers, "
-	       "objects, io, events, info, csv, rows, rowbinary, sqlite, pprof, otlp, perfetto, html");
+	       "objects, io, events, info, csv, rows, rowbinary, sqlite, pprof, otlp, perfetto, "
+	       "html");
 	refuse("-t 4194304", "-t: '4194304' is not a process or thread id");
 	refuse("-c (", "-c: '(': Unmatched ( or \\(");
 	refuse("--min-wait 10",
