@@ -3,13 +3,10 @@
 # Who starts many sessions, each of which gets a share of the CPUs (sched(7), "The autogroup feature"), does not starve
 # a recorder that is a service: its session has nice -10 while it records. Not with a command, which would gain by it,
 # nor if the user chose a nice value, nor in a session that has others.
+# Beside another: it reads what nice values sessions of its own have.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 [ "$(cat /proc/sys/kernel/sched_autogroup_enabled 2>/dev/null)" = 1 ] || skip "this kernel does not share CPUs among sessions"
-for _ in 1 2 3 4 5 6 7 8; do
-	setsid sh -c 'while :; do :; done' &
-	started="$started $!"
-done
 # lowest COMMAND...: runs it, and sets $lowest to the lowest nice value that its session had
 lowest() {
 	"$@" 2>"$tmp/said" &
