@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,13 +9,10 @@
 #include "helper/call_timeout.h"
 #include "helper/helper.h"
 #include "kallsyms/kernel_names.h"
-#include "kernel/caps.h"
 #include "kernel/clock.h"
 #include "kernel/host_proc.h"
 #include "kernel/nice.h"
-#include "kernel/refusal.h"
 #include "memory.h"
-#include "elf/debugfile.h"
 #include "session_private.h"
 
 /* A killed recorder loses at most this much; the progress line moves as often. */
@@ -104,15 +100,9 @@ static int prepare_command(struct session *s)
 	return err ? session_fail(s, argv[0], err) : 0;
 }
 
-/* Whether files of processes are read. */
-static bool reads_files(const struct options *o)
-{
-	return o->user_stacks || o->context;
-}
-
 static void prepare_helpers(struct session *s)
 {
-	bool wanted = reads_files(s->options) || s->options->n_probed;
+	bool wanted = session_reads_files(s->options) || s->options->n_probed;
 	int err;
 
 	s->no_helpers = wanted ? helpers_start(&s->helpers, HELPERS_NO_RIGHTS) : 0;
@@ -134,74 +124,6 @@ static void prepare_opener(void)
 			strerror(-err));
 }
 
-/* What is lacking because perf_event_open() failed with err, and what helps. */
-static void say_perf(const char *lacking, int err)
-{
-	struct refusal refusal;
-	const char *cure;
-
-	refusal_look(&refusal);
-	cure = err == -EINVAL ? "see sysctl kernel.perf_event_max_sample_rate"
-			      : refusal_of_perf(&refusal, err);
-	fprintf(stderr, "chaincap: %s: perf_event_open: %s%s%s%s\n", lacking, strerror(-err),
-		*cure ? " (" : "", cure, *cure ? ")" : "");
-}
-
-static void warn_about_namespace(const struct session *s)
-{
-	const char *dir = host_proc_dir();
-
-	if (reads_files(s->options) && dir)
-		fprintf(stderr,
-			"chaincap: in a PID namespace of its own: user functions are named by the "
-			"host's /proc (%s), but not in processes that end at once\n",
-			dir);
-	else if (reads_files(s->options))
-		fputs("chaincap: user functions will have no names: this is a PID namespace of its "
-		      "own, without the host's /proc: docker run --pid=host (hostPID: true), or -v "
-		      "/proc:/host/proc:ro\n",
-		      stderr);
-	if (!bpf_session_lists_all(s->bpf))
-		fputs("chaincap: threads outside of this PID namespace lack what they did before: "
-		      "it takes the host's PID namespace, or Linux 6.2\n",
-		      stderr);
-}
-
-static void warn_about_names(const struct session *s)
-{
-	int kernel, sideband;
-
-	symbolizer_status(s->sym, &kernel, &sideband);
-	if (kernel && s->options->kernel_stacks)
-		fprintf(stderr,
-			"chaincap: kernel functions will have no names, and interrupts will look "
-			"like threads: /proc/kallsyms: %s (%s)\n",
-			strerror(-kernel),
-			caps_have(CAP_SYSLOG) ? "see sysctl kernel.kptr_restrict"
-					      : "CAP_SYSLOG is missing");
-	if (bpf_session_max_stack(s->bpf) < WIRE_STACK_MAX && s->options->kernel_stacks)
-		fprintf(stderr,
-			"chaincap: kernel stacks are cut after %u frames (sysctl "
-			"kernel.perf_event_max_stack; the default is 127)\n",
-			bpf_session_max_stack(s->bpf));
-	if (sideband && s->options->user_stacks)
-		say_perf("processes that start and end during the recording will lack names",
-			 sideband);
-	if (s->options->user_stacks && !caps_have(CAP_SYS_PTRACE))
-		fputs("chaincap: functions of other users' processes will have no names: "
-		      "CAP_SYS_PTRACE is missing\n",
-		      stderr);
-	if (!host_proc_is_here())
-		warn_about_namespace(s);
-	if (s->options->verify)
-		fputs("chaincap: --verify: the recorder itself reads the files of recorded "
-		      "programs, as root: not where these are not to be trusted\n",
-		      stderr);
-	if (s->options->verbose && s->options->user_stacks && !minidebug_is_supported())
-		fputs("chaincap: built without liblzma: names in .gnu_debugdata are not read\n",
-		      stderr);
-}
-
 static int make_symbolizer(struct session *s)
 {
 	const struct options *o = s->options;
@@ -209,12 +131,12 @@ static int make_symbolizer(struct session *s)
 
 	err = symbolizer_new(&s->sym, s->enc,
 			     (o->kernel_stacks ? SYMBOLIZER_KERNEL : 0) |
-				     (reads_files(o) ? SYMBOLIZER_USER : 0));
+				     (session_reads_files(o) ? SYMBOLIZER_USER : 0));
 	if (err)
 		return session_fail(s, "cannot record", err);
 	symbolizer_read_by(s->sym, s->helpers);
 	symbolizer_limit(s->sym, o->names_later, o->names_ns);
-	warn_about_names(s);
+	session_say_lacking(s);
 	kernel_names_interrupts(symbolizer_kernel(s->sym), bpf_session_interrupt_entry, s->bpf);
 	kernel_names_on_change(symbolizer_kernel(s->sym), bpf_session_code_gone, s->bpf);
 	symbolizer_java_maps(s->sym, s->askers);
@@ -276,7 +198,7 @@ static int attach(struct session *s)
 		add_helper(s, call_timeout_pid());
 	err = bpf_session_sampling(s->bpf);
 	if (err)
-		say_perf("running threads will not be sampled", err);
+		session_say_perf("running threads will not be sampled", err);
 	return 0;
 }
 

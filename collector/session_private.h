@@ -117,6 +117,17 @@ struct session {
 extern const struct session_sink session_file_sink, session_flight_sink, session_every_sink,
 	session_test_sink;
 
+/* Whether files of processes are read. */
+static inline bool session_reads_files(const struct options *o)
+{
+	return o->user_stacks || o->context;
+}
+
+/* Says what the recording will lack, and what helps. */
+void session_say_lacking(const struct session *s);
+/* Says what is lacking because perf_event_open() failed with err, and what helps. */
+void session_say_perf(const char *lacking, int err);
+
 /* Prints on standard error what failed, and why; returns err. */
 int session_fail(const struct session *s, const char *what, int err);
 

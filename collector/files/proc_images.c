@@ -136,6 +136,12 @@ static bool is_known(const struct images *im, const struct image *i, const struc
 	       old->pgoff - old->start == m->pgoff - m->start;
 }
 
+void images_forget_maps(struct images *im, struct image *i)
+{
+	put_list(im, i->maps);
+	i->maps = NULL;
+}
+
 void images_overflow(struct images *im, struct image *i)
 {
 	const char *exe = image_exe(i), *slash = strrchr(exe, '/');
@@ -143,14 +149,7 @@ void images_overflow(struct images *im, struct image *i)
 	if (!i->comm[0]) /* who that was is still to be said */
 		snprintf(i->comm, sizeof(i->comm), "%s", slash ? slash + 1 : exe);
 	i->overflowed = true;
-	put_list(im, i->maps);
-	i->maps = NULL;
-}
-
-void images_forget_maps(struct images *im, struct image *i)
-{
-	put_list(im, i->maps);
-	i->maps = NULL;
+	images_forget_maps(im, i);
 }
 
 /* ---- images -------------------------------------------------------------------------------- */
@@ -519,8 +518,7 @@ void images_expire(struct images *im, uint64_t now_ns, uint64_t grace_ns)
 			unlink_image(im, i);
 			free_image(im, i);
 		} else {
-			put_list(im, i->maps);
-			i->maps = NULL;
+			images_forget_maps(im, i);
 			i->expired = true;
 		}
 	}

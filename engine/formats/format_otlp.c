@@ -13,6 +13,7 @@
  * What samples refer to is in tables, in which nothing is twice: an entry is interned as the bytes
  * of its message, and its number is its index, as entry 0 is the empty one.
  */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "base/group_name.h"
 #include "profile.h"
 #include "proto.h"
+#include "common/grow.h"
 #include "common/intern.h"
 
 enum {
@@ -90,7 +92,7 @@ struct writer {
 	struct profile profile;
 	struct intern tables[TABLES];
 	uint32_t *locations; /* by frame of the rows; 0: not made yet */
-	uint32_t n_locations;
+	size_t cap_locations;
 	struct sample_set sets[VALUES];
 	struct text_buf message;    /* an entry in the making, */
 	struct text_buf attributes; /* and its attributes, packed */
@@ -193,17 +195,9 @@ static uint32_t location_of(struct writer *w, uint32_t frame)
 /* The location of a frame; 0: out of memory. Frames are numbered while rows are read. */
 static uint32_t location_at(struct writer *w, uint32_t frame)
 {
-	if (frame >= w->n_locations) {
-		uint32_t n = chain_rows_frames_end(w->profile.rows);
-		uint32_t *grown = realloc(w->locations, n * 2 * sizeof(*grown));
-
-		if (!grown) {
-			w->out_of_memory = true;
-			return 0;
-		}
-		memset(grown + w->n_locations, 0, (n * 2 - w->n_locations) * sizeof(*grown));
-		w->locations = grown;
-		w->n_locations = n * 2;
+	if (!GROW_ZEROED(w->locations, frame, w->cap_locations)) {
+		w->out_of_memory = true;
+		return 0;
 	}
 	if (!w->locations[frame])
 		w->locations[frame] = location_of(w, frame);
@@ -225,32 +219,23 @@ static uint32_t stack_of(struct writer *w, const struct chain_row *row)
 	return w->stack.failed ? 0 : entry(w, STACKS, w->stack.p, w->stack.len);
 }
 
-static void put_big_endian(uint8_t *p, uint64_t v)
-{
-	for (int i = 0; i < 8; i++)
-		p[i] = (uint8_t)(v >> (56 - 8 * i));
-}
-
 static void put_link(struct text_buf *b, const uint64_t trace[2], uint64_t span)
 {
-	uint8_t id[16];
+	uint64_t id[2] = { htobe64(trace[0]), htobe64(trace[1]) };
 
-	put_big_endian(id, trace[0]);
-	put_big_endian(id + 8, trace[1]);
-	proto_bytes(b, LINK_TRACE_ID, id, 16);
-	put_big_endian(id, span);
-	proto_bytes(b, LINK_SPAN_ID, id, 8);
+	span = htobe64(span);
+	proto_bytes(b, LINK_TRACE_ID, id, sizeof(id));
+	proto_bytes(b, LINK_SPAN_ID, &span, sizeof(span));
 }
 
 /* The trace of a request, and its span; 0: not known. */
 static uint32_t span_of(struct writer *w, const struct chain_row *row)
 {
-	uint64_t span;
-	const struct context *c = row->node ? profile_context(&w->profile, row, &span) : NULL;
+	const struct context *c = row->node ? profile_context(&w->profile, row) : NULL;
 
 	if (!c || !(c->trace[0] | c->trace[1]))
 		return 0;
-	put_link(&w->message, c->trace, span);
+	put_link(&w->message, c->trace, profile_span(&w->profile, row));
 	return end_entry(w, LINKS);
 }
 
@@ -301,18 +286,8 @@ static void add_sample(struct writer *w, enum value value, uint64_t amount)
 			      ? 0
 			      : intern_id(&set->samples, w->message.p, w->message.len, NULL);
 
-	if (id > set->cap) {
-		size_t cap = set->cap * 2 + 256;
-		uint64_t *grown = realloc(set->sums, cap * sizeof(*grown));
-
-		if (grown) {
-			memset(grown + set->cap, 0, (cap - set->cap) * sizeof(*grown));
-			set->sums = grown;
-			set->cap = cap;
-		} else {
-			id = 0;
-		}
-	}
+	if (id && !GROW_ZEROED(set->sums, id - 1, set->cap))
+		id = 0;
 	w->out_of_memory |= !id;
 	if (id)
 		set->sums[id - 1] += amount;

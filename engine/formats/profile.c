@@ -96,46 +96,57 @@ static const char *clean(struct profile *p, const char *raw)
 	return *raw ? names_text(p->names, names_clean(p->names, raw)) : "";
 }
 
+/* Of which trace the requests of a row are: one of them. NULL: they are not known to be of one. */
+static const struct request *request_of(const struct profile *p, struct thread_group group)
+{
+	return group.trace ? timelines_request(p->timelines, group.trace - 1) : NULL;
+}
+
+const struct context *profile_context(const struct profile *p, const struct chain_row *row)
+{
+	const struct request *q =
+		request_of(p, interned_stacks_thread_group(p->rows->stacks, row->group));
+
+	return q ? timelines_context(p->timelines, q) : NULL;
+}
+
 /* Of more requests of one trace, spans are not compared. */
 #define SPANS_COMPARED 1000u
 
-const struct context *profile_context(const struct profile *p, const struct chain_row *row,
-				      uint64_t *span)
+uint64_t profile_span(const struct profile *p, const struct chain_row *row)
 {
 	struct thread_group group = interned_stacks_thread_group(p->rows->stacks, row->group);
+	const struct request *q = request_of(p, group);
 	const struct request_endpoint *endpoints;
-	const struct request *q;
-	const struct context *c;
 	const uint32_t *same;
 	uint32_t n_endpoints;
+	uint64_t span = 0;
 	size_t n;
 
-	*span = 0;
-	if (!group.trace)
-		return NULL;
-	q = timelines_request(p->timelines, group.trace - 1);
-	c = timelines_context(p->timelines, q);
+	if (!q)
+		return 0;
 	/* A row has the requests of its endpoint. */
 	endpoints = timelines_endpoints(p->timelines, &n_endpoints);
 	same = timelines_requests_of_trace(p->timelines, q, &n);
-	for (size_t i = 0, found = 0; i < n && n <= SPANS_COMPARED; i++) {
+	if (n > SPANS_COMPARED)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
 		const struct request *other = timelines_request(p->timelines, same[i]);
 		uint64_t of_other = timelines_context(p->timelines, other)->span;
 
 		if (endpoints[other->endpoint].alike + 1 != group.endpoint)
 			continue;
-		*span = found++ && *span != of_other ? 0 : of_other;
-		if (!*span)
-			break;
+		if (!of_other || (span && span != of_other))
+			return 0;
+		span = of_other;
 	}
-	return c;
+	return span;
 }
 
 static const char *label(struct profile *p, const struct chain_row *row, enum profile_label what,
 			 char text[TRACE_ID_SIZE])
 {
 	struct thread_group group = { 0 };
-	uint64_t span;
 	uint32_t n;
 
 	if (row->node)
@@ -166,7 +177,7 @@ static const char *label(struct profile *p, const struct chain_row *row, enum pr
 				   p->trace,
 				   timelines_endpoints(p->timelines, &n)[group.endpoint - 1].name));
 	case LABEL_TRACE_ID:
-		return trace_id_text(text, profile_context(p, row, &span));
+		return trace_id_text(text, profile_context(p, row));
 	default:
 		return "";
 	}

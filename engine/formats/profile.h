@@ -53,9 +53,7 @@ enum profile_label {
 void profile_labels(struct profile *p, const struct chain_row *row,
 		    void (*put)(void *arg, enum profile_label label, const char *text, uint64_t n),
 		    void *arg);
-/*
- * For which trace the program published that a row's requests were; NULL: not known. *span: of
- * which span, 0: of several, or not known.
- */
-const struct context *profile_context(const struct profile *p, const struct chain_row *row,
-				      uint64_t *span);
+/* For which trace the program published that a row's requests were; NULL: not known. */
+const struct context *profile_context(const struct profile *p, const struct chain_row *row);
+/* Of which span they were; 0: of several, or not known. */
+uint64_t profile_span(const struct profile *p, const struct chain_row *row);

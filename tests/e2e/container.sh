@@ -55,13 +55,14 @@ done
 grep -q '^chaincap' "$tmp/out" || skip "podman cannot run a container here: $(tail -n 1 "$tmp/err")"
 
 busy 600
-started="$started $!"
+pair=$!
+started="$started $pair"
 
 # seen WHAT: the pair is in the trace, which is whole, with these names of its functions ("": none)
 seen() {
 	read_info "$tmp/traces/trace"
 	expect "$1: events in the log and lost" "$counted" $((events + lost))
-	walk_to "$tmp/folded" -c '^ping$' "$tmp/traces/trace"
+	walk_to "$tmp/folded" -p $pair -c '^ping$' "$tmp/traces/trace"
 	grep -q '^ping;.*schedule.*--;.*;pong;' "$tmp/folded" || fail "$1: the pair is not in the trace: $(head -5 "$tmp/folded")
 $(cat "$tmp/err")"
 	if [ "${2-ping_waits}" ]; then
@@ -132,7 +133,7 @@ grep -q 'CAP_SYSLOG is missing' "$tmp/err" || seen "without CAP_SYSLOG"
 
 # Which capability it takes to read a program that only its owner may read, and one that is deleted.
 named() {
-	walk_to "$tmp/folded" -c '^alpha$' "$tmp/traces/trace"
+	walk_to "$tmp/folded" -p $running -c '^alpha$' "$tmp/traces/trace"
 	grep -c '^alpha;.*;alpha_waits' "$tmp/folded"
 }
 cp "$load" "$tmp/private" && cp "$load" "$tmp/deleted"
