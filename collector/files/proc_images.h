@@ -138,8 +138,9 @@ void images_each_overflowed(const struct images *im, void (*fn)(void *ctx, const
  */
 int procmaps_read(struct images *im, struct code_files *files, struct image *i, uint64_t time_ns);
 
-/* Whether the process runs another program by now than that of which i has the mappings. */
-bool procmaps_is_other_program(const struct image *i);
+/* Whether the process runs now, and the program of which i has the mappings; true if it has none.
+ */
+bool procmaps_runs_program(const struct image *i);
 
 /*
  * Makes an image of each running process that has none yet, except kernel threads. Returns 0 or a

@@ -61,14 +61,14 @@ static void read_exe(uint32_t tgid, char exe[PATH_MAX])
 		exe[n - (ssize_t)(sizeof(deleted) - 1)] = '\0';
 }
 
-bool procmaps_is_other_program(const struct image *i)
+bool procmaps_runs_program(const struct image *i)
 {
 	char exe[PATH_MAX];
 
 	if (!i->maps || !i->maps->exe)
-		return false;
+		return true;
 	read_exe(i->tgid, exe);
-	return exe[0] && strcmp(exe, i->maps->exe);
+	return !strcmp(exe, i->maps->exe);
 }
 
 /* "start-end perms ..." */

@@ -18,6 +18,16 @@
 
 /* ---- address spaces -------------------------------------------------------------------------- */
 
+/*
+ * Whether the process still ran the program of i when its stack came. In another PID namespace than
+ * the host's its exec is told by another ring, maybe later than its stacks: what ended meanwhile
+ * may have run another program.
+ */
+static bool is_sure(const struct image *i)
+{
+	return host_proc_is_here() || i->newer || procmaps_runs_program(i);
+}
+
 uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
 {
 	struct image *i;
@@ -27,8 +37,7 @@ uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns)
 	if (time_ns > s->polled_ns)
 		symbolize_take_in(s);
 	i = images_find(s->images, tgid, time_ns);
-	/* There its exec is told by another ring, maybe later than its stacks. */
-	if (!i || (!host_proc_is_here() && !i->newer && !i->ended && procmaps_is_other_program(i)))
+	if (!i || !is_sure(i))
 		i = symbolize_read_image(s, tgid, time_ns);
 	if (!i)
 		return 0;

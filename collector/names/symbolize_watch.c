@@ -19,7 +19,10 @@ struct image *symbolize_read_image(struct symbolizer *s, uint32_t tgid, uint64_t
 
 	if (i) {
 		i->read_ns = clock_now_ns();
-		procmaps_read(s->images, s->files, i, time_ns);
+		/* Elsewhere nothing else may tell that it has ended. */
+		if (procmaps_read(s->images, s->files, i, time_ns) && !host_proc_is_here() &&
+		    !host_proc_lives(tgid))
+			images_exit(s->images, tgid, time_ns);
 	}
 	return i;
 }
