@@ -32,8 +32,6 @@ join() {
 	joined=$!
 	started="$started $joined"
 }
-# has_thread PID NAME
-has_thread() { grep -qsx "$2" /proc/"$1"/task/*/comm; }
 # at_work GROUP THREAD SCENARIO [OPTION...]: in that group, on CPU 0, until the thread of that name is there: $joined
 at_work() {
 	where=$1 thread=$2

@@ -54,19 +54,19 @@ for runtime in '' runc crun; do
 done
 grep -q '^chaincap' "$tmp/out" || skip "podman cannot run a container here: $(tail -n 1 "$tmp/err")"
 
-busy 600
-pair=$!
-started="$started $pair"
+calm 600
+relay=$!
+started="$started $relay"
 
-# seen WHAT: the pair is in the trace, which is whole, with these names of its functions ("": none)
+# seen WHAT [NAMES]: the relay is in the trace, which is whole, with the names of its functions ("": with none)
 seen() {
 	read_info "$tmp/traces/trace"
 	expect "$1: events in the log and lost" "$counted" $((events + lost))
-	walk_to "$tmp/folded" -p $pair -c '^ping$' "$tmp/traces/trace"
-	grep -q '^ping;.*schedule.*--;.*;pong;' "$tmp/folded" || fail "$1: the pair is not in the trace: $(head -5 "$tmp/folded")
+	walk_to "$tmp/folded" -p $relay -c '^alpha$' "$tmp/traces/trace"
+	grep -q '^alpha;.*schedule.*--;.*;bravo;' "$tmp/folded" || fail "$1: the relay is not in the trace: $(head -5 "$tmp/folded")
 $(cat "$tmp/err")"
-	if [ "${2-ping_waits}" ]; then
-		grep -q '^ping;.*;ping_waits;.*--;.*;pong_wakes_ping;.*pong;' "$tmp/folded" ||
+	if [ "${2-names}" ]; then
+		grep -q '^alpha;.*;alpha_waits;.*--;.*;bravo_wakes_alpha;.*bravo;' "$tmp/folded" ||
 			fail "$1: names are missing: $(head -5 "$tmp/folded")"
 	else
 		grep -q '_waits' "$tmp/folded" && fail "$1: names of user functions"
@@ -84,7 +84,7 @@ for kind in host own sidecar; do
 	contain "$all" $open $options -- -o trace 1
 	expect_exit "chaincap in a container ($kind)" 0 $?
 	expect "$kind: said of missing rights" "" "$(grep -e missing "$tmp/err")"
-	names=ping_waits
+	names=names
 	[ $kind != own ] || names=
 	seen $kind "$names"
 	contain "$all" $open $options -- --self-test
@@ -143,7 +143,7 @@ for try in DAC_READ_SEARCH:private CHECKPOINT_RESTORE:deleted; do
 	user=
 	[ "$program" = "$tmp/deleted" ] || user='setpriv --reuid=12345 --clear-groups'
 	# shellcheck disable=SC2086 # words
-	$user "$program" relay --rounds 100000 --seconds 600 --hops pipe >/dev/null 2>&1 &
+	$user "$program" relay --work 50 --rounds 100000 --seconds 600 --hops pipe >/dev/null 2>&1 &
 	running=$!
 	started="$started $running"
 	wait_for "the program runs" 10 grep -q relay "/proc/$running/cmdline"

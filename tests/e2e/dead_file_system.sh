@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 serve_deaf chaincap
-"$tmp/dead/program" relay --rounds 1000000 --seconds 600 --hops pipe >/dev/null 2>&1 &
+"$tmp/dead/program" relay --work 50 --rounds 1000000 --seconds 600 --hops pipe >/dev/null 2>&1 &
 early=$!
 started="$started $early"
 busy 600

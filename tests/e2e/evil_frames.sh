@@ -14,7 +14,7 @@ for kind in $kinds; do
 	cp "$build/chainload-nofp" "$tmp/$kind"
 	"$build/evil_frames" "$tmp/$kind" "$kind" || fail "evil_frames $kind"
 	cmp -s "$build/chainload-nofp" "$tmp/$kind" && fail "$kind: nothing has changed"
-	setpriv --reuid=65432 --regid=65432 --clear-groups "$tmp/$kind" relay --hops pipe --rounds 1000000 --seconds 600 \
+	setpriv --reuid=65432 --regid=65432 --clear-groups "$tmp/$kind" relay --hops pipe --work 50 --rounds 1000000 --seconds 600 \
 		>"$tmp/$kind.out" 2>&1 &
 	started="$started $!"
 	eval "pid_$kind=$!"

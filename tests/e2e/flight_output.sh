@@ -72,7 +72,8 @@ mkdir "$tmp/small"
 mount -t tmpfs -o size=100k tmpfs "$tmp/small" || fail "no tmpfs can be mounted"
 mounted=$tmp/small
 busy 600
-started="$started $!"
+busy=$!
+started="$started $busy"
 fly "$tmp/small/trace" --flight 5s
 sleep 2
 kill -USR1 $recorder
@@ -84,6 +85,7 @@ expect_whole "$tmp/small/trace.1"
 "$walk" -q "$tmp/small/trace" >"$tmp/folded" 2>"$tmp/err"
 expect_exit "chainwalk of what was written onto the full disk" "0 3" $?
 end_recording 1 # for the one that could not be written
+kill $busy
 
 # Under sudo, in a folder that only the user may enter: the files are the user's, though the recorder has
 # long given up the right to write there by itself.

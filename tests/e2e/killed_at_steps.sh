@@ -12,20 +12,19 @@ done
 mkdir "$tmp/temporary" "$tmp/run"
 TMPDIR=$tmp/temporary
 export TMPDIR
-"$load" pingpong --hops pipe --rounds 1000000000 --seconds 900 >"$tmp/told" 2>&1 &
-busy=$!
-started="$started $busy"
-wait_for "the busy threads" 10 grep -q pong "$tmp/told"
+calm 900
+relay=$!
+started="$started $relay"
 
-# code FILE FROM: the first bytes of ping_runs() there
+# code FILE FROM: the first bytes of alpha_runs() there
 code() {
 	dd if="$1" bs=1 skip="$2" count=8 2>/dev/null | od -A n -t x1
 }
-symbol=$((0x$(nm "$load" | awk '$3 == "ping_runs" { print $1 }')))
-base=$(awk -F - -v path="$load" '$0 ~ path { print $1; exit }' /proc/$busy/maps)
+symbol=$((0x$(nm "$load" | awk '$3 == "alpha_runs" { print $1 }')))
+base=$(awk -F - -v path="$load" '$0 ~ path { print $1; exit }' /proc/$relay/maps)
 intact=$(code "$load" $symbol) # the first segments of a program are in the file where they are in memory
-expect "code of the busy program before" "$intact" "$(code /proc/$busy/mem $((0x$base + symbol)))"
-is_intact() { [ "$(code /proc/$busy/mem $((0x$base + symbol)))" = "$intact" ]; }
+expect "code of the program before" "$intact" "$(code /proc/$relay/mem $((0x$base + symbol)))"
+is_intact() { [ "$(code /proc/$relay/mem $((0x$base + symbol)))" = "$intact" ]; }
 
 # hangs PID: in a file system that does not answer, which is another's here: it was killed, and ends with that
 hangs() {
@@ -92,7 +91,7 @@ kill_each() {
 }
 
 # An end comes soon: without one, the start has no last step.
-kill_each "the start" "" 40 11 --request "ping=$load:ping_runs" 0.1
+kill_each "the start" "" 40 11 --request "alpha=$load:alpha_runs" 0.1
 kill_each "the end" "$tmp/run/trace" 20 11 -- sleep 300
 expect "traces after the end had begun" $kills $read
 kill_each "a flight recorder's end" "kept in memory" 15 15 --flight=5s 600

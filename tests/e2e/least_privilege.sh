@@ -22,7 +22,7 @@ with() {
 		--inh-caps "$caps" --ambient-caps "$caps" "$@"
 }
 
-# run_with CAPS OPTION...: records a second of a pair of root's threads.
+# run_with CAPS OPTION...: records a second of root's threads.
 run_with() {
 	caps_given=$1
 	shift
@@ -30,7 +30,7 @@ run_with() {
 	with "$caps_given" timeout 300 "$tmp/open/chaincap" -o "$trace" "$@" 1 >"$tmp/out" 2>"$tmp/err"
 }
 
-busy 600
+calm 600
 started="$started $!"
 with "bpf perfmon" true 2>/dev/null || skip "this machine's root has not got CAP_BPF and CAP_PERFMON to give"
 
@@ -49,8 +49,8 @@ cp "$tmp/err" "$tmp/said"
 read_info "$trace"
 expect "events in the log and lost" "$counted" $((events + lost))
 grep -q 'CAP_SYS_PTRACE is missing' "$tmp/said" || fail "it is not said that names will be missing: $(cat "$tmp/said")"
-walk_to "$tmp/folded" -c '^p[io]ng$' "$trace"
-grep -q '^ping;' "$tmp/folded" || fail "the pair is not in the trace"
+walk_to "$tmp/folded" -c '^alpha$' "$trace"
+grep -q '^alpha;' "$tmp/folded" || fail "the relay is not in the trace"
 grep -q 'CAP_SYSLOG is missing' "$tmp/said" || grep -q ';schedule;' "$tmp/folded" ||
 	fail "kernel functions have no names, and CAP_SYSLOG is not said to be missing: $(cat "$tmp/said")"
 
@@ -58,8 +58,8 @@ if with "bpf perfmon sys_ptrace syslog" true 2>/dev/null; then
 	run_with "bpf perfmon sys_ptrace syslog"
 	expect_exit "with CAP_SYS_PTRACE and CAP_SYSLOG, too" 0 $?
 	expect "said of missing rights" "" "$(grep -e missing -e 'will have no names' "$tmp/err")"
-	walk_to "$tmp/folded" -c '^p[io]ng$' "$trace"
-	grep -q '^ping;.*;ping_waits;.*;schedule;' "$tmp/folded" ||
+	walk_to "$tmp/folded" -c '^alpha$' "$trace"
+	grep -q '^alpha;.*;alpha_waits;.*;schedule;' "$tmp/folded" ||
 		fail "names of root's process or of the kernel are not there: $(head -3 "$tmp/folded")"
 fi
 

@@ -357,6 +357,15 @@ busy() {
 	fail "the busy threads do not start"
 }
 
+# A relay that sleeps most of the time, and so leaves the CPUs to other tests; else as busy().
+calm() {
+	"$load" relay --hops pipe --work 50 --rounds 1000000000 --seconds "$1" >/dev/null 2>&1 &
+	wait_for "the relay" 10 has_thread $! alpha
+}
+
+# has_thread PID NAME
+has_thread() { grep -qsx "$2" /proc/"$1"/task/*/comm; }
+
 # read_info TRACE: sets events (in the log), lost, and counted (by the kernel); the text is in $tmp/info.
 read_info() {
 	timeout 300 "$walk" --format=info "$1" >"$tmp/info" 2>"$tmp/err"

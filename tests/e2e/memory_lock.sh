@@ -20,12 +20,12 @@ busy 600
 busy=$!
 started="$started $busy"
 before=$(date +%s%N)
-timeout 300 "$cap" -v --buffer-size 64M -o "$tmp/trace" 4 2>"$tmp/err"
+timeout 300 "$cap" -v --buffer-size 64M -o "$tmp/trace" 2 2>"$tmp/err"
 expect_exit "chaincap beside a process whose memory lock is held" 0 $?
 took=$((($(date +%s%N) - before) / 1000000))
 is_held || fail "the lock is held no more: no test"
 read_info "$tmp/trace"
-echo "note: $events events, $lost lost; the recorder took $took ms for 4 s"
+echo "note: $events events, $lost lost; the recorder took $took ms for 2 s"
 expect "events lost" 0 "$lost"
 expect_at_most "ms from begin to end" 20000 $took "$tmp/err"
 # What the process did is there, if not from where.

@@ -19,7 +19,7 @@ unshare -m sh -c 'for i in 1 2 3 4 5; do
 	done
 	while ! [ "$(cat "$1"/server* | grep -c ready)" = 5 ]; do sleep 0.1; done
 	for i in 1 2 3 4 5; do
-		"$1/dead$i/program" relay --rounds 1000000 --seconds 600 --hops pipe >/dev/null 2>&1 &
+		"$1/dead$i/program" relay --work 50 --rounds 1000000 --seconds 600 --hops pipe >/dev/null 2>&1 &
 		echo $! >>"$1/pids"
 	done
 	echo >"$1/ready"
@@ -27,7 +27,7 @@ unshare -m sh -c 'for i in 1 2 3 4 5; do
 started="$started $!"
 wait_for "five file systems" 20 test -e "$tmp/ready"
 started="$started $(tr '\n' ' ' <"$tmp/pids")"
-"$load" pingpong --hops pipe --rounds 1000000000 --seconds 600 >/dev/null 2>&1 &
+calm 600
 started="$started $!"
 begin_recording "$tmp/trace" --memory=128M
 sleep 3
