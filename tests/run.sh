@@ -7,9 +7,10 @@
 #   QUICK=1           no test that records, builds a package or starts a browser
 #   TIMES=1           lists in the end how many seconds of CPU time each test took, most first
 #   SPEED=1           instead of all these the tests that judge how quick something is, one by one
-# What does not record runs side by side, and with it what records, but judges only what its own threads do, however
-# long that takes: it has a line "# Beside another: WHY". Then those that record or measure time run one by one: they
-# call needs_bpf, or have a line "# Alone: WHY". Browsers, compilers and the like have a lower priority than what records.
+# First those that record or measure time run one by one: they call needs_bpf, or have a line "# Alone: WHY". The time
+# that they leave to the CPUs is for what does not record, in the idle class of the scheduler. Then all others run side by
+# side: the rest of what does not record, and what records, but judges only what its own threads do, however long that
+# takes: it has a line "# Beside another: WHY". Browsers, compilers and the like have a lower priority than what records.
 # Output is in the order of the list, whatever ends first. In the end what failed runs again, one by one: the load of
 # others may have been the cause, and what it does alone counts. The last lines name it, with what failed the first time.
 set -u
@@ -99,9 +100,11 @@ run_browser() {
 	fi
 }
 
-# run.sh --one BUILD_DIR RESULTS KIND NAME: one test, for run_list below.
+# run.sh --one BUILD_DIR RESULTS KIND NAME: one test, for run_list below; nothing if it has run already, or if nothing is
+# to begin any more.
 if [ "$1" = --one ]; then
 	O=$2 result=$3/$4-$5 passed=0 failed=0 skipped=0
+	[ ! -e "$result.sums" ] && [ ! -e "$3/enough" ] || exit 0
 	log=$result.log
 	limit=900 # seconds; the longest takes 30, and some times that beside browsers
 	! grep -qs __asan_init "$O/chaincap" || limit=3600
@@ -118,8 +121,8 @@ cd "$(dirname "$0")/.." || exit 2
 results=$(mktemp -d) || exit 2
 failing=$results/failing is_last=no
 : >"$failing"
-pool='' all_passed=0 all_failed=0 all_skipped=0 names=''
-trap '[ -z "$pool" ] || kill "$pool" 2>/dev/null; rm -rf "$results"' EXIT
+pool='' idle='' all_passed=0 all_failed=0 all_skipped=0 names=''
+trap 'kill $pool $idle 2>/dev/null; rm -rf "$results"' EXIT
 trap 'exit 130' INT TERM
 
 # list KIND NAME...: a line "KIND NAME" for each test that is wanted.
@@ -148,15 +151,19 @@ names_of() {
 longest='browser requests_truth_clients situations names_early deb names_symbolize files_budgets names_symbolize_processes log_writer_faults attribute_oracle
 	elf_minidebug unwind_memory flight_memory report kernel_forgetting causes install_reproducible export_trace_processor'
 
+# start_pool JOBS LIST [COMMAND...]: runs what the file LIST lists, each by that command, in the background: $!
+start_pool() {
+	jobs_at_once=$1 listed=$2
+	shift 2
+	{ for name in $longest; do grep " $name\$" "$listed"; done; cat "$listed"; } | awk '!seen[$0]++' |
+		xargs -P "$jobs_at_once" -n 2 "$@" sh tests/run.sh --one "$O" "$results" &
+}
+
 # run_list JOBS LIST: runs what the file LIST lists, and shows each in the order of the list as soon as it and those
 # before it are done. What fails is not counted, but listed in $failing, unless $is_last.
 run_list() {
 	[ -s "$2" ] || return
-	for name in $longest; do
-		grep " $name\$" "$2"
-	done >"$results/first"
-	{ cat "$results/first"; grep -vxF -f "$results/first" "$2"; } |
-		xargs -P "$1" -n 2 sh tests/run.sh --one "$O" "$results" &
+	start_pool "$1" "$2"
 	pool=$!
 	while read -r kind name; do
 		until [ -e "$results/$kind-$name.sums" ]; do
@@ -202,9 +209,17 @@ elif [ "${QUICK:-}" ]; then
 	grep -vx -e 'browser .*' -e 'e2e deb' -e 'e2e install_.*' "$results/side_by_side" >"$results/quick"
 	run_list "$jobs" "$results/quick"
 else
+	# Browsers wait for each other, and not for long.
+	grep -vx 'browser .*' "$results/side_by_side" >"$results/idle"
+	start_pool "$(nproc)" "$results/idle" chrt -i 0
+	idle=$!
+	run_list 1 "$results/alone"
+	touch "$results/enough"
+	wait $idle
+	idle=
+	rm "$results/enough"
 	cat "$results/beside" >>"$results/side_by_side"
 	run_list "$jobs" "$results/side_by_side"
-	run_list 1 "$results/alone"
 fi
 is_last=yes
 run_list 1 "$failing"
