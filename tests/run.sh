@@ -156,7 +156,7 @@ start_pool() {
 	jobs_at_once=$1 listed=$2
 	shift 2
 	{ for name in $longest; do grep " $name\$" "$listed"; done; cat "$listed"; } | awk '!seen[$0]++' |
-		xargs -P "$jobs_at_once" -n 2 "$@" sh tests/run.sh --one "$O" "$results" &
+		xargs -r -P "$jobs_at_once" -n 2 "$@" sh tests/run.sh --one "$O" "$results" &
 }
 
 # run_list JOBS LIST: runs what the file LIST lists, and shows each in the order of the list as soon as it and those
