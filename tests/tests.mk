@@ -25,6 +25,7 @@ $(UNIT_COLLECTOR): %: %.o $(COLLECTOR_LIB) $(COMMON)
 # What a kernel cannot be made to fail at, a shim in this test does.
 $(O)/tests/unit/log_writer_faults: LDFLAGS += $(addprefix -Wl$(,)--wrap=,io_uring_queue_init \
 	io_uring_register_buffers io_uring_submit __io_uring_get_cqe pwrite write)
+$(O)/tests/unit/elf_elfsym_bounds: LDFLAGS += -Wl$(,)--export-dynamic-symbol=exported
 $(O)/tests/unit/unwind_rules: LDFLAGS += -Wl$(,)--wrap=clock_gettime
 $(O)/tests/unit/import_perf_data.o: CFLAGS += $(ZSTD_FLAGS)
 # render_library as other programs would: against the library.

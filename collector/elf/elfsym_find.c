@@ -10,6 +10,12 @@
 #define EACH_MAX_BYTES (64u << 20)
 /* Bounds symbols times addresses that they cover: overlapping functions make it quadratic. */
 #define HITS_MAX (16u << 20)
+/*
+ * Of a function without a size in a file that has only the symbols of what it exports: what lies
+ * further up may be another one, as musl's system calls lie above its memset(), which has 196
+ * bytes.
+ */
+#define UNSIZED_MAX 256u
 
 /* One address while the tables are being read. */
 struct candidate {
@@ -169,8 +175,9 @@ static void take_sized(struct elfsym *e, const struct table *t, void *lookup)
 }
 
 /*
- * Symbols without a size, from assembly, reach to the next symbol or the end of their section;
- * unless another symbol at their address has a size: then they are just another name for it.
+ * Symbols without a size, from assembly, reach to the next symbol or the end of their section,
+ * or to UNSIZED_MAX; unless another symbol at their address has a size: then they are just another
+ * name for it.
  */
 static void take_unsized(struct elfsym *e, const struct table *t, void *lookup)
 {
@@ -191,6 +198,8 @@ static void take_unsized(struct elfsym *e, const struct table *t, void *lookup)
 		name = elf_strptr(e->elf, t->names, sym.st_name);
 		if (!name || is_label(name))
 			continue;
+		if (!e->has_symtab && section_end - sym.st_value > UNSIZED_MAX)
+			section_end = sym.st_value + UNSIZED_MAX;
 		for (; at < s->n && s->c[at].at < section_end; at++) {
 			struct candidate *c = &s->c[at];
 

@@ -18,8 +18,18 @@ __attribute__((noinline, used)) static int another_function(int x)
 __asm__(".text\n"
 	".type undescribed, @function\n"
 	"undescribed:\n"
+	".fill 64, 1, 0x90\n"
+	/* A function without a size, and far above it another one, whose symbol only is exported.
+	 */
+	".globl exported\n"
+	".type exported, @function\n"
+	"exported:\n"
+	".fill 300, 1, 0x90\n"
+	".type above_exported, @function\n"
+	"above_exported:\n"
 	".fill 64, 1, 0x90\n");
 extern const char undescribed[] __attribute__((visibility("hidden")));
+extern const char exported[];
 
 static uint64_t vaddr_of(const void *p)
 {
@@ -100,6 +110,34 @@ static void a_function_with_a_symbol_keeps_it(void **state)
 	assert_false(a.is_bounded);
 	elfsym_close(e);
 	close(fd);
+}
+
+static const char *name_at(const char *path, uint64_t vaddr)
+{
+	struct elfsym_address a = { .vaddr = vaddr };
+	static char name[32];
+	struct elfsym *e;
+	int fd;
+
+	e = open_program(path, &fd);
+	elfsym_find(e, &a, 1);
+	snprintf(name, sizeof(name), "%s", a.name ? a.name : "none");
+	elfsym_close(e);
+	close(fd);
+	return name;
+}
+
+static void what_is_exported_without_a_size_does_not_name_what_lies_far_above(void **state)
+{
+	uint64_t start = vaddr_of(exported);
+
+	(void)state;
+	assert_string_equal(name_at("stripped", start + 1), "exported");
+	assert_string_equal(name_at("stripped", start + 256), "exported");
+	assert_string_equal(name_at("stripped", start + 257), "none");
+	assert_string_equal(name_at("stripped", start + 310), "none");
+	assert_string_equal(name_at("whole", start + 299), "exported");
+	assert_string_equal(name_at("whole", start + 310), "above_exported");
 }
 
 static void many_addresses_at_once_give_what_each_gives_alone(void **state)
@@ -190,6 +228,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(functions_of_a_stripped_program_are_told_apart),
+		TEST(what_is_exported_without_a_size_does_not_name_what_lies_far_above),
 		TEST(code_that_no_table_describes_has_no_bounds),
 		TEST(a_function_with_a_symbol_keeps_it),
 		TEST(many_addresses_at_once_give_what_each_gives_alone),
