@@ -586,11 +586,9 @@ uint32_t images_count(const struct images *im)
 	return im->count;
 }
 
-void images_each_overflowed(const struct images *im, void (*fn)(void *ctx, const struct image *i),
-			    void *ctx)
+void images_each(const struct images *im, void (*fn)(void *ctx, const struct image *i), void *ctx)
 {
 	for (uint32_t b = 0; b < BUCKETS; b++)
 		for (const struct image *i = im->buckets[b]; i; i = i->next)
-			if (i->overflowed)
-				fn(ctx, i);
+			fn(ctx, i);
 }

@@ -20,9 +20,10 @@
 
 struct image {
 	uint32_t tgid, parent;
-	uint32_t space;	      /* id of its address space; 0: no stack was recorded */
-	uint32_t generated;   /* for the caller, who sets it; 0 at first */
-	uint64_t start_ns;    /* fork, exec, or when /proc was read */
+	uint32_t space;			 /* id of its address space; 0: no stack was recorded */
+	uint32_t generated;		 /* for the caller, who sets it; 0 at first */
+	const struct runtime_lack *lack; /* likewise: what its stacks lack; NULL at first */
+	uint64_t start_ns;		 /* fork, exec, or when /proc was read */
 	uint64_t read_ns;     /* when /proc was last read for it; 0: never. Set by the caller */
 	char comm[16];	      /* as the exec record had it; "" if not known */
 	bool by_exec;	      /* `older` is the program that called exec */
@@ -126,9 +127,8 @@ void images_release_expired(struct images *im, void (*fn)(void *ctx, struct imag
 /* Images made since the start, and images that exist now. */
 uint64_t images_made(const struct images *im);
 uint32_t images_count(const struct images *im);
-/* Calls fn for each of these that had too many mappings. */
-void images_each_overflowed(const struct images *im, void (*fn)(void *ctx, const struct image *i),
-			    void *ctx);
+/* Calls fn for the last image of each process that is not forgotten. */
+void images_each(const struct images *im, void (*fn)(void *ctx, const struct image *i), void *ctx);
 
 /* ---- processes that run already, from /proc (procmaps.c) ------------------------------------ */
 

@@ -67,6 +67,18 @@ const struct runtime *runtime_of(const char *path)
 	return NULL;
 }
 
+const struct runtime_lack *runtime_bare_library(const char *path)
+{
+	static const struct runtime_lack musl = {
+		"callers of C library functions are missing: musl has no call frame information",
+		"built with -fno-omit-frame-pointer only the innermost one is",
+	};
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+
+	/* Debian's and Alpine's; it is the dynamic loader, too. */
+	return !strncmp(base, "ld-musl-", 8) ? &musl : NULL;
+}
+
 /* ---- in a process that may hang: the other may hold the lock of its mappings ----------------- */
 
 /* More than the kernel allows by default. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * runtimes.h - programs that compile code while they run, and what it takes for the functions of
- * that code to be in a stack, and to have names there. One table: runtimes.c.
+ * that code to be in a stack, and to have names there; libraries without call frame information.
+ * One table: runtimes.c.
  */
 #pragma once
 
@@ -37,6 +38,12 @@ extern const struct runtime_lack runtime_java_map[JAVA_MAP_RESULTS];
 
 /* NULL: the file is that of no such program. */
 const struct runtime *runtime_of(const char *path);
+
+/*
+ * What stacks lack that come through this library, if it has no rule where they do; NULL: it is
+ * none that is built without call frame information.
+ */
+const struct runtime_lack *runtime_bare_library(const char *path);
 
 /*
  * Whether the option is on the command line of process tgid or in its environment, with hyphens or

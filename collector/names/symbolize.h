@@ -188,6 +188,9 @@ struct symbolizer_code {
 bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns,
 		     struct symbolizer_code *out);
 
+/* A stack came through code of this file in that space, and no rule says where its caller is. */
+void symbolizer_lacks_rule(struct symbolizer *s, uint32_t space, uint32_t file);
+
 /* The files that processes run code from. */
 struct code_files *symbolizer_files(struct symbolizer *s);
 

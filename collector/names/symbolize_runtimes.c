@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the stacks lack of processes that compile code while they run. It is found out when the
- * first such frame is seen: at the end the process may be gone.
+ * What the stacks lack of processes that compile code while they run, or that call a library
+ * without call frame information. Of code it is found out when the first such frame is seen: at the
+ * end the process may be gone.
  */
 #include "symbolize_private.h"
 
@@ -318,7 +319,16 @@ static void note_interpreter(void *noting, uint32_t tgid, const struct mapping *
 			  runtime_has_option(tgid, r->map_option) ? &r->interpreted : &r->names);
 }
 
-static void note_overflowed(void *noting, const struct image *i)
+void symbolizer_lacks_rule(struct symbolizer *s, uint32_t space, uint32_t file)
+{
+	const struct runtime_lack *lack = runtime_bare_library(code_files_path(s->files, file));
+	struct image *i = lack && s->images ? images_of_space(s->images, space) : NULL;
+
+	if (i)
+		i->lack = lack;
+}
+
+static void note_image(void *noting, const struct image *i)
 {
 	static const struct runtime_lack too_much = { "mapped more code than is kept",
 						      "functions have no names" };
@@ -331,8 +341,14 @@ static void note_overflowed(void *noting, const struct image *i)
 
 	if (n->err || !i->space)
 		return;
-	memcpy(of.program, i->comm, sizeof(i->comm)); /* its path went with its mappings */
-	n->err = put_note(n->s, &of, i->memory ? &shared : &too_much);
+	if (i->maps)
+		set_program(&of, i);
+	else
+		memcpy(of.program, i->comm, sizeof(i->comm)); /* its path went with its mappings */
+	if (i->overflowed)
+		n->err = put_note(n->s, &of, i->memory ? &shared : &too_much);
+	if (!n->err && i->lack)
+		n->err = put_note(n->s, &of, i->lack);
 }
 
 int runtimes_note_others(struct symbolizer *s)
@@ -341,7 +357,7 @@ int runtimes_note_others(struct symbolizer *s)
 
 	if (s->images) {
 		images_each_mapping(s->images, note_interpreter, &n);
-		images_each_overflowed(s->images, note_overflowed, &n);
+		images_each(s->images, note_image, &n);
 	}
 	return n.err;
 }

@@ -29,6 +29,7 @@ struct walk {
 	struct wire_stack *out;
 	uint32_t space; /* id from the symbolizer */
 	uint64_t look;	/* address that the current frame is looked up by */
+	uint32_t file;	/* code_files id of what is there; 0: no file */
 	uint64_t regs[UNWIND_REGISTERS];
 	bool has_all; /* all registers are known, not only sp and fp */
 	bool sp_lost; /* the value of sp is a lower bound only */
@@ -72,16 +73,19 @@ void unwinder_free(struct unwinder *u)
  * Finds the rule for the current frame: UNWIND_UNKNOWN if it is not known what is mapped there.
  * Returns false if no code is there, so that the address is not a frame.
  */
-static bool find_rule(const struct walk *w, struct unwind_rule *r)
+static bool find_rule(struct walk *w, struct unwind_rule *r)
 {
 	uint64_t time_ns = w->copy->r.time_ns;
 	struct symbolizer *sym = w->u->sym;
 	struct symbolizer_code code;
 
 	*r = (struct unwind_rule) { .kind = UNWIND_UNKNOWN };
+	w->file = 0;
 	if (!symbolizer_code(sym, w->space, w->look, time_ns, &code))
 		return symbolizer_is_code(sym, w->space, w->look, time_ns);
 	r->kind = UNWIND_NONE;
+	if (code.kind == CODE_FILE)
+		w->file = code.file;
 	if (code.kind == CODE_FILE || code.kind == CODE_VDSO)
 		*r = unwind_files_rule(w->u->files, code.file, code.offset, time_ns);
 	return true;
@@ -361,6 +365,8 @@ static bool step(struct walk *w)
 	teach(w, unwind_rule_pack(&r));
 	switch ((enum unwind_kind)r.kind) {
 	case UNWIND_NONE:
+		if (w->file)
+			symbolizer_lacks_rule(w->u->sym, w->space, w->file);
 		return step_by_frame_pointer(w);
 	case UNWIND_SIGNAL:
 		return step_by_signal(w);

@@ -85,17 +85,16 @@ static size_t swap(struct world *w, uint64_t from_ns, int times)
 	return most - at_first;
 }
 
-static void count_one(void *count, const struct image *i)
+static void count_overflowed(void *count, const struct image *i)
 {
-	(void)i;
-	++*(uint32_t *)count;
+	*(uint32_t *)count += i->overflowed;
 }
 
 static uint32_t overflowed(const struct world *w)
 {
 	uint32_t n = 0;
 
-	images_each_overflowed(w->im, count_one, &n);
+	images_each(w->im, count_overflowed, &n);
 	return n;
 }
 

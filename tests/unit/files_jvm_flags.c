@@ -153,6 +153,11 @@ static void programs_are_known_by_their_files(void **state)
 	assert_null(runtime_of("/usr/bin/node.sh"));
 	assert_null(runtime_of("/usr/bin/nodecompile"));
 	assert_null(runtime_of(""));
+	assert_non_null(runtime_bare_library("/lib/ld-musl-x86_64.so.1"));
+	assert_non_null(runtime_bare_library("ld-musl-aarch64.so.1"));
+	assert_null(runtime_bare_library("/lib/x86_64-linux-gnu/libc.so.6"));
+	assert_null(runtime_bare_library("/srv/ld-musl-x/app"));
+	assert_null(runtime_bare_library(""));
 }
 
 static void options_are_looked_for_in_the_command_line_and_the_environment(void **state)
