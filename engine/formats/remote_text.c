@@ -4,8 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A chain goes on at this many other machines at most. */
-#define HOPS_MAX 8u
+#include "remote_wait.h"
 
 /* The text of one machine, made when it is needed: each hop of a chain needs one of its own. */
 struct host_text {
@@ -25,7 +24,8 @@ struct remote_texts {
 int remote_texts_new(struct remote_texts **out, const struct joined_host *hosts, uint32_t n,
 		     const struct options *o)
 {
-	struct remote_texts *r = calloc(1, sizeof(*r) + (size_t)n * HOPS_MAX * sizeof(r->texts[0]));
+	struct remote_texts *r =
+		calloc(1, sizeof(*r) + (size_t)n * REMOTE_HOPS_MAX * sizeof(r->texts[0]));
 
 	*out = r;
 	if (!r)
@@ -38,7 +38,7 @@ int remote_texts_new(struct remote_texts **out, const struct joined_host *hosts,
 
 void remote_texts_free(struct remote_texts *r)
 {
-	for (uint32_t i = 0; r && i < r->n * HOPS_MAX; i++) {
+	for (uint32_t i = 0; r && i < r->n * REMOTE_HOPS_MAX; i++) {
 		if (!r->texts[i].made)
 			continue;
 		chain_text_free(&r->texts[i].text);
@@ -68,38 +68,29 @@ static void put_remote(void *arg, struct chain_text *above, uint32_t number, uin
 		       unsigned int level)
 {
 	struct remote_texts *r = arg;
-	const struct remote_answers *answers = above->timelines->remote;
-	struct remote_part part = remote_answers_part_at(answers, number);
-	uint32_t host = answers->at[part.answer].host, client, name;
-	struct chosen_wait p = { .shown = { .blocked_from_ns = part.from_ns,
-					    .blocked_to_ns = part.to_ns,
-					    .off_from_ns = part.to_ns,
-					    .off_to_ns = part.to_ns,
-					    .whole_ns = part.to_ns - part.from_ns } };
+	struct remote_wait w;
 	struct chain_text *t;
+	uint32_t name;
 
-	if (r->hops == HOPS_MAX || host >= r->n)
+	if (r->hops == REMOTE_HOPS_MAX ||
+	    !remote_wait_find(&w, r->hosts, r->n, above->timelines, number))
 		return;
-	t = text_of(r, host, above);
-	p.wait = t->out_of_memory ? NULL
-				  : timelines_wait_for(t->timelines,
-						       answers->at[part.answer].request, &client);
-	if (!p.wait) {
-		above->out_of_memory |= t->out_of_memory;
+	t = text_of(r, w.host, above);
+	if (t->out_of_memory) {
+		above->out_of_memory = true;
 		return;
 	}
-	p.thread = client;
 	chain_text_indent(above, level);
 	fputs("of that ", above->out);
-	print_clean(above->out, r->hosts[host].name);
+	print_clean(above->out, r->hosts[w.host].name);
 	fputs(" had the request for ", above->out);
 	chain_text_time(above, ns);
-	name = names_thread(t->names, client, p.wait->out_ns);
+	name = names_thread(t->names, w.wait.thread, w.wait.wait->out_ns);
 	fprintf(above->out, ": %s\n", names_text(t->names, name));
 	t->left = above->left + (int)(2 * (level + 1));
 	r->hops++;
 	remote_texts_use(r, t);
-	if (!name || wait_tree_make(&t->wait, &p)) {
+	if (!name || wait_tree_make(&t->wait, &w.wait)) {
 		t->out_of_memory = true;
 	} else if (t->wait.n_items) {
 		if (t->wait.items[0].ends_ns[CHAIN_UNKNOWN]) {

@@ -119,3 +119,20 @@ expect_at_least "requests there" 250 "$(grep -c ' request  *python3.* tcp :7000'
 asks -q -f tree >"$tmp/tree" || fail "chainwalk -f tree"
 grep -q '^  *of that east had the request for [0-9]* ns: \[request tcp :7000\] python3$' "$tmp/tree" ||
 	fail "the tree does not go on: $(head -50 "$tmp/tree")"
+
+# And in JSON, where pieces of each wait add up, and so do those of the other machine.
+"$walk" -q -c python3 --state blocked -f json "$tmp/west.bin" "$tmp/east.bin" >"$tmp/json" || fail "chainwalk -f json"
+python3 - "$tmp/json" >"$tmp/out" 2>"$tmp/err" <<'END_OF_PYTHON' || fail "JSON: $(cat "$tmp/err")"
+import json, sys
+def there(pieces, ns):
+    assert sum(p["ns"] for p in pieces) == ns, (ns, pieces)
+    remote = [(p["ns"], p["remote"]) for p in pieces if "remote" in p]
+    for ns, r in remote:
+        assert r["host"] in ("west", "east") and r["request"]["endpoint"].startswith("tcp :7000"), r
+        there(r["pieces"], ns)
+    return sum(ns for ns, r in remote if r["host"] == "east")
+waits = [json.loads(line) for line in open(sys.argv[1])]
+print(sum(there(w["pieces"], w["blocked"] + w["runnable"] + w["preempted"]) for w in waits))
+END_OF_PYTHON
+expect "ns that east had the requests, in JSON as in folded lines" \
+	"$(weight_of ';\[network\];\[tcp\];\[on east\];' "$tmp/folded")" "$(cat "$tmp/out")"

@@ -148,6 +148,35 @@ static void a_tree_goes_on_at_the_other_machine(void **state)
 		    "          in send\n");
 }
 
+/* One line for the wait; its pieces that the other machine explains have pieces of their own. */
+static void json_goes_on_at_the_other_machine(void **state)
+{
+	(void)state;
+#define WOKEN                                                                                 \
+	"{\"links\":[{\"name\":null,\"tid\":null,\"pid\":null,\"context\":\"interrupt\","     \
+	"\"handler\":\"net_rx_action\",\"stack\":{\"user\":[],\"kernel\":[\"net_rx_action\"," \
+	"\"ready\"]}}]"                                                                       \
+	",\"end\":\"network\","
+#define SOCKET ",\"socket\":{\"class\":\"tcp\",\"name\":\"10.0.0.2:80\"}"
+#define BY_S(stack)                                                                           \
+	"\"links\":[{\"name\":\"S\",\"tid\":119,\"pid\":119,\"context\":\"task\",\"stack\":{" \
+	"\"user\":[],"                                                                        \
+	"\"kernel\":[" stack "]}}],\"end\":\"running\","
+	expect_text(
+		scripts_shown((const char *[]) { client, server }, 2, "json"),
+		"{\"tid\":120,\"pid\":120,\"name\":\"T\",\"start\":100000,\"wake\":1000000,"
+		"\"end\":1000000,\"kind\":\"sleep\",\"state\":\"S\",\"flags\":[],\"blocked\":"
+		"900000,"
+		"\"runnable\":0,\"preempted\":0,\"object\":{\"class\":\"tcp\",\"name\":\"10.0.0.2:"
+		"80\"},"
+		"\"stack\":{\"user\":[\"ask\"],\"kernel\":[]},\"pieces\":[" WOKEN
+		"\"ns\":650000" SOCKET ",\"remote\":{\"host\":\"b\",\"start\":5250000,"
+		"\"request\":{\"endpoint\":\"tcp :80\",\"taken\":5700000,\"first_answer\":5900000,"
+		"\"connection\":1,\"reader\":119,\"writer\":119,\"marks\":[]},\"pieces\":["
+		"{\"labels\":[\"queued\"]," BY_S("") "\"ns\":450000},{" BY_S(
+			"\"send\"") "\"ns\":200000}]}}," WOKEN "\"ns\":250000" SOCKET "}]}\n");
+}
+
 /* The script with one text in place of another. */
 static char *with(const char *script, const char *old, const char *new)
 {
@@ -504,6 +533,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_example),
 		cmocka_unit_test(a_tree_goes_on_at_the_other_machine),
+		cmocka_unit_test(json_goes_on_at_the_other_machine),
 		cmocka_unit_test(what_does_not_fit_is_not_joined),
 		cmocka_unit_test(connections_of_the_same_addresses),
 		cmocka_unit_test(a_pipelined_request_bounds_by_its_read),

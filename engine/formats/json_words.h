@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * json_words.h - what JSON says of threads, stacks, objects and requests: members of objects, as
+ * the manual page describes them.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/text.h"
+#include "common/intern.h"
+#include "words/names.h"
+
+struct json_words {
+	FILE *out;
+	const struct timelines *timelines;
+	const struct trace *trace;
+	const struct options *options;
+	struct names *names;
+	struct intern texts;
+	struct pair_table of_stack; /* as JSON, by (stack pair, kernel frames << 1 | with user) */
+	struct text_buf buf;
+	bool out_of_memory; /* sticky */
+};
+
+/* tl and o must outlive it. 0 or -ENOMEM. To be ended with json_words_free() in both cases. */
+int json_words_init(struct json_words *j, FILE *out, const struct timelines *tl,
+		    const struct options *o);
+void json_words_free(struct json_words *j);
+/* s NULL: not known. */
+void json_put_string(struct json_words *j, const char *key, const char *s);
+/* A thread's name; an unknown one is written as in folded lines. */
+void json_put_name(struct json_words *j, const char *key, uint32_t string);
+/* Two members and a comma. */
+void json_put_ids(struct json_words *j, uint32_t thread);
+/* Adds a frame to a text. */
+void json_add_frame(struct json_words *j, struct text_buf *b, uint32_t frame);
+void json_put_stack(struct json_words *j, const char *key, uint32_t pair, uint32_t kernel_frames,
+		    bool with_user);
+/*
+ * An object as a member, after a comma: what was waited for. Nothing if it is not known. holder:
+ * the thread (tid) that had it; 0: not known.
+ */
+void json_put_object(struct json_words *j, const char *name, uint32_t object, uint32_t holder);
+/* What a client waits for, after a comma. */
+void json_put_request(struct json_words *j, const struct request *q);
