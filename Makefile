@@ -167,7 +167,7 @@ test-kernels: # the distribution's kernels, under qemu
 	@sh tests/deps.sh build
 	@sh tests/deps.sh kernels || true # what is missing then is said, and skipped
 	@$(SUBMAKE) all unit
-	@sh tests/kernels/run.sh $(O)
+	@sh tests/kernels/run.sh $(O); status=$$?; sh tests/kernels/two_guests.sh $(O) && exit $$status
 demo: deps
 	@$(SUBMAKE) all
 	@sh tests/demo.sh $(O)

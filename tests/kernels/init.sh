@@ -23,6 +23,8 @@ PATH=/bin TMPDIR=/tmp HOME=/tmp
 export PATH TMPDIR HOME
 exec </dev/null >/dev/console 2>&1
 
+uptime_s() { cut -d . -f 1 /proc/uptime; } # whatever tests do to the date
+
 cd /tests || exit 1
 out=${out:-ttyS1} # on the kernel's command line: the second serial line; and how long a test may take
 passed=0 failed=0
@@ -30,10 +32,10 @@ passed=0 failed=0
 echo "guest: kernel $(uname -r)"
 while read -r t; do
 	name=$(basename "$t" .sh)
-	begin=$(date +%s)
+	begin=$(uptime_s)
 	timeout "${seconds:-240}" bash "$t" /build >/tmp/log 2>&1 </dev/null
 	status=$?
-	took=$(($(date +%s) - begin))
+	took=$(($(uptime_s) - begin))
 	# Nothing that these tests need can be missing here, so that to skip one is to fail.
 	if [ $status -eq 0 ]; then
 		passed=$((passed + 1))

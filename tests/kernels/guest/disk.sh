@@ -3,22 +3,11 @@
 # Requests to a block device on this kernel too: a device in memory whose requests take a known time. Waits for it
 # end in the device, which had them for that time, and what was done is what the kernel counts.
 . "$(dirname "$0")/../../e2e/lib.sh"
+# shellcheck source=tests/kernels/guest/null_disk.sh
+. "$(dirname "$0")/null_disk.sh"
 needs_bpf
 rounds=20 latency_ns=20000000
-for module in configfs null_blk; do
-	[ -e "/sys/module/$module" ] || fail "no $module: see run.sh"
-done
-config=/sys/kernel/config
-[ -d $config/nullb ] || mount -t configfs configfs $config || fail "no configfs"
-ls /sys/block >"$tmp/others"
-mkdir $config/nullb/known || fail "null_blk makes no device"
-echo 16 >$config/nullb/known/size # MB
-echo 1 >$config/nullb/known/memory_backed
-echo 2 >$config/nullb/known/irqmode # a timer's interrupt completes
-echo $latency_ns >$config/nullb/known/completion_nsec
-echo 1 >$config/nullb/known/power || fail "null_blk does not begin"
-disk=$(cd /sys/block && for d in *; do grep -qxF "$d" "$tmp/others" || echo "$d"; done)
-[ -b "/dev/$disk" ] || fail "no block device: $disk"
+null_disk $latency_ns
 
 cat >"$tmp/work" <<END
 dd if=/dev/zero of=/dev/$disk bs=16k count=$rounds oflag=direct conv=notrunc 2>"$tmp/err" &&
