@@ -53,8 +53,10 @@ bench-sources: all # what samples, objects, disk requests, interrupts and user s
 	@bash bench/sources.sh $(O)
 bench-start: all # how long recorders take to begin and to end
 	@bash bench/start.sh $(O)
+bench-streams: all # what it costs to record how far connections between machines are
+	@bash bench/streams.sh $(O)
 bench-verify: all # compares stacks known without a walk with walked ones; takes some minutes
 	@bash bench/verify.sh $(O)
 
 .PHONY: bench bench-check bench-alternate bench-overhead bench-import bench-render bench-engine bench-every bench-exports bench-flight \
-	bench-hours bench-interpreted bench-languages bench-picture bench-programs bench-requests bench-sizes bench-sources bench-stacks bench-start bench-tables bench-verify
+	bench-hours bench-interpreted bench-languages bench-picture bench-programs bench-requests bench-sizes bench-sources bench-stacks bench-start bench-streams bench-tables bench-verify

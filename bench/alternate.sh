@@ -36,6 +36,8 @@ clean_up() {
 }
 # shellcheck source=bench/begin.sh
 . "$(dirname "$0")/begin.sh"
+# shellcheck source=bench/switch.sh
+. "$(dirname "$0")/switch.sh"
 for tool in $(load_missing "$workload") perf bpftool; do
 	command -v "$tool" >/dev/null || { echo "bench: no $tool here" >&2; exit 1; }
 done
@@ -51,12 +53,6 @@ perf_record() {
 
 # file_of RECORDER: the beginning of its files' names
 file_of() { echo "$dir/${1//\//_}"; }
-
-# map_of PID: the id of the map of variables of this chaincap
-map_of() {
-	sed -n 's/^map_id:[[:space:]]*//p' "/proc/$1"/fdinfo/* >"$dir/maps"
-	bpftool map list | awk -F : 'NR == FNR { own[$1]; next } /name chaincap.data/ && $1 in own { print $1 }' "$dir/maps" -
-}
 
 # start RECORDER: leaves it off.
 start() {
@@ -91,16 +87,12 @@ start() {
 	off "$1"
 }
 
-# What chaincap's programs know of the recording is the times from and until which it goes, 8 bytes each.
-zeros='0 0 0 0 0 0 0 0'
-ones='255 255 255 255 255 255 255 255'
-on() { switch_to "$1" "$zeros $ones" enable; }
-off() { switch_to "$1" "$zeros $zeros" disable; }
+on() { switch_to "$1" "$switched_on" enable; }
+off() { switch_to "$1" "$switched_off" disable; }
 # switch_to RECORDER BYTES WORD: what chaincap and perf are told.
 switch_to() {
-	# shellcheck disable=SC2086 # bytes
 	case $1 in
-	chaincap*) bpftool map update id "${handle[$1]}" key 0 0 0 0 value $2 ;;
+	chaincap*) switch_chaincap "${handle[$1]}" "$2" ;;
 	*) echo "$3" >&"${handle[$1]}" ;;
 	esac
 }

@@ -20,7 +20,7 @@ python_40() { python 40; }
 # Not perf bench: perf has libpython in it, and so is a process with an interpreter.
 native() { taskset -c 0 "$O/chainload" pingpong --hops pipe --work 0 --rounds 100000; }
 export -f python python_1 python_12 python_40 native
-sysctl -q kernel.bpf_stats_enabled=1
+run_times_on
 for round in $(seq "$rounds"); do
 	for w in python_1 python_12 python_40 native; do
 		for with in yes no; do

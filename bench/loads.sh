@@ -5,7 +5,8 @@
 # to be sourced. Wants $dir, an empty folder, exported.
 #
 #   mariadb    sysbench oltp_read_only, 8 threads; mariadb-write: oltp_write_only
-#   redis      redis-benchmark, GET by 50 clients
+#   redis      redis-benchmark, GET by 50 clients, or $load_clients; at $load_address, where $load_there, words before a
+#              command, starts the server
 #   pgbench    PostgreSQL under pgbench -S, 8 clients, 2 threads
 #   nginx      a static file of 4 kB by ab, 8 connections that stay; nginx-close: by curl, 50 at a time, one for
 #              each request
@@ -19,7 +20,7 @@
 # shellcheck source=bench/mariadb.sh
 . "$(dirname "${BASH_SOURCE[0]}")/mariadb.sh"
 load='' load_pids='' load_client='' load_asks='' load_unit=''
-load_port=$((20000 + $$ % 10000))
+load_port=$((20000 + $$ % 10000)) load_address=127.0.0.1 load_clients=50 load_there=''
 
 load_missing() {
 	local program
@@ -45,7 +46,7 @@ load_until() {
 	echo "bench: not within 30 s: $*" >&2
 	exit 1
 }
-load_answers() { (: <>"/dev/tcp/127.0.0.1/$load_port") 2>/dev/null; }
+load_answers() { (: <>"/dev/tcp/$load_address/$load_port") 2>/dev/null; }
 
 load_start() {
 	load=$1
@@ -57,7 +58,8 @@ load_start() {
 		;;
 	redis)
 		load_unit=commands
-		redis-server --port "$load_port" --save '' --bind 127.0.0.1 --dir "$dir" >"$dir/redis.log" &
+		# shellcheck disable=SC2086 # words
+		$load_there redis-server --port "$load_port" --save '' --bind "$load_address" --protected-mode no --dir "$dir" >"$dir/redis.log" &
 		load_pids=$!
 		load_until load_answers
 		;;
@@ -108,7 +110,7 @@ load_busy() {
 	# More than there is time for.
 	case $load in
 	mariadb*) mariadb_busy ;;
-	redis) redis-benchmark -q -p "$load_port" -c 50 -n 2000000000 -t get >"$dir/redis.out" 2>&1 & ;;
+	redis) redis-benchmark -q -h "$load_address" -p "$load_port" -c "$load_clients" -n 2000000000 -t get >"$dir/redis.out" 2>&1 & ;;
 	pgbench)
 		rm -f "$dir"/transactions.*
 		how='exec' load_pgbench -n -S -c 8 -j 2 -T 86400 -l --log-prefix="$dir/transactions" >"$dir/pgbench.out" 2>&1 &
@@ -123,7 +125,7 @@ load_busy() {
 	mariadb*) coproc load_asked { exec mariadb --no-defaults -u root -S "$dir/socket" --batch --skip-column-names --unbuffered; } ;;
 	*)
 		load_client=$!
-		[ "$load" = pgbench ] || exec {load_asks}<>"/dev/tcp/127.0.0.1/$load_port"
+		[ "$load" = pgbench ] || exec {load_asks}<>"/dev/tcp/$load_address/$load_port"
 		sleep 2 # warm up
 		;;
 	esac

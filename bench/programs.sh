@@ -11,7 +11,7 @@ set -eu
 rounds=$1
 shift
 start_workloads
-sysctl -q kernel.bpf_stats_enabled=1
+run_times_on
 for round in $(seq "$rounds"); do
 	for w in $workloads; do
 		for O; do

@@ -6,8 +6,8 @@
 #   WINDOW=4            seconds of a recording; three with and three without requests, in turn; medians
 #   RECORDERS="chaincap chaincap-no-requests perf"   then what the server loses to these, by TURNS (40) turns of
 #                       alternate.sh; 0: not
-# For each request that the server counts: the run time of the BPF programs by the kernel's own measure (sysctl
-# kernel.bpf_stats_enabled, which itself is some 40 ns of each run), the CPU time of the recorder's process,
+# For each request that the server counts: the run time of the BPF programs by the kernel's own measure (which
+# itself is some 40 ns of each run), the CPU time of the recorder's process,
 # and bytes of the trace. Then, of each of the programs at sockets, how often it runs for a request, how
 # long with requests and how long without.
 set -eu
@@ -22,7 +22,7 @@ window=${WINDOW:-4}
 recorder=
 clean_up() {
 	[ -z "$recorder" ] || kill "$recorder" 2>/dev/null || true
-	sysctl -q kernel.bpf_stats_enabled="$enabled"
+	run_times_off
 	load_stop
 	rm -rf "$dir"
 }
@@ -77,12 +77,12 @@ for w in $workloads; do
 	there="$there $w"
 	load_start "$w"
 	load_busy
-	sysctl -q kernel.bpf_stats_enabled=1
+	run_times_on
 	for _ in 1 2 3; do
 		record with
 		record without --no-requests
 	done >"$dir/all"
-	sysctl -q kernel.bpf_stats_enabled="$enabled"
+	run_times_off
 	awk -v w="$w" -v unit="$load_unit" "$(cat "$(dirname "$0")/median.awk")"'
 		function row(name, key, digits,    with, without) {
 			with = median(amounts["with " key])

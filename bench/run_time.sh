@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# To be sourced by what measures how long the recorder's BPF programs run, by the kernel's own measure (sysctl
-# kernel.bpf_stats_enabled, which costs some 40 ns a run itself): steadier than what a whole workload loses, on a
+# To be sourced by what measures how long the recorder's BPF programs run, by the kernel's own measure
+# (BPF_ENABLE_STATS, which costs some 40 ns a run itself): steadier than what a whole workload loses, on a
 # machine that others use too. Workloads as in overhead.sh: $workloads, or
 # WORKLOADS of the environment. $dir is removed in the end.
 export LC_ALL=C # the decimal point
@@ -10,11 +10,10 @@ export LC_ALL=C # the decimal point
 dir=$(mktemp -d)
 export dir
 clean_up() {
-	sysctl -q kernel.bpf_stats_enabled="$enabled"
+	run_times_off
 	mariadb_stop
 	rm -rf "$dir"
 }
-enabled=$(sysctl -n kernel.bpf_stats_enabled)
 # shellcheck source=bench/begin.sh
 . "$(dirname "$0")/begin.sh"
 
@@ -22,6 +21,27 @@ workloads=${WORKLOADS:-pipe messaging mariadb}
 pipe() { taskset -c 0 perf bench --format simple sched pipe -l 100000; }
 messaging() { perf bench --format simple sched messaging -g 10 -l 300; }
 mariadb() { mariadb_load 3000; }
+
+# run_times_on, run_times_off: whether the kernel measures. It does so for as long as a descriptor from bpf(2) is open, so
+# nothing is left behind, however this ends.
+run_times=
+run_times_on() {
+	local call=280 # of all younger architectures
+	[ "$(uname -m)" != x86_64 ] || call=321
+	# shellcheck disable=SC2016 # perl's
+	perl -e '$| = 1; my $attr = pack("L", 0); syscall($ARGV[0] + 0, 32, $attr, 4) < 0 and die "bpf: $!\n"; print "on\n"; sleep 1 while getppid() == $ARGV[1]' \
+		$call $$ >"$dir/run_times" &
+	run_times=$!
+	until [ -s "$dir/run_times" ]; do
+		kill -0 $run_times 2>/dev/null || { echo "bench: the kernel does not measure BPF programs" >&2; exit 1; }
+		sleep 0.1
+	done
+}
+run_times_off() {
+	if [ "$run_times" ]; then kill "$run_times" && wait "$run_times"; fi 2>/dev/null || true
+	run_times=
+}
+
 # program_times PID: a line "PROGRAM NS RUNS" for each BPF program of this recorder, up to now: others may be
 # recording, too.
 program_times() {

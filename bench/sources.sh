@@ -12,7 +12,7 @@ set -eu
 O=$(cd "$1" && pwd)
 rounds=${2:-3}
 start_workloads
-sysctl -q kernel.bpf_stats_enabled=1
+run_times_on
 # "WORKLOAD ROUND WITHOUT US PROGRAM NS RUNS"
 for round in $(seq "$rounds"); do
 	for w in $workloads; do
