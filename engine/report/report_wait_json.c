@@ -399,22 +399,24 @@ void report_put_wait(struct report_writer *w, struct report_chain *chain,
 	struct view f = {
 		.chain = chain, .zero_ns = from, .wait_ns = to - from, .sketch = p->sketch
 	};
+	uint32_t place, stack, name;
 
 	f.from_ns = from - start > margin ? from - margin : start;
 	f.to_ns = end - to > margin ? to + margin : end;
 	f.unit_ns = (f.to_ns - f.from_ns) / EXACT + 1;
 	report_chain_explain(chain, p->chosen.thread, wait, s->blocked_from_ns, s->blocked_to_ns);
+	/* One after the other, as strings are numbered as they come: arguments have no order. */
+	place = report_place(w, wait->stack);
+	stack = report_stack(w, wait->stack, UINT32_MAX, true);
+	name = report_string(w, names_thread(w->r->names, p->chosen.thread, wait->out_ns));
 	fprintf(w->out,
 		"{\"thread\":%" PRIu32 ",\"name\":%" PRIu32 ",\"start\":%" PRIu64
 		",\"blocked\":%" PRIu64 ",\"off\":%" PRIu64 ",\"preempted\":%d,\"flags\":%u,"
 		"\"state\":\"%c\",\"idle\":%d,\"stack\":%" PRIu32 ",\"place\":%" PRIu32
 		",\"drawn\":[%" PRId64 ",%" PRId64 "],\"unit\":%" PRIu64,
-		report_thread(w, p->chosen.thread),
-		report_string(w, names_thread(w->r->names, p->chosen.thread, wait->out_ns)),
-		from - start, blocked, off, wait->kind == WAIT_PREEMPTED,
-		wait->flags & (WAIT_FLAGS ^ WAIT_WAKER_RAN),
-		isalpha((unsigned char)wait->state) ? wait->state : '?', p->idle,
-		report_stack(w, wait->stack, UINT32_MAX, true), report_place(w, wait->stack),
+		report_thread(w, p->chosen.thread), name, from - start, blocked, off,
+		wait->kind == WAIT_PREEMPTED, wait->flags & (WAIT_FLAGS ^ WAIT_WAKER_RAN),
+		isalpha((unsigned char)wait->state) ? wait->state : '?', p->idle, stack, place,
 		(int64_t)(f.from_ns - from), (int64_t)(f.to_ns - from), f.unit_ns);
 	put_chain(w, chain, &f);
 	put_ran(w, chain);
