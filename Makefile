@@ -59,12 +59,12 @@ COLLECTOR_LIBS := -lbpf -luring -ldw -lelf -liberty -lz
 LZMA ?= $(shell pkg-config --exists liblzma 2>/dev/null && pkg-config --cflags --libs liblzma)
 LZMA_FLAGS := $(if $(strip $(LZMA)),-DHAVE_LZMA $(filter-out -l% -L%,$(LZMA)))
 COLLECTOR_LIBS += $(filter -l% -L%,$(LZMA))
-$(O)/collector/elf/debugfile.o: CFLAGS += $(LZMA_FLAGS)
+$(O)/collector/elf/debugfile.o: BASE += $(LZMA_FLAGS)
 # perf's compressed data files, where libzstd is there (make ZSTD= builds without it).
 ZSTD ?= $(shell pkg-config --exists libzstd 2>/dev/null && pkg-config --cflags --libs libzstd)
 ZSTD_FLAGS := $(if $(strip $(ZSTD)),-DHAVE_ZSTD $(filter-out -l% -L%,$(ZSTD)))
 ENGINE_LIBS += $(filter -l% -L%,$(ZSTD))
-$(O)/engine/import/perf_zstd.o: CFLAGS += $(ZSTD_FLAGS)
+$(O)/engine/import/perf_zstd.o: BASE += $(ZSTD_FLAGS)
 
 $(O)/chaincap: $(COLLECTOR) $(COMMON)
 	$(LINK) $(COLLECTOR_LIBS)

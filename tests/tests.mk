@@ -27,7 +27,7 @@ $(O)/tests/unit/log_writer_faults: LDFLAGS += $(addprefix -Wl$(,)--wrap=,io_urin
 	io_uring_register_buffers io_uring_submit __io_uring_get_cqe pwrite write)
 $(O)/tests/unit/elf_elfsym_bounds: LDFLAGS += -Wl$(,)--export-dynamic-symbol=exported
 $(O)/tests/unit/unwind_rules: LDFLAGS += -Wl$(,)--wrap=clock_gettime
-$(O)/tests/unit/import_perf_data.o: CFLAGS += $(ZSTD_FLAGS)
+$(O)/tests/unit/import_perf_data.o: BASE += $(ZSTD_FLAGS)
 # render_library as other programs would: against the library.
 $(O)/tests/unit/render_library: $(O)/tests/unit/render_library.o $(O)/libflamegraph.o
 	$(LINK) -lcmocka -lm

@@ -471,6 +471,22 @@ expect_whole() {
 $(cat "$tmp/info")"
 }
 
+# packages_needed PROGRAM...: Debian's packages of the libraries that they name themselves, one a line
+packages_needed() {
+	for program; do
+		objdump -p "$program" | awk '$1 == "NEEDED" { print $2 }'
+	done | sort -u | while read -r library; do
+		path=$(ldconfig -p | awk -v lib="$library" '$1 == lib { print $NF; exit }')
+		dpkg -S "$(realpath "$path")" 2>/dev/null || dpkg -S "$path" 2>/dev/null ||
+			dpkg -S "*/$(basename "$(realpath "$path")")"
+	done | sed 's/:.*//' | sort -u
+}
+
+# packages_in DEPENDS: the names in such a field, in the same form
+packages_in() {
+	echo "$1" | tr ',' '\n' | sed 's/^ *//; s/ .*//; s/:any$//' | sort -u
+}
+
 # build_slow NAME: a program of tests/workload/slow, built as distributions build theirs: $tmp/NAME
 build_slow() {
 	command -v cc >/dev/null || skip "no C compiler"
