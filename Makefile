@@ -22,6 +22,7 @@ LD      := $(CROSS_COMPILE)ld
 AR      := $(CROSS_COMPILE)ar
 endif
 CC      ?= cc
+PKG_CONFIG ?= $(if $(SYSROOT),PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(CROSS_COMPILE:%-=%)/pkgconfig) pkg-config
 OBJCOPY ?= $(CROSS_COMPILE)objcopy
 CLANG   ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
@@ -29,7 +30,7 @@ CFLAGS  ?= -O2 -g
 ERRORS  := $(if $(filter 1,$(WERROR)),-Werror)
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes $(ERRORS)
 # The same bytes wherever the sources and the build folder are.
-SAME_PATHS := -ffile-prefix-map=$(O)=build -ffile-prefix-map=$(CURDIR)=.
+SAME_PATHS := $(SYSROOT:%=-ffile-prefix-map=%=) -ffile-prefix-map=$(O)=build -ffile-prefix-map=$(CURDIR)=.
 BASE    := -std=c17 -D_GNU_SOURCE -DCHAIN_VERSION='"$(VERSION)"' -pthread \
            -fno-omit-frame-pointer -fPIE $(WARN) -Iinclude -I$(O)/gen $(SANFLAGS) $(SAME_PATHS)
 DEPGEN   = -MMD -MP
@@ -56,12 +57,12 @@ COMMON := $(O)/libcommon.a
 ENGINE_LIBS := -lz -ldw -lelf -liberty -lmd -lsqlite3 -lm
 COLLECTOR_LIBS := -lbpf -luring -ldw -lelf -liberty -lz
 # Names in .gnu_debugdata, where liblzma is there (make LZMA= builds without it).
-LZMA ?= $(shell pkg-config --exists liblzma 2>/dev/null && pkg-config --cflags --libs liblzma)
+LZMA ?= $(shell $(PKG_CONFIG) --exists liblzma 2>/dev/null && $(PKG_CONFIG) --cflags --libs liblzma)
 LZMA_FLAGS := $(if $(strip $(LZMA)),-DHAVE_LZMA $(filter-out -l% -L%,$(LZMA)))
 COLLECTOR_LIBS += $(filter -l% -L%,$(LZMA))
 $(O)/collector/elf/debugfile.o: BASE += $(LZMA_FLAGS)
 # perf's compressed data files, where libzstd is there (make ZSTD= builds without it).
-ZSTD ?= $(shell pkg-config --exists libzstd 2>/dev/null && pkg-config --cflags --libs libzstd)
+ZSTD ?= $(shell $(PKG_CONFIG) --exists libzstd 2>/dev/null && $(PKG_CONFIG) --cflags --libs libzstd)
 ZSTD_FLAGS := $(if $(strip $(ZSTD)),-DHAVE_ZSTD $(filter-out -l% -L%,$(ZSTD)))
 ENGINE_LIBS += $(filter -l% -L%,$(ZSTD))
 $(O)/engine/import/perf_zstd.o: BASE += $(ZSTD_FLAGS)

@@ -49,8 +49,8 @@ dist-sources:
 	@git -c safe.directory="$(CURDIR)" archive --format=tar --prefix=wakeup-chains-$(VERSION)/ -o $(O)/wakeup-chains-$(VERSION).tar HEAD
 	@gzip -9nf $(O)/wakeup-chains-$(VERSION).tar
 	@echo $(O)/wakeup-chains-$(VERSION).tar.gz
-deb: # the Debian package, into $(O)/deb
-	@sh docs/debian/build.sh $(O)
+deb: # the Debian package, into $(O)/deb; ARCH=arm64: by the cross compiler
+	@sh docs/debian/build.sh $(O) $(ARCH)
 rpm: # the RPM package, into $(O)/rpm
 	@sh docs/rpm/build.sh $(O)
 test-deb: deb # installs it in a fresh Debian below a folder, records there, removes it

@@ -10,7 +10,7 @@ if command -v dpkg-query >/dev/null; then
 	test="libcmocka-dev libbz2-dev linux-perf bpftrace libxml2-utils chromium nodejs npm procps util-linux zsh dpkg-dev build-essential man-db golang-go protobuf-compiler sqlite3 python3 python3-protobuf php-cli elfutils musl-tools rustc redis-server nginx-light curl openssl mariadb-server postgresql apache2-bin apache2-utils sysbench libpq-dev default-jdk-headless debuginfod firefox-esr dmsetup rpm rpm2cpio cpio clickhouse-server podman runc busybox-static"
 	fleet="clickhouse-server sqlite3 curl util-linux"
 	lint="clang-format cppcheck shellcheck"
-	kernels="qemu-system-x86 qemu-system-arm gcc-aarch64-linux-gnu binutils cpio busybox-static"
+	kernels="qemu-system-x86 qemu-system-arm gcc-aarch64-linux-gnu qemu-user-static binutils cpio busybox-static"
 	fresh="debootstrap qemu-system-x86 e2fsprogs"
 	has() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 	install() {

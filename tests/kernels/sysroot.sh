@@ -5,6 +5,7 @@
 # runs. Needs no root; nothing is installed, and this machine's own lists of packages are not touched:
 #   sysroot.sh DIR ARCH PACKAGE...
 # Says why it cannot be had, and exits 1. Does nothing if DIR was made with the same packages before.
+# DIR/root/DEBIAN has the symbols and shlibs of these packages, so that dpkg-shlibdeps -SDIR/root knows them.
 # APT_CONFIG=DIR/apt.conf makes apt know that architecture's packages.
 set -u
 LC_ALL=C
@@ -36,13 +37,16 @@ export APT_CONFIG
 	grep -m 1 '^E:' "$dir/log" || echo "apt-get took too long"
 	exit 1
 }
-rm -rf "$dir/root" && mkdir -p "$dir/root"
+rm -rf "$dir/root" && mkdir -p "$dir/root/DEBIAN"
 # As one tree: the folders that are links there are made first, by the package that has nothing else.
 for folder in bin lib sbin; do
 	mkdir -p "$dir/root/usr/$folder" && ln -s usr/$folder "$dir/root/$folder"
 done
 for deb in "$apt"/archives/*.deb; do
 	dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink --no-same-owner -C "$dir/root" || exit 1
+	for file in symbols shlibs; do
+		dpkg-deb -I "$deb" $file >>"$dir/root/DEBIAN/$file" 2>/dev/null
+	done
 done
 rm -f "$apt"/archives/*.deb
 # Links from the root on are meant from that root on.

@@ -46,5 +46,19 @@ else
 	(cd "$tmp/another-place" && umask 027 && TZ=Pacific/Auckland sh docs/debian/build.sh "$tmp/elsewhere/out" >/dev/null)
 	deb=$(basename "$tmp"/one/build/deb/*.deb)
 	same "$deb" "$tmp/one/build/deb/$deb" "$tmp/elsewhere/out/deb/$deb"
+	other=arm64
+	[ "$(dpkg --print-architecture)" != arm64 ] || other=amd64
+	crossed=0
+	(cd "$tmp/one" && umask 022 && sh docs/debian/build.sh build $other >/dev/null 2>"$tmp/why") || crossed=$?
+	if [ $crossed = 77 ]; then
+		echo "skipped: the Debian package for $other ($(tail -n 1 "$tmp/why"))"
+	elif [ $crossed != 0 ]; then
+		cat "$tmp/why"
+		status=1
+	else
+		(cd "$tmp/another-place" && umask 027 && TZ=Pacific/Auckland sh docs/debian/build.sh "$tmp/elsewhere/out" $other >/dev/null)
+		deb=$(basename "$tmp"/one/build/deb/*_$other.deb)
+		same "$deb" "$tmp/one/build/deb/$deb" "$tmp/elsewhere/out/deb/$deb"
+	fi
 fi
 exit $status

@@ -17,7 +17,7 @@ command -v chroot >/dev/null || skip "no chroot here"
 . "$(dirname "$0")/debian.sh"
 own_mounts "$0" "$@"
 O=$(cd "$1" && pwd) || exit 2
-set -- "$O"/deb/*.deb
+set -- "$O"/deb/*_"$(dpkg --print-architecture)".deb
 [ -f "$1" ] || fail "no package in $O/deb: make deb"
 deb=$1
 
