@@ -243,6 +243,7 @@ static __always_inline __u32 stack_kind(__u32 kind)
 #include "interpreter.h"
 #include "code_objects.h"
 #include "stack.h"
+#include "plain_stack.h"
 #include "kernel_stack.h"
 #include "user_layout.h"
 #include "unwind.h"
@@ -345,7 +346,7 @@ int on_wakeup_new(unsigned long long *ctx)
 static __always_inline __u32 task_state(struct task_struct *t)
 {
 	if (bpf_core_field_exists(t->__state))
-		return t->__state;
+		return OF(t, __state);
 	return (__u32)BPF_CORE_READ((struct task_struct___before_5_14 *)t, state);
 }
 
@@ -362,7 +363,7 @@ struct other {
 
 static __always_inline void read_other(struct task_struct *t, struct other *o)
 {
-	if (can_cast) {
+	if (CAN_CAST) {
 		t = CAST(task_struct, t);
 		o->tid = t->pid;
 		o->tgid = t->tgid;
@@ -491,17 +492,17 @@ static __always_inline __u32 first_cpu(__u64 task)
 static __always_inline bool is_throttled(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->throttled))
-		return task->throttled;
+		return OF(task, throttled);
 	if (bpf_core_field_exists(task->se.cfs_rq->throttle_count))
-		return UNTRUSTED(task_struct, task)->se.cfs_rq->throttle_count > 0;
+		return OF(OF(UNTRUSTED(task_struct, task), se.cfs_rq), throttle_count) > 0;
 	return false;
 }
 
 SEC("raw_tp")
 int on_stacks(unsigned long long *ctx)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 tid = task->pid, kind = WIRE_SWITCH, state = 0, kstack = 0, ustack = 0;
+	struct task_struct *task = current_task();
+	__u32 tid = OF(task, pid), kind = WIRE_SWITCH, state = 0, kstack = 0, ustack = 0;
 	__u32 object = 0;
 	/* The first argument of sched_switch is a bool, that of the others a task. */
 	bool is_switch = ctx[0] <= 1, recorder;
@@ -517,7 +518,7 @@ int on_stacks(unsigned long long *ctx)
 		read_other((void *)ctx[0], &other);
 		kind = waking_kind(&other);
 	}
-	recorder = is_recorder(task->tgid);
+	recorder = is_recorder(OF(task, tgid));
 	if (is_recorder(other.tgid)) {
 		if (is_switch && !recorder)
 			recorder_comes(now);
@@ -532,7 +533,7 @@ int on_stacks(unsigned long long *ctx)
 		if (!tid && !other.tid)
 			goto recorder;
 		state = tid ? switch_state(ctx, task) : 0;
-	} else if (recorder && (__u32)task->tgid != self_tgid) {
+	} else if (recorder && (__u32)OF(task, tgid) != self_tgid) {
 		tid = self_tgid;
 	}
 	k = bpf_map_lookup_elem(&kinds, &kind);
@@ -564,25 +565,25 @@ int on_stacks(unsigned long long *ctx)
 	 */
 	if ((is_switch ? state != 0 : !k->interrupt) && has_user_stack(task))
 		ustack = user_stack_id(ctx, k, w, now);
-	if (is_switch && find_objects && may_have_object(task, state))
+	if (!PLAIN && is_switch && find_objects && may_have_object(task, state))
 		object = object_id(now);
 	if (is_switch)
 		record_switch_object(ring, k, now, tid, other.tid, kstack, ustack, state, object);
 	else
 		record_waking(ring, k, now, kind, tid, &other, kstack, ustack);
-	if (is_switch && object)
+	if (!PLAIN && is_switch && object)
 		record_holder(tid, now);
 	/* Interrupts are off here, too, so that this is not nested in on_migrate(). */
 	if (kind == WIRE_WAKING_NEW)
 		record_queue(now, other.tid, first_cpu(ctx[0]), true);
-	if (!is_switch && find_objects && other.off_queue && other.state & TASK_SLEEPS)
+	if (!PLAIN && !is_switch && find_objects && other.off_queue && other.state & TASK_SLEEPS)
 		record_ready(ctx[0], other.tid, now);
 	/* A preempted thread may be in the middle of changing it. */
-	if (find_contexts && tid && (!is_switch || state) && !k->interrupt)
+	if (!PLAIN && find_contexts && tid && (!is_switch || state) && !k->interrupt)
 		note_context(now);
 	/* Interrupts are off in a switch, so nothing else records such an event here. */
 	if (is_switch && tid && !state && is_throttled(task))
-		record_of_thread(WIRE_THROTTLED, now, task->pid);
+		record_of_thread(WIRE_THROTTLED, now, OF(task, pid));
 	if (is_switch && time_interrupts)
 		record_interrupts(now);
 	if (is_switch)
@@ -591,7 +592,8 @@ out:
 	*(volatile __u64 *)&k->busy = 0;
 recorder:
 	if (is_switch && recorder && !is_recorder(other.tgid))
-		record_recorder(now, task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime);
+		record_recorder(now,
+				OF(task, se.sum_exec_runtime) - OF(task, se.prev_sum_exec_runtime));
 	return 0;
 }
 

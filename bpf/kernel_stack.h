@@ -27,7 +27,7 @@ static __always_inline __u64 word_at(const struct workspace *w, __u64 addr, __u6
 {
 	__u64 word = 0, at = (addr - leaf) / 8;
 
-	if (can_cast)
+	if (CAN_CAST)
 		return CAST(rb_node, addr)->__rb_parent_color;
 	if (at < copied)
 		return w->block[at & (BLOCK_WORDS - 1)];
@@ -121,7 +121,7 @@ static __always_inline __u32 known_stack(struct wire_kind_state *k, struct works
 {
 	__u32 len = 0;
 
-	if (!can_cast) {
+	if (!CAN_CAST) {
 		len = depth < STACK_SIZE ? STACK_SIZE - (__u32)depth : rest_of_page(k->fixed_point);
 		if (len > sizeof(w->block))
 			len = sizeof(w->block);
@@ -270,6 +270,8 @@ static __always_inline __u32 kernel_stack_id(void *ctx, struct wire_kind_state *
 	__u64 depth;
 	__u32 quick;
 
+	if (PLAIN)
+		return plain_stack_id(ctx, this_ring(), w, now, NULL, 0);
 	/* To the verifier, a pointer read back from memory is a number. */
 	*(void *volatile *)&k->fixed_point = ctx;
 	*(void *volatile *)&k->stack = task->stack;
@@ -291,8 +293,11 @@ static __always_inline __u32 kernel_stack_id(void *ctx, struct wire_kind_state *
 static __always_inline __u32 walked_kernel_stack(void *ctx, void *ring, struct wire_kind_state *k,
 						 struct workspace *w, __u64 now)
 {
-	__u32 n = walk(ctx, &w->scratch, 0);
+	__u32 n;
 
+	if (PLAIN)
+		return plain_stack_id(ctx, ring, w, now, NULL, 0);
+	n = walk(ctx, &w->scratch, 0);
 	if (!n)
 		return 0;
 	return recent_id(ring, k, w, now, NULL, n, hash_frames(&w->scratch, n, n));

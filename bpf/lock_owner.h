@@ -54,7 +54,7 @@ static __always_inline __u64 own_namespace(struct task_struct *t, __u32 *level, 
 /* The id of a task in the PID namespace of the current one; 0: it is not in it. */
 static __always_inline __u32 id_here(struct task_struct *t)
 {
-	struct task_struct *current = bpf_get_current_task_btf();
+	struct task_struct *current = current_task();
 	__u32 level = 0, nr = 0;
 	__u64 ns = own_namespace(current, &level, &nr), own, number;
 

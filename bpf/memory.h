@@ -5,8 +5,18 @@
  */
 #pragma once
 
+/*
+ * 1: the object for kernels that refuse the other one: plain.bpf.c. A constant, as they refuse such
+ * a program for what it would not run, too: calls of kernel functions, functions that take
+ * pointers.
+ */
+#ifndef PLAIN
+#define PLAIN 0
+#endif
+
 /* The kernel has bpf_rdonly_cast(). Set before loading. */
 const volatile bool can_cast = false;
+#define CAN_CAST (!PLAIN && can_cast)
 
 /* Since 6.2, at no cost. The result may point anywhere; unmapped memory reads as 0. */
 extern void *bpf_rdonly_cast(void *obj, __u32 btf_id) __ksym __weak;
@@ -21,7 +31,7 @@ extern void *bpf_rdonly_cast(void *obj, __u32 btf_id) __ksym __weak;
 #define UNTRUSTED(type, p)                      \
 	({                                      \
 		struct type *__p = (void *)(p); \
-		if (can_cast)                   \
+		if (CAN_CAST)                   \
 			__p = CAST(type, __p);  \
 		__p;                            \
 	})
@@ -34,12 +44,31 @@ extern void *bpf_rdonly_cast(void *obj, __u32 btf_id) __ksym __weak;
 	({                                                  \
 		typeof(((struct type *)0)->field) __v;      \
 		struct type *__base = (void *)(p);          \
-		if (can_cast)                               \
+		if (CAN_CAST)                               \
 			__v = CAST(type, __base)->field;    \
 		else                                        \
 			__v = BPF_CORE_READ(__base, field); \
 		__v;                                        \
 	})
+
+/*
+ * The current thread. Before 5.11 the verifier knows its address as a number, so that its fields
+ * are read by OF(), as those of a pointer that it trusts may be.
+ */
+static __always_inline struct task_struct *current_task(void)
+{
+	return PLAIN ? (void *)bpf_get_current_task() : bpf_get_current_task_btf();
+}
+
+#if PLAIN
+#define OF(p, field)                        \
+	({                                  \
+		typeof(p) __of = (p);       \
+		BPF_CORE_READ(__of, field); \
+	})
+#else
+#define OF(p, field) ((p)->field)
+#endif
 
 #define read_u64(p) FIELD(rb_node, p, __rb_parent_color)
 /* A field's address as a number, and a pointer in the field as one. */

@@ -121,7 +121,7 @@ static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
 	})
 
 /* A number that no other address space ever has. The switch to the thread has read it, too. */
-#define space_number(t) (UNTRUSTED(task_struct, t)->mm->context.ctx_id)
+#define space_number(t) (OF(OF(UNTRUSTED(task_struct, t), mm), context.ctx_id))
 
 /* The context of a perf event begins with the registers of what it interrupted: word 17 is cs. */
 #define interrupts_user_code(ctx) (((const __u64 *)(ctx))[17] & 3)
@@ -208,7 +208,8 @@ static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
 #define read_in_order(p) __sync_fetch_and_add(p, 0)
 
 /* The address space's own number is given again: by start and exec of the process. */
-#define space_number(t) (UNTRUSTED(task_struct, t)->group_leader->start_time + (t)->self_exec_id)
+#define space_number(t) \
+	(OF(OF(UNTRUSTED(task_struct, t), group_leader), start_time) + OF(t, self_exec_id))
 
 /* The context of a perf event begins with user_pt_regs: word 33 is pstate; EL0 has mode 0. */
 #define interrupts_user_code(ctx) (!(((const __u64 *)(ctx))[33] & 0xf))

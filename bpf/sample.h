@@ -38,11 +38,11 @@ static __always_inline int record_running(void *ctx, struct task_struct *task, _
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	__u64 now = bpf_ktime_get_ns();
 
-	if (!task->pid || is_recorder(task->tgid) || !is_recording(now))
+	if (!OF(task, pid) || is_recorder(OF(task, tgid)) || !is_recording(now))
 		return 0;
-	return record_running(ctx, task, WIRE_CPU_SAMPLE, now, task->pid,
+	return record_running(ctx, task, WIRE_CPU_SAMPLE, now, OF(task, pid),
 			      !interrupts_user_code(ctx));
 }

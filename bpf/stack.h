@@ -202,19 +202,19 @@ static __always_inline bool is_worker(struct task_struct *t)
 
 	if (bpf_core_field_exists(((struct kernel_clone_args *)0)->user_worker))
 		workers |= PF_USER_WORKER;
-	return t->flags & workers;
+	return OF(t, flags) & workers;
 }
 
 static __always_inline bool has_user_stack(struct task_struct *t)
 {
-	struct mm_struct *mm = UNTRUSTED(task_struct, t)->mm;
+	struct mm_struct *mm = OF(UNTRUSTED(task_struct, t), mm);
 
 	/*
 	 * A thread without an mm is exiting. In the middle of an exec, until start_code is set, the
 	 * registers are still the old program's, whose memory is gone.
 	 */
-	return user_stacks && t->pid && mm && mm->start_code && !is_worker(t) &&
-	       !is_recorder(t->tgid);
+	return user_stacks && OF(t, pid) && mm && OF(mm, start_code) && !is_worker(t) &&
+	       !is_recorder(OF(t, tgid));
 }
 
 /*
@@ -223,7 +223,7 @@ static __always_inline bool has_user_stack(struct task_struct *t)
  */
 static __always_inline __u64 space_of(struct task_struct *t)
 {
-	return mix(hash_seed ^ space_number(t), (__u64)t->tgid << 32);
+	return mix(hash_seed ^ space_number(t), (__u64)OF(t, tgid) << 32);
 }
 
 /* The hash of the n native frames of a user stack, which were mixed into k->hash. */

@@ -142,7 +142,7 @@ static __always_inline void record_steal(struct task_struct *task, __u64 now)
 	t = bpf_map_lookup_elem(&steal_times, &zero);
 	if (!t)
 		return;
-	ns = UNTRUSTED(task_struct, task)->se.cfs_rq->rq->prev_steal_time;
+	ns = OF(OF(OF(UNTRUSTED(task_struct, task), se.cfs_rq), rq), prev_steal_time);
 	if (t->known && ns > t->told_ns)
 		grown = ns - t->told_ns;
 	t->told_ns = ns;

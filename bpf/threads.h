@@ -13,30 +13,33 @@
 SEC("tp_btf/task_newtask")
 int on_fork(unsigned long long *ctx)
 {
-	struct task_struct *parent = bpf_get_current_task_btf(), *child = (void *)ctx[0];
+	struct task_struct *parent = current_task(), *child = (void *)ctx[0];
+	int parent_tgid = OF(parent, tgid);
 	__u64 how = ctx[1] & (CLONE_VM | CLONE_VFORK | CLONE_THREAD);
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_fork *ev;
 
-	if (child->tgid != parent->tgid) {
-		fork_helper(parent->tgid, child->tgid);
-		inherit_interpreter(parent->tgid, child->tgid);
+	if (child->tgid != parent_tgid) {
+		fork_helper(parent_tgid, child->tgid);
+		if (!PLAIN)
+			inherit_interpreter(parent_tgid, child->tgid);
 	}
 	/* An idle task of a CPU that comes online has no id. */
 	if (!child->pid || is_recorder(child->tgid) || !is_recording(now))
 		return 0;
-	if (user_stacks)
+	if (!PLAIN && user_stacks)
 		inherit_rules(parent, child);
 	ev = record_event(WIRE_FORK, now, struct wire_fork);
 	if (ev) {
-		ev->parent = parent->pid;
+		ev->parent = OF(parent, pid);
 		ev->child = child->pid;
 		ev->child_tgid = child->tgid;
-		ev->shares = how == CLONE_VM ? parent->tgid : 0;
+		ev->shares = how == CLONE_VM ? parent_tgid : 0;
 		bpf_probe_read_kernel_str(ev->name, sizeof(ev->name), child->comm);
 		bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 	}
-	record_group_of_child(parent, child, now);
+	if (!PLAIN)
+		record_group_of_child(parent, child, now);
 	record_own_id(child, now);
 	return 0;
 }
@@ -70,8 +73,10 @@ int on_exec(unsigned long long *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct wire_exec *ev;
 
-	forget_publisher(task->tgid);
-	disinherit_interpreter(task->tgid);
+	if (!PLAIN) {
+		forget_publisher(task->tgid);
+		disinherit_interpreter(task->tgid);
+	}
 	if (is_waiting_command(task->tgid))
 		begin_command(task, now);
 	if (is_recorder(task->tgid) || !is_recording(now))
@@ -165,7 +170,7 @@ static __always_inline void list_thread(struct seq_file *seq, struct task_struct
 	t->shares = shared_memory(task);
 	own_namespace(task, &level, &t->own_tid);
 	t->tid_here = id_here(task);
-	t->group = group_of_set(group_set(task), OBJECT_OF_LISTED, t->seen_ns);
+	t->group = PLAIN ? 0 : group_of_set(group_set(task), OBJECT_OF_LISTED, t->seen_ns);
 	bpf_probe_read_kernel_str(t->name, sizeof(t->name), task->comm);
 	if (list_stacks && t->state && !task->on_cpu) {
 		/*
@@ -181,8 +186,9 @@ static __always_inline void list_thread(struct seq_file *seq, struct task_struct
 			if (t->n_kernel >= max_stack)
 				t->flags |= WIRE_THREAD_CUT;
 		}
-		list_user_stack(t, task);
-		if (find_objects && may_have_object(task, t->state))
+		if (!PLAIN)
+			list_user_stack(t, task);
+		if (!PLAIN && find_objects && may_have_object(task, t->state))
 			list_object(t, task);
 	}
 	bpf_seq_write(seq, t, sizeof(*t));

@@ -76,8 +76,11 @@ static __always_inline void list_user_stack(struct wire_thread *t, struct task_s
 static __always_inline __u32 user_stack_id(void *ctx, struct wire_kind_state *k,
 					   struct workspace *w, __u64 now)
 {
-	__u32 n = find_user_frames(k, w, now);
+	__u32 n;
 
+	if (PLAIN)
+		return plain_user_stack_id(ctx, k, w, now);
+	n = find_user_frames(k, w, now);
 	if (w->id)
 		return w->id;
 	if (!n) {

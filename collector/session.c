@@ -56,7 +56,10 @@ static int load(struct session *s)
 			"--verify reads processes by their ids: it needs the host's PID namespace");
 	else
 		err = bpf_session_open(&s->bpf, &bpf_options, s->why, sizeof(s->why));
-	return err ? session_fail(s, "cannot record", err) : 0;
+	if (err)
+		return session_fail(s, "cannot record", err);
+	session_leave_out(s);
+	return 0;
 }
 
 /* Without the permission (CAP_SYS_NICE), things just take longer. */

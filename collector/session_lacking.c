@@ -42,6 +42,21 @@ static void warn_about_namespace(const struct session *s)
 		      stderr);
 }
 
+void session_leave_out(struct session *s)
+{
+	struct options *o = &s->own;
+
+	if (!bpf_session_is_plain(s->bpf))
+		return;
+	*o = *s->options;
+	o->no_objects = o->no_block = o->no_requests = o->no_python = o->no_php = true;
+	o->context = o->verify = false;
+	s->options = o;
+	fputs("chaincap: this kernel refuses the usual BPF programs, which Linux 6.1 takes: ",
+	      stderr);
+	fputs(SESSION_PLAIN_LACKS "\n", stderr);
+}
+
 void session_say_lacking(const struct session *s)
 {
 	int kernel, sideband;

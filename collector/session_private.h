@@ -78,7 +78,8 @@ struct session_sink {
 };
 
 struct session {
-	const struct options *options;
+	const struct options *options; /* as given; or own, once the kernel has refused some */
+	struct options own;
 	struct session_signals *signals;
 	const char *command_line;
 	const struct session_sink *sink;
@@ -123,6 +124,13 @@ static inline bool session_reads_files(const struct options *o)
 	return o->user_stacks || o->context;
 }
 
+/* What plain programs lack, as is said when a recording begins, and in the trace. */
+#define SESSION_PLAIN_LACKS                                                                      \
+	"user stacks are found by frame pointers only, and not for threads that sleep already; " \
+	"not recorded: what threads wait for, lock holders, requests, disks, control groups, "   \
+	"contexts, interpreted code"
+/* Takes out of the options what plain programs do not record, if those are loaded. */
+void session_leave_out(struct session *s);
 /* Says what the recording will lack, and what helps. */
 void session_say_lacking(const struct session *s);
 /* Says what is lacking because perf_event_open() failed with err, and what helps. */

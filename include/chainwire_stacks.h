@@ -18,6 +18,11 @@
 #define WIRE_STACK_ONCE 0x80000000u
 /* Other ids are assigned in turn, modulo this. */
 #define WIRE_STACK_IDS 0x40000000u
+/*
+ * How many ids the map "plain_ids" has ready, where the BPF side cannot count them by itself: more
+ * than programs that take one at the same time.
+ */
+#define WIRE_PLAIN_IDS 4096
 /* This many of the newest ids are guaranteed to be still valid. */
 #define WIRE_RECENT_IDS 0x10000u
 /* A stack that was found without a walk; the bits below are the number of its layout. */

@@ -158,15 +158,14 @@ static int check_file_limit(const struct bpf_session *s)
 /*
  * Makes the map of all variables that begin with 0, the tables among them. libbpf would write the
  * zeros that the kernel has put there already, of which each page costs a page fault. Nothing may
- * be written to skel->bss before.
+ * be written to skel->bss before. size: of those that the programs use, bytes.
  */
-static int make_variables(struct bpf_map *map)
+static int make_variables(struct bpf_map *map, size_t size)
 {
 	struct bpf_map_create_opts opts = { .sz = sizeof(opts), .map_flags = BPF_F_MMAPABLE };
 	int fd, err;
 
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "variables", sizeof(__u32),
-			    bpf_map__value_size(map), 1, &opts);
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "variables", sizeof(__u32), (__u32)size, 1, &opts);
 	if (fd < 0)
 		return fd;
 	err = bpf_map__reuse_fd(map, fd);
@@ -174,8 +173,12 @@ static int make_variables(struct bpf_map *map)
 	return err;
 }
 
-/* Makes a session and loads its programs; *out in any case but -ENOMEM. */
-static int load_session(struct bpf_session **out, const struct bpf_options *o, bool requests)
+/*
+ * Makes a session and loads its programs, or with `plain` those of bpf/plain.bpf.c; *out in any
+ * case but -ENOMEM.
+ */
+static int load_session(struct bpf_session **out, const struct bpf_options *o, bool requests,
+			bool plain)
 {
 	struct bpf_session *s = *out = calloc(1, sizeof(*s));
 	int cpus = libbpf_num_possible_cpus(), err;
@@ -184,7 +187,8 @@ static int load_session(struct bpf_session **out, const struct bpf_options *o, b
 		return -ENOMEM;
 	s->open_requests = -1;
 	s->cpus = cpus > 0 ? (uint32_t)cpus : 1;
-	s->skel = chaincap_bpf__open();
+	s->plain = plain;
+	s->skel = plain ? bpf_plain_open() : chaincap_bpf__open();
 	if (!s->skel)
 		return -errno;
 	s->max_stack = read_max_stack();
@@ -205,34 +209,52 @@ static int load_session(struct bpf_session **out, const struct bpf_options *o, b
 	memcpy((void *)s->skel->rodata->calls, calls_of_64, sizeof(calls_of_64));
 	memcpy((void *)s->skel->rodata->calls_32, calls_of_32, sizeof(calls_of_32));
 	configure_for_kernel(s->skel, o);
+	bpf_plain_load(s->skel, plain);
 	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
 	err = check_file_limit(s);
 	if (!err)
-		err = make_variables(s->skel->maps.bss);
+		err = make_variables(s->skel->maps.bss,
+				     plain ? bpf_plain_variables()
+					   : bpf_map__value_size(s->skel->maps.bss));
 	s->finds_requests = s->skel->rodata->find_requests;
-	return err ? err : chaincap_bpf__load(s->skel);
+	if (!err)
+		err = chaincap_bpf__load(s->skel);
+	return err || !plain ? err : bpf_plain_fill(s->skel);
 }
 
 int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,
 		     size_t why_size)
 {
+	struct bpf_options plain = *o;
 	struct bpf_session *s;
 	int err, refused = 0;
 	char missing[40];
 
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(o->verbose ? print_verbose : NULL);
-	err = load_session(&s, o, o->requests);
+	err = load_session(&s, o, o->requests, false);
 	/* Some kernels refuse programs of certain types with EPERM, whoever loads them. */
 	if (err && s && s->finds_requests && err != -EMFILE &&
 	    !(err == -EPERM && caps_missing(missing, sizeof(missing)))) {
 		refused = err;
 		bpf_session_close(s);
-		err = load_session(&s, o, false);
+		err = load_session(&s, o, false, false);
+	}
+	if (err && s && bpf_plain_may_load(err)) {
+		bpf_session_close(s);
+		if (o->n_probes) {
+			snprintf(why, why_size,
+				 "this kernel refuses the BPF programs that --request takes (%s): "
+				 "Linux 6.1 takes them",
+				 strerror(-err));
+			return err;
+		}
+		bpf_plain_options(&plain);
+		err = load_session(&s, &plain, false, true);
 	}
 	if (!s)
 		return -ENOMEM;
-	if (refused && !err)
+	if (refused && !err && !s->plain)
 		fprintf(stderr,
 			"chaincap: requests are not recorded: the kernel refused the BPF programs "
 			"for them (%s)\n",
@@ -304,7 +326,7 @@ int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)
 		return err;
 	if (s->sample_hz)
 		s->sampling = sampler_open(&s->sampler, bpf_program__fd(s->skel->progs.on_sample),
-					   s->cpus, s->sample_hz);
+					   s->cpus, s->sample_hz, s->plain);
 	if (s->sampling) {
 		sampler_close(s->sampler);
 		s->sampler = NULL;
@@ -473,6 +495,11 @@ int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx)
 	}
 	free(k);
 	return err;
+}
+
+bool bpf_session_is_plain(const struct bpf_session *s)
+{
+	return s->plain;
 }
 
 uint32_t bpf_session_cpus(const struct bpf_session *s)

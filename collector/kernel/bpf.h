@@ -63,7 +63,8 @@ typedef int (*bpf_record_fn)(void *ctx, const struct wire_record *r, size_t len)
 typedef int (*bpf_thread_fn)(void *ctx, const struct wire_thread *t);
 
 /*
- * Loads the programs and makes the rings. Returns 0, or a negative errno with the reason, and what
+ * Loads the programs and makes the rings. A kernel that refuses the programs gets plain ones, see
+ * bpf_session_is_plain(). Returns 0, or a negative errno with the reason, and what
  * the user can do about it, in why. Free with bpf_session_close().
  */
 int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,
@@ -100,6 +101,11 @@ void bpf_session_command(struct bpf_session *s, pid_t pid);
  * why.
  */
 int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size);
+/*
+ * Whether the kernel refused the usual programs. Then nothing is recorded of objects, requests,
+ * contexts, control groups and interpreted code, and user stacks are walked by frame pointers.
+ */
+bool bpf_session_is_plain(const struct bpf_session *s);
 /* Whether requests are recorded, at sockets or by probes. */
 bool bpf_session_finds_requests(const struct bpf_session *s);
 /* How many requests were left out, because there were more than WIRE_REQUEST_RATE a second. */
@@ -171,7 +177,7 @@ uint32_t bpf_session_learn(void *session, const struct wire_layout_sample *sampl
 void bpf_session_rule(void *session, uint64_t key, uint64_t rule);
 /* Other code took the place of some in process tgid: invalidates the rules of the process. */
 void bpf_session_replaced(void *session, uint32_t tgid);
-/* Whether user stacks are recorded, and so unwound. */
+/* Whether user stacks are recorded, and unwound by rules. */
 bool bpf_session_unwinds(const struct bpf_session *s);
 /* Adds to epoll what wakes when the BPF side needs rules. Returns 0 or a negative errno. */
 int bpf_session_watch(const struct bpf_session *s, int epoll);

@@ -64,6 +64,20 @@ struct filler {
 	pthread_t thread;
 };
 
+/* Before 5.19 such a map takes them one by one only. */
+static int put_entries(int outer, const __u32 *cpus, const int *fds, uint32_t n)
+{
+	uint32_t done = n;
+	int err = bpf_map_update_batch(outer, cpus, fds, &done, NULL);
+
+	if (!err)
+		return 0;
+	err = 0;
+	for (uint32_t i = 0; i < n && !err; i++)
+		err = bpf_map_update_elem(outer, &cpus[i], &fds[i], BPF_ANY);
+	return err;
+}
+
 static void *fill(void *filler)
 {
 	struct filler *f = filler;
@@ -75,7 +89,7 @@ static void *fill(void *filler)
 		cpus[i] = f->first + i * f->n_fillers;
 		fds[i] = f->fds[cpus[i]];
 	}
-	f->err = cpus && fds ? bpf_map_update_batch(f->outer, cpus, fds, &n, NULL) : -ENOMEM;
+	f->err = cpus && fds ? put_entries(f->outer, cpus, fds, n) : -ENOMEM;
 	free(cpus);
 	free(fds);
 	return NULL;

@@ -11,7 +11,7 @@ void bpf_session_find_tables(struct bpf_session *s)
 
 	s->trie.steps = (void *)tables->steps;
 	s->trie.branches = (void *)tables->branches;
-	if (!s->skel->rodata->user_stacks)
+	if (!s->skel->rodata->user_stacks || s->plain)
 		return;
 	s->rules = (void *)tables->rules;
 	s->generations = (void *)tables->generations;

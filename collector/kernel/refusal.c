@@ -19,11 +19,8 @@
 #define CAP_PERFMON 38
 #endif
 
-/*
- * The oldest kernel that is tested. 5.15 refuses calls of kernel functions that it does not have,
- * 5.10 atomic operations.
- */
-#define OLDEST "6.1"
+/* The oldest kernel that is tested. */
+#define OLDEST "5.10"
 
 /* PROC_USER_INIT_INO in the kernel's include/linux/proc_ns.h: the same on every machine. */
 #define INITIAL_USER_NAMESPACE 0xeffffffdu
@@ -166,8 +163,11 @@ void refusal_of_bpf(const struct refusal *r, int err, char *why, size_t why_size
 	else
 		snprintf(why, why_size,
 			 "the kernel refused the BPF programs (%s): Linux " OLDEST
-			 " or newer is needed; -v shows its messages",
-			 strerror(-err));
+			 " or newer is needed%s; -v shows its messages",
+			 strerror(-err),
+			 err == -EPERM
+				 ? ", before 5.11 with CAP_SYS_RESOURCE or ulimit -l unlimited"
+				 : "");
 }
 
 const char *refusal_of_perf(const struct refusal *r, int err)

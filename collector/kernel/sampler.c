@@ -53,7 +53,7 @@ static void close_all(struct sampler *s)
 		close(s->fds[--s->n]);
 }
 
-int sampler_open(struct sampler **out, int prog_fd, uint32_t cpus, uint32_t hz)
+int sampler_open(struct sampler **out, int prog_fd, uint32_t cpus, uint32_t hz, bool by_clock)
 {
 	struct sampler *s = calloc(1, sizeof(*s) + cpus * sizeof(s->fds[0]));
 	struct perf_event_attr cycles = {
@@ -79,7 +79,7 @@ int sampler_open(struct sampler **out, int prog_fd, uint32_t cpus, uint32_t hz)
 		return -ENOMEM;
 	s->hz = hz;
 	s->seed = (uint32_t)clock_now_ns() | 1;
-	err = open_all(s, &cycles, cpus, prog_fd);
+	err = by_clock ? -EOPNOTSUPP : open_all(s, &cycles, cpus, prog_fd);
 	if (!err)
 		return 0;
 	close_all(s);

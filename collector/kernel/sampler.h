@@ -13,9 +13,10 @@ struct sampler;
 
 /*
  * Attaches the program of type perf_event to all CPUs that are online, hz times a second each.
- * Returns 0 or a negative errno; sampler_close() in both cases.
+ * by_clock: by an interrupt that can be disabled, for a program that takes locks. Returns 0 or a
+ * negative errno; sampler_close() in both cases.
  */
-int sampler_open(struct sampler **out, int prog_fd, uint32_t cpus, uint32_t hz);
+int sampler_open(struct sampler **out, int prog_fd, uint32_t cpus, uint32_t hz, bool by_clock);
 /*
  * To be called some times a second: begins another period at random, so that samples are in step
  * with nothing. CPUs that were offline when it was opened are not sampled, nor are CPUs that have

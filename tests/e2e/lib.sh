@@ -85,6 +85,19 @@ needs_bpf() {
 	refused=$("$build/may_record") || skip "$refused"
 }
 
+# is_plain: whether this kernel takes only the plain programs; then $plain is how the recorder says it.
+is_plain() {
+	"$cap" -q -o "$tmp/plain.bin" 0.1 2>"$tmp/plain"
+	plain=$(sed -n 's/^chaincap: \(this kernel refuses the usual BPF programs\)/\1/p' "$tmp/plain")
+	[ "$plain" ]
+}
+
+# needs_usual WHAT: skips a test of what plain programs do not record.
+needs_usual() {
+	needs_bpf
+	! is_plain || skip "$1: $plain"
+}
+
 # can_compare TOOL: whether another recorder, perf or bpftrace, can start here; else $why_not says why it cannot.
 # Both find tracepoints in tracefs, which nothing mounts on some machines.
 can_compare() {
@@ -177,7 +190,7 @@ record() {
 # record_thread TRACE FOLDED NAME SCENARIO [OPTION...]: record, and walk that thread's waits in nanoseconds.
 # Recorded again where there are holes: on some virtual machines the switches away from certain threads of
 # the host's agent are traced by no tool at all, and a wait that this touches is rightly [unknown]. Likewise, with
-# more time to settle, where all stacks of the thread in its own functions are cut.
+# more time to settle, where all stacks of the thread in its own functions ($own) are cut.
 record_thread() {
 	trace=$1 folded=$2 name=$3
 	shift 3
@@ -185,7 +198,7 @@ record_thread() {
 		record "$trace" "$@"
 		walk_to "$folded" --state=all -t "$(tid "$name")" "$trace"
 		settle_ms=$((300 * try))
-		if ! grep -q ';[a-z]*_\(waits\|reads\|works\);' "$folded"; then
+		if ! grep -q ";[a-z]*_\\(${own:-waits\|reads\|works}\\);" "$folded"; then
 			echo "note: try $try: all stacks of $name are cut"
 			continue
 		fi

@@ -75,7 +75,8 @@ static void containers(void **state)
 	says(&r, -ENOSYS, "a seccomp filter");
 	/* A filter that lets bpf(2) pass is not the cause. */
 	r.plain = 0;
-	says(&r, -EPERM, "the kernel refused the BPF programs");
+	says(&r, -EPERM,
+	     "Linux 5.10 or newer is needed, before 5.11 with CAP_SYS_RESOURCE or ulimit -l");
 	r.plain = -EPERM;
 	r.in_user_ns = true;
 	says(&r, -EPERM, "a rootless container, has no rights");

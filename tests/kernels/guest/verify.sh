@@ -3,7 +3,7 @@
 # What is known without a walk is what a walk finds on this kernel too, whose stacks, entry code and
 # unwinder are others than those of the kernel that runs make test.
 . "$(dirname "$0")/../../e2e/lib.sh"
-needs_bpf
+needs_usual "kernel stacks known without a walk"
 cat >"$tmp/mixed" <<END
 for hop in pipe futex eventfd unix tcp; do
 	taskset 1 "$load" pingpong --hops \$hop --work 0 --rounds 3000 --seconds 20
