@@ -230,17 +230,18 @@ static void put_labels(struct json_chain *j, const uint32_t *path, size_t *n)
 static struct json_chain *chain_of(struct json_remote *r, uint32_t host,
 				   const struct json_chain *above)
 {
-	struct json_chain **at = &r->chains[r->hops * r->n + host];
+	struct json_chain **at = &r->chains[r->hops * r->n + host], *chain = *at;
 
-	if (*at)
-		return *at;
-	*at = malloc(sizeof(**at));
-	if (*at &&
-	    json_chain_init(*at, above->words.out, r->hosts[host].timelines, above->words.options))
-		(*at)->words.out_of_memory = true;
-	if (*at)
-		(*at)->remote = r;
-	return *at;
+	if (chain)
+		return chain;
+	*at = chain = malloc(sizeof(*chain));
+	if (!chain)
+		return NULL;
+	if (json_chain_init(chain, above->words.out, r->hosts[host].timelines,
+			    above->words.options))
+		chain->words.out_of_memory = true;
+	chain->remote = r;
+	return chain;
 }
 
 static void put_pieces(struct json_chain *j);

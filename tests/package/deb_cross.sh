@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # "make deb ARCH=arm64", or amd64 on arm64: the package is that architecture's, depends on the same packages as this
 # machine's own programs, and with these and nothing else its programs print what those print, in qemu's user emulation.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../e2e/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 is_sanitized && skip "what is built with sanitizers is not delivered"
 command -v dpkg-buildpackage >/dev/null || skip "no dpkg-buildpackage here"
