@@ -209,8 +209,8 @@ elif [ "${QUICK:-}" ]; then
 	grep -vx -e 'browser .*' -e 'e2e deb.*' -e 'e2e install_.*' "$results/side_by_side" >"$results/quick"
 	run_list "$jobs" "$results/quick"
 else
-	# Browsers wait for each other, and not for long.
-	grep -vx 'browser .*' "$results/side_by_side" >"$results/idle"
+	# Browsers wait for each other, and not for long. In the idle class a priority is none.
+	grep -vx -e 'browser .*' -e 'unit names_priority' "$results/side_by_side" >"$results/idle"
 	start_pool "$(nproc)" "$results/idle" chrt -i 0
 	idle=$!
 	run_list 1 "$results/alone"

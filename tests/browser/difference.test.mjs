@@ -73,7 +73,7 @@ test("difference: the sums of each side agree after every switch", async () => {
 			has(await hover(page, "x"), compare + " before 30 samples (28.0 %), after 60 samples (70.6 %): +100 %",
 				side + ", " + compare);
 		}
-});
+}, "once");
 
 test("difference: the table counts stacks that are gone once, and follows what is compared", async () => {
 	const page = await open(diff(["a;x 30", "a;gone;deep 20", "b 50"], ["a;x 60", "b 20"]));

@@ -61,7 +61,7 @@ test("report: the thread table is that of --format=threads", async () => {
 	const shown = await cells(p, "#threads tbody tr");
 	const sort = (rows) => rows.map((r) => r.join("|")).sort();
 	is(sort(shown), sort(threadsOf(trace("relay"))), "all rows");
-});
+}, "once");
 
 test("report: with a time range the thread table is that of --from and --to", async () => {
 	const p = await show(report(trace("relay")));
@@ -75,7 +75,7 @@ test("report: with a time range the thread table is that of --from and --to", as
 	const times = (rows) => rows.map((r) => r.slice(0, 8).join("|"))
 		.filter((r) => !r.endsWith("|0|0|0|0|0")).sort();
 	is(times(await cells(p, "#threads tbody tr")), times(want), "names and times");
-});
+}, "once");
 
 test("report: what interrupts took stands in the table, in the lanes and where the time went", async () => {
 	const p = await show(report(trace("relay_unix_tcp")));
@@ -110,7 +110,7 @@ test("report: what interrupts took stands in the table, in the lanes and where t
 test("report: a trace that does not say what interrupts took has no column for it", async () => {
 	const p = await show(report(trace("relay")));
 	is((await cells(p, "#threads thead tr"))[0].includes("Interrupts"), false, "the column");
-});
+}, "once");
 
 test("report: the histogram is that of --format=hist, also for one thread", async () => {
 	const p = await show(report(trace("relay")));
@@ -123,7 +123,7 @@ test("report: the histogram is that of --format=hist, also for one thread", asyn
 	const tid = threadsOf("-c", "^bravo$", trace("relay"))[0][1];
 	await chooseWho(p, tid);
 	is(await counts(), want("-t", tid), "bravo");
-});
+}, "once");
 
 test("report: the matrix is that of --format=wakers", async () => {
 	const p = await show(report(trace("relay")));
@@ -140,7 +140,7 @@ test("report: the matrix is that of --format=wakers", async () => {
 	}
 	const want = [...sums].map(([waker, [count, ns]]) => waker + "|" + time(ns) + count + "×");
 	is(rows.map((r) => r.join("|")).sort(), want.sort(), "who woke alpha");
-});
+}, "once");
 
 test("report: a wait opens to its chain over time, with lanes, arrows and text", async () => {
 	const p = await show(report(trace("relay")));
@@ -178,7 +178,7 @@ test("report: each wait's parts add up to it", async () => {
 		}
 		is(d.waits.length > 0, true, name + ": there are waits");
 	}
-});
+}, "once");
 
 test("report: the thread filter applies to waits, table and graph, and is in the URL", async () => {
 	const html = report(trace("relay"));
@@ -264,7 +264,7 @@ test("report: the causes are those of the chosen threads and of the chosen time"
 	await setRange(p, to, null);
 	const last = await causeSums(p);
 	is(first.all + part.all + last.all, whole.all, "all parts of the time");
-});
+}, "once");
 
 test("report: the graph is that of the chosen time, as --from and --to make one", async () => {
 	const p = await show(report(trace("relay"))), d = await data(p), steps = d.graphSteps[0];
@@ -293,7 +293,7 @@ test("report: the graph is that of the chosen time, as --from and --to make one"
 	is(await q.evaluate(() => [...document.querySelectorAll("#graph #fg-frames text[aria-level='2']")].map((t) => t.textContent)), names, "of one who got the link");
 	await p.click("#all");
 	is((await frames()).delta > 0, true, "all again");
-});
+}, "once");
 
 test("report: a thread chosen in the graph stays when the time changes", async () => {
 	const p = await show(report(trace("relay")), { fragment: "#thread=bravo" });
@@ -336,7 +336,7 @@ test("report: the first section is the table of --format=causes, and its largest
 	await p.locator("#causes tbody tr", { hasText: sentences[others[0]] }).locator("button.example").click();
 	is(await p.evaluate(() => document.activeElement.closest("tr").id), "wait-" + d.causes[others[0]], "the focus");
 	is(await p.inputValue("#who"), "", "the filter");
-});
+}, "once");
 
 test("report: its graph opens at its root, and is as tall as the window at most", async () => {
 	const p = await show(report(trace("relay")), { fragment: "#kernel=whole" });
@@ -374,7 +374,7 @@ test("report: times and percentages are written as in its graph", async () => {
 	await chooseWho(p, "bravo");
 	is((await figures()).filter((s) => !style.test(s)), [], "filtered");
 	is((await p.evaluate(() => [...document.querySelectorAll("#graph svg :is(text, title, .bar)")].map((e) => e.textContent).join("\n"))).match(/\d%|\d us/g), null, "in the graph");
-});
+}, "once");
 
 test("report: all threads over time: who ran, was runnable, waited", async () => {
 	const p = await show(report(trace("relay"))), d = await data(p);
@@ -481,7 +481,7 @@ test("report: every table sorts by every heading, both ways", async () => {
 			is(orders.map(([order]) => order).sort(), ["ascending", "descending"], section + ", column " + k);
 		});
 	}
-});
+}, "once");
 
 // Text of perf script, in which a thread can have any name.
 function perfText(file, events) {
@@ -590,7 +590,7 @@ test("report: each cause and each thread has a wait, however long others are", a
 			lane.stretches.forEach((v, i) => { end += i % 4 < 2 ? v : 0; });
 			is(end <= (w.drawn[1] - w.drawn[0]) / w.unit + 1, true, "within what is drawn");
 		}
-});
+}, "once");
 
 test("report: the example of a cause is on its usual way, and not the wait of a script for its child", async () => {
 	const events = [[6, "S", "other", 9, "script", 1, "x"], [10, "S", "script", 1, "worker", 2, "do_wait"]];
@@ -604,7 +604,7 @@ test("report: the example of a cause is on its usual way, and not the wait of a 
 	has(await row.locator("code").innerText(), "-t 2 ", "the command");
 	await row.locator("button.example").click();
 	has(await p.evaluate(() => document.activeElement.closest("tr").cells[2].textContent), "worker", "the example");
-});
+}, "once");
 
 test("report: many short sleeps are named by what they were", async () => {
 	const events = [[10, "S", "patient", 1, "worker", 2, "recv"]];
@@ -621,7 +621,7 @@ test("report: many short sleeps are named by what they were", async () => {
 	is(/worker \(2\) slept 19\d\d times, in wait_for_page/.test(words), true, words);
 	const many = await p.evaluate(() => [...document.querySelectorAll(".opened rect.many title")].map((t) => t.textContent));
 	is(many.some((s) => s.startsWith("worker (2) ") && s.includes("short sleeps, the longest in wait_for_page")), true, many[0]);
-});
+}, "once");
 
 test("report: by keyboard a wait opens, and arrow keys say who did what", async () => {
 	const p = await show(report(trace("relay")));
@@ -663,7 +663,7 @@ test("report: with 300 threads it is complete", async () => {
 	is(await p.locator("#threads tbody tr").count(), 201, "rows: those with one of their own, and the others");
 	await chooseWho(p, "thread299");
 	is(await p.locator("#threads tbody tr").count() <= 1, true, "the filter");
-});
+}, "once");
 
 speed("report: a table of 200 threads is sorted within a second", async () => {
 	const p = await crowd();
@@ -843,12 +843,12 @@ test("report: requests come first, the endpoints of --format=requests", async ()
 	is(got.map((r) => r.slice(0, 3)), want.map((r) => r.slice(0, 3)), "names, counts, rates");
 	is(got.every((r, i) => r.slice(3).every((t, k) => near(t, want[i][k + 3]))), true, "times: " + JSON.stringify([got, want]));
 	is(await p.evaluate(() => document.querySelector("#requests tr.chosen").cells[0].textContent), want[0][0], "the one that is chosen");
-});
+}, "once");
 
 test("report: a trace without requests has no such section", async () => {
 	const p = await show(report(trace("relay")));
 	is(await p.$("#requests"), null, "the section");
-});
+}, "once");
 
 test("report: one drags over latencies, and sees those requests and where their time went", async () => {
 	const html = report(trace("shop"));
@@ -919,4 +919,4 @@ test("report: options choose the requests alone", async () => {
 	const p = await show(report(trace("shop"), "--request", "/search$", "--request-min", "1us"));
 	is((await cells(p, "#requests .endpoints tbody tr")).length, 1, "endpoints");
 	is((await cells(p, "#threads tbody tr")).length > 10, true, "threads are all there");
-});
+}, "once");

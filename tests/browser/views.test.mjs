@@ -82,7 +82,7 @@ test("views: a frame in a link is found by its names, also in another graph", as
 	near(await drawn(other, "split"), 1180, 1, "the same frame of another graph");
 	const less = await open(tomorrow, { fragment: "#path=main%3Bparse%3Bgone%3Bx" });
 	near(await drawn(less, "parse"), 1180, 1, "as much of the path as there is");
-});
+}, "once");
 
 test("views: a flame chart zooms to the right one of equal frames", async () => {
 	const svg = render(["a;x 10", "b 10", "a;y 30"], "--flamechart");
@@ -129,4 +129,4 @@ test("views: sums agree with the graph, also for chains, cut stacks are told", a
 	const tall = await open(render(lines));
 	await tall.keyboard.press("r");
 	has(await tall.evaluate(() => document.querySelector("[role=status]").textContent), "Stacks are cut", "told");
-});
+}, "once");

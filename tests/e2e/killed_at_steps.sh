@@ -91,7 +91,7 @@ kill_each() {
 }
 
 # An end comes soon: without one, the start has no last step.
-kill_each "the start" "" 40 11 --request "alpha=$load:alpha_runs" 0.1
-kill_each "the end" "$tmp/run/trace" 20 11 -- sleep 300
+kill_each "the start" "" 40 17 --request "alpha=$load:alpha_runs" 0.1
+kill_each "the end" "$tmp/run/trace" 20 13 -- sleep 300
 expect "traces after the end had begun" $kills $read
 kill_each "a flight recorder's end" "kept in memory" 15 15 --flight=5s 600

@@ -3,7 +3,6 @@
 # Usual servers under the load of the usual programs: as many requests as these counted, logins told apart, none
 # shorter than the server was made to take, and none longer than its client's; what each took adds up to the
 # nanosecond in all formats, and the second engine says the same.
-# Beside another: it judges requests of its own servers, by counting.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 command -v python3 >/dev/null || skip "no python3"
