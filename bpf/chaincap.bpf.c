@@ -591,9 +591,13 @@ int on_stacks(unsigned long long *ctx)
 out:
 	*(volatile __u64 *)&k->busy = 0;
 recorder:
-	if (is_switch && recorder && !is_recorder(other.tgid))
+	if (is_switch && recorder) {
 		record_recorder(now,
 				OF(task, se.sum_exec_runtime) - OF(task, se.prev_sum_exec_runtime));
+		/* Each of its threads has a time of its own, by which the next one's is bounded. */
+		if (is_recorder(other.tgid))
+			recorder_comes(now);
+	}
 	return 0;
 }
 

@@ -61,7 +61,7 @@ untraced=$(holes "$tmp/trace")
 # Threads that the kernel moves: at the switch-in it shows where the thread was. Were moves missing, the queue
 # would contradict that, and be unknown.
 command -v perf >/dev/null || { echo "note: no perf, whose bench makes threads that are moved"; exit 0; }
-timeout 300 "$cap" -o "$tmp/moved" -- perf bench -f simple sched messaging -g 4 -l 2000 >"$tmp/out" 2>"$tmp/err" ||
+timeout 300 "$cap" -o "$tmp/moved" -- perf bench -f simple sched messaging -g 4 -l 600 >"$tmp/out" 2>"$tmp/err" ||
 	fail "chaincap -- perf bench: $(cat "$tmp/err")"
 read_info "$tmp/moved"
 expect_at_least "threads moved" 20 "$(info_figure queue_changes)" "$tmp/info"
