@@ -257,13 +257,13 @@ static __always_inline __u32 stack_kind(__u32 kind)
 
 /* ---- the recorder's own time --------------------------------------------------------------- */
 
-/* Since when the recorder has had this CPU; 0: that is not known. */
+/* Since when a thread of the recorder has had this CPU; 0: that is not known. */
 MAP(recorder_since, PERCPU_ARRAY, 1, __u32, __u64);
 
 /*
- * The recorder goes off this CPU. ran: how long the thread has run by the kernel's own account, at
- * most; 0: not known. Some hosts hide switches: then it had the CPU for less than since it was last
- * seen to come.
+ * A thread of the recorder goes off this CPU. ran: how long it has run by the kernel's own account,
+ * at most; 0: not known. Some hosts hide switches: then it had the CPU for less than since it was
+ * last seen to come.
  */
 static __always_inline void record_recorder(__u64 now, __u64 ran)
 {

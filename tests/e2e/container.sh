@@ -7,13 +7,8 @@
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 docs=$(cd "$(dirname "$0")/../../docs/container" && pwd)
-is_sanitized && skip "sanitizers need libraries"
 command -v podman >/dev/null || skip "no podman"
-for lib in c bpf uring elf dw iberty z lzma zstd; do
-	[ -e "$(cc -print-file-name=lib$lib.a)" ] || skip "no lib$lib.a"
-done
-(cd "$docs/../.." && unset O SAN MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES && exec make -s O="$build" static) \
-	>"$tmp/out" 2>"$tmp/err" || fail "make static: $(cat "$tmp/err")"
+make_static
 
 pod() {
 	timeout 300 podman --root "$tmp/store" --runroot "$tmp/run" --storage-driver vfs --cgroup-manager cgroupfs \
@@ -56,7 +51,6 @@ grep -q '^chaincap' "$tmp/out" || skip "podman cannot run a container here: $(ta
 
 calm 600
 relay=$!
-started="$started $relay"
 
 # seen WHAT [NAMES]: the relay is in the trace, which is whole, with the names of its functions ("": with none)
 seen() {

@@ -14,7 +14,6 @@ TMPDIR=$tmp/temporary
 export TMPDIR
 calm 900
 relay=$!
-started="$started $relay"
 
 # code FILE FROM: the first bytes of alpha_runs() there
 code() {

@@ -31,7 +31,6 @@ run_with() {
 }
 
 calm 600
-started="$started $!"
 with "bpf perfmon" true 2>/dev/null || skip "this machine's root has not got CAP_BPF and CAP_PERFMON to give"
 
 for missing in BPF PERFMON; do

@@ -370,9 +370,10 @@ busy() {
 	fail "the busy threads do not start"
 }
 
-# A relay that sleeps most of the time, and so leaves the CPUs to other tests; else as busy().
+# A relay that sleeps most of the time, and so leaves the CPUs to other tests; else as busy(). It ends with the test.
 calm() {
 	"$load" relay --hops pipe --work 50 --rounds 1000000000 --seconds "$1" >/dev/null 2>&1 &
+	started="$started $!"
 	wait_for "the relay" 10 has_thread $! alpha
 }
 
@@ -498,6 +499,16 @@ packages_needed() {
 # packages_in DEPENDS: the names in such a field, in the same form
 packages_in() {
 	echo "$1" | tr ',' '\n' | sed 's/^ *//; s/ .*//; s/:any$//' | sort -u
+}
+
+# make_static: the programs that need no library, in $build/static; one test after the other, as it is one folder.
+make_static() {
+	is_sanitized && skip "sanitizers need libraries"
+	for lib in c bpf uring elf dw iberty z lzma zstd; do
+		[ -e "$(cc -print-file-name=lib$lib.a)" ] || skip "no lib$lib.a"
+	done
+	(cd "$(dirname "$0")/../.." && unset O SAN MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES &&
+		exec flock "$build/static.lock" make -s O="$build" static) >"$tmp/out" 2>"$tmp/err" || fail "make static: $(cat "$tmp/err")"
 }
 
 # build_slow NAME: a program of tests/workload/slow, built as distributions build theirs: $tmp/NAME

@@ -28,7 +28,6 @@ started="$started $!"
 wait_for "five file systems" 20 test -e "$tmp/ready"
 started="$started $(tr '\n' ' ' <"$tmp/pids")"
 calm 600
-started="$started $!"
 begin_recording "$tmp/trace" --memory=128M
 sleep 3
 end_within 30

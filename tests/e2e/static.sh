@@ -6,12 +6,7 @@
 # Beside another: it judges its own program's chains.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-is_sanitized && skip "sanitizers need libraries"
-for lib in c bpf uring elf dw iberty z lzma zstd; do
-	[ -e "$(cc -print-file-name=lib$lib.a)" ] || skip "no lib$lib.a"
-done
-(cd "$(dirname "$0")/../.." && unset O SAN MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES && exec make -s O="$build" static) \
-	>"$tmp/out" 2>"$tmp/err" || fail "make static: $(cat "$tmp/err")"
+make_static
 for program in chaincap chainwalk flamegraph; do
 	readelf -ld "$build/static/$program" >"$tmp/elf"
 	! grep -E 'INTERP|NEEDED' "$tmp/elf" || fail "$program needs that"

@@ -6,16 +6,11 @@
 # Beside another: it judges its own program's chains.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-is_sanitized && skip "sanitizers need libraries"
 for tool in musl-gcc busybox; do
 	command -v $tool >/dev/null || skip "no $tool"
 done
 ! readelf -l "$(command -v busybox)" | grep -q INTERP || skip "busybox needs libraries"
-for lib in c bpf uring elf dw iberty z lzma zstd; do
-	[ -e "$(cc -print-file-name=lib$lib.a)" ] || skip "no lib$lib.a"
-done
-(cd "$(dirname "$0")/../.." && unset O SAN MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES && exec make -s O="$build" static) \
-	>"$tmp/out" 2>"$tmp/err" || fail "make static: $(cat "$tmp/err")"
+make_static
 
 root=$tmp/root
 mkdir -p "$root/bin" "$root/lib" "$root/proc" "$root/sys" "$root/tmp"
