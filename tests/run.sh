@@ -7,7 +7,7 @@
 #   QUICK=1           no test that records, builds a package or starts a browser
 #   TIMES=1           lists in the end how many seconds of CPU time each test took, most first
 #   SPEED=1           instead of all these the tests that judge how quick something is, one by one
-# First those that record or measure time run one by one: they call needs_bpf, or have a line "# Alone: WHY". The time
+# First those that record or measure time run one by one: they call needs_bpf or the like, or have a line "# Alone: WHY" ("/* Alone: WHY */"). The time
 # that they leave to the CPUs is for what does not record, in the idle class of the scheduler. Then all others run side by
 # side: the rest of what does not record, and what records, but judges only what its own threads do, however long that
 # takes: it has a line "# Beside another: WHY". Browsers, compilers and the like have a lower priority than what records.
@@ -67,7 +67,7 @@ run_replay() {
 run_script() {
 	begin=$(date +%s)
 	lower='nice -n 5'
-	! grep -q -e '^needs_bpf' -e '^# Alone: ' "$1" || lower=''
+	! grep -q -e '^needs_' -e '^# Alone: ' "$1" || lower=''
 	# shellcheck disable=SC2086 # a command, or none
 	$lower timeout "$limit" "$(sed -n '1s/^#! *//p' "$1")" "$1" "$O" >"$log" 2>&1
 	status=$?
@@ -187,16 +187,18 @@ run_list() {
 
 # shellcheck disable=SC2046 # names have no spaces
 {
-	list unit $(names_of $(grep -l cmocka_run_group_tests tests/unit/*.c))
+	list unit $(names_of $(grep -l cmocka_run_group_tests $(grep -L '^/[*] Alone: ' tests/unit/*.c)))
 	list replay $(names_of "$O"/tests/replay/* | sed 's/^/replay_/')
-	list e2e $(names_of $(grep -L -e '^needs_bpf' -e '^# Alone: ' tests/e2e/*.sh) | grep -vx lib)
+	list e2e $(names_of $(grep -L -e '^needs_' -e '^# Alone: ' tests/e2e/*.sh) | grep -vx lib)
 	list browser browser
 } >"$results/side_by_side"
 # shellcheck disable=SC2046
 list e2e $(names_of $(grep -l '^# Beside another: ' tests/e2e/*.sh)) >"$results/beside"
 # shellcheck disable=SC2046
-list e2e $(names_of $(grep -l -e '^needs_bpf' -e '^# Alone: ' tests/e2e/*.sh)) | grep -vx 'e2e lib' |
-	grep -vxF -f "$results/beside" >"$results/alone"
+{
+	list unit $(names_of $(grep -l '^/[*] Alone: ' tests/unit/*.c))
+	list e2e $(names_of $(grep -l -e '^needs_' -e '^# Alone: ' tests/e2e/*.sh)) | grep -vx 'e2e lib'
+} | grep -vxF -f "$results/beside" >"$results/alone"
 # shellcheck disable=SC2046
 {
 	list speed $(names_of tests/speed/*.sh)
@@ -206,11 +208,12 @@ jobs=${JOBS:-$(($(nproc) + 2))}
 if [ "${SPEED:-}" ]; then
 	run_list 1 "$results/speed"
 elif [ "${QUICK:-}" ]; then
-	grep -vx -e 'browser .*' -e 'e2e deb.*' -e 'e2e install_.*' "$results/side_by_side" >"$results/quick"
+	grep '^unit ' "$results/alone" | cat "$results/side_by_side" - |
+		grep -vx -e 'browser .*' -e 'e2e deb' -e 'e2e install_.*' >"$results/quick"
 	run_list "$jobs" "$results/quick"
 else
-	# Browsers wait for each other, and not for long. In the idle class a priority is none.
-	grep -vx -e 'browser .*' -e 'unit names_priority' "$results/side_by_side" >"$results/idle"
+	# Browsers wait for each other, and not for long.
+	grep -vx 'browser .*' "$results/side_by_side" >"$results/idle"
 	start_pool "$(nproc)" "$results/idle" chrt -i 0
 	idle=$!
 	run_list 1 "$results/alone"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Alone: programs that others load may get the addresses that are looked at. */
 /*
  * Kernel code that takes the place of other code while it is watched: BPF programs at one address,
  * one after the other. /proc/kallsyms says what is there at the moment.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Alone: in the idle class of the scheduler a priority is none. */
 /* Work at low priority, which does not stay there for ever. */
 #include <setjmp.h>
 #include <stdarg.h>
