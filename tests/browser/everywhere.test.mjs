@@ -118,7 +118,7 @@ test("every text has a contrast of 4.5 to 1, in the light and in the dark", asyn
 			if (!(whole.ratio >= 4.5))
 				throw new Error(colorScheme + ": " + whole.what + " has " + whole.ratio.toFixed(2));
 		}
-});
+}, "once");
 
 test("print is on white, without controls, and tells delimiters apart in gray", async () => {
 	const page = await open(render(chain), { context: { colorScheme: "dark" } });
@@ -282,7 +282,7 @@ test("the script shortens names as the program does", async () => {
 		await page.keyboard.press("v");
 		is((await labels(page)).sort(), still.sort(), "labels " + options);
 	}
-});
+}, "once");
 
 test("without a script the picture is seen as a whole, with its root", async () => {
 	const deep = Array.from({ length: 150 }, (_, i) => "f" + i).join(";") + " 1";

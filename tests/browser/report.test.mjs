@@ -314,7 +314,7 @@ test("report: tables sort by any column", async () => {
 	await p.click("#threads th:nth-child(9) button");
 	const waits = (await cells(p, "#threads tbody tr")).map((r) => +r[8]);
 	is(waits, [...waits].sort((a, b) => b - a), "by waits");
-});
+}, "once");
 
 test("report: the first section is the table of --format=causes, and its largest cause is open", async () => {
 	const p = await show(report(trace("relay")));
@@ -453,7 +453,7 @@ test("report: each table can be copied as csv", async () => {
 	await r.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: () => Promise.reject(Error("no")) } }));
 	await r.locator("#threads button.copy").click();
 	has(await r.inputValue("#threads textarea"), "Name,TID,PID", "the text");
-});
+}, "once");
 
 test("report: every table sorts by every heading, both ways", async () => {
 	const p = await show(report(trace("lost")));
@@ -746,7 +746,7 @@ test("report: every text has a contrast of 4.5 to 1, in the light and in the dar
 			if (!(w.ratio >= 4.5))
 				throw new Error(colorScheme + ", " + name + ": " + JSON.stringify(w));
 		}
-});
+}, "once");
 
 test("report: on a phone controls are large enough, nothing is cut off, and a tap says what is there", async () => {
 	for (const name of ["lost", "shop"])
