@@ -168,7 +168,7 @@ run_list() {
 	while read -r kind name; do
 		until [ -e "$results/$kind-$name.sums" ]; do
 			kill -0 $pool 2>/dev/null || exit 2
-			sleep 0.1
+			sleep 0.5
 		done
 		read -r passed failed skipped <"$results/$kind-$name.sums"
 		cat "$results/$kind-$name.text"
