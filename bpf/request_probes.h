@@ -133,13 +133,26 @@ __noinline int tell_probed(const struct probed *p, __u32 writer, __u32 ustack, _
 	return 0;
 }
 
-/* The request with this key will not be ended. */
-static __always_inline void abandon(const struct probed_key *key, struct probed *p)
+/*
+ * The request with this key, if there is one, will not be ended. Not inlined: with its copy
+ * on_probe and what finds stacks would need more than the 512 bytes that all functions have
+ * together. A key that a map is asked for has to be on the function's own stack (6.1).
+ */
+__noinline int abandon(const struct probed_key *with)
 {
-	struct probed gone = *p;
+	struct probed *p, gone;
+	struct probed_key key;
 
-	if (!bpf_map_delete_elem(&open_probed, key))
+	if (!with)
+		return 0;
+	key = *with;
+	p = bpf_map_lookup_elem(&open_probed, &key);
+	if (!p)
+		return 0;
+	gone = *p;
+	if (!bpf_map_delete_elem(&open_probed, &key))
 		tell_probed(&gone, 0, 0, 0);
+	return 0;
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -201,7 +214,7 @@ static __always_inline void begin_probed(void *ctx, const struct probed_key *key
 			return;
 	}
 	if (before)
-		abandon(key, before);
+		abandon(key);
 	read_label(ctx, site, &p);
 	if (bpf_map_update_elem(&open_probed, key, &p, BPF_ANY))
 		__sync_fetch_and_add(&probed_without_room, 1);
@@ -270,15 +283,12 @@ int on_probe(void *ctx)
 __noinline int end_calls(__u32 tid)
 {
 	struct probed_key key = { .who = tid };
-	struct probed *p;
 
 	for (__u32 i = 0; i < WIRE_PROBES; i++) {
 		if (!(probed_by_thread & 1u << i))
 			continue;
 		key.request = i;
-		p = bpf_map_lookup_elem(&open_probed, &key);
-		if (p)
-			abandon(&key, p);
+		abandon(&key);
 	}
 	return 0;
 }
