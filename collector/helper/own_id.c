@@ -10,17 +10,23 @@
 #include <stdio.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* One process has an id of 2^31, so even the second try is rare. */
 #define TRIES 16
 
-/* The most ids that lie together in this user namespace: user_namespaces(7). */
+/*
+ * The most ids that lie together in this user namespace: user_namespaces(7). A kernel without such
+ * namespaces (CONFIG_USER_NS) has no such file, and all ids.
+ */
 static bool read_map(uint32_t *first, uint32_t *n)
 {
 	FILE *f = fopen("/proc/self/uid_map", "re");
 	uint32_t inside, outside, count;
 
-	*n = 0;
+	*first = *n = 0;
+	if (!f && errno == ENOENT && !access("/proc/self/status", F_OK))
+		*n = UINT32_MAX;
 	while (f && fscanf(f, "%u %u %u", &inside, &outside, &count) == 3)
 		if (count > *n) {
 			*first = inside;
