@@ -33,9 +33,8 @@ const volatile bool verify = false;
 const volatile __u32 max_stack = WIRE_STACK_MAX;
 /* Before 5.18 sched_switch does not say prev's state, and it has to be read from prev. */
 const volatile bool switch_has_state = true;
-/* arm64: the bits that a user address has, and the size of kernel stacks. */
+/* arm64: the bits that a user address has. */
 const volatile __u64 address_mask = ~0ull;
-const volatile __u32 stack_size = 16 << 10;
 
 /*
  * CLOCK_MONOTONIC; set by the collector. Programs are attached and detached one after the other,

@@ -15,6 +15,9 @@ __u64 branches[WIRE_TREES * WIRE_BRANCHES] TABLE;
 /* The root of the tree to follow; written by the collector. */
 volatile __u32 tree_root = WIRE_TREE_ROOT(0);
 
+/* The size of a thread's stack, bytes; found before anything is attached. */
+volatile __u64 stack_size = 16 << 10;
+
 /* Interrupt entry code; written by the collector before anything is attached. */
 struct wire_range entries[WIRE_ENTRIES] = {};
 
@@ -301,4 +304,23 @@ static __always_inline __u32 walked_kernel_stack(void *ctx, void *ring, struct w
 	if (!n)
 		return 0;
 	return recent_id(ring, k, w, now, NULL, n, hash_frames(&w->scratch, n, n));
+}
+
+/*
+ * Finds stack_size: a thread's registers are at the end of its stack (task_pt_regs()), with at most
+ * two words behind them (x86-64's TOP_OF_KERNEL_STACK_PADDING). The size of a page does not tell
+ * it: on arm64 it also depends on VMAP_STACK and KASAN. Run by the collector.
+ */
+SEC("raw_tp")
+int find_stack_size(void *ctx)
+{
+	struct task_struct *task = current_task();
+	__u64 end;
+
+	(void)ctx;
+	/* As in kernel_stack_id(). */
+	*(void *volatile *)&stack_size = (void *)bpf_task_pt_regs((void *)task);
+	end = stack_size + bpf_core_type_size(struct pt_regs) + 16;
+	stack_size = (end - (__u64)OF(task, stack)) & ~1023ull;
+	return 0;
 }

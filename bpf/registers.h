@@ -149,7 +149,7 @@ static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
 #define PLAIN_USER(address) ((address)&address_mask)
 #define PLAIN_KERNEL(address) ((address) | ((__u64)((__s64)((address) << 8) >> 63) & ~address_mask))
 
-#define STACK_SIZE stack_size
+#define STACK_SIZE ((__u32)stack_size) /* THREAD_SIZE: see find_stack_size() */
 /* The frame that leads from a CPU's own stack to the thread's is not at a fixed place. */
 #define OWN_STACK_HAS_LINK false
 

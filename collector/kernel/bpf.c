@@ -19,8 +19,6 @@
 #include "host_proc.h"
 #include "refusal.h"
 
-#define STACK_LEAST (16u << 10) /* THREAD_SIZE, unless pages are larger */
-
 static int print_verbose(enum libbpf_print_level level, const char *format, va_list args)
 {
 	/* Debug messages have a line for each relocation. */
@@ -55,13 +53,11 @@ static bool has_tracepoint(const struct btf *btf, const char *name)
 static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_options *o)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
-	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
 	bool has_data_ready = false, has_local_timer = false, has_groups = false, wants_requests;
 
 	skel->rodata->hash_seed = hash_seed();
 	skel->rodata->address_mask = address_mask();
-	skel->rodata->page_size = page;
-	skel->rodata->stack_size = page > STACK_LEAST ? page : STACK_LEAST;
+	skel->rodata->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	skel->rodata->switch_has_state = true;
 	bpf_session_load_list(skel, btf);
 	if (btf) {
@@ -173,6 +169,14 @@ static int make_variables(struct bpf_map *map, size_t size)
 	return err;
 }
 
+/* Without it, if the kernel does not run the program, stacks are walked that need not be. */
+static void find_stack_size(const struct bpf_session *s)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+
+	bpf_prog_test_run_opts(bpf_program__fd(s->skel->progs.find_stack_size), &run);
+}
+
 /*
  * Makes a session and loads its programs, or with `plain` those of bpf/plain.bpf.c; *out in any
  * case but -ENOMEM.
@@ -219,7 +223,11 @@ static int load_session(struct bpf_session **out, const struct bpf_options *o, b
 	s->finds_requests = s->skel->rodata->find_requests;
 	if (!err)
 		err = chaincap_bpf__load(s->skel);
-	return err || !plain ? err : bpf_plain_fill(s->skel);
+	if (!err && plain)
+		err = bpf_plain_fill(s->skel);
+	else if (!err)
+		find_stack_size(s);
+	return err;
 }
 
 int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,

@@ -60,6 +60,7 @@ void bpf_plain_load(struct chaincap_bpf *skel, bool plain)
 	bpf_map__set_autocreate(skel->maps.plain_ids, plain);
 	if (!plain)
 		return;
+	bpf_program__set_autoload(skel->progs.find_stack_size, false);
 	bpf_program__set_autoload(skel->progs.on_group_move, false);
 	bpf_program__set_autoload(skel->progs.on_group_rename, false);
 	bpf_program__set_autoload(skel->progs.list_all_threads, false);

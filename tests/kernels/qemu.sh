@@ -190,7 +190,7 @@ initramfs() {
 		cp "$programs/$program" "$root/build"
 	done
 	[ -z "${STATIC:-}" ] || cp "$programs/static/"* "$root/build" || return 1
-	for test in kernel_stack_slots kernel_forgetting kallsyms_changes unwind_sleeping_threads unwind_stacks; do
+	for test in kernel_stack_size kernel_stack_slots kernel_forgetting kallsyms_changes unwind_sleeping_threads unwind_stacks; do
 		cp "$programs/tests/unit/$test" "$root/build/tests/unit"
 	done
 	libraries "$root" "$root"/bin/* "$root"/build/* "$root"/build/tests/unit/*
