@@ -172,9 +172,9 @@ test-random: all unit # many more random schedules than "make test" has: takes s
 	@LAWS_TRACES=$${LAWS_TRACES:-5000} ORACLE_TRACES=$${ORACLE_TRACES:-10000} TESTS="attribute_* fold_*" sh tests/run.sh $(O)
 test-kernels: # the distribution's kernels, under qemu
 	@sh tests/deps.sh build
-	@sh tests/deps.sh kernels || true # what is missing then is said, and skipped
+	@sh tests/deps.sh kernels $(if $(PAGES),pages) || true # what is missing then is said, and skipped
 	@$(SUBMAKE) all unit
-	@sh tests/kernels/run.sh $(O); status=$$?; sh tests/kernels/two_guests.sh $(O) && exit $$status
+	@$(if $(PAGES),sh tests/kernels/pages.sh $(O),sh tests/kernels/run.sh $(O); status=$$?; sh tests/kernels/two_guests.sh $(O) && exit $$status)
 demo: deps
 	@$(SUBMAKE) all
 	@sh tests/demo.sh $(O)

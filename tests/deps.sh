@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs what is missing for "build", "static", "test", "lint", "fleet", "kernels" and "fresh", from the distribution's packages.
+# Installs what is missing for "build", "static", "test", "lint", "fleet", "kernels", "pages" and "fresh", from the distribution's packages.
 # With everything there it says nothing and needs neither root nor a network.
 set -eu
 
@@ -11,6 +11,7 @@ if command -v dpkg-query >/dev/null; then
 	fleet="clickhouse-server sqlite3 curl util-linux"
 	lint="clang-format cppcheck shellcheck"
 	kernels="qemu-system-x86 qemu-system-arm gcc-aarch64-linux-gnu qemu-user-static binutils cpio busybox-static"
+	pages="make flex bison bc dwarves xz-utils"
 	fresh="debootstrap qemu-system-x86 e2fsprogs"
 	has() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 	install() {
@@ -35,6 +36,7 @@ elif command -v dnf >/dev/null; then
 	fleet="sqlite curl util-linux"
 	lint="clang-tools-extra cppcheck ShellCheck"
 	kernels="qemu-system-x86-core cpio busybox"
+	pages= # the sources are Debian's
 	fresh="debootstrap qemu-system-x86-core e2fsprogs"
 	has() { rpm -q --whatprovides "$1" >/dev/null 2>&1; }
 	install() { dnf -q -y install --setopt=install_weak_deps=False "$@"; }
@@ -53,6 +55,7 @@ for set; do
 	lint) packages=$lint ;;
 	fleet) packages=$fleet ;;
 	kernels) packages=$kernels ;;
+	pages) packages=$pages ;;
 	fresh) packages=$fresh ;;
 	*) echo "deps: no such set: $set" >&2; exit 2 ;;
 	esac

@@ -209,7 +209,7 @@ start_guest() {
 	name=$1 image=$2
 	shift 2
 	rm -rf "$tmp/more" && mkdir "$tmp/more"
-	cp -R "$image.modules" "$tmp/more/modules"
+	[ ! -d "$image.modules" ] || cp -R "$image.modules" "$tmp/more/modules"
 	{ cat "$tmp/initramfs-$arch" && archive "$tmp/more"; } >"$tmp/$name.initramfs"
 	rm -f "$tmp/$name.console" "$tmp/$name.out64"
 	# One CPU of the guest at a time: with a thread for each, qemu 7.2 can go on for ever running a

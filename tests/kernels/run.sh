@@ -3,6 +3,8 @@
 # Boots the distribution's kernels under qemu, by software emulation, with the programs of the build
 # folder $1 in an initramfs, and runs there the tests in guest/ and some of ../e2e: run.sh BUILD_DIR
 #   KERNELS   meta packages of the kernels (default below), with @SUITE those of another release
+#   KERNEL_IMAGE  instead of these the file of a kernel that somebody has built, with all modules in it, for
+#             KERNEL_ARCH: amd64, arm64 (default: this machine's)
 #   GUEST     paths of the tests below tests/ (default below)
 #   CPUS      how many CPUs the guest has (default: 2); from 9 on it has 4 GiB of memory
 #   POSSIBLE  how many CPUs it can have (default: those)
@@ -15,10 +17,12 @@
 # programs are built for it into $1/kernels/build-ARCH, which is all that is done without qemu.
 set -u
 O=$(cd "$1" && pwd) || exit 2
+built=${KERNEL_IMAGE:+$(realpath -m "$KERNEL_IMAGE")}
 cd "$(dirname "$0")/.." || exit 2
 LC_ALL=C
 export LC_ALL
 kernels=${KERNELS:-linux-image-amd64 linux-image-6.12-amd64 linux-image-amd64@bullseye linux-image-arm64}
+[ ! "$built" ] || kernels=built-${KERNEL_ARCH:-$(dpkg --print-architecture)}
 guest=${GUEST:-kernels/guest/units.sh kernels/guest/relay.sh kernels/guest/pid_namespace.sh kernels/guest/verify.sh kernels/guest/hotplug.sh kernels/guest/start.sh
 	kernels/guest/lacking.sh kernels/guest/disk.sh kernels/guest/network.sh kernels/guest/samples.sh kernels/guest/probes.sh e2e/objects.sh
 	e2e/losses_counted.sh e2e/context_interrupt.sh e2e/context_softirq.sh e2e/never_woken.sh e2e/deadlock.sh e2e/max_stack.sh}
@@ -45,12 +49,18 @@ walked_alike() {
 	[ $n -eq 0 ] || echo "  ok   walked here with the same result: $n traces"
 }
 
+# find_built: sets what find_kernel does, for KERNEL_IMAGE.
+find_built() {
+	vmlinuz=$built package=$built why="no such file: $built"
+	[ -s "$built" ]
+}
+
 for k in $kernels; do
 	architecture "$k"
 	build || { skip "$k" "$(echo "$why" | head -n 1)"; continue; }
 	command -v "${qemu_command%% *}" >/dev/null || { skip "$k" "no ${qemu_command%% *}"; continue; }
 	[ -e "$tmp/initramfs-$arch" ] || initramfs || exit 2
-	find_kernel "$k" || { skip "$k" "$(echo "$why" | head -n 1)"; continue; }
+	if [ "$built" ]; then find_built; else find_kernel "$k"; fi || { skip "$k" "$(echo "$why" | head -n 1)"; continue; }
 	echo "$package:"
 	begin=$(date +%s)
 	# The guest's only network is one TCP port, where each line is answered by a process here, after 100 ms.

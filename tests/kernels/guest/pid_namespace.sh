@@ -15,7 +15,7 @@ grep -q "user functions are named by the host's /proc (/" "$tmp/err" || fail "it
 read_info "$tmp/trace"
 expect "events in the log and lost" "$counted" $((events + lost))
 walk_to "$tmp/folded" -c '^alpha$' "$tmp/trace"
-grep -q '^alpha;.*;alpha_waits;.*;--;.*;bravo_wakes_alpha;.*;bravo;' "$tmp/folded" || fail "names are missing: $(cat "$tmp/folded")"
+grep -q '^alpha;.*;alpha_waits;.*;--;.*;bravo_wakes_alpha;.*;bravo;' "$tmp/folded" || fail "names are missing: $(cat "$tmp/said" "$tmp/folded")"
 walk_to "$tmp/folded" --all "$tmp/trace"
 case $(uname -r) in
 [1-5].* | 6.[01].*)
