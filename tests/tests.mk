@@ -80,6 +80,9 @@ $(O)/shop $(O)/shop_static: $(wildcard tests/contexts/*.[ch])
 $(O)/shop_static: HOW = -rdynamic tests/contexts/variable.c
 unit: $(CHAINLOADS) $(O)/classes $(CONTEXT_LIBS) $(O)/shop $(O)/shop_static
 
+# These look into the BPF object's variables.
+$(O)/tests/unit/kernel_forgetting.o $(O)/tests/unit/kernel_stack_size.o: $(O)/gen/chaincap.skel.h
+
 # ---- a second, independent count of the events, for tests ----
 $(O)/gen/count_events.bpf.o: tests/tools/count_events.bpf.c bpf/kernel.h
 	$(BPF_CC)

@@ -19,7 +19,7 @@
 #include "kernel/clock.h"
 
 /* What a process that does nothing else may take to begin, on a machine that is busy. */
-#define BEGIN_SECONDS 10
+#define BEGIN_SECONDS 30
 /* A helper that has used no CPU for this long waits for a file system. */
 #define IDLE_NS 5000000000u
 /* How often to check that, and whether it still has the priority of the thread that waits. */
@@ -106,6 +106,7 @@ static int start_forking(struct helpers *all, enum helpers_rights rights)
 	struct timeval begin = { .tv_sec = BEGIN_SECONDS };
 	struct hello hello;
 	int sockets[2], fd;
+	ssize_t n;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
 		return -errno;
@@ -125,8 +126,9 @@ static int start_forking(struct helpers *all, enum helpers_rights rights)
 	}
 	/* It ends without a hello if it still has a right, or if the kernel has no seccomp. */
 	setsockopt(all->socket, SOL_SOCKET, SO_RCVTIMEO, &begin, sizeof(begin));
-	if (sandbox_receive(all->socket, &hello, sizeof(hello), &fd) != sizeof(hello))
-		return -EPERM;
+	n = sandbox_receive(all->socket, &hello, sizeof(hello), &fd);
+	if (n != sizeof(hello))
+		return n == -EAGAIN ? -ETIMEDOUT : -EPERM;
 	fcntl(all->socket, F_SETFL, O_NONBLOCK);
 	return 0;
 }
@@ -345,6 +347,8 @@ static int receive_hello(struct helper *h, uint64_t until_ns)
 
 const char *helpers_refusal(int err)
 {
+	if (err == -ETIMEDOUT)
+		return "the process without rights does not begin";
 	if (err != -EPERM)
 		return strerror(-err);
 	/* Root's become another user. */
