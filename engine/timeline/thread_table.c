@@ -178,8 +178,7 @@ void table_snapshot(struct builder *b)
 			l->assumed = true;
 			l->open = (struct wait) {
 				.out_ns = tl->start_ns,
-				.stack =
-					trace_cursor_thread_pair(event_stream_cursor(b->events), k),
+				.stack = trace_cursor_thread_pair(b->cursor, k),
 				.waker = THREAD_NONE,
 				.kind = WAIT_SLEEP,
 				.flags = WAIT_SINCE_START,
@@ -225,6 +224,24 @@ void table_finish(struct builder *b)
 	free(tl->renames);
 	tl->renames = sorted;
 	tl->first_rename = first;
+}
+
+/* More pages than this are not worth keeping. */
+#define PAGES_KEPT 64u
+
+void table_clear(struct builder *b)
+{
+	size_t pages = 0;
+
+	for (size_t i = 0; i < b->tl->n_threads; i++)
+		*current_of(b, b->tl->threads[i].tid) = THREAD_NONE;
+	b->tl->n_threads = 0;
+	for (size_t i = 0; i < TID_PAGES; i++)
+		pages += b->tid_pages[i] != NULL;
+	for (size_t i = 0; i < TID_PAGES && pages > PAGES_KEPT; i++) {
+		free(b->tid_pages[i]);
+		b->tid_pages[i] = NULL;
+	}
 }
 
 void table_free(struct builder *b)

@@ -205,6 +205,7 @@ struct timelines {
 	size_t n_later, cap_later;
 	struct wait **assumed; /* see timelines_assume() */
 	size_t n_assumed, cap_assumed;
+	size_t slices; /* so many slices of time were built apart, see slice.h */
 };
 
 /*

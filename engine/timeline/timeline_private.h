@@ -3,7 +3,9 @@
  * timeline_private.h - the state while timelines are built, shared by the files that build them.
  * thread_table.c owns which thread has a tid at a moment, and the threads' names; timeline_waits.c
  * their off-CPU intervals; timeline_state.c owns what each thread is doing, timeline_wakings.c how
- * it was woken; timeline_build.c turns events into calls of these. No other file includes it.
+ * it was woken; timeline_events.c turns events into calls of these;
+ * timeline_build.c has all of them taken, by slices.c where several threads can. No other file
+ * includes it.
  */
 #pragma once
 
@@ -51,7 +53,14 @@ struct live {
 	bool maybe_woken;	    /* LIVE_ASLEEP: a waking may have been lost */
 	bool off_queue;		    /* LIVE_WOKEN: by a waking that certainly ended the sleep */
 	bool woke;		    /* it was current in a waking since its last sleep */
-	uint32_t snapshot;	    /* 1 + its place in trace_threads(), or 0 */
+	/*
+	 * In a slice (slice.h): whether that it woke before the slice adds to woke, or to what the
+	 * open wait has of it; and the number of the wait to which it does, 1 for the first; 0:
+	 * none.
+	 */
+	bool woke_adds, open_adds;
+	uint32_t added_wait;
+	uint32_t snapshot; /* 1 + its place in trace_threads(), or 0 */
 	size_t cap_waits;
 	uint64_t since_ns; /* LIVE_UNKNOWN: since when */
 	uint64_t last_ns;  /* LIVE_RUNNING: when it was last seen to run */
@@ -90,8 +99,8 @@ struct ready_note {
 
 struct builder {
 	struct timelines *tl;
-	struct event_stream *events;
-	struct live *live; /* by thread */
+	struct trace_cursor *cursor; /* that the events come from, for its pairs */
+	struct live *live;	     /* by thread */
 	size_t cap_threads, cap_live;
 	struct cpu *cpus;
 	size_t n_cpus;
@@ -140,6 +149,8 @@ void table_snapshot(struct builder *b);
 void table_snapshot_holders(struct builder *b);
 /* Sorts the names by thread and time. */
 void table_finish(struct builder *b);
+/* Forgets all threads; the memory is kept for others. */
+void table_clear(struct builder *b);
 void table_free(struct builder *b);
 
 /* ---- timeline_waits.c ---- */
@@ -154,6 +165,8 @@ enum wait_ending {
 void waits_add_unknown(struct builder *b, uint32_t thread, uint64_t from_ns, uint64_t to_ns);
 /* Appends the open wait, which ends at at_ns or is unknown from then on. */
 void waits_finish(struct builder *b, uint32_t thread, uint64_t at_ns, enum wait_ending why);
+/* Room for n more intervals behind those of the thread. NULL: out of memory. */
+struct wait *waits_room(struct builder *b, uint32_t thread, uint32_t n);
 /* Sets who woke w, from which stacks, after how many off-CPU intervals of the waker's. */
 void wait_set_waker(struct wait *w, uint32_t waker, uint32_t stack, uint32_t pos);
 
@@ -209,7 +222,34 @@ static inline struct cpu *state_cpu(struct builder *b, uint32_t cpu)
 
 /* The thread's event is a waking by waker: a thread or THREAD_IDLE. */
 void state_waking(struct builder *b, uint32_t thread, const struct event *ev, uint32_t waker);
+/*
+ * Sets WAIT_WAKER_RAN if the waker, after pos off-CPU intervals, only waited for its CPU, and then
+ * ran, since the wait began. Its timeline before the moment at which it acts no longer changes, so
+ * the flag stays true.
+ */
+void wait_note_waker(struct wait *w, const struct thread *waker, uint32_t pos);
 /* The thread was woken, by whom and when exactly is not known. */
 void state_woken_somehow(struct builder *b, uint32_t thread, uint64_t now_ns);
 /* The object of the event is what ended the wait of the thread, which was woken just then. */
 void state_ready(struct builder *b, uint32_t thread, const struct event *ev);
+
+/* ---- timeline_events.c ---- */
+
+void build_event(struct builder *b, const struct event *ev);
+/* What a FORK says of the child, which begins: its number. THREAD_NONE: out of memory. */
+uint32_t build_child(struct builder *b, const struct event *ev, uint32_t parent);
+/* What an EXEC says of a thread. */
+void build_exec(struct builder *b, uint32_t thread);
+/* Takes all events of the cursor's window, or of a stream; first: the first one, NULL: none. */
+void build_window(struct builder *b, const struct event *first);
+void build_stream(struct builder *b, struct event_stream *events, const struct event *first);
+
+/* ---- slices.c ---- */
+
+/*
+ * Takes all events of the cursor, of which first, the first one, is taken, by threads threads, a
+ * slice of time each. bounds: of n slices, see trace_cursor_slices(); the cursor's window is the
+ * first of them.
+ */
+void slices_build(struct builder *b, const struct event *first, const uint64_t *bounds, size_t n,
+		  uint32_t threads);

@@ -256,12 +256,14 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 		.kind = state == 'R' ? WAIT_PREEMPTED : WAIT_SLEEP,
 		.state = (unsigned char)state & 127u,
 	};
+	l->open_adds = false;
 	if (state == 'R') {
 		l->state = LIVE_PREEMPTED;
 		return;
 	}
 	l->open.woke_before = l->woke;
-	l->woke = false;
+	l->open_adds = l->woke_adds;
+	l->woke = l->woke_adds = false;
 	if (early.valid && early.losses == b->n_losses) {
 		l->state = LIVE_WOKEN;
 		l->off_queue = early.off_queue;

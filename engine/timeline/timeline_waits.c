@@ -4,25 +4,43 @@
 
 #include "timeline_private.h"
 
-static struct wait *append(struct builder *b, uint32_t thread, const struct wait *w)
+/* False: out of memory. */
+static bool grow(struct builder *b, uint32_t thread, size_t need)
 {
 	struct thread *th = &b->tl->threads[thread];
 	struct live *l = &b->live[thread];
+	/* Grows by only half, because waits are nearly all of the memory. */
+	size_t cap = l->cap_waits < 8 ? 8 : l->cap_waits + l->cap_waits / 2;
+	struct wait *p;
 
-	if (th->n_waits == l->cap_waits) {
-		/* Grows by only half, because waits are nearly all of the memory. */
-		size_t cap = l->cap_waits < 8 ? 8 : l->cap_waits + l->cap_waits / 2;
-		struct wait *p = cap < UINT32_MAX ? realloc(th->waits, cap * sizeof(*p)) : NULL;
-
-		if (!p) {
-			b->out_of_memory = true;
-			return NULL;
-		}
-		th->waits = p;
-		l->cap_waits = cap;
+	if (cap < need)
+		cap = need;
+	p = cap < UINT32_MAX ? realloc(th->waits, cap * sizeof(*p)) : NULL;
+	if (!p) {
+		b->out_of_memory = true;
+		return false;
 	}
-	th->waits[th->n_waits] = *w;
-	return &th->waits[th->n_waits++];
+	th->waits = p;
+	l->cap_waits = cap;
+	return true;
+}
+
+struct wait *waits_room(struct builder *b, uint32_t thread, uint32_t n)
+{
+	struct thread *th = &b->tl->threads[thread];
+	size_t need = (size_t)th->n_waits + n + 1;
+
+	if (need > b->live[thread].cap_waits && !grow(b, thread, need))
+		return NULL;
+	return &th->waits[th->n_waits];
+}
+
+static void append(struct builder *b, uint32_t thread, const struct wait *w)
+{
+	struct thread *th = &b->tl->threads[thread];
+
+	if (th->n_waits < b->live[thread].cap_waits || grow(b, thread, 0))
+		th->waits[th->n_waits++] = *w;
 }
 
 void waits_add_unknown(struct builder *b, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
@@ -48,6 +66,7 @@ void waits_finish(struct builder *b, uint32_t thread, uint64_t at_ns, enum wait_
 
 	if (w->out_ns == at_ns) { /* as if it had not been */
 		l->woke |= w->woke_before;
+		l->woke_adds |= l->open_adds;
 		return;
 	}
 	if (why != BY_SWITCH_IN && l->assumed) {
@@ -73,6 +92,9 @@ void waits_finish(struct builder *b, uint32_t thread, uint64_t at_ns, enum wait_
 	if (why != BY_SWITCH_IN)
 		w->flags |= WAIT_UNFINISHED;
 	append(b, thread, w);
+	if (l->open_adds)
+		l->added_wait = b->tl->threads[thread].n_waits;
+	l->open_adds = false;
 }
 
 void wait_set_waker(struct wait *w, uint32_t waker, uint32_t stack, uint32_t pos)

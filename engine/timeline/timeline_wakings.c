@@ -21,7 +21,7 @@ static void open_woken(struct builder *b, uint32_t thread, uint64_t out_ns, uint
 		.state = '?',
 	};
 	l->state = LIVE_WOKEN;
-	l->woke = false;
+	l->woke = l->woke_adds = l->open_adds = false;
 	l->assumed = true;
 	cpus_place(b->tl->cpus, thread, wake_ns, CPU_NONE);
 }
@@ -37,22 +37,13 @@ static bool slept_since_start(const struct builder *b, uint32_t thread, uint64_t
 	return state_snapshot_ns(b, l) >= now_ns;
 }
 
-/*
- * Sets WAIT_WAKER_RAN if the waker only waited for its CPU, and then ran, since the wait began. Its
- * timeline before the moment at which it acts no longer changes, so the flag stays true.
- */
-static void note_waker(const struct builder *b, uint32_t waker, struct wait *w)
+void wait_note_waker(struct wait *w, const struct thread *waker, uint32_t pos)
 {
-	const struct thread *th;
-	const struct wait *last;
+	const struct wait *last = pos ? &waker->waits[pos - 1] : NULL;
 	uint64_t late_ns = 0;
 
-	if (w->flags & WAIT_NEW || waker >= THREAD_IDLE || b->live[waker].state != LIVE_RUNNING)
+	if (w->flags & WAIT_NEW || waker->begin_ns > w->out_ns)
 		return;
-	th = &b->tl->threads[waker];
-	if (th->begin_ns > w->out_ns)
-		return;
-	last = th->n_waits ? &th->waits[th->n_waits - 1] : NULL;
 	if (last && last->in_ns > w->out_ns) {
 		if (last->kind == WAIT_UNKNOWN || last->wake_ns > w->out_ns ||
 		    last->in_ns - w->out_ns > WAIT_WAKER_MAX)
@@ -142,7 +133,8 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 	}
 	l->off_queue = ev->off_queue;
 	wait_set_waker(&l->open, waker, ev->pair, pos);
-	note_waker(b, waker, &l->open);
+	if (waker < THREAD_IDLE && b->live[waker].state == LIVE_RUNNING)
+		wait_note_waker(&l->open, &b->tl->threads[waker], pos);
 }
 
 void state_ready(struct builder *b, uint32_t thread, const struct event *ev)

@@ -17,6 +17,22 @@ struct untraced {
 	uint32_t n_cpus;
 };
 
+/* Makes room for a CPU. 0 or -ENOMEM. */
+static inline int untraced_room(struct untraced *u, uint32_t cpu)
+{
+	uint64_t *p;
+
+	if (cpu < u->n_cpus)
+		return 0;
+	p = realloc(u->next, ((size_t)cpu + 1) * sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	u->next = p;
+	while (u->n_cpus <= cpu)
+		p[u->n_cpus++] = 0;
+	return 0;
+}
+
 /* The next event, of any kind. 0 or -ENOMEM. */
 static inline int untraced_event(struct untraced *u, const struct event *ev)
 {
@@ -31,15 +47,8 @@ static inline int untraced_event(struct untraced *u, const struct event *ev)
 		u->next[ev->cpu] = (uint64_t)ev->tid + 1;
 	if (ev->kind != EVENT_SWITCH)
 		return 0;
-	if (ev->cpu >= u->n_cpus) {
-		uint64_t *p = realloc(u->next, ((size_t)ev->cpu + 1) * sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		u->next = p;
-		while (u->n_cpus <= ev->cpu)
-			p[u->n_cpus++] = 0;
-	}
+	if (untraced_room(u, ev->cpu))
+		return -ENOMEM;
 	u->switches += u->next[ev->cpu] && u->next[ev->cpu] != (uint64_t)ev->tid + 1;
 	u->next[ev->cpu] = (uint64_t)ev->other + 1;
 	return 0;

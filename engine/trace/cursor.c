@@ -13,6 +13,7 @@
 #include "base/kernel_functions.h"
 #include "base/pairs.h"
 #include "common/event_read.h"
+#include "common/lower_bound.h"
 #include "trace_private.h"
 
 /* Blocks order[begin..end) of one CPU and type. */
@@ -27,21 +28,25 @@ struct source {
 	size_t number;	 /* of its run: orders events that are otherwise equal */
 	bool losses;	 /* it is the source of losses */
 	struct chainlog_reader reader;
-	uint32_t n_pairs; /* how many of the reader's pairs of stacks have got their id */
 	struct source *next_free;
 };
 
 /* What was last on a CPU, to which later events may add something. */
 struct last_acts {
 	uint64_t switch_ns, waking_ns;
-	uint32_t tid, pair;    /* of the thread that was switched out; 0: none */
-	uint32_t woken;	       /* tid of the wakee; 0: none */
-	uint32_t request;      /* number of the EVENT_DISK_DONE, from 1; 0: none, or not known */
+	uint32_t tid, pair; /* of the thread that was switched out; 0: none */
+	uint32_t woken;	    /* tid of the wakee; 0: none */
+	uint32_t request;   /* number of the EVENT_DISK_DONE, from 1; 0: none; or REQUEST_BEFORE */
 	uint64_t lossy_end_ns; /* such events are missing before */
 };
 
+/* Of a part: the last EVENT_DISK_DONE of the CPU, if there was one, was before the part. */
+#define REQUEST_BEFORE UINT32_MAX
+
 struct trace_cursor {
 	const struct trace *t;
+	bool is_part;			      /* order and runs are the whole one's */
+	uint64_t from_ns, to_ns;	      /* its events */
 	const struct event_block_ref **order; /* blocks by CPU, then time */
 	struct run *runs;		      /* by first_ns */
 	size_t n_runs, next_run;
@@ -181,12 +186,8 @@ static int set_stacks(struct trace_cursor *c, struct source *s, uint32_t ref)
 {
 	struct chainlog_pair *pair = &s->reader.pairs[ref];
 
-	/* A block numbers its pairs in the order of their first use, so a new one is the next. */
-	if (ref > s->n_pairs) {
-		s->n_pairs++;
-		if (find_pair(c, &pair->kstack, &pair->ustack, &pair->user))
-			return -ENOMEM;
-	}
+	if (!pair->user && find_pair(c, &pair->kstack, &pair->ustack, &pair->user))
+		return -ENOMEM;
 	s->ev.kstack = pair->kstack;
 	s->ev.ustack = pair->ustack;
 	s->ev.pair = pair->user;
@@ -197,8 +198,11 @@ static int set_stacks(struct trace_cursor *c, struct source *s, uint32_t ref)
 static int take_event(struct trace_cursor *c, struct source *s)
 {
 	struct chainlog_fields ev;
-	int ret = chainlog_read_event(&s->reader, &ev);
+	int ret;
 
+	do
+		ret = chainlog_read_event(&s->reader, &ev);
+	while (ret > 0 && ev.time_ns < c->from_ns);
 	if (ret <= 0)
 		return ret;
 	s->ev = (struct event) {
@@ -249,8 +253,11 @@ static void set_request(struct event *out, const struct chainlog_fields *ev, uin
 static int take_aux(struct trace_cursor *c, struct source *s)
 {
 	struct chainlog_fields ev;
-	int ret = chainlog_read_aux(&s->reader, &ev);
+	int ret;
 
+	do
+		ret = chainlog_read_aux(&s->reader, &ev);
+	while (ret > 0 && ev.time_ns < c->from_ns);
 	if (ret <= 0)
 		return ret;
 	s->ev = (struct event) {
@@ -325,7 +332,6 @@ static int advance(struct trace_cursor *c, struct source *s)
 		if (s->at == s->end)
 			return 0;
 		b = c->order[s->at++];
-		s->n_pairs = 0;
 		ret = chainlog_reader_begin(&s->reader, b->aux, b->payload, b->payload + b->len);
 		if (ret)
 			return ret;
@@ -364,12 +370,26 @@ static int start(struct trace_cursor *c, size_t begin, size_t end, size_t number
 	s->end = end;
 	s->number = number;
 	s->losses = losses;
+	/* A window may have ended in the middle of a block. */
+	s->reader.left = 0;
+	s->reader.p = s->reader.end;
+	s->reader.time_ns = s->reader.last_ns;
 	ret = advance(c, s);
-	if (ret > 0)
+	if (ret > 0 && s->ev.time_ns < c->to_ns)
 		push(c, s);
 	else
 		retire(c, s);
 	return ret < 0 ? ret : 0;
+}
+
+/* The same of the blocks of a run that may have events of the window. */
+static int start_run(struct trace_cursor *c, const struct run *r)
+{
+	size_t n = r->end - r->begin;
+	size_t skip =
+		c->from_ns ? LOWER_BOUND(i, n, c->order[r->begin + i]->last_ns < c->from_ns) : 0;
+
+	return skip < n ? start(c, r->begin + skip, r->end, r->begin, false) : 0;
 }
 
 static int find_runs(struct trace_cursor *c)
@@ -392,6 +412,12 @@ static int find_runs(struct trace_cursor *c)
 		c->runs[c->n_runs - 1].end = i + 1;
 	}
 	qsort(c->runs, c->n_runs, sizeof(*c->runs), by_first);
+	return 0;
+}
+
+/* 0 or -ENOMEM. */
+static int make_heap(struct trace_cursor *c)
+{
 	c->heap = malloc((c->n_runs + 1) * sizeof(struct source *));
 	return c->heap ? 0 : -ENOMEM;
 }
@@ -427,9 +453,12 @@ int trace_cursor_new(struct trace_cursor **out, const struct trace *t)
 	if (!c)
 		return -ENOMEM;
 	c->t = t;
+	c->to_ns = UINT64_MAX;
 	err = pair_threads(c);
 	if (!err)
 		err = find_runs(c);
+	if (!err)
+		err = make_heap(c);
 	if (!err)
 		err = start(c, 0, t->n_losses, SIZE_MAX, true);
 	if (err)
@@ -446,7 +475,7 @@ static void pass(struct trace_cursor *c)
 	int ret = advance(c, s);
 
 	c->taken = false;
-	if (ret <= 0) {
+	if (ret <= 0 || s->ev.time_ns >= c->to_ns) {
 		c->heap[0] = c->heap[--c->n_heap];
 		retire(c, s);
 	}
@@ -461,7 +490,7 @@ static void pass(struct trace_cursor *c)
 /* NULL: out of memory. */
 static struct last_acts *acts_of(struct trace_cursor *c, uint32_t cpu)
 {
-	uint32_t n = cpu + 16;
+	uint32_t n = cpu + 16, first = c->is_part ? REQUEST_BEFORE : 0;
 	struct last_acts *p;
 
 	if (cpu < c->n_acts)
@@ -469,9 +498,9 @@ static struct last_acts *acts_of(struct trace_cursor *c, uint32_t cpu)
 	p = realloc(c->acts, n * sizeof(*p));
 	if (!p)
 		return NULL;
-	memset(p + c->n_acts, 0, (n - c->n_acts) * sizeof(*p));
 	c->acts = p;
-	c->n_acts = n;
+	for (; c->n_acts < n; c->n_acts++)
+		p[c->n_acts] = (struct last_acts) { .request = first };
 	return &p[cpu];
 }
 
@@ -511,6 +540,8 @@ static int join_waking(struct trace_cursor *c, const struct event *ev, uint32_t 
 		*ends = (uint8_t)what_ends(c->t, ev->kstack);
 	if (*ends == ENDS_NOTHING)
 		return 0;
+	if (request == REQUEST_BEFORE)
+		return -EAGAIN;
 	c->given = *ev;
 	c->given.pair = pairs_id(&c->pairs, TRACE_PAIR_REQUEST | request, ev->pair);
 	return c->given.pair ? 1 : -ENOMEM;
@@ -591,11 +622,9 @@ const struct event *trace_cursor_take(struct trace_cursor *c)
 
 	if (c->taken)
 		pass(c);
-	while (c->next_run < c->n_runs &&
+	while (c->next_run < c->n_runs && c->runs[c->next_run].first_ns < c->to_ns &&
 	       (!c->n_heap || c->runs[c->next_run].first_ns <= c->heap[0]->ev.time_ns)) {
-		const struct run *r = &c->runs[c->next_run++];
-
-		err = start(c, r->begin, r->end, r->begin, false);
+		err = start_run(c, &c->runs[c->next_run++]);
 		if (err)
 			stop(c, err);
 	}
@@ -613,6 +642,161 @@ const struct event *trace_cursor_take(struct trace_cursor *c)
 		return NULL;
 	}
 	return given ? &c->given : ev;
+}
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+int trace_cursor_new_part(struct trace_cursor **out, const struct trace_cursor *whole)
+{
+	struct trace_cursor *c = calloc(1, sizeof(*c));
+
+	*out = NULL;
+	if (!c)
+		return -ENOMEM;
+	c->t = whole->t;
+	c->is_part = true;
+	c->order = whole->order;
+	c->runs = whole->runs;
+	c->n_runs = c->next_run = whole->n_runs;
+	if (make_heap(c)) {
+		trace_cursor_free(c);
+		return -ENOMEM;
+	}
+	*out = c;
+	return 0;
+}
+
+void trace_cursor_window(struct trace_cursor *c, uint64_t from_ns, uint64_t to_ns)
+{
+	stop(c, 0);
+	c->taken = false;
+	c->next_run = 0;
+	c->from_ns = from_ns;
+	c->to_ns = to_ns;
+	if (!c->is_part)
+		return;
+	pairs_clear(&c->pairs);
+	c->n_acts = c->n_done = 0;
+}
+
+int trace_cursor_take_over(struct trace_cursor *whole, const struct trace_cursor *part,
+			   uint32_t *pair_of)
+{
+	/* Those of a request have its number among those of the part. */
+	const uint32_t is_request = TRACE_PAIR_REQUEST & ~TRACE_PAIR_OBJECT;
+
+	if (part->n_done >= TRACE_PAIR_IDS - whole->n_done)
+		return -EAGAIN;
+	pair_of[0] = 0;
+	for (uint32_t id = 1; id <= part->pairs.n; id++) {
+		struct pair p = part->pairs.at[id];
+
+		if (p.a & TRACE_PAIR_OBJECT) {
+			p.a += p.a & is_request ? whole->n_done : 0;
+			p.b = pair_of[p.b];
+		}
+		pair_of[id] = pairs_id(&whole->pairs, p.a, p.b);
+		if (!pair_of[id])
+			return -ENOMEM;
+	}
+	for (uint32_t cpu = 0; cpu < part->n_acts; cpu++) {
+		uint32_t request = part->acts[cpu].request;
+		struct last_acts *last = acts_of(whole, cpu);
+
+		if (!last)
+			return -ENOMEM;
+		if (request != REQUEST_BEFORE)
+			last->request = request ? whole->n_done + request : 0;
+	}
+	whole->n_done += part->n_done;
+	return 0;
+}
+
+/* The most runs that are looked through for each slice. */
+#define SLICED_RUNS 1024u
+/* A block has at most so many places at which a slice may begin, about so many events apart. */
+#define BLOCK_PLACES 16u
+#define PLACE_EVENTS 8u
+
+/* About so many events from from_ns on, up to the next place. */
+struct place {
+	uint64_t from_ns, events;
+};
+
+static int by_from(const void *pa, const void *pb)
+{
+	const struct place *a = pa, *b = pb;
+
+	return compare_numbers(a->from_ns, b->from_ns);
+}
+
+static uint32_t places_in(const struct event_block_ref *b)
+{
+	uint32_t n = b->count / PLACE_EVENTS + 1;
+
+	return n < BLOCK_PLACES ? n : BLOCK_PLACES;
+}
+
+/* The places of all blocks in order of time. NULL: out of memory. */
+static struct place *find_places(const struct trace *t, size_t *n)
+{
+	struct place *places;
+	size_t most = 1;
+
+	*n = 0;
+	for (size_t i = 0; i < t->n_blocks; i++)
+		most += places_in(&t->blocks[i]);
+	places = malloc(most * sizeof(*places));
+	for (size_t i = 0; i < t->n_blocks && places; i++) {
+		const struct event_block_ref *b = &t->blocks[i];
+		uint32_t parts = places_in(b);
+
+		for (uint32_t k = 0; k < parts; k++)
+			places[(*n)++] = (struct place) {
+				b->first_ns + (b->last_ns - b->first_ns) / parts * k,
+				b->count / parts,
+			};
+	}
+	if (places)
+		qsort(places, *n, sizeof(*places), by_from);
+	return places;
+}
+
+/* Blocks that reach over a bound are read twice: in a slice of so many events, half of it. */
+static uint64_t fewest_events(const struct trace_cursor *c)
+{
+	const struct trace_info *info = &c->t->info;
+	size_t blocks = c->t->n_blocks;
+
+	return blocks ? (info->events + info->aux_events) / blocks * c->n_runs : 0;
+}
+
+int trace_cursor_slices(const struct trace_cursor *c, uint64_t events, bool cheap,
+			uint64_t **from_ns, size_t *n)
+{
+	size_t n_places;
+	struct place *places = find_places(c->t, &n_places);
+	uint64_t *from = malloc((n_places + 2) * sizeof(*from)), sum = 0;
+
+	*from_ns = from;
+	*n = 0;
+	if (!places || !from) {
+		free(places);
+		return -ENOMEM;
+	}
+	if (cheap && events < fewest_events(c))
+		events = fewest_events(c);
+	from[(*n)++] = 0;
+	for (size_t i = 0; i < n_places && c->n_runs <= SLICED_RUNS; i++) {
+		if (sum >= events && places[i].from_ns > from[*n - 1]) {
+			from[(*n)++] = places[i].from_ns;
+			sum = 0;
+		}
+		sum += places[i].events;
+	}
+	from[*n] = UINT64_MAX;
+	free(places);
+	return 0;
 }
 
 bool trace_cursor_next(struct trace_cursor *c, struct event *ev)
@@ -656,8 +840,10 @@ void trace_cursor_free(struct trace_cursor *c)
 	free(c->thread_pairs);
 	free(c->acts);
 	free(c->ends_request);
-	free(c->order);
-	free(c->runs);
+	if (!c->is_part) {
+		free(c->order);
+		free(c->runs);
+	}
 	free(c->heap);
 	free(c);
 }

@@ -65,17 +65,14 @@ static void *fill_ahead(void *arg)
 	return NULL;
 }
 
-int event_stream_new(struct event_stream **out, const struct trace *t)
+int event_stream_new(struct event_stream **out, const struct trace *t, struct trace_cursor *cursor)
 {
 	struct event_stream *s = calloc(1, sizeof(*s));
 
 	*out = NULL;
 	if (!s)
 		return -ENOMEM;
-	if (trace_cursor_new(&s->cursor, t)) {
-		free(s);
-		return -ENOMEM;
-	}
+	s->cursor = cursor;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
 	s->threaded = trace_info(t)->events > FEW_EVENTS && cpus_usable(2) > 1 &&
@@ -123,11 +120,6 @@ const struct event *event_stream_next(struct event_stream *s)
 	return &s->batch->events[s->at++];
 }
 
-struct trace_cursor *event_stream_cursor(struct event_stream *s)
-{
-	return s->cursor;
-}
-
 void event_stream_free(struct event_stream *s)
 {
 	if (!s)
@@ -141,6 +133,5 @@ void event_stream_free(struct event_stream *s)
 	}
 	pthread_cond_destroy(&s->changed);
 	pthread_mutex_destroy(&s->lock);
-	trace_cursor_free(s->cursor);
 	free(s);
 }

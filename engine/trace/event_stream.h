@@ -9,14 +9,12 @@
 
 struct event_stream;
 
-/* Returns 0 or -ENOMEM. */
-int event_stream_new(struct event_stream **out, const struct trace *t);
+/*
+ * Returns 0 or -ENOMEM. The cursor of t must outlive the stream; until its end nothing else takes
+ * events from it.
+ */
+int event_stream_new(struct event_stream **out, const struct trace *t, struct trace_cursor *cursor);
 /* The next event, valid until the next call; NULL at the end. */
 const struct event *event_stream_next(struct event_stream *s);
-/*
- * The cursor, for trace_cursor_thread_pair() at any time, and after the last event for why it is
- * the last one, and for the pairs.
- */
-struct trace_cursor *event_stream_cursor(struct event_stream *s);
 /* May be called before the last event. NULL is allowed. */
 void event_stream_free(struct event_stream *s);

@@ -344,3 +344,30 @@ struct pairs *trace_cursor_pairs(struct trace_cursor *c);
 /* The pair id of the i-th of trace_threads(); 0 none. */
 uint32_t trace_cursor_thread_pair(const struct trace_cursor *c, size_t i);
 void trace_cursor_free(struct trace_cursor *c);
+
+/*
+ * Several threads read one trace by parts: cursors that each return the events of a window of time
+ * after the other. A part has pairs of its own, and numbers of EVENT_DISK_DONE of its own, in each
+ * window. It ends with -EAGAIN if it cannot know what an event is joined to, because that was
+ * before its window.
+ */
+/* A part, without a window yet. 0 or -ENOMEM. To be freed before the whole one. */
+int trace_cursor_new_part(struct trace_cursor **out, const struct trace_cursor *whole);
+/*
+ * The next events are those from from_ns up to to_ns, without it; of the whole cursor too, which
+ * goes on with its pairs and what it knows of each CPU. Not for a trace with losses.
+ */
+void trace_cursor_window(struct trace_cursor *c, uint64_t from_ns, uint64_t to_ns);
+/*
+ * The whole cursor goes on after the window of a part, as if it had returned these events itself.
+ * pair_of has room for all pairs of the part and 0: gets their ids in the whole. 0; -ENOMEM; or
+ * -EAGAIN if these are too many.
+ */
+int trace_cursor_take_over(struct trace_cursor *whole, const struct trace_cursor *part,
+			   uint32_t *pair_of);
+/*
+ * Windows of about so many events, if cheap of more where that costs too much: *n of them, the i-th
+ * from (*from_ns)[i] to (*from_ns)[i + 1]. 0 or -ENOMEM; the caller frees *from_ns in any case.
+ */
+int trace_cursor_slices(const struct trace_cursor *c, uint64_t events, bool cheap,
+			uint64_t **from_ns, size_t *n);

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What each event says: turns it into calls of those that keep states, waits, names and the rest.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/grow.h"
+#include "timeline_private.h"
+
+/*
+ * The thread that acts on a CPU under a tid. When a thread that does not lead its process calls
+ * exec, the kernel gives it the leader's tid (de_thread()), well before the exec event.
+ */
+static uint32_t acting(struct builder *b, const struct event *ev, uint32_t tid)
+{
+	struct cpu *c = state_cpu(b, ev->cpu);
+	uint32_t i;
+
+	/* Nearly always the thread that is known to run there. */
+	if (c && c->runs == CPU_THREAD && b->tl->threads[c->thread].tid == tid)
+		return c->thread;
+	i = table_find(b, tid);
+	if (c && c->runs == CPU_THREAD && (i == THREAD_NONE || b->live[i].state == LIVE_DEAD) &&
+	    b->tl->threads[c->thread].tgid == tid && b->tl->threads[c->thread].tid != tid)
+		table_retid(b, c->thread, tid);
+	return table_get(b, tid, ev->time_ns);
+}
+
+/* Notes that the thread with tid runs on the event's CPU. Returns it, or THREAD_IDLE. */
+static uint32_t acts(struct builder *b, const struct event *ev, uint32_t tid)
+{
+	uint32_t i;
+
+	if (!tid) {
+		state_idles(b, ev->cpu, ev->time_ns);
+		return THREAD_IDLE;
+	}
+	i = acting(b, ev, tid);
+	if (i != THREAD_NONE)
+		state_acts(b, ev->cpu, i, ev->time_ns);
+	return i;
+}
+
+static void handle_lost(struct builder *b, const struct event *ev)
+{
+	state_lost(b, ev->cpu, ev->time_ns, ev->last_ns);
+	stolen_time_lost(b->tl->interrupts, ev->cpu, ev->last_ns);
+	stolen_time_lost(b->tl->steal, ev->cpu, ev->last_ns);
+	/* Losses by damage are of all kinds of events. */
+	if (trace_damage(b->tl->trace)->what) {
+		requests_lost(&b->tl->requests, ev->last_ns);
+		requests_hidden(&b->tl->requests, ev->last_ns);
+		contexts_lost(&b->tl->requests.contexts, ev->last_ns);
+		b->out_of_memory |= groups_lost(&b->tl->groups, ev->time_ns, ev->last_ns) != 0;
+	}
+}
+
+/* Tells those that sum up interrupts and steal that prev has run, since its last interval's end. */
+static void note_ran(struct builder *b, const struct event *ev, uint32_t prev)
+{
+	const struct thread *th = prev < THREAD_IDLE ? &b->tl->threads[prev] : NULL;
+	uint64_t ran_from_ns = ev->time_ns;
+
+	if (!b->tl->interrupts && !b->tl->steal)
+		return;
+	if (th && !(th->flags & THREAD_RECORDER))
+		ran_from_ns = th->n_waits ? th->waits[th->n_waits - 1].in_ns : th->begin_ns;
+	stolen_time_switch(b->tl->interrupts, ev->cpu, prev, ran_from_ns, ev->time_ns);
+	stolen_time_switch(b->tl->steal, ev->cpu, prev, ran_from_ns, ev->time_ns);
+}
+
+static void handle_switch(struct builder *b, const struct event *ev)
+{
+	uint32_t prev = ev->tid ? acting(b, ev, ev->tid) : THREAD_IDLE;
+	uint32_t next;
+
+	if (!ev->tid)
+		state_idles(b, ev->cpu, ev->time_ns);
+	else if (prev != THREAD_NONE)
+		state_switch_out(b, ev->cpu, prev, ev->time_ns, ev->state, ev->pair);
+	note_ran(b, ev, prev);
+	if (!ev->other) {
+		state_idles(b, ev->cpu, ev->time_ns);
+		return;
+	}
+	next = table_get(b, ev->other, ev->time_ns);
+	if (next != THREAD_NONE)
+		state_switch_in(b, ev->cpu, next, ev->time_ns);
+}
+
+static void handle_waking(struct builder *b, const struct event *ev)
+{
+	uint32_t waker = ev->no_waker ? THREAD_IDLE : acts(b, ev, ev->tid);
+	bool is_new = ev->kind == EVENT_WAKING_NEW;
+	uint32_t wakee;
+
+	if (!ev->other || waker == THREAD_NONE)
+		return;
+	if (waker < THREAD_IDLE)
+		b->live[waker].woke = true;
+	wakee = table_find(b, ev->other);
+	if (is_new && (wakee == THREAD_NONE || !b->live[wakee].unborn)) {
+		/* Its fork was not recorded, nor the end of the thread that had the tid. */
+		if (wakee != THREAD_NONE)
+			state_vanished(b, wakee, ev->time_ns);
+		wakee = table_birth(b, ev->other, ev->time_ns);
+		if (wakee != THREAD_NONE)
+			b->live[wakee].unborn = true;
+	} else {
+		wakee = table_get(b, ev->other, ev->time_ns);
+	}
+	if (wakee == THREAD_NONE)
+		return;
+	if (ev->no_waker)
+		state_woken_somehow(b, wakee, ev->time_ns);
+	else
+		state_waking(b, wakee, ev, waker);
+}
+
+static void handle_fork(struct builder *b, const struct event *ev)
+{
+	uint32_t parent = acts(b, ev, ev->tid);
+	uint32_t child = ev->other ? table_find(b, ev->other) : THREAD_NONE;
+
+	if (!ev->other)
+		return;
+	if (child != THREAD_NONE)
+		state_vanished(b, child, ev->time_ns);
+	build_child(b, ev, parent);
+}
+
+uint32_t build_child(struct builder *b, const struct event *ev, uint32_t parent)
+{
+	uint32_t child = table_birth(b, ev->other, ev->time_ns);
+
+	if (child == THREAD_NONE)
+		return child;
+	b->live[child].unborn = true;
+	if (parent < THREAD_IDLE)
+		b->tl->threads[child].parent = parent;
+	if (ev->tgid)
+		b->tl->threads[child].tgid = ev->tgid;
+	if (ev->string)
+		b->tl->threads[child].name = ev->string;
+	if (parent < THREAD_IDLE && b->tl->threads[parent].flags & THREAD_KTHREAD)
+		b->tl->threads[child].flags |= THREAD_KTHREAD;
+	if (b->tl->threads[child].tgid == trace_info(b->tl->trace)->recorder_tgid && ev->tgid)
+		b->tl->threads[child].flags |= THREAD_RECORDER;
+	if (parent < THREAD_IDLE)
+		b->out_of_memory |= groups_inherit(&b->tl->groups, child, ev->time_ns, parent,
+						   b->tl->threads[parent].tgid) != 0;
+	return child;
+}
+
+/*
+ * Whether the event is that with which the recorder's child becomes the command: nothing was
+ * recorded of it before. Older traces have it asleep until then.
+ */
+static bool begins_command(const struct builder *b, const struct event *ev)
+{
+	uint32_t i = table_find(b, ev->tid);
+
+	return i != THREAD_NONE && ev->tid == trace_info(b->tl->trace)->command_tgid &&
+	       b->live[i].fresh && b->live[i].state == LIVE_UNKNOWN && !b->n_losses;
+}
+
+static void handle_exec(struct builder *b, const struct event *ev)
+{
+	uint32_t caller =
+		ev->other && ev->other != ev->tid ? table_find(b, ev->other) : THREAD_NONE;
+	uint32_t i;
+
+	if (!ev->tid)
+		return;
+	if (caller != THREAD_NONE && b->live[caller].state != LIVE_DEAD) {
+		i = table_find(b, ev->tid);
+		if (i != THREAD_NONE) {
+			state_vanished(b, i, ev->time_ns);
+			b->tl->threads[caller].own_id = b->tl->threads[i].own_id;
+		}
+		table_retid(b, caller, ev->tid);
+	}
+	if (begins_command(b, ev)) {
+		i = table_find(b, ev->tid);
+		b->tl->threads[i].begin_ns = b->live[i].since_ns = ev->time_ns;
+	}
+	i = acts(b, ev, ev->tid);
+	if (i < THREAD_IDLE)
+		build_exec(b, i);
+}
+
+void build_exec(struct builder *b, uint32_t thread)
+{
+	b->tl->threads[thread].flags &= ~(uint32_t)THREAD_KTHREAD;
+	contexts_forget(&b->tl->requests.contexts, thread);
+}
+
+static void handle_exit(struct builder *b, const struct event *ev)
+{
+	uint32_t i = acts(b, ev, ev->tid);
+
+	if (i < THREAD_IDLE)
+		b->live[i].exiting = true;
+}
+
+/* Keeps a sample. It changes no timeline: these follow from switches and wakings alone. */
+static void handle_sample(struct builder *b, const struct event *ev)
+{
+	struct sample s = { ev->time_ns, ev->pair, table_find(b, ev->tid), ev->cpu };
+
+	if (s.thread != THREAD_NONE && ev->tid && samples_add(&b->tl->samples, &s))
+		b->out_of_memory = true;
+}
+
+static void handle_disk_done(struct builder *b, const struct event *ev)
+{
+	unsigned int op = (unsigned int)(ev->n & 7);
+	uint32_t thread = ev->tid ? table_find(b, ev->tid) : THREAD_NONE;
+	struct disk_request done = {
+		.asked_ns = ev->asked_ns,
+		.issued_ns = ev->last_ns,
+		.done_ns = ev->time_ns,
+		.thread = thread,
+		.bytes = ev->n >> 3 < UINT32_MAX ? (uint32_t)(ev->n >> 3) : UINT32_MAX,
+	};
+	struct disk_request_kind kind = { ev->object,
+					  op < CHAINLOG_DISK_OPS ? op : CHAINLOG_DISK_OTHER };
+
+	b->out_of_memory |= disk_requests_done(&b->tl->disk_requests, ev->tid, &done, kind) != 0;
+}
+
+/* A thread by its tid, for requests. */
+static uint32_t known_thread(const struct builder *b, uint32_t tid)
+{
+	return tid ? table_find(b, tid) : THREAD_NONE;
+}
+
+static void handle_request(struct builder *b, const struct event *ev)
+{
+	uint32_t thread = known_thread(b, ev->tid);
+	bool is_open = ev->kind == EVENT_REQUEST_OPEN;
+
+	b->out_of_memory |= requests_event(&b->tl->requests, ev, is_open ? THREAD_NONE : thread,
+					   is_open ? thread : known_thread(b, ev->other)) != 0;
+}
+
+/* How far a connection was when its data woke a thread, or when a request was answered there. */
+static void handle_stream(struct builder *b, uint32_t thread, const struct event *ev)
+{
+	struct stream_point p = { ev->time_ns, thread, (uint32_t)ev->n, (uint32_t)ev->received };
+
+	if (ev->object)
+		requests_stream(&b->tl->requests, ev, thread);
+	else
+		b->out_of_memory |= streams_add(&b->tl->streams, &p) != 0;
+}
+
+static void handle_steal(struct builder *b, const struct event *ev)
+{
+	stolen_time_add(b->tl->steal, ev->cpu, ev->time_ns, ev->n);
+	if (ev->n <= UINT64_MAX - b->tl->steal_ns)
+		b->tl->steal_ns += ev->n;
+}
+
+static void handle_recorder(struct builder *b, const struct event *ev)
+{
+	uint64_t start_ns = b->tl->start_ns;
+	uint64_t had_ns = ev->time_ns - start_ns < ev->n ? ev->time_ns - start_ns : ev->n;
+
+	cpus_recorder(b->tl->cpus, ev->cpu, ev->time_ns - had_ns, ev->time_ns);
+	b->tl->recorder_ns += had_ns;
+}
+
+/* A thread, or its whole process, is in another group; or a group has another name. */
+static void handle_group(struct builder *b, const struct event *ev)
+{
+	uint32_t i = table_find(b, ev->tid), tgid;
+	struct groups *g = &b->tl->groups;
+	const struct trace *t = b->tl->trace;
+
+	if (!ev->tid) {
+		b->out_of_memory |= groups_rename(g, t, ev->time_ns, ev->object) != 0;
+		return;
+	}
+	if (i == THREAD_NONE)
+		return;
+	tgid = b->tl->threads[i].tgid;
+	if (ev->n && tgid)
+		b->out_of_memory |= groups_process(g, t, tgid, ev->time_ns, ev->object) != 0;
+	/* Its own comes last, in case that it has another one of the same time. */
+	b->out_of_memory |= groups_thread(g, t, i, ev->time_ns, ev->object) != 0;
+}
+
+/* The other kinds of AUX_EVENTS. Those about a thread that is not known yet have no effect. */
+static void handle_aux(struct builder *b, const struct event *ev)
+{
+	uint32_t i = table_find(b, ev->tid);
+
+	if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_QUEUE)
+		cpus_lost(b->tl->cpus, ev->time_ns, ev->last_ns);
+	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_REQUEST_MORE)
+		requests_lost(&b->tl->requests, ev->last_ns);
+	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_REQUEST)
+		requests_hidden(&b->tl->requests, ev->last_ns);
+	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_CONTEXT)
+		contexts_lost(&b->tl->requests.contexts, ev->last_ns);
+	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_GROUP)
+		b->out_of_memory |= groups_lost(&b->tl->groups, ev->time_ns, ev->last_ns) != 0;
+	else if (ev->kind == EVENT_CONTEXT && i != THREAD_NONE)
+		b->out_of_memory |= contexts_event(&b->tl->requests.contexts, i, ev) != 0;
+	else if (ev->kind >= EVENT_REQUEST && ev->kind <= EVENT_REQUEST_OPEN)
+		handle_request(b, ev);
+	else if (ev->kind == EVENT_STREAM && i != THREAD_NONE)
+		handle_stream(b, i, ev);
+	else if (ev->kind == EVENT_QUEUE && i != THREAD_NONE)
+		state_queued(b, i, ev->time_ns,
+			     ev->n / 2 < TRACE_CPU_LIMIT ? (uint32_t)(ev->n / 2) : CPU_NONE,
+			     ev->n & 1);
+	else if (ev->kind == EVENT_THROTTLED && i != THREAD_NONE)
+		state_throttled(b, i);
+	else if (ev->kind == EVENT_DISK_REQUEST && i != THREAD_NONE)
+		b->out_of_memory |= disk_requests_ask(&b->tl->disk_requests, ev->tid, ev->time_ns,
+						      i, ev->pair) != 0;
+	else if (ev->kind == EVENT_DISK_DONE)
+		handle_disk_done(b, ev);
+	else if (ev->kind == EVENT_INTERRUPTS)
+		stolen_time_add(b->tl->interrupts, ev->cpu, ev->time_ns, ev->n);
+	else if (ev->kind == EVENT_STEAL)
+		handle_steal(b, ev);
+	else if (ev->kind == EVENT_RECORDER)
+		handle_recorder(b, ev);
+	else if (ev->kind == EVENT_READY && i != THREAD_NONE)
+		state_ready(b, i, ev);
+	else if (ev->kind == EVENT_GROUP)
+		handle_group(b, ev);
+	else if (ev->kind == EVENT_OWN_ID && i != THREAD_NONE)
+		b->tl->threads[i].own_id = ev->other;
+	else if (ev->kind == EVENT_HOLDER && i != THREAD_NONE)
+		state_held(b, i, ev->time_ns, table_find(b, ev->other));
+}
+
+static void handle_object(struct builder *b, const struct event *ev)
+{
+	uint32_t thread = ev->pair ? table_find(b, ev->tid) : THREAD_NONE;
+
+	if (thread != THREAD_NONE)
+		state_waits_for(b, thread, ev);
+}
+
+void build_event(struct builder *b, const struct event *ev)
+{
+	uint32_t i;
+
+	switch (ev->kind) {
+	case EVENT_SWITCH:
+		handle_switch(b, ev);
+		break;
+	case EVENT_WAKING:
+	case EVENT_WAKING_NEW:
+		handle_waking(b, ev);
+		break;
+	case EVENT_FORK:
+		handle_fork(b, ev);
+		break;
+	case EVENT_EXEC:
+		handle_exec(b, ev);
+		break;
+	case EVENT_RENAME:
+		/* The event does not show that the thread runs: another may have renamed it. */
+		i = ev->tid ? acting(b, ev, ev->tid) : THREAD_NONE;
+		if (i != THREAD_NONE)
+			table_rename(b, i, ev->string, ev->time_ns);
+		break;
+	case EVENT_EXIT:
+		handle_exit(b, ev);
+		break;
+	case EVENT_SAMPLE:
+		handle_sample(b, ev);
+		break;
+	case EVENT_OBJECT:
+		handle_object(b, ev);
+		break;
+	case EVENT_LOST:
+		handle_lost(b, ev);
+		break;
+	default:
+		handle_aux(b, ev);
+		break;
+	}
+}
+
+#define STALL_MIN_NS 100000000u
+
+/* Notes each time without any event, or loss, that may be a stall. 0 or -ENOMEM. */
+static int note_stall(struct stalls *s, const struct event *ev)
+{
+	bool lost = ev->kind == EVENT_LOST || ev->kind == EVENT_AUX_LOST;
+	uint64_t until_ns = lost ? ev->last_ns : ev->time_ns;
+
+	if (s->seen_ns && ev->time_ns > s->seen_ns && ev->time_ns - s->seen_ns >= STALL_MIN_NS) {
+		if (!GROW(s->at, s->n, s->cap))
+			return -ENOMEM;
+		s->at[s->n++] = (struct stall) { s->seen_ns, ev->time_ns };
+	}
+	if (s->seen_ns < until_ns)
+		s->seen_ns = until_ns;
+	return 0;
+}
+
+static void build_next(struct builder *b, const struct event *ev)
+{
+	b->out_of_memory = untraced_event(&b->tl->untraced, ev) ||
+			   (b->tl->cpus && note_stall(&b->tl->stalls, ev));
+	if (b->tl->end_ns < ev->time_ns)
+		b->tl->end_ns = ev->time_ns;
+	build_event(b, ev);
+}
+
+void build_window(struct builder *b, const struct event *first)
+{
+	for (const struct event *ev = first; ev && !b->out_of_memory;
+	     ev = trace_cursor_take(b->cursor))
+		build_next(b, ev);
+}
+
+void build_stream(struct builder *b, struct event_stream *events, const struct event *first)
+{
+	for (const struct event *ev = first; ev && !b->out_of_memory;
+	     ev = event_stream_next(events))
+		build_next(b, ev);
+}
