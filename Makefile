@@ -112,18 +112,18 @@ define BPF_CC
 $(Q)$(CLANG) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra $(ERRORS) -Iinclude $(SAME_PATHS) \
 	$(if $(MULTIARCH),-idirafter $(SYSROOT)/usr/include/$(MULTIARCH)) -c -o $@ $<
 endef
-$(O)/gen/chaincap.bpf.o $(O)/gen/plain.bpf.o: $(O)/gen/%.bpf.o: bpf/%.bpf.c bpf/chaincap.bpf.c $(wildcard bpf/*.h include/*.h)
+$(O)/gen/chaincap.bpf.o $(O)/gen/older.bpf.o $(O)/gen/plain.bpf.o: $(O)/gen/%.bpf.o: bpf/%.bpf.c bpf/chaincap.bpf.c $(wildcard bpf/*.h include/*.h)
 	$(BPF_CC)
 $(O)/gen/%.skel.h: $(O)/gen/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@.tmp && mv $@.tmp $@
-# Both objects have one skeleton (collector/kernel/bpf_plain.c): their variables are at the same places.
-VARIABLES = sed -n '/^\tstruct $(1)_bpf__[a-z]* {/,/^\t}/{ s/$(1)_bpf//; p }' $(O)/gen/$(1).skel.h
-$(O)/gen/plain.skel.h: $(O)/gen/plain.bpf.o $(O)/gen/chaincap.skel.h
-	$(Q)$(BPFTOOL) gen skeleton $< name plain_bpf >$@.tmp && mv $@.tmp $@
-	$(Q)[ "$$($(call VARIABLES,plain))" = "$$($(call VARIABLES,chaincap))" ] || { echo "the variables of both BPF objects differ" >&2; rm $@; exit 1; }
-$(COLLECTOR): | $(O)/gen/chaincap.skel.h $(O)/gen/plain.skel.h $(O)/gen/call_list.h
+# The objects have one skeleton (collector/kernel/bpf_older.c): their variables are at the same places, up to the tables.
+VARIABLES = sed -n '/^\tstruct $(1)_bpf__[a-z]* {/,/^\t}/{ / \(steps\|branches\|rules\|generations\)\[/d; s/$(1)_bpf//; p }' $(O)/gen/$(1).skel.h
+$(O)/gen/older.skel.h $(O)/gen/plain.skel.h: $(O)/gen/%.skel.h: $(O)/gen/%.bpf.o $(O)/gen/chaincap.skel.h
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@.tmp && mv $@.tmp $@
+	$(Q)[ "$$($(call VARIABLES,$*))" = "$$($(call VARIABLES,chaincap))" ] || { echo "the variables of $* and the usual BPF object differ" >&2; rm $@; exit 1; }
+$(COLLECTOR): | $(O)/gen/chaincap.skel.h $(O)/gen/older.skel.h $(O)/gen/plain.skel.h $(O)/gen/call_list.h
 $(patsubst %,$(O)/collector/kernel/%.o,bpf bpf_rings bpf_stacks): $(O)/gen/chaincap.skel.h
-$(O)/collector/kernel/bpf_plain.o: $(O)/gen/chaincap.skel.h $(O)/gen/plain.skel.h
+$(O)/collector/kernel/bpf_older.o: $(O)/gen/chaincap.skel.h $(O)/gen/older.skel.h $(O)/gen/plain.skel.h
 
 # ---- system calls that tell what a thread waits for: those that the machine has ----
 $(O)/gen/call_list.h: collector/kernel/calls.list

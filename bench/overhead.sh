@@ -7,7 +7,7 @@
 #   WORKLOADS="pipe messaging mariadb"   what is measured
 #   RECORDERS="chaincap chaincap-F0 chaincap-K perf perf-dwarf bpftrace offcputime wakeuptime"
 #                    by what; what is not installed is left out by name; also chaincap-no-objects,
-#                    chaincap-no-block, chaincap-no-irq
+#                    chaincap-no-block, chaincap-no-irq; chaincap@DIR is that of another build
 # pipe: perf bench sched pipe on one CPU, the recorder free to use the others; an operation is two
 # switches and one waking. messaging: perf bench sched messaging, all CPUs. mariadb: sysbench
 # oltp_read_only with 8 threads on a server of its own, all CPUs; it goes on while recorders come and
@@ -116,6 +116,7 @@ start() {
 	case $1 in
 	chaincap) set -- "$O/chaincap" -v -o "$dir/trace" ;;
 	chaincap-F0) set -- "$O/chaincap" -v -F 0 -o "$dir/trace" ;;
+	chaincap@*) set -- "${1#*@}/chaincap" -v -o "$dir/trace" ;;
 	chaincap-K) set -- "$O/chaincap" -v -K -o "$dir/trace" ;;
 	chaincap-no-objects) set -- "$O/chaincap" -v --no-objects -o "$dir/trace" ;;
 	chaincap-no-irq) set -- "$O/chaincap" -v --no-irq -o "$dir/trace" ;;
@@ -238,6 +239,16 @@ END {
 		key = "chaincap " work[w] " "
 		if (!((key "s") in list))
 			continue
+		for (r = 1; r <= n; r++) {
+			other = rec[r] " " work[w] " "
+			if (rec[r] !~ /@/)
+				continue
+			if (work[w] == "pipe")
+				ratio = ratio sprintf("pipe: %s adds %.2f times what chaincap adds to an event\n", rec[r],
+					middle(other "ns") / middle(key "ns"))
+			else
+				ratio = ratio sprintf("%s: %s loses %.0f %%, chaincap %.0f %%\n", work[w], rec[r], lost(other), lost(key))
+		}
 		for (p = 1; p <= 2; p++) {
 			peer = p == 1 ? "perf" : "perf-dwarf"
 			if (!((peer " " work[w] " s") in list))

@@ -58,6 +58,12 @@ volatile __u64 record_from_ns = ~0ull, record_until_ns = ~0ull;
 	} name SEC(".maps")
 
 /*
+ * Flags of hash maps that mostly hold much less than they have room for. Before 6.1 programs of
+ * samples, and those that may sleep, are refused with such a map.
+ */
+#define AS_NEEDED (OLDER ? 0 : BPF_F_NO_PREALLOC)
+
+/*
  * The address of element i of a table, modulo the table's length, a power of two. The verifier of
  * 6.1 wants to see the mask, which the compiler leaves out if it knows better; and it would work
  * out the address again for each field.

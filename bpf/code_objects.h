@@ -177,6 +177,8 @@ static long name_code(__u32 i, struct code_walk *w)
 	return 0;
 }
 
+LOOP(name_code, struct code_walk, WIRE_CODE_FRAMES)
+
 /*
  * Gives ids to the code of the frames that find_code_frames() found, and fills in code_chain's
  * frames. Returns the hash of these frames, which may be another one now.
@@ -196,7 +198,7 @@ __noinline __u64 name_code_frames(__u32 which, __u64 space, __u64 now, __u64 has
 	c->space = space;
 	c->now = now;
 	c->reread[0] = c->reread[1] = 0;
-	bpf_loop(WIRE_CODE_FRAMES, name_code, &w, 0);
+	loop_name_code(&w);
 	if (w.in->is_volatile || !(c->reread[0] | c->reread[1]))
 		return hash;
 	v = ELEMENT(volatile_chains, c->plain);
@@ -204,7 +206,7 @@ __noinline __u64 name_code_frames(__u32 which, __u64 space, __u64 now, __u64 has
 	v->frames[1] = c->reread[1];
 	v->check = check_of(c, c->reread);
 	c->hash = c->plain;
-	bpf_loop(WIRE_CODE_FRAMES, hash_object, &w, 0);
+	loop_hash_object(&w);
 	return c->hash | 1;
 }
 

@@ -17,7 +17,7 @@ const volatile bool find_contexts = false;
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, WIRE_PUBLISHERS);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(map_flags, AS_NEEDED);
 	__type(key, __u32);
 	__type(value, struct wire_publisher);
 } publishers SEC(".maps");
@@ -145,6 +145,8 @@ static long look_at_attribute(__u32 i, struct attribute_search *s)
 	return 0;
 }
 
+LOOP(look_at_attribute, struct attribute_search, CONTEXT_ATTRIBUTES)
+
 _Static_assert(WIRE_NAME_MAX > CONTEXT_ATTRIBUTE_BYTES, "room for attributes");
 
 /* The id of the text of n bytes in o->path, which is filled up with zeros. */
@@ -188,8 +190,7 @@ static __always_inline __u32 read_route(const struct wire_publisher *p, __u32 tg
 	    bpf_probe_read_user(s.o->path + WIRE_OBJECT_PATH, size, (void *)at))
 		return 0;
 	s.size = size;
-	/* A loop of its own would be verified attribute by attribute. */
-	bpf_loop(CONTEXT_ATTRIBUTES, look_at_attribute, &s, 0);
+	loop_look_at_attribute(&s);
 	from = s.found;
 	n = s.len;
 	if (!from || !n)

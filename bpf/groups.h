@@ -43,6 +43,8 @@ static long look_at_group(__u32 i, struct group_search *s)
 	return 0;
 }
 
+LOOP(look_at_group, struct group_search, HIERARCHIES)
+
 /* The group that stands for the css_set: that of version 2, or the deepest. */
 static __always_inline __u64 chosen_group(__u64 set)
 {
@@ -54,7 +56,7 @@ static __always_inline __u64 chosen_group(__u64 set)
 		return s.group;
 	s.head = ADDRESS(css_set, set, cgrp_links);
 	s.at = POINTER(list_head, s.head, next);
-	bpf_loop(HIERARCHIES, look_at_group, &s, 0);
+	loop_look_at_group(&s);
 	return s.group;
 }
 

@@ -21,7 +21,7 @@ const volatile bool find_code = false;
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, WIRE_INTERPRETERS);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(map_flags, AS_NEEDED);
 	__type(key, __u32);
 	__type(value, struct wire_interpreter);
 } interpreters SEC(".maps");
@@ -47,7 +47,7 @@ struct known_code {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, WIRE_CODES);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(map_flags, AS_NEEDED);
 	__type(key, struct code_key);
 	__type(value, struct known_code);
 } codes SEC(".maps");
@@ -250,6 +250,8 @@ static long code_step(__u32 i, struct code_walk *w)
 	return 0;
 }
 
+LOOP(code_step, struct code_walk, WIRE_CODE_FRAMES)
+
 /* ---- code objects --------------------------------------------------------------------------- */
 
 /* The hash of a string's length and first characters. */
@@ -295,6 +297,8 @@ static long hash_object(__u32 i, struct code_walk *w)
 		c->hash = mix(c->hash, read_object(c, w->in, c->at[i].code));
 	return 0;
 }
+
+LOOP(hash_object, struct code_walk, WIRE_CODE_FRAMES)
 
 /* Whether the code object of frame i is another one than the last time. */
 static __always_inline bool is_changed(struct code_chain *c, const struct wire_interpreter *in,
@@ -361,13 +365,13 @@ __noinline __u64 find_code_frames(__u32 which, __u64 space, __u64 seen)
 		return 0;
 	c->hash = space;
 	c->base = c->len = 0;
-	bpf_loop(WIRE_CODE_FRAMES, code_step, &w, 0);
+	loop_code_step(&w);
 	if (!c->n)
 		return 0;
 	c->plain = c->hash;
 	if (!(seen % LOOK_AT_ONE_OF) && !in->is_volatile)
 		in->is_volatile = is_changed(c, in, space, (__u32)(seen / LOOK_AT_ONE_OF % c->n));
 	if (find_volatile(c, in))
-		bpf_loop(WIRE_CODE_FRAMES, hash_object, &w, 0);
+		loop_hash_object(&w);
 	return c->hash | 1;
 }

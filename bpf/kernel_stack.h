@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * kernel_stack.h - the id of the current thread's kernel stack. A stack that was seen before is
- * recognized without a walk; chainwire_stacks.h explains how, and why that is exact. Part of
- * chaincap.bpf.c.
+ * recognized without a walk; chainwire_stacks.h explains how, and why that is exact. older.bpf.c
+ * has no room for the tables of that: the kernel walks each stack. Part of chaincap.bpf.c.
  */
 #pragma once
 
 #define STACK_PAGE 4096u
 
+#if !OLDER
 /* Both are written by the collector. */
 struct wire_step steps[WIRE_TREES * WIRE_STEPS] TABLE;
 __u64 branches[WIRE_TREES * WIRE_BRANCHES] TABLE;
+#endif
 
 /* The root of the tree to follow; written by the collector. */
 volatile __u32 tree_root = WIRE_TREE_ROOT(0);
@@ -21,6 +23,13 @@ volatile __u64 stack_size = 16 << 10;
 /* Interrupt entry code; written by the collector before anything is attached. */
 struct wire_range entries[WIRE_ENTRIES] = {};
 
+/* Bytes up to the end of the page: at least these can be read of a CPU's own stack. */
+static __always_inline __u32 rest_of_page(__u64 addr)
+{
+	return (STACK_PAGE - ((__u32)addr & (STACK_PAGE - 1))) & ~7u;
+}
+
+#if !OLDER
 /*
  * The word at addr. Reads it in place if the kernel has the cast; else from w->block, which has the
  * first `copied` words from leaf on, or by a call.
@@ -109,12 +118,6 @@ __noinline __u32 follow_steps(struct wire_kind_state *k, const struct workspace 
 	return 0;
 }
 
-/* Bytes up to the end of the page: at least these can be read of a CPU's own stack. */
-static __always_inline __u32 rest_of_page(__u64 addr)
-{
-	return (STACK_PAGE - ((__u32)addr & (STACK_PAGE - 1))) & ~7u;
-}
-
 /*
  * The id of the kernel stack if it is recognized without a walk, else 0. depth: bytes from the base
  * of the thread's stack to the fixed point; STACK_SIZE or more if that is on another stack.
@@ -133,6 +136,14 @@ static __always_inline __u32 known_stack(struct wire_kind_state *k, struct works
 	}
 	return follow_steps(k, w, kind, len / 8);
 }
+#else
+static __always_inline __u32 known_stack(struct wire_kind_state *k, struct workspace *w, __u32 kind,
+					 __u64 depth)
+{
+	(void)k, (void)w, (void)kind, (void)depth;
+	return 0;
+}
+#endif
 
 __noinline int is_entry(__u64 ret)
 {
@@ -259,8 +270,8 @@ __noinline __u32 walked_stack_id(struct wire_kind_state *k, struct workspace *w,
 		return id;
 	}
 	k->walked++;
-	if (known && n <= WIRE_LAYOUT_FRAMES && (OWN_STACK_HAS_LINK || depth < STACK_SIZE) &&
-	    wants_sample(++known->walks))
+	if (!OLDER && known && n <= WIRE_LAYOUT_FRAMES &&
+	    (OWN_STACK_HAS_LINK || depth < STACK_SIZE) && wants_sample(++known->walks))
 		send_sample(ring, k, w, now, kind, hash, depth, id, n, n < all);
 	return id;
 }

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * memory.h - reads fields of kernel structs through pointers that may point anywhere. Part of
- * chaincap.bpf.c.
+ * memory.h - reads fields of kernel structs through pointers that may point anywhere; and what
+ * differs among the objects for newer and older kernels. Part of chaincap.bpf.c.
  */
 #pragma once
 
 /*
- * 1: the object for kernels that refuse the other one: plain.bpf.c. A constant, as they refuse such
- * a program for what it would not run, too: calls of kernel functions, functions that take
- * pointers.
+ * 1: the object for kernels that refuse chaincap.bpf.c: older.bpf.c; and that for those which
+ * refuse both: plain.bpf.c. Constants, as kernels refuse a program for what it would not run, too:
+ * calls of kernel functions, functions that take pointers.
  */
+#ifndef OLDER
+#define OLDER 0
+#endif
 #ifndef PLAIN
 #define PLAIN 0
 #endif
 
 /* The kernel has bpf_rdonly_cast(). Set before loading. */
 const volatile bool can_cast = false;
-#define CAN_CAST (!PLAIN && can_cast)
+#define CAN_CAST (!OLDER && !PLAIN && can_cast)
 
 /* Since 6.2, at no cost. The result may point anywhere; unmapped memory reads as 0. */
 extern void *bpf_rdonly_cast(void *obj, __u32 btf_id) __ksym __weak;
@@ -90,3 +93,37 @@ static __always_inline bool read_words(__u64 *to, __u32 n, __u64 at)
 {
 	return !bpf_probe_read_user(to, n * sizeof(*to), (void *)at);
 }
+
+/*
+ * LOOP(fn, type, n) makes a function loop_fn(c), which calls fn(0, c), fn(1, c) ... until that
+ * returns 1, at most n times. A loop of the program's own would be verified step by step.
+ */
+#if OLDER
+#define LOOP_STEPS 192 /* of any loop */
+
+/* For its numbers only: before 5.17 there is no bpf_loop(). */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LOOP_STEPS);
+	__type(key, __u32);
+	__type(value, __u8);
+} loop_numbers SEC(".maps");
+
+#define LOOP(fn, type, n)                                                    \
+	_Static_assert((n) <= LOOP_STEPS, "as many numbers");                \
+	static long fn##_of(void *map, const __u32 *i, void *value, type *c) \
+	{                                                                    \
+		(void)map, (void)value;                                      \
+		return *i < (n) ? fn(*i, c) : 1;                             \
+	}                                                                    \
+	static __always_inline void loop_##fn(type *c)                       \
+	{                                                                    \
+		bpf_for_each_map_elem(&loop_numbers, fn##_of, c, 0);         \
+	}
+#else
+#define LOOP(fn, type, n)                              \
+	static __always_inline void loop_##fn(type *c) \
+	{                                              \
+		bpf_loop(n, fn, c, 0);                 \
+	}
+#endif

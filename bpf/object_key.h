@@ -164,6 +164,8 @@ static long look_at_word(__u32 i, struct fault_search *s)
 	return s->file != 0;
 }
 
+LOOP(look_at_word, struct fault_search, FAULT_WORDS)
+
 /*
  * The struct file for which a thread sleeps that did not enter the kernel by a system call; 0:
  * none. regs: the registers of its user code, at the root of its kernel stack.
@@ -172,8 +174,7 @@ __noinline __u64 faulted_file(__u64 regs, __u64 mm)
 {
 	struct fault_search s = { .at = regs, .mm = mm };
 
-	/* A loop of its own would be verified word by word. */
-	bpf_loop(FAULT_WORDS, look_at_word, &s, 0);
+	loop_look_at_word(&s);
 	return s.file;
 }
 
@@ -273,12 +274,14 @@ static long count_word(__u32 i, struct fd_sets *s)
 	return 0;
 }
 
+LOOP(count_word, struct fd_sets, SELECT_MAX / 64)
+
 /* How many descriptors select() waits for; one that is in two of its sets counts twice. */
 static __always_inline __u32 count_selected(const __u64 args[4])
 {
 	struct fd_sets s = { { args[1], args[2], args[3] }, (__u32)args[0], 0 };
 
-	bpf_loop(SELECT_MAX / 64, count_word, &s, 0);
+	loop_count_word(&s);
 	return s.n > SELECT_MAX ? 0 : s.count;
 }
 

@@ -50,7 +50,7 @@ static __always_inline bool add_name(struct wire_object *o, __u64 name)
 	return true;
 }
 
-/* One step, for bpf_loop(): puts a name, or goes up to another mount. Returns 1 at the end. */
+/* One step of a loop: puts a name, or goes up to another mount. Returns 1 at the end. */
 static long put_name(__u32 i, struct path_walk *w)
 {
 	__u64 parent = (__u64)FIELD(dentry, w->dentry, d_parent), name, up;
@@ -76,6 +76,8 @@ static long put_name(__u32 i, struct path_walk *w)
 	return 0;
 }
 
+LOOP(put_name, struct path_walk, PATH_NAMES)
+
 /* Puts the names of a file's path into o->path, through mounts, up to their namespace's root. */
 __noinline int put_path(struct wire_object *o, __u64 file)
 {
@@ -87,8 +89,7 @@ __noinline int put_path(struct wire_object *o, __u64 file)
 	w.mount = (__u64)FIELD(path, path, mnt);
 	w.dentry = (__u64)FIELD(path, path, dentry);
 	o->path_len = 0;
-	/* A loop of its own would be verified name by name. */
-	bpf_loop(PATH_NAMES, put_name, &w, 0);
+	loop_put_name(&w);
 	return 0;
 }
 
@@ -193,6 +194,8 @@ static long put_group_name(__u32 i, struct group_walk *w)
 	return 0;
 }
 
+LOOP(put_group_name, struct group_walk, PATH_NAMES)
+
 /* Puts the names of a control group's path into o->path. */
 __noinline int put_group(struct wire_object *o, __u64 node)
 {
@@ -201,7 +204,7 @@ __noinline int put_group(struct wire_object *o, __u64 node)
 	if (!o)
 		return 0;
 	o->path_len = 0;
-	bpf_loop(PATH_NAMES, put_group_name, &w, 0);
+	loop_put_group_name(&w);
 	return 0;
 }
 

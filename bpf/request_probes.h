@@ -36,7 +36,7 @@ struct probed {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, WIRE_PROBES_OPEN);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(map_flags, AS_NEEDED);
 	__type(key, struct probed_key);
 	__type(value, struct probed);
 } open_probed SEC(".maps");

@@ -115,6 +115,8 @@ static long mend_return(__u32 i, struct mending *m)
 
 #define CALLS_MENDED 64 /* MAX_URETPROBE_DEPTH in the kernel's include/linux/uprobes.h */
 
+LOOP(mend_return, struct mending, CALLS_MENDED)
+
 __noinline int mend_returns(struct wire_copy *c)
 {
 	struct task_struct *task = UNTRUSTED(task_struct, bpf_get_current_task_btf());
@@ -126,7 +128,7 @@ __noinline int mend_returns(struct wire_copy *c)
 	probed = (__u64)task->utask;
 	m.call = probed ? (__u64)FIELD(uprobe_task, probed, return_instances) : 0;
 	if (m.call)
-		bpf_loop(CALLS_MENDED, mend_return, &m, 0);
+		loop_mend_return(&m);
 	return 0;
 }
 
@@ -311,6 +313,11 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct workspace *w, str
 	ret = PLAIN_USER(ret);
 	if (!ret) /* there is nothing to return to */
 		return WIRE_END_WHOLE;
+	if (OLDER) { /* bounded again: 5.15 forgets it by comparing i with 1 */
+		barrier_var(i);
+		if (i >= WIRE_STACK_MAX)
+			return WIRE_END_DEPTH;
+	}
 	w->scratch.frames[i] = ret;
 	c->hash_before = k->hash;
 	k->hash = mix(k->hash, ret);
@@ -479,8 +486,8 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	key = mix(mix(mix(mix(space, c->space), pc), pc - c->look), c->top - sp);
 	if (HAS_LINK_REGISTER)
 		key = mix(key, PLAIN_USER(c->regs[DWARF_LR]));
-	begin_layout(u, refined_key(c, key));
-	hash = hash_by_layout(u, &end, &ended_at);
+	begin_layout(u, OLDER ? key : refined_key(c, key));
+	hash = OLDER ? 0 : hash_by_layout(u, &end, &ended_at);
 	if (hash && !verify) {
 		*id = recent_of(user_stack_hash(k, hash));
 		if (*id) {
@@ -518,7 +525,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 		k->end = WIRE_END_NO_RULE;
 	} else {
 		hash = native_hash(k, c->n);
-		if (!u->unfit && recent_of(user_stack_hash(k, hash)))
+		if (!OLDER && !u->unfit && recent_of(user_stack_hash(k, hash)))
 			keep_layout(u, hash, k->end, *top);
 		if (verify)
 			send_check(ring, k, w, c, now, task, regs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * user_layout.h - recognizes a user stack that was unwound before, without unwinding it. Part of
- * chaincap.bpf.c.
+ * user_layout.h - recognizes a user stack that was unwound before, without unwinding it; but not in
+ * older.bpf.c, which has no room for it. Part of chaincap.bpf.c.
  *
  * The rule for an address is constant. So the frames depend only on the leaf's registers and on the
  * words of the stack that unwinding reads: return addresses, and those saved frame pointers by

@@ -133,12 +133,13 @@ static const char *given_up(const struct session *s, char *text, size_t size)
 
 int trace_file_note(struct trace_file *t, const struct session *s)
 {
+	const char *lacks = session_lacks(s);
 	char text[160];
 	int err = 0;
 
-	if (bpf_session_is_plain(s->bpf))
-		err = encoder_process_note(t->enc, host_proc_own_id(), "chaincap",
-					   SESSION_PLAIN_LACKS, "Linux 6.1");
+	if (lacks)
+		err = encoder_process_note(t->enc, host_proc_own_id(), "chaincap", lacks,
+					   "Linux 6.1");
 	if (err || !*given_up(s, text, sizeof(text)))
 		return err;
 	return encoder_process_note(t->enc, host_proc_own_id(), "chaincap", text,

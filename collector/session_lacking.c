@@ -42,19 +42,33 @@ static void warn_about_namespace(const struct session *s)
 		      stderr);
 }
 
+const char *session_lacks(const struct session *s)
+{
+	enum bpf_programs programs = bpf_session_programs(s->bpf);
+
+	if (programs == BPF_USUAL)
+		return NULL;
+	return programs == BPF_OLDER ? SESSION_OLDER_LACKS : SESSION_PLAIN_LACKS;
+}
+
 void session_leave_out(struct session *s)
 {
 	struct options *o = &s->own;
+	const char *lacks = session_lacks(s);
 
-	if (!bpf_session_is_plain(s->bpf))
+	if (!lacks)
 		return;
 	*o = *s->options;
-	o->no_objects = o->no_block = o->no_requests = o->no_python = o->no_php = true;
-	o->context = o->verify = false;
+	o->no_requests = true;
+	o->verify = false;
+	if (bpf_session_programs(s->bpf) == BPF_PLAIN) {
+		o->no_objects = o->no_block = o->no_python = o->no_php = true;
+		o->context = false;
+	}
 	s->options = o;
-	fputs("chaincap: this kernel refuses the usual BPF programs, which Linux 6.1 takes: ",
-	      stderr);
-	fputs(SESSION_PLAIN_LACKS "\n", stderr);
+	fprintf(stderr,
+		"chaincap: this kernel refuses the usual BPF programs, which Linux 6.1 takes: %s\n",
+		lacks);
 }
 
 void session_say_lacking(const struct session *s)

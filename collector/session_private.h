@@ -124,12 +124,18 @@ static inline bool session_reads_files(const struct options *o)
 	return o->user_stacks || o->context;
 }
 
-/* What plain programs lack, as is said when a recording begins, and in the trace. */
+/* What programs for older kernels lack, as is said when a recording begins, and in the trace. */
+#define SESSION_OLDER_LACKS                                                                       \
+	"stacks are walked and unwound each time, which costs more; before Linux 5.17 it is not " \
+	"known in which file a lock lies; not recorded: requests at sockets"
+/* The same of plain programs. */
 #define SESSION_PLAIN_LACKS                                                                      \
 	"user stacks are found by frame pointers only, and not for threads that sleep already; " \
 	"not recorded: what threads wait for, lock holders, requests, disks, control groups, "   \
 	"contexts, interpreted code"
-/* Takes out of the options what plain programs do not record, if those are loaded. */
+/* NULL: the usual programs are loaded. */
+const char *session_lacks(const struct session *s);
+/* Takes out of the options what the programs do not record that are loaded. */
 void session_leave_out(struct session *s);
 /* Says what the recording will lack, and what helps. */
 void session_say_lacking(const struct session *s);

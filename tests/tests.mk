@@ -129,6 +129,17 @@ $(O)/may_record: $(O)/tests/tools/may_record.o
 	$(LINK) -lbpf
 unit: $(O)/sparse_symbols $(O)/may_record $(O)/count_events $(O)/forbid $(O)/names_load $(O)/elf_functions $(O)/deaf_files $(O)/hold_lock $(O)/lock_holders
 
+# The recorder that begins with the programs for older kernels, to test and measure these on a newer one.
+OLDER := $(O)/older/chaincap $(O)/plain/chaincap
+$(O)/older/bpf.o: FIRST = BPF_OLDER
+$(O)/plain/bpf.o: FIRST = BPF_PLAIN
+$(OLDER:%/chaincap=%/bpf.o): collector/kernel/bpf.c $(O)/collector/kernel/bpf.o
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(BASE) -Icollector -DBPF_FIRST=$(FIRST) $(DEPGEN) -c -o $@ $<
+$(OLDER): %/chaincap: %/bpf.o $(filter-out $(O)/collector/kernel/bpf.o,$(COLLECTOR)) $(COMMON)
+	$(LINK) $(COLLECTOR_LIBS)
+unit: $(OLDER)
+
 # ---- fuzzing ----
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZFLAGS := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
@@ -137,7 +148,7 @@ $(O)/fuzz/fuzz_folded: tests/fuzz/fuzz_folded.c $(filter-out render/flamegraph.c
 	@mkdir -p $(@D)
 	$(Q)clang $(BASE) -Irender $(FUZZFLAGS) -o $@ $^ -lm
 $(FUZZ_COLLECTOR:%=$(O)/fuzz/fuzz_%): $(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/collector.h \
-		$(filter-out collector/chaincap.c,$(wildcard collector/*.c collector/*/*.c include/common/*.c)) | $(O)/gen/chaincap.skel.h $(O)/gen/call_list.h
+		$(filter-out collector/chaincap.c,$(wildcard collector/*.c collector/*/*.c include/common/*.c)) | $(O)/gen/chaincap.skel.h $(O)/gen/older.skel.h $(O)/gen/plain.skel.h $(O)/gen/call_list.h
 	@mkdir -p $(@D)
 	$(Q)clang $(BASE) -Icollector $(FUZZFLAGS) $(LZMA_FLAGS) -o $@ $(filter-out %.h,$^) $(COLLECTOR_LIBS)
 $(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(filter-out engine/chainwalk.c,$(wildcard engine/*.c engine/*/*.c include/common/*.c)) $(O)/libflamegraph.o \

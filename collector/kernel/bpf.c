@@ -19,6 +19,11 @@
 #include "host_proc.h"
 #include "refusal.h"
 
+/* The programs that are tried first; others: to test those for older kernels on a newer one. */
+#ifndef BPF_FIRST
+#define BPF_FIRST BPF_USUAL
+#endif
+
 static int print_verbose(enum libbpf_print_level level, const char *format, va_list args)
 {
 	/* Debug messages have a line for each relocation. */
@@ -177,22 +182,21 @@ static void find_stack_size(const struct bpf_session *s)
 	bpf_prog_test_run_opts(bpf_program__fd(s->skel->progs.find_stack_size), &run);
 }
 
-/*
- * Makes a session and loads its programs, or with `plain` those of bpf/plain.bpf.c; *out in any
- * case but -ENOMEM.
- */
-static int load_session(struct bpf_session **out, const struct bpf_options *o, bool requests,
-			bool plain)
+/* Makes a session and loads these programs; *out in any case but -ENOMEM. */
+static int load_session(struct bpf_session **out, const struct bpf_options *options, bool requests,
+			enum bpf_programs programs)
 {
 	struct bpf_session *s = *out = calloc(1, sizeof(*s));
 	int cpus = libbpf_num_possible_cpus(), err;
+	struct bpf_options own = *options, *o = &own;
 
 	if (!s)
 		return -ENOMEM;
+	bpf_older_options(o, programs);
 	s->open_requests = -1;
 	s->cpus = cpus > 0 ? (uint32_t)cpus : 1;
-	s->plain = plain;
-	s->skel = plain ? bpf_plain_open() : chaincap_bpf__open();
+	s->programs = programs;
+	s->skel = bpf_older_open(programs);
 	if (!s->skel)
 		return -errno;
 	s->max_stack = read_max_stack();
@@ -205,7 +209,7 @@ static int load_session(struct bpf_session **out, const struct bpf_options *o, b
 	bpf_program__set_autoload(s->skel->progs.on_sample, o->sample_hz > 0);
 	s->skel->rodata->find_objects = o->objects;
 	load_disk_programs(s->skel, o->disk_requests);
-	bpf_session_load_requests(s->skel, requests);
+	bpf_session_load_requests(s->skel, o->requests && requests);
 	bpf_session_load_probes(s, o);
 	bpf_session_load_contexts(s->skel, o->contexts);
 	bpf_session_load_code(s->skel, o->code && o->user_stacks);
@@ -213,18 +217,16 @@ static int load_session(struct bpf_session **out, const struct bpf_options *o, b
 	memcpy((void *)s->skel->rodata->calls, calls_of_64, sizeof(calls_of_64));
 	memcpy((void *)s->skel->rodata->calls_32, calls_of_32, sizeof(calls_of_32));
 	configure_for_kernel(s->skel, o);
-	bpf_plain_load(s->skel, plain);
+	bpf_older_load(s->skel, programs);
 	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
 	err = check_file_limit(s);
 	if (!err)
-		err = make_variables(s->skel->maps.bss,
-				     plain ? bpf_plain_variables()
-					   : bpf_map__value_size(s->skel->maps.bss));
+		err = make_variables(s->skel->maps.bss, bpf_older_variables(s->skel, programs));
 	s->finds_requests = s->skel->rodata->find_requests;
 	if (!err)
 		err = chaincap_bpf__load(s->skel);
-	if (!err && plain)
-		err = bpf_plain_fill(s->skel);
+	if (!err && programs == BPF_PLAIN)
+		err = bpf_older_fill(s->skel);
 	else if (!err)
 		find_stack_size(s);
 	return err;
@@ -233,36 +235,36 @@ static int load_session(struct bpf_session **out, const struct bpf_options *o, b
 int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,
 		     size_t why_size)
 {
-	struct bpf_options plain = *o;
+	enum bpf_programs programs;
 	struct bpf_session *s;
 	int err, refused = 0;
 	char missing[40];
 
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(o->verbose ? print_verbose : NULL);
-	err = load_session(&s, o, o->requests, false);
+	err = load_session(&s, o, true, BPF_FIRST);
 	/* Some kernels refuse programs of certain types with EPERM, whoever loads them. */
 	if (err && s && s->finds_requests && err != -EMFILE &&
 	    !(err == -EPERM && caps_missing(missing, sizeof(missing)))) {
 		refused = err;
 		bpf_session_close(s);
-		err = load_session(&s, o, false, false);
+		err = load_session(&s, o, false, BPF_FIRST);
 	}
-	if (err && s && bpf_plain_may_load(err)) {
+	for (programs = BPF_FIRST; err && s && programs < BPF_PLAIN && bpf_older_may_load(err);) {
+		programs++;
 		bpf_session_close(s);
-		if (o->n_probes) {
+		if (programs == BPF_PLAIN && o->n_probes) {
 			snprintf(why, why_size,
 				 "this kernel refuses the BPF programs that --request takes (%s): "
-				 "Linux 6.1 takes them",
+				 "Linux 5.15 takes them",
 				 strerror(-err));
 			return err;
 		}
-		bpf_plain_options(&plain);
-		err = load_session(&s, &plain, false, true);
+		err = load_session(&s, o, false, programs);
 	}
 	if (!s)
 		return -ENOMEM;
-	if (refused && !err && !s->plain)
+	if (refused && !err && s->programs == BPF_USUAL)
 		fprintf(stderr,
 			"chaincap: requests are not recorded: the kernel refused the BPF programs "
 			"for them (%s)\n",
@@ -334,7 +336,7 @@ int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)
 		return err;
 	if (s->sample_hz)
 		s->sampling = sampler_open(&s->sampler, bpf_program__fd(s->skel->progs.on_sample),
-					   s->cpus, s->sample_hz, s->plain);
+					   s->cpus, s->sample_hz, s->programs == BPF_PLAIN);
 	if (s->sampling) {
 		sampler_close(s->sampler);
 		s->sampler = NULL;
@@ -505,9 +507,9 @@ int bpf_session_pending(struct bpf_session *s, bpf_record_fn fn, void *ctx)
 	return err;
 }
 
-bool bpf_session_is_plain(const struct bpf_session *s)
+enum bpf_programs bpf_session_programs(const struct bpf_session *s)
 {
-	return s->plain;
+	return s->programs;
 }
 
 uint32_t bpf_session_cpus(const struct bpf_session *s)

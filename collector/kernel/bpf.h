@@ -17,6 +17,18 @@
 
 struct bpf_session;
 
+/* Which programs record: the first ones of these that the kernel takes. */
+enum bpf_programs {
+	BPF_USUAL,
+	/* Stacks are walked and unwound each time; without requests at sockets. */
+	BPF_OLDER,
+	/*
+	 * Also without objects, requests, contexts, control groups and interpreted code; user
+	 * stacks are walked by frame pointers.
+	 */
+	BPF_PLAIN,
+};
+
 /* A place at which requests that probes mark begin or end. */
 struct bpf_probe {
 	int fd;		 /* of the file; the caller's, and open until all is attached */
@@ -63,9 +75,9 @@ typedef int (*bpf_record_fn)(void *ctx, const struct wire_record *r, size_t len)
 typedef int (*bpf_thread_fn)(void *ctx, const struct wire_thread *t);
 
 /*
- * Loads the programs and makes the rings. A kernel that refuses the programs gets plain ones, see
- * bpf_session_is_plain(). Returns 0, or a negative errno with the reason, and what
- * the user can do about it, in why. Free with bpf_session_close().
+ * Loads the programs and makes the rings. A kernel that refuses the usual programs gets others, see
+ * bpf_session_programs(). Returns 0, or a negative errno with the reason, and what the user can do
+ * about it, in why. Free with bpf_session_close().
  */
 int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char *why,
 		     size_t why_size);
@@ -101,11 +113,7 @@ void bpf_session_command(struct bpf_session *s, pid_t pid);
  * why.
  */
 int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size);
-/*
- * Whether the kernel refused the usual programs. Then nothing is recorded of objects, requests,
- * contexts, control groups and interpreted code, and user stacks are walked by frame pointers.
- */
-bool bpf_session_is_plain(const struct bpf_session *s);
+enum bpf_programs bpf_session_programs(const struct bpf_session *s);
 /* Whether requests are recorded, at sockets or by probes. */
 bool bpf_session_finds_requests(const struct bpf_session *s);
 /* How many requests were left out, because there were more than WIRE_REQUEST_RATE a second. */

@@ -3,7 +3,7 @@
  * bpf_private.h - the BPF side, shared by bpf.c (loading, attaching, counters), bpf_rings.c (ring
  * buffers), bpf_stacks.c (tables and maps of stacks), bpf_layouts.c (stacks known without a walk),
  * bpf_threads.c (the list of threads),
- * bpf_plain.c (the object for older kernels), bpf_requests.c (requests at sockets), bpf_probes.c
+ * bpf_older.c (the objects for older kernels), bpf_requests.c (requests at sockets), bpf_probes.c
  * (those that probes mark), bpf_processes.c (published contexts, interpreters) and bpf_pause.c
  * (between two recordings).
  */
@@ -38,7 +38,7 @@ struct cpu_ring {
 
 struct bpf_session {
 	struct chaincap_bpf *skel;
-	bool plain; /* it is of bpf/plain.bpf.c */
+	enum bpf_programs programs;
 	uint32_t cpus;
 	uint32_t max_stack; /* frames of a kernel stack */
 	uint32_t swept_at;  /* newest stack id at the last sweep */
@@ -98,18 +98,19 @@ void bpf_session_load_list(struct chaincap_bpf *skel, const struct btf *kernel);
  * Whether an error of loading means that the kernel refused the programs for what they are: not for
  * a reason that may be gone a moment later, or that holds for all programs.
  */
-bool bpf_plain_may_load(int err);
-/* bpf/plain.bpf.c with the skeleton of the other object; NULL with errno. */
-struct chaincap_bpf *bpf_plain_open(void);
-/* Takes out what it leaves out. */
-void bpf_plain_options(struct bpf_options *o);
-/* Before loading, after all other choices of programs: leaves out what either object does not use.
- */
-void bpf_plain_load(struct chaincap_bpf *skel, bool plain);
-/* How many bytes of variables it uses, the first ones. */
-size_t bpf_plain_variables(void);
-/* When it is loaded: the first ids of stacks. Returns 0 or a negative errno. */
-int bpf_plain_fill(const struct chaincap_bpf *skel);
+bool bpf_older_may_load(int err);
+/* The object with these programs, with the skeleton of the usual one; NULL with errno. */
+struct chaincap_bpf *bpf_older_open(enum bpf_programs programs);
+/* Takes out what they leave out. */
+void bpf_older_options(struct bpf_options *o, enum bpf_programs programs);
+/* Before loading, after all other choices of programs: leaves out what an object does not use. */
+void bpf_older_load(struct chaincap_bpf *skel, enum bpf_programs programs);
+/* How many bytes of variables an object uses, the first ones. */
+size_t bpf_older_variables(const struct chaincap_bpf *skel, enum bpf_programs programs);
+/* When plain programs are loaded: the first ids of stacks. Returns 0 or a negative errno. */
+int bpf_older_fill(const struct chaincap_bpf *skel);
+/* As bpf_session_find_tables(), of programs that are not the usual ones. */
+void bpf_older_tables(struct bpf_session *s);
 
 /* Before loading: whether to record the contexts that processes publish. */
 void bpf_session_load_contexts(struct chaincap_bpf *skel, bool wanted);

@@ -9,9 +9,13 @@ void bpf_session_find_tables(struct bpf_session *s)
 {
 	struct chaincap_bpf__bss *tables = s->skel->bss;
 
+	if (s->programs != BPF_USUAL) {
+		bpf_older_tables(s);
+		return;
+	}
 	s->trie.steps = (void *)tables->steps;
 	s->trie.branches = (void *)tables->branches;
-	if (!s->skel->rodata->user_stacks || s->plain)
+	if (!s->skel->rodata->user_stacks)
 		return;
 	s->rules = (void *)tables->rules;
 	s->generations = (void *)tables->generations;

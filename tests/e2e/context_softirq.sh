@@ -3,7 +3,7 @@
 # A softirq on an interrupt's way out is an interrupt. One that a thread runs itself because it sends
 # over loopback TCP is that thread's doing.
 . "$(dirname "$0")/lib.sh"
-needs_usual "functions that call the C library's for sockets"
+needs_more "functions that call the C library's for sockets"
 rounds=5
 record_thread "$tmp/trace" "$tmp/folded" receiver timeout --rounds $rounds --sleep 20000
 grep ';receiver_waits;.*;--;' "$tmp/folded" >"$tmp/waits"

@@ -85,15 +85,28 @@ needs_bpf() {
 	refused=$("$build/may_record") || skip "$refused"
 }
 
-# is_plain: whether this kernel takes only the plain programs; then $plain is how the recorder says it.
-is_plain() {
-	"$cap" -q -o "$tmp/plain.bin" 0.1 2>"$tmp/plain"
-	plain=$(sed -n 's/^chaincap: \(this kernel refuses the usual BPF programs\)/\1/p' "$tmp/plain")
-	[ "$plain" ]
+# is_older: whether this kernel refuses the usual programs; then $older is how the recorder says it.
+is_older() {
+	"$cap" -q -o "$tmp/older.bin" 0.1 2>"$tmp/older"
+	older=$(sed -n 's/^chaincap: \(this kernel refuses the usual BPF programs\)/\1/p' "$tmp/older")
+	[ "$older" ]
 }
 
-# needs_usual WHAT: skips a test of what plain programs do not record.
+# is_plain: whether it takes only the plain programs; then $plain says so.
+is_plain() {
+	is_older || return
+	plain=$older
+	case $plain in *': user stacks are found by frame pointers only'*) ;; *) return 1 ;; esac
+}
+
+# needs_usual WHAT: skips a test of what only the usual programs do.
 needs_usual() {
+	needs_bpf
+	! is_older || skip "$1: $older"
+}
+
+# needs_more WHAT: skips a test of what plain programs do not record.
+needs_more() {
 	needs_bpf
 	! is_plain || skip "$1: $plain"
 }

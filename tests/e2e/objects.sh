@@ -4,7 +4,7 @@
 # thread's blocked time are spent on what the kernel's own interfaces say it waits for.
 # Beside another: what counts is how the blocked time of its own threads is shared out.
 . "$(dirname "$0")/lib.sh"
-needs_usual "what threads wait for"
+needs_more "what threads wait for"
 timeout 300 "$cap" -o "$tmp/trace" -- "$build/classes" 2 >"$tmp/told" 2>"$tmp/err"
 expect_exit "chaincap -- classes" 0 $?
 expect_whole "$tmp/trace"

@@ -137,7 +137,7 @@ static pid_t begin_beside_load(uint64_t *begin_ns)
 /* Plain programs know no stack without a walk. */
 #define skip_if_plain()                                                                \
 	do {                                                                           \
-		if (bpf_session_is_plain(session)) {                                   \
+		if (bpf_session_programs(session) != BPF_USUAL) {                      \
 			close_session();                                               \
 			print_message("this kernel refuses the usual BPF programs\n"); \
 			skip();                                                        \

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../../e2e/lib.sh"
 # shellcheck source=tests/kernels/guest/null_disk.sh
 . "$(dirname "$0")/null_disk.sh"
-needs_usual "requests to disks"
+needs_more "requests to disks"
 rounds=20 latency_ns=20000000
 null_disk $latency_ns
 

@@ -4,7 +4,7 @@
 # it is one for that connection, ends in the network, and is not longer than the thread itself measures. See run.sh
 # for who answers.
 . "$(dirname "$0")/../../e2e/lib.sh"
-needs_usual "what a thread waits for, and answers from elsewhere"
+needs_more "what a thread waits for, and answers from elsewhere"
 rounds=10
 [ -e /sys/class/net/eth0 ] || fail "no network card: see run.sh"
 ip link set eth0 up && ip addr add 10.0.2.15/24 dev eth0 || fail "eth0 cannot be used"

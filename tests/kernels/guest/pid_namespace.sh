@@ -3,7 +3,7 @@
 # In a PID namespace of its own, with the host's /proc elsewhere: chains with names of functions, and nothing lost. Where
 # the kernel cannot list the threads outside (before Linux 6.2), that is said, else they have their names.
 . "$(dirname "$0")/../../e2e/lib.sh"
-needs_usual "functions that call the C library"
+needs_more "functions that call the C library"
 busy 600
 started="$started $!"
 mkdir "$tmp/host"

@@ -6,11 +6,11 @@
 if is_plain; then
 	"$cap" -o "$tmp/probed" --request "wait=$load:alpha_waits" 1 2>"$tmp/err"
 	expect_exit "chaincap --request" 1 $?
-	grep -q 'this kernel refuses the BPF programs that --request takes (.*): Linux 6.1 takes them$' "$tmp/err" ||
+	grep -q 'this kernel refuses the BPF programs that --request takes (.*): Linux 5.15 takes them$' "$tmp/err" ||
 		fail "it is not said why: $(cat "$tmp/err")"
 	[ ! -e "$tmp/probed" ] || fail "there is a trace"
 fi
-needs_usual "requests that probes mark"
+needs_more "requests that probes mark"
 rounds=10
 timeout 120 "$cap" -o "$tmp/trace" --request "wait=$load:alpha_waits" -- \
 	"$load" relay --hops futex --work 20000,40000,60000 --sleep 100000 --rounds $rounds >"$tmp/told" 2>"$tmp/err"

@@ -63,7 +63,7 @@ for hop in futex pipe eventfd unix tcp; do
 	grep -q "^alpha;.*;thread_main;$frames;\\(\\[[^;]*\\];\\)*-;.*;schedule;__schedule;--;try_to_wake_up;.*;-;[^;]*;$waker;thread_main;" \
 		"$tmp/folded" || fail "$hop: stacks are not whole at the joint
 $(cat "$tmp/folded")"
-	grep -qE ';hrtimer_wakeup;.*;(asm_sysvec_apic_timer_interrupt|el[01][ht]_64_irq);\[timer\] ' "$tmp/folded" ||
+	grep -qE ';hrtimer_wakeup;.*;(asm_sysvec_apic_timer_interrupt|el[01][ht]_64_irq|el[01]_irq);\[timer\] ' "$tmp/folded" ||
 		fail "$hop: the timer's own frames are missing
 $(cat "$tmp/folded")"
 
