@@ -18,7 +18,7 @@ expect "frames of the interrupted or idle thread" "" "$(grep -e cpu_startup_entr
 record_thread "$tmp/trace" "$tmp/folded" alpha relay --hops tcp --rounds $rounds --work 2000
 grep ';alpha_waits;.*;--;' "$tmp/folded" >"$tmp/waits"
 all=$(weight_of . "$tmp/waits")
-inline=$(weight_of ';--;[^-]*;(handle_softirqs|__do_softirq);.*do_softirq.*;bravo_wakes_alpha;' "$tmp/waits")
+inline=$(weight_of ';--;[^-]*;(handle_softirqs|__do_softirq|__softirqentry_text_start);.*do_softirq.*;bravo_wakes_alpha;' "$tmp/waits")
 expect_at_least "woken by bravo from within its send, of $all ns" $((all * 9 / 10)) "$inline" "$tmp/waits"
 expect "waits of alpha that an interrupt ended by itself" "" \
 	"$(sed 's/;--;/\n/2;P;D' "$tmp/waits" | grep '^alpha;.*;\[\(timer\|network\|interrupt\)\] ')"
