@@ -84,7 +84,7 @@ static void it_is_what_the_kernel_counts(void **state)
 	(void)state;
 	skip_if_refused();
 	assert_int_equal(bpf_session_open(&session, &o, why, sizeof(why)), 0);
-	if (bpf_session_is_plain(session)) {
+	if (bpf_session_programs(session) == BPF_PLAIN) {
 		bpf_session_close(session);
 		print_message("this kernel refuses the usual BPF programs\n");
 		skip();
