@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Threads that went to sleep long before the window begins are in it with their names and stacks,
 # also those of a process that was not there when the recorder began.
-# Beside another: its threads sleep.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 fly "$tmp/trace" -F 0 --flight 1s

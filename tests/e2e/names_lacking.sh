@@ -3,7 +3,6 @@
 # What stacks lack of a JVM without frame pointers, and of Node.js without its options, is said with the process
 # and what helps: when the recording ends, by info, in the summary and in the picture. Of those that have what it
 # takes nothing is said, in whatever way it was given.
-# Beside another: it judges what is said of its own programs.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 for tool in java javac node; do
