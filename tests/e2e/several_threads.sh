@@ -48,7 +48,7 @@ same '' 3 --all "$tmp/damaged"
 
 if [ -x "$build/tests/unit/attribute_oracle" ]; then
 	for unit in attribute_oracle attribute_laws attribute_examples attribute_requests trace_reader; do
-		ORACLE_TRACES=200 LAWS_TRACES=100 CHAINWALK_THREADS=3 CHAINWALK_SLICE=16 \
+		ORACLE_TRACES=60 LAWS_TRACES=30 CHAINWALK_THREADS=3 CHAINWALK_SLICE=16 \
 			timeout 300 "$build/tests/unit/$unit" >"$tmp/log" 2>&1 ||
 			fail "$unit, with three threads: $(tail -n 20 "$tmp/log")"
 	done
