@@ -250,8 +250,7 @@ static void join_thread(struct slice *s, struct builder *b, uint32_t i)
 	join_live(s, i, l);
 }
 
-/* What was not known of the waker of a thread that had been asleep: what it did before the slice.
- */
+/* What the waker of a thread that had been asleep did before the slice. */
 static void join_waker(struct slice *s, struct builder *b, uint32_t i)
 {
 	uint32_t number = s->number[i];

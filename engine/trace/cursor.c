@@ -14,13 +14,7 @@
 #include "base/pairs.h"
 #include "common/event_read.h"
 #include "common/lower_bound.h"
-#include "trace_private.h"
-
-/* Blocks order[begin..end) of one CPU and type. */
-struct run {
-	size_t begin, end;
-	uint64_t first_ns;
-};
+#include "cursor_private.h"
 
 struct source {
 	struct event ev; /* its next event */
@@ -29,39 +23,6 @@ struct source {
 	bool losses;	 /* it is the source of losses */
 	struct chainlog_reader reader;
 	struct source *next_free;
-};
-
-/* What was last on a CPU, to which later events may add something. */
-struct last_acts {
-	uint64_t switch_ns, waking_ns;
-	uint32_t tid, pair; /* of the thread that was switched out; 0: none */
-	uint32_t woken;	    /* tid of the wakee; 0: none */
-	uint32_t request;   /* number of the EVENT_DISK_DONE, from 1; 0: none; or REQUEST_BEFORE */
-	uint64_t lossy_end_ns; /* such events are missing before */
-};
-
-/* Of a part: the last EVENT_DISK_DONE of the CPU, if there was one, was before the part. */
-#define REQUEST_BEFORE UINT32_MAX
-
-struct trace_cursor {
-	const struct trace *t;
-	bool is_part;			      /* order and runs are the whole one's */
-	uint64_t from_ns, to_ns;	      /* its events */
-	const struct event_block_ref **order; /* blocks by CPU, then time */
-	struct run *runs;		      /* by first_ns */
-	size_t n_runs, next_run;
-	struct source **heap;
-	size_t n_heap;
-	bool taken; /* the event of heap[0] has been returned */
-	struct source *free;
-	struct pairs pairs;	/* see trace_cursor_pairs() */
-	uint32_t *thread_pairs; /* by thread in the trace's list: the pair with which it slept */
-	struct event given;	/* an event that was changed by joining it to another */
-	struct last_acts *acts; /* by CPU; only if the trace has objects */
-	uint32_t n_acts;
-	uint32_t n_done;       /* EVENT_DISK_DONE so far */
-	uint8_t *ends_request; /* by kernel stack: enum ends */
-	int err;	       /* a negative errno ends the stream */
 };
 
 /* ---- order --------------------------------------------------------------------------------- */
@@ -345,8 +306,7 @@ static void retire(struct trace_cursor *c, struct source *s)
 	c->free = s;
 }
 
-/* Ends the stream early. */
-static void stop(struct trace_cursor *c, int err)
+void cursor_stop(struct trace_cursor *c, int err)
 {
 	c->err = err;
 	c->next_run = c->n_runs;
@@ -415,8 +375,7 @@ static int find_runs(struct trace_cursor *c)
 	return 0;
 }
 
-/* 0 or -ENOMEM. */
-static int make_heap(struct trace_cursor *c)
+int cursor_make_heap(struct trace_cursor *c)
 {
 	c->heap = malloc((c->n_runs + 1) * sizeof(struct source *));
 	return c->heap ? 0 : -ENOMEM;
@@ -458,7 +417,7 @@ int trace_cursor_new(struct trace_cursor **out, const struct trace *t)
 	if (!err)
 		err = find_runs(c);
 	if (!err)
-		err = make_heap(c);
+		err = cursor_make_heap(c);
 	if (!err)
 		err = start(c, 0, t->n_losses, SIZE_MAX, true);
 	if (err)
@@ -482,13 +441,12 @@ static void pass(struct trace_cursor *c)
 	if (c->n_heap > 1)
 		sift_down(c, 0);
 	if (ret < 0)
-		stop(c, ret);
+		cursor_stop(c, ret);
 }
 
 /* ---- events that add something to others ---------------------------------------------------- */
 
-/* NULL: out of memory. */
-static struct last_acts *acts_of(struct trace_cursor *c, uint32_t cpu)
+struct last_acts *cursor_acts(struct trace_cursor *c, uint32_t cpu)
 {
 	uint32_t n = cpu + 16, first = c->is_part ? REQUEST_BEFORE : 0;
 	struct last_acts *p;
@@ -580,7 +538,7 @@ static int join(struct trace_cursor *c, const struct event *ev)
 	/* A loss is the one event whose CPU may not be known. */
 	if (ev->kind == EVENT_LOST)
 		return 0;
-	last = acts_of(c, ev->cpu);
+	last = cursor_acts(c, ev->cpu);
 	if (!last)
 		return -ENOMEM;
 	switch (ev->kind) {
@@ -626,7 +584,7 @@ const struct event *trace_cursor_take(struct trace_cursor *c)
 	       (!c->n_heap || c->runs[c->next_run].first_ns <= c->heap[0]->ev.time_ns)) {
 		err = start_run(c, &c->runs[c->next_run++]);
 		if (err)
-			stop(c, err);
+			cursor_stop(c, err);
 	}
 	if (!c->n_heap)
 		return NULL;
@@ -637,166 +595,11 @@ const struct event *trace_cursor_take(struct trace_cursor *c)
 		return ev;
 	given = join(c, ev);
 	if (given < 0) {
-		stop(c, given);
+		cursor_stop(c, given);
 		c->taken = false;
 		return NULL;
 	}
 	return given ? &c->given : ev;
-}
-
-/* ---- parts ---------------------------------------------------------------------------------- */
-
-int trace_cursor_new_part(struct trace_cursor **out, const struct trace_cursor *whole)
-{
-	struct trace_cursor *c = calloc(1, sizeof(*c));
-
-	*out = NULL;
-	if (!c)
-		return -ENOMEM;
-	c->t = whole->t;
-	c->is_part = true;
-	c->order = whole->order;
-	c->runs = whole->runs;
-	c->n_runs = c->next_run = whole->n_runs;
-	if (make_heap(c)) {
-		trace_cursor_free(c);
-		return -ENOMEM;
-	}
-	*out = c;
-	return 0;
-}
-
-void trace_cursor_window(struct trace_cursor *c, uint64_t from_ns, uint64_t to_ns)
-{
-	stop(c, 0);
-	c->taken = false;
-	c->next_run = 0;
-	c->from_ns = from_ns;
-	c->to_ns = to_ns;
-	if (!c->is_part)
-		return;
-	pairs_clear(&c->pairs);
-	c->n_acts = c->n_done = 0;
-}
-
-int trace_cursor_take_over(struct trace_cursor *whole, const struct trace_cursor *part,
-			   uint32_t *pair_of)
-{
-	/* Those of a request have its number among those of the part. */
-	const uint32_t is_request = TRACE_PAIR_REQUEST & ~TRACE_PAIR_OBJECT;
-
-	if (part->n_done >= TRACE_PAIR_IDS - whole->n_done)
-		return -EAGAIN;
-	pair_of[0] = 0;
-	for (uint32_t id = 1; id <= part->pairs.n; id++) {
-		struct pair p = part->pairs.at[id];
-
-		if (p.a & TRACE_PAIR_OBJECT) {
-			p.a += p.a & is_request ? whole->n_done : 0;
-			p.b = pair_of[p.b];
-		}
-		pair_of[id] = pairs_id(&whole->pairs, p.a, p.b);
-		if (!pair_of[id])
-			return -ENOMEM;
-	}
-	for (uint32_t cpu = 0; cpu < part->n_acts; cpu++) {
-		uint32_t request = part->acts[cpu].request;
-		struct last_acts *last = acts_of(whole, cpu);
-
-		if (!last)
-			return -ENOMEM;
-		if (request != REQUEST_BEFORE)
-			last->request = request ? whole->n_done + request : 0;
-	}
-	whole->n_done += part->n_done;
-	return 0;
-}
-
-/* The most runs that are looked through for each slice. */
-#define SLICED_RUNS 1024u
-/* A block has at most so many places at which a slice may begin, about so many events apart. */
-#define BLOCK_PLACES 16u
-#define PLACE_EVENTS 8u
-
-/* About so many events from from_ns on, up to the next place. */
-struct place {
-	uint64_t from_ns, events;
-};
-
-static int by_from(const void *pa, const void *pb)
-{
-	const struct place *a = pa, *b = pb;
-
-	return compare_numbers(a->from_ns, b->from_ns);
-}
-
-static uint32_t places_in(const struct event_block_ref *b)
-{
-	uint32_t n = b->count / PLACE_EVENTS + 1;
-
-	return n < BLOCK_PLACES ? n : BLOCK_PLACES;
-}
-
-/* The places of all blocks in order of time. NULL: out of memory. */
-static struct place *find_places(const struct trace *t, size_t *n)
-{
-	struct place *places;
-	size_t most = 1;
-
-	*n = 0;
-	for (size_t i = 0; i < t->n_blocks; i++)
-		most += places_in(&t->blocks[i]);
-	places = malloc(most * sizeof(*places));
-	for (size_t i = 0; i < t->n_blocks && places; i++) {
-		const struct event_block_ref *b = &t->blocks[i];
-		uint32_t parts = places_in(b);
-
-		for (uint32_t k = 0; k < parts; k++)
-			places[(*n)++] = (struct place) {
-				b->first_ns + (b->last_ns - b->first_ns) / parts * k,
-				b->count / parts,
-			};
-	}
-	if (places)
-		qsort(places, *n, sizeof(*places), by_from);
-	return places;
-}
-
-/* Blocks that reach over a bound are read twice: in a slice of so many events, half of it. */
-static uint64_t fewest_events(const struct trace_cursor *c)
-{
-	const struct trace_info *info = &c->t->info;
-	size_t blocks = c->t->n_blocks;
-
-	return blocks ? (info->events + info->aux_events) / blocks * c->n_runs : 0;
-}
-
-int trace_cursor_slices(const struct trace_cursor *c, uint64_t events, bool cheap,
-			uint64_t **from_ns, size_t *n)
-{
-	size_t n_places;
-	struct place *places = find_places(c->t, &n_places);
-	uint64_t *from = malloc((n_places + 2) * sizeof(*from)), sum = 0;
-
-	*from_ns = from;
-	*n = 0;
-	if (!places || !from) {
-		free(places);
-		return -ENOMEM;
-	}
-	if (cheap && events < fewest_events(c))
-		events = fewest_events(c);
-	from[(*n)++] = 0;
-	for (size_t i = 0; i < n_places && c->n_runs <= SLICED_RUNS; i++) {
-		if (sum >= events && places[i].from_ns > from[*n - 1]) {
-			from[(*n)++] = places[i].from_ns;
-			sum = 0;
-		}
-		sum += places[i].events;
-	}
-	from[*n] = UINT64_MAX;
-	free(places);
-	return 0;
 }
 
 bool trace_cursor_next(struct trace_cursor *c, struct event *ev)

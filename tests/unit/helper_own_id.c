@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A user that no one else is, also where the kernel has no user namespaces. Needs rights to mount.
- */
+/* A user that nobody else is, also where the kernel has no user namespaces. Needs to mount. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +18,7 @@
 
 #include "helper/own_id.h"
 
-/* The id, or a negative errno, where /proc has of the process only the file; NULL: not even that.
+/* The id or a negative errno, where /proc has only this file of the process; NULL: not even that.
  */
 static int64_t found_with(const char *file)
 {
