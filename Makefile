@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make          builds into build/
 # make check    tests without root, and without packages beyond the build's
-# make test     all tests; demo, demo-all, demo-fleet, bench, lint, fuzz, install, deb, rpm, dist: see README.md, CONTRIBUTING.md
+# make test     most tests; test-all: all of them
+# demo, demo-all, demo-fleet, bench, lint, fuzz, install, deb, rpm, dist: see README.md, CONTRIBUTING.md
 # make static   programs that need no library, into build/static
 #   O=DIR          build folder (default build)
 #   SAN=1          AddressSanitizer and UndefinedBehaviorSanitizer, into build-san
@@ -165,6 +166,8 @@ check: all unit
 test: deps-test
 	@$(SUBMAKE) WERROR=1 all unit
 	@sh tests/run.sh $(O)
+test-all:
+	@ALL=1 $(MAKE) --no-print-directory test
 test-san: deps-test
 	@$(SUBMAKE) WERROR=1 SAN=1 O=build-san all unit
 	@sh tests/run.sh build-san

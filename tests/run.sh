@@ -5,6 +5,7 @@
 #   TESTS="glob..."   picks some
 #   JOBS=N            as many side by side (default: two more than there are CPUs, as some of them sleep)
 #   QUICK=1           no test that records, builds a package or starts a browser
+#   ALL=1             also what only_all (e2e/lib.sh) leaves out, and another browser
 #   TIMES=1           lists in the end how many seconds of CPU time each test took, most first
 #   SPEED=1           instead of all these the tests that judge how quick something is, one by one
 # First those that record or measure time run one by one: they call needs_bpf or the like, or have a line "# Alone: WHY" ("/* Alone: WHY */"). The time

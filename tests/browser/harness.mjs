@@ -14,7 +14,7 @@ let browser;
 let serial = 0;
 
 // only: "chromium", if the test needs what the other browser's protocol lacks; "once", if it is about what the page
-// computes and not about how a browser shows it: Firefox runs it with ALL=1.
+// computes and not about how a browser shows it.
 export function test(name, body, only = "") {
 	tests.push({ name, body, only });
 }
@@ -148,7 +148,7 @@ export async function run() {
 	}
 	if (FIREFOX) {
 		browser = await playwright._bidiFirefox.launch({ executablePath: FIREFOX });
-		await runAll("browser, Firefox", tests.filter((t) => !t.only || (t.only === "once" && process.env.ALL)), sums);
+		await runAll("browser, Firefox", tests.filter((t) => !t.only), sums);
 		await browser.close();
 	}
 	rmSync(dir, { recursive: true });

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs the page's tests in headless Chromium and Firefox: tests/browser/run.sh BUILD_DIR [PART_OF_A_NAME]
+# Runs the page's tests in headless Chromium, and with ALL=1 or FIREFOX in Firefox: tests/browser/run.sh BUILD_DIR [PART_OF_A_NAME]
 # Needs chromium, node and, the first time, npm; if one is missing, all tests are skipped by name.
 set -u
 build=$(cd "${1:-build}" 2>/dev/null && pwd) || { echo "usage: run.sh BUILD_DIR" >&2; exit 2; }
@@ -15,7 +15,7 @@ skip() {
 	exit 0
 }
 
-# Without windows Chromium shows the same pages, in 0.4 of the CPU time. ALL=1 takes the one that people have.
+# Without windows Chromium shows the same pages, in 0.4 of the CPU time. ALL=1 takes the one that people have, and Firefox.
 [ "${ALL:-}${CHROMIUM:-}" ] || CHROMIUM=$(command -v chromium-headless-shell)
 . ./chromium.sh
 [ -n "$chromium" ] || skip "no chromium"
@@ -28,7 +28,8 @@ if [ ! -d node_modules/playwright-core ]; then
 	PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 timeout 180 npm ci --no-audit --no-fund --silent \
 		>/dev/null 2>&1 || skip "npm ci failed"
 fi
-firefox=${FIREFOX-$(command -v firefox-esr || command -v firefox)}
+firefox='' why='make test-all has it'
+[ ! "${ALL:-}${FIREFOX:-}" ] || firefox=${FIREFOX-$(command -v firefox-esr || command -v firefox)} why='no firefox-esr'
 tmp=$(mktemp -d) || exit 1
 trap 'kill "$with_chromium" "$with_firefox" 2>/dev/null; rm -rf "$tmp"' EXIT
 trap 'exit 130' INT
@@ -45,7 +46,7 @@ elif [ -n "$firefox" ]; then
 	CHROMIUM='' FIREFOX=$firefox timeout 1000 node main.mjs "${2:-}" >"$tmp/firefox" 2>&1 &
 	with_firefox=$!
 else
-	echo "SKIP browser, Firefox: all (no firefox-esr)" >"$tmp/firefox"
+	echo "SKIP browser, Firefox: all ($why)" >"$tmp/firefox"
 	echo "0 passed, 0 failed, 1 skipped" >>"$tmp/firefox"
 fi
 status=0

@@ -3,6 +3,7 @@
 # "make deb": the package has the tree's version, depends on the packages of the libraries that its
 # programs load and on nothing else, is whole, and its programs run. "make test-deb" installs it.
 . "$(dirname "$0")/lib.sh"
+only_all "it builds a package"
 cd "$(dirname "$0")/../.." || exit 1
 command -v dpkg-buildpackage >/dev/null || skip "no dpkg-buildpackage here"
 dpkg-checkbuilddeps docs/debian/control 2>"$tmp/err" || skip "$(sed 's/.*: //' "$tmp/err")"

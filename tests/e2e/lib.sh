@@ -78,6 +78,11 @@ only_plain() {
 	! is_sanitized || skip "no fault so far; judged without sanitizers only: $1"
 }
 
+# only_all WHY: leaves a test to "make test-all", which sets ALL.
+only_all() {
+	[ "${ALL:-}" ] || skip "make test-all has it: $1"
+}
+
 # For tests that record. Nothing else is a reason to skip one.
 needs_bpf() {
 	[ "$(id -u)" = 0 ] || skip "recording needs root"

@@ -3,6 +3,7 @@
 # "make rpm": the package has the tree's version, what "make install" installs, requires the libraries that its programs
 # load, and its programs run. Nothing is built again for it.
 . "$(dirname "$0")/lib.sh"
+only_all "it builds a package"
 cd "$(dirname "$0")/../.." || exit 1
 for tool in rpmbuild rpm2cpio cpio; do
 	command -v $tool >/dev/null || skip "no $tool here"

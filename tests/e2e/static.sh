@@ -5,6 +5,7 @@
 # their manual pages and licences, in the same bytes each time.
 # Beside another: it judges its own program's chains.
 . "$(dirname "$0")/lib.sh"
+only_all "it links the programs that need no library"
 needs_bpf
 make_static
 for program in chaincap chainwalk flamegraph; do

@@ -5,6 +5,7 @@
 # no call frame information: its frames have their names, and where a stack is cut, that is said with the file.
 # Beside another: it judges its own program's chains.
 . "$(dirname "$0")/lib.sh"
+only_all "it links the programs that need no library"
 needs_bpf
 for tool in musl-gcc busybox; do
 	command -v $tool >/dev/null || skip "no $tool"
