@@ -7,8 +7,9 @@ needs_more "functions that call the C library"
 busy 600
 started="$started $!"
 mkdir "$tmp/host"
+# As many rounds as last longer than it takes under emulation, beside what is busy, until the rules of its code are read.
 unshare -m -p -f sh -c "mount -o bind /proc '$tmp/host' && mount -t proc proc /proc && exec \"\$@\"" sh \
-	"$cap" -v -o "$tmp/trace" -- "$load" relay --hops pipe --rounds 20 >"$tmp/out" 2>"$tmp/err"
+	"$cap" -v -o "$tmp/trace" -- "$load" relay --hops pipe --rounds 100 >"$tmp/out" 2>"$tmp/err"
 expect_exit "chaincap in a PID namespace" 0 $?
 cp "$tmp/err" "$tmp/said"
 grep -q "user functions are named by the host's /proc (/" "$tmp/err" || fail "it is not said where names come from: $(cat "$tmp/err")"
