@@ -149,8 +149,8 @@ names_of() {
 }
 
 # Those that take longest begin first, in this order, so that none of them is alone in the end.
-longest='browser requests_truth_clients situations names_early deb names_symbolize files_budgets names_symbolize_processes log_writer_faults attribute_oracle
-	elf_minidebug unwind_memory flight_memory report kernel_forgetting causes install_reproducible export_trace_processor'
+longest='browser continuous container deb killed_at_steps pid_namespace unwind_memory flight_memory requests_truth_languages cgroups
+	user_stacks_servers requests_truth_clients attribute_oracle elf_minidebug several_threads export_trace_processor static'
 
 # start_pool JOBS LIST [COMMAND...]: runs what the file LIST lists, each by that command, in the background: $!
 start_pool() {
