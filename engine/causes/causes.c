@@ -351,6 +351,7 @@ void causes_free(struct causes *c)
 	intern_free(&c->links);
 	free(c->label_of);
 	intern_free(&c->labels);
+	pair_table_free(&c->heads);
 	intern_free(&c->keys);
 	free(c->at);
 	pair_table_free(&c->sums);

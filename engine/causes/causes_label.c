@@ -124,11 +124,14 @@ static uint32_t nameless_lock(struct causes *c, uint32_t slept)
  * A thread's name. The kernel's workers of one pool, "kworker/u8:2" and others, are called the
  * same: it is chance which of them does something.
  */
-static uint32_t thread_name(struct causes *c, const char *name)
+static uint32_t thread_name(struct causes *c, uint32_t string)
 {
+	const char *name = trace_string(c->trace, string);
 	const char *colon = strncmp(name, "kworker/", 8) ? NULL : strchr(name, ':');
 	char *pool = colon ? strndup(name, (size_t)(colon - name)) : NULL;
-	uint32_t text = colon && !pool ? 0 : names_clean(c->names, pool ? pool : name);
+	uint32_t text = pool	? names_clean(c->names, pool)
+			: colon ? 0
+				: names_string(c->names, string);
 
 	free(pool);
 	c->out_of_memory |= !text;
@@ -193,7 +196,7 @@ static uint32_t make_label(struct causes *c, const struct link *l)
 	if (!(l->flags & LINK_STARTED))
 		label_sleep(c, &label, l->blocked);
 	if (l->waker != THREAD_NONE) {
-		label.who = thread_name(c, trace_string(c->trace, l->name));
+		label.who = thread_name(c, l->name);
 		label.woke = woke(c, l);
 		c->out_of_memory |= !label.woke;
 	} else {
@@ -220,11 +223,10 @@ uint32_t causes_label_link(void *arg, const struct link *l)
 
 uint32_t causes_head_name(struct causes *c, uint32_t thread, const struct wait *w)
 {
-	return thread_name(c,
-			   trace_string(c->trace, timelines_name(c->timelines, thread, w->out_ns)));
+	return thread_name(c, timelines_name(c->timelines, thread, w->out_ns));
 }
 
-uint32_t causes_label_head(struct causes *c, uint32_t thread, const struct wait *w)
+static uint32_t make_head(struct causes *c, uint32_t thread, const struct wait *w)
 {
 	struct label label = { .who = causes_head_name(c, thread, w) };
 
@@ -237,6 +239,18 @@ uint32_t causes_label_head(struct causes *c, uint32_t thread, const struct wait 
 	if (!label.who || c->out_of_memory)
 		return 0;
 	return intern_id(&c->labels, &label, sizeof(label), NULL);
+}
+
+uint32_t causes_label_head(struct causes *c, uint32_t thread, const struct wait *w)
+{
+	uint32_t name = timelines_name(c->timelines, thread, w->out_ns), *label;
+
+	if (w->flags & WAIT_NOT_WOKEN)
+		return make_head(c, thread, w);
+	label = pair_table_at(&c->heads, name, w->stack, sizeof(*label));
+	if (label && !*label)
+		*label = make_head(c, thread, w);
+	return label ? *label : 0;
 }
 
 /* ---- causes --------------------------------------------------------------------------------- */

@@ -83,6 +83,8 @@ struct causes {
 	uint32_t *label_of;  /* by its id: the label, 0 not made yet */
 	size_t cap_label_of;
 	struct intern labels; /* struct label */
+	/* By (name of a thread, stack of its wait), strings and pairs of the trace: the label. */
+	struct pair_table heads;
 	struct intern keys;   /* struct cause_key; */
 	struct cause *at;     /* by its id - 1, until they are sorted */
 	size_t n, cap;
