@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# How fast chainwalk is and what memory it takes: reading, linking and folding at depth 6.
+# How fast chainwalk is and what memory it takes: reading, linking and folding at depth 6; and the first screen.
 #   bench/engine.sh BUILD_DIR [ROUNDS]
 # Made traces of 1 and 10 million events (FULL=1: and 100 million), with and without a thousand idle
 # threads; on one core and on all. Then workloads recorded by chaincap and perf at the same time,
@@ -53,6 +53,8 @@ for size in $sizes; do
 			echo "   $cores cores: $(calc %.2f "$one_wall / $wall") times as fast as one," \
 				"peak $(calc %.1f "$rss * 1024 / $size / 1e6") bytes/event," \
 				"$(calc %.2f "$rss / 1048576") GiB"
+			measure "$O/chainwalk" -q -f causes "$trace"
+			echo "   -f causes, $cores cores: $wall s by the wall, $cpu s of CPU"
 		else
 			echo "   idle threads: $(calc %.2f "$one_cpu / $base") times the cost of the" \
 				"same without them, $(calc %.2f "$one_rss / $base_rss") times the memory"
