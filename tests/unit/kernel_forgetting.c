@@ -144,14 +144,29 @@ static pid_t begin_beside_load(uint64_t *begin_ns)
 		}                                                                      \
 	} while (0)
 
-static void a_full_tree_forgets_and_stays_exact(void **state)
+/*
+ * Whether the kernel measures how long BPF programs run, as interrupts.sh asks it to. It then calls
+ * them from another place, so that a walk finds another one of the tracer's own frames.
+ */
+static bool measures_run_times(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/bpf_stats_enabled", "re");
+	int c = f ? fgetc(f) : EOF;
+
+	if (f)
+		fclose(f);
+	return c == '1';
+}
+
+/* False: it was switched on or off meanwhile. */
+static bool full_tree_forgets_and_stays_exact(void)
 {
 	struct bpf_options o = { .kernel_stacks = true, .verify = true, .buffer_size = 1 << 20 };
 	struct bpf_counts before, after = { 0 };
 	uint64_t begin_ns, half_ns, had = 0;
+	bool measures = measures_run_times(), switched = false;
 	pid_t load;
 
-	(void)state;
 	open_session(&o);
 	skip_if_plain();
 	session->trie.steps_max = STEPS;
@@ -166,11 +181,16 @@ static void a_full_tree_forgets_and_stays_exact(void **state)
 			assert_int_equal(bpf_session_counts(session, &before), 0);
 			had = bpf_session_forgotten(session);
 		}
+		switched |= measures_run_times() != measures;
 		poll(NULL, 0, 5);
 	}
 	kill(load, SIGKILL);
 	waitpid(load, NULL, 0);
 	bpf_session_end(session);
+	if (switched) {
+		close_session();
+		return false;
+	}
 	assert_int_equal(bpf_session_counts(session, &after), 0);
 	print_message(
 		"%llu events, %llu kernel stacks known, %llu walked, %u layouts, %llu forgotten\n",
@@ -183,6 +203,16 @@ static void a_full_tree_forgets_and_stays_exact(void **state)
 	/* It does not end with what it knew first. */
 	assert_true(after.known > before.known + 100);
 	close_session();
+	return true;
+}
+
+static void a_full_tree_forgets_and_stays_exact(void **state)
+{
+	int tries = 3;
+
+	(void)state;
+	while (!full_tree_forgets_and_stays_exact())
+		assert_true(--tries > 0);
 }
 
 /* Drains for as long, or until as much is forgotten. */
