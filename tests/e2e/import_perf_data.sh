@@ -5,7 +5,8 @@
 #
 # Functions of the C library have several names each, of which perf chooses others: __GI___libc_write and __write are one.
 # perf names functions of the vdso by its own; with --buildid-mmap nothing proves that it was the same.
-# And it makes names for entries of procedure linkage tables, which are no symbols.
+# And it makes names for entries of procedure linkage tables, which are no symbols. Of what comes from a pipe on a slow
+# machine it may not know the mapping of a library yet, and says [unknown] of functions that have no names.
 # Alone: perf records.
 . "$(dirname "$0")/lib.sh"
 can_compare perf || skip "$why_not"
@@ -22,13 +23,14 @@ record() {
 # plain FILE: its lines with one name for each function, equal ones added up; LC_ALL is C.
 plain() {
 	sed -E 's/(^|;)_*(GI_+)?(libc_)?/\1/g; s/;vdso_[a-z_]*/;[vdso]/g
-		s/;([^;]*@plt|\[(chainload|lib[^;]*|ld-[^;]*)\])/;[linkage]/g' "$1" | awk '
+		s/;([^;]*@plt|\[(chainload|lib[^;]*|ld-[^;]*'"$unmapped"')\])/;[linkage]/g' "$1" | awk '
 		{ weight = $NF; sub(/ [^ ]*$/, ""); sum[$0] += weight }
 		END { for (line in sum) printf "%s %.0f\n", line, sum[line] }' | sort
 }
 
 # compare WHAT FILE [-]: chains of chainload's threads, of the file and of perf's text of it; -: perf gets it from a pipe.
 compare() {
+	unmapped=${3:+'|unknown'}
 	timeout 300 perf script --ns --no-inline --header --show-task-events --show-lost-events -i "${3:-$2}" \
 		<"$2" >"$tmp/text" 2>"$tmp/err"
 	[ -s "$tmp/text" ] || fail "$1: perf script: $(cat "$tmp/err")"
