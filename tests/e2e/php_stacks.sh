@@ -18,7 +18,8 @@ sleep 3
 kill $pids
 end_recording
 for pid in $pids; do
-	walk_to "$tmp/folded" -p "$pid" -U -d 0 --no-ends "$tmp/trace"
+	# Before it is listed, a moment after the beginning, a thread may have had another name.
+	walk_to "$tmp/folded" -p "$pid" --from 0.3 -U -d 0 --no-ends "$tmp/trace"
 	python3 "$stacks/paths_judge.py" "$stacks/paths.php" "$tmp/folded" >"$tmp/judged" || fail "process $pid
 $(tail -n 5 "$tmp/judged" | cut -c 1-1500)"
 	echo "note: $(tail -n 1 "$tmp/judged")"
