@@ -3,7 +3,7 @@
 # Runs the tests against the programs in the build folder $1: unit tests, fuzz inputs, end-to-end tests, the
 # page's in a browser. A skipped test is named with its reason.
 #   TESTS="glob..."   picks some
-#   JOBS=N            as many side by side (default: four more than there are CPUs, as many of them sleep)
+#   JOBS=N            as many side by side (default: two more than there are CPUs, as some of them sleep)
 #   QUICK=1           no test that records, builds a package or starts a browser
 #   ALL=1             also what only_all (e2e/lib.sh) leaves out, and another browser
 #   TIMES=1           lists in the end how many seconds of CPU time each test took, most first
@@ -205,7 +205,7 @@ list e2e $(names_of $(grep -l '^# Beside another: ' tests/e2e/*.sh)) >"$results/
 	list speed $(names_of tests/speed/*.sh)
 	list browser browser
 } >"$results/speed"
-jobs=${JOBS:-$(($(nproc) + 4))}
+jobs=${JOBS:-$(($(nproc) + 2))}
 if [ "${SPEED:-}" ]; then
 	run_list 1 "$results/speed"
 elif [ "${QUICK:-}" ]; then

@@ -342,7 +342,9 @@ test("report: its graph opens at its root, and is as tall as the window at most"
 	const p = await show(report(trace("relay")), { fragment: "#kernel=whole" });
 	await p.waitForSelector("#graph svg.live");
 	await p.evaluate(() => document.querySelector("#graph .fg-window").scrollIntoView({ block: "end" }));
-	const seen = () => p.evaluate(() => {
+	const seen = () => p.evaluate(async () => {
+		// What has been scrolled is drawn, and the bar moved, in the next frame.
+		await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
 		const box = document.querySelector("#graph .fg-window").getBoundingClientRect(), filter = document.querySelector("#filter").getBoundingClientRect();
 		const root = [...document.querySelectorAll("#graph #fg-frames text")].find((t) => t.textContent === "all").getBoundingClientRect();
 		const bar = document.querySelector("#graph .bar > div").getBoundingClientRect();

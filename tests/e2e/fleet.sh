@@ -4,6 +4,7 @@
 # servers is that of chainwalk to the byte, and each question has one answer. A shard that dies while a trace is loaded
 # loses nothing, and has nothing twice.
 . "$(dirname "$0")/lib.sh"
+only_all "two ClickHouse servers"
 cd "$(dirname "$0")/../.." || exit 1
 command -v sqlite3 >/dev/null || skip "no sqlite3"
 

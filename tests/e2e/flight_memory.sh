@@ -5,6 +5,7 @@
 # that. What it takes is printed.
 # Beside another: the window bounds what is kept of others' events, too.
 . "$(dirname "$0")/lib.sh"
+only_all "how much memory it takes in the long run"
 needs_bpf
 
 # rss: of the recorder in KiB without the ring buffers, which are the kernel's memory

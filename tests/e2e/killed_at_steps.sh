@@ -5,6 +5,7 @@
 # be read. A step is the first system call of a kind: some of them here, each one with ALL=1.
 # Beside another: it is about its own recorders.
 . "$(dirname "$0")/lib.sh"
+only_all "some sixty recorders one after the other"
 needs_bpf
 for tool in bpftool nm; do
 	command -v $tool >/dev/null || skip "needs $tool"

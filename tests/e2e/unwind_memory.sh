@@ -5,6 +5,7 @@
 # kernel. All of it is printed.
 # Beside another: what others run takes some of the memory, and the bounds have room for that.
 . "$(dirname "$0")/lib.sh"
+only_all "how much memory unwinding takes"
 needs_bpf
 dir=$tmp/servers
 mkdir "$dir"
