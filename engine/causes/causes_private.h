@@ -85,8 +85,8 @@ struct causes {
 	struct intern labels; /* struct label */
 	/* By (name of a thread, stack of its wait), strings and pairs of the trace: the label. */
 	struct pair_table heads;
-	struct intern keys;   /* struct cause_key; */
-	struct cause *at;     /* by its id - 1, until they are sorted */
+	struct intern keys; /* struct cause_key; */
+	struct cause *at;   /* by its id - 1, until they are sorted */
 	size_t n, cap;
 	struct pair_table sums;		 /* struct chain_sum, by (node, end or disk) */
 	struct cpu_holders *cpu_holders; /* NULL: not known */
