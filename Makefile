@@ -210,4 +210,4 @@ clean:
 -include $(shell find $(O) -name kernels -prune -o -type f -name '*.d' -print 2>/dev/null)
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all static deps deps-test check test test-san test-random test-kernels demo demo-all demo-fleet fmt lint clean
+.PHONY: all static deps deps-test check test test-all test-san test-random test-kernels demo demo-all demo-fleet fmt lint clean
