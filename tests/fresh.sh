@@ -10,6 +10,7 @@
 #   KEEP=1  keeps them for the next time; else only the logs stay
 #   TESTS   picks some tests, as for tests/run.sh. In the guest, which is emulated where there is no KVM, the default
 #           are those that use what a boot leaves undone: tracefs, other recorders, block devices, control groups
+#   ALL=1   as for tests/run.sh, but not in the guest
 #   KVM=1   the guest runs on KVM
 set -u
 LC_ALL=C
@@ -80,7 +81,7 @@ has_debian() {
 
 in_debootstrap() {
 	has_debian || { all_ok=''; echo "fresh: debootstrap: it cannot be made"; return; }
-	inside_debian "$debian" sh -c "cd /src && export TESTS='${TESTS:-}'; $steps" >"$fresh/debootstrap.log" 2>&1 </dev/null
+	inside_debian "$debian" sh -c "cd /src && export TESTS='${TESTS:-}' ALL='${ALL:-}'; $steps" >"$fresh/debootstrap.log" 2>&1 </dev/null
 	say debootstrap "$(inside_debian "$debian" sh -c '. /etc/os-release; echo "$PRETTY_NAME"') on $(uname -r)"
 }
 

@@ -128,12 +128,16 @@ static uint32_t thread_name(struct causes *c, uint32_t string)
 {
 	const char *name = trace_string(c->trace, string);
 	const char *colon = strncmp(name, "kworker/", 8) ? NULL : strchr(name, ':');
-	char *pool = colon ? strndup(name, (size_t)(colon - name)) : NULL;
-	uint32_t text = pool	? names_clean(c->names, pool)
-			: colon ? 0
-				: names_string(c->names, string);
+	uint32_t text;
+	char *pool;
 
-	free(pool);
+	if (colon) {
+		pool = strndup(name, (size_t)(colon - name));
+		text = pool ? names_clean(c->names, pool) : 0;
+		free(pool);
+	} else {
+		text = names_string(c->names, string);
+	}
 	c->out_of_memory |= !text;
 	return text;
 }

@@ -3,7 +3,7 @@
 # The programs for older kernels, which this one takes, too: what they lack is said and not recorded, and what they
 # record is right, as those tests judge that are for all kernels.
 . "$(dirname "$0")/lib.sh"
-only_all "make test-kernels has the kernels themselves"
+only_all "what make test-kernels tries on the kernels themselves"
 needs_usual "which programs this kernel takes is tested by all tests"
 tests=$(dirname "$0")
 for programs in older plain; do
