@@ -569,7 +569,7 @@ int on_stacks(unsigned long long *ctx)
 	 * interrupt interrupted has no part in what the interrupt wakes.
 	 */
 	if ((is_switch ? state != 0 : !k->interrupt) && has_user_stack(task))
-		ustack = user_stack_id(ctx, k, w, now);
+		ustack = user_stack_id(ctx, k, w, now, false);
 	if (!PLAIN && is_switch && find_objects && may_have_object(task, state))
 		object = object_id(now);
 	if (is_switch)

@@ -285,7 +285,7 @@ static __always_inline __u32 kernel_stack_id(void *ctx, struct wire_kind_state *
 	__u32 quick;
 
 	if (PLAIN)
-		return plain_stack_id(ctx, this_ring(), w, now, NULL, 0);
+		return plain_stack_id(ctx, this_ring(), w, now, NULL, 0, false);
 	/* To the verifier, a pointer read back from memory is a number. */
 	*(void *volatile *)&k->fixed_point = ctx;
 	*(void *volatile *)&k->stack = task->stack;
@@ -302,18 +302,21 @@ static __always_inline __u32 kernel_stack_id(void *ctx, struct wire_kind_state *
 
 /*
  * The id of a kernel stack that is walked each time, in place of kernel_stack_id(): where a sample
- * is taken changes too much for the tree of steps, and requests are few.
+ * is taken changes too much for the tree of steps, and requests are few. interrupted: ctx is of
+ * what interrupted the leaf.
  */
 static __always_inline __u32 walked_kernel_stack(void *ctx, void *ring, struct wire_kind_state *k,
-						 struct workspace *w, __u64 now)
+						 struct workspace *w, __u64 now, bool interrupted)
 {
 	__u32 n;
 
 	if (PLAIN)
-		return plain_stack_id(ctx, ring, w, now, NULL, 0);
+		return plain_stack_id(ctx, ring, w, now, NULL, 0, interrupted);
 	n = walk(ctx, &w->scratch, 0);
 	if (!n)
 		return 0;
+	if (interrupted)
+		w->scratch.frames[0] ^= WIRE_EXACT;
 	return recent_id(ring, k, w, now, NULL, n, hash_frames(&w->scratch, n, n));
 }
 

@@ -47,11 +47,12 @@ static __always_inline __u64 plain_hash(const struct wire_stack *s, __u64 hash)
 
 /*
  * Walks the current thread's kernel stack, or with an owner its user stack, whose space is the
- * hash. Returns its id, 0 if it has none. Its frames are sent before the map has it: no event can
- * have the id of a stack that found no room, but for this one's own.
+ * hash. exact: its leaf is an instruction that was interrupted. Returns its id, 0 if it has none.
+ * Its frames are sent before the map has it: no event can have the id of a stack that found no
+ * room, but for this one's own.
  */
 static __always_inline __u32 plain_stack_id(void *ctx, void *ring, struct workspace *w, __u64 now,
-					    struct task_struct *owner, __u64 hash)
+					    struct task_struct *owner, __u64 hash, bool exact)
 {
 	struct wire_known_stack new = { 0 };
 	struct wire_stack *s = &w->scratch;
@@ -63,6 +64,8 @@ static __always_inline __u32 plain_stack_id(void *ctx, void *ring, struct worksp
 	n = walk(ctx, s, owner ? BPF_F_USER_STACK : 0);
 	if (!n)
 		return 0;
+	if (exact)
+		s->frames[0] ^= WIRE_EXACT;
 	*(volatile __u32 *)&s->n = n;
 	hash = plain_hash(s, hash);
 	word = known_word(bpf_map_lookup_elem(&stacks, &hash), hash);
@@ -90,10 +93,10 @@ static __always_inline __u32 plain_stack_id(void *ctx, void *ring, struct worksp
 
 /* Found by frame pointers, which in most programs are none: the stack is a guess. */
 static __always_inline __u32 plain_user_stack_id(void *ctx, struct wire_kind_state *k,
-						 struct workspace *w, __u64 now)
+						 struct workspace *w, __u64 now, bool exact)
 {
 	struct task_struct *owner = current_task();
-	__u32 id = plain_stack_id(ctx, this_ring(), w, now, owner, space_of(owner));
+	__u32 id = plain_stack_id(ctx, this_ring(), w, now, owner, space_of(owner), exact);
 
 	if (id)
 		k->ends[WIRE_END_GUESSED]++;

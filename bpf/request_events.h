@@ -222,9 +222,9 @@ static __always_inline __u64 answer_stacks(void *ctx, struct wire_request_accoun
 		return 0;
 	k->kind = kind;
 	if (kernel_stacks && kind == WIRE_REQUEST)
-		kstack = walked_kernel_stack(ctx, ring, k, w, now);
+		kstack = walked_kernel_stack(ctx, ring, k, w, now, false);
 	if (has_user_stack(task))
-		ustack = user_stack_id(ctx, k, w, now);
+		ustack = user_stack_id(ctx, k, w, now, false);
 	barrier();
 	*(volatile __u64 *)&a->busy = 0;
 	return (__u64)ustack << 32 | kstack;

@@ -6,7 +6,10 @@
  */
 #pragma once
 
-/* Records the current thread's stacks, for a sample or a request to a disk. */
+/*
+ * Records the current thread's stacks, for a sample or a request to a disk. in_kernel: it was there
+ * when ctx came.
+ */
 static __always_inline int record_running(void *ctx, struct task_struct *task, __u32 kind,
 					  __u64 now, __u32 tid, bool in_kernel)
 {
@@ -19,9 +22,9 @@ static __always_inline int record_running(void *ctx, struct task_struct *task, _
 	if (!k || !w || !ring)
 		return 0;
 	if (kernel_stacks && in_kernel)
-		kstack = walked_kernel_stack(ctx, ring, k, w, now);
+		kstack = walked_kernel_stack(ctx, ring, k, w, now, kind == WIRE_CPU_SAMPLE);
 	if (has_user_stack(task))
-		ustack = user_stack_id(ctx, k, w, now);
+		ustack = user_stack_id(ctx, k, w, now, kind == WIRE_CPU_SAMPLE && !in_kernel);
 	ev = reserve_event(ring, k, now, sizeof(*ev));
 	if (!ev)
 		return 0;

@@ -318,10 +318,14 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct workspace *w, str
 		if (i >= WIRE_STACK_MAX)
 			return WIRE_END_DEPTH;
 	}
+	c->look = ret - 1;
+	if ((rule & 0xff) == WIRE_RULE_SIGNAL) {
+		c->look = ret;
+		ret ^= WIRE_EXACT;
+	}
 	w->scratch.frames[i] = ret;
 	c->hash_before = k->hash;
 	k->hash = mix(k->hash, ret);
-	c->look = (rule & 0xff) == WIRE_RULE_SIGNAL ? ret : ret - 1;
 	c->n = i + 1;
 	return 0;
 }
@@ -502,6 +506,8 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 			return 0;
 		}
 	}
+	if (c->look == pc)
+		pc ^= WIRE_EXACT;
 	w->scratch.frames[0] = pc;
 	k->hash = mix(k->hash, pc);
 	unwind_frames(k, w, u);

@@ -72,14 +72,17 @@ static __always_inline void list_user_stack(struct wire_thread *t, struct task_s
 	t->ustack = new_stack_id();
 }
 
-/* The id of the user stack of the current thread; 0 if it has none. */
+/*
+ * The id of the user stack of the current thread; 0 if it has none. interrupted: ctx is of what
+ * interrupted the user code.
+ */
 static __always_inline __u32 user_stack_id(void *ctx, struct wire_kind_state *k,
-					   struct workspace *w, __u64 now)
+					   struct workspace *w, __u64 now, bool interrupted)
 {
 	__u32 n;
 
 	if (PLAIN)
-		return plain_user_stack_id(ctx, k, w, now);
+		return plain_user_stack_id(ctx, k, w, now, interrupted);
 	n = find_user_frames(k, w, now);
 	if (w->id)
 		return w->id;

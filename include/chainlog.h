@@ -319,6 +319,11 @@ struct chainlog_pair {
  * the root is the evaluator's own, native one.
  */
 #define CHAINLOG_CODE_TAG (1ull << 63)
+/*
+ * Any other address is a return address, unless this bit is another one than bit 63 (which is the
+ * kernel's): then it is, with the bit inverted, that of an instruction that was interrupted.
+ */
+#define CHAINLOG_EXACT_TAG (1ull << 62)
 #define CHAINLOG_TID_LIMIT (1u << 22) /* tids and tgids are below: the kernel's PID_MAX_LIMIT */
 #define CHAINLOG_CPU_LIMIT (1u << 16) /* CPU numbers are below */
 

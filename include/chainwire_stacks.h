@@ -36,6 +36,31 @@ static inline __u32 wire_layout(__u32 id)
 		       : 0;
 }
 
+/*
+ * Addresses in stacks are return addresses, which are looked up one byte lower: the call may be its
+ * function's last instruction. The one of an instruction that was interrupted, by a signal, an
+ * exception or a sample, is looked up as it is: it may be its function's first one. Such an
+ * *exact* address has this bit inverted. In all others it is equal to bit 63.
+ */
+#define WIRE_EXACT (1ull << 62)
+
+static inline int wire_is_exact(__u64 addr)
+{
+	return (int)((addr ^ addr << 1) >> 63);
+}
+
+/* The address itself. */
+static inline __u64 wire_address(__u64 addr)
+{
+	return wire_is_exact(addr) ? addr ^ WIRE_EXACT : addr;
+}
+
+/* What, taken for a return address, is looked up by the same byte. */
+static inline __u64 wire_as_return(__u64 addr)
+{
+	return wire_address(addr) + (__u64)wire_is_exact(addr);
+}
+
 struct wire_stack {
 	struct wire_record r;
 	__u32 id;
@@ -48,7 +73,7 @@ struct wire_stack {
 	 */
 	__u32 n_code, pad;
 	__u64 eval_start, eval_end;
-	__u64 frames[WIRE_STACK_MAX + WIRE_CODE_FRAMES];
+	__u64 frames[WIRE_STACK_MAX + WIRE_CODE_FRAMES]; /* native ones: maybe WIRE_EXACT */
 };
 
 /* Why a stack has no more frames. The values are those of enum chainlog_stack_end. */
@@ -289,7 +314,7 @@ struct wire_copy {
 	__u64 top;	   /* for the BPF side alone: where the thread's stack ended last time */
 	__u64 hash_before; /* likewise: the hash without the last frame */
 	__u64 regs[WIRE_REGISTERS];
-	__u64 frames[WIRE_STACK_MAX];
+	__u64 frames[WIRE_STACK_MAX];	    /* as in struct wire_stack */
 	__u64 n_code, eval_start, eval_end; /* as in struct wire_stack */
 	__u64 code[WIRE_CODE_FRAMES];	    /* the frames of interpreted code */
 	__u64 words[WIRE_COPY_WORDS];

@@ -308,8 +308,10 @@ struct code_location code_map_find(const struct code_map *m, uint64_t frame)
 
 static bool is_evaluator(const struct code_stack *s, uint32_t i)
 {
-	/* A return address is behind its call; the leaf's may be the first one. */
-	return s->frames[i] > s->eval_start - !i && s->frames[i] <= s->eval_end;
+	/* A return address is behind its call. */
+	uint64_t ret = wire_as_return(s->frames[i]);
+
+	return ret > s->eval_start && ret <= s->eval_end;
 }
 
 /* What is left out of a stack that is too long. Frames of interpreted code say more. */

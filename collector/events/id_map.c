@@ -198,8 +198,12 @@ static size_t kernel_frames(struct id_map *m, uint64_t time_ns, const __u64 *add
 {
 	uint32_t first = id_map_tracer_frames(m, addrs, n, time_ns);
 
-	for (uint32_t i = first; i < n; i++)
-		ids[i - first] = m->store.frame(m->store.ctx, 0, addrs[i], time_ns);
+	for (uint32_t i = first; i < n; i++) {
+		bool is_after_entry = i > first && symbolizer_is_kernel_entry(m->sym, addrs[i - 1]);
+		uint64_t addr = addrs[i] ^ (is_after_entry ? WIRE_EXACT : 0);
+
+		ids[i - first] = m->store.frame(m->store.ctx, 0, addr, time_ns);
+	}
 	return n - first;
 }
 
@@ -255,6 +259,7 @@ static size_t user_frames(struct id_map *m, uint32_t space, uint64_t time_ns, st
 _Static_assert((int)CHAINLOG_STACK_ENDS == (int)WIRE_ENDS &&
 		       (int)CHAINLOG_STACK_GUESSED == (int)WIRE_END_GUESSED,
 	       "enum wire_stack_end has the values of enum chainlog_stack_end");
+_Static_assert(CHAINLOG_EXACT_TAG == WIRE_EXACT, "addresses are written as they come");
 
 /* Why a stack of n frames ends; end: what the BPF side says. */
 static enum chainlog_stack_end stack_end(uint32_t n, uint32_t end)
@@ -346,7 +351,7 @@ static void remember_kernel_stack(struct id_map *m, struct slot *k, const struct
 {
 	k->time_ns = s->r.time_ns;
 	for (uint32_t i = 0; i < s->n && !k->is_fluid; i++)
-		k->is_fluid = kernel_names_may_change(symbolizer_kernel(m->sym), s->frames[i]);
+		k->is_fluid = symbolizer_may_change(m->sym, s->frames[i]);
 	if (!k->is_fluid)
 		return;
 	free(k->addrs);

@@ -9,6 +9,8 @@
 #include "kernel_changes.h"
 
 #define KALLSYMS_PATH "/proc/kallsyms"
+/* Stretches of functions that follow each other in the core kernel: it has two or three. */
+#define ENTRIES_MAX 16u
 
 struct kernel_names {
 	struct kallsyms *table;
@@ -18,7 +20,58 @@ struct kernel_names {
 	uint64_t modules_ns;	       /* when the last module had been added */
 	void (*on_change)(void *ctx, uint64_t start, uint64_t end); /* or NULL */
 	void *on_change_ctx;
+	struct code_range {
+		uint64_t start, end;
+	} entries[ENTRIES_MAX]; /* of interrupts and exceptions */
+	uint32_t n_entries;
 };
+
+/* ---- entry code ---------------------------------------------------------------------------- */
+
+/*
+ * Names from arch/x86/include/asm/idtentry.h, and the outermost functions in
+ * arch/arm64/kernel/entry.S (since 5.14). With FRED (arch/x86/entry/entry_fred.c) system calls and
+ * exceptions have the same entry in assembly, and fred_extint() is the first function of interrupts
+ * alone. Exceptions are the thread's own doing.
+ */
+static bool is_interrupt_entry(const char *name)
+{
+	static const char *const arm64[] = { "el1h_64_irq", "el1h_64_fiq", "el0t_64_irq",
+					     "el0t_64_fiq", "el0t_32_irq", "el0t_32_fiq" };
+
+	for (size_t i = 0; i < sizeof(arm64) / sizeof(arm64[0]); i++)
+		if (!strcmp(name, arm64[i]))
+			return true;
+	return !strcmp(name, "asm_common_interrupt") || !strcmp(name, "asm_spurious_interrupt") ||
+	       !strcmp(name, "fred_extint") || !strncmp(name, "asm_sysvec_", strlen("asm_sysvec_"));
+}
+
+/* That of interrupts, and of exceptions in the kernel's own code. */
+static bool is_kernel_entry(const char *name)
+{
+	return is_interrupt_entry(name) || !strncmp(name, "asm_exc_", strlen("asm_exc_")) ||
+	       !strcmp(name, "asm_fred_entrypoint_kernel") || !strcmp(name, "el1h_64_sync") ||
+	       !strcmp(name, "el1h_64_error") || !strcmp(name, "el1_sync") ||
+	       !strcmp(name, "el1_irq") || !strcmp(name, "el1_error");
+}
+
+static void add_entry(void *names, uint64_t start, uint64_t end)
+{
+	struct kernel_names *k = names;
+
+	if (k->n_entries < ENTRIES_MAX)
+		k->entries[k->n_entries++] = (struct code_range) { start, end };
+}
+
+bool kernel_names_is_entry(const struct kernel_names *k, uint64_t addr)
+{
+	for (uint32_t i = 0; k && i < k->n_entries; i++)
+		if (addr > k->entries[i].start && addr <= k->entries[i].end)
+			return true;
+	return false;
+}
+
+/* ---- the table ----------------------------------------------------------------------------- */
 
 int kernel_names_new(struct kernel_names **out)
 {
@@ -58,6 +111,8 @@ int kernel_names_read(struct kernel_names *k)
 	if (!err) {
 		k->read_ns = begin_ns;
 		k->read_end_ns = clock_now_ns();
+		k->n_entries = 0;
+		kallsyms_each_run(k->table, is_kernel_entry, add_entry, k);
 	}
 	return err;
 }
@@ -203,24 +258,6 @@ bool kernel_names_is_latest(const struct kernel_names *k, uint64_t addr, uint32_
 
 	return kernel_names_may_change(k, addr) && generation != KERNEL_GENERATION_UNKNOWN &&
 	       generation == kernel_changes_latest(k->changes, addr, &since_ns);
-}
-
-/*
- * Names from arch/x86/include/asm/idtentry.h, and the outermost functions in
- * arch/arm64/kernel/entry.S (since 5.14). With FRED (arch/x86/entry/entry_fred.c) system calls and
- * exceptions have the same entry in assembly, and fred_extint() is the first function of interrupts
- * alone. Exceptions are the thread's own doing.
- */
-static bool is_interrupt_entry(const char *name)
-{
-	static const char *const arm64[] = { "el1h_64_irq", "el1h_64_fiq", "el0t_64_irq",
-					     "el0t_64_fiq", "el0t_32_irq", "el0t_32_fiq" };
-
-	for (size_t i = 0; i < sizeof(arm64) / sizeof(arm64[0]); i++)
-		if (!strcmp(name, arm64[i]))
-			return true;
-	return !strcmp(name, "asm_common_interrupt") || !strcmp(name, "asm_spurious_interrupt") ||
-	       !strcmp(name, "fred_extint") || !strncmp(name, "asm_sysvec_", strlen("asm_sysvec_"));
 }
 
 void kernel_names_interrupts(const struct kernel_names *k,

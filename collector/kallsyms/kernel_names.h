@@ -47,6 +47,8 @@ bool kernel_names_held(const struct kernel_names *k, uint64_t a_ns, uint64_t b_n
 /* As kallsyms_find(), of the code in that generation. */
 bool kernel_names_find(const struct kernel_names *k, uint64_t addr, uint32_t generation,
 		       struct kallsyms_symbol *sym);
+/* Whether a return address is in the code by which the kernel enters interrupts and exceptions. */
+bool kernel_names_is_entry(const struct kernel_names *k, uint64_t addr);
 /*
  * Calls fn for the code by which the kernel enters interrupts, from start up to end, where it is
  * known: if the kernel shows its addresses.

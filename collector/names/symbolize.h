@@ -147,13 +147,15 @@ void symbolizer_stable_range(const struct symbolizer *s, uint64_t *from_ns, uint
 
 /*
  * The space and address to give to encoder_frame(): the code of a file is the same wherever it is
- * mapped, so *space becomes the file's and *addr the offset in it. Other addresses are unchanged.
+ * mapped, so *space becomes the file's and *addr the offset in it. Other addresses are unchanged;
+ * one that is WIRE_EXACT stays so.
  */
 void symbolizer_locate(struct symbolizer *s, uint32_t *space, uint64_t *addr, uint64_t time_ns);
 
 /*
- * Registers a new user frame, that of addr in space (as from symbolizer_space()) at time_ns. Call
- * it once per frame id (they are dense: an id above all earlier ones is new).
+ * Registers a new user frame, that of addr (which may be WIRE_EXACT) in space (as from
+ * symbolizer_space()) at time_ns. Call it once per frame id (they are dense: an id above all
+ * earlier ones is new).
  */
 void symbolizer_frame(struct symbolizer *s, uint32_t frame, uint32_t space, uint64_t addr,
 		      uint64_t time_ns);
@@ -227,6 +229,8 @@ void symbolizer_watch(struct symbolizer *s, const struct process_watch *w, void 
 void symbolizer_forget_ended(struct symbolizer *s);
 
 /*
+ * Here and below, kernel addresses may be WIRE_EXACT.
+ *
  * For encoder_kernel_frame(): which code was at a kernel address at time_ns, of all that was there
  * one after the other; always 0 in the core kernel. Polls if need be.
  */
@@ -254,6 +258,13 @@ bool symbolizer_is_tracer_frame(struct symbolizer *s, uint64_t addr, uint64_t ti
  * kernel, where code comes and goes. False for all if no names are known.
  */
 bool symbolizer_is_unknown_code(struct symbolizer *s, uint64_t addr, uint64_t time_ns);
+/* Whether code at the kernel address may change its meaning: all but the core kernel. */
+bool symbolizer_may_change(const struct symbolizer *s, uint64_t addr);
+/*
+ * Whether the kernel address is in the entry code of interrupts and exceptions: what a stack has
+ * next, towards the root, is what was interrupted, if that is the kernel's.
+ */
+bool symbolizer_is_kernel_entry(const struct symbolizer *s, uint64_t addr);
 
 /*
  * Names all registered frames that have no name yet, within the time of symbolizer_limit(); call it
@@ -269,9 +280,10 @@ int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats);
 struct symbolizer_place {
 	uint64_t offset;
 	uint32_t source; /* 0: in no mapping */
+	bool is_exact;	 /* WIRE_EXACT */
 };
 
-/* The place of addr in space at time_ns. */
+/* The place of addr, which may be WIRE_EXACT, in space at time_ns. */
 struct symbolizer_place symbolizer_place(struct symbolizer *s, uint32_t space, uint64_t addr,
 					 uint64_t time_ns);
 void symbolizer_release(struct symbolizer *s, const struct symbolizer_place *p);

@@ -31,7 +31,7 @@
 /* A file, or the generated code of a process, with frames to be named. */
 struct source {
 	uint32_t id;
-	const struct user_frame *frames; /* by offset */
+	const struct user_frame *frames; /* by place */
 	size_t n, done;			 /* those before done have been answered for */
 	uint32_t owner;			 /* a user id */
 	bool has_links; /* frames are its own, of all names of the file, and to be freed */
@@ -123,12 +123,12 @@ static int list_sources(struct ending *e)
 
 /* ---- files with several names -------------------------------------------------------------- */
 
-static int by_offset(const void *pa, const void *pb)
+static int by_place(const void *pa, const void *pb)
 {
 	const struct user_frame *a = pa, *b = pb;
 
-	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
+	if (a->ret != b->ret)
+		return a->ret < b->ret ? -1 : 1;
 	return a->frame < b->frame ? -1 : a->frame > b->frame;
 }
 
@@ -163,7 +163,7 @@ static void join_links(struct ending *e, struct source *f)
 	}
 	if (!n)
 		return;
-	qsort(all, n, sizeof(*all), by_offset);
+	qsort(all, n, sizeof(*all), by_place);
 	f->frames = all;
 	f->n = n;
 	f->has_links = true;

@@ -33,6 +33,7 @@ static void poll_until(struct symbolizer *s, uint64_t time_ns)
 
 uint32_t symbolizer_kernel_generation(struct symbolizer *s, uint64_t addr, uint64_t time_ns)
 {
+	addr = wire_as_return(addr);
 	if (!kernel_names_may_change(s->kernel, addr))
 		return 0;
 	poll_until(s, time_ns);
@@ -67,6 +68,7 @@ static bool may_read_again(const struct symbolizer *s)
 static bool find_kernel(struct symbolizer *s, uint64_t addr, uint32_t generation,
 			struct kallsyms_symbol *sym)
 {
+	addr = wire_as_return(addr);
 	if (kernel_names_find(s->kernel, addr, generation, sym))
 		return true;
 	if (!kernel_names_is_latest(s->kernel, addr, generation) || !may_read_again(s))
@@ -122,7 +124,7 @@ static int name_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr
 
 	s->stats.kernel_named++;
 	return encoder_name(s->enc, frame, encoder_text(s->enc, sym->name), module,
-			    addr - sym->start);
+			    wire_address(addr) - sym->start);
 }
 
 void symbolizer_kernel_frame(struct symbolizer *s, uint32_t frame, uint64_t addr,
@@ -153,8 +155,18 @@ bool symbolizer_is_unknown_code(struct symbolizer *s, uint64_t addr, uint64_t ti
 {
 	struct kallsyms_symbol sym;
 
-	return kernel_names_may_change(s->kernel, addr) &&
+	return symbolizer_may_change(s, addr) &&
 	       !find_kernel(s, addr, symbolizer_kernel_generation(s, addr, time_ns), &sym);
+}
+
+bool symbolizer_may_change(const struct symbolizer *s, uint64_t addr)
+{
+	return kernel_names_may_change(s->kernel, wire_as_return(addr));
+}
+
+bool symbolizer_is_kernel_entry(const struct symbolizer *s, uint64_t addr)
+{
+	return kernel_names_is_entry(s->kernel, wire_as_return(addr));
 }
 
 int symbolize_kernel_frames(struct symbolizer *s)

@@ -17,21 +17,21 @@
 /* While recording, when the rings have to be drained: for a debug file to be taken or refused. */
 #define CALL_NS 100000000u
 
-static int by_source_and_offset(const void *a, const void *b)
+static int by_source_and_place(const void *a, const void *b)
 {
 	const struct user_frame *x = a, *y = b;
 
 	if (x->source != y->source)
 		return x->source < y->source ? -1 : 1;
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
+	if (x->ret != y->ret)
+		return x->ret < y->ret ? -1 : 1;
 	return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
 void symbolize_sort(struct user_frame *frames, size_t n)
 {
 	if (n)
-		qsort(frames, n, sizeof(*frames), by_source_and_offset);
+		qsort(frames, n, sizeof(*frames), by_source_and_place);
 }
 
 size_t symbolize_run(const struct user_frame *frames, size_t max)
@@ -98,7 +98,7 @@ static int take_name(void *naming, size_t i, const struct reader_answer *a, cons
 {
 	struct naming *n = naming;
 	struct symbolizer_stats *stats = &n->s->stats;
-	uint64_t value = a->value;
+	uint64_t value = a->value ? a->value - n->frames[i].is_exact : 0;
 
 	n->n_named = i + 1;
 	if (name && is_generated(n))
@@ -134,7 +134,7 @@ static int ask(struct naming *n)
 		return -ENOMEM;
 	for (size_t i = 0; i < n->n; i++) {
 		/* The byte before a return address belongs to the call. */
-		q[i].value = n->frames[i].offset - is_generated(n);
+		q[i].value = n->frames[i].ret - is_generated(n);
 		q[i].time_ns = n->frames[i].time_ns;
 	}
 	err = reader_find(n->reader, q, n->n);
@@ -308,10 +308,10 @@ int naming_end(struct naming *n)
 		n->err = define_modules(n, NULL);
 	*count += n->n - n->n_named;
 	for (size_t i = n->n_named; !n->err && i < n->n; i++) {
-		uint64_t offset = n->frames[i].offset;
+		const struct user_frame *f = &n->frames[i];
 
-		n->err = encoder_name(s->enc, n->frames[i].frame, 0, module_of(n, i),
-				      offset == OFFSET_UNKNOWN ? 0 : offset);
+		n->err = encoder_name(s->enc, f->frame, 0, module_of(n, i),
+				      f->ret == OFFSET_UNKNOWN ? 0 : f->ret - f->is_exact);
 	}
 	if (!n->err && is_generated(n) && !n->is_late)
 		n->err = runtimes_note(s, generated_of(n), n->n_named);

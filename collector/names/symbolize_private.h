@@ -30,11 +30,13 @@
 struct user_frame {
 	uint32_t source; /* code_files id, or GENERATED | index of s->generated */
 	uint32_t frame;
-	uint64_t offset;  /* in the file, OFFSET_UNKNOWN, or the address */
+	uint64_t is_exact : 1;
+	uint64_t
+		ret : 63; /* offset in the file, OFFSET_UNKNOWN, or the address: wire_as_return() */
 	uint64_t time_ns; /* in generated code: when it was seen first; UINT64_MAX: not known */
 };
 #define GENERATED 0x80000000u
-#define OFFSET_UNKNOWN UINT64_MAX
+#define OFFSET_UNKNOWN (UINT64_MAX >> 1)
 
 /* Processes with generated code whose perf maps are kept open. */
 #define MAPS_OPEN_MAX 1024u

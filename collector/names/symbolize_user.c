@@ -153,13 +153,15 @@ uint32_t symbolizer_trusted_prefix(struct symbolizer *s, uint32_t space, const _
 
 	*in_doubt = false;
 	while (space && i < n && !*in_doubt) {
+		uint64_t addr = wire_address(frames[i]);
+
 		/* In a trace that would be interpreted code, also where it is not known what is
 		 * mapped. */
-		if (frames[i] & CHAINLOG_CODE_TAG)
+		if (addr & CHAINLOG_CODE_TAG)
 			break;
-		if (i && !symbolizer_is_code(s, space, frames[i], time_ns))
+		if (i && !symbolizer_is_code(s, space, addr, time_ns))
 			break;
-		*in_doubt = symbolizer_is_stale(s, space, frames[i], time_ns);
+		*in_doubt = symbolizer_is_stale(s, space, addr, time_ns);
 		i++;
 	}
 	return i;
@@ -258,18 +260,19 @@ static uint32_t file_space(struct symbolizer *s, uint32_t file)
 
 void symbolizer_locate(struct symbolizer *s, uint32_t *space, uint64_t *addr, uint64_t time_ns)
 {
+	uint64_t exact = wire_is_exact(*addr) ? WIRE_EXACT : 0;
 	struct symbolizer_code code;
 	uint32_t id;
 
 	/* Others differ between processes. */
-	if (!symbolizer_code(s, *space, *addr, time_ns, &code) ||
+	if (!symbolizer_code(s, *space, wire_address(*addr), time_ns, &code) ||
 	    (code.kind != CODE_FILE && code.kind != CODE_VDSO))
 		return;
 	id = file_space(s, code.file);
 	if (!id)
 		return;
 	*space = id;
-	*addr = code.offset;
+	*addr = code.offset ^ exact;
 }
 
 /* A free entry of s->generated, which the caller fills; NULL when out of memory or of room. */
@@ -340,20 +343,38 @@ static uint32_t generated_source(struct symbolizer *s, struct image *i)
 	return GENERATED | n;
 }
 
-/* Where the code is that was at addr in space at time_ns. False: in no mapping. */
+/* Where the code is that was at addr, which may be WIRE_EXACT, in space at time_ns. False: in no
+ * mapping. */
 static bool find_place(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns,
 		       struct symbolizer_place *p)
 {
+	bool is_exact = wire_is_exact(addr);
 	struct symbolizer_code code;
 
-	*p = (struct symbolizer_place) { 0 };
-	if (!symbolizer_code(s, space, addr, time_ns, &code))
+	*p = (struct symbolizer_place) { .is_exact = is_exact };
+	if (!symbolizer_code(s, space, wire_address(addr), time_ns, &code))
 		return false;
-	if (code.kind == CODE_GENERATED)
-		*p = (struct symbolizer_place) { addr, generated_source(s, space_image(s, space)) };
-	else
-		*p = (struct symbolizer_place) { code.offset, code.file };
+	if (code.kind == CODE_GENERATED) {
+		p->offset = wire_address(addr);
+		p->source = generated_source(s, space_image(s, space));
+	} else {
+		p->offset = code.offset;
+		p->source = code.file;
+	}
 	return p->source;
+}
+
+static struct user_frame frame_at(uint32_t frame, const struct symbolizer_place *p,
+				  uint64_t time_ns)
+{
+	return (struct user_frame) {
+		.source = p->source,
+		.frame = frame,
+		.is_exact = p->is_exact,
+		.ret = (p->offset < OFFSET_UNKNOWN ? p->offset + p->is_exact : UINT64_MAX) &
+		       OFFSET_UNKNOWN,
+		.time_ns = time_ns,
+	};
 }
 
 uint32_t *symbolize_waiting(struct symbolizer *s, uint32_t source)
@@ -367,15 +388,15 @@ uint32_t *symbolize_waiting(struct symbolizer *s, uint32_t source)
 }
 
 /* False: out of memory, or too many wait for their names already. */
-static bool add_frame(struct symbolizer *s, const struct user_frame *u)
+static bool add_frame(struct symbolizer *s, struct user_frame u)
 {
-	uint32_t *n = symbolize_waiting(s, u->source);
+	uint32_t *n = symbolize_waiting(s, u.source);
 
 	if (!n || *n == SOURCE_FRAMES_MAX || s->n_frames == FRAMES_MAX)
 		return false;
 	if (!GROW(s->frames, s->n_frames, s->cap_frames))
 		return false;
-	s->frames[s->n_frames++] = *u;
+	s->frames[s->n_frames++] = u;
 	++*n;
 	return true;
 }
@@ -388,7 +409,7 @@ void symbolizer_frame(struct symbolizer *s, uint32_t frame, uint32_t space, uint
 	s->stats.user_frames++;
 	if (!find_place(s, space, addr, time_ns, &p))
 		s->stats.unmapped++;
-	else if (!add_frame(s, &(struct user_frame) { p.source, frame, p.offset, time_ns }))
+	else if (!add_frame(s, frame_at(frame, &p, time_ns)))
 		s->stats.too_many++;
 	else if (!(p.source & GENERATED))
 		code_files_hold(s->files, p.source);
@@ -421,6 +442,6 @@ void symbolizer_placed_frame(struct symbolizer *s, uint32_t frame, const struct 
 	s->stats.user_frames++;
 	if (!p->source)
 		s->stats.unmapped++;
-	else if (!add_frame(s, &(struct user_frame) { p->source, frame, p->offset, UINT64_MAX }))
+	else if (!add_frame(s, frame_at(frame, p, UINT64_MAX)))
 		s->stats.too_many++;
 }

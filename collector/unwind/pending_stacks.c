@@ -55,7 +55,8 @@ static void append(struct pending_stacks *p, struct entry *e)
 
 bool pending_stacks_add(struct pending_stacks *p, const struct wire_copy *c, size_t len)
 {
-	struct sleeping_thread who = { c->tgid, c->tid, c->sp, c->frames[0], c->switches };
+	struct sleeping_thread who = { c->tgid, c->tid, c->sp, wire_address(c->frames[0]),
+				       c->switches };
 	size_t room = c->len <= SHORT_BYTES ? len + MORE_BYTES : len;
 	struct entry *e;
 

@@ -227,19 +227,20 @@ static struct process *find_process(struct reference *r, const struct wire_copy 
 static bool has_code(Dwfl *dwfl, const __u64 *frames, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (!dwfl_addrmodule(dwfl, frames[i]))
+		if (!dwfl_addrmodule(dwfl, wire_address(frames[i])))
 			return false;
 	return true;
 }
 
 static bool has_rule(Dwfl *dwfl, const __u64 *frames, uint32_t i)
 {
-	Dwfl_Module *module = dwfl_addrmodule(dwfl, frames[i]);
+	uint64_t addr = wire_address(frames[i]);
+	Dwfl_Module *module = dwfl_addrmodule(dwfl, addr);
 	Dwarf_Addr bias = 0;
 	Dwarf_CFI *cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
 	Dwarf_Frame *frame;
 
-	if (!cfi || dwarf_cfi_addrframe(cfi, frames[i] - (i > 0) - bias, &frame))
+	if (!cfi || dwarf_cfi_addrframe(cfi, addr - (i > 0) - bias, &frame))
 		return false;
 	free(frame);
 	return true;
@@ -272,7 +273,7 @@ static enum reference_result compare(struct reference *r, Dwfl *dwfl, const __u6
 	if (!both || (both == 1 && !(whole && is_whole)))
 		return REFERENCE_NONE;
 	for (uint32_t i = 1; i < both; i++)
-		if (r->frames[i] != frames[i])
+		if (r->frames[i] != wire_address(frames[i]))
 			return judge(dwfl, frames, i);
 	return whole && is_whole && r->n != n ? judge(dwfl, frames, both) : REFERENCE_SAME;
 }
@@ -333,11 +334,11 @@ void reference_print(const struct reference *r, struct symbolizer *sym, const st
 		c->tid, (double)c->r.time_ns / 1e9);
 	print_way(c, n, end);
 	for (uint32_t i = 0; i < n || i < r->n; i++) {
-		bool same = i < n && i < r->n && frames[i] == r->frames[i];
+		bool same = i < n && i < r->n && wire_address(frames[i]) == r->frames[i];
 
 		fprintf(stderr, "  %c %2u:", same ? ' ' : '!', i);
 		if (i < n)
-			print_frame(sym, space, frames[i], c->r.time_ns);
+			print_frame(sym, space, wire_address(frames[i]), c->r.time_ns);
 		if (!same) {
 			fputs(" | other:", stderr);
 			if (i < r->n)

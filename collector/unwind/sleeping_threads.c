@@ -244,6 +244,8 @@ const struct wire_copy *sleeping_threads_next(struct sleeping_threads *s, bool r
 	c->base = c->sp & ~7ull;
 	memcpy(c->regs, t->regs, sizeof(t->regs));
 	c->frames[0] = t->regs[UNWIND_PC];
+	if (c->look == c->frames[0])
+		c->frames[0] ^= WIRE_EXACT;
 	if (read) {
 		struct sleeping_thread who = current(s);
 		size_t got;

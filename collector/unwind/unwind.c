@@ -102,7 +102,8 @@ static bool has_beyond(const struct walk *w, uint64_t addr)
 static bool read_beyond(struct walk *w, uint64_t addr, uint64_t *word)
 {
 	const struct wire_copy *c = w->copy;
-	struct sleeping_thread who = { c->tgid, c->tid, c->sp, c->frames[0], c->switches };
+	struct sleeping_thread who = { c->tgid, c->tid, c->sp, wire_address(c->frames[0]),
+				       c->switches };
 
 	if (!c->tid || addr >= USER_END) /* without a thread: see pending_stacks.h */
 		return false;
@@ -203,7 +204,7 @@ static bool push(struct walk *w, uint64_t pc, bool is_return)
 		return false;
 	}
 	pc = address_plain_user(pc);
-	s->frames[s->n++] = pc;
+	s->frames[s->n++] = is_return ? pc : pc ^ WIRE_EXACT;
 	w->look = is_return ? pc - 1 : pc;
 	w->regs[UNWIND_PC] = pc;
 	return true;

@@ -40,6 +40,8 @@ static const struct {
 		"el1t_64_irq*", "__el0_irq_handler_common", "__irq_svc", "__irq_usr", "do_irq",
 		"handle_riscv_irq", "do_ext_irq", "do_io_irq", "ext_int_handler", "io_int_handler",
 		"hardware_interrupt_common*", "decrementer_common*", "doorbell_super_common*") },
+	/* arch/x86/include/asm/idtentry.h, arch/arm64/kernel/entry.S: faults, traps. */
+	{ KFUNC_EXCEPTION, NAMES("asm_exc_*", "el1h_64_sync", "el1_sync") },
 	/* Between an entry and the handler. */
 	{ KFUNC_IRQ_INSIDE, NAMES("__common_interrupt", "__sysvec_*") },
 	{ KFUNC_IRQ_INSIDE | KFUNC_TIMER, NAMES("hrtimer_interrupt") },

@@ -37,6 +37,7 @@ enum kernel_function {
 	KFUNC_ENDS_PROCESS = 1 << 25,  /* ends all other threads of a process */
 	KFUNC_ENDS_THREAD = 1 << 24,   /* the end of a thread, and the dump of its memory before */
 	KFUNC_AWAITS_SIGNAL = 1 << 26, /* in which a thread sleeps until a signal comes */
+	KFUNC_EXCEPTION = 1 << 27,     /* entry of an exception: the thread's own doing */
 };
 
 /*

@@ -28,7 +28,7 @@ struct import_frame {
 	uint32_t id;   /* in the trace */
 	uint8_t class; /* enum import_frame_class */
 	bool nameless;
-	uint16_t flags; /* enum kernel_function, or-ed */
+	uint32_t flags; /* enum kernel_function, or-ed */
 };
 
 struct import_frames {

@@ -211,7 +211,7 @@ static struct import_frame new_frame(struct import_stacks *s, const char *p, siz
 		 f.symbol);
 	frame.class = class_of(&f);
 	frame.nameless = !*name;
-	frame.flags = (uint16_t)kernel_function_flags(name);
+	frame.flags = kernel_function_flags(name);
 	space = frame.class != IMPORT_FRAME_KERNEL;
 	/* A kernel frame's address 0 would mean that there is none. */
 	frame.id = encoder_new_frame(s->enc, space, f.addr || space ? f.addr : UINT64_MAX);

@@ -244,8 +244,8 @@ static int use_sample(struct perf_data *d, const struct perf_attr *a, const stru
 		ev.a = (struct import_task) { (uint32_t)ev.tid, 0, { NULL, 0 } };
 	if (uses_stack(ev.kind)) {
 		d->report->user_copies |= s.has_user_copy;
-		err = perf_stacks_read(&d->stacks, s.tgid < 0 ? 0 : (uint32_t)s.tgid, s.chain,
-				       &stack);
+		err = perf_stacks_read(&d->stacks, s.tgid < 0 ? 0 : (uint32_t)s.tgid,
+				       !a->tracepoint, s.chain, &stack);
 	}
 	return err ? err : import_feed_event(&d->feed, &ev, &stack);
 }

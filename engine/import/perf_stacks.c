@@ -22,9 +22,10 @@
 
 /* What a frame is remembered by. */
 struct frame_key {
-	uint64_t addr;	  /* in the space */
-	uint32_t space;	  /* of the trace; 0: the kernel */
-	uint32_t changes; /* of the kernel's code, where that may change; else 0 */
+	uint64_t addr;	/* in the space */
+	uint32_t space; /* of the trace; 0: the kernel */
+	/* Of the kernel's code, where that may change; else 0. */
+	uint32_t changes : 31, is_exact : 1;
 };
 
 /* The frame with the key: *is_new if nothing is known of it yet. NULL: out of memory. */
@@ -50,12 +51,19 @@ static uint32_t kernel_module(struct perf_stacks *s, const char *name)
 	return id ? perf_modules_number(s->modules, id) : 0;
 }
 
-static const struct import_frame *kernel_frame(struct perf_stacks *s, uint64_t addr)
+static uint64_t exact_tag(bool is_exact)
+{
+	return is_exact ? CHAINLOG_EXACT_TAG : 0;
+}
+
+static const struct import_frame *kernel_frame(struct perf_stacks *s, uint64_t addr, bool is_exact)
 {
 	struct kallsyms_symbol sym;
 	bool may_change, is_new;
-	bool known = perf_kernel_find(s->kernel, s->file, addr, &sym, &may_change);
-	struct frame_key key = { .addr = addr, .changes = may_change ? s->kernel->changes : 0 };
+	bool known = perf_kernel_find(s->kernel, s->file, addr + is_exact, &sym, &may_change);
+	struct frame_key key = { .addr = addr,
+				 .changes = (may_change ? s->kernel->changes : 0) & INT32_MAX,
+				 .is_exact = is_exact };
 	struct import_frame *f = frame_of(s, &key, &is_new);
 	uint32_t symbol;
 
@@ -63,10 +71,10 @@ static const struct import_frame *kernel_frame(struct perf_stacks *s, uint64_t a
 		return f;
 	*f = (struct import_frame) { .class = IMPORT_FRAME_KERNEL, .nameless = !known };
 	/* Address 0 would mean that there is none. */
-	f->id = encoder_new_frame(s->enc, 0, addr ? addr : UINT64_MAX);
+	f->id = encoder_new_frame(s->enc, 0, addr ? addr ^ exact_tag(is_exact) : UINT64_MAX);
 	if (!known)
 		return f;
-	f->flags = (uint16_t)kernel_function_flags(sym.name);
+	f->flags = kernel_function_flags(sym.name);
 	symbol = encoder_string(s->enc, sym.name, strlen(sym.name));
 	(void)encoder_name(s->enc, f->id, symbol, sym.module ? kernel_module(s, sym.module) : 0,
 			   addr - sym.start);
@@ -88,11 +96,12 @@ static uint32_t process_space(struct perf_stacks *s, uint32_t tgid)
 	return s->space_of[id];
 }
 
-static const struct import_frame *user_frame(struct perf_stacks *s, uint32_t tgid, uint64_t addr)
+static const struct import_frame *user_frame(struct perf_stacks *s, uint32_t tgid, uint64_t addr,
+					     bool is_exact)
 {
 	const struct perf_map *map = perf_maps_find(s->maps, tgid, addr);
 	uint32_t module = map ? map->module : 0;
-	struct frame_key key = { .addr = addr };
+	struct frame_key key = { .addr = addr, .is_exact = is_exact };
 	struct import_frame *f;
 	bool is_new;
 
@@ -102,12 +111,12 @@ static const struct import_frame *user_frame(struct perf_stacks *s, uint32_t tgi
 	} else {
 		key.space = process_space(s, tgid);
 	}
-	key.addr &= ~CHAINLOG_CODE_TAG;
+	key.addr &= ~(CHAINLOG_CODE_TAG | CHAINLOG_EXACT_TAG);
 	f = key.space ? frame_of(s, &key, &is_new) : NULL;
 	if (!f || !is_new)
 		return f;
 	*f = (struct import_frame) {
-		.id = encoder_new_frame(s->enc, key.space, key.addr),
+		.id = encoder_new_frame(s->enc, key.space, key.addr ^ exact_tag(is_exact)),
 		.class = IMPORT_FRAME_USER,
 		.nameless = true,
 	};
@@ -118,7 +127,13 @@ static const struct import_frame *user_frame(struct perf_stacks *s, uint32_t tgi
 
 /* ---- a call chain --------------------------------------------------------------------------- */
 
-static int read_chain(struct perf_stacks *s, uint32_t tgid, struct perf_bytes b)
+/* What an interrupt or an exception has interrupted follows its entry. */
+static bool is_entry(const struct import_frame *f)
+{
+	return f->flags & (KFUNC_IRQ_ENTRY | KFUNC_EXCEPTION);
+}
+
+static int read_chain(struct perf_stacks *s, uint32_t tgid, bool is_exact, struct perf_bytes b)
 {
 	struct import_chain *c = &s->chain;
 	/* Before the first marker nothing says it. */
@@ -137,9 +152,10 @@ static int read_chain(struct perf_stacks *s, uint32_t tgid, struct perf_bytes b)
 		if (side == OTHER)
 			continue;
 		kernel = side == BY_ADDRESS ? addr >> 63 : side == KERNEL;
-		f = kernel ? kernel_frame(s, addr) : user_frame(s, tgid, addr);
+		f = kernel ? kernel_frame(s, addr, is_exact) : user_frame(s, tgid, addr, is_exact);
 		if (!f)
 			return -ENOMEM;
+		is_exact = is_entry(f);
 		import_chain_add(c, f);
 	}
 	import_chain_end(c, s->enc);
@@ -149,15 +165,15 @@ static int read_chain(struct perf_stacks *s, uint32_t tgid, struct perf_bytes b)
 }
 
 /* The id of a chain: by its addresses, and by what they meant then. 0: out of memory. */
-static uint32_t chain_id(struct perf_stacks *s, uint32_t tgid, struct perf_bytes chain,
-			 bool *is_new)
+static uint32_t chain_id(struct perf_stacks *s, uint32_t tgid, bool is_exact,
+			 struct perf_bytes chain, bool *is_new)
 {
 	size_t len = perf_left(&chain), words = len / 8 + 2;
 
 	while (s->cap_key < words)
 		if (!GROW(s->key, s->cap_key, s->cap_key))
 			return 0;
-	s->key[0] = tgid;
+	s->key[0] = (uint64_t)is_exact << 32 | tgid;
 	s->key[1] = (uint64_t)perf_maps_version(s->maps, tgid) << 32 | s->kernel->changes;
 	memcpy(s->key + 2, chain.p, len);
 	if (s->chains.arena_len > CHAINS_MAX)
@@ -165,8 +181,8 @@ static uint32_t chain_id(struct perf_stacks *s, uint32_t tgid, struct perf_bytes
 	return intern_id(&s->chains, s->key, words * 8, is_new);
 }
 
-int perf_stacks_read(struct perf_stacks *s, uint32_t tgid, struct perf_bytes chain,
-		     struct import_stack *stack)
+int perf_stacks_read(struct perf_stacks *s, uint32_t tgid, bool interrupted,
+		     struct perf_bytes chain, struct import_stack *stack)
 {
 	bool is_new;
 	uint32_t id;
@@ -175,11 +191,11 @@ int perf_stacks_read(struct perf_stacks *s, uint32_t tgid, struct perf_bytes cha
 	*stack = (struct import_stack) { .kstack = 0 };
 	if (!perf_left(&chain))
 		return 0;
-	id = chain_id(s, tgid, chain, &is_new);
+	id = chain_id(s, tgid, interrupted, chain, &is_new);
 	if (!id || !GROW(s->known, id - 1, s->cap_known))
 		return -ENOMEM;
 	if (is_new) {
-		err = read_chain(s, tgid, chain);
+		err = read_chain(s, tgid, interrupted, chain);
 		if (err)
 			return err;
 		s->known[id - 1] = s->chain.stack;

@@ -30,7 +30,11 @@ struct perf_stacks {
 	struct import_chain chain;
 };
 
-/* The stacks of a chain of 8 bytes an address, of a thread of process tgid. 0 or -ENOMEM. */
-int perf_stacks_read(struct perf_stacks *s, uint32_t tgid, struct perf_bytes chain,
-		     struct import_stack *stack);
+/*
+ * The stacks of a chain of 8 bytes an address, of a thread of process tgid. interrupted: it begins
+ * with an instruction that was interrupted, as a sample's does and a tracepoint's does not. 0 or
+ * -ENOMEM.
+ */
+int perf_stacks_read(struct perf_stacks *s, uint32_t tgid, bool interrupted,
+		     struct perf_bytes chain, struct import_stack *stack);
 void perf_stacks_free(struct perf_stacks *s);

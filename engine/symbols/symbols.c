@@ -34,6 +34,7 @@ struct wanted {
 	uint64_t vaddr; /* or, as long as no file says it, the offset in the file */
 	uint32_t module, frame;
 	bool is_offset;
+	bool is_exact; /* not a return address */
 	bool needs_name, needs_places;
 };
 
@@ -275,13 +276,14 @@ static const char *symbol_at(struct debug_names *d, uint64_t addr, uint64_t *sta
 }
 
 /*
- * The function at a return address: the byte before decides, then the byte itself. The name is as
- * in the file, until debug_names_close(). False: no symbol covers it.
+ * The function at a return address: the byte before decides, then the byte itself; at an exact
+ * address only that. The name is as in the file, until debug_names_close(). False: no symbol covers
+ * it.
  */
-static bool debug_names_symbol(struct debug_names *d, uint64_t vaddr, const char **name,
-			       uint64_t *start)
+static bool debug_names_symbol(struct debug_names *d, uint64_t vaddr, bool is_exact,
+			       const char **name, uint64_t *start)
 {
-	for (uint64_t before = 1; before <= vaddr && before <= 1; before--) {
+	for (uint64_t before = !is_exact; before <= vaddr && before <= 1; before--) {
 		*name = symbol_at(d, vaddr - before, start);
 		if (*name && **name)
 			return true;
@@ -382,14 +384,14 @@ static int scopes_at(struct debug_names *d, Dwarf_Die *unit, uint64_t addr, Dwar
 }
 
 /*
- * The functions at a return address by the debug information: those that were inlined there, the
- * innermost first, then the function itself. Returns how many, at most max; 0: no debug information
- * covers the address.
+ * The functions at a return address, or an exact one, by the debug information: those that were
+ * inlined there, the innermost first, then the function itself. Returns how many, at most max; 0:
+ * no debug information covers the address.
  */
-static size_t debug_names_places(struct debug_names *d, uint64_t vaddr, struct debug_place *out,
-				 size_t max)
+static size_t debug_names_places(struct debug_names *d, uint64_t vaddr, bool is_exact,
+				 struct debug_place *out, size_t max)
 {
-	uint64_t addr = vaddr ? vaddr - 1 : 0;
+	uint64_t addr = vaddr && !is_exact ? vaddr - 1 : vaddr;
 	Dwarf_Die *unit = unit_at(d, addr), *scopes;
 	struct debug_place at = { .name = "" };
 	Dwarf_Line *line;
@@ -471,7 +473,7 @@ static int put_name(struct symbols *s, struct trace *t, struct debug_names *d, s
 	const char *name;
 	uint64_t start;
 
-	if (!w->needs_name || !debug_names_symbol(d, w->vaddr, &name, &start))
+	if (!w->needs_name || !debug_names_symbol(d, w->vaddr, w->is_exact, &name, &start))
 		return 0;
 	w->needs_name = false;
 	s->counts.named++;
@@ -481,8 +483,9 @@ static int put_name(struct symbols *s, struct trace *t, struct debug_names *d, s
 static int put_places(struct symbols *s, struct trace *t, struct debug_names *d, struct wanted *w)
 {
 	struct debug_place places[TRACE_INLINE_MAX + 1];
-	size_t n =
-		w->needs_places ? debug_names_places(d, w->vaddr, places, TRACE_INLINE_MAX + 1) : 0;
+	size_t n = w->needs_places ? debug_names_places(d, w->vaddr, w->is_exact, places,
+							TRACE_INLINE_MAX + 1)
+				   : 0;
 	char buf[NAME_SIZE];
 	int err = 0;
 
@@ -624,6 +627,7 @@ static size_t take_wanted(struct symbols *s, const struct trace *t, struct wante
 			continue;
 		w[n].module = f->module;
 		w[n].frame = id;
+		w[n].is_exact = f->exact;
 		w[n].needs_name = f->unnamed;
 		w[n].needs_places = s->options->inlined;
 		n++;

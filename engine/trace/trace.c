@@ -365,6 +365,7 @@ int trace_inline_frame(struct trace *t, uint32_t frame, const char *symbol, uint
 		.addr = at.addr,
 		.space = at.space,
 		.module = at.module,
+		.exact = at.exact,
 	};
 	list = &t->inlined[frame];
 	if (!list->n)

@@ -164,6 +164,7 @@ struct trace_frame {
 	uint32_t module; /* module id; 0: not known */
 	uint64_t offset; /* of addr from the symbol's start, bytes; of interpreted code, the line */
 	bool code;	 /* of interpreted code: module is its source */
+	bool exact;	 /* addr is no return address, but an instruction that was interrupted */
 	bool unnamed;	 /* no symbol was found: symbol is 0 or "[FILE+0xSTART]" */
 	uint32_t line;	 /* in the source; 0: not known */
 	uint32_t file;	 /* string id: its source */

@@ -215,6 +215,9 @@ static void define_frame(struct trace *t, struct reader *r, uint32_t id, uint64_
 	f->addr = addr;
 	f->unnamed = true;
 	f->code = addr & CHAINLOG_CODE_TAG && space < t->spaces_end && t->of_process[space];
+	f->exact = !f->code && (addr ^ addr << 1) & CHAINLOG_CODE_TAG;
+	if (f->exact)
+		f->addr ^= CHAINLOG_EXACT_TAG;
 	t->has_code |= f->code;
 }
 

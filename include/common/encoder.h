@@ -108,7 +108,7 @@ int encoder_info(struct encoder *e, const struct chainlog_info *info);
  * unknown).
  *
  * text: as string, of a C string; 0 for NULL.
- * frame: an address in an address space (0: the kernel).
+ * frame: an address in an address space (0: the kernel), maybe with CHAINLOG_EXACT_TAG.
  * kernel_frame: an address of the kernel; another generation of it is other code, and another frame
  * with the same address.
  * new_frame: as frame, always another one.

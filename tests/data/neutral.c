@@ -103,7 +103,8 @@ static uint32_t frame(struct neutral *n, uint32_t old, uint32_t tid)
 
 	if (!f || n->frames[old])
 		return n->frames[old];
-	new = encoder_frame(n->enc, space(n, f->space, tid), f->addr);
+	new = encoder_frame(n->enc, space(n, f->space, tid),
+			    f->addr ^ (f->exact ? CHAINLOG_EXACT_TAG : 0));
 	n->frames[old] = new;
 	/* A name that is not known needs no entry: the reader takes frames without one as such. */
 	if (f->symbol || f->module)

@@ -335,6 +335,24 @@ static void wait_in(struct made *m, const uint8_t id[20], uint64_t text, uint64_
 	made_end(m);
 }
 
+/*
+ * Functions lie one behind the other, 256 bytes each: an exception interrupted the second one's
+ * first instruction. Behind a call that does not return, that is where it would return to.
+ */
+static void what_an_exception_interrupted_may_be_a_first_instruction(void **state)
+{
+	(void)state;
+	made = (struct made) { .len = 0 };
+	made_begin(&made);
+	made_switch(&made, 0, 100, "A", "S", "B",
+		    "first;second;asm_exc_page_fault;0xffffffff81000100");
+	made_waking(&made, 0, 120, "B", "A", "wake;0xffffffff81000100");
+	made_switch(&made, 0, 130, "B", "S", "A", "");
+	made_end(&made);
+	expect_folded("A", "A;second;asm_exc_page_fault;second;first;--;wake;first;B;[running] 20\n"
+			   "A;second;asm_exc_page_fault;second;first;[runnable] 10\n");
+}
+
 static void functions_of_the_recorded_kernel(void **state)
 {
 	static const uint8_t other[20] = { 0xab, 0xce };
@@ -635,6 +653,7 @@ int main(void)
 		cmocka_unit_test(a_child_has_its_parents_mappings),
 		cmocka_unit_test(names_and_processes),
 		cmocka_unit_test(a_loss_is_unknown),
+		cmocka_unit_test(what_an_exception_interrupted_may_be_a_first_instruction),
 		cmocka_unit_test(functions_of_the_recorded_kernel),
 		cmocka_unit_test(build_ids_of_files),
 		cmocka_unit_test(compressed_records),

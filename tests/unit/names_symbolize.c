@@ -257,6 +257,36 @@ static void kernel_functions_are_named_at_once(void **state)
 	end(t);
 }
 
+void before_the_first(void);
+void the_first(void);
+/* Nothing lies between the two. */
+__asm__(".text\n"
+	".globl before_the_first\n.type before_the_first, @function\nbefore_the_first: nop\n"
+	".size before_the_first, . - before_the_first\n"
+	".globl the_first\n.type the_first, @function\nthe_first: nop\nret\n"
+	".size the_first, . - the_first\n");
+
+/* A call that does not return may be the last instruction of the function before it. */
+static void an_interrupted_instruction_is_in_the_function_that_it_begins(void **state)
+{
+	struct trace *t = begin(SYMBOLIZER_USER | SYMBOLIZER_KERNEL);
+	uint64_t addr = kernel_address("schedule"), start = (uintptr_t)the_first;
+	uint32_t returns, exact, kernel = 0;
+
+	(void)state;
+	returns = seen(t, getpid(), start);
+	exact = seen(t, getpid(), start ^ WIRE_EXACT);
+	assert_int_not_equal(returns, exact);
+	if (addr)
+		kernel = kernel_seen(t, addr ^ WIRE_EXACT, now_ns());
+	finish(t);
+	expect(t, returns, "before_the_first", self_exe, start - (uintptr_t)before_the_first);
+	expect(t, exact, "the_first", self_exe, 0);
+	if (addr)
+		expect(t, kernel, "schedule", "[kernel]", 0);
+	end(t);
+}
+
 /* The kernel tells of it; kallsyms is not read again for a while. */
 static void a_bpf_program_loaded_later_is_named(void **state)
 {
@@ -305,6 +335,7 @@ int main(void)
 		cmocka_unit_test(frames_of_one_process_have_a_limit),
 		cmocka_unit_test(frames_of_all_processes_have_a_limit),
 		cmocka_unit_test(kernel_functions_are_named_at_once),
+		cmocka_unit_test(an_interrupted_instruction_is_in_the_function_that_it_begins),
 		cmocka_unit_test(a_bpf_program_loaded_later_is_named),
 	};
 

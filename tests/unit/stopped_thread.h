@@ -29,6 +29,7 @@
 
 struct reference {
 	uint64_t pc[FRAMES];
+	bool is_exact[FRAMES]; /* not a return address */
 	unsigned int n;
 };
 
@@ -36,9 +37,11 @@ static inline int take_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct reference *r = arg;
 	Dwarf_Addr pc;
+	bool is_exact;
 
-	if (!dwfl_frame_pc(frame, &pc, NULL) || r->n == FRAMES)
+	if (!dwfl_frame_pc(frame, &pc, &is_exact) || r->n == FRAMES)
 		return DWARF_CB_ABORT;
+	r->is_exact[r->n] = is_exact;
 	r->pc[r->n++] = pc;
 	return DWARF_CB_OK;
 }

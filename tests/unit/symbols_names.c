@@ -50,6 +50,8 @@ struct world {
 	struct options o;
 	struct symbols *s;
 	bool has_offsets; /* the trace says where in the file code is, not where it is linked for */
+	bool at_start;	  /* the frame is at the function's first instruction, */
+	bool is_exact;	  /* which was interrupted */
 };
 
 static size_t own_build_id(uint8_t *out, size_t size)
@@ -97,7 +99,8 @@ static uint64_t offset_of(uint64_t addr)
 
 static void set_up(struct world *w, const char *symbol, bool is_own)
 {
-	uint64_t addr = (uint64_t)(outermost(NULL) - __executable_start);
+	const char *in = w->at_start ? (const char *)(uintptr_t)outermost : outermost(NULL);
+	uint64_t addr = (uint64_t)(in - __executable_start), at;
 	uint8_t id[64];
 	size_t len = own_build_id(id, sizeof(id));
 	struct encoder *e;
@@ -115,7 +118,8 @@ static void set_up(struct world *w, const char *symbol, bool is_own)
 	/* As if the offset in the file were the address. */
 	if (!w->has_offsets)
 		assert_int_equal(encoder_segment(e, module, 0, UINT32_MAX, 0), 0);
-	w->frame = encoder_frame(e, space, w->has_offsets ? offset_of(addr) : addr);
+	at = w->has_offsets ? offset_of(addr) : addr;
+	w->frame = encoder_frame(e, space, at ^ (w->is_exact ? CHAINLOG_EXACT_TAG : 0));
 	assert_int_equal(encoder_name(e, w->frame, encoder_text(e, symbol), module,
 				      symbol	       ? 1
 				      : w->has_offsets ? 0
@@ -184,6 +188,29 @@ static void an_offset_in_a_file_becomes_an_address(void **state)
 	apply(&w);
 	assert_string_equal(symbol_at(&w, 0), "");
 	tear_down(&w);
+}
+
+/* As a return address, a function's first instruction is behind another one's last. */
+static void an_interrupted_instruction_is_in_the_function_that_it_begins(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		struct world w = { .at_start = true, .is_exact = i & 1, .has_offsets = i & 2 };
+		const struct trace_frame *f;
+
+		set_up(&w, NULL, true);
+		apply(&w);
+		f = trace_frame(w.t, w.frame);
+		assert_int_equal(f->exact, w.is_exact);
+		if (w.is_exact) {
+			assert_string_equal(symbol_at(&w, 0), "outermost");
+			assert_int_equal(f->offset, 0);
+		} else {
+			/* Padding lies before it, or another function ends. */
+			assert_true(f->offset || strcmp(symbol_at(&w, 0), "outermost") == 0);
+		}
+		tear_down(&w);
+	}
 }
 
 static void a_frame_with_a_symbol_keeps_it(void **state)
@@ -292,6 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_frame_without_a_symbol_is_named_by_its_file),
 		cmocka_unit_test(an_offset_in_a_file_becomes_an_address),
+		cmocka_unit_test(an_interrupted_instruction_is_in_the_function_that_it_begins),
 		cmocka_unit_test(a_frame_with_a_symbol_keeps_it),
 		cmocka_unit_test(interpreted_code_does_not_count),
 		cmocka_unit_test(a_file_with_another_build_id_names_nothing),
