@@ -99,8 +99,9 @@ struct chain_sink {
 	 */
 	void (*window)(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns);
 	/*
-	 * The amounts up to the next call are those of this piece; NULL: of many, where running
-	 * totals are used. The sums of chain_batch.h do not call it. NULL: not asked for.
+	 * The amounts up to the next call are those of this piece; or, where running totals are
+	 * used, of many: then p->thread is THREAD_NONE, and only how long the longest is is known.
+	 * The sums of chain_batch.h do not call it. NULL: not asked for.
 	 */
 	void (*piece)(void *arg, const struct chain_piece *p);
 };

@@ -448,7 +448,13 @@ static void waker_totals_free(struct waker_totals *t)
 struct totals_sink {
 	struct running_totals *totals;
 	struct intern *keys;
+	uint64_t piece_ns; /* of what is added next: how long its longest piece is */
 };
+
+static void begin_totals_piece(void *arg, const struct chain_piece *p)
+{
+	((struct totals_sink *)arg)->piece_ns = p->to_ns - p->from_ns;
+}
 
 static void add_to_totals(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
 {
@@ -456,7 +462,7 @@ static void add_to_totals(void *arg, uint32_t node, struct amount_key key, uint6
 	uint32_t id = intern_id(s->keys, &key, sizeof(key), NULL);
 
 	if (id)
-		totals_add(s->totals, node, id, amount);
+		totals_add(s->totals, node, id, amount, s->piece_ns);
 	s->totals->out_of_memory |= !id;
 }
 
@@ -467,11 +473,15 @@ static void build(const struct walk *by, struct running_totals *t, uint32_t root
 	const struct thread *th = timelines_thread(c->timelines, thread);
 	const struct chain_member nobody = { THREAD_NONE, NULL };
 	const struct chain_member waker = { thread, &nobody };
-	struct totals_sink to = { t, &c->totals.keys };
+	struct totals_sink to = { t, &c->totals.keys, 0 };
 	struct walk k = { c, c->attribution, by->hops, 1, false };
 	uint32_t block = c->intervals_per_block;
 
-	k.attribution.to = (struct chain_sink) { .arg = &to, .add = add_to_totals };
+	k.attribution.to =
+		(struct chain_sink) { .arg = &to,
+				      .add = add_to_totals,
+				      .piece = by->attribution.to.piece ? begin_totals_piece
+									: NULL };
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		struct waker_window w = { .node = root,
 					  .from_ns = th->waits[i].out_ns,
@@ -505,6 +515,18 @@ static uint32_t graft(struct chains *c, uint32_t node, uint32_t root, uint32_t r
 	return grafted;
 }
 
+/* Tells the sink, if it asks for pieces, of the longest of those whose sum comes next. */
+static void begin_sum(const struct walk *k, const struct running_totals *t, uint32_t id,
+		      uint32_t from, uint32_t to)
+{
+	struct chain_piece p = { .thread = THREAD_NONE, .count = k->count };
+
+	if (!k->attribution.to.piece)
+		return;
+	p.to_ns = totals_longest(t, id, from, to);
+	k->attribution.to.piece(k->attribution.to.arg, &p);
+}
+
 /* Adds the blocks [from, to) below node. Returns how much time that is. */
 static uint64_t add_blocks(struct walk *k, const struct running_totals *t, uint32_t root,
 			   uint32_t node, uint32_t from, uint32_t to)
@@ -512,8 +534,6 @@ static uint64_t add_blocks(struct walk *k, const struct running_totals *t, uint3
 	struct chains *c = k->chains;
 	uint64_t sum = 0;
 
-	if (k->attribution.to.piece)
-		k->attribution.to.piece(k->attribution.to.arg, NULL);
 	for (uint32_t id = 1; id <= t->table.keys.n; id++) {
 		uint64_t amount = totals_between(t, id, from, to);
 		struct pair at = t->table.keys.at[id];
@@ -527,9 +547,11 @@ static uint64_t add_blocks(struct walk *k, const struct running_totals *t, uint3
 		grafted = graft(c, node, root, at.a);
 		c->out_of_memory |= !grafted;
 		memcpy(&key, intern_bytes(&c->totals.keys, at.b, &len), sizeof(key));
-		if (grafted)
+		if (grafted) {
+			begin_sum(k, t, id, from, to);
 			k->attribution.to.add(k->attribution.to.arg, grafted, key,
 					      amount * (uint64_t)k->count);
+		}
 		sum += key.kind == AMOUNT_TIME ? amount : 0;
 	}
 	return sum;

@@ -118,7 +118,7 @@ static struct had had_in(const struct cpu_holders *r, uint32_t who, bool still, 
 static void total(struct running_totals *t, uint32_t who, uint32_t group, uint64_t ns)
 {
 	if (ns)
-		totals_add(t, who, group, ns);
+		totals_add(t, who, group, ns, 0);
 }
 
 static bool sum_up(struct cpu_holders *r, uint32_t cpu)

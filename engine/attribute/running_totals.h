@@ -19,10 +19,13 @@ struct running_totals {
 	bool out_of_memory; /* sticky: the totals are not complete */
 };
 
-/* Adds to the block at hand. */
-void totals_add(struct running_totals *t, uint32_t a, uint32_t b, uint64_t amount);
+/* Adds to the block at hand. longest: the largest piece of what is added. */
+void totals_add(struct running_totals *t, uint32_t a, uint32_t b, uint64_t amount,
+		uint64_t longest);
 /* The block at hand is complete; blocks end in ascending order. */
 void totals_end_block(struct running_totals *t, uint32_t block);
 /* What the key with this id, 1..table.keys.n, has in the blocks [from, to). */
 uint64_t totals_between(const struct running_totals *t, uint32_t id, uint32_t from, uint32_t to);
+/* The largest piece of that; looks at each block, unless the largest of all is in it. */
+uint64_t totals_longest(const struct running_totals *t, uint32_t id, uint32_t from, uint32_t to);
 void totals_free(struct running_totals *t);

@@ -67,8 +67,8 @@ static bool sum_up(struct wakings *of)
 	for (size_t i = 1; of->n > 8 * BLOCK && i < of->n / BLOCK * BLOCK; i++) {
 		const struct waking *w = &of->at[i];
 
-		totals_add(&of->totals, w->name, TOTAL_WAKINGS, 1);
-		totals_add(&of->totals, w->name, TOTAL_NS, w->ns - w[-1].ns);
+		totals_add(&of->totals, w->name, TOTAL_WAKINGS, 1, 0);
+		totals_add(&of->totals, w->name, TOTAL_NS, w->ns - w[-1].ns, 0);
 		if ((i + 1) % BLOCK == 0)
 			totals_end_block(&of->totals, (uint32_t)(i / BLOCK));
 	}

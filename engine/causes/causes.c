@@ -296,7 +296,6 @@ static int end(struct causes *c)
 	size_t kept = 0;
 	int err;
 
-	causes_choose_examples(c);
 	causes_choose_typical(c);
 	err = causes_describe(c);
 	if (!err && c->n)
@@ -306,6 +305,8 @@ static int end(struct causes *c)
 		if (c->at[i].ns)
 			c->at[kept++] = c->at[i];
 	c->n = kept;
+	if (!err && !causes_of_requests(c))
+		causes_choose_examples(c);
 	return err ? err : c->out_of_memory ? -ENOMEM : 0;
 }
 
@@ -373,7 +374,10 @@ void causes_free(struct causes *c)
 	pair_table_free(&c->numbered);
 	sums_free(&c->by_length);
 	sums_free(&c->victims);
+	for (size_t i = 1; i < c->examples.cap; i++)
+		free(((struct cause_examples *)c->examples.at)[i].at);
 	pair_table_free(&c->examples);
+	pair_table_free(&c->examples_of);
 	pairs_free(&c->made_wait);
 	sums_free(&c->lock_parts);
 	sums_free(&c->operations);

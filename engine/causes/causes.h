@@ -57,17 +57,21 @@ struct cause {
 	uint64_t waits;	     /* in which it has a part */
 	uint64_t slowest_ns; /* its time in the slowest one percent of waits, pauses left out */
 	/*
-	 * The example is the wait with the largest part among those of the threads by whose name
-	 * the usual way begins (.path). Waits for the end of a process or thread are no examples if
-	 * there are others, nor those that are nearly all of their thread's life: who waits for
-	 * others has a part in every cause. Of a sleep at the end of chains the longest counts, not
-	 * many. longest_ns is the largest part of such waits, whatever their thread's name; 0: it
-	 * is not known.
+	 * The largest part that a wait has of it: of a sleep at the end of chains the longest one,
+	 * not many; 0: it is not known. And the longest piece of its time.
+	 */
+	uint64_t longest_ns, piece_ns;
+	/*
+	 * The wait with the largest part among those of the threads by whose name the usual way
+	 * begins (.head), or else of all; one that is no other cause's example, if there is any.
+	 * One for the end of a process or thread, or that is nearly all of its thread's life, may
+	 * have a part in every cause: it is taken only if no other one has a piece of half of
+	 * piece_ns.
 	 */
 	struct chosen_wait example;
-	uint64_t longest_ns;
 	/* How most of it came to those who waited: "client <- worker x 6 <- janitor". */
 	uint32_t path;
+	uint32_t head;	     /* the first of these; 0: it is not shown */
 	uint32_t wakee_what; /* what the one whom the last thread woke had waited for, mostly */
 	uint32_t victims;    /* whom it made wait, and for how long: "sh wait 477.000 ms, make x
 				3 1.000 ms" */

@@ -33,6 +33,8 @@ void causes_add_part(struct causes *c, uint32_t cause, uint32_t node, uint64_t n
 {
 	size_t had = c->cap_parts;
 	struct part_of_wait *part;
+	/* Of many pieces that are summed up the longest. */
+	uint64_t piece_ns = ns < c->piece_ns ? ns : c->piece_ns;
 
 	if (!GROW(c->touched, c->n_touched, c->cap_touched) ||
 	    !GROW(c->part, cause, c->cap_parts)) {
@@ -47,7 +49,9 @@ void causes_add_part(struct causes *c, uint32_t cause, uint32_t node, uint64_t n
 	part->ns += ns;
 	if (!causes_of_requests(c) && has_waker(c, node))
 		part->others_ns += ns;
-	/* Many short sleeps are no long one; of totals it is not known how long each was. */
+	if (part->piece_ns < piece_ns)
+		part->piece_ns = piece_ns;
+	/* Many short sleeps are no long one. */
 	if (!is_single(c, &c->at[cause - 1]))
 		part->longest_ns += ns;
 	else if (part->longest_ns < c->piece_ns)
@@ -63,7 +67,10 @@ static bool is_whole_life(const struct causes *c, const struct chosen_wait *p)
 	return p->wait->in_ns - p->wait->out_ns >= life - life / 10;
 }
 
-/* A wait that the examples are to avoid: its thread only waits for others to end. */
+/* That its thread only waits for others to end; no less than avoid_wait() of any wait. */
+#define AVOID_MOST 2u
+
+/* A wait that the examples are to avoid: its thread may have a part in every cause. */
 static uint32_t avoid_wait(const struct causes *c, const struct cause *cause,
 			   const struct chosen_wait *p)
 {
@@ -72,7 +79,7 @@ static uint32_t avoid_wait(const struct causes *c, const struct cause *cause,
 
 	if ((class != SUMS_UNKNOWN && !strcmp(trace_string(c->trace, class), "child")) ||
 	    kernel_stack_flags(c->chains.kernel, woke, UINT32_MAX) & KFUNC_ENDS_THREAD)
-		return 2;
+		return AVOID_MOST;
 	/* How long a single sleep is does not depend on what its thread did otherwise. */
 	return !is_single(c, cause) && is_whole_life(c, p);
 }
@@ -99,32 +106,49 @@ static bool better_example(const struct causes *c, const struct cause *cause,
 	return p->thread < q->thread;
 }
 
-/* Keeps the wait if it shows its part better than others of threads of that name; 0: of all. */
-static void keep_example(struct causes *c, uint32_t id, uint32_t name,
-			 const struct cause_example *e)
+/* Keeps it where it belongs among those of the cause with the same .avoid. */
+static void keep_example(struct causes *c, uint32_t id, const struct cause_example *e)
 {
-	struct cause_example *best = pair_table_at(&c->examples, id, name, sizeof(*best));
+	const struct cause *cause = &c->at[id - 1];
+	struct cause_examples *of = pair_table_at(&c->examples, id, e->avoid, sizeof(*of));
+	size_t i;
 
-	c->out_of_memory |= !best;
-	if (best && better_example(c, &c->at[id - 1], e, best))
-		*best = *e;
+	if (!of || (of->n < EXAMPLES && !GROW(of->at, of->n, of->cap))) {
+		c->out_of_memory = true;
+		return;
+	}
+	if (of->n == EXAMPLES && !better_example(c, cause, e, &of->at[EXAMPLES - 1]))
+		return;
+	of->n += of->n < EXAMPLES;
+	for (i = of->n - 1; i && better_example(c, cause, e, &of->at[i - 1]); i--)
+		of->at[i] = of->at[i - 1];
+	of->at[i] = *e;
 }
 
-static void count_example(struct causes *c, uint32_t id, uint64_t ns, const struct chosen_wait *p)
+static void count_example(struct causes *c, uint32_t id, const struct part_of_wait *part,
+			  const struct chosen_wait *p)
 {
-	struct cause_example e = { *p, ns, avoid_wait(c, &c->at[id - 1], p) };
-	uint32_t name = causes_of_requests(c) ? 0 : causes_head_name(c, p->thread, p->wait);
+	struct cause *cause = &c->at[id - 1];
+	struct cause_example e = { *p, part->longest_ns, part->piece_ns, avoid_wait(c, cause, p) };
+	uint32_t name = causes_head_name(c, p->thread, p->wait);
+	struct cause_example *best =
+		name ? pair_table_at(&c->examples_of, id, name, sizeof(*best)) : NULL;
 
-	keep_example(c, id, 0, &e);
-	if (name)
-		keep_example(c, id, name, &e);
+	if (cause->longest_ns < e.ns)
+		cause->longest_ns = e.ns;
+	if (cause->piece_ns < e.piece_ns)
+		cause->piece_ns = e.piece_ns;
+	keep_example(c, id, &e);
+	c->out_of_memory |= !best;
+	if (best && better_example(c, cause, &e, best))
+		*best = e;
 }
 
 static const struct cause_example *example_of(const struct causes *c, uint32_t id, uint32_t name)
 {
-	uint32_t i = pairs_find(&c->examples.keys, id, name);
+	uint32_t i = pairs_find(&c->examples_of.keys, id, name);
 
-	return i ? &((const struct cause_example *)c->examples.at)[i] : NULL;
+	return i ? &((const struct cause_example *)c->examples_of.at)[i] : NULL;
 }
 
 const struct chosen_wait *causes_example_of(const struct causes *c, const struct cause *of,
@@ -135,26 +159,53 @@ const struct chosen_wait *causes_example_of(const struct causes *c, const struct
 	return e ? &e->wait : NULL;
 }
 
-void causes_take_example(struct causes *c, struct cause *cause, uint32_t name)
+/* Whether a piece of it is not much shorter than the longest one. */
+static bool shows_piece(const struct cause *cause, const struct cause_example *e)
 {
-	const struct cause_example *e = name ? example_of(c, cause->id, name) : NULL;
-
-	/* A single sleep is seen best where it was slept. */
-	if (e && !e->avoid && !is_single(c, cause))
-		cause->example = e->wait;
+	return e->piece_ns >= cause->piece_ns / 2;
 }
 
-/* Of each cause; causes_take_example() may have another one later. */
+/* Makes it the example of the cause, unless it is one of another cause already. */
+static bool choose(struct causes *c, struct pairs *chosen, struct cause *cause,
+		   const struct cause_example *e)
+{
+	const struct thread *th = timelines_thread(c->timelines, e->wait.thread);
+	int is_new = 0;
+
+	c->out_of_memory |= !pairs_id_new(chosen, e->wait.thread,
+					  (uint32_t)(e->wait.wait - th->waits), &is_new);
+	/* Should all be others', this is the first choice. */
+	if (is_new || !cause->example.wait)
+		cause->example = e->wait;
+	return is_new;
+}
+
+static void choose_example(struct causes *c, struct pairs *chosen, struct cause *cause)
+{
+	const struct cause_example *e = cause->head ? example_of(c, cause->id, cause->head) : NULL;
+
+	/* A single sleep is seen best where it was slept. */
+	if (e && !e->avoid && !is_single(c, cause) && shows_piece(cause, e) &&
+	    choose(c, chosen, cause, e))
+		return;
+	for (uint32_t k = 0; k < 2 * (AVOID_MOST + 1); k++) {
+		uint32_t id = pairs_find(&c->examples.keys, cause->id, k % (AVOID_MOST + 1));
+		const struct cause_examples *of = (struct cause_examples *)c->examples.at + id;
+
+		for (size_t i = 0; id && i < of->n; i++)
+			if (shows_piece(cause, &of->at[i]) == (k <= AVOID_MOST) &&
+			    choose(c, chosen, cause, &of->at[i]))
+				return;
+	}
+}
+
 void causes_choose_examples(struct causes *c)
 {
-	for (size_t i = 0; i < c->n; i++) {
-		const struct cause_example *e = example_of(c, (uint32_t)i + 1, 0);
+	struct pairs chosen = { .n = 0 };
 
-		if (!e)
-			continue;
-		c->at[i].example = e->wait;
-		c->at[i].longest_ns = e->ns;
-	}
+	for (size_t i = 0; i < c->n; i++)
+		choose_example(c, &chosen, &c->at[i]);
+	pairs_free(&chosen);
 }
 
 /* Lengths are counted in powers of two, each in SLOW_STEPS steps. */
@@ -220,7 +271,8 @@ void causes_count_wait(struct causes *c, const struct chosen_wait *p)
 		cause->ns += part.ns;
 		cause->waits++;
 		cause->quota_waits += !cause->throttled && wait_throttled(p->wait);
-		count_example(c, c->touched[i], part.longest_ns, p);
+		if (!causes_of_requests(c))
+			count_example(c, c->touched[i], &part, p);
 		if (c->watcher.see &&
 		    c->watcher.see(c->watcher.arg, c->touched[i], p, part.ns, part.longest_ns))
 			c->out_of_memory = true;

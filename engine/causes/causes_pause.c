@@ -152,8 +152,8 @@ void causes_begin_piece(void *arg, const struct chain_piece *p)
 {
 	struct causes *c = arg;
 
-	c->piece_ns = p ? p->to_ns - p->from_ns : 0;
-	c->piece_wait = p ? p->wait : NULL;
-	c->thread = c->head_pauses ? c->head : p ? p->thread : THREAD_NONE;
-	c->pauses = c->head_pauses || (p && pauses(c, p));
+	c->piece_ns = p->to_ns - p->from_ns;
+	c->piece_wait = p->wait;
+	c->thread = c->head_pauses ? c->head : p->thread;
+	c->pauses = c->head_pauses || pauses(c, p);
 }

@@ -42,6 +42,7 @@ struct cause_key {
 struct part_of_wait {
 	uint64_t ns;
 	uint64_t longest_ns; /* of sleeps that end the chain: the longest one; else all */
+	uint64_t piece_ns;   /* the longest piece of its time */
 	uint64_t others_ns;  /* of chains with a waker: what others made it wait */
 };
 
@@ -52,11 +53,19 @@ struct cause_part {
 	struct chosen_wait wait;
 };
 
-/* Of the waits that have a part of a cause the one that shows it best. */
+/* A wait that has a part of a cause. */
 struct cause_example {
 	struct chosen_wait wait; /* .wait NULL: there is none */
 	uint64_t ns;		 /* its part */
+	uint64_t piece_ns;	 /* the longest piece of that */
 	uint32_t avoid;		 /* it shows it worse than any with less of this */
+};
+
+/* Those that show it best, at most EXAMPLES, the best one first. */
+#define EXAMPLES 16u
+struct cause_examples {
+	struct cause_example *at;
+	size_t n, cap;
 };
 
 /* A chain and its end, with THROTTLED. */
@@ -105,7 +114,8 @@ struct causes {
 	struct pair_table numbered; /* by (name, thread): the text "NAME/ID" */
 	/* By cause: texts of names of those that it made wait, and how many of these there are. */
 	struct sums victims;
-	struct pair_table examples;	  /* struct cause_example, by (cause, text of a name) */
+	struct pair_table examples_of;	  /* struct cause_example, by (cause, text of a name) */
+	struct pair_table examples;	  /* struct cause_examples, by (cause, avoid) */
 	struct pairs made_wait;		  /* (cause, thread) */
 	struct sums operations;		  /* by cause: texts of what a disk did */
 	struct sums lock_parts;		  /* by cause: texts of what its holder did meanwhile */
@@ -172,10 +182,8 @@ void causes_begin_piece(void *arg, const struct chain_piece *p);
 void causes_add_part(struct causes *c, uint32_t cause, uint32_t node, uint64_t ns);
 /* Adds up the parts of the current wait, which is over. */
 void causes_count_wait(struct causes *c, const struct chosen_wait *p);
-/* The example and the longest part of each cause, when all waits are counted. */
+/* The example of each cause, once they are sorted: of two the one with more time chooses first. */
 void causes_choose_examples(struct causes *c);
-/* Makes that of the thread on whom its usual way begins (a text; 0: not known) its example. */
-void causes_take_example(struct causes *c, struct cause *cause, uint32_t name);
 /* How much of the slowest waits each cause has; when all of by_length is sorted. */
 void causes_find_slowest(struct causes *c);
 /* Keeps the parts of the current wait, of which the typical ones are to be found. */

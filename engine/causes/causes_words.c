@@ -189,13 +189,9 @@ static void find_paths(struct causes *c)
 							       : sums[i].node };
 	}
 	/* Now those of k end where first[k] is. */
-	for (size_t k = 1; k <= c->n && !c->out_of_memory; k++) {
-		uint32_t head;
-
-		c->at[k - 1].path = path_text(c, at + first[k - 1], first[k] - first[k - 1], &head);
-		if (!causes_of_requests(c))
-			causes_take_example(c, &c->at[k - 1], head);
-	}
+	for (size_t k = 1; k <= c->n && !c->out_of_memory; k++)
+		c->at[k - 1].path = path_text(c, at + first[k - 1], first[k] - first[k - 1],
+					      &c->at[k - 1].head);
 	free(at);
 	free(first);
 }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --format=causes: each figure is of what stands beside it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "synth_script.h"
+
+#define MORE "         "
+
+/* What the rows say of all threads, or of tid; to be freed. */
+static char *rows_of(const char *script, uint32_t tid)
+{
+	struct options o = script_options(tid);
+
+	if (!tid)
+		options_init(&o);
+	o.wide = true;
+	return script_formatted(script, &o, "causes");
+}
+
+static void has(const char *rows, const char *text)
+{
+	if (!strstr(rows, text))
+		fail_msg("not there:\n%s\nin:\n%s", text, rows);
+}
+
+/* ---- LONGEST and the example ----------------------------------------------------------------- */
+
+/* A lives only for its question, as curl does; D's wait is short. */
+static void a_life_that_is_one_wait_is_the_longest(void **state)
+{
+	char *got = rows_of("born A\n"
+			    "0   c0 - R > W\n"
+			    "0   c1 - R > B\n"
+			    "0   c2 - R > D\n"
+			    "10  c0 W forks A\n"
+			    "10  c0 W wakes A new\n"
+			    "11  c3 - R > A\n"
+			    "12  c3 A S > - wait|recv\n"
+			    "20  c2 D S > - wait|recv\n"
+			    "25  c1 B wakes D wake|send\n"
+			    "25  c2 - R > D\n"
+			    "312 c1 B wakes A wake|send\n"
+			    "312 c3 - R > A\n"
+			    "315 c3 A exits\n"
+			    "315 c3 A X > -\n"
+			    "end 1000\n",
+			    0);
+
+	(void)state;
+	has(got, "       0.305       2      0.300 ");
+	has(got, MORE "chainwalk -f tree -t 101 --from 0.000012 --to 0.000313\n");
+	free(got);
+}
+
+/* A starts B and waits for its end; C serves B three times. Longest is A's, but B's shows it. */
+static void who_waits_for_all_is_no_example(void **state)
+{
+	char *got = rows_of("0   c0 - R > A\n"
+			    "0   c1 - R > B\n"
+			    "0   c2 - R > C\n"
+			    "10  c0 A S > - do_wait|wait4;main for=child:102\n"
+			    "100 c1 B S > - wait|recv\n"
+			    "160 c2 C wakes B wake|send\n"
+			    "160 c1 - R > B\n"
+			    "200 c1 B S > - wait|recv\n"
+			    "270 c2 C wakes B wake|send\n"
+			    "270 c1 - R > B\n"
+			    "300 c1 B S > - wait|recv\n"
+			    "360 c2 C wakes B wake|send\n"
+			    "360 c1 - R > B\n"
+			    "400 c1 B wakes A wake;do_notify_parent;do_exit|_exit\n"
+			    "400 c0 - R > A\n"
+			    "end 1000\n",
+			    0);
+
+	(void)state;
+	has(got, "       0.380       4      0.190 ");
+	has(got, "C/103 ran, until it woke in send\n");
+	has(got, MORE "chainwalk -f tree -t 102 --from 0.000200 --to 0.000271\n");
+	free(got);
+}
+
+/* A's first wait is the longest of both B and C: of C, which has less, the next one is shown. */
+static void no_two_rows_have_one_example(void **state)
+{
+	char *got = rows_of("0   c0 - R > A\n"
+			    "0   c1 - R > B\n"
+			    "0   c2 - R > C\n"
+			    "100 c0 A S > - wait|recv\n"
+			    "110 c1 B S > - wait|read\n"
+			    "200 c2 C wakes B wake|write\n"
+			    "200 c1 - R > B\n"
+			    "400 c1 B wakes A wake|send\n"
+			    "400 c0 - R > A\n"
+			    "500 c0 A S > - wait|recv\n"
+			    "510 c1 B S > - wait|read\n"
+			    "550 c2 C wakes B wake|write\n"
+			    "550 c1 - R > B\n"
+			    "600 c1 B wakes A wake|send\n"
+			    "600 c0 - R > A\n"
+			    "end 1000\n",
+			    101);
+
+	(void)state;
+	has(got, "       0.270       2      0.210  70.0 %  B/102 ran, until it woke in send\n" MORE
+		 "made A wait 0.270 ms: A <- B\n" MORE
+		 "chainwalk -f tree -t 101 --from 0.000100 --to 0.000401\n");
+	has(got, "       0.130       2      0.090  30.0 %  C/103 ran, until it woke in write\n" MORE
+		 "made A wait 0.130 ms: A <- B <- C\n" MORE
+		 "chainwalk -f tree -t 101 --from 0.000500 --to 0.000601\n");
+	free(got);
+}
+
+/* Of B's sleeps, which are walked for A, C and D, but are summed up for E, one is long. */
+static void the_longest_of_many_sleeps_is_found(void **state)
+{
+	uint32_t tids[] = { 101, 103, 104, 105 };
+	char *script = malloc(1 << 17), *at = script, *got;
+	struct options o;
+
+	(void)state;
+	assert_non_null(script);
+	options_init(&o);
+	o.tids = (struct id_list) { tids, 4 };
+	at = stpcpy(at, "0 c0 - R > A\n0 c1 - R > B\n0 c2 - R > C\n0 c3 - R > D\n0 c4 - R > E\n"
+			"10 c0 A S > - wait|recv\n10 c2 C S > - wait|recv\n"
+			"10 c3 D S > - wait|recv\n");
+	for (int i = 0; i < 600; i++) {
+		int from = 100 + 50 * i + (i > 450 ? 400 : 0), to = from + (i == 450 ? 430 : 30);
+
+		at += sprintf(at,
+			      "%d c1 B D > - io|read for=file:/x\n%d c1 - wakes B "
+			      "done;blk_done_softirq;handle_softirqs;asm_common_interrupt\n"
+			      "%d c1 - R > B\n",
+			      from, to, to);
+		if (i == 300)
+			at += sprintf(at,
+				      "%d c1 B wakes A x\n%d c0 - R > A\n%d c1 B wakes C x\n"
+				      "%d c2 - R > C\n%d c1 B wakes D x\n%d c3 - R > D\n"
+				      "%d c4 E S > - wait|recv\n",
+				      to + 1, to + 1, to + 2, to + 2, to + 3, to + 3, to + 4);
+	}
+	stpcpy(at, "40000 c1 B wakes E x\n40000 c4 - R > E\nend 41000\n");
+	got = script_formatted(script, &o, "causes");
+	has(got, " 4      0.430 ");
+	free(got);
+	free(script);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_life_that_is_one_wait_is_the_longest),
+		cmocka_unit_test(who_waits_for_all_is_no_example),
+		cmocka_unit_test(no_two_rows_have_one_example),
+		cmocka_unit_test(the_longest_of_many_sleeps_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
