@@ -57,16 +57,17 @@ RENDER_LIB    := $(filter-out $(O)/render/flamegraph.o,$(RENDER))
 COMMON := $(O)/libcommon.a
 ENGINE_LIBS := -lz -ldw -lelf -liberty -lmd -lsqlite3 -lm
 COLLECTOR_LIBS := -lbpf -luring -ldw -lelf -liberty -lz
-# Names in .gnu_debugdata, where liblzma is there (make LZMA= builds without it).
+# Names in .gnu_debugdata, and recordings that xz compressed, where liblzma is there (make LZMA= builds without it).
 LZMA ?= $(shell $(PKG_CONFIG) --exists liblzma 2>/dev/null && $(PKG_CONFIG) --cflags --libs liblzma)
 LZMA_FLAGS := $(if $(strip $(LZMA)),-DHAVE_LZMA $(filter-out -l% -L%,$(LZMA)))
 COLLECTOR_LIBS += $(filter -l% -L%,$(LZMA))
-$(O)/collector/elf/debugfile.o: BASE += $(LZMA_FLAGS)
-# perf's compressed data files, where libzstd is there (make ZSTD= builds without it).
+ENGINE_LIBS += $(filter -l% -L%,$(LZMA))
+$(O)/collector/elf/debugfile.o $(O)/engine/import/unpack.o: BASE += $(LZMA_FLAGS)
+# perf's compressed data files, and recordings that zstd compressed, where libzstd is there (make ZSTD= builds without it).
 ZSTD ?= $(shell $(PKG_CONFIG) --exists libzstd 2>/dev/null && $(PKG_CONFIG) --cflags --libs libzstd)
 ZSTD_FLAGS := $(if $(strip $(ZSTD)),-DHAVE_ZSTD $(filter-out -l% -L%,$(ZSTD)))
 ENGINE_LIBS += $(filter -l% -L%,$(ZSTD))
-$(O)/engine/import/perf_zstd.o: BASE += $(ZSTD_FLAGS)
+$(O)/engine/import/perf_zstd.o $(O)/engine/import/unpack.o: BASE += $(ZSTD_FLAGS)
 
 $(O)/chaincap: $(COLLECTOR) $(COMMON)
 	$(LINK) $(COLLECTOR_LIBS)

@@ -241,6 +241,9 @@ static int explain(struct run *r, struct opened *t, const char *name)
 	if (err)
 		goto out;
 	r->damaged |= trace_damage(rec->trace)->what != NULL;
+	if (o->sample_event && (!rec->import || !rec->import->n_sample_events))
+		fprintf(print_about(stderr, name),
+			"--sample-event has no effect: it is for perf's recordings\n");
 	if (rec->import)
 		import_report_print(rec->import, name, o->quiet, stderr);
 	else if (trace_damage(rec->trace)->what)
@@ -278,9 +281,9 @@ static int walk_trace(struct run *r, size_t i)
 	int err = 0;
 
 	if (!t->is_open)
-		err = opened_open(t, path, format_find(r->o->format));
+		err = opened_open(t, path, format_find(r->o->format), r->o);
 	if (err) {
-		what = err == -EBADMSG ? recording_other(path) : NULL;
+		what = err == -EBADMSG || err == -EISDIR ? recording_other(path) : NULL;
 		fprintf(stderr, "chainwalk: %s: %s%s%s\n", name, open_error(err),
 			what ? "; it is " : "", what ? what : "");
 		return err == -EPIPE ? -EIO : err;

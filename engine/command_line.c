@@ -297,6 +297,9 @@ static const struct option_row rows[] = {
 	{ "mode", 0, false, "exact|classic", set_word, AT(mode),
 	  .help = "how a wait's time is shared among its chains", .given = GIVEN_MODE },
 
+	{ "sample-event", 0, false, "NAME", set_text, AT(sample_event),
+	  .help = "perf: the event whose samples say what ran" },
+
 	{ .help = "Output" },
 	{ "format", 'f', true, "FORMAT", set_format, 0,
 	  .help = "see below (default folded, on a terminal causes)" },

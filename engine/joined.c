@@ -80,7 +80,7 @@ int joined_open(struct joined *j, char *const *paths, size_t n, const struct opt
 		return -ENOMEM;
 	j->n = (uint32_t)n;
 	for (size_t i = 0; i < n; i++)
-		if (opened_open(&j->traces[i], paths[i], format))
+		if (opened_open(&j->traces[i], paths[i], format, o))
 			return 0; /* it is opened again, and said what is wrong */
 	err = share(j, &is_shared);
 	return err || !is_shared ? err : join(j, paths, o, format, symbols);

@@ -5,10 +5,11 @@
 
 #include "attribute/sleep_ends.h"
 
-int opened_open(struct opened *t, const char *path, const struct format *format)
+int opened_open(struct opened *t, const char *path, const struct format *format,
+		const struct options *o)
 {
 	/* Building timelines finds malformed events: no separate check then. */
-	int err = recording_open(&t->rec, path, !format->wants_timelines);
+	int err = recording_open(&t->rec, path, !format->wants_timelines, o->sample_event);
 
 	t->is_open = !err;
 	return err;

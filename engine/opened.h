@@ -16,7 +16,8 @@ struct opened {
  * Opens path. 0 or what recording_open() returns, which is negative. To be closed with
  * opened_close(), which may be called at any time.
  */
-int opened_open(struct opened *t, const char *path, const struct format *format);
+int opened_open(struct opened *t, const char *path, const struct format *format,
+		const struct options *o);
 /*
  * Names functions, for which *symbols are made if there are none, and makes the timelines, if the
  * format needs them and they are not there. 0 or a negative errno.

@@ -203,6 +203,7 @@ struct options {
 	bool native;		     /* without frames of interpreted code */
 	struct path_list debug_dirs; /* folders with debug files */
 	bool debuginfod;	     /* ask servers for debug files, too */
+	const char *sample_event; /* of perf's recording: see import_samples.h; NULL: none named */
 	enum options_root root;
 	enum options_objects objects;  /* follows from the next two */
 	bool full_objects, no_objects; /* --objects, --no-objects */

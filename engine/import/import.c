@@ -30,7 +30,7 @@ struct import {
 	struct import_feed feed;
 	struct import_stacks stacks;
 	uint32_t header_cpus;
-	bool any_event, no_columns;
+	bool any_event, no_columns, no_text, no_name;
 	char header[HEADER_TEXTS][HEADER_TEXT_MAX];
 	struct import_output out;
 	struct import_report *report;
@@ -67,6 +67,20 @@ static void note_bad_event(struct import *m, const struct import_line *line)
 
 /* ---- lines --------------------------------------------------------------------------------- */
 
+/* The command line of the header, an argument a word. */
+static void take_command(struct import *m)
+{
+	struct import_name arguments[256];
+	size_t n = 0, len;
+
+	for (const char *p = m->header[HEADER_COMMAND]; *p && n < 256; p += len) {
+		p += strspn(p, " ");
+		len = strcspn(p, " ");
+		arguments[n++] = (struct import_name) { p, len };
+	}
+	import_feed_command(&m->feed, arguments, n);
+}
+
 /* perf script --header: "# hostname : vm". */
 static void read_header(struct import *m, const struct import_line *line)
 {
@@ -89,6 +103,8 @@ static void read_header(struct import *m, const struct import_line *line)
 								   : (long)HEADER_TEXT_MAX - 1),
 			 s.p);
 	}
+	if (*m->header[HEADER_COMMAND] && !m->any_event)
+		take_command(m);
 	s = all;
 	if (scan_text(&s, "# nrcpus avail : ") && scan_number(&s, &cpus) &&
 	    cpus <= IMPORT_CPU_LIMIT)
@@ -108,7 +124,7 @@ static void read_other_line(struct import *m, const struct import_line *line)
 static bool uses_stack(enum import_kind kind)
 {
 	return kind == IMPORT_SWITCH || kind == IMPORT_WAKING || kind == IMPORT_WAKEUP ||
-	       kind == IMPORT_WAKEUP_NEW || kind == IMPORT_SAMPLE;
+	       kind == IMPORT_WAKEUP_NEW || kind == IMPORT_SAMPLE || kind == IMPORT_OFF_CPU;
 }
 
 /* Skips the lines that belong to the one before. */
@@ -162,10 +178,20 @@ static void read_event(struct import *m, struct import_event *ev)
 		m->feed.lost += ev->n; /* LOST on its own line: since the previous event */
 }
 
+/* Also what an editor left of an empty line. */
+static bool is_blank(const struct import_line *line)
+{
+	size_t n = 0;
+
+	while (n < line->len && (line->p[n] == ' ' || line->p[n] == '\r' || line->p[n] == '\t'))
+		n++;
+	return n == line->len;
+}
+
 static void read_line(struct import *m, const struct import_line *line)
 {
 	struct import_event ev = { .kind = IMPORT_NO_EVENT };
-	bool empty = !line->too_long && !line->len;
+	bool empty = !line->too_long && is_blank(line);
 	bool comment = line->len && line->p[0] == '#';
 
 	if (empty)
@@ -180,9 +206,11 @@ static void read_line(struct import *m, const struct import_line *line)
 	if (comment) {
 		read_header(m, line);
 	} else if (ev.kind == IMPORT_NO_EVENT) {
+		m->no_name |= ev.no_name;
 		read_other_line(m, line);
 	} else {
 		m->no_columns |= ev.kind == IMPORT_NO_COLUMNS;
+		m->no_text |= ev.no_text;
 		note_bad_event(m, line);
 	}
 	skip_block(m);
@@ -206,7 +234,7 @@ static int read_all(struct import *m)
 		read_line(m, &line);
 		if (m->err == -IMPORT_E_TIMES && r->switches && r->times_back == 1)
 			stop(m, &line);
-		if (!m->any_event && m->text.offset > GIVE_UP_BYTES)
+		if (!m->any_event && !m->no_name && m->text.offset > GIVE_UP_BYTES)
 			break;
 	}
 	r->lines = m->text.lines;
@@ -215,8 +243,10 @@ static int read_all(struct import *m)
 		m->err = m->text.err;
 	if (!m->err)
 		m->err = m->feed.out_of_memory ? -ENOMEM : encoder_error(m->out.enc);
-	if (!m->err && !r->switches)
+	if (!m->err && !r->switches && !r->off_cpu)
 		m->err = m->no_columns	? -IMPORT_E_COLUMNS
+			 : m->no_text	? -IMPORT_E_TRACE
+			 : m->no_name	? -IMPORT_E_EVENT
 			 : m->any_event ? -IMPORT_E_SWITCHES
 					: -EBADMSG;
 	return m->err;
@@ -246,8 +276,8 @@ static int finish(struct import *m, uint8_t **buf, size_t *offset, size_t *len)
 	return import_output_end(&m->out, &info, buf, offset, len);
 }
 
-int import_stream(const char *head, size_t len, int fd, uint8_t **buf, size_t *offset,
-		  size_t *trace_len, struct import_report *report)
+int import_stream(const char *head, size_t len, int fd, const char *sample_event, uint8_t **buf,
+		  size_t *offset, size_t *trace_len, struct import_report *report)
 {
 	struct import *m = calloc(1, sizeof(*m));
 	int err;
@@ -255,7 +285,8 @@ int import_stream(const char *head, size_t len, int fd, uint8_t **buf, size_t *o
 	*report = (struct import_report) { .source = IMPORT_FROM_TEXT };
 	if (!m)
 		return -ENOMEM;
-	m->report = m->feed.report = report;
+	m->report = m->feed.report = m->feed.samples.report = report;
+	m->feed.samples.wanted = sample_event;
 	err = import_text_init(&m->text, head, len, fd);
 	if (!err)
 		err = import_output_begin(&m->out);

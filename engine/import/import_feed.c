@@ -21,11 +21,19 @@ struct import_thread {
 	uint8_t text_len;
 	bool guessed; /* the name comes from the name column, not from an event */
 	bool kthread;
-	bool unborn; /* forked, and not yet named by another event */
+	bool unborn;   /* forked, and not yet named by another event */
+	bool recorded; /* of a recording of some threads: it is one of them */
+	bool is_off;   /* ... and was switched out last */
+};
+
+/* Events of a CPU (-1: any) that were lost before its first one, up to until_ns. */
+struct import_loss {
+	int cpu;
+	uint64_t n, until_ns;
 };
 
 struct import_cpu {
-	uint64_t last_ns;
+	uint64_t last_ns; /* 0: it has no event yet */
 	uint32_t current; /* the last switch's next */
 	bool known;
 	uint32_t woke; /* the thread of the last event, if that was its waking; else 0 */
@@ -59,6 +67,23 @@ static struct import_thread *thread_of(struct import_feed *f, uint32_t tid)
 	if (is_new)
 		memset(p, 0, sizeof(*p));
 	return p;
+}
+
+/* The thread has events of its own. */
+static void is_recorded(struct import_feed *f, uint32_t tid)
+{
+	struct import_thread *th = f->per_task ? thread_of(f, tid) : NULL;
+
+	if (th)
+		th->recorded = true;
+}
+
+/* Whether anything can be known of the thread. */
+static bool may_know(struct import_feed *f, uint32_t tid)
+{
+	uint32_t id = f->per_task ? pairs_find(&f->tids, tid, 0) : 0;
+
+	return !f->per_task || (id && f->threads[id].recorded);
 }
 
 static uint32_t string_id(struct import_feed *f, struct import_name s)
@@ -231,6 +256,8 @@ static void handle_switch(struct import_feed *f, struct import_cpu *c,
 	struct import_thread *prev;
 
 	f->report->switches++;
+	f->idle_switches += !ev->a.tid;
+	is_recorded(f, ev->a.tid);
 	f->report->missing_switches += c->known && c->current != ev->a.tid;
 	if (ev->tid >= 0) /* -1: it was exiting, and perf had forgotten it */
 		*((uint32_t)ev->tid == ev->a.tid ? &f->same_id : &f->not_id) += 1;
@@ -240,6 +267,7 @@ static void handle_switch(struct import_feed *f, struct import_cpu *c,
 	if ((uint32_t)ev->tid == ev->a.tid)
 		read_name_column(f, ev, ev->a.tid);
 	if (prev) {
+		prev->is_off = true;
 		prev->kthread |= stack->kthread;
 		if (!prev->tgid && ev->tgid > 0 && (uint32_t)ev->tid == ev->a.tid)
 			prev->tgid = (uint32_t)ev->tgid;
@@ -248,11 +276,11 @@ static void handle_switch(struct import_feed *f, struct import_cpu *c,
 	    (struct chainlog_fields) { .kind = CHAINLOG_SWITCH,
 				       .tid = ev->a.tid,
 				       .state = ev->state,
-				       .other = ev->b.tid,
+				       .other = may_know(f, ev->b.tid) ? ev->b.tid : 0,
 				       .kstack = stack->kstack,
 				       .ustack = stack->ustack });
 	/* The kernel leaves a CPU idle only if no thread in its queue may run. */
-	if (ev->state == 'R' && ev->a.tid && !ev->b.tid)
+	if (ev->state == 'R' && ev->a.tid && !ev->b.tid && !f->per_task)
 		put(f, ev,
 		    (struct chainlog_fields) { .kind = CHAINLOG_AUX + CHAINLOG_THROTTLED,
 					       .tid = ev->a.tid });
@@ -302,6 +330,10 @@ static void handle_waking(struct import_feed *f, const struct import_cpu *c,
 	} else if (ev->kind == IMPORT_WAKING) {
 		f->report->wakings++;
 	}
+	if (is_new)
+		is_recorded(f, ev->a.tid);
+	if (!may_know(f, ev->a.tid))
+		return;
 	if (waker < 0 && !is_new)
 		woken_somehow(f, ev);
 	if (waker < 0 || !ev->a.tid)
@@ -332,17 +364,23 @@ static bool begun(const struct import_feed *f)
 	return f->report->switches || f->report->wakings || f->wakeups;
 }
 
-/* A record of the state before the recording began, which perf prints with time 0. */
+/*
+ * A record of the state before the recording began, which perf prints with time 0; or one whose
+ * time says nothing.
+ */
 static bool untimed(const struct import_event *ev)
 {
-	return !ev->time_ns &&
-	       (ev->kind == IMPORT_FORK || ev->kind == IMPORT_RENAME || ev->kind == IMPORT_OTHER);
+	if (ev->kind == IMPORT_OFF_CPU)
+		return true;
+	return !ev->time_ns && (ev->kind == IMPORT_FORK || ev->kind == IMPORT_RENAME ||
+				ev->kind == IMPORT_LOST || ev->kind == IMPORT_OTHER);
 }
 
 static void handle_fork(struct import_feed *f, const struct import_event *ev)
 {
 	struct import_thread *th;
 
+	is_recorded(f, ev->b.tid);
 	if (begun(f) && !untimed(ev)) {
 		fork_thread(f, ev, ev->a.tid, &ev->b);
 		return;
@@ -356,6 +394,7 @@ static void handle_rename(struct import_feed *f, const struct import_event *ev)
 {
 	struct import_thread *th;
 
+	is_recorded(f, ev->a.tid);
 	if (ev->a.tgid) {
 		th = thread_of(f, ev->a.tid);
 		if (th && !th->tgid)
@@ -389,11 +428,39 @@ static void put_loss(struct import_feed *f, int cpu, uint64_t n, uint64_t first_
 		f->last_lost_ns = last_ns;
 }
 
+/*
+ * Likewise up to until_ns, and since since_ns, or if that is 0 since the trace's first event, which
+ * may be of another CPU and is known in the end.
+ */
+static void put_loss_since(struct import_feed *f, int cpu, uint64_t n, uint64_t since_ns,
+			   uint64_t until_ns)
+{
+	if (since_ns) {
+		put_loss(f, cpu, n, since_ns < until_ns ? since_ns : until_ns, until_ns);
+		return;
+	}
+	if (!GROW(f->early, f->n_early, f->cap_early)) {
+		f->out_of_memory = true;
+		return;
+	}
+	f->early[f->n_early++] = (struct import_loss) { cpu, n, until_ns };
+}
+
+static void put_early_losses(struct import_feed *f)
+{
+	for (size_t i = 0; i < f->n_early; i++) {
+		const struct import_loss *l = &f->early[i];
+
+		put_loss(f, l->cpu, l->n, f->first_ns < l->until_ns ? f->first_ns : l->until_ns,
+			 l->until_ns);
+	}
+}
+
 /* Reports the events that could not be read since the last event as lost. */
 static void put_pending_loss(struct import_feed *f, uint64_t until_ns)
 {
 	if (f->lost)
-		put_loss(f, -1, f->lost, f->last_ns < until_ns ? f->last_ns : until_ns, until_ns);
+		put_loss_since(f, -1, f->lost, f->last_ns, until_ns);
 	f->lost = 0;
 }
 
@@ -402,19 +469,97 @@ static void handle_lost(struct import_feed *f, const struct import_cpu *c,
 {
 	f->report->lost_records++;
 	/* perf writes this record with the first event that found room again. */
-	put_loss(f, ev->cpu, ev->n, c->last_ns, ev->time_ns);
+	if (ev->time_ns)
+		put_loss_since(f, ev->cpu, ev->n, c->last_ns, ev->time_ns);
+	else
+		f->lost += ev->n;
+}
+
+static void put_sample(struct import_feed *f, const struct import_sample *s)
+{
+	(void)encoder_event(f->enc,
+			    &(struct chainlog_fields) { .kind = CHAINLOG_AUX + CHAINLOG_SAMPLE,
+							.time_ns = s->time_ns,
+							.cpu = s->cpu,
+							.tid = s->tid,
+							.kstack = s->kstack,
+							.ustack = s->ustack });
 }
 
 /* Samples of the idle loop, and from before the first switch, are dropped. */
 static void handle_sample(struct import_feed *f, const struct import_event *ev,
 			  const struct import_stack *stack)
 {
-	if (ev->tid > 0 && begun(f))
-		put(f, ev,
-		    (struct chainlog_fields) { .kind = CHAINLOG_AUX + CHAINLOG_SAMPLE,
-					       .tid = (uint32_t)ev->tid,
-					       .kstack = stack->kstack,
-					       .ustack = stack->ustack });
+	if (ev->tid <= 0 || !begun(f) ||
+	    !import_samples_take(&f->samples, ev, stack, &f->out_of_memory))
+		return;
+	put_sample(f, &(struct import_sample) { .time_ns = ev->time_ns,
+						.cpu = (uint32_t)ev->cpu,
+						.tid = (uint32_t)ev->tid,
+						.kstack = stack->kstack,
+						.ustack = stack->ustack });
+}
+
+/* The blocks of a CPU may have any order: these begin a new one. */
+static void put_held_samples(struct import_feed *f)
+{
+	for (size_t i = 0; i < f->samples.n_held; i++)
+		if (import_samples_count(&f->samples, &f->samples.held[i]))
+			put_sample(f, &f->samples.held[i]);
+}
+
+static void handle_off_cpu(struct import_feed *f, const struct import_event *ev,
+			   const struct import_stack *stack)
+{
+	f->report->off_cpu++;
+	if (ev->tid <= 0)
+		return;
+	read_name_column(f, ev, (uint32_t)ev->tid);
+	f->out_of_memory |= !import_samples_off_cpu(&f->samples, ev, stack);
+}
+
+/* One after the other: the order of samples of one thread does not matter. */
+static int by_thread(const void *a, const void *b)
+{
+	const struct import_sample *x = a, *y = b;
+
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/*
+ * Without switches, samples of off-CPU time are waits that nobody is known to have ended. When they
+ * were is not known: each thread has them one after the other, and exists as long.
+ */
+static void put_off_cpu_waits(struct import_feed *f)
+{
+	struct import_event ev = { .cpu = 0 };
+	struct import_sample *all = f->samples.off_cpu;
+	size_t n = f->samples.n_off_cpu;
+
+	qsort(all, n, sizeof(*all), by_thread);
+	for (size_t i = 0; i < n; i++) {
+		bool is_last = i + 1 == n || all[i + 1].tid != all[i].tid;
+
+		if (all[i].off_cpu_ns > INT64_MAX - ev.time_ns)
+			break;
+		ev.a.tid = all[i].tid;
+		put(f, &ev,
+		    (struct chainlog_fields) { .kind = CHAINLOG_SWITCH,
+					       .tid = ev.a.tid,
+					       .state = 'S',
+					       .kstack = all[i].kstack,
+					       .ustack = all[i].ustack });
+		ev.time_ns += all[i].off_cpu_ns;
+		woken_somehow(f, &ev);
+		put(f, &ev,
+		    (struct chainlog_fields) {
+			    .kind = CHAINLOG_SWITCH, .state = 'R', .other = ev.a.tid });
+		if (is_last)
+			put(f, &ev,
+			    (struct chainlog_fields) {
+				    .kind = CHAINLOG_SWITCH, .tid = ev.a.tid, .state = 'X' });
+	}
+	f->last_ns = ev.time_ns;
 }
 
 /* A thread that is being woken gets its CPU right after its waking, on the same CPU as that. */
@@ -482,6 +627,9 @@ int import_feed_event(struct import_feed *f, struct import_event *ev,
 	case IMPORT_SAMPLE:
 		handle_sample(f, ev, stack);
 		break;
+	case IMPORT_OFF_CPU:
+		handle_off_cpu(f, ev, stack);
+		break;
 	case IMPORT_MIGRATE:
 		handle_migrate(f, c, ev);
 		break;
@@ -493,11 +641,101 @@ int import_feed_event(struct import_feed *f, struct import_event *ev,
 		break;
 	}
 	c->woke = ev->kind == IMPORT_WAKING ? ev->a.tid : 0;
-	if (timed)
-		c->last_ns = ev->time_ns;
+	if (!timed)
+		return 0;
+	c->last_ns = ev->time_ns;
+	if (!f->first_ns || f->first_ns > ev->time_ns)
+		f->first_ns = ev->time_ns;
 	if (f->last_ns < ev->time_ns)
 		f->last_ns = ev->time_ns;
 	return 0;
+}
+
+/*
+ * Of a recording of some threads, which has no switch to them: when their last sleeps ended is not
+ * known, nor whether they did. A switch that contradicts them says so.
+ */
+static void end_last_sleeps(struct import_feed *f)
+{
+	struct import_event ev = { .time_ns = f->last_ns };
+
+	for (uint32_t id = 1; id <= f->tids.n && !f->out_of_memory; id++)
+		if (f->threads[id].recorded && f->threads[id].is_off)
+			put(f, &ev,
+			    (struct chainlog_fields) { .kind = CHAINLOG_SWITCH,
+						       .tid = f->tids.at[id].a,
+						       .state = 'S' });
+}
+
+/* An option of perf record that says whose events are recorded: 'a' of all, 't' of some. */
+static char record_option(struct import_name arg, bool *takes_next)
+{
+	static const struct {
+		const char *name;
+		char whose;
+	} options[] = { { "--all-cpus", 'a' },
+			{ "--cpu", 'a' },
+			{ "--pid", 't' },
+			{ "--tid", 't' },
+			{ "--uid", 't' } };
+
+	*takes_next = false;
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		size_t len = strlen(options[i].name);
+
+		if (arg.len >= len && !memcmp(arg.p, options[i].name, len) &&
+		    (arg.len == len || arg.p[len] == '='))
+			return options[i].whose;
+	}
+	if (arg.len >= 2 && arg.p[1] == '-') {
+		*takes_next = !memchr(arg.p, '=', arg.len); /* or none: then two words follow */
+		return 0;
+	}
+	for (size_t i = 1; i < arg.len; i++) {
+		if (arg.p[i] == 'a' || arg.p[i] == 'C')
+			return 'a';
+		if (arg.p[i] == 'p' || arg.p[i] == 't' || arg.p[i] == 'u')
+			return 't';
+		/* Those with a value: the rest, or the next argument. */
+		if (strchr("ecFomjkrGDIS", arg.p[i])) {
+			*takes_next = i + 1 == arg.len;
+			return 0;
+		}
+	}
+	return 0;
+}
+
+void import_feed_command(struct import_feed *f, const struct import_name *arguments, size_t n)
+{
+	bool takes_next;
+	char whose;
+
+	if (n < 2 || arguments[1].len != 6 || memcmp(arguments[1].p, "record", 6) != 0)
+		return;
+	for (size_t i = 2; i < n; i++) {
+		whose = record_option(arguments[i], &takes_next);
+		/* A command: what it starts is recorded. */
+		if (!arguments[i].len || arguments[i].p[0] != '-' ||
+		    (arguments[i].len == 2 && arguments[i].p[1] == '-'))
+			whose = 't';
+		if (whose) {
+			f->per_task = whose == 't';
+			return;
+		}
+		i += takes_next && i + 1 < n && arguments[i + 1].len &&
+		     arguments[i + 1].p[0] != '-';
+	}
+}
+
+/*
+ * True for a recording of some threads whose command line is not known: each switch is one of
+ * theirs, and the idle thread is none of them.
+ */
+static bool looks_per_task(const struct import_feed *f)
+{
+	const struct import_report *r = f->report;
+
+	return r->switches >= 16 && !f->idle_switches && r->missing_switches * 2 > r->switches;
 }
 
 void import_feed_end(struct import_feed *f)
@@ -508,7 +746,18 @@ void import_feed_end(struct import_feed *f)
 	if (r->wakeups)
 		r->wakings = f->wakeups;
 	r->other_ids = !ids_agree(f);
+	r->per_task = f->per_task || looks_per_task(f);
+	if (f->per_task)
+		end_last_sleeps(f);
+	/* What was taken of others is wrong, and cannot be taken back. */
+	if (r->per_task && !f->per_task)
+		put_loss(f, -1, 1, f->first_ns, f->last_ns + 1);
 	put_pending_loss(f, f->last_ns);
+	put_early_losses(f);
+	put_held_samples(f);
+	r->only_off_cpu = f->samples.n_off_cpu && !r->switches;
+	if (r->only_off_cpu)
+		put_off_cpu_waits(f);
 	list_threads(f);
 }
 
@@ -517,4 +766,6 @@ void import_feed_free(struct import_feed *f)
 	pairs_free(&f->tids);
 	free(f->threads);
 	free(f->cpus);
+	free(f->early);
+	import_samples_free(&f->samples);
 }

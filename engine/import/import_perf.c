@@ -32,17 +32,29 @@ static const struct {
 };
 #undef KNOWN
 
+/* ftrace and trace-cmd write events without their subsystem. */
+static bool is_ftrace(struct import_name name)
+{
+	return !memchr(name.p, ':', name.len);
+}
+
 static enum import_kind kind_of(struct import_name name)
 {
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (known[i].len == name.len && !memcmp(known[i].name, name.p, name.len))
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		const char *p = known[i].name;
+		size_t skipped = is_ftrace(name) ? (size_t)(strchr(p, ':') + 1 - p) : 0;
+
+		if (known[i].len - skipped == name.len && !memcmp(p + skipped, name.p, name.len))
 			return known[i].kind;
+	}
 	return IMPORT_OTHER;
 }
 
-bool import_perf_is_sample(struct import_name name)
+bool import_perf_is_cycles(struct import_name name)
 {
-	static const char *const names[] = { "cycles", "cpu-cycles", "cpu-clock", "task-clock" };
+	static const char *const names[] = { "cycles", "cpu-cycles", "cpu_cycles", "cpu-clock",
+					     "task-clock" };
+	const char *unit = memchr(name.p, '/', name.len);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		size_t len = strlen(names[i]);
@@ -51,7 +63,17 @@ bool import_perf_is_sample(struct import_name name)
 		    (name.len == len || name.p[len] == ':' || name.p[len] == '/'))
 			return true;
 	}
-	return false;
+	/* UNIT/EVENT/MODIFIERS */
+	return unit && import_perf_is_cycles((struct import_name) {
+			       unit + 1, name.len - (size_t)(unit + 1 - name.p) });
+}
+
+/* tools/perf/util/off_cpu.h: OFFCPU_EVENT */
+bool import_perf_is_off_cpu(struct import_name name)
+{
+	static const char off_cpu[] = "offcpu-time";
+
+	return name.len == sizeof(off_cpu) - 1 && !memcmp(name.p, off_cpu, name.len);
 }
 
 /* ---- the columns --------------------------------------------------------------------------- */
@@ -90,12 +112,12 @@ static bool read_time(const char *line, const char *colon, struct import_event *
 	while (*begin > line && scan_is_digit((*begin)[-1]))
 		--*begin;
 	s = (struct scan) { *begin, p };
-	/* Ten digits are 300 years. */
-	if (p - *begin > 10 || !scan_number(&s, &seconds) || (*begin > line && (*begin)[-1] != ' '))
+	if (p - *begin > 11 || !scan_number(&s, &seconds) || (*begin > line && (*begin)[-1] != ' '))
 		return false;
 	ev->micro = digits == 6;
 	ev->time_ns = seconds * 1000000000 + fraction * (ev->micro ? 1000 : 1);
-	return ev->time_ns <= INT64_MAX;
+	/* perf gives samples of off-CPU time one that is behind all others. */
+	return seconds < INT64_MAX / 1000000000 || ev->time_ns >> 32 == UINT32_MAX;
 }
 
 /* [CPU] as the word in [p, end). */
@@ -139,6 +161,32 @@ static bool read_ids(const char *p, const char *end, struct import_event *ev)
 	return s.p == end;
 }
 
+/* NAME-TID in [p, end), as ftrace and trace-cmd have it, and behind it (TGID) or (-------). */
+static bool read_ftrace_task(const char *p, const char *end, struct import_event *ev)
+{
+	const char *dash,
+		*open = end > p && end[-1] == ')' ? memrchr(p, '(', (size_t)(end - p)) : NULL;
+	struct scan s;
+	uint64_t tgid;
+
+	ev->tgid = -1;
+	if (open) {
+		s = (struct scan) { open + 1, end };
+		scan_spaces(&s);
+		if (scan_number(&s, &tgid) && tgid < TRACE_TID_LIMIT)
+			ev->tgid = (int32_t)tgid;
+		end = skip_back(p, open);
+	}
+	dash = memrchr(p, '-', (size_t)(end - p));
+	if (!dash)
+		return false;
+	s = (struct scan) { dash + 1, end };
+	while (p < dash && *p == ' ')
+		p++;
+	ev->comm = (struct import_name) { p, (size_t)(dash - p) };
+	return read_id(&s, &ev->tid) && s.p == end;
+}
+
 /* What stands before the time. */
 static bool read_columns(const char *line, const char *end, struct import_event *ev)
 {
@@ -156,7 +204,8 @@ static bool read_columns(const char *line, const char *end, struct import_event 
 	end = skip_back(line, word);
 	word = word_back(line, end);
 	if (word == end || !read_ids(word, end, ev))
-		return false;
+		return ev->kind != IMPORT_SAMPLE && ev->event.len && is_ftrace(ev->event) &&
+		       read_ftrace_task(line, end, ev);
 	end = skip_back(line, word);
 	while (line < end && *line == ' ')
 		line++;
@@ -245,9 +294,9 @@ static bool read_event(struct scan s, struct import_event *ev, bool *sure)
 	struct scan period = s;
 	struct import_name name;
 	const char *end;
-	uint64_t v;
+	bool has_period = scan_number(&period, &ev->n) && scan_text(&period, " ");
 
-	if (scan_number(&period, &v) && scan_text(&period, " ")) {
+	if (has_period) {
 		s = period;
 		scan_spaces(&s);
 	}
@@ -264,22 +313,61 @@ static bool read_event(struct scan s, struct import_event *ev, bool *sure)
 	name = (struct import_name) { s.p, (size_t)(end - 1 - s.p) };
 	s.p = end;
 	ev->kind = kind_of(name);
-	if (ev->kind == IMPORT_OTHER && import_perf_is_sample(name))
-		ev->kind = IMPORT_SAMPLE;
 	*sure = ev->kind != IMPORT_OTHER;
-	if (*sure && !import_perf_text(s.p, (size_t)(s.end - s.p), ev))
+	if (import_perf_is_off_cpu(name) && has_period) {
+		ev->kind = IMPORT_OFF_CPU;
+		*sure = true;
+	} else if (import_perf_is_cycles(name)) {
+		ev->kind = IMPORT_SAMPLE;
+		ev->is_cycles = true;
+		*sure = true;
+	} else if (!*sure && has_period && end == s.end) {
+		/* A tracepoint has a text. */
+		ev->kind = IMPORT_SAMPLE;
+	}
+	ev->event = name;
+	if (*sure && !import_perf_text(s.p, (size_t)(s.end - s.p), ev)) {
 		ev->kind = IMPORT_BAD_TEXT;
+		ev->no_text = !memchr(s.p, '=', (size_t)(s.end - s.p));
+	}
 	return true;
 }
 
-/* "LOST 12 events!", as some of perf's tools have it, on a line of its own. */
+/* Nothing, or the text of one of the scheduler's events, where the name of an event should be. */
+static bool is_nameless(struct scan s)
+{
+	scan_spaces(&s);
+	return s.p == s.end || scan_text(&s, "prev_comm=") || scan_text(&s, "comm=");
+}
+
+/* "CPU:1 [LOST 12 EVENTS]" of ftrace, "CPU:1 [12 EVENTS DROPPED]" of trace-cmd. */
+static bool read_ftrace_loss(struct scan s, struct import_event *ev)
+{
+	uint64_t cpu;
+
+	if (!scan_text(&s, "CPU:") || !scan_number(&s, &cpu) || !scan_text(&s, " ["))
+		return false;
+	(void)scan_text(&s, "LOST ");
+	return read_count(&s, &ev->n) && scan_text(&s, " EVENTS");
+}
+
+/*
+ * "LOST 12 events!", as some of perf's tools have it, or a record of a loss without columns, on a
+ * line of its own.
+ */
 static bool read_lost_line(const char *line, size_t len, struct import_event *ev)
 {
 	struct scan s = { line, line + len };
 
 	scan_spaces(&s);
-	if (!scan_text(&s, "LOST ") || !read_count(&s, &ev->n) || !scan_text(&s, " events"))
+	if (scan_text(&s, "PERF_RECORD_LOST")) {
+		if (!scan_to(&s, "lost ") || !read_count(&s, &ev->n))
+			return false;
+	} else if (!read_ftrace_loss(s, ev) &&
+		   (!scan_text(&s, "LOST ") || !read_count(&s, &ev->n) ||
+		    !scan_text(&s, " events"))) {
 		return false;
+	}
 	ev->kind = IMPORT_LOST;
 	ev->cpu = -1;
 	return true;
@@ -289,7 +377,7 @@ void import_perf_event(const char *line, size_t len, struct import_event *ev)
 {
 	const char *end = line + len, *colon = line, *begin;
 	struct import_event other;
-	bool sure, any_other = false;
+	bool sure, any_other = false, no_name = false;
 
 	while (len && (end[-1] == '\r' || end[-1] == ' '))
 		end--, len--;
@@ -297,11 +385,14 @@ void import_perf_event(const char *line, size_t len, struct import_event *ev)
 	while (colon < end && (colon = memchr(colon, ':', (size_t)(end - colon)))) {
 		struct scan s = { ++colon, end };
 
-		if (s.p == end || *s.p != ' ' || !read_time(line, colon - 1, ev, &begin))
+		if ((s.p != end && *s.p != ' ') || !read_time(line, colon - 1, ev, &begin))
 			continue;
 		scan_spaces(&s);
-		if (!read_event(s, ev, &sure))
+		if (!read_event(s, ev, &sure) ||
+		    (ev->time_ns > INT64_MAX && ev->kind != IMPORT_OFF_CPU)) {
+			no_name |= is_nameless(s) && read_columns(line, begin, ev);
 			continue;
+		}
 		if (of_a_guest(line, begin)) {
 			ev->kind = IMPORT_OTHER;
 			return;
@@ -326,6 +417,7 @@ void import_perf_event(const char *line, size_t len, struct import_event *ev)
 		return;
 	}
 	ev->kind = IMPORT_NO_EVENT;
+	ev->no_name = no_name;
 	if (read_lost_line(line, len, ev))
 		return;
 	if (memmem(line, len, "sched:sched_switch: ", 20) ||
@@ -348,9 +440,22 @@ uint64_t import_perf_chunks(const char *line, size_t len)
 bool import_perf_message(const char *line, size_t len)
 {
 	static const char *const begins[] = {
-		"Warning:",	  "WARNING:",	"Processed ", "Check IO/CPU overload!",
-		"[ perf record:", "addr2line:", "no symbols", "Failed to open ",
-		"Couldn't ",	  "BFD:",
+		"Warning:",
+		"WARNING:",
+		"Processed ",
+		"Check IO/CPU overload!",
+		"[ perf record:",
+		"addr2line:",
+		"no symbols",
+		"Failed to open ",
+		"Couldn't ",
+		"BFD:",
+		"PERF_RECORD_",
+		/* of trace-cmd report; and the stacks of ftrace, which are not read */
+		"cpus=",
+		"version =",
+		"=> ",
+		" => ",
 	};
 
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {

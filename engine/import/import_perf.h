@@ -33,7 +33,8 @@ enum import_kind {
 	IMPORT_EXEC,	   /* a: the thread, name: the file; b: its tid before */
 	IMPORT_RENAME,	   /* a: the thread, under its new name */
 	IMPORT_EXIT,	   /* a: the thread */
-	IMPORT_SAMPLE,	   /* a: the thread that was running */
+	IMPORT_SAMPLE,	   /* a: the thread that was running; event */
+	IMPORT_OFF_CPU,	   /* the thread of the column was off the CPU for n ns, sometime */
 	IMPORT_MIGRATE,	   /* a: the thread, n: the CPU on whose run queue it is put */
 	IMPORT_LOST,	   /* n events before this line; without columns if cpu is -1 */
 };
@@ -59,7 +60,11 @@ struct import_event {
 	bool micro; /* the time was given in microseconds */
 	struct import_task a, b;
 	char state;
-	uint64_t n; /* LOST: how many; MIGRATE: a CPU */
+	uint64_t n;		  /* LOST: how many; MIGRATE: a CPU; OFF_CPU: ns */
+	struct import_name event; /* SAMPLE: its name */
+	bool is_cycles;		  /* SAMPLE: it counts cycles or time */
+	bool no_text;		  /* BAD_TEXT: nothing says what happened */
+	bool no_name;		  /* NO_EVENT: all that an event's line has, but not its name */
 };
 
 /* Parses the line. kind says what else is set. */
@@ -79,8 +84,10 @@ char import_perf_state(const char *s, size_t len);
 /* Likewise, of prev_state itself. */
 char import_perf_state_bits(uint64_t v);
 
-/* Whether an event of this name, or with modifiers behind it, samples what runs. */
-bool import_perf_is_sample(struct import_name name);
+/* Whether an event of this name counts cycles or time, by whatever unit, with any modifiers. */
+bool import_perf_is_cycles(struct import_name name);
+/* Whether it is that of perf record --off-cpu. */
+bool import_perf_is_off_cpu(struct import_name name);
 
 /* How many chunks the line says that perf lost ("... and lost N chunks!"); 0: it is another. */
 uint64_t import_perf_chunks(const char *line, size_t len);

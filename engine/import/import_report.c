@@ -4,16 +4,24 @@
 #include "import_report.h"
 #include "base/text.h"
 
+/* What prints all that is needed. */
+#define PRINT_ALL "perf script --ns -F comm,pid,tid,cpu,time,event,ip,sym,symoff,dso,trace"
+
 const char *import_error_text(int err)
 {
 	switch (-err) {
 	case IMPORT_E_COLUMNS:
 		return "text of perf script without the time, CPU or thread of its events; make it "
-		       "with perf script --ns -F "
-		       "comm,pid,tid,cpu,time,event,ip,sym,symoff,dso,trace";
+		       "with " PRINT_ALL;
 	case IMPORT_E_SWITCHES:
 		return "text of perf script without sched:sched_switch events; record with perf "
 		       "record -a -g -e sched:sched_switch,sched:sched_waking";
+	case IMPORT_E_TRACE:
+		return "text of perf script without the field trace, which says who was switched; "
+		       "make it with " PRINT_ALL;
+	case IMPORT_E_EVENT:
+		return "text of perf script without the field event, which says what its lines "
+		       "are; make it with " PRINT_ALL;
 	case IMPORT_E_TIMES:
 		return "text of perf script whose times go back: it is from --deltatime, or of "
 		       "several recordings; make it of one recording with perf script --ns";
@@ -100,10 +108,55 @@ static void print_go(const struct import_report *r, const char *name, bool quiet
 			"million\n");
 }
 
+/* Which samples count, where that is not what everybody expects. */
+static void print_samples(const struct import_report *r, const char *name, FILE *out)
+{
+	const struct import_sample_event *e = r->sample_events;
+	uint32_t counted = 0, others = 0;
+
+	for (uint32_t i = 0; i < r->n_sample_events; i++)
+		*(e[i].counts ? &counted : &others) += 1;
+	if (!r->n_sample_events || (!others && e->is_cycles))
+		return;
+	print_about(out, name);
+	fputs(counted ? "what ran is said by samples of" : "no samples of the event named", out);
+	for (uint32_t i = 0, n = 0; i < r->n_sample_events; i++)
+		if (e[i].counts) {
+			fputs(n++ ? ", " : " ", out);
+			print_clean(out, e[i].name);
+		}
+	for (uint32_t i = 0, n = 0; i < r->n_sample_events; i++)
+		if (!e[i].counts) {
+			fputs(n++ ? ", " : "; others are left out (--sample-event takes them): ",
+			      out);
+			print_clean(out, e[i].name);
+		}
+	fputc('\n', out);
+}
+
+static void print_off_cpu(const struct import_report *r, const char *name, FILE *out)
+{
+	if (r->only_off_cpu)
+		fprintf(print_about(out, name),
+			"only sums of off-CPU time (perf record --off-cpu): when a thread waited, "
+			"and who woke it, is not in it; record with perf record -a -g -e "
+			"sched:sched_switch,sched:sched_waking\n");
+	else if (r->off_cpu)
+		fprintf(print_about(out, name),
+			"samples of off-CPU time left out, as there are switches: %" PRIu64 "\n",
+			r->off_cpu);
+}
+
 /* What the recording lacks, whatever it came from. */
 static void print_events(const struct import_report *r, const char *name, FILE *out)
 {
-	if (!r->wakings)
+	if (r->per_task)
+		fprintf(print_about(out, name),
+			"perf record ran without -a: only events of the chosen threads are in it, "
+			"so that it is mostly unknown when they ran, and who woke them\n");
+	print_off_cpu(r, name, out);
+	print_samples(r, name, out);
+	if (!r->wakings && !r->only_off_cpu)
 		fprintf(print_about(out, name),
 			"no sched:sched_waking events: wakers are not known\n");
 	if (r->wakeups)
@@ -125,7 +178,7 @@ static void print_events(const struct import_report *r, const char *name, FILE *
 		fprintf(print_about(out, name),
 			"perf lost events in %" PRIu64 " places; uncertain time is [unknown]\n",
 			r->lost_records);
-	if (r->missing_switches)
+	if (r->missing_switches && !r->per_task)
 		fprintf(print_about(out, name),
 			"at least %" PRIu64 " switches are missing; uncertain time is [unknown]\n",
 			r->missing_switches);
@@ -213,6 +266,9 @@ static void print_perf_data(const struct import_report *r, const char *name, boo
 
 void import_report_print(const struct import_report *r, const char *name, bool quiet, FILE *out)
 {
+	if (r->packed_damaged)
+		fprintf(print_about(out, name),
+			"the compressed data is cut off or damaged; read up to there\n");
 	if (r->source == IMPORT_FROM_GO)
 		print_go(r, name, quiet, out);
 	else if (r->source == IMPORT_FROM_PERF_DATA)

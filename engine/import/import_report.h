@@ -18,6 +18,16 @@ enum import_kernel_names {
 	IMPORT_KERNEL_HIDDEN,	/* the running kernel is, but shows no addresses */
 };
 
+/* An event whose samples the recording has. */
+#define IMPORT_EVENT_NAME 64 /* bytes of its name; a longer one is cut */
+#define IMPORT_EVENTS 16     /* more of them share the last place */
+
+struct import_sample_event {
+	char name[IMPORT_EVENT_NAME];
+	uint64_t n;
+	bool is_cycles, counts;
+};
+
 enum import_source {
 	IMPORT_FROM_NOTHING, /* the recording was no import */
 	IMPORT_FROM_TEXT,    /* of perf script */
@@ -48,9 +58,15 @@ struct import_report {
 	bool other_ids;	     /* the column's thread ids are not those of the events */
 	bool no_stacks;
 	bool no_processes; /* only threads are known */
+	struct import_sample_event sample_events[IMPORT_EVENTS];
+	uint32_t n_sample_events;
+	bool per_task;	   /* only some threads were recorded: perf record without -a */
+	uint64_t off_cpu;  /* samples of perf record --off-cpu */
+	bool only_off_cpu; /* there is nothing else: these are the waits */
 	uint64_t stopped; /* line at which times go back for good: the rest was not read; 0: none */
-	bool ends_in_line; /* the last line has no newline: the text was cut off; perf.data: it is
-			    */
+	bool packed_damaged; /* it was compressed, and that could not be read to its end */
+	bool ends_in_line;   /* the last line has no newline: the text was cut off; perf.data: it is
+			      */
 	/* perf.data: */
 	uint64_t files_without_id; /* mapped files of which no build ID is known */
 	enum import_kernel_names kernel_names;
@@ -62,6 +78,8 @@ struct import_report {
 enum import_error {
 	IMPORT_E_COLUMNS = 1000,  /* no time, CPU or thread in its lines */
 	IMPORT_E_SWITCHES,	  /* no sched_switch events */
+	IMPORT_E_TRACE,		  /* its events have no texts: the field trace */
+	IMPORT_E_EVENT,		  /* ... no names: the field event */
 	IMPORT_E_TIMES,		  /* its times are differences: --deltatime */
 	IMPORT_E_PERF_DAMAGED,	  /* perf's data file: its header contradicts itself */
 	IMPORT_E_PERF_ORDER,	  /* ... of a machine with the other byte order */

@@ -16,6 +16,8 @@
 #define SYMBOL_MAX (16u << 10)
 /* A tab, or what it was expanded to. */
 #define INDENT 8
+/* perf pads addresses to so many columns. */
+#define ADDRESS_COLUMNS 16
 
 /* A parsed line; the texts point into it. */
 struct frame_text {
@@ -116,16 +118,25 @@ static bool text_is(const char *p, size_t len, const char *text)
 	return strlen(text) == len && !memcmp(p, text, len);
 }
 
-/* True if the line is a frame's. */
+/*
+ * True if the line is a frame's: indented, and an address, which perf writes in 16 columns behind a
+ * tab. Where an editor has made the tab shorter or trimmed the address, the DSO at the end tells.
+ */
 static bool read_line(const char *p, size_t len, struct frame_text *f)
 {
 	struct scan s = { p, p + len };
 	size_t column = 0;
+	const char *digits;
 
 	for (; s.p < s.end && (*s.p == ' ' || *s.p == '\t'); s.p++)
 		column = *s.p == '\t' ? (column / INDENT + 1) * INDENT : column + 1;
 	*f = (struct frame_text) { .addr = 0 };
-	if (column < INDENT || !scan_hex(&s, &f->addr))
+	digits = s.p;
+	while (len && (p[len - 1] == ' ' || p[len - 1] == '\r'))
+		len--;
+	if (!column || !scan_hex(&s, &f->addr) ||
+	    (column < INDENT && column + (size_t)(s.p - digits) < ADDRESS_COLUMNS &&
+	     p[len - 1] != ')'))
 		return false;
 	if (s.p < s.end && *s.p != ' ' && *s.p != '\r')
 		return false;

@@ -167,6 +167,18 @@ static int take_lost(const struct perf_record *r, struct import_event *ev)
 	return 0;
 }
 
+/* The user part of call chains before it, read when the thread returned to its program. */
+static int take_deferred(struct perf_data *d, const struct perf_record *r)
+{
+	struct perf_bytes b = r->body, chain;
+	uint64_t cookie, n;
+
+	if (!perf_u64(&b, &cookie) || !perf_u64(&b, &n) || n > perf_left(&b) / 8 ||
+	    !perf_take(&b, n * 8, &chain))
+		return -EBADMSG;
+	return perf_stacks_deferred(&d->stacks, cookie, chain);
+}
+
 /* ---- records in the order of time ----------------------------------------------------------- */
 
 /* Another record than a sample. */
@@ -185,6 +197,8 @@ static int use_other(struct perf_data *d, const struct perf_attr *a, struct perf
 		return take_map(d, r);
 	case PERF_KSYMBOL:
 		return perf_kernel_symbol(&d->kernel, r->body);
+	case PERF_CALLCHAIN_DEFERRED:
+		return take_deferred(d, r);
 	case PERF_COMM:
 		err = take_comm(d, r, &ev);
 		break;
@@ -212,7 +226,25 @@ static int use_other(struct perf_data *d, const struct perf_attr *a, struct perf
 static bool uses_stack(enum import_kind kind)
 {
 	return kind == IMPORT_SWITCH || kind == IMPORT_WAKING || kind == IMPORT_WAKEUP ||
-	       kind == IMPORT_WAKEUP_NEW || kind == IMPORT_SAMPLE;
+	       kind == IMPORT_WAKEUP_NEW || kind == IMPORT_SAMPLE || kind == IMPORT_OFF_CPU;
+}
+
+/*
+ * Since perf 6.16 the BPF program writes a sample of off-CPU time itself, as raw data: process,
+ * thread, time, call chain. tools/perf/util/evsel.c, __set_offcpu_sample().
+ */
+static bool take_off_cpu(struct perf_sample *s, struct import_event *ev)
+{
+	struct perf_bytes b = s->raw;
+	uint32_t ids[2];
+	uint64_t n;
+
+	if (!take_ids(&b, ids, 2) || !perf_u64(&b, &ev->n) || !perf_u64(&b, &n) ||
+	    n > perf_left(&b) / 8 || !perf_take(&b, n * 8, &s->chain))
+		return false;
+	ev->tgid = s->tgid = (int32_t)ids[0];
+	ev->tid = s->tid = (int32_t)ids[1];
+	return true;
 }
 
 static int use_sample(struct perf_data *d, const struct perf_attr *a, const struct perf_record *r)
@@ -223,7 +255,8 @@ static int use_sample(struct perf_data *d, const struct perf_attr *a, const stru
 	struct perf_sample s;
 	int err = 0;
 
-	if (!a || !perf_sample_read(a, r, &s) || s.time_ns > INT64_MAX)
+	if (!a || !perf_sample_read(a, r, &s) ||
+	    (s.time_ns > INT64_MAX && a->kind != IMPORT_OFF_CPU))
 		return -EBADMSG;
 	d->any_event = true;
 	if (s.cpu < 0 || !a->time_at || !(a->sample_type & PERF_BIT_TID)) {
@@ -237,6 +270,11 @@ static int use_sample(struct perf_data *d, const struct perf_attr *a, const stru
 	ev.time_ns = s.time_ns;
 	ev.tid = s.tid;
 	ev.tgid = s.tgid;
+	ev.event = a->name;
+	ev.is_cycles = a->is_cycles;
+	ev.n = s.period;
+	if (ev.kind == IMPORT_OFF_CPU && perf_left(&s.raw))
+		ev.kind = take_off_cpu(&s, &ev) ? IMPORT_OFF_CPU : IMPORT_OTHER;
 	if (ev.kind != IMPORT_OTHER && a->tracepoint &&
 	    !perf_tracepoint_read(a->tracepoint, s.raw, &ev))
 		return -EBADMSG;
@@ -409,6 +447,8 @@ static int read_records(struct perf_data *d)
 	struct perf_record r;
 	int err = 0;
 
+	import_feed_command(&d->feed, d->file.arguments, d->file.n_arguments);
+
 	while (!err && perf_file_next(&d->file, &r))
 		err = r.type < PERF_FIRST_OF_TOOL ? take_record(d, &r, 0) : take_tool_record(d, &r);
 	if (!err)
@@ -421,10 +461,10 @@ static int read_records(struct perf_data *d)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static bool records_switches(const struct perf_file *f)
+static bool records(const struct perf_file *f, enum import_kind kind)
 {
 	for (size_t i = 0; i < f->n_attrs; i++)
-		if (f->attrs[i].kind == IMPORT_SWITCH)
+		if (f->attrs[i].kind == kind)
 			return true;
 	return false;
 }
@@ -436,7 +476,7 @@ static int read_all(struct perf_data *d)
 
 	if (!d->file.is_pipe) {
 		perf_file_kinds(&d->file);
-		if (!records_switches(&d->file))
+		if (!records(&d->file, IMPORT_SWITCH) && !records(&d->file, IMPORT_OFF_CPU))
 			return -IMPORT_E_PERF_SWITCHES;
 	}
 	err = read_records(d);
@@ -444,7 +484,7 @@ static int read_all(struct perf_data *d)
 		err = -IMPORT_E_PERF_TIMES;
 	if (!err)
 		err = d->feed.out_of_memory ? -ENOMEM : encoder_error(d->out.enc);
-	if (!err && !r->switches)
+	if (!err && !r->switches && !r->off_cpu)
 		err = d->no_fields ? -IMPORT_E_PERF_FIELDS : -IMPORT_E_PERF_SWITCHES;
 	return err;
 }
@@ -519,8 +559,8 @@ static void release(struct perf_data *d)
 	free(d);
 }
 
-int perf_data_import(const uint8_t *p, size_t len, int64_t written_ns, uint8_t **buf,
-		     size_t *offset, size_t *trace_len, struct import_report *report)
+int perf_data_import(const uint8_t *p, size_t len, int64_t written_ns, const char *sample_event,
+		     uint8_t **buf, size_t *offset, size_t *trace_len, struct import_report *report)
 {
 	struct perf_data *d = calloc(1, sizeof(*d));
 	int err;
@@ -528,7 +568,8 @@ int perf_data_import(const uint8_t *p, size_t len, int64_t written_ns, uint8_t *
 	*report = (struct import_report) { .source = IMPORT_FROM_PERF_DATA };
 	if (!d)
 		return -ENOMEM;
-	d->report = d->feed.report = report;
+	d->report = d->feed.report = d->feed.samples.report = report;
+	d->feed.samples.wanted = sample_event;
 	err = perf_file_open(&d->file, p, len);
 	if (!err)
 		err = import_output_begin(&d->out);

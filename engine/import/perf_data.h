@@ -15,5 +15,6 @@
  * Turns the len bytes at p, of which perf_file_is() is true, into a trace: as import_stream().
  * written_ns: when the recording was written, CLOCK_REALTIME; 0: not known.
  */
-int perf_data_import(const uint8_t *p, size_t len, int64_t written_ns, uint8_t **buf,
-		     size_t *offset, size_t *trace_len, struct import_report *report);
+int perf_data_import(const uint8_t *p, size_t len, int64_t written_ns, const char *sample_event,
+		     uint8_t **buf, size_t *offset, size_t *trace_len,
+		     struct import_report *report);

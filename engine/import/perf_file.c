@@ -23,6 +23,7 @@
 #define HARDWARE_CYCLES 0u
 #define SOFTWARE_CPU_CLOCK 0u
 #define SOFTWARE_TASK_CLOCK 1u
+#define SOFTWARE_DUMMY 9u /* then output of BPF programs, and switches of control groups */
 
 /* Numbers of the sections. */
 enum feature {
@@ -157,23 +158,39 @@ const struct perf_attr *perf_file_attr(const struct perf_file *f, const struct p
 	return a ? a : first;
 }
 
+/* The upper half of config says on which kind of core, on machines with several. */
+static bool counts_cycles(const struct perf_attr *a)
+{
+	uint32_t config = (uint32_t)a->config;
+
+	return (a->type == TYPE_HARDWARE && config == HARDWARE_CYCLES) ||
+	       (a->type == TYPE_SOFTWARE &&
+		(config == SOFTWARE_CPU_CLOCK || config == SOFTWARE_TASK_CLOCK)) ||
+	       (a->name.len && import_perf_is_cycles(a->name));
+}
+
+/* Not a tracepoint, and none of perf's own: samples of it say where a thread ran. */
+static bool counts_something(const struct perf_attr *a)
+{
+	return a->type != TYPE_TRACEPOINT && a->name.len &&
+	       !(a->type == TYPE_SOFTWARE && a->config >= SOFTWARE_DUMMY);
+}
+
 void perf_file_kinds(struct perf_file *f)
 {
 	f->is_stale = false;
 	for (size_t i = 0; i < f->n_attrs; i++) {
 		struct perf_attr *a = &f->attrs[i];
-		/* The upper half says on which kind of core, on machines with several. */
-		uint32_t config = (uint32_t)a->config;
 
 		a->tracepoint = a->type == TYPE_TRACEPOINT
 					? perf_formats_find(&f->formats, a->config)
 					: NULL;
+		a->is_cycles = counts_cycles(a);
 		if (a->tracepoint)
 			a->kind = a->tracepoint->kind;
-		else if ((a->type == TYPE_HARDWARE && config == HARDWARE_CYCLES) ||
-			 (a->type == TYPE_SOFTWARE &&
-			  (config == SOFTWARE_CPU_CLOCK || config == SOFTWARE_TASK_CLOCK)) ||
-			 (a->name.len && import_perf_is_sample(a->name)))
+		else if (a->name.len && import_perf_is_off_cpu(a->name))
+			a->kind = IMPORT_OFF_CPU;
+		else if (a->is_cycles || counts_something(a))
 			a->kind = IMPORT_SAMPLE;
 		else
 			a->kind = IMPORT_OTHER;

@@ -37,6 +37,7 @@ struct perf_attr {
 	bool has_trailer; /* other records than samples end with some of the fields, too */
 	struct import_name name;
 	enum import_kind kind; /* see perf_file_kinds() */
+	bool is_cycles;	       /* SAMPLE: it counts cycles or time */
 	const struct perf_tracepoint *tracepoint;
 	/*
 	 * Bytes from the beginning of a sample's body up to behind its time, and from the end of
@@ -55,6 +56,7 @@ enum perf_record_type {
 	PERF_MMAP2 = 10,
 	PERF_LOST_SAMPLES = 13,
 	PERF_KSYMBOL = 17,
+	PERF_CALLCHAIN_DEFERRED = 22,
 	PERF_FIRST_OF_TOOL = 64, /* those from here on are perf's own: they have no time */
 	PERF_HEADER_ATTR = 64,
 	PERF_TRACING_DATA = 66,

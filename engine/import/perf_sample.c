@@ -76,7 +76,7 @@ bool perf_sample_read(const struct perf_attr *a, const struct perf_record *r, st
 	       (!has(type, PERF_BIT_ID) || perf_skip(&b, 8)) &&
 	       (!has(type, PERF_BIT_STREAM) || perf_skip(&b, 8)) &&
 	       (!has(type, PERF_BIT_CPU) || take_cpu(&b, s)) &&
-	       (!has(type, PERF_BIT_PERIOD) || perf_skip(&b, 8)) &&
+	       (!has(type, PERF_BIT_PERIOD) || perf_u64(&b, &s->period)) &&
 	       (!has(type, PERF_BIT_READ) || skip_values(&b, a->read_format)) &&
 	       (!has(type, PERF_BIT_CALLCHAIN) ||
 		(perf_u64(&b, &n) && n <= perf_left(&b) && perf_take(&b, n * 8, &s->chain))) &&

@@ -11,6 +11,7 @@
 /* Fields that are not there are 0, tid and tgid -1. */
 struct perf_sample {
 	uint64_t time_ns;
+	uint64_t period;	 /* how many of what it counts it stands for */
 	int32_t tid, tgid;	 /* -1: not said; the thread was exiting */
 	int32_t cpu;		 /* -1: not said */
 	struct perf_bytes chain; /* the call chain, 8 bytes for each address */

@@ -19,6 +19,7 @@
 #define MARKERS ((uint64_t)-4095)
 #define MARKER_KERNEL ((uint64_t)-128)
 #define MARKER_USER ((uint64_t)-512)
+#define MARKER_USER_DEFERRED ((uint64_t)-640) /* a cookie follows */
 
 /* What a frame is remembered by. */
 struct frame_key {
@@ -133,18 +134,30 @@ static bool is_entry(const struct import_frame *f)
 	return f->flags & (KFUNC_IRQ_ENTRY | KFUNC_EXCEPTION);
 }
 
-static int read_chain(struct perf_stacks *s, uint32_t tgid, bool is_exact, struct perf_bytes b)
+/* Where the addresses of a chain belong: before the first marker nothing says it. */
+enum side { BY_ADDRESS, KERNEL, USER, OTHER };
+
+/*
+ * Adds the frames of b to the chain at hand. *is_exact: whether the first one was interrupted, and
+ * then whether the next one would be. *cookie: of the part that comes later; 0: none does.
+ */
+static int add_frames(struct perf_stacks *s, uint32_t tgid, struct perf_bytes b, enum side side,
+		      bool *is_exact, uint64_t *cookie)
 {
 	struct import_chain *c = &s->chain;
-	/* Before the first marker nothing says it. */
-	enum { BY_ADDRESS, KERNEL, USER, OTHER } side = BY_ADDRESS;
 	uint64_t addr;
 
 	import_chain_begin(c);
+	*cookie = 0;
 	while (perf_u64(&b, &addr)) {
 		const struct import_frame *f;
 		bool kernel;
 
+		if (addr == MARKER_USER_DEFERRED) {
+			side = OTHER;
+			(void)perf_u64(&b, cookie);
+			continue;
+		}
 		if (addr >= MARKERS) {
 			side = addr == MARKER_KERNEL ? KERNEL : addr == MARKER_USER ? USER : OTHER;
 			continue;
@@ -152,13 +165,66 @@ static int read_chain(struct perf_stacks *s, uint32_t tgid, bool is_exact, struc
 		if (side == OTHER)
 			continue;
 		kernel = side == BY_ADDRESS ? addr >> 63 : side == KERNEL;
-		f = kernel ? kernel_frame(s, addr, is_exact) : user_frame(s, tgid, addr, is_exact);
+		f = kernel ? kernel_frame(s, addr, *is_exact)
+			   : user_frame(s, tgid, addr, *is_exact);
 		if (!f)
 			return -ENOMEM;
-		is_exact = is_entry(f);
+		*is_exact = is_entry(f);
 		import_chain_add(c, f);
 	}
+	return 0;
+}
+
+/* The stack that the cookie stands for. 0: out of memory, or it has come already. */
+static uint32_t deferred_stack(struct perf_stacks *s, uint32_t tgid, bool is_exact, uint64_t cookie)
+{
+	int is_new;
+	uint32_t id =
+		pairs_id_new(&s->cookies, (uint32_t)cookie, (uint32_t)(cookie >> 32), &is_new);
+
+	if (!id || !GROW_ZEROED(s->deferred, id, s->cap_deferred))
+		return 0;
+	if (is_new)
+		s->deferred[id] =
+			(struct perf_deferred) { encoder_stack_reserve(s->enc), tgid, is_exact };
+	return s->deferred[id].stack;
+}
+
+int perf_stacks_deferred(struct perf_stacks *s, uint64_t cookie, struct perf_bytes chain)
+{
+	struct import_chain *c = &s->chain;
+	struct perf_deferred *d;
+	uint32_t id = pairs_find(&s->cookies, (uint32_t)cookie, (uint32_t)(cookie >> 32));
+	uint64_t ignored;
+	int err;
+
+	/* The samples that it belongs to were lost, or it comes twice. */
+	d = id ? &s->deferred[id] : NULL;
+	if (!d || !d->stack)
+		return 0;
+	err = add_frames(s, d->tgid, chain, USER, &d->is_exact, &ignored);
+	if (err)
+		return err;
+	s->any_user |= c->user.n != 0;
+	err = encoder_stack_define(s->enc, d->stack, c->user.id, c->user.n,
+				   c->user.cut ? ENCODER_STACK_CUT : CHAINLOG_STACK_UNKNOWN);
+	d->stack = 0;
+	return err;
+}
+
+static int read_chain(struct perf_stacks *s, uint32_t tgid, bool is_exact, struct perf_bytes b)
+{
+	struct import_chain *c = &s->chain;
+	uint64_t cookie;
+	int err = add_frames(s, tgid, b, BY_ADDRESS, &is_exact, &cookie);
+
+	if (err)
+		return err;
 	import_chain_end(c, s->enc);
+	if (cookie) {
+		c->stack.kthread = false;
+		c->stack.ustack = deferred_stack(s, tgid, is_exact, cookie);
+	}
 	s->any_kernel |= c->stack.kstack != 0;
 	s->any_user |= c->stack.ustack != 0;
 	return encoder_error(s->enc);
@@ -210,6 +276,8 @@ void perf_stacks_free(struct perf_stacks *s)
 	free(s->known);
 	intern_free(&s->frames);
 	free(s->seen);
+	pairs_free(&s->cookies);
+	free(s->deferred);
 	pairs_free(&s->spaces);
 	free(s->space_of);
 	free(s->key);

@@ -10,6 +10,13 @@
 #include "perf_kernel.h"
 #include "perf_maps.h"
 
+/* The user part of a call chain, until it comes. */
+struct perf_deferred {
+	uint32_t stack; /* id in the trace; 0: it has come */
+	uint32_t tgid;
+	bool is_exact; /* its leaf was interrupted */
+};
+
 /* All zero, but for the pointers, is ready for use. */
 struct perf_stacks {
 	struct encoder *enc;
@@ -21,7 +28,14 @@ struct perf_stacks {
 	struct import_stack *known; /* by the id of a chain - 1 */
 	struct intern frames;
 	struct import_frame *seen; /* by the id of a frame - 1 */
-	struct pairs spaces;	   /* (tgid, 0): code of processes that is in no file */
+	/*
+	 * Of perf record --call-graph fp,defer: a cookie (lower, upper half) stands for the user
+	 * part of a chain, which comes later.
+	 */
+	struct pairs cookies;
+	struct perf_deferred *deferred; /* by number of the cookie */
+	size_t cap_deferred;
+	struct pairs spaces; /* (tgid, 0): code of processes that is in no file */
 	uint32_t *space_of;
 	size_t cap_known, cap_seen, cap_spaces;
 	uint64_t *key; /* of the chain at hand */
@@ -37,4 +51,6 @@ struct perf_stacks {
  */
 int perf_stacks_read(struct perf_stacks *s, uint32_t tgid, bool interrupted,
 		     struct perf_bytes chain, struct import_stack *stack);
+/* The user part of the chains that have this cookie has come. 0 or a negative errno. */
+int perf_stacks_deferred(struct perf_stacks *s, uint64_t cookie, struct perf_bytes chain);
 void perf_stacks_free(struct perf_stacks *s);

@@ -13,6 +13,7 @@
 #include "chainlog.h"
 #include "go_import.h"
 #include "perf_data.h"
+#include "unpack.h"
 
 /* Give up on a stream without a sync word in its first 4 MiB: it may have no end. */
 #define SNIFF_BYTES (4u << 20)
@@ -26,12 +27,13 @@ static bool has_sync(const uint8_t *p, size_t len)
 }
 
 /* Imports the text that begins with [p, p + len) and goes on in fd. */
-static int import_fd(struct trace_bytes *b, struct import_report *report, const uint8_t *p,
-		     size_t len, int fd)
+static int import_fd(struct trace_bytes *b, struct import_report *report, const char *sample_event,
+		     const uint8_t *p, size_t len, int fd)
 {
 	size_t offset, log_len;
 	uint8_t *log;
-	int err = import_stream((const char *)p, len, fd, &log, &offset, &log_len, report);
+	int err = import_stream((const char *)p, len, fd, sample_event, &log, &offset, &log_len,
+				report);
 
 	if (err)
 		return err;
@@ -62,7 +64,8 @@ static int import_go(struct trace_bytes *b, struct import_report *report)
 }
 
 /* Imports perf's data file that b has, which is released in any case. fd: where it comes from. */
-static int import_perf_data(struct trace_bytes *b, struct import_report *report, int fd)
+static int import_perf_data(struct trace_bytes *b, struct import_report *report,
+			    const char *sample_event, int fd)
 {
 	size_t offset, log_len;
 	struct stat st = { .st_size = 0 };
@@ -72,7 +75,8 @@ static int import_perf_data(struct trace_bytes *b, struct import_report *report,
 
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
 		written_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-	err = perf_data_import(b->base, b->len, written_ns, &log, &offset, &log_len, report);
+	err = perf_data_import(b->base, b->len, written_ns, sample_event, &log, &offset, &log_len,
+			       report);
 	trace_bytes_free(b);
 	if (err)
 		return err;
@@ -85,7 +89,8 @@ static int import_perf_data(struct trace_bytes *b, struct import_report *report,
 }
 
 /* Imports a file if it is text; -EBADMSG: it is not, and may be a trace. */
-static int import_file(struct trace_bytes *b, struct import_report *report, int fd)
+static int import_file(struct trace_bytes *b, struct import_report *report,
+		       const char *sample_event, int fd)
 {
 	uint8_t head[IMPORT_SNIFF];
 	ssize_t n = pread(fd, head, sizeof(head), 0);
@@ -93,7 +98,7 @@ static int import_file(struct trace_bytes *b, struct import_report *report, int 
 
 	if (n <= 0 || !import_is_text(head, (size_t)n))
 		return -EBADMSG;
-	err = import_fd(b, report, NULL, 0, fd);
+	err = import_fd(b, report, sample_event, NULL, 0, fd);
 	if (err == -EBADMSG) {
 		report->source = IMPORT_FROM_NOTHING;
 		if (lseek(fd, 0, SEEK_SET) < 0)
@@ -102,8 +107,32 @@ static int import_file(struct trace_bytes *b, struct import_report *report, int 
 	return err;
 }
 
-/* Reads fd to its end into growing memory, or imports it if it begins like text. */
-static int read_all(struct trace_bytes *b, struct import_report *report, int fd)
+static int read_all(struct trace_bytes *b, struct import_report *report, const char *sample_event,
+		    int fd, bool may_unpack);
+
+/* Reads what is compressed: it begins with [p, p + len) and goes on in fd. */
+static int read_packed(struct trace_bytes *b, struct import_report *report,
+		       const char *sample_event, const uint8_t *p, size_t len, int fd)
+{
+	struct unpack *u;
+	int from, ended, err = unpack_begin(&u, p, len, fd, &from);
+
+	if (err)
+		return err;
+	err = read_all(b, report, sample_event, from, false);
+	ended = unpack_end(u);
+	if (!err && ended) {
+		b->damage = "compressed data that is cut off or damaged";
+		b->damage_offset = b->len;
+		report->packed_damaged = true;
+	}
+	return err;
+}
+
+/* Reads fd to its end into growing memory, or imports it if it begins like text. may_unpack: it may
+ * be compressed. */
+static int read_all(struct trace_bytes *b, struct import_report *report, const char *sample_event,
+		    int fd, bool may_unpack)
 {
 	size_t cap = 1u << 20, len = 0;
 	uint8_t *p = malloc(cap), *q;
@@ -133,8 +162,13 @@ static int read_all(struct trace_bytes *b, struct import_report *report, int fd)
 		len += (size_t)got;
 		if (!looked && (len >= IMPORT_SNIFF || !got)) {
 			looked = true;
+			if (may_unpack && unpack_is(p, len)) {
+				err = read_packed(b, report, sample_event, p, len, fd);
+				free(p);
+				return err;
+			}
 			if (import_is_text(p, len)) {
-				err = import_fd(b, report, p, len, fd);
+				err = import_fd(b, report, sample_event, p, len, fd);
 				free(p);
 				return err;
 			}
@@ -155,10 +189,13 @@ fail:
 	return err;
 }
 
-static int get_bytes(struct trace_bytes *b, struct import_report *report, int fd)
+static int get_bytes(struct trace_bytes *b, struct import_report *report, const char *sample_event,
+		     int fd)
 {
+	uint8_t head[UNPACK_SNIFF];
 	struct stat st;
 	void *map;
+	ssize_t n;
 	int err;
 
 	if (fstat(fd, &st))
@@ -166,8 +203,9 @@ static int get_bytes(struct trace_bytes *b, struct import_report *report, int fd
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
 	/* Map a file only if it is read from its start: standard input may be at another offset. */
-	if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0) {
-		err = import_file(b, report, fd);
+	n = S_ISREG(st.st_mode) && !lseek(fd, 0, SEEK_CUR) ? pread(fd, head, sizeof(head), 0) : 0;
+	if (n > 0 && !unpack_is(head, (size_t)n)) {
+		err = import_file(b, report, sample_event, fd);
 		if (err != -EBADMSG)
 			return err;
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -178,10 +216,10 @@ static int get_bytes(struct trace_bytes *b, struct import_report *report, int fd
 			return 0;
 		}
 	}
-	return read_all(b, report, fd);
+	return read_all(b, report, sample_event, fd, true);
 }
 
-int recording_open(struct recording *r, const char *path, bool checked)
+int recording_open(struct recording *r, const char *path, bool checked, const char *sample_event)
 {
 	bool is_stdin = !strcmp(path, "-");
 	struct trace_bytes bytes = { .len = 0 };
@@ -191,11 +229,11 @@ int recording_open(struct recording *r, const char *path, bool checked)
 	if (!r->import)
 		return -ENOMEM;
 	fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	err = fd < 0 ? -errno : get_bytes(&bytes, r->import, fd);
+	err = fd < 0 ? -errno : get_bytes(&bytes, r->import, sample_event, fd);
 	if (!err && go_is_trace(bytes.base, bytes.len))
 		err = import_go(&bytes, r->import);
 	else if (!err && perf_file_is(bytes.base, bytes.len))
-		err = import_perf_data(&bytes, r->import, fd);
+		err = import_perf_data(&bytes, r->import, sample_event, fd);
 	if (!is_stdin && fd >= 0)
 		close(fd);
 	if (!err)
@@ -226,8 +264,18 @@ static const struct known {
 	{ "^(<\\?xml|<svg)", "a picture: open it in a browser" },
 	{ "^(<!DOCTYPE html|<html)", "a page: open it in a browser" },
 	{ "^\177ELF", "a program: record it with chaincap -- COMMAND" },
-	{ "^\037\213", "compressed: pipe it through zcat, and give - as the trace" },
-	{ "^(\\{|\\[)", "JSON, not a trace" },
+	{ "^(\037\213|\3757zXZ|[(]\265\057\375)", "compressed, and no recording is in it" },
+	{ "^(\\{|\\[[^p])", "JSON, not a trace" },
+	{ "^\027\bDtracing", "a recording of trace-cmd: trace-cmd report -i FILE | chainwalk -" },
+	{ "^BZh[1-9]", "compressed: pipe it through bzcat, and give - as the trace" },
+	{ "^(\377\376|\376\377)", "text in UTF-16: pipe it through iconv -f UTF-16 -t UTF-8" },
+	{ "^ *Performance counter stats for", "perf stat's text: it has sums, and no events" },
+	{ "^(Samples of sched_switch|Wait-time is not available| *time +cpu +task name)",
+	  "perf sched timehist's text: give perf.data itself" },
+	{ "^(\\[pid +[0-9]+\\] |[0-9]+ +)?([0-9:.]+ +)?([a-z_0-9]+\\(.*= |execve\\()",
+	  "strace's text: it does not say who woke whom; record with chaincap" },
+	{ "^(# To display the perf.data header|# Samples: )",
+	  "perf report's text: give perf.data itself" },
 	{ "^[^ ;].*[^ ] [0-9]+$", "folded stacks: draw them with flamegraph" },
 };
 
@@ -246,6 +294,13 @@ static bool first_line(int fd, char line[HEAD_BYTES + 1])
 	return true;
 }
 
+/* perf record --threads makes a folder. */
+static bool is_perf_folder(int fd)
+{
+	return !faccessat(fd, "header", R_OK, 0) || !faccessat(fd, "data", R_OK, 0) ||
+	       !faccessat(fd, "data.0", R_OK, 0);
+}
+
 const char *recording_other(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -254,7 +309,10 @@ const char *recording_other(const char *path)
 	struct stat st;
 	regex_t regex;
 
-	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && first_line(fd, line))
+	if (fd >= 0 && !fstat(fd, &st) && S_ISDIR(st.st_mode) && is_perf_folder(fd))
+		what = "a folder of perf record --threads: perf script --ns -i FOLDER | chainwalk "
+		       "-";
+	else if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && first_line(fd, line))
 		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && !what; i++) {
 			if (regcomp(&regex, known[i].begins, REG_EXTENDED | REG_NOSUB))
 				continue;

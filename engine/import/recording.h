@@ -16,11 +16,12 @@ struct recording {
 
 /*
  * Opens path, "-" being standard input (no seeking needed). checked: see trace_open_bytes().
+ * sample_event: see import_stream().
  * Returns 0; what trace_open_bytes() returns; a negative errno if the path cannot be opened or
  * read; or a negative enum import_error (import.h) if it does not hold enough. To be
  * closed with recording_close() after success.
  */
-int recording_open(struct recording *r, const char *path, bool checked);
+int recording_open(struct recording *r, const char *path, bool checked, const char *sample_event);
 void recording_close(struct recording *r);
 
 /*

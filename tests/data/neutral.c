@@ -437,7 +437,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	n.keep = argv + 3;
-	err = recording_open(&r, argv[1], true);
+	err = recording_open(&r, argv[1], true, NULL);
 	n.trace = r.trace;
 	if (!err && trace_damage(r.trace)->what)
 		err = -EBADMSG;

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (go_is_trace(copy, size))
 		err = go_import((uint8_t *)copy, size, &log, &offset, &log_len, &report);
 	else
-		err = import_stream(copy, size, -1, &log, &offset, &log_len, &report);
+		err = import_stream(copy, size, -1, NULL, &log, &offset, &log_len, &report);
 	free(copy);
 	if (err)
 		return 0;

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	copy = malloc(size);
 	must(copy != NULL, "memory for a copy");
 	memcpy(copy, data, size);
-	err = perf_data_import(copy, size, 1, &log, &offset, &log_len, &report);
+	err = perf_data_import(copy, size, 1, NULL, &log, &offset, &log_len, &report);
 	free(copy);
 	if (err)
 		return 0;

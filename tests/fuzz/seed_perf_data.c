@@ -49,6 +49,8 @@ static void fill(void)
 	made_fork(&made, 300, a, text_tid("C"));
 	made_comm(&made, 310, a, a, true, "other");
 	made_switch(&made, 0, 400, "A", "S", "C", "schedule;recv|401100");
+	made_waking(&made, 1, 500, "B", "A", "try_to_wake_up;send?77");
+	made_deferred(&made, 510, 0x77, "|400100;402200");
 }
 
 /* As a file, but compressed. */

@@ -26,7 +26,7 @@ static struct trace *open_recorded(const char *name)
 	char path[256];
 
 	snprintf(path, sizeof(path), "tests/data/%s.bin", name);
-	if (recording_open(&r, path, true))
+	if (recording_open(&r, path, true, NULL))
 		fail_msg("%s cannot be read (run from the project's folder)", path);
 	assert_null(trace_damage(r.trace)->what);
 	assert_null(r.import); /* so the trace is all that there is to close */

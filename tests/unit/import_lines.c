@@ -309,7 +309,12 @@ static void the_other_events(void **state)
 	assert_int_equal(ev.kind, IMPORT_SAMPLE);
 	assert_int_equal(ev.a.tid, 5);
 	ev = event_of("x 5 [001] 2.000000001: cpu_core/cycles/P: ");
-	assert_int_equal(ev.kind, IMPORT_OTHER);
+	assert_int_equal(ev.kind, IMPORT_SAMPLE);
+	assert_true(ev.is_cycles);
+	ev = event_of("x 5 [001] 2.000000001: 77 instructions:u: ");
+	assert_int_equal(ev.kind, IMPORT_SAMPLE);
+	assert_false(ev.is_cycles);
+	expect_name("sample", "event", ev.event, "instructions:u");
 	ev = event_of("x 5 [001] 2.000000001: cycles-ct: ");
 	assert_int_equal(ev.kind, IMPORT_OTHER);
 	ev = event_of(

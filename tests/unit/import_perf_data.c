@@ -101,6 +101,39 @@ static void the_waker_itself_waited(void **state)
 	expect_relay_of((struct made) { .len = 0 });
 }
 
+/*
+ * perf record --call-graph fp,defer: user parts come when the thread returns to its program, here
+ * for two samples at once; that of the last waking was lost.
+ */
+static void user_stacks_that_come_later(void **state)
+{
+	(void)state;
+	made = (struct made) { .len = 0 };
+	made_begin(&made);
+	made_map(&made, 0, text_tid("A"), 0x400000, 0x1000, 0, "/usr/bin/prog");
+	made_map(&made, 0, text_tid("B"), 0x400000, 0x1000, 0, "/usr/bin/other");
+	made_switch(&made, 1, 0, "-", "R", "B", "");
+	made_switch(&made, 0, 10, "-", "R", "A", "");
+	made_switch(&made, 0, 100, "A", "S", "-", "schedule;recv?70000000c");
+	made_waking(&made, 1, 900, "B", "A", "try_to_wake_up;send?b");
+	made_deferred(&made, 910, 0xb, "|0x400300");
+	made_switch(&made, 0, 930, "-", "R", "A", "");
+	made_switch(&made, 0, 940, "A", "S", "-", "schedule;lock?70000000c");
+	made_waking(&made, 1, 950, "B", "A", "try_to_wake_up;send?d");
+	made_switch(&made, 0, 960, "-", "R", "A", "");
+	made_deferred(&made, 970, 0x70000000c, "|0x400100;0x400200");
+	made_deferred(&made, 971, 0x70000000c, "|0x400100");
+	made_deferred(&made, 972, 0xffff, "|0x400100");
+	made_switch(&made, 0, 1000, "A", "R", "-", "");
+	made_end(&made);
+	expect_folded("A", "A;[prog];[prog];-;lock;schedule;--;try_to_wake_up;send;B;"
+			   "[running] 10\n"
+			   "A;[prog];[prog];-;lock;schedule;[runnable] 10\n"
+			   "A;[prog];[prog];-;recv;schedule;--;try_to_wake_up;send;-;[other];B;"
+			   "[running] 800\n"
+			   "A;[prog];[prog];-;recv;schedule;[runnable] 30\n");
+}
+
 static void what_a_pipe_brings(void **state)
 {
 	(void)state;
@@ -644,6 +677,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_waker_itself_waited),
+		cmocka_unit_test(user_stacks_that_come_later),
 		cmocka_unit_test(what_a_pipe_brings),
 		cmocka_unit_test(fields_of_samples),
 		cmocka_unit_test(fields_of_tracepoints_lie_where_the_format_says),

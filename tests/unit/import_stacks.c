@@ -286,7 +286,7 @@ static void a_stream_is_read_like_a_file(void **state)
 	int fds[2];
 
 	(void)state;
-	assert_int_equal(import_stream(p, n, -1, &log[0], &offset[0], &len[0], &r[0]), 0);
+	assert_int_equal(import_stream(p, n, -1, NULL, &log[0], &offset[0], &len[0], &r[0]), 0);
 	for (size_t head = 0; head <= 5000; head += 1250) {
 		pid_t child;
 
@@ -301,7 +301,7 @@ static void a_stream_is_read_like_a_file(void **state)
 		}
 		close(fds[1]);
 		assert_int_equal(
-			import_stream(p, head, fds[0], &log[1], &offset[1], &len[1], &r[1]), 0);
+			import_stream(p, head, fds[0], NULL, &log[1], &offset[1], &len[1], &r[1]), 0);
 		close(fds[0]);
 		assert_int_equal(len[0], len[1]);
 		assert_memory_equal(log[0] + offset[0], log[1] + offset[1], len[0]);

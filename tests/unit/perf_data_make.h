@@ -141,7 +141,8 @@ static inline uint64_t made_function(struct made *m, const char *name, size_t le
 
 /*
  * A chain: functions of the kernel, or addresses with 0x, leaf first, joined by ';'; behind a '|'
- * addresses of the user part. Returns how many entries.
+ * addresses of the user part, or behind a '?' the number that stands for it until it comes. Returns
+ * how many entries.
  */
 static inline size_t made_chain(struct made *m, const char *frames, uint64_t chain[64])
 {
@@ -151,13 +152,17 @@ static inline size_t made_chain(struct made *m, const char *frames, uint64_t cha
 	if (*frames && !user)
 		chain[n++] = (uint64_t)-128;
 	for (const char *p = frames; *p;) {
-		size_t len = strcspn(p, ";|");
+		size_t len = strcspn(p, ";|?");
 
 		if (len && (user || !strncmp(p, "0x", 2)))
 			chain[n++] = strtoull(p, NULL, 16);
 		else if (len)
 			chain[n++] = made_function(m, p, len);
 		p += len;
+		if (*p == '?') {
+			user = true;
+			chain[n++] = (uint64_t)-640;
+		}
 		if (*p == '|') {
 			user = true;
 			chain[n++] = (uint64_t)-512;
@@ -346,6 +351,20 @@ static inline void made_comm(struct made *m, int us, uint32_t tgid, uint32_t tid
 	made_end_record(m, at);
 }
 
+/* What the number in a chain stands for: addresses, leaf first. */
+static inline void made_deferred(struct made *m, int us, uint64_t cookie, const char *frames)
+{
+	uint64_t chain[64];
+	size_t n = made_chain(m, frames, chain), at;
+
+	at = made_begin_record(m, PERF_CALLCHAIN_DEFERRED, 0);
+	made_u64(m, cookie);
+	made_u64(m, n);
+	made_bytes(m, chain, n * 8);
+	made_trailer(m, 0, made_time(us), made_id(0, 0));
+	made_end_record(m, at);
+}
+
 static inline void made_lost(struct made *m, uint32_t cpu, int us, uint64_t n)
 {
 	size_t at = made_begin_record(m, PERF_LOST, 0);
@@ -523,7 +542,8 @@ static inline int made_open_written(struct text_trace *tt, const uint8_t *p, siz
 
 	assert(copy);
 	memcpy(copy, p, len);
-	err = perf_data_import(copy, len, written_ns, &tt->log, &offset, &log_len, &tt->report);
+	err = perf_data_import(copy, len, written_ns, NULL, &tt->log, &offset, &log_len,
+			       &tt->report);
 	free(copy);
 	if (err)
 		return err;

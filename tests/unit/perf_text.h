@@ -116,7 +116,7 @@ static inline int text_open(struct text_trace *tt, const char *p, size_t len)
 
 	assert(copy);
 	memcpy(copy, p, len);
-	err = import_stream(copy, len, -1, &tt->log, &offset, &log_len, &tt->report);
+	err = import_stream(copy, len, -1, NULL, &tt->log, &offset, &log_len, &tt->report);
 	free(copy);
 	if (err)
 		return err;

@@ -68,7 +68,7 @@ void on_recorded(trace_checker check, void *arg)
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		struct recording r;
 
-		assert_int_equal(recording_open(&r, found.gl_pathv[i], true), 0);
+		assert_int_equal(recording_open(&r, found.gl_pathv[i], true, NULL), 0);
 		check(r.trace, found.gl_pathv[i], arg);
 		recording_close(&r);
 	}

@@ -329,7 +329,7 @@ static void a_pipe_reads_like_a_file(void **state)
 	assert_int_equal(write(fds[1], bytes, len), len);
 	close(fds[1]);
 	snprintf(path, sizeof(path), "/dev/fd/%d", fds[0]);
-	assert_int_equal(recording_open(&r, path, true), 0);
+	assert_int_equal(recording_open(&r, path, true, NULL), 0);
 	text = synth_events_text(r.trace);
 	assert_string_equal(text, synth_sample_events);
 	free(text);
@@ -451,9 +451,10 @@ static void what_is_not_a_trace_is_refused(void **state)
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = (char)(i * 7919 >> 3);
 	assert_int_equal(open_bytes(text, sizeof(text)), -EBADMSG);
-	assert_int_equal(recording_open(&(struct recording) { 0 }, "/nonexistent/trace", true),
+	assert_int_equal(recording_open(&(struct recording) { 0 }, "/nonexistent/trace", true,
+					NULL),
 			 -ENOENT);
-	assert_int_equal(recording_open(&(struct recording) { 0 }, "/", true), -EISDIR);
+	assert_int_equal(recording_open(&(struct recording) { 0 }, "/", true, NULL), -EISDIR);
 }
 
 static void another_version_is_refused_by_name(void **state)
