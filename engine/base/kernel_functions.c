@@ -173,6 +173,16 @@ static const struct {
 			    "anon_pipe_read", "fifo_pipe_write", "fifo_pipe_read",
 			    "wakeup_pipe_readers", "wakeup_pipe_writers") },
 	/*
+	 * kernel/entry/common.c, kernel/seccomp.c, arch/arm64/kernel/ptrace.c; and what is done on
+	 * the way back to user mode, signals and task work.
+	 */
+	{ KFUNC_OUTSIDE_CALL,
+	  NAMES("syscall_trace_enter*", "syscall_enter_from_user_mode*", "__secure_computing",
+		"__seccomp_filter", "seccomp_do_user_notification", "syscall_exit_work",
+		"syscall_exit_to_user_mode*", "irqentry_exit_to_user_mode", "exit_to_user_mode_*",
+		"do_notify_resume", "arch_do_signal_or_restart", "do_signal", "get_signal",
+		"task_work_run") },
+	/*
 	 * kernel/signal.c, fs/coredump.c: what wakes threads that a signal ends, also those whose
 	 * process another thread ends (exit_group, exec), but not what continues stopped ones
 	 * (prepare_signal); and where these threads then are.

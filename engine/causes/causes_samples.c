@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/kernel_functions.h"
 #include "causes_private.h"
 #include "words/code_frames.h"
 
@@ -194,23 +195,48 @@ static const char *call_name(const char *symbol)
 										   : NULL;
 }
 
+/*
+ * What a thread does for a signal, on its way back to user mode from whatever brought it into the
+ * kernel: nearer to the leaf. NULL: the function is nothing like that.
+ */
+static const char *signal_work(const char *symbol)
+{
+	static const char *const works[][2] = {
+		{ "get_signal", "signals" },
+		{ "do_exit", "exit" },
+		{ "do_coredump", "core dumps" },
+		{ "vfs_coredump", "core dumps" },
+	};
+
+	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+		if (!strcmp(symbol, works[i][0]))
+			return works[i][1];
+	return NULL;
+}
+
 /* The call in which a thread with this stack is in the kernel, a text; 0: it is not, or none is
  * known. */
 static uint32_t call_of(struct causes *c, uint32_t pair, bool *kernel)
 {
 	struct trace_stack s = names_shown_stack(c->names, pair, UINT32_MAX, true).kernel;
+	const char *call = NULL;
+	bool of_signal = false;
+	uint32_t text;
 
 	*kernel = s.n;
 	for (uint32_t i = s.n; i-- > 0;) {
 		const struct trace_frame *f = trace_frame(c->trace, s.frames[i]);
-		const char *call = f ? call_name(trace_string(c->trace, f->symbol)) : NULL;
-		uint32_t text = call ? names_clean(c->names, call) : 0;
+		const char *symbol = f ? trace_string(c->trace, f->symbol) : "";
 
-		c->out_of_memory |= call && !text;
-		if (call)
-			return text;
+		of_signal |= kernel_frame_flags(c->chains.kernel, s.frames[i]) & KFUNC_TAKES_SIGNAL;
+		if (of_signal && signal_work(symbol))
+			call = signal_work(symbol);
+		else if (!call)
+			call = call_name(symbol);
 	}
-	return 0;
+	text = call ? names_clean(c->names, call) : 0;
+	c->out_of_memory |= call && !text;
+	return text;
 }
 
 /* "execve, page faults": the most frequent ones. 0: none is known. */

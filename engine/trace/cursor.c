@@ -381,6 +381,56 @@ int cursor_make_heap(struct trace_cursor *c)
 	return c->heap ? 0 : -ENOMEM;
 }
 
+enum stack_says {
+	SAYS_LOOKED_AT = 1,
+	SAYS_ENDS_REQUESTS = 2,
+	SAYS_OUTSIDE = 4, /* of the system call or the exception with which it entered the kernel */
+};
+
+static uint8_t what_says(const struct trace *t, uint32_t kstack)
+{
+	struct trace_stack s = trace_stack(t, kstack);
+	uint8_t says = SAYS_LOOKED_AT;
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct trace_frame *f = trace_frame(t, s.frames[i]);
+		unsigned int flags = f ? kernel_function_flags(trace_string(t, f->symbol)) : 0;
+
+		if (flags & KFUNC_REQUEST)
+			says |= SAYS_ENDS_REQUESTS;
+		/* An exception in the kernel's own code, as it copied to the program's memory. */
+		if (flags & KFUNC_OUTSIDE_CALL || (flags & KFUNC_EXCEPTION && i + 1 < s.n))
+			says |= SAYS_OUTSIDE;
+	}
+	return says;
+}
+
+/* enum stack_says, or-ed, of a kernel stack; 0: out of memory. */
+static uint8_t stack_says(struct trace_cursor *c, uint32_t kstack)
+{
+	if (kstack >= trace_stacks_end(c->t))
+		return SAYS_LOOKED_AT;
+	if (!c->stack_says)
+		c->stack_says = calloc(trace_stacks_end(c->t), 1);
+	if (c->stack_says && !c->stack_says[kstack])
+		c->stack_says[kstack] = what_says(c->t, kstack);
+	return c->stack_says ? c->stack_says[kstack] : 0;
+}
+
+/*
+ * The pair with the object that was found for it: by the arguments of a call, or as the file of a
+ * page fault. By its stack the thread may not sleep in that (chain-semantics, section 10): then the
+ * pair itself. 0: out of memory.
+ */
+static uint32_t with_object(struct trace_cursor *c, uint32_t object, uint32_t pair)
+{
+	uint8_t says = stack_says(c, pair ? c->pairs.at[pair].a : 0);
+
+	if (!says || says & SAYS_OUTSIDE)
+		return says ? pair : 0;
+	return pairs_id(&c->pairs, TRACE_PAIR_OBJECT | object, pair);
+}
+
 /* Makes the pairs of the threads in the trace's list. 0 or -ENOMEM. */
 static int pair_threads(struct trace_cursor *c)
 {
@@ -395,7 +445,7 @@ static int pair_threads(struct trace_cursor *c)
 		uint32_t pair = stacks ? pairs_id(&c->pairs, th->kstack, th->ustack) : 0;
 
 		if (th->object && (pair || !stacks))
-			pair = pairs_id(&c->pairs, TRACE_PAIR_OBJECT | th->object, pair);
+			pair = with_object(c, th->object, pair);
 		if (!pair && (stacks || th->object))
 			return -ENOMEM;
 		c->thread_pairs[i] = pair;
@@ -462,21 +512,6 @@ struct last_acts *cursor_acts(struct trace_cursor *c, uint32_t cpu)
 	return &p[cpu];
 }
 
-enum ends { NOT_LOOKED_AT, ENDS_NOTHING, ENDS_REQUESTS };
-
-static enum ends what_ends(const struct trace *t, uint32_t kstack)
-{
-	struct trace_stack s = trace_stack(t, kstack);
-
-	for (uint32_t i = 0; i < s.n; i++) {
-		const struct trace_frame *f = trace_frame(t, s.frames[i]);
-
-		if (f && kernel_function_flags(trace_string(t, f->symbol)) & KFUNC_REQUEST)
-			return ENDS_REQUESTS;
-	}
-	return ENDS_NOTHING;
-}
-
 /*
  * Joins a waking to the block request whose completion made it (chain-semantics, section 11): the
  * one that was done last on its CPU, if the waker's stack shows that it was at it. Returns as
@@ -484,19 +519,15 @@ static enum ends what_ends(const struct trace *t, uint32_t kstack)
  */
 static int join_waking(struct trace_cursor *c, const struct event *ev, uint32_t request)
 {
-	uint8_t *ends;
+	uint8_t says;
 
 	/* A damaged trace may lack completions, and does not say so. */
 	if (!request || !ev->kstack || trace_damage(c->t)->what)
 		return 0;
-	if (!c->ends_request)
-		c->ends_request = calloc(trace_stacks_end(c->t), 1);
-	if (!c->ends_request)
+	says = stack_says(c, ev->kstack);
+	if (!says)
 		return -ENOMEM;
-	ends = &c->ends_request[ev->kstack];
-	if (*ends == NOT_LOOKED_AT)
-		*ends = (uint8_t)what_ends(c->t, ev->kstack);
-	if (*ends == ENDS_NOTHING)
+	if (!(says & SAYS_ENDS_REQUESTS))
 		return 0;
 	if (request == REQUEST_BEFORE)
 		return -EAGAIN;
@@ -525,7 +556,7 @@ static int join_act(struct trace_cursor *c, const struct event *ev, struct last_
 		return 1;
 	c->given.tid = last->tid;
 	c->given.other = last->pair;
-	c->given.pair = pairs_id(&c->pairs, TRACE_PAIR_OBJECT | ev->object, last->pair);
+	c->given.pair = with_object(c, ev->object, last->pair);
 	last->tid = 0; /* it has one object */
 	return c->given.pair ? 1 : -ENOMEM;
 }
@@ -642,7 +673,7 @@ void trace_cursor_free(struct trace_cursor *c)
 	pairs_free(&c->pairs);
 	free(c->thread_pairs);
 	free(c->acts);
-	free(c->ends_request);
+	free(c->stack_says);
 	if (!c->is_part) {
 		free(c->order);
 		free(c->runs);

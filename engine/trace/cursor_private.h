@@ -43,7 +43,7 @@ struct trace_cursor {
 	struct last_acts *acts; /* by CPU; only if the trace has objects */
 	uint32_t n_acts;
 	uint32_t n_done;       /* EVENT_DISK_DONE so far */
-	uint8_t *ends_request; /* by kernel stack: enum ends */
+	uint8_t *stack_says;   /* by kernel stack: enum stack_says, or-ed */
 	int err;	       /* a negative errno ends the stream */
 };
 

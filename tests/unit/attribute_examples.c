@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <stdio.h>
 
 #include "synth_script.h"
 
@@ -320,6 +321,42 @@ static void one_of_several_things_ends_a_wait(void **state)
 	      "A;main;loop;[epoll];[tcp];-;ep_poll;--;wake;-;send;B;[running] 300\n");
 }
 
+/* The second example of section 10, and more like it. */
+static void a_call_that_has_not_begun_says_nothing(void **state)
+{
+	static const struct {
+		const char *stack, *shown, *object;
+	} at[] = {
+		{ "notify;seccomp_do_user_notification;syscall_trace_enter;do_syscall_64",
+		  "do_syscall_64;syscall_trace_enter;seccomp_do_user_notification;notify", "" },
+		{ "write;do_coredump;get_signal;exit_to_user_mode_loop;asm_exc_page_fault",
+		  "asm_exc_page_fault;exit_to_user_mode_loop;get_signal;do_coredump;write", "" },
+		{ "truncate;task_work_run;syscall_exit_to_user_mode;do_syscall_64",
+		  "do_syscall_64;syscall_exit_to_user_mode;task_work_run;truncate", "" },
+		{ "read_folio;asm_exc_page_fault;copy;pipe_read;do_syscall_64",
+		  "do_syscall_64;pipe_read;copy;asm_exc_page_fault;read_folio", "" },
+		{ "read_folio;asm_exc_page_fault", "asm_exc_page_fault;read_folio", "[pipe];" },
+		{ "pipe_read;do_syscall_64", "do_syscall_64;pipe_read", "[pipe];" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
+		char script[500], lines[500];
+
+		snprintf(script, sizeof(script),
+			 "thread Z S@5 %s|get\n"
+			 "0   c0 - R > B\n"
+			 "100 c1 A S > - %s|get;main for=pipe\n"
+			 "900 c0 B wakes A wake\n"
+			 "900 c1 - R > A\n"
+			 "end 1000\n",
+			 at[i].stack, at[i].stack);
+		snprintf(lines, sizeof(lines), "A;main;get;%s-;%s;--;wake;B;[running] 800\n",
+			 at[i].object, at[i].shown);
+		exact(script, lines);
+	}
+}
+
 /* The first example of section 11. */
 static void the_network_ends_a_wait_of_the_waker(void **state)
 {
@@ -463,6 +500,7 @@ int main(void)
 		cmocka_unit_test(example_10_killed),
 		cmocka_unit_test(example_11_the_end_of_a_process),
 		cmocka_unit_test(one_of_several_things_ends_a_wait),
+		cmocka_unit_test(a_call_that_has_not_begun_says_nothing),
 		cmocka_unit_test(the_network_ends_a_wait_of_the_waker),
 	};
 

@@ -339,6 +339,59 @@ static void work_in_the_kernel_is_said(void **state)
 	free(got);
 }
 
+/* Whether the words stand there, wherever lines end. */
+static bool has_words(const char *text, const char *words)
+{
+	for (const char *at = text; *at; at++) {
+		const char *p = at, *w = words;
+
+		while (*w && (*p == *w || (*w == ' ' && *p == '\n'))) {
+			p += *p == '\n' ? strspn(p, "\n ") : 1;
+			w++;
+		}
+		if (!*w)
+			return true;
+	}
+	return false;
+}
+
+/* What is done for a signal is not what brought the thread into the kernel. */
+static void a_core_dump_is_no_page_fault(void **state)
+{
+	static const char *const at[][2] = {
+		{ "copy_folio;elf_core_dump;do_coredump;get_signal;exit_to_user_mode_loop;"
+		  "asm_exc_page_fault|crash",
+		  "core dumps" },
+		{ "zap_pte;exit_mmap;do_exit;do_group_exit;get_signal;syscall_exit_to_user_mode;"
+		  "do_syscall_64|crash",
+		  "exit" },
+		{ "copy;setup_frame;get_signal;asm_sysvec_apic_timer_interrupt|crash", "signals" },
+		{ "zap_pte;exit_mmap;do_exit;__x64_sys_exit_group|crash", "exit_group" },
+		{ "clear_page;asm_exc_page_fault|crash", "page faults" },
+	};
+	struct options o = script_options(101);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
+		char script[1000], expected[200], *got;
+
+		snprintf(script, sizeof(script),
+			 "0   c0 - R > A\n"
+			 "0   c1 - R > B\n"
+			 "100 c0 A S > - wait|recv\n"
+			 "200 c1 B ran %s\n"
+			 "25000 c1 B wakes A wake|send\n"
+			 "25000 c0 - R > A\n"
+			 "end 26000\n",
+			 at[i][0]);
+		snprintf(expected, sizeof(expected), "kernel: %s, until", at[i][1]);
+		got = script_formatted(script, &o, "causes");
+		if (!has_words(got, expected))
+			fail_msg("not %s: %s", expected, got);
+		free(got);
+	}
+}
+
 /* Many sleeps of B in one wait of A are no long one. */
 static void the_longest_is_one_sleep(void **state)
 {
@@ -540,6 +593,7 @@ int main(void)
 		cmocka_unit_test(a_lock_is_one_row_for_each_holder),
 		cmocka_unit_test(a_lack_of_cpu_is_one_row),
 		cmocka_unit_test(work_in_the_kernel_is_said),
+		cmocka_unit_test(a_core_dump_is_no_page_fault),
 		cmocka_unit_test(the_longest_is_one_sleep),
 		cmocka_unit_test(the_example_is_the_sleep_itself),
 		cmocka_unit_test(a_row_says_what_it_has_of_the_slowest),

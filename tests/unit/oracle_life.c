@@ -158,7 +158,8 @@ void world_first_lives(struct world *w)
 		} else if (s[k].state != 'R') {
 			l->now = SLEEPS;
 			l->guessed = true;
-			life_sleep(l, w->start, s[k].kstack, s[k].ustack)->object = s[k].object;
+			life_sleep(l, w->start, s[k].kstack, s[k].ustack)->object =
+				object_is_of_call(w, s[k].kstack) ? s[k].object : 0;
 		}
 	}
 }

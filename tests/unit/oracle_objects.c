@@ -1,6 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What sleepers waited for, which of several things was ready, and what disks had done. */
+#include <string.h>
+
 #include "oracle_private.h"
+
+bool object_is_of_call(struct world *w, uint32_t kstack)
+{
+	static const char *const outside[] = {
+		"syscall_trace_enter", "__secure_computing",	     "seccomp_do_user_notification",
+		"__seccomp_filter",    "irqentry_exit_to_user_mode", "exit_to_user_mode_loop",
+		"get_signal",	       "arch_do_signal_or_restart",  "syscall_exit_to_user_mode",
+		"task_work_run",
+	};
+	struct trace_stack s = trace_stack(w->t, kstack);
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		char buf[300];
+		const char *f = frame_name(w, s.frames[i], buf, sizeof(buf));
+		size_t len = strcspn(f, ".");
+
+		if (!strncmp(f, "asm_exc_", 8) && i + 1 != s.n)
+			return false;
+		for (size_t k = 0; k < sizeof(outside) / sizeof(*outside); k++)
+			if (strlen(outside[k]) == len && !strncmp(f, outside[k], len))
+				return false;
+	}
+	return true;
+}
 
 /* The thread has just gone to sleep. */
 void object_awaited(struct world *w, const struct event *ev)
@@ -10,7 +36,8 @@ void object_awaited(struct world *w, const struct event *ev)
 	struct sleep *s =
 		l && (l->now == SLEEPS || l->now == WOKEN) ? &l->sleeps[l->n_sleeps - 1] : NULL;
 
-	if (s && s->out_ns == ev->time_ns && s->pair == ev->other)
+	if (s && s->out_ns == ev->time_ns && s->pair == ev->other &&
+	    object_is_of_call(w, s->kstack))
 		s->object = ev->object;
 }
 

@@ -232,6 +232,8 @@ void world_first_lives(struct world *w);
 
 /* oracle_objects.c: the events that say what sleepers waited for, and what ended it. */
 void object_awaited(struct world *w, const struct event *ev);
+/* Whether a thread with this kernel stack is in the call that it made, or its page fault. */
+bool object_is_of_call(struct world *w, uint32_t kstack);
 void object_done(struct world *w, const struct event *ev);
 void object_ready(struct world *w, const struct event *ev);
 void object_held(struct world *w, uint32_t tid, uint32_t holder, uint64_t at);
