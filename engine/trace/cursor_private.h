@@ -42,9 +42,9 @@ struct trace_cursor {
 	struct event given;	/* an event that was changed by joining it to another */
 	struct last_acts *acts; /* by CPU; only if the trace has objects */
 	uint32_t n_acts;
-	uint32_t n_done;       /* EVENT_DISK_DONE so far */
-	uint8_t *stack_says;   /* by kernel stack: enum stack_says, or-ed */
-	int err;	       /* a negative errno ends the stream */
+	uint32_t n_done;     /* EVENT_DISK_DONE so far */
+	uint8_t *stack_says; /* by kernel stack: enum stack_says, or-ed */
+	int err;	     /* a negative errno ends the stream */
 };
 
 /* 0 or -ENOMEM. */

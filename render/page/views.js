@@ -79,19 +79,27 @@ const ENTRY = /^(entry_SYSCALL\w*|do_syscall_\w+|x64_sys_call|__(x64|ia32|arm64|
 const SLEEPS = /^((__|io_|preempt_)?schedule(_\w+)?|wait_woken)$/;
 
 // By frame of v: 1 if it is folded. Of a sleeper's kernel stack the function in which it slept stays, of a waker's the
-// one that woke; the others lead from the system call's entry to these.
+// one that woke; the others lead from the system call's entry to these. A waker's name always stays.
 function kernelFrames(v) {
 	const n = v.name.length, fold = new Uint8Array(n), part = new Uint8Array(n), woke = new Uint8Array(n);
 	const slept = new Uint8Array(n); // did a thread sleep in it, or is it the last of a waker's stack?
 	const more = new Uint8Array(n); // does the kernel's part of its link end above it: at `-`, or an interrupt's end?
 	const all = (re) => names.map((s) => re.test(bare(s).replace(/(\.\w+)+$/, "")));
-	const wakes = all(WAKES), enters = all(ENTRY), sleeps = all(SLEEPS);
+	const wakes = all(WAKES), enters = all(ENTRY), sleeps = all(SLEEPS), inSleep = all(SLEPT);
+	const alone = new Uint8Array(n); // is the stack in which the waker slept above it, and no other part?
+	const named = new Uint8Array(n); // is it the name of a waker whose stack is the kernel's alone: see nameInLink()
 	for (let i = n; --i > 0;) {
 		const s = names[v.name[i]], up = v.parent[i], end = endOf(v, i);
+		if (v.part[i]) // what ran
+			continue;
 		if (s === "-" || end in INTERRUPTS || end === "[disk]" || (more[i] && s !== "--"))
 			more[up] = 1;
 		if (s === "--" || end || (slept[i] && sleeps[v.name[i]]))
 			slept[up] = 1;
+		if (s === "-")
+			named[up] |= alone[i];
+		else if (s === "--" || end ? inSleep[v.name[up]] : alone[i])
+			alone[up] = 1;
 	}
 	for (let i = 1; i < n; i++) {
 		const id = v.name[i], s = names[id], up = v.parent[i], waker = v.link[i];
@@ -103,7 +111,7 @@ function kernelFrames(v) {
 		else if (part[i])
 			continue;
 		else if (waker && more[i])
-			fold[i] = woke[up] || wakes[id];
+			fold[i] = !named[i] && (woke[up] || wakes[id]);
 		else if (!more[i] && !(waker && slept[i])) // a kernel thread
 			fold[i] = enters[id] || (waker ? wakes[id] : slept[i] && sleeps[id]);
 		woke[i] = waker && (woke[up] || !wakes[id]);

@@ -287,6 +287,22 @@ test("one key folds what the kernel does at each wakeup, on both sides", async (
 	is([(await labels(page)).includes("do_syscall_64"), await hash(page)], [true, ""], "unfolded");
 });
 
+// A process that ends has no user stack any more; what it ran is above its end, and with --blocked-stacks where it slept.
+const exiting = [
+	"sh;wait;-;do_syscall_64;__x64_sys_wait4;do_wait;schedule;--;try_to_wake_up;__wake_up_common;do_notify_parent;do_exit;__x64_sys_exit_group;do_syscall_64;cc1plus;[running];main;parse;-;asm_exc_page_fault;clear_page 400",
+	"sh;wait;-;do_syscall_64;__x64_sys_wait4;do_wait;schedule;--;try_to_wake_up;__wake_up_common;do_notify_parent;do_exit;__x64_sys_exit_group;do_syscall_64;cc1plus;-;do_syscall_64;io_wait;schedule;--;try_to_wake_up;end_bio;asm_common_interrupt;[disk vda read] 200",
+	"sh;wait;-;do_syscall_64;__x64_sys_wait4;do_wait;schedule;--;try_to_wake_up;worker;kworker/0:1;[running] 100",
+];
+
+test("a waker's name is never folded, also of one whose stack is the kernel's alone", async () => {
+	const page = await open(render(exiting));
+	await page.keyboard.press("k");
+	const l = await labels(page);
+	is(["try_to_wake_up", "__wake_up_common", "do_exit"].filter((s) => l.includes(s)), [], "folded");
+	is(["do_wait", "do_notify_parent", "cc1plus", "kworker/0:1", "worker"].filter((s) => !l.includes(s)), [], "kept");
+	has(await hover(page, "do_notify_parent"), "cc1plus woke it", "who woke it");
+});
+
 test("the hover text is a sentence, the status bar says it, and readers get a tree", async () => {
 	const page = await open(render(kernel));
 	has(await hover(page, "read"), "cart waited for a TCP socket in read; nginx woke it.", "the sleeper");
