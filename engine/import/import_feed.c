@@ -15,9 +15,10 @@
 struct import_thread {
 	uint32_t first_name, name; /* string ids: the first one, the one it has; 0: not known */
 	uint32_t column;	   /* string id: what the name column had last; 0: not known */
-	uint32_t tgid;		   /* 0: not known */
-	uint64_t start_ns;	   /* 0: before the trace */
-	char text[16];		   /* the name, if it is short and comes from an event */
+	uint32_t overruled; /* string id: the guessed first name, which an event contradicted */
+	uint32_t tgid;	    /* 0: not known */
+	uint64_t start_ns;  /* 0: before the trace */
+	char text[16];	    /* the name, if it is short and comes from an event */
 	uint8_t text_len;
 	bool guessed; /* the name comes from the name column, not from an event */
 	bool kthread;
@@ -114,18 +115,21 @@ static void name_thread(struct import_feed *f, const struct import_event *ev, ui
 		th->text_len = (uint8_t)name.len;
 	}
 	if (th->name != id) {
-		if (!th->first_name || th->guessed)
+		/* What was told before the recording began is no part of its time. */
+		if (!th->first_name || (th->guessed && !th->column))
 			th->first_name = id;
 		else
 			put(f, ev,
 			    (struct chainlog_fields) {
 				    .kind = CHAINLOG_RENAME, .tid = tid, .string = id });
+		if (th->guessed && th->column && th->name == th->first_name)
+			th->overruled = th->first_name;
 		th->name = id;
 	}
 	th->guessed = false;
 }
 
-/* The name column, which is perf's memory, names it so: used until an event names it. */
+/* The name column, which is perf's memory, names it so: up to the event that names it. */
 static void guess_name(struct import_feed *f, uint32_t tid, struct import_name name)
 {
 	struct import_thread *th = thread_of(f, tid);
@@ -139,7 +143,8 @@ static void guess_name(struct import_feed *f, uint32_t tid, struct import_name n
 
 /*
  * The name column of a line of the thread's own. perf notices a change of the name where no event
- * tells of it; but if it missed one, the column has the old name until the end.
+ * tells of it; but if it missed one, the column has the old name until the end: if an event
+ * contradicts it, it never was right.
  */
 static void read_name_column(struct import_feed *f, const struct import_event *ev, uint32_t tid)
 {
@@ -152,10 +157,14 @@ static void read_name_column(struct import_feed *f, const struct import_event *e
 	if (th->name && th->text_len == ev->comm.len &&
 	    !memcmp(th->text, ev->comm.p, ev->comm.len)) {
 		th->column = th->name;
+		th->overruled = 0; /* it has followed */
 		return;
 	}
 	id = string_id(f, ev->comm);
-	if (th->first_name && th->column && th->column != id && th->name != id) {
+	if (id && th->overruled == id)
+		th->first_name = th->name;
+	th->overruled = 0;
+	if (th->first_name && th->name != id && (th->column ? th->column != id : th->guessed)) {
 		put(f, ev,
 		    (struct chainlog_fields) { .kind = CHAINLOG_RENAME, .tid = tid, .string = id });
 		th->name = id;
@@ -184,6 +193,7 @@ static void fork_thread(struct import_feed *f, const struct import_event *ev, ui
 	}
 	th->name = id;
 	th->text_len = 0;
+	th->overruled = 0;
 	th->guessed = false;
 	th->unborn = true;
 	if (!th->tgid)

@@ -347,6 +347,52 @@ static void names_from_the_column_of_names(void **state)
 				 "A;wait;--;wake;renamed;[running] 50\n");
 }
 
+/* 103 wakes A, which has slept for 100: the name column at 200, at 400; what else it has at 500. */
+static void column_names(const char *first, const char *second, const char *at_500,
+			 const char *expected)
+{
+	struct perf_text *t = begin();
+	const char *names[] = { first, second };
+
+	text_switch(t, 0, 10, "-", "R", "A", "");
+	for (int i = 0; i < 2; i++) {
+		text_switch(t, 0, 100 + 200 * i, "A", "S", "-", "wait");
+		text_line(t,
+			  "%s 103 [002] 0.000%d00000: sched:sched_waking: comm=A pid=101 prio=120 "
+			  "target_cpu=000\n",
+			  names[i], 2 + 2 * i);
+		text_stack(t, "wake");
+		text_switch(t, 0, 200 + 200 * i, "-", "R", "A", "");
+	}
+	text_line(t, "%s\n", at_500);
+	(void)expect_folded("A", expected);
+}
+
+/*
+ * No event tells of the exec that makes C bash. Up to it the column's name holds, also where the
+ * first one that has the new name is an event; but where the column does not follow, it never was
+ * right.
+ */
+static void names_that_only_the_column_has(void **state)
+{
+#define SWITCH_OF(column, name)                                                    \
+	column " 103 [002] 0.000500000: sched:sched_switch: prev_comm=" name       \
+	       " prev_pid=103 prev_prio=120 prev_state=S ==> next_comm=swapper/2 " \
+	       "next_pid=0 next_prio=120\n"
+	static const char both[] = "A;wait;--;wake;C;[running] 100\n"
+				   "A;wait;--;wake;bash;[running] 100\n";
+
+	(void)state;
+	column_names("C", "bash", "", both);
+	column_names("C", "bash", SWITCH_OF("bash", "bash"), both);
+	column_names("C", "C", SWITCH_OF("bash", "bash"), "A;wait;--;wake;C;[running] 200\n");
+	column_names("C", "C", SWITCH_OF("C", "bash"), "A;wait;--;wake;bash;[running] 200\n");
+	/* perf has listed it so as the recording began. */
+	column_names("C 103 [002] 0.000000000: PERF_RECORD_COMM: C:103/103\n\nbash", "bash", "",
+		     "A;wait;--;wake;bash;[running] 200\n");
+#undef SWITCH_OF
+}
+
 static void kernel_threads_are_told_by_their_stacks(void **state)
 {
 	struct perf_text *t = begin();
@@ -489,6 +535,7 @@ int main(void)
 		cmocka_unit_test(a_thread_id_is_used_again),
 		cmocka_unit_test(processes_from_the_column_of_pids),
 		cmocka_unit_test(names_from_the_column_of_names),
+		cmocka_unit_test(names_that_only_the_column_has),
 		cmocka_unit_test(kernel_threads_are_told_by_their_stacks),
 		cmocka_unit_test(perfs_own_list_of_threads),
 		cmocka_unit_test(times_that_go_back),

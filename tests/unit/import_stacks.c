@@ -300,8 +300,9 @@ static void a_stream_is_read_like_a_file(void **state)
 			_exit(0);
 		}
 		close(fds[1]);
-		assert_int_equal(
-			import_stream(p, head, fds[0], NULL, &log[1], &offset[1], &len[1], &r[1]), 0);
+		assert_int_equal(import_stream(p, head, fds[0], NULL, &log[1], &offset[1], &len[1],
+					       &r[1]),
+				 0);
 		close(fds[0]);
 		assert_int_equal(len[0], len[1]);
 		assert_memory_equal(log[0] + offset[0], log[1] + offset[1], len[0]);
