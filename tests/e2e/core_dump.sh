@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A page fault that crashes a program ends in a core dump, which is what its parent waits for, and no page fault.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+case $(cat /proc/sys/kernel/core_pattern) in
+'' | '|'* | /*) skip "cores do not go into the working directory here: $(cat /proc/sys/kernel/core_pattern)" ;;
+esac
+build_slow dumps
+cd "$tmp" || exit 1
+first_screen "$tmp/dumps" 300
+expect "what the parent saw" "dumped 1" "$(cat "$tmp/told")"
+has "dumps/[0-9]+ ran .* in the kernel: core dumps"
