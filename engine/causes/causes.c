@@ -397,7 +397,8 @@ void causes_put_served(const struct causes *c, const struct cause *of, FILE *out
 	const struct sum *at = sums_of(&c->woken, of->id, &n);
 
 	for (size_t i = 0; i < n && i < SERVED_SHOWN && 20 * at[i].amount >= of->windows_ns; i++)
-		fprintf(out, ", %.0f %% for %s",
+		fprintf(out, "%c %.0f %% for %s",
+			!i && *names_text(c->names, of->ran_callees) ? ';' : ',',
 			100 * (double)at[i].amount / (double)of->windows_ns,
 			names_text(c->names, at[i].text));
 }

@@ -23,16 +23,15 @@ struct cause {
 	uint32_t operations; /* what it did: "disk vda write", "58 % disk vda write, 42 % ..." */
 	uint32_t who;	     /* the last thread of the chain, by name */
 	/*
-	 * For a sleep: its place; for a waker that ran: what it did when it woke, mostly ("it woke
-	 * in unlock"); for a preempted thread: where it ran, by the samples.
+	 * These say what most of its time has, and how much, unless that is all: "read < ask (52
+	 * %), write < tell (40 %)". For a sleep: its place; for a waker that ran: what it did when
+	 * it woke ("it woke in unlock"); for a preempted thread: where it ran, by the samples.
 	 */
 	uint32_t where;
-	double where_part; /* how much of the time that has */
-	uint32_t what;	   /* for a sleep: what it was mostly for */
-	double what_part;  /* how much of the time that has */
-	uint32_t by;	   /* the handler of the interrupt that ended its sleep */
-	uint32_t had;	   /* if it had no CPU, who had it: "61 % gzip, 39 % make" */
-	bool throttled;	   /* it had no CPU because the quota of its control group was used up */
+	uint32_t what;	/* for a sleep: what it was for */
+	uint32_t by;	/* the handler of the interrupt that ended its sleep */
+	uint32_t had;	/* if it had no CPU, who had it: "61 % gzip, 39 % make" */
+	bool throttled; /* it had no CPU because the quota of its control group was used up */
 	/* For a preempted thread: in how many of the waits a quota was used up as well. */
 	uint64_t quota_waits;
 	uint32_t id; /* of causes_put_woken() */
@@ -72,23 +71,29 @@ struct cause {
 	/* How most of it came to those who waited: "client <- worker x 6 <- janitor". */
 	uint32_t path;
 	uint32_t head;	     /* the first of these; 0: it is not shown */
-	uint32_t wakee_what; /* what the one whom the last thread woke had waited for, mostly */
+	uint32_t wakee_what; /* what the one whom the last thread woke had waited for */
 	uint32_t victims;    /* whom it made wait, and for how long: "sh wait 477.000 ms, make x
 				3 1.000 ms" */
 	uint32_t thread;     /* the thread with most of it: "order-3/4711"; 0: not known */
 	size_t threads;	     /* how many there are */
-	uint32_t ran;	     /* by samples what it ran, callers behind it: "deflate < compress" */
-	uint32_t function;   /* the first of these; 0: there are no samples */
-	double ran_part;     /* how many of the samples have that */
-	double kernel_part;  /* how many are in the kernel */
-	uint32_t kernel;     /* in which calls, mostly: "execve, page faults" */
+	/*
+	 * By samples what it ran: the function up to which nearly all go, callers behind it
+	 * ("deflate < compress"), how many have that, and where they go from there: "52 %
+	 * spin_cheap, 46 % spin_dear"; "": on no two ways, or all are at its end.
+	 */
+	uint32_t ran;
+	double ran_part;
+	uint32_t ran_callees;
+	uint32_t function;  /* the first of .ran, or of .ran_callees; 0: there are no samples */
+	double kernel_part; /* how many are in the kernel */
+	uint32_t kernel;    /* in which calls, mostly: "40 % execve, 12 % page faults" */
 
 	/* Only of requests, see causes_new_of_requests(). */
 	bool answers;	      /* the thread is the one that read or answered */
 	uint64_t no_cpu_ns;   /* of CHAIN_RUNNING: the part in which it had no CPU */
 	uint32_t process;     /* the process with most of it: "java/4700" */
 	size_t processes;     /* how many there are */
-	uint32_t wakee_slept; /* where the one whom the last thread woke had slept, mostly */
+	uint32_t wakee_slept; /* where the one whom the last thread woke had slept */
 };
 
 struct causes;

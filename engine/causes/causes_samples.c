@@ -1,49 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the threads of a cause ran, by the samples of their time. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/kernel_functions.h"
 #include "causes_private.h"
 #include "words/code_frames.h"
 
-/* Functions that are named: the innermost of those that most samples have, and its callers. */
+/* Functions that are named: the innermost one that all go through, and its callers. */
 #define FUNCTIONS_SHOWN 3
 #define LEAST_WHOLE 4
+/* Of all samples: that make a callee one that nearly all go through, and one that is named. */
+#define NEARLY_ALL 0.9
+#define LEAST_PART 0.1
 
-/* A function in the samples of a cause. */
+/* A function as those called it that are above it: what a cause ran is a tree of these. */
+struct call {
+	uint64_t samples;
+	uint64_t self;	 /* of them without a callee */
+	uint32_t caller; /* 0: none is known */
+	uint32_t text;
+};
+
+struct calls {
+	struct pair_table at;	 /* struct call, by (caller, text) */
+	struct pair_table lines; /* uint64_t samples, by (call, text of a line of its function) */
+	uint64_t samples;
+};
+
+/* A function of a stack: in interpreted code line is its text with the line that it is at. */
 struct function {
-	uint32_t text, without_line; /* 0: it has none */
-	uint64_t samples;
-	uint64_t depth; /* over all samples: frames between it and the leaf */
+	uint32_t text, line;
 };
-
-/* How often each function is in the samples of one cause, by its text. */
-struct functions {
-	struct pair_table at;	/* struct function, by (text, 0) */
-	struct pair_table seen; /* by (text, 0): the last stack that has it, from 1 on */
-	uint32_t stacks;
-	uint64_t samples;
-};
-
-static bool add_function(struct functions *f, uint32_t text, uint32_t without_line, uint32_t depth,
-			 uint64_t samples)
-{
-	uint32_t *seen = text ? pair_table_at(&f->seen, text, 0, sizeof(*seen)) : NULL;
-	struct function *fn = seen ? pair_table_at(&f->at, text, 0, sizeof(*fn)) : NULL;
-
-	if (!fn)
-		return false;
-	/* Of a function that calls itself the innermost frame counts. */
-	if (*seen == f->stacks)
-		return true;
-	*seen = f->stacks;
-	fn->text = text;
-	fn->without_line = without_line;
-	fn->samples += samples;
-	fn->depth += depth * samples;
-	return true;
-}
 
 /* The text of a frame without the line in it; 0: it has none, or out of memory. */
 static uint32_t without_line(const struct causes *c, uint32_t frame)
@@ -51,16 +41,6 @@ static uint32_t without_line(const struct causes *c, uint32_t frame)
 	uint32_t text = names_frame_without_line(c->names, frame);
 
 	return text != names_frame(c->names, frame) ? text : 0;
-}
-
-/* Counts interpreted code by function, and by line: so few samples may have the same line. */
-static bool add_frame(struct causes *c, struct functions *f, uint32_t frame, uint32_t depth,
-		      uint64_t samples)
-{
-	uint32_t function = without_line(c, frame);
-
-	return add_function(f, names_frame(c->names, frame), function, depth, samples) &&
-	       (!function || add_function(f, function, 0, depth, samples));
 }
 
 /* The user part of a stack, or what the kernel did by itself. */
@@ -74,36 +54,74 @@ static struct trace_stack frames_of(const struct causes *c, uint32_t pair, bool 
 }
 
 /*
- * Adds a stack that so many samples have. Of what the program's interpreted code called only the
- * first function counts: the others are how the interpreter or its library does that.
+ * The functions of a stack, the outermost first; path has room for all frames. Where a function is
+ * called again by way of others, what is between is left out. Of what the program's interpreted
+ * code called only the first function counts: the others are how the interpreter or its library
+ * does that. 0: out of memory, or there are none.
  */
-static bool add_stack(struct causes *c, struct functions *f, uint32_t pair, uint64_t samples)
+static size_t path_of(const struct causes *c, struct trace_stack frames, struct function *path)
 {
-	bool whole;
-	struct trace_stack frames = frames_of(c, pair, &whole);
 	uint32_t code = code_of_program(c->trace, frames);
-	uint32_t called = code < frames.n ? code_called(c->trace, frames, code) : 0, depth = 0;
+	uint32_t called = code < frames.n ? code_called(c->trace, frames, code) : 0;
+	size_t n = 0, at;
 
-	f->stacks++;
-	f->samples += samples;
-	for (uint32_t i = called; i < frames.n; i++) {
+	for (uint32_t i = frames.n; i-- > called;) {
+		struct function f = { without_line(c, frames.frames[i]),
+				      names_frame(c->names, frames.frames[i]) };
+
 		if (called < i && i < code && code < frames.n)
 			continue;
-		if (!add_frame(c, f, frames.frames[i], depth++, samples))
-			return false;
+		if (!f.line)
+			return 0;
+		f.text = f.text ? f.text : f.line;
+		for (at = 0; at < n && path[at].text != f.text;)
+			at++;
+		path[at] = f;
+		n = at + 1;
 	}
-	return true;
+	return n;
 }
 
-/* The innermost first. */
-static int by_depth(const void *pa, const void *pb, void *names)
+/* Adds a stack that so many samples have. False: out of memory. */
+static bool add_stack(struct causes *c, struct calls *calls, struct trace_stack frames,
+		      uint64_t samples)
 {
-	const struct function *a = pa, *b = pb;
-	unsigned __int128 da = (unsigned __int128)a->depth * b->samples;
-	unsigned __int128 db = (unsigned __int128)b->depth * a->samples;
+	struct function *path = calloc((size_t)frames.n + 1, sizeof(*path));
+	size_t n = path ? path_of(c, frames, path) : 0;
+	uint32_t caller = 0;
 
-	return da != db ? (da > db) - (da < db)
-			: strcmp(names_text(names, a->text), names_text(names, b->text));
+	for (size_t i = 0; i < n; i++) {
+		struct call *call = pair_table_at(&calls->at, caller, path[i].text, sizeof(*call));
+		uint32_t id = call ? (uint32_t)(call - (struct call *)calls->at.at) : 0;
+		uint64_t *line = pair_table_at(&calls->lines, id, path[i].line, sizeof(*line));
+
+		if (!call || !line) {
+			n = 0;
+			break;
+		}
+		call->caller = caller;
+		call->text = path[i].text;
+		call->samples += samples;
+		call->self += i + 1 == n ? samples : 0;
+		*line += samples;
+		caller = id;
+	}
+	calls->samples += samples;
+	free(path);
+	return n || !frames.n;
+}
+
+/* The function, with its line if nearly all samples have the same. */
+static const char *call_text(const struct causes *c, const struct calls *calls, uint32_t id)
+{
+	const struct call *call = (const struct call *)calls->at.at + id;
+	const uint64_t *lines = calls->lines.at;
+
+	for (uint32_t i = 1; i <= calls->lines.keys.n; i++)
+		if (calls->lines.keys.at[i].a == id &&
+		    (double)lines[i] >= NEARLY_ALL * (double)call->samples)
+			return names_text(c->names, calls->lines.keys.at[i].b);
+	return names_text(c->names, call->text);
 }
 
 /* How much of "[libz.so.1+0x5d80]", a function without a name, is its file; 0: it has a name. */
@@ -114,67 +132,140 @@ static size_t file_length(const char *name)
 	return offset ? (size_t)(offset - name) : 0;
 }
 
-/*
- * Leaves out functions without a name that one without a name of the same file called: that says as
- * much. Returns how many are left.
- */
-static size_t leave_out_nameless(const struct names *names, struct function *at, size_t n)
+/* Whether both are functions without a name of the same file: one of them says as much as both. */
+static bool are_nameless_of_one_file(const char *a, const char *b)
 {
-	size_t kept = 0;
+	size_t len = file_length(a);
 
-	for (size_t i = 0; i < n; i++) {
-		const char *name = names_text(names, at[i].text);
-		const char *caller = i + 1 < n ? names_text(names, at[i + 1].text) : "";
-		size_t len = file_length(name);
-
-		if (!len || len != file_length(caller) || strncmp(name, caller, len))
-			at[kept++] = at[i];
-	}
-	return kept;
+	return len && len == file_length(b) && !strncmp(a, b, len);
 }
 
-/* Leaves out functions one line of which is there, too. Returns how many are left. */
-static size_t leave_out_of_lines(struct function *at, size_t n)
+/* The callees of a call that have a part that is named, most samples first: up to *n. */
+static void callees_of(const struct causes *c, const struct calls *calls, uint32_t caller,
+		       uint32_t *to, size_t *n)
 {
-	size_t kept = 0;
+	const struct call *at = calls->at.at;
+	size_t most = *n;
 
-	for (size_t i = 0; i < n; i++) {
-		bool has_line = false;
+	*n = 0;
+	for (uint32_t i = 1; i <= calls->at.keys.n; i++) {
+		size_t k = *n;
 
-		for (size_t k = 0; k < n; k++)
-			has_line |= at[k].without_line == at[i].text;
-		if (!has_line)
-			at[kept++] = at[i];
+		if (at[i].caller != caller ||
+		    (double)at[i].samples < LEAST_PART * (double)calls->samples)
+			continue;
+		*n += *n < most;
+		for (; k && (at[to[k - 1]].samples < at[i].samples ||
+			     (at[to[k - 1]].samples == at[i].samples &&
+			      strcmp(names_text(c->names, at[to[k - 1]].text),
+				     names_text(c->names, at[i].text)) > 0));
+		     k--)
+			if (k < most)
+				to[k] = to[k - 1];
+		if (k < most)
+			to[k] = i;
 	}
-	return kept;
+}
+
+static double part_of_samples(const struct calls *calls, uint64_t samples)
+{
+	return calls->samples ? (double)samples / (double)calls->samples : 0;
 }
 
 /*
- * "deflate_slow < deflate": the innermost functions that are in more than half of the samples that
- * count, so that any two of them are in one stack; "" without samples. 0: out of memory.
+ * The call at which the samples part, from the outermost ones on: it is followed as long as one
+ * callee has nearly all of them, or more than half, and no other one has a part that is named.
+ * callees: those that have, *n of them; 0: none.
  */
-static uint32_t functions_text(struct causes *c, struct functions *f, uint32_t *function)
+static uint32_t parting(const struct causes *c, const struct calls *calls, uint32_t *callees,
+			size_t *n)
 {
-	struct function *at = f->at.at;
-	struct text_buf b = { 0 };
-	size_t n = 0;
-	uint32_t id;
+	const struct call *at = calls->at.at;
+	size_t most = *n;
+	uint32_t id = 0;
 
-	for (uint32_t i = 1; i <= f->at.keys.n; i++)
-		if (2 * at[i].samples > f->samples)
-			at[1 + n++] = at[i];
-	n = n ? leave_out_of_lines(at + 1, n) : 0;
-	if (n)
-		qsort_r(at + 1, n, sizeof(*at), by_depth, c->names);
-	n = n ? leave_out_nameless(c->names, at + 1, n) : 0;
-	*function = n ? at[1].text : 0;
-	for (size_t i = 1; i <= n && i <= FUNCTIONS_SHOWN; i++) {
-		text_puts(&b, i > 1 ? " < " : "");
-		text_puts(&b, names_text(c->names, at[i].text));
+	for (;; id = callees[0]) {
+		double first, itself = id ? part_of_samples(calls, at[id].self) : 0;
+		uint64_t named = 0;
+
+		*n = most;
+		callees_of(c, calls, id, callees, n);
+		first = *n ? part_of_samples(calls, at[callees[0]].samples) : 0;
+		if (first >= NEARLY_ALL || (*n == 1 && itself < LEAST_PART && first > 0.5))
+			continue;
+		for (size_t i = 0; i < *n; i++)
+			named += at[callees[i]].samples;
+		/* Of very many ways a few say little. */
+		if (itself >= NEARLY_ALL || itself + part_of_samples(calls, named) < 0.5)
+			*n = 0;
+		return id;
 	}
-	id = b.failed ? 0 : names_adopt(c->names, b.len ? b.p : "");
-	text_free(&b);
+}
+
+static void put_part(struct text_buf *b, double part, const char *text)
+{
+	char share[32];
+
+	snprintf(share, sizeof(share), "%s%.0f %% ", b->len ? ", " : "", 100 * part);
+	text_puts(b, share);
+	text_puts(b, text);
+}
+
+/* "52 % spin_cheap, 46 % spin_dear": where the samples go from the call on. */
+static void put_callees(const struct causes *c, const struct calls *calls, uint32_t id,
+			const uint32_t *callees, size_t n, struct text_buf *b)
+{
+	const struct call *at = calls->at.at;
+	double itself = id ? part_of_samples(calls, at[id].self) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double part = part_of_samples(calls, at[callees[i]].samples);
+
+		if (itself >= LEAST_PART && itself > part) {
+			put_part(b, itself, "itself");
+			itself = 0;
+		}
+		put_part(b, part, call_text(c, calls, callees[i]));
+	}
+	if (n && itself >= LEAST_PART)
+		put_part(b, itself, "itself");
+}
+
+static uint32_t adopt(struct causes *c, struct text_buf *b)
+{
+	uint32_t id = b->failed ? 0 : names_adopt(c->names, b->len ? b->p : "");
+
+	c->out_of_memory |= !id;
+	text_free(b);
 	return id;
+}
+
+/* Sets what is said of the samples: "deflate < compress", and where they part behind it. */
+static void say_calls(struct causes *c, const struct calls *calls, struct cause *cause)
+{
+	struct text_buf ran = { 0 }, callees_text = { 0 };
+	const struct call *at = calls->at.at;
+	uint32_t callees[FUNCTIONS_SHOWN];
+	size_t n = FUNCTIONS_SHOWN, shown = 0;
+	uint32_t id = parting(c, calls, callees, &n);
+	const char *before = "";
+
+	cause->function = id ? at[id].text : n ? at[callees[0]].text : 0;
+	cause->ran_part = id ? part_of_samples(calls, at[id].samples) : 1;
+	put_callees(c, calls, id, callees, n, &callees_text);
+	for (; id && shown < FUNCTIONS_SHOWN; id = at[id].caller) {
+		const char *text = call_text(c, calls, id);
+		uint32_t caller = at[id].caller;
+
+		if (caller && are_nameless_of_one_file(text, call_text(c, calls, caller)))
+			continue;
+		text_puts(&ran, before);
+		text_puts(&ran, text);
+		before = " < ";
+		shown++;
+	}
+	cause->ran = adopt(c, &ran);
+	cause->ran_callees = adopt(c, &callees_text);
 }
 
 /* ---- in the kernel --------------------------------------------------------------------------- */
@@ -239,8 +330,11 @@ static uint32_t call_of(struct causes *c, uint32_t pair, bool *kernel)
 	return text;
 }
 
-/* "execve, page faults": the most frequent ones. 0: none is known. */
-static uint32_t calls_text(struct causes *c, struct sums *calls)
+/*
+ * "40 % execve, 12 % page faults": the most frequent ones, and how many of all samples have each;
+ * "execve" if all of those in the kernel have it. 0: none is known.
+ */
+static uint32_t calls_text(struct causes *c, struct sums *calls, uint64_t all, uint64_t in_kernel)
 {
 	struct text_buf b = { 0 };
 	const struct sum *at;
@@ -250,8 +344,12 @@ static uint32_t calls_text(struct causes *c, struct sums *calls)
 	sums_sort(calls, c->names, sums_key_is_text);
 	at = sums_of(calls, 0, &n);
 	for (size_t i = 0; i < n && i < CALLS_SHOWN; i++) {
-		text_puts(&b, i ? ", " : "");
-		text_puts(&b, names_text(c->names, at[i].text));
+		const char *text = names_text(c->names, at[i].text);
+
+		if (at[i].amount == in_kernel)
+			text_puts(&b, text);
+		else
+			put_part(&b, (double)at[i].amount / (double)all, text);
 	}
 	id = n && !b.failed ? names_adopt(c->names, b.p) : 0;
 	c->out_of_memory |= calls->out_of_memory || (n && !id);
@@ -277,7 +375,7 @@ static void say_what_kernel_ran(struct causes *c, struct cause *cause)
 			sums_add(&calls, 0, call, of[i].amount);
 	}
 	cause->kernel_part = all ? (double)in_kernel / (double)all : 0;
-	cause->kernel = calls_text(c, &calls);
+	cause->kernel = calls_text(c, &calls, all, in_kernel);
 	sums_free(&calls);
 }
 
@@ -292,7 +390,7 @@ static uint32_t no_text(struct names *names, uint32_t key)
  * A stack without its callers does not say what is not in it: such stacks count only if fewer than
  * one in LEAST_WHOLE samples have others. False: out of memory.
  */
-static bool add_stacks(struct causes *c, struct functions *f, uint32_t cause)
+static bool add_stacks(struct causes *c, struct calls *calls, uint32_t cause)
 {
 	size_t n;
 	const struct sum *of = sums_of(&c->samples, cause, &n);
@@ -306,8 +404,9 @@ static bool add_stacks(struct causes *c, struct functions *f, uint32_t cause)
 	}
 	enough = LEAST_WHOLE * wholes >= all;
 	for (size_t i = 0; i < n; i++) {
-		frames_of(c, of[i].key, &whole);
-		if ((whole || !enough) && !add_stack(c, f, of[i].key, of[i].amount))
+		struct trace_stack frames = frames_of(c, of[i].key, &whole);
+
+		if ((whole || !enough) && !add_stack(c, calls, frames, of[i].amount))
 			return false;
 	}
 	return true;
@@ -317,15 +416,13 @@ int causes_say_what_ran(struct causes *c)
 {
 	sums_sort(&c->samples, c->names, no_text);
 	for (size_t k = 0; k < c->n && !c->out_of_memory; k++) {
-		struct functions f = { .stacks = 0 };
+		struct calls calls = { .samples = 0 };
 
-		c->out_of_memory |= !add_stacks(c, &f, c->at[k].id);
-		c->at[k].ran = functions_text(c, &f, &c->at[k].function);
+		c->out_of_memory |= !add_stacks(c, &calls, c->at[k].id);
+		say_calls(c, &calls, &c->at[k]);
 		say_what_kernel_ran(c, &c->at[k]);
-		c->at[k].ran_part = causes_part_with(c, &c->at[k], c->at[k].function);
-		c->out_of_memory |= !c->at[k].ran;
-		pair_table_free(&f.at);
-		pair_table_free(&f.seen);
+		pair_table_free(&calls.at);
+		pair_table_free(&calls.lines);
 	}
 	return c->out_of_memory ? -ENOMEM : 0;
 }

@@ -391,6 +391,9 @@ static void write_victims(const struct causes *c, const struct cause *of, FILE *
 		fprintf(f, " and %zu other%s", n - VICTIMS_SHOWN, n > VICTIMS_SHOWN + 1 ? "s" : "");
 }
 
+/* From this part on it is all, in whole percent. */
+#define WHOLE 0.995
+
 /* How much of the sums of a thing the largest has. */
 static double largest_part(const struct sums *s, uint32_t thing)
 {
@@ -403,13 +406,38 @@ static double largest_part(const struct sums *s, uint32_t thing)
 	return all ? (double)of->amount / (double)all : 1;
 }
 
-/* How much of a cause's time its largest sum is. */
-static double part_of(const struct sums *s, const struct cause *of)
-{
-	size_t n;
-	const struct sum *at = sums_of(s, of->id, &n);
+/* A text is named that has this much of the time; and so many. */
+#define LEAST_PART 0.1
+#define PARTS_SHOWN 2
 
-	return n && of->ns ? (double)at->amount / (double)of->ns : 0;
+/*
+ * "read < ask (52 %), write < tell (40 %)": the texts that have most of a cause's time, and how
+ * much; 0: none has much, or out of memory. repeated: what they begin with is said once.
+ */
+static uint32_t parts_text(struct causes *c, const struct sums *s, const struct cause *of,
+			   const char *repeated)
+{
+	size_t n, skip = strlen(repeated);
+	const struct sum *at = sums_of(s, of->id, &n);
+	struct text_buf b = { 0 };
+	uint32_t id;
+
+	for (size_t i = 0; i < n && i < PARTS_SHOWN; i++) {
+		const char *text = names_text(c->names, at[i].text);
+		double part = (double)at[i].amount / (double)of->ns;
+		char share[32];
+
+		if (part < LEAST_PART)
+			break;
+		text_puts(&b, i ? ", " : "");
+		text_puts(&b, text + (i && !strncmp(text, repeated, skip) ? skip : 0));
+		snprintf(share, sizeof(share), " (%.0f %%)", 100 * part);
+		text_puts(&b, part < WHOLE ? share : "");
+	}
+	id = b.len && !b.failed ? names_adopt(c->names, b.p) : 0;
+	c->out_of_memory |= b.failed || (b.len && !id);
+	text_free(&b);
+	return id;
 }
 
 /* How much of the time of a lock its holder ran. */
@@ -452,23 +480,16 @@ int causes_describe(struct causes *c)
 	sort_sums(c);
 	for (size_t k = 0; k < c->n && !c->out_of_memory; k++) {
 		struct cause *cause = &c->at[k];
-		uint32_t where = sums_dominant_text(&c->wheres, cause->id);
 
-		/* Of those that are not told apart by it. */
-		cause->where_part = 1;
-		if (where) {
-			cause->where = where;
-			cause->where_part = cause->end == CHAIN_RUNNABLE
-						    ? part_of(&c->wheres, cause)
-						    : largest_part(&c->wheres, cause->id);
-		}
-		cause->what = sums_dominant_text(&c->whats, cause->id);
-		cause->what_part = largest_part(&c->whats, cause->id);
+		/* Others are told apart by it. */
+		if (sums_dominant_text(&c->wheres, cause->id))
+			cause->where = parts_text(c, &c->wheres, cause, "it woke in ");
+		cause->what = parts_text(c, &c->whats, cause, "");
 		cause->operations = sums_dominant_text(&c->operations, cause->id);
-		if (largest_part(&c->operations, cause->id) < 0.995)
+		if (largest_part(&c->operations, cause->id) < WHOLE)
 			cause->operations = written_text(c, cause, write_operations);
-		cause->wakee_what = sums_dominant_text(&c->wakee_whats, cause->id);
-		cause->wakee_slept = sums_dominant_text(&c->wakee_sleeps, cause->id);
+		cause->wakee_what = parts_text(c, &c->wakee_whats, cause, "");
+		cause->wakee_slept = parts_text(c, &c->wakee_sleeps, cause, "");
 		cause->process = sums_dominant_text(&c->processes_of, cause->id);
 		sums_of(&c->processes_of, cause->id, &cause->processes);
 		cause->thread = sums_dominant_text(&c->threads, cause->id);

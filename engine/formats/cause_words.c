@@ -7,8 +7,6 @@
 #include "command_word.h"
 #include "words/waited_for.h"
 
-/* A place is named that has this much of the time. */
-#define LEAST_PART 0.1
 /* From this part on it is said that a thread ran in the kernel. */
 #define LEAST_KERNEL 0.5
 /* What a holder ran is said from this part of the time on. */
@@ -24,26 +22,11 @@ static void put_text(FILE *out, const struct names *names, const char *before, u
 		fprintf(out, "%s%s", before, text);
 }
 
-/*
- * " in flush (51 %)": where, if anything is known, and how much of the time that has. Of many
- * places none says much.
- */
-static void put_where(FILE *out, const struct names *n, const char *before, const struct cause *c)
-{
-	if (c->where_part < LEAST_PART || !*names_text(n, c->where))
-		return;
-	put_text(out, n, before, c->where);
-	if (c->where_part < 0.995)
-		fprintf(out, " (%.0f %%)", 100 * c->where_part);
-}
-
 static void put_slept(FILE *out, const struct names *n, const struct cause *c)
 {
 	fputs(" slept", out);
-	put_where(out, n, " in ", c);
+	put_text(out, n, " in ", c->where);
 	put_text(out, n, " for ", c->what);
-	if (*names_text(n, c->what) && c->what_part < 0.995)
-		fprintf(out, " (%.0f %%)", 100 * c->what_part);
 }
 
 static void put_until(FILE *out, const struct names *n, const struct cause *c, const char *what)
@@ -53,16 +36,18 @@ static void put_until(FILE *out, const struct names *n, const struct cause *c, c
 	put_text(out, n, ": ", c->by);
 }
 
-/* " ran 95 % in deflate < compress": by samples; whether any are known. */
-static bool put_functions(FILE *out, const struct names *n, const struct cause *c)
+bool causes_put_ran(FILE *out, const struct names *n, const struct cause *c)
 {
-	if (!*names_text(n, c->ran))
+	bool parts = *names_text(n, c->ran_callees);
+
+	if (!*names_text(n, c->ran) && !parts)
 		return false;
-	if (c->ran_part < 0.995)
+	if (c->ran_part < 0.995 && !parts)
 		fprintf(out, " %.0f %%", 100 * c->ran_part);
 	put_text(out, n, " in ", c->ran);
+	put_text(out, n, ": ", c->ran_callees);
 	if (c->kernel_part >= LEAST_KERNEL) {
-		fprintf(out, ", %.0f %% in the kernel", 100 * c->kernel_part);
+		fprintf(out, "%c %.0f %% in the kernel", parts ? ';' : ',', 100 * c->kernel_part);
 		put_text(out, n, ": ", c->kernel);
 	}
 	return true;
@@ -72,18 +57,19 @@ static void put_held(FILE *out, const struct names *n, const struct cause *c)
 {
 	put_text(out, n, " held ", c->lock);
 	put_text(out, n, ": ", c->held);
-	if (*names_text(n, c->ran) && c->held_ran >= LEAST_RAN) {
+	if (names_text(n, c->ran)[0] + names_text(n, c->ran_callees)[0] &&
+	    c->held_ran >= LEAST_RAN) {
 		fputs("; it ran", out);
-		put_functions(out, n, c);
+		causes_put_ran(out, n, c);
 	} else if (!strstr(names_text(n, c->held), " in ")) {
-		put_where(out, n, ", until ", c);
+		put_text(out, n, ", until ", c->where);
 	}
 }
 
 static void put_no_cpu(FILE *out, const struct names *n, const struct cause *c)
 {
 	fputs(c->throttled ? " was throttled" : " had no CPU", out);
-	put_where(out, n, ", in ", c);
+	put_text(out, n, ", in ", c->where);
 	put_text(out, n, ": ", c->had);
 	if (c->throttled)
 		fputs(": " USED_UP, out);
@@ -101,9 +87,9 @@ void causes_put_did(FILE *out, const struct names *n, const struct causes *all,
 	switch (c->end) {
 	case CHAIN_RUNNING:
 		fputs(" ran", out);
-		put_functions(out, n, c);
+		causes_put_ran(out, n, c);
 		causes_put_served(all, c, out);
-		put_where(out, n, ", until ", c);
+		put_text(out, n, ", until ", c->where);
 		break;
 	case CHAIN_RUNNABLE:
 	case CHAIN_PREEMPTED:

@@ -70,8 +70,7 @@ static void put_who(FILE *f, const struct names *n, const struct cause *c)
 
 static void put_functions(FILE *f, const struct names *n, const struct cause *c)
 {
-	put_text(f, n, " ", c->ran);
-	if (!*names_text(n, c->ran) && !c->answers)
+	if (!causes_put_ran(f, n, c) && !c->answers)
 		put_text(f, n, ", until ", c->where);
 }
 

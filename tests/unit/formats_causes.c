@@ -333,7 +333,7 @@ static void work_in_the_kernel_is_said(void **state)
 			       "end 26000\n",
 			       &o, "causes");
 	if (!strstr(got, "B/102 ran in work, 75 % in the\n" MORE
-			 "kernel: page faults, execve, until it woke in send\n" MORE
+			 "kernel: 50 % page faults, 25 % execve, until it woke in send\n" MORE
 			 "made A wait 24 ms: A <- B\n"))
 		fail_msg("%s", got);
 	free(got);
@@ -491,8 +491,8 @@ static void what_ran_has_its_functions_and_places(void **state)
 			       "700 c0 - R > A\n"
 			       "end 1000\n",
 			       &o, "causes");
-	if (!strstr(got, "B/102 ran 75 % in crunch < work\n" MORE
-			 "< main, 60 % for D, until it woke in send (80 %)\n"))
+	if (!strstr(got, "B/102 ran in main: 75 % work,\n" MORE
+			 "25 % other; 60 % for D, until it woke in send (80 %), reply (20 %)\n"))
 		fail_msg("%s", got);
 	free(got);
 }

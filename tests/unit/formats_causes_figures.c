@@ -154,6 +154,90 @@ static void the_longest_of_many_sleeps_is_found(void **state)
 	free(script);
 }
 
+/* ---- shares ---------------------------------------------------------------------------------- */
+
+/* A waits for B, which has so many samples of each stack. */
+static char *rows_of_samples(const char *const *stacks, const int *times, int n)
+{
+	char *script = malloc(1 << 16), *at = script, *got;
+	int us = 200;
+
+	assert_non_null(script);
+	at = stpcpy(at, "0 c0 - R > A\n0 c1 - R > B\n100 c0 A S > - wait|recv\n");
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < times[i]; k++)
+			at += sprintf(at, "%d c1 B ran %s\n", us += 10, stacks[i]);
+	sprintf(at, "%d c1 B wakes A wake|send\n%d c0 - R > A\nend %d\n", us + 10, us + 10,
+		us + 1000);
+	got = rows_of(script, 101);
+	free(script);
+	return got;
+}
+
+/* Nearly all samples have the same leaf, but by way of two callers. */
+static void where_samples_part_each_way_has_its_share(void **state)
+{
+	const char *const stacks[] = { "|clock_gettime;now;spin_cheap;srv;main",
+				       "|clock_gettime;now;spin_dear;srv;main", "|poll;srv;main" };
+	const int times[] = { 52, 46, 2 };
+	char *got = rows_of_samples(stacks, times, 3);
+
+	(void)state;
+	has(got, "B/102 ran in srv < main: 52 % spin_cheap, 46 % spin_dear, until");
+	assert_null(strstr(got, "now"));
+	free(got);
+}
+
+/* What has most of the samples, and no other one much: it and its share. */
+static void one_way_is_followed_to_its_end(void **state)
+{
+	const char *const stacks[] = { "|crunch;work;main", "|a;main", "|b;main", "|c;main" };
+	const int times[] = { 80, 7, 7, 6 };
+	char *got = rows_of_samples(stacks, times, 4);
+
+	(void)state;
+	has(got, "B/102 ran 80 % in crunch < work < main, until");
+	free(got);
+}
+
+/* What a function does itself is one way; of its calls of itself the innermost counts. */
+static void recursion_and_own_work_are_ways(void **state)
+{
+	const char *const stacks[] = { "|walk;main", "|walk;walk;main", "|free;walk;walk;walk;main",
+				       "|free;walk;sweep;walk;main" };
+	const int times[] = { 20, 40, 20, 20 };
+	char *got = rows_of_samples(stacks, times, 4);
+
+	(void)state;
+	has(got, "B/102 ran in walk < main: 60 % itself, 40 % free, until");
+	free(got);
+}
+
+/* A's waits for B, of which the last one is for a child: that says its share, if it has much. */
+static void what_some_waits_are_for_says_its_share(void **state)
+{
+	static const char script[] = "0    c0 - R > A\n"
+				     "0    c1 - R > B\n"
+				     "100  c0 A S > - wait|open\n"
+				     "%d c1 B wakes A wake|allow\n"
+				     "%d c0 - R > A\n"
+				     "1000 c0 A S > - wait|wait4 for=child:102\n"
+				     "1040 c1 B wakes A wake|allow\n"
+				     "1040 c0 - R > A\n"
+				     "end 2000\n";
+	char text[sizeof(script) + 16], *got;
+
+	(void)state;
+	sprintf(text, script, 160, 160);
+	got = rows_of(text, 101);
+	has(got, "made A wait 0.100 ms: A <- B, for child 102 (40 %)\n");
+	free(got);
+	sprintf(text, script, 860, 860);
+	got = rows_of(text, 101);
+	has(got, "made A wait 0.800 ms: A <- B\n");
+	free(got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +245,10 @@ int main(void)
 		cmocka_unit_test(who_waits_for_all_is_no_example),
 		cmocka_unit_test(no_two_rows_have_one_example),
 		cmocka_unit_test(the_longest_of_many_sleeps_is_found),
+		cmocka_unit_test(where_samples_part_each_way_has_its_share),
+		cmocka_unit_test(one_way_is_followed_to_its_end),
+		cmocka_unit_test(recursion_and_own_work_are_ways),
+		cmocka_unit_test(what_some_waits_are_for_says_its_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
