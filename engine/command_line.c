@@ -273,7 +273,7 @@ static const struct option_row rows[] = {
 	{ "no-kthreads", 0, false, NULL, set_true, AT(no_kthreads),
 	  .help = "leave out kernel threads", .given = GIVEN_NO_KTHREADS },
 	{ "no-idle", 0, true, NULL, set_true, AT(no_idle),
-	  .help = "leave out waits of threads that have no work", .given = GIVEN_NO_IDLE },
+	  .help = "leave out pauses by choice and waits for work", .given = GIVEN_NO_IDLE },
 	{ "ended", 0, false, NULL, set_true, AT(ended),
 	  .help = "only waits that ended (default without -p, -t, -c)", .given = GIVEN_ENDED },
 	{ "not-woken", 0, false, NULL, set_true, AT(not_woken),
@@ -416,7 +416,7 @@ static int check_format_takes(struct setting *s, const bool *seen)
 		[VIEW_WAKEUP] = { "wakeup", ABOUT_CHAINS | GIVEN_REQUESTS },
 		[VIEW_IO] = { "io", ABOUT_CHAINS | ABOUT_WAITS | GIVEN_REQUESTS },
 	};
-	const struct options *o = s->options;
+	struct options *o = s->options;
 	const struct format *f = format_find(o->format);
 	bool wakeup = o->view == VIEW_WAKEUP;
 
@@ -434,6 +434,9 @@ static int check_format_takes(struct setting *s, const bool *seen)
 		return setting_complain(
 			s, "--state: %s%s shows blocked time only",
 			wakeup ? "--view wakeup" : "--format=", wakeup ? "" : f->name);
+	/* Of an idle wait --no-idle leaves the rest, which is not blocked. */
+	if (wakeup || f->blocked_only)
+		o->parts = PART_BLOCKED;
 	if (o->parts & PART_RUNNING && o->parts != PART_ALL && !f->running)
 		return setting_complain(s, "--state running has no meaning with --format=%s",
 					f->name);

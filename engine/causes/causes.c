@@ -8,6 +8,7 @@
 
 #include "base/compare.h"
 #include "common/grow.h"
+#include "select/wait_nature.h"
 #include "words/place.h"
 #include "words/names.h"
 
@@ -22,12 +23,6 @@ static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, u
 	struct chain_sum *s;
 	uint32_t key;
 
-	/* What others did while a thread had no work does not matter. */
-	if (c->head_pauses) {
-		node = c->head_node;
-		end = CHAIN_ENDS;
-		disk = 0;
-	}
 	if (c->pauses)
 		end |= PAUSE;
 	key = disk ? (end & PAUSE) + DISK * disk : end;
@@ -85,7 +80,7 @@ static void add_time(struct causes *c, uint32_t node, uint32_t end, uint32_t dis
  */
 static void add_had(struct causes *c, uint32_t node, uint32_t end, uint32_t who, uint64_t ns)
 {
-	struct chain_sum *s = c->head_pauses ? NULL : sum_at(c, node, end, 0);
+	struct chain_sum *s = sum_at(c, node, end, 0);
 
 	if (!s)
 		return;
@@ -99,7 +94,7 @@ static void add_had(struct causes *c, uint32_t node, uint32_t end, uint32_t who,
 
 static void add_samples(struct causes *c, uint32_t node, uint32_t end, uint32_t pair, uint64_t n)
 {
-	struct chain_sum *s = c->head_pauses ? NULL : sum_at(c, node, end, 0);
+	struct chain_sum *s = sum_at(c, node, end, 0);
 
 	if (s)
 		sums_add(&c->samples, s->cause, pair, n);
@@ -182,7 +177,7 @@ static void explain_own(struct causes *c, uint32_t head, const struct chosen_wai
 	if (s->off_to_ns <= s->off_from_ns)
 		return;
 	/* Whatever it waited for has come. */
-	c->head_pauses = c->pauses = false;
+	c->pauses = false;
 	chains_explain_own(&c->chains, head, p->thread, p->wait, s->off_from_ns, s->off_to_ns);
 	/* A trace that does not say what CPUs ran may still say that there was a quota. */
 	if (!c->cpu_holders && wait_throttled(p->wait))
@@ -192,20 +187,44 @@ static void explain_own(struct causes *c, uint32_t head, const struct chosen_wai
 		say_where_it_ran(c, head, p);
 }
 
+/* A chain_sink's: the piece whose time comes next. */
+static void begin_piece(void *arg, const struct chain_piece *p)
+{
+	struct causes *c = arg;
+
+	c->piece_ns = p->to_ns - p->from_ns;
+	c->piece_wait = p->wait;
+	c->thread = p->thread;
+}
+
+static void explain_blocked(struct causes *c, uint32_t head, const struct chosen_wait *p)
+{
+	const struct shown *s = &p->shown;
+	enum wait_nature nature = wait_nature(c->timelines, c->chains.kernel, p->thread, p->wait);
+
+	c->pauses = nature != WAIT_FOR_OTHERS;
+	if (nature != WAIT_FOR_WORK) {
+		chains_explain(&c->chains, head, p->thread, p->wait, s->blocked_from_ns,
+			       s->blocked_to_ns);
+		return;
+	}
+	/* What others did while the thread had no work does not matter. */
+	begin_piece(c, &(struct chain_piece) { .thread = p->thread,
+					       .from_ns = s->blocked_from_ns,
+					       .to_ns = s->blocked_to_ns });
+	add_time(c, head, CHAIN_ENDS, 0, c->piece_ns);
+}
+
 static int explain_wait(void *arg, const struct chosen_wait *p)
 {
 	struct causes *c = arg;
 	const struct wait *w = p->wait;
-	const struct shown *s = &p->shown;
 	uint32_t head = chains_head(&c->chains, causes_label_head(c, p->thread, w));
 
 	if (!head || c->out_of_memory)
 		return -ENOMEM;
-	causes_begin_wait(c, p->thread, w);
-	c->head_node = head;
 	if (w->kind == WAIT_SLEEP)
-		chains_explain(&c->chains, head, p->thread, w, s->blocked_from_ns,
-			       s->blocked_to_ns);
+		explain_blocked(c, head, p);
 	count_woken(c);
 	explain_own(c, head, p);
 	if (causes_of_requests(c))
@@ -277,7 +296,7 @@ static int begin(struct causes **out, const struct timelines *tl, const struct o
 		err = processes_new(&c->processes, tl);
 	if (err)
 		return err;
-	user = (struct chain_user) { .sink = { c, add, add_window, causes_begin_piece },
+	user = (struct chain_user) { .sink = { c, add, add_window, begin_piece },
 				     .label = causes_label_link,
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
 				     .cpu_holders = c->cpu_holders };

@@ -142,19 +142,6 @@ static uint32_t thread_name(struct causes *c, uint32_t string)
 	return text;
 }
 
-/* Whether a thread with this stack slept as there was no room for what it wrote. */
-static bool waits_to_write(const struct causes *c, uint32_t pair)
-{
-	static const char *const functions[] = { "pipe_write", "anon_pipe_write",
-						 "sk_stream_wait_memory", "sock_alloc_send_pskb",
-						 "unix_wait_for_peer" };
-
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-		if (has_function(c, pair, functions[i]))
-			return true;
-	return false;
-}
-
 /* The lock without its holder: "futex 7:app+0x10" of "futex 7:app+0x10 held by janitor/77". */
 static uint32_t lock_name(struct causes *c, uint32_t what)
 {
@@ -178,7 +165,6 @@ static void label_sleep(struct causes *c, struct label *label, uint32_t pair)
 	label->idle = kernel_stack_wait_flags(c->chains.kernel,
 					      timelines_pair(c->timelines, pair).kstack) &
 		      KFUNC_AWAITS_WORK;
-	label->writes = waits_to_write(c, pair);
 	if (!causes_of_requests(c) && pair && wait_is_at_lock(c->timelines, c->chains.kernel, pair))
 		label->lock = *names_text(c->names, label->what) ? lock_name(c, label->what)
 								 : nameless_lock(c, label->slept);
@@ -297,19 +283,6 @@ uint32_t causes_lock_link(const struct causes *c, uint32_t node)
 			return node;
 	}
 	return 0;
-}
-
-bool causes_is_blocked(const struct causes *c, uint32_t node)
-{
-	const struct pair *nodes = c->chains.nodes.at;
-
-	for (; node && nodes[node].a; node = nodes[node].a) {
-		struct label l = causes_label(c, nodes[node].b);
-
-		if (l.who && (l.lock || l.writes))
-			return true;
-	}
-	return false;
 }
 
 uint32_t causes_sleeper(const struct causes *c, uint32_t node, struct label *link)

@@ -29,7 +29,6 @@ struct label {
 	/* Only of requests: its process's name; that and the thread as "NAME/ID". */
 	uint32_t process_name, process, thread;
 	uint32_t idle;	  /* a kernel's thread slept where it has nothing to do */
-	uint32_t writes;  /* it slept until somebody reads what it has to write */
 	uint32_t is_text; /* no link and no head, but what stands between: "[queued]" */
 };
 
@@ -121,13 +120,9 @@ struct causes {
 	struct sums lock_parts;		  /* by cause: texts of what its holder did meanwhile */
 	uint64_t lengths[CAUSES_LENGTHS]; /* waits by their length, without pauses */
 	struct sums by_length;		  /* by cause: its time in waits of each length */
-	/* The current wait: whether its thread works for a request, or only waits for work. */
-	uint32_t head;
-	uint32_t head_node;
-	const struct wait *head_wait;
-	bool head_asked, head_pauses;
-	/* The current piece: whether it is a pause, how long it is, whose time it is. */
+	/* Whether the current part of the current wait is a pause, or for lack of work. */
 	bool pauses;
+	/* The current piece: how long it is, whose time it is. */
 	uint64_t piece_ns;
 	const struct wait *piece_wait; /* NULL: none, or not known */
 	uint32_t thread;
@@ -169,14 +164,8 @@ uint32_t causes_head_name(struct causes *c, uint32_t thread, const struct wait *
 uint32_t causes_sleeper(const struct causes *c, uint32_t node, struct label *link);
 /* The node of the last link of a chain that ended a wait at a lock; 0: there is none. */
 uint32_t causes_lock_link(const struct causes *c, uint32_t node);
-/* Whether any thread in the chain waits for a lock, or to write something. */
-bool causes_is_blocked(const struct causes *c, uint32_t node);
 /* 1 + the index of the cause of a chain; 0: out of memory. */
 uint32_t causes_find(struct causes *c, uint32_t node, uint32_t end, uint32_t disk);
-
-/* causes_pause.c: to be called before a wait is explained; a chain_sink's. */
-void causes_begin_wait(struct causes *c, uint32_t thread, const struct wait *w);
-void causes_begin_piece(void *arg, const struct chain_piece *p);
 
 /* causes_parts.c: adds ns of the current wait to a cause's part of it. */
 void causes_add_part(struct causes *c, uint32_t cause, uint32_t node, uint64_t ns);

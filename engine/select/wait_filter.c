@@ -240,7 +240,8 @@ static bool objects_fit(struct wait_filter *f, uint32_t pair)
 
 bool wait_filter_is_idle(struct wait_filter *f, uint32_t thread, const struct wait *w)
 {
-	return wait_is_idle(f->timelines, names_kernel_stacks(f->names), thread, w);
+	return wait_nature(f->timelines, names_kernel_stacks(f->names), thread, w) !=
+	       WAIT_FOR_OTHERS;
 }
 
 static void clip(uint64_t *from, uint64_t *to, uint64_t lo, uint64_t hi)
@@ -271,6 +272,7 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 	const struct options *o = f->options;
 	uint64_t len = w->in_ns - w->out_ns;
 	unsigned int parts = o->parts;
+	bool is_idle;
 
 	if (w->kind == WAIT_UNKNOWN || len < o->min_wait_ns || len > o->max_wait_ns)
 		return false;
@@ -293,19 +295,22 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 		shown->blocked_to_ns = shown->blocked_from_ns;
 	if (w->kind == WAIT_SLEEP && !(parts & PART_RUNNABLE))
 		shown->off_to_ns = shown->off_from_ns;
-	shown->whole_ns = shown->blocked_to_ns - shown->blocked_from_ns + shown->off_to_ns -
-			  shown->off_from_ns;
+	is_idle = o->no_idle && wait_filter_is_idle(f, thread, w);
+	shown->whole_ns = shown->off_to_ns - shown->off_from_ns;
+	if (!is_idle)
+		shown->whole_ns += shown->blocked_to_ns - shown->blocked_from_ns;
 	clip(&shown->blocked_from_ns, &shown->blocked_to_ns, f->from_ns, f->to_ns);
 	clip(&shown->off_from_ns, &shown->off_to_ns, f->from_ns, f->to_ns);
 	if (w->kind == WAIT_PREEMPTED && !(parts & PART_PREEMPTED)) {
 		f->preempted_ns += shown->off_to_ns - shown->off_from_ns;
 		return false;
 	}
-	if (o->no_idle && wait_filter_is_idle(f, thread, w)) {
-		f->idle_waits++;
-		f->idle_ns += shown->blocked_to_ns - shown->blocked_from_ns + shown->off_to_ns -
-			      shown->off_from_ns;
-		return false;
+	/* When it lacked a CPU, what it waited for had come. */
+	if (is_idle) {
+		f->idle_waits += shown->blocked_to_ns > shown->blocked_from_ns;
+		f->idle_ns += shown->blocked_to_ns - shown->blocked_from_ns;
+		shown->blocked_from_ns = shown->blocked_to_ns;
+		return shown->off_to_ns > shown->off_from_ns;
 	}
 	return true;
 }

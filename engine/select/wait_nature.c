@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/kernel_functions.h"
+#include "common/lower_bound.h"
 #include "words/lock_holder.h"
 
 /* How many leaf frames say what a stack waits for; their callers say what the work is. */
@@ -12,6 +13,10 @@
  * How many sleeps of a possible answerer are looked at: it may sleep that often before it answers.
  */
 #define SLEEPS_BACK 64
+/* Requests that a thread took earlier, and may be working for: so many are looked at. */
+#define REQUESTS_BACK 64
+/* How many wakers in a row may have had no work: who makes it, and who passes it on. */
+#define WAKERS_BACK 2
 
 /* ---- locks ---------------------------------------------------------------------------------- */
 
@@ -50,7 +55,14 @@ static bool stack_takes_a_lock(const struct trace *t, struct kernel_stacks *k, u
 /* Of the kernel's locks those that a thread holds, unlike that of a page. */
 static bool kernel_takes_a_lock(const struct trace *t, struct kernel_stacks *k, uint32_t stack)
 {
-	static const char *const locks[] = { "mutex_lock", "rwsem_", "down_read", "down_write" };
+	/* Those of files: fs/locks.c, which flock() and fcntl() come to. */
+	static const char *const locks[] = { "mutex_lock",
+					     "rwsem_",
+					     "down_read",
+					     "down_write",
+					     "locks_lock_inode_wait",
+					     "flock_lock_inode",
+					     "do_lock_file_wait" };
 	struct trace_stack s = trace_stack(t, stack);
 	uint32_t seen = 0;
 
@@ -115,11 +127,14 @@ static bool by_task(const struct timelines *tl, struct kernel_stacks *k, const s
 	return w->waker < THREAD_IDLE && !waker_context(k, kstack, false).interrupt;
 }
 
-/* What a server does in between is not looked at: it may well wake the
- * asker when it only reads the question (unix_write_space), and ask others itself.
+/*
+ * Whether a thread ended w, a wait of thread, that this one, or another one of its process, had
+ * woken before: it was asked, and has answered. To release a lock is no question. What a server
+ * does in between is not looked at: it may well wake the asker when it only reads the question
+ * (unix_write_space), and ask others itself.
  */
-bool wait_is_answered(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
-		      const struct wait *w)
+static bool is_answered(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
+			const struct wait *w)
 {
 	const struct thread *th = timelines_thread(tl, thread), *waker;
 	uint32_t i;
@@ -133,26 +148,214 @@ bool wait_is_answered(const struct timelines *tl, struct kernel_stacks *k, uint3
 
 		if (s->kind != WAIT_SLEEP || !by_task(tl, k, s))
 			continue;
-		if (s->waker == thread ||
-		    (th->tgid && timelines_thread(tl, s->waker)->tgid == th->tgid))
+		if ((s->waker == thread ||
+		     (th->tgid && timelines_thread(tl, s->waker)->tgid == th->tgid)) &&
+		    !wait_is_at_lock(tl, k, s->stack))
 			return true;
 	}
 	return false;
 }
 
-bool wait_is_idle(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
-		  const struct wait *w)
-{
-	unsigned int flags;
+/* ---- requests ------------------------------------------------------------------------------- */
 
-	if (w->kind != WAIT_SLEEP || w->flags & WAIT_NEW)
+/* Whether the thread is known to work for a request at that time. */
+static bool works_for_request(const struct timelines *tl, uint32_t thread, uint64_t ns)
+{
+	const struct request_span *s;
+	const uint32_t *read;
+	size_t n, i;
+
+	s = timelines_spans_written(tl, thread, &n);
+	i = n ? LOWER_BOUND(k, n, s[k].to_ns <= ns) : 0;
+	if (i < n && s[i].from_ns <= ns)
+		return true;
+	read = timelines_requests_read(tl, thread, &n);
+	i = n ? LOWER_BOUND(k, n, timelines_request(tl, read[k])->arrival_ns <= ns) : 0;
+	for (size_t end = i > REQUESTS_BACK ? i - REQUESTS_BACK : 0; i-- > end;) {
+		const struct request *q = timelines_request(tl, read[i]);
+
+		if (q->writer == thread && q->taken_ns <= ns && q->answer_ns > ns)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the sleep ended when a request came that the thread then read. */
+static bool waits_for_request(const struct timelines *tl, uint32_t thread, const struct wait *w)
+{
+	size_t n, i;
+	const uint32_t *read = timelines_requests_read(tl, thread, &n);
+
+	i = n ? LOWER_BOUND(k, n, timelines_request(tl, read[k])->arrival_ns < w->out_ns) : 0;
+	return i < n && timelines_request(tl, read[i])->arrival_ns <= w->wake_ns;
+}
+
+/* ---- what the sleep was for ----------------------------------------------------------------- */
+
+static bool is_of_class(const struct timelines *tl, const struct wait *w, const char *class)
+{
+	uint32_t string = wait_class(tl, w->stack);
+
+	return string != SUMS_UNKNOWN && !strcmp(trace_string(timelines_trace(tl), string), class);
+}
+
+/* Whether a text has "tcp 10.0.0.53:53" or such; of a listening socket only the port follows. */
+static bool names_peer(const char *name, const char *class)
+{
+	size_t len = strlen(class);
+
+	for (const char *at = name; (at = strstr(at, class)); at += len)
+		if ((at == name || at[-1] == ' ') && at[len] == ' ' && at[len + 1] != ':')
+			return true;
+	return false;
+}
+
+/*
+ * Whether it slept for a message of somebody else's, and not just for a while: at a socket, or in a
+ * poll() of one that is connected.
+ */
+static bool waits_for_message(const struct timelines *tl, const struct wait *w)
+{
+	static const char *const classes[] = { "tcp", "udp", "unix" };
+	const struct trace *t = timelines_trace(tl);
+	const struct trace_object *o = trace_object(t, timelines_pair(tl, w->stack).object);
+	const char *class = o ? trace_string(t, o->class) : "";
+	const char *name = o ? trace_string(t, o->name) : "";
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (!strcmp(class, classes[i]) ||
+		    (!strcmp(class, "poll") && names_peer(name, classes[i])))
+			return true;
+	return false;
+}
+
+/* Whether it slept as there was no room for what it wrote. */
+static bool waits_for_room(const struct timelines *tl, const struct wait *w)
+{
+	static const char *const functions[] = { "pipe_write", "anon_pipe_write",
+						 "sk_stream_wait_memory", "sock_alloc_send_pskb",
+						 "unix_wait_for_peer" };
+	const struct trace *t = timelines_trace(tl);
+	struct trace_stack s = trace_stack(t, timelines_pair(tl, w->stack).kstack);
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct trace_frame *f = trace_frame(t, s.frames[i]);
+
+		for (size_t k = 0; f && k < sizeof(functions) / sizeof(functions[0]); k++)
+			if (!strncmp(trace_string(t, f->symbol), functions[k],
+				     strlen(functions[k])))
+				return true;
+	}
+	return false;
+}
+
+/* ---- pauses and waits for work -------------------------------------------------------------- */
+
+/*
+ * Whether a signal killed the thread while it waited for something in the midst of its work, and
+ * not the end of its process, or as it waited for work.
+ */
+static bool killed_at_work(const struct timelines *tl, struct kernel_stacks *k,
+			   const struct wait *w)
+{
+	uint32_t woke = timelines_pair(tl, w->waker_stack).kstack;
+	uint32_t slept = timelines_pair(tl, w->stack).kstack;
+
+	/* A join, or an idle thread of a pool; a lock is another matter. */
+	if (is_of_class(tl, w, "futex") && !wait_is_at_lock(tl, k, w->stack))
 		return false;
-	flags = kernel_stack_wait_flags(k, timelines_pair(tl, w->stack).kstack);
+	return wait_killed(w) && !(kernel_stack_flags(k, woke, UINT32_MAX) & KFUNC_ENDS_PROCESS) &&
+	       !(kernel_stack_wait_flags(k, slept) & (KFUNC_AWAITS_WORK | KFUNC_EVENT_LOOP));
+}
+
+/* By its stack, and how it ended: it had no work. */
+static bool has_no_work(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
+			const struct wait *w)
+{
+	unsigned int flags = kernel_stack_wait_flags(k, timelines_pair(tl, w->stack).kstack);
+
 	if (flags & KFUNC_AWAITS_WORK)
 		return true;
 	if (w->flags & WAIT_NOT_WOKEN)
 		return !wait_looks_stuck(tl, k, w);
-	return flags & KFUNC_EVENT_LOOP && !wait_is_answered(tl, k, thread, w);
+	return (flags & KFUNC_EVENT_LOOP && !is_answered(tl, k, thread, w)) ||
+	       waits_for_request(tl, thread, w);
+}
+
+static bool own_timer_ended(const struct timelines *tl, struct kernel_stacks *k,
+			    const struct wait *w)
+{
+	struct waker_context by;
+
+	if (w->waker == THREAD_NONE || w->flags & WAIT_NOT_WOKEN)
+		return false;
+	by = waker_context(k, timelines_pair(tl, w->waker_stack).kstack, w->waker == THREAD_IDLE);
+	return by.interrupt && by.source == IRQ_TIMER;
+}
+
+/* For something that somebody else has, or a device. */
+static bool is_blocked(const struct timelines *tl, struct kernel_stacks *k, const struct wait *w)
+{
+	return w->state == 'D' || is_of_class(tl, w, "file") || wait_is_at_lock(tl, k, w->stack) ||
+	       waits_for_room(tl, w);
+}
+
+/* What w is by itself, whatever the threads did that ended it. */
+static enum wait_nature own_nature(const struct timelines *tl, struct kernel_stacks *k,
+				   uint32_t thread, const struct wait *w)
+{
+	if (w->kind != WAIT_SLEEP || w->flags & WAIT_NEW || timelines_is_client(tl, thread) ||
+	    works_for_request(tl, thread, w->out_ns) || killed_at_work(tl, k, w))
+		return WAIT_FOR_OTHERS;
+	if (has_no_work(tl, k, thread, w))
+		return WAIT_FOR_WORK;
+	return own_timer_ended(tl, k, w) && !is_blocked(tl, k, w) && !waits_for_message(tl, w)
+		       ? WAIT_PAUSE
+		       : WAIT_FOR_OTHERS;
+}
+
+/*
+ * Whether the thread that ended w, which nobody had asked, had nothing for it: it paused, or had
+ * itself no work, for more than half of w. As many of its own wakers in a row are looked at.
+ */
+static bool waker_had_nothing(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
+			      const struct wait *w, int wakers)
+{
+	const struct thread *waker;
+	uint64_t ns = 0, half_ns = (w->wake_ns - w->out_ns) / 2;
+	uint32_t i;
+
+	if (!wakers || w->kind != WAIT_SLEEP || w->flags & WAIT_NEW || !by_task(tl, k, w) ||
+	    works_for_request(tl, thread, w->out_ns) || is_blocked(tl, k, w) ||
+	    is_answered(tl, k, thread, w))
+		return false;
+	waker = timelines_thread(tl, w->waker);
+	/* Of a thread of the kernel, or of one that ends, somebody waits for all that it did. */
+	if (waker->flags & THREAD_KTHREAD || is_of_class(tl, w, "child") ||
+	    kernel_stack_flags(k, timelines_pair(tl, w->waker_stack).kstack, UINT32_MAX) &
+		    KFUNC_ENDS_THREAD)
+		return false;
+	i = wait_waker_pos(waker, w);
+	for (int n = 0; n < SLEEPS_BACK && i-- > 0 && ns <= half_ns; n++) {
+		const struct wait *s = &waker->waits[i];
+
+		if (s->wake_ns <= w->out_ns)
+			break;
+		if (own_nature(tl, k, w->waker, s) != WAIT_FOR_OTHERS ||
+		    waker_had_nothing(tl, k, w->waker, s, wakers - 1))
+			ns += s->wake_ns - (s->out_ns > w->out_ns ? s->out_ns : w->out_ns);
+	}
+	return ns > half_ns;
+}
+
+enum wait_nature wait_nature(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
+			     const struct wait *w)
+{
+	enum wait_nature own = own_nature(tl, k, thread, w);
+
+	if (own != WAIT_FOR_OTHERS || timelines_is_client(tl, thread))
+		return own;
+	return waker_had_nothing(tl, k, thread, w, WAKERS_BACK) ? WAIT_FOR_WORK : own;
 }
 
 /* ---- classes -------------------------------------------------------------------------------- */

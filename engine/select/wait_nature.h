@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wait_nature.h - what a sleep was for, by its stack and by its outcome: for work that a thread has
- * not got (--no-idle), for a lock that nobody gave it, for which class of objects. The manual
- * page says how.
+ * wait_nature.h - what a sleep was for, by its stack and by its outcome: whether its thread paused
+ * or had no work (chain-semantics, section 17), a lock that nobody gave it, which class of objects.
  */
 #pragma once
 
@@ -11,24 +10,24 @@
 #include "words/kernel_stacks.h"
 
 /*
- * True if w, a wait of thread, only waited for work: in a function in which threads have nothing to
- * do; or until the trace's end, unless it is at a lock or in state D; or in an event loop that was
- * not ended by an answer.
+ * What the blocked part of a wait is for its own thread. This is the only place that says so: what
+ * --no-idle leaves out, and what causes and the report call by choice or lack of work.
  */
-bool wait_is_idle(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
-		  const struct wait *w);
+enum wait_nature {
+	WAIT_FOR_OTHERS, /* for an answer, a lock, a device...: it has a cause */
+	WAIT_PAUSE,	 /* its own timer ended it, and nobody is known to have asked for it */
+	WAIT_FOR_WORK,	 /* the thread had nothing to do */
+};
+
+/* Of w, an off-CPU interval of thread or a client's wait. Looks at a bounded number of sleeps. */
+enum wait_nature wait_nature(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
+			     const struct wait *w);
 /*
  * True if w is a sleep that had not ended when the trace did, and is in state D or in a function
  * that takes a lock.
  */
 bool wait_looks_stuck(const struct timelines *tl, struct kernel_stacks *k, const struct wait *w);
 
-/*
- * True if a thread ended w, a wait of thread, that this one, or another one of its process, had
- * woken before: it was asked, and has answered.
- */
-bool wait_is_answered(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
-		      const struct wait *w);
 /*
  * True if a thread with this stack pair when it was off the CPU is at a lock: in a function of its
  * program that takes one, or at a mutex or semaphore of the kernel's.

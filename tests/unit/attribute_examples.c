@@ -477,6 +477,43 @@ static void example_11_the_end_of_a_process(void **state)
 #undef UP_TO_THE_END
 }
 
+/* Section 17: the chain of who waits goes on to whoever pauses; a pause itself is left out. */
+static void a_pause_is_of_choice_only_for_who_pauses(void **state)
+{
+	static const char script[] =
+		"0    c0 - R > A\n"
+		"0    c1 - R > B\n"
+		"0    c2 - R > S\n"
+		"10   c1 B S > - recv\n"
+		"50   c0 A wakes B send\n"
+		"50   c1 - R > B\n"
+		"60   c0 A S > - recv\n"
+		"100  c1 B S > - lock\n"
+		"200  c2 S S > - nap|sleep;hold\n"
+		"700  c2 - wakes S tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+		"700  c2 - R > S\n"
+		"800  c2 S wakes B unlock\n"
+		"800  c1 - R > B\n"
+		"900  c1 B wakes A reply\n"
+		"900  c0 - R > A\n"
+		"end 2000\n";
+	struct options o = script_options(101);
+
+	(void)state;
+	o.no_idle = true;
+	expect_text(script_folded(script, &o),
+		    "A;recv;--;reply;B;--;unlock;S;--;tick;__hrtimer_run_queues;"
+		    "asm_sysvec_apic_timer_interrupt;[timer] 500\n"
+		    "A;recv;--;reply;B;--;unlock;S;[running] 200\n"
+		    "A;recv;--;reply;B;[running] 140\n");
+	o = script_options(119);
+	expect_text(script_folded(script, &o),
+		    "S;hold;sleep;-;nap;--;tick;__hrtimer_run_queues;"
+		    "asm_sysvec_apic_timer_interrupt;[timer] 500\n");
+	o.no_idle = true;
+	expect_text(script_folded(script, &o), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -499,6 +536,7 @@ int main(void)
 		cmocka_unit_test(a_loss_hides_the_waker),
 		cmocka_unit_test(example_10_killed),
 		cmocka_unit_test(example_11_the_end_of_a_process),
+		cmocka_unit_test(a_pause_is_of_choice_only_for_who_pauses),
 		cmocka_unit_test(one_of_several_things_ends_a_wait),
 		cmocka_unit_test(a_call_that_has_not_begun_says_nothing),
 		cmocka_unit_test(the_network_ends_a_wait_of_the_waker),

@@ -246,6 +246,77 @@ static void check_trace(const struct trace *t, const char *script, void *arg)
 	check_agreement(t, &o, script);
 }
 
+static struct chain_summary summary_of(const struct trace *t, const struct options *o)
+{
+	struct timelines *tl;
+	struct fold *fold;
+	struct chain_summary s;
+
+	assert_int_equal(timelines_new(&tl, t), 0);
+	assert_int_equal(sleep_ends_settle(tl), 0);
+	assert_int_equal(fold_new(&fold, tl, o, FOLD_BY_NAME), 0);
+	s = *fold_summary(fold);
+	fold_free(fold);
+	timelines_free(tl);
+	return s;
+}
+
+/* The time of the causes, in JSON, that are pauses, or of the others. */
+static uint64_t ns_of_causes(const char *json, bool pauses)
+{
+	const char *pause = pauses ? "\"pause\":true" : "\"pause\":false";
+	uint64_t sum = 0;
+
+	for (const char *s = json; (s = strstr(s, pause));) {
+		s = strstr(s, ",\"ns\":");
+		assert_non_null(s);
+		sum += strtoull(s + strlen(",\"ns\":"), NULL, 10);
+	}
+	return sum;
+}
+
+/*
+ * What --no-idle leaves out is what is by choice or for lack of work, of each view and for each
+ * thread (chain-semantics, section 17).
+ */
+static void check_idle(const struct trace *t, const char *script, void *arg)
+{
+	struct chain_summary all, busy;
+	struct options o;
+	char *causes, *busy_causes, *threads, *objects;
+	uint64_t busy_ns;
+
+	(void)arg;
+	options_init(&o);
+	o.unit = UNIT_NS;
+	o.json = true;
+	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+	o.given |= GIVEN_PARTS;
+	all = summary_of(t, &o);
+	causes = trace_formatted(t, &o, "causes");
+	o.no_idle = true;
+	busy = summary_of(t, &o);
+	busy_causes = trace_formatted(t, &o, "causes");
+	threads = trace_formatted(t, &o, "threads");
+	o.parts = PART_BLOCKED;
+	objects = trace_formatted(t, &o, "objects");
+
+	busy_ns = busy.blocked_ns + busy.runnable_ns + busy.preempted_ns;
+	AGREE(busy.blocked_ns + busy.idle_ns, all.blocked_ns);
+	AGREE(busy.runnable_ns, all.runnable_ns);
+	AGREE(busy.preempted_ns, all.preempted_ns);
+	AGREE(ns_of_causes(causes, true), busy.idle_ns);
+	AGREE(ns_of_causes(causes, false), busy_ns);
+	AGREE(ns_of_causes(busy_causes, true), 0);
+	AGREE(ns_of_causes(busy_causes, false), busy_ns);
+	AGREE(sum_after(threads, "\"waited_ns\":"), busy_ns);
+	AGREE(sum_after(objects, "\"blocked_ns\":"), busy.blocked_ns);
+	free(causes);
+	free(busy_causes);
+	free(threads);
+	free(objects);
+}
+
 static void views_of_made_traces_agree_to_the_nanosecond(void **state)
 {
 	(void)state;
@@ -257,6 +328,15 @@ static void views_of_recorded_traces_agree_to_the_nanosecond(void **state)
 {
 	(void)state;
 	on_recorded(check_trace, NULL);
+}
+
+static void what_is_idle_agrees_to_the_nanosecond(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SCHEDULES; seed++)
+		on_schedule(seed, (enum schedule_kind)(seed % 3), check_idle, NULL);
+	on_recorded(check_idle, NULL);
+	on_recorded_services(check_idle, NULL);
 }
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -307,6 +387,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views_of_made_traces_agree_to_the_nanosecond),
 		cmocka_unit_test(views_of_recorded_traces_agree_to_the_nanosecond),
+		cmocka_unit_test(what_is_idle_agrees_to_the_nanosecond),
 		cmocka_unit_test(options_without_a_meaning_are_refused),
 	};
 

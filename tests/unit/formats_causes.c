@@ -23,7 +23,7 @@ static void gives(const char *script, const struct options *o, const char *expec
 	expect_text(script_formatted(script, o, "causes"), expected);
 }
 
-/* A waits for B; B runs, has no CPU, waits for C, which runs, and for a timer. */
+/* A waits for B; B runs, has no CPU, waits for C, which runs, and naps. Then A naps itself. */
 static const char several[] =
 	"0    c0 - R > A\n"
 	"0    c1 - R > B\n"
@@ -37,6 +37,9 @@ static const char several[] =
 	"1050 c1 - R > B\n"
 	"1100 c1 B wakes A wake|send;answer\n"
 	"1130 c0 - R > A\n"
+	"1200 c0 A S > - nap|sleep;rest\n"
+	"1350 c0 - wakes A ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+	"1350 c0 - R > A\n"
 	"end 2000\n";
 
 static void each_instant_goes_to_the_last_of_its_chain(void **state)
@@ -46,16 +49,18 @@ static void each_instant_goes_to_the_last_of_its_chain(void **state)
 	(void)state;
 	gives(several, &o,
 	      HEAD
-	      " 48.2 %       0.400       1      0.400  48.2 %  C/103 ran, until it woke in\n" MORE
+	      " 38.8 %       0.400       1      0.400  38.8 %  C/103 ran, until it woke in\n" MORE
 	      "write\n" MORE "made A wait 0.400 ms: A <- B <- C\n" TREE "100 --to 0.001131\n"
-	      " 36.1 %       0.300       1      0.300  36.1 %  B/102 ran, until it woke in "
+	      " 29.1 %       0.300       1      0.300  29.1 %  B/102 ran, until it woke in "
 	      "send\n" MORE "made A wait 0.300 ms: A <- B\n" TREE "100 --to 0.001131\n"
-	      " 12.0 %       0.100       1      0.100  12.0 %  B/102 had no CPU\n" MORE
+	      " 19.4 %       0.200       1      0.200  19.4 %  B/102 slept in nap | sleep,\n" MORE
+	      "until a timer\n" MORE "made A wait 0.200 ms: A <- B\n" TREE "100 --to 0.001131\n"
+	      "  9.7 %       0.100       1      0.100   9.7 %  B/102 had no CPU\n" MORE
 	      "made A wait 0.100 ms: A <- B\n" TREE "100 --to 0.001131\n"
-	      "  3.6 %       0.030       1      0.030   3.6 %  A/101 had no CPU\n" TREE
+	      "  2.9 %       0.030       1      0.030   2.9 %  A/101 had no CPU\n" TREE
 	      "100 --to 0.001131\n"
-	      "100.0 %       0.830" ALL "              0.200" PAUSES
-	      "              0.200       1  B/102 slept in nap | sleep, until a timer\n");
+	      "100.0 %       1.030" ALL "              0.150" PAUSES
+	      "              0.150       1  A/101 slept in nap | sleep, until a timer\n");
 }
 
 /* A asks B for something, which needs a lock that C has, which syncs a file; then A naps. */
@@ -506,8 +511,8 @@ static void scripts_get_objects(void **state)
 	o.json = true;
 	got = script_formatted(several, &o, "causes");
 	assert_non_null(strstr(got,
-			       "{\"cause\":\"B/102 slept in nap | sleep, until a timer\",\"name\":"
-			       "\"B\",\"thread\":\"B/102\",\"threads\":1,\"pause\":true,"));
+			       "{\"cause\":\"A/101 slept in nap | sleep, until a timer\",\"name\":"
+			       "\"A\",\"thread\":\"A/101\",\"threads\":1,\"pause\":true,"));
 	free(got);
 	o.top = 1;
 	gives(several, &o,

@@ -69,6 +69,124 @@ static void a_nap_of_who_should_read_counts(void **state)
 	is_cause(PIPE("anon_pipe_read|read;hear"), "B/102 slept in nap", false);
 }
 
+#define TIMER "tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+
+/* Example of section 17: A has asked B, which waits for a lock that S holds while it naps. */
+static void a_nap_under_a_lock_counts_for_who_waits_for_an_answer(void **state)
+{
+	(void)state;
+	is_cause("0    c0 - R > A\n"
+		 "0    c1 - R > B\n"
+		 "0    c2 - R > S\n"
+		 "10   c1 B S > - do_epoll_wait|loop for=epoll:9\n"
+		 "50   c0 A wakes B wake|ask\n"
+		 "50   c1 - R > B\n"
+		 "60   c0 A S > - wait|recv;ask for=unix:B/102\n"
+		 "100  c1 B S > - do_epoll_wait|take_row for=epoll:9\n"
+		 "200  c2 S S > - nap|sleep;hold for=sleep:500us\n"
+		 "700  c2 - wakes S " TIMER "700  c2 - R > S\n"
+		 "800  c2 S wakes B wake|unlock;hold\n"
+		 "800  c1 - R > B\n"
+		 "900  c1 B wakes A wake|reply\n"
+		 "900  c0 - R > A\n"
+		 "end 2000\n",
+		 "S/119 slept in nap", true);
+}
+
+/* A blocking command of a server: B answers A when C, which naps, has sent something. */
+static void a_nap_before_an_answer_counts(void **state)
+{
+	(void)state;
+	is_cause("0    c0 - R > A\n"
+		 "0    c1 - R > B\n"
+		 "0    c2 - R > C\n"
+		 "10   c1 B S > - do_epoll_wait|loop for=epoll:9\n"
+		 "50   c0 A wakes B wake|ask\n"
+		 "50   c1 - R > B\n"
+		 "60   c0 A S > - wait|recv;ask for=tcp:B/102\n"
+		 "70   c1 B S > - do_epoll_wait|loop for=epoll:9\n"
+		 "100  c2 C S > - nap|sleep;rest for=sleep:500us\n"
+		 "700  c2 - wakes C " TIMER "700  c2 - R > C\n"
+		 "710  c2 C wakes B wake|push\n"
+		 "710  c1 - R > B\n"
+		 "720  c1 B wakes A wake|reply\n"
+		 "720  c0 - R > A\n"
+		 "end 2000\n",
+		 "C/103 slept in nap", true);
+}
+
+/* Who waits for a child, or for the end of a thread, waits also while that naps. */
+static void a_nap_of_a_child_counts(void **state)
+{
+#define CHILD(slept, woke)                                 \
+	"born B\n"                                         \
+	"0    c0 - R > A\n"                                \
+	"10   c0 A forks B\n"                              \
+	"10   c1 A new B clone|start\n"                    \
+	"20   c1 - R > B\n"                                \
+	"30   c0 A S > - " slept "\n"                      \
+	"100  c1 B S > - nap|sleep;rest for=sleep:500us\n" \
+	"600  c1 - wakes B " TIMER "600  c1 - R > B\n"     \
+	"650  c1 B wakes A " woke "\n"                     \
+	"650  c0 - R > A\n"                                \
+	"end 2000\n"
+	(void)state;
+	is_cause(CHILD("do_wait|wait4;main for=child:102~B", "do_notify_parent;do_exit|exit"),
+		 "B/102 slept in nap", true);
+	is_cause(CHILD("futex_wait|pthread_join;main for=futex:7", "mm_release;do_exit|exit"),
+		 "B/102 slept in nap", true);
+	/* It has only been told that there is something to do. */
+	is_cause(CHILD("futex_wait|take;main for=futex:7", "futex_wake|put;main"),
+		 "B/102 slept in nap", false);
+}
+
+/* A lock that is known by the kernel's function alone; and one for which A does not wait on. */
+static void a_wait_at_a_lock_is_none_of_choice(void **state)
+{
+	(void)state;
+	is_cause("0    c0 - R > A\n"
+		 "0    c1 - R > B\n"
+		 "30   c0 A S > - schedule;locks_lock_inode_wait;flock_lock|f for=file:/l\n"
+		 "100  c1 B S > - nap|sleep;hold for=sleep:500us\n"
+		 "600  c1 - wakes B " TIMER "600  c1 - R > B\n"
+		 "650  c1 B wakes A wake|close\n"
+		 "650  c0 - R > A\n"
+		 "end 2000\n",
+		 "B/102 held file /l", true);
+	is_cause("0    c0 - R > A\n"
+		 "30   c0 A S > - futex_wait|pthread_mutex_timedlock;f for=futex:7\n"
+		 "90000 c0 - wakes A " TIMER "90000 c0 A R > B\n"
+		 "90010 c0 B S > A\n"
+		 "end 100000\n",
+		 "A/101 slept in futex_wait", true);
+}
+
+/* D naps, and then has something for R, which passes it on to A: nobody had asked. */
+static void who_waits_for_work_waits_for_whoever_brings_it(void **state)
+{
+#define WORK(before)                                                                    \
+	"0    c0 - R > A\n"                                                             \
+	"0    c1 - R > R\n"                                                             \
+	"0    c2 - R > D\n" before "80   c0 A S > - futex_wait|take;work for=futex:8\n" \
+	"90   c1 R S > - anon_pipe_read|read;relay for=pipe:12\n"                       \
+	"110  c2 D S > - nap|sleep;rest for=sleep:500us\n"                              \
+	"700  c2 - wakes D " TIMER "700  c2 - R > D\n"                                  \
+	"710  c2 D wakes R anon_pipe_write|write;send\n"                                \
+	"710  c1 - R > R\n"                                                             \
+	"720  c1 R wakes A futex_wake|put;relay\n"                                      \
+	"720  c0 - R > A\n"                                                             \
+	"end 2000\n"
+	(void)state;
+	is_cause(WORK(""), "D/104 slept in nap", false);
+	/* To release a lock is no question; to wake who waits for something is one. */
+	is_cause(WORK("10 c1 R S > - futex_wait|pthread_mutex_lock;put for=futex:9\n"
+		      "20 c0 A wakes R futex_wake|pthread_mutex_unlock\n20 c1 - R > R\n"),
+		 "D/104 slept in nap", false);
+	is_cause(WORK("10 c1 R S > - anon_pipe_read|read;relay for=pipe:13\n"
+		      "20 c0 A wakes R anon_pipe_write|write;ask\n20 c1 - R > R\n"),
+		 "D/104 slept in nap", true);
+}
+
 /* A poll() that times out is a pause, unless it waits for somebody's message. */
 static void a_timeout_of_a_question_is_no_pause(void **state)
 {
@@ -155,6 +273,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_nap_counts_when_somebody_waits_for_it),
 		cmocka_unit_test(a_nap_of_who_should_read_counts),
+		cmocka_unit_test(a_nap_under_a_lock_counts_for_who_waits_for_an_answer),
+		cmocka_unit_test(a_nap_before_an_answer_counts),
+		cmocka_unit_test(a_nap_of_a_child_counts),
+		cmocka_unit_test(a_wait_at_a_lock_is_none_of_choice),
+		cmocka_unit_test(who_waits_for_work_waits_for_whoever_brings_it),
 		cmocka_unit_test(a_timeout_of_a_question_is_no_pause),
 		cmocka_unit_test(an_uninterruptible_sleep_is_no_pause),
 		cmocka_unit_test(who_has_no_work_is_named),

@@ -331,15 +331,16 @@ static void idle_waits_are_left_out_and_counted(void **state)
 	o.no_idle = true;
 	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
 	expect_text(trace_folded(t, &o), "A;do_epoll_wait;[preempted] 10\n"
+					 "A;do_epoll_wait;schedule;[runnable] 10\n"
 					 "A;futex_do_wait;schedule;--;w;B;[running] 100\n");
 	assert_int_equal(timelines_new(&tl, t), 0);
 	o.from_ns = 200000;
 	assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_NAME), 0);
 	s = *fold_summary(fold);
 	fold_free(fold);
-	assert_int_equal(s.waits, 2);
+	assert_int_equal(s.waits, 3);
 	assert_int_equal(s.idle_waits, 1);
-	assert_int_equal(s.idle_ns, 110000);
+	assert_int_equal(s.idle_ns, 100000);
 	assert_int_equal(s.blocked_ns, 100000);
 	assert_int_equal(s.not_shown_ns, 0);
 	o.parts = PART_BLOCKED | PART_RUNNABLE;
@@ -347,7 +348,7 @@ static void idle_waits_are_left_out_and_counted(void **state)
 	assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_NAME), 0);
 	s = *fold_summary(fold);
 	fold_free(fold);
-	assert_int_equal(s.waits, 1);
+	assert_int_equal(s.waits, 2);
 	assert_int_equal(s.preempted_ns, 0);
 	assert_int_equal(s.not_shown_ns, 5000);
 	timelines_free(tl);

@@ -56,13 +56,12 @@ void on_schedules_with_tries(enum schedule_kind kind, trace_checker check)
 		check_schedule(seed, kind, true, check, NULL);
 }
 
-void on_recorded(trace_checker check, void *arg)
+static void on_files(const char *pattern, trace_checker check, void *arg)
 {
-	const char *pattern = getenv("TRACES");
 	glob_t found;
 
-	if (glob(pattern ? pattern : "tests/data/*.bin", 0, NULL, &found)) {
-		print_message("no recorded traces in tests/data\n");
+	if (glob(pattern, 0, NULL, &found)) {
+		print_message("no recorded traces: %s\n", pattern);
 		skip();
 	}
 	for (size_t i = 0; i < found.gl_pathc; i++) {
@@ -73,4 +72,16 @@ void on_recorded(trace_checker check, void *arg)
 		recording_close(&r);
 	}
 	globfree(&found);
+}
+
+void on_recorded(trace_checker check, void *arg)
+{
+	const char *pattern = getenv("TRACES");
+
+	on_files(pattern ? pattern : "tests/data/*.bin", check, arg);
+}
+
+void on_recorded_services(trace_checker check, void *arg)
+{
+	on_files("tests/data/services/*.bin", check, arg);
 }

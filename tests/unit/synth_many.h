@@ -21,3 +21,5 @@ void on_schedules_with_tries(enum schedule_kind kind, trace_checker check);
  * in tests/data. Skips the test if there is none.
  */
 void on_recorded(trace_checker check, void *arg);
+/* The same of the services' traces, which are larger. */
+void on_recorded_services(trace_checker check, void *arg);
