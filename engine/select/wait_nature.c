@@ -325,9 +325,9 @@ static bool waker_had_nothing(const struct timelines *tl, struct kernel_stacks *
 	uint64_t ns = 0, half_ns = (w->wake_ns - w->out_ns) / 2;
 	uint32_t i;
 
-	if (!wakers || w->kind != WAIT_SLEEP || w->flags & WAIT_NEW || !by_task(tl, k, w) ||
-	    works_for_request(tl, thread, w->out_ns) || is_blocked(tl, k, w) ||
-	    is_answered(tl, k, thread, w))
+	if (!wakers || w->kind != WAIT_SLEEP || w->flags & (WAIT_NEW | WAIT_NOT_WOKEN) ||
+	    !by_task(tl, k, w) || works_for_request(tl, thread, w->out_ns) ||
+	    is_blocked(tl, k, w) || is_answered(tl, k, thread, w))
 		return false;
 	waker = timelines_thread(tl, w->waker);
 	/* Of a thread of the kernel, or of one that ends, somebody waits for all that it did. */

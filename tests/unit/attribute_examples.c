@@ -507,9 +507,8 @@ static void a_pause_is_of_choice_only_for_who_pauses(void **state)
 		    "A;recv;--;reply;B;--;unlock;S;[running] 200\n"
 		    "A;recv;--;reply;B;[running] 140\n");
 	o = script_options(119);
-	expect_text(script_folded(script, &o),
-		    "S;hold;sleep;-;nap;--;tick;__hrtimer_run_queues;"
-		    "asm_sysvec_apic_timer_interrupt;[timer] 500\n");
+	expect_text(script_folded(script, &o), "S;hold;sleep;-;nap;--;tick;__hrtimer_run_queues;"
+					       "asm_sysvec_apic_timer_interrupt;[timer] 500\n");
 	o.no_idle = true;
 	expect_text(script_folded(script, &o), "");
 }

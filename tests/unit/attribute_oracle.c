@@ -86,7 +86,7 @@ static void shrink(struct schedule *s, struct oracle_asked asked)
 }
 
 /* What is added to a schedule. */
-enum extra { NOTHING, SAMPLES, CODE, DISKS, TRIES, REQUESTS, LOOPS, GROUPS };
+enum extra { NOTHING, SAMPLES, CODE, DISKS, TRIES, REQUESTS, LOOPS, GROUPS, NAPS };
 
 static void schedules_agree(enum schedule_kind kind, enum extra extra)
 {
@@ -102,6 +102,7 @@ static void schedules_agree(enum schedule_kind kind, enum extra extra)
 					      .who_ran = seed % 2,
 					      .plain_ends = seed % 8 == 0,
 					      .fold_repeats = seed % 3 == 0,
+					      .no_idle = extra == NAPS,
 					      /* They change nothing for the threads. */
 					      .requests = (extra == REQUESTS || extra == LOOPS) &&
 							  seed % 5 };
@@ -121,7 +122,9 @@ static void schedules_agree(enum schedule_kind kind, enum extra extra)
 			schedule_tries(s);
 		if (extra == LOOPS)
 			schedule_loops(s);
-		if (extra == REQUESTS || extra == LOOPS)
+		if (extra == NAPS)
+			schedule_naps(s);
+		if (extra == REQUESTS || extra == LOOPS || (extra == NAPS && seed % 2))
 			schedule_requests(s, kind == SCHEDULE_LOSSY);
 		if (extra == LOOPS && seed % 2)
 			schedule_tries(s);
@@ -213,6 +216,14 @@ static void on_schedules_with_event_loops(void **state)
 	schedules_agree(SCHEDULE_DAMAGED, LOOPS);
 }
 
+static void on_schedules_with_pauses(void **state)
+{
+	(void)state;
+	schedules_agree(SCHEDULE_WHOLE, NAPS);
+	schedules_agree(SCHEDULE_LOSSY, NAPS);
+	schedules_agree(SCHEDULE_DAMAGED, NAPS);
+}
+
 static void on_schedules_with_control_groups(void **state)
 {
 	(void)state;
@@ -287,6 +298,7 @@ int main(void)
 		cmocka_unit_test(on_schedules_of_tries),
 		cmocka_unit_test(on_schedules_with_event_loops),
 		cmocka_unit_test(on_schedules_with_control_groups),
+		cmocka_unit_test(on_schedules_with_pauses),
 		cmocka_unit_test(on_recorded_traces),
 		cmocka_unit_test(on_recorded_requests),
 	};

@@ -162,6 +162,7 @@ static void goes_out(struct world *w, int core, int i, const struct event *ev)
 
 		s->maybe_woken = l->loss_while_on;
 		s->pair = ev->pair;
+		s->state = ev->state;
 		life_is(l, ev->state == 'R' ? PREEMPTED : SLEEPS, ev->time_ns);
 		if (ev->state != 'R' && early) {
 			s->waker = l->early.waker;
@@ -611,6 +612,7 @@ char *oracle_folded(const struct trace *t, const struct oracle_asked *asked)
 	w->own = asked->own;
 	w->plain_ends = asked->plain_ends;
 	w->fold_repeats = asked->fold_repeats;
+	w->no_idle = asked->no_idle;
 	w->who_ran = asked->who_ran && trace_info(t)->aux >> CHAINLOG_QUEUE & 1 &&
 		     !trace_damage(t)->what;
 	oracle_find_killed(w);

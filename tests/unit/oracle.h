@@ -18,6 +18,7 @@ struct oracle_asked {
 	bool who_ran;	   /* with who had the CPU */
 	bool plain_ends;   /* all interrupts are [interrupt] */
 	bool fold_repeats; /* links that repeat the one before them are one */
+	bool no_idle;	   /* without pauses and waits for work */
 	bool requests;	   /* of clients, instead of what threads wait for */
 };
 

@@ -585,7 +585,8 @@ void oracle_explain_all(struct world *w, bool classic)
 					line_put_spots(w, head, "on-CPU", l, p->from, p->to);
 				free(head);
 			}
-			if (p->what == RUNS || p->what == UNKNOWN)
+			if (p->what == RUNS || p->what == UNKNOWN ||
+			    (w->no_idle && oracle_is_idle(w, i, k)))
 				continue;
 			s = &l->sleeps[p->sleep];
 			head = strdup("");

@@ -160,6 +160,7 @@ void world_first_lives(struct world *w)
 			l->guessed = true;
 			life_sleep(l, w->start, s[k].kstack, s[k].ustack)->object =
 				object_is_of_call(w, s[k].kstack) ? s[k].object : 0;
+			l->sleeps[l->n_sleeps - 1].state = s[k].state;
 		}
 	}
 }

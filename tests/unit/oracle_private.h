@@ -24,6 +24,7 @@ struct sleep {
 	uint32_t kstack, ustack; /* the sleeper's */
 	uint32_t pair;		 /* these, as the reader numbers them */
 	uint32_t object;	 /* what it slept for; 0: not known */
+	char state;		 /* as ps shows it; 0: not known */
 	uint32_t ready;		 /* of several: which of them woke it */
 	int waker;		 /* thread, IDLE or NOBODY */
 	uint32_t waker_kstack, waker_ustack;
@@ -173,7 +174,7 @@ struct world {
 	int n_lives;
 	struct core cores[CORES];
 	unsigned int depth;
-	bool who_ran, plain_ends, fold_repeats;
+	bool who_ran, plain_ends, fold_repeats, no_idle;
 	/* Stretches of at least 100 ms without an event, and up to when there were any. */
 	struct {
 		uint64_t from, to;
@@ -288,6 +289,9 @@ uint64_t core_taken(const struct core *c, enum taker by, uint64_t from, uint64_t
 
 /* The lines, sorted and summed up. To be freed. */
 char *oracle_sum_up(struct world *w);
+
+/* oracle_idle.c: whether a piece of a life is a pause, or a wait for work. */
+bool oracle_is_idle(struct world *w, int life, int piece);
 
 /* oracle_killed.c: sleeps that a signal ended together with their lives have not ended. */
 void oracle_find_killed(struct world *w);

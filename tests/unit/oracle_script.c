@@ -17,6 +17,7 @@ struct options oracle_options(struct oracle_asked asked)
 	o.plain_ends = asked.plain_ends;
 	o.fold_repeats = asked.fold_repeats;
 	o.requests = asked.requests;
+	o.no_idle = asked.no_idle;
 	o.parts = asked.own ? PART_ALL : PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
 	o.unit = UNIT_NS;
 	return o;

@@ -41,6 +41,8 @@ void schedule_groups(struct schedule *s, bool lossy);
 void schedule_code(struct schedule *s);
 /* Adds what disks did before interrupts that say so; lossy: some of it is lost. */
 void schedule_disks(struct schedule *s, bool lossy);
+/* Lets most sleeps be in places where threads pause, wait for work, or for what others have. */
+void schedule_naps(struct schedule *s);
 /* Lets most sleeps be in event loops. */
 void schedule_loops(struct schedule *s);
 /* Makes rows of timed waits for a lock of some sleeps. */

@@ -191,6 +191,50 @@ void schedule_loops(struct schedule *s)
 	}
 }
 
+void schedule_naps(struct schedule *s)
+{
+	static const char *const places[] = {
+		"schedule;do_epoll_wait for=epoll:A:4",
+		"schedule;do_epoll_wait for=epoll:A:4",
+		"schedule;schedule_timeout;inet_csk_accept|accept for=tcp::80",
+		"do_nanosleep|nap for=sleep:1ms",
+		"do_nanosleep|nap for=sleep:1ms",
+		"schedule;futex_wait|take;main for=futex:7",
+		"schedule;futex_wait|take;main for=futex:7",
+		"schedule;futex_wait|pthread_mutex_lock;main for=futex:8",
+		"schedule;futex_wait|pthread_cond_wait;with_lock for=futex:9",
+		"schedule;futex_wait|sem_wait;lock",
+		"schedule;anon_pipe_write|write for=pipe:12",
+		"schedule;anon_pipe_read|read for=pipe:12",
+		"schedule;do_wait|wait4 for=child:7",
+		"schedule;do_sys_poll|poll for=poll:udp~10.0.0.5:53",
+		"schedule;do_sys_poll|poll for=poll:tcp~:80",
+		"schedule;wait|recv for=unix:x",
+		"schedule;io|fsync for=file:/j",
+		"schedule;down_read;f|g",
+		"schedule;locks_lock_inode_wait|",
+		"schedule;worker_thread;kthread",
+		"schedule;futex_wait|take for=GIL:A",
+	};
+
+	for (size_t i = 0; i < s->n; i++) {
+		const char *line = s->lines[i] + (*s->lines[i] == '!');
+		const char *to = strstr(line, " > ");
+		unsigned int cpu;
+		uint64_t ns;
+		char *with;
+
+		if (!to || !schedule_is_event(line, &ns, &cpu) || !strchr("SD", to[-1]) ||
+		    !schedule_random(s, 4))
+			continue;
+		if (asprintf(&with, "%.*s %s", (int)(to + 4 - s->lines[i]), s->lines[i],
+			     places[schedule_random(s, sizeof(places) / sizeof(*places))]) < 0)
+			abort();
+		free(s->lines[i]);
+		s->lines[i] = with;
+	}
+}
+
 void schedule_tries(struct schedule *s)
 {
 	struct tries t = { .s = s };
