@@ -24,6 +24,32 @@ static bool is_runtime(const struct trace *t, uint32_t frame)
 	return false;
 }
 
+/*
+ * Functions of HotSpot (src/hotspot/{os,share}) by which all of it waits and wakes: whoever calls
+ * them says what for, as SafepointSynchronize::block does. Some are a class's, some were members of
+ * os.
+ */
+static bool is_primitive(const struct trace *t, uint32_t frame)
+{
+	static const char *const names[] = { "LinuxWaitBarrier::",
+					     "GenericWaitBarrier::",
+					     "PosixSemaphore::",
+					     "Semaphore::",
+					     "PlatformEvent::",
+					     "PlatformMonitor::",
+					     "PlatformMutex::",
+					     "Monitor::",
+					     "Mutex::" };
+	const struct trace_frame *f = trace_frame(t, frame);
+	const char *symbol = f && !f->code ? trace_string(t, f->symbol) : "";
+
+	symbol += strncmp(symbol, "os::", 4) ? 0 : 4;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(symbol, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 /* How long a function's name is without what the compiler appends to that of a part or a variant.
  */
 static size_t name_length(const char *name)
@@ -85,22 +111,35 @@ static void put_code(struct names *n, const struct trace *t, struct text_buf *b,
 	put(n, b, called < i ? " < " : " | ", s.frames[i]);
 }
 
+/*
+ * The program's function nearest to the leaf; s.n: there is none, but its start, as of what a
+ * library calls itself. beyond: primitives count as a library's.
+ */
+static uint32_t first_of_program(struct names *n, const struct trace *t, struct trace_stack s,
+				 bool beyond)
+{
+	uint32_t i = 0;
+
+	while (i < s.n && (is_runtime(t, s.frames[i]) || (beyond && is_primitive(t, s.frames[i]))))
+		i++;
+	return i < s.n && kernel_frame_flags(names_kernel_stacks(n), s.frames[i]) & KFUNC_PLUMBING
+		       ? s.n
+		       : i;
+}
+
 /* The program's function nearest to the leaf, before it the library function that it called. */
 static void put_user(struct names *n, const struct trace *t, struct text_buf *b,
 		     struct trace_stack s, bool cut)
 {
-	struct kernel_stacks *k = names_kernel_stacks(n);
-	uint32_t i = 0, code = code_of_program(t, s);
+	uint32_t i, code = code_of_program(t, s);
 
 	if (code < s.n) {
 		put_code(n, t, b, s, code);
 		return;
 	}
-	while (i < s.n && is_runtime(t, s.frames[i]))
-		i++;
-	/* What the library calls itself has no function of the program on top but its start. */
-	if (i < s.n && kernel_frame_flags(k, s.frames[i]) & KFUNC_PLUMBING)
-		i = s.n;
+	i = first_of_program(n, t, s, true);
+	if (i == s.n)
+		i = first_of_program(n, t, s, false);
 	if (i == s.n) {
 		put(n, b, " | ", s.frames[0]);
 		text_puts(b, cut ? " < ?" : "");

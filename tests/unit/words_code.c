@@ -220,6 +220,17 @@ static void places_are_the_programs(void **state)
 	expect_in("causes", &o,
 		  "clock_nanosleep@libc;zif_usleep@php;usleep%;Cart::ask%/srv/shop.php:4;eval@php",
 		  "until it woke in usleep < Cart::ask (shop.php:4) made A wait");
+	/* By these the whole of HotSpot waits and wakes. */
+	expect_in("causes", &o,
+		  "syscall@libc.so;LinuxWaitBarrier::disarm@libjvm.so;SafepointSynchronize::end@"
+		  "libjvm.so;VMThread::inner_execute@libjvm.so",
+		  "until it woke in LinuxWaitBarrier::disarm < SafepointSynchronize::end made A");
+	expect_in("causes", &o,
+		  "pthread_cond_signal@libc.so;os::PlatformMonitor::notify@libjvm.so;"
+		  "Monitor::notify@libjvm.so;VMThread::wait_until_executed@libjvm.so",
+		  "until it woke in Monitor::notify < VMThread::wait_until_executed made A");
+	expect_in("causes", &o, "sem_post@libc.so;PosixSemaphore::signal@libjvm.so",
+		  "until it woke in sem_post < PosixSemaphore::signal made A");
 	/* A thread of the library. */
 	expect_in("causes", &o,
 		  "sem_wait@libc;_worker%/usr/lib/python3.11/concurrent/futures/thread.py:81;"
