@@ -12,6 +12,7 @@
 
 #include "diff.h"
 #include "folded.h"
+#include "foreign.h"
 #include "input_reader.h"
 #include "options.h"
 #include "page.h"
@@ -57,6 +58,7 @@ struct input {
 	struct folded_stats stats;
 	struct diff_strip strip;
 	struct remarks *remarks;
+	const struct foreign *foreign; /* what the input is instead; NULL: folded stacks */
 };
 
 static int on_line(void *ctx, const struct folded_line *given)
@@ -85,6 +87,24 @@ static int on_bad(void *ctx, uint64_t line_no, enum folded_err err)
 	return in->o->strict ? -EBADMSG : 0;
 }
 
+static int on_head(void *ctx, const char *p, size_t len)
+{
+	struct input *in = ctx;
+
+	in->foreign = foreign_find(p, len);
+	if (!in->foreign)
+		return 0;
+	fprintf(stderr, "flamegraph: %s: this is %s, not folded stacks; %s\n", in->file,
+		in->foreign->what, in->foreign->how);
+	return -EBADMSG;
+}
+
+/* Most lines of an input without counts: what the others have are not counts either. */
+static bool is_garbage(const struct folded_stats *st)
+{
+	return st->bad >= 10 && st->bad / 10 >= st->good;
+}
+
 /* 0, or -1 after a message. */
 static int read_file(struct input *in, const char *name)
 {
@@ -94,7 +114,7 @@ static int read_file(struct input *in, const char *name)
 
 	in->file = from_stdin ? "standard input" : name;
 	if (!err)
-		err = folded_read(fd, &in->stats, on_line, on_bad, in);
+		err = folded_read_known(fd, &in->stats, on_head, on_line, on_bad, in);
 	if (fd > STDIN_FILENO)
 		close(fd);
 	if (err && err != -EBADMSG)
@@ -135,6 +155,25 @@ static int finish_tree(const struct options *o, struct tree *t)
 	return err ? err : tree_finish(t);
 }
 
+/* The picture says what is wrong, too, as it is what is looked at. */
+static int refuse(const struct options *o, const struct input *in, FILE *f)
+{
+	char why[512];
+
+	if (in->foreign) {
+		snprintf(why, sizeof(why), "This is %s, not folded stacks; %s", in->foreign->what,
+			 in->foreign->how);
+	} else {
+		snprintf(why, sizeof(why),
+			 "%llu of %llu lines have no count: these are not folded stacks",
+			 (unsigned long long)in->stats.bad,
+			 (unsigned long long)(in->stats.bad + in->stats.good));
+		fprintf(stderr, "flamegraph: ERROR: %s\n", why);
+	}
+	page_write_error(f, &o->page, why);
+	return EXIT_USAGE;
+}
+
 /* Draw the input into f. An exit status. */
 static int draw(struct options *o, struct input *in, FILE *f)
 {
@@ -145,9 +184,12 @@ static int draw(struct options *o, struct input *in, FILE *f)
 	if (err)
 		goto out;
 	total = t->n ? t->node[0].total : 0;
-	report(o, in, total);
+	if (!in->foreign)
+		report(o, in, total);
 	/* A scaled count is no whole number. */
 	page_settle(&o->page, t, in->reader.decimals + (o->normalize ? 3 : 0));
+	if (in->foreign || is_garbage(&in->stats))
+		return refuse(o, in, f);
 	err = page_write(f, &o->page, t);
 	if (err == -ENODATA) {
 		fputs("flamegraph: ERROR: No stack counts found\n", stderr);

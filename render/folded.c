@@ -98,6 +98,16 @@ static enum folded_err take_count(const char *p, const char *end, const char **r
 	return FOLDED_OK;
 }
 
+/*
+ * Comments, as profilers put them before their output: "# interval: 10000". Functions may have
+ * names like #start, and threads even such names, but then a stack follows.
+ */
+static bool is_comment(const char *p, const char *end)
+{
+	return *p == '#' && (p + 1 == end || strchr(" \t#!", p[1])) &&
+	       !memchr(p, ';', (size_t)(end - p));
+}
+
 enum folded_err folded_parse(const char *p, const char *end, struct folded_line *line)
 {
 	enum folded_err err;
@@ -106,7 +116,7 @@ enum folded_err folded_parse(const char *p, const char *end, struct folded_line 
 	memset(line, 0, sizeof(*line));
 	while (end > p && is_blank(end[-1]))
 		end--;
-	if (p == end)
+	if (p == end || is_comment(p, end))
 		return FOLDED_EMPTY;
 	err = take_count(p, end, &stack_end, &line->count, &line->decimals);
 	if (err)
@@ -182,6 +192,12 @@ int folded_scan(const char *p, size_t len, struct folded_stats *st, folded_line_
 int folded_read(int fd, struct folded_stats *st, folded_line_fn *on_line, folded_bad_fn *on_bad,
 		void *ctx)
 {
+	return folded_read_known(fd, st, NULL, on_line, on_bad, ctx);
+}
+
+int folded_read_known(int fd, struct folded_stats *st, folded_head_fn *on_head,
+		      folded_line_fn *on_line, folded_bad_fn *on_bad, void *ctx)
+{
 	size_t cap = CHUNK, len = 0, seen = 0; /* seen: bytes known to hold no newline */
 	char *buf = malloc(cap);
 	uint64_t line_no = 0;
@@ -213,6 +229,12 @@ int folded_read(int fd, struct folded_stats *st, folded_line_fn *on_line, folded
 			break;
 		len += (size_t)got;
 		end = buf + len;
+		if (on_head && len < FOLDED_HEAD)
+			continue;
+		ret = on_head ? on_head(ctx, buf, len) : 0;
+		if (ret < 0)
+			goto out;
+		on_head = NULL;
 		while ((nl = memchr(p + seen, '\n', (size_t)(end - p) - seen))) {
 			ret = take_line(p, nl, st, on_line, on_bad, ++line_no, ctx);
 			if (ret < 0)
@@ -224,7 +246,17 @@ int folded_read(int fd, struct folded_stats *st, folded_line_fn *on_line, folded
 		seen = len;
 		memmove(buf, p, len);
 	}
-	ret = len ? take_line(buf, buf + len, st, on_line, on_bad, ++line_no, ctx) : 0;
+	ret = on_head ? on_head(ctx, buf, len) : 0;
+	if (ret < 0)
+		goto out;
+	for (const char *p = buf, *nl; ret >= 0 && len;
+	     p = nl + 1) { /* of a short input all lines */
+		nl = memchr(p, '\n', len);
+		ret = take_line(p, nl ? nl : p + len, st, on_line, on_bad, ++line_no, ctx);
+		len -= nl ? (size_t)(nl + 1 - p) : len;
+		if (!nl)
+			break;
+	}
 out:
 	free(buf);
 	return ret < 0 ? ret : 0;

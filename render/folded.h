@@ -11,7 +11,7 @@
 
 enum folded_err {
 	FOLDED_OK,
-	FOLDED_EMPTY,	 /* only blanks on the line: skipped, and not counted as bad */
+	FOLDED_EMPTY,	 /* a comment, or only blanks: skipped, and not counted as bad */
 	FOLDED_NO_COUNT, /* no number at the end of the line */
 	FOLDED_NEGATIVE,
 	FOLDED_TOO_BIG, /* a count of 2^64 or more */
@@ -48,9 +48,17 @@ typedef int folded_bad_fn(void *ctx, uint64_t line_no, enum folded_err err);
 int folded_scan(const char *p, size_t len, struct folded_stats *st, folded_line_fn *on_line,
 		folded_bad_fn *on_bad, void *ctx);
 
+/* Called once with the first bytes of the input, before any line is taken; result as above. */
+typedef int folded_head_fn(void *ctx, const char *p, size_t len);
+
 /*
  * Read descriptor fd to its end. Lines may have any length; memory use is that of the longest line.
  * 0, -ENOMEM, an error of read(2), or a callback's error.
  */
 int folded_read(int fd, struct folded_stats *st, folded_line_fn *on_line, folded_bad_fn *on_bad,
 		void *ctx);
+
+/* The same, but on_head sees the first FOLDED_HEAD bytes, or all there are, before. */
+#define FOLDED_HEAD 4096
+int folded_read_known(int fd, struct folded_stats *st, folded_head_fn *on_head,
+		      folded_line_fn *on_line, folded_bad_fn *on_bad, void *ctx);

@@ -18,6 +18,7 @@
 #include "diff.h"
 #include "input_queue.h"
 #include "folded.h"
+#include "foreign.h"
 #include "layout.h"
 #include "page.h"
 #include "replay.h"
@@ -130,6 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(diff_add_gone(&t) == 0);
 		sum = NAN; /* the region adds to it */
 	}
+	foreign_find(p, (size_t)(end - p));
 	must(tree_finish(&t) == 0);
 	if (t.n) {
 		must(layout_tree(&l, &t, 0, max_frames) == 0);

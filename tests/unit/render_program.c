@@ -140,6 +140,44 @@ static void bad_lines_are_reported_by_number(void **state)
 	assert_string_equal(out, "");
 }
 
+static void comments_are_no_stacks(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		run("", "# interval: 10000\n#\n## x 7\n#start;f 3\nmain;# 4\n# x;main 2\n"), 0);
+	assert_string_equal(err, "");
+	assert_has(out, "<title>all (9 samples, 100 %)</title>");
+	assert_has(out, "<title>#start (3 samples, 33.3 %)</title>");
+	/* a thread may call itself so, but may not leave the picture by that */
+	assert_has(out, "<title># x (2 samples, 22.2 %)</title>");
+	assert_int_equal(run("", "\xef\xbb\xbf# made by a tool 5\r\na;b 3\r\nc 4\r\n"), 0);
+	assert_string_equal(err, "");
+	assert_has(out, "<title>all (7 samples, 100 %)</title>");
+	assert_has(out, "<title>b (3 samples, 42.9 %)</title>");
+}
+
+static void what_is_no_folded_stacks_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(run("", "A 1 [000] 1.000010: cycles: \n\tffff8103 f (x)\n\nmain 3\n"), 2);
+	assert_has(err, "flamegraph: standard input: this is the text of perf script, not folded "
+			"stacks; try: stackcollapse-perf.pl FILE | flamegraph");
+	assert_has(out, "This is the text of perf script, not folded stacks; ");
+	assert_has(out, "</svg>");
+	write_input("page", "<html>\na 3\n");
+	assert_int_equal(run("page", ""), 2);
+	assert_has(err, "flamegraph: page: this is a page, not folded stacks");
+	assert_int_equal(run("--diff in page", "a 3\n"), 2);
+	assert_has(err, "flamegraph: page: this is a page, not folded stacks");
+	/* most lines of a text without counts, of which one ends in a number */
+	assert_int_equal(run("-q",
+			     "Dear\nreader\nthis\nis\na\nletter\nand\nno\nfolded\nstacks\nof 10\n"),
+			 2);
+	assert_string_equal(err,
+			    "flamegraph: ERROR: 10 of 11 lines have no count: these are not folded "
+			    "stacks\n");
+}
+
 static void bad_usage_is_status_2(void **state)
 {
 	static const char *const bad[] = {
@@ -443,7 +481,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	static const char *const names[] = { "in", "out", "err", "after" };
+	static const char *const names[] = { "in", "out", "err", "after", "page" };
 	char path[128];
 
 	(void)state;
@@ -463,6 +501,8 @@ int main(void)
 		cmocka_unit_test(the_same_input_gives_the_same_bytes),
 		cmocka_unit_test(input_without_counts_gives_an_error_document),
 		cmocka_unit_test(bad_lines_are_reported_by_number),
+		cmocka_unit_test(comments_are_no_stacks),
+		cmocka_unit_test(what_is_no_folded_stacks_is_refused),
 		cmocka_unit_test(bad_usage_is_status_2),
 		cmocka_unit_test(short_help_fits_a_screen_full_help_has_all_options),
 		cmocka_unit_test(failing_files_are_reported_by_name),
