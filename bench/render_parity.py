@@ -10,6 +10,7 @@ order. flamegraph.pl draws a frame in pieces where a sibling's name sorts betwee
 `foo-bar 1`, `foo;x 2`): pieces are added up, and rows in which it does so are left out of the
 comparison of order. Prints one line a file and the sum; exit 1 where something differs.
 """
+import bisect
 import re
 import subprocess
 import sys
@@ -35,23 +36,23 @@ def rows_of_pl(svg):
 
 def paths_of_pl(rows):
     """Path -> count; and which rows have a frame in more than one piece."""
-    counts, pieces, above = {}, set(), {}
+    counts, pieces, above = {}, set(), []
     for depth, row in enumerate(rows):
-        here, seen = {}, set()
+        here, seen = [], set()
         for x, width, name, count in row:
             parent = ()
-            for (px, pw), path in above.items():
+            # of two that touch here the one that holds the middle is meant
+            at = bisect.bisect_right(above, x + width / 2, key=lambda frame: frame[0]) - 1
+            for px, pw, path in above[max(0, at):at + 2] + above[max(0, at - 1):max(0, at)]:
                 if px - 0.11 <= x and x + width <= px + pw + 0.11:
                     parent = path
-                    # of two that touch here the one that holds the middle is meant
-                    if px <= x + width / 2 <= px + pw:
-                        break
+                    break
             path = parent + (name,)
             if path in seen:
                 pieces.add(depth)
             seen.add(path)
             counts[path] = counts.get(path, 0) + count
-            here[(x, width)] = path
+            here.append((x, width, path))
         above = here
     return counts, pieces
 
@@ -99,8 +100,8 @@ def compare(pl, ours, file):
     run = dict(capture_output=True, timeout=600, check=True)
     args = ["--colors", "hot", "--minwidth", "0.1"]
     rows = rows_of_pl(subprocess.run(["perl", pl, *args, file], **run).stdout)
-    frames = frames_of_ours(subprocess.run([ours, *args, "--countname", "samples", "--max-frames",
-                                            "100000000", file], **run).stdout)
+    frames = frames_of_ours(subprocess.run([ours, *args, "--countname", "samples", file],
+                                           **run).stdout)
     total = frames[0][2]
     least = 0.1 * total / 1180
     counts, pieces = paths_of_pl(rows)

@@ -38,7 +38,7 @@ struct flamegraph_options {
 	double height;	       /* of a row, in pixels; 0: 16 */
 	double fontsize;       /* in pixels; 0: 12 */
 	double minwidth;       /* in pixels; narrower frames are not drawn; 0: 0.1 */
-	uint32_t max_frames;   /* kept in the file for zooming; 0: 100000 */
+	uint32_t max_frames;   /* kept in the file for zooming, or all of minwidth; 0: 100000 */
 	bool reverse, inverted, flamechart;
 	bool fold_kernel; /* what the kernel does at each wakeup, until the reader unfolds it */
 	/*

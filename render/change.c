@@ -30,19 +30,39 @@ static unsigned object_key(const char *name, size_t len)
 	return 0;
 }
 
-/* The key that frame i has, if its caller's is `up`: an object of the sleeper, or else an end. */
-static unsigned key_of(const struct document *d, uint32_t i, unsigned up)
+struct changes {
+	const struct document *d;
+	struct sum sum[KEYS];
+	unsigned key;	/* of the stack so far */
+	uint32_t depth; /* of the frame that has it */
+};
+
+/* The key that a frame has, if none below it has one: an object of the sleeper, or else an end. */
+static unsigned key_of(const struct document *d, const struct frame *fr)
 {
-	const struct frame *fr = &d->layout->frame[i];
 	const char *name = name_str(&d->tree->names, fr->name);
 	size_t len = name_len(&d->tree->names, fr->name);
 	enum ramp ramp = palette_ramp(palette_find("chain"), name, len);
 
-	if (up || !fr->depth || fr->part != PART_PLAIN)
-		return up;
+	if (!fr->depth || fr->part != PART_PLAIN)
+		return 0;
 	if (ramp == RAMP_OBJECT && !fr->link)
 		return object_key(name, len);
-	return ramp >= RAMP_ON_CPU && ramp <= RAMP_UNKNOWN ? END + ramp : 0;
+	return palette_is_end(ramp, PART_PLAIN, fr->leaf, fr->last) ? END + ramp : 0;
+}
+
+static void add_change(void *ctx, const struct frame *fr, const struct tree_delta *delta)
+{
+	struct changes *c = ctx;
+
+	if (fr->depth <= c->depth)
+		c->key = 0;
+	if (!c->key) {
+		c->key = key_of(c->d, fr);
+		c->depth = fr->depth;
+	}
+	if (c->key)
+		c->sum[c->key].change += delta->self;
 }
 
 static int by_change(const void *a, const void *b)
@@ -89,20 +109,14 @@ static void put_sentence(char *p, size_t size, const struct document *d, const s
 
 int change_sentence(const struct document *d, char *out, size_t size)
 {
-	struct sum sum[KEYS] = { 0 };
-	uint16_t *key = calloc(d->layout->n + 1, sizeof(*key));
+	struct changes c = { .d = d };
+	int err;
 
-	if (!key)
-		return -ENOMEM;
 	for (unsigned k = 0; k < KEYS; k++)
-		sum[k].key = k;
-	for (uint32_t i = 1; i < d->layout->n; i++) {
-		key[i] = (uint16_t)key_of(d, i, key[d->layout->frame[i].parent]);
-		if (key[i])
-			sum[key[i]].change += d->layout->delta[i].self;
-	}
-	qsort(sum, KEYS, sizeof(*sum), by_change);
-	put_sentence(out, size, d, sum);
-	free(key);
-	return 0;
+		c.sum[k].key = k;
+	err = layout_walk(d->tree, add_change, &c);
+	qsort(c.sum, KEYS, sizeof(*c.sum), by_change);
+	if (!err)
+		put_sentence(out, size, d, c.sum);
+	return err;
 }

@@ -16,6 +16,21 @@ static void add_ramp(struct colors *c, enum ramp ramp)
 		c->rgb[c->n++] = palette_rgb(ramp, s);
 }
 
+enum ramp colors_ramp(const struct document *d, uint32_t name)
+{
+	const struct name_table *names = &d->tree->names;
+
+	if (d->colors.ramp[name] <= RAMPS)
+		return (enum ramp)d->colors.ramp[name];
+	return palette_ramp(d->page->palette, name_str(names, name), name_len(names, name));
+}
+
+static void add_links(struct document *d)
+{
+	for (uint32_t k = 0; k <= d->layout->max_link && k <= PALETTE_LINKS; k++)
+		add_ramp(&d->colors, palette_link_ramp(k));
+}
+
 static void add_name(struct document *d, uint32_t id)
 {
 	const char *name = name_str(&d->tree->names, id);
@@ -27,12 +42,20 @@ static void add_name(struct document *d, uint32_t id)
 	if (c->ramp[id] < RAMPS)
 		add_ramp(c, c->ramp[id]);
 	else
-		for (uint32_t k = 0; k <= d->layout->max_link && k <= PALETTE_LINKS; k++)
-			add_ramp(c, palette_link_ramp(k));
+		add_links(d);
 	if (c->ramp[id] == RAMP_RUNNING)
 		add_ramp(c, RAMP_SAMPLE);
 	if (c->ramp[id] == RAMP_ON_CPU)
 		add_ramp(c, RAMP_ON_CPU);
+}
+
+/* Has frame i the name of an end, although it is none? */
+static bool is_function(const struct document *d, uint32_t i)
+{
+	const struct frame *fr = &d->layout->frame[i];
+	uint32_t ramp = d->colors.ramp[fr->name];
+
+	return ramp >= RAMP_ON_CPU && ramp <= RAMP_UNKNOWN && !document_ends(d, fr);
 }
 
 int colors_init(struct document *d)
@@ -49,9 +72,12 @@ int colors_init(struct document *d)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < names; i++)
 		c->ramp[i] = RAMPS + 1;
-	for (uint32_t i = 0; i < d->layout->n; i++)
+	for (uint32_t i = 0; i < d->layout->n; i++) {
 		if (c->ramp[d->layout->frame[i].name] > RAMPS)
 			add_name(d, d->layout->frame[i].name);
+		if (is_function(d, i))
+			add_links(d);
+	}
 	if (d->tree->diff) {
 		add_ramp(c, RAMP_MORE);
 		add_ramp(c, RAMP_LESS);
@@ -90,6 +116,10 @@ uint32_t colors_frame(const struct document *d, uint32_t i)
 	if (d->tree->diff && ramp != RAMP_STACK_DELIM && ramp != RAMP_PART_DELIM)
 		return document_gone(d, i) ? (uint32_t)c->at[RAMP_GONE]
 					   : delta_color(d, &d->layout->delta[i]);
+	if (is_function(d, i)) { /* the script does not know another shade */
+		ramp = RAMP_BY_LINK;
+		shade = PALETTE_SHADES / 2;
+	}
 	if (ramp == RAMP_BY_LINK)
 		ramp = palette_frame_ramp(fr->link, fr->part);
 	return (uint32_t)c->at[ramp] + shade;

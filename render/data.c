@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * All frames of the layout in a compact form. The script draws from it after a zoom, so frames that
- * are too narrow at first become visible. Three elements:
+ * are too narrow at first become visible. The elements:
  *
  *   colors  the colour table: #rrggbb, separated by blanks
  *   names   one name a line; only the names in use, the most frequent first
@@ -15,6 +15,13 @@
  *             differential input only: counts before, with those of its callees; if widths are
  *             the larger counts: by how much the frame is wider than its counts after
  *           Positions and counts are counts times data_scale().
+ *   rest    only if frames are left out: numbers, for each frame some of whose callees are not in
+ *           the file how many frames it comes after the one before (from 0 on) and the counts of
+ *           these callees; differential input: their counts before; if widths are the larger
+ *           counts: what of their counts is not after. The script takes them for a frame of their
+ *           own, the first of the callees; slices.h numbers frames with these.
+ *   sums    then, too: numbers, for each listed name (sums.h) its index, its own and its total
+ *           counts; differential input: both before
  */
 #include <errno.h>
 #include <math.h>
@@ -22,10 +29,12 @@
 
 #include "document.h"
 #include "page.h"
+#include "sums.h"
 
 struct use {
 	uint32_t name, times;
-	uint32_t first; /* frame with this name: breaks ties, as ids depend on the input's order */
+	uint32_t first; /* frame with this name, or else its rank: breaks ties, as ids depend on
+			   the input's order */
 };
 
 double data_scale(const struct document *d)
@@ -55,10 +64,10 @@ static int most_used_first(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static void put_style(FILE *f, uint64_t style)
+static void put(FILE *f, uint64_t v)
 {
 	char buf[SVG_VLQ_LEN];
-	const char *end = svg_put_vlq(buf, style);
+	const char *end = svg_put_vlq(buf, v);
 
 	fwrite(buf, 1, (size_t)(end - buf), f);
 }
@@ -79,9 +88,11 @@ static void write_names(FILE *f, const struct document *d, const struct use *use
 		uint32_t id = use[i].name, ramp = c->ramp[id];
 
 		if (ramp == RAMP_BY_LINK)
-			put_style(f, c->shade[id]);
+			put(f, c->shade[id]);
+		else if (ramp > RAMPS) /* of no frame in the file */
+			put(f, 0);
 		else
-			put_style(f, 16 + (uint32_t)c->at[ramp] + c->shade[id]);
+			put(f, 16 + (uint32_t)c->at[ramp] + c->shade[id]);
 	}
 }
 
@@ -136,6 +147,53 @@ static void write_frames(FILE *f, const struct document *d, const uint32_t *inde
 		fwrite(buf, 1, (size_t)(p - buf), f);
 }
 
+static bool is_listed(const struct document *d, uint32_t name)
+{
+	return d->sums && d->sums->name[name].listed;
+}
+
+static void write_sums(FILE *f, const struct document *d, const struct use *use, uint32_t n)
+{
+	double scale = data_scale(d);
+
+	fputs("<metadata id=\"fg-sums\">", f);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sums_name *name = &d->sums->name[use[i].name];
+
+		if (!name->listed)
+			continue;
+		put(f, i);
+		put(f, whole(name->own * scale));
+		put(f, whole(name->total * scale));
+		if (!d->tree->diff)
+			continue;
+		put(f, whole(name->before_own * scale));
+		put(f, whole(name->before_total * scale));
+	}
+	fputs("</metadata>\n", f);
+}
+
+static void write_rest(FILE *f, const struct document *d)
+{
+	const struct layout *l = d->layout;
+	double scale = data_scale(d);
+	uint32_t frame = 0;
+
+	fputs("<metadata id=\"fg-rest\">", f);
+	for (uint32_t i = 0; i < l->rests; i++) {
+		const struct layout_rest *r = &l->rest[i];
+
+		put(f, r->frame - frame);
+		frame = r->frame;
+		put(f, whole(r->total * scale));
+		if (l->delta)
+			put(f, whole((r->total - r->delta.more - r->delta.total) * scale));
+		if (d->tree->widened)
+			put(f, whole(r->delta.more * scale));
+	}
+	fputs("</metadata>\n", f);
+}
+
 int data_write(FILE *f, const struct document *d)
 {
 	const struct layout *l = d->layout;
@@ -149,12 +207,14 @@ int data_write(FILE *f, const struct document *d)
 		goto out;
 	for (uint32_t i = 0; i < names; i++)
 		use[i].name = i;
+	for (uint32_t i = 0; i < names; i++) /* if it has none */
+		use[i].first = is_listed(d, i) ? d->sums->rank[2 * i] : UINT32_MAX;
 	for (uint32_t i = l->n; i-- > 0;) {
 		use[l->frame[i].name].times++;
 		use[l->frame[i].name].first = i;
 	}
 	qsort(use, names, sizeof(*use), most_used_first);
-	for (; used < names && use[used].times; used++)
+	for (; used < names && (use[used].times || is_listed(d, use[used].name)); used++)
 		index[use[used].name] = used;
 
 	fputs("<metadata id=\"fg-colors\">", f);
@@ -164,6 +224,10 @@ int data_write(FILE *f, const struct document *d)
 	write_names(f, d, use, used);
 	write_frames(f, d, index, open);
 	fputs("</metadata>\n", f);
+	if (d->sums) {
+		write_rest(f, d);
+		write_sums(f, d, use, used);
+	}
 out:
 	free(use);
 	free(index);

@@ -106,7 +106,7 @@ int diff_add_gone(struct tree *t)
 	if (!parent || !path)
 		err = -ENOMEM;
 	if (!err)
-		err = name_table_add(&t->names, DIFF_GONE, strlen(DIFF_GONE), &region);
+		err = name_table_add(&t->names, diff_gone(t), strlen(diff_gone(t)), &region);
 	/* Collected first: adding may cut the labels of nodes that are still to be visited. */
 	if (!err)
 		err = collect_gone(t, region, parent, path, b, &t->gone);

@@ -31,7 +31,10 @@ void diff_normalize(struct tree *t);
  * Widths are counts after, so a stack that only the first file has would be invisible. Add each of
  * them once more under a region of its own, as wide as it was before. 0, -ENOMEM or -EOVERFLOW.
  */
-#define DIFF_GONE "[only before]"
+static inline const char *diff_gone(const struct tree *t)
+{
+	return t->negated ? "[only after]" : "[only before]";
+}
 int diff_add_gone(struct tree *t);
 
 /* Instead of diff_add_gone(): the count of each stack becomes the larger of its two counts. */

@@ -15,6 +15,7 @@
 #include "tree.h"
 
 struct page;
+struct sums;
 
 /* The colours of the document: a table that the picture and the script share. */
 struct colors {
@@ -31,13 +32,16 @@ struct document {
 	const struct layout *layout;
 	struct colors colors;
 	struct label_font font;
-	double whole;		 /* counts over the full width */
-	double px;		 /* pixels a count */
-	double min_time;	 /* counts; narrower frames are not drawn at first */
-	double top;		 /* y of the upper edge of the frames, in pixels */
-	uint32_t rows;		 /* visible at first */
+	double whole;	  /* counts over the full width */
+	double px;	  /* pixels a count */
+	double min_time;  /* counts; narrower frames are not drawn at first */
+	double top;	  /* y of the upper edge of the frames, in pixels */
+	uint32_t rows;	  /* visible at first, in the picture */
+	uint32_t deep;	  /* rows if no needles were folded */
+	uint32_t needles; /* frames in the last row and those that are folded into it; 0: none */
 	uint32_t gone, gone_end; /* frames of the region of diff_add_gone(): [gone, gone_end) */
 	double before, after;	 /* differential: the counts of each side */
+	const struct sums *sums; /* by name; NULL: all frames are in the layout */
 };
 
 /*
@@ -46,6 +50,7 @@ struct document {
  */
 struct legend_entry {
 	enum ramp ramp;
+	const char *word;
 	double share; /* percent of the time; negative: says nothing */
 };
 
@@ -54,11 +59,15 @@ struct legend {
 	unsigned n; /* 0: no legend */
 };
 
-/* Find the entries of d, whose colours are known. */
-void legend_fill(struct legend *lg, const struct document *d);
+/* Find the entries of d, whose colours are known. 0 or -ENOMEM. */
+int legend_fill(struct legend *lg, const struct document *d);
 
-/* Write them centred at height y, in pixels. */
+/* Write them centred in lines that fit the width, the first at height y, in pixels. */
 void legend_write(FILE *f, const struct legend *lg, const struct document *d, double y);
+
+/* How many lines these are. */
+unsigned legend_lines(const struct legend *lg, const struct document *d);
+#define LEGEND_LINE 1.5 /* from line to line, in font sizes */
 
 /*
  * What a difference of chain graphs comes down to: put a sentence into out, by how much the time of
@@ -71,6 +80,15 @@ int change_sentence(const struct document *d, char *out, size_t size);
 /* Fill d->colors from the rest. 0 or -ENOMEM; call colors_free() in both cases. */
 int colors_init(struct document *d);
 void colors_free(struct document *d);
+
+/* The ramp of a name, also of one that only frames outside of the layout have. */
+enum ramp colors_ramp(const struct document *d, uint32_t name);
+
+/* Does this frame say why a chain ends? See palette_is_end(). */
+static inline bool document_ends(const struct document *d, const struct frame *f)
+{
+	return palette_is_end(colors_ramp(d, f->name), (enum layout_part)f->part, f->leaf, f->last);
+}
 
 /* The index in d->colors.rgb of the colour of frame i. */
 uint32_t colors_frame(const struct document *d, uint32_t i);

@@ -266,7 +266,8 @@ static int run(struct options *o, char **files, int n)
 		goto out;
 	}
 	tree.in_order = o->page.flamechart;
-	if (read_all(&in, files, n))
+	tree.negated = o->page.negate;
+	if (read_all(&in, files, n) && !in.foreign)
 		goto out;
 	if (o->out) {
 		f = fopen(o->out, "we");

@@ -219,3 +219,20 @@ bool label_light(uint32_t rgb)
 	}
 	return sum < 0.179;
 }
+
+const char *label_line(const struct label_font *font, const char *p, const char *end, double px)
+{
+	double room = px / (font->size / 48), used = 0;
+	const char *fits = p;
+
+	while (fits < end) {
+		const char *blank = memchr(fits + 1, ' ', (size_t)(end - fits - 1));
+		const char *word_end = blank ? blank : end;
+
+		used += width_of(font, fits, word_end, false, room);
+		if (fits > p && used > room)
+			break;
+		fits = word_end;
+	}
+	return fits;
+}

@@ -44,5 +44,11 @@ struct label {
 struct label label_fit(const struct label_font *font, const char *p, size_t len, double px,
 		       bool bold, char buf[LABEL_BUF]);
 
+/*
+ * The end of as many words of [p, end) as fit into px pixels, but of one at least; words are
+ * separated by single blanks.
+ */
+const char *label_line(const struct label_font *font, const char *p, const char *end, double px);
+
 /* Is text on this colour, 0xrrggbb, white? Of black and white, the one with more contrast. */
 bool label_light(uint32_t rgb);

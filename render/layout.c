@@ -11,11 +11,12 @@
 /* A node to be laid out, and the fields of its first frame. */
 struct todo {
 	uint32_t node, parent, depth, link, part;
+	uint32_t kept; /* names of its label, from the first on, that become frames */
 	double start;
 };
 
 struct sibling {
-	uint32_t key, node;
+	uint32_t key, node, kept;
 };
 
 struct work {
@@ -25,6 +26,8 @@ struct work {
 	size_t n, cap;
 	struct sibling *sib;
 	size_t sib_cap;
+	double shown, cut; /* counts: frames with as much as .shown or more than .cut are kept */
+	uint64_t ties;	   /* and so many of those with .cut */
 };
 
 static int by_key(const void *a, const void *b)
@@ -79,35 +82,6 @@ static int push(struct work *w, const struct todo *what)
 	return 0;
 }
 
-/* Only the last frame of a node can have self time, and so a self delta. */
-static void add_frame(struct layout *l, const struct tree *t, const struct todo *td, uint32_t name,
-		      bool is_last)
-{
-	if (t->diff)
-		l->delta[l->n] = (struct tree_delta) {
-			.self = is_last ? t->delta[td->node].self : 0,
-			.total = t->delta[td->node].total,
-			.more_self = is_last ? t->delta[td->node].more_self : 0,
-			.more = t->delta[td->node].more,
-		};
-	l->frame[l->n++] = (struct frame) {
-		.start = td->start,
-		.total = t->node[td->node].total,
-		.own = t->node[td->node].total,
-		.name = name,
-		.parent = td->parent,
-		.depth = td->depth,
-		.link = td->link & 0xfffffff,
-		.part = td->part & 0xf,
-	};
-	if (td->depth)
-		l->frame[td->parent].own -= t->node[td->node].total;
-	if (td->link > l->max_link)
-		l->max_link = td->link;
-	if (td->depth > l->max_depth)
-		l->max_depth = td->depth;
-}
-
 static enum layout_part part_above(const struct name_table *names, uint32_t name)
 {
 	if (name_is(names, name, "[running]"))
@@ -118,24 +92,101 @@ static enum layout_part part_above(const struct name_table *names, uint32_t name
 	return PART_PLAIN;
 }
 
-/* Adds all frames of a node; afterwards td has the values with which its children start. */
-static void add_node(struct layout *l, const struct tree *t, struct todo *td)
+/* How many frames `--` a node's label has; not the root's, which may have any name. */
+static uint32_t delims_of(const struct tree *t, uint32_t node)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; t->chain && node && i < t->node[node].len; i++)
+		n += t->label[t->node[node].label + i] == t->delim;
+	return n;
+}
+
+/*
+ * The i-th frame of a node, whose frames come one after the other, with its difference, if there
+ * are any; delims: of the label, `--` that are still to come. td has the values for the next one
+ * afterwards.
+ */
+static struct frame node_frame(const struct tree *t, struct todo *td, uint32_t i, uint32_t *delims,
+			       struct tree_delta *delta)
 {
 	const struct tree_node *node = &t->node[td->node];
+	uint32_t name = t->label[node->label + i];
+	bool is_delim = t->chain && td->node && name == t->delim;
+	bool ends = i + 1 == node->len;
+	struct frame f;
 
-	for (uint32_t i = 0; i < node->len; i++) {
-		uint32_t name = t->label[node->label + i];
+	*delims -= is_delim;
+	td->link += is_delim;
+	f = (struct frame) {
+		.start = td->start,
+		.total = node->total,
+		.own = node->total,
+		.name = name,
+		.parent = td->parent,
+		.depth = td->depth++,
+		.link = td->link & 0x3ffffff,
+		.part = td->part & 0xf,
+		.leaf = ends && !node->child,
+		.last = !*delims && !(t->chain && t->goes_on[td->node]),
+	};
+	/* A frame of such a name with further wakers above it is a function. */
+	if (t->chain && td->part == PART_PLAIN && f.last)
+		td->part = part_above(&t->names, name);
+	/* Only the last frame of a node can have self time, and so a self delta. */
+	if (t->diff) {
+		*delta = t->delta[td->node];
+		delta->self = ends ? delta->self : 0;
+		delta->more_self = ends ? delta->more_self : 0;
+	}
+	return f;
+}
 
-		if (t->chain && td->node && name_is(&t->names, name, "--"))
-			td->link++;
-		add_frame(l, t, td, name, i + 1 == node->len);
-		if (t->chain && td->part == PART_PLAIN)
-			td->part = part_above(&t->names, name);
-		td->parent = l->n - 1;
-		td->depth++;
+/* The callees that have these counts are left out of frame i. 0 or -ENOMEM. */
+static int leave_out(struct layout *l, const struct tree *t, uint32_t i, uint32_t node)
+{
+	struct layout_rest *rest;
+
+	if (!l->rests || l->rest[l->rests - 1].frame != i) {
+		if (!GROW(l->rest, l->rests, l->rest_cap))
+			return -ENOMEM;
+		l->rest[l->rests++] = (struct layout_rest) { .frame = i };
+	}
+	rest = &l->rest[l->rests - 1];
+	rest->total += t->node[node].total;
+	l->frame[i].own -= t->node[node].total;
+	if (t->diff) {
+		rest->delta.total += t->delta[node].total;
+		rest->delta.more += t->delta[node].more;
+	}
+	if (l->frame_of) /* numbered as the first of frame i's callees */
+		l->frame_of[node] = i + l->rests;
+	return 0;
+}
+
+/* Adds the frames of a node; afterwards td has the values with which its children start. */
+static int add_node(struct layout *l, const struct tree *t, struct todo *td)
+{
+	uint32_t delims = delims_of(t, td->node);
+
+	for (uint32_t i = 0; i < td->kept; i++) {
+		struct tree_delta delta;
+		struct frame f = node_frame(t, td, i, &delims, &delta);
+
+		if (t->diff)
+			l->delta[l->n] = delta;
+		if (f.depth)
+			l->frame[f.parent].own -= f.total;
+		if (f.link > l->max_link)
+			l->max_link = f.link;
+		if (f.depth > l->max_depth)
+			l->max_depth = f.depth;
+		td->parent = l->n;
+		l->frame[l->n++] = f;
 	}
 	if (l->frame_of)
-		l->frame_of[td->node] = l->n - 1;
+		l->frame_of[td->node] = l->n - 1 + l->rests;
+	return td->kept < t->node[td->node].len ? leave_out(l, t, l->n - 1, td->node) : 0;
 }
 
 /* The count by which a frame is kept or left out; of a difference, that of the larger side. */
@@ -144,6 +195,21 @@ static double weight(const struct tree *t, uint32_t node)
 	double drawn = t->node[node].total;
 
 	return t->diff ? fmax(drawn, drawn - t->delta[node].more - t->delta[node].total) : drawn;
+}
+
+/* How many of the node's names become frames. */
+static uint32_t kept(struct work *w, uint32_t node)
+{
+	uint32_t len = w->t->node[node].len;
+	double counts = weight(w->t, node);
+
+	if (counts >= w->shown || counts > w->cut)
+		return len;
+	if (counts < w->cut)
+		return 0;
+	len = len < w->ties ? len : (uint32_t)w->ties;
+	w->ties -= len;
+	return len;
 }
 
 /* Pushes the node's children so that the leftmost is popped first. */
@@ -155,78 +221,64 @@ static int push_children(struct work *w, struct layout *l, const struct todo *td
 
 	if (n < 0)
 		return (int)n;
+	for (int64_t i = 0; i < n; i++)
+		w->sib[i].kept = kept(w, w->sib[i].node);
 	/* From right to left: the self time remains on the left. */
 	for (int64_t i = n; i-- > 0;) {
 		uint32_t c = w->sib[i].node;
-		struct todo next = {
-			.node = c,
-			.parent = frame,
-			.depth = td->depth,
-			.link = td->link,
-			.part = td->part,
-		};
+		struct todo next = *td;
 		int err;
 
+		next.node = c;
+		next.parent = frame;
+		next.kept = w->sib[i].kept;
 		at -= t->node[c].total;
 		next.start = t->in_order ? t->start[c] : at;
-		if (weight(t, c) < l->least) {
-			l->left_out += t->node[c].len;
-			if (t->diff) { /* as its time, its difference becomes that of its caller */
-				l->delta[frame].self += t->delta[c].total;
-				l->delta[frame].more_self += t->delta[c].more;
-			}
-			continue;
-		}
-		err = push(w, &next);
+		err = next.kept ? push(w, &next) : leave_out(l, t, frame, c);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-/* The leading bits of a count: positive doubles sort like their bit patterns. */
-static uint32_t bucket_of(double time)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &time, 8);
-	return bits >> 47 & 0xffff;
-}
-
 /*
- * The least count such that at most max_frames frames have as much, to within 3 %: from a histogram
- * over the leading bits of the counts. hist: 2^16 zeros.
+ * The max_frames-th greatest count of a frame, of which there are more; *ties: how many of that
+ * count are among these. By 16 bits of the count at a time, as positive doubles sort like their bit
+ * patterns. hist: room for 2^16 numbers.
  */
-static double least_for(const struct tree *t, uint32_t max_frames, uint64_t *hist)
+static double find_cut(const struct tree *t, uint64_t max_frames, uint64_t *hist, uint64_t *ties)
 {
-	uint64_t sum = 0;
-	uint32_t bucket = 0;
-	uint64_t bits;
-	double least;
+	uint64_t found = 0;
+	double cut;
 
-	for (uint32_t i = 0; i < t->n; i++) {
-		uint32_t k = bucket_of(weight(t, i));
+	*ties = max_frames;
+	for (int shift = 48; shift >= 0; shift -= 16) {
+		uint32_t k = 0xffff;
 
-		hist[k] += t->node[i].len;
-		if (k >= bucket)
-			bucket = k + 1;
+		memset(hist, 0, (1u << 16) * sizeof(*hist));
+		for (uint32_t i = 0; i < t->n; i++) {
+			double counts = weight(t, i);
+			uint64_t bits;
+
+			memcpy(&bits, &counts, 8);
+			if ((bits ^ found) >> shift <= 0xffff)
+				hist[bits >> shift & 0xffff] += t->node[i].len;
+		}
+		while (k && *ties > hist[k])
+			*ties -= hist[k--];
+		found |= (uint64_t)k << shift;
 	}
-	while (bucket && sum + hist[bucket - 1] <= max_frames)
-		sum += hist[--bucket];
-	if (bucket >= 0xffff)
-		return 0;
-	bits = (uint64_t)bucket << 47;
-	memcpy(&least, &bits, 8);
-	return least;
+	memcpy(&cut, &found, 8);
+	return cut;
 }
 
-/* Allocates room for all frames of at least l->least. No frame has more than its caller. */
-static int make_room(struct layout *l, const struct tree *t)
+/* Allocates room for all frames that are kept. No frame has more than its caller. */
+static int make_room(const struct work *w, struct layout *l, const struct tree *t)
 {
-	size_t n = 1;
+	size_t n = 1 + w->ties;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		if (!i || weight(t, i) >= l->least)
+		if (weight(t, i) >= w->shown || weight(t, i) > w->cut)
 			n += t->node[i].len;
 	l->frame = malloc(n * sizeof(*l->frame));
 	if (t->sliced)
@@ -240,39 +292,78 @@ static int make_room(struct layout *l, const struct tree *t)
 	return 0;
 }
 
-int layout_tree(struct layout *l, const struct tree *t, double least, uint32_t max_frames)
+static void free_work(struct work *w)
 {
-	struct work w = { .t = t };
+	free(w->rank);
+	free(w->todo);
+	free(w->sib);
+}
+
+int layout_tree(struct layout *l, const struct tree *t, double shown, uint32_t max_frames)
+{
+	struct work w = { .t = t, .shown = shown, .cut = -1 };
 	struct todo td = { 0 };
 	int err;
 
 	memset(l, 0, sizeof(*l));
 	l->total = t->n ? t->node[0].total : 0;
-	l->least = least;
 	if (t->labels > max_frames) {
-		uint64_t *hist = calloc(1u << 16, sizeof(*hist));
-		double floor;
+		uint64_t *hist = malloc((1u << 16) * sizeof(*hist));
 
 		if (!hist)
 			return -ENOMEM;
-		floor = least_for(t, max_frames, hist);
+		w.cut = find_cut(t, max_frames ? max_frames : 1, hist, &w.ties);
 		free(hist);
-		if (floor > l->least)
-			l->least = floor;
 	}
-	err = make_room(l, t);
+	err = make_room(&w, l, t);
 	if (!err && !t->in_order)
 		err = name_table_rank(&t->names, &w.rank);
-	if (!err && t->n)
+	if (!err && t->n) {
+		(void)kept(&w, 0);
+		td.kept = 1;
 		err = push(&w, &td);
+	}
 	while (!err && w.n) {
 		td = w.todo[--w.n];
-		add_node(l, t, &td);
-		err = push_children(&w, l, &td, l->n - 1);
+		err = add_node(l, t, &td);
+		if (!err && td.kept == t->node[td.node].len)
+			err = push_children(&w, l, &td, l->n - 1);
 	}
-	free(w.rank);
-	free(w.todo);
-	free(w.sib);
+	l->left_out = t->labels - l->n;
+	free_work(&w);
+	return err;
+}
+
+int layout_walk(const struct tree *t, layout_walk_fn *fn, void *ctx)
+{
+	struct work w = { .t = t };
+	struct todo td = { 0 };
+	int err = t->n ? push(&w, &td) : 0;
+
+	while (!err && w.n) {
+		uint32_t delims, len;
+		double inside = 0;
+
+		td = w.todo[--w.n];
+		delims = delims_of(t, td.node);
+		len = t->node[td.node].len;
+		for (uint32_t c = t->node[td.node].child; c; c = t->node[c].next)
+			inside += t->node[c].total;
+		for (uint32_t i = 0; i < len; i++) {
+			struct tree_delta delta;
+			struct frame f = node_frame(t, &td, i, &delims, &delta);
+
+			f.own = i + 1 == len ? f.total - inside : 0;
+			fn(ctx, &f, t->diff ? &delta : NULL);
+		}
+		for (uint32_t c = t->node[td.node].child; c && !err; c = t->node[c].next) {
+			struct todo next = td;
+
+			next.node = c;
+			err = push(&w, &next);
+		}
+	}
+	free_work(&w);
 	return err;
 }
 
@@ -280,6 +371,7 @@ void layout_free(struct layout *l)
 {
 	free(l->frame);
 	free(l->delta);
+	free(l->rest);
 	free(l->frame_of);
 	memset(l, 0, sizeof(*l));
 }

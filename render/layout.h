@@ -12,12 +12,14 @@
 
 struct frame {
 	double start, total; /* counts; start is relative to the root's left edge */
-	double own;	     /* counts without those of its callees in the layout */
+	double own;	     /* counts without those of its callees, also of those left out */
 	uint32_t name;	     /* id */
 	uint32_t parent;     /* index of the caller's frame; 0 for the root */
 	uint32_t depth;	     /* 0 for the root */
-	uint32_t link : 28;  /* frames `--` on the path so far: the link of the chain, from 0 */
+	uint32_t link : 26;  /* frames `--` on the path so far: the link of the chain, from 0 */
 	uint32_t part : 4;   /* enum layout_part */
+	uint32_t leaf : 1;   /* no stack has a frame above it, also none that is left out */
+	uint32_t last : 1;   /* no stack has a frame `--` above it */
 };
 
 /* What a frame of a chain graph belongs to, besides its link. */
@@ -27,22 +29,45 @@ enum layout_part {
 	PART_ON_CPU, /* above [on-CPU]; above [runnable], [preempted]: who had the CPU */
 };
 
+/* What is left out of a frame's callees, all together. */
+struct layout_rest {
+	uint32_t frame;
+	double total;
+	struct tree_delta delta; /* differential input */
+};
+
 struct layout {
 	struct frame *frame;
 	struct tree_delta *delta; /* by frame, for differential input; else NULL */
-	/* By node: its last frame, or that which has its counts; UINT32_MAX: as its parent.
-	   NULL unless the tree is sliced. */
+	struct layout_rest *rest; /* by frame, for those of whose callees something is left out */
+	uint32_t rests;
+	size_t rest_cap;
+	/*
+	 * By node: the last frame that has its counts, or what is left out of that one's
+	 * callees, which is numbered as the first of them; UINT32_MAX: as its parent. NULL unless
+	 * the tree is sliced.
+	 */
 	uint32_t *frame_of;
 	uint32_t n;
 	double total;	   /* counts of the root */
-	double least;	   /* frames with fewer counts were left out */
-	uint64_t left_out; /* frames left out, without their callees */
+	uint64_t left_out; /* frames left out */
 	uint32_t max_link, max_depth;
 };
 
 /*
- * Lay out the finished tree. Leaves out frames with fewer counts than `least`, and the narrowest of
- * the others if they are more than max_frames. 0 or -ENOMEM; call layout_free() in both cases.
+ * Lay out the finished tree: max_frames frames, the widest first, of equally wide ones those on the
+ * left; but in any case those with at least `shown` counts. 0 or -ENOMEM; call layout_free() in
+ * both cases.
  */
-int layout_tree(struct layout *l, const struct tree *t, double least, uint32_t max_frames);
+int layout_tree(struct layout *l, const struct tree *t, double shown, uint32_t max_frames);
 void layout_free(struct layout *l);
+
+/* Called for a frame of the tree, with those fields that do not depend on a place. */
+typedef void layout_walk_fn(void *ctx, const struct frame *f, const struct tree_delta *delta);
+
+/*
+ * Call fn for each frame of the finished tree, a frame before its callees; those that layout_tree()
+ * leaves out, too. .total is that of the frame, .own that of the stacks that end in it; delta is
+ * NULL unless the tree has differences. 0 or -ENOMEM.
+ */
+int layout_walk(const struct tree *t, layout_walk_fn *fn, void *ctx);

@@ -6,45 +6,33 @@
 #include "svg.h"
 
 struct found {
+	const struct document *d;
 	bool seen[RAMPS];
 	double time[RAMPS];    /* counts */
 	uint32_t object_depth; /* of the object whose callees come now; 0: none */
 };
 
-static bool is_end(enum ramp ramp)
-{
-	return ramp >= RAMP_INTERRUPT && ramp <= RAMP_UNKNOWN;
-}
-
-/* Ends on which there can be more: samples, who had the CPU, the parts of a request, a socket. */
-static bool has_more(enum ramp ramp)
-{
-	return ramp == RAMP_RUNNING || ramp == RAMP_RUNNABLE || ramp == RAMP_PREEMPTED ||
-	       ramp == RAMP_DISK || ramp == RAMP_NETWORK;
-}
-
 /*
- * Add frame i. Ends: the time below them. A link: the time of all chains that have it, so of its
+ * Add a frame. Ends: the time below them. A link: the time of all chains that have it, so of its
  * delimiters. Objects: the time of the waits for one. The script does the same for a view:
  * page/legend.js.
  */
-static void find(struct found *f, const struct document *d, uint32_t i)
+static void find(void *ctx, const struct frame *fr, const struct tree_delta *delta)
 {
-	const struct frame *fr = &d->layout->frame[i];
-	enum ramp ramp = d->colors.ramp[fr->name];
-	bool leaf = i + 1 == d->layout->n || fr[1].depth <= fr->depth;
+	struct found *f = ctx;
+	enum ramp ramp = colors_ramp(f->d, fr->name);
+	bool ends = palette_is_end(ramp, (enum layout_part)fr->part, fr->leaf, fr->last);
 
+	(void)delta;
+	if (!fr->depth)
+		return;
 	if (ramp == RAMP_STACK_DELIM && fr->link && fr->link <= PALETTE_LINKS)
 		f->time[palette_link_ramp(fr->link)] += fr->total;
-	if (ramp == RAMP_ON_CPU)
+	if (ends && (fr->part == PART_PLAIN || ramp == RAMP_THROTTLED))
 		f->time[ramp] += fr->total;
-	if (ramp == RAMP_BY_LINK)
-		ramp = palette_frame_ramp(fr->link, fr->part);
+	if (ramp == RAMP_BY_LINK || (!ends && ramp >= RAMP_ON_CPU && ramp <= RAMP_UNKNOWN))
+		ramp = palette_frame_ramp(fr->link, (enum layout_part)fr->part);
 	f->seen[ramp] = true;
-	/* Stacks can have frames like ends, also those above an end. */
-	if (is_end(ramp) && (leaf || has_more(ramp)) &&
-	    (fr->part == PART_PLAIN || ramp == RAMP_THROTTLED))
-		f->time[ramp] += fr->total;
 	/* Objects can stand on each other, as a socket on the epoll instance that has it. */
 	if (fr->depth <= f->object_depth)
 		f->object_depth = 0;
@@ -54,40 +42,43 @@ static void find(struct found *f, const struct document *d, uint32_t i)
 	}
 }
 
-void legend_fill(struct legend *lg, const struct document *d)
+int legend_fill(struct legend *lg, const struct document *d)
 {
-	struct found f = { 0 };
+	struct found f = { .d = d };
+	int err = 0;
 
 	lg->n = 0;
 	if (!d->tree->chain && !d->tree->diff)
-		return;
+		return 0;
 	if (d->tree->diff) {
 		f.seen[RAMP_MORE] = f.seen[RAMP_LESS] = true;
 		f.seen[RAMP_GONE] = d->gone < d->gone_end;
 	} else {
-		for (uint32_t i = 1; i < d->layout->n; i++)
-			find(&f, d, i);
+		err = layout_walk(d->tree, find, &f);
 	}
 	for (unsigned r = 0; r < RAMPS; r++)
 		if (f.seen[r] && palette_legend((enum ramp)r))
 			lg->entry[lg->n++] = (struct legend_entry) {
 				.ramp = (enum ramp)r,
+				.word = r == RAMP_GONE && d->tree->negated
+						? "only after"
+						: palette_legend((enum ramp)r),
 				.share = f.time[r] > 0 ? 100 * f.time[r] / d->whole : -1,
 			};
+	return err;
 }
 
 /* Put the text of an entry into buf; returns its length. */
 static size_t entry_text(const struct legend_entry *e, char *buf, size_t size)
 {
-	const char *name = palette_legend(e->ramp);
 	int n;
 
 	if (e->share < 0)
-		n = snprintf(buf, size, "%s", name);
+		n = snprintf(buf, size, "%s", e->word);
 	else if (e->share < 0.05)
-		n = snprintf(buf, size, "%s <0.1 %%", name);
+		n = snprintf(buf, size, "%s <0.1 %%", e->word);
 	else
-		n = snprintf(buf, size, "%s %.*f %%", name, e->share < 0.95 ? 1 : 0,
+		n = snprintf(buf, size, "%s %.*f %%", e->word, e->share < 0.95 ? 1 : 0,
 			     e->share < 0.95 ? e->share : round(e->share));
 	return n < 0 ? 0 : (size_t)n;
 }
@@ -98,48 +89,86 @@ static void put_key(FILE *f, const struct legend_entry *e)
 	enum ramp ramp = e->ramp;
 
 	if (e->share >= 0)
-		fprintf(f, " data-word=\"%s\"", palette_legend(ramp));
+		fprintf(f, " data-word=\"%s\"", e->word);
 	if (ramp == RAMP_ON_CPU && e->share >= 0)
 		fputs(" data-key=\"[on-CPU]\"", f);
-	else if (is_end(ramp))
-		fprintf(f, " data-key=\"[%s]\"", palette_legend(ramp));
+	else if (ramp >= RAMP_INTERRUPT && ramp <= RAMP_UNKNOWN)
+		fprintf(f, " data-key=\"[%s]\"", e->word);
 	else if (ramp >= RAMP_LINK_1 && ramp < RAMP_LINK_1 + PALETTE_LINKS)
 		fprintf(f, " data-key=\"link %d\"", (int)ramp - RAMP_LINK_1 + 1);
 }
 
-/* The first pass measures the width, the second writes the legend centred. */
+static double box_size(const struct page *pg)
+{
+	return round(pg->fontsize * 0.9);
+}
+
+/* How wide entry k is, with the space after it. */
+static double entry_width(const struct legend *lg, unsigned k, const struct page *pg)
+{
+	char text[64];
+
+	return box_size(pg) + 4 +
+	       pg->fontsize * (0.6 * (double)entry_text(&lg->entry[k], text, sizeof(text)) + 1.2);
+}
+
+/* The end of the line that begins with entry `from`; its width into *width. */
+static unsigned line_end(const struct legend *lg, unsigned from, const struct page *pg,
+			 double *width)
+{
+	unsigned k = from;
+
+	for (*width = 0; k < lg->n; k++) {
+		double more = entry_width(lg, k, pg);
+
+		if (k > from && *width + more > pg->width - 2 * PAGE_XPAD)
+			break;
+		*width += more;
+	}
+	return k;
+}
+
+unsigned legend_lines(const struct legend *lg, const struct document *d)
+{
+	unsigned lines = 0;
+	double width;
+
+	for (unsigned k = 0; k < lg->n; k = line_end(lg, k, d->page, &width))
+		lines++;
+	return lines;
+}
+
+static void write_entry(FILE *f, const struct legend_entry *e, const struct page *pg, double x,
+			double y)
+{
+	double box = box_size(pg);
+	char text[64];
+	size_t len = entry_text(e, text, sizeof(text));
+
+	fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.15g\" height=\"%.15g\" fill=\"#%06x\"/>",
+		x, y, box, box, palette_rgb(e->ramp, PALETTE_SHADES / 2));
+	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\"", x + box + 4, y + box - pg->fontsize * 0.05);
+	put_key(f, e);
+	putc_unlocked('>', f);
+	svg_text(f, text, len);
+	fputs("</text>\n", f);
+}
+
 void legend_write(FILE *f, const struct legend *lg, const struct document *d, double y)
 {
 	const struct page *pg = d->page;
-	double box = round(pg->fontsize * 0.9), width = 0, x;
 
 	if (!lg->n)
 		return;
-	for (int pass = 0; pass < 2; pass++) {
-		x = (pg->width - width) / 2;
-		if (pass)
-			fputs("<g id=\"fg-legend\" class=\"soft\">\n", f);
-		for (unsigned k = 0; k < lg->n; k++) {
-			const struct legend_entry *e = &lg->entry[k];
-			char text[64];
-			size_t len = entry_text(e, text, sizeof(text));
-			double step = box + 4 + pg->fontsize * (0.6 * (double)len + 1.2);
+	fputs("<g id=\"fg-legend\" class=\"soft\">\n", f);
+	for (unsigned k = 0; k < lg->n; y += pg->fontsize * LEGEND_LINE) {
+		double width, x;
+		unsigned end = line_end(lg, k, pg, &width);
 
-			if (pass) {
-				fprintf(f,
-					"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.15g\" "
-					"height=\"%.15g\" fill=\"#%06x\"/>",
-					x, y, box, box, palette_rgb(e->ramp, PALETTE_SHADES / 2));
-				fprintf(f, "<text x=\"%.1f\" y=\"%.1f\"", x + box + 4,
-					y + box - pg->fontsize * 0.05);
-				put_key(f, e);
-				putc_unlocked('>', f);
-				svg_text(f, text, len);
-				fputs("</text>\n", f);
-			}
-			x += step;
+		for (x = (pg->width - width) / 2; k < end; k++) {
+			write_entry(f, &lg->entry[k], pg, x, y);
+			x += entry_width(lg, k, pg);
 		}
-		width = x - (pg->width - width) / 2;
 	}
 	fputs("</g>\n", f);
 }

@@ -2,12 +2,15 @@
 #include "page.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "diff.h"
 #include "document.h"
 #include "page_css.h"
 #include "page_js.h"
+#include "sums.h"
 
 /* Heights of the parts above and below the frames, in font sizes; _PX: in pixels. */
 #define HEAD 3.0
@@ -174,54 +177,131 @@ static void write_head(FILE *f, const struct page *pg, double height, const char
 	      f);
 }
 
-/* Lines below the title. */
-static unsigned lines_below(const struct document *d)
+/* The title and the lines below it, each of which may take several lines of the picture. */
+struct heading {
+	char id[12];
+	char *text; /* to be freed */
+	double size;
+	unsigned lines;
+};
+
+struct headings {
+	struct heading v[3 + REMARKS_MAX];
+	unsigned n;
+	double height; /* with the space below, pixels */
+};
+
+#define HEADING_LINE 1.3 /* from line to line of one heading, in its sizes */
+#define HEADING_LINES 8u /* at most; the script shows all of what is longer */
+
+static struct label_font heading_font(const struct page *pg, double size)
 {
-	return (d->page->subtitle ? 1u : 0) + (d->tree->widened ? 1u : 0) + d->page->remarks.n;
+	return (struct label_font) {
+		.size = size,
+		.width = pg->mean_width ? pg->fontwidth : 0,
+	};
 }
 
-/* The n-th of them, from 0 on. */
-static void write_below(FILE *f, const struct page *pg, const char *id, unsigned n,
-			const char *line, const char *rest)
+/* The end of a heading's line that begins at p: of as many words as fit. */
+static const char *heading_line(const struct page *pg, const struct heading *h, const char *p)
 {
-	fprintf(f,
-		"<text id=\"fg-%s\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" "
-		"class=\"soft\"",
-		id, pg->width / 2, pg->fontsize * (2 + SUBTITLE * (n + 1)));
-	if (pg->turned && line == pg->subtitle)
-		attr(f, "data-turned", pg->turned);
-	putc_unlocked('>', f);
-	text(f, line);
-	text(f, rest);
-	fputs("</text>\n", f);
+	struct label_font font = heading_font(pg, h->size);
+
+	return label_line(&font, p, p + strlen(p), pg->width - 2 * PAGE_XPAD);
 }
 
-static int write_heading(FILE *f, const struct document *d)
+/* Adds text and rest. 0 or -ENOMEM. */
+static int add_heading(struct headings *hs, const struct page *pg, const char *id, const char *text,
+		       const char *rest)
+{
+	struct heading *h = &hs->v[hs->n++];
+
+	snprintf(h->id, sizeof(h->id), "%s", id);
+	h->size = pg->fontsize + (hs->n == 1 ? 5 : 0);
+	if (asprintf(&h->text, "%s%s", text, rest) < 0) {
+		h->text = NULL;
+		return -ENOMEM;
+	}
+	for (const char *p = h->text; *p && h->lines < HEADING_LINES; p += *p == ' ') {
+		p = heading_line(pg, h, p);
+		h->lines++;
+	}
+	hs->height += pg->fontsize * (hs->n == 1 ? HEAD : SUBTITLE);
+	if (h->lines)
+		hs->height += (h->lines - 1) * h->size * HEADING_LINE;
+	return 0;
+}
+
+static int find_headings(struct headings *hs, const struct document *d)
 {
 	const struct page *pg = d->page;
-	char id[20], change[CHANGE_LEN];
-	unsigned lines = 0;
-	int err = 0;
+	char id[12], change[CHANGE_LEN];
+	int err = add_heading(hs, pg, "title", pg->title, "");
 
-	fprintf(f,
-		"<text id=\"fg-title\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\" "
-		"font-size=\"%.15g\">",
-		pg->width / 2, pg->fontsize * 2, pg->fontsize + 5);
-	text(f, pg->title);
-	fputs("</text>\n", f);
-	if (pg->subtitle)
-		write_below(f, pg, "subtitle", lines++, pg->subtitle, "");
-	if (d->tree->widened) {
+	if (!err && pg->subtitle)
+		err = add_heading(hs, pg, "subtitle", pg->subtitle, "");
+	if (!err && d->tree->widened) {
 		err = change_sentence(d, change, sizeof(change));
-		write_below(f, pg, "change", lines++, err ? "" : change, "");
+		err = err ? err : add_heading(hs, pg, "change", change, "");
 	}
-	for (unsigned i = 0; i < pg->remarks.n; i++) {
+	for (unsigned i = 0; i < pg->remarks.n && !err; i++) {
 		const char *more = pg->remarks.more && i + 1 == pg->remarks.n ? " ..." : "";
 
 		snprintf(id, sizeof(id), "remark%u", i);
-		write_below(f, pg, id, lines++, pg->remarks.text[i], more);
+		err = add_heading(hs, pg, id, pg->remarks.text[i], more);
 	}
 	return err;
+}
+
+static void free_headings(struct headings *hs)
+{
+	for (unsigned i = 0; i < hs->n; i++)
+		free(hs->v[i].text);
+}
+
+static void write_heading(FILE *f, const struct page *pg, const struct heading *h, double y)
+{
+	bool title = !strcmp(h->id, "title");
+	const char *p = h->text;
+
+	fprintf(f, "<text id=\"fg-%s\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\"", h->id,
+		pg->width / 2, y);
+	if (title)
+		number_attr(f, "font-size", h->size);
+	else
+		fputs(" class=\"soft\"", f);
+	if (pg->turned && !strcmp(h->id, "subtitle"))
+		attr(f, "data-turned", pg->turned);
+	putc_unlocked('>', f);
+	for (unsigned k = 1; k < h->lines; k++) {
+		const char *end = heading_line(pg, h, p);
+
+		fprintf(f, "<tspan x=\"%.15g\" dy=\"%.15g\">", pg->width / 2,
+			k > 1 ? h->size * HEADING_LINE : 0);
+		end += *end == ' '; /* so that the text remains one */
+		svg_text(f, p, (size_t)(end - p));
+		fputs("</tspan>", f);
+		p = end;
+	}
+	if (h->lines > 1)
+		fprintf(f, "<tspan x=\"%.15g\" dy=\"%.15g\">", pg->width / 2,
+			h->size * HEADING_LINE);
+	text(f, p);
+	fputs(h->lines > 1 ? "</tspan></text>\n" : "</text>\n", f);
+}
+
+static void write_headings(FILE *f, const struct page *pg, const struct headings *hs)
+{
+	double y = pg->fontsize * 2;
+
+	for (unsigned i = 0; i < hs->n; i++) {
+		const struct heading *h = &hs->v[i];
+
+		y += i ? pg->fontsize * SUBTITLE : 0;
+		write_heading(f, pg, h, y);
+		if (h->lines)
+			y += (h->lines - 1) * h->size * HEADING_LINE;
+	}
 }
 
 /* For a pattern: "file|tcp|..." */
@@ -259,6 +339,8 @@ static void write_data_head(FILE *f, const struct document *d)
 		number_attr(f, "data-fold", 1);
 	number_attr(f, "data-frames", d->layout->n);
 	number_attr(f, "data-left-out", (double)d->layout->left_out);
+	if (d->sums)
+		number_attr(f, "data-functions", d->sums->names);
 	number_attr(f, "data-ordered", d->tree->in_order);
 	if (pg->slices) {
 		number_attr(f, "data-slices", pg->slices);
@@ -306,29 +388,84 @@ static void compare(struct document *d)
 	d->before = document_before(d, 0);
 	if (!(d->tree->gone > 0))
 		return;
-	while (i < l->n &&
-	       (frame[i].depth != 1 || !name_is(&d->tree->names, frame[i].name, DIFF_GONE)))
+	while (i < l->n && (frame[i].depth != 1 ||
+			    !name_is(&d->tree->names, frame[i].name, diff_gone(d->tree))))
 		i++;
 	d->gone = d->gone_end = i;
 	while (d->gone_end < l->n && (d->gone_end == i || frame[d->gone_end].depth > 1))
 		d->gone_end++;
 }
 
-/* Derive the scale and the visible rows from the rest. */
-static void measure(struct document *d)
+/* Counts over the full width. */
+static double whole_counts(const struct page *pg, const struct tree *t)
 {
-	const struct page *pg = d->page;
-	const struct layout *l = d->layout;
-	double inner = pg->width - 2 * PAGE_XPAD;
+	return pg->total > 0 ? pg->total : t->node[0].total;
+}
 
-	d->whole = pg->total > 0 ? pg->total : l->total;
-	d->px = inner / d->whole;
-	d->min_time = pg->minwidth_percent ? d->whole * pg->minwidth / 100
-					   : pg->minwidth * d->whole / inner;
+/* The least counts of a frame that is drawn at first. */
+static double min_counts(const struct page *pg, double whole)
+{
+	return pg->minwidth_percent ? whole * pg->minwidth / 100
+				    : pg->minwidth * whole / (pg->width - 2 * PAGE_XPAD);
+}
+
+/*
+ * Needles: the rows farthest from the root in which no frame is wider than that, in pixels, and all
+ * together are that part of the width at most. If there are as many as that, they become one row:
+ * else a single narrow tower makes a picture of which nothing is to be seen on the first screen,
+ * or page. page/view.js does the same after a zoom.
+ */
+#define NEEDLE 4.0
+#define NEEDLES_WIDTH 0.05
+#define NEEDLES_ROWS 8
+
+struct row {
+	double sum, widest; /* counts */
+	uint32_t frames;
+};
+
+static void fold_needles(struct document *d, const struct row *row)
+{
+	uint32_t first = d->rows;
+
+	while (first > 1 && row[first - 1].sum <= NEEDLES_WIDTH * d->whole &&
+	       row[first - 1].widest * d->px <= NEEDLE)
+		first--;
+	if (d->rows - first < NEEDLES_ROWS)
+		return;
+	for (uint32_t k = first; k < d->rows; k++)
+		d->needles += row[k].frames;
+	d->rows = first + 1;
+}
+
+/* Derive the scale and the visible rows from the rest. 0 or -ENOMEM. */
+static int measure(struct document *d)
+{
+	const struct layout *l = d->layout;
+	struct row *row = calloc((size_t)l->max_depth + 1, sizeof(*row));
+
+	if (!row)
+		return -ENOMEM;
+	d->whole = whole_counts(d->page, d->tree);
+	d->px = (d->page->width - 2 * PAGE_XPAD) / d->whole;
+	d->min_time = min_counts(d->page, d->whole);
 	d->rows = 1;
-	for (uint32_t i = 0; i < l->n; i++)
-		if (l->frame[i].total >= d->min_time && l->frame[i].depth >= d->rows)
-			d->rows = l->frame[i].depth + 1;
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct frame *fr = &l->frame[i];
+		struct row *r = &row[fr->depth];
+
+		if (fr->total < d->min_time)
+			continue;
+		if (fr->depth >= d->rows)
+			d->rows = fr->depth + 1;
+		r->sum += fr->total;
+		r->widest = fmax(r->widest, fr->total);
+		r->frames++;
+	}
+	d->deep = d->rows;
+	fold_needles(d, row);
+	free(row);
+	return 0;
 }
 
 static int write_document(FILE *f, const struct page *pg, const struct tree *t,
@@ -337,34 +474,44 @@ static int write_document(FILE *f, const struct page *pg, const struct tree *t,
 	struct document d = { .page = pg, .tree = t, .layout = l };
 	char quantity[SVG_QUANTITY_LEN], desc[256];
 	struct legend legend;
-	double head, legend_y;
+	struct sums sums = { 0 };
+	struct headings headings = { 0 };
+	double legend_y;
 	int err = colors_init(&d);
 
+	if (!err)
+		err = measure(&d);
 	if (err)
 		goto out;
-	measure(&d);
 	compare(&d);
 	d.font = (struct label_font) {
 		.size = pg->fontsize,
 		.width = pg->mean_width ? pg->fontwidth : 0,
 		.keep = pg->labels,
 	};
-	legend_fill(&legend, &d);
-	head = HEAD + SUBTITLE * lines_below(&d);
-	legend_y = pg->fontsize * head - pg->fontsize * 0.2;
-	d.top = pg->fontsize * (head + (legend.n ? LEGEND : 0));
+	err = legend_fill(&legend, &d);
+	if (!err && l->left_out)
+		err = sums_fill(&sums, t);
+	if (err)
+		goto out;
+	d.sums = l->left_out ? &sums : NULL;
+	err = find_headings(&headings, &d);
+	if (err)
+		goto out;
+	legend_y = headings.height - pg->fontsize * 0.2;
+	d.top = headings.height + pg->fontsize * (legend.n ? LEGEND : 0);
+	if (legend.n)
+		d.top += pg->fontsize * LEGEND_LINE * (legend_lines(&legend, &d) - 1);
 
 	svg_quantity(quantity, l->total * pg->factor, pg->countname);
 	snprintf(desc, sizeof(desc), "%s of %s, frames in up to %u rows.",
-		 pg->inverted ? "Icicle graph" : "Flame graph", quantity, d.rows);
+		 pg->inverted ? "Icicle graph" : "Flame graph", quantity, d.deep);
 	write_head(f, pg, d.top + d.rows * pg->height + pg->fontsize * FOOT + FOOT_PX, desc);
 	/* The script keeps this in view, on a ground that hides the frames below it. */
 	fputs("<g id=\"fg-head\"><rect id=\"fg-head-back\" visibility=\"hidden\" "
 	      "fill=\"url(#fg-ground)\"/>\n",
 	      f);
-	err = write_heading(f, &d);
-	if (err)
-		goto out;
+	write_headings(f, pg, &headings);
 	legend_write(f, &legend, &d, legend_y);
 	fputs("</g>\n", f);
 	fprintf(f, "<g id=\"fg-frames\" data-top=\"%.15g\"", d.top);
@@ -387,6 +534,8 @@ static int write_document(FILE *f, const struct page *pg, const struct tree *t,
 	fwrite(page_js, 1, page_js_len, f);
 	fputs("]]></script>\n</svg>\n", f);
 out:
+	free_headings(&headings);
+	sums_free(&sums);
 	colors_free(&d);
 	return err;
 }
@@ -398,7 +547,7 @@ int page_write(FILE *f, const struct page *pg, const struct tree *t)
 
 	if (!t->n || !(t->node[0].total > 0))
 		return -ENODATA;
-	err = layout_tree(&l, t, 0, pg->max_frames);
+	err = layout_tree(&l, t, min_counts(pg, whole_counts(pg, t)), pg->max_frames);
 	if (!err)
 		err = write_document(f, pg, t, &l);
 	layout_free(&l);
@@ -407,10 +556,12 @@ int page_write(FILE *f, const struct page *pg, const struct tree *t)
 
 void page_write_error(FILE *f, const struct page *pg, const char *what)
 {
-	write_head(f, pg, pg->fontsize * 5, what);
-	fprintf(f, "<text id=\"fg-title\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\">",
-		pg->width / 2, pg->fontsize * 2);
-	fputs("ERROR: ", f);
-	text(f, what);
-	fputs("</text>\n</svg>\n", f);
+	struct headings hs = { 0 };
+
+	if (!add_heading(&hs, pg, "title", "ERROR: ", what)) {
+		write_head(f, pg, pg->fontsize * 2 + hs.height, what);
+		write_headings(f, pg, &hs);
+		fputs("</svg>\n", f);
+	}
+	free_headings(&hs);
 }

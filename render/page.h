@@ -46,7 +46,7 @@ struct page {
 	const struct palette *palette; /* NULL: default */
 	const char *background;	       /* valid for palette_background(); NULL: default */
 	unsigned decimals;	       /* digits after the point in the input's counts */
-	uint32_t max_frames;	       /* kept in the file for zooming */
+	uint32_t max_frames;	       /* kept in the file for zooming, or all that are shown */
 	bool reverse, flamechart;
 	uint32_t slices;	  /* of time that the page can show alone; 0: none */
 	double slice_factor;	  /* from counts of slices to those of the tree */

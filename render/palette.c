@@ -327,6 +327,24 @@ bool palette_background(const char *name, uint32_t *top, uint32_t *bottom)
 	return true;
 }
 
+/* Ends on which there can be more: samples, who had the CPU, the parts of a request, a socket. */
+static bool has_more(enum ramp ramp)
+{
+	return ramp == RAMP_ON_CPU || ramp == RAMP_RUNNING || ramp == RAMP_RUNNABLE ||
+	       ramp == RAMP_PREEMPTED || ramp == RAMP_DISK || ramp == RAMP_NETWORK;
+}
+
+bool palette_is_end(enum ramp ramp, enum layout_part part, bool leaf, bool last)
+{
+	if (ramp < RAMP_ON_CPU || ramp > RAMP_UNKNOWN)
+		return false;
+	/* Who had the CPU: [throttled], [idle CPU], [recorder], [no events] */
+	if (part != PART_PLAIN)
+		return part == PART_ON_CPU && leaf &&
+		       (ramp == RAMP_THROTTLED || ramp == RAMP_RUNNABLE);
+	return leaf || (last && has_more(ramp));
+}
+
 const char *palette_legend(enum ramp ramp)
 {
 	return ramp < RAMPS ? ranges[ramp].legend : NULL;

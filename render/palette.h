@@ -84,6 +84,13 @@ uint32_t palette_rgb(enum ramp ramp, unsigned shade);
 /* The ends of the gradient of a background: yellow, green, blue, grey, #rrggbb. False: invalid. */
 bool palette_background(const char *name, uint32_t *top, uint32_t *bottom);
 
+/*
+ * Does a frame of this ramp say why a chain ends (or, above such an end, more about that)?
+ * Functions may have such names: ends are at the end of a stack, or carry only what belongs to
+ * them. leaf: it has no frame above it; last: it has no frame `--` above it.
+ */
+bool palette_is_end(enum ramp ramp, enum layout_part part, bool leaf, bool last);
+
 /* The i-th class of objects (what a thread can wait for, `[CLASS ...]`), from 0; NULL: no more. */
 const char *palette_object_class(size_t i);
 

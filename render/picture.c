@@ -159,7 +159,7 @@ static bool is_thread(const struct document *d, uint32_t i)
 	if (!fr->link || i + 1 == d->layout->n || fr[1].parent != i)
 		return false;
 	above = d->colors.ramp[fr[1].name];
-	return above == RAMP_STACK_DELIM || (above >= RAMP_RUNNING && above <= RAMP_UNKNOWN);
+	return above == RAMP_STACK_DELIM || (above >= RAMP_RUNNING && document_ends(d, &fr[1]));
 }
 
 /* Is it part of a waker's stack? */
@@ -169,7 +169,7 @@ static bool in_waker(const struct document *d, uint32_t i)
 	uint32_t ramp = d->colors.ramp[fr->name];
 
 	return d->tree->chain && fr->link && fr->part == PART_PLAIN && ramp != RAMP_STACK_DELIM &&
-	       ramp != RAMP_PART_DELIM && !(ramp >= RAMP_INTERRUPT && ramp <= RAMP_UNKNOWN);
+	       ramp != RAMP_PART_DELIM && !document_ends(d, fr);
 }
 
 static void write_wide(FILE *f, const struct document *d, uint32_t i)
@@ -211,7 +211,8 @@ static bool is_wide(const struct document *d, uint32_t i)
 {
 	const struct frame *fr = &d->layout->frame[i];
 
-	return fr->total >= d->min_time && has_room(d->page, frame_time(d, fr) * d->px);
+	return fr->total >= d->min_time && fr->depth < d->rows &&
+	       has_room(d->page, frame_time(d, fr) * d->px);
 }
 
 /* The frames of one waker, up to its name, have one edge; page/view.js draws the same. */
@@ -346,6 +347,30 @@ static int add_narrow(struct narrows *ns, const struct frame *fr, uint32_t color
 	return err;
 }
 
+/* What the last row stands for, on the side where the widest of them is not; as page/view.js. */
+static void write_needles(FILE *f, const struct document *d)
+{
+	const struct page *pg = d->page;
+	const struct frame *widest = NULL;
+	bool left;
+
+	if (!d->needles)
+		return;
+	for (uint32_t i = 0; i < d->layout->n; i++) {
+		const struct frame *fr = &d->layout->frame[i];
+
+		if (fr->depth == d->rows - 1 && (!widest || fr->total > widest->total))
+			widest = fr;
+	}
+	left = widest && widest->start > d->whole / 2;
+	fputs("<text class=\"needles\" x=\"", f);
+	svg_fixed(f, left ? PAGE_XPAD : pg->width - PAGE_XPAD);
+	fputs("\" y=\"", f);
+	svg_fixed(f, row_y(d, d->rows - 1) + (pg->height - 1) / 2 + pg->fontsize * 0.34);
+	fprintf(f, left ? "\">" : "\" text-anchor=\"end\">");
+	fprintf(f, "... %u narrow frames in %u rows</text>\n", d->needles, d->deep - d->rows + 1);
+}
+
 int picture_write(FILE *f, const struct document *d)
 {
 	const struct layout *l = d->layout;
@@ -355,7 +380,7 @@ int picture_write(FILE *f, const struct document *d)
 	for (uint32_t i = 0; i < l->n && !err; i++) {
 		const struct frame *fr = &l->frame[i];
 
-		if (fr->total >= d->min_time && !has_room(d->page, frame_time(d, fr) * d->px))
+		if (fr->total >= d->min_time && fr->depth < d->rows && !is_wide(d, i))
 			err = add_narrow(&ns, fr, colors_frame(d, i), d->px);
 	}
 	for (uint32_t k = 0; k < ns.depths && !err; k++)
@@ -370,6 +395,7 @@ int picture_write(FILE *f, const struct document *d)
 		if (is_wide(d, i))
 			write_wide(f, d, i);
 	write_edges(f, d);
+	write_needles(f, d);
 out:
 	free(ns.v);
 	free(ns.open);

@@ -201,6 +201,7 @@ void tree_free(struct tree *t)
 	free(t->label);
 	free(t->delta);
 	free(t->start);
+	free(t->goes_on);
 	free(t->path);
 	free(t->edge);
 	memset(t, 0, sizeof(*t));
@@ -308,13 +309,24 @@ int tree_compare(struct tree *t)
 	return 0;
 }
 
+static bool has_delim(const struct tree *t, uint32_t node)
+{
+	for (uint32_t i = 0; i < t->node[node].len; i++)
+		if (t->label[t->node[node].label + i] == t->delim)
+			return true;
+	return false;
+}
+
 int tree_finish(struct tree *t)
 {
 	uint32_t *order = malloc(((size_t)t->n + 1) * sizeof(*order));
 	uint32_t *parent = malloc(((size_t)t->n + 1) * sizeof(*parent));
 	uint32_t done = 0;
 
-	if (!order || !parent) {
+	if (t->chain)
+		t->goes_on = calloc((size_t)t->n + 1, sizeof(*t->goes_on));
+	if (!order || !parent ||
+	    (t->chain && (!t->goes_on || name_table_add(&t->names, "--", 2, &t->delim)))) {
 		free(order);
 		free(parent);
 		return -ENOMEM;
@@ -336,6 +348,8 @@ int tree_finish(struct tree *t)
 		uint32_t c = order[done];
 
 		t->node[parent[c]].total += t->node[c].total;
+		if (t->chain && (t->goes_on[c] || has_delim(t, c)))
+			t->goes_on[parent[c]] = true;
 		if (t->diff) {
 			t->delta[parent[c]].total += t->delta[c].total;
 			t->delta[parent[c]].more += t->delta[c].more;

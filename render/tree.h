@@ -47,9 +47,12 @@ struct tree {
 	bool chain;		    /* a frame `--` was seen */
 	struct tree_delta *delta;   /* by node; only where .diff */
 	double *start;		    /* by node, in counts; only where .in_order */
+	bool *goes_on;		    /* by node: is there a frame `--` above its label? */
+	uint32_t delim;		    /* id of `--`; both by tree_finish(), only where .chain */
 	double now;		    /* .in_order: the start of the next stack */
 	double max_self, max_total; /* greatest absolute deltas, the root's left out; set by
 				       tree_finish() */
+	bool negated; /* differential: the first input is what was after, so only names change */
 	double gone;  /* differential: counts of the region that diff_add_gone() has added */
 	bool widened; /* differential: diff_widen() */
 	bool sliced;  /* the layout is to say where the counts of nodes are */

@@ -217,7 +217,7 @@ function adapt() {
 
 // Centre the headings and the legend after a change of the width; both wrap.
 function centre() {
-	let down = 0; // by how much the headings have grown
+	let down = 0, alone = 0; // by how much the headings have grown since the picture, and above one line each
 	const short = isNarrow() && !svg.classList.contains("explained"); // the title alone
 	for (const e of byId("head").querySelectorAll(".soft"))
 		e.classList.toggle("aside", short);
@@ -227,13 +227,15 @@ function centre() {
 			continue;
 		const size = Number(e.getAttribute("font-size") || FONT), lines = wrap(e, size);
 		e.dataset.y = e.dataset.y || e.getAttribute("y");
+		e.dataset.lines = e.dataset.lines || e.childElementCount || 1;
 		e.setAttribute("y", Number(e.dataset.y) + down);
 		e.setAttribute("x", width / 2);
 		e.replaceChildren(...lines.map((s, k) => make(SVG, "tspan",
 			{ x: width / 2, dy: k ? size * 1.3 : 0 }, s)));
-		down += (lines.length - 1) * size * 1.3;
+		down += (lines.length - e.dataset.lines) * size * 1.3;
+		alone += (lines.length - 1) * size * 1.3;
 	}
-	top = short ? FONT * 3 + down : Number(opt.top) + down;
+	top = short ? FONT * 3 + alone : Number(opt.top) + down;
 	if (byId("legend") && !short)
 		centreLegend(down);
 }
@@ -270,6 +272,7 @@ function centreLegend(down) {
 		used += w;
 	});
 	legend.dataset.y = legend.dataset.y || boxes[0].getAttribute("y");
+	legend.dataset.lines = legend.dataset.lines || new Set(boxes.map((b) => b.getAttribute("y"))).size;
 	lines.forEach((ks, n) => {
 		let x = (width - ks.reduce((sum, k) => sum + step[k], 0)) / 2;
 		for (const k of ks) {
@@ -282,5 +285,5 @@ function centreLegend(down) {
 			x += step[k];
 		}
 	});
-	top += (lines.length - 1) * FONT * 1.5;
+	top += (lines.length - legend.dataset.lines) * FONT * 1.5;
 }

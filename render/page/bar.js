@@ -18,6 +18,7 @@ const choice = (title, options, act) => {
 const reset = button("Reset zoom", "Reset zoom: back to the whole (Home)", () => zoom(0));
 const status = make(HTML, "output", { role: "status", "aria-live": "polite" });
 const share = make(HTML, "output", { class: "share", "aria-live": "polite" });
+const how = make(HTML, "output", { class: "how", "aria-live": "polite" }); // the text of the search was taken
 const field = make(HTML, "input", { type: "search",
 	"aria-label": "Search frames", spellcheck: "false", autocomplete: "off" });
 const back = button("\u2039", "Match before (Shift-N)", () => step(-1));
@@ -53,7 +54,7 @@ moreButton.className = "more";
 moreButton.setAttribute("aria-expanded", "false");
 
 function fillBar() {
-	controls.append(reset, chips, share, back, forth, field, moreButton);
+	controls.append(reset, chips, share, how, back, forth, field, moreButton);
 	extras.append(caseButton, sides, compare, threads, flipButton, leavesButton, foldButton, tableButton, saveButton,
 		headButton, helpButton);
 	barBox.append(status, controls, extras);
@@ -94,6 +95,8 @@ function updateBar() {
 	if (document.activeElement !== field)
 		field.value = state.search;
 	share.textContent = state.search ? matchedWords() : "";
+	how.textContent = taken;
+	how.hidden = !taken;
 	back.hidden = forth.hidden = !state.search;
 	caseButton.setAttribute("aria-pressed", !!state.exact);
 	flipButton.setAttribute("aria-pressed", !!state.flip);
@@ -101,8 +104,8 @@ function updateBar() {
 	foldButton.setAttribute("aria-pressed", foldsKernel());
 	headButton.hidden = !isNarrow();
 	headButton.setAttribute("aria-pressed", svg.classList.contains("explained"));
-	field.placeholder = isNarrow() ? "Search" : "Search (regular expression)";
-	field.setAttribute("aria-invalid", invalid);
+	field.placeholder = isNarrow() ? "Search" : "Search (" + HOW_TO_SEARCH + ")";
+	field.setAttribute("aria-invalid", taken === INVALID);
 	threads.value = state.thread;
 	sides.value = state.side;
 	compare.value = state.compare;
@@ -138,6 +141,8 @@ function say() {
 	let text = i || hover >= 0 || focus >= 0 ? line(i) : "";
 	if (view.cut)
 		text = "Stacks are cut" + (view.cut > 1 ? " after " + view.cut + " frames" : "") + ". " + text;
+	if (view !== base && view.rest > 0)
+		text = percent(view.rest, wholeTime()) + " of the time is in " + REST + " (--max-frames), so that parts are at least what they are here. " + text;
 	if (!text && num("leftOut"))
 		text = commas(num("leftOut")) + " narrow frames are not in this file (--max-frames)";
 	if (status.textContent === text)

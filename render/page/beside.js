@@ -53,7 +53,7 @@ function neighbourTable(title, map, sums) {
 	table.append(head, ...list.slice(0, 100).map(([s, t]) => {
 		const tr = make(HTML, "tr"), td = make(HTML, "td"), to = s.replace(/^-- /, "");
 		td.append(s === "(itself)" ? s : button(short(s, 120), "Callers and callees of " + short(to, 120), () => go({ beside: to }, true)));
-		tr.append(make(HTML, "td", {}, count(t)), make(HTML, "td", {}, percent(t, sums.whole)), td);
+		tr.append(make(HTML, "td", {}, atLeast(count(t))), make(HTML, "td", {}, percent(t, sums.whole)), td);
 		return tr;
 	}));
 	if (list.length > 100)
@@ -76,9 +76,9 @@ function showBeside() {
 	// The stacks of wakers stand upside down: in a chain there is only before and after.
 	const [before, after] = chainView() ? ["Before it in the chain", "After it in the chain"] : ["Callers", "Callees"];
 	box.append(button("\u00d7", "Close (Esc)", () => go({ beside: "" }, true)), make(HTML, "h2", {}, short(about, 200)),
-		make(HTML, "p", {}, count(sums.whole) + ", " + percent(sums.whole, state.zoom ? time(state.zoom) : shareOf(0)) + (state.zoom ? " of " + short(label(state.zoom), 30) : " of all") +
-			", own " + count(sums.own)),
-		button("Show it in the graph", "Search for " + short(about, 120), () => go({ search: "^" + escapeRegExp(about) + "$", exact: "1" })),
+		make(HTML, "p", {}, atLeast(count(sums.whole)) + ", " + percent(sums.whole, state.zoom ? time(state.zoom) : shareOf(0)) + (state.zoom ? " of " + short(label(state.zoom), 30) : " of all") +
+			", own " + count(sums.own) + (uncounted() > 0 ? ". " + missingWords(uncounted()) : "")),
+		button("Show it in the graph", "Search for " + short(about, 120), () => go({ search: wholeName(about), exact: "1" })),
 		neighbourTable(before, sums.callers, sums), neighbourTable(after, sums.callees, sums));
 	box.firstChild.className = "close";
 	const inside = besidePanel.contains(document.activeElement);

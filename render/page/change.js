@@ -2,8 +2,10 @@
 // What a differential graph says about a frame, as render/picture.c does: colour, hover text, table and
 // status compare the same counts, own or total ones.
 
-const GONE = "[only before]", USUAL_SIDE = WIDE ? "union" : "after";
-const SIDES = { after: "Width: after", before: "Width: before", union: "Width: the larger" };
+// The sides by what is drawn; --negate only changes what they are called.
+const DRAWN = num("negate") ? "before" : "after", OTHER = num("negate") ? "after" : "before";
+const GONE = "[only " + OTHER + "]", USUAL_SIDE = WIDE ? "union" : "after";
+const SIDES = { after: "Width: " + DRAWN, before: "Width: " + OTHER, union: "Width: the larger" };
 
 function compared(v, i) {
 	const total = state.compare === "total";

@@ -7,13 +7,16 @@ function endKey(s) {
 	return Object.hasOwn(ENDS, s) ? s : s.startsWith("[disk ") ? "[disk]" : "";
 }
 
-// The key of the end that frame i of a view is, "" if it is none. Stacks can have frames like ends, also
-// those above an end: only some ends have more on them, and only these stand on others.
+// Is a frame of this name an end? Stacks can have frames like ends, also those above an end: only some ends have more
+// on them, though not the next waker, and only these stand on others. As palette_is_end() in C.
 const MORE = /^\[(running|on-CPU|runnable|preempted|disk|network)\]$/, ON_ENDS = /^\[(throttled|idle CPU|recorder|no events|queued|device)\]$/;
-function endOf(v, i) {
-	const key = CHAIN && v.depth[i] ? endKey(names[v.name[i]]) : "";
-	return (v.last[i] === i + 1 || MORE.test(key)) && (!v.part[i] || ON_ENDS.test(key)) ? key : "";
+function isEndAt(s, above, leaf, isLast) {
+	const key = endKey(s);
+	return key !== "" && (leaf || (isLast && MORE.test(key))) && (!above || ON_ENDS.test(key));
 }
+
+// The key of the end that frame i of a view is, "" if it is none.
+const endOf = (v, i) => v.closes[i] ? endKey(names[v.name[i]]) : "";
 
 // Is it the end of a chain, next to the last waker?
 function isEnd(i) {
@@ -71,7 +74,7 @@ function legendTimes() {
 // "running 70 %"; where chains are not seen from the sleeper on, links and ends have no shares.
 function legendText(word, t) {
 	const p = 100 * t / wholeTime();
-	return word + (t === undefined || !chainView() ? "" : p && p < 0.05 ? " <0.1 %" : " " + p.toFixed(p && p < 0.95 ? 1 : 0) + " %");
+	return word + (t === undefined || !chainView() ? "" : (view.rest > 0 ? " \u2265" : "") + (p && p < 0.05 ? " <0.1 %" : " " + p.toFixed(p && p < 0.95 ? 1 : 0) + " %"));
 }
 
 let sharesOf = null; // the view that the legend has the shares of
@@ -82,7 +85,9 @@ function updateHead() {
 	const sum = texts.length && view !== sharesOf ? legendTimes() : {};
 	let changed = sayHowToRead();
 	for (const t of view === sharesOf ? [] : texts) {
-		const { key, word } = t.dataset, says = legendText(word, key ? sum[key] || 0 : sum[word]);
+		const { key, word } = t.dataset, first = t.dataset.first = t.dataset.first || t.textContent;
+		// what the program wrote is of all frames, also of those that the file does not have
+		const says = view === base ? first : legendText(word, key ? sum[key] || 0 : sum[word]);
 		changed = changed || says !== t.textContent;
 		t.textContent = says;
 	}

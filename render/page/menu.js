@@ -20,7 +20,7 @@ function openMenu(i, x, y) {
 	if (depth[i] && !state.sandwich && !state.leaves)
 		entry("Show only " + short(thread, 24), () => go({ thread, zoom: 0 }, true));
 	if (!isDelim(i) && i) {
-		entry("Search for this name", () => go({ search: "^" + escapeRegExp(s) + "$", exact: "1" }));
+		entry("Search for this name", () => go({ search: wholeName(s), exact: "1" }));
 		if (!ORDERED) {
 			entry("Callers and callees beside the graph", () => go({ beside: s }, true));
 			entry("Graph of callers and callees", () => go({ sandwich: s, leaves: "", zoom: 0 }, true));

@@ -17,7 +17,7 @@ function viewWords() {
 	for (const b of chips.children)
 		list.push(b.dataset.words);
 	if (state.search)
-		list.push("search for " + short(state.search, 60) + ": " + matchedWords());
+		list.push("search for " + short(state.search, 60) + (taken ? " (" + taken + ")" : "") + ": " + matchedWords());
 	return list.join("; ");
 }
 
@@ -37,9 +37,9 @@ function pictureText() {
 	for (const key of ["color", "font-family", "font-size"])
 		if (svg.hasAttribute(key))
 			copy.setAttribute(key, svg.getAttribute(key));
-	const frames = byId("frames"), of = new Map([...texts].map(([i, t]) => [t, i])), there = [...frames.querySelectorAll("text")];
+	const frames = byId("frames"), of = new Map([...texts].map(([i, t]) => [t, i])), there = [...frames.querySelectorAll("text:not(.needles)")];
 	const drawing = frames.cloneNode(true), heading = head.cloneNode(true);
-	[...drawing.querySelectorAll("text")].forEach((t, k) => {
+	[...drawing.querySelectorAll("text:not(.needles)")].forEach((t, k) => {
 		const i = of.get(there[k]), g = make(SVG, "g"), box = t.previousElementSibling;
 		box.before(g);
 		g.append(make(SVG, "title", {}, label(i) + " (" + count(shown(i)) + ", " + percent(shown(i), shareOf(i)) + ")"), box, t);

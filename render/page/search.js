@@ -1,28 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Matches names, sums the time of matching frames, and goes from match to match.
 
-let invalid = false; // is the expression none?
-function search() {
-	matched = null;
-	invalid = false;
-	let re = null; // an incomplete expression is matched literally
-	if (!state.search)
-		return;
+const HOW_TO_SEARCH = "text or /regex/", INVALID = "no valid expression, taken as it stands";
+let taken = ""; // how the text was taken, if that is not plain
+
+function expression(s, exact) {
+	let re = null;
 	for (const flags of ["u", ""]) // "u" refuses some expressions that are valid without it
 		try {
-			re = re || new RegExp(state.search, flags + (state.exact ? "" : "i"));
+			re = re || new RegExp(s, flags + (exact ? "" : "i"));
 		} catch (e) {
 			// the next flags, or none
 		}
-	invalid = !re;
-	const plain = state.exact ? state.search : state.search.toLowerCase();
-	matched = new Uint8Array(names.length);
-	names.forEach((s, k) => {
-		if (s === "--" || s === "-")
-			return;
-		s = bare(s);
-		matched[k] = (re ? re.test(s) : (state.exact ? s : s.toLowerCase()).includes(plain)) ? 1 : 0;
-	});
+	return re;
+}
+
+// Which names a text means: those that have it; /.../ is an expression. What no name has may be an expression without
+// slashes, as other programs take it, but not what looks like the name of an end: [timer] is no set of letters.
+function matcher(s, exact, list) {
+	const slashed = /^\/(.+)\/$/su.exec(s), plain = exact ? s : s.toLowerCase();
+	const has = (name) => (exact ? name : name.toLowerCase()).includes(plain);
+	let re = slashed && expression(slashed[1], exact), how = slashed && !re ? INVALID : "";
+	if (!slashed && /[\\^$*+?|()[\].{}]/.test(s) && !/^\[[^[\]]*\]$/.test(s) && !list.some(has)) {
+		re = expression(s, exact);
+		how = re ? "taken as a regular expression" : INVALID;
+	}
+	return { fits: re ? (name) => re.test(name) : has, how };
+}
+
+// The expression that finds this name alone.
+const wholeName = (s) => "/^" + escapeRegExp(s) + "$/";
+
+function search() {
+	matched = null;
+	taken = "";
+	if (!state.search)
+		return;
+	const list = names.map((s, k) => s === "--" || s === "-" || k === rest ? null : bare(s));
+	const { fits, how } = matcher(state.search, state.exact, list.filter((s) => s !== null));
+	taken = how;
+	matched = Uint8Array.from(list, (s) => s !== null && fits(s) ? 1 : 0);
 }
 
 // The share of matching frames in the time of the zoomed part, nested matches counted once, and how
@@ -46,9 +63,8 @@ function matchedWords() {
 	const share = view.callers && !z ? "callees " + sum(0, view.callers) + ", callers " +
 		sum(view.callers, name.length) : sum(z, last[z]);
 	const at = focus >= 0 && matched[name[focus]] ? matches(z).indexOf(focus) + 1 : 0;
-	return (num("leftOut") ? "Matched, without frames that are not in this file: at least " : "Matched: ") + share +
-		", " + (at ? commas(at) + " of " : "") + commas(frames) + (frames === 1 ? " frame" : " frames") +
-		(invalid ? "; no valid pattern, taken as it stands" : "");
+	return (uncounted() > 0 ? "Matched, without frames that are not in this file: at least " : "Matched: ") + share +
+		", " + (at ? commas(at) + " of " : "") + commas(frames) + (frames === 1 ? " frame" : " frames");
 }
 
 // Row by row and from left to right.

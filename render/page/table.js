@@ -5,18 +5,24 @@ const tablePanel = make(SVG, "foreignObject", { class: "panel" });
 const OBJECT = new RegExp("^\\[(" + (opt.objects || "-") + ")( .*)?\\]$");
 let tab = "functions", sortKey = "whole", tableFilter = "";
 
-// Does the name fit the filter? A regular expression in any case; what is none is a text.
-function filterOf(s) {
-	try {
-		const re = new RegExp(s, "i");
-		return (name) => re.test(name);
-	} catch (e) {
-		return (name) => name.toLowerCase().includes(s.toLowerCase());
-	}
-}
-
 // Own and total counts by name, of the zoomed part; recursion counts once.
 function totals() {
+	if (ofAll())
+		return decodeSums();
+	if (state.leaves && !state.zoom) {
+		const merged = view;
+		use(unmerged());
+		const rows = sumUp();
+		use(merged);
+		return rows;
+	}
+	return sumUp();
+}
+
+// Are the sums of all frames, which the file has, those that are shown?
+const ofAll = () => complete() && !state.zoom && byId("sums");
+
+function sumUp() {
 	const t = new Map(), open = new Uint32Array(names.length), path = [], z = state.zoom;
 	const until = view.callers && !z ? view.callers : last[z];
 	for (let i = z; i < until; i++) {
@@ -40,7 +46,7 @@ function totals() {
 		path.push(i);
 	}
 	t.delete(base.name[0]);
-	return [...t].filter(([k]) => names[k] !== "--" && names[k] !== "-")
+	return [...t].filter(([k]) => k !== rest && names[k] !== "--" && names[k] !== "-")
 		.map(([k, row]) => ({ ...row, name: bare(names[k]) }));
 }
 
@@ -110,7 +116,7 @@ function fillTable() {
 		if (Object.keys(lists).length > 1)
 			tabs.append(b);
 	}
-	const field = make(HTML, "input", { type: "search", class: "filter", "aria-label": "Filter the table", placeholder: "Filter (regular expression)",
+	const field = make(HTML, "input", { type: "search", class: "filter", "aria-label": "Filter the table", placeholder: "Filter (" + HOW_TO_SEARCH + ")",
 		spellcheck: "false", autocomplete: "off" }), rows = () => fillRows(table, lists[tab]());
 	field.value = tableFilter;
 	field.addEventListener("input", () => {
@@ -131,14 +137,15 @@ function fillTable() {
 }
 
 function fillRows(table, list) {
-	const fitting = tableFilter ? filterOf(tableFilter) : () => true;
+	const fitting = tableFilter ? matcher(tableFilter, false, list.map((row) => row.name)).fits : () => true;
+	const all = tab === "functions" && ofAll(), missing = all ? 0 : uncounted();
 	const columns = tab !== "functions" ? [["whole", "Share"]] : DIFF ?
 		[["before", "Before"], ["after", "After"], ["change", "Change"]] : [["self", "Self"], ["whole", "Total"]];
 	const key = columns.some(([k]) => k === sortKey) ? sortKey : columns[columns.length - 1][0];
-	const sides = DIFF ? sideTotals() : {}, all = (k) => sides[k] || time(state.zoom);
+	const sides = DIFF ? sideTotals() : {}, whole = (k) => sides[k] || time(state.zoom);
 	for (const row of list)
 		row.change = Math.abs(row.after - row.before);
-	const known = list.length;
+	const known = all ? num("functions") : list.length;
 	list = list.filter((row) => fitting(row.name));
 	list.sort((a, b) => b[key] - a[key] || (a.name < b.name ? -1 : 1));
 	const tr = make(HTML, "tr");
@@ -154,12 +161,14 @@ function fillRows(table, list) {
 	table.replaceChildren(tr, ...list.slice(0, 200).map((row) => {
 		const line = make(HTML, "tr"), td = make(HTML, "td");
 		td.append(button(short(row.name, 120), "Search for " + short(row.name, 120),
-			() => go({ search: "^" + escapeRegExp(row.name) + "$", exact: "1" })));
+			() => go({ search: wholeName(row.name), exact: "1" })));
 		for (const [k] of columns)
-			line.append(make(HTML, "td", {}, k === "change" ? changeWords(row) : percent(row[k], all(k))));
+			line.append(make(HTML, "td", {}, k === "change" ? changeWords(row) : atLeast(percent(row[k], whole(k)), missing)));
 		line.append(td);
 		return line;
 	}));
+	if (missing > 0)
+		table.prepend(make(HTML, "caption", { class: "missing" }, missingWords(missing)));
 	if (!list.length)
 		table.append(make(HTML, "caption", {}, known ? "None of " + commas(known) + " fits." : "Nothing in this graph."));
 	else if (list.length > 200 || list.length < known)

@@ -8,6 +8,10 @@ let height = 0, hover = -1, focus = -1;
 // With more rows than this only those near the window are drawn: by row, whether it is; null: all are.
 const TALL = 400;
 let drawn = null;
+// Needles, as in page.c: rows in which no frame is wider than that, and all together are that part of the width at most,
+// are one row, if there are as many of them as that.
+const NEEDLE = 4, NEEDLES_WIDTH = 0.05, NEEDLES_ROWS = 8;
+let needles = []; // for each side: the row and what it says
 const texts = new Map(); // of the frames with room for their name, once the script has drawn them
 const SIDE = "#0b6e69"; // as in picture.c
 
@@ -25,7 +29,7 @@ function layout() {
 	};
 	for (let i = z; i < last[z];) {
 		const w = time(i) * px;
-		if (w < least && i > z) {
+		if ((w < least || (name[i] === rest && !w)) && i > z) {
 			i = last[i];
 			continue;
 		}
@@ -37,6 +41,37 @@ function layout() {
 		put(up, XPAD, span);
 	}
 	firstRow = rows.findIndex((row) => row);
+	needles = [];
+	foldNeedles(rows.length - 1, -1, span);
+	if (view.callers && !z)
+		foldNeedles(firstRow, 1, span);
+	firstRow = rows.findIndex((row) => row);
+}
+
+// Folds the needles that end in row d into the last row on the way to the root (by: +1 or -1) that is one.
+function foldNeedles(d, by, span) {
+	const thin = (row) => row && row.w.every((w) => w <= NEEDLE) && row.w.reduce((sum, w) => sum + w, 0) <= NEEDLES_WIDTH * span;
+	let at = d, frames = 0;
+	for (; depth[state.zoom] !== at && thin(rows[at]); at += by)
+		frames += rows[at].id.length;
+	const count = Math.abs(at - d);
+	if (count < NEEDLES_ROWS)
+		return;
+	at -= by;
+	for (let k = d; k !== at; k += by)
+		delete rows[k];
+	if (by < 0)
+		rows.length = at + 1;
+	needles.push({ d: at, words: "... " + frames + " narrow frames in " + count + " rows" });
+}
+
+// What such a row stands for, on the side where the widest of it is not; as picture.c does.
+function drawNeedles(fresh) {
+	for (const { d, words } of needles) {
+		const row = rows[d], widest = row.w.indexOf(Math.max(...row.w)), left = row.x[widest] - XPAD > (width - 2 * XPAD) / 2;
+		fresh.append(make(SVG, "text", { class: "needles", x: left ? XPAD : width - XPAD, y: (rowY(d) + (rowHeight - 1) / 2 + FONT * 0.34).toFixed(1),
+			"text-anchor": left ? "start" : "end" }, words));
+	}
 }
 
 function rowY(d) {
@@ -69,6 +104,7 @@ function redraw() {
 	drawn = rows.length > TALL ? [] : null;
 	if (!drawn)
 		rows.forEach((row, d) => drawRow(fresh, row, rowY(d)));
+	drawNeedles(fresh);
 	frames.replaceWith(fresh);
 	if (before && height !== before && !rootOnTop())
 		(BOX || window).scrollBy(0, height - before);

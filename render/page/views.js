@@ -22,9 +22,17 @@ function readScope() {
 // All of the time that is shown: 100 %.
 const wholeTime = () => view.whole ?? base.end[0];
 
-function plain() {
-	return !(foldsKernel() || state.leaves || state.sandwich || state.focus || state.hide.length || state.drop.length ||
+// Does the view have all stacks, as they are or from their leaves?
+function complete() {
+	return !(foldsKernel() || state.sandwich || state.focus || state.hide.length || state.drop.length ||
 		state.recursion || scope.threads || scope.slices || state.only || state.without.length || state.thread || state.side !== USUAL_SIDE);
+}
+
+const plain = () => complete() && !state.leaves;
+
+// The view without the merging from the leaves, in which a function's own counts are those of its callers.
+function unmerged() {
+	return complete() ? base : arrange(chosen());
 }
 
 function makeView() {
@@ -33,12 +41,27 @@ function makeView() {
 	const t = chosen();
 	const v = state.sandwich ? sandwich(t) : arrange(state.leaves ? fromLeaves(t) : t);
 	v.whole = t.whole;
+	v.rest = t.rest;
 	return v;
 }
 
+// How much time of what is zoomed to is in frames that are not in the file: what is not counted.
+function uncounted() {
+	const z = state.zoom;
+	let sum = 0;
+	for (let i = z; z && i < last[z]; i++)
+		sum += name[i] === rest ? own[i] : 0;
+	return z ? sum : view.rest;
+}
+
+// A figure that is at least this; what is missing, in words.
+const atLeast = (s, missing = uncounted()) => missing > 0 ? "\u2265 " + s : s;
+const missingWords = (missing) => "\u2265: at least; " + percent(missing, state.zoom ? time(state.zoom) : wholeTime()) +
+	" of the time is in " + REST + " (--max-frames).";
+
 function newTree(root) {
 	return { name: [root], parent: [0], depth: [0], from: [0], a: [0], b: [0], g: [0], newest: [0],
-		kids: new Map(), cut: 0 };
+		kids: new Map(), cut: 0, rest: 0 };
 }
 
 // The callee of this name below node `up`, a new one if needed; `from`: a frame of the base like it.
@@ -104,7 +127,7 @@ function kernelFrames(v) {
 	for (let i = 1; i < n; i++) {
 		const id = v.name[i], s = names[id], up = v.parent[i], waker = v.link[i];
 		part[i] = s === "--" ? 0 : part[up] + (s === "-" ? 1 : 0);
-		if (s === "-" || s === "--" || v.depth[i] < 2 || v.part[i] || endOf(v, i))
+		if (s === "-" || s === "--" || id === rest || v.depth[i] < 2 || v.part[i] || endOf(v, i))
 			continue;
 		if (part[i] === (waker ? 3 : 1)) // see nameInLink()
 			fold[i] = !slept[i] || sleeps[id];
@@ -124,6 +147,7 @@ function chosen() {
 	const v = base, n = v.name.length, map = new Int32Array(n), t = newTree(v.name[0]);
 	const hidden = names.map((s) => s !== "--" && s !== "-" && (state.hide.includes(bare(s)) ||
 		(state.drop.length > 0 && state.drop.includes(library(s)))));
+	hidden[rest] = false; // its time is not that of its caller
 	const focus = names.map((s) => bare(s) === state.focus), fits = endFilter();
 	const folds = foldsKernel() ? kernelFrames(v) : null;
 	// A link can name a thread that this graph does not have.
@@ -139,6 +163,8 @@ function chosen() {
 			i = v.last[i] - 1;
 			continue;
 		}
+		if (id === rest && !v.gone[i]) // whatever it has of what is shown
+			t.rest += mine[i];
 		if (i && up < 0)
 			map[i] = focus[id] ? callee(t, 0, id, i) : -1;
 		else if (i)
@@ -289,6 +315,7 @@ function arrange(t) {
 			todo.push(c);
 		v.link[i] = base.link[t.from[k]];
 		v.part[i] = base.part[t.from[k]];
+		v.closes[i] = base.closes[t.from[k]];
 		if (DIFF) {
 			v.after[i] = after[k];
 			v.gone[i] = gone[k] > 0 && !(after[k] > 0 || before[k] > 0) ? 1 : 0;

@@ -34,6 +34,10 @@ function wakers(i) {
 	const found = new Map();
 	let steps = 0, whole = 0;
 	for (let j = i; j < last[i] && steps < 50000; steps++) {
+		if (name[j] === rest) {
+			j++;
+			continue;
+		}
 		const here = j > i && (names[name[j]] === "--" || isEnd(j));
 		if (!here && last[j] > j + 1) {
 			j++;
@@ -86,10 +90,12 @@ function widestChain(i) {
 		path.push(j);
 	path.reverse();
 	for (let j = i; j + 1 < last[j];) {
-		let best = j + 1;
+		let best = firstCallee(j);
 		for (let k = best; k < last[j]; k = last[k])
-			if (time(k) > time(best))
+			if (name[k] !== rest && time(k) > time(best))
 				best = k;
+		if (best >= last[j])
+			break;
 		path.push(j = best);
 	}
 	return path;
@@ -118,6 +124,8 @@ function sentence(i) {
 		return "";
 	if (s === "--")
 		return (rootOnTop() ? "Below" : "Above") + " this: who ended the wait; " + UPSIDE_DOWN;
+	if (name[i] === rest)
+		return "Frames too narrow to be among those that the file has; --max-frames keeps more.";
 	if (s === "-")
 		return "Between functions of the program and of the kernel.";
 	const path = widestChain(i), who = short(names[name[path[0]]], 40), near = Math.max(1, link[i]);
@@ -126,7 +134,7 @@ function sentence(i) {
 	// Who woke the thread before, or why nobody did: by the last frame of that link, or an end.
 	let says = "", told = path[path.length - 1], before = who;
 	for (let k = 1; k < path.length && !says; k++) {
-		const j = path[k], next = path[k + 1], over = next === undefined || names[name[next]] === "--" || isEnd(next);
+		const j = path[k], next = path[k + 1], over = (next === undefined && last[j] === j + 1) || names[name[next]] === "--" || isEnd(next);
 		const woke = link[j] && over && !part[j] && !isEnd(j) && !isDelim(j) && short(nameInLink(j), 40);
 		if (woke && link[j] < near)
 			before = woke;
@@ -202,6 +210,7 @@ function byInterrupt(i) {
 
 // Is this the name of the sleeper, or of a waker, which ends its link?
 function isThread(i) {
-	return chainView() && depth[i] > 0 && !SLEPT.test(names[name[i]]) && (depth[i] === 1 || (link[i] > 0 && last[i] > i + 1 &&
-		(names[name[i + 1]] === "--" || (isEnd(i + 1) && !byInterrupt(i + 1)))));
+	const above = firstCallee(i);
+	return chainView() && depth[i] > 0 && !SLEPT.test(names[name[i]]) && (depth[i] === 1 || (link[i] > 0 && last[i] > above &&
+		(names[name[above]] === "--" || (isEnd(above) && !byInterrupt(above)))));
 }

@@ -235,7 +235,7 @@ test("samples above [running] are green, on-CPU stacks warm", async () => {
 		await page.keyboard.press("v");
 	}
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 67 %", "sample", "on CPU 33 %", "running 67 %", "unknown"], "legend");
+		["off-CPU", "1st waker 67 %", "sample", "on CPU 33 %", "running 67 %"], "legend: no end is unknown");
 	has(await hover(page, "wake"), "waker bravo", "the waker");
 	has(await hover(page, "deflate"), "link 1, waker bravo", "the waker that ran this");
 	is((await hover(page, "deflate")).includes("waker deflate"), false, "a function is no waker");
@@ -389,3 +389,57 @@ test("the root stays in view, subtitle and ring agree with the picture", async (
 	await click(page, "delta");
 	await inView("zoomed");
 });
+
+test("only ends have the colours of ends: functions may have such names", async () => {
+	const page = await open(render([
+		"alpha;[unknown];recv;[running];--;wake;[timer];bravo;[running];work;[unknown] 60",
+		"alpha;main;recv;--;wake;bravo;[timer] 30",
+		"alpha;main;[unknown] 10",
+	]), { context: { viewport: { width: 1300, height: 800 } } });
+	const rows = () => page.evaluate(() => {
+		const list = [...document.querySelectorAll("#fg-frames text")].map((t) => ({ name: t.textContent,
+			y: Math.round(t.previousElementSibling.getBoundingClientRect().y), x: t.previousElementSibling.getBoundingClientRect().x,
+			fill: t.previousElementSibling.getAttribute("fill"), bold: t.getAttribute("font-weight") === "bold" }));
+		return list.sort((a, b) => b.y - a.y || a.x - b.x);
+	});
+	const UNKNOWN = "#dcfacf", TIMER = "#fac194", RUNNING = "#b7c25a";
+	const colours = async (when) => {
+		const list = await rows(), all = (name) => list.filter((f) => f.name === name);
+		is(all("[unknown]").map((f) => f.fill === UNKNOWN), [false, true, false], when + ": in the stack, at its end, a sample");
+		is(all("[timer]").map((f) => f.fill === TIMER).sort(), [false, true], when + ": in the waker's stack, at the end");
+		is(all("[running]").map((f) => f.fill === RUNNING), [false, true], when + ": in the sleeper's stack, the end");
+		is(list.filter((f) => f.bold).map((f) => f.name), ["alpha", "bravo"], when + ": threads; a timer's link has none");
+	};
+	await colours("alive");
+	await page.evaluate(() => { location.hash = "#hide=nothing"; });
+	await page.waitForFunction(() => document.querySelector(".chips button"));
+	await colours("another view");
+	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
+		["off-CPU", "1st waker 90 %", "sample", "timer 30 %", "running 60 %", "unknown 10 %"], "legend");
+	await page.evaluate(() => { location.hash = "#leaves=1"; });
+	await page.waitForFunction(() => document.querySelector("[aria-pressed=true]"));
+	is((await rows()).some((f) => f.name === "[timer]" && f.fill === TIMER), true, "merged from the leaves, ends are ends");
+});
+
+test("the legend and the headings of the picture wrap without the script", async () => {
+	const ends = ["interrupt", "timer", "network", "running", "runnable", "preempted", "not woken", "depth limit", "loop", "unknown"];
+	const lines = ends.map((e, i) => "alpha;main;recv;[futex];--;wake;bravo;--;wake;carol;--;wake;delta;--;wake;f" + i + ";[" + e + "] 10");
+	for (const options of [[], ["--width", "390"]]) {
+		const svg = render([...lines, "[note] " + "words of a remark ".repeat(12) + " 0"], ...options);
+		const page = await open(svg, { context: { javaScriptEnabled: false } });
+		is(await page.evaluate(() => {
+			const root = document.documentElement, wide = root.viewBox.baseVal.width, frames = Number(document.querySelector("#fg-frames").dataset.top);
+			return [...document.querySelectorAll("#fg-head text, #fg-legend rect")].filter((e) => {
+				const b = e.getBBox();
+				return b.x < 0 || b.x + b.width > wide || b.y + b.height > frames;
+			}).map((e) => e.textContent);
+		}), [], "what is cut off, " + options.join(" "));
+		const alive = await open(svg, { context: { viewport: { width: 1200, height: 800 } } });
+		const top = () => alive.evaluate(() => [...document.querySelectorAll("#fg-frames rect")].reduce((least, r) => Math.min(least, r.getBBox().y), 1e9) -
+			[...document.querySelectorAll("#fg-legend rect")].reduce((most, r) => Math.max(most, r.getBBox().y), 0));
+		const before = await top();
+		await alive.keyboard.press("v");
+		await alive.keyboard.press("v");
+		near(await top(), before, 1, "the script leaves as much room");
+	}
+}, "once");

@@ -64,6 +64,23 @@ test("difference: widths show after, before, or the larger of both", async () =>
 	near((await frame(again, "b")).w, 1180 * 50 / 130, 1, "a link to it");
 });
 
+test("difference: --negate names the sides the other way round, everywhere", async () => {
+	const page = await open(diff(["a;x 30", "a;gone;deep 20", "b 50"], ["a;x 60", "b 20"], "--negate"));
+	is((await labels(page)).filter((s) => s.startsWith("[only")), ["[only after]"], "the region");
+	has(await page.evaluate(() => document.querySelector("#fg-legend").textContent), "only after", "the legend");
+	has(await hover(page, "deep"), "only after: it is new", "hover");
+	is(await page.evaluate(() => [...document.querySelectorAll("select[aria-label='Widths of the difference'] option")].map((o) => o.textContent)),
+		["Width: before", "Width: after", "Width: the larger"], "the list of widths");
+	has(await hover(page, "x"), "own before 60 samples (75.0 %), after 30 samples (30.0 %): \u221250.0 %", "hover, both");
+	is(await page.evaluate(() => document.documentElement.textContent.includes("only before\u0020")), false, "no word is left");
+	await page.keyboard.press("t");
+	has((await rows(page)).join("\n"), "0 % 20.0 % new deep", "the table");
+	const chains = ["srv;main;nap;[sleep];-;sys;--;tick;[timer] 4", "srv;main;lock;[futex];-;sys;--;wake;other;[running] 5"];
+	const wide = await open(diff([chains[1]], [chains[0]], "--negate"));
+	await wide.selectOption("select[aria-label='Widths of the difference']", "after");
+	is((await labels(wide)).filter((s) => s.startsWith("[only")), ["[only after]"], "the region of chains");
+});
+
 test("difference: the sums of each side agree after every switch", async () => {
 	const page = await open(diff(["a;x 30", "a;gone;deep 20", "b 50", "b;c 7"], ["a;x 60", "b 20", "n;e;w 5"]));
 	for (const side of ["after", "before", "union"])

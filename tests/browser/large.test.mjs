@@ -3,7 +3,7 @@
 import { availableParallelism, loadavg } from "node:os";
 import { statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { test, speed, render, open } from "./harness.mjs";
+import { test, speed, render, open, has, is, near, labels } from "./harness.mjs";
 
 const LIMIT = 200; // ms
 
@@ -47,6 +47,80 @@ async function bounded(svg, path, paintLimit, zoomLimit, least) {
 	return note;
 }
 
+// Samples that end in memcpy 50 %, malloc 30 %, hash 20 %, in very many distinct stacks; own and total counts by name.
+function manyStacks(samples) {
+	let seed = 7;
+	const random = (n) => ((seed = Math.imul(seed, 1664525) + 1013904223 >>> 0) >>> 8) % n, lines = [], sums = new Map(), paths = new Set();
+	for (let i = 0; i < samples; i++) {
+		const path = ["app", "main"];
+		for (let d = 20 + random(20); d > 0; d--)
+			path.push("fn" + random(100));
+		path.push(i % 10 < 5 ? "memcpy" : i % 10 < 8 ? "malloc" : "hash");
+		lines.push(path.join(";") + " 1");
+		for (const s of new Set(path)) {
+			const row = sums.get(s) || { own: 0, total: 0 };
+			sums.set(s, row);
+			row.total++;
+			row.own += path[path.length - 1] === s ? 1 : 0;
+		}
+		for (let d = path.length; d > 0; d--)
+			paths.add(path.slice(0, d).join(";"));
+	}
+	return { lines, sums, frames: paths.size + 1 };
+}
+
+const tableRows = (page) => page.evaluate(() => [...document.querySelectorAll(".panel table tr")].slice(1)
+	.map((tr) => [...tr.children].map((td) => td.textContent)));
+const threeDigits = (p) => (p ? p.toFixed(p >= 99.95 ? 0 : p >= 9.995 ? 1 : 2) : "0") + " %";
+
+test("frames that are not in the file are nobody's self: table, merged, callers and callees", async () => {
+	const samples = 20000, { lines, sums, frames } = manyStacks(samples), page = await open(render(lines));
+	const said = () => page.evaluate(() => document.querySelector("[role=status]").textContent);
+	const stored = await page.evaluate(() => Number(document.querySelector("#fg-graph").dataset.frames));
+	is(stored, 100000, "stored");
+	has(await said(), (frames - stored).toLocaleString("en-US") + " narrow frames are not in this file", "all that are left out are counted");
+	await page.keyboard.press("t");
+	await page.getByRole("button", { name: "Sort by Self" }).click();
+	const rows = await tableRows(page);
+	is(rows.slice(0, 3), [["50.0 %", "50.0 %", "memcpy"], ["30.0 %", "30.0 %", "malloc"], ["20.0 %", "20.0 %", "hash"]], "the table");
+	for (const [self, total, name] of rows)
+		is([self, total], [sums.get(name).own, sums.get(name).total].map((n) => threeDigits(100 * n / samples)), name);
+	is(rows.length, sums.size, "all functions");
+	// What is computed from the frames in the file says so, and is never more than what is right.
+	await page.evaluate(() => { location.hash = "#path=app%3Bmain%3Bfn9"; });
+	await page.waitForFunction(() => document.querySelector(".panel .missing"));
+	has(await page.evaluate(() => document.querySelector(".panel .missing").textContent), "\u2265: at least;", "zoomed");
+	is((await tableRows(page)).filter((r) => r.length === 3).every(([self, total]) => self.startsWith("\u2265") && total.startsWith("\u2265")), true, "zoomed");
+	await page.evaluate(() => { location.hash = "#leaves=1"; });
+	await page.waitForFunction(() => document.querySelector("[aria-pressed=true]"));
+	is(await tableRows(page), rows, "merged, the table of the same stacks is the same");
+	await page.keyboard.press("Escape");
+	const drawn = await page.evaluate(() => [...document.querySelectorAll("#fg-frames text")].map((t) => [t.textContent,
+		t.previousElementSibling.getAttribute("y")]));
+	const leaves = drawn.filter(([s, y]) => y === drawn.find(([t]) => t === "memcpy")[1]).map(([s]) => s);
+	is(leaves.sort(), ["hash", "malloc", "memcpy", "narrow frames that are not in this file"], "what is not in the file is a leaf of its own");
+	has(await said(), "of the time is in narrow frames that are not in this file", "merged");
+	await page.evaluate(() => { location.hash = "#sandwich=fn1"; });
+	await page.waitForFunction(() => document.querySelector(".chips button"));
+	has(await said(), "of the time is in narrow frames that are not in this file", "callers and callees");
+	await page.evaluate(() => { location.hash = "#beside=fn1"; });
+	await page.waitForFunction(() => document.querySelector(".panel h2")?.textContent === "fn1");
+	has(await page.evaluate(() => document.querySelector(".panel p").textContent), "at least;", "lists beside the graph");
+}, "once");
+
+test("the limit cuts equally wide frames one by one, and never what is drawn at first", async () => {
+	const stack = (name, n) => Array.from({ length: n }, (_, i) => name + i).join(";"), graph = (page) => page.evaluate(() => {
+		const { frames, leftOut } = document.querySelector("#fg-graph").dataset;
+		return [Number(frames), Number(leftOut)];
+	});
+	const of = async (lines, ...options) => graph(await open(render(lines, ...options), { context: { javaScriptEnabled: false } }));
+	is(await of(Array.from({ length: 11 }, (_, k) => stack("s" + k + "_", 1000) + " 1"), "--max-frames", "10000"), [11001, 0], "eleven stacks");
+	is(await of([stack("f", 10000) + " 1"], "--max-frames", "10000"), [10001, 0], "one stack");
+	is(await of(Array.from({ length: 3000 }, (_, k) => stack("t" + k + "_", 5) + " 1"), "--max-frames", "10000"), [15001, 0], "each once");
+	// 0.06 px each: the first ones are kept
+	is(await of(Array.from({ length: 20000 }, (_, k) => stack("u" + k + "_", 5) + " 1"), "--max-frames", "10002"), [10002, 89999], "narrower than the least width");
+}, "once");
+
 function million() {
 	const text = [];
 	for (let i = 0; i < 1e6; i++)
@@ -63,7 +137,7 @@ test("a million distinct stacks: below 30 MB, and what was left out is said", as
 	if (!/^[\d,]{7,} narrow frames are not in this file/.test(said))
 		throw new Error("what was left out: " + said);
 	await page.keyboard.press("/");
-	await page.keyboard.type("^e1");
+	await page.keyboard.type("/^e1/");
 	const share = await page.evaluate(() => document.querySelector(".share").textContent);
 	if (!/^Matched, without frames that are not in this file: at least /.test(share))
 		throw new Error("the share of what is not known whole: " + share);

@@ -45,7 +45,7 @@ test("frames too narrow to be drawn appear after a zoom", async () => {
 test("Ctrl-F searches, nested matches count once", async () => {
 	const page = await open(render(folded));
 	await page.keyboard.press("Control+f");
-	await page.keyboard.type("^(parse|split)$");
+	await page.keyboard.type("/^(parse|split)$/");
 	is(await share(page), "Matched: 60.0 %, 4 frames", "share");
 	const lit = await page.evaluate(() => document.querySelectorAll("#fg-frames rect[fill='#f067f0']").length);
 	is(lit, 4, "frames lit");
@@ -62,12 +62,55 @@ test("search ignores case unless Match case is on", async () => {
 	is(await share(page), "Matched: 25.0 %, 1 frame", "this case");
 });
 
-test("an incomplete expression is matched literally", async () => {
-	const page = await open(render(["main;f(int) 1", "main;g 3"]));
-	await page.keyboard.press("/");
-	await page.keyboard.type("f(");
-	is(await share(page), "Matched: 25.0 %, 1 frame; no valid pattern, taken as it stands", "share");
+test("a search is for a text; an expression has slashes, or is what no name has", async () => {
+	const page = await open(render(["main;f(int) 1", "main;g;[timer] 3", "main;time;a|b 4"]));
+	const how = () => page.evaluate(() => document.querySelector(".how").textContent);
+	const found = async (text) => {
+		await page.evaluate((s) => { location.hash = "#search=" + encodeURIComponent(s); }, text);
+		await page.waitForFunction((s) => document.querySelector("input[type=search]").value === s, text);
+		return [await share(page), await how()];
+	};
+	is(await page.evaluate(() => document.querySelector("input[type=search]").placeholder), "Search (text or /regex/)", "the box says so");
+	is(await found("[timer]"), ["Matched: 37.5 %, 1 frame", ""], "brackets are no set of letters");
+	is(await found("[network]"), ["Matched: 0 %, 0 frames", ""], "nor if no frame has this name");
+	is(await found("f("), ["Matched: 12.5 %, 1 frame", ""], "a text that would be no expression");
+	is(await found("a|b"), ["Matched: 50.0 %, 1 frame", ""], "a text that would be another expression");
+	is(await found("/a|b/"), ["Matched: 100 %, 3 frames", ""], "that expression: all and main have an a");
+	is(await found("g|f"), ["Matched: 50.0 %, 2 frames", "taken as a regular expression"], "what no name has");
+	is(await found("/f(/"), ["Matched: 0 %, 0 frames", "no valid expression, taken as it stands"], "an incomplete one");
 	is(await page.evaluate(() => document.querySelector("input[type=search]").getAttribute("aria-invalid")), "true", "it is told");
+	is(await found("/[TIMER]{5}/"), ["Matched: 37.5 %, 1 frame", ""], "letters, in any case");
+	await page.keyboard.press("t");
+	const rows = () => page.evaluate(() => [...document.querySelectorAll(".panel td:last-child")].map((e) => e.textContent));
+	await page.fill(".panel .filter", "[timer]");
+	is(await rows(), ["[timer]"], "the table's filter, too");
+	await page.fill(".panel .filter", "/^[ag]/");
+	is((await rows()).sort(), ["a|b", "g"], "and expressions there");
+});
+
+test("needles are one row that says how many they are; a zoom shows them", async () => {
+	const lines = [];
+	for (let i = 0; i < 300; i++)
+		lines.push("main;work" + i % 7 + ";step" + i + " 100");
+	lines.push("main;work3;step3;" + Array.from({ length: 170 }, (_, i) => "deep" + i).join(";") + " 20");
+	const svg = render(lines), tall = () => page.evaluate(() => Number(document.querySelector("svg").getAttribute("height")));
+	const says = () => page.evaluate(() => document.querySelector("#fg-frames .needles")?.textContent);
+	const still = await open(svg, { context: { javaScriptEnabled: false } });
+	is(await still.evaluate(() => document.querySelector("#fg-frames .needles").textContent), "... 170 narrow frames in 170 rows", "without the script");
+	is(await still.evaluate(() => document.querySelector("svg").viewBox.baseVal.height < 300), true, "and all is on the first screen");
+	const page = await open(svg);
+	is(await says(), "... 170 narrow frames in 170 rows", "with it");
+	is(await tall(), 800, "as tall as the window");
+	await page.evaluate(() => { location.hash = "#path=main%3Bwork3%3Bstep3%3Bdeep0"; });
+	await page.waitForFunction(() => document.documentElement.getAttribute("height") > 2000);
+	is([await says(), (await labels(page)).includes("deep169")], [undefined, true], "zoomed");
+	await page.evaluate(() => { location.hash = "#search=deep169"; });
+	await page.waitForFunction(() => document.querySelector(".share").textContent);
+	has(await share(page), "1 frame", "found");
+	await page.keyboard.press("n");
+	is((await labels(page)).includes("deep169"), true, "the match is shown");
+	const few = await open(render(["main;a 1000", "main;b;c;d;e 1"]));
+	is(await few.evaluate(() => document.querySelector(".needles")), null, "few rows stay");
 });
 
 test("? shows the keys, controls have words, and the match that is shown has its number", async () => {
@@ -79,7 +122,7 @@ test("? shows the keys, controls have words, and the match that is shown has its
 	is(await page.evaluate(() => ["Flip", "Merge", "Table"].every((w) => [...document.querySelectorAll(".controls button")]
 		.some((b) => b.textContent.includes(w)))), true, "words beside the icons");
 	await page.keyboard.press("/");
-	await page.keyboard.type("^(parse|split)$");
+	await page.keyboard.type("/^(parse|split)$/");
 	await page.keyboard.press("Enter");
 	await page.keyboard.press("Enter");
 	is(await share(page), "Matched: 60.0 %, 2 of 4 frames", "which one");

@@ -9,7 +9,18 @@ pl=${FLAMEGRAPH_PL:-$(command -v flamegraph.pl)}
 bench=$(dirname "$0")/../../bench
 python3 "$bench/render_input.py" 2000 >"$tmp/walks" || fail "render_input.py"
 "$walk" --depth 6 "$(dirname "$0")/../data/relay.bin" >"$tmp/chains" 2>/dev/null || fail "chainwalk relay.bin"
-set -- "$tmp/walks" "$tmp/chains"
+# More frames than a file has by default: equally wide ones, many samples that were each seen once.
+awk 'BEGIN {
+	for (k = 0; k < 1100; k++) {
+		for (i = 0; i < 100; i++) printf "s%d_%d%s", k, i, i < 99 ? ";" : " 1\n"
+	}
+}' >"$tmp/equal"
+awk 'BEGIN {
+	for (k = 0; k < 3000; k++) {
+		for (i = 0; i < 40; i++) printf "t%d_%d%s", k % 50, i * (k + 1), i < 39 ? ";" : " 1\n"
+	}
+}' >"$tmp/once"
+set -- "$tmp/walks" "$tmp/chains" "$tmp/equal" "$tmp/once"
 for own in "$(dirname "$pl")"/test/results/*-collapsed-*.txt; do
 	[ ! -s "$own" ] || set -- "$@" "$own"
 done

@@ -2,7 +2,7 @@
 /*
  * Fuzz target: any bytes as folded stacks, through the parser, the tree, the layout and the
  * document. Beyond not crashing it checks what must hold of every input: the frames nest, and
- * their times add up to what the parser found.
+ * their times add up to what the parser found, also where frames are left out.
  *
  * The first byte of an input is a set of flags: reverse, in order, two counts, gone stacks (and
  * brought to equal totals, where inverted), inverted, (unused), few frames, addresses are
@@ -22,6 +22,7 @@
 #include "layout.h"
 #include "page.h"
 #include "replay.h"
+#include "sums.h"
 #include "tree.h"
 
 static void must(int ok)
@@ -30,11 +31,20 @@ static void must(int ok)
 		abort();
 }
 
-static void check(const struct layout *l, double sum)
+static void check(const struct layout *l, const struct tree *t, double sum, uint32_t max_frames)
 {
-	double slack = sum * 1e-9;
+	double slack = sum * 1e-9, own = 0;
 
 	must(fabs(l->total - sum) <= slack);
+	must(l->n <= max_frames && l->n + l->left_out == t->labels);
+	must(l->left_out ? l->n == max_frames : !l->rests);
+	for (uint32_t i = 0; i < l->n; i++)
+		own += l->frame[i].own;
+	for (uint32_t i = 0; i < l->rests; i++) {
+		must(l->rest[i].frame < l->n && (!i || l->rest[i].frame > l->rest[i - 1].frame));
+		own += l->rest[i].total;
+	}
+	must(fabs(l->total - own) <= slack);
 	for (uint32_t i = 1; i < l->n; i++) {
 		const struct frame *f = &l->frame[i], *up = &l->frame[f->parent];
 
@@ -42,6 +52,21 @@ static void check(const struct layout *l, double sum)
 		must(f->start >= up->start - slack);
 		must(f->start + f->total <= up->start + up->total + slack);
 	}
+}
+
+/* Own counts by name add up to all, and no name has more than that. */
+static void check_sums(const struct tree *t, double sum)
+{
+	double slack = sum * 1e-9, own = 0;
+	struct sums s;
+
+	must(sums_fill(&s, t) == 0);
+	for (uint32_t i = 0; i < t->names.names.n; i++) {
+		must(s.name[i].own <= s.name[i].total + slack && s.name[i].total <= sum + slack);
+		own += s.name[i].own;
+	}
+	must(own <= sum + slack);
+	sums_free(&s);
 }
 
 static void draw(const struct tree *t, uint8_t flags, uint32_t max_frames)
@@ -60,6 +85,8 @@ static void draw(const struct tree *t, uint8_t flags, uint32_t max_frames)
 	pg.background = "blue";
 	pg.decimals = 2;
 	pg.max_frames = max_frames;
+	if (flags & 64) /* else all that are seen are kept */
+		pg.minwidth = page_minwidth_range.most;
 	must(page_write(f, &pg, t) == 0);
 	fclose(f);
 	free(out);
@@ -104,6 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct diff_strip strip = { 0 };
 	double sum = 0;
 
+	foreign_find(p, (size_t)(end - p));
 	must(tree_init(&t) == 0);
 	must(input_queue_open(&queue, &t, flags & 1) == 0);
 	t.in_order = flags & 2;
@@ -131,11 +159,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(diff_add_gone(&t) == 0);
 		sum = NAN; /* the region adds to it */
 	}
-	foreign_find(p, (size_t)(end - p));
 	must(tree_finish(&t) == 0);
 	if (t.n) {
-		must(layout_tree(&l, &t, 0, max_frames) == 0);
-		check(&l, isnan(sum) ? l.total : sum);
+		must(layout_tree(&l, &t, INFINITY, max_frames) == 0);
+		check(&l, &t, isnan(sum) ? l.total : sum, max_frames);
+		if (!isnan(sum))
+			check_sums(&t, sum);
 		if (l.total > 0)
 			draw(&t, flags, max_frames);
 		layout_free(&l);

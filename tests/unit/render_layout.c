@@ -15,6 +15,8 @@
 #include "input_queue.h"
 #include "folded.h"
 #include "layout.h"
+#include "palette.h"
+#include "sums.h"
 #include "tree.h"
 
 #define REVERSE 1
@@ -22,8 +24,8 @@
 #define DIFF 4
 #define GONE 8
 
-/* Lay out the lines with this least count and limit of frames, and compare. */
-static void check(const char *const *lines, unsigned flags, double least, uint32_t most,
+/* Lay out the lines with these counts kept in any case and this limit of frames, and compare. */
+static void check(const char *const *lines, unsigned flags, double shown, uint32_t most,
 		  const char *want)
 {
 	char got[4096];
@@ -48,7 +50,7 @@ static void check(const char *const *lines, unsigned flags, double least, uint32
 	if (flags & GONE)
 		assert_int_equal(diff_add_gone(&t), 0);
 	assert_int_equal(tree_finish(&t), 0);
-	assert_int_equal(layout_tree(&l, &t, least, most), 0);
+	assert_int_equal(layout_tree(&l, &t, shown, most), 0);
 	for (uint32_t i = 0; i < l.n; i++) {
 		const struct frame *f = &l.frame[i];
 
@@ -67,6 +69,7 @@ static void check(const char *const *lines, unsigned flags, double least, uint32
 
 #define LINES(...) ((const char *const[]) { __VA_ARGS__, NULL })
 #define ALL UINT32_MAX
+#define NONE 1e300 /* so many counts are shown */
 
 static void stacks_merge_from_the_root(void **state)
 {
@@ -203,10 +206,10 @@ static void an_input_may_have_frames_named_like_the_region(void **state)
 	      "...d[3 3)-1/-1\n");
 }
 
-static void frames_below_the_least_count_are_left_out(void **state)
+static void frames_that_are_shown_are_kept_beyond_the_limit(void **state)
 {
 	(void)state;
-	check(LINES("a;x 1", "a;y;z 9", "b 1"), 0, 2, ALL,
+	check(LINES("a;x 1", "a;y;z 9", "b 1"), 0, 2, 1,
 	      "all[0 11)\n"
 	      ".a[0 10)\n"
 	      "..y[1 10)\n"
@@ -216,11 +219,160 @@ static void frames_below_the_least_count_are_left_out(void **state)
 static void the_widest_frames_are_kept_up_to_the_limit(void **state)
 {
 	(void)state;
-	check(LINES("a;x 1", "a;y;z 90", "b 1", "c 2"), 0, 0, 4,
+	check(LINES("a;x 1", "a;y;z 90", "b 1", "c 2"), 0, NONE, 4,
 	      "all[0 94)\n"
 	      ".a[0 91)\n"
 	      "..y[1 91)\n"
 	      "...z[1 91)\n");
+}
+
+/* At the limit equally wide frames are cut one by one, also within a stack. */
+static void of_equally_wide_frames_the_first_ones_are_kept(void **state)
+{
+	(void)state;
+	check(LINES("a;b;c;d 5", "e 5"), 0, NONE, 3,
+	      "all[0 10)\n"
+	      ".a[0 5)\n"
+	      "..b[0 5)\n");
+	check(LINES("a;b;c;d 5"), 0, NONE, 3,
+	      "all[0 5)\n"
+	      ".a[0 5)\n"
+	      "..b[0 5)\n");
+	check(LINES("e 5", "a;b 5", "c;d;f 5", "g 1"), 0, NONE, 5,
+	      "all[0 16)\n"
+	      ".a[0 5)\n"
+	      "..b[0 5)\n"
+	      ".c[5 10)\n"
+	      "..d[5 10)\n");
+	/* of a difference, by the larger side */
+	check(LINES("a 1 9", "b 9 1", "c 2 2", "d 9 0"), DIFF, NONE, 3,
+	      "all[0 12)+0/-9\n"
+	      ".a[0 9)+8/+8\n"
+	      ".b[9 10)-8/-8\n");
+}
+
+/* The tree of these lines, finished. */
+static void make_tree(struct tree *t, const char *const *lines, bool diff)
+{
+	struct input_queue queue;
+
+	assert_int_equal(tree_init(t), 0);
+	assert_int_equal(input_queue_open(&queue, t, false), 0);
+	t->diff = diff;
+	for (; *lines; lines++) {
+		struct folded_line f;
+
+		assert_int_equal(folded_parse(*lines, *lines + strlen(*lines), &f), FOLDED_OK);
+		assert_int_equal(input_queue_add(&queue, f.stack, diff ? f.len : f.one_len, f.count,
+						 f.before),
+				 0);
+	}
+	assert_int_equal(input_queue_close(&queue), 0);
+	assert_int_equal(tree_finish(t), 0);
+}
+
+static void what_is_left_out_is_counted_and_is_nobodys_own(void **state)
+{
+	struct layout l;
+	struct tree t;
+
+	(void)state;
+	make_tree(&t, LINES("a;b;x;y 3", "a;c;x 2", "a 4", "e;f;g;h 1"), false);
+	assert_int_equal(layout_tree(&l, &t, NONE, 3), 0);
+	/* all 10, a 9, b 3; without x y below b, c x, e f g h: eight */
+	assert_int_equal(l.n, 3);
+	assert_int_equal(l.left_out, 8);
+	assert_float_equal(l.frame[0].own, 0, 0);
+	assert_float_equal(l.frame[1].own, 4, 0);
+	assert_float_equal(l.frame[2].own, 0, 0);
+	assert_int_equal(l.rests, 3);
+	assert_int_equal(l.rest[0].frame, 0);
+	assert_float_equal(l.rest[0].total, 1, 0);
+	assert_int_equal(l.rest[1].frame, 1);
+	assert_float_equal(l.rest[1].total, 2, 0);
+	assert_int_equal(l.rest[2].frame, 2);
+	assert_float_equal(l.rest[2].total, 3, 0);
+	layout_free(&l);
+	tree_free(&t);
+}
+
+static void assert_sums(const struct sums *s, struct tree *t, const char *name, double own,
+			double total, double before_own, double before_total)
+{
+	uint32_t id;
+
+	assert_int_equal(name_table_add(&t->names, name, strlen(name), &id), 0);
+	assert_float_equal(s->name[id].own, own, 0);
+	assert_float_equal(s->name[id].total, total, 0);
+	assert_float_equal(s->name[id].before_own, before_own, 0);
+	assert_float_equal(s->name[id].before_total, before_total, 0);
+	assert_int_equal(s->name[id].listed, total + before_total > 0);
+}
+
+static void sums_by_name_count_nested_frames_once(void **state)
+{
+	struct sums s;
+	struct tree t;
+
+	(void)state;
+	make_tree(&t, LINES("a;b;a;x 3", "a;c;x 2", "x 4", "b;--;a 1"), false);
+	assert_int_equal(sums_fill(&s, &t), 0);
+	assert_int_equal(s.names, 4);
+	assert_sums(&s, &t, "a", 1, 6, 0, 0);
+	assert_sums(&s, &t, "b", 0, 4, 0, 0);
+	assert_sums(&s, &t, "c", 0, 2, 0, 0);
+	assert_sums(&s, &t, "x", 9, 9, 0, 0);
+	assert_sums(&s, &t, "--", 0, 0, 0, 0);
+	assert_sums(&s, &t, "all", 0, 0, 0, 0);
+	sums_free(&s);
+	tree_free(&t);
+	make_tree(&t, LINES("a;b 3 1", "a;b;b 2 2", "b 0 4"), true);
+	assert_int_equal(sums_fill(&s, &t), 0);
+	assert_sums(&s, &t, "a", 0, 3, 0, 5);
+	assert_sums(&s, &t, "b", 7, 7, 5, 5);
+	sums_free(&s);
+	tree_free(&t);
+}
+
+/* A function that is called as an end is: only what is at the end, or carries no further waker, is
+ * one. */
+static void ends_are_known_by_where_they_stand(void **state)
+{
+	static const struct {
+		const char *name;
+		bool ends;
+	} want[] = {
+		{ "all", false },	{ "A", false },		{ "[unknown]", false },
+		{ "[running]", false }, { "f", false },		{ "--", false },
+		{ "[timer]", false },	{ "B", false },		{ "[running]", true },
+		{ "s", false },		{ "[unknown]", false },
+	};
+	struct layout l;
+	struct tree t;
+
+	(void)state;
+	make_tree(&t, LINES("A;[unknown];[running];f;--;[timer];B;[running];s;[unknown] 5"), false);
+	assert_int_equal(layout_tree(&l, &t, 0, ALL), 0);
+	assert_int_equal(l.n, sizeof(want) / sizeof(*want));
+	for (uint32_t i = 0; i < l.n; i++) {
+		const struct frame *f = &l.frame[i];
+		const char *name = name_str(&t.names, f->name);
+		size_t len = name_len(&t.names, f->name);
+
+		assert_int_equal(len, strlen(want[i].name));
+		assert_memory_equal(name, want[i].name, len);
+		assert_int_equal(palette_is_end(palette_ramp(palette_find("chain"), name, len),
+						(enum layout_part)f->part, f->leaf, f->last),
+				 want[i].ends);
+	}
+	layout_free(&l);
+	/* what is left out is above a frame as well */
+	assert_int_equal(layout_tree(&l, &t, NONE, 3), 0);
+	assert_int_equal(l.n, 3);
+	assert_false(l.frame[2].leaf);
+	assert_false(l.frame[2].last);
+	layout_free(&l);
+	tree_free(&t);
 }
 
 static void links_are_counted_by_their_delimiters(void **state)
@@ -318,8 +470,12 @@ int main(void)
 		cmocka_unit_test(differences_are_summed_up_the_tree),
 		cmocka_unit_test(stacks_that_only_the_first_input_has_get_a_region),
 		cmocka_unit_test(an_input_may_have_frames_named_like_the_region),
-		cmocka_unit_test(frames_below_the_least_count_are_left_out),
+		cmocka_unit_test(frames_that_are_shown_are_kept_beyond_the_limit),
 		cmocka_unit_test(the_widest_frames_are_kept_up_to_the_limit),
+		cmocka_unit_test(of_equally_wide_frames_the_first_ones_are_kept),
+		cmocka_unit_test(what_is_left_out_is_counted_and_is_nobodys_own),
+		cmocka_unit_test(sums_by_name_count_nested_frames_once),
+		cmocka_unit_test(ends_are_known_by_where_they_stand),
 		cmocka_unit_test(links_are_counted_by_their_delimiters),
 		cmocka_unit_test(a_large_tree_has_the_sums_of_its_lines),
 	};

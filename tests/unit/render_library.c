@@ -82,7 +82,7 @@ static void slices_say_which_part_of_a_frame_is_of_which_time(void **state)
 
 static void slices_go_with_frames_that_are_left_out(void **state)
 {
-	struct flamegraph_options o = { .slices = 2, .max_frames = 3 };
+	struct flamegraph_options o = { .slices = 2, .max_frames = 3, .minwidth = 20 };
 	struct flamegraph *g;
 	char text[400] = "a 100\n", *out = NULL;
 	size_t len;
@@ -97,8 +97,9 @@ static void slices_go_with_frames_that_are_left_out(void **state)
 	assert_int_equal(flamegraph_write(g, f), 0);
 	flamegraph_free(g);
 	fclose(f);
-	/* All 109 of them are a's: 13 + 32 * 3. */
-	assert_slices(out, "BBBtD");
+	/* all, a, what it has besides b0, b0, what it has besides: 100 are a's, 8 and 1 the others'
+	 */
+	assert_slices(out, "BBBkDBBBICBBB");
 	free(out);
 }
 

@@ -105,6 +105,31 @@ static void a_delimiter_makes_a_chain_graph(void **state)
 	assert_has(out, "(2,000 waits, 100 %)");
 }
 
+static void the_limit_leaves_out_no_frame_that_is_shown(void **state)
+{
+	char text[8000] = "";
+
+	(void)state;
+	for (int i = 0; i < 300; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "a;b%d;c%d 1\n", i % 9,
+			 i);
+	assert_int_equal(run("--max-frames 5", text), 0);
+	assert_has(out, "data-frames=\"311\" data-left-out=\"0\"");
+	assert_null(strstr(out, "fg-rest"));
+	assert_int_equal(run("--max-frames 5 --minwidth 10", text), 0);
+	/* all, a, nine b; of 300 c */
+	assert_has(out, "data-frames=\"11\" data-left-out=\"300\" data-functions=\"310\"");
+	assert_int_equal(run("--max-frames 100 --minwidth 10", text), 0);
+	assert_has(out, "data-frames=\"100\" data-left-out=\"211\"");
+}
+
+static void same_bytes(const char *first)
+{
+	for (size_t i = 0; i < sizeof(out) && (out[i] || first[i]); i++)
+		if (out[i] != first[i])
+			fail_msg("bytes differ at %zu: %.40s | %.40s", i, out + i, first + i);
+}
+
 static void the_same_input_gives_the_same_bytes(void **state)
 {
 	static char first[sizeof(out)];
@@ -113,9 +138,12 @@ static void the_same_input_gives_the_same_bytes(void **state)
 	assert_int_equal(run("", "a;b 1\na;c 2\nd 3\n"), 0);
 	strcpy(first, out);
 	assert_int_equal(run("", "d 3\na;c 2\na;b 1\n"), 0);
-	for (size_t i = 0; i < sizeof(out) && (out[i] || first[i]); i++)
-		if (out[i] != first[i])
-			fail_msg("bytes differ at %zu: %.40s | %.40s", i, out + i, first + i);
+	same_bytes(first);
+	/* what the file says of frames that it does not have, too */
+	assert_int_equal(run("--max-frames 2 --minwidth 999", "x;b 1\ny;c 2\nz 2\n"), 0);
+	strcpy(first, out);
+	assert_int_equal(run("--max-frames 2 --minwidth 999", "z 2\ny;c 2\nx;b 1\n"), 0);
+	same_bytes(first);
 }
 
 static void input_without_counts_gives_an_error_document(void **state)
@@ -375,6 +403,13 @@ static void differences_can_be_negated_and_normalized(void **state)
 	assert_string_not_equal(more, turned);
 	fill_of("b", turned);
 	assert_string_equal(more, turned);
+	/* the region and its legend, too */
+	write_input("after", "a;b 30\na;d 5\n");
+	assert_int_equal(run("--diff --negate in after", "a;b 10\na;c 5\n"), 0);
+	assert_has(out, "<title>[only after] (5 samples, 33.3 %, only after)</title>");
+	assert_has(out, ">only after</text>");
+	assert_null(strstr(out, "<title>[only before]"));
+	assert_null(strstr(out, ">only before</text>"));
 	/* twice the counts in the same proportions are no difference */
 	write_input("after", "a;0x12 20\nb 10\n");
 	assert_int_equal(run("--diff --normalize --strip-hex in after", "a;0xff 10\nb 5\n"), 0);
@@ -498,6 +533,7 @@ int main(void)
 		cmocka_unit_test(folded_in_and_an_svg_out),
 		cmocka_unit_test(notes_of_the_input_are_shown_and_are_no_frames),
 		cmocka_unit_test(a_delimiter_makes_a_chain_graph),
+		cmocka_unit_test(the_limit_leaves_out_no_frame_that_is_shown),
 		cmocka_unit_test(the_same_input_gives_the_same_bytes),
 		cmocka_unit_test(input_without_counts_gives_an_error_document),
 		cmocka_unit_test(bad_lines_are_reported_by_number),
