@@ -331,7 +331,7 @@ void request_time_put(struct text_buf *b, const struct names *names, const struc
 		[REQUEST_RAN] = { "ran", "ran " },
 		[REQUEST_BLOCKED] = { "blocked", "blocked in " },
 		[REQUEST_NO_CPU] = { "no CPU", "no CPU: " },
-		[REQUEST_LOST] = { "unknown", "unknown: " },
+		[REQUEST_LOST] = { "unknown: what the answering thread did", "unknown: " },
 	};
 	char others[32] = "";
 

@@ -31,7 +31,32 @@ static uint64_t step_begins(unsigned int step, unsigned int fine)
 	return part << (power - fine);
 }
 
-/* Divides the requests, which are sorted, into as fine steps as there is room for. */
+/* Makes of the step with the quickest of the slowest requests two, of which the second has those.
+ */
+static void split_at_slowest(struct report_endpoint *e)
+{
+	struct requests_taken slowest = requests_slowest(e->requests->all), *step = e->steps;
+	size_t i = 0;
+
+	while (slowest.at >= step[i].at + step[i].n)
+		i++;
+	e->slowest = i + (slowest.at > step[i].at);
+	if (e->slowest == i)
+		return;
+	for (size_t k = e->n_steps; k > i; k--) {
+		e->steps[k] = e->steps[k - 1];
+		e->edge_ns[k + 1] = e->edge_ns[k];
+	}
+	step[i].n = (size_t)(slowest.at - step[i].at);
+	step[i + 1] = (struct requests_taken) { slowest.at, step[i + 1].n - step[i].n };
+	e->edge_ns[i + 1] = request_took_ns(slowest.at);
+	e->n_steps++;
+}
+
+/*
+ * Divides the requests, which are sorted, into as fine steps as there is room for: one less, as the
+ * slowest begin a step.
+ */
 static void make_steps(struct report_endpoint *e)
 {
 	struct requests_taken all = e->requests->all;
@@ -41,9 +66,9 @@ static void make_steps(struct report_endpoint *e)
 		fine--;
 		first = step_of(request_took_ns(&all.at[0]), fine);
 		last = step_of(request_took_ns(&all.at[all.n - 1]), fine);
-	} while (last - first >= REPORT_LATENCIES && fine);
-	if (last - first >= REPORT_LATENCIES)
-		first = last - REPORT_LATENCIES + 1;
+	} while (last - first >= REPORT_LATENCIES - 1 && fine);
+	if (last - first >= REPORT_LATENCIES - 1)
+		first = last - REPORT_LATENCIES + 2;
 	e->n_steps = last - first + 1;
 	for (size_t i = 0, at = 0; i < e->n_steps; i++) {
 		size_t begin = at;
@@ -55,6 +80,7 @@ static void make_steps(struct report_endpoint *e)
 			at++;
 		e->steps[i] = (struct requests_taken) { all.at + begin, at - begin };
 	}
+	split_at_slowest(e);
 }
 
 /* ---- where the time went -------------------------------------------------------------------- */
@@ -139,10 +165,12 @@ static int slowest_first(const void *pa, const void *pb)
 }
 
 /* The slowest ones; of each step the one in the middle, and the slowest. */
-static void choose_shown(struct report_endpoint *e, size_t slowest)
+static void choose_shown(struct report_endpoint *e)
 {
 	struct requests_taken all = e->requests->all;
+	size_t slowest = requests_slowest(all).n;
 
+	slowest = slowest < 20 ? 20 : slowest > REPORT_SLOWEST ? REPORT_SLOWEST : slowest;
 	for (size_t i = 0; i < slowest && i < all.n; i++)
 		show(e, &all.at[all.n - 1 - i]);
 	for (size_t i = 0; i < e->n_steps; i++) {
@@ -168,7 +196,7 @@ static int make_endpoint(struct report_endpoint *e, const struct report *r, cons
 	if (!e->name)
 		return -ENOMEM;
 	make_steps(e);
-	choose_shown(e, 20);
+	choose_shown(e);
 	return find_where(e, r, o);
 }
 

@@ -10,10 +10,11 @@
 #include "report.h"
 
 enum {
-	REPORT_ENDPOINTS = 30,			     /* the most */
-	REPORT_LATENCIES = REQUEST_GROUPS_MAX,	     /* steps of an endpoint, the most */
-	REPORT_WHERE = 40,			     /* rows of where the time went, the most */
-	REPORT_REQUESTS = 20 + 2 * REPORT_LATENCIES, /* of an endpoint, one by one, the most */
+	REPORT_ENDPOINTS = 30,		       /* the most */
+	REPORT_LATENCIES = REQUEST_GROUPS_MAX, /* steps of an endpoint, the most */
+	REPORT_SLOWEST = 60, /* of the slowest ones as many are shown one by one, the most */
+	REPORT_WHERE = 40,   /* rows of where the time went, the most */
+	REPORT_REQUESTS = REPORT_SLOWEST + 2 * REPORT_LATENCIES, /* of an endpoint, the most */
 };
 
 /* A kind of time, as request_times_list() has it; the last may be all that have no room. */
@@ -26,8 +27,11 @@ struct report_where {
 struct report_endpoint {
 	const struct endpoint_requests *requests;
 	uint32_t name; /* text: "tcp :80 nginx/900" */
-	/* Those of step i took at least edge_ns[i], and less than edge_ns[i + 1]. */
-	size_t n_steps;
+	/*
+	 * Those of step i took at least edge_ns[i], and less than edge_ns[i + 1]. From step slowest
+	 * on they are requests_slowest(): what the first screen explains.
+	 */
+	size_t n_steps, slowest;
 	struct requests_taken steps[REPORT_LATENCIES];
 	uint64_t edge_ns[REPORT_LATENCIES + 1];
 	struct report_where where[REPORT_WHERE];

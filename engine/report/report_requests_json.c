@@ -14,7 +14,8 @@
 
 static void put_endpoint(struct report_writer *w, const struct report_endpoint *e)
 {
-	fprintf(w->out, "{\"name\":%" PRIu32, report_string(w, e->name));
+	fprintf(w->out, "{\"name\":%" PRIu32 ",\"slowest\":%zu", report_string(w, e->name),
+		e->slowest);
 	report_begin_list(w, "edges");
 	report_put_numbers(w, e->edge_ns, e->n_steps + 1);
 	report_end_list(w);

@@ -711,9 +711,85 @@ static void the_policy_is_strict(void **state)
 	free(page);
 }
 
+/* The sum of a list of numbers from the k-th one on; s is behind its '['. */
+static uint64_t sum_from(const char *s, size_t k)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; *s && *s != ']'; i++) {
+		char *end;
+		uint64_t number = strtoull(s, &end, 10);
+
+		assert_true(end != s);
+		sum += i >= k ? number : 0;
+		s = end + (*end == ',');
+	}
+	return sum;
+}
+
+/* Of the requests that the page chooses at first: how many, and the sum of where their time went.
+ */
+static void slowest_of_page(const char *html, uint64_t *n, uint64_t *ns)
+{
+	const char *at = strstr(html, "\"endpoints\":["), *end;
+
+	assert_non_null(at);
+	end = strstr(at, "],\n\"requests\":[");
+	assert_non_null(end);
+	*n = *ns = 0;
+	while ((at = strstr(at, "\"slowest\":")) && at < end) {
+		size_t k = strtoull(at += strlen("\"slowest\":"), NULL, 10);
+		const char *next = strstr(at, "\"slowest\":");
+
+		at = strstr(at, "\"counts\":[");
+		assert_non_null(at);
+		*n += sum_from(at + strlen("\"counts\":["), k);
+		for (; (at = strstr(at, "\"ns\":[")) && at < end && (!next || at < next);)
+			*ns += sum_from(at += strlen("\"ns\":["), k);
+		at = next;
+		if (!at)
+			break;
+	}
+}
+
+/* Which requests are slow, and where their time went, is the same in all views. */
+static void check_slowest(const struct trace *t, const char *name, void *arg)
+{
+	struct options o;
+	uint64_t n, ns, n_said = 0, ns_said = 0;
+	char *html, *json;
+
+	(void)arg;
+	options_init(&o);
+	html = trace_formatted(t, &o, "html");
+	o.json = true;
+	json = trace_formatted(t, &o, "requests");
+	slowest_of_page(html, &n, &ns);
+	for (const char *s = json; (s = strstr(s, "\"slowest_ns\":"));)
+		ns_said += strtoull(s += strlen("\"slowest_ns\":"), NULL, 10);
+	for (const char *s = json; (s = strstr(s, "\"requests\":"));) {
+		uint64_t all = strtoull(s += strlen("\"requests\":"), NULL, 10);
+
+		n_said += all / 100 ? all / 100 : all > 0;
+	}
+	if (n != n_said || ns != ns_said)
+		fail_msg("%s: %" PRIu64 " slow requests with %" PRIu64 " ns, and %" PRIu64
+			 " with %" PRIu64,
+			 name, n, ns, n_said, ns_said);
+	free(html);
+	free(json);
+}
+
+static void slow_requests_are_those_of_the_other_views(void **state)
+{
+	(void)state;
+	on_recorded_services(check_slowest, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slow_requests_are_those_of_the_other_views),
 		cmocka_unit_test(a_chain_in_time_is_the_chain_of_other_formats_on_random_schedules),
 		cmocka_unit_test(a_chain_in_time_is_that_of_other_formats_where_waits_go_on),
 		cmocka_unit_test(a_chain_in_time_is_the_chain_of_other_formats_on_recorded_traces),

@@ -16,14 +16,8 @@ function latencyStep(e, ns) {
 	return i < 0 ? e.counts.length - 1 : Math.max(0, i - 1);
 }
 
-// The steps of the slowest: as few as have one percent.
-function slowestSteps(e) {
-	const all = sumOf(e.counts);
-	let first = e.counts.length, n = 0;
-	while (first > 0 && n * 100 < all)
-		n += e.counts[--first];
-	return { first, end: e.counts.length };
-}
+// The steps of the slowest one percent, those that the terminal explains.
+const slowestSteps = (e) => ({ first: e.slowest, end: e.counts.length });
 
 // Changes what is chosen, and the fragment: the endpoint by its name, latencies by their edges.
 function ask(change) {
