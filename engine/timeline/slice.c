@@ -347,6 +347,22 @@ static void take_holder(struct slice *s, const struct event *ev)
 		keep(s, ev, i, THREAD_NONE);
 }
 
+/* Since when the recorder may have had the CPU may have been before the slice. */
+static bool take_recorder(struct slice *s, const struct event *ev)
+{
+	struct cpu *c = state_cpu(&s->b, ev->cpu);
+
+	if (!c)
+		return false;
+	if (cpu_switch_before(c, ev->time_ns)) {
+		build_event(&s->b, ev);
+	} else {
+		cpu_switches(c, ev->time_ns);
+		keep(s, ev, THREAD_NONE, THREAD_NONE);
+	}
+	return true;
+}
+
 /* Returns false if the event is not a regular one. */
 static bool take_aux(struct slice *s, const struct event *ev)
 {
@@ -356,9 +372,10 @@ static bool take_aux(struct slice *s, const struct event *ev)
 	case EVENT_QUEUE:
 	case EVENT_INTERRUPTS:
 		return true; /* they are for what slices are not made for */
+	case EVENT_RECORDER:
+		return take_recorder(s, ev);
 	case EVENT_OBJECT:
 	case EVENT_READY:
-	case EVENT_RECORDER:
 		build_event(&s->b, ev);
 		return true;
 	case EVENT_STEAL:

@@ -287,6 +287,19 @@ static void join_cpus(struct slice *s, struct builder *b)
 	to->switches += from->switches;
 }
 
+static void join_switches(const struct slice *s, struct builder *b)
+{
+	for (uint32_t cpu = 0; cpu < s->b.n_cpus; cpu++) {
+		const struct cpu *from = &s->b.cpus[cpu];
+		struct cpu *to = from->switch_ns ? state_cpu(b, cpu) : NULL;
+
+		if (to && from->before_ns)
+			cpu_switches(to, from->before_ns);
+		if (to)
+			cpu_switches(to, from->switch_ns);
+	}
+}
+
 static void join_ready(struct slice *s, struct builder *b)
 {
 	for (size_t i = 0; i < s->b.n_ready; i++) {
@@ -327,6 +340,7 @@ bool slice_join(struct slice *s, struct builder *b)
 		if (s->threads[i].was == WAS_ASLEEP)
 			join_waker(s, b, i);
 	join_cpus(s, b);
+	join_switches(s, b);
 	join_ready(s, b);
 	if (b->tl->end_ns < s->tl.end_ns)
 		b->tl->end_ns = s->tl.end_ns;

@@ -72,8 +72,11 @@ static void note_ran(struct builder *b, const struct event *ev, uint32_t prev)
 static void handle_switch(struct builder *b, const struct event *ev)
 {
 	uint32_t prev = ev->tid ? acting(b, ev, ev->tid) : THREAD_IDLE;
+	struct cpu *c = state_cpu(b, ev->cpu);
 	uint32_t next;
 
+	if (c)
+		cpu_switches(c, ev->time_ns);
 	if (!ev->tid)
 		state_idles(b, ev->cpu, ev->time_ns);
 	else if (prev != THREAD_NONE)
@@ -262,11 +265,18 @@ static void handle_steal(struct builder *b, const struct event *ev)
 		b->tl->steal_ns += ev->n;
 }
 
+/* It came on the CPU by a switch, whatever the event says (chain-semantics, section 8). */
 static void handle_recorder(struct builder *b, const struct event *ev)
 {
-	uint64_t start_ns = b->tl->start_ns;
-	uint64_t had_ns = ev->time_ns - start_ns < ev->n ? ev->time_ns - start_ns : ev->n;
+	struct cpu *c = state_cpu(b, ev->cpu);
+	uint64_t since_ns = c ? cpu_switch_before(c, ev->time_ns) : 0, had_ns;
 
+	if (!c)
+		return;
+	if (since_ns < b->tl->start_ns)
+		since_ns = b->tl->start_ns;
+	had_ns = ev->time_ns - since_ns < ev->n ? ev->time_ns - since_ns : ev->n;
+	cpu_switches(c, ev->time_ns);
 	cpus_recorder(b->tl->cpus, ev->cpu, ev->time_ns - had_ns, ev->time_ns);
 	b->tl->recorder_ns += had_ns;
 }

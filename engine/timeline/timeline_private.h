@@ -80,7 +80,24 @@ struct cpu {
 	uint32_t thread; /* CPU_THREAD */
 	/* No event of this CPU is missing from here on: the trace's start or the end of a loss. */
 	uint64_t known_from_ns;
+	/* Its last switch, also away from the recorder, and the one before that; 0: none so far. */
+	uint64_t switch_ns, before_ns;
 };
+
+/* At now_ns, perhaps once more, the CPU switches. */
+static inline void cpu_switches(struct cpu *c, uint64_t now_ns)
+{
+	if (c->switch_ns == now_ns)
+		return;
+	c->before_ns = c->switch_ns;
+	c->switch_ns = now_ns;
+}
+
+/* The last switch before now_ns; 0: none is known. */
+static inline uint64_t cpu_switch_before(const struct cpu *c, uint64_t now_ns)
+{
+	return c->switch_ns == now_ns ? c->before_ns : c->switch_ns;
+}
 
 /*
  * Of a wait for any of several things (an epoll instance, a poll()), the one that was ready when

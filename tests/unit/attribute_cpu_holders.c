@@ -255,6 +255,25 @@ static void the_recorder_has_no_more_than_idle_time(void **state)
 	the_second_engine_agrees(script);
 }
 
+/* Nor longer than since the CPU switched last: some recorders said that of real-time threads. */
+static void the_recorder_came_by_a_switch(void **state)
+{
+	static const char script[] = WOKEN "500 c0 B S > -\n"
+					   "600 c0 - R > D\n"
+					   "640 c0 D S > -\n"
+					   "660 c0 recorder 150\n"
+					   "700 c0 - R > A\n"
+					   "end 1000\n";
+
+	(void)state;
+	a_shows(script, "A;main;recv;--;wake;send;C;[running] 300\n"
+			"A;main;recv;[runnable];B 100\n"
+			"A;main;recv;[runnable];D 40\n"
+			"A;main;recv;[runnable];[idle CPU] 140\n"
+			"A;main;recv;[runnable];[recorder] 20\n");
+	the_second_engine_agrees(script);
+}
+
 /* The quota of A's group is used up, and then the recorder runs. */
 static void throttled_is_only_who_could_have_run(void **state)
 {
@@ -420,6 +439,7 @@ int main(void)
 		cmocka_unit_test(the_recorder_had_it),
 		cmocka_unit_test(the_recorder_has_no_more_than_idle_time),
 		cmocka_unit_test(a_loss_may_hide_that_the_recorder_had_it),
+		cmocka_unit_test(the_recorder_came_by_a_switch),
 		cmocka_unit_test(throttled_is_only_who_could_have_run),
 		cmocka_unit_test(names_are_those_that_threads_came_with),
 		cmocka_unit_test(without_queues_in_the_trace_nothing_is_said),

@@ -149,6 +149,11 @@ static void what_the_recorder_took_is_said_too(void **state)
 		"0 c0 - R > A\n500 c0 A S > -\n800 c0 recorder 200\n900 c0 recorder 40\nend 1000\n",
 		"\nthe recorder took 0.000 s of the CPUs' time, 12.0 %\n");
 	of_script_not("0 c0 - R > A\n500 c0 A S > -\n800 c0 recorder 0.9\nend 1000\n", "recorder");
+	/* No longer than since its CPU switched: that is what some recorders said of real-time
+	 * threads. */
+	of_script("0 c0 - R > A\n500 c0 A S > -\n800 c0 recorder 700\n800 c0 - R > B\n"
+		  "850 c0 B S > -\n900 c0 recorder 850\n910 c0 recorder 5000\nend 1000\n",
+		  "\nthe recorder took 0.000 s of the CPUs' time, 18.0 %\n");
 }
 
 static void at_most_four_are_named(void **state)

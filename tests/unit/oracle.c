@@ -204,7 +204,10 @@ static void on_switch(struct world *w, const struct event *ev)
 {
 	int core = (int)ev->cpu;
 	int prev = actor(w, core, ev->tid, ev->time_ns);
+	struct core *c = &w->cores[core];
 
+	c->switches = more(c->switches, (size_t)c->n_switches, sizeof(*c->switches));
+	c->switches[c->n_switches++] = ev->time_ns;
 	core_switches(w, core, prev, ev->time_ns);
 	if (prev >= 0)
 		goes_out(w, core, prev, ev);
@@ -583,6 +586,7 @@ void world_free(struct world *w)
 	for (int c = 0; c < CORES; c++) {
 		free(w->cores[c].idle);
 		free(w->cores[c].recorder);
+		free(w->cores[c].switches);
 		for (int by = 0; by < TAKERS; by++)
 			free(w->cores[c].taken[by]);
 	}

@@ -129,6 +129,8 @@ struct core {
 		uint64_t from, to;
 	} * recorder;
 	int n_recorder;
+	uint64_t *switches; /* when there were any */
+	int n_switches;
 	struct done done;
 	uint64_t dones_bad_until;
 	/* The stretch that the last switch ended, and who was in it; told: of which all is known.

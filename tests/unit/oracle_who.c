@@ -137,9 +137,17 @@ static const char *called(struct world *w, int holder, uint64_t at, const char *
 static void recorder_had(struct world *w, const struct event *ev)
 {
 	struct core *c = &w->cores[ev->cpu];
+	uint64_t from = ev->n > ev->time_ns ? 0 : ev->time_ns - ev->n;
 
+	/* It came at, or after, each switch that was before, and was not there twice. */
+	for (int i = 0; i < c->n_switches; i++)
+		if (c->switches[i] < ev->time_ns && c->switches[i] > from)
+			from = c->switches[i];
+	for (int i = 0; i < c->n_recorder; i++)
+		if (c->recorder[i].to < ev->time_ns && c->recorder[i].to > from)
+			from = c->recorder[i].to;
 	c->recorder = more(c->recorder, (size_t)c->n_recorder, sizeof(*c->recorder));
-	c->recorder[c->n_recorder].from = ev->n > ev->time_ns ? 0 : ev->time_ns - ev->n;
+	c->recorder[c->n_recorder].from = from;
 	c->recorder[c->n_recorder++].to = ev->time_ns;
 }
 
