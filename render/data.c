@@ -33,8 +33,8 @@
 
 struct use {
 	uint32_t name, times;
-	uint32_t first; /* frame with this name, or else its rank: breaks ties, as ids depend on
-			   the input's order */
+	uint32_t first; /* frame with this name, or else its place in the list: breaks ties, as ids
+			   depend on the input's order */
 };
 
 double data_scale(const struct document *d)
@@ -149,7 +149,7 @@ static void write_frames(FILE *f, const struct document *d, const uint32_t *inde
 
 static bool is_listed(const struct document *d, uint32_t name)
 {
-	return d->sums && d->sums->name[name].listed;
+	return d->sums && d->sums->name[name].place;
 }
 
 static void write_sums(FILE *f, const struct document *d, const struct use *use, uint32_t n)
@@ -160,7 +160,7 @@ static void write_sums(FILE *f, const struct document *d, const struct use *use,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sums_name *name = &d->sums->name[use[i].name];
 
-		if (!name->listed)
+		if (!name->place)
 			continue;
 		put(f, i);
 		put(f, whole(name->own * scale));
@@ -208,7 +208,7 @@ int data_write(FILE *f, const struct document *d)
 	for (uint32_t i = 0; i < names; i++)
 		use[i].name = i;
 	for (uint32_t i = 0; i < names; i++) /* if it has none */
-		use[i].first = is_listed(d, i) ? d->sums->rank[2 * i] : UINT32_MAX;
+		use[i].first = is_listed(d, i) ? d->sums->name[i].place : UINT32_MAX;
 	for (uint32_t i = l->n; i-- > 0;) {
 		use[l->frame[i].name].times++;
 		use[l->frame[i].name].first = i;

@@ -27,7 +27,7 @@ const struct page_range page_height_range = { 4, 1000 };
 const struct page_range page_fontsize_range = { 1, 1000 };
 const struct page_range page_minwidth_range = { 0, 1e6 };
 
-#define FRAMES 100000 /* by default: a file below 1 MB */
+#define FRAMES 100000 /* by default: a file of about 1 MB */
 
 void page_init(struct page *pg)
 {

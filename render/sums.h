@@ -12,12 +12,11 @@ struct sums_name {
 	double own, total;		 /* counts after; nested frames of a name count once */
 	double before_own, before_total; /* differential input: counts before */
 	uint32_t open;			 /* of the stack so far */
-	bool listed;
+	uint32_t place;			 /* among those that are listed, from 1 on; 0: it is not */
 };
 
 struct sums {
 	struct sums_name *name; /* by name id */
-	uint32_t *rank;		/* of the names, see name_table_rank() */
 	uint32_t names;		/* that any frame has; delimiters and the root's are none */
 	uint32_t listed;	/* those of these that the file lists */
 };

@@ -145,7 +145,7 @@ function fillRows(table, list) {
 	const sides = DIFF ? sideTotals() : {}, whole = (k) => sides[k] || time(state.zoom);
 	for (const row of list)
 		row.change = Math.abs(row.after - row.before);
-	const known = all ? num("functions") : list.length;
+	const known = list.length, more = all ? num("functions") - known : 0; // more: that are narrower, and not in the file
 	list = list.filter((row) => fitting(row.name));
 	list.sort((a, b) => b[key] - a[key] || (a.name < b.name ? -1 : 1));
 	const tr = make(HTML, "tr");
@@ -170,9 +170,9 @@ function fillRows(table, list) {
 	if (missing > 0)
 		table.prepend(make(HTML, "caption", { class: "missing" }, missingWords(missing)));
 	if (!list.length)
-		table.append(make(HTML, "caption", {}, known ? "None of " + commas(known) + " fits." : "Nothing in this graph."));
-	else if (list.length > 200 || list.length < known)
-		table.append(make(HTML, "caption", {}, commas(Math.min(200, list.length)) + " of " + commas(known)));
+		table.append(make(HTML, "caption", {}, known ? "None of " + (more ? "the widest " : "") + commas(known) + " fits." : "Nothing in this graph."));
+	else if (list.length > 200 || list.length < known || more)
+		table.append(make(HTML, "caption", {}, commas(Math.min(200, list.length)) + " of " + (more ? "the widest " : "") + commas(known)));
 }
 
 // ---- the keys

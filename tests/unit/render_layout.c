@@ -306,7 +306,7 @@ static void assert_sums(const struct sums *s, struct tree *t, const char *name, 
 	assert_float_equal(s->name[id].total, total, 0);
 	assert_float_equal(s->name[id].before_own, before_own, 0);
 	assert_float_equal(s->name[id].before_total, before_total, 0);
-	assert_int_equal(s->name[id].listed, total + before_total > 0);
+	assert_int_equal(s->name[id].place > 0, total + before_total > 0);
 }
 
 static void sums_by_name_count_nested_frames_once(void **state)
@@ -330,6 +330,46 @@ static void sums_by_name_count_nested_frames_once(void **state)
 	assert_int_equal(sums_fill(&s, &t), 0);
 	assert_sums(&s, &t, "a", 0, 3, 0, 5);
 	assert_sums(&s, &t, "b", 7, 7, 5, 5);
+	sums_free(&s);
+	tree_free(&t);
+}
+
+/* Of more names than are listed those with the greatest counts are, whatever their order was. */
+static void the_greatest_sums_are_listed(void **state)
+{
+	enum { NAMES = 3 * SUMS_LISTED };
+	struct input_queue queue;
+	struct sums s;
+	struct tree t;
+
+	(void)state;
+	assert_int_equal(tree_init(&t), 0);
+	assert_int_equal(input_queue_open(&queue, &t, false), 0);
+	for (int i = 0; i < NAMES; i++) {
+		char line[64];
+		int count = i * 7919 % NAMES + 1; /* 7919 is prime: each count once */
+		int n = snprintf(line, sizeof(line), "caller%d;f%d", count, count);
+
+		assert_int_equal(input_queue_add(&queue, line, (size_t)n, count, 0), 0);
+	}
+	assert_int_equal(input_queue_close(&queue), 0);
+	assert_int_equal(tree_finish(&t), 0);
+	assert_int_equal(sums_fill(&s, &t), 0);
+	assert_int_equal(s.names, 2 * NAMES);
+	/* by own counts f15000 ... f10001; by total ones half as many of both kinds, half of them listed */
+	assert_int_equal(s.listed, SUMS_LISTED + SUMS_LISTED / 2);
+	for (uint32_t i = 0; i < t.names.names.n; i++) {
+		const char *name = name_str(&t.names, i);
+		bool caller = *name == 'c';
+		long count = strtol(name + (caller ? 6 : 1), NULL, 10);
+		long most = NAMES - (caller ? SUMS_LISTED / 2 : SUMS_LISTED);
+
+		if (i == t.label[0])
+			continue;
+		assert_int_equal(s.name[i].place > 0, count > most);
+		if (!caller && count > most)
+			assert_int_equal(s.name[i].place, NAMES - count + 1);
+	}
 	sums_free(&s);
 	tree_free(&t);
 }
@@ -475,6 +515,7 @@ int main(void)
 		cmocka_unit_test(of_equally_wide_frames_the_first_ones_are_kept),
 		cmocka_unit_test(what_is_left_out_is_counted_and_is_nobodys_own),
 		cmocka_unit_test(sums_by_name_count_nested_frames_once),
+		cmocka_unit_test(the_greatest_sums_are_listed),
 		cmocka_unit_test(ends_are_known_by_where_they_stand),
 		cmocka_unit_test(links_are_counted_by_their_delimiters),
 		cmocka_unit_test(a_large_tree_has_the_sums_of_its_lines),
