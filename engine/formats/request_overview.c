@@ -11,6 +11,7 @@
 #include "command_word.h"
 #include "format_requests.h"
 #include "paragraph.h"
+#include "server_waits.h"
 
 #define ENDPOINTS_SHOWN 3
 #define CAUSES_SHOWN 3
@@ -292,14 +293,21 @@ static int put_endpoint(FILE *out, const struct format_input *in, const struct o
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
+/* Whether only some threads are shown: those of a command, or whom the user chose. */
+static bool is_chosen(const struct options *o)
+{
+	return o->command || o->given & GIVEN_WHO;
+}
+
 bool request_overview_wanted(const struct format_input *in)
 {
 	const struct options *o = in->options;
 	size_t n;
 
 	timelines_requests(in->timelines, &n);
-	return n && !(o->given & (GIVEN_REQUESTS | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
-				  GIVEN_OF_OBJECTS | GIVEN_NO_IDLE | GIVEN_ENDED));
+	return (n || is_chosen(o)) &&
+	       !(o->given & (GIVEN_REQUESTS | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
+			     GIVEN_OF_OBJECTS | GIVEN_NO_IDLE | GIVEN_ENDED));
 }
 
 /* Whether most requests to the same address are not the first of their connection, as e's are. */
@@ -327,6 +335,9 @@ static int put_all(FILE *out, const struct format_input *in, const struct option
 		err = put_endpoint(out, in, o, names, f, &at[i]);
 		shown++;
 	}
+	/* Who answers none may be a client. */
+	if (!err && !shown && is_chosen(in->options))
+		return server_waits_put(out, in);
 	if (err || !shown)
 		return err;
 	request_put_left_out(out, in);

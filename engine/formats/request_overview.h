@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * request_overview.h - the first screen: of each endpoint how long its requests took, and what the
- * slowest one percent waited for that those in the middle did not. Lines of 80 columns.
+ * slowest one percent waited for that those in the middle did not; of threads that are
+ * chosen and answer none the servers for which it waited. Lines of 80 columns.
  */
 #pragma once
 

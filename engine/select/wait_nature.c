@@ -210,23 +210,36 @@ static bool names_peer(const char *name, const char *class)
 	return false;
 }
 
-/*
- * Whether it slept for a message of somebody else's, and not just for a while: at a socket, or in a
- * poll() of one that is connected.
- */
-static bool waits_for_message(const struct timelines *tl, const struct wait *w)
+static bool is_message_class(const char *class)
 {
 	static const char *const classes[] = { "tcp", "udp", "unix" };
-	const struct trace *t = timelines_trace(tl);
-	const struct trace_object *o = trace_object(t, timelines_pair(tl, w->stack).object);
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (!strcmp(class, classes[i]))
+			return true;
+	return false;
+}
+
+/* Whether an object is a socket, or a poll() of one that is connected. */
+static bool is_message_object(const struct trace *t, uint32_t object)
+{
+	const struct trace_object *o = trace_object(t, object);
 	const char *class = o ? trace_string(t, o->class) : "";
 	const char *name = o ? trace_string(t, o->name) : "";
 
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
-		if (!strcmp(class, classes[i]) ||
-		    (!strcmp(class, "poll") && names_peer(name, classes[i])))
-			return true;
-	return false;
+	return is_message_class(class) ||
+	       (!strcmp(class, "poll") &&
+		(names_peer(name, "tcp") || names_peer(name, "udp") || names_peer(name, "unix")));
+}
+
+uint32_t wait_message_object(const struct timelines *tl, uint32_t pair)
+{
+	const struct trace *t = timelines_trace(tl);
+	struct stack_pair p = timelines_pair(tl, pair);
+
+	if (is_message_object(t, p.ready))
+		return p.ready;
+	return is_message_object(t, p.object) ? p.object : 0;
 }
 
 /* Whether it slept as there was no room for what it wrote. */
@@ -309,7 +322,9 @@ static enum wait_nature own_nature(const struct timelines *tl, struct kernel_sta
 		return WAIT_FOR_OTHERS;
 	if (has_no_work(tl, k, thread, w))
 		return WAIT_FOR_WORK;
-	return own_timer_ended(tl, k, w) && !is_blocked(tl, k, w) && !waits_for_message(tl, w)
+	return own_timer_ended(tl, k, w) && !is_blocked(tl, k, w) &&
+			       !is_message_object(timelines_trace(tl),
+						  timelines_pair(tl, w->stack).object)
 		       ? WAIT_PAUSE
 		       : WAIT_FOR_OTHERS;
 }

@@ -34,6 +34,12 @@ bool wait_looks_stuck(const struct timelines *tl, struct kernel_stacks *k, const
  */
 bool wait_is_at_lock(const struct timelines *tl, struct kernel_stacks *k, uint32_t pair);
 
+/*
+ * The object (of the trace) of a sleep with this stack pair for a message of somebody else's: a
+ * socket, also one of several that was ready, or a poll() of one that is connected; 0: it is none.
+ */
+uint32_t wait_message_object(const struct timelines *tl, uint32_t pair);
+
 /* Whether the trace says what was waited for. */
 bool wait_classes_known(const struct timelines *tl);
 /*

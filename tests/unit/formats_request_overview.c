@@ -150,6 +150,40 @@ static void check_lines(const char *text, unsigned int *lines)
 	}
 }
 
+/* A client is told for which servers it waited: A asks S twice, once by poll(), and D once. */
+static void a_client_is_told_its_servers(void **state)
+{
+	static const char script[] = "0    c0 - R > A\n"
+				     "0    c1 - R > S\n"
+				     "100  c0 A S > - wait|recv;ask for=unix:/s~S/119\n"
+				     "200  c1 S wakes A wake|reply\n"
+				     "200  c0 - R > A\n"
+				     "300  c0 A S > - do_sys_poll|poll;ask for=poll:unix~/s~S/119\n"
+				     "900  c1 S wakes A wake|reply\n"
+				     "900  c0 - R > A\n"
+				     "1000 c0 A S > - wait|recv;ask for=tcp:10.0.0.5:53\n"
+				     "1050 c0 - wakes A ready;net_rx_action;asm_common_interrupt\n"
+				     "1050 c0 - R > A\n"
+				     "1100 c0 A S > - wait|recv;ask for=udp:10.0.0.6:53\n"
+				     "1105 c0 - wakes A ready;net_rx_action;asm_common_interrupt\n"
+				     "1105 c0 - R > A\n"
+				     "1200 c0 A S > - do_poll|poll;rest for=poll:tcp~:80\n"
+				     "1900 c0 - wakes A tick;__hrtimer_run_queues;"
+				     "asm_sysvec_apic_timer_interrupt\n"
+				     "1900 c0 - R > A\n"
+				     "end 2000\n";
+
+	(void)state;
+	expect_text(
+		overview(script, GIVEN_WHO),
+		"waited for unix /s S/119: 2 times, p50 0.100 ms, p99 0.600 ms, longest 0.600 ms,\n"
+		"  in all 0.700 ms\n"
+		"waited for tcp 10.0.0.5:53: 1 time, p50 0.050 ms, p99 0.050 ms, longest\n"
+		"  0.050 ms, in all 0.050 ms\n"
+		"2 of 3 servers; more: chainwalk -f objects\n\n");
+	expect_text(overview(script, 0), "");
+}
+
 static void lines_are_of_80_columns(void **state)
 {
 	unsigned int lines = 0;
@@ -184,6 +218,7 @@ int main(void)
 		cmocka_unit_test(the_same_work_is_one_cause),
 		cmocka_unit_test(cut_stacks_do_not_hide_a_function),
 		cmocka_unit_test(options_about_waits_have_no_requests),
+		cmocka_unit_test(a_client_is_told_its_servers),
 		cmocka_unit_test(lines_are_of_80_columns),
 	};
 
