@@ -265,6 +265,27 @@ static __always_inline __u32 stack_kind(__u32 kind)
 /* Since when a thread of the recorder has had this CPU; 0: that is not known. */
 MAP(recorder_since, PERCPU_ARRAY, 1, __u32, __u64);
 
+/* By tid: how long a thread of the recorder had run, in all, when it went off its CPU last. */
+MAP(recorder_ran, LRU_HASH, 1 << 10, __u32, __u64);
+
+/*
+ * How long a thread of the recorder that goes off its CPU has run there by the kernel's account; 0:
+ * not known. The kernel keeps prev_sum_exec_runtime, when it came, for fair threads only
+ * (set_next_entity()): of a real-time thread that is from before it became one.
+ */
+static __always_inline __u64 ran_since_last(struct task_struct *task)
+{
+	__u64 *last, ran = 0, now_ran = OF(task, se.sum_exec_runtime);
+	__u32 tid = OF(task, pid);
+
+	last = bpf_map_lookup_elem(&recorder_ran, &tid);
+	/* The tid may have been another thread's. */
+	if (last && *last < now_ran)
+		ran = now_ran - *last;
+	bpf_map_update_elem(&recorder_ran, &tid, &now_ran, BPF_ANY);
+	return ran;
+}
+
 /*
  * A thread of the recorder goes off this CPU. ran: how long it has run by the kernel's own account,
  * at most; 0: not known. Some hosts hide switches: then it had the CPU for less than since it was
@@ -597,8 +618,7 @@ out:
 	*(volatile __u64 *)&k->busy = 0;
 recorder:
 	if (is_switch && recorder) {
-		record_recorder(now,
-				OF(task, se.sum_exec_runtime) - OF(task, se.prev_sum_exec_runtime));
+		record_recorder(now, ran_since_last(task));
 		/* Each of its threads has a time of its own, by which the next one's is bounded. */
 		if (is_recorder(other.tgid))
 			recorder_comes(now);

@@ -28,8 +28,7 @@ struct cfs_rq {
 struct sched_entity {
 	struct cfs_rq *cfs_rq;	     /* with CONFIG_FAIR_GROUP_SCHED */
 	unsigned char sched_delayed; /* since 6.12: asleep, but still on the queue */
-	/* Time on a CPU: in all, and when it came on its present one. */
-	__u64 sum_exec_runtime, prev_sum_exec_runtime;
+	__u64 sum_exec_runtime;	     /* time on CPUs, in all */
 };
 
 struct thread_info {

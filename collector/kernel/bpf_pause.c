@@ -72,6 +72,7 @@ static int forget(struct bpf_session *s)
 
 	for (size_t i = 0; !err && i < sizeof(by_cpu) / sizeof(by_cpu[0]); i++)
 		err = zero(s, by_cpu[i]);
+	empty(skel->maps.recorder_ran);
 	empty(skel->maps.asked_bios);
 	empty(skel->maps.issued_requests);
 	empty(skel->maps.asked_first);
