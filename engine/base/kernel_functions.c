@@ -172,6 +172,10 @@ static const struct {
 	{ KFUNC_PIPE, NAMES("pipe_write", "pipe_read", "pipe_release", "anon_pipe_write",
 			    "anon_pipe_read", "fifo_pipe_write", "fifo_pipe_read",
 			    "wakeup_pipe_readers", "wakeup_pipe_writers") },
+	/* net/unix/af_unix.c */
+	{ KFUNC_PIPE, NAMES("unix_stream_sendmsg", "unix_dgram_sendmsg", "unix_stream_read_generic",
+			    "unix_dgram_recvmsg", "__unix_dgram_recvmsg", "unix_shutdown",
+			    "unix_release_sock") },
 	/*
 	 * kernel/entry/common.c, kernel/seccomp.c, arch/arm64/kernel/ptrace.c; and what is done on
 	 * the way back to user mode, signals and task work.

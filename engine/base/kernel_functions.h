@@ -27,7 +27,7 @@ enum kernel_function {
 	KFUNC_TIMER = 1 << 15,	       /* calls what is due when a timer expires */
 	KFUNC_NETWORK = 1 << 16,       /* the way of packets that were received */
 	KFUNC_REQUEST = 1 << 17,       /* ends block requests, after telling the recorder */
-	KFUNC_PIPE = 1 << 18,	       /* uses a pipe, or closes it */
+	KFUNC_PIPE = 1 << 18,	       /* uses a pipe or a unix socket, or closes it */
 	KFUNC_DELIVERER = 1 << 19,     /* the loop of a thread that receives packets for others */
 	KFUNC_SENDS_NOTHING = 1 << 20, /* softirqs that run where it allows them are others' */
 	/* A softirq that has nothing to do with the thread that runs it. */

@@ -54,5 +54,5 @@ uint32_t irq_handler(struct kernel_stacks *k, uint32_t kstack, uint32_t frames);
 unsigned int kernel_stack_wait_flags(struct kernel_stacks *k, uint32_t kstack);
 /* What is known of any of the n leaf-most functions of a kernel stack, or-ed. */
 unsigned int kernel_stack_flags(struct kernel_stacks *k, uint32_t kstack, uint32_t n);
-/* Whether a waker with this kernel stack, a task, was using or leaving a pipe. */
+/* Whether a waker with this kernel stack, a task, was using or leaving a pipe or a unix socket. */
 bool kernel_stack_uses_pipe(struct kernel_stacks *k, uint32_t kstack);

@@ -11,12 +11,20 @@
 #include "common/intern.h"
 #include "look_alikes.h"
 
-/* Processes; a pipe may have several. */
+/* Processes; a pipe may have several. One more is kept, as one may be the process that waits. */
 #define PEERS_NAMED 2
+#define PEERS_KEPT (PEERS_NAMED + 1)
 struct peer_list {
-	uint32_t pids[PEERS_NAMED];
+	uint32_t pids[PEERS_KEPT];
 	uint32_t n; /* all of them, also those that are not in pids */
 };
+
+/* Of a pipe or a unix socket. */
+struct users {
+	struct peer_list woke; /* processes that ended waits for it by using it */
+	uint32_t waiter;       /* the process that waited for it; 0: none, SEVERAL */
+};
+#define SEVERAL UINT32_MAX
 
 struct object_names {
 	const struct timelines *timelines;
@@ -27,7 +35,7 @@ struct object_names {
 	struct intern ends;
 	uint32_t *owners; /* process, by the ids of these; [0] unused */
 	size_t n_owners, cap_owners;
-	struct peer_list *of_pipe; /* by object */
+	struct users *of_pipe; /* by object */
 	struct look_alikes look_alikes;
 	struct pair_table threads; /* uint32_t: thread + 1, by (id, enum id_of) */
 };
@@ -185,14 +193,14 @@ static uint32_t connected_to(struct object_names *o, const struct trace_object *
 	return owner;
 }
 
-/* ---- pipes ---------------------------------------------------------------------------------- */
+/* ---- pipes and unix sockets ----------------------------------------------------------------- */
 
 static void add_peer(struct peer_list *list, uint32_t pid)
 {
-	for (uint32_t i = 0; i < list->n && i < PEERS_NAMED; i++)
+	for (uint32_t i = 0; i < list->n && i < PEERS_KEPT; i++)
 		if (list->pids[i] == pid)
 			return;
-	if (list->n < PEERS_NAMED)
+	if (list->n < PEERS_KEPT)
 		list->pids[list->n] = pid;
 	list->n++;
 }
@@ -200,13 +208,15 @@ static void add_peer(struct peer_list *list, uint32_t pid)
 static bool is_pipe(const struct object_names *o, uint32_t object)
 {
 	const struct trace_object *what = trace_object(o->trace, object);
+	const char *class = what ? trace_string(o->trace, what->class) : "",
+		   *name = what ? trace_string(o->trace, what->name) : "";
 
 	/* A poll() of one descriptor has what that is as its name. */
-	return what && (!strcmp(trace_string(o->trace, what->class), "pipe") ||
-			!strncmp(trace_string(o->trace, what->name), "pipe ", 5));
+	return !strcmp(class, "pipe") || !strcmp(class, "unix") || !strncmp(name, "pipe ", 5) ||
+	       !strncmp(name, "unix ", 5);
 }
 
-/* The process that ended a wait for a pipe by using the pipe; 0: not known. */
+/* The process that ended a wait for it by using it; 0: not known. */
 static uint32_t used_by(const struct object_names *o, const struct wait *w)
 {
 	uint32_t kstack = timelines_pair(o->timelines, w->waker_stack).kstack;
@@ -232,9 +242,36 @@ static void find_pipes(struct object_names *o)
 				continue;
 			pid = used_by(o, w);
 			if (pid)
-				add_peer(&o->of_pipe[object], pid);
+				add_peer(&o->of_pipe[object].woke, pid);
+			if (!o->of_pipe[object].waiter)
+				o->of_pipe[object].waiter = th->tgid;
+			if (o->of_pipe[object].waiter != th->tgid)
+				o->of_pipe[object].waiter = SEVERAL;
 		}
 	}
+}
+
+/*
+ * The processes at the other end of a pipe or a unix socket. kernel: the one that connected or
+ * listened, by which the kernel knows a unix socket's other end; of a socketpair that is the
+ * process that made both ends, and may wait at this one. Who waits alone is not at the other end.
+ */
+static struct peer_list users_of(struct object_names *o, uint32_t object, uint32_t kernel)
+{
+	struct peer_list list = { .n = 0 };
+	const struct users *u;
+
+	if (!o->knows_pipes)
+		find_pipes(o);
+	u = o->of_pipe ? &o->of_pipe[object] : NULL;
+	for (uint32_t i = 0; u && i < u->woke.n && i < PEERS_KEPT; i++)
+		if (u->woke.pids[i] != u->waiter)
+			add_peer(&list, u->woke.pids[i]);
+	if (u && u->woke.n > PEERS_KEPT)
+		list.n += u->woke.n - PEERS_KEPT;
+	if (!list.n && kernel && (!u || kernel != u->waiter))
+		add_peer(&list, kernel);
+	return list;
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
@@ -257,11 +294,7 @@ static struct peer_list peers_of(struct object_names *o, uint32_t object)
 	if (!list.pids[0] && what->own)
 		list.pids[0] = connected_to(o, what);
 	list.n = list.pids[0] != 0;
-	if (list.n || !is_pipe(o, object))
-		return list;
-	if (!o->knows_pipes)
-		find_pipes(o);
-	return o->of_pipe ? o->of_pipe[object] : list;
+	return is_pipe(o, object) ? users_of(o, object, list.pids[0]) : list;
 }
 
 /* ---- as text ------------------------------------------------------------------------------- */

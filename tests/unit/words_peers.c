@@ -219,6 +219,50 @@ static void who_woke_by_a_pipe_is_at_its_other_end(void **state)
 	free(text);
 }
 
+/* What -f objects says of A's wait, of 200, for that object; B is of A's process. */
+static void expect_other_end(const char *class, uint32_t kernels, const char *waker,
+			     const char *wakers_stack, const char *expected)
+{
+	struct options o = script_options(101);
+	struct synth *m = synth_new();
+	struct encoder_object what = { .class = class, .name = "12", .own = "", .peer = kernels };
+	struct chainlog_fields ev = { .time_ns = 100, .kind = CHAINLOG_AUX + CHAINLOG_OBJECT };
+	struct trace *t;
+	char *text;
+
+	synth_thread(m, 101, "A");
+	synth_thread_full(m, &(struct encoder_thread) { .tid = 102, .tgid = 101, .state = 'S' });
+	synth_thread(m, 103, "C");
+	synth_switch(m, 0, 100, 101, 'S', 0, "kwait");
+	ev.number[0] = encoder_object(synth_encoder(m), &what);
+	assert_int_equal(encoder_event(synth_encoder(m), &ev), 0);
+	synth_waking(m, 1, 300, *waker == 'B' ? 102 : 103, 101, wakers_stack);
+	synth_switch(m, 0, 300, 0, 'R', 101, "");
+	synth_end(m, 400);
+	t = synth_open(m);
+	text = trace_formatted(t, &o, "objects");
+	if (!strstr(text, expected))
+		fail_msg("expected %s in\n%s", expected, text);
+	free(text);
+	trace_close(t);
+	synth_free(m);
+}
+
+/* Who has both ends waits for another, or for a thread of its own. */
+static void who_waits_is_not_at_the_other_end(void **state)
+{
+	(void)state;
+	expect_other_end("pipe", 0, "C", "kwake;pipe_write", "[pipe 12 C/103] ");
+	expect_other_end("pipe", 0, "B", "kwake;pipe_write", "[pipe 12] ");
+	expect_other_end("unix", 0, "C", "kwake;unix_stream_sendmsg", "[unix 12 C/103] ");
+	expect_other_end("unix", 0, "B", "kwake;unix_stream_sendmsg", "[unix 12] ");
+	expect_other_end("unix", 101, "C", "kwake;unix_stream_sendmsg", "[unix 12 C/103] ");
+	expect_other_end("unix", 101, "C", "kwake;kill", "[unix 12] ");
+	expect_other_end("unix", 103, "B", "kwake;kill", "[unix 12 C/103] ");
+	/* A child has the other end of a socketpair that another process made. */
+	expect_other_end("unix", 104, "C", "kwake;unix_stream_sendmsg", "[unix 12 C/103] ");
+}
+
 /* A lock has no other end; a thread holds it, which need not lead its process. */
 static void who_held_a_lock_is_named(void **state)
 {
@@ -271,6 +315,7 @@ int main(void)
 		cmocka_unit_test(both_ends_of_a_connection_know_each_other),
 		cmocka_unit_test(who_takes_datagrams_from_anybody_is_the_peer),
 		cmocka_unit_test(who_woke_by_a_pipe_is_at_its_other_end),
+		cmocka_unit_test(who_waits_is_not_at_the_other_end),
 		cmocka_unit_test(who_held_a_lock_is_named),
 	};
 
