@@ -80,6 +80,7 @@ static __always_inline __u32 plain_stack_id(void *ctx, void *ring, struct worksp
 	s->tgid = owner ? OF(owner, tgid) : 0;
 	s->end = n >= max_stack ? WIRE_END_DEPTH : owner ? WIRE_END_GUESSED : WIRE_END_UNKNOWN;
 	s->n_code = 0;
+	s->is_32bit = 0;
 	barrier_var(n);
 	if (n > WIRE_STACK_MAX)
 		n = WIRE_STACK_MAX;

@@ -139,6 +139,7 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 	s->n = n;
 	s->end = owner ? (__u32)k->end : n < max_stack ? WIRE_END_UNKNOWN : WIRE_END_DEPTH;
 	s->n_code = 0;
+	s->is_32bit = owner && !user_registers(owner);
 	if (find_code && owner && k->code)
 		n = append_code(s, stack_kind((__u32)k->kind));
 	/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */

@@ -58,6 +58,23 @@ __noinline __u32 find_user_frames(struct wire_kind_state *k, struct workspace *w
 	return n;
 }
 
+/*
+ * Finds the user frames of the current thread, whose code is 32-bit, by the kernel's walk: it
+ * follows frame pointers, which that code may not have. Returns how many there are in w->scratch.
+ */
+static __always_inline __u32 walk_user_frames(void *ctx, struct wire_kind_state *k,
+					      struct workspace *w)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	__u32 n = walk(ctx, &w->scratch, BPF_F_USER_STACK);
+
+	if (n && call_number(regs) < 0)
+		w->scratch.frames[0] ^= WIRE_EXACT;
+	k->end = WIRE_END_GUESSED;
+	k->hash = hash_frames(&w->scratch, k->hash, n);
+	return n;
+}
+
 /* What the collector needs to unwind a thread that is not running. */
 static __always_inline void list_user_stack(struct wire_thread *t, struct task_struct *task)
 {
@@ -86,12 +103,7 @@ static __always_inline __u32 user_stack_id(void *ctx, struct wire_kind_state *k,
 	n = find_user_frames(k, w, now);
 	if (w->id)
 		return w->id;
-	if (!n) {
-		n = walk(ctx, &w->scratch, BPF_F_USER_STACK);
-		if (!n)
-			return 0;
-		k->hash = hash_frames(&w->scratch, k->hash, n);
-		return user_frames_id(k, w, now, n);
-	}
-	return user_frames_id(k, w, now, n);
+	if (!n)
+		n = walk_user_frames(ctx, k, w);
+	return n ? user_frames_id(k, w, now, n) : 0;
 }

@@ -71,7 +71,8 @@ struct wire_stack {
 	 * Of interpreted code: n_code frames, leaf first, which stand behind the n others; and the
 	 * evaluator's addresses. n_code == WIRE_CODE_FRAMES: there may be more.
 	 */
-	__u32 n_code, pad;
+	__u32 n_code;
+	__u32 is_32bit; /* 1: of 32-bit code, found by the kernel's walk */
 	__u64 eval_start, eval_end;
 	__u64 frames[WIRE_STACK_MAX + WIRE_CODE_FRAMES]; /* native ones: maybe WIRE_EXACT */
 };

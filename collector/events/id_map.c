@@ -532,6 +532,8 @@ int id_map_take_stack(struct id_map *m, const struct wire_stack *s, size_t len)
 				(struct code_stack) { s->frames, s->n, s->n_code, s->eval_start,
 						      s->eval_end, false },
 				ids, &end, &in_doubt);
+		if (s->is_32bit)
+			symbolizer_is_32bit(m->sym, space);
 	} else {
 		n = kernel_frames(m, s->r.time_ns, s->frames, s->n, ids);
 	}

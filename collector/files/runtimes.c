@@ -37,6 +37,11 @@ const struct runtime_lack runtime_stale_map = {
 	NULL,
 };
 
+const struct runtime_lack runtime_32bit = {
+	"callers are missing: 32-bit programs are unwound by frame pointers only",
+	"-fno-omit-frame-pointer",
+};
+
 const struct runtime_lack runtime_java_map[JAVA_MAP_RESULTS] = {
 	[JAVA_MAP_GONE] = { NO_JAVA_NAMES, "the JVM has ended: -XX:+UnlockDiagnosticVMOptions "
 					   "-XX:+DumpPerfMapAtExit" },

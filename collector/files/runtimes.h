@@ -33,6 +33,8 @@ struct runtime {
 
 /* A perf map that another process left. */
 extern const struct runtime_lack runtime_stale_map;
+/* A 32-bit program. */
+extern const struct runtime_lack runtime_32bit;
 /* No perf map: what came of asking the JVM for it; not of JAVA_MAP_WRITTEN. */
 extern const struct runtime_lack runtime_java_map[JAVA_MAP_RESULTS];
 

@@ -192,6 +192,8 @@ bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64
 
 /* A stack came through code of this file in that space, and no rule says where its caller is. */
 void symbolizer_lacks_rule(struct symbolizer *s, uint32_t space, uint32_t file);
+/* A stack of that space is of 32-bit code. */
+void symbolizer_is_32bit(struct symbolizer *s, uint32_t space);
 
 /* The files that processes run code from. */
 struct code_files *symbolizer_files(struct symbolizer *s);

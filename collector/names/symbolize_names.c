@@ -109,7 +109,10 @@ static int take_name(void *naming, size_t i, const struct reader_answer *a, cons
 		stats->user_named++;
 	else
 		stats->no_symbol++;
-	if (!(a->flags & READER_MAPPED))
+	/* Of the vDSO of 32-bit programs no more than what it is. */
+	if (!(a->flags & READER_MAPPED) && n->frames[i].ret == OFFSET_UNKNOWN)
+		value = 0;
+	else if (!(a->flags & READER_MAPPED))
 		return 0;
 	if (!name && a->flags & READER_BOUNDED) {
 		stats->bounded++;

@@ -328,6 +328,14 @@ void symbolizer_lacks_rule(struct symbolizer *s, uint32_t space, uint32_t file)
 		i->lack = lack;
 }
 
+void symbolizer_is_32bit(struct symbolizer *s, uint32_t space)
+{
+	struct image *i = s->images ? images_of_space(s->images, space) : NULL;
+
+	if (i)
+		i->lack = &runtime_32bit;
+}
+
 static void note_image(void *noting, const struct image *i)
 {
 	static const struct runtime_lack too_much = { "mapped more code than is kept",

@@ -126,10 +126,11 @@ bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64
 	};
 	if (out->kind == CODE_VDSO) {
 		out->offset = addr - m->start;
-		/* Another size: the vdso of 32-bit programs on a 64-bit kernel. */
-		if (m->end - m->start != s->vdso_len) {
+		/* That of 32-bit programs on a 64-bit kernel may have the same size, but lies in
+		 * their 4 GiB. */
+		if (m->end - m->start != s->vdso_len || !(m->start >> 32)) {
 			out->kind = CODE_SPECIAL;
-			out->offset = OFFSET_UNKNOWN;
+			out->offset = UINT64_MAX;
 		}
 	}
 	return true;
