@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/compare.h"
 #include "common/grow.h"
@@ -21,15 +22,6 @@ static int by_lock_and_time(const void *pa, const void *pb)
 		return compare_numbers(a->wait->wake_ns, b->wait->wake_ns);
 	return a->tid != b->tid ? compare_numbers(a->tid, b->tid)
 				: compare_numbers(a->begin_ns, b->begin_ns);
-}
-
-/* Whether a thread ended a sleep, and not early, or that is not known; *known says which. */
-static bool is_end(const struct tries *t, const struct wait *w, bool *known)
-{
-	*known = w->waker != THREAD_NONE;
-	if (w->flags & WAIT_NOT_WOKEN || w->waker == THREAD_IDLE)
-		return false;
-	return !*known || (w->wake_ns > w->out_ns && !tries_context(t, w).interrupt);
 }
 
 static int by_time(const void *pa, const void *pb)
@@ -83,7 +75,7 @@ static int add_end(struct tries *t, const struct thread *th, uint32_t i)
 	uint32_t lock = w->kind == WAIT_SLEEP ? t->lock_of[w->stack] : 0;
 	bool known;
 
-	if (!lock || lock == SOME_LOCK || !t->tried[lock] || !is_end(t, w, &known))
+	if (!lock || lock == SOME_LOCK || !t->tried[lock] || !tries_is_end(t, w, &known))
 		return 0;
 	if (!known && tries_on(t, th, i))
 		return 0;
@@ -135,7 +127,7 @@ static const struct wait *released(const struct tries *t, const struct try *p, b
 		return t->ended[i].wait;
 	}
 	/* That of the last sleep may be at the very moment at which its thread ran again. */
-	return last->lock == p->lock && is_end(t, w, known) ? w : NULL;
+	return last->lock == p->lock && tries_is_end(t, w, known) ? w : NULL;
 }
 
 /* Whether, in that time, a thread of which it is not known may have been woken. */
@@ -150,7 +142,7 @@ static bool is_known_end(const void *arg, const struct wait *w)
 {
 	bool known;
 
-	return is_end(arg, w, &known) && known;
+	return tries_is_end(arg, w, &known) && known;
 }
 
 enum answer { NO, YES, PERHAPS };
@@ -210,17 +202,30 @@ static int assume_release(struct tries *t, struct try *p)
 	return 0;
 }
 
-/* Finds the ends of all rows. 0 or -ENOMEM. */
+/* Finds the ends of all rows, and which long sleeps are tries. 0 or -ENOMEM. */
 static int find_lasts(struct tries *t)
 {
 	/* By lock: the earliest timed try so far, from behind, and its own last_timed. */
 	size_t *next = calloc((size_t)t->n_locks + 1, sizeof(*next));
-	int err = next ? 0 : -ENOMEM;
+	/* By lock: the row, by its end, in which a thread ended a sleep there; perhaps one did. */
+	size_t *told = malloc(2 * ((size_t)t->n_locks + 1) * sizeof(*told));
+	size_t *perhaps = told ? told + t->n_locks + 1 : NULL;
+	int err = next && told ? 0 : -ENOMEM;
+	bool known;
 
+	if (told)
+		memset(told, 0xff, 2 * ((size_t)t->n_locks + 1) * sizeof(*told));
 	for (size_t i = t->n; i-- > 0 && !err;) {
 		struct try *p = &t->at[i];
 
 		p->last = p->more ? p[1].last : i;
+		if (p->lock != SOME_LOCK && tries_is_end(t, wait_of(t, p), &known))
+			(known ? told : perhaps)[p->lock] = p->last;
+		if (p->must_be_told && told[p->lock] != p->last) {
+			p->perhaps = p->timed &&
+				     (perhaps[p->lock] == p->last || t->at[p->last].not_known);
+			p->timed = p->perhaps;
+		}
 		if (!p->timed)
 			continue;
 		p->last_timed = next[p->lock] && t->at[next[p->lock]].last == p->last
@@ -231,11 +236,13 @@ static int find_lasts(struct tries *t)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct try *before = i && t->at[i - 1].more ? &t->at[i - 1] : NULL;
 
-		t->at[i].in_row = t->at[i].timed || (before && before->in_row);
-		t->at[i].perhaps_in_row =
-			t->at[i].after_unknown || (before && before->perhaps_in_row);
+		t->at[i].in_row =
+			(t->at[i].timed && !t->at[i].perhaps) || (before && before->in_row);
+		t->at[i].perhaps_in_row = t->at[i].after_unknown || t->at[i].perhaps ||
+					  (before && before->perhaps_in_row);
 	}
 	free(next);
+	free(told);
 	return err;
 }
 
@@ -252,11 +259,11 @@ static int explain_tries(struct tries *t)
 		bool known;
 		const struct wait *until = p->timed ? released(t, p, &known) : NULL;
 
-		p->not_known = (until ? !known : last->not_known) ||
+		p->not_known = p->perhaps || (until ? !known : last->not_known) ||
 			       was_perhaps_other(t, wait_of(t, p)->wake_ns,
 						 until ? until->wake_ns : wait_of(t, last)->in_ns);
 		if (p->timed && !until) {
-			p->not_known |= timed->holder_not_known;
+			p->not_known |= timed->holder_not_known || timed->perhaps;
 			until = timed->assumed;
 		}
 		p->until = p->not_known ? NULL : until;
@@ -296,6 +303,7 @@ int retried_waits_join(struct timelines *tl)
 out:
 	free(t.lock_of);
 	free(t.tried);
+	free(t.at_lock);
 	free(t.at);
 	free(t.first);
 	free(t.ended);

@@ -28,6 +28,15 @@ static bool by_timer(const struct tries *t, const struct wait *w)
 	return context.interrupt && context.source == IRQ_TIMER;
 }
 
+/* Whether a thread ended a sleep, and not early, or that is not known; *known says which. */
+bool tries_is_end(const struct tries *t, const struct wait *w, bool *known)
+{
+	*known = w->waker != THREAD_NONE;
+	if (w->flags & WAIT_NOT_WOKEN || w->waker == THREAD_IDLE)
+		return false;
+	return !*known || (w->wake_ns > w->out_ns && !tries_context(t, w).interrupt);
+}
+
 /* ---- locks ---------------------------------------------------------------------------------- */
 
 /*
@@ -108,16 +117,23 @@ bool tries_is_lossy(const struct tries *t, uint64_t from_ns, uint64_t to_ns)
 	return before && t->lossy_until[before - 1] >= from_ns;
 }
 
+/* How long a thread may run after w and before the next sleep of the row. */
+static uint64_t ran_after_ns(const struct wait *w)
+{
+	return w->kind == WAIT_SLEEP && w->wake_ns - w->out_ns >= TRY_NS ? RAN_AFTER_LONG_NS
+									 : RAN_BETWEEN_NS;
+}
+
 void tries_find_next(const struct tries *t, const struct thread *th, struct try *p)
 {
-	uint64_t ran_ns = 0;
+	uint64_t ran_ns = 0, most_ns = ran_after_ns(&th->waits[p->sleep]);
 	bool lossy = false;
 
 	for (uint32_t i = p->sleep + 1; i < th->n_waits; i++) {
 		const struct wait *w = &th->waits[i];
 
 		ran_ns += w->out_ns - w[-1].in_ns;
-		if (ran_ns >= RAN_BETWEEN_NS)
+		if (ran_ns >= most_ns)
 			return;
 		lossy |= tries_is_lossy(t, w[-1].in_ns, w->out_ns);
 		if (w->kind == WAIT_PREEMPTED)
@@ -137,19 +153,101 @@ const struct wait *tries_right_before(const struct thread *th, uint32_t i, uint6
 		const struct wait *w = &th->waits[i];
 
 		ran_ns += at_ns - w->in_ns;
-		if (ran_ns >= RAN_BETWEEN_NS)
-			return NULL;
 		if (w->kind != WAIT_PREEMPTED)
-			return w;
+			return ran_ns < ran_after_ns(w) ? w : NULL;
+		if (ran_ns >= RAN_AFTER_LONG_NS)
+			return NULL;
 		at_ns = w->out_ns;
 	}
 	return NULL;
 }
 
+/* Whether it is known who has the lock for which w, a sleep of a thread, began. */
+static bool names_holder(const struct tries *t, uint32_t thread, const struct wait *w)
+{
+	const struct trace *trace = timelines_trace(t->timelines);
+	uint32_t object = timelines_pair(t->timelines, w->stack).object;
+	const struct trace_object *o = trace_object(trace, object);
+
+	return lock_is_gil(trace, object) || (o && o->peer) ||
+	       lock_word_holder(t->timelines, thread, w) != THREAD_NONE;
+}
+
+/*
+ * Adds up how long a thread did something else than sleep at locks, and run shortly between two
+ * such sleeps; *sure: all of it is known. Fills in what is known by lock.
+ */
+static uint64_t else_ns(const struct tries *t, uint32_t thread, bool *sure)
+{
+	const struct thread *th = timelines_thread(t->timelines, thread);
+	uint64_t since_ns = th->begin_ns, in_ns = th->begin_ns, ran_ns = 0, most_ns = 0, sum = 0;
+	bool all = true, gap = true;
+
+	for (uint32_t i = 0; i < th->n_waits; i++) {
+		const struct wait *w = &th->waits[i];
+		uint32_t lock = w->kind == WAIT_SLEEP ? t->lock_of[w->stack] : 0;
+		bool known = true;
+
+		ran_ns += w->out_ns - in_ns;
+		in_ns = w->in_ns;
+		if (!lock && w->kind != WAIT_PREEMPTED)
+			most_ns = 0;
+		if (!lock) {
+			gap &= !tries_is_unknown(w) || w->flags & WAIT_NEW;
+			continue;
+		}
+		sum += !gap || ran_ns < most_ns ? 0 : w->out_ns - since_ns;
+		all &= gap;
+		gap = true;
+		since_ns = in_ns;
+		ran_ns = 0;
+		most_ns = ran_after_ns(w);
+		if (tries_is_end(t, w, &known) && known && lock != SOME_LOCK)
+			t->at_lock[lock].ended++;
+		all &= known;
+		/* A pause may be at a lock of the thread's own. */
+		if (lock != SOME_LOCK && by_timer(t, w) && !names_holder(t, thread, w)) {
+			t->at_lock[lock].paused_ns += in_ns - w->out_ns;
+			sum += in_ns - w->out_ns;
+		}
+	}
+	*sure = all && gap;
+	return sum + (gap ? th->end_ns - since_ns : 0);
+}
+
+/*
+ * A thread that does nothing else than sleep for a while at a lock of which nobody knows who has
+ * it, until a thread tells it once, ticks until it is told to end: these are no tries.
+ */
+static void leave_out_ticks(struct tries *t, uint32_t thread, size_t first)
+{
+	const struct thread *th = timelines_thread(t->timelines, thread);
+	bool sure;
+	uint64_t sum = else_ns(t, thread, &sure);
+
+	for (size_t i = first; i < t->n; i++) {
+		struct try *p = &t->at[i];
+
+		if (!p->must_be_told || t->at_lock[p->lock].ended > 1 ||
+		    sum - t->at_lock[p->lock].paused_ns >= ELSE_NS)
+			continue;
+		p->timed = !sure;
+		p->perhaps = !sure;
+	}
+	for (uint32_t i = 0; i < th->n_waits; i++) {
+		const struct wait *w = &th->waits[i];
+		uint32_t lock = w->kind == WAIT_SLEEP ? t->lock_of[w->stack] : 0;
+
+		if (lock && lock != SOME_LOCK)
+			t->at_lock[lock] = (struct at_lock) { 0 };
+	}
+}
+
 static int find_threads_rows(struct tries *t, uint32_t thread)
 {
 	const struct thread *th = timelines_thread(t->timelines, thread);
-	bool in_row = false;
+	size_t first = t->n;
+	bool in_row = false, any_long = false;
 
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		const struct wait *w = &th->waits[i];
@@ -162,7 +260,7 @@ static int find_threads_rows(struct tries *t, uint32_t thread)
 			continue;
 		before = tries_right_before(th, i, w->out_ns);
 		after_unknown = before && tries_is_unknown(before);
-		timed = lock != SOME_LOCK && w->wake_ns - w->out_ns < TRY_NS && by_timer(t, w);
+		timed = lock != SOME_LOCK && by_timer(t, w);
 		if (!timed && !in_row && !after_unknown)
 			continue;
 		if (!GROW(t->at, t->n, t->cap))
@@ -172,12 +270,17 @@ static int find_threads_rows(struct tries *t, uint32_t thread)
 				    .sleep = i,
 				    .lock = lock,
 				    .timed = timed,
+				    .must_be_told = timed && w->wake_ns - w->out_ns >= TRY_NS &&
+						    !names_holder(t, thread, w),
 				    .after_unknown = after_unknown };
+		any_long |= p->must_be_told;
 		tries_find_next(t, th, p);
 		in_row = p->more;
 		if (timed)
 			t->tried[lock] = true;
 	}
+	if (any_long)
+		leave_out_ticks(t, thread, first);
 	return 0;
 }
 
@@ -186,7 +289,8 @@ static int find_rows(struct tries *t)
 	int err = find_losses(t);
 
 	t->tried = calloc((size_t)t->n_locks + 1, sizeof(*t->tried));
-	if (!t->tried)
+	t->at_lock = calloc((size_t)t->n_locks + 1, sizeof(*t->at_lock));
+	if (!t->tried || !t->at_lock)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < timelines_threads(t->timelines) && !err; i++)
 		err = find_threads_rows(t, i);
@@ -216,8 +320,23 @@ static int find_threads_tries(struct tries *t)
 	return 0;
 }
 
-/* w was ended by a thread, or by an interrupt of it, perhaps between two sleeps of a row. */
-static void note_waking(struct tries *t, const struct wait *w)
+/*
+ * Whether w, a sleep of thread that another one ended, was for a lock that this one had meanwhile:
+ * it began after since_ns, and it is known who has that lock. A thread of Python's lets those go on
+ * who wait for the interpreter, whatever it does itself.
+ */
+static bool hands_lock_on(const struct tries *t, uint32_t thread, const struct wait *w,
+			  uint64_t since_ns)
+{
+	return w->kind == WAIT_SLEEP && t->lock_of[w->stack] && w->out_ns >= since_ns &&
+	       w->wake_ns > w->out_ns && names_holder(t, thread, w);
+}
+
+/*
+ * w, a sleep of thread, was ended by a thread, or by an interrupt of it, perhaps between two sleeps
+ * of a row.
+ */
+static void note_waking(struct tries *t, uint32_t thread, const struct wait *w)
 {
 	const struct thread *th = timelines_thread(t->timelines, w->waker);
 	struct try *first = t->at + t->first[w->waker];
@@ -231,7 +350,8 @@ static void note_waking(struct tries *t, const struct wait *w)
 		while (next < th->n_waits && th->waits[next].kind == WAIT_PREEMPTED)
 			next++;
 		if (first[i].woke && th->waits[next].out_ns >= w->wake_ns) {
-			if (tries_context(t, w).interrupt)
+			if (tries_context(t, w).interrupt ||
+			    hands_lock_on(t, thread, w, sleep->wake_ns))
 				first[i].interrupted = true;
 			else
 				first[i].more = first[i].not_known = false;
@@ -252,7 +372,7 @@ static void part_busy_rows(struct tries *t)
 			const struct wait *w = &th->waits[i];
 
 			if (w->waker < THREAD_IDLE && t->first[w->waker] < t->first[w->waker + 1])
-				note_waking(t, w);
+				note_waking(t, thread, w);
 		}
 	}
 	for (struct try *p = t->at; p < t->at + t->n; p++)

@@ -9,12 +9,21 @@
 #include "timeline/timeline.h"
 #include "words/kernel_stacks.h"
 
-/* Less than this may a thread run between two sleeps of a row. */
+/*
+ * Less than this may a thread run between two sleeps of a row, and after one that is no short try:
+ * a loop in Python that finds nothing of its own in the CPU's caches takes up to 1.2 ms.
+ */
 #define RAN_BETWEEN_NS 1000000u
+#define RAN_AFTER_LONG_NS 3000000u
 
-/* A sleep that its timer ends is a try for a lock if it lasts less than this; else it is a pause.
+/*
+ * A sleep that its timer ends is a try for a lock if it lasts less than this; else it may be a
+ * pause.
  */
 #define TRY_NS 20000000u
+
+/* A thread that does something else than sleep at locks for less than this ticks. */
+#define ELSE_NS 10000000u
 
 /* A lock of which only is known that it is one. */
 #define SOME_LOCK UINT32_MAX
@@ -27,11 +36,13 @@ struct
 try {
 	uint32_t thread, sleep; /* number of the thread's off-CPU interval */
 	uint32_t lock;
-	bool timed;	    /* a timer ended it, soon */
+	bool timed;	    /* a timer ended it: it is a try */
+	bool perhaps;	    /* or that is not known */
+	bool must_be_told;  /* but none unless a thread ends a sleep of its row at that lock */
 	bool more;	    /* the one behind it is the next sleep of the row */
 	bool not_known;	    /* what the thread did next */
 	bool woke;	    /* before its next sleep it was current in a waking */
-	bool interrupted;   /* that of an interrupt */
+	bool interrupted;   /* that of an interrupt, or it handed on a lock */
 	bool after_unknown; /* what it did right before is not known */
 	bool in_row;	    /* it begins a row, or one goes on with it */
 	bool perhaps_in_row;
@@ -52,13 +63,20 @@ struct lock_end {
 	bool known;
 };
 
+/* What a thread did at a lock. */
+struct at_lock {
+	uint32_t ended;	    /* sleeps that a thread ended */
+	uint64_t paused_ns; /* in sleeps that a timer ended, and no lock said who has it */
+};
+
 struct tries {
 	struct timelines *timelines;
 	struct kernel_stacks *kernel;
 	uint32_t *lock_of; /* by stack pair: a thread with that off-CPU stack is at this lock */
 	uint32_t n_locks;
-	bool *tried;	/* by lock: there are tries */
-	struct try *at; /* by thread, then sleep */
+	bool *tried;		 /* by lock: there are tries */
+	struct at_lock *at_lock; /* by lock: of the thread whose rows are looked for */
+	struct try *at;		 /* by thread, then sleep */
 	size_t n, cap;
 	uint32_t *first;	/* by thread: where its tries begin; NULL: nobody woke anybody */
 	struct lock_end *ended; /* by lock, then time */
@@ -77,6 +95,8 @@ struct tries {
 int tries_find(struct tries *t);
 /* As waker_context(), of what ended w. */
 struct waker_context tries_context(const struct tries *t, const struct wait *w);
+/* Whether a thread ended a sleep, and not early, or that is not known; *known says which. */
+bool tries_is_end(const struct tries *t, const struct wait *w, bool *known);
 /* Whether events of that time may be missing, of any CPU. */
 bool tries_is_lossy(const struct tries *t, uint64_t from_ns, uint64_t to_ns);
 /* Sets what the thread does after the sleep of p: more, not_known, woke. */

@@ -174,19 +174,41 @@ static void mutexes_say_it_too(void **state)
 	}
 }
 
-/* A sleep of 20 ms is a pause, and whoever has the lock is no matter. */
-static void a_pause_is_one(void **state)
+/* However long it takes: 20 ms, and 100 ms at a mutex; but not where nobody says who has it. */
+static void a_long_try_is_one(void **state)
 {
+	static const struct {
+		const char *sleeps, *told, *expected;
+	} rows[] = {
+		{ GIL, B_HAS_IT,
+		  "A;[GIL];-;take_gil;--;[unknown stack];B;[running] 100000000\n"
+		  "A;[GIL];-;take_gil;[runnable] 10000\n" },
+		{ "wait|pthread_mutex_timedlock for=futex:7:0x10", B_HAS_IT,
+		  "A;pthread_mutex_timedlock;[futex];-;wait;--;[unknown stack];B;[running] "
+		  "100000000\n"
+		  "A;pthread_mutex_timedlock;[futex];-;wait;[runnable] 10000\n" },
+		{ "wait|pthread_mutex_timedlock for=futex:7:0x10", "",
+		  "A;pthread_mutex_timedlock;[futex];-;wait;--;" BY_TIMER " 100000000\n"
+		  "A;pthread_mutex_timedlock;[futex];-;wait;[runnable] 10000\n" },
+	};
+
 	(void)state;
-	exact("0     c0 - R > A\n"
-	      "0     c1 - R > B\n"
-	      "0     c0 A S > - take_gil for=GIL:7\n"
-	      "0     c0 A held-by B\n"
-	      "20000 c3 - wakes A " TIMER "\n"
-	      "20010 c0 - R > A\n"
-	      "end 21000\n",
-	      "A;[GIL];-;take_gil;--;" BY_TIMER " 20000000\n"
-	      "A;[GIL];-;take_gil;[runnable] 10000\n");
+	for (int i = 0; i < 3; i++) {
+		char *script;
+
+		if (asprintf(&script,
+			     "0      c0 - R > A\n"
+			     "0      c1 - R > B\n"
+			     "1      c0 A S > - %s\n"
+			     "%s"
+			     "100001 c3 - wakes A " TIMER "\n"
+			     "100011 c0 - R > A\n"
+			     "end 101000\n",
+			     rows[i].sleeps, rows[i].told) < 0)
+			abort();
+		exact(script, rows[i].expected);
+		free(script);
+	}
 }
 
 static void what_is_not_known_ends_in_unknown(void **state)
@@ -222,7 +244,7 @@ int main(void)
 		cmocka_unit_test(who_went_to_sleep_last_knows_best),
 		cmocka_unit_test(a_waking_is_known_for_certain),
 		cmocka_unit_test(mutexes_say_it_too),
-		cmocka_unit_test(a_pause_is_one),
+		cmocka_unit_test(a_long_try_is_one),
 		cmocka_unit_test(what_is_not_known_ends_in_unknown),
 	};
 

@@ -513,6 +513,149 @@ static void the_waker_is_born_after_the_first_try(void **state)
 	      "A;[futex];-;lock;--;unlock;B;[running] 200000\n");
 }
 
+#define BY_TIMER "wake;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt;[timer] "
+#define SIGNALLED "A;[futex];-;wait;--;signal;produce;B;[running] "
+
+/* A waits for a condition three times, for 100 ms at most: as it begins, when the second one does.
+ */
+static void waits_long(const char *begins, const char *second, const char *then,
+		       const char *expected)
+{
+	char *script;
+
+	if (asprintf(&script,
+		     "%s"
+		     "20001  c0 A S > - wait for=futex:m\n"
+		     "120001 c2 - wakes A " TIMER "\n"
+		     "120001 c0 - R > A\n"
+		     "%s c0 A S > - wait for=futex:m\n"
+		     "220002 c2 - wakes A " TIMER "\n"
+		     "220002 c0 - R > A\n"
+		     "220003 c0 A S > - wait for=futex:m\n"
+		     "300003 c1 B wakes A signal;produce\n"
+		     "300003 c0 - R > A\n"
+		     "%s",
+		     begins, second, then) < 0)
+		abort();
+	exact(script, expected);
+	free(script);
+}
+
+#define NAPS                                     \
+	"0      c0 - R > A\n"                    \
+	"0      c1 - R > B\n"                    \
+	"0      c0 A S > - nap for=sleep:20ms\n" \
+	"20000  c2 - wakes A " TIMER "\n"        \
+	"20000  c0 - R > A\n"
+#define NAP "A;[sleep];-;nap;--;" BY_TIMER "20000000\n"
+
+static void example_a_condition_that_is_waited_for_long_at_a_time(void **state)
+{
+	(void)state;
+	waits_long(NAPS, "120002", "end 300004\n", SIGNALLED "280000000\n" NAP);
+}
+
+/* For 3 ms it runs, and then for a little less. */
+static void after_a_long_try_a_thread_may_run_longer(void **state)
+{
+	(void)state;
+	waits_long(NAPS, "123000.999", "end 300004\n", SIGNALLED "277001001\n" NAP);
+	waits_long(NAPS, "123001", "end 300004\n",
+		   SIGNALLED "177001000\nA;[futex];-;wait;--;" BY_TIMER "100000000\n" NAP);
+}
+
+#define BORN                       \
+	"born A\n"                 \
+	"0      c1 - R > B\n"      \
+	"19000  c1 B forks A\n"    \
+	"19000  c1 B new A fork\n" \
+	"19000  c0 - R > A\n"
+#define TICKS SIGNALLED "80000000\nA;[futex];-;wait;--;" BY_TIMER "200000000\n"
+
+static void example_a_thread_that_only_ticks_has_waited_for_nobody(void **state)
+{
+	(void)state;
+	waits_long(BORN, "120002", "end 300004\n", TICKS);
+	/* It ends; it works a little. */
+	waits_long(BORN, "120002", "309000 c0 A X > - do_exit\nend 400000\n", TICKS);
+	/* It is told twice; works; or has done something before: at a lock, too. */
+	waits_long(BORN, "120002",
+		   "300004 c0 A S > - wait for=futex:m\n"
+		   "310004 c1 B wakes A signal;produce\n"
+		   "310004 c0 - R > A\n"
+		   "end 310005\n",
+		   SIGNALLED "290000000\n");
+	waits_long(BORN, "120002", "end 309003\n", SIGNALLED "280000000\n");
+	waits_long(BORN "19001 c0 A S > - start for=futex:k\n"
+			"19501 c1 B wakes A start\n"
+			"19501 c0 - R > A\n",
+		   "120002", "end 300004\n",
+		   "A;[futex];-;start;--;start;B;[running] 500000\n" TICKS);
+	waits_long("born A\n"
+		   "0     c1 - R > B\n"
+		   "9000  c1 B forks A\n"
+		   "9000  c1 B new A fork\n"
+		   "9000  c0 - R > A\n"
+		   "9001  c0 A S > - pause for=futex:k\n"
+		   "19001 c2 - wakes A " TIMER "\n"
+		   "19001 c0 - R > A\n",
+		   "120002", "end 300004\n",
+		   "A;[futex];-;pause;--;" BY_TIMER "10000000\n" SIGNALLED "280000000\n");
+}
+
+/* Nobody ends any of its sleeps there, even if another thread is told. */
+static void a_long_try_has_to_end_in_a_waking(void **state)
+{
+	(void)state;
+	exact(NAPS "100    c3 - R > C\n"
+		   "101    c3 C S > - wait for=futex:m\n"
+		   "20001  c0 A S > - wait for=futex:m\n"
+		   "120001 c2 - wakes A " TIMER "\n"
+		   "120001 c0 - R > A\n"
+		   "120002 c0 A S > - wait for=futex:m\n"
+		   "130000 c1 B wakes C signal;produce\n"
+		   "220002 c2 - wakes A " TIMER "\n"
+		   "220002 c0 - R > A\n"
+		   "end 300004\n",
+	      "A;[futex];-;wait;--;" BY_TIMER "200000000\n" NAP);
+}
+
+/* What A's life was like is not known, so what it waited for is not. */
+static void a_loss_may_hide_what_a_thread_did_besides(void **state)
+{
+	(void)state;
+	waits_long("born A\n"
+		   "0      c1 - R > B\n"
+		   "19000  c1 B forks A\n"
+		   "19000  c1 B new A fork\n"
+		   "19000  c0 - R > A\n"
+		   "19100  c0 lost 19200\n"
+		   "19300  c0 - R > A\n",
+		   "120002", "end 300004\n",
+		   SIGNALLED "80000000\nA;[futex];-;wait;[unknown] 200000000\n");
+}
+
+/* Between two tries A lets C go on, which waits for the interpreter; or for a lock of no name. */
+static void who_waits_for_a_lock_on_the_way_does_not_count(void **state)
+{
+	(void)state;
+	first_goes_on("100    c2 - R > C\n"
+		      "500.2  c2 C S > - take for=GIL:7\n"
+		      "500.8  c0 A wakes C drop\n"
+		      "501    c0 A S > - lock for=futex:m\n",
+		      "B wakes A unlock", true);
+	first_goes_on("100    c2 - R > C\n"
+		      "499    c2 C S > - take for=GIL:7\n"
+		      "500.8  c0 A wakes C drop\n"
+		      "501    c0 A S > - lock for=futex:m\n",
+		      "B wakes A unlock", false);
+	first_goes_on("100    c2 - R > C\n"
+		      "500.2  c2 C S > - take for=futex:n\n"
+		      "500.8  c0 A wakes C drop\n"
+		      "501    c0 A S > - lock for=futex:m\n",
+		      "B wakes A unlock", false);
+}
+
 /* A waker woke A once, however often A tried. */
 static void wakings_are_counted_once(void **state)
 {
@@ -567,6 +710,12 @@ int main(void)
 		cmocka_unit_test(a_thread_that_is_woken_after_a_loss_may_have_waited_for_the_lock),
 		cmocka_unit_test(what_the_waker_did_during_each_try_explains_it),
 		cmocka_unit_test(the_waker_is_born_after_the_first_try),
+		cmocka_unit_test(example_a_condition_that_is_waited_for_long_at_a_time),
+		cmocka_unit_test(after_a_long_try_a_thread_may_run_longer),
+		cmocka_unit_test(example_a_thread_that_only_ticks_has_waited_for_nobody),
+		cmocka_unit_test(a_long_try_has_to_end_in_a_waking),
+		cmocka_unit_test(a_loss_may_hide_what_a_thread_did_besides),
+		cmocka_unit_test(who_waits_for_a_lock_on_the_way_does_not_count),
 		cmocka_unit_test(wakings_are_counted_once),
 	};
 

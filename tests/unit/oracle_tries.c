@@ -14,44 +14,47 @@ static bool by_timer(struct world *w, const struct sleep *s)
 	return irq && !strcmp(oracle_said_by(w, s, irq - 1), "timer");
 }
 
-enum { NO_MORE = -1, NOT_KNOWN = -2 };
-
-/*
- * NO_MORE if a life itself woke anybody in that time, between two of its sleeps; NOT_KNOWN if
- * wakings are noted, but none that ended somebody's wait, so that there is no stack; else 0.
- */
-static int wakes_any(struct world *w, const struct life *l, int sleep, int next, uint64_t from,
-		     uint64_t to)
-{
-	int interrupts = 0;
-	bool noted = false;
-
-	for (int k = sleep; k < next; k++)
-		noted |= l->sleeps[k].then_woke;
-	for (int i = 0; i < w->n_lives && noted; i++)
-		for (int k = 0; k < w->lives[i].n_pieces; k++) {
-			const struct piece *p = &w->lives[i].pieces[k];
-			uint64_t at = p->what == SLEEPS ? p->to : p->from;
-			const struct sleep *s;
-
-			if (p->what != SLEEPS && p->what != WOKEN)
-				continue;
-			s = &w->lives[i].sleeps[p->sleep];
-			if (s->waker < 0 || &w->lives[s->waker] != l || at < from || at > to)
-				continue;
-			if (!oracle_interrupt_frames(w, s))
-				return NO_MORE;
-			interrupts++;
-		}
-	return noted && !interrupts ? NOT_KNOWN : 0;
-}
-
 static bool is_gil(struct world *w, const struct sleep *s)
 {
 	const struct trace_object *object = trace_object(w->t, s->object);
 
 	return object && !strcmp(trace_string(w->t, object->class), "GIL");
 }
+
+/* Whether its user stack shows that a word that names a thread means the lock's holder. */
+static bool word_counts(struct world *w, const struct sleep *s)
+{
+	struct trace_stack st = trace_stack(w->t, s->ustack);
+
+	if (is_gil(w, s))
+		return true;
+	for (uint32_t i = 0; i < st.n && i < 8; i++) {
+		const struct trace_frame *f = trace_frame(w->t, st.frames[i]);
+		const char *name = f && !f->unnamed ? trace_string(w->t, f->symbol) : "";
+
+		while (*name == '_' || !strncmp(name, "GI_", 3))
+			name += *name == '_' ? 1 : 3;
+		if (!strncmp(name, "pthread_mutex_", 14) || !strncmp(name, "pthread_rwlock_", 15) ||
+		    !strncmp(name, "mtx_", 4))
+			return true;
+		if (*name && strcmp(name, "lll_lock_wait") && strncmp(name, "lll_mutex_lock", 14) &&
+		    strncmp(name, "futex_", 6))
+			return false;
+	}
+	return false;
+}
+
+/* Whether it is known, of the lock for which a life went to sleep, who had it then. */
+static bool is_named(struct world *w, const struct sleep *s)
+{
+	const struct trace_object *object = trace_object(w->t, s->object);
+
+	return object && (is_gil(w, s) ||
+			  (object->peer && !strcmp(trace_string(w->t, object->class), "futex")) ||
+			  (s->held_by && word_counts(w, s)));
+}
+
+enum { NO_MORE = -1, NOT_KNOWN = -2 };
 
 /*
  * The lock for which a life sleeps, to be freed: the name of the futex, of which the last digit is
@@ -99,6 +102,46 @@ static char *lock_of(struct world *w, const struct sleep *s)
 	return lock;
 }
 
+static bool is_lock(struct world *w, const struct sleep *s)
+{
+	char *lock = lock_of(w, s);
+
+	free(lock);
+	return lock;
+}
+
+/*
+ * NO_MORE if a life itself woke anybody in that time, between two of its sleeps; NOT_KNOWN if
+ * wakings are noted, but none that ended somebody's wait, so that there is no stack; else 0.
+ */
+static int wakes_any(struct world *w, const struct life *l, int sleep, int next, uint64_t from,
+		     uint64_t to)
+{
+	int interrupts = 0;
+	bool noted = false;
+
+	for (int k = sleep; k < next; k++)
+		noted |= l->sleeps[k].then_woke;
+	for (int i = 0; i < w->n_lives && noted; i++)
+		for (int k = 0; k < w->lives[i].n_pieces; k++) {
+			const struct piece *p = &w->lives[i].pieces[k];
+			uint64_t at = p->what == SLEEPS ? p->to : p->from;
+			const struct sleep *s;
+
+			if (p->what != SLEEPS && p->what != WOKEN)
+				continue;
+			s = &w->lives[i].sleeps[p->sleep];
+			if (s->waker < 0 || &w->lives[s->waker] != l || at < from || at > to)
+				continue;
+			if (!oracle_interrupt_frames(w, s) &&
+			    !(s->woken_ns > s->out_ns && s->out_ns >= from && is_lock(w, s) &&
+			      is_named(w, s)))
+				return NO_MORE;
+			interrupts++;
+		}
+	return noted && !interrupts ? NOT_KNOWN : 0;
+}
+
 static bool lossy(struct world *w, uint64_t from, uint64_t to)
 {
 	size_t n;
@@ -110,6 +153,12 @@ static bool lossy(struct world *w, uint64_t from, uint64_t to)
 	return false;
 }
 
+/* How long a life may run after a sleep, in its first piece, before it tries again. */
+static uint64_t may_run(const struct piece *p)
+{
+	return p->what == SLEEPS && p->to - p->from >= 20000000 ? 3000000 : 1000000;
+}
+
 /*
  * The piece with which the next sleep of a row begins, after that of one; NO_MORE; or it is
  * NOT_KNOWN whether there is any.
@@ -117,9 +166,8 @@ static bool lossy(struct world *w, uint64_t from, uint64_t to)
 static int next_in_row(struct world *w, const struct life *l, int piece)
 {
 	int sleep = l->pieces[piece].sleep, woke;
-	uint64_t ran = 0;
+	uint64_t ran = 0, most = may_run(&l->pieces[piece]);
 	bool missed = false;
-	char *lock;
 
 	for (int i = piece + 1; i < l->n_pieces; i++) {
 		const struct piece *p = &l->pieces[i];
@@ -128,15 +176,13 @@ static int next_in_row(struct world *w, const struct life *l, int piece)
 			ran += p->to - p->from;
 			missed |= lossy(w, p->from, p->to);
 		}
-		if (p->what == DEAD || ran >= 1000000)
+		if (p->what == DEAD || ran >= most)
 			return NO_MORE;
 		if (p->what == UNKNOWN)
 			return NOT_KNOWN;
 		if ((p->what != SLEEPS && p->what != WOKEN) || p->sleep == sleep)
 			continue;
-		lock = lock_of(w, &l->sleeps[p->sleep]);
-		free(lock);
-		if (!lock)
+		if (!is_lock(w, &l->sleeps[p->sleep]))
 			return NO_MORE;
 		woke = wakes_any(w, l, sleep, p->sleep,
 				 l->pieces[piece].what == SLEEPS ? l->pieces[piece].to
@@ -246,37 +292,6 @@ static bool heard_again(struct world *w, const struct life *l, uint64_t from, ui
 
 /* ---- who had the lock ------------------------------------------------------------------------ */
 
-/* Whether its user stack shows that a word that names a thread means the lock's holder. */
-static bool word_counts(struct world *w, const struct sleep *s)
-{
-	struct trace_stack st = trace_stack(w->t, s->ustack);
-
-	if (is_gil(w, s))
-		return true;
-	for (uint32_t i = 0; i < st.n && i < 8; i++) {
-		const struct trace_frame *f = trace_frame(w->t, st.frames[i]);
-		const char *name = f && !f->unnamed ? trace_string(w->t, f->symbol) : "";
-
-		while (*name == '_' || !strncmp(name, "GI_", 3))
-			name += *name == '_' ? 1 : 3;
-		if (!strncmp(name, "pthread_mutex_", 14) || !strncmp(name, "pthread_rwlock_", 15) ||
-		    !strncmp(name, "mtx_", 4))
-			return true;
-		if (*name && strcmp(name, "lll_lock_wait") && strncmp(name, "lll_mutex_lock", 14) &&
-		    strncmp(name, "futex_", 6))
-			return false;
-	}
-	return false;
-}
-
-static bool is_timed_try(struct world *w, const struct life *l, int piece, const char *lock)
-{
-	const struct piece *p = &l->pieces[piece];
-
-	return lock && *lock && !(p->what == SLEEPS && p->to - p->from >= 20000000) &&
-	       by_timer(w, &l->sleeps[p->sleep]);
-}
-
 /* Whether a piece is the first one of a sleep. */
 static bool begins(const struct life *l, int piece)
 {
@@ -284,6 +299,117 @@ static bool begins(const struct life *l, int piece)
 
 	return (p->what == SLEEPS || p->what == WOKEN) &&
 	       !(piece && (p[-1].what == SLEEPS || p[-1].what == WOKEN) && p[-1].sleep == p->sleep);
+}
+
+/* Whether a thread ended the sleep that begins with a piece, and not early. */
+static bool by_task(struct world *w, const struct life *l, int piece)
+{
+	const struct piece *p = &l->pieces[piece];
+	const struct sleep *s = &l->sleeps[p->sleep];
+
+	return p->what == SLEEPS && p->to > p->from && !s->never && s->waker >= 0 &&
+	       !oracle_interrupt_frames(w, s);
+}
+
+/*
+ * Whether a thread ends a later sleep, at that lock, of the row that goes on from a piece: 1; 0:
+ * no; or NOT_KNOWN.
+ */
+static int is_told(struct world *w, const struct life *l, int piece, const char *lock)
+{
+	int answer = 0;
+
+	while ((piece = next_in_row(w, l, piece)) >= 0) {
+		const struct sleep *s = &l->sleeps[l->pieces[piece].sleep];
+		char *at = lock_of(w, s);
+		bool same = at && !strcmp(at, lock);
+
+		free(at);
+		if (same && by_task(w, l, piece))
+			return 1;
+		if (same && !s->never && s->waker == NOBODY)
+			answer = NOT_KNOWN;
+	}
+	return piece == NOT_KNOWN ? NOT_KNOWN : answer;
+}
+
+/* Whether it is not known what a life did in a piece, or what it slept for. */
+static bool is_unknown(const struct life *l, int piece)
+{
+	const struct piece *p = &l->pieces[piece];
+	const struct sleep *s = &l->sleeps[p->sleep];
+
+	return p->what == UNKNOWN || (!s->kstack && !s->ustack && !s->object);
+}
+
+/*
+ * Whether a life is nothing but sleeps at a lock of which a thread ends one: 1; 0: no; or
+ * NOT_KNOWN. What else it does takes less than 10 ms, but for sleeps at other locks, unless a timer
+ * ends these and nobody is known to have the lock, and for what it shortly does between two sleeps
+ * at locks.
+ */
+static int only_ticks(struct world *w, const struct life *l, const char *lock)
+{
+	uint64_t other = 0, gap = 0, ran = 0, most = 0;
+	bool sure = true, whole = true;
+	int told = 0;
+
+	for (int i = 0; i < l->n_pieces; i++) {
+		const struct piece *p = &l->pieces[i];
+		const struct sleep *s = NULL;
+		char *at = NULL;
+		bool same;
+
+		if (p->what == DEAD)
+			break;
+		if (p->what == SLEEPS || p->what == WOKEN) {
+			s = &l->sleeps[p->sleep];
+			at = lock_of(w, s);
+		}
+		if (!at) {
+			gap += p->to - p->from;
+			ran += p->what == RUNS ? p->to - p->from : 0;
+			if (p->what != RUNS && p->what != PREEMPTED) {
+				whole &=
+					p->from == p->to || !is_unknown(l, i) || (s && s->is_birth);
+				most = 0;
+			}
+			continue;
+		}
+		same = !strcmp(at, lock);
+		if (begins(l, i)) {
+			other += !whole || ran < most ? 0 : gap;
+			sure &= whole;
+			whole = true;
+			most = may_run(p);
+			told += same && by_task(w, l, i);
+			sure &= s->never || s->waker != NOBODY;
+			if (*at && !same && !is_named(w, s) && by_timer(w, s))
+				other += over(l, i) - p->from;
+		}
+		gap = ran = 0;
+		free(at);
+	}
+	if (told > 1 || other + (whole ? gap : 0) >= 10000000)
+		return 0;
+	return sure && whole ? 1 : NOT_KNOWN;
+}
+
+/* Whether a sleep was a try that a timer ended: 1; 0: it was not; or NOT_KNOWN. */
+static int is_timed_try(struct world *w, const struct life *l, int piece, const char *lock)
+{
+	const struct piece *p = &l->pieces[piece];
+	int told, ticks;
+
+	if (!lock || !*lock || !by_timer(w, &l->sleeps[p->sleep]))
+		return 0;
+	if (p->what != SLEEPS || p->to - p->from < 20000000 || is_named(w, &l->sleeps[p->sleep]))
+		return 1;
+	told = is_told(w, l, piece, lock);
+	ticks = told ? only_ticks(w, l, lock) : 1;
+	if (!told || ticks == 1)
+		return 0;
+	return told == 1 && !ticks ? 1 : NOT_KNOWN;
 }
 
 /*
@@ -303,26 +429,17 @@ static int right_before(const struct life *l, int pieces, uint64_t at)
 			continue;
 		if (p->what == RUNS)
 			ran += to - p->from;
-		if (ran >= 1000000)
+		if (ran >= 3000000 || (p->what == UNKNOWN && ran >= 1000000))
 			return NO_MORE;
 		if (p->what == UNKNOWN)
 			return i;
 		if (p->what == SLEEPS || p->what == WOKEN) {
 			while (!begins(l, i))
 				i--;
-			return i;
+			return ran < may_run(&l->pieces[i]) ? i : NO_MORE;
 		}
 	}
 	return NO_MORE;
-}
-
-/* Whether it is not known what a life did in a piece, or what it slept for. */
-static bool is_unknown(const struct life *l, int piece)
-{
-	const struct piece *p = &l->pieces[piece];
-	const struct sleep *s = &l->sleeps[p->sleep];
-
-	return p->what == UNKNOWN || (!s->kstack && !s->ustack && !s->object);
 }
 
 /*
@@ -341,8 +458,7 @@ static int in_a_row(struct world *w, const struct life *l, uint64_t at)
 	if (!lock)
 		return 0;
 	for (int i = 0; i <= before; i++) {
-		int last = i, next = i, unknown;
-		bool timed;
+		int last = i, next = i, unknown, timed;
 
 		if (!begins(l, i))
 			continue;
@@ -357,7 +473,7 @@ static int in_a_row(struct world *w, const struct life *l, uint64_t at)
 		if (last != before)
 			continue;
 		next = next_in_row(w, l, before);
-		if (next >= 0 && timed)
+		if (next >= 0 && timed == 1)
 			return 1;
 		if (next != NO_MORE)
 			answer = NOT_KNOWN;
@@ -523,9 +639,10 @@ static const struct sleep *explained_by(struct world *w, const struct life *l, i
 	const struct piece *p = &l->pieces[piece];
 	uint64_t from = p->what == SLEEPS ? p->to : p->from;
 	int last = piece, timed = piece, next, what = 0;
-	bool hidden = false;
+	int is_try = is_timed_try(w, l, piece, lock), timed_is = is_try;
+	bool hidden = is_try == NOT_KNOWN;
 
-	if (!is_timed_try(w, l, piece, lock)) {
+	if (!is_try) {
 		free(lock);
 		return NULL;
 	}
@@ -533,8 +650,11 @@ static const struct sleep *explained_by(struct world *w, const struct life *l, i
 		char *at = lock_of(w, &l->sleeps[l->pieces[next].sleep]);
 
 		last = next;
-		if (is_timed_try(w, l, last, at) && !strcmp(at, lock))
+		is_try = is_timed_try(w, l, last, at);
+		if (is_try && !strcmp(at, lock)) {
 			timed = last;
+			timed_is = is_try;
+		}
 		free(at);
 	}
 	for (int i = 0; i < w->n_lives; i++)
@@ -546,6 +666,8 @@ static const struct sleep *explained_by(struct world *w, const struct life *l, i
 	until = first.ended;
 	if (!until)
 		until = assumed_release(w, l, timed, over(l, last), lock, &what);
+	if (!first.ended && timed_is == NOT_KNOWN)
+		what = NOT_KNOWN;
 	free(lock);
 	if (hidden || what == NOT_KNOWN ||
 	    (first.ended ? first.ended->waker == NOBODY : next == NOT_KNOWN))

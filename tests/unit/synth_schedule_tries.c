@@ -39,6 +39,7 @@ struct tries {
 	uint64_t *ns;
 	size_t n;
 	bool woke[13]; /* by thread: it has woken its helper */
+	bool stretched;
 };
 
 __attribute__((format(printf, 3, 4))) static void put_at(struct tries *t, uint64_t ns,
@@ -112,6 +113,41 @@ static void put_tries(struct tries *t, unsigned int cpu, uint64_t from, uint64_t
 		if (by && !has_it)
 			put_at(t, ns, "%c held-by %c", t->who, by);
 		put_at(t, ns + 1, "%c queued c%u", t->who, cpu);
+	}
+}
+
+/*
+ * A thread that nearly only sleeps for a while at one lock, again and again; now and then, or
+ * never, another one, which runs all the time, wakes it. Times are those before they are stretched.
+ */
+static void put_ticker(struct tries *t, uint64_t end)
+{
+	static const char *const others[] = { "futex:p+0x60c0", "GIL:7", "pipe:p+0x40c0", "futex" };
+	const char *stack = stacks[schedule_random(t->s, 4)];
+	uint64_t told = 2 + schedule_random(t->s, 12), ns = 1, by_chance;
+
+	t->who = 'M';
+	t->cpu = t->s->cpus + 13;
+	put_at(t, ns, "- R > Z");
+	t->cpu--;
+	put_at(t, ns++, "- wakes M %s", timers[1]);
+	put_at(t, ns, "- R > M");
+	for (uint64_t n = 3 + schedule_random(t->s, 20); n && ns + 600 < end; n--) {
+		by_chance = schedule_random(t->s, 12);
+		ns += 1 + schedule_random(t->s, by_chance ? 10 : 60);
+		put_at(t, ns, "M S > - %s for=%s", stack,
+		       by_chance == 1 ? others[schedule_random(t->s, 4)] : "futex:p+0x50c0");
+		if (by_chance == 2)
+			put_at(t, ns, "M held-by Z");
+		ns += 60 + schedule_random(t->s, 400);
+		if (schedule_random(t->s, told)) {
+			put_at(t, ns, "- wakes M %s", timers[1]);
+		} else {
+			t->cpu++;
+			put_at(t, ns, "Z wakes M wake;unlock");
+			t->cpu--;
+		}
+		put_at(t, ns += 1 + schedule_random(t->s, 3), "- R > M");
 	}
 }
 
@@ -235,10 +271,43 @@ void schedule_naps(struct schedule *s)
 	}
 }
 
+/* All times become this many times as long: so some sleeps last 20 ms or longer. */
+static void stretch(struct schedule *s, uint64_t by)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		char *text, *copy = strdup(s->lines[i]), *rest = copy;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		for (char *word; (word = strsep(&rest, " "));) {
+			unsigned long long us, frac;
+			int end = 0;
+			bool missing = *word == '!';
+
+			if (sscanf(word + missing, "%llu.%3llu%n", &us, &frac, &end) == 2 &&
+			    !word[missing + end]) {
+				us = (us * 1000 + frac) * by;
+				fprintf(out, "%s%llu.%03llu", missing ? "!" : "", us / 1000,
+					us % 1000);
+			} else {
+				fputs(word, out);
+			}
+			if (rest)
+				fputc(' ', out);
+		}
+		fclose(out);
+		free(copy);
+		free(s->lines[i]);
+		s->lines[i] = text;
+	}
+}
+
 void schedule_tries(struct schedule *s)
 {
-	struct tries t = { .s = s };
+	struct tries t = { .s = s, .stretched = !schedule_random(s, 3) };
 	struct schedule old;
+	unsigned int last_cpu;
+	uint64_t last_ns;
 
 	for (size_t i = 0; i < s->n; i++) {
 		const char *line = s->lines[i] + (*s->lines[i] == '!');
@@ -274,6 +343,11 @@ void schedule_tries(struct schedule *s)
 		s->lines[i] = with;
 		put_tries(&t, cpu, ns, to);
 	}
+	for (size_t i = s->n; t.stretched && i-- > 0;)
+		if (schedule_is_event(s->lines[i] + (*s->lines[i] == '!'), &last_ns, &last_cpu)) {
+			put_ticker(&t, last_ns);
+			break;
+		}
 	old = *s;
 	s->lines = NULL;
 	s->n = 0;
@@ -286,6 +360,8 @@ void schedule_tries(struct schedule *s)
 		schedule_put(s, "%s", old.lines[i]);
 		free(old.lines[i]);
 		/* The first line says what is recorded. */
+		if (t.stretched && !i)
+			schedule_put(s, "thread M S schedule;nap");
 		for (char who = 'A'; who < 'A' + 13 && !i; who++)
 			if (t.woke[who - 'A'])
 				schedule_put(s, "thread %c S", helper_of(who));
@@ -295,4 +371,6 @@ void schedule_tries(struct schedule *s)
 		free(t.lines[i]);
 	free(t.lines);
 	free(t.ns);
+	if (t.stretched)
+		stretch(s, 10000 * (1 + schedule_random(s, 20)));
 }

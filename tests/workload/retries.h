@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* retries.h - timed waits for a lock and for a condition that are tried again, 5 ms at a time. */
+/* retries.h - timed waits for a lock and for a condition, tried again, each as long as --sleep. */
 #pragma once
 
 #include <time.h>
 
 #include "options.h"
 #include "threads.h"
-
-#define RETRY_NS 5000000
 
 static struct {
 	pthread_mutex_t lock, guard; /* guard: of ready */
@@ -26,7 +24,7 @@ INLINED struct timespec after_a_try(void)
 	uint64_t ns;
 
 	clock_gettime(CLOCK_REALTIME, &at);
-	ns = (uint64_t)at.tv_nsec + RETRY_NS;
+	ns = (uint64_t)at.tv_nsec + options.sleep_us * 1000;
 	at.tv_sec += (time_t)(ns / 1000000000);
 	at.tv_nsec = (long)(ns % 1000000000);
 	return at;
