@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/grow.h"
+#include "diff.h"
 
 /* A node to be laid out, and the fields of its first frame. */
 struct todo {
@@ -28,6 +29,7 @@ struct work {
 	size_t sib_cap;
 	double shown, cut; /* counts: frames with as much as .shown or more than .cut are kept */
 	uint64_t ties;	   /* and so many of those with .cut */
+	uint32_t region;   /* of diff_add_gone(), whose frame is kept: it is no part of the whole */
 };
 
 static int by_key(const void *a, const void *b)
@@ -205,8 +207,8 @@ static uint32_t kept(struct work *w, uint32_t node)
 
 	if (counts >= w->shown || counts > w->cut)
 		return len;
-	if (counts < w->cut)
-		return 0;
+	if (counts < w->cut || !w->ties)
+		return node && node == w->region;
 	len = len < w->ties ? len : (uint32_t)w->ties;
 	w->ties -= len;
 	return len;
@@ -272,10 +274,20 @@ static double find_cut(const struct tree *t, uint64_t max_frames, uint64_t *hist
 	return cut;
 }
 
+/* The node of the region of diff_add_gone(); 0: there is none. */
+static uint32_t find_region(const struct tree *t)
+{
+	uint32_t c = t->gone > 0 ? t->node[0].child : 0;
+
+	while (c && !name_is(&t->names, t->node[c].name, diff_gone(t)))
+		c = t->node[c].next;
+	return c;
+}
+
 /* Allocates room for all frames that are kept. No frame has more than its caller. */
 static int make_room(const struct work *w, struct layout *l, const struct tree *t)
 {
-	size_t n = 1 + w->ties;
+	size_t n = 2 + w->ties; /* the root, the region */
 
 	for (uint32_t i = 0; i < t->n; i++)
 		if (weight(t, i) >= w->shown || weight(t, i) > w->cut)
@@ -315,6 +327,7 @@ int layout_tree(struct layout *l, const struct tree *t, double shown, uint32_t m
 		w.cut = find_cut(t, max_frames ? max_frames : 1, hist, &w.ties);
 		free(hist);
 	}
+	w.region = find_region(t);
 	err = make_room(&w, l, t);
 	if (!err && !t->in_order)
 		err = name_table_rank(&t->names, &w.rank);

@@ -64,6 +64,22 @@ test("difference: widths show after, before, or the larger of both", async () =>
 	near((await frame(again, "b")).w, 1180 * 50 / 130, 1, "a link to it");
 });
 
+test("difference: the table is the same if the file does not have all frames", async () => {
+	const before = ["a;x 30", "a;gone;deep 20", "b 50", "b;c;b 7"], after = ["a;x 60", "b 20", "n;e;w 5", "b;c;b 9"];
+	for (const options of [[], ["--negate"]]) {
+		const tables = [];
+		for (const limit of [[], ["--max-frames", "2", "--minwidth", "999"]]) {
+			const page = await open(diff(before, after, ...options, ...limit));
+			is(await page.evaluate(() => Number(document.querySelector("#fg-graph").dataset.leftOut) > 0), limit.length > 0, "left out");
+			await page.keyboard.press("t");
+			const own = await rows(page);
+			await page.selectOption("select[aria-label=Compare]", "total");
+			tables.push([own, await rows(page)].map((list) => list.filter((r) => !r.startsWith("0 % 0 % unchanged"))));
+		}
+		is(tables[1].map((list) => list.sort()), tables[0].map((list) => list.filter((r) => !r.includes("[only")).sort()), options.join(" "));
+	}
+});
+
 test("difference: --negate names the sides the other way round, everywhere", async () => {
 	const page = await open(diff(["a;x 30", "a;gone;deep 20", "b 50"], ["a;x 60", "b 20"], "--negate"));
 	is((await labels(page)).filter((s) => s.startsWith("[only")), ["[only after]"], "the region");

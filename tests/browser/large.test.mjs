@@ -108,6 +108,19 @@ test("frames that are not in the file are nobody's self: table, merged, callers 
 	has(await page.evaluate(() => document.querySelector(".panel p").textContent), "at least;", "lists beside the graph");
 }, "once");
 
+test("the legend of chains is of all frames, also of those that are not in the file", async () => {
+	const lines = [];
+	for (let i = 0; i < 2000; i++)
+		lines.push("t;main;f" + i + ";[futex];-;sys;--;wake" + i % 7 + ";w;" + (i % 4 ? "[running];g" + i : "--;tick;[timer]") + " " + (1 + i % 3));
+	const legend = (page) => page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent));
+	const all = await open(render(lines)), few = await open(render(lines, "--max-frames", "3", "--minwidth", "999"));
+	is(await few.evaluate(() => document.querySelector("#fg-graph").dataset.frames), "3", "stored");
+	is(await legend(few), await legend(all), "legend");
+	is(await legend(all), ["off-CPU", "1st waker 100 %", "2nd 25 %", "object 100 %", "sample", "timer 25 %", "running 75 %"], "right");
+	await few.keyboard.press("k");
+	has((await legend(few)).join(), "1st waker \u2265 0 %", "what is computed from the file says so");
+}, "once");
+
 test("the limit cuts equally wide frames one by one, and never what is drawn at first", async () => {
 	const stack = (name, n) => Array.from({ length: n }, (_, i) => name + i).join(";"), graph = (page) => page.evaluate(() => {
 		const { frames, leftOut } = document.querySelector("#fg-graph").dataset;

@@ -420,6 +420,34 @@ static void differences_can_be_negated_and_normalized(void **state)
 		   "samples (66.7 %): unchanged)");
 }
 
+/* The sentence of a difference of chains, in `text`. */
+static void change_of(char *text, size_t size)
+{
+	const char *at = strstr(out, "Change: ");
+
+	assert_non_null(at);
+	snprintf(text, size, "%.*s", (int)strcspn(at, "<"), at);
+}
+
+static void the_change_of_chains_is_that_of_all_frames(void **state)
+{
+	static const char before[] =
+		"A;lock;[futex];-;sys;--;w;B;[running] 5000000\nA;[timer];x;[timer] 7\n";
+	static const char after[] =
+		"A;nap;[sleep];-;sys;--;tick;[timer] 3000000\nA;[timer];x;[timer] 7\n";
+	char all[256], few[256];
+
+	(void)state;
+	write_input("after", after);
+	assert_int_equal(run("--diff in after", before), 0);
+	change_of(all, sizeof(all));
+	assert_string_equal(all, "Change: −2.00 s in all: lock waits −5.00 s, sleep +3.00 s");
+	assert_int_equal(run("--diff --max-frames 2 --minwidth 999 in after", before), 0);
+	assert_has(out, "data-frames=\"2\"");
+	change_of(few, sizeof(few));
+	assert_string_equal(few, all);
+}
+
 static void totals_can_be_compared_and_lines_decide_about_counts(void **state)
 {
 	(void)state;
@@ -549,6 +577,7 @@ int main(void)
 		cmocka_unit_test(a_name_has_the_same_colour_in_every_graph),
 		cmocka_unit_test(a_flame_chart_is_in_the_order_of_its_lines),
 		cmocka_unit_test(differences_can_be_negated_and_normalized),
+		cmocka_unit_test(the_change_of_chains_is_that_of_all_frames),
 		cmocka_unit_test(totals_can_be_compared_and_lines_decide_about_counts),
 		cmocka_unit_test(options_have_the_spellings_of_perl_and_inferno),
 		cmocka_unit_test(very_small_and_very_large_counts_are_exact_or_said_to_be_rounded),
