@@ -62,14 +62,35 @@ void event_loops_free(struct event_loops *e)
 	free(e);
 }
 
-/* The only request of which the waker is the writer that was taken before, and not answered. */
+/*
+ * The only request of which the waker is the writer that was taken before, and not answered; or
+ * that was the only one until it was answered, since when the waker has not left its CPU: what is
+ * written to a unix socket is there a moment before its reader is woken.
+ */
 static const struct request *answered_at(const struct timelines *tl, uint32_t waker, uint64_t at_ns)
 {
+	const struct thread *th = timelines_thread(tl, waker);
 	size_t n, i;
 	const struct request_span *s = timelines_spans_written(tl, waker, &n);
+	uint32_t pos;
+	uint64_t on_cpu_ns;
 
 	i = n ? LOWER_BOUND(k, n, s[k].to_ns < at_ns) : 0;
-	return i < n && s[i].from_ns < at_ns ? timelines_request(tl, s[i].request) : NULL;
+	if (i < n && s[i].from_ns < at_ns)
+		return timelines_request(tl, s[i].request);
+	if (!i)
+		return NULL;
+	pos = thread_position(th, at_ns);
+	if (pos < th->n_waits && th->waits[pos].out_ns < at_ns)
+		return NULL;
+	on_cpu_ns = pos ? th->waits[pos - 1].in_ns : 0;
+	while (i-- > 0 && s[i].to_ns >= on_cpu_ns) {
+		const struct request *q = timelines_request(tl, s[i].request);
+
+		if (q->answer_ns == s[i].to_ns)
+			return q;
+	}
+	return NULL;
 }
 
 struct loop_walk event_loops_walk(const struct event_loops *e, const struct timelines *tl,

@@ -50,6 +50,32 @@ static void example_the_wait_goes_on_to_what_the_answer_needed(void **state)
 	      OF_80 "--;send;S;--;reply;D;[running] 680000\n" OF_80 "--;send;S;[running] 170000\n");
 }
 
+/* C is woken right behind the answer, or when S has slept in between; or it works for another. */
+static void a_waking_behind_the_answer_is_one_of_it(void **state)
+{
+#define BEHIND(then)                                                                           \
+	"0   c0 - R > S\n"                                                                     \
+	"0   c1 - R > D\n"                                                                     \
+	"0   c3 - R > C\n"                                                                     \
+	"150 c3 C S > - recv\n"                                                                \
+	"200 c0 S S > - poll for=epoll:S:4\n"                                                  \
+	"300 c2 - wakes S tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"         \
+	"300 c0 - R > S\n"                                                                     \
+	"320 c0 S S > - poll for=epoll:S:4\n"                                                  \
+	"900 c1 D wakes S reply\n"                                                             \
+	"900 c0 - R > S\n"                                                                     \
+	"950 c0 S request unix:/s arrived=100 taken=100 conn=1 answered=949 stack=send\n" then \
+	"970 c0 S wakes C send\n"                                                              \
+	"970 c3 - R > C\n"                                                                     \
+	"end 1000\n"
+	(void)state;
+	folds(BEHIND(""), false, "C;",
+	      "C;recv;--;send;S;--;reply;D;[running] 680000\n"
+	      "C;recv;--;send;S;[running] 140000\n");
+	folds(BEHIND("955 c0 S R > -\n960 c0 - R > S\n"), false, "C;recv;--;send;S;--;reply;",
+	      "C;recv;--;send;S;--;reply;D;[running] 580000\n");
+}
+
 /* The other request came before the sleep, or after it; or this one was taken after its begin. */
 static void only_a_request_that_came_in_the_sleep_ends_it(void **state)
 {
@@ -157,6 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(example_the_wait_goes_on_to_what_the_answer_needed),
+		cmocka_unit_test(a_waking_behind_the_answer_is_one_of_it),
 		cmocka_unit_test(only_a_request_that_came_in_the_sleep_ends_it),
 		cmocka_unit_test(example_a_timer_of_the_loop_does_not_end_the_wait),
 		cmocka_unit_test(a_timer_that_led_to_work_is_what_was_waited_for),

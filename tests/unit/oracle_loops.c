@@ -4,8 +4,8 @@
 
 #include "oracle_private.h"
 
-/* The request that life answers when it wakes somebody at that time; SIZE_MAX: none, or several. */
-static size_t answered_at(struct world *w, int life, uint64_t at)
+/* The request that life answers at that time; SIZE_MAX: none, or several. */
+static size_t answers_at(struct world *w, int life, uint64_t at)
 {
 	size_t found = SIZE_MAX;
 	struct asked_for a;
@@ -18,6 +18,36 @@ static size_t answered_at(struct world *w, int life, uint64_t at)
 			continue;
 		if (found != SIZE_MAX)
 			return SIZE_MAX;
+		found = i;
+	}
+	return found;
+}
+
+/*
+ * The request that life answers when it wakes somebody at that time, or had answered, and has been
+ * running since.
+ */
+static size_t answered_at(struct world *w, int life, uint64_t at)
+{
+	const struct life *l = &w->lives[life];
+	size_t found = answers_at(w, life, at);
+	uint64_t last = 0;
+	struct asked_for a;
+
+	if (found != SIZE_MAX)
+		return found;
+	for (size_t i = 0; i < w->n_told; i++) {
+		bool ran = true;
+
+		if (!request_asked(w, i, &a) || a.answer >= at || a.answer < last ||
+		    answers_at(w, life, a.answer) != i)
+			continue;
+		for (int p = 0; p < l->n_pieces; p++)
+			ran &= l->pieces[p].what == RUNS || l->pieces[p].to <= a.answer ||
+			       l->pieces[p].from >= at;
+		if (!ran)
+			continue;
+		last = a.answer;
 		found = i;
 	}
 	return found;

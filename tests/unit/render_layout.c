@@ -356,7 +356,8 @@ static void the_greatest_sums_are_listed(void **state)
 	assert_int_equal(tree_finish(&t), 0);
 	assert_int_equal(sums_fill(&s, &t), 0);
 	assert_int_equal(s.names, 2 * NAMES);
-	/* by own counts f15000 ... f10001; by total ones half as many of both kinds, half of them listed */
+	/* by own counts f15000 ... f10001; by total ones half as many of both kinds, half of them
+	 * listed */
 	assert_int_equal(s.listed, SUMS_LISTED + SUMS_LISTED / 2);
 	for (uint32_t i = 0; i < t.names.names.n; i++) {
 		const char *name = name_str(&t.names, i);
