@@ -417,7 +417,7 @@ void causes_put_served(const struct causes *c, const struct cause *of, FILE *out
 
 	for (size_t i = 0; i < n && i < SERVED_SHOWN && 20 * at[i].amount >= of->windows_ns; i++)
 		fprintf(out, "%c %.0f %% for %s",
-			!i && *names_text(c->names, of->ran_callees) ? ';' : ',',
+			!i && *names_text(c->names, of->ran_ways) ? ';' : ',',
 			100 * (double)at[i].amount / (double)of->windows_ns,
 			names_text(c->names, at[i].text));
 }

@@ -79,12 +79,13 @@ struct cause {
 	/*
 	 * By samples what it ran: the function up to which nearly all go, callers behind it
 	 * ("deflate < compress"), how many have that, and where they go from there: "52 %
-	 * spin_cheap, 46 % spin_dear"; "": on no two ways, or all are at its end.
+	 * spin_cheap, 46 % spin_dear", or on which lines of interpreted code; "": all are at its
+	 * end.
 	 */
 	uint32_t ran;
 	double ran_part;
-	uint32_t ran_callees;
-	uint32_t function;  /* the first of .ran, or of .ran_callees; 0: there are no samples */
+	uint32_t ran_ways;
+	uint32_t function;  /* the first of .ran, or of .ran_ways; 0: there are no samples */
 	double kernel_part; /* how many are in the kernel */
 	uint32_t kernel;    /* in which calls, mostly: "40 % execve, 12 % page faults" */
 

@@ -140,64 +140,112 @@ static bool are_nameless_of_one_file(const char *a, const char *b)
 	return len && len == file_length(b) && !strncmp(a, b, len);
 }
 
-/* The callees of a call that have a part that is named, most samples first: up to *n. */
-static void callees_of(const struct causes *c, const struct calls *calls, uint32_t caller,
-		       uint32_t *to, size_t *n)
-{
-	const struct call *at = calls->at.at;
-	size_t most = *n;
-
-	*n = 0;
-	for (uint32_t i = 1; i <= calls->at.keys.n; i++) {
-		size_t k = *n;
-
-		if (at[i].caller != caller ||
-		    (double)at[i].samples < LEAST_PART * (double)calls->samples)
-			continue;
-		*n += *n < most;
-		for (; k && (at[to[k - 1]].samples < at[i].samples ||
-			     (at[to[k - 1]].samples == at[i].samples &&
-			      strcmp(names_text(c->names, at[to[k - 1]].text),
-				     names_text(c->names, at[i].text)) > 0));
-		     k--)
-			if (k < most)
-				to[k] = to[k - 1];
-		if (k < most)
-			to[k] = i;
-	}
-}
-
 static double part_of_samples(const struct calls *calls, uint64_t samples)
 {
 	return calls->samples ? (double)samples / (double)calls->samples : 0;
 }
 
-/*
- * The call at which the samples part, from the outermost ones on: it is followed as long as one
- * callee has nearly all of them, or more than half, and no other one has a part that is named.
- * callees: those that have, *n of them; 0: none.
- */
-static uint32_t parting(const struct causes *c, const struct calls *calls, uint32_t *callees,
-			size_t *n)
+/* Where samples go from a call on: to a callee, on one of its lines, or nowhere (text 0). */
+struct way {
+	uint64_t samples;
+	uint32_t call; /* the callee, else 0 */
+	uint32_t text;
+};
+
+/* Those that have a part that is named, most samples first. */
+struct ways {
+	struct way at[FUNCTIONS_SHOWN];
+	size_t n;
+};
+
+static bool comes_before(const struct causes *c, const struct way *a, const struct way *b)
+{
+	if (a->samples != b->samples)
+		return a->samples > b->samples;
+	return strcmp(names_text(c->names, a->text), names_text(c->names, b->text)) < 0;
+}
+
+static void add_way(const struct causes *c, const struct calls *calls, struct ways *to,
+		    struct way way)
+{
+	size_t i = to->n;
+
+	if (part_of_samples(calls, way.samples) < LEAST_PART)
+		return;
+	if (to->n < FUNCTIONS_SHOWN)
+		to->n++;
+	else if (!comes_before(c, &way, &to->at[--i]))
+		return;
+	for (; i && comes_before(c, &way, &to->at[i - 1]); i--)
+		to->at[i] = to->at[i - 1];
+	to->at[i] = way;
+}
+
+static struct ways callees_of(const struct causes *c, const struct calls *calls, uint32_t id)
 {
 	const struct call *at = calls->at.at;
-	size_t most = *n;
+	struct ways to = { .n = 0 };
+
+	for (uint32_t i = 1; i <= calls->at.keys.n; i++)
+		if (at[i].caller == id)
+			add_way(c, calls, &to, (struct way) { at[i].samples, i, at[i].text });
+	return to;
+}
+
+/* The lines of a function of interpreted code, unless nearly all samples are at one. */
+static struct ways lines_of(const struct causes *c, const struct calls *calls, uint32_t id)
+{
+	const struct call *call = (const struct call *)calls->at.at + id;
+	const uint64_t *samples = calls->lines.at;
+	struct ways to = { .n = 0 };
+
+	if (call_text(c, calls, id) != names_text(c->names, call->text))
+		return to;
+	for (uint32_t i = 1; i <= calls->lines.keys.n; i++) {
+		struct pair key = calls->lines.keys.at[i];
+
+		if (key.a == id && key.b != call->text)
+			add_way(c, calls, &to, (struct way) { samples[i], 0, key.b });
+	}
+	return to;
+}
+
+static double part_of_ways(const struct calls *calls, const struct ways *w)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		samples += w->at[i].samples;
+	return part_of_samples(calls, samples);
+}
+
+/*
+ * The call at which the samples part, from the outermost ones on: it is followed as long as one
+ * callee has nearly all of them, or more than half, and there is no other way that is named. *to:
+ * the ways from there; none if all go nowhere, and of very many, of which a few say little.
+ */
+static uint32_t parting(const struct causes *c, const struct calls *calls, struct ways *to)
+{
+	const struct call *at = calls->at.at;
 	uint32_t id = 0;
 
-	for (;; id = callees[0]) {
-		double first, itself = id ? part_of_samples(calls, at[id].self) : 0;
-		uint64_t named = 0;
+	for (;; id = to->at[0].call) {
+		uint64_t self = id ? at[id].self : 0;
+		double first, itself = part_of_samples(calls, self);
+		struct ways lines;
 
-		*n = most;
-		callees_of(c, calls, id, callees, n);
-		first = *n ? part_of_samples(calls, at[callees[0]].samples) : 0;
-		if (first >= NEARLY_ALL || (*n == 1 && itself < LEAST_PART && first > 0.5))
+		*to = callees_of(c, calls, id);
+		first = to->n ? part_of_samples(calls, to->at[0].samples) : 0;
+		if (first >= NEARLY_ALL || (to->n == 1 && itself < LEAST_PART && first > 0.5))
 			continue;
-		for (size_t i = 0; i < *n; i++)
-			named += at[callees[i]].samples;
-		/* Of very many ways a few say little. */
-		if (itself >= NEARLY_ALL || itself + part_of_samples(calls, named) < 0.5)
-			*n = 0;
+		add_way(c, calls, to, (struct way) { .samples = self });
+		if ((id && (double)self >= NEARLY_ALL * (double)at[id].samples) ||
+		    part_of_ways(calls, to) < 0.5)
+			to->n = 0;
+		/* Where in the program it is says more than what is called there. */
+		lines = id ? lines_of(c, calls, id) : (struct ways) { .n = 0 };
+		if (lines.n && part_of_samples(calls, lines.at[0].samples) > 0.5)
+			*to = lines;
 		return id;
 	}
 }
@@ -211,24 +259,18 @@ static void put_part(struct text_buf *b, double part, const char *text)
 	text_puts(b, text);
 }
 
-/* "52 % spin_cheap, 46 % spin_dear": where the samples go from the call on. */
-static void put_callees(const struct causes *c, const struct calls *calls, uint32_t id,
-			const uint32_t *callees, size_t n, struct text_buf *b)
+/* "52 % spin_cheap, 46 % spin_dear" */
+static void put_ways(const struct causes *c, const struct calls *calls, const struct ways *w,
+		     struct text_buf *b)
 {
-	const struct call *at = calls->at.at;
-	double itself = id ? part_of_samples(calls, at[id].self) : 0;
+	for (size_t i = 0; i < w->n; i++) {
+		const struct way *way = &w->at[i];
 
-	for (size_t i = 0; i < n; i++) {
-		double part = part_of_samples(calls, at[callees[i]].samples);
-
-		if (itself >= LEAST_PART && itself > part) {
-			put_part(b, itself, "itself");
-			itself = 0;
-		}
-		put_part(b, part, call_text(c, calls, callees[i]));
+		put_part(b, part_of_samples(calls, way->samples),
+			 way->call   ? call_text(c, calls, way->call)
+			 : way->text ? names_text(c->names, way->text)
+				     : "itself");
 	}
-	if (n && itself >= LEAST_PART)
-		put_part(b, itself, "itself");
 }
 
 static uint32_t adopt(struct causes *c, struct text_buf *b)
@@ -243,16 +285,16 @@ static uint32_t adopt(struct causes *c, struct text_buf *b)
 /* Sets what is said of the samples: "deflate < compress", and where they part behind it. */
 static void say_calls(struct causes *c, const struct calls *calls, struct cause *cause)
 {
-	struct text_buf ran = { 0 }, callees_text = { 0 };
+	struct text_buf ran = { 0 }, ways_text = { 0 };
 	const struct call *at = calls->at.at;
-	uint32_t callees[FUNCTIONS_SHOWN];
-	size_t n = FUNCTIONS_SHOWN, shown = 0;
-	uint32_t id = parting(c, calls, callees, &n);
+	struct ways ways;
+	uint32_t id = parting(c, calls, &ways);
 	const char *before = "";
+	size_t shown = 0;
 
-	cause->function = id ? at[id].text : n ? at[callees[0]].text : 0;
+	cause->function = id ? at[id].text : ways.n ? ways.at[0].text : 0;
 	cause->ran_part = id ? part_of_samples(calls, at[id].samples) : 1;
-	put_callees(c, calls, id, callees, n, &callees_text);
+	put_ways(c, calls, &ways, &ways_text);
 	for (; id && shown < FUNCTIONS_SHOWN; id = at[id].caller) {
 		const char *text = call_text(c, calls, id);
 		uint32_t caller = at[id].caller;
@@ -265,7 +307,7 @@ static void say_calls(struct causes *c, const struct calls *calls, struct cause 
 		shown++;
 	}
 	cause->ran = adopt(c, &ran);
-	cause->ran_callees = adopt(c, &callees_text);
+	cause->ran_ways = adopt(c, &ways_text);
 }
 
 /* ---- in the kernel --------------------------------------------------------------------------- */

@@ -406,9 +406,9 @@ static double largest_part(const struct sums *s, uint32_t thing)
 	return all ? (double)of->amount / (double)all : 1;
 }
 
-/* A text is named that has this much of the time; and so many. */
-#define LEAST_PART 0.1
-#define PARTS_SHOWN 2
+/* Texts are named: the first that has this much of the time, and the second that has so much. */
+static const double least_part[] = { 0.1, 0.25 };
+#define PARTS_SHOWN (sizeof(least_part) / sizeof(least_part[0]))
 
 /*
  * "read < ask (52 %), write < tell (40 %)": the texts that have most of a cause's time, and how
@@ -427,7 +427,7 @@ static uint32_t parts_text(struct causes *c, const struct sums *s, const struct 
 		double part = (double)at[i].amount / (double)of->ns;
 		char share[32];
 
-		if (part < LEAST_PART)
+		if (part < least_part[i])
 			break;
 		text_puts(&b, i ? ", " : "");
 		text_puts(&b, text + (i && !strncmp(text, repeated, skip) ? skip : 0));

@@ -13,11 +13,6 @@
 void causes_put_did(FILE *out, const struct names *n, const struct causes *all,
 		    const struct cause *c);
 /*
- * Writes what it ran by samples: " 95 % in deflate < compress", " in srv: 52 % spin_cheap, 46 %
- * spin_dear", and what of it is in the kernel. Nothing if none are known: then it returns false.
- */
-bool causes_put_ran(FILE *out, const struct names *n, const struct cause *c);
-/*
  * Writes c, one of all, as a sentence: "janitor/120 ran 95 % in compact < main, 88 % of it for
  * audit, until it woke in unlock".
  */

@@ -71,7 +71,12 @@ static void put_who(FILE *f, const struct names *n, const struct cause *c)
 
 static void put_functions(FILE *f, const struct names *n, const struct cause *c)
 {
-	if (!causes_put_ran(f, n, c) && !c->answers)
+	/* Nearly all of its samples have it. */
+	if (*names_text(n, c->ran) && c->ran_part < 0.9 && !*names_text(n, c->ran_ways))
+		fprintf(f, " %.0f %% in", 100 * c->ran_part);
+	put_text(f, n, " ", c->ran);
+	put_text(f, n, ": ", c->ran_ways);
+	if (!*names_text(n, c->ran) && !*names_text(n, c->ran_ways) && !c->answers)
 		put_text(f, n, ", until ", c->where);
 }
 

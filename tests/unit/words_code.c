@@ -280,6 +280,28 @@ static void samples_are_added_up_by_function(void **state)
 	free(text);
 }
 
+/* Where most samples are on one line, and others on another one, each line has its share. */
+static void lines_of_a_function_have_their_shares(void **state)
+{
+	struct options o = script_options(101);
+	char *text = script_formatted("0    c0 - R > A\n"
+				      "0    c1 - R > B\n"
+				      "100  c0 A S > - wait|f\n"
+				      "1000 c1 B ran |f%/srv/a.py:1;work%/srv/a.py:7;" EVAL "\n"
+				      "2000 c1 B ran |f%/srv/a.py:2;work%/srv/a.py:7;" EVAL "\n"
+				      "3000 c1 B ran |f%/srv/a.py:1;work%/srv/a.py:7;" EVAL "\n"
+				      "4000 c1 B wakes A wake|send\n"
+				      "4000 c0 - R > A\n"
+				      "end 5000\n",
+				      &o, "causes");
+
+	(void)state;
+	if (!strstr(text, "ran in f (a.py) < work\n"
+			  "         (a.py:7): 67 % f (a.py:1), 33 % f (a.py:2), until"))
+		fail_msg("no lines in\n%s", text);
+	free(text);
+}
+
 /* By the function's name alone, or with the place; and by native names that are shown. */
 static void are_found_by_name(void **state)
 {
@@ -344,6 +366,7 @@ int main(void)
 		cmocka_unit_test(places_are_the_programs),
 		cmocka_unit_test(what_was_waited_for_says_it),
 		cmocka_unit_test(samples_are_added_up_by_function),
+		cmocka_unit_test(lines_of_a_function_have_their_shares),
 		cmocka_unit_test(are_found_by_name),
 		cmocka_unit_test(mean_nothing_by_their_names),
 	};
