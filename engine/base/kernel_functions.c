@@ -155,6 +155,8 @@ static const struct {
 	{ KFUNC_EVENT_LOOP, NAMES("do_epoll_wait", "ep_poll") },
 	{ KFUNC_AWAITS_WORK, NAMES("inet_csk_accept", "inet_csk_wait_for_connect", "unix_accept",
 				   "vsock_accept", "do_sigtimedwait") },
+	/* net/ipv4/tcp_minisocks.c, net/unix/af_unix.c: sk_data_ready() of the listening socket */
+	{ KFUNC_CONNECTS, NAMES("tcp_child_process", "unix_stream_connect") },
 	/*
 	 * On top of a switch or a wakeup that is traced: the tracepoint's caller of its probes,
 	 * probes of perf and ftrace, BPF programs.

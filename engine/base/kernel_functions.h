@@ -37,6 +37,7 @@ enum kernel_function {
 	KFUNC_ENDS_PROCESS = 1 << 25,  /* ends all other threads of a process */
 	KFUNC_ENDS_THREAD = 1 << 24,   /* the end of a thread, and the dump of its memory before */
 	KFUNC_AWAITS_SIGNAL = 1 << 26, /* in which a thread sleeps until a signal comes */
+	KFUNC_CONNECTS = 1 << 27,      /* tells a listening socket of a connection */
 	KFUNC_EXCEPTION = 1 << 27,     /* entry of an exception: the thread's own doing */
 	/* Before a system call begins, or when it, an exception or an interrupt is over. */
 	KFUNC_OUTSIDE_CALL = 1 << 28,

@@ -281,6 +281,19 @@ static bool killed_at_work(const struct timelines *tl, struct kernel_stacks *k,
 	       !(kernel_stack_wait_flags(k, slept) & (KFUNC_AWAITS_WORK | KFUNC_EVENT_LOOP));
 }
 
+/* Whether somebody connected to a socket for which it listened, among others or in poll(). */
+static bool ended_by_connection(const struct timelines *tl, struct kernel_stacks *k,
+				const struct wait *w)
+{
+	uint32_t kstack = timelines_pair(tl, w->waker_stack).kstack;
+	struct waker_context by;
+
+	if (w->waker == THREAD_NONE)
+		return false;
+	by = waker_context(k, kstack, w->waker == THREAD_IDLE);
+	return kernel_stack_flags(k, kstack, by.frames) & KFUNC_CONNECTS;
+}
+
 /* By its stack, and how it ended: it had no work. */
 static bool has_no_work(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
 			const struct wait *w)
@@ -292,7 +305,57 @@ static bool has_no_work(const struct timelines *tl, struct kernel_stacks *k, uin
 	if (w->flags & WAIT_NOT_WOKEN)
 		return !wait_looks_stuck(tl, k, w);
 	return (flags & KFUNC_EVENT_LOOP && !is_answered(tl, k, thread, w)) ||
-	       waits_for_request(tl, thread, w);
+	       ended_by_connection(tl, k, w) || waits_for_request(tl, thread, w);
+}
+
+/* Whether the thread, after its i-th interval, sleeps for work first of all, locks aside. */
+static bool then_has_no_work(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
+			     uint32_t i)
+{
+	const struct thread *th = timelines_thread(tl, thread);
+
+	for (int n = 0; n < SLEEPS_BACK && ++i < th->n_waits; n++) {
+		const struct wait *w = &th->waits[i];
+
+		if (w->kind == WAIT_UNKNOWN)
+			return false;
+		if (w->kind == WAIT_SLEEP && w->wake_ns > w->out_ns &&
+		    !wait_is_at_lock(tl, k, w->stack))
+			return has_no_work(tl, k, thread, w);
+	}
+	return false;
+}
+
+/*
+ * Whether w is for the turn to wait for work: at a lock, after which the thread does so, and for
+ * more than half of w so did the one who released it, or waited for its own turn. Servers let one
+ * of their processes at a time wait for a connection so (the accept mutex of Apache).
+ */
+static bool waits_for_turn(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
+			   const struct wait *w)
+{
+	const struct thread *waker;
+	uint64_t ns = 0, half_ns = (w->wake_ns - w->out_ns) / 2;
+	uint32_t i;
+
+	if (w->kind != WAIT_SLEEP || w->flags & (WAIT_NEW | WAIT_NOT_WOKEN) || w->goes_on ||
+	    !by_task(tl, k, w) || works_for_request(tl, thread, w->out_ns) ||
+	    !wait_is_at_lock(tl, k, w->stack) ||
+	    !then_has_no_work(tl, k, thread, (uint32_t)(w - timelines_thread(tl, thread)->waits)))
+		return false;
+	waker = timelines_thread(tl, w->waker);
+	i = wait_waker_pos(waker, w);
+	for (int n = 0; n < SLEEPS_BACK && i-- > 0 && ns <= half_ns; n++) {
+		const struct wait *s = &waker->waits[i];
+
+		if (s->wake_ns <= w->out_ns)
+			break;
+		if (s->kind == WAIT_SLEEP && s->wake_ns > s->out_ns &&
+		    (wait_is_at_lock(tl, k, s->stack) ? then_has_no_work(tl, k, w->waker, i)
+						      : has_no_work(tl, k, w->waker, s)))
+			ns += s->wake_ns - (s->out_ns > w->out_ns ? s->out_ns : w->out_ns);
+	}
+	return ns > half_ns;
 }
 
 static bool own_timer_ended(const struct timelines *tl, struct kernel_stacks *k,
@@ -370,7 +433,9 @@ enum wait_nature wait_nature(const struct timelines *tl, struct kernel_stacks *k
 
 	if (own != WAIT_FOR_OTHERS || timelines_is_client(tl, thread))
 		return own;
-	return waker_had_nothing(tl, k, thread, w, WAKERS_BACK) ? WAIT_FOR_WORK : own;
+	return waker_had_nothing(tl, k, thread, w, WAKERS_BACK) || waits_for_turn(tl, k, thread, w)
+		       ? WAIT_FOR_WORK
+		       : own;
 }
 
 /* ---- classes -------------------------------------------------------------------------------- */

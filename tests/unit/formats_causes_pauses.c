@@ -268,6 +268,54 @@ static void waiting_for_a_request_is_no_cause(void **state)
 		 "slept in wait | recv for tcp", false);
 }
 
+/* B waits in poll() until A connects; until A sends something; while it works for a request. */
+static void a_connection_is_work(void **state)
+{
+#define POLLS(woke, request)                                     \
+	"0    c0 - R > A\n"                                      \
+	"1    c1 - R > B\n"                                      \
+	"100  c1 B S > - do_sys_poll|poll;serve for=poll:of:2\n" \
+	"1100 c0 A wakes B " woke "|send;main\n"                 \
+	"1100 c1 - R > B\n" request "end 2000\n"
+	(void)state;
+	is_cause(POLLS("wake;tcp_child_process;tcp_v4_rcv", ""), "B/102 slept in do_sys_poll",
+		 false);
+	is_cause(POLLS("wake;unix_stream_connect", ""), "B/102 slept in do_sys_poll", false);
+	is_cause(POLLS("wake;tcp_rcv_established", ""), "A/101 ran", true);
+	/* Of another thread, whom an interrupt hit there. */
+	is_cause(POLLS("wake;net_rx_action;asm_common_interrupt;unix_stream_connect", ""),
+		 "B/102 slept in do_sys_poll", true);
+	is_cause(POLLS("wake;tcp_child_process",
+		       "1500 c1 B request tcp::80 arrived=50 taken=60 answered=1500\n"),
+		 "A/101 ran", true);
+}
+
+/* A waits for a lock that B has while it waits for a connection; then A does so, or something else.
+ */
+static void the_turn_to_wait_for_work_is_no_lock(void **state)
+{
+#define TURNS(holds, then, woke)                                             \
+	"0    c0 - R > A\n"                                                  \
+	"0    c1 - R > B\n"                                                  \
+	"0    c2 - R > C\n"                                                  \
+	"10   c1 B S > - " holds "\n"                                        \
+	"20   c0 A S > - futex_wait|pthread_mutex_lock;accept for=futex:8\n" \
+	"1000 c2 C wakes B wake;unix_stream_connect|connect;main\n"          \
+	"1001 c1 - R > B\n"                                                  \
+	"1010 c1 B wakes A futex_wake|unlock;accept\n"                       \
+	"1010 c0 - R > A\n"                                                  \
+	"1020 c0 A S > - " then "\n"                                         \
+	"1500 c2 C wakes A " woke "|connect;main\n"                          \
+	"1500 c0 - R > A\n"                                                  \
+	"end 2000\n"
+#define WAITS "do_epoll_wait|wait;accept for=epoll:A:4"
+	(void)state;
+	is_cause(TURNS(WAITS, WAITS, "wake;unix_stream_connect"),
+		 "A/101 slept in futex_wait | pthread_mutex_lock", false);
+	is_cause(TURNS(WAITS, "wait|fsync;main for=file:/j", "wake;io"), "B/102 held futex 8",
+		 true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +330,8 @@ int main(void)
 		cmocka_unit_test(an_uninterruptible_sleep_is_no_pause),
 		cmocka_unit_test(who_has_no_work_is_named),
 		cmocka_unit_test(waiting_for_a_request_is_no_cause),
+		cmocka_unit_test(a_connection_is_work),
+		cmocka_unit_test(the_turn_to_wait_for_work_is_no_lock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

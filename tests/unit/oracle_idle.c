@@ -161,27 +161,88 @@ static bool died_at_work(struct world *w, const struct sleep *s)
 	       strcmp(function(w, s->kstack, 0), "worker_thread");
 }
 
+/* Whether somebody connected to a listening socket in order to end it. */
+static bool connected(struct world *w, const struct sleep *s)
+{
+	struct trace_stack st = trace_stack(w->t, s->waker_kstack);
+	uint32_t irq = s->waker == NOBODY ? 0 : oracle_interrupt_frames(w, s);
+
+	for (uint32_t i = 0; s->waker != NOBODY && i < st.n && (!irq || i < irq); i++)
+		if (!strcmp(symbol_of(w, st.frames[i]), "tcp_child_process") ||
+		    !strcmp(symbol_of(w, st.frames[i]), "unix_stream_connect"))
+			return true;
+	return false;
+}
+
+/* The first rule. */
+static bool lacks_work(struct world *w, int life, int piece)
+{
+	const struct piece *p = &w->lives[life].pieces[piece];
+	const struct sleep *s = blocked_in(&w->lives[life], piece);
+	const char *in = function(w, s->kstack, 0);
+
+	if (!strcmp(in, "inet_csk_accept") || !strcmp(in, "worker_thread"))
+		return true;
+	if (s->never)
+		return s->state != 'D' && !takes_lock(w, s->ustack) && !takes_lock(w, s->kstack) &&
+		       !is_class(w, s->object, "GIL");
+	return gets_request(w, life, p) || connected(w, s) ||
+	       (!strcmp(in, "do_epoll_wait") && !(by_task(w, s) && was_asked(w, life, s, p->to)));
+}
+
+/* Whether the next sleep of a life that is not at a lock lacks work. */
+static bool then_lacks_work(struct world *w, int life, int piece)
+{
+	const struct life *l = &w->lives[life];
+
+	while (++piece < l->n_pieces && l->pieces[piece].what != UNKNOWN) {
+		const struct sleep *s = blocked_in(l, piece);
+
+		if (s && l->pieces[piece].to > l->pieces[piece].from && !at_lock(w, s))
+			return lacks_work(w, life, piece);
+	}
+	return false;
+}
+
+/* The fourth rule: it waits at a lock for its turn to wait for work. */
+static bool is_for_turn(struct world *w, int life, int piece)
+{
+	const struct piece *p = &w->lives[life].pieces[piece];
+	const struct sleep *s = blocked_in(&w->lives[life], piece);
+	const struct life *by;
+	uint64_t turns = 0;
+
+	if (!s || s->is_birth || s->never || s->ended_by || !by_task(w, s) ||
+	    works(w, life, p->from) || !at_lock(w, s) || !then_lacks_work(w, life, piece))
+		return false;
+	by = &w->lives[s->waker];
+	for (int i = 0; i < by->n_pieces && by->pieces[i].to <= p->to; i++) {
+		const struct piece *b = &by->pieces[i];
+		const struct sleep *slept = blocked_in(by, i);
+
+		if (slept && b->to > p->from &&
+		    (at_lock(w, slept) ? then_lacks_work(w, s->waker, i)
+				       : lacks_work(w, s->waker, i)))
+			turns += b->to - (b->from > p->from ? b->from : p->from);
+	}
+	return 2 * turns > p->to - p->from;
+}
+
 /* By the first two rules, or with a third one for so many wakers in a row. */
 static bool is_idle(struct world *w, int life, int piece, int wakers)
 {
 	const struct life *l = &w->lives[life];
 	const struct piece *p = &l->pieces[piece];
 	const struct sleep *s = blocked_in(l, piece);
-	const char *in = s ? function(w, s->kstack, 0) : "";
 	const struct life *by;
 	uint64_t idle = 0;
 
 	if (!s || s->is_birth || works(w, life, p->from) || died_at_work(w, s))
 		return false;
-	if (!strcmp(in, "inet_csk_accept") || !strcmp(in, "worker_thread"))
+	if (lacks_work(w, life, piece))
 		return true;
 	if (s->never)
-		return s->state != 'D' && !takes_lock(w, s->ustack) && !takes_lock(w, s->kstack) &&
-		       !is_class(w, s->object, "GIL");
-	if (gets_request(w, life, p))
-		return true;
-	if (!strcmp(in, "do_epoll_wait") && !(by_task(w, s) && was_asked(w, life, s, p->to)))
-		return true;
+		return false;
 	if (by_own_timer(w, s))
 		return !is_blocked(w, s) && !is_for_message(w, s);
 	if (!wakers || !by_task(w, s) || is_blocked(w, s) || is_for(w, s, "child") ||
@@ -200,5 +261,5 @@ static bool is_idle(struct world *w, int life, int piece, int wakers)
 
 bool oracle_is_idle(struct world *w, int life, int piece)
 {
-	return is_idle(w, life, piece, 2);
+	return is_idle(w, life, piece, 2) || is_for_turn(w, life, piece);
 }

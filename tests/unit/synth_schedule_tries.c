@@ -260,6 +260,18 @@ void schedule_naps(struct schedule *s)
 		uint64_t ns;
 		char *with;
 
+		if (strstr(line, " wakes") && !schedule_random(s, 6)) {
+			const char *words = strchr(strstr(line, " wakes") + 1, ' ');
+
+			if (asprintf(&with, "%.*s %s", (int)(words + 2 - s->lines[i]), s->lines[i],
+				     schedule_random(s, 2)
+					     ? "wake;unix_stream_connect|connect;main"
+					     : "wake;tcp_child_process;asm_common_interrupt") < 0)
+				abort();
+			free(s->lines[i]);
+			s->lines[i] = with;
+			continue;
+		}
 		if (!to || !schedule_is_event(line, &ns, &cpu) || !strchr("SD", to[-1]) ||
 		    !schedule_random(s, 4))
 			continue;
