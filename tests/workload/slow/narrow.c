@@ -3,8 +3,9 @@
  * A 32-bit program without a C library: 20 times outer() calls inner(), which sleeps 20 ms by the
  * function of the vDSO (AT_SYSINFO) that enters the kernel.
  */
-#include <elf.h>
-
+/* <elf.h> needs the headers of a 32-bit C library. */
+#define AT_NULL 0
+#define AT_SYSINFO 32
 #define NR_EXIT 1
 #define NR_NANOSLEEP 162
 
