@@ -259,6 +259,8 @@ static __always_inline __u32 stack_kind(__u32 kind)
 #include "ready.h"
 #include "context.h"
 #include "stolen_time.h"
+#include "groups.h"
+#include "quotas.h"
 
 /* ---- the recorder's own time --------------------------------------------------------------- */
 
@@ -509,21 +511,6 @@ static __always_inline __u32 first_cpu(__u64 task)
 	return BPF_CORE_READ((struct task_struct___before_5_16 *)task, cpu);
 }
 
-/*
- * Whether the CPU quota of a control group of the current thread, which goes off its CPU ready to
- * run, is used up. Since 6.18 threads are taken off the queue one by one (throttle_cfs_rq_work()).
- * Before that, whole groups were (throttle_cfs_rq()): throttle_count is the number of throttled
- * groups from the thread's own up.
- */
-static __always_inline bool is_throttled(struct task_struct *task)
-{
-	if (bpf_core_field_exists(task->throttled))
-		return OF(task, throttled);
-	if (bpf_core_field_exists(task->se.cfs_rq->throttle_count))
-		return OF(OF(UNTRUSTED(task_struct, task), se.cfs_rq), throttle_count) > 0;
-	return false;
-}
-
 SEC("raw_tp")
 int on_stacks(unsigned long long *ctx)
 {
@@ -608,8 +595,13 @@ int on_stacks(unsigned long long *ctx)
 	if (!PLAIN && find_contexts && tid && (!is_switch || state) && !k->interrupt)
 		note_context(now);
 	/* Interrupts are off in a switch, so nothing else records such an event here. */
-	if (is_switch && tid && !state && is_throttled(task))
+	if (is_switch && tid && !state && is_throttled(task)) {
 		record_of_thread(WIRE_THROTTLED, now, OF(task, pid));
+		if (!PLAIN)
+			note_throttled(now);
+	}
+	if (!PLAIN && is_switch && n_throttled && other.tid)
+		record_unthrottled(ctx[2], other.tid, now);
 	if (is_switch && time_interrupts)
 		record_interrupts(now);
 	if (is_switch)
@@ -649,5 +641,4 @@ int on_migrate(unsigned long long *ctx)
 	return 0;
 }
 
-#include "groups.h"
 #include "threads.h"

@@ -18,11 +18,56 @@
 
 struct rq {
 	__u64 prev_steal_time; /* with CONFIG_PARAVIRT */
+	__u64 clock;
+	int cpu;
 };
 
+struct task_group;
+
 struct cfs_rq {
-	struct rq *rq;	    /* with CONFIG_FAIR_GROUP_SCHED */
-	int throttle_count; /* with CONFIG_CFS_BANDWIDTH */
+	struct rq *rq; /* with CONFIG_FAIR_GROUP_SCHED */
+	struct task_group *tg;
+	/* With CONFIG_CFS_BANDWIDTH. */
+	int throttle_count;
+	unsigned int throttled : 1;
+	__u64 throttled_clock_self, throttled_clock_self_time; /* since 6.6 */
+};
+
+struct timerqueue_node {
+	__s64 expires;
+};
+
+struct hrtimer {
+	struct timerqueue_node node;
+};
+
+struct rt_rq { /* with CONFIG_RT_GROUP_SCHED */
+	int rt_throttled;
+	struct task_group *tg;
+};
+
+struct rt_bandwidth {
+	struct hrtimer rt_period_timer;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+struct task_group {
+	struct cgroup_subsys_state css;
+	struct cfs_rq **cfs_rq; /* by CPU */
+	struct rt_bandwidth rt_bandwidth;
+	struct task_group *parent;
+};
+
+struct sched_rt_entity {
+	struct rt_rq *rt_rq; /* with CONFIG_RT_GROUP_SCHED */
+};
+
+struct sched_dl_entity {
+	unsigned int dl_throttled : 1;
+	struct hrtimer dl_timer;
 };
 
 struct sched_entity {
@@ -64,6 +109,9 @@ struct task_struct {
 	int on_cpu;
 	int on_rq;
 	struct sched_entity se;
+	struct sched_rt_entity rt;
+	struct sched_dl_entity dl;
+	unsigned int policy;
 	bool throttled; /* since 6.18 */
 	int exit_state;
 	int pid;

@@ -18,6 +18,7 @@ enum object_use {
 	OBJECT_OF_FORKED, /* these are groups */
 	OBJECT_OF_MOVED,
 	OBJECT_OF_RENAMED,
+	OBJECT_OF_QUOTA,
 	OBJECT_USES
 };
 

@@ -61,6 +61,7 @@ int trace_file_info(struct trace_file *t, const struct session *s, uint64_t star
 		       (s->options->no_objects ? 0 : 1u << CHAINLOG_STREAM) |
 		       (s->options->context ? 1u << CHAINLOG_CONTEXT : 0) |
 		       (s->options->no_block ? 0 : 1u << CHAINLOG_DISK_DONE) |
+		       (bpf_session_tells_quotas(s->bpf) ? 1u << CHAINLOG_UNTHROTTLED : 0) |
 		       (s->options->no_irq ? 0 : 1u << CHAINLOG_INTERRUPTS),
 	};
 

@@ -238,7 +238,21 @@ enum chainlog_aux {
 	 * REQUEST of the same time: of the first byte of its answer, and of the request.
 	 */
 	CHAINLOG_STREAM = 21,
-	CHAINLOG_AUX_KINDS = 22,
+	/*
+	 * group tid since until why: the thread comes on a CPU; it was ready, but could not run,
+	 * from since until `until` ns ago because a quota of CPU time was used up, see enum
+	 * chainlog_quota: of a control group that group's (an object, 0: not known).
+	 */
+	CHAINLOG_UNTHROTTLED = 22,
+	CHAINLOG_AUX_KINDS = 23,
+};
+
+/* Whose quota it was in UNTHROTTLED. */
+enum chainlog_quota {
+	CHAINLOG_QUOTA_GROUP,
+	CHAINLOG_QUOTA_DEADLINE, /* the thread's own runtime of SCHED_DEADLINE */
+	CHAINLOG_QUOTA_REALTIME, /* that of all realtime threads (sched_rt_runtime_us) */
+	CHAINLOG_QUOTAS,
 };
 
 /* The class of objects that are endpoints of requests which probes mark: the name says it all. */

@@ -125,6 +125,23 @@ struct wire_group {
 	__u32 pad;
 };
 
+enum wire_quota {
+	WIRE_QUOTA_GROUP,
+	WIRE_QUOTA_DEADLINE, /* the thread's own, of SCHED_DEADLINE */
+	WIRE_QUOTA_REALTIME, /* of all realtime threads */
+	WIRE_QUOTAS,
+};
+
+/* Right after a WIRE_SWITCH to a thread: it could not run before, as a quota was used up. */
+struct wire_unthrottled {
+	struct wire_record r;
+	__u64 since_ns, until_ns;
+	__u32 tid;
+	__u32 group; /* of WIRE_QUOTA_GROUP: see WIRE_OBJECT_GROUP; 0: not known */
+	__u32 why;   /* enum wire_quota */
+	__u32 pad;
+};
+
 struct wire_own_id { /* right after its WIRE_FORK: a process of another PID namespace */
 	struct wire_record r;
 	__u32 tid;

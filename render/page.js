@@ -25,7 +25,7 @@ const ENDS = {
 	"[on-CPU]": "it ran",
 	"[running]": "it waited for the work this waker did",
 	"[runnable]": "it was ready, but had no CPU",
-	"[throttled]": "its group had used up its share of the CPU",
+	"[throttled]": "a quota, mostly its group's, was used up",
 	"[idle CPU]": "nobody had the CPU: the thread was on its way there",
 	"[recorder]": "the recorder itself had the CPU",
 	"[no events]": "the whole machine stood still: its host did not run it",

@@ -214,6 +214,8 @@ static enum ramp chain(const char *s, size_t len)
 				return ends[i].ramp;
 		if (starts_with(s, len, "[disk "))
 			return RAMP_DISK;
+		if (starts_with(s, len, "[throttled ")) /* with whose quota it was */
+			return RAMP_THROTTLED;
 		if (is_object(s, len))
 			return RAMP_OBJECT;
 	}

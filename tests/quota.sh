@@ -21,6 +21,10 @@ quota_group() {
 			{ why_not="cannot set a quota (CONFIG_CFS_BANDWIDTH)"; return 1; }
 	fi
 }
+# Whether this kernel adds up for how long each run queue was throttled, as Linux does since 6.6.
+quota_ends_known() {
+	uname -r | awk -F '[.-]' '{ exit !($1 > 6 || ($1 == 6 && $2 >= 6)) }'
+}
 # quota_end: removes it when its last process is gone, which may be a moment after that was waited for.
 quota_end() {
 	rmdir "$group" 2>/dev/null || { sleep 0.5; rmdir "$group"; }

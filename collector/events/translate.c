@@ -253,9 +253,11 @@ static const uint8_t kind_of[WIRE_COUNTED_KINDS] = {
 	[WIRE_GROUP] = CHAINLOG_AUX + CHAINLOG_GROUP,
 	[WIRE_OWN_ID] = CHAINLOG_AUX + CHAINLOG_OWN_ID,
 	[WIRE_STREAM] = CHAINLOG_AUX + CHAINLOG_STREAM,
+	[WIRE_UNTHROTTLED] = CHAINLOG_AUX + CHAINLOG_UNTHROTTLED,
 };
 
-/* The operations have the same numbers on both sides, and the flags of requests. */
+/* The operations have the same numbers on both sides, quotas, and the flags of requests. */
+_Static_assert((int)WIRE_QUOTAS == (int)CHAINLOG_QUOTAS, "quotas");
 _Static_assert((int)WIRE_DISK_OPS == (int)CHAINLOG_DISK_OPS, "operations of requests");
 
 _Static_assert((int)WIRE_REQUEST_PROBED == (int)CHAINLOG_REQUEST_PROBED &&
@@ -364,6 +366,7 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		struct wire_group group;
 		struct wire_own_id own_id;
 		struct wire_stream stream;
+		struct wire_unthrottled unthrottled;
 	} *w = (const void *)r;
 	struct chainlog_fields out = { .time_ns = r->time_ns, .cpu = r->cpu };
 
@@ -434,6 +437,13 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		out.number[0] = id_map_object(t->ids, w->group.object, r->time_ns);
 		out.number[1] = w->group.process;
 		break;
+	case WIRE_UNTHROTTLED:
+		out.tid = w->unthrottled.tid;
+		out.number[0] = id_map_object(t->ids, w->unthrottled.group, r->time_ns);
+		out.number[1] = age(r, w->unthrottled.since_ns, UINT64_MAX);
+		out.number[2] = age(r, w->unthrottled.until_ns, out.number[1]);
+		out.number[3] = w->unthrottled.why;
+		break;
 	case WIRE_OWN_ID:
 		out.tid = w->own_id.tid;
 		out.other = w->own_id.id;
@@ -497,6 +507,7 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_GROUP] = sizeof(struct wire_group),
 		[WIRE_OWN_ID] = sizeof(struct wire_own_id),
 		[WIRE_STREAM] = sizeof(struct wire_stream),
+		[WIRE_UNTHROTTLED] = sizeof(struct wire_unthrottled),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_STACK_LAYOUT_SAMPLE] = sizeof(struct wire_layout_sample),

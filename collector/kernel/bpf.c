@@ -54,6 +54,19 @@ static bool has_tracepoint(const struct btf *btf, const char *name)
 	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
 }
 
+/* A queue of a group knows for how long it was throttled, see bpf/quotas.h. */
+static bool has_throttled_time(const struct btf *btf)
+{
+	__s32 id = btf__find_by_name_kind(btf, "cfs_rq", BTF_KIND_STRUCT);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+
+	for (__u16 i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off),
+			    "throttled_clock_self_time"))
+			return true;
+	return false;
+}
+
 /* Sets what the programs cannot find out about the kernel themselves. */
 static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_options *o)
 {
@@ -76,6 +89,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 				"has): which of several sockets ended a poll() is not known\n");
 		has_local_timer = has_tracepoint(btf, "local_timer_entry");
 		has_groups = has_tracepoint(btf, "cgroup_attach_task");
+		skel->rodata->find_quotas = has_throttled_time(btf);
 		btf__free(btf);
 	}
 	wants_requests = skel->rodata->find_requests;
@@ -107,6 +121,11 @@ static uint32_t read_max_stack(void)
 		max = WIRE_STACK_MAX;
 	fclose(f);
 	return max;
+}
+
+bool bpf_session_tells_quotas(const struct bpf_session *s)
+{
+	return s->programs != BPF_PLAIN && s->skel->rodata->find_quotas;
 }
 
 /* Selects whether to load the programs that record requests to block devices. */

@@ -116,6 +116,8 @@ int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size);
 enum bpf_programs bpf_session_programs(const struct bpf_session *s);
 /* Whether requests are recorded, at sockets or by probes. */
 bool bpf_session_finds_requests(const struct bpf_session *s);
+/* Whether it is recorded until when a quota was used up. */
+bool bpf_session_tells_quotas(const struct bpf_session *s);
 /* How many requests were left out, because there were more than WIRE_REQUEST_RATE a second. */
 uint64_t bpf_session_untold_requests(const struct bpf_session *s);
 /* How many requests that probes mark were left out, because WIRE_PROBES_OPEN others had begun. */

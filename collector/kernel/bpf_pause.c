@@ -80,6 +80,7 @@ static int forget(struct bpf_session *s)
 	empty(skel->maps.last_contexts);
 	empty(skel->maps.open_probed);
 	empty(skel->maps.taken_datagrams);
+	empty(skel->maps.throttled_threads);
 	return err;
 }
 

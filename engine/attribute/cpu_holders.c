@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "common/lower_bound.h"
 #include "running_totals.h"
 #include "timeline/cpus.h"
@@ -16,6 +17,8 @@
  * 5).
  */
 #define BLOCK 64u
+
+#define HOLDER_PATHS (HOLDER_NAMES - HOLDER_QUOTA)
 
 struct cpu_holders {
 	const struct timelines *timelines;
@@ -40,15 +43,35 @@ const char *cpu_holder_text(uint32_t who)
 		return "[steal]";
 	case HOLDER_RECORDER:
 		return "[recorder]";
+	case HOLDER_RUNTIME:
+		return "[throttled SCHED_DEADLINE]";
+	case HOLDER_REALTIME:
+		return "[throttled realtime]";
 	default:
 		return NULL;
 	}
+}
+
+/* "[throttled GROUP]", a text; 0: out of memory. */
+static uint32_t quota_name(struct names *names, uint32_t path)
+{
+	uint32_t group = names_group_path(names, path), id;
+	struct text_buf b = { 0 };
+
+	text_puts(&b, "[throttled ");
+	text_puts(&b, group ? names_text(names, group) : "");
+	text_puts(&b, "]");
+	id = !group || b.failed ? 0 : names_adopt(names, b.p);
+	text_free(&b);
+	return id;
 }
 
 uint32_t cpu_holder_name(struct names *names, uint32_t who)
 {
 	const char *text = cpu_holder_text(who);
 
+	if (cpu_holder_quota(who))
+		return quota_name(names, cpu_holder_quota(who));
 	if (cpu_holder_group(who))
 		return names_group_path(names, cpu_holder_group(who));
 	return text ? names_adopt(names, text) : names_string(names, who);
@@ -70,19 +93,24 @@ static uint32_t telling_group(const struct timelines *tl, uint32_t thread, uint6
 	uint32_t path = timelines_grouped(tl) ? timelines_group(tl, thread, at_ns) : 0;
 	const char *name = trace_string(timelines_trace(tl), path);
 
-	return path < HOLDER_GROUP / 2 && name[0] && name[1] ? path : 0;
+	return path < HOLDER_PATHS && name[0] && name[1] ? path : 0;
 }
 
-/* What a CPU ran from this change on. */
-static struct holder holder_of(const struct timelines *tl, const struct change *c)
+/* What a CPU ran at a time after this change; *until_ns: up to when, if that is sooner. */
+static struct holder holder_of(const struct timelines *tl, const struct change *c, uint64_t at_ns,
+			       uint64_t *until_ns)
 {
+	uint64_t next_ns;
+
 	if (c->to == THREAD_NONE)
 		return (struct holder) { HOLDER_UNKNOWN, 0 };
 	if (c->to == CPU_RAN_RECORDER)
 		return (struct holder) { HOLDER_RECORDER, 0 };
 	if (c->to == THREAD_IDLE)
 		return (struct holder) { HOLDER_IDLE, 0 };
-	return (struct holder) { timelines_name(tl, c->to, c->from_ns),
+	next_ns = timelines_next_name_ns(tl, c->to, at_ns);
+	*until_ns = next_ns < *until_ns ? next_ns : *until_ns;
+	return (struct holder) { timelines_name(tl, c->to, at_ns),
 				 telling_group(tl, c->to, c->from_ns) };
 }
 
@@ -130,12 +158,18 @@ static bool sum_up(struct cpu_holders *r, uint32_t cpu)
 	c = cpus_ran(r->cpus, cpu, &n);
 	/* Only whole blocks are asked for. */
 	for (size_t i = 0; i < n / BLOCK * BLOCK; i++) {
-		struct holder h = holder_of(r->timelines, &c[i]);
-		struct had had = had_in(r, h.who, false, cpu, c[i].from_ns, end_of(r, c, n, i));
+		uint64_t from_ns = c[i].from_ns, to_ns = end_of(r, c, n, i);
 
-		total(t, h.who, h.group, had.own);
-		total(t, HOLDER_INTERRUPTS, 0, had.interrupts);
-		total(t, HOLDER_STEAL, 0, had.steal);
+		while (from_ns < to_ns) {
+			uint64_t until_ns = to_ns;
+			struct holder h = holder_of(r->timelines, &c[i], from_ns, &until_ns);
+			struct had had = had_in(r, h.who, false, cpu, from_ns, until_ns);
+
+			total(t, h.who, h.group, had.own);
+			total(t, HOLDER_INTERRUPTS, 0, had.interrupts);
+			total(t, HOLDER_STEAL, 0, had.steal);
+			from_ns = until_ns;
+		}
 		if ((i + 1) % BLOCK == 0)
 			totals_end_block(t, (uint32_t)(i / BLOCK));
 	}
@@ -183,8 +217,9 @@ struct share {
 	const struct cpu_holders *ran;
 	uint32_t group; /* of the thread that waits; 0: not known */
 	bool grouped;	/* it is known, if only as the root */
-	bool throttled;
-	bool still; /* no CPU had an event: threads that had one did not run */
+	bool throttled; /* a quota was used up, it is not known until when, */
+	bool untold;	/* though the trace should say it */
+	bool still;	/* no CPU had an event: threads that had one did not run */
 	cpu_holders_fn fn;
 	void *arg;
 };
@@ -206,7 +241,9 @@ static void give(const struct share *s, uint32_t who, uint32_t group, uint64_t n
 {
 	if (group && s->grouped && group != s->group && !same_path(s, group))
 		who = HOLDER_GROUP | group;
-	if (who == HOLDER_IDLE && s->throttled)
+	if (s->untold)
+		who = HOLDER_UNKNOWN;
+	else if (who == HOLDER_IDLE && s->throttled)
 		who = HOLDER_THROTTLED;
 	if (is_thread(who) && s->still)
 		who = HOLDER_STILL;
@@ -214,15 +251,23 @@ static void give(const struct share *s, uint32_t who, uint32_t group, uint64_t n
 		s->fn(s->arg, who, ns);
 }
 
-/* In [from_ns, to_ns) it had the CPU. */
-static void give_time(const struct share *s, uint32_t cpu, struct holder h, uint64_t from_ns,
+/* In [from_ns, to_ns) the CPU ran what the change says; NULL: that is not known. */
+static void give_time(const struct share *s, uint32_t cpu, const struct change *c, uint64_t from_ns,
 		      uint64_t to_ns)
 {
-	struct had had = had_in(s->ran, h.who, s->still && is_thread(h.who), cpu, from_ns, to_ns);
+	while (from_ns < to_ns) {
+		uint64_t until_ns = to_ns;
+		struct holder h = { HOLDER_UNKNOWN, 0 };
+		struct had had;
 
-	give(s, h.who, h.group, had.own);
-	give(s, HOLDER_INTERRUPTS, 0, had.interrupts);
-	give(s, HOLDER_STEAL, 0, had.steal);
+		if (c)
+			h = holder_of(s->ran->timelines, c, from_ns, &until_ns);
+		had = had_in(s->ran, h.who, s->still && is_thread(h.who), cpu, from_ns, until_ns);
+		give(s, h.who, h.group, had.own);
+		give(s, HOLDER_INTERRUPTS, 0, had.interrupts);
+		give(s, HOLDER_STEAL, 0, had.steal);
+		from_ns = until_ns;
+	}
 }
 
 /* What the CPU ran in [from_ns, to_ns). */
@@ -232,15 +277,12 @@ static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uin
 	const struct running_totals *t = &r->totals[cpu];
 	const struct change *c;
 	size_t n, i, end;
-	struct holder h = { HOLDER_UNKNOWN, 0 };
 	uint64_t until;
 
 	c = cpus_ran(r->cpus, cpu, &n);
 	i = LOWER_BOUND(k, n, c[k].from_ns <= from_ns);
 	until = i < n && c[i].from_ns < to_ns ? c[i].from_ns : to_ns;
-	if (i)
-		h = holder_of(r->timelines, &c[i - 1]);
-	give_time(s, cpu, h, from_ns, until);
+	give_time(s, cpu, i ? &c[i - 1] : NULL, from_ns, until);
 	while (until < to_ns) {
 		/* Here i begins at until. */
 		if (i % BLOCK == 0 && i + 4 * BLOCK < n && c[i + 4 * BLOCK].from_ns <= to_ns) {
@@ -258,7 +300,7 @@ static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uin
 		}
 		from_ns = until;
 		until = i + 1 < n && c[i + 1].from_ns < to_ns ? c[i + 1].from_ns : to_ns;
-		give_time(s, cpu, holder_of(r->timelines, &c[i]), from_ns, until);
+		give_time(s, cpu, &c[i], from_ns, until);
 		i++;
 	}
 }
@@ -286,15 +328,23 @@ static void share_queue(const struct share *s, uint32_t cpu, uint64_t from_ns, u
 		share_cpu(s, cpu, from_ns, to_ns);
 }
 
-void cpu_holders_share(const struct cpu_holders *r, uint32_t thread, const struct wait *w,
-		       uint64_t from_ns, uint64_t to_ns, cpu_holders_fn fn, void *arg)
+/* Whoever's quota was used up. */
+static uint32_t quota_of(const struct throttle *t)
 {
-	struct share s = { .ran = r, .throttled = wait_throttled(w), .fn = fn, .arg = arg };
+	if (t->why == CHAINLOG_QUOTA_DEADLINE)
+		return HOLDER_RUNTIME;
+	if (t->why == CHAINLOG_QUOTA_REALTIME)
+		return HOLDER_REALTIME;
+	return t->why == CHAINLOG_QUOTA_GROUP && t->group && t->group < HOLDER_PATHS
+		       ? HOLDER_QUOTA | t->group
+		       : HOLDER_THROTTLED;
+}
 
-	if (r && timelines_grouped(r->timelines)) {
-		s.group = timelines_group(r->timelines, thread, w->out_ns);
-		s.grouped = s.group;
-	}
+/* A time in which it is not known of any quota that kept the thread from running. */
+static void share_ready(const struct share *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct cpu_holders *r = s->ran;
+
 	while (from_ns < to_ns) {
 		uint32_t cpu = CPU_NONE;
 		uint64_t until = to_ns;
@@ -304,9 +354,35 @@ void cpu_holders_share(const struct cpu_holders *r, uint32_t thread, const struc
 			until = until < to_ns ? until : to_ns;
 		}
 		if (cpu != CPU_NONE && cpu < r->n_cpus)
-			share_queue(&s, cpu, from_ns, until);
+			share_queue(s, cpu, from_ns, until);
 		else
-			give(&s, HOLDER_UNKNOWN, 0, until - from_ns);
+			give(s, HOLDER_UNKNOWN, 0, until - from_ns);
 		from_ns = until;
 	}
+}
+
+void cpu_holders_share(const struct cpu_holders *r, uint32_t thread, const struct wait *w,
+		       uint64_t from_ns, uint64_t to_ns, cpu_holders_fn fn, void *arg)
+{
+	struct share s = { .ran = r, .fn = fn, .arg = arg };
+	const struct throttle *at = NULL;
+	size_t n = 0;
+
+	if (r)
+		at = timelines_throttles(r->timelines, thread, w, &n);
+	s.throttled = !n && wait_throttled(w);
+	s.untold = s.throttled && r && timelines_tell_quotas(r->timelines);
+	if (r && timelines_grouped(r->timelines)) {
+		s.group = timelines_group(r->timelines, thread, w->out_ns);
+		s.grouped = s.group;
+	}
+	for (size_t i = 0; i < n && from_ns < to_ns; i++) {
+		uint64_t begin_ns = clip_ns(at[i].from_ns, from_ns, to_ns);
+		uint64_t end_ns = clip_ns(at[i].to_ns, from_ns, to_ns);
+
+		share_ready(&s, thread, from_ns, begin_ns);
+		give(&s, quota_of(&at[i]), 0, end_ns - begin_ns);
+		from_ns = end_ns;
+	}
+	share_ready(&s, thread, from_ns, to_ns);
 }

@@ -84,12 +84,14 @@ static void add_had(struct causes *c, uint32_t node, uint32_t end, uint32_t who,
 
 	if (!s)
 		return;
-	if (who != HOLDER_THROTTLED) {
-		sums_add(&c->had, s->cause, who, ns);
-		return;
+	if (cpu_holder_throttled(who)) {
+		add_time(c, node, end, 0, -ns);
+		end |= THROTTLED;
+		add_time(c, node, end, 0, ns);
+		s = sum_at(c, node, end, 0);
 	}
-	add_time(c, node, end, 0, -ns);
-	add_time(c, node, end | THROTTLED, 0, ns);
+	if (s)
+		sums_add(&c->had, s->cause, who, ns);
 }
 
 static void add_samples(struct causes *c, uint32_t node, uint32_t end, uint32_t pair, uint64_t n)

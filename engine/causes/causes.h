@@ -28,11 +28,18 @@ struct cause {
 	 * it woke ("it woke in unlock"); for a preempted thread: where it ran, by the samples.
 	 */
 	uint32_t where;
-	uint32_t what;	/* for a sleep: what it was for */
-	uint32_t by;	/* the handler of the interrupt that ended its sleep */
-	uint32_t had;	/* if it had no CPU, who had it: "61 % gzip, 39 % make" */
+	uint32_t what; /* for a sleep: what it was for */
+	uint32_t by;   /* the handler of the interrupt that ended its sleep */
+	/*
+	 * If it had no CPU, who had it: "61 % gzip, 39 % make"; if it was throttled, which quota
+	 * was used up.
+	 */
+	uint32_t had;
 	bool throttled; /* it had no CPU because the quota of its control group was used up */
-	/* For a preempted thread: in how many of the waits a quota was used up as well. */
+	/*
+	 * For a preempted thread: in how many of the waits a quota was used up, it is not known
+	 * until when.
+	 */
 	uint64_t quota_waits;
 	uint32_t id; /* of causes_put_woken() */
 	/* CHAIN_NOT_WOKEN, CHAIN_UNKNOWN: it is known where the thread slept. */

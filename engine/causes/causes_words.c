@@ -352,9 +352,36 @@ static uint32_t written_text(struct causes *c, const struct cause *cause,
 	return text;
 }
 
+/* "the quota of its control group batch.slice was used up". */
+static void write_quotas(const struct causes *c, const struct cause *of, FILE *f)
+{
+	size_t n;
+	const struct sum *at = sums_of(&c->had, of->id, &n);
+
+	for (size_t i = 0; i < n && i < HOLDERS_SHOWN; i++) {
+		uint32_t path = cpu_holder_quota(at[i].key);
+
+		fputs(i ? "; " : "", f);
+		if (n > 1)
+			fprintf(f, "%.0f %% ", 100 * (double)at[i].amount / (double)of->ns);
+		if (at[i].key == HOLDER_RUNTIME)
+			fputs("its own runtime (SCHED_DEADLINE) was used up", f);
+		else if (at[i].key == HOLDER_REALTIME)
+			fputs("the time for realtime threads (sched_rt_runtime_us) was used up", f);
+		else
+			fprintf(f, "the quota of its control group%s%s was used up",
+				path ? " " : "",
+				path ? names_text(c->names, names_group_path(c->names, path)) : "");
+	}
+}
+
 /* "61 % gzip, 39 % make": who had the CPU, if anybody is known. */
 static void write_holders(const struct causes *c, const struct cause *of, FILE *f)
 {
+	if (of->throttled) {
+		write_quotas(c, of, f);
+		return;
+	}
 	sums_write(&c->had, c->names, of->id, HOLDERS_SHOWN, "", "[unknown]", f);
 }
 

@@ -73,9 +73,7 @@ static void put_no_cpu(FILE *out, const struct names *n, const struct cause *c)
 	fputs(c->throttled ? " was throttled" : " had no CPU", out);
 	put_text(out, n, ", in ", c->where);
 	put_text(out, n, ": ", c->had);
-	if (c->throttled)
-		fputs(": " USED_UP, out);
-	else if (c->quota_waits)
+	if (c->quota_waits)
 		fprintf(out, "; in %" PRIu64 " of these waits " USED_UP, c->quota_waits);
 }
 

@@ -23,19 +23,33 @@ struct printer {
 };
 
 static const char *const kind_names[EVENT_KINDS] = {
-	[EVENT_SWITCH] = "switch",	 [EVENT_WAKING] = "waking",
-	[EVENT_WAKING_NEW] = "new",	 [EVENT_FORK] = "fork",
-	[EVENT_EXEC] = "exec",		 [EVENT_RENAME] = "rename",
-	[EVENT_EXIT] = "exit",		 [EVENT_LOST] = "lost",
-	[EVENT_SAMPLE] = "sample",	 [EVENT_QUEUE] = "queue",
-	[EVENT_THROTTLED] = "throttled", [EVENT_OBJECT] = "object",
-	[EVENT_READY] = "ready",	 [EVENT_GROUP] = "group",
-	[EVENT_OWN_ID] = "own-id",	 [EVENT_STREAM] = "stream",
-	[EVENT_DISK_REQUEST] = "asks",	 [EVENT_DISK_DONE] = "done",
-	[EVENT_AUX_LOST] = "lost",	 [EVENT_INTERRUPTS] = "interrupts",
-	[EVENT_STEAL] = "steal",	 [EVENT_REQUEST] = "request",
-	[EVENT_REQUEST_MORE] = "more",	 [EVENT_REQUEST_OPEN] = "open",
-	[EVENT_CONTEXT] = "context",	 [EVENT_HOLDER] = "holder",
+	[EVENT_SWITCH] = "switch",
+	[EVENT_WAKING] = "waking",
+	[EVENT_WAKING_NEW] = "new",
+	[EVENT_FORK] = "fork",
+	[EVENT_EXEC] = "exec",
+	[EVENT_RENAME] = "rename",
+	[EVENT_EXIT] = "exit",
+	[EVENT_LOST] = "lost",
+	[EVENT_SAMPLE] = "sample",
+	[EVENT_QUEUE] = "queue",
+	[EVENT_THROTTLED] = "throttled",
+	[EVENT_OBJECT] = "object",
+	[EVENT_READY] = "ready",
+	[EVENT_GROUP] = "group",
+	[EVENT_OWN_ID] = "own-id",
+	[EVENT_STREAM] = "stream",
+	[EVENT_UNTHROTTLED] = "unthrottled",
+	[EVENT_DISK_REQUEST] = "asks",
+	[EVENT_DISK_DONE] = "done",
+	[EVENT_AUX_LOST] = "lost",
+	[EVENT_INTERRUPTS] = "interrupts",
+	[EVENT_STEAL] = "steal",
+	[EVENT_REQUEST] = "request",
+	[EVENT_REQUEST_MORE] = "more",
+	[EVENT_REQUEST_OPEN] = "open",
+	[EVENT_CONTEXT] = "context",
+	[EVENT_HOLDER] = "holder",
 	[EVENT_RECORDER] = "recorder",
 };
 
@@ -337,6 +351,16 @@ static void put_event(const struct printer *p, const struct event *ev)
 			   : ev->n  ? " and its process are in"
 				    : " is in",
 			   trace_object(p->t, ev->object));
+		break;
+	case EVENT_UNTHROTTLED:
+		fprintf(out, " could not run for %" PRIu64 " ns, until %" PRIu64 " ns ago",
+			ev->last_ns - ev->asked_ns, ev->time_ns - ev->last_ns);
+		if (ev->n == CHAINLOG_QUOTA_DEADLINE)
+			fputs(": its runtime of SCHED_DEADLINE was used up", out);
+		else if (ev->n == CHAINLOG_QUOTA_REALTIME)
+			fputs(": that of realtime threads was used up", out);
+		else if (ev->object)
+			put_object(p, ": the quota was that of ", trace_object(p->t, ev->object));
 		break;
 	case EVENT_OWN_ID:
 		fprintf(out, " is %u in its PID namespace", ev->other);

@@ -135,6 +135,7 @@ static void put_aux(const struct trace_info *i, FILE *out)
 		[EVENT_GROUP] = "group_moves",
 		[EVENT_OWN_ID] = "own_ids",
 		[EVENT_STREAM] = "streams",
+		[EVENT_UNTHROTTLED] = "unthrottled",
 		[EVENT_RECORDER] = "recorder_runs",
 	};
 	uint64_t known = i->events_of[EVENT_AUX_LOST], kept;

@@ -118,15 +118,14 @@ static void put_link(struct json_chain *j, const struct link *l)
 	putc('}', j->words.out);
 }
 
-/* Of another control group what that is called, and its path. */
+/* Of another control group, or whose quota it was, what that is called, and its path. */
 static void put_holder(struct json_chain *j, uint32_t who)
 {
-	uint32_t group = cpu_holder_group(who);
+	uint32_t group = cpu_holder_group(who) | cpu_holder_quota(who);
 
 	if (group) {
 		json_put_string(&j->words, "name",
-				names_text(j->words.names,
-					   names_group_path(j->words.names, group)));
+				names_text(j->words.names, cpu_holder_name(j->words.names, who)));
 		putc(',', j->words.out);
 		json_put_name(&j->words, "cgroup", group);
 	} else if (who < HOLDER_NAMES) {

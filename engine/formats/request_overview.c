@@ -86,7 +86,7 @@ static void put_ran(FILE *f, const struct names *n, const struct cause *c)
 	double no_cpu = percent(c->no_cpu_ns, c->ns);
 
 	if (c->no_cpu_ns == c->ns) {
-		fputs(" had no CPU", f);
+		fputs(c->throttled ? " was throttled" : " had no CPU", f);
 		put_text(f, n, ": ", c->had);
 	} else if (no_cpu > 50) {
 		fprintf(f, " had no CPU for %.1f %% of it", no_cpu);

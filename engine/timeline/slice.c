@@ -402,6 +402,7 @@ static bool take_aux(struct slice *s, const struct event *ev)
 	case EVENT_GROUP:
 	case EVENT_OWN_ID:
 	case EVENT_STREAM:
+	case EVENT_UNTHROTTLED:
 		keep(s, ev, THREAD_NONE, THREAD_NONE);
 		return true;
 	default:

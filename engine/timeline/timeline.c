@@ -38,6 +38,7 @@ void timelines_free(struct timelines *tl)
 	disk_requests_free(&tl->disk_requests);
 	lock_holders_free(&tl->lock_holders);
 	streams_free(&tl->streams);
+	throttles_free(&tl->throttles);
 	remote_answers_free(tl->remote);
 	groups_free(&tl->groups);
 	requests_free(&tl->requests);
@@ -60,6 +61,15 @@ uint32_t timelines_name(const struct timelines *tl, uint32_t thread, uint64_t at
 	size_t done = LOWER_BOUND(i, th->renames, r[i].at_ns <= at_ns);
 
 	return done ? r[done - 1].name : th->name;
+}
+
+uint64_t timelines_next_name_ns(const struct timelines *tl, uint32_t thread, uint64_t at_ns)
+{
+	const struct thread *th = &tl->threads[thread];
+	const struct rename *r = tl->renames + tl->first_rename[thread];
+	size_t done = LOWER_BOUND(i, th->renames, r[i].at_ns <= at_ns);
+
+	return done < th->renames ? r[done].at_ns : UINT64_MAX;
 }
 
 /* The thread itself, or of a client one of the server's. */

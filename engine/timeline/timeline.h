@@ -28,6 +28,7 @@
 #include "requests.h"
 #include "samples.h"
 #include "streams.h"
+#include "throttles.h"
 #include "trace/trace.h"
 #include "untraced.h"
 
@@ -190,6 +191,7 @@ struct timelines {
 	struct disk_requests disk_requests;
 	struct lock_holders lock_holders;
 	struct streams streams;
+	struct throttles throttles;
 	struct remote_answers *remote; /* NULL: none are known, or not asked for */
 	struct groups groups;
 	bool has_objects; /* others than control groups */
@@ -300,6 +302,8 @@ static inline bool timelines_is_client(const struct timelines *tl, uint32_t thre
 }
 /* The name (string id) that a thread had at a time. */
 uint32_t timelines_name(const struct timelines *tl, uint32_t thread, uint64_t at_ns);
+/* When it gets its next name after at_ns; UINT64_MAX: never. */
+uint64_t timelines_next_name_ns(const struct timelines *tl, uint32_t thread, uint64_t at_ns);
 /* Its i-th name, 0..renames. */
 static inline uint32_t timelines_nth_name(const struct timelines *tl, uint32_t thread, uint32_t i)
 {
@@ -314,6 +318,20 @@ uint32_t timelines_group(const struct timelines *tl, uint32_t thread, uint64_t a
 /* Calls fn for each path of a group in which the thread was, until it returns true. */
 bool timelines_any_group(const struct timelines *tl, uint32_t thread,
 			 bool (*fn)(void *ctx, uint32_t path), void *ctx);
+/*
+ * When the thread could not run in w, one of its waits, as a quota was used up, in the order of
+ * time; for none before w->wake_ns, when it was ready.
+ */
+static inline const struct throttle *
+timelines_throttles(const struct timelines *tl, uint32_t thread, const struct wait *w, size_t *n)
+{
+	return throttles_of(&tl->throttles, thread, w->wake_ns, w->in_ns, n);
+}
+/* Whether the trace says until when quotas were used up, not only that they were. */
+static inline bool timelines_tell_quotas(const struct timelines *tl)
+{
+	return trace_info(tl->trace)->aux & 1u << CHAINLOG_UNTHROTTLED;
+}
 /* Whether the trace says what was waited for. */
 static inline bool timelines_has_objects(const struct timelines *tl)
 {

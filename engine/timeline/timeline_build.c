@@ -118,6 +118,7 @@ static void finish(struct builder *b)
 	table_finish(b);
 	disk_requests_finish(&tl->disk_requests);
 	lock_holders_sort(&tl->lock_holders);
+	throttles_sort(&tl->throttles);
 	b->out_of_memory |= groups_finish(&tl->groups, n_threads) != 0;
 	if (!b->out_of_memory)
 		drop_samples(b);

@@ -301,6 +301,15 @@ static void handle_group(struct builder *b, const struct event *ev)
 	b->out_of_memory |= groups_thread(g, t, i, ev->time_ns, ev->object) != 0;
 }
 
+static void handle_unthrottled(struct builder *b, uint32_t thread, const struct event *ev)
+{
+	const struct trace_object *group = trace_object(b->tl->trace, ev->object);
+	struct throttle t = { ev->asked_ns, ev->last_ns, thread, group ? group->name : 0,
+			      (uint32_t)(ev->n < CHAINLOG_QUOTAS ? ev->n : CHAINLOG_QUOTAS) };
+
+	b->out_of_memory |= throttles_add(&b->tl->throttles, &t) != 0;
+}
+
 /* The other kinds of AUX_EVENTS. Those about a thread that is not known yet have no effect. */
 static void handle_aux(struct builder *b, const struct event *ev)
 {
@@ -328,6 +337,8 @@ static void handle_aux(struct builder *b, const struct event *ev)
 			     ev->n & 1);
 	else if (ev->kind == EVENT_THROTTLED && i != THREAD_NONE)
 		state_throttled(b, i);
+	else if (ev->kind == EVENT_UNTHROTTLED && i != THREAD_NONE)
+		handle_unthrottled(b, i, ev);
 	else if (ev->kind == EVENT_DISK_REQUEST && i != THREAD_NONE)
 		b->out_of_memory |= disk_requests_ask(&b->tl->disk_requests, ev->tid, ev->time_ns,
 						      i, ev->pair) != 0;

@@ -257,6 +257,11 @@ static int take_aux(struct trace_cursor *c, struct source *s)
 		s->ev.n = ev.number[1];
 		s->ev.last_ns = 0;
 	}
+	if (ev.kind == EVENT_UNTHROTTLED) {
+		s->ev.n = ev.number[3];
+		s->ev.asked_ns = ev.time_ns - at_most(ev.number[1], ev.time_ns);
+		s->ev.last_ns = ev.time_ns - at_most(ev.number[2], ev.number[1]);
+	}
 	if (ev.kind == EVENT_AUX_LOST)
 		s->ev.last_ns = ev.number[1] < INT64_MAX - ev.time_ns ? ev.time_ns + ev.number[1]
 								      : INT64_MAX;

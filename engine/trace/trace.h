@@ -48,6 +48,7 @@ enum event_kind {
 	EVENT_GROUP = CHAINLOG_AUX + CHAINLOG_GROUP,
 	EVENT_OWN_ID = CHAINLOG_AUX + CHAINLOG_OWN_ID,
 	EVENT_STREAM = CHAINLOG_AUX + CHAINLOG_STREAM,
+	EVENT_UNTHROTTLED = CHAINLOG_AUX + CHAINLOG_UNTHROTTLED,
 	EVENT_KINDS = CHAINLOG_KINDS,
 };
 
@@ -85,16 +86,16 @@ struct event {
 	/* OBJECT: what tid, switched out just before, waits for; READY: what is;
 	   DISK_DONE: the device; REQUEST, REQUEST_OPEN: the endpoint, 0: not known;
 	   CONTEXT: the route, 0: none; GROUP: the group, 0: not known; STREAM: the socket, 0: that
-	   of the wait */
+	   of the wait; UNTHROTTLED: the group whose quota it was, 0: not known */
 	uint32_t object;
 	/* LOST, AUX_LOST: end of the span; DISK_DONE: when the device got it, 0: not known;
-	   REQUEST, REQUEST_MORE: the last write */
+	   REQUEST, REQUEST_MORE: the last write; UNTHROTTLED: until when */
 	uint64_t last_ns;
 	/*
 	 * LOST: how many; 0: not known. QUEUE: place, DISK_DONE: what, see chainlog.h; INTERRUPTS,
 	 * STEAL, RECORDER: ns; REQUEST*: the connection, 0: a datagram socket's; CONTEXT: the trace
-	 * id's upper half; GROUP: 1 if all threads of the process of tid are in it; STREAM: the
-	 * sequence number of the next byte that is written
+	 * id's upper half; UNTHROTTLED: enum chainlog_quota; GROUP: 1 if all threads of the process
+	 * of tid are in it; STREAM: the sequence number of the next byte that is written
 	 */
 	uint64_t n;
 	union {
@@ -102,8 +103,8 @@ struct event {
 		uint64_t label; /* REQUEST with CHAINLOG_REQUEST_PROBED: an object; 0: none */
 	};
 	union {
-		/* DISK_DONE; 0: not known; REQUEST, REQUEST_OPEN: arrival; REQUEST_MORE: first
-		 * write */
+		/* DISK_DONE; 0: not known; UNTHROTTLED: since when; REQUEST, REQUEST_OPEN: arrival;
+		 * REQUEST_MORE: first write */
 		uint64_t asked_ns;
 		uint64_t trace_low; /* CONTEXT */
 		uint64_t received;  /* STREAM: the sequence number of the next byte that comes */

@@ -4,7 +4,7 @@
 
 // The entry that the end of a stack belongs to; "" if s is no end.
 function endKey(s) {
-	return Object.hasOwn(ENDS, s) ? s : s.startsWith("[disk ") ? "[disk]" : "";
+	return Object.hasOwn(ENDS, s) ? s : s.startsWith("[disk ") ? "[disk]" : s.startsWith("[throttled ") ? "[throttled]" : "";
 }
 
 // Is a frame of this name an end? Stacks can have frames like ends, also those above an end: only some ends have more

@@ -291,6 +291,11 @@ static int copy_aux(struct neutral *n, const struct event *ev)
 			return 0;
 		copy.other = ev->other;
 		break;
+	case EVENT_UNTHROTTLED:
+		copy.number[1] = ev->time_ns - ev->asked_ns;
+		copy.number[2] = ev->time_ns - ev->last_ns;
+		copy.number[3] = ev->n;
+		break;
 	case EVENT_GROUP: /* they are called as somebody's machine is set up */
 	case EVENT_OWN_ID:
 		return 0;

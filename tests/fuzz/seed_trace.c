@@ -263,6 +263,8 @@ static struct synth *objects(void)
 			5);
 	synth_group(m, 0, 95, 10, "/system.slice/a.service", true);
 	synth_group(m, 0, 96, 11, "/b", false);
+	synth_unthrottled(m, 0, 97, 11, 60, 70, "/b");
+	synth_unthrottled(m, 0, 98, 11, 80, 90, "deadline");
 	synth_flush(m);
 	synth_add_block(m, CHAINLOG_BLOCK_THREAD_GROUPS, (const uint8_t[]) { 2, 12, 1, 99, 9 }, 5);
 	synth_add_block(m, CHAINLOG_BLOCK_THREAD_OWN_IDS, (const uint8_t[]) { 2, 12, 1, 99, 9 }, 5);

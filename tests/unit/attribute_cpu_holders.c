@@ -141,6 +141,73 @@ static void an_idle_cpu_is_due_to_a_quota_where_the_kernel_says_so(void **state)
 		"A;main;spin;[preempted];[throttled] 150\n");
 }
 
+/* Others run on A's CPU while the quota of its group is used up, and after that. */
+static void a_quota_is_the_reason_whoever_runs_meanwhile(void **state)
+{
+	(void)state;
+	a_shows("queues\n"
+		"quotas\n"
+		"0   c0 - R > A\n"
+		"100 c0 A R > B spin;main\n"
+		"100 c0 A throttled\n"
+		"200 c0 B S > -\n"
+		"240 c0 - R > C\n"
+		"300 c0 C S > A\n"
+		"300 c0 A unthrottled 100 250 /shop.slice/shop.service\n"
+		"end 400\n",
+		"A;main;spin;[preempted];C 50\n"
+		"A;main;spin;[preempted];[throttled shop.service] 150\n");
+}
+
+/* So it is where a woken thread cannot run, and only until when it is over. */
+static void a_quota_counts_from_when_the_thread_is_ready(void **state)
+{
+	(void)state;
+	a_shows(WOKEN "quotas\n"
+		      "700 c0 B S > A\n"
+		      "700 c0 A unthrottled 350 500 deadline\n"
+		      "end 1000\n",
+		"A;main;recv;--;wake;send;C;[running] 300\n"
+		"A;main;recv;[runnable];B 200\n"
+		"A;main;recv;[runnable];[throttled SCHED_DEADLINE] 100\n");
+}
+
+/* The waker has no CPU, as its group's quota is used up. */
+static void a_waker_that_is_throttled_is_told_as_well(void **state)
+{
+	(void)state;
+	a_shows("queues\n"
+		"quotas\n"
+		"0   c0 - R > A\n"
+		"0   c1 - R > B\n"
+		"100 c0 A S > - recv;main\n"
+		"200 c1 B R > C spin;work\n"
+		"200 c1 B throttled\n"
+		"600 c1 C S > B\n"
+		"600 c1 B unthrottled 200 500 /batch\n"
+		"700 c1 B wakes A wake;send\n"
+		"700 c0 - R > A\n"
+		"end 800\n",
+		"A;main;recv;--;wake;send;B;[runnable];C 100\n"
+		"A;main;recv;--;wake;send;B;[runnable];[throttled /batch] 300\n"
+		"A;main;recv;--;wake;send;B;[running] 200\n");
+}
+
+/* A is throttled when the trace ends: until when is not known, so who had the CPU is not, either.
+ */
+static void a_quota_without_its_end_blames_nobody(void **state)
+{
+	(void)state;
+	a_shows("queues\n"
+		"quotas\n"
+		"0   c0 - R > A\n"
+		"100 c0 A R > B spin;main\n"
+		"100 c0 A throttled\n"
+		"200 c0 B S > -\n"
+		"end 400\n",
+		"A;main;spin;[preempted] 300\n");
+}
+
 static void the_second_engine_agrees(const char *script)
 {
 	both_agree(script, (struct oracle_asked) { .depth = 6, .who_ran = true });
@@ -320,7 +387,7 @@ static void a_loss_may_hide_that_the_recorder_had_it(void **state)
 						  "A;main;spin;[preempted];[throttled] 100\n");
 }
 
-static void names_are_those_that_threads_came_with(void **state)
+static void names_are_those_that_threads_have_at_the_time(void **state)
 {
 	(void)state;
 	a_shows(WOKEN "500 c0 B renames-to gzip\n"
@@ -329,9 +396,9 @@ static void names_are_those_that_threads_came_with(void **state)
 		      "700 c0 B S > A\n"
 		      "end 1000\n",
 		"A;main;recv;--;wake;send;C;[running] 300\n"
-		"A;main;recv;[runnable];B 200\n"
+		"A;main;recv;[runnable];B 100\n"
 		"A;main;recv;[runnable];D 20\n"
-		"A;main;recv;[runnable];gzip 80\n");
+		"A;main;recv;[runnable];gzip 180\n");
 }
 
 static void without_queues_in_the_trace_nothing_is_said(void **state)
@@ -434,6 +501,10 @@ int main(void)
 		cmocka_unit_test(of_a_thread_not_seen_before_the_arrival_says_it),
 		cmocka_unit_test(a_preempted_thread_stays_on_its_queue),
 		cmocka_unit_test(an_idle_cpu_is_due_to_a_quota_where_the_kernel_says_so),
+		cmocka_unit_test(a_quota_is_the_reason_whoever_runs_meanwhile),
+		cmocka_unit_test(a_quota_counts_from_when_the_thread_is_ready),
+		cmocka_unit_test(a_waker_that_is_throttled_is_told_as_well),
+		cmocka_unit_test(a_quota_without_its_end_blames_nobody),
 		cmocka_unit_test(when_the_machine_stands_still_nobody_has_the_cpu),
 		cmocka_unit_test(a_waker_without_a_cpu_is_explained_as_well),
 		cmocka_unit_test(the_recorder_had_it),
@@ -441,7 +512,7 @@ int main(void)
 		cmocka_unit_test(a_loss_may_hide_that_the_recorder_had_it),
 		cmocka_unit_test(the_recorder_came_by_a_switch),
 		cmocka_unit_test(throttled_is_only_who_could_have_run),
-		cmocka_unit_test(names_are_those_that_threads_came_with),
+		cmocka_unit_test(names_are_those_that_threads_have_at_the_time),
 		cmocka_unit_test(without_queues_in_the_trace_nothing_is_said),
 		cmocka_unit_test(many_turns_add_up),
 		cmocka_unit_test(formats_say_it_without_being_asked),

@@ -287,8 +287,10 @@ static void put_thread(const struct out *o, const struct timelines *tl,
 	of = sums_of(&sums, 0, &n);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t by = of[i].key;
-		const char *who = by < HOLDER_NAMES ? trace_string(timelines_trace(tl), by)
-						    : cpu_holder_text(by);
+		const char *who = cpu_holder_quota(by)
+					  ? names_text(o->names, cpu_holder_name(o->names, by))
+				  : by < HOLDER_NAMES ? trace_string(timelines_trace(tl), by)
+						      : cpu_holder_text(by);
 
 		fprintf(o->f, "%u %llu %s %llu\n", th->tid, (unsigned long long)th->begin_ns,
 			who ? who : "[unknown]", (unsigned long long)of[i].amount);

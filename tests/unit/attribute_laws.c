@@ -334,6 +334,19 @@ static bool ends_with(const char *line, size_t len, const char *end)
 	return len >= n && !memcmp(line + len - n, end, n);
 }
 
+/* What the line would have if a quota, whosever, was used up. */
+static uint64_t throttled_instead(const char *text, const char *line, size_t len)
+{
+	static const char *const ends[] = { "[throttled]", "[throttled b.service]",
+					    "[throttled c.scope]", "[throttled SCHED_DEADLINE]",
+					    "[throttled realtime]" };
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		ns += weight_instead(text, line, len, ends[i]);
+	return ns;
+}
+
 /*
  * Who had the CPU is not known where there is nobody above [runnable] and [preempted].
  * What a loss touches turns to [unknown]; so nothing that has a name and a known end may have
@@ -365,7 +378,7 @@ static void a_loss_gives_no_time_to_named_causes(void **state)
 				continue;
 			/* That a quota was used up may be what was lost. */
 			if (ends_with(line, len, ";[idle CPU]"))
-				other = weight_instead(text[0], line, len, "[throttled]");
+				other = throttled_instead(text[0], line, len);
 			ns -= ns < other ? ns : other;
 			if (ns > weight_of(text[0], line, len)) {
 				fprintf(stderr,

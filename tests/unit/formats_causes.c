@@ -263,6 +263,33 @@ static void a_quota_is_a_cause_of_its_own(void **state)
 	gives(quota, &o, "nothing was waited for\n");
 }
 
+/* The same where it is known until when, and whose quota it was: first nobody else's fault. */
+static void whose_quota_it_was_is_said(void **state)
+{
+	struct options o = script_options(101);
+	char *got;
+
+	(void)state;
+	got = script_formatted("queues\n"
+			       "quotas\n"
+			       "0   c0 - R > A\n"
+			       "50  c0 A ran spin|crunch\n"
+			       "100 c0 A throttled\n"
+			       "100 c0 A R > B\n"
+			       "400 c0 B S > - x\n"
+			       "600 c0 - R > A\n"
+			       "600 c0 A unthrottled 100 500 /shop.slice/shop.service\n"
+			       "800 c0 A R > B\n"
+			       "900 c0 B R > A\n"
+			       "end 1000\n",
+			       &o, "causes");
+	assert_non_null(strstr(got, " 66.7 %       0.400       1      0.400  80.0 %  A/101 was "
+				    "throttled, in crunch:\n" MORE
+				    "the quota of its control group shop.service was used up\n"));
+	assert_non_null(strstr(got, "50 % B, 50 % [idle CPU]\n"));
+	free(got);
+}
+
 /* A waits for B, which is throttled for most of that time. */
 static void a_waker_that_was_throttled_is_the_cause(void **state)
 {
@@ -594,6 +621,7 @@ int main(void)
 		cmocka_unit_test(waits_are_counted_once_for_each_cause),
 		cmocka_unit_test(a_sleep_that_nobody_ended),
 		cmocka_unit_test(a_quota_is_a_cause_of_its_own),
+		cmocka_unit_test(whose_quota_it_was_is_said),
 		cmocka_unit_test(a_waker_that_was_throttled_is_the_cause),
 		cmocka_unit_test(a_lock_is_one_row_for_each_holder),
 		cmocka_unit_test(a_lack_of_cpu_is_one_row),

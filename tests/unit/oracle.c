@@ -582,6 +582,7 @@ void world_free(struct world *w)
 		free(w->lives[i].names);
 		free(w->lives[i].placed);
 		free(w->lives[i].groups);
+		free(w->lives[i].forbidden);
 	}
 	for (int c = 0; c < CORES; c++) {
 		free(w->cores[c].idle);

@@ -57,6 +57,13 @@ struct placed {
 	int cpu;
 };
 
+/* A life could not run, as a quota was used up. */
+struct forbidden {
+	uint64_t from, to;
+	uint32_t path; /* of the group whose it is */
+	uint64_t why;  /* enum chainlog_quota */
+};
+
 /* Where somebody was who ran. */
 struct spot {
 	uint64_t at;
@@ -72,6 +79,8 @@ struct life {
 	int n_sleeps;
 	struct spot *spots;
 	int n_spots;
+	struct forbidden *forbidden;
+	int n_forbidden;
 	struct {
 		uint64_t at;
 		uint32_t name;

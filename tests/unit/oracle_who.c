@@ -3,6 +3,7 @@
 #include "base/group_name.h"
 #include "oracle_private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void who_place(struct world *w, int life, uint64_t at, int cpu)
@@ -121,11 +122,12 @@ static const char *group_at(struct world *w, int life, uint64_t at)
  * How who had the CPU is called: a thread of another group, which is not the root, by that. What a
  * group is called by its path is one function for both engines, which base_group_name.c tests.
  */
-static const char *called(struct world *w, int holder, uint64_t at, const char *own_group)
+static const char *called(struct world *w, int holder, uint64_t came, uint64_t at,
+			  const char *own_group)
 {
 	static char names[8][GROUP_NAME_LEN];
 	static unsigned int turn;
-	const char *group = group_at(w, holder, at);
+	const char *group = group_at(w, holder, came);
 	char *name = names[turn++ % 8];
 
 	if (!*group || !*own_group || !strcmp(group, "/") || !strcmp(group, own_group))
@@ -151,6 +153,19 @@ static void recorder_had(struct world *w, const struct event *ev)
 	c->recorder[c->n_recorder++].to = ev->time_ns;
 }
 
+static void was_forbidden(struct world *w, const struct event *ev)
+{
+	const struct trace_object *o = trace_object(w->t, ev->object);
+	int i = world_find(w, ev->tid);
+	struct life *l = i == NOBODY ? NULL : &w->lives[i];
+
+	if (!l)
+		return;
+	l->forbidden = more(l->forbidden, (size_t)l->n_forbidden, sizeof(*l->forbidden));
+	l->forbidden[l->n_forbidden++] =
+		(struct forbidden) { ev->asked_ns, ev->last_ns, o ? o->name : 0, ev->n };
+}
+
 void who_more(struct world *w, const struct event *ev)
 {
 	int i;
@@ -168,6 +183,9 @@ void who_more(struct world *w, const struct event *ev)
 		break;
 	case EVENT_GROUP:
 		is_moved(w, ev);
+		break;
+	case EVENT_UNTHROTTLED:
+		was_forbidden(w, ev);
 		break;
 	case EVENT_THROTTLED:
 		i = world_find(w, ev->tid);
@@ -288,10 +306,59 @@ static const char *runner(struct world *w, int core, const char *group, bool thr
 		for (int k = 0; k < w->lives[i].n_pieces; k++) {
 			const struct piece *p = &w->lives[i].pieces[k];
 
-			if (p->what == RUNS && p->cpu == core && within(at, p->from, p->to, to))
-				who = still ? "[no events]" : called(w, i, p->from, group);
+			if (p->what != RUNS || p->cpu != core || !within(at, p->from, p->to, to))
+				continue;
+			who = still ? "[no events]" : called(w, i, p->from, at, group);
+			for (int n = 1; n < w->lives[i].n_names; n++)
+				within(at, w->lives[i].names[n].at, UINT64_MAX, to);
 		}
 	return who;
+}
+
+static const char *quota_called(struct world *w, const struct forbidden *f)
+{
+	static char texts[8][GROUP_NAME_LEN + 16]; /* callers keep them */
+	char name[GROUP_NAME_LEN], text[GROUP_NAME_LEN + 16];
+	int i = 0;
+
+	if (f->why == CHAINLOG_QUOTA_DEADLINE)
+		return "[throttled SCHED_DEADLINE]";
+	if (f->why == CHAINLOG_QUOTA_REALTIME)
+		return "[throttled realtime]";
+	if (f->why != CHAINLOG_QUOTA_GROUP || !f->path)
+		return "[throttled]";
+	group_name(trace_string(w->t, f->path), name);
+	snprintf(text, sizeof(text), "[throttled %s]", name);
+	while (i < 7 && *texts[i] && strcmp(texts[i], text) != 0)
+		i++;
+	return strcpy(texts[i], text);
+}
+
+/*
+ * The quota that kept the life from running at that time of the piece; *to: until when that is so,
+ * or NULL is. Of those that overlap the one that is over first counts, up to its end. *any: there
+ * are some in the piece.
+ */
+static const struct forbidden *forbidden_at(const struct life *l, const struct piece *p,
+					    uint64_t at, uint64_t *to, bool *any)
+{
+	const struct forbidden *first = NULL;
+
+	for (int i = 0; i < l->n_forbidden; i++) {
+		const struct forbidden *f = &l->forbidden[i];
+
+		if (f->to <= p->from || f->to > p->to)
+			continue;
+		*any = true;
+		if (f->to > at &&
+		    (!first || f->to < first->to || (f->to == first->to && f->from < first->from)))
+			first = f;
+	}
+	if (first && first->from <= at)
+		*to = first->to < *to ? first->to : *to;
+	else if (first)
+		*to = first->from < *to ? first->from : *to;
+	return first && first->from <= at ? first : NULL;
 }
 
 void who_ran(struct world *w, int life, const struct piece *p, uint64_t from, uint64_t to,
@@ -302,12 +369,25 @@ void who_ran(struct world *w, int life, const struct piece *p, uint64_t from, ui
 
 	while (from < to) {
 		const struct placed *at = placed_at(l, from);
-		uint64_t until = placed_until(l, from, to);
+		uint64_t until = to;
+		bool any = false, untold;
+		const struct forbidden *f = forbidden_at(l, p, from, &until, &any);
 		const char *who = NULL;
 
+		if (f) {
+			put(arg, quota_called(w, f), until - from);
+			from = until;
+			continue;
+		}
+		until = placed_until(l, from, until);
+		untold = !any && l->sleeps[p->sleep].throttled;
 		if (at && at->cpu != NOBODY && at->cpu < CORES)
-			who = runner(w, at->cpu, group, l->sleeps[p->sleep].throttled, from,
-				     &until);
+			who = runner(w, at->cpu, group, untold, from, &until);
+		if (untold && trace_info(w->t)->aux >> CHAINLOG_UNTHROTTLED & 1) {
+			put(arg, NULL, until - from);
+			from = until;
+			continue;
+		}
 		if (who && w->interrupts) {
 			const struct core *c = &w->cores[at->cpu];
 			bool still = !strcmp(who, "[no events]");

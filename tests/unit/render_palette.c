@@ -146,6 +146,7 @@ static void objects_and_ends_are_known_by_name(void **state)
 		{ "[queued]", RAMP_QUEUED },
 		{ "[device]", RAMP_DEVICE },
 		{ "[throttled]", RAMP_THROTTLED },
+		{ "[throttled shop.service]", RAMP_THROTTLED },
 		{ "[idle CPU]", RAMP_RUNNABLE },
 		{ "[recorder]", RAMP_RUNNABLE },
 		{ "[no events]", RAMP_RUNNABLE },

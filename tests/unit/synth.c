@@ -300,6 +300,24 @@ void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid)
 	MUST(!encoder_event(synth_encoder(m), &ev));
 }
 
+void synth_unthrottled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint64_t since_ns,
+		       uint64_t until_ns, const char *whose)
+{
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_AUX + CHAINLOG_UNTHROTTLED,
+		.tid = tid,
+		.number = { *whose == '/' ? synth_group_object(m, whose, 0) : 0, ns - since_ns,
+			    ns - until_ns,
+			    *whose == 'd'   ? CHAINLOG_QUOTA_DEADLINE
+			    : *whose == 'r' ? CHAINLOG_QUOTA_REALTIME
+					    : CHAINLOG_QUOTA_GROUP },
+	};
+
+	MUST(!encoder_event(synth_encoder(m), &ev));
+}
+
 void synth_holder(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t holder)
 {
 	struct chainlog_fields ev = {
@@ -675,6 +693,7 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							[EVENT_GROUP] = "group",
 							[EVENT_OWN_ID] = "own-id",
 							[EVENT_STREAM] = "stream",
+							[EVENT_UNTHROTTLED] = "unthrottled",
 							[EVENT_AUX_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);
@@ -697,6 +716,9 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 		if (ev->kind == EVENT_STREAM)
 			fprintf(f, " %llu %llu", (unsigned long long)ev->n,
 				(unsigned long long)ev->received);
+		if (ev->kind == EVENT_UNTHROTTLED)
+			fprintf(f, " %llu-%llu why=%llu", (unsigned long long)ev->asked_ns,
+				(unsigned long long)ev->last_ns, (unsigned long long)ev->n);
 		if (ev->kind == EVENT_GROUP && ev->n)
 			fputs(" process", f);
 		if (ev->kind == EVENT_FORK)

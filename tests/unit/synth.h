@@ -62,6 +62,9 @@ uint32_t synth_group_object(struct synth *m, const char *path, uint64_t id);
 /* The recorder had the CPU up to now. */
 void synth_recorder(struct synth *m, uint32_t cpu, uint64_t ns, uint64_t had_ns);
 void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid);
+/* whose: a group's path, "deadline", "realtime", or "": not known. */
+void synth_unthrottled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint64_t since_ns,
+		       uint64_t until_ns, const char *whose);
 /* The thread that this CPU has just switched out waits for an object. */
 void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *class,
 		     const char *name);

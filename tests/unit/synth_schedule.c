@@ -17,6 +17,7 @@ struct making {
 	bool dies[MAX_THREADS]; /* of the signal that woke it */
 	int runs[SCHEDULE_CPUS];
 	uint64_t idle_ns[SCHEDULE_CPUS]; /* since when it is idle */
+	uint64_t quota_ns[MAX_THREADS];	 /* when its quota was used up; 0: it was not */
 	unsigned int queue[MAX_THREADS]; /* the CPU on whose run queue it is, or was last */
 	int threads;
 	bool names_kept, times_differ, lazy;
@@ -212,6 +213,34 @@ static void recorder_had(struct making *m, int cpu)
 		event(m, cpu, "recorder %llu", (unsigned long long)had_us);
 }
 
+static void uses_up_quota(struct making *m, int cpu, int thread)
+{
+	event(m, cpu, "%c throttled", letter(thread));
+	m->quota_ns[thread] = m->ns;
+}
+
+/*
+ * The thread comes on a CPU: mostly it is told until when it could not run, sometimes without that
+ * it was throttled.
+ */
+static void gets_quota(struct making *m, int cpu, int thread)
+{
+	static const char *const whose[] = { "/b.service", "/a/c.scope", "deadline", "realtime",
+					     "" };
+	uint64_t since = m->quota_ns[thread], until;
+
+	m->quota_ns[thread] = 0;
+	if (!since && !m->times_differ && m->ns % 16 == 0)
+		since = m->ns - m->ns % 300;
+	if (!since || m->ns % 7 == 0)
+		return;
+	until = m->ns - (m->ns - since) * (m->ns % 5) / 5;
+	event(m, cpu, "%c unthrottled %llu.%03llu %llu.%03llu %s", letter(thread),
+	      (unsigned long long)since / 1000, (unsigned long long)since % 1000,
+	      (unsigned long long)until / 1000, (unsigned long long)until % 1000,
+	      whose[m->ns / 5 % (sizeof(whose) / sizeof(*whose))]);
+}
+
 static void switch_to(struct making *m, int cpu, char prev_state)
 {
 	int prev = m->runs[cpu], next = chance(m, 85) ? next_thread(m) : IDLE;
@@ -240,9 +269,11 @@ static void switch_to(struct making *m, int cpu, char prev_state)
 	if (next == IDLE)
 		m->idle_ns[cpu] = m->ns;
 	if (prev != IDLE && m->state[prev] == PREEMPTED && m->ns % 5 == 0)
-		event(m, cpu, "%c throttled", letter(prev));
-	if (next != IDLE)
+		uses_up_quota(m, cpu, prev);
+	if (next != IDLE) {
 		m->state[next] = RUNNING;
+		gets_quota(m, cpu, next);
+	}
 	m->runs[cpu] = next;
 }
 
@@ -521,6 +552,7 @@ struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind)
 	m.names_kept = m.lazy || m.times_differ;
 	m.threads = 2 + (int)schedule_random(s, MAX_THREADS - 1);
 	schedule_put(s, "queues");
+	schedule_put(s, "quotas");
 	set_the_stage(&m);
 	for (uint64_t n = m.lazy ? 1500 : 5 + schedule_random(s, 90); n; n--)
 		step(&m);

@@ -294,6 +294,8 @@ static void add_event(struct synth *m, const struct line *l)
 		synth_group(m, cpu, ns, a, word(l, 4), *verb == 'a');
 	else if (!strcmp(verb, "throttled"))
 		synth_throttled(m, cpu, ns, a);
+	else if (!strcmp(verb, "unthrottled"))
+		synth_unthrottled(m, cpu, ns, a, ns_of(word(l, 4)), ns_of(word(l, 5)), word(l, 6));
 	else if (!strncmp(verb, "request", 7))
 		add_request(m, l, cpu, ns, a);
 	else if (!strcmp(verb, "context"))
@@ -336,6 +338,7 @@ static void add_thread(struct synth *m, const struct line *l, const char *name)
 struct synth *script_made(const char *script)
 {
 	const char *others = NULL; /* the name of all threads but A and B */
+	uint32_t quotas = strstr(script, "quotas\n") ? 1u << CHAINLOG_UNTHROTTLED : 0;
 	struct synth *m = synth_new();
 	char *text = strdup(script), *rest = text, *s;
 	bool named[26] = { false };
@@ -355,13 +358,16 @@ struct synth *script_made(const char *script)
 				l.words[l.n++] = w;
 		if (!l.n)
 			continue;
-		if (!strcmp(l.words[0], "queues")) {
+		if (!strcmp(l.words[0], "quotas")) {
+			continue;
+		} else if (!strcmp(l.words[0], "queues")) {
 			uint32_t taken = 1u << CHAINLOG_INTERRUPTS | 1u << CHAINLOG_STEAL;
 
 			synth_info(m,
 				   &(struct chainlog_info) {
 					   .cpus = 2,
-					   .aux = 1u << CHAINLOG_QUEUE | (*word(&l, 1) ? taken : 0),
+					   .aux = 1u << CHAINLOG_QUEUE | quotas |
+						  (*word(&l, 1) ? taken : 0),
 					   .command_tgid = *word(&l, 2) ? tid_of(word(&l, 2)) : 0,
 				   });
 		} else if (!strcmp(l.words[0], "others-are")) {

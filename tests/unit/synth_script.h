@@ -16,6 +16,9 @@
  *	920 c0 B ran copy;read|main it was running, and is sampled
  *	150 c0 A queued c1          A was put on the queue of CPU 1; "queued!": by its waking
  *	150 c0 A throttled          A may not run: a quota is used up
+ *	300 c0 A unthrottled 150 250 /a.service  A, which comes on the CPU then, could not run from
+ *	                            150 until 250: this group's quota was used up; or "deadline",
+ *	                            "realtime"; nothing: not known whose
  *	150 c0 A held-by B          A, switched out then, sleeps at a lock that says that B has it
  *	150 c0 A in-group /a.service  A, or with "all-in-group" its process, is in a control group
  *	150 c0 interrupts 12        they took 12 us up to the switch at that time
@@ -45,7 +48,8 @@
  *	950 c1 lost 980             events of that CPU are missing in [950, 980]; "c?": of any
  *	end 1000
  *
- * A first line "queues" says that changes of queues are recorded, "queues interrupts" interrupts,
+ * A line "quotas" says that it is recorded until when quotas are used up. A first line "queues"
+ * says that changes of queues are recorded, "queues interrupts" interrupts,
  * too; "queues interrupts A" that A is the command that the recorder started; "others-are foo"
  * gives all threads but A and B one name. Times are microseconds, with up to three decimals.
  * Threads are capital letters, '-' is the idle loop; each thread that is not declared was there at
