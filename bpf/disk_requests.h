@@ -8,6 +8,10 @@
  * to others, as device-mapper does, they are asked for while the thread is still in the call for
  * the first device, which is the one that people know.
  *
+ * What a group's I/O limit holds back (blkcg's io.max, blkio.throttle.*) a worker of the kernel
+ * asks for when its time has come (blk_throtl_dispatch_work_fn()); before that no tracepoint has
+ * it.
+ *
  * An empty flush is a request that waits for one of the kernel's own, the device's command, which
  * several may share. It has no bio, and is not recorded: when it is done, those that wait for it
  * are done at once, on the same CPU.
@@ -27,7 +31,8 @@ enum req_op {
 
 struct asked {
 	__u64 ns;
-	__u32 tid, pad;
+	__u32 tid;
+	__u32 group; /* of whoever a worker of the kernel asks for, an object; 0: not known */
 	char disk[WIRE_DISK_NAME];
 };
 
@@ -83,6 +88,18 @@ int on_disk_bio(unsigned long long *ctx)
 	return 0;
 }
 
+/* The group on whose account a bio is. */
+static __always_inline __u32 group_of_bio(struct bio *bio, __u64 now)
+{
+	__u64 group;
+
+	if (PLAIN || !bpf_core_field_exists(bio->bi_blkg))
+		return 0;
+	group = POINTER(bio, bio, bi_blkg);
+	group = group ? POINTER(blkcg_gq, group, blkcg) : 0;
+	return group ? group_object(POINTER(blkcg, group, css.cgroup), OBJECT_OF_DISK, now) : 0;
+}
+
 /* A bio gets a request, in the thread that asks. */
 SEC("tp_btf/block_getrq")
 int on_disk_request(unsigned long long *ctx)
@@ -102,6 +119,8 @@ int on_disk_request(unsigned long long *ctx)
 	else
 		put_disk(a.disk, bio->bi_bdev->bd_disk);
 	a.tid = is_helper(task->tgid) ? self_tgid : tid;
+	if (task->flags & PF_WQ_WORKER)
+		a.group = group_of_bio(bio, now);
 	bpf_map_update_elem(&asked_bios, &key, &a, BPF_ANY);
 	return record_running(ctx, task, WIRE_DISK_REQUEST, now, a.tid, true);
 }
@@ -216,7 +235,7 @@ int on_disk_done(unsigned long long *ctx)
 	ev->tid = i.asked.tid;
 	ev->op = operation_of(rq);
 	ev->bytes = rq->__data_len;
-	ev->pad = 0;
+	ev->group = i.asked.group;
 	__builtin_memcpy(ev->disk, i.asked.disk, sizeof(ev->disk));
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 	return 0;

@@ -12,6 +12,7 @@
 
 #define PF_IO_WORKER 0x00000010
 #define PF_USER_WORKER 0x00004000 /* since 6.4, like user_worker in kernel_clone_args */
+#define PF_WQ_WORKER 0x00000020
 #define PF_KTHREAD 0x00200000
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -441,9 +442,18 @@ struct block_device {
 	struct gendisk *bd_disk;
 };
 
+struct blkcg {
+	struct cgroup_subsys_state css;
+};
+
+struct blkcg_gq {
+	struct blkcg *blkcg;
+};
+
 struct bio {
 	struct bio *bi_next;
 	struct block_device *bi_bdev;
+	struct blkcg_gq *bi_blkg; /* with CONFIG_BLK_CGROUP */
 };
 
 struct request_queue {

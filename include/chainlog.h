@@ -176,10 +176,11 @@ enum chainlog_aux {
 	CHAINLOG_DISK_REQUEST =
 		8, /* tid kstack ustack: a thread asks a block device for something */
 	/*
-	 * tid disk what since_asked since_issued: a block device has done what tid (0: not known)
-	 * asked for, see chainlog_disk_what(). since_asked: how many ns ago it was asked, which is
-	 * the time of the DISK_REQUEST of that tid; since_issued: how many ns ago the device got
-	 * it. 0: not known.
+	 * tid disk what since_asked since_issued group: a block device has done what tid (0: not
+	 * known) asked for, see chainlog_disk_what(). since_asked: how many ns ago it was asked,
+	 * which is the time of the DISK_REQUEST of that tid; since_issued: how many ns ago the
+	 * device got it. 0: not known. group: if a worker of the kernel asked, the control group on
+	 * whose account that is, an object; 0: not known.
 	 */
 	CHAINLOG_DISK_DONE = 9,
 	/*

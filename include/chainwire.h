@@ -89,7 +89,7 @@ struct wire_disk_done { /* a block device has done what it was asked for */
 	__u32 tid;	 /* who asked; 0: not known */
 	__u32 op;	 /* enum wire_disk_op */
 	__u32 bytes;
-	__u32 pad;
+	__u32 group;		   /* if a worker of the kernel asked: for whom; 0: not known */
 	char disk[WIRE_DISK_NAME]; /* as the kernel calls the device that was asked */
 };
 

@@ -296,6 +296,7 @@ static void take_disk_done(struct translator *t, const struct wire_disk_done *d,
 	out->number[1] = chainlog_disk_what(d->op, d->bytes);
 	out->number[2] = since(&d->r, d->asked_ns);
 	out->number[3] = since(&d->r, d->issued_ns);
+	out->number[4] = id_map_object(t->ids, d->group, d->r.time_ns);
 }
 
 /* How long before the event something was, at most as long as what came before it. */

@@ -39,7 +39,21 @@ size_t chain_ends_by_size(const uint64_t ns[CHAIN_ENDS], enum chain_end order[CH
 
 const char *disk_stage_name(enum disk_stage stage)
 {
-	return stage == DISK_QUEUED ? "[queued]" : stage == DISK_DEVICE ? "[device]" : NULL;
+	static const char *const names[DISK_STAGES] = {
+		[DISK_QUEUED] = "[queued]", [DISK_DEVICE] = "[device]", [DISK_HELD] = "[throttled]"
+	};
+
+	return names[stage];
+}
+
+uint64_t disk_request_held_ns(const struct timelines *tl, const struct disk_request *r)
+{
+	return timelines_disk_request_kind(tl, r->kind).held ? r->asked_ns : 0;
+}
+
+uint32_t disk_limit_holder(struct disk_request_kind held)
+{
+	return held.group ? HOLDER_QUOTA | held.group : HOLDER_THROTTLED;
 }
 
 const struct disk_request *disk_request_of(const struct timelines *tl, const struct wait *w)
@@ -154,14 +168,17 @@ void attribute_to_device(const struct attribution *a, uint32_t node, enum chain_
 /* A piece that ended with the request, stage by stage. */
 static void attribute_disk(const struct attribution *a, const struct chain_piece *p)
 {
-	uint64_t issued_ns = disk_request_of(a->timelines, p->wait)->issued_ns;
-	uint64_t queued_to_ns = clip_ns(issued_ns, p->from_ns, p->to_ns);
+	const struct disk_request *r = disk_request_of(a->timelines, p->wait);
+	uint64_t held_to_ns = clip_ns(disk_request_held_ns(a->timelines, r), p->from_ns, p->to_ns);
+	uint64_t queued_to_ns = clip_ns(r->issued_ns, held_to_ns, p->to_ns);
 
-	if (issued_ns)
+	attribute_interrupt(a, p->node, p->end, p->wait, DISK_HELD,
+			    (held_to_ns - p->from_ns) * (uint64_t)p->count);
+	if (r->issued_ns)
 		attribute_interrupt(a, p->node, p->end, p->wait, DISK_QUEUED,
-				    (queued_to_ns - p->from_ns) * (uint64_t)p->count);
-	attribute_interrupt(a, p->node, p->end, p->wait, issued_ns ? DISK_DEVICE : DISK_WHOLE,
-			    (p->to_ns - (issued_ns ? queued_to_ns : p->from_ns)) *
+				    (queued_to_ns - held_to_ns) * (uint64_t)p->count);
+	attribute_interrupt(a, p->node, p->end, p->wait, r->issued_ns ? DISK_DEVICE : DISK_WHOLE,
+			    (p->to_ns - (r->issued_ns ? queued_to_ns : held_to_ns)) *
 				    (uint64_t)p->count);
 }
 

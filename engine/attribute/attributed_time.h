@@ -44,11 +44,16 @@ enum disk_stage {
 	DISK_WHOLE,  /* it is not known when the device got the request */
 	DISK_QUEUED, /* before the device got it */
 	DISK_DEVICE,
+	DISK_HELD, /* an I/O limit held it back */
 	DISK_STAGES,
 };
 
-/* "[queued]", "[device]"; NULL of DISK_WHOLE. */
+/* "[queued]", "[device]", "[throttled]"; NULL of DISK_WHOLE. */
 const char *disk_stage_name(enum disk_stage stage);
+/* Until when an I/O limit held the request back; 0: none did. */
+uint64_t disk_request_held_ns(const struct timelines *tl, const struct disk_request *r);
+/* A cpu_holders.h HOLDER_* for whose I/O limit held back requests of the kind, which is held. */
+uint32_t disk_limit_holder(struct disk_request_kind held);
 /* The request that ended w, whose chain ends in CHAIN_DISK. */
 const struct disk_request *disk_request_of(const struct timelines *tl, const struct wait *w);
 /* The socket (an object) for which w, which packets ended, was; 0: not known, or not shown. */

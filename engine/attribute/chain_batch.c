@@ -285,14 +285,17 @@ static uint32_t intervals_before(const struct thread *th, uint64_t ns, uint32_t 
 /* Attributes a sleep that a block device ended, as far as windows cover it. */
 static void sweep_disk(struct chains *c, struct sweep *s, uint32_t node, const struct wait *w)
 {
-	uint64_t issued_ns = disk_request_of(c->timelines, w)->issued_ns;
-	uint64_t device_ns = clip_ns(issued_ns, w->out_ns, sooner(w->wake_ns, s->ns));
+	const struct disk_request *r = disk_request_of(c->timelines, w);
+	uint64_t to_ns = sooner(w->wake_ns, s->ns), device_ns, held_ns;
 
-	if (issued_ns)
+	held_ns = clip_ns(disk_request_held_ns(c->timelines, r), w->out_ns, to_ns);
+	device_ns = clip_ns(r->issued_ns, held_ns, to_ns);
+	if (r->issued_ns)
 		attribute_interrupt(&c->attribution, node, CHAIN_DISK, w, DISK_DEVICE,
 				    back_to(s, device_ns));
 	attribute_interrupt(&c->attribution, node, CHAIN_DISK, w,
-			    issued_ns ? DISK_QUEUED : DISK_WHOLE, back_to(s, w->out_ns));
+			    r->issued_ns ? DISK_QUEUED : DISK_WHOLE, back_to(s, held_ns));
+	attribute_interrupt(&c->attribution, node, CHAIN_DISK, w, DISK_HELD, back_to(s, w->out_ns));
 }
 
 /*

@@ -2,6 +2,7 @@
 #include "sleep_ends.h"
 
 #include "base/kernel_functions.h"
+#include "io_limits.h"
 #include "retried_waits.h"
 #include "words/kernel_stacks.h"
 
@@ -80,6 +81,8 @@ int sleep_ends_settle(struct timelines *tl)
 
 	for (uint32_t i = 0; !err && i < timelines_threads(tl); i++)
 		err = find_killed(tl, k, i);
+	if (!err)
+		err = io_limits_find(tl, k);
 	kernel_stacks_free(k);
 	return err ? err : retried_waits_join(tl);
 }

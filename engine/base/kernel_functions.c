@@ -198,6 +198,7 @@ static const struct {
 	{ KFUNC_ENDS_PROCESS, NAMES("zap_other_threads") },
 	{ KFUNC_TAKES_SIGNAL, NAMES("get_signal") },
 	{ KFUNC_AWAITS_SIGNAL, NAMES("sigsuspend", "do_sigtimedwait") },
+	{ KFUNC_IO_LIMIT, NAMES("blk_throtl_dispatch_work_fn") },
 	{ KFUNC_ENDS_THREAD, NAMES("do_exit", "do_coredump", "vfs_coredump", "coredump_wait") },
 	/* System call entries; where threads and programs start. */
 	{ KFUNC_PLUMBING,

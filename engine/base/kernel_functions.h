@@ -41,6 +41,7 @@ enum kernel_function {
 	KFUNC_EXCEPTION = 1 << 27,     /* entry of an exception: the thread's own doing */
 	/* Before a system call begins, or when it, an exception or an interrupt is over. */
 	KFUNC_OUTSIDE_CALL = 1 << 28,
+	KFUNC_IO_LIMIT = 1 << 29, /* asks disks for what an I/O limit held back */
 };
 
 /*

@@ -25,7 +25,7 @@ static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, u
 
 	if (c->pauses)
 		end |= PAUSE;
-	key = disk ? (end & PAUSE) + DISK * disk : end;
+	key = disk ? (end & (PAUSE | THROTTLED)) + DISK * disk : end;
 	s = pair_table_at(&c->sums, node, key, sizeof(*s));
 
 	if (s && !s->cause) {
@@ -94,6 +94,19 @@ static void add_had(struct causes *c, uint32_t node, uint32_t end, uint32_t who,
 		sums_add(&c->had, s->cause, who, ns);
 }
 
+/* Time in which an I/O limit held back what a disk was asked for: not the disk's. */
+static void add_held(struct causes *c, uint32_t node, uint32_t disk, uint64_t ns)
+{
+	uint32_t end = CHAIN_DISK | THROTTLED;
+	struct chain_sum *s;
+
+	add_time(c, node, end, disk, ns);
+	s = ns ? sum_at(c, node, end, disk) : NULL;
+	if (s)
+		sums_add(&c->had, s->cause,
+			 disk_limit_holder(timelines_disk_request_kind(c->timelines, disk)), ns);
+}
+
 static void add_samples(struct causes *c, uint32_t node, uint32_t end, uint32_t pair, uint64_t n)
 {
 	struct chain_sum *s = sum_at(c, node, end, 0);
@@ -108,7 +121,9 @@ static void add_samples(struct causes *c, uint32_t node, uint32_t end, uint32_t 
  */
 static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
 {
-	if (key.kind == AMOUNT_TIME)
+	if (key.end == CHAIN_DISK && key.stage == DISK_HELD)
+		add_held(arg, node, key.value, amount);
+	else if (key.kind == AMOUNT_TIME)
 		add_time(arg, node, key.end, key.end == CHAIN_DISK ? key.value : 0, amount);
 	else if (key.kind == AMOUNT_CPU_HOLDER)
 		add_had(arg, node, key.end, key.value, amount);

@@ -255,15 +255,6 @@ static void count_victim(struct causes *c, uint32_t cause, const struct chosen_w
 	sum->count += c->made_wait.n - had;
 }
 
-/* Whether a quota was used up, but it is not known until when. */
-static bool only_beginning_known(const struct causes *c, const struct chosen_wait *p)
-{
-	size_t n;
-
-	timelines_throttles(c->timelines, p->thread, p->wait, &n);
-	return !n && wait_throttled(p->wait);
-}
-
 void causes_count_wait(struct causes *c, const struct chosen_wait *p)
 {
 	if (!causes_of_requests(c))
@@ -279,7 +270,8 @@ void causes_count_wait(struct causes *c, const struct chosen_wait *p)
 			count_victim(c, c->touched[i], p, part.others_ns);
 		cause->ns += part.ns;
 		cause->waits++;
-		cause->quota_waits += !cause->throttled && only_beginning_known(c, p);
+		cause->quota_waits += !cause->throttled &&
+				      timelines_throttled_untold(c->timelines, p->thread, p->wait);
 		if (!causes_of_requests(c))
 			count_example(c, c->touched[i], &part, p);
 		if (c->watcher.see &&

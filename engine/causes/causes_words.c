@@ -369,8 +369,8 @@ static void write_quotas(const struct causes *c, const struct cause *of, FILE *f
 		else if (at[i].key == HOLDER_REALTIME)
 			fputs("the time for realtime threads (sched_rt_runtime_us) was used up", f);
 		else
-			fprintf(f, "the quota of its control group%s%s was used up",
-				path ? " " : "",
+			fprintf(f, "the %s of its control group%s%s was used up",
+				of->end == CHAIN_DISK ? "I/O limit" : "quota", path ? " " : "",
 				path ? names_text(c->names, names_group_path(c->names, path)) : "");
 	}
 }

@@ -203,6 +203,17 @@ uint32_t interned_stacks_disk(struct interned_stacks *p, uint32_t request, const
 	return list;
 }
 
+static uint32_t disk_list(struct interned_stacks *p, uint32_t request, enum disk_stage stage)
+{
+	uint32_t whose;
+
+	if (stage != DISK_HELD)
+		return interned_stacks_disk(p, request, disk_stage_name(stage));
+	whose = disk_limit_holder(timelines_disk_request_kind(p->timelines, request));
+	whose = cpu_holder_name(p->names, whose);
+	return whose ? interned_stacks_disk(p, request, names_text(p->names, whose)) : 0;
+}
+
 static uint32_t make_list(struct interned_stacks *p, const struct list_key *k)
 {
 	struct frame_sink to = frame_list_sink(p->lists);
@@ -230,7 +241,7 @@ static uint32_t make_list(struct interned_stacks *p, const struct list_key *k)
 		holder = cpu_holder_name(p->names, k->number);
 		return holder ? frame_list_texts(p->lists, names_text(p->names, holder), NULL) : 0;
 	case LIST_DISK:
-		return interned_stacks_disk(p, k->number, disk_stage_name((enum disk_stage)k->end));
+		return disk_list(p, k->number, (enum disk_stage)k->end);
 	case LIST_OBJECT:
 		to.put(to.arg, names_object(p->names, k->number, names_full_objects(p->names)),
 		       NULL);

@@ -103,7 +103,9 @@ void causes_put_did(FILE *out, const struct names *n, const struct causes *all,
 		break;
 	case CHAIN_DISK:
 		put_slept(out, n, c);
-		put_text(out, n, ", until done: ", c->operations);
+		put_text(out, n, c->throttled ? ", held back: " : ", until done: ", c->operations);
+		if (c->throttled)
+			put_text(out, n, ": ", c->had);
 		break;
 	case CHAIN_NETWORK:
 		put_slept(out, n, c);

@@ -204,10 +204,10 @@ static void put_disks(struct chain_text *t, const struct tree_item *item)
 
 		if (a[i].place != item - t->wait.items || a[i].key.end != CHAIN_DISK)
 			continue;
-		t->out_of_memory |= !pairs_id_new(&kinds, a[i].key.value, 0, &is_new);
+		k = timelines_disk_request_kind(t->timelines, a[i].key.value);
+		t->out_of_memory |= !pairs_id_new(&kinds, k.disk, k.op, &is_new);
 		if (!is_new)
 			continue;
-		k = timelines_disk_request_kind(t->timelines, a[i].key.value);
 		disk_names_put(timelines_trace(t->timelines), k.disk, k.op, &s);
 		t->out_of_memory |= s.failed;
 		fputs(kinds.n > 1 ? ", " : "", t->out);
@@ -229,9 +229,10 @@ static void put_stages(struct chain_text *t, const struct tree_item *item)
 	for (size_t i = 0; i < n; i++)
 		if (a[i].place == item - t->wait.items && a[i].key.end == CHAIN_DISK)
 			ns[a[i].key.stage] += a[i].ns;
-	if (!ns[DISK_QUEUED] && !ns[DISK_DEVICE])
+	if (!ns[DISK_QUEUED] && !ns[DISK_DEVICE] && !ns[DISK_HELD])
 		return;
 	fputs(" (", t->out);
+	chain_text_clause(t, &n_put, "held back by an I/O limit ", ns[DISK_HELD], "");
 	chain_text_clause(t, &n_put, "queued ", ns[DISK_QUEUED], "");
 	chain_text_clause(t, &n_put, "device ", ns[DISK_DEVICE], "");
 	putc(')', t->out);

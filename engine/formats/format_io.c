@@ -26,9 +26,9 @@ struct row {
 struct requests {
 	const struct format_input *in;
 	struct names *names;
-	struct pair_table rows;		   /* struct row, by (kind, 0) */
+	struct pair_table rows;		   /* struct row, by (disk, operation) */
 	struct row_lengths queued, device; /* of all requests */
-	struct sums askers;		   /* by kind and asker (a text) */
+	struct sums askers;		   /* by row and asker (a text) */
 };
 
 static uint64_t span(uint64_t from_ns, uint64_t to_ns)
@@ -46,7 +46,7 @@ static int add_request(void *arg, const struct disk_request *r)
 {
 	struct requests *t = arg;
 	struct disk_request_kind kind = timelines_disk_request_kind(t->in->timelines, r->kind);
-	struct row *row = pair_table_at(&t->rows, r->kind, 0, sizeof(*row));
+	struct row *row = pair_table_at(&t->rows, kind.disk, kind.op, sizeof(*row));
 	uint64_t all_ns = span(r->asked_ns, r->done_ns), device_ns = span(r->issued_ns, r->done_ns);
 	uint32_t id, asker = asker_of(t, r);
 	int err = 0;
@@ -56,7 +56,7 @@ static int add_request(void *arg, const struct disk_request *r)
 	id = (uint32_t)(row - (struct row *)t->rows.at);
 	row->disk = kind.disk;
 	row->op = kind.op;
-	row->kind = r->kind;
+	row->kind = id;
 	row->requests++;
 	row->bytes += r->bytes;
 	row->ns += all_ns;
@@ -66,7 +66,7 @@ static int add_request(void *arg, const struct disk_request *r)
 		err = row_lengths_add(&t->queued, id, span(r->asked_ns, r->issued_ns));
 	if (r->issued_ns && !err)
 		err = row_lengths_add(&t->device, id, device_ns);
-	sums_add(&t->askers, r->kind, asker, all_ns);
+	sums_add(&t->askers, id, asker, all_ns);
 	return err;
 }
 

@@ -181,6 +181,10 @@ static void put_disk(struct json_chain *j, struct amount_key key)
 	/* Without the brackets. */
 	if (stage)
 		fprintf(j->words.out, ",\"stage\":\"%.*s\"", (int)strlen(stage) - 2, stage + 1);
+	if (key.stage == DISK_HELD && k.group) {
+		putc(',', j->words.out);
+		json_put_name(&j->words, "cgroup", k.group);
+	}
 }
 
 /* Whom else the last waker of a piece woke; nothing if nobody. */

@@ -200,11 +200,13 @@ static void tell_sleep(struct story *s, const struct wait *w, uint32_t tries, ui
 
 static void tell_no_cpu(struct story *s, const struct wait *w, uint64_t from_ns, uint64_t to_ns)
 {
+	const struct timelines *tl = s->text->timelines;
+	uint32_t self = (uint32_t)(s->writer - timelines_thread(tl, 0));
 	const struct tree_item *answers;
 
 	begin_line(s, from_ns, to_ns - from_ns);
 	fputs("had no CPU", s->text->out);
-	if (wait_throttled(w)) {
+	if (timelines_throttled_untold(tl, self, w)) {
 		fputs(": the quota of its control group was used up", s->text->out);
 	} else {
 		answers = explain(s, from_ns, to_ns);

@@ -43,6 +43,26 @@ int disk_requests_done(struct disk_requests *r, uint32_t tid, const struct disk_
 	return p->kind ? 0 : -ENOMEM;
 }
 
+/* In the second number of a kind's pair: the operation, HELD, and the group times this. */
+#define HELD 8u
+#define GROUP 16u
+
+int disk_requests_hold(struct disk_requests *r, struct disk_request *held)
+{
+	struct pair kind = r->kinds.at[held->kind];
+	uint32_t group = held->group < UINT32_MAX / GROUP ? held->group : 0;
+
+	held->kind = pairs_id(&r->kinds, kind.a, (kind.b & (HELD - 1)) | HELD | group * GROUP);
+	return held->kind ? 0 : -ENOMEM;
+}
+
+struct disk_request_kind disk_requests_kind(const struct disk_requests *r, uint32_t kind)
+{
+	struct pair p = r->kinds.at[kind];
+
+	return (struct disk_request_kind) { p.a, p.b & (HELD - 1), p.b & HELD, p.b / GROUP };
+}
+
 void disk_requests_finish(struct disk_requests *r)
 {
 	intern_free(&r->asked);

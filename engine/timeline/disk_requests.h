@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,11 +19,15 @@ struct disk_request {
 	uint32_t pair;	 /* its stacks then, see timelines_pair(); 0: not known */
 	uint32_t kind;	 /* device and operation: see timelines_disk_request_kind() */
 	uint32_t bytes;
+	uint32_t group; /* if a worker asked: for which control group (string id); 0: not known */
 };
 
 /* A device, as an object of the trace, and enum chainlog_disk_op. */
 struct disk_request_kind {
 	uint32_t disk, op;
+	bool held; /* back until asked_ns, by an I/O limit of this group (string id; 0: not known)
+		    */
+	uint32_t group;
 };
 
 /* All zero is empty. */
@@ -44,6 +49,9 @@ int disk_requests_ask(struct disk_requests *r, uint32_t tid, uint64_t asked_ns, 
  */
 int disk_requests_done(struct disk_requests *r, uint32_t tid, const struct disk_request *done,
 		       struct disk_request_kind kind);
+/* An I/O limit of the request's group held it back until it was asked for. 0 or -ENOMEM. */
+int disk_requests_hold(struct disk_requests *r, struct disk_request *held);
+struct disk_request_kind disk_requests_kind(const struct disk_requests *r, uint32_t kind);
 /* When all events have been read. */
 void disk_requests_finish(struct disk_requests *r);
 void disk_requests_free(struct disk_requests *r);

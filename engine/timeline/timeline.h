@@ -327,6 +327,15 @@ timelines_throttles(const struct timelines *tl, uint32_t thread, const struct wa
 {
 	return throttles_of(&tl->throttles, thread, w->wake_ns, w->in_ns, n);
 }
+/* Whether a quota was used up in w, but it is not known until when. */
+static inline bool timelines_throttled_untold(const struct timelines *tl, uint32_t thread,
+					      const struct wait *w)
+{
+	size_t n;
+
+	timelines_throttles(tl, thread, w, &n);
+	return !n && wait_throttled(w);
+}
 /* Whether the trace says until when quotas were used up, not only that they were. */
 static inline bool timelines_tell_quotas(const struct timelines *tl)
 {
@@ -412,9 +421,7 @@ static inline const struct disk_request *timelines_disk_request(const struct tim
 static inline struct disk_request_kind timelines_disk_request_kind(const struct timelines *tl,
 								   uint32_t kind)
 {
-	struct pair p = tl->disk_requests.kinds.at[kind];
-
-	return (struct disk_request_kind) { p.a, p.b };
+	return disk_requests_kind(&tl->disk_requests, kind);
 }
 
 /* ---- requests of clients: see requests.h ----------------------------------------------------- */

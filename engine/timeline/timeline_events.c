@@ -219,15 +219,17 @@ static void handle_disk_done(struct builder *b, const struct event *ev)
 {
 	unsigned int op = (unsigned int)(ev->n & 7);
 	uint32_t thread = ev->tid ? table_find(b, ev->tid) : THREAD_NONE;
+	const struct trace_object *group = trace_object(b->tl->trace, ev->other);
 	struct disk_request done = {
 		.asked_ns = ev->asked_ns,
 		.issued_ns = ev->last_ns,
 		.done_ns = ev->time_ns,
 		.thread = thread,
 		.bytes = ev->n >> 3 < UINT32_MAX ? (uint32_t)(ev->n >> 3) : UINT32_MAX,
+		.group = group ? group->name : 0,
 	};
-	struct disk_request_kind kind = { ev->object,
-					  op < CHAINLOG_DISK_OPS ? op : CHAINLOG_DISK_OTHER };
+	struct disk_request_kind kind = { .disk = ev->object,
+					  .op = op < CHAINLOG_DISK_OPS ? op : CHAINLOG_DISK_OTHER };
 
 	b->out_of_memory |= disk_requests_done(&b->tl->disk_requests, ev->tid, &done, kind) != 0;
 }

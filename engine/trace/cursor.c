@@ -239,6 +239,8 @@ static int take_aux(struct trace_cursor *c, struct source *s)
 		s->ev.n = ev.number[1];
 		s->ev.asked_ns = before_ns(ev.time_ns, ev.number[2]);
 		s->ev.last_ns = before_ns(ev.time_ns, ev.number[3]);
+		if (ev.number[4] < c->t->objects_end)
+			s->ev.other = (uint32_t)ev.number[4];
 	}
 	if (ev.kind >= EVENT_REQUEST && ev.kind <= EVENT_REQUEST_OPEN)
 		set_request(&s->ev, &ev, c->t->objects_end);

@@ -72,7 +72,8 @@ struct event {
 	 * reader (0: not known); else the thread */
 	uint32_t tid;
 	/* SWITCH: next; WAKING*: wakee; FORK: child; EXEC: its tid before; OBJECT: the switch's
-	 * pair; REQUEST: reader, 0: not known; HOLDER: who has the lock; OWN_ID: the id */
+	 * pair; REQUEST: reader, 0: not known; HOLDER: who has the lock; OWN_ID: the id;
+	 * DISK_DONE: the group for which a worker of the kernel asked, an object, 0: not known */
 	uint32_t other;
 	uint32_t kstack, ustack; /* SWITCH: prev's; WAKING*: the waker's; 0 none */
 	uint32_t pair;		 /* both of them, see trace_cursor_pairs(); 0 none */

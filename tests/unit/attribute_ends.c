@@ -261,6 +261,48 @@ static void a_disk_by_stages(void **state)
 	      false, "A;recv;--;" BIO ";[disk vda flush] 800\n");
 }
 
+/* An I/O limit of A's group holds its request back until 700, when worker W asks for it. */
+#define HELD                                                               \
+	"100 c1 A S > - recv\n"                                            \
+	"700 c2 W asks-disk submit;blk_throtl_dispatch_work_fn;kthread|\n" \
+	"899 c0 W disk-done vda write 4096 700 750 /shop.slice/db.scope\n" \
+	"900 c0 B wakes A " BIO "\n"                                       \
+	"900 c1 - R > A"
+
+static void a_disk_that_was_asked_late_because_of_a_limit(void **state)
+{
+	(void)state;
+	folds(HELD, false,
+	      "A;recv;--;" BIO ";[disk vda write];[device] 150\n"
+	      "A;recv;--;" BIO ";[disk vda write];[queued] 50\n"
+	      "A;recv;--;" BIO ";[disk vda write];[throttled db.scope] 600\n");
+	/* Of a worker that writes for others on its own nothing is known. */
+	folds("100 c1 A S > - recv\n"
+	      "700 c2 W asks-disk submit;wb_workfn;kthread|\n"
+	      "899 c0 W disk-done vda write 4096 700 750 /shop.slice/db.scope\n"
+	      "900 c0 B wakes A " BIO "\n"
+	      "900 c1 - R > A",
+	      false,
+	      "A;recv;--;" BIO ";[disk vda write];[device] 150\n"
+	      "A;recv;--;" BIO ";[disk vda write];[queued] 650\n");
+}
+
+static void what_a_limit_held_back_is_asked_for_by_who_waits(void **state)
+{
+	struct options o;
+	char *text;
+
+	(void)state;
+	options_init(&o);
+	text = script_formatted("0 c0 - R > B\n0 c2 - R > W\n" HELD "\nend 2000\n", &o, "io");
+	assert_non_null(strstr(text, "  A\n"));
+	assert_null(strstr(text, "  W\n"));
+	free(text);
+	text = script_formatted("0 c0 - R > B\n0 c2 - R > W\n" HELD "\nend 2000\n", &o, "causes");
+	assert_non_null(strstr(text, "the I/O limit of its control group db.scope was"));
+	free(text);
+}
+
 static void a_disk_within_a_window(void **state)
 {
 	static const char script[] = "100 c1 A S > - recv\n"
@@ -390,6 +432,8 @@ int main(void)
 		cmocka_unit_test(the_socket_to_which_packets_came),
 		cmocka_unit_test(the_socket_in_words),
 		cmocka_unit_test(a_disk_by_stages),
+		cmocka_unit_test(a_disk_that_was_asked_late_because_of_a_limit),
+		cmocka_unit_test(what_a_limit_held_back_is_asked_for_by_who_waits),
 		cmocka_unit_test(an_array_is_one_device),
 		cmocka_unit_test(a_disk_within_a_window),
 		cmocka_unit_test(the_last_one_that_was_done),

@@ -498,6 +498,9 @@ static void on_event(struct world *w, const struct event *ev)
 	case EVENT_LOST:
 		on_lost(w, ev);
 		break;
+	case EVENT_DISK_REQUEST:
+		object_asked(w, ev);
+		break;
 	case EVENT_DISK_DONE:
 		object_done(w, ev);
 		break;
@@ -601,6 +604,7 @@ void world_free(struct world *w)
 	free(w->published);
 	free(w->told);
 	free(w->still);
+	free(w->askings);
 	free(w->lines);
 	free(w->bases);
 	free(w->ns);

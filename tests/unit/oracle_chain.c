@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/group_name.h"
 #include "oracle_private.h"
 
 static bool allows_softirqs(const char *f)
@@ -159,14 +160,32 @@ static void put_network(struct world *w, const char *chain, const struct sleep *
 	free(longer);
 }
 
+static const char *const disk_ops[] = { "read", "write", "flush", "discard", "zero", "other" };
+
+/* In ns of the time the disk was not asked yet. */
+static void put_held(struct world *w, const char *chain, const struct sleep *s, uint64_t ns)
+{
+	const struct trace_object *disk = trace_object(w->t, s->done.disk);
+	char *longer, *end, name[GROUP_NAME_LEN] = "";
+
+	if (s->done.group)
+		group_name(trace_string(w->t, s->done.group), name);
+	if (asprintf(&longer, "%s;[disk %s %s]", chain, trace_string(w->t, disk->name),
+		     disk_ops[s->done.op]) < 0 ||
+	    asprintf(&end, "throttled%s%s", *name ? " " : "", name) < 0)
+		abort();
+	line_put(w, longer, end, ns);
+	free(longer);
+	free(end);
+}
+
 /* [from, to) ended with an interrupt; timed: also when a disk got what it was asked for counts. */
 static void put_interrupted(struct world *w, const char *chain, const struct sleep *s, uint32_t n,
 			    uint64_t from, uint64_t to, bool timed)
 {
-	static const char *const ops[] = { "read", "write", "flush", "discard", "zero", "other" };
 	const char *end = w->plain_ends ? "interrupt" : oracle_said_by(w, s, n);
 	const struct trace_object *disk = trace_object(w->t, s->done.disk);
-	uint64_t issued = s->done.issued;
+	uint64_t issued = s->done.issued, held = s->done.held;
 	char *longer;
 
 	if (!strcmp(end, "network")) {
@@ -177,16 +196,21 @@ static void put_interrupted(struct world *w, const char *chain, const struct sle
 		line_put(w, chain, end, to - from);
 		return;
 	}
+	if (held && timed) {
+		held = held < from ? from : held > to ? to : held;
+		put_held(w, chain, s, held - from);
+		from = held;
+	}
 	if (!issued || !timed) {
 		if (asprintf(&longer, "disk %s %s", trace_string(w->t, disk->name),
-			     ops[s->done.op]) < 0)
+			     disk_ops[s->done.op]) < 0)
 			abort();
 		line_put(w, chain, longer, to - from);
 		free(longer);
 		return;
 	}
 	if (asprintf(&longer, "%s;[disk %s %s]", chain, trace_string(w->t, disk->name),
-		     ops[s->done.op]) < 0)
+		     disk_ops[s->done.op]) < 0)
 		abort();
 	issued = issued < from ? from : issued > to ? to : issued;
 	line_put(w, longer, "queued", issued - from);

@@ -41,17 +41,51 @@ void object_awaited(struct world *w, const struct event *ev)
 		s->object = ev->object;
 }
 
+void object_asked(struct world *w, const struct event *ev)
+{
+	w->askings = more(w->askings, (size_t)w->n_askings, sizeof(*w->askings));
+	w->askings[w->n_askings++] = (struct asking) { ev->time_ns, ev->tid, ev->kstack };
+}
+
+static bool has_function(struct world *w, uint32_t stack, const char *function)
+{
+	struct trace_stack s = trace_stack(w->t, stack);
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct trace_frame *f = trace_frame(w->t, s.frames[i]);
+
+		if (f && !strcmp(trace_string(w->t, f->symbol), function))
+			return true;
+	}
+	return false;
+}
+
+/* Whether what the disk did was asked for by the worker that lets go what was held back. */
+static bool was_held(struct world *w, const struct event *ev)
+{
+	for (int i = w->n_askings - 1; i >= 0; i--)
+		if (ev->tid && w->askings[i].tid == ev->tid && w->askings[i].at == ev->asked_ns)
+			return has_function(w, w->askings[i].kstack, "blk_throtl_dispatch_work_fn");
+	return false;
+}
+
 /* A disk was done, or it is not known what it did. */
 void object_done(struct world *w, const struct event *ev)
 {
 	struct core *c = &w->cores[ev->cpu];
+	const struct trace_object *group = trace_object(w->t, ev->other);
 
 	c->done = (struct done) { false };
 	if (ev->kind == EVENT_AUX_LOST && c->dones_bad_until < ev->last_ns + 1)
 		c->dones_bad_until = ev->last_ns + 1;
 	if (ev->kind == EVENT_DISK_DONE && ev->time_ns >= c->dones_bad_until &&
 	    !trace_damage(w->t)->what)
-		c->done = (struct done) { true, ev->last_ns, ev->object, (uint32_t)ev->n & 7 };
+		c->done = (struct done) { true,
+					  ev->last_ns,
+					  ev->object,
+					  (uint32_t)ev->n & 7,
+					  was_held(w, ev) ? ev->asked_ns : 0,
+					  group ? group->name : 0 };
 }
 
 /* The thread has just been woken. */

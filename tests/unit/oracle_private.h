@@ -17,6 +17,14 @@ struct done {
 	bool known;
 	uint64_t issued;
 	uint32_t disk, op;
+	uint64_t held;	/* an I/O limit held it back until then; 0: none */
+	uint32_t group; /* of the group with that path */
+};
+
+/* A thread asked a disk for something. */
+struct asking {
+	uint64_t at;
+	uint32_t tid, kstack;
 };
 
 /* Why somebody slept, and who ended it. */
@@ -192,6 +200,8 @@ struct world {
 	} * still;
 	int n_still;
 	uint64_t heard;
+	struct asking *askings;
+	int n_askings;
 	bool interrupts;	   /* they have the CPU, and not the thread that they interrupt */
 	uint64_t placed_bad_until; /* changes of queues are missing before */
 	uint64_t groups_bad_until; /* likewise of groups */
@@ -248,6 +258,8 @@ void object_awaited(struct world *w, const struct event *ev);
 bool object_is_of_call(struct world *w, uint32_t kstack);
 void object_done(struct world *w, const struct event *ev);
 void object_ready(struct world *w, const struct event *ev);
+/* A thread asked a disk for something. */
+void object_asked(struct world *w, const struct event *ev);
 void object_held(struct world *w, uint32_t tid, uint32_t holder, uint64_t at);
 
 /* oracle_who.c: which CPU ran what, and on whose queue threads were. */

@@ -463,7 +463,8 @@ void synth_disk_done(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
 									 .name = d->disk,
 									 .own = "" }),
 			    chainlog_disk_what(d->op, d->bytes), d->asked_ns ? ns - d->asked_ns : 0,
-			    d->issued_ns ? ns - d->issued_ns : 0 },
+			    d->issued_ns ? ns - d->issued_ns : 0,
+			    d->group ? synth_group_object(m, d->group, 0) : 0 },
 	};
 
 	MUST(ev.number[0] && !encoder_event(e, &ev));

@@ -75,6 +75,7 @@ struct synth_disk_done {
 	const char *disk;
 	uint32_t op, bytes;
 	uint64_t asked_ns, issued_ns; /* 0: not known */
+	const char *group;	      /* the path of that for which a worker asked, or NULL */
 };
 void synth_disk_done(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
 		     const struct synth_disk_done *d);

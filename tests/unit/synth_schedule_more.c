@@ -185,6 +185,31 @@ static void put_time_before(struct schedule *s, char text[32], uint64_t ns, uint
 			 (unsigned long long)ns % 1000);
 }
 
+/* What an I/O limit held back, of which a thread asks a disk now. */
+struct let_go {
+	char who; /* 0: nothing */
+	uint64_t ns;
+};
+
+static void let_go(struct schedule *s, uint64_t ns, unsigned int cpu, struct let_go *last)
+{
+	*last = (struct let_go) { (char)('A' + schedule_random(s, 3)), ns };
+	schedule_put(s, "%llu.%03llu c%u %c asks-disk submit;blk_throtl_dispatch_work_fn;kthread|",
+		     (unsigned long long)ns / 1000, (unsigned long long)ns % 1000, cpu, last->who);
+}
+
+static void put_let_go_done(struct schedule *s, uint64_t ns, unsigned int cpu, struct let_go *last)
+{
+	uint64_t issued = last->ns + schedule_random(s, ns - last->ns + 1);
+
+	schedule_put(s, "%llu.%03llu c%u %c disk-done vda write 4096 %llu.%03llu %llu.%03llu %s",
+		     (unsigned long long)ns / 1000, (unsigned long long)ns % 1000, cpu, last->who,
+		     (unsigned long long)last->ns / 1000, (unsigned long long)last->ns % 1000,
+		     (unsigned long long)issued / 1000, (unsigned long long)issued % 1000,
+		     schedule_random(s, 3) ? "/shop.slice/b.service" : "");
+	last->who = 0;
+}
+
 static void put_disk_done(struct schedule *s, uint64_t ns, unsigned int cpu)
 {
 	static const char *const ops[] = { "read", "write", "flush", "other" };
@@ -202,6 +227,7 @@ static void put_disk_done(struct schedule *s, uint64_t ns, unsigned int cpu)
 void schedule_disks(struct schedule *s, bool lossy)
 {
 	struct schedule old = *s;
+	struct let_go last = { 0 };
 
 	s->lines = NULL;
 	s->n = 0;
@@ -210,7 +236,11 @@ void schedule_disks(struct schedule *s, bool lossy)
 		unsigned int cpu;
 
 		if (schedule_is_event(old.lines[i] + (*old.lines[i] == '!'), &ns, &cpu)) {
-			if (lossy && !schedule_random(s, 25))
+			if (!schedule_random(s, 10))
+				let_go(s, ns, cpu, &last);
+			else if (last.who && last.ns < ns && strstr(old.lines[i], "blk_"))
+				put_let_go_done(s, ns, cpu, &last);
+			else if (lossy && !schedule_random(s, 25))
 				schedule_put(s, "%llu.%03llu c%u lost-disk-dones %llu.%03llu",
 					     (unsigned long long)ns / 1000,
 					     (unsigned long long)ns % 1000, cpu,

@@ -91,6 +91,8 @@ static void add_disk_done(struct synth *m, const struct line *l, uint32_t cpu, u
 	}
 	d.asked_ns = *word(l, 7) == '-' ? 0 : ns_of(word(l, 7));
 	d.issued_ns = *word(l, 8) == '-' ? 0 : ns_of(word(l, 8));
+	if (*word(l, 9))
+		d.group = word(l, 9);
 	synth_disk_done(m, cpu, ns, tid, &d);
 }
 

@@ -26,6 +26,7 @@
  *	150 c0 A asks-disk sub|main A asks a device for something
  *	160 c0 A disk-done vda read 4096 150 155  what A, or -, asked for at 150 and the device got
  *	                            at 155 is done; -: not known when
+ *	160 c0 A disk-done vda write 4096 150 155 /a.service  A, a worker, asked for this group
  *	150 c0 lost-disk-dones 180  of these some are missing
  *	900 c0 A request tcp::80 conn=7 arrived=100 taken=300 answered=890 by=B first read=5 wrote=9
  *	                            A answers a request that arrived at 100 and that B (else A) read
