@@ -51,3 +51,11 @@ requests=$(grep 'do_epoll_wait;.*;curl;\[' "$tmp/all" | weight_of . -)
 expect_at_least "nginx waits for requests, ns" 400000000 "$requests" "$tmp/all"
 expect_at_most "of them with --no-idle, ns" $((requests / 20)) \
 	"$(grep 'do_epoll_wait;.*;curl;\[' "$tmp/busy" | weight_of . -)" "$tmp/busy"
+
+# The client pauses between requests: that is no cause of nginx's, which has no work then.
+timeout 300 "$walk" -q -f causes --json -p "$worker" "$tmp/trace" >"$tmp/causes" 2>"$tmp/err"
+expect_exit "chainwalk -f causes" 0 $?
+expect "causes by which the client's pauses make nginx wait" "" "$(grep '"pause":false' "$tmp/causes" | grep '"name":"sleep"')"
+idle=$(grep '"pause":true' "$tmp/causes" | sed 's/.*"function":[^,]*,"ns":\([0-9]*\),.*/\1/' |
+	awk '{ sum += $1 } END { printf "%.0f\n", sum }')
+expect_at_least "nginx has no work, ns" 400000000 "$idle" "$tmp/causes"

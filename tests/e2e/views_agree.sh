@@ -41,7 +41,7 @@ for filter in '' '--no-idle' '--min-wait=1ms --no-kthreads' '-c ^(alpha|bravo)$'
 		view "$tmp/hist" --format=hist --unit=ns --state=all $filter
 		view "$tmp/wakers" --format=wakers --unit=ns $filter
 		view "$tmp/wakeup" --view=wakeup --unit=ns $filter
-		view "$tmp/sleeps" --format=json $chain
+		view "$tmp/sleeps" --format=json --state=blocked $chain
 	}
 	all=$(last_numbers "$tmp/folded")
 	expect_at_least "[$chain] folded: there is something" 1 "$all"
@@ -76,7 +76,17 @@ done
 view "$tmp/busy.json" --format=json --state=all --no-idle
 view "$tmp/busy.folded" --state=all --no-idle
 left_out=$(sed -n 's/.*left out as idle: \([0-9]*\) waits.*/\1/p' "$tmp/err")
-expect "waits left out as idle" $(($(wc -l <"$tmp/whole.json") - $(wc -l <"$tmp/busy.json"))) "$left_out"
+blocked_waits() { grep -c '"blocked":[1-9]' "$1"; }
+expect "waits left out as idle" $(($(blocked_waits "$tmp/whole.json") - $(blocked_waits "$tmp/busy.json"))) "$left_out"
+expect "time that is not blocked, with --no-idle" \
+	$(($(numbers runnable "$tmp/whole.json") + $(numbers preempted "$tmp/whole.json"))) \
+	$(($(numbers runnable "$tmp/busy.json") + $(numbers preempted "$tmp/busy.json")))
+# and is what the causes have by choice or for lack of work
+view "$tmp/causes" --format=causes --json
+expect "ns that are left out, and those of pauses in causes" \
+	$(($(numbers blocked "$tmp/whole.json") - $(numbers blocked "$tmp/busy.json"))) \
+	"$(grep '"pause":true' "$tmp/causes" | sed 's/.*"function":[^,]*,"ns":\([0-9]*\),.*/\1/' |
+		awk '{ sum += $1 } END { printf "%.0f\n", sum }')"
 expect "relay's own waits with --no-idle" "$(grep -c alpha_waits "$tmp/whole.json")" \
 	"$(grep -c alpha_waits "$tmp/busy.json")"
 grep -q '"schedule","__schedule"' "$tmp/whole.json" || fail "no waits with a scheduler's frame at all"
