@@ -8,13 +8,12 @@
 
 #include "diff.h"
 #include "document.h"
+#include "headings.h"
 #include "page_css.h"
 #include "page_js.h"
 #include "sums.h"
 
 /* Heights of the parts above and below the frames, in font sizes; _PX: in pixels. */
-#define HEAD 3.0
-#define SUBTITLE 1.6
 #define LEGEND 2.0
 #define FOOT 2.0
 #define FOOT_PX 10.0
@@ -175,133 +174,6 @@ static void write_head(FILE *f, const struct page *pg, double height, const char
 	fputs("</linearGradient></defs>\n", f);
 	fputs("<rect id=\"fg-back\" width=\"100%\" height=\"100%\" fill=\"url(#fg-ground)\"/>\n",
 	      f);
-}
-
-/* The title and the lines below it, each of which may take several lines of the picture. */
-struct heading {
-	char id[12];
-	char *text; /* to be freed */
-	double size;
-	unsigned lines;
-};
-
-struct headings {
-	struct heading v[3 + REMARKS_MAX];
-	unsigned n;
-	double height; /* with the space below, pixels */
-};
-
-#define HEADING_LINE 1.3 /* from line to line of one heading, in its sizes */
-#define HEADING_LINES 8u /* at most; the script shows all of what is longer */
-
-static struct label_font heading_font(const struct page *pg, double size)
-{
-	return (struct label_font) {
-		.size = size,
-		.width = pg->mean_width ? pg->fontwidth : 0,
-	};
-}
-
-/* The end of a heading's line that begins at p: of as many words as fit. */
-static const char *heading_line(const struct page *pg, const struct heading *h, const char *p)
-{
-	struct label_font font = heading_font(pg, h->size);
-
-	return label_line(&font, p, p + strlen(p), pg->width - 2 * PAGE_XPAD);
-}
-
-/* Adds text and rest. 0 or -ENOMEM. */
-static int add_heading(struct headings *hs, const struct page *pg, const char *id, const char *text,
-		       const char *rest)
-{
-	struct heading *h = &hs->v[hs->n++];
-
-	snprintf(h->id, sizeof(h->id), "%s", id);
-	h->size = pg->fontsize + (hs->n == 1 ? 5 : 0);
-	if (asprintf(&h->text, "%s%s", text, rest) < 0) {
-		h->text = NULL;
-		return -ENOMEM;
-	}
-	for (const char *p = h->text; *p && h->lines < HEADING_LINES; p += *p == ' ') {
-		p = heading_line(pg, h, p);
-		h->lines++;
-	}
-	hs->height += pg->fontsize * (hs->n == 1 ? HEAD : SUBTITLE);
-	if (h->lines)
-		hs->height += (h->lines - 1) * h->size * HEADING_LINE;
-	return 0;
-}
-
-static int find_headings(struct headings *hs, const struct document *d)
-{
-	const struct page *pg = d->page;
-	char id[12], change[CHANGE_LEN];
-	int err = add_heading(hs, pg, "title", pg->title, "");
-
-	if (!err && pg->subtitle)
-		err = add_heading(hs, pg, "subtitle", pg->subtitle, "");
-	if (!err && d->tree->widened) {
-		err = change_sentence(d, change, sizeof(change));
-		err = err ? err : add_heading(hs, pg, "change", change, "");
-	}
-	for (unsigned i = 0; i < pg->remarks.n && !err; i++) {
-		const char *more = pg->remarks.more && i + 1 == pg->remarks.n ? " ..." : "";
-
-		snprintf(id, sizeof(id), "remark%u", i);
-		err = add_heading(hs, pg, id, pg->remarks.text[i], more);
-	}
-	return err;
-}
-
-static void free_headings(struct headings *hs)
-{
-	for (unsigned i = 0; i < hs->n; i++)
-		free(hs->v[i].text);
-}
-
-static void write_heading(FILE *f, const struct page *pg, const struct heading *h, double y)
-{
-	bool title = !strcmp(h->id, "title");
-	const char *p = h->text;
-
-	fprintf(f, "<text id=\"fg-%s\" x=\"%.15g\" y=\"%.15g\" text-anchor=\"middle\"", h->id,
-		pg->width / 2, y);
-	if (title)
-		number_attr(f, "font-size", h->size);
-	else
-		fputs(" class=\"soft\"", f);
-	if (pg->turned && !strcmp(h->id, "subtitle"))
-		attr(f, "data-turned", pg->turned);
-	putc_unlocked('>', f);
-	for (unsigned k = 1; k < h->lines; k++) {
-		const char *end = heading_line(pg, h, p);
-
-		fprintf(f, "<tspan x=\"%.15g\" dy=\"%.15g\">", pg->width / 2,
-			k > 1 ? h->size * HEADING_LINE : 0);
-		end += *end == ' '; /* so that the text remains one */
-		svg_text(f, p, (size_t)(end - p));
-		fputs("</tspan>", f);
-		p = end;
-	}
-	if (h->lines > 1)
-		fprintf(f, "<tspan x=\"%.15g\" dy=\"%.15g\">", pg->width / 2,
-			h->size * HEADING_LINE);
-	text(f, p);
-	fputs(h->lines > 1 ? "</tspan></text>\n" : "</text>\n", f);
-}
-
-static void write_headings(FILE *f, const struct page *pg, const struct headings *hs)
-{
-	double y = pg->fontsize * 2;
-
-	for (unsigned i = 0; i < hs->n; i++) {
-		const struct heading *h = &hs->v[i];
-
-		y += i ? pg->fontsize * SUBTITLE : 0;
-		write_heading(f, pg, h, y);
-		if (h->lines)
-			y += (h->lines - 1) * h->size * HEADING_LINE;
-	}
 }
 
 /* For a pattern: "file|tcp|..." */
@@ -495,7 +367,7 @@ static int write_document(FILE *f, const struct page *pg, const struct tree *t,
 	if (err)
 		goto out;
 	d.sums = l->left_out ? &sums : NULL;
-	err = find_headings(&headings, &d);
+	err = headings_find(&headings, &d);
 	if (err)
 		goto out;
 	legend_y = headings.height - pg->fontsize * 0.2;
@@ -511,7 +383,7 @@ static int write_document(FILE *f, const struct page *pg, const struct tree *t,
 	fputs("<g id=\"fg-head\"><rect id=\"fg-head-back\" visibility=\"hidden\" "
 	      "fill=\"url(#fg-ground)\"/>\n",
 	      f);
-	write_headings(f, pg, &headings);
+	headings_write(f, pg, &headings);
 	legend_write(f, &legend, &d, legend_y);
 	fputs("</g>\n", f);
 	fprintf(f, "<g id=\"fg-frames\" data-top=\"%.15g\"", d.top);
@@ -534,7 +406,7 @@ static int write_document(FILE *f, const struct page *pg, const struct tree *t,
 	fwrite(page_js, 1, page_js_len, f);
 	fputs("]]></script>\n</svg>\n", f);
 out:
-	free_headings(&headings);
+	headings_free(&headings);
 	sums_free(&sums);
 	colors_free(&d);
 	return err;
@@ -558,10 +430,10 @@ void page_write_error(FILE *f, const struct page *pg, const char *what)
 {
 	struct headings hs = { 0 };
 
-	if (!add_heading(&hs, pg, "title", "ERROR: ", what)) {
+	if (!headings_add(&hs, pg, "title", "ERROR: ", what)) {
 		write_head(f, pg, pg->fontsize * 2 + hs.height, what);
-		write_headings(f, pg, &hs);
+		headings_write(f, pg, &hs);
 		fputs("</svg>\n", f);
 	}
-	free_headings(&hs);
+	headings_free(&hs);
 }
