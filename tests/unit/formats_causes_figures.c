@@ -33,29 +33,40 @@ static void has(const char *rows, const char *text)
 /* ---- LONGEST and the example ----------------------------------------------------------------- */
 
 /* A lives only for its question, as curl does; D's wait is short. */
+static const char lives_for_one_question[] = "born A\n"
+					     "0   c0 - R > W\n"
+					     "0   c1 - R > B\n"
+					     "0   c2 - R > D\n"
+					     "10  c0 W forks A\n"
+					     "10  c0 W wakes A new\n"
+					     "11  c3 - R > A\n"
+					     "12  c3 A S > - wait|recv\n"
+					     "20  c2 D S > - wait|recv\n"
+					     "25  c1 B wakes D wake|send\n"
+					     "25  c2 - R > D\n"
+					     "312 c1 B wakes A wake|send\n"
+					     "312 c3 - R > A\n"
+					     "315 c3 A exits\n"
+					     "315 c3 A X > -\n"
+					     "end 1000\n";
+
 static void a_life_that_is_one_wait_is_the_longest(void **state)
 {
-	char *got = rows_of("born A\n"
-			    "0   c0 - R > W\n"
-			    "0   c1 - R > B\n"
-			    "0   c2 - R > D\n"
-			    "10  c0 W forks A\n"
-			    "10  c0 W wakes A new\n"
-			    "11  c3 - R > A\n"
-			    "12  c3 A S > - wait|recv\n"
-			    "20  c2 D S > - wait|recv\n"
-			    "25  c1 B wakes D wake|send\n"
-			    "25  c2 - R > D\n"
-			    "312 c1 B wakes A wake|send\n"
-			    "312 c3 - R > A\n"
-			    "315 c3 A exits\n"
-			    "315 c3 A X > -\n"
-			    "end 1000\n",
-			    0);
+	char *got = rows_of(lives_for_one_question, 0);
+	struct options o;
 
 	(void)state;
 	has(got, "       0.305       2      0.300 ");
 	has(got, MORE "chainwalk -f tree -t 101 --from 0.000012 --to 0.000313\n");
+	free(got);
+	options_init(&o);
+	got = script_formatted(lives_for_one_question, &o, "html");
+	has(got, "<code>chainwalk -f tree -t 101 --from 0.000012 --to 0.000313</code>");
+	free(got);
+	o.json = true;
+	got = script_formatted(lives_for_one_question, &o, "causes");
+	has(got, "\"longest_ns\":300000,");
+	has(got, "\"example\":\"chainwalk -f tree -t 101 --from 0.000012 --to 0.000313\"");
 	free(got);
 }
 
