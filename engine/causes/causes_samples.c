@@ -43,12 +43,39 @@ static uint32_t without_line(const struct causes *c, uint32_t frame)
 	return text != names_frame(c->names, frame) ? text : 0;
 }
 
+/* "execve" of "__x64_sys_execve", "page faults"; NULL: the function is not where the kernel begins.
+ */
+static const char *call_name(const char *symbol)
+{
+	static const char *const calls[] = { "__x64_sys_", "__arm64_sys_", "__ia32_sys_" };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (!strncmp(symbol, calls[i], strlen(calls[i])))
+			return symbol + strlen(calls[i]);
+	return strstr(symbol, "exc_page_fault") || !strcmp(symbol, "do_mem_abort") ? "page faults"
+										   : NULL;
+}
+
+/* How many frames of a kernel stack are there without those that lead to a call. */
+static uint32_t from_call_on(const struct causes *c, struct trace_stack s)
+{
+	for (uint32_t i = s.n; i-- > 0;) {
+		const struct trace_frame *f = trace_frame(c->trace, s.frames[i]);
+
+		if (f && call_name(trace_string(c->trace, f->symbol)))
+			return i + 1;
+	}
+	return s.n;
+}
+
 /* The user part of a stack, or what the kernel did by itself. */
 static struct trace_stack frames_of(const struct causes *c, uint32_t pair, bool *whole)
 {
 	struct shown_stack s = names_shown_stack(c->names, pair, UINT32_MAX, true);
 	struct trace_stack frames = s.user.n ? s.user : s.kernel;
 
+	if (!s.user.n)
+		frames.n = from_call_on(c, frames);
 	*whole = frames.n && !s.cut;
 	return frames;
 }
@@ -314,19 +341,6 @@ static void say_calls(struct causes *c, const struct calls *calls, struct cause 
 
 /* Calls that are named. */
 #define CALLS_SHOWN 2
-
-/* "execve" of "__x64_sys_execve", "page faults"; NULL: the function is not where the kernel begins.
- */
-static const char *call_name(const char *symbol)
-{
-	static const char *const calls[] = { "__x64_sys_", "__arm64_sys_", "__ia32_sys_" };
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (!strncmp(symbol, calls[i], strlen(calls[i])))
-			return symbol + strlen(calls[i]);
-	return strstr(symbol, "exc_page_fault") || !strcmp(symbol, "do_mem_abort") ? "page faults"
-										   : NULL;
-}
 
 /*
  * What a thread does for a signal, on its way back to user mode from whatever brought it into the

@@ -447,6 +447,7 @@ static uint32_t parts_text(struct causes *c, const struct sums *s, const struct 
 	size_t n, skip = strlen(repeated);
 	const struct sum *at = sums_of(s, of->id, &n);
 	struct text_buf b = { 0 };
+	bool begins, first_begins = false;
 	uint32_t id;
 
 	for (size_t i = 0; i < n && i < PARTS_SHOWN; i++) {
@@ -457,7 +458,9 @@ static uint32_t parts_text(struct causes *c, const struct sums *s, const struct 
 		if (part < least_part[i])
 			break;
 		text_puts(&b, i ? ", " : "");
-		text_puts(&b, text + (i && !strncmp(text, repeated, skip) ? skip : 0));
+		begins = !strncmp(text, repeated, skip);
+		text_puts(&b, text + (i && begins && first_begins ? skip : 0));
+		first_begins = i ? first_begins : begins;
 		snprintf(share, sizeof(share), " (%.0f %%)", 100 * part);
 		text_puts(&b, part < WHOLE ? share : "");
 	}

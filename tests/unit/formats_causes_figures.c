@@ -249,6 +249,31 @@ static void what_some_waits_are_for_says_its_share(void **state)
 	free(got);
 }
 
+/* How B woke A, twice: each way with its share; what both begin with is said once. */
+static void ways_to_wake_have_their_shares(void **state)
+{
+	static const char script[] = "0    c0 - R > A\n"
+				     "0    c1 - R > B\n"
+				     "100  c0 A S > - wait|recv\n"
+				     "160  c1 B wakes A wake|send\n"
+				     "160  c0 - R > A\n"
+				     "1000 c0 A S > - wait|recv\n"
+				     "1040 c1 B wakes A %s\n"
+				     "1040 c0 - R > A\n"
+				     "end 2000\n";
+	char text[sizeof(script) + 64], *got;
+
+	(void)state;
+	sprintf(text, script, "wake|reply");
+	got = rows_of(text, 101);
+	has(got, "B/102 ran, until it woke in send (60 %), reply (40 %)\n");
+	free(got);
+	sprintf(text, script, "wake;do_notify_parent;do_exit|_exit");
+	got = rows_of(text, 101);
+	has(got, "B/102 ran, until it woke in send (60 %), it exited (40 %)\n");
+	free(got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +285,7 @@ int main(void)
 		cmocka_unit_test(one_way_is_followed_to_its_end),
 		cmocka_unit_test(recursion_and_own_work_are_ways),
 		cmocka_unit_test(what_some_waits_are_for_says_its_share),
+		cmocka_unit_test(ways_to_wake_have_their_shares),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
