@@ -308,22 +308,47 @@ static bool has_no_work(const struct timelines *tl, struct kernel_stacks *k, uin
 	       ended_by_connection(tl, k, w) || waits_for_request(tl, thread, w);
 }
 
-/* Whether the thread, after its i-th interval, sleeps for work first of all, locks aside. */
+/* Whether the thread took a request in that time. */
+static bool took_request(const struct timelines *tl, uint32_t thread, uint64_t from_ns,
+			 uint64_t to_ns)
+{
+	size_t n, i;
+	const uint32_t *read = timelines_requests_read(tl, thread, &n);
+
+	i = n ? LOWER_BOUND(k, n, timelines_request(tl, read[k])->arrival_ns <= to_ns) : 0;
+	for (size_t end = i > REQUESTS_BACK ? i - REQUESTS_BACK : 0; i-- > end;) {
+		uint64_t taken_ns = timelines_request(tl, read[i])->taken_ns;
+
+		if (taken_ns >= from_ns && taken_ns <= to_ns)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether the thread, after its i-th interval, in which it did not work for a request, takes one or
+ * sleeps for work, before any other sleep that is not at a lock.
+ */
 static bool then_has_no_work(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
 			     uint32_t i)
 {
 	const struct thread *th = timelines_thread(tl, thread);
+	uint64_t from_ns = th->waits[i].wake_ns;
 
+	if (works_for_request(tl, thread, th->waits[i].out_ns))
+		return false;
 	for (int n = 0; n < SLEEPS_BACK && ++i < th->n_waits; n++) {
 		const struct wait *w = &th->waits[i];
 
 		if (w->kind == WAIT_UNKNOWN)
-			return false;
+			return took_request(tl, thread, from_ns, w->out_ns);
 		if (w->kind == WAIT_SLEEP && w->wake_ns > w->out_ns &&
 		    !wait_is_at_lock(tl, k, w->stack))
-			return has_no_work(tl, k, thread, w);
+			return took_request(tl, thread, from_ns, w->out_ns) ||
+			       has_no_work(tl, k, thread, w);
 	}
-	return false;
+	return took_request(tl, thread, from_ns,
+			    i < th->n_waits ? th->waits[i].out_ns : th->end_ns);
 }
 
 /*
@@ -339,8 +364,7 @@ static bool waits_for_turn(const struct timelines *tl, struct kernel_stacks *k, 
 	uint32_t i;
 
 	if (w->kind != WAIT_SLEEP || w->flags & (WAIT_NEW | WAIT_NOT_WOKEN) || w->goes_on ||
-	    !by_task(tl, k, w) || works_for_request(tl, thread, w->out_ns) ||
-	    !wait_is_at_lock(tl, k, w->stack) ||
+	    !by_task(tl, k, w) || !wait_is_at_lock(tl, k, w->stack) ||
 	    !then_has_no_work(tl, k, thread, (uint32_t)(w - timelines_thread(tl, thread)->waits)))
 		return false;
 	waker = timelines_thread(tl, w->waker);

@@ -294,7 +294,7 @@ static void a_connection_is_work(void **state)
  */
 static void the_turn_to_wait_for_work_is_no_lock(void **state)
 {
-#define TURNS(holds, then, woke)                                             \
+#define TURNS(holds, then, woke, request)                                    \
 	"0    c0 - R > A\n"                                                  \
 	"0    c1 - R > B\n"                                                  \
 	"0    c2 - R > C\n"                                                  \
@@ -306,14 +306,21 @@ static void the_turn_to_wait_for_work_is_no_lock(void **state)
 	"1010 c0 - R > A\n"                                                  \
 	"1020 c0 A S > - " then "\n"                                         \
 	"1500 c2 C wakes A " woke "|connect;main\n"                          \
-	"1500 c0 - R > A\n"                                                  \
-	"end 2000\n"
+	"1500 c0 - R > A\n" request "end 2000\n"
 #define WAITS "do_epoll_wait|wait;accept for=epoll:A:4"
+#define FSYNCS "wait|fsync;main for=file:/j"
+#define SLEPT "A/101 slept in futex_wait | pthread_mutex_lock"
 	(void)state;
-	is_cause(TURNS(WAITS, WAITS, "wake;unix_stream_connect"),
-		 "A/101 slept in futex_wait | pthread_mutex_lock", false);
-	is_cause(TURNS(WAITS, "wait|fsync;main for=file:/j", "wake;io"), "B/102 held futex 8",
-		 true);
+	is_cause(TURNS(WAITS, WAITS, "wake;unix_stream_connect", ""), SLEPT, false);
+	is_cause(TURNS(WAITS, FSYNCS, "wake;io", ""), "B/102 held futex 8", true);
+	/* A client was there already. */
+	is_cause(TURNS(WAITS, FSYNCS, "wake;io",
+		       "1600 c0 A request tcp::80 arrived=900 taken=1015 answered=1600\n"),
+		 SLEPT, false);
+	/* It had work before. */
+	is_cause(TURNS(WAITS, WAITS, "wake;unix_stream_connect",
+		       "1600 c0 A request tcp::80 arrived=5 taken=15 answered=1600\n"),
+		 "B/102 held futex 8", true);
 }
 
 int main(void)

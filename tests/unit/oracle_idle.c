@@ -190,18 +190,36 @@ static bool lacks_work(struct world *w, int life, int piece)
 	       (!strcmp(in, "do_epoll_wait") && !(by_task(w, s) && was_asked(w, life, s, p->to)));
 }
 
-/* Whether the next sleep of a life that is not at a lock lacks work. */
+static bool takes_request(struct world *w, int life, uint64_t from, uint64_t to)
+{
+	struct asked_for a;
+
+	for (size_t i = 0; i < w->n_told; i++)
+		if (request_asked(w, i, &a) && !a.probed && a.reader == life && a.taken >= from &&
+		    a.taken <= to)
+			return true;
+	return false;
+}
+
+/*
+ * Whether the next sleep of a life that is not at a lock lacks work, or it has taken some by then.
+ */
 static bool then_lacks_work(struct world *w, int life, int piece)
 {
 	const struct life *l = &w->lives[life];
+	uint64_t from = l->pieces[piece].to;
 
-	while (++piece < l->n_pieces && l->pieces[piece].what != UNKNOWN) {
+	if (works(w, life, l->pieces[piece].from))
+		return false;
+	while (++piece < l->n_pieces && l->pieces[piece].what != UNKNOWN &&
+	       l->pieces[piece].what != DEAD) {
 		const struct sleep *s = blocked_in(l, piece);
 
 		if (s && l->pieces[piece].to > l->pieces[piece].from && !at_lock(w, s))
-			return lacks_work(w, life, piece);
+			return takes_request(w, life, from, l->pieces[piece].from) ||
+			       lacks_work(w, life, piece);
 	}
-	return false;
+	return takes_request(w, life, from, piece < l->n_pieces ? l->pieces[piece].from : l->end);
 }
 
 /* The fourth rule: it waits at a lock for its turn to wait for work. */
@@ -212,8 +230,8 @@ static bool is_for_turn(struct world *w, int life, int piece)
 	const struct life *by;
 	uint64_t turns = 0;
 
-	if (!s || s->is_birth || s->never || s->ended_by || !by_task(w, s) ||
-	    works(w, life, p->from) || !at_lock(w, s) || !then_lacks_work(w, life, piece))
+	if (!s || s->is_birth || s->never || s->ended_by || !by_task(w, s) || !at_lock(w, s) ||
+	    !then_lacks_work(w, life, piece))
 		return false;
 	by = &w->lives[s->waker];
 	for (int i = 0; i < by->n_pieces && by->pieces[i].to <= p->to; i++) {
