@@ -8,6 +8,7 @@ case $(cat /proc/sys/kernel/core_pattern) in
 esac
 build_slow dumps
 cd "$tmp" || exit 1
-first_screen "$tmp/dumps" 300
+# Below a shell: the first process of a command may wait for its children by choice.
+first_screen sh -c '"$0" 300; true' "$tmp/dumps"
 expect "what the parent saw" "dumped 1" "$(cat "$tmp/told")"
-has "dumps/[0-9]+ ran .* in the kernel: core dumps"
+has "dumps/[0-9]+ (and [0-9]+ others? )?ran.* in the kernel: .*core dumps"

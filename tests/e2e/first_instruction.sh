@@ -15,7 +15,7 @@ expect_exit "chainwalk -f events" 0 $?
 
 # ADDRESS FUNCTION, once for each frame of the program, with how often.
 sed -n "s/^[[:space:]]*\([0-9a-f]*\) \([^+ ]*\)+0x[0-9a-f]* (.*\/first)\$/\1 \2/p" "$tmp/events" | sort | uniq -c >"$tmp/frames"
-peeks=$(awk '$3 == "peek" { n += $1 } END { print n + 0 }' "$tmp/frames")
+peeks=$(awk '$3 == "peek" { n += $1 } END { printf "%.0f\n", n }' "$tmp/frames")
 expect_at_least "page faults in peek, of 200 of which few find their page read already" 20 "$peeks" "$tmp/frames"
 expect "frames of the function before it" "" "$(grep -w before_peek "$tmp/frames")"
 for name in peek gives_up; do
@@ -38,6 +38,6 @@ awk 'NR == FNR { if ($2 ~ /[tTwW]/) names[$1] = names[$1] " " $3; next }
 	leaf { leaf = 0; if ($1 in names) { split($2, at, "+"); n++
 		if (!index(names[$1] " ", " " at[1] " ")) print $1, $2, "but it is" names[$1] } }
 	/^ +[0-9.]+ \[[0-9]+\] sample / { leaf = 1 }
-	END { print n + 0 >"/dev/stderr" }' /proc/kallsyms "$tmp/events" >"$tmp/wrong" 2>"$tmp/number"
+	END { printf "%.0f\n", n >"/dev/stderr" }' /proc/kallsyms "$tmp/events" >"$tmp/wrong" 2>"$tmp/number"
 echo "note: $(cat "$tmp/number") samples in a kernel function's first instruction"
 expect "samples that have another function's name" "" "$(cat "$tmp/wrong")"

@@ -9,6 +9,6 @@ rc=$?
 [ $rc != 77 ] || skip "this kernel has no user notifications of seccomp"
 expect_exit "chaincap -- asks" 0 $rc
 walk_to "$tmp/folded" -c asker "$tmp/trace"
-asked=$(awk '/;seccomp_do_user_notification/ { n += $NF } END { print n + 0 }' "$tmp/folded")
+asked=$(awk '/;seccomp_do_user_notification/ { n += $NF } END { printf "%.0f\n", n }' "$tmp/folded")
 expect_about "ns for the supervisor, 3 times 100 ms" 300000000 "$asked" "$tmp/folded"
 expect "waits for the pipe" "" "$(grep ';\[pipe\]' "$tmp/folded")"

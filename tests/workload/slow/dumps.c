@@ -27,6 +27,7 @@ int main(int argc, char **argv)
 		memset(p, 7, bytes);
 		__asm__ volatile("" : : "r"(p) : "memory"); /* it is used */
 		*(volatile int *)8 = 1;
+		free(p);
 	}
 	if (waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status))
 		return 1;
