@@ -47,14 +47,6 @@ void must(bool ok, const char *what)
 	exit(1);
 }
 
-const char *by_this_process(void)
-{
-	static char text[32];
-
-	snprintf(text, sizeof(text), " classes/%d", (int)getpid());
-	return text;
-}
-
 static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
 
 static void *run(void *arg)

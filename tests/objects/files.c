@@ -47,7 +47,7 @@ bool init_pipe(struct waiter *w)
 	must(!pipe(ends), "pipe");
 	w->fd = ends[0];
 	w->other = ends[1];
-	called(w, "%lu%s", inode_of(ends[0]), by_this_process());
+	called(w, "%lu", inode_of(ends[0]));
 	return true;
 }
 
@@ -60,7 +60,7 @@ static bool init_fifo(struct waiter *w)
 	w->fd = open(path, O_RDWR);
 	w->other = open(path, O_WRONLY);
 	must(w->fd >= 0 && w->other >= 0, "open fifo");
-	called(w, "%s%s", path, by_this_process());
+	called(w, "%s", path);
 	return true;
 }
 

@@ -21,8 +21,7 @@ static bool init_epoll(struct waiter *w)
 	in.data.fd = ends[0];
 	must(w->fd >= 0 && !epoll_ctl(w->fd, EPOLL_CTL_ADD, ends[0], &in), "epoll");
 	w->other = ends[1];
-	called(w, "%d:%d, ready: pipe %lu%s", (int)getpid(), w->fd, inode_of(ends[0]),
-	       by_this_process());
+	called(w, "%d:%d, ready: pipe %lu", (int)getpid(), w->fd, inode_of(ends[0]));
 	return true;
 }
 
@@ -38,7 +37,7 @@ static void wait_epoll(struct waiter *w)
 static bool init_poll(struct waiter *w)
 {
 	init_pipe(w);
-	called(w, "pipe %lu%s", inode_of(w->fd), by_this_process());
+	called(w, "pipe %lu", inode_of(w->fd));
 	return true;
 }
 

@@ -109,7 +109,7 @@ static bool init_udp(struct waiter *w)
 	return true;
 }
 
-/* Of a server that listens at a path; the peer is this process. */
+/* Of a server that listens at a path: this process, which has both ends, and is not named. */
 static bool init_unix(struct waiter *w)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -120,7 +120,7 @@ static bool init_unix(struct waiter *w)
 	w->fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	must(!connect(w->fd, (void *)&at, sizeof(at)), "connect");
 	w->other = accept(listener, NULL, NULL);
-	called(w, "%s%s", at.sun_path, by_this_process());
+	called(w, "%s", at.sun_path);
 	return true;
 }
 

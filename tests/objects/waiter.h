@@ -41,8 +41,6 @@ __attribute__((format(printf, 2, 3))) void called(struct waiter *w, const char *
 /* Says that the machine does not have it, by errno. Returns false. */
 bool cannot(const struct waiter *w);
 void must(bool ok, const char *what);
-/* " NAME/PID" of this process, where it is at the other end. */
-const char *by_this_process(void);
 
 void read_byte(struct waiter *w);
 void write_byte(struct waiter *w);
