@@ -590,7 +590,7 @@ int on_stacks(unsigned long long *ctx)
 	if (kind == WIRE_WAKING_NEW)
 		record_queue(now, other.tid, first_cpu(ctx[0]), true);
 	if (!PLAIN && !is_switch && find_objects && other.off_queue && other.state & TASK_SLEEPS)
-		record_ready(ctx[0], other.tid, now);
+		record_ready(ctx[0], other.tid, now, tid && !k->interrupt);
 	/* A preempted thread may be in the middle of changing it. */
 	if (!PLAIN && find_contexts && tid && (!is_switch || state) && !k->interrupt)
 		note_context(now);

@@ -348,7 +348,7 @@ struct unix_sock {
 };
 
 struct tcp_sock {
-	__u32 rcv_nxt, copied_seq, write_seq, snd_nxt;
+	__u32 rcv_nxt, copied_seq, write_seq, snd_nxt, snd_una;
 };
 
 struct udp_sock {

@@ -25,6 +25,7 @@ const volatile __u32 page_size = 4096;
 #define AF_INET 2
 #define AF_INET6 10
 #define IPPROTO_TCP 6
+#define IPPROTO_UDP 17
 #define TCP_LISTEN 10
 
 #define X32_BIT 0x40000000

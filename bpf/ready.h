@@ -9,6 +9,9 @@
  *
  * If it is a TCP connection, also of a thread that waits for it alone, it is recorded how far that
  * is: by the numbers of the bytes, both ends of a connection can be compared.
+ *
+ * A thread that sends something over loopback receives what is queued on its CPU, which may also be
+ * packets of others. It is recorded which of its wakings are by these.
  */
 #pragma once
 
@@ -82,7 +85,7 @@ static __always_inline __u64 registers_of(struct wire_object *o, __u64 task)
 
 /*
  * The struct file that is ready of those for which the task waits in a system call; 0: not known.
- * *alone: the object of the switch says which; then only a socket that got data is found.
+ * *alone: the object of the switch says which; then it need not be ready.
  */
 static __always_inline __u64 find_ready(struct wire_object *o, __u64 task, __u32 *fd, bool *alone)
 {
@@ -96,11 +99,8 @@ static __always_inline __u64 find_ready(struct wire_object *o, __u64 task, __u32
 		return file ? ready_in_epoll(file, fd) : 0;
 	case WIRE_CALL_FD:
 		*alone = true;
-		file = ready_socket();
-		if (!file || file != file_of((__u64)FIELD(task_struct, task, files),
-					     (__u32)saved_call_arg(regs, is_32, 0)))
-			return 0;
-		return file;
+		return file_of((__u64)FIELD(task_struct, task, files),
+			       (__u32)saved_call_arg(regs, is_32, 0));
 	case WIRE_CALL_POLL:
 		*alone = (__u32)saved_call_arg(regs, is_32, 1) == 1;
 		return ready_socket();
@@ -129,11 +129,11 @@ static __always_inline bool is_within_machine(__u64 sk, __u16 family)
 	return read_u64(to) == read_u64(from) && read_u64(to + 8) == read_u64(from + 8);
 }
 
-/* The struct sock of a file that is a TCP connection of two machines; 0: it is none. */
-static __always_inline __u64 tcp_connection(__u64 file)
+/* The struct sock of a file that is a socket of TCP or UDP, but no listening one; 0: it is none. */
+static __always_inline __u64 ip_socket(__u64 file)
 {
 	__u64 inode = (__u64)FIELD(file, file, f_inode), socket, sk;
-	__u16 family;
+	__u16 family, protocol;
 
 	if ((FIELD(inode, inode, i_mode) & S_IFMT) != S_IFSOCK)
 		return 0;
@@ -142,11 +142,78 @@ static __always_inline __u64 tcp_connection(__u64 file)
 	if (!sk)
 		return 0;
 	family = FIELD(sock, sk, __sk_common.skc_family);
+	protocol = FIELD(sock, sk, sk_protocol);
 	if ((family != AF_INET && family != AF_INET6) ||
-	    FIELD(sock, sk, sk_protocol) != IPPROTO_TCP ||
-	    FIELD(sock, sk, __sk_common.skc_state) == TCP_LISTEN || is_within_machine(sk, family))
+	    (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP) ||
+	    (protocol == IPPROTO_TCP && FIELD(sock, sk, __sk_common.skc_state) == TCP_LISTEN))
 		return 0;
 	return sk;
+}
+
+/* Whether a socket of ip_socket() is a TCP connection of two machines. */
+static __always_inline bool is_between_machines(__u64 sk)
+{
+	return FIELD(sock, sk, sk_protocol) == IPPROTO_TCP &&
+	       !is_within_machine(sk, FIELD(sock, sk, __sk_common.skc_family));
+}
+
+/* ---- whose packet it is --------------------------------------------------------------------- */
+
+/* Whether what one end expects next is what the other one has sent last, or may be sending. */
+static __always_inline bool expects_from(__u64 to, __u64 from)
+{
+	__u32 acked = FIELD(tcp_sock, from, snd_una);
+
+	return FIELD(tcp_sock, to, rcv_nxt) - acked <= FIELD(tcp_sock, from, write_seq) - acked;
+}
+
+/*
+ * Whether what came to a socket of ip_socket() is certainly not from another such socket. Ports are
+ * compared, not addresses, and of TCP the numbers of bytes, too: on the way between the two the
+ * kernel may replace addresses and ports (NAT).
+ */
+static __always_inline bool is_not_from(__u64 to, __u64 from)
+{
+	__u16 protocol = FIELD(sock, to, sk_protocol);
+	__u16 to_peer = FIELD(sock, to, __sk_common.skc_dport);
+	__u16 from_peer = FIELD(sock, from, __sk_common.skc_dport);
+	bool sent = to_peer == __builtin_bswap16(FIELD(sock, from, __sk_common.skc_num));
+	bool meant = from_peer == __builtin_bswap16(FIELD(sock, to, __sk_common.skc_num));
+
+	/* What shares a socket (threads, forked processes) uses it, whatever that does. */
+	if (to == from)
+		return false;
+	if (protocol != FIELD(sock, from, sk_protocol))
+		return true;
+	if (protocol == IPPROTO_TCP)
+		return !(sent && meant) && !(expects_from(to, from) && expects_from(from, to));
+	/* A socket without a peer sends to anybody, and gets from anybody. */
+	return to_peer && from_peer && !sent && !meant;
+}
+
+/* The socket of ip_socket() that the current thread uses in a system call; 0: not known. */
+static __always_inline __u64 used_socket(struct task_struct *t)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(t);
+	bool is_32 = is_32bit_call(t, regs);
+	long number = call_number(regs);
+	__u64 args[4], file;
+
+	if (number < 0 || (how_of(number, is_32) & 31) != WIRE_CALL_FD)
+		return 0;
+	call_args(regs, is_32, args);
+	file = file_of((__u64)UNTRUSTED(task_struct, t)->files, (__u32)args[0]);
+	return file ? ip_socket(file) : 0;
+}
+
+/* Says that what came to a socket, and wakes a task, is not from the current thread. */
+static __always_inline void record_not_sent(__u64 sk, __u32 tid, __u64 now)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	__u64 used = UNTRUSTED(task_struct, t)->mm ? used_socket(t) : 0;
+
+	if (used && is_not_from(sk, used))
+		record_of_thread(WIRE_NOT_SENT, now, tid);
 }
 
 /* Says how far a TCP connection is, of the thread that acts in an event of the same time. */
@@ -164,10 +231,13 @@ static __always_inline void record_stream(__u32 tid, __u32 object, __u32 written
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 }
 
-/* The id of what is ready, of a task that is being woken; 0: not known, or the switch says it. */
-__noinline __u32 ready_id(__u64 task, __u64 now)
+/*
+ * The id of what is ready, of a task that is being woken; 0: not known, or the switch says it.
+ * by_task: no interrupt wakes it.
+ */
+__noinline __u32 ready_id(__u64 task, __u64 now, bool by_task)
 {
-	__u32 slot = OBJECT_OF_WAKING, fd = 0;
+	__u32 slot = OBJECT_OF_WAKING, fd = 0, tid = (__u32)FIELD(task_struct, task, pid);
 	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
 	void *ring = this_ring();
 	bool alone = false;
@@ -178,10 +248,12 @@ __noinline __u32 ready_id(__u64 task, __u64 now)
 	file = find_ready(o, task, &fd, &alone);
 	if (!file)
 		return 0;
-	sk = tcp_connection(file);
-	if (sk)
-		record_stream((__u32)FIELD(task_struct, task, pid), 0,
-			      FIELD(tcp_sock, sk, write_seq), FIELD(tcp_sock, sk, rcv_nxt), now);
+	sk = ip_socket(file);
+	if (sk && by_task)
+		record_not_sent(sk, tid, now);
+	if (sk && is_between_machines(sk) && (!alone || file == ready_socket()))
+		record_stream(tid, 0, FIELD(tcp_sock, sk, write_seq), FIELD(tcp_sock, sk, rcv_nxt),
+			      now);
 	if (alone)
 		return 0;
 	__builtin_memset(&o->key, 0, sizeof(o->key));
@@ -191,9 +263,9 @@ __noinline __u32 ready_id(__u64 task, __u64 now)
 }
 
 /* Says what is ready, after the waking of a task that was off its run queue. */
-static __always_inline void record_ready(__u64 task, __u32 tid, __u64 now)
+static __always_inline void record_ready(__u64 task, __u32 tid, __u64 now, bool by_task)
 {
-	__u32 object = FIELD(task_struct, task, mm) ? ready_id(task, now) : 0;
+	__u32 object = FIELD(task_struct, task, mm) ? ready_id(task, now, by_task) : 0;
 	struct wire_ready *ev;
 
 	if (!object)

@@ -23,7 +23,6 @@
 #pragma once
 
 /* include/uapi/linux/in.h, include/net/tcp_states.h, include/linux/socket.h, include/net/sock.h */
-#define IPPROTO_UDP 17
 #define TCP_ESTABLISHED 1
 #define TCP_SYN_RECV 3
 #define TCP_FIN_WAIT1 4

@@ -245,7 +245,9 @@ enum chainlog_aux {
 	 * chainlog_quota: of a control group that group's (an object, 0: not known).
 	 */
 	CHAINLOG_UNTHROTTLED = 22,
-	CHAINLOG_AUX_KINDS = 23,
+	/* tid: what came to a socket, and woke this thread just now, was not sent by the waker */
+	CHAINLOG_NOT_SENT = 23,
+	CHAINLOG_AUX_KINDS = 24,
 };
 
 /* Whose quota it was in UNTHROTTLED. */

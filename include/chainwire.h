@@ -52,8 +52,11 @@ struct wire_rename {
 	char name[WIRE_COMM_LEN];
 };
 
-struct wire_of_thread { /* WIRE_EXIT; WIRE_THROTTLED: just preempted, its group's quota is used up
-			 */
+/*
+ * WIRE_EXIT; WIRE_THROTTLED: just preempted, its group's quota is used up; WIRE_NOT_SENT: just
+ * woken by what came to a socket, which the waker had not sent.
+ */
+struct wire_of_thread {
 	struct wire_record r;
 	__u32 tid, pad;
 };

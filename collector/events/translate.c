@@ -254,6 +254,7 @@ static const uint8_t kind_of[WIRE_COUNTED_KINDS] = {
 	[WIRE_OWN_ID] = CHAINLOG_AUX + CHAINLOG_OWN_ID,
 	[WIRE_STREAM] = CHAINLOG_AUX + CHAINLOG_STREAM,
 	[WIRE_UNTHROTTLED] = CHAINLOG_AUX + CHAINLOG_UNTHROTTLED,
+	[WIRE_NOT_SENT] = CHAINLOG_AUX + CHAINLOG_NOT_SENT,
 };
 
 /* The operations have the same numbers on both sides, quotas, and the flags of requests. */
@@ -389,6 +390,7 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		break;
 	case WIRE_EXIT:
 	case WIRE_THROTTLED:
+	case WIRE_NOT_SENT:
 		out.tid = w->thread.tid;
 		break;
 	case WIRE_CPU_SAMPLE:
@@ -509,6 +511,7 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_OWN_ID] = sizeof(struct wire_own_id),
 		[WIRE_STREAM] = sizeof(struct wire_stream),
 		[WIRE_UNTHROTTLED] = sizeof(struct wire_unthrottled),
+		[WIRE_NOT_SENT] = sizeof(struct wire_of_thread),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_STACK_LAYOUT_SAMPLE] = sizeof(struct wire_layout_sample),

@@ -27,18 +27,16 @@ enum chain_end chain_next(const struct timelines *tl, struct kernel_stacks *kern
 			  const struct options *o, const struct wait *w, uint32_t links_left,
 			  struct waker_context *context)
 {
-	struct stack_pair woke;
-
 	if (w->flags & WAIT_NOT_WOKEN)
 		return CHAIN_NOT_WOKEN;
 	if (w->waker == THREAD_NONE)
 		return CHAIN_UNKNOWN;
 	if (!links_left)
 		return CHAIN_DEPTH;
-	woke = timelines_pair(tl, w->waker_stack);
-	*context = waker_context(kernel, woke.kstack, w->waker == THREAD_IDLE);
-	return context->interrupt ? end_of_interrupt(o, context->source, woke.request > 0)
-				  : CHAIN_ENDS;
+	*context = waker_context(kernel, tl, w);
+	if (!context->interrupt)
+		return CHAIN_ENDS;
+	return end_of_interrupt(o, context->source, timelines_pair(tl, w->waker_stack).request > 0);
 }
 
 uint32_t chains_counted_node(struct chains *c, uint32_t parent, uint32_t label)

@@ -133,10 +133,7 @@ static bool has_waker(const struct wait *w)
 
 static struct waker_context context_of(const struct loop_walk *l, const struct wait *w)
 {
-	const struct event_loops *e = l->loops;
-
-	return waker_context(e->kernel, timelines_pair(e->timelines, w->waker_stack).kstack,
-			     w->waker == THREAD_IDLE);
+	return waker_context(l->loops->kernel, l->loops->timelines, w);
 }
 
 /*

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sleep_ends.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/compare.h"
 #include "base/kernel_functions.h"
+#include "common/grow.h"
+#include "common/lower_bound.h"
 #include "io_limits.h"
 #include "retried_waits.h"
 #include "words/kernel_stacks.h"
@@ -16,10 +22,7 @@ static unsigned int flags_of(const struct timelines *tl, struct kernel_stacks *k
 static unsigned int by_signal(const struct timelines *tl, struct kernel_stacks *k,
 			      const struct wait *w)
 {
-	uint32_t kstack = timelines_pair(tl, w->waker_stack).kstack;
-	struct waker_context context = waker_context(k, kstack, w->waker == THREAD_IDLE);
-
-	return flags_of(tl, k, w->waker_stack, context.frames) &
+	return flags_of(tl, k, w->waker_stack, waker_context(k, tl, w).frames) &
 	       (KFUNC_SENDS_SIGNAL | KFUNC_ENDS_PROCESS);
 }
 
@@ -74,10 +77,95 @@ const struct wait *sleep_ends_of_process(const struct timelines *tl, struct kern
 	return flags_of(tl, k, woke->waker_stack, UINT32_MAX) & KFUNC_ENDS_THREAD ? end : NULL;
 }
 
+/* ---- whether a thread itself woke anybody --------------------------------------------------- */
+
+/* A sleep before which an interrupt woke somebody while its thread was current. */
+struct hit_before {
+	uint32_t thread, sleep;
+	bool woke; /* the thread did so, too */
+};
+
+struct hits {
+	struct hit_before *at;
+	size_t n, cap;
+};
+
+static int by_sleep(const void *pa, const void *pb)
+{
+	const struct hit_before *a = pa, *b = pb;
+
+	return a->thread != b->thread ? compare_numbers(a->thread, b->thread)
+				      : compare_numbers(a->sleep, b->sleep);
+}
+
+/* Calls fn for each waking with a thread that was current, by an interrupt or not. 0 or -ENOMEM. */
+static int each_waking(struct timelines *tl, struct kernel_stacks *k, bool by_interrupt,
+		       int (*fn)(struct hits *h, struct hit_before key), struct hits *h)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		const struct thread *th = timelines_thread(tl, i), *waker;
+		uint32_t sleep;
+
+		for (uint32_t n = 0; n < th->n_waits && !err; n++) {
+			const struct wait *w = &th->waits[n];
+
+			if (w->waker >= THREAD_IDLE ||
+			    waker_context(k, tl, w).interrupt != by_interrupt)
+				continue;
+			waker = timelines_thread(tl, w->waker);
+			sleep = thread_sleep_after(waker, w->wake_ns);
+			if (sleep < waker->n_waits && waker->waits[sleep].woke_before)
+				err = fn(h, (struct hit_before) { w->waker, sleep, false });
+		}
+	}
+	return err;
+}
+
+static int add_hit(struct hits *h, struct hit_before key)
+{
+	if (!GROW(h->at, h->n, h->cap))
+		return -ENOMEM;
+	h->at[h->n++] = key;
+	return 0;
+}
+
+static int note_own(struct hits *h, struct hit_before key)
+{
+	size_t i = LOWER_BOUND(m, h->n, by_sleep(&h->at[m], &key) < 0);
+
+	for (; i < h->n && !by_sleep(&h->at[i], &key); i++)
+		h->at[i].woke = true;
+	return 0;
+}
+
+/*
+ * The timelines know that a thread was current in a waking. That of an interrupt, or of a softirq
+ * of others that it only ran, is none of its own (chain-semantics, section 3). 0 or -ENOMEM.
+ */
+static int leave_out_interrupts(struct timelines *tl, struct kernel_stacks *k)
+{
+	struct hits h = { 0 };
+	int err = each_waking(tl, k, true, add_hit, &h);
+
+	if (!err && h.n) {
+		qsort(h.at, h.n, sizeof(*h.at), by_sleep);
+		err = each_waking(tl, k, false, note_own, &h);
+	}
+	for (size_t i = 0; i < h.n && !err; i++)
+		timelines_woke_before(tl, h.at[i].thread, h.at[i].sleep, h.at[i].woke);
+	free(h.at);
+	return err;
+}
+
 int sleep_ends_settle(struct timelines *tl)
 {
 	struct kernel_stacks *k;
 	int err = kernel_stacks_new(&k, timelines_trace(tl));
+
+	if (!err)
+		err = leave_out_interrupts(tl, k);
 
 	for (uint32_t i = 0; !err && i < timelines_threads(tl); i++)
 		err = find_killed(tl, k, i);

@@ -14,8 +14,7 @@
 
 struct waker_context tries_context(const struct tries *t, const struct wait *w)
 {
-	return waker_context(t->kernel, timelines_pair(t->timelines, w->waker_stack).kstack,
-			     w->waker == THREAD_IDLE);
+	return waker_context(t->kernel, t->timelines, w);
 }
 
 static bool by_timer(const struct tries *t, const struct wait *w)

@@ -66,7 +66,7 @@ uint32_t waker_name(struct waker_names *n, const struct wait *w)
 		return names_clean(n->names, chain_end_name(CHAIN_NOT_WOKEN));
 	if (w->waker == THREAD_NONE)
 		return names_clean(n->names, chain_end_name(CHAIN_UNKNOWN));
-	context = waker_context(names_kernel_stacks(n->names), kstack, w->waker == THREAD_IDLE);
+	context = waker_context(names_kernel_stacks(n->names), n->timelines, w);
 	if (context.interrupt) {
 		slot = &n->of_stack[2 * (size_t)w->waker_stack + (w->waker == THREAD_IDLE)];
 		if (!*slot)

@@ -46,8 +46,7 @@ static bool by_thread(const struct timelines *tl, struct kernel_stacks *kernel,
 		      const struct wait *w)
 {
 	return w->kind == WAIT_SLEEP && w->waker < THREAD_IDLE && !w->goes_on &&
-	       !(w->flags & (WAIT_NEW | WAIT_NOT_WOKEN)) &&
-	       !waker_context(kernel, timelines_pair(tl, w->waker_stack).kstack, false).interrupt;
+	       !(w->flags & (WAIT_NEW | WAIT_NOT_WOKEN)) && !waker_context(kernel, tl, w).interrupt;
 }
 
 static int in_time(const void *pa, const void *pb)

@@ -103,7 +103,11 @@ static const struct {
 			     "timer_expire_remote", "tick_handle_periodic") },
 	{ KFUNC_NETWORK,
 	  NAMES("net_rx_action", "napi_poll", "process_backlog", "netif_receive_skb*",
-		"__netif_receive_skb*", "napi_gro_receive*", "gro_receive_skb") },
+		"__netif_receive_skb*", "napi_gro_receive*", "gro_receive_skb",
+		/* what __napi_poll() calls itself, and devices of this machine's own packets */
+		"gro_flush*", "__gro_flush*", "napi_gro_flush*", "__napi_gro_flush*",
+		"gro_normal_list*", "veth_poll", "tun_napi_poll", "gro_cell_poll", "nsim_poll") },
+	{ KFUNC_POLLS_DEVICE, NAMES("__napi_poll", "napi_poll", "net_rx_action") },
 	/*
 	 * Not the kernel's: an import of Go's trace says with these what Go's runtime wakes for by
 	 * itself, in src/runtime/{time,netpoll}.go.

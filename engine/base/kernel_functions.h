@@ -42,6 +42,7 @@ enum kernel_function {
 	/* Before a system call begins, or when it, an exception or an interrupt is over. */
 	KFUNC_OUTSIDE_CALL = 1 << 28,
 	KFUNC_IO_LIMIT = 1 << 29, /* asks disks for what an I/O limit held back */
+	KFUNC_POLLS_DEVICE = 1 << 30, /* calls the function by which a device receives packets */
 };
 
 /*

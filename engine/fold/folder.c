@@ -58,7 +58,6 @@ static uint32_t wakeup_of(struct folder *f, uint32_t thread, const struct wait *
 {
 	struct chains *c = &f->chains;
 	uint32_t name = timelines_name(c->timelines, thread, w->out_ns);
-	uint32_t kstack = timelines_pair(c->timelines, w->waker_stack).kstack;
 	enum chain_end end = CHAIN_NO_END;
 	struct link l = { 0 };
 
@@ -70,8 +69,8 @@ static uint32_t wakeup_of(struct folder *f, uint32_t thread, const struct wait *
 		l = link_of_client(c->timelines, c->options, w, w->waker, w->waker_stack,
 				   w->wake_ns);
 	else
-		l = link_of(c->timelines, c->options, w,
-			    waker_context(c->kernel, kstack, w->waker == THREAD_IDLE), true);
+		l = link_of(c->timelines, c->options, w, waker_context(c->kernel, c->timelines, w),
+			    true);
 	return chains_node(c, chains_head(c, group_of(f, thread, name, w)),
 			   intern_wakeup(&f->stacks, end == CHAIN_NO_END ? &l : NULL, end, name));
 }

@@ -154,7 +154,7 @@ static int put_waker(struct writer *c, const struct wait *w)
 		fputs(",,,,,", c->out);
 		return 0;
 	}
-	context = waker_context(c->wait.chains.kernel, kstack, w->waker == THREAD_IDLE);
+	context = waker_context(c->wait.chains.kernel, c->timelines, w);
 	if (context.interrupt) {
 		frame = names_frame(c->names,
 				    irq_handler(c->wait.chains.kernel, kstack, context.frames));

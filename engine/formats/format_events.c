@@ -51,6 +51,7 @@ static const char *const kind_names[EVENT_KINDS] = {
 	[EVENT_CONTEXT] = "context",
 	[EVENT_HOLDER] = "holder",
 	[EVENT_RECORDER] = "recorder",
+	[EVENT_NOT_SENT] = "not-sent",
 };
 
 static const char *thread_name(const struct printer *p, uint32_t tid)
@@ -370,6 +371,9 @@ static void put_event(const struct printer *p, const struct event *ev)
 			put_object(p, " at ", trace_object(p->t, ev->object));
 		fprintf(out, "%s next byte written %" PRIu64 ", received %" PRIu64,
 			ev->object ? "," : " at a TCP connection,", ev->n, ev->received);
+		break;
+	case EVENT_NOT_SENT:
+		fputs(" got what its waker had not sent", out);
 		break;
 	case EVENT_READY:
 		put_object(p, " was woken for ", trace_object(p->t, ev->object));

@@ -137,6 +137,7 @@ static void put_aux(const struct trace_info *i, FILE *out)
 		[EVENT_STREAM] = "streams",
 		[EVENT_UNTHROTTLED] = "unthrottled",
 		[EVENT_RECORDER] = "recorder_runs",
+		[EVENT_NOT_SENT] = "not_sent",
 	};
 	uint64_t known = i->events_of[EVENT_AUX_LOST], kept;
 

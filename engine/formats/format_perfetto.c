@@ -325,8 +325,7 @@ static bool has_waker(const struct wait *w)
 
 static struct waker_context context_of_waking(struct writer *p, const struct wait *w)
 {
-	return waker_context(p->kernel, timelines_pair(p->timelines, w->waker_stack).kstack,
-			     w->waker == THREAD_IDLE);
+	return waker_context(p->kernel, p->timelines, w);
 }
 
 /* A slice without arguments, clipped to the window. */

@@ -156,8 +156,7 @@ static bool is_by_network(const struct timelines *tl, struct kernel_stacks *k, c
 
 	if (w->waker == THREAD_NONE)
 		return false;
-	context = waker_context(k, timelines_pair(tl, w->waker_stack).kstack,
-				w->waker == THREAD_IDLE);
+	context = waker_context(k, tl, w);
 	return context.interrupt && context.source == IRQ_NETWORK;
 }
 

@@ -122,9 +122,7 @@ bool wait_looks_stuck(const struct timelines *tl, struct kernel_stacks *k, const
 
 static bool by_task(const struct timelines *tl, struct kernel_stacks *k, const struct wait *w)
 {
-	uint32_t kstack = timelines_pair(tl, w->waker_stack).kstack;
-
-	return w->waker < THREAD_IDLE && !waker_context(k, kstack, false).interrupt;
+	return w->waker < THREAD_IDLE && !waker_context(k, tl, w).interrupt;
 }
 
 /*
@@ -290,7 +288,7 @@ static bool ended_by_connection(const struct timelines *tl, struct kernel_stacks
 
 	if (w->waker == THREAD_NONE)
 		return false;
-	by = waker_context(k, kstack, w->waker == THREAD_IDLE);
+	by = waker_context(k, tl, w);
 	return kernel_stack_flags(k, kstack, by.frames) & KFUNC_CONNECTS;
 }
 
@@ -389,7 +387,7 @@ static bool own_timer_ended(const struct timelines *tl, struct kernel_stacks *k,
 
 	if (w->waker == THREAD_NONE || w->flags & WAIT_NOT_WOKEN)
 		return false;
-	by = waker_context(k, timelines_pair(tl, w->waker_stack).kstack, w->waker == THREAD_IDLE);
+	by = waker_context(k, tl, w);
 	return by.interrupt && by.source == IRQ_TIMER;
 }
 

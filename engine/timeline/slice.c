@@ -376,6 +376,7 @@ static bool take_aux(struct slice *s, const struct event *ev)
 		return take_recorder(s, ev);
 	case EVENT_OBJECT:
 	case EVENT_READY:
+	case EVENT_NOT_SENT:
 		build_event(&s->b, ev);
 		return true;
 	case EVENT_STEAL:

@@ -113,6 +113,8 @@ struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair)
 	while (p->a & TRACE_PAIR_OBJECT) {
 		if ((p->a & TRACE_PAIR_REQUEST) == TRACE_PAIR_REQUEST) {
 			stacks.request = p->a & ~TRACE_PAIR_REQUEST;
+		} else if (p->a == TRACE_PAIR_NOT_SENT) {
+			stacks.not_sent = true;
 		} else {
 			stacks.ready = stacks.object;
 			stacks.object = p->a & ~TRACE_PAIR_OBJECT;
@@ -206,6 +208,20 @@ int timelines_kill(struct timelines *tl, uint32_t thread, uint32_t sleep, bool w
 	}
 	th->waits[sleep].flags |= WAIT_NOT_WOKEN;
 	return 0;
+}
+
+uint32_t thread_sleep_after(const struct thread *th, uint64_t at_ns)
+{
+	uint32_t i = (uint32_t)LOWER_BOUND(k, th->n_waits, th->waits[k].out_ns < at_ns);
+
+	while (i < th->n_waits && th->waits[i].kind == WAIT_PREEMPTED)
+		i++;
+	return i < th->n_waits && th->waits[i].kind == WAIT_SLEEP ? i : th->n_waits;
+}
+
+void timelines_woke_before(struct timelines *tl, uint32_t thread, uint32_t sleep, bool woke)
+{
+	tl->threads[thread].waits[sleep].woke_before = woke;
 }
 
 void timelines_forget_waker(struct timelines *tl, uint32_t thread, uint32_t sleep)

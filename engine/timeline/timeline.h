@@ -74,8 +74,9 @@ struct wait {
 	 */
 	uint32_t waker_at : WAIT_WAKER_BITS;
 	/*
-	 * A sleep: the thread was current in a waking since the end of the sleep before it. Unknown
-	 * time: it begins with a waking of the thread.
+	 * A sleep: the thread was current in a waking since the end of the sleep before it, and not
+	 * only in those of interrupts (timelines_woke_before()). Unknown time: it begins with a
+	 * waking of the thread.
 	 */
 	uint32_t woke_before : 1;
 	uint32_t goes_on : 1; /* a later waking explains it, see timelines_go_on() */
@@ -146,6 +147,7 @@ struct stack_pair {
 	uint32_t object;  /* of a wait: what was waited for (id of the trace); 0: not known */
 	uint32_t ready;	  /* if that was several things: the one that ended it; 0: not known */
 	uint32_t request; /* of a waker: the request whose end made it wake; 0: none */
+	bool not_sent;	  /* of a waker: what it received, and woke for, it had not sent */
 	bool of_client;	  /* there are no stacks: object is the endpoint that a client waits for */
 };
 
@@ -371,6 +373,10 @@ const struct wait *timelines_assume(struct timelines *tl, const struct wait *las
  * thread that ended the process. 0 or -ENOMEM.
  */
 int timelines_kill(struct timelines *tl, uint32_t thread, uint32_t sleep, bool with_process);
+/* The next sleep of a thread that was current in a waking at at_ns; its n_waits: it has none. */
+uint32_t thread_sleep_after(const struct thread *th, uint64_t at_ns);
+/* Whether a thread woke anybody before that sleep, and after the one before it: woke_before. */
+void timelines_woke_before(struct timelines *tl, uint32_t thread, uint32_t sleep, bool woke);
 /* It is not known what ended a thread's sleep. */
 void timelines_forget_waker(struct timelines *tl, uint32_t thread, uint32_t sleep);
 /*

@@ -26,8 +26,14 @@ static void apply_ready(struct builder *b)
 		const struct thread *th = &b->tl->threads[note->thread];
 		struct wait *w = note->wait < th->n_waits ? &th->waits[note->wait] : NULL;
 
-		if (!w || w->kind != WAIT_SLEEP || w->wake_ns != note->wake_ns ||
-		    !lacks_ready(pairs, w->stack))
+		if (!w || w->kind != WAIT_SLEEP || w->wake_ns != note->wake_ns)
+			continue;
+		if (!note->object) {
+			w->waker_stack = pairs_id(pairs, TRACE_PAIR_NOT_SENT, w->waker_stack);
+			b->out_of_memory = !w->waker_stack;
+			continue;
+		}
+		if (!lacks_ready(pairs, w->stack))
 			continue;
 		w->stack = pairs_id(pairs, TRACE_PAIR_OBJECT | note->object, w->stack);
 		b->out_of_memory = !w->stack;

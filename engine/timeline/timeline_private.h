@@ -102,7 +102,7 @@ static inline uint64_t cpu_switch_before(const struct cpu *c, uint64_t now_ns)
 /*
  * Of a wait for any of several things (an epoll instance, a poll()), the one that was ready when
  * the thread was woken. Once all pairs of stacks are there, the wait gets a pair of its own with
- * it.
+ * it. object 0: the waker gets one, because it had not sent what woke.
  */
 struct ready_note {
 	uint64_t wake_ns; /* of the wait */

@@ -143,7 +143,7 @@ void state_ready(struct builder *b, uint32_t thread, const struct event *ev)
 
 	/* After an early waking there was no time to wait for anything. */
 	if (l->state != LIVE_WOKEN || l->open.wake_ns != ev->time_ns ||
-	    l->open.out_ns == ev->time_ns || !ev->object)
+	    l->open.out_ns == ev->time_ns || (!ev->object && ev->kind == EVENT_READY))
 		return;
 	if (!GROW(b->ready, b->n_ready, b->cap_ready)) {
 		b->out_of_memory = true;

@@ -49,6 +49,7 @@ enum event_kind {
 	EVENT_OWN_ID = CHAINLOG_AUX + CHAINLOG_OWN_ID,
 	EVENT_STREAM = CHAINLOG_AUX + CHAINLOG_STREAM,
 	EVENT_UNTHROTTLED = CHAINLOG_AUX + CHAINLOG_UNTHROTTLED,
+	EVENT_NOT_SENT = CHAINLOG_AUX + CHAINLOG_NOT_SENT,
 	EVENT_KINDS = CHAINLOG_KINDS,
 };
 
@@ -337,6 +338,8 @@ int trace_cursor_error(const struct trace_cursor *c);
  * waits for: (TRACE_PAIR_OBJECT | object, id of the pair of stacks or 0).
  */
 #define TRACE_PAIR_OBJECT (1u << 31)
+/* That of a waking by what the waker had not sent (EVENT_NOT_SENT): likewise, without an object. */
+#define TRACE_PAIR_NOT_SENT TRACE_PAIR_OBJECT
 /*
  * That of a waking that was made when a block request was done: (TRACE_PAIR_REQUEST | number of the
  * EVENT_DISK_DONE, from 1, id of the pair of stacks or 0).

@@ -9,11 +9,18 @@
 /* In flags[]: the frame's name has been looked up. */
 #define LOOKED_UP 0x80000000u
 
+enum waker {
+	WAKER_THREAD,
+	WAKER_IDLE,	/* the idle loop was current */
+	WAKER_NOT_SENT, /* a thread was, which had not sent what it received */
+	WAKERS
+};
+
 struct kernel_stacks {
 	const struct trace *trace;
 	uint32_t *flags; /* by frame */
 	/* The context of a waker, packed(), by its kernel stack; 0: not computed yet. */
-	uint32_t *of_task, *of_idle;
+	uint32_t *of[WAKERS];
 };
 
 int kernel_stacks_new(struct kernel_stacks **out, const struct trace *t)
@@ -26,14 +33,17 @@ int kernel_stacks_new(struct kernel_stacks **out, const struct trace *t)
 		return -ENOMEM;
 	k->trace = t;
 	k->flags = calloc((size_t)trace_frames_end(t) + 1, sizeof(*k->flags));
-	k->of_task = calloc(n + 1, sizeof(*k->of_task));
-	k->of_idle = calloc(n + 1, sizeof(*k->of_idle));
-	if (!k->flags || !k->of_task || !k->of_idle) {
-		kernel_stacks_free(k);
-		return -ENOMEM;
-	}
 	*out = k;
-	return 0;
+	for (int i = 0; i < WAKERS && k->flags; i++) {
+		k->of[i] = calloc(n + 1, sizeof(*k->of[i]));
+		if (!k->of[i])
+			*out = NULL;
+	}
+	if (k->flags && *out)
+		return 0;
+	*out = NULL;
+	kernel_stacks_free(k);
+	return -ENOMEM;
 }
 
 void kernel_stacks_free(struct kernel_stacks *k)
@@ -41,8 +51,8 @@ void kernel_stacks_free(struct kernel_stacks *k)
 	if (!k)
 		return;
 	free(k->flags);
-	free(k->of_task);
-	free(k->of_idle);
+	for (int i = 0; i < WAKERS; i++)
+		free(k->of[i]);
 	free(k);
 }
 
@@ -105,11 +115,36 @@ static bool is_delivery(struct kernel_stacks *k, struct trace_stack s, uint32_t 
 	return context->source == IRQ_NETWORK;
 }
 
-static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstack, bool idle)
+/*
+ * Whether it is a device's own function that receives in the softirq whose frame s.frames[i] polls
+ * devices: the packets come from outside. What a thread sends to its own machine lies on a queue of
+ * the CPU, or of a virtual device.
+ */
+static bool is_from_device(struct kernel_stacks *k, struct trace_stack s, uint32_t i)
+{
+	const struct trace_frame *polled;
+
+	if (!i || !(kernel_frame_flags(k, s.frames[i]) & KFUNC_POLLS_DEVICE) ||
+	    kernel_frame_flags(k, s.frames[i - 1]) & (KFUNC_POLLS_DEVICE | KFUNC_NETWORK))
+		return false;
+	polled = trace_frame(k->trace, s.frames[i - 1]);
+	return polled && *trace_string(k->trace, polled->symbol);
+}
+
+/* Whether a thread ends, or does what is not of its system call, in the frames below s.frames[i]. */
+static bool is_on_way_out(struct kernel_stacks *k, struct trace_stack s, uint32_t i)
+{
+	while (++i < s.n)
+		if (kernel_frame_flags(k, s.frames[i]) & (KFUNC_OUTSIDE_CALL | KFUNC_ENDS_THREAD))
+			return true;
+	return false;
+}
+
+static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstack, enum waker waker)
 {
 	struct trace_stack s = trace_stack(k->trace, kstack);
 	uint32_t i, loop = s.n, inside = 0, flow = 0;
-	bool of_others = false;
+	bool of_others = false, idle = waker == WAKER_IDLE;
 	struct waker_context context;
 	unsigned int root = s.n ? kernel_frame_flags(k, s.frames[s.n - 1]) : 0;
 
@@ -121,9 +156,14 @@ static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstac
 			break;
 		if (!idle && is_delivery(k, s, i, &context))
 			return context;
-		of_others = of_others || flags & KFUNC_SOFTIRQ_OF_OTHERS;
+		of_others = of_others || flags & KFUNC_SOFTIRQ_OF_OTHERS || is_from_device(k, s, i);
 		if (flags & KFUNC_OWN_WORK && !idle && of_others)
 			return interrupt(k, s, i + 1);
+		if (flags & KFUNC_OWN_WORK && waker == WAKER_NOT_SENT && !is_on_way_out(k, s, i)) {
+			context = interrupt(k, s, i + 1);
+			if (context.source == IRQ_NETWORK)
+				return context;
+		}
 		if (flags & KFUNC_OWN_WORK && !idle)
 			return (struct waker_context) { .frames = s.n };
 		if (flags & KFUNC_IRQ_INSIDE)
@@ -150,7 +190,7 @@ static struct waker_context read_context(struct kernel_stacks *k, uint32_t kstac
 	return interrupt(k, s, i);
 }
 
-/* For of_task and of_idle: a context as a number that is not 0. */
+/* For of[]: a context as a number that is not 0. */
 #define SOURCE_BITS 2
 #define FRAMES_AT (1 + SOURCE_BITS)
 _Static_assert(IRQ_SOURCES <= 1 << SOURCE_BITS, "each source has a number in these bits");
@@ -169,15 +209,20 @@ static struct waker_context unpacked(uint32_t number)
 					.frames = number >> FRAMES_AT };
 }
 
-struct waker_context waker_context(struct kernel_stacks *k, uint32_t kstack, bool idle)
+struct waker_context waker_context(struct kernel_stacks *k, const struct timelines *tl,
+				   const struct wait *w)
 {
+	struct stack_pair woke = timelines_pair(tl, w->waker_stack);
+	enum waker waker = w->waker == THREAD_IDLE ? WAKER_IDLE
+			   : woke.not_sent	   ? WAKER_NOT_SENT
+						   : WAKER_THREAD;
 	uint32_t *slot;
 
-	if (kstack >= trace_stacks_end(k->trace))
-		return (struct waker_context) { .interrupt = idle };
-	slot = idle ? &k->of_idle[kstack] : &k->of_task[kstack];
+	if (woke.kstack >= trace_stacks_end(k->trace))
+		return (struct waker_context) { .interrupt = waker == WAKER_IDLE };
+	slot = &k->of[waker][woke.kstack];
 	if (!*slot)
-		*slot = packed(read_context(k, kstack, idle));
+		*slot = packed(read_context(k, woke.kstack, waker));
 	return unpacked(*slot);
 }
 
@@ -220,8 +265,9 @@ unsigned int kernel_stack_flags(struct kernel_stacks *k, uint32_t kstack, uint32
 	return flags;
 }
 
-bool kernel_stack_uses_pipe(struct kernel_stacks *k, uint32_t kstack)
+bool waker_uses_pipe(struct kernel_stacks *k, const struct timelines *tl, const struct wait *w)
 {
-	return !waker_context(k, kstack, false).interrupt &&
-	       kernel_stack_flags(k, kstack, UINT32_MAX) & KFUNC_PIPE;
+	return w->waker < THREAD_IDLE && !waker_context(k, tl, w).interrupt &&
+	       kernel_stack_flags(k, timelines_pair(tl, w->waker_stack).kstack, UINT32_MAX) &
+		       KFUNC_PIPE;
 }

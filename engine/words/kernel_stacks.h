@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/trace.h"
+#include "timeline/timeline.h"
 
 struct kernel_stacks;
 
@@ -38,8 +38,9 @@ void kernel_stacks_free(struct kernel_stacks *k);
 
 /* enum kernel_function, or-ed, of a frame of any stack. */
 unsigned int kernel_frame_flags(struct kernel_stacks *k, uint32_t frame);
-/* The context of a waking with this kernel stack; idle: the current thread was the idle loop. */
-struct waker_context waker_context(struct kernel_stacks *k, uint32_t kstack, bool idle);
+/* The context of the waking that ended w, a WAIT_SLEEP with a waker. */
+struct waker_context waker_context(struct kernel_stacks *k, const struct timelines *tl,
+				   const struct wait *w);
 /*
  * The handler (frame id) of an interrupt that owns the leaf-most `frames` frames of a kernel stack:
  * the function that the kernel's interrupt, softirq or timer code called. The root-most frame if
@@ -54,5 +55,5 @@ uint32_t irq_handler(struct kernel_stacks *k, uint32_t kstack, uint32_t frames);
 unsigned int kernel_stack_wait_flags(struct kernel_stacks *k, uint32_t kstack);
 /* What is known of any of the n leaf-most functions of a kernel stack, or-ed. */
 unsigned int kernel_stack_flags(struct kernel_stacks *k, uint32_t kstack, uint32_t n);
-/* Whether a waker with this kernel stack, a task, was using or leaving a pipe or a unix socket. */
-bool kernel_stack_uses_pipe(struct kernel_stacks *k, uint32_t kstack);
+/* Whether the waker that ended w, a task, was using or leaving a pipe or a unix socket. */
+bool waker_uses_pipe(struct kernel_stacks *k, const struct timelines *tl, const struct wait *w);

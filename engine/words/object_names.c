@@ -219,11 +219,9 @@ static bool is_pipe(const struct object_names *o, uint32_t object)
 /* The process that ended a wait for it by using it; 0: not known. */
 static uint32_t used_by(const struct object_names *o, const struct wait *w)
 {
-	uint32_t kstack = timelines_pair(o->timelines, w->waker_stack).kstack;
-
-	if (w->waker >= THREAD_IDLE || !kernel_stack_uses_pipe(o->kernel, kstack))
-		return 0;
-	return timelines_thread(o->timelines, w->waker)->tgid;
+	return waker_uses_pipe(o->kernel, o->timelines, w)
+		       ? timelines_thread(o->timelines, w->waker)->tgid
+		       : 0;
 }
 
 static void find_pipes(struct object_names *o)

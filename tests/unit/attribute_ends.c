@@ -104,8 +104,8 @@ static void a_thread_is_no_other_end(void **state)
 		"wake;timeout;call_timer_fn;run_timer_softirq;run_ksoftirqd;kthread",
 		"wake;tcp_write_timer;call_timer_fn;net_rx_action;run_ksoftirqd;kthread",
 		"wake;tasklet;run_ksoftirqd;kthread",
-		"wake;ready;net_rx_action;do_softirq;__local_bh_enable_ip;__dev_queue_xmit;send",
-		"wake;ready;net_rx_action;do_softirq;__local_bh_enable_ip;send;lock_sock_nested",
+		"wake;ready;process_backlog;do_softirq;__local_bh_enable_ip;__dev_queue_xmit;send",
+		"wake;ready;process_backlog;__local_bh_enable_ip;send;lock_sock_nested",
 		"wake;timeout;call_timer_fn;do_softirq;__local_bh_enable_ip;__skb_recv_udp",
 		"wake;net_rx_action;kthread",
 	};

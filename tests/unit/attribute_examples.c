@@ -357,6 +357,74 @@ static void a_call_that_has_not_begun_says_nothing(void **state)
 	}
 }
 
+/* chain-semantics, section 3. */
+static void a_thread_receives_what_it_has_not_sent(void **state)
+{
+	static const char script[] =
+		"0   c0 - R > C\n"
+		"100 c1 A S > - wait|read;main for=tcp:10.0.0.5:5432\n"
+		"900 c0 C wakes! A "
+		"wake;ready;process_backlog;__local_bh_enable_ip;tcp_recvmsg|chat\n"
+		"%s"
+		"901 c1 - R > A\n"
+		"end 1000\n";
+	struct options o = script_options(101);
+	char text[500];
+
+	(void)state;
+	snprintf(text, sizeof(text), script, "900 c0 A not-sent\n");
+	expect_text(script_folded(text, &o),
+		    "A;main;read;[tcp];-;wait;--;wake;ready;process_backlog;__local_bh_enable_ip;"
+		    "[network];[tcp] 800\n"
+		    "A;main;read;[tcp];-;wait;[runnable] 1\n");
+	snprintf(text, sizeof(text), script, "");
+	expect_text(script_folded(text, &o),
+		    "A;main;read;[tcp];-;wait;--;wake;ready;process_backlog;__local_bh_enable_ip;"
+		    "tcp_recvmsg;-;chat;C;[running] 800\n"
+		    "A;main;read;[tcp];-;wait;[runnable] 1\n");
+}
+
+/*
+ * It is said of the waking right before it. A system call says nothing of what is done on the way
+ * out of it, nor of what is no softirq of the network's.
+ */
+static void what_was_not_sent_is_no_more_than_that(void **state)
+{
+	static const char *const stacks[] = {
+		"wake;ready;process_backlog;__local_bh_enable_ip;tcp_close;task_work_run;send",
+		"wake;ready;process_backlog;__local_bh_enable_ip;tcp_close;do_exit;send",
+		"wake;tcp_reset;tcp_shutdown;send",
+		"wake;ready;unknown_softirq;__local_bh_enable_ip;send",
+	};
+	struct options o = script_options(101);
+	char script[500], line[500];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+		snprintf(script, sizeof(script),
+			 "0   c0 - R > C\n"
+			 "100 c1 A S > - recv\n"
+			 "900 c0 C wakes A %s\n"
+			 "900 c0 A not-sent\n"
+			 "901 c1 - R > A\n"
+			 "end 1000\n",
+			 stacks[i]);
+		snprintf(line, sizeof(line), "A;recv;--;%s;C;[running] 800\nA;recv;[runnable] 1\n",
+			 stacks[i]);
+		expect_text(script_folded(script, &o), line);
+	}
+	expect_text(
+		script_folded("0   c0 - R > C\n"
+			      "100 c1 A S > - recv\n"
+			      "900 c0 C wakes A wake;process_backlog;__local_bh_enable_ip;send\n"
+			      "901 c0 A not-sent\n"
+			      "902 c1 - R > A\n"
+			      "end 1000\n",
+			      &o),
+		"A;recv;--;wake;process_backlog;__local_bh_enable_ip;send;C;[running] 800\n"
+		"A;recv;[runnable] 2\n");
+}
+
 /* The first example of section 11. */
 static void the_network_ends_a_wait_of_the_waker(void **state)
 {
@@ -538,6 +606,8 @@ int main(void)
 		cmocka_unit_test(a_pause_is_of_choice_only_for_who_pauses),
 		cmocka_unit_test(one_of_several_things_ends_a_wait),
 		cmocka_unit_test(a_call_that_has_not_begun_says_nothing),
+		cmocka_unit_test(a_thread_receives_what_it_has_not_sent),
+		cmocka_unit_test(what_was_not_sent_is_no_more_than_that),
 		cmocka_unit_test(the_network_ends_a_wait_of_the_waker),
 	};
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <stdio.h>
 
 #include "oracle_script.h"
 #include "synth_script.h"
@@ -111,6 +112,26 @@ static void example_a_timer_of_the_loop_does_not_end_the_wait(void **state)
 		    "--;send;S;[runnable] 1470000\n" OF_80 "--;send;S;[running] 180000\n");
 }
 
+/* Whom an interrupt wakes meanwhile, or a softirq of others, the loop's thread has not woken. */
+static void interrupts_that_hit_the_loop_are_not_its_work(void **state)
+{
+	static const char *const stacks[] = { "done;blk_complete_reqs;__local_bh_enable_ip;send",
+					      "tick;hrtimer_interrupt;asm_sysvec_x;f" };
+	char script[1500];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+		snprintf(script, sizeof(script),
+			 TIMED("310 c0 S wakes C %s\n310 c3 - R > C\n320 c0 S R > X\n"
+			       "1790 c0 X S > S\n",
+			       REPLIES),
+			 stacks[i]);
+		folds(script, true, OF_80,
+		      OF_80 "--;send;S;--;reply;D;[running] 300000\n" OF_80
+			    "--;send;S;[runnable] 1470000\n" OF_80 "--;send;S;[running] 180000\n");
+	}
+}
+
 /* It led to work: to more of it, to somebody woken, to another sleep; or to what a packet ended. */
 static void a_timer_that_led_to_work_is_what_was_waited_for(void **state)
 {
@@ -186,6 +207,7 @@ int main(void)
 		cmocka_unit_test(a_waking_behind_the_answer_is_one_of_it),
 		cmocka_unit_test(only_a_request_that_came_in_the_sleep_ends_it),
 		cmocka_unit_test(example_a_timer_of_the_loop_does_not_end_the_wait),
+		cmocka_unit_test(interrupts_that_hit_the_loop_are_not_its_work),
 		cmocka_unit_test(a_timer_that_led_to_work_is_what_was_waited_for),
 		cmocka_unit_test(threads_wait_for_the_only_request_that_is_answered),
 		cmocka_unit_test(all_of_them_go_on_in_the_last_one),

@@ -43,6 +43,49 @@ static bool softirq_of_others(struct world *w, struct trace_stack st, uint32_t n
 	return false;
 }
 
+/* Whether a frame of these is in the stack behind frame i: what is done on the way out of a call.
+ */
+static bool done_on_way_out(struct world *w, struct trace_stack st, uint32_t i)
+{
+	for (i++; i < st.n; i++) {
+		char buf[300];
+		const char *f = frame_name(w, st.frames[i], buf, sizeof(buf));
+
+		if (!strcmp(f, "task_work_run") || !strcmp(f, "do_exit") ||
+		    !strcmp(f, "get_signal") || !strncmp(f, "get_signal.", 11) ||
+		    !strncmp(f, "exit_to_user_mode_", 18))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a device brought what is received in the first n frames: its own function is polled. */
+static bool from_device(struct world *w, struct trace_stack st, uint32_t n)
+{
+	static const char *const own[] = {
+		"__napi_poll",	       "napi_poll",	   "process_backlog",  "netif_receive_skb",
+		"__netif_receive_skb", "napi_gro_receive", "gro_receive_skb",  "gro_flush",
+		"__gro_flush",	       "napi_gro_flush",   "__napi_gro_flush", "gro_normal_list",
+		"veth_poll",	       "tun_napi_poll",	   "gro_cell_poll",    "nsim_poll"
+	};
+
+	for (uint32_t i = 1; i < n; i++) {
+		char buf[300];
+		const char *f = frame_name(w, st.frames[i], buf, sizeof(buf));
+		bool is_own = false;
+
+		if (strcmp(f, "net_rx_action") && strcmp(f, "__napi_poll") &&
+		    strcmp(f, "napi_poll"))
+			continue;
+		f = frame_name(w, st.frames[i - 1], buf, sizeof(buf));
+		for (size_t k = 0; k < sizeof(own) / sizeof(*own); k++)
+			is_own = is_own || !strncmp(f, own[k], strlen(own[k]));
+		if (!is_own)
+			return true;
+	}
+	return false;
+}
+
 uint32_t oracle_interrupt_frames(struct world *w, const struct sleep *s)
 {
 	struct trace_stack st = trace_stack(w->t, s->waker_kstack);
@@ -57,7 +100,10 @@ uint32_t oracle_interrupt_frames(struct world *w, const struct sleep *s)
 		if (s->waker != IDLE && allows_softirqs(f)) {
 			uint32_t k = i;
 
-			if (softirq_of_others(w, st, i))
+			if (softirq_of_others(w, st, i) || from_device(w, st, i))
+				return 2 + i;
+			if (s->not_sent && !done_on_way_out(w, st, i) &&
+			    !strcmp(oracle_said_by(w, s, i + 1), "network"))
 				return 2 + i;
 			while (k < st.n &&
 			       allows_softirqs(frame_name(w, st.frames[k], buf, sizeof(buf))))

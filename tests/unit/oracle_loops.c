@@ -112,9 +112,9 @@ static bool timer_for_nothing(struct world *w, const struct life *l, int piece, 
 			 ((p->what == SLEEPS || p->what == WOKEN) && p->sleep != sleep))
 			return false;
 	}
-	for (int k = sleep; k < l->pieces[next].sleep; k++)
-		if (l->sleeps[k].then_woke)
-			return false;
+	if (oracle_wakes_any(w, l, sleep, l->pieces[next].sleep, l->sleeps[sleep].woken_ns,
+			     l->pieces[next].from, false))
+		return false;
 	return ran < 1000000 && by_timer(w, &l->sleeps[sleep]) && !then->never &&
 	       then->waker >= 0 && !oracle_interrupt_frames(w, then);
 }

@@ -89,14 +89,30 @@ void object_done(struct world *w, const struct event *ev)
 }
 
 /* The thread has just been woken. */
-void object_ready(struct world *w, const struct event *ev)
+/* The sleep of the event's thread that was ended right before, if it was not too short for that. */
+static struct sleep *just_ended(struct world *w, const struct event *ev)
 {
 	int i = world_find(w, ev->tid);
 	struct life *l = i == NOBODY ? NULL : &w->lives[i];
 	struct sleep *s = l && l->now == WOKEN ? &l->sleeps[l->n_sleeps - 1] : NULL;
 
-	if (s && l->woken_at == ev->time_ns && s->out_ns < ev->time_ns && s->object && !s->ready)
+	return s && l->woken_at == ev->time_ns && s->out_ns < ev->time_ns ? s : NULL;
+}
+
+void object_ready(struct world *w, const struct event *ev)
+{
+	struct sleep *s = just_ended(w, ev);
+
+	if (s && s->object && !s->ready)
 		s->ready = ev->object;
+}
+
+void object_not_sent(struct world *w, const struct event *ev)
+{
+	struct sleep *s = just_ended(w, ev);
+
+	if (s)
+		s->not_sent = true;
 }
 
 /* The thread has just gone to sleep; or it has slept since the start. */

@@ -48,7 +48,8 @@ struct sleep {
 	bool then_woke;	   /* the sleeper was current in a waking before it slept again */
 	/* The sleep in which it goes on at last, whose waker it has got; NULL: it does not. */
 	const struct sleep *ended_by;
-	int held_by; /* 1 + the life that had the lock, as that itself said; 0: not known */
+	bool not_sent; /* what its waker received and woke for it had not sent */
+	int held_by;   /* 1 + the life that had the lock, as that itself said; 0: not known */
 };
 
 struct piece {
@@ -260,6 +261,7 @@ void object_done(struct world *w, const struct event *ev);
 void object_ready(struct world *w, const struct event *ev);
 /* A thread asked a disk for something. */
 void object_asked(struct world *w, const struct event *ev);
+void object_not_sent(struct world *w, const struct event *ev);
 void object_held(struct world *w, uint32_t tid, uint32_t holder, uint64_t at);
 
 /* oracle_who.c: which CPU ran what, and on whose queue threads were. */
@@ -348,5 +350,7 @@ bool request_asked(struct world *w, size_t at, struct asked_for *of);
  * oracle_loops.c: the sleep whose end explains the one that begins with this piece of life, which
  * ended `woke`.
  */
+int oracle_wakes_any(struct world *w, const struct life *l, int sleep, int next, uint64_t from,
+		     uint64_t to, bool hands_on);
 const struct sleep *oracle_goes_on_in(struct world *w, int life, const struct sleep *woke,
 				      int piece);

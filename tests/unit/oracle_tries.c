@@ -113,9 +113,10 @@ static bool is_lock(struct world *w, const struct sleep *s)
 /*
  * NO_MORE if a life itself woke anybody in that time, between two of its sleeps; NOT_KNOWN if
  * wakings are noted, but none that ended somebody's wait, so that there is no stack; else 0.
+ * hands_on: but for those to whom it let a lock.
  */
-static int wakes_any(struct world *w, const struct life *l, int sleep, int next, uint64_t from,
-		     uint64_t to)
+int oracle_wakes_any(struct world *w, const struct life *l, int sleep, int next, uint64_t from,
+		     uint64_t to, bool hands_on)
 {
 	int interrupts = 0;
 	bool noted = false;
@@ -134,8 +135,8 @@ static int wakes_any(struct world *w, const struct life *l, int sleep, int next,
 			if (s->waker < 0 || &w->lives[s->waker] != l || at < from || at > to)
 				continue;
 			if (!oracle_interrupt_frames(w, s) &&
-			    !(s->woken_ns > s->out_ns && s->out_ns >= from && is_lock(w, s) &&
-			      is_named(w, s)))
+			    !(hands_on && s->woken_ns > s->out_ns && s->out_ns >= from &&
+			      is_lock(w, s) && is_named(w, s)))
 				return NO_MORE;
 			interrupts++;
 		}
@@ -184,10 +185,10 @@ static int next_in_row(struct world *w, const struct life *l, int piece)
 			continue;
 		if (!is_lock(w, &l->sleeps[p->sleep]))
 			return NO_MORE;
-		woke = wakes_any(w, l, sleep, p->sleep,
-				 l->pieces[piece].what == SLEEPS ? l->pieces[piece].to
-								 : l->pieces[piece].from,
-				 p->from);
+		woke = oracle_wakes_any(w, l, sleep, p->sleep,
+					l->pieces[piece].what == SLEEPS ? l->pieces[piece].to
+									: l->pieces[piece].from,
+					p->from, true);
 		if (missed && woke != NO_MORE)
 			return NOT_KNOWN;
 		return woke ? woke : i;
@@ -232,9 +233,9 @@ static bool tried_on(struct world *w, const struct life *l, int piece, const cha
 	if (next < 0 || over(l, piece) - l->sleeps[sleep].out_ns >= 20000000 ||
 	    lossy(w, l->sleeps[sleep].out_ns, over(l, piece)))
 		return false;
-	for (int k = sleep; k < l->pieces[next].sleep; k++)
-		if (l->sleeps[k].then_woke)
-			return false;
+	if (oracle_wakes_any(w, l, sleep, l->pieces[next].sleep, over(l, piece),
+			     l->pieces[next].from, false))
+		return false;
 	at = lock_of(w, &l->sleeps[l->pieces[next].sleep]);
 	same = at && !strcmp(at, lock);
 	free(at);
@@ -584,6 +585,7 @@ static const struct sleep *made_end(struct world *w, int life, uint64_t at, cons
 		its = then->out_ns == at ? lock_of(w, then) : NULL;
 		if (its && !strcmp(its, lock)) {
 			made->waker_kstack = then->kstack;
+			made->not_sent = false;
 			made->waker_ustack = then->ustack;
 		}
 		free(its);
@@ -698,6 +700,7 @@ void oracle_join_tries(struct world *w)
 			s->waker = s->ended_by->waker;
 			s->acted_ns = s->ended_by->woken_ns;
 			s->waker_kstack = s->ended_by->waker_kstack;
+			s->not_sent = s->ended_by->not_sent;
 			s->waker_ustack = s->ended_by->waker_ustack;
 		}
 }

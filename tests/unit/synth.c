@@ -288,16 +288,22 @@ void synth_taken(struct synth *m, uint32_t cpu, uint64_t ns, bool steal, uint64_
 	MUST(!encoder_event(synth_encoder(m), &ev));
 }
 
+static void of_thread(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t kind, uint32_t tid)
+{
+	struct chainlog_fields ev = { .time_ns = ns, .cpu = cpu, .tid = tid };
+
+	ev.kind = (uint8_t)(CHAINLOG_AUX + kind);
+	MUST(!encoder_event(synth_encoder(m), &ev));
+}
+
 void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid)
 {
-	struct chainlog_fields ev = {
-		.time_ns = ns,
-		.cpu = cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_THROTTLED,
-		.tid = tid,
-	};
+	of_thread(m, cpu, ns, CHAINLOG_THROTTLED, tid);
+}
 
-	MUST(!encoder_event(synth_encoder(m), &ev));
+void synth_not_sent(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid)
+{
+	of_thread(m, cpu, ns, CHAINLOG_NOT_SENT, tid);
 }
 
 void synth_unthrottled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint64_t since_ns,
@@ -695,6 +701,7 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							[EVENT_OWN_ID] = "own-id",
 							[EVENT_STREAM] = "stream",
 							[EVENT_UNTHROTTLED] = "unthrottled",
+							[EVENT_NOT_SENT] = "not-sent",
 							[EVENT_AUX_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);

@@ -65,6 +65,7 @@ void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid);
 /* whose: a group's path, "deadline", "realtime", or "": not known. */
 void synth_unthrottled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint64_t since_ns,
 		       uint64_t until_ns, const char *whose);
+void synth_not_sent(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid);
 /* The thread that this CPU has just switched out waits for an object. */
 void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *class,
 		     const char *name);

@@ -81,6 +81,12 @@ static const char *wake_stack(struct making *m)
 		"asm_sysvec_apic_timer_interrupt|main",
 		"wake;tcp_rcv;do_softirq.part.0;__local_bh_enable_ip;sendmsg|main",
 		"wake;ready;process_backlog;net_rx_action;run_ksoftirqd;kthread",
+		"wake;ready;process_backlog;__napi_poll;net_rx_action;__local_bh_enable_ip;"
+		"__dev_queue_xmit|main",
+		"wake;ready;process_backlog;net_rx_action;__local_bh_enable_ip;tcp_close;"
+		"task_work_run",
+		"wake;ready;napi_gro_receive;virtnet_poll;__napi_poll;net_rx_action;"
+		"do_softirq.part.0;__local_bh_enable_ip;ip_finish_output2|main",
 		"wake;timeout;run_timer_softirq;do_softirq.part.0;__local_bh_enable_ip;sendmsg|"
 		"main",
 		"wake;ready;process_backlog;do_softirq.part.0;__local_bh_enable_ip;__skb_recv_udp",
@@ -294,6 +300,8 @@ static void wake(struct making *m, int cpu, int target)
 	      : waker == IDLE  ? idle_wake_stack(m)
 	      : m->dies[waker] ? end_wake_stack(m)
 			       : wake_stack(m));
+	if (m->ns % 3 == 0)
+		event(m, cpu, "%c not-sent", letter(target));
 	if (m->ns % 4 == 0)
 		event(m, cpu, "%c ready tcp:peer:%u", letter(target),
 		      (unsigned int)(m->ns / 4 % 2));

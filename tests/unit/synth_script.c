@@ -298,6 +298,8 @@ static void add_event(struct synth *m, const struct line *l)
 		synth_throttled(m, cpu, ns, a);
 	else if (!strcmp(verb, "unthrottled"))
 		synth_unthrottled(m, cpu, ns, a, ns_of(word(l, 4)), ns_of(word(l, 5)), word(l, 6));
+	else if (!strcmp(verb, "not-sent"))
+		synth_not_sent(m, cpu, ns, a);
 	else if (!strncmp(verb, "request", 7))
 		add_request(m, l, cpu, ns, a);
 	else if (!strcmp(verb, "context"))

@@ -107,6 +107,35 @@ static void an_inline_softirq_for_others(void **state)
 		 "wake;f;tasklet_action_common.constprop.0;do_softirq;[interrupt]");
 }
 
+/* What a device brings, its driver's function receives; what the thread sent is queued on the CPU.
+ */
+static void an_inline_softirq_that_polls_a_device(void **state)
+{
+	(void)state;
+	woken_by("B",
+		 "wake;tcp_rcv;napi_gro_receive;virtnet_poll;__napi_poll;net_rx_action;"
+		 "handle_softirqs;do_softirq;__local_bh_enable_ip;__dev_queue_xmit;send|main",
+		 "wake;tcp_rcv;napi_gro_receive;virtnet_poll;__napi_poll;net_rx_action;"
+		 "handle_softirqs;do_softirq;[network]");
+	/* As before 5.13, where net_rx_action() calls it itself. */
+	woken_by("B",
+		 "wake;tcp_rcv;netif_receive_skb_list_internal;e1000_clean;net_rx_action;"
+		 "__local_bh_enable_ip;tcp_recvmsg|main",
+		 "wake;tcp_rcv;netif_receive_skb_list_internal;e1000_clean;net_rx_action;"
+		 "__local_bh_enable_ip;[network]");
+	woken_by("B",
+		 "wake;tcp_rcv;process_backlog;__napi_poll;net_rx_action;__local_bh_enable_ip;"
+		 "__dev_queue_xmit|main",
+		 "wake;tcp_rcv;process_backlog;__napi_poll;net_rx_action;__local_bh_enable_ip;"
+		 "__dev_queue_xmit;-;main;B;[running]");
+	woken_by("B",
+		 "wake;tcp_rcv;netif_receive_skb_list_internal;napi_gro_flush;veth_poll;"
+		 "__napi_poll;net_rx_action;__local_bh_enable_ip;__dev_queue_xmit|main",
+		 "wake;tcp_rcv;netif_receive_skb_list_internal;napi_gro_flush;veth_poll;"
+		 "__napi_poll;net_rx_action;__local_bh_enable_ip;__dev_queue_xmit;-;main;B;"
+		 "[running]");
+}
+
 static void an_interrupt_that_hit_an_inline_softirq(void **state)
 {
 	(void)state;
@@ -207,6 +236,7 @@ int main(void)
 		cmocka_unit_test(a_softirq_on_the_way_out),
 		cmocka_unit_test(an_inline_softirq),
 		cmocka_unit_test(an_inline_softirq_for_others),
+		cmocka_unit_test(an_inline_softirq_that_polls_a_device),
 		cmocka_unit_test(an_interrupt_that_hit_an_inline_softirq),
 		cmocka_unit_test(an_inline_softirq_above_an_old_entry),
 		cmocka_unit_test(arm64_entries),
