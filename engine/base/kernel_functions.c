@@ -234,3 +234,24 @@ unsigned int kernel_function_flags(const char *symbol)
 				flags |= known[i].flags;
 	return flags;
 }
+
+/*
+ * kernel/rcu/{tree,tree_exp,srcutree,update}.c, tasks.h; mm/slab_common.c, net/core/dev.c,
+ * lib/percpu-refcount.c, which call these; synchronize_sched() up to 4.20.
+ */
+bool kernel_function_awaits_rcu(const char *symbol)
+{
+	static const char *const names[] = {
+		"rcu_barrier*",	       "srcu_barrier",
+		"synchronize_rcu*",    "synchronize_srcu*",
+		"__synchronize_srcu",  "synchronize_net",
+		"__wait_rcu_gp",       "cond_synchronize_rcu*",
+		"kvfree_rcu_barrier*", "percpu_ref_switch_to_atomic_sync",
+		"synchronize_sched",   "rcu_sync_enter"
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (fits(symbol, names[i]))
+			return true;
+	return false;
+}

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 enum kernel_function {
 	KFUNC_IRQ_ENTRY = 1 << 0,   /* entry of an interrupt */
 	KFUNC_IRQ_INSIDE = 1 << 1,  /* runs in interrupts only, nearer to the leaf than the entry */
@@ -41,7 +43,7 @@ enum kernel_function {
 	KFUNC_EXCEPTION = 1 << 27,     /* entry of an exception: the thread's own doing */
 	/* Before a system call begins, or when it, an exception or an interrupt is over. */
 	KFUNC_OUTSIDE_CALL = 1 << 28,
-	KFUNC_IO_LIMIT = 1 << 29, /* asks disks for what an I/O limit held back */
+	KFUNC_IO_LIMIT = 1 << 29,     /* asks disks for what an I/O limit held back */
 	KFUNC_POLLS_DEVICE = 1 << 30, /* calls the function by which a device receives packets */
 };
 
@@ -50,3 +52,5 @@ enum kernel_function {
  * compiler made of a function (name.part.0, .isra.0, .constprop.0) has the function's flags.
  */
 unsigned int kernel_function_flags(const char *symbol);
+/* Whether a thread that sleeps in it waits until readers of RCU are done, or callbacks have run. */
+bool kernel_function_awaits_rcu(const char *symbol);

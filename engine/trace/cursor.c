@@ -388,16 +388,55 @@ int cursor_make_heap(struct trace_cursor *c)
 	return c->heap ? 0 : -ENOMEM;
 }
 
+/* wait_for_completion(), as the kernel's versions have it, and what is inlined into it or not. */
+static bool is_completion(const char *symbol)
+{
+	return !strncmp(symbol, "wait_for_co", 11) || !strncmp(symbol, "__wait_for_common", 17);
+}
+
+static const char *symbol_of(const struct trace *t, uint32_t frame)
+{
+	const struct trace_frame *f = trace_frame(t, frame);
+
+	return f && !f->code ? trace_string(t, f->symbol) : "";
+}
+
+/* The object for which a thread waits that sleeps with this kernel stack; 0: not for RCU. */
+static uint32_t rcu_object(const struct trace *t, uint32_t kstack)
+{
+	struct trace_stack s = trace_stack(t, kstack);
+	uint32_t i = 0, object = 0;
+
+	if (t->first_rcu == t->objects_end)
+		return 0;
+	for (; i < s.n; i++) {
+		const char *symbol = symbol_of(t, s.frames[i]);
+
+		if (!(kernel_function_flags(symbol) & KFUNC_SLEEP_PATH) && !is_completion(symbol))
+			break;
+	}
+	/* By the name of the function that others call. */
+	for (; i < s.n; i++) {
+		const char *symbol = symbol_of(t, s.frames[i]);
+
+		if (!kernel_function_awaits_rcu(symbol))
+			break;
+		object = trace_rcu_object(t, symbol);
+	}
+	return object;
+}
+
 enum stack_says {
 	SAYS_LOOKED_AT = 1,
 	SAYS_ENDS_REQUESTS = 2,
+	SAYS_RCU = 8,	  /* it waits for RCU, for whatever the call is */
 	SAYS_OUTSIDE = 4, /* of the system call or the exception with which it entered the kernel */
 };
 
 static uint8_t what_says(const struct trace *t, uint32_t kstack)
 {
 	struct trace_stack s = trace_stack(t, kstack);
-	uint8_t says = SAYS_LOOKED_AT;
+	uint8_t says = SAYS_LOOKED_AT | (rcu_object(t, kstack) ? SAYS_RCU : 0);
 
 	for (uint32_t i = 0; i < s.n; i++) {
 		const struct trace_frame *f = trace_frame(t, s.frames[i]);
@@ -425,15 +464,18 @@ static uint8_t stack_says(struct trace_cursor *c, uint32_t kstack)
 }
 
 /*
- * The pair with the object that was found for it: by the arguments of a call, or as the file of a
- * page fault. By its stack the thread may not sleep in that (chain-semantics, section 10): then the
- * pair itself. 0: out of memory.
+ * The pair with the object that was found for it, if any: by the arguments of a call, or as the
+ * file of a page fault. By its stack the thread may not sleep in that (chain-semantics, section
+ * 10), but for RCU, or for what is not known: then the pair itself. 0: out of memory.
  */
 static uint32_t with_object(struct trace_cursor *c, uint32_t object, uint32_t pair)
 {
-	uint8_t says = stack_says(c, pair ? c->pairs.at[pair].a : 0);
+	uint32_t kstack = pair ? c->pairs.at[pair].a : 0;
+	uint8_t says = stack_says(c, kstack);
 
-	if (!says || says & SAYS_OUTSIDE)
+	if (says & SAYS_RCU)
+		object = rcu_object(c->t, kstack);
+	else if (!says || !object || says & SAYS_OUTSIDE)
 		return says ? pair : 0;
 	return pairs_id(&c->pairs, TRACE_PAIR_OBJECT | object, pair);
 }
@@ -451,7 +493,7 @@ static int pair_threads(struct trace_cursor *c)
 		bool stacks = th->kstack || th->ustack;
 		uint32_t pair = stacks ? pairs_id(&c->pairs, th->kstack, th->ustack) : 0;
 
-		if (th->object && (pair || !stacks))
+		if (pair || (th->object && !stacks))
 			pair = with_object(c, th->object, pair);
 		if (!pair && (stacks || th->object))
 			return -ENOMEM;
@@ -543,6 +585,21 @@ static int join_waking(struct trace_cursor *c, const struct event *ev, uint32_t 
 	return c->given.pair ? 1 : -ENOMEM;
 }
 
+/* Joins a switch to what the thread waits for, if its stack says that. Returns as join(). */
+static int join_switch(struct trace_cursor *c, const struct event *ev, struct last_acts *last)
+{
+	last->switch_ns = ev->time_ns;
+	last->tid = ev->tid;
+	last->pair = ev->pair;
+	if (!ev->kstack || ev->state == 'R' || c->t->first_rcu == c->t->objects_end ||
+	    !(stack_says(c, ev->kstack) & SAYS_RCU))
+		return 0;
+	c->given = *ev;
+	c->given.pair = with_object(c, 0, ev->pair);
+	last->tid = 0; /* it has one object */
+	return c->given.pair ? 1 : -ENOMEM;
+}
+
 /*
  * Joins an EVENT_OBJECT to its switch, or an EVENT_WOKEN_READY to its waking, and puts the result
  * into c->given. If that switch or waking is missing, the result has no pair, or no object, and has
@@ -581,10 +638,7 @@ static int join(struct trace_cursor *c, const struct event *ev)
 		return -ENOMEM;
 	switch (ev->kind) {
 	case EVENT_SWITCH:
-		last->switch_ns = ev->time_ns;
-		last->tid = ev->tid;
-		last->pair = ev->pair;
-		return 0;
+		return join_switch(c, ev, last);
 	case EVENT_WAKING:
 	case EVENT_WAKING_NEW:
 		last->waking_ns = ev->time_ns;

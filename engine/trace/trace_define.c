@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/kernel_functions.h"
 #include "common/grow.h"
 #include "trace_private.h"
 
@@ -569,6 +570,40 @@ static int define_recorder(struct trace *t)
 	return t->info.recorder_name ? 0 : -ENOMEM;
 }
 
+/* ---- objects that kernel stacks show --------------------------------------------------------- */
+
+uint32_t trace_rcu_object(const struct trace *t, const char *name)
+{
+	for (uint32_t i = t->first_rcu; i < t->objects_end; i++)
+		if (!strcmp(trace_string(t, t->objects[i].name), name))
+			return i;
+	return 0;
+}
+
+/* Makes an object of each function of the kernel that waits for RCU. 0 or -ENOMEM. */
+static int define_rcu(struct trace *t)
+{
+	size_t cap = t->objects_end;
+	uint32_t class = 0;
+
+	t->first_rcu = t->objects_end;
+	for (uint32_t i = 1; i < t->frames_end; i++) {
+		const struct trace_frame *f = &t->frames[i];
+		const char *name = trace_string(t, f->symbol);
+
+		if (f->space || f->code || !kernel_function_awaits_rcu(name) ||
+		    trace_rcu_object(t, name))
+			continue;
+		if (!class)
+			class = trace_add_string(t, "RCU");
+		if (!class || !GROW(t->objects, t->objects_end, cap))
+			return -ENOMEM;
+		t->objects[t->objects_end++] =
+			(struct trace_object) { .class = class, .name = f->symbol };
+	}
+	return 0;
+}
+
 int trace_define(struct trace *t)
 {
 	uint64_t text =
@@ -607,5 +642,5 @@ int trace_define(struct trace *t)
 		return -ENOMEM;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		define_list(t, &lists[i]);
-	return define_recorder(t) ? -ENOMEM : define_lost(t);
+	return define_recorder(t) || define_rcu(t) ? -ENOMEM : define_lost(t);
 }

@@ -101,6 +101,7 @@ struct trace {
 	uint32_t strings_end, frames_end, stacks_end, modules_end, spaces_end, n_segments;
 	struct trace_object *objects;
 	uint32_t objects_end;
+	uint32_t first_rcu; /* from this object on: those of trace_rcu_object() */
 	/* While they are read: the thread of the last one. */
 	size_t thread_objects, thread_groups, thread_own_ids;
 	struct trace_thread *threads;
@@ -123,6 +124,8 @@ struct trace {
 	uint32_t n_inlined;
 };
 
+/* The object of waits in a function of the kernel that waits for RCU; 0: this is none. */
+uint32_t trace_rcu_object(const struct trace *t, const char *name);
 /* Notes damaged bytes at offset. blocks: the number of blocks that they held at least. */
 void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_t blocks,
 		       const char *what);

@@ -357,6 +357,48 @@ static void a_call_that_has_not_begun_says_nothing(void **state)
 	}
 }
 
+/* The third example of section 10, and more like it. */
+static void a_thread_waits_for_rcu(void **state)
+{
+	static const struct {
+		const char *stack, *shown;
+	} at[] = {
+		{ "wait_for_completion;rcu_barrier;unlink|send;main for=netlink",
+		  "main;send;[RCU];-;unlink;rcu_barrier;wait_for_completion" },
+		/* Of a worker of the kernel no call says anything. */
+		{ "schedule;schedule_timeout;__wait_for_common;__wait_rcu_gp;synchronize_rcu_"
+		  "normal;"
+		  "synchronize_net;cleanup_net",
+		  "[RCU];-;cleanup_net;synchronize_net;synchronize_rcu_normal;__wait_rcu_gp;"
+		  "__wait_for_common;schedule_timeout;schedule" },
+		{ "schedule;percpu_ref_switch_to_atomic_sync;exit_aio|main for=child:12",
+		  "main;[RCU];-;exit_aio;percpu_ref_switch_to_atomic_sync;schedule" },
+		/* Another thread is in there. */
+		{ "schedule;__mutex_lock;rcu_barrier;unlink|send;main for=netlink",
+		  "main;send;[netlink];-;unlink;rcu_barrier;__mutex_lock;schedule" },
+		{ "wait_for_completion;kthread_stop;unlink|send;main for=netlink",
+		  "main;send;[netlink];-;unlink;kthread_stop;wait_for_completion" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
+		char script[500], lines[500];
+
+		snprintf(script, sizeof(script),
+			 "0   c0 - R > Z\n"
+			 "100 c1 A D > - %s\n"
+			 "900 c0 Z wakes A complete;rcu_do_batch;rcu_core;asm_sysvec_x;f|main\n"
+			 "901 c1 - R > A\n"
+			 "end 1000\n",
+			 at[i].stack);
+		snprintf(lines, sizeof(lines),
+			 "A;%s;--;complete;rcu_do_batch;rcu_core;asm_sysvec_x;[interrupt] 800\n"
+			 "A;%s;[runnable] 1\n",
+			 at[i].shown, at[i].shown);
+		exact(script, lines);
+	}
+}
+
 /* chain-semantics, section 3. */
 static void a_thread_receives_what_it_has_not_sent(void **state)
 {
@@ -606,6 +648,7 @@ int main(void)
 		cmocka_unit_test(a_pause_is_of_choice_only_for_who_pauses),
 		cmocka_unit_test(one_of_several_things_ends_a_wait),
 		cmocka_unit_test(a_call_that_has_not_begun_says_nothing),
+		cmocka_unit_test(a_thread_waits_for_rcu),
 		cmocka_unit_test(a_thread_receives_what_it_has_not_sent),
 		cmocka_unit_test(what_was_not_sent_is_no_more_than_that),
 		cmocka_unit_test(the_network_ends_a_wait_of_the_waker),

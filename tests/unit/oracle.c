@@ -163,6 +163,7 @@ static void goes_out(struct world *w, int core, int i, const struct event *ev)
 		s->maybe_woken = l->loss_while_on;
 		s->pair = ev->pair;
 		s->state = ev->state;
+		s->object = ev->state == 'R' ? 0 : object_by_stack(w, ev->kstack);
 		life_is(l, ev->state == 'R' ? PREEMPTED : SLEEPS, ev->time_ns);
 		if (ev->state != 'R' && early) {
 			s->waker = l->early.waker;

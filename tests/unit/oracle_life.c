@@ -142,6 +142,7 @@ void world_first_lives(struct world *w)
 
 	for (size_t k = 0; k < n; k++) {
 		struct life *l;
+		uint32_t object;
 		int i;
 
 		if (!s[k].tid || s[k].start_ns > w->start || s[k].state == 'X' ||
@@ -158,8 +159,10 @@ void world_first_lives(struct world *w)
 		} else if (s[k].state != 'R') {
 			l->now = SLEEPS;
 			l->guessed = true;
-			life_sleep(l, w->start, s[k].kstack, s[k].ustack)->object =
-				object_is_of_call(w, s[k].kstack) ? s[k].object : 0;
+			object = object_by_stack(w, s[k].kstack);
+			if (!object && object_is_of_call(w, s[k].kstack))
+				object = s[k].object;
+			life_sleep(l, w->start, s[k].kstack, s[k].ustack)->object = object;
 			l->sleeps[l->n_sleeps - 1].state = s[k].state;
 		}
 	}

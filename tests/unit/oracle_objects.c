@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What sleepers waited for, which of several things was ready, and what disks had done. */
+#include <stdio.h>
 #include <string.h>
 
 #include "oracle_private.h"
@@ -26,6 +27,49 @@ bool object_is_of_call(struct world *w, uint32_t kstack)
 				return false;
 	}
 	return true;
+}
+
+static bool awaits_rcu(const char *f)
+{
+	static const char *const names[] = {
+		"rcu_barrier",	      "srcu_barrier",
+		"synchronize_rcu",    "synchronize_srcu",
+		"__synchronize_srcu", "synchronize_net",
+		"__wait_rcu_gp",      "cond_synchronize_rcu",
+		"kvfree_rcu_barrier", "percpu_ref_switch_to_atomic_sync",
+		"synchronize_sched",  "rcu_sync_enter"
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(f, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+uint32_t object_by_stack(struct world *w, uint32_t kstack)
+{
+	struct trace_stack s = trace_stack(w->t, kstack);
+	char buf[300], name[300] = "";
+	uint32_t i = 0;
+
+	for (; i < s.n; i++) {
+		const char *f = frame_name(w, s.frames[i], buf, sizeof(buf));
+
+		if (strncmp(f, "schedule", 8) && strcmp(f, "__schedule") &&
+		    strncmp(f, "io_schedule", 11) && strncmp(f, "wait_for_completion", 19) &&
+		    strncmp(f, "__wait_for_common", 17))
+			break;
+	}
+	for (; i < s.n && awaits_rcu(frame_name(w, s.frames[i], buf, sizeof(buf))); i++)
+		snprintf(name, sizeof(name), "%s", frame_name(w, s.frames[i], buf, sizeof(buf)));
+	for (i = 1; *name && i < trace_objects_end(w->t); i++) {
+		const struct trace_object *o = trace_object(w->t, i);
+
+		if (o && !strcmp(trace_string(w->t, o->class), "RCU") &&
+		    !strcmp(trace_string(w->t, o->name), name))
+			return i;
+	}
+	return 0;
 }
 
 /* The thread has just gone to sleep. */
@@ -88,7 +132,6 @@ void object_done(struct world *w, const struct event *ev)
 					  group ? group->name : 0 };
 }
 
-/* The thread has just been woken. */
 /* The sleep of the event's thread that was ended right before, if it was not too short for that. */
 static struct sleep *just_ended(struct world *w, const struct event *ev)
 {
@@ -99,6 +142,7 @@ static struct sleep *just_ended(struct world *w, const struct event *ev)
 	return s && l->woken_at == ev->time_ns && s->out_ns < ev->time_ns ? s : NULL;
 }
 
+/* The thread has just been woken. */
 void object_ready(struct world *w, const struct event *ev)
 {
 	struct sleep *s = just_ended(w, ev);

@@ -258,6 +258,9 @@ void object_awaited(struct world *w, const struct event *ev);
 /* Whether a thread with this kernel stack is in the call that it made, or its page fault. */
 bool object_is_of_call(struct world *w, uint32_t kstack);
 void object_done(struct world *w, const struct event *ev);
+/* What a sleeper with this stack waits for, whatever call it is in: RCU; 0: the stack does not say.
+ */
+uint32_t object_by_stack(struct world *w, uint32_t kstack);
 void object_ready(struct world *w, const struct event *ev);
 /* A thread asked a disk for something. */
 void object_asked(struct world *w, const struct event *ev);

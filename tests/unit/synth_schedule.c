@@ -300,7 +300,7 @@ static void wake(struct making *m, int cpu, int target)
 	      : waker == IDLE  ? idle_wake_stack(m)
 	      : m->dies[waker] ? end_wake_stack(m)
 			       : wake_stack(m));
-	if (m->ns % 3 == 0)
+	if (m->ns % 6 == 5)
 		event(m, cpu, "%c not-sent", letter(target));
 	if (m->ns % 4 == 0)
 		event(m, cpu, "%c ready tcp:peer:%u", letter(target),
