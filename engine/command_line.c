@@ -390,7 +390,7 @@ void options_help(FILE *out, bool all)
 	}
 	if (!all)
 		fputs("\n--help shows all options.\n", out);
-	fputs(all ? "\nExample: " : "\nExamples:\n  ", out);
+	fputs(all ? "Example: " : "\nExamples:\n  ", out);
 	fputs("chainwalk trace.bin | flamegraph > chain.svg\n", out);
 	if (!all)
 		fputs("  chainwalk -f tree -c nginx --min-wait 10ms trace.bin\n", out);

@@ -3,7 +3,7 @@
 /*
  * The document while it is written: what it shows, and what page.c derives from that for the files
  * that write its parts. colors.c picks the colours, picture.c writes the frames that are visible at
- * first, data.c writes all frames for the script.
+ * first, data.c writes all frames for the script, headings.c the lines above them.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,6 +12,7 @@
 #include "label.h"
 #include "layout.h"
 #include "palette.h"
+#include "remarks.h"
 #include "tree.h"
 
 struct page;
@@ -115,3 +116,29 @@ int data_write(FILE *f, const struct document *d);
 
 /* The factor from counts to the whole numbers that data_write() writes. */
 double data_scale(const struct document *d);
+
+/* The title and the lines below it, each of which may take several lines of the picture. */
+struct heading {
+	char id[12];
+	char *text; /* to be freed */
+	double size;
+	unsigned lines;
+};
+
+struct headings {
+	struct heading v[3 + REMARKS_MAX];
+	unsigned n;
+	double height; /* with the space below, pixels */
+};
+
+/* Add a heading whose text is text, then rest; the first is the title. 0 or -ENOMEM. */
+int headings_add(struct headings *hs, const struct page *pg, const char *id, const char *text,
+		 const char *rest);
+
+/* Add those of d: title, subtitle, what changed, remarks. 0 or -ENOMEM. */
+int headings_find(struct headings *hs, const struct document *d);
+
+/* Write them, centred in lines that fit the width. */
+void headings_write(FILE *f, const struct page *pg, const struct headings *hs);
+
+void headings_free(struct headings *hs);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "headings.h"
+#include "document.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "page.h"
 #include "svg.h"
 
 /* Heights, in font sizes: of the title with the space around it, of a line below it. */

@@ -8,7 +8,6 @@
 
 #include "diff.h"
 #include "document.h"
-#include "headings.h"
 #include "page_css.h"
 #include "page_js.h"
 #include "sums.h"

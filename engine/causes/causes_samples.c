@@ -314,7 +314,7 @@ static void say_calls(struct causes *c, const struct calls *calls, struct cause 
 {
 	struct text_buf ran = { 0 }, ways_text = { 0 };
 	const struct call *at = calls->at.at;
-	struct ways ways;
+	struct ways ways = { .n = 0 };
 	uint32_t id = parting(c, calls, &ways);
 	const char *before = "";
 	size_t shown = 0;

@@ -131,7 +131,8 @@ static bool is_from_device(struct kernel_stacks *k, struct trace_stack s, uint32
 	return polled && *trace_string(k->trace, polled->symbol);
 }
 
-/* Whether a thread ends, or does what is not of its system call, in the frames below s.frames[i]. */
+/* Whether a thread ends, or does what is not of its system call, in the frames below s.frames[i].
+ */
 static bool is_on_way_out(struct kernel_stacks *k, struct trace_stack s, uint32_t i)
 {
 	while (++i < s.n)

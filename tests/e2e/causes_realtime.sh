@@ -26,7 +26,7 @@ expect_near "handler waited for realtime, as control-phase is called then" 15000
 first_screen "$tmp/realtime" deadline
 walk_to "$tmp/folded" --state=all --who-ran -c '^controller$' "$tmp/trace"
 runtime=$(weight_of ';\[throttled SCHED_DEADLINE\] [0-9]+$' "$tmp/folded")
-took=$(awk '$1 == "controller" { print 1000 * $2 }' "$tmp/told")
+took=$(awk '$1 == "controller" { printf "%.0f\n", 1000 * $2 }' "$tmp/told")
 echo "note: controller took $took ns for 60000000 ns of the CPU; its runtime was used up for $runtime ns"
 # All but what it ran.
 expect_near "time for which its runtime was used up" $((took - 60000000)) "$runtime" 10 "$tmp/folded"

@@ -12,12 +12,12 @@ python3 "$bench/render_input.py" 2000 >"$tmp/walks" || fail "render_input.py"
 # More frames than a file has by default: equally wide ones, many samples that were each seen once.
 awk 'BEGIN {
 	for (k = 0; k < 1100; k++) {
-		for (i = 0; i < 100; i++) printf "s%d_%d%s", k, i, i < 99 ? ";" : " 1\n"
+		for (i = 0; i < 100; i++) printf "s%.0f_%.0f%s", k, i, i < 99 ? ";" : " 1\n"
 	}
 }' >"$tmp/equal"
 awk 'BEGIN {
 	for (k = 0; k < 3000; k++) {
-		for (i = 0; i < 40; i++) printf "t%d_%d%s", k % 50, i * (k + 1), i < 39 ? ";" : " 1\n"
+		for (i = 0; i < 40; i++) printf "t%.0f_%.0f%s", k % 50, i * (k + 1), i < 39 ? ";" : " 1\n"
 	}
 }' >"$tmp/once"
 set -- "$tmp/walks" "$tmp/chains" "$tmp/equal" "$tmp/once"

@@ -71,9 +71,8 @@ for program in gzip xz zstd; do
 	$program -c <"$trace" >packed
 	"$walk" -q -f folded packed >out 2>err
 	cmp -s out expected_trace || fail "$program: other lines than of the trace itself: $(cat err)"
-	head -c 30000 packed >cut
-	"$walk" -q -f folded cut >out 2>err
-	[ $? -eq 3 ] || [ $? -eq 1 ] || fail "$program, cut off: exit status 0"
+	head -c 30000 packed >short
+	"$walk" -q -f folded short >out 2>err && fail "$program, cut off: exit status 0"
 	grep -q . err || fail "$program, cut off: not a word"
 done
 

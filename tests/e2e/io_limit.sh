@@ -33,7 +33,7 @@ shows "dd/[0-9]+ slept .*held back: disk [^ ]+ write: the I/O limit of its contr
 timeout 300 "$walk" -q -c '^dd$' -f io "$tmp/trace" >"$tmp/io" 2>"$tmp/err"
 expect_exit "chainwalk -f io" 0 $?
 # If it is done before dd sleeps, it is not known whose it is.
-expect_at_least "writes of dd" 36 "$(awk '$2 == "write" { sum += $3 } END { print sum + 0 }' "$tmp/io")" "$tmp/io"
+expect_at_least "writes of dd" 36 "$(awk '$2 == "write" { sum += $3 } END { printf "%.0f", sum }' "$tmp/io")" "$tmp/io"
 walk_to "$tmp/folded" -c '^dd$' "$tmp/trace"
 held=$(weight_of ';\[disk [^;]* write\];\[throttled [^;]*\] [0-9]+$' "$tmp/folded")
 device=$(weight_of ';\[disk [^;]* write\];\[(queued|device)\] [0-9]+$' "$tmp/folded")

@@ -91,8 +91,8 @@ static void odd_folded_stacks_are_not_taken_for_others(void **state)
 		"\n",
 		"a 1",
 		"a;b 1\r\nc 2\r\n",
-		"\xef\xbb\xbf"
-		"a;b 1\n",
+		("\xef\xbb\xbf"
+		 "a;b 1\n"),
 		"# interval: 10000\na;b 3\n",
 		"go 1.5\n",
 		"go 1.23;trace 4\n",
