@@ -108,28 +108,6 @@ static const struct wait *wait_of(const struct tries *t, const struct try *p)
 	return &timelines_thread(t->timelines, p->thread)->waits[p->sleep];
 }
 
-/*
- * The waking that released the lock of a try, by the sleep that it ended, which may be any
- * thread's: the first one from the try's own end on, before the row is over. NULL: there is none.
- * *known: whether it is known who that was.
- */
-static const struct wait *released(const struct tries *t, const struct try *p, bool *known)
-{
-	const struct try *last = &t->at[p->last];
-	const struct wait *w = wait_of(t, last);
-	uint64_t from_ns = wait_of(t, p)->wake_ns;
-	size_t i = LOWER_BOUND(k, t->n_ended,
-			       t->ended[k].lock < p->lock || (t->ended[k].lock == p->lock &&
-							      t->ended[k].wait->wake_ns < from_ns));
-
-	if (i < t->n_ended && t->ended[i].lock == p->lock && t->ended[i].wait->wake_ns < w->in_ns) {
-		*known = t->ended[i].known;
-		return t->ended[i].wait;
-	}
-	/* That of the last sleep may be at the very moment at which its thread ran again. */
-	return last->lock == p->lock && tries_is_end(t, w, known) ? w : NULL;
-}
-
 /* Whether, in that time, a thread of which it is not known may have been woken. */
 static bool was_perhaps_other(const struct tries *t, uint64_t from_ns, uint64_t to_ns)
 {
@@ -164,6 +142,64 @@ static enum answer is_in_row(const struct tries *t, uint32_t thread, uint64_t at
 	if (!p || !(p->in_row || p->perhaps_in_row) || !(p->more || p->not_known))
 		return NO;
 	return p->more && p->in_row ? YES : PERHAPS;
+}
+
+/*
+ * Whether a waking came between two sleeps of a row of its waker's own, the first of which was not
+ * over yet when a try began: that sleep goes on, too, perhaps to what this try is to explain.
+ */
+static enum answer is_amid_row(const struct tries *t, const struct try *p, const struct wait *ended)
+{
+	const struct thread *th;
+	const struct wait *before;
+	enum answer in_row;
+	size_t n;
+
+	if (ended->waker >= THREAD_IDLE)
+		return NO;
+	in_row = is_in_row(t, ended->waker, ended->wake_ns);
+	if (in_row == NO)
+		return NO;
+	th = timelines_thread(t->timelines, ended->waker);
+	n = LOWER_BOUND(k, th->n_waits, th->waits[k].out_ns < ended->wake_ns);
+	before = tries_right_before(th, (uint32_t)n, ended->wake_ns);
+	if (before->flags & WAIT_NEW)
+		return NO;
+	return (before->kind == WAIT_SLEEP ? before->wake_ns : before->in_ns) >
+			       wait_of(t, p)->out_ns
+		       ? in_row
+		       : NO;
+}
+
+/*
+ * The waking that released the lock of a try, by the sleep that it ended, which may be any
+ * thread's: the first one from the try's own end on, before the row is over. NULL: there is none.
+ * *known: whether it is known who that was.
+ */
+static const struct wait *released(const struct tries *t, const struct try *p, bool *known)
+{
+	const struct try *last = &t->at[p->last];
+	const struct wait *w = wait_of(t, last);
+	uint64_t from_ns = wait_of(t, p)->wake_ns;
+	size_t i = LOWER_BOUND(k, t->n_ended,
+			       t->ended[k].lock < p->lock || (t->ended[k].lock == p->lock &&
+							      t->ended[k].wait->wake_ns < from_ns));
+	enum answer amid;
+
+	for (;
+	     i < t->n_ended && t->ended[i].lock == p->lock && t->ended[i].wait->wake_ns < w->in_ns;
+	     i++) {
+		amid = is_amid_row(t, p, t->ended[i].wait);
+		*known = t->ended[i].known && amid == NO;
+		if (amid != YES)
+			return t->ended[i].wait;
+	}
+	/* That of the last sleep may be at the very moment at which its thread ran again. */
+	if (last->lock != p->lock || !tries_is_end(t, w, known))
+		return NULL;
+	amid = is_amid_row(t, p, w);
+	*known = *known && amid == NO;
+	return amid != YES ? w : NULL;
 }
 
 /*

@@ -210,7 +210,29 @@ struct release {
 	uint64_t ns;
 	const struct life *life;
 	const struct sleep *ended;
+	bool hidden; /* it is not known whether it counts */
 };
+
+static int in_a_row(struct world *w, const struct life *l, uint64_t at);
+static int right_before(const struct life *l, int pieces, uint64_t at);
+
+/*
+ * Whether a life, which wakes somebody then, is between two sleeps of a row, of which the first was
+ * over only after another one's sleep began: 1; NOT_KNOWN; 0: it is not.
+ */
+static int is_amid(struct world *w, int waker, uint64_t at, uint64_t began)
+{
+	const struct life *l = waker >= 0 ? &w->lives[waker] : NULL;
+	int answer = l ? in_a_row(w, l, at) : 0;
+	const struct piece *before;
+
+	if (!answer)
+		return 0;
+	before = &l->pieces[right_before(l, l->n_pieces, at)];
+	if (before->what == WOKEN && l->sleeps[before->sleep].is_birth)
+		return 0;
+	return (before->what == WOKEN ? before->from : before->to) > began ? answer : 0;
+}
 
 static bool is_sooner(const struct release *a, const struct release *b)
 {
@@ -246,12 +268,14 @@ static bool tried_on(struct world *w, const struct life *l, int piece, const cha
  * The first waking in [from, to) that ended a sleep of a life at the lock; also one at to, if that
  * ended the sleep.
  */
-static void first_release(struct world *w, const struct life *l, const char *lock, uint64_t from,
-			  uint64_t to, const struct sleep *last, struct release *first)
+static void first_release(struct world *w, const struct life *l, const char *lock, uint64_t began,
+			  uint64_t from, uint64_t to, const struct sleep *last,
+			  struct release *first)
 {
 	for (int i = 0; i < l->n_pieces; i++) {
 		const struct piece *p = &l->pieces[i];
-		struct release r = { p->to, l, NULL };
+		struct release r = { p->to, l, NULL, false };
+		int amid;
 		char *at;
 
 		r.ended = p->what == SLEEPS ? &l->sleeps[p->sleep] : NULL;
@@ -260,8 +284,10 @@ static void first_release(struct world *w, const struct life *l, const char *loc
 		if (r.ended->never || r.ended->waker == IDLE ||
 		    (r.ended->waker != NOBODY && oracle_interrupt_frames(w, r.ended)))
 			continue;
+		amid = is_amid(w, r.ended->waker, r.ns, began);
+		r.hidden = amid == NOT_KNOWN;
 		at = lock_of(w, r.ended);
-		if (at && !strcmp(at, lock) && is_sooner(&r, first) &&
+		if (at && !strcmp(at, lock) && is_sooner(&r, first) && amid != 1 &&
 		    (r.ended->waker != NOBODY || !tried_on(w, l, i, lock)))
 			*first = r;
 		free(at);
@@ -660,7 +686,7 @@ static const struct sleep *explained_by(struct world *w, const struct life *l, i
 		free(at);
 	}
 	for (int i = 0; i < w->n_lives; i++)
-		first_release(w, &w->lives[i], lock, from, over(l, last),
+		first_release(w, &w->lives[i], lock, p->from, from, over(l, last),
 			      &l->sleeps[l->pieces[last].sleep], &first);
 	for (int i = 0; i < w->n_lives; i++)
 		if (heard_again(w, &w->lives[i], from, first.ended ? first.ns : over(l, last)))
@@ -672,7 +698,7 @@ static const struct sleep *explained_by(struct world *w, const struct life *l, i
 		what = NOT_KNOWN;
 	free(lock);
 	if (hidden || what == NOT_KNOWN ||
-	    (first.ended ? first.ended->waker == NOBODY : next == NOT_KNOWN))
+	    (first.ended ? first.ended->waker == NOBODY || first.hidden : next == NOT_KNOWN))
 		return &unknown;
 	return until;
 }

@@ -236,7 +236,7 @@ static void gets_quota(struct making *m, int cpu, int thread)
 	uint64_t since = m->quota_ns[thread], until;
 
 	m->quota_ns[thread] = 0;
-	if (!since && !m->times_differ && m->ns % 19 == 0)
+	if (!since && !m->times_differ && m->ns % 16 == 0)
 		since = m->ns - m->ns % 300;
 	if (!since || m->ns % 7 == 0)
 		return;
