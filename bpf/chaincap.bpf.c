@@ -23,6 +23,8 @@ const volatile bool kernel_stacks = true;
 const volatile bool user_stacks = true;
 /* Record what sleeping threads wait for. */
 const volatile bool find_objects = true;
+/* Record who queued the work items in which workers wake others. */
+const volatile bool find_work = false;
 /* Record requests at sockets. */
 const volatile bool find_requests = true;
 /* Of the requests that probes mark, some are calls of functions. */
@@ -231,9 +233,9 @@ static __always_inline __u64 mix_chosen(__u64 h, __u64 v)
 
 /*
  * Kinds of events that have stacks: switches, both kinds of wakings, samples, requests to disks and
- * of clients.
+ * of clients, work items.
  */
-#define STACK_KINDS (WIRE_WAKING_NEW + 4)
+#define STACK_KINDS (WIRE_WAKING_NEW + 5)
 
 static __always_inline __u32 stack_kind(__u32 kind)
 {
@@ -241,6 +243,8 @@ static __always_inline __u32 stack_kind(__u32 kind)
 		return kind;
 	if (kind == WIRE_REQUEST || kind == WIRE_PROBED) /* see answer_stacks() */
 		return STACK_KINDS - 1;
+	if (kind == WIRE_WORK)
+		return STACK_KINDS - 4;
 	return kind == WIRE_DISK_REQUEST ? STACK_KINDS - 2 : STACK_KINDS - 3;
 }
 
@@ -261,6 +265,7 @@ static __always_inline __u32 stack_kind(__u32 kind)
 #include "stolen_time.h"
 #include "groups.h"
 #include "quotas.h"
+#include "work_items.h"
 
 /* ---- the recorder's own time --------------------------------------------------------------- */
 
@@ -387,6 +392,7 @@ struct other {
 	 * begin.
 	 */
 	bool off_queue;
+	bool worker; /* of a workqueue */
 };
 
 static __always_inline void read_other(struct task_struct *t, struct other *o)
@@ -396,12 +402,14 @@ static __always_inline void read_other(struct task_struct *t, struct other *o)
 		o->tid = t->pid;
 		o->tgid = t->tgid;
 		o->state = t->__state;
+		o->worker = t->flags & PF_WQ_WORKER;
 		o->off_queue = !t->on_rq ||
 			       (bpf_core_field_exists(t->se.sched_delayed) && t->se.sched_delayed);
 		return;
 	}
 	o->tid = BPF_CORE_READ(t, pid);
 	o->tgid = BPF_CORE_READ(t, tgid);
+	o->worker = BPF_CORE_READ(t, flags) & PF_WQ_WORKER;
 	if (bpf_core_field_exists(t->__state))
 		o->state = BPF_CORE_READ(t, __state);
 	else
@@ -591,6 +599,10 @@ int on_stacks(unsigned long long *ctx)
 		record_queue(now, other.tid, first_cpu(ctx[0]), true);
 	if (!PLAIN && !is_switch && find_objects && other.off_queue && other.state & TASK_SLEEPS)
 		record_ready(ctx[0], other.tid, now, tid && !k->interrupt);
+	if (!PLAIN && !is_switch && find_work && OF(task, flags) & PF_WQ_WORKER)
+		note_work(tid, now);
+	if (!PLAIN && !is_switch && find_work && other.worker)
+		note_worker_woken(tid, kstack, ustack, now);
 	/* A preempted thread may be in the middle of changing it. */
 	if (!PLAIN && find_contexts && tid && (!is_switch || state) && !k->interrupt)
 		note_context(now);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #define PF_IO_WORKER 0x00000010
+#define PF_WQ_WORKER 0x00000020
 #define PF_USER_WORKER 0x00004000 /* since 6.4, like user_worker in kernel_clone_args */
 #define PF_WQ_WORKER 0x00000020
 #define PF_KTHREAD 0x00200000
@@ -75,6 +76,23 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;	     /* with CONFIG_FAIR_GROUP_SCHED */
 	unsigned char sched_delayed; /* since 6.12: asleep, but still on the queue */
 	__u64 sum_exec_runtime;	     /* time on CPUs, in all */
+};
+
+struct worker_pool {
+	int nr_running, nr_idle;
+};
+
+enum wq_flags {
+	WQ_BH = 1, /* since 6.9 */
+};
+
+struct workqueue_struct {
+	unsigned int flags;
+};
+
+struct pool_workqueue {
+	struct worker_pool *pool;
+	struct workqueue_struct *wq;
 };
 
 struct thread_info {

@@ -59,6 +59,7 @@ int trace_file_info(struct trace_file *t, const struct session *s, uint64_t star
 		.aux = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_STEAL | 1u << CHAINLOG_RECORDER |
 		       (bpf_session_finds_requests(s->bpf) ? 1u << CHAINLOG_REQUEST : 0) |
 		       (s->options->no_objects ? 0 : 1u << CHAINLOG_STREAM) |
+		       (bpf_session_finds_work(s->bpf) ? 1u << CHAINLOG_WORK : 0) |
 		       (s->options->context ? 1u << CHAINLOG_CONTEXT : 0) |
 		       (s->options->no_block ? 0 : 1u << CHAINLOG_DISK_DONE) |
 		       (bpf_session_tells_quotas(s->bpf) ? 1u << CHAINLOG_UNTHROTTLED : 0) |

@@ -247,7 +247,15 @@ enum chainlog_aux {
 	CHAINLOG_UNTHROTTLED = 22,
 	/* tid: what came to a socket, and woke this thread just now, was not sent by the waker */
 	CHAINLOG_NOT_SENT = 23,
-	CHAINLOG_AUX_KINDS = 24,
+	/*
+	 * what tid queuer kstack ustack since: a worker of a workqueue, which wakes a thread or
+	 * queues an item, executes an item that the thread queuer queued (0: an interrupt of the
+	 * idle thread) since ns ago, with these stacks, if what is 1. 2: it is not known who queued
+	 * it; its execution began since ns ago. 0: it executes none. It holds for the worker's
+	 * wakings from then on, up to the next such event.
+	 */
+	CHAINLOG_WORK = 24,
+	CHAINLOG_AUX_KINDS = 25,
 };
 
 /* Whose quota it was in UNTHROTTLED. */

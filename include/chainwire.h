@@ -119,6 +119,23 @@ struct wire_stream {
 	__u32 written, received; /* sequence numbers of the next bytes in either direction */
 };
 
+enum wire_work_what {
+	WIRE_WORK_NONE,	   /* it executes no item */
+	WIRE_WORK_QUEUED,  /* it is known who queued it, and when */
+	WIRE_WORK_UNKNOWN, /* not known: queued_ns is when its execution began */
+};
+
+/* What a worker of a workqueue executes, right after its waking, or before it queues an item. */
+struct wire_work {
+	struct wire_record r;
+	__u64 queued_ns;
+	__u32 tid;
+	__u32 what; /* enum wire_work_what */
+	__u32 queuer;
+	__u32 kstack, ustack; /* the queuer's, then */
+	__u32 pad;
+};
+
 /* A thread is in another control group now. tid 0: the group itself has another name. */
 struct wire_group {
 	struct wire_record r;

@@ -255,6 +255,7 @@ static const uint8_t kind_of[WIRE_COUNTED_KINDS] = {
 	[WIRE_STREAM] = CHAINLOG_AUX + CHAINLOG_STREAM,
 	[WIRE_UNTHROTTLED] = CHAINLOG_AUX + CHAINLOG_UNTHROTTLED,
 	[WIRE_NOT_SENT] = CHAINLOG_AUX + CHAINLOG_NOT_SENT,
+	[WIRE_WORK] = CHAINLOG_AUX + CHAINLOG_WORK,
 };
 
 /* The operations have the same numbers on both sides, quotas, and the flags of requests. */
@@ -369,6 +370,7 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		struct wire_own_id own_id;
 		struct wire_stream stream;
 		struct wire_unthrottled unthrottled;
+		struct wire_work work;
 	} *w = (const void *)r;
 	struct chainlog_fields out = { .time_ns = r->time_ns, .cpu = r->cpu };
 
@@ -457,6 +459,14 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		out.number[1] = w->stream.written;
 		out.number[2] = w->stream.received;
 		break;
+	case WIRE_WORK:
+		out.tid = w->work.tid;
+		out.other = w->work.queuer;
+		out.kstack = id_map_stack(t->ids, w->work.kstack, r->time_ns);
+		out.ustack = id_map_stack(t->ids, w->work.ustack, r->time_ns);
+		out.number[0] = w->work.what;
+		out.number[1] = age(r, w->work.queued_ns, UINT64_MAX);
+		break;
 	default:
 		return -EBADMSG;
 	}
@@ -512,6 +522,7 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_STREAM] = sizeof(struct wire_stream),
 		[WIRE_UNTHROTTLED] = sizeof(struct wire_unthrottled),
 		[WIRE_NOT_SENT] = sizeof(struct wire_of_thread),
+		[WIRE_WORK] = sizeof(struct wire_work),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),
 		[WIRE_LOST] = sizeof(struct wire_lost),
 		[WIRE_STACK_LAYOUT_SAMPLE] = sizeof(struct wire_layout_sample),

@@ -71,7 +71,8 @@ static bool has_throttled_time(const struct btf *btf)
 static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_options *o)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
-	bool has_data_ready = false, has_local_timer = false, has_groups = false, wants_requests;
+	bool has_data_ready = false, has_local_timer = false, has_groups = false;
+	bool has_work = false, wants_requests;
 
 	skel->rodata->hash_seed = hash_seed();
 	skel->rodata->address_mask = address_mask();
@@ -90,6 +91,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 		has_local_timer = has_tracepoint(btf, "local_timer_entry");
 		has_groups = has_tracepoint(btf, "cgroup_attach_task");
 		skel->rodata->find_quotas = has_throttled_time(btf);
+		has_work = has_tracepoint(btf, "workqueue_queue_work");
 		btf__free(btf);
 	}
 	wants_requests = skel->rodata->find_requests;
@@ -107,6 +109,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 	bpf_program__set_autoload(skel->progs.on_timer_irq_done, has_local_timer);
 	bpf_program__set_autoload(skel->progs.on_group_move, has_groups);
 	bpf_program__set_autoload(skel->progs.on_group_rename, has_groups);
+	bpf_session_load_work(skel, has_work);
 }
 
 /* The most frames that the kernel's own walks give: a sysctl, which may have been changed. */
@@ -145,6 +148,19 @@ static void load_interrupt_programs(struct chaincap_bpf *skel, bool wanted)
 	bpf_program__set_autoload(skel->progs.on_softirq_done, wanted);
 	bpf_program__set_autoload(skel->progs.on_device_irq, wanted);
 	bpf_program__set_autoload(skel->progs.on_device_irq_done, wanted);
+}
+
+void bpf_session_load_work(struct chaincap_bpf *skel, bool wanted)
+{
+	skel->rodata->find_work = wanted;
+	bpf_program__set_autoload(skel->progs.on_work_queued, wanted);
+	bpf_program__set_autoload(skel->progs.on_work_begins, wanted);
+	bpf_program__set_autoload(skel->progs.on_work_ends, wanted);
+}
+
+bool bpf_session_finds_work(const struct bpf_session *s)
+{
+	return s->skel->rodata->find_work;
 }
 
 /* Puts into why the reason for which loading or attaching failed with err. */

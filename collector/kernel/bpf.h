@@ -118,6 +118,8 @@ enum bpf_programs bpf_session_programs(const struct bpf_session *s);
 bool bpf_session_finds_requests(const struct bpf_session *s);
 /* Whether it is recorded until when a quota was used up. */
 bool bpf_session_tells_quotas(const struct bpf_session *s);
+/* Whether work items of workers are recorded. */
+bool bpf_session_finds_work(const struct bpf_session *s);
 /* How many requests were left out, because there were more than WIRE_REQUEST_RATE a second. */
 uint64_t bpf_session_untold_requests(const struct bpf_session *s);
 /* How many requests that probes mark were left out, because WIRE_PROBES_OPEN others had begun. */

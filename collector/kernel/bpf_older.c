@@ -77,6 +77,7 @@ void bpf_older_load(struct chaincap_bpf *skel, enum bpf_programs programs)
 	bpf_program__set_autoload(skel->progs.find_stack_size, false);
 	bpf_program__set_autoload(skel->progs.on_group_move, false);
 	bpf_program__set_autoload(skel->progs.on_group_rename, false);
+	bpf_session_load_work(skel, false);
 	bpf_map__set_autocreate(skel->maps.unwindings, false);
 }
 

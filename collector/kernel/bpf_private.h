@@ -120,6 +120,8 @@ void bpf_session_load_code(struct chaincap_bpf *skel, bool wanted);
 /* Now and then empties the map of code objects: what comes again gets another id. */
 void bpf_session_forget_code(struct bpf_session *s);
 
+/* Before loading: whether to load the programs that record who queued what workers execute. */
+void bpf_session_load_work(struct chaincap_bpf *skel, bool wanted);
 /* Before loading: whether to load the programs of requests at sockets, besides on_data. */
 void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted);
 /* Likewise the program of probes, if there are any. */

@@ -257,6 +257,23 @@ static void follow(struct walk *k, uint32_t node, const struct wait *woke, struc
 	put(k, p);
 }
 
+/* [from, to), by the last member of the chain, and before it was asked for that by who asked it. */
+static void explain_by_waker(struct walk *k, uint32_t link, const struct wait *w, struct waking by,
+			     uint64_t from_ns, uint64_t to_ns, uint32_t links_left,
+			     const struct chain_member *waker)
+{
+	const struct wait *asked = chains_asked(k->chains, w, by);
+	uint64_t asked_ns = asked ? clip_ns(asked->wake_ns, from_ns, to_ns) : from_ns;
+	/* What the worker did then is not looked at: it may be in the chain once more. */
+	const struct chain_member other = { THREAD_NONE, waker->up };
+
+	if (asked_ns < to_ns)
+		follow(k, link, w, by, asked_ns, to_ns, links_left, waker);
+	if (from_ns < asked_ns)
+		explain(k, link, asked, waking_of(k->chains, asked), from_ns, asked_ns, links_left,
+			&other);
+}
+
 static void explain(struct walk *k, uint32_t node, const struct wait *w, struct waking by,
 		    uint64_t from_ns, uint64_t to_ns, uint32_t links_left,
 		    const struct chain_member *chain)
@@ -266,8 +283,8 @@ static void explain(struct walk *k, uint32_t node, const struct wait *w, struct 
 	uint32_t link = hop(k, node, w, links_left, !chain->up, &p.end);
 
 	if (link && p.end == CHAIN_ENDS && !chain_has(chain, w->waker)) {
-		follow(k, link, w, by, from_ns, to_ns,
-		       chains_left(k->chains, node, link, links_left), &next);
+		explain_by_waker(k, link, w, by, from_ns, to_ns,
+				 chains_left(k->chains, node, link, links_left), &next);
 	} else {
 		if (link)
 			p.node = link;
@@ -302,6 +319,7 @@ static void explain_classic(struct walk *k, uint32_t node, struct chain_member *
 {
 	struct chains *c = k->chains;
 	enum chain_end end = CHAIN_UNKNOWN;
+	const struct wait *asked;
 
 	for (uint32_t i = n - 1;; i++) {
 		uint32_t link = w ? hop(k, node, w, left, !i, &end) : 0;
@@ -319,7 +337,9 @@ static void explain_classic(struct walk *k, uint32_t node, struct chain_member *
 			break;
 		}
 		members[i + 1] = (struct chain_member) { w->waker, &members[i] };
-		w = last_wakeup(timelines_thread(c->timelines, w->waker), w->wake_ns);
+		asked = work_item_of(c->timelines, w, w->wake_ns);
+		w = asked ? asked
+			  : last_wakeup(timelines_thread(c->timelines, w->waker), w->wake_ns);
 	}
 	/* The last wakeup may have been long before: of its stages there is nothing to say. */
 	if (chain_end_is_interrupt(end))

@@ -17,6 +17,7 @@
 #include "event_loops.h"
 #include "timeline/timeline.h"
 #include "words/link.h"
+#include "work_items.h"
 
 /* What the caller provides. The functions get the sink's arg. */
 struct chain_user {
@@ -262,6 +263,17 @@ static inline __attribute__((always_inline)) uint32_t chains_link(struct chains 
 		return chains_new_link(c, node, w, links_left, first, end);
 	*end = slot->end;
 	return slot->node;
+}
+
+/*
+ * Who had asked the waker of w, a thread, for what it did when it woke, see work_items.h. by: that
+ * waking.
+ */
+static inline const struct wait *chains_asked(const struct chains *c, const struct wait *w,
+					      struct waking by)
+{
+	return work_item_of(c->timelines, w,
+			    c->loops ? by.at_ns : timelines_ended(c->timelines, w)->wake_ns);
 }
 
 /* How many links may follow link, of the links_left before it, which is below parent. */

@@ -177,6 +177,69 @@ static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, con
 	g->n++;
 }
 
+/*
+ * The node one link further: to who or what ended w, a sleep of the waker that node, at this level,
+ * leads to. 0: there is none, and *end says why.
+ */
+static inline uint32_t next_link(struct chain_batch *b, uint32_t level, uint32_t node,
+				 const struct wait *w, enum chain_end *end)
+{
+	struct chains *c = b->chains;
+	struct waker_context context;
+	uint32_t links = c->user.identity ? chains_links(c, node) : level;
+
+	if (!c->user.identity || level < OPTIONS_DEPTH_MAX)
+		return chains_link(c, node, w, c->depth - links, false, end);
+	*end = chain_next(c->timelines, c->kernel, c->options, w, 0, &context);
+	return 0;
+}
+
+static void add_caused(struct chain_batch *b, uint32_t level, uint32_t node, const struct wait *w,
+		       struct waking by, uint64_t from_ns, int32_t count);
+
+/* `count` windows [from_ns, to_ns) in which a worker, to which node leads, was not asked yet. */
+static void add_before_asked(struct chain_batch *b, uint32_t level, uint32_t node,
+			     const struct wait *asked, uint64_t from_ns, uint64_t to_ns,
+			     int32_t count)
+{
+	struct chains *c = b->chains;
+	struct chain_piece p = {
+		node, CHAIN_UNKNOWN, THREAD_NONE, asked, from_ns, to_ns, 0, count
+	};
+	struct waking by = { asked->wake_ns, NULL };
+	uint32_t link = next_link(b, level, node, asked, &p.end);
+
+	if (link && p.end == CHAIN_ENDS) {
+		add_caused(b, level + 1, link, asked, by, from_ns, count);
+		if (to_ns < asked->wake_ns)
+			add_caused(b, level + 1, link, asked, by, to_ns, -count);
+		return;
+	}
+	if (link && p.end != CHAIN_DISK) {
+		attribute_interrupt(&c->attribution, link, p.end, asked, DISK_WHOLE,
+				    (to_ns - from_ns) * (uint64_t)count);
+		return;
+	}
+	if (link)
+		p.node = link;
+	attribute_piece(&c->attribution, &p);
+}
+
+/* As add_window(), for the link to a thread that woke w, which may have been asked for that. */
+static void add_caused(struct chain_batch *b, uint32_t level, uint32_t node, const struct wait *w,
+		       struct waking by, uint64_t from_ns, int32_t count)
+{
+	const struct wait *asked = chains_asked(b->chains, w, by);
+	uint64_t asked_ns = asked ? sooner(asked->wake_ns, w->wake_ns) : 0;
+
+	if (from_ns < asked_ns) {
+		add_before_asked(b, level, node, asked, from_ns, asked_ns, count);
+		from_ns = asked_ns;
+	}
+	if (from_ns < w->wake_ns)
+		add_window(b, level, node, w, by, from_ns, count);
+}
+
 /* ---- one waker's time ----------------------------------------------------------------------- */
 
 /* A sweep back in time over the edges of a group. */
@@ -298,23 +361,6 @@ static void sweep_disk(struct chains *c, struct sweep *s, uint32_t node, const s
 	attribute_interrupt(&c->attribution, node, CHAIN_DISK, w, DISK_HELD, back_to(s, w->out_ns));
 }
 
-/*
- * The node one link further: to who or what ended w, a sleep of the waker that node, at this level,
- * leads to. 0: there is none, and *end says why.
- */
-static inline uint32_t next_link(struct chain_batch *b, uint32_t level, uint32_t node,
-				 const struct wait *w, enum chain_end *end)
-{
-	struct chains *c = b->chains;
-	struct waker_context context;
-	uint32_t links = c->user.identity ? chains_links(c, node) : level;
-
-	if (!c->user.identity || level < OPTIONS_DEPTH_MAX)
-		return chains_link(c, node, w, c->depth - links, false, end);
-	*end = chain_next(c->timelines, c->kernel, c->options, w, 0, &context);
-	return 0;
-}
-
 /* Sweeps over the blocked part of w, one of the waker's sleeps. */
 static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct sweep *s,
 			       uint32_t node, const struct wait *w)
@@ -348,13 +394,13 @@ static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct swe
 	 * rest.
 	 */
 	if (s->ns < w->wake_ns && s->count)
-		add_window(b, level + 1, link, w, by, s->ns, (int32_t)-s->count);
+		add_caused(b, level + 1, link, w, by, s->ns, (int32_t)-s->count);
 	for (; s->edge < s->end && s->edge->ns > w->out_ns; s->edge++) {
-		add_window(b, level + 1, link, w, by, s->edge->ns, -s->edge->count);
+		add_caused(b, level + 1, link, w, by, s->edge->ns, -s->edge->count);
 		s->count += s->edge->count;
 	}
 	if (s->count)
-		add_window(b, level + 1, link, w, by, w->out_ns, (int32_t)s->count);
+		add_caused(b, level + 1, link, w, by, w->out_ns, (int32_t)s->count);
 	s->ns = w->out_ns;
 }
 
@@ -557,9 +603,9 @@ void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w,
 	link = chains_link(c, head, w, c->depth, true, &p.end);
 	if (link && p.end == CHAIN_ENDS) {
 		by.at_ns = c->loops ? timelines_ended(c->timelines, w)->wake_ns : w->wake_ns;
-		add_window(b, 1, link, w, by, from_ns, 1);
+		add_caused(b, 1, link, w, by, from_ns, 1);
 		if (to_ns < w->wake_ns)
-			add_window(b, 1, link, w, by, to_ns, -1);
+			add_caused(b, 1, link, w, by, to_ns, -1);
 		return;
 	}
 	if (link && p.end != CHAIN_DISK) {

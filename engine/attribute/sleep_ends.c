@@ -10,6 +10,7 @@
 #include "common/lower_bound.h"
 #include "io_limits.h"
 #include "retried_waits.h"
+#include "work_items.h"
 #include "words/kernel_stacks.h"
 
 static unsigned int flags_of(const struct timelines *tl, struct kernel_stacks *k, uint32_t pair,
@@ -171,6 +172,8 @@ int sleep_ends_settle(struct timelines *tl)
 		err = find_killed(tl, k, i);
 	if (!err)
 		err = io_limits_find(tl, k);
+	if (!err)
+		err = work_items_find(tl, k);
 	kernel_stacks_free(k);
 	return err ? err : retried_waits_join(tl);
 }

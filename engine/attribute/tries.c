@@ -373,6 +373,14 @@ static void part_busy_rows(struct tries *t)
 			if (w->waker < THREAD_IDLE && t->first[w->waker] < t->first[w->waker + 1])
 				note_waking(t, thread, w);
 		}
+		/* To queue an item is the same. */
+		for (uint32_t i = 0; th->work && i < th->work->n_recorded; i++) {
+			const struct wait *asked = &th->work->recorded[i].asked;
+
+			if (!th->work->recorded[i].none && asked->waker < THREAD_IDLE &&
+			    t->first[asked->waker] < t->first[asked->waker + 1])
+				note_waking(t, thread, asked);
+		}
 	}
 	for (struct try *p = t->at; p < t->at + t->n; p++)
 		if (p->more && p->woke && !p->interrupted) {

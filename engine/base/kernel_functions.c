@@ -255,3 +255,36 @@ bool kernel_function_awaits_rcu(const char *symbol)
 			return true;
 	return false;
 }
+
+bool kernel_function_serves(const char *symbol)
+{
+	static const char *const loops[] = { "kthreadd",
+					     "kthread_worker_fn",
+					     "smpboot_thread_fn",
+					     "worker_thread",
+					     "rescuer_thread",
+					     "irq_thread",
+					     "irq_wait_for_interrupt",
+					     "kswapd",
+					     "kswapd_try_to_sleep",
+					     "kcompactd",
+					     "oom_reaper",
+					     "devtmpfsd",
+					     "devtmpfs_work_loop",
+					     "kjournald2",
+					     "dmcrypt_write",
+					     "md_thread",
+					     "scsi_error_handler",
+					     "mmc_queue_thread",
+					     "svc_recv",
+					     "vhost_worker",
+					     "vhost_task_fn",
+					     "vhost_run_work_list",
+					     "io_wq_worker",
+					     "io_sq_thread" };
+
+	for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++)
+		if (fits(symbol, loops[i]))
+			return true;
+	return false;
+}

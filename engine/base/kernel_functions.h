@@ -54,3 +54,9 @@ enum kernel_function {
 unsigned int kernel_function_flags(const char *symbol);
 /* Whether a thread that sleeps in it waits until readers of RCU are done, or callbacks have run. */
 bool kernel_function_awaits_rcu(const char *symbol);
+
+/*
+ * Whether it is the loop of a kernel thread that does what others ask for, and then tells these;
+ * one that sleeps in it is not in the midst of that.
+ */
+bool kernel_function_serves(const char *symbol);

@@ -90,22 +90,28 @@ static void put_meanwhile(struct chain_text *t, const struct tree_item *i)
 	const uint64_t *end = i->ends_ns;
 	const struct wait_tree *w = &t->wait;
 	uint32_t self = (uint32_t)(i - w->items);
-	uint64_t slept = i->total_ns, unborn = 0;
+	uint64_t slept = i->total_ns, unborn = 0, unasked = 0;
 	int n = 0;
 
 	for (int e = 0; e < CHAIN_ENDS; e++)
 		if (e != CHAIN_DEPTH)
 			slept -= end[e];
-	for (size_t k = self + 1; k < w->n_items; k++)
-		if (w->items[k].parent == self && w->link[w->items[k].label].flags & LINK_STARTED)
+	for (size_t k = self + 1; k < w->n_items; k++) {
+		uint32_t flags = w->link[w->items[k].label].flags;
+
+		if (w->items[k].parent == self && flags & LINK_ASKED)
+			unasked += w->items[k].total_ns;
+		else if (w->items[k].parent == self && flags & LINK_STARTED)
 			unborn += w->items[k].total_ns;
-	slept -= unborn;
+	}
+	slept -= unborn + unasked;
 	chain_text_clause(t, &n, "ran ", end[CHAIN_RUNNING], "");
 	put_interrupted(t, end[CHAIN_RUNNING], i->interrupted_ns);
 	chain_text_clause(t, &n, "was runnable ", end[CHAIN_RUNNABLE], "");
 	if (end[CHAIN_RUNNABLE])
 		chain_text_holders(t, self);
 	chain_text_clause(t, &n, "was not started yet for ", unborn, "");
+	chain_text_clause(t, &n, "was not asked yet for ", unasked, "");
 	chain_text_clause(t, &n, "did something unknown for ", end[CHAIN_UNKNOWN],
 			  " (events are missing)");
 	chain_text_clause(t, &n, "is in this chain already, for ", end[CHAIN_LOOP], "");
@@ -185,6 +191,8 @@ static const char *woken_by(const struct chain_text *t, const struct tree_item *
 		return "read by ";
 	if (t->of_client && !i->parent)
 		return "answered by ";
+	if (l->flags & LINK_ASKED)
+		return "asked by ";
 	if (l->flags & LINK_STARTED)
 		return "started by ";
 	return t->options->mode == MODE_CLASSIC && level ? "last woken by " : "woken by ";

@@ -52,6 +52,7 @@ static const char *const kind_names[EVENT_KINDS] = {
 	[EVENT_HOLDER] = "holder",
 	[EVENT_RECORDER] = "recorder",
 	[EVENT_NOT_SENT] = "not-sent",
+	[EVENT_WORK] = "work",
 };
 
 static const char *thread_name(const struct printer *p, uint32_t tid)
@@ -79,6 +80,21 @@ static void update_identity(struct printer *p, const struct event *ev)
 		/* The thread that called exec takes over the leader's tid. */
 		p->threads[ev->tid] = p->threads[ev->other];
 		p->threads[ev->tid].tgid = ev->tid;
+	}
+}
+
+static void put_work(const struct printer *p, const struct event *ev)
+{
+	uint64_t ago_ns = ev->time_ns - ev->last_ns;
+
+	if (!ev->n) {
+		fputs(" executes no work item", p->out);
+	} else if (ev->n > 1) {
+		fprintf(p->out, " has executed a work item for %" PRIu64 " ns", ago_ns);
+	} else {
+		fputs(" executes what ", p->out);
+		put_thread(p, ev->other);
+		fprintf(p->out, " queued %" PRIu64 " ns ago", ago_ns);
 	}
 }
 
@@ -117,7 +133,8 @@ static bool event_selected(const struct printer *p, const struct event *ev)
 	if (!(p->o->given & GIVEN_WHO))
 		return true;
 	return thread_selected(p, ev->tid) ||
-	       ((ev->kind <= EVENT_FORK || ev->kind == EVENT_REQUEST || ev->kind == EVENT_HOLDER) &&
+	       ((ev->kind <= EVENT_FORK || ev->kind == EVENT_REQUEST || ev->kind == EVENT_HOLDER ||
+		 ev->kind == EVENT_WORK) &&
 		thread_selected(p, ev->other));
 }
 
@@ -374,6 +391,9 @@ static void put_event(const struct printer *p, const struct event *ev)
 		break;
 	case EVENT_NOT_SENT:
 		fputs(" got what its waker had not sent", out);
+		break;
+	case EVENT_WORK:
+		put_work(p, ev);
 		break;
 	case EVENT_READY:
 		put_object(p, " was woken for ", trace_object(p->t, ev->object));

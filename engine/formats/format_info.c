@@ -136,6 +136,7 @@ static void put_aux(const struct trace_info *i, FILE *out)
 		[EVENT_OWN_ID] = "own_ids",
 		[EVENT_STREAM] = "streams",
 		[EVENT_UNTHROTTLED] = "unthrottled",
+		[EVENT_WORK] = "work_items",
 		[EVENT_RECORDER] = "recorder_runs",
 		[EVENT_NOT_SENT] = "not_sent",
 	};

@@ -103,7 +103,7 @@ static uint32_t label_link(void *arg, const struct link *l)
 	if (timelines_pair(t->timelines, l->blocked).of_client)
 		return make_label(t, NODE_SERVED, 0, 0);
 	if (l->flags & LINK_STARTED) {
-		text = names_adopt(t->names, "its start");
+		text = names_adopt(t->names, l->flags & LINK_ASKED ? "its work" : "its start");
 		return text ? make_label(t, NODE_BLOCKED, text, 0) : 0;
 	}
 	text = place_text(t->names, timelines_trace(t->timelines), l->blocked, UINT32_MAX, true,

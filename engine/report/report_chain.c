@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "attribute/sleep_ends.h"
+#include "attribute/work_items.h"
 #include "base/compare.h"
 #include "common/grow.h"
 #include "words/kernel_stacks.h"
@@ -353,17 +354,33 @@ static const struct wait *process_end(const struct report_chain *c, struct sleep
 	return sleep_ends_of_process(c->timelines, c->kernel, &w);
 }
 
-/* Calls follow() for each of the sleeps, which are those of the chain's last thread. */
+/* A single sleep: by the waker, and before that was asked for it by who asked it, as in chain.c. */
+static void follow_one(struct report_chain *c, uint32_t waker, struct sleep s, uint32_t links_left,
+		       const struct chain_member *next)
+{
+	struct waking by = waking_of(c, s.ended);
+	const struct chain_member other = { THREAD_NONE, next->up };
+	const struct wait *asked =
+		work_item_of(c->timelines, timelines_ended(c->timelines, s.ended), by.at_ns);
+	uint64_t from = asked ? clip_ns(asked->wake_ns, s.from_ns, s.to_ns) : s.from_ns;
+
+	if (from < s.to_ns)
+		follow(c, waker, process_end(c, s), by, from, s.to_ns, links_left, next);
+	if (s.from_ns < from)
+		explain(c, waker,
+			(struct sleep) { asked, asked, s.from_ns, from, from - s.from_ns, 1 },
+			links_left, &other);
+}
+
+/* Calls follow_one() for each of the sleeps, which are those of the chain's last thread. */
 static void follow_each(struct report_chain *c, uint32_t lane, uint32_t waker, struct sleep s,
 			uint32_t links_left, const struct chain_member *next)
 {
-	struct waking by = waking_of(c, s.ended);
 	const struct wait *w = s.wait;
 
 	if (s.n == 1) {
 		if (c->n_windows < REPORT_WINDOWS)
-			follow(c, waker, process_end(c, s), by, s.from_ns, s.to_ns, links_left,
-			       next);
+			follow_one(c, waker, s, links_left, next);
 		else
 			add_short(c, lane, s);
 		return;
@@ -377,7 +394,7 @@ static void follow_each(struct report_chain *c, uint32_t lane, uint32_t waker, s
 			continue;
 		n++;
 		if (c->n_windows < REPORT_WINDOWS)
-			follow(c, waker, process_end(c, one), by, from, to, links_left, next);
+			follow_one(c, waker, one, links_left, next);
 		else
 			add_short(c, lane, one);
 	}

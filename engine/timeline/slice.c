@@ -404,6 +404,7 @@ static bool take_aux(struct slice *s, const struct event *ev)
 	case EVENT_OWN_ID:
 	case EVENT_STREAM:
 	case EVENT_UNTHROTTLED:
+	case EVENT_WORK:
 		keep(s, ev, THREAD_NONE, THREAD_NONE);
 		return true;
 	default:

@@ -22,6 +22,11 @@ static void thread_free(struct thread *th)
 {
 	free(th->waits);
 	free(th->process_end);
+	if (th->work) {
+		free(th->work->recorded);
+		free(th->work->assumed);
+	}
+	free(th->work);
 }
 
 void timelines_free(struct timelines *tl)
@@ -39,6 +44,7 @@ void timelines_free(struct timelines *tl)
 	lock_holders_free(&tl->lock_holders);
 	streams_free(&tl->streams);
 	throttles_free(&tl->throttles);
+	work_events_free(&tl->work);
 	remote_answers_free(tl->remote);
 	groups_free(&tl->groups);
 	requests_free(&tl->requests);

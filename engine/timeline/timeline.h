@@ -31,6 +31,7 @@
 #include "throttles.h"
 #include "trace/trace.h"
 #include "untraced.h"
+#include "work_events.h"
 
 enum wait_kind {
 	WAIT_SLEEP,	/* blocked [out, wake), runnable [wake, in) */
@@ -108,6 +109,27 @@ static inline bool wait_has_waking(const struct wait *w)
 	return !(w->flags & (WAIT_NOT_WOKEN | WAIT_NO_WAKING)) || wait_killed(w);
 }
 
+/*
+ * Who asked a worker for what it did, by when it woke somebody: see attribute/work_items.h. In
+ * order of time.
+ */
+struct work_item {
+	uint64_t from_ns;  /* of its wakings from then on, up to the next one */
+	bool none;	   /* no item: what it slept before says it */
+	struct wait asked; /* as though this had ended a sleep of the worker: wait_is_asked() */
+};
+
+static inline bool wait_is_asked(const struct wait *w)
+{
+	return w->flags & WAIT_NEW && !w->state;
+}
+
+struct work_items {
+	struct work_item *recorded, *assumed; /* from events; from when it waited for work */
+	uint32_t n_recorded, n_assumed;
+	bool is_recorded; /* the trace has events of its items */
+};
+
 enum thread_flags {
 	THREAD_KTHREAD = 1,
 	THREAD_EXITED = 2,   /* its end was seen */
@@ -131,6 +153,7 @@ struct thread {
 	 * thread ended, which wait_killed() is not. Else NULL.
 	 */
 	struct wait *process_end;
+	struct work_items *work;   /* NULL: it is no worker, or was not seen to wait for work */
 	uint32_t exit_stack;	   /* stack pair: where it left its last CPU; 0: not known */
 	uint64_t begin_ns, end_ns; /* of its life in the trace */
 };
@@ -194,6 +217,7 @@ struct timelines {
 	struct lock_holders lock_holders;
 	struct streams streams;
 	struct throttles throttles;
+	struct work_events work;
 	struct remote_answers *remote; /* NULL: none are known, or not asked for */
 	struct groups groups;
 	bool has_objects; /* others than control groups */

@@ -260,6 +260,30 @@ static void handle_stream(struct builder *b, uint32_t thread, const struct event
 		b->out_of_memory |= streams_add(&b->tl->streams, &p) != 0;
 }
 
+/* What a worker executes. */
+static void handle_work(struct builder *b, uint32_t worker, const struct event *ev)
+{
+	struct work_event w = {
+		.at_ns = ev->time_ns,
+		.since_ns = ev->last_ns,
+		.worker = worker,
+		.queuer = ev->other ? table_find(b, ev->other) : THREAD_IDLE,
+		.pair = ev->pair,
+		.what = !ev->n	     ? WORK_NONE
+			: ev->n == 1 ? WORK_QUEUED
+				     : WORK_UNKNOWN,
+	};
+
+	b->out_of_memory |= work_events_add(&b->tl->work, &w) != 0;
+}
+
+static void lose_work(struct builder *b, const struct event *ev)
+{
+	struct work_event w = { ev->time_ns, ev->last_ns, THREAD_NONE, THREAD_NONE, 0, WORK_LOST };
+
+	b->out_of_memory |= work_events_add(&b->tl->work, &w) != 0;
+}
+
 static void handle_steal(struct builder *b, const struct event *ev)
 {
 	stolen_time_add(b->tl->steal, ev->cpu, ev->time_ns, ev->n);
@@ -333,6 +357,10 @@ static void handle_aux(struct builder *b, const struct event *ev)
 		handle_request(b, ev);
 	else if (ev->kind == EVENT_STREAM && i != THREAD_NONE)
 		handle_stream(b, i, ev);
+	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_WORK)
+		lose_work(b, ev);
+	else if (ev->kind == EVENT_WORK && i != THREAD_NONE)
+		handle_work(b, i, ev);
 	else if (ev->kind == EVENT_QUEUE && i != THREAD_NONE)
 		state_queued(b, i, ev->time_ns,
 			     ev->n / 2 < TRACE_CPU_LIMIT ? (uint32_t)(ev->n / 2) : CPU_NONE,

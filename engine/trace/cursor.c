@@ -255,6 +255,8 @@ static int take_aux(struct trace_cursor *c, struct source *s)
 		s->ev.received = (uint32_t)ev.number[2];
 		s->ev.last_ns = 0;
 	}
+	if (ev.kind == EVENT_WORK)
+		s->ev.last_ns = before_ns(ev.time_ns, ev.number[1]);
 	if (ev.kind == EVENT_GROUP) {
 		s->ev.n = ev.number[1];
 		s->ev.last_ns = 0;

@@ -50,6 +50,7 @@ enum event_kind {
 	EVENT_STREAM = CHAINLOG_AUX + CHAINLOG_STREAM,
 	EVENT_UNTHROTTLED = CHAINLOG_AUX + CHAINLOG_UNTHROTTLED,
 	EVENT_NOT_SENT = CHAINLOG_AUX + CHAINLOG_NOT_SENT,
+	EVENT_WORK = CHAINLOG_AUX + CHAINLOG_WORK,
 	EVENT_KINDS = CHAINLOG_KINDS,
 };
 
@@ -74,7 +75,8 @@ struct event {
 	uint32_t tid;
 	/* SWITCH: next; WAKING*: wakee; FORK: child; EXEC: its tid before; OBJECT: the switch's
 	 * pair; REQUEST: reader, 0: not known; HOLDER: who has the lock; OWN_ID: the id;
-	 * DISK_DONE: the group for which a worker of the kernel asked, an object, 0: not known */
+	 * DISK_DONE: the group for which a worker of the kernel asked, an object, 0: not known;
+	 * WORK: who queued the item */
 	uint32_t other;
 	uint32_t kstack, ustack; /* SWITCH: prev's; WAKING*: the waker's; 0 none */
 	uint32_t pair;		 /* both of them, see trace_cursor_pairs(); 0 none */
@@ -91,13 +93,15 @@ struct event {
 	   of the wait; UNTHROTTLED: the group whose quota it was, 0: not known */
 	uint32_t object;
 	/* LOST, AUX_LOST: end of the span; DISK_DONE: when the device got it, 0: not known;
-	   REQUEST, REQUEST_MORE: the last write; UNTHROTTLED: until when */
+	   REQUEST, REQUEST_MORE: the last write; UNTHROTTLED: until when;
+	   WORK: when it was queued, or begun */
 	uint64_t last_ns;
 	/*
 	 * LOST: how many; 0: not known. QUEUE: place, DISK_DONE: what, see chainlog.h; INTERRUPTS,
 	 * STEAL, RECORDER: ns; REQUEST*: the connection, 0: a datagram socket's; CONTEXT: the trace
 	 * id's upper half; UNTHROTTLED: enum chainlog_quota; GROUP: 1 if all threads of the process
-	 * of tid are in it; STREAM: the sequence number of the next byte that is written
+	 * of tid are in it; STREAM: the sequence number of the next byte that is written; WORK:
+	 * what, see chainlog.h
 	 */
 	uint64_t n;
 	union {

@@ -256,6 +256,18 @@ unsigned int kernel_stack_wait_flags(struct kernel_stacks *k, uint32_t kstack)
 	return 0;
 }
 
+bool kernel_stack_serves(struct kernel_stacks *k, uint32_t kstack)
+{
+	struct trace_stack s = trace_stack(k->trace, kstack);
+	const struct trace_frame *f;
+	uint32_t i = 0;
+
+	while (i < s.n && kernel_frame_flags(k, s.frames[i]) & KFUNC_SLEEP_PATH)
+		i++;
+	f = i < s.n ? trace_frame(k->trace, s.frames[i]) : NULL;
+	return f && !f->code && kernel_function_serves(trace_string(k->trace, f->symbol));
+}
+
 unsigned int kernel_stack_flags(struct kernel_stacks *k, uint32_t kstack, uint32_t n)
 {
 	struct trace_stack s = trace_stack(k->trace, kstack);

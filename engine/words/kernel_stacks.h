@@ -53,6 +53,8 @@ uint32_t irq_handler(struct kernel_stacks *k, uint32_t kstack, uint32_t frames);
  * loop on the stack, too, and is not waiting for work.
  */
 unsigned int kernel_stack_wait_flags(struct kernel_stacks *k, uint32_t kstack);
+/* Whether that function is kernel_function_serves(). */
+bool kernel_stack_serves(struct kernel_stacks *k, uint32_t kstack);
 /* What is known of any of the n leaf-most functions of a kernel stack, or-ed. */
 unsigned int kernel_stack_flags(struct kernel_stacks *k, uint32_t kstack, uint32_t n);
 /* Whether the waker that ended w, a task, was using or leaving a pipe or a unix socket. */

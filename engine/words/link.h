@@ -10,6 +10,7 @@ enum link_flags {
 	LINK_SHOWS_BLOCKED = 1, /* blocked is to be shown */
 	LINK_STARTED = 2,	/* the waker did not wake the wakee, but started it */
 	LINK_IDLE = 4,		/* an interrupt of the idle loop */
+	LINK_ASKED = 16,	/* with LINK_STARTED: but asked it, a worker, for work */
 	LINK_LABEL = 8,		/* no link: name says what the time below it was, "[queued]" */
 };
 
@@ -63,7 +64,7 @@ static inline struct link link_of(const struct timelines *tl, const struct optio
 		l.name = timelines_name(tl, w->waker, w->wake_ns);
 	}
 	if (started)
-		l.flags |= LINK_STARTED;
+		l.flags |= LINK_STARTED | (wait_is_asked(w) ? LINK_ASKED : 0);
 	/* A thread that was not started yet slept nowhere. */
 	if (started)
 		return l;

@@ -286,6 +286,13 @@ static int copy_aux(struct neutral *n, const struct event *ev)
 		copy.number[1] = ev->n;
 		copy.number[2] = ev->received;
 		break;
+	case EVENT_WORK:
+		if (ev->n == 1 && ev->other && !is_kept(n, ev->other))
+			return 0;
+		copy.other = ev->other;
+		copy.number[0] = ev->n;
+		copy.number[1] = ev->time_ns - ev->last_ns;
+		break;
 	case EVENT_HOLDER:
 		if (!is_kept(n, ev->other))
 			return 0;

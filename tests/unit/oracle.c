@@ -360,6 +360,8 @@ static void on_fork(struct world *w, const struct event *ev)
 	vanishes(w, world_find(w, ev->other), ev->time_ns);
 	i = new_life(w, ev->other, ev->time_ns);
 	w->lives[i].new_born = true;
+	if (parent >= 0)
+		w->lives[i].kernel |= w->lives[parent].kernel;
 	if (ev->tgid)
 		w->lives[i].tgid = ev->tgid;
 	if (ev->string)
@@ -380,7 +382,7 @@ static void becomes_command(struct world *w, const struct event *ev)
 
 static void on_exec(struct world *w, const struct event *ev)
 {
-	int caller = ev->other && ev->other != ev->tid ? world_find(w, ev->other) : NOBODY;
+	int caller = ev->other && ev->other != ev->tid ? world_find(w, ev->other) : NOBODY, i;
 
 	if (!ev->tid)
 		return;
@@ -393,7 +395,9 @@ static void on_exec(struct world *w, const struct event *ev)
 		w->lives[caller].tid = ev->tid;
 	}
 	becomes_command(w, ev);
-	actor(w, (int)ev->cpu, ev->tid, ev->time_ns);
+	i = actor(w, (int)ev->cpu, ev->tid, ev->time_ns);
+	if (i >= 0)
+		w->lives[i].kernel = false;
 	context_noted(w, ev);
 }
 
@@ -512,6 +516,7 @@ static void on_event(struct world *w, const struct event *ev)
 		if (ev->kind == EVENT_AUX_LOST && ev->other == CHAINLOG_DISK_DONE)
 			object_done(w, ev);
 		who_more(w, ev);
+		work_noted(w, ev);
 		break;
 	}
 }
@@ -585,6 +590,7 @@ void world_free(struct world *w)
 	for (int i = 0; i < w->n_lives; i++) {
 		free(w->lives[i].pieces);
 		free(w->lives[i].sleeps);
+		free(w->lives[i].as_slept);
 		free(w->lives[i].spots);
 		free(w->lives[i].names);
 		free(w->lives[i].placed);
@@ -606,6 +612,7 @@ void world_free(struct world *w)
 		free(w->made[i]);
 	free(w->made);
 	free(w->published);
+	free(w->executed);
 	free(w->told);
 	free(w->still);
 	free(w->askings);
@@ -629,6 +636,7 @@ char *oracle_folded(const struct trace *t, const struct oracle_asked *asked)
 	w->who_ran = asked->who_ran && trace_info(t)->aux >> CHAINLOG_QUEUE & 1 &&
 		     !trace_damage(t)->what;
 	oracle_find_killed(w);
+	oracle_keep_sleeps(w);
 	oracle_join_tries(w);
 	if (asked->requests)
 		oracle_explain_requests(w, asked->classic);

@@ -491,6 +491,7 @@ static void explain_sleep(struct world *w, const struct hop *at, int *members,
 static void explain(struct world *w, const struct hop *at, int *members, const struct sleep *s,
 		    uint64_t from, uint64_t to)
 {
+	struct sleep asked;
 	struct life *l;
 	struct hop next;
 	const char *why;
@@ -512,6 +513,19 @@ static void explain(struct world *w, const struct hop *at, int *members, const s
 			put_interrupted(w, next.chain, s, irq - 1, from, to, true);
 		else
 			line_put(w, next.chain, "loop", to - from);
+		hop_free(&next);
+		return;
+	}
+	if (!s->of_client &&
+	    oracle_asked(w, s->waker, s->acted_ns ? s->acted_ns : s->woken_ns, &asked) &&
+	    from < asked.woken_ns) {
+		uint64_t b = asked.woken_ns < to ? asked.woken_ns : to;
+
+		members[next.hops] = NOBODY;
+		explain(w, &next, members, &asked, from, b);
+		from = b;
+	}
+	if (from == to) {
 		hop_free(&next);
 		return;
 	}
@@ -574,6 +588,7 @@ static void explain_classic(struct world *w, const char *head, int *members, con
 			    uint64_t ns)
 {
 	struct hop at = { .chain = strdup(head) }, next;
+	struct sleep asked, last;
 	const char *end;
 
 	for (;;) {
@@ -599,7 +614,12 @@ static void explain_classic(struct world *w, const char *head, int *members, con
 		if (end)
 			break;
 		members[at.hops] = s->waker;
-		s = woke_last(&w->lives[s->waker], s->woken_ns);
+		if (!s->of_client && oracle_asked(w, s->waker, s->woken_ns, &asked)) {
+			last = asked;
+			s = &last;
+		} else {
+			s = woke_last(&w->lives[s->waker], s->woken_ns);
+		}
 	}
 	line_put(w, at.chain, end, ns);
 	hop_free(&at);

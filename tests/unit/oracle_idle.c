@@ -263,8 +263,8 @@ static bool is_idle(struct world *w, int life, int piece, int wakers)
 		return false;
 	if (by_own_timer(w, s))
 		return !is_blocked(w, s) && !is_for_message(w, s);
-	if (!wakers || !by_task(w, s) || is_blocked(w, s) || is_for(w, s, "child") ||
-	    oracle_was_ending(w, s) || was_asked(w, life, s, p->to))
+	if (!wakers || !by_task(w, s) || w->lives[s->waker].kernel || is_blocked(w, s) ||
+	    is_for(w, s, "child") || oracle_was_ending(w, s) || was_asked(w, life, s, p->to))
 		return false;
 	by = &w->lives[s->waker];
 	for (int i = 0; i < by->n_pieces; i++) {

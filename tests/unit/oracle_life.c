@@ -113,6 +113,7 @@ int world_born(struct world *w, uint32_t tid, uint64_t begin, const struct trace
 	l->n_names = 1;
 	l->tgid = snap ? snap->tgid : 0;
 	l->snap = snap;
+	l->kernel = snap && snap->flags & CHAINLOG_THREAD_KTHREAD;
 	l->recorder =
 		trace_info(w->t)->recorder_tgid && (l->tgid == trace_info(w->t)->recorder_tgid ||
 						    tid == trace_info(w->t)->recorder_tgid);

@@ -86,6 +86,7 @@ struct life {
 	int n_pieces;
 	struct sleep *sleeps;
 	int n_sleeps;
+	struct sleep *as_slept; /* the same before any went on: oracle_keep_sleeps() */
 	struct spot *spots;
 	int n_spots;
 	struct forbidden *forbidden;
@@ -113,7 +114,7 @@ struct life {
 	uint32_t end_kstack; /* where it left its last CPU */
 	/* Another thread ended its process in this sleep, by its number; or NOBODY. */
 	int process_ended;
-	bool new_born, touched, leaving, recorder;
+	bool new_born, touched, leaving, recorder, kernel;
 	bool has_early, early_is_it, loss_while_on;
 	bool sure; /* WOKEN: off its queue when it was woken; so the early waking that it has */
 	bool early_sure;
@@ -186,6 +187,14 @@ struct published {
 	uint32_t route;
 };
 
+/* What a worker executes; or, with LOST, that such events are missing in [at, since]. */
+struct executed {
+	enum { NO_ITEM, QUEUED_ITEM, SOME_ITEM, LOST_ITEMS } what;
+	uint64_t at, since;
+	int worker, queuer; /* lives; queuer: or IDLE, or NOBODY */
+	uint32_t kstack, ustack;
+};
+
 struct world {
 	const struct trace *t;
 	uint64_t start, end, bad_until;
@@ -215,6 +224,8 @@ struct world {
 	size_t n_told;
 	struct published *published;
 	size_t n_published;
+	struct executed *executed;
+	size_t n_executed;
 	uint64_t requests_bad_until; /* some that were answered before are missing */
 	bool own;		     /* running time, too */
 	bool sampled;
@@ -325,6 +336,15 @@ bool oracle_is_idle(struct world *w, int life, int piece);
 void oracle_find_killed(struct world *w);
 /* Whether a waker woke as it ended. */
 bool oracle_was_ending(struct world *w, const struct sleep *s);
+
+/* oracle_workers.c: every event of another kind than those of EVENTS. */
+void work_noted(struct world *w, const struct event *ev);
+/* Who queued what is executed, by its number; false: that is not known. */
+bool oracle_queued(struct world *w, size_t executed, struct sleep *asked);
+/* To be called before any sleep goes on. */
+void oracle_keep_sleeps(struct world *w);
+/* Who had asked a worker for what it did when it woke somebody at that time. False: it is none. */
+bool oracle_asked(struct world *w, int worker, uint64_t at, struct sleep *asked);
 
 /* oracle_tries.c: tries get the waker of the last one. */
 void oracle_join_tries(struct world *w);

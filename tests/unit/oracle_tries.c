@@ -140,6 +140,16 @@ int oracle_wakes_any(struct world *w, const struct life *l, int sleep, int next,
 				return NO_MORE;
 			interrupts++;
 		}
+	for (size_t i = 0; i < w->n_executed && noted; i++) {
+		struct sleep asked;
+
+		if (!oracle_queued(w, i, &asked) || asked.waker < 0 ||
+		    &w->lives[asked.waker] != l || asked.woken_ns < from || asked.woken_ns > to)
+			continue;
+		if (!oracle_interrupt_frames(w, &asked))
+			return NO_MORE;
+		interrupts++;
+	}
 	return noted && !interrupts ? NOT_KNOWN : 0;
 }
 

@@ -441,6 +441,23 @@ void synth_stream(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint
 	MUST(!encoder_event(e, &ev));
 }
 
+void synth_work(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, unsigned int what,
+		uint32_t queuer, uint64_t since_ns, const char *kernel, const char *user)
+{
+	struct chainlog_fields ev = {
+		.time_ns = ns,
+		.cpu = cpu,
+		.kind = CHAINLOG_AUX + CHAINLOG_WORK,
+		.tid = tid,
+		.other = queuer,
+		.kstack = synth_kstack(m, kernel),
+		.ustack = synth_ustack(m, user),
+		.number = { what, since_ns },
+	};
+
+	MUST(!encoder_event(synth_encoder(m), &ev));
+}
+
 void synth_asks_disk(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kernel,
 		     const char *user)
 {
@@ -702,6 +719,7 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							[EVENT_STREAM] = "stream",
 							[EVENT_UNTHROTTLED] = "unthrottled",
 							[EVENT_NOT_SENT] = "not-sent",
+							[EVENT_WORK] = "work",
 							[EVENT_AUX_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);
@@ -719,7 +737,8 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 		fprintf(f, " %u", ev->tid);
 		if (ev->kind < EVENT_AUX && ev->state)
 			fprintf(f, " %c", ev->state);
-		if (ev->kind <= EVENT_EXEC || ev->kind == EVENT_HOLDER || ev->kind == EVENT_OWN_ID)
+		if (ev->kind <= EVENT_EXEC || ev->kind == EVENT_HOLDER ||
+		    ev->kind == EVENT_OWN_ID || ev->kind == EVENT_WORK)
 			fprintf(f, ">%u", ev->other);
 		if (ev->kind == EVENT_STREAM)
 			fprintf(f, " %llu %llu", (unsigned long long)ev->n,
@@ -727,6 +746,9 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 		if (ev->kind == EVENT_UNTHROTTLED)
 			fprintf(f, " %llu-%llu why=%llu", (unsigned long long)ev->asked_ns,
 				(unsigned long long)ev->last_ns, (unsigned long long)ev->n);
+		if (ev->kind == EVENT_WORK)
+			fprintf(f, " %llu at %llu", (unsigned long long)ev->n,
+				(unsigned long long)ev->last_ns);
 		if (ev->kind == EVENT_GROUP && ev->n)
 			fputs(" process", f);
 		if (ev->kind == EVENT_FORK)

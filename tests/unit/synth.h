@@ -70,6 +70,9 @@ void synth_not_sent(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid);
 void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *class,
 		     const char *name);
 /* The thread asks a device; a device is done with what it, or nobody known, asked for then. */
+/* A worker's item, which was queued, or begun, since_ns before; what: see CHAINLOG_WORK. */
+void synth_work(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, unsigned int what,
+		uint32_t queuer, uint64_t since_ns, const char *kernel, const char *user);
 void synth_asks_disk(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kernel,
 		     const char *user);
 struct synth_disk_done {

@@ -14,6 +14,7 @@ struct making {
 	struct schedule *s;
 	enum state state[MAX_THREADS];
 	bool early[MAX_THREADS];
+	bool kernel[MAX_THREADS];
 	bool dies[MAX_THREADS]; /* of the signal that woke it */
 	int runs[SCHEDULE_CPUS];
 	uint64_t idle_ns[SCHEDULE_CPUS]; /* since when it is idle */
@@ -53,8 +54,11 @@ static char letter(int thread)
 	return thread == IDLE ? '-' : (char)('A' + thread);
 }
 
-static const char *off_stack(struct making *m)
+static const char *off_stack(struct making *m, int thread)
 {
+	static const char *const kernel[] = { "schedule;worker_thread;kthread",
+					      "__schedule;schedule;worker_thread;kthread",
+					      "schedule;flush;worker_thread;kthread" };
 	static const char *const stacks[] = { "schedule;futex;entry|lock;main",
 					      "schedule;read|main",
 					      "schedule;io;fsync",
@@ -67,6 +71,8 @@ static const char *off_stack(struct making *m)
 					       "schedule;f;get_signal;asm_exc_page_fault|main" };
 	uint64_t i = schedule_random(m->s, sizeof(stacks) / sizeof(*stacks));
 
+	if (m->kernel[thread])
+		return kernel[m->ns % (sizeof(kernel) / sizeof(*kernel))];
 	return i == 1 && m->ns % 3 ? outside[m->ns / 3 % 3] : stacks[i];
 }
 
@@ -259,7 +265,7 @@ static void switch_to(struct making *m, int cpu, char prev_state)
 	      letter(next),
 	      prev == IDLE			   ? ""
 	      : m->dies[prev] || prev_state == 'X' ? end_stack(m)
-						   : off_stack(m),
+						   : off_stack(m, m->runs[cpu]),
 	      prev == IDLE || !strchr("SD", prev_state) ? "" : object(m));
 	if (prev != IDLE) {
 		bool early = m->early[prev] && chance(m, 50);
@@ -458,11 +464,14 @@ static void set_the_stage(struct making *m)
 		 * What was seen later than at the start has to be true then. It is not known yet
 		 * what will happen until then, so that only "runnable" is safe to say.
 		 */
+		m->kernel[i] = i % 3 == 2;
 		if (seen)
-			schedule_put(m->s, "thread %c R@%llu", letter(i), (unsigned long long)seen);
+			schedule_put(m->s, "thread %c R%s@%llu", letter(i), m->kernel[i] ? "+" : "",
+				     (unsigned long long)seen);
 		else
-			schedule_put(m->s, "thread %c %c %s", letter(i), declared,
-				     declared == 'S' ? off_stack(m) : "");
+			schedule_put(m->s, "thread %c %c%s %s", letter(i), declared,
+				     m->kernel[i] ? "+" : "",
+				     declared == 'S' ? off_stack(m, i) : "");
 	}
 }
 
@@ -533,6 +542,51 @@ static void lose_some(struct schedule *s)
 			     (unsigned long long)last % 1000);
 }
 
+/* What workers execute when they wake somebody. */
+static void queue_items(struct making *m)
+{
+	struct schedule *s = m->s, old = *s;
+
+	/* All else stays as it is without them. */
+	s->lines = NULL;
+	s->n = 0;
+	for (size_t i = 0; i < old.n; i++) {
+		char who = 0, verb[8] = "";
+		unsigned long long us, frac, at_us, at_frac;
+		unsigned int cpu;
+
+		if (sscanf(old.lines[i], "%llu.%llu c%u %c %7s", &us, &frac, &cpu, &who, verb) ==
+			    5 &&
+		    !strncmp(verb, "wakes", 5) && who >= 'A' && who < 'A' + MAX_THREADS &&
+		    m->kernel[who - 'A'] && schedule_random(s, 5)) {
+			/* Somebody who acted before. */
+			const char *then = old.lines[schedule_random(s, i)];
+			char by = '-';
+			uint64_t kind = schedule_random(s, 10);
+
+			at_us = at_frac = 0;
+			sscanf(then, "%llu.%llu c%*u %c", &at_us, &at_frac, &by);
+			if (by != '-' && (by < 'A' || by > 'Z'))
+				by = '-';
+			if (kind < 2)
+				schedule_put(s, "%llu.%03llu c%u %c works-on nothing", us, frac,
+					     cpu, who);
+			else
+				schedule_put(s, "%llu.%03llu c%u %c works-on %c %llu.%03llu %s", us,
+					     frac, cpu, who,
+					     kind == 2	? '?'
+					     : kind > 3 ? by
+							: (char)('A' + kind),
+					     at_us, at_frac,
+					     by == '-' ? idle_wake_stack(m) : wake_stack(m));
+		}
+		schedule_put(s, "%s", old.lines[i]);
+		free(old.lines[i]);
+	}
+	free(old.lines);
+	s->random = old.random;
+}
+
 static void damage(struct schedule *s)
 {
 	for (uint64_t n = 1 + schedule_random(s, 6); n; n--) {
@@ -564,6 +618,8 @@ struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind)
 	set_the_stage(&m);
 	for (uint64_t n = m.lazy ? 1500 : 5 + schedule_random(s, 90); n; n--)
 		step(&m);
+	if (seed % 3 == 2)
+		queue_items(&m);
 	if ((m.lazy && schedule_random(s, 2)) || kind == SCHEDULE_LOSSY ||
 	    kind == SCHEDULE_LOSSY_EXACTLY)
 		for (uint64_t n = 1 + schedule_random(s, 3); n; n--)

@@ -211,6 +211,7 @@ static void add_event(struct synth *m, const struct line *l)
 				: l->words[2][5] == 'm' ? CHAINLOG_REQUEST_MORE
 				: l->words[2][5] == 'c' ? CHAINLOG_CONTEXT
 				: l->words[2][5] == 'g' ? CHAINLOG_GROUP
+				: l->words[2][5] == 'w' ? CHAINLOG_WORK
 							: CHAINLOG_REQUEST;
 
 		MUST(!encoder_aux_lost(e, cpu, CHAINLOG_AUX + kind, 1, ns, ns_of(word(l, 3))));
@@ -241,6 +242,8 @@ static void add_event(struct synth *m, const struct line *l)
 		add_object(m, l, cpu, ns);
 		return;
 	}
+	if (!strcmp(verb, "works-on") && l->n > 6)
+		snprintf(stack, sizeof(stack), "%s", l->words[6]);
 	if (!strcmp(verb, "ran") || !strcmp(verb, "asks-disk"))
 		snprintf(stack, sizeof(stack), "%s", word(l, 4));
 	stacks_of(stack, &k, &u);
@@ -248,6 +251,12 @@ static void add_event(struct synth *m, const struct line *l)
 		synth_ran(m, cpu, ns, a, k, u);
 	else if (!strcmp(verb, "asks-disk"))
 		synth_asks_disk(m, cpu, ns, a, k, u);
+	else if (!strcmp(verb, "works-on"))
+		synth_work(m, cpu, ns, a,
+			   !strcmp(word(l, 4), "nothing") ? 0
+			   : strcmp(word(l, 4), "?")	  ? 1
+							  : 2,
+			   b, *word(l, 5) ? ns - ns_of(word(l, 5)) : 0, k, u);
 	else if (!strcmp(verb, "disk-done"))
 		add_disk_done(m, l, cpu, ns, a);
 	else if (!strcmp(verb, "wakes"))
@@ -323,20 +332,23 @@ static void add_event(struct synth *m, const struct line *l)
 static void add_thread(struct synth *m, const struct line *l, const char *name)
 {
 	const char *k = "", *u = "", *state = word(l, 2), *leader = strchr(state, '/');
+	const char *seen = strchr(state, '@');
+	uint32_t kernel = strchr(state, '+') ? CHAINLOG_THREAD_KTHREAD : 0;
 	char stack[4096];
 
 	snprintf(stack, sizeof(stack), "%s", word(l, 3));
 	stacks_of(stack, &k, &u);
-	synth_thread_full(m, &(struct encoder_thread) {
-				     .tid = tid_of(l->words[1]),
-				     .tgid = tid_of(leader ? leader + 1 : l->words[1]),
-				     .seen_ns = state[0] && state[1] == '@' ? ns_of(state + 2) : 0,
-				     .flags = *state == '*' ? CHAINLOG_THREAD_RUNNING : 0,
-				     .state = *state == '*' ? 'R' : *state,
-				     .name = encoder_text(synth_encoder(m), name),
-				     .kstack = synth_kstack(m, k),
-				     .ustack = synth_ustack(m, u),
-			     });
+	synth_thread_full(m,
+			  &(struct encoder_thread) {
+				  .tid = tid_of(l->words[1]),
+				  .tgid = tid_of(leader ? leader + 1 : l->words[1]),
+				  .seen_ns = seen ? ns_of(seen + 1) : 0,
+				  .flags = (*state == '*' ? CHAINLOG_THREAD_RUNNING : 0) | kernel,
+				  .state = *state == '*' ? 'R' : *state,
+				  .name = encoder_text(synth_encoder(m), name),
+				  .kstack = synth_kstack(m, k),
+				  .ustack = synth_ustack(m, u),
+			  });
 }
 
 struct synth *script_made(const char *script)
@@ -370,7 +382,7 @@ struct synth *script_made(const char *script)
 			synth_info(m,
 				   &(struct chainlog_info) {
 					   .cpus = 2,
-					   .aux = 1u << CHAINLOG_QUEUE | quotas |
+					   .aux = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_WORK | quotas |
 						  (*word(&l, 1) ? taken : 0),
 					   .command_tgid = *word(&l, 2) ? tid_of(word(&l, 2)) : 0,
 				   });

@@ -4,7 +4,7 @@
  *
  *	thread A S wait;main        it was there at the start: state, its kernel stack (optional);
  *	                            S@30: it was looked at at 30; *: it was on a CPU;
- *	                            S/P: it is a thread of P's process
+ *	                            S/P: it is a thread of P's process; S+: the kernel's
  *	100 c0 A S > B recv;main    at 100 us on CPU 0, A goes to sleep and B comes on; A's stack
  *	100 c0 A S > B recv for=tcp:peer:80  for what: class, and name (optional; ~: a space); of
  *	                            tcp, "<10.0.0.1:40000" behind it: its own end
@@ -39,6 +39,10 @@
  *	150 c0 lost-requests 180    some are missing; "lost-more": of request-more
  *	300 c0 A context c0ffee 7 /cart  it works for this trace id and span id (hexadecimal), and
  *	                            route; -: none; "lost-contexts 180": some are missing
+ *	900 c0 W works-on B 300 queue_work|main  what worker W executes was queued by B (-: an
+ *	                            interrupt of the idle loop) at 300, with that stack (optional);
+ *	                            "?" instead of B: not known, begun at 300; "nothing" ends it;
+ *	                            "lost-work 180": some are missing
  *	900 c0 A stream 7 9         A, woken then, had waited for a TCP connection of which byte 7
  *	                            is written next, and byte 9 expected
  *	900 c0 A stream 7 9 10.0.0.1:40000<10.0.0.2:80  the answer of the request before begins with

@@ -344,6 +344,8 @@ static const struct scenario scenarios[] = {
 	  0, false },
 	{ "terminal", "reader <- a kernel worker <- typist <- timer", terminal_sets_up, NULL, 10, 0,
 	  false },
+	{ "terminals", "the same, without the timer, beside noisy -> listener", terminals_sets_up,
+	  NULL, 20, 0, false },
 	{ "loopdev", "reads from a loop device, which ksoftirqd ends", loopdev_sets_up, NULL, 20, 0,
 	  false },
 	{ "timeout", "a receive that times out by a timer softirq", timeout_sets_up, NULL, 10, 0,

@@ -23,7 +23,7 @@
 
 /* ---- terminal: what typist writes to a pseudo terminal, a kernel worker passes on to reader -- */
 
-static struct {
+static struct terminal {
 	int master, slave;
 } terminal;
 
@@ -77,22 +77,86 @@ IN_STACK int typist_runs(struct thread *typist)
 	return error;
 }
 
-static int terminal_sets_up(void)
+static int pair_opens(struct terminal *pair)
 {
 	struct termios raw;
 
-	terminal.master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (terminal.master < 0 || unlockpt(terminal.master))
+	pair->master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (pair->master < 0 || unlockpt(pair->master))
 		return -errno;
-	terminal.slave = open(ptsname(terminal.master), O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (terminal.slave < 0 || tcgetattr(terminal.slave, &raw))
+	pair->slave = open(ptsname(pair->master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (pair->slave < 0 || tcgetattr(pair->slave, &raw))
 		return -errno;
 	cfmakeraw(&raw);
-	if (tcsetattr(terminal.slave, TCSANOW, &raw))
-		return -errno;
+	return tcsetattr(pair->slave, TCSANOW, &raw) ? -errno : 0;
+}
+
+static int terminal_sets_up(void)
+{
+	int error = pair_opens(&terminal);
+
 	crew_add("reader", reader_runs);
 	crew_add("typist", typist_runs);
-	return 0;
+	return error;
+}
+
+/* ---- terminals: and the same workers pass on what noisy writes to another one, each 2 ms ----- */
+
+#define NOISE_US 2000
+
+static struct terminal other_terminal;
+static atomic_bool is_quiet;
+
+IN_STACK int noisy_types(char byte)
+{
+	return TRANSFER(write(other_terminal.master, &byte, 1), 1);
+}
+
+IN_STACK int noisy_runs(struct thread *noisy)
+{
+	int error = 0;
+
+	for (; !error && !atomic_load(&is_quiet); noisy->rounds++) {
+		sleep_until(clock_ns(CLOCK_MONOTONIC) + NOISE_US * 1000);
+		error = noisy_types('c');
+	}
+	return error ? error : noisy_types('q');
+}
+
+IN_STACK int listener_runs(struct thread *listener)
+{
+	char byte = 'c';
+	int error = 0;
+
+	for (; !error && byte != 'q'; listener->rounds++)
+		error = TRANSFER(read(other_terminal.slave, &byte, 1), 1);
+	return error;
+}
+
+IN_STACK int busy_typist_runs(struct thread *typist)
+{
+	int error = 0;
+
+	for (; !error && typist->rounds < options.rounds; typist->rounds++) {
+		typist_works(typist);
+		error = typist_types();
+	}
+	count_held(typist);
+	atomic_store(&is_quiet, true);
+	return error;
+}
+
+static int terminals_sets_up(void)
+{
+	int error = pair_opens(&terminal);
+
+	if (!error)
+		error = pair_opens(&other_terminal);
+	crew_add("reader", reader_runs);
+	crew_add("typist", busy_typist_runs);
+	crew_add("noisy", noisy_runs);
+	crew_add("listener", listener_runs);
+	return error;
 }
 
 /*
