@@ -470,6 +470,35 @@ static uint32_t parts_text(struct causes *c, const struct sums *s, const struct 
 	return id;
 }
 
+/*
+ * As parts_text(), of what was waited for; where that was very many things, each with little of the
+ * time, as the pipes of a script's commands are, their classes.
+ */
+static uint32_t what_text(struct causes *c, const struct sums *s, const struct cause *of)
+{
+	size_t n;
+	const struct sum *at = sums_of(s, of->id, &n);
+	struct sums classes = { 0 };
+	uint32_t id;
+
+	if (!n || (double)at[0].amount / (double)of->ns >= least_part[0])
+		return parts_text(c, s, of, "");
+	for (size_t i = 0; i < n; i++) {
+		const char *text = names_text(c->names, at[i].text);
+		char class[32];
+
+		if (!at[i].text)
+			continue;
+		snprintf(class, sizeof(class), "%.*s", (int)strcspn(text, " "), text);
+		sums_add(&classes, of->id, names_adopt(c->names, class), at[i].amount);
+	}
+	sums_sort(&classes, c->names, sums_key_is_text);
+	c->out_of_memory |= classes.out_of_memory;
+	id = parts_text(c, &classes, of, "");
+	sums_free(&classes);
+	return id;
+}
+
 /* How much of the time of a lock its holder ran. */
 static double held_ran(struct causes *c, const struct cause *of)
 {
@@ -514,11 +543,11 @@ int causes_describe(struct causes *c)
 		/* Others are told apart by it. */
 		if (sums_dominant_text(&c->wheres, cause->id))
 			cause->where = parts_text(c, &c->wheres, cause, "it woke in ");
-		cause->what = parts_text(c, &c->whats, cause, "");
+		cause->what = what_text(c, &c->whats, cause);
 		cause->operations = sums_dominant_text(&c->operations, cause->id);
 		if (largest_part(&c->operations, cause->id) < WHOLE)
 			cause->operations = written_text(c, cause, write_operations);
-		cause->wakee_what = parts_text(c, &c->wakee_whats, cause, "");
+		cause->wakee_what = what_text(c, &c->wakee_whats, cause);
 		cause->wakee_slept = parts_text(c, &c->wakee_sleeps, cause, "");
 		cause->process = sums_dominant_text(&c->processes_of, cause->id);
 		sums_of(&c->processes_of, cause->id, &cause->processes);

@@ -249,6 +249,26 @@ static void what_some_waits_are_for_says_its_share(void **state)
 	free(got);
 }
 
+/* Of twenty pipes, each with a twentieth of the time, it is said that they are pipes. */
+static void many_things_are_told_by_their_class(void **state)
+{
+	char text[4096] = "0 c0 - R > A\n0 c1 - R > B\n", *got;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		int us = 100 + 100 * i;
+
+		sprintf(text + strlen(text),
+			"%d c0 A S > - wait|read for=pipe:%d\n%d c1 B wakes A wake|write\n"
+			"%d c0 - R > A\n",
+			us, 4000 + i, us + 50, us + 50);
+	}
+	strcat(text, "end 3000\n");
+	got = rows_of(text, 101);
+	has(got, "A <- B, for pipe\n");
+	free(got);
+}
+
 /* How B woke A, twice: each way with its share; what both begin with is said once. */
 static void ways_to_wake_have_their_shares(void **state)
 {
@@ -285,6 +305,7 @@ int main(void)
 		cmocka_unit_test(one_way_is_followed_to_its_end),
 		cmocka_unit_test(recursion_and_own_work_are_ways),
 		cmocka_unit_test(what_some_waits_are_for_says_its_share),
+		cmocka_unit_test(many_things_are_told_by_their_class),
 		cmocka_unit_test(ways_to_wake_have_their_shares),
 	};
 
