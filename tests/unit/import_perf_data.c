@@ -296,6 +296,53 @@ static void names_and_processes(void **state)
 	text_close(&tt);
 }
 
+/* What CPU 1 lost before its first event was lost since the recording began, and not since boot. */
+static void a_loss_before_all_events(void **state)
+{
+	struct text_trace tt;
+	struct made *m = begin();
+
+	(void)state;
+	made_lost(m, 1, 50, 7);
+	made_switch(m, 0, 10, "-", "R", "A", "");
+	made_switch(m, 1, 100, "B", "S", "-", "");
+	made_end(m);
+	assert_int_equal(made_open(&tt, m->p, m->len), 0);
+	assert_int_equal(trace_info(tt.trace)->end_ns - trace_info(tt.trace)->start_ns, 90000);
+	text_close(&tt);
+}
+
+/* perf record --off-cpu, alone and beside switches; times beyond all others are no damage. */
+static void sums_of_off_cpu_time(void **state)
+{
+	(void)state;
+	for (int in_raw = 0; in_raw < 2; in_raw++)
+		for (int switches = 0; switches < 2; switches++) {
+			struct import_report r;
+
+			made = (struct made) { .is_pipe = true };
+			made_begin(&made);
+			made_off_cpu_event(&made);
+			made_comm(&made, 0, text_tid("A"), text_tid("A"), false, "A");
+			made_comm(&made, 0, text_tid("B"), text_tid("B"), false, "B");
+			if (switches) {
+				made_switch(&made, 0, 10, "-", "R", "A", "");
+				made_switch(&made, 0, 100, "A", "S", "-", "recv");
+				made_waking(&made, 1, 600, "B", "A", "send");
+				made_switch(&made, 0, 610, "-", "R", "A", "");
+			}
+			made_off_cpu(&made, "A", 430000, "schedule", in_raw);
+			made_off_cpu(&made, "A", 70000, "schedule", in_raw);
+			made_end(&made);
+			r = expect_folded("A", switches ? "A;recv;--;send;B;[running] 500\n"
+							  "A;recv;[runnable] 10\n"
+							: "A;schedule;[unknown] 500\n");
+			assert_int_equal(r.off_cpu, 2);
+			assert_int_equal(r.only_off_cpu, !switches);
+			assert_false(import_damaged(&r));
+		}
+}
+
 static void a_loss_is_unknown(void **state)
 {
 	struct import_report r;
@@ -687,6 +734,8 @@ int main(void)
 		cmocka_unit_test(a_child_has_its_parents_mappings),
 		cmocka_unit_test(names_and_processes),
 		cmocka_unit_test(a_loss_is_unknown),
+		cmocka_unit_test(a_loss_before_all_events),
+		cmocka_unit_test(sums_of_off_cpu_time),
 		cmocka_unit_test(what_an_exception_interrupted_may_be_a_first_instruction),
 		cmocka_unit_test(functions_of_the_recorded_kernel),
 		cmocka_unit_test(build_ids_of_files),

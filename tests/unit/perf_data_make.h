@@ -450,6 +450,56 @@ static inline void made_ids(struct made *m, uint32_t event)
 		made_u64(m, made_id(event, cpu));
 }
 
+/* In a pipe: the event of perf record --off-cpu, a BPF program's output of that name. */
+static inline void made_off_cpu_event(struct made *m)
+{
+	size_t at = made_begin_record(m, PERF_HEADER_ATTR, 0), attr = m->len;
+	uint32_t software = 1, output = 10;
+
+	made_attr(m, MADE_ATTRS);
+	memcpy(m->p + attr, &software, sizeof(software));
+	memcpy(m->p + attr + 8, &output, sizeof(output));
+	made_ids(m, MADE_ATTRS);
+	made_end_record(m, at);
+	at = made_begin_record(m, PERF_EVENT_UPDATE, 0);
+	made_u64(m, 2);
+	made_u64(m, made_id(MADE_ATTRS, 0));
+	made_text(m, "offcpu-time", 16);
+	made_end_record(m, at);
+}
+
+/*
+ * A sample of it, of the usual type: the thread was off the CPU for ns. in_raw: as since perf 6.16,
+ * where the program wrote all of it.
+ */
+static inline void made_off_cpu(struct made *m, const char *who, uint64_t ns, const char *frames,
+				bool in_raw)
+{
+	uint64_t chain[64];
+	size_t n = made_chain(m, frames, chain), at = made_begin_record(m, PERF_SAMPLE, 2);
+	uint32_t tid = in_raw ? 0 : text_tid(who);
+
+	made_u64(m, made_id(MADE_ATTRS, 0));
+	made_u64(m, 0);
+	made_u32(m, tid);
+	made_u32(m, tid);
+	made_u64(m, (uint64_t)UINT32_MAX << 32);
+	made_u64(m, 0);
+	made_u64(m, in_raw ? 1 : ns);
+	made_u64(m, in_raw ? 0 : n);
+	made_bytes(m, chain, in_raw ? 0 : n * 8);
+	made_u32(m, in_raw ? (uint32_t)(8 + 8 + 8 + n * 8 + 8) : 0);
+	if (in_raw) {
+		made_u32(m, text_tid(who));
+		made_u32(m, text_tid(who));
+		made_u64(m, ns);
+		made_u64(m, n);
+		made_bytes(m, chain, n * 8);
+		made_u64(m, 0);
+	}
+	made_end_record(m, at);
+}
+
 #define MADE_HEADER 104u
 #define MADE_IDS (MADE_CPUS * 8u)
 
