@@ -150,14 +150,6 @@ static void load_interrupt_programs(struct chaincap_bpf *skel, bool wanted)
 	bpf_program__set_autoload(skel->progs.on_device_irq_done, wanted);
 }
 
-void bpf_session_load_work(struct chaincap_bpf *skel, bool wanted)
-{
-	skel->rodata->find_work = wanted;
-	bpf_program__set_autoload(skel->progs.on_work_queued, wanted);
-	bpf_program__set_autoload(skel->progs.on_work_begins, wanted);
-	bpf_program__set_autoload(skel->progs.on_work_ends, wanted);
-}
-
 bool bpf_session_finds_work(const struct bpf_session *s)
 {
 	return s->skel->rodata->find_work;

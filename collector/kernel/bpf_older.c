@@ -67,6 +67,14 @@ void bpf_older_options(struct bpf_options *o, enum bpf_programs programs)
 		o->objects = o->disk_requests = o->contexts = o->code = false;
 }
 
+void bpf_session_load_work(struct chaincap_bpf *skel, bool wanted)
+{
+	skel->rodata->find_work = wanted;
+	bpf_program__set_autoload(skel->progs.on_work_queued, wanted);
+	bpf_program__set_autoload(skel->progs.on_work_begins, wanted);
+	bpf_program__set_autoload(skel->progs.on_work_ends, wanted);
+}
+
 void bpf_older_load(struct chaincap_bpf *skel, enum bpf_programs programs)
 {
 	bpf_map__set_autocreate(skel->maps.plain_ids, programs == BPF_PLAIN);
