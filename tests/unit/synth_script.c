@@ -382,8 +382,8 @@ struct synth *script_made(const char *script)
 			synth_info(m,
 				   &(struct chainlog_info) {
 					   .cpus = 2,
-					   .aux = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_WORK | quotas |
-						  (*word(&l, 1) ? taken : 0),
+					   .aux = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_WORK |
+						  quotas | (*word(&l, 1) ? taken : 0),
 					   .command_tgid = *word(&l, 2) ? tid_of(word(&l, 2)) : 0,
 				   });
 		} else if (!strcmp(l.words[0], "others-are")) {
