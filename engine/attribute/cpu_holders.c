@@ -215,11 +215,11 @@ void cpu_holders_free(struct cpu_holders *r)
 
 struct share {
 	const struct cpu_holders *ran;
-	uint32_t group; /* of the thread that waits; 0: not known */
-	bool grouped;	/* it is known, if only as the root */
-	bool throttled; /* a quota was used up, it is not known until when, */
-	bool untold;	/* though the trace should say it */
-	bool still;	/* no CPU had an event: threads that had one did not run */
+	uint32_t group;	    /* of the thread that waits; 0: not known */
+	bool grouped;	    /* it is known, if only as the root */
+	bool throttled;	    /* a quota was used up, it is not known until when, */
+	bool until_unknown; /* though the trace should say it */
+	bool still;	    /* no CPU had an event: threads that had one did not run */
 	cpu_holders_fn fn;
 	void *arg;
 };
@@ -241,7 +241,7 @@ static void give(const struct share *s, uint32_t who, uint32_t group, uint64_t n
 {
 	if (group && s->grouped && group != s->group && !same_path(s, group))
 		who = HOLDER_GROUP | group;
-	if (s->untold)
+	if (s->until_unknown)
 		who = HOLDER_UNKNOWN;
 	else if (who == HOLDER_IDLE && s->throttled)
 		who = HOLDER_THROTTLED;
@@ -371,7 +371,7 @@ void cpu_holders_share(const struct cpu_holders *r, uint32_t thread, const struc
 	if (r)
 		at = timelines_throttles(r->timelines, thread, w, &n);
 	s.throttled = !n && wait_throttled(w);
-	s.untold = s.throttled && r && timelines_tell_quotas(r->timelines);
+	s.until_unknown = s.throttled && r && timelines_tell_quotas(r->timelines);
 	if (r && timelines_grouped(r->timelines)) {
 		s.group = timelines_group(r->timelines, thread, w->out_ns);
 		s.grouped = s.group;
