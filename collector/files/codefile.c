@@ -18,6 +18,7 @@
 #include "common/grow.h"
 #include "helper/call_timeout.h"
 #include "kernel/host_proc.h"
+#include "program_name.h"
 
 #define BUCKETS 4096u
 /* Descriptors kept free for the rest of the program. */
@@ -35,6 +36,7 @@ struct code_file {
 	uint32_t generation; /* 0: not known */
 	uint32_t owner;	     /* UINT32_MAX: not known */
 	char *path;
+	char *name;	 /* NULL: its path */
 	int fd;		 /* -1: not open */
 	uint32_t tried;	 /* by this process it could not be opened */
 	uint32_t root;	 /* code_roots id of the directory that its path is relative to */
@@ -109,6 +111,7 @@ void code_files_free(struct code_files *f)
 		if (f->files[i].fd >= 0)
 			close(f->files[i].fd);
 		free(f->files[i].path);
+		free(f->files[i].name);
 	}
 	code_roots_free(f->roots);
 	free(f->unused);
@@ -272,9 +275,15 @@ static char *plain_path(const char *path)
 	return strndup(path, len);
 }
 
+static bool is_same_name(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
 /*
- * The path must be the same, too: inode numbers are reused, and a process may have mapped the file
- * under a name of its own choice, which must not appear in the frames of other processes.
+ * The path and the name must be the same, too: inode numbers are reused, and a process may have
+ * mapped the file under a name of its own choice, which must not appear in the frames of other
+ * processes.
  */
 static bool is_same(const struct code_file *c, enum code_kind kind, const struct code_place *p,
 		    const char *path)
@@ -283,12 +292,12 @@ static bool is_same(const struct code_file *c, enum code_kind kind, const struct
 		return c->kind == kind && !c->ino && !strcmp(c->path, path);
 	return c->maj == p->maj && c->min == p->min && c->ino == p->ino &&
 	       (!c->generation || !p->generation || c->generation == p->generation) &&
-	       !strcmp(c->path, path);
+	       !strcmp(c->path, path) && is_same_name(c->name, p->name);
 }
 
-static size_t entry_bytes(const char *path)
+static size_t entry_bytes(const char *path, const char *name)
 {
-	return sizeof(struct code_file) + strlen(path) + 1;
+	return sizeof(struct code_file) + strlen(path) + 1 + (name ? strlen(name) + 1 : 0);
 }
 
 static uint32_t new_slot(struct code_files *f)
@@ -371,10 +380,11 @@ uint32_t code_files_get(struct code_files *f, const struct code_place *p)
 	bool is_file = kind == CODE_FILE;
 	uint32_t bucket = is_file ? bucket_of(p->maj, p->min, p->ino) : bucket_of(0, 0, 0), id;
 	char *path = kind == CODE_GENERATED ? strdup("//anon") : plain_path(p->path);
+	char *name = is_file && p->name ? strdup(p->name) : NULL;
 	struct code_file *c;
 
-	if (!path)
-		return 0;
+	if (!path || (is_file && p->name && !name))
+		goto none;
 	for (id = f->buckets[bucket]; id; id = f->files[id - 1].next) {
 		c = &f->files[id - 1];
 		if (is_same(c, kind, p, path)) {
@@ -388,18 +398,18 @@ uint32_t code_files_get(struct code_files *f, const struct code_place *p)
 			else if (c->kind == CODE_FILE && c->fd < 0 && c->tried != p->tgid)
 				open_early(f, c, p); /* another process, another chance */
 			free(path);
+			free(name);
 			return id;
 		}
 	}
-	id = f->bytes + entry_bytes(path) <= TABLE_MAX_BYTES ? new_slot(f) : 0;
-	if (!id) {
-		free(path);
-		return 0;
-	}
+	id = f->bytes + entry_bytes(path, name) <= TABLE_MAX_BYTES ? new_slot(f) : 0;
+	if (!id)
+		goto none;
 	c = &f->files[id - 1];
 	*c = (struct code_file) { .kind = kind, .path = path, .fd = -1, .refs = 1, .mapped = 1 };
+	c->name = name;
 	c->owner = UINT32_MAX;
-	f->bytes += entry_bytes(path);
+	f->bytes += entry_bytes(path, name);
 	if (is_file) {
 		c->maj = p->maj;
 		c->min = p->min;
@@ -410,6 +420,10 @@ uint32_t code_files_get(struct code_files *f, const struct code_place *p)
 	c->next = f->buckets[bucket];
 	f->buckets[bucket] = id;
 	return id;
+none:
+	free(path);
+	free(name);
+	return 0;
 }
 
 void code_files_hold(struct code_files *f, uint32_t id)
@@ -442,8 +456,9 @@ void code_files_put(struct code_files *f, uint32_t id)
 	*link = c->next;
 	code_files_close(f, id);
 	code_roots_put(f->roots, c->root);
-	f->bytes -= entry_bytes(c->path);
+	f->bytes -= entry_bytes(c->path, c->name);
 	free(c->path);
+	free(c->name);
 	*c = (struct code_file) { .fd = -1, .next = f->free_slot };
 	f->free_slot = id;
 }
@@ -561,6 +576,38 @@ enum code_kind code_files_kind(const struct code_files *f, uint32_t id)
 const char *code_files_path(const struct code_files *f, uint32_t id)
 {
 	return f->files[id - 1].path;
+}
+
+const char *code_files_name(const struct code_files *f, uint32_t id)
+{
+	const struct code_file *c = &f->files[id - 1];
+
+	return c->name ? c->name : c->path;
+}
+
+char *code_files_find_name(struct code_files *f, const struct code_place *p, const char *comm)
+{
+	struct program_name n = { .tgid = p->tgid };
+	uint32_t root;
+	char *path;
+	int err, fd;
+
+	if (kind_of(p) != CODE_FILE || program_name_is_own(p->path, comm))
+		return NULL;
+	path = plain_path(p->path);
+	if (!path || strlen(path) >= sizeof(n.path)) {
+		free(path);
+		return NULL;
+	}
+	strcpy(n.path, path);
+	free(path);
+	snprintf(n.comm, sizeof(n.comm), "%s", comm);
+	(void)find_root(f, p, &root);
+	/* All have one key: whatever processes do, at most one of these calls hangs at a time. */
+	err = call_with_timeout(program_name_find, CALL_KEY_NAMES, &n, sizeof(n),
+				root ? code_roots_dir(f->roots, root) : -1, &fd);
+	code_roots_put(f->roots, root);
+	return !err && n.name[0] ? strdup(n.name) : NULL;
 }
 
 struct code_roots *code_files_roots(const struct code_files *f)

@@ -28,6 +28,7 @@ struct code_place {
 	uint64_t ino;
 	uint32_t generation; /* of the inode; 0: not known */
 	const char *path;    /* below the process's root directory; may end in " (deleted)" */
+	const char *name;    /* by which the process runs the file, its program; NULL: path */
 };
 
 struct code_files;
@@ -55,6 +56,14 @@ bool code_files_is_mapped(const struct code_files *f, uint32_t id);
 enum code_kind code_files_kind(const struct code_files *f, uint32_t id);
 /* Without " (deleted)"; valid as long as the file has references. */
 const char *code_files_path(const struct code_files *f, uint32_t id);
+/* What its frames are named by: the name that those who map it run it by, else its path. */
+const char *code_files_name(const struct code_files *f, uint32_t id);
+/*
+ * Another name than the path by which the process at place runs its program, the file at that path.
+ * comm: the process's, as exec set it. Returns NULL if there is none, or if it is not known in a
+ * moment; to be freed.
+ */
+char *code_files_find_name(struct code_files *f, const struct code_place *place, const char *comm);
 /* The length of the vDSO, which can be opened like a file from then on. */
 void code_files_set_vdso(struct code_files *f, size_t bytes);
 /*

@@ -152,7 +152,7 @@ int code_reopen_regular(int fd)
 	return real;
 }
 
-int code_open_in_root(int dir, const char *path, uint64_t flags)
+int code_find_in_root(int dir, const char *path, uint64_t flags)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC | flags,
@@ -165,7 +165,14 @@ int code_open_in_root(int dir, const char *path, uint64_t flags)
 		fd = -errno;
 	if (own >= 0)
 		close(own);
-	return fd < 0 ? (int)fd : code_reopen_regular((int)fd);
+	return (int)fd;
+}
+
+int code_open_in_root(int dir, const char *path, uint64_t flags)
+{
+	int fd = code_find_in_root(dir, path, flags);
+
+	return fd < 0 ? fd : code_reopen_regular(fd);
 }
 
 /* ---- proving ------------------------------------------------------------------------------- */

@@ -27,10 +27,15 @@ void code_roots_put(struct code_roots *r, uint32_t id);
 int code_roots_dir(const struct code_roots *r, uint32_t id);
 
 /*
- * Opens path below a root directory (-1: our own) for reading, without following symbolic links out
- * of it, if it is a regular file. Nothing else is ever really opened, as opening a device may have
- * effects. flags: 0 or O_NOFOLLOW. Returns a descriptor to close, or a negative errno: -EINVAL if
- * it is no regular file.
+ * Finds path below a root directory (-1: our own) without following symbolic links out of it, and
+ * opens nothing. flags: 0 or O_NOFOLLOW. Returns an O_PATH descriptor to close, or a negative
+ * errno.
+ */
+int code_find_in_root(int dir, const char *path, uint64_t flags);
+/*
+ * Opens what code_find_in_root() finds for reading, if it is a regular file. Nothing else is ever
+ * really opened, as opening a device may have effects. Returns a descriptor to close, or a negative
+ * errno: -EINVAL if it is no regular file.
  */
 int code_open_in_root(int dir, const char *path, uint64_t flags);
 

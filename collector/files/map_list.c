@@ -31,6 +31,7 @@ void map_list_free(struct map_list *l)
 	free(l->sorted);
 	free(l->reach);
 	free(l->exe);
+	free(l->name);
 	free(l);
 }
 

@@ -20,7 +20,8 @@ struct mapping {
 struct map_list {
 	uint32_t refs, n;
 	size_t cap;
-	char *exe; /* path of the program, NULL if not known */
+	char *exe;  /* path of the program, NULL if not known */
+	char *name; /* by which it is run, if that is another one, else NULL */
 	struct mapping *list;
 	/* The numbers of the first n_sorted of list, by start; the highest end up to each block. */
 	uint32_t *sorted, n_sorted;

@@ -58,7 +58,9 @@ static struct map_list *copy_list(struct images *im, const struct map_list *from
 	l->list = malloc(l->cap * sizeof(*l->list));
 	if (from->exe)
 		l->exe = strdup(from->exe);
-	if (!l->list || (from->exe && !l->exe)) {
+	if (from->name)
+		l->name = strdup(from->name);
+	if (!l->list || (from->exe && !l->exe) || (from->name && !l->name)) {
 		map_list_free(l);
 		return NULL;
 	}
@@ -144,7 +146,7 @@ void images_forget_maps(struct images *im, struct image *i)
 
 void images_overflow(struct images *im, struct image *i)
 {
-	const char *exe = image_exe(i), *slash = strrchr(exe, '/');
+	const char *exe = image_name(i), *slash = strrchr(exe, '/');
 
 	if (!i->comm[0]) /* who that was is still to be said */
 		snprintf(i->comm, sizeof(i->comm), "%s", slash ? slash + 1 : exe);
@@ -264,6 +266,16 @@ const char *image_exe(const struct image *i)
 	return i->maps && i->maps->exe ? i->maps->exe : i->comm;
 }
 
+const char *image_name(const struct image *i)
+{
+	return i->maps && i->maps->name ? i->maps->name : image_exe(i);
+}
+
+bool image_is_program(const struct image *i, const char *path)
+{
+	return i->maps && i->maps->exe && !strcmp(i->maps->exe, path);
+}
+
 struct image *images_found(struct images *im, uint32_t tgid, uint64_t time_ns)
 {
 	struct image *old = *newest_link(im, tgid), *i = add_image(im, tgid, time_ns);
@@ -362,6 +374,14 @@ static bool give_up_sharers(struct images *im, const struct image *i, uint64_t t
 	return any;
 }
 
+static void set_program(struct map_list *l, const char *exe, const char *name)
+{
+	free(l->exe);
+	free(l->name);
+	l->exe = strdup(exe);
+	l->name = strcmp(exe, name) ? strdup(name) : NULL;
+}
+
 void images_map(struct images *im, struct image *i, const struct mapping *m)
 {
 	/* What this mapping replaced, maybe a piece in its middle, is older images' only. */
@@ -385,7 +405,8 @@ void images_map(struct images *im, struct image *i, const struct mapping *m)
 	im->n_mappings++;
 	/* The kernel maps the program before its interpreter and its libraries. */
 	if (!l->exe && code_files_kind(im->files, m->file) == CODE_FILE)
-		l->exe = strdup(code_files_path(im->files, m->file));
+		set_program(l, code_files_path(im->files, m->file),
+			    code_files_name(im->files, m->file));
 	return;
 drop:
 	code_files_put_mapping(im->files, m->file);
@@ -397,14 +418,12 @@ bool image_is_valid_at(const struct image *i, uint64_t time_ns)
 	       (!i->replaced_ns || time_ns < i->replaced_ns);
 }
 
-void images_exe(struct images *im, struct image *i, const char *exe)
+void images_exe(struct images *im, struct image *i, const char *exe, const char *name)
 {
 	struct map_list *l = i->overflowed ? NULL : own_list(im, i, 0, 0);
 
-	if (!l)
-		return;
-	free(l->exe);
-	l->exe = strdup(exe);
+	if (l)
+		set_program(l, exe, name ? name : exe);
 }
 
 void images_fork(struct images *im, uint32_t tgid, uint32_t parent, uint64_t time_ns)

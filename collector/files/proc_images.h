@@ -62,6 +62,10 @@ struct image *images_find(struct images *im, uint32_t tgid, uint64_t time_ns);
 const struct mapping *image_mapping(const struct image *i, uint64_t addr, uint64_t time_ns);
 /* Path of the program, else the comm, else "". Valid until the image changes. */
 const char *image_exe(const struct image *i);
+/* The same, but the path by which it is run (program_name.h) if that is another one. */
+const char *image_name(const struct image *i);
+/* Whether that is known, and the file at path is the program. */
+bool image_is_program(const struct image *i, const char *path);
 
 /* Calls fn for each mapping of the processes that run now, as far as is known. */
 void images_each_mapping(const struct images *im,
@@ -69,10 +73,10 @@ void images_each_mapping(const struct images *im,
 
 /*
  * A process that is found running: makes an image from time_ns on, without mappings; NULL when out
- * of memory. images_exe() sets the path of its program.
+ * of memory. images_exe() sets the path of its program, and by which it is run; NULL: that one.
  */
 struct image *images_found(struct images *im, uint32_t tgid, uint64_t time_ns);
-void images_exe(struct images *im, struct image *i, const char *exe);
+void images_exe(struct images *im, struct image *i, const char *exe, const char *name);
 
 /*
  * Records of the sideband, in the order of time. A record older than an image that was found in

@@ -2,7 +2,6 @@
 #include "process_status.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +43,19 @@ int process_status_read(struct process_status *out, uint32_t tgid)
 	}
 	fclose(f);
 	return has_uid && has_gid ? 0 : -ESRCH;
+}
+
+bool process_comm(char comm[16], uint32_t tgid)
+{
+	FILE *f = fopen(host_proc_name(tgid, "comm").text, "re");
+	size_t n = f ? fread(comm, 1, 15, f) : 0;
+
+	if (f)
+		fclose(f);
+	if (n && comm[n - 1] == '\n')
+		n--;
+	comm[n] = '\0';
+	return n;
 }
 
 uint64_t process_start_ticks(uint32_t tgid)

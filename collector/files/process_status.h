@@ -2,6 +2,7 @@
 /* process_status.h - who a process is: /proc/PID/status. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -14,6 +15,9 @@ struct process_status {
 
 /* 0, or -ESRCH: there is no such process. */
 int process_status_read(struct process_status *out, uint32_t tgid);
+
+/* The name of its first thread. False: there is no such process. */
+bool process_comm(char comm[16], uint32_t tgid);
 
 /* When it was forked, in ticks (sysconf(_SC_CLK_TCK)) since the boot; 0: there is no such process.
  */

@@ -115,8 +115,13 @@ static int run_reading(void *reading, int none)
 	return fd;
 }
 
-static void take_line(struct images *im, struct code_files *files, struct image *i, char *line,
-		      uint64_t time_ns)
+/* What was read says which file is the program; name: by which it is run, NULL: its path. */
+struct program {
+	const char *exe, *name;
+};
+
+static void take_line(struct images *im, struct code_files *files, struct image *i,
+		      const struct program *program, char *line, uint64_t time_ns)
 {
 	struct code_place p = { .tgid = i->tgid, .parent = i->parent };
 	struct mapping m = { .time_ns = time_ns };
@@ -125,6 +130,8 @@ static void take_line(struct images *im, struct code_files *files, struct image 
 		return;
 	m.start = p.start;
 	m.end = p.end;
+	if (program->name && !strcmp(p.path, program->exe))
+		p.name = program->name;
 	m.file = code_files_get(files, &p);
 	if (m.file)
 		images_map(im, i, &m);
@@ -132,8 +139,8 @@ static void take_line(struct images *im, struct code_files *files, struct image 
 		images_overflow(im, i);
 }
 
-static void take_lines(struct images *im, struct code_files *files, struct image *i, int fd,
-		       uint64_t time_ns)
+static void take_lines(struct images *im, struct code_files *files, struct image *i,
+		       const struct program *program, int fd, uint64_t time_ns)
 {
 	size_t len = (size_t)lseek(fd, 0, SEEK_END);
 	char *text = malloc(len + 1);
@@ -146,7 +153,7 @@ static void take_lines(struct images *im, struct code_files *files, struct image
 	text[len] = '\0';
 	for (size_t at = 0, next; at < len; at = next) {
 		next = at + strlen(text + at) + 1;
-		take_line(im, files, i, text + at, time_ns);
+		take_line(im, files, i, program, text + at, time_ns);
 	}
 	free(text);
 }
@@ -165,10 +172,22 @@ static bool began_later(uint32_t tgid, uint64_t time_ns)
 	       ticks * (1000000000u / (uint64_t)per_second) > time_ns + slept_ns;
 }
 
+/* Another name by which the process runs its program now; NULL: none. To be freed. */
+static char *find_name(struct code_files *files, const struct image *i, const char *exe)
+{
+	struct code_place place = { .tgid = i->tgid, .parent = i->parent, .path = exe };
+	char comm[sizeof(i->comm)];
+
+	return exe[0] && process_comm(comm, i->tgid) ? code_files_find_name(files, &place, comm)
+						     : NULL;
+}
+
 int procmaps_read(struct images *im, struct code_files *files, struct image *i, uint64_t time_ns)
 {
 	struct reading r = { .tgid = i->tgid };
+	struct program program = { .exe = r.exe };
 	uint32_t memory;
+	char *name = NULL;
 	int fd, err = call_with_timeout(run_reading, call_key_process(i->tgid), &r, sizeof(r), -1,
 					&fd);
 
@@ -182,14 +201,16 @@ int procmaps_read(struct images *im, struct code_files *files, struct image *i, 
 	if (fd >= 0) {
 		memory = i->memory;
 		i->memory = 0; /* it is nothing new to who shares it */
-		take_lines(im, files, i, fd, time_ns);
+		program.name = name = find_name(files, i, r.exe);
+		take_lines(im, files, i, &program, fd, time_ns);
 		i->memory = memory;
 		close(fd);
 	}
 	if (r.is_cut)
 		images_overflow(im, i);
 	if (!r.err && r.exe[0])
-		images_exe(im, i, r.exe);
+		images_exe(im, i, r.exe, name);
+	free(name);
 	return r.err;
 }
 

@@ -31,6 +31,9 @@ static inline uint64_t call_key_process(uint32_t tgid)
 	return tgid;
 }
 
+/* Or whatever a process's names lead to. */
+#define CALL_KEY_NAMES (1ull << 62)
+
 /*
  * What is called there: data has no pointers, and is sent back. fd is the caller's one, or -1; it
  * is closed afterwards. Returns a descriptor that is sent back and closed, or -1.

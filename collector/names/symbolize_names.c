@@ -77,7 +77,7 @@ static bool is_special(const struct naming *n)
 /* Of the file of the i-th frame. */
 static const char *path_of(const struct naming *n, size_t i)
 {
-	return code_files_path(n->s->files, n->frames[i].source);
+	return code_files_name(n->s->files, n->frames[i].source);
 }
 
 static uint32_t module_of(const struct naming *n, size_t i)

@@ -42,7 +42,7 @@ static const struct mapping *find_runtime(const struct symbolizer *s, const stru
 
 static void set_program(struct generated *g, const struct image *i)
 {
-	const char *exe = image_exe(i), *slash = strrchr(exe, '/');
+	const char *exe = image_name(i), *slash = strrchr(exe, '/');
 
 	snprintf(g->program, sizeof(g->program), "%s", slash ? slash + 1 : exe);
 }

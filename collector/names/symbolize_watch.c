@@ -46,6 +46,7 @@ static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
 		.pgoff = r->pgoff,
 		.time_ns = r->time_ns,
 	};
+	char *name; /* the program's, which is mapped first */
 	struct code_place place = {
 		.tgid = r->tgid,
 		.start = m.start,
@@ -67,7 +68,10 @@ static void take_mapping(struct symbolizer *s, const struct sideband_record *r)
 		return;
 	}
 	place.parent = i->parent;
+	name = i->maps && i->maps->exe ? NULL : code_files_find_name(s->files, &place, i->comm);
+	place.name = name ? name : image_is_program(i, r->name) ? i->maps->name : NULL;
 	m.file = code_files_get(s->files, &place);
+	free(name);
 	if (!m.file) {
 		images_overflow(s->images, i);
 		return;

@@ -17,6 +17,7 @@
 
 #include "files/codefile.h"
 #include "files/coderoot.h"
+#include "files/program_name.h"
 #include "symbolized_trace.h"
 #include "watched_child.h"
 
@@ -394,6 +395,123 @@ static void whose_a_file_is_follows_who_maps_it(void **state)
 	code_files_free(f);
 }
 
+/* A process that runs the program at path, and says as its first argument whatever it likes. */
+static pid_t start_as(const char *path, const char *argument)
+{
+	int out[2], in[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* also when the test fails */
+		if (pipe(in))			  /* whose other end it has itself: it waits */
+			_exit(1);
+		dup2(in[0], STDIN_FILENO);
+		dup2(out[1], STDOUT_FILENO);
+		execl(path, argument, "child", (char *)NULL);
+		_exit(1);
+	}
+	close(out[1]);
+	assert_int_equal(read(out[0], &c, 1), 1);
+	close(out[0]);
+	return pid;
+}
+
+static void expect_name(const char *expected, const char *path, const char *comm, pid_t pid)
+{
+	struct program_name n = { .tgid = (uint32_t)pid };
+
+	snprintf(n.path, sizeof(n.path), "%s", path);
+	snprintf(n.comm, sizeof(n.comm), "%s", comm);
+	assert_int_equal(program_name_find(&n, -1), -1);
+	assert_string_equal(n.name, expected);
+}
+
+static void a_program_has_the_name_by_which_it_is_run(void **state)
+{
+	char folder[] = "/tmp/identity-test-XXXXXX", real[80], beside[80], inside[80], other[80];
+	pid_t pid;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(real, sizeof(real), "%s/real", folder);
+	snprintf(other, sizeof(other), "%s/other", folder);
+	snprintf(beside, sizeof(beside), "%s/beside-and-longer-than-a-comm", folder);
+	snprintf(inside, sizeof(inside), "%s/in/inside", folder);
+	write_impostor(real);
+	write_impostor(other);
+	assert_int_equal(symlink(real, beside), 0);
+	*strrchr(inside, '/') = '\0';
+	assert_int_equal(mkdir(inside, 0700), 0);
+	inside[strlen(inside)] = '/';
+	assert_int_equal(symlink("../real", inside), 0);
+
+	/* By what exec set, of a process that is gone. */
+	expect_name("", real, "real", 0);
+	expect_name("", real, "other", 0);
+	expect_name("", real, "in/../other", 0);
+	expect_name("", real, "..", 0);
+	expect_name("", "real", "inside", 0);
+	/* A comm that fills its room may be cut: what was passed to exec is asked. */
+	pid = start_as(beside, other);
+	expect_name(beside, real, "beside-and-long", pid);
+	end_attack(pid);
+	pid = start_as(inside, other);
+	expect_name(inside, real, "inside", pid);
+	/* What does not lead to the file counts for nothing, whatever it is called. */
+	expect_name("", other, "inside", pid);
+	end_attack(pid);
+	/* By its own name, whatever it says. */
+	pid = start_as(real, beside);
+	expect_name("", real, "other", pid);
+	end_attack(pid);
+	/* A script's: exec was told of another file. Its first argument is what ran it. */
+	pid = start_as(other, inside);
+	expect_name(inside, real, "script", pid);
+	end_attack(pid);
+	assert_int_equal(unlink(inside), 0);
+	*strrchr(inside, '/') = '\0';
+	assert_int_equal(rmdir(inside), 0);
+	assert_int_equal(unlink(beside), 0);
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(unlink(real), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+static void a_file_is_one_for_each_name_by_which_it_is_run(void **state)
+{
+	struct code_place p = { .start = 0x1000, .end = 0x2000, .path = self_exe };
+	uint32_t own, linked, again;
+	struct code_files *f;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(stat(self_exe, &st), 0);
+	p.tgid = (uint32_t)getpid();
+	p.maj = major(st.st_dev);
+	p.min = minor(st.st_dev);
+	p.ino = st.st_ino;
+	assert_int_equal(code_files_new(&f), 0);
+	own = code_files_get(f, &p);
+	p.name = "/a/link";
+	linked = code_files_get(f, &p);
+	again = code_files_get(f, &p);
+	assert_true(own && linked && own != linked);
+	assert_int_equal(again, linked);
+	assert_string_equal(code_files_name(f, own), self_exe);
+	assert_string_equal(code_files_name(f, linked), "/a/link");
+	/* It is the same file to read. */
+	assert_string_equal(code_files_path(f, linked), self_exe);
+	assert_true(code_files_is_same(f, own, linked));
+	code_files_put_mapping(f, own);
+	code_files_put_mapping(f, linked);
+	code_files_put_mapping(f, again);
+	code_files_free(f);
+}
+
 static void a_file_on_overlayfs_is_named(void **state)
 {
 	char folder[] = "/tmp/identity-test-XXXXXX", path[80], options[256], sub[80];
@@ -529,6 +647,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_name_that_a_stranger_gave_a_file_is_his_own),
 		cmocka_unit_test(who_maps_a_file_first_does_not_choose_its_debug_file),
 		cmocka_unit_test(whose_a_file_is_follows_who_maps_it),
+		cmocka_unit_test(a_program_has_the_name_by_which_it_is_run),
+		cmocka_unit_test(a_file_is_one_for_each_name_by_which_it_is_run),
 		cmocka_unit_test(a_file_on_overlayfs_is_named),
 		cmocka_unit_test(another_file_is_not_the_same_by_any_number),
 		cmocka_unit_test(a_file_that_cannot_be_opened_is_tried_once_for_each_process),
