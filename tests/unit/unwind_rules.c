@@ -172,7 +172,6 @@ static void they_have_no_rights(void **state)
 	rules_close(w.rules, &w.file);
 	assert_int_equal(find_again(&w), 0);
 	rules_close(w.rules, &w.file);
-	usleep(100000);
 	expect_no_rights(reader_of(&w), 4);
 	end(&w);
 }
