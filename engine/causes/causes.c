@@ -217,7 +217,9 @@ static void begin_piece(void *arg, const struct chain_piece *p)
 static void explain_blocked(struct causes *c, uint32_t head, const struct chosen_wait *p)
 {
 	const struct shown *s = &p->shown;
-	enum wait_nature nature = wait_nature(c->timelines, c->chains.kernel, p->thread, p->wait);
+	/* Those of requests are all for others. */
+	enum wait_nature nature =
+		c->filter ? wait_filter_nature(c->filter, p->thread, p->wait) : WAIT_FOR_OTHERS;
 
 	c->pauses = nature != WAIT_FOR_OTHERS;
 	if (nature != WAIT_FOR_WORK) {
@@ -360,6 +362,7 @@ int causes_new_watched(struct causes **out, const struct timelines *tl, const st
 	if (err)
 		return err;
 	(*out)->watcher = watcher;
+	(*out)->filter = f;
 	err = top_waits_walk(tl, f, 0, explain_wait, *out);
 	return err ? err : end(*out);
 }

@@ -85,7 +85,7 @@ struct causes {
 	const struct timelines *timelines;
 	const struct trace *trace;
 	struct names *names;
-	struct wait_filter *filter;
+	struct wait_filter *filter; /* NULL: of requests */
 	struct chains chains;
 	struct intern links; /* struct link; */
 	uint32_t *label_of;  /* by its id: the label, 0 not made yet */

@@ -8,7 +8,6 @@
 #include "base/group_name.h"
 #include "request_choice.h"
 #include "scope.h"
-#include "wait_nature.h"
 #include "words/code_frames.h"
 
 /* An answer that is found once for each name or stack. */
@@ -28,6 +27,7 @@ struct wait_filter {
 	uint8_t *of_object; /* likewise: what is waited for fits --object and --class */
 	uint8_t *of_name;   /* enum answer by string id: it fits -c */
 	uint8_t *of_group;  /* likewise a group's path: it fits --cgroup */
+	struct wait_natures *natures;
 	uint64_t idle_waits, idle_ns;
 	uint64_t preempted_ns;	 /* left out */
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
@@ -53,6 +53,7 @@ int wait_filter_new(struct wait_filter **out, const struct timelines *tl, const 
 	f->of_object = calloc(trace_objects_end(timelines_trace(tl)), 1);
 	if (!f->of_pair || !f->of_name || !f->of_group || !f->of_object ||
 	    scope_find(&f->threads, tl, o) ||
+	    wait_natures_new(&f->natures, tl, names_kernel_stacks(names)) ||
 	    (o->requests && request_choice_new(&f->requests, tl, o, f->from_ns, f->to_ns))) {
 		wait_filter_free(f);
 		return -ENOMEM;
@@ -71,6 +72,7 @@ void wait_filter_free(struct wait_filter *f)
 	free(f->of_name);
 	free(f->of_group);
 	free(f->of_object);
+	wait_natures_free(f->natures);
 	free(f);
 }
 
@@ -240,8 +242,12 @@ static bool objects_fit(struct wait_filter *f, uint32_t pair)
 
 bool wait_filter_is_idle(struct wait_filter *f, uint32_t thread, const struct wait *w)
 {
-	return wait_nature(f->timelines, names_kernel_stacks(f->names), thread, w) !=
-	       WAIT_FOR_OTHERS;
+	return wait_filter_nature(f, thread, w) != WAIT_FOR_OTHERS;
+}
+
+enum wait_nature wait_filter_nature(struct wait_filter *f, uint32_t thread, const struct wait *w)
+{
+	return wait_nature(f->natures, thread, w);
 }
 
 static void clip(uint64_t *from, uint64_t *to, uint64_t lo, uint64_t hi)

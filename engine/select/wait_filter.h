@@ -11,6 +11,7 @@
 #include "words/names.h"
 #include "base/options.h"
 #include "timeline/timeline.h"
+#include "wait_nature.h"
 
 struct wait_filter;
 
@@ -45,6 +46,8 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 		      struct shown *shown);
 /* True if w is a sleep of a thread that has nothing to do. */
 bool wait_filter_is_idle(struct wait_filter *f, uint32_t thread, const struct wait *w);
+/* wait_nature(), by what the filter has found out so far. */
+enum wait_nature wait_filter_nature(struct wait_filter *f, uint32_t thread, const struct wait *w);
 /* The preempted time that was left out so far as --state does not name it. */
 uint64_t wait_filter_preempted_ns(const struct wait_filter *f);
 /* The waits that --no-idle left out so far: how many, and how much of them. */

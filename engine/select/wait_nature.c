@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "wait_nature.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/kernel_functions.h"
@@ -118,42 +120,6 @@ bool wait_looks_stuck(const struct timelines *tl, struct kernel_stacks *k, const
 	       stack_takes_a_lock(t, k, p.ustack) || lock_is_gil(t, p.object);
 }
 
-/* ---- answers -------------------------------------------------------------------------------- */
-
-static bool by_task(const struct timelines *tl, struct kernel_stacks *k, const struct wait *w)
-{
-	return w->waker < THREAD_IDLE && !waker_context(k, tl, w).interrupt;
-}
-
-/*
- * Whether a thread ended w, a wait of thread, that this one, or another one of its process, had
- * woken before: it was asked, and has answered. To release a lock is no question. What a server
- * does in between is not looked at: it may well wake the asker when it only reads the question
- * (unix_write_space), and ask others itself.
- */
-static bool is_answered(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
-			const struct wait *w)
-{
-	const struct thread *th = timelines_thread(tl, thread), *waker;
-	uint32_t i;
-
-	if (!by_task(tl, k, w))
-		return false;
-	waker = timelines_thread(tl, w->waker);
-	i = wait_waker_pos(waker, w);
-	for (int n = 0; n < SLEEPS_BACK && i-- > 0; n++) {
-		const struct wait *s = &waker->waits[i];
-
-		if (s->kind != WAIT_SLEEP || !by_task(tl, k, s))
-			continue;
-		if ((s->waker == thread ||
-		     (th->tgid && timelines_thread(tl, s->waker)->tgid == th->tgid)) &&
-		    !wait_is_at_lock(tl, k, s->stack))
-			return true;
-	}
-	return false;
-}
-
 /* ---- requests ------------------------------------------------------------------------------- */
 
 /* Whether the thread is known to work for a request at that time. */
@@ -190,9 +156,9 @@ static bool waits_for_request(const struct timelines *tl, uint32_t thread, const
 
 /* ---- what the sleep was for ----------------------------------------------------------------- */
 
-static bool is_of_class(const struct timelines *tl, const struct wait *w, const char *class)
+static bool is_of_class(const struct timelines *tl, uint32_t pair, const char *class)
 {
-	uint32_t string = wait_class(tl, w->stack);
+	uint32_t string = wait_class(tl, pair);
 
 	return string != SUMS_UNKNOWN && !strcmp(trace_string(timelines_trace(tl), string), class);
 }
@@ -241,13 +207,13 @@ uint32_t wait_message_object(const struct timelines *tl, uint32_t pair)
 }
 
 /* Whether it slept as there was no room for what it wrote. */
-static bool waits_for_room(const struct timelines *tl, const struct wait *w)
+static bool waits_for_room(const struct timelines *tl, uint32_t pair)
 {
 	static const char *const functions[] = { "pipe_write", "anon_pipe_write",
 						 "sk_stream_wait_memory", "sock_alloc_send_pskb",
 						 "unix_wait_for_peer" };
 	const struct trace *t = timelines_trace(tl);
-	struct trace_stack s = trace_stack(t, timelines_pair(tl, w->stack).kstack);
+	struct trace_stack s = trace_stack(t, timelines_pair(tl, pair).kstack);
 
 	for (uint32_t i = 0; i < s.n; i++) {
 		const struct trace_frame *f = trace_frame(t, s.frames[i]);
@@ -260,50 +226,255 @@ static bool waits_for_room(const struct timelines *tl, const struct wait *w)
 	return false;
 }
 
+/* ---- what is known already ------------------------------------------------------------------- */
+
+/* What the stack pair of a sleep tells, or-ed. */
+enum sleep_fact {
+	SLEEP_KNOWN = 1, /* the others have been found out */
+	SLEEP_AT_LOCK = 2,
+	SLEEP_FILE = 4, /* for an object of this class */
+	SLEEP_FUTEX = 8,
+	SLEEP_CHILD = 16,
+	SLEEP_MESSAGE = 32, /* for a socket, or a poll() of one */
+	SLEEP_FOR_ROOM = 64,
+	SLEEP_FOR_WORK = 128,
+	SLEEP_EVENT_LOOP = 256,
+};
+
+/* And that of a waking, of all of its kernel stack. */
+enum waking_fact {
+	WAKING_KNOWN = 1,
+	WAKING_ENDS_THREAD = 2,
+	WAKING_ENDS_PROCESS = 4,
+	WAKING_CONNECTS = 8,
+};
+
+/* What has been found out of a wait: two bits each, 0 for what has not, else 1 + the answer. */
+enum found {
+	FOUND_OWN = 0, /* own_nature() */
+	FOUND_NOTHING = 2,
+	FOUND_NO_WORK = 4,
+	FOUND_ANSWERED = 6,
+};
+
+/*
+ * A wait's nature depends on those of the sleeps of its waker meanwhile, and of the waker's wakers:
+ * each is asked for by many.
+ */
+struct wait_natures {
+	const struct timelines *timelines;
+	struct kernel_stacks *kernel;
+	uint16_t *of_sleep; /* enum sleep_fact by pair */
+	uint8_t *of_waking; /* enum waking_fact by pair */
+	size_t *first;	    /* by thread: where its waits begin in of_wait */
+	uint8_t *of_wait;   /* enum found */
+	uint8_t spare;	    /* of a wait that is in no timeline */
+};
+
+int wait_natures_new(struct wait_natures **out, const struct timelines *tl, struct kernel_stacks *k)
+{
+	struct wait_natures *f = calloc(1, sizeof(*f));
+	size_t n = 0, pairs = timelines_pairs_end(tl);
+	uint32_t end = timelines_threads(tl);
+
+	*out = f;
+	if (!f)
+		return -ENOMEM;
+	f->timelines = tl;
+	f->kernel = k;
+	f->of_sleep = calloc(pairs, sizeof(*f->of_sleep));
+	f->of_waking = calloc(pairs, sizeof(*f->of_waking));
+	f->first = calloc((size_t)end + 1, sizeof(*f->first));
+	for (uint32_t i = 0; i < end && f->first; i++) {
+		f->first[i] = n;
+		n += timelines_thread(tl, i)->n_waits;
+	}
+	f->of_wait = calloc(n + 1, sizeof(*f->of_wait));
+	if (f->of_sleep && f->of_waking && f->first && f->of_wait)
+		return 0;
+	wait_natures_free(f);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+void wait_natures_free(struct wait_natures *f)
+{
+	if (!f)
+		return;
+	free(f->of_sleep);
+	free(f->of_waking);
+	free(f->first);
+	free(f->of_wait);
+	free(f);
+}
+
+static unsigned int find_sleep_facts(const struct wait_natures *f, uint32_t pair)
+{
+	const struct timelines *tl = f->timelines;
+	struct stack_pair p = timelines_pair(tl, pair);
+	unsigned int flags = kernel_stack_wait_flags(f->kernel, p.kstack);
+	unsigned int facts = SLEEP_KNOWN;
+
+	facts |= wait_is_at_lock(tl, f->kernel, pair) ? SLEEP_AT_LOCK : 0;
+	facts |= is_of_class(tl, pair, "file") ? SLEEP_FILE : 0;
+	facts |= is_of_class(tl, pair, "futex") ? SLEEP_FUTEX : 0;
+	facts |= is_of_class(tl, pair, "child") ? SLEEP_CHILD : 0;
+	facts |= is_message_object(timelines_trace(tl), p.object) ? SLEEP_MESSAGE : 0;
+	facts |= waits_for_room(tl, pair) ? SLEEP_FOR_ROOM : 0;
+	facts |= flags & KFUNC_AWAITS_WORK ? SLEEP_FOR_WORK : 0;
+	facts |= flags & KFUNC_EVENT_LOOP ? SLEEP_EVENT_LOOP : 0;
+	return facts;
+}
+
+/* enum sleep_fact, or-ed, of w, a sleep. */
+static unsigned int sleep_facts(struct wait_natures *f, const struct wait *w)
+{
+	uint16_t *facts = &f->of_sleep[w->stack];
+
+	if (!*facts)
+		*facts = (uint16_t)find_sleep_facts(f, w->stack);
+	return *facts;
+}
+
+/* enum waking_fact, or-ed, of the waking that ended w, whatever of its stack is the waker's. */
+static unsigned int waking_facts(struct wait_natures *f, const struct wait *w)
+{
+	uint8_t *facts = &f->of_waking[w->waker_stack];
+	unsigned int flags;
+
+	if (*facts)
+		return *facts;
+	flags = kernel_stack_flags(f->kernel, timelines_pair(f->timelines, w->waker_stack).kstack,
+				   UINT32_MAX);
+	*facts = (uint8_t)(WAKING_KNOWN | (flags & KFUNC_ENDS_THREAD ? WAKING_ENDS_THREAD : 0) |
+			   (flags & KFUNC_ENDS_PROCESS ? WAKING_ENDS_PROCESS : 0) |
+			   (flags & KFUNC_CONNECTS ? WAKING_CONNECTS : 0));
+	return *facts;
+}
+
+/* Where it is kept what has been found out of w, one of the thread's waits. */
+static uint8_t *found_of(struct wait_natures *f, uint32_t thread, const struct wait *w)
+{
+	const struct thread *th = timelines_thread(f->timelines, thread);
+
+	if (w >= th->waits && w < th->waits + th->n_waits)
+		return &f->of_wait[f->first[thread] + (size_t)(w - th->waits)];
+	f->spare = 0;
+	return &f->spare;
+}
+
+static bool is_found(uint8_t found, enum found what, unsigned int *answer)
+{
+	unsigned int bits = found >> what & 3;
+
+	*answer = bits - 1;
+	return bits;
+}
+
+/* Other answers may have been found meanwhile. Returns it. */
+static unsigned int keep(uint8_t *found, enum found what, unsigned int answer)
+{
+	*found = (uint8_t)(*found | (answer + 1) << what);
+	return answer;
+}
+
+/* ---- answers -------------------------------------------------------------------------------- */
+
+static bool by_task(struct wait_natures *f, const struct wait *w)
+{
+	return w->waker < THREAD_IDLE && !waker_context(f->kernel, f->timelines, w).interrupt;
+}
+
+/*
+ * Whether a thread ended w, a wait of thread, that this one, or another one of its process, had
+ * woken before: it was asked, and has answered. To release a lock is no question. What a server
+ * does in between is not looked at: it may well wake the asker when it only reads the question
+ * (unix_write_space), and ask others itself.
+ */
+static bool find_answered(struct wait_natures *f, uint32_t thread, const struct wait *w)
+{
+	const struct timelines *tl = f->timelines;
+	uint32_t tgid = timelines_thread(tl, thread)->tgid, i;
+	const struct thread *waker;
+
+	if (!by_task(f, w))
+		return false;
+	waker = timelines_thread(tl, w->waker);
+	i = wait_waker_pos(waker, w);
+	for (int n = 0; n < SLEEPS_BACK && i-- > 0; n++) {
+		const struct wait *s = &waker->waits[i];
+
+		if (s->kind == WAIT_SLEEP && s->waker < THREAD_IDLE &&
+		    (s->waker == thread ||
+		     (tgid && timelines_thread(tl, s->waker)->tgid == tgid)) &&
+		    by_task(f, s) && !(sleep_facts(f, s) & SLEEP_AT_LOCK))
+			return true;
+	}
+	return false;
+}
+
+static bool is_answered(struct wait_natures *f, uint32_t thread, const struct wait *w)
+{
+	uint8_t *found = found_of(f, thread, w);
+	unsigned int answer;
+
+	return is_found(*found, FOUND_ANSWERED, &answer)
+		       ? answer
+		       : keep(found, FOUND_ANSWERED, find_answered(f, thread, w));
+}
+
 /* ---- pauses and waits for work -------------------------------------------------------------- */
 
 /*
  * Whether a signal killed the thread while it waited for something in the midst of its work, and
  * not the end of its process, or as it waited for work.
  */
-static bool killed_at_work(const struct timelines *tl, struct kernel_stacks *k,
-			   const struct wait *w)
+static bool killed_at_work(struct wait_natures *f, const struct wait *w)
 {
-	uint32_t woke = timelines_pair(tl, w->waker_stack).kstack;
-	uint32_t slept = timelines_pair(tl, w->stack).kstack;
+	unsigned int facts;
 
-	/* A join, or an idle thread of a pool; a lock is another matter. */
-	if (is_of_class(tl, w, "futex") && !wait_is_at_lock(tl, k, w->stack))
+	if (!wait_killed(w) || waking_facts(f, w) & WAKING_ENDS_PROCESS)
 		return false;
-	return wait_killed(w) && !(kernel_stack_flags(k, woke, UINT32_MAX) & KFUNC_ENDS_PROCESS) &&
-	       !(kernel_stack_wait_flags(k, slept) & (KFUNC_AWAITS_WORK | KFUNC_EVENT_LOOP));
+	facts = sleep_facts(f, w);
+	/* A join, or an idle thread of a pool; a lock is another matter. */
+	return !(facts & (SLEEP_FOR_WORK | SLEEP_EVENT_LOOP)) &&
+	       (!(facts & SLEEP_FUTEX) || facts & SLEEP_AT_LOCK);
 }
 
 /* Whether somebody connected to a socket for which it listened, among others or in poll(). */
-static bool ended_by_connection(const struct timelines *tl, struct kernel_stacks *k,
-				const struct wait *w)
+static bool ended_by_connection(struct wait_natures *f, const struct wait *w)
 {
-	uint32_t kstack = timelines_pair(tl, w->waker_stack).kstack;
+	uint32_t kstack;
 	struct waker_context by;
 
-	if (w->waker == THREAD_NONE)
+	if (w->waker == THREAD_NONE || !(waking_facts(f, w) & WAKING_CONNECTS))
 		return false;
-	by = waker_context(k, tl, w);
-	return kernel_stack_flags(k, kstack, by.frames) & KFUNC_CONNECTS;
+	kstack = timelines_pair(f->timelines, w->waker_stack).kstack;
+	by = waker_context(f->kernel, f->timelines, w);
+	return kernel_stack_flags(f->kernel, kstack, by.frames) & KFUNC_CONNECTS;
+}
+
+static bool find_no_work(struct wait_natures *f, uint32_t thread, const struct wait *w)
+{
+	unsigned int facts = sleep_facts(f, w);
+
+	if (facts & SLEEP_FOR_WORK)
+		return true;
+	if (w->flags & WAIT_NOT_WOKEN)
+		return !wait_looks_stuck(f->timelines, f->kernel, w);
+	return (facts & SLEEP_EVENT_LOOP && !is_answered(f, thread, w)) ||
+	       ended_by_connection(f, w) || waits_for_request(f->timelines, thread, w);
 }
 
 /* By its stack, and how it ended: it had no work. */
-static bool has_no_work(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
-			const struct wait *w)
+static bool has_no_work(struct wait_natures *f, uint32_t thread, const struct wait *w)
 {
-	unsigned int flags = kernel_stack_wait_flags(k, timelines_pair(tl, w->stack).kstack);
+	uint8_t *found = found_of(f, thread, w);
+	unsigned int answer;
 
-	if (flags & KFUNC_AWAITS_WORK)
-		return true;
-	if (w->flags & WAIT_NOT_WOKEN)
-		return !wait_looks_stuck(tl, k, w);
-	return (flags & KFUNC_EVENT_LOOP && !is_answered(tl, k, thread, w)) ||
-	       ended_by_connection(tl, k, w) || waits_for_request(tl, thread, w);
+	return is_found(*found, FOUND_NO_WORK, &answer)
+		       ? answer
+		       : keep(found, FOUND_NO_WORK, find_no_work(f, thread, w));
 }
 
 /* Whether the thread took a request in that time. */
@@ -327,9 +498,9 @@ static bool took_request(const struct timelines *tl, uint32_t thread, uint64_t f
  * Whether the thread, after its i-th interval, in which it did not work for a request, takes one or
  * sleeps for work, before any other sleep that is not at a lock.
  */
-static bool then_has_no_work(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
-			     uint32_t i)
+static bool then_has_no_work(struct wait_natures *f, uint32_t thread, uint32_t i)
 {
+	const struct timelines *tl = f->timelines;
 	const struct thread *th = timelines_thread(tl, thread);
 	uint64_t from_ns = th->waits[i].wake_ns;
 
@@ -341,9 +512,9 @@ static bool then_has_no_work(const struct timelines *tl, struct kernel_stacks *k
 		if (w->kind == WAIT_UNKNOWN)
 			return took_request(tl, thread, from_ns, w->out_ns);
 		if (w->kind == WAIT_SLEEP && w->wake_ns > w->out_ns &&
-		    !wait_is_at_lock(tl, k, w->stack))
+		    !(sleep_facts(f, w) & SLEEP_AT_LOCK))
 			return took_request(tl, thread, from_ns, w->out_ns) ||
-			       has_no_work(tl, k, thread, w);
+			       has_no_work(f, thread, w);
 	}
 	return took_request(tl, thread, from_ns,
 			    i < th->n_waits ? th->waits[i].out_ns : th->end_ns);
@@ -354,16 +525,16 @@ static bool then_has_no_work(const struct timelines *tl, struct kernel_stacks *k
  * more than half of w so did the one who released it, or waited for its own turn. Servers let one
  * of their processes at a time wait for a connection so (the accept mutex of Apache).
  */
-static bool waits_for_turn(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
-			   const struct wait *w)
+static bool waits_for_turn(struct wait_natures *f, uint32_t thread, const struct wait *w)
 {
+	const struct timelines *tl = f->timelines;
 	const struct thread *waker;
 	uint64_t ns = 0, half_ns = (w->wake_ns - w->out_ns) / 2;
 	uint32_t i;
 
 	if (w->kind != WAIT_SLEEP || w->flags & (WAIT_NEW | WAIT_NOT_WOKEN) || w->goes_on ||
-	    !by_task(tl, k, w) || !wait_is_at_lock(tl, k, w->stack) ||
-	    !then_has_no_work(tl, k, thread, (uint32_t)(w - timelines_thread(tl, thread)->waits)))
+	    !(sleep_facts(f, w) & SLEEP_AT_LOCK) || !by_task(f, w) ||
+	    !then_has_no_work(f, thread, (uint32_t)(w - timelines_thread(tl, thread)->waits)))
 		return false;
 	waker = timelines_thread(tl, w->waker);
 	i = wait_waker_pos(waker, w);
@@ -373,67 +544,70 @@ static bool waits_for_turn(const struct timelines *tl, struct kernel_stacks *k, 
 		if (s->wake_ns <= w->out_ns)
 			break;
 		if (s->kind == WAIT_SLEEP && s->wake_ns > s->out_ns &&
-		    (wait_is_at_lock(tl, k, s->stack) ? then_has_no_work(tl, k, w->waker, i)
-						      : has_no_work(tl, k, w->waker, s)))
+		    (sleep_facts(f, s) & SLEEP_AT_LOCK ? then_has_no_work(f, w->waker, i)
+						       : has_no_work(f, w->waker, s)))
 			ns += s->wake_ns - (s->out_ns > w->out_ns ? s->out_ns : w->out_ns);
 	}
 	return ns > half_ns;
 }
 
-static bool own_timer_ended(const struct timelines *tl, struct kernel_stacks *k,
-			    const struct wait *w)
+static bool own_timer_ended(struct wait_natures *f, const struct wait *w)
 {
 	struct waker_context by;
 
 	if (w->waker == THREAD_NONE || w->flags & WAIT_NOT_WOKEN)
 		return false;
-	by = waker_context(k, tl, w);
+	by = waker_context(f->kernel, f->timelines, w);
 	return by.interrupt && by.source == IRQ_TIMER;
 }
 
 /* For something that somebody else has, or a device. */
-static bool is_blocked(const struct timelines *tl, struct kernel_stacks *k, const struct wait *w)
+static bool is_blocked(struct wait_natures *f, const struct wait *w)
 {
-	return w->state == 'D' || is_of_class(tl, w, "file") || wait_is_at_lock(tl, k, w->stack) ||
-	       waits_for_room(tl, w);
+	return w->state == 'D' || sleep_facts(f, w) & (SLEEP_FILE | SLEEP_AT_LOCK | SLEEP_FOR_ROOM);
 }
 
-/* What w is by itself, whatever the threads did that ended it. */
-static enum wait_nature own_nature(const struct timelines *tl, struct kernel_stacks *k,
-				   uint32_t thread, const struct wait *w)
+static enum wait_nature find_own_nature(struct wait_natures *f, uint32_t thread,
+					const struct wait *w)
 {
-	if (w->kind != WAIT_SLEEP || w->flags & WAIT_NEW || timelines_is_client(tl, thread) ||
-	    works_for_request(tl, thread, w->out_ns) || killed_at_work(tl, k, w))
+	if (w->kind != WAIT_SLEEP || w->flags & WAIT_NEW ||
+	    works_for_request(f->timelines, thread, w->out_ns) || killed_at_work(f, w))
 		return WAIT_FOR_OTHERS;
-	if (has_no_work(tl, k, thread, w))
+	if (has_no_work(f, thread, w))
 		return WAIT_FOR_WORK;
-	return own_timer_ended(tl, k, w) && !is_blocked(tl, k, w) &&
-			       !is_message_object(timelines_trace(tl),
-						  timelines_pair(tl, w->stack).object)
+	return own_timer_ended(f, w) && !is_blocked(f, w) && !(sleep_facts(f, w) & SLEEP_MESSAGE)
 		       ? WAIT_PAUSE
 		       : WAIT_FOR_OTHERS;
 }
 
-/*
- * Whether the thread that ended w, which nobody had asked, had nothing for it: it paused, or had
- * itself no work, for more than half of w. As many of its own wakers in a row are looked at.
- */
-static bool waker_had_nothing(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
-			      const struct wait *w, int wakers)
+/* What w is by itself, whatever the threads did that ended it. */
+static enum wait_nature own_nature(struct wait_natures *f, uint32_t thread, const struct wait *w)
 {
+	uint8_t *found = found_of(f, thread, w);
+	unsigned int answer;
+
+	return (enum wait_nature)(is_found(*found, FOUND_OWN, &answer)
+					  ? answer
+					  : keep(found, FOUND_OWN, find_own_nature(f, thread, w)));
+}
+
+static bool waker_had_nothing(struct wait_natures *f, uint32_t thread, const struct wait *w,
+			      int wakers);
+
+static bool find_nothing(struct wait_natures *f, uint32_t thread, const struct wait *w, int wakers)
+{
+	const struct timelines *tl = f->timelines;
 	const struct thread *waker;
 	uint64_t ns = 0, half_ns = (w->wake_ns - w->out_ns) / 2;
 	uint32_t i;
 
-	if (!wakers || w->kind != WAIT_SLEEP || w->flags & (WAIT_NEW | WAIT_NOT_WOKEN) ||
-	    !by_task(tl, k, w) || works_for_request(tl, thread, w->out_ns) ||
-	    is_blocked(tl, k, w) || is_answered(tl, k, thread, w))
+	if (w->kind != WAIT_SLEEP || w->flags & (WAIT_NEW | WAIT_NOT_WOKEN) || !by_task(f, w) ||
+	    works_for_request(tl, thread, w->out_ns) || is_blocked(f, w))
 		return false;
 	waker = timelines_thread(tl, w->waker);
 	/* Of a thread of the kernel, or of one that ends, somebody waits for all that it did. */
-	if (waker->flags & THREAD_KTHREAD || is_of_class(tl, w, "child") ||
-	    kernel_stack_flags(k, timelines_pair(tl, w->waker_stack).kstack, UINT32_MAX) &
-		    KFUNC_ENDS_THREAD)
+	if (waker->flags & THREAD_KTHREAD || sleep_facts(f, w) & SLEEP_CHILD ||
+	    waking_facts(f, w) & WAKING_ENDS_THREAD || is_answered(f, thread, w))
 		return false;
 	i = wait_waker_pos(waker, w);
 	for (int n = 0; n < SLEEPS_BACK && i-- > 0 && ns <= half_ns; n++) {
@@ -441,21 +615,41 @@ static bool waker_had_nothing(const struct timelines *tl, struct kernel_stacks *
 
 		if (s->wake_ns <= w->out_ns)
 			break;
-		if (own_nature(tl, k, w->waker, s) != WAIT_FOR_OTHERS ||
-		    waker_had_nothing(tl, k, w->waker, s, wakers - 1))
+		if (own_nature(f, w->waker, s) != WAIT_FOR_OTHERS ||
+		    waker_had_nothing(f, w->waker, s, wakers - 1))
 			ns += s->wake_ns - (s->out_ns > w->out_ns ? s->out_ns : w->out_ns);
 	}
 	return ns > half_ns;
 }
 
-enum wait_nature wait_nature(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
-			     const struct wait *w)
+/*
+ * Whether the thread that ended w, which nobody had asked, had nothing for it: it paused, or had
+ * itself no work, for more than half of w. As many of its own wakers in a row are looked at.
+ */
+static bool waker_had_nothing(struct wait_natures *f, uint32_t thread, const struct wait *w,
+			      int wakers)
 {
-	enum wait_nature own = own_nature(tl, k, thread, w);
+	uint8_t *found = found_of(f, thread, w);
+	unsigned int answer;
 
-	if (own != WAIT_FOR_OTHERS || timelines_is_client(tl, thread))
+	/* All are asked for with one waker, each of them once with more. */
+	if (wakers != 1)
+		return wakers && find_nothing(f, thread, w, wakers);
+	return is_found(*found, FOUND_NOTHING, &answer)
+		       ? answer
+		       : keep(found, FOUND_NOTHING, find_nothing(f, thread, w, wakers));
+}
+
+enum wait_nature wait_nature(struct wait_natures *f, uint32_t thread, const struct wait *w)
+{
+	enum wait_nature own;
+
+	if (timelines_is_client(f->timelines, thread))
+		return WAIT_FOR_OTHERS;
+	own = own_nature(f, thread, w);
+	if (own != WAIT_FOR_OTHERS)
 		return own;
-	return waker_had_nothing(tl, k, thread, w, WAKERS_BACK) || waits_for_turn(tl, k, thread, w)
+	return waker_had_nothing(f, thread, w, WAKERS_BACK) || waits_for_turn(f, thread, w)
 		       ? WAIT_FOR_WORK
 		       : own;
 }

@@ -19,9 +19,15 @@ enum wait_nature {
 	WAIT_FOR_WORK,	 /* the thread had nothing to do */
 };
 
+/* Says it, and keeps what it found out on the way. */
+struct wait_natures;
+
+/* tl and k must outlive it. 0 or -ENOMEM, with *out NULL. To be freed with wait_natures_free(). */
+int wait_natures_new(struct wait_natures **out, const struct timelines *tl,
+		     struct kernel_stacks *k);
+void wait_natures_free(struct wait_natures *f);
 /* Of w, an off-CPU interval of thread or a client's wait. Looks at a bounded number of sleeps. */
-enum wait_nature wait_nature(const struct timelines *tl, struct kernel_stacks *k, uint32_t thread,
-			     const struct wait *w);
+enum wait_nature wait_nature(struct wait_natures *f, uint32_t thread, const struct wait *w);
 /*
  * True if w is a sleep that had not ended when the trace did, and is in state D or in a function
  * that takes a lock.
