@@ -100,6 +100,25 @@ static __always_inline bool is_recording(__u64 now)
 	return now >= record_from_ns && now < record_until_ns;
 }
 
+/* What there was no room or no time for; the collector counts here, too. */
+__u64 left_out[CHAINLOG_LEFT_OUTS] = {};
+
+static __always_inline void leave_out(enum chainlog_left_out what)
+{
+	__sync_fetch_and_add(&left_out[what], 1);
+}
+
+/*
+ * Until when an iterator goes on, CLOCK_MONOTONIC, set by the collector before each: strangers may
+ * make as many tasks, files and sockets as they like. One that returns 1 ends the read with EAGAIN.
+ */
+volatile __u64 list_until_ns = ~0ull;
+
+static __always_inline bool is_late(void)
+{
+	return bpf_ktime_get_ns() >= list_until_ns;
+}
+
 /* ---- keeping and losing -------------------------------------------------------------------- */
 
 static __always_inline int count_lost(struct wire_kind_state *k, __u64 now)

@@ -41,9 +41,6 @@ struct {
 	__type(value, struct probed);
 } open_probed SEC(".maps");
 
-/* How many found no room there. */
-__u64 probed_without_room = 0;
-
 /* ---- events --------------------------------------------------------------------------------- */
 
 /* As emit_lost(). */
@@ -217,7 +214,7 @@ static __always_inline void begin_probed(void *ctx, const struct probed_key *key
 		abandon(key);
 	read_label(ctx, site, &p);
 	if (bpf_map_update_elem(&open_probed, key, &p, BPF_ANY))
-		__sync_fetch_and_add(&probed_without_room, 1);
+		leave_out(CHAINLOG_LEFT_PROBED);
 }
 
 /* Whether this is the return of the outermost call, after which the stack is as before the call. */

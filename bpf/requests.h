@@ -226,6 +226,8 @@ int list_tcp(struct bpf_iter__tcp *ctx)
 
 	if (!sk)
 		return 0;
+	if (is_late())
+		return 1;
 	port = sk->skc_num;
 	if (!list_connections) {
 		if (sk->skc_state == TCP_LISTEN)
@@ -250,18 +252,38 @@ int list_unix(struct bpf_iter__unix *ctx)
 {
 	struct unix_sock *sk = ctx->unix_sk;
 
-	if (sk)
-		unix_connection((void *)sk);
-	return 0;
+	if (!sk)
+		return 0;
+	unix_connection((void *)sk);
+	return is_late();
 }
 
 /* ---- requests that are open when the recording ends ----------------------------------------- */
 
 /*
  * By the files of all processes, which is slower than by the map of connections, but some kernels
- * refuse iterators over maps (seen on 6.18.44, EPERM). A socket that several processes have is
- * ended at the first of them.
+ * refuse iterators over maps (seen on 6.18.44, EPERM). The collector searches each table of files
+ * once, whoever shares it, and the small ones first. A socket that is in several is ended at the
+ * first of them.
  */
+SEC("iter/task")
+int list_file_tables(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task, *leader;
+	struct wire_file_table t;
+
+	if (!task)
+		return 0;
+	leader = task->group_leader;
+	t.files = (__u64)task->files;
+	if (!t.files || (leader != task && (__u64)leader->files == t.files))
+		return 0;
+	t.tgid = id_here(leader);
+	t.room = FIELD(fdtable, (__u64)FIELD(files_struct, t.files, fdt), max_fds);
+	bpf_seq_write(ctx->meta->seq, &t, sizeof(t));
+	return 0;
+}
+
 SEC("iter/task_file")
 int list_open_requests(struct bpf_iter__task_file *ctx)
 {
@@ -274,6 +296,8 @@ int list_open_requests(struct bpf_iter__task_file *ctx)
 	barrier_var(file); /* the pointer that was compared, not read again */
 	if (!file)
 		return 0;
+	if (is_late())
+		return 1;
 	socket = bpf_sock_from_file(file);
 	sk = socket ? socket->sk : NULL;
 	c = sk ? known_connection(sk) : NULL;

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/left_out.h"
 #include "helper/call_timeout.h"
 #include "helper/helper.h"
 #include "kallsyms/kernel_names.h"
@@ -507,20 +508,13 @@ static void report_recorder(struct session *s)
 	const struct bpf_counts *c = &s->final;
 	struct sink_counts counts;
 	struct rusage ru;
-	uint64_t untold;
+	uint64_t left_out[CHAINLOG_LEFT_OUTS];
 
-	untold = bpf_session_untold_requests(s->bpf);
-	if (untold)
-		fprintf(stderr,
-			"chaincap: %llu requests were not recorded: more than %u a second on a "
-			"CPU\n",
-			(unsigned long long)untold, WIRE_REQUEST_RATE);
-	if (bpf_session_without_room(s->bpf))
-		fprintf(stderr,
-			"chaincap: %llu requests of --request were not recorded: %u others had "
-			"begun "
-			"and not ended\n",
-			(unsigned long long)bpf_session_without_room(s->bpf), WIRE_PROBES_OPEN);
+	bpf_session_left_out(s->bpf, left_out);
+	for (unsigned int i = 0; i < CHAINLOG_LEFT_OUTS; i++)
+		if (left_out[i])
+			fprintf(stderr, "chaincap: %llu %s\n", (unsigned long long)left_out[i],
+				left_out_words(i));
 	s->sink->counts(s, &counts);
 	if (counts.stacks_once)
 		fprintf(stderr,

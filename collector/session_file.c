@@ -136,9 +136,14 @@ static const char *given_up(const struct session *s, char *text, size_t size)
 int trace_file_note(struct trace_file *t, const struct session *s)
 {
 	const char *lacks = session_lacks(s);
+	uint64_t left_out[CHAINLOG_LEFT_OUTS];
 	char text[160];
 	int err = 0;
 
+	bpf_session_left_out(s->bpf, left_out);
+	for (unsigned int i = 0; i < CHAINLOG_LEFT_OUTS; i++)
+		left_out[i] -= s->left_out[i];
+	encoder_left_out(t->enc, left_out);
 	if (lacks)
 		err = encoder_process_note(t->enc, host_proc_own_id(), "chaincap", lacks,
 					   "Linux 6.1");
@@ -298,7 +303,6 @@ static int file_finish(struct session *s, int err)
 	if (!err)
 		err = trace_file_note(&f->trace, s);
 	encoder_aux_counted(s->enc, c->aux_seen);
-	encoder_untold(s->enc, bpf_session_untold_requests(s->bpf));
 	if (!err)
 		err = encoder_end(s->enc, s->end_ns, c->seen + c->missed, stats.sideband_lost);
 	if (s->options->verbose)

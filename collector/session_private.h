@@ -106,10 +106,11 @@ struct session {
 	int64_t wall_ns;
 	uint64_t drained_ns; /* all CPUs are drained up to then */
 	uint64_t last_flush_ns;
-	uint64_t given_back_ns;	 /* see memory_give_back() */
-	uint64_t memory_most;	 /* that the recorder itself took at once, bytes */
-	uint64_t missed;	 /* events reported as lost on an unknown CPU */
-	struct bpf_counts final; /* after the last drain */
+	uint64_t given_back_ns;		       /* see memory_give_back() */
+	uint64_t memory_most;		       /* that the recorder itself took at once, bytes */
+	uint64_t missed;		       /* events reported as lost on an unknown CPU */
+	uint64_t left_out[CHAINLOG_LEFT_OUTS]; /* when the last trace was begun to be written */
+	struct bpf_counts final;	       /* after the last drain */
 	struct user_stacks *user_stacks;
 	int nice;	/* the nice value that the recorder was started with */
 	char why[2048]; /* why something failed, if errno does not say it; else empty */
@@ -160,7 +161,9 @@ struct trace_file {
 int trace_file_open(struct trace_file *t, struct session *s, const char *path, int fd);
 /* The INFO block of a trace that begins at start_ns. Returns 0 or the encoder's negative errno. */
 int trace_file_info(struct trace_file *t, const struct session *s, uint64_t start_ns);
-/* What went wrong with the helpers so far, as a note in the trace. Returns 0 or a negative errno.
+/*
+ * What went wrong with the helpers so far, as a note in the trace; and for its end, what was left
+ * out since the last trace was begun to be written. Returns 0 or a negative errno.
  */
 int trace_file_note(struct trace_file *t, const struct session *s);
 /*

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "chainleft.h"
+
 /* The version that is written. Version 1, in which wakings have no flags, is read as well. */
 #define CHAINLOG_VERSION 2
 
@@ -104,7 +106,7 @@ enum chainlog_end_tag {
 	CHAINLOG_END_AUX_EVENTS = 10,	/* events in the AUX_EVENTS blocks */
 	CHAINLOG_END_AUX_LOST = 11,	/* sum of n in their events AUX_LOST */
 	CHAINLOG_END_AUX_KERNEL = 12,	/* such events counted in the kernel */
-	CHAINLOG_END_UNTOLD = 13,	/* requests left out, because they were too many */
+	CHAINLOG_END_UNTOLD = 13,	/* and on: enum chainlog_left_out */
 };
 
 /* After the END block: its file offset (u64) and these 8 bytes. Only saves time; may be absent. */

@@ -2,6 +2,8 @@
 /* chainwire_record.h - the kinds of records, and how each begins. Part of chainwire.h. */
 #pragma once
 
+#include "chainleft.h"
+
 enum wire_kind {
 	WIRE_SWITCH,
 	WIRE_WAKING,

@@ -36,6 +36,13 @@ struct wire_request_account {
 	__u64 busy;	 /* 1: a program is taking stacks */
 };
 
+/* A process and its table of files. Reading the iterator gives whole structs. */
+struct wire_file_table {
+	__u64 files; /* the table's address */
+	__u32 tgid;  /* in the recorder's PID namespace; 0: it is not in it */
+	__u32 room;  /* files that the table can hold */
+};
+
 /* The values are those of CHAINLOG_REQUEST_FIRST and so on. */
 enum wire_request_flag {
 	WIRE_REQUEST_FIRST = 1,	      /* of its connection */

@@ -220,7 +220,6 @@ static int load_session(struct bpf_session **out, const struct bpf_options *opti
 	if (!s)
 		return -ENOMEM;
 	bpf_older_options(o, programs);
-	s->open_requests = -1;
 	s->cpus = cpus > 0 ? (uint32_t)cpus : 1;
 	s->programs = programs;
 	s->skel = bpf_older_open(programs);
@@ -327,8 +326,6 @@ void bpf_session_close(struct bpf_session *s)
 	bpf_session_free_rings(s);
 	slot_finder_free(s->finder);
 	bpf_session_free_layouts(s);
-	if (s->open_requests >= 0)
-		close(s->open_requests);
 	bpf_session_detach_probes(s);
 	chaincap_bpf__destroy(s->skel);
 	free(s->paused);

@@ -120,10 +120,8 @@ bool bpf_session_finds_requests(const struct bpf_session *s);
 bool bpf_session_tells_quotas(const struct bpf_session *s);
 /* Whether work items of workers are recorded. */
 bool bpf_session_finds_work(const struct bpf_session *s);
-/* How many requests were left out, because there were more than WIRE_REQUEST_RATE a second. */
-uint64_t bpf_session_untold_requests(const struct bpf_session *s);
-/* How many requests that probes mark were left out, because WIRE_PROBES_OPEN others had begun. */
-uint64_t bpf_session_without_room(const struct bpf_session *s);
+/* What was left out so far, of each enum chainlog_left_out. */
+void bpf_session_left_out(const struct bpf_session *s, uint64_t n[CHAINLOG_LEFT_OUTS]);
 /*
  * Process tgid publishes the contexts of its threads there; NULL: it does not any more. A
  * publishers_fn; session is the bpf_session.

@@ -161,8 +161,7 @@ int bpf_session_resume(struct bpf_session *s)
 		sampler_enable(s->sampler, true);
 	s->skel->bss->noted_from_ns = clock_now_ns();
 	/* Those of unix sockets are known by what they look like: later they would be new ones. */
-	if (s->finds_requests)
-		bpf_session_iterate(bpf_session_iterator(s->skel->progs.list_unix));
+	bpf_session_list_unix(s);
 	return 0;
 }
 

@@ -59,7 +59,6 @@ struct bpf_session {
 	const struct bpf_probe *probes; /* borrowed until all is attached */
 	size_t n_probes;
 	struct bpf_link **probe_links; /* as many; NULL: not attached */
-	int open_requests;	       /* iterator of bpf_session_end_requests(); -1: none */
 	bool ended, detached;
 	bool is_paused;	   /* between two recordings */
 	bool *paused;	   /* by number in the skeleton: detached until bpf_session_resume() */
@@ -129,10 +128,22 @@ void bpf_session_load_probes(struct bpf_session *s, const struct bpf_options *o)
 /* Attaches it everywhere. Returns 0, or a negative errno with the reason in why. */
 int bpf_session_attach_probes(struct bpf_session *s, char *why, size_t why_size);
 void bpf_session_detach_probes(struct bpf_session *s);
-/* Returns a descriptor; reading it runs the iterator. Or returns a negative errno. */
-int bpf_session_iterator(const struct bpf_program *prog);
-/* Runs an iterator whose output nobody needs, and closes it. Returns 0 or a negative errno. */
-int bpf_session_iterate(int fd);
+/*
+ * Returns a descriptor; reading it runs the iterator, of one of tasks for process tgid alone if
+ * that is not 0. Or returns a negative errno.
+ */
+int bpf_session_iterator(const struct bpf_program *prog, uint32_t tgid);
+/*
+ * Passes what an iterator lists, structs of size bytes, to fn, which ends it by a negative result;
+ * fd is closed. Returns 0 or a negative errno; -ETIME: it was not over at until_ns
+ * (CLOCK_MONOTONIC).
+ */
+int bpf_session_list(int fd, size_t size, uint64_t until_ns, int (*fn)(void *ctx, const void *item),
+		     void *ctx);
+/* Finds the connections of unix sockets that exist, if there are requests. */
+void bpf_session_list_unix(struct bpf_session *s);
+/* n more of these were left out; may be 0. */
+void bpf_session_leave_out(struct bpf_session *s, enum chainlog_left_out what, uint64_t n);
 /* Attaches the programs of requests at sockets, or says why none is; then finds the connections
  * that exist. */
 void bpf_session_attach_requests(struct bpf_session *s);

@@ -86,8 +86,3 @@ void bpf_session_detach_probes(struct bpf_session *s)
 	free(s->probe_links);
 	s->probe_links = NULL;
 }
-
-uint64_t bpf_session_without_room(const struct bpf_session *s)
-{
-	return s->skel->bss->probed_without_room;
-}

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "bpf_private.h"
+#include "clock.h"
+#include "common/grow.h"
 
 void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted)
 {
@@ -17,12 +19,14 @@ void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted)
 	bpf_program__set_autoload(skel->progs.on_state, wanted);
 	bpf_program__set_autoload(skel->progs.list_tcp, wanted);
 	bpf_program__set_autoload(skel->progs.list_unix, wanted);
+	bpf_program__set_autoload(skel->progs.list_file_tables, wanted);
 	bpf_program__set_autoload(skel->progs.list_open_requests, wanted);
 	bpf_program__set_autoattach(skel->progs.on_receive, false);
 	bpf_program__set_autoattach(skel->progs.on_send, false);
 	bpf_program__set_autoattach(skel->progs.on_state, false);
 	bpf_program__set_autoattach(skel->progs.list_tcp, false);
 	bpf_program__set_autoattach(skel->progs.list_unix, false);
+	bpf_program__set_autoattach(skel->progs.list_file_tables, false);
 	bpf_program__set_autoattach(skel->progs.list_open_requests, false);
 	bpf_map__set_autocreate(skel->maps.connections, wanted);
 	bpf_map__set_autocreate(skel->maps.datagram_sockets, wanted);
@@ -30,12 +34,18 @@ void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted)
 	bpf_map__set_autocreate(skel->maps.taken_datagrams, wanted);
 }
 
-int bpf_session_iterator(const struct bpf_program *prog)
+/* The most time for a list of sockets, and for all files at the end. */
+#define SOCKETS_NS 1000000000u
+#define FILES_NS 1000000000u
+
+int bpf_session_iterator(const struct bpf_program *prog, uint32_t tgid)
 {
+	union bpf_iter_link_info of = { .task = { .pid = tgid } };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &of, .link_info_len = sizeof(of));
 	struct bpf_link *link;
 	int fd;
 
-	link = bpf_program__attach_iter(prog, NULL);
+	link = bpf_program__attach_iter(prog, tgid ? &opts : NULL);
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
@@ -43,7 +53,11 @@ int bpf_session_iterator(const struct bpf_program *prog)
 	return fd;
 }
 
-int bpf_session_iterate(int fd)
+/*
+ * Runs an iterator whose output nobody needs, and closes it. Returns 0 or a negative errno; -ETIME:
+ * it stopped at list_until_ns.
+ */
+static int iterate(struct bpf_session *s, int fd)
 {
 	char unused[64];
 	int err = 0;
@@ -52,21 +66,41 @@ int bpf_session_iterate(int fd)
 	if (fd < 0)
 		return fd;
 	while (!err && (n = read(fd, unused, sizeof(unused))) != 0)
-		if (n < 0 && errno != EINTR && errno != EAGAIN)
+		if (n < 0 && errno == EAGAIN)
+			err = clock_now_ns() >= s->skel->data->list_until_ns ? -ETIME : 0;
+		else if (n < 0 && errno != EINTR)
 			err = -errno;
 	close(fd);
 	return err;
 }
 
+/* The same with sockets, whose list may be cut off. */
+static int list_sockets(struct bpf_session *s, const struct bpf_program *prog)
+{
+	int err;
+
+	s->skel->data->list_until_ns = clock_now_ns() + SOCKETS_NS;
+	err = iterate(s, bpf_session_iterator(prog, 0));
+	if (err == -ETIME)
+		bpf_session_leave_out(s, CHAINLOG_LEFT_LISTS, 1);
+	return err == -ETIME ? 0 : err;
+}
+
+void bpf_session_list_unix(struct bpf_session *s)
+{
+	if (s->finds_requests)
+		(void)list_sockets(s, s->skel->progs.list_unix);
+}
+
 /* Finds the connections that exist, to whatever listens now. */
 static int list_connections(struct bpf_session *s)
 {
-	int err = bpf_session_iterate(bpf_session_iterator(s->skel->progs.list_tcp));
+	int err = list_sockets(s, s->skel->progs.list_tcp);
 
 	s->skel->bss->list_connections = true;
 	if (!err)
-		err = bpf_session_iterate(bpf_session_iterator(s->skel->progs.list_tcp));
-	return err ? err : bpf_session_iterate(bpf_session_iterator(s->skel->progs.list_unix));
+		err = list_sockets(s, s->skel->progs.list_tcp);
+	return err ? err : list_sockets(s, s->skel->progs.list_unix);
 }
 
 void bpf_session_attach_requests(struct bpf_session *s)
@@ -89,11 +123,6 @@ void bpf_session_attach_requests(struct bpf_session *s)
 	}
 	if (!err)
 		err = list_connections(s);
-	/* Made now, as rights are dropped before it runs. */
-	if (!err) {
-		s->open_requests = bpf_session_iterator(skel->progs.list_open_requests);
-		err = s->open_requests < 0 ? s->open_requests : 0;
-	}
 	if (!err)
 		return;
 	bpf_link__destroy(skel->links.on_receive);
@@ -104,21 +133,81 @@ void bpf_session_attach_requests(struct bpf_session *s)
 	fprintf(stderr, "chaincap: requests are not recorded: %s\n", strerror(-err));
 }
 
+/* ---- requests that are open at the end ------------------------------------------------------ */
+
+struct file_tables {
+	struct wire_file_table *at;
+	size_t n, cap;
+};
+
+static int add_table(void *tables, const void *table)
+{
+	struct file_tables *t = tables;
+
+	if (!GROW(t->at, t->n, t->cap))
+		return -ENOMEM;
+	memcpy(&t->at[t->n++], table, sizeof(*t->at));
+	return 0;
+}
+
+/* Small ones first: strangers' large ones are to take nobody else's time. */
+static int by_room(const void *a, const void *b)
+{
+	const struct wire_file_table *x = a, *y = b;
+
+	if (x->room != y->room)
+		return x->room < y->room ? -1 : 1;
+	return x->files < y->files ? -1 : x->files > y->files;
+}
+
+/* Tells what is open of the requests in one table. Returns whether it was searched. */
+static bool search_table(struct bpf_session *s, const struct wire_file_table *t)
+{
+	const struct bpf_program *prog = s->skel->progs.list_open_requests;
+
+	return clock_now_ns() < s->skel->data->list_until_ns &&
+	       iterate(s, bpf_session_iterator(prog, t->tgid)) != -ETIME;
+}
+
+static void search_files(struct bpf_session *s)
+{
+	uint64_t until_ns = clock_now_ns() + FILES_NS, not_searched = 0;
+	struct file_tables t = { 0 };
+	int err = bpf_session_list(bpf_session_iterator(s->skel->progs.list_file_tables, 0),
+				   sizeof(*t.at), until_ns, add_table, &t);
+
+	/* Some are not in the list. */
+	not_searched += err != 0;
+	if (t.n)
+		qsort(t.at, t.n, sizeof(*t.at), by_room);
+	s->skel->data->list_until_ns = until_ns;
+	for (size_t i = 0; i < t.n; i++) {
+		if (!t.at[i].tgid || (i && t.at[i].files == t.at[i - 1].files))
+			continue;
+		not_searched += !search_table(s, &t.at[i]);
+	}
+	bpf_session_leave_out(s, CHAINLOG_LEFT_OPEN, not_searched);
+	free(t.at);
+}
+
 void bpf_session_end_requests(struct bpf_session *s)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run);
 
-	if (s->open_requests >= 0)
-		bpf_session_iterate(s->open_requests);
-	/* It has been read: one more for the next recording, if there is one. */
-	s->open_requests = s->paused && s->finds_requests
-				   ? bpf_session_iterator(s->skel->progs.list_open_requests)
-				   : -1;
+	if (s->finds_requests)
+		search_files(s);
 	if (s->n_probes)
 		bpf_prog_test_run_opts(bpf_program__fd(s->skel->progs.list_open_probed), &run);
 }
 
-uint64_t bpf_session_untold_requests(const struct bpf_session *s)
+/* ---- what was left out ---------------------------------------------------------------------- */
+
+void bpf_session_leave_out(struct bpf_session *s, enum chainlog_left_out what, uint64_t n)
+{
+	__atomic_fetch_add(&s->skel->bss->left_out[what], n, __ATOMIC_RELAXED);
+}
+
+static uint64_t untold_requests(const struct bpf_session *s)
 {
 	struct wire_request_account *accounts = calloc(s->cpus, sizeof(*accounts));
 	const struct bpf_map *map = s->skel->maps.request_accounts;
@@ -131,6 +220,13 @@ uint64_t bpf_session_untold_requests(const struct bpf_session *s)
 			n += accounts[cpu].untold;
 	free(accounts);
 	return n;
+}
+
+void bpf_session_left_out(const struct bpf_session *s, uint64_t n[CHAINLOG_LEFT_OUTS])
+{
+	for (int i = 0; i < CHAINLOG_LEFT_OUTS; i++)
+		n[i] = s->skel->bss->left_out[i];
+	n[CHAINLOG_LEFT_REQUESTS] += untold_requests(s);
 }
 
 bool bpf_session_finds_requests(const struct bpf_session *s)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bpf_private.h"
+#include "clock.h"
 #include "host_proc.h"
 
 void bpf_session_load_list(struct chaincap_bpf *skel, const struct btf *kernel)
@@ -23,10 +24,13 @@ bool bpf_session_lists_all(const struct bpf_session *s)
 	return host_proc_is_here() || bpf_program__autoload(s->skel->progs.list_all_threads);
 }
 
-/* Passes what one iterator lists to fn; fd is closed. */
-static int list(int fd, bpf_thread_fn fn, void *ctx)
+/* The most time for the list of threads: a hundred times what ten thousand take. */
+#define THREADS_NS 10000000000u
+
+int bpf_session_list(int fd, size_t size, uint64_t until_ns, int (*fn)(void *ctx, const void *item),
+		     void *ctx)
 {
-	size_t have = 0, cap = sizeof(struct wire_thread) * 64;
+	size_t have = 0, cap = size * 64;
 	uint8_t *buf;
 	int err = 0;
 
@@ -46,36 +50,59 @@ static int list(int fd, bpf_thread_fn fn, void *ctx)
 		if (n <= 0)
 			break;
 		have += (size_t)n;
-		for (; !err && have - used >= sizeof(struct wire_thread);
-		     used += sizeof(struct wire_thread))
-			err = fn(ctx, (const void *)(buf + used));
+		for (; !err && have - used >= size; used += size)
+			err = fn(ctx, buf + used);
 		have -= used;
 		memmove(buf, buf + used, have);
+		if (!err && clock_now_ns() >= until_ns)
+			err = -ETIME;
 	}
 	free(buf);
 	close(fd);
 	return err < 0 ? err : 0;
 }
 
+struct taker {
+	bpf_thread_fn fn;
+	void *ctx;
+};
+
+static int take(void *taker, const void *thread)
+{
+	struct taker *t = taker;
+
+	return t->fn(t->ctx, thread);
+}
+
+static int list(int fd, uint64_t until_ns, bpf_thread_fn fn, void *ctx)
+{
+	struct taker t = { .fn = fn, .ctx = ctx };
+
+	return bpf_session_list(fd, sizeof(struct wire_thread), until_ns, take, &t);
+}
+
 int bpf_session_threads(struct bpf_session *s, bool stacks, bpf_thread_fn fn, void *ctx)
 {
 	struct bpf_link *all = s->skel->links.list_all_threads, *link = s->skel->links.list_threads;
 	volatile __u32 *next = &s->skel->bss->list_next;
+	uint64_t until_ns = clock_now_ns() + THREADS_NS;
 	int err = 0;
 
 	if (!link)
 		return -ENOENT;
 	s->skel->bss->list_stacks = stacks;
 	if (!all)
-		return list(bpf_iter_create(bpf_link__fd(link)), fn, ctx);
-	for (*next = 1; !err && *next < WIRE_IDS;) {
+		err = list(bpf_iter_create(bpf_link__fd(link)), until_ns, fn, ctx);
+	for (*next = 1; all && !err && *next < WIRE_IDS;) {
 		__u32 before = *next;
 
-		err = list(bpf_iter_create(bpf_link__fd(all)), fn, ctx);
+		err = list(bpf_iter_create(bpf_link__fd(all)), until_ns, fn, ctx);
 		if (!err && *next == before)
 			err = -ESRCH; /* the recorder's own thread was not found */
 	}
-	return err;
+	if (err == -ETIME)
+		bpf_session_leave_out(s, CHAINLOG_LEFT_LISTS, 1);
+	return err == -ETIME ? 0 : err;
 }
 
 /* ---- ids of the recorder's own processes ----------------------------------------------------- */
@@ -101,6 +128,7 @@ uint32_t bpf_session_id(struct bpf_session *s, pid_t pid)
 	if (host_proc_is_here() || !pid)
 		return (uint32_t)pid;
 	s->skel->bss->list_stacks = false;
-	(void)list(bpf_session_iterator(s->skel->progs.list_threads), compare_id, &w);
+	(void)list(bpf_session_iterator(s->skel->progs.list_threads, 0),
+		   clock_now_ns() + THREADS_NS, compare_id, &w);
 	return w.tid;
 }

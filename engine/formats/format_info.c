@@ -5,6 +5,7 @@
 
 #include "format.h"
 #include "base/text.h"
+#include "common/left_out.h"
 #include "timeline/untraced.h"
 #include "words/process_notes.h"
 #include "words/wall_time.h"
@@ -152,8 +153,6 @@ static void put_aux(const struct trace_info *i, FILE *out)
 	}
 	if (i->aux_events > known)
 		put_number(out, "events_of_unknown_kinds", i->aux_events - known);
-	if (i->untold_requests)
-		put_number(out, "requests_left_out", i->untold_requests);
 	put_number(out, "more_lost", i->aux_lost);
 	if (!i->complete || !i->kernel_aux)
 		return;
@@ -193,6 +192,9 @@ static void put_events(const struct trace_info *i, const struct totals *sum, FIL
 		put_text(out, "kernel_counted", "");
 	}
 	put_aux(i, out);
+	for (unsigned int k = 0; k < CHAINLOG_LEFT_OUTS; k++)
+		if (i->left_out[k])
+			put_number(out, left_out_key(k), i->left_out[k]);
 	/* Of a virtual machine: when it had work and its hypervisor ran something else. */
 	if (i->events_of[EVENT_STEAL])
 		put_number(out, "hypervisor_took_ns", sum->steal_ns);

@@ -86,7 +86,7 @@ char *request_rate(const struct format_input *in, const struct wait_filter *f, s
 
 void request_put_left_out(FILE *out, const struct format_input *in)
 {
-	uint64_t n = trace_info(in->trace)->untold_requests;
+	uint64_t n = trace_info(in->trace)->left_out[CHAINLOG_LEFT_REQUESTS];
 
 	if (n)
 		fprintf(out, "(%" PRIu64 " more requests were not recorded: they came too fast)\n",

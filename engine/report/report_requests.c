@@ -268,7 +268,7 @@ static void put_endpoint(FILE *out, const struct report *r, const struct report_
 void report_requests_put(FILE *out, const struct report *r)
 {
 	const struct report_requests *q = r->requests;
-	uint64_t untold = trace_info(r->in->trace)->untold_requests;
+	uint64_t untold = trace_info(r->in->trace)->left_out[CHAINLOG_LEFT_REQUESTS];
 
 	if (!q)
 		return;

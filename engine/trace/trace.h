@@ -205,8 +205,8 @@ struct trace_info {
 	 * counted.
 	 */
 	uint64_t aux_events, aux_lost, kernel_aux;
-	uint64_t untold_requests; /* left out by the recorder, as the END block says */
-	uint64_t bytes;		  /* read */
+	uint64_t left_out[CHAINLOG_LEFT_OUTS]; /* by the recorder, as the END block says */
+	uint64_t bytes;			       /* read */
 	/* Above the tids of all events and threads; by just one if the trace is checked. */
 	uint32_t tids_end;
 };

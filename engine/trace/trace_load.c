@@ -242,7 +242,7 @@ static int load_end(struct trace *t, const struct block *b)
 	t->info.sideband_lost = v[CHAINLOG_END_SIDEBAND_LOST];
 	t->end_aux = v[CHAINLOG_END_AUX_EVENTS];
 	t->info.kernel_aux = v[CHAINLOG_END_AUX_KERNEL];
-	t->info.untold_requests = v[CHAINLOG_END_UNTOLD];
+	memcpy(t->info.left_out, v + CHAINLOG_END_UNTOLD, sizeof(t->info.left_out));
 	t->info.complete = !err;
 	return err;
 }

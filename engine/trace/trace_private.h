@@ -68,7 +68,8 @@ struct segment {
 	uint64_t offset, bytes, address;
 };
 
-#define TRACE_TAGS 14u /* above those of INFO and END */
+/* Above those of INFO and END. */
+#define TRACE_TAGS ((unsigned int)CHAINLOG_END_UNTOLD + CHAINLOG_LEFT_OUTS)
 
 struct trace {
 	struct trace_bytes bytes;

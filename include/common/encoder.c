@@ -226,9 +226,9 @@ void encoder_aux_counted(struct encoder *e, uint64_t kernel_aux)
 	e->kernel_aux = kernel_aux;
 }
 
-void encoder_untold(struct encoder *e, uint64_t requests)
+void encoder_left_out(struct encoder *e, const uint64_t n[CHAINLOG_LEFT_OUTS])
 {
-	e->untold = requests;
+	memcpy(e->left_out, n, sizeof(e->left_out));
 }
 
 /* ---- beginning and end --------------------------------------------------------------------- */
@@ -273,8 +273,8 @@ int encoder_info(struct encoder *e, const struct chainlog_info *i)
 
 int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint64_t sideband_lost)
 {
-	uint8_t block[CHAINLOG_FRONT + 13 * ENCODER_TAG_MAX], *body = block + CHAINLOG_FRONT,
-							      *p = body;
+	uint8_t block[CHAINLOG_FRONT + (12 + CHAINLOG_LEFT_OUTS) * ENCODER_TAG_MAX];
+	uint8_t *body = block + CHAINLOG_FRONT, *p = body;
 	uint8_t footer[CHAINLOG_FOOTER_SIZE];
 	int err = encoder_flush(e);
 	size_t len;
@@ -297,8 +297,9 @@ int encoder_end(struct encoder *e, uint64_t end_ns, uint64_t kernel_events, uint
 		p = put_number(p, CHAINLOG_END_AUX_LOST, e->aux_lost);
 		p = put_number(p, CHAINLOG_END_AUX_KERNEL, e->kernel_aux);
 	}
-	if (e->untold)
-		p = put_number(p, CHAINLOG_END_UNTOLD, e->untold);
+	for (unsigned int i = 0; i < CHAINLOG_LEFT_OUTS; i++)
+		if (e->left_out[i])
+			p = put_number(p, CHAINLOG_END_UNTOLD + i, e->left_out[i]);
 	p = chainlog_finish_block(CHAINLOG_BLOCK_END, NULL, 0, body, (size_t)(p - body), &len);
 	err = encoder_give(e, p, len);
 	return err ? err : encoder_give(e, footer, sizeof(footer));

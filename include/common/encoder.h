@@ -210,8 +210,8 @@ int encoder_flush(struct encoder *e);
 
 /* Before encoder_end(): the auxiliary events that the kernel side counted, and their losses. */
 void encoder_aux_counted(struct encoder *e, uint64_t kernel_aux);
-/* Likewise: the requests that were left out, because they were too many. */
-void encoder_untold(struct encoder *e, uint64_t requests);
+/* Likewise what was left out; 0: nothing of that kind. */
+void encoder_left_out(struct encoder *e, const uint64_t n[CHAINLOG_LEFT_OUTS]);
 /*
  * The last call: flushes, then writes the END block and the footer. kernel_events is what the
  * kernel side counted, sideband_lost the number of mapping records that were lost.

@@ -53,7 +53,7 @@ struct encoder {
 	uint64_t aux_events;
 	uint64_t aux_losses; /* those of these that report losses */
 	uint64_t aux_lost;   /* how many events they report as lost */
-	uint64_t kernel_aux, untold;
+	uint64_t kernel_aux, left_out[CHAINLOG_LEFT_OUTS];
 	struct recent strings, frames, stacks, objects;
 	uint32_t ends[CHAINLOG_STACK_ENDS]; /* stacks defined */
 	uint32_t modules, spaces;

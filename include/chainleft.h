@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* chainleft.h - what a recorder leaves out. Part of chainlog.h and of chainwire.h. */
+#pragma once
+
+/*
+ * What a recorder left out for want of room or of time, and counted. Its tag in the END block is
+ * CHAINLOG_END_UNTOLD and the value; include/common/left_out.c has the words.
+ */
+enum chainlog_left_out {
+	CHAINLOG_LEFT_REQUESTS, /* requests that came too fast */
+	CHAINLOG_LEFT_PROBED,	/* those of --request, as too many others had begun */
+	CHAINLOG_LEFT_LISTS,	/* lists of threads and connections that took too long */
+	CHAINLOG_LEFT_OPEN, /* tables of files that were not searched for open requests at the end
+			     */
+	CHAINLOG_LEFT_OUTS,
+};

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "left_out.h"
+
+static const struct words {
+	const char *key, *words;
+} all[CHAINLOG_LEFT_OUTS] = {
+	[CHAINLOG_LEFT_REQUESTS] = { "requests_left_out",
+				     "requests were not recorded: they came too fast" },
+	[CHAINLOG_LEFT_PROBED] = { "probed_left_out",
+				   "requests of --request were not recorded: too many others had "
+				   "begun and not ended" },
+	[CHAINLOG_LEFT_LISTS] = { "lists_left_out",
+				  "lists of the threads or connections that were there took too "
+				  "long, and lack some" },
+	[CHAINLOG_LEFT_OPEN] = { "open_left_out",
+				 "processes' files were not searched for requests that were open "
+				 "at the end: there were too many" },
+};
+
+const char *left_out_key(enum chainlog_left_out what)
+{
+	return all[what].key;
+}
+
+const char *left_out_words(enum chainlog_left_out what)
+{
+	return all[what].words;
+}
