@@ -42,7 +42,7 @@ int name_table_rank(const struct name_table *nt, uint32_t **rank);
 
 static inline const char *name_str(const struct name_table *nt, uint32_t id)
 {
-	return nt->names.arena + nt->names.keys[id].offset;
+	return nt->names.keys[id].bytes;
 }
 
 static inline size_t name_len(const struct name_table *nt, uint32_t id)

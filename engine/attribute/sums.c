@@ -50,8 +50,7 @@ uint32_t sums_key_is_text(struct names *names, uint32_t key)
 	return key;
 }
 
-/* Sets all texts, as comparing must not make any: that moves them. Returns how many sums there are.
- */
+/* Sets all texts, once for each and not in each comparison. Returns how many sums there are. */
 static size_t set_texts(struct sums *s, struct names *names, sums_text_fn text_of)
 {
 	size_t n = s->n ? s->n : s->table.keys.n;

@@ -336,8 +336,6 @@ static int put_table(struct writer *w, const struct thread_row *rows, size_t n)
 			sums_add_all(&w->who.total, &w->who.one);
 			if (i >= top)
 				sums_add_all(&w->who.other, &w->who.one);
-			/* This makes texts, so it comes before one is taken. */
-			sums_sort(&w->who.one, w->names, cpu_holder_name);
 		}
 		if (group && i < top)
 			in_group =

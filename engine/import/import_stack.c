@@ -317,7 +317,7 @@ int import_stack_read(struct import_stacks *s, uint32_t who, const char *p, size
 	bool is_new;
 	int err;
 
-	if (s->texts.arena_len > TEXTS_MAX) {
+	if (s->texts.n_bytes > TEXTS_MAX) {
 		intern_clear(&s->texts);
 		memset(s->guesses, 0, sizeof(s->guesses));
 	}

@@ -242,7 +242,7 @@ static uint32_t chain_id(struct perf_stacks *s, uint32_t tgid, bool is_exact,
 	s->key[0] = (uint64_t)is_exact << 32 | tgid;
 	s->key[1] = (uint64_t)perf_maps_version(s->maps, tgid) << 32 | s->kernel->changes;
 	memcpy(s->key + 2, chain.p, len);
-	if (s->chains.arena_len > CHAINS_MAX)
+	if (s->chains.n_bytes > CHAINS_MAX)
 		intern_clear(&s->chains);
 	return intern_id(&s->chains, s->key, words * 8, is_new);
 }

@@ -21,7 +21,7 @@ void names_free(struct names *n);
 struct kernel_stacks *names_kernel_stacks(const struct names *n);
 struct object_names *names_objects(const struct names *n);
 
-/* A text by its id; it stays where it is until the next call that makes one. */
+/* A text by its id; it stays where it is until names_free(). */
 const char *names_text(const struct names *n, uint32_t text);
 
 /* ---- names: each function returns the id of a text, or 0 when out of memory ------------------ */

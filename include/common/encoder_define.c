@@ -139,7 +139,7 @@ static int list_numbers(struct encoder *e, enum chainlog_block type, const uint6
 
 static size_t half_bytes(const struct recent_half *h)
 {
-	return h->keys.arena_len + h->keys.n * (sizeof(*h->keys.keys) + sizeof(*h->ids)) +
+	return h->keys.n_bytes + h->keys.n * (sizeof(*h->keys.keys) + sizeof(*h->ids)) +
 	       (h->keys.index.mask ? ((size_t)h->keys.index.mask + 1) * sizeof(uint32_t) : 0);
 }
 

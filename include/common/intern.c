@@ -6,6 +6,12 @@
 
 #include "grow.h"
 
+struct intern_chunk {
+	struct intern_chunk *older;
+	size_t cap;
+	char bytes[];
+};
+
 /* What is looked for. */
 struct intern_wanted {
 	const void *key;
@@ -19,7 +25,7 @@ static bool intern_same(const void *table, uint32_t id, const void *wanted)
 	const struct intern_key *k = &t->keys[id - 1];
 
 	return k->hash == w->hash && k->len == w->len &&
-	       (!w->len || !memcmp(t->arena + k->offset, w->key, w->len));
+	       (!w->len || !memcmp(k->bytes, w->key, w->len));
 }
 
 static uint32_t intern_hash(const void *table, uint32_t id)
@@ -36,14 +42,16 @@ static bool intern_reserve(struct intern *t, size_t len)
 		return false;
 	if (!GROW(t->keys, t->n, t->cap))
 		return false;
-	if (t->arena_cap - t->arena_len <= len) {
-		size_t cap = (t->arena_cap + len + 1024) * 2;
-		char *arena = realloc(t->arena, cap);
+	if (t->left <= len) {
+		/* Twice as large each time, so that there are few. */
+		size_t cap = t->n_bytes + len + 1024;
+		struct intern_chunk *chunk = malloc(sizeof(*chunk) + cap);
 
-		if (!arena)
+		if (!chunk)
 			return false;
-		t->arena = arena;
-		t->arena_cap = cap;
+		*chunk = (struct intern_chunk) { t->chunks, cap };
+		t->chunks = chunk;
+		t->left = cap;
 	}
 	return true;
 }
@@ -52,6 +60,7 @@ uint32_t intern_id(struct intern *t, const void *key, size_t len, bool *is_new)
 {
 	struct intern_wanted w = { key, (uint32_t)len, 0 };
 	uint32_t *slot, id;
+	char *bytes;
 
 	if (is_new)
 		*is_new = false;
@@ -65,11 +74,13 @@ uint32_t intern_id(struct intern *t, const void *key, size_t len, bool *is_new)
 		return id;
 	if (is_new)
 		*is_new = true;
-	t->keys[t->n] = (struct intern_key) { t->arena_len, w.len, w.hash };
+	bytes = t->chunks->bytes + t->chunks->cap - t->left;
 	if (len)
-		memcpy(t->arena + t->arena_len, key, len);
-	t->arena[t->arena_len + len] = 0;
-	t->arena_len += len + 1;
+		memcpy(bytes, key, len);
+	bytes[len] = 0;
+	t->keys[t->n] = (struct intern_key) { bytes, w.len, w.hash };
+	t->left -= len + 1;
+	t->n_bytes += len + 1;
 	*slot = ++t->n;
 	return t->n;
 }
@@ -84,17 +95,31 @@ uint32_t intern_find(const struct intern *t, const void *key, size_t len)
 	return *id_index_slot(&t->index, w.hash, intern_same, t, &w);
 }
 
+static void free_chunks(struct intern_chunk *c)
+{
+	for (struct intern_chunk *older; c; c = older) {
+		older = c->older;
+		free(c);
+	}
+}
+
 void intern_clear(struct intern *t)
 {
 	id_index_clear(&t->index);
 	t->n = 0;
-	t->arena_len = 0;
+	t->n_bytes = 0;
+	/* The newest is the largest. */
+	if (t->chunks) {
+		free_chunks(t->chunks->older);
+		t->chunks->older = NULL;
+		t->left = t->chunks->cap;
+	}
 }
 
 void intern_free(struct intern *t)
 {
 	id_index_free(&t->index);
 	free(t->keys);
-	free(t->arena);
+	free_chunks(t->chunks);
 	*t = (struct intern) { .n = 0 };
 }

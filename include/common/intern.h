@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * intern.h - gives each distinct string of bytes a dense id, counted from 1. It owns a copy of
- * each, all in one arena; a look-up allocates nothing.
+ * each, which never moves: many texts are made while others are shown. A look-up allocates nothing.
  */
 #pragma once
 
@@ -12,9 +12,11 @@
 #include "id_index.h"
 
 struct intern_key {
-	size_t offset; /* in the arena */
+	const char *bytes; /* a 0 follows them */
 	uint32_t len, hash;
 };
+
+struct intern_chunk;
 
 /* All zero is an empty table. */
 struct intern {
@@ -23,8 +25,10 @@ struct intern {
 	struct intern_key *keys; /* by id - 1 */
 	uint32_t n;		 /* ids given */
 	size_t cap;		 /* room in keys */
-	char *arena;		 /* each key is followed by a 0 */
-	size_t arena_len, arena_cap;
+	size_t n_bytes;		 /* of all keys, with their zeros */
+	/* Private: the keys' bytes; the newest chunk first, which has room for `left` more. */
+	struct intern_chunk *chunks;
+	size_t left;
 };
 
 /*
@@ -35,17 +39,17 @@ uint32_t intern_id(struct intern *t, const void *key, size_t len, bool *is_new);
 /* The id of the len bytes at key; 0: it has none. */
 uint32_t intern_find(const struct intern *t, const void *key, size_t len);
 
-/* The bytes of a given id, a 0 after them; they stay where they are until the next intern_id(). */
+/* The bytes of a given id, a 0 after them; they stay where they are until intern_clear(). */
 static inline const char *intern_bytes(const struct intern *t, uint32_t id, size_t *len)
 {
 	*len = t->keys[id - 1].len;
-	return t->arena + t->keys[id - 1].offset;
+	return t->keys[id - 1].bytes;
 }
 
 /* The same of a text; "" for 0 and for an id that was not given. */
 static inline const char *intern_text(const struct intern *t, uint32_t id)
 {
-	return id && id <= t->n ? t->arena + t->keys[id - 1].offset : "";
+	return id && id <= t->n ? t->keys[id - 1].bytes : "";
 }
 
 /* Forgets all keys; the memory is kept for the next ones. */
