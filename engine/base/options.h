@@ -215,7 +215,7 @@ struct options {
 	enum options_unit unit;
 	enum options_rows rows; /* --table */
 	uint64_t bucket_ns;	/* rows: how long the time is that one has */
-	uint64_t top;		/* only the N largest of what the format lists; 0: all */
+	uint64_t top;		/* only the N largest of what the format lists; 0: all, or many */
 
 	unsigned int given; /* enum options_given, or-ed */
 	const char *output; /* NULL: standard output */

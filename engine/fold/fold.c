@@ -219,9 +219,10 @@ static int run(struct fold *f)
 	return err;
 }
 
-/* at NULL: the waits that the options choose. */
+/* at NULL: the waits that the options choose. spans NULL: all of the time that they choose. */
 static int make_fold(struct fold **out, const struct timelines *tl, const struct options *o,
-		     enum fold_by by, const struct fold_remote *at, size_t n)
+		     enum fold_by by, const struct fold_spans *spans, const struct fold_remote *at,
+		     size_t n)
 {
 	struct fold *f = calloc(1, sizeof(*f));
 	int err = -ENOMEM;
@@ -230,6 +231,7 @@ static int make_fold(struct fold **out, const struct timelines *tl, const struct
 		f->timelines = tl;
 		f->options = o;
 		f->by = by;
+		f->spans = spans ? *spans : (struct fold_spans) { .n = 0 };
 		f->knows_objects = wait_classes_known(tl);
 		err = interned_stacks_new(&f->stacks, tl, o,
 					  by == FOLD_BY_LINE  ? GROUP_BY_PROCESS
@@ -251,13 +253,19 @@ static int make_fold(struct fold **out, const struct timelines *tl, const struct
 int fold_new(struct fold **out, const struct timelines *tl, const struct options *o,
 	     enum fold_by by)
 {
-	return make_fold(out, tl, o, by, NULL, 0);
+	return make_fold(out, tl, o, by, NULL, NULL, 0);
+}
+
+int fold_new_by_row(struct fold **out, const struct timelines *tl, const struct options *o,
+		    const struct fold_spans *spans)
+{
+	return make_fold(out, tl, o, FOLD_BY_ROW, spans, NULL, 0);
 }
 
 int fold_new_remote(struct fold **out, const struct timelines *tl, const struct options *o,
 		    const struct fold_remote *at, size_t n)
 {
-	return make_fold(out, tl, o, FOLD_BY_NAME, at, n);
+	return make_fold(out, tl, o, FOLD_BY_NAME, NULL, at, n);
 }
 
 void fold_free(struct fold *f)

@@ -19,7 +19,7 @@ struct chain_summary {
 enum fold_by {
 	FOLD_BY_NAME,  /* threads of one name are one, as in folded lines */
 	FOLD_BY_LINE,  /* kept apart by process, frames by source line; waits are counted */
-	FOLD_BY_ROW,   /* by the process's name, the endpoint and the wait's length; counted */
+	FOLD_BY_ROW,   /* fold_new_by_row() */
 	FOLD_BY_WAKER, /* --view=wakeup: the waker's stack and the wakee make a row */
 };
 
@@ -31,6 +31,19 @@ struct fold;
  */
 int fold_new(struct fold **out, const struct timelines *tl, const struct options *o,
 	     enum fold_by by);
+/* n spans of time that follow each other, CLOCK_MONOTONIC: span i is [bounds[i], bounds[i + 1]). */
+struct fold_spans {
+	const uint64_t *bounds;
+	size_t n;
+};
+
+/*
+ * The same, kept apart by span, the process's name, the endpoint and the wait's length. A wait is
+ * cut at the bounds, and counted in the span in which it began. What the spans leave out is not
+ * folded.
+ */
+int fold_new_by_row(struct fold **out, const struct timelines *tl, const struct options *o,
+		    const struct fold_spans *spans);
 void fold_free(struct fold *f);
 
 /* [from_ns, to_ns) of a client's wait for a request, for which `times` waits of others waited. */
@@ -48,7 +61,7 @@ int fold_new_remote(struct fold **out, const struct timelines *tl, const struct 
 /*
  * The rows, which belong to f. FOLD_BY_LINE: in order, split over their
  * samples, and only the --top N rows of most time. The others are in no order and have their
- * samples beside them. FOLD_BY_ROW counts a wait in the window in which it began.
+ * samples beside them.
  */
 struct chain_rows *fold_rows(struct fold *f);
 /* All that was chosen, including what --top leaves out. */

@@ -25,6 +25,7 @@ struct long_wait {
 	uint32_t thread;
 	const struct wait *wait;
 	uint64_t from_ns, to_ns;
+	uint32_t span;
 };
 
 struct fold;
@@ -51,7 +52,8 @@ struct fold {
 	const struct timelines *timelines;
 	const struct options *options;
 	enum fold_by by;
-	bool knows_objects; /* the trace says what was waited for */
+	struct fold_spans spans; /* FOLD_BY_ROW */
+	bool knows_objects;	 /* the trace says what was waited for */
 	struct interned_stacks *stacks;
 	struct cpu_holders *cpu_holders; /* NULL: not asked for, or not known */
 	struct slices slices;

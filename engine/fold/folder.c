@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/grow.h"
+#include "common/lower_bound.h"
 #include "select/wait_nature.h"
 #include "wait_length.h"
 
@@ -21,26 +22,28 @@ static uint32_t label_link(void *arg, const struct link *l)
 }
 
 /* Requests are kept apart where processes are. */
-static uint32_t group_of(struct folder *f, uint32_t thread, uint32_t name, const struct wait *w)
+static uint32_t group_of(struct folder *f, uint32_t thread, uint32_t name, const struct wait *w,
+			 uint32_t span)
 {
 	const struct timelines *tl = f->fold->timelines;
 	uint32_t length = f->fold->by == FOLD_BY_ROW ? wait_length(w->in_ns - w->out_ns) : 0;
 
 	if (fold_counts_waits(f->fold) && timelines_is_client(tl, thread))
 		return intern_request_group(&f->stacks, thread, name, timelines_request_of(tl, w),
-					    length);
+					    length, span);
 	return intern_group(&f->stacks, thread, name,
-			    interned_stacks_root(f->fold->stacks, thread, w->out_ns), length);
+			    interned_stacks_root(f->fold->stacks, thread, w->out_ns), length, span);
 }
 
 /* The wait's head; its node is 0 if it is out of memory. */
-static const struct head *head_of(struct folder *f, uint32_t thread, const struct wait *w)
+static const struct head *head_of(struct folder *f, uint32_t thread, const struct wait *w,
+				  uint32_t span)
 {
 	uint32_t name, group;
 	struct head *slot;
 
 	name = timelines_name(f->fold->timelines, thread, w->out_ns);
-	group = group_of(f, thread, name, w);
+	group = group_of(f, thread, name, w, span);
 	slot = &f->heads[hash_pair(group, w->stack) % HEADS];
 	if (!slot->node || slot->group != group || slot->stack != w->stack)
 		*slot = (struct head) {
@@ -71,7 +74,7 @@ static uint32_t wakeup_of(struct folder *f, uint32_t thread, const struct wait *
 	else
 		l = link_of(c->timelines, c->options, w, waker_context(c->kernel, c->timelines, w),
 			    true);
-	return chains_node(c, chains_head(c, group_of(f, thread, name, w)),
+	return chains_node(c, chains_head(c, group_of(f, thread, name, w, 0)),
 			   intern_wakeup(&f->stacks, end == CHAIN_NO_END ? &l : NULL, end, name));
 }
 
@@ -157,13 +160,13 @@ static void add_to_batch(struct folder *f, uint32_t head, uint32_t thread, const
 }
 
 static void fold_sleep(struct folder *f, uint32_t head, uint32_t thread, const struct wait *w,
-		       const struct shown *s, bool is_long)
+		       const struct shown *s, bool is_long, uint32_t span)
 {
 	if (!f->batch)
 		chains_explain(&f->chains, head, thread, w, s->blocked_from_ns, s->blocked_to_ns);
 	else if (is_long)
-		keep_long(f,
-			  (struct long_wait) { thread, w, s->blocked_from_ns, s->blocked_to_ns });
+		keep_long(f, (struct long_wait) { thread, w, s->blocked_from_ns, s->blocked_to_ns,
+						  span });
 	else
 		add_to_batch(f, head, thread, w, s->blocked_from_ns, s->blocked_to_ns);
 }
@@ -179,9 +182,10 @@ static bool began_in_window(const struct folder *f, const struct wait *w)
 	return w->out_ns >= from_ns || from_ns <= timelines_start_ns(f->fold->timelines);
 }
 
-static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_long)
+/* What the filter's window leaves of a wait, which is in the span. */
+static void fold_part(struct folder *f, uint32_t thread, const struct wait *w, bool is_long,
+		      uint32_t span)
 {
-	struct folder *f = arg;
 	struct chain_summary *sum = &f->summary;
 	bool preempted = w->kind == WAIT_PREEMPTED;
 	uint64_t off_ns, blocked_ns;
@@ -199,7 +203,7 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 			node_sums_add(&f->sums, wakeup_of(f, thread, w), CHAIN_RUNNING, blocked_ns);
 		return;
 	}
-	slot = head_of(f, thread, w);
+	slot = head_of(f, thread, w, span);
 	head = slot->node;
 	if (!head)
 		return;
@@ -228,16 +232,40 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 	sum->blocked_ns += blocked_ns;
 	if (f->fold->knows_objects)
 		sums_add(&f->classes, 0, slot->class, blocked_ns);
-	fold_sleep(f, head, thread, w, &s, is_long);
+	fold_sleep(f, head, thread, w, &s, is_long, span);
+}
+
+/* The span in which ns lies; what is before or behind all of them is in the first or the last. */
+static uint32_t span_at(const struct fold_spans *s, uint64_t ns)
+{
+	size_t end = LOWER_BOUND(i, s->n, s->bounds[i] <= ns);
+
+	return end ? (uint32_t)end - 1 : 0;
+}
+
+static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_long)
+{
+	struct folder *f = arg;
+	const struct fold_spans *s = &f->fold->spans;
+
+	if (f->fold->by != FOLD_BY_ROW) {
+		fold_part(f, thread, w, is_long, 0);
+		return;
+	}
+	for (uint32_t i = span_at(s, w->out_ns); i < s->n && s->bounds[i] < w->in_ns; i++) {
+		wait_filter_set_window(f->filter, s->bounds[i], s->bounds[i + 1]);
+		fold_part(f, thread, w, is_long, i);
+	}
 }
 
 /* ---- running time --------------------------------------------------------------------------- */
 
 /* The node of a thread's name alone, as it ran at at_ns; 0: out of memory. */
-static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name, uint64_t at_ns)
+static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name, uint64_t at_ns,
+			  uint32_t span)
 {
 	uint32_t root = interned_stacks_root(f->fold->stacks, thread, at_ns);
-	uint32_t group = intern_group(&f->stacks, thread, name, root, 0);
+	uint32_t group = intern_group(&f->stacks, thread, name, root, 0, span);
 
 	return chains_node(&f->chains, chains_head(&f->chains, group),
 			   intern_name(&f->stacks, name));
@@ -247,8 +275,8 @@ static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name, uint
  * A part of a thread's own time, CHAIN_ON_CPU with its samples, or CHAIN_UNKNOWN: under the name
  * that the thread had at its beginning, as a wait.
  */
-static void fold_own(struct folder *f, uint32_t thread, enum chain_end end, uint64_t from_ns,
-		     uint64_t to_ns)
+static void fold_own_part(struct folder *f, uint32_t thread, enum chain_end end, uint64_t from_ns,
+			  uint64_t to_ns, uint32_t span)
 {
 	const struct timelines *tl = f->fold->timelines;
 	const struct sample *last, *s = timelines_samples(tl, thread, &last);
@@ -258,7 +286,7 @@ static void fold_own(struct folder *f, uint32_t thread, enum chain_end end, uint
 		return;
 	name = timelines_name(tl, thread, from_ns);
 	node = wait_filter_fits(f->filter, name, thread, from_ns)
-		       ? name_node(f, thread, name, from_ns)
+		       ? name_node(f, thread, name, from_ns, span)
 		       : 0;
 	if (!node)
 		return;
@@ -267,6 +295,23 @@ static void fold_own(struct folder *f, uint32_t thread, enum chain_end end, uint
 		return;
 	for (s = sample_at(s, last, from_ns); s < last && s->ns < to_ns; s++)
 		node_sums_add_ran(&f->sums, node, s->pair, 1);
+}
+
+/* Rows are cut at the bounds of spans, and say nothing of time that is not known. */
+static void fold_own(struct folder *f, uint32_t thread, enum chain_end end, uint64_t from_ns,
+		     uint64_t to_ns)
+{
+	const struct fold_spans *s = &f->fold->spans;
+
+	if (f->fold->by != FOLD_BY_ROW) {
+		fold_own_part(f, thread, end, from_ns, to_ns, 0);
+		return;
+	}
+	if (end == CHAIN_UNKNOWN)
+		return;
+	for (uint32_t i = span_at(s, from_ns); i < s->n && s->bounds[i] < to_ns; i++)
+		fold_own_part(f, thread, end, clip_ns(from_ns, s->bounds[i], s->bounds[i + 1]),
+			      clip_ns(to_ns, s->bounds[i], s->bounds[i + 1]), i);
 }
 
 /* What the waits of a thread leave of its life, as far as that lies in [from_ns, to_ns). */
@@ -308,6 +353,9 @@ static void fold_own_time(struct folder *f)
 	/* Without samples nothing is said of it, as in traces of before. */
 	if (!wants_samples(fold) || !wait_filter_running(f->filter) || fold->options->requests)
 		return;
+	if (fold->by == FOLD_BY_ROW)
+		wait_filter_set_window(f->filter, fold->spans.bounds[0],
+				       fold->spans.bounds[fold->spans.n]);
 	wait_filter_window(f->filter, &from_ns, &to_ns);
 	for (uint32_t i = share; i < timelines_threads(tl); i += fold->n_folders) {
 		const struct thread *th = timelines_thread(tl, i);
@@ -429,8 +477,8 @@ void *folder_run_long(void *arg)
 			uint64_t to = l->to_ns < to_ns ? l->to_ns : to_ns;
 
 			if (from < to)
-				add_to_batch(f, head_of(f, l->thread, l->wait)->node, l->thread,
-					     l->wait, from, to);
+				add_to_batch(f, head_of(f, l->thread, l->wait, l->span)->node,
+					     l->thread, l->wait, from, to);
 		}
 	chain_batch_run(f->batch);
 	f->out_of_memory |= f->chains.out_of_memory || f->sums.out_of_memory;

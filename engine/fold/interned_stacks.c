@@ -23,7 +23,8 @@ struct interned_stacks {
 					      (endpoint, length) */
 	struct pairs askers;		   /* (owner or 0, asked or 0) */
 	struct pairs rooted;		   /* (asker, root) */
-	struct pairs groups;		   /* (rooted, name) */
+	struct pairs named;		   /* (rooted, name) */
+	struct pairs groups;		   /* (named, span) */
 	struct link_identities identities; /* of lists */
 };
 
@@ -62,6 +63,7 @@ void interned_stacks_free(struct interned_stacks *p)
 	pairs_free(&p->asked);
 	pairs_free(&p->askers);
 	pairs_free(&p->rooted);
+	pairs_free(&p->named);
 	pairs_free(&p->groups);
 	link_identities_free(&p->identities);
 	pthread_mutex_destroy(&p->lock);
@@ -85,9 +87,9 @@ void stack_cache_free(struct stack_cache *c)
 
 /* With the lock. 0: out of memory. */
 static uint32_t make_group(struct interned_stacks *p, uint32_t thread, uint32_t name,
-			   uint32_t asked, uint32_t root)
+			   uint32_t asked, uint32_t root, uint32_t span)
 {
-	uint32_t owner = 0, asker, rooted;
+	uint32_t owner = 0, asker, rooted, named;
 
 	if (p->by == GROUP_BY_PROCESS)
 		owner = pairs_id(&p->owners, timelines_thread(p->timelines, thread)->tgid,
@@ -98,7 +100,8 @@ static uint32_t make_group(struct interned_stacks *p, uint32_t thread, uint32_t 
 		return 0;
 	asker = pairs_id(&p->askers, owner, asked);
 	rooted = asker ? pairs_id(&p->rooted, asker, root) : 0;
-	return rooted ? pairs_id(&p->groups, rooted, name) : 0;
+	named = rooted ? pairs_id(&p->named, rooted, name) : 0;
+	return named ? pairs_id(&p->groups, named, span) : 0;
 }
 
 uint32_t interned_stacks_root(const struct interned_stacks *p, uint32_t thread, uint64_t at_ns)
@@ -109,7 +112,7 @@ uint32_t interned_stacks_root(const struct interned_stacks *p, uint32_t thread, 
 }
 
 uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name, uint32_t root,
-			  uint32_t length)
+			  uint32_t length, uint32_t span)
 {
 	struct interned_stacks *p = c->stacks;
 	uint32_t asked = 0, group = 0;
@@ -118,14 +121,14 @@ uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name,
 	if (length)
 		asked = pairs_id(&p->asked, 0, length);
 	if (asked || !length)
-		group = make_group(p, thread, name, asked, root);
+		group = make_group(p, thread, name, asked, root, span);
 	pthread_mutex_unlock(&p->lock);
-	c->groups[thread] = (struct known_group) { name, root, length, group };
+	c->groups[thread] = (struct known_group) { name, root, length, span, group };
 	return group;
 }
 
 uint32_t intern_request_group(struct stack_cache *c, uint32_t client, uint32_t name,
-			      const struct request *q, uint32_t length)
+			      const struct request *q, uint32_t length, uint32_t span)
 {
 	struct interned_stacks *p = c->stacks;
 	size_t n;
@@ -139,7 +142,7 @@ uint32_t intern_request_group(struct stack_cache *c, uint32_t client, uint32_t n
 			 : n		       ? of[0] + 1
 					       : 0);
 	if (asked)
-		group = make_group(p, client, name, asked, 0);
+		group = make_group(p, client, name, asked, 0, span);
 	pthread_mutex_unlock(&p->lock);
 	return group;
 }
@@ -331,7 +334,7 @@ uint32_t intern_wakeup(struct stack_cache *c, const struct link *l, enum chain_e
 
 struct thread_group interned_stacks_thread_group(const struct interned_stacks *p, uint32_t group)
 {
-	struct pair g = p->groups.at[group];
+	struct pair spanned = p->groups.at[group], g = p->named.at[spanned.a];
 	struct pair rooted = p->rooted.at[g.a];
 	struct pair asker = p->askers.at[rooted.a];
 	struct pair owner = asker.a ? p->owners.at[asker.a] : (struct pair) { 0, THREAD_NONE };
@@ -346,6 +349,7 @@ struct thread_group interned_stacks_thread_group(const struct interned_stacks *p
 	if (p->by == GROUP_BY_ROW) {
 		t.process = owner.a;
 		t.length = asked.b;
+		t.span = spanned.b;
 		return t;
 	}
 	t.pid = owner.a;

@@ -28,14 +28,14 @@ struct thread_group {
 	/* Clients that are kept apart, from 1: the endpoint's number; the trace id, as the number
 	 * of its first request; 0: none. */
 	uint32_t endpoint, trace;
-	uint32_t length; /* as given to intern_group() */
+	uint32_t length, span; /* as given to intern_group() */
 };
 
 struct interned_stacks;
 
-/* The group of a thread's waits with this name, root and length; group 0: not asked for yet. */
+/* The group of a thread's waits with this name, and so on; group 0: not asked for yet. */
 struct known_group {
-	uint32_t name, root, length, group;
+	uint32_t name, root, length, span, group;
 };
 
 /* One thread's. */
@@ -60,18 +60,20 @@ void stack_cache_free(struct stack_cache *c);
 /*
  * The group of a thread's waits while it has this name (string id), and below this root: the path
  * of a control group or the name of a process (string id), or 0 where the options ask for none.
- * length: of GROUP_BY_ROW, a number that stands for how long they are; else 0.
+ * Of GROUP_BY_ROW: length, a number that stands for how long they are, and the span of time of
+ * which it is; else 0.
  */
 uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name, uint32_t root,
-			  uint32_t length);
+			  uint32_t length, uint32_t span);
 static inline uint32_t intern_group(struct stack_cache *c, uint32_t thread, uint32_t name,
-				    uint32_t root, uint32_t length)
+				    uint32_t root, uint32_t length, uint32_t span)
 {
 	const struct known_group *g = &c->groups[thread];
 
-	return g->group && g->name == name && g->root == root && g->length == length
+	return g->group && g->name == name && g->root == root && g->length == length &&
+			       g->span == span
 		       ? g->group
-		       : intern_new_group(c, thread, name, root, length);
+		       : intern_new_group(c, thread, name, root, length, span);
 }
 
 /*
@@ -79,7 +81,7 @@ static inline uint32_t intern_group(struct stack_cache *c, uint32_t thread, uint
  * enum group_by says of other traces or lengths.
  */
 uint32_t intern_request_group(struct stack_cache *c, uint32_t client, uint32_t name,
-			      const struct request *q, uint32_t length);
+			      const struct request *q, uint32_t length, uint32_t span);
 
 /* The root of the waits of a thread that begin at at_ns, as the options ask for one. */
 uint32_t interned_stacks_root(const struct interned_stacks *p, uint32_t thread, uint64_t at_ns);

@@ -300,6 +300,28 @@ static int put_wait(struct writer *w, const union row_value *values)
 	return 0;
 }
 
+/* Opens the database and begins the transaction. */
+static int begin(struct writer *w)
+{
+	int err = 0;
+
+	if (sqlite3_open_v2(w->path, &w->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
+	    SQLITE_OK)
+		err = fail(w);
+	if (!err)
+		sqlite3_busy_timeout(w->db, BUSY_MS);
+	/* Takes the lock for writing at once: two processes may add to one database. */
+	if (!err)
+		err = run(w, "BEGIN IMMEDIATE");
+	if (!err)
+		err = make_tables(w);
+	for (int i = 0; i < STATEMENTS && !err; i++)
+		if (sqlite3_prepare_v2(w->db, statements[i], -1, &w->statements[i], NULL) !=
+		    SQLITE_OK)
+			err = fail(w);
+	return err;
+}
+
 static int put_row(void *arg, enum options_rows table, const union row_value *values)
 {
 	const struct row_table_shape *shape = &row_tables[table];
@@ -309,7 +331,10 @@ static int put_row(void *arg, enum options_rows table, const union row_value *va
 
 	switch (table) {
 	case ROWS_TRACES:
-		err = forget(w, values[1].id);
+		/* The first row. Others may write until all rows are made. */
+		err = begin(w);
+		if (!err)
+			err = forget(w, values[1].id);
 		return err ? err : add(w, ADD_TRACE, shape->columns, shape->n, values, &w->trace);
 	case ROWS_MODULES:
 		return add(w, ADD_MODULE, shape->columns, shape->n, values, &number);
@@ -323,25 +348,9 @@ static int put_row(void *arg, enum options_rows table, const union row_value *va
 static int write_sqlite(const struct format_input *in, FILE *out)
 {
 	struct writer w = { .path = in->options->output };
-	int err = 0;
+	int err = rows_make(in, &(struct row_sink) { &w, put_row });
 
 	(void)out;
-	if (sqlite3_open_v2(w.path, &w.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
-	    SQLITE_OK)
-		err = fail(&w);
-	if (!err)
-		sqlite3_busy_timeout(w.db, BUSY_MS);
-	/* Takes the lock for writing at once: two processes may add to one database. */
-	if (!err)
-		err = run(&w, "BEGIN IMMEDIATE");
-	if (!err)
-		err = make_tables(&w);
-	for (int i = 0; i < STATEMENTS && !err; i++)
-		if (sqlite3_prepare_v2(w.db, statements[i], -1, &w.statements[i], NULL) !=
-		    SQLITE_OK)
-			err = fail(&w);
-	if (!err)
-		err = rows_make(in, &(struct row_sink) { &w, put_row });
 	for (int i = 0; i < STATEMENTS; i++)
 		sqlite3_finalize(w.statements[i]);
 	if (!err)

@@ -30,9 +30,9 @@ struct row_column {
 #define ROW_COLUMNS_MAX 20
 
 /* Options without a meaning for these formats. */
-#define ROWS_REFUSE                                                                          \
-	(GIVEN_TABLE | GIVEN_TOP | GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_NO_ENDS | \
-	 GIVEN_NO_DELIM | GIVEN_WHO_RAN)
+#define ROWS_REFUSE                                                                               \
+	(GIVEN_TABLE | GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_NO_ENDS | GIVEN_NO_DELIM | \
+	 GIVEN_WHO_RAN)
 
 struct row_table_shape {
 	const char *name;
@@ -57,7 +57,7 @@ struct row_sink {
 };
 
 /*
- * Gives the rows of one trace to the sink: one for each bucket of time, so long as the options say.
- * 0, -ENOMEM or what the sink returned.
+ * Gives the rows of one trace to the sink: for each bucket of time, so long as the options say.
+ * They are all made before the sink gets the first one. 0, -ENOMEM or what the sink returned.
  */
 int rows_make(const struct format_input *in, const struct row_sink *sink);

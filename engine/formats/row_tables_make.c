@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows of one trace: for each bucket of wall clock time a fold of the threads' waits and one of the
- * requests'. Rows that are equal but for their figures are one.
+ * Rows of one trace: a fold of the threads' waits and one of the requests', by spans of time
+ * (row_spans.h). Rows that are equal but for their figures are one; of a group only those of most
+ * time are kept apart.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,9 +12,18 @@
 #include "common/grow.h"
 #include "common/intern.h"
 #include "fold/wait_length.h"
+#include "row_spans.h"
 #include "row_tables.h"
 
 #define NS_PER_S 1000000000u
+
+/*
+ * Who names threads can make any number of rows. Of each control group, of its threads and of
+ * requests, in each span as many as --top says, or this (a second of a server in Java has 120 000);
+ * of all groups together so many times more.
+ */
+#define ROWS_OF_GROUP 200000
+#define ROWS_OF_ALL 5
 
 /* Texts by which rows are told apart, by their columns. */
 enum fact_text {
@@ -39,27 +49,31 @@ enum fact_figure {
 
 /* A row of ROWS_WAITS. */
 struct fact {
+	uint32_t span;
 	uint32_t texts[FACT_TEXTS]; /* ids in maker.texts */
-	struct row_id chain, ran;
+	uint32_t chain, ran;	    /* ids in maker.chains; 0: none */
 	uint64_t latency_ns;
 	uint64_t figures[FIGURES];
+};
+
+/* Something that is given to the sink before the rows of the span that is the first to need it. */
+struct given {
+	uint32_t span, id;
 };
 
 struct maker {
 	const struct format_input *in;
 	const struct row_sink *sink;
+	struct row_spans spans;
 	struct row_id trace;
 	char *host;
-	struct intern texts;  /* of facts; of all buckets */
+	struct intern texts;  /* of facts */
 	struct intern chains; /* the frames of each */
 	struct row_id *ids;   /* by number in chains - 1 */
 	size_t cap_ids;
-	uint32_t chains_given;	       /* to the sink */
-	bool *modules, *modules_given; /* by id */
+	struct given *modules; /* by id; id 0: not needed */
 	uint32_t modules_end;
 	struct text_buf text; /* in the making */
-	/* Of the current bucket. */
-	uint64_t time_s;
 	struct fact *facts;
 	size_t n_facts, cap_facts;
 	/* Of the current fold. */
@@ -74,8 +88,8 @@ static uint32_t text_id(struct maker *m, const char *s)
 
 /* ---- chains --------------------------------------------------------------------------------- */
 
-/* The id of the text in the making, which is kept for the sink if it is new. 0 or -ENOMEM. */
-static int take_chain(struct maker *m, struct row_id *id)
+/* The id of the text in the making. 0 or -ENOMEM. */
+static int take_chain(struct maker *m, uint32_t *chain)
 {
 	const char *text = m->text.p ? m->text.p : "";
 	bool is_new;
@@ -86,21 +100,24 @@ static int take_chain(struct maker *m, struct row_id *id)
 	/* Most rows have a chain that others have: a hash of each took a third of all. */
 	if (is_new)
 		m->ids[number - 1] = row_id_of(text, m->text.len);
-	*id = m->ids[number - 1];
+	*chain = number;
 	return 0;
 }
 
-static void put_frame(struct maker *m, struct chain_frame frame)
+static void put_frame(struct maker *m, struct chain_frame frame, uint32_t span)
 {
+	uint32_t id = frame.module < m->modules_end ? frame.module : 0;
+	struct given *module = &m->modules[id];
+
 	if (m->text.len)
 		text_put(&m->text, ";", 1);
 	text_puts(&m->text, frame.text);
-	if (frame.module && frame.module < m->modules_end)
-		m->modules[frame.module] = true;
+	if (id && (!module->id || span < module->span))
+		*module = (struct given) { span, id };
 }
 
 /* The frames of a row below the thread's name, root first. */
-static int chain_of(struct maker *m, const struct chain_row *row, struct row_id *id)
+static int chain_of(struct maker *m, const struct chain_row *row, struct fact *f)
 {
 	size_t n;
 	const uint32_t *frames = chain_row_frames(m->rows, row, &n);
@@ -109,19 +126,19 @@ static int chain_of(struct maker *m, const struct chain_row *row, struct row_id 
 	if (!n)
 		return -ENOMEM;
 	while (--n > 0)
-		put_frame(m, chain_rows_frame(m->rows, frames[n - 1]));
-	return take_chain(m, id);
+		put_frame(m, chain_rows_frame(m->rows, frames[n - 1]), f->span);
+	return take_chain(m, &f->chain);
 }
 
 /* Where a thread ran. */
-static int place_of(struct maker *m, uint32_t list, struct row_id *id)
+static int place_of(struct maker *m, uint32_t list, struct fact *f)
 {
 	const struct frame_lists *lists = interned_stacks_lists(m->rows->stacks);
 
 	m->text.len = 0;
 	for (size_t i = 0; i < frame_list_len(lists, list); i++)
-		put_frame(m, frame_at(lists, frame_list_at(lists, list, i)));
-	return take_chain(m, id);
+		put_frame(m, frame_at(lists, frame_list_at(lists, list, i)), f->span);
+	return take_chain(m, &f->ran);
 }
 
 /* ---- facts ---------------------------------------------------------------------------------- */
@@ -145,6 +162,7 @@ static int describe(struct maker *m, const struct chain_row *row, struct fact *f
 	size_t n = chain_row_path(m->rows, row, path);
 	int err;
 
+	f->span = g.span;
 	f->latency_ns = g.length ? wait_length_ns(g.length) : 0;
 	/* The first frame of a head is the thread's name. */
 	f->texts[FACT_THREAD] =
@@ -166,7 +184,7 @@ static int describe(struct maker *m, const struct chain_row *row, struct fact *f
 	/* Who had the CPU is a column, not a part of the chain. */
 	if (had_cpu)
 		shown.above = 0;
-	err = chain_of(m, &shown, &f->chain);
+	err = chain_of(m, &shown, f);
 	for (int i = 0; i < FACT_TEXTS && !err; i++)
 		err = f->texts[i] ? 0 : -ENOMEM;
 	return err;
@@ -215,28 +233,46 @@ static int add_samples(struct maker *m, const struct chain_ran *ran)
 	int err = describe(m, &row, &f);
 
 	if (!err)
-		err = place_of(m, ran->list, &f.ran);
+		err = place_of(m, ran->list, &f);
 	f.figures[FIGURE_SAMPLES] = ran->samples;
 	return err ? err : add_fact(m, &f);
 }
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
+static struct row_id id_of_chain(const struct maker *m, uint32_t chain)
+{
+	return chain ? m->ids[chain - 1] : (struct row_id) { .bytes = { 0 } };
+}
+
+static int compare_chains(const struct maker *m, uint32_t a, uint32_t b)
+{
+	struct row_id x = id_of_chain(m, a), y = id_of_chain(m, b);
+
+	return a == b ? 0 : memcmp(&x, &y, sizeof(x));
+}
+
 static int by_key(const void *pa, const void *pb, void *arg)
 {
 	const struct fact *a = pa, *b = pb;
 	const struct maker *m = arg;
-	int order = 0;
+	int order = compare_numbers(a->span, b->span);
 
 	for (int i = 0; i < FACT_TEXTS && !order; i++)
 		if (a->texts[i] != b->texts[i])
 			order = strcmp(intern_text(&m->texts, a->texts[i]),
 				       intern_text(&m->texts, b->texts[i]));
 	if (!order)
-		order = memcmp(&a->chain, &b->chain, sizeof(a->chain));
+		order = compare_chains(m, a->chain, b->chain);
 	if (!order)
-		order = memcmp(&a->ran, &b->ran, sizeof(a->ran));
+		order = compare_chains(m, a->ran, b->ran);
 	return order ? order : compare_numbers(a->latency_ns, b->latency_ns);
+}
+
+static void add_figures(struct fact *to, const struct fact *f)
+{
+	for (int k = 0; k < FIGURES; k++)
+		to->figures[k] += f->figures[k];
 }
 
 static void sort_facts(struct maker *m)
@@ -246,14 +282,114 @@ static void sort_facts(struct maker *m)
 	if (m->n_facts)
 		qsort_r(m->facts, m->n_facts, sizeof(*m->facts), by_key, m);
 	for (size_t i = 0; i < m->n_facts; i++) {
-		if (n && !by_key(&m->facts[n - 1], &m->facts[i], m)) {
-			for (int k = 0; k < FIGURES; k++)
-				m->facts[n - 1].figures[k] += m->facts[i].figures[k];
-			continue;
-		}
-		m->facts[n++] = m->facts[i];
+		if (n && !by_key(&m->facts[n - 1], &m->facts[i], m))
+			add_figures(&m->facts[n - 1], &m->facts[i]);
+		else
+			m->facts[n++] = m->facts[i];
 	}
 	m->n_facts = n;
+}
+
+/* ---- not too many --------------------------------------------------------------------------- */
+
+/* A row in the order of what is kept. */
+struct ranked {
+	uint64_t ns, count;
+	size_t at;
+};
+
+static int most_time_first(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+
+	if (a->ns != b->ns)
+		return compare_numbers(b->ns, a->ns);
+	if (a->count != b->count)
+		return compare_numbers(b->count, a->count);
+	return compare_numbers(a->at, b->at);
+}
+
+static bool is_of_request(const struct maker *m, const struct fact *f)
+{
+	return *intern_text(&m->texts, f->texts[FACT_ENDPOINT]);
+}
+
+/* Makes f the row of what is not kept apart, of the same group or of all. 0 or -ENOMEM. */
+static int make_other(struct maker *m, struct fact *f, bool of_group)
+{
+	struct fact other = { .span = f->span };
+	uint32_t text = text_id(m, CHAIN_OTHER);
+
+	for (int i = 0; i < FACT_TEXTS; i++)
+		other.texts[i] = text;
+	if (of_group)
+		other.texts[FACT_CGROUP] = f->texts[FACT_CGROUP];
+	/* It has the time of threads, or of requests, as all rows. */
+	if (!is_of_request(m, f))
+		other.texts[FACT_ENDPOINT] = text_id(m, "");
+	m->text.len = 0;
+	text_puts(&m->text, CHAIN_OTHER);
+	add_figures(&other, f);
+	*f = other;
+	return text && f->texts[FACT_ENDPOINT] ? take_chain(m, &f->chain) : -ENOMEM;
+}
+
+/*
+ * Of the rows from first to end that are of threads, or of requests, the `most` of most time are
+ * kept, and the others become rows that are equal but for their figures. 0 or -ENOMEM.
+ */
+static int keep_most(struct maker *m, size_t first, size_t end, bool of_requests, size_t most,
+		     bool of_group)
+{
+	struct ranked *r = malloc((end - first) * sizeof(*r));
+	size_t n = 0;
+	int err = r ? 0 : -ENOMEM;
+
+	for (size_t i = first; i < end && !err; i++) {
+		const uint64_t *v = m->facts[i].figures;
+
+		if (is_of_request(m, &m->facts[i]) == of_requests)
+			r[n++] = (struct ranked) { v[FIGURE_BLOCKED] + v[FIGURE_RUNNABLE] +
+							   v[FIGURE_PREEMPTED] + v[FIGURE_RUNNING],
+						   v[FIGURE_WAITS] + v[FIGURE_SAMPLES], i };
+	}
+	if (n > most)
+		qsort(r, n, sizeof(*r), most_time_first);
+	for (size_t i = most; i < n && !err; i++)
+		err = make_other(m, &m->facts[r[i].at], of_group);
+	free(r);
+	return err;
+}
+
+/* The end of the rows that are of one span, and of one group, with the first one. */
+static size_t end_of(const struct maker *m, size_t first, bool of_group)
+{
+	const struct fact *f = &m->facts[first];
+	size_t end = first + 1;
+
+	while (end < m->n_facts && m->facts[end].span == f->span &&
+	       (!of_group || m->facts[end].texts[FACT_CGROUP] == f->texts[FACT_CGROUP]))
+		end++;
+	return end;
+}
+
+/* Sorts the rows, and keeps of each group, or of all of them, not too many. 0 or -ENOMEM. */
+static int bound_facts(struct maker *m, bool of_group)
+{
+	uint64_t top = m->in->options->top ? m->in->options->top : ROWS_OF_GROUP;
+	size_t most = of_group ? top : top * ROWS_OF_ALL, end;
+	int err = 0;
+
+	sort_facts(m);
+	for (size_t first = 0; first < m->n_facts && !err; first = end) {
+		end = end_of(m, first, of_group);
+		for (int of_requests = 0; of_requests < 2 && end - first > most && !err;
+		     of_requests++)
+			err = keep_most(m, first, end, of_requests, most, of_group);
+	}
+	if (!err)
+		sort_facts(m);
+	return err;
 }
 
 /* ---- giving them to the sink ---------------------------------------------------------------- */
@@ -284,21 +420,29 @@ static int give_trace(const struct maker *m)
 	return m->sink->put(m->sink->arg, ROWS_TRACES, values);
 }
 
-static int give_modules(struct maker *m)
+static int by_span_and_id(const void *pa, const void *pb)
+{
+	const struct given *a = pa, *b = pb;
+
+	return a->span != b->span ? compare_numbers(a->span, b->span)
+				  : compare_numbers(a->id, b->id);
+}
+
+/* Those of the span: from *at on, of n. */
+static int give_modules(const struct maker *m, uint32_t span, size_t *at, size_t n)
 {
 	const struct trace *t = m->in->trace;
 	int err = 0;
 
-	for (uint32_t id = 1; id < m->modules_end && !err; id++) {
-		uint32_t path;
+	for (; *at < n && m->modules[*at].span == span && !err; ++*at) {
+		uint32_t id = m->modules[*at].id,
+			 path = names_clean(m->names, trace_module_path(t, id));
 
-		if (!m->modules[id] || m->modules_given[id])
+		if (!id)
 			continue;
-		m->modules_given[id] = true;
-		path = names_clean(m->names, trace_module_path(t, id));
 		err = path ? m->sink->put(m->sink->arg, ROWS_MODULES,
 					  (union row_value[]) {
-						  { .number = m->time_s },
+						  { .number = m->spans.time_s[span] },
 						  { .id = m->trace },
 						  { .text = m->host },
 						  { .text = names_text(m->names, path) },
@@ -309,57 +453,88 @@ static int give_modules(struct maker *m)
 	return err;
 }
 
-static int by_id(const void *pa, const void *pb, void *arg)
+static int by_span_and_chain(const void *pa, const void *pb, void *arg)
 {
-	const struct row_id *ids = arg;
-	const uint32_t *a = pa, *b = pb;
+	const struct given *a = pa, *b = pb;
 
-	return memcmp(&ids[*a], &ids[*b], sizeof(*ids));
+	return a->span != b->span ? compare_numbers(a->span, b->span)
+				  : compare_chains(arg, a->id, b->id);
 }
 
-/* The new ones, in an order that does not depend on which thread of the fold met them first. */
-static int give_chains(struct maker *m)
+/* The chains that rows have, in an order that does not depend on which thread met them first. */
+static struct given *chains_in_order(const struct maker *m, size_t *n)
 {
-	uint32_t first = m->chains_given, n = m->chains.n - first;
-	uint32_t *order = malloc(((size_t)n + 1) * sizeof(*order));
-	int err = order ? 0 : -ENOMEM;
+	struct given *chains = malloc(((size_t)m->chains.n + 1) * sizeof(*chains));
+	bool *seen = calloc((size_t)m->chains.n + 1, sizeof(*seen));
 
-	for (uint32_t i = 0; i < n && !err; i++)
-		order[i] = first + i;
-	if (n && !err)
-		qsort_r(order, n, sizeof(*order), by_id, m->ids);
-	for (uint32_t i = 0; i < n && !err; i++)
-		err = m->sink->put(m->sink->arg, ROWS_CHAINS,
-				   (union row_value[]) {
-					   { .number = m->time_s },
-					   { .id = m->ids[order[i]] },
-					   { .text = intern_text(&m->chains, order[i] + 1) },
-				   });
-	m->chains_given = m->chains.n;
-	free(order);
-	return err;
+	*n = 0;
+	for (size_t i = 0; i < m->n_facts && chains && seen; i++) {
+		const uint32_t of[] = { m->facts[i].chain, m->facts[i].ran };
+
+		for (int k = 0; k < 2; k++)
+			if (of[k] && !seen[of[k]]) {
+				seen[of[k]] = true;
+				chains[(*n)++] = (struct given) { m->facts[i].span, of[k] };
+			}
+	}
+	if (!seen) {
+		free(chains);
+		return NULL;
+	}
+	free(seen);
+	if (*n)
+		qsort_r(chains, *n, sizeof(*chains), by_span_and_chain, (void *)m);
+	return chains;
 }
 
-static int give_facts(struct maker *m)
+static int give_chains(const struct maker *m, uint32_t span, const struct given *chains, size_t *at,
+		       size_t n)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < m->n_facts && !err; i++) {
-		const struct fact *f = &m->facts[i];
-		union row_value values[ROW_COLUMNS_MAX] = { { .number = m->time_s },
-							    { .id = m->trace },
-							    { .text = m->host } };
-		union row_value *v = values + 3;
+	for (; *at < n && chains[*at].span == span && !err; ++*at)
+		err = m->sink->put(m->sink->arg, ROWS_CHAINS,
+				   (union row_value[]) {
+					   { .number = m->spans.time_s[span] },
+					   { .id = id_of_chain(m, chains[*at].id) },
+					   { .text = intern_text(&m->chains, chains[*at].id) },
+				   });
+	return err;
+}
 
-		for (int k = 0; k < FACT_TEXTS; k++)
-			v++->text = intern_text(&m->texts, f->texts[k]);
-		v++->id = f->chain;
-		v++->id = f->ran;
-		v++->number = f->latency_ns;
-		for (int k = 0; k < FIGURES; k++)
-			v++->number = f->figures[k];
-		err = m->sink->put(m->sink->arg, ROWS_WAITS, values);
+static int give_fact(const struct maker *m, const struct fact *f)
+{
+	union row_value values[ROW_COLUMNS_MAX] = { { .number = m->spans.time_s[f->span] },
+						    { .id = m->trace },
+						    { .text = m->host } };
+	union row_value *v = values + 3;
+
+	for (int k = 0; k < FACT_TEXTS; k++)
+		v++->text = intern_text(&m->texts, f->texts[k]);
+	v++->id = id_of_chain(m, f->chain);
+	v++->id = id_of_chain(m, f->ran);
+	v++->number = f->latency_ns;
+	for (int k = 0; k < FIGURES; k++)
+		v++->number = f->figures[k];
+	return m->sink->put(m->sink->arg, ROWS_WAITS, values);
+}
+
+/* Span by span: what is new in it, and its rows. */
+static int give_all(struct maker *m)
+{
+	size_t n_modules = m->modules_end, n_chains, module = 0, chain = 0, i = 0;
+	struct given *chains = chains_in_order(m, &n_chains);
+	int err = chains ? 0 : -ENOMEM;
+
+	qsort(m->modules, n_modules, sizeof(*m->modules), by_span_and_id);
+	for (uint32_t span = 0; span < m->spans.n && !err; span++) {
+		err = give_modules(m, span, &module, n_modules);
+		if (!err)
+			err = give_chains(m, span, chains, &chain, n_chains);
+		for (; i < m->n_facts && m->facts[i].span == span && !err; i++)
+			err = give_fact(m, &m->facts[i]);
 	}
+	free(chains);
 	return err;
 }
 
@@ -367,8 +542,9 @@ static int give_facts(struct maker *m)
 
 static int add_fold(struct maker *m, const struct options *o)
 {
+	struct fold_spans spans = { m->spans.bounds, m->spans.n };
 	struct fold *f;
-	int err = fold_new(&f, m->in->timelines, o, FOLD_BY_ROW);
+	int err = fold_new_by_row(&f, m->in->timelines, o, &spans);
 
 	if (!err) {
 		m->rows = fold_rows(f);
@@ -383,54 +559,21 @@ static int add_fold(struct maker *m, const struct options *o)
 	return err;
 }
 
-/* The time from from_ns to to_ns, counted from the start of the trace. */
-static int give_bucket(struct maker *m, uint64_t from_ns, uint64_t to_ns, struct names *names)
+static int add_folds(struct maker *m)
 {
 	struct options o = *m->in->options;
 	uint32_t first, end;
 	int err = 0;
 
-	o.from_ns = from_ns;
-	o.to_ns = to_ns;
 	o.root = ROOT_CGROUP;
 	o.who_ran = true;
 	if (!(o.given & GIVEN_STATE))
 		o.parts = PART_ALL;
-	m->n_facts = 0;
 	if (!o.requests)
 		err = add_fold(m, &o);
 	timelines_range(m->in->timelines, true, &first, &end);
 	o.requests = true;
-	if (!err && first < end)
-		err = add_fold(m, &o);
-	sort_facts(m);
-	m->names = names;
-	if (!err)
-		err = give_modules(m);
-	if (!err)
-		err = give_chains(m);
-	return err ? err : give_facts(m);
-}
-
-static int give_buckets(struct maker *m, struct names *names)
-{
-	const struct trace_info *info = trace_info(m->in->trace);
-	const struct options *o = m->in->options;
-	uint64_t start_ns = timelines_start_ns(m->in->timelines);
-	uint64_t wall_ns = start_ns + (uint64_t)info->wall_ns;
-	uint64_t length_ns = timelines_end_ns(m->in->timelines) - start_ns;
-	uint64_t to_ns = o->to_ns < length_ns ? o->to_ns : length_ns, next_ns;
-	int err = 0;
-
-	for (uint64_t at = o->from_ns; at < to_ns && !err; at = next_ns) {
-		uint64_t bucket_ns = (wall_ns + at) / o->bucket_ns * o->bucket_ns;
-
-		next_ns = bucket_ns + o->bucket_ns - wall_ns;
-		m->time_s = bucket_ns / NS_PER_S;
-		/* The last one ends as the trace or --to does. */
-		err = give_bucket(m, at, next_ns < to_ns ? next_ns : o->to_ns, names);
-	}
-	return err;
+	return !err && first < end ? add_fold(m, &o) : err;
 }
 
 /* What no other trace has. */
@@ -464,19 +607,24 @@ int rows_make(const struct format_input *in, const struct row_sink *sink)
 		m.host = host ? strdup(names_text(names, host)) : NULL;
 		m.modules_end = trace_modules_end(in->trace);
 		m.modules = calloc((size_t)m.modules_end + 1, sizeof(*m.modules));
-		m.modules_given = calloc((size_t)m.modules_end + 1, sizeof(*m.modules_given));
-		err = m.host && m.modules && m.modules_given ? 0 : -ENOMEM;
+		err = m.host && m.modules ? row_spans_new(&m.spans, in) : -ENOMEM;
 	}
 	if (!err) {
-		m.names = names;
 		m.trace = id_of_trace(trace_info(in->trace));
-		err = give_trace(&m);
+		err = m.spans.n ? add_folds(&m) : 0;
 	}
 	if (!err)
-		err = give_buckets(&m, names);
+		err = bound_facts(&m, true);
+	if (!err)
+		err = bound_facts(&m, false);
+	m.names = names;
+	if (!err)
+		err = give_trace(&m);
+	if (!err)
+		err = give_all(&m);
 	free(m.host);
 	free(m.modules);
-	free(m.modules_given);
+	row_spans_free(&m.spans);
 	free(m.facts);
 	text_free(&m.text);
 	intern_free(&m.texts);

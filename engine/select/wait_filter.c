@@ -156,6 +156,12 @@ void wait_filter_window(const struct wait_filter *f, uint64_t *from_ns, uint64_t
 	*to_ns = f->to_ns;
 }
 
+void wait_filter_set_window(struct wait_filter *f, uint64_t from_ns, uint64_t to_ns)
+{
+	f->from_ns = from_ns;
+	f->to_ns = to_ns;
+}
+
 /* Sets hit[] for each regular expression that fits some frame of the stack. */
 static void match_frames(struct wait_filter *f, struct trace_stack stack,
 			 const struct regex_list *l, bool *hit)

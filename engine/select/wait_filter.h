@@ -41,6 +41,8 @@ bool wait_filter_fits(struct wait_filter *f, uint32_t name, uint32_t thread, uin
 bool wait_filter_running(const struct wait_filter *f);
 /* The window of time, CLOCK_MONOTONIC. */
 void wait_filter_window(const struct wait_filter *f, uint64_t *from_ns, uint64_t *to_ns);
+/* Another one from now on; the requests that --slowest chose stay the same. */
+void wait_filter_set_window(struct wait_filter *f, uint64_t from_ns, uint64_t to_ns);
 /* False: nothing of w is shown. WAIT_UNKNOWN intervals never are: they may not be waits. */
 bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait *w,
 		      struct shown *shown);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "attribute/sleep_ends.h"
 #include "common/intern.h"
@@ -20,6 +21,7 @@
 #include "fold/fold.h"
 #include "fold/wait_length.h"
 #include "formats/row_tables.h"
+#include "import/recording.h"
 #include "oracle.h"
 #include "synth_folded.h"
 #include "synth_many.h"
@@ -41,6 +43,7 @@ static size_t fields_of(char *line, char *fields[COLUMNS])
 
 /* Fields of waits, behind the table's name. */
 enum {
+	WAIT_CGROUP = 4,
 	WAIT_THREAD = 6,
 	WAIT_ENDPOINT = 7,
 	WAIT_CHAIN = 11,
@@ -297,6 +300,181 @@ static void rows_say_who_and_why(void **state)
 	free(text);
 }
 
+/* The sum of a column of all rows of waits, and how many rows there are; a group's or NULL. */
+static uint64_t column_sum(const char *text, int column, const char *group, size_t *rows)
+{
+	char *copy = strdup(text), *rest = copy, *fields[COLUMNS];
+	uint64_t sum = 0;
+
+	*rows = 0;
+	for (char *line; (line = strsep(&rest, "\n")) && *line;) {
+		fields_of(line, fields);
+		if (strcmp(fields[0], "waits") || (group && strcmp(fields[WAIT_CGROUP], group)))
+			continue;
+		++*rows;
+		sum += strtoull(fields[column], NULL, 10);
+	}
+	free(copy);
+	return sum;
+}
+
+/* ---- no end --------------------------------------------------------------------------------- */
+
+/* 127 years, and a sleep of 100: millions of buckets in which nothing happens. */
+static const char centuries[] = "10 c1 A S > - recv\n"
+				"50 c2 B S > - read\n"
+				"3000000000000000 c2 B wakes A wake\n"
+				"3000000000000010 c1 - R > A\n"
+				"3000000060000010 c1 A S > - recv\n"
+				"3000000120000010 c2 B wakes A wake\n"
+				"3000000120000020 c1 - R > A\n"
+				"end 4000000000000000\n";
+
+static void time_without_events_is_one_span(void **state)
+{
+	struct options o = script_options(101);
+	char *text = script_formatted(centuries, &o, "rows"), *line;
+	size_t rows;
+
+	(void)state;
+	assert_int_equal(column_sum(text, WAIT_BLOCKED, NULL, &rows),
+			 2999999999999990000 + 60000000000);
+	assert_int_equal(column_sum(text, WAIT_WAITS, NULL, &rows), 2);
+	assert_in_range(rows, 4, 40);
+	/* The time from the second bucket on is in a row of that time. */
+	line = strstr(text, "waits\t60\t");
+	assert_non_null(line);
+	assert_non_null(strstr(line, "\t2999999940000000000\t"));
+	free(text);
+	/* Each bucket that has events has its own rows. */
+	o.bucket_ns = 1000000000;
+	text = script_formatted("0 c1 A S > - recv\n"
+				"1500000 c1 B S > - read\n"
+				"2000000 c2 B wakes A wake\n"
+				"2000000 c1 - R > A\n"
+				"end 6000000\n",
+				&o, "rows");
+	assert_non_null(strstr(text, "waits\t0\t"));
+	assert_non_null(strstr(text, "waits\t1\t"));
+	assert_null(strstr(text, "waits\t3\t"));
+	assert_int_equal(column_sum(text, WAIT_BLOCKED, NULL, &rows), 2000000000);
+	free(text);
+}
+
+/* ---- not too many --------------------------------------------------------------------------- */
+
+/* 12 threads in /a, 3 in /b, that sleep 1, 2, 3 ... ms; and 9 requests to as many endpoints. */
+static char *crowd(void)
+{
+	size_t len;
+	char *text;
+	FILE *out = open_memstream(&text, &len);
+
+	for (int i = 0; i < 15; i++)
+		fprintf(out, "thread %c S wait_%d\n0 c0 %c in-group /%s\n", 'A' + i, i, 'A' + i,
+			i < 12 ? "a" : "b");
+	for (int i = 0; i < 15; i++)
+		fprintf(out, "%d c1 Z wakes %c wake\n%d c0 - R > %c\n%d c0 %c S > - wait_%d\n",
+			1000 * (i + 1), 'A' + i, 1000 * (i + 1), 'A' + i, 1000 * (i + 1) + 10,
+			'A' + i, i);
+	for (int i = 0; i < 9; i++)
+		fprintf(out, "%d c1 Z request tcp::%d arrived=%d\n", 20000 + i, 80 + i, 100 * i);
+	fputs("end 30000\n", out);
+	fclose(out);
+	return text;
+}
+
+static void groups_have_not_too_many_rows(void **state)
+{
+	struct options o;
+	char *script = crowd(), *all, *some;
+	size_t n, n_all;
+
+	(void)state;
+	options_init(&o);
+	o.ended = true;
+	all = script_formatted(script, &o, "rows");
+	assert_null(strstr(all, CHAIN_OTHER));
+	o.top = 4;
+	some = script_formatted(script, &o, "rows");
+	/* Each group's sums are the same. */
+	for (int column = WAIT_WAITS; column < WAIT_FIELDS; column++)
+		for (int i = 0; i < 4; i++) {
+			static const char *const groups[] = { "/a", "/b", "", NULL };
+
+			assert_int_equal(column_sum(some, column, groups[i], &n),
+					 column_sum(all, column, groups[i], &n_all));
+		}
+	column_sum(all, WAIT_WAITS, "/a", &n_all);
+	column_sum(some, WAIT_WAITS, "/a", &n);
+	assert_true(n_all > 5);
+	assert_int_equal(n, 5);
+	/* Those of most time stay, and of chains those that rows have. */
+	assert_non_null(strstr(some, "wait_11;"));
+	assert_null(strstr(some, "wait_3;"));
+	assert_non_null(strstr(all, "wait_3;"));
+	/* Requests are not added to threads. */
+	column_sum(some, WAIT_WAITS, "", &n);
+	column_sum(all, WAIT_WAITS, "", &n_all);
+	assert_true(n < n_all);
+	assert_non_null(strstr(some, "\t[other]\t[other]\t[other]\t[other]\t[other]\t[other]\t"));
+	free(some);
+	/* All groups together are bounded, too. */
+	o.top = 1;
+	some = script_formatted(script, &o, "rows");
+	assert_int_equal(column_sum(some, WAIT_BLOCKED, NULL, &n),
+			 column_sum(all, WAIT_BLOCKED, NULL, &n_all));
+	assert_in_range(n, 3, 14);
+	free(some);
+	free(all);
+	free(script);
+}
+
+/* ---- a sink that others wait for ------------------------------------------------------------ */
+
+static double cpu_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static int note_first(void *arg, enum options_rows table, const union row_value *values)
+{
+	double *first = arg;
+
+	(void)table;
+	(void)values;
+	if (*first == 0)
+		*first = cpu_seconds();
+	return 0;
+}
+
+/* An SQLite database is locked from the first row on. Nearly all work is done by then. */
+static void rows_are_made_before_the_first_is_given(void **state)
+{
+	struct format_input in = { .trace = NULL };
+	struct timelines *tl;
+	struct options o;
+	struct recording r;
+	double begin, first = 0;
+
+	(void)state;
+	options_init(&o);
+	o.ended = true;
+	assert_int_equal(recording_open(&r, "tests/data/services/java.bin", true, NULL), 0);
+	assert_int_equal(timelines_new_with_cpus(&tl, r.trace), 0);
+	in.trace = r.trace;
+	in.timelines = tl;
+	in.options = &o;
+	begin = cpu_seconds();
+	assert_int_equal(rows_make(&in, &(struct row_sink) { &first, note_first }), 0);
+	assert_true(first - begin > (cpu_seconds() - begin) / 2);
+	timelines_free(tl);
+	recording_close(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +483,9 @@ int main(void)
 		cmocka_unit_test(lengths_are_too_long_by_less_than_an_eighth),
 		cmocka_unit_test(row_binary_has_the_same_values_of_recorded_traces),
 		cmocka_unit_test(rows_say_who_and_why),
+		cmocka_unit_test(time_without_events_is_one_span),
+		cmocka_unit_test(groups_have_not_too_many_rows),
+		cmocka_unit_test(rows_are_made_before_the_first_is_given),
 	};
 
 	return cmocka_run_group_tests_name("rows", tests, NULL, NULL);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "row_spans.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define NS_PER_S 1000000000u
+
+/* How buckets lie in the trace's time. */
+struct clock {
+	uint64_t wall_ns; /* what wall clock time is more */
+	uint64_t bucket_ns;
+	uint64_t from_ns; /* the first span begins there */
+};
+
+static uint64_t bucket_at(const struct clock *c, uint64_t ns)
+{
+	return (ns + c->wall_ns) / c->bucket_ns;
+}
+
+/* Appends a span that begins with a bucket. */
+static int add(struct row_spans *s, size_t *cap, const struct clock *c, uint64_t bucket)
+{
+	uint64_t begin_ns = bucket * c->bucket_ns - c->wall_ns;
+	uint64_t *bounds, *time_s;
+
+	if (s->n + 2 > *cap) {
+		*cap = *cap * 2 + 64;
+		bounds = realloc(s->bounds, *cap * sizeof(*bounds));
+		s->bounds = bounds ? bounds : s->bounds;
+		time_s = realloc(s->time_s, *cap * sizeof(*time_s));
+		s->time_s = time_s ? time_s : s->time_s;
+		if (!bounds || !time_s)
+			return -ENOMEM;
+	}
+	s->bounds[s->n] = s->n ? begin_ns : c->from_ns;
+	s->time_s[s->n++] = bucket * c->bucket_ns / NS_PER_S;
+	return 0;
+}
+
+/* Appends a bucket, and before it what lies between it and the last one. */
+static int add_bucket(struct row_spans *s, size_t *cap, const struct clock *c, uint64_t *last,
+		      uint64_t bucket)
+{
+	int err = 0;
+
+	if (bucket > *last + 1)
+		err = add(s, cap, c, *last + 1);
+	if (!err)
+		err = add(s, cap, c, bucket);
+	*last = bucket;
+	return err;
+}
+
+int row_spans_new(struct row_spans *s, const struct format_input *in)
+{
+	const struct options *o = in->options;
+	uint64_t start_ns = timelines_start_ns(in->timelines), to_ns, last, end;
+	uint64_t length_ns = timelines_end_ns(in->timelines) - start_ns;
+	struct clock c = { (uint64_t)trace_info(in->trace)->wall_ns, o->bucket_ns,
+			   start_ns + o->from_ns };
+	struct trace_cursor *cursor = NULL;
+	struct event ev;
+	size_t cap = 0;
+	int err;
+
+	*s = (struct row_spans) { .n = 0 };
+	if (o->from_ns >= length_ns)
+		return 0;
+	to_ns = start_ns + (o->to_ns < length_ns ? o->to_ns : length_ns);
+	last = bucket_at(&c, c.from_ns);
+	err = add(s, &cap, &c, last);
+	if (!err)
+		err = trace_cursor_new(&cursor, in->trace);
+	while (!err && trace_cursor_next(cursor, &ev) && ev.time_ns < to_ns)
+		if (ev.time_ns >= c.from_ns && bucket_at(&c, ev.time_ns) != last)
+			err = add_bucket(s, &cap, &c, &last, bucket_at(&c, ev.time_ns));
+	trace_cursor_free(cursor);
+	if (!err && to_ns > c.from_ns && bucket_at(&c, to_ns - 1) > last)
+		err = add(s, &cap, &c, last + 1);
+	/* The last one ends as the trace or --to does. */
+	end = start_ns > UINT64_MAX - o->to_ns ? UINT64_MAX : start_ns + o->to_ns;
+	if (!err)
+		s->bounds[s->n] = end;
+	return err;
+}
+
+void row_spans_free(struct row_spans *s)
+{
+	free(s->bounds);
+	free(s->time_s);
+	*s = (struct row_spans) { .n = 0 };
+}
