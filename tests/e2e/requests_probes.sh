@@ -47,8 +47,9 @@ timeout 300 "$walk" -f requests "$tmp/trace" >"$tmp/out" 2>"$tmp/err"
 expect "-f requests: the endpoint" "own probed" "$(awk '$3 == 80 { print $1, $2 }' "$tmp/out" | sed 's|/[0-9]*$||')"
 expect_at_least "-f requests: slow ones with their label" 1 "$(grep -c '^ .* probed/[0-9]* *first$' "$tmp/out")" "$tmp/out"
 # The wait is explained by what the thread itself did, and the sums are exact.
-timeout 300 "$walk" -q --request '^own$' --blocked-stacks "$tmp/trace" 2>"$tmp/err" | grep -v '^\[note\] ' >"$tmp/out"
-expect "folded lines: their sum, us" "$(took_ns | awk '{ n += $1 } END { printf "%.0f", n / 1000 }')" \
+timeout 300 "$walk" -q --unit ns --request '^own$' --blocked-stacks "$tmp/trace" 2>"$tmp/err" |
+	grep -v '^\[note\] ' >"$tmp/out"
+expect "folded lines: their sum, ns" "$(took_ns | awk '{ n += $1 } END { printf "%.0f", n }')" \
 	"$(awk '{ n += $NF } END { printf "%.0f", n }' "$tmp/out")"
 expect "folded lines that are not of the endpoint" 0 "$(grep -vc '^\[request own\] probed;' "$tmp/out")"
 # The kernel has replaced the function's return address: below it the stack is as the program has it.
