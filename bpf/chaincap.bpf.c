@@ -276,6 +276,7 @@ static __always_inline __u32 stack_kind(__u32 kind)
 #include "user_layout.h"
 #include "unwind.h"
 #include "user_stack.h"
+#include "lock_page.h"
 #include "lock_owner.h"
 #include "object_key.h"
 #include "objects.h"

@@ -257,6 +257,24 @@ struct super_block {
 	unsigned long s_magic;
 };
 
+struct rb_node {
+	unsigned long __rb_parent_color;
+	struct rb_node *rb_right, *rb_left;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
+struct rb_root_cached {
+	struct rb_root rb_root;
+};
+
+/* The pages of a file; i_mmap: all its mappings. */
+struct address_space {
+	struct rb_root_cached i_mmap;
+};
+
 struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
@@ -267,6 +285,7 @@ struct inode {
 struct file {
 	const void *f_op;
 	struct inode *f_inode;
+	struct address_space *f_mapping;
 	void *private_data;
 	struct path f_path;
 };
@@ -279,6 +298,9 @@ struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
 	struct mm_struct *vm_mm;
 	struct file *vm_file;
+	struct {
+		struct rb_node rb;
+	} shared;
 };
 
 /* A page fault that is being handled. */
@@ -441,10 +463,6 @@ struct css_set {
 };
 
 /* Any word of the kernel's memory is read as one of these (word_at()). */
-struct rb_node {
-	unsigned long __rb_parent_color;
-};
-
 /* ---- block devices ---- */
 
 struct block_device_operations {

@@ -6,9 +6,9 @@
  * interpreter, which has a pointer to the owner's state. Part of chaincap.bpf.c.
  *
  * What a thread sleeps at may be anything else that has a futex, and the word beside it anything.
- * So the word counts only if it is the id of a thread that lives, of a process that shares the
- * lock; and chainwalk uses it only if the user stack is in one of that library's functions for
- * locks.
+ * So the word counts only if it is the id of a thread that lives and can have the lock
+ * (lock_page.h); and chainwalk uses it only if the user stack is in one of that library's functions
+ * for locks.
  */
 #pragma once
 
@@ -89,10 +89,10 @@ static __always_inline __u64 pid_in_namespace(__u64 ns, __u32 nr)
 }
 
 /*
- * The thread that the program of task t knows as nr, in its own PID namespace: one of t's process,
- * or with `shared` of any. 0: there is none, or it is no more than the id of one that has ended.
+ * The thread that the program of task t knows as nr, in its own PID namespace: its struct
+ * task_struct, and *tid. 0: there is none, or it is no more than the id of one that has ended.
  */
-static __always_inline __u32 living_thread(struct task_struct *t, __u32 nr, bool shared)
+static __always_inline __u64 living_thread(struct task_struct *t, __u32 nr, __u32 *tid)
 {
 	__u32 level = 0, own;
 	__u64 ns = own_namespace(t, &level, &own), pid, task;
@@ -104,10 +104,17 @@ static __always_inline __u32 living_thread(struct task_struct *t, __u32 nr, bool
 	task = read_u64(task);
 	if (!task)
 		return 0;
-	task -= bpf_core_field_offset(struct task_struct, pid_links);
-	if (!shared && FIELD(task_struct, task, tgid) != t->tgid)
-		return 0;
-	return (__u32)FIELD(pid, pid, numbers[0].nr);
+	*tid = (__u32)FIELD(pid, pid, numbers[0].nr);
+	return task - bpf_core_field_offset(struct task_struct, pid_links);
+}
+
+/* The same, if it is one of t's process: its tid, else 0. */
+static __always_inline __u32 living_sibling(struct task_struct *t, __u32 nr)
+{
+	__u32 tid = 0;
+	__u64 task = living_thread(t, nr, &tid);
+
+	return task && FIELD(task_struct, task, tgid) == t->tgid ? tid : 0;
 }
 
 /* Whether it may sleep so until a thread has ended: the kernel clears the word and wakes it then.
@@ -125,20 +132,19 @@ static __always_inline bool may_join(__u32 op)
 __noinline __u32 lock_owner(__u64 addr, __u32 op, __u32 val)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
-	bool shared = !(op & FUTEX_PRIVATE_FLAG);
-	__u32 words[WIRE_LOCK_WORDS], owner;
+	__u32 words[WIRE_LOCK_WORDS], owner, tid = 0, slot = OBJECT_OF_SWITCH;
+	struct object_room *room = bpf_map_lookup_elem(&object_scratch, &slot);
+	__u64 task;
 
-	if (may_have_owner(op, val)) {
-		if (bpf_probe_read_user(words, sizeof(words), (void *)(addr + WIRE_LOCK_WORDS_AT)))
-			return 0;
-		owner = wire_lock_owner(val, words);
-	} else if (may_join(op)) {
-		shared = false; /* one of its own process */
-		owner = val;
-	} else {
+	if (!may_have_owner(op, val))
+		return may_join(op) && val ? living_sibling(t, val) : 0;
+	if (!room || bpf_probe_read_user(words, sizeof(words), (void *)(addr + WIRE_LOCK_WORDS_AT)))
 		return 0;
-	}
-	return owner ? living_thread(t, owner, shared) : 0;
+	owner = wire_lock_owner(val, words);
+	task = owner ? living_thread(t, owner, &tid) : 0;
+	if (!task || !can_have_lock(&room->seen, t, task, addr, op & FUTEX_PRIVATE_FLAG))
+		return 0;
+	return tid;
 }
 
 /* ---- the lock of a Python interpreter ------------------------------------------------------- */
@@ -175,5 +181,5 @@ __noinline __u32 gil_holder(__u64 last_holder)
 	    (__u32)words[WIRE_GIL_LOCKED / 8] != 1 ||
 	    !read_words(&id, 1, words[0] + in->thread_id) || id >> 32 || !id)
 		return 0;
-	return living_thread(t, (__u32)id, false);
+	return living_sibling(t, (__u32)id);
 }

@@ -10,8 +10,6 @@
 const volatile __u8 calls[WIRE_CALLS] = {};
 const volatile __u8 calls_32[WIRE_CALLS] = {};
 
-const volatile __u32 page_size = 4096;
-
 /* include/uapi/linux/magic.h */
 #define PIPEFS_MAGIC 0x50495045
 #define ANON_INODE_FS_MAGIC 0x09041934
@@ -287,10 +285,11 @@ static __always_inline __u32 count_selected(const __u64 args[4])
 }
 
 /*
- * The thread that holds the lock for which t waits in futex(FUTEX_LOCK_PI), also if it was just
- * given it and has not run yet; 0: not known.
+ * The thread that holds the lock at addr for which t waits in futex(FUTEX_LOCK_PI), also if it was
+ * just given it and has not run yet; 0: not known.
  */
-static __always_inline __u32 lock_holder(struct task_struct *t)
+static __always_inline __u32 lock_holder(struct seen_mapping *seen, struct task_struct *t,
+					 __u64 addr, bool is_private)
 {
 	__u64 waiter, lock, owner;
 
@@ -303,19 +302,24 @@ static __always_inline __u32 lock_holder(struct task_struct *t)
 		return 0;
 	lock -= bpf_core_field_offset(struct futex_pi_state, pi_mutex);
 	owner = POINTER(futex_pi_state, lock, owner);
-	return owner ? (__u32)FIELD(task_struct, owner, pid) : 0;
+	return owner && can_have_lock(seen, t, owner, addr, is_private)
+		       ? (__u32)FIELD(task_struct, owner, pid)
+		       : 0;
 }
 
-static __always_inline void set_futex(struct wire_object_key *key, struct task_struct *t,
-				      __u64 addr, __u64 op)
+static __always_inline void set_futex(struct wire_object *o, struct task_struct *t, __u64 addr,
+				      __u64 op)
 {
+	struct wire_object_key *key = &o->key;
+	bool is_private = op & FUTEX_PRIVATE_FLAG;
+
 	key->kind = WIRE_OBJECT_FUTEX;
 	key->tgid = t->tgid;
 	key->v[0] = addr;
-	key->v[1] = !(op & FUTEX_PRIVATE_FLAG);
+	key->v[1] = !is_private;
 	op &= ~(__u64)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
 	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2)
-		key->v[2] = lock_holder(t);
+		key->v[2] = lock_holder(&((struct object_room *)o)->seen, t, addr, is_private);
 }
 
 /* If the futex of a key lies in the lock of a Python interpreter, the key becomes that lock's. */
@@ -388,7 +392,7 @@ static __always_inline __u64 find_object_key(struct wire_object *o, struct task_
 		set_call(key, how, 0);
 		return 1;
 	case WIRE_CALL_FUTEX:
-		set_futex(key, t, arg, args[1]);
+		set_futex(o, t, arg, args[1]);
 		if (!is_32 && set_gil(key, t, arg, current)) {
 			if (current)
 				o->holder = gil_holder(key->v[0]);
@@ -403,7 +407,7 @@ static __always_inline __u64 find_object_key(struct wire_object *o, struct task_
 			o->holder = (__u32)args[2];
 		return 1;
 	case WIRE_CALL_FUTEX2:
-		set_futex(key, t, arg, args[3] & FUTEX_PRIVATE_FLAG);
+		set_futex(o, t, arg, args[3] & FUTEX_PRIVATE_FLAG);
 		return 1;
 	case WIRE_CALL_CHILD:
 		set_call(key, how, (__s32)arg > 0 ? arg : 0);

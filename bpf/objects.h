@@ -5,26 +5,6 @@
  */
 #pragma once
 
-#define VM_SHARED 8
-#define EBUSY 16
-
-/* What an object is put together for; each use has memory of its own on each CPU. */
-enum object_use {
-	OBJECT_OF_SWITCH,
-	OBJECT_OF_LISTED,
-	OBJECT_OF_WAKING,
-	OBJECT_OF_REQUEST,
-	OBJECT_OF_CONTEXT,
-	OBJECT_OF_FORKED, /* these are groups */
-	OBJECT_OF_MOVED,
-	OBJECT_OF_RENAMED,
-	OBJECT_OF_QUOTA,
-	OBJECT_OF_DISK,
-	OBJECT_USES
-};
-
-MAP(object_scratch, PERCPU_ARRAY, OBJECT_USES, __u32, struct wire_object);
-
 /* ---- sending a new object ------------------------------------------------------------------- */
 
 #define PATH_NAMES 48 /* steps of a walk at most: names and mounts */
@@ -95,42 +75,19 @@ __noinline int put_path(struct wire_object *o, __u64 file)
 	return 0;
 }
 
-struct seen_mapping {
-	__u64 start, flags, pgoff, file;
-};
-
-static long see_mapping(struct task_struct *t, struct vm_area_struct *vma, struct seen_mapping *s)
-{
-	(void)t;
-	s->start = vma->vm_start;
-	s->flags = vma->vm_flags;
-	s->pgoff = vma->vm_pgoff;
-	s->file = (__u64)vma->vm_file;
-	return 0;
-}
-
-/*
- * Finds where in a file a futex lies. bpf_find_vma() is called only once, as only one call succeeds
- * while interrupts are off, and it does not wait for the lock. A program's .bss is memory without
- * a file, so the mapping of the data right before it is asked for.
- */
+/* Where in a file a futex lies. */
 static __always_inline void put_mapping(struct wire_object *o, struct task_struct *t)
 {
-	struct mm_struct *mm = UNTRUSTED(task_struct, t)->mm;
-	__u64 addr = o->key.v[0], at = addr, file, inode;
-	struct seen_mapping s = { 0 };
+	struct seen_mapping *seen = &((struct object_room *)o)->seen;
+	__u64 file, inode;
 
-	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma))
+	see_futex(seen, t, o->key.v[0]);
+	o->again = seen->was_busy;
+	if (!seen->file)
 		return;
-	if (addr >= mm->end_data && addr < mm->start_brk)
-		at = mm->end_data - 1;
-	if (bpf_find_vma(t, at, see_mapping, &s, 0) == -EBUSY)
-		o->again = 1;
-	if (!s.file)
-		return;
-	o->shared = !!(s.flags & VM_SHARED);
-	o->offset = addr - s.start + s.pgoff * page_size;
-	file = number_of(&o->inode, s.file);
+	o->shared = !!(seen->flags & VM_SHARED);
+	o->offset = o->key.v[0] - seen->start + seen->pgoff * page_size;
+	file = number_of(&o->inode, seen->file);
 	inode = (__u64)FIELD(file, file, f_inode);
 	o->inode = FIELD(inode, inode, i_ino);
 	inode = (__u64)FIELD(inode, inode, i_sb);
@@ -297,6 +254,7 @@ static __always_inline __u32 object_of(struct task_struct *t, __u64 now, bool cu
 	__builtin_memset(&o->key, 0, sizeof(o->key));
 	o->owner = t->tgid;
 	o->holder = 0;
+	((struct object_room *)o)->seen.was_asked = false;
 	file = find_object_key(o, t, now, current);
 	return file ? id_of_object(ring, o, t, now, file) : 0;
 }
