@@ -50,9 +50,10 @@ struct live {
 	uint32_t cpu;		    /* LIVE_RUNNING: where */
 	uint32_t losses;	    /* number of losses before its last event */
 	uint32_t losses_before_run; /* number of losses that were over when it came on its CPU */
-	bool maybe_woken;	    /* LIVE_ASLEEP: a waking may have been lost */
-	bool off_queue;		    /* LIVE_WOKEN: by a waking that certainly ended the sleep */
-	bool woke;		    /* it was current in a waking since its last sleep */
+	/* LIVE_ASLEEP: a waking may have been lost; LIVE_WOKEN, assumed: somebody woke it later */
+	bool maybe_woken;
+	bool off_queue; /* LIVE_WOKEN: by a waking that certainly ended the sleep */
+	bool woke;	/* it was current in a waking since its last sleep */
 	/*
 	 * In a slice (slice.h): whether that it woke before the slice adds to woke, or to what the
 	 * open wait has of it; and the number of the wait to which it does, 1 for the first; 0:
@@ -62,7 +63,7 @@ struct live {
 	uint32_t added_wait;
 	uint32_t snapshot; /* 1 + its place in trace_threads(), or 0 */
 	size_t cap_waits;
-	uint64_t since_ns; /* LIVE_UNKNOWN: since when */
+	uint64_t since_ns; /* LIVE_UNKNOWN, or assumed: since when it is not known what it did */
 	uint64_t last_ns;  /* LIVE_RUNNING: when it was last seen to run */
 	struct wait open;  /* LIVE_ASLEEP, LIVE_WOKEN, LIVE_PREEMPTED */
 	struct early_waking early;
@@ -180,6 +181,8 @@ enum wait_ending {
 
 /* Appends an interval of which it is not known what the thread did; nothing if it is empty. */
 void waits_add_unknown(struct builder *b, uint32_t thread, uint64_t from_ns, uint64_t to_ns);
+/* Takes unknown time back: the thread's last intervals, as far as they are at from_ns or later. */
+void waits_known_from(struct builder *b, uint32_t thread, uint64_t from_ns);
 /* Appends the open wait, which ends at at_ns or is unknown from then on. */
 void waits_finish(struct builder *b, uint32_t thread, uint64_t at_ns, enum wait_ending why);
 /* Room for n more intervals behind those of the thread. NULL: out of memory. */

@@ -163,7 +163,7 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 {
 	struct cpu *c = state_cpu(b, cpu);
 	struct live *l = &b->live[thread];
-	uint64_t since_ns = now_ns;
+	uint64_t since_ns = now_ns, known_ns;
 	bool all_along; /* it has run since the CPU has been known: nothing else was seen there */
 
 	if (!c || b->tl->threads[thread].flags & THREAD_RECORDER)
@@ -176,20 +176,19 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 	all_along = c->runs == CPU_UNKNOWN && c->known_from_ns <= now_ns;
 	displace(b, c);
 	cpus_forget_idle(b->tl->cpus, cpu);
+	known_ns = l->since_ns < c->known_from_ns ? c->known_from_ns : l->since_ns;
 	if (all_along && l->state == LIVE_UNKNOWN) {
-		since_ns = c->known_from_ns;
-		if (l->since_ns < c->known_from_ns)
-			waits_add_unknown(b, thread, l->since_ns, c->known_from_ns);
-		else
-			since_ns = l->since_ns;
+		since_ns = known_ns;
+		waits_add_unknown(b, thread, l->since_ns, since_ns);
 	} else if (all_along && l->state == LIVE_RUNNING && l->cpu == LIVE_NO_CPU) {
 		/* The list of threads says that it was running. */
 		since_ns = c->known_from_ns;
 	} else if (all_along && l->assumed && c->known_from_ns <= l->open.out_ns) {
-		/* It was running, not asleep; a waking was an early one. */
-		since_ns = l->open.out_ns;
+		/* It was running, not asleep, nor unknown before; a waking was an early one. */
+		since_ns = known_ns;
+		waits_known_from(b, thread, since_ns);
 		l->early = (struct early_waking) {
-			.valid = l->state == LIVE_WOKEN,
+			.valid = l->state == LIVE_WOKEN && !l->maybe_woken,
 			.at_ns = l->open.wake_ns,
 			.waker = l->open.waker,
 			.stack = l->open.waker_stack,

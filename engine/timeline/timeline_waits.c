@@ -58,6 +58,18 @@ void waits_add_unknown(struct builder *b, uint32_t thread, uint64_t from_ns, uin
 		       });
 }
 
+void waits_known_from(struct builder *b, uint32_t thread, uint64_t from_ns)
+{
+	struct thread *th = &b->tl->threads[thread];
+	struct wait *last;
+
+	while (th->n_waits && th->waits[th->n_waits - 1].out_ns >= from_ns)
+		th->n_waits--;
+	last = th->n_waits ? &th->waits[th->n_waits - 1] : NULL;
+	if (last && last->in_ns > from_ns)
+		last->wake_ns = last->in_ns = from_ns;
+}
+
 void waits_finish(struct builder *b, uint32_t thread, uint64_t at_ns, enum wait_ending why)
 {
 	struct live *l = &b->live[thread];

@@ -21,7 +21,7 @@ static void open_woken(struct builder *b, uint32_t thread, uint64_t out_ns, uint
 		.state = '?',
 	};
 	l->state = LIVE_WOKEN;
-	l->woke = l->woke_adds = l->open_adds = false;
+	l->woke = l->woke_adds = l->open_adds = l->maybe_woken = false;
 	l->assumed = true;
 	cpus_place(b->tl->cpus, thread, wake_ns, CPU_NONE);
 }
@@ -69,7 +69,7 @@ void state_woken_somehow(struct builder *b, uint32_t thread, uint64_t now_ns)
 		l->open.waker_stack = 0;
 		l->state = LIVE_ASLEEP;
 	}
-	if (l->state == LIVE_ASLEEP)
+	if (l->state == LIVE_ASLEEP || (l->state == LIVE_WOKEN && l->assumed))
 		l->maybe_woken = true;
 }
 
@@ -102,6 +102,7 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 		return;
 	case LIVE_ASLEEP:
 		l->state = LIVE_WOKEN;
+		l->maybe_woken = false;
 		l->open.wake_ns = now_ns;
 		break;
 	case LIVE_WOKEN:
@@ -112,6 +113,8 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 			break;
 		}
 		state_give_up(b, thread, now_ns);
+		if (!l->assumed)
+			l->since_ns = now_ns;
 		open_woken(b, thread, now_ns, now_ns, 0);
 		break;
 	case LIVE_UNKNOWN:
@@ -120,7 +123,7 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 			break;
 		}
 		if (is_new && l->unborn)
-			b->tl->threads[thread].begin_ns = now_ns;
+			b->tl->threads[thread].begin_ns = l->since_ns = now_ns;
 		else
 			waits_add_unknown(b, thread, l->since_ns, now_ns);
 		l->unborn = false;

@@ -81,8 +81,17 @@ static void acts(struct world *w, int core, int i, uint64_t at)
 	} else if (always && l->now == RUNS && l->cpu == NOBODY) {
 		since = l->since;
 	} else if (always && l->guessed && c->good_from <= l->since) {
-		since = l->since;
-		l->has_early = l->now == WOKEN;
+		since = l->heard_from > c->good_from ? l->heard_from : c->good_from;
+		/* All that was written down of the time since then is that nothing was known. */
+		while (l->n_pieces && l->pieces[l->n_pieces - 1].to > since) {
+			struct piece *p = &l->pieces[l->n_pieces - 1];
+
+			if (p->what != UNKNOWN)
+				abort();
+			p->to = since;
+			l->n_pieces -= p->from >= since;
+		}
+		l->has_early = l->now == WOKEN && !l->woken_again;
 		l->early = l->sleeps[l->n_sleeps - 1];
 		l->early_sure = l->sure;
 	} else {
@@ -247,6 +256,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 	case WOKEN:
 		if (l->early_is_it && !l->sure)
 			break;
+		l->heard_from = l->guessed ? l->heard_from : at;
 		life_forget(l, at);
 		life_sleep(l, at, 0, 0);
 		life_is(l, WOKEN, at);
@@ -254,6 +264,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 		l->guessed = true;
 		break;
 	case UNKNOWN:
+		l->heard_from = is_birth ? at : l->since;
 		if (first) {
 			life_sleep(l, w->start, 0, 0);
 			life_is(l, WOKEN, w->start);
@@ -277,6 +288,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 		break;
 	}
 	l->now = WOKEN;
+	l->woken_again = false;
 	l->early_is_it = false;
 	l->sure = ev->off_queue;
 	l->woken_at = at;
@@ -318,6 +330,7 @@ static void is_woken_somehow(struct world *w, int i, uint64_t at)
 		return;
 	touch(l, at);
 	l->has_early = false;
+	l->woken_again = true;
 	if (l->now == WOKEN && l->early_is_it && !l->sure) {
 		l->now = SLEEPS;
 		l->early_is_it = false;

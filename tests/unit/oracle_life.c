@@ -160,6 +160,7 @@ void world_first_lives(struct world *w)
 		} else if (s[k].state != 'R') {
 			l->now = SLEEPS;
 			l->guessed = true;
+			l->heard_from = w->start;
 			object = object_by_stack(w, s[k].kstack);
 			if (!object && object_is_of_call(w, s[k].kstack))
 				object = s[k].object;

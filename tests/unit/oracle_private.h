@@ -108,6 +108,7 @@ struct life {
 	enum what now;
 	uint64_t since;	     /* of now */
 	uint64_t woken_at;   /* WOKEN */
+	uint64_t heard_from; /* guessed: what it did before was known up to then */
 	uint64_t last_seen;  /* RUNS */
 	int cpu;	     /* RUNS; NOBODY: on one not known */
 	bool guessed;	     /* not from a switch */
@@ -117,6 +118,7 @@ struct life {
 	bool new_born, touched, leaving, recorder, kernel;
 	bool has_early, early_is_it, loss_while_on;
 	bool sure; /* WOKEN: off its queue when it was woken; so the early waking that it has */
+	bool woken_again; /* since it was woken, by somebody not known */
 	bool early_sure;
 	struct sleep early;
 	const struct trace_thread *snap;

@@ -239,6 +239,42 @@ static void a_woken_thread_that_never_slept(void **state)
 		 "lived 0-1000\n");
 }
 
+static void whoever_ran_all_along_was_woken_early(void **state)
+{
+	(void)state;
+	/* CPU 1 has lost nothing, and no switch to A: A was there at 200, too, and before. */
+	timeline("thread A R\n"
+		 "200 c0 B wakes A\n"
+		 "300 c0 B wakes A\n"
+		 "400 c1 A wakes C\n"
+		 "450 c1 A S > - recv\n"
+		 "500 c1 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "450-450-500 S, early\n"
+		 "lived 0-1000\n");
+	/* What woke it last is not known. */
+	timeline("thread A R\n"
+		 "200 c0 B wakes A\n"
+		 "300 c0 - woken A\n"
+		 "450 c1 A S > - recv\n"
+		 "500 c1 - R > A\n"
+		 "end 1000\n",
+		 'A',
+		 "450-500-500 S, no waking\n"
+		 "lived 0-1000\n");
+	/* It came there when events of CPU 1 were lost. */
+	timeline("thread A R\n"
+		 "50  c1 lost 100\n"
+		 "200 c0 B wakes A\n"
+		 "450 c1 A R > - spin\n"
+		 "end 1000\n",
+		 'A',
+		 "0-100.001 unknown\n"
+		 "450-1000 preempted, still\n"
+		 "lived 0-1000\n");
+}
+
 static void ended_without_a_recorded_waking(void **state)
 {
 	(void)state;
@@ -565,6 +601,7 @@ int main(void)
 		cmocka_unit_test(asleep_since_before_the_start_by_the_snapshot),
 		cmocka_unit_test(asleep_since_before_the_start_by_its_waking),
 		cmocka_unit_test(a_woken_thread_that_never_slept),
+		cmocka_unit_test(whoever_ran_all_along_was_woken_early),
 		cmocka_unit_test(ended_without_a_recorded_waking),
 		cmocka_unit_test(unknown_before_the_first_event),
 		cmocka_unit_test(the_first_to_leave_a_cpu_had_it_since_the_start),
