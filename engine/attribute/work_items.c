@@ -191,12 +191,22 @@ static struct wait *interval_at(const struct thread *th, uint64_t ns)
 static bool was_running(const struct thread *th, uint64_t ns)
 {
 	const struct wait *w = interval_at(th, ns);
+	uint64_t back_ns = w && w > th->waits ? w[-1].in_ns : th->begin_ns;
 
-	if (ns < th->begin_ns || ns > th->end_ns || (w && w->out_ns < ns))
-		return false;
-	/* Unknown time on both sides is all one. */
-	return !(w && w > th->waits && w->kind == WAIT_UNKNOWN && w->out_ns == ns &&
-		 w[-1].kind == WAIT_UNKNOWN && w[-1].in_ns == ns);
+	/* Of two intervals that follow each other immediately nothing lies between. */
+	return ns >= th->begin_ns && ns <= th->end_ns &&
+	       !(w && (w->out_ns < ns || (w->out_ns == ns && back_ns == ns)));
+}
+
+/* Whether it is not known what a thread did right before and at ns: it may have been woken then. */
+static bool is_unknown(const struct thread *th, uint64_t ns)
+{
+	const struct wait *w = interval_at(th, ns);
+	const struct wait *before = w ? w : th->waits + th->n_waits;
+
+	if (w && w->kind == WAIT_UNKNOWN && w->out_ns <= ns)
+		return true;
+	return before > th->waits && before[-1].kind == WAIT_UNKNOWN && before[-1].in_ns == ns;
 }
 
 /* A thread acted: if the next thing that is known of it is a sleep, it did so before that. */
@@ -217,12 +227,16 @@ static int add_recorded(struct finder *f, const struct work_event *ev)
 	struct thread *queuer =
 		ev->queuer < THREAD_IDLE ? &f->timelines->threads[ev->queuer] : NULL;
 	struct wait asked = asked_by_nobody(ev->since_ns);
+	bool acted = ev->what == WORK_QUEUED && (!queuer || was_running(queuer, ev->since_ns));
 	const struct wait *w;
 
 	if (!to)
 		return -ENOMEM;
 	to->is_recorded = true;
-	if (ev->what == WORK_QUEUED && (!queuer || was_running(queuer, ev->since_ns))) {
+	if (acted && queuer)
+		note_acted(queuer, ev->since_ns);
+	/* If queueing woke the worker, but that was lost, not all of it may be known. */
+	if (acted && !is_unknown(th, ev->since_ns)) {
 		asked.waker = ev->queuer & THREAD_NONE;
 		asked.waker_stack = ev->pair;
 		asked.waker_at = WAIT_WAKER_MAX;
@@ -231,8 +245,6 @@ static int add_recorded(struct finder *f, const struct work_event *ev)
 		if (w && w->kind == WAIT_SLEEP && w->wake_ns == ev->since_ns &&
 		    w->wake_ns > w->out_ns && w->waker == asked.waker)
 			asked.waker_stack = w->waker_stack;
-		if (queuer)
-			note_acted(queuer, ev->since_ns);
 	}
 	return add(&to->recorded, &to->n_recorded, ev->at_ns,
 		   ev->what == WORK_NONE ? NULL : &asked);

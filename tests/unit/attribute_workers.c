@@ -155,6 +155,36 @@ static void lost_items_are_not_guessed(void **state)
 	      "A;recv;--;wake;item;W;[unknown] 500\n");
 }
 
+/*
+ * W was unknown at 300: if C woke it then, not all that is known of a waking may have been
+ * recorded. D, of which nothing is known until it is woken at 300, has queued nothing then.
+ */
+static void a_loss_may_hide_that_queueing_woke_the_worker(void **state)
+{
+#define QUEUED_BY(who, lost, woken)                                 \
+	"queues\n"                                                  \
+	"thread D S\n"                                              \
+	"thread W I+ worker_thread\n"                               \
+	"0   c2 - R > C\n"                                          \
+	"0   c1 - R > A\n" lost "100 c1 A S > - recv\n"             \
+	"300 c3 - wakes D up\n" woken " c2 C wakes W queue;cwork\n" \
+	"320 c0 - R > W\n"                                          \
+	"600 c0 W works-on " who " 300 queue;cwork\n"               \
+	"600 c0 W wakes A wake;item\n"                              \
+	"600 c1 - R > A\n"                                          \
+	"end 700\n"
+	(void)state;
+	folds(QUEUED_BY("C", "", "300"), "A;recv;--;wake;item;W;--;queue;cwork;C;[running] 200\n"
+					 "A;recv;--;wake;item;W;[runnable] 20\n"
+					 "A;recv;--;wake;item;W;[running] 280\n");
+	folds(QUEUED_BY("C", "50 c3 lost 60\n", "300"), "A;recv;--;wake;item;W;[runnable] 20\n"
+							"A;recv;--;wake;item;W;[running] 280\n"
+							"A;recv;--;wake;item;W;[unknown] 200\n");
+	folds(QUEUED_BY("D", "50 c3 lost 60\n", "200"), "A;recv;--;wake;item;W;[runnable] 20\n"
+							"A;recv;--;wake;item;W;[running] 280\n"
+							"A;recv;--;wake;item;W;[unknown] 200\n");
+}
+
 /* ---- workers whose items are not recorded ---------------------------------------------------- */
 
 static void the_last_waking_of_a_worker_asked_it(void **state)
@@ -231,6 +261,7 @@ int main(void)
 		cmocka_unit_test(an_item_may_queue_another),
 		cmocka_unit_test(of_an_item_nothing_may_be_known),
 		cmocka_unit_test(lost_items_are_not_guessed),
+		cmocka_unit_test(a_loss_may_hide_that_queueing_woke_the_worker),
 		cmocka_unit_test(the_last_waking_of_a_worker_asked_it),
 		cmocka_unit_test(the_second_thread_that_a_worker_wakes),
 		cmocka_unit_test(a_worker_that_waits_in_an_item),

@@ -81,24 +81,28 @@ void work_noted(struct world *w, const struct event *ev)
 	w->executed[w->n_executed++] = x;
 }
 
-static bool is_off(const struct piece *p)
-{
-	return is_sleep(p) || p->what == PREEMPTED;
-}
-
 /* Whether a life was on a CPU at that time. */
 static bool was_running(const struct life *l, uint64_t at)
 {
 	for (int i = 0; i < l->n_pieces; i++) {
 		const struct piece *p = &l->pieces[i];
-		bool goes_on = i && p[-1].to == at &&
-			       ((is_off(p) && is_off(p - 1) && p[-1].sleep == p->sleep) ||
-				(p->what == UNKNOWN && p[-1].what == UNKNOWN));
+		bool came_back = i && p[-1].what == RUNS;
 
-		if (p->what != RUNS && ((p->from < at && at < p->to) || (goes_on && p->from == at)))
+		if (p->what != RUNS &&
+		    ((p->from < at && at < p->to) || (p->from == at && !came_back)))
 			return false;
 	}
 	return l->begin <= at && at <= l->end;
+}
+
+/* Whether it is not known if a life was woken at that time. */
+static bool was_unheard(const struct life *l, uint64_t at)
+{
+	for (int i = 0; i < l->n_pieces; i++)
+		if (l->pieces[i].what == UNKNOWN && l->pieces[i].from <= at &&
+		    at <= l->pieces[i].to)
+			return true;
+	return false;
 }
 
 static bool lost_in(struct world *w, uint64_t from, uint64_t to)
@@ -122,7 +126,7 @@ static void queued_by(struct world *w, const struct executed *x, struct sleep *a
 	const struct life *l = &w->lives[x->worker];
 
 	asked->woken_ns = x->since;
-	if (x->what != QUEUED_ITEM ||
+	if (x->what != QUEUED_ITEM || was_unheard(l, x->since) ||
 	    (x->queuer >= 0 && !was_running(&w->lives[x->queuer], x->since)))
 		return;
 	asked->waker = x->queuer;
