@@ -270,19 +270,22 @@ static int find_lasts(struct tries *t)
 		next[p->lock] = i;
 	}
 	for (size_t i = 0; i < t->n; i++) {
-		const struct try *before = i && t->at[i - 1].more ? &t->at[i - 1] : NULL;
+		const struct try *before = t->at[i].follows ? &t->at[i - 1] : NULL;
+		bool unsure = before && before->not_known;
 
-		t->at[i].in_row =
-			(t->at[i].timed && !t->at[i].perhaps) || (before && before->in_row);
-		t->at[i].perhaps_in_row = t->at[i].after_unknown || t->at[i].perhaps ||
-					  (before && before->perhaps_in_row);
+		before = unsure || (before && before->more) ? before : NULL;
+		t->at[i].in_row = (t->at[i].timed && !t->at[i].perhaps) ||
+				  (before && !unsure && before->in_row);
+		t->at[i].perhaps_in_row =
+			t->at[i].after_unknown || t->at[i].perhaps ||
+			(before && (before->perhaps_in_row || (unsure && before->in_row)));
 	}
 	free(next);
 	free(told);
 	return err;
 }
 
-/* Sets what explains each try; not_known then says that nobody knows. */
+/* Sets what explains each try, or that nobody knows. */
 static int explain_tries(struct tries *t)
 {
 	int err = find_lasts(t);
@@ -295,14 +298,15 @@ static int explain_tries(struct tries *t)
 		bool known;
 		const struct wait *until = p->timed ? released(t, p, &known) : NULL;
 
-		p->not_known = p->perhaps || (until ? !known : last->not_known) ||
-			       was_perhaps_other(t, wait_of(t, p)->wake_ns,
-						 until ? until->wake_ns : wait_of(t, last)->in_ns);
+		p->unexplained =
+			p->perhaps || (until ? !known : last->not_known) ||
+			was_perhaps_other(t, wait_of(t, p)->wake_ns,
+					  until ? until->wake_ns : wait_of(t, last)->in_ns);
 		if (p->timed && !until) {
-			p->not_known |= timed->holder_not_known || timed->perhaps;
+			p->unexplained |= timed->holder_not_known || timed->perhaps;
 			until = timed->assumed;
 		}
-		p->until = p->not_known ? NULL : until;
+		p->until = p->unexplained ? NULL : until;
 	}
 	return err;
 }
@@ -314,7 +318,7 @@ static int join(const struct tries *t)
 	for (const struct try *p = t->at; p < t->at + t->n && !err; p++)
 		if (p->until)
 			err = timelines_go_on(t->timelines, p->thread, p->sleep, p->until);
-		else if (p->timed && p->not_known)
+		else if (p->timed && p->unexplained)
 			timelines_forget_waker(t->timelines, p->thread, p->sleep);
 	timelines_sort_later(t->timelines);
 	return err;

@@ -255,6 +255,7 @@ static int find_threads_rows(struct tries *t, uint32_t thread)
 		struct try *p;
 		bool timed, after_unknown;
 
+		in_row &= w->kind != WAIT_UNKNOWN;
 		if (!lock)
 			continue;
 		before = tries_right_before(th, i, w->out_ns);
@@ -269,12 +270,13 @@ static int find_threads_rows(struct tries *t, uint32_t thread)
 				    .sleep = i,
 				    .lock = lock,
 				    .timed = timed,
+				    .follows = in_row,
 				    .must_be_told = timed && w->wake_ns - w->out_ns >= TRY_NS &&
 						    !names_holder(t, thread, w),
 				    .after_unknown = after_unknown };
 		any_long |= p->must_be_told;
 		tries_find_next(t, th, p);
-		in_row = p->more;
+		in_row = p->more || p->not_known;
 		if (timed)
 			t->tried[lock] = true;
 	}

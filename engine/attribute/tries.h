@@ -39,6 +39,7 @@ try {
 	bool timed;	    /* a timer ended it: it is a try */
 	bool perhaps;	    /* or that is not known */
 	bool must_be_told;  /* but none unless a thread ends a sleep of its row at that lock */
+	bool follows;	    /* it follows the one before it in the row, if that goes on */
 	bool more;	    /* the one behind it is the next sleep of the row */
 	bool not_known;	    /* what the thread did next */
 	bool woke;	    /* before its next sleep it was current in a waking */
@@ -49,6 +50,7 @@ try {
 	size_t last; /* of the row */
 	/* What explains it: the sleep that the releasing waking ended; NULL: its own end. */
 	const struct wait *until;
+	bool unexplained;  /* it is not known what does */
 	size_t last_timed; /* the last such try of the row at the same lock */
 	/* Of that one, in place of `until`: that whoever had the lock had to release it. */
 	const struct wait *assumed;

@@ -436,6 +436,66 @@ static void an_unknown_end_after_which_a_thread_tries_on_is_no_release(void **st
 	      "A;[futex];-;lock;[unknown] 500000\n");
 }
 
+/* What is said of a sleep of A changes nothing of what A did for B. */
+static void who_wakes_is_judged_by_what_it_did(void **state)
+{
+	struct options o = script_options(102);
+
+	(void)state;
+	expect_text(script_folded("thread A R\n"
+				  "0   c0 - R > B\n"
+				  "0   c2 - R > C\n"
+				  "5   c2 C S > - nap\n"
+				  "10  c3 lost 20\n"
+				  "100 c1 - R > A\n"
+				  "101 c1 A S > - lock for=futex:m\n"
+				  "150 c0 B S > - lock for=futex:m\n"
+				  "200 c3 - wakes A wake;do_idle\n"
+				  "300 c3 - wakes C wake;do_idle\n"
+				  "400 c1 - R > A\n"
+				  "500 c3 - wakes B " TIMER "\n"
+				  "500 c0 - R > B\n"
+				  "501 c0 B S > - lock for=futex:m\n"
+				  "800 c1 A wakes B unlock\n"
+				  "800 c0 - R > B\n"
+				  "end 2000\n",
+				  &o),
+		    "B;[futex];-;lock;--;unlock;A;--;wake;[interrupt] 50\n"
+		    "B;[futex];-;lock;--;unlock;A;[runnable] 200\n"
+		    "B;[futex];-;lock;--;unlock;A;[running] 399\n");
+}
+
+/*
+ * B, which wakes A, is perhaps between two sleeps of a row: before the one in the middle it woke X,
+ * which had not slept, so that it is not known if B did so itself.
+ */
+static void who_wakes_may_be_in_a_row(void **state)
+{
+#define ROW_OF_B(woke)                                            \
+	"0   c0 - R > A\n"                                        \
+	"0   c1 - R > B\n"                                        \
+	"0   c3 - R > X\n"                                        \
+	"1   c1 B S > - lock for=GIL:7\n"                         \
+	"100 c2 - wakes B " TIMER "\n"                            \
+	"100 c1 - R > B\n" woke "102 c1 B S > - lock for=GIL:8\n" \
+	"150 c0 A S > - lock for=GIL:7\n"                         \
+	"200 c2 - wakes B wake;do_idle\n"                         \
+	"200 c1 - R > B\n"                                        \
+	"300 c2 - wakes A " TIMER "\n"                            \
+	"300 c0 - R > A\n"                                        \
+	"301 c0 A S > - lock for=GIL:7\n"                         \
+	"400 c1 B wakes A unlock\n"                               \
+	"400 c0 - R > A\n"                                        \
+	"401 c1 B S > - lock for=GIL:8\n"                         \
+	"end 500\n"
+	(void)state;
+	exact(ROW_OF_B(""), "A;[GIL];-;lock;--;unlock;B;[running] 99000\n"
+			    "A;[GIL];-;lock;--;wake;__hrtimer_run_queues;"
+			    "asm_sysvec_apic_timer_interrupt;[timer] 150000\n");
+	exact(ROW_OF_B("101 c1 B wakes X x\n"), "A;[GIL];-;lock;--;unlock;B;[running] 99000\n"
+						"A;[GIL];-;lock;[unknown] 150000\n");
+}
+
 /*
  * C has waited, too, and B wakes it first. Of which lock that was is not known once events were
  * lost; C does not run again, so all that is heard of it is this waking.
@@ -707,6 +767,8 @@ int main(void)
 		cmocka_unit_test(wakings_of_interrupts_do_not_count),
 		cmocka_unit_test(what_is_not_known_ends_in_unknown),
 		cmocka_unit_test(an_unknown_end_after_which_a_thread_tries_on_is_no_release),
+		cmocka_unit_test(who_wakes_is_judged_by_what_it_did),
+		cmocka_unit_test(who_wakes_may_be_in_a_row),
 		cmocka_unit_test(a_thread_that_is_woken_after_a_loss_may_have_waited_for_the_lock),
 		cmocka_unit_test(what_the_waker_did_during_each_try_explains_it),
 		cmocka_unit_test(the_waker_is_born_after_the_first_try),

@@ -479,6 +479,15 @@ static int right_before(const struct life *l, int pieces, uint64_t at)
 	return NO_MORE;
 }
 
+/* The piece with which the next sleep begins; NO_MORE: none, or unknown time is before that. */
+static int next_sleep(const struct life *l, int piece)
+{
+	while (++piece < l->n_pieces && l->pieces[piece].what != UNKNOWN)
+		if (begins(l, piece))
+			return piece;
+	return NO_MORE;
+}
+
 /*
  * Whether a life, which runs up to then, is between two sleeps of a row: 1; NOT_KNOWN; 0: it is
  * not.
@@ -496,6 +505,7 @@ static int in_a_row(struct world *w, const struct life *l, uint64_t at)
 		return 0;
 	for (int i = 0; i <= before; i++) {
 		int last = i, next = i, unknown, timed;
+		bool perhaps = false;
 
 		if (!begins(l, i))
 			continue;
@@ -505,12 +515,16 @@ static int in_a_row(struct world *w, const struct life *l, uint64_t at)
 		free(lock);
 		if (!timed && (unknown == NO_MORE || !is_unknown(l, unknown)))
 			continue;
-		while (last < before && (next = next_in_row(w, l, last)) >= 0)
-			last = next;
+		while (last < before && next >= 0) {
+			next = next_in_row(w, l, last);
+			perhaps |= next == NOT_KNOWN;
+			next = next == NOT_KNOWN ? next_sleep(l, last) : next;
+			last = next >= 0 ? next : last;
+		}
 		if (last != before)
 			continue;
 		next = next_in_row(w, l, before);
-		if (next >= 0 && timed == 1)
+		if (next >= 0 && timed == 1 && !perhaps)
 			return 1;
 		if (next != NO_MORE)
 			answer = NOT_KNOWN;
