@@ -120,7 +120,7 @@ int groups_inherit(struct groups *g, uint32_t child, uint64_t at_ns, uint32_t pa
 	size_t all = process ? last_move(g, PROCESS, process) : 0;
 
 	/* A move of the process before the parent's first one was another process's of that id. */
-	if (own && all > own)
+	if (own && all && g->moves[all - 1].at_ns > g->moves[own - 1].at_ns)
 		own = all;
 	if (!own || is_stale(g, g->moves[own - 1].at_ns, at_ns))
 		return 0;

@@ -96,10 +96,11 @@ struct life {
 		uint32_t name;
 	} * names;
 	int n_names;
-	/* In which control group, from when on. */
+	/* In which control group, from when on; own: it was moved alone, or is who was moved. */
 	struct {
 		uint64_t at;
 		uint32_t path;
+		bool own;
 	} * groups;
 	int n_groups;
 	struct placed *placed;
@@ -107,8 +108,8 @@ struct life {
 
 	enum what now;
 	uint64_t since;	     /* of now */
-	uint64_t woken_at;   /* WOKEN */
 	uint64_t heard_from; /* guessed: what it did before was known up to then */
+	uint64_t woken_at;   /* WOKEN */
 	uint64_t last_seen;  /* RUNS */
 	int cpu;	     /* RUNS; NOBODY: on one not known */
 	bool guessed;	     /* not from a switch */
@@ -117,8 +118,8 @@ struct life {
 	int process_ended;
 	bool new_born, touched, leaving, recorder, kernel;
 	bool has_early, early_is_it, loss_while_on;
-	bool sure; /* WOKEN: off its queue when it was woken; so the early waking that it has */
 	bool woken_again; /* since it was woken, by somebody not known */
+	bool sure; /* WOKEN: off its queue when it was woken; so the early waking that it has */
 	bool early_sure;
 	struct sleep early;
 	const struct trace_thread *snap;

@@ -70,6 +70,7 @@ void who_is_grouped(struct world *w, int life, uint64_t at, uint32_t object)
 
 	l->groups = more(l->groups, (size_t)l->n_groups, sizeof(*l->groups));
 	l->groups[l->n_groups].at = at;
+	l->groups[l->n_groups].own = false;
 	l->groups[l->n_groups++].path = o && at >= w->groups_bad_until ? o->name : 0;
 }
 
@@ -81,6 +82,7 @@ void who_inherits(struct world *w, int child, uint64_t at, int parent)
 		return;
 	l->groups = more(l->groups, (size_t)l->n_groups, sizeof(*l->groups));
 	l->groups[l->n_groups].at = at;
+	l->groups[l->n_groups].own = true;
 	l->groups[l->n_groups++].path = w->lives[parent].groups[w->lives[parent].n_groups - 1].path;
 }
 
@@ -91,11 +93,16 @@ static void is_moved(struct world *w, const struct event *ev)
 
 	if (i == NOBODY)
 		return;
-	if (!ev->n || !tgid)
-		who_is_grouped(w, i, ev->time_ns, ev->object);
-	for (int k = 0; k < w->n_lives && ev->n && tgid; k++)
-		if (w->lives[k].tgid == tgid)
+	for (int k = 0; k < w->n_lives && ev->n && tgid; k++) {
+		struct life *l = &w->lives[k];
+		int last = l->n_groups - 1;
+
+		if (l->tgid == tgid && k != i &&
+		    (last < 0 || !l->groups[last].own || l->groups[last].at != ev->time_ns))
 			who_is_grouped(w, k, ev->time_ns, ev->object);
+	}
+	who_is_grouped(w, i, ev->time_ns, ev->object);
+	w->lives[i].groups[w->lives[i].n_groups - 1].own = true;
 }
 
 static void groups_are_lost(struct world *w, const struct event *ev)

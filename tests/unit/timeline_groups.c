@@ -82,6 +82,30 @@ static void a_child_is_where_its_parent_is(void **state)
 	synth_free(m);
 }
 
+static void of_two_moves_at_one_time_the_threads_own_counts(void **state)
+{
+	struct synth *m = script_made("thread A *\n"
+				      "thread B S/A wait\n"
+				      "born C\n"
+				      "10 c0 B in-group /b\n"
+				      "10 c0 A in-group /a\n"
+				      "10 c0 A all-in-group /moved\n"
+				      "10 c0 A in-group /a\n"
+				      "20 c0 A forks C\n"
+				      "20 c0 A new C x\n"
+				      "end 100\n");
+	struct trace *t;
+	struct timelines *tl = timelines_of(m, &t);
+
+	(void)state;
+	expect_groups(tl, 101, TIMES(10, 90), "/a /a");
+	expect_groups(tl, 102, TIMES(10, 90), "/b /b");
+	expect_groups(tl, 103, TIMES(20, 90), "/a /a");
+	timelines_free(tl);
+	trace_close(t);
+	synth_free(m);
+}
+
 /* A process that got the id of one that was moved. */
 static void a_used_id_begins_anew(void **state)
 {
@@ -297,6 +321,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_is_where_its_parent_is),
+		cmocka_unit_test(of_two_moves_at_one_time_the_threads_own_counts),
 		cmocka_unit_test(a_used_id_begins_anew),
 		cmocka_unit_test(after_a_loss_no_group_is_known_but_by_another_move),
 		cmocka_unit_test(a_group_may_get_another_name),
