@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/grow.h"
+#include "cpus.h"
 
 /* Has no padding. A thread asks for one thing at a time. */
 struct asked_key {
@@ -36,8 +37,9 @@ int disk_requests_done(struct disk_requests *r, uint32_t tid, const struct disk_
 	*p = *done;
 	p->pair = 0;
 	if (id) {
-		p->thread = r->askers[id].thread;
 		p->pair = r->askers[id].pair;
+		if (r->askers[id].thread != THREAD_NONE)
+			p->thread = r->askers[id].thread;
 	}
 	p->kind = pairs_id(&r->kinds, kind.disk, kind.op);
 	return p->kind ? 0 : -ENOMEM;

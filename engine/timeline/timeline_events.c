@@ -336,7 +336,10 @@ static void handle_unthrottled(struct builder *b, uint32_t thread, const struct 
 	b->out_of_memory |= throttles_add(&b->tl->throttles, &t) != 0;
 }
 
-/* The other kinds of AUX_EVENTS. Those about a thread that is not known yet have no effect. */
+/*
+ * The other kinds of AUX_EVENTS. Those about a thread that is not known yet have no effect, but for
+ * what it asks a disk: the stack says for whom.
+ */
 static void handle_aux(struct builder *b, const struct event *ev)
 {
 	uint32_t i = table_find(b, ev->tid);
@@ -369,7 +372,7 @@ static void handle_aux(struct builder *b, const struct event *ev)
 		state_throttled(b, i);
 	else if (ev->kind == EVENT_UNTHROTTLED && i != THREAD_NONE)
 		handle_unthrottled(b, i, ev);
-	else if (ev->kind == EVENT_DISK_REQUEST && i != THREAD_NONE)
+	else if (ev->kind == EVENT_DISK_REQUEST && ev->tid)
 		b->out_of_memory |= disk_requests_ask(&b->tl->disk_requests, ev->tid, ev->time_ns,
 						      i, ev->pair) != 0;
 	else if (ev->kind == EVENT_DISK_DONE)

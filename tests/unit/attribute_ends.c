@@ -276,6 +276,11 @@ static void a_disk_that_was_asked_late_because_of_a_limit(void **state)
 	      "A;recv;--;" BIO ";[disk vda write];[device] 150\n"
 	      "A;recv;--;" BIO ";[disk vda write];[queued] 50\n"
 	      "A;recv;--;" BIO ";[disk vda write];[throttled db.scope] 600\n");
+	/* Also if nothing else is known of the worker. */
+	folds("born W\n" HELD, false,
+	      "A;recv;--;" BIO ";[disk vda write];[device] 150\n"
+	      "A;recv;--;" BIO ";[disk vda write];[queued] 50\n"
+	      "A;recv;--;" BIO ";[disk vda write];[throttled db.scope] 600\n");
 	/* Of a worker that writes for others on its own nothing is known. */
 	folds("100 c1 A S > - recv\n"
 	      "700 c2 W asks-disk submit;wb_workfn;kthread|\n"
