@@ -63,7 +63,8 @@ static bool takes_lock(struct world *w, uint32_t stack)
 static bool at_lock(struct world *w, const struct sleep *s)
 {
 	for (uint32_t i = 0; i < 3; i++)
-		if (strstr(function(w, s->kstack, i), "down_read") ||
+		if (strstr(function(w, s->kstack, i), "mutex_lock") ||
+		    strstr(function(w, s->kstack, i), "down_read") ||
 		    strstr(function(w, s->kstack, i), "locks_lock_inode_wait"))
 			return true;
 	return (takes_lock(w, s->ustack) && !has(w, s->ustack, "sem_")) ||

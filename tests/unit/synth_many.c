@@ -37,6 +37,13 @@ void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, vo
 	check_schedule(seed, kind, false, check, arg);
 }
 
+unsigned long schedules_first(void)
+{
+	const char *wanted = getenv("FIRST_SEED");
+
+	return wanted ? strtoul(wanted, NULL, 10) : 1;
+}
+
 unsigned long schedules_to_try(void)
 {
 	const char *wanted = getenv("LAWS_TRACES");
@@ -46,14 +53,14 @@ unsigned long schedules_to_try(void)
 
 void on_schedules(enum schedule_kind kind, trace_checker check)
 {
-	for (unsigned long seed = 1; seed <= schedules_to_try(); seed++)
-		on_schedule(seed, kind, check, NULL);
+	for (unsigned long n = 0; n < schedules_to_try(); n++)
+		on_schedule(schedules_first() + n, kind, check, NULL);
 }
 
 void on_schedules_with_tries(enum schedule_kind kind, trace_checker check)
 {
-	for (unsigned long seed = 1; seed <= schedules_to_try() / 4; seed++)
-		check_schedule(seed, kind, true, check, NULL);
+	for (unsigned long n = 0; n < schedules_to_try() / 4; n++)
+		check_schedule(schedules_first() + n, kind, true, check, NULL);
 }
 
 static void on_files(const char *pattern, trace_checker check, void *arg)

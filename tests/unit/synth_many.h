@@ -12,6 +12,8 @@ typedef void (*trace_checker)(const struct trace *t, const char *name, void *arg
 void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, void *arg);
 /* How many of them a law is tried on: LAWS_TRACES of the environment, or else 500. */
 unsigned long schedules_to_try(void);
+/* The seed of the first one: FIRST_SEED of the environment, or else 1. */
+unsigned long schedules_first(void);
 /* Checks so many of a kind. */
 void on_schedules(enum schedule_kind kind, trace_checker check);
 /* The same with timed waits that are tried again, for a quarter of that number. */

@@ -22,6 +22,7 @@ struct making {
 	unsigned int queue[MAX_THREADS]; /* the CPU on whose run queue it is, or was last */
 	int threads;
 	bool names_kept, times_differ, lazy;
+	uint64_t unsent; /* which wakings are of what was not sent */
 	uint64_t ns;
 };
 
@@ -58,7 +59,9 @@ static const char *off_stack(struct making *m, int thread)
 {
 	static const char *const kernel[] = { "schedule;worker_thread;kthread",
 					      "__schedule;schedule;worker_thread;kthread",
-					      "schedule;flush;worker_thread;kthread" };
+					      "schedule;flush;worker_thread;kthread",
+					      "schedule;wait_for_completion;rcu_barrier;"
+					      "worker_thread;kthread" };
 	static const char *const stacks[] = { "schedule;futex;entry|lock;main",
 					      "schedule;read|main",
 					      "schedule;io;fsync",
@@ -69,10 +72,20 @@ static const char *off_stack(struct making *m, int thread)
 	static const char *const outside[] = { "schedule;seccomp_do_user_notification|main",
 					       "schedule;f;asm_exc_page_fault;copy;read|main",
 					       "schedule;f;get_signal;asm_exc_page_fault|main" };
+	/* In any call. */
+	static const char *const rcu[] = {
+		"schedule;wait_for_completion;__wait_rcu_gp;synchronize_rcu;unlink|main",
+		"schedule;wait_for_completion;__wait_rcu_gp;synchronize_rcu;synchronize_net;close",
+		"schedule_timeout;wait_for_completion;rcu_barrier;unlink|main",
+		/* For a mutex there. */
+		"schedule;__mutex_lock;rcu_barrier;unlink|main",
+	};
 	uint64_t i = schedule_random(m->s, sizeof(stacks) / sizeof(*stacks));
 
 	if (m->kernel[thread])
 		return kernel[m->ns % (sizeof(kernel) / sizeof(*kernel))];
+	if (i == 5 && m->ns % 2)
+		return rcu[m->ns / 2 % (sizeof(rcu) / sizeof(*rcu))];
 	return i == 1 && m->ns % 3 ? outside[m->ns / 3 % 3] : stacks[i];
 }
 
@@ -306,7 +319,7 @@ static void wake(struct making *m, int cpu, int target)
 	      : waker == IDLE  ? idle_wake_stack(m)
 	      : m->dies[waker] ? end_wake_stack(m)
 			       : wake_stack(m));
-	if (m->ns % 6 == 5)
+	if (m->ns % 6 == m->unsent)
 		event(m, cpu, "%c not-sent", letter(target));
 	if (m->ns % 4 == 0)
 		event(m, cpu, "%c ready tcp:peer:%u", letter(target),
@@ -542,6 +555,25 @@ static void lose_some(struct schedule *s)
 			     (unsigned long long)last % 1000);
 }
 
+/* The stack with which a thread woke the worker at that time; NULL: it did not. */
+static const char *queueing_stack(const struct schedule *s, size_t n, unsigned long long at_us,
+				  unsigned long long at_frac, char by, char worker)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned long long us, frac;
+		char waker, target;
+		int stack;
+
+		if ((sscanf(s->lines[i], "%llu.%llu c%*u %c wakes %c %n", &us, &frac, &waker,
+			    &target, &stack) == 4 ||
+		     sscanf(s->lines[i], "%llu.%llu c%*u %c wakes! %c %n", &us, &frac, &waker,
+			    &target, &stack) == 4) &&
+		    us == at_us && frac == at_frac && waker == by && target == worker)
+			return s->lines[i] + stack;
+	}
+	return NULL;
+}
+
 /* What workers execute when they wake somebody. */
 static void queue_items(struct making *m)
 {
@@ -560,7 +592,7 @@ static void queue_items(struct making *m)
 		    !strncmp(verb, "wakes", 5) && who >= 'A' && who < 'A' + MAX_THREADS &&
 		    m->kernel[who - 'A'] && schedule_random(s, 5)) {
 			/* Somebody who acted before. */
-			const char *then = old.lines[schedule_random(s, i)];
+			const char *then = old.lines[schedule_random(s, i)], *stack;
 			char by = '-';
 			uint64_t kind = schedule_random(s, 10);
 
@@ -568,21 +600,23 @@ static void queue_items(struct making *m)
 			sscanf(then, "%llu.%llu c%*u %c", &at_us, &at_frac, &by);
 			if (by != '-' && (by < 'A' || by > 'Z'))
 				by = '-';
-			if (kind < 2)
+			if (kind < 2) {
 				schedule_put(s, "%llu.%03llu c%u %c works-on nothing", us, frac,
 					     cpu, who);
-			else
+			} else {
+				/* Now and then the trace says what cannot be. */
+				by = kind == 2 ? '?' : kind > 3 ? by : (char)('A' + kind);
+				stack = queueing_stack(&old, i, at_us, at_frac, by, who);
+				if (!stack)
+					stack = by == '-' ? idle_wake_stack(m) : wake_stack(m);
 				schedule_put(s, "%llu.%03llu c%u %c works-on %c %llu.%03llu %s", us,
-					     frac, cpu, who,
-					     kind == 2	? '?'
-					     : kind > 3 ? by
-							: (char)('A' + kind),
-					     at_us, at_frac,
-					     by == '-' ? idle_wake_stack(m) : wake_stack(m));
+					     frac, cpu, who, by, at_us, at_frac, stack);
+			}
 		}
 		schedule_put(s, "%s", old.lines[i]);
-		free(old.lines[i]);
 	}
+	for (size_t i = 0; i < old.n; i++)
+		free(old.lines[i]);
 	free(old.lines);
 	s->random = old.random;
 }
@@ -610,6 +644,8 @@ struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind)
 	s->random = seed * 0x9e3779b97f4a7c15u + 0x1234567;
 	s->cpus = 1 + (unsigned int)schedule_random(s, SCHEDULE_CPUS);
 	m.lazy = kind == SCHEDULE_LONG;
+	/* By turns, whatever else of the seed decides. */
+	m.unsent = seed / 7 % 6;
 	m.times_differ = kind == SCHEDULE_LOSSY_EXACTLY;
 	m.names_kept = m.lazy || m.times_differ;
 	m.threads = 2 + (int)schedule_random(s, MAX_THREADS - 1);
@@ -618,7 +654,7 @@ struct schedule *schedule_new(uint64_t seed, enum schedule_kind kind)
 	set_the_stage(&m);
 	for (uint64_t n = m.lazy ? 1500 : 5 + schedule_random(s, 90); n; n--)
 		step(&m);
-	if (seed % 3 == 2)
+	if (seed / 42 % 3 == 2)
 		queue_items(&m);
 	if ((m.lazy && schedule_random(s, 2)) || kind == SCHEDULE_LOSSY ||
 	    kind == SCHEDULE_LOSSY_EXACTLY)
