@@ -212,6 +212,7 @@ static void add_event(struct synth *m, const struct line *l)
 				: l->words[2][5] == 'c' ? CHAINLOG_CONTEXT
 				: l->words[2][5] == 'g' ? CHAINLOG_GROUP
 				: l->words[2][5] == 'w' ? CHAINLOG_WORK
+				: l->words[2][5] == 'n' ? CHAINLOG_NOT_SENT
 							: CHAINLOG_REQUEST;
 
 		MUST(!encoder_aux_lost(e, cpu, CHAINLOG_AUX + kind, 1, ns, ns_of(word(l, 3))));

@@ -48,7 +48,8 @@
  *	900 c0 A stream 7 9 10.0.0.1:40000<10.0.0.2:80  the answer of the request before begins with
  *	                            byte 7, the request with byte 9; the peer, and the own end
  *	900 c0 A ready tcp:peer:80  of several things this one ended A's wait
- *	900 c0 A not-sent           who woke A had not sent what A got
+ *	900 c0 A not-sent           who woke A had not sent what A got; "lost-not-sent 900": some
+ *	                            are missing
  *	150 c0 lost-queues 180      changes of queues are missing in [150, 180]
  *	150 c0 lost-groups 180      likewise moves to other control groups
  *	950 c1 lost 980             events of that CPU are missing in [950, 980]; "c?": of any
