@@ -5,14 +5,30 @@
  */
 #pragma once
 
-/* Arrivals of datagrams that were not read yet, in order. */
-#define DATAGRAMS 64u
+#define ARRIVALS 16u /* of datagrams that were not read yet, in order, */
+#define TAKERS 8u    /* and threads that have read one and not answered it, of each socket */
 
+struct taken_datagram {
+	__u32 tid; /* 0: there is none */
+	__u32 bytes;
+	__u64 arrival_ns; /* 0: not known */
+	__u64 taken_ns;
+};
+
+/*
+ * All that is kept of a socket's datagrams is with the socket, so that whoever reads elsewhere
+ * takes nothing from it. Datagrams have numbers in the order in which they are read: not all
+ * arrivals are told (since 6.9 only that of what comes to an empty queue), and not all that arrives
+ * is read.
+ */
 struct datagrams {
 	__u64 endpoint; /* as of a connection */
-	__u32 id;
 	__u32 head, tail;
-	__u64 at_ns[DATAGRAMS];
+	__u32 next;    /* the number of the next one that is read */
+	__u32 dropped; /* as dropped() when the last one arrived */
+	__u64 at_ns[ARRIVALS];
+	__u32 number[ARRIVALS];
+	struct taken_datagram taken[TAKERS];
 };
 
 struct {
@@ -21,18 +37,6 @@ struct {
 	__type(key, int);
 	__type(value, struct datagrams);
 } datagram_sockets SEC(".maps");
-
-/* The datagram that a thread read last from a socket, until it sends one. */
-struct datagram_reader {
-	__u64 socket, tid;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1 << 12);
-	__type(key, struct datagram_reader);
-	__type(value, struct open_request);
-} taken_datagrams SEC(".maps");
 
 static __always_inline bool is_inet(__u16 family)
 {
@@ -47,68 +51,153 @@ static __always_inline bool is_datagram_server(struct sock *sk)
 	       BPF_CORE_READ_BITFIELD(sk, sk_userlocks) & SOCK_BINDPORT_LOCK;
 }
 
+static __always_inline __u32 queued(struct sock *sk)
+{
+	return sk->sk_receive_queue.qlen + CAST(udp_sock, sk)->reader_queue.qlen;
+}
+
+/*
+ * How many datagrams the socket has dropped: those that are found to be damaged only when they
+ * would be read had arrived, and have no number.
+ */
+static __always_inline __u32 dropped(struct sock *sk)
+{
+	struct numa_drop_counters *by_node;
+
+	if (bpf_core_field_exists(sk->sk_drop_counters)) { /* since 6.18 */
+		by_node = (void *)FIELD(sock, sk, sk_drop_counters);
+		if (by_node)
+			return (__u32)FIELD(numa_drop_counters, by_node, drops0.counter) +
+			       (__u32)FIELD(numa_drop_counters, by_node, drops1.counter);
+	}
+	return (__u32)sk->sk_drops.counter;
+}
+
 static __always_inline void datagram_arrived(struct sock *sk)
 {
 	struct datagrams *d;
-	__u32 head;
+	__u32 head, n;
 
 	if (!is_datagram_server(sk))
 		return;
 	d = bpf_sk_storage_get(&datagram_sockets, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!d)
 		return;
-	if (!d->id)
-		d->id = new_connection_id();
+	n = queued(sk);
+	/* Nothing is before it; whatever is not read of these has been dropped. */
+	if (n <= 1 || d->at_ns[d->tail & (ARRIVALS - 1)] <= noted_from_ns)
+		d->tail = d->head;
 	head = d->head;
-	d->at_ns[head & (DATAGRAMS - 1)] = bpf_ktime_get_ns();
+	if (head - d->tail >= ARRIVALS)
+		return;
+	d->at_ns[head & (ARRIVALS - 1)] = bpf_ktime_get_ns();
+	d->number[head & (ARRIVALS - 1)] = d->next + (n ? n - 1 : 0);
+	d->dropped = dropped(sk);
 	d->head = head + 1;
 }
 
-static __always_inline void take_datagram(struct sock *sk, int bytes, __u32 tid, __u64 now)
+/* When the datagram arrived that has just been read; 0: not known. */
+static __always_inline __u64 arrival_of_next(struct datagrams *d, struct sock *sk)
+{
+	__u32 number = __sync_fetch_and_add(&d->next, 1), tail;
+
+	if (dropped(sk) != d->dropped) {
+		d->tail = d->head;
+		return 0;
+	}
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		tail = d->tail;
+		if (tail == d->head || (__s32)(d->number[tail & (ARRIVALS - 1)] - number) > 0)
+			break;
+		d->tail = tail + 1;
+		if (d->number[tail & (ARRIVALS - 1)] == number)
+			return noted(d->at_ns[tail & (ARRIVALS - 1)]);
+	}
+	return 0;
+}
+
+/* A place for what a thread has read: its own, a free one, or that of who has waited longest. */
+static __always_inline struct taken_datagram *taker(struct datagrams *d, __u32 tid)
+{
+	struct taken_datagram *t, *oldest = &d->taken[0];
+	__u32 before;
+
+#pragma unroll
+	for (__u32 i = 0; i < TAKERS; i++) {
+		t = &d->taken[i];
+		if (t->tid == tid)
+			return t;
+		if (t->taken_ns < oldest->taken_ns)
+			oldest = t;
+	}
+#pragma unroll
+	for (__u32 i = 0; i < TAKERS; i++) {
+		t = &d->taken[i];
+		if (!t->tid && !__sync_val_compare_and_swap(&t->tid, 0, tid))
+			return t;
+	}
+	before = oldest->tid;
+	if (noted(oldest->taken_ns))
+		leave_out(CHAINLOG_LEFT_DATAGRAMS);
+	return __sync_val_compare_and_swap(&oldest->tid, before, tid) == before ? oldest : NULL;
+}
+
+/* A read that found an error in a thread's buffer has taken the datagram all the same. */
+#define EFAULT 14
+
+/* A read has ended: bytes, or a negative errno. One of no bytes has taken one, but asks nothing. */
+static __always_inline void datagram_read(struct sock *sk, int bytes, __u32 tid, __u64 now)
 {
 	struct datagrams *d = bpf_sk_storage_get(&datagram_sockets, sk, NULL, 0);
-	struct open_request r = { .taken_ns = now, .bytes_read = (__u32)bytes, .reader = tid };
-	struct datagram_reader key = { .tid = tid };
+	struct taken_datagram *t;
+	__u64 arrival_ns;
 
 	/* Nothing arrived since the programs were attached. */
-	if (!d)
+	if (!d || (bytes < 0 && bytes != -EFAULT))
 		return;
-	key.socket = d->id;
-	if (d->head - d->tail > DATAGRAMS)
-		d->tail = d->head - DATAGRAMS;
-	if (d->tail != d->head)
-		r.arrival_ns = noted(d->at_ns[d->tail++ & (DATAGRAMS - 1)]);
-	/*
-	 * Since 6.9 only what comes to an empty queue is said to have arrived: of what comes behind
-	 * it, the arrival is not known. And what was dropped unread is gone when nothing is left.
-	 */
-	if (!sk->sk_receive_queue.qlen && !CAST(udp_sock, sk)->reader_queue.qlen)
-		d->tail = d->head;
-	if (!r.arrival_ns) {
-		r.arrival_ns = now;
-		r.flags = WIRE_REQUEST_NO_ARRIVAL;
-	}
-	bpf_map_update_elem(&taken_datagrams, &key, &r, BPF_ANY);
+	arrival_ns = arrival_of_next(d, sk);
+	if (bytes <= 0)
+		return;
+	t = taker(d, tid);
+	if (!t)
+		return;
+	t->bytes = (__u32)bytes;
+	t->arrival_ns = arrival_ns;
+	t->taken_ns = now;
 }
 
 /* The thread writes: puts the datagram that this answers into *r. Returns NULL if there is none. */
 static __always_inline struct datagrams *answered_datagram(struct sock *sk, __u32 tid,
 							   struct open_request *r)
 {
-	struct datagram_reader key = { .tid = tid };
-	struct open_request *taken;
+	struct taken_datagram *t = NULL;
 	struct datagrams *d;
+	__u32 i;
 
 	if (!is_datagram_server(sk))
 		return NULL;
 	d = bpf_sk_storage_get(&datagram_sockets, sk, NULL, 0);
 	if (!d)
 		return NULL;
-	key.socket = d->id;
-	taken = bpf_map_lookup_elem(&taken_datagrams, &key);
-	if (!taken)
+#pragma unroll
+	for (i = 0; i < TAKERS; i++) {
+		t = &d->taken[i];
+		if (t->tid == tid)
+			break;
+	}
+	if (i == TAKERS)
 		return NULL;
-	*r = *taken;
-	bpf_map_delete_elem(&taken_datagrams, &key);
-	return d;
+	__builtin_memset(r, 0, sizeof(*r));
+	r->taken_ns = noted(t->taken_ns);
+	r->arrival_ns = t->arrival_ns;
+	r->bytes_read = t->bytes;
+	r->reader = tid;
+	if (!r->arrival_ns) {
+		r->arrival_ns = r->taken_ns;
+		r->flags = WIRE_REQUEST_NO_ARRIVAL;
+	}
+	t->taken_ns = 0;
+	__sync_lock_test_and_set(&t->tid, 0);
+	return r->taken_ns ? d : NULL;
 }

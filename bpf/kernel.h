@@ -339,6 +339,14 @@ typedef struct {
 
 struct bpf_local_storage;
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct numa_drop_counters {
+	atomic_t drops0, drops1;
+};
+
 struct sock {
 	struct sock_common __sk_common;
 	socket_lock_t sk_lock;
@@ -346,6 +354,9 @@ struct sock {
 	unsigned char sk_userlocks : 4;
 	struct bpf_local_storage *sk_bpf_storage;
 	__u16 sk_type, sk_protocol;
+	__u8 sk_shutdown;
+	atomic_t sk_drops;
+	struct numa_drop_counters *sk_drop_counters; /* since 6.18 */
 	struct pid *sk_peer_pid;
 	struct socket *sk_socket;
 	struct socket_wq *sk_wq;

@@ -30,6 +30,9 @@
 #define TCP_LAST_ACK 9
 #define SOCK_STREAM 1
 #define MSG_PEEK 2
+#define MSG_ERRQUEUE 0x2000
+#define RCV_SHUTDOWN 1
+#define SEND_SHUTDOWN 2
 #define SOCK_BINDPORT_LOCK 8
 
 #include "request_events.h"
@@ -74,6 +77,9 @@ int on_receive(unsigned long long *ctx)
 	bool is_unix;
 	__u64 now;
 
+	/* It has taken nothing from the queue. */
+	if (ctx[2] & (MSG_PEEK | MSG_ERRQUEUE))
+		return 0;
 	/* Nothing to read: only of a connection that was reset this says something. */
 	if (bytes < 0 && sk->__sk_common.skc_state != TCP_CLOSE)
 		return 0;
@@ -88,19 +94,25 @@ int on_receive(unsigned long long *ctx)
 	if (now >= record_until_ns || is_recorder(task->tgid))
 		return 0;
 	if (!c) {
-		if (bytes > 0 && !(ctx[2] & MSG_PEEK) && is_datagram_server(sk))
-			take_datagram(sk, bytes, task->pid, now);
+		if (is_datagram_server(sk))
+			datagram_read(sk, bytes, task->pid, now);
 		return 0;
 	}
 	if (bytes > 0) {
-		if (!(ctx[2] & MSG_PEEK))
-			data_read(c, sk, bytes, task->pid, now, is_unix);
+		data_read(c, sk, bytes, task->pid, now, is_unix);
 		return 0;
 	}
-	/* The end of the stream; of a unix socket, and if it was reset, nothing else says so. */
-	if (!bytes)
-		c->ready_ns = 0;
-	if (is_unix ? !bytes : bytes < 0)
+	if (bytes < 0) {
+		if (!is_unix)
+			end_connection(c, sk, now);
+		return 0;
+	}
+	/* A read of no bytes, of which nothing has changed; or the end of the stream. */
+	if (!(sk->sk_shutdown & RCV_SHUTDOWN) || has_more(sk, is_unix))
+		return 0;
+	c->ready_ns = 0;
+	/* Of a unix socket nothing else says so; one that was closed gets no answer any more. */
+	if (is_unix && sk->sk_shutdown & SEND_SHUTDOWN)
 		end_connection(c, sk, now);
 	return 0;
 }

@@ -12,5 +12,6 @@ enum chainlog_left_out {
 	CHAINLOG_LEFT_LISTS,	/* lists of threads and connections that took too long */
 	CHAINLOG_LEFT_OPEN, /* tables of files that were not searched for open requests at the end
 			     */
+	CHAINLOG_LEFT_DATAGRAMS, /* that were read by more threads of a socket than are kept */
 	CHAINLOG_LEFT_OUTS,
 };

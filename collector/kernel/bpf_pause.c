@@ -79,7 +79,6 @@ static int forget(struct bpf_session *s)
 	/* The next recording begins with the contexts of its threads. */
 	empty(skel->maps.last_contexts);
 	empty(skel->maps.open_probed);
-	empty(skel->maps.taken_datagrams);
 	empty(skel->maps.throttled_threads);
 	return err;
 }

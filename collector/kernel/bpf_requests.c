@@ -31,7 +31,6 @@ void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted)
 	bpf_map__set_autocreate(skel->maps.connections, wanted);
 	bpf_map__set_autocreate(skel->maps.datagram_sockets, wanted);
 	bpf_map__set_autocreate(skel->maps.listening_ports, wanted);
-	bpf_map__set_autocreate(skel->maps.taken_datagrams, wanted);
 }
 
 /* The most time for a list of sockets, and for all files at the end. */

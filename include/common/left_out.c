@@ -15,6 +15,9 @@ static const struct words {
 	[CHAINLOG_LEFT_OPEN] = { "open_left_out",
 				 "processes' files were not searched for requests that were open "
 				 "at the end: there were too many" },
+	[CHAINLOG_LEFT_DATAGRAMS] = { "datagrams_left_out", "datagrams may have been requests, and "
+							    "were not recorded: too "
+							    "many threads read one socket" },
 };
 
 const char *left_out_key(enum chainlog_left_out what)
