@@ -17,22 +17,19 @@
 /* Of those for whom a thread worked. */
 #define SERVED_SHOWN 2
 
-/* The sum for a chain, with its cause; NULL: out of memory. */
-static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
+/* The sum with this key of a node; NULL: out of memory. */
+static struct chain_sum *find_sum(struct causes *c, uint32_t node, uint32_t key, uint32_t end,
+				  uint32_t disk)
 {
-	struct chain_sum *s;
-	uint32_t key;
-
-	if (c->pauses)
-		end |= PAUSE;
-	key = disk ? (end & (PAUSE | THROTTLED)) + DISK * disk : end;
-	s = pair_table_at(&c->sums, node, key, sizeof(*s));
+	struct chain_sum *s = pair_table_at(&c->sums, node, key, sizeof(*s));
 
 	if (s && !s->cause) {
 		s->node = node;
 		s->end = end;
 		s->disk = disk;
 		s->cause = causes_find(c, node, end, disk);
+		if (s->cause)
+			causes_classify(c, s);
 	}
 	if (s && s->cause)
 		return s;
@@ -40,25 +37,57 @@ static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, u
 	return NULL;
 }
 
+/* The place in sum_of[]; NULL: out of memory. */
+static uint32_t *sum_slot(struct causes *c, uint32_t node, uint32_t key)
+{
+	size_t i = (size_t)node * ENDS_OF_NODE + key, had = c->n_sum_of, n = i + i / 2 + 4096;
+	uint32_t *p;
+
+	if (i < had)
+		return &c->sum_of[i];
+	p = realloc(c->sum_of, n * sizeof(*p));
+	if (!p)
+		return NULL;
+	memset(p + had, 0, (n - had) * sizeof(*p));
+	c->sum_of = p;
+	c->n_sum_of = n;
+	return &p[i];
+}
+
+/* The sum for a chain, with its cause; NULL: out of memory. */
+static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
+{
+	uint32_t pause = c->pauses ? PAUSE : 0, key = end, *slot;
+	struct chain_sum *s;
+
+	if (disk)
+		return find_sum(c, node, (end & THROTTLED) + pause + DISK * disk, end | pause,
+				disk);
+	if (end & THROTTLED)
+		return find_sum(c, node, end | pause, end | pause, 0);
+	key += c->pauses ? CHAIN_ENDS + 1 : 0;
+	slot = sum_slot(c, node, key);
+	if (slot && *slot)
+		return (struct chain_sum *)c->sums.at + *slot;
+	s = find_sum(c, node, end | pause, end | pause, 0);
+	if (s && slot)
+		*slot = (uint32_t)(s - (struct chain_sum *)c->sums.at);
+	return s;
+}
+
 /* Notes which thread had ns of the time, if its name is that of the cause. */
 static void add_thread(struct causes *c, const struct chain_sum *s, uint64_t ns)
 {
-	const struct pair *nodes = c->chains.nodes.at;
-	uint32_t who = causes_label(c, nodes[s->node].b).who, *text;
+	struct cause_thread *of;
 
-	if (causes_of_requests(c) || c->thread == THREAD_NONE)
+	if (!s->is_own || c->thread == THREAD_NONE)
 		return;
-	if (!who)
-		who = causes_label(c, nodes[nodes[s->node].a].b).who;
-	if (who != c->at[s->cause - 1].who)
-		return;
-	text = pair_table_at(&c->numbered, who, c->thread, sizeof(*text));
-	if (text && !*text)
-		*text = causes_numbered(c, names_text(c->names, who),
-					timelines_thread(c->timelines, c->thread)->tid);
-	c->out_of_memory |= !text || !*text;
-	if (!c->out_of_memory)
-		sums_add(&c->threads, s->cause, *text, ns);
+	of = pair_table_at(&c->of_threads, s->cause, c->thread, sizeof(*of));
+	c->out_of_memory |= !of;
+	if (of) {
+		of->ns += ns;
+		of->has_time = true;
+	}
 }
 
 static void add_time(struct causes *c, uint32_t node, uint32_t end, uint32_t disk, uint64_t ns)
@@ -70,7 +99,7 @@ static void add_time(struct causes *c, uint32_t node, uint32_t end, uint32_t dis
 	s->ns += ns;
 	if (!ns)
 		return;
-	causes_add_part(c, s->cause, node, ns);
+	causes_add_part(c, s, ns);
 	add_thread(c, s, ns);
 }
 
@@ -143,16 +172,24 @@ static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_n
 	c->windows[c->n_windows++] = (struct window) { node, waker, from_ns, to_ns };
 }
 
+/* The number of a node's sum, which is for no pause; 0: there is none. */
+static uint32_t known_sum(const struct causes *c, uint32_t node, uint32_t end)
+{
+	size_t i = (size_t)node * ENDS_OF_NODE + end;
+
+	return i < c->n_sum_of ? c->sum_of[i] : 0;
+}
+
 /* Counts whom else the last wakers in the chains of the current wait woke meanwhile. */
 static void count_woken(struct causes *c)
 {
 	for (size_t i = 0; i < c->n_windows && !c->out_of_memory; i++) {
 		const struct window *w = &c->windows[i];
-		uint32_t ran = pairs_find(&c->sums.keys, w->node, CHAIN_RUNNING);
-		uint32_t sum = ran ? ran : pairs_find(&c->sums.keys, w->node, CHAIN_RUNNABLE);
+		uint32_t ran = known_sum(c, w->node, CHAIN_RUNNING);
+		uint32_t sum = ran ? ran : known_sum(c, w->node, CHAIN_RUNNABLE);
 		uint32_t cause = sum ? ((const struct chain_sum *)c->sums.at)[sum].cause : 0;
 
-		if (!cause || cause >= c->cap_parts || !c->part[cause].ns)
+		if (!cause || !c->part[cause].ns)
 			continue;
 		c->at[cause - 1].windows_ns += w->to_ns - w->from_ns;
 		woken_meanwhile_add(&c->woken, cause, c->wakings, w->waker, w->from_ns, w->to_ns);
@@ -238,7 +275,8 @@ static int explain_wait(void *arg, const struct chosen_wait *p)
 {
 	struct causes *c = arg;
 	const struct wait *w = p->wait;
-	uint32_t head = chains_head(&c->chains, causes_label_head(c, p->thread, w));
+	uint32_t label = causes_label_head(c, p->thread, w);
+	uint32_t head = chains_head(&c->chains, label);
 
 	if (!head || c->out_of_memory)
 		return -ENOMEM;
@@ -248,7 +286,7 @@ static int explain_wait(void *arg, const struct chosen_wait *p)
 	explain_own(c, head, p);
 	if (causes_of_requests(c))
 		causes_keep_parts(c, p);
-	causes_count_wait(c, p);
+	causes_count_wait(c, p, causes_label(c, label).who);
 	return c->out_of_memory || c->chains.out_of_memory ? -ENOMEM : 0;
 }
 
@@ -319,8 +357,10 @@ static int begin(struct causes **out, const struct timelines *tl, const struct o
 				     .label = causes_label_link,
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
 				     .cpu_holders = c->cpu_holders };
-	if (!of_requests)
+	if (!of_requests) {
 		user.identity = chain_identity_is_label;
+		user.labels_by_name = true;
+	}
 	err = chains_init(&c->chains, tl, o, &user);
 	/* Samples are not found in windows for which there are running totals. */
 	if (of_requests)
@@ -335,6 +375,7 @@ static int end(struct causes *c)
 	int err;
 
 	causes_choose_typical(c);
+	causes_sum_names(c);
 	err = causes_describe(c);
 	if (!err && c->n)
 		qsort_r(c->at, c->n, sizeof(*c->at), most_time_first, c->names);
@@ -410,14 +451,14 @@ void causes_free(struct causes *c)
 	sums_free(&c->wakee_sleeps);
 	free(c->parts);
 	free(c->part);
-	pair_table_free(&c->numbered);
+	free(c->sum_of);
+	pair_table_free(&c->of_threads);
 	sums_free(&c->by_length);
 	sums_free(&c->victims);
 	for (size_t i = 1; i < c->examples.cap; i++)
 		free(((struct cause_examples *)c->examples.at)[i].at);
 	pair_table_free(&c->examples);
-	pair_table_free(&c->examples_of);
-	pairs_free(&c->made_wait);
+	pair_table_free(&c->of_names);
 	sums_free(&c->lock_parts);
 	sums_free(&c->operations);
 	free(c->touched);

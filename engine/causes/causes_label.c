@@ -211,14 +211,10 @@ uint32_t causes_label_link(void *arg, const struct link *l)
 	return c->label_of[id];
 }
 
-uint32_t causes_head_name(struct causes *c, uint32_t thread, const struct wait *w)
-{
-	return thread_name(c, timelines_name(c->timelines, thread, w->out_ns));
-}
-
 static uint32_t make_head(struct causes *c, uint32_t thread, const struct wait *w)
 {
-	struct label label = { .who = causes_head_name(c, thread, w) };
+	struct label label = { .who = thread_name(c, timelines_name(c->timelines, thread,
+								    w->out_ns)) };
 
 	label_sleep(c, &label, w->stack);
 	/* Whoever has the lock then is why nobody woke it. */
@@ -348,7 +344,7 @@ uint32_t causes_find(struct causes *c, uint32_t node, uint32_t end, uint32_t dis
 
 	if (!id || !is_new)
 		return id;
-	if (!GROW(c->at, c->n, c->cap))
+	if (!GROW(c->at, c->n, c->cap) || !causes_reserve_parts(c, id))
 		return 0;
 	c->at[c->n++] = (struct cause) {
 		.id = id,

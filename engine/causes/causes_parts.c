@@ -29,30 +29,50 @@ static bool has_waker(const struct causes *c, uint32_t node)
 	return nodes[node].a && (causes_label(c, nodes[node].b).who || nodes[nodes[node].a].a);
 }
 
-void causes_add_part(struct causes *c, uint32_t cause, uint32_t node, uint64_t ns)
+/* Whether the thread whose time it is, the last one of the chain, has the cause's name. */
+static bool is_own(const struct causes *c, const struct chain_sum *s)
+{
+	const struct pair *nodes = c->chains.nodes.at;
+	uint32_t who = causes_label(c, nodes[s->node].b).who;
+
+	if (!who)
+		who = causes_label(c, nodes[nodes[s->node].a].b).who;
+	return who == c->at[s->cause - 1].who;
+}
+
+void causes_classify(const struct causes *c, struct chain_sum *s)
+{
+	s->single = is_single(c, &c->at[s->cause - 1]);
+	s->has_waker = !causes_of_requests(c) && has_waker(c, s->node);
+	s->is_own = !causes_of_requests(c) && is_own(c, s);
+}
+
+bool causes_reserve_parts(struct causes *c, uint32_t cause)
 {
 	size_t had = c->cap_parts;
-	struct part_of_wait *part;
+
+	if (!GROW(c->touched, cause, c->cap_touched) || !GROW(c->part, cause, c->cap_parts))
+		return false;
+	if (c->cap_parts > had)
+		memset(c->part + had, 0, (c->cap_parts - had) * sizeof(*c->part));
+	return true;
+}
+
+void causes_add_part(struct causes *c, const struct chain_sum *s, uint64_t ns)
+{
+	struct part_of_wait *part = &c->part[s->cause];
 	/* Of many pieces that are summed up the longest. */
 	uint64_t piece_ns = ns < c->piece_ns ? ns : c->piece_ns;
 
-	if (!GROW(c->touched, c->n_touched, c->cap_touched) ||
-	    !GROW(c->part, cause, c->cap_parts)) {
-		c->out_of_memory = true;
-		return;
-	}
-	if (c->cap_parts > had)
-		memset(c->part + had, 0, (c->cap_parts - had) * sizeof(*c->part));
-	part = &c->part[cause];
 	if (!part->ns)
-		c->touched[c->n_touched++] = cause;
+		c->touched[c->n_touched++] = s->cause;
 	part->ns += ns;
-	if (!causes_of_requests(c) && has_waker(c, node))
+	if (s->has_waker)
 		part->others_ns += ns;
 	if (part->piece_ns < piece_ns)
 		part->piece_ns = piece_ns;
 	/* Many short sleeps are no long one. */
-	if (!is_single(c, &c->at[cause - 1]))
+	if (!s->single)
 		part->longest_ns += ns;
 	else if (part->longest_ns < c->piece_ns)
 		part->longest_ns = c->piece_ns;
@@ -70,18 +90,30 @@ static bool is_whole_life(const struct causes *c, const struct chosen_wait *p)
 /* That its thread only waits for others to end; no less than avoid_wait() of any wait. */
 #define AVOID_MOST 2u
 
-/* A wait that the examples are to avoid: its thread may have a part in every cause. */
-static uint32_t avoid_wait(const struct causes *c, const struct cause *cause,
-			   const struct chosen_wait *p)
+/* Whether its thread only waits for others to end. */
+static bool waits_for_end(const struct causes *c, const struct chosen_wait *p)
 {
 	uint32_t class = wait_class(c->timelines, p->wait->stack);
 	uint32_t woke = timelines_pair(c->timelines, p->wait->waker_stack).kstack;
 
-	if ((class != SUMS_UNKNOWN && !strcmp(trace_string(c->trace, class), "child")) ||
-	    kernel_stack_flags(c->chains.kernel, woke, UINT32_MAX) & KFUNC_ENDS_THREAD)
+	return (class != SUMS_UNKNOWN && !strcmp(trace_string(c->trace, class), "child")) ||
+	       kernel_stack_flags(c->chains.kernel, woke, UINT32_MAX) & KFUNC_ENDS_THREAD;
+}
+
+/* A wait that the examples are to avoid: its thread may have a part in every cause. */
+static uint32_t avoid_wait(const struct causes *c, const struct cause *cause,
+			   struct current_wait *w)
+{
+	if (!w->avoid)
+		w->avoid = 1 + waits_for_end(c, &w->wait);
+	if (w->avoid > 1)
 		return AVOID_MOST;
 	/* How long a single sleep is does not depend on what its thread did otherwise. */
-	return !is_single(c, cause) && is_whole_life(c, p);
+	if (is_single(c, cause))
+		return 0;
+	if (!w->life)
+		w->life = 1 + is_whole_life(c, &w->wait);
+	return w->life - 1;
 }
 
 static uint64_t wait_ns(const struct chosen_wait *p)
@@ -125,30 +157,41 @@ static void keep_example(struct causes *c, uint32_t id, const struct cause_examp
 	of->at[i] = *e;
 }
 
-static void count_example(struct causes *c, uint32_t id, const struct part_of_wait *part,
-			  const struct chosen_wait *p)
+/* Counts the part of the current wait, and how long the cause made its thread wait. */
+static void count_part(struct causes *c, uint32_t id, const struct part_of_wait *part,
+		       struct current_wait *w)
 {
 	struct cause *cause = &c->at[id - 1];
-	struct cause_example e = { *p, part->longest_ns, part->piece_ns, avoid_wait(c, cause, p) };
-	uint32_t name = causes_head_name(c, p->thread, p->wait);
-	struct cause_example *best =
-		name ? pair_table_at(&c->examples_of, id, name, sizeof(*best)) : NULL;
+	struct cause_example e = { w->wait, part->longest_ns, part->piece_ns,
+				   avoid_wait(c, cause, w) };
+	struct cause_of_name *of = pair_table_at(&c->of_names, id, w->name, sizeof(*of));
+	struct cause_thread *th;
 
 	if (cause->longest_ns < e.ns)
 		cause->longest_ns = e.ns;
 	if (cause->piece_ns < e.piece_ns)
 		cause->piece_ns = e.piece_ns;
 	keep_example(c, id, &e);
-	c->out_of_memory |= !best;
-	if (best && better_example(c, cause, &e, best))
-		*best = e;
+	c->out_of_memory |= !of;
+	if (of && better_example(c, cause, &e, &of->best))
+		of->best = e;
+	if (!of || !part->others_ns)
+		return;
+	of->others_ns += part->others_ns;
+	th = pair_table_at(&c->of_threads, id, w->wait.thread, sizeof(*th));
+	c->out_of_memory |= !th;
+	if (th && !th->had_to_wait) {
+		th->had_to_wait = true;
+		of->had_to_wait++;
+	}
 }
 
 static const struct cause_example *example_of(const struct causes *c, uint32_t id, uint32_t name)
 {
-	uint32_t i = pairs_find(&c->examples_of.keys, id, name);
+	uint32_t i = pairs_find(&c->of_names.keys, id, name);
+	const struct cause_of_name *of = c->of_names.at;
 
-	return i ? &((const struct cause_example *)c->examples_of.at)[i] : NULL;
+	return i ? &of[i].best : NULL;
 }
 
 const struct chosen_wait *causes_example_of(const struct causes *c, const struct cause *of,
@@ -240,23 +283,10 @@ static void count_length(struct causes *c)
 			sums_add(&c->by_length, c->touched[i], length, c->part[c->touched[i]].ns);
 }
 
-/* Notes how long the cause made the thread wait. */
-static void count_victim(struct causes *c, uint32_t cause, const struct chosen_wait *p, uint64_t ns)
+void causes_count_wait(struct causes *c, const struct chosen_wait *p, uint32_t name)
 {
-	uint32_t had = c->made_wait.n;
-	uint32_t name = causes_head_name(c, p->thread, p->wait);
-	struct sum *sum = name ? sums_at(&c->victims, cause, name) : NULL;
+	struct current_wait current = { .wait = *p, .name = name };
 
-	if (!sum || !pairs_id(&c->made_wait, cause, p->thread)) {
-		c->out_of_memory = true;
-		return;
-	}
-	sum->amount += ns;
-	sum->count += c->made_wait.n - had;
-}
-
-void causes_count_wait(struct causes *c, const struct chosen_wait *p)
-{
 	if (!causes_of_requests(c))
 		count_length(c);
 	for (size_t i = 0; i < c->n_touched; i++) {
@@ -266,19 +296,47 @@ void causes_count_wait(struct causes *c, const struct chosen_wait *p)
 		c->part[c->touched[i]] = (struct part_of_wait) { 0 };
 		if (!part.ns) /* it was moved to another cause */
 			continue;
-		if (part.others_ns)
-			count_victim(c, c->touched[i], p, part.others_ns);
 		cause->ns += part.ns;
 		cause->waits++;
 		cause->quota_waits += !cause->throttled &&
 				      timelines_throttled_untold(c->timelines, p->thread, p->wait);
 		if (!causes_of_requests(c))
-			count_example(c, c->touched[i], &part, p);
+			count_part(c, c->touched[i], &part, &current);
 		if (c->watcher.see &&
 		    c->watcher.see(c->watcher.arg, c->touched[i], p, part.ns, part.longest_ns))
 			c->out_of_memory = true;
 	}
 	c->n_touched = 0;
+}
+
+void causes_sum_names(struct causes *c)
+{
+	const struct cause_of_name *names = c->of_names.at;
+	const struct cause_thread *threads = c->of_threads.at;
+
+	for (uint32_t i = 1; i <= c->of_names.keys.n; i++) {
+		struct pair key = c->of_names.keys.at[i];
+		struct sum *sum;
+
+		if (!names[i].others_ns)
+			continue;
+		sum = sums_at(&c->victims, key.a, key.b);
+		if (sum) {
+			sum->amount = names[i].others_ns;
+			sum->count = names[i].had_to_wait;
+		}
+	}
+	for (uint32_t i = 1; i <= c->of_threads.keys.n; i++) {
+		struct pair key = c->of_threads.keys.at[i];
+		uint32_t text;
+
+		if (!threads[i].has_time)
+			continue;
+		text = causes_numbered(c, names_text(c->names, c->at[key.a - 1].who),
+				       timelines_thread(c->timelines, key.b)->tid);
+		if (text)
+			sums_add(&c->threads, key.a, text, threads[i].ns);
+	}
 }
 
 void causes_find_slowest(struct causes *c)

@@ -52,6 +52,14 @@ struct cause_part {
 	struct chosen_wait wait;
 };
 
+/* What the causes need to know of the wait that is explained. */
+struct current_wait {
+	struct chosen_wait wait;
+	uint32_t name;	/* of its thread then: a text */
+	uint32_t life;	/* 1 + whether it is nearly all of the thread's; 0: not known yet */
+	uint32_t avoid; /* likewise: whether the examples are to avoid it most */
+};
+
 /* A wait that has a part of a cause. */
 struct cause_example {
 	struct chosen_wait wait; /* .wait NULL: there is none */
@@ -67,18 +75,38 @@ struct cause_examples {
 	size_t n, cap;
 };
 
-/* A chain and its end, with THROTTLED. */
+/* A chain and its end, with THROTTLED and PAUSE. */
 struct chain_sum {
 	uint64_t ns;
 	uint32_t node, end;
 	uint32_t disk;	/* of CHAIN_DISK: its kind */
 	uint32_t cause; /* 1 + its number; 0: not looked up yet */
+	bool single;	/* of the cause the longest single sleep counts */
+	bool has_waker; /* a thread's waking is in the chain */
+	bool is_own;	/* its time is that of threads with the name of the cause */
 };
+
+/* In keys of sums by node: the end, of a pause behind all ends. */
+#define ENDS_OF_NODE (2u * (CHAIN_ENDS + 1))
 
 /* A window of a waker's time, of the current wait. */
 struct window {
 	uint32_t node, waker;
 	uint64_t from_ns, to_ns;
+};
+
+/* What a cause has of the waits of the threads of one name. */
+struct cause_of_name {
+	struct cause_example best;
+	uint64_t others_ns;   /* what others made them wait */
+	uint64_t had_to_wait; /* so many threads */
+};
+
+/* Of a cause and a thread. */
+struct cause_thread {
+	uint64_t ns;	  /* of its time, if it has the cause's name */
+	bool has_time;	  /* there was any, if it was not taken back */
+	bool had_to_wait; /* for the cause */
 };
 
 struct causes {
@@ -96,7 +124,9 @@ struct causes {
 	struct intern keys; /* struct cause_key; */
 	struct cause *at;   /* by its id - 1, until they are sorted */
 	size_t n, cap;
-	struct pair_table sums;		 /* struct chain_sum, by (node, end or disk) */
+	struct pair_table sums; /* struct chain_sum, by (node, end or disk) */
+	uint32_t *sum_of;	/* those by ends, by node * ENDS_OF_NODE + end; 0: none yet */
+	size_t n_sum_of;
 	struct cpu_holders *cpu_holders; /* NULL: not known */
 	/* By cause: who had the CPU (see cpu_holders.h), and texts. */
 	struct sums had, wheres, whats, wakee_whats;
@@ -110,12 +140,11 @@ struct causes {
 	struct sums woken; /* by cause: see woken_meanwhile_add() */
 	struct window *windows;
 	size_t n_windows, cap_windows;
-	struct pair_table numbered; /* by (name, thread): the text "NAME/ID" */
 	/* By cause: texts of names of those that it made wait, and how many of these there are. */
 	struct sums victims;
-	struct pair_table examples_of;	  /* struct cause_example, by (cause, text of a name) */
+	struct pair_table of_names;	  /* struct cause_of_name, by (cause, text of a name) */
+	struct pair_table of_threads;	  /* struct cause_thread, by (cause, thread) */
 	struct pair_table examples;	  /* struct cause_examples, by (cause, avoid) */
-	struct pairs made_wait;		  /* (cause, thread) */
 	struct sums operations;		  /* by cause: texts of what a disk did */
 	struct sums lock_parts;		  /* by cause: texts of what its holder did meanwhile */
 	uint64_t lengths[CAUSES_LENGTHS]; /* waits by their length, without pauses */
@@ -155,7 +184,6 @@ uint32_t causes_label_head(struct causes *c, uint32_t thread, const struct wait 
 uint32_t causes_place(struct causes *c, uint32_t pair, uint32_t kernel_frames, bool user,
 		      bool kernel);
 uint32_t causes_numbered(struct causes *c, const char *name, uint32_t id);
-uint32_t causes_head_name(struct causes *c, uint32_t thread, const struct wait *w);
 /*
  * Of a chain that an interrupt ends, node being that of the interrupt: the node of the thread that
  * slept until then. *link: the link below that, which says where it slept. A worker of the kernel's
@@ -168,9 +196,15 @@ uint32_t causes_lock_link(const struct causes *c, uint32_t node);
 uint32_t causes_find(struct causes *c, uint32_t node, uint32_t end, uint32_t disk);
 
 /* causes_parts.c: adds ns of the current wait to a cause's part of it. */
-void causes_add_part(struct causes *c, uint32_t cause, uint32_t node, uint64_t ns);
-/* Adds up the parts of the current wait, which is over. */
-void causes_count_wait(struct causes *c, const struct chosen_wait *p);
+void causes_add_part(struct causes *c, const struct chain_sum *s, uint64_t ns);
+/* Room for the parts of causes up to this number. False: out of memory. */
+bool causes_reserve_parts(struct causes *c, uint32_t cause);
+/* What of a chain's sum counts in the parts of its cause. */
+void causes_classify(const struct causes *c, struct chain_sum *s);
+/* Adds up the parts of the current wait, which is over; name: its thread's, a text. */
+void causes_count_wait(struct causes *c, const struct chosen_wait *p, uint32_t name);
+/* Puts into sums, to be sorted, what is known of names and threads. */
+void causes_sum_names(struct causes *c);
 /* The example of each cause, once they are sorted: of two the one with more time chooses first. */
 void causes_choose_examples(struct causes *c);
 /* How much of the slowest waits each cause has; when all of by_length is sorted. */
