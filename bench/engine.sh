@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # How fast chainwalk is and what memory it takes: reading, linking and folding at depth 6; and the first screen.
 #   bench/engine.sh BUILD_DIR [ROUNDS]
-# Made traces of 1 and 10 million events (FULL=1: and 100 million), with and without a thousand idle
+# Made traces of 1, 3 and 10 million events (FULL=1: and 100 million), with and without a thousand idle
 # threads; on one core and on all. Then workloads recorded by chaincap and perf at the same time,
 # against perf sched timehist -w (needs root; left out without). Medians of ROUNDS, 5 if left out.
 # Events a second are given by CPU time, which other load on the machine disturbs least, and by the
@@ -11,7 +11,7 @@ set -eu
 export LC_ALL=C # the decimal point
 O=$(cd "$1" && pwd)
 rounds=${2:-5}
-sizes="1 10 ${FULL:+100}"
+sizes="1 3 10 ${FULL:+100}"
 dir=$(mktemp -d "${TMPDIR:-/tmp}/bench-engine.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 # A CPU that this process may use.
@@ -53,8 +53,14 @@ for size in $sizes; do
 			echo "   $cores cores: $(calc %.2f "$one_wall / $wall") times as fast as one," \
 				"peak $(calc %.1f "$rss * 1024 / $size / 1e6") bytes/event," \
 				"$(calc %.2f "$rss / 1048576") GiB"
+			all_wall=$wall
+			measure taskset -c "$core" "$O/chainwalk" -q -f causes "$trace"
+			causes_cpu=$cpu causes_wall=$wall
 			measure "$O/chainwalk" -q -f causes "$trace"
-			echo "   -f causes, $cores cores: $wall s by the wall, $cpu s of CPU"
+			echo "   -f causes: one core $causes_cpu s of CPU, $(calc %.2f "$causes_cpu / $base") times" \
+				"the folded lines; $cores cores $wall s by the wall," \
+				"$(calc %.2f "$causes_wall / $wall") times as fast as one," \
+				"$(calc %.2f "$wall / $all_wall") times the folded lines"
 		else
 			echo "   idle threads: $(calc %.2f "$one_cpu / $base") times the cost of the" \
 				"same without them, $(calc %.2f "$one_rss / $base_rss") times the memory"

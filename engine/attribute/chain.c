@@ -210,7 +210,7 @@ static void follow(struct walk *k, uint32_t node, const struct wait *woke, struc
 	const struct chains *c = k->chains;
 	const struct thread *th = timelines_thread(c->timelines, waker->thread);
 	const struct wait *end = sleep_ends_of_process(c->timelines, c->kernel, woke);
-	const struct wait *birth = end ? end : thread_birth(th);
+	const struct wait *birth = end;
 	uint64_t alive_from = sooner(later(from_ns, end ? end->wake_ns : th->begin_ns), to_ns);
 	uint64_t alive_to = later(sooner(to_ns, th->end_ns), alive_from);
 	struct waker_window win = { .node = node, .from_ns = alive_from, .to_ns = to_ns };
@@ -242,6 +242,9 @@ static void follow(struct walk *k, uint32_t node, const struct wait *woke, struc
 	put(k, p);
 	p.from_ns = from_ns;
 	p.to_ns = alive_from;
+	/* Its first interval is far away in memory, and seldom needed. */
+	if (alive_from > from_ns && !end)
+		birth = thread_birth(th);
 	if (!birth) {
 		put(k, p);
 	} else if (alive_from > from_ns) {

@@ -31,7 +31,6 @@ struct waking {
 struct wakings {
 	struct waking *at;
 	size_t n;
-	size_t hint;		      /* where one was looked for last */
 	struct running_totals totals; /* (name, TOTAL_...), of whole blocks */
 };
 
@@ -39,6 +38,8 @@ struct woken_meanwhile {
 	const struct timelines *timelines;
 	struct waking *all;
 	struct wakings *of; /* by thread */
+	size_t *hints;	    /* by thread: where one was looked for last */
+	bool is_shared;	    /* all but the hints belongs to another one */
 };
 
 /* True if a thread ended w by itself. */
@@ -111,7 +112,8 @@ int woken_meanwhile_new(struct woken_meanwhile **out, const struct timelines *tl
 		return -ENOMEM;
 	s->timelines = tl;
 	s->of = calloc((size_t)n + 1, sizeof(*s->of));
-	if (!s->of)
+	s->hints = calloc((size_t)n + 1, sizeof(*s->hints));
+	if (!s->of || !s->hints)
 		return -ENOMEM;
 	collect(s, kernel, false);
 	for (uint32_t i = 0; i < n; i++)
@@ -132,10 +134,28 @@ int woken_meanwhile_new(struct woken_meanwhile **out, const struct timelines *tl
 	return 0;
 }
 
+int woken_meanwhile_share(struct woken_meanwhile **out, const struct woken_meanwhile *of)
+{
+	struct woken_meanwhile *s = malloc(sizeof(*s));
+
+	*out = s;
+	if (!s)
+		return -ENOMEM;
+	*s = *of;
+	s->is_shared = true;
+	s->hints = calloc((size_t)timelines_threads(of->timelines) + 1, sizeof(*s->hints));
+	return s->hints ? 0 : -ENOMEM;
+}
+
 void woken_meanwhile_free(struct woken_meanwhile *s)
 {
 	if (!s)
 		return;
+	free(s->hints);
+	if (s->is_shared) {
+		free(s);
+		return;
+	}
 	for (uint32_t i = 0; s->of && i < timelines_threads(s->timelines); i++)
 		totals_free(&s->of[i].totals);
 	free(s->of);
@@ -189,11 +209,11 @@ void woken_meanwhile_add(struct sums *to, uint32_t thing, struct woken_meanwhile
 			 uint64_t from_ns, uint64_t to_ns)
 {
 	struct wakings *of = &s->of[waker];
-	size_t end = waking_near(of, of->hint, to_ns);
+	size_t end = waking_near(of, s->hints[waker], to_ns);
 	size_t i = waking_near(of, end, from_ns);
 	size_t keys = of->totals.table.keys.n; /* 0: so few wakings that there are no totals */
 
-	of->hint = end;
+	s->hints[waker] = end;
 	while (i < end) {
 		if (keys && keys < end - i && end - i > 4 * BLOCK && i && i % BLOCK == 0 &&
 		    from_ns == of->at[i - 1].ns) {

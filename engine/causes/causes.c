@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/cpus.h"
 #include "common/grow.h"
+#include "fold/slices.h"
 #include "select/wait_nature.h"
 #include "words/place.h"
 #include "words/names.h"
@@ -54,6 +56,17 @@ static uint32_t *sum_slot(struct causes *c, uint32_t node, uint32_t key)
 	return &p[i];
 }
 
+/* The sum for a chain that ends as a thread was never woken, where it sleeps being known. */
+static struct chain_sum *never_woken_sum(struct causes *c, uint32_t node)
+{
+	const struct wait *w = c->piece_wait;
+	struct chain_sum *s = find_sum(c, node, NEVER_WOKEN | w->stack, CHAIN_NOT_WOKEN, 0);
+
+	if (s && c->at[s->cause - 1].itself)
+		causes_keep_never_woken(&c->at[s->cause - 1], w);
+	return s;
+}
+
 /* The sum for a chain, with its cause; NULL: out of memory. */
 static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
 {
@@ -65,6 +78,8 @@ static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, u
 				disk);
 	if (end & THROTTLED)
 		return find_sum(c, node, end | pause, end | pause, 0);
+	if (end == CHAIN_NOT_WOKEN && !pause && c->piece_wait)
+		return never_woken_sum(c, node);
 	key += c->pauses ? CHAIN_ENDS + 1 : 0;
 	slot = sum_slot(c, node, key);
 	if (slot && *slot)
@@ -73,21 +88,6 @@ static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, u
 	if (s && slot)
 		*slot = (uint32_t)(s - (struct chain_sum *)c->sums.at);
 	return s;
-}
-
-/* Notes which thread had ns of the time, if its name is that of the cause. */
-static void add_thread(struct causes *c, const struct chain_sum *s, uint64_t ns)
-{
-	struct cause_thread *of;
-
-	if (!s->is_own || c->thread == THREAD_NONE)
-		return;
-	of = pair_table_at(&c->of_threads, s->cause, c->thread, sizeof(*of));
-	c->out_of_memory |= !of;
-	if (of) {
-		of->ns += ns;
-		of->has_time = true;
-	}
 }
 
 static void add_time(struct causes *c, uint32_t node, uint32_t end, uint32_t disk, uint64_t ns)
@@ -100,7 +100,8 @@ static void add_time(struct causes *c, uint32_t node, uint32_t end, uint32_t dis
 	if (!ns)
 		return;
 	causes_add_part(c, s, ns);
-	add_thread(c, s, ns);
+	if (s->is_own && c->thread != THREAD_NONE)
+		causes_add_thread(c, s->cause, c->thread, ns);
 }
 
 /*
@@ -251,12 +252,16 @@ static void begin_piece(void *arg, const struct chain_piece *p)
 	c->thread = p->thread;
 }
 
+/* Those of requests are all for others. */
+static enum wait_nature nature_of(const struct causes *c, const struct chosen_wait *p)
+{
+	return c->filter ? wait_filter_nature(c->filter, p->thread, p->wait) : WAIT_FOR_OTHERS;
+}
+
 static void explain_blocked(struct causes *c, uint32_t head, const struct chosen_wait *p)
 {
 	const struct shown *s = &p->shown;
-	/* Those of requests are all for others. */
-	enum wait_nature nature =
-		c->filter ? wait_filter_nature(c->filter, p->thread, p->wait) : WAIT_FOR_OTHERS;
+	enum wait_nature nature = nature_of(c, p);
 
 	c->pauses = nature != WAIT_FOR_OTHERS;
 	if (nature != WAIT_FOR_WORK) {
@@ -288,6 +293,80 @@ static int explain_wait(void *arg, const struct chosen_wait *p)
 		causes_keep_parts(c, p);
 	causes_count_wait(c, p, causes_label(c, label).who);
 	return c->out_of_memory || c->chains.out_of_memory ? -ENOMEM : 0;
+}
+
+/* A wait_visitor's. */
+static bool wants(void *arg, const struct thread *th)
+{
+	const struct causes *c = arg;
+
+	return wait_filter_thread(c->filter, (uint32_t)(th - timelines_thread(c->timelines, 0)));
+}
+
+static void keep_long(struct causes *c, const struct chosen_wait *p)
+{
+	if (GROW(c->long_waits, c->n_long, c->cap_long))
+		c->long_waits[c->n_long++] = *p;
+	else
+		c->out_of_memory = true;
+}
+
+/* Likewise. */
+static void visit(void *arg, uint32_t thread, const struct wait *w, bool is_long)
+{
+	struct causes *c = arg;
+	struct chosen_wait p = { .wait = w, .thread = thread };
+
+	(void)is_long;
+	if (c->out_of_memory || !wait_filter_wait(c->filter, thread, w, &p.shown))
+		return;
+	if (p.shown.blocked_to_ns - p.shown.blocked_from_ns > c->long_ns &&
+	    nature_of(c, &p) != WAIT_FOR_WORK)
+		keep_long(c, &p);
+	else if (explain_wait(c, &p))
+		c->out_of_memory = true;
+}
+
+/*
+ * No window of a waker's time that is no longer has as many off-CPU intervals as those for which
+ * there are running totals.
+ */
+static uint64_t longest_without_totals(const struct chains *c)
+{
+	uint64_t ns = UINT64_MAX;
+	uint32_t n = c->long_window;
+
+	for (uint32_t i = 0; i < timelines_threads(c->timelines); i++) {
+		const struct thread *th = timelines_thread(c->timelines, i);
+
+		for (uint32_t k = n; k <= th->n_waits; k++) {
+			uint64_t span = th->waits[k - 1].out_ns - th->waits[k - n].in_ns;
+
+			ns = span < ns ? span : ns;
+		}
+	}
+	return ns;
+}
+
+/* By thread, then time. */
+static int in_order(const void *pa, const void *pb)
+{
+	const struct chosen_wait *a = pa, *b = pb;
+
+	if (a->thread != b->thread)
+		return compare_numbers(a->thread, b->thread);
+	return compare_numbers(a->wait->out_ns, b->wait->out_ns);
+}
+
+static int explain_long(struct causes *c)
+{
+	int err = 0;
+
+	if (c->n_long)
+		qsort(c->long_waits, c->n_long, sizeof(*c->long_waits), in_order);
+	for (size_t i = 0; i < c->n_long && !err; i++)
+		err = explain_wait(c, &c->long_waits[i]);
+	return err;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -334,13 +413,10 @@ struct options causes_request_options(const struct options *given)
 	return o;
 }
 
-/* Allocates causes, of requests or of other waits. */
-static int begin(struct causes **out, const struct timelines *tl, const struct options *o,
-		 struct names *names, bool of_requests)
+/* What both kinds of causes need. 0 or -ENOMEM, *out to be freed. */
+static int make(struct causes **out, const struct timelines *tl, struct names *names)
 {
 	struct causes *c = calloc(1, sizeof(*c));
-	struct chain_user user;
-	int err;
 
 	*out = c;
 	if (!c)
@@ -348,23 +424,65 @@ static int begin(struct causes **out, const struct timelines *tl, const struct o
 	c->timelines = tl;
 	c->trace = timelines_trace(tl);
 	c->names = names;
-	err = cpu_holders_new(&c->cpu_holders, tl, true);
-	if (!err && of_requests)
-		err = processes_new(&c->processes, tl);
-	if (err)
-		return err;
-	user = (struct chain_user) { .sink = { c, add, add_window, begin_piece },
+	return 0;
+}
+
+static struct chain_user user_of(struct causes *c)
+{
+	return (struct chain_user) { .sink = { c, add, add_window, begin_piece },
 				     .label = causes_label_link,
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
 				     .cpu_holders = c->cpu_holders };
-	if (!of_requests) {
-		user.identity = chain_identity_is_label;
-		user.labels_by_name = true;
-	}
+}
+
+/* like: others of the same trace, which outlive it and share what is only read; NULL: there are
+ * none. */
+static int begin(struct causes **out, const struct timelines *tl, const struct options *o,
+		 struct names *names, const struct causes *like)
+{
+	struct chain_user user;
+	struct causes *c;
+	int err = make(out, tl, names);
+
+	if (err)
+		return err;
+	c = *out;
+	c->shares_cpu_holders = like;
+	if (like)
+		c->cpu_holders = like->cpu_holders;
+	else
+		err = cpu_holders_new(&c->cpu_holders, tl, true);
+	if (err)
+		return err;
+	user = user_of(c);
+	user.identity = chain_identity_is_label;
+	user.labels_by_name = true;
+	err = chains_init(&c->chains, tl, o, &user);
+	if (err)
+		return err;
+	return like ? woken_meanwhile_share(&c->wakings, like->wakings)
+		    : woken_meanwhile_new(&c->wakings, tl, c->chains.kernel);
+}
+
+static int begin_of_requests(struct causes **out, const struct timelines *tl,
+			     const struct options *o, struct names *names)
+{
+	struct chain_user user;
+	struct causes *c;
+	int err = make(out, tl, names);
+
+	if (err)
+		return err;
+	c = *out;
+	err = cpu_holders_new(&c->cpu_holders, tl, true);
+	if (!err)
+		err = processes_new(&c->processes, tl);
+	if (err)
+		return err;
+	user = user_of(c);
 	err = chains_init(&c->chains, tl, o, &user);
 	/* Samples are not found in windows for which there are running totals. */
-	if (of_requests)
-		c->chains.long_window = REQUEST_LONG_WINDOW;
+	c->chains.long_window = REQUEST_LONG_WINDOW;
 	return err ? err : woken_meanwhile_new(&c->wakings, tl, c->chains.kernel);
 }
 
@@ -395,23 +513,94 @@ int causes_new(struct causes **out, const struct timelines *tl, const struct opt
 	return causes_new_watched(out, tl, o, names, f, (struct causes_watcher) { 0 });
 }
 
+/* One thread's share of the waits; the first one has the sums of all at last. */
+struct worker {
+	struct causes *causes;
+	struct slices *slices;
+	struct names *names; /* of others than the first one: its own, and so is the filter */
+	struct wait_filter *filter;
+	int err;
+};
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+
+	w->err = slices_walk(w->slices, (struct wait_visitor) { w->causes, wants, visit });
+	return NULL;
+}
+
+/* Makes one like the first. 0 or -ENOMEM. */
+static int add_worker(struct worker *w, const struct worker *first, const struct options *o)
+{
+	const struct timelines *tl = first->causes->timelines;
+	int err;
+
+	w->slices = first->slices;
+	err = names_new(&w->names, tl, o);
+	if (!err)
+		err = wait_filter_new(&w->filter, tl, o, w->names);
+	if (!err)
+		err = begin(&w->causes, tl, o, w->names, first->causes);
+	if (!err) {
+		w->causes->filter = w->filter;
+		w->causes->long_ns = first->causes->long_ns;
+	}
+	return err;
+}
+
+static void join_worker(const struct worker *first, struct worker *w)
+{
+	if (w->err)
+		first->causes->out_of_memory = true;
+	else
+		causes_join(first->causes, w->causes);
+	causes_free(w->causes);
+	wait_filter_free(w->filter);
+	names_free(w->names);
+}
+
+/* Explains all waits; who watches them sees one after the other. */
+static int explain_all(struct causes *c, const struct options *o)
+{
+	struct worker workers[CPUS_USED_MAX] = { { .causes = c } };
+	uint32_t n = c->watcher.see ? 1 : cpus_usable(CPUS_USED_MAX);
+	struct slices slices;
+	int err = slices_init(&slices, c->timelines, wait_filter_of_requests(c->filter));
+
+	workers[0].slices = &slices;
+	c->long_ns = longest_without_totals(&c->chains);
+	if (n > slices.n)
+		n = slices.n;
+	for (uint32_t i = 1; i < n && !err; i++)
+		err = add_worker(&workers[i], &workers[0], o);
+	if (!err) {
+		workers_run(workers, sizeof(workers[0]), n, work);
+		err = workers[0].err;
+	}
+	for (uint32_t i = 1; i < n; i++)
+		join_worker(&workers[0], &workers[i]);
+	slices_free(&slices);
+	return err ? err : explain_long(c);
+}
+
 int causes_new_watched(struct causes **out, const struct timelines *tl, const struct options *o,
 		       struct names *names, struct wait_filter *f, struct causes_watcher watcher)
 {
-	int err = begin(out, tl, o, names, false);
+	int err = begin(out, tl, o, names, NULL);
 
 	if (err)
 		return err;
 	(*out)->watcher = watcher;
 	(*out)->filter = f;
-	err = top_waits_walk(tl, f, 0, explain_wait, *out);
+	err = explain_all(*out, o);
 	return err ? err : end(*out);
 }
 
 int causes_new_of_requests(struct causes **out, const struct timelines *tl, const struct options *o,
 			   struct names *names, struct requests_taken of)
 {
-	int err = begin(out, tl, o, names, true);
+	int err = begin_of_requests(out, tl, o, names);
 
 	for (size_t i = 0; i < of.n && !err; i++)
 		err = explain_wait(*out, &of.at[i]);
@@ -436,10 +625,12 @@ void causes_free(struct causes *c)
 	intern_free(&c->keys);
 	free(c->at);
 	pair_table_free(&c->sums);
-	cpu_holders_free(c->cpu_holders);
+	if (!c->shares_cpu_holders)
+		cpu_holders_free(c->cpu_holders);
 	woken_meanwhile_free(c->wakings);
 	sums_free(&c->woken);
 	free(c->windows);
+	free(c->long_waits);
 	sums_free(&c->had);
 	sums_free(&c->wheres);
 	sums_free(&c->whats);

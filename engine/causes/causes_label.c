@@ -336,11 +336,16 @@ static struct cause_key key_of(struct causes *c, uint32_t node, uint32_t end, ui
 	return key;
 }
 
-uint32_t causes_find(struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
+void causes_keep_never_woken(struct cause *cause, const struct wait *w)
 {
-	struct cause_key key = key_of(c, node, end, disk);
+	if (!cause->never_woken || w->out_ns < cause->never_woken->out_ns)
+		cause->never_woken = w;
+}
+
+uint32_t causes_of_key(struct causes *c, const struct cause_key *key)
+{
 	bool is_new;
-	uint32_t id = intern_id(&c->keys, &key, sizeof(key), &is_new);
+	uint32_t id = intern_id(&c->keys, key, sizeof(*key), &is_new);
 
 	if (!id || !is_new)
 		return id;
@@ -348,17 +353,26 @@ uint32_t causes_find(struct causes *c, uint32_t node, uint32_t end, uint32_t dis
 		return 0;
 	c->at[c->n++] = (struct cause) {
 		.id = id,
-		.end = (enum chain_end)(key.end & ~(THROTTLED | PAUSE)),
-		.throttled = key.end & THROTTLED,
-		.pause = key.end & PAUSE,
-		.disk = key.disk,
-		.who = key.who,
-		.where = key.where,
-		.by = key.by,
-		.lock = key.lock,
-		.itself = key.itself,
-		.answers = key.answers,
-		.never_woken = key.end == CHAIN_NOT_WOKEN && key.itself ? c->piece_wait : NULL,
+		.end = (enum chain_end)(key->end & ~(THROTTLED | PAUSE)),
+		.throttled = key->end & THROTTLED,
+		.pause = key->end & PAUSE,
+		.disk = key->disk,
+		.who = key->who,
+		.where = key->where,
+		.by = key->by,
+		.lock = key->lock,
+		.itself = key->itself,
+		.answers = key->answers,
 	};
+	return id;
+}
+
+uint32_t causes_find(struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
+{
+	struct cause_key key = key_of(c, node, end, disk);
+	uint32_t id = causes_of_key(c, &key);
+
+	if (id && key.end == CHAIN_NOT_WOKEN && key.itself && c->piece_wait)
+		causes_keep_never_woken(&c->at[id - 1], c->piece_wait);
 	return id;
 }

@@ -138,8 +138,7 @@ static bool better_example(const struct causes *c, const struct cause *cause,
 	return p->thread < q->thread;
 }
 
-/* Keeps it where it belongs among those of the cause with the same .avoid. */
-static void keep_example(struct causes *c, uint32_t id, const struct cause_example *e)
+void causes_keep_example(struct causes *c, uint32_t id, const struct cause_example *e)
 {
 	const struct cause *cause = &c->at[id - 1];
 	struct cause_examples *of = pair_table_at(&c->examples, id, e->avoid, sizeof(*of));
@@ -157,6 +156,42 @@ static void keep_example(struct causes *c, uint32_t id, const struct cause_examp
 	of->at[i] = *e;
 }
 
+void causes_keep_of_name(struct causes *c, uint32_t id, uint32_t name,
+			 const struct cause_example *e, uint64_t others_ns)
+{
+	struct cause_of_name *of = pair_table_at(&c->of_names, id, name, sizeof(*of));
+
+	c->out_of_memory |= !of;
+	if (!of)
+		return;
+	if (better_example(c, &c->at[id - 1], e, &of->best))
+		of->best = *e;
+	of->others_ns += others_ns;
+}
+
+void causes_keep_victim(struct causes *c, uint32_t id, uint32_t thread, uint32_t name,
+			uint64_t at_ns)
+{
+	struct cause_thread *of = pair_table_at(&c->of_threads, id, thread, sizeof(*of));
+
+	c->out_of_memory |= !of;
+	if (of && (!of->name || at_ns < of->at_ns)) {
+		of->name = name;
+		of->at_ns = at_ns;
+	}
+}
+
+void causes_add_thread(struct causes *c, uint32_t cause, uint32_t thread, uint64_t ns)
+{
+	struct cause_thread *of = pair_table_at(&c->of_threads, cause, thread, sizeof(*of));
+
+	c->out_of_memory |= !of;
+	if (of) {
+		of->ns += ns;
+		of->has_time = true;
+	}
+}
+
 /* Counts the part of the current wait, and how long the cause made its thread wait. */
 static void count_part(struct causes *c, uint32_t id, const struct part_of_wait *part,
 		       struct current_wait *w)
@@ -164,26 +199,15 @@ static void count_part(struct causes *c, uint32_t id, const struct part_of_wait 
 	struct cause *cause = &c->at[id - 1];
 	struct cause_example e = { w->wait, part->longest_ns, part->piece_ns,
 				   avoid_wait(c, cause, w) };
-	struct cause_of_name *of = pair_table_at(&c->of_names, id, w->name, sizeof(*of));
-	struct cause_thread *th;
 
 	if (cause->longest_ns < e.ns)
 		cause->longest_ns = e.ns;
 	if (cause->piece_ns < e.piece_ns)
 		cause->piece_ns = e.piece_ns;
-	keep_example(c, id, &e);
-	c->out_of_memory |= !of;
-	if (of && better_example(c, cause, &e, &of->best))
-		of->best = e;
-	if (!of || !part->others_ns)
-		return;
-	of->others_ns += part->others_ns;
-	th = pair_table_at(&c->of_threads, id, w->wait.thread, sizeof(*th));
-	c->out_of_memory |= !th;
-	if (th && !th->had_to_wait) {
-		th->had_to_wait = true;
-		of->had_to_wait++;
-	}
+	causes_keep_example(c, id, &e);
+	causes_keep_of_name(c, id, w->name, &e, part->others_ns);
+	if (part->others_ns)
+		causes_keep_victim(c, id, w->wait.thread, w->name, w->wait.wait->out_ns);
 }
 
 static const struct cause_example *example_of(const struct causes *c, uint32_t id, uint32_t name)
@@ -316,20 +340,21 @@ void causes_sum_names(struct causes *c)
 
 	for (uint32_t i = 1; i <= c->of_names.keys.n; i++) {
 		struct pair key = c->of_names.keys.at[i];
-		struct sum *sum;
 
 		if (!names[i].others_ns)
 			continue;
-		sum = sums_at(&c->victims, key.a, key.b);
-		if (sum) {
-			sum->amount = names[i].others_ns;
-			sum->count = names[i].had_to_wait;
-		}
+		sums_add(&c->victims, key.a, key.b, names[i].others_ns);
 	}
 	for (uint32_t i = 1; i <= c->of_threads.keys.n; i++) {
 		struct pair key = c->of_threads.keys.at[i];
 		uint32_t text;
 
+		if (threads[i].name) {
+			struct sum *sum = sums_at(&c->victims, key.a, threads[i].name);
+
+			if (sum)
+				sum->count++;
+		}
 		if (!threads[i].has_time)
 			continue;
 		text = causes_numbered(c, names_text(c->names, c->at[key.a - 1].who),

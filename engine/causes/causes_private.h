@@ -14,6 +14,8 @@
 #define PAUSE 0x200u
 /* In keys of sums numbers of disks are multiplied by this. */
 #define DISK 0x400u
+/* And this is added to the stack pair of a sleep that was never woken. */
+#define NEVER_WOKEN 0x80000000u
 
 /* How many lengths of waits are told apart. */
 #define CAUSES_LENGTHS 1024
@@ -98,15 +100,15 @@ struct window {
 /* What a cause has of the waits of the threads of one name. */
 struct cause_of_name {
 	struct cause_example best;
-	uint64_t others_ns;   /* what others made them wait */
-	uint64_t had_to_wait; /* so many threads */
+	uint64_t others_ns; /* what others made them wait */
 };
 
 /* Of a cause and a thread. */
 struct cause_thread {
-	uint64_t ns;	  /* of its time, if it has the cause's name */
-	bool has_time;	  /* there was any, if it was not taken back */
-	bool had_to_wait; /* for the cause */
+	uint64_t ns;	/* of its time, if it has the cause's name */
+	bool has_time;	/* there was any, if it was not taken back */
+	uint32_t name;	/* of a thread that had to wait for the cause: a text; 0: it had not */
+	uint64_t at_ns; /* when it had that name, the first of those under which it waited */
 };
 
 struct causes {
@@ -128,12 +130,20 @@ struct causes {
 	uint32_t *sum_of;	/* those by ends, by node * ENDS_OF_NODE + end; 0: none yet */
 	size_t n_sum_of;
 	struct cpu_holders *cpu_holders; /* NULL: not known */
+	bool shares_cpu_holders;	 /* they are those of others */
 	/* By cause: who had the CPU (see cpu_holders.h), and texts. */
 	struct sums had, wheres, whats, wakee_whats;
 	struct processes *processes;  /* NULL: the waits are not those of requests */
 	struct sums threads, samples; /* by cause: texts; stacks */
 	/* Only of requests, by cause: texts. */
 	struct sums processes_of, wakee_sleeps;
+	/*
+	 * Waits that are longer, and are explained, are kept for one thread to explain in their
+	 * order: what running totals are built for depends on what was explained before.
+	 */
+	uint64_t long_ns;
+	struct chosen_wait *long_waits;
+	size_t n_long, cap_long;
 	struct cause_part *parts;
 	size_t n_parts, cap_parts_of_waits;
 	struct woken_meanwhile *wakings;
@@ -192,6 +202,10 @@ uint32_t causes_numbered(struct causes *c, const char *name, uint32_t id);
 uint32_t causes_sleeper(const struct causes *c, uint32_t node, struct label *link);
 /* The node of the last link of a chain that ended a wait at a lock; 0: there is none. */
 uint32_t causes_lock_link(const struct causes *c, uint32_t node);
+/* 1 + the index of the cause with this key, which is made if it is new; 0: out of memory. */
+uint32_t causes_of_key(struct causes *c, const struct cause_key *key);
+/* Takes w for the one that nobody woke, if it began before that of the cause. */
+void causes_keep_never_woken(struct cause *cause, const struct wait *w);
 /* 1 + the index of the cause of a chain; 0: out of memory. */
 uint32_t causes_find(struct causes *c, uint32_t node, uint32_t end, uint32_t disk);
 
@@ -203,6 +217,16 @@ bool causes_reserve_parts(struct causes *c, uint32_t cause);
 void causes_classify(const struct causes *c, struct chain_sum *s);
 /* Adds up the parts of the current wait, which is over; name: its thread's, a text. */
 void causes_count_wait(struct causes *c, const struct chosen_wait *p, uint32_t name);
+/* Keeps it where it belongs among those of the cause with the same .avoid. */
+void causes_keep_example(struct causes *c, uint32_t cause, const struct cause_example *e);
+/* The same for those of the threads of a name; others_ns: what others made them wait. */
+void causes_keep_of_name(struct causes *c, uint32_t cause, uint32_t name,
+			 const struct cause_example *e, uint64_t others_ns);
+/* Notes that a thread, which had this name at_ns, had to wait for the cause. */
+void causes_keep_victim(struct causes *c, uint32_t cause, uint32_t thread, uint32_t name,
+			uint64_t at_ns);
+/* Notes that ns of what a cause has was a thread's. */
+void causes_add_thread(struct causes *c, uint32_t cause, uint32_t thread, uint64_t ns);
 /* Puts into sums, to be sorted, what is known of names and threads. */
 void causes_sum_names(struct causes *c);
 /* The example of each cause, once they are sorted: of two the one with more time chooses first. */
@@ -213,6 +237,12 @@ void causes_find_slowest(struct causes *c);
 void causes_keep_parts(struct causes *c, const struct chosen_wait *p);
 /* The example of each cause: the wait with the part in the middle. */
 void causes_choose_typical(struct causes *c);
+
+/*
+ * causes_join.c: adds all that was found of other waits. Texts and numbers of causes and nodes are
+ * not the same in both.
+ */
+void causes_join(struct causes *to, const struct causes *from);
 
 /* causes_words.c: sets what is said of the causes: where, who had the CPU, the path. 0 or -ENOMEM.
  */

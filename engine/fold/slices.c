@@ -6,26 +6,35 @@
 
 #include "base/compare.h"
 
-/* About this many waits make a slice. */
+/* About this many waits make a slice, unless tests say another number. */
 #define SLICE_WAITS 32768u
-/* Waits for each one whose end is looked at to find where slices end. */
+/* Waits for each one whose end is looked at to find where slices end, and most samples a slice. */
 #define SAMPLE_EVERY 256u
+#define SLICE_SAMPLES 128u
 
 static int by_time(const void *pa, const void *pb)
 {
 	return compare_numbers(*(const uint64_t *)pa, *(const uint64_t *)pb);
 }
 
-/* The ends of every SAMPLE_EVERY-th wait, thread by thread, in order of time. */
-static void take_samples(const struct slices *s, uint64_t *ends, size_t n)
+static uint32_t slice_waits(void)
+{
+	const char *told = getenv("CHAINWALK_SLICE");
+	uint32_t n = told ? (uint32_t)strtoul(told, NULL, 10) : SLICE_WAITS;
+
+	return n ? n : 1;
+}
+
+/* The ends of every `every`-th wait, thread by thread, in order of time. */
+static void take_samples(const struct slices *s, uint32_t every, uint64_t *ends, size_t n)
 {
 	size_t taken = 0, before = 0; /* waits of the threads before */
 
 	for (uint32_t i = s->first; i < s->end; i++) {
 		const struct thread *th = timelines_thread(s->timelines, i);
 
-		for (; taken < n && taken * SAMPLE_EVERY < before + th->n_waits; taken++)
-			ends[taken] = th->waits[taken * SAMPLE_EVERY - before].in_ns;
+		for (; taken < n && taken * every < before + th->n_waits; taken++)
+			ends[taken] = th->waits[taken * every - before].in_ns;
 		before += th->n_waits;
 	}
 	qsort(ends, n, sizeof(*ends), by_time);
@@ -33,6 +42,7 @@ static void take_samples(const struct slices *s, uint64_t *ends, size_t n)
 
 int slices_init(struct slices *s, const struct timelines *tl, bool clients)
 {
+	uint32_t in_slice = slice_waits(), every = in_slice / SLICE_SAMPLES;
 	size_t waits = 0, n_samples;
 	uint64_t *ends;
 
@@ -40,15 +50,16 @@ int slices_init(struct slices *s, const struct timelines *tl, bool clients)
 	timelines_range(tl, clients, &s->first, &s->end);
 	for (uint32_t i = s->first; i < s->end; i++)
 		waits += timelines_thread(tl, i)->n_waits;
-	n_samples = (waits + SAMPLE_EVERY - 1) / SAMPLE_EVERY;
-	s->n = (uint32_t)(waits / SLICE_WAITS) + 1;
+	every = every > SAMPLE_EVERY ? SAMPLE_EVERY : every ? every : 1;
+	n_samples = (waits + every - 1) / every;
+	s->n = (uint32_t)(waits / in_slice) + 1;
 	s->bounds = malloc(((size_t)s->n + 1) * sizeof(*s->bounds));
 	ends = malloc((n_samples + 1) * sizeof(*ends));
 	if (!s->bounds || !ends) {
 		free(ends);
 		return -ENOMEM;
 	}
-	take_samples(s, ends, n_samples);
+	take_samples(s, every, ends, n_samples);
 	s->bounds[0] = 0;
 	for (uint32_t i = 1; i < s->n; i++)
 		s->bounds[i] = ends[n_samples * i / s->n];

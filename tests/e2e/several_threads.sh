@@ -33,13 +33,16 @@ for trace in "$data"/*.bin; do
 		same 40 3 --format="$format" "$trace"
 	done
 done
+for trace in "$data"/services/*.bin; do
+	same 500 3 --format=causes --json "$trace"
+done
 same 100 2 --mode=classic --depth=3 "$data/things.bin"
 same 100 16 --view=wakeup "$data/shop.bin"
 same 40 16 --format=otlp --state=all "$data/relay.bin" "$data/zombie.bin"
 
 "$build/bench/generate" --events 1000000 --idle 100 "$tmp/made" || fail "no trace was made"
 same '' 16 --all "$tmp/made"
-for format in folded pprof otlp; do
+for format in folded pprof otlp causes; do
 	same '' 2 --all --format=$format "$tmp/made"
 done
 # Some of it missing: what is left is read as before, up to the same message.
