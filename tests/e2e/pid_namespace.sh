@@ -15,6 +15,7 @@ command -v cc >/dev/null || skip "no C compiler"
 # Two programs with other names for the same addresses.
 for name in truth falsehood; do
 	cat >"$tmp/$name.c" <<END
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 __attribute__((noinline)) void ${name}_waits(int n)
@@ -25,9 +26,9 @@ __attribute__((noinline)) void ${name}_waits(int n)
 int main(int argc, char **argv)
 {
 	prctl(PR_SET_NAME, "$name");
-	${name}_waits(argc > 1 ? 20 : 300000);
-	if (argc > 1 && argv[1][0])
-		execl(argv[1], argv[1], "", (char *)0);
+	${name}_waits(argc > 1 ? atoi(argv[1]) : 300000);
+	if (argc > 2)
+		execl(argv[2], argv[2], argv[1], (char *)0);
 	return 0;
 }
 END
@@ -47,6 +48,7 @@ inside() {
 	timeout 300 unshare -mpf sh -c "$setup"'
 exec "$@"' sh "$@" >"$tmp/out" 2>"$tmp/err"
 	expect_exit "$what" "${status:-0}" $?
+	cp "$tmp/err" "$tmp/said"
 }
 # Another one of the host's may be mounted elsewhere, as below a chroot; here that ends with the namespace.
 own="awk '/ - proc / && \$5 != \"/proc\" { print \$5 }' /proc/self/mountinfo >'$tmp/mounted'; xargs -r umount -l <'$tmp/mounted'; mount -t proc proc /proc"
@@ -58,6 +60,29 @@ decoy="&& { echo $((truth - 1)) >/proc/sys/kernel/ns_last_pid; '$tmp/falsehood' 
 waits_of() {
 	walk_to "$tmp/folded" -c "^$1\$" "$2"
 	grep -q "^$1;.*schedule" "$tmp/folded" || fail "$1 is not in the trace, though it began before: $(cat "$tmp/folded")"
+}
+
+# named NAME OTHER: whether a thread of that name waited in its function; never in the other's.
+named() {
+	waits_of "$1" "$tmp/trace"
+	! grep "^$1;.*$2_" "$tmp/folded" || fail "names of another program"
+	grep -q "^$1;.*main;$1_waits;usleep" "$tmp/folded"
+}
+both_named() {
+	named truth falsehood && named falsehood truth
+}
+
+# as_long "TIME..." RECORD NAMED...: RECORD records for the first time, or the next one, until NAMED succeeds. The rules of
+# code and, in a namespace, the mappings of processes are read while these run: on an idle machine in the first time.
+as_long() {
+	times=$1 record=$2
+	shift 2
+	for time in $times; do
+		$record "$time"
+		! "$@" || return 0
+		echo "note: $record: not named within $time"
+	done
+	fail "$record: names are missing: $(cat "$tmp/folded" "$tmp/said")"
 }
 
 # whole TRACE: all events are accounted for.
@@ -74,33 +99,29 @@ grep -q 'names: kernel [1-9].*, user 0 of ' "$tmp/err" || fail "names without th
 whole "$tmp/trace"
 waits_of truth "$tmp/trace"
 grep -qE 'truth_|falsehood_' "$tmp/folded" && fail "names that were not to be had: $(cat "$tmp/folded")"
-inside "with the host's /proc" "$both $decoy" "$cap" -v -o "$tmp/trace" 1
-expect "id of the decoy in the namespace" "$truth" "$(cat "$tmp/inner")"
-grep -q "chaincap: in a PID namespace of its own: user functions are named by the host's /proc (/" "$tmp/err" ||
-	fail "it is not said where names come from: $(cat "$tmp/err")"
-whole "$tmp/trace"
-waits_of truth "$tmp/trace"
-grep -q '^truth;.*main;truth_waits;usleep' "$tmp/folded" || fail "names are missing: $(cat "$tmp/folded")"
-grep -q falsehood_ "$tmp/folded" && fail "names of another process: $(cat "$tmp/folded")"
-waits_of falsehood "$tmp/trace"
-grep -q '^falsehood;.*main;falsehood_waits;usleep' "$tmp/folded" || fail "names are missing: $(cat "$tmp/folded")"
+with_the_hosts() {
+	inside "with the host's /proc" "$both $decoy" "$cap" -v -o "$tmp/trace" "$1"
+	expect "id of the decoy in the namespace" "$truth" "$(cat "$tmp/inner")"
+	grep -q "chaincap: in a PID namespace of its own: user functions are named by the host's /proc (/" "$tmp/said" ||
+		fail "it is not said where names come from: $(cat "$tmp/said")"
+	whole "$tmp/trace"
+}
+as_long "1 5 20" with_the_hosts both_named
 
 # A process that begins while it is recorded, and runs another program at the same addresses.
-inside "with a command" "$both" "$cap" -v -o "$tmp/trace" -- sh -c \
-	"timeout 1 '$tmp/truth' & (sleep 0.3; exec timeout 1 '$tmp/falsehood') & wait; exit 0"
-for name in truth falsehood; do
-	waits_of $name "$tmp/trace"
-	grep -q "^$name;.*main;${name}_waits;usleep" "$tmp/folded" || fail "names are missing: $(cat "$tmp/folded" "$tmp/err")"
-done
-grep "^truth;.*falsehood_\|^falsehood;.*truth_" "$tmp/folded" && fail "names of another program"
-# One and the same process that runs another program at the same addresses.
-inside "with a command" "$both" "$cap" -v -o "$tmp/trace" -- sh -c "for i in \$(seq 60); do
-	'$tmp/truth' '$tmp/falsehood' &
-	sleep 0.02
-done; wait"
-waits_of falsehood "$tmp/trace"
-grep '^falsehood;.*main;falsehood_waits' "$tmp/folded" >"$tmp/named" || fail "names are missing: $(cat "$tmp/folded")"
-grep '^falsehood;.*truth_' "$tmp/folded" && fail "names of the program that the process ran before"
+with_a_command() {
+	inside "with a command" "$both" "$cap" -v -o "$tmp/trace" -- sh -c \
+		"timeout $1 '$tmp/truth' & (sleep 0.3; exec timeout $1 '$tmp/falsehood') & wait; exit 0"
+}
+as_long "1 5 20" with_a_command both_named
+# One and the same process that runs another program at the same addresses, after so many waits of 2 ms.
+one_after_the_other() {
+	inside "with a command" "$both" "$cap" -v -o "$tmp/trace" -- sh -c "for i in \$(seq 60); do
+		'$tmp/truth' $1 '$tmp/falsehood' &
+		sleep 0.02
+	done; wait"
+}
+as_long "20 200 1000" one_after_the_other named falsehood truth
 
 status=3 inside "the status of the command" "$own" "$cap" -q -o "$tmp/trace" -- sh -c 'exit 3'
 
@@ -110,11 +131,13 @@ grep -q "needs the host's PID namespace" "$tmp/err" || fail "--verify: $(cat "$t
 [ ! -e "$tmp/none" ] || fail "a trace was left behind"
 
 # Its own ids, but the host's /proc, where they are others'.
-timeout 300 unshare -pf "$cap" -v -o "$tmp/trace" 1 >"$tmp/out" 2>"$tmp/err"
-expect_exit "with the host's /proc as /proc" 0 $?
-whole "$tmp/trace"
-waits_of truth "$tmp/trace"
-grep -q '^truth;.*main;truth_waits;usleep' "$tmp/folded" || fail "names are missing: $(cat "$tmp/folded")"
+as_proc() {
+	timeout 300 unshare -pf "$cap" -v -o "$tmp/trace" "$1" >"$tmp/out" 2>"$tmp/err"
+	expect_exit "with the host's /proc as /proc" 0 $?
+	cp "$tmp/err" "$tmp/said"
+	whole "$tmp/trace"
+}
+as_long "1 5 20" as_proc named truth falsehood
 
 # The other way round: the host's ids, but a container's /proc.
 unshare -mpf sh -c "$own; exec sleep 60" &
