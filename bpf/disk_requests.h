@@ -24,6 +24,7 @@
 #define REQ_OP_WRITE 1
 #define REQ_OP_FLUSH 2
 #define REQ_OP_DISCARD 3
+#define REQ_OP_DRV_IN 34 /* and on: commands that nobody asked for by a bio */
 
 enum req_op {
 	REQ_OP_WRITE_ZEROES = 9,
@@ -36,7 +37,10 @@ struct asked {
 	char disk[WIRE_DISK_NAME];
 };
 
-/* By bio, until the device gets it. An entry of a bio that is merged into a request stays. */
+/*
+ * By bio, until the device gets it. An entry of a bio that is merged into a request stays, so that
+ * the oldest ones go; a request whose entry is missed is counted by begin_unknown().
+ */
 MAP(asked_bios, LRU_HASH, 1 << 14, __u64, struct asked);
 
 struct issued {
@@ -45,14 +49,29 @@ struct issued {
 };
 
 /* By request, while the device has it. */
-MAP(issued_requests, LRU_HASH, 1 << 14, __u64, struct issued);
+MAP(issued_requests, HASH, 1 << 14, __u64, struct issued);
 
 struct disk_name {
 	char name[WIRE_DISK_NAME];
 };
 
-/* By thread: the device without requests of its own that it asks. */
-MAP(asked_first, LRU_HASH, 1 << 12, __u32, struct disk_name);
+/* By thread: the device without requests of its own that it asks, until it asks another or ends. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 15);
+	__uint(map_flags, AS_NEEDED);
+	__type(key, __u32);
+	__type(value, struct disk_name);
+} asked_first SEC(".maps");
+
+/* Of these there are so many, or more: most machines have none. */
+volatile __u64 n_asking = 0;
+
+static __always_inline void forget_asked(__u32 tid)
+{
+	if (n_asking && !bpf_map_delete_elem(&asked_first, &tid))
+		__sync_fetch_and_add(&n_asking, -1);
+}
 
 /* The last flush that was done on this CPU. */
 struct flushed {
@@ -81,9 +100,12 @@ int on_disk_bio(unsigned long long *ctx)
 	disk = bio->bi_bdev->bd_disk;
 	if (disk->fops->submit_bio) {
 		put_disk(name.name, disk);
-		bpf_map_update_elem(&asked_first, &tid, &name, BPF_ANY);
-	} else if (bpf_map_lookup_elem(&asked_first, &tid)) {
-		bpf_map_delete_elem(&asked_first, &tid);
+		if (!bpf_map_update_elem(&asked_first, &tid, &name, BPF_NOEXIST))
+			__sync_fetch_and_add(&n_asking, 1);
+		else if (bpf_map_update_elem(&asked_first, &tid, &name, BPF_EXIST))
+			leave_out(CHAINLOG_LEFT_DISK);
+	} else {
+		forget_asked(tid);
 	}
 	return 0;
 }
@@ -147,10 +169,15 @@ static __always_inline bool take_asked(struct request *rq, struct asked *a)
 	return false;
 }
 
-/* For a request from before the recording, or by the kernel itself: who asked is not known. */
+/*
+ * Who asked is not known: of a request from before the recording, or of the kernel's own, which has
+ * no bio; or it has been forgotten.
+ */
 static __always_inline void begin_unknown(struct request *rq, struct asked *a)
 {
 	a->ns = rq->start_time_ns;
+	if (rq->bio && a->ns > record_from_ns && (rq->cmd_flags & REQ_OP_MASK) < REQ_OP_DRV_IN)
+		leave_out(CHAINLOG_LEFT_DISK);
 	put_disk(a->disk, rq->q->disk);
 }
 
@@ -172,6 +199,7 @@ int on_disk_issue(unsigned long long *ctx)
 		}
 		begin_unknown(rq, &i.asked);
 	}
+	/* If there is no room, it is found unknown when it is done. */
 	bpf_map_update_elem(&issued_requests, &key, &i, BPF_ANY);
 	return 0;
 }

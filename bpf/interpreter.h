@@ -128,7 +128,8 @@ static __always_inline void inherit_interpreter(__u32 parent, __u32 child)
 
 	if (!in)
 		return;
-	bpf_map_update_elem(&interpreters, &child, in, BPF_ANY);
+	if (bpf_map_update_elem(&interpreters, &child, in, BPF_ANY))
+		leave_out(CHAINLOG_LEFT_PROCESSES);
 	*ELEMENT(interpreted, child) = 1;
 	in = bpf_map_lookup_elem(&interpreters, &child);
 	if (in)

@@ -28,7 +28,17 @@ struct throttled_thread {
 	__u32 why;	/* enum wire_quota */
 };
 
-MAP(throttled_threads, LRU_HASH, 1 << 12, __u32, struct throttled_thread);
+/*
+ * Of those that have none now: each comes back to run, if only to end. Nobody else's entry goes for
+ * a new one; one that finds no room is counted.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 14);
+	__uint(map_flags, AS_NEEDED);
+	__type(key, __u32);
+	__type(value, struct throttled_thread);
+} throttled_threads SEC(".maps");
 
 /* The kernel says until when. Set before loading. */
 const volatile bool find_quotas = false;
@@ -127,8 +137,10 @@ __noinline int note_throttled(__u64 now)
 	}
 	if (!(t.until_ns || t.clock))
 		return 0;
-	if (!bpf_map_update_elem(&throttled_threads, &tid, &t, BPF_ANY))
+	if (!bpf_map_update_elem(&throttled_threads, &tid, &t, BPF_NOEXIST))
 		__sync_fetch_and_add(&n_throttled, 1);
+	else if (bpf_map_update_elem(&throttled_threads, &tid, &t, BPF_EXIST))
+		leave_out(CHAINLOG_LEFT_QUOTAS);
 	return 0;
 }
 

@@ -120,6 +120,8 @@ int on_exit(unsigned long long *ctx)
 
 	if (task->pid == task->tgid && is_helper(task->tgid))
 		exit_helper(task->tgid);
+	if (!PLAIN)
+		forget_asked(task->pid);
 	if (!is_recorder(task->tgid) && is_recording(now))
 		record_of_thread(WIRE_EXIT, now, task->pid);
 	return 0;

@@ -15,8 +15,14 @@ struct queued_item {
 	__u32 tid, kstack, ustack, pad;
 };
 
-/* By the address of the work_struct, from when it is queued until it is executed. */
+/*
+ * By the address of the work_struct, from when it is queued until it is executed. One that is
+ * cancelled stays, so that the oldest ones go: how many is what was added and is not there.
+ */
 MAP(queued_items, LRU_HASH, 1 << 14, __u64, struct queued_item);
+
+/* Entries that were added and not taken out. */
+volatile __u64 n_queued = 0;
 
 struct working {
 	struct queued_item queued;
@@ -138,7 +144,10 @@ int on_work_queued(unsigned long long *ctx)
 		if (has_user_stack(task))
 			q.ustack = lasting_id(user_stack_id(ctx, k, w, q.ns, false));
 	}
-	bpf_map_update_elem(&queued_items, &key, &q, BPF_ANY);
+	if (!bpf_map_update_elem(&queued_items, &key, &q, BPF_NOEXIST))
+		__sync_fetch_and_add(&n_queued, 1);
+	else
+		bpf_map_update_elem(&queued_items, &key, &q, BPF_EXIST);
 	return 0;
 }
 
@@ -165,8 +174,8 @@ int on_work_begins(unsigned long long *ctx)
 	w->queued = q ? *q : new.queued;
 	w->work = key;
 	w->began = now;
-	if (q)
-		bpf_map_delete_elem(&queued_items, &key);
+	if (q && !bpf_map_delete_elem(&queued_items, &key))
+		__sync_fetch_and_add(&n_queued, -1);
 	return 0;
 }
 

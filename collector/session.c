@@ -497,6 +497,15 @@ static void check_accounts(const struct session *s)
 			(unsigned long long)c->aux_seen, (unsigned long long)counts.kernel_aux);
 }
 
+void session_left_out(const struct session *s, uint64_t n[CHAINLOG_LEFT_OUTS])
+{
+	struct sink_counts counts;
+
+	s->sink->counts(s, &counts);
+	bpf_session_left_out(s->bpf, n);
+	n[CHAINLOG_LEFT_CODE] += counts.unknown_code;
+}
+
 static double seconds(struct timeval t)
 {
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
@@ -510,7 +519,7 @@ static void report_recorder(struct session *s)
 	struct rusage ru;
 	uint64_t left_out[CHAINLOG_LEFT_OUTS];
 
-	bpf_session_left_out(s->bpf, left_out);
+	session_left_out(s, left_out);
 	for (unsigned int i = 0; i < CHAINLOG_LEFT_OUTS; i++)
 		if (left_out[i])
 			fprintf(stderr, "chaincap: %llu %s\n", (unsigned long long)left_out[i],

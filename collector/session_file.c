@@ -140,7 +140,7 @@ int trace_file_note(struct trace_file *t, const struct session *s)
 	char text[160];
 	int err = 0;
 
-	bpf_session_left_out(s->bpf, left_out);
+	session_left_out(s, left_out);
 	for (unsigned int i = 0; i < CHAINLOG_LEFT_OUTS; i++)
 		left_out[i] -= s->left_out[i];
 	encoder_left_out(t->enc, left_out);
@@ -287,6 +287,7 @@ static void file_counts(const struct session *s, struct sink_counts *out)
 		.total = c.events,
 		.total_lost = c.lost,
 		.stacks_once = id_map_once(translator_ids(f->translator)),
+		.unknown_code = id_map_unknown_code(translator_ids(f->translator)),
 	};
 }
 

@@ -262,6 +262,7 @@ static void flight_sink_counts(const struct session *s, struct sink_counts *out)
 		.kernel = c.total[0].kernel,
 		.kernel_aux = c.total[1].kernel,
 		.stacks_once = c.stacks_once,
+		.unknown_code = c.unknown_code,
 		.total = c.total[0].events,
 		.total_lost = c.total[0].kernel - c.total[0].events,
 		.dumps = f->dumps,

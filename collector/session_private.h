@@ -32,6 +32,7 @@ struct sink_counts {
 	uint64_t kernel;	      /* events kept or reported lost since the start */
 	uint64_t kernel_aux;	      /* the same of AUX_EVENTS */
 	uint64_t stacks_once;	      /* WIRE_STACK_ONCE stacks since the start */
+	uint64_t unknown_code;	      /* see id_map_unknown_code() */
 	uint64_t total, total_lost; /* events since the start, and lost ones, which are not in it */
 	uint64_t dumps;		    /* traces begun; 0 without --flight */
 };
@@ -145,6 +146,9 @@ void session_say_perf(const char *lacking, int err);
 
 /* Prints on standard error what failed, and why; returns err. */
 int session_fail(const struct session *s, const char *what, int err);
+
+/* What was left out so far, of each enum chainlog_left_out. */
+void session_left_out(const struct session *s, uint64_t n[CHAINLOG_LEFT_OUTS]);
 
 /* A trace file being written. */
 struct trace_file {

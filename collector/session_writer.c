@@ -36,7 +36,7 @@ void trace_process_start(struct trace_process *p, struct session *s,
 		p->failed = true;
 		return;
 	}
-	bpf_session_left_out(s->bpf, s->left_out);
+	session_left_out(s, s->left_out);
 	p->pid = pid;
 	s->signals->writer = pid;
 	p->is_hurried = false;

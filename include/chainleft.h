@@ -13,5 +13,10 @@ enum chainlog_left_out {
 	CHAINLOG_LEFT_OPEN, /* tables of files that were not searched for open requests at the end
 			     */
 	CHAINLOG_LEFT_DATAGRAMS, /* that were read by more threads of a socket than are kept */
+	CHAINLOG_LEFT_QUOTAS, /* times in which threads had no quota: too many had none at once */
+	CHAINLOG_LEFT_DISK,   /* requests to disks, or their askers: too many at once */
+	CHAINLOG_LEFT_WORK,   /* work items that were forgotten before they began, or cancelled */
+	CHAINLOG_LEFT_CODE, /* frames of interpreted code that was forgotten: there was too much */
+	CHAINLOG_LEFT_PROCESSES, /* with contexts or an interpreter: there were too many */
 	CHAINLOG_LEFT_OUTS,
 };

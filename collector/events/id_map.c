@@ -70,7 +70,8 @@ struct id_map {
 		uint32_t wire_id, id; /* 0: free. The event has that id, the stack is not known */
 	} awaited[AWAITED];	      /* of WIRE_STACK_COPY, by wire id */
 	uint64_t n_once;
-	uint64_t n_full; /* how many of them were sent because the BPF side's map was full */
+	uint64_t unknown_code; /* atomic: frames of code that is not there any more */
+	uint64_t n_full;       /* how many of them were sent because the BPF side's map was full */
 };
 
 int id_map_new(struct id_map **out, const struct definition_store *store, struct symbolizer *sym)
@@ -100,6 +101,11 @@ void id_map_free(struct id_map *m)
 		free(m->layouts[i].addrs);
 	code_map_free(m->code);
 	free(m);
+}
+
+uint64_t id_map_unknown_code(const struct id_map *m)
+{
+	return __atomic_load_n(&m->unknown_code, __ATOMIC_RELAXED);
 }
 
 uint64_t id_map_once(const struct id_map *m)
@@ -212,6 +218,8 @@ static uint32_t code_frame(struct id_map *m, uint32_t space, uint64_t time_ns, u
 	struct code_location at = code_map_find(m->code, frame);
 	uint64_t line = at.line < 1u << WIRE_CODE_PLACE_BITS ? at.line : 0;
 
+	if (!at.is_hidden && !*at.function && !*at.file)
+		__atomic_fetch_add(&m->unknown_code, 1, __ATOMIC_RELAXED);
 	if (at.is_hidden)
 		return 0;
 	return m->store.code_frame(

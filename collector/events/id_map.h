@@ -101,3 +101,5 @@ typedef void (*id_map_fn)(void *ctx, bool is_object, uint32_t id);
 void id_map_each(struct id_map *m, id_map_fn fn, void *ctx);
 /* Stacks so far that were sent for one event as the BPF side had no room for them. */
 uint64_t id_map_once(const struct id_map *m);
+/* How many frames of interpreted code, of stacks that became known, lack their functions. */
+uint64_t id_map_unknown_code(const struct id_map *m);

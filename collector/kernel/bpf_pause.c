@@ -80,6 +80,10 @@ static int forget(struct bpf_session *s)
 	empty(skel->maps.last_contexts);
 	empty(skel->maps.open_probed);
 	empty(skel->maps.throttled_threads);
+	s->skel->bss->n_throttled = 0;
+	s->skel->bss->n_asking = 0;
+	empty(skel->maps.queued_items);
+	s->skel->bss->n_queued = 0;
 	return err;
 }
 

@@ -7,15 +7,15 @@
 #include "bpf_private.h"
 
 /* value NULL: the process is to be forgotten. The map may not have been made. */
-static void tell(const struct bpf_map *map, uint32_t tgid, const void *value)
+static void tell(struct bpf_session *s, const struct bpf_map *map, uint32_t tgid, const void *value)
 {
 	int fd = bpf_map__fd(map);
 
 	if (fd < 0)
 		return;
-	if (value)
-		(void)bpf_map_update_elem(fd, &tgid, value, BPF_ANY);
-	else
+	if (value && bpf_map_update_elem(fd, &tgid, value, BPF_ANY))
+		bpf_session_leave_out(s, CHAINLOG_LEFT_PROCESSES, 1);
+	else if (!value)
 		(void)bpf_map_delete_elem(fd, &tgid);
 }
 
@@ -30,7 +30,7 @@ void bpf_session_publisher(void *session, uint32_t tgid, const struct wire_publi
 {
 	struct bpf_session *s = session;
 
-	tell(s->skel->maps.publishers, tgid, p);
+	tell(s, s->skel->maps.publishers, tgid, p);
 }
 
 void bpf_session_load_code(struct chaincap_bpf *skel, bool wanted)
@@ -46,7 +46,7 @@ void bpf_session_interpreter(void *session, uint32_t tgid, const struct wire_int
 {
 	struct bpf_session *s = session;
 
-	tell(s->skel->maps.interpreters, tgid, in);
+	tell(s, s->skel->maps.interpreters, tgid, in);
 	if (in)
 		s->skel->bss->interpreted[tgid % WIRE_INTERPRETED] = 1;
 }

@@ -221,11 +221,26 @@ static uint64_t untold_requests(const struct bpf_session *s)
 	return n;
 }
 
+/* Of the elements that were added to a map that forgets, and not taken out, those not there. */
+static uint64_t forgotten(const struct bpf_map *map, uint64_t added)
+{
+	int fd = bpf_map__fd(map);
+	uint64_t key, n = 0;
+
+	if (fd < 0 || !added)
+		return 0;
+	for (int err = bpf_map_get_next_key(fd, NULL, &key); !err && n < added;
+	     err = bpf_map_get_next_key(fd, &key, &key))
+		n++;
+	return added - n;
+}
+
 void bpf_session_left_out(const struct bpf_session *s, uint64_t n[CHAINLOG_LEFT_OUTS])
 {
 	for (int i = 0; i < CHAINLOG_LEFT_OUTS; i++)
 		n[i] = s->skel->bss->left_out[i];
 	n[CHAINLOG_LEFT_REQUESTS] += untold_requests(s);
+	n[CHAINLOG_LEFT_WORK] += forgotten(s->skel->maps.queued_items, s->skel->bss->n_queued);
 }
 
 bool bpf_session_finds_requests(const struct bpf_session *s)

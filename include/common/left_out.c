@@ -18,6 +18,21 @@ static const struct words {
 	[CHAINLOG_LEFT_DATAGRAMS] = { "datagrams_left_out", "datagrams may have been requests, and "
 							    "were not recorded: too "
 							    "many threads read one socket" },
+	[CHAINLOG_LEFT_QUOTAS] = { "throttled_left_out",
+				   "times in which a thread's quota was used up are not known: too "
+				   "many threads had none at once" },
+	[CHAINLOG_LEFT_DISK] = { "disk_left_out", "requests to disks lack who asked for them, or "
+						  "the disk: there were too "
+						  "many at once" },
+	[CHAINLOG_LEFT_WORK] = { "work_left_out", "work items were forgotten before they began, or "
+						  "cancelled: who queued "
+						  "them is not known" },
+	[CHAINLOG_LEFT_CODE] = { "code_left_out",
+				 "frames of interpreted code lack their functions: there was too "
+				 "much code" },
+	[CHAINLOG_LEFT_PROCESSES] = { "processes_left_out",
+				      "processes lack contexts or interpreted code: there were too "
+				      "many" },
 };
 
 const char *left_out_key(enum chainlog_left_out what)

@@ -67,6 +67,13 @@ static uint32_t store_frame(void *ctx, uint32_t space, uint64_t addr, uint64_t t
 	return 1;
 }
 
+static uint32_t store_code_frame(void *ctx, uint32_t space, uint64_t addr,
+				 const struct code_location *at, uint64_t time_ns)
+{
+	(void)at;
+	return store_frame(ctx, space, addr, time_ns);
+}
+
 static int store_stack(void *ctx, uint32_t *id, const uint32_t *frames, size_t n,
 		       enum chainlog_stack_end end, uint64_t time_ns)
 {
@@ -96,6 +103,7 @@ static struct world *set_up(void)
 	struct world *w = calloc(1, sizeof(*w));
 	struct definition_store store = {
 		.frame = store_frame,
+		.code_frame = store_code_frame,
 		.stack = store_stack,
 		.reserve = store_reserve,
 		.ctx = w,
@@ -238,6 +246,41 @@ static void a_stack_is_cut_there_until_it_comes_again(void **state)
 	tear_down(w);
 }
 
+/* A code object of somebody else, as many later, takes the place of this one's. */
+static void frames_of_code_that_is_forgotten_are_counted(void **state)
+{
+	struct world *w = set_up();
+	struct wire_code *code = calloc(1, sizeof(*code));
+	struct wire_stack s = {
+		.r = { .kind = WIRE_STACK, .time_ns = now_ns() },
+		.id = WIRE_ID,
+		.tgid = (uint32_t)getpid(),
+		.n = 1,
+		.end = WIRE_END_WHOLE,
+		.n_code = 1,
+	};
+
+	(void)state;
+	assert_non_null(code);
+	s.frames[0] = w->frames[0];
+	s.frames[1] = wire_code_frame(7, 0, 1);
+	code->language = WIRE_PYTHON;
+	code->name.bytes = 1;
+	code->name.width = 1;
+	code->name.text[0] = 'f';
+	code->id = 7;
+	assert_int_equal(id_map_take_code(w->ids, code, sizeof(*code)), 0);
+	assert_int_equal(id_map_take_stack(w->ids, &s, sizeof(s)), 0);
+	assert_int_equal(id_map_unknown_code(w->ids), 0);
+	code->id = 7 + WIRE_CODES;
+	assert_int_equal(id_map_take_code(w->ids, code, sizeof(*code)), 0);
+	s.id++;
+	assert_int_equal(id_map_take_stack(w->ids, &s, sizeof(s)), 0);
+	assert_int_equal(id_map_unknown_code(w->ids), 1);
+	free(code);
+	tear_down(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +288,7 @@ int main(void)
 		cmocka_unit_test(so_it_is_in_a_child_that_was_forked_before_that_was_known),
 		cmocka_unit_test(an_address_that_would_be_interpreted_code_is_no_frame),
 		cmocka_unit_test(a_stack_is_cut_there_until_it_comes_again),
+		cmocka_unit_test(frames_of_code_that_is_forgotten_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
