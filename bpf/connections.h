@@ -109,7 +109,7 @@ static __always_inline struct connection *unix_connection(struct sock *sk)
 	if (c || sk->sk_type != SOCK_STREAM || sk->__sk_common.skc_state != TCP_ESTABLISHED ||
 	    !FIELD(unix_sock, sk, addr))
 		return c;
-	c = bpf_sk_storage_get(&connections, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	c = new_storage(&connections, sk);
 	if (c && !c->id)
 		begin_connection(c, bpf_ktime_get_ns());
 	return c;

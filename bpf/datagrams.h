@@ -80,7 +80,9 @@ static __always_inline void datagram_arrived(struct sock *sk)
 
 	if (!is_datagram_server(sk))
 		return;
-	d = bpf_sk_storage_get(&datagram_sockets, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	d = bpf_sk_storage_get(&datagram_sockets, sk, NULL, 0);
+	if (!d)
+		d = new_storage(&datagram_sockets, sk);
 	if (!d)
 		return;
 	n = queued(sk);

@@ -39,6 +39,27 @@ struct {
 	__type(value, struct wire_request_account);
 } request_accounts SEC(".maps");
 
+/*
+ * What is kept with sockets is memory of the recorder's, and strangers may have as many as they
+ * like. How many have been given some since the collector counted them last, and the most; it sets
+ * both, and counts them in time (kernel/bpf_requests.c).
+ */
+volatile __u64 n_sockets = 0;
+const volatile __u64 max_sockets = ~0ull;
+
+/* Room in a map that keeps something with sockets; NULL: there is none, which is counted. */
+#define new_storage(map, sk)                                                                  \
+	({                                                                                    \
+		void *__s = NULL;                                                             \
+		if (n_sockets < max_sockets)                                                  \
+			__s = bpf_sk_storage_get(map, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE); \
+		if (__s)                                                                      \
+			__sync_fetch_and_add(&n_sockets, 1);                                  \
+		else                                                                          \
+			leave_out(CHAINLOG_LEFT_SOCKETS);                                     \
+		__s;                                                                          \
+	})
+
 /* From 1 on; some four billions later ids are used again. */
 __u32 last_connection __attribute__((aligned(64))) = 0;
 

@@ -33,6 +33,7 @@ static int load(struct session *s)
 {
 	const struct options *o = s->options;
 	struct bpf_options bpf_options = {
+		.memory = o->memory,
 		.buffer_size = o->buffer_size,
 		.kernel_stacks = o->kernel_stacks,
 		.user_stacks = o->user_stacks,
@@ -366,7 +367,8 @@ static int flush(struct session *s)
 		err = s->sink->flush(s, now);
 	user_stacks_forget_idle(s->user_stacks);
 	memory_give_back(&s->given_back_ns, now);
-	own = memory_share(s->helpers, s->options->memory, s->signals->writer);
+	own = bpf_session_socket_bytes(s->bpf);
+	own += memory_share(s->helpers, s->options->memory - own, s->signals->writer);
 	s->memory_most = own > s->memory_most ? own : s->memory_most;
 	s->last_flush_ns = now;
 	bpf_session_poll(s->bpf);

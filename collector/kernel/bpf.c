@@ -236,6 +236,7 @@ static int load_session(struct bpf_session **out, const struct bpf_options *opti
 	s->skel->rodata->find_objects = o->objects;
 	load_disk_programs(s->skel, o->disk_requests);
 	bpf_session_load_requests(s->skel, o->requests && requests);
+	bpf_session_limit_sockets(s->skel, o->memory);
 	bpf_session_load_probes(s, o);
 	bpf_session_load_contexts(s->skel, o->contexts);
 	bpf_session_load_code(s->skel, o->code && o->user_stacks);
@@ -377,6 +378,7 @@ void bpf_session_poll(struct bpf_session *s)
 {
 	if (s->sampler)
 		sampler_poll(s->sampler);
+	bpf_session_count_sockets(s);
 }
 
 /* Waits until at_ns, which has just been set. Returns it; or the present, if that is later. */

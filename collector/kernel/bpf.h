@@ -40,6 +40,7 @@ struct bpf_probe {
 };
 
 struct bpf_options {
+	uint64_t memory;    /* bytes that the recorder may take; a part may be for sockets */
 	size_t buffer_size; /* bytes of each CPU's ring, rounded up to a power of 2; 0: default */
 	bool kernel_stacks, user_stacks;
 	bool objects;	    /* what sleeping threads wait for */
@@ -120,6 +121,8 @@ bool bpf_session_finds_requests(const struct bpf_session *s);
 bool bpf_session_tells_quotas(const struct bpf_session *s);
 /* Whether work items of workers are recorded. */
 bool bpf_session_finds_work(const struct bpf_session *s);
+/* How much memory the kernel has for the recorder with sockets, in bytes, at most. */
+uint64_t bpf_session_socket_bytes(const struct bpf_session *s);
 /* What was left out so far, of each enum chainlog_left_out. */
 void bpf_session_left_out(const struct bpf_session *s, uint64_t n[CHAINLOG_LEFT_OUTS]);
 /*
@@ -131,7 +134,10 @@ void bpf_session_publisher(void *session, uint32_t tgid, const struct wire_publi
 void bpf_session_interpreter(void *session, uint32_t tgid, const struct wire_interpreter *in);
 /* Why running threads are not sampled, as a negative errno; 0: they are, or shall not be. */
 int bpf_session_sampling(const struct bpf_session *s);
-/* To be called some times a second: see sampler_poll(). */
+/*
+ * To be called some times a second: see sampler_poll(). Sockets that have something of the
+ * recorder's are counted when they may be too many.
+ */
 void bpf_session_poll(struct bpf_session *s);
 /*
  * Events of all kinds on all CPUs are recorded from the returned time (CLOCK_MONOTONIC) on, for

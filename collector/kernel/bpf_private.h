@@ -56,6 +56,7 @@ struct bpf_session {
 	struct sampler *sampler; /* NULL: there is none */
 	int sampling;		 /* why not, a negative errno */
 	bool finds_requests;
+	uint64_t counted_ns; /* when sockets were counted last */
 	const struct bpf_probe *probes; /* borrowed until all is attached */
 	size_t n_probes;
 	struct bpf_link **probe_links; /* as many; NULL: not attached */
@@ -140,6 +141,10 @@ int bpf_session_iterator(const struct bpf_program *prog, uint32_t tgid);
  */
 int bpf_session_list(int fd, size_t size, uint64_t until_ns, int (*fn)(void *ctx, const void *item),
 		     void *ctx);
+/* Before loading: how many sockets may have something of the recorder's, by its memory in bytes. */
+void bpf_session_limit_sockets(struct chaincap_bpf *skel, uint64_t memory);
+/* Counts the sockets that have something of the recorder's, if they may be too many. */
+void bpf_session_count_sockets(struct bpf_session *s);
 /* Finds the connections of unix sockets that exist, if there are requests. */
 void bpf_session_list_unix(struct bpf_session *s);
 /* n more of these were left out; may be 0. */

@@ -168,9 +168,10 @@ static bool search_table(struct bpf_session *s, const struct wire_file_table *t)
 	       iterate(s, bpf_session_iterator(prog, t->tgid)) != -ETIME;
 }
 
-static void search_files(struct bpf_session *s)
+/* Returns how many processes' files were not searched. */
+static uint64_t search_files(struct bpf_session *s, uint64_t for_ns)
 {
-	uint64_t until_ns = clock_now_ns() + FILES_NS, not_searched = 0;
+	uint64_t until_ns = clock_now_ns() + for_ns, not_searched = 0;
 	struct file_tables t = { 0 };
 	int err = bpf_session_list(bpf_session_iterator(s->skel->progs.list_file_tables, 0),
 				   sizeof(*t.at), until_ns, add_table, &t);
@@ -185,8 +186,8 @@ static void search_files(struct bpf_session *s)
 			continue;
 		not_searched += !search_table(s, &t.at[i]);
 	}
-	bpf_session_leave_out(s, CHAINLOG_LEFT_OPEN, not_searched);
 	free(t.at);
+	return not_searched;
 }
 
 void bpf_session_end_requests(struct bpf_session *s)
@@ -194,9 +195,51 @@ void bpf_session_end_requests(struct bpf_session *s)
 	LIBBPF_OPTS(bpf_test_run_opts, run);
 
 	if (s->finds_requests)
-		search_files(s);
+		bpf_session_leave_out(s, CHAINLOG_LEFT_OPEN, search_files(s, FILES_NS));
 	if (s->n_probes)
 		bpf_prog_test_run_opts(bpf_program__fd(s->skel->progs.list_open_probed), &run);
+}
+
+/* ---- sockets ---------------------------------------------------------------------------- */
+
+/* How long the recorder may look at files while it should read its rings, and how often. */
+#define COUNT_NS 50000000u
+#define COUNT_EVERY_NS 2000000000u
+
+/* What a socket's takes in the kernel: bpf_local_storage, an element of 512 bytes at most. */
+#define SOCKET_BYTES 768u
+/* Of --memory. */
+#define SOCKETS_PART 4
+
+void bpf_session_limit_sockets(struct chaincap_bpf *skel, uint64_t memory)
+{
+	skel->rodata->max_sockets = memory / SOCKETS_PART / SOCKET_BYTES;
+}
+
+/*
+ * Nothing says when a socket is gone with what was kept of it, so that they are found by the files
+ * of processes: all but those that nobody has accepted, of which each takes more of its own.
+ */
+void bpf_session_count_sockets(struct bpf_session *s)
+{
+	struct chaincap_bpf__bss *v = s->skel->bss;
+	uint64_t before = v->n_sockets, now_ns = clock_now_ns();
+
+	if (!s->finds_requests || before < s->skel->rodata->max_sockets / 4 * 3 ||
+	    now_ns - s->counted_ns < COUNT_EVERY_NS)
+		return;
+	s->counted_ns = now_ns;
+	v->sockets_found = 0;
+	v->count_sockets = true;
+	/* If there was not enough time for all, they are as many as before. */
+	if (!search_files(s, COUNT_NS) && v->sockets_found < before)
+		__atomic_fetch_sub(&v->n_sockets, before - v->sockets_found, __ATOMIC_RELAXED);
+	v->count_sockets = false;
+}
+
+uint64_t bpf_session_socket_bytes(const struct bpf_session *s)
+{
+	return s->finds_requests ? s->skel->bss->n_sockets * SOCKET_BYTES : 0;
 }
 
 /* ---- what was left out ---------------------------------------------------------------------- */

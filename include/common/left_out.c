@@ -33,6 +33,9 @@ static const struct words {
 	[CHAINLOG_LEFT_PROCESSES] = { "processes_left_out",
 				      "processes lack contexts or interpreted code: there were too "
 				      "many" },
+	[CHAINLOG_LEFT_SOCKETS] = { "sockets_left_out",
+				    "times a socket's requests were not recorded: there were too "
+				    "many sockets for --memory" },
 };
 
 const char *left_out_key(enum chainlog_left_out what)
