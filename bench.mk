@@ -4,6 +4,8 @@ $(O)/bench/generate: $(O)/bench/generate.o $(O)/bench/server.o $(COMMON)
 	$(LINK)
 $(O)/bench/cost: $(O)/bench/cost.o
 	$(LINK)
+$(O)/bench/many: $(O)/bench/many.o $(COMMON)
+	$(LINK)
 
 bench: bench-overhead
 bench-check: deps-test # the tests that judge how quick something is; make test judges what is right
@@ -28,6 +30,8 @@ bench-tables: # the hash table against those of uthash-dev and libstb-dev, which
 	@$(O)/bench/tables
 bench-every: all # one trace each minute for two hours: memory, start times, cost
 	@bash bench/every.sh $(O)
+bench-many: all $(O)/bench/many $(O)/bench/cost # each format over traces with a million threads, endpoints, groups and the like
+	@sh bench/many.sh $(O)
 bench-exports: all $(O)/bench/generate $(O)/bench/cost
 	@bash bench/exports.sh $(O)
 bench-flight: all

@@ -47,7 +47,7 @@ REPLAY += $(FUZZ_COLLECTOR:%=$(O)/tests/replay/%)
 $(FUZZ_COLLECTOR:%=$(O)/tests/replay/%): $(O)/tests/replay/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $(COLLECTOR_LIB) $(COMMON)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(BASE) -Icollector $(LZMA_FLAGS) -DREPLAY $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(COLLECTOR_LIBS)
-unit: $(UNIT) $(REPLAY) $(O)/bench/generate
+unit: $(UNIT) $(REPLAY) $(O)/bench/generate $(O)/bench/many $(O)/bench/cost
 
 # The workload, as distributions build theirs: with frame pointers, without, and with link-time
 # optimisation. Calls at a function's end stay calls, so that each named function is in the stack.

@@ -6,7 +6,10 @@
 
 #include "base/compare.h"
 
-/* About this many waits make a slice, unless tests say another number. */
+/*
+ * About this many waits make a slice, unless tests say another number; or as many as there are
+ * threads if these are more, as each slice looks at all of them.
+ */
 #define SLICE_WAITS 32768u
 /* Waits for each one whose end is looked at to find where slices end, and most samples a slice. */
 #define SAMPLE_EVERY 256u
@@ -42,7 +45,7 @@ static void take_samples(const struct slices *s, uint32_t every, uint64_t *ends,
 
 int slices_init(struct slices *s, const struct timelines *tl, bool clients)
 {
-	uint32_t in_slice = slice_waits(), every = in_slice / SLICE_SAMPLES;
+	uint32_t in_slice = slice_waits(), every;
 	size_t waits = 0, n_samples;
 	uint64_t *ends;
 
@@ -50,6 +53,9 @@ int slices_init(struct slices *s, const struct timelines *tl, bool clients)
 	timelines_range(tl, clients, &s->first, &s->end);
 	for (uint32_t i = s->first; i < s->end; i++)
 		waits += timelines_thread(tl, i)->n_waits;
+	if (s->end - s->first > SLICE_WAITS)
+		in_slice = s->end - s->first;
+	every = in_slice / SLICE_SAMPLES;
 	every = every > SAMPLE_EVERY ? SAMPLE_EVERY : every ? every : 1;
 	n_samples = (waits + every - 1) / every;
 	s->n = (uint32_t)(waits / in_slice) + 1;

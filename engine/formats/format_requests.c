@@ -27,6 +27,7 @@ struct writer {
 	struct names *names;
 	struct wait_filter *filter;
 	struct request_table *table;
+	struct request_times *times;
 	struct chain_text text;
 	bool on_screen; /* which this fits: the most important */
 	bool out_of_memory;
@@ -277,13 +278,12 @@ static bool is_shown(const struct writer *w, const struct request_time *r, size_
 	return shown;
 }
 
-static void put_times(struct writer *w, struct table *t, const struct request_times *times,
-		      const uint64_t *all_ns)
+static void put_times(struct writer *w, struct table *t, const uint64_t *all_ns)
 {
 	bool others = false;
 	uint64_t other[GROUPS] = { 0 };
 	size_t n, left = w->on_screen ? screen_rows(w->in->options) : SIZE_MAX;
-	const struct request_time *rows = request_times_list(times, &n);
+	const struct request_time *rows = request_times_list(w->times, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		struct text_buf b = { 0 };
@@ -326,9 +326,7 @@ static int put_where(struct writer *w, const struct endpoint_requests *e, const 
 	};
 	struct table t = TABLE(w->out, w->in, columns);
 	uint64_t all_ns[GROUPS];
-	struct request_times *times;
-	int err = request_times_new(&times, w->in->timelines, w->in->options, w->names, groups,
-				    GROUPS);
+	int err = request_times_explain(w->times, groups, GROUPS);
 
 	t.kind = "time";
 	t.endpoint = title;
@@ -340,10 +338,9 @@ static int put_where(struct writer *w, const struct endpoint_requests *e, const 
 	if (!err && !w->in->options->json)
 		fprintf(w->out, "\n%s: where the time went\n", title);
 	if (!err) {
-		put_times(w, &t, times, all_ns);
+		put_times(w, &t, all_ns);
 		err = table_end(&t, NULL);
 	}
-	request_times_free(times);
 	return err;
 }
 
@@ -541,7 +538,10 @@ static int write_requests(const struct format_input *in, FILE *out)
 	if (!err)
 		err = request_table_new(&w.table, in->timelines, &o, w.filter);
 	if (!err)
+		err = request_times_new(&w.times, in->timelines, in->options, w.names);
+	if (!err)
 		err = put_all(&w);
+	request_times_free(w.times);
 	request_table_free(w.table);
 	chain_text_free(&w.text);
 	wait_filter_free(w.filter);

@@ -235,6 +235,15 @@ static int most_time_first(const void *pa, const void *pb, void *arg)
 	return strcmp(names_text(t->names, a->text), names_text(t->names, b->text));
 }
 
+static void clear(struct request_times *t)
+{
+	/* Freed, not cleared: that would take as long as for the largest of all groups so far. */
+	pair_table_free(&t->rows);
+	sums_free(&t->ran);
+	sums_free(&t->had);
+	sums_free(&t->whats);
+}
+
 static int explain(struct request_times *t, const struct requests_taken *groups, size_t n)
 {
 	uint32_t head = chains_head(&t->chains, make_label(t, NODE_HEAD, 0, 0));
@@ -264,9 +273,23 @@ static int explain(struct request_times *t, const struct requests_taken *groups,
 	return err || t->out_of_memory ? -ENOMEM : 0;
 }
 
+int request_times_explain(struct request_times *t, const struct requests_taken *groups, size_t n)
+{
+	int err;
+
+	clear(t);
+	err = explain(t, groups, n);
+	if (err)
+		return err;
+	say_what_for(t);
+	if (t->rows.keys.n)
+		qsort_r((struct request_time *)t->rows.at + 1, t->rows.keys.n,
+			sizeof(struct request_time), most_time_first, t);
+	return 0;
+}
+
 int request_times_new(struct request_times **out, const struct timelines *tl,
-		      const struct options *o, struct names *names,
-		      const struct requests_taken *groups, size_t n)
+		      const struct options *o, struct names *names)
 {
 	struct request_times *t = calloc(1, sizeof(*t));
 	int err;
@@ -288,15 +311,7 @@ int request_times_new(struct request_times **out, const struct timelines *tl,
 							 .wants = 1u << AMOUNT_SAMPLES |
 								  1u << AMOUNT_CPU_HOLDER,
 							 .cpu_holders = t->cpu_holders });
-	if (!err)
-		err = explain(t, groups, n);
-	if (err)
-		return err;
-	say_what_for(t);
-	if (t->rows.keys.n)
-		qsort_r((struct request_time *)t->rows.at + 1, t->rows.keys.n,
-			sizeof(struct request_time), most_time_first, t);
-	return 0;
+	return err;
 }
 
 void request_times_free(struct request_times *t)
@@ -306,10 +321,7 @@ void request_times_free(struct request_times *t)
 	chains_free(&t->chains);
 	intern_free(&t->labels);
 	cpu_holders_free(t->cpu_holders);
-	pair_table_free(&t->rows);
-	sums_free(&t->ran);
-	sums_free(&t->had);
-	sums_free(&t->whats);
+	clear(t);
 	free(t);
 }
 

@@ -32,14 +32,18 @@ struct request_time {
 struct request_times;
 
 /*
- * n groups. The rows of a group add up to what is shown of its requests. o is the format's options,
- * of which the names are. 0 or -ENOMEM; to be freed in both cases.
+ * One is enough for all endpoints, however many there are. o is the format's options, of which the
+ * names are. 0 or -ENOMEM; to be freed in both cases.
  */
 int request_times_new(struct request_times **out, const struct timelines *tl,
-		      const struct options *o, struct names *names,
-		      const struct requests_taken *groups, size_t n);
+		      const struct options *o, struct names *names);
+/*
+ * Explains n groups, in place of those before. The rows of a group add up to what is shown of its
+ * requests. 0 or -ENOMEM.
+ */
+int request_times_explain(struct request_times *t, const struct requests_taken *groups, size_t n);
 void request_times_free(struct request_times *t);
-/* The one first that has most time in the last group. */
+/* The one first that has most time in the last group. Valid until others are explained. */
 const struct request_time *request_times_list(const struct request_times *t, size_t *n);
 /* "blocked in recv < work for tcp 10.0.0.5:5432 +2" */
 void request_time_put(struct text_buf *b, const struct names *names, const struct request_time *r);

@@ -117,13 +117,13 @@ static int put_row(struct report_endpoint *e, struct names *names, const struct 
 	return to->text ? 0 : -ENOMEM;
 }
 
-static int find_where(struct report_endpoint *e, const struct report *r, const struct options *o)
+static int find_where(struct report_endpoint *e, const struct report *r,
+		      struct request_times *times)
 {
-	struct request_times *times;
 	struct weight *weights = NULL;
 	const struct request_time *rows;
 	size_t n;
-	int err = request_times_new(&times, r->in->timelines, o, r->names, e->steps, e->n_steps);
+	int err = request_times_explain(times, e->steps, e->n_steps);
 
 	if (!err) {
 		rows = request_times_list(times, &n);
@@ -140,7 +140,6 @@ static int find_where(struct report_endpoint *e, const struct report *r, const s
 			err = put_row(e, r->names, weights[i].row, i);
 	}
 	free(weights);
-	request_times_free(times);
 	return err;
 }
 
@@ -184,8 +183,8 @@ static void choose_shown(struct report_endpoint *e)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static int make_endpoint(struct report_endpoint *e, const struct report *r, const struct options *o,
-			 const struct endpoint_requests *requests)
+static int make_endpoint(struct report_endpoint *e, const struct report *r,
+			 struct request_times *times, const struct endpoint_requests *requests)
 {
 	struct text_buf b = { 0 };
 
@@ -197,7 +196,7 @@ static int make_endpoint(struct report_endpoint *e, const struct report *r, cons
 		return -ENOMEM;
 	make_steps(e);
 	choose_shown(e);
-	return find_where(e, r, o);
+	return find_where(e, r, times);
 }
 
 int report_requests_new(struct report_requests **out, const struct report *r,
@@ -205,6 +204,7 @@ int report_requests_new(struct report_requests **out, const struct report *r,
 {
 	struct report_requests *q = calloc(1, sizeof(*q));
 	const struct endpoint_requests *all;
+	struct request_times *times;
 	size_t n;
 	int err;
 
@@ -222,13 +222,15 @@ int report_requests_new(struct report_requests **out, const struct report *r,
 	q->at = calloc(REPORT_ENDPOINTS, sizeof(*q->at));
 	if (!q->at)
 		return -ENOMEM;
+	err = request_times_new(&times, r->in->timelines, &q->options, r->names);
 	for (size_t i = 0; i < n && !err; i++) {
 		if (!all[i].all.n)
 			continue;
 		if (q->n < REPORT_ENDPOINTS)
-			err = make_endpoint(&q->at[q->n++], r, &q->options, &all[i]);
+			err = make_endpoint(&q->at[q->n++], r, times, &all[i]);
 		q->n_all++;
 	}
+	request_times_free(times);
 	if (!err && !q->n) {
 		report_requests_free(q);
 		*out = NULL;

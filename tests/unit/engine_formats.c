@@ -29,8 +29,8 @@
 /* All that choose waits, follow chains or write them in another way. */
 static const char *const sets[][ARGS_MAX] = {
 	{ NULL },
-	{ "--not-woken", "--state=all", NULL },
-	{ "--not-woken", "--state=all", "--json", "--top=3", NULL },
+	{ "--all", "--not-woken", "--state=all", NULL },
+	{ "--all", "--not-woken", "--state=all", "--json", "--top=3", NULL },
 	{ "--requests", NULL },
 	{ "--requests", "--state=all", "--who-ran", "--blocked-stacks", "--annotate", NULL },
 	{ "--request=.", "--slowest=10%", "--all", NULL },
