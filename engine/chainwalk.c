@@ -322,6 +322,20 @@ static uint32_t size_of_screen(const char *variable, uint32_t told)
 	return value && parse_number(value, UINT32_MAX, &n) ? (uint32_t)n : told;
 }
 
+/* Whether the locale's characters are UTF-8: setlocale() would change how numbers are written. */
+static bool has_utf8(void)
+{
+	static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		const char *value = getenv(variables[i]);
+
+		if (value && *value)
+			return strcasestr(value, "UTF-8") || strcasestr(value, "utf8");
+	}
+	return false;
+}
+
 /* A table on a terminal fits the first screen. */
 static void see_terminal(struct options *o)
 {
@@ -332,6 +346,7 @@ static void see_terminal(struct options *o)
 	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	o->columns = size_of_screen("COLUMNS", size.ws_col);
 	o->lines = size_of_screen("LINES", size.ws_row);
+	o->utf8 = has_utf8();
 }
 
 /* Joins the traces of machines that answer each other. 0 or a negative errno, which is reported. */

@@ -49,6 +49,17 @@ static int set_top(struct setting *s, const char *value)
 	return set_number(s, value, UINT32_MAX, s->member);
 }
 
+/* The table of causes is meant, unless another format is named. */
+static int set_show(struct setting *s, const char *value)
+{
+	struct options *o = s->options;
+
+	if (!o->format_given)
+		o->format = "causes";
+	o->format_given = true;
+	return set_number(s, value, UINT32_MAX, s->member);
+}
+
 /* "1.5": seconds, in ns. */
 static int set_seconds(struct setting *s, const char *value)
 {
@@ -306,6 +317,8 @@ static const struct option_row rows[] = {
 	{ "output", 'o', true, "FILE", set_output, AT(output),
 	  .help = "write here, not to standard output" },
 	{ "top", 0, true, "N", set_top, AT(top), .help = "only the N largest", .given = GIVEN_TOP },
+	{ "show", 0, false, "N", set_show, AT(show),
+	  .help = "causes: an example of the N-th one, as a tree" },
 	{ "unit", 0, false, "us|ns", set_word, AT(unit),
 	  .help = "unit of times (default us; tables: ms)", .given = GIVEN_UNIT },
 	{ "view", 0, false, "chain|wakeup|io", set_word, AT(view),
@@ -451,6 +464,9 @@ static int check_format_takes(struct setting *s, const bool *seen)
 					f->name);
 	if (o->by_object && strcmp(f->name, "objects"))
 		return setting_complain(s, "--by-object has no meaning with --format=%s", f->name);
+	if (o->show && (strcmp(f->name, "causes") || o->json))
+		return setting_complain(s, "--show has no meaning with %s%s",
+					o->json ? "--json" : "--format=", o->json ? "" : f->name);
 	if (o->json && o->given & GIVEN_UNIT)
 		return setting_complain(s, "--json has all times in ns: --unit has no meaning");
 	return 0;

@@ -211,7 +211,9 @@ struct options {
 	bool by_object;		       /* objects: a row for each */
 	bool json;		       /* a table's rows as JSON objects */
 	bool wide;		       /* tables do not fit the screen */
+	uint32_t show;		       /* --show: the number of a cause; 0: all */
 	uint32_t columns, lines;       /* of the screen that a table fits; 0: all are shown */
+	bool utf8;		       /* what the screen shows; not known: false */
 	enum options_unit unit;
 	enum options_rows rows; /* --table */
 	uint64_t bucket_ns;	/* rows: how long the time is that one has */

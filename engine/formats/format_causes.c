@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bar.h"
 #include "cause_json.h"
 #include "cause_words.h"
+#include "command_word.h"
+#include "path_overview.h"
 #include "format_causes.h"
 #include "paragraph.h"
 #include "request_overview.h"
@@ -19,11 +22,17 @@
 #define INDENT 9
 /* Of the pauses, which have a line each. */
 #define PAUSES_SHOWN 3
-/* Of a terminal's lines: for the next prompt; for the summary. */
+/*
+ * Of a screen's lines: for the next prompt; for the summary; for the causes, where there are
+ * requests; all that is shown, however small the screen is.
+ */
 #define LINES_PROMPT 1
-/* Of a row, about. */
-#define LINES_ROW 6
 #define LINES_SUMMARY 4
+#define LINES_OF_CAUSES 8
+#define LINES_LEAST 10
+#define BAR_COLUMNS 10
+/* On a screen, of all: what has less than one of so many parts is no row. */
+#define LEAST_SHARE 50
 
 static void put_share(FILE *out, uint64_t ns, uint64_t of_ns)
 {
@@ -48,6 +57,7 @@ struct table_of {
 	const struct cause *at; /* n_causes causes, and then n - n_causes pauses */
 	size_t n, n_causes;
 	uint64_t causes_ns, slowest_ns, pauses_ns;
+	size_t columns;
 };
 
 /* As paragraph_begin(): with --wide it is one line. */
@@ -55,13 +65,12 @@ static int begin_paragraph(const struct table_of *t, struct paragraph *p)
 {
 	int err = paragraph_begin(p);
 
-	if (t->in->options->wide)
-		p->columns = SIZE_MAX;
+	p->columns = t->in->options->wide ? SIZE_MAX : t->columns;
 	return err;
 }
 
 /* The figures and the sentence, whom it made wait, and the command, each on lines of its own. */
-static int put_row(FILE *out, const struct table_of *t, const struct cause *c, bool cut)
+static int put_row(FILE *out, const struct table_of *t, const struct cause *c)
 {
 	struct paragraph p;
 	int err = begin_paragraph(t, &p);
@@ -79,8 +88,6 @@ static int put_row(FILE *out, const struct table_of *t, const struct cause *c, b
 	put_share(p.f, c->slowest_ns, t->slowest_ns);
 	fputs("  ", p.f);
 	causes_put_sentence(p.f, t->names, t->causes, c);
-	if (cut)
-		return paragraph_end_cut(&p, out);
 	err = paragraph_end(&p, out, INDENT);
 	if (!err)
 		err = begin_paragraph(t, &p);
@@ -97,58 +104,8 @@ static int put_row(FILE *out, const struct table_of *t, const struct cause *c, b
 	return err;
 }
 
-/* A row as text, to be freed, and how many lines of the terminal it takes; NULL: out of memory. */
-static char *row_text(const struct table_of *t, const struct cause *c, bool cut, size_t *lines)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-	int err = f ? put_row(f, t, c, cut) : -ENOMEM;
-
-	if (f && fclose(f))
-		err = -ENOMEM;
-	if (err) {
-		free(text);
-		return NULL;
-	}
-	*lines = paragraph_lines(text);
-	return text;
-}
-
-/*
- * At most `most` causes, and with a terminal only as many as fit on its other lines, at least one:
- * if the first does not fit, each is cut to one line.
- */
-static int put_rows(FILE *out, const struct table_of *t, uint64_t most, size_t room, bool terminal,
-		    uint64_t *shown_ns)
-{
-	bool cut = false;
-
-	for (size_t i = 0; i < t->n_causes && i < most; i++) {
-		size_t lines;
-		char *text = row_text(t, &t->at[i], cut, &lines);
-
-		if (text && terminal && !i && lines > room) {
-			free(text);
-			cut = true;
-			text = row_text(t, &t->at[i], cut, &lines);
-		}
-		if (!text)
-			return -ENOMEM;
-		if (terminal && i && lines > room) {
-			free(text);
-			return 0;
-		}
-		fputs(text, out);
-		free(text);
-		*shown_ns += t->at[i].ns;
-		room -= lines < room ? lines : room;
-	}
-	return 0;
-}
-
 /* What is below the rows: all of them, and the pauses, of which each is cut to the line. */
-static int put_rest(FILE *out, const struct table_of *t, uint64_t other_ns, size_t pauses)
+static int put_rest(FILE *out, const struct table_of *t, uint64_t other_ns)
 {
 	if (other_ns) {
 		put_share(out, other_ns, t->causes_ns);
@@ -162,7 +119,7 @@ static int put_rest(FILE *out, const struct table_of *t, uint64_t other_ns, size
 		put_ms(out, 18, t->pauses_ns);
 		fprintf(out, "%29s%s\n", "", "by choice or lack of work:");
 	}
-	for (size_t i = t->n_causes; i < t->n && i < t->n_causes + pauses; i++) {
+	for (size_t i = t->n_causes; i < t->n && i < t->n_causes + PAUSES_SHOWN; i++) {
 		struct paragraph p;
 		int err = begin_paragraph(t, &p);
 
@@ -178,37 +135,143 @@ static int put_rest(FILE *out, const struct table_of *t, uint64_t other_ns, size
 	return 0;
 }
 
-static int put_table(FILE *out, const struct table_of *t, size_t room, bool terminal)
-{
-	uint64_t shown_ns = 0, most = causes_shown(t->in->options);
-	size_t pauses = t->n - t->n_causes < PAUSES_SHOWN ? t->n - t->n_causes : PAUSES_SHOWN;
-	/* The head, and what is below the rows. */
-	size_t others = 3 + (t->n > t->n_causes);
-	int err;
-
-	if (!t->n) {
-		fputs("nothing was waited for\n", out);
-		return 0;
-	}
-	/* Where there is little room, causes have it. */
-	if (terminal && room < others + pauses + LINES_ROW)
-		pauses = room > others + LINES_ROW ? room - others - LINES_ROW : 0;
-	others += pauses;
-	fprintf(out, "%7s %11s %7s %10s %7s  %s\n", "SHARE", "TIME (ms)", "WAITS", "LONGEST",
-		"SLOWEST", "WHAT THE WAITING CAME DOWN TO");
-	err = put_rows(out, t, most, room > others ? room - others : 0, terminal, &shown_ns);
-	return err ? err : put_rest(out, t, t->causes_ns - shown_ns, pauses);
-}
-
 uint64_t causes_shown(const struct options *o)
 {
 	return o->top ? o->top : 10;
 }
 
+/* On paper, or with --wide: all that is known of each cause. */
+static int put_table(FILE *out, const struct table_of *t)
+{
+	uint64_t shown_ns = 0, most = causes_shown(t->in->options);
+	int err = 0;
+
+	fprintf(out, "%7s %11s %7s %10s %7s  %s\n", "SHARE", "TIME (ms)", "WAITS", "LONGEST",
+		"SLOWEST", "WHAT THE WAITING CAME DOWN TO");
+	for (size_t i = 0; i < t->n_causes && i < most && !err; i++) {
+		err = put_row(out, t, &t->at[i]);
+		shown_ns += t->at[i].ns;
+	}
+	return err ? err : put_rest(out, t, t->causes_ns - shown_ns);
+}
+
+/* ---- on a screen ----------------------------------------------------------------------------- */
+
+/* " 1   63 %  ######   ", and then what is said, cut to the line. c NULL: no cause, but several. */
+static int begin_line(struct paragraph *p, const struct table_of *t, const struct cause *c,
+		      uint64_t ns)
+{
+	int err = begin_paragraph(t, p);
+
+	if (err)
+		return err;
+	if (c)
+		fprintf(p->f, "%3zu", (size_t)(c - t->at) + 1);
+	else
+		fputs("   ", p->f);
+	fprintf(p->f, "%5.0f %%  ", t->causes_ns ? 100 * (double)ns / (double)t->causes_ns : 0.0);
+	bar_put(p->f, ns, t->causes_ns, BAR_COLUMNS, t->in->options->utf8);
+	fputs("  ", p->f);
+	return 0;
+}
+
+/* A thread's name without its number: "worker" of "worker/4711". */
+static void put_name(FILE *f, const char *thread)
+{
+	const char *slash = strrchr(thread, '/');
+	bool numbered = slash && slash[1] && !slash[1 + strspn(slash + 1, "0123456789")];
+
+	fprintf(f, "%.*s", numbered ? (int)(slash - thread) : (int)strlen(thread), thread);
+}
+
+/* The sentence in fewer words: what a thread ran by its function, and for whom; no numbers of
+ * threads. */
+static void put_short(FILE *f, const struct table_of *t, const struct cause *c)
+{
+	put_name(f, names_text(t->names, c->thread ? c->thread : c->who));
+	if (c->threads > 1)
+		fprintf(f, " x %zu", c->threads);
+	if (c->end != CHAIN_RUNNING || c->lock || !*names_text(t->names, c->function)) {
+		causes_put_did(f, t->names, t->causes, c);
+		return;
+	}
+	fprintf(f, " ran %s", names_text(t->names, c->function));
+	causes_put_served(t->causes, c, f);
+}
+
+/* Other programs' load: it delays everybody, and is one line. */
+static bool is_other_load(const struct cause *c)
+{
+	return c->end == CHAIN_RUNNABLE && !c->throttled;
+}
+
+static int put_other_load(FILE *out, const struct table_of *t, uint64_t ns)
+{
+	struct paragraph p;
+	int err = begin_line(&p, t, NULL, ns);
+
+	if (err)
+		return err;
+	fputs("had no CPU, as others had it", p.f);
+	return paragraph_end_cut(&p, out);
+}
+
+/* A line for each cause, the first one's command, and what was left out. */
+static int put_screen(FILE *out, const struct table_of *t, size_t room)
+{
+	uint64_t most = causes_shown(t->in->options), shown = 0, load_ns = 0;
+	/* The title; the load; the pauses; an empty line and the command. */
+	size_t others = 5;
+	const struct cause *first = NULL;
+	char text[TEXT_MS_SIZE];
+	int err = 0;
+
+	for (size_t i = 0; i < t->n_causes; i++)
+		load_ns += is_other_load(&t->at[i]) ? t->at[i].ns : 0;
+	text_ms(text, t->causes_ns);
+	fprintf(out, "All waiting for others, summed over threads: %s ms\n",
+		text + strspn(text, " "));
+	if (2 * load_ns > t->causes_ns)
+		err = put_other_load(out, t, load_ns);
+	for (size_t i = 0; i < t->n_causes && !err && shown < most; i++) {
+		struct paragraph p;
+
+		if (is_other_load(&t->at[i]))
+			continue;
+		if (shown && (shown + others >= room || LEAST_SHARE * t->at[i].ns < t->causes_ns))
+			break;
+		err = begin_line(&p, t, &t->at[i], t->at[i].ns);
+		if (err)
+			return err;
+		first = first ? first : &t->at[i];
+		put_short(p.f, t, &t->at[i]);
+		err = paragraph_end_cut(&p, out);
+		shown++;
+	}
+	if (!err && load_ns && 2 * load_ns <= t->causes_ns)
+		err = put_other_load(out, t, load_ns);
+	if (!err && t->pauses_ns)
+		fprintf(out, "left out: %s ms of pauses by choice, or for lack of work\n",
+			text_ms(text, t->pauses_ns) + strspn(text, " "));
+	if (!err && first) {
+		fprintf(out, "one such wait, step by step: chainwalk --show %zu",
+			(size_t)(first - t->at) + 1);
+		if (t->in->path) {
+			putc(' ', out);
+			command_put_word(out, t->in->path);
+		}
+		putc('\n', out);
+	}
+	return err;
+}
+
 static struct table_of table_of(const struct format_input *in, const struct names *names,
 				const struct causes *causes)
 {
-	struct table_of t = { .in = in, .names = names, .causes = causes };
+	struct table_of t = { .in = in,
+			      .names = names,
+			      .causes = causes,
+			      .columns = paragraph_columns(in->options->columns) };
 
 	t.at = causes_list(causes, &t.n);
 	t.n_causes = causes_without_pauses(causes);
@@ -219,10 +282,52 @@ static struct table_of table_of(const struct format_input *in, const struct name
 	return t;
 }
 
+/* ---- an example ------------------------------------------------------------------------------ */
+
+/* The example of a cause as a tree: its wait alone. 0 or a negative errno. */
+static int put_shown(FILE *out, const struct format_input *in, const struct cause *c)
+{
+	const struct chosen_wait *e = &c->example;
+	uint64_t start_ns = timelines_start_ns(in->timelines);
+	uint32_t tid = timelines_thread(in->timelines, e->thread)->tid;
+	struct options o = *in->options;
+	struct format_input one = *in;
+
+	o.command = 0;
+	o.top = 0;
+	o.from_ns = e->wait->out_ns - start_ns;
+	o.to_ns = e->wait->in_ns - start_ns + 1;
+	if (timelines_is_client(in->timelines, e->thread)) {
+		o.requests = true;
+		o.processes.ids = (struct id_list) { &tid, tid ? 1 : 0 };
+	} else {
+		o.tids = (struct id_list) { &tid, 1 };
+	}
+	if (e->wait->kind == WAIT_PREEMPTED) {
+		o.parts = PART_ALL;
+		o.given |= GIVEN_PARTS;
+	}
+	one.options = &o;
+	return format_tree.write(&one, out);
+}
+
+/* The cause with the number that was asked for; -ECANCELED: there is none, which is said. */
+static int put_number(FILE *out, const struct table_of *t)
+{
+	const struct format_input *in = t->in;
+
+	if (in->options->show > t->n_causes) {
+		fprintf(stderr, "chainwalk: --show %u: there %s\n", in->options->show,
+			t->n_causes == 1 ? "is one cause" : "are fewer causes");
+		return -ECANCELED;
+	}
+	return put_shown(out, in, &t->at[in->options->show - 1]);
+}
+
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 /* The summary's lines, with those on what stacks lack. */
-static size_t lines_of_summary(const struct trace *t)
+static size_t lines_of_summary(const struct trace *t, size_t columns)
 {
 	size_t lines = LINES_SUMMARY;
 	struct process_notes notes;
@@ -230,41 +335,66 @@ static size_t lines_of_summary(const struct trace *t)
 	if (process_notes_of(&notes, t, NULL, PROCESS_NOTES_NAMED))
 		return lines;
 	for (size_t i = 0; i < notes.n && i < PROCESS_NOTES_SHOWN; i++)
-		lines += strlen(notes.line[i]) / PARAGRAPH_COLUMNS + 1;
+		lines += strlen(notes.line[i]) / columns + 1;
 	process_notes_free(&notes);
 	return lines;
 }
 
-/* The lines of the screen for the table; 0: it is not for a screen. */
+/* The lines of the screen for all of it; 0: it is on paper. */
 static size_t lines_of_screen(const struct format_input *in)
 {
 	const struct options *o = in->options;
-	size_t less = LINES_PROMPT + (o->quiet ? 0 : lines_of_summary(in->trace));
+	size_t less = LINES_PROMPT;
 
-	return o->top || o->lines <= less ? 0 : o->lines - less;
+	if (!o->lines || o->wide)
+		return 0;
+	if (!o->quiet)
+		less += lines_of_summary(in->trace, paragraph_columns(o->columns));
+	return o->lines > less + LINES_LEAST ? o->lines - less : LINES_LEAST;
 }
 
-/* What is said of requests, of which *lines is the number of lines. */
-static int put_overview(const struct format_input *in, FILE *out, size_t *lines)
+/* What is said of the command and of requests, in at most so many lines, of which *lines is the
+ * number. */
+static int put_overview(const struct format_input *in, FILE *out, size_t most, size_t *lines)
 {
 	char *text = NULL;
-	size_t len;
+	size_t len, n_requests;
 	FILE *f;
 	int err;
 
+	timelines_requests(in->timelines, &n_requests);
 	*lines = 0;
-	if (in->options->json || !request_overview_wanted(in))
+	if (in->options->json || in->options->show)
 		return 0;
 	f = open_memstream(&text, &len);
-	err = f ? request_overview_put(f, in) : -ENOMEM;
+	err = f ? 0 : -ENOMEM;
+	if (!err && path_overview_wanted(in))
+		err = path_overview_put(f, in, n_requests);
+	if (!err)
+		fflush(f);
+	if (!err && request_overview_wanted(in))
+		err = request_overview_put(
+			f, in, most,
+			text ? paragraph_lines(text, paragraph_columns(in->options->columns)) : 0);
 	if (f && fclose(f))
 		err = -ENOMEM;
 	if (!err) {
 		fputs(text, out);
-		*lines = paragraph_lines(text);
+		*lines = paragraph_lines(text, paragraph_columns(in->options->columns));
 	}
 	free(text);
 	return err;
+}
+
+static int put_causes(FILE *out, const struct table_of *t, size_t room)
+{
+	if (t->in->options->show)
+		return put_number(out, t);
+	if (!t->n) {
+		fputs("nothing was waited for\n", out);
+		return 0;
+	}
+	return room ? put_screen(out, t, room) : put_table(out, t);
 }
 
 static int write_causes(const struct format_input *in, FILE *out)
@@ -273,8 +403,9 @@ static int write_causes(const struct format_input *in, FILE *out)
 	struct names *names;
 	struct wait_filter *f = NULL;
 	struct causes *causes = NULL;
-	size_t lines = lines_of_screen(in), overview;
-	int err = put_overview(in, out, &overview);
+	size_t room = lines_of_screen(in), overview;
+	int err = put_overview(in, out, room > LINES_OF_CAUSES ? room - LINES_OF_CAUSES : room,
+			       &overview);
 
 	if (err)
 		return err;
@@ -288,7 +419,7 @@ static int write_causes(const struct format_input *in, FILE *out)
 	} else if (!err) {
 		struct table_of t = table_of(in, names, causes);
 
-		err = put_table(out, &t, lines > overview ? lines - overview : 0, lines);
+		err = put_causes(out, &t, !room ? 0 : room > overview ? room - overview : 1);
 	}
 	causes_free(causes);
 	wait_filter_free(f);

@@ -95,14 +95,14 @@ void paragraph_drop(struct paragraph *p)
 	free(p->text);
 }
 
-size_t paragraph_lines(const char *text)
+size_t paragraph_lines(const char *text, size_t screen)
 {
 	size_t lines = 0;
 
 	for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
 		size_t columns = columns_of(text, (size_t)(end - text));
 
-		lines += columns ? (columns + PARAGRAPH_COLUMNS - 1) / PARAGRAPH_COLUMNS : 1;
+		lines += columns ? (columns + screen - 1) / screen : 1;
 	}
 	return lines;
 }

@@ -6,6 +6,20 @@
 
 #define PARAGRAPH_COLUMNS 80
 
+/* Lines on a screen are as wide as it is, within these; on paper of PARAGRAPH_COLUMNS. */
+#define SCREEN_COLUMNS_LEAST 60
+#define SCREEN_COLUMNS_MOST 120
+
+/* How wide lines are on a screen with so many columns; 0: on paper. */
+static inline size_t paragraph_columns(size_t screen)
+{
+	if (!screen)
+		return PARAGRAPH_COLUMNS;
+	return screen < SCREEN_COLUMNS_LEAST  ? SCREEN_COLUMNS_LEAST
+	       : screen > SCREEN_COLUMNS_MOST ? SCREEN_COLUMNS_MOST
+					      : screen;
+}
+
 /* A memory stream for a paragraph. */
 struct paragraph {
 	FILE *f;
@@ -26,4 +40,4 @@ int paragraph_end_cut(struct paragraph *p, FILE *out);
 /* Frees it. */
 void paragraph_drop(struct paragraph *p);
 /* How many lines of a terminal a text takes, each of its lines one at least. */
-size_t paragraph_lines(const char *text);
+size_t paragraph_lines(const char *text, size_t columns);

@@ -234,6 +234,14 @@ void table_put_cut(FILE *out, const char *s, size_t width)
 	fprintf(out, "%.*s..%s", (int)bytes_of(s, head), s, s + bytes_of(s, all - tail));
 }
 
+void table_put_padded(FILE *out, const char *s, size_t width)
+{
+	size_t all = width_of(s);
+
+	table_put_cut(out, s, width);
+	fprintf(out, "%*s", all < width ? (int)(width - all) : 0, "");
+}
+
 struct layout {
 	size_t screen; /* its width; 0: paper */
 	size_t width[COLUMNS_MAX];

@@ -115,3 +115,5 @@ __attribute__((format(printf, 2, 3))) int table_end(struct table *t, const char 
 
 /* Writes s, cut in the middle if it is wider than so many characters. */
 void table_put_cut(FILE *out, const char *s, size_t width);
+/* The same, with spaces behind it if it is narrower. */
+void table_put_padded(FILE *out, const char *s, size_t width);

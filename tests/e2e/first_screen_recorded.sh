@@ -11,9 +11,9 @@ data=$(cd "$(dirname "$0")/../data/services" && pwd)
 judged=0
 while read -r service endpoint; do
 	on_terminal "$walk -q $data/$service.bin" | screenful >"$tmp/screen"
-	rows_of "$endpoint " <"$tmp/screen" >"$tmp/rows"
-	expect_row "$service" "$tmp/rows" process thread function object
-	share=$(awk '{ printf "%.0f", $1; exit }' "$tmp/left")
+	block_of "$endpoint" <"$tmp/screen" >"$tmp/block"
+	expect_block "$service" "$tmp/block" thread function object
+	share=$(share_of "$service" "$tmp/block" function)
 	expect_at_least "$service: percent of the slowest requests' time" "$(expected "$service" share)" "$share" "$tmp/screen"
 	judged=$((judged + 1))
 done <"$data/endpoints"

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 # Words, as lines may be broken elsewhere.
 sed -n '/^    \$ chainwalk trace.bin$/,/^$/p' README.md | sed 1d | tr -s ' \n' '\n' >"$tmp/shown"
 expect_at_least "words of the first screen" 80 "$(wc -l <"$tmp/shown")"
-script -qec "stty cols 80 rows 40; $walk tests/data/services/c.bin" /dev/null </dev/null 2>"$tmp/err" |
+LC_ALL=C.UTF-8 script -qec "stty cols 80 rows 24; $walk tests/data/services/c.bin" /dev/null </dev/null 2>"$tmp/err" |
 	tr -d '\r' | tr -s ' \n' ' ' >"$tmp/printed"
 # Each part between "..." is there as it is.
 tr '\n' ' ' <"$tmp/shown" | sed 's/ \.\.\. /\n/g' >"$tmp/parts"

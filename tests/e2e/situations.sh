@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Usual situations, each with one cause that its script makes (tests/situations): one of the first two rows on the
-# first screen of "chaincap -- SITUATION; chainwalk", 24 lines of 80 columns, names it by thread, function and object.
+# Usual situations, each with one cause that its script makes (tests/situations): a line of the first screen of
+# "chaincap -- SITUATION; chainwalk", 24 lines of 80 columns, names it, and one of the first two rows of the table of
+# causes does by thread, function and object.
 # Others want the CPUs of this machine, too: rows of who had no CPU are left out, unless that is the cause.
 #   situations.sh BUILD_DIR [-H | -a] [NAME...]
 #   -H     without the causes: then none of them may be named
@@ -41,9 +42,19 @@ record_situation() {
 	[ $status != 77 ] || return 77
 	expect_exit "chaincap -- $1" 0 $status
 	endpoint=$(sed -n 's/^endpoint //p' "$tmp/told")
-	on_terminal "$walk -q --top 40 $tmp/trace" >"$tmp/all"
+	on_terminal "$walk -q $tmp/trace" | screenful >"$tmp/first"
+	"$walk" -q -f causes --top 40 "$tmp/trace" | sed -n '/^ *SHARE /,$p' >"$tmp/all"
 	if [ "$all$(expected "$1" lack)" ]; then cat "$tmp/all"; else without_lack <"$tmp/all"; fi | screenful >"$tmp/screen"
 	rows_of <"$tmp/screen" | head -n 2 >"$tmp/rows"
+}
+
+# judge NAME: whether rows and screen name the cause.
+judge() {
+	(
+		expect_row "$1" "$tmp/rows" thread function object
+		cp "$tmp/first" "$tmp/screen"
+		expect_block "$1" "$tmp/first" screen
+	)
 }
 
 ran=
@@ -57,11 +68,11 @@ for name; do
 		continue
 	fi
 	# Once more where the trace says itself that it has a hole.
-	(expect_row "$name" "$tmp/rows" thread function object) >"$tmp/out" && continue
+	judge "$name" >"$tmp/out" && continue
 	if grep -q 'events are missing' "$tmp/screen"; then
 		echo "note: $name is recorded once more, as events of it are missing"
 		record_situation "$name"
 	fi
-	expect_row "$name" "$tmp/rows" thread function object
+	judge "$name" || exit 1
 done
 [ "$ran" ] || skip "none of the situations can be made here, or the machine has too much to do"

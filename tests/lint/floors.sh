@@ -13,7 +13,7 @@ export LC_ALL
 # The floors, from the top; "." is the folder itself. ARCHITECTURE.md draws them.
 floors() {
 	case $1 in
-	engine) echo ". report formats causes fold select attribute hosts words symbols timeline import trace base" ;;
+	engine) echo ". report formats answer causes fold select attribute hosts words symbols timeline import trace base" ;;
 	collector) echo ". flight unwind events interpreters context probes names elf kallsyms files helper kernel log" ;;
 	bpf | render) echo . ;;
 	include) echo "common ." ;;

@@ -59,3 +59,27 @@ $(cat "$tmp/screen")"
 		mv "$tmp/next" "$tmp/left"
 	done
 }
+
+# block_of ENDPOINT <TEXT: what is said of the requests to it: a sentence, their figures, and their chain, a line a link.
+block_of() {
+	START="Requests to $1 " awk '
+		/^Requests to / || /^[0-9]+ of [0-9]+ endpoints/ { mine = index($0, ENVIRON["START"]) == 1 }
+		/^[0-9]+ of [0-9]+ endpoints/ { exit }
+		mine { print }'
+}
+
+# expect_block NAME FILE WHAT...: each of these is on a line of FILE, what block_of printed.
+expect_block() {
+	name=$1 block=$2
+	shift 2
+	for what; do
+		grep -qE -e "$(expected "$name" "$what")" "$block" ||
+			fail "$name${endpoint:+, $endpoint}: there is no $what $(expected "$name" "$what"):
+$(cat "$tmp/screen")"
+	done
+}
+
+# share_of NAME FILE WHAT: the percentage of the first line that has it.
+share_of() {
+	grep -E -e "$(expected "$1" "$3")" "$2" | sed -n 's/^.* \([0-9]*\) %  .*/\1/p' | head -n 1
+}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The first screen of "chaincap 6; chainwalk", 24 lines of 80 columns, names what makes the slowest requests of a
-# service slow: in one row the cause's share, process, thread, function, and the object that others wait for.
+# service slow: in the chain of these the share, thread and function of the cause, and the object that others wait for.
 # On an idle machine: whatever else has the CPUs makes requests slow, too. tests/services/ has the services, and what is to be named.
 #   requests_first_screen.sh BUILD_DIR [SERVICE...]
 . "$(dirname "$0")/../e2e/lib.sh"
@@ -44,10 +44,10 @@ for name; do
 	record "$name" || continue
 	ran="$ran $name"
 	on_terminal "$walk -q $tmp/$name" | screenful >"$tmp/screen"
-	rows_of "$endpoint " <"$tmp/screen" >"$tmp/rows"
-	expect_row "$name" "$tmp/rows" process thread function object
-	share=$(awk '{ printf "%.0f", $1; exit }' "$tmp/left")
+	block_of "$endpoint" <"$tmp/screen" >"$tmp/block"
+	expect_block "$name" "$tmp/block" thread function object
+	share=$(share_of "$name" "$tmp/block" function)
 	expect_at_least "$name: percent of the slowest requests' time" "$(expected "$name" share)" "$share" "$tmp/screen"
-	echo "note: $name: $(head -1 "$tmp/left")"
+	echo "note: $name: $(head -n 1 "$tmp/block")"
 done
 [ "$ran" ] || skip "none of the services can run, or the machine has too much to do"

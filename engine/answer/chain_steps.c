@@ -1,0 +1,690 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "chain_steps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribute/chain.h"
+#include "base/compare.h"
+#include "base/kernel_functions.h"
+#include "common/grow.h"
+#include "words/code_frames.h"
+#include "words/lock_holder.h"
+#include "words/object_names.h"
+#include "words/own_code.h"
+
+/* ---- what is summed up ----------------------------------------------------------------------- */
+
+/* Of a link, or of a head. Has no padding: equal ones are equal bytes. Texts; 0: there is none. */
+struct label {
+	uint32_t who;	/* the thread; 0: an interrupt, or no link */
+	uint32_t queue; /* no link: "[queued]", or for whom the reader worked meanwhile */
+	uint32_t slept; /* whether the next four are known: the thread before it waited */
+	uint32_t at, what, kind;
+};
+
+/* What tells steps below the same one apart. Has no padding. */
+struct step_key {
+	uint32_t who, at, what, kind;
+	uint32_t end; /* 0: it is none; else 1 + enum chain_end, THROTTLED or-ed */
+};
+
+#define THROTTLED 0x100u
+
+/* What a stack pair says of a wait: texts. */
+struct place {
+	uint32_t known, at, what, kind;
+};
+
+struct chain_steps {
+	const struct timelines *timelines;
+	const struct trace *trace;
+	struct names *names;
+	struct cpu_holders *cpu_holders;
+	struct chains chains;
+	struct intern labels;	  /* struct label */
+	struct pair_table places; /* struct place, by (stack pair, 0) */
+	struct intern keys;	  /* struct step_key */
+	struct pairs numbers;	  /* (step above, key): the step's number */
+	struct chain_step *steps; /* by number */
+	size_t cap_steps;
+	uint32_t *step_of; /* by node of chains: 1 + its step; 0: not made yet */
+	size_t cap_step_of;
+	/*
+	 * By step: who had the CPU or whose quota it was; the stack pairs of samples; what disks
+	 * did, or who held the lock, texts.
+	 */
+	struct sums had, ran, did;
+	uint64_t total_ns;
+	/* The current piece: whose time it is, and of which wait; NULL: not known. */
+	uint32_t piece_thread;
+	const struct wait *piece_wait;
+	bool out_of_memory;
+};
+
+/* ---- labels ---------------------------------------------------------------------------------- */
+
+/*
+ * What threads of one kind are called: numbers at the end of a word are "*", "order-*" and
+ * "pool-*-thread-*", as it is chance which of them it is.
+ */
+static uint32_t thread_name(struct chain_steps *s, uint32_t string)
+{
+	const char *name = trace_string(s->trace, string);
+	struct text_buf b = { 0 };
+	uint32_t text;
+
+	for (const char *p = name; *p;) {
+		size_t digits = p > name && strchr("-_/:# ", p[-1]) ? strspn(p, "0123456789") : 0;
+
+		if (digits && (!p[digits] || strchr("-_/:# ", p[digits])))
+			text_puts(&b, "*");
+		else
+			text_put(&b, p, digits = 1);
+		p += digits;
+	}
+	text = b.failed ? 0 : names_clean(s->names, b.len ? b.p : "");
+	text_free(&b);
+	s->out_of_memory |= !text;
+	return text;
+}
+
+/* Where a thread with the stack pair waited, and for what. */
+static const struct place *place_at(struct chain_steps *s, uint32_t pair)
+{
+	struct place *p = pair_table_at(&s->places, pair, 0, sizeof(*p)), made = { .known = 1 };
+	struct joint j;
+
+	if (!p) {
+		s->out_of_memory = true;
+		return NULL;
+	}
+	if (p->known)
+		return p;
+	j = joint_of(s->timelines, s->chains.kernel, s->names, pair);
+	made.at = own_place(s->names, s->trace, pair);
+	made.what = j.text;
+	made.kind = j.kind;
+	s->out_of_memory |= !made.at || !made.what;
+	*p = made;
+	return p;
+}
+
+static void label_wait(struct chain_steps *s, struct label *label, uint32_t pair)
+{
+	const struct place *p = place_at(s, pair);
+
+	if (!p)
+		return;
+	label->slept = 1;
+	label->at = p->at;
+	label->what = p->what;
+	label->kind = p->kind;
+}
+
+static uint32_t label_id(struct chain_steps *s, const struct label *label)
+{
+	return s->out_of_memory ? 0 : intern_id(&s->labels, label, sizeof(*label), NULL);
+}
+
+/* A chain_user's. */
+static uint32_t label_link(void *arg, const struct link *l)
+{
+	struct chain_steps *s = arg;
+	struct label label = { 0 };
+
+	if (l->flags & LINK_LABEL) {
+		label.queue = names_string(s->names, l->name);
+		s->out_of_memory |= !label.queue;
+		return label_id(s, &label);
+	}
+	if (l->waker != THREAD_NONE)
+		label.who = thread_name(s, l->name);
+	/* A client waits for an answer, which its server's step says. */
+	if (!(l->flags & LINK_STARTED) && !timelines_pair(s->timelines, l->blocked).of_client)
+		label_wait(s, &label, l->blocked);
+	return label_id(s, &label);
+}
+
+static struct label label_of(const struct chain_steps *s, uint32_t node)
+{
+	struct label l;
+	size_t len;
+
+	memcpy(&l, intern_bytes(&s->labels, s->chains.nodes.at[node].b, &len), sizeof(l));
+	return l;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* The step with this key below another; 0: out of memory. */
+static uint32_t step_at(struct chain_steps *s, uint32_t above, const struct step_key *key)
+{
+	uint32_t id = intern_id(&s->keys, key, sizeof(*key), NULL), number;
+	int is_new;
+
+	number = id ? pairs_id_new(&s->numbers, above, id, &is_new) : 0;
+	if (!number || !GROW(s->steps, number, s->cap_steps)) {
+		s->out_of_memory = true;
+		return 0;
+	}
+	if (is_new)
+		s->steps[number] = (struct chain_step) {
+			.above = above,
+			.who = key->who,
+			.at = key->at,
+			.what = key->what,
+			.kind = (enum joint_kind)key->kind,
+			.is_end = key->end,
+			.end = key->end ? (enum chain_end)((key->end & ~THROTTLED) - 1)
+					: CHAIN_ENDS,
+		};
+	return number;
+}
+
+/* The name of the last thread in the chain of a node; 0: there is none. */
+static uint32_t who_of(const struct chain_steps *s, uint32_t node)
+{
+	for (; node; node = s->chains.nodes.at[node].a) {
+		struct label l = label_of(s, node);
+
+		if (l.who || l.queue)
+			return l.who;
+	}
+	return 0;
+}
+
+/* Whether the step of a thread's wait says nothing that those beside it do not say. */
+static bool adds_nothing(const struct chain_steps *s, uint32_t above, const struct step_key *key,
+			 uint32_t by_thread)
+{
+	const struct chain_step *up = above ? &s->steps[above] : NULL;
+
+	/* It was idle until it was asked; or it passes on what another one did. */
+	if (key->kind == JOINT_WORK || (by_thread && !*names_text(s->names, key->at) && up))
+		return true;
+	/* Another thread of the same kind did it, and where this one waited is not known. */
+	if (by_thread == key->who && !*names_text(s->names, key->at))
+		return true;
+	/* A wrapper's wait for its child, and that one's for its own. */
+	if (up && up->kind == JOINT_CHILD && key->kind == JOINT_CHILD && by_thread)
+		return true;
+	/* The same again; or others at the lock, who got it before. */
+	return up && up->who == key->who && up->what == key->what &&
+	       (up->at == key->at || key->kind == JOINT_LOCK);
+}
+
+static uint32_t step_of_queue(struct chain_steps *s, uint32_t above, uint32_t queue)
+{
+	struct step_key key = { .what = queue, .kind = JOINT_OTHER };
+
+	/* Of "[queued]" and then "[for tcp :80]" the latter says more. */
+	if (above && !s->steps[above].who && !s->steps[above].is_end)
+		above = s->steps[above].above;
+	return step_at(s, above, &key);
+}
+
+/* The step to which a node's chain leads: the last wait that is over. 0: none yet. */
+static uint32_t step_of(struct chain_steps *s, uint32_t node)
+{
+	uint32_t above_node = s->chains.nodes.at[node].a, step;
+	struct label l = label_of(s, node);
+
+	if (node < s->cap_step_of && s->step_of[node])
+		return s->step_of[node] - 1;
+	step = above_node ? step_of(s, above_node) : 0;
+	if (l.queue) {
+		step = step_of_queue(s, step, l.queue);
+	} else if (above_node && l.slept && who_of(s, above_node)) {
+		struct step_key key = { who_of(s, above_node), l.at, l.what, l.kind, 0 };
+
+		if (!adds_nothing(s, step, &key, l.who))
+			step = step_at(s, step, &key);
+	}
+	if (!GROW_ZEROED(s->step_of, node, s->cap_step_of)) {
+		s->out_of_memory = true;
+		return 0;
+	}
+	s->step_of[node] = 1 + step;
+	return step;
+}
+
+/* Of a sleep that nobody ended, which has no link: the step of that. */
+static uint32_t step_of_sleeper(struct chain_steps *s, uint32_t node, uint32_t above)
+{
+	const struct place *p = place_at(s, s->piece_wait->stack);
+	struct step_key key = { .who = who_of(s, node) };
+
+	if (!p || !key.who)
+		return above;
+	key.at = p->at;
+	key.what = p->what;
+	key.kind = p->kind;
+	return adds_nothing(s, above, &key, 0) ? above : step_at(s, above, &key);
+}
+
+/* The step for the end of a node's chain. */
+static uint32_t end_step(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t flags)
+{
+	struct step_key key = { .end = (1 + end) | flags };
+	uint32_t above = step_of(s, node);
+
+	/* What it had to do takes so long, with a CPU and without one; a quota is somebody's
+	 * choice. */
+	if (end == CHAIN_PREEMPTED || end == CHAIN_RUNNABLE)
+		key.end = flags ? (1 + CHAIN_RUNNABLE) | flags : 1 + CHAIN_RUNNING;
+	if (end == CHAIN_NOT_WOKEN && s->piece_wait)
+		above = step_of_sleeper(s, node, above);
+	/* What an interrupt ended, or nobody did, is said of the wait itself. */
+	if (end == CHAIN_NOT_WOKEN && above)
+		return step_at(s, above, &key);
+	if (!chain_end_is_interrupt((enum chain_end)end) || !above)
+		key.who = who_of(s, node);
+	return step_at(s, above, &key);
+}
+
+/* ---- adding up ------------------------------------------------------------------------------ */
+
+/* Who holds the lock at which a thread sleeps that nobody woke. */
+static void add_lock_holder(struct chain_steps *s, uint32_t step, uint64_t ns)
+{
+	struct object_names *objects = names_objects(s->names);
+	uint32_t holder =
+		s->piece_wait ? lock_holder(objects, s->piece_thread, s->piece_wait) : THREAD_NONE;
+	uint32_t text = holder == THREAD_NONE
+				? 0
+				: thread_name(s, timelines_name(s->timelines, holder,
+								timelines_end_ns(s->timelines)));
+
+	if (text)
+		sums_add(&s->did, step, text, ns);
+}
+
+static void add_time(struct chain_steps *s, uint32_t node, struct amount_key key, uint64_t ns)
+{
+	uint32_t flags = key.end == CHAIN_DISK && key.stage == DISK_HELD ? THROTTLED : 0;
+	uint32_t step = end_step(s, node, key.end, flags), text;
+	struct text_buf b = { 0 };
+
+	if (!step)
+		return;
+	s->steps[step].ns += ns;
+	if (key.end == CHAIN_RUNNABLE || key.end == CHAIN_PREEMPTED)
+		s->steps[step].no_cpu_ns += ns;
+	s->total_ns += ns;
+	if (key.end == CHAIN_NOT_WOKEN)
+		add_lock_holder(s, step, ns);
+	if (key.end != CHAIN_DISK || !key.value)
+		return;
+	if (flags) {
+		sums_add(&s->had, step,
+			 disk_limit_holder(timelines_disk_request_kind(s->timelines, key.value)),
+			 ns);
+		return;
+	}
+	disk_names_put(s->trace, timelines_disk_request_kind(s->timelines, key.value).disk,
+		       timelines_disk_request_kind(s->timelines, key.value).op, &b);
+	text = b.failed ? 0 : names_clean(s->names, b.len ? b.p : "");
+	text_free(&b);
+	s->out_of_memory |= !text;
+	sums_add(&s->did, step, text, ns);
+}
+
+/* Who had the CPU; time that a quota took is a step of its own. */
+static void add_had(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t who, uint64_t ns)
+{
+	uint32_t step = end_step(s, node, end, 0), of_quota;
+
+	if (step && cpu_holder_throttled(who)) {
+		of_quota = end_step(s, node, end, THROTTLED);
+		s->steps[step].ns -= ns;
+		s->steps[step].no_cpu_ns -= ns;
+		if (of_quota)
+			s->steps[of_quota].ns += ns;
+		step = of_quota;
+	}
+	if (step)
+		sums_add(&s->had, step, who, ns);
+}
+
+static void add_sample(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t pair,
+		       uint64_t n)
+{
+	uint32_t step = end_step(s, node, end, 0);
+
+	if (step)
+		sums_add(&s->ran, step, pair, n);
+}
+
+/* A chain_sink's: the piece whose time comes next. */
+static void begin_piece(void *arg, const struct chain_piece *p)
+{
+	struct chain_steps *s = arg;
+
+	s->piece_thread = p->thread;
+	s->piece_wait = p->thread == THREAD_NONE ? NULL : p->wait;
+}
+
+/* A chain_sink's. */
+static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
+{
+	if (key.kind == AMOUNT_TIME)
+		add_time(arg, node, key, amount);
+	else if (key.kind == AMOUNT_CPU_HOLDER)
+		add_had(arg, node, key.end, key.value, amount);
+	else if (key.kind == AMOUNT_SAMPLES)
+		add_sample(arg, node, key.end, key.value, amount);
+}
+
+int chain_steps_new(struct chain_steps **out, const struct timelines *tl, const struct options *o,
+		    struct names *names)
+{
+	struct chain_steps *s = calloc(1, sizeof(*s));
+	struct chain_user user;
+	int err;
+
+	*out = s;
+	if (!s)
+		return -ENOMEM;
+	s->timelines = tl;
+	s->trace = timelines_trace(tl);
+	s->names = names;
+	err = cpu_holders_new(&s->cpu_holders, tl, true);
+	if (err)
+		return err;
+	user = (struct chain_user) { .sink = { .arg = s, .add = add, .piece = begin_piece },
+				     .label = label_link,
+				     .identity = chain_identity_is_label,
+				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
+				     .cpu_holders = s->cpu_holders };
+	return chains_init(&s->chains, tl, o, &user);
+}
+
+void chain_steps_free(struct chain_steps *s)
+{
+	if (!s)
+		return;
+	chains_free(&s->chains);
+	cpu_holders_free(s->cpu_holders);
+	intern_free(&s->labels);
+	intern_free(&s->keys);
+	pair_table_free(&s->places);
+	pairs_free(&s->numbers);
+	free(s->steps);
+	free(s->step_of);
+	sums_free(&s->had);
+	sums_free(&s->ran);
+	sums_free(&s->did);
+	free(s);
+}
+
+/* The node for the thread's name then; of a client for none. */
+static uint32_t head_at(struct chain_steps *s, uint32_t thread, uint64_t at_ns)
+{
+	struct label label = { 0 };
+
+	if (!timelines_is_client(s->timelines, thread))
+		label.who = thread_name(s, timelines_name(s->timelines, thread, at_ns));
+	return chains_head(&s->chains, label_id(s, &label));
+}
+
+static int error_of(const struct chain_steps *s)
+{
+	return s->out_of_memory || s->chains.out_of_memory ? -ENOMEM : 0;
+}
+
+int chain_steps_add(struct chain_steps *s, const struct chosen_wait *p)
+{
+	const struct shown *shown = &p->shown;
+	uint32_t head = head_at(s, p->thread, p->wait->out_ns);
+
+	if (!head)
+		return -ENOMEM;
+	if (p->wait->kind == WAIT_SLEEP)
+		chains_explain(&s->chains, head, p->thread, p->wait, shown->blocked_from_ns,
+			       shown->blocked_to_ns);
+	if (shown->off_to_ns > shown->off_from_ns)
+		chains_explain_own(&s->chains, head, p->thread, p->wait, shown->off_from_ns,
+				   shown->off_to_ns);
+	return error_of(s);
+}
+
+static void add_piece(struct chain_steps *s, uint32_t thread, const struct wait *w,
+		      enum chain_end end, uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t head = from_ns < to_ns ? head_at(s, thread, from_ns) : 0;
+
+	if (head)
+		attribute_piece(&s->chains.attribution,
+				&(struct chain_piece) { head, end, thread, w, from_ns, to_ns, 0,
+							1 });
+}
+
+int chain_steps_add_life(struct chain_steps *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct thread *th = timelines_thread(s->timelines, thread);
+	const struct wait *w = th->waits + thread_position(th, from_ns);
+	const struct wait *end = th->waits + th->n_waits;
+
+	for (; w < end && w->out_ns < to_ns && !error_of(s); w++) {
+		uint64_t out = clip_ns(w->out_ns, from_ns, to_ns);
+		uint64_t wake = clip_ns(w->wake_ns, out, to_ns);
+		uint64_t in = clip_ns(w->in_ns, wake, to_ns);
+
+		add_piece(s, thread, NULL, CHAIN_RUNNING, from_ns, out);
+		if (w->kind == WAIT_SLEEP && wake > out)
+			chains_explain(&s->chains, head_at(s, thread, w->out_ns), thread, w, out,
+				       wake);
+		if (w->kind == WAIT_UNKNOWN)
+			add_piece(s, thread, w, CHAIN_UNKNOWN, out, in);
+		else
+			add_piece(s, thread, w,
+				  w->kind == WAIT_SLEEP ? CHAIN_RUNNABLE : CHAIN_PREEMPTED,
+				  w->kind == WAIT_SLEEP ? wake : out, in);
+		from_ns = in;
+	}
+	add_piece(s, thread, NULL, CHAIN_RUNNING, from_ns, to_ns);
+	return error_of(s);
+}
+
+/* ---- in the end ----------------------------------------------------------------------------- */
+
+static const char *word_of_end(const struct chain_step *e, bool throttled)
+{
+	switch (e->end) {
+	case CHAIN_RUNNING:
+	case CHAIN_ON_CPU:
+		return "ran";
+	case CHAIN_RUNNABLE:
+	case CHAIN_PREEMPTED:
+		return throttled ? "its quota was used up" : "had no CPU";
+	case CHAIN_TIMER:
+		return "slept (timer)";
+	case CHAIN_NETWORK:
+		return "until a packet came in";
+	case CHAIN_DISK:
+		return throttled ? "an I/O limit" : "the disk";
+	case CHAIN_INTERRUPT:
+		return "until an interrupt";
+	case CHAIN_NOT_WOKEN:
+		return "nobody woke it";
+	case CHAIN_UNKNOWN:
+		return "not known: events are missing";
+	case CHAIN_DEPTH:
+		return "links beyond --depth";
+	case CHAIN_LOOP:
+		return "waits for one above";
+	case CHAIN_ENDS:
+		break;
+	}
+	return "";
+}
+
+/* So many of the samples with whole stacks, in percent, have a function of which a step says that
+ * it ran it. */
+#define NEARLY_ALL 90
+
+/*
+ * The frame of a sample's user part that is so many calls from its root; 0: it has none. *whole:
+ * its callers are all there.
+ */
+static uint32_t frame_from_root(const struct chain_steps *s, uint32_t pair, uint32_t calls,
+				bool *whole)
+{
+	struct shown_stack shown = names_shown_stack(s->names, pair, UINT32_MAX, true);
+
+	*whole = shown.user.n && !shown.cut;
+	return calls < shown.user.n ? shown.user.frames[shown.user.n - 1 - calls] : 0;
+}
+
+/*
+ * The function that nearly all of the samples of[0..n) of a step have so many calls from the root,
+ * as one frame of it; 0: they part there.
+ */
+static uint32_t common_frame(struct chain_steps *s, const struct sum *of, size_t n, uint32_t calls)
+{
+	struct sums by_name = { .n = 0 };
+	uint64_t all = 0, most = 0;
+	uint32_t frame = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool whole;
+		uint32_t at = frame_from_root(s, of[i].key, calls, &whole);
+		uint32_t name = at ? names_frame_without_line(s->names, at) : 0;
+		struct sum *sum = name ? sums_at(&by_name, 0, name) : NULL;
+
+		s->out_of_memory |= at && !name;
+		/* Of a stack that is cut it is not known what it has in common with others. */
+		all += whole ? of[i].amount : 0;
+		if (!sum || !whole)
+			continue;
+		sum->amount += of[i].amount;
+		if (sum->amount > most) {
+			most = sum->amount;
+			frame = at;
+		}
+	}
+	sums_free(&by_name);
+	return all && 100 * most >= NEARLY_ALL * all ? frame : 0;
+}
+
+/* Where most of the samples of[0..n) are, a text; 0: not known. */
+static uint32_t most_frequent_place(struct chain_steps *s, const struct sum *of, size_t n)
+{
+	struct sums places = { .n = 0 };
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < n && !s->out_of_memory; i++) {
+		uint32_t at = own_place(s->names, s->trace, of[i].key);
+
+		s->out_of_memory |= !at;
+		if (at && *names_text(s->names, at))
+			sums_add(&places, 0, at, of[i].amount);
+	}
+	sums_sort(&places, s->names, sums_key_is_text);
+	most = sums_dominant_text(&places, 0);
+	s->out_of_memory |= places.out_of_memory;
+	sums_free(&places);
+	return most;
+}
+
+/*
+ * Of the functions that nearly all samples have in common the last one of the program's own; where
+ * these part at once, or callers are not known, where most of them are.
+ */
+static uint32_t place_ran(struct chain_steps *s, uint32_t step)
+{
+	size_t n;
+	const struct sum *of = sums_of(&s->ran, step, &n);
+	uint32_t own = 0, last = 0, frame;
+
+	for (uint32_t calls = 0; n && (frame = common_frame(s, of, n, calls)); calls++) {
+		last = frame;
+		if (own_code_is(s->names, s->trace, frame) &&
+		    (!own || code_frame(s->trace, frame) || !code_frame(s->trace, own)))
+			own = frame;
+	}
+	if (!own && (!last || kernel_frame_flags(s->chains.kernel, last) & KFUNC_PLUMBING))
+		return most_frequent_place(s, of, n);
+	return own_frame_place(s->names, s->trace, own ? own : last);
+}
+
+/* What is said of an end: by the sums of its step. */
+static void describe_end(struct chain_steps *s, uint32_t number)
+{
+	struct chain_step *e = &s->steps[number];
+	struct pair key_of = s->numbers.at[number];
+	struct step_key key;
+	size_t len;
+
+	memcpy(&key, intern_bytes(&s->keys, key_of.b, &len), sizeof(key));
+	e->what = names_adopt(s->names, word_of_end(e, key.end & THROTTLED));
+	s->out_of_memory |= !e->what;
+	if (e->end == CHAIN_RUNNING)
+		e->at = place_ran(s, number);
+	if (e->end == CHAIN_RUNNING && !e->no_cpu_ns)
+		e->by = 0;
+	else if (e->end == CHAIN_NOT_WOKEN || (e->end == CHAIN_DISK && !(key.end & THROTTLED)))
+		e->by = sums_dominant_text(&s->did, number);
+	else
+		e->by = sums_dominant_text(&s->had, number);
+}
+
+int chain_steps_end(struct chain_steps *s)
+{
+	sums_sort(&s->had, s->names, cpu_holder_name);
+	sums_sort(&s->ran, s->names, names_off_cpu);
+	sums_sort(&s->did, s->names, sums_key_is_text);
+	s->out_of_memory |= s->had.out_of_memory || s->ran.out_of_memory || s->did.out_of_memory;
+	for (uint32_t i = 1; i <= s->numbers.n && !s->out_of_memory; i++)
+		if (s->steps[i].is_end)
+			describe_end(s, i);
+	/* A step has a higher number than the one above it. */
+	for (uint32_t i = s->numbers.n; i && !s->out_of_memory; i--)
+		if (s->steps[i].above)
+			s->steps[s->steps[i].above].ns += s->steps[i].ns;
+	return s->out_of_memory ? -ENOMEM : 0;
+}
+
+const struct chain_step *chain_steps_list(const struct chain_steps *s, uint32_t *n)
+{
+	*n = s->numbers.n + 1;
+	return s->steps;
+}
+
+uint64_t chain_steps_total_ns(const struct chain_steps *s)
+{
+	return s->total_ns;
+}
+
+static int most_time_first(const void *pa, const void *pb, void *arg)
+{
+	const struct chain_steps *s = arg;
+	const struct chain_step *a = &s->steps[*(const uint32_t *)pa];
+	const struct chain_step *b = &s->steps[*(const uint32_t *)pb];
+	const uint32_t ta[] = { a->who, a->at, a->what }, tb[] = { b->who, b->at, b->what };
+	int order = compare_numbers(b->ns, a->ns);
+
+	for (size_t i = 0; i < 3 && !order; i++)
+		order = strcmp(names_text(s->names, ta[i]), names_text(s->names, tb[i]));
+	return order ? order : compare_numbers(a->end, b->end);
+}
+
+uint32_t *chain_steps_below(const struct chain_steps *s, uint32_t step, size_t *n)
+{
+	uint32_t *below;
+
+	*n = 0;
+	for (uint32_t i = step + 1; i <= s->numbers.n; i++)
+		*n += s->steps[i].above == step && s->steps[i].ns;
+	below = *n ? calloc(*n, sizeof(*below)) : NULL;
+	if (!below)
+		return NULL;
+	*n = 0;
+	for (uint32_t i = step + 1; i <= s->numbers.n; i++)
+		if (s->steps[i].above == step && s->steps[i].ns)
+			below[(*n)++] = i;
+	qsort_r(below, *n, sizeof(*below), most_time_first, (void *)s);
+	return below;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * chain_steps.h - the chains of several waits as one tree of steps: who, where in its own code,
+ * waited for what, and below it who had that, until the last one. Steps that add nothing are left
+ * out: who only passes something on, who has nothing to do itself, the same thread's same place
+ * again.
+ */
+#pragma once
+
+#include "attribute/attributed_time.h"
+#include "joint.h"
+#include "select/top_waits.h"
+
+/*
+ * A thread that waited, or with .is_end what the chain came down to. Texts are ids in names; 0:
+ * there is none.
+ */
+struct chain_step {
+	uint32_t above; /* the step whose wait this one explains; 0: none */
+	uint32_t who;	/* the thread's name; 0: of an end, the same thread as in the step above */
+	uint32_t at;	/* where in its own code */
+	uint32_t what;	/* for what it waited, see joint.h; of an end what it did: "ran" */
+	enum joint_kind kind;
+	bool is_end;
+	enum chain_end end; /* of an end */
+	uint32_t by;	    /* of an end: who had the CPU, what the disk did, whose quota it was */
+	uint64_t ns;	    /* with all that is below it */
+	uint64_t no_cpu_ns; /* of CHAIN_RUNNING: in which it was ready, and had no CPU */
+};
+
+struct chain_steps;
+
+/*
+ * o is of causes_options() or causes_request_options(), of which the names are too. 0 or -ENOMEM;
+ * to be freed in both cases.
+ */
+int chain_steps_new(struct chain_steps **out, const struct timelines *tl, const struct options *o,
+		    struct names *names);
+void chain_steps_free(struct chain_steps *s);
+/* Adds a wait, of a thread or of a client. 0 or -ENOMEM. */
+int chain_steps_add(struct chain_steps *s, const struct chosen_wait *p);
+/*
+ * Adds all of [from_ns, to_ns) of a thread's life, which has to be within it: what it ran is a step
+ * of its own, so that the times add up to to_ns - from_ns. 0 or -ENOMEM.
+ */
+int chain_steps_add_life(struct chain_steps *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns);
+/* Call once, after the last one. 0 or -ENOMEM. */
+int chain_steps_end(struct chain_steps *s);
+
+/* Steps by number, from 1; *n: one more than the highest. */
+const struct chain_step *chain_steps_list(const struct chain_steps *s, uint32_t *n);
+/* The time of all waits that were added. */
+uint64_t chain_steps_total_ns(const struct chain_steps *s);
+/*
+ * The numbers of the steps below a step (0: the first ones), most time first; *n: how many. To be
+ * freed with free(); NULL: there are none, or out of memory, which *n tells.
+ */
+uint32_t *chain_steps_below(const struct chain_steps *s, uint32_t step, size_t *n);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * joint.h - what a thread waits for, as a person would say it: "a metadata lock", "a reply of
+ * postgres (tcp :5432)", "its child cc1". It is the joint of a chain: the thing that others queue
+ * for, and that one would change.
+ */
+#pragma once
+
+#include "words/names.h"
+
+enum joint_kind {
+	JOINT_OTHER,
+	JOINT_LOCK,  /* somebody holds it */
+	JOINT_CHILD, /* the end of a process or thread */
+	JOINT_SLEEP, /* only its own timer */
+	JOINT_WORK,  /* the thread had nothing to do */
+	JOINT_EVENT, /* an event loop or a poll, whatever was ready */
+};
+
+struct joint {
+	enum joint_kind kind;
+	uint32_t text; /* in names; "": not known. 0: out of memory */
+};
+
+/* Of a sleep with the stack pair. k and names are those of the timelines. */
+struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struct names *names,
+		      uint32_t pair);

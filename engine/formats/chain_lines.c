@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "chain_lines.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+/* Columns before the first name, and of the share with what is around it: "  98 %  ". */
+#define MARGIN 2
+#define SHARE_COLUMNS 8
+/* Of the columns of names (with their indentation) and of places: at most; of places: at least. */
+#define WHO_MOST 22
+#define AT_MOST 40
+#define AT_LEAST 12
+/* A branch that is not the widest has at least so much of all, in percent. */
+#define LEAST_OF_ALL 25
+/* An end that an interrupt made is said with the wait that it ended if it has so much of that. */
+#define MOST_OF_WAIT 60
+/* Of what a thread ran, in percent of its time: so much is said, and with more it did not run. */
+#define LEAST_WITHOUT_CPU 10
+#define MOST_WITHOUT_CPU 95
+/* More lines are never asked for. */
+#define LINES_MOST 16
+
+struct line {
+	const char *who, *at;
+	char *words;
+	size_t indent;
+	unsigned int share;
+};
+
+struct lines {
+	const struct chain_steps *steps;
+	const struct chain_step *at;
+	const struct names *names;
+	uint64_t total_ns;
+	size_t most, n;
+	bool out_of_memory;
+	struct line line[LINES_MOST];
+};
+
+static unsigned int percent(uint64_t part_ns, uint64_t of_ns)
+{
+	return of_ns ? (unsigned int)((100 * (double)part_ns) / (double)of_ns + 0.5) : 0;
+}
+
+static const char *text_of(const struct lines *l, uint32_t text)
+{
+	return text ? names_text(l->names, text) : "";
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* "the quota of pod7 was used up" of "[throttled pod7]"; false: it is no such text. */
+static bool put_quota(const char *by, const char *what, FILE *f)
+{
+	static const char begin[] = "[throttled ";
+	size_t len = strlen(by);
+
+	if (strncmp(by, begin, strlen(begin)))
+		return false;
+	fprintf(f, "the %s of %.*s was used up", what, (int)(len - strlen(begin) - 1),
+		by + strlen(begin));
+	return true;
+}
+
+static void put_end_words(const struct lines *l, const struct chain_step *e, FILE *f)
+{
+	const char *by = text_of(l, e->by), *what = text_of(l, e->what);
+
+	if (put_quota(by, e->end == CHAIN_DISK ? "I/O limit" : "CPU quota", f))
+		return;
+	if (e->end == CHAIN_DISK && *by)
+		fprintf(f, "waits for %s", by);
+	else if (e->end == CHAIN_RUNNING && percent(e->no_cpu_ns, e->ns) > MOST_WITHOUT_CPU)
+		fprintf(f, *by ? "had no CPU: %s" : "had no CPU%s", by);
+	else if (e->end == CHAIN_RUNNING && percent(e->no_cpu_ns, e->ns) >= LEAST_WITHOUT_CPU)
+		fprintf(f, "ran, %u %% of it without CPU", percent(e->no_cpu_ns, e->ns));
+	else if (e->end == CHAIN_RUNNING)
+		fputs(what, f);
+	else
+		fprintf(f, *by ? "%s: %s" : "%s", what, by);
+}
+
+/* The name of the thread that was busy while something was in the queue. */
+static const char *busy_thread(const struct lines *l, uint32_t step)
+{
+	size_t n;
+	uint32_t *below = chain_steps_below(l->steps, step, &n);
+	const char *who = n && below ? text_of(l, l->at[below[0]].who) : "";
+
+	free(below);
+	return who;
+}
+
+static void put_queue_words(const struct lines *l, uint32_t step, FILE *f)
+{
+	const char *who = busy_thread(l, step), *what = text_of(l, l->at[step].what);
+	static const char other[] = "[for ";
+
+	fprintf(f,
+		strncmp(what, other, strlen(other)) ? "until %s takes it"
+						    : "%s is busy with others",
+		*who ? who : "somebody");
+}
+
+/* A wait, which the end e, made by an interrupt, explains; NULL: something else does. */
+static void put_wait_words(const struct lines *l, const struct chain_step *s,
+			   const struct chain_step *e, FILE *f)
+{
+	const char *what = text_of(l, s->what);
+
+	if (e && e->end == CHAIN_NOT_WOKEN) {
+		fprintf(f, *what ? "waits for %s" : "waits%s", what);
+		if (e->by)
+			fprintf(f, " held by %s", text_of(l, e->by));
+		fputs(", nobody woke it", f);
+		return;
+	}
+	if (e && (e->end != CHAIN_TIMER || s->kind == JOINT_SLEEP || !*what)) {
+		if (e->end == CHAIN_NETWORK && *what)
+			fprintf(f, "waits for %s, ", what);
+		put_end_words(l, e, f);
+		return;
+	}
+	fprintf(f, *what ? "waits for %s" : "waits%s", what);
+	if (e)
+		fputs(", until its time was over", f);
+}
+
+static void add_line(struct lines *l, uint32_t number, const struct chain_step *e, size_t depth)
+{
+	const struct chain_step *s = &l->at[number], *up = s->above ? &l->at[s->above] : NULL;
+	struct line *line = &l->line[l->n];
+	size_t len;
+	FILE *f = open_memstream(&line->words, &len);
+
+	l->out_of_memory |= !f;
+	if (!f)
+		return;
+	line->who = s->who	    ? text_of(l, s->who)
+		    : !s->is_end    ? "(queue)"
+		    : up && up->who ? text_of(l, up->who)
+				    : "(not known)";
+	line->at = text_of(l, s->at);
+	line->indent = depth;
+	line->share = percent(s->ns, l->total_ns);
+	if (up && up->kind == JOINT_LOCK && s->who)
+		fputs("holds it, ", f);
+	if (s->is_end)
+		put_end_words(l, s, f);
+	else if (!s->who)
+		put_queue_words(l, number, f);
+	else
+		put_wait_words(l, s, e, f);
+	l->out_of_memory |= fclose(f) != 0;
+	l->n++;
+}
+
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+/* The end below a step that is said with it: an interrupt's, which has most of it. */
+static const struct chain_step *said_with(const struct lines *l, uint32_t step,
+					  const uint32_t *below, size_t n)
+{
+	const struct chain_step *e = step && n ? &l->at[below[0]] : NULL;
+
+	return e && e->is_end && !e->who && percent(e->ns, l->at[step].ns) >= MOST_OF_WAIT ? e
+											   : NULL;
+}
+
+static void add_below(struct lines *l, uint32_t step, size_t depth)
+{
+	size_t n, n_next;
+	uint32_t *below = chain_steps_below(l->steps, step, &n), *next;
+
+	l->out_of_memory |= n && !below;
+	for (size_t i = said_with(l, step, below, n) ? 1 : 0; below && i < n && l->n < l->most;
+	     i++) {
+		const struct chain_step *s = &l->at[below[i]], *e;
+
+		if (i && percent(s->ns, l->total_ns) < LEAST_OF_ALL)
+			break;
+		next = chain_steps_below(l->steps, below[i], &n_next);
+		e = next ? said_with(l, below[i], next, n_next) : NULL;
+		free(next);
+		add_line(l, below[i], e, depth);
+		add_below(l, below[i], depth + 1);
+	}
+	free(below);
+}
+
+/* ---- layout ---------------------------------------------------------------------------------- */
+
+/* How many bytes that are no continuation of a UTF-8 character a text has. */
+static size_t width_of(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+static void put_lines(FILE *out, const struct lines *l, size_t columns)
+{
+	size_t who = 0, at = 0, words = 0, rest;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct line *line = &l->line[i];
+		size_t width = line->indent + width_of(line->who);
+
+		who = width > who ? width : who;
+		who = 2 * line->indent > who ? 2 * line->indent : who;
+		at = width_of(line->at) > at ? width_of(line->at) : at;
+		words = width_of(line->words) > words ? width_of(line->words) : words;
+	}
+	who = who > WHO_MOST ? WHO_MOST : who;
+	at = at > AT_MOST ? AT_MOST : at;
+	rest = columns - MARGIN - who - 1 - SHARE_COLUMNS;
+	/* Places give way to what is waited for. */
+	if (at + words > rest)
+		at = rest > words + AT_LEAST ? rest - words : AT_LEAST;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct line *line = &l->line[i];
+		size_t indent = line->indent < who / 2 ? line->indent : who / 2;
+
+		fprintf(out, "%*s", (int)(MARGIN + indent), "");
+		table_put_padded(out, line->who, who - indent);
+		putc(' ', out);
+		table_put_padded(out, line->at, at);
+		fprintf(out, " %3u %%  ", line->share);
+		table_put_cut(out, line->words, rest - at);
+		putc('\n', out);
+	}
+}
+
+int chain_lines_put(FILE *out, const struct chain_steps *s, const struct names *names,
+		    size_t columns, size_t most)
+{
+	struct lines l = { .steps = s, .names = names };
+	uint32_t n;
+
+	l.most = most < LINES_MOST ? most : LINES_MOST;
+	l.at = chain_steps_list(s, &n);
+	l.total_ns = chain_steps_total_ns(s);
+	add_below(&l, 0, 0);
+	if (!l.out_of_memory)
+		put_lines(out, &l, columns);
+	for (size_t i = 0; i < l.n; i++)
+		free(l.line[i].words);
+	return l.out_of_memory ? -ENOMEM : 0;
+}

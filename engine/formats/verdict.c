@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "verdict.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What has less of the time than one of so many parts of it is no cause of all. */
+#define LEAST_PART 3
+
+/* As in chain_lines.c. */
+#define LEAST_WITHOUT_CPU 10
+#define MOST_WITHOUT_CPU 95
+
+struct way {
+	const struct chain_step *end;	 /* the last step */
+	const struct chain_step *waiter; /* the last one that waits; NULL: none */
+	/* The lock nearest to the end, and who holds it; NULL: none. */
+	const struct chain_step *at_lock, *holder;
+	const struct chain_step
+		*queue; /* the first step is a queue, whose thread is the next one */
+};
+
+/* Follows what has most of the time. 0 or -ENOMEM. */
+static int find_way(const struct chain_steps *s, struct way *way)
+{
+	uint32_t n_steps, step = 0;
+	const struct chain_step *at = chain_steps_list(s, &n_steps);
+	bool after_lock = false;
+
+	*way = (struct way) { .end = NULL };
+	for (;;) {
+		size_t n;
+		uint32_t *below = chain_steps_below(s, step, &n);
+
+		if (n && !below)
+			return -ENOMEM;
+		step = n ? below[0] : 0;
+		free(below);
+		if (!step)
+			return 0;
+		way->end = &at[step];
+		/* The end of the wait itself is nobody's who holds it. */
+		if (after_lock && (at[step].who || !at[step].is_end))
+			way->holder = &at[step];
+		after_lock = false;
+		if (at[step].is_end)
+			continue;
+		if (!at[step].who && !at[step].above)
+			way->queue = &at[step];
+		if (at[step].who)
+			way->waiter = &at[step];
+		if (at[step].kind == JOINT_LOCK) {
+			way->at_lock = &at[step];
+			after_lock = true;
+		}
+	}
+}
+
+static const char *text_of(const struct names *names, uint32_t text)
+{
+	return text ? names_text(names, text) : "";
+}
+
+static void put_in(FILE *out, const char *before, const char *what)
+{
+	if (*what)
+		fprintf(out, "%s%s", before, what);
+}
+
+/* "runs keysCommand"; or that it would, if it had a CPU. */
+static void put_running(FILE *out, const struct names *names, const struct chain_step *e)
+{
+	double without = 100 * (double)e->no_cpu_ns / (double)e->ns;
+
+	if (without > MOST_WITHOUT_CPU) {
+		fputs("has no CPU", out);
+		put_in(out, ", which ", text_of(names, e->by));
+		fputs(e->by ? " has" : "", out);
+		return;
+	}
+	fputs("runs", out);
+	put_in(out, " ", text_of(names, e->at));
+	if (without >= LEAST_WITHOUT_CPU)
+		fprintf(out, ", without a CPU for %.0f %% of that", without);
+}
+
+/* What the last thread did: "sleeps in clock_nanosleep". */
+static void put_deed(FILE *out, const struct names *names, const struct way *way, bool own)
+{
+	const struct chain_step *e = way->end, *w = way->waiter;
+	const char *by = text_of(names, e->by);
+	const char *at = w ? text_of(names, w->at) : "", *what = w ? text_of(names, w->what) : "";
+
+	if (!strncmp(by, "[throttled ", 11)) {
+		fprintf(out, "has used up the %s of %.*s",
+			e->end == CHAIN_DISK ? "I/O limit" : "CPU quota", (int)strlen(by) - 12,
+			by + 11);
+	} else if (e->is_end && e->end == CHAIN_RUNNING) {
+		put_running(out, names, e);
+	} else if (e->is_end && e->end == CHAIN_DISK) {
+		fputs("waits for ", out);
+		fputs(*by ? by : "a disk", out);
+		put_in(out, " in ", at);
+	} else if (e->is_end && e->end == CHAIN_UNKNOWN) {
+		fputs("does something that is not known (events are missing)", out);
+	} else if (e->is_end && e->end == CHAIN_TIMER && (!*what || w->kind == JOINT_SLEEP)) {
+		fputs(own && w && !w->above ? "sleeps by choice" : "sleeps", out);
+		put_in(out, " in ", at);
+	} else {
+		put_in(out, "waits for ", what);
+		fputs(*what ? "" : "waits", out);
+		put_in(out, " in ", at);
+		if (e->is_end && e->end == CHAIN_NOT_WOKEN) {
+			put_in(out, ", which is held by ", by);
+			fputs(", and nobody wakes it", out);
+		}
+	}
+}
+
+int verdict_put(FILE *out, const struct chain_steps *s, const struct names *names, bool own)
+{
+	uint64_t all_ns = chain_steps_total_ns(s);
+	struct way way;
+	const char *who, *holder;
+	int err = find_way(s, &way);
+
+	if (err || !way.end)
+		return err;
+	who = text_of(names, way.end->who ? way.end->who : way.waiter ? way.waiter->who : 0);
+	who = *who ? who : "a thread that is not known";
+	holder = way.holder ? text_of(names, way.holder->who ? way.holder->who : way.at_lock->who)
+			    : "";
+	if (way.end->ns < all_ns / LEAST_PART)
+		fprintf(out, "; no single cause: for %.0f %% ",
+			100 * (double)way.end->ns / (double)all_ns);
+	else
+		fputs(" because ", out);
+	if (way.holder && strcmp(holder, who)) {
+		fprintf(out, "%s holds %s, and waits while %s ", holder,
+			text_of(names, way.at_lock->what), who);
+	} else if (way.holder) {
+		fprintf(out, "%s holds %s, and ", holder, text_of(names, way.at_lock->what));
+	} else {
+		fprintf(out, "%s ", who);
+	}
+	put_deed(out, names, &way, own);
+	if (way.queue && !way.holder && way.end->end == CHAIN_RUNNING &&
+	    100 * (double)way.end->no_cpu_ns <= MOST_WITHOUT_CPU * (double)way.end->ns)
+		fputs(" for others", out);
+	fputs(".", out);
+	return 0;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "own_code.h"
+
+#include <string.h>
+
+#include "base/kernel_functions.h"
+#include "code_frames.h"
+
+static bool begins_with_any(const char *s, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(s, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+#define BEGINS_WITH_ANY(s, words) begins_with_any(s, words, sizeof(words) / sizeof((words)[0]))
+
+/* Whether a file is a library, by how systems call these: "libc.so.6", "ld-linux-x86-64.so.2". */
+static bool is_library(const char *path)
+{
+	static const char *const others[] = { "[", "ld-linux", "ld-musl" };
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	return strstr(name, ".so.") || BEGINS_WITH_ANY(name, others) ||
+	       (strlen(name) > 3 && !strcmp(name + strlen(name) - 3, ".so"));
+}
+
+/*
+ * Functions that say nothing of what a program does: of a language's library that is compiled into
+ * it, of interpreters, of event loops, and those by which well-known servers wait for anything.
+ */
+static bool is_of_runtime(const char *symbol)
+{
+	static const char *const begins[] = {
+		/* C, C++, Rust */
+		"_start",
+		"__libc_start",
+		"start_thread",
+		"clone",
+		"__clone",
+		"std::",
+		"__gnu_cxx::",
+		"core::",
+		"alloc::",
+		"<std::",
+		"<core::",
+		"<alloc::",
+		"tokio::",
+		"<tokio::",
+		"mio::",
+		/* Go */
+		"runtime.",
+		"runtime/",
+		"internal/",
+		"syscall.",
+		"net.",
+		"net/http.",
+		"io.",
+		"bufio.",
+		"sync.",
+		"time.",
+		"context.",
+		"database/sql.",
+		"crypto/",
+		"os.",
+		"fmt.",
+		"encoding/",
+		/* Java, Node.js, Python, PHP, Ruby */
+		"java.",
+		"jdk.",
+		"sun.",
+		"javax.",
+		"uv_",
+		"uv__",
+		"node::",
+		"v8::",
+		"Builtins_",
+		"_Py",
+		"Py",
+		"execute_ex",
+		"zend_",
+		"php_",
+		"_php_",
+		"rb_",
+		"vm_exec",
+		/* nginx, redis, PostgreSQL, MySQL and MariaDB */
+		"aeMain",
+		"aeProcessEvents",
+		"aeApiPoll",
+		"ngx_epoll_",
+		"ngx_process_events",
+		"ngx_worker_",
+		"ngx_spawn_",
+		"ngx_master_",
+		"WaitEventSetWait",
+		"WaitLatch",
+		"secure_",
+		"pq_",
+		"ProcSleep",
+		"WaitOnLock",
+		"LockAcquire",
+		"XactLockTableWait",
+		"vio_",
+		"inline_mysql_",
+		"psi_",
+		"my_net_",
+		"my_real_read",
+		"MDL_wait",
+		"pfs_spawn_thread",
+	};
+
+	return BEGINS_WITH_ANY(symbol, begins);
+}
+
+/* A folder of what a program only uses. */
+static bool is_vendored(const char *path)
+{
+	return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
+	       strstr(path, "/node_modules/") || strstr(path, "/vendor/") ||
+	       strstr(path, "/gems/") || !strncmp(path, "node:", 5);
+}
+
+bool own_code_is(struct names *n, const struct trace *t, uint32_t frame)
+{
+	const struct trace_frame *f = trace_frame(t, frame);
+
+	if (!f || !f->symbol || f->unnamed)
+		return false;
+	if (f->code)
+		return !code_of_library(t, frame) && !is_vendored(trace_module_path(t, f->module));
+	return !(kernel_frame_flags(names_kernel_stacks(n), frame) & KFUNC_PLUMBING) &&
+	       !is_library(trace_module_path(t, f->module)) &&
+	       !is_of_runtime(trace_string(t, f->symbol));
+}
+
+/* The frame of a package that the program uses, else any interpreted code; 0: there is none. */
+static uint32_t other_code(const struct trace *t, struct trace_stack s)
+{
+	uint32_t i = code_of_program(t, s);
+
+	return i < s.n ? s.frames[i] : 0;
+}
+
+uint32_t own_frame(struct names *n, const struct trace *t, uint32_t pair)
+{
+	struct trace_stack s = names_shown_stack(n, pair, UINT32_MAX, true).user;
+	bool has_code = code_first(t, s) < s.n, in_loop = false;
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct trace_frame *f = trace_frame(t, s.frames[i]);
+
+		/* Native code below interpreted code is the interpreter's. */
+		if (code_frame(t, s.frames[i]) == has_code && own_code_is(n, t, s.frames[i]))
+			/* That main() has an event loop says nothing. */
+			return in_loop && !f->code && !strcmp(trace_string(t, f->symbol), "main")
+				       ? 0
+				       : s.frames[i];
+		in_loop |= f && is_of_runtime(trace_string(t, f->symbol)) &&
+			   !is_library(trace_module_path(t, f->module));
+	}
+	if (has_code)
+		return other_code(t, s);
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct trace_frame *f = trace_frame(t, s.frames[i]);
+
+		/* The call by which the program waits. */
+		if (f && f->symbol && !f->unnamed && strncmp(trace_string(t, f->symbol), "__", 2) &&
+		    strncmp(trace_string(t, f->symbol), "runtime.", strlen("runtime.")))
+			return kernel_frame_flags(names_kernel_stacks(n), s.frames[i]) &
+					       KFUNC_PLUMBING
+				       ? 0
+				       : s.frames[i];
+	}
+	return 0;
+}
+
+uint32_t own_frame_place(struct names *n, const struct trace *t, uint32_t frame)
+{
+	uint32_t text = names_frame(n, frame);
+	struct text_buf b = { 0 };
+
+	text_puts(&b, names_text(n, text));
+	if (!code_frame(t, frame))
+		names_put_source(t, frame, true, &b);
+	b.failed |= !text;
+	text = b.failed ? 0 : names_adopt(n, b.len ? b.p : "");
+	text_free(&b);
+	return text;
+}
+
+uint32_t own_place(struct names *n, const struct trace *t, uint32_t pair)
+{
+	uint32_t frame = own_frame(n, t, pair);
+
+	return frame ? own_frame_place(n, t, frame) : names_adopt(n, "");
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The chain of several waits, a line a link: who, where, waits for what, and what became of it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/chain_steps.h"
+#include "causes/causes.h"
+#include "formats/chain_lines.h"
+#include "formats/verdict.h"
+#include "synth_many.h"
+
+/* The chain of the whole life of a thread (a number). */
+struct life {
+	struct options options;
+	struct timelines *timelines;
+	struct names *names;
+	struct chain_steps *steps;
+};
+
+static void life_begin(struct life *l, const struct trace *t)
+{
+	struct options given;
+
+	options_init(&given);
+	l->options = causes_request_options(&given);
+	l->options.requests = false;
+	assert_int_equal(timelines_new_with_cpus(&l->timelines, t), 0);
+	assert_int_equal(names_new(&l->names, l->timelines, &l->options), 0);
+	l->steps = NULL;
+}
+
+static void life_sum_up(struct life *l, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(l->timelines, thread);
+
+	chain_steps_free(l->steps);
+	assert_int_equal(chain_steps_new(&l->steps, l->timelines, &l->options, l->names), 0);
+	assert_int_equal(chain_steps_add_life(l->steps, thread, th->begin_ns, th->end_ns), 0);
+	assert_int_equal(chain_steps_end(l->steps), 0);
+}
+
+static void life_end(struct life *l)
+{
+	chain_steps_free(l->steps);
+	names_free(l->names);
+	timelines_free(l->timelines);
+}
+
+/* ---- lines and verdicts ---------------------------------------------------------------------- */
+
+/* What is said of A's life: its chain, and why it took so long. */
+static void gives(const char *script, const char *expected)
+{
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
+	struct life l;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	life_begin(&l, t);
+	for (uint32_t i = 0; i < timelines_threads(l.timelines); i++)
+		if (timelines_thread(l.timelines, i)->tid == 101)
+			life_sum_up(&l, i);
+	assert_int_equal(chain_lines_put(f, l.steps, l.names, 80, 16), 0);
+	assert_int_equal(verdict_put(f, l.steps, l.names, true), 0);
+	fclose(f);
+	expect_text(text, expected);
+	life_end(&l);
+	trace_close(t);
+	synth_free(m);
+}
+
+/* A waits for a lock that B has while it asks C, who sleeps. */
+static void a_lock_is_the_joint(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "thread B *\n"
+	      "thread C S\n"
+	      "0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "100 c0 A S > - futex_wait|pthread_mutex_lock@libc.so.6;charge;main "
+	      "for=futex:17:0x40\n"
+	      "150 c1 B S > - unix_stream_read|recv@libc.so.6;quote;main for=unix:/carrier~C/103\n"
+	      "850 c2 - wakes C ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+	      "850 c2 - R > C\n"
+	      "860 c2 C wakes B wake|send@libc.so.6;price;main\n"
+	      "860 c1 - R > B\n"
+	      "900 c1 B wakes A wake|pthread_mutex_unlock@libc.so.6;quote;main\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A    charge  80 %  waits for a lock\n"
+	      "   B   quote   71 %  holds it, waits for C (unix socket)\n"
+	      "    C          70 %  slept (timer)\n"
+	      " because B holds a lock, and waits while C sleeps.");
+}
+
+/* A pause of the thread itself is its choice. */
+static void a_pause_of_its_own_is_a_choice(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "0   c0 - R > A\n"
+	      "100 c0 A S > - do_nanosleep|clock_nanosleep@libc.so.6;rest;main for=sleep:800us\n"
+	      "900 c0 - wakes A ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A rest  80 %  slept (timer)\n"
+	      " because A sleeps by choice in rest.");
+}
+
+/* Threads of one kind that wait for each other at one lock are one line. */
+static void a_convoy_is_one_line(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "thread B *\n"
+	      "thread C *\n"
+	      "0   c0 A renames-to order-1\n"
+	      "0   c1 B renames-to order-2\n"
+	      "0   c2 C renames-to order-17\n"
+	      "100 c0 A S > - futex_wait|pthread_mutex_lock@libc.so.6;log;main for=futex:17:0x40\n"
+	      "110 c1 B S > - futex_wait|pthread_mutex_lock@libc.so.6;log;main for=futex:17:0x40\n"
+	      "300 c2 C ran |deflate;zip;log;main\n"
+	      "500 c2 C wakes B wake|pthread_mutex_unlock@libc.so.6;log;main\n"
+	      "500 c1 - R > B\n"
+	      "520 c1 B wakes A wake|pthread_mutex_unlock@libc.so.6;log;main\n"
+	      "520 c0 - R > A\n"
+	      "end 600\n",
+	      "  order-*  log      70 %  waits for a lock\n"
+	      "   order-* deflate  70 %  holds it, ran\n"
+	      "  order-*           30 %  ran\n"
+	      " because order-* holds a lock, and runs deflate.");
+}
+
+/* The end of a quota is not that others had the CPU. */
+static void a_quota_is_said(void **state)
+{
+	(void)state;
+	gives("queues\n"
+	      "quotas\n"
+	      "thread A *\n"
+	      "0   c0 - R > A\n"
+	      "100 c0 A in-group /pod7\n"
+	      "150 c0 A R > -\n"
+	      "150 c0 A throttled\n"
+	      "900 c0 A unthrottled 150 900 /pod7\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A   75 %  the CPU quota of /pod7 was used up\n"
+	      "  A   25 %  ran\n"
+	      " because A has used up the CPU quota of /pod7.");
+}
+
+/* A sleep that nobody ends has no link, and is a step all the same; the lock says who has it. */
+static void a_deadlock_is_said(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "thread B *\n"
+	      "0   c0 - R > A\n"
+	      "200 c0 A S > - futex_wait|pthread_mutex_lock@libc.so.6;transfer;main "
+	      "for=futex:17:0x40\n"
+	      "200 c0 A held-by B\n"
+	      "end 1000\n",
+	      "  A transfer  80 %  waits for a lock held by B, nobody woke it\n"
+	      " because A waits for a lock in transfer, which is held by B, and nobody wakes it.");
+}
+
+/* ---- laws ------------------------------------------------------------------------------------ */
+
+/*
+ * A path is a partition of its interval: what a thread's life came down to adds up to its length,
+ * to the nanosecond, and each step has what is below it.
+ */
+static void paths_add_up(const struct trace *t, const char *name, void *arg)
+{
+	struct life l;
+
+	(void)name;
+	(void)arg;
+	life_begin(&l, t);
+	for (uint32_t i = 0; i < timelines_threads(l.timelines); i++) {
+		const struct thread *th = timelines_thread(l.timelines, i);
+		const struct chain_step *at;
+		uint64_t first_ns = 0, ends_ns = 0, *below_ns;
+		uint32_t n;
+
+		if (th->begin_ns >= th->end_ns)
+			continue;
+		life_sum_up(&l, i);
+		at = chain_steps_list(l.steps, &n);
+		below_ns = calloc(n + 1, sizeof(*below_ns));
+		assert_non_null(below_ns);
+		for (uint32_t k = 1; k < n; k++) {
+			first_ns += at[k].above ? 0 : at[k].ns;
+			ends_ns += at[k].is_end ? at[k].ns : 0;
+			below_ns[at[k].above] += at[k].ns;
+			assert_true(at[k].above < k);
+			assert_true(at[k].no_cpu_ns <= at[k].ns);
+		}
+		for (uint32_t k = 1; k < n; k++)
+			if (!at[k].is_end)
+				assert_int_equal(below_ns[k], at[k].ns);
+		free(below_ns);
+		assert_int_equal(chain_steps_total_ns(l.steps), th->end_ns - th->begin_ns);
+		assert_int_equal(first_ns, th->end_ns - th->begin_ns);
+		assert_int_equal(ends_ns, th->end_ns - th->begin_ns);
+	}
+	life_end(&l);
+}
+
+static void whole_lives_add_up(void **state)
+{
+	(void)state;
+	on_schedules(SCHEDULE_WHOLE, paths_add_up);
+}
+
+static void lossy_lives_add_up(void **state)
+{
+	(void)state;
+	on_schedules(SCHEDULE_LOSSY, paths_add_up);
+}
+
+static void recorded_lives_add_up(void **state)
+{
+	(void)state;
+	on_recorded(paths_add_up, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_lock_is_the_joint),
+		cmocka_unit_test(a_pause_of_its_own_is_a_choice),
+		cmocka_unit_test(a_convoy_is_one_line),
+		cmocka_unit_test(a_quota_is_said),
+		cmocka_unit_test(a_deadlock_is_said),
+		cmocka_unit_test(whole_lives_add_up),
+		cmocka_unit_test(lossy_lives_add_up),
+		cmocka_unit_test(recorded_lives_add_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
