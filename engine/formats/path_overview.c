@@ -176,7 +176,7 @@ static int add_to_steps(void *arg, const struct chosen_wait *p)
 {
 	struct waiters *w = arg;
 
-	return p->thread == w->chosen ? chain_steps_add(w->steps, p) : 0;
+	return chain_steps_add(w->steps, p);
 }
 
 static const char *last_name(const struct timelines *tl, struct names *names, uint32_t thread)
@@ -204,7 +204,7 @@ static int put_waiter(FILE *out, struct waiters *w, const struct options *o, str
 	const struct timelines *tl = w->timelines;
 	uint32_t tid = timelines_thread(tl, w->chosen)->tid, name;
 	struct paragraph p;
-	int err = top_waits_walk(tl, f, 0, add_to_steps, w);
+	int err = top_waits_of_thread(tl, f, w->chosen, add_to_steps, w);
 
 	if (!err)
 		err = chain_steps_end(w->steps);

@@ -77,6 +77,21 @@ static int keep_if_longer(void *arg, const struct chosen_wait *wait)
 	return 0;
 }
 
+int top_waits_of_thread(const struct timelines *tl, struct wait_filter *f, uint32_t thread,
+			int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
+{
+	const struct thread *th = timelines_thread(tl, thread);
+	int err = 0;
+
+	for (uint32_t k = 0; wait_filter_thread(f, thread) && k < th->n_waits && !err; k++) {
+		struct chosen_wait p = { .wait = &th->waits[k], .thread = thread };
+
+		if (wait_filter_wait(f, thread, &th->waits[k], &p.shown))
+			err = visit(arg, &p);
+	}
+	return err;
+}
+
 static int walk_all(const struct timelines *tl, struct wait_filter *s,
 		    int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
 {
@@ -84,16 +99,8 @@ static int walk_all(const struct timelines *tl, struct wait_filter *s,
 	int err = 0;
 
 	timelines_range(tl, wait_filter_of_requests(s), &first, &end);
-	for (uint32_t i = first; i < end; i++) {
-		const struct thread *th = timelines_thread(tl, i);
-
-		for (uint32_t k = 0; wait_filter_thread(s, i) && k < th->n_waits && !err; k++) {
-			struct chosen_wait p = { .wait = &th->waits[k], .thread = i };
-
-			if (wait_filter_wait(s, i, &th->waits[k], &p.shown))
-				err = visit(arg, &p);
-		}
-	}
+	for (uint32_t i = first; i < end && !err; i++)
+		err = top_waits_of_thread(tl, s, i, visit, arg);
 	return err;
 }
 

@@ -26,3 +26,6 @@ int longest_wait_first(const void *a, const void *b);
  */
 int top_waits_walk(const struct timelines *tl, struct wait_filter *f, uint64_t top,
 		   int (*visit)(void *arg, const struct chosen_wait *p), void *arg);
+/* The same of the waits of one thread, or client. */
+int top_waits_of_thread(const struct timelines *tl, struct wait_filter *f, uint32_t thread,
+			int (*visit)(void *arg, const struct chosen_wait *p), void *arg);
