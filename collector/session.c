@@ -571,6 +571,9 @@ static int finish(struct session *s, int err)
 	if (!err)
 		check_accounts(s);
 	err = s->sink->finish(s, err);
+	helpers_begin_stop(s->helpers);
+	helpers_begin_stop(s->askers);
+	call_timeout_begin_end();
 	s->helpers_ns = helpers_stop(s->helpers);
 	if (!err && !s->options->quiet)
 		report_recorder(s);

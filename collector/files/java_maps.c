@@ -25,6 +25,17 @@
 #define LOOK_MS 5
 /* Of its answer, which is a line. */
 #define ANSWER_BYTES 4096u
+/* What removing the files of helpers that were ended may take. */
+#define CLEAN_NS 1000000000u
+
+/* What a helper is told. */
+struct wish {
+	uint32_t tgid;
+	bool cleans; /* an earlier helper has asked that JVM, and was ended */
+};
+
+/* Said before its answer: it is about to make the file that has the JVM listen. */
+#define MAKES_FILE JAVA_MAP_RESULTS
 
 /* ---- the helper ----------------------------------------------------------------------------- */
 
@@ -99,16 +110,34 @@ static int connect_to(const struct jvm *j)
  * A JVM begins to listen when it gets SIGQUIT and finds a file of that name, which its user or root
  * has made.
  */
-static int make_listen(const struct jvm *j)
+struct attach_name {
+	char text[40];
+};
+
+static struct attach_name attach_name(const struct jvm *j)
 {
-	char name[40];
+	struct attach_name name;
+
+	snprintf(name.text, sizeof(name.text), "/tmp/.attach_pid%u", j->status.ns_pid);
+	return name;
+}
+
+static bool tell(int socket, int32_t what)
+{
+	return sandbox_send(socket, &what, sizeof(what), -1) == sizeof(what);
+}
+
+static int make_listen(const struct jvm *j, int socket)
+{
+	struct attach_name name = attach_name(j);
 	int fd;
 
 	/* It ends processes that do not handle it. */
 	if (!(j->status.caught >> (SIGQUIT - 1) & 1))
 		return -EPERM;
-	snprintf(name, sizeof(name), "/tmp/.attach_pid%u", j->status.ns_pid);
-	fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (!tell(socket, MAKES_FILE))
+		return -EPIPE;
+	fd = open(name.text, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	close(fd);
@@ -118,7 +147,7 @@ static int make_listen(const struct jvm *j)
 		poll(NULL, 0, LOOK_MS);
 		fd = connect_to(j);
 	}
-	unlink(name);
+	unlink(name.text);
 	return fd;
 }
 
@@ -141,9 +170,21 @@ static enum java_map ask(int fd)
 							    : JAVA_MAP_REFUSED;
 }
 
-static enum java_map write_map(uint32_t tgid)
+/* Removes the file that an earlier helper may have made, which has nothing in it. */
+static void remove_file(const struct jvm *j)
 {
-	struct jvm j = { .tgid = tgid };
+	struct attach_name name = attach_name(j);
+	struct stat st;
+
+	if (!lstat(name.text, &st) && S_ISREG(st.st_mode) && !st.st_size &&
+	    st.st_uid == j->status.uid)
+		unlink(name.text);
+}
+
+static enum java_map answer_wish(const struct wish *w, int socket)
+{
+	struct jvm j = { .tgid = w->tgid };
+	uint32_t tgid = w->tgid;
 	int fd;
 
 	j.pidfd = (int)syscall(SYS_pidfd_open, tgid, 0);
@@ -151,36 +192,43 @@ static enum java_map write_map(uint32_t tgid)
 		return JAVA_MAP_GONE;
 	if (!enter_root(&j) || !become_user(&j))
 		return lives(&j) ? JAVA_MAP_NO_RIGHTS : JAVA_MAP_GONE;
+	if (w->cleans) {
+		remove_file(&j);
+		return JAVA_MAP_SILENT;
+	}
 	fd = connect_to(&j);
 	if (fd == -ENOENT || fd == -ECONNREFUSED)
-		fd = make_listen(&j);
+		fd = make_listen(&j, socket);
 	return fd >= 0 ? ask(fd) : lives(&j) ? JAVA_MAP_REFUSED : JAVA_MAP_GONE;
 }
 
 /* One process for each helper, which is another user from then on. */
 static void serve(int socket)
 {
-	uint32_t tgid;
+	struct wish w;
 	int fd;
-	int32_t result;
 
-	if (sandbox_receive(socket, &tgid, sizeof(tgid), &fd) != sizeof(tgid))
-		return;
-	result = (int32_t)write_map(tgid);
-	(void)sandbox_send(socket, &result, sizeof(result), -1);
+	if (sandbox_receive(socket, &w, sizeof(w), &fd) == sizeof(w))
+		(void)tell(socket, (int32_t)answer_wish(&w, socket));
 }
 
 static const struct helper_kind asker = { .name = "chaincap-jvm", .serve = serve };
 
 /* ---- the recorder --------------------------------------------------------------------------- */
 
-static enum java_map answer_of(struct helper *h, uint64_t until_ns)
+/* *makes_file: it was about to make the file, and is not known to have removed it. */
+static enum java_map answer_of(struct helper *h, uint64_t until_ns, bool *makes_file)
 {
 	uint64_t now_ns = clock_now_ns();
 	int32_t result;
 	ssize_t n = helper_receive(h, &result, sizeof(result), NULL,
 				   until_ns > now_ns ? until_ns - now_ns : 0);
 
+	if (n == sizeof(result) && result == MAKES_FILE && !*makes_file) {
+		*makes_file = true;
+		return answer_of(h, until_ns, makes_file);
+	}
+	*makes_file &= n != sizeof(result);
 	if (n == -EAGAIN)
 		return JAVA_MAP_SILENT;
 	/* It is a process of the JVM's user by now. */
@@ -189,24 +237,40 @@ static enum java_map answer_of(struct helper *h, uint64_t until_ns)
 		       : JAVA_MAP_REFUSED;
 }
 
+/* Returns JAVA_MAP_SILENT, or what hinders it. */
+static enum java_map begin(struct helper *h, struct helpers *helpers, uint32_t tgid, bool cleans)
+{
+	struct wish w = { .tgid = tgid, .cleans = cleans };
+
+	if (helper_start(h, helpers, &asker, HELPER_USUAL))
+		return JAVA_MAP_NO_RIGHTS;
+	if (helper_send(h, &w, sizeof(w), -1))
+		helper_end(h);
+	return JAVA_MAP_SILENT;
+}
+
 void java_maps_write(struct helpers *helpers, const uint32_t *tgids, size_t n,
 		     enum java_map *results, uint64_t wait_ns)
 {
 	uint64_t until_ns = clock_now_ns() + wait_ns;
-	struct helper h[JAVA_MAPS_MAX];
+	struct helper h[JAVA_MAPS_MAX], cleaning[JAVA_MAPS_MAX] = { 0 };
+	bool makes_file[JAVA_MAPS_MAX] = { false };
 
-	for (size_t i = 0; i < n; i++) {
-		results[i] = JAVA_MAP_NO_RIGHTS;
-		if (helper_start(&h[i], helpers, &asker, HELPER_USUAL))
-			continue;
-		results[i] = JAVA_MAP_SILENT;
-		if (helper_send(&h[i], &tgids[i], sizeof(tgids[i]), -1))
-			helper_end(&h[i]);
-	}
+	for (size_t i = 0; i < n; i++)
+		results[i] = begin(&h[i], helpers, tgids[i], false);
 	for (size_t i = 0; i < n; i++) {
 		if (!h[i].all)
 			continue;
-		results[i] = answer_of(&h[i], until_ns);
+		results[i] = answer_of(&h[i], until_ns, &makes_file[i]);
 		helper_end(&h[i]);
+		if (makes_file[i])
+			(void)begin(&cleaning[i], helpers, tgids[i], true);
+	}
+	until_ns = clock_now_ns() + CLEAN_NS;
+	for (size_t i = 0; i < n; i++) {
+		if (!cleaning[i].all)
+			continue;
+		(void)answer_of(&cleaning[i], until_ns, &makes_file[i]);
+		helper_end(&cleaning[i]);
 	}
 }

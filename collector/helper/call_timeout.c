@@ -75,6 +75,12 @@ static void end_helpers(void)
 		helper_end(&all.late[i].helper);
 }
 
+void call_timeout_begin_end(void)
+{
+	end_helpers();
+	helpers_begin_stop(all.helpers);
+}
+
 void call_timeout_end(void)
 {
 	end_helpers();

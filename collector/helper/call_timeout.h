@@ -18,6 +18,8 @@
 int call_timeout_start(void);
 /* The process that forks the others; 0: there is none. */
 int call_timeout_pid(void);
+/* Tells it to end, as helpers_begin_stop(); calls fail from then on. */
+void call_timeout_begin_end(void);
 void call_timeout_end(void);
 
 /* What it may be that does not answer: a file system, or a process. */

@@ -6,6 +6,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,19 +18,26 @@
 
 #include "kernel/caps.h"
 #include "kernel/clock.h"
+#include "kernel/host_proc.h"
+#include "wait_budget.h"
 
 /* What a process that does nothing else may take to begin, on a machine that is busy. */
 #define BEGIN_SECONDS 30
 /* A helper that has used no CPU for this long waits for a file system. */
 #define IDLE_NS 5000000000u
+/* For so long the end waits for helpers, all sets of them together. */
+#define STOP_NS (3 * HELPER_ENDS_NS)
 /* How often to check that, and whether it still has the priority of the thread that waits. */
 #define LOOK_NS 20000000u
 
 struct helpers {
 	pid_t owner; /* the process that started them */
 	pid_t pid;
-	int socket;	 /* -1: stopped */
-	uint32_t n;	 /* ever started */
+	int socket;		     /* -1: stopped */
+	uint64_t stop_ns;	     /* since then */
+	struct wait_budget patience; /* with helpers that somebody has stopped by a signal */
+	bool is_stuck;		     /* it has run out */
+	uint32_t n;		     /* ever started */
 	int nice, usual; /* its nice value now, and before the recorder raised its own */
 	struct tally tally;
 };
@@ -41,16 +49,36 @@ static uint64_t to_ns(struct timeval t)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000;
 }
 
+/* Whether a signal has stopped the process: state T of proc_pid_stat(5). */
+static bool is_stopped(pid_t pid)
+{
+	char stat[512], *state;
+	FILE *f;
+
+	snprintf(stat, sizeof(stat), "/proc/%d/stat", (int)pid);
+	f = pid && host_proc_has_own_ids() ? fopen(stat, "re") : NULL;
+	if (!f)
+		return false;
+	stat[fread(stat, 1, sizeof(stat) - 1, f)] = '\0';
+	fclose(f);
+	state = strrchr(stat, ')'); /* the name may have any character */
+	return state && (!strncmp(state, ") T", 3) || !strncmp(state, ") t", 3));
+}
+
 /* The CPU time that it has used. 0: it cannot be ended, as one cannot that its control group froze.
  */
-static uint64_t end_forking(pid_t pid)
+static uint64_t end_forking(const struct helpers *all)
 {
+	uint64_t until_ns = all->stop_ns + STOP_NS, now_ns;
 	struct rusage used = { 0 };
 
-	for (int ms = 0; ms < 3 * END_MS && !wait4(pid, NULL, WNOHANG, &used); ms++) {
-		/* It was stopped: its helpers end with it. */
-		if (ms == 2 * END_MS)
-			kill(pid, SIGKILL);
+	while (!wait4(all->pid, NULL, WNOHANG, &used) && (now_ns = clock_now_ns()) < until_ns) {
+		/* Then it ends its helpers, and itself. It may be another user's, but not another
+		 * session's: that signal is permitted. */
+		if (is_stopped(all->pid))
+			kill(all->pid, SIGCONT);
+		if (until_ns - now_ns < HELPER_ENDS_NS)
+			kill(all->pid, SIGKILL); /* its helpers end with it */
 		poll(NULL, 0, 1);
 	}
 	return to_ns(used.ru_utime) + to_ns(used.ru_stime);
@@ -82,13 +110,25 @@ static void unshare_tally(const struct tally *t)
 		munmap(t->hanging, TALLY_BYTES);
 }
 
-uint64_t helpers_stop(struct helpers *all)
+void helpers_begin_stop(struct helpers *all)
 {
 	if (!all || all->socket < 0)
-		return 0;
+		return;
 	close(all->socket);
 	all->socket = -1;
-	return all->owner == getpid() ? end_forking(all->pid) : 0;
+	all->stop_ns = clock_now_ns();
+}
+
+uint64_t helpers_stop(struct helpers *all)
+{
+	uint64_t used_ns;
+
+	helpers_begin_stop(all);
+	if (!all || all->owner != getpid() || all->pid <= 0)
+		return 0;
+	used_ns = end_forking(all);
+	all->pid = 0;
+	return used_ns;
 }
 
 void helpers_free(struct helpers *all)
@@ -204,6 +244,15 @@ static void follow(struct helper *h)
 	helper_set_nice(h, getpriority(PRIO_PROCESS, 0));
 }
 
+/* Whether it makes no sense to start one, as somebody stops them. */
+static bool is_stuck(struct helpers *all)
+{
+	if (all->is_stuck && !is_stopped(all->pid) &&
+	    wait_budget_now(&all->patience) >= WAIT_ONCE_NS)
+		all->is_stuck = false;
+	return all->is_stuck;
+}
+
 int helper_start(struct helper *h, struct helpers *all, const struct helper_kind *kind,
 		 enum helper_priority priority)
 {
@@ -213,7 +262,7 @@ int helper_start(struct helper *h, struct helpers *all, const struct helper_kind
 	int sockets[2], err = 0;
 
 	*h = (struct helper) { 0 };
-	if (!all || all->socket < 0)
+	if (!all || all->socket < 0 || is_stuck(all))
 		return -ENOTSUP;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sockets))
 		return -errno;
@@ -307,15 +356,41 @@ static void wait_for(struct helper *h, uint64_t now_ns, uint64_t until_ns)
 	(void)ppoll(&in, 1, &left, NULL);
 }
 
+/*
+ * Whether it has been stopped by a signal, or before it begins the process that is to fork it, for
+ * as long as is to be waited: since *stopped_ns, 0: it was not. Then it counts as one that has
+ * ended.
+ */
+static bool stays_stopped(struct helper *h, uint64_t now_ns, uint64_t *stopped_ns)
+{
+	struct helpers *all = h->all;
+
+	if (!is_stopped(h->pid ? h->pid : all->pid)) {
+		*stopped_ns = 0;
+		return false;
+	}
+	if (!*stopped_ns) {
+		*stopped_ns = now_ns;
+		(void)wait_budget_now(&all->patience);
+	}
+	if (now_ns - *stopped_ns < WAIT_ONCE_NS && all->patience.left_ns > now_ns - *stopped_ns)
+		return false;
+	wait_budget_spend(&all->patience);
+	all->is_stuck = !h->pid || all->patience.left_ns < WAIT_ONCE_NS;
+	return true;
+}
+
 static ssize_t receive_by(struct helper *h, void *message, size_t size, int *fd, uint64_t until_ns)
 {
-	uint64_t used_ns = 0, idle_until_ns = 0, now_ns, cpu_ns;
+	uint64_t used_ns = 0, idle_until_ns = 0, stopped_ns = 0, now_ns, cpu_ns;
 	ssize_t n;
 
 	while ((n = receive(h, message, size, fd)) == -EAGAIN) {
 		now_ns = clock_now_ns();
 		if (now_ns >= until_ns)
 			break;
+		if (stays_stopped(h, now_ns, &stopped_ns))
+			return -EPIPE;
 		cpu_ns = helper_cpu_ns(h);
 		if (!idle_until_ns || cpu_ns != used_ns) {
 			used_ns = cpu_ns;

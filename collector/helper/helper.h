@@ -51,6 +51,11 @@ int helpers_start(struct helpers **out, enum helpers_rights rights);
 /* Why helpers_start() returned err for helpers without rights: static text, or strerror()'s. */
 const char *helpers_refusal(int err);
 /*
+ * Tells all helpers to end, also those in use; no new ones can be started. Where there are several
+ * sets, all are told before helpers_stop() waits for one of them. NULL is allowed.
+ */
+void helpers_begin_stop(struct helpers *all);
+/*
  * Ends all helpers, also those in use; no new ones can be started. Returns the CPU time that all of
  * them took, in ns. In a fork of the process that started them it ends none. NULL is allowed.
  */
@@ -86,7 +91,10 @@ struct helper {
 	int nice;
 };
 
-/* Returns 0 or a negative errno: -ENOTSUP if all is NULL or was stopped. */
+/*
+ * Returns 0 or a negative errno: -ENOTSUP if all is NULL or was stopped, or if somebody stops
+ * helpers by signals.
+ */
 int helper_start(struct helper *h, struct helpers *all, const struct helper_kind *kind,
 		 enum helper_priority priority);
 /* Ends the process, wherever it is. Nothing happens if it is not running. */
@@ -105,7 +113,7 @@ int helper_send(struct helper *h, const void *message, size_t len, int fd);
  * Receives the next message, of at most size bytes. *fd: the descriptor that came with it, to be
  * closed, or -1; with fd NULL none may come. Waits for at most wait_ns, and shorter for a helper
  * that uses no CPU for seconds. Returns its length; -EAGAIN: there was none; or -EPIPE: the helper
- * has ended.
+ * has ended, or somebody has stopped it by a signal and does not let it go on.
  */
 ssize_t helper_receive(struct helper *h, void *message, size_t size, int *fd, uint64_t wait_ns);
 /* Waits until it runs, for at most wait_ns. 0; -EAGAIN; or -EPIPE. */

@@ -21,6 +21,7 @@
 #include "files/java_maps.h"
 #include "kernel/caps.h"
 #include "kernel/clock.h"
+#include "kernel/host_proc.h"
 
 #define USER 12345u
 #define SECOND_NS 1000000000u
@@ -38,12 +39,19 @@ struct seen {
 };
 
 static volatile sig_atomic_t is_told;
+/* What it does to who tells it so; 0: nothing. */
+static volatile sig_atomic_t revenge;
 
-static void on_sigquit(int sig)
+static void on_sigquit(int sig, siginfo_t *info, void *context)
 {
-	(void)sig;
+	(void)sig, (void)context;
 	is_told = 1;
+	if (revenge)
+		kill(info->si_pid, revenge);
 }
+
+/* What play() does, instead of an answer: it does not even listen; and ends or stops who asks. */
+static const char mute[] = "mute", kills[] = "kills", stops[] = "stops";
 
 static uint64_t capabilities_of(int proc, pid_t pid)
 {
@@ -69,7 +77,7 @@ static void play(const char *answer, int proc, int out)
 	char name[40];
 	int listening = socket(AF_UNIX, SOCK_STREAM, 0), fd;
 
-	while (!is_told)
+	while (!is_told || answer == mute || revenge)
 		usleep(1000);
 	snprintf(name, sizeof(name), "/tmp/.attach_pid%d", getpid());
 	if (!stat(name, &st))
@@ -103,13 +111,15 @@ static pid_t start(const char *answer, bool hears, int *from)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
+		const struct sigaction act = { .sa_sigaction = on_sigquit, .sa_flags = SA_SIGINFO };
 		int proc = open("/proc", O_RDONLY | O_DIRECTORY);
 
 		alarm(60);
 		if (chroot(root) || chdir("/") || setgid(USER) || setuid(USER))
 			_exit(5);
+		revenge = answer == kills ? SIGKILL : answer == stops ? SIGSTOP : 0;
 		if (hears)
-			signal(SIGQUIT, on_sigquit);
+			sigaction(SIGQUIT, &act, NULL);
 		if (write(ready[1], "", 1) != 1)
 			_exit(6);
 		play(answer, proc, out[1]);
@@ -201,6 +211,36 @@ static void one_that_never_answers_costs_a_bounded_time(void **state)
 	end(pid, from);
 }
 
+/* The file that has it listen is removed, whatever became of who made it: its own user may end it.
+ */
+static void nothing_is_left_of_who_was_ended(void **state)
+{
+	static const struct {
+		const char *does;
+		enum java_map result;
+	} cases[] = {
+		{ mute, JAVA_MAP_SILENT },
+		{ kills, JAVA_MAP_REFUSED },
+		{ stops, JAVA_MAP_REFUSED },
+	};
+	char name[80];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int from;
+		pid_t pid = start(cases[i].does, true, &from);
+		uint64_t begin_ns = clock_now_ns();
+
+		assert_int_equal(ask(pid, i ? 60 * (uint64_t)SECOND_NS : SECOND_NS),
+				 cases[i].result);
+		/* One that is stopped counts as ended after 50 ms; else it was waited for 5 s. */
+		assert_true(clock_now_ns() - begin_ns < 4 * (uint64_t)SECOND_NS);
+		snprintf(name, sizeof(name), "%s/tmp/.attach_pid%d", root, pid);
+		assert_int_equal(access(name, F_OK), -1);
+		end(pid, from);
+	}
+}
+
 /* SIGQUIT ends a process that does not handle it. */
 static void one_that_does_not_hear_sigquit_is_left_alone(void **state)
 {
@@ -245,6 +285,7 @@ int main(void)
 		cmocka_unit_test(it_is_asked_by_its_own_user_without_capabilities),
 		cmocka_unit_test(what_it_says_is_told),
 		cmocka_unit_test(one_that_never_answers_costs_a_bounded_time),
+		cmocka_unit_test(nothing_is_left_of_who_was_ended),
 		cmocka_unit_test(one_that_does_not_hear_sigquit_is_left_alone),
 	};
 
@@ -256,5 +297,6 @@ int main(void)
 		print_message("needs CAP_SYS_PTRACE, for other users' root directories\n");
 		return 77;
 	}
+	host_proc_find();
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "helper/helper.h"
+#include "kernel/host_proc.h"
 #include "no_rights.h"
 
 #define WAIT_NS 60000000000u
@@ -201,6 +202,89 @@ static void stopped_ones_are_ended_all_the_same(void **state)
 	assert_int_equal(kill(pid, 0), -1);
 }
 
+static uint64_t ms_since(const struct timespec *begin)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)((now.tv_sec - begin->tv_sec) * 1000 +
+			  (now.tv_nsec - begin->tv_nsec) / 1000000);
+}
+
+/* Those that are waited for are given up long before the time for which they are. */
+static void stopped_ones_are_not_waited_for(void **state)
+{
+	struct timespec begin;
+	struct helpers *all;
+	struct helper h, next;
+	char answer[8];
+
+	(void)state;
+	assert_int_equal(helpers_start(&all, HELPERS_NO_RIGHTS), 0);
+	h = start(all);
+	assert_int_equal(kill(h.pid, SIGSTOP), 0);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	assert_int_equal(helper_receive(&h, answer, sizeof(answer), NULL, 60000000000u), -EPIPE);
+	assert_true(ms_since(&begin) < 4000); /* 50 on an idle machine; else 5000 */
+	helper_end(&h);
+	/* Nor is one that cannot begin; then no more are started, however often, */
+	assert_int_equal(kill(helpers_pid(all), SIGSTOP), 0);
+	assert_int_equal(helper_start(&h, all, &burner, HELPER_USUAL), 0);
+	assert_int_equal(helper_receive(&h, answer, sizeof(answer), NULL, 60000000000u), -EPIPE);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(helper_start(&next, all, &burner, HELPER_USUAL), -ENOTSUP);
+	helper_end(&h);
+	assert_true(ms_since(&begin) < 8000);
+	/* until it goes on. */
+	assert_int_equal(kill(helpers_pid(all), SIGCONT), 0);
+	do {
+		assert_true(ms_since(&begin) < 60000);
+		usleep(10000);
+	} while (helper_start(&h, all, &burner, HELPER_USUAL));
+	assert_int_equal(helper_wait_begun(&h, 60000000000u), 0);
+	helper_end(&h);
+	helpers_free(all);
+}
+
+/* All sets of them together take no longer to end than one. */
+static void stopped_sets_end_together(void **state)
+{
+	static const enum helpers_rights rights[3] = { HELPERS_NO_RIGHTS, HELPERS_MAY_OPEN,
+						       HELPERS_BECOME_USERS };
+	struct helpers *all[3];
+	struct timespec begin;
+	struct helper h[3];
+	pid_t pids[6];
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, for helpers that become users\n");
+		skip();
+	}
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(helpers_start(&all[i], rights[i]), 0);
+		h[i] = start(all[i]);
+		pids[i] = h[i].pid;
+		pids[i + 3] = helpers_pid(all[i]);
+	}
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(kill(pids[i], SIGSTOP), 0);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (int i = 0; i < 3; i++) {
+		helper_end(&h[i]);
+		helpers_begin_stop(all[i]);
+	}
+	for (int i = 0; i < 3; i++)
+		helpers_free(all[i]);
+	assert_true(ms_since(&begin) < 5000); /* 3000 and what the machine does else; not 6000 */
+	/* They were waited for: none is left, not even as a zombie. */
+	for (int i = 3; i < 6; i++)
+		assert_int_equal(kill(pids[i], 0), -1);
+	for (int k = 0; k < 1000 && !kill(pids[0], 0); k++)
+		usleep(10000);
+	assert_int_equal(kill(pids[0], 0), -1);
+}
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 #define MIB (UINT64_C(1) << 20)
@@ -324,9 +408,12 @@ int main(void)
 		cmocka_unit_test(it_blocks_the_signals_that_the_recorder_blocks),
 		cmocka_unit_test(no_one_else_has_their_user),
 		cmocka_unit_test(stopped_ones_are_ended_all_the_same),
+		cmocka_unit_test(stopped_ones_are_not_waited_for),
+		cmocka_unit_test(stopped_sets_end_together),
 		cmocka_unit_test(together_they_take_no_more_than_they_may),
 		cmocka_unit_test(one_that_lacks_memory_is_counted_once),
 	};
 
+	host_proc_find();
 	return cmocka_run_group_tests_name("helper", tests, NULL, NULL);
 }
