@@ -380,7 +380,8 @@ static void part_busy_rows(struct tries *t)
 			const struct wait *asked = &th->work->recorded[i].asked;
 
 			if (!th->work->recorded[i].none && asked->waker < THREAD_IDLE &&
-			    t->first[asked->waker] < t->first[asked->waker + 1])
+			    t->first[asked->waker] < t->first[asked->waker + 1] &&
+			    !tries_context(t, asked).interrupt)
 				note_waking(t, thread, asked);
 		}
 	}

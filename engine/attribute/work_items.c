@@ -233,8 +233,6 @@ static int add_recorded(struct finder *f, const struct work_event *ev)
 	if (!to)
 		return -ENOMEM;
 	to->is_recorded = true;
-	if (acted && queuer)
-		note_acted(queuer, ev->since_ns);
 	/* If queueing woke the worker, but that was lost, not all of it may be known. */
 	if (acted && !is_unknown(th, ev->since_ns)) {
 		asked.waker = ev->queuer & THREAD_NONE;
@@ -246,6 +244,11 @@ static int add_recorded(struct finder *f, const struct work_event *ev)
 		    w->wake_ns > w->out_ns && w->waker == asked.waker)
 			asked.waker_stack = w->waker_stack;
 	}
+	/* An interrupt that queued it was none of its doing. */
+	if (acted && queuer &&
+	    (asked.waker == THREAD_NONE ||
+	     !waker_context(f->kernel, f->timelines, &asked).interrupt))
+		note_acted(queuer, ev->since_ns);
 	return add(&to->recorded, &to->n_recorded, ev->at_ns,
 		   ev->what == WORK_NONE ? NULL : &asked);
 }

@@ -434,6 +434,13 @@ static void an_unknown_end_after_which_a_thread_tries_on_is_no_release(void **st
 	exact(UNKNOWN("552 c2 C wakes X x\n", "553"),
 	      "A;[futex];-;lock;--;unlock;B;[running] 1499000\n"
 	      "A;[futex];-;lock;[unknown] 500000\n");
+	/* To queue an item is the same, but not that an interrupt does so meanwhile. */
+	exact(UNKNOWN("0 c3 - R > W\n1990 c3 W works-on C 552 queue;cwork\n", "555"),
+	      "A;[futex];-;lock;--;unlock;B;[running] 1499000\n"
+	      "A;[futex];-;lock;[unknown] 500000\n");
+	exact(UNKNOWN("0 c3 - R > W\n1990 c3 W works-on C 552 queue;asm_common_interrupt;cwork\n",
+		      "555"),
+	      "A;[futex];-;lock;--;unlock;B;[running] 1999000\n");
 }
 
 /* What is said of a sleep of A changes nothing of what A did for B. */

@@ -148,7 +148,6 @@ int oracle_wakes_any(struct world *w, const struct life *l, int sleep, int next,
 			continue;
 		if (!oracle_interrupt_frames(w, &asked))
 			return NO_MORE;
-		interrupts++;
 	}
 	return noted && !interrupts ? NOT_KNOWN : 0;
 }

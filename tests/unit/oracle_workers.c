@@ -194,12 +194,14 @@ void oracle_keep_sleeps(struct world *w)
 		if (l->n_sleeps)
 			memcpy(l->as_slept, l->sleeps, (size_t)l->n_sleeps * sizeof(*l->sleeps));
 	}
-	/* Who queues something acts. */
+	/* Who queues something acts, and not who is interrupted by that. */
 	for (size_t i = 0; i < w->n_executed; i++) {
 		const struct executed *x = &w->executed[i];
 		struct life *l = &w->lives[x->queuer < 0 ? 0 : x->queuer];
+		struct sleep asked;
 
-		if (x->what != QUEUED_ITEM || x->queuer < 0 || !was_running(l, x->since))
+		if (x->what != QUEUED_ITEM || x->queuer < 0 || !was_running(l, x->since) ||
+		    (oracle_queued(w, i, &asked) && oracle_interrupt_frames(w, &asked)))
 			continue;
 		for (int k = l->n_sleeps - 1; k >= 0; k--)
 			if (l->sleeps[k].out_ns < x->since) {
