@@ -116,7 +116,7 @@ static int each_waking(struct timelines *tl, struct kernel_stacks *k, bool by_in
 			    waker_context(k, tl, w).interrupt != by_interrupt)
 				continue;
 			waker = timelines_thread(tl, w->waker);
-			sleep = thread_sleep_after(waker, w->wake_ns);
+			sleep = thread_sleep_after(waker, wait_waker_ns(waker, w));
 			if (sleep < waker->n_waits && waker->waits[sleep].woke_before)
 				err = fn(h, (struct hit_before) { w->waker, sleep, false });
 		}

@@ -342,15 +342,16 @@ static void note_waking(struct tries *t, uint32_t thread, const struct wait *w)
 	const struct thread *th = timelines_thread(t->timelines, w->waker);
 	struct try *first = t->at + t->first[w->waker];
 	size_t n = t->first[w->waker + 1] - t->first[w->waker], i;
+	uint64_t ns = wait_waker_ns(th, w);
 
-	i = LOWER_BOUND(k, n, th->waits[first[k].sleep].wake_ns <= w->wake_ns);
+	i = LOWER_BOUND(k, n, th->waits[first[k].sleep].wake_ns <= ns);
 	while (i-- > 0) {
 		const struct wait *sleep = &th->waits[first[i].sleep];
 		uint32_t next = first[i].sleep + 1;
 
 		while (next < th->n_waits && th->waits[next].kind == WAIT_PREEMPTED)
 			next++;
-		if (first[i].woke && th->waits[next].out_ns >= w->wake_ns) {
+		if (first[i].woke && th->waits[next].out_ns >= ns) {
 			if (tries_context(t, w).interrupt ||
 			    hands_lock_on(t, thread, w, sleep->wake_ns))
 				first[i].interrupted = true;
@@ -358,7 +359,7 @@ static void note_waking(struct tries *t, uint32_t thread, const struct wait *w)
 				first[i].more = first[i].not_known = false;
 		}
 		/* All before that are over before the sleep. */
-		if (sleep->out_ns < w->wake_ns)
+		if (sleep->out_ns < ns)
 			break;
 	}
 }

@@ -582,5 +582,18 @@ static inline uint32_t wait_waker_pos(const struct thread *waker, const struct w
 
 	return known ? w->waker_at : thread_position(waker, w->wake_ns);
 }
+/*
+ * When the waker woke w. An early waking is before the wait begins: then when the waker was back on
+ * its CPU before that, between the same two of its intervals.
+ */
+static inline uint64_t wait_waker_ns(const struct thread *waker, const struct wait *w)
+{
+	uint32_t pos;
+
+	if (!(w->flags & WAIT_EARLY) || w->goes_on)
+		return w->wake_ns;
+	pos = wait_waker_pos(waker, w);
+	return pos ? waker->waits[pos - 1].in_ns : waker->begin_ns;
+}
 /* Sums over the part of its life that lies in [from_ns, to_ns). */
 struct thread_sums thread_sums(const struct thread *th, uint64_t from_ns, uint64_t to_ns);

@@ -434,6 +434,28 @@ static void an_unknown_end_after_which_a_thread_tries_on_is_no_release(void **st
 	exact(UNKNOWN("552 c2 C wakes X x\n", "553"),
 	      "A;[futex];-;lock;--;unlock;B;[running] 1499000\n"
 	      "A;[futex];-;lock;[unknown] 500000\n");
+	/* An interrupt woke Z early, before C slept; that Z sleeps just now does not matter. */
+	exact("0    c0 - R > A\n"
+	      "0    c1 - R > B\n"
+	      "0    c2 - R > C\n"
+	      "0    c3 - R > X\n"
+	      "0    c4 - R > Z\n"
+	      "0    c0 A S > - lock for=futex:m\n"
+	      "90   c2 C wakes! Z " TIMER "\n"
+	      "100  c2 C S > - lock for=futex:m\n"
+	      "500  c1 B wakes A " TIMER "\n"
+	      "500  c0 - R > A\n"
+	      "501  c0 A S > - lock for=futex:m\n"
+	      "550  c2 - woken C\n"
+	      "551  c2 - R > C\n"
+	      "552  c2 C wakes X x\n"
+	      "552  c4 Z S > - nap\n"
+	      "553  c2 C S > - lock for=futex:m\n"
+	      "2000 c1 B wakes A unlock\n"
+	      "2000 c0 - R > A\n"
+	      "end 2100\n",
+	      "A;[futex];-;lock;--;unlock;B;[running] 1499000\n"
+	      "A;[futex];-;lock;[unknown] 500000\n");
 	/* To queue an item is the same, but not that an interrupt does so meanwhile. */
 	exact(UNKNOWN("0 c3 - R > W\n1990 c3 W works-on C 552 queue;cwork\n", "555"),
 	      "A;[futex];-;lock;--;unlock;B;[running] 1499000\n"

@@ -179,6 +179,7 @@ static void goes_out(struct world *w, int core, int i, const struct event *ev)
 			s->waker_kstack = l->early.waker_kstack;
 			s->waker_ustack = l->early.waker_ustack;
 			s->done = l->early.done;
+			s->early = 1 + l->early.woken_ns;
 			s->woken_ns = l->woken_at = ev->time_ns;
 			l->now = WOKEN;
 			l->early_is_it = true;
@@ -247,6 +248,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 		l->has_early = !w->lossy || at >= w->bad_until;
 		l->early_sure = ev->off_queue;
 		l->early = (struct sleep) { .waker = waker,
+					    .woken_ns = at,
 					    .waker_kstack = ev->kstack,
 					    .waker_ustack = ev->ustack,
 					    .done = w->cores[ev->cpu].done };
@@ -294,6 +296,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 	l->woken_at = at;
 	s = &l->sleeps[l->n_sleeps - 1];
 	s->woken_ns = at;
+	s->early = 0;
 	s->is_birth = is_birth;
 	s->waker = waker;
 	s->waker_kstack = ev->kstack;

@@ -37,6 +37,7 @@ struct sleep {
 	int waker;		 /* thread, IDLE or NOBODY */
 	uint32_t waker_kstack, waker_ustack;
 	uint64_t out_ns, woken_ns;
+	uint64_t early;	   /* 1 + when it was woken, if it had not slept yet; 0: it had */
 	bool maybe_woken;  /* what woke it a little early may be lost */
 	bool never;	   /* asleep at the end of the trace, or of its life */
 	bool is_birth;	   /* no sleep: the thread's first waking */

@@ -132,6 +132,8 @@ int oracle_wakes_any(struct world *w, const struct life *l, int sleep, int next,
 			if (p->what != SLEEPS && p->what != WOKEN)
 				continue;
 			s = &w->lives[i].sleeps[p->sleep];
+			if (s->early && !s->ended_by)
+				at = s->early - 1;
 			if (s->waker < 0 || &w->lives[s->waker] != l || at < from || at > to)
 				continue;
 			if (!oracle_interrupt_frames(w, s) &&
