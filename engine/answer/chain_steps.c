@@ -301,6 +301,13 @@ static void add_lock_holder(struct chain_steps *s, uint32_t step, uint64_t ns)
 		sums_add(&s->did, step, text, ns);
 }
 
+static bool is_at_lock(const struct chain_steps *s, uint32_t step)
+{
+	uint32_t above = s->steps[step].above;
+
+	return above && s->steps[above].kind == JOINT_LOCK;
+}
+
 static void add_time(struct chain_steps *s, uint32_t node, struct amount_key key, uint64_t ns)
 {
 	uint32_t flags = key.end == CHAIN_DISK && key.stage == DISK_HELD ? THROTTLED : 0;
@@ -313,7 +320,7 @@ static void add_time(struct chain_steps *s, uint32_t node, struct amount_key key
 	if (key.end == CHAIN_RUNNABLE || key.end == CHAIN_PREEMPTED)
 		s->steps[step].no_cpu_ns += ns;
 	s->total_ns += ns;
-	if (key.end == CHAIN_NOT_WOKEN)
+	if (key.end == CHAIN_NOT_WOKEN || (key.end == CHAIN_TIMER && is_at_lock(s, step)))
 		add_lock_holder(s, step, ns);
 	if (key.end != CHAIN_DISK || !key.value)
 		return;
@@ -605,7 +612,8 @@ static uint32_t place_ran(struct chain_steps *s, uint32_t step)
 		    (!own || code_frame(s->trace, frame) || !code_frame(s->trace, own)))
 			own = frame;
 	}
-	if (!own && (!last || kernel_frame_flags(s->chains.kernel, last) & KFUNC_PLUMBING))
+	if (!own && (!last || code_frame(s->trace, last) ||
+		     kernel_frame_flags(s->chains.kernel, last) & KFUNC_PLUMBING))
 		return most_frequent_place(s, of, n);
 	return own_frame_place(s->names, s->trace, own ? own : last);
 }
@@ -619,13 +627,16 @@ static void describe_end(struct chain_steps *s, uint32_t number)
 	size_t len;
 
 	memcpy(&key, intern_bytes(&s->keys, key_of.b, &len), sizeof(key));
-	e->what = names_adopt(s->names, word_of_end(e, key.end & THROTTLED));
+	e->what = names_adopt(s->names, e->end == CHAIN_TIMER && is_at_lock(s, number)
+						? "tried again and again"
+						: word_of_end(e, key.end & THROTTLED));
 	s->out_of_memory |= !e->what;
 	if (e->end == CHAIN_RUNNING)
 		e->at = place_ran(s, number);
 	if (e->end == CHAIN_RUNNING && !e->no_cpu_ns)
 		e->by = 0;
-	else if (e->end == CHAIN_NOT_WOKEN || (e->end == CHAIN_DISK && !(key.end & THROTTLED)))
+	else if (e->end == CHAIN_NOT_WOKEN || e->end == CHAIN_TIMER ||
+		 (e->end == CHAIN_DISK && !(key.end & THROTTLED)))
 		e->by = sums_dominant_text(&s->did, number);
 	else
 		e->by = sums_dominant_text(&s->had, number);

@@ -75,6 +75,8 @@ static void put_end_words(const struct lines *l, const struct chain_step *e, FIL
 		return;
 	if (e->end == CHAIN_DISK && *by)
 		fprintf(f, "waits for %s", by);
+	else if (e->end == CHAIN_TIMER)
+		fprintf(f, *by ? "%s, held by %s" : "%s", what, by);
 	else if (e->end == CHAIN_RUNNING && percent(e->no_cpu_ns, e->ns) > MOST_WITHOUT_CPU)
 		fprintf(f, *by ? "had no CPU: %s" : "had no CPU%s", by);
 	else if (e->end == CHAIN_RUNNING && percent(e->no_cpu_ns, e->ns) >= LEAST_WITHOUT_CPU)
@@ -127,7 +129,11 @@ static void put_wait_words(const struct lines *l, const struct chain_step *s,
 		return;
 	}
 	fprintf(f, *what ? "waits for %s" : "waits%s", what);
-	if (e)
+	if (e && s->kind == JOINT_LOCK)
+		fputs(", ", f);
+	if (e && s->kind == JOINT_LOCK)
+		put_end_words(l, e, f);
+	else if (e)
 		fputs(", until its time was over", f);
 }
 

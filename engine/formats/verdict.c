@@ -111,10 +111,9 @@ static void put_deed(FILE *out, const struct names *names, const struct way *way
 		put_in(out, "waits for ", what);
 		fputs(*what ? "" : "waits", out);
 		put_in(out, " in ", at);
-		if (e->is_end && e->end == CHAIN_NOT_WOKEN) {
-			put_in(out, ", which is held by ", by);
+		put_in(out, ", which is held by ", by);
+		if (e->is_end && e->end == CHAIN_NOT_WOKEN)
 			fputs(", and nobody wakes it", out);
-		}
 	}
 }
 
