@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Two name servers, of which one never answers, and the web server whose name they know.
 import http.server
+import select
 import socket
 import sys
 import threading
@@ -10,6 +11,9 @@ def serve_names(address, silent):
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.bind((address, 53))
     while True:
+        # Looks up now and then, as socketserver does: the wait in which it is killed in the end is short.
+        if not select.select([s], [], [], 0.2)[0]:
+            continue
         question, sender = s.recvfrom(512)
         if silent:
             continue
