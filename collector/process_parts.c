@@ -91,6 +91,11 @@ const struct interpreters *process_parts_interpreters(const struct process_parts
 	return p ? p->interpreters : NULL;
 }
 
+uint64_t process_parts_missed(const struct process_parts *p)
+{
+	return p ? mapped_files_missed(p->files) : 0;
+}
+
 /* ---- figures -------------------------------------------------------------------------------- */
 
 static void report_publishers(struct process_parts *p)

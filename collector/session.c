@@ -506,6 +506,7 @@ void session_left_out(const struct session *s, uint64_t n[CHAINLOG_LEFT_OUTS])
 	s->sink->counts(s, &counts);
 	bpf_session_left_out(s->bpf, n);
 	n[CHAINLOG_LEFT_CODE] += counts.unknown_code;
+	n[CHAINLOG_LEFT_MAPPED] += process_parts_missed(s->parts);
 }
 
 static double seconds(struct timeval t)

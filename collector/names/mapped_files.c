@@ -10,6 +10,11 @@
 
 /* Mappings of files that were not looked at yet. */
 #define WAITING_MAX 65536u
+#define WAITING_OF_OWNER (WAITING_MAX / 4)
+/* Owners of files are told apart so far; the others share what the last one gets. */
+#define OWNERS_MAX 1024u
+/* What has waited for so long at the end is told to be missing. */
+#define LATE_NS 2000000000u
 /*
  * A helper that takes more CPU time for a file has failed, or more time in all: on a busy machine
  * it may wait for a CPU for seconds. Few files take 10 ms.
@@ -34,8 +39,17 @@ struct found {
 /* By code_files id. All but new ones are held, so that the id stays theirs. */
 struct file {
 	enum file_state state;
-	bool is_likely;	     /* by its name to have something */
+	bool is_likely; /* by its name to have something */
+	uint32_t owner; /* of owners, once it waits; and since when it does */
+	uint64_t since_ns;
 	struct found *found; /* NULL: nothing, or not known yet */
+};
+
+/* Who owns files, in one root directory: those in a container may all be root's. */
+struct owner {
+	uint64_t key;
+	uint64_t spent_ns; /* on looking at its files, or when it came as much as others had then */
+	uint32_t n_waiting;
 };
 
 /* A file that a process has mapped and that is still to be looked at. */
@@ -61,12 +75,16 @@ struct mapped_files {
 	struct waiting *waiting;
 	size_t n_waiting, cap_waiting;
 	uint64_t count, forgot_ns;
+	struct owner *owners;
+	uint32_t n_owners;
+	uint64_t turn_ns; /* spent_ns of the owner whose turn it was last */
+	uint64_t missed;  /* mappings that are not waiting, and were not looked at */
 
 	struct reader *reader; /* NULL: none is at work */
 	enum asked asked;
 	uint32_t of; /* the file that it reads */
 	struct found *found;
-	uint64_t until_ns;
+	uint64_t from_ns, until_ns;
 };
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -98,15 +116,34 @@ static void forget_file(struct mapped_files *f, uint32_t id)
 	code_files_put(f->code, id);
 }
 
+/* One of those in the list is in it no more. */
+static void drop_waiting(struct mapped_files *f, const struct waiting *w)
+{
+	f->owners[f->files[w->file].owner].n_waiting--;
+}
+
+static bool is_unused(const struct mapped_files *f, uint32_t id)
+{
+	return f->files[id].state != FILE_NEW && !code_files_is_mapped(f->code, id) &&
+	       !(f->reader && f->of == id);
+}
+
 /* Ids are used again when nobody holds the file. */
 static void forget_unmapped(struct mapped_files *f, uint64_t now_ns)
 {
+	size_t n = 0;
+
 	if (now_ns - f->forgot_ns < 1000000000)
 		return;
 	f->forgot_ns = now_ns;
+	for (size_t i = 0; i < f->n_waiting; i++)
+		if (is_unused(f, f->waiting[i].file))
+			drop_waiting(f, &f->waiting[i]);
+		else
+			f->waiting[n++] = f->waiting[i];
+	f->n_waiting = n;
 	for (uint32_t i = 1; i < f->n_files; i++)
-		if (f->files[i].state != FILE_NEW && !code_files_is_mapped(f->code, i) &&
-		    !(f->reader && f->of == i))
+		if (is_unused(f, i))
 			forget_file(f, i);
 }
 
@@ -130,10 +167,35 @@ static void tell_mapped(const struct mapped_files *f, const struct found *found,
 	}
 }
 
-static bool add_waiting(struct mapped_files *f, struct waiting w)
+static uint32_t owner_of(struct mapped_files *f, uint32_t file)
 {
-	if (f->n_waiting >= WAITING_MAX || !GROW(f->waiting, f->n_waiting, f->cap_waiting))
+	uint64_t key =
+		(uint64_t)code_files_owner(f->code, file) << 32 | code_files_root_id(f->code, file);
+	uint32_t i = 0;
+
+	while (i < f->n_owners && f->owners[i].key != key)
+		i++;
+	if (i < f->n_owners)
+		return i;
+	if (i == OWNERS_MAX)
+		return i - 1;
+	f->owners[f->n_owners++] = (struct owner) { .key = key };
+	return i;
+}
+
+static bool add_waiting(struct mapped_files *f, struct waiting w, uint32_t owner)
+{
+	struct owner *o = &f->owners[owner];
+
+	if (f->n_waiting >= WAITING_MAX || o->n_waiting >= WAITING_OF_OWNER ||
+	    !GROW(f->waiting, f->n_waiting, f->cap_waiting)) {
+		f->missed++;
 		return false;
+	}
+	/* Nobody saves up turns. */
+	if (o->spent_ns < f->turn_ns)
+		o->spent_ns = f->turn_ns;
+	o->n_waiting++;
 	f->waiting[f->n_waiting++] = w;
 	return true;
 }
@@ -156,11 +218,16 @@ static void mapped(void *ctx, uint32_t tgid, const struct mapping *m)
 	of = file_at(f, m->file);
 	if (of && of->found)
 		tell_mapped(f, of->found, &w);
-	if (!of || of->state == FILE_OTHER || of->state == FILE_FOUND || !add_waiting(f, w))
+	if (!of || of->state == FILE_OTHER || of->state == FILE_FOUND)
+		return;
+	if (of->state == FILE_NEW)
+		of->owner = owner_of(f, m->file);
+	if (!add_waiting(f, w, of->owner))
 		return;
 	if (of->state == FILE_NEW) {
 		code_files_hold(f->code, m->file);
 		of->is_likely = is_likely(code_files_path(f->code, m->file));
+		of->since_ns = clock_now_ns();
 	}
 	of->state = FILE_WAITS;
 }
@@ -173,6 +240,8 @@ static void gone(void *ctx, uint32_t tgid)
 	for (size_t i = 0; i < f->n_waiting; i++)
 		if (f->waiting[i].tgid != tgid)
 			f->waiting[n++] = f->waiting[i];
+		else
+			drop_waiting(f, &f->waiting[i]);
 	f->n_waiting = n;
 	for (unsigned int u = 0; u < f->n_users; u++)
 		f->users[u].fn->gone(f->users[u].ctx, tgid);
@@ -191,7 +260,7 @@ static void forked(void *ctx, uint32_t tgid, uint32_t parent)
 		if (w.tgid != parent)
 			continue;
 		w.tgid = tgid;
-		(void)add_waiting(f, w);
+		(void)add_waiting(f, w, f->files[w.file].owner);
 	}
 	for (unsigned int u = 0; u < f->n_users; u++)
 		f->users[u].fn->forked(f->users[u].ctx, tgid, parent);
@@ -204,17 +273,22 @@ static const struct process_watch watch = { mapped, forked, gone };
 /* The file was looked at: what waited for it is over. found: what it has; NULL: nothing. */
 static void settle_file(struct mapped_files *f, uint32_t id, struct found *found)
 {
+	struct owner *o = &f->owners[f->files[id].owner];
 	size_t n = 0;
 
+	o->spent_ns += clock_now_ns() - f->from_ns;
 	f->files[id].state = found ? FILE_FOUND : FILE_OTHER;
 	f->files[id].found = found;
 	f->count++;
 	for (size_t i = 0; i < f->n_waiting; i++) {
 		struct waiting w = f->waiting[i];
 
-		if (w.file != id)
+		if (w.file != id) {
 			f->waiting[n++] = w;
-		else if (found)
+			continue;
+		}
+		drop_waiting(f, &w);
+		if (found)
 			tell_mapped(f, found, &w);
 	}
 	f->n_waiting = n;
@@ -228,13 +302,24 @@ static void end_reading(struct mapped_files *f)
 	f->found = NULL;
 }
 
-/* The file to look at: one that is likely to have something, else that waited for longest. */
+/*
+ * The file to look at: of the owner on whose files the least time was spent one that is likely to
+ * have something, else that waited for longest. Whatever files somebody has, and however he calls
+ * them, he delays his own.
+ */
 static uint32_t next_file(const struct mapped_files *f)
 {
-	for (size_t i = 0; i < f->n_waiting; i++)
-		if (f->files[f->waiting[i].file].is_likely)
-			return f->waiting[i].file;
-	return f->waiting[0].file;
+	uint32_t next = f->waiting[0].file;
+
+	for (size_t i = 1; i < f->n_waiting; i++) {
+		const struct file *a = &f->files[f->waiting[i].file], *b = &f->files[next];
+
+		if (a->owner == b->owner
+			    ? a->is_likely && !b->is_likely
+			    : f->owners[a->owner].spent_ns < f->owners[b->owner].spent_ns)
+			next = f->waiting[i].file;
+	}
+	return next;
 }
 
 static void look_at_file(struct mapped_files *f)
@@ -242,6 +327,8 @@ static void look_at_file(struct mapped_files *f)
 	uint32_t id = next_file(f);
 	int fd = code_files_open(f->code, id);
 
+	f->from_ns = clock_now_ns();
+	f->turn_ns = f->owners[f->files[id].owner].spent_ns;
 	f->found = calloc(1, sizeof(*f->found));
 	if (!f->found || fd < 0 || helpers_hang(f->helpers, code_files_call_key(f->code, id)) ||
 	    reader_open(&f->reader, f->helpers, HELPER_USUAL, fd)) {
@@ -285,6 +372,7 @@ static void take_answer(struct mapped_files *f, uint64_t wait_ns)
 	else
 		f->found = NULL;
 	if (err == -EAGAIN) {
+		f->missed++;
 		reader_close_late(f->reader, code_files_call_key(f->code, f->of));
 		f->reader = NULL;
 	}
@@ -318,6 +406,15 @@ uint64_t mapped_files_count(const struct mapped_files *f)
 	return f->count;
 }
 
+uint64_t mapped_files_missed(const struct mapped_files *f)
+{
+	uint64_t n = f->missed, now_ns = clock_now_ns();
+
+	for (size_t i = 0; i < f->n_waiting; i++)
+		n += now_ns - f->files[f->waiting[i].file].since_ns > LATE_NS;
+	return n;
+}
+
 /* ---- beginning and end ---------------------------------------------------------------------- */
 
 int mapped_files_new(struct mapped_files **out, struct symbolizer *sym, struct helpers *helpers,
@@ -326,6 +423,9 @@ int mapped_files_new(struct mapped_files **out, struct symbolizer *sym, struct h
 	struct mapped_files *f = *out = calloc(1, sizeof(*f));
 
 	if (!f)
+		return -ENOMEM;
+	f->owners = calloc(OWNERS_MAX, sizeof(*f->owners));
+	if (!f->owners)
 		return -ENOMEM;
 	f->sym = sym;
 	f->code = symbolizer_files(sym);
@@ -358,5 +458,6 @@ void mapped_files_free(struct mapped_files *f)
 		forget_file(f, i);
 	free(f->files);
 	free(f->waiting);
+	free(f->owners);
 	free(f);
 }

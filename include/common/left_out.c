@@ -36,6 +36,9 @@ static const struct words {
 	[CHAINLOG_LEFT_SOCKETS] = { "sockets_left_out",
 				    "times a socket's requests were not recorded: there were too "
 				    "many sockets for --memory" },
+	[CHAINLOG_LEFT_MAPPED] = { "mapped_left_out", "mappings were not looked at for "
+						      "interpreters and contexts: there "
+						      "were too many files" },
 };
 
 const char *left_out_key(enum chainlog_left_out what)
