@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "helper/helper.h"
@@ -65,6 +66,80 @@ static uint64_t changed_bytes(pid_t fork)
 		fclose(f);
 	return kib << 10;
 }
+
+/* ---- the control group ---------------------------------------------------------------------- */
+
+/* Reads a number from a file of the group; NULL: that after a word. 0: there is none. */
+static uint64_t group_number(const char *group, const char *file, const char *word)
+{
+	char path[4200], line[256];
+	unsigned long long n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", group, file);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		size_t len = word ? strlen(word) : 0;
+
+		if ((!word || (!strncmp(line, word, len) && line[len] == ' ')) &&
+		    sscanf(line + len, "%llu", &n) == 1)
+			break;
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* The folder of this process's group, and how long the part of all groups is; 0: not known. */
+static size_t find_group(char *group, size_t size, bool *is_unified)
+{
+	char line[4096], *path;
+	size_t root = 0;
+	FILE *f = fopen("/proc/self/cgroup", "re");
+
+	while (f && !root && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = 0;
+		path = strchr(line, ':');
+		if (!path)
+			continue;
+		*is_unified = !strncmp(path, "::", 2);
+		if (!*is_unified && strncmp(path, ":memory:", 8))
+			continue;
+		root = strlen(*is_unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory");
+		snprintf(group, size, "%s%s",
+			 *is_unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory",
+			 path + (*is_unified ? 2 : 8));
+	}
+	if (f)
+		fclose(f);
+	return root;
+}
+
+bool memory_group_is_short(bool was_short)
+{
+	uint64_t limit, taken, files;
+	bool is_unified = false;
+	char group[4200] = "";
+	size_t root = find_group(group, sizeof(group), &is_unified);
+
+	for (size_t len = strlen(group); root && len >= root; len--) {
+		if (group[len] && group[len] != '/')
+			continue;
+		group[len] = 0;
+		limit = group_number(group, is_unified ? "memory.max" : "memory.limit_in_bytes",
+				     NULL);
+		taken = group_number(group, is_unified ? "memory.current" : "memory.usage_in_bytes",
+				     NULL);
+		files = group_number(group, "memory.stat",
+				     is_unified ? "inactive_file" : "total_inactive_file");
+		taken -= files < taken ? files : taken;
+		if (limit && (limit <= taken || limit - taken < limit / (was_short ? 4 : 8)))
+			return true;
+	}
+	return false;
+}
+
+/* ---- what the helpers may take -------------------------------------------------------------- */
 
 uint64_t memory_share(struct helpers *helpers, uint64_t budget, pid_t writer)
 {

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -22,6 +23,13 @@ void memory_begin(void);
  * CLOCK_MONOTONIC; *last_ns is when it did so last, at first 0. Takes some ms.
  */
 void memory_give_back(uint64_t *last_ns, uint64_t now_ns);
+
+/*
+ * Whether of the memory that this process's control group may take, or one around it, less than an
+ * eighth is left, without what the kernel could give up at once; once it was, less than a quarter.
+ * False if there is no limit, or none that is known.
+ */
+bool memory_group_is_short(bool was_short);
 
 /*
  * To be called now and then: the helpers may take what this process and writer do not, of budget

@@ -349,6 +349,20 @@ static void log_sums(struct session *s, const struct sink_counts *c, uint64_t no
 	progress_log(&s->progress, s->options->log_ns, now_ns, &sums);
 }
 
+/* A flight recorder has what it has in memory: it is written before the kernel may kill it. */
+static void watch_group(struct session *s)
+{
+	bool is_short = memory_group_is_short(s->group_is_short);
+
+	if (is_short && !s->group_is_short) {
+		fputs("chaincap: little memory is left in its control group: a trace is written, "
+		      "as the recorder may be killed\n",
+		      stderr);
+		s->signals->dump++;
+	}
+	s->group_is_short = is_short;
+}
+
 static int flush(struct session *s)
 {
 	uint64_t duration_ns = s->options->duration_ns, own;
@@ -369,6 +383,8 @@ static int flush(struct session *s)
 	memory_give_back(&s->given_back_ns, now);
 	own = bpf_session_socket_bytes(s->bpf);
 	own += memory_share(s->helpers, s->options->memory - own, s->signals->writer);
+	if (s->options->flight_ns)
+		watch_group(s);
 	s->memory_most = own > s->memory_most ? own : s->memory_most;
 	s->last_flush_ns = now;
 	bpf_session_poll(s->bpf);

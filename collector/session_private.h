@@ -108,6 +108,7 @@ struct session {
 	uint64_t drained_ns; /* all CPUs are drained up to then */
 	uint64_t last_flush_ns;
 	uint64_t given_back_ns;		       /* see memory_give_back() */
+	bool group_is_short;		       /* see memory_group_is_short() */
 	uint64_t memory_most;		       /* that the recorder itself took at once, bytes */
 	uint64_t missed;		       /* events reported as lost on an unknown CPU */
 	uint64_t left_out[CHAINLOG_LEFT_OUTS]; /* when the last trace was begun to be written */
