@@ -56,7 +56,7 @@ struct bpf_session {
 	struct sampler *sampler; /* NULL: there is none */
 	int sampling;		 /* why not, a negative errno */
 	bool finds_requests;
-	uint64_t counted_ns; /* when sockets were counted last */
+	uint64_t counted_ns;		/* when sockets were counted last */
 	const struct bpf_probe *probes; /* borrowed until all is attached */
 	size_t n_probes;
 	struct bpf_link **probe_links; /* as many; NULL: not attached */
