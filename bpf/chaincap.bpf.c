@@ -281,6 +281,7 @@ static __always_inline __u32 stack_kind(__u32 kind)
 #include "object_key.h"
 #include "objects.h"
 #include "ready.h"
+#include "tcp_timers.h"
 #include "context.h"
 #include "stolen_time.h"
 #include "groups.h"

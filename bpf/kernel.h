@@ -257,6 +257,7 @@ struct super_block {
 	unsigned long s_magic;
 };
 
+/* Any word of the kernel's memory is read as the first word of this (read_u64()). */
 struct rb_node {
 	unsigned long __rb_parent_color;
 	struct rb_node *rb_right, *rb_left;
@@ -357,6 +358,8 @@ struct sock {
 	__u8 sk_shutdown;
 	atomic_t sk_drops;
 	struct numa_drop_counters *sk_drop_counters; /* since 6.18 */
+	__u32 sk_ack_backlog, sk_max_ack_backlog;
+	struct rb_root tcp_rtx_queue;
 	struct pid *sk_peer_pid;
 	struct socket *sk_socket;
 	struct socket_wq *sk_wq;
@@ -398,8 +401,23 @@ struct unix_sock {
 	struct sock *peer;
 };
 
+struct timer_list {
+	void (*function)(struct timer_list *);
+};
+
+struct inet_connection_sock {
+	struct timer_list icsk_retransmit_timer, icsk_delack_timer;
+};
+
+struct sk_buff {
+	struct rb_node rbnode;
+	__u64 skb_mstamp_ns;
+	char cb[48];
+};
+
 struct tcp_sock {
 	__u32 rcv_nxt, copied_seq, write_seq, snd_nxt, snd_una;
+	__u64 tcp_mstamp;
 };
 
 struct udp_sock {
@@ -473,7 +491,6 @@ struct css_set {
 	struct list_head cgrp_links; /* of all hierarchies */
 };
 
-/* Any word of the kernel's memory is read as one of these (word_at()). */
 /* ---- block devices ---- */
 
 struct block_device_operations {

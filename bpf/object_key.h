@@ -51,6 +51,22 @@ static __always_inline __u64 file_of(__u64 files, __u32 fd)
 
 /* ---- what a descriptor means ---------------------------------------------------------------- */
 
+/*
+ * The functions of TCP's timers, which each of its sockets has (tcp_init_xmit_timers()); 0: none
+ * was seen yet. For tcp_timers.h: to find them by name takes all of /proc/kallsyms.
+ */
+volatile __u64 delack_function = 0, retransmit_function = 0;
+/* When one of these timers expired last, on any CPU: most wakings are not soon after that. */
+volatile __u64 tcp_timer_ns = 0;
+
+static __always_inline void learn_tcp_timers(__u64 sk)
+{
+	if (delack_function)
+		return;
+	retransmit_function = POINTER(inet_connection_sock, sk, icsk_retransmit_timer.function);
+	delack_function = POINTER(inet_connection_sock, sk, icsk_delack_timer.function);
+}
+
 static __always_inline void find_socket(struct wire_object_key *key, __u64 sk, __u64 ino)
 {
 	__u16 family = FIELD(sock, sk, __sk_common.skc_family);
@@ -69,6 +85,8 @@ static __always_inline void find_socket(struct wire_object_key *key, __u64 sk, _
 		return;
 	}
 	key->kind = WIRE_OBJECT_INET;
+	if (FIELD(sock, sk, sk_protocol) == IPPROTO_TCP)
+		learn_tcp_timers(sk);
 	ends = (__u64)FIELD(sock, sk, __sk_common.skc_num) << WIRE_INET_PORT |
 	       (__u64)__builtin_bswap16(FIELD(sock, sk, __sk_common.skc_dport)) << WIRE_INET_DPORT;
 	if (FIELD(sock, sk, __sk_common.skc_state) == TCP_LISTEN)

@@ -50,22 +50,21 @@ static __always_inline __u64 ready_in_epoll(__u64 file, __u32 *fd)
 	return POINTER(epitem, item, ffd.file);
 }
 
-/*
- * The last socket that got data, if its waiters are being woken: then its queue of waiters is
- * locked. 0: they are not.
- */
+/* Whether a socket's waiters are being woken: then its queue of waiters is locked. */
+static __always_inline bool wakes_waiters(__u64 sk)
+{
+	__u64 wq = (__u64)FIELD(sock, sk, sk_wq);
+
+	return wq && (__u32)read_u64(ADDRESS(socket_wq, wq, wait));
+}
+
+/* The last socket that got data, if its waiters are being woken; 0: they are not. */
 static __always_inline __u64 ready_socket(void)
 {
 	__u32 zero = 0;
-	__u64 *sk = bpf_map_lookup_elem(&last_ready_socket, &zero), wq, socket;
+	__u64 *sk = bpf_map_lookup_elem(&last_ready_socket, &zero), socket;
 
-	if (!sk || !*sk)
-		return 0;
-	wq = (__u64)FIELD(sock, *sk, sk_wq);
-	if (!wq)
-		return 0;
-	wq = ADDRESS(socket_wq, wq, wait);
-	if (!(__u32)read_u64(wq))
+	if (!sk || !*sk || !wakes_waiters(*sk))
 		return 0;
 	socket = (__u64)FIELD(sock, *sk, sk_socket);
 	return socket ? POINTER(socket, socket, file) : 0;
@@ -191,30 +190,54 @@ static __always_inline bool is_not_from(__u64 to, __u64 from)
 	return to_peer && from_peer && !sent && !meant;
 }
 
-/* The socket of ip_socket() that the current thread uses in a system call; 0: not known. */
-static __always_inline __u64 used_socket(struct task_struct *t)
+/*
+ * What a timer sends to this machine is received in the same stretch of softirqs, which is
+ * MAX_SOFTIRQ_TIME (kernel/softirq.c) at most; or by ksoftirqd, which may have to wait for the CPU.
+ * Within the machine nothing else is then likely to come in an interrupt.
+ */
+#define SOFTIRQ_STRETCH_NS 2000000
+#define SOFTIRQ_LATE_NS 20000000
+
+/* Whether the current thread sent what came to a socket, and wakes. */
+enum sender {
+	SENT_BY_IT,
+	SENT_BY_IT_PERHAPS, /* by a system call that does not say which socket it uses */
+	SENT_BY_OTHERS,
+};
+
+/* sk: of ip_socket(), 0: it is not known to which socket that came. Records WIRE_NOT_SENT. */
+static __always_inline enum sender who_sent(__u64 sk, __u32 tid, __u64 now)
 {
+	struct task_struct *t = bpf_get_current_task_btf();
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(t);
 	bool is_32 = is_32bit_call(t, regs);
 	long number = call_number(regs);
-	__u64 args[4], file;
+	__u64 args[4], file, used = 0;
+	__u32 how = number < 0 ? 0 : how_of(number, is_32) & 31;
 
-	if (number < 0 || (how_of(number, is_32) & 31) != WIRE_CALL_FD)
-		return 0;
-	call_args(regs, is_32, args);
-	file = file_of((__u64)UNTRUSTED(task_struct, t)->files, (__u32)args[0]);
-	return file ? ip_socket(file) : 0;
+	/* A thread of the kernel. */
+	if (!UNTRUSTED(task_struct, t)->mm)
+		return SENT_BY_IT_PERHAPS;
+	if (how == WIRE_CALL_RING)
+		return SENT_BY_IT;
+	if (how == WIRE_CALL_FD) {
+		call_args(regs, is_32, args);
+		file = file_of((__u64)UNTRUSTED(task_struct, t)->files, (__u32)args[0]);
+		used = file ? ip_socket(file) : 0;
+	}
+	if (!used)
+		return SENT_BY_IT_PERHAPS;
+	if (!sk || !is_not_from(sk, used))
+		return SENT_BY_IT;
+	record_of_thread(WIRE_NOT_SENT, now, tid);
+	return SENT_BY_OTHERS;
 }
 
-/* Says that what came to a socket, and wakes a task, is not from the current thread. */
-static __always_inline void record_not_sent(__u64 sk, __u32 tid, __u64 now)
-{
-	struct task_struct *t = bpf_get_current_task_btf();
-	__u64 used = UNTRUSTED(task_struct, t)->mm ? used_socket(t) : 0;
-
-	if (used && is_not_from(sk, used))
-		record_of_thread(WIRE_NOT_SENT, now, tid);
-}
+/*
+ * Says by which timer of TCP something has come that wakes a thread, if it is known. sk: of
+ * ip_socket(), to which it came, 0: that is not known. last: only by the last one on this CPU. 0.
+ */
+int note_tcp_timer(__u64 sk, __u32 tid, __u64 now, bool last); /* tcp_timers.h */
 
 /* Says how far a TCP connection is, of the thread that acts in an event of the same time. */
 static __always_inline void record_stream(__u32 tid, __u32 object, __u32 written, __u32 received,
@@ -240,17 +263,22 @@ __noinline __u32 ready_id(__u64 task, __u64 now, bool by_task)
 	__u32 slot = OBJECT_OF_WAKING, fd = 0, tid = (__u32)FIELD(task_struct, task, pid);
 	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
 	void *ring = this_ring();
-	bool alone = false;
+	bool alone = false, soon;
+	enum sender sender;
 	__u64 file, sk;
 
 	if (!ring || !o)
 		return 0;
 	file = find_ready(o, task, &fd, &alone);
+	sk = file ? ip_socket(file) : 0;
+	soon = now - tcp_timer_ns <= SOFTIRQ_LATE_NS;
+	if (sk || soon) {
+		sender = by_task ? who_sent(sk, tid, now) : SENT_BY_OTHERS;
+		if (sender == SENT_BY_OTHERS || (sender == SENT_BY_IT_PERHAPS && soon))
+			note_tcp_timer(sk, tid, now, sender == SENT_BY_IT_PERHAPS);
+	}
 	if (!file)
 		return 0;
-	sk = ip_socket(file);
-	if (sk && by_task)
-		record_not_sent(sk, tid, now);
 	if (sk && is_between_machines(sk) && (!alone || file == ready_socket()))
 		record_stream(tid, 0, FIELD(tcp_sock, sk, write_seq), FIELD(tcp_sock, sk, rcv_nxt),
 			      now);

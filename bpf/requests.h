@@ -24,6 +24,7 @@
 
 /* include/uapi/linux/in.h, include/net/tcp_states.h, include/linux/socket.h, include/net/sock.h */
 #define TCP_ESTABLISHED 1
+#define TCP_SYN_SENT 2
 #define TCP_SYN_RECV 3
 #define TCP_FIN_WAIT1 4
 #define TCP_CLOSE 7
@@ -194,6 +195,11 @@ int on_state(unsigned long long *ctx)
 
 	if (sk->sk_protocol != IPPROTO_TCP)
 		return 0;
+	learn_tcp_timers(ctx[0]);
+	if (after == TCP_SYN_SENT)
+		note_connect(ctx[0], now);
+	if (after == TCP_LISTEN)
+		note_listener(ctx[0]);
 	if (before == TCP_SYN_RECV && after == TCP_ESTABLISHED) {
 		c = new_storage(&connections, sk);
 		if (c) {
@@ -215,15 +221,6 @@ int on_state(unsigned long long *ctx)
 
 /* ---- connections that are there when the recording begins ----------------------------------- */
 
-/* Ports at which something listened when the recording began. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1 << 16);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, __u16);
-	__type(value, __u8);
-} listening_ports SEC(".maps");
-
 /* The collector lists twice: who listens, then who is connected to these ports. */
 bool list_connections = false;
 
@@ -233,7 +230,6 @@ int list_tcp(struct bpf_iter__tcp *ctx)
 	struct sock_common *sk = ctx->sk_common;
 	struct connection *c;
 	struct tcp_sock *tcp;
-	__u8 one = 1;
 	__u16 port;
 
 	if (!sk)
@@ -243,10 +239,10 @@ int list_tcp(struct bpf_iter__tcp *ctx)
 	port = sk->skc_num;
 	if (!list_connections) {
 		if (sk->skc_state == TCP_LISTEN)
-			bpf_map_update_elem(&listening_ports, &port, &one, BPF_ANY);
+			note_listener((__u64)sk);
 		return 0;
 	}
-	if (sk->skc_state != TCP_ESTABLISHED || !bpf_map_lookup_elem(&listening_ports, &port))
+	if (sk->skc_state != TCP_ESTABLISHED || !bpf_map_lookup_elem(&listeners, &port))
 		return 0;
 	tcp = (void *)bpf_skc_to_tcp_sock(sk);
 	if (!tcp)

@@ -257,7 +257,22 @@ enum chainlog_aux {
 	 * wakings from then on, up to the next such event.
 	 */
 	CHAINLOG_WORK = 24,
-	CHAINLOG_AUX_KINDS = 25,
+	/*
+	 * which tid since at: what came to a socket of TCP, and woke this thread just now, had been
+	 * put off from since ns ago until a timer of TCP expired at ns ago, which: enum
+	 * chainlog_tcp_timer.
+	 */
+	CHAINLOG_TCP_TIMER = 25,
+	CHAINLOG_AUX_KINDS = 26,
+};
+
+/* Why a timer of TCP put something off in TCP_TIMER. */
+enum chainlog_tcp_timer {
+	CHAINLOG_TCP_NONE,	   /* never written */
+	CHAINLOG_TCP_DELAYED_ACK,  /* the other end waited for an acknowledgement */
+	CHAINLOG_TCP_RETRANSMIT,   /* what was sent was lost, and sent again */
+	CHAINLOG_TCP_ACCEPT_QUEUE, /* likewise, as the queue of who listens was full */
+	CHAINLOG_TCP_TIMERS,
 };
 
 /* Whose quota it was in UNTHROTTLED. */

@@ -162,6 +162,21 @@ struct wire_unthrottled {
 	__u32 pad;
 };
 
+enum wire_tcp_put_off {
+	WIRE_TCP_NONE,
+	WIRE_TCP_DELAYED_ACK,
+	WIRE_TCP_RETRANSMIT,
+	WIRE_TCP_ACCEPT_QUEUE, /* the same of a SYN that found the queue of who listens full */
+	WIRE_TCP_TIMERS,
+};
+
+/* Right after a WIRE_WAKING: what came to the socket a timer of TCP had put off until at_ns. */
+struct wire_tcp_timer {
+	struct wire_record r;
+	__u64 since_ns, at_ns;
+	__u32 tid, which;
+};
+
 struct wire_own_id { /* right after its WIRE_FORK: a process of another PID namespace */
 	struct wire_record r;
 	__u32 tid;

@@ -256,10 +256,12 @@ static const uint8_t kind_of[WIRE_COUNTED_KINDS] = {
 	[WIRE_UNTHROTTLED] = CHAINLOG_AUX + CHAINLOG_UNTHROTTLED,
 	[WIRE_NOT_SENT] = CHAINLOG_AUX + CHAINLOG_NOT_SENT,
 	[WIRE_WORK] = CHAINLOG_AUX + CHAINLOG_WORK,
+	[WIRE_TCP_TIMER] = CHAINLOG_AUX + CHAINLOG_TCP_TIMER,
 };
 
 /* The operations have the same numbers on both sides, quotas, and the flags of requests. */
 _Static_assert((int)WIRE_QUOTAS == (int)CHAINLOG_QUOTAS, "quotas");
+_Static_assert((int)WIRE_TCP_TIMERS == (int)CHAINLOG_TCP_TIMERS, "timers of TCP");
 _Static_assert((int)WIRE_DISK_OPS == (int)CHAINLOG_DISK_OPS, "operations of requests");
 
 _Static_assert((int)WIRE_REQUEST_PROBED == (int)CHAINLOG_REQUEST_PROBED &&
@@ -370,6 +372,7 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		struct wire_own_id own_id;
 		struct wire_stream stream;
 		struct wire_unthrottled unthrottled;
+		struct wire_tcp_timer tcp_timer;
 		struct wire_work work;
 	} *w = (const void *)r;
 	struct chainlog_fields out = { .time_ns = r->time_ns, .cpu = r->cpu };
@@ -449,6 +452,12 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		out.number[2] = age(r, w->unthrottled.until_ns, out.number[1]);
 		out.number[3] = w->unthrottled.why;
 		break;
+	case WIRE_TCP_TIMER:
+		out.tid = w->tcp_timer.tid;
+		out.number[0] = w->tcp_timer.which;
+		out.number[1] = age(r, w->tcp_timer.since_ns, UINT64_MAX);
+		out.number[2] = age(r, w->tcp_timer.at_ns, out.number[1]);
+		break;
 	case WIRE_OWN_ID:
 		out.tid = w->own_id.tid;
 		out.other = w->own_id.id;
@@ -521,6 +530,7 @@ int translator_check(const struct wire_record *r, size_t len)
 		[WIRE_OWN_ID] = sizeof(struct wire_own_id),
 		[WIRE_STREAM] = sizeof(struct wire_stream),
 		[WIRE_UNTHROTTLED] = sizeof(struct wire_unthrottled),
+		[WIRE_TCP_TIMER] = sizeof(struct wire_tcp_timer),
 		[WIRE_NOT_SENT] = sizeof(struct wire_of_thread),
 		[WIRE_WORK] = sizeof(struct wire_work),
 		[WIRE_STACK] = offsetof(struct wire_stack, frames),

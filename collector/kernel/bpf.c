@@ -72,7 +72,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	bool has_data_ready = false, has_local_timer = false, has_groups = false;
-	bool has_work = false, wants_requests;
+	bool has_work = false, has_timers = false, wants_requests;
 
 	skel->rodata->hash_seed = hash_seed();
 	skel->rodata->address_mask = address_mask();
@@ -92,6 +92,8 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 		has_groups = has_tracepoint(btf, "cgroup_attach_task");
 		skel->rodata->find_quotas = has_throttled_time(btf);
 		has_work = has_tracepoint(btf, "workqueue_queue_work");
+		has_timers = has_tracepoint(btf, "timer_expire_entry") &&
+			     has_tracepoint(btf, "tcp_retransmit_skb");
 		btf__free(btf);
 	}
 	wants_requests = skel->rodata->find_requests;
@@ -110,6 +112,9 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 	bpf_program__set_autoload(skel->progs.on_group_move, has_groups);
 	bpf_program__set_autoload(skel->progs.on_group_rename, has_groups);
 	bpf_session_load_work(skel, has_work);
+	has_timers = has_timers && skel->rodata->find_objects;
+	bpf_program__set_autoload(skel->progs.on_timer, has_timers);
+	bpf_program__set_autoload(skel->progs.on_retransmit, has_timers);
 }
 
 /* The most frames that the kernel's own walks give: a sysctl, which may have been changed. */

@@ -30,7 +30,7 @@ void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted)
 	bpf_program__set_autoattach(skel->progs.list_open_requests, false);
 	bpf_map__set_autocreate(skel->maps.connections, wanted);
 	bpf_map__set_autocreate(skel->maps.datagram_sockets, wanted);
-	bpf_map__set_autocreate(skel->maps.listening_ports, wanted);
+	bpf_map__set_autocreate(skel->maps.listeners, wanted);
 }
 
 /* The most time for a list of sockets, and for all files at the end. */

@@ -46,6 +46,19 @@ const char *disk_stage_name(enum disk_stage stage)
 	return names[stage];
 }
 
+const char *network_stage_name(uint64_t stage)
+{
+	static const char *const names[CHAINLOG_TCP_TIMERS] = {
+		[CHAINLOG_TCP_DELAYED_ACK] = "tcp delayed ack",
+		[CHAINLOG_TCP_RETRANSMIT] = "tcp retransmit",
+		[CHAINLOG_TCP_ACCEPT_QUEUE] = "tcp accept queue full",
+	};
+
+	return stage > NETWORK_TIMER && stage - NETWORK_TIMER < CHAINLOG_TCP_TIMERS
+		       ? names[stage - NETWORK_TIMER]
+		       : NULL;
+}
+
 uint64_t disk_request_held_ns(const struct timelines *tl, const struct disk_request *r)
 {
 	return timelines_disk_request_kind(tl, r->kind).held ? r->asked_ns : 0;
@@ -151,16 +164,12 @@ static void attribute_interrupted(const struct attribution *a, const struct chai
 }
 
 void attribute_to_device(const struct attribution *a, uint32_t node, enum chain_end end,
-			 const struct wait *w, enum disk_stage stage, uint64_t ns)
+			 const struct wait *w, unsigned int stage, uint64_t ns)
 {
-	struct amount_key key = { .end = (uint8_t)end };
+	struct amount_key key = { .end = (uint8_t)end, .stage = (uint16_t)stage };
 
-	if (end == CHAIN_DISK) {
-		key.stage = (uint16_t)stage;
-		key.value = disk_request_of(a->timelines, w)->kind;
-	} else if (end == CHAIN_NETWORK) {
-		key.value = socket_of_wait(a->timelines, a->options, w);
-	}
+	key.value = end == CHAIN_DISK ? disk_request_of(a->timelines, w)->kind
+				      : socket_of_wait(a->timelines, a->options, w);
 	if (ns)
 		a->to.add(a->to.arg, node, key, ns);
 }
@@ -182,15 +191,30 @@ static void attribute_disk(const struct attribution *a, const struct chain_piece
 				    (uint64_t)p->count);
 }
 
+/* [from_ns, to_ns) of a piece that packets ended: a timer of TCP may have put off some of it. */
+static void attribute_packets(const struct attribution *a, const struct chain_piece *p,
+			      uint64_t from_ns, uint64_t to_ns)
+{
+	const struct tcp_timer *t = timelines_tcp_timer(a->timelines, p->wait);
+	uint64_t since_ns = t ? clip_ns(t->since_ns, from_ns, to_ns) : to_ns;
+	uint64_t at_ns = t ? clip_ns(t->at_ns, since_ns, to_ns) : to_ns;
+
+	attribute_interrupt(a, p->node, p->end, p->wait, 0,
+			    (since_ns - from_ns + (to_ns - at_ns)) * (uint64_t)p->count);
+	if (t)
+		attribute_interrupt(a, p->node, p->end, p->wait, NETWORK_TIMER + t->which,
+				    (at_ns - since_ns) * (uint64_t)p->count);
+}
+
 /*
  * A piece that packets ended: the time in which another machine had the request, of which there is
  * a trace, is explained there.
  */
-static void attribute_network(const struct attribution *a, const struct chain_piece *p, uint64_t ns)
+static void attribute_network(const struct attribution *a, const struct chain_piece *p)
 {
 	const struct remote_answer *answer = timelines_remote(a->timelines, p->wait);
 	struct amount_key key = { .end = CHAIN_NETWORK, .stage = NETWORK_REMOTE };
-	uint64_t from_ns, to_ns;
+	uint64_t from_ns = p->to_ns, to_ns = p->to_ns;
 
 	if (answer) {
 		from_ns = clip_ns(answer->from_ns, p->from_ns, p->to_ns);
@@ -200,12 +224,13 @@ static void attribute_network(const struct attribution *a, const struct chain_pi
 					      a->timelines->remote, answer, from_ns, to_ns,
 					      socket_of_wait(a->timelines, a->options, p->wait))
 				    : 0;
-		if (key.value) {
-			ns -= to_ns - from_ns;
+		if (key.value)
 			a->to.add(a->to.arg, p->node, key, (to_ns - from_ns) * (uint64_t)p->count);
-		}
+		else
+			from_ns = to_ns = p->to_ns;
 	}
-	attribute_interrupt(a, p->node, p->end, p->wait, DISK_WHOLE, ns * (uint64_t)p->count);
+	attribute_packets(a, p, p->from_ns, from_ns);
+	attribute_packets(a, p, to_ns, p->to_ns);
 }
 
 void attribute_piece(const struct attribution *a, const struct chain_piece *p)
@@ -221,7 +246,7 @@ void attribute_piece(const struct attribution *a, const struct chain_piece *p)
 		attribute_disk(a, p);
 		return;
 	case CHAIN_NETWORK:
-		attribute_network(a, p, ns);
+		attribute_network(a, p);
 		return;
 	case CHAIN_RUNNABLE:
 	case CHAIN_PREEMPTED:

@@ -48,6 +48,17 @@ enum disk_stage {
 	DISK_STAGES,
 };
 
+/*
+ * In place of a disk's stage, of time that ended when packets came: another machine had the
+ * request; or what came had been put off by a timer of TCP, which: NETWORK_TIMER + enum
+ * chainlog_tcp_timer.
+ */
+#define NETWORK_REMOTE 1u
+#define NETWORK_TIMER 1u
+
+/* "tcp delayed ack" and so on, of a stage; NULL: it is not that of a timer. */
+const char *network_stage_name(uint64_t stage);
+
 /* "[queued]", "[device]", "[throttled]"; NULL of DISK_WHOLE. */
 const char *disk_stage_name(enum disk_stage stage);
 /* Until when an I/O limit held the request back; 0: none did. */
@@ -65,7 +76,7 @@ enum amount_kind {
 	/*
 	 * ns. value: of CHAIN_DISK what was asked of which disk (timelines_disk_request_kind()), at
 	 * a stage; of CHAIN_NETWORK the socket, an object, 0 if it is not known; or, with the stage
-	 * NETWORK_REMOTE, of the time in which another machine had the request, a remote_part.
+	 * NETWORK_REMOTE, a remote_part.
 	 */
 	AMOUNT_TIME,
 	/* ns of AMOUNT_TIME in which value had the CPU (cpu_holders.h): CHAIN_RUNNABLE, _PREEMPTED.
@@ -77,14 +88,11 @@ enum amount_kind {
 	AMOUNT_INTERRUPTED,
 };
 
-/* In place of a disk's stage. */
-#define NETWORK_REMOTE 1u
-
 /* What an amount is. Has no padding: equal keys are equal bytes. */
 struct amount_key {
 	uint8_t kind;	/* enum amount_kind */
 	uint8_t end;	/* enum chain_end: of the time to which it belongs */
-	uint16_t stage; /* enum disk_stage; of CHAIN_NETWORK NETWORK_REMOTE or 0 */
+	uint16_t stage; /* enum disk_stage; of CHAIN_NETWORK NETWORK_REMOTE, _TIMER + or 0 */
 	uint32_t value;
 };
 
@@ -169,14 +177,20 @@ static inline void attribute_time(const struct attribution *a, uint32_t node, en
 
 /* Private to attribute_interrupt(). */
 void attribute_to_device(const struct attribution *a, uint32_t node, enum chain_end end,
-			 const struct wait *w, enum disk_stage stage, uint64_t ns);
+			 const struct wait *w, unsigned int stage, uint64_t ns);
 
-/* Time with an interrupt's end, which ended w; of CHAIN_DISK at a stage. */
-static inline void attribute_interrupt(const struct attribution *a, uint32_t node,
-				       enum chain_end end, const struct wait *w,
-				       enum disk_stage stage, uint64_t ns)
+/* Whether time with an interrupt's end, which ended w, may have several stages. */
+static inline bool chain_end_has_stages(enum chain_end end)
 {
-	if (end == CHAIN_DISK || end == CHAIN_NETWORK)
+	return end == CHAIN_DISK || end == CHAIN_NETWORK;
+}
+
+/* Time with an interrupt's end, which ended w, at a stage if it may have several. */
+static inline void attribute_interrupt(const struct attribution *a, uint32_t node,
+				       enum chain_end end, const struct wait *w, unsigned int stage,
+				       uint64_t ns)
+{
+	if (chain_end_has_stages(end))
 		attribute_to_device(a, node, end, w, stage, ns);
 	else
 		attribute_time(a, node, end, ns);

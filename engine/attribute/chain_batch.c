@@ -215,7 +215,7 @@ static void add_before_asked(struct chain_batch *b, uint32_t level, uint32_t nod
 			add_caused(b, level + 1, link, asked, by, to_ns, -count);
 		return;
 	}
-	if (link && p.end != CHAIN_DISK) {
+	if (link && !chain_end_has_stages(p.end)) {
 		attribute_interrupt(&c->attribution, link, p.end, asked, DISK_WHOLE,
 				    (to_ns - from_ns) * (uint64_t)count);
 		return;
@@ -361,6 +361,22 @@ static void sweep_disk(struct chains *c, struct sweep *s, uint32_t node, const s
 	attribute_interrupt(&c->attribution, node, CHAIN_DISK, w, DISK_HELD, back_to(s, w->out_ns));
 }
 
+/* The same of one that packets ended. */
+static void sweep_network(struct chains *c, struct sweep *s, uint32_t node, const struct wait *w)
+{
+	const struct tcp_timer *t = timelines_tcp_timer(c->timelines, w);
+	uint64_t to_ns = sooner(w->wake_ns, s->ns), since_ns, at_ns;
+
+	if (t) {
+		since_ns = clip_ns(t->since_ns, w->out_ns, to_ns);
+		at_ns = clip_ns(t->at_ns, since_ns, to_ns);
+		attribute_interrupt(&c->attribution, node, CHAIN_NETWORK, w, 0, back_to(s, at_ns));
+		attribute_interrupt(&c->attribution, node, CHAIN_NETWORK, w,
+				    NETWORK_TIMER + t->which, back_to(s, since_ns));
+	}
+	attribute_interrupt(&c->attribution, node, CHAIN_NETWORK, w, 0, back_to(s, w->out_ns));
+}
+
 /* Sweeps over the blocked part of w, one of the waker's sleeps. */
 static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct sweep *s,
 			       uint32_t node, const struct wait *w)
@@ -377,6 +393,10 @@ static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct swe
 	link = next_link(b, level, node, w, &end);
 	if (link && end == CHAIN_DISK) {
 		sweep_disk(c, s, link, w);
+		return;
+	}
+	if (link && end == CHAIN_NETWORK) {
+		sweep_network(c, s, link, w);
 		return;
 	}
 	if (!link) {
@@ -608,7 +628,7 @@ void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w,
 			add_caused(b, 1, link, w, by, to_ns, -1);
 		return;
 	}
-	if (link && p.end != CHAIN_DISK) {
+	if (link && !chain_end_has_stages(p.end)) {
 		attribute_interrupt(&c->attribution, link, p.end, w, DISK_WHOLE, to_ns - from_ns);
 		return;
 	}

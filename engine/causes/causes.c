@@ -76,7 +76,7 @@ static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, u
 	if (disk)
 		return find_sum(c, node, (end & THROTTLED) + pause + DISK * disk, end | pause,
 				disk);
-	if (end & THROTTLED)
+	if (end != (uint32_t)causes_end(end))
 		return find_sum(c, node, end | pause, end | pause, 0);
 	if (end == CHAIN_NOT_WOKEN && !pause && c->piece_wait)
 		return never_woken_sum(c, node);
@@ -153,6 +153,9 @@ static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount
 {
 	if (key.end == CHAIN_DISK && key.stage == DISK_HELD)
 		add_held(arg, node, key.value, amount);
+	else if (key.end == CHAIN_NETWORK && network_stage_name(key.stage))
+		add_time(arg, node, CHAIN_NETWORK | TCP_TIMER * (key.stage - NETWORK_TIMER), 0,
+			 amount);
 	else if (key.kind == AMOUNT_TIME)
 		add_time(arg, node, key.end, key.end == CHAIN_DISK ? key.value : 0, amount);
 	else if (key.kind == AMOUNT_CPU_HOLDER)
@@ -386,6 +389,8 @@ static int most_time_first(const void *pa, const void *pb, void *names)
 		return compare_numbers(a->end, b->end);
 	if (a->disk != b->disk)
 		return compare_numbers(a->disk, b->disk);
+	if (a->tcp_timer != b->tcp_timer)
+		return compare_numbers(a->tcp_timer, b->tcp_timer);
 	for (size_t i = 0; i < 4 && !order; i++)
 		order = strcmp(names_text(names, ta[i]), names_text(names, tb[i]));
 	return order ? order : a->throttled != b->throttled ? a->throttled : a->itself - b->itself;
@@ -610,7 +615,8 @@ int causes_new_of_requests(struct causes **out, const struct timelines *tl, cons
 bool causes_equal(const struct cause *a, const struct cause *b)
 {
 	return a->end == b->end && a->disk == b->disk && a->who == b->who &&
-	       a->throttled == b->throttled && a->itself == b->itself && a->answers == b->answers;
+	       a->tcp_timer == b->tcp_timer && a->throttled == b->throttled &&
+	       a->itself == b->itself && a->answers == b->answers;
 }
 
 void causes_free(struct causes *c)

@@ -20,6 +20,7 @@
 struct cause {
 	enum chain_end end;  /* CHAIN_ENDS: it waited for work */
 	uint32_t disk;	     /* CHAIN_DISK: 1 + the number of the device */
+	uint32_t tcp_timer;  /* CHAIN_NETWORK: enum chainlog_tcp_timer; 0: none put it off */
 	uint32_t operations; /* what it did: "disk vda write", "58 % disk vda write, 42 % ..." */
 	uint32_t who;	     /* the last thread of the chain, by name */
 	/*

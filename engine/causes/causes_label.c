@@ -315,7 +315,7 @@ static struct cause_key key_of(struct causes *c, uint32_t node, uint32_t end, ui
 					    .who = last.who,
 					    .lock = last.lock };
 	}
-	if ((end & ~(THROTTLED | PAUSE)) == CHAIN_PREEMPTED)
+	if (causes_end(end) == CHAIN_PREEMPTED)
 		key.end = (end & (THROTTLED | PAUSE)) | CHAIN_RUNNABLE;
 	key.who = last.who;
 	if (!last.who) { /* an interrupt: what counts is who slept, and where */
@@ -353,9 +353,10 @@ uint32_t causes_of_key(struct causes *c, const struct cause_key *key)
 		return 0;
 	c->at[c->n++] = (struct cause) {
 		.id = id,
-		.end = (enum chain_end)(key->end & ~(THROTTLED | PAUSE)),
+		.end = causes_end(key->end),
 		.throttled = key->end & THROTTLED,
 		.pause = key->end & PAUSE,
+		.tcp_timer = key->end / TCP_TIMER,
 		.disk = key->disk,
 		.who = key->who,
 		.where = key->where,

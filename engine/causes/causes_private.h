@@ -12,10 +12,17 @@
 /* Flags that are added to a chain's enum chain_end: a quota was used up; it is a pause. */
 #define THROTTLED 0x100u
 #define PAUSE 0x200u
+/* Of CHAIN_NETWORK: enum chainlog_tcp_timer, multiplied by this. */
+#define TCP_TIMER 0x400u
 /* In keys of sums numbers of disks are multiplied by this. */
-#define DISK 0x400u
+#define DISK 0x1000u
 /* And this is added to the stack pair of a sleep that was never woken. */
 #define NEVER_WOKEN 0x80000000u
+
+static inline enum chain_end causes_end(uint32_t with_flags)
+{
+	return (enum chain_end)(with_flags & (THROTTLED - 1));
+}
 
 /* How many lengths of waits are told apart. */
 #define CAUSES_LENGTHS 1024
@@ -77,7 +84,7 @@ struct cause_examples {
 	size_t n, cap;
 };
 
-/* A chain and its end, with THROTTLED and PAUSE. */
+/* A chain and its end, with THROTTLED, PAUSE and TCP_TIMER. */
 struct chain_sum {
 	uint64_t ns;
 	uint32_t node, end;

@@ -241,7 +241,7 @@ static uint32_t held_text(struct causes *c, const struct chain_sum *s)
 	const struct pair *nodes = c->chains.nodes.at;
 	struct label last = causes_label(c, nodes[s->node].b);
 	uint32_t who = last.who;
-	enum chain_end end = (enum chain_end)(s->end & ~(THROTTLED | PAUSE));
+	enum chain_end end = causes_end(s->end);
 	struct text_buf b = { 0 };
 	uint32_t id;
 
@@ -297,7 +297,7 @@ static void add_texts(struct causes *c, const struct chain_sum *s)
 {
 	const struct pair *nodes = c->chains.nodes.at;
 	struct label last = causes_label(c, nodes[s->node].b);
-	enum chain_end end = (enum chain_end)(s->end & ~(THROTTLED | PAUSE));
+	enum chain_end end = causes_end(s->end);
 	uint32_t thread = s->node;
 
 	if (last.is_text)

@@ -80,7 +80,7 @@ static uint32_t wakeup_of(struct folder *f, uint32_t thread, const struct wait *
 
 /* ---- summing up ----------------------------------------------------------------------------- */
 
-/* What stands above an end: who had the CPU, a disk and its stage, a socket. */
+/* What stands above an end: who had the CPU, a disk and its stage, a timer of TCP, a socket. */
 static void add_above(struct folder *f, uint32_t node, struct amount_key key, uint64_t ns)
 {
 	enum chain_end end = (enum chain_end)key.end;
@@ -93,7 +93,7 @@ static void add_above(struct folder *f, uint32_t node, struct amount_key key, ui
 	else if (end == CHAIN_DISK)
 		list = intern_disk(&f->stacks, key.value, (enum disk_stage)key.stage);
 	else
-		list = intern_object(&f->stacks, key.value);
+		list = intern_packets(&f->stacks, key.value, key.stage);
 	node_sums_add_above(&f->sums, node, end, list, ns);
 }
 
@@ -105,7 +105,7 @@ static void add_amount(void *arg, uint32_t node, struct amount_key key, uint64_t
 	amount *= f->times;
 	if (key.kind == AMOUNT_TIME) {
 		f->summary.ends_ns[key.end] += amount;
-		if (key.end == CHAIN_DISK || (key.end == CHAIN_NETWORK && key.value))
+		if (key.end == CHAIN_DISK || (key.end == CHAIN_NETWORK && (key.value || key.stage)))
 			add_above(f, node, key, amount);
 		node_sums_add(&f->sums, node, (enum chain_end)key.end, amount);
 	} else if (key.kind == AMOUNT_SAMPLES) {
@@ -136,7 +136,7 @@ static void count_wait(struct folder *f, uint32_t head, uint32_t thread, const s
 	 * Time with these ends may be divided among several rows, so the count gets a row of its
 	 * own.
 	 */
-	if (end == CHAIN_DISK || end == CHAIN_NETWORK)
+	if (chain_end_has_stages(end))
 		end = CHAIN_NO_END;
 	node_sums_add_waits(&f->sums, link ? link : head, end, 1);
 }

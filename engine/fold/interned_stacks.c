@@ -155,7 +155,7 @@ enum list_kind {
 	LIST_IDENTITY,	    /* link; not a list: see intern_link_identity() */
 	LIST_HOLDER,	    /* number: see cpu_holders.h */
 	LIST_DISK,	    /* number: what was asked; end: at which stage */
-	LIST_OBJECT,	    /* number */
+	LIST_PACKETS,	    /* number, end: the stage */
 	LIST_WAKEUP,	    /* number: the wakee; link */
 	LIST_WAKEUP_BY_END, /* number: the wakee; end */
 };
@@ -222,6 +222,7 @@ static uint32_t make_list(struct interned_stacks *p, const struct list_key *k)
 	struct frame_sink to = frame_list_sink(p->lists);
 	struct link shown;
 	uint32_t holder;
+	char stage[32];
 
 	switch ((enum list_kind)k->kind) {
 	case LIST_HEAD:
@@ -245,7 +246,13 @@ static uint32_t make_list(struct interned_stacks *p, const struct list_key *k)
 		return holder ? frame_list_texts(p->lists, names_text(p->names, holder), NULL) : 0;
 	case LIST_DISK:
 		return disk_list(p, k->number, (enum disk_stage)k->end);
-	case LIST_OBJECT:
+	case LIST_PACKETS:
+		if (network_stage_name(k->end)) {
+			snprintf(stage, sizeof(stage), "[%s]", network_stage_name(k->end));
+			to.put(to.arg, names_clean(p->names, stage), NULL);
+		}
+		if (!k->number)
+			break;
 		to.put(to.arg, names_object(p->names, k->number, names_full_objects(p->names)),
 		       NULL);
 		break;
@@ -318,9 +325,9 @@ uint32_t intern_disk(struct stack_cache *c, uint32_t kind, enum disk_stage stage
 	return list_of(c, (struct list_key) { LIST_DISK, .number = kind, .end = stage });
 }
 
-uint32_t intern_object(struct stack_cache *c, uint32_t object)
+uint32_t intern_packets(struct stack_cache *c, uint32_t object, uint32_t stage)
 {
-	return list_of(c, (struct list_key) { LIST_OBJECT, .number = object });
+	return list_of(c, (struct list_key) { LIST_PACKETS, .number = object, .end = stage });
 }
 
 uint32_t intern_wakeup(struct stack_cache *c, const struct link *l, enum chain_end end,

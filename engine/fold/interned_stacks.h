@@ -103,8 +103,11 @@ uint32_t intern_identity_list(struct stack_cache *c, uint32_t identity, uint32_t
 uint32_t intern_holder(struct stack_cache *c, uint32_t who);
 /* The list for what was asked of a disk (timelines_disk_request_kind()), and a stage of that. */
 uint32_t intern_disk(struct stack_cache *c, uint32_t kind, enum disk_stage stage);
-/* What was waited for (an object of the trace), as classes or in full as the options say. */
-uint32_t intern_object(struct stack_cache *c, uint32_t object);
+/*
+ * What stands above [network]: the timer of TCP, if the stage is one's, and the socket (an object
+ * of the trace; 0: not known), as its class or in full as the options say.
+ */
+uint32_t intern_packets(struct stack_cache *c, uint32_t object, uint32_t stage);
 /* l NULL: there is no waker, end is why. */
 uint32_t intern_wakeup(struct stack_cache *c, const struct link *l, enum chain_end end,
 		       uint32_t wakee);

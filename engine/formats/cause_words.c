@@ -77,6 +77,14 @@ static void put_no_cpu(FILE *out, const struct names *n, const struct cause *c)
 		fprintf(out, "; in %" PRIu64 " of these waits " USED_UP, c->quota_waits);
 }
 
+/* For what a timer of TCP let a thread wait. */
+static const char *const put_off[CHAINLOG_TCP_TIMERS] = {
+	[CHAINLOG_TCP_NONE] = "a packet arrived",
+	[CHAINLOG_TCP_DELAYED_ACK] = "TCP sent a delayed ACK",
+	[CHAINLOG_TCP_RETRANSMIT] = "TCP sent again what was lost",
+	[CHAINLOG_TCP_ACCEPT_QUEUE] = "TCP tried again, as the accept queue was full",
+};
+
 void causes_put_did(FILE *out, const struct names *n, const struct causes *all,
 		    const struct cause *c)
 {
@@ -109,7 +117,7 @@ void causes_put_did(FILE *out, const struct names *n, const struct causes *all,
 		break;
 	case CHAIN_NETWORK:
 		put_slept(out, n, c);
-		fputs(", until a packet arrived", out);
+		fprintf(out, ", until %s", put_off[c->tcp_timer]);
 		break;
 	case CHAIN_NOT_WOKEN:
 		put_slept(out, n, c);

@@ -246,6 +246,30 @@ static void put_stages(struct chain_text *t, const struct tree_item *item)
 	putc(')', t->out);
 }
 
+/* " (tcp delayed ack 40.012 ms)": how long timers of TCP had put off what came. */
+static void put_tcp_timers(struct chain_text *t, const struct tree_item *item)
+{
+	int n_put = 0;
+	size_t n;
+	const struct wait_amount *a = wait_amounts_list(&t->wait.amounts, &n);
+
+	for (uint32_t which = 1; which < CHAINLOG_TCP_TIMERS; which++) {
+		uint64_t ns = 0;
+		char name[32];
+
+		for (size_t i = 0; i < n; i++)
+			if (a[i].place == item - t->wait.items && a[i].key.end == CHAIN_NETWORK &&
+			    a[i].key.stage == NETWORK_TIMER + which)
+				ns += a[i].ns;
+		if (!ns)
+			continue;
+		fputs(n_put ? "" : " (", t->out);
+		snprintf(name, sizeof(name), "%s ", network_stage_name(NETWORK_TIMER + which));
+		chain_text_clause(t, &n_put, name, ns, "");
+	}
+	fputs(n_put ? ")" : "", t->out);
+}
+
 /* The socket for which packets came, an object; 0: none. */
 static uint32_t socket_of(const struct chain_text *t, const struct wait_amount *a)
 {
@@ -327,6 +351,7 @@ void chain_text_waker(struct chain_text *t, const struct tree_item *i)
 			fputs(": ", t->out);
 			chain_text_time(t, i->total_ns);
 			put_stages(t, i);
+			put_tcp_timers(t, i);
 		}
 		return;
 	}

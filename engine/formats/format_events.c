@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/attributed_time.h"
 #include "words/object_names.h"
 #include "format.h"
 #include "base/text.h"
@@ -53,6 +54,7 @@ static const char *const kind_names[EVENT_KINDS] = {
 	[EVENT_RECORDER] = "recorder",
 	[EVENT_NOT_SENT] = "not-sent",
 	[EVENT_WORK] = "work",
+	[EVENT_TCP_TIMER] = "tcp-timer",
 };
 
 static const char *thread_name(const struct printer *p, uint32_t tid)
@@ -280,6 +282,7 @@ static void put_context(const struct printer *p, const struct event *ev)
 static void put_event(const struct printer *p, const struct event *ev)
 {
 	uint64_t start_ns = trace_info(p->t)->start_ns, at_ns = ev->time_ns - start_ns;
+	const char *timer;
 	FILE *out = p->out;
 
 	fprintf(out, "%6llu.%09llu ", (unsigned long long)at_ns / 1000000000,
@@ -391,6 +394,12 @@ static void put_event(const struct printer *p, const struct event *ev)
 		break;
 	case EVENT_NOT_SENT:
 		fputs(" got what its waker had not sent", out);
+		break;
+	case EVENT_TCP_TIMER:
+		timer = network_stage_name(NETWORK_TIMER + ev->n);
+		fprintf(out, " waited for %s for %" PRIu64 " ns, until %" PRIu64 " ns ago",
+			timer ? timer : "TCP", ev->last_ns - ev->asked_ns,
+			ev->time_ns - ev->last_ns);
 		break;
 	case EVENT_WORK:
 		put_work(p, ev);

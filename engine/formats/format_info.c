@@ -140,6 +140,7 @@ static void put_aux(const struct trace_info *i, FILE *out)
 		[EVENT_WORK] = "work_items",
 		[EVENT_RECORDER] = "recorder_runs",
 		[EVENT_NOT_SENT] = "not_sent",
+		[EVENT_TCP_TIMER] = "tcp_timers",
 	};
 	uint64_t known = i->events_of[EVENT_AUX_LOST], kept;
 

@@ -281,7 +281,10 @@ static void put_remote(struct json_chain *j, uint32_t part)
 static void put_network(struct json_chain *j, const struct wait_amount *p)
 {
 	bool is_remote = p->key.stage == NETWORK_REMOTE;
+	const char *timer = network_stage_name(p->key.stage);
 
+	if (timer)
+		fprintf(j->words.out, ",\"stage\":\"%s\"", timer);
 	json_put_object(
 		&j->words, "socket",
 		is_remote ? remote_answers_part_at(j->words.timelines->remote, p->key.value).socket

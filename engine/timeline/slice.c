@@ -377,6 +377,7 @@ static bool take_aux(struct slice *s, const struct event *ev)
 	case EVENT_OBJECT:
 	case EVENT_READY:
 	case EVENT_NOT_SENT:
+	case EVENT_TCP_TIMER:
 		build_event(&s->b, ev);
 		return true;
 	case EVENT_STEAL:

@@ -44,6 +44,7 @@ void timelines_free(struct timelines *tl)
 	lock_holders_free(&tl->lock_holders);
 	streams_free(&tl->streams);
 	throttles_free(&tl->throttles);
+	free(tl->tcp_timers);
 	work_events_free(&tl->work);
 	remote_answers_free(tl->remote);
 	groups_free(&tl->groups);

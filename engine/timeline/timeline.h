@@ -167,7 +167,11 @@ struct thread_sums {
 /* A kernel and a user stack (ids of the trace, 0 none) that were recorded together. */
 struct stack_pair {
 	uint32_t kstack, ustack;
-	uint32_t object;  /* of a wait: what was waited for (id of the trace); 0: not known */
+	/*
+	 * Of a wait: what was waited for (id of the trace); 0: not known. Of a waker: the number of
+	 * the timer of TCP that had put off what it received; 0: none.
+	 */
+	uint32_t object;
 	uint32_t ready;	  /* if that was several things: the one that ended it; 0: not known */
 	uint32_t request; /* of a waker: the request whose end made it wake; 0: none */
 	bool not_sent;	  /* of a waker: what it received, and woke for, it had not sent */
@@ -177,6 +181,12 @@ struct stack_pair {
 /* A sleep that a later waking explains, and the sleep that this waking ended. */
 struct later_waking {
 	const struct wait *sleep, *ended;
+};
+
+/* What a timer of TCP put off, until at_ns: see CHAINLOG_TCP_TIMER. */
+struct tcp_timer {
+	uint64_t since_ns, at_ns; /* since_ns <= at_ns */
+	uint32_t which;		  /* enum chainlog_tcp_timer */
 };
 
 struct stolen_time;
@@ -217,6 +227,8 @@ struct timelines {
 	struct lock_holders lock_holders;
 	struct streams streams;
 	struct throttles throttles;
+	struct tcp_timer *tcp_timers; /* by number - 1 */
+	size_t n_tcp_timers, cap_tcp_timers;
 	struct work_events work;
 	struct remote_answers *remote; /* NULL: none are known, or not asked for */
 	struct groups groups;
@@ -452,6 +464,15 @@ static inline struct disk_request_kind timelines_disk_request_kind(const struct 
 								   uint32_t kind)
 {
 	return disk_requests_kind(&tl->disk_requests, kind);
+}
+
+/* The timer of TCP that had put off what ended w; NULL: none. */
+static inline const struct tcp_timer *timelines_tcp_timer(const struct timelines *tl,
+							  const struct wait *w)
+{
+	uint32_t number = tl->n_tcp_timers ? timelines_pair(tl, w->waker_stack).object : 0;
+
+	return number && number <= tl->n_tcp_timers ? &tl->tcp_timers[number - 1] : NULL;
 }
 
 /* ---- requests of clients: see requests.h ----------------------------------------------------- */

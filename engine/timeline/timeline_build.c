@@ -16,6 +16,17 @@ static bool lacks_ready(const struct pairs *pairs, uint32_t id)
 	return p && p->a & TRACE_PAIR_OBJECT && !(p->b && pairs->at[p->b].a & TRACE_PAIR_OBJECT);
 }
 
+/* The pair of a waker with what a timer of TCP had put off; 0: out of memory. */
+static uint32_t with_timer(struct timelines *tl, const struct tcp_timer *timer, uint32_t pair)
+{
+	if (tl->n_tcp_timers + 1 >= TRACE_PAIR_IDS)
+		return pair;
+	if (!GROW(tl->tcp_timers, tl->n_tcp_timers, tl->cap_tcp_timers))
+		return 0;
+	tl->tcp_timers[tl->n_tcp_timers++] = *timer;
+	return pairs_id(&tl->pairs, TRACE_PAIR_OBJECT | (uint32_t)tl->n_tcp_timers, pair);
+}
+
 /* Adds what was ready to the waits that it ended, unless the wait was changed after the note. */
 static void apply_ready(struct builder *b)
 {
@@ -26,10 +37,15 @@ static void apply_ready(struct builder *b)
 		const struct thread *th = &b->tl->threads[note->thread];
 		struct wait *w = note->wait < th->n_waits ? &th->waits[note->wait] : NULL;
 
-		if (!w || w->kind != WAIT_SLEEP || w->wake_ns != note->wake_ns)
+		/* After an early waking there was no time to wait for anything. */
+		if (!w || w->kind != WAIT_SLEEP || w->wake_ns != note->wake_ns ||
+		    w->out_ns == w->wake_ns)
 			continue;
 		if (!note->object) {
-			w->waker_stack = pairs_id(pairs, TRACE_PAIR_NOT_SENT, w->waker_stack);
+			w->waker_stack =
+				note->timer.which
+					? with_timer(b->tl, &note->timer, w->waker_stack)
+					: pairs_id(pairs, TRACE_PAIR_NOT_SENT, w->waker_stack);
 			b->out_of_memory = !w->waker_stack;
 			continue;
 		}

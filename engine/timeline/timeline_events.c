@@ -383,7 +383,11 @@ static void handle_aux(struct builder *b, const struct event *ev)
 		handle_steal(b, ev);
 	else if (ev->kind == EVENT_RECORDER)
 		handle_recorder(b, ev);
-	else if ((ev->kind == EVENT_READY || ev->kind == EVENT_NOT_SENT) && i != THREAD_NONE)
+	else if (ev->kind == EVENT_TCP_TIMER && (!ev->n || ev->n >= CHAINLOG_TCP_TIMERS))
+		return; /* of a later version */
+	else if ((ev->kind == EVENT_READY || ev->kind == EVENT_NOT_SENT ||
+		  ev->kind == EVENT_TCP_TIMER) &&
+		 i != THREAD_NONE)
 		state_ready(b, i, ev);
 	else if (ev->kind == EVENT_GROUP)
 		handle_group(b, ev);

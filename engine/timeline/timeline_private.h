@@ -103,11 +103,13 @@ static inline uint64_t cpu_switch_before(const struct cpu *c, uint64_t now_ns)
 /*
  * Of a wait for any of several things (an epoll instance, a poll()), the one that was ready when
  * the thread was woken. Once all pairs of stacks are there, the wait gets a pair of its own with
- * it. object 0: the waker gets one, because it had not sent what woke.
+ * it. object 0: the waker gets one, because it had not sent what woke, or a timer of TCP had put
+ * that off.
  */
 struct ready_note {
 	uint64_t wake_ns; /* of the wait */
 	uint32_t thread, wait, object;
+	struct tcp_timer timer; /* which 0: none */
 };
 
 /* The kernel gives no tid above PID_MAX_LIMIT, which is TID_PAGED. */

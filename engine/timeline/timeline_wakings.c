@@ -144,14 +144,19 @@ void state_ready(struct builder *b, uint32_t thread, const struct event *ev)
 {
 	const struct live *l = &b->live[thread];
 
-	/* After an early waking there was no time to wait for anything. */
 	if (l->state != LIVE_WOKEN || l->open.wake_ns != ev->time_ns ||
-	    l->open.out_ns == ev->time_ns || (!ev->object && ev->kind == EVENT_READY))
+	    (!ev->object && ev->kind == EVENT_READY))
 		return;
 	if (!GROW(b->ready, b->n_ready, b->cap_ready)) {
 		b->out_of_memory = true;
 		return;
 	}
-	b->ready[b->n_ready++] = (struct ready_note) { ev->time_ns, thread,
-						       b->tl->threads[thread].n_waits, ev->object };
+	b->ready[b->n_ready] = (struct ready_note) { .wake_ns = ev->time_ns,
+						     .thread = thread,
+						     .wait = b->tl->threads[thread].n_waits,
+						     .object = ev->object };
+	if (ev->kind == EVENT_TCP_TIMER)
+		b->ready[b->n_ready].timer =
+			(struct tcp_timer) { ev->asked_ns, ev->last_ns, (uint32_t)ev->n };
+	b->n_ready++;
 }

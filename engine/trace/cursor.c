@@ -261,8 +261,9 @@ static int take_aux(struct trace_cursor *c, struct source *s)
 		s->ev.n = ev.number[1];
 		s->ev.last_ns = 0;
 	}
-	if (ev.kind == EVENT_UNTHROTTLED) {
+	if (ev.kind == EVENT_UNTHROTTLED)
 		s->ev.n = ev.number[3];
+	if (ev.kind == EVENT_UNTHROTTLED || ev.kind == EVENT_TCP_TIMER) {
 		s->ev.asked_ns = ev.time_ns - at_most(ev.number[1], ev.time_ns);
 		s->ev.last_ns = ev.time_ns - at_most(ev.number[2], ev.number[1]);
 	}

@@ -51,6 +51,7 @@ enum event_kind {
 	EVENT_UNTHROTTLED = CHAINLOG_AUX + CHAINLOG_UNTHROTTLED,
 	EVENT_NOT_SENT = CHAINLOG_AUX + CHAINLOG_NOT_SENT,
 	EVENT_WORK = CHAINLOG_AUX + CHAINLOG_WORK,
+	EVENT_TCP_TIMER = CHAINLOG_AUX + CHAINLOG_TCP_TIMER,
 	EVENT_KINDS = CHAINLOG_KINDS,
 };
 
@@ -94,12 +95,13 @@ struct event {
 	uint32_t object;
 	/* LOST, AUX_LOST: end of the span; DISK_DONE: when the device got it, 0: not known;
 	   REQUEST, REQUEST_MORE: the last write; UNTHROTTLED: until when;
-	   WORK: when it was queued, or begun */
+	   TCP_TIMER: when it expired; WORK: when it was queued, or begun */
 	uint64_t last_ns;
 	/*
 	 * LOST: how many; 0: not known. QUEUE: place, DISK_DONE: what, see chainlog.h; INTERRUPTS,
 	 * STEAL, RECORDER: ns; REQUEST*: the connection, 0: a datagram socket's; CONTEXT: the trace
-	 * id's upper half; UNTHROTTLED: enum chainlog_quota; GROUP: 1 if all threads of the process
+	 * id's upper half; UNTHROTTLED: enum chainlog_quota; TCP_TIMER: enum
+	 * chainlog_tcp_timer; GROUP: 1 if all threads of the process
 	 * of tid are in it; STREAM: the sequence number of the next byte that is written; WORK:
 	 * what, see chainlog.h
 	 */
@@ -109,8 +111,8 @@ struct event {
 		uint64_t label; /* REQUEST with CHAINLOG_REQUEST_PROBED: an object; 0: none */
 	};
 	union {
-		/* DISK_DONE; 0: not known; UNTHROTTLED: since when; REQUEST, REQUEST_OPEN: arrival;
-		 * REQUEST_MORE: first write */
+		/* DISK_DONE; 0: not known; UNTHROTTLED, TCP_TIMER: since when; REQUEST,
+		 * REQUEST_OPEN: arrival; REQUEST_MORE: first write */
 		uint64_t asked_ns;
 		uint64_t trace_low; /* CONTEXT */
 		uint64_t received;  /* STREAM: the sequence number of the next byte that comes */

@@ -303,6 +303,11 @@ static int copy_aux(struct neutral *n, const struct event *ev)
 		copy.number[2] = ev->time_ns - ev->last_ns;
 		copy.number[3] = ev->n;
 		break;
+	case EVENT_TCP_TIMER:
+		copy.number[0] = ev->n;
+		copy.number[1] = ev->time_ns - ev->asked_ns;
+		copy.number[2] = ev->time_ns - ev->last_ns;
+		break;
 	case EVENT_GROUP: /* they are called as somebody's machine is set up */
 	case EVENT_OWN_ID:
 		return 0;

@@ -470,6 +470,84 @@ static void what_was_not_sent_is_no_more_than_that(void **state)
 		"A;recv;[runnable] 2\n");
 }
 
+/* The examples of section 11 with timers of TCP. */
+static void a_timer_of_tcp_puts_off_what_comes(void **state)
+{
+	(void)state;
+	exact("0   c0 - R > C\n"
+	      "50  c1 A S > - wait|read;main for=tcp:peer\n"
+	      "100 c2 B S > - wait|read;serve for=tcp:peer\n"
+	      "700 c0 - wakes! B wake;ready;net_rx_action;asm_sysvec_x\n"
+	      "700 c0 B tcp-timer 1 60 650\n"
+	      "710 c2 - R > B\n"
+	      "900 c2 B wakes! A wake;send\n"
+	      "900 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;main;read;[tcp];-;wait;--;wake;send;B;--;wake;ready;net_rx_action;asm_sysvec_x;"
+	      "[network];[tcp delayed ack];[tcp] 550\n"
+	      "A;main;read;[tcp];-;wait;--;wake;send;B;--;wake;ready;net_rx_action;asm_sysvec_x;"
+	      "[network];[tcp] 50\n"
+	      "A;main;read;[tcp];-;wait;--;wake;send;B;[runnable] 10\n"
+	      "A;main;read;[tcp];-;wait;--;wake;send;B;[running] 240\n");
+	exact("0   c0 - R > C\n"
+	      "100 c1 A S > - wait|connect;main for=tcp:peer\n"
+	      "900 c0 C wakes! A wake;ready;process_backlog;__local_bh_enable_ip;execve|work\n"
+	      "900 c0 A tcp-timer 3 110 890\n"
+	      "901 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;main;connect;[tcp];-;wait;--;wake;ready;process_backlog;__local_bh_enable_ip;"
+	      "[network];[tcp accept queue full];[tcp] 780\n"
+	      "A;main;connect;[tcp];-;wait;--;wake;ready;process_backlog;__local_bh_enable_ip;"
+	      "[network];[tcp] 20\n"
+	      "A;main;connect;[tcp];-;wait;[runnable] 1\n");
+}
+
+/* What expired before the sleep, or is not known, explains nothing; nor of another's waking. */
+static void a_timer_of_tcp_counts_in_its_sleep(void **state)
+{
+	static const char *const lines[] = { "900 c0 A tcp-timer 2 10 100\n",
+					     "900 c0 A tcp-timer 4 200 890\n",
+					     "899 c0 A tcp-timer 2 200 890\n", "" };
+	static const char whole[] = "A;recv;--;wake;ready;net_rx_action;asm_sysvec_x;[network]";
+	struct options o = script_options(101);
+	char script[300], text[300];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		snprintf(script, sizeof(script),
+			 "0   c0 - R > C\n"
+			 "100 c1 A S > - recv\n"
+			 "%s"
+			 "900 c0 - wakes A wake;ready;net_rx_action;asm_sysvec_x\n"
+			 "%s"
+			 "901 c1 - R > A\n"
+			 "end 1000\n",
+			 lines[i][2] == '9' ? lines[i] : "", lines[i][2] == '9' ? "" : lines[i]);
+		snprintf(text, sizeof(text), "%s 800\nA;recv;[runnable] 1\n", whole);
+		expect_text(script_folded(script, &o), text);
+	}
+	/* Of an object nothing need be known. Classic attribution has no stages. */
+	strcpy(script, "0   c0 - R > C\n"
+		       "100 c1 A S > - recv\n"
+		       "900 c0 - wakes A wake;ready;net_rx_action;asm_sysvec_x\n"
+		       "900 c0 A tcp-timer 2 200 890\n"
+		       "900 c0 A tcp-timer 1 300 890\n"
+		       "901 c1 - R > A\n"
+		       "end 1000\n");
+	snprintf(text, sizeof(text), "%s 110\n%s;[tcp retransmit] 690\nA;recv;[runnable] 1\n",
+		 whole, whole);
+	expect_text(script_folded(script, &o), text);
+	o.mode = MODE_CLASSIC;
+	snprintf(text, sizeof(text), "%s 800\nA;recv;[runnable] 1\n", whole);
+	expect_text(script_folded(script, &o), text);
+	o.mode = MODE_EXACT;
+	o.plain_ends = true;
+	snprintf(text, sizeof(text),
+		 "A;recv;--;wake;ready;net_rx_action;asm_sysvec_x;[interrupt] "
+		 "800\nA;recv;[runnable] 1\n");
+	expect_text(script_folded(script, &o), text);
+}
+
 /* The first example of section 11. */
 static void the_network_ends_a_wait_of_the_waker(void **state)
 {
@@ -654,6 +732,8 @@ int main(void)
 		cmocka_unit_test(a_thread_waits_for_rcu),
 		cmocka_unit_test(a_thread_receives_what_it_has_not_sent),
 		cmocka_unit_test(what_was_not_sent_is_no_more_than_that),
+		cmocka_unit_test(a_timer_of_tcp_puts_off_what_comes),
+		cmocka_unit_test(a_timer_of_tcp_counts_in_its_sleep),
 		cmocka_unit_test(the_network_ends_a_wait_of_the_waker),
 	};
 

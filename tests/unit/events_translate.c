@@ -440,6 +440,32 @@ static void a_quota_keeps_its_times_and_whose_it_was(void **state)
 	encoder_free(enc);
 }
 
+static void a_timer_of_tcp_keeps_its_times(void **state)
+{
+	struct chainlog_fields ev = { .kind = 0 };
+	struct encoder *enc = new_encoder(keep_more, &ev);
+	struct translator *t = new_translator(enc);
+	const struct wire_tcp_timer w = {
+		.r = { .time_ns = 1000, .kind = WIRE_TCP_TIMER },
+		.tid = 4711,
+		.since_ns = 300,
+		.at_ns = 900,
+		.which = WIRE_TCP_ACCEPT_QUEUE,
+	};
+
+	(void)state;
+	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
+	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_TCP_TIMER);
+	assert_int_equal(ev.tid, 4711);
+	assert_int_equal(ev.number[0], CHAINLOG_TCP_ACCEPT_QUEUE);
+	assert_int_equal(ev.number[1], 700);
+	assert_int_equal(ev.number[2], 100);
+	translator_free(t);
+	encoder_free(enc);
+}
+
 static void who_queued_an_item_keeps_its_times(void **state)
 {
 	struct chainlog_fields ev = { .kind = 0 };
@@ -628,6 +654,7 @@ int main(void)
 		cmocka_unit_test(a_process_of_a_container_has_its_own_id),
 		cmocka_unit_test(how_far_a_connection_is_keeps_its_numbers),
 		cmocka_unit_test(a_quota_keeps_its_times_and_whose_it_was),
+		cmocka_unit_test(a_timer_of_tcp_keeps_its_times),
 		cmocka_unit_test(who_queued_an_item_keeps_its_times),
 		cmocka_unit_test(a_lock_has_its_holder),
 		cmocka_unit_test(samples_and_their_losses_have_accounts_of_their_own),

@@ -50,14 +50,19 @@ static void make_plain(const struct trace *t, char *text)
 		strcpy(strstr(text, ";[network];["), ";[interrupt]");
 }
 
-/* Cuts off the socket above [network]; *text is it then, or "". */
+/* Cuts off the socket above [network], and above a timer of TCP there; it is the result, or "". */
 static char *cut_socket(char *text)
 {
+	static const char *const timers[] = { ";[tcp delayed ack]", ";[tcp retransmit]",
+					      ";[tcp accept queue full]" };
 	char *at = strstr(text, ";[network];["), *socket;
 
 	if (!at)
 		return strdup("");
 	at += strlen(";[network]");
+	for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++)
+		if (!strncmp(at, timers[i], strlen(timers[i])))
+			at += strlen(timers[i]);
 	socket = strdup(at);
 	*at = '\0';
 	return socket;

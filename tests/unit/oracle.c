@@ -516,6 +516,9 @@ static void on_event(struct world *w, const struct event *ev)
 	case EVENT_NOT_SENT:
 		object_not_sent(w, ev);
 		break;
+	case EVENT_TCP_TIMER:
+		object_put_off(w, ev);
+		break;
 	case EVENT_HOLDER:
 		object_held(w, ev->tid, ev->other, ev->time_ns);
 		break;

@@ -102,7 +102,7 @@ uint32_t oracle_interrupt_frames(struct world *w, const struct sleep *s)
 
 			if (softirq_of_others(w, st, i) || from_device(w, st, i))
 				return 2 + i;
-			if (s->not_sent && !done_on_way_out(w, st, i) &&
+			if ((s->not_sent || s->put_off.which) && !done_on_way_out(w, st, i) &&
 			    !strcmp(oracle_said_by(w, s, i + 1), "network"))
 				return 2 + i;
 			while (k < st.n &&
@@ -188,8 +188,9 @@ const char *oracle_said_by(struct world *w, const struct sleep *s, uint32_t n)
 	return "interrupt";
 }
 
-/* "[network];[tcp]", where it is known to which socket packets came. */
-static void put_network(struct world *w, const char *chain, const struct sleep *s, uint64_t ns)
+/* "[network];[tcp]", where it is known to which socket packets came; why is between the two. */
+static void put_network(struct world *w, const char *chain, const struct sleep *s, const char *why,
+			uint64_t ns)
 {
 	const struct trace_object *object = trace_object(w->t, s->object), *ready;
 	char *longer;
@@ -197,10 +198,13 @@ static void put_network(struct world *w, const char *chain, const struct sleep *
 	ready = object ? trace_object(w->t, s->ready) : NULL;
 	object = ready ? ready : object;
 	if (!object || !*trace_string(w->t, object->own)) {
-		line_put(w, chain, "network", ns);
+		if (asprintf(&longer, *why ? "%s;[network]" : "%s", chain) < 0)
+			abort();
+		line_put(w, longer, *why ? why : "network", ns);
+		free(longer);
 		return;
 	}
-	if (asprintf(&longer, "%s;[network]", chain) < 0)
+	if (asprintf(&longer, *why ? "%s;[network];[%s]" : "%s;[network]", chain, why) < 0)
 		abort();
 	line_put(w, longer, trace_string(w->t, object->class), ns);
 	free(longer);
@@ -231,11 +235,23 @@ static void put_interrupted(struct world *w, const char *chain, const struct sle
 {
 	const char *end = w->plain_ends ? "interrupt" : oracle_said_by(w, s, n);
 	const struct trace_object *disk = trace_object(w->t, s->done.disk);
+	static const char *const why[] = { "tcp delayed ack", "tcp retransmit",
+					   "tcp accept queue full" };
 	uint64_t issued = s->done.issued, held = s->done.held;
 	char *longer;
 
+	if (!strcmp(end, "network") && timed && s->put_off.which) {
+		uint64_t since = s->put_off.since, at = s->put_off.at;
+
+		since = since < from ? from : since > to ? to : since;
+		at = at < since ? since : at > to ? to : at;
+		put_network(w, chain, s, "", since - from);
+		put_network(w, chain, s, why[s->put_off.which - 1], at - since);
+		put_network(w, chain, s, "", to - at);
+		return;
+	}
 	if (!strcmp(end, "network")) {
-		put_network(w, chain, s, to - from);
+		put_network(w, chain, s, "", to - from);
 		return;
 	}
 	if (strcmp(end, "disk")) {

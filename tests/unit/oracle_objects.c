@@ -159,6 +159,14 @@ void object_not_sent(struct world *w, const struct event *ev)
 		s->not_sent = true;
 }
 
+void object_put_off(struct world *w, const struct event *ev)
+{
+	struct sleep *s = just_ended(w, ev);
+
+	if (s && !s->put_off.which && ev->n >= 1 && ev->n <= 3)
+		s->put_off = (struct put_off) { ev->asked_ns, ev->last_ns, ev->n };
+}
+
 /* The thread has just gone to sleep; or it has slept since the start. */
 void object_held(struct world *w, uint32_t tid, uint32_t holder, uint64_t at)
 {

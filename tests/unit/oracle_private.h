@@ -28,6 +28,11 @@ struct asking {
 };
 
 /* Why somebody slept, and who ended it. */
+/* By a timer of TCP; which 0: by none. */
+struct put_off {
+	uint64_t since, at, which;
+};
+
 struct sleep {
 	uint32_t kstack, ustack; /* the sleeper's */
 	uint32_t pair;		 /* these, as the reader numbers them */
@@ -49,8 +54,9 @@ struct sleep {
 	bool then_woke;	   /* the sleeper was current in a waking before it slept again */
 	/* The sleep in which it goes on at last, whose waker it has got; NULL: it does not. */
 	const struct sleep *ended_by;
-	bool not_sent; /* what its waker received and woke for it had not sent */
-	int held_by;   /* 1 + the life that had the lock, as that itself said; 0: not known */
+	bool not_sent;		/* what its waker received and woke for it had not sent */
+	struct put_off put_off; /* what its waker received then */
+	int held_by; /* 1 + the life that had the lock, as that itself said; 0: not known */
 };
 
 struct piece {
@@ -280,6 +286,7 @@ void object_ready(struct world *w, const struct event *ev);
 /* A thread asked a disk for something. */
 void object_asked(struct world *w, const struct event *ev);
 void object_not_sent(struct world *w, const struct event *ev);
+void object_put_off(struct world *w, const struct event *ev);
 void object_held(struct world *w, uint32_t tid, uint32_t holder, uint64_t at);
 
 /* oracle_who.c: which CPU ran what, and on whose queue threads were. */

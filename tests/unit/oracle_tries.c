@@ -637,6 +637,7 @@ static const struct sleep *made_end(struct world *w, int life, uint64_t at, cons
 		if (its && !strcmp(its, lock)) {
 			made->waker_kstack = then->kstack;
 			made->not_sent = false;
+			made->put_off.which = 0;
 			made->waker_ustack = then->ustack;
 		}
 		free(its);
@@ -752,6 +753,7 @@ void oracle_join_tries(struct world *w)
 			s->acted_ns = s->ended_by->woken_ns;
 			s->waker_kstack = s->ended_by->waker_kstack;
 			s->not_sent = s->ended_by->not_sent;
+			s->put_off = s->ended_by->put_off;
 			s->waker_ustack = s->ended_by->waker_ustack;
 		}
 }

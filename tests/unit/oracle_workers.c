@@ -143,6 +143,7 @@ static void queued_by(struct world *w, const struct executed *x, struct sleep *a
 		asked->waker_ustack = s->waker_ustack;
 		asked->done = s->done;
 		asked->not_sent = s->not_sent;
+		asked->put_off = s->put_off;
 	}
 }
 

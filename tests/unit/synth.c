@@ -306,6 +306,18 @@ void synth_not_sent(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid)
 	of_thread(m, cpu, ns, CHAINLOG_NOT_SENT, tid);
 }
 
+void synth_tcp_timer(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint64_t which,
+		     uint64_t since_ns, uint64_t at_ns)
+{
+	struct chainlog_fields ev = { .time_ns = ns,
+				      .cpu = cpu,
+				      .kind = CHAINLOG_AUX + CHAINLOG_TCP_TIMER,
+				      .tid = tid,
+				      .number = { which, ns - since_ns, ns - at_ns } };
+
+	MUST(!encoder_event(m->e, &ev));
+}
+
 void synth_unthrottled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint64_t since_ns,
 		       uint64_t until_ns, const char *whose)
 {
@@ -720,6 +732,7 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							[EVENT_UNTHROTTLED] = "unthrottled",
 							[EVENT_NOT_SENT] = "not-sent",
 							[EVENT_WORK] = "work",
+							[EVENT_TCP_TIMER] = "tcp-timer",
 							[EVENT_AUX_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);
@@ -743,7 +756,7 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 		if (ev->kind == EVENT_STREAM)
 			fprintf(f, " %llu %llu", (unsigned long long)ev->n,
 				(unsigned long long)ev->received);
-		if (ev->kind == EVENT_UNTHROTTLED)
+		if (ev->kind == EVENT_UNTHROTTLED || ev->kind == EVENT_TCP_TIMER)
 			fprintf(f, " %llu-%llu why=%llu", (unsigned long long)ev->asked_ns,
 				(unsigned long long)ev->last_ns, (unsigned long long)ev->n);
 		if (ev->kind == EVENT_WORK)

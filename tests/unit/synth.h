@@ -66,6 +66,9 @@ void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid);
 void synth_unthrottled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint64_t since_ns,
 		       uint64_t until_ns, const char *whose);
 void synth_not_sent(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid);
+/* which: enum chainlog_tcp_timer; since_ns <= at_ns <= ns */
+void synth_tcp_timer(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint64_t which,
+		     uint64_t since_ns, uint64_t at_ns);
 /* The thread that this CPU has just switched out waits for an object. */
 void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *class,
 		     const char *name);

@@ -302,6 +302,17 @@ static void switch_to(struct making *m, int cpu, char prev_state)
 	m->runs[cpu] = next;
 }
 
+/* A timer of TCP had put off what the thread got, mostly while it slept. */
+static void puts_off(struct making *m, int cpu, int thread)
+{
+	uint64_t since = m->ns - m->ns / 6 % 4 * (m->ns / 24), at = m->ns - (m->ns - since) / 3;
+
+	event(m, cpu, "%c tcp-timer %u %llu.%03llu %llu.%03llu", letter(thread),
+	      (unsigned int)(1 + m->ns / 6 % 3), (unsigned long long)since / 1000,
+	      (unsigned long long)since % 1000, (unsigned long long)at / 1000,
+	      (unsigned long long)at % 1000);
+}
+
 /* Wakes a thread that is off its run queue, if that is sure. */
 static void wake(struct making *m, int cpu, int target)
 {
@@ -321,6 +332,8 @@ static void wake(struct making *m, int cpu, int target)
 			       : wake_stack(m));
 	if (m->ns % 6 == m->unsent)
 		event(m, cpu, "%c not-sent", letter(target));
+	if (m->ns % 6 == 3)
+		puts_off(m, cpu, target);
 	if (m->ns % 4 == 0)
 		event(m, cpu, "%c ready tcp:peer:%u", letter(target),
 		      (unsigned int)(m->ns / 4 % 2));

@@ -310,6 +310,9 @@ static void add_event(struct synth *m, const struct line *l)
 		synth_unthrottled(m, cpu, ns, a, ns_of(word(l, 4)), ns_of(word(l, 5)), word(l, 6));
 	else if (!strcmp(verb, "not-sent"))
 		synth_not_sent(m, cpu, ns, a);
+	else if (!strcmp(verb, "tcp-timer"))
+		synth_tcp_timer(m, cpu, ns, a, strtoull(word(l, 4), NULL, 10), ns_of(word(l, 5)),
+				ns_of(word(l, 6)));
 	else if (!strncmp(verb, "request", 7))
 		add_request(m, l, cpu, ns, a);
 	else if (!strcmp(verb, "context"))

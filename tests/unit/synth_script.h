@@ -50,6 +50,8 @@
  *	900 c0 A ready tcp:peer:80  of several things this one ended A's wait
  *	900 c0 A not-sent           who woke A had not sent what A got; "lost-not-sent 900": some
  *	                            are missing
+ *	900 c0 A tcp-timer 1 150 890  what A got a timer of TCP had put off from 150 to 890: 1: a
+ *	                            delayed ack, 2: a retransmit, 3: as an accept queue was full
  *	150 c0 lost-queues 180      changes of queues are missing in [150, 180]
  *	150 c0 lost-groups 180      likewise moves to other control groups
  *	950 c1 lost 980             events of that CPU are missing in [950, 980]; "c?": of any

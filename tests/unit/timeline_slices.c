@@ -43,6 +43,26 @@ static void expect_pair(const struct timelines *a, uint32_t of_a, const struct t
 	assert_int_equal(x.of_client, y.of_client);
 }
 
+/* As expect_pair(), of who woke; the numbers of timers of TCP may be others, too. */
+static void expect_waker(const struct timelines *a, const struct wait *x, const struct timelines *b,
+			 const struct wait *y)
+{
+	struct stack_pair of_x = timelines_pair(a, x->waker_stack);
+	struct stack_pair of_y = timelines_pair(b, y->waker_stack);
+	const struct tcp_timer *t = timelines_tcp_timer(a, x), *u = timelines_tcp_timer(b, y);
+
+	assert_int_equal(of_x.kstack, of_y.kstack);
+	assert_int_equal(of_x.ustack, of_y.ustack);
+	assert_int_equal(of_x.request, of_y.request);
+	assert_int_equal(of_x.not_sent, of_y.not_sent);
+	assert_int_equal(!t, !u);
+	if (!t)
+		return;
+	assert_int_equal(t->since_ns, u->since_ns);
+	assert_int_equal(t->at_ns, u->at_ns);
+	assert_int_equal(t->which, u->which);
+}
+
 static void expect_wait(const struct timelines *a, const struct wait *x, const struct timelines *b,
 			const struct wait *y)
 {
@@ -59,7 +79,7 @@ static void expect_wait(const struct timelines *a, const struct wait *x, const s
 	if (x->waker == THREAD_NONE)
 		return;
 	assert_int_equal(x->waker_at, y->waker_at);
-	expect_pair(a, x->waker_stack, b, y->waker_stack);
+	expect_waker(a, x, b, y);
 }
 
 static void expect_thread(const struct timelines *a, const struct timelines *b, uint32_t i)
