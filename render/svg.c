@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/clean_text.h"
 #include "common/figures.h"
 
 const char svg_digits[65] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
@@ -55,10 +56,10 @@ static size_t next_utf8(const unsigned char *p, const unsigned char *end, uint32
 	return i;
 }
 
-/* Embeddings, overrides and isolates of Unicode's bidirectional algorithm (UAX 9). */
-static bool turns_text(uint32_t c)
+/* Those of one character's width at most: a name in such a script may need them. */
+static bool is_direction_mark(uint32_t c)
 {
-	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+	return c == 0x61c || c == 0x200e || c == 0x200f;
 }
 
 size_t svg_next(const char *p, const char *end, uint32_t *cp)
@@ -71,7 +72,7 @@ size_t svg_next(const char *p, const char *end, uint32_t *cp)
 		*cp = 0x2421;
 	else if ((*cp & 0xfffe) == 0xfffe)
 		*cp = 0xfffd;
-	else if (turns_text(*cp))
+	else if (utf8_is_unprintable(*cp) && !is_direction_mark(*cp))
 		*cp = 0x2426;
 	return n;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/clean_text.h"
 #include "kernel/address.h"
 #include "unwind/rule.h"
 
@@ -320,9 +321,11 @@ static void print_frame(struct symbolizer *sym, uint32_t space, uint64_t addr, u
 	struct symbolizer_code code;
 
 	fprintf(stderr, " %" PRIx64, addr);
-	if (symbolizer_code(sym, space, addr, time_ns, &code))
-		fprintf(stderr, " %s+%" PRIx64, code_files_path(symbolizer_files(sym), code.file),
-			code.offset);
+	if (!symbolizer_code(sym, space, addr, time_ns, &code))
+		return;
+	putc(' ', stderr);
+	print_clean(stderr, code_files_path(symbolizer_files(sym), code.file));
+	fprintf(stderr, "+%" PRIx64, code.offset);
 }
 
 void reference_print(const struct reference *r, struct symbolizer *sym, const struct wire_copy *c,

@@ -38,10 +38,21 @@ void text_free(struct text_buf *b)
 	*b = (struct text_buf) { .p = NULL };
 }
 
+static void put_escape(struct text_buf *b, uint32_t c)
+{
+	char escape[16];
+
+	if (c < 0x10000)
+		snprintf(escape, sizeof(escape), "\\u%04x", (unsigned int)c);
+	else /* two halves */
+		snprintf(escape, sizeof(escape), "\\u%04x\\u%04x",
+			 0xd7c0u + (unsigned int)(c >> 10), 0xdc00u + (unsigned int)(c & 0x3ff));
+	text_puts(b, escape);
+}
+
 void json_string(struct text_buf *b, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	char escape[8];
 	uint32_t c;
 	size_t len;
 
@@ -53,8 +64,7 @@ void json_string(struct text_buf *b, const char *text)
 		if (c == '"' || c == '\\') {
 			text_puts(b, c == '"' ? "\\\"" : "\\\\");
 		} else if (!len || utf8_is_unprintable(c)) {
-			snprintf(escape, sizeof(escape), "\\u%04x", (unsigned int)c & 0xffff);
-			text_puts(b, escape);
+			put_escape(b, c);
 		} else {
 			text_put(b, (const char *)s, len);
 		}

@@ -4,5 +4,8 @@
 
 #include <stdio.h>
 
-/* Writes a word of a command, in quotes if it needs them. */
+/*
+ * Writes a word of a command, in quotes if it needs them. What a terminal must not get
+ * (clean_text.h) is written by numbers, so the command is the same.
+ */
 void command_put_word(FILE *out, const char *word);

@@ -61,14 +61,25 @@ static uint32_t label_link(void *arg, const struct link *l)
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
-/* A field with any text: in quotes where RFC 4180 requires them, quotes doubled. */
+/*
+ * A field with any text: in quotes where RFC 4180 requires them, quotes doubled. A spreadsheet
+ * takes what begins with one of these characters for a formula, which a recorded program could have
+ * as its name; behind an apostrophe it is text.
+ */
 static void put_text(struct writer *c, const char *s)
 {
+	bool is_formula =
+		*s && strchr("=+-@", *s) && strcmp(s, "-") != 0 && strncmp(s, "-;", 2) != 0;
+
+	if (is_formula && !s[strcspn(s, ",\"\r\n")])
+		putc('\'', c->out);
 	if (!s[strcspn(s, ",\"\r\n")]) {
 		fputs(s, c->out);
 		return;
 	}
 	putc('"', c->out);
+	if (is_formula)
+		putc('\'', c->out);
 	for (const char *quote; (quote = strchr(s, '"')); s = quote + 1) {
 		fwrite(s, 1, (size_t)(quote + 1 - s), c->out);
 		putc('"', c->out);

@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/open_regular.h"
 #include "common/build_id.h"
 #include "common/grow.h"
 
@@ -77,19 +78,6 @@ uint32_t perf_modules_space(struct perf_modules *m, uint32_t id)
 }
 
 /* ---- files that are here -------------------------------------------------------------------- */
-
-/* A regular file, whose opening has no effect, as that of a device or a pipe can have; -1: none. */
-static int open_regular(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
 
 int perf_cache_open(const uint8_t *build_id, size_t len, const char *name)
 {

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/open_regular.h"
 #include "common/build_id.h"
 #include "common/grow.h"
 #include "common/lower_bound.h"
@@ -183,23 +184,6 @@ char *debug_files_path(struct debug_files *d)
 }
 
 /* ---- the index ----------------------------------------------------------------------------- */
-
-/*
- * Opens a regular file. Returns a negative errno for anything else, whose opening must not have an
- * effect, as it can for devices and pipes.
- */
-static int open_regular(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return -EINVAL;
-}
 
 static char *hex_of(const uint8_t *bytes, size_t len)
 {

@@ -17,8 +17,10 @@
 size_t utf8_read(const unsigned char *s, uint32_t *c);
 
 /*
- * C0, DEL and C1, which a terminal might take for a command, and the marks that turn the direction
- * of text (Unicode's annex 9), by which a name looks like another.
+ * C0, DEL and C1, which a terminal might take for a command; the separators of lines and
+ * paragraphs; and by which a name looks like another: the marks that turn the direction of text
+ * (Unicode's annex 9), and those that nobody sees (U+200B, U+FEFF, tags). The joiners U+200C and
+ * U+200D are parts of words.
  */
 bool utf8_is_unprintable(uint32_t c);
 

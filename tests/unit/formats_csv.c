@@ -116,7 +116,13 @@ static void hostile_names_stay_in_their_fields(void **state)
 		{ "\377\033[31m", "??[31m" },
 		{ "a;b", "a:b" },
 		{ " a ", " a " },
-		{ "=1+1", "=1+1" },
+		/* No spreadsheet takes them for a formula. */
+		{ "=1+1", "'=1+1" },
+		{ "+1", "'+1" },
+		{ "-1", "'-1" },
+		{ "@x", "'@x" },
+		{ "=a,b\"", "\"'=a,b\"\"\"" },
+		{ "a=b", "a=b" },
 		{ "", "[unknown]" },
 	};
 

@@ -47,7 +47,9 @@ function sortable(table, changed = () => sortRows(table)) {
 const timeCell = (ns) => element("td", { "data-ns": String(ns) }, time(ns));
 const numberCell = (n, words = String(n)) => element("td", { "data-v": String(n) }, words);
 
-const field = (v) => /[",\r\n]/.test(v) ? '"' + v.replaceAll('"', '""') + '"' : String(v);
+// A spreadsheet takes what begins so for a formula; behind an apostrophe it is text.
+const plain = (v) => /^[=+@\t-]./.test(v) && isNaN(v) ? "'" + v : v;
+const field = (v) => /[",\r\n]/.test(v) ? '"' + plain(v).replaceAll('"', '""') + '"' : plain(v);
 const csvText = (rows) => rows.map((r) => r.map((v) => field(String(v))).join(",") + "\n").join("");
 
 function cellText(cell) {

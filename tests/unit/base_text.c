@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What strangers have chosen, made safe: text for a terminal and for JSON, and files to be opened.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/open_regular.h"
+#include "base/text.h"
+
+static void expect_clean(const char *text, const char *expected)
+{
+	char *shown = NULL;
+	size_t len;
+	FILE *f = open_memstream(&shown, &len);
+
+	assert_non_null(f);
+	print_clean(f, text);
+	assert_int_equal(fclose(f), 0);
+	assert_string_equal(shown, expected);
+	free(shown);
+}
+
+static void what_a_terminal_or_an_eye_could_mistake_is_not_shown(void **state)
+{
+	(void)state;
+	expect_clean("a\033cb\r\nc\177", "a?cb??c?");
+	expect_clean("a\302\233b\302\205", "a?b?");			     /* C1 */
+	expect_clean("a\342\200\250b\342\200\251c", "a?b?c");		     /* U+2028, U+2029 */
+	expect_clean("s\342\200\213s\357\273\277h\342\201\240d", "s?s?h?d"); /* 200B FEFF 2060 */
+	expect_clean("a\302\255b\363\240\201\201c", "a?b?c");		     /* 00AD, a tag */
+	expect_clean("a\342\200\256b\342\201\246c", "a?b?c");		     /* 202E, 2066 */
+	/* Parts of words: the joiners; and all else. */
+	expect_clean("\331\205\333\214\342\200\214\330\256",
+		     "\331\205\333\214\342\200\214\330\256");
+	expect_clean("\303\251\360\237\220\230", "\303\251\360\237\220\230");
+}
+
+static void json_has_escapes_for_it(void **state)
+{
+	struct text_buf b = { 0 };
+
+	(void)state;
+	json_string(&b, "a\342\200\250\357\273\277\363\240\201\201z");
+	assert_string_equal(b.p, "\"a\\u2028\\ufeff\\udb40\\udc41z\"");
+	text_free(&b);
+}
+
+static void only_regular_files_are_opened(void **state)
+{
+	char dir[] = "/tmp/open-regular-XXXXXX", path[64], link[64];
+	int fd, status;
+	pid_t writer;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/f", dir);
+	snprintf(link, sizeof(link), "%s/l", dir);
+	assert_int_equal(symlink("f", link), 0);
+	assert_int_equal(open_regular(path), -ENOENT);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	writer = fork();
+	assert_true(writer >= 0);
+	if (!writer) {
+		alarm(60);
+		/* Opening it for reading, even without waiting, would let this go on. */
+		_exit(open(path, O_WRONLY | O_CLOEXEC) < 0);
+	}
+	usleep(200000); /* it waits by now, and else will */
+	assert_int_equal(open_regular(path), -EINVAL);
+	assert_int_equal(open_regular(link), -EINVAL);
+	usleep(200000);
+	assert_int_equal(waitpid(writer, &status, WNOHANG), 0);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_int_equal(waitpid(writer, &status, 0), writer);
+	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+	close(fd);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(open_regular("/dev/null"), -EINVAL);
+	assert_int_equal(open_regular(dir), -EINVAL);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(write(fd, "x", 1), 1);
+	close(fd);
+	fd = open_regular(link);
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, path, sizeof(path)), 1);
+	close(fd);
+	snprintf(path, sizeof(path), "%s/f", dir);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_terminal_or_an_eye_could_mistake_is_not_shown),
+		cmocka_unit_test(json_has_escapes_for_it),
+		cmocka_unit_test(only_regular_files_are_opened),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
