@@ -148,6 +148,9 @@ int main(int argc, char **argv)
 	command_line = join(argc, argv);
 	err = session_run(&o, command_line ? command_line : "", &requests, &result);
 	free(command_line);
+	if (!err && !o.quiet && !o.every_ns && !o.flight_ns && strcmp(o.output, "-") != 0 &&
+	    isatty(STDERR_FILENO))
+		fprintf(stderr, "next: chainwalk %s\n", o.output);
 	if (err && !result.command_failed)
 		return 1;
 	return o.command ? result.command_status : 0;

@@ -9,7 +9,7 @@
 #include "words/lock_holder.h"
 #include "words/waited_for.h"
 
-#define GIL "the lock of the Python interpreter"
+#define GIL "the interpreter's lock (GIL)"
 
 /*
  * Functions of well-known programs and libraries in which threads wait, and what for. Where several
@@ -57,8 +57,8 @@ static const struct known_wait {
 	{ "PyEval_RestoreThread", GIL, JOINT_LOCK },
 	{ "take_gil", GIL, JOINT_LOCK },
 	/* Ruby */
-	{ "thread_sched_to_running", "the lock of the Ruby interpreter", JOINT_LOCK },
-	{ "gvl_acquire", "the lock of the Ruby interpreter", JOINT_LOCK },
+	{ "thread_sched_to_running", "the interpreter's lock (GVL)", JOINT_LOCK },
+	{ "gvl_acquire", "the interpreter's lock (GVL)", JOINT_LOCK },
 	/* glibc */
 	{ "pthread_cond_", "a condition", JOINT_OTHER },
 	{ "__pthread_cond_", "a condition", JOINT_OTHER },

@@ -251,7 +251,7 @@ static int put_screen(FILE *out, const struct table_of *t, size_t room)
 	if (!err && load_ns && 2 * load_ns <= t->causes_ns)
 		err = put_other_load(out, t, load_ns);
 	if (!err && t->pauses_ns)
-		fprintf(out, "left out: %s ms of pauses by choice, or for lack of work\n",
+		fprintf(out, "left out, by choice or for lack of work: %s ms\n",
 			text_ms(text, t->pauses_ns) + strspn(text, " "));
 	if (!err && first) {
 		fprintf(out, "one such wait, step by step: chainwalk --show %zu",

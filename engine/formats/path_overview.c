@@ -125,6 +125,7 @@ static int put_all(FILE *out, const struct format_input *in, const struct option
 	if (!err) {
 		uint32_t name = names_thread(names, c->thread, c->to_ns - 1);
 
+		p.columns = paragraph_columns(o->columns);
 		busy = (double)ns / took_ns;
 		fprintf(p.f, "%s took %.3f s with %.1f of %u CPU%s busy", names_text(names, name),
 			took_ns / 1e9, busy, cpus, cpus == 1 ? "" : "s");
@@ -212,6 +213,7 @@ static int put_waiter(FILE *out, struct waiters *w, const struct options *o, str
 		err = paragraph_begin(&p);
 	if (err)
 		return err;
+	p.columns = paragraph_columns(o->columns);
 	name = names_thread(names, w->chosen, timelines_end_ns(tl));
 	fprintf(p.f, "%s/%u waited for others for %.3f of %.3f s", names_text(names, name), tid,
 		(double)w->waited_ns[w->chosen] / 1e9,

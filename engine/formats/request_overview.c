@@ -66,6 +66,7 @@ static int put_verdict(FILE *out, const struct format_input *in, const struct na
 		text_free(&title);
 		return -ENOMEM;
 	}
+	p.columns = paragraph_columns(in->options->columns);
 	fprintf(p.f, "Requests to %s ", title.p);
 	if (steps && slow)
 		fputs("are slow now and then", p.f);
@@ -90,6 +91,7 @@ static int put_figures(FILE *out, const struct format_input *in, const struct wa
 		free(rate);
 		return err;
 	}
+	p.columns = paragraph_columns(in->options->columns);
 	fprintf(p.f, "%zu of %zu (%s/s) took", slowest.n, e->all.n, rate);
 	put_ms(p.f, " ", request_took_ns(&slowest.at[0]));
 	if (slowest.n > 1)

@@ -82,13 +82,14 @@ static void put_ms(FILE *f, const char *before, uint64_t ns, const char *after)
 	fprintf(f, "%s%s ms%s", before, text + strspn(text, " "), after);
 }
 
-static int put_server(FILE *out, const struct servers *s, const struct server *row)
+static int put_server(FILE *out, const struct servers *s, const struct server *row, size_t columns)
 {
 	struct paragraph p;
 	int err = paragraph_begin(&p);
 
 	if (err)
 		return err;
+	p.columns = columns;
 	fprintf(p.f, "waited for %s: %" PRIu64 " time%s", names_text(s->names, row->name),
 		row->sums.waits, row->sums.waits == 1 ? "" : "s");
 	put_ms(p.f, ", p50 ", row->lengths.p50_ns, "");
@@ -116,7 +117,7 @@ static int put_all(FILE *out, struct servers *s, const struct format_input *in,
 	for (; shown < n && shown < SERVERS_SHOWN && !err; shown++) {
 		if (rows[shown].sums.total_ns < (to_ns - from_ns) / LEAST_OF_TIME)
 			break;
-		err = put_server(out, s, &rows[shown]);
+		err = put_server(out, s, &rows[shown], paragraph_columns(in->options->columns));
 	}
 	if (err || !shown)
 		return err;

@@ -590,7 +590,7 @@ static void a_screen_has_what_fits(void **state)
 			 "  2   29 %  ###         B ran, until it woke in send\n"
 			 "  3   19 %  ##          B slept in nap | sleep, until a timer\n"
 			 "      13 %  #           had no CPU, as others had it\n"
-			 "left out: 0.150 ms of pauses by choice, or for lack of work\n"
+			 "left out, by choice or for lack of work: 0.150 ms\n"
 			 "one such wait, step by step: chainwalk --show 1\n"))
 		fail_msg("%s", got);
 	free(got);
