@@ -13,50 +13,54 @@ struct processes {
  * Threads are numbered in the order in which they were first seen. A thread takes the last leader
  * before it, or the next one if there is none (a second call, backwards).
  */
-static void find_leaders(struct processes *p, bool backwards, uint32_t *last, uint32_t tids_end)
+static int find_leaders(struct processes *p, bool backwards, struct pair_table *last)
 {
 	uint32_t n = timelines_threads(p->timelines);
 
-	for (uint32_t i = 0; i < tids_end; i++)
-		last[i] = THREAD_NONE;
+	pair_table_clear(last, sizeof(uint32_t));
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t i = backwards ? n - 1 - k : k;
 		const struct thread *th = timelines_thread(p->timelines, i);
+		uint32_t *leader =
+			th->tgid ? pair_table_at(last, th->tgid, 0, sizeof(*leader)) : NULL;
 
-		if (!th->tgid || th->tgid >= tids_end)
+		if (!th->tgid)
 			continue;
+		if (!leader)
+			return -ENOMEM;
 		if (th->tid == th->tgid)
-			last[th->tgid] = i;
-		if (p->leader[i] == THREAD_NONE)
-			p->leader[i] = last[th->tgid];
+			*leader = i + 1;
+		if (p->leader[i] == THREAD_NONE && *leader)
+			p->leader[i] = *leader - 1;
 	}
+	return 0;
 }
 
 int processes_new(struct processes **out, const struct timelines *tl)
 {
 	struct processes *p = calloc(1, sizeof(*p));
-	uint32_t tids_end = trace_info(timelines_trace(tl))->tids_end;
-	uint32_t n = timelines_clients_end(tl), *last;
+	uint32_t n = timelines_clients_end(tl);
+	struct pair_table last = { .cap = 0 };
+	int err;
 
 	*out = NULL;
 	if (!p)
 		return -ENOMEM;
 	p->timelines = tl;
 	p->leader = malloc(((size_t)n + 1) * sizeof(*p->leader));
-	last = malloc((size_t)tids_end * sizeof(*last));
-	if (!p->leader || !last) {
-		free(last);
-		processes_free(p);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n && p->leader; i++)
 		p->leader[i] = THREAD_NONE;
-	find_leaders(p, false, last, tids_end);
-	find_leaders(p, true, last, tids_end);
+	err = p->leader ? find_leaders(p, false, &last) : -ENOMEM;
+	if (!err)
+		err = find_leaders(p, true, &last);
+	pair_table_free(&last);
+	if (err) {
+		processes_free(p);
+		return err;
+	}
 	for (uint32_t i = timelines_threads(tl); i < n; i++)
 		if (timelines_thread(tl, i)->parent != THREAD_NONE)
 			p->leader[i] = p->leader[timelines_thread(tl, i)->parent];
-	free(last);
 	*out = p;
 	return 0;
 }

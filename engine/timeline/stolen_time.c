@@ -192,21 +192,28 @@ static uint64_t up_to(const struct stretch *s, uint64_t at_ns)
 			  (s->to_ns - s->from_ns));
 }
 
-/* The sum of a key's up to at_ns. */
-static uint64_t sum_up_to(const struct stretches *s, uint32_t key, uint64_t at_ns)
+/* The sum of a key's up to at_ns, before which its first k stretches begin. */
+static uint64_t sum_up_to(const struct stretch *first, size_t k, uint64_t at_ns)
 {
-	const struct stretch *first = s->at + s->first[key];
-	size_t n = s->first[key + 1] - s->first[key];
-	size_t k = LOWER_BOUND(m, n, first[m].from_ns < at_ns);
-
 	return k ? first[k - 1].before_ns + up_to(&first[k - 1], at_ns) : 0;
 }
 
 static uint64_t sum(const struct stretches *s, uint32_t key, uint64_t from_ns, uint64_t to_ns)
 {
+	const struct stretch *first;
+	size_t n, from, to;
+
 	if (key >= s->keys || from_ns >= to_ns)
 		return 0;
-	return sum_up_to(s, key, to_ns) - sum_up_to(s, key, from_ns);
+	first = s->at + s->first[key];
+	n = s->first[key + 1] - s->first[key];
+	from = LOWER_BOUND(m, n, first[m].from_ns < from_ns);
+	/* It is asked for times between two switches of a CPU, and these are what has stretches. */
+	for (to = from; to < n && to < from + 8 && first[to].from_ns < to_ns;)
+		to++;
+	if (to == from + 8)
+		to += LOWER_BOUND(m, n - to, first[to + m].from_ns < to_ns);
+	return sum_up_to(first, to, to_ns) - sum_up_to(first, from, from_ns);
 }
 
 uint64_t stolen_time_of_cpu(const struct stolen_time *i, uint32_t cpu, uint64_t from_ns,
