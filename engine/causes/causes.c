@@ -544,12 +544,14 @@ static int add_worker(struct worker *w, const struct worker *first, const struct
 	w->slices = first->slices;
 	err = names_new(&w->names, tl, o);
 	if (!err)
-		err = wait_filter_new(&w->filter, tl, o, w->names);
+		err = wait_filter_like(&w->filter, first->causes->filter, w->names);
 	if (!err)
 		err = begin(&w->causes, tl, o, w->names, first->causes);
 	if (!err) {
 		w->causes->filter = w->filter;
 		w->causes->long_ns = first->causes->long_ns;
+		w->causes->watcher = first->causes->watcher;
+		w->causes->worker = (uint32_t)(w - first);
 	}
 	return err;
 }
@@ -565,11 +567,11 @@ static void join_worker(const struct worker *first, struct worker *w)
 	names_free(w->names);
 }
 
-/* Explains all waits; who watches them sees one after the other. */
+/* Explains all waits. */
 static int explain_all(struct causes *c, const struct options *o)
 {
 	struct worker workers[CPUS_USED_MAX] = { { .causes = c } };
-	uint32_t n = c->watcher.see ? 1 : cpus_usable(CPUS_USED_MAX);
+	uint32_t n = cpus_usable(CPUS_USED_MAX);
 	struct slices slices;
 	int err = slices_init(&slices, c->timelines, wait_filter_of_requests(c->filter));
 

@@ -119,13 +119,16 @@ struct options causes_options(const struct options *given);
 int causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
 	       struct names *names, struct wait_filter *f);
 /*
- * Is told what each wait has of each cause, wait by wait: the cause's .id, its time, and the
- * longest single part of that. Returns 0 or -ENOMEM.
+ * Is told what each wait has of each cause, wait by wait: the cause's number, its time, and the
+ * longest single part of that. Several workers, below CPUS_USED_MAX, may see waits at once, in any
+ * order; each has numbers of its own, those of worker 0 are .id at last. Both return 0 or -ENOMEM.
  */
 struct causes_watcher {
 	void *arg;
-	int (*see)(void *arg, uint32_t cause, const struct chosen_wait *p, uint64_t ns,
-		   uint64_t longest_ns);
+	int (*see)(void *arg, uint32_t worker, uint32_t cause, const struct chosen_wait *p,
+		   uint64_t ns, uint64_t longest_ns);
+	/* Another worker has seen all of its waits; ids[number]: what worker 0 calls its causes. */
+	int (*join)(void *arg, uint32_t worker, const uint32_t *ids);
 };
 /* causes_new() with a watcher. */
 int causes_new_watched(struct causes **out, const struct timelines *tl, const struct options *o,

@@ -193,6 +193,8 @@ void causes_join(struct causes *to, const struct causes *from)
 		join_sums(&j, &to->wheres, &from->wheres, true);
 		join_waits(&j);
 		join_long_waits(to, from);
+		if (to->watcher.see && to->watcher.join(to->watcher.arg, from->worker, j.causes))
+			to->out_of_memory = true;
 	}
 	pair_table_free(&j.texts);
 	free(j.labels);

@@ -326,8 +326,8 @@ void causes_count_wait(struct causes *c, const struct chosen_wait *p, uint32_t n
 				      timelines_throttled_untold(c->timelines, p->thread, p->wait);
 		if (!causes_of_requests(c))
 			count_part(c, c->touched[i], &part, &current);
-		if (c->watcher.see &&
-		    c->watcher.see(c->watcher.arg, c->touched[i], p, part.ns, part.longest_ns))
+		if (c->watcher.see && c->watcher.see(c->watcher.arg, c->worker, c->touched[i], p,
+						     part.ns, part.longest_ns))
 			c->out_of_memory = true;
 	}
 	c->n_touched = 0;

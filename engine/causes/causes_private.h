@@ -177,6 +177,7 @@ struct causes {
 	uint32_t *touched;
 	size_t cap_parts, cap_touched, n_touched;
 	struct causes_watcher watcher; /* .see NULL: there is none */
+	uint32_t worker;	       /* which one of several, of as many threads */
 	bool out_of_memory;
 };
 

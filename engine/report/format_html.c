@@ -76,13 +76,10 @@ static int make_causes(struct report *r)
 	size_t most = shown < REPORT_CAUSES ? (size_t)shown : REPORT_CAUSES;
 	const struct cause *all;
 	size_t n;
-	struct causes_watcher watcher = { r, report_see_cause };
 	int err;
 
-	r->cause_counts.joined = 1;
 	err = causes_new_watched(&r->causes, r->in->timelines, &r->cause_options, r->names,
-				 r->filter, watcher);
-
+				 r->filter, report_watcher(r));
 	if (err)
 		return err;
 	all = causes_list(r->causes, &n);
@@ -166,7 +163,8 @@ static void report_free(struct report *r)
 	causes_free(r->causes);
 	free(r->command);
 	report_counts_free(&r->counts);
-	pair_table_free(&r->cause_counts.cells);
+	for (uint32_t i = 0; i < CPUS_USED_MAX; i++)
+		pair_table_free(&r->cause_counts[i].cells);
 	free(r->waits);
 	free(r->rows);
 	free(r->row_of);

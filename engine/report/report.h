@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/pairs.h"
+#include "base/cpus.h"
 #include "causes/causes.h"
 #include "fold/fold.h"
 #include "formats/format.h"
@@ -106,7 +107,8 @@ struct report {
 	struct thread_row rest;	 /* the others, added up */
 	uint32_t *row_of;	 /* by thread: its row; n_rows: one of the others */
 	struct report_counts counts;
-	struct report_cause_counts cause_counts;
+	/* By worker (see causes_watcher); at last the first one has them all. */
+	struct report_cause_counts cause_counts[CPUS_USED_MAX];
 	/* Steps in a slice of the graphs: at least; of that of waits and of what ran, 0: no slices.
 	 */
 	uint32_t slice_steps, graph_steps[2];
@@ -134,9 +136,8 @@ enum report_group report_thread_group(const struct report *r, uint32_t thread);
 /* Counts the waits that r->filter selects, after the rows are known. 0 or -ENOMEM. */
 int report_count(struct report *r);
 void report_counts_free(struct report_counts *c);
-/* A causes_watcher's, arg being the report, whose rows and steps are known. */
-int report_see_cause(void *arg, uint32_t cause, const struct chosen_wait *p, uint64_t ns,
-		     uint64_t longest_ns);
+/* A causes_watcher, arg being the report, whose rows and steps are known. */
+struct causes_watcher report_watcher(struct report *r);
 /* From causes to lines of the table, when r->cause is known; so many that a page has room for. */
 int report_settle_causes(struct report *r);
 /* The step in which a wait that ended at ns is counted. */

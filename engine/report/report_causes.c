@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "report.h"
 
 /* As many cells as are held while it is not known which causes are shown: beyond, steps get longer.
@@ -44,29 +45,104 @@ static int join_steps(struct report_cause_counts *c)
 	return 0;
 }
 
-int report_see_cause(void *arg, uint32_t cause, const struct chosen_wait *p, uint64_t ns,
-		     uint64_t longest_ns)
+/* Joins steps until no more cells are there than are held. 0 or -ENOMEM. */
+static int hold(const struct report *r, struct report_cause_counts *c)
+{
+	int err = 0;
+
+	while (!err && c->cells.keys.n > HELD && c->joined < r->counts.steps.n)
+		err = join_steps(c);
+	return err;
+}
+
+/* A causes_watcher's. */
+static int see(void *arg, uint32_t worker, uint32_t cause, const struct chosen_wait *p, uint64_t ns,
+	       uint64_t longest_ns)
 {
 	struct report *r = arg;
-	struct report_cause_counts *c = &r->cause_counts;
-	const struct report_steps *s = &r->counts.steps;
+	struct report_cause_counts *c = &r->cause_counts[worker];
 	uint32_t n_rows = r->counts.n_rows, step;
 	struct report_cause_cell *cell;
 
 	if (cause >= UINT32_MAX / n_rows)
 		return -ENOMEM;
-	step = report_step(s, report_end_ns(p)) / c->joined;
+	step = report_step(&r->counts.steps, report_end_ns(p)) / c->joined;
 	cell = cell_at(&c->cells, cause * n_rows + r->row_of[p->thread], step);
 	if (!cell)
 		return -ENOMEM;
 	add(cell, &(struct report_cause_cell) { ns, 1, longest_ns });
-	while (c->cells.keys.n > HELD && c->joined < s->n) {
-		int err = join_steps(c);
+	return hold(r, c);
+}
 
-		if (err)
-			return err;
+/* Likewise. Steps are joined as they would be if one worker saw all: as few as they must be. */
+static int join(void *arg, uint32_t worker, const uint32_t *ids)
+{
+	struct report *r = arg;
+	struct report_cause_counts *to = &r->cause_counts[0], *from = &r->cause_counts[worker];
+	const struct report_cause_cell *cells = from->cells.at;
+	uint32_t n_rows = r->counts.n_rows;
+	int err = 0;
+
+	while (to->joined < from->joined && !err)
+		err = join_steps(to);
+	for (uint32_t id = 1; id <= from->cells.keys.n && !err; id++) {
+		struct pair key = from->cells.keys.at[id];
+		uint32_t cause = ids[key.a / n_rows];
+		struct report_cause_cell *cell;
+
+		if (cause >= UINT32_MAX / n_rows)
+			return -ENOMEM;
+		cell = cell_at(&to->cells, cause * n_rows + key.a % n_rows,
+			       key.b / (to->joined / from->joined));
+		err = cell ? 0 : -ENOMEM;
+		if (cell)
+			add(cell, &cells[id]);
+		if (!err)
+			err = hold(r, to);
 	}
-	return 0;
+	pair_table_free(&from->cells);
+	return err;
+}
+
+struct causes_watcher report_watcher(struct report *r)
+{
+	for (uint32_t i = 0; i < CPUS_USED_MAX; i++)
+		r->cause_counts[i].joined = 1;
+	return (struct causes_watcher) { r, see, join };
+}
+
+static int by_key(const void *pa, const void *pb, void *keys)
+{
+	const struct pair *a = (const struct pair *)keys + *(const uint32_t *)pa;
+	const struct pair *b = (const struct pair *)keys + *(const uint32_t *)pb;
+
+	return a->a != b->a ? compare_numbers(a->a, b->a) : compare_numbers(a->b, b->b);
+}
+
+/* Puts the cells in order: in which they came depends on the workers. 0 or -ENOMEM. */
+static int sort_cells(struct report_cause_counts *c)
+{
+	uint32_t n = c->cells.keys.n, *ids = malloc(((size_t)n + 1) * sizeof(*ids));
+	const struct report_cause_cell *cells = c->cells.at;
+	struct pair_table t = { .at = NULL };
+	int err = ids ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < n && !err; i++)
+		ids[i] = i + 1;
+	if (n && !err)
+		qsort_r(ids, n, sizeof(*ids), by_key, c->cells.keys.at);
+	for (uint32_t i = 0; i < n && !err; i++) {
+		struct pair key = c->cells.keys.at[ids[i]];
+		struct report_cause_cell *to = cell_at(&t, key.a, key.b);
+
+		err = to ? 0 : -ENOMEM;
+		if (to)
+			*to = cells[ids[i]];
+	}
+	pair_table_free(&c->cells);
+	c->cells = t;
+	free(ids);
+	return err;
 }
 
 /* By a cause's number its line: that of the table, or that of all others, or that of pauses. */
@@ -90,7 +166,7 @@ static uint32_t *lines_of(const struct report *r, uint32_t *n)
 
 int report_settle_causes(struct report *r)
 {
-	struct report_cause_counts *c = &r->cause_counts;
+	struct report_cause_counts *c = &r->cause_counts[0];
 	const struct report_cause_cell *cells = c->cells.at;
 	struct pair_table t = { .at = NULL };
 	uint32_t n, n_rows = r->counts.n_rows, *line = lines_of(r, &n);
@@ -114,5 +190,5 @@ int report_settle_causes(struct report *r)
 	c->cells = t;
 	while (!err && c->cells.keys.n > REPORT_CAUSE_CELLS && c->joined < r->counts.steps.n)
 		err = join_steps(c);
-	return err;
+	return err ? err : sort_cells(c);
 }

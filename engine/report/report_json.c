@@ -284,7 +284,7 @@ static int put_waits(struct report_writer *w)
 /* By line of the table of causes its cells: row, step (of so many steps), and the figures. */
 static void put_cause_cells(struct report_writer *w)
 {
-	const struct report_cause_counts *c = &w->r->cause_counts;
+	const struct report_cause_counts *c = w->r->cause_counts;
 	const struct report_cause_cell *cells = c->cells.at;
 	uint32_t n_rows = w->r->counts.n_rows;
 
@@ -319,7 +319,7 @@ static void put_causes(struct report_writer *w)
 		report_put(w, k < r->n_waits_written ? k : REPORT_NONE);
 	}
 	putc(']', w->out);
-	fprintf(w->out, ",\n\"causeSteps\":%" PRIu32, r->cause_counts.joined);
+	fprintf(w->out, ",\n\"causeSteps\":%" PRIu32, r->cause_counts->joined);
 	put_cause_cells(w);
 }
 

@@ -62,6 +62,11 @@ int wait_filter_new(struct wait_filter **out, const struct timelines *tl, const 
 	return 0;
 }
 
+int wait_filter_like(struct wait_filter **out, const struct wait_filter *f, struct names *names)
+{
+	return wait_filter_new(out, f->timelines, f->options, names);
+}
+
 void wait_filter_free(struct wait_filter *f)
 {
 	if (!f)
