@@ -342,6 +342,18 @@ void causes_keep_never_woken(struct cause *cause, const struct wait *w)
 		cause->never_woken = w;
 }
 
+/* Room for the parts of causes up to this number. False: out of memory. */
+static bool reserve_parts(struct causes *c, uint32_t cause)
+{
+	size_t had = c->cap_parts;
+
+	if (!GROW(c->touched, cause, c->cap_touched) || !GROW(c->part, cause, c->cap_parts))
+		return false;
+	if (c->cap_parts > had)
+		memset(c->part + had, 0, (c->cap_parts - had) * sizeof(*c->part));
+	return true;
+}
+
 uint32_t causes_of_key(struct causes *c, const struct cause_key *key)
 {
 	bool is_new;
@@ -349,7 +361,7 @@ uint32_t causes_of_key(struct causes *c, const struct cause_key *key)
 
 	if (!id || !is_new)
 		return id;
-	if (!GROW(c->at, c->n, c->cap) || !causes_reserve_parts(c, id))
+	if (!GROW(c->at, c->n, c->cap) || !reserve_parts(c, id))
 		return 0;
 	c->at[c->n++] = (struct cause) {
 		.id = id,

@@ -47,17 +47,6 @@ void causes_classify(const struct causes *c, struct chain_sum *s)
 	s->is_own = !causes_of_requests(c) && is_own(c, s);
 }
 
-bool causes_reserve_parts(struct causes *c, uint32_t cause)
-{
-	size_t had = c->cap_parts;
-
-	if (!GROW(c->touched, cause, c->cap_touched) || !GROW(c->part, cause, c->cap_parts))
-		return false;
-	if (c->cap_parts > had)
-		memset(c->part + had, 0, (c->cap_parts - had) * sizeof(*c->part));
-	return true;
-}
-
 void causes_add_part(struct causes *c, const struct chain_sum *s, uint64_t ns)
 {
 	struct part_of_wait *part = &c->part[s->cause];

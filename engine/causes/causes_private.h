@@ -219,8 +219,6 @@ uint32_t causes_find(struct causes *c, uint32_t node, uint32_t end, uint32_t dis
 
 /* causes_parts.c: adds ns of the current wait to a cause's part of it. */
 void causes_add_part(struct causes *c, const struct chain_sum *s, uint64_t ns);
-/* Room for the parts of causes up to this number. False: out of memory. */
-bool causes_reserve_parts(struct causes *c, uint32_t cause);
 /* What of a chain's sum counts in the parts of its cause. */
 void causes_classify(const struct causes *c, struct chain_sum *s);
 /* Adds up the parts of the current wait, which is over; name: its thread's, a text. */
