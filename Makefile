@@ -165,9 +165,11 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shel
 check: all unit
 	@QUICK=1 sh tests/run.sh $(O)
 test: deps-test
-	@$(SUBMAKE) WERROR=1 all unit
+	@$(SUBMAKE) WERROR=1 all unit $(if $(ALL),fuzz)
 	@sh tests/run.sh $(O)
 test-all:
+	@sh tests/deps.sh build
+	@sh tests/deps.sh fuzz
 	@ALL=1 $(MAKE) --no-print-directory test
 test-san: deps-test
 	@$(SUBMAKE) WERROR=1 SAN=1 O=build-san all unit

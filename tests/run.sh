@@ -5,7 +5,7 @@
 #   TESTS="glob..."   picks some
 #   JOBS=N            as many side by side (default: two more than there are CPUs, as some of them sleep)
 #   QUICK=1           no test that records, builds a package or starts a browser
-#   ALL=1             also what only_all (e2e/lib.sh) leaves out, and another browser
+#   ALL=1             also what only_all (e2e/lib.sh) leaves out, another browser, and a minute of each fuzz target
 #   TIMES=1           lists in the end how many seconds of CPU time each test took, most first
 #   SPEED=1           instead of all these the tests that judge how quick something is, one by one
 # First those that record or measure time run one by one: they call needs_bpf or the like, or have a line "# Alone: WHY" ("/* Alone: WHY */"). The time
@@ -60,6 +60,25 @@ run_replay() {
 	else
 		failed=1
 		cat "$log"
+		echo "FAIL $1"
+	fi
+}
+
+# Its corpus, and new inputs for a minute.
+run_fuzz() {
+	if [ ! -x "$O/fuzz/$1" ]; then
+		skipped=1
+		echo "SKIP $1: not built (needs clang: make fuzz)"
+		return
+	fi
+	mkdir "$log.new"
+	if nice -n 5 timeout 900 "$O/fuzz/$1" -max_total_time=60 -timeout=60 -rss_limit_mb=4096 -artifact_prefix="$log." \
+		"$log.new" "tests/fuzz/corpus/${1#fuzz_}" >"$log" 2>&1; then
+		passed=1
+		echo "ok   $1: $(sed -n 's/^Done \([0-9]*\) runs in .*/\1/p' "$log") inputs"
+	else
+		failed=1
+		tail -n 60 "$log" # the input is in it, if it is short
 		echo "FAIL $1"
 	fi
 }
@@ -190,6 +209,7 @@ run_list() {
 {
 	list unit $(names_of $(grep -l cmocka_run_group_tests $(grep -L '^/[*] Alone: ' tests/unit/*.c)))
 	list replay $(names_of "$O"/tests/replay/* | sed 's/^/replay_/')
+	[ -z "${ALL:-}" ] || list fuzz $(names_of tests/fuzz/fuzz_*.c)
 	list e2e $(names_of $(grep -L -e '^needs_' -e '^# Alone: ' tests/e2e/*.sh) | grep -vx lib)
 	list browser browser
 } >"$results/side_by_side"

@@ -140,20 +140,30 @@ $(OLDER): %/chaincap: %/bpf.o $(filter-out $(O)/collector/kernel/bpf.o,$(COLLECT
 	$(LINK) $(COLLECTOR_LIBS)
 unit: $(OLDER)
 
-# ---- fuzzing ----
+# ---- fuzzing: with libFuzzer and both sanitizers ----
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZFLAGS := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+fuzz_objs = $(patsubst $(O)/%,$(O)/fuzz/obj/%,$(1))
 fuzz: $(FUZZERS)
-$(O)/fuzz/fuzz_folded: tests/fuzz/fuzz_folded.c $(filter-out render/flamegraph.c,$(wildcard render/*.c)) $(COMMON) | $(O)/gen/page_js.h $(O)/gen/page_css.h
+$(O)/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)clang $(BASE) -Irender $(FUZZFLAGS) -o $@ $^ -lm
-$(FUZZ_COLLECTOR:%=$(O)/fuzz/fuzz_%): $(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/collector.h \
-		$(filter-out collector/chaincap.c,$(wildcard collector/*.c collector/*/*.c include/common/*.c)) | $(O)/gen/chaincap.skel.h $(O)/gen/older.skel.h $(O)/gen/plain.skel.h $(O)/gen/call_list.h
-	@mkdir -p $(@D)
-	$(Q)clang $(BASE) -Icollector $(FUZZFLAGS) $(LZMA_FLAGS) -o $@ $(filter-out %.h,$^) $(COLLECTOR_LIBS)
-$(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(filter-out engine/chainwalk.c,$(wildcard engine/*.c engine/*/*.c include/common/*.c)) $(O)/libflamegraph.o \
-		| $(O)/gen/report_js.h $(O)/gen/report_css.h
-	@mkdir -p $(@D)
-	$(Q)clang $(BASE) -Iengine $(FUZZFLAGS) $(ZSTD_FLAGS) -o $@ $^ $(ENGINE_LIBS)
+	$(Q)$(CLANG) $(BASE) $(ROOM) $(LZMA_FLAGS) $(ZSTD_FLAGS) -g -O1 -fsanitize=fuzzer-no-link $(FUZZ_SAN) $(DEPGEN) -c -o $@ $<
+$(O)/fuzz/obj/engine/%.o: ROOM = -Iengine
+$(O)/fuzz/obj/collector/%.o $(FUZZ_COLLECTOR:%=$(O)/fuzz/obj/tests/fuzz/fuzz_%.o): ROOM = -Icollector
+$(patsubst %,$(O)/fuzz/obj/tests/fuzz/fuzz_%.o,trace import perf_data): ROOM = -Iengine
+$(O)/fuzz/obj/tests/fuzz/fuzz_folded.o: ROOM = -Irender
+$(call fuzz_objs,$(RENDER)): | $(O)/gen/page_js.h $(O)/gen/page_css.h
+$(call fuzz_objs,$(ENGINE)): | $(O)/gen/report_js.h $(O)/gen/report_css.h
+$(call fuzz_objs,$(COLLECTOR)): | $(O)/gen/chaincap.skel.h $(O)/gen/older.skel.h $(O)/gen/plain.skel.h $(O)/gen/call_list.h
+$(O)/fuzz/libcommon.a: $(call fuzz_objs,$(call objs,include))
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(FUZZERS): $(O)/fuzz/fuzz_%: $(O)/fuzz/obj/tests/fuzz/fuzz_%.o $(O)/fuzz/libcommon.a
+	$(Q)$(CLANG) -pthread -pie $(LDFLAGS) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+$(O)/fuzz/fuzz_folded: $(call fuzz_objs,$(RENDER_LIB))
+$(O)/fuzz/fuzz_folded: LIBS = -lm
+$(FUZZ_COLLECTOR:%=$(O)/fuzz/fuzz_%): $(call fuzz_objs,$(COLLECTOR_LIB))
+$(FUZZ_COLLECTOR:%=$(O)/fuzz/fuzz_%): LIBS = $(COLLECTOR_LIBS)
+$(patsubst %,$(O)/fuzz/fuzz_%,trace import perf_data): $(filter-out $(O)/fuzz/obj/libflamegraph.o,$(call fuzz_objs,$(ENGINE_LIB))) $(O)/libflamegraph.o
+$(patsubst %,$(O)/fuzz/fuzz_%,trace import perf_data): LIBS = $(ENGINE_LIBS)
 
 .PHONY: unit fuzz

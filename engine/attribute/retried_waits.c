@@ -293,7 +293,8 @@ static int explain_tries(struct tries *t)
 	for (size_t i = 0; i < t->n && !err; i++)
 		if (t->at[i].timed && t->at[i].last_timed == i)
 			err = assume_release(t, &t->at[i]);
-	for (struct try *p = t->at; p < t->at + t->n && !err; p++) {
+	for (size_t i = 0; i < t->n && !err; i++) {
+		struct try *p = &t->at[i];
 		const struct try *last = &t->at[p->last], *timed = &t->at[p->last_timed];
 		bool known;
 		const struct wait *until = p->timed ? released(t, p, &known) : NULL;
@@ -315,11 +316,14 @@ static int join(const struct tries *t)
 {
 	int err = 0;
 
-	for (const struct try *p = t->at; p < t->at + t->n && !err; p++)
+	for (size_t i = 0; i < t->n && !err; i++) {
+		const struct try *p = &t->at[i];
+
 		if (p->until)
 			err = timelines_go_on(t->timelines, p->thread, p->sleep, p->until);
 		else if (p->timed && p->unexplained)
 			timelines_forget_waker(t->timelines, p->thread, p->sleep);
+	}
 	timelines_sort_later(t->timelines);
 	return err;
 }

@@ -386,11 +386,14 @@ static void part_busy_rows(struct tries *t)
 				note_waking(t, thread, asked);
 		}
 	}
-	for (struct try *p = t->at; p < t->at + t->n; p++)
+	for (size_t i = 0; i < t->n; i++) {
+		struct try *p = &t->at[i];
+
 		if (p->more && p->woke && !p->interrupted) {
 			p->more = false;
 			p->not_known = true;
 		}
+	}
 }
 
 int tries_find(struct tries *t)

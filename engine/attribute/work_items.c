@@ -67,7 +67,8 @@ static int find_idle(struct finder *f, uint32_t thread)
 /* Notes which waking by a worker was the first since it had waited for work. */
 static void note_wakings(struct finder *f, const struct thread *th)
 {
-	for (const struct wait *w = th->waits; w < th->waits + th->n_waits; w++) {
+	for (uint32_t k = 0; k < th->n_waits; k++) {
+		const struct wait *w = &th->waits[k];
 		struct worker *by = w->kind == WAIT_SLEEP && w->waker < THREAD_IDLE
 					    ? &f->workers[w->waker]
 					    : NULL;

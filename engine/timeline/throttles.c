@@ -56,5 +56,5 @@ const struct throttle *throttles_of(const struct throttles *t, uint32_t thread, 
 	while (end < t->n && t->at[end].thread == thread && t->at[end].to_ns <= in_ns)
 		end++;
 	*n = end - first;
-	return t->at + first;
+	return *n ? &t->at[first] : NULL;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "attribute/sleep_ends.h"
 #include "fold/folded.h"
 #include "format_table.h"
 #include "import/import_report.h"
@@ -56,21 +57,34 @@ static inline void check_promises(const struct trace *t)
 	trace_cursor_free(c);
 }
 
+static inline void write_as(const struct format *f, struct format_input in, struct options o,
+			    bool requests)
+{
+	FILE *out = fopen("/dev/null", "w");
+
+	must(out != NULL, "/dev/null");
+	o.requests = requests;
+	if (f->blocked_only)
+		o.parts = PART_BLOCKED;
+	in.options = &o;
+	(void)f->write(&in, out);
+	fclose(out);
+}
+
+/* All formats, of the waits of threads and of requests. */
 static inline void write_all(const struct trace *t, const struct options *o)
 {
-	struct format_input in = { .trace = t, .options = o };
+	struct format_input in = { .trace = t };
 	struct timelines *timelines = NULL;
 	const struct format *f;
 
-	if (timelines_new_with_cpus(&timelines, t))
-		return;
-	for (size_t i = 0; (f = format_at(i)); i++) {
-		FILE *out = fopen("/dev/null", "w");
-
-		must(out != NULL, "/dev/null");
+	if (!timelines_new_with_cpus(&timelines, t))
+		must(!sleep_ends_settle(timelines), "tries");
+	for (size_t i = 0; timelines && (f = format_at(i)); i++) {
 		in.timelines = f->wants_timelines ? timelines : NULL;
-		(void)f->write(&in, out);
-		fclose(out);
+		write_as(f, in, *o, false);
+		if (!(f->refuses & GIVEN_REQUESTS))
+			write_as(f, in, *o, true);
 	}
 	timelines_free(timelines);
 }

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribute/sleep_ends.h"
 #include "common/crc32c.h"
 #include "engine.h"
 
