@@ -515,16 +515,6 @@ static void check_accounts(const struct session *s)
 			(unsigned long long)c->aux_seen, (unsigned long long)counts.kernel_aux);
 }
 
-void session_left_out(const struct session *s, uint64_t n[CHAINLOG_LEFT_OUTS])
-{
-	struct sink_counts counts;
-
-	s->sink->counts(s, &counts);
-	bpf_session_left_out(s->bpf, n);
-	n[CHAINLOG_LEFT_CODE] += counts.unknown_code;
-	n[CHAINLOG_LEFT_MAPPED] += process_parts_missed(s->parts);
-}
-
 static double seconds(struct timeval t)
 {
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a recording will lack, as is said when it begins, and what helps. */
+/* What a recording will lack, as is said when it begins, and what helps; and what it left out. */
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,4 +105,14 @@ void session_say_lacking(const struct session *s)
 	if (s->options->verbose && s->options->user_stacks && !minidebug_is_supported())
 		fputs("chaincap: built without liblzma: names in .gnu_debugdata are not read\n",
 		      stderr);
+}
+
+void session_left_out(const struct session *s, uint64_t n[CHAINLOG_LEFT_OUTS])
+{
+	struct sink_counts counts;
+
+	s->sink->counts(s, &counts);
+	bpf_session_left_out(s->bpf, n);
+	n[CHAINLOG_LEFT_CODE] += counts.unknown_code;
+	n[CHAINLOG_LEFT_MAPPED] += process_parts_missed(s->parts);
 }

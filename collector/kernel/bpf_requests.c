@@ -37,21 +37,6 @@ void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted)
 #define SOCKETS_NS 1000000000u
 #define FILES_NS 1000000000u
 
-int bpf_session_iterator(const struct bpf_program *prog, uint32_t tgid)
-{
-	union bpf_iter_link_info of = { .task = { .pid = tgid } };
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &of, .link_info_len = sizeof(of));
-	struct bpf_link *link;
-	int fd;
-
-	link = bpf_program__attach_iter(prog, tgid ? &opts : NULL);
-	if (!link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	bpf_link__destroy(link);
-	return fd;
-}
-
 /*
  * Runs an iterator whose output nobody needs, and closes it. Returns 0 or a negative errno; -ETIME:
  * it stopped at list_until_ns.
@@ -243,11 +228,6 @@ uint64_t bpf_session_socket_bytes(const struct bpf_session *s)
 }
 
 /* ---- what was left out ---------------------------------------------------------------------- */
-
-void bpf_session_leave_out(struct bpf_session *s, enum chainlog_left_out what, uint64_t n)
-{
-	__atomic_fetch_add(&s->skel->bss->left_out[what], n, __ATOMIC_RELAXED);
-}
 
 static uint64_t untold_requests(const struct bpf_session *s)
 {

@@ -27,41 +27,6 @@ bool bpf_session_lists_all(const struct bpf_session *s)
 /* The most time for the list of threads: a hundred times what ten thousand take. */
 #define THREADS_NS 10000000000u
 
-int bpf_session_list(int fd, size_t size, uint64_t until_ns, int (*fn)(void *ctx, const void *item),
-		     void *ctx)
-{
-	size_t have = 0, cap = size * 64;
-	uint8_t *buf;
-	int err = 0;
-
-	if (fd < 0)
-		return fd;
-	buf = malloc(cap);
-	if (!buf)
-		err = -ENOMEM;
-	while (!err) {
-		ssize_t n = read(fd, buf + have, cap - have);
-		size_t used = 0;
-
-		if (n < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (n < 0)
-			err = -errno;
-		if (n <= 0)
-			break;
-		have += (size_t)n;
-		for (; !err && have - used >= size; used += size)
-			err = fn(ctx, buf + used);
-		have -= used;
-		memmove(buf, buf + used, have);
-		if (!err && clock_now_ns() >= until_ns)
-			err = -ETIME;
-	}
-	free(buf);
-	close(fd);
-	return err < 0 ? err : 0;
-}
-
 struct taker {
 	bpf_thread_fn fn;
 	void *ctx;

@@ -27,10 +27,14 @@ struct label {
 /* What tells steps below the same one apart. Has no padding. */
 struct step_key {
 	uint32_t who, at, what, kind;
-	uint32_t end; /* 0: it is none; else 1 + enum chain_end, THROTTLED or-ed */
+	uint32_t end; /* 0: it is none; else 1 + enum chain_end, with THROTTLED and STAGE */
 };
 
 #define THROTTLED 0x100u
+/* Of CHAIN_NETWORK: its stage (attributed_time.h), multiplied by this. */
+#define STAGE 0x200u
+/* Without these. */
+#define END_MASK 0xffu
 
 /* What a stack pair says of a wait: texts. */
 struct place {
@@ -177,8 +181,7 @@ static uint32_t step_at(struct chain_steps *s, uint32_t above, const struct step
 			.what = key->what,
 			.kind = (enum joint_kind)key->kind,
 			.is_end = key->end,
-			.end = key->end ? (enum chain_end)((key->end & ~THROTTLED) - 1)
-					: CHAIN_ENDS,
+			.end = key->end ? (enum chain_end)((key->end & END_MASK) - 1) : CHAIN_ENDS,
 		};
 	return number;
 }
@@ -310,7 +313,10 @@ static bool is_at_lock(const struct chain_steps *s, uint32_t step)
 
 static void add_time(struct chain_steps *s, uint32_t node, struct amount_key key, uint64_t ns)
 {
-	uint32_t flags = key.end == CHAIN_DISK && key.stage == DISK_HELD ? THROTTLED : 0;
+	uint32_t flags = key.end == CHAIN_DISK && key.stage == DISK_HELD ? THROTTLED
+			 : key.end == CHAIN_NETWORK && network_stage_name(key.stage)
+				 ? STAGE * key.stage
+				 : 0;
 	uint32_t step = end_step(s, node, key.end, flags), text;
 	struct text_buf b = { 0 };
 
@@ -627,7 +633,8 @@ static void describe_end(struct chain_steps *s, uint32_t number)
 	size_t len;
 
 	memcpy(&key, intern_bytes(&s->keys, key_of.b, &len), sizeof(key));
-	e->what = names_adopt(s->names, e->end == CHAIN_TIMER && is_at_lock(s, number)
+	e->what = names_adopt(s->names, key.end / STAGE ? network_stage_name(key.end / STAGE)
+					: e->end == CHAIN_TIMER && is_at_lock(s, number)
 						? "tried again and again"
 						: word_of_end(e, key.end & THROTTLED));
 	s->out_of_memory |= !e->what;

@@ -112,6 +112,8 @@ static void put_deed(FILE *out, const struct names *names, const struct way *way
 		fputs(*what ? "" : "waits", out);
 		put_in(out, " in ", at);
 		put_in(out, ", which is held by ", by);
+		if (e->is_end && e->end == CHAIN_NETWORK)
+			put_in(out, ": ", text_of(names, e->what));
 		if (e->is_end && e->end == CHAIN_NOT_WOKEN)
 			fputs(", and nobody wakes it", out);
 	}
