@@ -21,7 +21,7 @@ enum {
 	REPORT_WAKES = 160,
 	/* Beyond that, for those who took and answered a request: more lanes and wakeups. */
 	REPORT_SERVING = 2,
-	REPORT_WINDOWS = REPORT_WAKES + 1,
+	REPORT_WINDOWS = REPORT_WAKES + REPORT_SERVING + 1,
 	REPORT_FOLLOWED = 24, /* sleeps in a window; those that are one wait count as one */
 	REPORT_STACKS = 3,    /* of a lane's sleeps that are not followed, and of its samples */
 };
