@@ -63,6 +63,7 @@ END
 PHP_CLI_SERVER_WORKERS=4 php -d session.save_path="$tmp/sessions" -S 127.0.0.1:$port -t "$tmp/php" >"$tmp/log" 2>&1 &
 started="$started $!"
 wait_for "php listens" 10 listens $port
+started="$started $(pgrep -P "$!")" # its workers outlive it
 load "http://127.0.0.1:$port/slow.php" "http://127.0.0.1:$port/fast.php"
 judge php
 held=$(rows 'not row["pause"] and (row["lock"] or "").startswith("file")')
