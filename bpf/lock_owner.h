@@ -132,17 +132,18 @@ static __always_inline bool may_join(__u32 op)
 __noinline __u32 lock_owner(__u64 addr, __u32 op, __u32 val)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
-	__u32 words[WIRE_LOCK_WORDS], owner, tid = 0, slot = OBJECT_OF_SWITCH;
+	__u32 owner, tid = 0, slot = OBJECT_OF_SWITCH;
 	struct object_room *room = bpf_map_lookup_elem(&object_scratch, &slot);
 	__u64 task;
 
 	if (!may_have_owner(op, val))
 		return may_join(op) && val ? living_sibling(t, val) : 0;
-	if (!room || bpf_probe_read_user(words, sizeof(words), (void *)(addr + WIRE_LOCK_WORDS_AT)))
+	if (!room || bpf_probe_read_user(room->words, sizeof(room->words),
+					 (void *)(addr + WIRE_LOCK_WORDS_AT)))
 		return 0;
-	owner = wire_lock_owner(val, words);
+	owner = wire_lock_owner(val, room->words);
 	task = owner ? living_thread(t, owner, &tid) : 0;
-	if (!task || !can_have_lock(&room->seen, t, task, addr, op & FUTEX_PRIVATE_FLAG))
+	if (!task || !can_have_lock(room, t, task, addr, op & FUTEX_PRIVATE_FLAG))
 		return 0;
 	return tid;
 }

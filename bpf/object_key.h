@@ -306,7 +306,7 @@ static __always_inline __u32 count_selected(const __u64 args[4])
  * The thread that holds the lock at addr for which t waits in futex(FUTEX_LOCK_PI), also if it was
  * just given it and has not run yet; 0: not known.
  */
-static __always_inline __u32 lock_holder(struct seen_mapping *seen, struct task_struct *t,
+static __always_inline __u32 lock_holder(struct object_room *room, struct task_struct *t,
 					 __u64 addr, bool is_private)
 {
 	__u64 waiter, lock, owner;
@@ -320,7 +320,7 @@ static __always_inline __u32 lock_holder(struct seen_mapping *seen, struct task_
 		return 0;
 	lock -= bpf_core_field_offset(struct futex_pi_state, pi_mutex);
 	owner = POINTER(futex_pi_state, lock, owner);
-	return owner && can_have_lock(seen, t, owner, addr, is_private)
+	return owner && can_have_lock(room, t, owner, addr, is_private)
 		       ? (__u32)FIELD(task_struct, owner, pid)
 		       : 0;
 }
@@ -337,7 +337,7 @@ static __always_inline void set_futex(struct wire_object *o, struct task_struct 
 	key->v[1] = !is_private;
 	op &= ~(__u64)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
 	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2)
-		key->v[2] = lock_holder(&((struct object_room *)o)->seen, t, addr, is_private);
+		key->v[2] = lock_holder((struct object_room *)o, t, addr, is_private);
 }
 
 /* If the futex of a key lies in the lock of a Python interpreter, the key becomes that lock's. */

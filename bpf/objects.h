@@ -81,7 +81,7 @@ static __always_inline void put_mapping(struct wire_object *o, struct task_struc
 	struct seen_mapping *seen = &((struct object_room *)o)->seen;
 	__u64 file, inode;
 
-	see_futex(seen, t, o->key.v[0]);
+	see_futex((struct object_room *)o, t, o->key.v[0]);
 	o->again = seen->was_busy;
 	if (!seen->file)
 		return;

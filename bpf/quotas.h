@@ -47,12 +47,31 @@ const volatile bool find_quotas = false;
  */
 volatile __u64 n_throttled = 0;
 
+/*
+ * What the kernel may lack is read behind these only: the verifier refuses a program that may come
+ * to a field that is not there, whether it ever would or not.
+ */
+
+/* Whether realtime threads have quotas by group (CONFIG_RT_GROUP_SCHED). */
+static __always_inline bool has_realtime_groups(void)
+{
+	return bpf_core_field_exists(struct sched_rt_entity, rt_rq) &&
+	       bpf_core_field_exists(struct rt_rq, tg) &&
+	       bpf_core_field_exists(struct task_group, rt_bandwidth);
+}
+
+/* Whether run queues of the other threads add up for how long they were throttled. */
+static __always_inline bool has_throttled_time(void)
+{
+	return find_quotas && bpf_core_field_exists(struct cfs_rq, throttled_clock_self_time);
+}
+
 /* The run queue that realtime threads have on a CPU, as far as there is time for them. */
 static __always_inline __u64 throttled_realtime(struct task_struct *task)
 {
 	__u64 queue;
 
-	if (!bpf_core_field_exists(task->rt.rt_rq) || !bpf_core_field_exists(struct rt_rq, tg))
+	if (!has_realtime_groups())
 		return 0;
 	queue = POINTER(task_struct, task, rt.rt_rq);
 	return queue && FIELD(rt_rq, queue, rt_throttled) ? queue : 0;
@@ -111,25 +130,35 @@ static __always_inline __u32 quota_object(__u64 group, __u64 now)
 		     : 0;
 }
 
+/* The quota of realtime threads that is used up. */
+static __always_inline void realtime_quota(struct throttled_thread *t, struct task_struct *task,
+					   __u64 now)
+{
+	__u64 group;
+
+	if (!has_realtime_groups())
+		return;
+	group = POINTER(rt_rq, throttled_realtime(task), tg);
+	t->until_ns = expiry(ADDRESS(task_group, group, rt_bandwidth.rt_period_timer));
+	if (POINTER(task_group, group, parent))
+		t->group = quota_object(group, now);
+	else
+		t->why = WIRE_QUOTA_REALTIME;
+}
+
 /* Notes what will say until when the current thread, for which is_throttled(), could not run. */
 __noinline int note_throttled(__u64 now)
 {
 	struct task_struct *task = current_task();
 	__u32 tid = OF(task, pid), policy = OF(task, policy);
 	struct throttled_thread t = { .since_ns = now };
-	__u64 group;
 
 	if (policy == SCHED_DEADLINE) {
 		t.why = WIRE_QUOTA_DEADLINE;
 		t.until_ns = expiry(ADDRESS(task_struct, task, dl.dl_timer));
 	} else if (policy == SCHED_FIFO || policy == SCHED_RR) {
-		group = POINTER(rt_rq, throttled_realtime(task), tg);
-		t.until_ns = expiry(ADDRESS(task_group, group, rt_bandwidth.rt_period_timer));
-		if (POINTER(task_group, group, parent))
-			t.group = quota_object(group, now);
-		else
-			t.why = WIRE_QUOTA_REALTIME;
-	} else if (find_quotas && bpf_core_field_exists(struct cfs_rq, throttled_clock_self_time)) {
+		realtime_quota(&t, task, now);
+	} else if (has_throttled_time()) {
 		t.queue = POINTER(task_struct, task, se.cfs_rq);
 		t.clock = POINTER(cfs_rq, t.queue, throttled_clock_self);
 		t.sum = POINTER(cfs_rq, t.queue, throttled_clock_self_time);
@@ -152,7 +181,7 @@ static __always_inline __u64 throttled_until(const struct throttled_thread *t, _
 
 	if (t->until_ns)
 		return t->until_ns < now ? t->until_ns : now;
-	if (POINTER(task_struct, task, se.cfs_rq) != t->queue)
+	if (!has_throttled_time() || POINTER(task_struct, task, se.cfs_rq) != t->queue)
 		return 0;
 	/* As the queue's clock is not CLOCK_MONOTONIC, only its differences count. */
 	clock = POINTER(rq, POINTER(cfs_rq, t->queue, rq), clock);
