@@ -402,11 +402,10 @@ void options_help(FILE *out, bool all)
 			fprintf(out, "%s%s", !i ? " " : i == 9 ? ",\n  " : ", ", f->name);
 	}
 	if (!all)
-		fputs("\n--help shows all options.\n", out);
-	fputs(all ? "Example: " : "\nExamples:\n  ", out);
-	fputs("chainwalk trace.bin | flamegraph > chain.svg\n", out);
-	if (!all)
-		fputs("  chainwalk -f tree -c nginx --min-wait 10ms trace.bin\n", out);
+		fputs("\n--help shows all options.\n"
+		      "\nExamples:\n  chainwalk trace.bin | flamegraph > chain.svg\n"
+		      "  chainwalk -f tree -c nginx --min-wait 10ms trace.bin\n",
+		      out);
 }
 
 /* ---- which options go together -------------------------------------------------------------- */
