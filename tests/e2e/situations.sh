@@ -69,7 +69,7 @@ for name; do
 	fi
 	# Once more where the trace says itself that it has a hole.
 	judge "$name" >"$tmp/out" && continue
-	if grep -q 'events are missing' "$tmp/screen"; then
+	if grep -qE 'events are missing|no waking was recorded' "$tmp/screen"; then
 		echo "note: $name is recorded once more, as events of it are missing"
 		record_situation "$name"
 	fi
