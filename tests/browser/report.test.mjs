@@ -915,7 +915,7 @@ test("report: a request opens its timeline, and has its trace id and command", a
 	const words = await p.locator(".asked .words").innerText();
 	has(words, "answered [request tcp", "the answer");
 	has(words, "read [request tcp", "the reader");
-	has(await p.locator(".asked .opened code").innerText(), "chainwalk -f tree --request '^tcp :", "the command");
+	has(await p.locator(".asked .opened code").innerText(), "chainwalk -f tree --request $'^tcp :", "the command");
 });
 
 test("report: options choose the requests alone", async () => {
