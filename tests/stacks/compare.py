@@ -161,10 +161,9 @@ def same_place(ours, theirs):
     if ours[1] != theirs[1]:
         return False
     # The recorder may know a file by another of its names, and generated code by none.
-    return os.path.basename(ours[0]) == os.path.basename(theirs[0]) or "" in (ours[0], theirs[0]) or ours[0] in (
-        "unknown",
-        "?",
-    )
+    if "" in (ours[0], theirs[0]) or ours[0] in ("unknown", "?"):
+        return True
+    return os.path.basename(os.path.realpath(ours[0])) == os.path.basename(os.path.realpath(theirs[0]))
 
 
 def same_or_before(ours, theirs):
