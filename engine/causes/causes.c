@@ -14,8 +14,6 @@
 #include "words/place.h"
 #include "words/names.h"
 
-/* Windows of requests with fewer off-CPU intervals are walked. */
-#define REQUEST_LONG_WINDOW 4096
 /* Of those for whom a thread worked. */
 #define SERVED_SHOWN 2
 
@@ -255,16 +253,10 @@ static void begin_piece(void *arg, const struct chain_piece *p)
 	c->thread = p->thread;
 }
 
-/* Those of requests are all for others. */
-static enum wait_nature nature_of(const struct causes *c, const struct chosen_wait *p)
-{
-	return c->filter ? wait_filter_nature(c->filter, p->thread, p->wait) : WAIT_FOR_OTHERS;
-}
-
 static void explain_blocked(struct causes *c, uint32_t head, const struct chosen_wait *p)
 {
 	const struct shown *s = &p->shown;
-	enum wait_nature nature = nature_of(c, p);
+	enum wait_nature nature = wait_filter_nature(c->filter, p->thread, p->wait);
 
 	c->pauses = nature != WAIT_FOR_OTHERS;
 	if (nature != WAIT_FOR_WORK) {
@@ -292,8 +284,6 @@ static int explain_wait(void *arg, const struct chosen_wait *p)
 		explain_blocked(c, head, p);
 	count_woken(c);
 	explain_own(c, head, p);
-	if (causes_of_requests(c))
-		causes_keep_parts(c, p);
 	causes_count_wait(c, p, causes_label(c, label).who);
 	return c->out_of_memory || c->chains.out_of_memory ? -ENOMEM : 0;
 }
@@ -324,7 +314,7 @@ static void visit(void *arg, uint32_t thread, const struct wait *w, bool is_long
 	if (c->out_of_memory || !wait_filter_wait(c->filter, thread, w, &p.shown))
 		return;
 	if (p.shown.blocked_to_ns - p.shown.blocked_from_ns > c->long_ns &&
-	    nature_of(c, &p) != WAIT_FOR_WORK)
+	    wait_filter_nature(c->filter, thread, w) != WAIT_FOR_WORK)
 		keep_long(c, &p);
 	else if (explain_wait(c, &p))
 		c->out_of_memory = true;
@@ -418,10 +408,14 @@ struct options causes_request_options(const struct options *given)
 	return o;
 }
 
-/* What both kinds of causes need. 0 or -ENOMEM, *out to be freed. */
-static int make(struct causes **out, const struct timelines *tl, struct names *names)
+/* like: others of the same trace, which outlive it and share what is only read; NULL: there are
+ * none. */
+static int begin(struct causes **out, const struct timelines *tl, const struct options *o,
+		 struct names *names, const struct causes *like)
 {
 	struct causes *c = calloc(1, sizeof(*c));
+	struct chain_user user;
+	int err = 0;
 
 	*out = c;
 	if (!c)
@@ -429,29 +423,6 @@ static int make(struct causes **out, const struct timelines *tl, struct names *n
 	c->timelines = tl;
 	c->trace = timelines_trace(tl);
 	c->names = names;
-	return 0;
-}
-
-static struct chain_user user_of(struct causes *c)
-{
-	return (struct chain_user) { .sink = { c, add, add_window, begin_piece },
-				     .label = causes_label_link,
-				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
-				     .cpu_holders = c->cpu_holders };
-}
-
-/* like: others of the same trace, which outlive it and share what is only read; NULL: there are
- * none. */
-static int begin(struct causes **out, const struct timelines *tl, const struct options *o,
-		 struct names *names, const struct causes *like)
-{
-	struct chain_user user;
-	struct causes *c;
-	int err = make(out, tl, names);
-
-	if (err)
-		return err;
-	c = *out;
 	c->shares_cpu_holders = like;
 	if (like)
 		c->cpu_holders = like->cpu_holders;
@@ -459,36 +430,17 @@ static int begin(struct causes **out, const struct timelines *tl, const struct o
 		err = cpu_holders_new(&c->cpu_holders, tl, true);
 	if (err)
 		return err;
-	user = user_of(c);
-	user.identity = chain_identity_is_label;
-	user.labels_by_name = true;
+	user = (struct chain_user) { .sink = { c, add, add_window, begin_piece },
+				     .label = causes_label_link,
+				     .labels_by_name = true,
+				     .identity = chain_identity_is_label,
+				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
+				     .cpu_holders = c->cpu_holders };
 	err = chains_init(&c->chains, tl, o, &user);
 	if (err)
 		return err;
 	return like ? woken_meanwhile_share(&c->wakings, like->wakings)
 		    : woken_meanwhile_new(&c->wakings, tl, c->chains.kernel);
-}
-
-static int begin_of_requests(struct causes **out, const struct timelines *tl,
-			     const struct options *o, struct names *names)
-{
-	struct chain_user user;
-	struct causes *c;
-	int err = make(out, tl, names);
-
-	if (err)
-		return err;
-	c = *out;
-	err = cpu_holders_new(&c->cpu_holders, tl, true);
-	if (!err)
-		err = processes_new(&c->processes, tl);
-	if (err)
-		return err;
-	user = user_of(c);
-	err = chains_init(&c->chains, tl, o, &user);
-	/* Samples are not found in windows for which there are running totals. */
-	c->chains.long_window = REQUEST_LONG_WINDOW;
-	return err ? err : woken_meanwhile_new(&c->wakings, tl, c->chains.kernel);
 }
 
 /* When all waits are explained. */
@@ -497,7 +449,6 @@ static int end(struct causes *c)
 	size_t kept = 0;
 	int err;
 
-	causes_choose_typical(c);
 	causes_sum_names(c);
 	err = causes_describe(c);
 	if (!err && c->n)
@@ -507,7 +458,7 @@ static int end(struct causes *c)
 		if (c->at[i].ns)
 			c->at[kept++] = c->at[i];
 	c->n = kept;
-	if (!err && !causes_of_requests(c))
+	if (!err)
 		causes_choose_examples(c);
 	return err ? err : c->out_of_memory ? -ENOMEM : 0;
 }
@@ -604,23 +555,6 @@ int causes_new_watched(struct causes **out, const struct timelines *tl, const st
 	return err ? err : end(*out);
 }
 
-int causes_new_of_requests(struct causes **out, const struct timelines *tl, const struct options *o,
-			   struct names *names, struct requests_taken of)
-{
-	int err = begin_of_requests(out, tl, o, names);
-
-	for (size_t i = 0; i < of.n && !err; i++)
-		err = explain_wait(*out, &of.at[i]);
-	return err ? err : end(*out);
-}
-
-bool causes_equal(const struct cause *a, const struct cause *b)
-{
-	return a->end == b->end && a->disk == b->disk && a->who == b->who &&
-	       a->tcp_timer == b->tcp_timer && a->throttled == b->throttled &&
-	       a->itself == b->itself && a->answers == b->answers;
-}
-
 void causes_free(struct causes *c)
 {
 	if (!c)
@@ -643,12 +577,8 @@ void causes_free(struct causes *c)
 	sums_free(&c->wheres);
 	sums_free(&c->whats);
 	sums_free(&c->wakee_whats);
-	processes_free(c->processes);
-	sums_free(&c->processes_of);
 	sums_free(&c->threads);
 	sums_free(&c->samples);
-	sums_free(&c->wakee_sleeps);
-	free(c->parts);
 	free(c->part);
 	free(c->sum_of);
 	pair_table_free(&c->of_threads);

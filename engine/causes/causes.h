@@ -96,13 +96,6 @@ struct cause {
 	uint32_t function;  /* the first of .ran, or of .ran_ways; 0: there are no samples */
 	double kernel_part; /* how many are in the kernel */
 	uint32_t kernel;    /* in which calls, mostly: "40 % execve, 12 % page faults" */
-
-	/* Only of requests, see causes_new_of_requests(). */
-	bool answers;	      /* the thread is the one that read or answered */
-	uint64_t no_cpu_ns;   /* of CHAIN_RUNNING: the part in which it had no CPU */
-	uint32_t process;     /* the process with most of it: "java/4700" */
-	size_t processes;     /* how many there are */
-	uint32_t wakee_slept; /* where the one whom the last thread woke had slept */
 };
 
 struct causes;
@@ -112,6 +105,9 @@ struct causes;
  * preempted time counts unless --state says what does.
  */
 struct options causes_options(const struct options *given);
+/* The same for steps (answer/chain_steps.h), which go further, of requests unless that is changed.
+ */
+struct options causes_request_options(const struct options *given);
 /*
  * Sums up the waits that f chooses. o is of causes_options(); f and names have the same options. tl
  * should have what CPUs ran. 0 or -ENOMEM. To be freed with causes_free().
@@ -133,23 +129,6 @@ struct causes_watcher {
 /* causes_new() with a watcher. */
 int causes_new_watched(struct causes **out, const struct timelines *tl, const struct options *o,
 		       struct names *names, struct wait_filter *f, struct causes_watcher watcher);
-/*
- * The same of chosen requests, with more detail: a cause is the part of a process, by its name, in
- * them, whatever its threads are called and wherever they slept; what the threads that answer did
- * is a cause of its own. That a thread ran and that it had no CPU meanwhile are one, of
- * CHAIN_RUNNING. The example is a request with a typical part. o is of
- * causes_request_options(); its names may be those of several.
- */
-struct options causes_request_options(const struct options *given);
-int causes_new_of_requests(struct causes **out, const struct timelines *tl, const struct options *o,
-			   struct names *names, struct requests_taken of);
-/* Whether they are the same cause, of different requests with the same names. */
-bool causes_equal(const struct cause *a, const struct cause *b);
-/*
- * Which part of the samples of a cause have a function, a text; below 0: it has no samples with
- * stacks.
- */
-double causes_part_with(const struct causes *c, const struct cause *of, uint32_t function);
 void causes_free(struct causes *c);
 
 /* The causes, most time first, and then the pauses likewise; they belong to c. */

@@ -36,9 +36,6 @@ static void join_labels(struct join *j)
 		l.what = text_of(j, l.what);
 		l.lock = text_of(j, l.lock);
 		l.by = text_of(j, l.by);
-		l.process_name = text_of(j, l.process_name);
-		l.process = text_of(j, l.process);
-		l.thread = text_of(j, l.thread);
 		j->labels[i] = intern_id(&j->to->labels, &l, sizeof(l), NULL);
 	}
 }

@@ -45,18 +45,6 @@ uint32_t causes_numbered(struct causes *c, const char *name, uint32_t id)
 	return text;
 }
 
-static uint32_t numbered(struct causes *c, uint32_t string, uint32_t id)
-{
-	uint32_t name = names_string(c->names, string);
-	/* The text moves when another one is made. */
-	char *copy = name ? strdup(names_text(c->names, name)) : NULL;
-	uint32_t text = copy ? causes_numbered(c, copy, id) : 0;
-
-	c->out_of_memory |= !text;
-	free(copy);
-	return text;
-}
-
 /* Whether the kernel's part of a stack has a function whose name begins so. */
 static bool has_function(const struct causes *c, uint32_t pair, const char *begin)
 {
@@ -94,17 +82,6 @@ static uint32_t woke(struct causes *c, const struct link *l)
 }
 
 /* ---- labels --------------------------------------------------------------------------------- */
-
-static void label_process(struct causes *c, struct label *label, uint32_t thread)
-{
-	const struct thread *th = timelines_thread(c->timelines, thread);
-	bool known = process_leader(c->processes, thread) != THREAD_NONE;
-	uint32_t name = known ? process_name(c->processes, thread) : th->name;
-
-	label->process_name = names_string(c->names, name);
-	label->process = numbered(c, name, th->tgid ? th->tgid : th->tid);
-	c->out_of_memory |= !label->process_name;
-}
 
 /* "the lock of futex_wait | lock < work": of a lock that has no name. */
 static uint32_t nameless_lock(struct causes *c, uint32_t slept)
@@ -165,7 +142,7 @@ static void label_sleep(struct causes *c, struct label *label, uint32_t pair)
 	label->idle = kernel_stack_wait_flags(c->chains.kernel,
 					      timelines_pair(c->timelines, pair).kstack) &
 		      KFUNC_AWAITS_WORK;
-	if (!causes_of_requests(c) && pair && wait_is_at_lock(c->timelines, c->chains.kernel, pair))
+	if (pair && wait_is_at_lock(c->timelines, c->chains.kernel, pair))
 		label->lock = *names_text(c->names, label->what) ? lock_name(c, label->what)
 								 : nameless_lock(c, label->slept);
 }
@@ -178,10 +155,6 @@ static uint32_t make_label(struct causes *c, const struct link *l)
 	if (l->flags & LINK_LABEL) {
 		label.is_text = 1;
 		return intern_id(&c->labels, &label, sizeof(label), NULL);
-	}
-	if (causes_of_requests(c) && l->waker != THREAD_NONE) {
-		label_process(c, &label, l->waker);
-		label.thread = numbered(c, l->name, timelines_thread(c->timelines, l->waker)->tid);
 	}
 	if (!(l->flags & LINK_STARTED))
 		label_sleep(c, &label, l->blocked);
@@ -241,33 +214,6 @@ uint32_t causes_label_head(struct causes *c, uint32_t thread, const struct wait 
 
 /* ---- causes --------------------------------------------------------------------------------- */
 
-/* Whether the node is that of a chain's first link. */
-static bool is_first_link(const struct causes *c, uint32_t node)
-{
-	const struct pair *nodes = c->chains.nodes.at;
-
-	for (node = nodes[node].a; node && nodes[node].a; node = nodes[node].a)
-		if (!causes_label(c, nodes[node].b).is_text)
-			return false;
-	return true;
-}
-
-/* Of requests: the process, and whether its thread answers. */
-static struct cause_key key_of_request(const struct causes *c, uint32_t node, struct cause_key key)
-{
-	const struct pair *nodes = c->chains.nodes.at;
-
-	/* An interrupt: what counts is who slept. */
-	if (nodes[node].a && !causes_label(c, nodes[node].b).who)
-		node = nodes[node].a;
-	key.who = causes_label(c, nodes[node].b).process_name;
-	if (key.end == CHAIN_RUNNABLE)
-		key.end = CHAIN_RUNNING;
-	key.itself = !nodes[node].a;
-	key.answers = !key.itself && is_first_link(c, node);
-	return key;
-}
-
 uint32_t causes_lock_link(const struct causes *c, uint32_t node)
 {
 	const struct pair *nodes = c->chains.nodes.at;
@@ -306,8 +252,6 @@ static struct cause_key key_of(struct causes *c, uint32_t node, uint32_t end, ui
 		key.disk = 1 + timelines_disk_request_kind(c->timelines, disk).disk;
 	for (; last.is_text; last = causes_label(c, nodes[node].b))
 		node = nodes[node].a;
-	if (causes_of_requests(c))
-		return key_of_request(c, node, key);
 	lock = end & PAUSE ? 0 : causes_lock_link(c, node);
 	if (lock) {
 		last = causes_label(c, nodes[lock].b);
@@ -375,7 +319,6 @@ uint32_t causes_of_key(struct causes *c, const struct cause_key *key)
 		.by = key->by,
 		.lock = key->lock,
 		.itself = key->itself,
-		.answers = key->answers,
 	};
 	return id;
 }

@@ -15,10 +15,9 @@
 /* ---- the current wait ----------------------------------------------------------------------- */
 
 /* Whether the longest single sleep counts, and not all that a wait has of the cause. */
-static bool is_single(const struct causes *c, const struct cause *cause)
+static bool is_single(const struct cause *cause)
 {
-	return !causes_of_requests(c) && cause->end != CHAIN_RUNNING &&
-	       cause->end != CHAIN_RUNNABLE;
+	return cause->end != CHAIN_RUNNING && cause->end != CHAIN_RUNNABLE;
 }
 
 /* Whether a thread's waking is in the chain. */
@@ -42,9 +41,9 @@ static bool is_own(const struct causes *c, const struct chain_sum *s)
 
 void causes_classify(const struct causes *c, struct chain_sum *s)
 {
-	s->single = is_single(c, &c->at[s->cause - 1]);
-	s->has_waker = !causes_of_requests(c) && has_waker(c, s->node);
-	s->is_own = !causes_of_requests(c) && is_own(c, s);
+	s->single = is_single(&c->at[s->cause - 1]);
+	s->has_waker = has_waker(c, s->node);
+	s->is_own = is_own(c, s);
 }
 
 void causes_add_part(struct causes *c, const struct chain_sum *s, uint64_t ns)
@@ -98,7 +97,7 @@ static uint32_t avoid_wait(const struct causes *c, const struct cause *cause,
 	if (w->avoid > 1)
 		return AVOID_MOST;
 	/* How long a single sleep is does not depend on what its thread did otherwise. */
-	if (is_single(c, cause))
+	if (is_single(cause))
 		return 0;
 	if (!w->life)
 		w->life = 1 + is_whole_life(c, &w->wait);
@@ -110,8 +109,8 @@ static uint64_t wait_ns(const struct chosen_wait *p)
 	return p->wait->in_ns - p->wait->out_ns;
 }
 
-static bool better_example(const struct causes *c, const struct cause *cause,
-			   const struct cause_example *a, const struct cause_example *best)
+static bool better_example(const struct cause *cause, const struct cause_example *a,
+			   const struct cause_example *best)
 {
 	const struct chosen_wait *p = &a->wait, *q = &best->wait;
 
@@ -120,7 +119,7 @@ static bool better_example(const struct causes *c, const struct cause *cause,
 	if (a->ns != best->ns)
 		return a->ns > best->ns;
 	/* The sleep itself shows it better than the wait of somebody who waited for more. */
-	if (is_single(c, cause) && wait_ns(p) != wait_ns(q))
+	if (is_single(cause) && wait_ns(p) != wait_ns(q))
 		return wait_ns(p) < wait_ns(q);
 	if (p->wait->out_ns != q->wait->out_ns)
 		return p->wait->out_ns < q->wait->out_ns;
@@ -137,10 +136,10 @@ void causes_keep_example(struct causes *c, uint32_t id, const struct cause_examp
 		c->out_of_memory = true;
 		return;
 	}
-	if (of->n == EXAMPLES && !better_example(c, cause, e, &of->at[EXAMPLES - 1]))
+	if (of->n == EXAMPLES && !better_example(cause, e, &of->at[EXAMPLES - 1]))
 		return;
 	of->n += of->n < EXAMPLES;
-	for (i = of->n - 1; i && better_example(c, cause, e, &of->at[i - 1]); i--)
+	for (i = of->n - 1; i && better_example(cause, e, &of->at[i - 1]); i--)
 		of->at[i] = of->at[i - 1];
 	of->at[i] = *e;
 }
@@ -153,7 +152,7 @@ void causes_keep_of_name(struct causes *c, uint32_t id, uint32_t name,
 	c->out_of_memory |= !of;
 	if (!of)
 		return;
-	if (better_example(c, &c->at[id - 1], e, &of->best))
+	if (better_example(&c->at[id - 1], e, &of->best))
 		of->best = *e;
 	of->others_ns += others_ns;
 }
@@ -241,7 +240,7 @@ static void choose_example(struct causes *c, struct pairs *chosen, struct cause 
 	const struct cause_example *e = cause->head ? example_of(c, cause->id, cause->head) : NULL;
 
 	/* A single sleep is seen best where it was slept. */
-	if (e && !e->avoid && !is_single(c, cause) && shows_piece(cause, e) &&
+	if (e && !e->avoid && !is_single(cause) && shows_piece(cause, e) &&
 	    choose(c, chosen, cause, e))
 		return;
 	for (uint32_t k = 0; k < 2 * (AVOID_MOST + 1); k++) {
@@ -300,8 +299,7 @@ void causes_count_wait(struct causes *c, const struct chosen_wait *p, uint32_t n
 {
 	struct current_wait current = { .wait = *p, .name = name };
 
-	if (!causes_of_requests(c))
-		count_length(c);
+	count_length(c);
 	for (size_t i = 0; i < c->n_touched; i++) {
 		struct cause *cause = &c->at[c->touched[i] - 1];
 		struct part_of_wait part = c->part[c->touched[i]];
@@ -313,8 +311,7 @@ void causes_count_wait(struct causes *c, const struct chosen_wait *p, uint32_t n
 		cause->waits++;
 		cause->quota_waits += !cause->throttled &&
 				      timelines_throttled_untold(c->timelines, p->thread, p->wait);
-		if (!causes_of_requests(c))
-			count_part(c, c->touched[i], &part, &current);
+		count_part(c, c->touched[i], &part, &current);
 		if (c->watcher.see && c->watcher.see(c->watcher.arg, c->worker, c->touched[i], p,
 						     part.ns, part.longest_ns))
 			c->out_of_memory = true;
@@ -369,52 +366,5 @@ void causes_find_slowest(struct causes *c)
 
 		for (size_t i = 0; i < n; i++)
 			c->at[k].slowest_ns += of[i].key >= length ? of[i].amount : 0;
-	}
-}
-
-/* ---- typical ones ---------------------------------------------------------------------------- */
-
-void causes_keep_parts(struct causes *c, const struct chosen_wait *p)
-{
-	for (size_t i = 0; i < c->n_touched; i++) {
-		uint32_t cause = c->touched[i];
-
-		if (!c->part[cause].ns)
-			continue;
-		if (!GROW(c->parts, c->n_parts, c->cap_parts_of_waits)) {
-			c->out_of_memory = true;
-			return;
-		}
-		c->parts[c->n_parts++] = (struct cause_part) { cause, c->part[cause].ns, *p };
-	}
-}
-
-static int by_cause_and_size(const void *pa, const void *pb)
-{
-	const struct cause_part *a = pa, *b = pb;
-
-	if (a->cause != b->cause)
-		return compare_numbers(a->cause, b->cause);
-	if (a->ns != b->ns)
-		return compare_numbers(a->ns, b->ns);
-	if (a->wait.wait->out_ns != b->wait.wait->out_ns)
-		return compare_numbers(a->wait.wait->out_ns, b->wait.wait->out_ns);
-	return compare_numbers(a->wait.thread, b->wait.thread);
-}
-
-void causes_choose_typical(struct causes *c)
-{
-	size_t end;
-
-	if (c->n_parts)
-		qsort(c->parts, c->n_parts, sizeof(*c->parts), by_cause_and_size);
-	for (size_t i = 0; i < c->n_parts; i = end) {
-		struct cause *cause = &c->at[c->parts[i].cause - 1];
-		const struct cause_part *typical;
-
-		for (end = i; end < c->n_parts && c->parts[end].cause == c->parts[i].cause;)
-			end++;
-		typical = &c->parts[i + (end - i - 1) / 2];
-		cause->example = typical->wait;
 	}
 }

@@ -7,7 +7,6 @@
 #include "causes.h"
 #include "common/intern.h"
 #include "attribute/woken_meanwhile.h"
-#include "timeline/processes.h"
 
 /* Flags that are added to a chain's enum chain_end: a quota was used up; it is a pause. */
 #define THROTTLED 0x100u
@@ -29,21 +28,19 @@ static inline enum chain_end causes_end(uint32_t with_flags)
 
 /* What counts of a head or a link. Texts; 0: there is none. */
 struct label {
-	uint32_t who;	/* 0: an interrupt */
-	uint32_t woke;	/* what it did when it woke: "it woke in unlock" */
-	uint32_t slept; /* where the thread above, or the head's, slept */
-	uint32_t what;	/* what it slept for */
-	uint32_t lock;	/* if it was at a lock, which one; not of requests */
-	uint32_t by;	/* an interrupt's handler */
-	/* Only of requests: its process's name; that and the thread as "NAME/ID". */
-	uint32_t process_name, process, thread;
+	uint32_t who;	  /* 0: an interrupt */
+	uint32_t woke;	  /* what it did when it woke: "it woke in unlock" */
+	uint32_t slept;	  /* where the thread above, or the head's, slept */
+	uint32_t what;	  /* what it slept for */
+	uint32_t lock;	  /* if it was at a lock, which one */
+	uint32_t by;	  /* an interrupt's handler */
 	uint32_t idle;	  /* a kernel's thread slept where it has nothing to do */
 	uint32_t is_text; /* no link and no head, but what stands between: "[queued]" */
 };
 
 /* What distinguishes causes. */
 struct cause_key {
-	uint32_t end, disk, who, where, by, lock, itself, answers;
+	uint32_t end, disk, who, where, by, lock, itself;
 };
 
 /* What the current wait has of a cause. */
@@ -52,13 +49,6 @@ struct part_of_wait {
 	uint64_t longest_ns; /* of sleeps that end the chain: the longest one; else all */
 	uint64_t piece_ns;   /* the longest piece of its time */
 	uint64_t others_ns;  /* of chains with a waker: what others made it wait */
-};
-
-/* What a wait has of a cause. */
-struct cause_part {
-	uint32_t cause;
-	uint64_t ns;
-	struct chosen_wait wait;
 };
 
 /* What the causes need to know of the wait that is explained. */
@@ -122,7 +112,7 @@ struct causes {
 	const struct timelines *timelines;
 	const struct trace *trace;
 	struct names *names;
-	struct wait_filter *filter; /* NULL: of requests */
+	struct wait_filter *filter;
 	struct chains chains;
 	struct intern links; /* struct link; */
 	uint32_t *label_of;  /* by its id: the label, 0 not made yet */
@@ -140,10 +130,7 @@ struct causes {
 	bool shares_cpu_holders;	 /* they are those of others */
 	/* By cause: who had the CPU (see cpu_holders.h), and texts. */
 	struct sums had, wheres, whats, wakee_whats;
-	struct processes *processes;  /* NULL: the waits are not those of requests */
 	struct sums threads, samples; /* by cause: texts; stacks */
-	/* Only of requests, by cause: texts. */
-	struct sums processes_of, wakee_sleeps;
 	/*
 	 * Waits that are longer, and are explained, are kept for one thread to explain in their
 	 * order: what running totals are built for depends on what was explained before.
@@ -151,8 +138,6 @@ struct causes {
 	uint64_t long_ns;
 	struct chosen_wait *long_waits;
 	size_t n_long, cap_long;
-	struct cause_part *parts;
-	size_t n_parts, cap_parts_of_waits;
 	struct woken_meanwhile *wakings;
 	struct sums woken; /* by cause: see woken_meanwhile_add() */
 	struct window *windows;
@@ -180,11 +165,6 @@ struct causes {
 	uint32_t worker;	       /* which one of several, of as many threads */
 	bool out_of_memory;
 };
-
-static inline bool causes_of_requests(const struct causes *c)
-{
-	return c->processes;
-}
 
 static inline struct label causes_label(const struct causes *c, uint32_t id)
 {
@@ -239,10 +219,6 @@ void causes_sum_names(struct causes *c);
 void causes_choose_examples(struct causes *c);
 /* How much of the slowest waits each cause has; when all of by_length is sorted. */
 void causes_find_slowest(struct causes *c);
-/* Keeps the parts of the current wait, of which the typical ones are to be found. */
-void causes_keep_parts(struct causes *c, const struct chosen_wait *p);
-/* The example of each cause: the wait with the part in the middle. */
-void causes_choose_typical(struct causes *c);
 
 /*
  * causes_join.c: adds all that was found of other waits. Texts and numbers of causes and nodes are

@@ -482,28 +482,3 @@ int causes_say_what_ran(struct causes *c)
 	}
 	return c->out_of_memory ? -ENOMEM : 0;
 }
-
-static bool has_function(const struct causes *c, struct trace_stack frames, uint32_t function)
-{
-	for (uint32_t i = 0; i < frames.n && function; i++)
-		if (names_frame(c->names, frames.frames[i]) == function ||
-		    without_line(c, frames.frames[i]) == function)
-			return true;
-	return false;
-}
-
-double causes_part_with(const struct causes *c, const struct cause *of, uint32_t function)
-{
-	uint64_t all = 0, with = 0;
-	size_t n;
-	const struct sum *at = sums_of(&c->samples, of->id, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		bool whole;
-		struct trace_stack frames = frames_of(c, at[i].key, &whole);
-
-		all += frames.n ? at[i].amount : 0;
-		with += has_function(c, frames, function) ? at[i].amount : 0;
-	}
-	return all ? (double)with / (double)all : -1;
-}

@@ -31,14 +31,12 @@ static struct stage stage_at(const struct causes *c, uint32_t node)
 
 	for (; node; node = nodes[node].a) {
 		struct label l = causes_label(c, nodes[node].b);
-		uint32_t who = l.who && causes_of_requests(c) ? l.process_name : l.who;
 
-		/* An interrupt, or a client: its endpoint has been said. */
-		if (!who || (!nodes[node].a && causes_of_requests(c)))
+		if (!l.who) /* an interrupt */
 			continue;
-		if (s.who && s.who != who)
+		if (s.who && s.who != l.who)
 			break;
-		s.who = who;
+		s.who = l.who;
 		s.times++;
 	}
 	s.up = node;
@@ -212,29 +210,6 @@ static void add_what(struct causes *c, struct sums *to, const struct chain_sum *
 		sums_add(to, s->cause, what, s->ns);
 }
 
-/* Of a chain with a link, that of a request: which thread it was, where it or its wakee slept. */
-static void add_request_texts(struct causes *c, const struct chain_sum *s)
-{
-	const struct pair *nodes = c->chains.nodes.at;
-	struct label l = causes_label(c, nodes[s->node].b);
-	uint32_t node = s->node;
-
-	if (!l.who) {
-		if (l.slept)
-			sums_add(&c->wheres, s->cause, l.slept, s->ns);
-		node = nodes[node].a;
-		l = causes_label(c, nodes[node].b);
-	}
-	if (l.thread) {
-		sums_add(&c->processes_of, s->cause, l.process, s->ns);
-		sums_add(&c->threads, s->cause, l.thread, s->ns);
-	}
-	if (s->end == CHAIN_RUNNABLE)
-		c->at[s->cause - 1].no_cpu_ns += s->ns;
-	if (l.slept && *names_text(c->names, l.slept) && nodes[node].a)
-		sums_add(&c->wakee_sleeps, s->cause, l.slept, s->ns);
-}
-
 /* What was done while a lock was held: "ran", "B slept in fsync". 0: out of memory. */
 static uint32_t held_text(struct causes *c, const struct chain_sum *s)
 {
@@ -308,14 +283,11 @@ static void add_texts(struct causes *c, const struct chain_sum *s)
 	}
 	if (end == CHAIN_RUNNING && last.woke && *names_text(c->names, last.woke))
 		sums_add(&c->wheres, s->cause, last.woke, s->ns);
-	if (causes_of_requests(c))
-		add_request_texts(c, s);
 	if (!last.who) { /* an interrupt */
-		thread = causes_of_requests(c) ? nodes[thread].a : causes_sleeper(c, thread, &last);
+		thread = causes_sleeper(c, thread, &last);
 		if (end == CHAIN_DISK)
 			add_operation(c, s);
-		if (end == CHAIN_DISK && !causes_of_requests(c) &&
-		    *names_text(c->names, last.slept))
+		if (end == CHAIN_DISK && *names_text(c->names, last.slept))
 			sums_add(&c->wheres, s->cause, last.slept, s->ns);
 		if (last.what && *names_text(c->names, last.what))
 			sums_add(&c->whats, s->cause, last.what, s->ns);
@@ -515,9 +487,8 @@ static double held_ran(struct causes *c, const struct cause *of)
 /* All that is written of causes by sums. */
 static void sort_sums(struct causes *c)
 {
-	struct sums *const of_texts[] = { &c->wheres,	    &c->whats,	    &c->wakee_whats,
-					  &c->processes_of, &c->threads,    &c->wakee_sleeps,
-					  &c->victims,	    &c->lock_parts, &c->operations };
+	struct sums *const of_texts[] = { &c->wheres,  &c->whats,      &c->wakee_whats, &c->threads,
+					  &c->victims, &c->lock_parts, &c->operations };
 
 	for (size_t i = 0; i < sizeof(of_texts) / sizeof(of_texts[0]); i++) {
 		sums_sort(of_texts[i], c->names, sums_key_is_text);
@@ -548,9 +519,6 @@ int causes_describe(struct causes *c)
 		if (largest_part(&c->operations, cause->id) < WHOLE)
 			cause->operations = written_text(c, cause, write_operations);
 		cause->wakee_what = what_text(c, &c->wakee_whats, cause);
-		cause->wakee_slept = parts_text(c, &c->wakee_sleeps, cause, "");
-		cause->process = sums_dominant_text(&c->processes_of, cause->id);
-		sums_of(&c->processes_of, cause->id, &cause->processes);
 		cause->thread = sums_dominant_text(&c->threads, cause->id);
 		sums_of(&c->threads, cause->id, &cause->threads);
 		cause->had = written_text(c, cause, write_holders);
