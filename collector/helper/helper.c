@@ -33,11 +33,11 @@
 struct helpers {
 	pid_t owner; /* the process that started them */
 	pid_t pid;
-	int socket;		     /* -1: stopped */
-	uint64_t stop_ns;	     /* since then */
-	struct wait_budget patience; /* with helpers that somebody has stopped by a signal */
-	bool is_stuck;		     /* it has run out */
-	uint32_t n;		     /* ever started */
+	int socket;			   /* -1: stopped */
+	uint64_t stop_ns;		   /* since then */
+	struct wait_budget stopped_budget; /* with helpers that somebody has stopped by a signal */
+	bool is_stuck;			   /* it has run out */
+	uint32_t n;			   /* ever started */
 	int nice, usual; /* its nice value now, and before the recorder raised its own */
 	struct tally tally;
 };
@@ -248,7 +248,7 @@ static void follow(struct helper *h)
 static bool is_stuck(struct helpers *all)
 {
 	if (all->is_stuck && !is_stopped(all->pid) &&
-	    wait_budget_now(&all->patience) >= WAIT_ONCE_NS)
+	    wait_budget_now(&all->stopped_budget) >= WAIT_ONCE_NS)
 		all->is_stuck = false;
 	return all->is_stuck;
 }
@@ -371,12 +371,13 @@ static bool stays_stopped(struct helper *h, uint64_t now_ns, uint64_t *stopped_n
 	}
 	if (!*stopped_ns) {
 		*stopped_ns = now_ns;
-		(void)wait_budget_now(&all->patience);
+		(void)wait_budget_now(&all->stopped_budget);
 	}
-	if (now_ns - *stopped_ns < WAIT_ONCE_NS && all->patience.left_ns > now_ns - *stopped_ns)
+	if (now_ns - *stopped_ns < WAIT_ONCE_NS &&
+	    all->stopped_budget.left_ns > now_ns - *stopped_ns)
 		return false;
-	wait_budget_spend(&all->patience);
-	all->is_stuck = !h->pid || all->patience.left_ns < WAIT_ONCE_NS;
+	wait_budget_spend(&all->stopped_budget);
+	all->is_stuck = !h->pid || all->stopped_budget.left_ns < WAIT_ONCE_NS;
 	return true;
 }
 

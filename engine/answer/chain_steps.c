@@ -19,7 +19,7 @@
 /* Of a link, or of a head. Has no padding: equal ones are equal bytes. Texts; 0: there is none. */
 struct label {
 	uint32_t who;	/* the thread; 0: an interrupt, or no link */
-	uint32_t queue; /* no link: "[queued]", or for whom the reader worked meanwhile */
+	uint32_t queue; /* no link: JOINT_QUEUE, or JOINT_BUSY below that */
 	uint32_t slept; /* whether the next four are known: the thread before it waited */
 	uint32_t at, what, kind;
 };
@@ -139,8 +139,7 @@ static uint32_t label_link(void *arg, const struct link *l)
 	struct label label = { 0 };
 
 	if (l->flags & LINK_LABEL) {
-		label.queue = names_string(s->names, l->name);
-		s->out_of_memory |= !label.queue;
+		label.queue = l->name == timelines_queued(s->timelines) ? JOINT_QUEUE : JOINT_BUSY;
 		return label_id(s, &label);
 	}
 	if (l->waker != THREAD_NONE)
@@ -220,10 +219,10 @@ static bool adds_nothing(const struct chain_steps *s, uint32_t above, const stru
 
 static uint32_t step_of_queue(struct chain_steps *s, uint32_t above, uint32_t queue)
 {
-	struct step_key key = { .what = queue, .kind = JOINT_OTHER };
+	struct step_key key = { .kind = queue };
 
-	/* Of "[queued]" and then "[for tcp :80]" the latter says more. */
-	if (above && !s->steps[above].who && !s->steps[above].is_end)
+	/* That it worked for others says more. */
+	if (queue == JOINT_BUSY && above)
 		above = s->steps[above].above;
 	return step_at(s, above, &key);
 }
@@ -503,7 +502,7 @@ int chain_steps_add_life(struct chain_steps *s, uint32_t thread, uint64_t from_n
 
 /* ---- in the end ----------------------------------------------------------------------------- */
 
-static const char *word_of_end(const struct chain_step *e, bool throttled)
+static const char *word_of_end(const struct chain_step *e)
 {
 	switch (e->end) {
 	case CHAIN_RUNNING:
@@ -511,13 +510,13 @@ static const char *word_of_end(const struct chain_step *e, bool throttled)
 		return "ran";
 	case CHAIN_RUNNABLE:
 	case CHAIN_PREEMPTED:
-		return throttled ? "its quota was used up" : "had no CPU";
+		return e->throttled ? "its quota was used up" : "had no CPU";
 	case CHAIN_TIMER:
 		return "slept (timer)";
 	case CHAIN_NETWORK:
 		return "until a packet came in";
 	case CHAIN_DISK:
-		return throttled ? "an I/O limit" : "the disk";
+		return e->throttled ? "an I/O limit" : "the disk";
 	case CHAIN_INTERRUPT:
 		return "until an interrupt";
 	case CHAIN_NOT_WOKEN:
@@ -624,29 +623,44 @@ static uint32_t place_ran(struct chain_steps *s, uint32_t step)
 	return own_frame_place(s->names, s->trace, own ? own : last);
 }
 
-/* What is said of an end: by the sums of its step. */
+/* The group whose quota, or I/O limit, was used up; 0: not known, or it is a thread's own. */
+static uint32_t group_of_quota(struct chain_steps *s, uint32_t number)
+{
+	size_t n;
+	const struct sum *of = sums_of(&s->had, number, &n);
+	uint32_t path = n ? cpu_holder_quota(of->key) : 0;
+
+	return path ? names_group_path(s->names, path) : 0;
+}
+
+/* Who or what had part in an end: by the sums of its step. */
+static uint32_t by_whom(struct chain_steps *s, uint32_t number)
+{
+	const struct chain_step *e = &s->steps[number];
+
+	if (e->throttled)
+		return group_of_quota(s, number);
+	if (e->end == CHAIN_RUNNING)
+		return e->no_cpu_ns ? sums_dominant_text(&s->had, number) : 0;
+	return sums_dominant_text(&s->did, number);
+}
+
 static void describe_end(struct chain_steps *s, uint32_t number)
 {
 	struct chain_step *e = &s->steps[number];
-	struct pair key_of = s->numbers.at[number];
 	struct step_key key;
 	size_t len;
 
-	memcpy(&key, intern_bytes(&s->keys, key_of.b, &len), sizeof(key));
+	memcpy(&key, intern_bytes(&s->keys, s->numbers.at[number].b, &len), sizeof(key));
+	e->throttled = key.end & THROTTLED;
 	e->what = names_adopt(s->names, key.end / STAGE ? network_stage_name(key.end / STAGE)
 					: e->end == CHAIN_TIMER && is_at_lock(s, number)
 						? "tried again and again"
-						: word_of_end(e, key.end & THROTTLED));
+						: word_of_end(e));
 	s->out_of_memory |= !e->what;
 	if (e->end == CHAIN_RUNNING)
 		e->at = place_ran(s, number);
-	if (e->end == CHAIN_RUNNING && !e->no_cpu_ns)
-		e->by = 0;
-	else if (e->end == CHAIN_NOT_WOKEN || e->end == CHAIN_TIMER ||
-		 (e->end == CHAIN_DISK && !(key.end & THROTTLED)))
-		e->by = sums_dominant_text(&s->did, number);
-	else
-		e->by = sums_dominant_text(&s->had, number);
+	e->by = by_whom(s, number);
 }
 
 int chain_steps_end(struct chain_steps *s)

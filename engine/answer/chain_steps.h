@@ -23,10 +23,24 @@ struct chain_step {
 	enum joint_kind kind;
 	bool is_end;
 	enum chain_end end; /* of an end */
-	uint32_t by;	    /* of an end: who had the CPU, what the disk did, whose quota it was */
+	/* Of an end: who had the CPU, what the disk did, who held the lock; with .throttled, the
+	 * group. */
+	uint32_t by;
+	bool throttled;	    /* of an end: a quota or an I/O limit was used up */
 	uint64_t ns;	    /* with all that is below it */
 	uint64_t no_cpu_ns; /* of CHAIN_RUNNING: in which it was ready, and had no CPU */
 };
+
+/* Of a thread that ran, whether it had a CPU for it: all of the time, but for a tenth; in part;
+ * never. */
+enum chain_step_cpu { CHAIN_STEP_RAN, CHAIN_STEP_RAN_IN_PART, CHAIN_STEP_HAD_NO_CPU };
+
+static inline enum chain_step_cpu chain_step_cpu(const struct chain_step *s)
+{
+	if (100 * s->no_cpu_ns > 95 * s->ns)
+		return CHAIN_STEP_HAD_NO_CPU;
+	return 10 * s->no_cpu_ns >= s->ns ? CHAIN_STEP_RAN_IN_PART : CHAIN_STEP_RAN;
+}
 
 struct chain_steps;
 

@@ -14,6 +14,8 @@ enum joint_kind {
 	JOINT_CHILD, /* the end of a process or thread */
 	JOINT_SLEEP, /* only its own timer */
 	JOINT_WORK,  /* the thread had nothing to do */
+	JOINT_QUEUE, /* a request that nobody has taken yet */
+	JOINT_BUSY,  /* likewise, while its reader works for others */
 	JOINT_EVENT, /* an event loop or a poll, whatever was ready */
 };
 

@@ -19,9 +19,6 @@
 #define LEAST_OF_ALL 25
 /* An end that an interrupt made is said with the wait that it ended if it has so much of that. */
 #define MOST_OF_WAIT 60
-/* Of what a thread ran, in percent of its time: so much is said, and with more it did not run. */
-#define LEAST_WITHOUT_CPU 10
-#define MOST_WITHOUT_CPU 95
 /* More lines are never asked for. */
 #define LINES_MOST 16
 
@@ -54,37 +51,25 @@ static const char *text_of(const struct lines *l, uint32_t text)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* "the quota of pod7 was used up" of "[throttled pod7]"; false: it is no such text. */
-static bool put_quota(const char *by, const char *what, FILE *f)
-{
-	static const char begin[] = "[throttled ";
-	size_t len = strlen(by);
-
-	if (strncmp(by, begin, strlen(begin)))
-		return false;
-	fprintf(f, "the %s of %.*s was used up", what, (int)(len - strlen(begin) - 1),
-		by + strlen(begin));
-	return true;
-}
-
 static void put_end_words(const struct lines *l, const struct chain_step *e, FILE *f)
 {
 	const char *by = text_of(l, e->by), *what = text_of(l, e->what);
 
-	if (put_quota(by, e->end == CHAIN_DISK ? "I/O limit" : "CPU quota", f))
-		return;
-	if (e->end == CHAIN_DISK && *by)
+	if (e->throttled && *by)
+		fprintf(f, "the %s of %s was used up",
+			e->end == CHAIN_DISK ? "I/O limit" : "CPU quota", by);
+	else if (e->end == CHAIN_DISK && *by)
 		fprintf(f, "waits for %s", by);
 	else if (e->end == CHAIN_TIMER)
 		fprintf(f, *by ? "%s, held by %s" : "%s", what, by);
-	else if (e->end == CHAIN_RUNNING && percent(e->no_cpu_ns, e->ns) > MOST_WITHOUT_CPU)
-		fprintf(f, *by ? "had no CPU: %s" : "had no CPU%s", by);
-	else if (e->end == CHAIN_RUNNING && percent(e->no_cpu_ns, e->ns) >= LEAST_WITHOUT_CPU)
-		fprintf(f, "ran, %u %% of it without CPU", percent(e->no_cpu_ns, e->ns));
-	else if (e->end == CHAIN_RUNNING)
+	else if (e->end != CHAIN_RUNNING)
 		fputs(what, f);
+	else if (chain_step_cpu(e) == CHAIN_STEP_HAD_NO_CPU)
+		fprintf(f, *by ? "had no CPU: %s" : "had no CPU%s", by);
+	else if (chain_step_cpu(e) == CHAIN_STEP_RAN_IN_PART)
+		fprintf(f, "ran, %u %% of it without CPU", percent(e->no_cpu_ns, e->ns));
 	else
-		fprintf(f, *by ? "%s: %s" : "%s", what, by);
+		fputs(what, f);
 }
 
 /* The name of the thread that was busy while something was in the queue. */
@@ -100,12 +85,9 @@ static const char *busy_thread(const struct lines *l, uint32_t step)
 
 static void put_queue_words(const struct lines *l, uint32_t step, FILE *f)
 {
-	const char *who = busy_thread(l, step), *what = text_of(l, l->at[step].what);
-	static const char other[] = "[for ";
+	const char *who = busy_thread(l, step);
 
-	fprintf(f,
-		strncmp(what, other, strlen(other)) ? "until %s takes it"
-						    : "%s is busy with others",
+	fprintf(f, l->at[step].kind == JOINT_BUSY ? "%s is busy with others" : "until %s takes it",
 		*who ? who : "somebody");
 }
 
@@ -201,28 +183,18 @@ static void add_below(struct lines *l, uint32_t step, size_t depth)
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
-/* How many bytes that are no continuation of a UTF-8 character a text has. */
-static size_t width_of(const char *s)
-{
-	size_t n = 0;
-
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
 static void put_lines(FILE *out, const struct lines *l, size_t columns)
 {
 	size_t who = 0, at = 0, words = 0, rest;
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct line *line = &l->line[i];
-		size_t width = line->indent + width_of(line->who);
+		size_t width = line->indent + table_width(line->who);
 
 		who = width > who ? width : who;
 		who = 2 * line->indent > who ? 2 * line->indent : who;
-		at = width_of(line->at) > at ? width_of(line->at) : at;
-		words = width_of(line->words) > words ? width_of(line->words) : words;
+		at = table_width(line->at) > at ? table_width(line->at) : at;
+		words = table_width(line->words) > words ? table_width(line->words) : words;
 	}
 	who = who > WHO_MOST ? WHO_MOST : who;
 	at = at > AT_MOST ? AT_MOST : at;

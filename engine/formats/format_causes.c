@@ -175,20 +175,11 @@ static int begin_line(struct paragraph *p, const struct table_of *t, const struc
 	return 0;
 }
 
-/* A thread's name without its number: "worker" of "worker/4711". */
-static void put_name(FILE *f, const char *thread)
-{
-	const char *slash = strrchr(thread, '/');
-	bool numbered = slash && slash[1] && !slash[1 + strspn(slash + 1, "0123456789")];
-
-	fprintf(f, "%.*s", numbered ? (int)(slash - thread) : (int)strlen(thread), thread);
-}
-
 /* The sentence in fewer words: what a thread ran by its function, and for whom; no numbers of
  * threads. */
 static void put_short(FILE *f, const struct table_of *t, const struct cause *c)
 {
-	put_name(f, names_text(t->names, c->thread ? c->thread : c->who));
+	fputs(names_text(t->names, c->who), f);
 	if (c->threads > 1)
 		fprintf(f, " x %zu", c->threads);
 	if (c->end != CHAIN_RUNNING || c->lock || !*names_text(t->names, c->function)) {

@@ -203,7 +203,7 @@ struct cell cell_most(const struct sums *by_row, uint32_t row, const struct name
 
 /* ---- widths --------------------------------------------------------------------------------- */
 
-static size_t width_of(const char *s)
+size_t table_width(const char *s)
 {
 	size_t n = 0;
 
@@ -225,7 +225,7 @@ static size_t bytes_of(const char *s, size_t n)
 
 void table_put_cut(FILE *out, const char *s, size_t width)
 {
-	size_t all = width_of(s), head = (width - 1) / 2, tail = width - 2 - head;
+	size_t all = table_width(s), head = (width - 1) / 2, tail = width - 2 - head;
 
 	if (all <= width || width < TEXT_WIDTH_MIN) {
 		fputs(s, out);
@@ -236,7 +236,7 @@ void table_put_cut(FILE *out, const char *s, size_t width)
 
 void table_put_padded(FILE *out, const char *s, size_t width)
 {
-	size_t all = width_of(s);
+	size_t all = table_width(s);
 
 	table_put_cut(out, s, width);
 	fprintf(out, "%*s", all < width ? (int)(width - all) : 0, "");
@@ -315,13 +315,13 @@ static void lay_out(const struct table *t, struct layout *l)
 		const struct column *c = &t->columns[i];
 
 		l->out[i] = !c->title;
-		l->width[i] = c->title ? width_of(c->title) : 0;
+		l->width[i] = c->title ? table_width(c->title) : 0;
 		if (!l->screen)
 			widen(t, l, i, (size_t)abs(c->width));
 	}
 	for (size_t row = 0; row < t->rows; row++)
 		for (size_t i = 0; i < t->n; i++, s += strlen(s) + 1)
-			widen(t, l, i, width_of(s));
+			widen(t, l, i, table_width(s));
 	if (l->screen)
 		fit(t, l);
 }
@@ -338,7 +338,7 @@ static void put_line(const struct table *t, const struct layout *l, const char *
 			last = i;
 	for (size_t i = 0; i <= last; i++) {
 		const struct column *c = &t->columns[i];
-		size_t width = width_of(texts[i]);
+		size_t width = table_width(texts[i]);
 		int pad = (int)(width < l->width[i] ? l->width[i] - width : 0);
 
 		if (l->out[i])

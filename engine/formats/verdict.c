@@ -8,10 +8,6 @@
 /* What has less of the time than one of so many parts of it is no cause of all. */
 #define LEAST_PART 3
 
-/* As in chain_lines.c. */
-#define LEAST_WITHOUT_CPU 10
-#define MOST_WITHOUT_CPU 95
-
 struct way {
 	const struct chain_step *end;	 /* the last step */
 	const struct chain_step *waiter; /* the last one that waits; NULL: none */
@@ -71,9 +67,9 @@ static void put_in(FILE *out, const char *before, const char *what)
 /* "runs keysCommand"; or that it would, if it had a CPU. */
 static void put_running(FILE *out, const struct names *names, const struct chain_step *e)
 {
-	double without = 100 * (double)e->no_cpu_ns / (double)e->ns;
+	enum chain_step_cpu cpu = chain_step_cpu(e);
 
-	if (without > MOST_WITHOUT_CPU) {
+	if (cpu == CHAIN_STEP_HAD_NO_CPU) {
 		fputs("has no CPU", out);
 		put_in(out, ", which ", text_of(names, e->by));
 		fputs(e->by ? " has" : "", out);
@@ -81,8 +77,9 @@ static void put_running(FILE *out, const struct names *names, const struct chain
 	}
 	fputs("runs", out);
 	put_in(out, " ", text_of(names, e->at));
-	if (without >= LEAST_WITHOUT_CPU)
-		fprintf(out, ", without a CPU for %.0f %% of that", without);
+	if (cpu == CHAIN_STEP_RAN_IN_PART)
+		fprintf(out, ", without a CPU for %.0f %% of that",
+			100 * (double)e->no_cpu_ns / (double)e->ns);
 }
 
 /* What the last thread did: "sleeps in clock_nanosleep". */
@@ -92,10 +89,10 @@ static void put_deed(FILE *out, const struct names *names, const struct way *way
 	const char *by = text_of(names, e->by);
 	const char *at = w ? text_of(names, w->at) : "", *what = w ? text_of(names, w->what) : "";
 
-	if (!strncmp(by, "[throttled ", 11)) {
-		fprintf(out, "has used up the %s of %.*s",
-			e->end == CHAIN_DISK ? "I/O limit" : "CPU quota", (int)strlen(by) - 12,
-			by + 11);
+	if (e->throttled) {
+		fprintf(out, "has used up %s %s", *by ? "the" : "its",
+			e->end == CHAIN_DISK ? "I/O limit" : "CPU quota");
+		put_in(out, " of ", by);
 	} else if (e->is_end && e->end == CHAIN_RUNNING) {
 		put_running(out, names, e);
 	} else if (e->is_end && e->end == CHAIN_DISK) {
@@ -147,7 +144,7 @@ int verdict_put(FILE *out, const struct chain_steps *s, const struct names *name
 	}
 	put_deed(out, names, &way, own);
 	if (way.queue && !way.holder && way.end->end == CHAIN_RUNNING &&
-	    100 * (double)way.end->no_cpu_ns <= MOST_WITHOUT_CPU * (double)way.end->ns)
+	    chain_step_cpu(way.end) != CHAIN_STEP_HAD_NO_CPU)
 		fputs(" for others", out);
 	fputs(".", out);
 	return 0;
