@@ -7,6 +7,7 @@
 #include "base/kernel_functions.h"
 #include "select/wait_nature.h"
 #include "words/lock_holder.h"
+#include "words/object_names.h"
 #include "words/waited_for.h"
 
 #define GIL "the interpreter's lock (GIL)"
@@ -139,32 +140,35 @@ static const char *file_name(const char *path)
 }
 
 /*
- * Of a socket by its words, "tcp 127.0.0.1:5432 postgres/811": "postgres (tcp :5432)". The address
- * is left out where it is this machine's own.
+ * Of a socket: "postgres (tcp :5432)", "redis-server (unix socket)". The address is left out where
+ * who is there is known, as then it is this machine's. words: of the object, for where that is not
+ * known.
  */
-static struct joint of_socket(struct names *names, const char *before, const char *words)
+static struct joint of_socket(const struct timelines *tl, struct names *names, uint32_t object,
+			      const char *before, const char *words)
 {
-	const char *end = strrchr(words, '/'), *name = end, *space = strchr(words, ' ');
-	const char *port;
-	char *text;
+	const char *class = class_of(tl, object), *port;
+	struct object_names *objects = names_objects(names);
+	uint32_t peer = object_names_peer(objects, object);
+	uint32_t thread = peer ? object_names_thread(objects, peer) : THREAD_NONE, name;
+	struct text_buf b = { 0 };
 	struct joint j;
 
-	while (name && name > words && name[-1] != ' ')
-		name--;
-	if (!end || !space || name <= space || strspn(end + 1, "0123456789") != strlen(end + 1))
+	name = thread == THREAD_NONE ? 0 : names_thread(names, thread, timelines_end_ns(tl));
+	if (!name)
 		return joint_text(names, JOINT_OTHER, before, words, "");
-	port = strrchr(space, ':');
-	if (!strncmp(words, "unix", 4)) {
-		if (asprintf(&text, "%.*s (%s)", (int)(end - name), name, "unix socket") < 0)
-			return (struct joint) { 0 };
-	} else if (asprintf(&text, "%.*s (%.*s %.*s)", (int)(end - name), name,
-			    (int)(space - words), words,
-			    (int)(name - 1 - (port && port < name ? port : space)),
-			    port && port < name ? port : space) < 0) {
-		return (struct joint) { 0 };
-	}
-	j = joint_text(names, JOINT_OTHER, before, text, "");
-	free(text);
+	text_puts(&b, names_text(names, name));
+	port = strrchr(trace_string(timelines_trace(tl),
+				    trace_object(timelines_trace(tl), object)->name),
+		       ':');
+	text_puts(&b, " (");
+	text_puts(&b, class);
+	text_puts(&b, strcmp(class, "unix") ? " " : " socket");
+	if (strcmp(class, "unix") != 0)
+		names_put(&b, port ? port : "socket");
+	text_puts(&b, ")");
+	j = b.failed ? (struct joint) { 0 } : joint_text(names, JOINT_OTHER, before, b.p, "");
+	text_free(&b);
 	return j;
 }
 
@@ -191,7 +195,7 @@ static struct joint of_object(const struct timelines *tl, struct names *names, u
 	else if (!strcmp(class, "sleep"))
 		j = joint_text(names, JOINT_SLEEP, "a timer", "", "");
 	else if (!strcmp(class, "tcp") || !strcmp(class, "udp") || !strcmp(class, "unix"))
-		j = of_socket(names,
+		j = of_socket(tl, names, object,
 			      is_in_kernel_function(tl, pair, "sendmsg") ? "room to send to " : "",
 			      words);
 	else if (!strcmp(class, "pipe") && is_in_kernel_function(tl, pair, "pipe_write"))
@@ -203,7 +207,7 @@ static struct joint of_object(const struct timelines *tl, struct names *names, u
 	else if (!strcmp(class, "signal"))
 		j = joint_text(names, JOINT_CHILD, "a signal", "", "");
 	else if (!strcmp(class, "poll") && strncmp(name, "of ", 3) && *name)
-		j = of_socket(names, "", name);
+		j = joint_text(names, JOINT_OTHER, name, "", "");
 	else if (!of.ready &&
 		 (!strcmp(class, "epoll") || !strcmp(class, "poll") || !strcmp(class, "select")))
 		j = joint_text(names, JOINT_EVENT, "an event", "", "");

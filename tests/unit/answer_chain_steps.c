@@ -98,7 +98,7 @@ static void a_lock_is_the_joint(void **state)
 	      "900 c0 - R > A\n"
 	      "end 1000\n",
 	      "  A    charge  80 %  waits for a lock\n"
-	      "   B   quote   71 %  holds it, waits for C (unix socket)\n"
+	      "   B   quote   71 %  holds it, waits for unix /carrier C/103\n"
 	      "    C          70 %  slept (timer)\n"
 	      " because B holds a lock, and waits while C sleeps.");
 }

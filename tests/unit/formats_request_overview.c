@@ -175,7 +175,7 @@ static void a_client_is_told_its_servers(void **state)
 	expect_text(
 		overview(script, GIVEN_WHO),
 		"A/101 waited for others for 0.001 of 0.002 s because S runs.\n"
-		"  A  poll  79 %  waits for S (unix socket)\n"
+		"  A  poll  79 %  waits for unix /s S/119\n"
 		"   S       79 %  ran\n\n"
 		"waited for unix /s S/119: 2 times, p50 0.100 ms, p99 0.600 ms, longest 0.600 ms,\n"
 		"  in all 0.700 ms\n"
@@ -184,7 +184,7 @@ static void a_client_is_told_its_servers(void **state)
 		"2 of 3 servers; more: chainwalk -f objects\n\n");
 	expect_text(overview(script, 0),
 		    "A/101 waited for others for 0.001 of 0.002 s because S runs.\n"
-		    "  A  poll  79 %  waits for S (unix socket)\n"
+		    "  A  poll  79 %  waits for unix /s S/119\n"
 		    "   S       79 %  ran\n\n");
 }
 
