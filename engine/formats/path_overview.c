@@ -25,14 +25,30 @@ struct told {
 	size_t n;
 };
 
-/* Those on the path, but for small parts of it. */
+/* Whether most of a path is a pause at its end, which says nothing of what others waited for
+ * meanwhile. */
+static bool ends_in_pause(const struct chain_steps *s)
+{
+	uint32_t n, most = 0;
+	const struct chain_step *at = chain_steps_list(s, &n);
+
+	for (uint32_t i = 1; i < n; i++)
+		if (at[i].is_end && (!most || at[i].ns > at[most].ns))
+			most = i;
+	return most && at[most].end == CHAIN_TIMER;
+}
+
+/* Those on the path, but for small parts of it; of one that ends in a pause only who waits for
+ * others' ends. */
 static void note_told(struct told *told, const struct chain_steps *s)
 {
 	uint32_t n;
 	const struct chain_step *at = chain_steps_list(s, &n);
+	bool pause = ends_in_pause(s);
 
 	for (uint32_t i = 1; i < n && told->n < LINES_SHOWN; i++)
-		if (LEAST_OF_TIME * at[i].ns >= chain_steps_total_ns(s) && at[i].who)
+		if (LEAST_OF_TIME * at[i].ns >= chain_steps_total_ns(s) && at[i].who &&
+		    (!pause || at[i].kind == JOINT_CHILD))
 			told->who[told->n++] = at[i].who;
 }
 
@@ -146,12 +162,13 @@ static int put_all(FILE *out, const struct format_input *in, const struct option
 }
 
 static int put_command(FILE *out, const struct format_input *in, const struct options *o,
-		       struct names *names, struct told *told)
+		       struct names *names, struct told *told, bool *any)
 {
 	struct command c;
 
 	if (!o->command || !find_command(&c, in->timelines, o->command))
 		return 0;
+	*any = true;
 	return put_all(out, in, o, names, &c, told);
 }
 
@@ -274,10 +291,10 @@ int path_overview_put(FILE *out, const struct format_input *in, bool has_request
 	o.parts = PART_BLOCKED;
 	err = names_new(&names, in->timelines, &o);
 	if (!err)
-		err = put_command(out, in, &o, names, &told);
+		err = put_command(out, in, &o, names, &told, &any);
 	if (!err && !has_requests)
 		err = put_waiters(out, in, &o, names, &told, &any);
-	if (!err && (any || told.n))
+	if (!err && any)
 		putc('\n', out);
 	names_free(names);
 	return err;
