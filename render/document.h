@@ -119,8 +119,8 @@ double data_scale(const struct document *d);
 
 /* The title and the lines below it, each of which may take several lines of the picture. */
 struct heading {
-	char id[12];
-	char *text; /* to be freed */
+	const char *id; /* of its element, without "fg-" */
+	char *text;	/* to be freed */
 	double size;
 	unsigned lines;
 };
@@ -131,7 +131,10 @@ struct headings {
 	double height; /* with the space below, pixels */
 };
 
-/* Add a heading whose text is text, then rest; the first is the title. 0 or -ENOMEM. */
+/*
+ * Add a heading whose text is text, then rest; the first is the title. id must outlive hs.
+ * 0 or -ENOMEM.
+ */
 int headings_add(struct headings *hs, const struct page *pg, const char *id, const char *text,
 		 const char *rest);
 

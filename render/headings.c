@@ -35,7 +35,7 @@ int headings_add(struct headings *hs, const struct page *pg, const char *id, con
 {
 	struct heading *h = &hs->v[hs->n++];
 
-	snprintf(h->id, sizeof(h->id), "%s", id);
+	h->id = id;
 	h->size = pg->fontsize + (hs->n == 1 ? 5 : 0);
 	if (asprintf(&h->text, "%s%s", text, rest) < 0) {
 		h->text = NULL;
@@ -53,10 +53,12 @@ int headings_add(struct headings *hs, const struct page *pg, const char *id, con
 
 int headings_find(struct headings *hs, const struct document *d)
 {
+	static const char *const remark_ids[] = { "remark0", "remark1", "remark2", "remark3" };
 	const struct page *pg = d->page;
-	char id[12], change[CHANGE_LEN];
+	char change[CHANGE_LEN];
 	int err = headings_add(hs, pg, "title", pg->title, "");
 
+	_Static_assert(sizeof(remark_ids) / sizeof(remark_ids[0]) == REMARKS_MAX, "one for each");
 	if (!err && pg->subtitle)
 		err = headings_add(hs, pg, "subtitle", pg->subtitle, "");
 	if (!err && d->tree->widened) {
@@ -66,8 +68,7 @@ int headings_find(struct headings *hs, const struct document *d)
 	for (unsigned i = 0; i < pg->remarks.n && !err; i++) {
 		const char *more = pg->remarks.more && i + 1 == pg->remarks.n ? " ..." : "";
 
-		snprintf(id, sizeof(id), "remark%u", i);
-		err = headings_add(hs, pg, id, pg->remarks.text[i], more);
+		err = headings_add(hs, pg, remark_ids[i], pg->remarks.text[i], more);
 	}
 	return err;
 }
