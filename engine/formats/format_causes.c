@@ -12,10 +12,9 @@
 #include "cause_json.h"
 #include "cause_words.h"
 #include "command_word.h"
-#include "path_overview.h"
 #include "format_causes.h"
 #include "paragraph.h"
-#include "request_overview.h"
+#include "subject_text.h"
 #include "words/process_notes.h"
 
 /* Where all lines but the first of a row begin. */
@@ -348,25 +347,20 @@ static size_t lines_of_screen(const struct format_input *in)
  * number. */
 static int put_overview(const struct format_input *in, FILE *out, size_t most, size_t *lines)
 {
+	struct subjects subjects;
 	char *text = NULL;
-	size_t len, n_requests;
+	size_t len;
 	FILE *f;
 	int err;
 
-	timelines_requests(in->timelines, &n_requests);
 	*lines = 0;
 	if (in->options->json || in->options->show)
 		return 0;
 	f = open_memstream(&text, &len);
-	err = f ? 0 : -ENOMEM;
-	if (!err && path_overview_wanted(in))
-		err = path_overview_put(f, in, n_requests);
+	err = subjects_find(&subjects, in);
 	if (!err)
-		fflush(f);
-	if (!err && request_overview_wanted(in))
-		err = request_overview_put(
-			f, in, most,
-			text ? paragraph_lines(text, paragraph_columns(in->options->columns)) : 0);
+		err = f ? subjects_put(f, in, &subjects, most) : -ENOMEM;
+	subjects_free(&subjects);
 	if (f && fclose(f))
 		err = -ENOMEM;
 	if (!err) {

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "subjects.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "causes/causes.h"
+#include "format_requests.h"
+#include "select/scope.h"
+#include "select/top_waits.h"
+
+#define TOLD_MOST 6
+/* A thread that waited for others in less than one of so many parts of the time is none. */
+#define LEAST_OF_TIME 10
+#define ENDPOINTS_MOST 3
+/* Endpoints whose requests took less than one of so many parts of the time are not explained. */
+#define LEAST_OF_REQUESTS 100
+
+static struct subject *add(struct subjects *s, enum subject_kind kind)
+{
+	s->at[s->n] = (struct subject) { .kind = kind };
+	return &s->at[s->n++];
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* The command's main thread, and its life from when the command's program began. */
+struct command {
+	uint32_t thread;
+	uint64_t from_ns, to_ns;
+};
+
+/*
+ * When the recorder's child became the command: it has another name from then on, if that is not
+ * the recorder's own.
+ */
+static uint64_t began_ns(const struct timelines *tl, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(tl, thread);
+	uint32_t recorder = trace_info(timelines_trace(tl))->recorder_name;
+
+	if (!th->renames || !recorder || th->name != recorder)
+		return th->begin_ns;
+	return timelines_next_name_ns(tl, thread, th->begin_ns);
+}
+
+static bool find_command(struct command *c, const struct timelines *tl, uint32_t tgid)
+{
+	for (c->thread = 0; c->thread < timelines_threads(tl); c->thread++) {
+		const struct thread *th = timelines_thread(tl, c->thread);
+
+		if (th->tid != tgid || timelines_is_client(tl, c->thread))
+			continue;
+		c->from_ns = began_ns(tl, c->thread);
+		c->to_ns = th->end_ns;
+		return c->from_ns < c->to_ns;
+	}
+	return false;
+}
+
+static uint64_t overlap_ns(uint64_t from_ns, uint64_t to_ns, const struct command *c)
+{
+	return clip_ns(to_ns, c->from_ns, c->to_ns) - clip_ns(from_ns, c->from_ns, c->to_ns);
+}
+
+/* How long all threads of the command ran while it did. */
+static int ran_ns(uint64_t *ns, const struct timelines *tl, const struct options *o,
+		  const struct command *c)
+{
+	bool *is_in;
+	int err = scope_find(&is_in, tl, o);
+
+	*ns = 0;
+	for (uint32_t i = 0; i < timelines_threads(tl) && !err; i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		if (!is_in[i] || timelines_is_client(tl, i))
+			continue;
+		*ns += overlap_ns(th->begin_ns, th->end_ns, c);
+		for (uint32_t w = 0; w < th->n_waits; w++)
+			*ns -= overlap_ns(th->waits[w].out_ns, th->waits[w].in_ns, c);
+	}
+	free(is_in);
+	return err;
+}
+
+static int add_command(struct subjects *s, const struct timelines *tl, const struct options *o)
+{
+	struct command c;
+	struct subject *of;
+	uint64_t ns;
+	int err;
+
+	if (!o->command || !find_command(&c, tl, o->command))
+		return 0;
+	of = add(s, SUBJECT_COMMAND);
+	of->name = names_thread(s->names, c.thread, c.to_ns - 1);
+	of->took_ns = of->of_ns = c.to_ns - c.from_ns;
+	of->ended = timelines_thread(tl, c.thread)->flags & THREAD_EXITED;
+	err = ran_ns(&ns, tl, o, &c);
+	if (!err)
+		err = chain_steps_new(&of->steps, tl, o, s->names);
+	if (!err)
+		err = chain_steps_add_life(of->steps, c.thread, c.from_ns, c.to_ns);
+	if (err)
+		return err;
+	of->cpus_busy = (double)ns / (double)of->took_ns;
+	return chain_steps_end(of->steps);
+}
+
+/* ---- who waited for others ------------------------------------------------------------------- */
+
+/* Whose waits are told already: texts of the names of threads. */
+struct told {
+	uint32_t who[TOLD_MOST];
+	size_t n;
+};
+
+/* Whether most of a path is a pause at its end, which says nothing of what others waited for
+ * meanwhile. */
+static bool ends_in_pause(const struct chain_steps *s)
+{
+	uint32_t n, most = 0;
+	const struct chain_step *at = chain_steps_list(s, &n);
+
+	for (uint32_t i = 1; i < n; i++)
+		if (at[i].is_end && (!most || at[i].ns > at[most].ns))
+			most = i;
+	return most && at[most].end == CHAIN_TIMER;
+}
+
+/* Those on the path, but for small parts of it; of one that ends in a pause only who waits for
+ * others' ends. */
+static void note_told(struct told *told, const struct chain_steps *s)
+{
+	uint32_t n;
+	const struct chain_step *at = chain_steps_list(s, &n);
+	bool pause = ends_in_pause(s);
+
+	for (uint32_t i = 1; i < n && told->n < TOLD_MOST; i++)
+		if (LEAST_OF_TIME * at[i].ns >= chain_steps_total_ns(s) && at[i].who &&
+		    (!pause || at[i].kind == JOINT_CHILD))
+			told->who[told->n++] = at[i].who;
+}
+
+static bool is_told(const struct told *told, const struct names *names, const char *name)
+{
+	for (size_t i = 0; i < told->n; i++)
+		if (!strcmp(names_text(names, told->who[i]), name))
+			return true;
+	return false;
+}
+
+/* How long each thread waited for others; the waits of one of them. */
+struct waiters {
+	const struct timelines *timelines;
+	uint64_t *waited_ns;
+	struct chain_steps *steps;
+};
+
+static int add_length(void *arg, const struct chosen_wait *p)
+{
+	struct waiters *w = arg;
+
+	w->waited_ns[p->thread] += p->shown.blocked_to_ns - p->shown.blocked_from_ns;
+	return 0;
+}
+
+static int add_to_steps(void *arg, const struct chosen_wait *p)
+{
+	struct waiters *w = arg;
+
+	return chain_steps_add(w->steps, p);
+}
+
+static const char *last_name(const struct timelines *tl, struct names *names, uint32_t thread)
+{
+	return names_text(names, names_thread(names, thread, timelines_end_ns(tl)));
+}
+
+/* Of the threads that are not told; THREAD_NONE: none waited. */
+static uint32_t longest(const struct waiters *w, struct names *names, const struct told *told)
+{
+	uint32_t recorder = trace_info(timelines_trace(w->timelines))->recorder_tgid;
+	uint32_t most = THREAD_NONE;
+
+	for (uint32_t i = 0; i < timelines_threads(w->timelines); i++)
+		if (w->waited_ns[i] && timelines_thread(w->timelines, i)->tgid != recorder &&
+		    (most == THREAD_NONE || w->waited_ns[i] > w->waited_ns[most]) &&
+		    !is_told(told, names, last_name(w->timelines, names, i)))
+			most = i;
+	return most;
+}
+
+/* "alpha/26050", a text. */
+static uint32_t name_with_id(const struct timelines *tl, struct names *names, uint32_t thread)
+{
+	struct text_buf b = { 0 };
+	char id[16];
+	uint32_t text;
+
+	snprintf(id, sizeof(id), "/%" PRIu32, timelines_thread(tl, thread)->tid);
+	text_puts(&b, last_name(tl, names, thread));
+	text_puts(&b, id);
+	text = b.failed ? 0 : names_adopt(names, b.p);
+	text_free(&b);
+	return text;
+}
+
+static int add_waiter_steps(struct subjects *s, struct waiters *w, const struct options *o,
+			    struct wait_filter *f, uint32_t thread)
+{
+	const struct timelines *tl = w->timelines;
+	struct subject *of = add(s, SUBJECT_WAITER);
+	int err = chain_steps_new(&of->steps, tl, o, s->names);
+
+	w->steps = of->steps;
+	of->name = name_with_id(tl, s->names, thread);
+	of->took_ns = w->waited_ns[thread];
+	of->of_ns = timelines_end_ns(tl) - timelines_start_ns(tl);
+	if (!err)
+		err = top_waits_of_thread(tl, f, thread, add_to_steps, w);
+	if (!err)
+		err = chain_steps_end(of->steps);
+	return err ? err : of->name ? 0 : -ENOMEM;
+}
+
+/* The thread that waited longest for others, if it is not told yet. */
+static int add_waiter(struct subjects *s, const struct timelines *tl, const struct options *o)
+{
+	struct waiters w = { .timelines = tl };
+	struct wait_filter *f = NULL;
+	struct told told = { .n = 0 };
+	uint64_t all_ns = timelines_end_ns(tl) - timelines_start_ns(tl);
+	uint32_t thread;
+	int err;
+
+	if (s->n)
+		note_told(&told, s->at[0].steps);
+	w.waited_ns = calloc(timelines_threads(tl) + 1, sizeof(*w.waited_ns));
+	err = w.waited_ns ? wait_filter_new(&f, tl, o, s->names) : -ENOMEM;
+	if (!err)
+		err = top_waits_walk(tl, f, 0, add_length, &w);
+	thread = err ? THREAD_NONE : longest(&w, s->names, &told);
+	if (thread != THREAD_NONE && w.waited_ns[thread] >= all_ns / LEAST_OF_TIME)
+		err = add_waiter_steps(s, &w, o, f, thread);
+	wait_filter_free(f);
+	free(w.waited_ns);
+	return err;
+}
+
+/* ---- endpoints ------------------------------------------------------------------------------- */
+
+/* Whether all of the endpoint's requests took hardly any time. */
+static bool took_no_time(const struct timelines *tl, const struct wait_filter *f,
+			 const struct endpoint_requests *e)
+{
+	uint64_t start_ns = timelines_start_ns(tl), end_ns = timelines_end_ns(tl), from_ns, to_ns;
+
+	wait_filter_window(f, &from_ns, &to_ns);
+	from_ns = clip_ns(from_ns, start_ns, end_ns);
+	to_ns = clip_ns(to_ns, from_ns, end_ns);
+	return requests_shown_ns(e->all) < (to_ns - from_ns) / LEAST_OF_REQUESTS;
+}
+
+/* Whether most requests to the same address are not the first of their connection, as e's are. */
+static bool has_more_others(const struct endpoint_requests *at, size_t n,
+			    const struct endpoint_requests *e)
+{
+	for (size_t i = 0; i < n; i++)
+		if (at[i].endpoint->address == e->endpoint->address && !at[i].endpoint->first &&
+		    at[i].all.n >= e->all.n)
+			return true;
+	return false;
+}
+
+static int add_endpoint(struct subjects *s, const struct format_input *in, const struct options *o,
+			const struct endpoint_requests *e)
+{
+	struct requests_taken slowest = requests_slowest(e->all);
+	struct subject *of = add(s, SUBJECT_ENDPOINT);
+	struct text_buf name = { 0 };
+	int err = 0;
+
+	request_endpoint_put(&name, in, e);
+	of->name = name.failed ? 0 : names_adopt(s->names, name.p);
+	text_free(&name);
+	of->requests = e;
+	of->took_ns = e->total_ns;
+	if (!of->name)
+		return -ENOMEM;
+	if (took_no_time(in->timelines, s->filter, e))
+		return 0;
+	err = chain_steps_new(&of->steps, in->timelines, o, s->names);
+	for (size_t i = 0; i < slowest.n && !err; i++)
+		err = chain_steps_add(of->steps, &slowest.at[i]);
+	return err ? err : chain_steps_end(of->steps);
+}
+
+static int add_endpoints(struct subjects *s, const struct format_input *in, const struct options *o)
+{
+	const struct endpoint_requests *at;
+	size_t shown = 0;
+	int err = wait_filter_new(&s->filter, in->timelines, o, s->names);
+
+	if (!err)
+		err = request_table_new(&s->requests, in->timelines, o, s->filter);
+	if (err)
+		return err;
+	at = request_table_list(s->requests, &s->n_endpoints);
+	for (size_t i = 0; i < s->n_endpoints && shown < ENDPOINTS_MOST && !err; i++) {
+		/* First requests of connections only where there are hardly any others. */
+		if (!at[i].all.n ||
+		    (at[i].endpoint->first && has_more_others(at, s->n_endpoints, &at[i])))
+			continue;
+		/* Nobody asks why these took so long; if there are others. */
+		if (took_no_time(in->timelines, s->filter, &at[i]) && (shown || o->command))
+			continue;
+		err = add_endpoint(s, in, o, &at[i]);
+		shown++;
+	}
+	return err;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+bool subjects_chosen(const struct options *o)
+{
+	return o->command || o->given & GIVEN_WHO;
+}
+
+/* Whether the options choose no other waits than those of the command and of threads. */
+static bool wants_path(const struct options *o)
+{
+	return !(o->given & (GIVEN_REQUESTS | GIVEN_WITHIN | GIVEN_RANGE | GIVEN_WAIT |
+			     GIVEN_STATE | GIVEN_OF_OBJECTS | GIVEN_ENDED));
+}
+
+/* Likewise those of requests. */
+static bool wants_endpoints(const struct options *o)
+{
+	return !(o->given & (GIVEN_REQUESTS | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
+			     GIVEN_OF_OBJECTS | GIVEN_NO_IDLE | GIVEN_ENDED));
+}
+
+int subjects_find(struct subjects *s, const struct format_input *in)
+{
+	size_t n_requests;
+	int err;
+
+	*s = (struct subjects) { .of_requests = causes_request_options(in->options) };
+	s->wants_endpoints = wants_endpoints(in->options);
+	s->of_threads = s->of_requests;
+	s->of_threads.requests = false;
+	/* Pauses, and waits for work, are no waits for others. */
+	s->of_threads.no_idle = true;
+	s->of_threads.parts = PART_BLOCKED;
+	timelines_requests(in->timelines, &n_requests);
+	err = names_new(&s->names, in->timelines, &s->of_requests);
+	if (!err && wants_path(in->options))
+		err = add_command(s, in->timelines, &s->of_threads);
+	if (!err && wants_path(in->options) && !n_requests)
+		err = add_waiter(s, in->timelines, &s->of_threads);
+	if (!err && n_requests && s->wants_endpoints)
+		err = add_endpoints(s, in, &s->of_requests);
+	return err;
+}
+
+void subjects_free(struct subjects *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		chain_steps_free(s->at[i].steps);
+	request_table_free(s->requests);
+	wait_filter_free(s->filter);
+	names_free(s->names);
+}

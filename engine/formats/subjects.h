@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * subjects.h - what the first screen is about: the command that was recorded, the thread that
+ * waited longest for others, the endpoints whose requests had most time; each with the chain of its
+ * waits.
+ */
+#pragma once
+
+#include "answer/chain_steps.h"
+#include "format.h"
+#include "select/endpoint_requests.h"
+
+enum subject_kind { SUBJECT_COMMAND, SUBJECT_WAITER, SUBJECT_ENDPOINT };
+
+struct subject {
+	enum subject_kind kind;
+	uint32_t name; /* a text: "make", "alpha/26050", "tcp :80 nginx/900" */
+	/*
+	 * How long the command took, from its program's start to its end; the thread waited for
+	 * others, of of_ns; all requests took.
+	 */
+	uint64_t took_ns, of_ns;
+	double cpus_busy; /* of a command: by all of its threads meanwhile, on average */
+	bool ended;	  /* of a command: within the trace */
+	const struct endpoint_requests *requests; /* of an endpoint; at least one; else NULL */
+	/*
+	 * The command's path, the thread's waits for others, the slowest hundredth of requests;
+	 * NULL: all requests took hardly any time.
+	 */
+	struct chain_steps *steps;
+};
+
+#define SUBJECTS_MOST 5
+
+/* Stays where it is: what is in it refers to its options. */
+struct subjects {
+	struct options of_threads, of_requests;
+	struct names *names;
+	bool wants_endpoints;		/* the options choose no other waits */
+	struct wait_filter *filter;	/* of requests; NULL: there are none */
+	struct request_table *requests; /* likewise */
+	size_t n_endpoints;		/* all there are */
+	struct subject at[SUBJECTS_MOST];
+	size_t n;
+};
+
+/*
+ * Finds them: those that the options do not exclude, as they ask for other waits. 0 or -ENOMEM; to
+ * be freed in both cases.
+ */
+int subjects_find(struct subjects *s, const struct format_input *in);
+void subjects_free(struct subjects *s);
+/* Whether only some threads are shown: those of a command, or whom the user chose. */
+bool subjects_chosen(const struct options *o);
