@@ -181,7 +181,23 @@ typedef struct {
 	__u64 ctx_id; /* x86-64: no other address space ever has it */
 } mm_context_t;
 
+struct maple_tree {
+	void *ma_root;
+};
+
+/* Nodes of it. */
+struct maple_range_64 {
+	unsigned long pivot[15];
+	void *slot[16];
+};
+
+struct maple_arange_64 {
+	unsigned long pivot[9];
+	void *slot[10];
+};
+
 struct mm_struct {
+	struct maple_tree mm_mt; /* since 6.1 */
 	unsigned long start_code, end_data, start_brk;
 	unsigned long exec_vm;
 	mm_context_t context;
@@ -302,6 +318,15 @@ struct vm_area_struct {
 	struct {
 		struct rb_node rb;
 	} shared;
+};
+
+/* Before 6.1. */
+struct mm_struct___rb {
+	struct rb_root mm_rb;
+};
+
+struct vm_area_struct___rb {
+	struct rb_node vm_rb;
 };
 
 /* A page fault that is being handled. */

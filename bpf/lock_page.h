@@ -8,7 +8,6 @@
 #pragma once
 
 #define VM_SHARED 8
-#define EBUSY 16
 
 /* Set before loading. */
 const volatile __u32 page_size = 4096;
@@ -31,7 +30,13 @@ enum object_use {
 /* The mapping in which a futex lies. */
 struct seen_mapping {
 	__u64 start, flags, pgoff, file; /* file: 0: it is not known, or there is none */
-	bool was_asked, was_busy;
+	bool was_asked, is_found;
+};
+
+/* A walk to the mapping of an address, down the tree of an address space. */
+struct mapping_search {
+	__u64 node, addr, vma; /* vma: 0: not found */
+	__u32 slot;	       /* of the node, the next one to be looked at */
 };
 
 /*
@@ -46,6 +51,7 @@ struct sharer_search {
 struct object_room {
 	struct wire_object o; /* first: a pointer to it is one to the room */
 	struct seen_mapping seen;
+	struct mapping_search mapping;
 	struct sharer_search search;
 	__u32 words[WIRE_LOCK_WORDS]; /* beside the futex */
 };
@@ -57,39 +63,113 @@ struct in_room {
 
 MAP(object_scratch, PERCPU_ARRAY, OBJECT_USES, __u32, struct object_room);
 
-static long see_mapping(struct task_struct *t, struct vm_area_struct *vma, struct in_room *in)
-{
-	struct seen_mapping *s = &in->room->seen;
+/* lib/maple_tree.c: a pointer to a node has its kind in the lowest 8 bits. */
+#define MAPLE_NODE_MASK 255ull
+#define MAPLE_LEAF 1  /* its slots are mappings */
+#define MAPLE_RANGE 2 /* ... nodes */
+#define MAPLE_ARANGE 3
+#define MAPLE_KIND(entry) ((entry) >> 3 & 15)
+#define MAPLE_SLOTS(type) (bpf_core_field_size(((struct type *)0)->slot) / 8)
 
-	(void)t;
-	s->start = vma->vm_start;
-	s->flags = vma->vm_flags;
-	s->pgoff = vma->vm_pgoff;
-	s->file = (__u64)vma->vm_file;
-	return 0;
-}
+#define MAPPING_STEPS 192 /* slots of a maple tree's nodes, or nodes of an rb tree */
 
 /*
- * Finds the mapping of a futex. bpf_find_vma() is called only once for an object, as only one call
- * succeeds while interrupts are off, and it does not wait for the lock. A program's .bss is memory
- * without a file, so the mapping of the data right before it is asked for.
+ * The next slot of a node of mm_struct.mm_mt. It is the address's if its pivot, the last address
+ * that is below it, is not less; the last slot in use has none, or 0.
+ */
+static __always_inline bool is_at_maple_mapping(struct mapping_search *m)
+{
+	__u64 kind = MAPLE_KIND(m->node), node = m->node & ~MAPLE_NODE_MASK, slots, pivots, pivot;
+	__u32 n, i = m->slot;
+
+	if (kind == MAPLE_ARANGE) {
+		n = MAPLE_SLOTS(maple_arange_64);
+		pivots = ADDRESS(maple_arange_64, node, pivot);
+		slots = ADDRESS(maple_arange_64, node, slot);
+	} else if (kind == MAPLE_LEAF || kind == MAPLE_RANGE) {
+		n = MAPLE_SLOTS(maple_range_64);
+		pivots = ADDRESS(maple_range_64, node, pivot);
+		slots = ADDRESS(maple_range_64, node, slot);
+	} else {
+		return true;
+	}
+	pivot = i + 1 < n ? (__u64)read_u64(pivots + i * 8ull) : 0;
+	m->slot++;
+	if (pivot < m->addr && (pivot || !i) && i + 1 < n)
+		return false;
+	m->node = read_u64(slots + i * 8ull);
+	m->slot = 0;
+	if (kind == MAPLE_LEAF)
+		m->vma = m->node;
+	return kind == MAPLE_LEAF;
+}
+
+/* The next node of mm_struct.mm_rb, before 6.1. */
+static __always_inline bool is_at_rb_mapping(struct mapping_search *m)
+{
+	__u64 vma = m->node - bpf_core_field_offset(struct vm_area_struct___rb, vm_rb);
+
+	if (!m->node)
+		return true;
+	if ((__u64)FIELD(vm_area_struct, vma, vm_start) > m->addr) {
+		m->node = POINTER(rb_node, m->node, rb_left);
+		return false;
+	}
+	if ((__u64)FIELD(vm_area_struct, vma, vm_end) > m->addr) {
+		m->vma = vma;
+		return true;
+	}
+	m->node = POINTER(rb_node, m->node, rb_right);
+	return false;
+}
+
+static long look_for_mapping(__u32 i, struct in_room *in)
+{
+	(void)i;
+	return bpf_core_field_exists(((struct mm_struct *)0)->mm_mt)
+		       ? is_at_maple_mapping(&in->room->mapping)
+		       : is_at_rb_mapping(&in->room->mapping);
+}
+
+LOOP(look_for_mapping, struct in_room, MAPPING_STEPS)
+
+/*
+ * Finds the mapping of a futex, once for an object. bpf_find_vma() would not do: of all tracers
+ * that call it while a thread is switched, only the first one succeeds. So the tree is walked
+ * without its lock, and as it may change meanwhile, what was found is looked at again. A program's
+ * .bss is memory without a file, so the mapping of the data right before it is asked for.
  */
 static __always_inline void see_futex(struct object_room *room, struct task_struct *t, __u64 addr)
 {
-	struct mm_struct *mm = UNTRUSTED(task_struct, t)->mm;
+	__u64 mm = (__u64)UNTRUSTED(task_struct, t)->mm, vma;
 	struct seen_mapping *seen = &room->seen;
+	struct mapping_search *m = &room->mapping;
 	struct in_room in = { room };
 
 	if (seen->was_asked)
 		return;
 	seen->was_asked = true;
-	seen->was_busy = false;
 	seen->file = 0;
-	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma))
+	if (addr >= (__u64)FIELD(mm_struct, mm, end_data) &&
+	    addr < (__u64)FIELD(mm_struct, mm, start_brk))
+		addr = (__u64)FIELD(mm_struct, mm, end_data) - 1;
+	m->node = bpf_core_field_exists(((struct mm_struct *)0)->mm_mt)
+			  ? POINTER(mm_struct, mm, mm_mt.ma_root)
+			  : POINTER(mm_struct___rb, mm, mm_rb.rb_node);
+	m->addr = addr;
+	m->vma = 0;
+	m->slot = 0;
+	loop_look_for_mapping(&in);
+	vma = m->vma;
+	seen->start = (__u64)FIELD(vm_area_struct, vma, vm_start);
+	seen->is_found =
+		vma && (__u64)FIELD(vm_area_struct, vma, vm_mm) == mm &&
+		addr - seen->start < (__u64)FIELD(vm_area_struct, vma, vm_end) - seen->start;
+	if (!seen->is_found)
 		return;
-	if (addr >= mm->end_data && addr < mm->start_brk)
-		addr = mm->end_data - 1;
-	seen->was_busy = bpf_find_vma(t, addr, see_mapping, &in, 0) == -EBUSY;
+	seen->flags = (__u64)FIELD(vm_area_struct, vma, vm_flags);
+	seen->pgoff = (__u64)FIELD(vm_area_struct, vma, vm_pgoff);
+	seen->file = (__u64)FIELD(vm_area_struct, vma, vm_file);
 }
 
 #define SHARER_STEPS (OLDER ? 192 : 512) /* two for each mapping */

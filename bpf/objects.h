@@ -82,7 +82,7 @@ static __always_inline void put_mapping(struct wire_object *o, struct task_struc
 	__u64 file, inode;
 
 	see_futex((struct object_room *)o, t, o->key.v[0]);
-	o->again = seen->was_busy;
+	o->again = !seen->is_found;
 	if (!seen->file)
 		return;
 	o->shared = !!(seen->flags & VM_SHARED);

@@ -128,9 +128,9 @@ static inline bool session_reads_files(const struct options *o)
 }
 
 /* What programs for older kernels lack, as is said when a recording begins, and in the trace. */
-#define SESSION_OLDER_LACKS                                                                       \
-	"stacks are walked and unwound each time, which costs more; before Linux 5.17 it is not " \
-	"known in which file a lock lies; not recorded: requests at sockets"
+#define SESSION_OLDER_LACKS                                                                     \
+	"stacks are walked and unwound each time, which costs more; not recorded: requests at " \
+	"sockets"
 /* The same of plain programs. */
 #define SESSION_PLAIN_LACKS                                                                      \
 	"user stacks are found by frame pointers only, and not for threads that sleep already; " \

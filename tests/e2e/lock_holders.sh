@@ -4,7 +4,7 @@
 # go to sleep at one while it is held name its holder, and never anybody else; so do two that have slept
 # at each other's lock since before the recording. A program's own lock, which looks the same in memory,
 # and a semaphore name nobody. The same in a PID namespace, where threads have other numbers for
-# themselves, and from the flight recorder. Of a lock between processes the holder is one that shares its page, at
+# themselves, from the flight recorder, and while another recorder looks at the same switches. Of a lock between processes the holder is one that shares its page, at
 # another address; a word that names anybody else, in memory that a process has for itself, is not believed.
 # Beside another: what counts is what its own threads wait for.
 . "$(dirname "$0")/lib.sh"
@@ -73,8 +73,10 @@ $(cat "$tmp/err")"
 program=$!
 started="$started $program"
 wait_for "its threads" 10 grep -q ready "$tmp/told"
+begin_recording "$tmp/first"
 timeout 300 "$cap" -o "$tmp/trace" 2 2>"$tmp/err"
 expect_exit "chaincap 2" 0 $?
+end_recording
 expect_whole "$tmp/trace"
 expect_holders "$tmp/trace"
 expect_deadlock "$tmp/trace"

@@ -17,7 +17,7 @@ timeout 300 "$walk" -q -f csv --state blocked "$tmp/trace" >"$tmp/csv" 2>"$tmp/e
 expect_exit "chainwalk -f csv" 0 $?
 
 # Of each thread the blocked time, how much of it was for what it told, and what else most of it was for.
-awk -v addresses="$(grep -c 'it is not known in which file a lock lies' "$tmp/err.cap")" '
+awk '
 	# The fields of a line of comma-separated values, in cell[1], cell[2], ...
 	function split_cells(line,    part, n, i, comma, commas, k, count) {
 		cell[count = 1] = ""
@@ -37,12 +37,8 @@ awk -v addresses="$(grep -c 'it is not known in which file a lock lies' "$tmp/er
 				cell[++count] = comma[k]
 		}
 	}
-	# In a chroot paths begin at the root of the mount namespace. Where files of locks are not known, as the recorder
-	# has said, these have the addresses in their processes.
+	# In a chroot paths begin at the root of the mount namespace.
 	function is_called(got, name,    class, path) {
-		if (addresses && got ~ /^futex [0-9]+:0x/)
-			sub(/^futex [^ ]*[+]0x[0-9a-f]+/, substr(got, 1, index(got " ", ":0x")) "file", name) &&
-				sub(/:0x[0-9a-f]+/, ":file", got)
 		class = path = name
 		sub(/ .*/, "", class)
 		sub(/[^ ]* /, "", path)
