@@ -107,7 +107,7 @@ static __always_inline struct connection *unix_connection(struct sock *sk)
 	struct connection *c = known_connection(sk);
 
 	if (c || sk->sk_type != SOCK_STREAM || sk->__sk_common.skc_state != TCP_ESTABLISHED ||
-	    !FIELD(unix_sock, sk, addr))
+	    !HAS_UNIX_SOCKETS || !FIELD(unix_sock, sk, addr))
 		return c;
 	c = new_storage(&connections, sk);
 	if (c && !c->id)
@@ -142,7 +142,7 @@ static __always_inline __u64 written_unseen(const struct connection *c, bool is_
 /* The current thread writes to a client, whose end of a unix connection is sk. */
 static __always_inline void delivered(struct sock *sk)
 {
-	struct unix_sock *u = (void *)bpf_skc_to_unix_sock(sk);
+	struct unix_sock *u = HAS_UNIX_SOCKETS ? (void *)bpf_skc_to_unix_sock(sk) : NULL;
 	struct sock *peer = u ? u->peer : NULL;
 	struct connection *c = peer && peer->sk_bpf_storage
 				       ? bpf_sk_storage_get(&connections, peer, NULL, 0)

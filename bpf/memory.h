@@ -73,6 +73,9 @@ static __always_inline struct task_struct *current_task(void)
 #define OF(p, field) ((p)->field)
 #endif
 
+/* With CONFIG_UNIX. */
+#define HAS_UNIX_SOCKETS bpf_core_type_exists(struct unix_sock)
+
 #define read_u64(p) FIELD(rb_node, p, __rb_parent_color)
 /* A field's address as a number, and a pointer in the field as one. */
 #define ADDRESS(type, p, field) ((__u64)(p) + bpf_core_field_offset(struct type, field))

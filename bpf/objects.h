@@ -98,9 +98,12 @@ static __always_inline void put_mapping(struct wire_object *o, struct task_struc
 /* Puts the address of a unix socket, or of its peer if it has none, into o->path. */
 static __always_inline void put_unix_address(struct wire_object *o, __u64 sk)
 {
-	__u64 address = (__u64)FIELD(unix_sock, sk, addr), peer;
+	__u64 address, peer;
 	__u32 len;
 
+	if (!HAS_UNIX_SOCKETS)
+		return;
+	address = (__u64)FIELD(unix_sock, sk, addr);
 	peer = address ? 0 : (__u64)FIELD(unix_sock, sk, peer);
 	if (peer)
 		address = (__u64)FIELD(unix_sock, peer, addr);
@@ -120,7 +123,7 @@ static __always_inline void put_unix(struct wire_object *o, __u64 file)
 	__u64 socket = (__u64)FIELD(file, file, private_data);
 	__u64 sk = (__u64)FIELD(socket, socket, sk), pid;
 
-	if (!bpf_core_type_exists(struct unix_sock))
+	if (!HAS_UNIX_SOCKETS)
 		return;
 	pid = (__u64)FIELD(sock, sk, sk_peer_pid);
 	if (pid)

@@ -63,7 +63,8 @@ static __always_inline bool has_realtime_groups(void)
 /* Whether run queues of the other threads add up for how long they were throttled. */
 static __always_inline bool has_throttled_time(void)
 {
-	return find_quotas && bpf_core_field_exists(struct cfs_rq, throttled_clock_self_time);
+	return find_quotas && bpf_core_field_exists(struct cfs_rq, rq) &&
+	       bpf_core_field_exists(struct cfs_rq, throttled_clock_self_time);
 }
 
 /* The run queue that realtime threads have on a CPU, as far as there is time for them. */

@@ -90,9 +90,10 @@ static __always_inline __u64 noted(__u64 ready_ns)
 
 static __always_inline __u64 hash_unix_address(__u64 sk)
 {
-	__u64 words[UNIX_ADDRESS_WORDS] = { 0 }, address = (__u64)FIELD(unix_sock, sk, addr), h;
+	__u64 words[UNIX_ADDRESS_WORDS] = { 0 }, address, h;
 	__u32 len;
 
+	address = HAS_UNIX_SOCKETS ? (__u64)FIELD(unix_sock, sk, addr) : 0;
 	if (!address)
 		return 0;
 	len = (__u32)FIELD(unix_address, address, len);
