@@ -336,11 +336,23 @@ static bool has_utf8(void)
 	return false;
 }
 
+/* See no-color.org: a terminal has colours, unless NO_COLOR has a value or the terminal is dumb. */
+static bool wants_color(const struct options *o)
+{
+	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	if (o->json || o->color_when != WHEN_AUTO)
+		return !o->json && o->color_when == WHEN_ALWAYS;
+	return !o->output && isatty(STDOUT_FILENO) && !(no_color && *no_color) && terminal &&
+	       *terminal && strcmp(terminal, "dumb");
+}
+
 /* A table on a terminal fits the first screen. */
 static void see_terminal(struct options *o)
 {
 	struct winsize size = { .ws_col = 0 };
 
+	o->color = wants_color(o);
 	if (o->output || o->wide || o->json || !isatty(STDOUT_FILENO))
 		return;
 	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);

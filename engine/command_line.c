@@ -338,6 +338,9 @@ static const struct option_row rows[] = {
 	{ "wide", 0, false, NULL, set_true, AT(wide), .help = "tables: all rows and columns",
 	  .given = GIVEN_TABLE },
 
+	{ "color", 0, false, "never|auto|always", set_word, AT(color_when),
+	  .help = "colours of causes (default auto: on a terminal)" },
+
 	{ .help = "Frames" },
 	{ "kernel", 'K', false, NULL, set_false, AT(user), .help = "kernel frames only",
 	  .given = GIVEN_STACKS },

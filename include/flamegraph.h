@@ -91,6 +91,12 @@ int flamegraph_write(struct flamegraph *g, FILE *f);
 void flamegraph_free(struct flamegraph *g); /* NULL is allowed */
 
 /*
+ * 0xrrggbb: the colour of a frame of this name in a chain graph, such as "[running]"; of one that
+ * has the colour of its link, that of the first stack.
+ */
+uint32_t flamegraph_frame_color(const char *name);
+
+/*
  * The sources that allow the script and the style of every graph in a page's
  * Content-Security-Policy: "sha256-...", without quotes.
  */

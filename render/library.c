@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "diff.h"
 #include "page.h"
+#include "palette.h"
 #include "folded.h"
 #include "input_reader.h"
 #include "slices.h"
@@ -149,6 +151,15 @@ int flamegraph_write(struct flamegraph *g, FILE *f)
 	g->page.slices_of = &g->slices;
 	g->tree.sliced = g->page.slices;
 	return page_write(f, &g->page, &g->tree);
+}
+
+uint32_t flamegraph_frame_color(const char *name)
+{
+	size_t len = strlen(name);
+	enum ramp ramp = palette_ramp(palette_find("chain"), name, len);
+
+	return palette_rgb(ramp == RAMP_BY_LINK ? palette_link_ramp(0) : ramp,
+			   palette_shade(name, len));
 }
 
 void flamegraph_free(struct flamegraph *g)

@@ -203,9 +203,9 @@ static enum ramp chain(const char *s, size_t len)
 		{ "[loop]", RAMP_LOOP },	   { "[unknown]", RAMP_UNKNOWN },
 		{ "[timer]", RAMP_TIMER },	   { "[network]", RAMP_NETWORK },
 		{ "[throttled]", RAMP_THROTTLED }, { "[queued]", RAMP_QUEUED },
-		{ "[device]", RAMP_DEVICE },	   { "[on-CPU]", RAMP_ON_CPU },
-		{ "[idle CPU]", RAMP_RUNNABLE },   { "[no events]", RAMP_RUNNABLE },
-		{ "[recorder]", RAMP_RUNNABLE },
+		{ "[device]", RAMP_DEVICE },	   { "[disk]", RAMP_DISK },
+		{ "[on-CPU]", RAMP_ON_CPU },	   { "[idle CPU]", RAMP_RUNNABLE },
+		{ "[no events]", RAMP_RUNNABLE },  { "[recorder]", RAMP_RUNNABLE },
 	};
 
 	if (len > 2 && *s == '[') {

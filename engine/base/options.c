@@ -24,6 +24,7 @@ void options_init(struct options *o)
 		.root = ROOT_NONE,
 		.rows = ROWS_ALL,
 		.bucket_ns = OPTIONS_BUCKET_NS,
+		.color_when = WHEN_AUTO,
 	};
 }
 

@@ -15,6 +15,12 @@ enum options_mode {
 	MODE_CLASSIC,
 };
 
+enum options_when {
+	WHEN_NEVER,
+	WHEN_AUTO, /* on a terminal */
+	WHEN_ALWAYS,
+};
+
 enum options_unit {
 	UNIT_US,
 	UNIT_NS,
@@ -214,6 +220,8 @@ struct options {
 	uint32_t show;		       /* --show: the number of a cause; 0: all */
 	uint32_t columns, lines;       /* of the screen that a table fits; 0: all are shown */
 	bool utf8;		       /* what the screen shows; not known: false */
+	enum options_when color_when;  /* --color */
+	bool color;		       /* follows from it, and from where the output goes */
 	enum options_unit unit;
 	enum options_rows rows; /* --table */
 	uint64_t bucket_ns;	/* rows: how long the time is that one has */

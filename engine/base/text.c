@@ -32,6 +32,45 @@ void text_puts(struct text_buf *b, const char *s)
 	text_put(b, s, strlen(s));
 }
 
+/* The bytes of the character or SGR sequence at s, which is not the end; *columns: 1 or 0. */
+static size_t character_at(const char *s, size_t *columns)
+{
+	size_t len = 1;
+
+	*columns = *s != '\033';
+	if (*s == '\033') {
+		len += strspn(s + 1, "[0123456789;");
+		return len + (s[len] == 'm');
+	}
+	while (((unsigned char)s[len] & 0xc0) == 0x80)
+		len++;
+	return len;
+}
+
+size_t text_columns(const char *s, size_t len)
+{
+	size_t all = 0, columns;
+
+	for (size_t i = 0; i < len && s[i]; all += columns)
+		i += character_at(s + i, &columns);
+	return all;
+}
+
+size_t text_fitting(const char *s, size_t columns)
+{
+	size_t i = 0, next, takes;
+
+	for (; s[i]; i += next) {
+		next = character_at(s + i, &takes);
+		if (takes > columns)
+			break;
+		columns -= takes;
+		if (!columns && takes)
+			return i + next;
+	}
+	return i;
+}
+
 void text_free(struct text_buf *b)
 {
 	free(b->p);

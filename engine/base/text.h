@@ -30,6 +30,14 @@ void text_free(struct text_buf *b);
  */
 void json_string(struct text_buf *b, const char *s);
 
+/*
+ * How many columns of a terminal the first len bytes take: their characters of UTF-8, without SGR
+ * sequences (formats/style.h), which take none.
+ */
+size_t text_columns(const char *s, size_t len);
+/* How many bytes of s fit so many columns, without what takes none behind them. */
+size_t text_fitting(const char *s, size_t columns);
+
 /* Begins a message about the file `name`: "chainwalk: NAME: ". Returns out. */
 FILE *print_about(FILE *out, const char *name);
 /* As print_clean(), with `&<>"'` escaped: text of a page, or a quoted attribute's value. */

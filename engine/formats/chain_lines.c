@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paragraph.h"
+#include "style.h"
 #include "table.h"
 
 /* Columns before the first name, and of the share with what is around it: "  98 %  ". */
@@ -27,6 +29,7 @@ struct line {
 	char *words;
 	size_t indent;
 	unsigned int share;
+	const struct chain_step *end; /* that it tells of; NULL: of none */
 };
 
 struct lines {
@@ -136,6 +139,7 @@ static void add_line(struct lines *l, uint32_t number, const struct chain_step *
 	line->at = text_of(l, s->at);
 	line->indent = depth;
 	line->share = percent(s->ns, l->total_ns);
+	line->end = s->is_end ? s : e;
 	if (up && up->kind == JOINT_LOCK && s->who)
 		fputs("holds it, ", f);
 	if (s->is_end)
@@ -183,9 +187,23 @@ static void add_below(struct lines *l, uint32_t step, size_t depth)
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
-static void put_lines(FILE *out, const struct lines *l, size_t columns)
+/* " 98 %", on the colour of the end. */
+static void put_share(FILE *out, const struct line *line, bool color)
 {
-	size_t who = 0, at = 0, words = 0, rest;
+	const struct chain_step *e = line->end;
+	bool no_cpu = e && e->end == CHAIN_RUNNING && chain_step_cpu(e) == CHAIN_STEP_HAD_NO_CPU;
+
+	putc(' ', out);
+	if (e)
+		style_begin_end(out, color, STYLE_BACK, no_cpu ? CHAIN_RUNNABLE : e->end,
+				e->throttled);
+	fprintf(out, "%3u %%", line->share);
+	style_stop(out, color && e);
+}
+
+static void put_lines(FILE *out, const struct lines *l, const struct options *o)
+{
+	size_t who = 0, at = 0, words = 0, columns = paragraph_columns(o->columns), rest;
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct line *line = &l->line[i];
@@ -207,17 +225,20 @@ static void put_lines(FILE *out, const struct lines *l, size_t columns)
 		size_t indent = line->indent < who / 2 ? line->indent : who / 2;
 
 		fprintf(out, "%*s", (int)(MARGIN + indent), "");
+		style_begin_name(out, o->color);
 		table_put_padded(out, line->who, who - indent);
+		style_stop(out, o->color);
 		putc(' ', out);
 		table_put_padded(out, line->at, at);
-		fprintf(out, " %3u %%  ", line->share);
+		put_share(out, line, o->color);
+		fputs("  ", out);
 		table_put_cut(out, line->words, rest - at);
 		putc('\n', out);
 	}
 }
 
 int chain_lines_put(FILE *out, const struct chain_steps *s, const struct names *names,
-		    size_t columns, size_t most)
+		    const struct options *o, size_t most)
 {
 	struct lines l = { .steps = s, .names = names };
 	uint32_t n;
@@ -227,7 +248,7 @@ int chain_lines_put(FILE *out, const struct chain_steps *s, const struct names *
 	l.total_ns = chain_steps_total_ns(s);
 	add_below(&l, 0, 0);
 	if (!l.out_of_memory)
-		put_lines(out, &l, columns);
+		put_lines(out, &l, o);
 	for (size_t i = 0; i < l.n; i++)
 		free(l.line[i].words);
 	return l.out_of_memory ? -ENOMEM : 0;

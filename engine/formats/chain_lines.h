@@ -7,9 +7,9 @@
 #include "answer/chain_steps.h"
 
 /*
- * Writes at most `most` lines, none longer than so many columns: who, where in its own code, the
- * part of all that time, and for what it waited or what it did. The branch with most time is
- * followed, and others that have a quarter of all. 0 or -ENOMEM.
+ * Writes at most `most` lines, none wider than o's screen, with its colours: who, where in its own
+ * code, the part of all that time, and for what it waited or what it did. The branch with most time
+ * is followed, and others that have a quarter of all. 0 or -ENOMEM.
  */
 int chain_lines_put(FILE *out, const struct chain_steps *s, const struct names *names,
-		    size_t columns, size_t most);
+		    const struct options *o, size_t most);

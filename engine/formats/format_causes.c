@@ -14,6 +14,7 @@
 #include "command_word.h"
 #include "format_causes.h"
 #include "paragraph.h"
+#include "style.h"
 #include "subject_text.h"
 #include "words/process_notes.h"
 
@@ -156,10 +157,12 @@ static int put_table(FILE *out, const struct table_of *t)
 
 /* ---- on a screen ----------------------------------------------------------------------------- */
 
-/* " 1   63 %  ######   ", and then what is said, cut to the line. c NULL: no cause, but several. */
+/* " 1   63 %  ######   ", and then what is said, cut to the line. c NULL: no cause, but
+ * the load of other programs. */
 static int begin_line(struct paragraph *p, const struct table_of *t, const struct cause *c,
 		      uint64_t ns)
 {
+	bool color = t->in->options->color;
 	int err = begin_paragraph(t, p);
 
 	if (err)
@@ -169,7 +172,9 @@ static int begin_line(struct paragraph *p, const struct table_of *t, const struc
 	else
 		fputs("   ", p->f);
 	fprintf(p->f, "%5.0f %%  ", t->causes_ns ? 100 * (double)ns / (double)t->causes_ns : 0.0);
+	style_begin_end(p->f, color, STYLE_TEXT, c ? c->end : CHAIN_RUNNABLE, c && c->throttled);
 	bar_put(p->f, ns, t->causes_ns, BAR_COLUMNS, t->in->options->utf8);
+	style_stop(p->f, color);
 	fputs("  ", p->f);
 	return 0;
 }
@@ -178,7 +183,7 @@ static int begin_line(struct paragraph *p, const struct table_of *t, const struc
  * threads. */
 static void put_short(FILE *f, const struct table_of *t, const struct cause *c)
 {
-	fputs(names_text(t->names, c->who), f);
+	style_name(f, t->in->options->color, names_text(t->names, c->who));
 	if (c->threads > 1)
 		fprintf(f, " x %zu", c->threads);
 	if (c->end != CHAIN_RUNNING || c->lock || !*names_text(t->names, c->function)) {

@@ -6,14 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t columns_of(const char *s, size_t len)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < len; i++)
-		n += ((unsigned char)s[i] & 0xc0) != 0x80;
-	return n;
-}
+#include "base/text.h"
+#include "style.h"
 
 static void put_paragraph(FILE *out, const char *text, size_t columns, int indent)
 {
@@ -28,7 +22,7 @@ static void put_paragraph(FILE *out, const char *text, size_t columns, int inden
 		while (!strncmp(text + spaces + len, " %", 2) ||
 		       !strncmp(text + spaces + len, " ms", 3))
 			len += 1 + strcspn(text + spaces + len + 1, " ");
-		width = columns_of(text + spaces, len);
+		width = text_columns(text + spaces, len);
 
 		if (!first && column + spaces + width > columns) {
 			fprintf(out, "\n%*s", indent, "");
@@ -61,30 +55,26 @@ int paragraph_end(struct paragraph *p, FILE *out, int indent)
 	return err;
 }
 
-/* How many bytes of s have so many columns. */
-static size_t bytes_of(const char *s, size_t columns)
+/* Whether the first len bytes end in a style that is to be stopped. */
+static bool in_style(const char *s, size_t len)
 {
-	size_t len = 0, next = 0;
+	const char *last = memrchr(s, '\033', len);
 
-	while (s[len]) {
-		do
-			next++;
-		while (((unsigned char)s[next] & 0xc0) == 0x80);
-		if (!columns--)
-			return len;
-		len = next;
-	}
-	return len;
+	return last && strncmp(last, STYLE_STOP, strlen(STYLE_STOP));
 }
 
 int paragraph_end_cut(struct paragraph *p, FILE *out)
 {
 	int err = fclose(p->f) ? -ENOMEM : 0;
 
-	if (!err && columns_of(p->text, p->len) > p->columns)
-		fprintf(out, "%.*s...\n", (int)bytes_of(p->text, p->columns - 3), p->text);
-	else if (!err)
+	if (!err && text_columns(p->text, p->len) > p->columns) {
+		size_t len = text_fitting(p->text, p->columns - 3);
+
+		fprintf(out, "%.*s%s...\n", (int)len, p->text,
+			in_style(p->text, len) ? STYLE_STOP : "");
+	} else if (!err) {
 		fprintf(out, "%s\n", p->text);
+	}
 	free(p->text);
 	return err;
 }
@@ -100,7 +90,7 @@ size_t paragraph_lines(const char *text, size_t screen)
 	size_t lines = 0;
 
 	for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
-		size_t columns = columns_of(text, (size_t)(end - text));
+		size_t columns = text_columns(text, (size_t)(end - text));
 
 		lines += columns ? (columns + screen - 1) / screen : 1;
 	}

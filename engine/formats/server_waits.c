@@ -11,6 +11,7 @@
 #include "command_word.h"
 #include "paragraph.h"
 #include "row_sums.h"
+#include "style.h"
 #include "select/top_waits.h"
 #include "select/wait_nature.h"
 #include "words/waited_for.h"
@@ -82,16 +83,18 @@ static void put_ms(FILE *f, const char *before, uint64_t ns, const char *after)
 	fprintf(f, "%s%s ms%s", before, text + strspn(text, " "), after);
 }
 
-static int put_server(FILE *out, const struct servers *s, const struct server *row, size_t columns)
+static int put_server(FILE *out, const struct servers *s, const struct server *row,
+		      const struct options *o)
 {
 	struct paragraph p;
 	int err = paragraph_begin(&p);
 
 	if (err)
 		return err;
-	p.columns = columns;
-	fprintf(p.f, "waited for %s: %" PRIu64 " time%s", names_text(s->names, row->name),
-		row->sums.waits, row->sums.waits == 1 ? "" : "s");
+	p.columns = paragraph_columns(o->columns);
+	fputs("waited for ", p.f);
+	style_name(p.f, o->color, names_text(s->names, row->name));
+	fprintf(p.f, ": %" PRIu64 " time%s", row->sums.waits, row->sums.waits == 1 ? "" : "s");
 	put_ms(p.f, ", p50 ", row->lengths.p50_ns, "");
 	put_ms(p.f, ", p99 ", row->lengths.p99_ns, "");
 	put_ms(p.f, ", longest ", row->sums.longest_ns, "");
@@ -117,7 +120,7 @@ static int put_all(FILE *out, struct servers *s, const struct format_input *in,
 	for (; shown < n && shown < SERVERS_SHOWN && !err; shown++) {
 		if (rows[shown].sums.total_ns < (to_ns - from_ns) / LEAST_OF_TIME)
 			break;
-		err = put_server(out, s, &rows[shown], paragraph_columns(in->options->columns));
+		err = put_server(out, s, &rows[shown], in->options);
 	}
 	if (err || !shown)
 		return err;

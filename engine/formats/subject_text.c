@@ -9,6 +9,7 @@
 #include "format_requests.h"
 #include "paragraph.h"
 #include "server_waits.h"
+#include "style.h"
 #include "verdict.h"
 
 #define LINES_SHOWN 6 /* of each one's chain */
@@ -36,28 +37,34 @@ static int put_command(FILE *out, const struct format_input *in, const struct su
 {
 	uint32_t cpus = trace_info(in->trace)->cpus;
 
-	fprintf(out, "%s took %.3f s with %.1f of %u CPU%s busy", names_text(s->names, of->name),
-		(double)of->took_ns / 1e9, of->cpus_busy, cpus, cpus == 1 ? "" : "s");
+	style_name(out, in->options->color, names_text(s->names, of->name));
+	fprintf(out, " took %.3f s with %.1f of %u CPU%s busy", (double)of->took_ns / 1e9,
+		of->cpus_busy, cpus, cpus == 1 ? "" : "s");
 	if (100 * of->cpus_busy < ALL_BUSY * cpus)
-		return verdict_put(out, of->steps, s->names, true);
+		return verdict_put(out, of->steps, s->names, in->options->color, true);
 	fputs(": the CPUs are what it waits for.", out);
 	return 0;
 }
 
-static int put_waiter(FILE *out, const struct subjects *s, const struct subject *of)
+static int put_waiter(FILE *out, const struct format_input *in, const struct subjects *s,
+		      const struct subject *of)
 {
-	fprintf(out, "%s waited for others for %.3f of %.3f s", names_text(s->names, of->name),
-		(double)of->took_ns / 1e9, (double)of->of_ns / 1e9);
-	return verdict_put(out, of->steps, s->names, true);
+	style_name(out, in->options->color, names_text(s->names, of->name));
+	fprintf(out, " waited for others for %.3f of %.3f s", (double)of->took_ns / 1e9,
+		(double)of->of_ns / 1e9);
+	return verdict_put(out, of->steps, s->names, in->options->color, true);
 }
 
 /* "Requests to tcp :80 (nginx/900) are slow because ...". */
-static int put_endpoint(FILE *out, const struct subjects *s, const struct subject *of)
+static int put_endpoint(FILE *out, const struct format_input *in, const struct subjects *s,
+			const struct subject *of)
 {
 	struct requests_taken all = of->requests->all;
 	uint64_t usual_ns = requests_percentile(all, 500);
 
-	fprintf(out, "Requests to %s ", names_text(s->names, of->name));
+	fputs("Requests to ", out);
+	style_name(out, in->options->color, names_text(s->names, of->name));
+	putc(' ', out);
 	if (!of->steps) {
 		fputs("hardly take any time.", out);
 		return 0;
@@ -66,7 +73,7 @@ static int put_endpoint(FILE *out, const struct subjects *s, const struct subjec
 		fputs("are slow now and then", out);
 	else
 		put_ms(out, "take ", usual_ns);
-	return verdict_put(out, of->steps, s->names, false);
+	return verdict_put(out, of->steps, s->names, in->options->color, false);
 }
 
 int subject_put_verdict(FILE *out, const struct format_input *in, const struct subjects *s,
@@ -76,9 +83,9 @@ int subject_put_verdict(FILE *out, const struct format_input *in, const struct s
 	case SUBJECT_COMMAND:
 		return put_command(out, in, s, of);
 	case SUBJECT_WAITER:
-		return put_waiter(out, s, of);
+		return put_waiter(out, in, s, of);
 	case SUBJECT_ENDPOINT:
-		return put_endpoint(out, s, of);
+		return put_endpoint(out, in, s, of);
 	}
 	return 0;
 }
@@ -111,20 +118,20 @@ static int put_figures(FILE *out, const struct format_input *in, const struct su
 static int put_subject(FILE *out, const struct format_input *in, const struct subjects *s,
 		       const struct subject *of)
 {
-	size_t columns = paragraph_columns(in->options->columns);
 	struct paragraph p;
 	int err = paragraph_begin(&p);
 
 	if (err)
 		return err;
-	p.columns = columns;
+	p.columns = paragraph_columns(in->options->columns);
 	err = subject_put_verdict(p.f, in, s, of);
 	if (paragraph_end(&p, out, 2))
 		err = -ENOMEM;
 	if (!err && of->requests)
 		err = put_figures(out, in, s, of);
-	return err || !of->steps ? err
-				 : chain_lines_put(out, of->steps, s->names, columns, LINES_SHOWN);
+	return err || !of->steps
+		       ? err
+		       : chain_lines_put(out, of->steps, s->names, in->options, LINES_SHOWN);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */

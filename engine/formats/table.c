@@ -205,22 +205,7 @@ struct cell cell_most(const struct sums *by_row, uint32_t row, const struct name
 
 size_t table_width(const char *s)
 {
-	size_t n = 0;
-
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
-/* The byte behind the first n characters. */
-static size_t bytes_of(const char *s, size_t n)
-{
-	size_t i = 0;
-
-	for (; s[i]; i++)
-		if (((unsigned char)s[i] & 0xc0) != 0x80 && !n--)
-			break;
-	return i;
+	return text_columns(s, SIZE_MAX);
 }
 
 void table_put_cut(FILE *out, const char *s, size_t width)
@@ -231,7 +216,7 @@ void table_put_cut(FILE *out, const char *s, size_t width)
 		fputs(s, out);
 		return;
 	}
-	fprintf(out, "%.*s..%s", (int)bytes_of(s, head), s, s + bytes_of(s, all - tail));
+	fprintf(out, "%.*s..%s", (int)text_fitting(s, head), s, s + text_fitting(s, all - tail));
 }
 
 void table_put_padded(FILE *out, const char *s, size_t width)

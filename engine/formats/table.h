@@ -113,7 +113,7 @@ void table_sum_row(struct table *t, const struct cell *cells, size_t n);
  */
 __attribute__((format(printf, 2, 3))) int table_end(struct table *t, const char *note, ...);
 
-/* How many columns a text takes: its bytes without continuations of UTF-8. */
+/* How many columns a text takes: see text_columns(). */
 size_t table_width(const char *s);
 /* Writes s, cut in the middle if it is wider than so many characters. */
 void table_put_cut(FILE *out, const char *s, size_t width);

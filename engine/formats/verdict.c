@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "style.h"
+
 /* What has less of the time than one of so many parts of it is no cause of all. */
 #define LEAST_PART 3
 
@@ -116,7 +118,8 @@ static void put_deed(FILE *out, const struct names *names, const struct way *way
 	}
 }
 
-int verdict_put(FILE *out, const struct chain_steps *s, const struct names *names, bool own)
+int verdict_put(FILE *out, const struct chain_steps *s, const struct names *names, bool color,
+		bool own)
 {
 	uint64_t all_ns = chain_steps_total_ns(s);
 	struct way way;
@@ -134,14 +137,14 @@ int verdict_put(FILE *out, const struct chain_steps *s, const struct names *name
 			100 * (double)way.end->ns / (double)all_ns);
 	else
 		fputs(" because ", out);
+	style_name(out, color, way.holder ? holder : who);
+	if (way.holder)
+		fprintf(out, " holds %s, and", text_of(names, way.at_lock->what));
 	if (way.holder && strcmp(holder, who)) {
-		fprintf(out, "%s holds %s, and waits while %s ", holder,
-			text_of(names, way.at_lock->what), who);
-	} else if (way.holder) {
-		fprintf(out, "%s holds %s, and ", holder, text_of(names, way.at_lock->what));
-	} else {
-		fprintf(out, "%s ", who);
+		fputs(" waits while ", out);
+		style_name(out, color, who);
 	}
+	putc(' ', out);
 	put_deed(out, names, &way, own);
 	if (way.queue && !way.holder && way.end->end == CHAIN_RUNNING &&
 	    chain_step_cpu(way.end) != CHAIN_STEP_HAD_NO_CPU)

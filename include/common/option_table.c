@@ -119,11 +119,10 @@ static void put_row(FILE *out, const struct option_row *r)
 
 void option_table_help(const struct option_table *t, FILE *out, bool all)
 {
-	if (!all)
-		putc('\n', out);
+	putc('\n', out);
 	for (const struct option_row *r = t->rows; r < t->rows + t->n; r++) {
 		if (!r->set && all)
-			fprintf(out, "\n%s:\n", r->help);
+			fprintf(out, "%s:\n", r->help);
 		else if (r->set && r->help && (all || r->brief))
 			put_row(out, r);
 	}

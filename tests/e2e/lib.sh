@@ -16,7 +16,8 @@ build=$(cd "$build" && pwd) || exit 1
 cap=$build/chaincap walk=$build/chainwalk flame=$build/flamegraph load=$build/${LOAD:-chainload}
 started='' mounted='' flying='' group='' groups=''
 LC_ALL=C
-export LC_ALL
+NO_COLOR=1
+export LC_ALL NO_COLOR
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/chain-e2e.XXXXXX") || exit 1
 is_running() {

@@ -59,6 +59,7 @@ static void gives(const char *script, const char *expected)
 {
 	struct synth *m = script_made(script);
 	struct trace *t = synth_open(m);
+	struct options o = { .columns = 80 };
 	struct life l;
 	char *text = NULL;
 	size_t len;
@@ -69,8 +70,8 @@ static void gives(const char *script, const char *expected)
 	for (uint32_t i = 0; i < timelines_threads(l.timelines); i++)
 		if (timelines_thread(l.timelines, i)->tid == 101)
 			life_sum_up(&l, i);
-	assert_int_equal(chain_lines_put(f, l.steps, l.names, 80, 16), 0);
-	assert_int_equal(verdict_put(f, l.steps, l.names, true), 0);
+	assert_int_equal(chain_lines_put(f, l.steps, l.names, &o, 16), 0);
+	assert_int_equal(verdict_put(f, l.steps, l.names, false, true), 0);
 	fclose(f);
 	expect_text(text, expected);
 	life_end(&l);

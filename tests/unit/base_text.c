@@ -102,12 +102,33 @@ static void only_regular_files_are_opened(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+static void styles_and_bytes_that_continue_a_character_take_no_column(void **state)
+{
+	static const char styled[] =
+		"\033[1mna\xc3\xafve\033[0m x \033[38;5;16;48;5;143m 7 %\033[0m";
+
+	(void)state;
+	assert_int_equal(text_columns("", SIZE_MAX), 0);
+	assert_int_equal(text_columns("na\xc3\xafve", SIZE_MAX), 5);
+	assert_int_equal(text_columns("na\xc3\xafve", 2), 2);
+	assert_int_equal(text_columns(styled, SIZE_MAX), 12);
+	assert_int_equal(text_columns("\033[", SIZE_MAX), 0);
+	assert_int_equal(text_fitting("abc", 0), 0);
+	assert_int_equal(text_fitting("abc", 2), 2);
+	assert_int_equal(text_fitting("abc", 9), 3);
+	assert_int_equal(text_fitting("na\xc3\xafve", 3), 4);
+	/* Behind the last character that fits nothing is taken, also no end of a style. */
+	assert_int_equal(text_fitting(styled, 5), strlen("\033[1mna\xc3\xafve"));
+	assert_int_equal(text_fitting(styled, 6), strlen("\033[1mna\xc3\xafve\033[0m "));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_terminal_or_an_eye_could_mistake_is_not_shown),
 		cmocka_unit_test(json_has_escapes_for_it),
 		cmocka_unit_test(only_regular_files_are_opened),
+		cmocka_unit_test(styles_and_bytes_that_continue_a_character_take_no_column),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

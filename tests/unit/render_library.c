@@ -196,6 +196,32 @@ static void invalid_lines_are_counted(void **state)
 	flamegraph_free(g);
 }
 
+/* The colour that a frame has in a document is the one that the library tells. */
+static void colours_are_those_of_the_picture(void **state)
+{
+	static const char *const names[] = { "[running]", "[runnable]", "[throttled]", "[timer]",
+					     "[network]" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char line[64], color[32];
+		char *text;
+		int err;
+
+		snprintf(line, sizeof(line), "a;b;--;%s 100\n", names[i]);
+		snprintf(color, sizeof(color), "fill=\"#%06x\"", flamegraph_frame_color(names[i]));
+		text = document(&(struct flamegraph_options) { .colors = "chain" }, PIECES(line),
+				&err);
+		assert_non_null(text);
+		if (!strstr(text, color))
+			fail_msg("%s: no %s", names[i], color);
+		free(text);
+	}
+	assert_int_equal(flamegraph_frame_color("[disk]"),
+			 flamegraph_frame_color("[disk vda read]"));
+	assert_int_not_equal(flamegraph_frame_color("[disk]"), flamegraph_frame_color("[timer]"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -206,6 +232,7 @@ int main(void)
 		cmocka_unit_test(a_page_can_have_several_graphs),
 		cmocka_unit_test(invalid_options_are_rejected),
 		cmocka_unit_test(invalid_lines_are_counted),
+		cmocka_unit_test(colours_are_those_of_the_picture),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
