@@ -151,6 +151,12 @@ $(O)/gen/report_css.h: engine/report/page/report.css render/embed.sh
 	$(Q)sh render/embed.sh report_css <$< >$@.tmp && mv $@.tmp $@
 $(O)/engine/report/report_page.o: $(O)/gen/report_js.h $(O)/gen/report_css.h
 
+# What --json-schema prints.
+$(O)/gen/screen_schema.h: engine/formats/screen.schema.json render/embed.sh
+	@mkdir -p $(@D)
+	$(Q)sh render/embed.sh screen_schema <$< >$@.tmp && mv $@.tmp $@
+$(O)/engine/formats/screen_json.o: $(O)/gen/screen_schema.h
+
 include tests/tests.mk bench.mk install.mk
 
 # ---- what has to be installed first: make deps, make deps-test ----

@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "common/option_table.h"
 #include "fold/folded.h"
+#include "formats/screen_json.h"
 #include "symbols/symbols.h"
 
 enum exit_code {
@@ -439,6 +440,8 @@ int main(int argc, char **argv)
 		options_help(stdout, o.help_all);
 	} else if (o.version) {
 		puts("chainwalk " CHAIN_VERSION);
+	} else if (o.json_schema) {
+		screen_put_schema(stdout);
 	} else if (choose_format(&o), see_terminal(&o), would_garble(&o)) {
 		fprintf(stderr,
 			"chainwalk: --format=%s is not for a terminal: name a file with -o, or "

@@ -216,6 +216,7 @@ struct options {
 	bool by_name;		       /* histograms: one for each thread name */
 	bool by_object;		       /* objects: a row for each */
 	bool json;		       /* a table's rows as JSON objects */
+	bool screen_json;	       /* no table was named: the first screen as one object */
 	bool wide;		       /* tables do not fit the screen */
 	uint32_t show;		       /* --show: the number of a cause; 0: all */
 	uint32_t columns, lines;       /* of the screen that a table fits; 0: all are shown */
@@ -230,7 +231,7 @@ struct options {
 	unsigned int given; /* enum options_given, or-ed */
 	const char *output; /* NULL: standard output */
 	bool quiet, verbose;
-	bool help, help_all, version; /* if one is set, nothing else is done */
+	bool help, help_all, version, json_schema; /* if one is set, nothing else is done */
 
 	/* Paths of the traces, part of argv; n_traces 0: none was given. */
 	char **traces;

@@ -21,40 +21,20 @@
 #define LEAST_OF_ALL 25
 /* An end that an interrupt made is said with the wait that it ended if it has so much of that. */
 #define MOST_OF_WAIT 60
-/* More lines are never asked for. */
-#define LINES_MOST 16
-
-struct line {
-	const char *who, *at;
-	char *words;
-	size_t indent;
-	unsigned int share;
-	const struct chain_step *end; /* that it tells of; NULL: of none */
-};
-
-struct lines {
-	const struct chain_steps *steps;
-	const struct chain_step *at;
-	const struct names *names;
-	uint64_t total_ns;
-	size_t most, n;
-	bool out_of_memory;
-	struct line line[LINES_MOST];
-};
 
 static unsigned int percent(uint64_t part_ns, uint64_t of_ns)
 {
 	return of_ns ? (unsigned int)((100 * (double)part_ns) / (double)of_ns + 0.5) : 0;
 }
 
-static const char *text_of(const struct lines *l, uint32_t text)
+static const char *text_of(const struct chain_lines *l, uint32_t text)
 {
 	return text ? names_text(l->names, text) : "";
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static void put_end_words(const struct lines *l, const struct chain_step *e, FILE *f)
+static void put_end_words(const struct chain_lines *l, const struct chain_step *e, FILE *f)
 {
 	const char *by = text_of(l, e->by), *what = text_of(l, e->what);
 
@@ -76,7 +56,7 @@ static void put_end_words(const struct lines *l, const struct chain_step *e, FIL
 }
 
 /* The name of the thread that was busy while something was in the queue. */
-static const char *busy_thread(const struct lines *l, uint32_t step)
+static const char *busy_thread(const struct chain_lines *l, uint32_t step)
 {
 	size_t n;
 	uint32_t *below = chain_steps_below(l->steps, step, &n);
@@ -86,7 +66,7 @@ static const char *busy_thread(const struct lines *l, uint32_t step)
 	return who;
 }
 
-static void put_queue_words(const struct lines *l, uint32_t step, FILE *f)
+static void put_queue_words(const struct chain_lines *l, uint32_t step, FILE *f)
 {
 	const char *who = busy_thread(l, step);
 
@@ -95,7 +75,7 @@ static void put_queue_words(const struct lines *l, uint32_t step, FILE *f)
 }
 
 /* A wait, which the end e, made by an interrupt, explains; NULL: something else does. */
-static void put_wait_words(const struct lines *l, const struct chain_step *s,
+static void put_wait_words(const struct chain_lines *l, const struct chain_step *s,
 			   const struct chain_step *e, FILE *f)
 {
 	const char *what = text_of(l, s->what);
@@ -122,10 +102,11 @@ static void put_wait_words(const struct lines *l, const struct chain_step *s,
 		fputs(", until its time was over", f);
 }
 
-static void add_line(struct lines *l, uint32_t number, const struct chain_step *e, size_t depth)
+static void add_line(struct chain_lines *l, uint32_t number, const struct chain_step *e,
+		     size_t depth)
 {
 	const struct chain_step *s = &l->at[number], *up = s->above ? &l->at[s->above] : NULL;
-	struct line *line = &l->line[l->n];
+	struct chain_line *line = &l->line[l->n];
 	size_t len;
 	FILE *f = open_memstream(&line->words, &len);
 
@@ -137,6 +118,7 @@ static void add_line(struct lines *l, uint32_t number, const struct chain_step *
 		    : up && up->who ? text_of(l, up->who)
 				    : "(not known)";
 	line->at = text_of(l, s->at);
+	line->step = number;
 	line->indent = depth;
 	line->share = percent(s->ns, l->total_ns);
 	line->end = s->is_end ? s : e;
@@ -155,7 +137,7 @@ static void add_line(struct lines *l, uint32_t number, const struct chain_step *
 /* ---- the tree -------------------------------------------------------------------------------- */
 
 /* The end below a step that is said with it: an interrupt's, which has most of it. */
-static const struct chain_step *said_with(const struct lines *l, uint32_t step,
+static const struct chain_step *said_with(const struct chain_lines *l, uint32_t step,
 					  const uint32_t *below, size_t n)
 {
 	const struct chain_step *e = step && n ? &l->at[below[0]] : NULL;
@@ -164,7 +146,7 @@ static const struct chain_step *said_with(const struct lines *l, uint32_t step,
 											   : NULL;
 }
 
-static void add_below(struct lines *l, uint32_t step, size_t depth)
+static void add_below(struct chain_lines *l, uint32_t step, size_t depth)
 {
 	size_t n, n_next;
 	uint32_t *below = chain_steps_below(l->steps, step, &n), *next;
@@ -188,7 +170,7 @@ static void add_below(struct lines *l, uint32_t step, size_t depth)
 /* ---- layout ---------------------------------------------------------------------------------- */
 
 /* " 98 %", on the colour of the end. */
-static void put_share(FILE *out, const struct line *line, bool color)
+static void put_share(FILE *out, const struct chain_line *line, bool color)
 {
 	const struct chain_step *e = line->end;
 	bool no_cpu = e && e->end == CHAIN_RUNNING && chain_step_cpu(e) == CHAIN_STEP_HAD_NO_CPU;
@@ -201,12 +183,12 @@ static void put_share(FILE *out, const struct line *line, bool color)
 	style_stop(out, color && e);
 }
 
-static void put_lines(FILE *out, const struct lines *l, const struct options *o)
+static void put_lines(FILE *out, const struct chain_lines *l, const struct options *o)
 {
 	size_t who = 0, at = 0, words = 0, columns = paragraph_columns(o->columns), rest;
 
 	for (size_t i = 0; i < l->n; i++) {
-		const struct line *line = &l->line[i];
+		const struct chain_line *line = &l->line[i];
 		size_t width = line->indent + table_width(line->who);
 
 		who = width > who ? width : who;
@@ -221,7 +203,7 @@ static void put_lines(FILE *out, const struct lines *l, const struct options *o)
 	if (at + words > rest)
 		at = rest > words + AT_LEAST ? rest - words : AT_LEAST;
 	for (size_t i = 0; i < l->n; i++) {
-		const struct line *line = &l->line[i];
+		const struct chain_line *line = &l->line[i];
 		size_t indent = line->indent < who / 2 ? line->indent : who / 2;
 
 		fprintf(out, "%*s", (int)(MARGIN + indent), "");
@@ -237,19 +219,33 @@ static void put_lines(FILE *out, const struct lines *l, const struct options *o)
 	}
 }
 
+int chain_lines_make(struct chain_lines *l, const struct chain_steps *s, const struct names *names,
+		     size_t most)
+{
+	uint32_t n;
+
+	*l = (struct chain_lines) { .steps = s, .names = names };
+	l->most = most < CHAIN_LINES_MOST ? most : CHAIN_LINES_MOST;
+	l->at = chain_steps_list(s, &n);
+	l->total_ns = chain_steps_total_ns(s);
+	add_below(l, 0, 0);
+	return l->out_of_memory ? -ENOMEM : 0;
+}
+
+void chain_lines_free(struct chain_lines *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->line[i].words);
+}
+
 int chain_lines_put(FILE *out, const struct chain_steps *s, const struct names *names,
 		    const struct options *o, size_t most)
 {
-	struct lines l = { .steps = s, .names = names };
-	uint32_t n;
+	struct chain_lines l;
+	int err = chain_lines_make(&l, s, names, most);
 
-	l.most = most < LINES_MOST ? most : LINES_MOST;
-	l.at = chain_steps_list(s, &n);
-	l.total_ns = chain_steps_total_ns(s);
-	add_below(&l, 0, 0);
-	if (!l.out_of_memory)
+	if (!err)
 		put_lines(out, &l, o);
-	for (size_t i = 0; i < l.n; i++)
-		free(l.line[i].words);
-	return l.out_of_memory ? -ENOMEM : 0;
+	chain_lines_free(&l);
+	return err;
 }

@@ -6,6 +6,33 @@
 
 #include "answer/chain_steps.h"
 
+/* More lines are never made. */
+#define CHAIN_LINES_MOST 16
+
+/* Texts are of names, but for words. */
+struct chain_line {
+	uint32_t step;
+	const struct chain_step *end; /* that it tells of; NULL: of none */
+	const char *who, *at;
+	char *words; /* for what it waited, or what it did */
+	size_t indent;
+	unsigned int share; /* of all that time, in percent */
+};
+
+struct chain_lines {
+	const struct chain_steps *steps;
+	const struct chain_step *at;
+	const struct names *names;
+	uint64_t total_ns;
+	size_t most, n;
+	bool out_of_memory;
+	struct chain_line line[CHAIN_LINES_MOST];
+};
+
+/* At most so many of them. 0 or -ENOMEM; to be freed in both cases. */
+int chain_lines_make(struct chain_lines *l, const struct chain_steps *s, const struct names *names,
+		     size_t most);
+void chain_lines_free(struct chain_lines *l);
 /*
  * Writes at most `most` lines, none wider than o's screen, with its colours: who, where in its own
  * code, the part of all that time, and for what it waited or what it did. The branch with most time

@@ -14,6 +14,7 @@
 #include "command_word.h"
 #include "format_causes.h"
 #include "paragraph.h"
+#include "screen_json.h"
 #include "style.h"
 #include "subject_text.h"
 #include "words/process_notes.h"
@@ -387,6 +388,18 @@ static int put_causes(FILE *out, const struct table_of *t, size_t room)
 	return room ? put_screen(out, t, room) : put_table(out, t);
 }
 
+static int put_screen_json(FILE *out, const struct format_input *in, const struct names *names,
+			   const struct causes *causes)
+{
+	struct subjects subjects;
+	int err = subjects_find(&subjects, in);
+
+	if (!err)
+		err = screen_put_json(out, in, &subjects, names, causes);
+	subjects_free(&subjects);
+	return err;
+}
+
 static int write_causes(const struct format_input *in, FILE *out)
 {
 	struct options o = causes_options(in->options);
@@ -404,7 +417,9 @@ static int write_causes(const struct format_input *in, FILE *out)
 		err = wait_filter_new(&f, in->timelines, &o, names);
 	if (!err)
 		err = causes_new(&causes, in->timelines, &o, names, f);
-	if (!err && in->options->json) {
+	if (!err && in->options->screen_json) {
+		err = put_screen_json(out, in, names, causes);
+	} else if (!err && in->options->json) {
 		err = causes_put_json(out, in, names, causes);
 	} else if (!err) {
 		struct table_of t = table_of(in, names, causes);

@@ -52,7 +52,7 @@ check() {
 	while read -r option; do
 		set -- "$option" --none-such --none-such
 		wanted=2
-		case $option in -h | --help | -V | --version) set -- "$option"; wanted=0 ;; esac
+		case $option in -h | --help | -V | --version | --json-schema) set -- "$option"; wanted=0 ;; esac
 		(cd "$tmp" && timeout 300 "$program" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null)
 		expect_exit "$name $*" $wanted $?
 		bare=${option#"${option%%[!-]*}"}

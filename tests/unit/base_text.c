@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/json_object.h"
 #include "base/open_regular.h"
 #include "base/text.h"
 
@@ -122,11 +123,56 @@ static void styles_and_bytes_that_continue_a_character_take_no_column(void **sta
 	assert_int_equal(text_fitting(styled, 6), strlen("\033[1mna\xc3\xafve\033[0m "));
 }
 
+static void cut_to(size_t most, const char *text, const char *expected)
+{
+	struct json_object j = { .most = most };
+
+	json_text(&j, NULL, text);
+	assert_false(j.b.failed);
+	assert_string_equal(j.b.p, expected);
+	assert_true(j.b.len <= most);
+	text_free(&j.b);
+}
+
+static void strings_of_json_are_cut_between_characters(void **state)
+{
+	struct json_object j = { .most = 9 };
+
+	(void)state;
+	cut_to(12, "0123456789", "\"0123456789\"");
+	cut_to(12, "0123456789a", "\"012...89a\"");
+	/* An escape, its two halves and a character of several bytes stay whole. */
+	cut_to(13, "a\\\\\\\\\\bcdefgh", "\"a\\\\...efgh\"");
+	cut_to(16, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",
+	       "\"\xc3\xa9\xc3\xa9...\xc3\xa9\xc3\xa9\"");
+	cut_to(28,
+	       "\xf3\xa0\x80\x81"
+	       "abcdefghijklmnopqrstuvwxyz",
+	       "\"...pqrstuvwxyz\"");
+	cut_to(30,
+	       "\xf3\xa0\x80\x81"
+	       "abcdefghijklmnopqrstuvwxyz",
+	       "\"\\udb40\\udc01...opqrstuvwxyz\"");
+	json_begin(&j, NULL, '{');
+	json_number(&j, "n", 18446744073709551615u);
+	json_begin(&j, "list", '[');
+	json_text(&j, NULL, "");
+	json_bool(&j, NULL, true);
+	json_whole_text(&j, NULL, "0123456789");
+	json_end(&j, ']');
+	json_decimal(&j, "d{", 0.5);
+	json_end(&j, '}');
+	assert_string_equal(j.b.p, "{\"n\":18446744073709551615,"
+				   "\"list\":[null,true,\"0123456789\"],\"d{\":0.500}");
+	text_free(&j.b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_terminal_or_an_eye_could_mistake_is_not_shown),
 		cmocka_unit_test(json_has_escapes_for_it),
+		cmocka_unit_test(strings_of_json_are_cut_between_characters),
 		cmocka_unit_test(only_regular_files_are_opened),
 		cmocka_unit_test(styles_and_bytes_that_continue_a_character_take_no_column),
 	};

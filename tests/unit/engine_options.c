@@ -239,7 +239,7 @@ static void an_option_that_a_format_would_ignore_is_refused(void **state)
 	(void)state;
 	refuse("-f info --depth 3", "-d has no meaning with --format=info");
 	refuse("--min-wait 1ms -f info", "--min-wait has no meaning with --format=info");
-	refuse("--json", "--json has no meaning with --format=folded");
+	refuse("--json -f folded", "--json has no meaning with --format=folded");
 	refuse("-f tree --wide", "--wide has no meaning with --format=tree");
 	refuse("-f threads --by-object", "--by-object has no meaning with --format=threads");
 	refuse("-f hist --json --unit us", "--json has all times in ns: --unit has no meaning");

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * json_object.h - a JSON text in the making, member by member. A key is NULL in a list and for what
+ * is in nothing else.
+ */
+#pragma once
+
+#include "text.h"
+
+/* All zero is empty. To be freed with text_free(&b). */
+struct json_object {
+	struct text_buf b; /* .failed: out of memory */
+	/* Strings of more bytes, with quotes and escapes, are cut in the middle; 0: none are. */
+	size_t most;
+};
+
+/* Begins an object or a list, by '{' or '['; ends it, by '}' or ']'. */
+void json_begin(struct json_object *j, const char *key, char bracket);
+void json_end(struct json_object *j, char bracket);
+/* null: "" or NULL. */
+void json_text(struct json_object *j, const char *key, const char *text);
+/* A text that is of use only whole: null if it is cut, which it is at JSON_WHOLE_MOST bytes. */
+#define JSON_WHOLE_MOST 256
+void json_whole_text(struct json_object *j, const char *key, const char *text);
+void json_number(struct json_object *j, const char *key, uint64_t n);
+/* With three digits behind the point. */
+void json_decimal(struct json_object *j, const char *key, double n);
+void json_bool(struct json_object *j, const char *key, bool is);

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "screen_json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cause_json.h"
+#include "chain_lines.h"
+#include "command_word.h"
+#include "screen_schema.h"
+#include "subject_text.h"
+#include "words/process_notes.h"
+
+#define STEPS_MOST 6 /* of each subject, as on the screen */
+/* What is lost is told from this part of all events on. */
+#define LEAST_LOST 100
+
+/* How much of it there is. */
+struct room {
+	size_t causes, victims, subjects, notes, bytes_of_text;
+};
+
+/*
+ * The first of these with which it is small enough is used. What the last one leaves always is:
+ * some 50 texts and 4 commands, with keys of at most 20 bytes.
+ */
+static const struct room rooms[] = {
+	{ 10, 3, SUBJECTS_MOST, 4, 240 },
+	{ 10, 3, SUBJECTS_MOST, 4, 120 },
+	{ 8, 2, SUBJECTS_MOST, 4, 100 },
+	{ 5, 2, SUBJECTS_MOST, 2, 80 },
+	{ 3, 1, 3, 1, 60 },
+	{ 1, 1, 1, 1, 40 },
+};
+static const struct room all_of_it = { SIZE_MAX, SIZE_MAX, SUBJECTS_MOST, SIZE_MAX, 0 };
+
+struct screen {
+	const struct format_input *in;
+	const struct subjects *subjects;
+	const struct names *names; /* of the causes */
+	const struct causes *causes;
+	const struct room *room;
+	struct json_object j;
+};
+
+/* ---- texts that functions write to a file ---------------------------------------------------- */
+
+struct text {
+	char *p;
+	size_t len;
+	FILE *f;
+};
+
+static FILE *text_begin(struct screen *s, struct text *t)
+{
+	t->f = open_memstream(&t->p, &t->len);
+	s->j.b.failed |= !t->f;
+	return t->f;
+}
+
+/* put: json_text or json_whole_text. */
+static void text_end_as(struct screen *s, struct text *t, const char *key,
+			void (*put)(struct json_object *, const char *, const char *))
+{
+	if (fclose(t->f))
+		s->j.b.failed = true;
+	else
+		put(&s->j, key, t->p);
+	free(t->p);
+}
+
+static void text_end(struct screen *s, struct text *t, const char *key)
+{
+	text_end_as(s, t, key, json_text);
+}
+
+/* ---- what limits trust ----------------------------------------------------------------------- */
+
+static void put_losses(struct screen *s)
+{
+	const struct trace_info *i = trace_info(s->in->trace);
+	const struct trace_damage *d = trace_damage(s->in->trace);
+	uint64_t requests = i->left_out[CHAINLOG_LEFT_REQUESTS];
+	struct text t;
+
+	if (d->what && text_begin(s, &t)) {
+		fprintf(t.f, "the trace is damaged: %s", d->what);
+		text_end(s, &t, NULL);
+	}
+	if (LEAST_LOST * i->lost >= i->events + i->lost && i->lost && text_begin(s, &t)) {
+		fprintf(t.f, "%.0f %% of the events are lost: record with a larger --buffer-size",
+			100 * (double)i->lost / (double)(i->events + i->lost));
+		text_end(s, &t, NULL);
+	}
+	if (requests && text_begin(s, &t)) {
+		fprintf(t.f, "%" PRIu64 " requests were not recorded: they came too fast",
+			requests);
+		text_end(s, &t, NULL);
+	}
+	if (!timelines_sampled(s->in->timelines))
+		json_text(&s->j, NULL,
+			  "there are no samples: what threads ran is not known (chaincap -F)");
+}
+
+static int put_trust(struct screen *s)
+{
+	struct process_notes notes;
+	int err = process_notes_of(&notes, s->in->trace, NULL, PROCESS_NOTES_NAMED);
+
+	if (err)
+		return err;
+	json_begin(&s->j, "limits_of_trust", '[');
+	put_losses(s);
+	for (size_t i = 0; i < notes.n && i < s->room->notes; i++)
+		json_text(&s->j, NULL, notes.line[i]);
+	json_end(&s->j, ']');
+	process_notes_free(&notes);
+	return 0;
+}
+
+/* ---- subjects -------------------------------------------------------------------------------- */
+
+static const char *text_of(const struct names *n, uint32_t text)
+{
+	return text ? names_text(n, text) : NULL;
+}
+
+static void put_step(struct screen *s, const struct chain_lines *l, const struct chain_line *line)
+{
+	const struct chain_step *step = &l->at[line->step], *above = &l->at[step->above];
+	const struct chain_step *end = line->end;
+	struct json_object *j = &s->j;
+
+	json_begin(j, NULL, '{');
+	json_number(j, "depth", line->indent);
+	json_text(j, "who", line->who);
+	json_text(j, "at", line->at);
+	json_number(j, "percent", line->share);
+	json_number(j, "ns", step->ns);
+	json_text(j, "waits_for", step->is_end ? NULL : text_of(l->names, step->what));
+	json_bool(j, "holds_it", step->above && above->kind == JOINT_LOCK && step->who);
+	json_text(j, "words", line->words);
+	json_text(j, "ends_as", end ? chain_end_name(end->end) : NULL);
+	json_text(j, "by", end ? text_of(l->names, end->by) : NULL);
+	json_number(j, "no_cpu_ns", end ? end->no_cpu_ns : 0);
+	json_end(j, '}');
+}
+
+static int put_steps(struct screen *s, const struct subject *of)
+{
+	struct chain_lines l = { .n = 0 };
+	int err = of->steps ? chain_lines_make(&l, of->steps, s->subjects->names, STEPS_MOST) : 0;
+
+	json_begin(&s->j, "steps", '[');
+	for (size_t i = 0; i < l.n; i++)
+		put_step(s, &l, &l.line[i]);
+	json_end(&s->j, ']');
+	chain_lines_free(&l);
+	return err;
+}
+
+static void put_requests(struct screen *s, struct requests_taken all)
+{
+	struct requests_taken slowest = requests_slowest(all);
+	struct json_object *j = &s->j;
+
+	json_begin(j, "requests", '{');
+	json_number(j, "count", all.n);
+	json_number(j, "usual_ns", requests_percentile(all, 500));
+	json_number(j, "p99_ns", requests_percentile(all, 990));
+	json_number(j, "longest_ns", requests_percentile(all, 1000));
+	json_number(j, "slow", slowest.n);
+	json_number(j, "slow_from_ns", request_took_ns(&slowest.at[0]));
+	json_end(j, '}');
+}
+
+static int put_subject(struct screen *s, const struct subject *of)
+{
+	static const char *const kinds[] = { [SUBJECT_COMMAND] = "command",
+					     [SUBJECT_WAITER] = "thread",
+					     [SUBJECT_ENDPOINT] = "endpoint" };
+	struct json_object *j = &s->j;
+	struct text verdict;
+	int err = text_begin(s, &verdict) ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	json_begin(j, NULL, '{');
+	json_text(j, "kind", kinds[of->kind]);
+	json_text(j, "name", names_text(s->subjects->names, of->name));
+	err = subject_put_verdict(verdict.f, s->in, s->subjects, of);
+	text_end(s, &verdict, "verdict");
+	if (of->kind == SUBJECT_COMMAND) {
+		json_number(j, "took_ns", of->took_ns);
+		json_bool(j, "ended", of->ended);
+		json_decimal(j, "cpus_busy", of->cpus_busy);
+	} else if (of->kind == SUBJECT_WAITER) {
+		json_number(j, "waited_ns", of->took_ns);
+	} else {
+		put_requests(s, of->requests->all);
+	}
+	json_number(j, "explained_ns", of->steps ? chain_steps_total_ns(of->steps) : 0);
+	err = err ? err : put_steps(s, of);
+	json_end(j, '}');
+	return err;
+}
+
+/* ---- causes ---------------------------------------------------------------------------------- */
+
+static void put_causes(struct screen *s)
+{
+	size_t n_all, n = causes_without_pauses(s->causes), shown = s->room->causes;
+	const struct cause *at = causes_list(s->causes, &n_all);
+	uint64_t all_ns = 0, no_cpu_ns = 0, pauses_ns = 0;
+	struct json_object *j = &s->j;
+
+	for (size_t i = 0; i < n_all; i++)
+		*(i < n ? &all_ns : &pauses_ns) += at[i].ns;
+	for (size_t i = 0; i < n; i++)
+		no_cpu_ns += at[i].end == CHAIN_RUNNABLE && !at[i].throttled ? at[i].ns : 0;
+	if (s->in->options->top && s->in->options->top < shown)
+		shown = s->in->options->top;
+	shown = n < shown ? n : shown;
+	json_number(j, "waited_ns", all_ns);
+	json_number(j, "no_cpu_ns", no_cpu_ns);
+	json_number(j, "pauses_ns", pauses_ns);
+	json_begin(j, "causes", '[');
+	for (size_t i = 0; i < shown; i++) {
+		json_begin(j, NULL, '{');
+		json_number(j, "row", i + 1);
+		json_decimal(j, "percent", all_ns ? 100 * (double)at[i].ns / (double)all_ns : 0);
+		cause_json_members(j, s->in, s->names, s->causes, &at[i], s->room->victims);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+	json_number(j, "causes_left_out", n - shown);
+}
+
+/* ---- what to do next ------------------------------------------------------------------------- */
+
+static void put_command(struct screen *s, const char *options)
+{
+	struct text t;
+
+	if (!text_begin(s, &t))
+		return;
+	fprintf(t.f, "chainwalk %s", options);
+	if (s->in->path) {
+		putc(' ', t.f);
+		command_put_word(t.f, s->in->path);
+	}
+	text_end_as(s, &t, NULL, json_whole_text);
+}
+
+static void put_next(struct screen *s)
+{
+	json_begin(&s->j, "next", '[');
+	if (causes_without_pauses(s->causes))
+		put_command(s, "--show 1");
+	if (s->subjects->n_endpoints)
+		put_command(s, "-f requests");
+	put_command(s, "-f html -o report.html");
+	json_end(&s->j, ']');
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static int make(struct screen *s)
+{
+	const struct format_input *in = s->in;
+	const struct trace_info *info = trace_info(in->trace);
+	struct json_object *j = &s->j;
+	size_t shown = s->subjects->n < s->room->subjects ? s->subjects->n : s->room->subjects;
+	int err;
+
+	json_begin(j, NULL, '{');
+	if (in->key)
+		json_text(j, in->key, in->label);
+	json_number(j, "schema", 1);
+	json_number(j, "duration_ns",
+		    timelines_end_ns(in->timelines) - timelines_start_ns(in->timelines));
+	json_number(j, "cpus", info->cpus);
+	json_number(j, "events", info->events);
+	json_number(j, "lost", info->lost);
+	err = put_trust(s);
+	json_begin(j, "subjects", '[');
+	for (size_t i = 0; i < shown && !err; i++)
+		err = put_subject(s, &s->subjects->at[i]);
+	json_end(j, ']');
+	json_number(j, "endpoints", s->subjects->n_endpoints);
+	put_causes(s);
+	put_next(s);
+	json_end(j, '}');
+	return err || j->b.failed ? -ENOMEM : 0;
+}
+
+int screen_put_json(FILE *out, const struct format_input *in, const struct subjects *subjects,
+		    const struct names *n, const struct causes *causes)
+{
+	struct screen s = { .in = in, .subjects = subjects, .names = n, .causes = causes };
+	bool fits = false;
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]) && !fits && !err; i++) {
+		text_free(&s.j.b);
+		s.room = in->options->wide ? &all_of_it : &rooms[i];
+		s.j = (struct json_object) { .most = s.room->bytes_of_text };
+		err = make(&s);
+		fits = in->options->wide || s.j.b.len < SCREEN_JSON_MOST;
+	}
+	if (!err)
+		fprintf(out, "%s\n", s.j.b.p);
+	text_free(&s.j.b);
+	return err;
+}
+
+void screen_put_schema(FILE *out)
+{
+	fwrite(screen_schema, 1, screen_schema_len, out);
+}
