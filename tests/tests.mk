@@ -25,6 +25,9 @@ $(UNIT_COLLECTOR): %: %.o $(COLLECTOR_LIB) $(COMMON)
 # What a kernel cannot be made to fail at, a shim in this test does.
 $(O)/tests/unit/log_writer_faults: LDFLAGS += $(addprefix -Wl$(,)--wrap=,io_uring_queue_init \
 	io_uring_register_buffers io_uring_submit __io_uring_get_cqe pwrite write)
+# What the addresses on a tape are, nobody knows any more.
+$(O)/tests/unit/events_tapes: LDFLAGS += $(addprefix -Wl$(,)--wrap=symbolizer_,space trusted_prefix is_valid_at \
+	is_tracer_frame kernel_frame)
 $(O)/tests/unit/elf_elfsym_bounds: LDFLAGS += -Wl$(,)--export-dynamic-symbol=exported
 $(O)/tests/unit/unwind_rules: LDFLAGS += -Wl$(,)--wrap=clock_gettime
 $(O)/tests/unit/kernel_optional_types: LDFLAGS += -Wl$(,)--wrap=bpf_object__open_skeleton
@@ -140,6 +143,15 @@ $(OLDER:%/chaincap=%/bpf.o): collector/kernel/bpf.c $(O)/collector/kernel/bpf.o
 $(OLDER): %/chaincap: %/bpf.o $(filter-out $(O)/collector/kernel/bpf.o,$(COLLECTOR)) $(COMMON)
 	$(LINK) $(COLLECTOR_LIBS)
 unit: $(OLDER)
+
+# The recorder that also writes a tape of what it was told (tests/tapes.sh).
+$(O)/tape/chaincap: LDFLAGS += $(addprefix -Wl$(,)--wrap=,translator_record translator_thread translator_holder \
+	bpf_session_learn bpf_session_close)
+$(O)/tests/tools/tape.o: ROOM = -Icollector
+$(O)/tape/chaincap: $(O)/tests/tools/tape.o $(COLLECTOR) $(COMMON)
+	@mkdir -p $(@D)
+	$(LINK) $(COLLECTOR_LIBS)
+unit: $(O)/tape/chaincap
 
 # ---- fuzzing: with libFuzzer and both sanitizers ----
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
