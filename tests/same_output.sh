@@ -1,21 +1,41 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Guards clean-ups: what chainwalk writes must not change by one byte.
+# Guards clean-ups: what chainwalk writes must not change by one byte, nor what it says on standard error.
 #   same_output.sh BUILD_DIR >LIST       a checksum for each format, trace and set of options
 #   same_output.sh OLD_BUILD NEW_BUILD   compares two builds; prints the cases that differ, exit 1
 # The report embeds the scripts and the style of its page: use two builds with the same ones, or
-# leave it out with FORMATS="folded tree ...". TRACES="file ..." picks traces.
+# leave it out with FORMATS="folded tree ...". TRACES="file ..." picks traces. LARGE="file ..." are
+# those that get a few sets of options only.
 set -eu
 data=$(cd "$(dirname "$0")/data" && pwd)
-formats=${FORMATS:-folded causes tree json threads objects io hist wakers events info csv pprof otlp perfetto html}
-traces=${TRACES:-$data/*.bin}
+perf=$data/../fuzz/corpus/perf_data
+formats=${FORMATS:-folded causes requests tree json threads objects io hist wakers events info csv rows rowbinary sqlite pprof otlp perfetto html}
+traces=${TRACES-$data/*.bin}
+large=${LARGE-$data/services/*.bin $perf/file $perf/pipe}
 LC_ALL=C
 export LC_ALL
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
 
-# One set of options a line.
-options() {
+# One set of options a line; first those that large traces get, too.
+options_few() {
 	cat <<-'END'
 
+		-v
+		--requests
+		--requests --wide --top=4
+		--requests --json
+		--json
+		--wide
+		--native
+		--state=all --who-ran --unit=ns
+		--root=class --objects --fold-repeats
+	END
+}
+
+options() {
+	options_few
+	cat <<-'END'
 		--depth=0
 		--depth=1
 		--depth=2 --unit=ns
@@ -49,6 +69,7 @@ options() {
 		-c alpha -c ping -c disk
 		--top=5
 		--top=3 --unit=ns --state=all
+		--show=1
 		--by-name
 		--objects --unit=ns
 		--no-objects --plain-ends
@@ -56,43 +77,61 @@ options() {
 		--root=class
 		--who-ran --state=all
 		--fold-repeats
-		-v
 	END
 }
 
-# A line a case: checksum of standard output, exit status, what was run.
+# sum BUILD NAME FORMAT ARGUMENT...: a line: checksum of what is written and said, exit status, what was run.
+sum() {
+	build=$1 name=$2 format=$3 said=$1.said
+	shift 3
+	case " $* " in *" -v "*) said=/dev/null ;; esac # it tells the speed
+	[ "$format" != sqlite ] || set -- -o "$build.db" "$@"
+	"$build/chainwalk" --format="$format" "$@" >"$build.out" 2>"$said" && status=0 || status=$?
+	[ ! -e "$build.db" ] || mv "$build.db" "$build.out"
+	echo "$(cat "$build.out" "$said" | cksum) $status $format $name"
+}
+
+# sums BUILD SETS TRACE...: BUILD is a folder with chainwalk, beside which there is room.
 sums() {
-	for trace in $traces; do
+	build=$1 sets=$2
+	shift 2
+	for trace; do
 		for format in $formats; do
-			options | while IFS= read -r set; do
+			"$sets" | while IFS= read -r set; do
 				# shellcheck disable=SC2086 # a list of options
-				sum=$({ "$1/chainwalk" --format="$format" $set "$trace" 2>/dev/null &&
-					echo 0 || echo $?; } | cksum)
-				echo "$sum $format ${trace##*/} $set"
+				sum "$build" "${trace##*/} $set" "$format" $set "$trace"
 			done
-		done
-	done
-	# Several traces at once.
-	for format in $formats; do
-		for root in "" --root=host --root=trace; do
-			# shellcheck disable=SC2086 # nothing, or an option
-			sum=$(cd "$data" && { "$1/chainwalk" --format="$format" $root relay.bin zombie.bin 2>/dev/null &&
-				echo 0 || echo $?; } | cksum)
-			echo "$sum $format several $root"
 		done
 	done
 }
 
+all_sums() {
+	mkdir "$tmp/$1"
+	cp "$2/chainwalk" "$tmp/$1"
+	cd "$data"
+	# shellcheck disable=SC2086 # lists of files
+	{
+		sums "$tmp/$1" options $traces
+		sums "$tmp/$1" options_few $large
+		for format in $formats; do
+			for root in "" --root=host --root=trace; do
+				sum "$tmp/$1" "several $root" "$format" $root relay.bin zombie.bin
+			done
+		done
+	} >"$tmp/$1.list"
+}
+
 case $# in
-1) sums "$(cd "$1" && pwd)" ;;
+1)
+	all_sums one "$1"
+	cat "$tmp/one.list"
+	;;
 2)
-	tmp=$(mktemp -d)
-	trap 'rm -rf "$tmp"' EXIT
-	sums "$(cd "$1" && pwd)" >"$tmp/old" &
-	sums "$(cd "$2" && pwd)" >"$tmp/new"
+	all_sums old "$1" &
+	all_sums new "$2"
 	wait
-	if diff "$tmp/old" "$tmp/new"; then
-		echo "$(wc -l <"$tmp/new") outputs, all the same"
+	if diff "$tmp/old.list" "$tmp/new.list"; then
+		echo "$(wc -l <"$tmp/new.list") outputs, all the same"
 	else
 		exit 1
 	fi
