@@ -14,7 +14,7 @@ export LC_ALL
 floors() {
 	case $1 in
 	engine) echo ". report formats answer causes fold select attribute hosts words symbols timeline import trace base" ;;
-	collector) echo ". flight unwind events interpreters context probes names elf kallsyms files helper kernel log" ;;
+	collector) echo ". flight unwind events interpreters context probes names elf kallsyms files helper kernel log routes" ;;
 	bpf | render) echo . ;;
 	include) echo "common ." ;;
 	esac
