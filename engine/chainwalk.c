@@ -268,6 +268,7 @@ static int explain(struct run *r, struct opened *t, const char *name)
 	}
 out:
 	sums_free(&totals.classes);
+	word_list_free(&totals.told);
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #include "base/group_name.h"
 #include "base/text.h"
 #include "common/similar.h"
+#include "formats/paragraph.h"
 #include "select/wait_filter.h"
 #include "select/scope.h"
 #include "select/top_waits.h"
@@ -409,21 +410,63 @@ static void print_coverage(const char *name, const struct trace *t)
 			i->sideband_lost);
 }
 
-/* What stacks lack. Where there are many lines, -f info has all. */
-static int print_notes(const struct trace *t)
+/* A line of the summary, cut to the screen's width if there is one: begin it, and end it. */
+static int begin_line(struct paragraph *p, const struct options *o)
 {
-	struct process_notes notes;
-	int err = process_notes_of(&notes, t, NULL, PROCESS_NOTES_NAMED);
-	size_t shown = notes.n > PROCESS_NOTES_SHOWN ? PROCESS_NOTES_SHOWN - 1 : notes.n;
+	int err = paragraph_begin(p);
+
+	p->columns = o->columns ? paragraph_columns(o->columns) : SIZE_MAX;
+	return err;
+}
+
+static int end_line(struct paragraph *p)
+{
+	return paragraph_end_cut(p, stderr);
+}
+
+static int print_note_lines(const struct process_notes *notes, const struct options *o)
+{
+	size_t most = o->columns ? PROCESS_NOTES_SCREEN : PROCESS_NOTES_SHOWN;
+	size_t shown = notes->n > most ? most - 1 : notes->n;
+	int err = 0;
 
 	for (size_t i = 0; !err && i < shown; i++) {
-		print_clean(stderr, notes.line[i]);
-		putc('\n', stderr);
+		struct paragraph p;
+
+		err = begin_line(&p, o);
+		if (err)
+			return err;
+		print_clean(p.f, notes->line[i]);
+		err = end_line(&p);
 	}
-	if (!err && shown < notes.n)
+	if (!err && shown < notes->n)
 		fprintf(stderr, "and %zu more notes on the stacks of processes: --format=info\n",
-			notes.n - shown);
-	process_notes_free(&notes);
+			notes->n - shown);
+	return err;
+}
+
+/* What stacks lack, of processes that the output tells of. -f info has all. */
+static int print_notes(const struct format_input *in)
+{
+	struct process_list told = { .ids = { NULL, 0 } };
+	bool some = in->totals && in->totals->tells;
+	struct process_notes notes;
+	struct names *names;
+	int err = 0;
+
+	if (some) {
+		err = names_new(&names, in->timelines, in->options);
+		if (!err)
+			err = process_notes_find(&told, in->timelines, names, &in->totals->told);
+		names_free(names);
+	}
+	if (!err)
+		err = process_notes_of(&notes, in->trace, some ? &told : NULL, PROCESS_NOTES_NAMED);
+	if (!err) {
+		err = print_note_lines(&notes, in->options);
+		process_notes_free(&notes);
+	}
+	free(told.ids.ids);
 	return err;
 }
 
@@ -458,7 +501,7 @@ static void print_ends(const struct chain_summary *s, const struct timelines *tl
 		putc('\n', stderr);
 }
 
-/* ---- sleepers that nobody woke -------------------------------------------------------------- */
+/* ---- sleeps that had not ended ----------------------------------------------------------- */
 
 #define STUCK_SHOWN 4
 
@@ -522,17 +565,40 @@ static int find_unwoken(const struct timelines *tl, const struct options *given,
 }
 
 /* "; -t 7 (janitor) holds it"; nothing if it is not known. */
-static void print_holder(const struct timelines *tl, uint32_t holder)
+static void put_holder(FILE *f, const struct timelines *tl, uint32_t holder)
 {
 	const struct thread *th;
 
 	if (holder == THREAD_NONE)
 		return;
 	th = timelines_thread(tl, holder);
-	fprintf(stderr, "; -t %" PRIu32 " (", th->tid);
-	print_clean(stderr,
-		    trace_string(timelines_trace(tl), timelines_name(tl, holder, th->end_ns)));
-	fputs(") holds it", stderr);
+	fprintf(f, "; -t %" PRIu32 " (", th->tid);
+	print_clean(f, trace_string(timelines_trace(tl), timelines_name(tl, holder, th->end_ns)));
+	fputs(") holds it", f);
+}
+
+/* Who may be deadlocked, or waits for a lock that is held for long: a trace that ends cannot tell.
+ */
+static int print_stuck(const struct timelines *tl, const struct options *o, const struct unwoken *u)
+{
+	struct paragraph p;
+	int err = begin_line(&p, o);
+
+	if (err)
+		return err;
+	fprintf(p.f, "at a lock or in state D at the end, %" PRIu64 " thread%s: ", u->stuck,
+		u->stuck == 1 ? "" : "s");
+	for (uint64_t i = 0; i < u->stuck && i < STUCK_SHOWN; i++) {
+		const struct thread *th = timelines_thread(tl, u->of[i].thread);
+
+		fprintf(p.f, "%s-t %" PRIu32 " (", i ? ", " : "", th->tid);
+		print_clean(p.f, trace_string(timelines_trace(tl),
+					      timelines_name(tl, u->of[i].thread, th->end_ns)));
+		put_holder(p.f, tl, u->of[i].holder);
+		putc(')', p.f);
+	}
+	fputs(u->stuck > STUCK_SHOWN ? ", ..." : "", p.f);
+	return end_line(&p);
 }
 
 /* What is left out without being asked for, and what must not be overlooked. */
@@ -546,25 +612,9 @@ static int print_unwoken(const struct timelines *tl, const struct options *o)
 	if (o->ended)
 		fprintf(stderr,
 			"left out: %" PRIu64
-			" sleepers that nobody woke, %.3f s (--not-woken shows "
-			"them)\n",
-			u.waits, seconds(u.ns));
-	if (!u.stuck)
-		return 0;
-	/* A deadlock, or a lock that is held for long: a trace that ends cannot tell which. */
-	fprintf(stderr, "%" PRIu64 " of %s that nobody woke %s at a lock, or in state D: ", u.stuck,
-		o->ended ? "those" : "the sleepers", u.stuck == 1 ? "is" : "are");
-	for (uint64_t i = 0; i < u.stuck && i < STUCK_SHOWN; i++) {
-		const struct thread *th = timelines_thread(tl, u.of[i].thread);
-
-		fprintf(stderr, "%s-t %" PRIu32 " (", i ? ", " : "", th->tid);
-		print_clean(stderr, trace_string(timelines_trace(tl),
-						 timelines_name(tl, u.of[i].thread, th->end_ns)));
-		print_holder(tl, u.of[i].holder);
-		putc(')', stderr);
-	}
-	fputs(u.stuck > STUCK_SHOWN ? ", ...\n" : "\n", stderr);
-	return 0;
+			" sleep%s that had not ended, %.3f s (--not-woken shows them)\n",
+			u.waits, u.waits == 1 ? "" : "s", seconds(u.ns));
+	return u.stuck ? print_stuck(tl, o, &u) : 0;
 }
 
 /* Whose waits these are, when nobody asked for anybody's. */
@@ -636,7 +686,7 @@ static int print_classes(const struct format_input *in)
 		err = sum_classes(in->timelines, in->options, names, sums);
 	if (!err)
 		sums_sort(sums, names, names_string);
-	if (!err && sums_write(sums, names, 0, CLASSES_SHOWN, "blocked for ", "no object", stderr))
+	if (!err && sums_write(sums, names, 0, CLASSES_SHOWN, "waited for: ", "unknown", stderr))
 		putc('\n', stderr);
 	if (sums->out_of_memory)
 		err = -ENOMEM;
@@ -650,7 +700,7 @@ int print_summary(const char *name, const struct format_input *in)
 	int err;
 
 	print_coverage(name, in->trace);
-	err = print_notes(in->trace);
+	err = print_notes(in);
 	if (err || !in->timelines)
 		return err;
 	print_taken(in->timelines, "hypervisor", timelines_steal_ns(in->timelines));
@@ -659,7 +709,8 @@ int print_summary(const char *name, const struct format_input *in)
 		print_command(in->timelines, in->options);
 	if (in->totals && in->totals->known)
 		print_totals(&in->totals->sums, in->timelines, in->options->no_idle);
-	err = print_classes(in);
+	/* On a screen there are more important things. */
+	err = in->options->columns ? 0 : print_classes(in);
 	if (err)
 		return err;
 	return print_unwoken(in->timelines, in->options);

@@ -39,6 +39,14 @@ int id_list_add(struct id_list *l, uint32_t id)
 	return 0;
 }
 
+bool id_list_has(const struct id_list *l, uint32_t id)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->ids[i] == id)
+			return true;
+	return false;
+}
+
 int regex_list_add(struct regex_list *l, const char *text, char *why, size_t why_size)
 {
 	void *grown;
@@ -94,6 +102,14 @@ bool word_list_has(const struct word_list *l, const char *word)
 	return false;
 }
 
+void word_list_free(struct word_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->words[i]);
+	free(l->words);
+	*l = (struct word_list) { NULL, 0 };
+}
+
 static void free_regexes(struct regex_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -124,10 +140,7 @@ void options_free(struct options *o)
 	free_regexes(&o->without);
 	free_regexes(&o->waits_for);
 	free_regexes(&o->endpoints);
-	for (size_t i = 0; i < o->classes.n; i++)
-		free(o->classes.words[i]);
-	free(o->classes.words);
-	o->classes = (struct word_list) { NULL, 0 };
+	word_list_free(&o->classes);
 }
 
 bool regex_list_match(const struct regex_list *l, const char *s)

@@ -7,9 +7,9 @@ void format_take_totals(const struct format_input *in, struct fold *f)
 {
 	if (in->totals)
 		*in->totals = (struct format_totals) {
-			true,
-			*fold_summary(f),
-			fold_take_classes(f),
+			.known = true,
+			.sums = *fold_summary(f),
+			.classes = fold_take_classes(f),
 		};
 }
 

@@ -23,6 +23,12 @@ struct format_totals {
 	bool known;
 	struct chain_summary sums;
 	struct sums classes; /* time by wait_class(), as thing 0 */
+	/*
+	 * If .tells: the names of the threads and processes that the output tells of. Notes on the
+	 * stacks of others say nothing about it.
+	 */
+	struct word_list told;
+	bool tells;
 };
 
 /* The input of a format. */

@@ -17,6 +17,7 @@
 #include "screen_json.h"
 #include "style.h"
 #include "subject_text.h"
+#include "told_names.h"
 #include "words/process_notes.h"
 
 /* Where all lines but the first of a row begin. */
@@ -53,7 +54,7 @@ static void put_ms(FILE *out, int width, uint64_t ns)
 /* What a table is made of. */
 struct table_of {
 	const struct format_input *in;
-	const struct names *names;
+	struct names *names;
 	const struct causes *causes;
 	const struct cause *at; /* n_causes causes, and then n - n_causes pauses */
 	size_t n, n_causes;
@@ -261,7 +262,7 @@ static int put_screen(FILE *out, const struct table_of *t, size_t room)
 	return err;
 }
 
-static struct table_of table_of(const struct format_input *in, const struct names *names,
+static struct table_of table_of(const struct format_input *in, struct names *names,
 				const struct causes *causes)
 {
 	struct table_of t = { .in = in,
@@ -322,18 +323,13 @@ static int put_number(FILE *out, const struct table_of *t)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-/* The summary's lines, with those on what stacks lack. */
-static size_t lines_of_summary(const struct trace *t, size_t columns)
+/* The summary's lines, with those on what stacks lack, each of which it cuts to the line. */
+static size_t lines_of_summary(const struct trace *t)
 {
-	size_t lines = LINES_SUMMARY;
-	struct process_notes notes;
+	size_t notes;
 
-	if (process_notes_of(&notes, t, NULL, PROCESS_NOTES_NAMED))
-		return lines;
-	for (size_t i = 0; i < notes.n && i < PROCESS_NOTES_SHOWN; i++)
-		lines += strlen(notes.line[i]) / columns + 1;
-	process_notes_free(&notes);
-	return lines;
+	trace_notes(t, &notes);
+	return LINES_SUMMARY + (notes < PROCESS_NOTES_SCREEN ? notes : PROCESS_NOTES_SCREEN);
 }
 
 /* The lines of the screen for all of it; 0: it is on paper. */
@@ -345,7 +341,7 @@ static size_t lines_of_screen(const struct format_input *in)
 	if (!o->lines || o->wide)
 		return 0;
 	if (!o->quiet)
-		less += lines_of_summary(in->trace, paragraph_columns(o->columns));
+		less += lines_of_summary(in->trace);
 	return o->lines > less + LINES_LEAST ? o->lines - less : LINES_LEAST;
 }
 
@@ -366,6 +362,8 @@ static int put_overview(const struct format_input *in, FILE *out, size_t most, s
 	err = subjects_find(&subjects, in);
 	if (!err)
 		err = f ? subjects_put(f, in, &subjects, most) : -ENOMEM;
+	if (!err)
+		err = told_names_add_subjects(in, &subjects);
 	subjects_free(&subjects);
 	if (f && fclose(f))
 		err = -ENOMEM;
@@ -400,6 +398,17 @@ static int put_screen_json(FILE *out, const struct format_input *in, const struc
 	return err;
 }
 
+/* Of those that are shown. */
+static int tell_causes(const struct table_of *t)
+{
+	uint64_t most = causes_shown(t->in->options);
+	size_t n = 0;
+
+	while (n < t->n_causes && n < most && LEAST_SHARE * t->at[n].ns >= t->causes_ns)
+		n++;
+	return told_names_add_causes(t->in, t->names, t->at, n);
+}
+
 static int write_causes(const struct format_input *in, FILE *out)
 {
 	struct options o = causes_options(in->options);
@@ -425,6 +434,8 @@ static int write_causes(const struct format_input *in, FILE *out)
 		struct table_of t = table_of(in, names, causes);
 
 		err = put_causes(out, &t, !room ? 0 : room > overview ? room - overview : 1);
+		if (!err)
+			err = tell_causes(&t);
 	}
 	causes_free(causes);
 	wait_filter_free(f);

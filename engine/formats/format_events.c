@@ -100,23 +100,15 @@ static void put_work(const struct printer *p, const struct event *ev)
 	}
 }
 
-static bool has_id(const struct id_list *l, uint32_t id)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (l->ids[i] == id)
-			return true;
-	return false;
-}
-
 static bool thread_selected(const struct printer *p, uint32_t tid)
 {
 	const struct options *o = p->o;
 
-	if (o->tids.n && !has_id(&o->tids, tid))
+	if (o->tids.n && !id_list_has(&o->tids, tid))
 		return false;
 	/* If the process is unknown, the thread may be its leader. */
 	if (o->processes.ids.n &&
-	    !has_id(&o->processes.ids, p->threads[tid].tgid ? p->threads[tid].tgid : tid))
+	    !id_list_has(&o->processes.ids, p->threads[tid].tgid ? p->threads[tid].tgid : tid))
 		return false;
 	return !o->names.n || regex_list_match(&o->names, thread_name(p, tid));
 }

@@ -9,14 +9,6 @@
 
 #define COMM_MAX 15 /* bytes of a thread's name that the kernel keeps */
 
-static bool has_id(const struct id_list *l, uint32_t id)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (l->ids[i] == id)
-			return true;
-	return false;
-}
-
 bool process_is_called(const char *process, const char *name)
 {
 	return !strcmp(process, name) ||
@@ -60,13 +52,13 @@ static bool has_own_id(const struct timelines *tl, const struct processes *p, ui
 	uint32_t leader = l->n && p ? process_leader(p, thread) : THREAD_NONE;
 
 	return leader != THREAD_NONE && timelines_thread(tl, leader)->own_id &&
-	       has_id(l, timelines_thread(tl, leader)->own_id);
+	       id_list_has(l, timelines_thread(tl, leader)->own_id);
 }
 
 static bool in_list(const struct timelines *tl, const struct processes *p, uint32_t thread,
 		    const struct process_list *l, const struct id_list *own)
 {
-	return has_id(&l->ids, process_of(timelines_thread(tl, thread))) ||
+	return id_list_has(&l->ids, process_of(timelines_thread(tl, thread))) ||
 	       has_name(tl, p, thread, &l->names) || has_own_id(tl, p, thread, own);
 }
 
@@ -135,7 +127,7 @@ int scope_find(bool **out, const struct timelines *tl, const struct options *o)
 			in[i] |= in_list(tl, p, i, &o->processes, &own[0]);
 		else if (!trees)
 			in[i] = true;
-		if ((o->tids.n && !has_id(&o->tids, th->tid)) ||
+		if ((o->tids.n && !id_list_has(&o->tids, th->tid)) ||
 		    (o->no_kthreads && th->flags & THREAD_KTHREAD))
 			in[i] = false;
 	}

@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 /* A recorder has about ten; a forged trace may have any number. */
 #define LINES_MAX 64u
+#define PROCESSES_MAX 256
 
 struct group {
 	const char *what, *cure;
@@ -51,9 +54,8 @@ static int end_line(struct group *g, uint64_t named, char **line)
 
 static bool is_in(const struct process_list *list, uint32_t tgid, const char *name)
 {
-	for (size_t i = 0; i < list->ids.n; i++)
-		if (list->ids.ids[i] == tgid)
-			return true;
+	if (id_list_has(&list->ids, tgid))
+		return true;
 	for (size_t i = 0; i < list->names.n; i++)
 		if (!strcmp(list->names.paths[i], name))
 			return true;
@@ -97,6 +99,49 @@ int process_notes_of(struct process_notes *out, const struct trace *t,
 	free(groups);
 	if (err)
 		process_notes_free(out);
+	return err;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	return compare_numbers(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* The processes of which the trace has notes, sorted, to be freed; NULL: out of memory. */
+static uint32_t *noted_processes(const struct trace *t, size_t *n)
+{
+	const struct trace_note *notes = trace_notes(t, n);
+	uint32_t *ids = malloc((*n + 1) * sizeof(*ids));
+
+	for (size_t i = 0; i < *n && ids; i++)
+		ids[i] = notes[i].tgid;
+	if (*n && ids)
+		qsort(ids, *n, sizeof(*ids), compare_ids);
+	return ids;
+}
+
+int process_notes_find(struct process_list *list, const struct timelines *tl, struct names *names,
+		       const struct word_list *told)
+{
+	size_t n;
+	uint32_t *noted = noted_processes(timelines_trace(tl), &n), name;
+	int err = noted ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < timelines_threads(tl) && n && !err; i++) {
+		const struct thread *th = timelines_thread(tl, i);
+		uint32_t tgid = th->tgid ? th->tgid : th->tid;
+
+		if (list->ids.n == PROCESSES_MAX || timelines_is_client(tl, i) ||
+		    !bsearch(&tgid, noted, n, sizeof(*noted), compare_ids) ||
+		    id_list_has(&list->ids, tgid))
+			continue;
+		name = names_thread(names, i, th->end_ns);
+		if (!name)
+			err = -ENOMEM;
+		else if (word_list_has(told, names_text(names, name)))
+			err = id_list_add(&list->ids, tgid);
+	}
+	free(noted);
 	return err;
 }
 

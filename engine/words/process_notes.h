@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 #include "base/options.h"
-#include "trace/trace.h"
+#include "names.h"
+#include "timeline/timeline.h"
 
 /* Lines without newline; texts are the trace's: to be cleaned for where they are written. */
 struct process_notes {
@@ -20,6 +21,7 @@ struct process_notes {
 
 /* The summary has at most so many lines of them; the last one says how many more there are. */
 #define PROCESS_NOTES_SHOWN 4
+#define PROCESS_NOTES_SCREEN 2 /* where it fits a screen */
 
 #define PROCESS_NOTES_NAMED 3 /* processes, where there is little room */
 
@@ -29,4 +31,10 @@ struct process_notes {
  */
 int process_notes_of(struct process_notes *out, const struct trace *t,
 		     const struct process_list *only, uint64_t named);
+/*
+ * Adds the processes of which the trace has notes and one of whose threads has one of these names
+ * (names_thread() at its end) to the list. 0 or -ENOMEM.
+ */
+int process_notes_find(struct process_list *list, const struct timelines *tl, struct names *names,
+		       const struct word_list *told);
 void process_notes_free(struct process_notes *notes);

@@ -34,7 +34,7 @@ expect "lines" 2 "$(wc -l <"$tmp/folded" | tr -d ' ')"
 # the picture of the whole machine is without them, says so, and has them if asked for
 walk_to "$tmp/machine" "$tmp/trace"
 grep -qE '^(castor|pollux);.*\[not woken\]' "$tmp/machine" && fail "sleepers that nobody woke, without --not-woken"
-grep -q '^left out: [0-9]* sleepers that nobody woke, .*--not-woken' "$tmp/err" ||
+grep -q '^left out: [0-9]* sleeps that had not ended, .*--not-woken' "$tmp/err" ||
 	fail "the summary does not say what is left out: $(cat "$tmp/err")"
 walk_to "$tmp/machine" --not-woken "$tmp/trace"
 expect "the deadlock with --not-woken" 2 "$(grep -c -E "^(castor|pollux);.*;\[not woken\] $recorded\$" "$tmp/machine")"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the summary says of sleepers that nobody woke. */
+/* What the summary says of sleeps that had not ended. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,28 +14,37 @@
 #include "diagnostics.h"
 #include "synth_script.h"
 
-/* The summary of all threads, or of all requests, with those that nobody woke. To be freed. */
+/* The summary; to be freed. */
+static char *print_of(const struct format_input *in)
+{
+	FILE *own = stderr, *f;
+	char *text;
+	size_t len;
+	int err;
+
+	f = open_memstream(&text, &len);
+	stderr = f;
+	err = print_summary("trace", in);
+	stderr = own;
+	fclose(f);
+	assert_int_equal(err, 0);
+	return text;
+}
+
+/* The summary of all threads, or of all requests, with sleeps that had not ended. To be freed. */
 static char *summary_of(const struct trace *t, bool of_requests)
 {
 	struct options o = script_options(101);
 	struct format_input in = { .trace = t, .options = &o };
-	FILE *own = stderr, *f;
 	struct timelines *tl;
 	char *text;
-	size_t len;
-	int err;
 
 	o.tids = (struct id_list) { NULL, 0 };
 	o.requests = of_requests;
 	assert_int_equal(timelines_new(&tl, t), 0);
 	assert_int_equal(sleep_ends_settle(tl), 0);
 	in.timelines = tl;
-	f = open_memstream(&text, &len);
-	stderr = f;
-	err = print_summary("trace", &in);
-	stderr = own;
-	fclose(f);
-	assert_int_equal(err, 0);
+	text = print_of(&in);
 	timelines_free(tl);
 	return text;
 }
@@ -77,12 +86,12 @@ static void who_is_at_a_lock_is_named_and_not_called_a_deadlock(void **state)
 {
 	(void)state;
 	of_script("thread A S schedule;locks_lock_inode_wait;flock_lock|flock;main\nend 1000\n",
-		  "\n1 of the sleepers that nobody woke is at a lock, or in state D: -t 101 (A)\n");
+		  "\nat a lock or in state D at the end, 1 thread: -t 101 (A)\n");
 	of_script("thread A S futex_wait|__lll_lock_wait;pthread_mutex_lock;f\n"
 		  "thread B S futex_wait|__lll_lock_wait;pthread_mutex_lock;g\n"
 		  "thread C S futex_wait|pthread_cond_wait;h\n"
 		  "end 1000\n",
-		  "\n2 of the sleepers that nobody woke are at a lock, or in state D: "
+		  "\nat a lock or in state D at the end, 2 threads: "
 		  "-t 101 (A), -t 102 (B)\n");
 }
 
@@ -100,10 +109,10 @@ static void who_was_killed_at_a_lock_is_named(void **state)
 	(void)state;
 	of_script(KILLED "950 c1 A X > - do_exit;get_signal\n"
 			 "end 1000\n",
-		  "\n1 of the sleepers that nobody woke is at a lock, or in state D: -t 101 (A)\n");
+		  "\nat a lock or in state D at the end, 1 thread: -t 101 (A)\n");
 	of_script_not(KILLED "950 c1 A X > - do_exit;exit_group\n"
 			     "end 1000\n",
-		      "nobody woke");
+		      "had not ended");
 #undef KILLED
 }
 
@@ -120,12 +129,12 @@ static void of_requests_no_thread_is_asleep(void **state)
 
 	(void)state;
 	text = summary_of(t, true);
-	assert_null(strstr(text, "nobody woke"));
-	if (!strstr(text, "blocked for 100 % tcp\n"))
+	assert_null(strstr(text, "at the end"));
+	if (!strstr(text, "waited for: 100 % tcp\n"))
 		fail_msg("%s", text);
 	free(text);
 	text = summary_of(t, false);
-	assert_non_null(strstr(text, "nobody woke"));
+	assert_non_null(strstr(text, "at a lock or in state D at the end"));
 	free(text);
 	trace_close(t);
 	synth_free(m);
@@ -161,7 +170,7 @@ static void at_most_four_are_named(void **state)
 	(void)state;
 	of_script("thread A D schedule\nthread B D schedule\nthread C D schedule\n"
 		  "thread D D schedule\nthread E D schedule\nend 1000\n",
-		  "\n5 of the sleepers that nobody woke are at a lock, or in state D: "
+		  "\nat a lock or in state D at the end, 5 threads: "
 		  "-t 101 (A), -t 102 (B), -t 103 (C), -t 104 (D), ...\n");
 }
 
@@ -187,6 +196,87 @@ static void who_holds_the_lock_is_said_if_it_is_known(void **state)
 	synth_free(m);
 }
 
+/* client sleeps until worker wakes it; bystander runs all the time. */
+static struct synth *with_notes(void)
+{
+	struct synth *m = synth_new();
+
+	synth_thread(m, 101, "client");
+	synth_thread(m, 202, "worker");
+	synth_thread(m, 303, "bystander");
+	synth_switch(m, 1, 10, 0, 'R', 303, "");
+	synth_switch(m, 0, 100, 101, 'S', 202, "schedule;read");
+	synth_waking(m, 0, 5000, 202, 101, "wake_up;write");
+	synth_switch(m, 0, 5010, 202, 'S', 101, "schedule;accept");
+	for (uint32_t tgid = 101; tgid <= 404; tgid += 101)
+		assert_int_equal(encoder_process_note(synth_encoder(m), tgid, "java",
+						      "frames are missing", "-XX"),
+				 0);
+	synth_end(m, 6000);
+	return m;
+}
+
+/* What stacks of other processes lack says nothing about the table of causes: info has it. */
+static void causes_have_notes_on_whom_they_tell_of(void **state)
+{
+	struct synth *m = with_notes();
+	struct trace *t = synth_open(m);
+	struct options o = script_options(101);
+	struct format_totals totals = { .known = false };
+	struct format_input in = { .trace = t, .options = &o, .totals = &totals };
+	FILE *null = fopen("/dev/null", "w");
+	struct timelines *tl;
+	char *text;
+
+	(void)state;
+	o.tids = (struct id_list) { NULL, 0 };
+	assert_non_null(null);
+	assert_int_equal(timelines_new_with_cpus(&tl, t), 0);
+	assert_int_equal(sleep_ends_settle(tl), 0);
+	in.timelines = tl;
+	text = print_of(&in);
+	assert_non_null(strstr(text, "java/101, java/202, java/303 and 1 more: frames are missing: "
+				     "-XX\n"));
+	free(text);
+	assert_int_equal(format_causes.write(&in, null), 0);
+	text = print_of(&in);
+	if (!strstr(text, "\njava/101, java/202: frames are missing: -XX\n"))
+		fail_msg("%s", text);
+	free(text);
+	word_list_free(&totals.told);
+	fclose(null);
+	timelines_free(tl);
+	trace_close(t);
+	synth_free(m);
+}
+
+/* On a screen no line is wider than it is. */
+static void lines_are_cut_to_the_screen(void **state)
+{
+	struct synth *m =
+		script_made("thread A D schedule\nthread B D schedule\nthread C D schedule\n"
+			    "thread D D schedule\nthread E D schedule\nend 1000\n");
+	struct trace *t = synth_open(m);
+	struct options o = script_options(101);
+	struct format_input in = { .trace = t, .options = &o };
+	struct timelines *tl;
+	char *text;
+
+	(void)state;
+	o.tids = (struct id_list) { NULL, 0 };
+	o.columns = 60;
+	assert_int_equal(timelines_new(&tl, t), 0);
+	assert_int_equal(sleep_ends_settle(tl), 0);
+	in.timelines = tl;
+	text = print_of(&in);
+	if (!strstr(text, "\nat a lock or in state D at the end, 5 threads: -t 101 (A)...\n"))
+		fail_msg("%s", text);
+	free(text);
+	timelines_free(tl);
+	trace_close(t);
+	synth_free(m);
+}
+
 static void who_waits_for_work_is_not_named(void **state)
 {
 	(void)state;
@@ -204,6 +294,8 @@ int main(void)
 		cmocka_unit_test(what_a_hypervisor_took_is_said_if_it_is_a_thousandth),
 		cmocka_unit_test(who_holds_the_lock_is_said_if_it_is_known),
 		cmocka_unit_test(who_waits_for_work_is_not_named),
+		cmocka_unit_test(causes_have_notes_on_whom_they_tell_of),
+		cmocka_unit_test(lines_are_cut_to_the_screen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
