@@ -7,11 +7,13 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/compare.h"
 #include "format.h"
+#include "paragraph.h"
 #include "table.h"
 
 #define SLOTS 64     /* of us or ns; 0: lengths 0 and 1; n: 2^n to 2^(n+1) - 1 */
@@ -65,11 +67,47 @@ static void put_bound(FILE *out, const struct options *o, int width, uint64_t bo
 		fprintf(out, "%*" PRIu64, width, bound);
 }
 
-/* As bcc does: wider columns and half the stars when the usual ones are not enough. */
+struct hist_layout {
+	int width, stars;
+	const char *title; /* of the stars */
+};
+
+/*
+ * As bcc does: wider columns and half the stars when the usual ones are not enough. On a screen
+ * columns are no wider than they have to be, and there are as many stars as fit.
+ */
+static struct hist_layout lay_out(const struct options *o, int last, uint64_t most)
+{
+	struct hist_layout l = { format_in_ms(o) ? 13 : 10, STARS, "distribution" };
+	int screen = o->columns ? (int)paragraph_columns(o->columns) : INT_MAX, others;
+	uint64_t bound = ((uint64_t)2 << last) - 1;
+	char text[TEXT_MS_SIZE], count[24];
+
+	if (last >= WIDE_SLOT) {
+		l.width = WIDE;
+		l.stars = STARS / 2;
+	}
+	snprintf(count, sizeof(count), "%-8" PRIu64, most);
+	/* Between the bounds, around the count and around the stars. */
+	others = (int)strlen(count) + 4 + 3 + 3;
+	if (2 * l.width + others + l.stars > screen && format_in_ms(o))
+		l.width = (int)strlen(text_ms(text, bound * 1000));
+	else if (2 * l.width + others + l.stars > screen)
+		l.width = snprintf(text, sizeof(text), "%" PRIu64, bound);
+	if (l.width < 6) /* the unit is above them */
+		l.width = 6;
+	if (2 * l.width + others + l.stars > screen)
+		l.stars = screen - 2 * l.width - others;
+	if (2 * l.width + (int)strlen("->   : count     distribution") > screen)
+		l.title = "";
+	return l;
+}
+
 static void put_hist(FILE *out, const struct options *o, const struct hist *h)
 {
+	struct hist_layout l;
 	uint64_t most = 1;
-	int last = 0, width, stars = STARS;
+	int last = 0;
 
 	for (int i = 0; i < SLOTS; i++) {
 		if (h->count[i])
@@ -77,25 +115,18 @@ static void put_hist(FILE *out, const struct options *o, const struct hist *h)
 		if (h->count[i] > most)
 			most = h->count[i];
 	}
-	width = format_in_ms(o) ? 13 : 10;
-	if (last >= WIDE_SLOT) {
-		width = WIDE;
-		stars = STARS / 2;
-	}
-	/* Two bounds and what is between them, the count and the frame of the stars. */
-	if (o->columns && (int)o->columns < 2 * width + 17 + stars)
-		stars = (int)o->columns > 2 * width + 22 ? (int)o->columns - 2 * width - 17 : 5;
-	fprintf(out, "%*csecs%*s : count     distribution\n", width - 4, *format_time_unit(o),
-		width + 4, "");
+	l = lay_out(o, last, most);
+	fprintf(out, "%*csecs%*s : count%s%s\n", l.width - 4, *format_time_unit(o), l.width + 4, "",
+		*l.title ? "     " : "", l.title);
 	for (int i = 0; i <= last; i++) {
 		uint64_t low = i ? (uint64_t)1 << i : 0, high = ((uint64_t)2 << i) - 1;
-		int n = (int)((double)stars * (double)h->count[i] / (double)most);
+		int n = (int)((double)l.stars * (double)h->count[i] / (double)most);
 
-		put_bound(out, o, width, low);
+		put_bound(out, o, l.width, low);
 		fputs(" -> ", out);
-		put_bound(out, o, -width, high);
+		put_bound(out, o, -l.width, high);
 		fprintf(out, " : %-8" PRIu64 " |%.*s%*s|\n", h->count[i], n,
-			"****************************************", stars - n, "");
+			"****************************************", l.stars - n, "");
 	}
 }
 

@@ -31,6 +31,16 @@ for format in threads objects wakers io; do
 	cmp "$tmp/whole" "$tmp/out" || fail "$format --wide on a terminal is not the whole table"
 done
 "$walk" -q -f objects "$trace" | cmp - "$tmp/whole" >/dev/null && fail "two tables are one"
+# Histograms of waits of a second and more, in each unit.
+long=$(dirname "$0")/../data/services/c.bin
+for columns in 60 80 120 200; do
+	for unit in '' '--unit us' '--unit ns'; do
+		script -qec "stty cols $columns rows 24; $walk -q -f hist --not-woken $unit $long" /dev/null </dev/null |
+			tr -d '\r' >"$tmp/out"
+		expect_at_most "hist $unit on $columns columns: width" "$columns" "$(widest)" "$tmp/out"
+		grep -q '|\*\*\*\*\*\**|' "$tmp/out" || fail "hist $unit on $columns columns: no bar is full"
+	done
+done
 environment='COLUMNS=50 LINES=12' # not of the shell, which may set them itself
 on_terminal 200 60 -q -f threads
 expect_at_most "COLUMNS: width" 50 "$(widest)" "$tmp/out"
