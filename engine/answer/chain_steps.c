@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "attribute/chain.h"
+#include "attribute/event_loops.h"
 #include "base/compare.h"
 #include "base/kernel_functions.h"
 #include "common/grow.h"
 #include "words/code_frames.h"
 #include "words/lock_holder.h"
 #include "words/object_names.h"
+#include "quota_users.h"
 #include "words/own_code.h"
 
 /* ---- what is summed up ----------------------------------------------------------------------- */
@@ -19,7 +21,7 @@
 /* Of a link, or of a head. Has no padding: equal ones are equal bytes. Texts; 0: there is none. */
 struct label {
 	uint32_t who;	/* the thread; 0: an interrupt, or no link */
-	uint32_t queue; /* no link: JOINT_QUEUE, or JOINT_BUSY below that */
+	uint32_t queue; /* no link: JOINT_QUEUE, or JOINT_BUSY below that, with what */
 	uint32_t slept; /* whether the next four are known: the thread before it waited */
 	uint32_t at, what, kind;
 };
@@ -46,6 +48,7 @@ struct chain_steps {
 	const struct trace *trace;
 	struct names *names;
 	struct cpu_holders *cpu_holders;
+	struct connection_pools *pools;
 	struct chains chains;
 	struct intern labels;	  /* struct label */
 	struct pair_table places; /* struct place, by (stack pair, 0) */
@@ -60,10 +63,16 @@ struct chain_steps {
 	 * did, or who held the lock, texts.
 	 */
 	struct sums had, ran, did;
+	/* By step: who used up the quota, texts; of so many times so far. */
+	struct sums used;
+	uint32_t quotas;
+	uint32_t readers, loops; /* of requests; of these: who read them in an event loop */
 	uint64_t total_ns;
-	/* The current piece: whose time it is, and of which wait; NULL: not known. */
+	/* The current piece: whose time it is, and of which wait; NULL: not known; when. */
 	uint32_t piece_thread;
 	const struct wait *piece_wait;
+	uint64_t piece_ns;
+	uint32_t crowds; /* so many times it was asked whether all threads of a kind waited so */
 	bool out_of_memory;
 };
 
@@ -106,7 +115,7 @@ static const struct place *place_at(struct chain_steps *s, uint32_t pair)
 	}
 	if (p->known)
 		return p;
-	j = joint_of(s->timelines, s->chains.kernel, s->names, pair);
+	j = joint_of(s->timelines, s->chains.kernel, s->names, s->pools, pair);
 	made.at = own_place(s->names, s->trace, pair);
 	made.what = j.text;
 	made.kind = j.kind;
@@ -132,6 +141,20 @@ static uint32_t label_id(struct chain_steps *s, const struct label *label)
 	return s->out_of_memory ? 0 : intern_id(&s->labels, label, sizeof(*label), NULL);
 }
 
+/* With what a reader is busy, by what "[for tcp :80 /cart]" is called: the route, if it is known.
+ */
+static uint32_t busy_with(struct chain_steps *s, uint32_t for_it)
+{
+	uint32_t n, text;
+	const struct request_endpoint *e = timelines_endpoints(s->timelines, &n), *end = e + n;
+
+	while (e < end && (e->for_it != for_it || !e->route))
+		e++;
+	text = e < end ? names_string(s->names, e->name) : names_adopt(s->names, "others");
+	s->out_of_memory |= !text;
+	return text;
+}
+
 /* A chain_user's. */
 static uint32_t label_link(void *arg, const struct link *l)
 {
@@ -140,6 +163,8 @@ static uint32_t label_link(void *arg, const struct link *l)
 
 	if (l->flags & LINK_LABEL) {
 		label.queue = l->name == timelines_queued(s->timelines) ? JOINT_QUEUE : JOINT_BUSY;
+		if (label.queue == JOINT_BUSY)
+			label.what = busy_with(s, l->name);
 		return label_id(s, &label);
 	}
 	if (l->waker != THREAD_NONE)
@@ -203,11 +228,13 @@ static bool adds_nothing(const struct chain_steps *s, uint32_t above, const stru
 {
 	const struct chain_step *up = above ? &s->steps[above] : NULL;
 
-	/* It was idle until it was asked; or it passes on what another one did. */
-	if (key->kind == JOINT_WORK || (by_thread && !*names_text(s->names, key->at) && up))
+	/* It was idle until it was asked. */
+	if (key->kind == JOINT_WORK)
 		return true;
-	/* Another thread of the same kind did it, and where this one waited is not known. */
-	if (by_thread == key->who && !*names_text(s->names, key->at))
+	/* It passes on what another one did, or did what another one of its kind does; but that
+	 * there is a lock says something. */
+	if (by_thread && key->kind != JOINT_LOCK && !*names_text(s->names, key->at) &&
+	    (up || by_thread == key->who))
 		return true;
 	/* A wrapper's wait for its child, and that one's for its own. */
 	if (up && up->kind == JOINT_CHILD && key->kind == JOINT_CHILD && by_thread)
@@ -217,12 +244,12 @@ static bool adds_nothing(const struct chain_steps *s, uint32_t above, const stru
 	       (up->at == key->at || key->kind == JOINT_LOCK);
 }
 
-static uint32_t step_of_queue(struct chain_steps *s, uint32_t above, uint32_t queue)
+static uint32_t step_of_queue(struct chain_steps *s, uint32_t above, const struct label *l)
 {
-	struct step_key key = { .kind = queue };
+	struct step_key key = { .kind = l->queue, .what = l->what };
 
 	/* That it worked for others says more. */
-	if (queue == JOINT_BUSY && above)
+	if (l->queue == JOINT_BUSY && above)
 		above = s->steps[above].above;
 	return step_at(s, above, &key);
 }
@@ -237,7 +264,7 @@ static uint32_t step_of(struct chain_steps *s, uint32_t node)
 		return s->step_of[node] - 1;
 	step = above_node ? step_of(s, above_node) : 0;
 	if (l.queue) {
-		step = step_of_queue(s, step, l.queue);
+		step = step_of_queue(s, step, &l);
 	} else if (above_node && l.slept && who_of(s, above_node)) {
 		struct step_key key = { who_of(s, above_node), l.at, l.what, l.kind, 0 };
 
@@ -303,6 +330,64 @@ static void add_lock_holder(struct chain_steps *s, uint32_t step, uint64_t ns)
 		sums_add(&s->did, step, text, ns);
 }
 
+/* So many waits are looked at for others that wait so. */
+#define CROWDS_MOST 200
+
+/* Whether a thread of the process that is called so waits at that place at a time. -1: it is none.
+ */
+static int waits_so(struct chain_steps *s, uint32_t thread, uint32_t tgid, uint32_t name,
+		    const struct place *place, uint64_t at_ns)
+{
+	const struct thread *th = timelines_thread(s->timelines, thread);
+	const struct place *p;
+	const struct wait *w;
+	uint32_t i;
+
+	if (th->tgid != tgid || th->begin_ns > at_ns || th->end_ns <= at_ns ||
+	    thread_name(s, timelines_name(s->timelines, thread, at_ns)) != name)
+		return -1;
+	i = thread_position(th, at_ns);
+	w = i < th->n_waits ? &th->waits[i] : NULL;
+	if (!w || w->kind != WAIT_SLEEP || w->out_ns > at_ns)
+		return 0;
+	p = place_at(s, w->stack);
+	return p && p->at == place->at && p->what == place->what;
+}
+
+/*
+ * The current piece's thread waits until its time is over. If all threads of its process that are
+ * called as it is wait at the same place then, and there are several: how many; else 0.
+ */
+static uint32_t all_wait_so(struct chain_steps *s)
+{
+	const struct place *at = place_at(s, s->piece_wait->stack);
+	struct place place = at ? *at : (struct place) { .kind = JOINT_SLEEP };
+	uint32_t tgid = timelines_thread(s->timelines, s->piece_thread)->tgid, n = 0;
+	uint32_t name = thread_name(s, timelines_name(s->timelines, s->piece_thread, s->piece_ns));
+
+	if (place.kind == JOINT_SLEEP || place.kind == JOINT_EVENT || place.kind == JOINT_WORK ||
+	    s->crowds++ >= CROWDS_MOST)
+		return 0;
+	for (uint32_t i = 0; i < timelines_threads(s->timelines); i++) {
+		int so = waits_so(s, i, tgid, name, &place, s->piece_ns);
+
+		if (!so)
+			return 0;
+		n += so > 0;
+	}
+	return n > 1 ? n : 0;
+}
+
+static void add_crowd(struct chain_steps *s, uint32_t step, uint64_t ns)
+{
+	uint32_t all = s->piece_wait && s->piece_wait->kind == WAIT_SLEEP ? all_wait_so(s) : 0;
+
+	if (!all)
+		return;
+	s->steps[step].all_wait_ns += ns;
+	s->steps[step].all = all;
+}
+
 static bool is_at_lock(const struct chain_steps *s, uint32_t step)
 {
 	uint32_t above = s->steps[step].above;
@@ -327,6 +412,8 @@ static void add_time(struct chain_steps *s, uint32_t node, struct amount_key key
 	s->total_ns += ns;
 	if (key.end == CHAIN_NOT_WOKEN || (key.end == CHAIN_TIMER && is_at_lock(s, step)))
 		add_lock_holder(s, step, ns);
+	if (key.end == CHAIN_TIMER)
+		add_crowd(s, step, ns);
 	if (key.end != CHAIN_DISK || !key.value)
 		return;
 	if (flags) {
@@ -343,6 +430,44 @@ static void add_time(struct chain_steps *s, uint32_t node, struct amount_key key
 	sums_add(&s->did, step, text, ns);
 }
 
+/* So many times that a quota was used up are looked at. */
+#define QUOTAS_MOST 1000
+
+struct quota_use {
+	struct chain_steps *steps;
+	uint32_t step;
+	uint64_t at_ns;
+};
+
+static void add_user(void *arg, uint32_t thread, uint64_t ns)
+{
+	struct quota_use *use = arg;
+	struct chain_steps *s = use->steps;
+	uint32_t text = thread_name(s, timelines_name(s->timelines, thread, use->at_ns));
+
+	if (text)
+		sums_add(&s->used, use->step, text, ns);
+}
+
+/* Who used up the quota for which the current piece's thread waits. */
+static void add_users(struct chain_steps *s, uint32_t step, uint32_t path)
+{
+	size_t n = 0;
+	const struct throttle *t =
+		s->piece_wait
+			? timelines_throttles(s->timelines, s->piece_thread, s->piece_wait, &n)
+			: NULL;
+
+	for (size_t i = 0; i < n && s->quotas < QUOTAS_MOST; i++) {
+		struct quota_use use = { s, step, t[i].from_ns };
+
+		if (t[i].group != path)
+			continue;
+		s->quotas++;
+		quota_users(s->timelines, path, t[i].from_ns, add_user, &use);
+	}
+}
+
 /* Who had the CPU; time that a quota took is a step of its own. */
 static void add_had(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t who, uint64_t ns)
 {
@@ -355,6 +480,8 @@ static void add_had(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t
 		if (of_quota)
 			s->steps[of_quota].ns += ns;
 		step = of_quota;
+		if (step && cpu_holder_quota(who))
+			add_users(s, step, cpu_holder_quota(who));
 	}
 	if (step)
 		sums_add(&s->had, step, who, ns);
@@ -376,6 +503,7 @@ static void begin_piece(void *arg, const struct chain_piece *p)
 
 	s->piece_thread = p->thread;
 	s->piece_wait = p->thread == THREAD_NONE ? NULL : p->wait;
+	s->piece_ns = p->from_ns + (p->to_ns - p->from_ns) / 2;
 }
 
 /* A chain_sink's. */
@@ -410,7 +538,8 @@ int chain_steps_new(struct chain_steps **out, const struct timelines *tl, const 
 				     .identity = chain_identity_is_label,
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
 				     .cpu_holders = s->cpu_holders };
-	return chains_init(&s->chains, tl, o, &user);
+	err = chains_init(&s->chains, tl, o, &user);
+	return err ? err : connection_pools_new(&s->pools, tl, s->chains.kernel);
 }
 
 void chain_steps_free(struct chain_steps *s)
@@ -419,6 +548,7 @@ void chain_steps_free(struct chain_steps *s)
 		return;
 	chains_free(&s->chains);
 	cpu_holders_free(s->cpu_holders);
+	connection_pools_free(s->pools);
 	intern_free(&s->labels);
 	intern_free(&s->keys);
 	pair_table_free(&s->places);
@@ -428,6 +558,7 @@ void chain_steps_free(struct chain_steps *s)
 	sums_free(&s->had);
 	sums_free(&s->ran);
 	sums_free(&s->did);
+	sums_free(&s->used);
 	free(s);
 }
 
@@ -446,6 +577,15 @@ static int error_of(const struct chain_steps *s)
 	return s->out_of_memory || s->chains.out_of_memory ? -ENOMEM : 0;
 }
 
+/* Of a client's wait: who read the request. */
+static void note_reader(struct chain_steps *s, const struct wait *w)
+{
+	uint32_t reader = timelines_request_of(s->timelines, w)->reader;
+
+	s->readers += reader != THREAD_NONE;
+	s->loops += reader != THREAD_NONE && event_loop_serves(s->timelines, reader);
+}
+
 int chain_steps_add(struct chain_steps *s, const struct chosen_wait *p)
 {
 	const struct shown *shown = &p->shown;
@@ -453,6 +593,8 @@ int chain_steps_add(struct chain_steps *s, const struct chosen_wait *p)
 
 	if (!head)
 		return -ENOMEM;
+	if (timelines_is_client(s->timelines, p->thread))
+		note_reader(s, p->wait);
 	if (p->wait->kind == WAIT_SLEEP)
 		chains_explain(&s->chains, head, p->thread, p->wait, shown->blocked_from_ns,
 			       shown->blocked_to_ns);
@@ -645,6 +787,19 @@ static uint32_t by_whom(struct chain_steps *s, uint32_t number)
 	return sums_dominant_text(&s->did, number);
 }
 
+static void describe_quota(struct chain_steps *s, uint32_t number)
+{
+	struct chain_step *e = &s->steps[number];
+	size_t n;
+	const struct sum *of = sums_of(&s->used, number, &n);
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all += of[i].amount;
+	e->used_by = n ? of->text : 0;
+	e->used_percent = n ? (unsigned int)(100 * of->amount / all) : 0;
+}
+
 static void describe_end(struct chain_steps *s, uint32_t number)
 {
 	struct chain_step *e = &s->steps[number];
@@ -661,6 +816,10 @@ static void describe_end(struct chain_steps *s, uint32_t number)
 	if (e->end == CHAIN_RUNNING)
 		e->at = place_ran(s, number);
 	e->by = by_whom(s, number);
+	if (e->throttled)
+		describe_quota(s, number);
+	if (2 * e->all_wait_ns < e->ns)
+		e->all = 0;
 }
 
 int chain_steps_end(struct chain_steps *s)
@@ -668,7 +827,9 @@ int chain_steps_end(struct chain_steps *s)
 	sums_sort(&s->had, s->names, cpu_holder_name);
 	sums_sort(&s->ran, s->names, names_off_cpu);
 	sums_sort(&s->did, s->names, sums_key_is_text);
-	s->out_of_memory |= s->had.out_of_memory || s->ran.out_of_memory || s->did.out_of_memory;
+	sums_sort(&s->used, s->names, sums_key_is_text);
+	s->out_of_memory |= s->had.out_of_memory || s->ran.out_of_memory || s->did.out_of_memory ||
+			    s->used.out_of_memory;
 	for (uint32_t i = 1; i <= s->numbers.n && !s->out_of_memory; i++)
 		if (s->steps[i].is_end)
 			describe_end(s, i);
@@ -685,9 +846,26 @@ const struct chain_step *chain_steps_list(const struct chain_steps *s, uint32_t 
 	return s->steps;
 }
 
+bool chain_steps_in_loop(const struct chain_steps *s)
+{
+	return 2 * s->loops > s->readers;
+}
+
 uint64_t chain_steps_total_ns(const struct chain_steps *s)
 {
 	return s->total_ns;
+}
+
+/* A first step that has less than one of so many parts is no reason of all. */
+#define LEAST_PART 3
+
+/* Of requests: whether it is one of those that wait as another one has what they want, and not by
+ * their own call. */
+static bool is_victim(const struct chain_steps *s, const struct chain_step *step)
+{
+	return s->readers && !step->above &&
+	       (step->kind == JOINT_LOCK || step->kind == JOINT_BUSY) &&
+	       LEAST_PART * step->ns >= s->total_ns;
 }
 
 static int most_time_first(const void *pa, const void *pb, void *arg)
@@ -696,8 +874,10 @@ static int most_time_first(const void *pa, const void *pb, void *arg)
 	const struct chain_step *a = &s->steps[*(const uint32_t *)pa];
 	const struct chain_step *b = &s->steps[*(const uint32_t *)pb];
 	const uint32_t ta[] = { a->who, a->at, a->what }, tb[] = { b->who, b->at, b->what };
-	int order = compare_numbers(b->ns, a->ns);
+	int order = compare_numbers(is_victim(s, b), is_victim(s, a));
 
+	if (!order)
+		order = compare_numbers(b->ns, a->ns);
 	for (size_t i = 0; i < 3 && !order; i++)
 		order = strcmp(names_text(s->names, ta[i]), names_text(s->names, tb[i]));
 	return order ? order : compare_numbers(a->end, b->end);

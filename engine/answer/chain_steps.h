@@ -19,14 +19,28 @@ struct chain_step {
 	uint32_t above; /* the step whose wait this one explains; 0: none */
 	uint32_t who;	/* the thread's name; 0: of an end, the same thread as in the step above */
 	uint32_t at;	/* where in its own code */
-	uint32_t what;	/* for what it waited, see joint.h; of an end what it did: "ran" */
+	/*
+	 * For what it waited, see joint.h; of an end what it did: "ran"; of JOINT_BUSY what the
+	 * reader was busy with: "others", or which requests
+	 */
+	uint32_t what;
 	enum joint_kind kind;
 	bool is_end;
 	enum chain_end end; /* of an end */
 	/* Of an end: who had the CPU, what the disk did, who held the lock; with .throttled, the
 	 * group. */
 	uint32_t by;
-	bool throttled;	    /* of an end: a quota or an I/O limit was used up */
+	bool throttled; /* of an end: a quota or an I/O limit was used up */
+	/* Of a quota: who ran most of the time for which it was meant, 0: not known; how much. */
+	uint32_t used_by;
+	unsigned int used_percent;
+	/*
+	 * Of CHAIN_TIMER: how many threads of a process are called as the one whose time was over,
+	 * if all of them, several, waited at the same place meanwhile, for half of the time at
+	 * least; else 0. For how long.
+	 */
+	uint32_t all;
+	uint64_t all_wait_ns;
 	uint64_t ns;	    /* with all that is below it */
 	uint64_t no_cpu_ns; /* of CHAIN_RUNNING: in which it was ready, and had no CPU */
 };
@@ -63,10 +77,14 @@ int chain_steps_end(struct chain_steps *s);
 
 /* Steps by number, from 1; *n: one more than the highest. */
 const struct chain_step *chain_steps_list(const struct chain_steps *s, uint32_t *n);
+/* Of requests: whether most of them were read in event loops, which keep one waiting for another.
+ */
+bool chain_steps_in_loop(const struct chain_steps *s);
 /* The time of all waits that were added. */
 uint64_t chain_steps_total_ns(const struct chain_steps *s);
 /*
- * The numbers of the steps below a step (0: the first ones), most time first; *n: how many. To be
- * freed with free(); NULL: there are none, or out of memory, which *n tells.
+ * The numbers of the steps below a step (0: the first ones), most time first, but of the first ones
+ * of requests those that have a third of all and wait for what others hold before others; *n: how
+ * many. To be freed with free(); NULL: there are none, or out of memory, which *n tells.
  */
 uint32_t *chain_steps_below(const struct chain_steps *s, uint32_t step, size_t *n);

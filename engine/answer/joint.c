@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "joint.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,14 +14,17 @@
 #define GIL "the interpreter's lock (GIL)"
 
 /*
- * Functions of well-known programs and libraries in which threads wait, and what for. Where several
- * are in a stack the one nearest to the leaf counts.
+ * Functions in which threads wait, and what for; where several are in a stack the first of these
+ * counts.
  */
-static const struct known_wait {
+struct known_wait {
 	const char *begin; /* of the function's name */
 	const char *text;
 	enum joint_kind kind;
-} known_waits[] = {
+};
+
+/* Of well-known programs and runtimes. */
+static const struct known_wait of_programs[] = {
 	/* MySQL and MariaDB */
 	{ "MDL_wait", "a metadata lock", JOINT_LOCK },
 	{ "MDL_context::acquire_lock", "a metadata lock", JOINT_LOCK },
@@ -35,17 +39,6 @@ static const struct known_wait {
 	{ "LWLockAcquire", "a lock in shared memory", JOINT_LOCK },
 	/* SQLite */
 	{ "sqliteDefaultBusyCallback", "the lock of the database file", JOINT_LOCK },
-	/* Python's threading, queue and multiprocessing, by their functions */
-	{ "Thread.join", "the end of a thread", JOINT_CHILD },
-	{ "Thread._wait_for_tstate_lock", "the end of a thread", JOINT_CHILD },
-	{ "Queue.get", "an item of a queue", JOINT_OTHER },
-	{ "SimpleQueue.get", "an item of a queue", JOINT_OTHER },
-	{ "Queue.put", "room in a queue", JOINT_OTHER },
-	{ "Event.wait", "an event", JOINT_OTHER },
-	{ "Semaphore.acquire", "a semaphore", JOINT_OTHER },
-	{ "Barrier.wait", "the others at a barrier", JOINT_OTHER },
-	{ "Condition.wait", "a condition", JOINT_OTHER },
-	{ "PyThread_acquire_lock", "a lock", JOINT_LOCK },
 	/* Pools of connections */
 	{ "database/sql.(*DB).conn", "a free connection", JOINT_LOCK },
 	{ "com.zaxxer.hikari.pool.HikariPool.getConnection", "a free connection", JOINT_LOCK },
@@ -60,6 +53,36 @@ static const struct known_wait {
 	/* Ruby */
 	{ "thread_sched_to_running", "the interpreter's lock (GVL)", JOINT_LOCK },
 	{ "gvl_acquire", "the interpreter's lock (GVL)", JOINT_LOCK },
+};
+
+/* Of libraries: whatever a program has may be waited for in them, also a connection. */
+static const struct known_wait of_libraries[] = {
+	/* Python's threading, queue and multiprocessing, by their functions */
+	{ "Thread.join", "the end of a thread", JOINT_CHILD },
+	{ "Thread._wait_for_tstate_lock", "the end of a thread", JOINT_CHILD },
+	{ "Queue.get", "an item of a queue", JOINT_OTHER },
+	{ "SimpleQueue.get", "an item of a queue", JOINT_OTHER },
+	{ "Queue.put", "room in a queue", JOINT_OTHER },
+	{ "Event.wait", "an event", JOINT_OTHER },
+	{ "Semaphore.acquire", "a semaphore", JOINT_OTHER },
+	{ "Barrier.wait", "the others at a barrier", JOINT_OTHER },
+	{ "Condition.wait", "a condition", JOINT_OTHER },
+	{ "PyThread_acquire_lock", "a lock", JOINT_LOCK },
+	/* Libraries of C++ and Rust */
+	{ "std::__atomic_futex_", "the result of a task", JOINT_OTHER },
+	{ "std::thread::join", "the end of a thread", JOINT_CHILD },
+	{ "std::counting_semaphore", "a semaphore", JOINT_OTHER },
+	{ "<std::sys::sync::condvar", "a condition", JOINT_OTHER },
+	{ "std::sys::sync::condvar", "a condition", JOINT_OTHER },
+	{ "<std::sync::condvar", "a condition", JOINT_OTHER },
+	{ "std::sync::condvar", "a condition", JOINT_OTHER },
+	{ "std::sys::unix::locks::futex_condvar", "a condition", JOINT_OTHER },
+	{ "<std::sys::sync::mutex", "a lock", JOINT_LOCK },
+	{ "std::sys::sync::mutex", "a lock", JOINT_LOCK },
+	{ "std::sys::unix::locks::futex_mutex", "a lock", JOINT_LOCK },
+	{ "<std::sys::sync::rwlock", "a lock", JOINT_LOCK },
+	{ "std::sys::sync::rwlock", "a lock", JOINT_LOCK },
+	{ "std::sys::unix::locks::futex_rwlock", "a lock", JOINT_LOCK },
 	/* glibc */
 	{ "pthread_cond_", "a condition", JOINT_OTHER },
 	{ "__pthread_cond_", "a condition", JOINT_OTHER },
@@ -71,28 +94,26 @@ static const struct known_wait {
 	{ "__new_sem_wait", "a semaphore", JOINT_OTHER },
 };
 
-static const struct known_wait *known_wait_of(const struct timelines *tl, uint32_t pair)
+static const struct known_wait *known_wait_of(const struct timelines *tl, uint32_t pair,
+					      const struct known_wait *known, size_t n)
 {
 	const struct trace *t = timelines_trace(tl);
 	struct trace_stack s = trace_stack(t, timelines_pair(tl, pair).ustack);
-	const struct known_wait *found = NULL;
+	size_t found = n;
 
 	for (uint32_t i = 0; i < s.n; i++) {
 		const struct trace_frame *f = trace_frame(t, s.frames[i]);
 		const char *symbol = f ? trace_string(t, f->symbol) : "";
 
-		for (size_t k = 0; k < sizeof(known_waits) / sizeof(known_waits[0]); k++) {
-			const struct known_wait *w = &known_waits[k];
-
-			if (strncmp(symbol, w->begin, strlen(w->begin)))
-				continue;
-			/* A program's own word for it says more than the C library's. */
-			if (!found || w < found)
-				found = w;
-		}
+		for (size_t k = 0; k < found; k++)
+			if (!strncmp(symbol, known[k].begin, strlen(known[k].begin)))
+				found = k;
 	}
-	return found;
+	return found < n ? &known[found] : NULL;
 }
+
+#define KNOWN_WAIT(tl, pair, known) \
+	known_wait_of(tl, pair, known, sizeof(known) / sizeof((known)[0]))
 
 static const char *class_of(const struct timelines *tl, uint32_t object)
 {
@@ -139,110 +160,216 @@ static const char *file_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* What a thread waits for. */
+struct thing {
+	uint32_t pair, object;
+	const char *class; /* of a poll() of one descriptor that of what this is */
+	char *words; /* as it is written elsewhere: "CLASS NAME"; to be freed; NULL: out of memory
+		      */
+	const char *name; /* "": it has none */
+};
+
+static struct thing thing_of(const struct timelines *tl, struct names *names, uint32_t pair,
+			     uint32_t object)
+{
+	static const char *const single[] = { "tcp", "udp", "unix", "pipe" };
+	struct thing t = { .pair = pair, .object = object, .class = class_of(tl, object) };
+	bool is_poll = !strcmp(t.class, "poll") || !strcmp(t.class, "select");
+	const char *space;
+
+	t.words = strdup(names_text(names, words_of_object(names, object)));
+	space = t.words ? strchr(t.words, ' ') : NULL;
+	t.name = space ? space + 1 : "";
+	for (size_t i = 0; is_poll && i < sizeof(single) / sizeof(single[0]); i++) {
+		size_t len = strlen(single[i]);
+
+		if (strncmp(t.name, single[i], len) || (t.name[len] && t.name[len] != ' '))
+			continue;
+		t.class = single[i];
+		t.name += t.name[len] ? len + 1 : len;
+		break;
+	}
+	return t;
+}
+
+/* The name of the process at its other end, a text; 0: it is not known. */
+static uint32_t other_end(const struct timelines *tl, struct names *names, uint32_t pair)
+{
+	struct object_names *objects = names_objects(names);
+	uint32_t process = object_names_other_end(objects, pair);
+	uint32_t thread = process ? object_names_thread(objects, process) : THREAD_NONE;
+
+	return thread == THREAD_NONE ? 0 : names_thread(names, thread, timelines_end_ns(tl));
+}
+
+/* ":5432" of a socket's address; "": it has none. */
+static const char *port_of(const struct timelines *tl, const struct thing *t)
+{
+	const struct trace *trace = timelines_trace(tl);
+	const char *port = strrchr(trace_string(trace, trace_object(trace, t->object)->name), ':');
+
+	return port && strcmp(t->class, "unix") != 0 ? port : "";
+}
+
 /*
  * Of a socket: "postgres (tcp :5432)", "redis-server (unix socket)". The address is left out where
- * who is there is known, as then it is this machine's. words: of the object, for where that is not
- * known.
+ * who is there is known, as then it is this machine's.
  */
-static struct joint of_socket(const struct timelines *tl, struct names *names, uint32_t object,
-			      const char *before, const char *words)
+static struct joint of_socket(const struct timelines *tl, struct names *names,
+			      const struct thing *t, const char *before)
 {
-	const char *class = class_of(tl, object), *port;
-	struct object_names *objects = names_objects(names);
-	uint32_t peer = object_names_peer(objects, object);
-	uint32_t thread = peer ? object_names_thread(objects, peer) : THREAD_NONE, name;
+	uint32_t name = other_end(tl, names, t->pair);
+	const char *port = port_of(tl, t);
 	struct text_buf b = { 0 };
 	struct joint j;
 
-	name = thread == THREAD_NONE ? 0 : names_thread(names, thread, timelines_end_ns(tl));
-	if (!name)
-		return joint_text(names, JOINT_OTHER, before, words, "");
-	text_puts(&b, names_text(names, name));
-	port = strrchr(trace_string(timelines_trace(tl),
-				    trace_object(timelines_trace(tl), object)->name),
-		       ':');
-	text_puts(&b, " (");
-	text_puts(&b, class);
-	text_puts(&b, strcmp(class, "unix") ? " " : " socket");
-	if (strcmp(class, "unix") != 0)
-		names_put(&b, port ? port : "socket");
-	text_puts(&b, ")");
+	if (name) {
+		text_puts(&b, names_text(names, name));
+		text_puts(&b, " (");
+	}
+	text_puts(&b, t->class);
+	text_puts(&b, " ");
+	if (name)
+		names_put(&b, *port ? port : "socket");
+	else
+		text_puts(&b, t->name);
+	text_puts(&b, name ? ")" : "");
 	j = b.failed ? (struct joint) { 0 } : joint_text(names, JOINT_OTHER, before, b.p, "");
 	text_free(&b);
 	return j;
 }
 
+/* Of a pipe: "room in the pipe to gzip", "data from ls (pipe)". */
+static struct joint of_pipe(const struct timelines *tl, struct names *names, const struct thing *t)
+{
+	bool writes = is_in_kernel_function(tl, t->pair, "pipe_write");
+	uint32_t name = other_end(tl, names, t->pair);
+
+	if (!name)
+		return joint_text(names, JOINT_OTHER,
+				  writes ? "room in a pipe" : "data from a pipe", "", "");
+	return writes ? joint_text(names, JOINT_OTHER, "room in the pipe to ",
+				   names_text(names, name), "")
+		      : joint_text(names, JOINT_OTHER, "data from ", names_text(names, name),
+				   " (pipe)");
+}
+
+static struct joint of_thing(const struct timelines *tl, struct names *names, const struct thing *t,
+			     bool is_ready)
+{
+	static const struct {
+		const char *class, *text;
+		enum joint_kind kind;
+	} plain[] = {
+		{ "GIL", GIL, JOINT_LOCK },
+		{ "futex", "a futex", JOINT_OTHER },
+		{ "eventfd", "another thread (eventfd)", JOINT_OTHER },
+		{ "child", "its child", JOINT_CHILD },
+		{ "sleep", "a timer", JOINT_SLEEP },
+		{ "signal", "a signal", JOINT_CHILD },
+	};
+	const char *class = t->class;
+
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		if (!strcmp(class, plain[i].class))
+			return joint_text(names, plain[i].kind, plain[i].text, "", "");
+	if (!strcmp(class, "tcp") || !strcmp(class, "udp") || !strcmp(class, "unix"))
+		return of_socket(tl, names, t,
+				 is_in_kernel_function(tl, t->pair, "sendmsg") ? "room to send to "
+									       : "");
+	if (!strcmp(class, "pipe"))
+		return of_pipe(tl, names, t);
+	if (!strcmp(class, "file"))
+		return joint_text(names, JOINT_OTHER, "file ", file_name(t->name), "");
+	if (!strcmp(class, "poll") && strncmp(t->name, "of ", 3) && *t->name)
+		return joint_text(names, JOINT_OTHER, t->name, "", "");
+	if (!is_ready &&
+	    (!strcmp(class, "epoll") || !strcmp(class, "poll") || !strcmp(class, "select")))
+		return joint_text(names, JOINT_EVENT, "an event", "", "");
+	return joint_text(names, JOINT_OTHER, t->words, "", "");
+}
+
 static struct joint of_object(const struct timelines *tl, struct names *names, uint32_t pair,
 			      struct shown_objects of)
 {
-	uint32_t object = of.ready ? of.ready : of.object;
-	const char *class = class_of(tl, object);
-	char *words = strdup(names_text(names, words_of_object(names, object)));
-	const char *name = words ? strchr(words, ' ') : NULL;
+	struct thing t = thing_of(tl, names, pair, of.ready ? of.ready : of.object);
 	struct joint j = { 0 };
 
-	if (!words)
-		return j;
-	name = name ? name + 1 : "";
-	if (!strcmp(class, "GIL"))
-		j = joint_text(names, JOINT_LOCK, GIL, "", "");
-	else if (!strcmp(class, "futex"))
-		j = joint_text(names, JOINT_OTHER, "a futex", "", "");
-	else if (!strcmp(class, "eventfd"))
-		j = joint_text(names, JOINT_OTHER, "another thread (eventfd)", "", "");
-	else if (!strcmp(class, "child"))
-		j = joint_text(names, JOINT_CHILD, "its child", "", "");
-	else if (!strcmp(class, "sleep"))
-		j = joint_text(names, JOINT_SLEEP, "a timer", "", "");
-	else if (!strcmp(class, "tcp") || !strcmp(class, "udp") || !strcmp(class, "unix"))
-		j = of_socket(tl, names, object,
-			      is_in_kernel_function(tl, pair, "sendmsg") ? "room to send to " : "",
-			      words);
-	else if (!strcmp(class, "pipe") && is_in_kernel_function(tl, pair, "pipe_write"))
-		j = joint_text(names, JOINT_OTHER, "room in ", words, "");
-	else if (!strcmp(class, "pipe"))
-		j = joint_text(names, JOINT_OTHER, "data from ", words, "");
-	else if (!strcmp(class, "file"))
-		j = joint_text(names, JOINT_OTHER, "file ", file_name(name), "");
-	else if (!strcmp(class, "signal"))
-		j = joint_text(names, JOINT_CHILD, "a signal", "", "");
-	else if (!strcmp(class, "poll") && strncmp(name, "of ", 3) && *name)
-		j = joint_text(names, JOINT_OTHER, name, "", "");
-	else if (!of.ready &&
-		 (!strcmp(class, "epoll") || !strcmp(class, "poll") || !strcmp(class, "select")))
-		j = joint_text(names, JOINT_EVENT, "an event", "", "");
-	else
-		j = joint_text(names, JOINT_OTHER, words, "", "");
-	free(words);
+	if (t.words)
+		j = of_thing(tl, names, &t, of.ready);
+	free(t.words);
 	return j;
 }
 
-struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struct names *names,
-		      uint32_t pair)
+/* "one of 4 connections to tuples :27314"; .text "" if it is none. */
+static struct joint of_pool(const struct timelines *tl, struct names *names,
+			    struct connection_pools *pools, uint32_t pair)
 {
-	const struct known_wait *known = known_wait_of(tl, pair);
+	struct connection_pool pool;
+	struct joint j = { .text = 0 };
+	struct text_buf b = { 0 };
+	struct thing t;
+	uint32_t name;
+	char n[16];
+
+	if (connection_pools_find(pools, pair, &pool))
+		return j;
+	if (!pool.n)
+		return joint_text(names, JOINT_OTHER, "", "", "");
+	t = thing_of(tl, names, pool.pair, wait_message_object(tl, pool.pair));
+	name = other_end(tl, names, pool.pair);
+	snprintf(n, sizeof(n), "%" PRIu32, pool.n);
+	text_puts(&b, pool.n > 1 ? "one of " : "the connection");
+	text_puts(&b, pool.n > 1 ? n : "");
+	text_puts(&b, pool.n > 1 ? " connections to " : " to ");
+	text_puts(&b, name ? names_text(names, name) : t.name);
+	if (name && *port_of(tl, &t)) {
+		text_puts(&b, " ");
+		names_put(&b, port_of(tl, &t));
+	}
+	if (t.words && !b.failed)
+		j = joint_text(names, JOINT_LOCK, b.p, "", "");
+	free(t.words);
+	text_free(&b);
+	return j;
+}
+
+/* At a lock whose name nobody knows. */
+static struct joint of_lock(const struct timelines *tl, struct names *names, uint32_t pair,
+			    struct shown_objects of)
+{
+	const char *class = class_of(tl, of.object);
+	struct joint j;
+
+	if (!strcmp(class, "GIL"))
+		return of_object(tl, names, pair, of);
+	if (strcmp(class, "file") != 0)
+		return joint_text(names, JOINT_LOCK, *class ? "a lock" : "a lock of the kernel's",
+				  "", "");
+	j = of_object(tl, names, pair, of);
+	/* "file NAME" */
+	return j.text ? joint_text(names, JOINT_LOCK, "the lock of ", names_text(names, j.text), "")
+		      : j;
+}
+
+struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struct names *names,
+		      struct connection_pools *pools, uint32_t pair)
+{
+	const struct known_wait *known = KNOWN_WAIT(tl, pair, of_programs);
 	struct shown_objects of = names_shown_objects(names, pair);
 	struct stack_pair p = timelines_pair(tl, pair);
 	struct joint j;
 
 	if (kernel_stack_wait_flags(k, p.kstack) & KFUNC_AWAITS_WORK)
 		return (struct joint) { JOINT_WORK, names_adopt(names, "work") };
-	if (known && known->kind == JOINT_LOCK)
-		return joint_text(names, known->kind, known->text, "", "");
-	if (wait_is_at_lock(tl, k, pair)) {
-		const char *class = class_of(tl, of.object);
-
-		if (!strcmp(class, "GIL"))
-			return of_object(tl, names, pair, of);
-		if (strcmp(class, "file"))
-			return joint_text(names, JOINT_LOCK,
-					  *class ? "a lock" : "a lock of the kernel's", "", "");
-		j = of_object(tl, names, pair, of);
-		/* "file NAME" */
-		return j.text ? joint_text(names, JOINT_LOCK, "the lock of ",
-					   names_text(names, j.text), "")
-			      : j;
+	if (!known) {
+		j = of_pool(tl, names, pools, pair);
+		if (!j.text || *names_text(names, j.text))
+			return j;
+		known = KNOWN_WAIT(tl, pair, of_libraries);
 	}
+	if (wait_is_at_lock(tl, k, pair) && (!known || known->kind != JOINT_LOCK))
+		return of_lock(tl, names, pair, of);
 	if (known)
 		return joint_text(names, known->kind, known->text, "", "");
 	if (of.object)

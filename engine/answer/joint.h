@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "connection_pools.h"
 #include "words/names.h"
 
 enum joint_kind {
@@ -24,6 +25,6 @@ struct joint {
 	uint32_t text; /* in names; "": not known. 0: out of memory */
 };
 
-/* Of a sleep with the stack pair. k and names are those of the timelines. */
+/* Of a sleep with the stack pair. k, names and pools are those of the timelines. */
 struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struct names *names,
-		      uint32_t pair);
+		      struct connection_pools *pools, uint32_t pair);

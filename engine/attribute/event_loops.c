@@ -7,6 +7,8 @@
 
 #include "common/lower_bound.h"
 
+/* So many sleeps, and requests, say what a thread does. */
+#define LOOKED_AT 1000
 /* Less than this may a thread run between a sleep that its timer ended and the next one. */
 #define RAN_BETWEEN_NS 1000000u
 
@@ -201,4 +203,34 @@ struct wait event_loops_joined(const struct wait *w, const struct wait *ended)
 	joined.flags &= WAIT_FLAGS & ~WAIT_WAKER_RAN;
 	joined.waker_at = WAIT_WAKER_MAX;
 	return joined;
+}
+
+/* Whether it waited for any of several descriptors. */
+static bool waits_in_loop(const struct timelines *tl, const struct thread *th)
+{
+	const struct trace *t = timelines_trace(tl);
+
+	for (uint32_t i = 0; i < th->n_waits && i < LOOKED_AT; i++) {
+		const struct trace_object *o =
+			trace_object(t, timelines_pair(tl, th->waits[i].stack).object);
+		const char *name = o ? trace_string(t, o->name) : "";
+
+		/* poll() of one has that as its name. */
+		if (o && is_loop(trace_string(t, o->class)) &&
+		    (!*name || !strncmp(name, "of ", strlen("of "))))
+			return true;
+	}
+	return false;
+}
+
+bool event_loop_serves(const struct timelines *tl, uint32_t thread)
+{
+	size_t n;
+	const uint32_t *read = timelines_requests_read(tl, thread, &n);
+
+	for (size_t i = 1; i < n && i < LOOKED_AT; i++)
+		if (timelines_request(tl, read[i])->connection !=
+		    timelines_request(tl, read[0])->connection)
+			return waits_in_loop(tl, timelines_thread(tl, thread));
+	return false;
 }

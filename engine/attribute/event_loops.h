@@ -47,3 +47,8 @@ bool event_loops_go_on(const struct event_loops *e, const struct timelines *tl, 
 		       struct waking by, uint64_t from_ns);
 /* w as it is explained if it goes on in ended: the times of w, and all else of ended. */
 struct wait event_loops_joined(const struct wait *w, const struct wait *ended);
+/*
+ * Whether the thread serves several connections in an event loop, so that what it does for one of
+ * them keeps the others waiting. Looks at a bounded number of its sleeps and requests.
+ */
+bool event_loop_serves(const struct timelines *tl, uint32_t thread);

@@ -34,13 +34,23 @@ static const char *text_of(const struct chain_lines *l, uint32_t text)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+static void put_quota_words(const struct chain_lines *l, const struct chain_step *e, FILE *f)
+{
+	uint32_t who = e->who ? e->who : e->above ? l->at[e->above].who : 0;
+
+	fprintf(f, "%s of %s used up", e->end == CHAIN_DISK ? "I/O limit" : "CPU quota",
+		text_of(l, e->by));
+	if (e->used_by)
+		fprintf(f, ": %u %% by %s", e->used_percent,
+			e->used_by == who ? "itself" : text_of(l, e->used_by));
+}
+
 static void put_end_words(const struct chain_lines *l, const struct chain_step *e, FILE *f)
 {
 	const char *by = text_of(l, e->by), *what = text_of(l, e->what);
 
 	if (e->throttled && *by)
-		fprintf(f, "the %s of %s was used up",
-			e->end == CHAIN_DISK ? "I/O limit" : "CPU quota", by);
+		put_quota_words(l, e, f);
 	else if (e->end == CHAIN_DISK && *by)
 		fprintf(f, "waits for %s", by);
 	else if (e->end == CHAIN_TIMER)
@@ -70,8 +80,13 @@ static void put_queue_words(const struct chain_lines *l, uint32_t step, FILE *f)
 {
 	const char *who = busy_thread(l, step);
 
-	fprintf(f, l->at[step].kind == JOINT_BUSY ? "%s is busy with others" : "until %s takes it",
-		*who ? who : "somebody");
+	who = *who ? who : "somebody";
+	if (l->at[step].kind == JOINT_BUSY)
+		fprintf(f, "%s%s busy with %s",
+			chain_steps_in_loop(l->steps) ? "event loop of " : "", who,
+			text_of(l, l->at[step].what));
+	else
+		fprintf(f, "until %s takes it", who);
 }
 
 /* A wait, which the end e, made by an interrupt, explains; NULL: something else does. */
@@ -91,6 +106,10 @@ static void put_wait_words(const struct chain_lines *l, const struct chain_step 
 		if (e->end == CHAIN_NETWORK && *what)
 			fprintf(f, "waits for %s, ", what);
 		put_end_words(l, e, f);
+		return;
+	}
+	if (e && e->all && s->kind != JOINT_LOCK) {
+		fprintf(f, "all %u wait for %s, in vain", e->all, *what ? what : "others");
 		return;
 	}
 	fprintf(f, *what ? "waits for %s" : "waits%s", what);
@@ -167,6 +186,17 @@ static void add_below(struct chain_lines *l, uint32_t step, size_t depth)
 	free(below);
 }
 
+/* Of a function's name that is too long what says most: without "crate::module::" before it. */
+static const char *fitting(const char *at, size_t width)
+{
+	const char *s = at, *colons;
+
+	while (table_width(s) > width && (colons = strstr(s, "::")) && colons > s &&
+	       (size_t)(colons - s) == strcspn(s, "<>()[] :"))
+		s = colons + 2;
+	return *s ? s : at;
+}
+
 /* ---- layout ---------------------------------------------------------------------------------- */
 
 /* " 98 %", on the colour of the end. */
@@ -200,7 +230,7 @@ static void put_lines(FILE *out, const struct chain_lines *l, const struct optio
 	at = at > AT_MOST ? AT_MOST : at;
 	rest = columns - MARGIN - who - 1 - SHARE_COLUMNS;
 	/* Places give way to what is waited for. */
-	if (at + words > rest)
+	if (at + words > rest && at > AT_LEAST)
 		at = rest > words + AT_LEAST ? rest - words : AT_LEAST;
 	for (size_t i = 0; i < l->n; i++) {
 		const struct chain_line *line = &l->line[i];
@@ -211,7 +241,7 @@ static void put_lines(FILE *out, const struct chain_lines *l, const struct optio
 		table_put_padded(out, line->who, who - indent);
 		style_stop(out, o->color);
 		putc(' ', out);
-		table_put_padded(out, line->at, at);
+		table_put_padded(out, fitting(line->at, at), at);
 		put_share(out, line, o->color);
 		fputs("  ", out);
 		table_put_cut(out, line->words, rest - at);

@@ -17,6 +17,7 @@ struct way {
 	const struct chain_step *at_lock, *holder;
 	const struct chain_step
 		*queue; /* the first step is a queue, whose thread is the next one */
+	const struct chain_step *reader; /* that one */
 };
 
 /* Follows what has most of the time. 0 or -ENOMEM. */
@@ -38,6 +39,8 @@ static int find_way(const struct chain_steps *s, struct way *way)
 		if (!step)
 			return 0;
 		way->end = &at[step];
+		if (way->queue && !way->reader)
+			way->reader = &at[step];
 		/* The end of the wait itself is nobody's who holds it. */
 		if (after_lock && (at[step].who || !at[step].is_end))
 			way->holder = &at[step];
@@ -84,17 +87,32 @@ static void put_running(FILE *out, const struct names *names, const struct chain
 			100 * (double)e->no_cpu_ns / (double)e->ns);
 }
 
+/* Who may not run need not be who used it up. */
+static void put_quota(FILE *out, const struct names *names, const struct chain_step *e,
+		      const char *who)
+{
+	const char *by = text_of(names, e->by), *used_by = text_of(names, e->used_by);
+	bool itself = e->end == CHAIN_DISK || !strcmp(used_by, who);
+
+	fputs(itself ? "has used up " : "may not run, as ", out);
+	fprintf(out, "%s %s", *by ? "the" : "its",
+		e->end == CHAIN_DISK ? "I/O limit" : "CPU quota");
+	put_in(out, " of ", by);
+	fputs(itself ? "" : " is used up", out);
+	if (!itself && *used_by)
+		fprintf(out, ", %u %% by %s", e->used_percent, used_by);
+}
+
 /* What the last thread did: "sleeps in clock_nanosleep". */
-static void put_deed(FILE *out, const struct names *names, const struct way *way, bool own)
+static void put_deed(FILE *out, const struct names *names, const struct way *way, const char *who,
+		     bool own)
 {
 	const struct chain_step *e = way->end, *w = way->waiter;
 	const char *by = text_of(names, e->by);
 	const char *at = w ? text_of(names, w->at) : "", *what = w ? text_of(names, w->what) : "";
 
 	if (e->throttled) {
-		fprintf(out, "has used up %s %s", *by ? "the" : "its",
-			e->end == CHAIN_DISK ? "I/O limit" : "CPU quota");
-		put_in(out, " of ", by);
+		put_quota(out, names, e, who);
 	} else if (e->is_end && e->end == CHAIN_RUNNING) {
 		put_running(out, names, e);
 	} else if (e->is_end && e->end == CHAIN_DISK) {
@@ -111,11 +129,22 @@ static void put_deed(FILE *out, const struct names *names, const struct way *way
 		fputs(*what ? "" : "waits", out);
 		put_in(out, " in ", at);
 		put_in(out, ", which is held by ", by);
+		if (e->is_end && e->all)
+			fprintf(out, ", as all %u of that name do, in vain", e->all);
 		if (e->is_end && e->end == CHAIN_NETWORK)
 			put_in(out, ": ", text_of(names, e->what));
 		if (e->is_end && e->end == CHAIN_NOT_WOKEN)
 			fputs(", and nobody wakes it", out);
 	}
+}
+
+/* Whether requests wait for others in an event loop, which waits for another thread, who. */
+static bool keeps_waiting(const struct chain_steps *s, const struct names *names,
+			  const struct way *way, const char *who)
+{
+	return !way->holder && way->queue && way->queue->kind == JOINT_BUSY &&
+	       chain_steps_in_loop(s) && way->reader && way->reader->who &&
+	       strcmp(text_of(names, way->reader->who), who) != 0;
 }
 
 int verdict_put(FILE *out, const struct chain_steps *s, const struct names *names, bool color,
@@ -137,15 +166,19 @@ int verdict_put(FILE *out, const struct chain_steps *s, const struct names *name
 			100 * (double)way.end->ns / (double)all_ns);
 	else
 		fputs(" because ", out);
-	style_name(out, color, way.holder ? holder : who);
+	if (keeps_waiting(s, names, &way, who)) {
+		fputs("the event loop of ", out);
+		holder = text_of(names, way.reader->who);
+	}
+	style_name(out, color, *holder ? holder : who);
 	if (way.holder)
 		fprintf(out, " holds %s, and", text_of(names, way.at_lock->what));
-	if (way.holder && strcmp(holder, who)) {
+	if (*holder && strcmp(holder, who)) {
 		fputs(" waits while ", out);
 		style_name(out, color, who);
 	}
 	putc(' ', out);
-	put_deed(out, names, &way, own);
+	put_deed(out, names, &way, who, own);
 	if (way.queue && !way.holder && way.end->end == CHAIN_RUNNING &&
 	    chain_step_cpu(way.end) != CHAIN_STEP_HAD_NO_CPU)
 		fputs(" for others", out);

@@ -36,6 +36,8 @@ struct object_names {
 	uint32_t *owners; /* process, by the ids of these; [0] unused */
 	size_t n_owners, cap_owners;
 	struct users *of_pipe; /* by object */
+	/* By stack pair: a process that ended a sleep with it at a pipe by using that; 0: none. */
+	uint32_t *woken_by;
 	struct look_alikes look_alikes;
 	struct pair_table threads; /* uint32_t: thread + 1, by (id, enum id_of) */
 };
@@ -63,6 +65,7 @@ void object_names_free(struct object_names *o)
 	look_alikes_free(&o->look_alikes);
 	free(o->owners);
 	free(o->of_pipe);
+	free(o->woken_by);
 	pair_table_free(&o->threads);
 	free(o);
 }
@@ -154,26 +157,31 @@ static uint32_t owner_of(const struct object_names *o, const char *own, const ch
 	return id < o->n_owners ? o->owners[id] : 0;
 }
 
-/* end, own: "udp ADDRESS:PORT". The process that receives at that port, at any address. */
+/*
+ * end, own: "udp ADDRESS:PORT". The process that receives at that port, at any address; of tcp one
+ * that takes connections there.
+ */
 static uint32_t owner_of_port(const struct object_names *o, const char *end, const char *own)
 {
-	static const char *const any[] = { "udp 0.0.0.0", "udp [::]" };
+	static const char *const any[] = { "0.0.0.0", "[::]", "" };
 	const char *port = strrchr(end, ':'), *own_port = strrchr(own, ':');
+	bool is_udp = !strncmp(end, "udp ", 4);
 	uint32_t owner = 0;
 	char text[64];
 
 	/* Only if both ends have one address both are on this machine. */
 	if (!port || !own_port || port - end != own_port - own ||
-	    memcmp(end, own, (size_t)(port - end)) || strncmp(end, "udp ", 4))
+	    memcmp(end, own, (size_t)(port - end)) || (!is_udp && strncmp(end, "tcp ", 4)))
 		return 0;
 	for (size_t i = 0; i < sizeof(any) / sizeof(any[0]) && !owner; i++) {
-		snprintf(text, sizeof(text), "%s%.8s", any[i], port);
-		owner = owner_of(o, text, "*");
+		snprintf(text, sizeof(text), "%.4s%s%.8s", end, any[i], port);
+		owner = owner_of(o, text, is_udp ? "*" : "");
 	}
-	return owner;
+	return owner || is_udp ? owner : owner_of(o, end, "");
 }
 
-static uint32_t connected_to(struct object_names *o, const struct trace_object *what)
+/* listens: if it is not known who has the connection, who takes connections there. */
+static uint32_t connected_to(struct object_names *o, const struct trace_object *what, bool listens)
 {
 	const char *own = trace_string(o->trace, what->own);
 	struct text_buf other = { 0 };
@@ -186,7 +194,7 @@ static uint32_t connected_to(struct object_names *o, const struct trace_object *
 		owner = owner_of(o, other.p, own);
 		if (!owner)
 			owner = owner_of(o, other.p, "*");
-		if (!owner)
+		if (!owner && (listens || !strncmp(other.p, "udp ", 4)))
 			owner = owner_of_port(o, other.p, own);
 	}
 	text_free(&other);
@@ -228,7 +236,9 @@ static void find_pipes(struct object_names *o)
 {
 	o->knows_pipes = true;
 	o->of_pipe = calloc(trace_objects_end(o->trace), sizeof(*o->of_pipe));
-	for (uint32_t i = 0; o->of_pipe && i < timelines_threads(o->timelines); i++) {
+	o->woken_by = calloc(timelines_pairs_end(o->timelines), sizeof(*o->woken_by));
+	for (uint32_t i = 0; o->of_pipe && o->woken_by && i < timelines_threads(o->timelines);
+	     i++) {
 		const struct thread *th = timelines_thread(o->timelines, i);
 
 		for (uint32_t k = 0; k < th->n_waits; k++) {
@@ -241,6 +251,8 @@ static void find_pipes(struct object_names *o)
 			pid = used_by(o, w);
 			if (pid)
 				add_peer(&o->of_pipe[object].woke, pid);
+			if (pid && pid != th->tgid)
+				o->woken_by[w->stack] = pid;
 			if (!o->of_pipe[object].waiter)
 				o->of_pipe[object].waiter = th->tgid;
 			if (o->of_pipe[object].waiter != th->tgid)
@@ -290,7 +302,7 @@ static struct peer_list peers_of(struct object_names *o, uint32_t object)
 		return list;
 	list.pids[0] = what->peer;
 	if (!list.pids[0] && what->own)
-		list.pids[0] = connected_to(o, what);
+		list.pids[0] = connected_to(o, what, false);
 	list.n = list.pids[0] != 0;
 	return is_pipe(o, object) ? users_of(o, object, list.pids[0]) : list;
 }
@@ -425,6 +437,20 @@ void object_names_put(struct object_names *o, uint32_t object, bool in_full, str
 		text_puts(b, " held by");
 		put_named(o, object_names_thread(o, holder), holder, b);
 	}
+}
+
+uint32_t object_names_other_end(struct object_names *o, uint32_t pair)
+{
+	struct stack_pair p = timelines_pair(o->timelines, pair);
+	uint32_t object = p.ready ? p.ready : p.object, peer;
+	const struct trace_object *what = trace_object(o->trace, object);
+
+	if (is_pipe(o, object) && !o->knows_pipes)
+		find_pipes(o);
+	if (is_pipe(o, object) && o->woken_by && o->woken_by[pair])
+		return o->woken_by[pair];
+	peer = object_names_peer(o, object);
+	return peer || !what || !what->own ? peer : connected_to(o, what, true);
 }
 
 uint32_t object_names_peer(struct object_names *o, uint32_t object)

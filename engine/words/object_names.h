@@ -28,6 +28,12 @@ void object_names_put(struct object_names *o, uint32_t object, bool in_full, str
 /* The process at its other end, of several the first; 0: it is not known. */
 uint32_t object_names_peer(struct object_names *o, uint32_t object);
 /*
+ * The same for what a sleep with this stack pair was for, of several that which was ready: of a
+ * pipe who reads it if the sleep was for room in it, who writes to it if it was for data; of a
+ * connection that nobody is known to have taken who listens there.
+ */
+uint32_t object_names_other_end(struct object_names *o, uint32_t pair);
+/*
  * The thread (tid) that held it, of a lock that the kernel knows the holder of; 0: it is none, or
  * not known. lock_holder.h knows more.
  */

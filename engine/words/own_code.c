@@ -67,7 +67,7 @@ static bool is_of_runtime(const char *symbol)
 		"os.",
 		"fmt.",
 		"encoding/",
-		/* Java, Node.js, Python, PHP, Ruby */
+		/* Java, Node.js, Python, PHP, Ruby, Lua */
 		"java.",
 		"jdk.",
 		"sun.",
@@ -85,6 +85,11 @@ static bool is_of_runtime(const char *symbol)
 		"_php_",
 		"rb_",
 		"vm_exec",
+		"lua_",
+		"luaB_",
+		"luaD_",
+		"luaL_",
+		"luaV_",
 		/* nginx, redis, PostgreSQL, MySQL and MariaDB */
 		"aeMain",
 		"aeProcessEvents",
@@ -135,6 +140,14 @@ bool own_code_is(struct names *n, const struct trace *t, uint32_t frame)
 	       !is_of_runtime(trace_string(t, f->symbol));
 }
 
+/* Functions of the C library that say nothing of what is waited for. */
+static bool waits_for_anything(const char *symbol)
+{
+	static const char *const begins[] = { "syscall", "pthread_", "futex" };
+
+	return BEGINS_WITH_ANY(symbol, begins);
+}
+
 /* The frame of a package that the program uses, else any interpreted code; 0: there is none. */
 static uint32_t other_code(const struct trace *t, struct trace_stack s)
 {
@@ -169,7 +182,8 @@ uint32_t own_frame(struct names *n, const struct trace *t, uint32_t pair)
 		if (f && f->symbol && !f->unnamed && strncmp(trace_string(t, f->symbol), "__", 2) &&
 		    strncmp(trace_string(t, f->symbol), "runtime.", strlen("runtime.")))
 			return kernel_frame_flags(names_kernel_stacks(n), s.frames[i]) &
-					       KFUNC_PLUMBING
+						       KFUNC_PLUMBING ||
+					       waits_for_anything(trace_string(t, f->symbol))
 				       ? 0
 				       : s.frames[i];
 	}

@@ -156,9 +156,136 @@ static void a_quota_is_said(void **state)
 	      "900 c0 A unthrottled 150 900 /pod7\n"
 	      "900 c0 - R > A\n"
 	      "end 1000\n",
-	      "  A   75 %  the CPU quota of /pod7 was used up\n"
+	      "  A   75 %  CPU quota of /pod7 used up: 100 % by itself\n"
 	      "  A   25 %  ran\n"
 	      " because A has used up the CPU quota of /pod7.");
+}
+
+/* A quota is one of a group: who used it up is another one than who may not run. */
+static void who_used_up_a_quota_is_said(void **state)
+{
+	(void)state;
+	gives("queues\n"
+	      "quotas\n"
+	      "thread A *\n"
+	      "thread B *\n"
+	      "thread C *\n"
+	      "0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "0   c2 - R > C\n"
+	      "10  c0 A in-group /pod7\n"
+	      "10  c1 B in-group /pod7/batch\n"
+	      "10  c2 C in-group /pod77\n"
+	      "50  c0 A R > -\n"
+	      "150 c1 B R > -\n"
+	      "900 c0 A unthrottled 150 900 /pod7\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A   75 %  CPU quota of /pod7 used up: 75 % by B\n"
+	      "  A   25 %  ran, 40 % of it without CPU\n"
+	      " because A may not run, as the CPU quota of /pod7 is used up, 75 % by B.");
+}
+
+/*
+ * B lets A go on, and C lets B, after S has answered them; then those ask S, A from the port a and
+ * B from b.
+ */
+static char *asks_of_three(const char *a, const char *b)
+{
+#define RECV " S > - wait|recv@libc.so.6;ask;main for=tcp:10.0.0.5:5432<10.0.0.1:"
+#define TAKE " S > - futex_wait|wait@libx.so.1;take;main for=futex:17:0x40\n"
+	char *script = NULL;
+
+	assert_true(asprintf(&script,
+			     "thread A */B\n"
+			     "thread B *\n"
+			     "thread C */B\n"
+			     "thread S S\n"
+			     "0   c0 - R > A\n"
+			     "0   c1 - R > B\n"
+			     "0   c2 - R > C\n"
+			     "100 c0 A" TAKE "100 c1 B" RECV "40001\n"
+			     "100 c2 C" RECV "40002\n"
+			     "500 c3 - wakes S ttwu_do;tick;__hrtimer_run_queues;"
+			     "asm_sysvec_apic_timer_interrupt\n"
+			     "500 c3 - R > S\n"
+			     "510 c3 S wakes B wake|send@libc.so.6;answer;main\n"
+			     "510 c1 - R > B\n"
+			     "520 c1 B wakes A wake|wake@libx.so.1;give_back;main\n"
+			     "520 c0 - R > A\n"
+			     "530 c1 B" TAKE "540 c0 A" RECV "%s\n"
+			     "550 c3 S wakes A wake|send@libc.so.6;answer;main\n"
+			     "550 c0 - R > A\n"
+			     "600 c3 S wakes C wake|send@libc.so.6;answer;main\n"
+			     "600 c2 - R > C\n"
+			     "610 c2 C wakes B wake|wake@libx.so.1;give_back;main\n"
+			     "610 c1 - R > B\n"
+			     "620 c1 B" RECV "%s\n"
+			     "630 c3 S wakes B wake|send@libc.so.6;answer;main\n"
+			     "630 c1 - R > B\n"
+			     "end 650\n",
+			     a, b) > 0);
+#undef RECV
+#undef TAKE
+	return script;
+}
+
+/* Connections that threads have one after another are a pool's, and one that has them keeps others
+ * waiting. */
+static void a_pool_of_connections_is_known(void **state)
+{
+	char *script = asks_of_three("40001", "40002");
+
+	(void)state;
+	gives(script,
+	      "  A    take  65 %  waits for one of 2 connections to 10.0.0.5:5432\n"
+	      "   B   ask   63 %  holds it, waits for tcp 10.0.0.5:5432\n"
+	      "    S        62 %  slept (timer)\n"
+	      "  A          34 %  ran\n"
+	      " because B holds one of 2 connections to 10.0.0.5:5432, and waits while S sleeps.");
+	free(script);
+}
+
+/* Where each thread has its own it was for something else that they waited. */
+static void own_connections_are_no_pool(void **state)
+{
+	char *script = asks_of_three("40003", "40001");
+
+	(void)state;
+	gives(script, "  A    take  65 %  waits for a futex\n"
+		      "   B   ask   63 %  waits for tcp 10.0.0.5:5432\n"
+		      "    S        62 %  slept (timer)\n"
+		      "  A          34 %  ran\n"
+		      " because S sleeps.");
+	free(script);
+}
+
+/* All threads of a pool wait for what only they could do. */
+static void a_pool_that_waits_for_itself_is_said(void **state)
+{
+#define GET " S > - futex_wait|std::__atomic_futex_wait@libx.so.1;paint;main for=futex:17:0x40\n"
+#define TIMES_OUT " - wakes A ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+	(void)state;
+	gives("thread A *\n"
+	      "thread B */A\n"
+	      "0   c0 A renames-to painter-1\n"
+	      "0   c1 B renames-to painter-2\n"
+	      "100 c0 A" GET "110 c1 B" GET "900 c0" TIMES_OUT "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  painter-* paint  80 %  all 2 wait for the result of a task, in vain\n"
+	      " because painter-* waits for the result of a task in paint, as all 2 of that name "
+	      "do, "
+	      "in vain.");
+	gives("thread A *\n"
+	      "thread B */A\n"
+	      "0   c0 A renames-to painter-1\n"
+	      "0   c1 B renames-to painter-2\n"
+	      "100 c0 A" GET "900 c0" TIMES_OUT "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  painter-* paint  80 %  waits for the result of a task, until its time was over\n"
+	      " because painter-* waits for the result of a task in paint.");
+#undef GET
+#undef TIMES_OUT
 }
 
 /* A sleep that nobody ends has no link, and is a step all the same; the lock says who has it. */
@@ -244,6 +371,10 @@ int main(void)
 		cmocka_unit_test(a_pause_of_its_own_is_a_choice),
 		cmocka_unit_test(a_convoy_is_one_line),
 		cmocka_unit_test(a_quota_is_said),
+		cmocka_unit_test(who_used_up_a_quota_is_said),
+		cmocka_unit_test(a_pool_of_connections_is_known),
+		cmocka_unit_test(own_connections_are_no_pool),
+		cmocka_unit_test(a_pool_that_waits_for_itself_is_said),
 		cmocka_unit_test(a_deadlock_is_said),
 		cmocka_unit_test(whole_lives_add_up),
 		cmocka_unit_test(lossy_lives_add_up),
