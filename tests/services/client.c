@@ -2,11 +2,15 @@
 /*
  * client.c - load and the client's own figures.
  *
- *   CLIENT [-c CONNECTIONS] [-t THINK_MS | -e EVERY_MS] [-s SECONDS] [-l FILE] ADDRESS REQUEST
+ *   CLIENT [-c CONNECTIONS] [-t THINK_MS | -e EVERY_MS] [-s SECONDS] [-l FILE]
+ *          [-r CONNECTIONS] ADDRESS REQUEST [RARE EVERY_MS]
  *
  * Each connection asks, and asks again after a pause of half to one and a half THINK_MS; or all of
- * them ask at once, every EVERY_MS. "{}" in REQUEST stands for a number from 0 to 7. At the end
+ * them ask at once, every EVERY_MS. RARE is another request, which more connections (-r, else one)
+ * ask, all at once, every EVERY_MS. "{}" in a request stands for a number from 0 to 7. At the end
  * the figures of all answers are printed, one a line, and FILE has the latencies in nanoseconds.
+ * waited_percent is the part of the slowest hundredth's time that the server says it waited for
+ * what makes it slow. With RARE a line for each request follows.
  */
 #include "client.h"
 
@@ -14,15 +18,21 @@
 
 #include "../workload/slow/slow.h"
 
+struct answer {
+	uint64_t latency_ns, waited_us;
+};
+
 struct connection {
 	pthread_t thread;
 	unsigned int seed;
-	uint64_t *latencies_ns;
+	const char *request;
+	unsigned int every_us; /* 0: it asks again after a pause */
+	struct answer *answers;
 	size_t n, space;
 };
 
-static unsigned int think_us = 20000, every_us, seconds = 10;
-static const char *address, *request;
+static unsigned int think_us = 20000, seconds = 10;
+static const char *address;
 static uint64_t begin_us;
 
 static uint64_t now_ns(void)
@@ -33,19 +43,19 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void keep(struct connection *c, uint64_t latency_ns)
+static void keep(struct connection *c, struct answer answer)
 {
 	if (c->n == c->space) {
 		c->space = c->space ? 2 * c->space : 1024;
-		c->latencies_ns = realloc(c->latencies_ns, c->space * sizeof(*c->latencies_ns));
-		if (!c->latencies_ns)
+		c->answers = realloc(c->answers, c->space * sizeof(*c->answers));
+		if (!c->answers)
 			die("realloc");
 	}
-	c->latencies_ns[c->n++] = latency_ns;
+	c->answers[c->n++] = answer;
 }
 
 /* The text with a number for "{}". */
-static void fill_in(char *text, size_t size, unsigned int number)
+static void fill_in(char *text, size_t size, const char *request, unsigned int number)
 {
 	const char *gap = strstr(request, "{}");
 
@@ -62,26 +72,32 @@ static void *ask_again_and_again(void *arg)
 	char text[512];
 
 	for (;;) {
-		uint64_t elapsed_us = now_us() - begin_us, from_ns;
+		uint64_t elapsed_us = now_us() - begin_us, from_ns, waited_us;
 
-		if (every_us)
-			nap(every_us - elapsed_us % every_us);
+		if (c->every_us)
+			nap(c->every_us - elapsed_us % c->every_us);
 		else
 			nap(think_us / 2 + (uint64_t)rand_r(&c->seed) % (think_us + 1));
 		if (now_us() - begin_us >= seconds * 1000000ull)
 			return NULL;
-		fill_in(text, sizeof(text), (unsigned int)rand_r(&c->seed) % 8);
+		fill_in(text, sizeof(text), c->request, (unsigned int)rand_r(&c->seed) % 8);
 		from_ns = now_ns();
-		client_ask(server, text);
-		keep(c, now_ns() - from_ns);
+		waited_us = client_ask(server, text);
+		keep(c, (struct answer) { now_ns() - from_ns, waited_us });
 	}
 }
 
-static int by_value(const void *a, const void *b)
+static void add(struct connection *to, const struct connection *from)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	for (size_t i = 0; i < from->n; i++)
+		keep(to, from->answers[i]);
+}
 
-	return x < y ? -1 : x > y;
+static int by_latency(const void *pa, const void *pb)
+{
+	const struct answer *a = pa, *b = pb;
+
+	return a->latency_ns < b->latency_ns ? -1 : a->latency_ns > b->latency_ns;
 }
 
 /* The least latency that so many percent do not exceed. */
@@ -89,27 +105,72 @@ static double percentile_us(const struct connection *all, size_t percent)
 {
 	size_t rank = (all->n * percent + 99) / 100;
 
-	return (double)all->latencies_ns[rank ? rank - 1 : 0] / 1000;
+	return (double)all->answers[rank ? rank - 1 : 0].latency_ns / 1000;
 }
 
-static void report(struct connection *all, const char *file)
+/* Of the slowest hundredth's time, in percent. */
+static double waited_percent(const struct connection *all)
 {
-	FILE *out = file ? fopen(file, "w") : NULL;
+	uint64_t waited_us = 0, ns = 0;
 
-	if (file && !out)
+	for (size_t i = all->n - (all->n < 100 ? 1 : all->n / 100); i < all->n; i++) {
+		waited_us += all->answers[i].waited_us;
+		ns += all->answers[i].latency_ns;
+	}
+	return 100000 * (double)waited_us / (double)ns;
+}
+
+static void write_latencies(const struct connection *all, const char *file)
+{
+	FILE *out = fopen(file, "w");
+
+	if (!out)
 		die(file);
-	for (size_t i = 0; out && i < all->n; i++)
-		fprintf(out, "%llu\n", (unsigned long long)all->latencies_ns[i]);
-	if (out && fclose(out))
+	for (size_t i = 0; i < all->n; i++)
+		fprintf(out, "%llu\n", (unsigned long long)all->answers[i].latency_ns);
+	if (fclose(out))
 		die(file);
-	if (!all->n) {
+}
+
+static void sort(struct connection *c)
+{
+	if (!c->n) {
 		fprintf(stderr, "no answers\n");
 		exit(1);
 	}
-	qsort(all->latencies_ns, all->n, sizeof(*all->latencies_ns), by_value);
-	printf("count %zu\np50_us %.1f\np90_us %.1f\np99_us %.1f\nmax_us %.1f\n", all->n,
-	       percentile_us(all, 50), percentile_us(all, 90), percentile_us(all, 99),
-	       percentile_us(all, 100));
+	qsort(c->answers, c->n, sizeof(*c->answers), by_latency);
+}
+
+static void report_request(struct connection *c, size_t n)
+{
+	struct connection all = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		add(&all, &c[i]);
+	sort(&all);
+	printf("request %s count %zu p50_us %.1f p99_us %.1f\n", c->request, all.n,
+	       percentile_us(&all, 50), percentile_us(&all, 99));
+	free(all.answers);
+}
+
+static void report(struct connection *c, size_t n, size_t rare, const char *file)
+{
+	struct connection all = { 0 };
+
+	for (size_t i = 0; i < n + rare; i++)
+		add(&all, &c[i]);
+	if (file)
+		write_latencies(&all, file);
+	sort(&all);
+	printf("count %zu\np50_us %.1f\np90_us %.1f\np99_us %.1f\nmax_us %.1f\n", all.n,
+	       percentile_us(&all, 50), percentile_us(&all, 90), percentile_us(&all, 99),
+	       percentile_us(&all, 100));
+	printf("waited_percent %.0f\n", waited_percent(&all));
+	free(all.answers);
+	if (rare) {
+		report_request(c, n);
+		report_request(c + n, rare);
+	}
 }
 
 static unsigned int number(const char *text)
@@ -119,12 +180,12 @@ static unsigned int number(const char *text)
 
 int main(int argc, char **argv)
 {
-	unsigned int connections = 16;
-	struct connection *c, all = { 0 };
+	unsigned int connections = 16, rare = 1, every_us = 0;
+	struct connection *c;
 	const char *file = NULL;
 	int option;
 
-	while ((option = getopt(argc, argv, "c:t:e:s:l:")) != -1) {
+	while ((option = getopt(argc, argv, "c:t:e:s:l:r:")) != -1) {
 		switch (option) {
 		case 'c':
 			connections = number(optarg);
@@ -134,6 +195,9 @@ int main(int argc, char **argv)
 			break;
 		case 'e':
 			every_us = number(optarg) * 1000;
+			break;
+		case 'r':
+			rare = number(optarg);
 			break;
 		case 's':
 			seconds = number(optarg);
@@ -145,27 +209,29 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	if (argc - optind != 2 || !connections)
+	argv += optind;
+	argc -= optind;
+	if ((argc != 2 && argc != 4) || !connections)
 		return 2;
-	address = argv[optind];
-	request = argv[optind + 1];
+	address = argv[0];
 	begin_us = now_us();
-	c = calloc(connections, sizeof(*c));
+	rare = argc == 4 ? rare : 0;
+	c = calloc(connections + rare, sizeof(*c));
 	if (!c)
 		die("calloc");
-	for (unsigned int i = 0; i < connections; i++) {
-		c[i].seed = i + 1;
+	for (unsigned int i = 0; i < connections + rare; i++)
+		c[i] = (struct connection) { .seed = i + 1,
+					     .request = argv[i < connections ? 1 : 2],
+					     .every_us = i < connections ? every_us
+									 : number(argv[3]) * 1000 };
+	for (unsigned int i = 0; i < connections + rare; i++)
 		if (pthread_create(&c[i].thread, NULL, ask_again_and_again, &c[i]))
 			die("pthread_create");
-	}
-	for (unsigned int i = 0; i < connections; i++) {
+	for (unsigned int i = 0; i < connections + rare; i++)
 		pthread_join(c[i].thread, NULL);
-		for (size_t k = 0; k < c[i].n; k++)
-			keep(&all, c[i].latencies_ns[k]);
-		free(c[i].latencies_ns);
-	}
+	report(c, connections, rare, file);
+	for (unsigned int i = 0; i < connections + rare; i++)
+		free(c[i].answers);
 	free(c);
-	report(&all, file);
-	free(all.latencies_ns);
 	return 0;
 }

@@ -38,13 +38,23 @@ static size_t answer_length(const char *answer)
 	return (size_t)(end + 4 - answer) + strtoul(length + 17, NULL, 10);
 }
 
-void client_ask(void *connection, const char *request)
+/* For servers that compare their clock with when they were asked. */
+static unsigned long long wall_clock_us(void)
 {
-	char text[1024], answer[16384];
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (unsigned long long)t.tv_sec * 1000000 + (unsigned long long)t.tv_nsec / 1000;
+}
+
+uint64_t client_ask(void *connection, const char *request)
+{
+	char text[1024], answer[16384], *waited;
 	size_t got = 0, whole = 0;
 	int fd = *(int *)connection;
-	int length =
-		snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", request);
+	int length = snprintf(text, sizeof(text),
+			      "GET %s HTTP/1.1\r\nHost: localhost\r\nX-Sent: %llu\r\n\r\n", request,
+			      wall_clock_us());
 
 	if (write(fd, text, (size_t)length) != length)
 		die("write");
@@ -61,4 +71,6 @@ void client_ask(void *connection, const char *request)
 		fprintf(stderr, "wrong answer: %s\n", answer);
 		exit(1);
 	}
+	waited = strstr(answer, "\r\nX-Waited: ");
+	return waited ? strtoull(waited + strlen("\r\nX-Waited: "), NULL, 10) : 0;
 }

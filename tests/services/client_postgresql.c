@@ -16,7 +16,7 @@ void *client_connect(const char *address)
 	return connection;
 }
 
-void client_ask(void *connection, const char *request)
+uint64_t client_ask(void *connection, const char *request)
 {
 	PGresult *result = PQexec(connection, request);
 
@@ -26,4 +26,5 @@ void client_ask(void *connection, const char *request)
 		exit(1);
 	}
 	PQclear(result);
+	return 0;
 }

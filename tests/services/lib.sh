@@ -34,6 +34,15 @@ service_build() {
 	(cd "$services" && cc -O2 -D_GNU_SOURCE -pthread -o "$dir/$service_program" "$@") 2>"$dir/build.log"
 }
 
+# service_compile c++|rust NAME OPTION...: $services/NAME into $dir/NAME.
+service_compile() {
+	service_program=$2
+	case $1 in
+	c++) shift 2; g++ -O2 -std=c++17 -pthread -o "$dir/$service_program" "$services/$service_program.cc" "$@" ;;
+	rust) shift 2; rustc -O -o "$dir/$service_program" "$services/$service_program.rs" "$@" ;;
+	esac 2>"$dir/build.log"
+}
+
 # service_run COMMAND...: a server that prints "port N" when it can be asked; $service_pid, which is empty before that.
 service_run() {
 	"$@" >"$dir/served" 2>"$dir/server.log" &
@@ -42,6 +51,15 @@ service_run() {
 	until_there 60 grep -q '^port ' "$dir/served" || return 1
 	service_port=$(sed -n 's/^port //p' "$dir/served")
 	service_endpoint="tcp :$service_port"
+}
+
+# service_upstream NAME: a server that service_run does not take for the service; $service_port.
+service_upstream() {
+	[ -x "$dir/upstream" ] || service_compile c++ upstream || return 1
+	"$dir/upstream" "$1" >"$dir/$1.served" 2>"$dir/$1.log" &
+	server_kept="$server_kept $!"
+	until_there 60 grep -q '^port ' "$dir/$1.served" || return 1
+	service_port=$(sed -n 's/^port //p' "$dir/$1.served")
 }
 
 # service_until_done COMMAND...: in the foreground, but a signal ends it with everything else.
@@ -57,6 +75,7 @@ service_until_done() {
 
 # service_ask OPTION...: the client; latencies in $dir/latencies_ns. What is left of several that run at a time are the figures of all.
 service_ask() {
+	[ -x "$dir/visitors" ] || service_build visitors ../services/client.c ../services/client_http.c || return 1
 	service_until_done "$dir/visitors" -l "$dir/latencies_ns" "$@" >"$dir/figures" 2>"$dir/client.log"
 }
 
