@@ -138,7 +138,8 @@ static void put_step(struct screen *s, const struct chain_lines *l, const struct
 	json_text(j, "at", line->at);
 	json_number(j, "percent", line->share);
 	json_number(j, "ns", step->ns);
-	json_text(j, "waits_for", step->is_end ? NULL : text_of(l->names, step->what));
+	json_text(j, "waits_for",
+		  step->is_end || !step->who ? NULL : text_of(l->names, step->what));
 	json_bool(j, "holds_it", step->above && above->kind == JOINT_LOCK && step->who);
 	json_text(j, "words", line->words);
 	json_text(j, "ends_as", end ? chain_end_name(end->end) : NULL);
