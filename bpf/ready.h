@@ -198,6 +198,9 @@ static __always_inline bool is_not_from(__u64 to, __u64 from)
 #define SOFTIRQ_STRETCH_NS 2000000
 #define SOFTIRQ_LATE_NS 20000000
 
+/* "ksoftirq", as 8 bytes. */
+#define KSOFTIRQ 0x71726974666f736bull
+
 /* Whether the current thread sent what came to a socket, and wakes. */
 enum sender {
 	SENT_BY_IT,
@@ -215,9 +218,10 @@ static __always_inline enum sender who_sent(__u64 sk, __u32 tid, __u64 now)
 	__u64 args[4], file, used = 0;
 	__u32 how = number < 0 ? 0 : how_of(number, is_32) & 31;
 
-	/* A thread of the kernel. */
+	/* A thread of the kernel; ksoftirqd does what interrupts left over. */
 	if (!UNTRUSTED(task_struct, t)->mm)
-		return SENT_BY_IT_PERHAPS;
+		return read_u64(ADDRESS(task_struct, t, comm)) == KSOFTIRQ ? SENT_BY_OTHERS
+									   : SENT_BY_IT_PERHAPS;
 	if (how == WIRE_CALL_RING)
 		return SENT_BY_IT;
 	if (how == WIRE_CALL_FD) {
