@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "command_word.h"
+#include "paragraph.h"
 #include "request_story.h"
 #include "request_time.h"
 #include "table.h"
@@ -431,6 +432,22 @@ static void put_typical(struct writer *w, const struct endpoint_requests *e)
 	putc('\n', w->out);
 }
 
+/* What one of them waited for, step by step. */
+static int put_story(struct writer *w, const struct endpoint_requests *e)
+{
+	const struct options *o = w->in->options;
+	struct paragraph p;
+	int err = paragraph_begin(&p);
+
+	if (err)
+		return err;
+	p.columns = o->columns ? paragraph_columns(o->columns) : SIZE_MAX;
+	w->text.out = p.f;
+	err = request_story_put(&w->text, typical_of(e), false);
+	w->text.out = w->out;
+	return paragraph_end_lines(&p, w->out) ? -ENOMEM : err;
+}
+
 static int put_slowest(struct writer *w, const struct endpoint_requests *e, const char *title)
 {
 	static const struct column columns[] = {
@@ -480,7 +497,7 @@ static int put_slowest(struct writer *w, const struct endpoint_requests *e, cons
 		return err;
 	fputs("\none of them: ", w->out);
 	put_typical(w, e);
-	return request_story_put(&w->text, typical_of(e), false) == -ENOMEM ? -ENOMEM : 0;
+	return put_story(w, e);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */

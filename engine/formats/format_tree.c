@@ -13,6 +13,7 @@
 #include "words/lock_holder.h"
 #include "chain_text.h"
 #include "format.h"
+#include "paragraph.h"
 #include "remote_text.h"
 #include "request_story.h"
 #include "words/names.h"
@@ -141,9 +142,8 @@ static int put_any(struct chain_text *t, const struct chosen_wait *p)
 	return 0;
 }
 
-static int write_wait(void *arg, const struct chosen_wait *p)
+static int put_headed(struct tree *tree, const struct chosen_wait *p)
 {
-	struct tree *tree = arg;
 	struct chain_text *t = &tree->text;
 	uint64_t at_ns = p->wait->out_ns;
 	uint32_t name = names_thread(t->names, p->thread, at_ns);
@@ -153,10 +153,33 @@ static int write_wait(void *arg, const struct chosen_wait *p)
 	tree->thread = p->thread;
 	tree->name = name;
 	t->of_client = timelines_is_client(t->timelines, p->thread);
-	if (put_any(t, p) || t->out_of_memory || t->wait.amounts.out_of_memory)
-		return -ENOMEM;
+	return put_any(t, p) || t->out_of_memory || t->wait.amounts.out_of_memory ? -ENOMEM : 0;
+}
+
+/* On a screen its lines are wrapped. */
+static int write_wait(void *arg, const struct chosen_wait *w)
+{
+	struct tree *tree = arg;
+	struct chain_text *t = &tree->text;
+	FILE *out = t->out;
+	struct paragraph p;
+	int err;
+
+	if (!t->options->columns) {
+		err = put_headed(tree, w);
+	} else {
+		err = paragraph_begin(&p);
+		if (err)
+			return err;
+		p.columns = paragraph_columns(t->options->columns);
+		t->out = p.f;
+		err = put_headed(tree, w);
+		t->out = out;
+		if (paragraph_end_lines(&p, out))
+			err = -ENOMEM;
+	}
 	/* The caller reports a write error; continuing would be pointless. */
-	return ferror(t->out) ? 1 : 0;
+	return err ? err : ferror(out) ? 1 : 0;
 }
 
 static int write_tree(const struct format_input *in, FILE *out)

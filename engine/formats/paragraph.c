@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "paragraph.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,21 +9,50 @@
 
 #include "base/text.h"
 #include "style.h"
+#include "table.h"
 
-static void put_paragraph(FILE *out, const char *text, size_t columns, int indent)
+/* Whether a unit is at s, behind a space. */
+static bool is_unit(const char *s)
+{
+	static const char *const units[] = { "%", "s", "ms", "us", "ns" };
+
+	for (size_t i = 0; *s == ' ' && i < sizeof(units) / sizeof(units[0]); i++) {
+		size_t len = strlen(units[i]);
+
+		if (!strncmp(s + 1, units[i], len) && !isalnum((unsigned char)s[1 + len]))
+			return true;
+	}
+	return false;
+}
+
+/* The bytes of the word at s, with the unit if it is a number. */
+static size_t word_bytes(const char *s)
+{
+	size_t len = strcspn(s, " ");
+
+	while (is_unit(s + len))
+		len += 1 + strcspn(s + len + 1, " ");
+	return len;
+}
+
+static void put_cut_word(FILE *out, const char *s, size_t len, size_t width)
+{
+	char *word = strndup(s, len);
+
+	if (word)
+		table_put_cut(out, word, width);
+	free(word);
+}
+
+/* cut: words that no line has room for are cut in their middle. */
+static void put_paragraph(FILE *out, const char *text, size_t columns, int indent, bool cut)
 {
 	size_t column = 0;
 	bool first = true;
 
 	while (*text) {
-		size_t spaces = strspn(text, " "), len = strcspn(text + spaces, " ");
-		size_t width;
-
-		/* A unit is on the line of its number. */
-		while (!strncmp(text + spaces + len, " %", 2) ||
-		       !strncmp(text + spaces + len, " ms", 3))
-			len += 1 + strcspn(text + spaces + len + 1, " ");
-		width = text_columns(text + spaces, len);
+		size_t spaces = strspn(text, " "), len = word_bytes(text + spaces);
+		size_t width = text_columns(text + spaces, len);
 
 		if (!first && column + spaces + width > columns) {
 			fprintf(out, "\n%*s", indent, "");
@@ -30,8 +60,13 @@ static void put_paragraph(FILE *out, const char *text, size_t columns, int inden
 			text += spaces;
 			spaces = 0;
 		}
-		fprintf(out, "%.*s", (int)(spaces + len), text);
-		column += spaces + width;
+		fprintf(out, "%*s", (int)spaces, "");
+		column += spaces;
+		if (cut && column + width > columns)
+			put_cut_word(out, text + spaces, len, columns - column);
+		else
+			fprintf(out, "%.*s", (int)len, text + spaces);
+		column += width;
 		text += spaces + len;
 		first = false;
 	}
@@ -50,7 +85,7 @@ int paragraph_end(struct paragraph *p, FILE *out, int indent)
 	int err = fclose(p->f) ? -ENOMEM : 0;
 
 	if (!err)
-		put_paragraph(out, p->text, p->columns, indent);
+		put_paragraph(out, p->text, p->columns, indent, false);
 	free(p->text);
 	return err;
 }
@@ -74,6 +109,32 @@ int paragraph_end_cut(struct paragraph *p, FILE *out)
 			in_style(p->text, len) ? STYLE_STOP : "");
 	} else if (!err) {
 		fprintf(out, "%s\n", p->text);
+	}
+	free(p->text);
+	return err;
+}
+
+/* One line, of len bytes. */
+static void put_wrapped(FILE *out, char *line, size_t columns)
+{
+	size_t spaces = strspn(line, " "), most = columns / 2, indent;
+	char *hang = strstr(line, PARAGRAPH_HANG);
+
+	indent = hang ? text_columns(line, (size_t)(hang - line)) : spaces + 2;
+	if (hang)
+		memmove(hang, hang + 1, strlen(hang + 1) + 1);
+	if (!hang && spaces > most)
+		line += spaces - most;
+	put_paragraph(out, line, columns, (int)(indent > most ? most : indent), true);
+}
+
+int paragraph_end_lines(struct paragraph *p, FILE *out)
+{
+	int err = fclose(p->f) ? -ENOMEM : 0;
+
+	for (char *line = p->text, *end; !err && (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		put_wrapped(out, line, p->columns);
 	}
 	free(p->text);
 	return err;

@@ -10,6 +10,7 @@
 #include "words/place.h"
 #include "words/request_words.h"
 #include "format.h"
+#include "paragraph.h"
 
 /* What is shorter than so much of the request is not told by itself. */
 #define SHORTEST 50
@@ -17,6 +18,7 @@
 /* Columns of the times, and of what is below a line. */
 #define TIME_WIDTH 15
 #define LEFT (2 * TIME_WIDTH + 4)
+#define LEFT_SCREEN 8
 
 /* Other requests of the same trace that are told, at most, and those that are looked at. */
 #define PARTS_MOST 20
@@ -70,6 +72,8 @@ static void begin_line(struct story *s, uint64_t at_ns, uint64_t ns)
 	fputs("  ", s->text->out);
 	for (unsigned int i = 0; i < s->level; i++)
 		fputs("| ", s->text->out);
+	if (s->text->options->columns)
+		fputs(PARAGRAPH_HANG, s->text->out);
 }
 
 static void put_thread(struct story *s, uint32_t thread, uint64_t at_ns)
@@ -237,6 +241,18 @@ static const struct wait *last_try(const struct story *s, const struct wait *w, 
 	return last;
 }
 
+/* What is left of an interval behind its sleep, which ended at `wake`: the thread had no CPU. */
+static void tell_runnable(struct story *s, const struct wait *w, uint64_t wake, uint64_t in)
+{
+	s->told_ns = wake;
+	if (in > wake && in - wake >= s->shortest_ns) {
+		tell_no_cpu(s, w, wake, in);
+		s->told_ns = in;
+	} else if (in > wake) { /* with what it runs next */
+		s->n_untold++;
+	}
+}
+
 /* One of the thread's intervals, as far as it is in [told, to). Returns the last that was told. */
 static const struct wait *tell_wait(struct story *s, const struct wait *w)
 {
@@ -257,15 +273,110 @@ static const struct wait *tell_wait(struct story *s, const struct wait *w)
 	if (w->kind == WAIT_UNKNOWN) {
 		begin_line(s, out, in - out);
 		fputs("unknown: events are missing\n", s->text->out);
-	} else if (in > wake && in - wake >= s->shortest_ns) {
-		tell_no_cpu(s, w, wake, in);
-	} else if (in > wake) { /* with what it runs next */
-		s->told_ns = wake;
-		s->n_untold++;
-		return last;
+		s->told_ns = in;
+	} else {
+		tell_runnable(s, w, wake, in);
 	}
-	s->told_ns = in;
 	return last;
+}
+
+/* ---- many sleeps at one place --------------------------------------------------------------- */
+
+/*
+ * So many sleeps at one place are one step, if they are at least so much of its time, in percent,
+ * and at most so many other waits are between two.
+ */
+#define REPEATED_LEAST 3
+#define REPEATED_PERCENT 50
+#define OTHERS_MOST 8
+
+/* Sleeps at one place, the last one, and shorter waits between them. */
+struct repeated {
+	const struct wait *last;
+	uint32_t times, others;
+	uint64_t slept_ns;
+};
+
+/* When the next request of the same trace arrives, which is told before what comes then. */
+static uint64_t next_part_ns(const struct story *s)
+{
+	const struct parts *p = s->parts;
+
+	return p->at < p->n ? timelines_request(s->text->timelines, p->of[p->at])->arrival_ns
+			    : UINT64_MAX;
+}
+
+/* The sleeps at w's place from w on, as far as only shorter waits elsewhere are between them. */
+static struct repeated repeated_from(const struct story *s, const struct wait *w)
+{
+	const struct wait *end = s->writer->waits + s->writer->n_waits;
+	struct repeated r = { .last = w };
+	uint64_t until_ns = next_part_ns(s);
+	uint32_t others = 0;
+
+	until_ns = until_ns < s->to_ns ? until_ns : s->to_ns;
+	for (const struct wait *x = w; x < end && x->in_ns <= until_ns && !x->goes_on; x++) {
+		if (x->kind == WAIT_SLEEP && x->stack == w->stack) {
+			r.last = x;
+			r.times++;
+			r.slept_ns += x->wake_ns - x->out_ns;
+			r.others += others;
+			others = 0;
+		} else if (x->kind == WAIT_UNKNOWN || x->in_ns - x->out_ns >= s->shortest_ns ||
+			   ++others > OTHERS_MOST) {
+			break;
+		}
+	}
+	return r;
+}
+
+/* "slept 37 times for tcp ..., in all 80.100 ms": with what the thread did between them. */
+static void tell_repeated(struct story *s, const struct wait *w, const struct repeated *r)
+{
+	struct chain_text *t = s->text;
+	uint32_t self = (uint32_t)(s->writer - timelines_thread(t->timelines, 0));
+	uint64_t end_ns = r->last->wake_ns;
+	const struct tree_item *answers;
+	int n = 0;
+
+	tell_rest(s, w->out_ns);
+	begin_line(s, w->out_ns, end_ns - w->out_ns);
+	fprintf(t->out, "slept %" PRIu32 " times", r->times);
+	if (!s->with_chains)
+		put_place(s, w->stack);
+	put_text(s, " for ", words_of_wait(t->names, self, w));
+	fputs(", ", t->out);
+	chain_text_clause(t, &n, "in all ", r->slept_ns, "");
+	answers = explain(s, w->out_ns, end_ns);
+	if (answers) {
+		chain_text_clause(t, &n, "ran ", answers->ends_ns[CHAIN_RUNNING], "");
+		chain_text_clause(t, &n, "was runnable ", answers->ends_ns[CHAIN_RUNNABLE], "");
+	}
+	if (r->others)
+		fprintf(t->out, "; with %" PRIu32 " short wait%s elsewhere", r->others,
+			r->others > 1 ? "s" : "");
+	if (answers && !s->with_chains)
+		put_ended_by(s, answers);
+	putc('\n', t->out);
+	if (answers && s->with_chains)
+		put_chain(s, answers, w->stack);
+	tell_runnable(s, r->last, end_ns, r->last->in_ns);
+}
+
+/* What begins with w, which is behind what was told. Returns the last interval that was told. */
+static const struct wait *tell_from(struct story *s, const struct wait *w)
+{
+	struct repeated r = { .times = 0 };
+	uint64_t ns = 0;
+
+	if (w->kind == WAIT_SLEEP && w->out_ns >= s->told_ns)
+		r = repeated_from(s, w);
+	if (r.times >= REPEATED_LEAST)
+		ns = r.last->wake_ns - w->out_ns;
+	if (!ns || ns < s->shortest_ns || r.slept_ns < ns / 100 * REPEATED_PERCENT)
+		return tell_wait(s, w);
+	tell_repeated(s, w, &r);
+	return r.last;
 }
 
 static void tell_answering(struct story *s)
@@ -280,7 +391,7 @@ static void tell_answering(struct story *s)
 	}
 	w = th->waits + thread_position(th, s->told_ns);
 	while (w < end && w->out_ns < s->to_ns)
-		w = tell_wait(s, w) + 1;
+		w = tell_from(s, w) + 1;
 	tell_rest(s, s->to_ns);
 }
 
@@ -523,7 +634,7 @@ int request_story_put(struct chain_text *t, const struct chosen_wait *p, bool wi
 	s.with_chains = with_chains;
 	s.shortest_ns = (s.to_ns - s.from_ns) / SHORTEST + 1;
 	t->is_part = true;
-	t->left = LEFT;
+	t->left = t->options->columns ? LEFT_SCREEN : LEFT;
 	put_trace(&s);
 	tell(&s);
 	if (parts.left_out) {

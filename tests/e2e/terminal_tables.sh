@@ -41,6 +41,24 @@ for columns in 60 80 120 200; do
 		grep -q '|\*\*\*\*\*\**|' "$tmp/out" || fail "hist $unit on $columns columns: no bar is full"
 	done
 done
+# Trees, and the story of a request, wrap their lines with the same words.
+for trace in "$(dirname "$0")"/../data/services/c.bin "$(dirname "$0")"/../data/services/postgresql.bin; do
+	for options in '-f tree --top 3' '-f tree --requests --top 2' '-f requests --top 2'; do
+		# shellcheck disable=SC2086 # several words
+		"$walk" -q $options "$trace" | tr -s ' \n' '\n' >"$tmp/words"
+		for columns in 60 80 120 200; do
+			# shellcheck disable=SC2086 # several words
+			on_terminal $columns 24 -q $options
+			[ "${options#-f tree}" = "$options" ] ||
+				expect_at_most "$options on $columns columns: width" "$columns" "$(widest)" "$tmp/out"
+			! grep -q "$(printf '\036')" "$tmp/out" || fail "$options: a control character"
+		done
+		case $options in "-f tree"*)
+			tr -s ' \n' '\n' <"$tmp/out" | cmp - "$tmp/words" || fail "$options: other words on a terminal" ;;
+		esac
+	done
+done
+trace=$(dirname "$0")/../data/things.bin
 environment='COLUMNS=50 LINES=12' # not of the shell, which may set them itself
 on_terminal 200 60 -q -f threads
 expect_at_most "COLUMNS: width" 50 "$(widest)" "$tmp/out"

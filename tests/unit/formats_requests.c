@@ -88,6 +88,37 @@ static void rows_say_where_the_time_went(void **state)
 		"      +0.800 ms                 answered in send\n");
 }
 
+/* Sleeps at one place are one step with their sum, also each too short to be told by itself. */
+static void sleeps_at_one_place_are_one_step(void **state)
+{
+	char script[8192];
+	int len = snprintf(script, sizeof(script),
+			   "thread S *\nthread L *\n0 c0 - R > S\n"
+			   "0 c1 - R > L\n");
+	struct options o;
+	char *got;
+
+	(void)state;
+	/* 40 sleeps of 8 us, each followed by 2 us of work, and then one elsewhere. */
+	for (int i = 0; i < 40; i++)
+		len += snprintf(
+			script + len, sizeof(script) - (size_t)len,
+			"%d c0 S S > - read;ask\n%d c1 L wakes S write;tell\n%d c0 - R > S\n",
+			100 + 10 * i, 108 + 10 * i, 108 + 10 * i);
+	len += snprintf(script + len, sizeof(script) - (size_t)len,
+			"500 c0 S S > - lock;other\n550 c1 L wakes S unlock\n550 c0 - R > S\n"
+			"600 c0 S request tcp::80 conn=2 arrived=100 taken=100\n");
+	snprintf(script + len, sizeof(script) - (size_t)len, "700 c0 S S > -\nend 800\n");
+	options_init(&o);
+	got = script_formatted(script, &o, "requests");
+	if (!strstr(got, "      +0.000 ms       0.398 ms  slept 40 times in read, in all 320.000 "
+			 "us, ran "
+			 "78.000 us, ended by L (112), which ran 320.000 us\n"
+			 "      +0.400 ms       0.050 ms  slept in lock, ended by L"))
+		fail_msg("%s", got);
+	free(got);
+}
+
 static void percentiles_are_of_the_nearest_rank(void **state)
 {
 	char script[8192], *got;
@@ -180,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_say_where_the_time_went),
 		cmocka_unit_test(percentiles_are_of_the_nearest_rank),
+		cmocka_unit_test(sleeps_at_one_place_are_one_step),
 		cmocka_unit_test(without_requests_it_says_so),
 		cmocka_unit_test(rows_add_up_on_schedules),
 	};
