@@ -243,25 +243,11 @@ static int find_lasts(struct tries *t)
 {
 	/* By lock: the earliest timed try so far, from behind, and its own last_timed. */
 	size_t *next = calloc((size_t)t->n_locks + 1, sizeof(*next));
-	/* By lock: the row, by its end, in which a thread ended a sleep there; perhaps one did. */
-	size_t *told = malloc(2 * ((size_t)t->n_locks + 1) * sizeof(*told));
-	size_t *perhaps = told ? told + t->n_locks + 1 : NULL;
-	int err = next && told ? 0 : -ENOMEM;
-	bool known;
+	int err = next ? tries_find_told(t) : -ENOMEM;
 
-	if (told)
-		memset(told, 0xff, 2 * ((size_t)t->n_locks + 1) * sizeof(*told));
 	for (size_t i = t->n; i-- > 0 && !err;) {
 		struct try *p = &t->at[i];
 
-		p->last = p->more ? p[1].last : i;
-		if (p->lock != SOME_LOCK && tries_is_end(t, wait_of(t, p), &known))
-			(known ? told : perhaps)[p->lock] = p->last;
-		if (p->must_be_told && told[p->lock] != p->last) {
-			p->perhaps = p->timed &&
-				     (perhaps[p->lock] == p->last || t->at[p->last].not_known);
-			p->timed = p->perhaps;
-		}
 		if (!p->timed)
 			continue;
 		p->last_timed = next[p->lock] && t->at[next[p->lock]].last == p->last
@@ -281,7 +267,6 @@ static int find_lasts(struct tries *t)
 			(before && (before->perhaps_in_row || (unsure && before->in_row)));
 	}
 	free(next);
-	free(told);
 	return err;
 }
 

@@ -203,7 +203,7 @@ static uint64_t else_ns(const struct tries *t, uint32_t thread, bool *sure)
 		most_ns = ran_after_ns(w);
 		if (tries_is_end(t, w, &known) && known && lock != SOME_LOCK)
 			t->at_lock[lock].ended++;
-		all &= known;
+		all &= known || w->flags & WAIT_NOT_WOKEN;
 		/* A pause may be at a lock of the thread's own. */
 		if (lock != SOME_LOCK && by_timer(t, w) && !names_holder(t, thread, w)) {
 			t->at_lock[lock].paused_ns += in_ns - w->out_ns;

@@ -25,6 +25,9 @@
 /* A thread that does something else than sleep at locks for less than this ticks. */
 #define ELSE_NS 10000000u
 
+/* Of a condition: whoever ends a sleep is waited for in so many long tries before it. */
+#define LOOKS_MAX 64u
+
 /* A lock of which only is known that it is one. */
 #define SOME_LOCK UINT32_MAX
 
@@ -38,7 +41,7 @@ try {
 	uint32_t lock;
 	bool timed;	    /* a timer ended it: it is a try */
 	bool perhaps;	    /* or that is not known */
-	bool must_be_told;  /* but none unless a thread ends a sleep of its row at that lock */
+	bool must_be_told;  /* but none unless a thread then ends one of its row at that lock */
 	bool follows;	    /* it follows the one before it in the row, if that goes on */
 	bool more;	    /* the one behind it is the next sleep of the row */
 	bool not_known;	    /* what the thread did next */
@@ -95,6 +98,8 @@ struct tries {
 
 /* Finds locks and rows; kernel is there. All else is left as it is. 0 or -ENOMEM. */
 int tries_find(struct tries *t);
+/* Of all tries, whose rows are known: sets last, and which long sleeps are tries. 0 or -ENOMEM. */
+int tries_find_told(struct tries *t);
 /* As waker_context(), of what ended w. */
 struct waker_context tries_context(const struct tries *t, const struct wait *w);
 /* Whether a thread ended a sleep, and not early, or that is not known; *known says which. */

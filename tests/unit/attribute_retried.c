@@ -724,6 +724,94 @@ static void a_loss_may_hide_what_a_thread_did_besides(void **state)
 		   SIGNALLED "80000000\nA;[futex];-;wait;[unknown] 200000000\n");
 }
 
+/*
+ * A naps for 20 ms, then waits 100 times, for 30 ms each, at a lock; then that happens, from 3020.1
+ * ms on.
+ */
+static void looks(const char *begins, const char *lock, const char *then, const char *expected)
+{
+	char *script;
+	size_t len;
+	FILE *out = open_memstream(&script, &len);
+
+	fprintf(out, "%s" NAPS, begins);
+	for (int i = 0; i < 100; i++)
+		fprintf(out,
+			"%d c0 A S > - wait for=futex:%s\n"
+			"%d c2 - wakes A " TIMER "\n"
+			"%d c0 - R > A\n",
+			20001 + i * 30001, lock, 50001 + i * 30001, 50001 + i * 30001);
+	fprintf(out, then, lock);
+	fprintf(out, "end 3200000\n");
+	fclose(out);
+	exact(script, expected);
+	free(script);
+}
+
+#define AWAITS "A;[futex];-;wait;"
+#define TICKED(ns) AWAITS "--;" BY_TIMER #ns "\n"
+
+/* What it waits for long before somebody tells it, it does by choice. */
+static void a_thread_is_told_of_so_many_looks(void **state)
+{
+	(void)state;
+	looks("", "101:m",
+	      "3020101 c0 A S > - wait for=futex:%s\n"
+	      "3050101 c1 B wakes A signal;produce\n"
+	      "3050101 c0 - R > A\n",
+	      SIGNALLED "1950000000\n" TICKED(1080000000) NAP);
+}
+
+/* So what is not known reaches as far back. */
+static void what_may_be_lost_explains_so_many_looks(void **state)
+{
+	(void)state;
+	looks("", "101:m", "3020101 c0 lost 3020102\n",
+	      TICKED(1080000000) AWAITS "[unknown] 1920000000\n" NAP);
+	looks("", "101:m",
+	      "3020101 c0 A S > - wait for=futex:%s\n"
+	      "3050101 c3 lost 3050102\n"
+	      "3050103 c0 - R > A\n",
+	      TICKED(1080000000) AWAITS "[unknown] 1950000000\n" NAP);
+}
+
+#define HOLE                                       \
+	"3020101 c0 A S > - wait for=futex:%1$s\n" \
+	"3050201 c0 A S > - wait for=futex:%1$s\n"
+#define SLEEP_HOLE                                 \
+	"3020101 c0 A S > - wait for=futex:%1$s\n" \
+	"3050101 c0 - R > A\n"                     \
+	"3050102 c0 A S > - wait for=futex:%1$s\n"
+
+/* The same happens unseen: without a loss it is what somebody did of whom not all is known. */
+static void what_is_missing_was_done_by_a_thread_that_is_not_known(void **state)
+{
+	static const char of_process[] = "thread D R/A\n0 c3 - R > D\n";
+	/* D is hidden, too: it comes on a CPU twice. */
+	static const char at_that_time[] = HOLE "3050202 c4 - R > D\n";
+
+	(void)state;
+	looks(of_process, "101:m", HOLE, TICKED(3000000000) AWAITS "[not woken] 149799000\n" NAP);
+	looks(of_process, "101:m", SLEEP_HOLE,
+	      TICKED(3000000000) AWAITS "[not woken] 149898000\n" AWAITS
+					"[unknown] 30000000\n" NAP);
+	/* Memory that other processes share. */
+	looks(of_process, "/m", HOLE,
+	      TICKED(1080000000) AWAITS "[not woken] 149799000\n" AWAITS
+					"[unknown] 1920000000\n" NAP);
+	looks(of_process, "101:m", at_that_time,
+	      TICKED(1080000000) AWAITS "[not woken] 149799000\n" AWAITS
+					"[unknown] 1920000000\n" NAP);
+	/* Of another process; at another time. */
+	looks("0 c3 - R > D\n", "101:m", at_that_time,
+	      TICKED(3000000000) AWAITS "[not woken] 149799000\n" NAP);
+	looks("thread D R/A\n0 c3 - R > D\n5000 c4 - R > D\n", "101:m", HOLE,
+	      TICKED(3000000000) AWAITS "[not woken] 149799000\n" NAP);
+	/* It is told later, perhaps in the same row. */
+	looks(of_process, "101:m", HOLE "3060000 c1 B wakes A signal;produce\n3060000 c0 - R > A\n",
+	      SIGNALLED "9799000\n" TICKED(1080000000) AWAITS "[unknown] 1920000000\n" NAP);
+}
+
 /* Between two tries A lets C go on, which waits for the interpreter; or for a lock of no name. */
 static void who_waits_for_a_lock_on_the_way_does_not_count(void **state)
 {
@@ -806,6 +894,9 @@ int main(void)
 		cmocka_unit_test(example_a_thread_that_only_ticks_has_waited_for_nobody),
 		cmocka_unit_test(a_long_try_has_to_end_in_a_waking),
 		cmocka_unit_test(a_loss_may_hide_what_a_thread_did_besides),
+		cmocka_unit_test(a_thread_is_told_of_so_many_looks),
+		cmocka_unit_test(what_may_be_lost_explains_so_many_looks),
+		cmocka_unit_test(what_is_missing_was_done_by_a_thread_that_is_not_known),
 		cmocka_unit_test(who_waits_for_a_lock_on_the_way_does_not_count),
 		cmocka_unit_test(wakings_are_counted_once),
 	};

@@ -349,28 +349,6 @@ static bool by_task(struct world *w, const struct life *l, int piece)
 	       !oracle_interrupt_frames(w, s);
 }
 
-/*
- * Whether a thread ends a later sleep, at that lock, of the row that goes on from a piece: 1; 0:
- * no; or NOT_KNOWN.
- */
-static int is_told(struct world *w, const struct life *l, int piece, const char *lock)
-{
-	int answer = 0;
-
-	while ((piece = next_in_row(w, l, piece)) >= 0) {
-		const struct sleep *s = &l->sleeps[l->pieces[piece].sleep];
-		char *at = lock_of(w, s);
-		bool same = at && !strcmp(at, lock);
-
-		free(at);
-		if (same && by_task(w, l, piece))
-			return 1;
-		if (same && !s->never && s->waker == NOBODY)
-			answer = NOT_KNOWN;
-	}
-	return piece == NOT_KNOWN ? NOT_KNOWN : answer;
-}
-
 /* Whether it is not known what a life did in a piece, or what it slept for. */
 static bool is_unknown(const struct life *l, int piece)
 {
@@ -378,6 +356,102 @@ static bool is_unknown(const struct life *l, int piece)
 	const struct sleep *s = &l->sleeps[p->sleep];
 
 	return p->what == UNKNOWN || (!s->kstack && !s->ustack && !s->object);
+}
+
+/*
+ * Whether a thread may have ended a sleep of a life at a lock in that time, in which something is
+ * missing.
+ */
+static bool may_be_told(struct world *w, const struct life *l, const char *lock, uint64_t from,
+			uint64_t to)
+{
+	size_t digits = strspn(lock, "0123456789");
+
+	if (!l->tgid || !digits || lock[digits] != ':' || lossy(w, from, to))
+		return true;
+	for (int i = 0; i < w->n_lives; i++)
+		for (int k = 0; k < w->lives[i].n_pieces; k++) {
+			const struct life *other = &w->lives[i];
+			const struct piece *p = &other->pieces[k];
+
+			if (other != l && other->tgid == l->tgid && p->what == UNKNOWN &&
+			    p->from <= to && p->to >= from)
+				return true;
+		}
+	return false;
+}
+
+/* Whether a sleep that begins with this piece may be a try as much as a pause. */
+static bool is_look(struct world *w, const struct life *l, int piece)
+{
+	const struct piece *p = &l->pieces[piece];
+	const struct sleep *s = &l->sleeps[p->sleep];
+
+	return by_timer(w, s) && p->what == SLEEPS && p->to - p->from >= 20000000 &&
+	       !is_named(w, s);
+}
+
+/*
+ * The piece with which the next sleep begins that perhaps is one of a row, though that is not
+ * known; NO_MORE: there is none. *told: in unknown time before it the life may have been told.
+ */
+static int perhaps_next(struct world *w, const struct life *l, int piece, const char *lock,
+			bool *told)
+{
+	int next = piece, before;
+	bool unknown = false;
+
+	while (++next < l->n_pieces && l->pieces[next].what != DEAD &&
+	       (!begins(l, next) || l->pieces[next].sleep == l->pieces[piece].sleep)) {
+		const struct piece *p = &l->pieces[next];
+
+		unknown |= p->what == UNKNOWN;
+		if (p->what == UNKNOWN && may_be_told(w, l, lock, p->from, p->to))
+			*told = true;
+	}
+	if (next == l->n_pieces || l->pieces[next].what == DEAD ||
+	    !is_lock(w, &l->sleeps[l->pieces[next].sleep]))
+		return NO_MORE;
+	before = right_before(l, next, l->pieces[next].from);
+	return !unknown || (before != NO_MORE && is_unknown(l, before)) ? next : NO_MORE;
+}
+
+/*
+ * Whether a thread ends a later sleep, at that lock, of the row that goes on from a piece, before
+ * there are 64 that may be pauses: 1; 0: no; or NOT_KNOWN.
+ */
+static int is_told(struct world *w, const struct life *l, int piece, const char *lock)
+{
+	int answer = 0, looks = 0;
+	bool one_row = true, told = false;
+
+	while (looks < 64) {
+		int next = next_in_row(w, l, piece);
+		const struct sleep *s;
+		char *at;
+		bool same;
+
+		if (next == NOT_KNOWN) {
+			one_row = false;
+			next = perhaps_next(w, l, piece, lock, &told);
+		}
+		if (told)
+			return NOT_KNOWN;
+		if (next < 0)
+			break;
+		piece = next;
+		s = &l->sleeps[l->pieces[piece].sleep];
+		at = lock_of(w, s);
+		same = at && !strcmp(at, lock);
+		free(at);
+		if (same && by_task(w, l, piece))
+			return one_row ? 1 : NOT_KNOWN;
+		if (same && !s->never && s->waker == NOBODY &&
+		    may_be_told(w, l, lock, l->pieces[piece].from, over(l, piece)))
+			answer = NOT_KNOWN;
+		looks += same && is_look(w, l, piece);
+	}
+	return answer;
 }
 
 /*
@@ -436,12 +510,11 @@ static int only_ticks(struct world *w, const struct life *l, const char *lock)
 /* Whether a sleep was a try that a timer ended: 1; 0: it was not; or NOT_KNOWN. */
 static int is_timed_try(struct world *w, const struct life *l, int piece, const char *lock)
 {
-	const struct piece *p = &l->pieces[piece];
 	int told, ticks;
 
-	if (!lock || !*lock || !by_timer(w, &l->sleeps[p->sleep]))
+	if (!lock || !*lock || !by_timer(w, &l->sleeps[l->pieces[piece].sleep]))
 		return 0;
-	if (p->what != SLEEPS || p->to - p->from < 20000000 || is_named(w, &l->sleeps[p->sleep]))
+	if (!is_look(w, l, piece))
 		return 1;
 	told = is_told(w, l, piece, lock);
 	ticks = told ? only_ticks(w, l, lock) : 1;

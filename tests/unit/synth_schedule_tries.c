@@ -117,38 +117,103 @@ static void put_tries(struct tries *t, unsigned int cpu, uint64_t from, uint64_t
 }
 
 /*
+ * As other events of the schedule are missing, some of the ticker's are, which begin at first and
+ * are in order of time: those of a CPU, or of all, in a short time. If the schedule says so of the
+ * others, that is said.
+ */
+static void lose_of_ticker(struct tries *t, size_t first, size_t end)
+{
+	size_t from = first + schedule_random(t->s, end - first);
+	size_t to = from + 1 + schedule_random(t->s, 8);
+	uint64_t victim = schedule_random(t->s, 4), since = 0, last = 0;
+	bool missing = false, said = false;
+	char where[16] = "?";
+
+	for (size_t i = 0; i < t->s->n; i++) {
+		missing |= *t->s->lines[i] == '!';
+		said |= strstr(t->s->lines[i], " lost ") != NULL;
+	}
+	for (size_t i = from; missing && i < to && i < end; i++) {
+		unsigned int cpu;
+		char *without;
+
+		/* Of 0 and 1 one of the ticker's two CPUs each, of others both. */
+		if (*t->lines[i] == '!' || sscanf(t->lines[i], "%*s c%u", &cpu) != 1 ||
+		    (victim < 2 && cpu != t->cpu + victim))
+			continue;
+		if (asprintf(&without, "!%s", t->lines[i]) < 0)
+			abort();
+		free(t->lines[i]);
+		t->lines[i] = without;
+		since = since ? since : t->ns[i];
+		last = t->ns[i];
+	}
+	if (!said || !since)
+		return;
+	if (victim < 2)
+		snprintf(where, sizeof(where), "%u", t->cpu + (unsigned int)victim);
+	t->lines = realloc(t->lines, (t->n + 1) * sizeof(*t->lines));
+	t->ns = realloc(t->ns, (t->n + 1) * sizeof(*t->ns));
+	if (!t->lines || !t->ns)
+		abort();
+	t->ns[t->n] = --since;
+	if (asprintf(&t->lines[t->n++], "%llu.%03llu c%s lost %llu.%03llu",
+		     (unsigned long long)since / 1000, (unsigned long long)since % 1000, where,
+		     (unsigned long long)last / 1000, (unsigned long long)last % 1000) < 0)
+		abort();
+}
+
+/*
  * A thread that nearly only sleeps for a while at one lock, again and again; now and then, or
- * never, another one, which runs all the time, wakes it. Times are those before they are stretched.
+ * never, another one, which nearly always runs, wakes it. Times are those before they are
+ * stretched.
  */
 static void put_ticker(struct tries *t, uint64_t end)
 {
 	static const char *const others[] = { "futex:p+0x60c0", "GIL:7", "pipe:p+0x40c0", "futex" };
 	const char *stack = stacks[schedule_random(t->s, 4)];
-	uint64_t told = 2 + schedule_random(t->s, 12), ns = 1, by_chance;
+	/* The lock of a process, whose name begins with that; or one in shared memory. */
+	const char *lock = schedule_random(t->s, 3) ? "futex:101:p+0x50c0" : "futex:/p+0x50c0";
+	uint64_t told = 2 + schedule_random(t->s, 12), ns = 1, rarely = 12, by_chance;
+	uint64_t n = 3 + schedule_random(t->s, 20), longer = 1 + schedule_random(t->s, 30);
+	size_t first = t->n;
 
+	if (!schedule_random(t->s, 6)) { /* It hardly ever does something else. */
+		n += 60;
+		told = 90;
+		rarely = 400;
+		longer = 3 + schedule_random(t->s, 8);
+	}
 	t->who = 'M';
 	t->cpu = t->s->cpus + 13;
 	put_at(t, ns, "- R > Z");
 	t->cpu--;
 	put_at(t, ns++, "- wakes M %s", timers[1]);
 	put_at(t, ns, "- R > M");
-	for (uint64_t n = 3 + schedule_random(t->s, 20); n && ns + 600 < end; n--) {
-		by_chance = schedule_random(t->s, 12);
+	for (; n && ns + 600 * longer < end; n--) {
+		by_chance = schedule_random(t->s, rarely);
 		ns += 1 + schedule_random(t->s, by_chance ? 10 : 60);
 		put_at(t, ns, "M S > - %s for=%s", stack,
-		       by_chance == 1 ? others[schedule_random(t->s, 4)] : "futex:p+0x50c0");
+		       by_chance == 1 ? others[schedule_random(t->s, 4)] : lock);
 		if (by_chance == 2)
 			put_at(t, ns, "M held-by Z");
-		ns += 60 + schedule_random(t->s, 400);
-		if (schedule_random(t->s, told)) {
-			put_at(t, ns, "- wakes M %s", timers[1]);
-		} else {
-			t->cpu++;
-			put_at(t, ns, "Z wakes M wake;unlock");
-			t->cpu--;
+		t->cpu++;
+		if (!schedule_random(t->s, 3)) {
+			put_at(t, ns + 10, "Z S > - %s for=pipe:z", stacks[1]);
+			put_at(t, ns + 30, "- wakes Z %s", timers[1]);
+			put_at(t, ns + 31, "- R > Z");
 		}
+		ns += (60 + schedule_random(t->s, 400)) * longer;
+		if (!schedule_random(t->s, told))
+			put_at(t, ns, "Z wakes M wake;unlock");
+		t->cpu--;
+		if (t->ns[t->n - 1] != ns)
+			put_at(t, ns, "- wakes M %s", timers[1]);
 		put_at(t, ns += 1 + schedule_random(t->s, 3), "- R > M");
 	}
+	n = t->n;
+	for (uint64_t holes = schedule_random(t->s, 4); holes; holes--)
+		lose_of_ticker(t, first, n);
 }
 
 static bool is_waking(const char *line, char who)
@@ -373,7 +438,9 @@ void schedule_tries(struct schedule *s)
 		free(old.lines[i]);
 		/* The first line says what is recorded. */
 		if (t.stretched && !i)
-			schedule_put(s, "thread M S schedule;nap");
+			schedule_put(s, "thread Z R%s\nthread M S%s schedule;nap",
+				     schedule_random(s, 2) ? "/A" : "",
+				     schedule_random(s, 3) ? "/A" : "");
 		for (char who = 'A'; who < 'A' + 13 && !i; who++)
 			if (t.woke[who - 'A'])
 				schedule_put(s, "thread %c S", helper_of(who));
