@@ -91,9 +91,15 @@ const struct interpreters *process_parts_interpreters(const struct process_parts
 	return p ? p->interpreters : NULL;
 }
 
-uint64_t process_parts_missed(const struct process_parts *p)
+void process_parts_left_out(const struct process_parts *p, uint64_t n[CHAINLOG_LEFT_OUTS])
 {
-	return p ? mapped_files_missed(p->files) : 0;
+	if (!p)
+		return;
+	n[CHAINLOG_LEFT_MAPPED] += mapped_files_missed(p->files);
+	if (p->publishers)
+		n[CHAINLOG_LEFT_PROCESSES] += publishers_missed(p->publishers);
+	if (p->interpreters)
+		n[CHAINLOG_LEFT_PROCESSES] += interpreters_count(p->interpreters).left_out;
 }
 
 /* ---- figures -------------------------------------------------------------------------------- */

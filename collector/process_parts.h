@@ -32,8 +32,8 @@ bool process_parts_is_busy(const struct process_parts *p);
 /* NULL: no interpreted code is recorded. */
 const struct interpreters *process_parts_interpreters(const struct process_parts *p);
 
-/* See mapped_files_missed(). */
-uint64_t process_parts_missed(const struct process_parts *p);
+/* Adds what was left out. */
+void process_parts_left_out(const struct process_parts *p, uint64_t n[CHAINLOG_LEFT_OUTS]);
 
 /* A line on standard error for what has changed since the last time. */
 void process_parts_report(struct process_parts *p);

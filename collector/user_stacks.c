@@ -43,6 +43,7 @@ struct user_stacks {
 	uint64_t verified, mismatches; /* stacks compared, and those that differ, */
 	uint64_t unverified;	       /* and those that could not be compared */
 	uint32_t printed;	       /* of those that differ */
+	uint64_t cut;		       /* stacks whose rules came too late */
 	struct wire_stack completed;
 };
 
@@ -159,8 +160,10 @@ int user_stacks_record(void *user_stacks, const struct wire_record *r, size_t le
 		return 0;
 	}
 	err = unwinder_complete(u->unwinder, c, len, &u->completed);
-	if (err == -EAGAIN && pending_stacks_add(u->pending, c, len))
+	if (err == -EAGAIN &&
+	    pending_stacks_add(u->pending, c, len, unwinder_late_key(u->unwinder)))
 		return 0;
+	u->cut += err == -EAGAIN;
 	return err && err != -EAGAIN ? err : record_compared(u, c);
 }
 
@@ -176,6 +179,7 @@ static int try_again(struct user_stacks *u, uint64_t wait_ns)
 		return 0;
 	}
 	/* It is not compared, because the reference unwinder would use the present mappings. */
+	u->cut += err == -EAGAIN;
 	err = record_completed(u);
 	pending_stacks_drop(u->pending);
 	return err;
@@ -187,6 +191,7 @@ static int try_again(struct user_stacks *u, uint64_t wait_ns)
 static void complete_leaf(struct user_stacks *u, uint32_t id, uint32_t tgid, uint64_t seen_ns,
 			  uint64_t pc)
 {
+	u->cut++;
 	u->completed = (struct wire_stack) {
 		.r = { .time_ns = seen_ns, .kind = WIRE_STACK },
 		.id = id,
@@ -267,6 +272,7 @@ static int unwind_sleeping(struct user_stacks *u)
 	}
 	if (err && sleeping_threads_put_back(u->sleeping))
 		return 0;
+	u->cut += err == -EAGAIN;
 	err = record_compared(u, c);
 	return err ? err : tell_holder(u, c->tid);
 }
@@ -324,6 +330,11 @@ void user_stacks_count(const struct user_stacks *u, struct bpf_counts *counts)
 	counts->verified_user += u->verified;
 	counts->mismatches_user += u->mismatches;
 	counts->unverified_user += u->unverified;
+}
+
+uint64_t user_stacks_cut(const struct user_stacks *u)
+{
+	return u ? u->cut : 0;
 }
 
 void user_stacks_report(const struct user_stacks *u, const struct bpf_counts *counts)

@@ -54,5 +54,7 @@ void user_stacks_forget_idle(struct user_stacks *u);
 
 /* Adds the stacks completed here, and those compared, to what the BPF side counted. */
 void user_stacks_count(const struct user_stacks *u, struct bpf_counts *counts);
+/* Stacks that were cut, as rules, or threads that were asleep, were not read in time. NULL: 0. */
+uint64_t user_stacks_cut(const struct user_stacks *u);
 /* Two lines of figures on standard error; nothing if no stack is unwound. */
 void user_stacks_report(const struct user_stacks *u, const struct bpf_counts *counts);

@@ -38,7 +38,10 @@ void publishers_step(struct publishers *p);
 bool publishers_is_busy(const struct publishers *p);
 
 struct publishers_count {
+	uint64_t left_out;  /* processes for which there was no room: WIRE_PUBLISHERS, shared */
 	uint64_t processes; /* that have published so far, */
 	uint64_t routes;    /* and of which it is known which attribute is the route */
 };
 struct publishers_count publishers_count(const struct publishers *p);
+/* Processes that had no room, or were not asked for their keys for seconds. */
+uint64_t publishers_missed(const struct publishers *p);

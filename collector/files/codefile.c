@@ -682,6 +682,11 @@ uint32_t code_files_owner(const struct code_files *f, uint32_t id)
 	return f->files[id - 1].owner;
 }
 
+uint64_t code_files_owner_key(const struct code_files *f, uint32_t id)
+{
+	return (uint64_t)code_files_owner(f, id) << 32 | code_files_root_id(f, id);
+}
+
 int code_files_compare(const struct code_files *f, uint32_t a, uint32_t b)
 {
 	const struct code_file *x = &f->files[a - 1], *y = &f->files[b - 1];

@@ -77,6 +77,11 @@ uint64_t code_files_call_key(const struct code_files *f, uint32_t id);
 /* Who owned the file when it was opened, a user id; UINT32_MAX: not known. */
 uint32_t code_files_owner(const struct code_files *f, uint32_t id);
 /*
+ * The same and its root directory, as a key of owners.h: in containers all may be root's. Takes
+ * what is known now: not of a file that was detached.
+ */
+uint64_t code_files_owner_key(const struct code_files *f, uint32_t id);
+/*
  * Orders files by what the kernel says of them: 0 if that is the same file under two names, or one
  * that has come to have another one's inode number.
  */

@@ -17,6 +17,9 @@ struct mapping {
 	uint32_t file; /* code_files id; the mapping holds a reference */
 };
 
+/* So many of a list's mappings images_each_mapping_of() finds. */
+#define MAP_LIST_WANTED 8u
+
 struct map_list {
 	uint32_t refs, n;
 	size_t cap;
@@ -27,6 +30,8 @@ struct map_list {
 	uint32_t *sorted, n_sorted;
 	uint64_t *reach;
 	uint64_t steps, window_ns; /* spent on looking up, beyond what is usual, in this window */
+	/* In the last pass of images_each_mapping_of(), with this number: what was wanted. */
+	uint32_t pass, n_wanted, wanted[MAP_LIST_WANTED];
 };
 
 /* Like images_map() for one list, without its rules. False when out of memory. */

@@ -26,6 +26,7 @@ struct images {
 	uint64_t made;
 	uint32_t count;
 	uint32_t n_mappings;		   /* in all lists */
+	uint32_t passes;		   /* of images_each_mapping_of() */
 	uint64_t now_ns;		   /* of the last images_expire() */
 	struct image *ended, **ended_tail; /* in the order of ended_ns */
 	struct image *buckets[BUCKETS], *spaces[BUCKETS];
@@ -227,6 +228,36 @@ void images_each_mapping(const struct images *im,
 		for (const struct image *i = im->buckets[b]; i; i = i->next)
 			for (uint32_t k = 0; !i->ended && i->maps && k < i->maps->n; k++)
 				fn(ctx, i->tgid, &i->maps->list[k]);
+}
+
+/* What is wanted of the list, if this pass has not found that out yet. */
+static void find_wanted(struct map_list *l, uint32_t pass,
+			bool (*is_wanted)(const void *ctx, const struct mapping *m),
+			const void *ctx)
+{
+	if (l->pass == pass)
+		return;
+	l->pass = pass;
+	l->n_wanted = 0;
+	for (uint32_t k = 0; l->n_wanted < MAP_LIST_WANTED && k < l->n; k++)
+		if (is_wanted(ctx, &l->list[k]))
+			l->wanted[l->n_wanted++] = k;
+}
+
+void images_each_mapping_of(struct images *im,
+			    bool (*is_wanted)(const void *ctx, const struct mapping *m),
+			    void (*fn)(void *ctx, uint32_t tgid, const struct mapping *m),
+			    void *ctx)
+{
+	im->passes++;
+	for (uint32_t b = 0; b < BUCKETS; b++)
+		for (const struct image *i = im->buckets[b]; i; i = i->next) {
+			if (i->ended || !i->maps)
+				continue;
+			find_wanted(i->maps, im->passes, is_wanted, ctx);
+			for (uint32_t k = 0; k < i->maps->n_wanted; k++)
+				fn(ctx, i->tgid, &i->maps->list[i->maps->wanted[k]]);
+		}
 }
 
 /* Adds an image in front of the older ones of its tgid. */

@@ -72,6 +72,15 @@ void images_each_mapping(const struct images *im,
 			 void (*fn)(void *ctx, uint32_t tgid, const struct mapping *m), void *ctx);
 
 /*
+ * The same for those mappings for which is_wanted() is true; of a process at most MAP_LIST_WANTED.
+ * Whatever children share with their parents is looked at once.
+ */
+void images_each_mapping_of(struct images *im,
+			    bool (*is_wanted)(const void *ctx, const struct mapping *m),
+			    void (*fn)(void *ctx, uint32_t tgid, const struct mapping *m),
+			    void *ctx);
+
+/*
  * A process that is found running: makes an image from time_ns on, without mappings; NULL when out
  * of memory. images_exe() sets the path of its program, and by which it is run; NULL: that one.
  */

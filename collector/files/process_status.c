@@ -45,6 +45,13 @@ int process_status_read(struct process_status *out, uint32_t tgid)
 	return has_uid && has_gid ? 0 : -ESRCH;
 }
 
+uint64_t process_owner_key(uint32_t tgid)
+{
+	struct process_status status;
+
+	return process_status_read(&status, tgid) ? UINT64_MAX : status.uid;
+}
+
 bool process_comm(char comm[16], uint32_t tgid)
 {
 	FILE *f = fopen(host_proc_name(tgid, "comm").text, "re");

@@ -16,6 +16,9 @@ struct process_status {
 /* 0, or -ESRCH: there is no such process. */
 int process_status_read(struct process_status *out, uint32_t tgid);
 
+/* The user that it runs as, as a key of owners.h; one of its own if there is no such process. */
+uint64_t process_owner_key(uint32_t tgid);
+
 /* The name of its first thread. False: there is no such process. */
 bool process_comm(char comm[16], uint32_t tgid);
 

@@ -7,10 +7,13 @@
 
 #include "common/grow.h"
 #include "common/lower_bound.h"
+#include "files/owners.h"
+#include "files/process_status.h"
 #include "layout.h"
 
 struct process {
 	uint32_t tgid;
+	uint32_t owner; /* of owners */
 	struct wire_interpreter at;
 };
 
@@ -20,6 +23,7 @@ struct interpreters {
 	void *ctx;
 	struct process *processes; /* sorted by tgid */
 	size_t n, cap;
+	struct owners owners; /* users, by their processes */
 	struct interpreters_count count;
 };
 
@@ -35,15 +39,23 @@ const struct wire_interpreter *interpreters_of(const struct interpreters *i, uin
 	return k < i->n && i->processes[k].tgid == tgid ? &i->processes[k].at : NULL;
 }
 
-static void add(struct interpreters *i, uint32_t tgid, struct wire_interpreter at)
+static void add(struct interpreters *i, uint32_t tgid, uint64_t owner_key,
+		struct wire_interpreter at)
 {
 	size_t k = place_of(i, tgid);
+	uint32_t owner;
 
-	if ((k < i->n && i->processes[k].tgid == tgid) || i->n >= WIRE_INTERPRETERS ||
-	    !GROW(i->processes, i->n, i->cap))
+	if (k < i->n && i->processes[k].tgid == tgid)
 		return;
+	owner = owners_find(&i->owners, owner_key);
+	if (!GROW(i->processes, i->n, i->cap) ||
+	    !owners_take(&i->owners, owner, 1, WIRE_INTERPRETERS)) {
+		i->count.left_out++;
+		i->fn(i->ctx, tgid, NULL); /* which the BPF side has let inherit it */
+		return;
+	}
 	memmove(&i->processes[k + 1], &i->processes[k], (i->n++ - k) * sizeof(*i->processes));
-	i->processes[k] = (struct process) { tgid, at };
+	i->processes[k] = (struct process) { tgid, owner, at };
 	if (at.language == WIRE_PYTHON)
 		i->count.python++;
 	else
@@ -61,7 +73,7 @@ static void mapped(void *ctx, uint32_t tgid, uint64_t bias, const struct reader_
 	    interpreters_of(i, tgid))
 		return;
 	if (layout_find(e, bias, &at)) {
-		add(i, tgid, at);
+		add(i, tgid, process_owner_key(tgid), at);
 		return;
 	}
 	i->count.unknown++;
@@ -71,10 +83,11 @@ static void mapped(void *ctx, uint32_t tgid, uint64_t bias, const struct reader_
 
 static void forked(void *ctx, uint32_t tgid, uint32_t parent)
 {
-	const struct wire_interpreter *at = interpreters_of(ctx, parent);
+	struct interpreters *i = ctx;
+	size_t k = place_of(i, parent);
 
-	if (at)
-		add(ctx, tgid, *at);
+	if (interpreters_of(i, parent))
+		add(i, tgid, i->owners.list[i->processes[k].owner].key, i->processes[k].at);
 }
 
 static void gone(void *ctx, uint32_t tgid)
@@ -84,6 +97,7 @@ static void gone(void *ctx, uint32_t tgid)
 
 	if (!interpreters_of(i, tgid))
 		return;
+	owners_give(&i->owners, i->processes[k].owner, 1);
 	memmove(&i->processes[k], &i->processes[k + 1], (--i->n - k) * sizeof(*i->processes));
 	i->fn(i->ctx, tgid, NULL);
 }

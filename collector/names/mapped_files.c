@@ -5,16 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grow.h"
+#include "files/owners.h"
 #include "kernel/clock.h"
 
-/* Mappings of files that were not looked at yet. */
-#define WAITING_MAX 65536u
-#define WAITING_OF_OWNER (WAITING_MAX / 4)
-/* Owners of files are told apart so far; the others share what the last one gets. */
-#define OWNERS_MAX 1024u
 /* What has waited for so long at the end is told to be missing. */
 #define LATE_NS 2000000000u
+/* Of the files of one owner that nobody maps any more, so many are passed over at a time. */
+#define PASSED_OVER_MAX 64u
+/* Telling who maps what was found may take this part of the time. */
+#define TELL_PART 10u
 /*
  * A helper that takes more CPU time for a file has failed, or more time in all: on a busy machine
  * it may wait for a CPU for seconds. Few files take 10 ms.
@@ -25,6 +24,7 @@
 enum file_state {
 	FILE_NEW,
 	FILE_WAITS, /* to be looked at */
+	FILE_ASKED, /* it is being looked at */
 	FILE_OTHER, /* has nothing that is asked for */
 	FILE_FOUND,
 };
@@ -39,23 +39,16 @@ struct found {
 /* By code_files id. All but new ones are held, so that the id stays theirs. */
 struct file {
 	enum file_state state;
-	bool is_likely; /* by its name to have something */
-	uint32_t owner; /* of owners, once it waits; and since when it does */
-	uint64_t since_ns;
+	bool is_untold;	     /* who maps it was not told yet what was found */
+	uint32_t owner;	     /* of owners, while it waits, */
+	uint32_t next;	     /* the next one of its queue; 0: it is the last, */
+	uint64_t since_ns;   /* and since when it does */
 	struct found *found; /* NULL: nothing, or not known yet */
 };
 
-/* Who owns files, in one root directory: those in a container may all be root's. */
-struct owner {
-	uint64_t key;
-	uint64_t spent_ns; /* on looking at its files, or when it came as much as others had then */
-	uint32_t n_waiting;
-};
-
-/* A file that a process has mapped and that is still to be looked at. */
-struct waiting {
-	uint32_t tgid, file;
-	uint64_t start, end, pgoff;
+/* Files of one owner that wait: first those that by their names are likely to have something. */
+struct queue {
+	uint32_t first[2], last[2]; /* 0: there is none */
 };
 
 enum asked { ASKED_FILE, ASKED_PARTS };
@@ -72,13 +65,13 @@ struct mapped_files {
 	unsigned int n_users;
 	struct file *files;
 	uint32_t n_files; /* room in files */
-	struct waiting *waiting;
-	size_t n_waiting, cap_waiting;
 	uint64_t count, forgot_ns;
-	struct owner *owners;
-	uint32_t n_owners;
-	uint64_t turn_ns; /* spent_ns of the owner whose turn it was last */
-	uint64_t missed;  /* mappings that are not waiting, and were not looked at */
+	struct owners owners; /* of files that wait, or are being looked at */
+	struct queue queues[OWNERS_MAX];
+	uint64_t given_up; /* files that took too long */
+	uint32_t untold;   /* files */
+	bool is_telling;
+	uint64_t tell_at_ns; /* not before that */
 
 	struct reader *reader; /* NULL: none is at work */
 	enum asked asked;
@@ -116,32 +109,19 @@ static void forget_file(struct mapped_files *f, uint32_t id)
 	code_files_put(f->code, id);
 }
 
-/* One of those in the list is in it no more. */
-static void drop_waiting(struct mapped_files *f, const struct waiting *w)
-{
-	f->owners[f->files[w->file].owner].n_waiting--;
-}
-
+/* Those that wait go when it is their turn. */
 static bool is_unused(const struct mapped_files *f, uint32_t id)
 {
-	return f->files[id].state != FILE_NEW && !code_files_is_mapped(f->code, id) &&
-	       !(f->reader && f->of == id);
+	return (f->files[id].state == FILE_OTHER || f->files[id].state == FILE_FOUND) &&
+	       !code_files_is_mapped(f->code, id);
 }
 
 /* Ids are used again when nobody holds the file. */
 static void forget_unmapped(struct mapped_files *f, uint64_t now_ns)
 {
-	size_t n = 0;
-
 	if (now_ns - f->forgot_ns < 1000000000)
 		return;
 	f->forgot_ns = now_ns;
-	for (size_t i = 0; i < f->n_waiting; i++)
-		if (is_unused(f, f->waiting[i].file))
-			drop_waiting(f, &f->waiting[i]);
-		else
-			f->waiting[n++] = f->waiting[i];
-	f->n_waiting = n;
 	for (uint32_t i = 1; i < f->n_files; i++)
 		if (is_unused(f, i))
 			forget_file(f, i);
@@ -150,54 +130,21 @@ static void forget_unmapped(struct mapped_files *f, uint64_t now_ns)
 /* ---- processes ------------------------------------------------------------------------------ */
 
 /* The file, which has something, is mapped there. */
-static void tell_mapped(const struct mapped_files *f, const struct found *found,
-			const struct waiting *w)
+static void tell_mapped(const struct mapped_files *f, const struct found *found, uint32_t tgid,
+			const struct mapping *m)
 {
 	for (uint32_t i = 0; i < found->n_segments; i++) {
 		const struct elfsym_segment *s = &found->segments[i];
 
 		/* A segment is mapped from the beginning of its first page on. */
-		if (s->offset >= w->pgoff + (w->end - w->start) || s->offset + s->bytes <= w->pgoff)
+		if (s->offset >= m->pgoff + (m->end - m->start) || s->offset + s->bytes <= m->pgoff)
 			continue;
 		for (unsigned int u = 0; u < f->n_users; u++)
-			f->users[u].fn->mapped(f->users[u].ctx, w->tgid,
-					       w->start - w->pgoff + s->offset - s->vaddr,
+			f->users[u].fn->mapped(f->users[u].ctx, tgid,
+					       m->start - m->pgoff + s->offset - s->vaddr,
 					       &found->parts);
 		return;
 	}
-}
-
-static uint32_t owner_of(struct mapped_files *f, uint32_t file)
-{
-	uint64_t key =
-		(uint64_t)code_files_owner(f->code, file) << 32 | code_files_root_id(f->code, file);
-	uint32_t i = 0;
-
-	while (i < f->n_owners && f->owners[i].key != key)
-		i++;
-	if (i < f->n_owners)
-		return i;
-	if (i == OWNERS_MAX)
-		return i - 1;
-	f->owners[f->n_owners++] = (struct owner) { .key = key };
-	return i;
-}
-
-static bool add_waiting(struct mapped_files *f, struct waiting w, uint32_t owner)
-{
-	struct owner *o = &f->owners[owner];
-
-	if (f->n_waiting >= WAITING_MAX || o->n_waiting >= WAITING_OF_OWNER ||
-	    !GROW(f->waiting, f->n_waiting, f->cap_waiting)) {
-		f->missed++;
-		return false;
-	}
-	/* Nobody saves up turns. */
-	if (o->spent_ns < f->turn_ns)
-		o->spent_ns = f->turn_ns;
-	o->n_waiting++;
-	f->waiting[f->n_waiting++] = w;
-	return true;
 }
 
 static bool is_likely(const char *path)
@@ -207,61 +154,62 @@ static bool is_likely(const char *path)
 	return strstr(name, "python") || strstr(name, "php");
 }
 
+/* The file is to be looked at. */
+static void add_waiting(struct mapped_files *f, struct file *of, uint32_t id)
+{
+	uint32_t owner = owners_find(&f->owners, code_files_owner_key(f->code, id));
+	bool is_other = !is_likely(code_files_path(f->code, id));
+	struct queue *q = &f->queues[owner];
+
+	code_files_hold(f->code, id);
+	owners_add(&f->owners, owner, 1);
+	*of = (struct file) { .state = FILE_WAITS, .owner = owner, .since_ns = clock_now_ns() };
+	if (q->first[is_other])
+		f->files[q->last[is_other]].next = id;
+	else
+		q->first[is_other] = id;
+	q->last[is_other] = id;
+}
+
+/* Takes the first file out of the queue; 0: there is none. Its owner still holds it. */
+static uint32_t take_waiting(struct mapped_files *f, struct queue *q)
+{
+	bool is_other = !q->first[0];
+	uint32_t id = q->first[is_other];
+
+	if (id)
+		q->first[is_other] = f->files[id].next;
+	return id;
+}
+
+/* Also once more for who maps a file in which something was found meanwhile. */
 static void mapped(void *ctx, uint32_t tgid, const struct mapping *m)
 {
-	struct waiting w = { tgid, m->file, m->start, m->end, m->pgoff };
 	struct mapped_files *f = ctx;
 	struct file *of;
 
 	if (code_files_kind(f->code, m->file) != CODE_FILE || m->end - m->start < f->least_bytes)
 		return;
 	of = file_at(f, m->file);
-	if (of && of->found)
-		tell_mapped(f, of->found, &w);
-	if (!of || of->state == FILE_OTHER || of->state == FILE_FOUND)
-		return;
-	if (of->state == FILE_NEW)
-		of->owner = owner_of(f, m->file);
-	if (!add_waiting(f, w, of->owner))
-		return;
-	if (of->state == FILE_NEW) {
-		code_files_hold(f->code, m->file);
-		of->is_likely = is_likely(code_files_path(f->code, m->file));
-		of->since_ns = clock_now_ns();
-	}
-	of->state = FILE_WAITS;
+	if (of && of->state == FILE_NEW)
+		add_waiting(f, of, m->file);
+	if (of && of->found && of->is_untold == f->is_telling)
+		tell_mapped(f, of->found, tgid, m);
 }
 
 static void gone(void *ctx, uint32_t tgid)
 {
-	struct mapped_files *f = ctx;
-	size_t n = 0;
+	const struct mapped_files *f = ctx;
 
-	for (size_t i = 0; i < f->n_waiting; i++)
-		if (f->waiting[i].tgid != tgid)
-			f->waiting[n++] = f->waiting[i];
-		else
-			drop_waiting(f, &f->waiting[i]);
-	f->n_waiting = n;
 	for (unsigned int u = 0; u < f->n_users; u++)
 		f->users[u].fn->gone(f->users[u].ctx, tgid);
 }
 
 static void forked(void *ctx, uint32_t tgid, uint32_t parent)
 {
-	struct mapped_files *f = ctx;
-	size_t n;
+	const struct mapped_files *f = ctx;
 
-	gone(f, tgid);
-	n = f->n_waiting;
-	for (size_t i = 0; i < n; i++) {
-		struct waiting w = f->waiting[i];
-
-		if (w.tgid != parent)
-			continue;
-		w.tgid = tgid;
-		(void)add_waiting(f, w, f->files[w.file].owner);
-	}
+	gone(ctx, tgid);
 	for (unsigned int u = 0; u < f->n_users; u++)
 		f->users[u].fn->forked(f->users[u].ctx, tgid, parent);
 }
@@ -270,28 +218,42 @@ static const struct process_watch watch = { mapped, forked, gone };
 
 /* ---- looking at files ----------------------------------------------------------------------- */
 
-/* The file was looked at: what waited for it is over. found: what it has; NULL: nothing. */
+static bool is_untold(const void *ctx, const struct mapping *m)
+{
+	const struct mapped_files *f = ctx;
+
+	return m->file < f->n_files && f->files[m->file].is_untold;
+}
+
+/* Who maps it is looked for among all mappings, of which there may be millions. */
+static void tell_all(struct mapped_files *f)
+{
+	uint64_t from_ns = clock_now_ns();
+
+	if (!f->untold || from_ns < f->tell_at_ns)
+		return;
+	f->is_telling = true;
+	symbolizer_tell_mapped(f->sym, is_untold);
+	f->is_telling = false;
+	for (uint32_t i = 1; i < f->n_files; i++)
+		f->files[i].is_untold = false;
+	f->untold = 0;
+	f->tell_at_ns = clock_now_ns();
+	f->tell_at_ns += (f->tell_at_ns - from_ns) * TELL_PART;
+}
+
+/* The file was looked at. found: what it has; NULL: nothing. */
 static void settle_file(struct mapped_files *f, uint32_t id, struct found *found)
 {
-	struct owner *o = &f->owners[f->files[id].owner];
-	size_t n = 0;
+	struct file *of = &f->files[id];
 
-	o->spent_ns += clock_now_ns() - f->from_ns;
-	f->files[id].state = found ? FILE_FOUND : FILE_OTHER;
-	f->files[id].found = found;
+	owners_spend(&f->owners, of->owner, clock_now_ns() - f->from_ns);
+	owners_give(&f->owners, of->owner, 1);
+	of->state = found ? FILE_FOUND : FILE_OTHER;
+	of->found = found;
+	of->is_untold = found;
+	f->untold += of->is_untold;
 	f->count++;
-	for (size_t i = 0; i < f->n_waiting; i++) {
-		struct waiting w = f->waiting[i];
-
-		if (w.file != id) {
-			f->waiting[n++] = w;
-			continue;
-		}
-		drop_waiting(f, &w);
-		if (found)
-			tell_mapped(f, found, &w);
-	}
-	f->n_waiting = n;
 }
 
 static void end_reading(struct mapped_files *f)
@@ -305,30 +267,34 @@ static void end_reading(struct mapped_files *f)
 /*
  * The file to look at: of the owner on whose files the least time was spent one that is likely to
  * have something, else that waited for longest. Whatever files somebody has, and however he calls
- * them, he delays his own.
+ * them, he delays his own. 0: there is none now.
  */
-static uint32_t next_file(const struct mapped_files *f)
+static uint32_t next_file(struct mapped_files *f)
 {
-	uint32_t next = f->waiting[0].file;
+	uint32_t owner, id;
 
-	for (size_t i = 1; i < f->n_waiting; i++) {
-		const struct file *a = &f->files[f->waiting[i].file], *b = &f->files[next];
-
-		if (a->owner == b->owner
-			    ? a->is_likely && !b->is_likely
-			    : f->owners[a->owner].spent_ns < f->owners[b->owner].spent_ns)
-			next = f->waiting[i].file;
+	if (!owners_next(&f->owners, &owner))
+		return 0;
+	for (unsigned int n = 0; n < PASSED_OVER_MAX; n++) {
+		id = take_waiting(f, &f->queues[owner]);
+		if (!id || code_files_is_mapped(f->code, id))
+			return id;
+		owners_give(&f->owners, owner, 1);
+		forget_file(f, id);
 	}
-	return next;
+	return 0;
 }
 
 static void look_at_file(struct mapped_files *f)
 {
 	uint32_t id = next_file(f);
-	int fd = code_files_open(f->code, id);
+	int fd;
 
+	if (!id)
+		return;
 	f->from_ns = clock_now_ns();
-	f->turn_ns = f->owners[f->files[id].owner].spent_ns;
+	f->files[id].state = FILE_ASKED;
+	fd = code_files_open(f->code, id);
 	f->found = calloc(1, sizeof(*f->found));
 	if (!f->found || fd < 0 || helpers_hang(f->helpers, code_files_call_key(f->code, id)) ||
 	    reader_open(&f->reader, f->helpers, HELPER_USUAL, fd)) {
@@ -372,7 +338,7 @@ static void take_answer(struct mapped_files *f, uint64_t wait_ns)
 	else
 		f->found = NULL;
 	if (err == -EAGAIN) {
-		f->missed++;
+		f->given_up++;
 		reader_close_late(f->reader, code_files_call_key(f->code, f->of));
 		f->reader = NULL;
 	}
@@ -386,9 +352,9 @@ static void step(struct mapped_files *f, uint64_t wait_ns)
 		take_answer(f, wait_ns);
 	if (f->reader)
 		return;
+	tell_all(f);
 	forget_unmapped(f, clock_now_ns());
-	if (f->n_waiting)
-		look_at_file(f);
+	look_at_file(f);
 }
 
 void mapped_files_step(struct mapped_files *f)
@@ -398,7 +364,7 @@ void mapped_files_step(struct mapped_files *f)
 
 bool mapped_files_is_busy(const struct mapped_files *f)
 {
-	return f->reader || f->n_waiting;
+	return f->reader || f->owners.held || f->untold;
 }
 
 uint64_t mapped_files_count(const struct mapped_files *f)
@@ -408,10 +374,10 @@ uint64_t mapped_files_count(const struct mapped_files *f)
 
 uint64_t mapped_files_missed(const struct mapped_files *f)
 {
-	uint64_t n = f->missed, now_ns = clock_now_ns();
+	uint64_t n = f->given_up, now_ns = clock_now_ns();
 
-	for (size_t i = 0; i < f->n_waiting; i++)
-		n += now_ns - f->files[f->waiting[i].file].since_ns > LATE_NS;
+	for (uint32_t i = 1; i < f->n_files; i++)
+		n += f->files[i].state == FILE_WAITS && now_ns - f->files[i].since_ns > LATE_NS;
 	return n;
 }
 
@@ -423,9 +389,6 @@ int mapped_files_new(struct mapped_files **out, struct symbolizer *sym, struct h
 	struct mapped_files *f = *out = calloc(1, sizeof(*f));
 
 	if (!f)
-		return -ENOMEM;
-	f->owners = calloc(OWNERS_MAX, sizeof(*f->owners));
-	if (!f->owners)
 		return -ENOMEM;
 	f->sym = sym;
 	f->code = symbolizer_files(sym);
@@ -457,7 +420,5 @@ void mapped_files_free(struct mapped_files *f)
 	for (uint32_t i = 1; i < f->n_files; i++)
 		forget_file(f, i);
 	free(f->files);
-	free(f->waiting);
-	free(f->owners);
 	free(f);
 }

@@ -172,6 +172,13 @@ void symbolizer_watch(struct symbolizer *s, const struct process_watch *w, void 
 		images_each_mapping(s->images, w->mapped, ctx);
 }
 
+void symbolizer_tell_mapped(struct symbolizer *s,
+			    bool (*is_wanted)(const void *ctx, const struct mapping *m))
+{
+	if (s->watch && s->images)
+		images_each_mapping_of(s->images, is_wanted, s->watch->mapped, s->watch_ctx);
+}
+
 void symbolizer_stable_range(const struct symbolizer *s, uint64_t *from_ns, uint64_t *until_ns)
 {
 	*from_ns = s->replaced_ns;

@@ -223,6 +223,12 @@ struct process_watch {
 };
 /* From now on, beginning with what is mapped now. w must live as long as s. */
 void symbolizer_watch(struct symbolizer *s, const struct process_watch *w, void *ctx);
+/*
+ * Calls its mapped() once more, with the ctx of symbolizer_watch(), for what processes have mapped
+ * now and is_wanted() is true for (images_each_mapping_of()).
+ */
+void symbolizer_tell_mapped(struct symbolizer *s,
+			    bool (*is_wanted)(const void *ctx, const struct mapping *m));
 
 /*
  * Now and then forgets the spaces of processes that ended a while ago. For callers that keep no

@@ -21,8 +21,8 @@
  */
 #define FILE_PART 4u
 #define AGAIN_PART 2u
-/* Owners take turns of this length. */
-#define TURN_NS 200000000u
+/* The time of root and of who records counts this part, so that they get as much more. */
+#define OURS_PART 4u
 /* When no reader could be started. */
 #define PAUSE_MS 10
 /* How often to look whether the time has been shortened. */
@@ -34,23 +34,26 @@ struct source {
 	const struct user_frame *frames; /* by place */
 	size_t n, done;			 /* those before done have been answered for */
 	uint32_t owner;			 /* a user id */
-	bool has_links; /* frames are its own, of all names of the file, and to be freed */
-	bool has_roots; /* these names are in several root directories */
-	bool is_known;	/* the module is in the trace */
-	bool is_stuck;	/* its reader waited for something, or took all its time */
-	bool is_over;	/* nothing more is to be found out */
+	bool is_elsewhere; /* all its names are in other root directories, where all may be root\'s
+			    */
+	bool has_links;	   /* frames are its own, of all names of the file, and to be freed */
+	bool has_roots;	   /* these names are in several root directories */
+	bool is_known;	   /* the module is in the trace */
+	bool is_stuck;	   /* its reader waited for something, or took all its time */
+	bool is_over;	   /* nothing more is to be found out */
 };
 
-/* The sources of one owner, who has a turn after the other. */
-struct owner {
-	size_t next, end;
+/* The sources of one owner. Next is one of who has had the least time. */
+struct turns {
+	size_t first, next, end;
+	uint64_t spent_ns;
 };
 
 struct ending {
 	struct symbolizer *s;
 	struct source *sources;
 	size_t n, cap;
-	struct owner *owners;
+	struct turns *owners;
 	size_t n_owners, cap_owners;
 	struct naming naming;
 };
@@ -62,29 +65,63 @@ static bool is_generated(const struct source *f)
 
 /* ---- the order ----------------------------------------------------------------------------- */
 
-/* Root and who records come first. */
 static bool is_strangers(const struct source *f)
 {
-	return f->owner && f->owner != geteuid();
+	return (f->owner && f->owner != geteuid()) || f->is_elsewhere;
+}
+
+/* Names of one file lie together. */
+static int by_file(const void *pa, const void *pb, void *ending)
+{
+	const struct ending *e = ending;
+	const struct source *a = pa, *b = pb;
+
+	if (is_generated(a) || is_generated(b))
+		return a->id < b->id ? -1 : 1;
+	return code_files_compare(e->s->files, a->id, b->id);
 }
 
 static int by_owner_and_file(const void *pa, const void *pb, void *ending)
 {
-	const struct ending *e = ending;
 	const struct source *a = pa, *b = pb;
 
 	if (is_strangers(a) != is_strangers(b))
 		return is_strangers(a) ? 1 : -1;
 	if (is_strangers(a) && a->owner != b->owner)
 		return a->owner < b->owner ? -1 : 1;
-	if (is_generated(a) || is_generated(b))
-		return a->id < b->id ? -1 : 1;
-	return code_files_compare(e->s->files, a->id, b->id);
+	return by_file(pa, pb, ending);
 }
 
 static bool is_same_owner(const struct source *a, const struct source *b)
 {
 	return is_strangers(a) == is_strangers(b) && (!is_strangers(a) || a->owner == b->owner);
+}
+
+static bool is_in_own_root(const struct ending *e, const struct source *f)
+{
+	uint32_t root;
+
+	if (is_generated(f))
+		return !e->s->generated[f->id & ~GENERATED].place.root;
+	root = code_files_root_id(e->s->files, f->id);
+	return !root || root == CODE_ROOTS_SEVERAL;
+}
+
+/* Sorts them by file, and says of which all names are in other root directories. */
+static void find_roots(struct ending *e)
+{
+	size_t n;
+
+	qsort_r(e->sources, e->n, sizeof(*e->sources), by_file, e);
+	for (size_t i = 0; i < e->n; i += n) {
+		struct source *f = &e->sources[i];
+		bool is_elsewhere = !is_in_own_root(e, f);
+
+		for (n = 1; i + n < e->n && !by_file(f, f + n, e); n++)
+			is_elsewhere &= !is_in_own_root(e, f + n);
+		for (size_t k = 0; k < n; k++)
+			f[k].is_elsewhere = is_elsewhere;
+	}
 }
 
 static int list_sources(struct ending *e)
@@ -107,8 +144,10 @@ static int list_sources(struct ending *e)
 			s->file_sources[f->id - 1].module = 0;
 		}
 	}
-	if (e->n)
-		qsort_r(e->sources, e->n, sizeof(*e->sources), by_owner_and_file, e);
+	if (!e->n)
+		return 0;
+	find_roots(e);
+	qsort_r(e->sources, e->n, sizeof(*e->sources), by_owner_and_file, e);
 	for (size_t i = 0; i < e->n; i++) {
 		if (i && is_same_owner(&e->sources[i], &e->sources[i - 1])) {
 			e->owners[e->n_owners - 1].end++;
@@ -116,7 +155,7 @@ static int list_sources(struct ending *e)
 		}
 		if (!GROW(e->owners, e->n_owners, e->cap_owners))
 			return -ENOMEM;
-		e->owners[e->n_owners++] = (struct owner) { i, i + 1 };
+		e->owners[e->n_owners++] = (struct turns) { i, i, i + 1, 0 };
 	}
 	return 0;
 }
@@ -252,33 +291,34 @@ static int name_source(struct ending *e, struct source *f, enum naming_aim aim, 
 	return n->err;
 }
 
+/* Whose turn it is; NULL: nobody has any more. */
+static struct turns *next_owner(const struct ending *e)
+{
+	struct turns *next = NULL;
+
+	for (struct turns *o = e->owners; o < e->owners + e->n_owners; o++)
+		if (o->next < o->end && (!next || o->spent_ns < next->spent_ns))
+			next = o;
+	return next;
+}
+
 /* All that have not been named yet, as long as there is time. */
 static int name_all(struct ending *e, enum naming_aim aim, bool again)
 {
-	bool is_more = true;
+	struct turns *o;
 	int err = 0;
 
 	for (size_t i = 0; i < e->n_owners; i++)
-		e->owners[i].next = i ? e->owners[i - 1].end : 0;
-	while (is_more) {
-		is_more = false;
-		for (size_t i = 0; !err && i < e->n_owners; i++) {
-			struct owner *o = &e->owners[i];
-			bool is_ours = o->next < o->end && !is_strangers(&e->sources[o->next]);
-			uint64_t begin_ns = clock_now_ns();
+		e->owners[i].next = e->owners[i].first;
+	while (!err && (o = next_owner(e))) {
+		struct source *f = &e->sources[o->next++];
+		uint64_t time_ns = time_for(e, aim, again), begin_ns = clock_now_ns();
 
-			while (!err && o->next < o->end &&
-			       (is_ours || clock_now_ns() - begin_ns < TURN_NS)) {
-				struct source *f = &e->sources[o->next++];
-				uint64_t time_ns = time_for(e, aim, again);
-
-				if (!time_ns)
-					return 0;
-				if (!f->is_over && !(aim == NAMING_ID ? f->is_known : f->is_stuck))
-					err = name_source(e, f, aim, time_ns);
-			}
-			is_more |= !err && o->next < o->end;
-		}
+		if (!time_ns)
+			return 0;
+		if (!f->is_over && !(aim == NAMING_ID ? f->is_known : f->is_stuck))
+			err = name_source(e, f, aim, time_ns);
+		o->spent_ns += (clock_now_ns() - begin_ns) / (is_strangers(f) ? 1 : OURS_PART);
 	}
 	return err;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "files/owners.h"
 #include "unwind/cfi.h"
 #include "unwind/rules.h"
 
@@ -11,12 +12,15 @@
 #define BYTES_MAX (RULES_BYTES_MAX - CFI_MAX_BYTES)
 /* A file unused for this long is dropped: it may be deleted, or its disk unmounted. */
 #define IDLE_NS 60000000000u
+/* What a file counts at least when room is made. */
+#define FILE_BYTES (BYTES_MAX / RULES_FILES_MAX)
 #define WINDOWS (1u << 14)
 #define ANSWERS (1u << 12)
 
 struct file {
 	uint32_t id;	 /* code_files id, of which it holds a reference; 0: free */
 	uint32_t serial; /* never reused */
+	uint32_t owner;	 /* of owners */
 	struct rules_file rules;
 	bool is_missing; /* it cannot be opened: its rules are not known */
 	uint64_t used_ns;
@@ -44,6 +48,8 @@ struct unwind_files {
 	uint32_t last; /* index of the file used last */
 	uint64_t searched;
 	bool is_late;
+	uint64_t late_key;    /* the owner's of the file that was late */
+	struct owners owners; /* of files */
 	struct file files[RULES_FILES_MAX];
 	struct cached windows[WINDOWS];
 	struct answer answers[ANSWERS];
@@ -78,6 +84,7 @@ static void drop(struct unwind_files *f, struct file *file)
 		return;
 	rules_close(f->rules, &file->rules);
 	code_files_put(f->code, file->id);
+	owners_give(&f->owners, file->owner, 1);
 	*file = (struct file) { .rules.index = index };
 }
 
@@ -108,25 +115,43 @@ static size_t bytes_of(const struct unwind_files *f)
 	return bytes;
 }
 
-/* A free place, made by dropping the least recently used file if need be. */
-static struct file *make_room(struct unwind_files *f)
+/*
+ * The file to drop for one of this owner: the least recently used one of the owner whose files take
+ * most, so that who has many takes room from himself. NULL: there is none.
+ */
+static struct file *to_drop(struct unwind_files *f, uint32_t owner)
 {
-	struct file *free_place = NULL;
+	uint64_t takes[OWNERS_MAX] = { 0 };
+	struct file *drop = NULL;
 
+	takes[owner] = FILE_BYTES;
+	for (struct file *file = f->files; file < f->files + RULES_FILES_MAX; file++)
+		if (file->id)
+			takes[file->owner] +=
+				file->rules.bytes > FILE_BYTES ? file->rules.bytes : FILE_BYTES;
+	for (struct file *file = f->files; file < f->files + RULES_FILES_MAX; file++)
+		if (file->id &&
+		    (!drop || takes[file->owner] > takes[drop->owner] ||
+		     (takes[file->owner] == takes[drop->owner] && file->used_ns < drop->used_ns)))
+			drop = file;
+	return drop;
+}
+
+/* A free place for a file of the owner, made by dropping another one if need be. */
+static struct file *make_room(struct unwind_files *f, uint32_t owner)
+{
 	for (;;) {
-		struct file *oldest = NULL;
+		struct file *free_place = NULL, *dropped;
 
-		for (uint32_t i = 0; i < RULES_FILES_MAX; i++) {
-			struct file *file = &f->files[i];
-
-			if (!file->id)
-				free_place = file;
-			else if (!oldest || file->used_ns < oldest->used_ns)
-				oldest = file;
-		}
-		if (free_place && (bytes_of(f) <= BYTES_MAX || !oldest))
+		for (uint32_t i = 0; i < RULES_FILES_MAX && !free_place; i++)
+			if (!f->files[i].id)
+				free_place = &f->files[i];
+		if (free_place && bytes_of(f) <= BYTES_MAX)
 			return free_place;
-		drop(f, oldest);
+		dropped = to_drop(f, owner);
+		if (!dropped)
+			return free_place;
+		drop(f, dropped);
 	}
 }
 
@@ -145,9 +170,13 @@ static struct file *find(struct unwind_files *f, uint32_t id, uint64_t now_ns)
 		file = f->files + RULES_FILES_MAX;
 	}
 	if (file == f->files + RULES_FILES_MAX) {
-		file = make_room(f);
+		uint32_t owner = owners_find(&f->owners, code_files_owner_key(f->code, id));
+
+		owners_add(&f->owners, owner, 1);
+		file = make_room(f, owner);
 		code_files_hold(f->code, id);
 		file->id = id;
+		file->owner = owner;
 		file->serial = ++f->last_serial;
 		file->rules.root = code_files_root_id(f->code, id);
 	}
@@ -232,7 +261,10 @@ static int ask(struct unwind_files *f, struct file *file, uint64_t offset, bool 
 		if (opened < 0)
 			err = is_late(opened) ? -EAGAIN : -EIO;
 	}
-	f->is_late |= err == -EAGAIN;
+	if (err == -EAGAIN) {
+		f->is_late = true;
+		f->late_key = f->owners.list[file->owner].key;
+	}
 	return err;
 }
 
@@ -247,6 +279,11 @@ bool unwind_files_late(struct unwind_files *f)
 
 	f->is_late = false;
 	return is_late;
+}
+
+uint64_t unwind_files_late_key(const struct unwind_files *f)
+{
+	return f->late_key;
 }
 
 bool unwind_files_is_call(struct unwind_files *f, uint32_t id, uint64_t offset, uint64_t now_ns)

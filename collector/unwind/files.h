@@ -2,7 +2,8 @@
 /*
  * files.h - the rules of the files that stacks were unwound through recently, as processes without
  * rights read them (rules.h). It holds a reference to each of these files. It drops files that were
- * not used for a minute, and the least recently used ones if there are too many.
+ * not used for a minute, and if there are too many the least recently used ones of the owner who
+ * has most.
  */
 #pragma once
 
@@ -49,6 +50,8 @@ void unwind_files_poll(struct unwind_files *f);
  * one: then it can be asked again.
  */
 bool unwind_files_late(struct unwind_files *f);
+/* Whose the file was that was late last: code_files_owner_key(). */
+uint64_t unwind_files_late_key(const struct unwind_files *f);
 
 /* Sets all but the number of stacks. */
 void unwind_files_stats(const struct unwind_files *f, struct unwinder_stats *out);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/owners.h"
 #include "unwind/sleeping_threads.h"
 
 /* The BPF side copies no more of a stack when its ring is filling, or its end is not known. */
@@ -14,12 +15,14 @@
 struct entry {
 	struct entry *next;
 	size_t len;
+	uint32_t owner;	       /* of owners */
 	struct wire_copy copy; /* its first len bytes */
 };
 
 struct pending_stacks {
 	struct entry *first, **end;
-	size_t n, bytes;
+	size_t n;
+	struct owners owners; /* what their entries take, in bytes */
 };
 
 int pending_stacks_new(struct pending_stacks **out)
@@ -53,27 +56,28 @@ static void append(struct pending_stacks *p, struct entry *e)
 	p->end = &e->next;
 }
 
-bool pending_stacks_add(struct pending_stacks *p, const struct wire_copy *c, size_t len)
+bool pending_stacks_add(struct pending_stacks *p, const struct wire_copy *c, size_t len,
+			uint64_t owner)
 {
 	struct sleeping_thread who = { c->tgid, c->tid, c->sp, wire_address(c->frames[0]),
 				       c->switches };
 	size_t room = c->len <= SHORT_BYTES ? len + MORE_BYTES : len;
-	struct entry *e;
+	uint32_t i = owners_find(&p->owners, owner);
+	struct entry *e = malloc(size_of(room));
 
-	if (p->bytes + size_of(room) > PENDING_STACKS_MAX_BYTES)
+	if (!e || !owners_take(&p->owners, i, size_of(room), PENDING_STACKS_MAX_BYTES)) {
+		free(e);
 		return false;
-	e = malloc(size_of(room));
-	if (!e)
-		return false;
+	}
 	memcpy(&e->copy, c, len);
 	if (room > len)
 		e->copy.len += (uint32_t)sleeping_thread_read(&who, c->base + c->len,
 							      (char *)&e->copy + len, MORE_BYTES);
 	e->copy.tid = 0;
-	e->len = len = room;
+	e->len = room;
+	e->owner = i;
 	append(p, e);
 	p->n++;
-	p->bytes += size_of(len);
 	return true;
 }
 
@@ -103,7 +107,7 @@ void pending_stacks_drop(struct pending_stacks *p)
 	struct entry *e = take(p);
 
 	p->n--;
-	p->bytes -= size_of(e->len);
+	owners_give(&p->owners, e->owner, size_of(e->len));
 	free(e);
 }
 

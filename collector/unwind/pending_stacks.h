@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pending_stacks.h - a queue of copied stacks that wait for a rule. Bounded by
- * PENDING_STACKS_MAX_BYTES.
+ * PENDING_STACKS_MAX_BYTES, which the owners of the files that have the rules share
+ * (files/owners.h).
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <linux/types.h>
 
@@ -23,9 +25,11 @@ void pending_stacks_free(struct pending_stacks *p);
 /*
  * Appends a copy of the record of len bytes. If that has the first bytes of the stack only, more of
  * them are read now, if the thread has not run since; the copy has no thread then, so that it is
- * not looked at again. False: the queue is full, or out of memory.
+ * not looked at again. owner: the key of whose file has the rule. False: there is no room for more
+ * of that owner's, or out of memory.
  */
-bool pending_stacks_add(struct pending_stacks *p, const struct wire_copy *c, size_t len);
+bool pending_stacks_add(struct pending_stacks *p, const struct wire_copy *c, size_t len,
+			uint64_t owner);
 /* The number of records. */
 size_t pending_stacks_left(const struct pending_stacks *p);
 /* The first record, and its length in bytes; NULL: there is none. Valid until it is dropped. */

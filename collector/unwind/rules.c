@@ -122,26 +122,62 @@ static bool is_for(const struct process *p, const struct rules_file *f)
 	       p->of.inode == f->inode;
 }
 
+static bool is_same_owner(const struct rules_file *a, const struct rules_file *b)
+{
+	return a->owner == b->owner && a->root == b->root;
+}
+
+/*
+ * Rather a fresh process is taken for the file, then a free place, then the process of the owner
+ * who has most of them, or would have with one more for the file: who has many files that need one
+ * each takes it from himself.
+ */
+static unsigned int rank_of(const struct rules *r, const struct process *p,
+			    const struct rules_file *f)
+{
+	unsigned int n = is_same_owner(&p->of, f);
+
+	if (!p->has_owner)
+		return 2 * PROCESSES_MAX + is_running(p);
+	for (const struct process *o = r->processes; o < r->processes + PROCESSES_MAX; o++)
+		n += o->has_owner && is_same_owner(&o->of, &p->of);
+	return n;
+}
+
+/* Of several the one that was idle for longest. */
+static struct process *place_for(struct rules *r, const struct rules_file *f)
+{
+	struct process *place = &r->processes[0];
+	unsigned int rank = rank_of(r, place, f);
+
+	for (struct process *p = place + 1; p < r->processes + PROCESSES_MAX; p++) {
+		unsigned int n = rank_of(r, p, f);
+
+		if (n < rank || (n == rank && p->asked_ns >= place->asked_ns))
+			continue;
+		rank = n;
+		place = p;
+	}
+	return place;
+}
+
 /* The process for the file, started if need be; NULL: it cannot be. */
 static struct process *process_for(struct rules *r, const struct rules_file *f)
 {
-	struct process *p, *other = &r->processes[0];
+	struct process *p;
 
-	for (p = r->processes; p < r->processes + PROCESSES_MAX; p++) {
+	for (p = r->processes; p < r->processes + PROCESSES_MAX; p++)
 		if (is_for(p, f))
 			return p;
-		/* Rather a fresh one, then a free place, then the one that was idle for longest. */
-		if (other->has_owner && p->asked_ns < other->asked_ns)
-			other = p;
-	}
-	if (is_running(other) && other->has_owner)
-		end(other);
-	if (!is_running(other) && !start(r, other))
+	p = place_for(r, f);
+	if (is_running(p) && p->has_owner)
+		end(p);
+	if (!is_running(p) && !start(r, p))
 		return NULL;
-	other->has_owner = true;
-	other->of = *f;
-	other->asked_ns = clock_now_ns();
-	return other;
+	p->has_owner = true;
+	p->of = *f;
+	p->asked_ns = clock_now_ns();
+	return p;
 }
 
 static struct process *process_of(struct rules *r, const struct rules_file *f)

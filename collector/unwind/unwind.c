@@ -415,6 +415,11 @@ int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 	return w.is_late ? -EAGAIN : 0;
 }
 
+uint64_t unwinder_late_key(const struct unwinder *u)
+{
+	return unwind_files_late_key(u->files);
+}
+
 void unwinder_forget_idle(struct unwinder *u, uint64_t now_ns)
 {
 	unwind_files_forget_idle(u->files, now_ns);

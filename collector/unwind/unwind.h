@@ -40,6 +40,9 @@ bool unwinder_takes(const struct wire_copy *c, size_t len);
 int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 		      struct wire_stack *out);
 
+/* After -EAGAIN: whose file has the rule (code_files_owner_key()). */
+uint64_t unwinder_late_key(const struct unwinder *u);
+
 /* Drops the files that were not used for a minute. Call it now and then. */
 void unwinder_forget_idle(struct unwinder *u, uint64_t now_ns);
 

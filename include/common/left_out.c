@@ -36,9 +36,12 @@ static const struct words {
 	[CHAINLOG_LEFT_SOCKETS] = { "sockets_left_out",
 				    "times a socket's requests were not recorded: there were too "
 				    "many sockets for --memory" },
-	[CHAINLOG_LEFT_MAPPED] = { "mapped_left_out", "mappings were not looked at for "
-						      "interpreters and contexts: there "
-						      "were too many files" },
+	[CHAINLOG_LEFT_MAPPED] = { "mapped_left_out",
+				   "files were not looked at for interpreters and contexts: there "
+				   "were too many" },
+	[CHAINLOG_LEFT_STACKS] = { "stacks_cut",
+				   "user stacks were cut: rules for unwinding, or threads that "
+				   "were asleep, were not read in time" },
 };
 
 const char *left_out_key(enum chainlog_left_out what)

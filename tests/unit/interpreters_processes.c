@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
+
 #include <cmocka.h>
 
 #include <string.h>
@@ -327,19 +329,39 @@ static void languages_are_chosen(void **state)
 	interpreters_free(i);
 }
 
-static void there_is_a_limit(void **state)
+/* No process has such an id; all of these are one owner's. */
+#define NOBODY 0x40000000u
+
+static void count(void *ctx, uint32_t tgid, const struct wire_interpreter *at)
+{
+	struct told *t = ctx;
+
+	(void)tgid;
+	t->n += at != NULL;
+}
+
+static void an_owner_leaves_room(void **state)
 {
 	struct reader_parts p = python(11);
 	struct interpreters *i;
-	struct told t;
+	struct told t = { 0 };
 
 	(void)state;
-	i = new_of(1u << WIRE_PYTHON, &t);
-	interpreters_user.mapped(i, 1, 0, &p);
-	for (uint32_t k = 0; k < WIRE_INTERPRETERS + 10; k++)
-		interpreters_user.forked(i, 2 + k % (TGIDS - 2), 1);
+	assert_int_equal(interpreters_new(&i, 1u << WIRE_PYTHON, count, &t), 0);
+	interpreters_user.mapped(i, NOBODY, 0, &p);
+	for (uint32_t k = 1; k < WIRE_INTERPRETERS + 10; k++)
+		interpreters_user.forked(i, NOBODY + k, NOBODY);
 	/* Those that have one are not added again. */
-	assert_int_equal(interpreters_count(i).python, TGIDS - 1);
+	interpreters_user.forked(i, NOBODY + 1, NOBODY);
+	assert_int_equal(t.n, WIRE_INTERPRETERS / 2);
+	assert_int_equal(interpreters_count(i).python, t.n);
+	assert_int_equal(interpreters_count(i).left_out, WIRE_INTERPRETERS / 2 + 10);
+	interpreters_user.mapped(i, (uint32_t)getpid(), 0, &p);
+	assert_non_null(interpreters_of(i, (uint32_t)getpid()));
+	for (uint32_t k = 0; k < 10; k++)
+		interpreters_user.gone(i, NOBODY + k);
+	interpreters_user.mapped(i, NOBODY, 0, &p);
+	assert_non_null(interpreters_of(i, NOBODY));
 	interpreters_free(i);
 }
 
@@ -353,7 +375,7 @@ int main(void)
 		cmocka_unit_test(children_have_what_their_parent_has),
 		cmocka_unit_test(the_first_file_counts),
 		cmocka_unit_test(languages_are_chosen),
-		cmocka_unit_test(there_is_a_limit),
+		cmocka_unit_test(an_owner_leaves_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "no_rights.h"
@@ -183,12 +184,13 @@ static void who_waits_gets_the_end_in_two_seconds(void **state)
 
 #define SYMBOLS 8000u
 #define STRINGS (32u << 20)
+#define FEW_STRINGS (1u << 20)
 
 /*
  * A program with one segment of code, and symbols for all of it, each of which is compared with
  * the others at each address. Their names are all of the rest of the table of strings.
  */
-static void write_slow_file(const char *path)
+static void write_slow_file(const char *path, uint32_t strings)
 {
 	enum {
 		CODE = 1u << 16,
@@ -206,7 +208,7 @@ static void write_slow_file(const char *path)
 		  .sh_link = 3,
 		  .sh_entsize = sizeof(Elf64_Sym),
 		  .sh_addralign = 8 },
-		{ .sh_name = 19, .sh_type = SHT_STRTAB, .sh_offset = STRTAB, .sh_size = STRINGS },
+		{ .sh_name = 19, .sh_type = SHT_STRTAB, .sh_offset = STRTAB, .sh_size = strings },
 		{ .sh_name = 27,
 		  .sh_type = SHT_PROGBITS,
 		  .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
@@ -233,7 +235,7 @@ static void write_slow_file(const char *path)
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0755), self;
 	Elf64_Ehdr own;
 	uint8_t *p;
-	size_t bytes = STRTAB + STRINGS + sizeof(names) + sizeof(sections);
+	size_t bytes = STRTAB + strings + sizeof(names) + sizeof(sections);
 
 	self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(pread(self, &own, sizeof(own), 0), sizeof(own));
@@ -242,8 +244,8 @@ static void write_slow_file(const char *path)
 	assert_true(fd >= 0 && !ftruncate(fd, (off_t)bytes));
 	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_true(p != MAP_FAILED);
-	sections[1].sh_offset = STRTAB + STRINGS;
-	h.e_shoff = STRTAB + STRINGS + sizeof(names);
+	sections[1].sh_offset = STRTAB + strings;
+	h.e_shoff = STRTAB + strings + sizeof(names);
 	memcpy(p, &h, sizeof(h));
 	memcpy(p + sizeof(h), &code, sizeof(code));
 	for (uint32_t i = 1; i <= SYMBOLS; i++) {
@@ -254,8 +256,8 @@ static void write_slow_file(const char *path)
 
 		memcpy(p + SYMTAB + i * sizeof(symbol), &symbol, sizeof(symbol));
 	}
-	memset(p + STRTAB, 'a', STRINGS - 1);
-	memcpy(p + STRTAB + STRINGS, names, sizeof(names));
+	memset(p + STRTAB, 'a', strings - 1);
+	memcpy(p + STRTAB + strings, names, sizeof(names));
 	memcpy(p + h.e_shoff, sections, sizeof(sections));
 	munmap(p, bytes);
 	close(fd);
@@ -278,7 +280,7 @@ static void a_slow_file_costs_no_other_its_names(void **state)
 		int fd;
 		void *p;
 
-		write_slow_file(in_folder(path, i));
+		write_slow_file(in_folder(path, i), STRINGS);
 		assert_int_equal(chown(path, STRANGER, STRANGER), 0);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		p = mmap(NULL, 1 << 16, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
@@ -297,6 +299,78 @@ static void a_slow_file_costs_no_other_its_names(void **state)
 		      (unsigned long long)t->stats.late);
 	/* Each of the slow ones would take more than a minute. */
 	assert_in_range(took_ns, 0, 30 * SECOND_NS);
+	expect(t, ours, "a_function_of_the_child", mine, 2);
+	expect(t, theirs, "a_function_of_the_child", other, 2);
+	end(t);
+}
+
+/* Where a child has the files 0 to n - 1 of the folder, which is its root directory. */
+#define ELSEWHERE UINT64_C(0x200000000)
+
+static pid_t map_elsewhere(int n)
+{
+	int ready[2];
+	pid_t child;
+	char c;
+
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (!child) {
+		uint64_t at = ELSEWHERE;
+		char path[32];
+
+		if (chroot(folder) || chdir("/"))
+			_exit(1);
+		for (int i = 0; i < n; i++, at += 1 << 20) {
+			int fd;
+
+			snprintf(path, sizeof(path), "/%d", i);
+			fd = open(path, O_RDONLY | O_CLOEXEC);
+			if (mmap((void *)(uintptr_t)at, 1 << 16, PROT_READ | PROT_EXEC,
+				 MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0) == MAP_FAILED)
+				_exit(1);
+			close(fd);
+		}
+		if (write(ready[1], "", 1) == 1)
+			pause();
+		_exit(0);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return child;
+}
+
+/* In a container all files may be root's: its owner has no more time than others for them. */
+static void root_elsewhere_has_one_turn_after_the_other(void **state)
+{
+	enum { SLOW = 60, SEEN = 20 };
+	struct trace *t = begin(SYMBOLIZER_USER);
+	uint32_t ours, theirs;
+	char path[64], mine[64], other[64];
+	pid_t child;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, for another root directory\n");
+		skip();
+	}
+	for (int i = 0; i < SLOW; i++)
+		write_slow_file(in_folder(path, i), FEW_STRINGS);
+	child = map_elsewhere(SLOW);
+	for (uint64_t i = 0; i < SLOW; i++)
+		for (uint64_t k = 1; k <= SEEN; k++)
+			seen(t, child, ELSEWHERE + (i << 20) + k * 8 + 1);
+	copy_to(in_folder(mine, SLOW));
+	copy_to(in_folder(other, SLOW + 1));
+	assert_int_equal(chown(other, STRANGER, STRANGER), 0);
+	ours = see(t, mine);
+	theirs = see(t, other);
+	finish_within(t, 3 * SECOND_NS);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	print_message("%llu not in time\n", (unsigned long long)t->stats.late);
+	assert_true(t->stats.late > SLOW);
 	expect(t, ours, "a_function_of_the_child", mine, 2);
 	expect(t, theirs, "a_function_of_the_child", other, 2);
 	end(t);
@@ -335,6 +409,7 @@ int main(int argc, char **argv)
 		TEST(readers_that_are_stopped_do_not_stop_the_end),
 		TEST(who_waits_gets_the_end_in_two_seconds),
 		TEST(a_slow_file_costs_no_other_its_names),
+		TEST(root_elsewhere_has_one_turn_after_the_other),
 		TEST(later_nothing_is_named_but_build_ids_are_there),
 	};
 

@@ -39,7 +39,7 @@ static void records_come_in_their_order(void **state)
 	for (uint32_t id = 1; id <= 3; id++) {
 		size_t n = copy_of(&c, id, id);
 
-		assert_true(pending_stacks_add(l, &c, n));
+		assert_true(pending_stacks_add(l, &c, n, 0));
 	}
 	assert_int_equal(pending_stacks_left(l), 3);
 	pending_stacks_rotate(l); /* 2 3 1 */
@@ -57,7 +57,7 @@ static void records_come_in_their_order(void **state)
 	assert_int_equal(first_id(l), 1);
 	pending_stacks_drop(l);
 	assert_int_equal(pending_stacks_left(l), 0);
-	assert_true(pending_stacks_add(l, &c, copy_of(&c, 9, 1)));
+	assert_true(pending_stacks_add(l, &c, copy_of(&c, 9, 1), 0));
 	assert_int_equal(first_id(l), 9);
 	pending_stacks_free(l);
 	pending_stacks_free(NULL);
@@ -72,13 +72,36 @@ static void it_is_bounded(void **state)
 	(void)state;
 	assert_int_equal(pending_stacks_new(&l), 0);
 	assert_non_null(l);
-	while (pending_stacks_add(l, &c, len))
+	while (pending_stacks_add(l, &c, len, 0))
 		n++;
-	assert_true(n * len <= PENDING_STACKS_MAX_BYTES &&
-		    (n + 2) * len > PENDING_STACKS_MAX_BYTES);
+	assert_true(2 * n * len <= PENDING_STACKS_MAX_BYTES &&
+		    2 * (n + 2) * len > PENDING_STACKS_MAX_BYTES);
 	pending_stacks_drop(l);
-	assert_true(pending_stacks_add(l, &c, len));
-	assert_false(pending_stacks_add(l, &c, len));
+	assert_true(pending_stacks_add(l, &c, len, 0));
+	assert_false(pending_stacks_add(l, &c, len, 0));
+	pending_stacks_free(l);
+}
+
+/* Whoever has as many as he likes, others' stacks find room. */
+static void owners_share_it(void **state)
+{
+	static struct wire_copy c;
+	struct pending_stacks *l;
+	size_t len = copy_of(&c, 1, WIRE_COPY_WORDS), n[3] = { 0 };
+
+	(void)state;
+	assert_int_equal(pending_stacks_new(&l), 0);
+	for (uint64_t owner = 0; owner < 3; owner++)
+		while (pending_stacks_add(l, &c, len, owner))
+			n[owner]++;
+	assert_in_range(n[1], n[0] / 2 - 2, n[0] / 2 + 1);
+	assert_in_range(n[2], n[1] / 2 - 2, n[1] / 2 + 1);
+	/* As much as the first one gives up. */
+	for (size_t i = 0; i < n[0]; i++)
+		pending_stacks_drop(l);
+	while (pending_stacks_add(l, &c, len, 2))
+		n[2]++;
+	assert_true(n[2] > n[1]);
 	pending_stacks_free(l);
 }
 
@@ -87,6 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_come_in_their_order),
 		cmocka_unit_test(it_is_bounded),
+		cmocka_unit_test(owners_share_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

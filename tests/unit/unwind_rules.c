@@ -251,6 +251,39 @@ static void what_others_may_write_is_read_by_another(void **state)
 	}
 }
 
+/*
+ * Each file that others may write has a reader of its own. Who has many of them takes the readers
+ * from himself.
+ */
+static void who_has_many_files_takes_no_readers_of_others(void **state)
+{
+	struct rules_file theirs[20];
+	struct world w;
+	uint64_t process;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, for files of another user\n");
+		skip();
+	}
+	begin_with(&w, &rules_kind);
+	assert_int_equal(find_again(&w), 0);
+	process = w.file.process;
+	for (uint32_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
+		char path[] = "/tmp/rules-test-XXXXXX";
+		int fd = mkstemp(path);
+
+		theirs[i] = (struct rules_file) { .index = i + 1 };
+		assert_true(fd >= 0 && !fchown(fd, 65534, 65534) && !fchmod(fd, 0666));
+		assert_int_equal(find_in(&w, &theirs[i], fd, 0), 0);
+		close(fd);
+		unlink(path);
+	}
+	assert_int_equal(rules_ask(w.rules, &w.file, w.offset, false), 0);
+	assert_true(w.file.process == process);
+	end(&w);
+}
+
 /* ---- what they say ------------------------------------------------------------------------- */
 
 static bool is_same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
@@ -570,6 +603,7 @@ int main(void)
 		cmocka_unit_test(they_have_no_rights),
 		cmocka_unit_test(another_owners_files_are_read_by_another),
 		cmocka_unit_test(what_others_may_write_is_read_by_another),
+		cmocka_unit_test(who_has_many_files_takes_no_readers_of_others),
 		cmocka_unit_test(a_window_has_the_rule_of_each_byte),
 		cmocka_unit_test(one_that_died_is_started_again),
 		cmocka_unit_test(one_that_hangs_costs_its_rules_and_little_time),
