@@ -495,7 +495,7 @@ static int add_worker(struct worker *w, const struct worker *first, const struct
 	w->slices = first->slices;
 	err = names_new(&w->names, tl, o);
 	if (!err)
-		err = wait_filter_like(&w->filter, first->causes->filter, w->names);
+		err = wait_filter_like(&w->filter, first->causes->filter, NULL, w->names);
 	if (!err)
 		err = begin(&w->causes, tl, o, w->names, first->causes);
 	if (!err) {

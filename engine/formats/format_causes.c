@@ -347,7 +347,8 @@ static size_t lines_of_screen(const struct format_input *in)
 
 /* What is said of the command and of requests, in at most so many lines, of which *lines is the
  * number. */
-static int put_overview(const struct format_input *in, FILE *out, size_t most, size_t *lines)
+static int put_overview(const struct format_input *in, FILE *out, const struct wait_filter *like,
+			size_t most, size_t *lines)
 {
 	struct subjects subjects;
 	char *text = NULL;
@@ -359,7 +360,7 @@ static int put_overview(const struct format_input *in, FILE *out, size_t most, s
 	if (in->options->json || in->options->show)
 		return 0;
 	f = open_memstream(&text, &len);
-	err = subjects_find(&subjects, in);
+	err = subjects_find(&subjects, in, like);
 	if (!err)
 		err = f ? subjects_put(f, in, &subjects, most) : -ENOMEM;
 	if (!err)
@@ -387,10 +388,10 @@ static int put_causes(FILE *out, const struct table_of *t, size_t room)
 }
 
 static int put_screen_json(FILE *out, const struct format_input *in, const struct names *names,
-			   const struct causes *causes)
+			   const struct causes *causes, const struct wait_filter *like)
 {
 	struct subjects subjects;
-	int err = subjects_find(&subjects, in);
+	int err = subjects_find(&subjects, in, like);
 
 	if (!err)
 		err = screen_put_json(out, in, &subjects, names, causes);
@@ -416,18 +417,18 @@ static int write_causes(const struct format_input *in, FILE *out)
 	struct wait_filter *f = NULL;
 	struct causes *causes = NULL;
 	size_t room = lines_of_screen(in), overview;
-	int err = put_overview(in, out, room > LINES_OF_CAUSES ? room - LINES_OF_CAUSES : room,
-			       &overview);
+	int err = names_new(&names, in->timelines, &o);
 
-	if (err)
-		return err;
-	err = names_new(&names, in->timelines, &o);
 	if (!err)
 		err = wait_filter_new(&f, in->timelines, &o, names);
 	if (!err)
+		err = put_overview(in, out, f,
+				   room > LINES_OF_CAUSES ? room - LINES_OF_CAUSES : room,
+				   &overview);
+	if (!err)
 		err = causes_new(&causes, in->timelines, &o, names, f);
 	if (!err && in->options->screen_json) {
-		err = put_screen_json(out, in, names, causes);
+		err = put_screen_json(out, in, names, causes, f);
 	} else if (!err && in->options->json) {
 		err = causes_put_json(out, in, names, causes);
 	} else if (!err) {

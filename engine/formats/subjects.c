@@ -228,7 +228,8 @@ static int add_waiter_steps(struct subjects *s, struct waiters *w, const struct 
 }
 
 /* The thread that waited longest for others, if it is not told yet. */
-static int add_waiter(struct subjects *s, const struct timelines *tl, const struct options *o)
+static int add_waiter(struct subjects *s, const struct timelines *tl, const struct options *o,
+		      const struct wait_filter *like)
 {
 	struct waiters w = { .timelines = tl };
 	struct wait_filter *f = NULL;
@@ -240,7 +241,7 @@ static int add_waiter(struct subjects *s, const struct timelines *tl, const stru
 	if (s->n)
 		note_told(&told, s->at[0].steps);
 	w.waited_ns = calloc(timelines_threads(tl) + 1, sizeof(*w.waited_ns));
-	err = w.waited_ns ? wait_filter_new(&f, tl, o, s->names) : -ENOMEM;
+	err = w.waited_ns ? wait_filter_like(&f, like, o, s->names) : -ENOMEM;
 	if (!err)
 		err = top_waits_walk(tl, f, 0, add_length, &w);
 	thread = err ? THREAD_NONE : longest(&w, s->names, &told);
@@ -345,7 +346,7 @@ static bool wants_endpoints(const struct options *o)
 			     GIVEN_OF_OBJECTS | GIVEN_NO_IDLE | GIVEN_ENDED));
 }
 
-int subjects_find(struct subjects *s, const struct format_input *in)
+int subjects_find(struct subjects *s, const struct format_input *in, const struct wait_filter *like)
 {
 	size_t n_requests;
 	int err;
@@ -362,7 +363,7 @@ int subjects_find(struct subjects *s, const struct format_input *in)
 	if (!err && wants_path(in->options))
 		err = add_command(s, in->timelines, &s->of_threads);
 	if (!err && wants_path(in->options) && !n_requests)
-		err = add_waiter(s, in->timelines, &s->of_threads);
+		err = add_waiter(s, in->timelines, &s->of_threads, like);
 	if (!err && n_requests && s->wants_endpoints)
 		err = add_endpoints(s, in, &s->of_requests);
 	return err;

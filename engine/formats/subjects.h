@@ -45,10 +45,11 @@ struct subjects {
 };
 
 /*
- * Finds them: those that the options do not exclude, as they ask for other waits. 0 or -ENOMEM; to
- * be freed in both cases.
+ * Finds them: those that the options do not exclude, as they ask for other waits. like: a filter
+ * that shares what it found out of waits. 0 or -ENOMEM; to be freed in both cases.
  */
-int subjects_find(struct subjects *s, const struct format_input *in);
+int subjects_find(struct subjects *s, const struct format_input *in,
+		  const struct wait_filter *like);
 void subjects_free(struct subjects *s);
 /* Whether only some threads are shown: those of a command, or whom the user chose. */
 bool subjects_chosen(const struct options *o);

@@ -33,8 +33,9 @@ struct wait_filter {
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
 };
 
-int wait_filter_new(struct wait_filter **out, const struct timelines *tl, const struct options *o,
-		    struct names *names)
+/* like: one whose natures of waits it shares; NULL: none. */
+static int new_like(struct wait_filter **out, const struct timelines *tl, const struct options *o,
+		    struct names *names, const struct wait_filter *like)
 {
 	struct wait_filter *f = names ? calloc(1, sizeof(*f)) : NULL;
 	uint64_t start = timelines_start_ns(tl);
@@ -53,7 +54,8 @@ int wait_filter_new(struct wait_filter **out, const struct timelines *tl, const 
 	f->of_object = calloc(trace_objects_end(timelines_trace(tl)), 1);
 	if (!f->of_pair || !f->of_name || !f->of_group || !f->of_object ||
 	    scope_find(&f->threads, tl, o) ||
-	    wait_natures_new(&f->natures, tl, names_kernel_stacks(names)) ||
+	    (like ? wait_natures_share(&f->natures, like->natures, names_kernel_stacks(names))
+		  : wait_natures_new(&f->natures, tl, names_kernel_stacks(names))) ||
 	    (o->requests && request_choice_new(&f->requests, tl, o, f->from_ns, f->to_ns))) {
 		wait_filter_free(f);
 		return -ENOMEM;
@@ -62,9 +64,16 @@ int wait_filter_new(struct wait_filter **out, const struct timelines *tl, const 
 	return 0;
 }
 
-int wait_filter_like(struct wait_filter **out, const struct wait_filter *f, struct names *names)
+int wait_filter_new(struct wait_filter **out, const struct timelines *tl, const struct options *o,
+		    struct names *names)
 {
-	return wait_filter_new(out, f->timelines, f->options, names);
+	return new_like(out, tl, o, names, NULL);
+}
+
+int wait_filter_like(struct wait_filter **out, const struct wait_filter *f, const struct options *o,
+		     struct names *names)
+{
+	return new_like(out, f->timelines, o ? o : f->options, names, f);
 }
 
 void wait_filter_free(struct wait_filter *f)

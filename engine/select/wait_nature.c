@@ -269,6 +269,7 @@ struct wait_natures {
 	size_t *first;	    /* by thread: where its waits begin in of_wait */
 	uint8_t *of_wait;   /* enum found */
 	uint8_t spare;	    /* of a wait that is in no timeline */
+	bool is_shared;	    /* all arrays belong to another one */
 };
 
 int wait_natures_new(struct wait_natures **out, const struct timelines *tl, struct kernel_stacks *k)
@@ -297,8 +298,26 @@ int wait_natures_new(struct wait_natures **out, const struct timelines *tl, stru
 	return -ENOMEM;
 }
 
+int wait_natures_share(struct wait_natures **out, const struct wait_natures *of,
+		       struct kernel_stacks *k)
+{
+	struct wait_natures *f = malloc(sizeof(*f));
+
+	*out = f;
+	if (!f)
+		return -ENOMEM;
+	*f = *of;
+	f->kernel = k;
+	f->is_shared = true;
+	return 0;
+}
+
 void wait_natures_free(struct wait_natures *f)
 {
+	if (f && f->is_shared) {
+		free(f);
+		return;
+	}
 	if (!f)
 		return;
 	free(f->of_sleep);
@@ -329,27 +348,31 @@ static unsigned int find_sleep_facts(const struct wait_natures *f, uint32_t pair
 /* enum sleep_fact, or-ed, of w, a sleep. */
 static unsigned int sleep_facts(struct wait_natures *f, const struct wait *w)
 {
-	uint16_t *facts = &f->of_sleep[w->stack];
+	uint16_t *at = &f->of_sleep[w->stack];
+	unsigned int facts = __atomic_load_n(at, __ATOMIC_RELAXED);
 
-	if (!*facts)
-		*facts = (uint16_t)find_sleep_facts(f, w->stack);
-	return *facts;
+	if (!facts) {
+		facts = find_sleep_facts(f, w->stack);
+		__atomic_store_n(at, (uint16_t)facts, __ATOMIC_RELAXED);
+	}
+	return facts;
 }
 
 /* enum waking_fact, or-ed, of the waking that ended w, whatever of its stack is the waker's. */
 static unsigned int waking_facts(struct wait_natures *f, const struct wait *w)
 {
-	uint8_t *facts = &f->of_waking[w->waker_stack];
-	unsigned int flags;
+	uint8_t *at = &f->of_waking[w->waker_stack];
+	unsigned int facts = __atomic_load_n(at, __ATOMIC_RELAXED), flags;
 
-	if (*facts)
-		return *facts;
+	if (facts)
+		return facts;
 	flags = kernel_stack_flags(f->kernel, timelines_pair(f->timelines, w->waker_stack).kstack,
 				   UINT32_MAX);
-	*facts = (uint8_t)(WAKING_KNOWN | (flags & KFUNC_ENDS_THREAD ? WAKING_ENDS_THREAD : 0) |
-			   (flags & KFUNC_ENDS_PROCESS ? WAKING_ENDS_PROCESS : 0) |
-			   (flags & KFUNC_CONNECTS ? WAKING_CONNECTS : 0));
-	return *facts;
+	facts = WAKING_KNOWN | (flags & KFUNC_ENDS_THREAD ? WAKING_ENDS_THREAD : 0) |
+		(flags & KFUNC_ENDS_PROCESS ? WAKING_ENDS_PROCESS : 0) |
+		(flags & KFUNC_CONNECTS ? WAKING_CONNECTS : 0);
+	__atomic_store_n(at, (uint8_t)facts, __ATOMIC_RELAXED);
+	return facts;
 }
 
 /* Where it is kept what has been found out of w, one of the thread's waits. */
@@ -363,18 +386,23 @@ static uint8_t *found_of(struct wait_natures *f, uint32_t thread, const struct w
 	return &f->spare;
 }
 
-static bool is_found(uint8_t found, enum found what, unsigned int *answer)
+static bool is_found(const uint8_t *found, enum found what, unsigned int *answer)
 {
-	unsigned int bits = found >> what & 3;
+	unsigned int bits = __atomic_load_n(found, __ATOMIC_RELAXED) >> what & 3;
 
 	*answer = bits - 1;
 	return bits;
 }
 
-/* Other answers may have been found meanwhile. Returns it. */
+/*
+ * Other answers may have been found meanwhile; of those that another thread keeps in the same
+ * moment some may get lost, and are found again. Returns it.
+ */
 static unsigned int keep(uint8_t *found, enum found what, unsigned int answer)
 {
-	*found = (uint8_t)(*found | (answer + 1) << what);
+	unsigned int known = __atomic_load_n(found, __ATOMIC_RELAXED);
+
+	__atomic_store_n(found, (uint8_t)(known | (answer + 1) << what), __ATOMIC_RELAXED);
 	return answer;
 }
 
@@ -418,7 +446,7 @@ static bool is_answered(struct wait_natures *f, uint32_t thread, const struct wa
 	uint8_t *found = found_of(f, thread, w);
 	unsigned int answer;
 
-	return is_found(*found, FOUND_ANSWERED, &answer)
+	return is_found(found, FOUND_ANSWERED, &answer)
 		       ? answer
 		       : keep(found, FOUND_ANSWERED, find_answered(f, thread, w));
 }
@@ -472,7 +500,7 @@ static bool has_no_work(struct wait_natures *f, uint32_t thread, const struct wa
 	uint8_t *found = found_of(f, thread, w);
 	unsigned int answer;
 
-	return is_found(*found, FOUND_NO_WORK, &answer)
+	return is_found(found, FOUND_NO_WORK, &answer)
 		       ? answer
 		       : keep(found, FOUND_NO_WORK, find_no_work(f, thread, w));
 }
@@ -586,7 +614,7 @@ static enum wait_nature own_nature(struct wait_natures *f, uint32_t thread, cons
 	uint8_t *found = found_of(f, thread, w);
 	unsigned int answer;
 
-	return (enum wait_nature)(is_found(*found, FOUND_OWN, &answer)
+	return (enum wait_nature)(is_found(found, FOUND_OWN, &answer)
 					  ? answer
 					  : keep(found, FOUND_OWN, find_own_nature(f, thread, w)));
 }
@@ -635,7 +663,7 @@ static bool waker_had_nothing(struct wait_natures *f, uint32_t thread, const str
 	/* All are asked for with one waker, each of them once with more. */
 	if (wakers != 1)
 		return wakers && find_nothing(f, thread, w, wakers);
-	return is_found(*found, FOUND_NOTHING, &answer)
+	return is_found(found, FOUND_NOTHING, &answer)
 		       ? answer
 		       : keep(found, FOUND_NOTHING, find_nothing(f, thread, w, wakers));
 }
