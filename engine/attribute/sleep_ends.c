@@ -4,10 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/compare.h"
 #include "base/kernel_functions.h"
-#include "common/grow.h"
-#include "common/lower_bound.h"
 #include "io_limits.h"
 #include "retried_waits.h"
 #include "work_items.h"
@@ -80,65 +77,49 @@ const struct wait *sleep_ends_of_process(const struct timelines *tl, struct kern
 
 /* ---- whether a thread itself woke anybody --------------------------------------------------- */
 
-/* A sleep before which an interrupt woke somebody while its thread was current. */
-struct hit_before {
-	uint32_t thread, sleep;
-	bool woke; /* the thread did so, too */
-};
-
-struct hits {
-	struct hit_before *at;
-	size_t n, cap;
-};
-
-static int by_sleep(const void *pa, const void *pb)
+/*
+ * The first of the waker's sleeps after it woke w, as its number, unless something unknown comes
+ * before that; or n_waits.
+ */
+static uint32_t sleep_after(const struct thread *waker, const struct wait *w)
 {
-	const struct hit_before *a = pa, *b = pb;
+	uint64_t at_ns = wait_waker_ns(waker, w);
+	uint32_t i = wait_waker_pos(waker, w);
 
-	return a->thread != b->thread ? compare_numbers(a->thread, b->thread)
-				      : compare_numbers(a->sleep, b->sleep);
+	while (i < waker->n_waits && waker->waits[i].out_ns < at_ns)
+		i++;
+	while (i < waker->n_waits && waker->waits[i].kind == WAIT_PREEMPTED)
+		i++;
+	return i < waker->n_waits && waker->waits[i].kind == WAIT_SLEEP ? i : waker->n_waits;
 }
 
-/* Calls fn for each waking with a thread that was current, by an interrupt or not. 0 or -ENOMEM. */
-static int each_waking(struct timelines *tl, struct kernel_stacks *k, bool by_interrupt,
-		       int (*fn)(struct hits *h, struct hit_before key), struct hits *h)
-{
-	int err = 0;
+/* In what wakings a thread was current before a sleep, or-ed. */
+enum hit_before {
+	HIT_BY_INTERRUPT = 1,
+	HIT_BY_ITSELF = 2,
+};
 
+/* first: by thread, where its waits begin in hits[], which is all zero. */
+static void find_hits(const struct timelines *tl, struct kernel_stacks *k, const size_t *first,
+		      uint8_t *hits)
+{
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i), *waker;
-		uint32_t sleep;
 
-		for (uint32_t n = 0; n < th->n_waits && !err; n++) {
+		for (uint32_t n = 0; n < th->n_waits; n++) {
 			const struct wait *w = &th->waits[n];
+			uint32_t sleep;
 
-			if (w->waker >= THREAD_IDLE ||
-			    waker_context(k, tl, w).interrupt != by_interrupt)
+			if (w->waker >= THREAD_IDLE)
 				continue;
 			waker = timelines_thread(tl, w->waker);
-			sleep = thread_sleep_after(waker, wait_waker_ns(waker, w));
+			sleep = sleep_after(waker, w);
 			if (sleep < waker->n_waits && waker->waits[sleep].woke_before)
-				err = fn(h, (struct hit_before) { w->waker, sleep, false });
+				hits[first[w->waker] + sleep] |= waker_context(k, tl, w).interrupt
+									 ? HIT_BY_INTERRUPT
+									 : HIT_BY_ITSELF;
 		}
 	}
-	return err;
-}
-
-static int add_hit(struct hits *h, struct hit_before key)
-{
-	if (!GROW(h->at, h->n, h->cap))
-		return -ENOMEM;
-	h->at[h->n++] = key;
-	return 0;
-}
-
-static int note_own(struct hits *h, struct hit_before key)
-{
-	size_t i = LOWER_BOUND(m, h->n, by_sleep(&h->at[m], &key) < 0);
-
-	for (; i < h->n && !by_sleep(&h->at[i], &key); i++)
-		h->at[i].woke = true;
-	return 0;
 }
 
 /*
@@ -147,17 +128,26 @@ static int note_own(struct hits *h, struct hit_before key)
  */
 static int leave_out_interrupts(struct timelines *tl, struct kernel_stacks *k)
 {
-	struct hits h = { 0 };
-	int err = each_waking(tl, k, true, add_hit, &h);
+	uint32_t end = timelines_threads(tl);
+	size_t *first = calloc((size_t)end + 1, sizeof(*first));
+	uint8_t *hits = NULL;
 
-	if (!err && h.n) {
-		qsort(h.at, h.n, sizeof(*h.at), by_sleep);
-		err = each_waking(tl, k, false, note_own, &h);
-	}
-	for (size_t i = 0; i < h.n && !err; i++)
-		timelines_woke_before(tl, h.at[i].thread, h.at[i].sleep, h.at[i].woke);
-	free(h.at);
-	return err;
+	for (uint32_t i = 0; first && i < end; i++)
+		first[i + 1] = first[i] + timelines_thread(tl, i)->n_waits;
+	if (first)
+		hits = calloc(first[end] + 1, sizeof(*hits));
+	if (hits)
+		find_hits(tl, k, first, hits);
+	for (uint32_t i = 0; hits && i < end; i++)
+		for (size_t n = first[i]; n < first[i + 1]; n++)
+			if (hits[n] & HIT_BY_INTERRUPT)
+				timelines_woke_before(tl, i, (uint32_t)(n - first[i]),
+						      hits[n] & HIT_BY_ITSELF);
+	free(first);
+	if (!hits)
+		return -ENOMEM;
+	free(hits);
+	return 0;
 }
 
 int sleep_ends_settle(struct timelines *tl)

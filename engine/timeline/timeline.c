@@ -217,15 +217,6 @@ int timelines_kill(struct timelines *tl, uint32_t thread, uint32_t sleep, bool w
 	return 0;
 }
 
-uint32_t thread_sleep_after(const struct thread *th, uint64_t at_ns)
-{
-	uint32_t i = (uint32_t)LOWER_BOUND(k, th->n_waits, th->waits[k].out_ns < at_ns);
-
-	while (i < th->n_waits && th->waits[i].kind == WAIT_PREEMPTED)
-		i++;
-	return i < th->n_waits && th->waits[i].kind == WAIT_SLEEP ? i : th->n_waits;
-}
-
 void timelines_woke_before(struct timelines *tl, uint32_t thread, uint32_t sleep, bool woke)
 {
 	tl->threads[thread].waits[sleep].woke_before = woke;

@@ -409,8 +409,6 @@ const struct wait *timelines_assume(struct timelines *tl, const struct wait *las
  * thread that ended the process. 0 or -ENOMEM.
  */
 int timelines_kill(struct timelines *tl, uint32_t thread, uint32_t sleep, bool with_process);
-/* The next sleep of a thread that was current in a waking at at_ns; its n_waits: it has none. */
-uint32_t thread_sleep_after(const struct thread *th, uint64_t at_ns);
 /* Whether a thread woke anybody before that sleep, and after the one before it: woke_before. */
 void timelines_woke_before(struct timelines *tl, uint32_t thread, uint32_t sleep, bool woke);
 /* It is not known what ended a thread's sleep. */
