@@ -114,7 +114,7 @@ define BPF_CC
 $(Q)$(CLANG) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra $(ERRORS) -Iinclude $(SAME_PATHS) \
 	$(if $(MULTIARCH),-idirafter $(SYSROOT)/usr/include/$(MULTIARCH)) -c -o $@ $<
 endef
-$(O)/gen/chaincap.bpf.o $(O)/gen/older.bpf.o $(O)/gen/plain.bpf.o: $(O)/gen/%.bpf.o: bpf/%.bpf.c bpf/chaincap.bpf.c $(wildcard bpf/*.h include/*.h)
+$(O)/gen/chaincap.bpf.o $(O)/gen/older.bpf.o $(O)/gen/plain.bpf.o: $(O)/gen/%.bpf.o: bpf/%.bpf.c bpf/chaincap.bpf.c $(wildcard bpf/*.h include/*.h include/*.def)
 	$(BPF_CC)
 $(O)/gen/%.skel.h: $(O)/gen/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@.tmp && mv $@.tmp $@

@@ -95,7 +95,7 @@ static uint32_t cpu_of(const struct maker *m, uint32_t round)
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-static void put(struct maker *m, struct chainlog_fields ev)
+static void put(struct maker *m, struct event ev)
 {
 	m->aux += ev.kind >= CHAINLOG_AUX;
 	(void)encoder_event(m->e, &ev); /* errors are kept: encoder_error() */
@@ -126,21 +126,25 @@ static void put_request(struct maker *m, uint32_t round, uint64_t ns)
 	uint32_t endpoint = object(m, "tcp", ":%u%u%u", m->kind == ENDPOINTS ? round : 80);
 
 	if (m->kind == ROUTES)
-		put(m, (struct chainlog_fields) {
-			       .time_ns = ns,
-			       .cpu = 1,
-			       .kind = CHAINLOG_AUX + CHAINLOG_CONTEXT,
-			       .tid = SERVER,
-			       .number = { object(m, "route", "/shop/%u/%u/%u", round), 7,
-					   round + 1, round + 1 } });
-	put(m, (struct chainlog_fields) {
-		       .time_ns = ns + 2000,
-		       .cpu = 1,
-		       .kind = CHAINLOG_AUX + CHAINLOG_REQUEST,
-		       .tid = SERVER,
-		       .other = SERVER,
-		       .kstack = m->wakes,
-		       .number = { endpoint, 1, 0, 5000 + round % 1000, 4000, 100, 10, 10, 0 } });
+		put(m, (struct event) { .time_ns = ns,
+					.cpu = 1,
+					.kind = EVENT_CONTEXT,
+					.tid = SERVER,
+					.context = { object(m, "route", "/shop/%u/%u/%u", round), 7,
+						     round + 1, round + 1 } });
+	put(m, (struct event) { .time_ns = ns + 2000,
+				.cpu = 1,
+				.kind = EVENT_REQUEST,
+				.tid = SERVER,
+				.other = SERVER,
+				.kstack = m->wakes,
+				.request = { .connection = 1,
+					     .endpoint = endpoint,
+					     .arrival_ns = ns - 3000 - round % 1000,
+					     .taken_ns = ns - 2000,
+					     .answer_ns = ns + 1900,
+					     .bytes_read = 10,
+					     .bytes_written = 10 } });
 }
 
 static void put_round(struct maker *m, uint32_t round)
@@ -152,60 +156,60 @@ static void put_round(struct maker *m, uint32_t round)
 
 	snprintf(text, sizeof(text), "%s%u", m->kind == GROUPS ? "/tenants/" : "", round);
 	if (m->kind == NAMES)
-		put(m, (struct chainlog_fields) { .time_ns = ns,
-						  .cpu = cpu,
-						  .kind = CHAINLOG_RENAME,
-						  .tid = tid,
-						  .string = encoder_text(m->e, text) });
+		put(m, (struct event) { .time_ns = ns,
+					.cpu = cpu,
+					.kind = CHAINLOG_RENAME,
+					.tid = tid,
+					.string = encoder_text(m->e, text) });
 	if (m->kind == GROUPS)
 		put(m,
-		    (struct chainlog_fields) {
+		    (struct event) {
 			    .time_ns = ns,
 			    .cpu = cpu,
-			    .kind = CHAINLOG_AUX + CHAINLOG_GROUP,
+			    .kind = EVENT_GROUP,
 			    .tid = tid,
-			    .number = { encoder_object(
+			    .group = { encoder_object(
 				    m->e, &(struct encoder_object) { .class = CHAINLOG_CLASS_GROUP,
 								     .name = text,
 								     .own = "" }) } });
-	put(m, (struct chainlog_fields) { .time_ns = ns + 1000,
-					  .cpu = cpu,
-					  .kind = CHAINLOG_SWITCH,
-					  .tid = tid,
-					  .state = 'S',
-					  .kstack = m->sleeps });
+	put(m, (struct event) { .time_ns = ns + 1000,
+				.cpu = cpu,
+				.kind = CHAINLOG_SWITCH,
+				.tid = tid,
+				.state = 'S',
+				.kstack = m->sleeps });
 	if (what)
-		put(m, (struct chainlog_fields) { .time_ns = ns + 1000,
-						  .cpu = cpu,
-						  .kind = CHAINLOG_AUX + CHAINLOG_OBJECT,
-						  .number = { what } });
-	put(m, (struct chainlog_fields) { .time_ns = ns + 20000,
-					  .cpu = by_interrupt ? 2 : 1,
-					  .kind = CHAINLOG_WAKING,
-					  .tid = by_interrupt ? 0 : SERVER,
-					  .other = tid,
-					  .kstack = by_interrupt ? m->interrupts : m->wakes });
-	put(m, (struct chainlog_fields) { .time_ns = ns + 25000,
-					  .cpu = cpu,
-					  .kind = CHAINLOG_SWITCH,
-					  .other = tid,
-					  .state = 'R' });
+		put(m, (struct event) { .time_ns = ns + 1000,
+					.cpu = cpu,
+					.kind = EVENT_WAITS_FOR,
+					.awaited = { what } });
+	put(m, (struct event) { .time_ns = ns + 20000,
+				.cpu = by_interrupt ? 2 : 1,
+				.kind = CHAINLOG_WAKING,
+				.tid = by_interrupt ? 0 : SERVER,
+				.other = tid,
+				.kstack = by_interrupt ? m->interrupts : m->wakes });
+	put(m, (struct event) { .time_ns = ns + 25000,
+				.cpu = cpu,
+				.kind = CHAINLOG_SWITCH,
+				.other = tid,
+				.state = 'R' });
 	if (m->kind == ENDPOINTS || m->kind == ROUTES)
 		put_request(m, round, ns + 30000);
 	/* Others have to get there. */
 	if (tid != CLIENT || cpu_of(m, round + 1) != cpu)
-		put(m, (struct chainlog_fields) { .time_ns = ns + 40000,
-						  .cpu = cpu,
-						  .kind = CHAINLOG_SWITCH,
-						  .tid = tid,
-						  .state = tid == CLIENT ? 'R' : 'S',
-						  .kstack = m->sleeps });
+		put(m, (struct event) { .time_ns = ns + 40000,
+					.cpu = cpu,
+					.kind = CHAINLOG_SWITCH,
+					.tid = tid,
+					.state = tid == CLIENT ? 'R' : 'S',
+					.kstack = m->sleeps });
 	if (tid == CLIENT && cpu_of(m, round + 1) != cpu)
-		put(m, (struct chainlog_fields) { .time_ns = ns + 50000,
-						  .cpu = cpu_of(m, round + 1),
-						  .kind = CHAINLOG_SWITCH,
-						  .state = 'R',
-						  .other = tid });
+		put(m, (struct event) { .time_ns = ns + 50000,
+					.cpu = cpu_of(m, round + 1),
+					.kind = CHAINLOG_SWITCH,
+					.state = 'R',
+					.other = tid });
 }
 
 /* ---- the trace ------------------------------------------------------------------------------ */
@@ -242,7 +246,7 @@ static int make(struct maker *m)
 		.cpus = m->kind == CPUS ? m->n : 4,
 		.start_ns = START_NS,
 		.parts = 3,
-		.aux = 1u << CHAINLOG_OBJECT | 1u << CHAINLOG_REQUEST | 1u << CHAINLOG_CONTEXT |
+		.aux = 1u << CHAINLOG_WAITS_FOR | 1u << CHAINLOG_REQUEST | 1u << CHAINLOG_CONTEXT |
 		       1u << CHAINLOG_GROUP,
 	};
 	struct encoder_counts counts;
@@ -256,16 +260,16 @@ static int make(struct maker *m)
 	err = encoder_info(m->e, &info);
 	make_stacks(m);
 	put_threads(m);
-	put(m, (struct chainlog_fields) { .time_ns = START_NS,
-					  .cpu = 1,
-					  .kind = CHAINLOG_SWITCH,
-					  .other = SERVER,
-					  .state = 'R' });
+	put(m, (struct event) { .time_ns = START_NS,
+				.cpu = 1,
+				.kind = CHAINLOG_SWITCH,
+				.other = SERVER,
+				.state = 'R' });
 	if (tid_of(m, 0) == CLIENT)
-		put(m, (struct chainlog_fields) { .time_ns = START_NS,
-						  .kind = CHAINLOG_SWITCH,
-						  .other = CLIENT,
-						  .state = 'R' });
+		put(m, (struct event) { .time_ns = START_NS,
+					.kind = CHAINLOG_SWITCH,
+					.other = CLIENT,
+					.state = 'R' });
 	for (uint32_t i = 0; i < m->n; i++)
 		put_round(m, i);
 	encoder_counts(m->e, &counts);

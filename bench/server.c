@@ -190,14 +190,14 @@ static void switch_away(struct server *s, uint32_t cpu, char state, struct serve
 	struct cpu *c = &s->cpus[cpu];
 	uint32_t prev = c->current, next = take(s, &c->ready);
 
-	note(s, encoder_event(s->e, &(struct chainlog_fields) { .time_ns = s->now,
-								.cpu = cpu,
-								.kind = CHAINLOG_SWITCH,
-								.tid = tid_of(s, prev),
-								.state = state,
-								.other = tid_of(s, next),
-								.kstack = stack.kernel,
-								.ustack = stack.user }));
+	note(s, encoder_event(s->e, &(struct event) { .time_ns = s->now,
+						      .cpu = cpu,
+						      .kind = CHAINLOG_SWITCH,
+						      .tid = tid_of(s, prev),
+						      .state = state,
+						      .other = tid_of(s, next),
+						      .kstack = stack.kernel,
+						      .ustack = stack.user }));
 	c->current = next;
 	c->next_ns = UINT64_MAX;
 	if (next == NOBODY)
@@ -214,14 +214,13 @@ static void wake(struct server *s, uint32_t cpu, uint32_t target, struct server_
 	uint32_t to = t->cpu;
 	struct cpu *c;
 
-	note(s,
-	     encoder_event(s->e, &(struct chainlog_fields) { .time_ns = s->now,
-							     .cpu = cpu,
-							     .kind = CHAINLOG_WAKING,
-							     .tid = tid_of(s, s->cpus[cpu].current),
-							     .other = t->tid,
-							     .kstack = stack.kernel,
-							     .ustack = stack.user }));
+	note(s, encoder_event(s->e, &(struct event) { .time_ns = s->now,
+						      .cpu = cpu,
+						      .kind = CHAINLOG_WAKING,
+						      .tid = tid_of(s, s->cpus[cpu].current),
+						      .other = t->tid,
+						      .kstack = stack.kernel,
+						      .ustack = stack.user }));
 	t->asleep = false;
 	/*
 	 * It goes to the CPU where it ran last; but if that is not idle and another one is, there.

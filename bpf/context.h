@@ -220,8 +220,8 @@ static __always_inline void read_context(struct wire_publisher *p, struct task_s
 	if (!variable || !read_words(&at, 1, variable) || !at ||
 	    bpf_probe_read_user(&record, sizeof(record), (void *)at) || record.valid != 1)
 		return;
-	c->trace[0] = __builtin_bswap64(words[0]);
-	c->trace[1] = __builtin_bswap64(words[1]);
+	c->trace_high = __builtin_bswap64(words[0]);
+	c->trace_low = __builtin_bswap64(words[1]);
 	c->span = __builtin_bswap64(words[2]);
 	if (record.size && p->route < WIRE_NO_KEY)
 		c->route = read_route(p, task->tgid, at + sizeof(record), record.size, now);
@@ -236,16 +236,16 @@ static __always_inline void send_context(const struct wire_context *c, __u64 now
 	struct wire_context *ev;
 
 	thread.start_time = bpf_get_current_task_btf()->start_time;
-	if (c->trace[0] | c->trace[1] | c->span | c->route)
-		hash = mix(mix(mix(mix(1, c->trace[0]), c->trace[1]), c->span), c->route) | 1;
+	if (c->trace_high | c->trace_low | c->span | c->route)
+		hash = mix(mix(mix(mix(1, c->trace_high), c->trace_low), c->span), c->route) | 1;
 	last = bpf_map_lookup_elem(&last_contexts, &thread);
 	if (hash == (last ? *last : 0))
 		return;
 	ev = record_event(WIRE_CONTEXT, now, struct wire_context);
 	if (!ev)
 		return;
-	ev->trace[0] = c->trace[0];
-	ev->trace[1] = c->trace[1];
+	ev->trace_high = c->trace_high;
+	ev->trace_low = c->trace_low;
 	ev->span = c->span;
 	ev->tid = c->tid;
 	ev->route = c->route;

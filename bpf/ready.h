@@ -298,11 +298,11 @@ __noinline __u32 ready_id(__u64 task, __u64 now, bool by_task)
 static __always_inline void record_ready(__u64 task, __u32 tid, __u64 now, bool by_task)
 {
 	__u32 object = FIELD(task_struct, task, mm) ? ready_id(task, now, by_task) : 0;
-	struct wire_ready *ev;
+	struct wire_awaited *ev;
 
 	if (!object)
 		return;
-	ev = record_event(WIRE_READY, now, struct wire_ready);
+	ev = record_event(WIRE_READY, now, struct wire_awaited);
 	if (!ev)
 		return;
 	ev->tid = tid;

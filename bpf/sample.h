@@ -17,14 +17,14 @@ static __always_inline int record_running(void *ctx, struct task_struct *task, _
 	struct wire_kind_state *k = kind_state(kind);
 	struct workspace *w = workspace_of(kind);
 	void *ring = this_ring();
-	struct wire_cpu_sample *ev;
+	struct wire_running *ev;
 
 	if (!k || !w || !ring)
 		return 0;
 	if (kernel_stacks && in_kernel)
-		kstack = walked_kernel_stack(ctx, ring, k, w, now, kind == WIRE_CPU_SAMPLE);
+		kstack = walked_kernel_stack(ctx, ring, k, w, now, kind == WIRE_SAMPLE);
 	if (has_user_stack(task))
-		ustack = user_stack_id(ctx, k, w, now, kind == WIRE_CPU_SAMPLE && !in_kernel);
+		ustack = user_stack_id(ctx, k, w, now, kind == WIRE_SAMPLE && !in_kernel);
 	ev = reserve_event(ring, k, now, sizeof(*ev));
 	if (!ev)
 		return 0;
@@ -46,6 +46,6 @@ int on_sample(struct bpf_perf_event_data *ctx)
 
 	if (!OF(task, pid) || is_recorder(OF(task, tgid)) || !is_recording(now))
 		return 0;
-	return record_running(ctx, task, WIRE_CPU_SAMPLE, now, OF(task, pid),
+	return record_running(ctx, task, WIRE_SAMPLE, now, OF(task, pid),
 			      !interrupts_user_code(ctx));
 }

@@ -399,7 +399,7 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 	c->switches = owner->nvcsw + owner->nivcsw;
 	__builtin_memcpy(c->frames, w->scratch.frames, sizeof(c->frames));
 	/* The leaf of a sample rarely comes again, so its rule is not urgent. */
-	if (k->kind != WIRE_CPU_SAMPLE && now - k->woken_ns > WAKE_NS) {
+	if (k->kind != WIRE_SAMPLE && now - k->woken_ns > WAKE_NS) {
 		k->woken_ns = now;
 		wake = BPF_RB_FORCE_WAKEUP;
 	}

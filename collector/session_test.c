@@ -164,10 +164,10 @@ static void say_parts(const struct session *s, const struct test_sink *t)
 				 (unsigned long long)n[WIRE_REQUEST],
 				 bpf_session_finds_requests(s->bpf) ? "" : ": it takes Linux 6.3");
 	if (o->sample_hz)
-		session_test_say("samples", n[WIRE_CPU_SAMPLE], "%llu of running threads%s",
-				 (unsigned long long)n[WIRE_CPU_SAMPLE],
-				 n[WIRE_CPU_SAMPLE] ? ""
-						    : ": sysctl kernel.perf_event_max_sample_rate");
+		session_test_say("samples", n[WIRE_SAMPLE], "%llu of running threads%s",
+				 (unsigned long long)n[WIRE_SAMPLE],
+				 n[WIRE_SAMPLE] ? ""
+						: ": sysctl kernel.perf_event_max_sample_rate");
 	if (!o->no_irq)
 		session_test_say("interrupts", n[WIRE_INTERRUPTS],
 				 "%llu times that CPUs handled them",

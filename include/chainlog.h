@@ -156,114 +156,14 @@ enum chainlog_event {
  * AUX_EVENTS payload: begins as that of EVENTS. An event: kind, ns since the previous one (the
  * first: since first_ns), length of its fields in bytes, fields; all numbers are varints. A reader
  * skips kinds that it does not know, and bytes after the fields that it knows. To make that
- * possible, no event refers to another: a thread is its tid, stacks are their two ids.
+ * possible, no event refers to another: a thread is its tid, stacks are their two ids. The kinds
+ * and their fields are in events.def.
  */
 enum chainlog_aux {
-	CHAINLOG_SAMPLE = 0, /* tid kstack ustack: a thread that was running, and where */
-	/*
-	 * tid place: a thread that is ready, or is being woken, was put on the run queue of CPU
-	 * place / 2; place is odd if the preceding waking did that. Not written if that is the
-	 * queue of the CPU on which the thread ran last.
-	 */
-	CHAINLOG_QUEUE = 1,
-	CHAINLOG_OBJECT = 2, /* object: what prev of the SWITCH of the same time waits for */
-	/* tid: a thread was just preempted because the CPU quota of its group is used up */
-	CHAINLOG_THROTTLED = 4,
-	/* kind n span: n events of a kind are missing, from this time to span ns later */
-	CHAINLOG_AUX_LOST = 5,
-	/* object: as READY, for the wakee of this CPU's last waking, which has the same time */
-	CHAINLOG_WOKEN_READY = 6,
-	/* tid object: a thread that was just woken had waited for several: this one is ready */
-	CHAINLOG_READY = 7,
-	CHAINLOG_DISK_REQUEST =
-		8, /* tid kstack ustack: a thread asks a block device for something */
-	/*
-	 * tid disk what since_asked since_issued group: a block device has done what tid (0: not
-	 * known) asked for, see chainlog_disk_what(). since_asked: how many ns ago it was asked,
-	 * which is the time of the DISK_REQUEST of that tid; since_issued: how many ns ago the
-	 * device got it. 0: not known. group: if a worker of the kernel asked, the control group on
-	 * whose account that is, an object; 0: not known.
-	 */
-	CHAINLOG_DISK_DONE = 9,
-	/*
-	 * ns: the time that this CPU was in interrupts and softirqs, up to the SWITCH of the same
-	 * time and since the one before it. Not written if that is 0.
-	 */
-	CHAINLOG_INTERRUPTS = 11,
-	/* ns: likewise the time that the hypervisor took from a virtual machine's CPU */
-	CHAINLOG_STEAL = 12,
-	/*
-	 * connection endpoint flags reader writer kstack ustack since_arrival since_taken
-	 * since_answer bytes_read bytes_written label: a request was answered for the first time.
-	 * endpoint is an object, the stacks are the writer's, flags CHAINLOG_REQUEST_*; since_...:
-	 * how many ns ago. connection 0: a datagram socket's, or marked by probes. label: an
-	 * object, 0: none.
-	 */
-	CHAINLOG_REQUEST = 13,
-	/*
-	 * connection flags writer since_answer since_first bytes_written: there were more writes
-	 * of the connection's last REQUEST, up to since_answer ago.
-	 */
-	CHAINLOG_REQUEST_MORE = 14,
-	/*
-	 * connection endpoint flags reader since_arrival since_taken: a request that is not
-	 * answered, at the end of its connection or of the recording
-	 */
-	CHAINLOG_REQUEST_OPEN = 15,
-	/*
-	 * route tid trace_high trace_low span: from here on, as far as is known, the thread works
-	 * for this span of this trace, on a request of this route (an object). 0: none; all 0: it
-	 * works for nothing that is known.
-	 */
-	CHAINLOG_CONTEXT = 16,
-	/*
-	 * tid holder: a thread, which was just switched out, waits for a lock that says that the
-	 * thread holder has it.
-	 */
-	CHAINLOG_HOLDER = 17,
-	/*
-	 * ns: the recorder's own threads had this CPU for that long, up to now. In EVENTS they are
-	 * the idle thread.
-	 */
-	CHAINLOG_RECORDER = 18,
-	/*
-	 * group tid whole: the thread, and with whole 1 all threads of its process, are in another
-	 * control group (an object, 0: not known). tid 0: the group itself, which is that object's
-	 * device and inode, has got another name. A child begins in its parent's group.
-	 */
-	CHAINLOG_GROUP = 19,
-	/* tid id: a process that was just forked has this id in its own PID namespace */
-	CHAINLOG_OWN_ID = 20,
-	/*
-	 * socket tid written received: the sequence numbers of the next byte that this machine
-	 * writes to a TCP connection, and of the next that it expects. Of a thread that a WAKING of
-	 * the same time woke (socket 0): of the connection for which it waited. Of the writer of a
-	 * REQUEST of the same time: of the first byte of its answer, and of the request.
-	 */
-	CHAINLOG_STREAM = 21,
-	/*
-	 * group tid since until why: the thread comes on a CPU; it was ready, but could not run,
-	 * from since until `until` ns ago because a quota of CPU time was used up, see enum
-	 * chainlog_quota: of a control group that group's (an object, 0: not known).
-	 */
-	CHAINLOG_UNTHROTTLED = 22,
-	/* tid: what came to a socket, and woke this thread just now, was not sent by the waker */
-	CHAINLOG_NOT_SENT = 23,
-	/*
-	 * what tid queuer kstack ustack since: a worker of a workqueue, which wakes a thread or
-	 * queues an item, executes an item that the thread queuer queued (0: an interrupt of the
-	 * idle thread) since ns ago, with these stacks, if what is 1. 2: it is not known who queued
-	 * it; its execution began since ns ago. 0: it executes none. It holds for the worker's
-	 * wakings from then on, up to the next such event.
-	 */
-	CHAINLOG_WORK = 24,
-	/*
-	 * which tid since at: what came to a socket of TCP, and woke this thread just now, had been
-	 * put off from since ns ago until a timer of TCP expired at ns ago, which: enum
-	 * chainlog_tcp_timer.
-	 */
-	CHAINLOG_TCP_TIMER = 25,
-	CHAINLOG_AUX_KINDS = 26,
+#define EVENT(NAME, number, record, slices, shown, key, fields) CHAINLOG_##NAME = number,
+#define UNRECORDED(NAME, number, shown, key, fields) EVENT(NAME, number, , , , , )
+#include "events.def"
+	CHAINLOG_AUX_KINDS, /* the last row has the highest number */
 };
 
 /* Why a timer of TCP put something off in TCP_TIMER. */
@@ -273,6 +173,14 @@ enum chainlog_tcp_timer {
 	CHAINLOG_TCP_RETRANSMIT,   /* what was sent was lost, and sent again */
 	CHAINLOG_TCP_ACCEPT_QUEUE, /* likewise, as the queue of who listens was full */
 	CHAINLOG_TCP_TIMERS,
+};
+
+/* What a worker executes in WORK. */
+enum chainlog_work {
+	CHAINLOG_WORK_NONE,    /* no item */
+	CHAINLOG_WORK_QUEUED,  /* it is known who queued it, and when */
+	CHAINLOG_WORK_UNKNOWN, /* not known: queued_ns is when its execution began */
+	CHAINLOG_WORKS,
 };
 
 /* Whose quota it was in UNTHROTTLED. */
@@ -304,7 +212,7 @@ enum chainlog_quota {
 
 /*
  * Kinds from here on are short forms of the most frequent kinds, without fields. Kind
- * CHAINLOG_AUX_SHORT + n means: OBJECT if n is even, WOKEN_READY if n is odd, of object n / 2.
+ * CHAINLOG_AUX_SHORT + n means: WAITS_FOR if n is even, WOKEN_READY if n is odd, of object n / 2.
  */
 #define CHAINLOG_AUX_SHORT 32u
 

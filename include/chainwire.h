@@ -62,7 +62,7 @@ struct wire_of_thread {
 };
 
 /* A thread that was running, and where; also WIRE_DISK_REQUEST: it asks a block device. */
-struct wire_cpu_sample {
+struct wire_running {
 	struct wire_record r;
 	__u32 tid, kstack, ustack, pad;
 };
@@ -96,7 +96,7 @@ struct wire_disk_done { /* a block device has done what it was asked for */
 	char disk[WIRE_DISK_NAME]; /* as the kernel calls the device that was asked */
 };
 
-struct wire_ready { /* right after a waking: which of several things ended the wait */
+struct wire_awaited { /* right after a waking: which of several things ended the wait */
 	struct wire_record r;
 	__u32 tid;    /* the thread that was woken */
 	__u32 object; /* see struct wire_object */
@@ -123,6 +123,7 @@ enum wire_work_what {
 	WIRE_WORK_NONE,	   /* it executes no item */
 	WIRE_WORK_QUEUED,  /* it is known who queued it, and when */
 	WIRE_WORK_UNKNOWN, /* not known: queued_ns is when its execution began */
+	WIRE_WORKS,
 };
 
 /* What a worker of a workqueue executes, right after its waking, or before it queues an item. */

@@ -119,8 +119,8 @@ struct wire_probed {
 /* From now on, as far as is known, the thread works for this span, or for none. */
 struct wire_context {
 	struct wire_record r;
-	__u64 trace[2]; /* W3C trace id, the upper half first; 0: none */
-	__u64 span;	/* span id; 0: none */
+	__u64 trace_high, trace_low; /* W3C trace id; 0: none */
+	__u64 span;		     /* span id; 0: none */
 	__u32 tid;
 	__u32 route; /* see struct wire_object; 0: none */
 };

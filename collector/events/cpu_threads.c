@@ -129,7 +129,7 @@ static struct chainlog_writer *own_block(struct cpu_thread *l, const struct wire
 
 /* Takes a switch or a waking, which `out` is but for its stacks. */
 static int take_event(struct cpu_thread *l, const struct wire_record *r, size_t len,
-		      struct chainlog_fields out, uint32_t kstack, uint32_t ustack)
+		      struct event out, uint32_t kstack, uint32_t ustack)
 {
 	struct chainlog_writer *w = own_block(l, r);
 

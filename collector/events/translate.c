@@ -159,9 +159,9 @@ char translator_state_letter(uint32_t bits)
 	return bits ? 'D' : 'R';
 }
 
-struct chainlog_fields translator_waking(const struct wire_waking *ev)
+struct event translator_waking(const struct wire_waking *ev)
 {
-	return (struct chainlog_fields) {
+	return (struct event) {
 		.time_ns = ev->r.time_ns,
 		.cpu = ev->r.cpu,
 		.kind = ev->r.kind == WIRE_WAKING ? CHAINLOG_WAKING : CHAINLOG_WAKING_NEW,
@@ -171,9 +171,9 @@ struct chainlog_fields translator_waking(const struct wire_waking *ev)
 	};
 }
 
-struct chainlog_fields translator_switch(const struct wire_switch *ev)
+struct event translator_switch(const struct wire_switch *ev)
 {
-	return (struct chainlog_fields) {
+	return (struct event) {
 		.time_ns = ev->r.time_ns,
 		.cpu = ev->r.cpu,
 		.kind = CHAINLOG_SWITCH,
@@ -224,43 +224,54 @@ int translator_holder(void *ctx, uint32_t tid, uint32_t holder)
 
 /* ---- events that are single records -------------------------------------------------------- */
 
-/* The trace's kind of a kind of record; CHAINLOG_AUX is added to those of AUX_EVENTS blocks. */
-static const uint8_t kind_of[WIRE_COUNTED_KINDS] = {
-	[WIRE_SWITCH] = CHAINLOG_SWITCH,
-	[WIRE_WAKING] = CHAINLOG_WAKING,
-	[WIRE_WAKING_NEW] = CHAINLOG_WAKING_NEW,
-	[WIRE_FORK] = CHAINLOG_FORK,
-	[WIRE_EXEC] = CHAINLOG_EXEC,
-	[WIRE_RENAME] = CHAINLOG_RENAME,
-	[WIRE_EXIT] = CHAINLOG_EXIT,
-	[WIRE_CPU_SAMPLE] = CHAINLOG_AUX + CHAINLOG_SAMPLE,
-	[WIRE_QUEUE] = CHAINLOG_AUX + CHAINLOG_QUEUE,
-	[WIRE_THROTTLED] = CHAINLOG_AUX + CHAINLOG_THROTTLED,
-	[WIRE_WAITS_FOR] = CHAINLOG_AUX + CHAINLOG_OBJECT,
-	[WIRE_DISK_REQUEST] = CHAINLOG_AUX + CHAINLOG_DISK_REQUEST,
-	[WIRE_DISK_DONE] = CHAINLOG_AUX + CHAINLOG_DISK_DONE,
-	[WIRE_READY] = CHAINLOG_AUX + CHAINLOG_READY,
-	[WIRE_INTERRUPTS] = CHAINLOG_AUX + CHAINLOG_INTERRUPTS,
-	[WIRE_STEAL] = CHAINLOG_AUX + CHAINLOG_STEAL,
-	[WIRE_REQUEST] = CHAINLOG_AUX + CHAINLOG_REQUEST,
-	[WIRE_REQUEST_MORE] = CHAINLOG_AUX + CHAINLOG_REQUEST_MORE,
-	[WIRE_REQUEST_OPEN] = CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN,
-	[WIRE_PROBED] = CHAINLOG_AUX + CHAINLOG_REQUEST,
-	[WIRE_PROBED_OPEN] = CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN,
-	[WIRE_CONTEXT] = CHAINLOG_AUX + CHAINLOG_CONTEXT,
-	[WIRE_HOLDER] = CHAINLOG_AUX + CHAINLOG_HOLDER,
-	[WIRE_RECORDER] = CHAINLOG_AUX + CHAINLOG_RECORDER,
-	[WIRE_GROUP] = CHAINLOG_AUX + CHAINLOG_GROUP,
-	[WIRE_OWN_ID] = CHAINLOG_AUX + CHAINLOG_OWN_ID,
-	[WIRE_STREAM] = CHAINLOG_AUX + CHAINLOG_STREAM,
-	[WIRE_UNTHROTTLED] = CHAINLOG_AUX + CHAINLOG_UNTHROTTLED,
-	[WIRE_NOT_SENT] = CHAINLOG_AUX + CHAINLOG_NOT_SENT,
-	[WIRE_WORK] = CHAINLOG_AUX + CHAINLOG_WORK,
-	[WIRE_TCP_TIMER] = CHAINLOG_AUX + CHAINLOG_TCP_TIMER,
+/* A kind of record: what kind of event it is in the trace, and its size. */
+static const struct {
+	uint32_t size;
+	uint8_t event; /* enum event_kind; of definitions 0 */
+} kinds[WIRE_KINDS] = {
+	[WIRE_SWITCH] = { sizeof(struct wire_switch), EVENT_SWITCH },
+	[WIRE_WAKING] = { sizeof(struct wire_waking), EVENT_WAKING },
+	[WIRE_WAKING_NEW] = { sizeof(struct wire_waking), EVENT_WAKING_NEW },
+	[WIRE_FORK] = { sizeof(struct wire_fork), EVENT_FORK },
+	[WIRE_EXEC] = { sizeof(struct wire_exec), EVENT_EXEC },
+	[WIRE_RENAME] = { sizeof(struct wire_rename), EVENT_RENAME },
+	[WIRE_EXIT] = { sizeof(struct wire_of_thread), EVENT_EXIT },
+#define RECORD_OF(NAME, record, event) \
+	[WIRE_##NAME] = { sizeof(struct wire_##record), EVENT_##event },
+#define EVENT(NAME, number, record, slices, shown, key, fields) RECORD_OF(NAME, record, NAME)
+#include "events.def"
+	[WIRE_STACK] = { offsetof(struct wire_stack, frames), 0 },
+	[WIRE_LOST] = { sizeof(struct wire_lost), 0 },
+	[WIRE_STACK_LAYOUT_SAMPLE] = { sizeof(struct wire_layout_sample), 0 },
+	[WIRE_OBJECT] = { offsetof(struct wire_object, path), 0 },
+	[WIRE_CODE] = { offsetof(struct wire_code, lines), 0 },
+};
+
+/*
+ * Where the fields of event_fields() are in the record; size 0: what is made of others.
+ */
+struct record_field {
+	uint8_t at, size;
+};
+
+#define TID(record, f) \
+	{ offsetof(struct wire_##record, f), sizeof(((struct wire_##record *)NULL)->f) },
+#define OTHER(record, f) TID(record, f)
+#define KSTACK(record) TID(record, kstack)
+#define USTACK(record) TID(record, ustack)
+#define OBJECT(record, f) TID(record, f)
+#define NUMBER(record, f) TID(record, f)
+#define MADE_OBJECT(record, f) { 0, 0 },
+#define MADE_NUMBER(record, f) { 0, 0 },
+#define EVENT(NAME, number, record, slices, shown, key, fields) [number] = { fields },
+
+static const struct record_field record_fields[CHAINLOG_AUX_KINDS][EVENT_FIELDS] = {
+#include "events.def"
 };
 
 /* The operations have the same numbers on both sides, quotas, and the flags of requests. */
 _Static_assert((int)WIRE_QUOTAS == (int)CHAINLOG_QUOTAS, "quotas");
+_Static_assert((int)WIRE_WORKS == (int)CHAINLOG_WORKS, "work");
 _Static_assert((int)WIRE_TCP_TIMERS == (int)CHAINLOG_TCP_TIMERS, "timers of TCP");
 _Static_assert((int)WIRE_DISK_OPS == (int)CHAINLOG_DISK_OPS, "operations of requests");
 
@@ -281,68 +292,45 @@ static uint32_t string_of(struct translator *t, const char *field, size_t size)
 	return encoder_text(t->enc, text);
 }
 
-/* The time from at_ns to the event; 0 if at_ns is not known, and only then. */
-static uint64_t since(const struct wire_record *r, uint64_t at_ns)
+/* Copies the fields of a record that is an event of events.def. */
+static void take_fields(struct translator *t, const struct wire_record *r, struct event *out)
 {
-	if (!at_ns)
-		return 0;
-	return at_ns < r->time_ns ? r->time_ns - at_ns : 1;
+	const struct record_field *from = record_fields[out->kind - CHAINLOG_AUX];
+
+	for (const struct event_field *f = event_fields(out->kind); f->type; f++, from++) {
+		const void *at = (const char *)r + from->at;
+		uint64_t v = from->size == 4 ? *(const uint32_t *)at : *(const uint64_t *)at;
+
+		if (!from->size)
+			continue;
+		if (f->type >= FIELD_NUMBER)
+			*(uint64_t *)(void *)event_id(out, f) = v;
+		else if (f->type == FIELD_STACK)
+			*event_id(out, f) = id_map_stack(t->ids, (uint32_t)v, r->time_ns);
+		else if (f->type == FIELD_OBJECT)
+			*event_id(out, f) = id_map_object(t->ids, (uint32_t)v, r->time_ns);
+		else
+			*event_id(out, f) = (uint32_t)v;
+	}
 }
 
-static void take_disk_done(struct translator *t, const struct wire_disk_done *d,
-			   struct chainlog_fields *out)
+static void make_disk(struct translator *t, const struct wire_disk_done *d, struct event *out)
 {
 	struct object_text disk = { .class = "disk" };
 
 	disk_name(&t->disks, d->disk, d->r.time_ns, disk.name);
-	out->tid = d->tid;
-	out->number[0] = id_map_text(t->ids, &disk, d->r.time_ns);
-	out->number[1] = chainlog_disk_what(d->op, d->bytes);
-	out->number[2] = since(&d->r, d->asked_ns);
-	out->number[3] = since(&d->r, d->issued_ns);
-	out->number[4] = id_map_object(t->ids, d->group, d->r.time_ns);
+	out->disk_done.disk = id_map_text(t->ids, &disk, d->r.time_ns);
+	out->disk_done.what = chainlog_disk_what(d->op, d->bytes);
 }
 
-/* How long before the event something was, at most as long as what came before it. */
-static uint64_t age(const struct wire_record *r, uint64_t at_ns, uint64_t limit_ns)
-{
-	uint64_t ns = at_ns < r->time_ns ? r->time_ns - at_ns : 0;
-
-	return ns < limit_ns ? ns : limit_ns;
-}
-
-/* A request, more of its answer, or one that is open. */
-static void take_request(struct translator *t, const struct wire_request *w,
-			 struct chainlog_fields *out)
-{
-	const struct wire_record *r = &w->r;
-	bool more = r->kind == WIRE_REQUEST_MORE;
-	bool open = r->kind == WIRE_REQUEST_OPEN || r->kind == WIRE_PROBED_OPEN;
-
-	out->tid = open ? w->reader : w->writer;
-	out->other = open || more ? 0 : w->reader;
-	out->kstack = id_map_stack(t->ids, w->kstack, r->time_ns);
-	out->ustack = id_map_stack(t->ids, w->ustack, r->time_ns);
-	out->number[0] = more ? 0 : id_map_object(t->ids, w->endpoint, r->time_ns);
-	out->number[1] = w->connection;
-	out->number[2] = w->flags;
-	out->number[3] = age(r, w->arrival_ns, UINT64_MAX);
-	out->number[4] = age(r, w->taken_ns, out->number[3]);
-	out->number[5] = age(r, w->answer_ns, more ? out->number[3] : out->number[4]);
-	out->number[6] = w->bytes_read;
-	out->number[7] = w->bytes_written;
-}
-
-/* A request that probes mark. */
-static void take_probed(struct translator *t, const struct wire_probed *w,
-			struct chainlog_fields *out)
+/* What a request that probes mark, and this one, are called. */
+static void make_names(struct translator *t, const struct wire_probed *w, struct event *out)
 {
 	struct object_text endpoint = { .class = CHAINLOG_CLASS_REQUEST };
 	struct object_text label = { .class = CHAINLOG_CLASS_LABEL };
 
-	take_request(t, &w->request, out);
 	snprintf(endpoint.name, sizeof(endpoint.name), "%.*s", (int)sizeof(w->name), w->name);
-	out->number[0] = id_map_text(t->ids, &endpoint, w->request.r.time_ns);
+	out->request.endpoint = id_map_text(t->ids, &endpoint, w->request.r.time_ns);
 	if (w->label_is == WIRE_LABEL_STRING)
 		snprintf(label.name, sizeof(label.name), "%.*s", (int)sizeof(w->label), w->label);
 	else if (w->label_is == WIRE_LABEL_SIGNED)
@@ -350,33 +338,23 @@ static void take_probed(struct translator *t, const struct wire_probed *w,
 	else if (w->label_is)
 		snprintf(label.name, sizeof(label.name), "%llu", (unsigned long long)w->number);
 	if (w->label_is)
-		out->number[8] = id_map_text(t->ids, &label, w->request.r.time_ns);
+		out->request.label = id_map_text(t->ids, &label, w->request.r.time_ns);
 }
 
 /* All but switches and wakings. */
 static int encode_event(struct translator *t, const struct wire_record *r)
 {
+	struct event out = { .time_ns = r->time_ns, .cpu = r->cpu };
 	const union {
-		struct wire_record r;
 		struct wire_fork fork;
 		struct wire_exec exec;
 		struct wire_rename rename;
 		struct wire_of_thread thread;
-		struct wire_cpu_sample sample;
-		struct wire_queue queue;
-		struct wire_ready ready;
-		struct wire_stolen stolen;
-		struct wire_context context;
-		struct wire_holder holder;
-		struct wire_group group;
-		struct wire_own_id own_id;
-		struct wire_stream stream;
-		struct wire_unthrottled unthrottled;
-		struct wire_tcp_timer tcp_timer;
-		struct wire_work work;
 	} *w = (const void *)r;
-	struct chainlog_fields out = { .time_ns = r->time_ns, .cpu = r->cpu };
 
+	if (r->kind >= WIRE_COUNTED_KINDS)
+		return -EBADMSG;
+	out.kind = kinds[r->kind].event;
 	switch (r->kind) {
 	case WIRE_FORK:
 		out.tid = w->fork.parent;
@@ -394,92 +372,18 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		out.string = string_of(t, w->rename.name, sizeof(w->rename.name));
 		break;
 	case WIRE_EXIT:
-	case WIRE_THROTTLED:
-	case WIRE_NOT_SENT:
 		out.tid = w->thread.tid;
 		break;
-	case WIRE_CPU_SAMPLE:
-	case WIRE_DISK_REQUEST:
-		out.tid = w->sample.tid;
-		out.kstack = id_map_stack(t->ids, w->sample.kstack, r->time_ns);
-		out.ustack = id_map_stack(t->ids, w->sample.ustack, r->time_ns);
-		break;
 	case WIRE_DISK_DONE:
-		take_disk_done(t, (const void *)r, &out);
-		break;
-	case WIRE_REQUEST:
-	case WIRE_REQUEST_MORE:
-	case WIRE_REQUEST_OPEN:
-		take_request(t, (const void *)r, &out);
-		break;
-	case WIRE_PROBED:
-	case WIRE_PROBED_OPEN:
-		take_probed(t, (const void *)r, &out);
-		break;
-	case WIRE_QUEUE:
-		out.tid = w->queue.tid;
-		out.number[0] = w->queue.place;
-		break;
-	case WIRE_INTERRUPTS:
-	case WIRE_STEAL:
-	case WIRE_RECORDER:
-		out.number[0] = w->stolen.ns;
-		break;
-	case WIRE_READY:
-		out.tid = w->ready.tid;
-		out.number[0] = id_map_object(t->ids, w->ready.object, r->time_ns);
-		break;
-	case WIRE_CONTEXT:
-		out.tid = w->context.tid;
-		out.number[0] = id_map_object(t->ids, w->context.route, r->time_ns);
-		out.number[1] = w->context.trace[0];
-		out.number[2] = w->context.trace[1];
-		out.number[3] = w->context.span;
-		break;
-	case WIRE_HOLDER:
-		out.tid = w->holder.tid;
-		out.other = w->holder.holder;
-		break;
-	case WIRE_GROUP:
-		out.tid = w->group.tid;
-		out.number[0] = id_map_object(t->ids, w->group.object, r->time_ns);
-		out.number[1] = w->group.process;
-		break;
-	case WIRE_UNTHROTTLED:
-		out.tid = w->unthrottled.tid;
-		out.number[0] = id_map_object(t->ids, w->unthrottled.group, r->time_ns);
-		out.number[1] = age(r, w->unthrottled.since_ns, UINT64_MAX);
-		out.number[2] = age(r, w->unthrottled.until_ns, out.number[1]);
-		out.number[3] = w->unthrottled.why;
-		break;
-	case WIRE_TCP_TIMER:
-		out.tid = w->tcp_timer.tid;
-		out.number[0] = w->tcp_timer.which;
-		out.number[1] = age(r, w->tcp_timer.since_ns, UINT64_MAX);
-		out.number[2] = age(r, w->tcp_timer.at_ns, out.number[1]);
-		break;
-	case WIRE_OWN_ID:
-		out.tid = w->own_id.tid;
-		out.other = w->own_id.id;
-		break;
-	case WIRE_STREAM:
-		out.tid = w->stream.tid;
-		out.number[0] = id_map_object(t->ids, w->stream.object, r->time_ns);
-		out.number[1] = w->stream.written;
-		out.number[2] = w->stream.received;
-		break;
-	case WIRE_WORK:
-		out.tid = w->work.tid;
-		out.other = w->work.queuer;
-		out.kstack = id_map_stack(t->ids, w->work.kstack, r->time_ns);
-		out.ustack = id_map_stack(t->ids, w->work.ustack, r->time_ns);
-		out.number[0] = w->work.what;
-		out.number[1] = age(r, w->work.queued_ns, UINT64_MAX);
+		make_disk(t, (const void *)r, &out);
 		break;
 	default:
-		return -EBADMSG;
+		break;
 	}
-	out.kind = kind_of[r->kind];
+	if (out.kind >= CHAINLOG_AUX)
+		take_fields(t, r, &out);
+	if (r->kind == WIRE_PROBED || r->kind == WIRE_PROBED_OPEN)
+		make_names(t, (const void *)r, &out);
 	return encoder_event(t->enc, &out);
 }
 
@@ -502,56 +406,18 @@ static int take_sample(struct translator *t, const struct wire_layout_sample *s)
 
 int translator_check(const struct wire_record *r, size_t len)
 {
-	static const size_t size_of[WIRE_KINDS] = {
-		[WIRE_SWITCH] = sizeof(struct wire_switch),
-		[WIRE_WAKING] = sizeof(struct wire_waking),
-		[WIRE_WAKING_NEW] = sizeof(struct wire_waking),
-		[WIRE_FORK] = sizeof(struct wire_fork),
-		[WIRE_EXEC] = sizeof(struct wire_exec),
-		[WIRE_RENAME] = sizeof(struct wire_rename),
-		[WIRE_EXIT] = sizeof(struct wire_of_thread),
-		[WIRE_CPU_SAMPLE] = sizeof(struct wire_cpu_sample),
-		[WIRE_QUEUE] = sizeof(struct wire_queue),
-		[WIRE_THROTTLED] = sizeof(struct wire_of_thread),
-		[WIRE_DISK_REQUEST] = sizeof(struct wire_cpu_sample),
-		[WIRE_DISK_DONE] = sizeof(struct wire_disk_done),
-		[WIRE_READY] = sizeof(struct wire_ready),
-		[WIRE_INTERRUPTS] = sizeof(struct wire_stolen),
-		[WIRE_STEAL] = sizeof(struct wire_stolen),
-		[WIRE_REQUEST] = sizeof(struct wire_request),
-		[WIRE_REQUEST_MORE] = sizeof(struct wire_request),
-		[WIRE_REQUEST_OPEN] = sizeof(struct wire_request),
-		[WIRE_PROBED] = sizeof(struct wire_probed),
-		[WIRE_PROBED_OPEN] = sizeof(struct wire_probed),
-		[WIRE_CONTEXT] = sizeof(struct wire_context),
-		[WIRE_HOLDER] = sizeof(struct wire_holder),
-		[WIRE_RECORDER] = sizeof(struct wire_stolen),
-		[WIRE_GROUP] = sizeof(struct wire_group),
-		[WIRE_OWN_ID] = sizeof(struct wire_own_id),
-		[WIRE_STREAM] = sizeof(struct wire_stream),
-		[WIRE_UNTHROTTLED] = sizeof(struct wire_unthrottled),
-		[WIRE_TCP_TIMER] = sizeof(struct wire_tcp_timer),
-		[WIRE_NOT_SENT] = sizeof(struct wire_of_thread),
-		[WIRE_WORK] = sizeof(struct wire_work),
-		[WIRE_STACK] = offsetof(struct wire_stack, frames),
-		[WIRE_LOST] = sizeof(struct wire_lost),
-		[WIRE_STACK_LAYOUT_SAMPLE] = sizeof(struct wire_layout_sample),
-		[WIRE_OBJECT] = offsetof(struct wire_object, path),
-		[WIRE_CODE] = offsetof(struct wire_code, lines),
-	};
-
-	return r->kind >= WIRE_KINDS || len < size_of[r->kind] ? -EBADMSG : 0;
+	return r->kind >= WIRE_KINDS || len < kinds[r->kind].size ? -EBADMSG : 0;
 }
 
 static int encode_switch(struct translator *t, const struct wire_switch *ev)
 {
 	const struct wire_record *r = &ev->r;
-	struct chainlog_fields waits = {
+	struct event waits = {
 		.time_ns = r->time_ns,
 		.cpu = r->cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_OBJECT,
+		.kind = EVENT_WAITS_FOR,
 	};
-	struct chainlog_fields out = translator_switch(ev);
+	struct event out = translator_switch(ev);
 	int err;
 
 	out.kstack = id_map_stack(t->ids, ev->kstack, r->time_ns);
@@ -559,13 +425,13 @@ static int encode_switch(struct translator *t, const struct wire_switch *ev)
 	err = encoder_event(t->enc, &out);
 	if (err || !ev->object)
 		return err;
-	waits.number[0] = id_map_object(t->ids, ev->object, r->time_ns);
+	waits.awaited.object = id_map_object(t->ids, ev->object, r->time_ns);
 	return encoder_event(t->enc, &waits);
 }
 
 static int encode_waking(struct translator *t, const struct wire_waking *ev)
 {
-	struct chainlog_fields out = translator_waking(ev);
+	struct event out = translator_waking(ev);
 
 	out.kstack = id_map_stack(t->ids, ev->kstack, ev->r.time_ns);
 	out.ustack = id_map_stack(t->ids, ev->ustack, ev->r.time_ns);
@@ -576,7 +442,7 @@ static int encode_loss(struct translator *t, const struct wire_lost *l)
 {
 	if (l->event < WIRE_EVENT_KINDS || l->event >= WIRE_COUNTED_KINDS)
 		return encoder_lost(t->enc, (int)l->r.cpu, l->n, l->r.time_ns, l->last_ns);
-	return encoder_aux_lost(t->enc, l->r.cpu, kind_of[l->event], l->n, l->r.time_ns,
+	return encoder_aux_lost(t->enc, l->r.cpu, kinds[l->event].event, l->n, l->r.time_ns,
 				l->last_ns);
 }
 

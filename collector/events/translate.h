@@ -54,8 +54,8 @@ int translator_check(const struct wire_record *r, size_t len);
 struct id_map *translator_ids(struct translator *t);
 
 /* Events without their stacks. */
-struct chainlog_fields translator_switch(const struct wire_switch *ev);
-struct chainlog_fields translator_waking(const struct wire_waking *ev);
+struct event translator_switch(const struct wire_switch *ev);
+struct event translator_waking(const struct wire_waking *ev);
 
 /* The letter that ps shows for task state bits (include/linux/sched.h; 0 is 'R'). */
 char translator_state_letter(uint32_t bits);

@@ -136,16 +136,16 @@ int dump_threads(struct dump *d, const struct threads *threads, uint64_t from_ns
 	return err;
 }
 
-static int put_event(struct dump *d, const struct chainlog_fields *ev)
+static int put_event(struct dump *d, const struct event *ev)
 {
 	char text[WIRE_PATH_LEN + 1]; /* a name or a file name */
-	struct chainlog_fields out = *ev;
+	struct event out = *ev;
 
 	out.kstack = put_stack(d, ev->kstack);
 	out.ustack = put_stack(d, ev->ustack);
-	for (unsigned int i = 0, is = chainlog_aux_objects(ev->kind); is >> i; i++)
-		if (is >> i & 1)
-			out.number[i] = put_object(d, ev->number[i]);
+	for (const struct event_field *f = event_fields(ev->kind); f->type; f++)
+		if (f->type == FIELD_OBJECT)
+			*event_id(&out, f) = put_object(d, *event_id(&out, f));
 	if (ev->kind == CHAINLOG_FORK || ev->kind == CHAINLOG_EXEC || ev->kind == CHAINLOG_RENAME) {
 		id_pool_text(&d->from->strings, ev->string, text, sizeof(text));
 		out.string = encoder_text(d->out, text);
@@ -155,7 +155,7 @@ static int put_event(struct dump *d, const struct chainlog_fields *ev)
 
 int dump_events(struct dump *d, struct event_view *v, uint64_t end_ns)
 {
-	const struct chainlog_fields *ev;
+	const struct event *ev;
 	int err = 0;
 
 	while (!err && (ev = event_view_next(v, end_ns)))

@@ -177,7 +177,7 @@ int event_view_refresh(struct event_view *v, const struct event_window *w)
 	return v->error;
 }
 
-const struct chainlog_fields *event_view_next(struct event_view *v, uint64_t until_ns)
+const struct event *event_view_next(struct event_view *v, uint64_t until_ns)
 {
 	struct event_cursor *c;
 

@@ -44,7 +44,7 @@ int event_window_put(void *ctx, const void *block, size_t len);
 struct event_cursor {
 	const struct event_block *block; /* being read, or read last; NULL: none yet */
 	struct chainlog_reader reader;
-	struct chainlog_fields ev; /* the next one, if has_event */
+	struct event ev; /* the next one, if has_event */
 	bool has_event;
 };
 
@@ -52,7 +52,7 @@ struct event_view {
 	struct event_cursor *cursors;
 	uint32_t *heap; /* cursors that have an event; the earliest event first */
 	uint32_t n_cursors, n_heap;
-	struct chainlog_fields given; /* the last event returned */
+	struct event given; /* the last event returned */
 	int error;
 };
 
@@ -63,7 +63,7 @@ int event_view_refresh(struct event_view *v, const struct event_window *w);
  * The next event before until_ns. NULL: there is none, or v->error is a negative errno. Valid until
  * the next call.
  */
-const struct chainlog_fields *event_view_next(struct event_view *v, uint64_t until_ns);
+const struct event *event_view_next(struct event_view *v, uint64_t until_ns);
 
 /* Drops the blocks that the view has read. */
 void event_window_forget(struct event_window *w, struct event_view *v);

@@ -304,34 +304,34 @@ static void forget_losses(struct flight *f, uint64_t limit_ns)
 }
 
 /* Adds an event to what there is of EVENTS and AUX_EVENTS. */
-static void count_event(struct flight_sums sums[2], const struct chainlog_fields *ev)
+static void count_event(struct flight_sums sums[2], const struct event *ev)
 {
-	if (ev->kind == CHAINLOG_AUX + CHAINLOG_AUX_LOST)
-		sums[1].lost += ev->number[0];
+	if (ev->kind == EVENT_AUX_LOST)
+		sums[1].lost += ev->lost.n;
 	else
 		sums[ev->kind >= CHAINLOG_AUX].events++;
 }
 
 /* A control group has another name: the threads at the window's beginning are in that now. */
-static void rename_group(struct flight *f, const struct chainlog_fields *ev)
+static void rename_group(struct flight *f, const struct event *ev)
 {
 	struct encoder_object new, old;
 
-	if (!definitions_object(&f->definitions, (uint32_t)ev->number[0], &new))
+	if (!definitions_object(&f->definitions, ev->group.object, &new))
 		return;
 	for (uint32_t i = 0; i < f->threads.n; i++) {
 		uint32_t group = f->threads.list[i].group;
 
-		if (group != ev->number[0] && definitions_object(&f->definitions, group, &old) &&
-		    old.inode == new.inode && old.device == new.device)
-			threads_rename_group(&f->threads, group, (uint32_t)ev->number[0]);
+		if (group != ev->group.object && definitions_object(&f->definitions, group, &old) &&
+		    old.inode == new.inode &&old.device == new.device)
+			threads_rename_group(&f->threads, group, ev->group.object);
 	}
 }
 
 /* Moves the window's beginning to limit_ns; the blocks stay until event_window_forget(). */
 static int move_tail(struct flight *f, uint64_t limit_ns)
 {
-	const struct chainlog_fields *ev;
+	const struct event *ev;
 	char name[THREADS_NAME_LEN];
 	int err = event_view_refresh(&f->tail, &f->window);
 
@@ -340,7 +340,7 @@ static int move_tail(struct flight *f, uint64_t limit_ns)
 	while (!err && (ev = event_view_next(&f->tail, limit_ns))) {
 		id_pool_text(&f->definitions.strings, ev->string, name, sizeof(name));
 		err = threads_event(&f->threads, ev, name);
-		if (ev->kind == CHAINLOG_AUX + CHAINLOG_GROUP && !ev->tid)
+		if (ev->kind == EVENT_GROUP && !ev->tid)
 			rename_group(f, ev);
 		count_event(f->dropped, ev);
 	}
@@ -470,7 +470,7 @@ void flight_counts(const struct flight *f, struct flight_counts *out)
 /* How much of the window is from end_ns on, and so not in the trace. */
 static int count_later(struct flight *f, uint64_t end_ns, struct flight_sums later[2])
 {
-	const struct chainlog_fields *ev;
+	const struct event *ev;
 
 	for (uint32_t i = 0; i < f->n_losses; i++)
 		if (f->losses[i].first_ns >= end_ns)

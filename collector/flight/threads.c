@@ -86,7 +86,7 @@ static struct thread_state *get(struct threads *t, uint32_t tid, uint64_t now_ns
 	return th;
 }
 
-static void switch_out(struct threads *t, struct thread_state *th, const struct chainlog_fields *ev)
+static void switch_out(struct threads *t, struct thread_state *th, const struct event *ev)
 {
 	th->last_ns = ev->time_ns;
 	if (ev->state == 'X' || ev->state == 'Z') {
@@ -107,7 +107,7 @@ static void switch_out(struct threads *t, struct thread_state *th, const struct 
 	th->early = false;
 }
 
-static void wake(struct thread_state *th, const struct chainlog_fields *ev)
+static void wake(struct thread_state *th, const struct event *ev)
 {
 	if (th->doing == THREAD_ASLEEP)
 		th->doing = THREAD_WOKEN;
@@ -116,7 +116,7 @@ static void wake(struct thread_state *th, const struct chainlog_fields *ev)
 	th->last_ns = ev->time_ns;
 }
 
-static void switch_in(struct thread_state *th, const struct chainlog_fields *ev)
+static void switch_in(struct thread_state *th, const struct event *ev)
 {
 	th->doing = THREAD_RUNNING;
 	th->early = false;
@@ -124,7 +124,7 @@ static void switch_in(struct thread_state *th, const struct chainlog_fields *ev)
 	th->last_ns = ev->time_ns;
 }
 
-static int add_child(struct threads *t, const struct chainlog_fields *ev, const char *name)
+static int add_child(struct threads *t, const struct event *ev, const char *name)
 {
 	const struct thread_state *parent = threads_find(t, ev->tid);
 	struct thread_state child = {
@@ -143,7 +143,7 @@ static int add_child(struct threads *t, const struct chainlog_fields *ev, const 
 }
 
 /* A thread that execs gets its leader's tid. */
-static int apply_exec(struct threads *t, const struct chainlog_fields *ev)
+static int apply_exec(struct threads *t, const struct event *ev)
 {
 	const struct thread_state *caller = threads_find(t, ev->other);
 	const struct thread_state *leader = threads_find(t, ev->tid);
@@ -161,24 +161,24 @@ static int apply_exec(struct threads *t, const struct chainlog_fields *ev)
 }
 
 /* A thread, or its whole process, is in another control group. */
-static void move_to_group(struct threads *t, const struct chainlog_fields *ev)
+static void move_to_group(struct threads *t, const struct event *ev)
 {
 	struct thread_state *th = threads_find(t, ev->tid);
-	uint32_t group = ev->time_ns > t->moves_ns ? (uint32_t)ev->number[0] : 0;
+	uint32_t group = ev->time_ns > t->moves_ns ? ev->group.object : 0;
 
 	if (!th)
 		return;
 	th->group = group;
-	for (uint32_t i = 0; ev->number[1] && th->tgid && i < t->n; i++)
+	for (uint32_t i = 0; ev->group.process && th->tgid && i < t->n; i++)
 		if (t->list[i].tid && t->list[i].tgid == th->tgid)
 			t->list[i].group = group;
 }
 
 /* Moves are missing: who was moved before may be elsewhere. */
-static void lose_groups(struct threads *t, const struct chainlog_fields *ev)
+static void lose_groups(struct threads *t, const struct event *ev)
 {
-	if (t->moves_ns < ev->time_ns + ev->number[1])
-		t->moves_ns = ev->time_ns + ev->number[1];
+	if (t->moves_ns < ev->lost.last_ns)
+		t->moves_ns = ev->lost.last_ns;
 	for (uint32_t i = 0; i < t->n; i++)
 		t->list[i].group = 0;
 }
@@ -190,7 +190,7 @@ void threads_rename_group(struct threads *t, uint32_t old, uint32_t group)
 			t->list[i].group = group;
 }
 
-static void waits_for(struct threads *t, const struct chainlog_fields *ev)
+static void waits_for(struct threads *t, const struct event *ev)
 {
 	struct thread_state *th;
 
@@ -198,10 +198,10 @@ static void waits_for(struct threads *t, const struct chainlog_fields *ev)
 		return;
 	th = threads_find(t, t->switched_tid);
 	if (th && th->out_ns == ev->time_ns)
-		th->object = (uint32_t)ev->number[0];
+		th->object = ev->awaited.object;
 }
 
-int threads_event(struct threads *t, const struct chainlog_fields *ev, const char *name)
+int threads_event(struct threads *t, const struct event *ev, const char *name)
 {
 	struct thread_state *th;
 	int err = 0;
@@ -218,22 +218,22 @@ int threads_event(struct threads *t, const struct chainlog_fields *ev, const cha
 		t->switched_cpu = ev->cpu;
 		t->switched_tid = ev->tid;
 		break;
-	case CHAINLOG_AUX + CHAINLOG_OBJECT:
+	case EVENT_WAITS_FOR:
 		waits_for(t, ev);
 		break;
-	case CHAINLOG_AUX + CHAINLOG_HOLDER:
+	case EVENT_HOLDER:
 		th = threads_find(t, ev->tid);
 		if (th && th->out_ns == ev->time_ns)
 			th->holder = ev->other;
 		break;
-	case CHAINLOG_AUX + CHAINLOG_GROUP:
+	case EVENT_GROUP:
 		move_to_group(t, ev);
 		break;
-	case CHAINLOG_AUX + CHAINLOG_AUX_LOST:
+	case EVENT_AUX_LOST:
 		if (ev->other == CHAINLOG_GROUP)
 			lose_groups(t, ev);
 		break;
-	case CHAINLOG_AUX + CHAINLOG_OWN_ID:
+	case EVENT_OWN_ID:
 		th = threads_find(t, ev->tid);
 		if (th)
 			th->own_id = ev->other;

@@ -72,7 +72,7 @@ bool threads_listed(struct threads *t, const struct thread_state *listed, uint64
 void threads_drop_unlisted(struct threads *t, uint64_t listing_ns);
 
 /* Applies an event. name: text of its string, "" for none. Returns 0 or -ENOMEM. */
-int threads_event(struct threads *t, const struct chainlog_fields *ev, const char *name);
+int threads_event(struct threads *t, const struct event *ev, const char *name);
 /* The control group that is called old has got another name, and with it another object. */
 void threads_rename_group(struct threads *t, uint32_t old, uint32_t group);
 /* Events were lost, the last at last_ns. */

@@ -168,14 +168,13 @@ static void request_ends(struct trigger *t, const struct definitions *d, uint32_
 		t->longest = e;
 }
 
-static void request_answered(struct trigger *t, const struct definitions *d,
-			     const struct chainlog_fields *ev)
+static void request_answered(struct trigger *t, const struct definitions *d, const struct event *ev)
 {
 	const struct answered a = {
-		.connection = ev->number[1],
-		.arrival_ns = ev->time_ns - ev->number[3],
-		.first_ns = ev->time_ns - ev->number[5],
-		.endpoint = (uint32_t)ev->number[0],
+		.connection = ev->request.connection,
+		.arrival_ns = ev->request.arrival_ns,
+		.first_ns = ev->request.answer_ns,
+		.endpoint = ev->request.endpoint,
 	};
 
 	/* A datagram has one answer. */
@@ -188,20 +187,20 @@ static void request_answered(struct trigger *t, const struct definitions *d,
  * The event has neither arrival nor endpoint: these are those of the request with the same first
  * answer. Without it, as it is too old or was lost, a trace would not show the request.
  */
-static void more_answered(struct trigger *t, const struct definitions *d,
-			  const struct chainlog_fields *ev, uint64_t from_ns)
+static void more_answered(struct trigger *t, const struct definitions *d, const struct event *ev,
+			  uint64_t from_ns)
 {
-	const struct answered *a = &t->answered[ev->number[1] % CONNECTIONS];
+	const struct answered *a = &t->answered[ev->request.connection % CONNECTIONS];
 
-	if (a->connection == ev->number[1] && a->first_ns == ev->time_ns - ev->number[3] &&
+	if (a->connection == ev->request.connection && a->first_ns == ev->request.arrival_ns &&
 	    a->first_ns >= from_ns)
-		request_ends(t, d, a->endpoint, a->arrival_ns, ev->time_ns - ev->number[5]);
+		request_ends(t, d, a->endpoint, a->arrival_ns, ev->request.answer_ns);
 }
 
 /* ---- all ----------------------------------------------------------------------------------- */
 
-static void event_ends(struct trigger *t, const struct definitions *d,
-		       const struct chainlog_fields *ev, uint64_t from_ns)
+static void event_ends(struct trigger *t, const struct definitions *d, const struct event *ev,
+		       uint64_t from_ns)
 {
 	const struct thread_state *th;
 
@@ -211,11 +210,11 @@ static void event_ends(struct trigger *t, const struct definitions *d,
 		if (th && th->out_ns <= ev->time_ns)
 			wait_ends(t, th, ev->time_ns);
 		break;
-	case CHAINLOG_AUX + CHAINLOG_REQUEST:
+	case EVENT_REQUEST:
 		if (t->answered)
 			request_answered(t, d, ev);
 		break;
-	case CHAINLOG_AUX + CHAINLOG_REQUEST_MORE:
+	case EVENT_REQUEST_MORE:
 		if (t->answered)
 			more_answered(t, d, ev, from_ns);
 		break;
@@ -228,7 +227,7 @@ int trigger_look(struct trigger *t, const struct event_window *w, const struct d
 		 uint64_t from_ns, uint64_t horizon_ns)
 {
 	int err = event_view_refresh(&t->view, w);
-	const struct chainlog_fields *ev;
+	const struct event *ev;
 
 	while (!err && (ev = event_view_next(&t->view, horizon_ns))) {
 		char name[THREADS_NAME_LEN];

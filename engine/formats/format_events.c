@@ -24,37 +24,12 @@ struct printer {
 };
 
 static const char *const kind_names[EVENT_KINDS] = {
-	[EVENT_SWITCH] = "switch",
-	[EVENT_WAKING] = "waking",
-	[EVENT_WAKING_NEW] = "new",
-	[EVENT_FORK] = "fork",
-	[EVENT_EXEC] = "exec",
-	[EVENT_RENAME] = "rename",
-	[EVENT_EXIT] = "exit",
-	[EVENT_LOST] = "lost",
-	[EVENT_SAMPLE] = "sample",
-	[EVENT_QUEUE] = "queue",
-	[EVENT_THROTTLED] = "throttled",
-	[EVENT_OBJECT] = "object",
-	[EVENT_READY] = "ready",
-	[EVENT_GROUP] = "group",
-	[EVENT_OWN_ID] = "own-id",
-	[EVENT_STREAM] = "stream",
-	[EVENT_UNTHROTTLED] = "unthrottled",
-	[EVENT_DISK_REQUEST] = "asks",
-	[EVENT_DISK_DONE] = "done",
-	[EVENT_AUX_LOST] = "lost",
-	[EVENT_INTERRUPTS] = "interrupts",
-	[EVENT_STEAL] = "steal",
-	[EVENT_REQUEST] = "request",
-	[EVENT_REQUEST_MORE] = "more",
-	[EVENT_REQUEST_OPEN] = "open",
-	[EVENT_CONTEXT] = "context",
-	[EVENT_HOLDER] = "holder",
-	[EVENT_RECORDER] = "recorder",
-	[EVENT_NOT_SENT] = "not-sent",
-	[EVENT_WORK] = "work",
-	[EVENT_TCP_TIMER] = "tcp-timer",
+	[EVENT_SWITCH] = "switch", [EVENT_WAKING] = "waking", [EVENT_WAKING_NEW] = "new",
+	[EVENT_FORK] = "fork",	   [EVENT_EXEC] = "exec",     [EVENT_RENAME] = "rename",
+	[EVENT_EXIT] = "exit",	   [EVENT_LOST] = "lost",
+#define EVENT(NAME, number, record, slices, shown, key, fields) [EVENT_##NAME] = shown,
+#define UNRECORDED(NAME, number, shown, key, fields) [EVENT_##NAME] = shown,
+#include "events.def"
 };
 
 static const char *thread_name(const struct printer *p, uint32_t tid)
@@ -87,11 +62,11 @@ static void update_identity(struct printer *p, const struct event *ev)
 
 static void put_work(const struct printer *p, const struct event *ev)
 {
-	uint64_t ago_ns = ev->time_ns - ev->last_ns;
+	uint64_t ago_ns = ev->time_ns - ev->work.queued_ns;
 
-	if (!ev->n) {
+	if (ev->work.what == CHAINLOG_WORK_NONE) {
 		fputs(" executes no work item", p->out);
-	} else if (ev->n > 1) {
+	} else if (ev->work.what > CHAINLOG_WORK_QUEUED) {
 		fprintf(p->out, " has executed a work item for %" PRIu64 " ns", ago_ns);
 	} else {
 		fputs(" executes what ", p->out);
@@ -121,15 +96,13 @@ static bool event_selected(const struct printer *p, const struct event *ev)
 	if (at_ns >= p->o->to_ns)
 		return false;
 	if (ev->kind == EVENT_LOST)
-		return ev->last_ns - trace_info(p->t)->start_ns >= p->o->from_ns;
+		return ev->lost.last_ns - trace_info(p->t)->start_ns >= p->o->from_ns;
 	if (at_ns < p->o->from_ns)
 		return false;
 	if (!(p->o->given & GIVEN_WHO))
 		return true;
 	return thread_selected(p, ev->tid) ||
-	       ((ev->kind <= EVENT_FORK || ev->kind == EVENT_REQUEST || ev->kind == EVENT_HOLDER ||
-		 ev->kind == EVENT_WORK) &&
-		thread_selected(p, ev->other));
+	       (event_has_other(ev->kind) && thread_selected(p, ev->other));
 }
 
 static void put_stack(const struct printer *p, uint32_t id)
@@ -203,14 +176,15 @@ static void put_disk_done(const struct printer *p, const struct event *ev)
 	struct text_buf what = { 0 };
 
 	putc(' ', p->out);
-	disk_names_put(p->t, ev->object, (unsigned int)(ev->n & 7), &what);
+	disk_names_put(p->t, ev->disk_done.disk, (unsigned int)(ev->disk_done.what & 7), &what);
 	print_clean(p->out, what.failed ? "disk" : what.p);
 	text_free(&what);
-	fprintf(p->out, " %" PRIu64 " bytes", ev->n >> 3);
-	if (ev->asked_ns)
-		fprintf(p->out, ", asked %" PRIu64 " ns ago", ev->time_ns - ev->asked_ns);
-	if (ev->last_ns)
-		fprintf(p->out, ", at the device for %" PRIu64 " ns", ev->time_ns - ev->last_ns);
+	fprintf(p->out, " %" PRIu64 " bytes", ev->disk_done.what >> 3);
+	if (ev->disk_done.asked_ns)
+		fprintf(p->out, ", asked %" PRIu64 " ns ago", ev->time_ns - ev->disk_done.asked_ns);
+	if (ev->disk_done.issued_ns)
+		fprintf(p->out, ", at the device for %" PRIu64 " ns",
+			ev->time_ns - ev->disk_done.issued_ns);
 }
 
 /* What the events of requests have in common: connection and marks. */
@@ -219,10 +193,10 @@ static void put_connection(const struct printer *p, const struct event *ev)
 	static const char *const marks[] = { "first",  "pipelined",  "old",
 					     "unsent", "no-arrival", "probed" };
 
-	if (ev->n)
-		fprintf(p->out, " connection %" PRIu64, ev->n);
+	if (ev->request.connection)
+		fprintf(p->out, " connection %" PRIu64, ev->request.connection);
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		if (ev->flags >> i & 1)
+		if (ev->request.flags >> i & 1)
 			fprintf(p->out, " %s", marks[i]);
 }
 
@@ -233,7 +207,7 @@ static void put_request(const struct printer *p, const struct event *ev)
 		fputs(" wrote more,", p->out);
 	} else {
 		put_object(p, ev->kind == EVENT_REQUEST ? " answers " : " read ",
-			   trace_object(p->t, ev->object));
+			   trace_object(p->t, ev->request.endpoint));
 		putc(',', p->out);
 	}
 	put_connection(p, ev);
@@ -242,33 +216,34 @@ static void put_request(const struct printer *p, const struct event *ev)
 		put_thread(p, ev->other);
 	}
 	if (ev->kind == EVENT_REQUEST_MORE)
-		fprintf(p->out, ", first %" PRIu64 " ns ago", ev->time_ns - ev->asked_ns);
+		fprintf(p->out, ", first %" PRIu64 " ns ago", ev->time_ns - ev->request.arrival_ns);
 	else
 		fprintf(p->out, ", arrived %" PRIu64 " ns ago, taken %" PRIu64 " ns ago",
-			ev->time_ns - ev->asked_ns, ev->time_ns - ev->taken_ns);
+			ev->time_ns - ev->request.arrival_ns, ev->time_ns - ev->request.taken_ns);
 	if (ev->kind == EVENT_REQUEST_OPEN)
 		return;
-	fprintf(p->out, ", answered %" PRIu64 " ns ago", ev->time_ns - ev->last_ns);
-	if (ev->flags & CHAINLOG_REQUEST_PROBED) {
-		if (ev->label)
-			put_object(p, ", ", trace_object(p->t, (uint32_t)ev->label));
+	fprintf(p->out, ", answered %" PRIu64 " ns ago", ev->time_ns - ev->request.answer_ns);
+	if (ev->request.flags & CHAINLOG_REQUEST_PROBED) {
+		if (ev->request.label)
+			put_object(p, ", ", trace_object(p->t, ev->request.label));
 		return;
 	}
 	if (ev->kind == EVENT_REQUEST)
-		fprintf(p->out, ", %" PRIu64 " bytes read", ev->bytes_read);
-	fprintf(p->out, ", %" PRIu64 " bytes written", ev->bytes_written);
+		fprintf(p->out, ", %" PRIu64 " bytes read", ev->request.bytes_read);
+	fprintf(p->out, ", %" PRIu64 " bytes written", ev->request.bytes_written);
 }
 
 static void put_context(const struct printer *p, const struct event *ev)
 {
-	if (!ev->n && !ev->trace_low && !ev->span && !ev->object) {
+	if (!ev->context.trace_high && !ev->context.trace_low && !ev->context.span &&
+	    !ev->context.route) {
 		fputs(" works for no trace", p->out);
 		return;
 	}
-	fprintf(p->out, " works for trace %016" PRIx64 "%016" PRIx64 " span %016" PRIx64, ev->n,
-		ev->trace_low, ev->span);
-	if (ev->object)
-		put_object(p, ", ", trace_object(p->t, ev->object));
+	fprintf(p->out, " works for trace %016" PRIx64 "%016" PRIx64 " span %016" PRIx64,
+		ev->context.trace_high, ev->context.trace_low, ev->context.span);
+	if (ev->context.route)
+		put_object(p, ", ", trace_object(p->t, ev->context.route));
 }
 
 static void put_event(const struct printer *p, const struct event *ev)
@@ -285,23 +260,23 @@ static void put_event(const struct printer *p, const struct event *ev)
 		fprintf(out, "[%03u]", ev->cpu);
 	fprintf(out, " %-6s ", kind_names[ev->kind]);
 	if (ev->kind == EVENT_LOST || ev->kind == EVENT_AUX_LOST) {
-		uint64_t last_ns = ev->last_ns - start_ns;
+		uint64_t last_ns = ev->lost.last_ns - start_ns;
 
 		if (ev->kind == EVENT_AUX_LOST)
-			fprintf(out, "%llu %s events", (unsigned long long)ev->n, more_name(ev));
-		else if (ev->n)
-			fprintf(out, "%llu events", (unsigned long long)ev->n);
+			fprintf(out, "%llu %s events", (unsigned long long)ev->lost.n,
+				more_name(ev));
+		else if (ev->lost.n)
+			fprintf(out, "%llu events", (unsigned long long)ev->lost.n);
 		else
 			fputs("perhaps events", out);
 		fprintf(out, " until %llu.%09llu\n", (unsigned long long)last_ns / 1000000000,
 			(unsigned long long)last_ns % 1000000000);
 		return;
 	}
-	if (ev->no_waker)
+	if (ev->flags & CHAINLOG_F_NO_WAKER)
 		putc('?', out);
-	else if (ev->kind != EVENT_INTERRUPTS && ev->kind != EVENT_STEAL &&
-		 ev->kind != EVENT_RECORDER &&
-		 (ev->kind != EVENT_GROUP || ev->tid)) /* no thread's */
+	else if ((event_has_tid(ev->kind) || ev->kind == EVENT_WAITS_FOR) &&
+		 (ev->kind != EVENT_GROUP || ev->tid)) /* a group's own */
 		put_thread(p, ev->tid);
 	switch (ev->kind) {
 	case EVENT_SWITCH:
@@ -312,7 +287,7 @@ static void put_event(const struct printer *p, const struct event *ev)
 	case EVENT_WAKING_NEW:
 		fputs(" -> ", out);
 		put_thread(p, ev->other);
-		if (ev->off_queue)
+		if (ev->flags & CHAINLOG_F_OFF_QUEUE)
 			fputs(" off its queue", out);
 		break;
 	case EVENT_FORK:
@@ -331,7 +306,8 @@ static void put_event(const struct printer *p, const struct event *ev)
 		print_clean(out, trace_string(p->t, ev->string));
 		break;
 	case EVENT_QUEUE:
-		fprintf(out, " -> CPU %" PRIu64 "%s", ev->n / 2, ev->n & 1 ? " (woken)" : "");
+		fprintf(out, " -> CPU %" PRIu64 "%s", ev->queue.place / 2,
+			ev->queue.place & 1 ? " (woken)" : "");
 		break;
 	case EVENT_DISK_DONE:
 		put_disk_done(p, ev);
@@ -346,13 +322,13 @@ static void put_event(const struct printer *p, const struct event *ev)
 		break;
 	case EVENT_INTERRUPTS:
 	case EVENT_STEAL:
-		fprintf(out, "took %" PRIu64 " ns since the last switch", ev->n);
+		fprintf(out, "took %" PRIu64 " ns since the last switch", ev->stolen.ns);
 		break;
 	case EVENT_RECORDER:
-		fprintf(out, "had the CPU for the last %" PRIu64 " ns", ev->n);
+		fprintf(out, "had the CPU for the last %" PRIu64 " ns", ev->stolen.ns);
 		break;
-	case EVENT_OBJECT:
-		put_object(p, " waits for ", trace_object(p->t, ev->object));
+	case EVENT_WAITS_FOR:
+		put_object(p, " waits for ", trace_object(p->t, ev->awaited.object));
 		break;
 	case EVENT_HOLDER:
 		fputs(" waits for a lock of ", out);
@@ -360,44 +336,47 @@ static void put_event(const struct printer *p, const struct event *ev)
 		break;
 	case EVENT_GROUP:
 		put_object(p,
-			   !ev->tid ? "a group is now called"
-			   : ev->n  ? " and its process are in"
-				    : " is in",
-			   trace_object(p->t, ev->object));
+			   !ev->tid	       ? "a group is now called"
+			   : ev->group.process ? " and its process are in"
+					       : " is in",
+			   trace_object(p->t, ev->group.object));
 		break;
 	case EVENT_UNTHROTTLED:
 		fprintf(out, " could not run for %" PRIu64 " ns, until %" PRIu64 " ns ago",
-			ev->last_ns - ev->asked_ns, ev->time_ns - ev->last_ns);
-		if (ev->n == CHAINLOG_QUOTA_DEADLINE)
+			ev->unthrottled.until_ns - ev->unthrottled.since_ns,
+			ev->time_ns - ev->unthrottled.until_ns);
+		if (ev->unthrottled.why == CHAINLOG_QUOTA_DEADLINE)
 			fputs(": its runtime of SCHED_DEADLINE was used up", out);
-		else if (ev->n == CHAINLOG_QUOTA_REALTIME)
+		else if (ev->unthrottled.why == CHAINLOG_QUOTA_REALTIME)
 			fputs(": that of realtime threads was used up", out);
-		else if (ev->object)
-			put_object(p, ": the quota was that of ", trace_object(p->t, ev->object));
+		else if (ev->unthrottled.group)
+			put_object(p, ": the quota was that of ",
+				   trace_object(p->t, ev->unthrottled.group));
 		break;
 	case EVENT_OWN_ID:
 		fprintf(out, " is %u in its PID namespace", ev->other);
 		break;
 	case EVENT_STREAM:
-		if (ev->object)
-			put_object(p, " at ", trace_object(p->t, ev->object));
+		if (ev->stream.object)
+			put_object(p, " at ", trace_object(p->t, ev->stream.object));
 		fprintf(out, "%s next byte written %" PRIu64 ", received %" PRIu64,
-			ev->object ? "," : " at a TCP connection,", ev->n, ev->received);
+			ev->stream.object ? "," : " at a TCP connection,", ev->stream.written,
+			ev->stream.received);
 		break;
 	case EVENT_NOT_SENT:
 		fputs(" got what its waker had not sent", out);
 		break;
 	case EVENT_TCP_TIMER:
-		timer = network_stage_name(NETWORK_TIMER + ev->n);
+		timer = network_stage_name(NETWORK_TIMER + ev->tcp_timer.which);
 		fprintf(out, " waited for %s for %" PRIu64 " ns, until %" PRIu64 " ns ago",
-			timer ? timer : "TCP", ev->last_ns - ev->asked_ns,
-			ev->time_ns - ev->last_ns);
+			timer ? timer : "TCP", ev->tcp_timer.at_ns - ev->tcp_timer.since_ns,
+			ev->time_ns - ev->tcp_timer.at_ns);
 		break;
 	case EVENT_WORK:
 		put_work(p, ev);
 		break;
 	case EVENT_READY:
-		put_object(p, " was woken for ", trace_object(p->t, ev->object));
+		put_object(p, " was woken for ", trace_object(p->t, ev->awaited.object));
 		break;
 	default:
 		break;

@@ -56,10 +56,10 @@ static int read_events(const struct trace *t, struct totals *sum)
 		if (err)
 			goto out;
 		if (ev.kind == EVENT_STEAL)
-			sum->steal_ns += ev.n;
+			sum->steal_ns += ev.stolen.ns;
 		if (ev.kind == EVENT_LOST) {
 			sum->lost_spans++;
-			sum->lost_unknown += !ev.n;
+			sum->lost_unknown += !ev.lost.n;
 			continue;
 		}
 		seen[ev.tid / 8] |= (uint8_t)(1 << ev.tid % 8);
@@ -119,28 +119,8 @@ static void put_times(const struct trace_info *i, FILE *out)
 static void put_aux(const struct trace_info *i, FILE *out)
 {
 	static const char *const keys[EVENT_KINDS] = {
-		[EVENT_SAMPLE] = "samples",
-		[EVENT_QUEUE] = "queue_changes",
-		[EVENT_THROTTLED] = "throttled",
-		[EVENT_OBJECT] = "objects",
-		[EVENT_READY] = "ready",
-		[EVENT_INTERRUPTS] = "interrupts",
-		[EVENT_STEAL] = "steals",
-		[EVENT_DISK_REQUEST] = "disk_requests",
-		[EVENT_DISK_DONE] = "disk_requests_done",
-		[EVENT_REQUEST] = "requests",
-		[EVENT_REQUEST_MORE] = "requests_more_writes",
-		[EVENT_REQUEST_OPEN] = "requests_open",
-		[EVENT_CONTEXT] = "contexts",
-		[EVENT_HOLDER] = "lock_holders",
-		[EVENT_GROUP] = "group_moves",
-		[EVENT_OWN_ID] = "own_ids",
-		[EVENT_STREAM] = "streams",
-		[EVENT_UNTHROTTLED] = "unthrottled",
-		[EVENT_WORK] = "work_items",
-		[EVENT_RECORDER] = "recorder_runs",
-		[EVENT_NOT_SENT] = "not_sent",
-		[EVENT_TCP_TIMER] = "tcp_timers",
+#define EVENT(NAME, number, record, slices, shown, key, fields) [EVENT_##NAME] = key,
+#include "events.def"
 	};
 	uint64_t known = i->events_of[EVENT_AUX_LOST], kept;
 

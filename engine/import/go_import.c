@@ -241,7 +241,7 @@ static uint32_t kstack_id(struct go_import *m, enum waker waker)
 /* ---- events --------------------------------------------------------------------------------- */
 
 /* The encoder keeps its errors. */
-static void put(struct go_import *m, struct chainlog_fields ev)
+static void put(struct go_import *m, struct event ev)
 {
 	ev.time_ns = m->now_ns;
 	ev.cpu = m->now_cpu;
@@ -250,11 +250,11 @@ static void put(struct go_import *m, struct chainlog_fields ev)
 
 static void put_switch(struct go_import *m, uint32_t from, char state, uint32_t to, uint32_t ustack)
 {
-	put(m, (struct chainlog_fields) { .kind = CHAINLOG_SWITCH,
-					  .tid = from,
-					  .state = state,
-					  .other = to,
-					  .ustack = ustack });
+	put(m, (struct event) { .kind = CHAINLOG_SWITCH,
+				.tid = from,
+				.state = state,
+				.other = to,
+				.ustack = ustack });
 	m->report->switches++;
 }
 
@@ -276,16 +276,16 @@ static void begin_goroutine(struct go_import *m, const struct go_event *ev, bool
 	if (!is_born)
 		return;
 	g->born_ns = m->now_ns;
-	put(m, (struct chainlog_fields) { .kind = CHAINLOG_FORK,
-					  .tid = m->gs[ev->g].tid,
-					  .other = g->tid,
-					  .tgid = MAIN_GOROUTINE,
-					  .string = g->name });
-	put(m, (struct chainlog_fields) { .kind = CHAINLOG_WAKING_NEW,
-					  .tid = m->gs[ev->g].tid,
-					  .other = g->tid,
-					  .kstack = ev->g ? 0 : kstack_id(m, WAKER_TIMER),
-					  .ustack = ustack_id(m, ev->stack) });
+	put(m, (struct event) { .kind = CHAINLOG_FORK,
+				.tid = m->gs[ev->g].tid,
+				.other = g->tid,
+				.tgid = MAIN_GOROUTINE,
+				.string = g->name });
+	put(m, (struct event) { .kind = CHAINLOG_WAKING_NEW,
+				.tid = m->gs[ev->g].tid,
+				.other = g->tid,
+				.kstack = ev->g ? 0 : kstack_id(m, WAKER_TIMER),
+				.ustack = ustack_id(m, ev->stack) });
 }
 
 static void start(struct go_import *m, const struct go_event *ev)
@@ -319,12 +319,11 @@ static void stop(struct go_import *m, const struct go_event *ev, char letter, en
 	g->state = (uint8_t)state;
 	g->reason = ev->reason;
 	if (state == DEAD)
-		put(m, (struct chainlog_fields) { .kind = CHAINLOG_EXIT, .tid = g->tid });
+		put(m, (struct event) { .kind = CHAINLOG_EXIT, .tid = g->tid });
 	put_switch(m, g->tid, letter, 0, ustack_id(m, stack));
 	if (object)
-		put(m, (struct chainlog_fields) { .kind = CHAINLOG_AUX + CHAINLOG_OBJECT,
-						  .tid = g->tid,
-						  .number = { object } });
+		put(m, (struct event) {
+			       .kind = EVENT_WAITS_FOR, .tid = g->tid, .awaited = { object } });
 }
 
 /*
@@ -354,12 +353,12 @@ static void wake(struct go_import *m, const struct go_event *ev, enum waker wake
 
 	g->state = RUNNABLE;
 	m->report->wakings++;
-	put(m, (struct chainlog_fields) { .kind = CHAINLOG_WAKING,
-					  .tid = m->gs[ev->g].tid,
-					  .other = g->tid,
-					  .flags = CHAINLOG_F_OFF_QUEUE,
-					  .kstack = ev->g ? 0 : kstack_id(m, waker),
-					  .ustack = ustack_id(m, ev->stack) });
+	put(m, (struct event) { .kind = CHAINLOG_WAKING,
+				.tid = m->gs[ev->g].tid,
+				.other = g->tid,
+				.flags = CHAINLOG_F_OFF_QUEUE,
+				.kstack = ev->g ? 0 : kstack_id(m, waker),
+				.ustack = ustack_id(m, ev->stack) });
 }
 
 static void handle(struct go_import *m, const struct go_event *ev)
@@ -409,9 +408,9 @@ static void handle(struct go_import *m, const struct go_event *ev)
 		break;
 	case GO_SAMPLE:
 		m->samples = true;
-		put(m, (struct chainlog_fields) { .kind = CHAINLOG_AUX + CHAINLOG_SAMPLE,
-						  .tid = g->tid,
-						  .ustack = ustack_id(m, ev->stack) });
+		put(m, (struct event) { .kind = EVENT_SAMPLE,
+					.tid = g->tid,
+					.ustack = ustack_id(m, ev->stack) });
 		break;
 	default:
 		break;
@@ -500,7 +499,7 @@ static int make(struct go_import *m, uint8_t **buf, size_t *offset, size_t *trac
 	if (!m->report->switches)
 		return -IMPORT_E_GO_CUT;
 	snprintf(tool, sizeof(tool), "Go's execution trace, layout of Go 1.%u", m->t.minor);
-	info.aux = 1u << CHAINLOG_OBJECT | (m->samples ? 1u << CHAINLOG_SAMPLE : 0);
+	info.aux = 1u << CHAINLOG_WAITS_FOR | (m->samples ? 1u << CHAINLOG_SAMPLE : 0);
 	return import_output_end(&m->out, &info, buf, offset, trace_len);
 }
 

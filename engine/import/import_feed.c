@@ -41,7 +41,7 @@ struct import_cpu {
 };
 
 /* Puts an event of ev's time and CPU into the trace. The encoder keeps its errors. */
-static void put(struct import_feed *f, const struct import_event *ev, struct chainlog_fields out)
+static void put(struct import_feed *f, const struct import_event *ev, struct event out)
 {
 	out.time_ns = ev->time_ns;
 	out.cpu = (uint32_t)ev->cpu;
@@ -120,8 +120,7 @@ static void name_thread(struct import_feed *f, const struct import_event *ev, ui
 			th->first_name = id;
 		else
 			put(f, ev,
-			    (struct chainlog_fields) {
-				    .kind = CHAINLOG_RENAME, .tid = tid, .string = id });
+			    (struct event) { .kind = CHAINLOG_RENAME, .tid = tid, .string = id });
 		if (th->guessed && th->column && th->name == th->first_name)
 			th->overruled = th->first_name;
 		th->name = id;
@@ -165,8 +164,7 @@ static void read_name_column(struct import_feed *f, const struct import_event *e
 		th->first_name = th->name;
 	th->overruled = 0;
 	if (th->first_name && th->name != id && (th->column ? th->column != id : th->guessed)) {
-		put(f, ev,
-		    (struct chainlog_fields) { .kind = CHAINLOG_RENAME, .tid = tid, .string = id });
+		put(f, ev, (struct event) { .kind = CHAINLOG_RENAME, .tid = tid, .string = id });
 		th->name = id;
 		th->text_len = 0;
 	}
@@ -199,11 +197,11 @@ static void fork_thread(struct import_feed *f, const struct import_event *ev, ui
 	if (!th->tgid)
 		th->tgid = child->tgid;
 	put(f, ev,
-	    (struct chainlog_fields) { .kind = CHAINLOG_FORK,
-				       .tid = parent,
-				       .other = child->tid,
-				       .tgid = child->tgid,
-				       .string = id });
+	    (struct event) { .kind = CHAINLOG_FORK,
+			     .tid = parent,
+			     .other = child->tid,
+			     .tgid = child->tgid,
+			     .string = id });
 }
 
 /* Writes the list of threads into the trace. */
@@ -283,17 +281,15 @@ static void handle_switch(struct import_feed *f, struct import_cpu *c,
 			prev->tgid = (uint32_t)ev->tgid;
 	}
 	put(f, ev,
-	    (struct chainlog_fields) { .kind = CHAINLOG_SWITCH,
-				       .tid = ev->a.tid,
-				       .state = ev->state,
-				       .other = may_know(f, ev->b.tid) ? ev->b.tid : 0,
-				       .kstack = stack->kstack,
-				       .ustack = stack->ustack });
+	    (struct event) { .kind = CHAINLOG_SWITCH,
+			     .tid = ev->a.tid,
+			     .state = ev->state,
+			     .other = may_know(f, ev->b.tid) ? ev->b.tid : 0,
+			     .kstack = stack->kstack,
+			     .ustack = stack->ustack });
 	/* The kernel leaves a CPU idle only if no thread in its queue may run. */
 	if (ev->state == 'R' && ev->a.tid && !ev->b.tid && !f->per_task)
-		put(f, ev,
-		    (struct chainlog_fields) { .kind = CHAINLOG_AUX + CHAINLOG_THROTTLED,
-					       .tid = ev->a.tid });
+		put(f, ev, (struct event) { .kind = EVENT_THROTTLED, .tid = ev->a.tid });
 	/* The next thread with this tid is another one. */
 	if (prev && (ev->state == 'X' || ev->state == 'Z'))
 		prev->name = prev->column = 0;
@@ -315,9 +311,9 @@ static void woken_somehow(struct import_feed *f, const struct import_event *ev)
 {
 	if (ev->a.tid)
 		put(f, ev,
-		    (struct chainlog_fields) { .kind = CHAINLOG_WAKING,
-					       .flags = CHAINLOG_F_NO_WAKER,
-					       .other = ev->a.tid });
+		    (struct event) { .kind = CHAINLOG_WAKING,
+				     .flags = CHAINLOG_F_NO_WAKER,
+				     .other = ev->a.tid });
 }
 
 static void handle_waking(struct import_feed *f, const struct import_cpu *c,
@@ -358,11 +354,11 @@ static void handle_waking(struct import_feed *f, const struct import_cpu *c,
 		fork_thread(f, ev, (uint32_t)waker, &ev->a);
 	name_thread(f, ev, ev->a.tid, ev->a.name);
 	put(f, ev,
-	    (struct chainlog_fields) { .kind = is_new ? CHAINLOG_WAKING_NEW : CHAINLOG_WAKING,
-				       .tid = (uint32_t)waker,
-				       .other = ev->a.tid,
-				       .kstack = stack->kstack,
-				       .ustack = stack->ustack });
+	    (struct event) { .kind = is_new ? CHAINLOG_WAKING_NEW : CHAINLOG_WAKING,
+			     .tid = (uint32_t)waker,
+			     .other = ev->a.tid,
+			     .kstack = stack->kstack,
+			     .ustack = stack->ustack });
 }
 
 /*
@@ -419,7 +415,7 @@ static void handle_rename(struct import_feed *f, const struct import_event *ev)
 /* n or more changes of run queues may be missing in that time. */
 static void put_lost_queues(struct import_feed *f, uint64_t n, uint64_t first_ns, uint64_t last_ns)
 {
-	(void)encoder_aux_lost(f->enc, 0, CHAINLOG_AUX + CHAINLOG_QUEUE, n, first_ns, last_ns);
+	(void)encoder_aux_lost(f->enc, 0, EVENT_QUEUE, n, first_ns, last_ns);
 }
 
 /* What is lost may have been changes of run queues. */
@@ -487,13 +483,12 @@ static void handle_lost(struct import_feed *f, const struct import_cpu *c,
 
 static void put_sample(struct import_feed *f, const struct import_sample *s)
 {
-	(void)encoder_event(f->enc,
-			    &(struct chainlog_fields) { .kind = CHAINLOG_AUX + CHAINLOG_SAMPLE,
-							.time_ns = s->time_ns,
-							.cpu = s->cpu,
-							.tid = s->tid,
-							.kstack = s->kstack,
-							.ustack = s->ustack });
+	(void)encoder_event(f->enc, &(struct event) { .kind = EVENT_SAMPLE,
+						      .time_ns = s->time_ns,
+						      .cpu = s->cpu,
+						      .tid = s->tid,
+						      .kstack = s->kstack,
+						      .ustack = s->ustack });
 }
 
 /* Samples of the idle loop, and from before the first switch, are dropped. */
@@ -554,19 +549,18 @@ static void put_off_cpu_waits(struct import_feed *f)
 			break;
 		ev.a.tid = all[i].tid;
 		put(f, &ev,
-		    (struct chainlog_fields) { .kind = CHAINLOG_SWITCH,
-					       .tid = ev.a.tid,
-					       .state = 'S',
-					       .kstack = all[i].kstack,
-					       .ustack = all[i].ustack });
+		    (struct event) { .kind = CHAINLOG_SWITCH,
+				     .tid = ev.a.tid,
+				     .state = 'S',
+				     .kstack = all[i].kstack,
+				     .ustack = all[i].ustack });
 		ev.time_ns += all[i].off_cpu_ns;
 		woken_somehow(f, &ev);
 		put(f, &ev,
-		    (struct chainlog_fields) {
-			    .kind = CHAINLOG_SWITCH, .state = 'R', .other = ev.a.tid });
+		    (struct event) { .kind = CHAINLOG_SWITCH, .state = 'R', .other = ev.a.tid });
 		if (is_last)
 			put(f, &ev,
-			    (struct chainlog_fields) {
+			    (struct event) {
 				    .kind = CHAINLOG_SWITCH, .tid = ev.a.tid, .state = 'X' });
 	}
 	f->last_ns = ev.time_ns;
@@ -581,19 +575,19 @@ static void handle_migrate(struct import_feed *f, const struct import_cpu *c,
 	f->migrations = true;
 	if (ev->a.tid && begun(f))
 		put(f, ev,
-		    (struct chainlog_fields) { .kind = CHAINLOG_AUX + CHAINLOG_QUEUE,
-					       .tid = ev->a.tid,
-					       .number = { (uint64_t)(uint32_t)ev->n << 1 |
-							   (c->woke == ev->a.tid) } });
+		    (struct event) { .kind = EVENT_QUEUE,
+				     .tid = ev->a.tid,
+				     .queue.place = (uint64_t)(uint32_t)ev->n << 1 |
+						    (c->woke == ev->a.tid) });
 }
 
 static void handle_exec(struct import_feed *f, const struct import_event *ev)
 {
 	put(f, ev,
-	    (struct chainlog_fields) { .kind = CHAINLOG_EXEC,
-				       .tid = ev->a.tid,
-				       .other = ev->b.tid,
-				       .string = string_id(f, ev->a.name) });
+	    (struct event) { .kind = CHAINLOG_EXEC,
+			     .tid = ev->a.tid,
+			     .other = ev->b.tid,
+			     .string = string_id(f, ev->a.name) });
 }
 
 int import_feed_event(struct import_feed *f, struct import_event *ev,
@@ -631,8 +625,7 @@ int import_feed_event(struct import_feed *f, struct import_event *ev,
 		break;
 	case IMPORT_EXIT:
 		if (begun(f))
-			put(f, ev,
-			    (struct chainlog_fields) { .kind = CHAINLOG_EXIT, .tid = ev->a.tid });
+			put(f, ev, (struct event) { .kind = CHAINLOG_EXIT, .tid = ev->a.tid });
 		break;
 	case IMPORT_SAMPLE:
 		handle_sample(f, ev, stack);
@@ -672,9 +665,9 @@ static void end_last_sleeps(struct import_feed *f)
 	for (uint32_t id = 1; id <= f->tids.n && !f->out_of_memory; id++)
 		if (f->threads[id].recorded && f->threads[id].is_off)
 			put(f, &ev,
-			    (struct chainlog_fields) { .kind = CHAINLOG_SWITCH,
-						       .tid = f->tids.at[id].a,
-						       .state = 'S' });
+			    (struct event) { .kind = CHAINLOG_SWITCH,
+					     .tid = f->tids.at[id].a,
+					     .state = 'S' });
 }
 
 /* An option of perf record that says whose events are recorded: 'a' of all, 't' of some. */

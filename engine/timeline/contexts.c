@@ -43,7 +43,9 @@ static int add(struct contexts *c, const struct context *context)
 
 int contexts_event(struct contexts *c, uint32_t thread, const struct event *ev)
 {
-	struct context context = { { ev->n, ev->trace_low }, ev->span, ev->object };
+	struct context context = { { ev->context.trace_high, ev->context.trace_low },
+				   ev->context.span,
+				   ev->context.route };
 	int err = make_room(c, thread);
 
 	if (!err && !c->n)

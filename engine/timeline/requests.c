@@ -58,39 +58,40 @@ static int add(struct request_list *r, const struct request *q)
 /* More of an answer was written. */
 static int more(struct request_list *r, const struct event *ev, uint32_t writer)
 {
-	uint32_t *last = ev->n ? last_of(r, ev->n) : NULL;
+	uint32_t *last = ev->request.connection ? last_of(r, ev->request.connection) : NULL;
 	struct request *q = last && *last ? &r->at[*last - 1] : NULL;
 
-	if (ev->n && !last)
+	if (ev->request.connection && !last)
 		return -ENOMEM;
 	if (!q || q->flags & (REQUEST_OPEN | REQUEST_SEVERAL) ||
-	    q->first_answer_ns != ev->asked_ns || ev->last_ns < q->first_answer_ns)
+	    q->first_answer_ns != ev->request.arrival_ns ||
+	    ev->request.answer_ns < q->first_answer_ns)
 		return 0; /* of a request that is not there */
-	q->answer_ns = ev->last_ns;
+	q->answer_ns = ev->request.answer_ns;
 	q->writer = writer;
-	q->bytes_written = ev->bytes_written;
+	q->bytes_written = ev->request.bytes_written;
 	q->flags &= ~(uint32_t)REQUEST_UNSENT;
-	q->flags |= REQUEST_SEVERAL | (ev->flags & REQUEST_RECORDED);
+	q->flags |= REQUEST_SEVERAL | (ev->request.flags & REQUEST_RECORDED);
 	return 0;
 }
 
 int requests_event(struct request_list *r, const struct event *ev, uint32_t writer, uint32_t reader)
 {
 	struct request q = {
-		.arrival_ns = ev->asked_ns,
-		.taken_ns = ev->taken_ns,
-		.first_answer_ns = ev->last_ns,
-		.answer_ns = ev->last_ns,
-		.connection = ev->n,
-		.bytes_read = ev->bytes_read,
-		.bytes_written = ev->flags & REQUEST_PROBED ? 0 : ev->bytes_written,
-		.first_bytes = ev->flags & REQUEST_PROBED ? 0 : ev->bytes_written,
+		.arrival_ns = ev->request.arrival_ns,
+		.taken_ns = ev->request.taken_ns,
+		.first_answer_ns = ev->request.answer_ns,
+		.answer_ns = ev->request.answer_ns,
+		.connection = ev->request.connection,
+		.bytes_read = ev->request.bytes_read,
+		.bytes_written = ev->request.flags & REQUEST_PROBED ? 0 : ev->request.bytes_written,
+		.first_bytes = ev->request.flags & REQUEST_PROBED ? 0 : ev->request.bytes_written,
 		.reader = reader,
 		.writer = writer,
 		.pair = ev->pair,
-		.flags = ev->flags & REQUEST_RECORDED,
-		.object = ev->object,
-		.label = ev->flags & REQUEST_PROBED ? (uint32_t)ev->label : 0,
+		.flags = ev->request.flags & REQUEST_RECORDED,
+		.object = ev->request.endpoint,
+		.label = ev->request.flags & REQUEST_PROBED ? ev->request.label : 0,
 	};
 
 	if (ev->kind == EVENT_REQUEST_MORE)
@@ -118,9 +119,9 @@ void requests_stream(struct request_list *r, const struct event *ev, uint32_t wr
 		    q->first_answer_ns > ev->time_ns)
 			continue;
 		if (!q->socket) {
-			q->socket = ev->object;
-			q->answer_seq = (uint32_t)ev->n;
-			q->request_seq = (uint32_t)ev->received;
+			q->socket = ev->stream.object;
+			q->answer_seq = (uint32_t)ev->stream.written;
+			q->request_seq = (uint32_t)ev->stream.received;
 		}
 		return;
 	}

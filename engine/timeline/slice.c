@@ -244,12 +244,12 @@ static bool is_woken(struct slice *s, const struct event *ev)
 		return is_known(s, i) && s->b.live[i].unborn;
 	if (i != THREAD_NONE)
 		return is_known(s, i);
-	if (ev->no_waker)
+	if (ev->flags & CHAINLOG_F_NO_WAKER)
 		return false;
 	i = add_thread(s, ev->other, WAS_ASLEEP, ev->time_ns);
 	if (i == THREAD_NONE)
 		return false;
-	s->threads[i].off_queue = ev->off_queue;
+	s->threads[i].off_queue = ev->flags & CHAINLOG_F_OFF_QUEUE;
 	s->b.live[i].state = LIVE_ASLEEP;
 	s->b.live[i].open = (struct wait) { .waker = THREAD_NONE, .kind = WAIT_SLEEP };
 	return true;
@@ -257,7 +257,7 @@ static bool is_woken(struct slice *s, const struct event *ev)
 
 static bool take_waking(struct slice *s, const struct event *ev)
 {
-	if (!ev->no_waker && !recorder_wakes(s, ev) && !runs(s, ev))
+	if (!(ev->flags & CHAINLOG_F_NO_WAKER) && !recorder_wakes(s, ev) && !runs(s, ev))
 		return false;
 	if (ev->other && !is_woken(s, ev))
 		return false;
@@ -363,27 +363,26 @@ static bool take_recorder(struct slice *s, const struct event *ev)
 	return true;
 }
 
-/* Returns false if the event is not a regular one. */
-static bool take_aux(struct slice *s, const struct event *ev)
+/* The column `slices` of events.def. */
+enum slice_way { ALONE, PASS, BUILD, KEEP, OWN };
+
+#define EVENT(NAME, number, record, slices, shown, key, fields) [EVENT_##NAME] = slices,
+static const uint8_t ways[EVENT_KINDS] = {
+#include "events.def"
+};
+
+/* Those whose row says OWN. */
+static bool take_own(struct slice *s, const struct event *ev)
 {
 	uint32_t i;
 
 	switch (ev->kind) {
-	case EVENT_QUEUE:
-	case EVENT_INTERRUPTS:
-		return true; /* they are for what slices are not made for */
 	case EVENT_RECORDER:
 		return take_recorder(s, ev);
-	case EVENT_OBJECT:
-	case EVENT_READY:
-	case EVENT_NOT_SENT:
-	case EVENT_TCP_TIMER:
-		build_event(&s->b, ev);
-		return true;
 	case EVENT_STEAL:
-		if (ev->n > UINT64_MAX - s->steal_ns)
+		if (ev->stolen.ns > UINT64_MAX - s->steal_ns)
 			return false;
-		s->steal_ns += ev->n;
+		s->steal_ns += ev->stolen.ns;
 		return true;
 	case EVENT_THROTTLED:
 		i = table_find(&s->b, ev->tid);
@@ -391,23 +390,26 @@ static bool take_aux(struct slice *s, const struct event *ev)
 			return false;
 		build_event(&s->b, ev);
 		return true;
-	case EVENT_HOLDER:
+	default:
 		take_holder(s, ev);
 		return true;
-	case EVENT_SAMPLE:
-	case EVENT_DISK_REQUEST:
-	case EVENT_DISK_DONE:
-	case EVENT_REQUEST:
-	case EVENT_REQUEST_MORE:
-	case EVENT_REQUEST_OPEN:
-	case EVENT_CONTEXT:
-	case EVENT_GROUP:
-	case EVENT_OWN_ID:
-	case EVENT_STREAM:
-	case EVENT_UNTHROTTLED:
-	case EVENT_WORK:
+	}
+}
+
+/* Returns false if the event is not a regular one. */
+static bool take_aux(struct slice *s, const struct event *ev)
+{
+	switch (ways[ev->kind]) {
+	case PASS:
+		return true;
+	case BUILD:
+		build_event(&s->b, ev);
+		return true;
+	case KEEP:
 		keep(s, ev, THREAD_NONE, THREAD_NONE);
 		return true;
+	case OWN:
+		return take_own(s, ev);
 	default:
 		s->lossy = true; /* of either kind of events */
 		return false;

@@ -99,7 +99,7 @@ static void wake(const struct slice_thread *st, struct builder *b, uint32_t numb
 {
 	const struct event ev = { .time_ns = st->first_ns,
 				  .kind = EVENT_WAKING,
-				  .off_queue = st->off_queue };
+				  .flags = st->off_queue ? CHAINLOG_F_OFF_QUEUE : 0 };
 
 	state_waking(b, number, &ev, THREAD_IDLE);
 }

@@ -43,15 +43,15 @@ static uint32_t acts(struct builder *b, const struct event *ev, uint32_t tid)
 
 static void handle_lost(struct builder *b, const struct event *ev)
 {
-	state_lost(b, ev->cpu, ev->time_ns, ev->last_ns);
-	stolen_time_lost(b->tl->interrupts, ev->cpu, ev->last_ns);
-	stolen_time_lost(b->tl->steal, ev->cpu, ev->last_ns);
+	state_lost(b, ev->cpu, ev->time_ns, ev->lost.last_ns);
+	stolen_time_lost(b->tl->interrupts, ev->cpu, ev->lost.last_ns);
+	stolen_time_lost(b->tl->steal, ev->cpu, ev->lost.last_ns);
 	/* Losses by damage are of all kinds of events. */
 	if (trace_damage(b->tl->trace)->what) {
-		requests_lost(&b->tl->requests, ev->last_ns);
-		requests_hidden(&b->tl->requests, ev->last_ns);
-		contexts_lost(&b->tl->requests.contexts, ev->last_ns);
-		b->out_of_memory |= groups_lost(&b->tl->groups, ev->time_ns, ev->last_ns) != 0;
+		requests_lost(&b->tl->requests, ev->lost.last_ns);
+		requests_hidden(&b->tl->requests, ev->lost.last_ns);
+		contexts_lost(&b->tl->requests.contexts, ev->lost.last_ns);
+		b->out_of_memory |= groups_lost(&b->tl->groups, ev->time_ns, ev->lost.last_ns) != 0;
 	}
 }
 
@@ -93,7 +93,7 @@ static void handle_switch(struct builder *b, const struct event *ev)
 
 static void handle_waking(struct builder *b, const struct event *ev)
 {
-	uint32_t waker = ev->no_waker ? THREAD_IDLE : acts(b, ev, ev->tid);
+	uint32_t waker = ev->flags & CHAINLOG_F_NO_WAKER ? THREAD_IDLE : acts(b, ev, ev->tid);
 	bool is_new = ev->kind == EVENT_WAKING_NEW;
 	uint32_t wakee;
 
@@ -114,7 +114,7 @@ static void handle_waking(struct builder *b, const struct event *ev)
 	}
 	if (wakee == THREAD_NONE)
 		return;
-	if (ev->no_waker)
+	if (ev->flags & CHAINLOG_F_NO_WAKER)
 		state_woken_somehow(b, wakee, ev->time_ns);
 	else
 		state_waking(b, wakee, ev, waker);
@@ -217,18 +217,19 @@ static void handle_sample(struct builder *b, const struct event *ev)
 
 static void handle_disk_done(struct builder *b, const struct event *ev)
 {
-	unsigned int op = (unsigned int)(ev->n & 7);
+	unsigned int op = (unsigned int)(ev->disk_done.what & 7);
+	uint64_t bytes = ev->disk_done.what >> 3;
 	uint32_t thread = ev->tid ? table_find(b, ev->tid) : THREAD_NONE;
-	const struct trace_object *group = trace_object(b->tl->trace, ev->other);
+	const struct trace_object *group = trace_object(b->tl->trace, ev->disk_done.group);
 	struct disk_request done = {
-		.asked_ns = ev->asked_ns,
-		.issued_ns = ev->last_ns,
+		.asked_ns = ev->disk_done.asked_ns,
+		.issued_ns = ev->disk_done.issued_ns,
 		.done_ns = ev->time_ns,
 		.thread = thread,
-		.bytes = ev->n >> 3 < UINT32_MAX ? (uint32_t)(ev->n >> 3) : UINT32_MAX,
+		.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX,
 		.group = group ? group->name : 0,
 	};
-	struct disk_request_kind kind = { .disk = ev->object,
+	struct disk_request_kind kind = { .disk = ev->disk_done.disk,
 					  .op = op < CHAINLOG_DISK_OPS ? op : CHAINLOG_DISK_OTHER };
 
 	b->out_of_memory |= disk_requests_done(&b->tl->disk_requests, ev->tid, &done, kind) != 0;
@@ -252,9 +253,10 @@ static void handle_request(struct builder *b, const struct event *ev)
 /* How far a connection was when its data woke a thread, or when a request was answered there. */
 static void handle_stream(struct builder *b, uint32_t thread, const struct event *ev)
 {
-	struct stream_point p = { ev->time_ns, thread, (uint32_t)ev->n, (uint32_t)ev->received };
+	struct stream_point p = { ev->time_ns, thread, (uint32_t)ev->stream.written,
+				  (uint32_t)ev->stream.received };
 
-	if (ev->object)
+	if (ev->stream.object)
 		requests_stream(&b->tl->requests, ev, thread);
 	else
 		b->out_of_memory |= streams_add(&b->tl->streams, &p) != 0;
@@ -265,13 +267,13 @@ static void handle_work(struct builder *b, uint32_t worker, const struct event *
 {
 	struct work_event w = {
 		.at_ns = ev->time_ns,
-		.since_ns = ev->last_ns,
+		.since_ns = ev->work.queued_ns,
 		.worker = worker,
 		.queuer = ev->other ? table_find(b, ev->other) : THREAD_IDLE,
 		.pair = ev->pair,
-		.what = !ev->n	     ? WORK_NONE
-			: ev->n == 1 ? WORK_QUEUED
-				     : WORK_UNKNOWN,
+		.what = ev->work.what == CHAINLOG_WORK_NONE	? WORK_NONE
+			: ev->work.what == CHAINLOG_WORK_QUEUED ? WORK_QUEUED
+								: WORK_UNKNOWN,
 	};
 
 	b->out_of_memory |= work_events_add(&b->tl->work, &w) != 0;
@@ -279,16 +281,17 @@ static void handle_work(struct builder *b, uint32_t worker, const struct event *
 
 static void lose_work(struct builder *b, const struct event *ev)
 {
-	struct work_event w = { ev->time_ns, ev->last_ns, THREAD_NONE, THREAD_NONE, 0, WORK_LOST };
+	struct work_event w = { ev->time_ns, ev->lost.last_ns, THREAD_NONE, THREAD_NONE,
+				0,	     WORK_LOST };
 
 	b->out_of_memory |= work_events_add(&b->tl->work, &w) != 0;
 }
 
 static void handle_steal(struct builder *b, const struct event *ev)
 {
-	stolen_time_add(b->tl->steal, ev->cpu, ev->time_ns, ev->n);
-	if (ev->n <= UINT64_MAX - b->tl->steal_ns)
-		b->tl->steal_ns += ev->n;
+	stolen_time_add(b->tl->steal, ev->cpu, ev->time_ns, ev->stolen.ns);
+	if (ev->stolen.ns <= UINT64_MAX - b->tl->steal_ns)
+		b->tl->steal_ns += ev->stolen.ns;
 }
 
 /* It came on the CPU by a switch, whatever the event says (chain-semantics, section 8). */
@@ -301,7 +304,7 @@ static void handle_recorder(struct builder *b, const struct event *ev)
 		return;
 	if (since_ns < b->tl->start_ns)
 		since_ns = b->tl->start_ns;
-	had_ns = ev->time_ns - since_ns < ev->n ? ev->time_ns - since_ns : ev->n;
+	had_ns = ev->time_ns - since_ns < ev->stolen.ns ? ev->time_ns - since_ns : ev->stolen.ns;
 	cpu_switches(c, ev->time_ns);
 	cpus_recorder(b->tl->cpus, ev->cpu, ev->time_ns - had_ns, ev->time_ns);
 	b->tl->recorder_ns += had_ns;
@@ -315,25 +318,100 @@ static void handle_group(struct builder *b, const struct event *ev)
 	const struct trace *t = b->tl->trace;
 
 	if (!ev->tid) {
-		b->out_of_memory |= groups_rename(g, t, ev->time_ns, ev->object) != 0;
+		b->out_of_memory |= groups_rename(g, t, ev->time_ns, ev->group.object) != 0;
 		return;
 	}
 	if (i == THREAD_NONE)
 		return;
 	tgid = b->tl->threads[i].tgid;
-	if (ev->n && tgid)
-		b->out_of_memory |= groups_process(g, t, tgid, ev->time_ns, ev->object) != 0;
+	if (ev->group.process && tgid)
+		b->out_of_memory |= groups_process(g, t, tgid, ev->time_ns, ev->group.object) != 0;
 	/* Its own comes last, in case that it has another one of the same time. */
-	b->out_of_memory |= groups_thread(g, t, i, ev->time_ns, ev->object) != 0;
+	b->out_of_memory |= groups_thread(g, t, i, ev->time_ns, ev->group.object) != 0;
 }
 
 static void handle_unthrottled(struct builder *b, uint32_t thread, const struct event *ev)
 {
-	const struct trace_object *group = trace_object(b->tl->trace, ev->object);
-	struct throttle t = { ev->asked_ns, ev->last_ns, thread, group ? group->name : 0,
-			      (uint32_t)(ev->n < CHAINLOG_QUOTAS ? ev->n : CHAINLOG_QUOTAS) };
+	const struct trace_object *group = trace_object(b->tl->trace, ev->unthrottled.group);
+	uint64_t why = ev->unthrottled.why;
+	struct throttle t = { ev->unthrottled.since_ns, ev->unthrottled.until_ns, thread,
+			      group ? group->name : 0,
+			      (uint32_t)(why < CHAINLOG_QUOTAS ? why : CHAINLOG_QUOTAS) };
 
 	b->out_of_memory |= throttles_add(&b->tl->throttles, &t) != 0;
+}
+
+static void handle_aux_lost(struct builder *b, const struct event *ev)
+{
+	uint64_t last_ns = ev->lost.last_ns;
+
+	switch (ev->other) {
+	case CHAINLOG_QUEUE:
+		cpus_lost(b->tl->cpus, ev->time_ns, last_ns);
+		break;
+	case CHAINLOG_REQUEST_MORE:
+		requests_lost(&b->tl->requests, last_ns);
+		break;
+	case CHAINLOG_REQUEST:
+		requests_hidden(&b->tl->requests, last_ns);
+		break;
+	case CHAINLOG_CONTEXT:
+		contexts_lost(&b->tl->requests.contexts, last_ns);
+		break;
+	case CHAINLOG_GROUP:
+		b->out_of_memory |= groups_lost(&b->tl->groups, ev->time_ns, last_ns) != 0;
+		break;
+	case CHAINLOG_WORK:
+		lose_work(b, ev);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Events of a thread that is known: i. */
+static void handle_threads_aux(struct builder *b, uint32_t i, const struct event *ev)
+{
+	switch (ev->kind) {
+	case EVENT_CONTEXT:
+		b->out_of_memory |= contexts_event(&b->tl->requests.contexts, i, ev) != 0;
+		break;
+	case EVENT_STREAM:
+		handle_stream(b, i, ev);
+		break;
+	case EVENT_WORK:
+		handle_work(b, i, ev);
+		break;
+	case EVENT_QUEUE:
+		state_queued(b, i, ev->time_ns,
+			     ev->queue.place / 2 < TRACE_CPU_LIMIT ? (uint32_t)(ev->queue.place / 2)
+								   : CPU_NONE,
+			     ev->queue.place & 1);
+		break;
+	case EVENT_THROTTLED:
+		state_throttled(b, i);
+		break;
+	case EVENT_UNTHROTTLED:
+		handle_unthrottled(b, i, ev);
+		break;
+	case EVENT_TCP_TIMER:
+		if (!ev->tcp_timer.which || ev->tcp_timer.which >= CHAINLOG_TCP_TIMERS)
+			break; /* of a later version */
+		state_ready(b, i, ev);
+		break;
+	case EVENT_READY:
+	case EVENT_NOT_SENT:
+		state_ready(b, i, ev);
+		break;
+	case EVENT_OWN_ID:
+		b->tl->threads[i].own_id = ev->other;
+		break;
+	case EVENT_HOLDER:
+		state_held(b, i, ev->time_ns, table_find(b, ev->other));
+		break;
+	default:
+		break;
+	}
 }
 
 /*
@@ -344,57 +422,40 @@ static void handle_aux(struct builder *b, const struct event *ev)
 {
 	uint32_t i = table_find(b, ev->tid);
 
-	if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_QUEUE)
-		cpus_lost(b->tl->cpus, ev->time_ns, ev->last_ns);
-	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_REQUEST_MORE)
-		requests_lost(&b->tl->requests, ev->last_ns);
-	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_REQUEST)
-		requests_hidden(&b->tl->requests, ev->last_ns);
-	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_CONTEXT)
-		contexts_lost(&b->tl->requests.contexts, ev->last_ns);
-	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_GROUP)
-		b->out_of_memory |= groups_lost(&b->tl->groups, ev->time_ns, ev->last_ns) != 0;
-	else if (ev->kind == EVENT_CONTEXT && i != THREAD_NONE)
-		b->out_of_memory |= contexts_event(&b->tl->requests.contexts, i, ev) != 0;
-	else if (ev->kind >= EVENT_REQUEST && ev->kind <= EVENT_REQUEST_OPEN)
+	switch (ev->kind) {
+	case EVENT_AUX_LOST:
+		handle_aux_lost(b, ev);
+		break;
+	case EVENT_REQUEST:
+	case EVENT_REQUEST_MORE:
+	case EVENT_REQUEST_OPEN:
 		handle_request(b, ev);
-	else if (ev->kind == EVENT_STREAM && i != THREAD_NONE)
-		handle_stream(b, i, ev);
-	else if (ev->kind == EVENT_AUX_LOST && EVENT_AUX + ev->other == EVENT_WORK)
-		lose_work(b, ev);
-	else if (ev->kind == EVENT_WORK && i != THREAD_NONE)
-		handle_work(b, i, ev);
-	else if (ev->kind == EVENT_QUEUE && i != THREAD_NONE)
-		state_queued(b, i, ev->time_ns,
-			     ev->n / 2 < TRACE_CPU_LIMIT ? (uint32_t)(ev->n / 2) : CPU_NONE,
-			     ev->n & 1);
-	else if (ev->kind == EVENT_THROTTLED && i != THREAD_NONE)
-		state_throttled(b, i);
-	else if (ev->kind == EVENT_UNTHROTTLED && i != THREAD_NONE)
-		handle_unthrottled(b, i, ev);
-	else if (ev->kind == EVENT_DISK_REQUEST && ev->tid)
-		b->out_of_memory |= disk_requests_ask(&b->tl->disk_requests, ev->tid, ev->time_ns,
-						      i, ev->pair) != 0;
-	else if (ev->kind == EVENT_DISK_DONE)
+		break;
+	case EVENT_DISK_REQUEST:
+		if (ev->tid)
+			b->out_of_memory |= disk_requests_ask(&b->tl->disk_requests, ev->tid,
+							      ev->time_ns, i, ev->pair) != 0;
+		break;
+	case EVENT_DISK_DONE:
 		handle_disk_done(b, ev);
-	else if (ev->kind == EVENT_INTERRUPTS)
-		stolen_time_add(b->tl->interrupts, ev->cpu, ev->time_ns, ev->n);
-	else if (ev->kind == EVENT_STEAL)
+		break;
+	case EVENT_INTERRUPTS:
+		stolen_time_add(b->tl->interrupts, ev->cpu, ev->time_ns, ev->stolen.ns);
+		break;
+	case EVENT_STEAL:
 		handle_steal(b, ev);
-	else if (ev->kind == EVENT_RECORDER)
+		break;
+	case EVENT_RECORDER:
 		handle_recorder(b, ev);
-	else if (ev->kind == EVENT_TCP_TIMER && (!ev->n || ev->n >= CHAINLOG_TCP_TIMERS))
-		return; /* of a later version */
-	else if ((ev->kind == EVENT_READY || ev->kind == EVENT_NOT_SENT ||
-		  ev->kind == EVENT_TCP_TIMER) &&
-		 i != THREAD_NONE)
-		state_ready(b, i, ev);
-	else if (ev->kind == EVENT_GROUP)
+		break;
+	case EVENT_GROUP:
 		handle_group(b, ev);
-	else if (ev->kind == EVENT_OWN_ID && i != THREAD_NONE)
-		b->tl->threads[i].own_id = ev->other;
-	else if (ev->kind == EVENT_HOLDER && i != THREAD_NONE)
-		state_held(b, i, ev->time_ns, table_find(b, ev->other));
+		break;
+	default:
+		if (i != THREAD_NONE)
+			handle_threads_aux(b, i, ev);
+		break;
+	}
 }
 
 static void handle_object(struct builder *b, const struct event *ev)
@@ -435,7 +496,7 @@ void build_event(struct builder *b, const struct event *ev)
 	case EVENT_SAMPLE:
 		handle_sample(b, ev);
 		break;
-	case EVENT_OBJECT:
+	case EVENT_WAITS_FOR:
 		handle_object(b, ev);
 		break;
 	case EVENT_LOST:
@@ -453,7 +514,7 @@ void build_event(struct builder *b, const struct event *ev)
 static int note_stall(struct stalls *s, const struct event *ev)
 {
 	bool lost = ev->kind == EVENT_LOST || ev->kind == EVENT_AUX_LOST;
-	uint64_t until_ns = lost ? ev->last_ns : ev->time_ns;
+	uint64_t until_ns = lost ? ev->lost.last_ns : ev->time_ns;
 
 	if (s->seen_ns && ev->time_ns > s->seen_ns && ev->time_ns - s->seen_ns >= STALL_MIN_NS) {
 		if (!GROW(s->at, s->n, s->cap))

@@ -94,7 +94,7 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 			.stack = ev->pair,
 			.pos = pos,
 			.losses = (uint32_t)b->n_losses,
-			.off_queue = ev->off_queue,
+			.off_queue = ev->flags & CHAINLOG_F_OFF_QUEUE,
 		};
 		return;
 	case LIVE_PREEMPTED:
@@ -134,7 +134,7 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 		open_woken(b, thread, now_ns, now_ns, is_new ? WAIT_NEW : 0);
 		break;
 	}
-	l->off_queue = ev->off_queue;
+	l->off_queue = ev->flags & CHAINLOG_F_OFF_QUEUE;
 	wait_set_waker(&l->open, waker, ev->pair, pos);
 	if (waker < THREAD_IDLE && b->live[waker].state == LIVE_RUNNING)
 		wait_note_waker(&l->open, &b->tl->threads[waker], pos);
@@ -143,9 +143,10 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 void state_ready(struct builder *b, uint32_t thread, const struct event *ev)
 {
 	const struct live *l = &b->live[thread];
+	uint32_t object = ev->kind == EVENT_READY ? ev->awaited.object : 0;
 
 	if (l->state != LIVE_WOKEN || l->open.wake_ns != ev->time_ns ||
-	    (!ev->object && ev->kind == EVENT_READY))
+	    (!object && ev->kind == EVENT_READY))
 		return;
 	if (!GROW(b->ready, b->n_ready, b->cap_ready)) {
 		b->out_of_memory = true;
@@ -154,9 +155,10 @@ void state_ready(struct builder *b, uint32_t thread, const struct event *ev)
 	b->ready[b->n_ready] = (struct ready_note) { .wake_ns = ev->time_ns,
 						     .thread = thread,
 						     .wait = b->tl->threads[thread].n_waits,
-						     .object = ev->object };
+						     .object = object };
 	if (ev->kind == EVENT_TCP_TIMER)
 		b->ready[b->n_ready].timer =
-			(struct tcp_timer) { ev->asked_ns, ev->last_ns, (uint32_t)ev->n };
+			(struct tcp_timer) { ev->tcp_timer.since_ns, ev->tcp_timer.at_ns,
+					     (uint32_t)ev->tcp_timer.which };
 	b->n_ready++;
 }

@@ -61,6 +61,16 @@ static inline unsigned int kind_rank(uint8_t kind)
 	return kind == EVENT_SWITCH ? EVENT_LOST : kind == EVENT_LOST ? EVENT_KINDS : kind;
 }
 
+/* Compares what two events of one kind of events.def have of their own: as compare_numbers(). */
+static int compare_fields(const struct event *x, const struct event *y)
+{
+	int c = 0;
+
+	for (const struct event_field *f = event_fields(x->kind); !c && f->type; f++)
+		c = compare_numbers(event_value(x, f), event_value(y, f));
+	return c;
+}
+
 static bool tie_before(const struct source *a, const struct source *b)
 {
 	const struct event *x = &a->ev, *y = &b->ev;
@@ -73,21 +83,15 @@ static bool tie_before(const struct source *a, const struct source *b)
 		{ (uint8_t)x->state, (uint8_t)y->state },
 		{ x->string, y->string },
 		{ x->tgid, y->tgid },
-		{ x->off_queue, y->off_queue },
-		{ x->no_waker, y->no_waker },
-		{ x->object, y->object },
-		{ x->n, y->n },
-		{ x->last_ns, y->last_ns },
-		{ x->asked_ns, y->asked_ns },
-		{ x->taken_ns, y->taken_ns },
-		{ x->bytes_written, y->bytes_written },
-		{ a->number, b->number },
+		{ x->flags, y->flags },
 	};
+	int c;
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		if (order[i][0] != order[i][1])
 			return order[i][0] < order[i][1];
-	return false;
+	c = compare_fields(x, y);
+	return c ? c < 0 : a->number < b->number;
 }
 
 static inline bool before(const struct source *a, const struct source *b)
@@ -158,118 +162,33 @@ static int set_stacks(struct trace_cursor *c, struct source *s, uint32_t ref)
 /* Takes the next event of the block into s->ev. Returns 1; 0 at its end; a negative errno. */
 static int take_event(struct trace_cursor *c, struct source *s)
 {
-	struct chainlog_fields ev;
 	int ret;
 
 	do
-		ret = chainlog_read_event(&s->reader, &ev);
-	while (ret > 0 && ev.time_ns < c->from_ns);
+		ret = chainlog_read_event(&s->reader, &s->ev);
+	while (ret > 0 && s->ev.time_ns < c->from_ns);
 	if (ret <= 0)
 		return ret;
-	s->ev = (struct event) {
-		.time_ns = ev.time_ns,
-		.cpu = ev.cpu,
-		.kind = ev.kind,
-		.state = ev.state,
-		.off_queue = ev.flags & CHAINLOG_F_OFF_QUEUE,
-		.no_waker = ev.flags & CHAINLOG_F_NO_WAKER,
-		.tid = ev.tid,
-		.other = ev.other,
-		.string = ev.string < c->t->strings_end ? ev.string : 0,
-		.tgid = ev.tgid,
-	};
-	return ev.pair ? set_stacks(c, s, ev.pair) : 1;
-}
-
-/* The time since_ns before time_ns; 0 if that is not known (since_ns is 0, or too large). */
-static uint64_t before_ns(uint64_t time_ns, uint64_t since_ns)
-{
-	return since_ns && since_ns < time_ns ? time_ns - since_ns : 0;
-}
-
-static inline uint64_t at_most(uint64_t v, uint64_t limit)
-{
-	return v < limit ? v : limit;
-}
-
-/* REQUEST, REQUEST_MORE, REQUEST_OPEN: what happened first was longest ago. */
-static void set_request(struct event *out, const struct chainlog_fields *ev, uint32_t objects_end)
-{
-	uint64_t arrival = at_most(ev->number[3], ev->time_ns);
-	uint64_t taken = at_most(ev->number[4], arrival);
-	uint64_t answer = at_most(ev->number[5], ev->kind == EVENT_REQUEST_MORE ? arrival : taken);
-
-	out->n = ev->number[1];
-	out->flags = (uint8_t)ev->number[2];
-	out->asked_ns = ev->time_ns - arrival;
-	out->taken_ns = ev->kind == EVENT_REQUEST_MORE ? 0 : ev->time_ns - taken;
-	out->last_ns = ev->kind == EVENT_REQUEST_OPEN ? 0 : ev->time_ns - answer;
-	out->bytes_read = ev->number[6];
-	out->bytes_written = ev->number[7];
-	if (out->flags & CHAINLOG_REQUEST_PROBED)
-		out->label = ev->number[8] < objects_end ? ev->number[8] : 0;
+	if (s->ev.string >= c->t->strings_end)
+		s->ev.string = 0;
+	return s->ev.pair ? set_stacks(c, s, s->ev.pair) : 1;
 }
 
 /* As take_event(), of an AUX_EVENTS block. */
 static int take_aux(struct trace_cursor *c, struct source *s)
 {
-	struct chainlog_fields ev;
+	uint32_t objects_end =
+		c->t->objects_end < TRACE_PAIR_IDS ? c->t->objects_end : TRACE_PAIR_IDS;
 	int ret;
 
 	do
-		ret = chainlog_read_aux(&s->reader, &ev);
-	while (ret > 0 && ev.time_ns < c->from_ns);
+		ret = chainlog_read_aux(&s->reader, &s->ev);
+	while (ret > 0 && s->ev.time_ns < c->from_ns);
 	if (ret <= 0)
 		return ret;
-	s->ev = (struct event) {
-		.time_ns = ev.time_ns,
-		.cpu = ev.cpu,
-		.kind = ev.kind,
-		.tid = ev.tid,
-		.other = ev.other,
-		.kstack = ev.kstack,
-		.ustack = ev.ustack,
-		.n = ev.number[0],
-		.last_ns = ev.number[1],
-	};
-	if (chainlog_aux_objects(ev.kind) & 1 && ev.number[0] < c->t->objects_end &&
-	    ev.number[0] < TRACE_PAIR_IDS)
-		s->ev.object = (uint32_t)ev.number[0];
-	if (ev.kind == EVENT_DISK_DONE) {
-		s->ev.n = ev.number[1];
-		s->ev.asked_ns = before_ns(ev.time_ns, ev.number[2]);
-		s->ev.last_ns = before_ns(ev.time_ns, ev.number[3]);
-		if (ev.number[4] < c->t->objects_end)
-			s->ev.other = (uint32_t)ev.number[4];
-	}
-	if (ev.kind >= EVENT_REQUEST && ev.kind <= EVENT_REQUEST_OPEN)
-		set_request(&s->ev, &ev, c->t->objects_end);
-	if (ev.kind == EVENT_CONTEXT) {
-		s->ev.n = ev.number[1];
-		s->ev.trace_low = ev.number[2];
-		s->ev.span = ev.number[3];
-		s->ev.last_ns = 0;
-	}
-	if (ev.kind == EVENT_STREAM) {
-		s->ev.n = (uint32_t)ev.number[1];
-		s->ev.received = (uint32_t)ev.number[2];
-		s->ev.last_ns = 0;
-	}
-	if (ev.kind == EVENT_WORK)
-		s->ev.last_ns = before_ns(ev.time_ns, ev.number[1]);
-	if (ev.kind == EVENT_GROUP) {
-		s->ev.n = ev.number[1];
-		s->ev.last_ns = 0;
-	}
-	if (ev.kind == EVENT_UNTHROTTLED)
-		s->ev.n = ev.number[3];
-	if (ev.kind == EVENT_UNTHROTTLED || ev.kind == EVENT_TCP_TIMER) {
-		s->ev.asked_ns = ev.time_ns - at_most(ev.number[1], ev.time_ns);
-		s->ev.last_ns = ev.time_ns - at_most(ev.number[2], ev.number[1]);
-	}
-	if (ev.kind == EVENT_AUX_LOST)
-		s->ev.last_ns = ev.number[1] < INT64_MAX - ev.time_ns ? ev.time_ns + ev.number[1]
-								      : INT64_MAX;
+	for (const struct event_field *f = event_fields(s->ev.kind); f->type; f++)
+		if (f->type == FIELD_OBJECT && *event_id(&s->ev, f) >= objects_end)
+			*event_id(&s->ev, f) = 0;
 	return find_pair(c, &s->ev.kstack, &s->ev.ustack, &s->ev.pair) ? -ENOMEM : 1;
 }
 
@@ -284,8 +203,7 @@ static int take_loss(struct trace_cursor *c, struct source *s)
 		.time_ns = l->first_ns,
 		.cpu = l->cpu,
 		.kind = EVENT_LOST,
-		.last_ns = l->last_ns,
-		.n = l->n,
+		.lost = { l->n, l->last_ns },
 	};
 	return 1;
 }
@@ -604,9 +522,9 @@ static int join_switch(struct trace_cursor *c, const struct event *ev, struct la
 }
 
 /*
- * Joins an EVENT_OBJECT to its switch, or an EVENT_WOKEN_READY to its waking, and puts the result
- * into c->given. If that switch or waking is missing, the result has no pair, or no object, and has
- * no effect. Returns as join().
+ * Joins an EVENT_WAITS_FOR to its switch, or an EVENT_WOKEN_READY to its waking, and puts the
+ * result into c->given. If that switch or waking is missing, the result has no pair, or no object,
+ * and has no effect. Returns as join().
  */
 static int join_act(struct trace_cursor *c, const struct event *ev, struct last_acts *last)
 {
@@ -616,14 +534,14 @@ static int join_act(struct trace_cursor *c, const struct event *ev, struct last_
 		if (last->waking_ns == ev->time_ns)
 			c->given.tid = last->woken;
 		else
-			c->given.object = 0;
+			c->given.awaited.object = 0;
 		return 1;
 	}
-	if (last->switch_ns != ev->time_ns || !last->tid || !ev->object)
+	if (last->switch_ns != ev->time_ns || !last->tid || !ev->awaited.object)
 		return 1;
 	c->given.tid = last->tid;
 	c->given.other = last->pair;
-	c->given.pair = with_object(c, ev->object, last->pair);
+	c->given.pair = with_object(c, ev->awaited.object, last->pair);
 	last->tid = 0; /* it has one object */
 	return c->given.pair ? 1 : -ENOMEM;
 }
@@ -647,7 +565,7 @@ static int join(struct trace_cursor *c, const struct event *ev)
 		last->waking_ns = ev->time_ns;
 		last->woken = ev->other;
 		return join_waking(c, ev, last->request);
-	case EVENT_OBJECT:
+	case EVENT_WAITS_FOR:
 	case EVENT_WOKEN_READY:
 		return join_act(c, ev, last);
 	case EVENT_DISK_DONE:
@@ -660,8 +578,8 @@ static int join(struct trace_cursor *c, const struct event *ev)
 		if (ev->other != CHAINLOG_DISK_DONE)
 			return 0;
 		last->request = 0;
-		if (last->lossy_end_ns <= ev->last_ns)
-			last->lossy_end_ns = ev->last_ns + 1;
+		if (last->lossy_end_ns <= ev->lost.last_ns)
+			last->lossy_end_ns = ev->lost.last_ns + 1;
 		return 0;
 	default:
 		return 0;

@@ -13,116 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chainlog.h"
+#include "common/event.h"
 
 struct trace;
-
-/* What kind of event; the first ones are the log's own numbers. */
-enum event_kind {
-	EVENT_SWITCH = CHAINLOG_SWITCH,
-	EVENT_WAKING = CHAINLOG_WAKING,
-	EVENT_WAKING_NEW = CHAINLOG_WAKING_NEW,
-	EVENT_FORK = CHAINLOG_FORK,
-	EVENT_EXEC = CHAINLOG_EXEC,
-	EVENT_RENAME = CHAINLOG_RENAME,
-	EVENT_EXIT = CHAINLOG_EXIT,
-	EVENT_LOST = CHAINLOG_EVENT_KINDS, /* n events may be missing in [time_ns, last_ns] */
-	EVENT_AUX = CHAINLOG_AUX,	   /* from here on: of AUX_EVENTS blocks */
-	EVENT_SAMPLE = CHAINLOG_AUX + CHAINLOG_SAMPLE,
-	EVENT_QUEUE = CHAINLOG_AUX + CHAINLOG_QUEUE,
-	EVENT_THROTTLED = CHAINLOG_AUX + CHAINLOG_THROTTLED,
-	EVENT_OBJECT = CHAINLOG_AUX + CHAINLOG_OBJECT,
-	EVENT_DISK_REQUEST = CHAINLOG_AUX + CHAINLOG_DISK_REQUEST,
-	EVENT_DISK_DONE = CHAINLOG_AUX + CHAINLOG_DISK_DONE,
-	EVENT_AUX_LOST = CHAINLOG_AUX + CHAINLOG_AUX_LOST, /* n of the kind EVENT_AUX + other */
-	EVENT_READY = CHAINLOG_AUX + CHAINLOG_READY,
-	EVENT_WOKEN_READY = CHAINLOG_AUX + CHAINLOG_WOKEN_READY, /* given as EVENT_READY */
-	EVENT_INTERRUPTS = CHAINLOG_AUX + CHAINLOG_INTERRUPTS,
-	EVENT_STEAL = CHAINLOG_AUX + CHAINLOG_STEAL,
-	EVENT_REQUEST = CHAINLOG_AUX + CHAINLOG_REQUEST,
-	EVENT_REQUEST_MORE = CHAINLOG_AUX + CHAINLOG_REQUEST_MORE,
-	EVENT_REQUEST_OPEN = CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN,
-	EVENT_CONTEXT = CHAINLOG_AUX + CHAINLOG_CONTEXT,
-	EVENT_HOLDER = CHAINLOG_AUX + CHAINLOG_HOLDER,
-	EVENT_RECORDER = CHAINLOG_AUX + CHAINLOG_RECORDER,
-	EVENT_GROUP = CHAINLOG_AUX + CHAINLOG_GROUP,
-	EVENT_OWN_ID = CHAINLOG_AUX + CHAINLOG_OWN_ID,
-	EVENT_STREAM = CHAINLOG_AUX + CHAINLOG_STREAM,
-	EVENT_UNTHROTTLED = CHAINLOG_AUX + CHAINLOG_UNTHROTTLED,
-	EVENT_NOT_SENT = CHAINLOG_AUX + CHAINLOG_NOT_SENT,
-	EVENT_WORK = CHAINLOG_AUX + CHAINLOG_WORK,
-	EVENT_TCP_TIMER = CHAINLOG_AUX + CHAINLOG_TCP_TIMER,
-	EVENT_KINDS = CHAINLOG_KINDS,
-};
-
-#define EVENT_CPU_UNKNOWN UINT32_MAX
 
 /* All tids and tgids, and all CPUs, are below these. */
 #define TRACE_TID_LIMIT CHAINLOG_TID_LIMIT
 #define TRACE_CPU_LIMIT CHAINLOG_CPU_LIMIT
-
-struct event {
-	uint64_t time_ns; /* CLOCK_MONOTONIC */
-	uint32_t cpu;	  /* EVENT_LOST: may be EVENT_CPU_UNKNOWN */
-	uint8_t kind;	  /* enum event_kind */
-	union {
-		char state;    /* SWITCH: prev's, as ps shows it; 'R' still runnable */
-		uint8_t flags; /* REQUEST*: CHAINLOG_REQUEST_*, the low bits */
-	};
-	bool off_queue; /* WAKING*: the wakee was off its run queue */
-	bool no_waker;	/* WAKING: who woke is not known; tid has no meaning */
-	/* SWITCH: prev; WAKING*: waker; FORK: parent; REQUEST, REQUEST_MORE: writer, REQUEST_OPEN:
-	 * reader (0: not known); else the thread */
-	uint32_t tid;
-	/* SWITCH: next; WAKING*: wakee; FORK: child; EXEC: its tid before; OBJECT: the switch's
-	 * pair; REQUEST: reader, 0: not known; HOLDER: who has the lock; OWN_ID: the id;
-	 * DISK_DONE: the group for which a worker of the kernel asked, an object, 0: not known;
-	 * WORK: who queued the item */
-	uint32_t other;
-	uint32_t kstack, ustack; /* SWITCH: prev's; WAKING*: the waker's; 0 none */
-	uint32_t pair;		 /* both of them, see trace_cursor_pairs(); 0 none */
-	union {
-		struct {
-			uint32_t string; /* FORK: child's name; RENAME: new name; EXEC: file name */
-			uint32_t tgid;	 /* FORK: child's process */
-		};
-		uint64_t bytes_read; /* REQUEST */
-	};
-	/* OBJECT: what tid, switched out just before, waits for; READY: what is;
-	   DISK_DONE: the device; REQUEST, REQUEST_OPEN: the endpoint, 0: not known;
-	   CONTEXT: the route, 0: none; GROUP: the group, 0: not known; STREAM: the socket, 0: that
-	   of the wait; UNTHROTTLED: the group whose quota it was, 0: not known */
-	uint32_t object;
-	/* LOST, AUX_LOST: end of the span; DISK_DONE: when the device got it, 0: not known;
-	   REQUEST, REQUEST_MORE: the last write; UNTHROTTLED: until when;
-	   TCP_TIMER: when it expired; WORK: when it was queued, or begun */
-	uint64_t last_ns;
-	/*
-	 * LOST: how many; 0: not known. QUEUE: place, DISK_DONE: what, see chainlog.h; INTERRUPTS,
-	 * STEAL, RECORDER: ns; REQUEST*: the connection, 0: a datagram socket's; CONTEXT: the trace
-	 * id's upper half; UNTHROTTLED: enum chainlog_quota; TCP_TIMER: enum
-	 * chainlog_tcp_timer; GROUP: 1 if all threads of the process
-	 * of tid are in it; STREAM: the sequence number of the next byte that is written; WORK:
-	 * what, see chainlog.h
-	 */
-	uint64_t n;
-	union {
-		uint64_t bytes_written; /* REQUEST; REQUEST_MORE: in all */
-		uint64_t label; /* REQUEST with CHAINLOG_REQUEST_PROBED: an object; 0: none */
-	};
-	union {
-		/* DISK_DONE; 0: not known; UNTHROTTLED, TCP_TIMER: since when; REQUEST,
-		 * REQUEST_OPEN: arrival; REQUEST_MORE: first write */
-		uint64_t asked_ns;
-		uint64_t trace_low; /* CONTEXT */
-		uint64_t received;  /* STREAM: the sequence number of the next byte that comes */
-	};
-	union {
-		/* REQUEST, REQUEST_OPEN: asked_ns <= taken_ns <= last_ns <= time_ns */
-		uint64_t taken_ns;
-		uint64_t span; /* CONTEXT */
-	};
-};
 
 /* A thread that existed when the recording began. */
 struct trace_thread {
@@ -340,7 +237,7 @@ const struct event *trace_cursor_take(struct trace_cursor *c);
 int trace_cursor_error(const struct trace_cursor *c);
 /*
  * The pairs of a kernel and a user stack in events so far, and in trace_threads(), by id; they
- * belong to the cursor. The pair of an EVENT_OBJECT is that of the thread's stacks, with what it
+ * belong to the cursor. The pair of an EVENT_WAITS_FOR is that of the thread's stacks, with what it
  * waits for: (TRACE_PAIR_OBJECT | object, id of the pair of stacks or 0).
  */
 #define TRACE_PAIR_OBJECT (1u << 31)

@@ -282,7 +282,7 @@ static void note_tid(struct events_check *c, uint32_t tid)
 static void check_events(struct chainlog_reader *r, struct events_check *c)
 {
 	const uint8_t *p = c->block.payload, *end = p + c->block.len;
-	struct chainlog_fields ev, aux;
+	struct event ev, aux;
 
 	c->no_head = !chainlog_get_head(p, end, &c->head);
 	if (c->no_head)
@@ -295,7 +295,7 @@ static void check_events(struct chainlog_reader *r, struct events_check *c)
 		note_tid(c, aux.tid);
 		note_tid(c, aux.other);
 		if (aux.kind == EVENT_AUX_LOST)
-			c->aux_lost += aux.number[0];
+			c->aux_lost += aux.lost.n;
 	}
 	/* What is not looked at here is not even stored. */
 	while (!is_aux(c) && (c->ret = chainlog_read_event(r, &ev)) > 0) {

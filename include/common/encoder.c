@@ -151,7 +151,7 @@ static int renew_events(struct encoder *e, struct encoder_cpu *c, uint32_t cpu)
 	return 0;
 }
 
-static int put_event(struct encoder *e, struct encoder_cpu *c, const struct chainlog_fields *ev)
+static int put_event(struct encoder *e, struct encoder_cpu *c, const struct event *ev)
 {
 	int err = 0;
 
@@ -164,9 +164,9 @@ static int put_event(struct encoder *e, struct encoder_cpu *c, const struct chai
 	return 0;
 }
 
-static int put_aux(struct encoder *e, struct encoder_cpu *c, const struct chainlog_fields *ev)
+static int put_aux(struct encoder *e, struct encoder_cpu *c, const struct event *ev)
 {
-	struct chainlog_fields shorter = *ev;
+	struct event shorter = *ev;
 	int err = 0;
 
 	if (!c->aux) {
@@ -180,22 +180,22 @@ static int put_aux(struct encoder *e, struct encoder_cpu *c, const struct chainl
 	if (err)
 		return err;
 	e->aux_events++;
-	if (ev->kind == CHAINLOG_AUX + CHAINLOG_AUX_LOST) {
+	if (ev->kind == EVENT_AUX_LOST) {
 		e->aux_losses++;
-		e->aux_lost += ev->number[0];
+		e->aux_lost += ev->lost.n;
 	} else {
 		encoder_count_thread(e, ev->tid);
 		encoder_count_thread(e, ev->other);
 	}
 	/* The waking right before says which thread is meant. */
-	if (ev->kind == CHAINLOG_AUX + CHAINLOG_READY && c->events && c->events->made.count &&
+	if (ev->kind == EVENT_READY && c->events && c->events->made.count &&
 	    c->events->made.last_ns == ev->time_ns && c->events->woken == ev->tid)
-		shorter.kind = CHAINLOG_AUX + CHAINLOG_WOKEN_READY;
+		shorter.kind = EVENT_WOKEN_READY;
 	chainlog_aux_write(c->aux, &shorter);
 	return 0;
 }
 
-int encoder_event(struct encoder *e, const struct chainlog_fields *ev)
+int encoder_event(struct encoder *e, const struct event *ev)
 {
 	struct encoder_cpu *c = cpu_of(e, ev->cpu);
 	int err = -EINVAL;
@@ -204,7 +204,7 @@ int encoder_event(struct encoder *e, const struct chainlog_fields *ev)
 		err = -ENOMEM;
 	else if (ev->kind < CHAINLOG_EVENT_KINDS)
 		err = put_event(e, c, ev);
-	else if (ev->kind >= CHAINLOG_AUX && chainlog_aux_fields(ev->kind - CHAINLOG_AUX)[0])
+	else if (event_fields(ev->kind)->type)
 		err = put_aux(e, c, ev);
 	return err ? encoder_note(e, err) : 0;
 }
@@ -212,12 +212,12 @@ int encoder_event(struct encoder *e, const struct chainlog_fields *ev)
 int encoder_aux_lost(struct encoder *e, uint32_t cpu, uint32_t kind, uint64_t n, uint64_t first_ns,
 		     uint64_t last_ns)
 {
-	return encoder_event(e, &(struct chainlog_fields) {
+	return encoder_event(e, &(struct event) {
 					.time_ns = first_ns,
 					.cpu = cpu,
-					.kind = CHAINLOG_AUX + CHAINLOG_AUX_LOST,
+					.kind = EVENT_AUX_LOST,
 					.other = kind - CHAINLOG_AUX,
-					.number = { n, last_ns - first_ns },
+					.lost = { n, last_ns },
 				});
 }
 

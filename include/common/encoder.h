@@ -189,7 +189,7 @@ int encoder_process_note(struct encoder *e, uint32_t tgid, const char *program, 
 			 const char *cure);
 
 /* An event, also an auxiliary one. -EINVAL: there is no such kind. */
-int encoder_event(struct encoder *e, const struct chainlog_fields *ev);
+int encoder_event(struct encoder *e, const struct event *ev);
 /* n events of an auxiliary kind (with CHAINLOG_AUX added) on cpu could not be kept. */
 int encoder_aux_lost(struct encoder *e, uint32_t cpu, uint32_t kind, uint64_t n, uint64_t first_ns,
 		     uint64_t last_ns);

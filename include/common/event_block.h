@@ -3,55 +3,11 @@
  * event_block.h - writes and reads the payloads of EVENTS and AUX_EVENTS blocks (chainlog.h), event
  * by event. The writer owns the block in the making, the reader nothing of the block; both own what
  * the coding inside a block refers to.
- *
- * The fields of a kind of auxiliary event are a line in chainlog_aux_fields().
  */
 #pragma once
 
-#include "chainlog.h"
+#include "event.h"
 #include "id_index.h"
-
-/* An event; fields that its kind does not have are 0. */
-struct chainlog_fields {
-	uint64_t time_ns; /* CLOCK_MONOTONIC */
-	uint32_t cpu;
-	uint8_t kind;		 /* enum chainlog_event, or CHAINLOG_AUX + enum chainlog_aux */
-	char state;		 /* SWITCH: prev's, as ps shows it */
-	uint8_t flags;		 /* WAKING, WAKING_NEW: CHAINLOG_F_OFF_QUEUE, _NO_WAKER */
-	uint32_t tid;		 /* who acts: prev, waker, parent; else the thread */
-	uint32_t other;		 /* next, wakee, child; EXEC: the thread's tid before */
-	uint32_t kstack, ustack; /* of who acts */
-	uint32_t pair;		 /* the reader's: reference of these two; 0: none */
-	uint32_t string;	 /* FORK, RENAME: name; EXEC: file name */
-	uint32_t tgid;		 /* FORK: the child's */
-	uint64_t number[9];	 /* auxiliary events alone have these: see chainlog_aux_fields() */
-};
-
-/* ---- kinds of auxiliary events -------------------------------------------------------------- */
-
-/* The fields of a kind in their order, and where they are in struct chainlog_fields. */
-enum chainlog_aux_field {
-	CHAINLOG_FIELD_NONE,
-	CHAINLOG_FIELD_TID,
-	CHAINLOG_FIELD_OTHER, /* below 2^22 */
-	CHAINLOG_FIELD_KSTACK,
-	CHAINLOG_FIELD_USTACK,
-	CHAINLOG_FIELD_NUMBER, /* number[0] */
-	CHAINLOG_FIELD_NUMBER2,
-	CHAINLOG_FIELD_NUMBER3,
-	CHAINLOG_FIELD_NUMBER4,
-	CHAINLOG_FIELD_NUMBER5,
-	CHAINLOG_FIELD_NUMBER6,
-	CHAINLOG_FIELD_NUMBER7,
-	CHAINLOG_FIELD_NUMBER8,
-	CHAINLOG_FIELD_NUMBER9,
-};
-#define CHAINLOG_AUX_FIELDS 13u
-
-/* Returns the fields of a kind; of one that is not known, the first is NONE. */
-const uint8_t *chainlog_aux_fields(uint64_t kind);
-/* Which numbers of a kind, with CHAINLOG_AUX added, are ids of objects: bit i for number[i]. */
-unsigned int chainlog_aux_objects(uint32_t kind);
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
@@ -67,7 +23,7 @@ unsigned int chainlog_aux_objects(uint32_t kind);
 #define CHAINLOG_WRITER_SLOTS (2 * CHAINLOG_WRITER_ROOM)
 /* The longest event: tag, time, and at most seven numbers of 32 bits; kind, length, time, fields */
 #define CHAINLOG_EVENT_MAX (1 + CHAINLOG_VARINT_MAX + 7 * 5)
-#define CHAINLOG_AUX_MAX (1 + CHAINLOG_VARINT_MAX + (1 + CHAINLOG_AUX_FIELDS) * CHAINLOG_VARINT_MAX)
+#define CHAINLOG_AUX_MAX (1 + CHAINLOG_VARINT_MAX + (1 + EVENT_FIELDS) * CHAINLOG_VARINT_MAX)
 
 /* What the head of a block of events says, in the making: all of one CPU, in the order of time. */
 struct chainlog_events {
@@ -115,10 +71,10 @@ void chainlog_aux_init(struct chainlog_aux_writer *w, uint32_t cpu);
 /*
  * Add an event of the block's CPU, whose kind the block has; the block must not be full. Tids are
  * below CHAINLOG_TID_LIMIT, a state is a letter, stacks and strings are ids. With NO_WAKER, waker
- * and stacks do not count. OBJECT and WOKEN_READY are written in their short form.
+ * and stacks do not count. WAITS_FOR and WOKEN_READY are written in their short form.
  */
-void chainlog_write(struct chainlog_writer *w, const struct chainlog_fields *ev);
-void chainlog_aux_write(struct chainlog_aux_writer *w, const struct chainlog_fields *ev);
+void chainlog_write(struct chainlog_writer *w, const struct event *ev);
+void chainlog_aux_write(struct chainlog_aux_writer *w, const struct event *ev);
 /* Complete the block; the next event begins another. NULL: there are no events. */
 uint8_t *chainlog_writer_finish(struct chainlog_writer *w, size_t *block_len);
 uint8_t *chainlog_aux_finish(struct chainlog_aux_writer *w, size_t *block_len);

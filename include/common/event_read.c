@@ -73,25 +73,21 @@ int chainlog_reader_begin(struct chainlog_reader *r, bool aux, const uint8_t *p,
 	return 0;
 }
 
-/* Sets a field; false if its value is not possible. */
-static bool set_field(struct chainlog_fields *ev, enum chainlog_aux_field field, uint64_t v)
+/* The time a field says, which is v as written. *ago as when it was written. */
+static uint64_t field_time(const struct event *ev, enum event_field_type type, uint64_t v,
+			   uint64_t *ago)
 {
-	switch (field) {
-	case CHAINLOG_FIELD_TID:
-		ev->tid = (uint32_t)v;
-		return v < CHAINLOG_TID_LIMIT;
-	case CHAINLOG_FIELD_OTHER:
-		ev->other = (uint32_t)v;
-		return v < CHAINLOG_TID_LIMIT;
-	case CHAINLOG_FIELD_KSTACK:
-		ev->kstack = (uint32_t)v;
-		return v <= UINT32_MAX;
-	case CHAINLOG_FIELD_USTACK:
-		ev->ustack = (uint32_t)v;
-		return v <= UINT32_MAX;
+	switch (type) {
+	case FIELD_SINCE:
+		return v && v < ev->time_ns ? ev->time_ns - v : 0;
+	case FIELD_UNTIL:
+		return v < INT64_MAX - ev->time_ns ? ev->time_ns + v : INT64_MAX;
+	case FIELD_FIRST:
+		v = v < *ago ? *ago : v;
+		return v < ev->time_ns ? ev->time_ns - v : 0;
 	default:
-		ev->number[field - CHAINLOG_FIELD_NUMBER] = v;
-		return true;
+		*ago = v < *ago ? v : *ago;
+		return ev->time_ns - *ago;
 	}
 }
 
@@ -99,23 +95,33 @@ static bool set_field(struct chainlog_fields *ev, enum chainlog_aux_field field,
  * Reads the known fields of a kind off [p, end); false if one is impossible. Those that an older
  * writer did not write are 0.
  */
-static bool read_fields(const uint8_t *fields, const uint8_t *p, const uint8_t *end,
-			struct chainlog_fields *ev)
+static bool read_fields(const uint8_t *p, const uint8_t *end, struct event *ev)
 {
-	uint64_t v;
+	uint64_t v, ago = ev->time_ns;
 
-	for (size_t i = 0; i < CHAINLOG_AUX_FIELDS && fields[i] && p != end; i++) {
-		p = chainlog_get_varint(p, end, &v);
-		if (!p || !set_field(ev, fields[i], v))
+	for (const struct event_field *f = event_fields(ev->kind); f->type; f++) {
+		uint64_t *wide = (void *)((char *)ev + f->at);
+
+		v = 0;
+		if (p != end)
+			p = chainlog_get_varint(p, end, &v);
+		if (!p || (f->type <= FIELD_SMALL && v >= CHAINLOG_TID_LIMIT) ||
+		    (f->type == FIELD_STACK && v > UINT32_MAX))
 			return false;
+		if (f->type > FIELD_NUMBER)
+			*wide = field_time(ev, f->type, v, &ago);
+		else if (f->type == FIELD_NUMBER)
+			*wide = v;
+		else
+			*event_id(ev, f) = v <= UINT32_MAX ? (uint32_t)v : 0;
 	}
 	return true;
 }
 
-int chainlog_read_aux(struct chainlog_reader *r, struct chainlog_fields *ev)
+int chainlog_read_aux(struct chainlog_reader *r, struct event *ev)
 {
 	uint64_t kind, delta, len;
-	const uint8_t *fields, *p;
+	const uint8_t *p;
 
 	while (r->left) {
 		p = chainlog_get_varint(r->p, r->end, &kind);
@@ -128,19 +134,19 @@ int chainlog_read_aux(struct chainlog_reader *r, struct chainlog_fields *ev)
 		r->time_ns += delta;
 		r->left--;
 		r->p = p + len;
-		*ev = (struct chainlog_fields) { .time_ns = r->time_ns, .cpu = r->cpu };
+		*ev = (struct event) { .time_ns = r->time_ns, .cpu = r->cpu };
 		if (kind >= CHAINLOG_AUX_SHORT) {
 			kind -= CHAINLOG_AUX_SHORT;
-			ev->number[0] = kind / 2;
-			ev->kind =
-				CHAINLOG_AUX + (kind & 1 ? CHAINLOG_WOKEN_READY : CHAINLOG_OBJECT);
+			if (kind / 2 <= UINT32_MAX)
+				ev->awaited.object = (uint32_t)(kind / 2);
+			ev->kind = kind & 1 ? EVENT_WOKEN_READY : EVENT_WAITS_FOR;
 			return 1;
 		}
-		fields = chainlog_aux_fields(kind);
-		if (fields[0] == CHAINLOG_FIELD_NONE)
+		if (kind >= CHAINLOG_AUX_KINDS ||
+		    !event_fields((uint32_t)(CHAINLOG_AUX + kind))->type)
 			continue;
 		ev->kind = (uint8_t)(CHAINLOG_AUX + kind);
-		return read_fields(fields, p, r->p, ev) ? 1 : -EBADMSG;
+		return read_fields(p, r->p, ev) ? 1 : -EBADMSG;
 	}
 	return r->p == r->end && r->time_ns == r->last_ns ? 0 : -EBADMSG;
 }

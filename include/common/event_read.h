@@ -51,8 +51,7 @@ static inline const uint8_t *chainlog_get_new_pair(struct chainlog_reader *r, co
 
 /* *last: the acting thread's last pair of this kind. */
 static inline const uint8_t *chainlog_get_pair(struct chainlog_reader *r, const uint8_t *p,
-					       unsigned int tag, uint32_t *last,
-					       struct chainlog_fields *ev)
+					       unsigned int tag, uint32_t *last, struct event *ev)
 {
 	uint32_t ref;
 
@@ -96,8 +95,7 @@ static inline const uint8_t *chainlog_get_state(const uint8_t *p, const uint8_t 
 
 /* A WAKING that has its wakee only. */
 static inline const uint8_t *chainlog_get_unknown_waker(struct chainlog_reader *r, const uint8_t *p,
-							unsigned int tag,
-							struct chainlog_fields *ev)
+							unsigned int tag, struct event *ev)
 {
 	uint32_t wakee;
 
@@ -111,7 +109,7 @@ static inline const uint8_t *chainlog_get_unknown_waker(struct chainlog_reader *
 
 /* SWITCH, WAKING and WAKING_NEW: two threads and the stacks of the one that acts. */
 static inline const uint8_t *chainlog_get_act(struct chainlog_reader *r, const uint8_t *p,
-					      unsigned int tag, struct chainlog_fields *ev)
+					      unsigned int tag, struct event *ev)
 {
 	bool is_switch = ev->kind == CHAINLOG_SWITCH;
 	uint32_t actor, other;
@@ -136,7 +134,7 @@ static inline const uint8_t *chainlog_get_act(struct chainlog_reader *r, const u
 
 /* FORK, EXEC, RENAME and EXIT: a thread and numbers. */
 static inline const uint8_t *chainlog_get_identity(struct chainlog_reader *r, const uint8_t *p,
-						   unsigned int tag, struct chainlog_fields *ev)
+						   unsigned int tag, struct event *ev)
 {
 	uint32_t actor, child;
 
@@ -159,10 +157,11 @@ static inline const uint8_t *chainlog_get_identity(struct chainlog_reader *r, co
 }
 
 /*
- * Reads the next event of an EVENTS block; ev->number is left alone. Returns 1; 0 at the end of the
- * block; -EBADMSG if it is malformed. It trusts nothing: each number is checked before it is used.
+ * Reads the next event of an EVENTS block; the union in it is left alone. Returns 1; 0 at the end
+ * of the block; -EBADMSG if it is malformed. It trusts nothing: each number is checked before it is
+ * used.
  */
-static inline int chainlog_read_event(struct chainlog_reader *r, struct chainlog_fields *ev)
+static inline int chainlog_read_event(struct chainlog_reader *r, struct event *ev)
 {
 	enum { STACKS = CHAINLOG_F_CURRENT | CHAINLOG_F_SAME_STACK | CHAINLOG_F_NO_STACK };
 	/* Which flags a kind may have. */
@@ -204,10 +203,10 @@ static inline int chainlog_read_event(struct chainlog_reader *r, struct chainlog
 }
 
 /* The same of an AUX_EVENTS block; events of kinds that are not known are skipped. */
-int chainlog_read_aux(struct chainlog_reader *r, struct chainlog_fields *ev);
+int chainlog_read_aux(struct chainlog_reader *r, struct event *ev);
 
 /* The same of either. */
-static inline int chainlog_read(struct chainlog_reader *r, struct chainlog_fields *ev)
+static inline int chainlog_read(struct chainlog_reader *r, struct event *ev)
 {
 	return r->aux ? chainlog_read_aux(r, ev) : chainlog_read_event(r, ev);
 }

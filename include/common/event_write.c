@@ -5,88 +5,6 @@
 
 #include "crc32c.h"
 
-const uint8_t *chainlog_aux_fields(uint64_t kind)
-{
-	static const uint8_t fields[CHAINLOG_AUX_KINDS + 1][CHAINLOG_AUX_FIELDS] = {
-		[CHAINLOG_SAMPLE] = { CHAINLOG_FIELD_TID, CHAINLOG_FIELD_KSTACK,
-				      CHAINLOG_FIELD_USTACK },
-		[CHAINLOG_QUEUE] = { CHAINLOG_FIELD_TID, CHAINLOG_FIELD_NUMBER },
-		[CHAINLOG_THROTTLED] = { CHAINLOG_FIELD_TID },
-		[CHAINLOG_OBJECT] = { CHAINLOG_FIELD_NUMBER },
-		[CHAINLOG_DISK_REQUEST] = { CHAINLOG_FIELD_TID, CHAINLOG_FIELD_KSTACK,
-					    CHAINLOG_FIELD_USTACK },
-		[CHAINLOG_DISK_DONE] = { CHAINLOG_FIELD_TID, CHAINLOG_FIELD_NUMBER,
-					 CHAINLOG_FIELD_NUMBER2, CHAINLOG_FIELD_NUMBER3,
-					 CHAINLOG_FIELD_NUMBER4, CHAINLOG_FIELD_NUMBER5 },
-		[CHAINLOG_INTERRUPTS] = { CHAINLOG_FIELD_NUMBER },
-		[CHAINLOG_STEAL] = { CHAINLOG_FIELD_NUMBER },
-		[CHAINLOG_READY] = { CHAINLOG_FIELD_TID, CHAINLOG_FIELD_NUMBER },
-		[CHAINLOG_WOKEN_READY] = { CHAINLOG_FIELD_NUMBER },
-		/* number[]: endpoint, connection, flags, since arrival, taken, answer, bytes, label
-		 */
-		[CHAINLOG_REQUEST] = { CHAINLOG_FIELD_NUMBER2, CHAINLOG_FIELD_NUMBER,
-				       CHAINLOG_FIELD_NUMBER3, CHAINLOG_FIELD_OTHER,
-				       CHAINLOG_FIELD_TID, CHAINLOG_FIELD_KSTACK,
-				       CHAINLOG_FIELD_USTACK, CHAINLOG_FIELD_NUMBER4,
-				       CHAINLOG_FIELD_NUMBER5, CHAINLOG_FIELD_NUMBER6,
-				       CHAINLOG_FIELD_NUMBER7, CHAINLOG_FIELD_NUMBER8,
-				       CHAINLOG_FIELD_NUMBER9 },
-		/* number[]: -, connection, flags, since first write, -, answer, -, bytes */
-		[CHAINLOG_REQUEST_MORE] = { CHAINLOG_FIELD_NUMBER2, CHAINLOG_FIELD_NUMBER3,
-					    CHAINLOG_FIELD_TID, CHAINLOG_FIELD_NUMBER6,
-					    CHAINLOG_FIELD_NUMBER4, CHAINLOG_FIELD_NUMBER8 },
-		/* number[]: endpoint, connection, flags, since arrival, taken */
-		[CHAINLOG_REQUEST_OPEN] = { CHAINLOG_FIELD_NUMBER2, CHAINLOG_FIELD_NUMBER,
-					    CHAINLOG_FIELD_NUMBER3, CHAINLOG_FIELD_TID,
-					    CHAINLOG_FIELD_NUMBER4, CHAINLOG_FIELD_NUMBER5 },
-		/* number[]: route, the trace id's upper and lower half, span */
-		[CHAINLOG_CONTEXT] = { CHAINLOG_FIELD_NUMBER, CHAINLOG_FIELD_TID,
-				       CHAINLOG_FIELD_NUMBER2, CHAINLOG_FIELD_NUMBER3,
-				       CHAINLOG_FIELD_NUMBER4 },
-		[CHAINLOG_HOLDER] = { CHAINLOG_FIELD_TID, CHAINLOG_FIELD_OTHER },
-		[CHAINLOG_RECORDER] = { CHAINLOG_FIELD_NUMBER },
-		[CHAINLOG_GROUP] = { CHAINLOG_FIELD_NUMBER, CHAINLOG_FIELD_TID,
-				     CHAINLOG_FIELD_NUMBER2 },
-		[CHAINLOG_OWN_ID] = { CHAINLOG_FIELD_TID, CHAINLOG_FIELD_OTHER },
-		[CHAINLOG_STREAM] = { CHAINLOG_FIELD_NUMBER, CHAINLOG_FIELD_TID,
-				      CHAINLOG_FIELD_NUMBER2, CHAINLOG_FIELD_NUMBER3 },
-		[CHAINLOG_UNTHROTTLED] = { CHAINLOG_FIELD_NUMBER, CHAINLOG_FIELD_TID,
-					   CHAINLOG_FIELD_NUMBER2, CHAINLOG_FIELD_NUMBER3,
-					   CHAINLOG_FIELD_NUMBER4 },
-		[CHAINLOG_NOT_SENT] = { CHAINLOG_FIELD_TID },
-		[CHAINLOG_WORK] = { CHAINLOG_FIELD_NUMBER, CHAINLOG_FIELD_TID, CHAINLOG_FIELD_OTHER,
-				    CHAINLOG_FIELD_KSTACK, CHAINLOG_FIELD_USTACK,
-				    CHAINLOG_FIELD_NUMBER2 },
-		[CHAINLOG_TCP_TIMER] = { CHAINLOG_FIELD_NUMBER, CHAINLOG_FIELD_TID,
-					 CHAINLOG_FIELD_NUMBER2, CHAINLOG_FIELD_NUMBER3 },
-		[CHAINLOG_AUX_LOST] = { CHAINLOG_FIELD_OTHER, CHAINLOG_FIELD_NUMBER,
-					CHAINLOG_FIELD_NUMBER2 },
-	};
-
-	return fields[kind < CHAINLOG_AUX_KINDS ? kind : CHAINLOG_AUX_KINDS];
-}
-
-unsigned int chainlog_aux_objects(uint32_t kind)
-{
-	switch (kind) {
-	case CHAINLOG_AUX + CHAINLOG_REQUEST:
-		return 1u | 1u << 8;
-	case CHAINLOG_AUX + CHAINLOG_DISK_DONE:
-		return 1u | 1u << 4;
-	case CHAINLOG_AUX + CHAINLOG_OBJECT:
-	case CHAINLOG_AUX + CHAINLOG_READY:
-	case CHAINLOG_AUX + CHAINLOG_WOKEN_READY:
-	case CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN:
-	case CHAINLOG_AUX + CHAINLOG_CONTEXT:
-	case CHAINLOG_AUX + CHAINLOG_GROUP:
-	case CHAINLOG_AUX + CHAINLOG_STREAM:
-	case CHAINLOG_AUX + CHAINLOG_UNTHROTTLED:
-		return 1u;
-	default:
-		return 0;
-	}
-}
-
 /* ---- blocks -------------------------------------------------------------------------------- */
 
 /* Writes the header of the block at p, whose payload of len bytes stands behind it already. */
@@ -226,7 +144,7 @@ __attribute__((noinline)) static uint32_t add_thread(struct chainlog_writer *w, 
 }
 
 __attribute__((noinline)) static uint32_t add_pair(struct chainlog_writer *w, uint32_t *slot,
-						   const struct chainlog_fields *ev)
+						   const struct event *ev)
 {
 	uint32_t ref = *slot = ++w->n_pairs;
 
@@ -261,7 +179,7 @@ ID_INDEX_INLINE uint8_t *put_actor(struct chainlog_writer *w, uint8_t *p, uint32
 
 /* The flag for a pair that is (0, 0) or the last one; 0: neither, write it by put_pair(). */
 static unsigned int pair_flag(const struct chainlog_writer *w, uint32_t last,
-			      const struct chainlog_fields *ev)
+			      const struct event *ev)
 {
 	if (!ev->kstack && !ev->ustack)
 		return CHAINLOG_F_NO_STACK;
@@ -270,8 +188,8 @@ static unsigned int pair_flag(const struct chainlog_writer *w, uint32_t last,
 		       : 0;
 }
 
-ID_INDEX_INLINE uint8_t *put_pair(struct chainlog_writer *w, uint8_t *p,
-				  const struct chainlog_fields *ev, uint32_t *last)
+ID_INDEX_INLINE uint8_t *put_pair(struct chainlog_writer *w, uint8_t *p, const struct event *ev,
+				  uint32_t *last)
 {
 	struct chainlog_pair pair = { ev->kstack, ev->ustack, 0 };
 	uint32_t *slot = id_index_slot(&w->pair_index, hash_pair(ev->kstack, ev->ustack), pair_same,
@@ -285,7 +203,7 @@ ID_INDEX_INLINE uint8_t *put_pair(struct chainlog_writer *w, uint8_t *p,
 	return chainlog_put_varint(chainlog_put_varint(p, ev->kstack), ev->ustack);
 }
 
-static void write_switch(struct chainlog_writer *w, const struct chainlog_fields *ev)
+static void write_switch(struct chainlog_writer *w, const struct event *ev)
 {
 	unsigned int tag = CHAINLOG_SWITCH, stacks;
 	uint8_t *p = begin_event(w, ev->time_ns);
@@ -305,7 +223,7 @@ static void write_switch(struct chainlog_writer *w, const struct chainlog_fields
 	end_event(w, tag | stacks, p);
 }
 
-static void write_waking(struct chainlog_writer *w, const struct chainlog_fields *ev)
+static void write_waking(struct chainlog_writer *w, const struct event *ev)
 {
 	unsigned int tag = ev->kind | ev->flags, stacks;
 	uint8_t *p = begin_event(w, ev->time_ns);
@@ -326,7 +244,7 @@ static void write_waking(struct chainlog_writer *w, const struct chainlog_fields
 }
 
 /* FORK, EXEC, RENAME and EXIT: a thread and numbers. */
-static void write_identity(struct chainlog_writer *w, const struct chainlog_fields *ev)
+static void write_identity(struct chainlog_writer *w, const struct event *ev)
 {
 	unsigned int tag = ev->kind;
 	uint8_t *p = begin_event(w, ev->time_ns);
@@ -346,7 +264,7 @@ static void write_identity(struct chainlog_writer *w, const struct chainlog_fiel
 	end_event(w, tag, p);
 }
 
-void chainlog_write(struct chainlog_writer *w, const struct chainlog_fields *ev)
+void chainlog_write(struct chainlog_writer *w, const struct event *ev)
 {
 	if (ev->kind == CHAINLOG_SWITCH)
 		write_switch(w, ev);
@@ -368,41 +286,50 @@ uint8_t *chainlog_aux_finish(struct chainlog_aux_writer *w, size_t *block_len)
 	return finish_events(&w->made, CHAINLOG_BLOCK_AUX_EVENTS, w->events, block_len);
 }
 
-static uint64_t aux_value(const struct chainlog_fields *ev, enum chainlog_aux_field field)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
-	switch (field) {
-	case CHAINLOG_FIELD_TID:
-		return ev->tid;
-	case CHAINLOG_FIELD_OTHER:
-		return ev->other;
-	case CHAINLOG_FIELD_KSTACK:
-		return ev->kstack;
-	case CHAINLOG_FIELD_USTACK:
-		return ev->ustack;
+	return a < b ? a : b;
+}
+
+/* What is written of a field. *ago: the last time's, before it the event's own time. */
+static uint64_t field_value(const struct event *ev, const struct event_field *f, uint64_t *ago)
+{
+	uint64_t v = event_value(ev, f), since = v < ev->time_ns ? ev->time_ns - v : 0;
+
+	switch (f->type) {
+	case FIELD_SINCE:
+		return v ? since + !since : 0;
+	case FIELD_AGO:
+		return *ago = smaller(since, *ago);
+	case FIELD_FIRST:
+		return *ago > since ? *ago : since;
+	case FIELD_UNTIL:
+		return v - ev->time_ns;
 	default:
-		return ev->number[field - CHAINLOG_FIELD_NUMBER];
+		return v;
 	}
 }
 
-void chainlog_aux_write(struct chainlog_aux_writer *w, const struct chainlog_fields *ev)
+void chainlog_aux_write(struct chainlog_aux_writer *w, const struct event *ev)
 {
-	uint64_t kind = ev->kind - CHAINLOG_AUX;
-	const uint8_t *fields = chainlog_aux_fields(kind);
+	uint64_t kind = ev->kind - CHAINLOG_AUX, ago = UINT64_MAX;
+	const struct event_field *f = event_fields(ev->kind);
 	uint8_t *p = w->events + w->made.len, *len;
 
 	if (!w->made.count)
 		w->made.first_ns = w->made.last_ns = ev->time_ns;
-	if (kind == CHAINLOG_OBJECT || kind == CHAINLOG_WOKEN_READY) {
-		fields = chainlog_aux_fields(CHAINLOG_AUX_KINDS); /* none */
-		kind = CHAINLOG_AUX_SHORT + 2 * ev->number[0] + (kind == CHAINLOG_WOKEN_READY);
+	if (kind == CHAINLOG_WAITS_FOR || kind == CHAINLOG_WOKEN_READY) {
+		f = event_fields(0); /* none */
+		kind = CHAINLOG_AUX_SHORT + 2 * (uint64_t)ev->awaited.object +
+		       (kind == CHAINLOG_WOKEN_READY);
 	}
 	p = chainlog_put_varint(p, kind);
 	p = chainlog_put_varint(p, ev->time_ns - w->made.last_ns);
 	/* All fields together have less than 128 bytes, as most are short: their length takes one.
 	 */
 	len = p++;
-	for (size_t i = 0; i < CHAINLOG_AUX_FIELDS && fields[i]; i++)
-		p = chainlog_put_varint(p, aux_value(ev, fields[i]));
+	for (; f->type; f++)
+		p = chainlog_put_varint(p, field_value(ev, f, &ago));
 	*len = (uint8_t)(p - len - 1);
 	w->made.last_ns = ev->time_ns;
 	w->made.len = (size_t)(p - w->events);

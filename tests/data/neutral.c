@@ -231,103 +231,53 @@ static int copy_fork(struct neutral *n, const struct event *ev)
 	n->name[ev->other] = trace_string(n->trace, ev->string);
 	n->tgid[ev->other] = ev->tgid;
 	n->kthread[ev->other] = n->kthread[ev->tid];
-	return encoder_event(n->enc,
-			     &(struct chainlog_fields) {
-				     .time_ns = ev->time_ns,
-				     .cpu = ev->cpu,
-				     .kind = CHAINLOG_FORK,
-				     .tid = ev->tid,
-				     .other = ev->other,
-				     .tgid = ev->tgid,
-				     .string = encoder_text(n->enc, name_of(n, ev->other)) });
+	return encoder_event(
+		n->enc, &(struct event) { .time_ns = ev->time_ns,
+					  .cpu = ev->cpu,
+					  .kind = CHAINLOG_FORK,
+					  .tid = ev->tid,
+					  .other = ev->other,
+					  .tgid = ev->tgid,
+					  .string = encoder_text(n->enc, name_of(n, ev->other)) });
 }
 
-/* Losses are left out. */
-static int copy_aux(struct neutral *n, const struct event *ev)
+/* Losses are left out, what threads of others wait for, and what their groups are called. */
+static bool is_left_out(const struct neutral *n, const struct event *ev)
 {
-	struct chainlog_fields copy = {
-		.time_ns = ev->time_ns,
-		.cpu = ev->cpu,
-		.kind = ev->kind,
-		.tid = ev->tid,
-		.kstack = stack(n, ev->kstack, ev->tid),
-		.ustack = user_stack(n, ev->ustack, ev->tid),
-	};
-
 	switch (ev->kind) {
 	case EVENT_AUX_LOST:
-		return 0;
-	case EVENT_QUEUE:
-	case EVENT_INTERRUPTS:
-	case EVENT_STEAL:
-	case EVENT_RECORDER:
-		copy.number[0] = ev->n;
-		break;
-	case EVENT_OBJECT:
-	case EVENT_READY:
-		copy.number[0] = is_kept(n, ev->tid) ? object(n, ev->object) : 0;
-		if (!copy.number[0])
-			return 0;
-		break;
-	case EVENT_DISK_DONE:
-		copy.number[0] = object(n, ev->object);
-		copy.number[1] = ev->n;
-		copy.number[2] = ev->asked_ns ? ev->time_ns - ev->asked_ns : 0;
-		copy.number[3] = ev->last_ns ? ev->time_ns - ev->last_ns : 0;
-		break;
-	case EVENT_CONTEXT:
-		copy.number[0] = ev->object ? object(n, ev->object) : 0;
-		copy.number[1] = ev->n;
-		copy.number[2] = ev->trace_low;
-		copy.number[3] = ev->span;
-		break;
-	case EVENT_STREAM:
-		copy.number[0] = ev->object ? object(n, ev->object) : 0;
-		copy.number[1] = ev->n;
-		copy.number[2] = ev->received;
-		break;
-	case EVENT_WORK:
-		if (ev->n == 1 && ev->other && !is_kept(n, ev->other))
-			return 0;
-		copy.other = ev->other;
-		copy.number[0] = ev->n;
-		copy.number[1] = ev->time_ns - ev->last_ns;
-		break;
-	case EVENT_HOLDER:
-		if (!is_kept(n, ev->other))
-			return 0;
-		copy.other = ev->other;
-		break;
-	case EVENT_UNTHROTTLED:
-		copy.number[1] = ev->time_ns - ev->asked_ns;
-		copy.number[2] = ev->time_ns - ev->last_ns;
-		copy.number[3] = ev->n;
-		break;
-	case EVENT_TCP_TIMER:
-		copy.number[0] = ev->n;
-		copy.number[1] = ev->time_ns - ev->asked_ns;
-		copy.number[2] = ev->time_ns - ev->last_ns;
-		break;
-	case EVENT_GROUP: /* they are called as somebody's machine is set up */
+	case EVENT_GROUP:
 	case EVENT_OWN_ID:
-		return 0;
-	case EVENT_REQUEST:
-	case EVENT_REQUEST_OPEN:
-	case EVENT_REQUEST_MORE:
-		copy.number[0] = ev->object ? object(n, ev->object) : 0;
-		copy.number[1] = ev->n;
-		copy.number[2] = ev->flags;
-		copy.number[3] = ev->time_ns - ev->asked_ns;
-		copy.number[4] = ev->time_ns - ev->taken_ns;
-		copy.number[5] = ev->time_ns - ev->last_ns;
-		copy.number[6] = ev->bytes_read;
-		/* A label is left out. */
-		copy.number[7] = ev->flags & CHAINLOG_REQUEST_PROBED ? 0 : ev->bytes_written;
-		copy.other = ev->other;
-		break;
+		return true;
+	case EVENT_WAITS_FOR:
+	case EVENT_READY:
+		return !is_kept(n, ev->tid) || !ev->awaited.object;
+	case EVENT_WORK:
+		return ev->work.what == CHAINLOG_WORK_QUEUED && ev->other && !is_kept(n, ev->other);
+	case EVENT_HOLDER:
+		return !is_kept(n, ev->other);
 	default:
-		break;
+		return false;
 	}
+}
+
+static int copy_aux(struct neutral *n, const struct event *ev)
+{
+	struct event copy = *ev;
+
+	if (is_left_out(n, ev))
+		return 0;
+	copy.kstack = stack(n, ev->kstack, ev->tid);
+	copy.ustack = user_stack(n, ev->ustack, ev->tid);
+	if (ev->kind == EVENT_REQUEST)
+		copy.request.label = 0;
+	if (ev->kind == EVENT_DISK_DONE)
+		copy.disk_done.group = 0;
+	if (ev->kind == EVENT_UNTHROTTLED)
+		copy.unthrottled.group = 0;
+	for (const struct event_field *f = event_fields(ev->kind); f->type; f++)
+		if (f->type == FIELD_OBJECT)
+			*event_id(&copy, f) = object(n, *event_id(&copy, f));
 	n->aux++;
 	return encoder_event(n->enc, &copy);
 }
@@ -339,57 +289,55 @@ static int copy_event(struct neutral *n, const struct event *ev)
 	switch (ev->kind) {
 	case EVENT_SWITCH:
 		return encoder_event(
-			n->enc,
-			&(struct chainlog_fields) { .time_ns = ev->time_ns,
-						    .cpu = ev->cpu,
-						    .kind = CHAINLOG_SWITCH,
-						    .tid = ev->tid,
-						    .state = ev->state,
-						    .other = ev->other,
-						    .kstack = stack(n, ev->kstack, ev->tid),
-						    .ustack = user_stack(n, ev->ustack, ev->tid) });
+			n->enc, &(struct event) { .time_ns = ev->time_ns,
+						  .cpu = ev->cpu,
+						  .kind = CHAINLOG_SWITCH,
+						  .tid = ev->tid,
+						  .state = ev->state,
+						  .other = ev->other,
+						  .kstack = stack(n, ev->kstack, ev->tid),
+						  .ustack = user_stack(n, ev->ustack, ev->tid) });
 	case EVENT_WAKING:
 	case EVENT_WAKING_NEW:
-		return encoder_event(n->enc,
-				     &(struct chainlog_fields) {
-					     .time_ns = ev->time_ns,
-					     .cpu = ev->cpu,
-					     .kind = ev->kind,
-					     .flags = ev->off_queue ? CHAINLOG_F_OFF_QUEUE : 0,
-					     .tid = ev->tid,
-					     .other = ev->other,
-					     .kstack = stack(n, ev->kstack, ev->tid),
-					     .ustack = user_stack(n, ev->ustack, ev->tid) });
+		return encoder_event(
+			n->enc, &(struct event) { .time_ns = ev->time_ns,
+						  .cpu = ev->cpu,
+						  .kind = ev->kind,
+						  .flags = ev->flags & CHAINLOG_F_OFF_QUEUE,
+						  .tid = ev->tid,
+						  .other = ev->other,
+						  .kstack = stack(n, ev->kstack, ev->tid),
+						  .ustack = user_stack(n, ev->ustack, ev->tid) });
 	case EVENT_FORK:
 		return copy_fork(n, ev);
 	case EVENT_EXEC:
-		return encoder_event(n->enc,
-				     &(struct chainlog_fields) {
-					     .time_ns = ev->time_ns,
-					     .cpu = ev->cpu,
-					     .kind = CHAINLOG_EXEC,
-					     .tid = ev->tid,
-					     .other = ev->other,
-					     .string = encoder_text(n->enc, is_kept(n, ev->tid)
-										    ? path_of(text)
-										    : "other") });
+		return encoder_event(
+			n->enc,
+			&(struct event) { .time_ns = ev->time_ns,
+					  .cpu = ev->cpu,
+					  .kind = CHAINLOG_EXEC,
+					  .tid = ev->tid,
+					  .other = ev->other,
+					  .string = encoder_text(n->enc, is_kept(n, ev->tid)
+										 ? path_of(text)
+										 : "other") });
 	case EVENT_RENAME:
 		n->name[ev->tid] = text;
-		return encoder_event(n->enc,
-				     &(struct chainlog_fields) {
-					     .time_ns = ev->time_ns,
-					     .cpu = ev->cpu,
-					     .kind = CHAINLOG_RENAME,
-					     .tid = ev->tid,
-					     .string = encoder_text(n->enc, name_of(n, ev->tid)) });
+		return encoder_event(
+			n->enc,
+			&(struct event) { .time_ns = ev->time_ns,
+					  .cpu = ev->cpu,
+					  .kind = CHAINLOG_RENAME,
+					  .tid = ev->tid,
+					  .string = encoder_text(n->enc, name_of(n, ev->tid)) });
 	case EVENT_EXIT:
-		return encoder_event(n->enc, &(struct chainlog_fields) { .time_ns = ev->time_ns,
-									 .cpu = ev->cpu,
-									 .kind = CHAINLOG_EXIT,
-									 .tid = ev->tid });
+		return encoder_event(n->enc, &(struct event) { .time_ns = ev->time_ns,
+							       .cpu = ev->cpu,
+							       .kind = CHAINLOG_EXIT,
+							       .tid = ev->tid });
 	case EVENT_LOST:
-		return encoder_lost(n->enc, ev->cpu == EVENT_CPU_UNKNOWN ? -1 : (int)ev->cpu, ev->n,
-				    ev->time_ns, ev->last_ns);
+		return encoder_lost(n->enc, ev->cpu == EVENT_CPU_UNKNOWN ? -1 : (int)ev->cpu,
+				    ev->lost.n, ev->time_ns, ev->lost.last_ns);
 	default:
 		return copy_aux(n, ev);
 	}

@@ -37,15 +37,16 @@ static inline void check_promises(const struct trace *t)
 		must(ev.time_ns >= last_ns, "times do not decrease");
 		must(ev.time_ns <= info->end_ns, "no event after the end");
 		must(ev.tid < info->tids_end, "tids are bounded");
-		must(ev.kind == EVENT_OBJECT /* a pair */ || ev.other < info->tids_end,
+		must(ev.kind == EVENT_WAITS_FOR /* a pair */ || ev.other < info->tids_end,
 		     "tids of others are bounded");
 		must(ev.kstack < trace_stacks_end(t), "stack ids are in range");
 		must(ev.ustack < trace_stacks_end(t), "stack ids are in range");
-		/* A request's bytes lie at the same place. */
-		must(ev.kind == EVENT_REQUEST || ev.string < trace_strings_end(t),
-		     "string ids are in range");
+		must(ev.string < trace_strings_end(t), "string ids are in range");
+		for (const struct event_field *f = event_fields(ev.kind); f->type; f++)
+			must(f->type != FIELD_OBJECT || event_value(&ev, f) < trace_objects_end(t),
+			     "object ids are in range");
 		must((ev.kind != EVENT_LOST && ev.kind != EVENT_AUX_LOST) ||
-			     ev.last_ns >= ev.time_ns,
+			     ev.lost.last_ns >= ev.time_ns,
 		     "losses have a length");
 		last_ns = ev.time_ns;
 		n += ev.kind < EVENT_LOST;

@@ -135,7 +135,7 @@ static struct synth *disks(void)
 	synth_waking(m, 0, 95, 11, 10, "wake;bio_endio;blk_update_request;asm_common_interrupt;f");
 	synth_switch(m, 1, 100, 0, 'R', 10, "");
 	synth_disk_done(m, 0, 110, 0, &(struct synth_disk_done) { "vg-root", 7, 0, 0, 0 });
-	encoder_aux_lost(synth_encoder(m), 0, CHAINLOG_AUX + CHAINLOG_DISK_DONE, 3, 120, 130);
+	encoder_aux_lost(synth_encoder(m), 0, EVENT_DISK_DONE, 3, 120, 130);
 	synth_end(m, 200);
 	return m;
 }
@@ -179,7 +179,7 @@ static struct synth *requests(void)
 	r.class = "unix";
 	r.name = "/run/s";
 	synth_request_open(m, 0, 140, &r);
-	encoder_aux_lost(synth_encoder(m), 0, CHAINLOG_AUX + CHAINLOG_REQUEST, 3, 150, 160);
+	encoder_aux_lost(synth_encoder(m), 0, EVENT_REQUEST, 3, 150, 160);
 	synth_end(m, 200);
 	return m;
 }
@@ -199,7 +199,7 @@ static struct synth *interrupts(void)
 	synth_taken(m, 1, 35, false, 7);
 	synth_switch(m, 0, 40, 11, 'S', 10, "schedule");
 	synth_taken(m, 0, 40, false, UINT64_MAX);
-	encoder_aux_lost(synth_encoder(m), 0, CHAINLOG_AUX + CHAINLOG_INTERRUPTS, 3, 50, 60);
+	encoder_aux_lost(synth_encoder(m), 0, EVENT_INTERRUPTS, 3, 50, 60);
 	synth_end(m, 100);
 	return m;
 }
@@ -215,9 +215,7 @@ static uint32_t object(struct synth *m, const char *class, const char *name, con
 
 static void waits_for(struct synth *m, uint64_t ns, uint32_t object)
 {
-	struct chainlog_fields ev = { .time_ns = ns,
-				      .kind = CHAINLOG_AUX + CHAINLOG_OBJECT,
-				      .number = { object } };
+	struct event ev = { .time_ns = ns, .kind = EVENT_WAITS_FOR, .awaited = { object } };
 
 	encoder_event(synth_encoder(m), &ev);
 }

@@ -244,8 +244,8 @@ static void use(struct wire_record *r)
 	union {
 		struct wire_switch sw;
 		struct wire_waking waking;
-		struct wire_cpu_sample sample;
-		struct wire_ready ready;
+		struct wire_running sample;
+		struct wire_awaited ready;
 		struct wire_disk_done disk;
 		struct wire_work work;
 		struct wire_unthrottled unthrottled;
@@ -270,7 +270,7 @@ static void use(struct wire_record *r)
 			w->waking.ustack = 0;
 		use_stacks(w->waking.kstack, w->waking.ustack);
 		break;
-	case WIRE_CPU_SAMPLE:
+	case WIRE_SAMPLE:
 	case WIRE_DISK_REQUEST:
 		use_stacks(w->sample.kstack, w->sample.ustack);
 		break;

@@ -112,12 +112,11 @@ static void names_of_threads_do_not_stay_in_memory(void **state)
 	for (uint32_t i = 0; i < 2000000; i++) {
 		snprintf(name, sizeof(name), "thread-%u", i);
 		assert_int_equal(encoder_event(e,
-					       &(struct chainlog_fields) {
-						       .time_ns = i,
-						       .cpu = 0,
-						       .kind = CHAINLOG_RENAME,
-						       .tid = 1,
-						       .string = encoder_text(e, name) }),
+					       &(struct event) { .time_ns = i,
+								 .cpu = 0,
+								 .kind = CHAINLOG_RENAME,
+								 .tid = 1,
+								 .string = encoder_text(e, name) }),
 				 0);
 		if (i % 1000 == 0 && in_use() > most)
 			most = in_use();

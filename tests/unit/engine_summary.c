@@ -176,7 +176,7 @@ static void at_most_four_are_named(void **state)
 
 static void who_holds_the_lock_is_said_if_it_is_known(void **state)
 {
-	struct chainlog_fields ev = { .time_ns = 100, .kind = CHAINLOG_AUX + CHAINLOG_OBJECT };
+	struct event ev = { .time_ns = 100, .kind = EVENT_WAITS_FOR };
 	struct encoder_object lock = {
 		.class = "futex", .name = "7:0x10", .own = "", .peer = 202, .owner = 0
 	};
@@ -187,7 +187,7 @@ static void who_holds_the_lock_is_said_if_it_is_known(void **state)
 	synth_thread(m, 101, "client");
 	synth_thread(m, 202, "janitor");
 	synth_switch(m, 0, 100, 101, 'S', 0, "rt_mutex_slowlock");
-	ev.number[0] = encoder_object(synth_encoder(m), &lock);
+	ev.awaited.object = encoder_object(synth_encoder(m), &lock);
 	assert_int_equal(encoder_event(synth_encoder(m), &ev), 0);
 	synth_end(m, 300);
 	t = synth_open(m);

@@ -134,7 +134,7 @@ static void state_letters_are_those_of_ps(void **state)
 
 static void a_waking_says_if_the_target_was_off_its_queue(void **state)
 {
-	struct chainlog_fields ev = { .kind = 0 };
+	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_event, &ev);
 	struct translator *t = new_translator(enc);
 	struct wire_waking w = { .r = { .time_ns = 10, .kind = WIRE_WAKING },
@@ -171,23 +171,23 @@ static int keep_more(void *ctx, const void *block, size_t len)
 
 static void samples_and_their_losses_have_accounts_of_their_own(void **state)
 {
-	struct chainlog_fields ev = { .kind = 0 };
+	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
 	struct translator *t = new_translator(enc);
-	struct wire_cpu_sample s = { .r = { .time_ns = 10, .kind = WIRE_CPU_SAMPLE, .cpu = 3 },
-				     .tid = 7,
-				     .ustack = 1 };
+	struct wire_running s = { .r = { .time_ns = 10, .kind = WIRE_SAMPLE, .cpu = 3 },
+				  .tid = 7,
+				  .ustack = 1 };
 	struct wire_lost l = { .r = { .time_ns = 12, .kind = WIRE_LOST, .cpu = 3 },
 			       .n = 5,
 			       .last_ns = 20,
-			       .event = WIRE_CPU_SAMPLE };
+			       .event = WIRE_SAMPLE };
 	struct encoder_counts c;
 
 	(void)state;
 	assert_int_equal(translator_record(t, &s.r, sizeof(s) - 1), -EBADMSG);
 	assert_int_equal(translator_record(t, &s.r, sizeof(s)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_SAMPLE);
+	assert_int_equal(ev.kind, EVENT_SAMPLE);
 	assert_int_equal(ev.time_ns, 10);
 	assert_int_equal(ev.cpu, 3);
 	assert_int_equal(ev.tid, 7);
@@ -195,10 +195,10 @@ static void samples_and_their_losses_have_accounts_of_their_own(void **state)
 	assert_int_equal(ev.ustack, 1);
 	assert_int_equal(translator_record(t, &l.r, sizeof(l)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_AUX_LOST);
+	assert_int_equal(ev.kind, EVENT_AUX_LOST);
 	assert_int_equal(ev.other, CHAINLOG_SAMPLE);
-	assert_int_equal(ev.number[0], 5);
-	assert_int_equal(ev.number[1], 8);
+	assert_int_equal(ev.lost.n, 5);
+	assert_int_equal(ev.lost.last_ns, ev.time_ns + 8);
 	encoder_counts(enc, &c);
 	assert_int_equal(c.events, 0);
 	assert_int_equal(c.lost, 0);
@@ -208,10 +208,18 @@ static void samples_and_their_losses_have_accounts_of_their_own(void **state)
 	encoder_free(enc);
 }
 
+static void expect_times(const struct event *ev, uint64_t arrival_ns, uint64_t taken_ns,
+			 uint64_t answer_ns)
+{
+	assert_int_equal(ev->request.arrival_ns, arrival_ns);
+	assert_int_equal(ev->request.taken_ns, taken_ns);
+	assert_int_equal(ev->request.answer_ns, answer_ns);
+}
+
 /* Times become ages, the oldest first, also where calls on a connection overlapped. */
 static void requests_are_told_by_how_long_ago_things_were(void **state)
 {
-	struct chainlog_fields ev = { .kind = 0 };
+	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
 	struct translator *t = new_translator(enc);
 	struct wire_request w = { .r = { .time_ns = 1000, .kind = WIRE_REQUEST, .cpu = 3 },
@@ -224,26 +232,29 @@ static void requests_are_told_by_how_long_ago_things_were(void **state)
 				  .reader = 7,
 				  .writer = 8,
 				  .flags = WIRE_REQUEST_FIRST };
-	static const uint64_t told[] = { 0, 5, CHAINLOG_REQUEST_FIRST, 900, 700, 10, 1, 2 };
-	static const uint64_t clamped[] = { 0, 5, CHAINLOG_REQUEST_FIRST, 900, 900, 0, 1, 2 };
 
 	(void)state;
 	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
 	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_REQUEST);
+	assert_int_equal(ev.kind, EVENT_REQUEST);
 	assert_int_equal(ev.tid, 8);
 	assert_int_equal(ev.other, 7);
-	assert_memory_equal(ev.number, told, sizeof(told));
+	assert_int_equal(ev.request.connection, 5);
+	assert_int_equal(ev.request.endpoint, 0);
+	assert_int_equal(ev.request.flags, CHAINLOG_REQUEST_FIRST);
+	assert_int_equal(ev.request.bytes_read, 1);
+	assert_int_equal(ev.request.bytes_written, 2);
+	expect_times(&ev, 100, 300, 990);
 	w.taken_ns = 50;
 	w.answer_ns = 1010;
 	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_memory_equal(ev.number, clamped, sizeof(clamped));
+	expect_times(&ev, 100, 100, 1000);
 	w.r.kind = WIRE_REQUEST_OPEN;
 	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN);
+	assert_int_equal(ev.kind, EVENT_REQUEST_OPEN);
 	assert_int_equal(ev.tid, 7);
 	assert_int_equal(ev.other, 0);
 	translator_free(t);
@@ -253,7 +264,7 @@ static void requests_are_told_by_how_long_ago_things_were(void **state)
 /* What probes mark has the name that it was given, and the label that was asked for. */
 static void probed_requests_have_names_and_labels(void **state)
 {
-	struct chainlog_fields ev = { .kind = 0 };
+	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
 	struct translator *t = new_translator(enc);
 	struct wire_probed w = {
@@ -265,7 +276,6 @@ static void probed_requests_have_names_and_labels(void **state)
 			     .writer = 8,
 			     .flags = WIRE_REQUEST_PROBED },
 	};
-	uint64_t told[] = { 1, 0, CHAINLOG_REQUEST_PROBED, 900, 900, 10, 0, 0, 0 };
 	uint64_t label = 0;
 
 	(void)state;
@@ -278,18 +288,21 @@ static void probed_requests_have_names_and_labels(void **state)
 		w.number = UINT64_MAX - is;
 		assert_int_equal(translator_record(t, &w.request.r, sizeof(w)), 0);
 		assert_int_equal(encoder_flush(enc), 0);
-		assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_REQUEST);
+		assert_int_equal(ev.kind, EVENT_REQUEST);
 		assert_int_equal(ev.tid, 8);
 		assert_int_equal(ev.other, 7);
 		/* Each label is another object. */
 		label += is == WIRE_LABEL_NONE ? 0 : is == WIRE_LABEL_SIGNED ? 2 : 1;
-		told[8] = label;
-		assert_memory_equal(ev.number, told, sizeof(told));
+		assert_int_equal(ev.request.endpoint, 1);
+		assert_int_equal(ev.request.connection, 0);
+		assert_int_equal(ev.request.flags, CHAINLOG_REQUEST_PROBED);
+		assert_int_equal(ev.request.label, label);
+		expect_times(&ev, 100, 100, 990);
 	}
 	w.request.r.kind = WIRE_PROBED_OPEN;
 	assert_int_equal(translator_record(t, &w.request.r, sizeof(w)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_REQUEST_OPEN);
+	assert_int_equal(ev.kind, EVENT_REQUEST_OPEN);
 	assert_int_equal(ev.tid, 7);
 	assert_int_equal(ev.other, 0);
 	translator_free(t);
@@ -298,31 +311,34 @@ static void probed_requests_have_names_and_labels(void **state)
 
 static void a_context_has_its_ids_and_route(void **state)
 {
-	struct chainlog_fields ev = { .kind = 0 };
+	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
 	struct translator *t = new_translator(enc);
 	const struct wire_context w = {
 		.r = { .time_ns = 1000, .kind = WIRE_CONTEXT },
-		.trace = { 0x1122334455667788, 9 },
+		.trace_high = 0x1122334455667788,
+		.trace_low = 9,
 		.span = UINT64_MAX,
 		.tid = 7,
 	};
-	static const uint64_t told[] = { 0, 0x1122334455667788, 9, UINT64_MAX };
 
 	(void)state;
 	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
 	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_CONTEXT);
+	assert_int_equal(ev.kind, EVENT_CONTEXT);
 	assert_int_equal(ev.tid, 7);
-	assert_memory_equal(ev.number, told, sizeof(told));
+	assert_int_equal(ev.context.route, 0);
+	assert_int_equal(ev.context.trace_high, 0x1122334455667788);
+	assert_int_equal(ev.context.trace_low, 9);
+	assert_int_equal(ev.context.span, UINT64_MAX);
 	translator_free(t);
 	encoder_free(enc);
 }
 
 static void a_lock_has_its_holder(void **state)
 {
-	struct chainlog_fields ev = { .kind = 0 };
+	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
 	struct translator *t = new_translator(enc);
 	const struct wire_holder w = {
@@ -335,7 +351,7 @@ static void a_lock_has_its_holder(void **state)
 	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
 	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_HOLDER);
+	assert_int_equal(ev.kind, EVENT_HOLDER);
 	assert_int_equal(ev.tid, 7);
 	assert_int_equal(ev.other, 9);
 	translator_free(t);
@@ -344,7 +360,7 @@ static void a_lock_has_its_holder(void **state)
 
 static void a_process_is_moved_to_a_group(void **state)
 {
-	struct chainlog_fields ev = { .kind = 0 };
+	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
 	struct translator *t = new_translator(enc);
 	const struct wire_group w = {
@@ -358,17 +374,17 @@ static void a_process_is_moved_to_a_group(void **state)
 	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
 	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_GROUP);
+	assert_int_equal(ev.kind, EVENT_GROUP);
 	assert_int_equal(ev.tid, 7);
-	assert_int_not_equal(ev.number[0], 0);
-	assert_int_equal(ev.number[1], 1);
+	assert_int_not_equal(ev.group.object, 0);
+	assert_int_equal(ev.group.process, 1);
 	translator_free(t);
 	encoder_free(enc);
 }
 
 static void a_process_of_a_container_has_its_own_id(void **state)
 {
-	struct chainlog_fields ev = { .kind = 0 };
+	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
 	struct translator *t = new_translator(enc);
 	const struct wire_own_id w = {
@@ -381,7 +397,7 @@ static void a_process_of_a_container_has_its_own_id(void **state)
 	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
 	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_OWN_ID);
+	assert_int_equal(ev.kind, EVENT_OWN_ID);
 	assert_int_equal(ev.tid, 4711);
 	assert_int_equal(ev.other, 1);
 	translator_free(t);
@@ -390,7 +406,7 @@ static void a_process_of_a_container_has_its_own_id(void **state)
 
 static void how_far_a_connection_is_keeps_its_numbers(void **state)
 {
-	struct chainlog_fields ev = { .kind = 0 };
+	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
 	struct translator *t = new_translator(enc);
 	const struct wire_stream w = {
@@ -404,18 +420,18 @@ static void how_far_a_connection_is_keeps_its_numbers(void **state)
 	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
 	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_STREAM);
+	assert_int_equal(ev.kind, EVENT_STREAM);
 	assert_int_equal(ev.tid, 4711);
-	assert_int_equal(ev.number[0], 0);
-	assert_int_equal(ev.number[1], UINT32_MAX);
-	assert_int_equal(ev.number[2], 7);
+	assert_int_equal(ev.stream.object, 0);
+	assert_int_equal(ev.stream.written, UINT32_MAX);
+	assert_int_equal(ev.stream.received, 7);
 	translator_free(t);
 	encoder_free(enc);
 }
 
 static void a_quota_keeps_its_times_and_whose_it_was(void **state)
 {
-	struct chainlog_fields ev = { .kind = 0 };
+	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
 	struct translator *t = new_translator(enc);
 	const struct wire_unthrottled w = {
@@ -430,19 +446,19 @@ static void a_quota_keeps_its_times_and_whose_it_was(void **state)
 	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
 	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_UNTHROTTLED);
+	assert_int_equal(ev.kind, EVENT_UNTHROTTLED);
 	assert_int_equal(ev.tid, 4711);
-	assert_int_equal(ev.number[0], 0);
-	assert_int_equal(ev.number[1], 700);
-	assert_int_equal(ev.number[2], 100);
-	assert_int_equal(ev.number[3], CHAINLOG_QUOTA_DEADLINE);
+	assert_int_equal(ev.unthrottled.group, 0);
+	assert_int_equal(ev.unthrottled.since_ns, ev.time_ns - 700);
+	assert_int_equal(ev.unthrottled.until_ns, ev.time_ns - 100);
+	assert_int_equal(ev.unthrottled.why, CHAINLOG_QUOTA_DEADLINE);
 	translator_free(t);
 	encoder_free(enc);
 }
 
 static void a_timer_of_tcp_keeps_its_times(void **state)
 {
-	struct chainlog_fields ev = { .kind = 0 };
+	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
 	struct translator *t = new_translator(enc);
 	const struct wire_tcp_timer w = {
@@ -457,18 +473,18 @@ static void a_timer_of_tcp_keeps_its_times(void **state)
 	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
 	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_TCP_TIMER);
+	assert_int_equal(ev.kind, EVENT_TCP_TIMER);
 	assert_int_equal(ev.tid, 4711);
-	assert_int_equal(ev.number[0], CHAINLOG_TCP_ACCEPT_QUEUE);
-	assert_int_equal(ev.number[1], 700);
-	assert_int_equal(ev.number[2], 100);
+	assert_int_equal(ev.tcp_timer.which, CHAINLOG_TCP_ACCEPT_QUEUE);
+	assert_int_equal(ev.tcp_timer.since_ns, ev.time_ns - 700);
+	assert_int_equal(ev.tcp_timer.at_ns, ev.time_ns - 100);
 	translator_free(t);
 	encoder_free(enc);
 }
 
 static void who_queued_an_item_keeps_its_times(void **state)
 {
-	struct chainlog_fields ev = { .kind = 0 };
+	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
 	struct translator *t = new_translator(enc);
 	const struct wire_work w = {
@@ -483,11 +499,11 @@ static void who_queued_an_item_keeps_its_times(void **state)
 	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
 	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
-	assert_int_equal(ev.kind, CHAINLOG_AUX + CHAINLOG_WORK);
+	assert_int_equal(ev.kind, EVENT_WORK);
 	assert_int_equal(ev.tid, 4711);
 	assert_int_equal(ev.other, 17);
-	assert_int_equal(ev.number[0], 1);
-	assert_int_equal(ev.number[1], 700);
+	assert_int_equal(ev.work.what, CHAINLOG_WORK_QUEUED);
+	assert_int_equal(ev.work.queued_ns, ev.time_ns - 700);
 	translator_free(t);
 	encoder_free(enc);
 }

@@ -32,10 +32,10 @@ static uint32_t draw(uint32_t n)
 }
 
 /* An event that may have happened; the acting thread is often the one that came last. */
-static struct chainlog_fields make_event(uint32_t cpu, uint64_t time_ns, uint32_t current)
+static struct event make_event(uint32_t cpu, uint64_t time_ns, uint32_t current)
 {
 	static const char states[] = "SRDITZX";
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = time_ns,
 		.cpu = cpu,
 		.kind = (uint8_t)(draw(4) ? draw(2) : draw(CHAINLOG_EVENT_KINDS)),
@@ -43,27 +43,32 @@ static struct chainlog_fields make_event(uint32_t cpu, uint64_t time_ns, uint32_
 	};
 
 	if (!draw(8)) {
-		ev.kind = CHAINLOG_AUX + CHAINLOG_SAMPLE;
+		ev.kind = EVENT_SAMPLE;
 		ev.kstack = draw(100);
 		ev.ustack = draw(1u << 31);
 		return ev;
 	}
 	if (!draw(20)) {
-		ev.kind = CHAINLOG_AUX + CHAINLOG_REQUEST;
+		ev.kind = EVENT_REQUEST;
 		ev.other = draw(1u << 22);
 		ev.kstack = draw(100);
 		ev.ustack = draw(1u << 31);
-		for (size_t i = 0; i < sizeof(ev.number) / sizeof(ev.number[0]); i++)
-			ev.number[i] =
-				((uint64_t)draw(1u << 31) << 33 | draw(1u << 31)) >> draw(63);
+		ev.request.connection =
+			((uint64_t)draw(1u << 31) << 33 | draw(1u << 31)) >> draw(63);
+		ev.request.endpoint = draw(100);
+		ev.request.flags = draw(64);
+		ev.request.arrival_ns = time_ns - draw((uint32_t)(time_ns < 1000 ? time_ns : 1000));
+		ev.request.taken_ns = ev.request.answer_ns = time_ns;
+		ev.request.bytes_read = draw(1u << 31);
+		ev.request.label = draw(100);
 		return ev;
 	}
 	if (!draw(50)) {
-		ev.kind = CHAINLOG_AUX + CHAINLOG_AUX_LOST;
+		ev.kind = EVENT_AUX_LOST;
 		ev.tid = 0;
 		ev.other = draw(3);
-		ev.number[0] = draw(1000);
-		ev.number[1] = (uint64_t)draw(1u << 31) << draw(30);
+		ev.lost.n = draw(1000);
+		ev.lost.last_ns = time_ns + ((uint64_t)draw(1u << 31) << draw(30));
 		return ev;
 	}
 
@@ -96,9 +101,9 @@ static struct chainlog_fields make_event(uint32_t cpu, uint64_t time_ns, uint32_
 	return ev;
 }
 
-static int encode(struct encoder *e, const struct chainlog_fields *ev)
+static int encode(struct encoder *e, const struct event *ev)
 {
-	struct chainlog_fields named = *ev;
+	struct event named = *ev;
 
 	if (ev->kind >= CHAINLOG_FORK && ev->kind <= CHAINLOG_RENAME)
 		named.string = encoder_text(e, "a");
@@ -106,7 +111,7 @@ static int encode(struct encoder *e, const struct chainlog_fields *ev)
 }
 
 /* What is to be read again: the string "a" has the id 1. */
-static void expect_event(const struct chainlog_fields *expected, const struct chainlog_fields *got)
+static void expect_event(const struct event *expected, const struct event *got)
 {
 	bool has_string = expected->kind == CHAINLOG_FORK || expected->kind == CHAINLOG_EXEC ||
 			  expected->kind == CHAINLOG_RENAME;
@@ -122,16 +127,16 @@ static void expect_event(const struct chainlog_fields *expected, const struct ch
 	assert_int_equal(got->ustack, expected->ustack);
 	assert_int_equal(got->tgid, expected->tgid);
 	assert_int_equal(got->string, has_string ? 1 : 0);
-	if (expected->kind >= CHAINLOG_AUX)
-		assert_memory_equal(got->number, expected->number, sizeof(got->number));
+	for (const struct event_field *f = event_fields(expected->kind); f->type; f++)
+		assert_int_equal(event_value(got, f), event_value(expected, f));
 }
 
 #define CPUS 3u
 
 /* n events on several CPUs, which overlap; times differ, so that there is one order only. */
-static struct chainlog_fields *make_events(struct encoder *e, size_t n)
+static struct event *make_events(struct encoder *e, size_t n)
 {
-	struct chainlog_fields *events = calloc(n, sizeof(*events));
+	struct event *events = calloc(n, sizeof(*events));
 	uint32_t current[CPUS] = { 1000, 1001, 1002 };
 	uint64_t time_ns = 5000;
 
@@ -158,7 +163,7 @@ static void what_was_encoded_is_read_again_in_the_order_of_time(void **state)
 	struct event_window w = { 0 };
 	struct event_view v = { 0 };
 	struct encoder *e = new_encoder(event_window_put, &w);
-	struct chainlog_fields *events;
+	struct event *events;
 
 	(void)state;
 	seed = 1;
@@ -180,7 +185,7 @@ static void a_view_stops_where_it_is_told_and_goes_on_with_new_blocks(void **sta
 	struct event_window w = { 0 };
 	struct event_view v = { 0 };
 	struct encoder *e = new_encoder(event_window_put, &w);
-	struct chainlog_fields *first, *second;
+	struct event *first, *second;
 	size_t read = 0;
 
 	(void)state;
@@ -209,7 +214,7 @@ static void forgetting_drops_only_what_has_been_read(void **state)
 	struct event_window w = { 0 };
 	struct event_view tail = { 0 }, all = { 0 };
 	struct encoder *e = new_encoder(event_window_put, &w);
-	struct chainlog_fields *events;
+	struct event *events;
 	size_t before;
 
 	(void)state;
@@ -236,7 +241,7 @@ static void forgetting_drops_only_what_has_been_read(void **state)
 static void check_damaged_block(const struct event_block *b, bool aux)
 {
 	struct chainlog_reader d = { 0 };
-	struct chainlog_fields ev;
+	struct event ev;
 	uint8_t *copy = malloc(b->len);
 
 	assert_non_null(copy);
@@ -272,7 +277,7 @@ static void damaged_blocks_are_refused(void **state)
 {
 	struct event_window w = { 0 };
 	struct encoder *e = new_encoder(event_window_put, &w);
-	struct chainlog_fields *events;
+	struct event *events;
 
 	(void)state;
 	seed = 4;

@@ -117,8 +117,8 @@ static void give_lost(struct fixture *f, uint64_t first_ns, uint64_t last_ns, ui
 
 static void give_sample(struct fixture *f, uint64_t time_ns, uint32_t tid, uint32_t kstack)
 {
-	struct wire_cpu_sample s = {
-		.r = { .time_ns = time_ns, .kind = WIRE_CPU_SAMPLE },
+	struct wire_running s = {
+		.r = { .time_ns = time_ns, .kind = WIRE_SAMPLE },
 		.tid = tid,
 		.kstack = kstack,
 	};
@@ -133,10 +133,10 @@ static void give_lost_samples(struct fixture *f, uint64_t first_ns, uint64_t las
 		.r = { .time_ns = first_ns, .kind = WIRE_LOST },
 		.n = n,
 		.last_ns = last_ns,
-		.event = WIRE_CPU_SAMPLE,
+		.event = WIRE_SAMPLE,
 	};
 
-	f->seq[0][WIRE_CPU_SAMPLE] += n;
+	f->seq[0][WIRE_SAMPLE] += n;
 	assert_int_equal(flight_record(f->flight, &l.r, sizeof(l)), 0);
 }
 
@@ -182,7 +182,7 @@ static struct written *write_it(struct fixture *f, uint64_t now_ns)
 static void expect_switches(const struct written *w, const char *expected)
 {
 	struct event_view v = { 0 };
-	const struct chainlog_fields *ev;
+	const struct event *ev;
 	char got[2000] = "";
 
 	assert_int_equal(event_view_refresh(&v, &w->events), 0);
@@ -288,7 +288,7 @@ static void samples_are_kept_with_accounts_of_their_own(void **state)
 {
 	struct fixture *f = *state;
 	struct event_view v = { 0 };
-	const struct chainlog_fields *ev;
+	const struct event *ev;
 	struct written *w;
 
 	give_stack(f, START, 1, 0x2000);
@@ -308,12 +308,12 @@ static void samples_are_kept_with_accounts_of_their_own(void **state)
 	ev = event_view_next(&v, UINT64_MAX);
 	assert_int_equal(ev->kind, CHAINLOG_SWITCH);
 	ev = event_view_next(&v, UINT64_MAX);
-	assert_int_equal(ev->kind, CHAINLOG_AUX + CHAINLOG_SAMPLE);
+	assert_int_equal(ev->kind, EVENT_SAMPLE);
 	assert_int_equal(ev->tid, 8);
 	assert_int_equal(ev->kstack, 1);
 	ev = event_view_next(&v, UINT64_MAX);
-	assert_int_equal(ev->kind, CHAINLOG_AUX + CHAINLOG_AUX_LOST);
-	assert_int_equal(ev->number[0], 3);
+	assert_int_equal(ev->kind, EVENT_AUX_LOST);
+	assert_int_equal(ev->lost.n, 3);
 	assert_null(event_view_next(&v, UINT64_MAX));
 	event_view_free(&v);
 	forget_written(w);

@@ -20,7 +20,7 @@ static uint32_t count(const struct threads *t)
 
 static void switches(struct threads *t, uint64_t time_ns, uint32_t prev, char state, uint32_t next)
 {
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = time_ns,
 		.kind = CHAINLOG_SWITCH,
 		.state = state,
@@ -36,7 +36,7 @@ static void switches(struct threads *t, uint64_t time_ns, uint32_t prev, char st
 static void happens(struct threads *t, uint64_t time_ns, enum chainlog_event kind, uint32_t tid,
 		    uint32_t other, const char *name)
 {
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = time_ns,
 		.kind = (uint8_t)kind,
 		.tid = tid,
@@ -170,11 +170,11 @@ static void a_table_of_many_threads_finds_each(void **state)
 static void is_moved(struct threads *t, uint64_t time_ns, uint32_t tid, uint32_t group,
 		     bool process)
 {
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = time_ns,
-		.kind = CHAINLOG_AUX + CHAINLOG_GROUP,
+		.kind = EVENT_GROUP,
 		.tid = tid,
-		.number = { group, process },
+		.group = { group, process },
 	};
 
 	assert_int_equal(threads_event(t, &ev, ""), 0);
@@ -208,14 +208,13 @@ static void threads_are_in_their_parents_group_until_they_are_moved(void **state
 	is_moved(&t, 40, 99, 4, true);
 	assert_null(threads_find(&t, 99));
 	/* Moves of other threads are missing, from 50 to 60: whose, is not known. */
-	assert_int_equal(
-		threads_event(&t,
-			      &(struct chainlog_fields) { .time_ns = 50,
-							  .kind = CHAINLOG_AUX + CHAINLOG_AUX_LOST,
-							  .other = CHAINLOG_GROUP,
-							  .number = { 1, 10 } },
-			      ""),
-		0);
+	assert_int_equal(threads_event(&t,
+				       &(struct event) { .time_ns = 50,
+							 .kind = EVENT_AUX_LOST,
+							 .other = CHAINLOG_GROUP,
+							 .lost = { 1, 60 } },
+				       ""),
+			 0);
 	assert_int_equal(group_of(&t, 9), 0);
 	is_moved(&t, 60, 9, 1, false);
 	assert_int_equal(group_of(&t, 9), 0);

@@ -58,12 +58,12 @@ static void thread_is_there(struct fixture *f, uint32_t tid, const char *name, u
 static void on_cpu(struct fixture *f, uint32_t cpu, uint64_t ms, uint32_t prev, char state,
 		   uint32_t next)
 {
-	assert_int_equal(encoder_event(f->enc, &(struct chainlog_fields) { .time_ns = ms * MS,
-									   .cpu = cpu,
-									   .kind = CHAINLOG_SWITCH,
-									   .tid = prev,
-									   .state = state,
-									   .other = next }),
+	assert_int_equal(encoder_event(f->enc, &(struct event) { .time_ns = ms * MS,
+								 .cpu = cpu,
+								 .kind = CHAINLOG_SWITCH,
+								 .tid = prev,
+								 .state = state,
+								 .other = next }),
 			 0);
 }
 
@@ -104,11 +104,11 @@ static void a_wait_is_blocked_and_runnable_time_across_cpus(void **state)
 	/* Told by CPU, as rings are drained: the end of the wait before its beginning. */
 	on_cpu(&f, 0, 900, 5, 'S', 7);
 	on_cpu(&f, 1, 200, 7, 'S', 6);
-	assert_int_equal(encoder_event(f.enc, &(struct chainlog_fields) { .time_ns = 300 * MS,
-									  .cpu = 1,
-									  .kind = CHAINLOG_WAKING,
-									  .tid = 6,
-									  .other = 7 }),
+	assert_int_equal(encoder_event(f.enc, &(struct event) { .time_ns = 300 * MS,
+								.cpu = 1,
+								.kind = CHAINLOG_WAKING,
+								.tid = 6,
+								.other = 7 }),
 			 0);
 	assert_int_equal(seen_ms(&f, &tid), 700);
 	assert_int_equal(tid, 7);
@@ -246,15 +246,16 @@ static uint32_t endpoint(struct fixture *f, const char *class, const char *name)
 static void answered(struct fixture *f, uint64_t told_ms, uint64_t connection, uint32_t endpoint,
 		     uint64_t arrival_ms, uint64_t answer_ms)
 {
-	assert_int_equal(encoder_event(f->enc,
-				       &(struct chainlog_fields) {
-					       .time_ns = told_ms * MS,
-					       .kind = CHAINLOG_AUX + CHAINLOG_REQUEST,
-					       .number = { endpoint, connection, 0,
-							   (told_ms - arrival_ms) * MS,
-							   (told_ms - arrival_ms) * MS,
-							   (told_ms - answer_ms) * MS } }),
-			 0);
+	assert_int_equal(
+		encoder_event(f->enc,
+			      &(struct event) { .time_ns = told_ms * MS,
+						.kind = EVENT_REQUEST,
+						.request = { .endpoint = endpoint,
+							     .connection = connection,
+							     .arrival_ns = arrival_ms * MS,
+							     .taken_ns = arrival_ms * MS,
+							     .answer_ns = answer_ms * MS } }),
+		0);
 }
 
 /* More of the answer, until last_ms. */
@@ -262,12 +263,11 @@ static void more(struct fixture *f, uint64_t told_ms, uint64_t connection, uint6
 		 uint64_t last_ms)
 {
 	assert_int_equal(
-		encoder_event(f->enc,
-			      &(struct chainlog_fields) {
-				      .time_ns = told_ms * MS,
-				      .kind = CHAINLOG_AUX + CHAINLOG_REQUEST_MORE,
-				      .number = { 0, connection, 0, (told_ms - first_ms) * MS, 0,
-						  (told_ms - last_ms) * MS } }),
+		encoder_event(f->enc, &(struct event) { .time_ns = told_ms * MS,
+							.kind = EVENT_REQUEST_MORE,
+							.request = { .connection = connection,
+								     .arrival_ns = first_ms * MS,
+								     .answer_ns = last_ms * MS } }),
 		0);
 }
 

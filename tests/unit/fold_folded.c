@@ -177,14 +177,14 @@ static void frames_without_a_symbol(void **state)
 	options_init(&o);
 	assert_int_equal(encoder_name(e, frames[0], encoder_text(e, ""), module, 0), 0);
 	synth_thread(m, 101, "A");
-	assert_int_equal(encoder_event(e, &(struct chainlog_fields) { .time_ns = 100000,
-								      .cpu = 0,
-								      .kind = CHAINLOG_SWITCH,
-								      .tid = 101,
-								      .state = 'S',
-								      .kstack = encoder_stack(
-									      e, frames, 2, 0) }),
-			 0);
+	assert_int_equal(
+		encoder_event(e, &(struct event) { .time_ns = 100000,
+						   .cpu = 0,
+						   .kind = CHAINLOG_SWITCH,
+						   .tid = 101,
+						   .state = 'S',
+						   .kstack = encoder_stack(e, frames, 2, 0) }),
+		0);
 	synth_end(m, 1000000);
 	t = synth_open(m);
 	expect_text(trace_folded(t, &o), "A;[unknown];[libfoo.so.1];[not woken] 900\n");

@@ -115,15 +115,14 @@ static void verbose_events_show_stacks(void **state)
 	encoder_name(synth_encoder(m), frames[1], 0, module, 0);
 	synth_thread(m, 5, "five");
 	encoder_event(synth_encoder(m),
-		      &(struct chainlog_fields) {
-			      .time_ns = 10,
-			      .cpu = 0,
-			      .kind = CHAINLOG_SWITCH,
-			      .tid = 5,
-			      .state = 'S',
-			      .kstack = encoder_stack(synth_encoder(m), &frames[0], 1, 0),
-			      .ustack = encoder_stack(synth_encoder(m), &frames[1], 1,
-						      CHAINLOG_STACK_DEPTH) });
+		      &(struct event) { .time_ns = 10,
+					.cpu = 0,
+					.kind = CHAINLOG_SWITCH,
+					.tid = 5,
+					.state = 'S',
+					.kstack = encoder_stack(synth_encoder(m), &frames[0], 1, 0),
+					.ustack = encoder_stack(synth_encoder(m), &frames[1], 1,
+								CHAINLOG_STACK_DEPTH) });
 	synth_end(m, 20);
 	expect(FORMAT(m, "-f", "events", "-v"),
 	       "     0.000000010 [000] switch five/5 S -> swapper/0\n"
@@ -157,14 +156,13 @@ static void exec_by_a_thread_takes_the_leaders_tid_over(void **state)
 	(void)state;
 	synth_thread(m, 10, "leader");
 	synth_thread(m, 11, "worker");
-	encoder_event(
-		synth_encoder(m),
-		&(struct chainlog_fields) { .time_ns = 50,
-					    .cpu = 0,
-					    .kind = CHAINLOG_EXEC,
-					    .tid = 10,
-					    .other = 11,
-					    .string = encoder_text(synth_encoder(m), "/bin/new") });
+	encoder_event(synth_encoder(m),
+		      &(struct event) { .time_ns = 50,
+					.cpu = 0,
+					.kind = CHAINLOG_EXEC,
+					.tid = 10,
+					.other = 11,
+					.string = encoder_text(synth_encoder(m), "/bin/new") });
 	synth_switch(m, 0, 60, 10, 'S', 0, "");
 	synth_end(m, 100);
 	expect(FORMAT(m, "-f", "events"),

@@ -306,18 +306,17 @@ static void peers_of_a_port_are_one(void **state)
 	(void)state;
 	synth_thread(m, 101, "A");
 	for (uint32_t i = 0; i < 12; i++) {
-		struct chainlog_fields ev = { .time_ns = 100 + 100 * i,
-					      .kind = CHAINLOG_AUX + CHAINLOG_OBJECT };
+		struct event ev = { .time_ns = 100 + 100 * i, .kind = EVENT_WAITS_FOR };
 		char peer[32];
 
 		snprintf(peer, sizeof(peer), "10.0.0.%u:4000", i);
 		synth_switch(m, 0, ev.time_ns, 101, 'S', 0, "ksleep");
-		ev.number[0] = encoder_object(synth_encoder(m),
-					      &(struct encoder_object) { .class = "tcp",
-									 .name = peer,
-									 .own = "tcp 10.0.1.1:8080",
-									 .peer = 0,
-									 .owner = 101 });
+		ev.awaited.object = encoder_object(
+			synth_encoder(m), &(struct encoder_object) { .class = "tcp",
+								     .name = peer,
+								     .own = "tcp 10.0.1.1:8080",
+								     .peer = 0,
+								     .owner = 101 });
 		assert_int_equal(encoder_event(synth_encoder(m), &ev), 0);
 		synth_switch(m, 0, ev.time_ns + 50, 0, 'R', 101, "");
 	}

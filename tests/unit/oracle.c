@@ -246,7 +246,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 		return;
 	case RUNS:
 		l->has_early = !w->lossy || at >= w->bad_until;
-		l->early_sure = ev->off_queue;
+		l->early_sure = (ev->flags & CHAINLOG_F_OFF_QUEUE);
 		l->early = (struct sleep) { .waker = waker,
 					    .woken_ns = at,
 					    .waker_kstack = ev->kstack,
@@ -292,7 +292,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 	l->now = WOKEN;
 	l->woken_again = false;
 	l->early_is_it = false;
-	l->sure = ev->off_queue;
+	l->sure = (ev->flags & CHAINLOG_F_OFF_QUEUE);
 	l->woken_at = at;
 	s = &l->sleeps[l->n_sleeps - 1];
 	s->woken_ns = at;
@@ -345,7 +345,7 @@ static void is_woken_somehow(struct world *w, int i, uint64_t at)
 
 static void on_waking(struct world *w, const struct event *ev)
 {
-	if (ev->no_waker) {
+	if ((ev->flags & CHAINLOG_F_NO_WAKER)) {
 		if (ev->other)
 			is_woken_somehow(w, world_get(w, ev->other, ev->time_ns), ev->time_ns);
 		return;
@@ -422,8 +422,8 @@ static void on_lost(struct world *w, const struct event *ev)
 	uint64_t at = ev->time_ns;
 
 	w->lossy = true;
-	if (w->bad_until < ev->last_ns + 1)
-		w->bad_until = ev->last_ns + 1;
+	if (w->bad_until < ev->lost.last_ns + 1)
+		w->bad_until = ev->lost.last_ns + 1;
 	for (int i = 0; i < w->n_lives; i++) {
 		struct life *l = &w->lives[i];
 		bool here = l->now == RUNS && l->cpu != NOBODY;
@@ -453,11 +453,11 @@ static void on_lost(struct world *w, const struct event *ev)
 		if (ev->cpu != EVENT_CPU_UNKNOWN && (int)ev->cpu != c)
 			continue;
 		who_missed(w, c, at);
-		core_missed(&w->cores[c], ev->last_ns);
+		core_missed(&w->cores[c], ev->lost.last_ns);
 		w->cores[c].runs = NOBODY;
 		w->cores[c].missed = false;
-		if (w->cores[c].good_from < ev->last_ns + 1)
-			w->cores[c].good_from = ev->last_ns + 1;
+		if (w->cores[c].good_from < ev->lost.last_ns + 1)
+			w->cores[c].good_from = ev->lost.last_ns + 1;
 	}
 }
 
@@ -507,7 +507,7 @@ static void on_event(struct world *w, const struct event *ev)
 		l->spots = more(l->spots, (size_t)l->n_spots, sizeof(*l->spots));
 		l->spots[l->n_spots++] = (struct spot) { ev->time_ns, ev->kstack, ev->ustack };
 		break;
-	case EVENT_OBJECT:
+	case EVENT_WAITS_FOR:
 		object_awaited(w, ev);
 		break;
 	case EVENT_READY:

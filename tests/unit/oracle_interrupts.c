@@ -30,7 +30,7 @@ void core_was_taken(struct world *w, const struct event *ev)
 	if (c->told[by] || c->last.to != ev->time_ns)
 		return;
 	c->told[by] = true;
-	c->last.ns = ev->n;
+	c->last.ns = ev->stolen.ns;
 	c->taken[by] = more(c->taken[by], (size_t)c->n_taken[by], sizeof(**c->taken));
 	c->taken[by][c->n_taken[by]++] = c->last;
 }

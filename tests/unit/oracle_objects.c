@@ -82,7 +82,7 @@ void object_awaited(struct world *w, const struct event *ev)
 
 	if (s && s->out_ns == ev->time_ns && s->pair == ev->other &&
 	    object_is_of_call(w, s->kstack))
-		s->object = ev->object;
+		s->object = ev->awaited.object;
 }
 
 void object_asked(struct world *w, const struct event *ev)
@@ -108,7 +108,8 @@ static bool has_function(struct world *w, uint32_t stack, const char *function)
 static bool was_held(struct world *w, const struct event *ev)
 {
 	for (int i = w->n_askings - 1; i >= 0; i--)
-		if (ev->tid && w->askings[i].tid == ev->tid && w->askings[i].at == ev->asked_ns)
+		if (ev->tid && w->askings[i].tid == ev->tid &&
+		    w->askings[i].at == ev->disk_done.asked_ns)
 			return has_function(w, w->askings[i].kstack, "blk_throtl_dispatch_work_fn");
 	return false;
 }
@@ -117,18 +118,19 @@ static bool was_held(struct world *w, const struct event *ev)
 void object_done(struct world *w, const struct event *ev)
 {
 	struct core *c = &w->cores[ev->cpu];
-	const struct trace_object *group = trace_object(w->t, ev->other);
+	const struct trace_object *group =
+		ev->kind == EVENT_DISK_DONE ? trace_object(w->t, ev->disk_done.group) : NULL;
 
 	c->done = (struct done) { false };
-	if (ev->kind == EVENT_AUX_LOST && c->dones_bad_until < ev->last_ns + 1)
-		c->dones_bad_until = ev->last_ns + 1;
+	if (ev->kind == EVENT_AUX_LOST && c->dones_bad_until < ev->lost.last_ns + 1)
+		c->dones_bad_until = ev->lost.last_ns + 1;
 	if (ev->kind == EVENT_DISK_DONE && ev->time_ns >= c->dones_bad_until &&
 	    !trace_damage(w->t)->what)
 		c->done = (struct done) { true,
-					  ev->last_ns,
-					  ev->object,
-					  (uint32_t)ev->n & 7,
-					  was_held(w, ev) ? ev->asked_ns : 0,
+					  ev->disk_done.issued_ns,
+					  ev->disk_done.disk,
+					  (uint32_t)ev->disk_done.what & 7,
+					  was_held(w, ev) ? ev->disk_done.asked_ns : 0,
 					  group ? group->name : 0 };
 }
 
@@ -148,7 +150,7 @@ void object_ready(struct world *w, const struct event *ev)
 	struct sleep *s = just_ended(w, ev);
 
 	if (s && s->object && !s->ready)
-		s->ready = ev->object;
+		s->ready = ev->awaited.object;
 }
 
 void object_not_sent(struct world *w, const struct event *ev)
@@ -163,8 +165,9 @@ void object_put_off(struct world *w, const struct event *ev)
 {
 	struct sleep *s = just_ended(w, ev);
 
-	if (s && !s->put_off.which && ev->n >= 1 && ev->n <= 3)
-		s->put_off = (struct put_off) { ev->asked_ns, ev->last_ns, ev->n };
+	if (s && !s->put_off.which && ev->tcp_timer.which >= 1 && ev->tcp_timer.which <= 3)
+		s->put_off = (struct put_off) { ev->tcp_timer.since_ns, ev->tcp_timer.at_ns,
+						ev->tcp_timer.which };
 }
 
 /* The thread has just gone to sleep; or it has slept since the start. */

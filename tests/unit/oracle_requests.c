@@ -7,13 +7,13 @@
 
 void context_noted(struct world *w, const struct event *ev)
 {
-	struct published p = { .what = PUBLISHED_LOST, .life = NOBODY, .at = ev->last_ns };
+	struct published p = { .what = PUBLISHED_LOST, .life = NOBODY, .at = ev->lost.last_ns };
 
 	if (ev->kind == EVENT_CONTEXT || ev->kind == EVENT_EXEC) {
 		p.what = ev->kind == EVENT_EXEC ? OTHER_PROGRAM : PUBLISHED;
 		p.life = world_find(w, ev->tid);
 		p.at = ev->time_ns;
-		p.route = ev->kind == EVENT_EXEC ? 0 : ev->object;
+		p.route = ev->kind == EVENT_EXEC ? 0 : ev->context.route;
 	}
 	w->published = more(w->published, w->n_published, sizeof(p));
 	w->published[w->n_published++] = p;
@@ -47,8 +47,8 @@ void request_noted(struct world *w, const struct event *ev)
 	lost |= ev->kind == EVENT_LOST && trace_damage(w->t)->what;
 	if (((ev->kind == EVENT_LOST && trace_damage(w->t)->what) ||
 	     (ev->kind == EVENT_AUX_LOST && ev->other == CHAINLOG_REQUEST)) &&
-	    ev->last_ns > w->requests_bad_until)
-		w->requests_bad_until = ev->last_ns;
+	    ev->lost.last_ns > w->requests_bad_until)
+		w->requests_bad_until = ev->lost.last_ns;
 	if (ev->kind == EVENT_CONTEXT || (ev->kind == EVENT_LOST && trace_damage(w->t)->what) ||
 	    (ev->kind == EVENT_AUX_LOST && ev->other == CHAINLOG_CONTEXT))
 		context_noted(w, ev);
@@ -62,8 +62,9 @@ void request_noted(struct world *w, const struct event *ev)
 	if (!lost && ev->other)
 		told->other = world_find(w, ev->other);
 	if (ev->kind == EVENT_REQUEST)
-		told->route = route_of(w, told->life,
-				       ev->flags & CHAINLOG_REQUEST_PROBED ? ev->taken_ns : 0);
+		told->route = route_of(
+			w, told->life,
+			ev->request.flags & CHAINLOG_REQUEST_PROBED ? ev->request.taken_ns : 0);
 }
 
 static bool is_there(struct world *w, int life, uint64_t at)
@@ -79,29 +80,30 @@ static bool find_out(struct world *w, size_t at, struct asked_for *of)
 
 	if (begin->lost || ev->kind == EVENT_REQUEST_MORE)
 		return false;
-	*of = (struct asked_for) { .arrival = ev->asked_ns,
-				   .taken = ev->taken_ns,
-				   .answer = ev->last_ns,
+	*of = (struct asked_for) { .arrival = ev->request.arrival_ns,
+				   .taken = ev->request.taken_ns,
+				   .answer = ev->request.answer_ns,
 				   .reader = begin->other,
 				   .writer = begin->life,
 				   .answered = ev->kind == EVENT_REQUEST,
-				   .probed = ev->flags & CHAINLOG_REQUEST_PROBED };
+				   .probed = ev->request.flags & CHAINLOG_REQUEST_PROBED };
 	if (!of->answered) {
 		of->reader = begin->life;
 		of->writer = NOBODY;
 	}
-	for (size_t i = 0; i < w->n_told && of->answered && ev->n && !over; i++) {
+	for (size_t i = 0; i < w->n_told && of->answered && ev->request.connection && !over; i++) {
 		const struct told *told = &w->told[i];
 
 		if (told->lost) {
-			lost |= told->ev.last_ns >= ev->last_ns;
-		} else if (i > at && told->ev.n == ev->n) {
+			lost |= told->ev.lost.last_ns >= ev->request.answer_ns;
+		} else if (i > at && told->ev.request.connection == ev->request.connection) {
 			over = told->ev.kind != EVENT_REQUEST_MORE;
-			if (over || several || told->ev.asked_ns != ev->last_ns ||
-			    told->ev.last_ns < ev->last_ns)
+			if (over || several ||
+			    told->ev.request.arrival_ns != ev->request.answer_ns ||
+			    told->ev.request.answer_ns < ev->request.answer_ns)
 				continue;
 			several = true;
-			of->answer = told->ev.last_ns;
+			of->answer = told->ev.request.answer_ns;
 			of->writer = told->life;
 		}
 	}
@@ -163,7 +165,7 @@ static bool same_process(struct world *w, int a, int b)
 static char *endpoint_of(struct world *w, const struct told *told)
 {
 	const struct event *ev = &told->ev;
-	const struct trace_object *o = trace_object(w->t, ev->object);
+	const struct trace_object *o = trace_object(w->t, ev->request.endpoint);
 	const struct trace_object *route = trace_object(w->t, told->route);
 	const char *name = o ? trace_string(w->t, o->name) : "";
 	const char *class = o ? trace_string(w->t, o->class) : "unknown";
@@ -173,7 +175,7 @@ static char *endpoint_of(struct world *w, const struct told *told)
 
 	if (asprintf(&text, "%s%s%s%s%s%s", probed ? "" : class, *name && !probed ? " " : "", name,
 		     *path ? " " : "", path,
-		     ev->flags & CHAINLOG_REQUEST_FIRST ? " first" : "") < 0)
+		     ev->request.flags & CHAINLOG_REQUEST_FIRST ? " first" : "") < 0)
 		abort();
 	return text;
 }
@@ -195,9 +197,10 @@ static const char *server_name(struct world *w, size_t at, const struct asked_fo
 	for (size_t i = 0; i <= at && server != NOBODY; i++) {
 		const struct event *ev = &w->told[i].ev;
 
-		if (request_asked(w, i, &first) && ev->object == w->told[at].ev.object &&
-		    (ev->flags & CHAINLOG_REQUEST_FIRST) ==
-			    (w->told[at].ev.flags & CHAINLOG_REQUEST_FIRST) &&
+		if (request_asked(w, i, &first) &&
+		    ev->request.endpoint == w->told[at].ev.request.endpoint &&
+		    (ev->request.flags & CHAINLOG_REQUEST_FIRST) ==
+			    (w->told[at].ev.request.flags & CHAINLOG_REQUEST_FIRST) &&
 		    w->told[i].route == w->told[at].route &&
 		    same_process(w, server, server_of(&first)))
 			return trace_string(w->t, w->lives[server_of(&first)].names[0].name);

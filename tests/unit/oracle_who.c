@@ -59,8 +59,8 @@ static void is_placed(struct world *w, const struct event *ev)
 
 	if (!l || l->now == RUNS || l->now == DEAD)
 		return;
-	who_place(w, i, ev->n & 1 && l->now == WOKEN ? l->woken_at : ev->time_ns,
-		  ev->n / 2 < TRACE_CPU_LIMIT ? (int)(ev->n / 2) : NOBODY);
+	who_place(w, i, ev->queue.place & 1 && l->now == WOKEN ? l->woken_at : ev->time_ns,
+		  ev->queue.place / 2 < TRACE_CPU_LIMIT ? (int)(ev->queue.place / 2) : NOBODY);
 }
 
 void who_is_grouped(struct world *w, int life, uint64_t at, uint32_t object)
@@ -93,15 +93,15 @@ static void is_moved(struct world *w, const struct event *ev)
 
 	if (i == NOBODY)
 		return;
-	for (int k = 0; k < w->n_lives && ev->n && tgid; k++) {
+	for (int k = 0; k < w->n_lives && ev->group.process && tgid; k++) {
 		struct life *l = &w->lives[k];
 		int last = l->n_groups - 1;
 
 		if (l->tgid == tgid && k != i &&
 		    (last < 0 || !l->groups[last].own || l->groups[last].at != ev->time_ns))
-			who_is_grouped(w, k, ev->time_ns, ev->object);
+			who_is_grouped(w, k, ev->time_ns, ev->group.object);
 	}
-	who_is_grouped(w, i, ev->time_ns, ev->object);
+	who_is_grouped(w, i, ev->time_ns, ev->group.object);
 	w->lives[i].groups[w->lives[i].n_groups - 1].own = true;
 }
 
@@ -109,8 +109,8 @@ static void groups_are_lost(struct world *w, const struct event *ev)
 {
 	for (int i = 0; i < w->n_lives; i++)
 		who_is_grouped(w, i, ev->time_ns, 0);
-	if (w->groups_bad_until <= ev->last_ns)
-		w->groups_bad_until = ev->last_ns + 1;
+	if (w->groups_bad_until <= ev->lost.last_ns)
+		w->groups_bad_until = ev->lost.last_ns + 1;
 }
 
 /* "" if it is not known. */
@@ -146,7 +146,7 @@ static const char *called(struct world *w, int holder, uint64_t came, uint64_t a
 static void recorder_had(struct world *w, const struct event *ev)
 {
 	struct core *c = &w->cores[ev->cpu];
-	uint64_t from = ev->n > ev->time_ns ? 0 : ev->time_ns - ev->n;
+	uint64_t from = ev->stolen.ns > ev->time_ns ? 0 : ev->time_ns - ev->stolen.ns;
 
 	/* It came at, or after, each switch that was before, and was not there twice. */
 	for (int i = 0; i < c->n_switches; i++)
@@ -162,7 +162,7 @@ static void recorder_had(struct world *w, const struct event *ev)
 
 static void was_forbidden(struct world *w, const struct event *ev)
 {
-	const struct trace_object *o = trace_object(w->t, ev->object);
+	const struct trace_object *o = trace_object(w->t, ev->unthrottled.group);
 	int i = world_find(w, ev->tid);
 	struct life *l = i == NOBODY ? NULL : &w->lives[i];
 
@@ -170,7 +170,8 @@ static void was_forbidden(struct world *w, const struct event *ev)
 		return;
 	l->forbidden = more(l->forbidden, (size_t)l->n_forbidden, sizeof(*l->forbidden));
 	l->forbidden[l->n_forbidden++] =
-		(struct forbidden) { ev->asked_ns, ev->last_ns, o ? o->name : 0, ev->n };
+		(struct forbidden) { ev->unthrottled.since_ns, ev->unthrottled.until_ns,
+				     o ? o->name : 0, ev->unthrottled.why };
 }
 
 void who_more(struct world *w, const struct event *ev)
@@ -206,8 +207,8 @@ void who_more(struct world *w, const struct event *ev)
 			break;
 		for (i = 0; i < w->n_lives; i++)
 			who_place(w, i, ev->time_ns, NOBODY);
-		if (w->placed_bad_until <= ev->last_ns)
-			w->placed_bad_until = ev->last_ns + 1;
+		if (w->placed_bad_until <= ev->lost.last_ns)
+			w->placed_bad_until = ev->lost.last_ns + 1;
 		break;
 	default:
 		break;
@@ -266,7 +267,7 @@ static bool within(uint64_t at, uint64_t a, uint64_t b, uint64_t *to)
 void who_hears(struct world *w, const struct event *ev)
 {
 	bool lost = ev->kind == EVENT_LOST || ev->kind == EVENT_AUX_LOST;
-	uint64_t until = lost ? ev->last_ns : ev->time_ns;
+	uint64_t until = lost ? ev->lost.last_ns : ev->time_ns;
 
 	if (w->heard && w->heard + 100000000 <= ev->time_ns) {
 		w->still = more(w->still, (size_t)w->n_still, sizeof(*w->still));

@@ -64,12 +64,14 @@ static bool is_sleep(const struct piece *p)
 void work_noted(struct world *w, const struct event *ev)
 {
 	bool lost = ev->kind == EVENT_AUX_LOST && ev->other == CHAINLOG_WORK;
-	struct executed x = { .what = LOST_ITEMS, .at = ev->time_ns, .since = ev->last_ns };
+	struct executed x = { .what = LOST_ITEMS,
+			      .at = ev->time_ns,
+			      .since = lost ? ev->lost.last_ns : ev->work.queued_ns };
 
 	if (!lost && ev->kind != EVENT_WORK)
 		return;
 	if (!lost) {
-		x.what = ev->n > 1 ? SOME_ITEM : ev->n ? QUEUED_ITEM : NO_ITEM;
+		x.what = ev->work.what > 1 ? SOME_ITEM : ev->work.what ? QUEUED_ITEM : NO_ITEM;
 		x.worker = world_find(w, ev->tid);
 		x.queuer = ev->other ? world_find(w, ev->other) : IDLE;
 		x.kstack = ev->kstack;

@@ -208,14 +208,14 @@ void synth_switch_full(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t prev
 {
 	uint32_t k = synth_kstack(m, kstack), u = synth_ustack(m, ustack);
 
-	MUST(!encoder_event(synth_encoder(m), &(struct chainlog_fields) { .time_ns = ns,
-									  .cpu = cpu,
-									  .kind = CHAINLOG_SWITCH,
-									  .tid = prev,
-									  .state = state,
-									  .other = next,
-									  .kstack = k,
-									  .ustack = u }));
+	MUST(!encoder_event(synth_encoder(m), &(struct event) { .time_ns = ns,
+								.cpu = cpu,
+								.kind = CHAINLOG_SWITCH,
+								.tid = prev,
+								.state = state,
+								.other = next,
+								.kstack = k,
+								.ustack = u }));
 }
 
 void synth_switch(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t prev, char state,
@@ -229,16 +229,16 @@ void synth_waking_full(struct synth *m, uint32_t cpu, uint64_t ns, unsigned int 
 {
 	uint32_t k = synth_kstack(m, kstack), u = synth_ustack(m, ustack);
 
-	MUST(!encoder_event(synth_encoder(m),
-			    &(struct chainlog_fields) {
-				    .time_ns = ns,
-				    .cpu = cpu,
-				    .kind = (uint8_t)(kind & CHAINLOG_KIND_MASK),
-				    .flags = (uint8_t)(kind & ~(unsigned int)CHAINLOG_KIND_MASK),
-				    .tid = waker,
-				    .other = target,
-				    .kstack = k,
-				    .ustack = u }));
+	MUST(!encoder_event(
+		synth_encoder(m),
+		&(struct event) { .time_ns = ns,
+				  .cpu = cpu,
+				  .kind = (uint8_t)(kind & CHAINLOG_KIND_MASK),
+				  .flags = (uint8_t)(kind & ~(unsigned int)CHAINLOG_KIND_MASK),
+				  .tid = waker,
+				  .other = target,
+				  .kstack = k,
+				  .ustack = u }));
 }
 
 void synth_waking(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t waker, uint32_t target,
@@ -250,10 +250,10 @@ void synth_waking(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t waker, ui
 void synth_ran(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kstack,
 	       const char *ustack)
 {
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_SAMPLE,
+		.kind = EVENT_SAMPLE,
 		.tid = tid,
 		.kstack = synth_kstack(m, kstack),
 		.ustack = synth_ustack(m, ustack),
@@ -265,12 +265,12 @@ void synth_ran(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const c
 void synth_queued(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t queue,
 		  bool woken)
 {
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_QUEUE,
+		.kind = EVENT_QUEUE,
 		.tid = tid,
-		.number = { (uint64_t)queue << 1 | woken },
+		.queue = { (uint64_t)queue << 1 | woken },
 	};
 
 	MUST(!encoder_event(synth_encoder(m), &ev));
@@ -278,11 +278,11 @@ void synth_queued(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint
 
 void synth_taken(struct synth *m, uint32_t cpu, uint64_t ns, bool steal, uint64_t took_ns)
 {
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_AUX + (steal ? CHAINLOG_STEAL : CHAINLOG_INTERRUPTS),
-		.number = { took_ns },
+		.kind = steal ? EVENT_STEAL : EVENT_INTERRUPTS,
+		.stolen = { took_ns },
 	};
 
 	MUST(!encoder_event(synth_encoder(m), &ev));
@@ -290,30 +290,29 @@ void synth_taken(struct synth *m, uint32_t cpu, uint64_t ns, bool steal, uint64_
 
 static void of_thread(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t kind, uint32_t tid)
 {
-	struct chainlog_fields ev = { .time_ns = ns, .cpu = cpu, .tid = tid };
+	struct event ev = { .time_ns = ns, .cpu = cpu, .kind = (uint8_t)kind, .tid = tid };
 
-	ev.kind = (uint8_t)(CHAINLOG_AUX + kind);
 	MUST(!encoder_event(synth_encoder(m), &ev));
 }
 
 void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid)
 {
-	of_thread(m, cpu, ns, CHAINLOG_THROTTLED, tid);
+	of_thread(m, cpu, ns, EVENT_THROTTLED, tid);
 }
 
 void synth_not_sent(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid)
 {
-	of_thread(m, cpu, ns, CHAINLOG_NOT_SENT, tid);
+	of_thread(m, cpu, ns, EVENT_NOT_SENT, tid);
 }
 
 void synth_tcp_timer(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint64_t which,
 		     uint64_t since_ns, uint64_t at_ns)
 {
-	struct chainlog_fields ev = { .time_ns = ns,
-				      .cpu = cpu,
-				      .kind = CHAINLOG_AUX + CHAINLOG_TCP_TIMER,
-				      .tid = tid,
-				      .number = { which, ns - since_ns, ns - at_ns } };
+	struct event ev = { .time_ns = ns,
+			    .cpu = cpu,
+			    .kind = EVENT_TCP_TIMER,
+			    .tid = tid,
+			    .tcp_timer = { which, since_ns, at_ns } };
 
 	MUST(!encoder_event(m->e, &ev));
 }
@@ -321,16 +320,16 @@ void synth_tcp_timer(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, u
 void synth_unthrottled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint64_t since_ns,
 		       uint64_t until_ns, const char *whose)
 {
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_UNTHROTTLED,
+		.kind = EVENT_UNTHROTTLED,
 		.tid = tid,
-		.number = { *whose == '/' ? synth_group_object(m, whose, 0) : 0, ns - since_ns,
-			    ns - until_ns,
-			    *whose == 'd'   ? CHAINLOG_QUOTA_DEADLINE
-			    : *whose == 'r' ? CHAINLOG_QUOTA_REALTIME
-					    : CHAINLOG_QUOTA_GROUP },
+		.unthrottled = { *whose == '/' ? synth_group_object(m, whose, 0) : 0, since_ns,
+				 until_ns,
+				 *whose == 'd'	 ? CHAINLOG_QUOTA_DEADLINE
+				 : *whose == 'r' ? CHAINLOG_QUOTA_REALTIME
+						 : CHAINLOG_QUOTA_GROUP },
 	};
 
 	MUST(!encoder_event(synth_encoder(m), &ev));
@@ -338,10 +337,10 @@ void synth_unthrottled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
 
 void synth_holder(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t holder)
 {
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_HOLDER,
+		.kind = EVENT_HOLDER,
 		.tid = tid,
 		.other = holder,
 	};
@@ -363,12 +362,12 @@ uint32_t synth_group_object(struct synth *m, const char *path, uint64_t id)
 void synth_group(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *path,
 		 bool process)
 {
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_GROUP,
+		.kind = EVENT_GROUP,
 		.tid = tid,
-		.number = { synth_group_object(m, path, 0), process },
+		.group = { synth_group_object(m, path, 0), process },
 	};
 
 	MUST(!encoder_event(synth_encoder(m), &ev));
@@ -376,11 +375,11 @@ void synth_group(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const
 
 void synth_recorder(struct synth *m, uint32_t cpu, uint64_t ns, uint64_t had_ns)
 {
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_RECORDER,
-		.number = { had_ns },
+		.kind = EVENT_RECORDER,
+		.stolen = { had_ns },
 	};
 
 	MUST(!encoder_event(synth_encoder(m), &ev));
@@ -413,41 +412,41 @@ void synth_waits_for(struct synth *m, uint32_t cpu, uint64_t ns, const char *cla
 		     const char *name)
 {
 	struct encoder *e = synth_encoder(m);
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_OBJECT,
-		.number[0] = object_of(e, class, name),
+		.kind = EVENT_WAITS_FOR,
+		.awaited = { object_of(e, class, name) },
 	};
 
-	MUST(ev.number[0] && !encoder_event(e, &ev));
+	MUST(ev.awaited.object && !encoder_event(e, &ev));
 }
 
 void synth_ready(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *class,
 		 const char *name)
 {
 	struct encoder *e = synth_encoder(m);
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_READY,
+		.kind = EVENT_READY,
 		.tid = tid,
-		.number[0] = object_of(e, class, name),
+		.awaited = { object_of(e, class, name) },
 	};
 
-	MUST(ev.number[0] && !encoder_event(e, &ev));
+	MUST(ev.awaited.object && !encoder_event(e, &ev));
 }
 
 void synth_stream(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t written,
 		  uint32_t received, const char *socket)
 {
 	struct encoder *e = synth_encoder(m);
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_STREAM,
+		.kind = EVENT_STREAM,
 		.tid = tid,
-		.number = { *socket ? object_of(e, "tcp", socket) : 0, written, received },
+		.stream = { *socket ? object_of(e, "tcp", socket) : 0, written, received },
 	};
 
 	MUST(!encoder_event(e, &ev));
@@ -456,15 +455,15 @@ void synth_stream(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint
 void synth_work(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, unsigned int what,
 		uint32_t queuer, uint64_t since_ns, const char *kernel, const char *user)
 {
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_WORK,
+		.kind = EVENT_WORK,
 		.tid = tid,
 		.other = queuer,
 		.kstack = synth_kstack(m, kernel),
 		.ustack = synth_ustack(m, user),
-		.number = { what, since_ns },
+		.work = { what, ns - since_ns },
 	};
 
 	MUST(!encoder_event(synth_encoder(m), &ev));
@@ -473,10 +472,10 @@ void synth_work(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, unsign
 void synth_asks_disk(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kernel,
 		     const char *user)
 {
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_DISK_REQUEST,
+		.kind = EVENT_DISK_REQUEST,
 		.tid = tid,
 		.kstack = synth_kstack(m, kernel),
 		.ustack = synth_ustack(m, user),
@@ -489,75 +488,80 @@ void synth_disk_done(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
 		     const struct synth_disk_done *d)
 {
 	struct encoder *e = synth_encoder(m);
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_DISK_DONE,
+		.kind = EVENT_DISK_DONE,
 		.tid = tid,
-		.number = { encoder_object(e, &(struct encoder_object) { .class = "disk",
-									 .name = d->disk,
-									 .own = "" }),
-			    chainlog_disk_what(d->op, d->bytes), d->asked_ns ? ns - d->asked_ns : 0,
-			    d->issued_ns ? ns - d->issued_ns : 0,
-			    d->group ? synth_group_object(m, d->group, 0) : 0 },
+		.disk_done = { .what = chainlog_disk_what(d->op, d->bytes),
+			       .asked_ns = d->asked_ns,
+			       .issued_ns = d->issued_ns,
+			       .group = d->group ? synth_group_object(m, d->group, 0) : 0 },
 	};
 
-	MUST(ev.number[0] && !encoder_event(e, &ev));
+	ev.disk_done.disk = encoder_object(
+		e, &(struct encoder_object) { .class = "disk", .name = d->disk, .own = "" });
+	MUST(ev.disk_done.disk && !encoder_event(e, &ev));
 }
 
 static void put_request(struct synth *m, uint32_t cpu, uint64_t ns, unsigned int kind, uint32_t tid,
 			const struct synth_request *r)
 {
 	struct encoder *e = synth_encoder(m);
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = (uint8_t)(CHAINLOG_AUX + kind),
+		.kind = (uint8_t)kind,
 		.tid = tid,
 		.kstack = synth_kstack(m, r->kstack ? r->kstack : ""),
 		.ustack = synth_ustack(m, r->ustack ? r->ustack : ""),
-		.number = { 0, r->connection, r->flags, ns - r->arrival_ns, ns - r->taken_ns,
-			    ns - r->answer_ns, r->bytes_read, r->bytes_written, 0 },
+		.request = { .connection = r->connection,
+			     .flags = r->flags,
+			     .arrival_ns = r->arrival_ns,
+			     .taken_ns = r->taken_ns,
+			     .answer_ns = r->answer_ns,
+			     .bytes_read = r->bytes_read,
+			     .bytes_written = r->bytes_written },
 	};
 
 	if (r->label)
-		ev.number[8] = object_of(e, CHAINLOG_CLASS_LABEL, r->label);
-	if (kind == CHAINLOG_REQUEST)
+		ev.request.label = object_of(e, CHAINLOG_CLASS_LABEL, r->label);
+	if (kind == EVENT_REQUEST)
 		ev.other = r->reader;
-	if (kind == CHAINLOG_REQUEST_MORE)
-		ev.number[3] = ns - r->first_ns;
+	if (kind == EVENT_REQUEST_MORE)
+		ev.request.arrival_ns = r->first_ns;
 	else
-		ev.number[0] = object_of(e, r->class, r->name);
+		ev.request.endpoint = object_of(e, r->class, r->name);
 	MUST(!encoder_event(e, &ev));
 }
 
 void synth_request(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t writer,
 		   const struct synth_request *r)
 {
-	put_request(m, cpu, ns, CHAINLOG_REQUEST, writer, r);
+	put_request(m, cpu, ns, EVENT_REQUEST, writer, r);
 }
 
 void synth_request_more(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t writer,
 			const struct synth_request *r)
 {
-	put_request(m, cpu, ns, CHAINLOG_REQUEST_MORE, writer, r);
+	put_request(m, cpu, ns, EVENT_REQUEST_MORE, writer, r);
 }
 
 void synth_request_open(struct synth *m, uint32_t cpu, uint64_t ns, const struct synth_request *r)
 {
-	put_request(m, cpu, ns, CHAINLOG_REQUEST_OPEN, r->reader, r);
+	put_request(m, cpu, ns, EVENT_REQUEST_OPEN, r->reader, r);
 }
 
 void synth_context(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,
 		   const uint64_t trace[2], uint64_t span, const char *route)
 {
 	struct encoder *e = synth_encoder(m);
-	struct chainlog_fields ev = {
+	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = CHAINLOG_AUX + CHAINLOG_CONTEXT,
+		.kind = EVENT_CONTEXT,
 		.tid = tid,
-		.number = { *route ? object_of(e, "route", route) : 0, trace[0], trace[1], span },
+		.context = { *route ? object_of(e, "route", route) : 0, trace[0], trace[1], span },
 	};
 
 	MUST(!encoder_event(e, &ev));
@@ -646,31 +650,30 @@ struct synth *synth_sample(void)
 	synth_waking(m, 0, 200, 7, 8, "wake;write");
 	synth_flush(m);
 	synth_switch(m, 1, 210, 0, 'R', 8, "");
-	MUST(!encoder_event(e, &(struct chainlog_fields) { .time_ns = 250,
-							   .cpu = 0,
-							   .kind = CHAINLOG_FORK,
-							   .tid = 7,
-							   .other = 9,
-							   .tgid = 7,
-							   .string = encoder_text(e, "child") }));
+	MUST(!encoder_event(e, &(struct event) { .time_ns = 250,
+						 .cpu = 0,
+						 .kind = CHAINLOG_FORK,
+						 .tid = 7,
+						 .other = 9,
+						 .tgid = 7,
+						 .string = encoder_text(e, "child") }));
 	synth_waking_full(m, 0, 260, CHAINLOG_WAKING_NEW, 7, 9, "wake_new;fork", "fork;main");
-	MUST(!encoder_event(e, &(struct chainlog_fields) { .time_ns = 300,
-							   .cpu = 1,
-							   .kind = CHAINLOG_EXEC,
-							   .tid = 8,
-							   .other = 8,
-							   .string = encoder_text(e, "/bin/ls") }));
+	MUST(!encoder_event(e, &(struct event) { .time_ns = 300,
+						 .cpu = 1,
+						 .kind = CHAINLOG_EXEC,
+						 .tid = 8,
+						 .other = 8,
+						 .string = encoder_text(e, "/bin/ls") }));
 	synth_flush(m);
-	MUST(!encoder_event(e, &(struct chainlog_fields) { .time_ns = 310,
-							   .cpu = 0,
-							   .kind = CHAINLOG_RENAME,
-							   .tid = 7,
-							   .string = encoder_text(e, "renamed") }));
+	MUST(!encoder_event(e, &(struct event) { .time_ns = 310,
+						 .cpu = 0,
+						 .kind = CHAINLOG_RENAME,
+						 .tid = 7,
+						 .string = encoder_text(e, "renamed") }));
 	synth_waking(m, 1, 350, 8, 7, "wake;write");
 	synth_switch(m, 0, 400, 7, 'D', 9, "io;read");
-	MUST(!encoder_event(e,
-			    &(struct chainlog_fields) {
-				    .time_ns = 500, .cpu = 1, .kind = CHAINLOG_EXIT, .tid = 8 }));
+	MUST(!encoder_event(
+		e, &(struct event) { .time_ns = 500, .cpu = 1, .kind = CHAINLOG_EXIT, .tid = 8 }));
 	synth_end(m, 600);
 	return m;
 }
@@ -701,6 +704,24 @@ static void print_stack(FILE *f, const struct trace *t, uint32_t id)
 		fputs("+", f);
 }
 
+/* The thread, and the other fields of a kind in their order, but stacks. */
+static void print_fields(FILE *f, const struct trace *t, const struct event *ev)
+{
+	fprintf(f, " %u", ev->tid);
+	for (const struct event_field *d = event_fields(ev->kind); d->type; d++) {
+		uint64_t v = event_value(ev, d);
+		const struct trace_object *o;
+
+		if (d->type == FIELD_STACK || d->at == offsetof(struct event, tid))
+			continue;
+		o = d->type == FIELD_OBJECT ? trace_object(t, (uint32_t)v) : NULL;
+		if (o)
+			fprintf(f, " [%s %s]", trace_string(t, o->class), trace_string(t, o->name));
+		else
+			fprintf(f, " %llu", (unsigned long long)v);
+	}
+}
+
 static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 {
 	static const char *const kinds[EVENT_KINDS] = { "switch",
@@ -711,72 +732,35 @@ static void print_event(FILE *f, const struct trace *t, const struct event *ev)
 							"rename",
 							"exit",
 							"lost",
-							[EVENT_SAMPLE] = "sample",
-							[EVENT_QUEUE] = "queue",
-							[EVENT_THROTTLED] = "throttled",
-							[EVENT_OBJECT] = "object",
-							[EVENT_DISK_REQUEST] = "disk request",
-							[EVENT_DISK_DONE] = "disk done",
-							[EVENT_READY] = "ready",
-							[EVENT_INTERRUPTS] = "interrupts",
-							[EVENT_STEAL] = "steal",
-							[EVENT_REQUEST] = "request",
-							[EVENT_REQUEST_MORE] = "request-more",
-							[EVENT_REQUEST_OPEN] = "request-open",
-							[EVENT_CONTEXT] = "context",
-							[EVENT_HOLDER] = "holder",
-							[EVENT_RECORDER] = "recorder",
-							[EVENT_GROUP] = "group",
-							[EVENT_OWN_ID] = "own-id",
-							[EVENT_STREAM] = "stream",
-							[EVENT_UNTHROTTLED] = "unthrottled",
-							[EVENT_NOT_SENT] = "not-sent",
-							[EVENT_WORK] = "work",
-							[EVENT_TCP_TIMER] = "tcp-timer",
+#define EVENT(NAME, number, record, slices, shown, key, fields) [EVENT_##NAME] = shown,
+#include "events.def"
 							[EVENT_AUX_LOST] = "more-lost" };
 
 	fprintf(f, "%llu %s", (unsigned long long)ev->time_ns, kinds[ev->kind]);
 	if (ev->kind == EVENT_LOST) {
-		fprintf(f, "-%llu n=%llu", (unsigned long long)ev->last_ns,
-			(unsigned long long)ev->n);
+		fprintf(f, "-%llu n=%llu", (unsigned long long)ev->lost.last_ns,
+			(unsigned long long)ev->lost.n);
 		if (ev->cpu == EVENT_CPU_UNKNOWN)
 			fputs(" cpu=?", f);
 		else
 			fprintf(f, " cpu=%u", ev->cpu);
 	} else if (ev->kind == EVENT_AUX_LOST) {
-		fprintf(f, "-%llu n=%llu %s", (unsigned long long)ev->last_ns,
-			(unsigned long long)ev->n, kinds[EVENT_AUX + ev->other]);
+		fprintf(f, "-%llu n=%llu %s", (unsigned long long)ev->lost.last_ns,
+			(unsigned long long)ev->lost.n, kinds[EVENT_AUX + ev->other]);
+	} else if (ev->kind >= EVENT_AUX) {
+		print_fields(f, t, ev);
+		print_stack(f, t, ev->kstack);
+		print_stack(f, t, ev->ustack);
 	} else {
 		fprintf(f, " %u", ev->tid);
-		if (ev->kind < EVENT_AUX && ev->state)
+		if (ev->state)
 			fprintf(f, " %c", ev->state);
-		if (ev->kind <= EVENT_EXEC || ev->kind == EVENT_HOLDER ||
-		    ev->kind == EVENT_OWN_ID || ev->kind == EVENT_WORK)
+		if (ev->kind <= EVENT_EXEC)
 			fprintf(f, ">%u", ev->other);
-		if (ev->kind == EVENT_STREAM)
-			fprintf(f, " %llu %llu", (unsigned long long)ev->n,
-				(unsigned long long)ev->received);
-		if (ev->kind == EVENT_UNTHROTTLED || ev->kind == EVENT_TCP_TIMER)
-			fprintf(f, " %llu-%llu why=%llu", (unsigned long long)ev->asked_ns,
-				(unsigned long long)ev->last_ns, (unsigned long long)ev->n);
-		if (ev->kind == EVENT_WORK)
-			fprintf(f, " %llu at %llu", (unsigned long long)ev->n,
-				(unsigned long long)ev->last_ns);
-		if (ev->kind == EVENT_GROUP && ev->n)
-			fputs(" process", f);
 		if (ev->kind == EVENT_FORK)
 			fprintf(f, " of %u", ev->tgid);
-		if (ev->kind >= EVENT_REQUEST && ev->kind <= EVENT_REQUEST_OPEN)
-			fprintf(f, "<%u #%llu flags=%u %llu %llu %llu in=%llu out=%llu", ev->other,
-				(unsigned long long)ev->n, ev->flags,
-				(unsigned long long)ev->asked_ns, (unsigned long long)ev->taken_ns,
-				(unsigned long long)ev->last_ns, (unsigned long long)ev->bytes_read,
-				(unsigned long long)ev->bytes_written);
-		if (ev->kind < EVENT_AUX && ev->string)
+		if (ev->string)
 			fprintf(f, " '%s'", trace_string(t, ev->string));
-		if (trace_object(t, ev->object))
-			fprintf(f, " [%s %s]", trace_string(t, trace_object(t, ev->object)->class),
-				trace_string(t, trace_object(t, ev->object)->name));
 		print_stack(f, t, ev->kstack);
 		print_stack(f, t, ev->ustack);
 	}

@@ -270,7 +270,7 @@ static void add_event(struct synth *m, const struct line *l)
 		synth_waking_full(m, cpu, ns, CHAINLOG_WAKING_NEW, a, b, k, u);
 	else if (!strcmp(verb, "forks"))
 		MUST(!encoder_event(
-			e, &(struct chainlog_fields) {
+			e, &(struct event) {
 				   .time_ns = ns,
 				   .cpu = cpu,
 				   .kind = CHAINLOG_FORK,
@@ -279,24 +279,22 @@ static void add_event(struct synth *m, const struct line *l)
 				   .tgid = b,
 				   .string = encoder_text(e, (char[]) { *l->words[4], 0 }) }));
 	else if (!strcmp(verb, "execs"))
-		MUST(!encoder_event(
-			e, &(struct chainlog_fields) { .time_ns = ns,
-						       .cpu = cpu,
-						       .kind = CHAINLOG_EXEC,
-						       .tid = a,
-						       .other = a,
-						       .string = encoder_text(e, "/bin/true") }));
+		MUST(!encoder_event(e, &(struct event) { .time_ns = ns,
+							 .cpu = cpu,
+							 .kind = CHAINLOG_EXEC,
+							 .tid = a,
+							 .other = a,
+							 .string = encoder_text(e, "/bin/true") }));
 	else if (!strcmp(verb, "execs-as"))
-		MUST(!encoder_event(
-			e, &(struct chainlog_fields) { .time_ns = ns,
-						       .cpu = cpu,
-						       .kind = CHAINLOG_EXEC,
-						       .tid = b,
-						       .other = a,
-						       .string = encoder_text(e, "/bin/true") }));
+		MUST(!encoder_event(e, &(struct event) { .time_ns = ns,
+							 .cpu = cpu,
+							 .kind = CHAINLOG_EXEC,
+							 .tid = b,
+							 .other = a,
+							 .string = encoder_text(e, "/bin/true") }));
 	else if (!strcmp(verb, "exits"))
 		MUST(!encoder_event(
-			e, &(struct chainlog_fields) {
+			e, &(struct event) {
 				   .time_ns = ns, .cpu = cpu, .kind = CHAINLOG_EXIT, .tid = a }));
 	else if (!strcmp(verb, "queued") || !strcmp(verb, "queued!"))
 		synth_queued(m, cpu, ns, a, (uint32_t)atoi(word(l, 4) + 1), verb[6] == '!');
@@ -323,12 +321,11 @@ static void add_event(struct synth *m, const struct line *l)
 	else if (!strcmp(verb, "ready"))
 		add_ready(m, cpu, ns, a, l->words[4]);
 	else if (!strcmp(verb, "renames-to"))
-		MUST(!encoder_event(
-			e, &(struct chainlog_fields) { .time_ns = ns,
-						       .cpu = cpu,
-						       .kind = CHAINLOG_RENAME,
-						       .tid = a,
-						       .string = encoder_text(e, word(l, 4)) }));
+		MUST(!encoder_event(e, &(struct event) { .time_ns = ns,
+							 .cpu = cpu,
+							 .kind = CHAINLOG_RENAME,
+							 .tid = a,
+							 .string = encoder_text(e, word(l, 4)) }));
 	else
 		MUST(verb == NULL); /* not a verb that is known */
 }

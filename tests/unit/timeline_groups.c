@@ -166,7 +166,7 @@ static void after_a_loss_no_group_is_known_but_by_another_move(void **state)
 static void a_group_may_get_another_name(void **state)
 {
 	struct synth *m = synth_new();
-	struct chainlog_fields ev = { .cpu = 0, .kind = CHAINLOG_AUX + CHAINLOG_GROUP };
+	struct event ev = { .cpu = 0, .kind = EVENT_GROUP };
 	struct trace *t;
 	struct timelines *tl;
 
@@ -181,11 +181,11 @@ static void a_group_may_get_another_name(void **state)
 							.state = 'R',
 							.group = synth_group_object(m, "/x", 6) });
 	ev.time_ns = 20000;
-	ev.number[0] = synth_group_object(m, "/new", 5);
+	ev.group.object = synth_group_object(m, "/new", 5);
 	MUST(!encoder_event(synth_encoder(m), &ev));
 	/* Of a group that nobody was in so far. */
 	ev.time_ns = 30000;
-	ev.number[0] = synth_group_object(m, "/empty", 9);
+	ev.group.object = synth_group_object(m, "/empty", 9);
 	MUST(!encoder_event(synth_encoder(m), &ev));
 	ev.time_ns = 40000;
 	ev.tid = 8;

@@ -76,12 +76,11 @@ static void a_trace_without_them_says_nothing_of_them(void **state)
 	synth_free(m);
 }
 
-static struct chainlog_fields ready(uint64_t time_ns, uint32_t tid, uint32_t object)
+static struct event ready(uint64_t time_ns, uint32_t tid, uint32_t object)
 {
-	return (struct chainlog_fields) { .time_ns = time_ns,
-					  .kind = CHAINLOG_AUX + CHAINLOG_READY,
-					  .tid = tid,
-					  .number[0] = object };
+	return (struct event) {
+		.time_ns = time_ns, .kind = EVENT_READY, .tid = tid, .awaited = { object }
+	};
 }
 
 /* Each field comes back; what was first was longest ago, whatever the trace says. */
@@ -101,11 +100,13 @@ static void a_request_is_read_whole(void **state)
 		.kstack = "send",
 		.ustack = "work;main",
 	};
-	struct chainlog_fields impossible = {
-		.time_ns = 400,
-		.kind = CHAINLOG_AUX + CHAINLOG_REQUEST,
-		.tid = 7,
-		.number = { 99, 1, UINT64_MAX, 300, 350, UINT64_MAX, 0, 0 },
+	/* CPU 0 at 400, one event: connection 1, endpoint 99, no reader, writer 7, no stacks;
+	 * arrived 300 ns ago, taken 350 and answered 2097151 ns ago. */
+	static const uint8_t impossible[] = {
+		0, 0x90, 3,    0,    1,	   CHAINLOG_REQUEST,
+		0, 16,	 1,    99,   0x3f, 0,
+		7, 0,	 0,    0xac, 2,	   0xde,
+		2, 0xff, 0xff, 0x7f, 0,	   0,
 	};
 	struct synth *m = synth_new();
 
@@ -116,15 +117,16 @@ static void a_request_is_read_whole(void **state)
 	r.answer_ns = 250;
 	synth_request_more(m, 0, 260, 7, &r);
 	synth_request_open(m, 0, 300, &r);
-	MUST(!encoder_event(synth_encoder(m), &impossible));
+	synth_flush(m);
+	synth_add_block(m, CHAINLOG_BLOCK_AUX_EVENTS, impossible, sizeof(impossible));
 	synth_end(m, 500);
 	synth_expect_events(
 		m, "100 switch 0 R>7\n"
-		   "200 request 7<9 #1099511627776 flags=9 100 150 190 in=8589934592 out=12 "
-		   "[tcp :80] send work;main\n"
-		   "260 request-more 7<0 #1099511627776 flags=9 190 0 250 in=0 out=12\n"
-		   "300 request-open 9<0 #1099511627776 flags=9 100 150 0 in=0 out=0 [tcp :80]\n"
-		   "400 request 7<0 #1 flags=255 100 100 100 in=0 out=0\n");
+		   "200 request 7 1099511627776 [tcp :80] 9 9 100 150 190 8589934592 12 0 send "
+		   "work;main\n"
+		   "260 more 7 1099511627776 9 250 190 12\n"
+		   "300 open 9 1099511627776 [tcp :80] 9 100 150\n"
+		   "400 request 7 1 0 63 0 100 100 100 0 0 0\n");
 	synth_free(m);
 }
 
@@ -159,8 +161,8 @@ static void what_is_ready_needs_no_thread_after_its_waking(void **state)
 	static const uint8_t alone[] = { 1, 0x90, 3, 1, 2, 35, 0, 0, 6, 1, 1, 1 };
 	struct synth *m = synth_new();
 	struct encoder *e = synth_encoder(m);
-	struct chainlog_fields ev[] = { ready(200, 8, 1), ready(200, 9, 2), ready(210, 8, 2),
-					ready(300, 9, 2) };
+	struct event ev[] = { ready(200, 8, 1), ready(200, 9, 2), ready(210, 8, 2),
+			      ready(300, 9, 2) };
 	struct trace *t;
 	size_t all;
 
@@ -190,8 +192,8 @@ static void what_is_ready_needs_no_thread_after_its_waking(void **state)
 			       "210 ready 8 [udp b]\n"
 			       "300 waking 7>9 wake\n"
 			       "300 ready 9 [udp b]\n"
-			       "400 ready 0\n"
-			       "401 ready 0\n");
+			       "400 ready 0 0\n"
+			       "401 ready 0 0\n");
 	t = synth_open(m);
 	assert_int_equal(trace_info(t)->events_of[EVENT_READY], 6);
 	trace_close(t);
@@ -211,7 +213,7 @@ static void what_is_waited_for_has_two_forms(void **state)
 		const char *expected;
 	} forms[] = { { longer, sizeof(longer), "100 object 7 [udp b]\n" },
 		      { shorter, sizeof(shorter), "100 object 7 [udp b]\n" },
-		      { huge, sizeof(huge), "100 ready 0\n" } };
+		      { huge, sizeof(huge), "100 ready 0 0\n" } };
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
@@ -412,11 +414,11 @@ static void groups_of_threads_are_read(void **state)
 					    1, 3,  9, 7, 1,  20, 1, 2, 7, 5 },
 			20);
 	synth_end(m, 50);
-	synth_expect_events(m, "10 group 7 [cgroup /a]\n"
-			       "20 group 7 process [cgroup /b]\n"
-			       "30 group 7 [cgroup /a]\n"
-			       "31 group 7 process\n"
-			       "32 own-id 7>5\n");
+	synth_expect_events(m, "10 group 7 [cgroup /a] 0\n"
+			       "20 group 7 [cgroup /b] 1\n"
+			       "30 group 7 [cgroup /a] 0\n"
+			       "31 group 7 0 1\n"
+			       "32 own-id 7 5\n");
 	synth_free(m);
 }
 

@@ -63,7 +63,8 @@ static bool is_covered(const struct event_list *l, const struct event *ev)
 		const struct event *x = &l->ev[i];
 
 		if (x->kind == EVENT_LOST && x->time_ns <= ev->time_ns &&
-		    x->last_ns >= ev->time_ns && (x->cpu == ev->cpu || x->cpu == EVENT_CPU_UNKNOWN))
+		    x->lost.last_ns >= ev->time_ns &&
+		    (x->cpu == ev->cpu || x->cpu == EVENT_CPU_UNKNOWN))
 			return true;
 	}
 	return false;
@@ -459,14 +460,14 @@ static void ids_out_of_range_are_none(void **state)
 
 	(void)state;
 	synth_thread_full(m, &th);
-	encoder_event(synth_encoder(m), &(struct chainlog_fields) { .time_ns = 10,
-								    .cpu = 0,
-								    .kind = CHAINLOG_SWITCH,
-								    .tid = 1,
-								    .state = 'S',
-								    .other = 2,
-								    .kstack = 4000000000u,
-								    .ustack = 4000000001u });
+	encoder_event(synth_encoder(m), &(struct event) { .time_ns = 10,
+							  .cpu = 0,
+							  .kind = CHAINLOG_SWITCH,
+							  .tid = 1,
+							  .state = 'S',
+							  .other = 2,
+							  .kstack = 4000000000u,
+							  .ustack = 4000000001u });
 	encoder_name(synth_encoder(m), 80000, encoder_text(synth_encoder(m), "nobody"), 80001, 0);
 	synth_end(m, 100);
 	synth_expect_events(m, "10 switch 1 S>2\n");

@@ -74,7 +74,7 @@ static void every_kind_of_event_and_definition(void **state)
 		  .tgid = 7,
 		  .string = 1 },
 		{ .time_ns = 6, .cpu = 1, .kind = EVENT_WAKING_NEW, .tid = 7, .other = 8 },
-		{ .time_ns = 10, .cpu = 0, .kind = EVENT_LOST, .last_ns = 12, .n = 3 },
+		{ .time_ns = 10, .cpu = 0, .kind = EVENT_LOST, .lost = { 3, 12 } },
 		{ .time_ns = 20,
 		  .cpu = 1,
 		  .kind = EVENT_SWITCH,
@@ -126,9 +126,10 @@ static void every_kind_of_event_and_definition(void **state)
 		const struct event *want = &expected[i];
 
 		if (want->kind == EVENT_LOST)
-			encoder_lost(e, (int)want->cpu, want->n, want->time_ns, want->last_ns);
+			encoder_lost(e, (int)want->cpu, want->lost.n, want->time_ns,
+				     want->lost.last_ns);
 		else
-			encoder_event(e, &(struct chainlog_fields) {
+			encoder_event(e, &(struct event) {
 						 .time_ns = want->time_ns,
 						 .cpu = want->cpu,
 						 .kind = want->kind,
@@ -169,8 +170,10 @@ static void every_kind_of_event_and_definition(void **state)
 		assert_int_equal(ev.ustack, expected[i].ustack);
 		assert_int_equal(ev.string, expected[i].string);
 		assert_int_equal(ev.tgid, expected[i].tgid);
-		assert_int_equal(ev.last_ns, expected[i].last_ns);
-		assert_int_equal(ev.n, expected[i].n);
+		if (ev.kind != EVENT_LOST)
+			continue;
+		assert_int_equal(ev.lost.last_ns, expected[i].lost.last_ns);
+		assert_int_equal(ev.lost.n, expected[i].lost.n);
 	}
 	assert_false(trace_cursor_next(c, &ev));
 	trace_cursor_free(c);
@@ -239,7 +242,7 @@ static void many_blocks(void **state)
 		frame = encoder_new_frame(e, i & 1, 0xffffffff81000000u + i);
 		encoder_name(e, frame, string, 0, i);
 		stack = encoder_stack(e, &frame, 1, CHAINLOG_STACK_UNKNOWN);
-		encoder_event(e, &(struct chainlog_fields) {
+		encoder_event(e, &(struct event) {
 					 .time_ns = 1000 + i,
 					 .cpu = i % 300,
 					 .kind = CHAINLOG_SWITCH,
@@ -296,7 +299,7 @@ static void what_is_too_long_is_cut(void **state)
 	assert_int_equal(encoder_string(e, text, sizeof(text) - 1), 1);
 	assert_int_equal(encoder_stack(e, frames, CHAINLOG_STACK_MAX + 1, 0), 1);
 	assert_int_equal(encoder_stack(e, frames, CHAINLOG_STACK_MAX, CHAINLOG_STACK_DEPTH), 1);
-	assert_int_equal(encoder_event(e, &(struct chainlog_fields) { .kind = 7 }), -EINVAL);
+	assert_int_equal(encoder_event(e, &(struct event) { .kind = 7 }), -EINVAL);
 	assert_int_equal(encoder_error(e), -EINVAL);
 	encoder_free(e);
 	free(bytes.p);

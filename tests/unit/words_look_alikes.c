@@ -27,19 +27,20 @@ static char *waits_for(const struct thing *things, size_t n)
 
 	synth_thread(m, 101, "A");
 	for (size_t i = 0; i < n; i++) {
-		struct chainlog_fields ev = {
+		struct event ev = {
 			.time_ns = 100000 + i * 200000,
-			.kind = CHAINLOG_AUX + CHAINLOG_OBJECT,
+			.kind = EVENT_WAITS_FOR,
 		};
 
 		synth_switch(m, 0, ev.time_ns, 101, 'S', 0, "");
-		ev.number[0] = encoder_object(synth_encoder(m), &(struct encoder_object) {
-									.class = things[i].class,
-									.name = things[i].name,
-									.own = "",
-									.device = things[i].device,
-									.inode = things[i].inode,
-								});
+		ev.awaited.object =
+			encoder_object(synth_encoder(m), &(struct encoder_object) {
+								 .class = things[i].class,
+								 .name = things[i].name,
+								 .own = "",
+								 .device = things[i].device,
+								 .inode = things[i].inode,
+							 });
 		assert_int_equal(encoder_event(synth_encoder(m), &ev), 0);
 		synth_waking(m, 0, ev.time_ns + 100000, 0, 101, "hrtimer_wakeup");
 		synth_switch(m, 0, ev.time_ns + 100000, 0, 'R', 101, "");

@@ -137,7 +137,7 @@ static void expect_peer(const char *class, const char *name, const char *own,
 {
 	struct options o = script_options(CLIENT);
 	struct synth *m = synth_new();
-	struct chainlog_fields ev = { .time_ns = 100, .kind = CHAINLOG_AUX + CHAINLOG_OBJECT };
+	struct event ev = { .time_ns = 100, .kind = EVENT_WAITS_FOR };
 	struct trace *t;
 	char *text;
 
@@ -145,7 +145,7 @@ static void expect_peer(const char *class, const char *name, const char *own,
 	synth_thread(m, SERVER, "server");
 	object(m, server_class, server_name, server_own, SERVER);
 	synth_switch(m, 0, 100, CLIENT, 'S', 0, "ksleep");
-	ev.number[0] = object(m, class, name, own, CLIENT);
+	ev.awaited.object = object(m, class, name, own, CLIENT);
 	assert_int_equal(encoder_event(synth_encoder(m), &ev), 0);
 	synth_end(m, 300);
 	t = synth_open(m);
@@ -226,7 +226,7 @@ static void expect_other_end(const char *class, uint32_t kernels, const char *wa
 	struct options o = script_options(101);
 	struct synth *m = synth_new();
 	struct encoder_object what = { .class = class, .name = "12", .own = "", .peer = kernels };
-	struct chainlog_fields ev = { .time_ns = 100, .kind = CHAINLOG_AUX + CHAINLOG_OBJECT };
+	struct event ev = { .time_ns = 100, .kind = EVENT_WAITS_FOR };
 	struct trace *t;
 	char *text;
 
@@ -234,7 +234,7 @@ static void expect_other_end(const char *class, uint32_t kernels, const char *wa
 	synth_thread_full(m, &(struct encoder_thread) { .tid = 102, .tgid = 101, .state = 'S' });
 	synth_thread(m, 103, "C");
 	synth_switch(m, 0, 100, 101, 'S', 0, "kwait");
-	ev.number[0] = encoder_object(synth_encoder(m), &what);
+	ev.awaited.object = encoder_object(synth_encoder(m), &what);
 	assert_int_equal(encoder_event(synth_encoder(m), &ev), 0);
 	synth_waking(m, 1, 300, *waker == 'B' ? 102 : 103, 101, wakers_stack);
 	synth_switch(m, 0, 300, 0, 'R', 101, "");
@@ -273,8 +273,7 @@ static void who_held_a_lock_is_named(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		struct chainlog_fields ev = { .time_ns = 100,
-					      .kind = CHAINLOG_AUX + CHAINLOG_OBJECT };
+		struct event ev = { .time_ns = 100, .kind = EVENT_WAITS_FOR };
 		struct encoder_object lock = {
 			.class = "futex", .name = "7:0x10", .own = "", .peer = tids[i], .owner = 0
 		};
@@ -289,7 +288,7 @@ static void who_held_a_lock_is_named(void **state)
 					     .state = 'S',
 					     .name = encoder_text(synth_encoder(m), "server") });
 		synth_switch(m, 0, 100, CLIENT, 'S', 0, "ksleep");
-		ev.number[0] = encoder_object(synth_encoder(m), &lock);
+		ev.awaited.object = encoder_object(synth_encoder(m), &lock);
 		assert_int_equal(encoder_event(synth_encoder(m), &ev), 0);
 		synth_end(m, 300);
 		t = synth_open(m);
