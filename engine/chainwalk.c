@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "common/option_table.h"
 #include "fold/folded.h"
+#include "formats/against.h"
 #include "formats/screen_json.h"
 #include "symbols/symbols.h"
 
@@ -98,7 +99,8 @@ struct run {
 	bool merging;		 /* lines are added up and written at the end */
 	struct folded merged;
 	struct joined joined;
-	bool together; /* several traces, or one below a root frame */
+	struct against against; /* of --against */
+	bool together;		/* several traces, or one below a root frame */
 	bool damaged;
 	size_t n_done;
 	size_t n_missing; /* traces without a thread that was asked for */
@@ -115,9 +117,13 @@ static const char *default_trace(void)
 	return "trace.bin";
 }
 
-/* The i-th trace; "-" is standard input. */
+/* The i-th trace; "-" is standard input. With --against that one is the first. */
 static const char *path_of(const struct options *o, size_t i)
 {
+	if (o->against && !i)
+		return o->against;
+	if (o->against)
+		i--;
 	return o->n_traces ? o->traces[i] : default_trace();
 }
 
@@ -128,7 +134,7 @@ static const char *name_of(const char *path)
 
 static size_t n_traces(const struct options *o)
 {
-	return o->n_traces ? o->n_traces : 1;
+	return (o->n_traces ? o->n_traces : 1) + (o->against ? 1 : 0);
 }
 
 /* Called after a trace was opened: a mistyped trace must not truncate the previous result. */
@@ -204,6 +210,8 @@ static int write_trace(struct run *r, const struct format *format, struct format
 	enum options_root root = in->options->root;
 	bool below_root = root == ROOT_HOST || root == ROOT_TRACE;
 
+	if (in->options->against)
+		return figures_make(r->n_done ? &r->against.after : &r->against.before, in, name);
 	if (r->merging)
 		return format->fold(in, below_root ? label(in, name) : NULL, &r->merged);
 	if (r->together && (format->several == SEVERAL_KEYED || in->options->json)) {
@@ -261,7 +269,7 @@ static int explain(struct run *r, struct opened *t, const char *name)
 		goto out;
 	}
 	err = flush_output(r);
-	if (!err && !o->quiet) {
+	if (!err && !o->quiet && !o->against) {
 		err = print_summary(name, &in);
 		if (err)
 			fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
@@ -377,17 +385,41 @@ static int join_traces(struct run *r)
 	return err;
 }
 
+/* Writes what changed. 0 or a negative errno, which is reported. *status: an exit code. */
+static int compare(struct run *r, int *status)
+{
+	const struct options *o = r->o;
+	int err = against_compare(&r->against, o);
+
+	if (!err)
+		err = against_put(r->out, &r->against, o);
+	if (err)
+		fprintf(stderr, "chainwalk: %s\n", strerror(-err));
+	else
+		err = flush_output(r);
+	if (!err && o->fail_above_ppm && !r->against.n_judged) {
+		fputs("chainwalk: --fail-above: there is nothing that both recordings have\n",
+		      stderr);
+		*status = EXIT_FAILED;
+	} else if (r->against.n_above) {
+		*status = EXIT_FAILED;
+	}
+	return err;
+}
+
 static int walk(const struct options *o)
 {
 	const struct format *format = format_find(o->format);
 	struct run r = { .o = o, .together = o->n_traces > 1 || o->root != ROOT_NONE };
-	int err = 0;
+	int err = 0, status = EXIT_OK;
 
 	r.merging = r.together && format->several == SEVERAL_MERGED;
 	if (r.together)
 		err = join_traces(&r);
 	for (size_t i = 0; i < n_traces(o) && !err; i++)
 		err = walk_trace(&r, i);
+	if (!err && o->against)
+		err = compare(&r, &status);
 	if (!err && r.merging)
 		err = folded_add_remote(&r.merged, r.joined.hosts, r.joined.n, o);
 	if (!err && r.merging) {
@@ -406,8 +438,11 @@ static int walk(const struct options *o)
 	symbols_free(r.symbols);
 	folded_free(&r.merged);
 	joined_close(&r.joined);
+	against_free(&r.against);
 	if (err && err != -EPIPE)
 		return EXIT_FAILED;
+	if (status)
+		return status;
 	return r.damaged ? EXIT_DAMAGED : EXIT_OK;
 }
 

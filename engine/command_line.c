@@ -50,14 +50,23 @@ static int set_top(struct setting *s, const char *value)
 }
 
 /* The table of causes is meant, unless another format is named. */
-static int set_show(struct setting *s, const char *value)
+static void mean_causes(struct options *o)
 {
-	struct options *o = s->options;
-
 	if (!o->format_given)
 		o->format = "causes";
 	o->format_given = true;
+}
+
+static int set_show(struct setting *s, const char *value)
+{
+	mean_causes(s->options);
 	return set_number(s, value, UINT32_MAX, s->member);
+}
+
+static int set_against(struct setting *s, const char *value)
+{
+	mean_causes(s->options);
+	return set_text(s, value);
 }
 
 /* "1.5": seconds, in ns. */
@@ -88,15 +97,26 @@ static int set_bucket(struct setting *s, const char *value)
 }
 
 /* "1%" or "0.1%", in millionths. */
-static int set_percentage(struct setting *s, const char *value)
+static int set_part(struct setting *s, const char *value, double most)
 {
 	char *end;
 	double v = strtod(value, &end);
 
-	if (*value < '0' || *value > '9' || (*end && strcmp(end, "%")) || v * 10000 < 1 || v > 100)
+	if (*value < '0' || *value > '9' || (*end && strcmp(end, "%")) || v * 10000 < 1 || v > most)
 		return complain_value(s, value, "not a percentage, such as 1% or 0.1%");
 	*(uint32_t *)s->member = (uint32_t)(v * 10000 + 0.5);
 	return 0;
+}
+
+static int set_percentage(struct setting *s, const char *value)
+{
+	return set_part(s, value, 100);
+}
+
+/* Something may grow to many times of what it was. */
+static int set_growth(struct setting *s, const char *value)
+{
+	return set_part(s, value, 100000);
 }
 
 /* 32 hexadecimal digits; leading zeros may be left out. */
@@ -349,6 +369,10 @@ static const struct option_row rows[] = {
 	{ "top", 0, true, "N", set_top, AT(top), .help = "only the N largest", .given = GIVEN_TOP },
 	{ "show", 0, false, "N", set_show, AT(show),
 	  .help = "causes: an example of the N-th one, as a tree" },
+	{ "against", 0, false, "BEFORE", set_against, AT(against),
+	  .help = "causes: what grew since that recording" },
+	{ "fail-above", 0, false, "N%", set_growth, AT(fail_above_ppm),
+	  .help = "against: exit 1 if something grew by more: 20%" },
 	{ "unit", 0, false, "us|ns", set_word, AT(unit),
 	  .help = "unit of times (default us; tables: ms)", .given = GIVEN_UNIT },
 	{ "view", 0, false, "chain|wakeup|io", set_word, AT(view),
@@ -465,6 +489,17 @@ static int check_format_takes(struct setting *s, const bool *seen)
 	if (o->show && (strcmp(f->name, "causes") || o->json))
 		return setting_complain(s, "--show has no meaning with %s%s",
 					o->json ? "--json" : "--format=", o->json ? "" : f->name);
+	if (o->against && (strcmp(f->name, "causes") || o->json || o->show))
+		return setting_complain(s, "--against has no meaning with %s%s",
+					o->json	  ? "--json"
+					: o->show ? "--show"
+						  : "--format=",
+					o->json || o->show ? "" : f->name);
+	if (o->against && (o->slowest_ppm || o->min_request_ns))
+		return setting_complain(s, "--against compares all requests: --slowest and "
+					   "--request-min have no meaning");
+	if (o->fail_above_ppm && !o->against)
+		return setting_complain(s, "--fail-above goes with --against");
 	if (o->json && o->given & GIVEN_UNIT)
 		return setting_complain(s, "--json has all times in ns: --unit has no meaning");
 	return 0;
@@ -522,11 +557,15 @@ static int check_traces(struct setting *s)
 		return setting_complain(s, "--root=class goes with chains that show objects");
 	if (f->database && (!o->output || !strcmp(o->output, "-")))
 		return setting_complain(s, "--format=%s writes a file: -o says which", f->name);
+	if (o->n_traces > 1 && o->against)
+		return setting_complain(s, "--against takes one other trace; '%s' is the second",
+					o->traces[1]);
 	if (o->n_traces > 1 && f->several == SEVERAL_REFUSED)
 		return setting_complain(s, "--format=%s takes one trace; '%s' is the second",
 					f->name, o->traces[1]);
 	for (size_t i = 0; i < o->n_traces; i++)
 		n_stdin += !strcmp(o->traces[i], "-");
+	n_stdin += o->against && !strcmp(o->against, "-");
 	if (n_stdin > 1)
 		return setting_complain(s, "standard input can be read only once");
 	return 0;

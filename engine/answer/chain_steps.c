@@ -68,6 +68,9 @@ struct chain_steps {
 	uint32_t quotas;
 	uint32_t readers, loops; /* of requests; of these: who read them in an event loop */
 	uint64_t total_ns;
+	chain_steps_holder_fn is_watched; /* NULL: none are */
+	void *watcher;
+	uint64_t held_ns; /* in which such ones had the CPU */
 	/* The current piece: whose time it is, and of which wait; NULL: not known; when. */
 	uint32_t piece_thread;
 	const struct wait *piece_wait;
@@ -473,6 +476,10 @@ static void add_had(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t
 {
 	uint32_t step = end_step(s, node, end, 0), of_quota;
 
+	if (step && s->is_watched && s->is_watched(s->watcher, who)) {
+		s->held_ns += ns;
+		s->steps[step].held_ns += ns;
+	}
 	if (step && cpu_holder_throttled(who)) {
 		of_quota = end_step(s, node, end, THROTTLED);
 		s->steps[step].ns -= ns;
@@ -835,8 +842,10 @@ int chain_steps_end(struct chain_steps *s)
 			describe_end(s, i);
 	/* A step has a higher number than the one above it. */
 	for (uint32_t i = s->numbers.n; i && !s->out_of_memory; i--)
-		if (s->steps[i].above)
+		if (s->steps[i].above) {
 			s->steps[s->steps[i].above].ns += s->steps[i].ns;
+			s->steps[s->steps[i].above].held_ns += s->steps[i].held_ns;
+		}
 	return s->out_of_memory ? -ENOMEM : 0;
 }
 
@@ -899,4 +908,15 @@ uint32_t *chain_steps_below(const struct chain_steps *s, uint32_t step, size_t *
 			below[(*n)++] = i;
 	qsort_r(below, *n, sizeof(*below), most_time_first, (void *)s);
 	return below;
+}
+
+void chain_steps_watch(struct chain_steps *s, chain_steps_holder_fn is, void *arg)
+{
+	s->is_watched = is;
+	s->watcher = arg;
+}
+
+uint64_t chain_steps_held_ns(const struct chain_steps *s)
+{
+	return s->held_ns;
 }

@@ -42,6 +42,7 @@ struct chain_step {
 	uint32_t all;
 	uint64_t all_wait_ns;
 	uint64_t ns;	    /* with all that is below it */
+	uint64_t held_ns;   /* in which holders had the CPU that are watched, likewise */
 	uint64_t no_cpu_ns; /* of CHAIN_RUNNING: in which it was ready, and had no CPU */
 };
 
@@ -88,3 +89,10 @@ uint64_t chain_steps_total_ns(const struct chain_steps *s);
  * many. To be freed with free(); NULL: there are none, or out of memory, which *n tells.
  */
 uint32_t *chain_steps_below(const struct chain_steps *s, uint32_t step, size_t *n);
+
+/* Whether a holder of CPUs (cpu_holders.h) is one of those that are asked for. */
+typedef bool (*chain_steps_holder_fn)(void *arg, uint32_t holder);
+/* Asks that of what is added from now on. */
+void chain_steps_watch(struct chain_steps *s, chain_steps_holder_fn is, void *arg);
+/* In how much of what was added since then such holders had the CPU, also before the end. */
+uint64_t chain_steps_held_ns(const struct chain_steps *s);

@@ -219,6 +219,8 @@ struct options {
 	bool screen_json;	       /* no table was named: the first screen as one object */
 	bool wide;		       /* tables do not fit the screen */
 	uint32_t show;		       /* --show: the number of a cause; 0: all */
+	const char *against;	       /* --against: the recording before; NULL: none */
+	uint32_t fail_above_ppm;       /* --fail-above, in millionths; 0: not given */
 	uint32_t columns, lines;       /* of the screen that a table fits; 0: all are shown */
 	bool utf8;		       /* what the screen shows; not known: false */
 	enum options_when color_when;  /* --color */

@@ -57,8 +57,9 @@ struct cause {
 	 * it yet; the cause is of CHAIN_RUNNING, whatever the thread did.
 	 */
 	uint32_t lock;
-	uint32_t held;	 /* what it did meanwhile: "60 % ran, 40 % had no CPU" */
-	double held_ran; /* how much of the time it ran */
+	uint32_t held;	    /* what it did meanwhile: "60 % ran, 40 % had no CPU" */
+	double held_ran;    /* how much of the time it ran */
+	uint64_t no_cpu_ns; /* in which it, or one for whom it waited, had no CPU; no quota's */
 	uint64_t ns;
 	uint64_t windows_ns; /* length of the windows of its threads\' time that are explained */
 	uint64_t waits;	     /* in which it has a part */

@@ -249,6 +249,8 @@ static void add_lock_texts(struct causes *c, const struct chain_sum *s)
 	uint32_t woke = causes_label(c, c->chains.nodes.at[lock].b).woke;
 
 	sums_add(&c->lock_parts, s->cause, held_text(c, s), s->ns);
+	if (causes_end(s->end) == CHAIN_RUNNABLE && !(s->end & THROTTLED))
+		c->at[s->cause - 1].no_cpu_ns += s->ns;
 	if (woke && *names_text(c->names, woke))
 		sums_add(&c->wheres, s->cause, woke, s->ns);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command_word.h"
+#include "style.h"
 #include "words/waited_for.h"
 
 /* From this part on it is said that a thread ran in the kernel. */
@@ -153,6 +154,20 @@ void causes_put_sentence(FILE *out, const struct names *n, const struct causes *
 	if (c->threads > 1)
 		fprintf(out, " and %zu other%s", c->threads - 1, c->threads > 2 ? "s" : "");
 	causes_put_did(out, n, all, c);
+}
+
+void causes_put_short(FILE *out, const struct names *n, const struct causes *all,
+		      const struct cause *c, bool color)
+{
+	style_name(out, color, names_text(n, c->who));
+	if (c->threads > 1)
+		fprintf(out, " x %zu", c->threads);
+	if (c->end != CHAIN_RUNNING || c->lock || !*names_text(n, c->function)) {
+		causes_put_did(out, n, all, c);
+		return;
+	}
+	fprintf(out, " ran %s", names_text(n, c->function));
+	causes_put_served(all, c, out);
 }
 
 bool causes_put_way(FILE *out, const struct names *n, const struct cause *c)

@@ -19,6 +19,12 @@ void causes_put_did(FILE *out, const struct names *n, const struct causes *all,
 void causes_put_sentence(FILE *out, const struct names *n, const struct causes *all,
 			 const struct cause *c);
 /*
+ * Writes it in fewer words: what a thread ran by its function, and for whom; no ids of threads.
+ * color: the name is bold.
+ */
+void causes_put_short(FILE *out, const struct names *n, const struct causes *all,
+		      const struct cause *c, bool color);
+/*
  * Writes whom c made wait, how most of it came to them, and what the one before the last waited
  * for: "made client wait 20.000 ms: client <- worker <- janitor, for futex 17:server+0x40c0".
  * Nothing if all of it is the thread's own: then it returns false.

@@ -181,21 +181,6 @@ static int begin_line(struct paragraph *p, const struct table_of *t, const struc
 	return 0;
 }
 
-/* The sentence in fewer words: what a thread ran by its function, and for whom; no numbers of
- * threads. */
-static void put_short(FILE *f, const struct table_of *t, const struct cause *c)
-{
-	style_name(f, t->in->options->color, names_text(t->names, c->who));
-	if (c->threads > 1)
-		fprintf(f, " x %zu", c->threads);
-	if (c->end != CHAIN_RUNNING || c->lock || !*names_text(t->names, c->function)) {
-		causes_put_did(f, t->names, t->causes, c);
-		return;
-	}
-	fprintf(f, " ran %s", names_text(t->names, c->function));
-	causes_put_served(t->causes, c, f);
-}
-
 /* Other programs' load: it delays everybody, and is one line. */
 static bool is_other_load(const struct cause *c)
 {
@@ -241,7 +226,7 @@ static int put_screen(FILE *out, const struct table_of *t, size_t room)
 		if (err)
 			return err;
 		first = first ? first : &t->at[i];
-		put_short(p.f, t, &t->at[i]);
+		causes_put_short(p.f, t->names, t->causes, &t->at[i], t->in->options->color);
 		err = paragraph_end_cut(&p, out);
 		shown++;
 	}

@@ -14,7 +14,6 @@
 #define TOLD_MOST 6
 /* A thread that waited for others in less than one of so many parts of the time is none. */
 #define LEAST_OF_TIME 10
-#define ENDPOINTS_MOST 3
 /* Endpoints whose requests took less than one of so many parts of the time are not explained. */
 #define LEAST_OF_REQUESTS 100
 
@@ -98,10 +97,13 @@ static int add_command(struct subjects *s, const struct timelines *tl, const str
 	of = add(s, SUBJECT_COMMAND);
 	of->name = names_thread(s->names, c.thread, c.to_ns - 1);
 	of->took_ns = of->of_ns = c.to_ns - c.from_ns;
+	of->thread = c.thread;
+	of->from_ns = c.from_ns;
 	of->ended = timelines_thread(tl, c.thread)->flags & THREAD_EXITED;
-	err = ran_ns(&ns, tl, o, &c);
-	if (!err)
-		err = chain_steps_new(&of->steps, tl, o, s->names);
+	err = s->all ? 0 : ran_ns(&ns, tl, o, &c);
+	if (err || s->all)
+		return err;
+	err = chain_steps_new(&of->steps, tl, o, s->names);
 	if (!err)
 		err = chain_steps_add_life(of->steps, c.thread, c.from_ns, c.to_ns);
 	if (err)
@@ -292,7 +294,7 @@ static int add_endpoint(struct subjects *s, const struct format_input *in, const
 	of->took_ns = e->total_ns;
 	if (!of->name)
 		return -ENOMEM;
-	if (took_no_time(in->timelines, s->filter, e))
+	if (s->all || took_no_time(in->timelines, s->filter, e))
 		return 0;
 	err = chain_steps_new(&of->steps, in->timelines, o, s->names);
 	for (size_t i = 0; i < slowest.n && !err; i++)
@@ -303,7 +305,7 @@ static int add_endpoint(struct subjects *s, const struct format_input *in, const
 static int add_endpoints(struct subjects *s, const struct format_input *in, const struct options *o)
 {
 	const struct endpoint_requests *at;
-	size_t shown = 0;
+	size_t shown = 0, most = s->all ? SUBJECTS_ENDPOINTS_MOST : SUBJECTS_ENDPOINTS;
 	int err = wait_filter_new(&s->filter, in->timelines, o, s->names);
 
 	if (!err)
@@ -311,13 +313,14 @@ static int add_endpoints(struct subjects *s, const struct format_input *in, cons
 	if (err)
 		return err;
 	at = request_table_list(s->requests, &s->n_endpoints);
-	for (size_t i = 0; i < s->n_endpoints && shown < ENDPOINTS_MOST && !err; i++) {
+	for (size_t i = 0; i < s->n_endpoints && shown < most && !err; i++) {
 		/* First requests of connections only where there are hardly any others. */
 		if (!at[i].all.n ||
 		    (at[i].endpoint->first && has_more_others(at, s->n_endpoints, &at[i])))
 			continue;
 		/* Nobody asks why these took so long; if there are others. */
-		if (took_no_time(in->timelines, s->filter, &at[i]) && (shown || o->command))
+		if (!s->all && took_no_time(in->timelines, s->filter, &at[i]) &&
+		    (shown || o->command))
 			continue;
 		err = add_endpoint(s, in, o, &at[i]);
 		shown++;
@@ -339,20 +342,21 @@ static bool wants_path(const struct options *o)
 			     GIVEN_STATE | GIVEN_OF_OBJECTS | GIVEN_ENDED));
 }
 
-/* Likewise those of requests. */
-static bool wants_endpoints(const struct options *o)
+/* Likewise those of requests; with all also of those that they choose. */
+static bool wants_endpoints(const struct options *o, bool all)
 {
-	return !(o->given & (GIVEN_REQUESTS | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
+	return !(o->given & ((all ? 0 : GIVEN_REQUESTS) | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
 			     GIVEN_OF_OBJECTS | GIVEN_NO_IDLE | GIVEN_ENDED));
 }
 
-int subjects_find(struct subjects *s, const struct format_input *in, const struct wait_filter *like)
+static int find(struct subjects *s, const struct format_input *in, const struct wait_filter *like,
+		bool all)
 {
 	size_t n_requests;
 	int err;
 
-	*s = (struct subjects) { .of_requests = causes_request_options(in->options) };
-	s->wants_endpoints = wants_endpoints(in->options);
+	*s = (struct subjects) { .of_requests = causes_request_options(in->options), .all = all };
+	s->wants_endpoints = wants_endpoints(in->options, all);
 	s->of_threads = s->of_requests;
 	s->of_threads.requests = false;
 	/* Pauses, and waits for work, are no waits for others. */
@@ -362,11 +366,21 @@ int subjects_find(struct subjects *s, const struct format_input *in, const struc
 	err = names_new(&s->names, in->timelines, &s->of_requests);
 	if (!err && wants_path(in->options))
 		err = add_command(s, in->timelines, &s->of_threads);
-	if (!err && wants_path(in->options) && !n_requests)
+	if (!err && wants_path(in->options) && !n_requests && !all)
 		err = add_waiter(s, in->timelines, &s->of_threads, like);
 	if (!err && n_requests && s->wants_endpoints)
 		err = add_endpoints(s, in, &s->of_requests);
 	return err;
+}
+
+int subjects_find(struct subjects *s, const struct format_input *in, const struct wait_filter *like)
+{
+	return find(s, in, like, false);
+}
+
+int subjects_find_all(struct subjects *s, const struct format_input *in)
+{
+	return find(s, in, NULL, true);
 }
 
 void subjects_free(struct subjects *s)

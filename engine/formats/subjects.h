@@ -20,21 +20,27 @@ struct subject {
 	 * others, of of_ns; all requests took.
 	 */
 	uint64_t took_ns, of_ns;
+	uint32_t thread; /* of a command: its main one, which began to be that at from_ns */
+	uint64_t from_ns;
 	double cpus_busy; /* of a command: by all of its threads meanwhile, on average */
 	bool ended;	  /* of a command: within the trace */
 	const struct endpoint_requests *requests; /* of an endpoint; at least one; else NULL */
 	/*
 	 * The command's path, the thread's waits for others, the slowest hundredth of requests;
-	 * NULL: all requests took hardly any time.
+	 * NULL: all requests took hardly any time, or steps were not asked for.
 	 */
 	struct chain_steps *steps;
 };
 
-#define SUBJECTS_MOST 5
+/* Endpoints of a screen; of whatever else is made of them. */
+#define SUBJECTS_ENDPOINTS 3
+#define SUBJECTS_ENDPOINTS_MOST 100
+#define SUBJECTS_MOST (2 + SUBJECTS_ENDPOINTS_MOST)
 
 /* Stays where it is: what is in it refers to its options. */
 struct subjects {
 	struct options of_threads, of_requests;
+	bool all; /* subjects_find_all() */
 	struct names *names;
 	bool wants_endpoints;		/* the options choose no other waits */
 	struct wait_filter *filter;	/* of requests; NULL: there are none */
@@ -50,6 +56,11 @@ struct subjects {
  */
 int subjects_find(struct subjects *s, const struct format_input *in,
 		  const struct wait_filter *like);
+/*
+ * The same of the command and all endpoints, up to SUBJECTS_ENDPOINTS_MOST, without steps;
+ * --request may choose endpoints.
+ */
+int subjects_find_all(struct subjects *s, const struct format_input *in);
 void subjects_free(struct subjects *s);
 /* Whether only some threads are shown: those of a command, or whom the user chose. */
 bool subjects_chosen(const struct options *o);

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The rows of --against for reading. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "against.h"
+#include "paragraph.h"
+#include "style.h"
+#include "table.h"
+
+/* Columns of a time, and of the change with what is around it. */
+#define TIME_COLUMNS 10
+#define CHANGE_COLUMNS 12
+/* A name is not cut to less. */
+#define NAME_LEAST 14
+/* On so wide a screen there is room for all that is known of an endpoint. */
+#define COLUMNS_FOR_ALL 110
+/* Lines below a figure: links that have at least one of so many parts of its change. */
+#define LINKS_MOST 4
+#define LINK_LEAST 2
+/* What is lost is told from this part of all events on. */
+#define LEAST_LOST 100
+
+struct writer {
+	FILE *out;
+	const struct against *a;
+	const struct options *o;
+	size_t columns, lines, most;
+	bool has_load; /* a row says how much of it others had the CPU */
+	int err;
+};
+
+static bool has_room(const struct writer *w)
+{
+	return !w->err && w->lines < w->most;
+}
+
+static bool begin(struct writer *w, struct paragraph *p)
+{
+	if (w->err)
+		return false;
+	w->err = paragraph_begin(p);
+	p->columns = w->o->wide ? SIZE_MAX : w->columns;
+	return !w->err;
+}
+
+static void end(struct writer *w, struct paragraph *p)
+{
+	if (paragraph_end_cut(p, w->out))
+		w->err = -ENOMEM;
+	w->lines++;
+}
+
+/* ---- times ----------------------------------------------------------------------------------- */
+
+/* "31.2 ms", "+2.01 s": three digits that count, in a column. */
+static void put_time(FILE *f, int64_t ns, bool sign, const char *per)
+{
+	double ms = (double)ns / 1e6, size = ms < 0 ? -ms : ms;
+	bool in_s = size >= 1000;
+	double n = in_s ? ms / 1000 : ms;
+	int digits = size / (in_s ? 1000 : 1) >= 100 ? 0 : size / (in_s ? 1000 : 1) >= 10 ? 1 : 2;
+	char text[48];
+
+	snprintf(text, sizeof(text), sign ? "%+.*f %s%s" : "%.*f %s%s", digits, n,
+		 in_s ? "s" : "ms", per);
+	fprintf(f, "%*s", TIME_COLUMNS, text);
+}
+
+static const char *unit_of(const struct writer *w, const struct figure *of)
+{
+	return of->kind == FIGURE_CAUSE && !w->a->before.of_command ? "/s" : "";
+}
+
+/* ---- a row ----------------------------------------------------------------------------------- */
+
+static void put_change(FILE *f, const struct against_row *r)
+{
+	char text[32];
+	double by;
+
+	if (!r->before || !r->after) {
+		fprintf(f, "%9s", r->after ? "new" : "gone");
+	} else {
+		by = 100 * ((double)r->after->own_ns /
+				    (double)(r->before->own_ns ? r->before->own_ns : 1) -
+			    1);
+		/* In brackets: it is small, or may be chance. */
+		snprintf(text, sizeof(text), r->change == AGAINST_SAME ? "(%+.0f %%)" : "%+.0f %% ",
+			 by > 99999 ? 99999 : by);
+		fprintf(f, "%9s", text);
+	}
+	fputs(r->above ? " ! " : "   ", f);
+}
+
+/* Whether others had the CPU for a tenth of it or more. */
+static bool is_delayed(const struct figure *of)
+{
+	return of && 10 * (of->ns - of->own_ns) >= of->ns;
+}
+
+/* "4.71 ms". */
+static void put_whole(FILE *f, const struct figure *of)
+{
+	double ms = (double)of->ns / 1e6;
+
+	fprintf(f, ms >= 1000 ? "%.2f s" : "%.3g ms", ms >= 1000 ? ms / 1000 : ms);
+}
+
+/* What is said behind the name of a figure. */
+static void put_rest(struct writer *w, FILE *f, const struct against_row *r)
+{
+	const struct figure *before = r->before, *after = r->after, *of = after ? after : before;
+	bool delayed = is_delayed(before) || is_delayed(after);
+
+	if (of->kind == FIGURE_COMMAND)
+		fputs(of->counts ? ", elapsed" : " had not ended", f);
+	/* Where there is room. */
+	if (of->kind == FIGURE_CAUSE)
+		return;
+	if (of->kind == FIGURE_ENDPOINT && (!delayed || w->columns >= COLUMNS_FOR_ALL)) {
+		fprintf(f, ", %zu", (before ? before : after)->requests);
+		if (before && after)
+			fprintf(f, " and %zu", after->requests);
+	}
+	if (!delayed)
+		return;
+	fputs(", load: ", f);
+	put_whole(f, before ? before : after);
+	fputs(before && after ? ", " : "", f);
+	if (before && after)
+		put_whole(f, after);
+	w->has_load = true;
+}
+
+/* The name of an endpoint gives way to what follows. */
+static void put_title(struct writer *w, FILE *f, const struct against_row *r)
+{
+	const struct figure *of = r->after ? r->after : r->before;
+	size_t taken = 2 * TIME_COLUMNS + 1 + CHANGE_COLUMNS, width = table_width(of->title);
+	char *rest = NULL;
+	size_t len = 0;
+	FILE *memory = open_memstream(&rest, &len);
+
+	if (memory)
+		put_rest(w, memory, r);
+	if (!memory || fclose(memory)) {
+		w->err = -ENOMEM;
+		return;
+	}
+	if (of->kind == FIGURE_ENDPOINT)
+		taken += (size_t)fprintf(f, "p99 of ");
+	taken += table_width(rest);
+	if (of->kind != FIGURE_CAUSE && !w->o->wide && taken + width > w->columns)
+		width = taken + NAME_LEAST < w->columns ? w->columns - taken : NAME_LEAST;
+	style_begin_name(f, w->o->color && of->kind != FIGURE_CAUSE);
+	table_put_cut(f, of->title, width);
+	style_stop(f, w->o->color && of->kind != FIGURE_CAUSE);
+	fputs(rest, f);
+	free(rest);
+}
+
+static uint64_t size_of(int64_t n)
+{
+	return n < 0 ? -(uint64_t)n : (uint64_t)n;
+}
+
+/* What all steps of a figure have: those that are below none. */
+static int64_t all_ns(const struct figure *of)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; of && i < of->n_steps; i++)
+		ns += strrchr(of->steps[i].key, '\n') == of->steps[i].key ? of->steps[i].ns : 0;
+	return (int64_t)ns;
+}
+
+/* The links that changed most, of the recording that has more. */
+static void put_links(struct writer *w, const struct against_row *r)
+{
+	int64_t by = all_ns(r->after) - all_ns(r->before);
+	const struct figure *of = by > 0 ? r->after : r->before;
+	const struct figure *other = by > 0 ? r->before : r->after;
+	size_t shown = 0;
+
+	for (size_t i = 0; of && i < of->n_steps && of->steps[i].who && shown < LINKS_MOST; i++) {
+		const struct figure_step *s = &of->steps[i];
+		int64_t ns = (int64_t)s->ns - (int64_t)(other ? figure_step_ns(other, s->key) : 0);
+		struct paragraph p;
+
+		if (ns <= 0 || LINK_LEAST * (uint64_t)ns < size_of(by) || !has_room(w) ||
+		    !begin(w, &p))
+			continue;
+		fprintf(p.f, "%*s", TIME_COLUMNS + 1, "");
+		put_time(p.f, by > 0 ? ns : -ns, true, "");
+		fprintf(p.f, "%*s", 12 + (int)(s->depth > 8 ? 8 : s->depth), "");
+		style_name(p.f, w->o->color, s->who);
+		fprintf(p.f, "%s%s  %s", *s->at ? " " : "", s->at, s->words);
+		end(w, &p);
+		shown++;
+	}
+}
+
+static void put_row(struct writer *w, const struct against_row *r)
+{
+	const struct figure *of = r->after ? r->after : r->before;
+	const char *per = unit_of(w, of);
+	struct paragraph p;
+
+	if (!begin(w, &p))
+		return;
+	if (r->before)
+		put_time(p.f, (int64_t)r->before->own_ns, false, per);
+	else
+		fprintf(p.f, "%*s", TIME_COLUMNS, "-");
+	putc(' ', p.f);
+	if (r->after)
+		put_time(p.f, (int64_t)r->after->own_ns, false, per);
+	else
+		fprintf(p.f, "%*s", TIME_COLUMNS, "-");
+	put_change(p.f, r);
+	put_title(w, p.f, r);
+	end(w, &p);
+	if (r->change != AGAINST_SAME)
+		put_links(w, r);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void put_recording(struct writer *w, const char *what, const struct figures *f)
+{
+	struct paragraph p;
+
+	if (!begin(w, &p))
+		return;
+	fprintf(p.f, "%s %.3f s", what, (double)f->duration_ns / 1e9);
+	if (LEAST_LOST * f->lost >= f->events + f->lost && f->lost)
+		fprintf(p.f, ", %.0f %% of the events lost",
+			100 * (double)f->lost / (double)(f->events + f->lost));
+	fputs(": ", p.f);
+	print_clean(p.f, f->name);
+	end(w, &p);
+}
+
+static void put_verdict(struct writer *w)
+{
+	const struct against_row *first = w->a->n ? &w->a->rows[0] : NULL;
+	struct paragraph p;
+
+	if (!begin(w, &p))
+		return;
+	if (w->a->n_above)
+		fprintf(p.f, "%zu of %zu figures grew by more than %g %%, those with \"!\".",
+			w->a->n_above, w->a->n_judged, w->o->fail_above_ppm / 1e4);
+	else if (first && (first->change == AGAINST_GROWN || first->change == AGAINST_NEW))
+		fputs("What grew comes first.", p.f);
+	else
+		fputs("Nothing that is compared grew, but for chance and others' load.", p.f);
+	end(w, &p);
+}
+
+/* What is always shown: a change, and the command and endpoints. */
+static bool is_shown(const struct against_row *r)
+{
+	const struct figure *of = r->after ? r->after : r->before;
+
+	return r->change != AGAINST_SAME || of->kind != FIGURE_CAUSE;
+}
+
+int against_put(FILE *out, const struct against *a, const struct options *o)
+{
+	struct writer w = { .out = out, .a = a, .o = o, .most = SIZE_MAX };
+	size_t left_out = 0, same = 0;
+	struct paragraph p;
+
+	w.columns = paragraph_columns(o->columns);
+	/* Below the rows there are the prompt and two lines. */
+	if (o->lines && !o->wide)
+		w.most = o->lines > 11 ? o->lines - 4 : 7;
+	put_recording(&w, "before:", &a->before);
+	put_recording(&w, "after: ", &a->after);
+	put_verdict(&w);
+	fprintf(out, "%*s %*s %8s\n", TIME_COLUMNS, "BEFORE", TIME_COLUMNS, "AFTER", "CHANGE");
+	w.lines++;
+	for (size_t i = 0; i < a->n; i++) {
+		if (!is_shown(&a->rows[i]))
+			same++;
+		else if (has_room(&w))
+			put_row(&w, &a->rows[i]);
+		else
+			left_out++;
+	}
+	if (w.has_load && begin(&w, &p)) {
+		fputs("load: with the time in which others had the CPU; the columns are without",
+		      p.f);
+		end(&w, &p);
+	}
+	if ((same || left_out) && begin(&w, &p)) {
+		if (left_out)
+			fprintf(p.f, "%zu more (--wide); ", left_out);
+		fprintf(p.f, "%zu causes are as before", same);
+		end(&w, &p);
+	}
+	return w.err;
+}
