@@ -663,15 +663,15 @@ static const char *word_of_end(const struct chain_step *e)
 	case CHAIN_TIMER:
 		return "slept (timer)";
 	case CHAIN_NETWORK:
-		return "until a packet came in";
+		return "waits for a packet";
 	case CHAIN_DISK:
 		return e->throttled ? "an I/O limit" : "the disk";
 	case CHAIN_INTERRUPT:
-		return "until an interrupt";
+		return "waits for an interrupt";
 	case CHAIN_NOT_WOKEN:
-		return "nobody woke it";
+		return "never woken";
 	case CHAIN_UNKNOWN:
-		return "not known: events are missing";
+		return "unknown: events are missing";
 	case CHAIN_DEPTH:
 		return "links beyond --depth";
 	case CHAIN_LOOP:

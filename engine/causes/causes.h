@@ -26,7 +26,8 @@ struct cause {
 	/*
 	 * These say what most of its time has, and how much, unless that is all: "read < ask (52
 	 * %), write < tell (40 %)". For a sleep: its place; for a waker that ran: what it did when
-	 * it woke ("it woke in unlock"); for a preempted thread: where it ran, by the samples.
+	 * it woke ("woke the waiter in unlock"); for a preempted thread: where it ran, by the
+	 * samples.
 	 */
 	uint32_t where;
 	uint32_t what; /* for a sleep: what it was for */

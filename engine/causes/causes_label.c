@@ -59,7 +59,7 @@ static bool has_function(const struct causes *c, uint32_t pair, const char *begi
 	return false;
 }
 
-/* What a waker did when it woke: "it woke in unlock", "it exited"; "" if that is not known. */
+/* What a waker did when it woke: "woke the waiter in unlock", "exited"; "" if that is not known. */
 static uint32_t woke(struct causes *c, const struct link *l)
 {
 	uint32_t at;
@@ -68,13 +68,13 @@ static uint32_t woke(struct causes *c, const struct link *l)
 	FILE *f;
 
 	if (has_function(c, l->stack, "do_exit") || has_function(c, l->stack, "do_group_exit"))
-		return names_adopt(c->names, "it exited");
+		return names_adopt(c->names, "exited");
 	if (has_function(c, l->stack, "complete_signal"))
-		return names_adopt(c->names, "it sent a signal");
+		return names_adopt(c->names, "sent a signal");
 	at = causes_place(c, l->stack, l->kernel_frames, true, false);
 	f = at ? open_memstream(&clause, &len) : NULL;
 	if (f && *names_text(c->names, at))
-		fprintf(f, "it woke in %s", names_text(c->names, at));
+		fprintf(f, "woke the waiter in %s", names_text(c->names, at));
 	c->out_of_memory |= !f || fclose(f);
 	at = clause ? names_adopt(c->names, clause) : 0;
 	free(clause);

@@ -29,7 +29,7 @@ static inline enum chain_end causes_end(uint32_t with_flags)
 /* What counts of a head or a link. Texts; 0: there is none. */
 struct label {
 	uint32_t who;	  /* 0: an interrupt */
-	uint32_t woke;	  /* what it did when it woke: "it woke in unlock" */
+	uint32_t woke;	  /* what it did when it woke: "woke the waiter in unlock" */
 	uint32_t slept;	  /* where the thread above, or the head's, slept */
 	uint32_t what;	  /* what it slept for */
 	uint32_t lock;	  /* if it was at a lock, which one */

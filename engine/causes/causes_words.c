@@ -515,7 +515,7 @@ int causes_describe(struct causes *c)
 
 		/* Others are told apart by it. */
 		if (sums_dominant_text(&c->wheres, cause->id))
-			cause->where = parts_text(c, &c->wheres, cause, "it woke in ");
+			cause->where = parts_text(c, &c->wheres, cause, "woke the waiter in ");
 		cause->what = what_text(c, &c->whats, cause);
 		cause->operations = sums_dominant_text(&c->operations, cause->id);
 		if (largest_part(&c->operations, cause->id) < WHOLE)

@@ -65,7 +65,7 @@ static void put_held(FILE *out, const struct names *n, const struct cause *c)
 		fputs("; it ran", out);
 		put_ran(out, n, c);
 	} else if (!strstr(names_text(n, c->held), " in ")) {
-		put_text(out, n, ", until ", c->where);
+		put_text(out, n, ", then ", c->where);
 	}
 }
 
@@ -98,7 +98,7 @@ void causes_put_did(FILE *out, const struct names *n, const struct causes *all,
 		fputs(" ran", out);
 		put_ran(out, n, c);
 		causes_put_served(all, c, out);
-		put_text(out, n, ", until ", c->where);
+		put_text(out, n, ", then ", c->where);
 		break;
 	case CHAIN_RUNNABLE:
 	case CHAIN_PREEMPTED:

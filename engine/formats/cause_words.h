@@ -14,7 +14,7 @@ void causes_put_did(FILE *out, const struct names *n, const struct causes *all,
 		    const struct cause *c);
 /*
  * Writes c, one of all, as a sentence: "janitor/120 ran 95 % in compact < main, 88 % of it for
- * audit, until it woke in unlock".
+ * audit, then woke the waiter in unlock".
  */
 void causes_put_sentence(FILE *out, const struct names *n, const struct causes *all,
 			 const struct cause *c);

@@ -86,7 +86,7 @@ static void put_queue_words(const struct chain_lines *l, uint32_t step, FILE *f)
 			chain_steps_in_loop(l->steps) ? "event loop of " : "", who,
 			text_of(l, l->at[step].what));
 	else
-		fprintf(f, "until %s takes it", who);
+		fprintf(f, "not read by %s yet", who);
 }
 
 /* A wait, which the end e, made by an interrupt, explains; NULL: something else does. */
@@ -99,7 +99,7 @@ static void put_wait_words(const struct chain_lines *l, const struct chain_step 
 		fprintf(f, *what ? "waits for %s" : "waits%s", what);
 		if (e->by)
 			fprintf(f, " held by %s", text_of(l, e->by));
-		fputs(", nobody woke it", f);
+		fputs(", never woken", f);
 		return;
 	}
 	if (e && (e->end != CHAIN_TIMER || s->kind == JOINT_SLEEP || !*what)) {
@@ -118,7 +118,7 @@ static void put_wait_words(const struct chain_lines *l, const struct chain_step 
 	if (e && s->kind == JOINT_LOCK)
 		put_end_words(l, e, f);
 	else if (e)
-		fputs(", until its time was over", f);
+		fputs(", until its timeout", f);
 }
 
 static void add_line(struct chain_lines *l, uint32_t number, const struct chain_step *e,
@@ -135,7 +135,7 @@ static void add_line(struct chain_lines *l, uint32_t number, const struct chain_
 	line->who = s->who	    ? text_of(l, s->who)
 		    : !s->is_end    ? "(queue)"
 		    : up && up->who ? text_of(l, up->who)
-				    : "(not known)";
+				    : "(unknown)";
 	line->at = text_of(l, s->at);
 	line->step = number;
 	line->indent = depth;

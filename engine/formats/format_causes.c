@@ -119,7 +119,7 @@ static int put_rest(FILE *out, const struct table_of *t, uint64_t other_ns)
 	fprintf(out, "%*s%s\n", 29, "", "all of them");
 	if (t->n > t->n_causes) {
 		put_ms(out, 18, t->pauses_ns);
-		fprintf(out, "%29s%s\n", "", "by choice or lack of work:");
+		fprintf(out, "%29s%s\n", "", "not counted: pauses and waits for work");
 	}
 	for (size_t i = t->n_causes; i < t->n && i < t->n_causes + PAUSES_SHOWN; i++) {
 		struct paragraph p;
@@ -149,7 +149,7 @@ static int put_table(FILE *out, const struct table_of *t)
 	int err = 0;
 
 	fprintf(out, "%7s %11s %7s %10s %7s  %s\n", "SHARE", "TIME (ms)", "WAITS", "LONGEST",
-		"SLOWEST", "WHAT THE WAITING CAME DOWN TO");
+		"SLOW 1%", "ROOT CAUSE");
 	for (size_t i = 0; i < t->n_causes && i < most && !err; i++) {
 		err = put_row(out, t, &t->at[i]);
 		shown_ns += t->at[i].ns;
@@ -194,7 +194,7 @@ static int put_other_load(FILE *out, const struct table_of *t, uint64_t ns)
 
 	if (err)
 		return err;
-	fputs("had no CPU, as others had it", p.f);
+	fputs("had no CPU: others were running", p.f);
 	return paragraph_end_cut(&p, out);
 }
 
@@ -233,7 +233,7 @@ static int put_screen(FILE *out, const struct table_of *t, size_t room)
 	if (!err && load_ns && 2 * load_ns <= t->causes_ns)
 		err = put_other_load(out, t, load_ns);
 	if (!err && t->pauses_ns)
-		fprintf(out, "left out, by choice or for lack of work: %s ms\n",
+		fprintf(out, "not counted: %s ms of pauses and waits for work\n",
 			text_ms(text, t->pauses_ns) + strspn(text, " "));
 	if (!err && first) {
 		fprintf(out, "one such wait, step by step: chainwalk --show %zu",

@@ -313,7 +313,7 @@ static int put_where(struct writer *w, const struct endpoint_requests *e, const 
 		requests_median(e->all),
 		requests_slowest(e->all),
 	};
-	static const char *const names[] = { "ALL", "MEDIAN", "SLOWEST" };
+	static const char *const names[] = { "ALL", "MIDDLE", "SLOWEST" };
 	char counted[GROUPS][32];
 	const struct column columns[TIME_COLUMNS] = {
 		{ .title = counted[0], .width = 14, .drop = 1, .key = "all_ns" },

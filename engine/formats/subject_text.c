@@ -70,7 +70,7 @@ static int put_endpoint(FILE *out, const struct format_input *in, const struct s
 		return 0;
 	}
 	if (requests_percentile(all, 990) >= SLOW_TIMES * usual_ns)
-		fputs("are slow now and then", out);
+		fputs("are sometimes slow", out);
 	else
 		put_ms(out, "take ", usual_ns);
 	return verdict_put(out, of->steps, s->names, in->options->color, false);
@@ -106,11 +106,13 @@ static int put_figures(FILE *out, const struct format_input *in, const struct su
 		return err;
 	}
 	p.columns = paragraph_columns(in->options->columns);
-	fprintf(p.f, "%zu of %zu (%s/s) took", slowest.n, all.n, rate);
-	put_ms(p.f, " ", request_took_ns(&slowest.at[0]));
+	fprintf(p.f, "%zu request%s (%s/s)", all.n, all.n == 1 ? "" : "s", rate);
+	put_ms(p.f, ", median ", requests_percentile(all, 500));
+	if (slowest.n > 1)
+		fprintf(p.f, ", slowest %zu", slowest.n);
+	put_ms(p.f, slowest.n > 1 ? ": " : ", slowest: ", request_took_ns(&slowest.at[0]));
 	if (slowest.n > 1)
 		put_ms(p.f, " to ", requests_percentile(all, 1000));
-	put_ms(p.f, "; the usual one takes ", requests_percentile(all, 500));
 	free(rate);
 	return paragraph_end(&p, out, 2);
 }

@@ -120,7 +120,7 @@ static void put_deed(FILE *out, const struct names *names, const struct way *way
 		fputs(*by ? by : "a disk", out);
 		put_in(out, " in ", at);
 	} else if (e->is_end && e->end == CHAIN_UNKNOWN) {
-		fputs("does something that is not known (events are missing)", out);
+		fputs("does something unknown (events are missing)", out);
 	} else if (e->is_end && e->end == CHAIN_TIMER && (!*what || w->kind == JOINT_SLEEP)) {
 		fputs(own && w && !w->above ? "sleeps by choice" : "sleeps", out);
 		put_in(out, " in ", at);
@@ -134,7 +134,7 @@ static void put_deed(FILE *out, const struct names *names, const struct way *way
 		if (e->is_end && e->end == CHAIN_NETWORK)
 			put_in(out, ": ", text_of(names, e->what));
 		if (e->is_end && e->end == CHAIN_NOT_WOKEN)
-			fputs(", and nobody wakes it", out);
+			fputs(", and is never woken", out);
 	}
 }
 
@@ -158,7 +158,7 @@ int verdict_put(FILE *out, const struct chain_steps *s, const struct names *name
 	if (err || !way.end)
 		return err;
 	who = text_of(names, way.end->who ? way.end->who : way.waiter ? way.waiter->who : 0);
-	who = *who ? who : "a thread that is not known";
+	who = *who ? who : "an unknown thread";
 	holder = way.holder ? text_of(names, way.holder->who ? way.holder->who : way.at_lock->who)
 			    : "";
 	if (way.end->ns < all_ns / LEAST_PART)

@@ -242,7 +242,9 @@ static void put_causes(FILE *out, const struct report *r)
 	if (pauses_ns) {
 		fputs("<tr class=\"pauses\"><td></td>", out);
 		report_put_time_cell(out, pauses_ns);
-		fputs("<td></td><td></td><td>left out: by choice or lack of work</td></tr>\n", out);
+		fputs("<td></td><td></td><td>not counted: sleeps by choice and waits for "
+		      "work</td></tr>\n",
+		      out);
 	}
 	fputs("</tfoot></table></div>\n</section>\n", out);
 }

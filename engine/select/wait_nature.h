@@ -11,7 +11,7 @@
 
 /*
  * What the blocked part of a wait is for its own thread. This is the only place that says so: what
- * --no-idle leaves out, and what causes and the report call by choice or lack of work.
+ * --no-idle leaves out, and what causes and the report do not count.
  */
 enum wait_nature {
 	WAIT_FOR_OTHERS, /* for an answer, a lock, a device...: it has a cause */

@@ -22,7 +22,7 @@ tmpfs | ramfs) echo "note: without the journal and the file on a disk: $build is
 	;;
 esac
 slow names
-shows 'nameserver/[0-9]+ ran [0-9]+ % in .*find_name.* until it woke in .* < answer' 30
+shows 'nameserver/[0-9]+ ran [0-9]+ % in .*find_name.* then woke the waiter in .* < answer' 30
 # Both wait for it nearly all the time, so it is chance who of them waited longer and is shown.
 has '(batch|audit) <- nameserver, for udp '
 has 'nameserver/[0-9]+ ran .*, [0-9]+ % for (audit|batch).* made .*batch'

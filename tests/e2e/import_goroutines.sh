@@ -20,7 +20,7 @@ sum() {
 # The clerk alone: what the others wait for takes longer on a machine without CPUs to spare.
 "$walk" -q -f causes --json -c main.clerk "$tmp/go.trace" >"$tmp/causes" 2>"$tmp/err"
 expect_exit "chainwalk -f causes: $(cat "$tmp/err")" 0 $?
-head -1 "$tmp/causes" | grep -q '"cause":"main\.auditor/[0-9]* ran, until it woke in sync\.(\*Mutex)\.Unlock (mutex\.go:[0-9]*) < main\.holdAccount (goroutines\.go:[0-9]*)' ||
+head -1 "$tmp/causes" | grep -q '"cause":"main\.auditor/[0-9]* ran, then woke the waiter in sync\.(\*Mutex)\.Unlock (mutex\.go:[0-9]*) < main\.holdAccount (goroutines\.go:[0-9]*)' ||
 	fail "the first cause is not the goroutine that holds the mutex: $(head -1 "$tmp/causes")"
 
 unlock=$(grep -n 'account\.Unlock()$' "$workload/goroutines.go" | head -1 | cut -d : -f 1)

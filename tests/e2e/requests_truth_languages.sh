@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Servers in Python, Node, Go, Java and PHP, whose requests are slow now and then: as many as their clients counted, and
+# Servers in Python, Node, Go, Java and PHP, whose requests are sometimes slow: as many as their clients counted, and
 # none longer than its client's, who keeps all latencies; what each took adds up to the nanosecond. Where a service says
 # which of its program's functions makes them slow, that is in the chains of slow ones, with its line.
 # Beside another: it judges requests of its own servers, by counting.

@@ -81,7 +81,7 @@ expect "waits left out as idle" $(($(blocked_waits "$tmp/whole.json") - $(blocke
 expect "time that is not blocked, with --no-idle" \
 	$(($(numbers runnable "$tmp/whole.json") + $(numbers preempted "$tmp/whole.json"))) \
 	$(($(numbers runnable "$tmp/busy.json") + $(numbers preempted "$tmp/busy.json")))
-# and is what the causes have by choice or for lack of work
+# and is what the causes do not count
 view "$tmp/causes" --format=causes --json
 expect "ns that are left out, and those of pauses in causes" \
 	$(($(numbers blocked "$tmp/whole.json") - $(numbers blocked "$tmp/busy.json"))) \

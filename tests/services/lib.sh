@@ -3,7 +3,7 @@
 # Servers under load, with clients that measure for themselves; to be sourced. Wants $services, the folder of
 # this file, and $dir, an empty folder that any user may enter.
 #
-#   service_all             the services that are slow now and then, each for one cause: README.md
+#   service_all             the services that are sometimes slow, each for one cause: README.md
 #   service_loads           usual servers under the load of usual programs
 #   service NAME            the functions below are about this one from now on
 #   service_start           0: it runs, at $service_endpoint; 77: not installed, $server_lacks says what; else it

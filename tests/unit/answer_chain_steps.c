@@ -282,7 +282,7 @@ static void a_pool_that_waits_for_itself_is_said(void **state)
 	      "0   c1 B renames-to painter-2\n"
 	      "100 c0 A" GET "900 c0" TIMES_OUT "900 c0 - R > A\n"
 	      "end 1000\n",
-	      "  painter-* paint  80 %  waits for the result of a task, until its time was over\n"
+	      "  painter-* paint  80 %  waits for the result of a task, until its timeout\n"
 	      " because painter-* waits for the result of a task in paint.");
 #undef GET
 #undef TIMES_OUT
@@ -299,8 +299,8 @@ static void a_deadlock_is_said(void **state)
 	      "for=futex:17:0x40\n"
 	      "200 c0 A held-by B\n"
 	      "end 1000\n",
-	      "  A transfer  80 %  waits for a lock held by B, nobody woke it\n"
-	      " because A waits for a lock in transfer, which is held by B, and nobody wakes it.");
+	      "  A transfer  80 %  waits for a lock held by B, never woken\n"
+	      " because A waits for a lock in transfer, which is held by B, and is never woken.");
 }
 
 /* ---- laws ------------------------------------------------------------------------------------ */

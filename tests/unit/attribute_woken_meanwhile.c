@@ -45,10 +45,11 @@ static void a_waker_is_said_to_have_woken_others(void **state)
 		    "      in wake | answer\n");
 	got = script_formatted(server, &o, "causes");
 	assert_non_null(strstr(got, "  B/102 ran, 62 % for C, 12 % for\n"
-				    "         D, until it woke in answer\n"));
+				    "         D, then woke the waiter in answer\n"));
 	free(got);
 	got = script_formatted(server, &o, "html");
-	assert_non_null(strstr(got, "B/102 ran, 62 % for C, 12 % for D, until it woke in answer<"));
+	assert_non_null(
+		strstr(got, "B/102 ran, 62 % for C, 12 % for D, then woke the waiter in answer<"));
 	free(got);
 	got = script_formatted(server, &o, "json");
 	assert_non_null(strstr(got, "\"end\":\"running\",\"ns\":800000,\"served\":["

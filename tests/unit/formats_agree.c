@@ -91,7 +91,8 @@ static uint64_t us_before(const char *table, const char *words)
 
 static uint64_t us_of_causes(const char *table)
 {
-	return us_before(table, " all of them") + us_before(table, " by choice or lack of work:");
+	return us_before(table, " all of them") +
+	       us_before(table, " not counted: pauses and waits for work");
 }
 
 static uint64_t count_lines(const char *text)
@@ -276,7 +277,7 @@ static uint64_t ns_of_causes(const char *json, bool pauses)
 }
 
 /*
- * What --no-idle leaves out is what is by choice or for lack of work, of each view and for each
+ * What --no-idle leaves out is pauses and waits for work, of each view and for each
  * thread (chain-semantics, section 17).
  */
 static void check_idle(const struct trace *t, const char *script, void *arg)

@@ -11,12 +11,12 @@
 
 #include "synth_script.h"
 
-#define HEAD "  SHARE   TIME (ms)   WAITS    LONGEST SLOWEST  WHAT THE WAITING CAME DOWN TO\n"
+#define HEAD "  SHARE   TIME (ms)   WAITS    LONGEST SLOW 1%  ROOT CAUSE\n"
 #define MORE "         "
 #define TREE MORE "chainwalk -f tree -t 101 --from 0.000"
 #define TREE_OF_ALL MORE "chainwalk -f tree --state all -t 101 --from 0.000"
 #define ALL "                             all of them\n"
-#define PAUSES "                             by choice or lack of work:\n"
+#define PAUSES "                             not counted: pauses and waits for work\n"
 
 /* The table, without what is said of the command, threads and requests before it. */
 static void gives(const char *script, const struct options *o, const char *expected)
@@ -55,10 +55,12 @@ static void each_instant_goes_to_the_last_of_its_chain(void **state)
 	(void)state;
 	gives(several, &o,
 	      HEAD
-	      " 38.8 %       0.400       1      0.400  38.8 %  C/103 ran, until it woke in\n" MORE
-	      "write\n" MORE "made A wait 0.400 ms: A <- B <- C\n" TREE "100 --to 0.001131\n"
-	      " 29.1 %       0.300       1      0.300  29.1 %  B/102 ran, until it woke in "
-	      "send\n" MORE "made A wait 0.300 ms: A <- B\n" TREE "100 --to 0.001131\n"
+	      " 38.8 %       0.400       1      0.400  38.8 %  C/103 ran, then woke the "
+	      "waiter\n" MORE "in write\n" MORE "made A wait 0.400 ms: A <- B <- C\n" TREE
+	      "100 --to 0.001131\n"
+	      " 29.1 %       0.300       1      0.300  29.1 %  B/102 ran, then woke the "
+	      "waiter\n" MORE "in send\n" MORE "made A wait 0.300 ms: A <- B\n" TREE
+	      "100 --to 0.001131\n"
 	      " 19.4 %       0.200       1      0.200  19.4 %  B/102 slept in nap | sleep,\n" MORE
 	      "until a timer\n" MORE "made A wait 0.200 ms: A <- B\n" TREE "100 --to 0.001131\n"
 	      "  9.7 %       0.100       1      0.100   9.7 %  B/102 had no CPU\n" MORE
@@ -96,12 +98,12 @@ static void what_was_waited_for_is_said(void **state)
 	      " 62.5 %       0.500       1      0.500  62.5 %  C/103 slept in sync | fsync "
 	      "for\n" MORE "file /journal, until an interrupt: blk_done_softirq\n" MORE
 	      "made A wait 0.500 ms: A <- B <- C, for pipe 12\n" TREE "100 --to 0.000901\n"
-	      " 25.0 %       0.200       1      0.200  25.0 %  B/102 ran, until it woke in "
-	      "send\n" MORE "made A wait 0.200 ms: A <- B, for unix B/102\n" TREE
+	      " 25.0 %       0.200       1      0.200  25.0 %  B/102 ran, then woke the "
+	      "waiter\n" MORE "in send\n" MORE "made A wait 0.200 ms: A <- B, for unix B/102\n" TREE
 	      "100 --to 0.000901\n"
-	      " 12.5 %       0.100       1      0.100  12.5 %  C/103 ran, until it woke in\n" MORE
-	      "write\n" MORE "made A wait 0.100 ms: A <- B <- C, for pipe 12\n" TREE
-	      "100 --to 0.000901\n"
+	      " 12.5 %       0.100       1      0.100  12.5 %  C/103 ran, then woke the "
+	      "waiter\n" MORE "in write\n" MORE
+	      "made A wait 0.100 ms: A <- B <- C, for pipe 12\n" TREE "100 --to 0.000901\n"
 	      "100.0 %       0.800" ALL "              1.000" PAUSES
 	      "              1.000       1  A/101 slept in nap | nanosleep for sleep 1ms, un...\n");
 }
@@ -218,8 +220,9 @@ static void waits_are_counted_once_for_each_cause(void **state)
 	      "500 c0 - R > A\n"
 	      "end 1000\n",
 	      &o,
-	      HEAD "100.0 %       0.300       2      0.200 100.0 %  B/102 ran, until it woke in "
-		   "send\n" MORE "made A wait 0.300 ms: A <- B\n" TREE "300 --to 0.000501\n"
+	      HEAD "100.0 %       0.300       2      0.200 100.0 %  B/102 ran, then woke the "
+		   "waiter\n" MORE "in send\n" MORE "made A wait 0.300 ms: A <- B\n" TREE
+		   "300 --to 0.000501\n"
 		   "100.0 %       0.300" ALL);
 }
 
@@ -370,9 +373,10 @@ static void work_in_the_kernel_is_said(void **state)
 			       "25000 c0 - R > A\n"
 			       "end 26000\n",
 			       &o, "causes");
-	if (!strstr(got, "B/102 ran in work, 75 % in the\n" MORE
-			 "kernel: 50 % page faults, 25 % execve, until it woke in send\n" MORE
-			 "made A wait 24 ms: A <- B\n"))
+	if (!strstr(got,
+		    "B/102 ran in work, 75 % in the\n" MORE
+		    "kernel: 50 % page faults, 25 % execve, then woke the waiter in send\n" MORE
+		    "made A wait 24 ms: A <- B\n"))
 		fail_msg("%s", got);
 	free(got);
 }
@@ -422,7 +426,7 @@ static void a_core_dump_is_no_page_fault(void **state)
 			 "25000 c0 - R > A\n"
 			 "end 26000\n",
 			 at[i][0]);
-		snprintf(expected, sizeof(expected), "kernel: %s, until", at[i][1]);
+		snprintf(expected, sizeof(expected), "kernel: %s, then", at[i][1]);
 		got = script_formatted(script, &o, "causes");
 		if (!has_words(got, expected))
 			fail_msg("not %s: %s", expected, got);
@@ -530,7 +534,7 @@ static void what_ran_has_its_functions_and_places(void **state)
 			       "end 1000\n",
 			       &o, "causes");
 	if (!strstr(got, "B/102 ran in main: 75 % work,\n" MORE
-			 "25 % other; 60 % for D, until it woke in send (80 %)\n"))
+			 "25 % other; 60 % for D, then woke the waiter in send (80 %)\n"))
 		fail_msg("%s", got);
 	free(got);
 }
@@ -549,7 +553,7 @@ static void scripts_get_objects(void **state)
 	free(got);
 	o.top = 1;
 	gives(several, &o,
-	      "{\"cause\":\"C/103 ran, until it woke in "
+	      "{\"cause\":\"C/103 ran, then woke the waiter in "
 	      "write\",\"name\":\"C\",\"thread\":\"C/103\","
 	      "\"threads\":1,\"pause\":false,\"lock\":null,\"function\":null,\"ns\":400000,"
 	      "\"waits\":1,\"longest_ns\":400000,\"slowest_ns\":400000,\"made_wait\":[{\"name\":"
@@ -586,11 +590,11 @@ static void a_screen_has_what_fits(void **state)
 	for (const char *at = got; (at = strchr(at, '\n')); at++)
 		lines++;
 	if (lines + 5 > o.lines || !strstr(got, title) ||
-	    !strstr(got, "\n  1   39 %  ####        C ran, until it woke in write\n"
-			 "  2   29 %  ###         B ran, until it woke in send\n"
+	    !strstr(got, "\n  1   39 %  ####        C ran, then woke the waiter in write\n"
+			 "  2   29 %  ###         B ran, then woke the waiter in send\n"
 			 "  3   19 %  ##          B slept in nap | sleep, until a timer\n"
-			 "      13 %  #           had no CPU, as others had it\n"
-			 "left out, by choice or for lack of work: 0.150 ms\n"
+			 "      13 %  #           had no CPU: others were running\n"
+			 "not counted: 0.150 ms of pauses and waits for work\n"
 			 "one such wait, step by step: chainwalk --show 1\n"))
 		fail_msg("%s", got);
 	free(got);
@@ -629,7 +633,7 @@ static void an_exit_is_said_in_words(void **state)
 			       "500 c0 - R > A\n"
 			       "end 1000\n",
 			       &o, "causes");
-	assert_non_null(strstr(got, "B/102 ran, until it exited\n"));
+	assert_non_null(strstr(got, "B/102 ran, then exited\n"));
 	free(got);
 }
 

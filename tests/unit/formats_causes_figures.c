@@ -93,7 +93,7 @@ static void who_waits_for_all_is_no_example(void **state)
 
 	(void)state;
 	has(got, "       0.380       4      0.190 ");
-	has(got, "C/103 ran, until it woke in send\n");
+	has(got, "C/103 ran, then woke the waiter in send\n");
 	has(got, MORE "chainwalk -f tree -t 102 --from 0.000200 --to 0.000271\n");
 	free(got);
 }
@@ -120,11 +120,11 @@ static void no_two_rows_have_one_example(void **state)
 			    101);
 
 	(void)state;
-	has(got, "       0.270       2      0.210  70.0 %  B/102 ran, until it woke in send\n" MORE
-		 "made A wait 0.270 ms: A <- B\n" MORE
+	has(got, "       0.270       2      0.210  70.0 %  B/102 ran, then woke the waiter in "
+		 "send\n" MORE "made A wait 0.270 ms: A <- B\n" MORE
 		 "chainwalk -f tree -t 101 --from 0.000100 --to 0.000401\n");
-	has(got, "       0.130       2      0.090  30.0 %  C/103 ran, until it woke in write\n" MORE
-		 "made A wait 0.130 ms: A <- B <- C\n" MORE
+	has(got, "       0.130       2      0.090  30.0 %  C/103 ran, then woke the waiter in "
+		 "write\n" MORE "made A wait 0.130 ms: A <- B <- C\n" MORE
 		 "chainwalk -f tree -t 101 --from 0.000500 --to 0.000601\n");
 	free(got);
 }
@@ -194,7 +194,7 @@ static void where_samples_part_each_way_has_its_share(void **state)
 	char *got = rows_of_samples(stacks, times, 3);
 
 	(void)state;
-	has(got, "B/102 ran in srv < main: 52 % spin_cheap, 46 % spin_dear, until");
+	has(got, "B/102 ran in srv < main: 52 % spin_cheap, 46 % spin_dear, then");
 	assert_null(strstr(got, "now"));
 	free(got);
 }
@@ -207,7 +207,7 @@ static void one_way_is_followed_to_its_end(void **state)
 	char *got = rows_of_samples(stacks, times, 4);
 
 	(void)state;
-	has(got, "B/102 ran 80 % in crunch < work < main, until");
+	has(got, "B/102 ran 80 % in crunch < work < main, then");
 	free(got);
 }
 
@@ -220,7 +220,7 @@ static void recursion_and_own_work_are_ways(void **state)
 	char *got = rows_of_samples(stacks, times, 4);
 
 	(void)state;
-	has(got, "B/102 ran in walk < main: 60 % itself, 40 % free, until");
+	has(got, "B/102 ran in walk < main: 60 % itself, 40 % free, then");
 	free(got);
 }
 
@@ -286,11 +286,11 @@ static void ways_to_wake_have_their_shares(void **state)
 	(void)state;
 	sprintf(text, script, "wake|reply");
 	got = rows_of(text, 101);
-	has(got, "B/102 ran, until it woke in send (60 %), reply (40 %)\n");
+	has(got, "B/102 ran, then woke the waiter in send (60 %), reply (40 %)\n");
 	free(got);
 	sprintf(text, script, "wake;do_notify_parent;do_exit|_exit");
 	got = rows_of(text, 101);
-	has(got, "B/102 ran, until it woke in send (60 %), it exited (40 %)\n");
+	has(got, "B/102 ran, then woke the waiter in send (60 %), exited (40 %)\n");
 	free(got);
 }
 

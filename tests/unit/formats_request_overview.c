@@ -56,9 +56,9 @@ static void a_chain_is_shown_a_line_a_link(void **state)
 	(void)state;
 	expect_text(
 		overview(lock, 0),
-		"Requests to tcp :80 S/119 are slow now and then because L runs hold, without a\n"
-		"  CPU for 29 % of that.\n"
-		"1 of 3 (1000.0/s) took 1.000 ms; the usual one takes 0.150 ms\n"
+		"Requests to tcp :80 S/119 are sometimes slow because L runs hold, without a CPU\n"
+		"  for 29 % of that.\n"
+		"3 requests (1000.0/s), median 0.150 ms, slowest: 1.000 ms\n"
 		"  S  take  70 %  waits for a futex\n"
 		"   L hold  70 %  ran, 29 % of it without CPU\n"
 		"1 of 1 endpoints; more: chainwalk -f requests\n"
@@ -89,8 +89,8 @@ static void branches_of_a_quarter_are_shown(void **state)
 {
 	(void)state;
 	expect_text(overview(both_compress, 0),
-		    "Requests to tcp :80 S/119 are slow now and then because S runs crunch.\n"
-		    "1 of 3 (1000.0/s) took 1.000 ms; the usual one takes 0.150 ms\n"
+		    "Requests to tcp :80 S/119 are sometimes slow because S runs crunch.\n"
+		    "3 requests (1000.0/s), median 0.150 ms, slowest: 1.000 ms\n"
 		    "  S  crunch  70 %  ran\n"
 		    "  S  take    30 %  waits for a futex\n"
 		    "   T crunch  30 %  ran\n"

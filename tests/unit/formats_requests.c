@@ -54,7 +54,7 @@ static void rows_say_where_the_time_went(void **state)
 		"(times in ms)\n"
 		"\n"
 		"tcp :80 S/119: where the time went\n"
-		"         2 ALL              1 MEDIAN             1 SLOWEST          WHAT\n"
+		"         2 ALL              1 MIDDLE             1 SLOWEST          WHAT\n"
 		"         0.300  29.9 %         0.000   0.0 %         0.300  37.5 %  blocked in "
 		"lock for futex "
 		"17:lock\n"

@@ -503,8 +503,8 @@ static void the_report_begins_with_causes(void **state)
 
 	(void)state;
 	assert_int_equal(strncmp(section, "<section id=\"causes\">", 21), 0);
-	b = strstr(section, "B/102 ran in serve: 67 % sort, 33 % copy; 100 % in the kernel, until "
-			    "it woke in send");
+	b = strstr(section, "B/102 ran in serve: 67 % sort, 33 % copy; 100 % in the kernel, then "
+			    "woke the waiter in send");
 	c = strstr(section, "C/103 held the lock of wait | lock: 100 % ran");
 	/* It has most of the time, but nothing can be done about it. */
 	unknown = strstr(section, "waker unknown");

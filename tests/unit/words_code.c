@@ -205,39 +205,41 @@ static void places_are_the_programs(void **state)
 	struct options o = script_options(101);
 
 	(void)state;
-	expect_in("causes", &o, CALLS, "until it woke in query < fetch (feed.py:31) made A wait");
+	expect_in("causes", &o, CALLS,
+		  "then woke the waiter in query < fetch (feed.py:31) made A wait");
 	expect_in("causes", &o,
 		  "sem_wait@libc;PyThread_acquire_lock_timed@python;"
 		  "wait%/usr/lib/python3.11/threading.py:320;"
 		  "get%/usr/lib/python3.11/queue.py:171;work%/srv/feed.py:12;" EVAL,
-		  "until it woke in get (queue.py:171) < work (feed.py:12) made A wait");
+		  "then woke the waiter in get (queue.py:171) < work (feed.py:12) made A wait");
 	/* Packages are a program's. */
 	expect_in("causes", &o,
 		  "epoll_wait@libc;run%/usr/lib/python3/dist-packages/x.py:7;" EVAL
 		  ";main@python;start@libc",
-		  "until it woke in epoll_wait < run (x.py:7) made A wait");
+		  "then woke the waiter in epoll_wait < run (x.py:7) made A wait");
 	/* A function of the interpreter itself. */
 	expect_in("causes", &o,
 		  "clock_nanosleep@libc;zif_usleep@php;usleep%;Cart::ask%/srv/shop.php:4;eval@php",
-		  "until it woke in usleep < Cart::ask (shop.php:4) made A wait");
+		  "then woke the waiter in usleep < Cart::ask (shop.php:4) made A wait");
 	/* By these the whole of HotSpot waits and wakes. */
 	expect_in("causes", &o,
 		  "syscall@libc.so;LinuxWaitBarrier::disarm@libjvm.so;SafepointSynchronize::end@"
 		  "libjvm.so;VMThread::inner_execute@libjvm.so",
-		  "until it woke in LinuxWaitBarrier::disarm < SafepointSynchronize::end made A");
+		  "then woke the waiter in LinuxWaitBarrier::disarm < SafepointSynchronize::end "
+		  "made A");
 	expect_in("causes", &o,
 		  "pthread_cond_signal@libc.so;os::PlatformMonitor::notify@libjvm.so;"
 		  "Monitor::notify@libjvm.so;VMThread::wait_until_executed@libjvm.so",
-		  "until it woke in Monitor::notify < VMThread::wait_until_executed made A");
+		  "then woke the waiter in Monitor::notify < VMThread::wait_until_executed made A");
 	expect_in("causes", &o, "sem_post@libc.so;PosixSemaphore::signal@libjvm.so",
-		  "until it woke in sem_post < PosixSemaphore::signal made A");
+		  "then woke the waiter in sem_post < PosixSemaphore::signal made A");
 	/* A thread of the library. */
 	expect_in("causes", &o,
 		  "sem_wait@libc;_worker%/usr/lib/python3.11/concurrent/futures/thread.py:81;"
 		  "run%/usr/lib/python3.11/threading.py:975;" EVAL,
-		  "until it woke in sem_wait < _worker (thread.py:81) made A wait");
+		  "then woke the waiter in sem_wait < _worker (thread.py:81) made A wait");
 	expect_in("causes", &o, "[libc+0x1]@libc;[python+0x1]@python;f%/srv/a.py:1;" EVAL,
-		  "until it woke in f (a.py:1) made A wait");
+		  "then woke the waiter in f (a.py:1) made A wait");
 }
 
 /* The kernel's function adds nothing to what was waited for. */
@@ -275,7 +277,7 @@ static void samples_are_added_up_by_function(void **state)
 				      &o, "causes");
 
 	(void)state;
-	if (!strstr(text, "ran in f (a.py) < work\n         (a.py:7), until"))
+	if (!strstr(text, "ran in f (a.py) < work\n         (a.py:7), then"))
 		fail_msg("no function in\n%s", text);
 	free(text);
 }
@@ -297,7 +299,7 @@ static void lines_of_a_function_have_their_shares(void **state)
 
 	(void)state;
 	if (!strstr(text, "ran in f (a.py) < work\n"
-			  "         (a.py:7): 67 % f (a.py:1), 33 % f (a.py:2), until"))
+			  "         (a.py:7): 67 % f (a.py:1), 33 % f (a.py:2), then"))
 		fail_msg("no lines in\n%s", text);
 	free(text);
 }
