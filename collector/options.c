@@ -251,20 +251,20 @@ static const struct option_row rows[] = {
 	{ "buffer-size", 0, false, "SIZE", set_buffer_size, AT(buffer_size),
 	  .help = "ring buffer of each CPU (default: by number of CPUs)" },
 	{ "memory", 0, false, "SIZE", set_memory, AT(memory),
-	  .help = "that the recorder and its processes may take (512M)" },
+	  .help = "memory limit of the recorder and its processes (512M)" },
 	{ "threads", 0, false, "N", set_count, AT(threads),
-	  .help = "that read these buffers (default: one for 32 CPUs)" },
+	  .help = "threads that read the buffers (default: 1 per 32 CPUs)" },
 
 	{ .help = "Requests" },
 	{ "no-requests", 0, false, NULL, set_true, AT(no_requests),
-	  .help = "not when servers get and answer requests at sockets" },
+	  .help = "do not record requests to servers at sockets" },
 	{ "request", 0, false, "NAME=PATH:FUNCTION", set_request, 0,
 	  .help = "a call of FUNCTION in the program or library PATH is\na request, called NAME; "
 		  "or "
 		  "MARK,MARK: from one mark to\nthe other, each PATH:FUNCTION[+OFFSET][@argN] or\n"
 		  "usdt:PATH:PROVIDER:NAME[@argN]; repeatable" },
 	{ "request-label", 0, false, "[NAME=]argN[:TYPE]", set_request_label, 0,
-	  .help = "keep an argument of its beginning: a number (s8 ... u64)\nor a string of at "
+	  .help = "record an argument of the first mark: a number (s8 ...\nu64) or a string of at "
 		  "most 64 "
 		  "bytes (TYPE string)" },
 	{ "context", 0, false, NULL, set_true, AT(context),
@@ -280,44 +280,44 @@ static const struct option_row rows[] = {
 	  .help = "write it also after a request longer than T (200ms);\nonly to one endpoint: "
 		  "\"tcp :80=200ms\"; repeatable" },
 	{ "comm", 'c', false, "REGEX", set_text, AT(trigger.comm),
-	  .help = "only after waits of threads whose name matches" },
+	  .help = "--trigger-wait: only waits of matching threads" },
 	{ "log-every", 0, false, "TIME", set_log, AT(log_ns),
-	  .help = "print a line of what was lost (1440min); also of --every" },
+	  .help = "report losses every TIME (1440min); also for --every" },
 	{ "max-dumps", 0, false, "N", set_count, AT(max_dumps),
-	  .help = "end after N traces; also of --every" },
+	  .help = "end after N traces; also for --every" },
 
-	{ .help = "One trace after the other" },
+	{ .help = "Periodic recording" },
 	{ "every", 0, true, "TIME", set_every, AT(every_ns),
-	  .help = "begin a trace each TIME by the clock (60s: at each minute);\n-o is a folder: "
+	  .help = "start a trace every TIME, aligned to the clock (60s);\n-o is a folder: "
 		  "HOST-20261128T105900Z.bin..." },
 	{ "for", 0, false, "TIME", set_for, AT(for_ns),
-	  .help = "each is TIME long (1s), with next to no cost between\n(default: all the time is "
-		  "recorded)" },
+	  .help = "length of each trace (1s), with almost no cost between\ntwo (default: no pause "
+		  "between them)" },
 	{ "keep", 0, false, "SIZE", set_size, AT(keep),
-	  .help = "remove the oldest of them: 2G (default: none)" },
+	  .help = "remove the oldest traces beyond this size: 2G" },
 
 	{ .help = "Other" },
 	{ "no-objects", 0, false, NULL, set_true, AT(no_objects),
-	  .help = "not what a thread waits for in a system call" },
+	  .help = "do not record what system calls wait for" },
 	{ "no-block", 0, false, NULL, set_true, AT(no_block),
-	  .help = "not what disks are asked for" },
+	  .help = "do not record disk I/O requests" },
 	{ "no-python", 0, false, NULL, set_true, AT(no_python),
-	  .help = "of Python the interpreter's own frames alone" },
-	{ "no-php", 0, false, NULL, set_true, AT(no_php), .help = "likewise PHP" },
+	  .help = "do not unwind Python functions" },
+	{ "no-php", 0, false, NULL, set_true, AT(no_php), .help = "do not unwind PHP functions" },
 	{ "java-maps", 0, false, NULL, set_true, AT(java_maps),
 	  .help = "have JVMs write their perf maps at the end (JDK 17)" },
 	{ "names", 0, false, "TIME", set_names, 0,
-	  .help = "look up names of user functions for TIME (10s) at most\nat the end; later: "
+	  .help = "resolve names of user functions for TIME (10s) at most\nat the end; later: "
 		  "leave that to chainwalk" },
 	{ "no-irq", 0, false, NULL, set_true, AT(no_irq),
-	  .help = "not how long CPUs handle interrupts" },
+	  .help = "do not record how long interrupts take" },
 	{ "verify", 0, false, NULL, set_true, AT(verify),
-	  .help = "check stacks that were known without a walk (slow)" },
+	  .help = "compare cached stacks with unwound ones (slow)" },
 	{ "quiet", 'q', true, NULL, set_true, AT(quiet), .help = "print errors only" },
 	{ "verbose", 'v', false, NULL, set_true, AT(verbose),
-	  .help = "print figures of the recorder, messages of libbpf" },
+	  .help = "print statistics of the recorder, messages of libbpf" },
 	{ "self-test", 0, false, NULL, set_true, AT(self_test),
-	  .help = "say what works on this machine; keep no trace" },
+	  .help = "report what works on this machine; keep no trace" },
 	{ NULL, 'h', false, NULL, set_and_stop, AT(help), .help = "the most used options" },
 	{ "help", 0, false, NULL, set_and_stop, AT(help_all), .help = "all options" },
 	{ "version", 'V', false, NULL, set_and_stop, AT(version), .help = "version" },

@@ -30,7 +30,7 @@ struct options {
 	unsigned int n_labels;
 	bool context;			/* which traces and spans processes say they work for */
 	bool no_python, no_php;		/* not the functions of their programs */
-	bool no_irq;			/* not how long CPUs handle interrupts */
+	bool no_irq;			/* do not record how long CPUs handle interrupts */
 	bool java_maps;			/* have JVMs write their perf maps */
 	bool names_later;		/* no names of user functions */
 	uint64_t names_ns;		/* how long to look them up at the end; 0: as by default */

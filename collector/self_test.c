@@ -122,9 +122,8 @@ static bool say_kernel(void)
 	uname(&u);
 	printf("chaincap " CHAIN_VERSION ", Linux %s, %s\n", u.release, u.machine);
 	if (access(btf, R_OK)) {
-		session_test_say("BTF", false,
-				 "%s: %s: it takes a kernel with CONFIG_DEBUG_INFO_BTF", btf,
-				 strerror(errno));
+		session_test_say("BTF", false, "%s: %s: needs a kernel with CONFIG_DEBUG_INFO_BTF",
+				 btf, strerror(errno));
 		return false;
 	}
 	session_test_say("BTF", true, "%s", btf);

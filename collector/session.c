@@ -506,12 +506,11 @@ static void check_accounts(const struct session *s)
 
 	s->sink->counts(s, &counts);
 	if (counts.kernel != c->seen + c->missed)
-		fprintf(stderr, "chaincap: accounts differ: kernel %llu, log and lost %llu\n",
+		fprintf(stderr, "chaincap: event counts differ: kernel %llu, log and lost %llu\n",
 			(unsigned long long)(c->seen + c->missed),
 			(unsigned long long)counts.kernel);
 	if (counts.kernel_aux != c->aux_seen)
-		fprintf(stderr,
-			"chaincap: accounts of samples differ: kernel %llu, log and lost %llu\n",
+		fprintf(stderr, "chaincap: sample counts differ: kernel %llu, log and lost %llu\n",
 			(unsigned long long)c->aux_seen, (unsigned long long)counts.kernel_aux);
 }
 

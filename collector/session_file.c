@@ -127,7 +127,7 @@ static const char *given_up(const struct session *s, char *text, size_t size)
 	*text = '\0';
 	if (n)
 		snprintf(text, size,
-			 "readers of programs' files given up for want of memory: %u: functions "
+			 "no memory for %u readers of symbols (--memory): functions "
 			 "have no names, stacks are cut",
 			 n);
 	return text;
@@ -171,7 +171,7 @@ void trace_file_report(const struct trace_file *t, const struct session *s, cons
 		strcmp(path, "-") ? path : "");
 	if (stats->sideband_lost)
 		fprintf(stderr,
-			"chaincap: %llu records of what programs mapped are lost: functions may "
+			"chaincap: %llu records of memory mappings are lost: functions may "
 			"lack names\n",
 			(unsigned long long)stats->sideband_lost);
 	if (*given_up(s, text, sizeof(text)))

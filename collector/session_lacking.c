@@ -38,7 +38,7 @@ static void warn_about_namespace(const struct session *s)
 		      stderr);
 	if (!bpf_session_lists_all(s->bpf))
 		fputs("chaincap: threads outside of this PID namespace lack what they did before: "
-		      "it takes the host's PID namespace, or Linux 6.2\n",
+		      "needs the host's PID namespace, or Linux 6.2\n",
 		      stderr);
 }
 

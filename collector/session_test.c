@@ -162,7 +162,7 @@ static void say_parts(const struct session *s, const struct test_sink *t)
 	if (!o->no_requests)
 		session_test_say("requests", n[WIRE_REQUEST], "%llu at sockets%s",
 				 (unsigned long long)n[WIRE_REQUEST],
-				 bpf_session_finds_requests(s->bpf) ? "" : ": it takes Linux 6.3");
+				 bpf_session_finds_requests(s->bpf) ? "" : ": needs Linux 6.3");
 	if (o->sample_hz)
 		session_test_say("samples", n[WIRE_SAMPLE], "%llu of running threads%s",
 				 (unsigned long long)n[WIRE_SAMPLE],

@@ -46,13 +46,12 @@ void print_joined(const struct host_pair *p, const struct joined_host *hosts)
 	print_clean(stderr, server);
 	fprintf(stderr, " ended, %" PRIu64 " are explained there; ", p->joined);
 	if (p->contradicting)
-		fprintf(stderr, "of %" PRIu64 " the messages contradict each other; ",
-			p->contradicting);
+		fprintf(stderr, "%" PRIu64 " contradict the order of messages; ", p->contradicting);
 	if (p->unbounded)
-		fprintf(stderr, "%" PRIu64 " are shorter than the clocks are known; ",
+		fprintf(stderr, "%" PRIu64 " are shorter than the uncertainty of the clocks; ",
 			p->unbounded);
 	if (p->width_ns == UINT64_MAX) {
-		fputs("how far its clock is ahead is not known\n", stderr);
+		fputs("its clock offset is unknown\n", stderr);
 		return;
 	}
 	fprintf(stderr, "its clock is %" PRIu64 ".%09" PRIu64 " s %s, known to %.3f us at best\n",
@@ -406,7 +405,7 @@ static void print_coverage(const char *name, const struct trace *t)
 	if (i->sideband_lost)
 		fprintf(stderr,
 			"%" PRIu64
-			" records of what was mapped are lost: functions may lack names\n",
+			" records of memory mappings are lost: functions may lack names\n",
 			i->sideband_lost);
 }
 

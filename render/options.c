@@ -222,7 +222,7 @@ static const struct option_row rows[] = {
 	{ "embedded", 0, false, NULL, set_true, OF_PAGE(embedded),
 	  .help = "write an element for the body of an HTML page" },
 	{ "output", 'o', true, "FILE", set_text, AT(out),
-	  .help = "write here, not to standard output" },
+	  .help = "write to FILE, not to standard output" },
 
 	{ .help = "Other" },
 	{ NULL, 'h', false, NULL, set_and_stop, AT(help), .help = "the most used options" },

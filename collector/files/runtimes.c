@@ -33,7 +33,7 @@ static const struct runtime runtimes[] = {
 };
 
 const struct runtime_lack runtime_stale_map = {
-	"the perf map is older than the process, and was not believed",
+	"the perf map is older than the process, and was ignored",
 	NULL,
 };
 

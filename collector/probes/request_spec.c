@@ -256,7 +256,7 @@ int request_spec_label(struct request_spec *specs, size_t n, const char *text, c
 	if (!of)
 		return complain(c, "--request-label %s: %s", text,
 				n ? "of several requests, which one? NAME=arg1"
-				  : "it takes a --request");
+				  : "it needs a --request");
 	if (!set_arg(&of->label, t) || (!of->begin.is_usdt && of->label.n > probe_args_passed()))
 		return complain(c,
 				"--request-label must be arg1 ... arg%u, or with a type arg1:u32 "

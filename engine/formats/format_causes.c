@@ -431,7 +431,7 @@ static int write_causes(const struct format_input *in, FILE *out)
 
 const struct format format_causes = {
 	.name = "causes",
-	.summary = "a table of root causes: what the waiting came down to",
+	.summary = "root causes of waits; on a terminal the first screen",
 	.wants_timelines = true,
 	.wants_cpus = true,
 	.several = SEVERAL_HEADED,

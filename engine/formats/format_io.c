@@ -168,7 +168,7 @@ static int write_io(const struct format_input *in, FILE *out)
 
 const struct format format_io = {
 	.name = "io",
-	.summary = "a table of what disks were asked for: how long it took, by whom",
+	.summary = "a table of disk I/O requests: how long they took, who issued them",
 	.wants_timelines = true,
 	.several = SEVERAL_HEADED,
 	.refuses = GIVEN_OF_CHAINS | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE | GIVEN_NO_IDLE |

@@ -495,7 +495,7 @@ static int write_otlp(const struct format_input *in, FILE *out)
 
 const struct format format_otlp = {
 	.name = "otlp",
-	.summary = "profiles for OpenTelemetry's collector and what is behind it",
+	.summary = "profiles for the OpenTelemetry Collector",
 	.wants_timelines = true,
 	.binary = true,
 	.running = true,

@@ -277,7 +277,7 @@ static int write_pprof(const struct format_input *in, FILE *out)
 
 const struct format format_pprof = {
 	.name = "pprof",
-	.summary = "a profile for pprof and what stores its profiles",
+	.summary = "a profile for pprof",
 	.wants_timelines = true,
 	.binary = true,
 	.running = true,

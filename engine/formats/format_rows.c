@@ -139,7 +139,7 @@ static int write_binary(const struct format_input *in, FILE *out)
 
 const struct format format_rows = {
 	.name = "rows",
-	.summary = "sums by time, host, group, thread and chain, for databases",
+	.summary = "tables of sums by time, host, group, thread and chain",
 	.wants_timelines = true,
 	.wants_cpus = true,
 	.rows = true,
@@ -151,7 +151,7 @@ const struct format format_rows = {
 
 const struct format format_rowbinary = {
 	.name = "rowbinary",
-	.summary = "one table of these as ClickHouse's RowBinary",
+	.summary = "one of these tables as ClickHouse's RowBinary",
 	.wants_timelines = true,
 	.wants_cpus = true,
 	.binary = true,

@@ -116,7 +116,7 @@ static int write_wakers(const struct format_input *in, FILE *out)
 
 const struct format format_wakers = {
 	.name = "wakers",
-	.summary = "a table of who wakes whom, and the blocked time that ends",
+	.summary = "a table of who wakes whom, and the blocked time that this ends",
 	.wants_timelines = true,
 	.blocked_only = true,
 	.several = SEVERAL_HEADED,

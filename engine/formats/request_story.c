@@ -148,7 +148,7 @@ static void put_ended_by(struct story *s, const struct tree_item *answers)
 		fputs(", ended by ", s->text->out);
 		chain_text_waker(s->text, below[0]);
 	} else if (answers->ends_ns[CHAIN_UNKNOWN]) {
-		fputs(", ended by somebody unknown", s->text->out);
+		fputs(", waker unknown", s->text->out);
 	}
 	free(below);
 }
@@ -434,7 +434,7 @@ static void tell_queue(struct story *s)
 	if (ns) {
 		fputs("; for ", out);
 		chain_text_time(s->text, ns);
-		fputs(" of that the reader worked for another request", out);
+		fputs(" of that the reader worked for other requests", out);
 	}
 	putc('\n', out);
 	if (queued)

@@ -261,7 +261,7 @@ static void print_perf_data(const struct import_report *r, const char *name, boo
 			r->files_without_id);
 	if (r->maps_full)
 		fprintf(print_about(out, name),
-			"more is mapped than is remembered: some functions have no names\n");
+			"too many memory mappings: some functions have no names\n");
 }
 
 void import_report_print(const struct import_report *r, const char *name, bool quiet, FILE *out)

@@ -30,4 +30,4 @@ expect_whole "$tmp/trace.1"
 echo "note: lost with the recorder stopped for 0.5 s: $first, in a later window: $lost"
 end_recording
 expect_whole "$tmp/trace.2"
-expect "complaints about the accounts" "" "$(grep 'accounts differ' "$tmp/err.cap")"
+expect "complaints about the accounts" "" "$(grep 'counts differ' "$tmp/err.cap")"

@@ -32,7 +32,7 @@ end_within 20
 expect_whole "$tmp/trace"
 read_info "$tmp/trace"
 expect "events lost" 0 "$(info_figure lost)"
-echo "note: $(info_figure mappings_lost) records of what was mapped are lost"
+echo "note: $(info_figure mappings_lost) records of memory mappings are lost"
 walk_to "$tmp/folded" -c alpha "$tmp/trace"
 grep -q '^alpha;.*;bravo_wakes_alpha;.*;bravo;' "$tmp/folded" || fail "names of the relay are missing:
 $(head -n 5 "$tmp/folded")"

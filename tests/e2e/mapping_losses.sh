@@ -23,6 +23,6 @@ expect_at_least "records lost" 1000 "$("$walk" -f info "$tmp/trace" | awk '$1 ==
 expect_at_least "switches after that" 3000 "$(grep -c ' switch p[io]ng/' "$tmp/events")"
 expect "frames of the recorder" 0 "$(grep -c -E 'bpf_prog_|bpf_trace_run|__traceiter' "$tmp/events")" "$tmp/events"
 "$walk" -f folded "$tmp/trace" >"$tmp/folded" 2>"$tmp/err"
-grep -q '^[0-9]* records of what was mapped are lost: functions may lack names$' "$tmp/err" ||
+grep -q '^[0-9]* records of memory mappings are lost: functions may lack names$' "$tmp/err" ||
 	fail "no word of the loss in the summary:
 $(cat "$tmp/err")"

@@ -76,7 +76,7 @@ timeout 120 "$load" relay --rounds 2 --hops pipe >/dev/null || fail "the relay"
 timeout 120 "$load" relay --rounds 40 --hops pipe >"$tmp/innocent" || fail "the relay"
 "$tmp/static_pie" relay --rounds 40 --hops pipe >"$tmp/static" || fail "the static relay"
 end_within 30 "$tmp/trace" 200
-! grep "accounts differ" "$tmp/err.cap" || fail "events are missing"
+! grep "counts differ" "$tmp/err.cap" || fail "events are missing"
 
 # stacks PID...: their user stacks while they slept, one a line, in $tmp/stacks
 stacks() {

@@ -26,7 +26,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 done
 end_recording
 [ $killed -gt 3 ] || fail "only $killed readers were there to be killed"
-grep 'accounts differ' "$tmp/err" && fail "events are missing"
+grep 'counts differ' "$tmp/err" && fail "events are missing"
 died=$(sed -n 's/^chaincap: unwinding: readers of rules died \([0-9]*\) .*/\1/p' "$tmp/err")
 echo "note: $killed were killed, the recorder noticed ${died:-0} times"
 [ "${died:-0}" -gt 0 ] || fail "nobody missed them: $(cat "$tmp/err")"

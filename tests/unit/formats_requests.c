@@ -77,7 +77,7 @@ static void rows_say_where_the_time_went(void **state)
 		"0.000901 "
 		"--request-min 800us --max-wait 801us\n"
 		"      +0.000 ms       0.200 ms  arrived on connection 2, and was queued; for "
-		"150.000 us of that the reader worked for another request\n"
+		"150.000 us of that the reader worked for other requests\n"
 		"      +0.200 ms                 read by S (119)\n"
 		"      +0.200 ms       0.100 ms  ran\n"
 		"      +0.300 ms       0.300 ms  slept in lock for futex 17:lock, ended by L "

@@ -139,7 +139,7 @@ static void labels_are_arguments(void **state)
 	assert_int_equal(r[1].label.bytes, 2);
 	assert_false(r[1].label.is_signed);
 	label(r, 2, "arg1", "which one?");
-	label(r, 0, "arg1", "it takes a --request");
+	label(r, 0, "arg1", "it needs a --request");
 	label(r, 2, "c=arg1", "there is no --request c");
 	label(r, 2, "a=arg9", "must be arg1");
 	label(r, 2, "a=1", "must be arg1");
