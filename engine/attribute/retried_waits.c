@@ -214,6 +214,10 @@ static int assume_release(struct tries *t, struct try *p)
 	uint32_t holders[HELD_LOCKS_MAX];
 	uint32_t n = held_locks_last(t->held, p->lock, w->out_ns, over_ns, holders);
 
+	/* What is not known of another thread may say who has the lock. */
+	p->holder_not_known = was_perhaps_other(t, w->out_ns, over_ns);
+	if (p->holder_not_known)
+		return 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(t->timelines, holders[i]);
 		struct last_ran ran = thread_last_ran(th, w->wake_ns, over_ns);
@@ -221,8 +225,7 @@ static int assume_release(struct tries *t, struct try *p)
 
 		if (holders[i] == p->thread)
 			continue;
-		p->holder_not_known =
-			!ran.known || in_row == PERHAPS || was_perhaps_other(t, w->out_ns, over_ns);
+		p->holder_not_known = !ran.known || in_row == PERHAPS;
 		if (p->holder_not_known)
 			return 0;
 		/* Between two tries it has no lock: it waits, too. */

@@ -41,12 +41,17 @@ static int by_process_and_time(const void *pa, const void *pb)
 	return compare_numbers(a->last[0].thread, b->last[0].thread);
 }
 
-/* Calls for each unknown interval of a thread: it is counted, and put down where at is not NULL. */
+/* Counts what is unknown of a thread that is hidden at times, and puts it at `at`, or nowhere. */
 static size_t of_thread(const struct timelines *tl, uint32_t thread, struct unknown_time *at)
 {
 	const struct thread *th = timelines_thread(tl, thread);
+	bool hidden = false;
 	size_t n = 0;
 
+	for (uint32_t i = 0; i < th->n_waits && !hidden; i++)
+		hidden = wait_ran_on(&th->waits[i]);
+	if (!hidden)
+		return 0;
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		const struct wait *w = &th->waits[i];
 

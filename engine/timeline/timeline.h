@@ -71,7 +71,8 @@ struct wait {
 	/*
 	 * With WAIT_WAKER_RAN, ns after out_ns. Else, in a sleep, the number of the waker's off-CPU
 	 * intervals before wake_ns, or WAIT_WAKER_MAX if it does not fit, or with goes_on: see
-	 * wait_waker_pos(). In a preempted interval, 1 if it is wait_throttled().
+	 * wait_waker_pos(). In a preempted interval, 1 if it is wait_throttled(), in unknown time
+	 * if it is wait_ran_on().
 	 */
 	uint32_t waker_at : WAIT_WAKER_BITS;
 	/*
@@ -92,6 +93,15 @@ _Static_assert(sizeof(struct wait) == 40, "a wait has no padding");
 static inline bool wait_throttled(const struct wait *w)
 {
 	return w->kind == WAIT_PREEMPTED && w->waker_at;
+}
+
+/*
+ * Whether, without a loss, unknown time of a thread begins while that runs: the trace lacks how it
+ * went off its CPU.
+ */
+static inline bool wait_ran_on(const struct wait *w)
+{
+	return w->kind == WAIT_UNKNOWN && w->waker_at;
 }
 
 /*

@@ -52,6 +52,7 @@ void waits_add_unknown(struct builder *b, uint32_t thread, uint64_t from_ns, uin
 			       .wake_ns = to_ns,
 			       .in_ns = to_ns,
 			       .waker = THREAD_NONE,
+			       .waker_at = b->live[thread].state == LIVE_RUNNING,
 			       .woke_before = b->live[thread].state == LIVE_WOKEN,
 			       .kind = WAIT_UNKNOWN,
 			       .state = '?',

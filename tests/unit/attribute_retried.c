@@ -525,6 +525,30 @@ static void who_wakes_may_be_in_a_row(void **state)
 						"A;[GIL];-;lock;[unknown] 150000\n");
 }
 
+/* B gave the lock to C while A slept; after a loss it is not known what C got. */
+static void a_thread_that_is_woken_after_a_loss_may_have_the_lock(void **state)
+{
+#define HANDED_OVER(lost)                                                 \
+	"0    c0 - R > A\n"                                               \
+	"0    c1 - R > B\n"                                               \
+	"0    c2 - R > C\n"                                               \
+	"50   c2 C S > - wait|pthread_mutex_lock;main for=futex:m\n"      \
+	"50   c2 C held-by B\n" lost "200  c0 A S > - lock for=futex:m\n" \
+	"400  c1 B wakes C unlock\n"                                      \
+	"410  c2 - R > C\n"                                               \
+	"500  c1 B wakes A " TIMER "\n"                                   \
+	"520  c0 - R > A\n"                                               \
+	"end 2000\n"
+	(void)state;
+	exact(HANDED_OVER(""),
+	      "A;[futex];-;lock;--;[unknown stack];C;--;unlock;B;[running] 200000\n"
+	      "A;[futex];-;lock;--;[unknown stack];C;[runnable] 10000\n"
+	      "A;[futex];-;lock;--;[unknown stack];C;[running] 90000\n"
+	      "A;[futex];-;lock;[runnable] 20000\n");
+	exact(HANDED_OVER("60 c3 lost 70\n"), "A;[futex];-;lock;[runnable] 20000\n"
+					      "A;[futex];-;lock;[unknown] 300000\n");
+}
+
 /*
  * C has waited, too, and B wakes it first. Of which lock that was is not known once events were
  * lost; C does not run again, so all that is heard of it is this waking.
@@ -802,6 +826,11 @@ static void what_is_missing_was_done_by_a_thread_that_is_not_known(void **state)
 	looks(of_process, "101:m", at_that_time,
 	      TICKED(1080000000) AWAITS "[not woken] 149799000\n" AWAITS
 					"[unknown] 1920000000\n" NAP);
+	/* Of D it is only not known what it did since it slept: all is that it did then as it ran.
+	 */
+	looks("thread D R/A\n0 c3 - R > D\n100 c3 D S > - nap\n", "101:m",
+	      HOLE "3050202 c4 D S > - nap\n",
+	      TICKED(3000000000) AWAITS "[not woken] 149799000\n" NAP);
 	/* Of another process; at another time. */
 	looks("0 c3 - R > D\n", "101:m", at_that_time,
 	      TICKED(3000000000) AWAITS "[not woken] 149799000\n" NAP);
@@ -886,6 +915,7 @@ int main(void)
 		cmocka_unit_test(an_unknown_end_after_which_a_thread_tries_on_is_no_release),
 		cmocka_unit_test(who_wakes_is_judged_by_what_it_did),
 		cmocka_unit_test(who_wakes_may_be_in_a_row),
+		cmocka_unit_test(a_thread_that_is_woken_after_a_loss_may_have_the_lock),
 		cmocka_unit_test(a_thread_that_is_woken_after_a_loss_may_have_waited_for_the_lock),
 		cmocka_unit_test(what_the_waker_did_during_each_try_explains_it),
 		cmocka_unit_test(the_waker_is_born_after_the_first_try),

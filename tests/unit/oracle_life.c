@@ -12,7 +12,8 @@ void life_note(struct life *l, uint64_t from, uint64_t to, enum what what, int s
 						    what,
 						    sleep,
 						    what == RUNS ? l->cpu : NOBODY,
-						    what == UNKNOWN && l->now == WOKEN };
+						    what == UNKNOWN && l->now == WOKEN,
+						    what == UNKNOWN && l->now == RUNS };
 }
 
 void life_is(struct life *l, enum what what, uint64_t at)

@@ -65,6 +65,7 @@ struct piece {
 	int sleep;	   /* SLEEPS, WOKEN: index in sleeps; PREEMPTED too, for the stack */
 	int cpu;	   /* RUNS; NOBODY: on one not known */
 	bool after_waking; /* UNKNOWN: that it was woken then is known */
+	bool ran_on;	   /* UNKNOWN: that it ran then */
 };
 
 /* From at on the thread is on a CPU's queue; NOBODY: which is not known. Later notes count more. */

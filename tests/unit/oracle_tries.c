@@ -360,7 +360,7 @@ static bool is_unknown(const struct life *l, int piece)
 
 /*
  * Whether a thread may have ended a sleep of a life at a lock in that time, in which something is
- * missing.
+ * missing: what was lost, or what a thread did of which is missing how it went off a CPU.
  */
 static bool may_be_told(struct world *w, const struct life *l, const char *lock, uint64_t from,
 			uint64_t to)
@@ -369,15 +369,19 @@ static bool may_be_told(struct world *w, const struct life *l, const char *lock,
 
 	if (!l->tgid || !digits || lock[digits] != ':' || lossy(w, from, to))
 		return true;
-	for (int i = 0; i < w->n_lives; i++)
-		for (int k = 0; k < w->lives[i].n_pieces; k++) {
-			const struct life *other = &w->lives[i];
+	for (int i = 0; i < w->n_lives; i++) {
+		const struct life *other = &w->lives[i];
+		bool then = false, hidden = false;
+
+		for (int k = 0; k < other->n_pieces; k++) {
 			const struct piece *p = &other->pieces[k];
 
-			if (other != l && other->tgid == l->tgid && p->what == UNKNOWN &&
-			    p->from <= to && p->to >= from)
-				return true;
+			then |= p->what == UNKNOWN && p->from <= to && p->to >= from;
+			hidden |= p->ran_on;
 		}
+		if (other != l && other->tgid == l->tgid && then && hidden)
+			return true;
+	}
 	return false;
 }
 
@@ -730,7 +734,10 @@ static const struct sleep *assumed_release(struct world *w, const struct life *l
 		l->pieces[piece].what == SLEEPS ? l->pieces[piece].to : l->pieces[piece].from;
 	struct saying said = { 0 };
 
-	for (int tried = 0; tried < 8; tried++) {
+	for (int i = 0; i < w->n_lives; i++)
+		if (heard_again(w, &w->lives[i], s->out_ns, to))
+			*what = NOT_KNOWN;
+	for (int tried = 0; tried < 8 && *what != NOT_KNOWN; tried++) {
 		uint64_t ran;
 		int row;
 
@@ -739,9 +746,6 @@ static const struct sleep *assumed_release(struct world *w, const struct life *l
 			return NULL;
 		if (&w->lives[said.by] == l)
 			continue;
-		for (int i = 0; i < w->n_lives; i++)
-			if (heard_again(w, &w->lives[i], s->out_ns, to))
-				*what = NOT_KNOWN;
 		ran = last_ran(&w->lives[said.by], from, to, what);
 		row = ran ? in_a_row(w, &w->lives[said.by], ran) : 0;
 		if (row == NOT_KNOWN)
