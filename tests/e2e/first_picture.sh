@@ -31,13 +31,12 @@ explained() {
 	expect_at_most "unexplained time in the first picture of $whose, ns" $((all / 10)) "$red" "$tmp/first"
 }
 
-# A row of timed tries that such a switch may have ended is [unknown], too, as a whole.
-unknown='|unknown'
-[ "$(holes "$dir/trace")" = 0 ] || unknown=''
 for name in $servers; do
 	# shellcheck disable=SC2046 # a list
-	explained "$name" "not woken|loop|no events$unknown" --ended $(printf -- '-p %s ' $(cat "$dir/$name/pids"))
+	explained "$name" 'not woken|unknown|loop|no events' --ended $(printf -- '-p %s ' $(cat "$dir/$name/pids"))
 done
+unknown='|unknown'
+[ "$(holes "$dir/trace")" = 0 ] || unknown=''
 explained "the machine" "not woken|loop|no events$unknown"
 walk_to "$tmp/asleep" --not-woken "$dir/trace"
 asleep=$(weight_of '\[not woken\] [0-9]+$' "$tmp/asleep")
