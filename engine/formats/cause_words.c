@@ -86,7 +86,7 @@ static const char *const put_off[CHAINLOG_TCP_TIMERS] = {
 	[CHAINLOG_TCP_ACCEPT_QUEUE] = "TCP tried again, as the accept queue was full",
 };
 
-void causes_put_did(FILE *out, const struct names *n, const struct causes *all,
+static void put_did(FILE *out, const struct names *n, const struct causes *all,
 		    const struct cause *c)
 {
 	if (c->lock) {
@@ -147,13 +147,54 @@ void causes_put_did(FILE *out, const struct names *n, const struct causes *all,
 	}
 }
 
+/* What a thread waits for that a timer of TCP lets wait. */
+static const char *const for_timer[CHAINLOG_TCP_TIMERS] = {
+	[CHAINLOG_TCP_DELAYED_ACK] = "a delayed ACK",
+	[CHAINLOG_TCP_RETRANSMIT] = "a retransmit",
+	[CHAINLOG_TCP_ACCEPT_QUEUE] = "room in an accept queue",
+};
+
+/* " waits for this, of that, in its function": of a line that is cut the beginning is left. */
+static void put_waits(FILE *out, const struct names *n, const struct cause *c, const char *what,
+		      const char *more)
+{
+	fprintf(out, *what ? " waits for %s" : " waits", what);
+	if (*more)
+		fprintf(out, ", %s", more);
+	put_text(out, n, ", in ", c->where);
+}
+
+/* What the threads of c did, in so few words that a line of a screen has what matters. */
+static void put_short_did(FILE *out, const struct names *n, const struct causes *all,
+			  const struct cause *c)
+{
+	const char *what = names_text(n, c->what);
+	bool is_lock = c->lock;
+
+	if (!is_lock && c->end == CHAIN_RUNNING && *names_text(n, c->function)) {
+		fprintf(out, " ran %s", names_text(n, c->function));
+		causes_put_served(all, c, out);
+	} else if (!is_lock && c->end == CHAIN_NETWORK && for_timer[c->tcp_timer]) {
+		put_waits(out, n, c, for_timer[c->tcp_timer], what);
+	} else if (!is_lock && c->end == CHAIN_NETWORK && *what) {
+		put_waits(out, n, c, what, "");
+	} else if (!is_lock && c->end == CHAIN_DISK && !c->throttled) {
+		put_waits(out, n, c, names_text(n, c->operations), "");
+	} else if (!is_lock && c->end == CHAIN_NOT_WOKEN && *what) {
+		put_waits(out, n, c, what,
+			  c->never_woken ? words_not_woken(n, c->never_woken) : "nobody wakes it");
+	} else {
+		put_did(out, n, all, c);
+	}
+}
+
 void causes_put_sentence(FILE *out, const struct names *n, const struct causes *all,
 			 const struct cause *c)
 {
 	fputs(names_text(n, c->thread ? c->thread : c->who), out);
 	if (c->threads > 1)
 		fprintf(out, " and %zu other%s", c->threads - 1, c->threads > 2 ? "s" : "");
-	causes_put_did(out, n, all, c);
+	put_did(out, n, all, c);
 }
 
 void causes_put_short(FILE *out, const struct names *n, const struct causes *all,
@@ -162,12 +203,7 @@ void causes_put_short(FILE *out, const struct names *n, const struct causes *all
 	style_name(out, color, names_text(n, c->who));
 	if (c->threads > 1)
 		fprintf(out, " x %zu", c->threads);
-	if (c->end != CHAIN_RUNNING || c->lock || !*names_text(n, c->function)) {
-		causes_put_did(out, n, all, c);
-		return;
-	}
-	fprintf(out, " ran %s", names_text(n, c->function));
-	causes_put_served(all, c, out);
+	put_short_did(out, n, all, c);
 }
 
 bool causes_put_way(FILE *out, const struct names *n, const struct cause *c)

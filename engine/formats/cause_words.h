@@ -7,19 +7,14 @@
 #include "format.h"
 
 /*
- * Writes what the thread of a cause did, as it follows its name: " slept in poll for tcp :80, until
- * a packet arrived". all: the causes, of which it is one.
- */
-void causes_put_did(FILE *out, const struct names *n, const struct causes *all,
-		    const struct cause *c);
-/*
  * Writes c, one of all, as a sentence: "janitor/120 ran 95 % in compact < main, 88 % of it for
  * audit, then woke the waiter in unlock".
  */
 void causes_put_sentence(FILE *out, const struct names *n, const struct causes *all,
 			 const struct cause *c);
 /*
- * Writes it in fewer words: what a thread ran by its function, and for whom; no ids of threads.
+ * Writes it in so few words that a line of a screen has what matters: "client waits for a delayed
+ * ACK, tcp :80, in read < main". What a thread ran is its function; ids of threads are left out.
  * color: the name is bold.
  */
 void causes_put_short(FILE *out, const struct names *n, const struct causes *all,

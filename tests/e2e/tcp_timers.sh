@@ -4,6 +4,7 @@
 # again, and so is a connection's first packet where the accept queue is full. A wait for such a timer is told as that,
 # and no other. The client measures how long it waited, the kernel counts what TCP did, in a network namespace of its own.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../services/screen.sh"
 needs_usual "timers of TCP"
 for program in python3 unshare ip; do
 	command -v $program >/dev/null || skip "$program is not installed"
@@ -117,18 +118,21 @@ run() {
 	waited=$(awk '$1 == "waited" && $2 > 100e6 { sum += $2 } END { printf "%.0f\n", sum }' "$tmp/told")
 	network=$(weight_of ';\[network\][; ]' "$tmp/waits")
 	"$walk" -f causes "$tmp/trace" 2>"$tmp/err" | tr -s ' \n' ' ' >"$tmp/causes"
+	on_terminal "$walk -q $tmp/trace" | screenful >"$tmp/screen"
 }
 
 counter() {
 	awk -v name="$1" '$1 == name { print $2 }' "$tmp/told"
 }
 
-# expect_timer WHAT NAME WORDS: most of the client's waits, and nearly all that packets ended, is of this timer.
+# expect_timer WHAT NAME WORDS THING: most of the client's waits, and nearly all that packets ended, is of this timer.
 expect_timer() {
 	expect_at_least "$1: waits for the network, of $waited ns by the client's clock" $((waited / 2)) "$network" "$tmp/waits"
 	expect_at_least "$1: [$2] in waits for the network" $((network * 8 / 10)) \
 		"$(weight_of ";\\[network\\];\\[$2\\];\\[tcp\\] " "$tmp/waits")" "$tmp/waits"
 	expect_at_most "$1: [$2] in the client's waits" "$waited" "$(weight_of ";\\[$2\\]" "$tmp/waits")" "$tmp/waits"
+	grep -q " waits for $4, tcp" "$tmp/screen" || fail "$1: no line of the screen says \"$4\"
+$(cat "$tmp/screen")"
 	grep -qF ", until $3" "$tmp/causes" || fail "$1: no cause says \"$3\"
 $(fold -w 120 -s "$tmp/causes")"
 }
@@ -140,7 +144,7 @@ expect_none() {
 
 run nagle
 expect_at_least "nagle: delayed acknowledgements that the kernel counted" 15 "$(counter DelayedACKs)" "$tmp/told"
-expect_timer nagle 'tcp delayed ack' 'TCP sent a delayed ACK'
+expect_timer nagle 'tcp delayed ack' 'TCP sent a delayed ACK' 'a delayed ACK'
 expect_none nagle 'tcp accept queue full'
 
 for try in 1 2 3; do
@@ -152,16 +156,16 @@ expect_none slow 'tcp delayed ack'
 
 run lost
 expect_at_least "lost: segments that were sent again" 4 "$(counter RetransSegs)" "$tmp/told"
-expect_timer lost 'tcp retransmit' 'TCP sent again what was lost'
+expect_timer lost 'tcp retransmit' 'TCP sent again what was lost' 'a retransmit'
 
 run full
 expect_at_least "full: connections that the kernel dropped" 2 "$(counter ListenOverflows)" "$tmp/told"
-expect_timer full 'tcp accept queue full' 'TCP tried again, as the accept queue was full'
+expect_timer full 'tcp accept queue full' 'TCP tried again, as the accept queue was full' 'room in an accept queue'
 expect_none full 'tcp retransmit'
 
 run lost-first
 expect "lost-first: connections that the kernel dropped as a queue was full" 0 "$(counter ListenOverflows)"
-expect_timer lost-first 'tcp retransmit' 'TCP sent again what was lost'
+expect_timer lost-first 'tcp retransmit' 'TCP sent again what was lost' 'a retransmit'
 expect_none lost-first 'tcp accept queue full'
 
 # The names are all that changes.
