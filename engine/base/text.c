@@ -71,6 +71,48 @@ size_t text_fitting(const char *s, size_t columns)
 	return i;
 }
 
+/* The bytes of "+0x4e40" at s if a bracket ends it; 0: it is nothing of that kind. */
+static size_t address_at(const char *s)
+{
+	size_t digits = !strncmp(s, "+0x", 3) ? strspn(s + 3, "0123456789abcdef") : 0;
+
+	return digits && s[3 + digits] == ']' ? 3 + digits : 0;
+}
+
+/* The bytes of " 7:0x10" at s if s[-len] to s is the name of a class of objects that have numbers.
+ */
+static size_t object_number_at(const char *s, size_t len)
+{
+	static const char *const classes[] = { "futex",	   "epoll",   "pipe",	"eventfd",
+					       "signalfd", "timerfd", "inotify" };
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (len == strlen(classes[i]) && !memcmp(s - len, classes[i], len) && *s == ' ' &&
+		    s[1] >= '0' && s[1] <= '9')
+			return 1 + strcspn(s + 1, " ,;)");
+	return 0;
+}
+
+void text_drop_addresses(char *s)
+{
+	char *to = s;
+	size_t word = 0, drop; /* bytes of the word before s */
+
+	while (*s) {
+		drop = address_at(s);
+		if (!drop && *s == ' ')
+			drop = object_number_at(s, word);
+		if (drop) {
+			s += drop;
+			word = 0;
+			continue;
+		}
+		word = *s == ' ' || *s == '(' || *s == ':' ? 0 : word + 1;
+		*to++ = *s++;
+	}
+	*to = '\0';
+}
+
 void text_free(struct text_buf *b)
 {
 	free(b->p);

@@ -38,6 +38,13 @@ size_t text_columns(const char *s, size_t len);
 /* How many bytes of s fit so many columns, without what takes none behind them. */
 size_t text_fitting(const char *s, size_t columns);
 
+/*
+ * Takes out of a text what says nothing at first sight: the address in the name of a function
+ * without a symbol, "[file+0x4e40]", and by which number a process knows an object: "futex 7:0x10",
+ * "epoll 7:14".
+ */
+void text_drop_addresses(char *s);
+
 /* Begins a message about the file `name`: "chainwalk: NAME: ". Returns out. */
 FILE *print_about(FILE *out, const char *name);
 /* As print_clean(), with `&<>"'` escaped: text of a page, or a quoted attribute's value. */

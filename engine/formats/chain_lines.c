@@ -271,11 +271,23 @@ void chain_lines_free(struct chain_lines *l)
 int chain_lines_put(FILE *out, const struct chain_steps *s, const struct names *names,
 		    const struct options *o, size_t most)
 {
+	char *at[CHAIN_LINES_MOST] = { NULL };
 	struct chain_lines l;
 	int err = chain_lines_make(&l, s, names, most);
 
+	for (size_t i = 0; i < l.n && !o->wide && !err; i++) {
+		at[i] = strdup(l.line[i].at);
+		if (!at[i])
+			err = -ENOMEM;
+		else
+			text_drop_addresses(at[i]);
+		l.line[i].at = at[i];
+		text_drop_addresses(l.line[i].words);
+	}
 	if (!err)
 		put_lines(out, &l, o);
+	for (size_t i = 0; i < l.n; i++)
+		free(at[i]);
 	chain_lines_free(&l);
 	return err;
 }

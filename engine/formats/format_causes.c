@@ -169,6 +169,7 @@ static int begin_line(struct paragraph *p, const struct table_of *t, const struc
 
 	if (err)
 		return err;
+	p->plain = true;
 	if (c)
 		fprintf(p->f, "%3zu", (size_t)(c - t->at) + 1);
 	else

@@ -80,9 +80,19 @@ int paragraph_begin(struct paragraph *p)
 	return p->f ? 0 : -ENOMEM;
 }
 
-int paragraph_end(struct paragraph *p, FILE *out, int indent)
+/* The text is complete. 0 or -ENOMEM. */
+static int close_text(struct paragraph *p)
 {
 	int err = fclose(p->f) ? -ENOMEM : 0;
+
+	if (!err && p->plain)
+		text_drop_addresses(p->text);
+	return err;
+}
+
+int paragraph_end(struct paragraph *p, FILE *out, int indent)
+{
+	int err = close_text(p);
 
 	if (!err)
 		put_paragraph(out, p->text, p->columns, indent, false);
@@ -100,9 +110,9 @@ static bool in_style(const char *s, size_t len)
 
 int paragraph_end_cut(struct paragraph *p, FILE *out)
 {
-	int err = fclose(p->f) ? -ENOMEM : 0;
+	int err = close_text(p);
 
-	if (!err && text_columns(p->text, p->len) > p->columns) {
+	if (!err && text_columns(p->text, SIZE_MAX) > p->columns) {
 		size_t len = text_fitting(p->text, p->columns - 3);
 
 		fprintf(out, "%.*s%s...\n", (int)len, p->text,

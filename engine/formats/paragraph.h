@@ -2,6 +2,7 @@
 /* paragraph.h - text on lines of 80 columns, for what is read on a terminal. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #define PARAGRAPH_COLUMNS 80
@@ -26,6 +27,7 @@ struct paragraph {
 	char *text;
 	size_t len;
 	size_t columns; /* PARAGRAPH_COLUMNS, until it is changed */
+	bool plain;	/* without what text_drop_addresses() takes out; at first false */
 };
 
 /* 0 or -ENOMEM. */

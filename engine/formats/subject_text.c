@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "chain_lines.h"
 #include "command_word.h"
@@ -55,16 +56,30 @@ static int put_waiter(FILE *out, const struct format_input *in, const struct sub
 	return verdict_put(out, of->steps, s->names, in->options->color, true);
 }
 
-/* "Requests to tcp :80 (nginx/900) are slow because ...". */
+/* "Requests to tcp :80 nginx/900 ", "First requests of connections to ...". */
+static void put_endpoint_name(FILE *out, const struct format_input *in, const struct subjects *s,
+			      const struct subject *of)
+{
+	const char *name = names_text(s->names, of->name), *first = NULL;
+
+	if (of->requests->endpoint->first)
+		first = strstr(name, " first");
+	fputs(first ? "First requests of connections to " : "Requests to ", out);
+	style_begin_name(out, in->options->color);
+	fprintf(out, "%.*s%s", (int)(first ? first - name : 0), name,
+		first ? first + strlen(" first") : name);
+	style_stop(out, in->options->color);
+	putc(' ', out);
+}
+
+/* "Requests to tcp :80 nginx/900 are slow because ...". */
 static int put_endpoint(FILE *out, const struct format_input *in, const struct subjects *s,
 			const struct subject *of)
 {
 	struct requests_taken all = of->requests->all;
 	uint64_t usual_ns = requests_percentile(all, 500);
 
-	fputs("Requests to ", out);
-	style_name(out, in->options->color, names_text(s->names, of->name));
-	putc(' ', out);
+	put_endpoint_name(out, in, s, of);
 	if (!of->steps) {
 		fputs("hardly take any time.", out);
 		return 0;
@@ -126,6 +141,7 @@ static int put_subject(FILE *out, const struct format_input *in, const struct su
 	if (err)
 		return err;
 	p.columns = paragraph_columns(in->options->columns);
+	p.plain = !in->options->wide;
 	err = subject_put_verdict(p.f, in, s, of);
 	if (paragraph_end(&p, out, 2))
 		err = -ENOMEM;

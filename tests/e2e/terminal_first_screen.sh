@@ -33,6 +33,7 @@ for trace in "$data"/*.bin "$data"/services/*.bin; do
 		expect_at_most "$trace on $columns columns: lines" 22 "$(wc -l <"$tmp/out")" "$tmp/out"
 		widest=$(grep -v ': chainwalk ' "$tmp/out" | awk '{ if (length > max) max = length } END { printf "%.0f\n", max }')
 		expect_at_most "$trace on $columns columns: width" "$columns" "$widest" "$tmp/out"
+		! grep -n '+0x[0-9a-f]*\]\|\(futex\|epoll\|pipe\) [0-9]' "$tmp/out" || fail "$trace: addresses on the first screen"
 		! LC_ALL=C grep -n '[^ -~]' "$tmp/out" || fail "$trace: not ASCII"
 		! grep -q '^  *[0-9]* *[0-9]* %  #' "$tmp/out" || grep -q "%  $escape\[38;5;[0-9]*m#" "$tmp/colors" ||
 			fail "$trace: bars without colours"

@@ -167,6 +167,32 @@ static void strings_of_json_are_cut_between_characters(void **state)
 	text_free(&j.b);
 }
 
+static void drops(const char *text, const char *expected)
+{
+	char *s = strdup(text);
+
+	assert_non_null(s);
+	text_drop_addresses(s);
+	assert_string_equal(s, expected);
+	free(s);
+}
+
+static void addresses_and_numbers_of_objects_are_dropped(void **state)
+{
+	(void)state;
+	drops("", "");
+	drops("ran [a.so+0x4e40] < [b.c+0x1]", "ran [a.so] < [b.c]");
+	drops("[a+0x4e40", "[a+0x4e40");
+	drops("[a+0xg]", "[a+0xg]");
+	drops("f+0x10 x", "f+0x10 x");
+	drops("for futex 15009:convert+0x461648, in 3 tries", "for futex, in 3 tries");
+	drops("for epoll 7:14 (43 %), epoll 8:2 (2 %)", "for epoll (43 %), epoll (2 %)");
+	drops("waits for pipe 12", "waits for pipe");
+	drops("for tcp 127.0.0.1:80", "for tcp 127.0.0.1:80");
+	drops("myfutex 7:1", "myfutex 7:1");
+	drops("futex x", "futex x");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +200,7 @@ int main(void)
 		cmocka_unit_test(json_has_escapes_for_it),
 		cmocka_unit_test(strings_of_json_are_cut_between_characters),
 		cmocka_unit_test(only_regular_files_are_opened),
+		cmocka_unit_test(addresses_and_numbers_of_objects_are_dropped),
 		cmocka_unit_test(styles_and_bytes_that_continue_a_character_take_no_column),
 	};
 

@@ -125,6 +125,23 @@ static void cut_stacks_do_not_hide_a_function(void **state)
 	free(text);
 }
 
+static void first_requests_of_connections_are_called_that(void **state)
+{
+	char *text = overview("thread S *\n"
+			      "0 c0 - R > S\n"
+			      "1200 c0 S S > - lock|take;serve;main for=futex:17:lock\n"
+			      "1500 c1 B wakes S wake|unlock;main\n"
+			      "1500 c0 - R > S\n"
+			      "2000 c0 S request tcp::80 conn=1 arrived=1000 taken=1000 first\n"
+			      "end 3000\n",
+			      0);
+
+	(void)state;
+	if (strncmp(text, "First requests of connections to tcp :80 S/119 ", 47))
+		fail_msg("%s", text);
+	free(text);
+}
+
 static void options_about_waits_have_no_requests(void **state)
 {
 	(void)state;
@@ -222,6 +239,7 @@ int main(void)
 		cmocka_unit_test(branches_of_a_quarter_are_shown),
 		cmocka_unit_test(cut_stacks_do_not_hide_a_function),
 		cmocka_unit_test(options_about_waits_have_no_requests),
+		cmocka_unit_test(first_requests_of_connections_are_called_that),
 		cmocka_unit_test(a_client_is_told_its_servers),
 		cmocka_unit_test(lines_are_of_80_columns),
 	};
