@@ -29,7 +29,7 @@ struct process {
 	uint32_t owner; /* of owners */
 	struct wire_publisher at;
 	uint64_t again_ns, pause_ns; /* when its keys are looked for; again_ns 0: they are known */
-	bool was_asked;
+	bool was_asked, is_late;     /* is_late: it is counted as missed */
 };
 
 struct publishers {
@@ -40,6 +40,7 @@ struct publishers {
 	struct owners owners;	   /* users, by their processes and one whose keys are read */
 	size_t n_processes, cap_processes;
 	struct publishers_count count;
+	uint64_t missed; /* that were not asked in time */
 
 	struct reader *reader; /* of keys; NULL: none is at work */
 	uint32_t of, owner;    /* the process whose they are, and its owner */
@@ -243,16 +244,19 @@ struct publishers_count publishers_count(const struct publishers *p)
 	return p->count;
 }
 
-uint64_t publishers_missed(const struct publishers *p)
+uint64_t publishers_missed(struct publishers *p)
 {
-	uint64_t n = p->count.left_out, now_ns = clock_now_ns();
+	uint64_t now_ns = clock_now_ns();
 
 	for (size_t i = 0; i < p->n_processes; i++) {
-		const struct process *of = &p->processes[i];
+		struct process *of = &p->processes[i];
 
-		n += !of->was_asked && now_ns - of->again_ns > LATE_NS;
+		if (of->was_asked || of->is_late || now_ns - of->again_ns <= LATE_NS)
+			continue;
+		of->is_late = true;
+		p->missed++;
 	}
-	return n;
+	return p->missed + p->count.left_out;
 }
 
 /* Whether a process was not asked for its keys yet. */

@@ -43,5 +43,5 @@ struct publishers_count {
 	uint64_t routes;    /* and of which it is known which attribute is the route */
 };
 struct publishers_count publishers_count(const struct publishers *p);
-/* Processes that had no room, or were not asked for their keys for seconds. */
-uint64_t publishers_missed(const struct publishers *p);
+/* Processes so far that had no room, or were not asked for their keys for seconds. */
+uint64_t publishers_missed(struct publishers *p);

@@ -39,6 +39,7 @@ struct found {
 /* By code_files id. All but new ones are held, so that the id stays theirs. */
 struct file {
 	enum file_state state;
+	bool is_late;	     /* it is counted as missed */
 	bool is_untold;	     /* who maps it was not told yet what was found */
 	uint32_t owner;	     /* of owners, while it waits, */
 	uint32_t next;	     /* the next one of its queue; 0: it is the last, */
@@ -68,8 +69,8 @@ struct mapped_files {
 	uint64_t count, forgot_ns;
 	struct owners owners; /* of files that wait, or are being looked at */
 	struct queue queues[OWNERS_MAX];
-	uint64_t given_up; /* files that took too long */
-	uint32_t untold;   /* files */
+	uint64_t missed; /* files that took too long, or waited for so long */
+	uint32_t untold; /* files */
 	bool is_telling;
 	uint64_t tell_at_ns; /* not before that */
 
@@ -338,7 +339,7 @@ static void take_answer(struct mapped_files *f, uint64_t wait_ns)
 	else
 		f->found = NULL;
 	if (err == -EAGAIN) {
-		f->given_up++;
+		f->missed += !f->files[f->of].is_late;
 		reader_close_late(f->reader, code_files_call_key(f->code, f->of));
 		f->reader = NULL;
 	}
@@ -372,13 +373,19 @@ uint64_t mapped_files_count(const struct mapped_files *f)
 	return f->count;
 }
 
-uint64_t mapped_files_missed(const struct mapped_files *f)
+uint64_t mapped_files_missed(struct mapped_files *f)
 {
-	uint64_t n = f->given_up, now_ns = clock_now_ns();
+	uint64_t now_ns = clock_now_ns();
 
-	for (uint32_t i = 1; i < f->n_files; i++)
-		n += f->files[i].state == FILE_WAITS && now_ns - f->files[i].since_ns > LATE_NS;
-	return n;
+	for (uint32_t i = 1; i < f->n_files; i++) {
+		struct file *of = &f->files[i];
+
+		if (of->state != FILE_WAITS || of->is_late || now_ns - of->since_ns <= LATE_NS)
+			continue;
+		of->is_late = true;
+		f->missed++;
+	}
+	return f->missed;
 }
 
 /* ---- beginning and end ---------------------------------------------------------------------- */

@@ -53,5 +53,5 @@ void mapped_files_step(struct mapped_files *f);
 bool mapped_files_is_busy(const struct mapped_files *f);
 /* Files that were read so far. */
 uint64_t mapped_files_count(const struct mapped_files *f);
-/* Files that were not looked at for seconds, or not to the end. */
-uint64_t mapped_files_missed(const struct mapped_files *f);
+/* Files so far that were not looked at for seconds, or not to the end. */
+uint64_t mapped_files_missed(struct mapped_files *f);

@@ -19,7 +19,7 @@
 #define IDS_PART 5u
 /* A file may take this part of what is left; and that one when it is tried again after all others.
  */
-#define FILE_PART 4u
+#define FILE_PART 16u
 #define AGAIN_PART 2u
 /* The time of root and of who records counts this part, so that they get as much more. */
 #define OURS_PART 4u

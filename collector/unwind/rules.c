@@ -27,6 +27,12 @@
 #define WAIT_MAX_NS 5000000u
 /* A process has the recorder's priority, but not for more than this with one question. */
 #define HURRY_NS 100000000u
+/*
+ * So soon after a process was ended that had not answered, no other one gets files of its owner on
+ * its file system: it may hang there, which is known only when it does not end.
+ */
+#define ENDED_LATE_NS 300000000u
+#define ENDED_LATE_MAX 64u
 /* A file that is not to be searched for a while is asked for again after this time. */
 #define AGAIN_NS 20000000u
 
@@ -47,12 +53,19 @@ struct process {
 	uint32_t first, n;
 };
 
+struct ended_late {
+	struct rules_file of;
+	uint64_t at_ns;
+};
+
 struct rules {
 	struct helpers *helpers;
 	const struct helper_kind *kind;
 	rules_answer_fn on_answer;
 	void *ctx;
 	struct process processes[PROCESSES_MAX];
+	struct ended_late ended_late[ENDED_LATE_MAX];
+	uint32_t n_ended_late;
 	uint32_t last_request;
 	struct wait_budget budget;
 	uint64_t restarts, late;
@@ -66,13 +79,16 @@ static struct process *start(struct rules *r, struct process *p)
 	return helper_start(&p->helper, r->helpers, r->kind, HELPER_FOLLOWS) ? NULL : p;
 }
 
-static void end(struct process *p)
+static void end(struct rules *r, struct process *p)
 {
 	/* One that has not answered may hang in the file system that all its files are on. */
-	if (p->n)
+	if (p->n) {
 		helper_end_late(&p->helper, call_key_device(p->of.major, p->of.minor));
-	else
+		r->ended_late[r->n_ended_late++ % ENDED_LATE_MAX] =
+			(struct ended_late) { p->of, clock_now_ns() };
+	} else {
 		helper_end(&p->helper);
+	}
 	*p = (struct process) { 0 };
 }
 
@@ -82,7 +98,7 @@ static void lose(struct rules *r, struct process *p)
 	if (p->n && p->questions[p->first].file)
 		p->questions[p->first].file->deaths++;
 	r->restarts++;
-	end(p);
+	end(r, p);
 }
 
 int rules_new(struct rules **out, struct helpers *helpers, const struct helper_kind *kind,
@@ -106,7 +122,7 @@ void rules_free(struct rules *r)
 	if (!r)
 		return;
 	for (uint32_t i = 0; i < PROCESSES_MAX; i++)
-		end(&r->processes[i]);
+		end(r, &r->processes[i]);
 	free(r);
 }
 
@@ -115,16 +131,33 @@ static bool is_running(const struct process *p)
 	return p->helper.all;
 }
 
-static bool is_for(const struct process *p, const struct rules_file *f)
-{
-	return is_running(p) && p->has_owner && p->of.major == f->major &&
-	       p->of.minor == f->minor && p->of.owner == f->owner && p->of.root == f->root &&
-	       p->of.inode == f->inode;
-}
-
 static bool is_same_owner(const struct rules_file *a, const struct rules_file *b)
 {
 	return a->owner == b->owner && a->root == b->root;
+}
+
+static bool is_on_same_device(const struct rules_file *a, const struct rules_file *b)
+{
+	return is_same_owner(a, b) && a->major == b->major && a->minor == b->minor;
+}
+
+static bool was_ended_late(const struct rules *r, const struct rules_file *f)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	for (uint32_t i = 0; i < ENDED_LATE_MAX; i++) {
+		const struct ended_late *e = &r->ended_late[i];
+
+		if (e->at_ns && now_ns - e->at_ns < ENDED_LATE_NS && is_on_same_device(&e->of, f))
+			return true;
+	}
+	return false;
+}
+
+static bool is_for(const struct process *p, const struct rules_file *f)
+{
+	return is_running(p) && p->has_owner && is_on_same_device(&p->of, f) &&
+	       p->of.inode == f->inode;
 }
 
 /*
@@ -171,7 +204,7 @@ static struct process *process_for(struct rules *r, const struct rules_file *f)
 			return p;
 	p = place_for(r, f);
 	if (is_running(p) && p->has_owner)
-		end(p);
+		end(r, p);
 	if (!is_running(p) && !start(r, p))
 		return NULL;
 	p->has_owner = true;
@@ -304,6 +337,8 @@ int rules_open(struct rules *r, struct rules_file *f, int fd)
 		f->root == CODE_ROOTS_SEVERAL || st.stx_mode & (S_IWGRP | S_IWOTH) ? st.stx_ino : 0;
 	if (helpers_hang(r->helpers, call_key_device(f->major, f->minor)))
 		return -EIO;
+	if (was_ended_late(r, f))
+		return -EBUSY;
 	p = process_for(r, f);
 	if (!p)
 		return -EPIPE;
@@ -326,7 +361,7 @@ void rules_close(struct rules *r, struct rules_file *f)
 			q->file = NULL;
 	}
 	if (p && say(r, p, RULES_CLOSE, f, 0, -1))
-		end(p);
+		end(r, p);
 	f->process = 0;
 }
 
@@ -370,7 +405,7 @@ int rules_ask(struct rules *r, struct rules_file *f, uint64_t offset, bool of_ca
 	if (p->n == QUESTIONS || is_asked(p, &q) || f->again_ns > q.asked_ns)
 		return -EAGAIN;
 	if (is_used_up(p)) {
-		end(p);
+		end(r, p);
 		return -ENOTCONN;
 	}
 	p->asked_ns = q.asked_ns;

@@ -65,8 +65,8 @@ int rules_new(struct rules **out, struct helpers *helpers, const struct helper_k
 void rules_free(struct rules *r);
 
 /*
- * Gives the file, which is at fd (it stays the caller's), to a process. Returns 0 or a negative
- * errno.
+ * Gives the file, which is at fd (it stays the caller's), to a process. Returns 0; -EBUSY: to be
+ * tried again later; or another negative errno.
  */
 int rules_open(struct rules *r, struct rules_file *f, int fd);
 void rules_close(struct rules *r, struct rules_file *f);

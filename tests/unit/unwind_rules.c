@@ -139,6 +139,8 @@ static int find_in(struct world *w, struct rules_file *f, int fd, uint64_t offse
 		err = rules_open(w->rules, f, fd);
 		if (!err)
 			err = rules_ask(w->rules, f, offset, false);
+		else if (err == -EBUSY)
+			err = -EAGAIN;
 	}
 	return err;
 }
