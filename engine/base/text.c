@@ -119,6 +119,21 @@ void text_free(struct text_buf *b)
 	*b = (struct text_buf) { .p = NULL };
 }
 
+void text_put_plain(struct text_buf *b, const char *s)
+{
+	while (*s) {
+		size_t hex = !strncmp(s, "0x", 2) ? 2 + strspn(s + 2, "0123456789abcdef") : 0;
+		size_t digits = strspn(s, "0123456789");
+
+		if (hex || digits) {
+			text_puts(b, "*");
+			s += hex > digits ? hex : digits;
+		} else {
+			text_put(b, s++, 1);
+		}
+	}
+}
+
 static void put_escape(struct text_buf *b, uint32_t c)
 {
 	char escape[16];

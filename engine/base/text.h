@@ -23,6 +23,11 @@ struct text_buf {
 void text_put(struct text_buf *b, const char *s, size_t len);
 void text_puts(struct text_buf *b, const char *s);
 void text_free(struct text_buf *b);
+/*
+ * Adds s without its numbers, a "*" each: what differs from one recording of the same program to
+ * the next one, as ids, lines and addresses, and which of several threads it is.
+ */
+void text_put_plain(struct text_buf *b, const char *s);
 
 /*
  * Adds s to b as a JSON string, in quotes, always well-formed UTF-8: each byte that is not part of

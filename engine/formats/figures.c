@@ -42,25 +42,6 @@ struct maker {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/*
- * Appends a name without what differs from one recording of the same program to the next one: ids,
- * lines, addresses, and which of several threads it is.
- */
-static void put_plain(struct text_buf *b, const char *s)
-{
-	while (*s) {
-		size_t hex = !strncmp(s, "0x", 2) ? 2 + strspn(s + 2, "0123456789abcdef") : 0;
-		size_t digits = strspn(s, "0123456789");
-
-		if (hex || digits) {
-			text_puts(b, "*");
-			s += hex > digits ? hex : digits;
-		} else {
-			text_put(b, s++, 1);
-		}
-	}
-}
-
 /* The text, which is the caller's; "" becomes that, not NULL. */
 static char *take(struct maker *m, struct text_buf *b)
 {
@@ -98,12 +79,12 @@ static void put_key(struct text_buf *b, const struct names *n, const struct chai
 	snprintf(kind, sizeof(kind), "\n%d %d %d;", s->kind, s->is_end ? 1 + (int)s->end : 0,
 		 s->throttled);
 	text_puts(b, kind);
-	put_plain(b, text_of(n, s->who));
+	text_put_plain(b, text_of(n, s->who));
 	text_puts(b, ";");
 	/* Where a thread runs mostly is no part of what it is. */
-	put_plain(b, s->is_end ? "" : text_of(n, s->at));
+	text_put_plain(b, s->is_end ? "" : text_of(n, s->at));
 	text_puts(b, ";");
-	put_plain(b, s->is_end ? "" : text_of(n, s->what));
+	text_put_plain(b, s->is_end ? "" : text_of(n, s->what));
 }
 
 static uint64_t less_of(uint64_t all, uint64_t part)
@@ -291,7 +272,7 @@ static void name_endpoint(struct maker *m, struct figure *f, const struct reques
 	}
 	f->title = take(m, &title);
 	f->key = copy(m, f->title ? f->title : "");
-	put_plain(&loose, f->key ? f->key : "");
+	text_put_plain(&loose, f->key ? f->key : "");
 	f->loose = take(m, &loose);
 }
 
@@ -418,9 +399,9 @@ static char *key_of_cause(struct maker *m, const struct names *n, const struct c
 
 	snprintf(end, sizeof(end), "%d %d %u %d;", c->end, c->throttled, c->tcp_timer, c->itself);
 	text_puts(&b, end);
-	put_plain(&b, text_of(n, c->who));
+	text_put_plain(&b, text_of(n, c->who));
 	text_puts(&b, ";");
-	put_plain(&b, text_of(n, c->lock));
+	text_put_plain(&b, text_of(n, c->lock));
 	return take(m, &b);
 }
 

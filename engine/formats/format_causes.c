@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/queued_windows.h"
 #include "bar.h"
 #include "cause_json.h"
 #include "cause_words.h"
 #include "command_word.h"
 #include "format_causes.h"
 #include "paragraph.h"
+#include "request_beside.h"
 #include "screen_json.h"
 #include "style.h"
 #include "subject_text.h"
@@ -267,7 +269,37 @@ static struct table_of table_of(const struct format_input *in, struct names *nam
 
 /* ---- an example ------------------------------------------------------------------------------ */
 
-/* The example of a cause as a tree: its wait alone. 0 or a negative errno. */
+/* The request for which a thread works at a time. .wait NULL: none, or several. */
+static struct chosen_wait request_at(const struct timelines *tl, uint32_t thread, uint64_t at_ns)
+{
+	struct chosen_wait p = { .wait = NULL };
+	const struct request_span *end, *at = served_span_at(tl, thread, at_ns, &end);
+
+	if (at && at < end && at->from_ns <= at_ns)
+		p.wait = timelines_wait_for(tl, at->request, &p.thread);
+	return p;
+}
+
+/*
+ * The request that a wait is for, or for which its thread works meanwhile, or, as a client's thread
+ * is its own, the one that ends it. .wait NULL: none.
+ */
+static struct chosen_wait request_of(const struct timelines *tl, const struct chosen_wait *e)
+{
+	struct chosen_wait p;
+
+	if (timelines_is_client(tl, e->thread))
+		return *e;
+	p = request_at(tl, e->thread, e->wait->out_ns);
+	if (!p.wait && e->wait->waker < timelines_threads(tl))
+		p = request_at(tl, e->wait->waker, e->wait->wake_ns - 1);
+	return p;
+}
+
+/*
+ * The example of a cause: a request beside the usual one, and as a tree its wait alone. 0 or a
+ * negative errno.
+ */
 static int put_shown(FILE *out, const struct format_input *in, const struct cause *c)
 {
 	const struct chosen_wait *e = &c->example;
@@ -275,7 +307,11 @@ static int put_shown(FILE *out, const struct format_input *in, const struct caus
 	uint32_t tid = timelines_thread(in->timelines, e->thread)->tid;
 	struct options o = *in->options;
 	struct format_input one = *in;
+	struct chosen_wait request = request_of(in->timelines, e);
+	int err = request.wait ? request_beside_put(out, in, &request) : 0;
 
+	if (err)
+		return err;
 	o.command = 0;
 	o.top = 0;
 	o.from_ns = e->wait->out_ns - start_ns;

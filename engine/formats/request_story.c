@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "attribute/queued_windows.h"
+#include "common/grow.h"
 #include "words/lock_holder.h"
 #include "words/place.h"
 #include "words/request_words.h"
@@ -36,6 +38,7 @@ struct story {
 	const struct chosen_wait *wait;
 	const struct request *request;
 	struct parts *parts;
+	struct story_list *list;     /* NULL: lines are written; else these are noted */
 	uint64_t zero_ns;	     /* times are since then */
 	unsigned int level;	     /* 0: what was asked for; of a part of it that much more */
 	const struct thread *writer; /* NULL: not known */
@@ -59,9 +62,24 @@ static void put_column(const struct story *s, const char *before, uint64_t ns)
 
 static void tell_parts(struct story *s, uint64_t until_ns);
 
+static void note_line(struct story *s, uint64_t at_ns, uint64_t ns)
+{
+	struct story_list *l = s->list;
+	uint64_t since_ns = at_ns > s->zero_ns ? at_ns - s->zero_ns : 0;
+
+	if (GROW(l->at, l->n, l->cap))
+		l->at[l->n++] = (struct story_line) { since_ns, ns, (size_t)ftell(s->text->out) };
+	else
+		s->text->out_of_memory = true;
+}
+
 /* When it was, and how long it took; 0: a moment. After the parts that arrived before. */
 static void begin_line(struct story *s, uint64_t at_ns, uint64_t ns)
 {
+	if (s->list) {
+		note_line(s, at_ns, ns);
+		return;
+	}
 	tell_parts(s, at_ns);
 	put_column(s, at_ns < s->zero_ns ? "-" : "+",
 		   at_ns < s->zero_ns ? s->zero_ns - at_ns : at_ns - s->zero_ns);
@@ -645,4 +663,35 @@ int request_story_put(struct chain_text *t, const struct chosen_wait *p, bool wi
 	t->is_part = false;
 	t->left = left;
 	return t->out_of_memory || t->wait.amounts.out_of_memory ? -ENOMEM : 0;
+}
+
+int request_story_list(struct story_list *list, struct chain_text *t, const struct chosen_wait *p,
+		       uint64_t shortest_ns)
+{
+	struct story s = story_of(t, p);
+	struct parts parts = { .n = 0 };
+	FILE *out = t->out;
+	size_t len;
+
+	*list = (struct story_list) { .n = 0 };
+	t->out = open_memstream(&list->text, &len);
+	if (t->out) {
+		s.parts = &parts;
+		s.list = list;
+		s.shortest_ns = shortest_ns;
+		tell(&s);
+		t->out_of_memory |= fclose(t->out) != 0;
+	} else {
+		t->out_of_memory = true;
+	}
+	t->out = out;
+	for (char *end = list->text; end && (end = strchr(end, '\n'));)
+		*end++ = 0;
+	return t->out_of_memory || t->wait.amounts.out_of_memory ? -ENOMEM : 0;
+}
+
+void story_list_free(struct story_list *list)
+{
+	free(list->at);
+	free(list->text);
 }
