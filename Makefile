@@ -134,18 +134,24 @@ $(O)/gen/call_list.h: collector/kernel/calls.list
 		print "#ifdef __NR_" $$i "\n[__NR_" $$i "] = WIRE_CALL(" $$1 ", " $$2 "),\n#endif" }' $< >$@
 
 # ---- the page's script and style, embedded ----
+# The ends of chains, as the scripts have them.
+$(O)/gen/ends.js: render/page/ends.js.in
+$(O)/gen/report_ends.js: engine/report/page/ends.js.in
+$(O)/gen/ends.js $(O)/gen/report_ends.js: include/ends.def
+	@mkdir -p $(@D)
+	$(Q)$(CC) -E -P -x c -Iinclude $(filter %.in,$^) >$@.tmp && mv $@.tmp $@
 $(O)/gen/page_%.h: render/page.% render/embed.sh
 	@mkdir -p $(@D)
-	$(Q)sh render/embed.sh page_$* <$< >$@.tmp && mv $@.tmp $@
+	$(Q)sh render/embed.sh page_$* $(O)/gen <$< >$@.tmp && mv $@.tmp $@
 $(RENDER): | $(O)/gen/page_js.h $(O)/gen/page_css.h
-$(O)/gen/page_js.h: $(wildcard render/page/*.js)
+$(O)/gen/page_js.h: $(wildcard render/page/*.js) $(O)/gen/ends.js
 $(O)/render/page.o: $(O)/gen/page_js.h $(O)/gen/page_css.h
 
 # The report's, which is one script: its files in this order, in a scope of their own.
 REPORT_JS := $(addprefix engine/report/page/,words.js data.js sorting.js timeline.js waits.js requests.js tables.js lanes.js causes.js filter.js)
-$(O)/gen/report_js.h: $(REPORT_JS) render/embed.sh
+$(O)/gen/report_js.h: $(REPORT_JS) $(O)/gen/report_ends.js render/embed.sh
 	@mkdir -p $(@D)
-	$(Q){ echo '"use strict"; {'; cat $(REPORT_JS); echo '}'; } | sh render/embed.sh report_js >$@.tmp && mv $@.tmp $@
+	$(Q){ echo '"use strict"; {'; cat $(O)/gen/report_ends.js $(REPORT_JS); echo '}'; } | sh render/embed.sh report_js >$@.tmp && mv $@.tmp $@
 $(O)/gen/report_css.h: engine/report/page/report.css render/embed.sh
 	@mkdir -p $(@D)
 	$(Q)sh render/embed.sh report_css <$< >$@.tmp && mv $@.tmp $@

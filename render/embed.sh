@@ -3,11 +3,11 @@
 # Prints standard input as a C array $1 with its length $1_len, and as $1_source the hash that allows
 # it in a Content-Security-Policy. Embeds page.js and page.css in flamegraph, and the report's script
 # and style in chainwalk. A line `//= FILE` is replaced by that file of this directory without its
-# comment lines.
+# comment lines, a line `//= gen/FILE` by that of the folder $2.
 dir=$(dirname "$0")
-text=$(awk -v dir="$dir" '
+text=$(awk -v dir="$dir" -v gen="$2" '
 	$1 == "//=" {
-		file = dir "/" $2
+		file = $2 ~ /^gen\// ? gen substr($2, 4) : dir "/" $2
 		while ((got = (getline line < file)) > 0)
 			if (line !~ /^[ \t]*\/\//)
 				print line

@@ -84,13 +84,29 @@ static int push(struct work *w, const struct todo *what)
 	return 0;
 }
 
-static enum layout_part part_above(const struct name_table *names, uint32_t name)
+/* What stands on ends, by the column `above` of ends.def. */
+enum {
+	NOTHING = PART_PLAIN,
+	DETAILS = PART_PLAIN,
+	SAMPLES = PART_SAMPLE,
+	OWN = PART_ON_CPU,
+	HOLDERS = PART_ON_CPU,
+};
+
+static enum layout_part part_above(const struct name_table *names, uint32_t frame)
 {
-	if (name_is(names, name, "[running]"))
-		return PART_SAMPLE;
-	if (name_is(names, name, "[on-CPU]") || name_is(names, name, "[runnable]") ||
-	    name_is(names, name, "[preempted]"))
-		return PART_ON_CPU;
+	static const struct {
+		const char *name;
+		enum layout_part part;
+	} ends[] = {
+#define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) \
+	{ "[" name "]", (enum layout_part)above },
+#include "ends.def"
+	};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (name_is(names, frame, ends[i].name))
+			return ends[i].part;
 	return PART_PLAIN;
 }
 

@@ -15,28 +15,6 @@ const XPAD = 10, BAR = 34, FOUND = opt.found || "#f067f0";
 const CHAIN = num("chain") > 0, INVERTED = num("inverted") > 0, SCALE = num("scale");
 const DIFF = "maxOwn" in opt, WIDE = num("wide") > 0, ORDERED = num("ordered") > 0;
 const FONT = num("fontSize"), rowHeight = num("row"), charWidth = FONT * num("fontWidth");
-const ENDS = {
-	"[interrupt]": "an interrupt, a timer or a device woke it",
-	"[timer]": "a timer woke it",
-	"[network]": "data from the network woke it",
-	"[disk]": "the end of a disk request woke it",
-	"[queued]": "the disk request had not been handed to the device",
-	"[device]": "the device worked on the disk request",
-	"[on-CPU]": "it ran",
-	"[running]": "it waited for the work this waker did",
-	"[runnable]": "it was ready, but had no CPU",
-	"[throttled]": "a quota, mostly its group's, was used up",
-	"[idle CPU]": "nobody had the CPU: the thread was on its way there",
-	"[recorder]": "the recorder itself had the CPU",
-	"[no events]": "the whole machine stood still: its host did not run it",
-	"[preempted]": "it was switched out while it could have run on",
-	"[not woken]": "nothing had woken it when the trace ended, or its thread did",
-	"[depth limit]": "the chain goes on; it was followed no further",
-	"[loop]": "this waker is in the chain already",
-	"[unknown]": "what happened here was not recorded",
-};
-
-const INTERRUPTS = { "[interrupt]": 1, "[timer]": 1, "[network]": 1 };
 const SLEPT = /^(__)?schedule$/; // the last frame of a sleeping thread's stack
 
 function make(ns, tag, attrs, text) {
@@ -49,6 +27,7 @@ function make(ns, tag, attrs, text) {
 }
 
 //= page/frames.js
+//= gen/ends.js
 //= page/views.js
 //= page/change.js
 //= page/state.js

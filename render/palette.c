@@ -36,21 +36,14 @@ static const struct ramp_range {
 	[RAMP_LINK_1 + 7] = { { 104, 142, 110 }, { 14, 10, 12 }, "8th" },
 	[RAMP_OBJECT] = { { 122, 69, 166 }, { 12, 12, 14 }, "object" },
 	[RAMP_SAMPLE] = { { 20, 138, 84 }, { 20, 20, 20 }, "sample" },
-	[RAMP_ON_CPU] = { { 208, 112, 20 }, { 20, 22, 20 }, "on CPU" },
-	[RAMP_INTERRUPT] = { { 250, 168, 30 }, { 0, 0, 0 }, "interrupt" },
-	[RAMP_TIMER] = { { 250, 193, 148 }, { 0, 0, 0 }, "timer" },
-	[RAMP_NETWORK] = { { 90, 56, 49 }, { 0, 0, 0 }, "network" },
-	[RAMP_DISK] = { { 189, 73, 30 }, { 0, 0, 0 }, "disk" },
-	[RAMP_QUEUED] = { { 92, 20, 0 }, { 0, 0, 0 }, "queued" },
-	[RAMP_DEVICE] = { { 48, 10, 8 }, { 0, 0, 0 }, "device" },
-	[RAMP_RUNNING] = { { 183, 194, 90 }, { 0, 0, 0 }, "running" },
-	[RAMP_RUNNABLE] = { { 250, 241, 111 }, { 0, 0, 0 }, "runnable" },
-	[RAMP_THROTTLED] = { { 140, 53, 31 }, { 0, 0, 0 }, "throttled" },
-	[RAMP_PREEMPTED] = { { 187, 134, 152 }, { 0, 0, 0 }, "preempted" },
-	[RAMP_NOT_WOKEN] = { { 247, 71, 97 }, { 0, 0, 0 }, "not woken" },
-	[RAMP_DEPTH] = { { 185, 189, 250 }, { 0, 0, 0 }, "depth limit" },
-	[RAMP_LOOP] = { { 189, 90, 164 }, { 0, 0, 0 }, "loop" },
-	[RAMP_UNKNOWN] = { { 220, 250, 207 }, { 0, 0, 0 }, "unknown" },
+#define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) \
+	[RAMP_##NAME] = { RGB colour, RGB spread, name },
+#define MARK(NAME, name, colour, sentence) [RAMP_##NAME] = { RGB colour, { 0, 0, 0 }, name },
+#define RGB(red, green, blue)    \
+	{                        \
+		red, green, blue \
+	}
+#include "ends.def"
 	[RAMP_MORE] = { { 224, 224, 224 }, { 31, -154, -154 }, "more" },
 	[RAMP_LESS] = { { 224, 224, 224 }, { -124, -114, 31 }, "less" },
 	[RAMP_GONE] = { { 255, 255, 255 }, { 0, 0, 0 }, "only before" },
@@ -197,15 +190,11 @@ static enum ramp chain(const char *s, size_t len)
 		const char *name;
 		enum ramp ramp;
 	} ends[] = {
-		{ "[interrupt]", RAMP_INTERRUPT }, { "[running]", RAMP_RUNNING },
-		{ "[runnable]", RAMP_RUNNABLE },   { "[preempted]", RAMP_PREEMPTED },
-		{ "[not woken]", RAMP_NOT_WOKEN }, { "[depth limit]", RAMP_DEPTH },
-		{ "[loop]", RAMP_LOOP },	   { "[unknown]", RAMP_UNKNOWN },
-		{ "[timer]", RAMP_TIMER },	   { "[network]", RAMP_NETWORK },
-		{ "[throttled]", RAMP_THROTTLED }, { "[queued]", RAMP_QUEUED },
-		{ "[device]", RAMP_DEVICE },	   { "[disk]", RAMP_DISK },
-		{ "[on-CPU]", RAMP_ON_CPU },	   { "[idle CPU]", RAMP_RUNNABLE },
-		{ "[no events]", RAMP_RUNNABLE },  { "[recorder]", RAMP_RUNNABLE },
+#define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) \
+	{ "[" name "]", RAMP_##NAME },
+#define MARK_AS(NAME, name, sentence) { "[" name "]", RAMP_##NAME },
+#define MARK(NAME, name, colour, sentence) MARK_AS(NAME, name, sentence)
+#include "ends.def"
 	};
 
 	if (len > 2 && *s == '[') {
@@ -330,10 +319,19 @@ bool palette_background(const char *name, uint32_t *top, uint32_t *bottom)
 }
 
 /* Ends on which there can be more: samples, who had the CPU, the parts of a request, a socket. */
-static bool has_more(enum ramp ramp)
+/* The column `above` of ends.def. */
+enum above { NOTHING, SAMPLES, OWN, HOLDERS, DETAILS };
+
+static enum above stands_on(enum ramp ramp)
 {
-	return ramp == RAMP_ON_CPU || ramp == RAMP_RUNNING || ramp == RAMP_RUNNABLE ||
-	       ramp == RAMP_PREEMPTED || ramp == RAMP_DISK || ramp == RAMP_NETWORK;
+	switch (ramp) {
+#define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) \
+	case RAMP_##NAME:                                                           \
+		return above;
+#include "ends.def"
+	default:
+		return NOTHING;
+	}
 }
 
 bool palette_is_end(enum ramp ramp, enum layout_part part, bool leaf, bool last)
@@ -344,10 +342,12 @@ bool palette_is_end(enum ramp ramp, enum layout_part part, bool leaf, bool last)
 	if (part != PART_PLAIN)
 		return part == PART_ON_CPU && leaf &&
 		       (ramp == RAMP_THROTTLED || ramp == RAMP_RUNNABLE);
-	return leaf || (last && has_more(ramp));
+	return leaf || (last && stands_on(ramp) != NOTHING);
 }
 
 const char *palette_legend(enum ramp ramp)
 {
+	if (ramp == RAMP_ON_CPU)
+		return "on CPU";
 	return ramp < RAMPS ? ranges[ramp].legend : NULL;
 }

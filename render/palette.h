@@ -32,21 +32,10 @@ enum ramp {
 	RAMP_LINK_1,				   /* PALETTE_LINKS ramps, one a link */
 	RAMP_OBJECT = RAMP_LINK_1 + PALETTE_LINKS, /* what was waited for */
 	RAMP_SAMPLE,				   /* what ran, above [running] */
-	RAMP_ON_CPU,
-	RAMP_INTERRUPT, /* the ends of a chain, to RAMP_UNKNOWN */
-	RAMP_TIMER,
-	RAMP_NETWORK,
-	RAMP_DISK,
-	RAMP_QUEUED, /* within a disk request: before the device had it */
-	RAMP_DEVICE,
-	RAMP_RUNNING,
-	RAMP_RUNNABLE,
-	RAMP_THROTTLED,
-	RAMP_PREEMPTED,
-	RAMP_NOT_WOKEN,
-	RAMP_DEPTH,
-	RAMP_LOOP,
-	RAMP_UNKNOWN,
+/* The ends of a chain, and what stands on them: RAMP_ON_CPU to RAMP_UNKNOWN. */
+#define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) RAMP_##NAME,
+#define MARK(NAME, name, colour, sentence) RAMP_##NAME,
+#include "ends.def"
 	RAMP_MORE, /* differential: the shade is the size of the difference */
 	RAMP_LESS,
 	RAMP_GONE, /* differential: only in the first input */

@@ -6,18 +6,24 @@
 
 #include "timeline/stolen_time.h"
 
-static const char *const end_names[CHAIN_ENDS] = {
-	[CHAIN_RUNNING] = "[running]",	   [CHAIN_RUNNABLE] = "[runnable]",
-	[CHAIN_PREEMPTED] = "[preempted]", [CHAIN_INTERRUPT] = "[interrupt]",
-	[CHAIN_UNKNOWN] = "[unknown]",	   [CHAIN_NOT_WOKEN] = "[not woken]",
-	[CHAIN_DEPTH] = "[depth limit]",   [CHAIN_LOOP] = "[loop]",
-	[CHAIN_ON_CPU] = "[on-CPU]",	   [CHAIN_TIMER] = "[timer]",
-	[CHAIN_NETWORK] = "[network]",	   [CHAIN_DISK] = "[disk]",
+static const struct {
+	const char *word, *name;
+} ends[] = {
+#define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) \
+	[number] = { name, "[" name "]" },
+#include "ends.def"
 };
+
+_Static_assert(sizeof(ends) / sizeof(ends[0]) == CHAIN_ENDS, "the number of ends");
+
+const char *chain_end_word(enum chain_end end)
+{
+	return ends[end].word;
+}
 
 const char *chain_end_name(enum chain_end end)
 {
-	return end_names[end];
+	return ends[end].name;
 }
 
 size_t chain_ends_by_size(const uint64_t ns[CHAIN_ENDS], enum chain_end order[CHAIN_ENDS])

@@ -11,32 +11,31 @@
 #include "timeline/timeline.h"
 #include "cpu_holders.h"
 
+/* Why a chain ends: see ends.def. */
 enum chain_end {
-	CHAIN_RUNNING,	 /* the last waker ran */
-	CHAIN_RUNNABLE,	 /* it had no CPU */
-	CHAIN_PREEMPTED, /* only of a thread's own time */
-	CHAIN_INTERRUPT, /* an interrupt of another or an unknown kind woke */
-	CHAIN_TIMER,	 /* an interrupt woke because a timer expired */
-	CHAIN_NETWORK,	 /* an interrupt woke because packets came in */
-	CHAIN_DISK,	 /* an interrupt woke because a block device was done */
-	CHAIN_UNKNOWN,	 /* missing from the trace */
-	CHAIN_NOT_WOKEN, /* still asleep at the end of the trace */
-	CHAIN_DEPTH,	 /* there is a waker, but no more links were asked for */
-	CHAIN_LOOP,	 /* the last waker was in the chain already */
-	CHAIN_ON_CPU,	 /* only of a thread's own time: it ran */
-	CHAIN_ENDS,
+#define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) \
+	CHAIN_##NAME = number,
+#include "ends.def"
+	CHAIN_ENDS = 12,
 };
 
-/* As shown: "[running]" and so on. */
+/* "running" and so on, as in ends.def; and as a frame: "[running]". */
+const char *chain_end_word(enum chain_end end);
 const char *chain_end_name(enum chain_end end);
 /* The ends that have any time, the largest first; returns how many. */
 size_t chain_ends_by_size(const uint64_t ns[CHAIN_ENDS], enum chain_end order[CHAIN_ENDS]);
 
-/* Whether the last link of such a chain is an interrupt. */
+/* Those whose last link is an interrupt: a bit each. */
+enum {
+	CHAIN_INTERRUPTS = 0
+#define END_BY_INTERRUPT(NAME, number, name, csv, above, colour, spread, sentence, heading) \
+	| 1 << number
+#include "ends.def"
+};
+
 static inline bool chain_end_is_interrupt(enum chain_end end)
 {
-	return end == CHAIN_INTERRUPT || end == CHAIN_TIMER || end == CHAIN_NETWORK ||
-	       end == CHAIN_DISK;
+	return CHAIN_INTERRUPTS >> end & 1;
 }
 
 /* Of time that ended when a block device was done with something (chain-semantics, section 11). */

@@ -18,19 +18,14 @@
 #include "words/request_words.h"
 #include "words/waited_for.h"
 
-/* The columns of blocked time by its end, in their order. */
-static const struct {
-	enum chain_end end;
-	const char *column;
-} ends[] = {
-	{ CHAIN_RUNNING, "end_running_ns" },	 { CHAIN_RUNNABLE, "end_runnable_ns" },
-	{ CHAIN_INTERRUPT, "end_interrupt_ns" }, { CHAIN_NOT_WOKEN, "end_not_woken_ns" },
-	{ CHAIN_UNKNOWN, "end_unknown_ns" },	 { CHAIN_DEPTH, "end_depth_limit_ns" },
-	{ CHAIN_LOOP, "end_loop_ns" },		 { CHAIN_TIMER, "end_timer_ns" },
-	{ CHAIN_NETWORK, "end_network_ns" },	 { CHAIN_DISK, "end_disk_ns" },
+/* The ends that have a column of blocked time, in their order. */
+static const enum chain_end columns[] = {
+#define END_OF_OWN(NAME, number, name, above, colour, spread, sentence)
+#define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) [csv] = number,
+#include "ends.def"
 };
 
-#define N_ENDS (sizeof(ends) / sizeof(ends[0]))
+#define N_ENDS (sizeof(columns) / sizeof(columns[0]))
 #define WHO_COLUMNS 3
 #define RAN_COLUMNS 3
 
@@ -201,8 +196,12 @@ static void put_header(struct writer *c)
 	      "blocked_ns,runnable_ns,preempted_ns,waker,waker_tid,waker_pid,waker_handler,waker_"
 	      "stack",
 	      c->out);
-	for (size_t i = 0; i < N_ENDS; i++)
-		fprintf(c->out, ",%s", ends[i].column);
+	for (size_t i = 0; i < N_ENDS; i++) {
+		fputs(",end_", c->out);
+		for (const char *p = chain_end_word(columns[i]); *p; p++)
+			putc(*p == ' ' ? '_' : *p, c->out);
+		fputs("_ns", c->out);
+	}
 	fputs(has_objects(c) ? ",stack,object" : ",stack", c->out);
 	for (int i = 1; i <= WHO_COLUMNS && c->cpu_holders; i++)
 		fprintf(c->out, ",had_cpu_%d,had_cpu_%d_ns", i, i);
@@ -352,7 +351,7 @@ static int put_wait(struct writer *c, const struct chosen_wait *p)
 	if (err)
 		return err;
 	for (size_t i = 0; i < N_ENDS; i++)
-		put_ns(c, c->ends_ns[ends[i].end]);
+		put_ns(c, c->ends_ns[columns[i]]);
 	err = put_stack(c, names_off_cpu(c->names, w->stack));
 	if (!err && has_objects(c))
 		err = put_stack(c, waited_for_words(c->names, w->stack));

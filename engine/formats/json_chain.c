@@ -298,7 +298,6 @@ static void put_network(struct json_chain *j, const struct wait_amount *p)
 
 static void put_piece(struct json_chain *j, const struct wait_amount *p)
 {
-	const char *end = chain_end_name((enum chain_end)p->key.end);
 	uint32_t path[PATH_MAX_NODES];
 	size_t n = path_of(j, p->place, path);
 
@@ -312,9 +311,8 @@ static void put_piece(struct json_chain *j, const struct wait_amount *p)
 		if (n)
 			putc(',', j->words.out);
 	}
-	/* Without the brackets, which distinguish an end from a frame. */
-	fprintf(j->words.out, "],\"end\":\"%.*s\",\"ns\":%" PRIu64, (int)strlen(end) - 2, end + 1,
-		p->ns);
+	fprintf(j->words.out, "],\"end\":\"%s\",\"ns\":%" PRIu64,
+		chain_end_word((enum chain_end)p->key.end), p->ns);
 	if (p->key.end == CHAIN_DISK)
 		put_disk(j, p->key);
 	if (p->key.end == CHAIN_NETWORK)

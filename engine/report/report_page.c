@@ -110,17 +110,9 @@ static void put_filters(FILE *out, const struct options *o)
 static void put_ends(FILE *out, const struct chain_summary *s)
 {
 	static const char *const words[CHAIN_ENDS] = {
-		[CHAIN_RUNNING] = "some thread worked",
-		[CHAIN_RUNNABLE] = "some thread was runnable",
-		[CHAIN_PREEMPTED] = "some thread was preempted",
-		[CHAIN_INTERRUPT] = "a device",
-		[CHAIN_TIMER] = "a timer",
-		[CHAIN_NETWORK] = "the network",
-		[CHAIN_DISK] = "a disk",
-		[CHAIN_UNKNOWN] = "unknown: events are missing",
-		[CHAIN_NOT_WOKEN] = "nobody: asleep until the end, or until it was killed",
-		[CHAIN_DEPTH] = "more links than were followed",
-		[CHAIN_LOOP] = "a thread came up twice",
+#define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) \
+	[number] = heading,
+#include "ends.def"
 	};
 	enum chain_end order[CHAIN_ENDS];
 	size_t n = chain_ends_by_size(s->ends_ns, order);

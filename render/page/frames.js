@@ -13,7 +13,6 @@ const isDelim = (i) => names[name[i]] === "--" || names[name[i]] === "-" || name
 // The first of frame i's callees, if it has any.
 const firstCallee = (i) => i + 1 < last[i] && name[i + 1] === rest ? i + 2 : i + 1;
 const SAMPLE = 1, ON_CPU = 2, HAD_CPU = 3; // .part: what stands above these ends
-const ABOVE = { "[running]": SAMPLE, "[on-CPU]": ON_CPU, "[runnable]": HAD_CPU, "[preempted]": HAD_CPU };
 const bare = (s) => s.replace(/_\[[kwij]\]$/, "");
 const label = (i) => bare(names[name[i]]);
 const time = (i) => end[i] - begin[i];
@@ -189,7 +188,7 @@ function inherit(v) {
 	for (let i = 1; i < n && CHAIN; i++) {
 		const s = names[v.name[i]], up = v.parent[i], below = names[v.name[up]];
 		v.link[i] = v.link[up] + (s === "--" ? 1 : 0);
-		v.part[i] = v.part[up] || (v.closes[up] && Object.hasOwn(ABOVE, below) ? ABOVE[below] : 0);
+		v.part[i] = v.part[up] || (v.closes[up] && Object.hasOwn(ABOVE, below) && ABOVE[below] || 0);
 		v.closes[i] = isEndAt(s, v.part[i], v.last[i] === i + 1, !on[i]) ? 1 : 0;
 	}
 }

@@ -9,10 +9,9 @@ function endKey(s) {
 
 // Is a frame of this name an end? Stacks can have frames like ends, also those above an end: only some ends have more
 // on them, though not the next waker, and only these stand on others. As palette_is_end() in C.
-const MORE = /^\[(running|on-CPU|runnable|preempted|disk|network)\]$/, ON_ENDS = /^\[(throttled|idle CPU|recorder|no events|queued|device)\]$/;
 function isEndAt(s, above, leaf, isLast) {
 	const key = endKey(s);
-	return key !== "" && (leaf || (isLast && MORE.test(key))) && (!above || ON_ENDS.test(key));
+	return key !== "" && (leaf || (isLast && ABOVE[key] !== undefined)) && (!above || key in ON_ENDS);
 }
 
 // The key of the end that frame i of a view is, "" if it is none.
@@ -21,7 +20,7 @@ const endOf = (v, i) => v.closes[i] ? endKey(names[v.name[i]]) : "";
 // Is it the end of a chain, next to the last waker?
 function isEnd(i) {
 	const key = endOf(view, i);
-	return key !== "" && !ON_ENDS.test(key);
+	return key !== "" && !(key in ON_ENDS);
 }
 
 // Does the stack that ends in frame i of the base fit the state? "link 2": it has two wakers or more.
@@ -31,7 +30,7 @@ function endFilter() {
 	const ends = new Array(base.name.length).fill("");
 	for (let i = 1; i < ends.length; i++) {
 		const key = endOf(base, i), below = ends[base.parent[i]];
-		ends[i] = !below || ON_ENDS.test(key) ? below + key : below;
+		ends[i] = !below || key in ON_ENDS ? below + key : below;
 	}
 	const has = (i, key) => key.startsWith("link ") ? base.link[i] >= Number(key.slice(5)) : ends[i].includes(key);
 	return (i) => (!state.only || has(i, state.only)) && !state.without.some((key) => has(i, key));

@@ -115,7 +115,7 @@ function kernelFrames(v) {
 		const s = names[v.name[i]], up = v.parent[i], end = endOf(v, i);
 		if (v.part[i]) // what ran
 			continue;
-		if (s === "-" || end in INTERRUPTS || end === "[disk]" || (more[i] && s !== "--"))
+		if (s === "-" || end in INTERRUPTS || (more[i] && s !== "--"))
 			more[up] = 1;
 		if (s === "--" || end || (slept[i] && sleeps[v.name[i]]))
 			slept[up] = 1;

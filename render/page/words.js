@@ -205,7 +205,7 @@ function folded(i) {
 
 // An interrupt has no thread name: its link ends with its entry function.
 function byInterrupt(i) {
-	return isEnd(i) && (names[name[i]] in INTERRUPTS || endKey(names[name[i]]) === "[disk]");
+	return isEnd(i) && endKey(names[name[i]]) in INTERRUPTS;
 }
 
 // Is this the name of the sleeper, or of a waker, which ends its link?

@@ -194,10 +194,6 @@ const legend = () => element("p", { class: "legend note" }, ...[["running", "wor
 		drawn("rect", { class: "sample", x: 3, width: 2, height: 10 })), " a sample: what it ran")] : [],
 	element("span", {}, "thick: what this wait waited for; arrow: a wakeup"));
 
-const endWords = { "[running]": "ran", "[runnable]": "was runnable", "[interrupt]": "", "[timer]": "", "[network]": "", "[disk]": "",
-	"[unknown]": "unknown: events are missing", "[not woken]": "was never woken", "[depth limit]": "slept; more links than were followed",
-	"[loop]": "is in this chain already" };
-
 // What a row's threads did: "ran: 61 % in deflate < ..., 20 % in ...".
 function partWords({ end, n, places, interrupted, ns }, ran) {
 	if (data.ends[end] === "[short sleeps]")
