@@ -189,19 +189,19 @@ static __always_inline void begin_request(struct connection *c, __u32 tid, __u32
 	r->taken_ns = now;
 	r->first_seq = first_seq;
 	r->reader = tid;
-	r->flags = c->is_old ? WIRE_REQUEST_OLD : 0;
+	r->flags = c->is_old ? CHAINLOG_REQUEST_OLD : 0;
 	if (!c->had_request && !c->is_old)
-		r->flags |= WIRE_REQUEST_FIRST;
+		r->flags |= CHAINLOG_REQUEST_FIRST;
 	c->had_request = true;
 	r->arrival_ns = noted(c->ready_ns);
 	if (!r->arrival_ns) {
 		/* It came together with what was read before. */
 		together = noted(c->read_ready_ns);
 		r->arrival_ns = together ? together : now;
-		r->flags |= together ? WIRE_REQUEST_PIPELINED : WIRE_REQUEST_NO_ARRIVAL;
+		r->flags |= together ? CHAINLOG_REQUEST_PIPELINED : CHAINLOG_REQUEST_NO_ARRIVAL;
 	}
 	if (r->arrival_ns < c->answered_ns)
-		r->flags |= WIRE_REQUEST_PIPELINED;
+		r->flags |= CHAINLOG_REQUEST_PIPELINED;
 }
 
 /* The request that was open is over when the next one is read. */
@@ -274,9 +274,9 @@ static __always_inline void note_unsent(struct connection *c, struct sock *sk)
 
 	c->seen_seq = tcp->write_seq;
 	if (tcp->snd_nxt != tcp->write_seq)
-		c->now.flags |= WIRE_REQUEST_UNSENT;
+		c->now.flags |= CHAINLOG_REQUEST_UNSENT;
 	else
-		c->now.flags &= (__u16)~WIRE_REQUEST_UNSENT;
+		c->now.flags &= (__u16)~CHAINLOG_REQUEST_UNSENT;
 }
 
 /* The call that wrote has ended. Returns the request whose first answer that was, or NULL. */

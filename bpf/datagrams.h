@@ -197,7 +197,7 @@ static __always_inline struct datagrams *answered_datagram(struct sock *sk, __u3
 	r->reader = tid;
 	if (!r->arrival_ns) {
 		r->arrival_ns = r->taken_ns;
-		r->flags = WIRE_REQUEST_NO_ARRIVAL;
+		r->flags = CHAINLOG_REQUEST_NO_ARRIVAL;
 	}
 	t->taken_ns = 0;
 	__sync_lock_test_and_set(&t->tid, 0);

@@ -210,19 +210,19 @@ static __always_inline __u32 operation_of(struct request *rq)
 
 	switch (op) {
 	case REQ_OP_READ:
-		return WIRE_DISK_READ;
+		return CHAINLOG_DISK_READ;
 	case REQ_OP_WRITE:
 		/* Only a flush is a write of nothing. */
-		return rq->__data_len ? WIRE_DISK_WRITE : WIRE_DISK_FLUSH;
+		return rq->__data_len ? CHAINLOG_DISK_WRITE : CHAINLOG_DISK_FLUSH;
 	case REQ_OP_FLUSH:
-		return WIRE_DISK_FLUSH;
+		return CHAINLOG_DISK_FLUSH;
 	case REQ_OP_DISCARD:
-		return WIRE_DISK_DISCARD;
+		return CHAINLOG_DISK_DISCARD;
 	}
 	if (bpf_core_enum_value_exists(enum req_op, REQ_OP_WRITE_ZEROES) &&
 	    op == bpf_core_enum_value(enum req_op, REQ_OP_WRITE_ZEROES))
-		return WIRE_DISK_ZERO;
-	return WIRE_DISK_OTHER;
+		return CHAINLOG_DISK_ZERO;
+	return CHAINLOG_DISK_OTHER;
 }
 
 /* Bytes of a request are done; the last ones are all that are left of it. */

@@ -78,7 +78,9 @@ static __always_inline __u32 plain_stack_id(void *ctx, void *ring, struct worksp
 	fill_record(&s->r, now, WIRE_STACK);
 	s->id = new.id;
 	s->tgid = owner ? OF(owner, tgid) : 0;
-	s->end = n >= max_stack ? WIRE_END_DEPTH : owner ? WIRE_END_GUESSED : WIRE_END_UNKNOWN;
+	s->end = n >= max_stack ? CHAINLOG_STACK_DEPTH
+		 : owner	? CHAINLOG_STACK_GUESSED
+				: CHAINLOG_STACK_UNKNOWN;
 	s->n_code = 0;
 	s->is_32bit = 0;
 	barrier_var(n);
@@ -100,6 +102,6 @@ static __always_inline __u32 plain_user_stack_id(void *ctx, struct wire_kind_sta
 	__u32 id = plain_stack_id(ctx, this_ring(), w, now, owner, space_of(owner), exact);
 
 	if (id)
-		k->ends[WIRE_END_GUESSED]++;
+		k->ends[CHAINLOG_STACK_GUESSED]++;
 	return id;
 }

@@ -25,7 +25,7 @@ struct throttled_thread {
 	__u64 clock;	/* of the queue's CPU, when the queue was throttled */
 	__u64 sum;	/* for how long the queue had been throttled before */
 	__u32 group;	/* whose quota it is, an object */
-	__u32 why;	/* enum wire_quota */
+	__u32 why;	/* enum chainlog_quota */
 };
 
 /*
@@ -144,7 +144,7 @@ static __always_inline void realtime_quota(struct throttled_thread *t, struct ta
 	if (POINTER(task_group, group, parent))
 		t->group = quota_object(group, now);
 	else
-		t->why = WIRE_QUOTA_REALTIME;
+		t->why = CHAINLOG_QUOTA_REALTIME;
 }
 
 /* Notes what will say until when the current thread, for which is_throttled(), could not run. */
@@ -155,7 +155,7 @@ __noinline int note_throttled(__u64 now)
 	struct throttled_thread t = { .since_ns = now };
 
 	if (policy == SCHED_DEADLINE) {
-		t.why = WIRE_QUOTA_DEADLINE;
+		t.why = CHAINLOG_QUOTA_DEADLINE;
 		t.until_ns = expiry(ADDRESS(task_struct, task, dl.dl_timer));
 	} else if (policy == SCHED_FIFO || policy == SCHED_RR) {
 		realtime_quota(&t, task, now);

@@ -119,7 +119,7 @@ __noinline int tell_probed(const struct probed *p, __u32 writer, __u32 ustack, _
 	ev->request.kstack = 0;
 	ev->request.ustack = ustack;
 	ev->request.endpoint = 0;
-	ev->request.flags = WIRE_REQUEST_PROBED;
+	ev->request.flags = CHAINLOG_REQUEST_PROBED;
 	ev->number = p->number;
 	ev->label_is = p->label_is;
 	ev->pad = 0;

@@ -137,7 +137,9 @@ static __always_inline __u32 id_of_frames(void *ring, struct wire_kind_state *k,
 	s->id = id;
 	s->tgid = owner ? owner->tgid : 0;
 	s->n = n;
-	s->end = owner ? (__u32)k->end : n < max_stack ? WIRE_END_UNKNOWN : WIRE_END_DEPTH;
+	s->end = owner		 ? (__u32)k->end
+		 : n < max_stack ? CHAINLOG_STACK_UNKNOWN
+				 : CHAINLOG_STACK_DEPTH;
 	s->n_code = 0;
 	s->is_32bit = owner && !user_registers(owner);
 	if (find_code && owner && k->code)

@@ -14,7 +14,7 @@
 struct tcp_timer {
 	__u64 sk;
 	__u64 since_ns, at_ns; /* at_ns 0: it has not expired, or was told */
-	__u32 which;	       /* enum wire_tcp_put_off */
+	__u32 which;	       /* enum chainlog_tcp_timer */
 	__u32 seq;	       /* of the first byte that was sent again */
 };
 
@@ -85,12 +85,12 @@ int on_timer(unsigned long long *ctx)
 	t->at_ns = tcp_timer_ns = now;
 	if (function == retransmit_function) {
 		t->since_ns = first_sent_ns(sk);
-		t->which = WIRE_TCP_NONE; /* it may have nothing to send, see on_retransmit() */
+		t->which = CHAINLOG_TCP_NONE; /* it may have nothing to send, see on_retransmit() */
 		return 0;
 	}
 	/* When its last packet came, in us. */
 	t->since_ns = POINTER(tcp_sock, sk, tcp_mstamp) * 1000;
-	t->which = WIRE_TCP_DELAYED_ACK;
+	t->which = CHAINLOG_TCP_DELAYED_ACK;
 	bpf_map_update_elem(&tcp_timers, &sk, t, BPF_ANY);
 	return 0;
 }
@@ -104,14 +104,15 @@ int on_retransmit(unsigned long long *ctx)
 	__u32 zero = 0;
 
 	t = bpf_map_lookup_elem(&last_tcp_timer, &zero);
-	if (!t || t->sk != sk || now - t->at_ns > SOFTIRQ_STRETCH_NS || t->which != WIRE_TCP_NONE)
+	if (!t || t->sk != sk || now - t->at_ns > SOFTIRQ_STRETCH_NS ||
+	    t->which != CHAINLOG_TCP_NONE)
 		return 0;
-	t->which = WIRE_TCP_RETRANSMIT;
+	t->which = CHAINLOG_TCP_RETRANSMIT;
 	/* struct tcp_skb_cb begins with the number of the first byte. */
 	t->seq = (__u32)read_u64(ADDRESS(sk_buff, ctx[1], cb));
 	known = bpf_map_lookup_elem(&tcp_timers, &sk);
-	if (known && (known->seq == t->seq || known->which == WIRE_TCP_ACCEPT_QUEUE) &&
-	    known->which != WIRE_TCP_DELAYED_ACK) {
+	if (known && (known->seq == t->seq || known->which == CHAINLOG_TCP_ACCEPT_QUEUE) &&
+	    known->which != CHAINLOG_TCP_DELAYED_ACK) {
 		t->since_ns = known->since_ns;
 		t->which = known->which;
 	}
@@ -142,7 +143,8 @@ static __always_inline bool take_timer(__u64 key, __u64 now, struct tcp_timer *o
 {
 	struct tcp_timer *t = bpf_map_lookup_elem(&tcp_timers, &key);
 
-	if (!t || !t->at_ns || (t->which == WIRE_TCP_DELAYED_ACK && !is_soon(t->sk, t->at_ns, now)))
+	if (!t || !t->at_ns ||
+	    (t->which == CHAINLOG_TCP_DELAYED_ACK && !is_soon(t->sk, t->at_ns, now)))
 		return false;
 	*out = *t;
 	t->at_ns = 0;
@@ -208,7 +210,7 @@ static __always_inline bool listens_at(__u64 sk, __u16 port, __u32 address)
  */
 static __always_inline void note_connect(__u64 sk, __u64 now)
 {
-	struct tcp_timer t = { .sk = sk, .since_ns = now, .which = WIRE_TCP_ACCEPT_QUEUE };
+	struct tcp_timer t = { .sk = sk, .since_ns = now, .which = CHAINLOG_TCP_ACCEPT_QUEUE };
 	__u16 port = peer_port(sk);
 	__u64 *listener = bpf_map_lookup_elem(&listeners, &port);
 

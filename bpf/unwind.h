@@ -186,8 +186,9 @@ static __always_inline bool read_word(const struct wire_copy *c, __u64 addr, __u
 	return !bpf_probe_read_user(word, sizeof(*word), (void *)addr);
 }
 
-/* In place of an enum wire_stack_end: the stack goes on, but only the collector can follow it. */
-#define UNWIND_ASK WIRE_ENDS
+/* In place of an enum chainlog_stack_end: the stack goes on, but only the collector can follow it.
+ */
+#define UNWIND_ASK CHAINLOG_STACK_ENDS
 
 static __always_inline bool in_link_register(__u64 rule)
 {
@@ -216,37 +217,37 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 		cfa = fp + cfa_offset;
 		break;
 	case WIRE_RULE_END:
-		return WIRE_END_WHOLE;
+		return CHAINLOG_STACK_WHOLE;
 	case WIRE_RULE_PLT:
 		cfa = sp + ((c->look & 15) >= (__u64)cfa_offset ? 16 : 8);
 		break;
 	case WIRE_RULE_REALIGNED:
 		u->unfit = 1;
 		if (!read_word(c, fp + cfa_offset, &cfa) || !read_word(c, fp, &saved))
-			return WIRE_END_UNREADABLE;
+			return CHAINLOG_STACK_UNREADABLE;
 		c->regs[DWARF_FP] = saved;
 		break;
 	case WIRE_RULE_NONE:
 		nature = fp_nature(fp, sp);
 		if (nature != FP_MAY_BE) {
 			list_no_fp(u, nature);
-			return nature == FP_ZERO ? WIRE_END_GUESSED : WIRE_END_NO_RULE;
+			return nature == FP_ZERO ? CHAINLOG_STACK_GUESSED : CHAINLOG_STACK_NO_RULE;
 		}
 		list_fp(u);
 		cfa = fp + 16;
 		fp_offset = -16;
 		rule = wire_rule(WIRE_RULE_NONE, 0, 0, -1);
-		c->end = WIRE_END_GUESSED;
+		c->end = CHAINLOG_STACK_GUESSED;
 		break;
 	case WIRE_RULE_SIGNAL:
 		u->unfit = 1;
 		if (HAS_LINK_REGISTER && c->sp_lost)
-			return WIRE_END_NO_RULE;
+			return CHAINLOG_STACK_NO_RULE;
 		if (HAS_LINK_REGISTER && !read_word(c, sp + SIGNAL_LR, &c->regs[DWARF_LR]))
-			return WIRE_END_UNREADABLE;
+			return CHAINLOG_STACK_UNREADABLE;
 		if (!read_word(c, sp + SIGNAL_FP, &fp) || !read_word(c, sp + SIGNAL_SP, &cfa) ||
 		    !read_word(c, sp + SIGNAL_PC, ret))
-			return WIRE_END_UNREADABLE;
+			return CHAINLOG_STACK_UNREADABLE;
 		c->regs[DWARF_FP] = fp;
 		c->regs[DWARF_SP] = cfa;
 		return 0;
@@ -254,27 +255,27 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 	case WIRE_RULE_ASK:
 		return UNWIND_ASK;
 	default:
-		return WIRE_END_NO_RULE;
+		return CHAINLOG_STACK_NO_RULE;
 	}
 	if (in_link_register(rule)) {
 		/* It is known in the leaf, and in code that a signal interrupted. */
 		if (cfa < sp || c->regs[DWARF_LR] == WIRE_NO_LINK)
-			return WIRE_END_NO_RULE;
+			return CHAINLOG_STACK_NO_RULE;
 		*ret = c->regs[DWARF_LR];
 	} else {
 		if (cfa <= sp)
-			return WIRE_END_NO_RULE;
+			return CHAINLOG_STACK_NO_RULE;
 		ret_at = cfa + (__s8)(rule >> 8) * 8;
 		if (HAS_LINK_REGISTER && wire_rule_is_pair(rule))
 			ret_at = cfa + fp_offset + 8;
 		if (!read_word(c, ret_at, ret))
-			return WIRE_END_UNREADABLE;
+			return CHAINLOG_STACK_UNREADABLE;
 		list_word(u, slot_of(u, ret_at), PLAIN_USER(*ret));
 	}
 	/* If the slot is below the stack pointer, the register has been restored already. */
 	if (fp_offset && cfa + fp_offset >= sp) {
 		if (!read_word(c, cfa + fp_offset, &saved))
-			return WIRE_END_UNREADABLE;
+			return CHAINLOG_STACK_UNREADABLE;
 		c->regs[DWARF_FP] = saved;
 		u->fp_slot = slot_of(u, cfa + fp_offset);
 	}
@@ -288,8 +289,8 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 
 /*
  * Finds frame i, stores it in w->scratch and adds it to k->hash. Returns 0, or why the stack ends
- * (enum wire_stack_end, or UNWIND_ASK). A global function, so that the verifier checks it once and
- * not for each frame.
+ * (enum chainlog_stack_end, or UNWIND_ASK). A global function, so that the verifier checks it once
+ * and not for each frame.
  */
 __noinline __u32 unwind_step(struct wire_kind_state *k, struct workspace *w, struct unwinding *u,
 			     __u32 i)
@@ -299,7 +300,7 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct workspace *w, str
 	__u32 end;
 
 	if (!k || !w || !u || i >= WIRE_STACK_MAX)
-		return WIRE_END_DEPTH;
+		return CHAINLOG_STACK_DEPTH;
 	c = &u->c;
 	rule = rule_of(c->space, c->look);
 	end = follow_rule(u, rule, &ret);
@@ -312,11 +313,11 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct workspace *w, str
 		return end;
 	ret = PLAIN_USER(ret);
 	if (!ret) /* there is nothing to return to */
-		return WIRE_END_WHOLE;
+		return CHAINLOG_STACK_WHOLE;
 	if (OLDER) { /* bounded again: 5.15 forgets it by comparing i with 1 */
 		barrier_var(i);
 		if (i >= WIRE_STACK_MAX)
-			return WIRE_END_DEPTH;
+			return CHAINLOG_STACK_DEPTH;
 	}
 	c->look = ret - 1;
 	if ((rule & 0xff) == WIRE_RULE_SIGNAL) {
@@ -344,10 +345,10 @@ __noinline int unwind_frames(struct wire_kind_state *k, struct workspace *w, str
 	u->c.n = 1;
 	for (__u32 i = 1; i <= WIRE_STACK_MAX && !end; i++)
 		end = unwind_step(k, w, u, i);
-	if (end == WIRE_END_WHOLE && u->c.end == WIRE_END_GUESSED)
-		end = WIRE_END_GUESSED;
+	if (end == CHAINLOG_STACK_WHOLE && u->c.end == CHAINLOG_STACK_GUESSED)
+		end = CHAINLOG_STACK_GUESSED;
 	/* Next time the memory may be readable, or have a rule: do not keep how this one went. */
-	if (end == WIRE_END_UNREADABLE || end == UNWIND_ASK)
+	if (end == CHAINLOG_STACK_UNREADABLE || end == UNWIND_ASK)
 		u->unfit = 1;
 	k->end = end;
 	return 0;
@@ -450,7 +451,7 @@ static __always_inline void learn_top(__u64 *top, const struct wire_copy *c, __u
 {
 	__u64 sp = c->regs[DWARF_SP], rest = (c->top & ~TOP_IS_CUT) - sp;
 
-	if (end == WIRE_END_WHOLE)
+	if (end == CHAINLOG_STACK_WHOLE)
 		*top = sp;
 	else if (end != UNWIND_ASK || !rest || rest > TOP_MAX)
 		/* A little more, so that the next copy includes the frame where it was cut. */
@@ -483,7 +484,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 		c->regs[DWARF_LR] = user_link(regs);
 		c->sp_lost = 0;
 	}
-	c->end = WIRE_END_UNKNOWN;
+	c->end = CHAINLOG_STACK_UNKNOWN;
 	c->known = WIRE_KNOWN_NOT;
 	c->top = *top;
 	copy_stack(c, sp & ~7ull, c->top & ~TOP_IS_CUT);
@@ -497,7 +498,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 		if (*id) {
 			/* For the verifier of 6.1, which forgets bounds of what was spilled. */
 			barrier_var(end);
-			if (end < WIRE_ENDS)
+			if (end < CHAINLOG_STACK_ENDS)
 				k->ends[end]++;
 			k->known_user++;
 			/* The hint was wrong, and would be wrong again. */
@@ -528,7 +529,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 		*id = send_copy(ring, k, w, c, now, task, regs);
 		if (*id)
 			return 0;
-		k->end = WIRE_END_NO_RULE;
+		k->end = CHAINLOG_STACK_NO_RULE;
 	} else {
 		hash = native_hash(k, c->n);
 		if (!OLDER && !u->unfit && recent_of(user_stack_hash(k, hash)))

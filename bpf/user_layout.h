@@ -31,7 +31,7 @@ struct user_layout {
 	__u16 no_fp_slot; /* of no_fp: its place (see fp_slot), in a frame */
 	__u8 no_fp;	  /* enum fp_nature, if the stack ends for that: of the word */
 	__u8 by_fp;	  /* a frame was found by leaf_fp */
-	__u16 end;	  /* enum wire_stack_end */
+	__u16 end;	  /* enum chainlog_stack_end */
 	__u16 n;	  /* words */
 	__u16 slots[USER_LAYOUT_WORDS + 2]; /* words from base, the leaf's stack pointer */
 	__u64 words[USER_LAYOUT_WORDS];	    /* what they hold; frame pointers less base */

@@ -15,7 +15,7 @@ __noinline __u32 user_frames_id(struct wire_kind_state *k, struct workspace *w, 
 
 	if (!k || !w || !ring)
 		return 0;
-	if (k->end < WIRE_ENDS)
+	if (k->end < CHAINLOG_STACK_ENDS)
 		k->ends[k->end]++;
 	native = native_hash(k, n);
 	if (find_code && k->code) {
@@ -46,7 +46,7 @@ __noinline __u32 find_user_frames(struct wire_kind_state *k, struct workspace *w
 	space = space_of(owner);
 	k->tid = owner->pid;
 	k->hash = space;
-	k->end = WIRE_END_UNKNOWN;
+	k->end = CHAINLOG_STACK_UNKNOWN;
 	k->code = 0;
 	w->id = 0;
 	if (!regs)
@@ -70,7 +70,7 @@ static __always_inline __u32 walk_user_frames(void *ctx, struct wire_kind_state 
 
 	if (n && call_number(regs) < 0)
 		w->scratch.frames[0] ^= WIRE_EXACT;
-	k->end = WIRE_END_GUESSED;
+	k->end = CHAINLOG_STACK_GUESSED;
 	k->hash = hash_frames(&w->scratch, k->hash, n);
 	return n;
 }

@@ -45,7 +45,9 @@ static __always_inline void record_work(__u32 tid, const struct working *w, __u6
 	if (!ev)
 		return;
 	ev->tid = tid;
-	ev->what = !w->work ? WIRE_WORK_NONE : known ? WIRE_WORK_QUEUED : WIRE_WORK_UNKNOWN;
+	ev->what = !w->work ? CHAINLOG_WORK_NONE
+		   : known  ? CHAINLOG_WORK_QUEUED
+			    : CHAINLOG_WORK_UNKNOWN;
 	ev->queued_ns = known ? w->queued.ns : w->began;
 	ev->queuer = known ? w->queued.tid : 0;
 	ev->kstack = known ? w->queued.kstack : 0;

@@ -39,11 +39,11 @@ struct user_stacks {
 	struct pending_stacks *pending; /* stacks that wait for a rule */
 	uint64_t sleeping_until_ns;	/* later, queued threads get their leaf only */
 	bool verbose;
-	uint64_t ends[WIRE_ENDS];      /* stacks completed, by how they ended */
-	uint64_t verified, mismatches; /* stacks compared, and those that differ, */
-	uint64_t unverified;	       /* and those that could not be compared */
-	uint32_t printed;	       /* of those that differ */
-	uint64_t cut;		       /* stacks whose rules came too late */
+	uint64_t ends[CHAINLOG_STACK_ENDS]; /* stacks completed, by how they ended */
+	uint64_t verified, mismatches;	    /* stacks compared, and those that differ, */
+	uint64_t unverified;		    /* and those that could not be compared */
+	uint32_t printed;		    /* of those that differ */
+	uint64_t cut;			    /* stacks whose rules came too late */
 	struct wire_stack completed;
 };
 
@@ -106,7 +106,7 @@ static void compare(struct user_stacks *u, const struct wire_copy *c, const __u6
 
 	n = symbolizer_trusted_prefix(u->sym, space, frames, n, c->r.time_ns, &in_doubt);
 	if (n < found || in_doubt)
-		end = WIRE_END_NO_RULE;
+		end = CHAINLOG_STACK_NO_RULE;
 	result = reference_compare(u->reference, c, space, frames, n, end);
 	/* Before the other unwinder looked, other code was mapped, by an exec maybe. */
 	if (result == REFERENCE_DIFFERS &&
@@ -197,7 +197,7 @@ static void complete_leaf(struct user_stacks *u, uint32_t id, uint32_t tgid, uin
 		.id = id,
 		.tgid = tgid,
 		.n = 1,
-		.end = WIRE_END_UNREADABLE,
+		.end = CHAINLOG_STACK_UNREADABLE,
 		.frames = { pc },
 	};
 }
@@ -325,7 +325,7 @@ void user_stacks_forget_idle(struct user_stacks *u)
 
 void user_stacks_count(const struct user_stacks *u, struct bpf_counts *counts)
 {
-	for (int i = 0; i < WIRE_ENDS; i++)
+	for (int i = 0; i < CHAINLOG_STACK_ENDS; i++)
 		counts->ends[i] += u->ends[i];
 	counts->verified_user += u->verified;
 	counts->mismatches_user += u->mismatches;
@@ -339,13 +339,13 @@ uint64_t user_stacks_cut(const struct user_stacks *u)
 
 void user_stacks_report(const struct user_stacks *u, const struct bpf_counts *counts)
 {
-	static const char *const names[WIRE_ENDS] = {
-		[WIRE_END_UNKNOWN] = "of unknown end",
-		[WIRE_END_WHOLE] = "whole",
-		[WIRE_END_DEPTH] = "too deep",
-		[WIRE_END_UNREADABLE] = "in unreadable memory",
-		[WIRE_END_NO_RULE] = "without a rule",
-		[WIRE_END_GUESSED] = "guessed",
+	static const char *const names[CHAINLOG_STACK_ENDS] = {
+		[CHAINLOG_STACK_UNKNOWN] = "of unknown end",
+		[CHAINLOG_STACK_WHOLE] = "whole",
+		[CHAINLOG_STACK_DEPTH] = "too deep",
+		[CHAINLOG_STACK_UNREADABLE] = "in unreadable memory",
+		[CHAINLOG_STACK_NO_RULE] = "without a rule",
+		[CHAINLOG_STACK_GUESSED] = "guessed",
 	};
 	uint64_t unwound = 0; /* in the kernel */
 	struct unwinder_stats s;
@@ -353,7 +353,7 @@ void user_stacks_report(const struct user_stacks *u, const struct bpf_counts *co
 	if (!u->unwinder)
 		return;
 	fputs("chaincap: user stacks:", stderr);
-	for (int i = 0; i < WIRE_ENDS; i++) {
+	for (int i = 0; i < CHAINLOG_STACK_ENDS; i++) {
 		fprintf(stderr, "%s %llu %s", i ? "," : "", (unsigned long long)counts->ends[i],
 			names[i]);
 		unwound += counts->ends[i] - u->ends[i];

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chainleft.h"
+#include "chainvalues.h"
 
 /* The version that is written. Version 1, in which wakings have no flags, is read as well. */
 #define CHAINLOG_VERSION 2
@@ -63,17 +63,6 @@ enum chainlog_block {
 	CHAINLOG_BLOCK_THREAD_GROUPS = 19,  /* count { tid object }: their control groups */
 	CHAINLOG_BLOCK_THREAD_OWN_IDS = 20, /* count { tid id }: as in OWN_ID */
 	CHAINLOG_BLOCKS,
-};
-
-/* Why a user stack has no more frames; a stack that no STACK_ENDS block lists: UNKNOWN. */
-enum chainlog_stack_end {
-	CHAINLOG_STACK_UNKNOWN,	   /* not known */
-	CHAINLOG_STACK_WHOLE,	   /* its last frame is the outermost one */
-	CHAINLOG_STACK_DEPTH,	   /* it has more frames than a stack can have here */
-	CHAINLOG_STACK_UNREADABLE, /* the stack's memory could not be read */
-	CHAINLOG_STACK_NO_RULE,	   /* no rule says where the caller's frame is */
-	CHAINLOG_STACK_GUESSED,	   /* found by a frame pointer that may not be one, or is 0 */
-	CHAINLOG_STACK_ENDS,
 };
 
 /* Tags of the INFO block. Values are strings without a terminator, or one varint (marked v). */
@@ -166,31 +155,6 @@ enum chainlog_aux {
 	CHAINLOG_AUX_KINDS, /* the last row has the highest number */
 };
 
-/* Why a timer of TCP put something off in TCP_TIMER. */
-enum chainlog_tcp_timer {
-	CHAINLOG_TCP_NONE,	   /* never written */
-	CHAINLOG_TCP_DELAYED_ACK,  /* the other end waited for an acknowledgement */
-	CHAINLOG_TCP_RETRANSMIT,   /* what was sent was lost, and sent again */
-	CHAINLOG_TCP_ACCEPT_QUEUE, /* likewise, as the queue of who listens was full */
-	CHAINLOG_TCP_TIMERS,
-};
-
-/* What a worker executes in WORK. */
-enum chainlog_work {
-	CHAINLOG_WORK_NONE,    /* no item */
-	CHAINLOG_WORK_QUEUED,  /* it is known who queued it, and when */
-	CHAINLOG_WORK_UNKNOWN, /* not known: queued_ns is when its execution began */
-	CHAINLOG_WORKS,
-};
-
-/* Whose quota it was in UNTHROTTLED. */
-enum chainlog_quota {
-	CHAINLOG_QUOTA_GROUP,
-	CHAINLOG_QUOTA_DEADLINE, /* the thread's own runtime of SCHED_DEADLINE */
-	CHAINLOG_QUOTA_REALTIME, /* that of all realtime threads (sched_rt_runtime_us) */
-	CHAINLOG_QUOTAS,
-};
-
 /* The class of objects that are endpoints of requests which probes mark: the name says it all. */
 #define CHAINLOG_CLASS_REQUEST "request"
 /* That of labels of requests. */
@@ -202,30 +166,11 @@ enum chainlog_quota {
  */
 #define CHAINLOG_CLASS_GROUP "cgroup"
 
-/* Flags of REQUEST, REQUEST_MORE and REQUEST_OPEN. */
-#define CHAINLOG_REQUEST_FIRST 0x01u	  /* of its connection */
-#define CHAINLOG_REQUEST_PIPELINED 0x02u  /* arrived before the answer of the one before it */
-#define CHAINLOG_REQUEST_OLD 0x04u	  /* its connection is older than the recording */
-#define CHAINLOG_REQUEST_UNSENT 0x08u	  /* bytes of the answer were not yet sent */
-#define CHAINLOG_REQUEST_NO_ARRIVAL 0x10u /* when it arrived is not known: as it was read */
-#define CHAINLOG_REQUEST_PROBED 0x20u	  /* it was marked by probes, not found at a socket */
-
 /*
  * Kinds from here on are short forms of the most frequent kinds, without fields. Kind
  * CHAINLOG_AUX_SHORT + n means: WAITS_FOR if n is even, WOKEN_READY if n is odd, of object n / 2.
  */
 #define CHAINLOG_AUX_SHORT 32u
-
-/* Operations of DISK_DONE; a reader takes others as OTHER. */
-enum chainlog_disk_op {
-	CHAINLOG_DISK_READ,
-	CHAINLOG_DISK_WRITE,
-	CHAINLOG_DISK_FLUSH,
-	CHAINLOG_DISK_DISCARD,
-	CHAINLOG_DISK_ZERO, /* write zeroes */
-	CHAINLOG_DISK_OTHER,
-	CHAINLOG_DISK_OPS,
-};
 
 /* The field `what` of a DISK_DONE: an operation and a size in bytes. */
 static inline uint64_t chainlog_disk_what(unsigned int op, uint32_t bytes)

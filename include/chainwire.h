@@ -73,16 +73,6 @@ struct wire_queue { /* a thread is put on the run queue of a CPU */
 	__u32 place; /* CPU << 1, with 1 if that is part of waking it up */
 };
 
-enum wire_disk_op {
-	WIRE_DISK_READ,
-	WIRE_DISK_WRITE,
-	WIRE_DISK_FLUSH,
-	WIRE_DISK_DISCARD,
-	WIRE_DISK_ZERO,
-	WIRE_DISK_OTHER,
-	WIRE_DISK_OPS,
-};
-
 #define WIRE_DISK_NAME 32
 
 struct wire_disk_done { /* a block device has done what it was asked for */
@@ -90,7 +80,7 @@ struct wire_disk_done { /* a block device has done what it was asked for */
 	__u64 asked_ns;	 /* when its WIRE_DISK_REQUEST was, or it began; 0: not known */
 	__u64 issued_ns; /* when the device got it; 0: not known */
 	__u32 tid;	 /* who asked; 0: not known */
-	__u32 op;	 /* enum wire_disk_op */
+	__u32 op;	 /* enum chainlog_disk_op */
 	__u32 bytes;
 	__u32 group;		   /* if a worker of the kernel asked: for whom; 0: not known */
 	char disk[WIRE_DISK_NAME]; /* as the kernel calls the device that was asked */
@@ -119,19 +109,12 @@ struct wire_stream {
 	__u32 written, received; /* sequence numbers of the next bytes in either direction */
 };
 
-enum wire_work_what {
-	WIRE_WORK_NONE,	   /* it executes no item */
-	WIRE_WORK_QUEUED,  /* it is known who queued it, and when */
-	WIRE_WORK_UNKNOWN, /* not known: queued_ns is when its execution began */
-	WIRE_WORKS,
-};
-
 /* What a worker of a workqueue executes, right after its waking, or before it queues an item. */
 struct wire_work {
 	struct wire_record r;
 	__u64 queued_ns;
 	__u32 tid;
-	__u32 what; /* enum wire_work_what */
+	__u32 what; /* enum chainlog_work */
 	__u32 queuer;
 	__u32 kstack, ustack; /* the queuer's, then */
 	__u32 pad;
@@ -146,29 +129,14 @@ struct wire_group {
 	__u32 pad;
 };
 
-enum wire_quota {
-	WIRE_QUOTA_GROUP,
-	WIRE_QUOTA_DEADLINE, /* the thread's own, of SCHED_DEADLINE */
-	WIRE_QUOTA_REALTIME, /* of all realtime threads */
-	WIRE_QUOTAS,
-};
-
 /* Right after a WIRE_SWITCH to a thread: it could not run before, as a quota was used up. */
 struct wire_unthrottled {
 	struct wire_record r;
 	__u64 since_ns, until_ns;
 	__u32 tid;
-	__u32 group; /* of WIRE_QUOTA_GROUP: see WIRE_OBJECT_GROUP; 0: not known */
-	__u32 why;   /* enum wire_quota */
+	__u32 group; /* of CHAINLOG_QUOTA_GROUP: see WIRE_OBJECT_GROUP; 0: not known */
+	__u32 why;   /* enum chainlog_quota */
 	__u32 pad;
-};
-
-enum wire_tcp_put_off {
-	WIRE_TCP_NONE,
-	WIRE_TCP_DELAYED_ACK,
-	WIRE_TCP_RETRANSMIT,
-	WIRE_TCP_ACCEPT_QUEUE, /* the same of a SYN that found the queue of who listens full */
-	WIRE_TCP_TIMERS,
 };
 
 /* Right after a WIRE_WAKING: what came to the socket a timer of TCP had put off until at_ns. */
@@ -228,12 +196,13 @@ struct wire_kind_state {
 	__u64 root;	   /* --verify: tree_root, before the stack was looked for in the tree */
 	__u64 hash;	   /* of the user stack, */
 	__u64 tid;	   /* the thread that has it, */
-	__u64 end;	   /* and enum wire_stack_end */
+	__u64 end;	   /* and enum chainlog_stack_end */
 	__u64 code;	   /* the hash of its frames of interpreted code; 0: it has none */
 	/* In all: */
-	__u64 ends[WIRE_ENDS]; /* user stacks by how they ended, without those in a WIRE_COPY */
-	__u64 known_user;      /* those of them that were recognized without being unwound */
-	__u64 woken_ns;	       /* when the collector was last woken for a WIRE_COPY */
+	__u64 ends[CHAINLOG_STACK_ENDS]; /* user stacks by how they ended, without those in a
+					    WIRE_COPY */
+	__u64 known_user; /* those of them that were recognized without being unwound */
+	__u64 woken_ns;	  /* when the collector was last woken for a WIRE_COPY */
 };
 
 /*

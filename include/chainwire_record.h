@@ -2,7 +2,7 @@
 /* chainwire_record.h - the kinds of records, and how each begins. Part of chainwire.h. */
 #pragma once
 
-#include "chainleft.h"
+#include "chainvalues.h"
 
 enum wire_kind {
 	WIRE_SWITCH,

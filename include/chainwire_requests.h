@@ -18,7 +18,7 @@ struct wire_request {
 	__u32 reader, writer; /* threads; 0: not known */
 	__u32 kstack, ustack; /* the writer's; 0: not taken */
 	__u32 endpoint;	      /* see struct wire_object; 0: not known */
-	__u32 flags;	      /* enum wire_request_flag, or-ed */
+	__u32 flags;	      /* CHAINLOG_REQUEST_*, or-ed */
 };
 
 /*
@@ -41,16 +41,6 @@ struct wire_file_table {
 	__u64 files; /* the table's address */
 	__u32 tgid;  /* in the recorder's PID namespace; 0: it is not in it */
 	__u32 room;  /* files that the table can hold */
-};
-
-/* The values are those of CHAINLOG_REQUEST_FIRST and so on. */
-enum wire_request_flag {
-	WIRE_REQUEST_FIRST = 1,	      /* of its connection */
-	WIRE_REQUEST_PIPELINED = 2,   /* arrived before the answer of the one before it */
-	WIRE_REQUEST_OLD = 4,	      /* its connection is older than the recording */
-	WIRE_REQUEST_UNSENT = 8,      /* the answer was written, but not yet sent */
-	WIRE_REQUEST_NO_ARRIVAL = 16, /* when it arrived is not known: as it was read */
-	WIRE_REQUEST_PROBED = 32      /* it was found by probes, not at a socket */
 };
 
 /*

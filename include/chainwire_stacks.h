@@ -66,7 +66,7 @@ struct wire_stack {
 	__u32 id;
 	__u32 tgid; /* whose user stack; 0: kernel stack */
 	__u32 n;    /* frames, leaf first; WIRE_STACK_MAX: it may have been cut */
-	__u32 end;  /* enum wire_stack_end */
+	__u32 end;  /* enum chainlog_stack_end */
 	/*
 	 * Of interpreted code: n_code frames, leaf first, which stand behind the n others; and the
 	 * evaluator's addresses. n_code == WIRE_CODE_FRAMES: there may be more.
@@ -75,17 +75,6 @@ struct wire_stack {
 	__u32 is_32bit; /* 1: of 32-bit code, found by the kernel's walk */
 	__u64 eval_start, eval_end;
 	__u64 frames[WIRE_STACK_MAX + WIRE_CODE_FRAMES]; /* native ones: maybe WIRE_EXACT */
-};
-
-/* Why a stack has no more frames. The values are those of enum chainlog_stack_end. */
-enum wire_stack_end {
-	WIRE_END_UNKNOWN,    /* not known: kernel stacks, and the kernel's own walks */
-	WIRE_END_WHOLE,	     /* the outermost frame was reached */
-	WIRE_END_DEPTH,	     /* there are more than WIRE_STACK_MAX */
-	WIRE_END_UNREADABLE, /* the stack's memory could not be read */
-	WIRE_END_NO_RULE,    /* no rule says where the caller's frame is */
-	WIRE_END_GUESSED,    /* found by a frame pointer that may not be one, or ended by its 0 */
-	WIRE_ENDS,
 };
 
 /*

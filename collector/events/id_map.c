@@ -264,22 +264,16 @@ static size_t user_frames(struct id_map *m, uint32_t space, uint64_t time_ns, st
 	return kept;
 }
 
-_Static_assert((int)CHAINLOG_STACK_ENDS == (int)WIRE_ENDS &&
-		       (int)CHAINLOG_STACK_GUESSED == (int)WIRE_END_GUESSED,
-	       "enum wire_stack_end has the values of enum chainlog_stack_end");
-_Static_assert(CHAINLOG_EXACT_TAG == WIRE_EXACT, "addresses are written as they come");
-
-/* Why a stack of n frames ends; end: what the BPF side says. */
 static enum chainlog_stack_end stack_end(uint32_t n, uint32_t end)
 {
-	if (end == WIRE_END_UNKNOWN && n == WIRE_STACK_MAX)
+	if (end == CHAINLOG_STACK_UNKNOWN && n == WIRE_STACK_MAX)
 		return CHAINLOG_STACK_DEPTH;
-	return end < WIRE_ENDS ? (enum chainlog_stack_end)end : CHAINLOG_STACK_UNKNOWN;
+	return end < CHAINLOG_STACK_ENDS ? (enum chainlog_stack_end)end : CHAINLOG_STACK_UNKNOWN;
 }
 
 uint32_t id_map_listed_stack(struct id_map *m, const struct wire_thread *t)
 {
-	uint32_t end = t->flags & WIRE_THREAD_CUT ? WIRE_END_DEPTH : WIRE_END_UNKNOWN;
+	uint32_t end = t->flags & WIRE_THREAD_CUT ? CHAINLOG_STACK_DEPTH : CHAINLOG_STACK_UNKNOWN;
 	uint32_t ids[WIRE_STACK_MAX], id = 0;
 	size_t kept;
 

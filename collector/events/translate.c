@@ -269,20 +269,6 @@ static const struct record_field record_fields[CHAINLOG_AUX_KINDS][EVENT_FIELDS]
 #include "events.def"
 };
 
-/* The operations have the same numbers on both sides, quotas, and the flags of requests. */
-_Static_assert((int)WIRE_QUOTAS == (int)CHAINLOG_QUOTAS, "quotas");
-_Static_assert((int)WIRE_WORKS == (int)CHAINLOG_WORKS, "work");
-_Static_assert((int)WIRE_TCP_TIMERS == (int)CHAINLOG_TCP_TIMERS, "timers of TCP");
-_Static_assert((int)WIRE_DISK_OPS == (int)CHAINLOG_DISK_OPS, "operations of requests");
-
-_Static_assert((int)WIRE_REQUEST_PROBED == (int)CHAINLOG_REQUEST_PROBED &&
-		       (int)WIRE_REQUEST_NO_ARRIVAL == (int)CHAINLOG_REQUEST_NO_ARRIVAL &&
-		       (int)WIRE_REQUEST_UNSENT == (int)CHAINLOG_REQUEST_UNSENT &&
-		       (int)WIRE_REQUEST_OLD == (int)CHAINLOG_REQUEST_OLD &&
-		       (int)WIRE_REQUEST_PIPELINED == (int)CHAINLOG_REQUEST_PIPELINED &&
-		       (int)WIRE_REQUEST_FIRST == (int)CHAINLOG_REQUEST_FIRST,
-	       "flags of requests");
-
 /* The string's id. It is a copy of foreign memory: it ends with its field at the latest. */
 static uint32_t string_of(struct translator *t, const char *field, size_t size)
 {

@@ -65,9 +65,10 @@ struct bpf_counts {
 	/* Stacks compared with a plain walk, and those that differed. */
 	uint64_t verified, mismatches, verified_user, mismatches_user;
 	uint64_t unverified_user; /* those that could not be compared */
-	uint64_t ends[WIRE_ENDS]; /* user stacks by their end, without WIRE_COPY records */
-	uint64_t known_user;	  /* of these, known again without being unwound */
-	uint64_t missed;	  /* events whose program was skipped: neither seen nor lost */
+	uint64_t
+		ends[CHAINLOG_STACK_ENDS]; /* user stacks by their end, without WIRE_COPY records */
+	uint64_t known_user;		   /* of these, known again without being unwound */
+	uint64_t missed; /* events whose program was skipped: neither seen nor lost */
 };
 
 /* Takes one record of len bytes. A negative result ends bpf_session_drain(), which returns it. */

@@ -286,29 +286,29 @@ enum reference_result reference_compare(struct reference *r, const struct wire_c
 	enum reference_result result;
 	struct process *p;
 
-	if (end == WIRE_END_GUESSED)
+	if (end == CHAINLOG_STACK_GUESSED)
 		return REFERENCE_NONE;
 	r->copy = c;
 	p = find_process(r, c, image, false);
-	result = compare(r, p->dwfl, frames, n, end == WIRE_END_WHOLE);
+	result = compare(r, p->dwfl, frames, n, end == CHAINLOG_STACK_WHOLE);
 	if (result != REFERENCE_DIFFERS)
 		return result;
 	/* Read in the middle of an exec, or other files have these names for that process. */
 	drop_process(p);
 	p = find_process(r, c, image, true);
-	return compare(r, p->dwfl, frames, n, end == WIRE_END_WHOLE);
+	return compare(r, p->dwfl, frames, n, end == CHAINLOG_STACK_WHOLE);
 }
 
 /* ---- what differs -------------------------------------------------------------------------- */
 
 static void print_way(const struct wire_copy *c, uint32_t n, uint32_t end)
 {
-	static const char *const ends[WIRE_ENDS] = { "unknown",	   "whole",   "depth",
-						     "unreadable", "no rule", "guessed" };
+	static const char *const ends[CHAINLOG_STACK_ENDS] = { "unknown",    "whole",	"depth",
+							       "unreadable", "no rule", "guessed" };
 	static const char *const known[] = { "not known before", "known before",
 					     "known before as another stack" };
 
-	fprintf(stderr, "  %u frames (end: %s), ", n, end < WIRE_ENDS ? ends[end] : "?");
+	fprintf(stderr, "  %u frames (end: %s), ", n, end < CHAINLOG_STACK_ENDS ? ends[end] : "?");
 	if (c->id)
 		fprintf(stderr, "completed by the recorder from frame %u on\n", c->n - 1);
 	else

@@ -28,10 +28,10 @@ void reference_free(struct reference *r);
 
 /*
  * Unwinds from the registers in c, which must be all known, and compares with the n frames in
- * frames; end (enum wire_stack_end) says why these end. If one of the two stacks is not whole, only
- * the frames that both have are compared. The other unwinder sees the mappings that the process has
- * when it first meets c->space and image, which say what these are: a difference counts only if
- * they were the same when the stack was recorded, which is for the caller to know.
+ * frames; end (enum chainlog_stack_end) says why these end. If one of the two stacks is not whole,
+ * only the frames that both have are compared. The other unwinder sees the mappings that the
+ * process has when it first meets c->space and image, which say what these are: a difference counts
+ * only if they were the same when the stack was recorded, which is for the caller to know.
  */
 enum reference_result reference_compare(struct reference *r, const struct wire_copy *c,
 					uint32_t image, const __u64 *frames, uint32_t n,

@@ -233,7 +233,7 @@ const struct wire_copy *sleeping_threads_next(struct sleeping_threads *s, bool r
 	c->tgid = t->tgid;
 	c->tid = t->tid;
 	c->n = 1;
-	c->end = WIRE_END_UNKNOWN;
+	c->end = CHAINLOG_STACK_UNKNOWN;
 	c->sp = t->regs[UNWIND_SP];
 	c->switches = t->switches;
 	c->space = t->space;

@@ -196,11 +196,11 @@ static bool push(struct walk *w, uint64_t pc, bool is_return)
 
 	/* The outermost frame returns to 0. */
 	if (!pc) {
-		s->end = WIRE_END_WHOLE;
+		s->end = CHAINLOG_STACK_WHOLE;
 		return false;
 	}
 	if (s->n >= WIRE_STACK_MAX) {
-		s->end = WIRE_END_DEPTH;
+		s->end = CHAINLOG_STACK_DEPTH;
 		return false;
 	}
 	pc = address_plain_user(pc);
@@ -210,7 +210,7 @@ static bool push(struct walk *w, uint64_t pc, bool is_return)
 	return true;
 }
 
-static bool stop(struct walk *w, enum wire_stack_end why)
+static bool stop(struct walk *w, enum chainlog_stack_end why)
 {
 	w->out->end = why;
 	return false;
@@ -241,11 +241,11 @@ static bool step_by_frame_pointer(struct walk *w)
 
 	/* By the ABI it is 0 in the outermost frame; but without a rule, it may be data. */
 	if (!fp)
-		return stop(w, WIRE_END_GUESSED);
+		return stop(w, CHAINLOG_STACK_GUESSED);
 	if (fp < w->regs[UNWIND_SP] || fp >= USER_END || fp & 7)
-		return stop(w, WIRE_END_NO_RULE);
+		return stop(w, CHAINLOG_STACK_NO_RULE);
 	if (!read_word(w, fp, &caller) || !read_word(w, fp + 8, &ret))
-		return stop(w, WIRE_END_UNREADABLE);
+		return stop(w, CHAINLOG_STACK_UNREADABLE);
 	w->has_guessed = true;
 	leave_frame(w, fp + FP_FRAME);
 	w->regs[UNWIND_FP] = caller;
@@ -263,7 +263,7 @@ static bool step_by_signal(struct walk *w)
 
 	for (unsigned int i = 0; i < UNWIND_REGISTERS; i++)
 		if (!read_word(w, at + i * 8, &w->regs[order[i]]))
-			return stop(w, WIRE_END_UNREADABLE);
+			return stop(w, CHAINLOG_STACK_UNREADABLE);
 	w->has_all = true;
 	return push(w, w->regs[UNWIND_PC], false);
 }
@@ -274,10 +274,10 @@ static bool step_by_signal(struct walk *w)
 	uint64_t at = w->regs[UNWIND_SP] + 128 + 176 + 8;
 
 	if (w->sp_lost)
-		return stop(w, WIRE_END_NO_RULE);
+		return stop(w, CHAINLOG_STACK_NO_RULE);
 	for (unsigned int i = 0; i < UNWIND_REGISTERS; i++)
 		if (!read_word(w, at + i * 8, &w->regs[i]))
-			return stop(w, WIRE_END_UNREADABLE);
+			return stop(w, CHAINLOG_STACK_UNREADABLE);
 	w->has_all = true;
 	return push(w, w->regs[UNWIND_PC], false);
 }
@@ -302,7 +302,7 @@ static uint64_t find_cfa(struct walk *w, const struct unwind_rule *r)
 	case UNWIND_REALIGNED:
 		if (!read_word(w, fp + (uint64_t)(int64_t)r->cfa_offset, &cfa) ||
 		    !read_word(w, fp, &w->regs[UNWIND_FP])) {
-			stop(w, WIRE_END_UNREADABLE);
+			stop(w, CHAINLOG_STACK_UNREADABLE);
 			return 0;
 		}
 		break;
@@ -312,7 +312,7 @@ static uint64_t find_cfa(struct walk *w, const struct unwind_rule *r)
 	/* The caller's frame lies above, except for a leaf that has not used the stack. */
 	if (cfa > sp || (cfa == sp && !r->ra_saved && cfa))
 		return cfa;
-	stop(w, WIRE_END_NO_RULE);
+	stop(w, CHAINLOG_STACK_NO_RULE);
 	return 0;
 }
 
@@ -324,17 +324,17 @@ static bool step_by_rule(struct walk *w, const struct unwind_rule *r)
 		return false;
 	if (!r->ra_saved) {
 		if (!has_register(w, r->ra_register))
-			return stop(w, WIRE_END_NO_RULE);
+			return stop(w, CHAINLOG_STACK_NO_RULE);
 		ret = w->regs[r->ra_register];
 	} else if (!read_word(w, cfa + (uint64_t)(int64_t)r->ra_offset, &ret)) {
-		return stop(w, WIRE_END_UNREADABLE);
+		return stop(w, CHAINLOG_STACK_UNREADABLE);
 	}
 	if (r->fp_saved) {
 		uint64_t at = cfa + (uint64_t)(int64_t)r->fp_offset;
 
 		/* A slot below the stack pointer: the register has been restored already. */
 		if (at >= sp && !read_word(w, at, &w->regs[UNWIND_FP]))
-			return stop(w, WIRE_END_UNREADABLE);
+			return stop(w, CHAINLOG_STACK_UNREADABLE);
 	}
 	leave_frame(w, cfa);
 	return push(w, ret, true);
@@ -351,18 +351,18 @@ static bool step(struct walk *w)
 		/* The leaf stays, whatever is mapped there: the thread is in it. */
 		if (w->out->n > 1)
 			w->out->n--;
-		return stop(w, WIRE_END_NO_RULE);
+		return stop(w, CHAINLOG_STACK_NO_RULE);
 	}
 	if (r.kind == UNWIND_NONE && may_be_stub(w)) {
 		/* Whether it is one depends on the stack, so the BPF side gets no rule for it. */
 		if (!read_stub_return(w, &ret))
-			return stop(w, WIRE_END_UNREADABLE);
+			return stop(w, CHAINLOG_STACK_UNREADABLE);
 		if (is_stub(w, ret))
 			r = stub_rule;
 	}
 	w->is_late = unwind_files_late(w->u->files);
 	if (w->is_late || r.kind == UNWIND_UNKNOWN)
-		return stop(w, WIRE_END_NO_RULE);
+		return stop(w, CHAINLOG_STACK_NO_RULE);
 	teach(w, unwind_rule_pack(&r));
 	switch ((enum unwind_kind)r.kind) {
 	case UNWIND_NONE:
@@ -372,9 +372,9 @@ static bool step(struct walk *w)
 	case UNWIND_SIGNAL:
 		return step_by_signal(w);
 	case UNWIND_END:
-		return stop(w, WIRE_END_WHOLE);
+		return stop(w, CHAINLOG_STACK_WHOLE);
 	case UNWIND_HARD:
-		return stop(w, WIRE_END_NO_RULE);
+		return stop(w, CHAINLOG_STACK_NO_RULE);
 	default:
 		return step_by_rule(w, &r);
 	}
@@ -400,7 +400,7 @@ int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 	memcpy(w.regs, c->regs, sizeof(w.regs));
 	w.has_all = c->registers;
 	w.sp_lost = c->sp_lost;
-	w.has_guessed = c->end == WIRE_END_GUESSED;
+	w.has_guessed = c->end == CHAINLOG_STACK_GUESSED;
 	unwind_files_poll(u->files);
 	w.space = symbolizer_space(u->sym, c->tgid, c->r.time_ns);
 	while (step(&w))
@@ -409,8 +409,8 @@ int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 	out->eval_start = c->eval_start;
 	out->eval_end = c->eval_end;
 	memcpy(out->frames + out->n, c->code, out->n_code * sizeof(c->code[0]));
-	if (w.has_guessed && out->end == WIRE_END_WHOLE)
-		out->end = WIRE_END_GUESSED;
+	if (w.has_guessed && out->end == CHAINLOG_STACK_WHOLE)
+		out->end = CHAINLOG_STACK_GUESSED;
 	u->stacks += !w.is_late;
 	return w.is_late ? -EAGAIN : 0;
 }

@@ -222,7 +222,7 @@ static void a_stack_is_cut_there_until_it_comes_again(void **state)
 		.id = WIRE_ID,
 		.tgid = (uint32_t)getpid(),
 		.n = FRAMES,
-		.end = WIRE_END_WHOLE,
+		.end = CHAINLOG_STACK_WHOLE,
 	};
 	uint32_t cut, whole;
 
@@ -256,7 +256,7 @@ static void frames_of_code_that_is_forgotten_are_counted(void **state)
 		.id = WIRE_ID,
 		.tgid = (uint32_t)getpid(),
 		.n = 1,
-		.end = WIRE_END_WHOLE,
+		.end = CHAINLOG_STACK_WHOLE,
 		.n_code = 1,
 	};
 

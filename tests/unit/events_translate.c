@@ -231,7 +231,7 @@ static void requests_are_told_by_how_long_ago_things_were(void **state)
 				  .bytes_written = 2,
 				  .reader = 7,
 				  .writer = 8,
-				  .flags = WIRE_REQUEST_FIRST };
+				  .flags = CHAINLOG_REQUEST_FIRST };
 
 	(void)state;
 	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
@@ -274,7 +274,7 @@ static void probed_requests_have_names_and_labels(void **state)
 			     .answer_ns = 990,
 			     .reader = 7,
 			     .writer = 8,
-			     .flags = WIRE_REQUEST_PROBED },
+			     .flags = CHAINLOG_REQUEST_PROBED },
 	};
 	uint64_t label = 0;
 
@@ -439,7 +439,7 @@ static void a_quota_keeps_its_times_and_whose_it_was(void **state)
 		.tid = 4711,
 		.since_ns = 300,
 		.until_ns = 900,
-		.why = WIRE_QUOTA_DEADLINE,
+		.why = CHAINLOG_QUOTA_DEADLINE,
 	};
 
 	(void)state;
@@ -466,7 +466,7 @@ static void a_timer_of_tcp_keeps_its_times(void **state)
 		.tid = 4711,
 		.since_ns = 300,
 		.at_ns = 900,
-		.which = WIRE_TCP_ACCEPT_QUEUE,
+		.which = CHAINLOG_TCP_ACCEPT_QUEUE,
 	};
 
 	(void)state;
@@ -491,7 +491,7 @@ static void who_queued_an_item_keeps_its_times(void **state)
 		.r = { .time_ns = 1000, .kind = WIRE_WORK },
 		.queued_ns = 300,
 		.tid = 4711,
-		.what = WIRE_WORK_QUEUED,
+		.what = CHAINLOG_WORK_QUEUED,
 		.queuer = 17,
 	};
 

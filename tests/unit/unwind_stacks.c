@@ -251,7 +251,7 @@ static void expect_whole(struct fixture *f, void (*fn)(void), bool second)
 
 	assert_int_equal(unwind_child(f, fn, second), 0);
 	expect_same(f, f->reference.n);
-	assert_int_equal(f->stack.end, WIRE_END_WHOLE);
+	assert_int_equal(f->stack.end, CHAINLOG_STACK_WHOLE);
 	assert_int_equal(f->taught - taught, f->stack.n);
 }
 
@@ -275,7 +275,7 @@ static void what_a_signal_interrupted_is_found(void **state)
 
 	/* libdwfl does not get through the vDSO of arm64, which has no call frame information. */
 	unwind_child(f, in_signal_handler, false);
-	assert_int_equal(f->stack.end, WIRE_END_WHOLE);
+	assert_int_equal(f->stack.end, CHAINLOG_STACK_WHOLE);
 	assert_true(f->stack.n > f->reference.n);
 #else
 	expect_whole(*state, in_signal_handler, false);
@@ -297,7 +297,7 @@ static void a_stack_of_too_many_frames_is_cut(void **state)
 	struct fixture *f = *state;
 
 	unwind_child(f, deep, false);
-	assert_int_equal(f->stack.end, WIRE_END_DEPTH);
+	assert_int_equal(f->stack.end, CHAINLOG_STACK_DEPTH);
 	expect_same(f, WIRE_STACK_MAX);
 }
 
@@ -308,7 +308,7 @@ static void a_stack_beyond_the_copy_is_cut_and_says_so(void **state)
 	unwind_child(f, through_qsort, false);
 	f->copy.len = 200;
 	complete(f);
-	assert_int_equal(f->stack.end, WIRE_END_UNREADABLE);
+	assert_int_equal(f->stack.end, CHAINLOG_STACK_UNREADABLE);
 	assert_true(f->stack.n > 1 && f->stack.n < f->reference.n);
 	expect_same(f, f->stack.n);
 }
@@ -343,7 +343,7 @@ static void a_stub_whose_return_address_is_unreadable_teaches_nothing(void **sta
 	len = f->copy.len;
 	f->copy.len = 0;
 	complete(f);
-	assert_int_equal(f->stack.end, WIRE_END_UNREADABLE);
+	assert_int_equal(f->stack.end, CHAINLOG_STACK_UNREADABLE);
 	assert_int_equal(f->stack.n, 1);
 	assert_int_equal(f->taught, taught);
 	f->copy.len = len;
@@ -417,14 +417,14 @@ static void beyond_the_copy_only_a_thread_is_read_that_has_not_run_since(void **
 	f->copy.look = f->copy.frames[0] - 1;
 	complete(f);
 	whole = f->stack.n;
-	assert_int_equal(f->stack.end, WIRE_END_WHOLE);
+	assert_int_equal(f->stack.end, CHAINLOG_STACK_WHOLE);
 	f->copy.len = 200;
 	complete(f);
-	assert_int_equal(f->stack.end, WIRE_END_WHOLE);
+	assert_int_equal(f->stack.end, CHAINLOG_STACK_WHOLE);
 	assert_int_equal(f->stack.n, whole);
 	f->copy.switches--;
 	complete(f);
-	assert_int_equal(f->stack.end, WIRE_END_UNREADABLE);
+	assert_int_equal(f->stack.end, CHAINLOG_STACK_UNREADABLE);
 	assert_in_range(f->stack.n, 1, whole - 1);
 	close(pipes[0]);
 	close(pipes[1]);
@@ -438,7 +438,7 @@ static void what_is_no_code_is_no_frame(void **state)
 	unwind_child(f, through_qsort, false);
 	memset(f->copy.words, 0x5a, sizeof(f->copy.words));
 	complete(f);
-	assert_int_equal(f->stack.end, WIRE_END_NO_RULE);
+	assert_int_equal(f->stack.end, CHAINLOG_STACK_NO_RULE);
 	expect_same(f, 1);
 }
 
@@ -467,7 +467,7 @@ static void in_a_file_that_was_gone_too_soon_nothing_is_guessed(void **state)
 	unlink(path);
 	symbolizer_poll(f->sym);
 	complete(f);
-	assert_int_equal(f->stack.end, WIRE_END_NO_RULE);
+	assert_int_equal(f->stack.end, CHAINLOG_STACK_NO_RULE);
 	/* libc's frames, and the one that they say is in the file. */
 	assert_true(f->stack.n > 1 && f->stack.n < f->reference.n);
 	expect_same(f, f->stack.n);
@@ -486,13 +486,13 @@ static void a_file_that_was_missing_has_rules_when_it_is_mapped_again(void **sta
 	assert_int_equal(rename(path, elsewhere), 0);
 	symbolizer_poll(f->sym);
 	complete(f);
-	assert_int_equal(f->stack.end, WIRE_END_NO_RULE);
+	assert_int_equal(f->stack.end, CHAINLOG_STACK_NO_RULE);
 	assert_int_equal(rename(elsewhere, path), 0);
 	copy_child_of(f, path);
 	symbolizer_poll(f->sym);
 	complete(f);
 	unlink(path);
-	assert_int_equal(f->stack.end, WIRE_END_WHOLE);
+	assert_int_equal(f->stack.end, CHAINLOG_STACK_WHOLE);
 	expect_same(f, f->reference.n);
 }
 
@@ -511,7 +511,7 @@ static void a_stack_of_an_unknown_process_is_cut_and_teaches_nothing(void **stat
 	/* What ends a stack by the ABI, where there is no rule. */
 	f->copy.regs[UNWIND_FP] = 0;
 	complete(f);
-	assert_int_equal(f->stack.end, WIRE_END_NO_RULE);
+	assert_int_equal(f->stack.end, CHAINLOG_STACK_NO_RULE);
 	assert_int_equal(f->stack.n, 1);
 	assert_int_equal(f->taught, taught);
 }
