@@ -61,6 +61,8 @@ for size in $sizes; do
 				"the folded lines; $cores cores $wall s by the wall," \
 				"$(calc %.2f "$causes_wall / $wall") times as fast as one," \
 				"$(calc %.2f "$wall / $all_wall") times the folded lines"
+			measure taskset -c "$core" "$O/chainwalk" -q -f html "$trace"
+			echo "   -f html: one core $cpu s of CPU, $(calc %.2f "$cpu / $base") times the folded lines"
 		else
 			echo "   idle threads: $(calc %.2f "$one_cpu / $base") times the cost of the" \
 				"same without them, $(calc %.2f "$one_rss / $base_rss") times the memory"

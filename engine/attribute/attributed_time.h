@@ -97,6 +97,60 @@ struct amount_key {
 
 struct chain_piece;
 
+/*
+ * What a window of a waker's time that ends at to_ns has of something. origin: of a wait that it
+ * explains the length and the number, so that there is an order in which of equal ones the first is
+ * meant. See chain_batch_origin(). ns 0: there is none.
+ */
+struct window_part {
+	uint64_t ns, to_ns, origin;
+};
+
+/* How many windows have a part of something, the longest one, and the next that ends elsewhere. */
+struct window_sum {
+	uint64_t n;
+	struct window_part longest, next;
+};
+
+static inline struct window_sum window_sum_of(uint64_t n, uint64_t ns, uint64_t to_ns,
+					      uint64_t origin)
+{
+	return (struct window_sum) { .n = n, .longest = { ns, to_ns, origin } };
+}
+
+static inline bool window_is_longer(const struct window_part *a, const struct window_part *b)
+{
+	return a->ns > b->ns || (a->ns == b->ns && a->ns && a->origin < b->origin);
+}
+
+/* What it keeps does not depend on the order, nor on which windows were added up before. */
+static inline void window_sum_keep(struct window_sum *s, struct window_part w)
+{
+	if (window_is_longer(&w, &s->longest)) {
+		if (w.to_ns != s->longest.to_ns)
+			s->next = s->longest;
+		s->longest = w;
+	} else if (w.to_ns != s->longest.to_ns && window_is_longer(&w, &s->next)) {
+		s->next = w;
+	}
+}
+
+static inline void window_sum_add(struct window_sum *s, const struct window_sum *other)
+{
+	s->n += other->n;
+	window_sum_keep(s, other->longest);
+	window_sum_keep(s, other->next);
+}
+
+/* Windows that have a part of what a chain has, see chain_batch.h. */
+struct chain_windows {
+	uint32_t node; /* of the chain */
+	enum chain_end end;
+	uint32_t waker;		 /* whose time it is; THREAD_NONE: not known */
+	const struct wait *wait; /* the sleep that ends the chain; NULL: it ends otherwise */
+	struct window_sum sum;
+};
+
 struct chain_sink {
 	void *arg;
 	/*
@@ -116,6 +170,12 @@ struct chain_sink {
 	 * The sums of chain_batch.h do not call it. NULL: not asked for.
 	 */
 	void (*piece)(void *arg, const struct chain_piece *p);
+	/*
+	 * Only of chain_batch.h: the amounts up to the next call are those of these windows; or
+	 * they are who had the CPU in these, of which the time comes later. Not called for the
+	 * waits of clients. NULL: not asked for.
+	 */
+	void (*windows)(void *arg, const struct chain_windows *of);
 };
 
 /* ---- pieces --------------------------------------------------------------------------------- */

@@ -20,6 +20,9 @@ struct walk {
 	 * run: so chains may end in CHAIN_LOOP, of which totals know nothing.
 	 */
 	bool past_end;
+	bool of_windows; /* a batch's, from this origin: the sink is told of windows, not of pieces
+			  */
+	uint64_t origin;
 };
 
 /* A window of a waker's time, and what is in pieces so far. */
@@ -85,9 +88,21 @@ static uint32_t hop(struct walk *k, uint32_t node, const struct wait *w, uint32_
 
 /* ---- exact attribution ---------------------------------------------------------------------- */
 
+/* Tells a batch's sink what a piece is: a part of so many windows. */
+static void tell_windows(const struct walk *k, const struct chain_piece *p, uint64_t ns)
+{
+	const struct chain_sink *to = &k->attribution.to;
+
+	to->windows(to->arg, &(struct chain_windows) {
+				     p->node, p->end, p->thread, p->wait,
+				     window_sum_of((uint64_t)k->count, ns, p->to_ns, k->origin) });
+}
+
 static void put(const struct walk *k, struct chain_piece p)
 {
 	p.count = k->count;
+	if (k->of_windows && p.from_ns + p.gaps_ns < p.to_ns)
+		tell_windows(k, &p, p.to_ns - p.from_ns - p.gaps_ns);
 	attribute_piece(&k->attribution, &p);
 }
 
@@ -497,7 +512,7 @@ static void build(const struct walk *by, struct running_totals *t, uint32_t root
 	const struct chain_member nobody = { THREAD_NONE, NULL };
 	const struct chain_member waker = { thread, &nobody };
 	struct totals_sink to = { t, &c->totals.keys, 0 };
-	struct walk k = { c, c->attribution, by->hops, 1, false };
+	struct walk k = { c, c->attribution, by->hops, 1, false, false, 0 };
 	uint32_t block = c->intervals_per_block;
 
 	k.attribution.to =
@@ -544,10 +559,13 @@ static void begin_sum(const struct walk *k, const struct running_totals *t, uint
 {
 	struct chain_piece p = { .thread = THREAD_NONE, .count = k->count };
 
-	if (!k->attribution.to.piece)
+	if (!k->attribution.to.piece && !k->of_windows)
 		return;
 	p.to_ns = totals_longest(t, id, from, to);
-	k->attribution.to.piece(k->attribution.to.arg, &p);
+	if (k->of_windows)
+		tell_windows(k, &p, p.to_ns);
+	if (k->attribution.to.piece)
+		k->attribution.to.piece(k->attribution.to.arg, &p);
 }
 
 /* Adds the blocks [from, to) below node. Returns how much time that is. */
@@ -661,7 +679,7 @@ void chains_free(struct chains *c)
 void chains_explain(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
 		    uint64_t from_ns, uint64_t to_ns)
 {
-	struct walk k = { c, c->attribution, 0, 1, false };
+	struct walk k = { c, c->attribution, 0, 1, false, false, 0 };
 	struct chain_member members[OPTIONS_DEPTH_MAX + 1];
 
 	members[0] = (struct chain_member) { thread, NULL };
@@ -676,14 +694,14 @@ void chains_explain(struct chains *c, uint32_t head, uint32_t thread, const stru
 }
 
 void chains_follow(struct chains *c, uint32_t node, const struct wait *w, struct waking by,
-		   uint64_t from_ns, uint32_t links, int64_t count)
+		   uint64_t from_ns, uint64_t to_ns, uint32_t links, int64_t count, uint64_t origin)
 {
 	const struct chain_member nobody = { THREAD_NONE, NULL };
 	const struct chain_member waker = { w->waker, &nobody };
 	uint32_t counted = c->user.identity ? chains_links(c, node) : links;
-	struct walk k = { c, c->attribution, links, count, false };
+	struct walk k = { c, c->attribution, links, count, false, c->user.sink.windows, origin };
 
-	follow(&k, node, w, by, from_ns, w->wake_ns, c->depth - counted, &waker);
+	follow(&k, node, w, by, from_ns, to_ns, c->depth - counted, &waker);
 }
 
 void chains_explain_own(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,

@@ -132,11 +132,12 @@ static inline uint32_t chains_head(struct chains *c, uint32_t label)
 void chains_explain(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
 		    uint64_t from_ns, uint64_t to_ns);
 /*
- * For chain_batch.c: `count` windows [from_ns, w->wake_ns) of the time of w's waker, which woke at
- * by.at_ns; node leads to it, by so many links.
+ * For chain_batch.c: `count` windows [from_ns, to_ns) of the time of w's waker, which woke at
+ * by.at_ns; node leads to it, by so many links. origin: a chain_windows'.
  */
 void chains_follow(struct chains *c, uint32_t node, const struct wait *w, struct waking by,
-		   uint64_t from_ns, uint32_t links, int64_t count);
+		   uint64_t from_ns, uint64_t to_ns, uint32_t links, int64_t count,
+		   uint64_t origin);
 /* Adds [from_ns, to_ns) of w, in which thread was ready itself, to node head. */
 void chains_explain_own(struct chains *c, uint32_t head, uint32_t thread, const struct wait *w,
 			uint64_t from_ns, uint64_t to_ns);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch_sweep.h"
 #include "common/lower_bound.h"
 #include "queued_windows.h"
 #include "sleep_ends.h"
@@ -15,24 +16,10 @@
 /* The most windows of requests in queues that are collected. */
 #define QUEUED_MAX 65536u
 
-/* `count` equal windows [from_ns, to_ns) of a waker's time; the waking is at to_ns. */
-struct equal_windows {
-	uint64_t from_ns, to_ns;
-	int32_t count; /* bounded by the number of threads: each is in one wait at a time */
-	uint32_t pos;  /* about how many of the waker's off-CPU intervals begin before to_ns */
-};
-
 /* The windows of one chain and waker, as a list; numbers of windows count from 1. */
 struct group {
 	uint32_t first, last; /* the windows that were added first and last */
 	uint32_t n;
-};
-
-/* An instant in a backward sweep: +count where windows end, -count where they begin. */
-struct edge {
-	uint64_t ns;
-	int32_t count;
-	uint32_t pos; /* as in the windows that end here; 0: not known */
 };
 
 /* The windows of a level, and their groups. */
@@ -44,11 +31,12 @@ struct collected {
 
 /* All windows that are the same number of links away from their waits. */
 struct level {
-	struct collected *at; /* NULL: not allocated yet */
-	uint32_t n;	      /* windows */
-	struct pairs keys;    /* of the groups: (node, waker) */
-	struct edge *edges;   /* of the group that is swept, and room for sorting */
-	size_t cap_edges;     /* without that room */
+	struct collected *at;	      /* NULL: not allocated yet */
+	uint32_t n;		      /* windows */
+	struct pairs keys;	      /* of the groups: (node, waker) */
+	struct edge *edges;	      /* of the group that is swept, and room for sorting */
+	size_t cap_edges;	      /* without that room */
+	struct level_details details; /* if the sink asks for windows */
 };
 
 struct chain_batch {
@@ -56,11 +44,66 @@ struct chain_batch {
 	struct level *levels; /* by number of links, from 1 on */
 	uint32_t n_levels;
 	struct queued_windows queued; /* of clients, not swept yet */
+	uint32_t *first; /* by thread: the number of its first wait; NULL: not asked for */
+};
+
+/* Windows that are alike, and what leads to them. */
+struct new_windows {
+	uint32_t level, node;
+	const struct wait *w; /* that the waker ended */
+	struct waking by;
+	uint64_t from_ns, to_ns;
+	int32_t count;
+	uint64_t origin;
 };
 
 static inline uint64_t sooner(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
+}
+
+static bool number_waits(struct chain_batch *b)
+{
+	const struct timelines *tl = b->chains->timelines;
+	uint32_t n = timelines_threads(tl), waits = 0;
+
+	b->first = malloc(((size_t)n + 1) * sizeof(*b->first));
+	for (uint32_t i = 0; i < n && b->first; i++) {
+		b->first[i] = waits;
+		waits += timelines_thread(tl, i)->n_waits;
+	}
+	return b->first;
+}
+
+/*
+ * Orders the waits from which windows come: the shortest first, as it shows best what they have in
+ * common; 31 bits of its length as a floating-point number, and a number of 32.
+ */
+uint64_t chain_batch_number(const struct chain_batch *b, uint32_t thread, const struct wait *w)
+{
+	float ns = (float)(w->in_ns - w->out_ns);
+	uint32_t bits;
+
+	if (!b->first)
+		return 0;
+	memcpy(&bits, &ns, sizeof(bits));
+	return (uint64_t)bits << 32 |
+	       (b->first[thread] +
+		(uint32_t)(w - timelines_thread(b->chains->timelines, thread)->waits));
+}
+
+const struct wait *chain_batch_origin(const struct chain_batch *b, uint64_t origin,
+				      uint32_t *thread)
+{
+	uint32_t number = (uint32_t)origin;
+	const struct thread *th;
+
+	*thread = (uint32_t)LOWER_BOUND(
+		i, timelines_threads(b->chains->timelines),
+		b->first[i] + timelines_thread(b->chains->timelines, (uint32_t)i)->n_waits <=
+			number);
+	th = timelines_thread(b->chains->timelines, *thread);
+	return &th->waits[number - b->first[*thread]];
 }
 
 int chain_batch_new(struct chain_batch **out, struct chains *c)
@@ -73,7 +116,7 @@ int chain_batch_new(struct chain_batch **out, struct chains *c)
 	b->chains = c;
 	b->n_levels = (c->user.identity ? OPTIONS_DEPTH_MAX : c->depth) + 1;
 	b->levels = calloc(b->n_levels, sizeof(*b->levels));
-	if (!b->levels) {
+	if (!b->levels || (c->user.sink.windows && !number_waits(b))) {
 		chain_batch_free(b);
 		return -ENOMEM;
 	}
@@ -88,14 +131,45 @@ void chain_batch_free(struct chain_batch *b)
 	for (uint32_t i = 0; b->levels && i < b->n_levels; i++) {
 		free(b->levels[i].at);
 		free(b->levels[i].edges);
+		free(b->levels[i].details.origin);
+		free(b->levels[i].details.opened);
+		free(b->levels[i].details.open);
 		pairs_free(&b->levels[i].keys);
 	}
 	free(b->levels);
 	queued_windows_free(&b->queued);
+	free(b->first);
 	free(b);
 }
 
 static void run_level(struct chain_batch *b, uint32_t level);
+
+/* Tells the sink, if it asks for that, whose the amounts are that come next. */
+static inline void tell_windows(const struct chains *c, uint32_t node, enum chain_end end,
+				uint32_t waker, const struct wait *w, struct window_sum sum)
+{
+	const struct chain_sink *to = &c->user.sink;
+
+	if (to->windows)
+		to->windows(to->arg, &(struct chain_windows) { node, end, waker, w, sum });
+}
+
+static bool reserve_level(const struct chain_batch *b, struct level *l)
+{
+	struct level_details *d = &l->details;
+
+	if (l->at)
+		return true;
+	if (b->chains->user.sink.windows) {
+		d->origin = malloc(LEVEL_MAX * sizeof(*d->origin));
+		d->opened = malloc(LEVEL_MAX * sizeof(*d->opened));
+		d->open = malloc(LEVEL_MAX * sizeof(*d->open));
+		if (!d->origin || !d->opened || !d->open)
+			return false;
+	}
+	l->at = malloc(sizeof(*l->at));
+	return l->at;
+}
 
 /* The group of a node and a waker, which may be new; NULL: out of memory. */
 static inline struct group *group_of(struct level *l, uint32_t node, uint32_t waker)
@@ -104,9 +178,7 @@ static inline struct group *group_of(struct level *l, uint32_t node, uint32_t wa
 	uint32_t id;
 	int is_new;
 
-	if (!l->at)
-		l->at = malloc(sizeof(*l->at));
-	id = l->at ? pairs_id_new(&l->keys, node, waker, &is_new) : 0;
+	id = pairs_id_new(&l->keys, node, waker, &is_new);
 	if (!id)
 		return NULL;
 	g = &l->at->groups[id - 1];
@@ -115,64 +187,76 @@ static inline struct group *group_of(struct level *l, uint32_t node, uint32_t wa
 	return g;
 }
 
-/* As add_window(), for a waker that at first had no CPU, and then ran. */
-static void add_ran(struct chains *c, uint32_t node, const struct wait *w, uint64_t from_ns,
-		    int32_t count)
+/* As add_windows(), for a waker that at first had no CPU, and then ran. */
+static void add_ran(struct chains *c, const struct new_windows *a)
 {
-	uint64_t in_ns = w->out_ns + w->waker_at;
-	uint64_t ran_from_ns = in_ns > from_ns ? in_ns : from_ns;
-	struct chain_piece p = { node,	  CHAIN_RUNNABLE, w->waker, NULL,
-				 from_ns, ran_from_ns,	  0,	    count };
+	const struct wait *w = a->w;
+	uint64_t ran_from_ns = clip_ns(w->out_ns + w->waker_at, a->from_ns, a->to_ns);
+	uint64_t count = (uint64_t)a->count;
+	struct chain_piece p = { a->node,    CHAIN_RUNNABLE, w->waker, NULL,
+				 a->from_ns, ran_from_ns,    0,	       a->count };
 
-	/* Counts below 0 are added modulo 2^64, as all sums are. */
-	if (!attribution_has_details(&c->attribution)) {
-		attribute_time(&c->attribution, node, CHAIN_RUNNABLE,
-			       (ran_from_ns - from_ns) * (uint64_t)p.count);
-		attribute_time(&c->attribution, node, CHAIN_RUNNING,
-			       (w->wake_ns - ran_from_ns) * (uint64_t)p.count);
-		return;
+	if (ran_from_ns > a->from_ns) {
+		tell_windows(c, a->node, p.end, w->waker, NULL,
+			     window_sum_of(count, ran_from_ns - a->from_ns, ran_from_ns,
+					   a->origin));
+		if (attribution_has_details(&c->attribution)) {
+			p.wait = chains_before_run(c, w);
+			attribute_piece(&c->attribution, &p);
+		} else {
+			attribute_time(&c->attribution, a->node, p.end,
+				       (ran_from_ns - a->from_ns) * count);
+		}
 	}
-	p.wait = chains_before_run(c, w);
-	attribute_piece(&c->attribution, &p);
-	p.end = CHAIN_RUNNING;
-	p.from_ns = ran_from_ns;
-	p.to_ns = w->wake_ns;
-	attribute_piece(&c->attribution, &p);
+	if (ran_from_ns == a->to_ns)
+		return;
+	tell_windows(c, a->node, CHAIN_RUNNING, w->waker, NULL,
+		     window_sum_of(count, a->to_ns - ran_from_ns, a->to_ns, a->origin));
+	p = (struct chain_piece) { a->node,	CHAIN_RUNNING, w->waker, NULL,
+				   ran_from_ns, a->to_ns,      0,	 a->count };
+	if (attribution_has_details(&c->attribution))
+		attribute_piece(&c->attribution, &p);
+	else
+		attribute_time(&c->attribution, a->node, p.end, (a->to_ns - ran_from_ns) * count);
 }
 
 /*
- * Adds `count` windows [from_ns, w->wake_ns) on the time of w's waker, to which node leads; count
- * may be negative. If w says that the waker ran all the time, they are attributed at once.
+ * Adds windows of the time of a waker, to which the node leads. If the wait says that the waker ran
+ * all the time, they are attributed at once.
  */
-static void add_window(struct chain_batch *b, uint32_t level, uint32_t node, const struct wait *w,
-		       struct waking by, uint64_t from_ns, int32_t count)
+static void add_windows(struct chain_batch *b, const struct new_windows *a)
 {
 	struct chains *c = b->chains;
-	struct level *l = &b->levels[level];
+	struct level *l = &b->levels[a->level];
+	const struct wait *w = a->w;
 	struct group *g;
 
 	if (w->flags & WAIT_WAKER_RAN) {
-		add_ran(c, node, w, from_ns, count);
+		add_ran(c, a);
 		return;
 	}
 	/*
 	 * What a sleep goes on in depends on the waking, and so does what the end of a process
 	 * explains: such windows are not alike. They are rare.
 	 */
-	if ((c->loops && event_loops_go_on(c->loops, c->timelines, w->waker, by, from_ns)) ||
+	if ((c->loops && event_loops_go_on(c->loops, c->timelines, w->waker, a->by, a->from_ns)) ||
 	    sleep_ends_of_process(c->timelines, c->kernel, w)) {
-		chains_follow(c, node, w, by, from_ns, level, count);
+		chains_follow(c, a->node, w, a->by, a->from_ns, a->to_ns, a->level, a->count,
+			      a->origin);
 		return;
 	}
 	if (l->n == LEVEL_MAX)
-		run_level(b, level);
-	g = group_of(l, node, w->waker);
+		run_level(b, a->level);
+	g = reserve_level(b, l) ? group_of(l, a->node, w->waker) : NULL;
 	if (!g) {
 		c->out_of_memory = true;
 		return;
 	}
+	if (l->details.origin)
+		l->details.origin[l->n] = a->origin;
 	l->at->before[l->n] = g->last;
-	l->at->windows[l->n++] = (struct equal_windows) { from_ns, w->wake_ns, count, w->waker_at };
+	l->at->windows[l->n++] =
+		(struct equal_windows) { a->from_ns, a->to_ns, a->count, w->waker_at };
 	g->last = l->n;
 	g->n++;
 }
@@ -194,75 +278,57 @@ static inline uint32_t next_link(struct chain_batch *b, uint32_t level, uint32_t
 	return 0;
 }
 
-static void add_caused(struct chain_batch *b, uint32_t level, uint32_t node, const struct wait *w,
-		       struct waking by, uint64_t from_ns, int32_t count);
+static void add_caused(struct chain_batch *b, const struct new_windows *a);
 
-/* `count` windows [from_ns, to_ns) in which a worker, to which node leads, was not asked yet. */
-static void add_before_asked(struct chain_batch *b, uint32_t level, uint32_t node,
-			     const struct wait *asked, uint64_t from_ns, uint64_t to_ns,
-			     int32_t count)
+/* Windows in which a worker, to which the node leads, was not asked yet for what it did. */
+static void add_before_asked(struct chain_batch *b, const struct new_windows *a,
+			     const struct wait *asked)
 {
 	struct chains *c = b->chains;
-	struct chain_piece p = {
-		node, CHAIN_UNKNOWN, THREAD_NONE, asked, from_ns, to_ns, 0, count
-	};
-	struct waking by = { asked->wake_ns, NULL };
-	uint32_t link = next_link(b, level, node, asked, &p.end);
+	struct chain_piece p = { a->node,    CHAIN_UNKNOWN, THREAD_NONE, asked,
+				 a->from_ns, a->to_ns,	    0,		 a->count };
+	uint32_t link = next_link(b, a->level, a->node, asked, &p.end);
+	struct new_windows next = *a;
 
 	if (link && p.end == CHAIN_ENDS) {
-		add_caused(b, level + 1, link, asked, by, from_ns, count);
-		if (to_ns < asked->wake_ns)
-			add_caused(b, level + 1, link, asked, by, to_ns, -count);
-		return;
-	}
-	if (link && !chain_end_has_stages(p.end)) {
-		attribute_interrupt(&c->attribution, link, p.end, asked, DISK_WHOLE,
-				    (to_ns - from_ns) * (uint64_t)count);
+		next.level++;
+		next.node = link;
+		next.w = asked;
+		next.by = (struct waking) { asked->wake_ns, NULL };
+		add_caused(b, &next);
 		return;
 	}
 	if (link)
 		p.node = link;
-	attribute_piece(&c->attribution, &p);
+	tell_windows(c, p.node, p.end, THREAD_NONE, asked,
+		     window_sum_of((uint64_t)a->count, a->to_ns - a->from_ns, a->to_ns, a->origin));
+	if (link && !chain_end_has_stages(p.end))
+		attribute_interrupt(&c->attribution, link, p.end, asked, DISK_WHOLE,
+				    (a->to_ns - a->from_ns) * (uint64_t)a->count);
+	else
+		attribute_piece(&c->attribution, &p);
 }
 
-/* As add_window(), for the link to a thread that woke w, which may have been asked for that. */
-static void add_caused(struct chain_batch *b, uint32_t level, uint32_t node, const struct wait *w,
-		       struct waking by, uint64_t from_ns, int32_t count)
+/* As add_windows(), for the link to a thread that woke, which may have been asked for that. */
+static void add_caused(struct chain_batch *b, const struct new_windows *a)
 {
-	const struct wait *asked = chains_asked(b->chains, w, by);
-	uint64_t asked_ns = asked ? sooner(asked->wake_ns, w->wake_ns) : 0;
+	const struct wait *asked = chains_asked(b->chains, a->w, a->by);
+	struct new_windows part = *a;
 
-	if (from_ns < asked_ns) {
-		add_before_asked(b, level, node, asked, from_ns, asked_ns, count);
-		from_ns = asked_ns;
+	if (!asked) {
+		add_windows(b, a);
+		return;
 	}
-	if (from_ns < w->wake_ns)
-		add_window(b, level, node, w, by, from_ns, count);
+	part.to_ns = clip_ns(asked->wake_ns, a->from_ns, a->to_ns);
+	if (part.from_ns < part.to_ns)
+		add_before_asked(b, &part, asked);
+	part.from_ns = part.to_ns;
+	part.to_ns = a->to_ns;
+	if (part.from_ns < part.to_ns)
+		add_windows(b, &part);
 }
 
 /* ---- one waker's time ----------------------------------------------------------------------- */
-
-/* A sweep back in time over the edges of a group. */
-struct sweep {
-	const struct edge *edge, *end; /* the edges that are still to come */
-	uint64_t ns;		       /* where it is */
-	int64_t count;		       /* of windows that cover the instant before ns */
-};
-
-/* Goes back to ns. Returns the time in between, counted once for each window that covers it. */
-static inline uint64_t back_to(struct sweep *s, uint64_t ns)
-{
-	uint64_t sum = 0;
-
-	for (; s->edge < s->end && s->edge->ns >= ns; s->edge++) {
-		sum += (uint64_t)s->count * (s->ns - s->edge->ns);
-		s->ns = s->edge->ns;
-		s->count += s->edge->count;
-	}
-	sum += (uint64_t)s->count * (s->ns - ns);
-	s->ns = ns;
-	return sum;
-}
 
 /* A way back in time over a thread's samples: [first, last) are still ahead. */
 struct sample_way {
@@ -290,38 +356,47 @@ static uint64_t back_over_samples(struct chains *c, struct sweep *s, struct samp
 	uint64_t sum = 0;
 
 	while ((sample = take_sample(way, ns, s->ns))) {
-		sum += back_to(s, sample->ns + 1);
+		sum += back_in_state(s, SWEEP_RAN, sample->ns + 1);
 		if (s->count)
 			attribute_sample(&c->attribution, node, sample->pair, s->count);
 	}
-	return sum + back_to(s, ns);
+	return sum + back_in_state(s, SWEEP_RAN, ns);
 }
 
 static inline uint64_t back_running(struct chains *c, struct sweep *s, struct sample_way *way,
 				    uint32_t node, uint64_t ns)
 {
-	return way->last == way->first ? back_to(s, ns) : back_over_samples(c, s, way, node, ns);
+	return way->last == way->first ? back_in_state(s, SWEEP_RAN, ns)
+				       : back_over_samples(c, s, way, node, ns);
 }
 
 /*
  * Attributes the time that back_to(s, ns) is going to count to those who had the CPU. All of it is
  * in w, one of the waker's intervals.
  */
-static void holders_back_to(struct chains *c, struct sweep s, uint64_t ns, struct pair group,
+static void holders_back_to(struct chains *c, const struct sweep *s, uint64_t ns, struct pair group,
 			    const struct wait *w)
 {
-	for (;;) {
-		bool more = s.edge < s.end && s.edge->ns >= ns;
-		uint64_t from_ns = more ? s.edge->ns : ns;
-		struct chain_piece p = { group.a, CHAIN_RUNNABLE, group.b, w,
-					 from_ns, s.ns,		  0,	   s.count };
+	const struct edge *edge = s->edge;
+	uint64_t to_ns = s->ns;
+	int64_t count = s->count;
 
-		if (s.count)
+	if (s->details && count)
+		tell_windows(c, group.a, CHAIN_RUNNABLE, group.b, w,
+			     window_sum_of((uint64_t)count, to_ns - ns, to_ns,
+					   first_origin(s, to_ns)));
+	for (;;) {
+		bool more = edge < s->end && edge->ns >= ns;
+		uint64_t from_ns = more ? edge->ns : ns;
+		struct chain_piece p = { group.a, CHAIN_RUNNABLE, group.b, w,
+					 from_ns, to_ns,	  0,	   count };
+
+		if (count)
 			attribute_cpu_holders(&c->attribution, &p);
 		if (!more)
 			return;
-		s.ns = from_ns;
-		s.count += s.edge++->count;
+		to_ns = from_ns;
+		count += edge++->count;
 	}
 }
 
@@ -377,51 +452,96 @@ static void sweep_network(struct chains *c, struct sweep *s, uint32_t node, cons
 	attribute_interrupt(&c->attribution, node, CHAIN_NETWORK, w, 0, back_to(s, w->out_ns));
 }
 
+/* The covered part of w, one of the waker's sleeps, becomes windows on the thread that woke it. */
+static inline void sweep_caused(struct chain_batch *b, struct sweep *s, struct new_windows *a)
+{
+	uint64_t out_ns = a->w->out_ns, wake_ns = a->w->wake_ns;
+	int64_t whole = s->count; /* cover all of it so far */
+	bool any_ends = false;
+
+	for (; s->edge < s->end && s->edge->ns > out_ns; take_edge(s)) {
+		bool ends = s->edge->count > 0;
+
+		any_ends |= ends;
+		a->from_ns = s->edge->ns;
+		a->to_ns = wake_ns;
+		a->count = -s->edge->count;
+		if (any_ends) {
+			const struct equal_windows *of = &s->windows[s->edge->window];
+
+			if (!ends && of->to_ns < wake_ns)
+				continue; /* it was added where it ended */
+			a->from_ns = of->from_ns > out_ns ? of->from_ns : out_ns;
+			a->to_ns = sooner(wake_ns, of->to_ns);
+			a->count = of->count;
+		}
+		whole += ends ? 0 : s->edge->count;
+		a->origin = s->details ? s->details->origin[s->edge->window] : 0;
+		add_caused(b, a);
+	}
+	if (whole) {
+		a->from_ns = out_ns;
+		a->to_ns = wake_ns;
+		a->count = (int32_t)whole;
+		a->origin = s->details ? first_origin(s, out_ns + 1) : 0;
+		add_caused(b, a);
+	}
+	s->ns = out_ns;
+}
+
 /* Sweeps over the blocked part of w, one of the waker's sleeps. */
 static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct sweep *s,
-			       uint32_t node, const struct wait *w)
+			       struct pair group, const struct wait *w)
 {
 	struct chains *c = b->chains;
 	enum chain_end end = CHAIN_UNKNOWN;
-	struct waking by = { 0, NULL };
+	struct new_windows next;
 	uint32_t link;
 
 	if (!s->count && (s->edge == s->end || s->edge->ns <= w->out_ns)) {
 		s->ns = w->out_ns;
 		return;
 	}
-	link = next_link(b, level, node, w, &end);
-	if (link && end == CHAIN_DISK) {
+	link = next_link(b, level, group.a, w, &end);
+	if (link && end == CHAIN_ENDS) {
+		next = (struct new_windows) { .level = level + 1, .node = link, .w = w };
+		next.by.at_ns = c->loops ? timelines_ended(c->timelines, w)->wake_ns : w->wake_ns;
+		sweep_caused(b, s, &next);
+		return;
+	}
+	if (s->details)
+		tell_windows(c, link ? link : group.a, end, group.b, w,
+			     windows_in_sleep(s, w->out_ns, w->wake_ns));
+	if (link && end == CHAIN_DISK)
 		sweep_disk(c, s, link, w);
-		return;
-	}
-	if (link && end == CHAIN_NETWORK) {
+	else if (link && end == CHAIN_NETWORK)
 		sweep_network(c, s, link, w);
-		return;
-	}
-	if (!link) {
-		attribute_time(&c->attribution, node, end, back_to(s, w->out_ns));
-		return;
-	}
-	if (end != CHAIN_ENDS) {
+	else if (link)
 		attribute_interrupt(&c->attribution, link, end, w, DISK_WHOLE,
 				    back_to(s, w->out_ns));
+	else
+		attribute_time(&c->attribution, group.a, end, back_to(s, w->out_ns));
+}
+
+/* Time in which the waker did something else than to sleep. */
+static void end_state(const struct chains *c, const struct sweep *s, struct pair group,
+		      enum sweep_state state, enum chain_end end, uint64_t ns)
+{
+	if (!ns)
 		return;
-	}
-	by.at_ns = c->loops ? timelines_ended(c->timelines, w)->wake_ns : w->wake_ns;
-	/*
-	 * Windows on the next waker end at w->wake_ns. Of those that end earlier, subtract the
-	 * rest.
-	 */
-	if (s->ns < w->wake_ns && s->count)
-		add_caused(b, level + 1, link, w, by, s->ns, (int32_t)-s->count);
-	for (; s->edge < s->end && s->edge->ns > w->out_ns; s->edge++) {
-		add_caused(b, level + 1, link, w, by, s->edge->ns, -s->edge->count);
-		s->count += s->edge->count;
-	}
-	if (s->count)
-		add_caused(b, level + 1, link, w, by, w->out_ns, (int32_t)s->count);
-	s->ns = w->out_ns;
+	if (s->details)
+		tell_windows(c, group.a, end, group.b, NULL, s->details->sums[state]);
+	attribute_time(&c->attribution, group.a, end, ns);
+}
+
+/* Time of which nothing is known, from out_ns to to_ns at most. */
+static void sweep_unknown(const struct chains *c, struct sweep *s, struct pair group,
+			  uint64_t out_ns, uint64_t to_ns)
+{
+	if (s->details && (s->count || (s->edge < s->end && s->edge->ns > out_ns)))
+		tell_windows(c, group.a, CHAIN_UNKNOWN, group.b, NULL,
+			     windows_in_sleep(s, out_ns, to_ns));
+	attribute_time(&c->attribution, group.a, CHAIN_UNKNOWN, back_to(s, out_ns));
 }
 
 /* Sweeps over all windows of one group. Its edges are sorted, latest first. */
@@ -429,15 +549,22 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 			const struct edge *edges, const struct edge *end)
 {
 	struct chains *c = b->chains;
+	struct level *l = &b->levels[level];
 	const struct thread *th = timelines_thread(c->timelines, group.b);
 	struct sample_way way = { NULL, NULL };
-	struct sweep s = { edges, end, UINT64_MAX, 0 };
-	uint64_t running = 0, runnable = 0, unknown;
+	struct sweep s = { .edge = edges, .end = end, .ns = UINT64_MAX, .windows = l->at->windows };
+	uint64_t running = 0, runnable = 0;
 	uint32_t i = th->n_waits, node = group.a;
 
+	if (l->details.origin) {
+		s.details = &l->details;
+		l->details.n_open = 0;
+		l->details.swept = (struct swept) { 0 };
+		memset(l->details.sums, 0, sizeof(l->details.sums));
+	}
 	if (c->attribution.sample_hints)
 		way.first = timelines_samples(c->timelines, group.b, &way.last);
-	unknown = back_to(&s, th->end_ns); /* time after the thread's end */
+	sweep_unknown(c, &s, group, th->end_ns, UINT64_MAX);
 	for (;;) {
 		const struct wait *w;
 
@@ -446,44 +573,51 @@ static void sweep_group(struct chain_batch *b, uint32_t level, struct pair group
 				break;
 			if (s.edge->ns < s.ns)
 				s.ns = s.edge->ns;
-			i = intervals_before(th, s.ns, i, s.edge->pos);
+			i = intervals_before(th, s.ns, i, s.windows[s.edge->window].pos);
 		}
 		if (!i)
 			break;
 		w = &th->waits[--i];
 		c->steps++;
-		running += back_running(c, &s, &way, node, sooner(w->in_ns, s.ns));
+		/* Where a window ends in a sleep it begins to count in there. */
+		if (s.ns >= w->in_ns)
+			running += back_running(c, &s, &way, node, w->in_ns);
 		switch (w->kind) {
 		case WAIT_SLEEP:
-			if (c->attribution.cpu_holders)
-				holders_back_to(c, s, sooner(w->wake_ns, s.ns), group, w);
-			runnable += back_to(&s, sooner(w->wake_ns, s.ns));
-			sweep_sleep(b, level, &s, node, w);
+			if (s.ns >= w->wake_ns) {
+				if (c->attribution.cpu_holders)
+					holders_back_to(c, &s, w->wake_ns, group, w);
+				runnable += back_in_state(&s, SWEEP_READY, w->wake_ns);
+			}
+			sweep_sleep(b, level, &s, group, w);
 			break;
 		case WAIT_PREEMPTED:
 			if (c->attribution.cpu_holders)
-				holders_back_to(c, s, w->out_ns, group, w);
-			runnable += back_to(&s, w->out_ns);
+				holders_back_to(c, &s, w->out_ns, group, w);
+			runnable += back_in_state(&s, SWEEP_READY, w->out_ns);
 			break;
 		default:
-			unknown += back_to(&s, w->out_ns);
+			sweep_unknown(c, &s, group, w->out_ns, w->in_ns);
 		}
 	}
 	if (s.count || s.edge < s.end) {
-		running += back_running(c, &s, &way, node, sooner(th->begin_ns, s.ns));
+		if (s.ns >= th->begin_ns)
+			running += back_running(c, &s, &way, node, th->begin_ns);
 		if (thread_birth(th)) {
 			struct wait birth = *thread_birth(th);
 
 			/* Before it existed, all windows waited for the thread that started it. */
 			birth.out_ns = 0;
-			sweep_sleep(b, level, &s, node, &birth);
+			sweep_sleep(b, level, &s, group, &birth);
 		} else {
-			unknown += back_to(&s, 0);
+			sweep_unknown(c, &s, group, 0, th->begin_ns);
 		}
 	}
-	attribute_time(&c->attribution, node, CHAIN_RUNNING, running);
-	attribute_time(&c->attribution, node, CHAIN_RUNNABLE, runnable);
-	attribute_time(&c->attribution, node, CHAIN_UNKNOWN, unknown);
+	/* Those that begin at 0. */
+	while (s.details && s.edge < s.end)
+		take_edge(&s);
+	end_state(c, &s, group, SWEEP_RAN, CHAIN_RUNNING, running);
+	end_state(c, &s, group, SWEEP_READY, CHAIN_RUNNABLE, runnable);
 }
 
 /* ---- a level -------------------------------------------------------------------------------- */
@@ -547,8 +681,8 @@ static struct edge *edges_of(struct level *l, struct group g, bool last_first)
 		const struct equal_windows *w = &l->at->windows[i - 1];
 
 		at -= last_first ? 0 : 2;
-		at[0] = (struct edge) { w->to_ns, w->count, w->pos };
-		at[1] = (struct edge) { w->from_ns, -w->count, 0 };
+		at[0] = (struct edge) { w->to_ns, w->count, i - 1 };
+		at[1] = (struct edge) { w->from_ns, -w->count, i - 1 };
 		at += last_first ? 2 : 0;
 	}
 	if (g.n > 1)
@@ -610,31 +744,35 @@ static void run_level(struct chain_batch *b, uint32_t level)
 
 /* ---- interface ------------------------------------------------------------------------------ */
 
-void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w, uint64_t from_ns,
-		     uint64_t to_ns)
+uint32_t chain_batch_add(struct chain_batch *b, uint32_t head, uint32_t thread,
+			 const struct wait *w, uint64_t from_ns, uint64_t to_ns)
 {
 	struct chains *c = b->chains;
 	struct chain_piece p = { head, CHAIN_UNKNOWN, THREAD_NONE, w, from_ns, to_ns, 0, 1 };
-	struct waking by = { 0, NULL };
-	uint32_t link;
+	struct new_windows a = { .level = 1,
+				 .w = w,
+				 .from_ns = from_ns,
+				 .to_ns = to_ns,
+				 .count = 1,
+				 .origin = chain_batch_number(b, thread, w) };
 
 	if (from_ns >= to_ns || !head)
-		return;
-	link = chains_link(c, head, w, c->depth, true, &p.end);
-	if (link && p.end == CHAIN_ENDS) {
-		by.at_ns = c->loops ? timelines_ended(c->timelines, w)->wake_ns : w->wake_ns;
-		add_caused(b, 1, link, w, by, from_ns, 1);
-		if (to_ns < w->wake_ns)
-			add_caused(b, 1, link, w, by, to_ns, -1);
-		return;
+		return 0;
+	a.node = chains_link(c, head, w, c->depth, true, &p.end);
+	if (a.node && p.end == CHAIN_ENDS) {
+		a.by.at_ns = c->loops ? timelines_ended(c->timelines, w)->wake_ns : w->wake_ns;
+		add_caused(b, &a);
+		return a.node;
 	}
-	if (link && !chain_end_has_stages(p.end)) {
-		attribute_interrupt(&c->attribution, link, p.end, w, DISK_WHOLE, to_ns - from_ns);
-		return;
-	}
-	if (link)
-		p.node = link;
-	attribute_piece(&c->attribution, &p);
+	if (a.node)
+		p.node = a.node;
+	tell_windows(c, p.node, p.end, thread, w,
+		     window_sum_of(1, to_ns - from_ns, to_ns, a.origin));
+	if (a.node && !chain_end_has_stages(p.end))
+		attribute_interrupt(&c->attribution, a.node, p.end, w, DISK_WHOLE, to_ns - from_ns);
+	else
+		attribute_piece(&c->attribution, &p);
+	return a.node;
 }
 
 /* `count` windows of the time of a thread to which link, the first, leads. */
@@ -643,8 +781,13 @@ static void add_client_windows(struct chain_batch *b, uint32_t link, struct serv
 {
 	struct wait woken = { .wake_ns = to_ns, .waker = by.thread & THREAD_NONE };
 
-	add_window(b, 1, link, &woken, (struct waking) { by.answers ? by.at_ns : 0, by.answers },
-		   from_ns, (int32_t)count);
+	add_windows(b, &(struct new_windows) { .level = 1,
+					       .node = link,
+					       .w = &woken,
+					       .by = { by.answers ? by.at_ns : 0, by.answers },
+					       .from_ns = from_ns,
+					       .to_ns = to_ns,
+					       .count = (int32_t)count });
 }
 
 /* A queued_windows_sweep()'s. */

@@ -13,12 +13,10 @@
  * Invariant: for each (chain, waker) at each instant, the counts of its windows add up to the
  * number of waits that at this instant were waiting for the waker through this chain.
  *
- * A window ends where the sleep does that it explains. One that must end sooner is represented by
- * two: the whole window, and one with a negative count for the part to be left out. (A window of a
- * client ends anywhere: only the first waker's position is looked for then.) Chains are not
- * searched for loops: a thread cannot wake another while its own timeline has it asleep, a sleep
- * only goes on to the next time that its thread wakes somebody (chain-semantics, section 14), and
- * the depth is bounded.
+ * A window nearly always ends where the waker woke. One that ends sooner may do so in a sleep of
+ * the waker's: then what follows from it ends there, too. Chains are not searched for loops: a
+ * thread cannot wake another while its own timeline has it asleep, a sleep only goes on to the next
+ * time that its thread wakes somebody (chain-semantics, section 14), and the depth is bounded.
  */
 #pragma once
 
@@ -26,17 +24,23 @@
 
 struct chain_batch;
 
-/* c must outlive it; its user's add() receives the sums. 0 or -ENOMEM. */
+/* c must outlive it; its user's sink receives the sums. 0 or -ENOMEM. */
 int chain_batch_new(struct chain_batch **out, struct chains *c);
 void chain_batch_free(struct chain_batch *b);
 /*
- * Adds [from_ns, to_ns) of the blocked part of w, as for chains_explain(). This is
- * fast if consecutive calls are for waits near each other in time.
+ * Adds [from_ns, to_ns) of the blocked part of w, a wait of thread, as for chains_explain(). This
+ * is fast if consecutive calls are for waits near each other in time. Returns the node of the first
+ * link; 0: there is none.
  */
-void chain_batch_add(struct chain_batch *b, uint32_t head, const struct wait *w, uint64_t from_ns,
-		     uint64_t to_ns);
+uint32_t chain_batch_add(struct chain_batch *b, uint32_t head, uint32_t thread,
+			 const struct wait *w, uint64_t from_ns, uint64_t to_ns);
 /* The same of w, the wait of a client. */
 void chain_batch_add_client(struct chain_batch *b, uint32_t head, const struct wait *w,
 			    uint64_t from_ns, uint64_t to_ns);
+/* A chain_windows' origin for a wait, and back. */
+uint64_t chain_batch_number(const struct chain_batch *b, uint32_t thread, const struct wait *w);
+/* The wait whose number is in a chain_windows' origin, and its thread. */
+const struct wait *chain_batch_origin(const struct chain_batch *b, uint64_t origin,
+				      uint32_t *thread);
 /* When this returns, everything added so far has reached the user. */
 void chain_batch_run(struct chain_batch *b);

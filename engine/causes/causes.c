@@ -68,38 +68,58 @@ static struct chain_sum *never_woken_sum(struct causes *c, uint32_t node)
 /* The sum for a chain, with its cause; NULL: out of memory. */
 static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
 {
-	uint32_t pause = c->pauses ? PAUSE : 0, key = end, *slot;
+	uint32_t pause, *slot;
 	struct chain_sum *s;
 
-	if (disk)
-		return find_sum(c, node, (end & THROTTLED) + pause + DISK * disk, end | pause,
-				disk);
-	if (end != (uint32_t)causes_end(end))
+	if (disk || end != (uint32_t)causes_end(end) || end == CHAIN_NOT_WOKEN) {
+		pause = causes_node_pauses(c, node) ? PAUSE : 0;
+		if (disk)
+			return find_sum(c, node, (end & THROTTLED) + pause + DISK * disk,
+					end | pause, disk);
+		if (end == CHAIN_NOT_WOKEN && !pause && c->piece_wait)
+			return never_woken_sum(c, node);
 		return find_sum(c, node, end | pause, end | pause, 0);
-	if (end == CHAIN_NOT_WOKEN && !pause && c->piece_wait)
-		return never_woken_sum(c, node);
-	key += c->pauses ? CHAIN_ENDS + 1 : 0;
-	slot = sum_slot(c, node, key);
+	}
+	slot = sum_slot(c, node, end);
 	if (slot && *slot)
 		return (struct chain_sum *)c->sums.at + *slot;
+	pause = causes_node_pauses(c, node) ? PAUSE : 0;
 	s = find_sum(c, node, end | pause, end | pause, 0);
 	if (s && slot)
 		*slot = (uint32_t)(s - (struct chain_sum *)c->sums.at);
 	return s;
 }
 
+/* Adds the windows that the time of a sum is of, once. */
+static void add_windows(struct causes *c, struct chain_sum *s, uint64_t ns)
+{
+	struct window_sum w = c->windows_now;
+
+	if (s->serial == c->serial || !w.n)
+		return;
+	s->serial = c->serial;
+	if (s->end & THROTTLED && ns / w.n < w.longest.ns)
+		w.longest.ns = ns / w.n;
+	w.next.ns = w.next.ns < w.longest.ns ? w.next.ns : w.longest.ns;
+	window_sum_add(&s->windows, &w);
+}
+
 static void add_time(struct causes *c, uint32_t node, uint32_t end, uint32_t disk, uint64_t ns)
 {
 	struct chain_sum *s = sum_at(c, node, end, disk);
 
-	if (!s)
+	if (!s || !ns)
+		return;
+	if (c->mode != CAUSES_BATCH && c->mode != CAUSES_OWN)
+		causes_add_part(c, s, ns);
+	if (c->mode == CAUSES_SHOW)
 		return;
 	s->ns += ns;
-	if (!ns)
-		return;
-	causes_add_part(c, s, ns);
 	if (s->is_own && c->thread != THREAD_NONE)
 		causes_add_thread(c, s->cause, c->thread, ns);
+	/* What is moved to another sum is less than nothing. */
+	if (c->mode != CAUSES_EACH && ns < UINT64_MAX / 2)
+		add_windows(c, s, ns);
 }
 
 /*
@@ -118,7 +138,7 @@ static void add_had(struct causes *c, uint32_t node, uint32_t end, uint32_t who,
 		add_time(c, node, end, 0, ns);
 		s = sum_at(c, node, end, 0);
 	}
-	if (s)
+	if (s && c->mode != CAUSES_SHOW)
 		sums_add(&c->had, s->cause, who, ns);
 }
 
@@ -129,7 +149,7 @@ static void add_held(struct causes *c, uint32_t node, uint32_t disk, uint64_t ns
 	struct chain_sum *s;
 
 	add_time(c, node, end, disk, ns);
-	s = ns ? sum_at(c, node, end, disk) : NULL;
+	s = ns && c->mode != CAUSES_SHOW ? sum_at(c, node, end, disk) : NULL;
 	if (s)
 		sums_add(&c->had, s->cause,
 			 disk_limit_holder(timelines_disk_request_kind(c->timelines, disk)), ns);
@@ -137,7 +157,7 @@ static void add_held(struct causes *c, uint32_t node, uint32_t disk, uint64_t ns
 
 static void add_samples(struct causes *c, uint32_t node, uint32_t end, uint32_t pair, uint64_t n)
 {
-	struct chain_sum *s = sum_at(c, node, end, 0);
+	struct chain_sum *s = c->mode == CAUSES_SHOW ? NULL : sum_at(c, node, end, 0);
 
 	if (s)
 		sums_add(&c->samples, s->cause, pair, n);
@@ -174,7 +194,7 @@ static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_n
 	c->windows[c->n_windows++] = (struct window) { node, waker, from_ns, to_ns };
 }
 
-/* The number of a node's sum, which is for no pause; 0: there is none. */
+/* The number of a node's sum; 0: there is none. */
 static uint32_t known_sum(const struct causes *c, uint32_t node, uint32_t end)
 {
 	size_t i = (size_t)node * ENDS_OF_NODE + end;
@@ -191,7 +211,7 @@ static void count_woken(struct causes *c)
 		uint32_t sum = ran ? ran : known_sum(c, w->node, CHAIN_RUNNABLE);
 		uint32_t cause = sum ? ((const struct chain_sum *)c->sums.at)[sum].cause : 0;
 
-		if (!cause || !c->part[cause].ns)
+		if (!cause || !c->part[cause].ns || c->at[cause - 1].pause)
 			continue;
 		c->at[cause - 1].windows_ns += w->to_ns - w->from_ns;
 		woken_meanwhile_add(&c->woken, cause, c->wakings, w->waker, w->from_ns, w->to_ns);
@@ -232,14 +252,12 @@ static void explain_own(struct causes *c, uint32_t head, const struct chosen_wai
 
 	if (s->off_to_ns <= s->off_from_ns)
 		return;
-	/* Whatever it waited for has come. */
-	c->pauses = false;
 	chains_explain_own(&c->chains, head, p->thread, p->wait, s->off_from_ns, s->off_to_ns);
 	/* A trace that does not say what CPUs ran may still say that there was a quota. */
 	if (!c->cpu_holders && wait_throttled(p->wait))
 		add_had(c, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE, HOLDER_THROTTLED,
 			s->off_to_ns - s->off_from_ns);
-	if (preempted)
+	if (preempted && c->mode != CAUSES_SHOW)
 		say_where_it_ran(c, head, p);
 }
 
@@ -248,44 +266,120 @@ static void begin_piece(void *arg, const struct chain_piece *p)
 {
 	struct causes *c = arg;
 
+	if (c->mode == CAUSES_BATCH) /* it is told of windows */
+		return;
+	if (c->mode == CAUSES_OWN) {
+		c->serial++;
+		c->windows_now.longest.ns = p->to_ns - p->from_ns;
+	}
 	c->piece_ns = p->to_ns - p->from_ns;
 	c->piece_wait = p->wait;
 	c->thread = p->thread;
 }
 
-static void explain_blocked(struct causes *c, uint32_t head, const struct chosen_wait *p)
+/* The head of a wait; pause: of what is a pause, or for lack of work. 0: out of memory. */
+static uint32_t head_of(struct causes *c, const struct chosen_wait *p, bool pause)
+{
+	return chains_head(&c->chains, causes_label_head(c, p->thread, p->wait, pause));
+}
+
+/* What others did while the thread had no work does not matter. */
+static void explain_no_work(struct causes *c, uint32_t head, const struct chosen_wait *p)
 {
 	const struct shown *s = &p->shown;
-	enum wait_nature nature = wait_filter_nature(c->filter, p->thread, p->wait);
 
-	c->pauses = nature != WAIT_FOR_OTHERS;
-	if (nature != WAIT_FOR_WORK) {
-		chains_explain(&c->chains, head, p->thread, p->wait, s->blocked_from_ns,
-			       s->blocked_to_ns);
-		return;
-	}
-	/* What others did while the thread had no work does not matter. */
 	begin_piece(c, &(struct chain_piece) { .thread = p->thread,
 					       .from_ns = s->blocked_from_ns,
 					       .to_ns = s->blocked_to_ns });
 	add_time(c, head, CHAIN_ENDS, 0, c->piece_ns);
 }
 
-static int explain_wait(void *arg, const struct chosen_wait *p)
+static void explain_blocked(struct causes *c, const struct chosen_wait *p)
 {
-	struct causes *c = arg;
-	const struct wait *w = p->wait;
-	uint32_t label = causes_label_head(c, p->thread, w);
-	uint32_t head = chains_head(&c->chains, label);
+	const struct shown *s = &p->shown;
+	enum wait_nature nature = wait_filter_nature(c->filter, p->thread, p->wait);
+	uint32_t head = head_of(c, p, nature != WAIT_FOR_OTHERS);
+
+	if (nature == WAIT_FOR_WORK)
+		explain_no_work(c, head, p);
+	else
+		chains_explain(&c->chains, head, p->thread, p->wait, s->blocked_from_ns,
+			       s->blocked_to_ns);
+}
+
+int causes_explain_wait(struct causes *c, const struct chosen_wait *p)
+{
+	uint32_t head = head_of(c, p, false);
 
 	if (!head || c->out_of_memory)
 		return -ENOMEM;
-	if (w->kind == WAIT_SLEEP)
-		explain_blocked(c, head, p);
+	if (p->wait->kind == WAIT_SLEEP)
+		explain_blocked(c, p);
 	count_woken(c);
 	explain_own(c, head, p);
-	causes_count_wait(c, p, causes_label(c, label).who);
+	causes_count_wait(c, p, causes_label(c, c->chains.nodes.at[head].b).who);
 	return c->out_of_memory || c->chains.out_of_memory ? -ENOMEM : 0;
+}
+
+/* ---- many at once ---------------------------------------------------------------------------- */
+
+static void add_to_batch(struct causes *c, uint32_t head, const struct chosen_wait *p)
+{
+	uint32_t link;
+
+	c->mode = CAUSES_BATCH;
+	link = chain_batch_add(c->batch, head, p->thread, p->wait, p->shown.blocked_from_ns,
+			       p->shown.blocked_to_ns);
+	if (link && !pair_table_add(&c->waited, link, p->thread, 1))
+		c->out_of_memory = true;
+}
+
+/* Adds the time in which the wait's own thread was ready, of which a quota may have taken some. */
+static void add_own(struct causes *c, const struct chosen_wait *p)
+{
+	bool preempted = p->wait->kind == WAIT_PREEMPTED;
+	uint32_t head = head_of(c, p, false), sum;
+
+	explain_own(c, head, p);
+	if (!timelines_throttled_untold(c->timelines, p->thread, p->wait))
+		return;
+	sum = known_sum(c, head, preempted ? CHAIN_PREEMPTED : CHAIN_RUNNABLE);
+	if (sum)
+		c->at[((struct chain_sum *)c->sums.at)[sum].cause - 1].quota_waits++;
+}
+
+static void keep_long(struct causes *c, const struct chosen_wait *p);
+
+/* What is known of a wait at once; its chain goes into the batch, a long one's later. */
+static void sum_up_wait(struct causes *c, const struct chosen_wait *p, bool is_long)
+{
+	const struct shown *s = &p->shown;
+	uint64_t blocked_ns = s->blocked_to_ns - s->blocked_from_ns, off_ns;
+	enum wait_nature nature = WAIT_FOR_OTHERS;
+	uint32_t head;
+
+	off_ns = s->off_to_ns - s->off_from_ns;
+	c->windows_now = window_sum_of(1, 0, p->wait->in_ns,
+				       chain_batch_number(c->batch, p->thread, p->wait));
+	c->mode = CAUSES_OWN;
+	if (p->wait->kind == WAIT_SLEEP && blocked_ns) {
+		nature = wait_filter_nature(c->filter, p->thread, p->wait);
+		head = head_of(c, p, nature != WAIT_FOR_OTHERS);
+		if (nature == WAIT_FOR_WORK)
+			explain_no_work(c, head, p);
+		else if (is_long)
+			keep_long(c, p);
+		else
+			add_to_batch(c, head, p);
+	}
+	c->mode = CAUSES_OWN;
+	c->windows_now = window_sum_of(1, 0, p->wait->in_ns,
+				       chain_batch_number(c->batch, p->thread, p->wait));
+	if (off_ns)
+		add_own(c, p);
+	causes_count_length(c, off_ns + (nature == WAIT_FOR_OTHERS && p->wait->kind == WAIT_SLEEP
+						 ? blocked_ns
+						 : 0));
 }
 
 /* A wait_visitor's. */
@@ -310,13 +404,14 @@ static void visit(void *arg, uint32_t thread, const struct wait *w, bool is_long
 	struct causes *c = arg;
 	struct chosen_wait p = { .wait = w, .thread = thread };
 
-	(void)is_long;
 	if (c->out_of_memory || !wait_filter_wait(c->filter, thread, w, &p.shown))
 		return;
-	if (p.shown.blocked_to_ns - p.shown.blocked_from_ns > c->long_ns &&
-	    wait_filter_nature(c->filter, thread, w) != WAIT_FOR_WORK)
+	if (c->batch)
+		sum_up_wait(c, &p, is_long);
+	else if (p.shown.blocked_to_ns - p.shown.blocked_from_ns > c->long_ns &&
+		 wait_filter_nature(c->filter, thread, w) != WAIT_FOR_WORK)
 		keep_long(c, &p);
-	else if (explain_wait(c, &p))
+	else if (causes_explain_wait(c, &p))
 		c->out_of_memory = true;
 }
 
@@ -357,9 +452,17 @@ static int explain_long(struct causes *c)
 
 	if (c->n_long)
 		qsort(c->long_waits, c->n_long, sizeof(*c->long_waits), in_order);
-	for (size_t i = 0; i < c->n_long && !err; i++)
-		err = explain_wait(c, &c->long_waits[i]);
-	return err;
+	for (size_t i = 0; i < c->n_long && !err && !c->batch; i++)
+		err = causes_explain_wait(c, &c->long_waits[i]);
+	for (size_t i = 0; i < c->n_long && c->batch && !c->out_of_memory; i++) {
+		const struct chosen_wait *p = &c->long_waits[i];
+		enum wait_nature nature = wait_filter_nature(c->filter, p->thread, p->wait);
+
+		add_to_batch(c, head_of(c, p, nature != WAIT_FOR_OTHERS), p);
+	}
+	if (c->n_long && c->batch)
+		chain_batch_run(c->batch);
+	return c->out_of_memory || c->chains.out_of_memory ? -ENOMEM : err;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -411,7 +514,7 @@ struct options causes_request_options(const struct options *given)
 /* like: others of the same trace, which outlive it and share what is only read; NULL: there are
  * none. */
 static int begin(struct causes **out, const struct timelines *tl, const struct options *o,
-		 struct names *names, const struct causes *like)
+		 struct names *names, const struct causes *like, bool in_batch)
 {
 	struct causes *c = calloc(1, sizeof(*c));
 	struct chain_user user;
@@ -430,13 +533,16 @@ static int begin(struct causes **out, const struct timelines *tl, const struct o
 		err = cpu_holders_new(&c->cpu_holders, tl, true);
 	if (err)
 		return err;
-	user = (struct chain_user) { .sink = { c, add, add_window, begin_piece },
+	user = (struct chain_user) { .sink = { c, add, add_window, begin_piece,
+					       in_batch ? causes_note_windows : NULL },
 				     .label = causes_label_link,
 				     .labels_by_name = true,
 				     .identity = chain_identity_is_label,
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
 				     .cpu_holders = c->cpu_holders };
 	err = chains_init(&c->chains, tl, o, &user);
+	if (!err && in_batch)
+		err = chain_batch_new(&c->batch, &c->chains);
 	if (err)
 		return err;
 	return like ? woken_meanwhile_share(&c->wakings, like->wakings)
@@ -444,13 +550,18 @@ static int begin(struct causes **out, const struct timelines *tl, const struct o
 }
 
 /* When all waits are explained. */
-static int end(struct causes *c)
+static int end(struct causes *c, const struct options *o)
 {
 	size_t kept = 0;
-	int err;
+	int err = 0;
 
+	if (c->batch)
+		causes_sum_chains(c);
+	if (c->batch)
+		err = causes_explain_some(c, o);
 	causes_sum_names(c);
-	err = causes_describe(c);
+	if (!err)
+		err = causes_describe(c);
 	if (!err && c->n)
 		qsort_r(c->at, c->n, sizeof(*c->at), most_time_first, c->names);
 	/* All of their time is that of other causes. */
@@ -483,6 +594,9 @@ static void *work(void *arg)
 	struct worker *w = arg;
 
 	w->err = slices_walk(w->slices, (struct wait_visitor) { w->causes, wants, visit });
+	w->causes->mode = w->causes->batch ? CAUSES_BATCH : CAUSES_EACH;
+	if (w->causes->batch)
+		chain_batch_run(w->causes->batch);
 	return NULL;
 }
 
@@ -497,7 +611,7 @@ static int add_worker(struct worker *w, const struct worker *first, const struct
 	if (!err)
 		err = wait_filter_like(&w->filter, first->causes->filter, NULL, w->names);
 	if (!err)
-		err = begin(&w->causes, tl, o, w->names, first->causes);
+		err = begin(&w->causes, tl, o, w->names, first->causes, first->causes->batch);
 	if (!err) {
 		w->causes->filter = w->filter;
 		w->causes->long_ns = first->causes->long_ns;
@@ -527,7 +641,7 @@ static int explain_all(struct causes *c, const struct options *o)
 	int err = slices_init(&slices, c->timelines, wait_filter_of_requests(c->filter));
 
 	workers[0].slices = &slices;
-	c->long_ns = longest_without_totals(&c->chains);
+	c->long_ns = c->batch ? 0 : longest_without_totals(&c->chains);
 	if (n > slices.n)
 		n = slices.n;
 	for (uint32_t i = 1; i < n && !err; i++)
@@ -545,20 +659,25 @@ static int explain_all(struct causes *c, const struct options *o)
 int causes_new_watched(struct causes **out, const struct timelines *tl, const struct options *o,
 		       struct names *names, struct wait_filter *f, struct causes_watcher watcher)
 {
-	int err = begin(out, tl, o, names, NULL);
+	/* Of clients, and for a watcher, it is to be known what each wait has. */
+	bool in_batch =
+		o->mode == MODE_EXACT && !watcher.see && !wait_filter_of_requests(f) && !tl->remote;
+	int err = begin(out, tl, o, names, NULL, in_batch);
 
 	if (err)
 		return err;
 	(*out)->watcher = watcher;
 	(*out)->filter = f;
 	err = explain_all(*out, o);
-	return err ? err : end(*out);
+	return err ? err : end(*out, o);
 }
 
 void causes_free(struct causes *c)
 {
 	if (!c)
 		return;
+	chain_batch_free(c->batch);
+	pair_table_free(&c->waited);
 	chains_free(&c->chains);
 	intern_free(&c->links);
 	free(c->label_of);

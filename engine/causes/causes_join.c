@@ -99,6 +99,7 @@ static void join_chains(struct join *j)
 		if (!s)
 			return;
 		s->ns += sums[i].ns;
+		window_sum_add(&s->windows, &sums[i].windows);
 		s->node = node;
 		s->end = sums[i].end;
 		s->disk = sums[i].disk;
@@ -161,6 +162,13 @@ static void join_waits(struct join *j)
 		if (threads[i].name)
 			causes_keep_victim(j->to, cause, key.b, text_of(j, threads[i].name),
 					   threads[i].at_ns);
+	}
+	for (uint32_t i = 1; i <= from->waited.keys.n; i++) {
+		struct pair key = from->waited.keys.at[i];
+
+		if (!pair_table_add(&j->to->waited, j->nodes[key.a], key.b,
+				    ((const uint64_t *)from->waited.at)[i]))
+			j->to->out_of_memory = true;
 	}
 	for (size_t i = 0; i < CAUSES_LENGTHS; i++)
 		j->to->lengths[i] += from->lengths[i];

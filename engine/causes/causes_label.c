@@ -184,10 +184,11 @@ uint32_t causes_label_link(void *arg, const struct link *l)
 	return c->label_of[id];
 }
 
-static uint32_t make_head(struct causes *c, uint32_t thread, const struct wait *w)
+static uint32_t make_head(struct causes *c, uint32_t thread, const struct wait *w, bool pause)
 {
-	struct label label = { .who = thread_name(c, timelines_name(c->timelines, thread,
-								    w->out_ns)) };
+	struct label label = { .who = thread_name(c,
+						  timelines_name(c->timelines, thread, w->out_ns)),
+			       .pause = pause };
 
 	label_sleep(c, &label, w->stack);
 	/* Whoever has the lock then is why nobody woke it. */
@@ -200,16 +201,28 @@ static uint32_t make_head(struct causes *c, uint32_t thread, const struct wait *
 	return intern_id(&c->labels, &label, sizeof(label), NULL);
 }
 
-uint32_t causes_label_head(struct causes *c, uint32_t thread, const struct wait *w)
+uint32_t causes_label_head(struct causes *c, uint32_t thread, const struct wait *w, bool pause)
 {
 	uint32_t name = timelines_name(c->timelines, thread, w->out_ns), *label;
+	struct head_labels *of;
 
 	if (w->flags & WAIT_NOT_WOKEN)
-		return make_head(c, thread, w);
-	label = pair_table_at(&c->heads, name, w->stack, sizeof(*label));
+		return make_head(c, thread, w, pause);
+	of = pair_table_at(&c->heads, name, w->stack, sizeof(*of));
+	label = !of ? NULL : pause ? &of->pause : &of->others;
 	if (label && !*label)
-		*label = make_head(c, thread, w);
+		*label = make_head(c, thread, w, pause);
 	return label ? *label : 0;
+}
+
+bool causes_node_pauses(const struct causes *c, uint32_t node)
+{
+	const struct pair *nodes = c->chains.nodes.at;
+
+	while (nodes[node].a)
+		node = nodes[node].a;
+	/* What running totals are relative to has no label. */
+	return nodes[node].b <= c->labels.n && causes_label(c, nodes[node].b).pause;
 }
 
 /* ---- causes --------------------------------------------------------------------------------- */

@@ -278,6 +278,12 @@ static uint32_t length_of(uint64_t ns)
 	       (uint32_t)(ns >> (log2 - SLOW_STEPS_LOG2) & (SLOW_STEPS - 1));
 }
 
+void causes_count_length(struct causes *c, uint64_t ns)
+{
+	if (ns)
+		c->lengths[length_of(ns)]++;
+}
+
 /* Counts the current wait by the length of what of it is no pause. */
 static void count_length(struct causes *c)
 {
@@ -299,7 +305,8 @@ void causes_count_wait(struct causes *c, const struct chosen_wait *p, uint32_t n
 {
 	struct current_wait current = { .wait = *p, .name = name };
 
-	count_length(c);
+	if (c->mode == CAUSES_EACH)
+		count_length(c);
 	for (size_t i = 0; i < c->n_touched; i++) {
 		struct cause *cause = &c->at[c->touched[i] - 1];
 		struct part_of_wait part = c->part[c->touched[i]];
@@ -307,6 +314,12 @@ void causes_count_wait(struct causes *c, const struct chosen_wait *p, uint32_t n
 		c->part[c->touched[i]] = (struct part_of_wait) { 0 };
 		if (!part.ns) /* it was moved to another cause */
 			continue;
+		if (c->mode == CAUSES_SHOW) {
+			cause->slowest_ns += c->is_slow && !cause->pause ? part.ns : 0;
+			part.others_ns = 0; /* it is in the sums */
+			count_part(c, c->touched[i], &part, &current);
+			continue;
+		}
 		cause->ns += part.ns;
 		cause->waits++;
 		cause->quota_waits += !cause->throttled &&
@@ -350,16 +363,37 @@ void causes_sum_names(struct causes *c)
 	}
 }
 
-void causes_find_slowest(struct causes *c)
+/* The shortest length of the slowest waits; *n: how many they are at least. */
+static uint32_t slowest_length(const struct causes *c, uint64_t *n)
 {
 	uint64_t waits = 0, slowest = 0;
 	uint32_t length = CAUSES_LENGTHS;
 
 	for (uint32_t i = 0; i < CAUSES_LENGTHS; i++)
 		waits += c->lengths[i];
-	/* At least one. */
-	while (length && slowest < (waits < 200 ? 1 : waits / 100))
+	*n = waits < 200 ? 1 : waits / 100;
+	while (length && slowest < *n)
 		slowest += c->lengths[--length];
+	return length;
+}
+
+uint64_t causes_slowest_waits(const struct causes *c, uint64_t *least_ns)
+{
+	uint64_t n;
+	uint32_t length = slowest_length(c, &n);
+	uint32_t log2 = length / SLOW_STEPS + SLOW_STEPS_LOG2 - 1;
+
+	*least_ns = length < SLOW_STEPS ? length
+					: (uint64_t)(SLOW_STEPS + length % SLOW_STEPS)
+						  << (log2 - SLOW_STEPS_LOG2);
+	return n;
+}
+
+void causes_find_slowest(struct causes *c)
+{
+	uint64_t n_slowest;
+	uint32_t length = slowest_length(c, &n_slowest);
+
 	for (size_t k = 0; k < c->n; k++) {
 		size_t n;
 		const struct sum *of = sums_of(&c->by_length, c->at[k].id, &n);

@@ -6,6 +6,7 @@
 
 #include "causes.h"
 #include "common/intern.h"
+#include "attribute/chain_batch.h"
 #include "attribute/woken_meanwhile.h"
 
 /* Flags that are added to a chain's enum chain_end: a quota was used up; it is a pause. */
@@ -36,6 +37,7 @@ struct label {
 	uint32_t by;	  /* an interrupt's handler */
 	uint32_t idle;	  /* a kernel's thread slept where it has nothing to do */
 	uint32_t is_text; /* no link and no head, but what stands between: "[queued]" */
+	uint32_t pause;	  /* of a head: the wait is a pause, or for lack of work */
 };
 
 /* What distinguishes causes. */
@@ -80,13 +82,16 @@ struct chain_sum {
 	uint32_t node, end;
 	uint32_t disk;	/* of CHAIN_DISK: its kind */
 	uint32_t cause; /* 1 + its number; 0: not looked up yet */
-	bool single;	/* of the cause the longest single sleep counts */
-	bool has_waker; /* a thread's waking is in the chain */
-	bool is_own;	/* its time is that of threads with the name of the cause */
+	/* When waits are explained in a batch: */
+	struct window_sum windows;
+	uint64_t serial; /* of what the sink was told of last */
+	bool single;	 /* of the cause the longest single sleep counts */
+	bool has_waker;	 /* a thread's waking is in the chain */
+	bool is_own;	 /* its time is that of threads with the name of the cause */
 };
 
-/* In keys of sums by node: the end, of a pause behind all ends. */
-#define ENDS_OF_NODE (2u * (CHAIN_ENDS + 1))
+/* In keys of sums by node. */
+#define ENDS_OF_NODE (CHAIN_ENDS + 1u)
 
 /* A window of a waker's time, of the current wait. */
 struct window {
@@ -98,6 +103,19 @@ struct window {
 struct cause_of_name {
 	struct cause_example best;
 	uint64_t others_ns; /* what others made them wait */
+};
+
+/* What is found out of the waits that are explained. */
+enum causes_mode {
+	CAUSES_EACH,  /* all of it, wait by wait */
+	CAUSES_BATCH, /* sums of many at once */
+	CAUSES_OWN,   /* sums, of what is known of a wait without its chain */
+	CAUSES_SHOW,  /* which wait shows a cause: the sums have it already */
+};
+
+/* The label of a head, and that of those that pause; 0: not made yet. */
+struct head_labels {
+	uint32_t others, pause;
 };
 
 /* Of a cause and a thread. */
@@ -118,7 +136,7 @@ struct causes {
 	uint32_t *label_of;  /* by its id: the label, 0 not made yet */
 	size_t cap_label_of;
 	struct intern labels; /* struct label */
-	/* By (name of a thread, stack of its wait), strings and pairs of the trace: the label. */
+	/* struct head_labels by (name of a thread, stack of its wait), of the trace. */
 	struct pair_table heads;
 	struct intern keys; /* struct cause_key; */
 	struct cause *at;   /* by its id - 1, until they are sorted */
@@ -151,8 +169,16 @@ struct causes {
 	struct sums lock_parts;		  /* by cause: texts of what its holder did meanwhile */
 	uint64_t lengths[CAUSES_LENGTHS]; /* waits by their length, without pauses */
 	struct sums by_length;		  /* by cause: its time in waits of each length */
-	/* Whether the current part of the current wait is a pause, or for lack of work. */
-	bool pauses;
+	enum causes_mode mode;
+	/* NULL: waits are explained one by one; else many at once, and of few it is found out what
+	 * each of them has. */
+	struct chain_batch *batch;
+	/* The windows whose amounts come next, and how often there were any. */
+	struct window_sum windows_now;
+	uint64_t serial;
+	/* uint64_t, how many, by (node of a first link, thread that waited so). */
+	struct pair_table waited;
+	bool is_slow; /* the current wait is one of the slowest */
 	/* The current piece: how long it is, whose time it is. */
 	uint64_t piece_ns;
 	const struct wait *piece_wait; /* NULL: none, or not known */
@@ -177,7 +203,9 @@ static inline struct label causes_label(const struct causes *c, uint32_t id)
 
 /* causes_label.c: a chain_user's; the label of a head, 0 when out of memory. */
 uint32_t causes_label_link(void *arg, const struct link *l);
-uint32_t causes_label_head(struct causes *c, uint32_t thread, const struct wait *w);
+uint32_t causes_label_head(struct causes *c, uint32_t thread, const struct wait *w, bool pause);
+/* Whether a node is of the chain of a pause. */
+bool causes_node_pauses(const struct causes *c, uint32_t node);
 /* The text for where a stack was (see place_text()); "NAME/ID". */
 uint32_t causes_place(struct causes *c, uint32_t pair, uint32_t kernel_frames, bool user,
 		      bool kernel);
@@ -219,6 +247,19 @@ void causes_sum_names(struct causes *c);
 void causes_choose_examples(struct causes *c);
 /* How much of the slowest waits each cause has; when all of by_length is sorted. */
 void causes_find_slowest(struct causes *c);
+/* Counts a wait that has so much time that is no pause. */
+void causes_count_length(struct causes *c, uint64_t ns);
+/* How many waits are slowest, and the least time that one of them has. */
+uint64_t causes_slowest_waits(const struct causes *c, uint64_t *least_ns);
+
+/* causes_batch.c: what a chain_sink's windows() is told. */
+void causes_note_windows(void *arg, const struct chain_windows *of);
+/* Adds up what is known of the causes by chains: time, waits, victims. */
+void causes_sum_chains(struct causes *c);
+/* Explains the slowest waits, and some that show the causes that are shown, each by itself. */
+int causes_explain_some(struct causes *c, const struct options *o);
+/* Explains a wait by itself. 0 or -ENOMEM. */
+int causes_explain_wait(struct causes *c, const struct chosen_wait *p);
 
 /*
  * causes_join.c: adds all that was found of other waits. Texts and numbers of causes and nodes are

@@ -156,7 +156,7 @@ static void add_to_batch(struct folder *f, uint32_t head, uint32_t thread, const
 	if (timelines_is_client(f->fold->timelines, thread))
 		chain_batch_add_client(f->batch, head, w, from_ns, to_ns);
 	else
-		chain_batch_add(f->batch, head, w, from_ns, to_ns);
+		chain_batch_add(f->batch, head, thread, w, from_ns, to_ns);
 }
 
 static void fold_sleep(struct folder *f, uint32_t head, uint32_t thread, const struct wait *w,

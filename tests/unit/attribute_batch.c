@@ -115,7 +115,7 @@ static void compare(const struct timelines *tl, uint32_t depth, struct schedule 
 			if (random && to > from && !schedule_random(random, 3))
 				to -= schedule_random(random, to - from);
 			chains_explain(&one.chains, chains_head(&one.chains, 1), i, w, from, to);
-			chain_batch_add(b, chains_head(&all.chains, 1), w, from, to);
+			chain_batch_add(b, chains_head(&all.chains, 1), i, w, from, to);
 		}
 	}
 	chain_batch_run(b);

@@ -187,7 +187,7 @@ static void a_lock_is_one_row_for_each_holder(void **state)
 	      "end 3000\n",
 	      &o,
 	      HEAD
-	      " 85.5 %       3.002       3      1.002  99.6 %  H/108 held futex 17:L: 40 % "
+	      " 85.5 %       3.002       3      1.002  99.0 %  H/108 held futex 17:L: 40 % "
 	      "ran,\n" MORE
 	      "40 % slept in sync | fsync, 10 % had no CPU, 10 % slept in nap |\n" MORE
 	      "usleep; it ran in crunch < compact\n" MORE

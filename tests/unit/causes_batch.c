@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The causes of many waits explained at once are those of each explained by itself. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribute/sleep_ends.h"
+#include "causes/causes.h"
+#include "synth_schedule.h"
+#include "synth_script.h"
+
+#define SCHEDULES 200
+
+/* A cause: which one, and its figures. */
+struct row {
+	char *key;
+	uint64_t ns, waits, longest_ns;
+};
+
+struct rows {
+	struct row *at;
+	size_t n;
+};
+
+/* A causes_watcher's. */
+static int see(void *arg, uint32_t worker, uint32_t cause, const struct chosen_wait *p, uint64_t ns,
+	       uint64_t longest_ns)
+{
+	(void)worker;
+	(void)cause;
+	(void)p;
+	(void)ns;
+	(void)longest_ns;
+	++*(size_t *)arg;
+	return 0;
+}
+
+static int join(void *arg, uint32_t worker, const uint32_t *ids)
+{
+	(void)arg;
+	(void)worker;
+	(void)ids;
+	return 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return strcmp(((const struct row *)a)->key, ((const struct row *)b)->key);
+}
+
+static struct row row_of(const struct causes *all, const struct names *names, const struct cause *c,
+			 bool threads)
+{
+	const uint32_t texts[] = { c->who,  c->where, c->what, c->by,
+				   c->lock, c->had,   c->path, threads ? c->thread : 0 };
+	struct row r = { .ns = c->ns, .waits = c->waits, .longest_ns = c->longest_ns };
+	const struct sum *victims;
+	size_t len, n;
+	FILE *f = open_memstream(&r.key, &len);
+
+	assert_non_null(f);
+	fprintf(f, "%d %u %d %d", (int)c->end, c->disk, c->pause, c->throttled);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		fprintf(f, "; %s", texts[i] ? names_text(names, texts[i]) : "");
+	victims = causes_victims(all, c, &n);
+	for (size_t i = 0; i < n; i++)
+		fprintf(f, "; %s %" PRIu64, names_text(names, victims[i].text), victims[i].amount);
+	assert_int_equal(fclose(f), 0);
+	return r;
+}
+
+/*
+ * one_by_one: as for a watcher, to whom it is told what each wait has. threads: whose time it is is
+ * compared, too; where there are running totals it is not known.
+ */
+static struct rows rows_of(const struct timelines *tl, const struct options *given, bool one_by_one,
+			   bool threads)
+{
+	struct options o = causes_options(given);
+	struct names *names;
+	struct wait_filter *f;
+	struct causes *c;
+	const struct cause *at;
+	struct rows r;
+	size_t seen = 0;
+
+	assert_int_equal(names_new(&names, tl, &o), 0);
+	assert_int_equal(wait_filter_new(&f, tl, &o, names), 0);
+	if (one_by_one)
+		assert_int_equal(causes_new_watched(&c, tl, &o, names, f,
+						    (struct causes_watcher) { &seen, see, join }),
+				 0);
+	else
+		assert_int_equal(causes_new(&c, tl, &o, names, f), 0);
+	at = causes_list(c, &r.n);
+	r.at = calloc(r.n + 1, sizeof(*r.at));
+	assert_non_null(r.at);
+	for (size_t i = 0; i < r.n; i++) {
+		r.at[i] = row_of(c, names, &at[i], threads);
+		assert_non_null(at[i].example.wait);
+	}
+	if (r.n)
+		qsort(r.at, r.n, sizeof(*r.at), by_key);
+	causes_free(c);
+	wait_filter_free(f);
+	names_free(names);
+	return r;
+}
+
+static void rows_free(struct rows *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		free(r->at[i].key);
+	free(r->at);
+}
+
+#define SAME(a, b)                                                                             \
+	do {                                                                                   \
+		if ((a) != (b))                                                                \
+			fail_msg("%s %" PRIu64 ", one by one %" PRIu64 ": %s in\n%s", #a, (a), \
+				 (b), batch.at[i].key, script);                                \
+	} while (0)
+
+static void compare(const struct timelines *tl, const struct options *o, const char *script,
+		    bool threads)
+{
+	struct rows batch = rows_of(tl, o, false, threads), each = rows_of(tl, o, true, threads);
+
+	if (batch.n != each.n)
+		fail_msg("%zu causes, one by one %zu in\n%s", batch.n, each.n, script);
+	for (size_t i = 0; i < batch.n; i++) {
+		if (strcmp(batch.at[i].key, each.at[i].key))
+			fail_msg("%s\none by one %s in\n%s", batch.at[i].key, each.at[i].key,
+				 script);
+		SAME(batch.at[i].ns, each.at[i].ns);
+		/* So few waits are all among the slowest, or shown. */
+		SAME(batch.at[i].longest_ns, each.at[i].longest_ns);
+		if (batch.at[i].waits < each.at[i].waits)
+			SAME(batch.at[i].waits, each.at[i].waits);
+	}
+	rows_free(&batch);
+	rows_free(&each);
+}
+
+static void random_schedules_have_the_same_causes(void **state)
+{
+	static const enum schedule_kind kinds[] = { SCHEDULE_WHOLE, SCHEDULE_LOSSY,
+						    SCHEDULE_DAMAGED, SCHEDULE_LONG };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SCHEDULES; seed++) {
+		struct schedule *s = schedule_new(seed, kinds[seed % 4]);
+		struct timelines *tl;
+		struct options o;
+		struct synth *m;
+		struct trace *t;
+		char *script;
+
+		if (seed % 3 == 0)
+			schedule_loops(s);
+		if (seed % 8 < 4)
+			schedule_tries(s);
+		script = schedule_script(s);
+		m = script_made(script);
+		t = synth_open(m);
+		assert_int_equal(timelines_new_with_cpus(&tl, t), 0);
+		assert_int_equal(sleep_ends_settle(tl), 0);
+		options_init(&o);
+		/* All causes are shown. */
+		o.json = true;
+		compare(tl, &o, script, kinds[seed % 4] != SCHEDULE_LONG);
+		o.from_ns = (trace_info(t)->end_ns - trace_info(t)->start_ns) / 3;
+		o.to_ns = 2 * o.from_ns;
+		compare(tl, &o, script, kinds[seed % 4] != SCHEDULE_LONG);
+		timelines_free(tl);
+		trace_close(t);
+		synth_free(m);
+		free(script);
+		schedule_free(s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_schedules_have_the_same_causes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
