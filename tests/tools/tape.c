@@ -122,62 +122,37 @@ static bool is_named(const char *name, size_t size)
 	return false;
 }
 
+/* The member f of the record. */
+#define MEMBER(record, f) ((const struct wire_##record *)(const void *)r)->f
+
 /* The threads that a record is about: at most two. */
 static void tids_of(const struct wire_record *r, uint32_t tid[2])
 {
-	const union {
-		struct wire_switch sw;
-		struct wire_waking waking;
-		struct wire_fork fork;
-		struct wire_of_thread thread; /* and all others that begin with tid */
-		struct wire_holder holder;
-		struct wire_disk_done disk;
-		struct wire_work work;
-		struct wire_unthrottled unthrottled;
-		struct wire_tcp_timer timer;
-		struct wire_request request;
-		struct wire_context context;
-	} *w = (const void *)r;
-
 	tid[0] = tid[1] = 0;
 	switch (r->kind) {
 	case WIRE_SWITCH:
-		tid[0] = w->sw.prev, tid[1] = w->sw.next;
+		tid[0] = MEMBER(switch, prev), tid[1] = MEMBER(switch, next);
 		break;
 	case WIRE_WAKING:
 	case WIRE_WAKING_NEW:
-		tid[0] = w->waking.waker, tid[1] = w->waking.target & ~WIRE_OFF_QUEUE;
+		tid[0] = MEMBER(waking, waker), tid[1] = MEMBER(waking, target) & ~WIRE_OFF_QUEUE;
 		break;
 	case WIRE_FORK:
-		tid[0] = w->fork.parent, tid[1] = w->fork.child;
+		tid[0] = MEMBER(fork, parent), tid[1] = MEMBER(fork, child);
 		break;
-	case WIRE_DISK_DONE:
-		tid[0] = w->disk.tid;
-		break;
-	case WIRE_REQUEST:
-	case WIRE_REQUEST_MORE:
-	case WIRE_REQUEST_OPEN:
 	case WIRE_PROBED:
 	case WIRE_PROBED_OPEN:
-		tid[0] = w->request.reader, tid[1] = w->request.writer;
+		tid[0] = MEMBER(request, reader), tid[1] = MEMBER(request, writer);
 		break;
-	case WIRE_CONTEXT:
-		tid[0] = w->context.tid;
-		break;
-	case WIRE_HOLDER:
-		tid[0] = w->holder.tid, tid[1] = w->holder.holder;
-		break;
-	case WIRE_WORK:
-		tid[0] = w->work.tid, tid[1] = w->work.queuer;
-		break;
-	case WIRE_UNTHROTTLED:
-		tid[0] = w->unthrottled.tid;
-		break;
-	case WIRE_TCP_TIMER:
-		tid[0] = w->timer.tid;
-		break;
+#define TID(record, f) tid[0] = MEMBER(record, f);
+#define OTHER(record, f) tid[1] = MEMBER(record, f);
+#define SMALL(record, f)
+#define EVENT(NAME, number, record, slices, shown, key, fields) \
+	case WIRE_##NAME:                                       \
+		fields break;
+#include "events.def"
 	default:
-		tid[0] = w->thread.tid;
+		tid[0] = MEMBER(of_thread, tid);
 		break;
 	}
 }
@@ -244,15 +219,6 @@ static void use(struct wire_record *r)
 	union {
 		struct wire_switch sw;
 		struct wire_waking waking;
-		struct wire_running sample;
-		struct wire_awaited ready;
-		struct wire_disk_done disk;
-		struct wire_work work;
-		struct wire_unthrottled unthrottled;
-		struct wire_stream stream;
-		struct wire_group group;
-		struct wire_request request;
-		struct wire_context context;
 	} *w = (void *)r;
 
 	switch (r->kind) {
@@ -270,39 +236,18 @@ static void use(struct wire_record *r)
 			w->waking.ustack = 0;
 		use_stacks(w->waking.kstack, w->waking.ustack);
 		break;
-	case WIRE_SAMPLE:
-	case WIRE_DISK_REQUEST:
-		use_stacks(w->sample.kstack, w->sample.ustack);
-		break;
-	case WIRE_READY:
-		mark(&tape.objects, w->ready.object);
-		break;
-	case WIRE_DISK_DONE:
-		mark(&tape.objects, w->disk.group);
-		break;
-	case WIRE_REQUEST:
-	case WIRE_REQUEST_MORE:
-	case WIRE_REQUEST_OPEN:
 	case WIRE_PROBED:
 	case WIRE_PROBED_OPEN:
-		use_stacks(w->request.kstack, w->request.ustack);
-		mark(&tape.objects, w->request.endpoint);
+		use_stacks(MEMBER(request, kstack), MEMBER(request, ustack));
 		break;
-	case WIRE_CONTEXT:
-		mark(&tape.objects, w->context.route);
-		break;
-	case WIRE_GROUP:
-		mark(&tape.objects, w->group.object);
-		break;
-	case WIRE_STREAM:
-		mark(&tape.objects, w->stream.object);
-		break;
-	case WIRE_UNTHROTTLED:
-		mark(&tape.objects, w->unthrottled.group);
-		break;
-	case WIRE_WORK:
-		use_stacks(w->work.kstack, w->work.ustack);
-		break;
+#define KSTACK(record) use_stack(MEMBER(record, kstack));
+#define USTACK(record) use_stack(MEMBER(record, ustack));
+#define OBJECT(record, f) mark(&tape.objects, MEMBER(record, f));
+#define MADE_OBJECT(record, f)
+#define EVENT(NAME, number, record, slices, shown, key, fields) \
+	case WIRE_##NAME:                                       \
+		fields break;
+#include "events.def"
 	default:
 		break;
 	}
