@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/kernel_functions.h"
+#include "kernel_waits.h"
 #include "select/wait_nature.h"
 #include "words/lock_holder.h"
 #include "words/object_names.h"
@@ -338,14 +339,18 @@ static struct joint of_pool(const struct timelines *tl, struct names *names,
 static struct joint of_lock(const struct timelines *tl, struct names *names, uint32_t pair,
 			    struct shown_objects of)
 {
-	const char *class = class_of(tl, of.object);
+	const char *class = class_of(tl, of.object), *words;
 	struct joint j;
 
 	if (!strcmp(class, "GIL"))
 		return of_object(tl, names, pair, of);
+	if (!*class) {
+		words = kernel_wait_words(tl, timelines_pair(tl, pair).kstack, true);
+		return joint_text(names, JOINT_LOCK, words ? words : "a lock of the kernel's", "",
+				  "");
+	}
 	if (strcmp(class, "file") != 0)
-		return joint_text(names, JOINT_LOCK, *class ? "a lock" : "a lock of the kernel's",
-				  "", "");
+		return joint_text(names, JOINT_LOCK, "a lock", "", "");
 	j = of_object(tl, names, pair, of);
 	/* "file NAME" */
 	return j.text ? joint_text(names, JOINT_LOCK, "the lock of ", names_text(names, j.text), "")
@@ -358,6 +363,7 @@ struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struc
 	const struct known_wait *known = KNOWN_WAIT(tl, pair, of_programs);
 	struct shown_objects of = names_shown_objects(names, pair);
 	struct stack_pair p = timelines_pair(tl, pair);
+	const char *words;
 	struct joint j;
 
 	if (kernel_stack_wait_flags(k, p.kstack) & KFUNC_AWAITS_WORK)
@@ -378,5 +384,6 @@ struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struc
 		return joint_text(names, JOINT_SLEEP, "a timer", "", "");
 	if (is_in_kernel_function(tl, pair, "do_wait"))
 		return joint_text(names, JOINT_CHILD, "its child", "", "");
-	return joint_text(names, JOINT_OTHER, "", "", "");
+	words = kernel_wait_words(tl, p.kstack, false);
+	return joint_text(names, JOINT_OTHER, words ? words : "", "", "");
 }
