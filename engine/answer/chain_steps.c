@@ -306,6 +306,10 @@ static uint32_t end_step(struct chain_steps *s, uint32_t node, uint32_t end, uin
 	 * choice. */
 	if (end == CHAIN_PREEMPTED || end == CHAIN_RUNNABLE)
 		key.end = flags ? (1 + CHAIN_RUNNABLE) | flags : 1 + CHAIN_RUNNING;
+	/* That a request was in the queue as nobody might run says nothing more. */
+	if (key.end & THROTTLED && end != CHAIN_DISK && above &&
+	    s->steps[above].kind == JOINT_QUEUE)
+		above = s->steps[above].above;
 	if (end == CHAIN_NOT_WOKEN && s->piece_wait)
 		above = step_of_sleeper(s, node, above);
 	/* What an interrupt ended, or nobody did, is said of the wait itself. */

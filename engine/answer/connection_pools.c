@@ -98,6 +98,15 @@ static bool is_served(const struct timelines *tl, const struct trace_object *o)
 	return false;
 }
 
+/* Threads of Go's runtime are let go on for any goroutine. */
+static bool is_of_scheduler(const struct trace *t, uint32_t ustack)
+{
+	struct trace_stack s = trace_stack(t, ustack);
+	const struct trace_frame *f = s.n ? trace_frame(t, s.frames[0]) : NULL;
+
+	return f && !strncmp(trace_string(t, f->symbol), "runtime.", strlen("runtime."));
+}
+
 static void find_what(struct connection_pools *p)
 {
 	const struct timelines *tl = p->timelines;
@@ -112,8 +121,9 @@ static void find_what(struct connection_pools *p)
 		const struct trace_object *o = trace_object(t, pair.object);
 		uint32_t message = pair.of_client ? 0 : wait_message_object(tl, i);
 
-		p->what[i].between_threads =
-			o && pair.ustack && !strcmp(trace_string(t, o->class), "futex");
+		p->what[i].between_threads = o && pair.ustack &&
+					     !strcmp(trace_string(t, o->class), "futex") &&
+					     !is_of_scheduler(t, pair.ustack);
 		if (message && !is_served(tl, trace_object(t, message)))
 			p->what[i].connection = message;
 	}

@@ -302,10 +302,43 @@ static int add_endpoint(struct subjects *s, const struct format_input *in, const
 	return err ? err : chain_steps_end(of->steps);
 }
 
+/* A step counts from one of so many parts of all on. */
+#define LEAST_OF_STEPS 4
+
+/* Whether a's slowest requests waited for the process of b. */
+static bool waits_for(const struct subjects *s, const struct subject *a, const struct subject *b)
+{
+	const char *process = trace_string(s->trace, b->requests->endpoint->process);
+	uint32_t n;
+	const struct chain_step *at = chain_steps_list(a->steps, &n);
+
+	for (uint32_t i = 1; i < n; i++)
+		if (at[i].above && at[i].who && !strcmp(names_text(s->names, at[i].who), process) &&
+		    LEAST_OF_STEPS * at[i].ns >= chain_steps_total_ns(a->steps))
+			return true;
+	return false;
+}
+
+/* Who asks comes before whom it asks, whose requests its own are made of. */
+static void sort_by_asking(struct subjects *s, size_t first)
+{
+	for (size_t i = first; i < s->n; i++)
+		for (size_t k = i + 1; k < s->n && s->at[i].steps; k++) {
+			struct subject asking = s->at[k];
+
+			if (!asking.steps || !waits_for(s, &asking, &s->at[i]) ||
+			    waits_for(s, &s->at[i], &asking))
+				continue;
+			memmove(&s->at[i + 1], &s->at[i], (k - i) * sizeof(s->at[0]));
+			s->at[i] = asking;
+		}
+}
+
 static int add_endpoints(struct subjects *s, const struct format_input *in, const struct options *o)
 {
 	const struct endpoint_requests *at;
-	size_t shown = 0, most = s->all ? SUBJECTS_ENDPOINTS_MOST : SUBJECTS_ENDPOINTS;
+	size_t shown = 0, most = s->all ? SUBJECTS_ENDPOINTS_MOST : SUBJECTS_ENDPOINTS,
+	       first = s->n;
 	int err = wait_filter_new(&s->filter, in->timelines, o, s->names);
 
 	if (!err)
@@ -325,6 +358,8 @@ static int add_endpoints(struct subjects *s, const struct format_input *in, cons
 		err = add_endpoint(s, in, o, &at[i]);
 		shown++;
 	}
+	if (!err)
+		sort_by_asking(s, first);
 	return err;
 }
 
@@ -355,7 +390,9 @@ static int find(struct subjects *s, const struct format_input *in, const struct 
 	size_t n_requests;
 	int err;
 
-	*s = (struct subjects) { .of_requests = causes_request_options(in->options), .all = all };
+	*s = (struct subjects) { .trace = in->trace,
+				 .of_requests = causes_request_options(in->options),
+				 .all = all };
 	s->wants_endpoints = wants_endpoints(in->options, all);
 	s->of_threads = s->of_requests;
 	s->of_threads.requests = false;

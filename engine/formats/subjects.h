@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * subjects.h - what the first screen is about: the command that was recorded, the thread that
- * waited longest for others, the endpoints whose requests had most time; each with the chain of its
- * waits.
+ * waited longest for others, the endpoints whose requests had most time, who asks before whom it
+ * asks; each with the chain of its waits.
  */
 #pragma once
 
@@ -39,6 +39,7 @@ struct subject {
 
 /* Stays where it is: what is in it refers to its options. */
 struct subjects {
+	const struct trace *trace;
 	struct options of_threads, of_requests;
 	bool all; /* subjects_find_all() */
 	struct names *names;

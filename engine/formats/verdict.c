@@ -153,6 +153,7 @@ int verdict_put(FILE *out, const struct chain_steps *s, const struct names *name
 	uint64_t all_ns = chain_steps_total_ns(s);
 	struct way way;
 	const char *who, *holder;
+	bool kept;
 	int err = find_way(s, &way);
 
 	if (err || !way.end)
@@ -166,7 +167,8 @@ int verdict_put(FILE *out, const struct chain_steps *s, const struct names *name
 			100 * (double)way.end->ns / (double)all_ns);
 	else
 		fputs(" because ", out);
-	if (keeps_waiting(s, names, &way, who)) {
+	kept = keeps_waiting(s, names, &way, who);
+	if (kept) {
 		fputs("the event loop of ", out);
 		holder = text_of(names, way.reader->who);
 	}
@@ -179,7 +181,7 @@ int verdict_put(FILE *out, const struct chain_steps *s, const struct names *name
 	}
 	putc(' ', out);
 	put_deed(out, names, &way, who, own);
-	if (way.queue && !way.holder && way.end->end == CHAIN_RUNNING &&
+	if (way.queue && !way.holder && !kept && way.end->end == CHAIN_RUNNING &&
 	    chain_step_cpu(way.end) != CHAIN_STEP_HAD_NO_CPU)
 		fputs(" for others", out);
 	fputs(".", out);

@@ -165,6 +165,47 @@ static void check_lines(const char *text, unsigned int *lines)
 	}
 }
 
+/*
+ * S asks D, a database, which others ask, too: the requests that D answers take longer in all, but
+ * S's are made of them, and come first. With an event loop S keeps its second client waiting.
+ */
+static void who_asks_comes_first(void **state)
+{
+	static const char script[] =
+		"thread S *\n"
+		"thread D *\n"
+		"0    c0 - R > S\n"
+		"0    c1 - R > D\n"
+		"50   c0 S S > - ep_poll|epoll_wait@libc.so.6;main for=epoll:of~2\n"
+		"90   c0 - wakes S ready;net_rx_action;asm_common_interrupt\n"
+		"90   c0 - R > S\n"
+		"200  c0 S S > - recv|recv@libc.so.6;ask;serve;main for=unix:/d~D/104\n"
+		"900  c1 D wakes S send|answer;main\n"
+		"900  c0 - R > S\n"
+		"900  c1 D request unix:/d conn=3 arrived=200 taken=210\n"
+		"950  c0 S request tcp::80 conn=1 arrived=90 taken=100\n"
+		"980  c0 S request tcp::80 conn=2 arrived=92 taken=960\n"
+		"1900 c1 D request unix:/d conn=4 arrived=100 taken=910\n"
+		"end 3000\n";
+
+	(void)state;
+	expect_text(
+		overview(script, 0),
+		"Requests to tcp :80 S/119 take 0.860 ms because the event loop of S waits while\n"
+		"  D runs.\n"
+		"1 of 2 (666.7/s) took 0.888 ms; the usual one takes 0.860 ms\n"
+		"  (queue)      96 %  event loop of S busy with others\n"
+		"   S      ask  79 %  waits for unix /d D/104\n"
+		"    D          79 %  ran\n"
+		"Requests to unix /d D/104 take 0.700 ms because D runs for others.\n"
+		"1 of 2 (666.7/s) took 1.800 ms; the usual one takes 0.700 ms\n"
+		"  (queue)   38 %  D busy with others\n"
+		"   D        38 %  ran\n"
+		"  D         55 %  ran\n"
+		"2 of 2 endpoints; more: chainwalk -f requests\n"
+		"\n");
+}
+
 /* A client is told for which servers it waited: A asks S twice, once by poll(), and D once. */
 static void a_client_is_told_its_servers(void **state)
 {
@@ -240,6 +281,7 @@ int main(void)
 		cmocka_unit_test(cut_stacks_do_not_hide_a_function),
 		cmocka_unit_test(options_about_waits_have_no_requests),
 		cmocka_unit_test(first_requests_of_connections_are_called_that),
+		cmocka_unit_test(who_asks_comes_first),
 		cmocka_unit_test(a_client_is_told_its_servers),
 		cmocka_unit_test(lines_are_of_80_columns),
 	};
