@@ -4,6 +4,9 @@
 # "chaincap -- SITUATION; chainwalk", 24 lines of 80 columns, names it, and one of the first two rows of the table of
 # causes does by thread, function and object.
 # Others want the CPUs of this machine, too: rows of who had no CPU are left out, unless that is the cause.
+# Of services with a client that measures (an endpoint in their .expect) all that makes their requests slow is looked for
+# on the first 22 lines: who waits, for what, who has it, and why; the part of the slowest requests' time is that of the
+# service's own clocks, within ten points.
 #   situations.sh BUILD_DIR [-H | -a] [NAME...]
 #   -H     without the causes: then none of them may be named
 #   -a     on an idle machine: all rows count, also those of who had no CPU
@@ -48,9 +51,29 @@ record_situation() {
 	rows_of <"$tmp/screen" | head -n 2 >"$tmp/rows"
 }
 
+# The cause of a service's slow requests is named.
+names_joint() {
+	head -n 22 "$tmp/first" >"$tmp/screen"
+	block_of "$endpoint" <"$tmp/screen" >"$tmp/block"
+	expect_block "$1" "$tmp/block" victim joint holder why
+}
+
+# And it has the part that the service's own clocks say.
+judge_service() {
+	names_joint "$1"
+	waited=$(sed -n 's/^waited_percent //p' "$tmp/told") shown=$(share_of "$1" "$tmp/block" joint)
+	[ $((shown - waited)) -le 10 ] && [ $((waited - shown)) -le 10 ] ||
+		fail "$1: $shown % on the screen, $waited % by the service's clocks
+$(cat "$tmp/screen" "$tmp/told")"
+}
+
 # judge NAME: whether rows and screen name the cause.
 judge() {
 	(
+		if [ "$(expected "$1" joint)" ]; then
+			judge_service "$1"
+			exit
+		fi
 		expect_row "$1" "$tmp/rows" thread function object
 		cp "$tmp/first" "$tmp/screen"
 		expect_block "$1" "$tmp/first" screen
@@ -63,8 +86,8 @@ for name; do
 	record_situation "$name" || { echo "note: without $name: $(tail -n 1 "$tmp/err")"; continue; }
 	ran="$ran $name"
 	if [ "$healthy" ]; then
-		! (expect_row "$name" "$tmp/rows" thread function object) >"$tmp/out" ||
-			fail "$name names its cause without there being one: $(cat "$tmp/left" "$tmp/screen")"
+		! (if [ "$(expected "$name" joint)" ]; then names_joint "$name"; else expect_row "$name" "$tmp/rows" thread function object; fi) >"$tmp/out" ||
+			fail "$name names its cause without there being one: $(cat "$tmp/first")"
 		continue
 	fi
 	# Once more where the trace says itself that it has a hole.

@@ -11,8 +11,11 @@
 /* Connects to the server of which the command line says where it is, or ends the program. */
 void *client_connect(const char *address);
 
-/*
- * Asks, and waits until the whole answer is there; or ends the program. How much of the time the
- * server says that it waited for what makes it slow, in microseconds; 0: it does not say.
- */
-uint64_t client_ask(void *connection, const char *request);
+/* What the server says of an answer by its own clocks, in microseconds. */
+struct server_clock {
+	uint64_t took;	 /* 0: it does not say */
+	uint64_t waited; /* for what makes it slow */
+};
+
+/* Asks, and waits until the whole answer is there; or ends the program. */
+struct server_clock client_ask(void *connection, const char *request);

@@ -47,9 +47,17 @@ static unsigned long long wall_clock_us(void)
 	return (unsigned long long)t.tv_sec * 1000000 + (unsigned long long)t.tv_nsec / 1000;
 }
 
-uint64_t client_ask(void *connection, const char *request)
+/* The number in a header; 0: it is not there. */
+static uint64_t number_of(const char *answer, const char *header)
 {
-	char text[1024], answer[16384], *waited;
+	const char *at = strstr(answer, header);
+
+	return at ? strtoull(at + strlen(header), NULL, 10) : 0;
+}
+
+struct server_clock client_ask(void *connection, const char *request)
+{
+	char text[1024], answer[16384];
 	size_t got = 0, whole = 0;
 	int fd = *(int *)connection;
 	int length = snprintf(text, sizeof(text),
@@ -71,6 +79,6 @@ uint64_t client_ask(void *connection, const char *request)
 		fprintf(stderr, "wrong answer: %s\n", answer);
 		exit(1);
 	}
-	waited = strstr(answer, "\r\nX-Waited: ");
-	return waited ? strtoull(waited + strlen("\r\nX-Waited: "), NULL, 10) : 0;
+	return (struct server_clock) { number_of(answer, "\r\nX-Took: "),
+				       number_of(answer, "\r\nX-Waited: ") };
 }

@@ -16,7 +16,7 @@ void *client_connect(const char *address)
 	return connection;
 }
 
-uint64_t client_ask(void *connection, const char *request)
+struct server_clock client_ask(void *connection, const char *request)
 {
 	PGresult *result = PQexec(connection, request);
 
@@ -26,5 +26,5 @@ uint64_t client_ask(void *connection, const char *request)
 		exit(1);
 	}
 	PQclear(result);
-	return 0;
+	return (struct server_clock) { 0, 0 };
 }

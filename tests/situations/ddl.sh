@@ -10,7 +10,7 @@ service_start() {
 \! sleep 0.25
 commit;
 \! sleep 0.6' | head -n 40000 >"$dir/report.sql"
-	yes '\! sleep 0.4
+	yes '\! sleep 0.15
 alter table offers alter price set default 1;' | head -n 40000 >"$dir/alter.sql"
 	service_sql -f "$dir/report.sql" &
 	server_kept="$server_kept $!"

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{channel, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 enum Log {
     Shared(Mutex<std::fs::File>),
@@ -14,14 +14,23 @@ enum Log {
 }
 
 impl Log {
+    /// How long it waited for the lock.
     #[inline(never)]
-    fn served(&self, line: String) {
+    fn served(&self, line: String) -> Duration {
+        let begin = Instant::now();
         match self {
             Log::Shared(file) => {
                 let mut file = file.lock().unwrap();
+                let waited = begin.elapsed();
                 file.write_all(line.as_bytes()).unwrap();
+                waited
             }
-            Log::Sent(to_writer) => to_writer.lock().unwrap().send(line).unwrap(),
+            Log::Sent(to_writer) => {
+                let to_writer = to_writer.lock().unwrap();
+                let waited = begin.elapsed();
+                to_writer.send(line).unwrap();
+                waited
+            }
         }
     }
 }
@@ -45,9 +54,7 @@ fn serve(mut client: TcpStream, log: &Log) {
             return;
         }
         let tile = draw_tile(&request[..n]);
-        let begin = Instant::now();
-        log.served(format!("served {tile:01800x}\n"));
-        let waited = begin.elapsed();
+        let waited = log.served(format!("served {tile:01800x}\n"));
         let answer = format!("HTTP/1.1 200 OK\r\nX-Waited: {}\r\nContent-Length: 3\r\n\r\nok\n", waited.as_micros());
         client.write_all(answer.as_bytes()).unwrap();
     }

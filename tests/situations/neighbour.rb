@@ -8,11 +8,15 @@ end
 
 def serve(client)
   client.setsockopt(Socket::IPPROTO_TCP, Socket::TCP_NODELAY, 1)
+  had_run_us = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :microsecond)
   while (request = client.readpartial(4096) rescue nil)
     sent_us = request[/^X-Sent: (\d+)/, 1].to_i
-    place = nearest(request[/\d+/].to_i)
-    waited_us = Process.clock_gettime(Process::CLOCK_REALTIME, :microsecond) - sent_us
-    client.write("HTTP/1.1 200 OK\r\nX-Waited: #{waited_us}\r\nContent-Length: 3\r\n\r\nok\n")
+    place = nearest(request[/\d+/].to_i).to_s
+    took_us = Process.clock_gettime(Process::CLOCK_REALTIME, :microsecond) - sent_us
+    ran_us = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :microsecond) - had_run_us
+    client.write("HTTP/1.1 200 OK\r\nX-Took: #{took_us}\r\nX-Waited: #{[took_us - ran_us, 0].max}\r\n" \
+                 "Content-Length: #{place.size}\r\n\r\n#{place}")
+    had_run_us = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :microsecond)
   end
 end
 

@@ -24,7 +24,6 @@ class Pool {
 	std::mutex lock;
 	std::condition_variable more;
 	std::deque<std::function<void()>> tasks;
-
 	void work()
 	{
 		prctl(PR_SET_NAME, "painter");
@@ -61,9 +60,7 @@ static bool healthy;
 
 __attribute__((noinline)) static int paint_part(int n)
 {
-	auto end = steady_clock::now() + std::chrono::microseconds(600);
-
-	while (steady_clock::now() < end)
+	for (auto end = steady_clock::now() + std::chrono::microseconds(600); steady_clock::now() < end;)
 		n++;
 	return n;
 }
@@ -93,8 +90,7 @@ static void serve(int fd)
 
 		pool.add<long>(paint_page).get();
 		auto waited = std::chrono::duration_cast<std::chrono::microseconds>(steady_clock::now() - begin);
-		int n = snprintf(answer, sizeof(answer),
-				 "HTTP/1.1 200 OK\r\nX-Waited: %lld\r\nContent-Length: 3\r\n\r\nok\n",
+		int n = snprintf(answer, sizeof(answer), "HTTP/1.1 200 OK\r\nX-Waited: %lld\r\nContent-Length: 3\r\n\r\nok\n",
 				 static_cast<long long>(waited.count()));
 		if (write(fd, answer, static_cast<size_t>(n)) != n)
 			break;

@@ -6,4 +6,4 @@ service_start() {
 	service_compile c++ own_pool || return 1
 	service_run "$dir/own_pool" ${service_healthy:+--healthy}
 }
-service_load() { service_ask -c 4 -t 30 -r 3 -s "$1" "$service_port" '/page/{}' '/page/{}' 400; }
+service_load() { service_ask -c 4 -t 30 -r 6 -s "$1" "$service_port" '/page/{}' '/page/{}' 400; }
