@@ -50,11 +50,12 @@ struct chain_steps {
 	struct cpu_holders *cpu_holders;
 	struct connection_pools *pools;
 	struct chains chains;
-	struct intern labels;	  /* struct label */
-	struct pair_table places; /* struct place, by (stack pair, 0) */
-	struct intern keys;	  /* struct step_key */
-	struct pairs numbers;	  /* (step above, key): the step's number */
-	struct chain_step *steps; /* by number */
+	struct intern labels;		/* struct label */
+	struct pair_table places;	/* struct place, by (stack pair, 0) */
+	struct pair_table thread_names; /* uint32_t: what thread_name() makes of (string, 0) */
+	struct intern keys;		/* struct step_key */
+	struct pairs numbers;		/* (step above, key): the step's number */
+	struct chain_step *steps;	/* by number */
 	size_t cap_steps;
 	uint32_t *step_of; /* by node of chains: 1 + its step; 0: not made yet */
 	size_t cap_step_of;
@@ -67,6 +68,8 @@ struct chain_steps {
 	struct sums used;
 	uint32_t quotas;
 	uint32_t readers, loops; /* of requests; of these: who read them in an event loop */
+	uint32_t reader;	 /* the last one, + 1 */
+	bool reader_is_loop;
 	uint64_t total_ns;
 	chain_steps_holder_fn is_watched; /* NULL: none are */
 	void *watcher;
@@ -87,10 +90,12 @@ struct chain_steps {
  */
 static uint32_t thread_name(struct chain_steps *s, uint32_t string)
 {
+	uint32_t *known = pair_table_at(&s->thread_names, string, 0, sizeof(*known)), text;
 	const char *name = trace_string(s->trace, string);
 	struct text_buf b = { 0 };
-	uint32_t text;
 
+	if (known && *known)
+		return *known;
 	for (const char *p = name; *p;) {
 		size_t digits = p > name && strchr("-_/:# ", p[-1]) ? strspn(p, "0123456789") : 0;
 
@@ -100,9 +105,11 @@ static uint32_t thread_name(struct chain_steps *s, uint32_t string)
 			text_put(&b, p, digits = 1);
 		p += digits;
 	}
-	text = b.failed ? 0 : names_clean(s->names, b.len ? b.p : "");
+	text = b.failed || !known ? 0 : names_clean(s->names, b.len ? b.p : "");
 	text_free(&b);
 	s->out_of_memory |= !text;
+	if (known)
+		*known = text;
 	return text;
 }
 
@@ -438,7 +445,7 @@ static void add_time(struct chain_steps *s, uint32_t node, struct amount_key key
 }
 
 /* So many times that a quota was used up are looked at. */
-#define QUOTAS_MOST 1000
+#define QUOTAS_MOST 200
 
 struct quota_use {
 	struct chain_steps *steps;
@@ -563,6 +570,7 @@ void chain_steps_free(struct chain_steps *s)
 	intern_free(&s->labels);
 	intern_free(&s->keys);
 	pair_table_free(&s->places);
+	pair_table_free(&s->thread_names);
 	pairs_free(&s->numbers);
 	free(s->steps);
 	free(s->step_of);
@@ -593,8 +601,13 @@ static void note_reader(struct chain_steps *s, const struct wait *w)
 {
 	uint32_t reader = timelines_request_of(s->timelines, w)->reader;
 
-	s->readers += reader != THREAD_NONE;
-	s->loops += reader != THREAD_NONE && event_loop_serves(s->timelines, reader);
+	if (reader == THREAD_NONE)
+		return;
+	if (s->reader != reader + 1)
+		s->reader_is_loop = event_loop_serves(s->timelines, reader);
+	s->reader = reader + 1;
+	s->readers++;
+	s->loops += s->reader_is_loop;
 }
 
 int chain_steps_add(struct chain_steps *s, const struct chosen_wait *p)

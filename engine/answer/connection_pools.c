@@ -74,28 +74,36 @@ void connection_pools_free(struct connection_pools *p)
 
 /* ---- what sleeps were for -------------------------------------------------------------------- */
 
-static const char *port_of(const char *address)
+#define PORTS 65536
+
+/* The port of "10.0.0.5:5432"; 0: it has none. */
+static uint32_t port_of(const char *address)
 {
 	const char *colon = strrchr(address, ':');
 
-	return colon ? colon : "";
+	return colon ? (uint32_t)strtoul(colon + 1, NULL, 10) % PORTS : 0;
 }
 
-/* Whether requests come in on it: its own port is one of those where servers are asked. */
-static bool is_served(const struct timelines *tl, const struct trace_object *o)
+/*
+ * Where servers are asked: requests come in on connections with these ports. By port, to be freed;
+ * NULL: out of memory.
+ */
+static bool *served_ports(const struct timelines *tl)
 {
 	const struct trace *t = timelines_trace(tl);
-	const char *own = port_of(trace_string(t, o->own));
+	bool *is_served = calloc(PORTS, sizeof(*is_served));
 	uint32_t n;
 	const struct request_endpoint *e = timelines_endpoints(tl, &n);
 
-	for (uint32_t i = 0; i < n && *own; i++) {
-		const struct trace_object *at = trace_object(t, e[i].object);
+	for (uint32_t i = 0; i < n && is_served; i++) {
+		const struct trace_object *o = trace_object(t, e[i].object);
 
-		if (at && !strcmp(port_of(trace_string(t, at->name)), own))
-			return true;
+		if (o)
+			is_served[port_of(trace_string(t, o->name))] = true;
 	}
-	return false;
+	if (is_served)
+		is_served[0] = false;
+	return is_served;
 }
 
 /* Threads of Go's runtime are let go on for any goroutine. */
@@ -107,26 +115,34 @@ static bool is_of_scheduler(const struct trace *t, uint32_t ustack)
 	return f && !strncmp(trace_string(t, f->symbol), "runtime.", strlen("runtime."));
 }
 
+static bool is_between_threads(const struct timelines *tl, uint32_t pair)
+{
+	const struct trace *t = timelines_trace(tl);
+	struct stack_pair p = timelines_pair(tl, pair);
+	const struct trace_object *o = p.of_client ? NULL : trace_object(t, p.object);
+
+	return o && p.ustack && !strcmp(trace_string(t, o->class), "futex") &&
+	       !is_of_scheduler(t, p.ustack);
+}
+
 static void find_what(struct connection_pools *p)
 {
 	const struct timelines *tl = p->timelines;
 	const struct trace *t = timelines_trace(tl);
 	uint32_t n = timelines_pairs_end(tl);
+	bool *is_served = served_ports(tl);
 
 	p->what = calloc(n + 1, sizeof(*p->what));
 	p->users = calloc(trace_objects_end(t) + 1, sizeof(*p->users));
-	p->out_of_memory = !p->what || !p->users;
+	p->out_of_memory = !p->what || !p->users || !is_served;
 	for (uint32_t i = 1; i < n && !p->out_of_memory; i++) {
-		struct stack_pair pair = timelines_pair(tl, i);
-		const struct trace_object *o = trace_object(t, pair.object);
-		uint32_t message = pair.of_client ? 0 : wait_message_object(tl, i);
+		uint32_t message = timelines_pair(tl, i).of_client ? 0 : wait_message_object(tl, i);
 
-		p->what[i].between_threads = o && pair.ustack &&
-					     !strcmp(trace_string(t, o->class), "futex") &&
-					     !is_of_scheduler(t, pair.ustack);
-		if (message && !is_served(tl, trace_object(t, message)))
+		p->what[i].between_threads = is_between_threads(tl, i);
+		if (message && !is_served[port_of(trace_string(t, trace_object(t, message)->own))])
 			p->what[i].connection = message;
 	}
+	free(is_served);
 }
 
 static uint32_t connection_of(const struct connection_pools *p, const struct wait *w)
@@ -240,12 +256,12 @@ int connection_pools_find(struct connection_pools *p, uint32_t pair, struct conn
 	uint32_t id;
 
 	*pool = (struct connection_pool) { .n = 0 };
+	if (!is_between_threads(p->timelines, pair))
+		return 0;
 	if (!p->looked)
 		look(p);
 	if (p->out_of_memory)
 		return -ENOMEM;
-	if (!p->what[pair].between_threads)
-		return 0;
 	id = pairs_find(&p->uses.keys, timelines_pair(p->timelines, pair).ustack, 0);
 	use = id ? (const struct use *)p->uses.at + id : NULL;
 	if (use && use->handed >= HANDED_LEAST && 2 * use->handed_ns >= use->ended_ns)
