@@ -249,9 +249,11 @@ static bool adds_nothing(const struct chain_steps *s, uint32_t above, const stru
 	/* A wrapper's wait for its child, and that one's for its own. */
 	if (up && up->kind == JOINT_CHILD && key->kind == JOINT_CHILD && by_thread)
 		return true;
-	/* The same again; or others at the lock, who got it before. */
+	/* The same again; or others at the lock, who got it before; but of a table it
+	 * says much what they wanted it for. */
 	return up && up->who == key->who && up->what == key->what &&
-	       (up->at == key->at || key->kind == JOINT_LOCK);
+	       (up->at == key->at ||
+		(key->kind == JOINT_LOCK && !joint_is_of_table(names_text(s->names, key->what))));
 }
 
 static uint32_t step_of_queue(struct chain_steps *s, uint32_t above, const struct label *l)

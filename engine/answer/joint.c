@@ -13,6 +13,8 @@
 #include "words/waited_for.h"
 
 #define GIL "the interpreter's lock (GIL)"
+#define METADATA_LOCK "a metadata lock"
+#define TABLE_LOCK "a table lock"
 
 /*
  * Functions in which threads wait, and what for; where several are in a stack the first of these
@@ -27,15 +29,15 @@ struct known_wait {
 /* Of well-known programs and runtimes. */
 static const struct known_wait of_programs[] = {
 	/* MySQL and MariaDB */
-	{ "MDL_wait", "a metadata lock", JOINT_LOCK },
-	{ "MDL_context::acquire_lock", "a metadata lock", JOINT_LOCK },
+	{ "MDL_wait", METADATA_LOCK, JOINT_LOCK },
+	{ "MDL_context::acquire_lock", METADATA_LOCK, JOINT_LOCK },
 	{ "lock_wait", "a row lock", JOINT_LOCK },
-	{ "lock_table_wait", "a table lock", JOINT_LOCK },
-	{ "thr_lock", "a table lock", JOINT_LOCK },
+	{ "lock_table_wait", TABLE_LOCK, JOINT_LOCK },
+	{ "thr_lock", TABLE_LOCK, JOINT_LOCK },
 	/* PostgreSQL */
 	{ "XactLockTableWait", "a row lock", JOINT_LOCK },
 	{ "LockTuple", "a row lock", JOINT_LOCK },
-	{ "LockRelation", "a table lock", JOINT_LOCK },
+	{ "LockRelation", TABLE_LOCK, JOINT_LOCK },
 	{ "ProcSleep", "a lock of the database", JOINT_LOCK },
 	{ "LWLockAcquire", "a lock in shared memory", JOINT_LOCK },
 	/* SQLite */
@@ -386,4 +388,9 @@ struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struc
 		return joint_text(names, JOINT_CHILD, "its child", "", "");
 	words = kernel_wait_words(tl, p.kstack, false);
 	return joint_text(names, JOINT_OTHER, words ? words : "", "", "");
+}
+
+bool joint_is_of_table(const char *text)
+{
+	return !strcmp(text, METADATA_LOCK) || !strcmp(text, TABLE_LOCK);
 }

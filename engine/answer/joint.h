@@ -28,3 +28,7 @@ struct joint {
 /* Of a sleep with the stack pair. k, names and pools are those of the timelines. */
 struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struct names *names,
 		      struct connection_pools *pools, uint32_t pair);
+
+/* Whether a text of a joint is that of a lock of a table, for which statements of all kinds wait.
+ */
+bool joint_is_of_table(const char *text);

@@ -142,7 +142,9 @@ static void add_line(struct chain_lines *l, uint32_t number, const struct chain_
 	line->share = percent(s->ns, l->total_ns);
 	line->end = s->is_end ? s : e;
 	if (up && up->kind == JOINT_LOCK && s->who)
-		fputs("holds it, ", f);
+		fputs(s->kind == JOINT_LOCK && s->what == up->what ? "has it or is next, "
+								   : "holds it, ",
+		      f);
 	if (s->is_end)
 		put_end_words(l, s, f);
 	else if (!s->who)

@@ -260,6 +260,33 @@ static void own_connections_are_no_pool(void **state)
 	free(script);
 }
 
+/* Who waits for a database's lock before others is a line of its own, as it wants it for something
+ * else. */
+static void who_is_next_for_a_table_is_said(void **state)
+{
+#define LOCK " S > - ep_poll|WaitLatch@postgres;ProcSleep@postgres;LockRelationOid@postgres;"
+	(void)state;
+	gives("thread A *\n"
+	      "thread B *\n"
+	      "thread C *\n"
+	      "0   c0 A renames-to postgres\n"
+	      "0   c1 B renames-to postgres\n"
+	      "0   c2 C renames-to postgres\n"
+	      "90  c1 B" LOCK "AlterTableLookupRelation@postgres for=epoll\n"
+	      "100 c0 A" LOCK "parserOpenTable@postgres for=epoll\n"
+	      "300 c2 C ran |seq_scan@postgres;exec@postgres\n"
+	      "800 c2 C wakes B wake|SetLatch@postgres;LockRelease@postgres;commit@postgres\n"
+	      "800 c1 - R > B\n"
+	      "850 c1 B wakes A wake|SetLatch@postgres;LockRelease@postgres;commit@postgres\n"
+	      "850 c0 - R > A\n"
+	      "end 900\n",
+	      "  postgres   parserOpenTable     83 %  waits for a table lock\n"
+	      "   postgres  AlterTab..Relation  78 %  has it or is next, waits for a table lock\n"
+	      "    postgres seq_scan            78 %  holds it, ran\n"
+	      " because postgres holds a table lock, and runs seq_scan.");
+#undef LOCK
+}
+
 /* All threads of a pool wait for what only they could do. */
 static void a_pool_that_waits_for_itself_is_said(void **state)
 {
@@ -374,6 +401,7 @@ int main(void)
 		cmocka_unit_test(who_used_up_a_quota_is_said),
 		cmocka_unit_test(a_pool_of_connections_is_known),
 		cmocka_unit_test(own_connections_are_no_pool),
+		cmocka_unit_test(who_is_next_for_a_table_is_said),
 		cmocka_unit_test(a_pool_that_waits_for_itself_is_said),
 		cmocka_unit_test(a_deadlock_is_said),
 		cmocka_unit_test(whole_lives_add_up),
