@@ -138,13 +138,11 @@ static void put_deed(FILE *out, const struct names *names, const struct way *way
 	}
 }
 
-/* Whether requests wait for others in an event loop, which waits for another thread, who. */
-static bool keeps_waiting(const struct chain_steps *s, const struct names *names,
-			  const struct way *way, const char *who)
+/* Whether requests wait in an event loop, which is busy with others. */
+static bool is_loop(const struct chain_steps *s, const struct way *way)
 {
 	return !way->holder && way->queue && way->queue->kind == JOINT_BUSY &&
-	       chain_steps_in_loop(s) && way->reader && way->reader->who &&
-	       strcmp(text_of(names, way->reader->who), who) != 0;
+	       chain_steps_in_loop(s) && way->reader && way->reader->who;
 }
 
 int verdict_put(FILE *out, const struct chain_steps *s, const struct names *names, bool color,
@@ -153,7 +151,7 @@ int verdict_put(FILE *out, const struct chain_steps *s, const struct names *name
 	uint64_t all_ns = chain_steps_total_ns(s);
 	struct way way;
 	const char *who, *holder;
-	bool kept;
+	bool loop;
 	int err = find_way(s, &way);
 
 	if (err || !way.end)
@@ -167,8 +165,8 @@ int verdict_put(FILE *out, const struct chain_steps *s, const struct names *name
 			100 * (double)way.end->ns / (double)all_ns);
 	else
 		fputs(" because ", out);
-	kept = keeps_waiting(s, names, &way, who);
-	if (kept) {
+	loop = is_loop(s, &way);
+	if (loop) {
 		fputs("the event loop of ", out);
 		holder = text_of(names, way.reader->who);
 	}
@@ -181,8 +179,8 @@ int verdict_put(FILE *out, const struct chain_steps *s, const struct names *name
 	}
 	putc(' ', out);
 	put_deed(out, names, &way, who, own);
-	if (way.queue && !way.holder && !kept && way.end->end == CHAIN_RUNNING &&
-	    chain_step_cpu(way.end) != CHAIN_STEP_HAD_NO_CPU)
+	if (way.queue && !way.holder && (!loop || !strcmp(holder, who)) &&
+	    way.end->end == CHAIN_RUNNING && chain_step_cpu(way.end) != CHAIN_STEP_HAD_NO_CPU)
 		fputs(" for others", out);
 	fputs(".", out);
 	return 0;

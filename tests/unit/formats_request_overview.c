@@ -193,17 +193,45 @@ static void who_asks_comes_first(void **state)
 		overview(script, 0),
 		"Requests to tcp :80 S/119 take 0.860 ms because the event loop of S waits while\n"
 		"  D runs.\n"
-		"1 of 2 (666.7/s) took 0.888 ms; the usual one takes 0.860 ms\n"
+		"2 requests (666.7/s), median 0.860 ms, slowest: 0.888 ms\n"
 		"  (queue)      96 %  event loop of S busy with others\n"
 		"   S      ask  79 %  waits for unix /d D/104\n"
 		"    D          79 %  ran\n"
 		"Requests to unix /d D/104 take 0.700 ms because D runs for others.\n"
-		"1 of 2 (666.7/s) took 1.800 ms; the usual one takes 0.700 ms\n"
+		"2 requests (666.7/s), median 0.700 ms, slowest: 1.800 ms\n"
 		"  (queue)   38 %  D busy with others\n"
 		"   D        38 %  ran\n"
 		"  D         55 %  ran\n"
 		"2 of 2 endpoints; more: chainwalk -f requests\n"
 		"\n");
+}
+
+/* A route keeps another one waiting in an event loop: it is named. */
+static void the_route_that_keeps_others_waiting_is_named(void **state)
+{
+	static const char script[] =
+		"thread S *\n"
+		"0    c0 - R > S\n"
+		"50   c0 S S > - ep_poll|epoll_wait@libc.so.6;main for=epoll:of~2\n"
+		"100  c0 - wakes S ready;net_rx_action;asm_common_interrupt\n"
+		"100  c0 - R > S\n"
+		"110  c0 S context c0ffee 7 /pay\n"
+		"200  c0 S S > - do_nanosleep|clock_nanosleep@libc.so.6;record;main "
+		"for=sleep:700us\n"
+		"900  c0 - wakes S "
+		"ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+		"900  c0 - R > S\n"
+		"950  c0 S request tcp::80 conn=1 arrived=100 taken=105\n"
+		"960  c0 S context c0ffee01 8 /list\n"
+		"980  c0 S request tcp::80 conn=2 arrived=120 taken=955\n"
+		"end 3000\n";
+	char *text = overview(script, 0);
+
+	(void)state;
+	assert_non_null(strstr(text, "Requests to tcp :80 /list S/119 take 0.860 ms because the "
+				     "event loop of S sleeps\n  in record.\n"));
+	assert_non_null(strstr(text, "event loop of S busy with tcp :80 /pay\n"));
+	free(text);
 }
 
 /* A client is told for which servers it waited: A asks S twice, once by poll(), and D once. */
@@ -282,6 +310,7 @@ int main(void)
 		cmocka_unit_test(options_about_waits_have_no_requests),
 		cmocka_unit_test(first_requests_of_connections_are_called_that),
 		cmocka_unit_test(who_asks_comes_first),
+		cmocka_unit_test(the_route_that_keeps_others_waiting_is_named),
 		cmocka_unit_test(a_client_is_told_its_servers),
 		cmocka_unit_test(lines_are_of_80_columns),
 	};
