@@ -260,6 +260,29 @@ static void own_connections_are_no_pool(void **state)
 	free(script);
 }
 
+/* A pipe is named by who is at its other end, which is not the same for who writes and who reads.
+ */
+static void a_pipe_has_another_end(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "thread B *\n"
+	      "thread C S\n"
+	      "0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "50  c1 B S > - pipe_read|read@libc.so.6;pack;main for=pipe:7\n"
+	      "60  c0 A wakes B wake;pipe_write|write@libc.so.6;served;main\n"
+	      "60  c1 - R > B\n"
+	      "100 c0 A S > - pipe_write|write@libc.so.6;served;main for=pipe:7\n"
+	      "200 c1 B ran |compress;pack;main\n"
+	      "900 c1 B wakes A wake;pipe_read|read@libc.so.6;pack;main\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A  served    80 %  waits for room in the pipe to B\n"
+	      "   B compress  80 %  ran\n"
+	      " because B runs compress.");
+}
+
 /* Who waits for a database's lock before others is a line of its own, as it wants it for something
  * else. */
 static void who_is_next_for_a_table_is_said(void **state)
@@ -401,6 +424,7 @@ int main(void)
 		cmocka_unit_test(who_used_up_a_quota_is_said),
 		cmocka_unit_test(a_pool_of_connections_is_known),
 		cmocka_unit_test(own_connections_are_no_pool),
+		cmocka_unit_test(a_pipe_has_another_end),
 		cmocka_unit_test(who_is_next_for_a_table_is_said),
 		cmocka_unit_test(a_pool_that_waits_for_itself_is_said),
 		cmocka_unit_test(a_deadlock_is_said),
