@@ -443,12 +443,13 @@ static int write_causes(const struct format_input *in, FILE *out)
 
 	if (!err)
 		err = wait_filter_new(&f, in->timelines, &o, names);
+	/* First, as all CPUs find out for it, in the order of time, what waits were for. */
+	if (!err)
+		err = causes_new(&causes, in->timelines, &o, names, f);
 	if (!err)
 		err = put_overview(in, out, f,
 				   room > LINES_OF_CAUSES ? room - LINES_OF_CAUSES : room,
 				   &overview);
-	if (!err)
-		err = causes_new(&causes, in->timelines, &o, names, f);
 	if (!err && in->options->screen_json) {
 		err = put_screen_json(out, in, names, causes, f);
 	} else if (!err && in->options->json) {

@@ -255,6 +255,7 @@ enum found {
 	FOUND_NOTHING = 2,
 	FOUND_NO_WORK = 4,
 	FOUND_ANSWERED = 6,
+	FOUND_NATURE = 8, /* wait_nature() */
 };
 
 /*
@@ -267,8 +268,8 @@ struct wait_natures {
 	uint16_t *of_sleep; /* enum sleep_fact by pair */
 	uint8_t *of_waking; /* enum waking_fact by pair */
 	size_t *first;	    /* by thread: where its waits begin in of_wait */
-	uint8_t *of_wait;   /* enum found */
-	uint8_t spare;	    /* of a wait that is in no timeline */
+	uint16_t *of_wait;  /* enum found */
+	uint16_t spare;	    /* of a wait that is in no timeline */
 	bool is_shared;	    /* all arrays belong to another one */
 };
 
@@ -376,7 +377,7 @@ static unsigned int waking_facts(struct wait_natures *f, const struct wait *w)
 }
 
 /* Where it is kept what has been found out of w, one of the thread's waits. */
-static uint8_t *found_of(struct wait_natures *f, uint32_t thread, const struct wait *w)
+static uint16_t *found_of(struct wait_natures *f, uint32_t thread, const struct wait *w)
 {
 	const struct thread *th = timelines_thread(f->timelines, thread);
 
@@ -386,7 +387,7 @@ static uint8_t *found_of(struct wait_natures *f, uint32_t thread, const struct w
 	return &f->spare;
 }
 
-static bool is_found(const uint8_t *found, enum found what, unsigned int *answer)
+static bool is_found(const uint16_t *found, enum found what, unsigned int *answer)
 {
 	unsigned int bits = __atomic_load_n(found, __ATOMIC_RELAXED) >> what & 3;
 
@@ -398,11 +399,11 @@ static bool is_found(const uint8_t *found, enum found what, unsigned int *answer
  * Other answers may have been found meanwhile; of those that another thread keeps in the same
  * moment some may get lost, and are found again. Returns it.
  */
-static unsigned int keep(uint8_t *found, enum found what, unsigned int answer)
+static unsigned int keep(uint16_t *found, enum found what, unsigned int answer)
 {
 	unsigned int known = __atomic_load_n(found, __ATOMIC_RELAXED);
 
-	__atomic_store_n(found, (uint8_t)(known | (answer + 1) << what), __ATOMIC_RELAXED);
+	__atomic_store_n(found, (uint16_t)(known | (answer + 1) << what), __ATOMIC_RELAXED);
 	return answer;
 }
 
@@ -443,7 +444,7 @@ static bool find_answered(struct wait_natures *f, uint32_t thread, const struct 
 
 static bool is_answered(struct wait_natures *f, uint32_t thread, const struct wait *w)
 {
-	uint8_t *found = found_of(f, thread, w);
+	uint16_t *found = found_of(f, thread, w);
 	unsigned int answer;
 
 	return is_found(found, FOUND_ANSWERED, &answer)
@@ -497,7 +498,7 @@ static bool find_no_work(struct wait_natures *f, uint32_t thread, const struct w
 /* By its stack, and how it ended: it had no work. */
 static bool has_no_work(struct wait_natures *f, uint32_t thread, const struct wait *w)
 {
-	uint8_t *found = found_of(f, thread, w);
+	uint16_t *found = found_of(f, thread, w);
 	unsigned int answer;
 
 	return is_found(found, FOUND_NO_WORK, &answer)
@@ -611,7 +612,7 @@ static enum wait_nature find_own_nature(struct wait_natures *f, uint32_t thread,
 /* What w is by itself, whatever the threads did that ended it. */
 static enum wait_nature own_nature(struct wait_natures *f, uint32_t thread, const struct wait *w)
 {
-	uint8_t *found = found_of(f, thread, w);
+	uint16_t *found = found_of(f, thread, w);
 	unsigned int answer;
 
 	return (enum wait_nature)(is_found(found, FOUND_OWN, &answer)
@@ -635,19 +636,21 @@ static bool find_nothing(struct wait_natures *f, uint32_t thread, const struct w
 	waker = timelines_thread(tl, w->waker);
 	/* Of a thread of the kernel, or of one that ends, somebody waits for all that it did. */
 	if (waker->flags & THREAD_KTHREAD || sleep_facts(f, w) & SLEEP_CHILD ||
-	    waking_facts(f, w) & WAKING_ENDS_THREAD || is_answered(f, thread, w))
+	    waking_facts(f, w) & WAKING_ENDS_THREAD)
 		return false;
 	i = wait_waker_pos(waker, w);
 	for (int n = 0; n < SLEEPS_BACK && i-- > 0 && ns <= half_ns; n++) {
 		const struct wait *s = &waker->waits[i];
 
-		if (s->wake_ns <= w->out_ns)
+		/* All that is left of the wait would not make it more than half. */
+		if (s->wake_ns <= w->out_ns || ns + (s->wake_ns - w->out_ns) <= half_ns)
 			break;
 		if (own_nature(f, w->waker, s) != WAIT_FOR_OTHERS ||
 		    waker_had_nothing(f, w->waker, s, wakers - 1))
 			ns += s->wake_ns - (s->out_ns > w->out_ns ? s->out_ns : w->out_ns);
 	}
-	return ns > half_ns;
+	/* Asked last, as it looks at most sleeps. */
+	return ns > half_ns && !is_answered(f, thread, w);
 }
 
 /*
@@ -657,7 +660,7 @@ static bool find_nothing(struct wait_natures *f, uint32_t thread, const struct w
 static bool waker_had_nothing(struct wait_natures *f, uint32_t thread, const struct wait *w,
 			      int wakers)
 {
-	uint8_t *found = found_of(f, thread, w);
+	uint16_t *found = found_of(f, thread, w);
 	unsigned int answer;
 
 	/* All are asked for with one waker, each of them once with more. */
@@ -668,18 +671,28 @@ static bool waker_had_nothing(struct wait_natures *f, uint32_t thread, const str
 		       : keep(found, FOUND_NOTHING, find_nothing(f, thread, w, wakers));
 }
 
-enum wait_nature wait_nature(struct wait_natures *f, uint32_t thread, const struct wait *w)
+static enum wait_nature find_nature(struct wait_natures *f, uint32_t thread, const struct wait *w)
 {
-	enum wait_nature own;
+	enum wait_nature own = own_nature(f, thread, w);
 
-	if (timelines_is_client(f->timelines, thread))
-		return WAIT_FOR_OTHERS;
-	own = own_nature(f, thread, w);
 	if (own != WAIT_FOR_OTHERS)
 		return own;
 	return waker_had_nothing(f, thread, w, WAKERS_BACK) || waits_for_turn(f, thread, w)
 		       ? WAIT_FOR_WORK
 		       : own;
+}
+
+enum wait_nature wait_nature(struct wait_natures *f, uint32_t thread, const struct wait *w)
+{
+	uint16_t *found;
+	unsigned int answer;
+
+	if (timelines_is_client(f->timelines, thread))
+		return WAIT_FOR_OTHERS;
+	found = found_of(f, thread, w);
+	return (enum wait_nature)(is_found(found, FOUND_NATURE, &answer)
+					  ? answer
+					  : keep(found, FOUND_NATURE, find_nature(f, thread, w)));
 }
 
 /* ---- classes -------------------------------------------------------------------------------- */
