@@ -205,7 +205,7 @@ demo-fleet: deps # several hosts, ClickHouse and SQLite
 	@sh tests/fleet/demo.sh $(O)
 
 C_FILES := $(wildcard bpf/*.[ch] include/*.h include/common/*.[ch] collector/*.[ch] collector/*/*.[ch] engine/*.[ch] engine/*/*.[ch] render/*.[ch] \
-             tests/unit/*.[ch] tests/tools/*.c tests/workload/*.[ch] tests/objects/*.[ch] tests/contexts/*.[ch] tests/data/*.c tests/attacks/*.c tests/fuzz/*.[ch] bench/*.[ch] docs/examples/*.c)
+             tests/unit/*.[ch] tests/tools/*.c tests/workload/*.[ch] tests/objects/*.[ch] tests/contexts/*.[ch] tests/data/*.c tests/attacks/*.c tests/fuzz/*.[ch] bench/*.[ch] bench/*/*.[ch] docs/examples/*.c)
 fmt:
 	clang-format -i $(C_FILES)
 lint:

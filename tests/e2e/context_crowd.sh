@@ -19,7 +19,8 @@ mkfifo "$tmp/go"
 shop=$!
 started="$started $shop"
 exec 4>"$tmp/go"
-sleep 6
+# In their order it would be the last one, after half a minute.
+wait_for "the recorder knows both servers" 20 grep -q ' 2 with routes' "$tmp/err.cap"
 echo go >&4
 exec 4>&-
 wait $shop
