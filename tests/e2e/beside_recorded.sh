@@ -16,7 +16,7 @@ while read -r service row of what; do
 	awk -F';' 'NR == FNR { slow = $1; usual = $2; next }
 		/^ *\+[0-9]/ { at[0] = substr($0, 11, 10); at[1] = substr($0, 21, 10); for (i in at) { gsub(/[ -]/, "", at[i]); sum[i] += at[i] } }
 		END { if (sum[0] < 0.9 * slow || sum[0] > slow + 0.01 || sum[1] < 0.8 * usual || sum[1] > usual + 0.01) {
-			print "slow " slow " told " sum[0] ", usual " usual " told " sum[1]; exit 1 } }' "$tmp/title" "$tmp/rows" >"$tmp/sums" ||
+			printf "slow %s told %.3f, usual %s told %.3f\n", slow, sum[0], usual, sum[1]; exit 1 } }' "$tmp/title" "$tmp/rows" >"$tmp/sums" ||
 		fail "$service: $(cat "$tmp/sums" "$tmp/rows")"
 done <<'END'
 c 1 threads ! slept in read < ask_redis
