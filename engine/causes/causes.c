@@ -194,12 +194,10 @@ static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_n
 	c->windows[c->n_windows++] = (struct window) { node, waker, from_ns, to_ns };
 }
 
-/* The number of a node's sum; 0: there is none. */
+/* The number of a node's sum that is for no pause; 0: there is none, by whichever worker. */
 static uint32_t known_sum(const struct causes *c, uint32_t node, uint32_t end)
 {
-	size_t i = (size_t)node * ENDS_OF_NODE + end;
-
-	return i < c->n_sum_of ? c->sum_of[i] : 0;
+	return pairs_find(&c->sums.keys, node, end);
 }
 
 /* Counts whom else the last wakers in the chains of the current wait woke meanwhile. */
@@ -211,7 +209,7 @@ static void count_woken(struct causes *c)
 		uint32_t sum = ran ? ran : known_sum(c, w->node, CHAIN_RUNNABLE);
 		uint32_t cause = sum ? ((const struct chain_sum *)c->sums.at)[sum].cause : 0;
 
-		if (!cause || !c->part[cause].ns || c->at[cause - 1].pause)
+		if (!cause || !c->part[cause].ns)
 			continue;
 		c->at[cause - 1].windows_ns += w->to_ns - w->from_ns;
 		woken_meanwhile_add(&c->woken, cause, c->wakings, w->waker, w->from_ns, w->to_ns);
