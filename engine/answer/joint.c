@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/kernel_functions.h"
-#include "kernel_waits.h"
 #include "select/wait_nature.h"
+#include "words/kernel_waits.h"
 #include "words/lock_holder.h"
 #include "words/object_names.h"
 #include "words/waited_for.h"

@@ -7,6 +7,7 @@
 #include "base/kernel_functions.h"
 #include "common/grow.h"
 #include "select/wait_nature.h"
+#include "words/kernel_waits.h"
 #include "words/lock_holder.h"
 #include "words/place.h"
 #include "words/waited_for.h"
@@ -84,13 +85,15 @@ static uint32_t woke(struct causes *c, const struct link *l)
 /* ---- labels --------------------------------------------------------------------------------- */
 
 /* "the lock of futex_wait | lock < work": of a lock that has no name. */
-static uint32_t nameless_lock(struct causes *c, uint32_t slept)
+static uint32_t nameless_lock(struct causes *c, uint32_t pair, uint32_t slept)
 {
+	uint32_t kstack = timelines_pair(c->timelines, pair).kstack;
+	const char *words = kernel_wait_words(c->timelines, kstack, true);
 	struct text_buf b = { 0 };
 	uint32_t id;
 
-	text_puts(&b, "the lock of ");
-	text_puts(&b, names_text(c->names, slept));
+	text_puts(&b, words ? "" : "the lock of ");
+	text_puts(&b, words ? words : names_text(c->names, slept));
 	id = b.failed ? 0 : names_adopt(c->names, b.p);
 	text_free(&b);
 	c->out_of_memory |= !id;
@@ -143,8 +146,9 @@ static void label_sleep(struct causes *c, struct label *label, uint32_t pair)
 					      timelines_pair(c->timelines, pair).kstack) &
 		      KFUNC_AWAITS_WORK;
 	if (pair && wait_is_at_lock(c->timelines, c->chains.kernel, pair))
-		label->lock = *names_text(c->names, label->what) ? lock_name(c, label->what)
-								 : nameless_lock(c, label->slept);
+		label->lock = *names_text(c->names, label->what)
+				      ? lock_name(c, label->what)
+				      : nameless_lock(c, pair, label->slept);
 }
 
 /* 0: out of memory. */
