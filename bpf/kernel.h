@@ -199,6 +199,7 @@ struct maple_arange_64 {
 struct mm_struct {
 	struct maple_tree mm_mt; /* since 6.1 */
 	unsigned long start_code, end_data, start_brk;
+	unsigned long arg_start, arg_end;
 	unsigned long exec_vm;
 	mm_context_t context;
 };

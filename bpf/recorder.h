@@ -19,6 +19,8 @@ volatile __u32 helpers[WIRE_HELPERS] = {};
 
 /* The process that becomes the command that is recorded: until its exec it is the recorder's. */
 volatile __u32 waiting_command = 0; /* 0: there is none (any more) */
+/* The same process, from the beginning on. */
+volatile __u32 command = 0;
 
 /* The place of helper tgid, or WIRE_HELPERS. */
 static __always_inline __u32 helper_place(__u32 tgid)

@@ -65,6 +65,40 @@ static __always_inline void begin_command(struct task_struct *task, __u64 now)
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 }
 
+/* So many generations of processes are looked through for the command. */
+#define ANCESTORS 24
+
+static __always_inline bool is_of_command(struct task_struct *task)
+{
+	struct task_struct *t = task;
+
+	for (int i = 0; i < ANCESTORS && command && t; i++) {
+		if (FIELD(task_struct, t, tgid) == (int)command)
+			return true;
+		t = FIELD(task_struct, t, real_parent);
+	}
+	return false;
+}
+
+/* The kernel has just written them to the new stack, so they are there. */
+static __always_inline void read_arguments(struct wire_exec *ev, struct task_struct *task)
+{
+	struct mm_struct *mm = FIELD(task_struct, task, mm);
+	__u64 start = FIELD(mm_struct, mm, arg_start), end = FIELD(mm_struct, mm, arg_end);
+	__u32 len = end - start < 1u << 31 ? (__u32)(end - start) : 0;
+	__u32 first = len, last;
+
+	if (first > sizeof(ev->first))
+		first = sizeof(ev->first);
+	if (!first || bpf_probe_read_user(ev->first, first, (void *)start))
+		return;
+	last = len - first;
+	if (last > sizeof(ev->last))
+		last = sizeof(ev->last);
+	if (!last || !bpf_probe_read_user(ev->last, last, (void *)(end - last)))
+		ev->arguments_len = len;
+}
+
 SEC("tp_btf/sched_process_exec")
 int on_exec(unsigned long long *ctx)
 {
@@ -88,6 +122,9 @@ int on_exec(unsigned long long *ctx)
 	ev->old_tid = (__u32)ctx[1];
 	if (bpf_probe_read_kernel_str(ev->filename, sizeof(ev->filename), bprm->filename) < 0)
 		ev->filename[0] = 0;
+	ev->arguments_len = ev->pad = 0;
+	if (is_of_command(task))
+		read_arguments(ev, task);
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 	return 0;
 }

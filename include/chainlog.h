@@ -118,12 +118,18 @@ enum chainlog_event {
 	CHAINLOG_WAKING = 1,	 /* [waker] wakee [pair] */
 	CHAINLOG_WAKING_NEW = 2, /* as WAKING: a thread's first */
 	CHAINLOG_FORK = 3,	 /* [parent] child tgid_of_child name */
-	CHAINLOG_EXEC = 4,   /* thread old_tid filename: old_tid: before it took the leader's tid */
+	/*
+	 * thread old_tid text: old_tid: before it took the leader's tid; text: the file's name,
+	 * then perhaps the arguments, each after a CHAINLOG_ARGUMENT
+	 */
+	CHAINLOG_EXEC = 4,
 	CHAINLOG_RENAME = 5, /* thread name */
 	CHAINLOG_EXIT = 6,   /* thread */
 	CHAINLOG_EVENT_KINDS = 7,
 };
 #define CHAINLOG_KIND_MASK 0x07
+/* In the text of an EXEC, before each argument. */
+#define CHAINLOG_ARGUMENT '\x1f'
 /* The acting thread (prev, waker, parent) is `next` of the block's last switch, and left out. */
 #define CHAINLOG_F_CURRENT 0x08
 /*

@@ -40,10 +40,22 @@ struct wire_fork {
 	char name[WIRE_COMM_LEN];
 };
 
+/* Of more bytes of arguments these first and these last ones are kept. */
+#define WIRE_ARGUMENTS_FIRST 128u
+#define WIRE_ARGUMENTS_LAST 160u
+
 struct wire_exec {
 	struct wire_record r;
 	__u32 tid, old_tid;
 	char filename[WIRE_PATH_LEN];
+	/*
+	 * Of the command and what it started: how many bytes its arguments have, the program's name
+	 * among them, each with a terminator; 0: not known. What is kept of them is first, and, if
+	 * they are more, last.
+	 */
+	__u32 arguments_len, pad;
+	char first[WIRE_ARGUMENTS_FIRST];
+	char last[WIRE_ARGUMENTS_LAST];
 };
 
 struct wire_rename {

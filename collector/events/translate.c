@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/event_block.h"
+#include "exec_text.h"
 
 struct translator {
 	struct encoder *enc;
@@ -337,6 +338,7 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		struct wire_rename rename;
 		struct wire_of_thread thread;
 	} *w = (const void *)r;
+	char text[EXEC_TEXT_SIZE];
 
 	if (r->kind >= WIRE_COUNTED_KINDS)
 		return -EBADMSG;
@@ -351,7 +353,8 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 	case WIRE_EXEC:
 		out.tid = w->exec.tid;
 		out.other = w->exec.old_tid;
-		out.string = string_of(t, w->exec.filename, sizeof(w->exec.filename));
+		exec_text(text, &w->exec);
+		out.string = encoder_text(t->enc, text);
 		break;
 	case WIRE_RENAME:
 		out.tid = w->rename.tid;

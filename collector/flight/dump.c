@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "chainwire.h"
+#include "events/exec_text.h"
 
 int dump_begin(struct dump *d, const struct definitions *from, struct encoder *out)
 {
@@ -138,7 +138,7 @@ int dump_threads(struct dump *d, const struct threads *threads, uint64_t from_ns
 
 static int put_event(struct dump *d, const struct event *ev)
 {
-	char text[WIRE_PATH_LEN + 1]; /* a name or a file name */
+	char text[EXEC_TEXT_SIZE]; /* a name, or what a program was started with */
 	struct event out = *ev;
 
 	out.kstack = put_stack(d, ev->kstack);

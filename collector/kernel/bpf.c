@@ -349,7 +349,7 @@ void bpf_session_helper(struct bpf_session *s, uint32_t id)
 
 void bpf_session_command(struct bpf_session *s, pid_t pid)
 {
-	s->skel->bss->waiting_command = bpf_session_id(s, pid);
+	s->skel->bss->command = s->skel->bss->waiting_command = bpf_session_id(s, pid);
 }
 
 int bpf_session_attach(struct bpf_session *s, char *why, size_t why_size)

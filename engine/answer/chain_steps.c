@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribute/chain.h"
 #include "attribute/event_loops.h"
+#include "attribute/life.h"
 #include "base/compare.h"
 #include "base/kernel_functions.h"
 #include "common/grow.h"
@@ -630,41 +630,15 @@ int chain_steps_add(struct chain_steps *s, const struct chosen_wait *p)
 	return error_of(s);
 }
 
-static void add_piece(struct chain_steps *s, uint32_t thread, const struct wait *w,
-		      enum chain_end end, uint64_t from_ns, uint64_t to_ns)
+/* For life_explain(). */
+static uint32_t head_of_life(void *arg, uint32_t thread, uint64_t at_ns)
 {
-	uint32_t head = from_ns < to_ns ? head_at(s, thread, from_ns) : 0;
-
-	if (head)
-		attribute_piece(&s->chains.attribution,
-				&(struct chain_piece) { head, end, thread, w, from_ns, to_ns, 0,
-							1 });
+	return head_at(arg, thread, at_ns);
 }
 
 int chain_steps_add_life(struct chain_steps *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
-	const struct thread *th = timelines_thread(s->timelines, thread);
-	const struct wait *w = th->waits + thread_position(th, from_ns);
-	const struct wait *end = th->waits + th->n_waits;
-
-	for (; w < end && w->out_ns < to_ns && !error_of(s); w++) {
-		uint64_t out = clip_ns(w->out_ns, from_ns, to_ns);
-		uint64_t wake = clip_ns(w->wake_ns, out, to_ns);
-		uint64_t in = clip_ns(w->in_ns, wake, to_ns);
-
-		add_piece(s, thread, NULL, CHAIN_RUNNING, from_ns, out);
-		if (w->kind == WAIT_SLEEP && wake > out)
-			chains_explain(&s->chains, head_at(s, thread, w->out_ns), thread, w, out,
-				       wake);
-		if (w->kind == WAIT_UNKNOWN)
-			add_piece(s, thread, w, CHAIN_UNKNOWN, out, in);
-		else
-			add_piece(s, thread, w,
-				  w->kind == WAIT_SLEEP ? CHAIN_RUNNABLE : CHAIN_PREEMPTED,
-				  w->kind == WAIT_SLEEP ? wake : out, in);
-		from_ns = in;
-	}
-	add_piece(s, thread, NULL, CHAIN_RUNNING, from_ns, to_ns);
+	life_explain(&s->chains, thread, from_ns, to_ns, head_of_life, s);
 	return error_of(s);
 }
 

@@ -7,6 +7,7 @@
 
 #include "attribute/attributed_time.h"
 #include "words/object_names.h"
+#include "words/program_words.h"
 #include "format.h"
 #include "base/text.h"
 
@@ -297,7 +298,7 @@ static void put_event(const struct printer *p, const struct event *ev)
 		break;
 	case EVENT_EXEC:
 		putc(' ', out);
-		print_clean(out, trace_string(p->t, ev->string));
+		program_put(out, trace_string(p->t, ev->string));
 		if (ev->other != ev->tid)
 			fprintf(out, " (was thread %u)", ev->other);
 		break;

@@ -8,6 +8,7 @@
 #include "cause_json.h"
 #include "chain_lines.h"
 #include "command_word.h"
+#include "named_steps.h"
 #include "screen_schema.h"
 #include "subject_text.h"
 #include "words/process_notes.h"
@@ -176,9 +177,35 @@ static void put_requests(struct screen *s, struct requests_taken all)
 	json_end(j, '}');
 }
 
+/* Of a command, or of what the user named. */
+static int put_path(struct screen *s, const struct subject *of)
+{
+	struct json_object *j = &s->j;
+	struct named_steps steps;
+	int err = named_steps_find(&steps, &of->processes, s->in->timelines, s->subjects->names);
+
+	json_number(j, "took_ns", of->took_ns);
+	json_number(j, "from_ns", of->from_ns - timelines_start_ns(s->in->timelines));
+	json_bool(j, "ended", of->ended);
+	json_decimal(j, "cpus_busy", of->cpus_busy);
+	json_decimal(j, "others_cpus", of->others_cpus);
+	json_number(j, "no_cpu_ns", of->no_cpu_ns);
+	json_begin(j, "longest_steps", '[');
+	for (size_t i = 0; i < steps.n; i++) {
+		json_begin(j, NULL, '{');
+		json_text(j, "name", steps.at[i].name);
+		json_number(j, "took_ns", steps.at[i].ns);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+	named_steps_free(&steps);
+	return err;
+}
+
 static int put_subject(struct screen *s, const struct subject *of)
 {
 	static const char *const kinds[] = { [SUBJECT_COMMAND] = "command",
+					     [SUBJECT_NAMED] = "path",
 					     [SUBJECT_WAITER] = "thread",
 					     [SUBJECT_ENDPOINT] = "endpoint" };
 	struct json_object *j = &s->j;
@@ -192,10 +219,8 @@ static int put_subject(struct screen *s, const struct subject *of)
 	json_text(j, "name", names_text(s->subjects->names, of->name));
 	err = subject_put_verdict(verdict.f, s->in, s->subjects, of);
 	text_end(s, &verdict, "verdict");
-	if (of->kind == SUBJECT_COMMAND) {
-		json_number(j, "took_ns", of->took_ns);
-		json_bool(j, "ended", of->ended);
-		json_decimal(j, "cpus_busy", of->cpus_busy);
+	if (of->kind == SUBJECT_COMMAND || of->kind == SUBJECT_NAMED) {
+		err = err ? err : put_path(s, of);
 	} else if (of->kind == SUBJECT_WAITER) {
 		json_number(j, "waited_ns", of->took_ns);
 	} else {

@@ -8,14 +8,17 @@
 #include "chain_lines.h"
 #include "command_word.h"
 #include "format_requests.h"
+#include "named_steps.h"
 #include "paragraph.h"
 #include "server_waits.h"
 #include "style.h"
 #include "verdict.h"
 
 #define LINES_SHOWN 6 /* of each one's chain */
-/* The CPUs are what a command waits for if it keeps so much of them busy, in percent. */
+/* The CPUs are what a command waits for if it keeps so much of them busy, in percent, */
 #define ALL_BUSY 90
+/* and if others have them, where its path is without one for one of so many parts of its time. */
+#define WITHOUT_CPU 3
 /* What is slow is told from the usual one if it takes so many times as long. */
 #define SLOW_TIMES 3
 
@@ -33,17 +36,28 @@ static void put_ms(FILE *f, const char *what, uint64_t ns)
 	fputs(" ms", f);
 }
 
-static int put_command(FILE *out, const struct format_input *in, const struct subjects *s,
-		       const struct subject *of)
+/* Of a command, or of what the user named. */
+static int put_path(FILE *out, const struct format_input *in, const struct subjects *s,
+		    const struct subject *of)
 {
 	uint32_t cpus = trace_info(in->trace)->cpus;
+	double all = of->cpus_busy + of->others_cpus;
+	uint64_t from_ns = of->from_ns - timelines_start_ns(in->timelines);
 
 	style_name(out, in->options->color, names_text(s->names, of->name));
-	fprintf(out, " took %.3f s with %.1f of %u CPU%s busy", (double)of->took_ns / 1e9,
-		of->cpus_busy, cpus, cpus == 1 ? "" : "s");
-	if (100 * of->cpus_busy < ALL_BUSY * cpus)
+	fprintf(out, " took %.3f s", (double)of->took_ns / 1e9);
+	if (!of->began || !of->ended)
+		fprintf(out, " (from %.3f to %.3f s)", (double)from_ns / 1e9,
+			(double)(from_ns + of->took_ns) / 1e9);
+	fprintf(out, " with %.1f of %u CPU%s busy", of->cpus_busy, cpus, cpus == 1 ? "" : "s");
+	if (100 * of->cpus_busy >= ALL_BUSY * cpus) {
+		fputs(": the CPUs are what it waits for.", out);
+		return 0;
+	}
+	if (100 * all < ALL_BUSY * cpus || WITHOUT_CPU * of->no_cpu_ns < of->took_ns)
 		return verdict_put(out, of->steps, s->names, in->options->color, true);
-	fputs(": the CPUs are what it waits for.", out);
+	fprintf(out, ": the CPUs are what it waits for, of which other programs had %.1f.",
+		of->others_cpus);
 	return 0;
 }
 
@@ -96,7 +110,8 @@ int subject_put_verdict(FILE *out, const struct format_input *in, const struct s
 {
 	switch (of->kind) {
 	case SUBJECT_COMMAND:
-		return put_command(out, in, s, of);
+	case SUBJECT_NAMED:
+		return put_path(out, in, s, of);
 	case SUBJECT_WAITER:
 		return put_waiter(out, in, s, of);
 	case SUBJECT_ENDPOINT:
@@ -135,6 +150,7 @@ static int put_figures(FILE *out, const struct format_input *in, const struct su
 static int put_subject(FILE *out, const struct format_input *in, const struct subjects *s,
 		       const struct subject *of)
 {
+	struct named_steps steps;
 	struct paragraph p;
 	int err = paragraph_begin(&p);
 
@@ -147,9 +163,15 @@ static int put_subject(FILE *out, const struct format_input *in, const struct su
 		err = -ENOMEM;
 	if (!err && of->requests)
 		err = put_figures(out, in, s, of);
-	return err || !of->steps
-		       ? err
-		       : chain_lines_put(out, of->steps, s->names, in->options, LINES_SHOWN);
+	if (!err && of->steps)
+		err = chain_lines_put(out, of->steps, s->names, in->options, LINES_SHOWN);
+	if (err || !of->processes.n)
+		return err;
+	err = named_steps_find(&steps, &of->processes, in->timelines, s->names);
+	if (!err)
+		named_steps_put(out, &steps, paragraph_columns(in->options->columns));
+	named_steps_free(&steps);
+	return err;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */

@@ -8,10 +8,10 @@
 
 #include "causes/causes.h"
 #include "format_requests.h"
-#include "select/scope.h"
+#include "select/path.h"
 #include "select/top_waits.h"
 
-#define TOLD_MOST 6
+#define TOLD_MOST 32
 /* A thread that waited for others in less than one of so many parts of the time is none. */
 #define LEAST_OF_TIME 10
 /* Endpoints whose requests took less than one of so many parts of the time are not explained. */
@@ -23,93 +23,83 @@ static struct subject *add(struct subjects *s, enum subject_kind kind)
 	return &s->at[s->n++];
 }
 
-/* ---- the command ----------------------------------------------------------------------------- */
-
-/* The command's main thread, and its life from when the command's program began. */
-struct command {
-	uint32_t thread;
-	uint64_t from_ns, to_ns;
-};
-
-/*
- * When the recorder's child became the command: it has another name from then on, if that is not
- * the recorder's own.
- */
-static uint64_t began_ns(const struct timelines *tl, uint32_t thread)
+static const char *last_name(const struct timelines *tl, struct names *names, uint32_t thread)
 {
-	const struct thread *th = timelines_thread(tl, thread);
-	uint32_t recorder = trace_info(timelines_trace(tl))->recorder_name;
-
-	if (!th->renames || !recorder || th->name != recorder)
-		return th->begin_ns;
-	return timelines_next_name_ns(tl, thread, th->begin_ns);
+	return names_text(names, names_thread(names, thread, timelines_end_ns(tl)));
 }
 
-static bool find_command(struct command *c, const struct timelines *tl, uint32_t tgid)
+/* "alpha/26050", a text. */
+static uint32_t name_with_id(const struct timelines *tl, struct names *names, uint32_t thread)
 {
-	for (c->thread = 0; c->thread < timelines_threads(tl); c->thread++) {
-		const struct thread *th = timelines_thread(tl, c->thread);
+	struct text_buf b = { 0 };
+	char id[16];
+	uint32_t text;
 
-		if (th->tid != tgid || timelines_is_client(tl, c->thread))
-			continue;
-		c->from_ns = began_ns(tl, c->thread);
-		c->to_ns = th->end_ns;
-		return c->from_ns < c->to_ns;
-	}
-	return false;
+	snprintf(id, sizeof(id), "/%" PRIu32, timelines_thread(tl, thread)->tid);
+	text_puts(&b, last_name(tl, names, thread));
+	text_puts(&b, id);
+	text = b.failed ? 0 : names_adopt(names, b.p);
+	text_free(&b);
+	return text;
 }
 
-static uint64_t overlap_ns(uint64_t from_ns, uint64_t to_ns, const struct command *c)
+/* ---- the command, or what the user named ----------------------------------------------------- */
+
+/* How long the one whose turn it was had no CPU. */
+static uint64_t without_cpu_ns(const struct chain_steps *s)
 {
-	return clip_ns(to_ns, c->from_ns, c->to_ns) - clip_ns(from_ns, c->from_ns, c->to_ns);
+	uint32_t n;
+	const struct chain_step *at = chain_steps_list(s, &n);
+	uint64_t ns = 0;
+
+	for (uint32_t i = 1; i < n; i++)
+		ns += at[i].is_end ? at[i].no_cpu_ns : 0;
+	return ns;
 }
 
-/* How long all threads of the command ran while it did. */
-static int ran_ns(uint64_t *ns, const struct timelines *tl, const struct options *o,
-		  const struct command *c)
+static int add_path_steps(struct subjects *s, struct subject *of, const struct path *p,
+			  const struct timelines *tl, const struct options *o)
 {
-	bool *is_in;
-	int err = scope_find(&is_in, tl, o);
+	int err = chain_steps_new(&of->steps, tl, o, s->names);
 
-	*ns = 0;
-	for (uint32_t i = 0; i < timelines_threads(tl) && !err; i++) {
-		const struct thread *th = timelines_thread(tl, i);
-
-		if (!is_in[i] || timelines_is_client(tl, i))
-			continue;
-		*ns += overlap_ns(th->begin_ns, th->end_ns, c);
-		for (uint32_t w = 0; w < th->n_waits; w++)
-			*ns -= overlap_ns(th->waits[w].out_ns, th->waits[w].in_ns, c);
-	}
-	free(is_in);
-	return err;
-}
-
-static int add_command(struct subjects *s, const struct timelines *tl, const struct options *o)
-{
-	struct command c;
-	struct subject *of;
-	uint64_t ns;
-	int err;
-
-	if (!o->command || !find_command(&c, tl, o->command))
-		return 0;
-	of = add(s, SUBJECT_COMMAND);
-	of->name = names_thread(s->names, c.thread, c.to_ns - 1);
-	of->took_ns = of->of_ns = c.to_ns - c.from_ns;
-	of->thread = c.thread;
-	of->from_ns = c.from_ns;
-	of->ended = timelines_thread(tl, c.thread)->flags & THREAD_EXITED;
-	err = s->all ? 0 : ran_ns(&ns, tl, o, &c);
-	if (err || s->all)
-		return err;
-	err = chain_steps_new(&of->steps, tl, o, s->names);
 	if (!err)
-		err = chain_steps_add_life(of->steps, c.thread, c.from_ns, c.to_ns);
+		err = chain_steps_add_life(of->steps, p->thread, p->from_ns, p->to_ns);
+	if (!err)
+		err = chain_steps_end(of->steps);
 	if (err)
 		return err;
-	of->cpus_busy = (double)ns / (double)of->took_ns;
-	return chain_steps_end(of->steps);
+	of->no_cpu_ns = without_cpu_ns(of->steps);
+	return path_processes_find(&of->processes, tl, o, p->thread, p->from_ns, p->to_ns);
+}
+
+static int add_path(struct subjects *s, const struct timelines *tl, const struct options *o)
+{
+	const struct thread *th;
+	struct subject *of;
+	uint64_t own_ns, others_ns;
+	struct path p;
+	int err = path_find(&p, tl, o);
+
+	if (err || p.from_ns >= p.to_ns)
+		return err;
+	th = timelines_thread(tl, p.thread);
+	of = add(s, p.is_command ? SUBJECT_COMMAND : SUBJECT_NAMED);
+	of->name = p.is_command ? names_thread(s->names, p.thread, p.to_ns - 1)
+				: name_with_id(tl, s->names, p.thread);
+	of->thread = p.thread;
+	of->from_ns = p.from_ns;
+	of->took_ns = of->of_ns = p.to_ns - p.from_ns;
+	of->began = p.from_ns <= th->begin_ns && th->begin_ns > timelines_start_ns(tl);
+	of->began |= p.is_command && !o->from_ns;
+	of->ended = th->flags & THREAD_EXITED && p.to_ns >= th->end_ns;
+	if (!of->name)
+		return -ENOMEM;
+	err = s->all ? 0 : path_ran_ns(&own_ns, &others_ns, &p, tl, o);
+	if (err || s->all)
+		return err;
+	of->cpus_busy = (double)own_ns / (double)of->took_ns;
+	of->others_cpus = (double)others_ns / (double)of->took_ns;
+	return add_path_steps(s, of, &p, tl, o);
 }
 
 /* ---- who waited for others ------------------------------------------------------------------- */
@@ -133,18 +123,31 @@ static bool ends_in_pause(const struct chain_steps *s)
 	return most && at[most].end == CHAIN_TIMER;
 }
 
+static void note_name(struct told *told, uint32_t who)
+{
+	if (told->n < TOLD_MOST)
+		told->who[told->n++] = who;
+}
+
 /* Those on the path, but for small parts of it; of one that ends in a pause only who waits for
  * others' ends. */
-static void note_told(struct told *told, const struct chain_steps *s)
+static void note_told(struct told *told, const struct subject *of, const struct timelines *tl,
+		      struct names *names)
 {
 	uint32_t n;
-	const struct chain_step *at = chain_steps_list(s, &n);
-	bool pause = ends_in_pause(s);
+	const struct chain_step *at = chain_steps_list(of->steps, &n);
+	const struct path_process *process = of->processes.at;
+	bool pause = ends_in_pause(of->steps);
 
-	for (uint32_t i = 1; i < n && told->n < TOLD_MOST; i++)
-		if (LEAST_OF_TIME * at[i].ns >= chain_steps_total_ns(s) && at[i].who &&
+	for (uint32_t i = 1; i < n; i++)
+		if (LEAST_OF_TIME * at[i].ns >= of->took_ns && at[i].who &&
 		    (!pause || at[i].kind == JOINT_CHILD))
-			told->who[told->n++] = at[i].who;
+			note_name(told, at[i].who);
+	/* Who passes on what others did is in no step. */
+	for (uint32_t i = 1; i < of->processes.n; i++)
+		if (LEAST_OF_TIME * process[i].ns >= of->took_ns)
+			note_name(told, names_thread(names, process[process[i].above].leader,
+						     timelines_end_ns(tl)));
 }
 
 static bool is_told(const struct told *told, const struct names *names, const char *name)
@@ -177,11 +180,6 @@ static int add_to_steps(void *arg, const struct chosen_wait *p)
 	return chain_steps_add(w->steps, p);
 }
 
-static const char *last_name(const struct timelines *tl, struct names *names, uint32_t thread)
-{
-	return names_text(names, names_thread(names, thread, timelines_end_ns(tl)));
-}
-
 /* Of the threads that are not told; THREAD_NONE: none waited. */
 static uint32_t longest(const struct waiters *w, struct names *names, const struct told *told)
 {
@@ -194,21 +192,6 @@ static uint32_t longest(const struct waiters *w, struct names *names, const stru
 		    !is_told(told, names, last_name(w->timelines, names, i)))
 			most = i;
 	return most;
-}
-
-/* "alpha/26050", a text. */
-static uint32_t name_with_id(const struct timelines *tl, struct names *names, uint32_t thread)
-{
-	struct text_buf b = { 0 };
-	char id[16];
-	uint32_t text;
-
-	snprintf(id, sizeof(id), "/%" PRIu32, timelines_thread(tl, thread)->tid);
-	text_puts(&b, last_name(tl, names, thread));
-	text_puts(&b, id);
-	text = b.failed ? 0 : names_adopt(names, b.p);
-	text_free(&b);
-	return text;
 }
 
 static int add_waiter_steps(struct subjects *s, struct waiters *w, const struct options *o,
@@ -241,7 +224,7 @@ static int add_waiter(struct subjects *s, const struct timelines *tl, const stru
 	int err;
 
 	if (s->n)
-		note_told(&told, s->at[0].steps);
+		note_told(&told, &s->at[0], tl, s->names);
 	w.waited_ns = calloc(timelines_threads(tl) + 1, sizeof(*w.waited_ns));
 	err = w.waited_ns ? wait_filter_like(&f, like, o, s->names) : -ENOMEM;
 	if (!err)
@@ -373,8 +356,8 @@ bool subjects_chosen(const struct options *o)
 /* Whether the options choose no other waits than those of the command and of threads. */
 static bool wants_path(const struct options *o)
 {
-	return !(o->given & (GIVEN_REQUESTS | GIVEN_WITHIN | GIVEN_RANGE | GIVEN_WAIT |
-			     GIVEN_STATE | GIVEN_OF_OBJECTS | GIVEN_ENDED));
+	return !(o->given & (GIVEN_REQUESTS | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
+			     GIVEN_OF_OBJECTS | GIVEN_ENDED));
 }
 
 /* Likewise those of requests; with all also of those that they choose. */
@@ -402,7 +385,7 @@ static int find(struct subjects *s, const struct format_input *in, const struct 
 	timelines_requests(in->timelines, &n_requests);
 	err = names_new(&s->names, in->timelines, &s->of_requests);
 	if (!err && wants_path(in->options))
-		err = add_command(s, in->timelines, &s->of_threads);
+		err = add_path(s, in->timelines, &s->of_threads);
 	if (!err && wants_path(in->options) && !n_requests && !all)
 		err = add_waiter(s, in->timelines, &s->of_threads, like);
 	if (!err && n_requests && s->wants_endpoints)
@@ -422,8 +405,10 @@ int subjects_find_all(struct subjects *s, const struct format_input *in)
 
 void subjects_free(struct subjects *s)
 {
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < s->n; i++) {
 		chain_steps_free(s->at[i].steps);
+		path_processes_free(&s->at[i].processes);
+	}
 	request_table_free(s->requests);
 	wait_filter_free(s->filter);
 	names_free(s->names);

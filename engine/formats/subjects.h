@@ -1,33 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * subjects.h - what the first screen is about: the command that was recorded, the thread that
- * waited longest for others, the endpoints whose requests had most time, who asks before whom it
- * asks; each with the chain of its waits.
+ * subjects.h - what the first screen is about: the command that was recorded, or the process or
+ * thread that the user named; the thread that waited longest for others; the endpoints whose
+ * requests had most time, who asks before whom it asks; each with the chain of its waits.
  */
 #pragma once
 
 #include "answer/chain_steps.h"
+#include "answer/path_processes.h"
 #include "format.h"
 #include "select/endpoint_requests.h"
 
-enum subject_kind { SUBJECT_COMMAND, SUBJECT_WAITER, SUBJECT_ENDPOINT };
+enum subject_kind {
+	SUBJECT_COMMAND,
+	SUBJECT_NAMED, /* a process or thread */
+	SUBJECT_WAITER,
+	SUBJECT_ENDPOINT,
+};
 
 struct subject {
 	enum subject_kind kind;
 	uint32_t name; /* a text: "make", "alpha/26050", "tcp :80 nginx/900" */
 	/*
-	 * How long the command took, from its program's start to its end; the thread waited for
-	 * others, of of_ns; all requests took.
+	 * How long the command took, from its program's start to its end, or what was named, or
+	 * as much of that as is shown; the thread waited for others, of of_ns; all requests took.
 	 */
 	uint64_t took_ns, of_ns;
-	uint32_t thread; /* of a command: its main one, which began to be that at from_ns */
-	uint64_t from_ns;
-	double cpus_busy; /* of a command: by all of its threads meanwhile, on average */
-	bool ended;	  /* of a command: within the trace */
+	/* Of a command, and of what was named: */
+	uint32_t thread;    /* whose path it is */
+	uint64_t from_ns;   /* when that begins */
+	double cpus_busy;   /* by all of its threads meanwhile, on average */
+	double others_cpus; /* likewise, by others */
+	uint64_t no_cpu_ns; /* of its path, in which the one whose turn it was had no CPU */
+	bool began, ended;  /* with it, not before or with --from; not later or with --to */
+	struct path_processes processes;
 	const struct endpoint_requests *requests; /* of an endpoint; at least one; else NULL */
 	/*
-	 * The command's path, the thread's waits for others, the slowest hundredth of requests;
-	 * NULL: all requests took hardly any time, or steps were not asked for.
+	 * The path of the command, or of what was named, the thread's waits for others, the slowest
+	 * hundredth of requests; NULL: all requests took hardly any time, or steps were not asked
+	 * for.
 	 */
 	struct chain_steps *steps;
 };

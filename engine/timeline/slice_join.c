@@ -159,7 +159,7 @@ static void handle_kept(struct slice *s, struct builder *b, const struct kept_ev
 		s->number[k->thread] = build_child(b, &ev, in_whole(s, k->parent));
 		break;
 	case EVENT_EXEC:
-		build_exec(b, s->number[k->thread]);
+		build_exec(b, s->number[k->thread], ev.string);
 		break;
 	case EVENT_RENAME:
 		table_rename(b, s->number[k->thread], ev.string, ev.time_ns);

@@ -163,8 +163,10 @@ struct thread {
 	 * thread ended, which wait_killed() is not. Else NULL.
 	 */
 	struct wait *process_end;
-	struct work_items *work;   /* NULL: it is no worker, or was not seen to wait for work */
-	uint32_t exit_stack;	   /* stack pair: where it left its last CPU; 0: not known */
+	struct work_items *work; /* NULL: it is no worker, or was not seen to wait for work */
+	uint32_t exit_stack;	 /* stack pair: where it left its last CPU; 0: not known */
+	/* What it executed last (string id, see CHAINLOG_EXEC); 0: not known, or nothing. */
+	uint32_t program;
 	uint64_t begin_ns, end_ns; /* of its life in the trace */
 };
 

@@ -189,12 +189,13 @@ static void handle_exec(struct builder *b, const struct event *ev)
 	}
 	i = acts(b, ev, ev->tid);
 	if (i < THREAD_IDLE)
-		build_exec(b, i);
+		build_exec(b, i, ev->string);
 }
 
-void build_exec(struct builder *b, uint32_t thread)
+void build_exec(struct builder *b, uint32_t thread, uint32_t program)
 {
 	b->tl->threads[thread].flags &= ~(uint32_t)THREAD_KTHREAD;
+	b->tl->threads[thread].program = program;
 	contexts_forget(&b->tl->requests.contexts, thread);
 }
 

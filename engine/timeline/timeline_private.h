@@ -261,7 +261,7 @@ void build_event(struct builder *b, const struct event *ev);
 /* What a FORK says of the child, which begins: its number. THREAD_NONE: out of memory. */
 uint32_t build_child(struct builder *b, const struct event *ev, uint32_t parent);
 /* What an EXEC says of a thread. */
-void build_exec(struct builder *b, uint32_t thread);
+void build_exec(struct builder *b, uint32_t thread, uint32_t program);
 /* Takes all events of the cursor's window, or of a stream; first: the first one, NULL: none. */
 void build_window(struct builder *b, const struct event *first);
 void build_stream(struct builder *b, struct event_stream *events, const struct event *first);

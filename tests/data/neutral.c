@@ -282,6 +282,19 @@ static int copy_aux(struct neutral *n, const struct event *ev)
 	return encoder_event(n->enc, &copy);
 }
 
+/* What a program was started with, without its arguments. */
+static uint32_t program(struct neutral *n, const char *text)
+{
+	char *file = strndup(text, strcspn(text, (const char[]) { CHAINLOG_ARGUMENT, 0 }));
+	uint32_t id;
+
+	if (!file)
+		abort();
+	id = encoder_text(n->enc, path_of(file));
+	free(file);
+	return id;
+}
+
 static int copy_event(struct neutral *n, const struct event *ev)
 {
 	const char *text = trace_string(n->trace, ev->string);
@@ -318,9 +331,9 @@ static int copy_event(struct neutral *n, const struct event *ev)
 					  .kind = CHAINLOG_EXEC,
 					  .tid = ev->tid,
 					  .other = ev->other,
-					  .string = encoder_text(n->enc, is_kept(n, ev->tid)
-										 ? path_of(text)
-										 : "other") });
+					  .string = is_kept(n, ev->tid)
+							    ? program(n, text)
+							    : encoder_text(n->enc, "other") });
 	case EVENT_RENAME:
 		n->name[ev->tid] = text;
 		return encoder_event(

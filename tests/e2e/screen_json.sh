@@ -17,9 +17,11 @@ for trace in "$here"/../data/*.bin "$here"/../data/services/*.bin; do
 	cat "$tmp/one" >>"$tmp/all"
 	"$walk" -q --json --wide "$trace" >>"$tmp/wide"
 done
+"$walk" -q --json -p 26049 "$here"/../data/relay.bin >>"$tmp/all"
 schema "$tmp/all" "$tmp/wide" >"$tmp/unused" || fail "$(cat "$tmp/err")"
-# Members that no recorded trace has: of a command, and of several traces.
-expect "members of the schema that no trace has" ".host .subject.cpus_busy .subject.ended .subject.took_ns .trace" \
+# Members that no recorded trace has: of a command with children, and of several traces.
+expect "members of the schema that no trace has" \
+	".host .subject.longest_steps .subject.longest_steps.name .subject.longest_steps.took_ns .trace" \
 	"$(sort "$tmp/unused" | tr '\n' ' ' | sed 's/ $//')"
 # The check sees what is wrong.
 for wrong in 's/"schema":1/"schema":2/' 's/"verdict":"[^"]*",//' 's/"lost":0/"lost":"0"/' 's/"cpus"/"CPUs"/' 's/"percent":/&-/'; do

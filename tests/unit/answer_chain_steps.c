@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "answer/chain_steps.h"
+#include "answer/path_processes.h"
 #include "causes/causes.h"
 #include "formats/chain_lines.h"
 #include "formats/verdict.h"
@@ -396,6 +397,59 @@ static void paths_add_up(const struct trace *t, const char *name, void *arg)
 	life_end(&l);
 }
 
+/*
+ * The processes on a path partition it: each has what those below it have, and something of its own
+ * perhaps, and the first one has all of it. What is said to be steps is no more than that.
+ */
+static void processes_add_up(const struct trace *t, const char *name, void *arg)
+{
+	struct life l;
+
+	(void)name;
+	(void)arg;
+	life_begin(&l, t);
+	for (uint32_t i = 0; i < timelines_threads(l.timelines); i++) {
+		const struct thread *th = timelines_thread(l.timelines, i);
+		struct path_processes p;
+		struct long_step *steps;
+		uint64_t *below_ns, steps_ns = 0;
+		size_t n;
+
+		if (th->begin_ns >= th->end_ns)
+			continue;
+		assert_int_equal(path_processes_find(&p, l.timelines, &l.options, i, th->begin_ns,
+						     th->end_ns),
+				 0);
+		assert_int_equal(p.at[0].ns, th->end_ns - th->begin_ns);
+		below_ns = calloc(p.n, sizeof(*below_ns));
+		assert_non_null(below_ns);
+		for (uint32_t k = 1; k < p.n; k++) {
+			assert_true(p.at[k].above < k);
+			below_ns[p.at[k].above] += p.at[k].ns;
+		}
+		for (uint32_t k = 0; k < p.n; k++)
+			assert_true(below_ns[k] <= p.at[k].ns);
+		steps = path_processes_steps(&p, &n);
+		for (size_t k = 0; k < n; k++) {
+			steps_ns += steps[k].ns;
+			assert_true(!k || steps[k].ns <= steps[k - 1].ns);
+		}
+		assert_true(steps_ns <= below_ns[0]);
+		free(steps);
+		free(below_ns);
+		path_processes_free(&p);
+	}
+	life_end(&l);
+}
+
+static void processes_of_paths_add_up(void **state)
+{
+	(void)state;
+	on_schedules(SCHEDULE_WHOLE, processes_add_up);
+	on_schedules(SCHEDULE_LOSSY, processes_add_up);
+	on_recorded(processes_add_up, NULL);
+}
+
 static void whole_lives_add_up(void **state)
 {
 	(void)state;
@@ -428,6 +482,7 @@ int main(void)
 		cmocka_unit_test(who_is_next_for_a_table_is_said),
 		cmocka_unit_test(a_pool_that_waits_for_itself_is_said),
 		cmocka_unit_test(a_deadlock_is_said),
+		cmocka_unit_test(processes_of_paths_add_up),
 		cmocka_unit_test(whole_lives_add_up),
 		cmocka_unit_test(lossy_lives_add_up),
 		cmocka_unit_test(recorded_lives_add_up),

@@ -10,6 +10,7 @@
 
 #include "kernel/bpf.h"
 #include "common/event_read.h"
+#include "events/exec_text.h"
 #include "events/translate.h"
 
 static struct encoder *new_encoder(encoder_sink sink, void *ctx)
@@ -154,6 +155,47 @@ static void a_waking_says_if_the_target_was_off_its_queue(void **state)
 	assert_int_equal(ev.flags, 0);
 	translator_free(t);
 	encoder_free(enc);
+}
+
+static void expect_exec_text(const struct wire_exec *ev, const char *expected)
+{
+	char text[EXEC_TEXT_SIZE];
+
+	exec_text(text, ev);
+	assert_string_equal(text, expected);
+	assert_true(strlen(text) < sizeof(text));
+}
+
+/* What a program is started with is one text; how long it is said to be is not trusted. */
+static void an_exec_says_its_arguments(void **state)
+{
+	struct wire_exec ev = { .filename = "/bin/sh" };
+	char expected[EXEC_TEXT_SIZE];
+
+	(void)state;
+	expect_exec_text(&ev, "/bin/sh");
+	memcpy(ev.first, "sh\0-c\0a b\x1f", 10);
+	ev.arguments_len = 11;
+	expect_exec_text(&ev, "/bin/sh\x1f-c\x1f"
+			      "a b?");
+	ev.arguments_len = 3;
+	expect_exec_text(&ev, "/bin/sh");
+	ev.arguments_len = 0;
+	ev.filename[4] = '\x1f';
+	expect_exec_text(&ev, "/bin?sh");
+	/* No field ends, and there was more. */
+	memset(ev.filename, 'f', sizeof(ev.filename));
+	memset(ev.first, 'a', sizeof(ev.first));
+	ev.first[0] = 0;
+	memset(ev.last, 'z', sizeof(ev.last));
+	ev.arguments_len = UINT32_MAX;
+	memset(expected, 'f', sizeof(ev.filename));
+	expected[sizeof(ev.filename)] = '\x1f';
+	memset(expected + sizeof(ev.filename) + 1, 'a', sizeof(ev.first) - 1);
+	memcpy(expected + sizeof(ev.filename) + sizeof(ev.first), "...", 3);
+	memset(expected + sizeof(ev.filename) + sizeof(ev.first) + 3, 'z', sizeof(ev.last));
+	expected[sizeof(ev.filename) + sizeof(ev.first) + 3 + sizeof(ev.last)] = 0;
+	expect_exec_text(&ev, expected);
 }
 
 /* Keeps the last event of AUX_EVENTS. */
@@ -663,6 +705,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(records_that_are_none_are_refused, setup, teardown),
 		cmocka_unit_test(a_waking_says_if_the_target_was_off_its_queue),
+		cmocka_unit_test(an_exec_says_its_arguments),
 		cmocka_unit_test(requests_are_told_by_how_long_ago_things_were),
 		cmocka_unit_test(probed_requests_have_names_and_labels),
 		cmocka_unit_test(a_context_has_its_ids_and_route),

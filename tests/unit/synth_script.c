@@ -78,6 +78,24 @@ static void add_object(struct synth *m, const struct line *l, uint32_t cpu, uint
 	synth_waits_for(m, cpu, ns, class, name ? name : "");
 }
 
+/* "A execs FILE ARGUMENT ..." */
+static void add_exec(struct synth *m, const struct line *l, uint32_t cpu, uint64_t ns, uint32_t tid)
+{
+	char text[500] = "/bin/true";
+	size_t len = 0;
+
+	for (int i = 4; i < l->n && len < sizeof(text); i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%.*s%s", i > 4,
+					(const char[]) { CHAINLOG_ARGUMENT, 0 }, l->words[i]);
+	MUST(!encoder_event(synth_encoder(m),
+			    &(struct event) { .time_ns = ns,
+					      .cpu = cpu,
+					      .kind = CHAINLOG_EXEC,
+					      .tid = tid,
+					      .other = tid,
+					      .string = encoder_text(synth_encoder(m), text) }));
+}
+
 /* "A disk-done DISK OPERATION BYTES ASKED ISSUED" */
 static void add_disk_done(struct synth *m, const struct line *l, uint32_t cpu, uint64_t ns,
 			  uint32_t tid)
@@ -279,12 +297,7 @@ static void add_event(struct synth *m, const struct line *l)
 				   .tgid = b,
 				   .string = encoder_text(e, (char[]) { *l->words[4], 0 }) }));
 	else if (!strcmp(verb, "execs"))
-		MUST(!encoder_event(e, &(struct event) { .time_ns = ns,
-							 .cpu = cpu,
-							 .kind = CHAINLOG_EXEC,
-							 .tid = a,
-							 .other = a,
-							 .string = encoder_text(e, "/bin/true") }));
+		add_exec(m, l, cpu, ns, a);
 	else if (!strcmp(verb, "execs-as"))
 		MUST(!encoder_event(e, &(struct event) { .time_ns = ns,
 							 .cpu = cpu,

@@ -11,8 +11,8 @@
  *	900 c0 B wakes A wake;work  the waker's stack; "new" instead of "wakes": its first run
  *	900 c0 B wakes! A           A was off its run queue
  *	900 c0 - woken A            A was woken by somebody not known
- *	910 c0 B forks C            and: B execs, B execs-as A (B takes A's tid), B exits,
- *	                            B renames-to foo
+ *	910 c0 B forks C            and: B execs /bin/ls -l (optional), B execs-as A (B takes A's
+ *	                            tid), B exits, B renames-to foo
  *	920 c0 B ran copy;read|main it was running, and is sampled
  *	150 c0 A queued c1          A was put on the queue of CPU 1; "queued!": by its waking
  *	150 c0 A throttled          A may not run: a quota is used up

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "path_processes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compare.h"
+#include "common/grow.h"
+#include "timeline/processes.h"
+
+/* A process only waits for another one if that has so much of its time, in percent. */
+#define WAITS_FOR_ONE 90
+
+/* Labels of links: of a thread of a process that is not looked at; of one of that leader. */
+#define LABEL_OTHER 1
+#define LABEL_OF(leader) ((leader) + 2)
+
+struct finder {
+	const struct timelines *timelines;
+	struct processes *processes;
+	bool *started; /* by thread: its process is the one whose path it is, or below it */
+	struct chains chains;
+	uint64_t *ns; /* by node of chains: its time, without that of nodes below */
+	size_t cap_ns;
+	bool out_of_memory;
+};
+
+/* ---- the chains ------------------------------------------------------------------------------ */
+
+static uint32_t leader_of(const struct finder *f, uint32_t thread)
+{
+	uint32_t leader = process_leader(f->processes, thread);
+
+	return leader == THREAD_NONE ? thread : leader;
+}
+
+/* Threads are numbered after the ones that started them. */
+static int mark_started(struct finder *f, uint32_t thread)
+{
+	uint32_t n = timelines_threads(f->timelines), leader = leader_of(f, thread);
+
+	f->started = calloc((size_t)n + 1, sizeof(*f->started));
+	if (!f->started)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t parent = timelines_thread(f->timelines, i)->parent;
+
+		f->started[i] = leader_of(f, i) == leader || i == thread ||
+				(parent < n && f->started[parent]);
+	}
+	return 0;
+}
+
+static uint32_t label_of_thread(const struct finder *f, uint32_t thread)
+{
+	return thread < timelines_threads(f->timelines) && f->started[thread]
+		       ? LABEL_OF(leader_of(f, thread))
+		       : LABEL_OTHER;
+}
+
+/* A chain_user's. */
+static uint32_t label_link(void *arg, const struct link *l)
+{
+	return label_of_thread(arg, l->waker);
+}
+
+/* A chain_sink's. */
+static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
+{
+	struct finder *f = arg;
+
+	if (key.kind != AMOUNT_TIME)
+		return;
+	if (GROW_ZEROED(f->ns, node, f->cap_ns))
+		f->ns[node] += amount;
+	else
+		f->out_of_memory = true;
+}
+
+/* For life_explain(). */
+static uint32_t head_of_life(void *arg, uint32_t thread, uint64_t at_ns)
+{
+	struct finder *f = arg;
+
+	(void)at_ns;
+	return chains_head(&f->chains, label_of_thread(f, thread));
+}
+
+/* ---- the processes --------------------------------------------------------------------------- */
+
+static bool is_above(const struct path_processes *p, uint32_t number, uint32_t leader)
+{
+	for (; number; number = p->at[number].above)
+		if (p->at[number].leader == leader)
+			return true;
+	return p->at[0].leader == leader;
+}
+
+/*
+ * One process for each way to it: links of threads that are not looked at, and of those of a
+ * process that is in the chain already, are left out. A node has a higher number than the one
+ * before it.
+ */
+static int make_processes(struct path_processes *p, const struct finder *f)
+{
+	const struct pairs *nodes = &f->chains.nodes;
+	uint32_t *of = calloc((size_t)nodes->n + 1, sizeof(*of)); /* by node */
+	struct pairs known = { .n = 0 };			  /* (number above, leader) */
+	int err = of ? 0 : -ENOMEM, is_new;
+
+	for (uint32_t i = 1; i <= nodes->n && !err; i++) {
+		uint32_t above = of[nodes->at[i].a], leader = nodes->at[i].b - LABEL_OF(0);
+
+		of[i] = above;
+		if (nodes->at[i].b != LABEL_OTHER && !is_above(p, above, leader)) {
+			of[i] = pairs_id_new(&known, above, leader, &is_new);
+			err = of[i] ? 0 : -ENOMEM;
+			if (is_new)
+				p->at[p->n++] = (struct path_process) { above, leader, 0 };
+		}
+		p->at[of[i]].ns += i < f->cap_ns ? f->ns[i] : 0;
+	}
+	for (uint32_t i = p->n; i-- > 1;)
+		p->at[p->at[i].above].ns += p->at[i].ns;
+	pairs_free(&known);
+	free(of);
+	return err;
+}
+
+static int explain(struct finder *f, const struct options *o, uint32_t thread, uint64_t from_ns,
+		   uint64_t to_ns)
+{
+	struct chain_user user = { .sink = { .arg = f, .add = add },
+				   .label = label_link,
+				   .identity = chain_identity_is_label };
+	int err = processes_new(&f->processes, f->timelines);
+
+	if (!err)
+		err = mark_started(f, thread);
+	if (!err)
+		err = chains_init(&f->chains, f->timelines, o, &user);
+	if (err)
+		return err;
+	life_explain(&f->chains, thread, from_ns, to_ns, head_of_life, f);
+	return f->out_of_memory || f->chains.out_of_memory ? -ENOMEM : 0;
+}
+
+int path_processes_find(struct path_processes *p, const struct timelines *tl,
+			const struct options *o, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	struct finder f = { .timelines = tl };
+	int err = explain(&f, o, thread, from_ns, to_ns);
+
+	*p = (struct path_processes) { .n = 0 };
+	if (!err) {
+		p->at = calloc((size_t)f.chains.nodes.n + 1, sizeof(*p->at));
+		err = p->at ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		p->at[p->n++].leader = leader_of(&f, thread);
+		err = make_processes(p, &f);
+	}
+	chains_free(&f.chains);
+	processes_free(f.processes);
+	free(f.started);
+	free(f.ns);
+	return err;
+}
+
+void path_processes_free(struct path_processes *p)
+{
+	free(p->at);
+	*p = (struct path_processes) { .n = 0 };
+}
+
+/* ---- the longest steps ----------------------------------------------------------------------- */
+
+/*
+ * By process: the one right below it with most time, if it has nearly all of it; 0: none. NULL: out
+ * of memory.
+ */
+static uint32_t *find_only_ones(const struct path_processes *p)
+{
+	uint32_t *only = calloc((size_t)p->n + 1, sizeof(*only));
+
+	for (uint32_t i = 1; i < p->n && only; i++) {
+		uint32_t above = p->at[i].above;
+
+		if (100 * p->at[i].ns >= WAITS_FOR_ONE * p->at[above].ns &&
+		    p->at[i].ns > p->at[only[above]].ns * !!only[above])
+			only[above] = i;
+	}
+	return only;
+}
+
+static bool has_below(const struct path_processes *p, uint32_t number)
+{
+	for (uint32_t i = number + 1; i < p->n; i++)
+		if (p->at[i].above == number)
+			return true;
+	return false;
+}
+
+static int by_leader(const void *a, const void *b)
+{
+	return compare_numbers(((const struct long_step *)a)->leader,
+			       ((const struct long_step *)b)->leader);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	int c = compare_numbers(((const struct long_step *)b)->ns,
+				((const struct long_step *)a)->ns);
+
+	return c ? c : by_leader(a, b);
+}
+
+struct long_step *path_processes_steps(const struct path_processes *p, size_t *n)
+{
+	uint32_t *only = find_only_ones(p), top = 0;
+	struct long_step *s = calloc((size_t)p->n + 1, sizeof(*s));
+	size_t n_found = 0;
+
+	*n = !only || !s;
+	while (!*n && only[top] && has_below(p, only[top]))
+		top = only[top];
+	for (uint32_t i = 1; i < p->n && !*n; i++) {
+		uint32_t at = i;
+
+		if (p->at[i].above != top || !p->at[i].ns)
+			continue;
+		while (only[at])
+			at = only[at];
+		s[n_found++] = (struct long_step) { p->at[at].leader, p->at[at].ns };
+	}
+	free(only);
+	if (!n_found) {
+		free(s);
+		return NULL;
+	}
+	qsort(s, n_found, sizeof(*s), by_leader);
+	for (size_t i = 0; i < n_found; i++) {
+		if (*n && s[*n - 1].leader == s[i].leader)
+			s[*n - 1].ns += s[i].ns;
+		else
+			s[(*n)++] = s[i];
+	}
+	qsort(s, *n, sizeof(*s), longest_first);
+	return s;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The first screen of a command, and of a process that the user names: its path and longest steps.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "synth_many.h"
+
+/*
+ * What is before the table of causes, to be freed. process: a number of -p, or 0; times in
+ * milliseconds, to_ms 0: up to the end.
+ */
+static char *screen(const char *script, bool command, uint32_t process, uint64_t from_ms,
+		    uint64_t to_ms)
+{
+	struct options o;
+	char *text, *table;
+
+	options_init(&o);
+	o.command = command ? 101 : 0;
+	if (process) {
+		o.processes.ids = (struct id_list) { &process, 1 };
+		o.given |= GIVEN_WHO;
+	}
+	o.from_ns = from_ms * 1000000;
+	if (to_ms)
+		o.to_ns = to_ms * 1000000;
+	o.given |= from_ms || to_ms ? GIVEN_RANGE : 0;
+	text = script_formatted(script, &o, "causes");
+	table = strstr(text, "  SHARE ");
+	assert_non_null(table);
+	*table = 0;
+	return text;
+}
+
+#define WAITS " do_wait;wait4|wait4;run;main for=child:\n"
+#define ENDS " wake;do_notify_parent;do_exit|exit\n"
+
+/*
+ * A shell starts two compilers, each below a driver that only waits for it, and then four short
+ * programs. Another program with the same name and arguments is none of its own.
+ */
+static const char build[] = "queues interrupts A\n"
+			    "thread A *\n"
+			    "thread X *\n"
+			    "born B\nborn C\nborn D\nborn E\nborn F\nborn G\nborn H\nborn I\n"
+			    "0      c0 - R > A\n"
+			    "0      c1 - R > X\n"
+			    "10000  c1 X execs /lib/cc1 -quiet huge.c\n"
+			    "20000  c0 A forks B\n"
+			    "20000  c0 A new B\n"
+			    "20000  c0 A S > B" WAITS "21000  c0 B execs /bin/cc -c huge.c\n"
+			    "21000  c0 B renames-to cc\n"
+			    "30000  c0 B forks C\n"
+			    "30000  c0 B new C\n"
+			    "30000  c0 B S > C" WAITS "31000  c0 C execs /lib/cc1 -quiet huge.c\n"
+			    "31000  c0 C renames-to cc1\n"
+			    "529000 c0 C wakes B" ENDS "529000 c0 C X > B\n"
+			    "530000 c0 B wakes A" ENDS "530000 c0 B X > A\n"
+			    "540000 c0 A forks D\n"
+			    "540000 c0 A new D\n"
+			    "540000 c0 A S > D" WAITS "541000 c0 D execs /bin/cc -c small.c\n"
+			    "541000 c0 D renames-to cc\n"
+			    "542000 c0 D forks E\n"
+			    "542000 c0 D new E\n"
+			    "542000 c0 D S > E" WAITS "543000 c0 E execs /lib/cc1 -quiet small.c\n"
+			    "543000 c0 E renames-to cc1\n"
+			    "699000 c0 E wakes D" ENDS "699000 c0 E X > D\n"
+			    "700000 c0 D wakes A" ENDS "700000 c0 D X > A\n"
+			    "720000 c0 A forks F\n720000 c0 A new F\n720000 c0 A S > F" WAITS
+			    "720000 c0 F execs /bin/expr 1\n720000 c0 F renames-to expr\n"
+			    "735000 c0 F wakes A" ENDS "735000 c0 F X > A\n"
+			    "740000 c0 A forks G\n740000 c0 A new G\n740000 c0 A S > G" WAITS
+			    "740000 c0 G execs /bin/expr 2\n740000 c0 G renames-to expr\n"
+			    "755000 c0 G wakes A" ENDS "755000 c0 G X > A\n"
+			    "760000 c0 A forks H\n760000 c0 A new H\n760000 c0 A S > H" WAITS
+			    "760000 c0 H execs /bin/ls -l\n760000 c0 H renames-to ls\n"
+			    "788000 c0 H wakes A" ENDS "788000 c0 H X > A\n"
+			    "1000000 c0 A X > -\n"
+			    "end 1100000\n";
+
+static void a_command_says_its_longest_steps(void **state)
+{
+	(void)state;
+	expect_text(
+		screen(build, true, 0, 0, 0),
+		"A took 1.000 s with 1.0 of 2 CPUs busy because cc1 runs.\n"
+		"  A    wait4  73 %  waits for its child\n"
+		"   cc1        66 %  ran\n"
+		"  A           27 %  ran\n"
+		"  longest steps: 0.499 s huge.c (cc1), 0.157 s small.c (cc1), 0.030 s expr x 2\n"
+		"\n");
+}
+
+/* What is asked for is a part of it. */
+static void a_part_of_a_command_is_shown(void **state)
+{
+	(void)state;
+	expect_text(
+		screen(build, true, 0, 600, 720),
+		"A took 0.120 s (from 0.600 to 0.720 s) with 1.0 of 2 CPUs busy because cc1 runs.\n"
+		"  A    wait4  83 %  waits for its child\n"
+		"   cc1        83 %  ran\n"
+		"  longest steps: 0.099 s small.c (cc1)\n"
+		"\n");
+}
+
+/* A process that the user names is told like a command, and its driver's wait is not told again. */
+static void a_process_is_told_as_a_command(void **state)
+{
+	(void)state;
+	expect_text(screen(build, false, 102, 0, 0),
+		    "cc/102 took 0.510 s with 0.0 of 2 CPUs busy because cc1 runs.\n"
+		    "  cc   wait4  98 %  waits for its child\n"
+		    "   cc1        98 %  ran\n"
+		    "  longest steps: 0.499 s huge.c (cc1)\n"
+		    "\n");
+}
+
+/* Requests to it say more. */
+static void a_server_is_told_by_its_requests(void **state)
+{
+	char *text = screen("thread S *\n"
+			    "0      c0 - R > S\n"
+			    "100000 c0 S S > - wait|take;serve;main\n"
+			    "400000 c0 - wakes S wake\n"
+			    "400000 c0 - R > S\n"
+			    "900000 c0 S request tcp::80 conn=1 arrived=100000 taken=400000\n"
+			    "end 1000000\n",
+			    false, 119, 0, 0);
+
+	(void)state;
+	if (strncmp(text, "Requests to tcp :80", strlen("Requests to tcp :80")))
+		fail_msg("%s", text);
+	free(text);
+}
+
+/* A runs, and then waits for a CPU that X has. */
+static const char crowded[] = "queues interrupts A\n"
+			      "thread A *\n"
+			      "thread X *\n"
+			      "thread Y *\n"
+			      "0      c0 - R > A\n"
+			      "0      c1 - R > Y\n"
+			      "300000 c0 A R > X\n"
+			      "900000 c0 X R > A\n"
+			      "1000000 c0 A X > -\n"
+			      "end 1000000\n";
+
+static void what_others_have_of_the_cpus_is_said(void **state)
+{
+	(void)state;
+	expect_text(
+		screen(crowded, true, 0, 0, 0),
+		"A took 1.000 s with 0.4 of 2 CPUs busy: the CPUs are what it waits for, of which\n"
+		"  other programs had 1.6.\n"
+		"  A  100 %  ran, 60 % of it without CPU\n"
+		"\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_command_says_its_longest_steps),
+		cmocka_unit_test(a_part_of_a_command_is_shown),
+		cmocka_unit_test(a_process_is_told_as_a_command),
+		cmocka_unit_test(a_server_is_told_by_its_requests),
+		cmocka_unit_test(what_others_have_of_the_cpus_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
