@@ -18,7 +18,7 @@
 /* The CPUs are what a command waits for if it keeps so much of them busy, in percent, */
 #define ALL_BUSY 90
 /* and if others have them, where its path is without one for one of so many parts of its time. */
-#define WITHOUT_CPU 3
+#define WITHOUT_CPU 2
 /* What is slow is told from the usual one if it takes so many times as long. */
 #define SLOW_TIMES 3
 
