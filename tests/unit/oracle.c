@@ -376,6 +376,7 @@ static void on_fork(struct world *w, const struct event *ev)
 	vanishes(w, world_find(w, ev->other), ev->time_ns);
 	i = new_life(w, ev->other, ev->time_ns);
 	w->lives[i].new_born = true;
+	w->lives[i].parent = parent >= 0 ? parent : NOBODY;
 	if (parent >= 0)
 		w->lives[i].kernel |= w->lives[parent].kernel;
 	if (ev->tgid)

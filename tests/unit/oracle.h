@@ -32,3 +32,17 @@ char *oracle_folded(const struct trace *t, const struct oracle_asked *asked);
  * [from_ns, to_ns) counts. Lines are sorted. To be freed.
  */
 char *oracle_interrupts(const struct trace *t, uint64_t from_ns, uint64_t to_ns);
+
+/* The words for a wait: "WHERE\nFOR WHAT\nKIND", to be freed; and what the kinds are. */
+struct oracle_words {
+	char *(*of)(void *arg, uint32_t kstack, uint32_t ustack, uint32_t object, uint32_t ready);
+	void *arg;
+	int work, lock, child;
+};
+
+/*
+ * Of the whole life of each thread: "TID BEGIN A (where, for what, kind); B [end]", a tab and ns,
+ * for each way of steps to an end; and "TID BEGIN by TID@BEGIN TID@BEGIN", a tab and ns, for each
+ * way of processes that its own started. Lines may come several times. To be freed.
+ */
+char *oracle_paths(const struct trace *t, const struct oracle_words *words);

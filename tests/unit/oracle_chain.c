@@ -285,8 +285,11 @@ static char *linked(struct world *w, const char *chain, const struct sleep *s, u
 {
 	struct trace_stack k = trace_stack(w->t, s->waker_kstack);
 	struct trace_stack u = trace_stack(w->t, s->waker_ustack);
-	char *to = strdup(chain);
+	char *to;
 
+	if (w->path)
+		return path_linked(w, chain, s, irq);
+	to = strdup(chain);
 	text_append(&to, "--");
 	if (irq) {
 		if (irq == 1)
@@ -514,6 +517,13 @@ static void explain(struct world *w, const struct hop *at, int *members, const s
 	uint32_t irq;
 	uint64_t covered = 0;
 
+	if (s->never && w->path) {
+		char *chain = path_linked(w, at->chain, s, false);
+
+		line_put(w, chain, "not woken", to - from);
+		free(chain);
+		return;
+	}
 	if (s->never || s->waker == NOBODY) {
 		line_put(w, at->chain, s->never ? "not woken" : "unknown", to - from);
 		return;
@@ -576,7 +586,7 @@ static void explain(struct world *w, const struct hop *at, int *members, const s
 			line_put(w, next.chain, p->what == RUNS ? "running" : "unknown", b - a);
 		else
 			line_put_ready(w, next.chain, "runnable", s->waker, p, a, b);
-		if (p->what == RUNS)
+		if (p->what == RUNS && !w->path)
 			line_put_spots(w, next.chain, "running", l, a, b);
 	}
 	line_put(w, next.chain, "unknown", to - from - covered);
@@ -653,6 +663,16 @@ void oracle_explain_by(struct world *w, const char *head, const struct sleep *s,
 		explain_classic(w, head, members, &client, to - from);
 	else
 		explain(w, &(struct hop) { .chain = head }, members, &client, from, to);
+	free(members);
+}
+
+void oracle_explain_own(struct world *w, const char *head, int life, const struct sleep *s,
+			uint64_t from, uint64_t to)
+{
+	int *members = malloc((HOPS_MAX + 2) * sizeof(*members));
+
+	members[0] = life;
+	explain(w, &(struct hop) { .chain = head }, members, s, from, to);
 	free(members);
 }
 

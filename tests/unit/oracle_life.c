@@ -107,7 +107,9 @@ int world_born(struct world *w, uint32_t tid, uint64_t begin, const struct trace
 
 	w->lives = more(w->lives, (size_t)w->n_lives, sizeof(*l));
 	l = &w->lives[w->n_lives];
-	*l = (struct life) { .tid = tid, .begin = begin, .now = UNKNOWN, .since = begin };
+	*l = (struct life) {
+		.tid = tid, .begin = begin, .parent = NOBODY, .now = UNKNOWN, .since = begin
+	};
 	l->names = more(NULL, 0, sizeof(*l->names));
 	l->names[0].at = 0;
 	l->names[0].name = snap ? snap->name : 0;

@@ -89,6 +89,7 @@ struct spot {
 
 struct life {
 	uint32_t tid, tgid;
+	int parent; /* the life that started it; or NOBODY */
 	uint64_t begin, end;
 	struct piece *pieces;
 	int n_pieces;
@@ -239,6 +240,9 @@ struct world {
 	size_t n_executed;
 	uint64_t requests_bad_until; /* some that were answered before are missing */
 	bool own;		     /* running time, too */
+	bool path;		     /* chains are numbers of links, see oracle_paths.c */
+	struct way *ways;
+	size_t n_ways;
 	bool sampled;
 	struct sleep **made; /* ends of sleeps that nobody saw */
 	size_t n_made;
@@ -340,6 +344,12 @@ uint64_t core_taken(const struct core *c, enum taker by, uint64_t from, uint64_t
 
 /* The lines, sorted and summed up. To be freed. */
 char *oracle_sum_up(struct world *w);
+
+/* Explains [from, to) of a sleep of the life; oracle_chain.c. */
+void oracle_explain_own(struct world *w, const char *head, int life, const struct sleep *s,
+			uint64_t from, uint64_t to);
+/* oracle_paths.c: a chain and one more link. To be freed. */
+char *path_linked(struct world *w, const char *chain, const struct sleep *s, bool irq);
 
 /* oracle_idle.c: whether a piece of a life is a pause, or a wait for work. */
 bool oracle_is_idle(struct world *w, int life, int piece);

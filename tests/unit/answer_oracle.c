@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Steps and paths against the second engine (oracle.h): of each thread's whole life the same steps
+ * with the same time, and the same processes on its path, on random schedules and on recorded
+ * traces. ORACLE_TRACES=N tries N schedules of each kind.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/chain_steps.h"
+#include "answer/connection_pools.h"
+#include "answer/joint.h"
+#include "answer/path_processes.h"
+#include "attribute/sleep_ends.h"
+#include "causes/causes.h"
+#include "oracle.h"
+#include "synth_many.h"
+#include "words/own_code.h"
+
+/* The first engine. */
+struct engine {
+	struct options options;
+	struct timelines *timelines;
+	struct names *names;
+	struct kernel_stacks *kernel;
+	struct connection_pools *pools;
+};
+
+static void engine_begin(struct engine *e, const struct trace *t)
+{
+	struct options given;
+
+	options_init(&given);
+	given.depth = 1000;
+	given.given |= GIVEN_DEPTH;
+	given.plain_ends = true;
+	e->options = causes_request_options(&given);
+	e->options.requests = false;
+	/* Without what CPUs ran: the time of quotas is not apart. */
+	assert_int_equal(timelines_new(&e->timelines, t), 0);
+	assert_int_equal(sleep_ends_settle(e->timelines), 0);
+	assert_int_equal(names_new(&e->names, e->timelines, &e->options), 0);
+	assert_int_equal(kernel_stacks_new(&e->kernel, t), 0);
+	assert_int_equal(connection_pools_new(&e->pools, e->timelines, e->kernel), 0);
+}
+
+static void engine_end(struct engine *e)
+{
+	connection_pools_free(e->pools);
+	kernel_stacks_free(e->kernel);
+	names_free(e->names);
+	timelines_free(e->timelines);
+}
+
+/* Words, which both engines use: "AT\nWHAT\nKIND" of a wait, to be freed. */
+static char *words_of(void *arg, uint32_t kstack, uint32_t ustack, uint32_t object, uint32_t ready)
+{
+	struct engine *e = arg;
+	char *text = NULL;
+
+	for (uint32_t pair = 0; pair < timelines_pairs_end(e->timelines) && !text; pair++) {
+		struct stack_pair p = timelines_pair(e->timelines, pair);
+		struct joint j;
+
+		if (p.kstack != kstack || p.ustack != ustack || p.object != object ||
+		    p.ready != ready || p.of_client)
+			continue;
+		j = joint_of(e->timelines, e->kernel, e->names, e->pools, pair);
+		assert_true(asprintf(&text, "%s\n%s\n%d",
+				     names_text(e->names,
+						own_place(e->names, timelines_trace(e->timelines),
+							  pair)),
+				     names_text(e->names, j.text), j.kind) > 0);
+	}
+	assert_non_null(text);
+	return text;
+}
+
+static void put_steps(struct engine *e, uint32_t thread, FILE *out)
+{
+	const struct thread *th = timelines_thread(e->timelines, thread);
+	struct chain_steps *steps;
+	const struct chain_step *at;
+	uint32_t n;
+
+	assert_int_equal(chain_steps_new(&steps, e->timelines, &e->options, e->names), 0);
+	assert_int_equal(chain_steps_add_life(steps, thread, th->begin_ns, th->end_ns), 0);
+	assert_int_equal(chain_steps_end(steps), 0);
+	at = chain_steps_list(steps, &n);
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t way[1000], n_way = 0;
+
+		if (!at[i].is_end || !at[i].ns)
+			continue;
+		for (uint32_t k = at[i].above; k; k = at[k].above)
+			way[n_way++] = k;
+		fprintf(out, "%u %llu", th->tid, (unsigned long long)th->begin_ns);
+		while (n_way--) {
+			const struct chain_step *s = &at[way[n_way]];
+
+			fprintf(out, " %s (%s, %s, %d);", names_text(e->names, s->who),
+				names_text(e->names, s->at), names_text(e->names, s->what),
+				s->kind);
+		}
+		fprintf(out, " %s %s\t%llu\n", at[i].who ? names_text(e->names, at[i].who) : "",
+			chain_end_name(at[i].end), (unsigned long long)at[i].ns);
+	}
+	chain_steps_free(steps);
+}
+
+static void put_processes(struct engine *e, uint32_t thread, FILE *out)
+{
+	const struct thread *th = timelines_thread(e->timelines, thread);
+	struct path_processes p;
+
+	assert_int_equal(path_processes_find(&p, e->timelines, &e->options, thread, th->begin_ns,
+					     th->end_ns),
+			 0);
+	for (uint32_t i = 0; i < p.n; i++) {
+		uint64_t own_ns = p.at[i].ns;
+		uint32_t way[1000], n_way = 0;
+
+		for (uint32_t k = i + 1; k < p.n; k++)
+			own_ns -= p.at[k].above == i ? p.at[k].ns : 0;
+		if (!own_ns)
+			continue;
+		for (uint32_t k = i; k; k = p.at[k].above)
+			way[n_way++] = p.at[k].leader;
+		fprintf(out, "%u %llu by", th->tid, (unsigned long long)th->begin_ns);
+		while (n_way--) {
+			const struct thread *leader = timelines_thread(e->timelines, way[n_way]);
+
+			fprintf(out, " %u@%llu", leader->tid, (unsigned long long)leader->begin_ns);
+		}
+		fprintf(out, "\t%llu\n", (unsigned long long)own_ns);
+	}
+	path_processes_free(&p);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Lines "WHAT\tNS", sorted, and those of one thing added up. Frees text. */
+static char *in_order(char *text)
+{
+	size_t n = 0, len;
+	char **lines = calloc(strlen(text) + 1, sizeof(*lines)), *rest = text, *line, *out;
+	FILE *f = open_memstream(&out, &len);
+
+	assert_non_null(lines);
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			lines[n++] = line;
+	qsort(lines, n, sizeof(*lines), by_text);
+	for (size_t i = 0, k; i < n; i = k) {
+		size_t what = strcspn(lines[i], "\t") + 1;
+		uint64_t ns = 0;
+
+		for (k = i; k < n && !strncmp(lines[k], lines[i], what); k++)
+			ns += strtoull(lines[k] + what, NULL, 10);
+		fprintf(f, "%.*s%llu\n", (int)what, lines[i], (unsigned long long)ns);
+	}
+	fclose(f);
+	free(lines);
+	free(text);
+	return out;
+}
+
+static void paths_agree(const struct trace *t, const char *name, void *arg)
+{
+	struct engine e;
+	struct oracle_words words = { .of = words_of,
+				      .arg = &e,
+				      .work = JOINT_WORK,
+				      .lock = JOINT_LOCK,
+				      .child = JOINT_CHILD };
+	char *got, *expected;
+	size_t len;
+	FILE *out = open_memstream(&got, &len);
+
+	(void)arg;
+	engine_begin(&e, t);
+	for (uint32_t i = 0; i < timelines_threads(e.timelines); i++) {
+		const struct thread *th = timelines_thread(e.timelines, i);
+
+		if (th->begin_ns >= th->end_ns || th->flags & THREAD_RECORDER)
+			continue;
+		put_steps(&e, i, out);
+		put_processes(&e, i, out);
+	}
+	fclose(out);
+	got = in_order(got);
+	expected = in_order(oracle_paths(t, &words));
+	if (strcmp(got, expected))
+		fprintf(stderr, "%s\n---- engine\n%s---- oracle\n%s", name, got, expected);
+	assert_true(!strcmp(got, expected));
+	free(got);
+	free(expected);
+	engine_end(&e);
+}
+
+static void on_whole_schedules(void **state)
+{
+	(void)state;
+	on_schedules(SCHEDULE_WHOLE, paths_agree);
+}
+
+static void on_lossy_schedules(void **state)
+{
+	(void)state;
+	on_schedules(SCHEDULE_LOSSY, paths_agree);
+}
+
+static void on_schedules_of_tries(void **state)
+{
+	(void)state;
+	on_schedules_with_tries(SCHEDULE_WHOLE, paths_agree);
+	on_schedules_with_tries(SCHEDULE_LOSSY, paths_agree);
+}
+
+static void on_recorded_traces(void **state)
+{
+	(void)state;
+	on_recorded(paths_agree, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(on_whole_schedules),
+		cmocka_unit_test(on_lossy_schedules),
+		cmocka_unit_test(on_schedules_of_tries),
+		cmocka_unit_test(on_recorded_traces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
