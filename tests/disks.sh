@@ -60,3 +60,28 @@ expect_counts() {
 	expect "requests of $1 that nobody is known to have asked for" "" "$(grep -m1 ' ? \| swapper' "$tmp/done")"
 	echo "note: requests and sectors of $1: $got, lost: $lost"
 }
+
+# limit_writes N: $group, a control group that may ask the disk of $dir (needs_disk) N times a second to write; or $why_not.
+limit_writes() {
+	number=$(stat -c '%Hd:%Ld' "$dir" 2>/dev/null)
+	[ -e "/sys/dev/block/$number" ] || { why_not="$dir is on no block device"; return 1; }
+	# The limit is that of the whole disk.
+	[ ! -e "/sys/dev/block/$number/partition" ] || number=$(cat "/sys/dev/block/$number/../dev")
+	for folder in $(awk '$3 == "cgroup2" || ($3 == "cgroup" && $4 ~ /(^|,)blkio(,|$)/) { print $2 }' /proc/mounts); do
+		if [ -e "$folder/blkio.throttle.write_iops_device" ]; then
+			limits=blkio.throttle.write_iops_device limit="$number $1"
+		elif grep -qw io "$folder/cgroup.subtree_control" 2>/dev/null; then
+			limits=io.max limit="$number wiops=$1"
+		else
+			continue
+		fi
+		group=$folder/chain-e2e.$$
+		mkdir "$group" && break
+		group=''
+	done
+	[ "$group" ] || { why_not="no control group hierarchy with an I/O controller"; return 1; }
+	quota_end() { rmdir "$group" 2>/dev/null || { sleep 0.5; rmdir "$group"; }; }
+	echo "$limit" >"$group/$limits" 2>"$tmp/err" && return
+	why_not="cannot limit $number (CONFIG_BLK_DEV_THROTTLING): $(cat "$tmp/err")"
+	return 1
+}

@@ -3,27 +3,10 @@
 # A control group that may ask a disk 20 times a second: its waits are told as the limit's, not as the disk's, and each of
 # its requests is its own.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../disks.sh"
 needs_bpf
 needs_disk
-number=$(stat -c '%Hd:%Ld' "$dir" 2>/dev/null)
-[ -e "/sys/dev/block/$number" ] || skip "$dir is on no block device"
-# The limit is that of the whole disk.
-[ ! -e "/sys/dev/block/$number/partition" ] || number=$(cat "/sys/dev/block/$number/../dev")
-group='' limits=
-for folder in $(awk '$3 == "cgroup2" || ($3 == "cgroup" && $4 ~ /(^|,)blkio(,|$)/) { print $2 }' /proc/mounts); do
-	if [ -e "$folder/blkio.throttle.write_iops_device" ]; then
-		limits=blkio.throttle.write_iops_device limit="$number 20"
-	elif grep -qw io "$folder/cgroup.subtree_control" 2>/dev/null; then
-		limits=io.max limit="$number wiops=20"
-	else
-		continue
-	fi
-	group=$folder/chain-e2e.$$
-	mkdir "$group" && break
-done
-[ "$group" ] || skip "no control group hierarchy with an I/O controller"
-quota_end() { rmdir "$group" 2>/dev/null || { sleep 0.5; rmdir "$group"; }; }
-echo "$limit" >"$group/$limits" 2>"$tmp/err" || skip "cannot limit $number (CONFIG_BLK_DEV_THROTTLING): $(cat "$tmp/err")"
+limit_writes 20 || skip "$why_not"
 
 first_screen sh -c 'echo $$ >"$0/cgroup.procs" && exec dd if=/dev/zero of="$1" bs=4k count=40 oflag=direct' \
 	"$group" "$dir/chain-e2e.$$"
