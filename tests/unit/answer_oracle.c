@@ -226,6 +226,74 @@ static void on_schedules_of_tries(void **state)
 	on_schedules_with_tries(SCHEDULE_LOSSY, paths_agree);
 }
 
+static void on_script(const char *script)
+{
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
+
+	paths_agree(t, script, NULL);
+	trace_close(t);
+	synth_free(m);
+}
+
+/* What chance hardly makes: A waits for its child B, and B for its own; and others at one lock. */
+static void on_scripts(void **state)
+{
+	(void)state;
+	on_script("thread A *\n"
+		  "thread B *\n"
+		  "thread C *\n"
+		  "0   c0 - R > A\n"
+		  "0   c1 - R > B\n"
+		  "0   c2 - R > C\n"
+		  "100 c0 A S > - do_wait|wait4;make;main for=child:102\n"
+		  "150 c1 B S > - do_wait|wait4;cc;main for=child:103\n"
+		  "700 c2 C wakes B wake;do_exit|exit\n"
+		  "700 c1 - R > B\n"
+		  "800 c1 B wakes A wake;do_exit|exit\n"
+		  "800 c0 - R > A\n"
+		  "end 1000\n");
+	on_script("thread A *\n"
+		  "thread B *\n"
+		  "thread C *\n"
+		  "0   c0 A renames-to order-1\n"
+		  "0   c1 B renames-to order-2\n"
+		  "0   c2 C renames-to order-17\n"
+		  "100 c0 A S > - futex_wait|pthread_mutex_lock@libc.so.6;log;main "
+		  "for=futex:17:0x40\n"
+		  "110 c1 B S > - futex_wait|pthread_mutex_lock@libc.so.6;save;main "
+		  "for=futex:17:0x40\n"
+		  "500 c2 C wakes B wake|pthread_mutex_unlock@libc.so.6;log;main\n"
+		  "500 c1 - R > B\n"
+		  "520 c1 B wakes A wake|pthread_mutex_unlock@libc.so.6;log;main\n"
+		  "520 c0 - R > A\n"
+		  "end 600\n");
+}
+
+/* Most sleeps are in places where threads pause, wait for work, a lock, a child, or in a loop. */
+static void on_naps(enum schedule_kind kind)
+{
+	for (unsigned long n = 0; n < schedules_to_try() / 2; n++) {
+		struct schedule *s = schedule_new(schedules_first() + n, kind);
+		char *script;
+
+		schedule_naps(s);
+		if (n % 4 == 0)
+			schedule_share_name(s);
+		script = schedule_script(s);
+		on_script(script);
+		free(script);
+		schedule_free(s);
+	}
+}
+
+static void on_schedules_with_pauses(void **state)
+{
+	(void)state;
+	on_naps(SCHEDULE_WHOLE);
+	on_naps(SCHEDULE_LOSSY);
+}
+
 static void on_recorded_traces(void **state)
 {
 	(void)state;
@@ -235,9 +303,11 @@ static void on_recorded_traces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(on_scripts),
 		cmocka_unit_test(on_whole_schedules),
 		cmocka_unit_test(on_lossy_schedules),
 		cmocka_unit_test(on_schedules_of_tries),
+		cmocka_unit_test(on_schedules_with_pauses),
 		cmocka_unit_test(on_recorded_traces),
 	};
 
