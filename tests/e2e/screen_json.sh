@@ -35,7 +35,8 @@ expect "traces of two" 2 "$(sed 's/^{"trace":"\([^"]*\)".*/\1/' "$tmp/two" | sor
 
 # What the screen says.
 for trace in "$here"/../data/relay.bin "$here"/../data/shop.bin "$here"/../data/services/*.bin; do
-	"$walk" -q -f causes "$trace" >"$tmp/text"
+	# --wide: as here, names have their addresses.
+	"$walk" -q -f causes --wide "$trace" >"$tmp/text"
 	"$walk" -q --json --wide "$trace" >"$tmp/one"
 	"$walk" -q --json -f causes "$trace" >"$tmp/rows"
 	python3 - "$tmp/one" "$tmp/text" "$tmp/rows" <<'END' || fail "$trace: not what the screen says"
