@@ -37,6 +37,16 @@ static bool slept_since_start(const struct builder *b, uint32_t thread, uint64_t
 	return state_snapshot_ns(b, l) >= now_ns;
 }
 
+/*
+ * True if the thread, of which nothing is known since a loss, may have been on its run queue when
+ * it was woken, preempted, and for lack of a quota: then the trace need not say until when.
+ */
+static bool maybe_throttled(const struct builder *b, const struct event *ev)
+{
+	return b->n_losses && ev->kind == EVENT_WAKING && !(ev->flags & CHAINLOG_F_OFF_QUEUE) &&
+	       timelines_tell_quotas(b->tl);
+}
+
 void wait_note_waker(struct wait *w, const struct thread *waker, uint32_t pos)
 {
 	const struct wait *last = pos ? &waker->waits[pos - 1] : NULL;
@@ -127,7 +137,7 @@ void state_waking(struct builder *b, uint32_t thread, const struct event *ev, ui
 		else
 			waits_add_unknown(b, thread, l->since_ns, now_ns);
 		l->unborn = false;
-		if (now_ns < b->lossy_until_ns) {
+		if (now_ns < b->lossy_until_ns || maybe_throttled(b, ev)) {
 			state_becomes_unknown(l, now_ns);
 			return;
 		}

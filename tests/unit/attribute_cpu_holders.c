@@ -387,6 +387,28 @@ static void a_loss_may_hide_that_the_recorder_had_it(void **state)
 						  "A;main;spin;[preempted];[throttled] 100\n");
 }
 
+/* A still has no quota when C, which does not know that, wakes it: amid a system call. */
+static void a_loss_may_hide_that_who_is_woken_is_throttled(void **state)
+{
+#define WOKEN_AFTER_LOSS(quotas, wakes)         \
+	"queues\n" quotas "0   c0 - R > A\n"    \
+	"0   c1 - R > C\n"                      \
+	"100 c0 A R > B spin;main\n"            \
+	"100 c0 A throttled\n"                  \
+	"200 c1 lost 250\n"                     \
+	"300 c1 C " wakes " A wake;send;main\n" \
+	"700 c0 B S > A\n"                      \
+	"end 1000\n"
+
+	(void)state;
+	BOTH_SHOW(WOKEN_AFTER_LOSS("quotas\n", "wakes"), "A;main;spin;[preempted] 100\n");
+	BOTH_SHOW(WOKEN_AFTER_LOSS("quotas\n", "wakes!"), "A;[unknown stack];[runnable];B 400\n"
+							  "A;main;spin;[preempted] 100\n");
+	/* An older trace. */
+	BOTH_SHOW(WOKEN_AFTER_LOSS("", "wakes"), "A;[unknown stack];[runnable];B 400\n"
+						 "A;main;spin;[preempted];B 100\n");
+}
+
 static void names_are_those_that_threads_have_at_the_time(void **state)
 {
 	(void)state;
@@ -512,6 +534,7 @@ int main(void)
 		cmocka_unit_test(a_loss_may_hide_that_the_recorder_had_it),
 		cmocka_unit_test(the_recorder_came_by_a_switch),
 		cmocka_unit_test(throttled_is_only_who_could_have_run),
+		cmocka_unit_test(a_loss_may_hide_that_who_is_woken_is_throttled),
 		cmocka_unit_test(names_are_those_that_threads_have_at_the_time),
 		cmocka_unit_test(without_queues_in_the_trace_nothing_is_said),
 		cmocka_unit_test(many_turns_add_up),

@@ -236,6 +236,7 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 	bool first = !l->touched && !l->new_born && !w->lossy && l->begin == w->start &&
 		     (!l->snap || l->snap->seen_ns >= at);
 	struct sleep *s;
+	bool doubtful;
 
 	if (l->recorder)
 		return;
@@ -279,7 +280,10 @@ static void is_woken(struct world *w, int i, const struct event *ev, int waker)
 		else
 			life_note(l, l->since, at, UNKNOWN, 0);
 		l->new_born = false;
-		if (w->lossy && at < w->bad_until) {
+		/* Preempted, with no quota left, it may have been woken, too. */
+		doubtful = ev->kind == EVENT_WAKING && !(ev->flags & CHAINLOG_F_OFF_QUEUE) &&
+			   trace_info(w->t)->aux >> CHAINLOG_UNTHROTTLED & 1;
+		if (w->lossy && (at < w->bad_until || doubtful)) {
 			life_is(l, UNKNOWN, at);
 			return;
 		}
