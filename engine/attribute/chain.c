@@ -477,6 +477,11 @@ static void waker_totals_free(struct waker_totals *t)
 	pair_table_free(&t->grafted);
 }
 
+void chains_forget_totals(struct chains *c)
+{
+	waker_totals_free(&c->totals);
+}
+
 /* The label of the node below which all relative chains are: it is no head's and no link's. */
 #define RELATIVE UINT32_MAX
 /* Totals are built up to here only, so that no chain in them is cut by the bound of hops. */

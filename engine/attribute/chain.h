@@ -89,6 +89,9 @@ int chains_init(struct chains *c, const struct timelines *tl, const struct optio
 		const struct chain_user *user);
 void chains_free(struct chains *c);
 
+/* As though nothing had been explained yet, for which there may be running totals. */
+void chains_forget_totals(struct chains *c);
+
 /* The node with this label below parent (0: a head's). 0 when out of memory: sets out_of_memory. */
 static inline uint32_t chains_node(struct chains *c, uint32_t parent, uint32_t label)
 {

@@ -187,6 +187,8 @@ static void add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_n
 {
 	struct causes *c = arg;
 
+	if (c->mode == CAUSES_BATCH) /* it is not of one wait */
+		return;
 	if (!GROW(c->windows, c->n_windows, c->cap_windows)) {
 		c->out_of_memory = true;
 		return;

@@ -403,6 +403,8 @@ int causes_explain_some(struct causes *c, const struct options *o)
 	struct slow_waits slow = find_slow(c);
 
 	c->mode = CAUSES_SHOW;
+	/* Where there are totals nobody tells of windows: that must not depend on the batches. */
+	chains_forget_totals(&c->chains);
 	c->is_slow = true;
 	for (size_t i = 0; i < slow.n && !c->out_of_memory; i++)
 		explain_once(c, &e, &slow.at[i].wait);
