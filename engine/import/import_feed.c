@@ -519,7 +519,8 @@ static void handle_off_cpu(struct import_feed *f, const struct import_event *ev,
 	f->report->off_cpu++;
 	if (ev->tid <= 0)
 		return;
-	read_name_column(f, ev, (uint32_t)ev->tid);
+	/* Its time says nothing, so that the name is not one from then on. */
+	guess_name(f, (uint32_t)ev->tid, ev->comm);
 	f->out_of_memory |= !import_samples_off_cpu(&f->samples, ev, stack);
 }
 

@@ -216,6 +216,23 @@ static void off_cpu_samples_beside_switches(void **state)
 	expect_length(600);
 }
 
+/* Their time is none, so that no name is from then on. */
+static void off_cpu_samples_tell_no_change_of_a_name(void **state)
+{
+	struct perf_text *t = begin();
+	struct text_trace tt;
+
+	(void)state;
+	pair_at(t, "");
+	off_cpu(t, "A", 430000, "|recv;main");
+	text_line(t, "later %u [000] 18446744069.414584320: 5000 offcpu-time: \n", text_tid("A"));
+	text_stack(t, "|recv;main");
+	assert_int_equal(text_open(&tt, text.p, text.len), 0);
+	assert_null(trace_damage(tt.trace)->what);
+	assert_int_equal(trace_info(tt.trace)->events_of[EVENT_RENAME], 0);
+	text_close(&tt);
+}
+
 static void off_cpu_samples_alone_are_the_waits(void **state)
 {
 	struct perf_text *t = begin();
@@ -444,6 +461,7 @@ int main(void)
 		cmocka_unit_test(without_cycles_the_first_event_counts),
 		cmocka_unit_test(the_user_chooses_an_event),
 		cmocka_unit_test(off_cpu_samples_beside_switches),
+		cmocka_unit_test(off_cpu_samples_tell_no_change_of_a_name),
 		cmocka_unit_test(off_cpu_samples_alone_are_the_waits),
 		cmocka_unit_test(times_of_threads_that_were_not_recorded),
 		cmocka_unit_test(a_recording_of_all),
