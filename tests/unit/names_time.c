@@ -366,7 +366,7 @@ static void root_elsewhere_has_one_turn_after_the_other(void **state)
 	assert_int_equal(chown(other, STRANGER, STRANGER), 0);
 	ours = see(t, mine);
 	theirs = see(t, other);
-	finish_within(t, 3 * SECOND_NS);
+	finish_within(t, SECOND_NS);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	print_message("%llu not in time\n", (unsigned long long)t->stats.late);
