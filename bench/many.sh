@@ -20,6 +20,7 @@ seconds() {
 	[ "$1" = rowbinary ] && set -- "$@" --table=waits
 	format=$1 trace=$2
 	shift 2
+	# shellcheck disable=SC3045 # dash has it
 	took=$( (ulimit -t "$limit"; "$O/bench/cost" "$O/chainwalk" -q -f "$format" "$@" "$trace") 2>"$dir/err" | cut -d' ' -f2) || took=-
 	case $took in
 	*[0-9]*) ! grep -q . "$dir/err" || took=failed ;;

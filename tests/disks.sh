@@ -62,6 +62,7 @@ expect_counts() {
 }
 
 # limit_writes N: $group, a control group that may ask the disk of $dir (needs_disk) N times a second to write; or $why_not.
+# shellcheck disable=SC2034 # for who calls it
 limit_writes() {
 	number=$(stat -c '%Hd:%Ld' "$dir" 2>/dev/null)
 	[ -e "/sys/dev/block/$number" ] || { why_not="$dir is on no block device"; return 1; }
