@@ -162,16 +162,15 @@ static void put_round(struct maker *m, uint32_t round)
 					.tid = tid,
 					.string = encoder_text(m->e, text) });
 	if (m->kind == GROUPS)
-		put(m,
-		    (struct event) {
-			    .time_ns = ns,
-			    .cpu = cpu,
-			    .kind = EVENT_GROUP,
-			    .tid = tid,
-			    .group = { encoder_object(
-				    m->e, &(struct encoder_object) { .class = CHAINLOG_CLASS_GROUP,
-								     .name = text,
-								     .own = "" }) } });
+		put(m, (struct event) { .time_ns = ns,
+					.cpu = cpu,
+					.kind = EVENT_GROUP,
+					.tid = tid,
+					.group.object = encoder_object(
+						m->e, &(struct encoder_object) {
+							      .class = CHAINLOG_CLASS_GROUP,
+							      .name = text,
+							      .own = "" }) });
 	put(m, (struct event) { .time_ns = ns + 1000,
 				.cpu = cpu,
 				.kind = CHAINLOG_SWITCH,

@@ -258,8 +258,20 @@ void causes_note_windows(void *arg, const struct chain_windows *of);
 void causes_sum_chains(struct causes *c);
 /* Explains the slowest waits, and some that show the causes that are shown, each by itself. */
 int causes_explain_some(struct causes *c, const struct options *o);
-/* Explains a wait by itself. 0 or -ENOMEM. */
+
+/* causes_explain.c: explains a wait by itself. 0 or -ENOMEM. */
 int causes_explain_wait(struct causes *c, const struct chosen_wait *p);
+/* What a chain_sink of a wait, or of a batch, is told. */
+void causes_add_amount(void *arg, uint32_t node, struct amount_key key, uint64_t amount);
+void causes_add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns);
+void causes_begin_piece(void *arg, const struct chain_piece *p);
+/* The node with which the chains of a wait begin; 0: out of memory. */
+uint32_t causes_head_of(struct causes *c, const struct chosen_wait *p, bool pause);
+/* The time of a wait in which its thread was ready; all of one that is for lack of work. */
+void causes_explain_own(struct causes *c, uint32_t head, const struct chosen_wait *p);
+void causes_explain_no_work(struct causes *c, uint32_t head, const struct chosen_wait *p);
+/* The sum of a node with this end, from 1; 0: there is none. */
+uint32_t causes_known_sum(const struct causes *c, uint32_t node, uint32_t end);
 
 /*
  * causes_join.c: adds all that was found of other waits. Texts and numbers of causes and nodes are

@@ -60,8 +60,8 @@ static const char *off_stack(struct making *m, int thread)
 	static const char *const kernel[] = { "schedule;worker_thread;kthread",
 					      "__schedule;schedule;worker_thread;kthread",
 					      "schedule;flush;worker_thread;kthread",
-					      "schedule;wait_for_completion;rcu_barrier;"
-					      "worker_thread;kthread" };
+					      ("schedule;wait_for_completion;rcu_barrier;"
+					       "worker_thread;kthread") };
 	static const char *const stacks[] = { "schedule;futex;entry|lock;main",
 					      "schedule;read|main",
 					      "schedule;io;fsync",
