@@ -217,7 +217,7 @@ lint:
 	@sh tests/lint/floors.sh build-clang
 	@sh tests/kernels/cross.sh $(O)/kernels arm64 || { [ $$? = 77 ] && echo "SKIP build for arm64: see above"; }
 	@cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -Iinclude -Iengine -Icollector \
-		--enable=warning,portability --suppress=missingIncludeSystem \
+		--enable=warning,portability --suppress=missingIncludeSystem --suppress=unknownMacro \
 		collector engine include render tests/workload
 clean:
 	rm -rf build build-san build-clang
