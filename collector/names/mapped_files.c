@@ -40,7 +40,7 @@ struct found {
 struct file {
 	enum file_state state;
 	bool is_late;	     /* it is counted as missed */
-	bool is_untold;	     /* who maps it was not told yet what was found */
+	bool is_unreported;  /* who maps it was not told yet what was found */
 	uint32_t owner;	     /* of owners, while it waits, */
 	uint32_t next;	     /* the next one of its queue; 0: it is the last, */
 	uint64_t since_ns;   /* and since when it does */
@@ -69,8 +69,8 @@ struct mapped_files {
 	uint64_t count, forgot_ns;
 	struct owners owners; /* of files that wait, or are being looked at */
 	struct queue queues[OWNERS_MAX];
-	uint64_t missed; /* files that took too long, or waited for so long */
-	uint32_t untold; /* files */
+	uint64_t missed;     /* files that took too long, or waited for so long */
+	uint32_t unreported; /* files */
 	bool is_telling;
 	uint64_t tell_at_ns; /* not before that */
 
@@ -194,7 +194,7 @@ static void mapped(void *ctx, uint32_t tgid, const struct mapping *m)
 	of = file_at(f, m->file);
 	if (of && of->state == FILE_NEW)
 		add_waiting(f, of, m->file);
-	if (of && of->found && of->is_untold == f->is_telling)
+	if (of && of->found && of->is_unreported == f->is_telling)
 		tell_mapped(f, of->found, tgid, m);
 }
 
@@ -219,11 +219,11 @@ static const struct process_watch watch = { mapped, forked, gone };
 
 /* ---- looking at files ----------------------------------------------------------------------- */
 
-static bool is_untold(const void *ctx, const struct mapping *m)
+static bool is_unreported(const void *ctx, const struct mapping *m)
 {
 	const struct mapped_files *f = ctx;
 
-	return m->file < f->n_files && f->files[m->file].is_untold;
+	return m->file < f->n_files && f->files[m->file].is_unreported;
 }
 
 /* Who maps it is looked for among all mappings, of which there may be millions. */
@@ -231,14 +231,14 @@ static void tell_all(struct mapped_files *f)
 {
 	uint64_t from_ns = clock_now_ns();
 
-	if (!f->untold || from_ns < f->tell_at_ns)
+	if (!f->unreported || from_ns < f->tell_at_ns)
 		return;
 	f->is_telling = true;
-	symbolizer_tell_mapped(f->sym, is_untold);
+	symbolizer_tell_mapped(f->sym, is_unreported);
 	f->is_telling = false;
 	for (uint32_t i = 1; i < f->n_files; i++)
-		f->files[i].is_untold = false;
-	f->untold = 0;
+		f->files[i].is_unreported = false;
+	f->unreported = 0;
 	f->tell_at_ns = clock_now_ns();
 	f->tell_at_ns += (f->tell_at_ns - from_ns) * TELL_PART;
 }
@@ -252,8 +252,8 @@ static void settle_file(struct mapped_files *f, uint32_t id, struct found *found
 	owners_give(&f->owners, of->owner, 1);
 	of->state = found ? FILE_FOUND : FILE_OTHER;
 	of->found = found;
-	of->is_untold = found;
-	f->untold += of->is_untold;
+	of->is_unreported = found;
+	f->unreported += of->is_unreported;
 	f->count++;
 }
 
@@ -365,7 +365,7 @@ void mapped_files_step(struct mapped_files *f)
 
 bool mapped_files_is_busy(const struct mapped_files *f)
 {
-	return f->reader || f->owners.held || f->untold;
+	return f->reader || f->owners.held || f->unreported;
 }
 
 uint64_t mapped_files_count(const struct mapped_files *f)

@@ -3,7 +3,8 @@
  * Requests of MongoDB ("MongoDB Wire Protocol"; BSON, version 1.1), Kafka ("Kafka protocol guide")
  * and DNS (RFC 1035, section 4).
  */
-#include "route_private.h"
+#include "route_parsers.h"
+#include "route_writer.h"
 
 /* ---- MongoDB -------------------------------------------------------------------------------- */
 

@@ -4,7 +4,8 @@
  * sections 3.3 to 5.2); the beginning of HTTP/2 (RFC 9113, section 3.4), and of TLS (RFC 8446,
  * section 5.1), which have no route here.
  */
-#include "route_private.h"
+#include "route_parsers.h"
+#include "route_writer.h"
 
 /* RFC 9110, section 9; RFC 5789; RFC 4918, section 9; what caches and subversion know besides. */
 static const char *const methods[] = {

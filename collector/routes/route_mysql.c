@@ -3,7 +3,8 @@
  * Commands of MySQL and MariaDB: "MySQL Client/Server Protocol", "Command Phase". A packet is 3
  * bytes of length, a number, which is 0 for a command, and the command.
  */
-#include "route_private.h"
+#include "route_parsers.h"
+#include "route_writer.h"
 
 #define HEADER 4
 #define COM_QUERY 3

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which protocol's a request is: those with the surest signs are asked first. */
-#include "route_private.h"
+#include "route_parsers.h"
 
 static const struct {
 	const char *name;

@@ -4,7 +4,8 @@
  * more: a letter, a length in 4 bytes that counts itself, and what it says. What begins a
  * connection has no letter.
  */
-#include "route_private.h"
+#include "route_parsers.h"
+#include "route_writer.h"
 
 #define STARTUP_VERSION 0x30000 /* 3.0 */
 #define CODE_CANCEL 80877102

@@ -4,7 +4,7 @@
  * here: blanks, comments, texts and numbers are skipped, and of the words only these are looked for
  * which come before a table.
  */
-#include "route_private.h"
+#include "route_writer.h"
 
 #define WORD_MAX 24    /* bytes of a word that is looked for */
 #define DEPTHS 64      /* of brackets */

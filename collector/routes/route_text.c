@@ -3,7 +3,8 @@
  * Commands of redis ("Redis serialization protocol specification") and of memcached
  * (doc/protocol.txt and the binary protocol of its source).
  */
-#include "route_private.h"
+#include "route_parsers.h"
+#include "route_writer.h"
 
 #define COMMAND_MAX 20 /* letters of a command */
 #define COUNT_DIGITS 7

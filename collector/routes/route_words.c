@@ -5,7 +5,7 @@
  * percent signs are none. A secret of which each part reads as a word is not told from one: that is
  * left to who counts requests (route_table.c).
  */
-#include "route_private.h"
+#include "route_writer.h"
 
 #define SEGMENTS_MAX 6
 #define WORD_MAX 32	/* bytes of a segment */

@@ -8,6 +8,7 @@
 #include "base/kernel_functions.h"
 #include "select/wait_nature.h"
 #include "words/kernel_waits.h"
+#include "words/known_function.h"
 #include "words/lock_holder.h"
 #include "words/object_names.h"
 #include "words/waited_for.h"
@@ -101,17 +102,9 @@ static const struct known_wait *known_wait_of(const struct timelines *tl, uint32
 					      const struct known_wait *known, size_t n)
 {
 	const struct trace *t = timelines_trace(tl);
-	struct trace_stack s = trace_stack(t, timelines_pair(tl, pair).ustack);
-	size_t found = n;
+	size_t found = known_function(t, trace_stack(t, timelines_pair(tl, pair).ustack), known, n,
+				      sizeof(*known));
 
-	for (uint32_t i = 0; i < s.n; i++) {
-		const struct trace_frame *f = trace_frame(t, s.frames[i]);
-		const char *symbol = f ? trace_string(t, f->symbol) : "";
-
-		for (size_t k = 0; k < found; k++)
-			if (!strncmp(symbol, known[k].begin, strlen(known[k].begin)))
-				found = k;
-	}
 	return found < n ? &known[found] : NULL;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel_waits.h"
 
-#include <string.h>
+#include "known_function.h"
 
 struct kernel_wait {
 	const char *begin; /* of the function's name */
@@ -68,26 +68,12 @@ static const struct kernel_wait locks[] = {
 	{ "n_tty_", "the lock of a terminal" },
 };
 
-static const char *words_in(const struct timelines *tl, uint32_t kstack,
-			    const struct kernel_wait *known, size_t n)
-{
-	const struct trace *t = timelines_trace(tl);
-	struct trace_stack s = trace_stack(t, kstack);
-	size_t found = n;
-
-	for (uint32_t i = 0; i < s.n; i++) {
-		const struct trace_frame *f = trace_frame(t, s.frames[i]);
-		const char *symbol = f ? trace_string(t, f->symbol) : "";
-
-		for (size_t k = 0; k < found; k++)
-			if (!strncmp(symbol, known[k].begin, strlen(known[k].begin)))
-				found = k;
-	}
-	return found < n ? known[found].words : NULL;
-}
-
 const char *kernel_wait_words(const struct timelines *tl, uint32_t kstack, bool at_lock)
 {
-	return at_lock ? words_in(tl, kstack, locks, sizeof(locks) / sizeof(locks[0]))
-		       : words_in(tl, kstack, waits, sizeof(waits) / sizeof(waits[0]));
+	const struct trace *t = timelines_trace(tl);
+	const struct kernel_wait *known = at_lock ? locks : waits;
+	size_t n = at_lock ? sizeof(locks) / sizeof(locks[0]) : sizeof(waits) / sizeof(waits[0]);
+	size_t found = known_function(t, trace_stack(t, kstack), known, n, sizeof(*known));
+
+	return found < n ? known[found].words : NULL;
 }
