@@ -19,6 +19,9 @@ volatile __u32 tree_root = WIRE_TREE_ROOT(0);
 
 /* The size of a thread's stack, bytes; found before anything is attached. */
 volatile __u64 stack_size = 16 << 10;
+/* Of the registers that user code had when it entered the kernel, from a stack's begin; 0: not
+ * known. */
+volatile __u64 registers_offset = 0;
 
 /* Interrupt entry code; written by the collector before anything is attached. */
 struct wire_range entries[WIRE_ENTRIES] = {};
@@ -323,7 +326,8 @@ static __always_inline __u32 walked_kernel_stack(void *ctx, void *ring, struct w
 /*
  * Finds stack_size: a thread's registers are at the end of its stack (task_pt_regs()), with at most
  * two words behind them (x86-64's TOP_OF_KERNEL_STACK_PADDING). The size of a page does not tell
- * it: on arm64 it also depends on VMAP_STACK and KASAN. Run by the collector.
+ * it: on arm64 it also depends on VMAP_STACK and KASAN. Run by the collector, as a thread of the
+ * kernel may have its registers elsewhere: the idle threads of all CPUs but the first have.
  */
 SEC("raw_tp")
 int find_stack_size(void *ctx)
@@ -334,6 +338,7 @@ int find_stack_size(void *ctx)
 	(void)ctx;
 	/* As in kernel_stack_id(). */
 	*(void *volatile *)&stack_size = (void *)bpf_task_pt_regs((void *)task);
+	registers_offset = stack_size - (__u64)OF(task, stack);
 	end = stack_size + bpf_core_type_size(struct pt_regs) + 16;
 	stack_size = (end - (__u64)OF(task, stack)) & ~1023ull;
 	return 0;

@@ -71,26 +71,16 @@ static __always_inline __u64 ready_socket(void)
 }
 
 /*
- * The registers that user code of a task had when it entered the kernel: as far from its stack as
- * the current thread's are from its own.
- */
-static __always_inline __u64 registers_of(struct wire_object *o, __u64 task)
-{
-	struct task_struct *current = bpf_get_current_task_btf();
-	__u64 regs = number_of(&o->inode, (__u64)bpf_task_pt_regs(current));
-
-	return (__u64)FIELD(task_struct, task, stack) + (regs - (__u64)current->stack);
-}
-
-/*
  * The struct file that is ready of those for which the task waits in a system call; 0: not known.
  * *alone: the object of the switch says which; then it need not be ready.
  */
-static __always_inline __u64 find_ready(struct wire_object *o, __u64 task, __u32 *fd, bool *alone)
+static __always_inline __u64 find_ready(__u64 task, __u32 *fd, bool *alone)
 {
-	__u64 regs = registers_of(o, task), file;
+	__u64 regs = (__u64)FIELD(task_struct, task, stack) + registers_offset, file;
 	bool is_32 = is_saved_32bit(task, regs);
 
+	if (!registers_offset)
+		return 0;
 	switch (how_of(saved_call_number(regs), is_32) & 31) {
 	case WIRE_CALL_EPOLL:
 		file = file_of((__u64)FIELD(task_struct, task, files),
@@ -273,7 +263,7 @@ __noinline __u32 ready_id(__u64 task, __u64 now, bool by_task)
 
 	if (!ring || !o)
 		return 0;
-	file = find_ready(o, task, &fd, &alone);
+	file = find_ready(task, &fd, &alone);
 	sk = file ? ip_socket(file) : 0;
 	soon = now - tcp_timer_ns <= SOFTIRQ_LATE_NS;
 	if (sk || soon) {

@@ -18,8 +18,12 @@ struct tcp_timer {
 	__u32 seq;	       /* of the first byte that was sent again */
 };
 
-/* The last one on each CPU. */
-MAP(last_tcp_timer, PERCPU_ARRAY, 1, __u32, struct tcp_timer);
+/*
+ * The last one on each CPU that sent something; and that for retransmissions that expired last,
+ * which mostly has nothing to send, as the kernel lets it run when all is acknowledged.
+ */
+enum { TCP_TIMER_SENT, TCP_TIMER_EXPIRED, TCP_TIMERS };
+MAP(last_tcp_timer, PERCPU_ARRAY, TCP_TIMERS, __u32, struct tcp_timer);
 
 /* By the sock; and what was sent again by sent_again_key(), for the other end. */
 MAP(tcp_timers, LRU_HASH, 1 << 12, __u64, struct tcp_timer);
@@ -68,12 +72,13 @@ int on_timer(unsigned long long *ctx)
 {
 	__u64 function = POINTER(timer_list, ctx[0], function), now, sk;
 	struct tcp_timer *t;
-	__u32 zero = 0;
+	__u32 which;
 
 	if (!function || (function != delack_function && function != retransmit_function))
 		return 0;
+	which = function == delack_function ? TCP_TIMER_SENT : TCP_TIMER_EXPIRED;
 	now = bpf_ktime_get_ns();
-	t = bpf_map_lookup_elem(&last_tcp_timer, &zero);
+	t = bpf_map_lookup_elem(&last_tcp_timer, &which);
 	if (!t || !is_recording(now))
 		return 0;
 	if (function == delack_function)
@@ -82,12 +87,13 @@ int on_timer(unsigned long long *ctx)
 		sk = ctx[0] -
 		     bpf_core_field_offset(struct inet_connection_sock, icsk_retransmit_timer);
 	t->sk = sk;
-	t->at_ns = tcp_timer_ns = now;
+	t->at_ns = now;
 	if (function == retransmit_function) {
 		t->since_ns = first_sent_ns(sk);
-		t->which = CHAINLOG_TCP_NONE; /* it may have nothing to send, see on_retransmit() */
+		t->which = CHAINLOG_TCP_NONE; /* see on_retransmit() */
 		return 0;
 	}
+	tcp_timer_ns = now;
 	/* When its last packet came, in us. */
 	t->since_ns = POINTER(tcp_sock, sk, tcp_mstamp) * 1000;
 	t->which = CHAINLOG_TCP_DELAYED_ACK;
@@ -100,10 +106,10 @@ SEC("raw_tp/tcp_retransmit_skb")
 int on_retransmit(unsigned long long *ctx)
 {
 	__u64 now = bpf_ktime_get_ns(), sk = ctx[0], key;
+	__u32 sent = TCP_TIMER_SENT, expired = TCP_TIMER_EXPIRED;
 	struct tcp_timer *t, *known;
-	__u32 zero = 0;
 
-	t = bpf_map_lookup_elem(&last_tcp_timer, &zero);
+	t = bpf_map_lookup_elem(&last_tcp_timer, &expired);
 	if (!t || t->sk != sk || now - t->at_ns > SOFTIRQ_STRETCH_NS ||
 	    t->which != CHAINLOG_TCP_NONE)
 		return 0;
@@ -116,6 +122,8 @@ int on_retransmit(unsigned long long *ctx)
 		t->since_ns = known->since_ns;
 		t->which = known->which;
 	}
+	tcp_timer_ns = now;
+	bpf_map_update_elem(&last_tcp_timer, &sent, t, BPF_ANY);
 	bpf_map_update_elem(&tcp_timers, &sk, t, BPF_ANY);
 	key = sent_again_key(FIELD(sock, sk, __sk_common.skc_num), t->seq);
 	bpf_map_update_elem(&tcp_timers, &key, t, BPF_ANY);
@@ -128,9 +136,9 @@ int on_retransmit(unsigned long long *ctx)
 static __always_inline bool last_timer(__u64 sk, __u64 now, struct tcp_timer *out)
 {
 	struct tcp_timer *t;
-	__u32 zero = 0;
+	__u32 sent = TCP_TIMER_SENT;
 
-	t = bpf_map_lookup_elem(&last_tcp_timer, &zero);
+	t = bpf_map_lookup_elem(&last_tcp_timer, &sent);
 	if (!t || !t->which || !is_soon(t->sk, t->at_ns, now) ||
 	    (sk ? is_not_from(sk, t->sk) : !wakes_waiters(t->sk)))
 		return false;
