@@ -392,7 +392,7 @@ static int compare(struct run *r, int *status)
 	int err = against_compare(&r->against, o);
 
 	if (!err)
-		err = against_put(r->out, &r->against, o);
+		err = (o->json ? against_put_json : against_put)(r->out, &r->against, o);
 	if (err)
 		fprintf(stderr, "chainwalk: %s\n", strerror(-err));
 	else

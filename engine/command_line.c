@@ -490,12 +490,9 @@ static int check_format_takes(struct setting *s, const bool *seen)
 	if (o->show && (strcmp(f->name, "causes") || o->json))
 		return setting_complain(s, "--show has no meaning with %s%s",
 					o->json ? "--json" : "--format=", o->json ? "" : f->name);
-	if (o->against && (strcmp(f->name, "causes") || o->json || o->show))
+	if (o->against && (strcmp(f->name, "causes") || o->show))
 		return setting_complain(s, "--against has no meaning with %s%s",
-					o->json	  ? "--json"
-					: o->show ? "--show"
-						  : "--format=",
-					o->json || o->show ? "" : f->name);
+					o->show ? "--show" : "--format=", o->show ? "" : f->name);
 	if (o->against && (o->slowest_ppm || o->min_request_ns))
 		return setting_complain(s, "--against compares all requests: --slowest and "
 					   "--request-min have no meaning");

@@ -95,6 +95,15 @@ void json_number(struct json_object *j, const char *key, uint64_t n)
 	text_puts(&j->b, number);
 }
 
+void json_signed(struct json_object *j, const char *key, int64_t n)
+{
+	char number[24];
+
+	snprintf(number, sizeof(number), "%" PRId64, n);
+	put_key(j, key);
+	text_puts(&j->b, number);
+}
+
 void json_decimal(struct json_object *j, const char *key, double n)
 {
 	char number[340];

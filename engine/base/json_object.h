@@ -23,6 +23,7 @@ void json_text(struct json_object *j, const char *key, const char *text);
 #define JSON_WHOLE_MOST 256
 void json_whole_text(struct json_object *j, const char *key, const char *text);
 void json_number(struct json_object *j, const char *key, uint64_t n);
+void json_signed(struct json_object *j, const char *key, int64_t n);
 /* With three digits behind the point. */
 void json_decimal(struct json_object *j, const char *key, double n);
 void json_bool(struct json_object *j, const char *key, bool is);

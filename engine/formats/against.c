@@ -16,6 +16,8 @@
 #define DEVIATIONS 3.0
 /* Of a cause: one of so many parts of the time to which its own relates. */
 #define LEAST_CAUSE 20
+/* A link is shown if it has at least one of so many parts of its figure's change. */
+#define LEAST_LINK 2
 
 /* ---- which figures are the same thing -------------------------------------------------------- */
 
@@ -209,6 +211,64 @@ int against_compare(struct against *a, const struct options *o)
 	if (a->n)
 		qsort(a->rows, a->n, sizeof(*a->rows), grown_first);
 	return err;
+}
+
+/* ---- what is said of it ---------------------------------------------------------------------- */
+
+bool against_shows(const struct against_row *r)
+{
+	const struct figure *of = r->after ? r->after : r->before;
+
+	return r->change != AGAINST_SAME || of->kind != FIGURE_CAUSE;
+}
+
+/* What all steps of a figure have: those that are below none. */
+static int64_t all_ns(const struct figure *of)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; of && i < of->n_steps; i++)
+		ns += strrchr(of->steps[i].key, '\n') == of->steps[i].key ? of->steps[i].ns : 0;
+	return (int64_t)ns;
+}
+
+size_t against_links(const struct against_row *r, struct against_link links[AGAINST_LINKS])
+{
+	int64_t by = all_ns(r->after) - all_ns(r->before), size = by < 0 ? -by : by;
+	const struct figure *of = by > 0 ? r->after : r->before;
+	const struct figure *other = by > 0 ? r->before : r->after;
+	size_t n = 0;
+
+	if (r->change == AGAINST_SAME || !of)
+		return 0;
+	for (size_t i = 0; i < of->n_steps && of->steps[i].who && n < AGAINST_LINKS; i++) {
+		const struct figure_step *s = &of->steps[i];
+		int64_t ns = (int64_t)s->ns - (int64_t)(other ? figure_step_ns(other, s->key) : 0);
+
+		if (ns > 0 && ns >= size / LEAST_LINK)
+			links[n++] = (struct against_link) { s, by > 0 ? ns : -ns };
+	}
+	return n;
+}
+
+void against_put_verdict(FILE *out, const struct against *a, const struct options *o,
+			 const char *marked)
+{
+	double limit = o->fail_above_ppm / 1e4;
+	size_t grown = 0;
+
+	for (size_t i = 0; i < a->n; i++)
+		grown += a->rows[i].change == AGAINST_GROWN || a->rows[i].change == AGAINST_NEW;
+	if (a->n_above)
+		fprintf(out, "%zu of %zu figures grew by more than %g %%%s.", a->n_above,
+			a->n_judged, limit, marked);
+	else if (grown && a->n_judged && o->fail_above_ppm)
+		fprintf(out, "%zu of %zu figures grew, but none that is judged by more than %g %%.",
+			grown, a->n, limit);
+	else if (grown)
+		fprintf(out, "%zu of %zu figures grew.", grown, a->n);
+	else
+		fputs("Nothing grew, but for chance and others' load.", out);
 }
 
 void against_free(struct against *a)

@@ -22,8 +22,27 @@ struct against {
 	size_t n, n_judged, n_above;
 };
 
+/* A link that has a part of a row's change: of the recording that has more. */
+struct against_link {
+	const struct figure_step *step;
+	int64_t by_ns; /* how much more it has after than before */
+};
+
 /* When both figures are made. 0 or -ENOMEM. */
 int against_compare(struct against *a, const struct options *o);
+/* Whether a row is shown: it changed, or is of the command or an endpoint. */
+bool against_shows(const struct against_row *r);
+/* The links with half of a row's change or more, at most that many; how many these are. */
+#define AGAINST_LINKS 4
+size_t against_links(const struct against_row *r, struct against_link links[AGAINST_LINKS]);
+/* What all rows come to, as a sentence; marked: how those are marked that grew by too much. */
+void against_put_verdict(FILE *out, const struct against *a, const struct options *o,
+			 const char *marked);
 /* Writes them, on a screen as many lines as it has. 0 or -ENOMEM. */
 int against_put(FILE *out, const struct against *a, const struct options *o);
+/*
+ * Likewise as one object of at most SCREEN_JSON_MOST bytes, more only with --wide: the comparison
+ * of screen.schema.json. 0 or -ENOMEM.
+ */
+int against_put_json(FILE *out, const struct against *a, const struct options *o);
 void against_free(struct against *a);

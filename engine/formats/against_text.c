@@ -16,9 +16,6 @@
 #define NAME_LEAST 14
 /* On so wide a screen there is room for all that is known of an endpoint. */
 #define COLUMNS_FOR_ALL 110
-/* Lines below a figure: links that have at least one of so many parts of its change. */
-#define LINKS_MOST 4
-#define LINK_LEAST 2
 /* What is lost is told from this part of all events on. */
 #define LEAST_LOST 100
 
@@ -161,44 +158,23 @@ static void put_title(struct writer *w, FILE *f, const struct against_row *r)
 	free(rest);
 }
 
-static uint64_t size_of(int64_t n)
-{
-	return n < 0 ? -(uint64_t)n : (uint64_t)n;
-}
-
-/* What all steps of a figure have: those that are below none. */
-static int64_t all_ns(const struct figure *of)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = 0; of && i < of->n_steps; i++)
-		ns += strrchr(of->steps[i].key, '\n') == of->steps[i].key ? of->steps[i].ns : 0;
-	return (int64_t)ns;
-}
-
-/* The links that changed most, of the recording that has more. */
 static void put_links(struct writer *w, const struct against_row *r)
 {
-	int64_t by = all_ns(r->after) - all_ns(r->before);
-	const struct figure *of = by > 0 ? r->after : r->before;
-	const struct figure *other = by > 0 ? r->before : r->after;
-	size_t shown = 0;
+	struct against_link links[AGAINST_LINKS];
+	size_t n = against_links(r, links);
 
-	for (size_t i = 0; of && i < of->n_steps && of->steps[i].who && shown < LINKS_MOST; i++) {
-		const struct figure_step *s = &of->steps[i];
-		int64_t ns = (int64_t)s->ns - (int64_t)(other ? figure_step_ns(other, s->key) : 0);
+	for (size_t i = 0; i < n; i++) {
+		const struct figure_step *s = links[i].step;
 		struct paragraph p;
 
-		if (ns <= 0 || LINK_LEAST * (uint64_t)ns < size_of(by) || !has_room(w) ||
-		    !begin(w, &p))
-			continue;
+		if (!has_room(w) || !begin(w, &p))
+			return;
 		fprintf(p.f, "%*s", TIME_COLUMNS + 1, "");
-		put_time(p.f, by > 0 ? ns : -ns, true, "");
+		put_time(p.f, links[i].by_ns, true, "");
 		fprintf(p.f, "%*s", 12 + (int)(s->depth > 8 ? 8 : s->depth), "");
 		style_name(p.f, w->o->color, s->who);
 		fprintf(p.f, "%s%s  %s", *s->at ? " " : "", s->at, s->words);
 		end(w, &p);
-		shown++;
 	}
 }
 
@@ -245,27 +221,12 @@ static void put_recording(struct writer *w, const char *what, const struct figur
 
 static void put_verdict(struct writer *w)
 {
-	const struct against_row *first = w->a->n ? &w->a->rows[0] : NULL;
 	struct paragraph p;
 
 	if (!begin(w, &p))
 		return;
-	if (w->a->n_above)
-		fprintf(p.f, "%zu of %zu figures grew by more than %g %%, those with \"!\".",
-			w->a->n_above, w->a->n_judged, w->o->fail_above_ppm / 1e4);
-	else if (first && (first->change == AGAINST_GROWN || first->change == AGAINST_NEW))
-		fputs("What grew comes first.", p.f);
-	else
-		fputs("Nothing that is compared grew, but for chance and others' load.", p.f);
+	against_put_verdict(p.f, w->a, w->o, ", those with \"!\"");
 	end(w, &p);
-}
-
-/* What is always shown: a change, and the command and endpoints. */
-static bool is_shown(const struct against_row *r)
-{
-	const struct figure *of = r->after ? r->after : r->before;
-
-	return r->change != AGAINST_SAME || of->kind != FIGURE_CAUSE;
 }
 
 int against_put(FILE *out, const struct against *a, const struct options *o)
@@ -284,7 +245,7 @@ int against_put(FILE *out, const struct against *a, const struct options *o)
 	fprintf(out, "%*s %*s %8s\n", TIME_COLUMNS, "BEFORE", TIME_COLUMNS, "AFTER", "CHANGE");
 	w.lines++;
 	for (size_t i = 0; i < a->n; i++) {
-		if (!is_shown(&a->rows[i]))
+		if (!against_shows(&a->rows[i]))
 			same++;
 		else if (has_room(&w))
 			put_row(&w, &a->rows[i]);

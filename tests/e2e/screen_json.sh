@@ -18,10 +18,26 @@ for trace in "$here"/../data/*.bin "$here"/../data/services/*.bin; do
 	"$walk" -q --json --wide "$trace" >>"$tmp/wide"
 done
 "$walk" -q --json -p 26049 "$here"/../data/relay.bin >>"$tmp/all"
-schema "$tmp/all" "$tmp/wide" >"$tmp/unused" || fail "$(cat "$tmp/err")"
+# The comparison of two: of the same one, and of one that has other things.
+for pair in "relay relay" "relay shop" "shop relay" "services/c services/python"; do
+	before=$here/../data/${pair% *}.bin after=$here/../data/${pair#* }.bin
+	[ -e "$after" ] || fail "there is no $after"
+	"$walk" -q --fail-above 20% --json --against "$before" "$after" >"$tmp/one" 2>"$tmp/err"
+	json=$?
+	"$walk" -q --fail-above 20% --against "$before" "$after" >"$tmp/text" 2>"$tmp/err"
+	expect_exit "chainwalk --json --against, $pair" $? $json
+	expect_at_most "bytes of the comparison, $pair" 8192 "$(wc -c <"$tmp/one")" "$tmp/one"
+	"$walk" -q --json --wide --against "$before" "$after" >>"$tmp/one"
+	cat "$tmp/one" >>"$tmp/compared"
+	# As many figures as the text has, which are marked there.
+	expect "figures, $pair" "$(grep -cE '^ *([0-9.]+ m?s(/s)?|-) ' "$tmp/text")" \
+		"$(tail -n 1 "$tmp/one" | grep -o '"kind":' | wc -l | tr -d ' ')"
+	expect "marked ones, $pair" "$(grep -c ' ! ' "$tmp/text")" "$(head -n 1 "$tmp/one" | grep -o '"above":true' | wc -l | tr -d ' ')"
+done
+schema "$tmp/all" "$tmp/wide" "$tmp/compared" >"$tmp/unused" || fail "$(cat "$tmp/err")"
 # Members that no recorded trace has: of a command with children, and of several traces.
 expect "members of the schema that no trace has" \
-	".host .subject.longest_steps .subject.longest_steps.name .subject.longest_steps.took_ns .trace" \
+	".screen.host .screen.trace .subject.longest_steps .subject.longest_steps.name .subject.longest_steps.took_ns" \
 	"$(sort "$tmp/unused" | tr '\n' ' ' | sed 's/ $//')"
 # The check sees what is wrong.
 for wrong in 's/"schema":1/"schema":2/' 's/"verdict":"[^"]*",//' 's/"lost":0/"lost":"0"/' 's/"cpus"/"CPUs"/' 's/"percent":/&-/'; do

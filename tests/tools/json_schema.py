@@ -7,7 +7,7 @@ import sys
 TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
          "null": type(None)}
 KNOWN = {"$schema", "$defs", "$ref", "title", "description", "type", "enum", "const", "required", "properties",
-         "additionalProperties", "items", "maxItems", "minimum", "maximum"}
+         "additionalProperties", "items", "maxItems", "minimum", "maximum", "oneOf"}
 
 
 def is_of(value, name):
@@ -23,6 +23,8 @@ def check(value, schema, root, path, seen):
         for part in schema["$ref"].removeprefix("#/").split("/"):
             target = target[part]
         check(value, target, root, path, seen)
+    if "oneOf" in schema:
+        check_one_of(value, schema["oneOf"], root, path, seen)
     names = schema.get("type", [])
     names = [names] if isinstance(names, str) else names
     if names and not any(is_of(value, name) for name in names):
@@ -51,6 +53,20 @@ def check(value, schema, root, path, seen):
             raise ValueError(f"{path}: {len(value)} are too many")
         for i, item in enumerate(value):
             check(item, schema.get("items", {}), root, f"{path}[{i}]", seen)
+
+
+def check_one_of(value, schemas, root, path, seen):
+    fitting, why = [], []
+    for one in schemas:
+        noted = set()
+        try:
+            check(value, one, root, path, noted)
+            fitting.append(noted)
+        except ValueError as error:
+            why.append(str(error))
+    if len(fitting) != 1:
+        raise ValueError("; ".join(why) or f"{path}: several of the schemas fit")
+    seen |= fitting[0]
 
 
 def properties_of(schema, path=""):

@@ -42,12 +42,14 @@ static struct against compared(const struct trace *before, const struct trace *a
 
 static char *written(const struct against *a, const struct options *o)
 {
+	int (*put)(FILE *, const struct against *, const struct options *) =
+		o->json ? against_put_json : against_put;
 	char *text;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
 	assert_non_null(f);
-	assert_int_equal(against_put(f, a, o), 0);
+	assert_int_equal(put(f, a, o), 0);
 	assert_int_equal(fclose(f), 0);
 	return text;
 }
@@ -94,7 +96,8 @@ static struct trace *open_service(struct service s, struct synth **made)
 }
 
 /* With --fail-above 20%; text, to be freed, is what is written. */
-static struct against services(struct service before, struct service after, char **text)
+static struct against services_as(bool json, struct service before, struct service after,
+				  char **text)
 {
 	struct synth *made[2];
 	struct trace *t[2] = { open_service(before, &made[0]), open_service(after, &made[1]) };
@@ -104,6 +107,7 @@ static struct against services(struct service before, struct service after, char
 	options_init(&o);
 	o.fail_above_ppm = 200000;
 	a = compared(t[0], t[1], &o);
+	o.json = json;
 	if (text)
 		*text = written(&a, &o);
 	for (size_t i = 0; i < 2; i++) {
@@ -111,6 +115,11 @@ static struct against services(struct service before, struct service after, char
 		synth_free(made[i]);
 	}
 	return a;
+}
+
+static struct against services(struct service before, struct service after, char **text)
+{
+	return services_as(false, before, after, text);
 }
 
 static const struct against_row *endpoint_row(const struct against *a)
@@ -162,6 +171,33 @@ static void what_grew_is_told_with_its_links(void **state)
 			  "             +6.00 ms            S take  waits for a futex\n"
 			  "             +6.00 ms             L crunch  ran\n"
 			  " 56.2 ms/s   131 ms/s  +133 %    L ran crunch\n");
+}
+
+static void scripts_are_told_the_same(void **state)
+{
+	char *text;
+	struct against a = services_as(true, usual, with_slow_us(9000), &text);
+
+	(void)state;
+	against_free(&a);
+	expect_text(text,
+		    "{\"schema\":1,\"before\":{\"trace\":\"before.bin\",\"duration_ns\":801000000,"
+		    "\"events\":122,\"lost\":0},\"after\":{\"trace\":\"after.bin\","
+		    "\"duration_ns\":801000000,\"events\":122,\"lost\":0},"
+		    "\"verdict\":\"1 of 1 figures grew by more than 20 %.\","
+		    "\"causes_are_of\":\"a second\",\"judged\":1,\"above\":1,\"figures\":["
+		    "{\"kind\":\"endpoint\",\"name\":\"tcp :80 S\","
+		    "\"before\":{\"ns\":3150000,\"with_load_ns\":3150000,\"requests\":40},"
+		    "\"after\":{\"ns\":9150000,\"with_load_ns\":9150000,\"requests\":40},"
+		    "\"change\":\"grown\",\"judged\":true,\"above\":true,\"links\":["
+		    "{\"depth\":0,\"who\":\"S\",\"at\":\"take\",\"words\":\"waits for a futex\","
+		    "\"by_ns\":6000000},{\"depth\":1,\"who\":\"L\",\"at\":\"crunch\","
+		    "\"words\":\"ran\",\"by_ns\":6000000}]},"
+		    "{\"kind\":\"cause\",\"name\":\"L ran crunch\","
+		    "\"before\":{\"ns\":56179775,\"with_load_ns\":56179775},"
+		    "\"after\":{\"ns\":131086142,\"with_load_ns\":131086142},"
+		    "\"change\":\"grown\",\"judged\":false,\"above\":false,\"links\":[]}],"
+		    "\"figures_left_out\":0,\"causes_as_before\":0}\n");
 }
 
 /* ---- what is a change ------------------------------------------------------------------------ */
@@ -305,6 +341,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_grew_is_told_with_its_links),
+		cmocka_unit_test(scripts_are_told_the_same),
 		cmocka_unit_test(the_same_is_no_change),
 		cmocka_unit_test(a_little_is_no_change),
 		cmocka_unit_test(a_few_requests_may_be_chance),
