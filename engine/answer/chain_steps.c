@@ -249,11 +249,31 @@ static bool adds_nothing(const struct chain_steps *s, uint32_t above, const stru
 	/* A wrapper's wait for its child, and that one's for its own. */
 	if (up && up->kind == JOINT_CHILD && key->kind == JOINT_CHILD && by_thread)
 		return true;
-	/* The same again; or others at the lock, who got it before; but of a table it
-	 * says much what they wanted it for. */
-	return up && up->who == key->who && up->what == key->what &&
-	       (up->at == key->at ||
-		(key->kind == JOINT_LOCK && !joint_is_of_table(names_text(s->names, key->what))));
+	/* Others at the lock, who got it before; but of a table it says much what they wanted it
+	 * for. */
+	return up && up->who == key->who && up->what == key->what && key->kind == JOINT_LOCK &&
+	       !joint_is_of_table(names_text(s->names, key->what));
+}
+
+/* The step of this key in the chain down to a step, where it says the same again; 0: there is none.
+ */
+static uint32_t said_before(const struct chain_steps *s, uint32_t step, const struct step_key *key)
+{
+	while (step && (s->steps[step].who != key->who || s->steps[step].at != key->at ||
+			s->steps[step].what != key->what || s->steps[step].is_end))
+		step = s->steps[step].above;
+	return step;
+}
+
+/* The step of a thread's wait below another one; that one, if it adds nothing. */
+static uint32_t step_of_wait(struct chain_steps *s, uint32_t above, const struct step_key *key,
+			     uint32_t by_thread)
+{
+	uint32_t same = said_before(s, above, key);
+
+	if (same)
+		return same;
+	return adds_nothing(s, above, key, by_thread) ? above : step_at(s, above, key);
 }
 
 static uint32_t step_of_queue(struct chain_steps *s, uint32_t above, const struct label *l)
@@ -280,8 +300,7 @@ static uint32_t step_of(struct chain_steps *s, uint32_t node)
 	} else if (above_node && l.slept && who_of(s, above_node)) {
 		struct step_key key = { who_of(s, above_node), l.at, l.what, l.kind, 0 };
 
-		if (!adds_nothing(s, step, &key, l.who))
-			step = step_at(s, step, &key);
+		step = step_of_wait(s, step, &key, l.who);
 	}
 	if (!GROW_ZEROED(s->step_of, node, s->cap_step_of)) {
 		s->out_of_memory = true;
@@ -302,7 +321,7 @@ static uint32_t step_of_sleeper(struct chain_steps *s, uint32_t node, uint32_t a
 	key.at = p->at;
 	key.what = p->what;
 	key.kind = p->kind;
-	return adds_nothing(s, above, &key, 0) ? above : step_at(s, above, &key);
+	return step_of_wait(s, above, &key, 0);
 }
 
 /* The step for the end of a node's chain. */

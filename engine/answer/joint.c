@@ -42,7 +42,8 @@ static const struct known_wait of_programs[] = {
 	{ "ProcSleep", "a lock of the database", JOINT_LOCK },
 	{ "LWLockAcquire", "a lock in shared memory", JOINT_LOCK },
 	/* SQLite */
-	{ "sqliteDefaultBusyCallback", "the lock of the database file", JOINT_LOCK },
+	{ "sqlite3InvokeBusyHandler", "the lock of the database file", JOINT_LOCK },
+	{ "btreeInvokeBusyHandler", "the lock of the database file", JOINT_LOCK },
 	/* Pools of connections */
 	{ "database/sql.(*DB).conn", "a free connection", JOINT_LOCK },
 	{ "com.zaxxer.hikari.pool.HikariPool.getConnection", "a free connection", JOINT_LOCK },

@@ -16,7 +16,7 @@
 /* Of the columns of names (with their indentation) and of places: at most; of places: at least. */
 #define WHO_MOST 22
 #define AT_MOST 40
-#define AT_LEAST 12
+#define AT_LEAST 16
 /* A branch that is not the widest has at least so much of all, in percent. */
 #define LEAST_OF_ALL 25
 /* An end that an interrupt made is said with the wait that it ended if it has so much of that. */
@@ -188,11 +188,23 @@ static void add_below(struct chain_lines *l, uint32_t step, size_t depth)
 	free(below);
 }
 
-/* Of a function's name that is too long what says most: without "crate::module::" before it. */
+/* What is before the rest of a name of Java: "com.shop." of "com.shop.Cart.add"; 0: nothing is. */
+static size_t package_length(const char *s)
+{
+	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	size_t more = s[n] == '.' ? n + 1 + strcspn(s + n + 1, ".<>()[] :/") : n;
+
+	return n && s[n] == '.' && s[more] == '.' ? n + 1 : 0;
+}
+
+/* Of a function's name that is too long what says most: without "crate::module::" or packages
+ * before it. */
 static const char *fitting(const char *at, size_t width)
 {
 	const char *s = at, *colons;
 
+	while (table_width(s) > width && package_length(s))
+		s += package_length(s);
 	while (table_width(s) > width && (colons = strstr(s, "::")) && colons > s &&
 	       (size_t)(colons - s) == strcspn(s, "<>()[] :"))
 		s = colons + 2;

@@ -120,7 +120,8 @@ static bool ends_in_pause(const struct chain_steps *s)
 	for (uint32_t i = 1; i < n; i++)
 		if (at[i].is_end && (!most || at[i].ns > at[most].ns))
 			most = i;
-	return most && at[most].end == CHAIN_TIMER;
+	return most && at[most].end == CHAIN_TIMER &&
+	       (!at[most].above || at[at[most].above].kind != JOINT_LOCK);
 }
 
 static void note_name(struct told *told, uint32_t who)

@@ -99,13 +99,33 @@ static bool waits_at_semaphore(const struct trace *t, uint32_t ustack)
 	return false;
 }
 
+/*
+ * Where SQLite sleeps until others have ended their transaction, and looks again: whatever function
+ * sleeps for it, it is at their lock.
+ */
+static bool is_in_busy_handler(const struct trace *t, uint32_t ustack)
+{
+	struct trace_stack s = trace_stack(t, ustack);
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct trace_frame *f = trace_frame(t, s.frames[i]);
+
+		if (f && f->code)
+			return false;
+		if (f && strstr(trace_string(t, f->symbol), "InvokeBusyHandler"))
+			return true;
+	}
+	return false;
+}
+
 bool wait_is_at_lock(const struct timelines *tl, struct kernel_stacks *k, uint32_t pair)
 {
 	const struct trace *t = timelines_trace(tl);
 	struct stack_pair p = timelines_pair(tl, pair);
 
 	return (stack_takes_a_lock(t, k, p.ustack) && !waits_at_semaphore(t, p.ustack)) ||
-	       kernel_takes_a_lock(t, k, p.kstack) || lock_is_gil(t, p.object);
+	       kernel_takes_a_lock(t, k, p.kstack) || lock_is_gil(t, p.object) ||
+	       is_in_busy_handler(t, p.ustack);
 }
 
 bool wait_looks_stuck(const struct timelines *tl, struct kernel_stacks *k, const struct wait *w)

@@ -28,6 +28,33 @@ static bool is_library(const char *path)
 }
 
 /*
+ * "sun.nio.ch.Net.poll" of "int sun.nio.ch.Net.poll(java.io.FileDescriptor, int)", as a JVM calls
+ * what it compiled; other names are as they are. *len: of what that is.
+ */
+static const char *name_itself(const char *symbol, size_t *len)
+{
+	const char *end = strchr(symbol, '('), *begin = end;
+
+	*len = strlen(symbol);
+	while (begin && begin > symbol && begin[-1] != ' ')
+		begin--;
+	/* In C++ and Rust a space before the parameters is within a name. */
+	if (!begin || begin == symbol || begin == end || symbol + strcspn(symbol, "<:[") < end)
+		return symbol;
+	*len = (size_t)(end - begin);
+	return begin;
+}
+
+/* Code that a JVM makes for itself: "monitorenter_nofpu Runtime1 stub", "StubRoutines (1)". */
+static bool is_of_jvm(const char *symbol)
+{
+	static const char *const begins[] = { "StubRoutines", "I2C/C2I adapters", "vtable stub" };
+
+	return !strcmp(symbol, "Interpreter") || strstr(symbol, " Runtime1 stub") ||
+	       BEGINS_WITH_ANY(symbol, begins);
+}
+
+/*
  * Functions that say nothing of what a program does: of a language's library that is compiled into
  * it, of interpreters, of event loops, and those by which well-known servers wait for anything.
  */
@@ -72,6 +99,12 @@ static bool is_of_runtime(const char *symbol)
 		"jdk.",
 		"sun.",
 		"javax.",
+		"com.sun.",
+		"io.netty.",
+		"org.apache.catalina.",
+		"org.apache.tomcat.",
+		"org.eclipse.jetty.",
+		"org.springframework.",
 		"uv_",
 		"uv__",
 		"node::",
@@ -121,7 +154,9 @@ static bool is_of_runtime(const char *symbol)
 		"pfs_spawn_thread",
 	};
 
-	return BEGINS_WITH_ANY(symbol, begins);
+	size_t len;
+
+	return BEGINS_WITH_ANY(name_itself(symbol, &len), begins) || is_of_jvm(symbol);
 }
 
 /* A folder of what a program only uses. */
@@ -199,8 +234,10 @@ uint32_t own_frame_place(struct names *n, const struct trace *t, uint32_t frame)
 {
 	uint32_t text = names_frame(n, frame);
 	struct text_buf b = { 0 };
+	size_t len;
+	const char *name = name_itself(names_text(n, text), &len);
 
-	text_puts(&b, names_text(n, text));
+	text_put(&b, name, len);
 	if (!code_frame(t, frame))
 		names_put_source(t, frame, true, &b);
 	b.failed |= !text;

@@ -144,6 +144,50 @@ static void a_convoy_is_one_line(void **state)
 }
 
 /* The end of a quota is not that others had the CPU. */
+/* Processes hand a file's lock on as they end; whoever had it first says why. */
+static void what_a_chain_said_it_does_not_say_again(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "thread B *\n"
+	      "thread C *\n"
+	      "thread D *\n"
+	      "0   c0 A renames-to flock\n"
+	      "0   c2 C renames-to flock\n"
+	      "50  c2 C S > - flock_lock_inode|flock@libc.so.6;take;main for=file:/lock\n"
+	      "60  c1 B S > - do_wait|wait4@libc.so.6;job;main for=child:103\n"
+	      "100 c0 A S > - flock_lock_inode|flock@libc.so.6;take;main for=file:/lock\n"
+	      "150 c3 D ran |pack;main\n"
+	      "500 c3 D wakes C wake|unlock;main\n"
+	      "500 c2 - R > C\n"
+	      "600 c2 C wakes B wake|do_exit;main\n"
+	      "600 c1 - R > B\n"
+	      "900 c1 B wakes A wake|unlock;main\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  flock take  80 %  waits for the lock of file lock\n"
+	      "   D    pack  40 %  holds it, ran\n"
+	      "   B          30 %  holds it, ran\n"
+	      " because D holds the lock of file lock, and runs pack.");
+}
+
+/* SQLite sleeps a little and looks again whether others have ended their transaction. */
+static void a_busy_handler_is_at_a_lock(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "0   c0 - R > A\n"
+	      "100 c0 A S > - do_nanosleep|clock_nanosleep@libc.so.6;usleep@libc.so.6;"
+	      "unixSleep@libsqlite3.so.0;sqlite3InvokeBusyHandler@libsqlite3.so.0;sqlite3_step@"
+	      "libsqlite3.so.0;save;main "
+	      "for=sleep:800us\n"
+	      "900 c0 - wakes A ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A save  80 %  waits for the lock of the database file, tried again and again\n"
+	      " because A waits for the lock of the database file in save.");
+}
+
 static void a_quota_is_said(void **state)
 {
 	(void)state;
@@ -474,6 +518,8 @@ int main(void)
 		cmocka_unit_test(a_lock_is_the_joint),
 		cmocka_unit_test(a_pause_of_its_own_is_a_choice),
 		cmocka_unit_test(a_convoy_is_one_line),
+		cmocka_unit_test(what_a_chain_said_it_does_not_say_again),
+		cmocka_unit_test(a_busy_handler_is_at_a_lock),
 		cmocka_unit_test(a_quota_is_said),
 		cmocka_unit_test(who_used_up_a_quota_is_said),
 		cmocka_unit_test(a_pool_of_connections_is_known),

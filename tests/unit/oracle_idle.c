@@ -67,7 +67,8 @@ static bool at_lock(struct world *w, const struct sleep *s)
 		    strstr(function(w, s->kstack, i), "down_read") ||
 		    strstr(function(w, s->kstack, i), "locks_lock_inode_wait"))
 			return true;
-	return (takes_lock(w, s->ustack) && !has(w, s->ustack, "sem_")) ||
+	return has(w, s->ustack, "InvokeBusyHandler") ||
+	       (takes_lock(w, s->ustack) && !has(w, s->ustack, "sem_")) ||
 	       is_class(w, s->object, "GIL");
 }
 

@@ -84,6 +84,7 @@ static void add_step(struct steps *s, const char *who, const struct sleep *sleep
 	const struct oracle_words *words = s->words;
 	struct step *up = s->n ? &s->at[s->n - 1] : NULL, new;
 	bool left_out;
+	int same = s->n - 1;
 
 	take_words(&new, words->of(words->arg, sleep->kstack, sleep->ustack, sleep->object,
 				   sleep->ready));
@@ -92,7 +93,14 @@ static void add_step(struct steps *s, const char *who, const struct sleep *sleep
 	left_out |= *by && new.kind != words->lock && !*new.at && (up || !strcmp(by, who));
 	left_out |= *by && up && up->kind == words->child && new.kind == words->child;
 	left_out |= up && !strcmp(up->who, who) && !strcmp(up->what, new.what) &&
-		    (!strcmp(up->at, new.at) || new.kind == words->lock);
+		    new.kind == words->lock;
+	/* What it says again it says of the time of the first one, which is the last step then. */
+	while (same >= 0 && (strcmp(s->at[same].who, who) || strcmp(s->at[same].at, new.at) ||
+			     strcmp(s->at[same].what, new.what)))
+		same--;
+	while (same >= 0 && s->n > same + 1)
+		free(s->at[--s->n].words);
+	left_out |= same >= 0;
 	if (left_out)
 		free(new.words);
 	else
