@@ -5,22 +5,82 @@
 #include <string.h>
 
 #define GAP "..."
+#define REPLACEMENT 0xfffdu
+
+static void put_escape(struct text_buf *b, uint32_t c)
+{
+	char escape[16];
+
+	if (c < 0x10000)
+		snprintf(escape, sizeof(escape), "\\u%04x", (unsigned int)c);
+	else /* two halves */
+		snprintf(escape, sizeof(escape), "\\u%04x\\u%04x",
+			 0xd7c0u + (unsigned int)(c >> 10), 0xdc00u + (unsigned int)(c & 0x3ff));
+	text_puts(b, escape);
+}
+
+static bool is_plain(unsigned char c, bool in_page)
+{
+	return c >= ' ' && c < 0x7f && c != '"' && c != '\\' && (c != '<' || !in_page);
+}
+
+static void put_string(struct text_buf *b, const char *text, bool in_page)
+{
+	const unsigned char *s = (const unsigned char *)text, *from = s;
+	uint32_t c;
+	size_t len;
+
+	text_put(b, "\"", 1);
+	for (;; from = s) {
+		while (is_plain(*s, in_page))
+			s++;
+		text_put(b, (const char *)from, (size_t)(s - from));
+		if (!*s)
+			break;
+		len = utf8_read(s, &c);
+		if (*s == '"' || *s == '\\')
+			text_puts(b, *s == '"' ? "\\\"" : "\\\\");
+		else if (*s == '<' || !len || utf8_is_unprintable(c))
+			put_escape(b, len ? c : REPLACEMENT);
+		else
+			text_put(b, (const char *)s, len);
+		s += len ? len : 1;
+	}
+	text_put(b, "\"", 1);
+}
+
+void json_string(struct text_buf *b, const char *s)
+{
+	put_string(b, s, false);
+}
 
 /* What is before a member: a comma, unless it is the first; and its key. */
 static void put_key(struct json_object *j, const char *key)
 {
-	if (j->b.len && !strchr("{[", j->b.p[j->b.len - 1]))
-		text_puts(&j->b, ",");
+	char last = '[';
+
+	if (j->b.len)
+		last = j->b.p[j->b.len - 1];
+	if (last != '[' && last != '{')
+		text_put(&j->b, ",\n", 1 + j->on_line);
+	j->on_line = false;
 	if (!key)
 		return;
-	json_string(&j->b, key);
-	text_puts(&j->b, ":");
+	text_put(&j->b, "\"", 1);
+	text_puts(&j->b, key);
+	text_put(&j->b, "\":", 2);
 }
 
 void json_begin(struct json_object *j, const char *key, char bracket)
 {
 	put_key(j, key);
 	text_put(&j->b, &bracket, 1);
+}
+
+void json_on_line(struct json_object *j, const char *key, char bracket)
+{
+	j->on_line = true;
+	json_begin(j, key, bracket);
 }
 
 void json_end(struct json_object *j, char bracket)
@@ -42,39 +102,41 @@ static size_t character(const char *s)
 	return len;
 }
 
-/* A string of JSON, as much of it as there is room for. */
-static void put_cut(struct json_object *j, const char *s, size_t len)
+/* Leaves of the string of JSON that begins there as much as there is room for. */
+static void cut(struct json_object *j, size_t begin)
 {
 	size_t room = j->most > sizeof(GAP) + 1 ? j->most - sizeof(GAP) - 1 : 0;
-	size_t head = 1, tail = 1;
+	size_t head = 1, tail = 1, len = j->b.len - begin;
+	char *s = j->b.p + begin;
 
 	while (head + character(s + head) <= 1 + room / 2)
 		head += character(s + head);
 	while (len - 1 - tail > room / 2)
 		tail += character(s + tail);
-	text_put(&j->b, s, head);
-	text_puts(&j->b, GAP);
-	text_put(&j->b, s + tail, len - tail);
+	if (tail - head < sizeof(GAP) - 1)
+		return;
+	memmove(s + head + sizeof(GAP) - 1, s + tail, len - tail + 1);
+	memcpy(s + head, GAP, sizeof(GAP) - 1);
+	j->b.len = begin + head + sizeof(GAP) - 1 + len - tail;
+}
+
+void json_exact(struct json_object *j, const char *key, const char *text)
+{
+	size_t begin;
+
+	put_key(j, key);
+	begin = j->b.len;
+	if (text)
+		put_string(&j->b, text, j->in_page);
+	else
+		text_puts(&j->b, "null");
+	if (text && j->most && j->b.len - begin > j->most && !j->b.failed)
+		cut(j, begin);
 }
 
 void json_text(struct json_object *j, const char *key, const char *text)
 {
-	struct text_buf whole = { 0 };
-
-	put_key(j, key);
-	if (!text || !*text) {
-		text_puts(&j->b, "null");
-		return;
-	}
-	json_string(&whole, text);
-	j->b.failed |= whole.failed;
-	if (whole.failed)
-		;
-	else if (j->most && whole.len > j->most)
-		put_cut(j, whole.p, whole.len);
-	else
-		text_put(&j->b, whole.p, whole.len);
-	text_free(&whole);
+	json_exact(j, key, text && *text ? text : NULL);
 }
 
 void json_whole_text(struct json_object *j, const char *key, const char *text)
@@ -86,22 +148,34 @@ void json_whole_text(struct json_object *j, const char *key, const char *text)
 	j->most = most;
 }
 
+void json_ready(struct json_object *j, const char *key, const char *json)
+{
+	put_key(j, key);
+	text_puts(&j->b, json);
+}
+
+/* A report has a million of them: without printf's format. */
+static void put_number(struct json_object *j, const char *key, uint64_t n, bool negative)
+{
+	char text[1 + 20], *p = text + sizeof(text);
+
+	do
+		*--p = (char)('0' + n % 10);
+	while (n /= 10);
+	if (negative)
+		*--p = '-';
+	put_key(j, key);
+	text_put(&j->b, p, (size_t)(text + sizeof(text) - p));
+}
+
 void json_number(struct json_object *j, const char *key, uint64_t n)
 {
-	char number[24];
-
-	snprintf(number, sizeof(number), "%" PRIu64, n);
-	put_key(j, key);
-	text_puts(&j->b, number);
+	put_number(j, key, n, false);
 }
 
 void json_signed(struct json_object *j, const char *key, int64_t n)
 {
-	char number[24];
-
-	snprintf(number, sizeof(number), "%" PRId64, n);
-	put_key(j, key);
-	text_puts(&j->b, number);
+	put_number(j, key, n < 0 ? -(uint64_t)n : (uint64_t)n, n < 0);
 }
 
 void json_decimal(struct json_object *j, const char *key, double n)
@@ -117,4 +191,11 @@ void json_bool(struct json_object *j, const char *key, bool is)
 {
 	put_key(j, key);
 	text_puts(&j->b, is ? "true" : "false");
+}
+
+void json_flush(struct json_object *j, FILE *out)
+{
+	if (j->b.len && !j->b.failed)
+		fwrite(j->b.p, 1, j->b.len, out);
+	j->b.len = 0;
 }

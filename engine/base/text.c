@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPLACEMENT 0xfffdu
-
 void text_put(struct text_buf *b, const char *s, size_t len)
 {
 	if (b->failed || !len)
@@ -132,40 +130,6 @@ void text_put_plain(struct text_buf *b, const char *s)
 			text_put(b, s++, 1);
 		}
 	}
-}
-
-static void put_escape(struct text_buf *b, uint32_t c)
-{
-	char escape[16];
-
-	if (c < 0x10000)
-		snprintf(escape, sizeof(escape), "\\u%04x", (unsigned int)c);
-	else /* two halves */
-		snprintf(escape, sizeof(escape), "\\u%04x\\u%04x",
-			 0xd7c0u + (unsigned int)(c >> 10), 0xdc00u + (unsigned int)(c & 0x3ff));
-	text_puts(b, escape);
-}
-
-void json_string(struct text_buf *b, const char *text)
-{
-	const unsigned char *s = (const unsigned char *)text;
-	uint32_t c;
-	size_t len;
-
-	text_puts(b, "\"");
-	for (; *s; s += len ? len : 1) {
-		len = utf8_read(s, &c);
-		if (!len)
-			c = REPLACEMENT;
-		if (c == '"' || c == '\\') {
-			text_puts(b, c == '"' ? "\\\"" : "\\\\");
-		} else if (!len || utf8_is_unprintable(c)) {
-			put_escape(b, c);
-		} else {
-			text_put(b, (const char *)s, len);
-		}
-	}
-	text_puts(b, "\"");
 }
 
 FILE *print_about(FILE *out, const char *name)

@@ -30,12 +30,6 @@ void text_free(struct text_buf *b);
 void text_put_plain(struct text_buf *b, const char *s);
 
 /*
- * Adds s to b as a JSON string, in quotes, always well-formed UTF-8: each byte that is not part of
- * well-formed UTF-8 becomes U+FFFD; quotes, backslashes and control characters are escaped.
- */
-void json_string(struct text_buf *b, const char *s);
-
-/*
  * How many columns of a terminal the first len bytes take: their characters of UTF-8, without SGR
  * sequences (formats/style.h), which take none.
  */

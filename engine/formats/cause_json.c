@@ -75,9 +75,9 @@ int causes_put_json(FILE *out, const struct format_input *in, const struct names
 			json_text(&j, in->key, in->label);
 		cause_json_members(&j, in, n, all, &at[i], SIZE_MAX);
 		json_end(&j, '}');
+		text_puts(&j.b, "\n");
+		json_flush(&j, out);
 		failed = j.b.failed;
-		if (!failed)
-			fprintf(out, "%s\n", j.b.p);
 		text_free(&j.b);
 	}
 	return failed ? -ENOMEM : 0;

@@ -12,7 +12,9 @@
 
 struct writer {
 	struct json_chain chain;
+	struct json_object json; /* of the current wait */
 	const struct format_input *in;
+	FILE *out;
 };
 
 /* The control group in which the thread was, if that is known: its path, and what it is called. */
@@ -21,24 +23,20 @@ static void put_group(struct json_words *j, uint32_t path)
 	if (!path)
 		return;
 	json_put_name(j, "cgroup", path);
-	putc(',', j->out);
-	json_put_string(j, "cgroup_name", names_text(j->names, names_group_path(j->names, path)));
-	putc(',', j->out);
+	json_exact(j->to, "cgroup_name", names_text(j->names, names_group_path(j->names, path)));
 }
 
-static void put_flags(struct json_words *j, const struct wait *w)
+static void put_flags(struct json_object *to, const struct wait *w)
 {
-	int n = 0;
-
-	fputs("\"flags\":[", j->out);
+	json_begin(to, "flags", '[');
 	for (const struct wait_flag_name *f = wait_flag_names; f->name; f++)
 		if (w->flags & f->flag)
-			fprintf(j->out, "%s\"%s\"", n++ ? "," : "", f->name);
+			json_exact(to, NULL, f->name);
 	if (wait_throttled(w))
-		fprintf(j->out, "%s\"throttled\"", n ? "," : "");
+		json_exact(to, NULL, "throttled");
 	if (wait_killed(w))
-		fprintf(j->out, "%s\"killed\"", n ? "," : "");
-	fputs("],", j->out);
+		json_exact(to, NULL, "killed");
+	json_end(to, ']');
 }
 
 /* What the thread waited for, and of several what was ready; nothing if that is not known. */
@@ -59,70 +57,68 @@ static void put_objects(struct json_words *j, uint32_t thread, const struct wait
 static void put_head(const struct format_input *in, struct json_words *j,
 		     const struct chosen_wait *p)
 {
+	struct json_object *to = j->to;
 	const struct wait *w = p->wait;
 	const struct shown *s = &p->shown;
 	uint64_t start_ns = timelines_start_ns(j->timelines);
 	uint64_t off_ns = s->off_to_ns - s->off_from_ns;
 	bool preempted = w->kind == WAIT_PREEMPTED;
-	bool woken = !preempted && wait_has_waking(w);
+	char state[] = { (char)w->state, 0 };
 
-	putc('{', j->out);
-	if (in->key) {
-		json_put_string(j, in->key, in->label);
-		putc(',', j->out);
-	}
+	json_begin(to, NULL, '{');
+	if (in->key)
+		json_exact(to, in->key, in->label);
 	json_put_ids(j, p->thread);
 	put_group(j, timelines_group(j->timelines, p->thread, w->out_ns));
 	json_put_name(j, "name", timelines_name(j->timelines, p->thread, w->out_ns));
-	fprintf(j->out, ",\"start\":%" PRIu64 ",\"wake\":", w->out_ns - start_ns);
-	if (woken)
-		fprintf(j->out, "%" PRIu64, w->wake_ns - start_ns);
+	json_number(to, "start", w->out_ns - start_ns);
+	if (!preempted && wait_has_waking(w))
+		json_number(to, "wake", w->wake_ns - start_ns);
 	else
-		fputs("null", j->out);
-	fprintf(j->out, ",\"end\":%" PRIu64 ",\"kind\":\"%s\",\"state\":", w->in_ns - start_ns,
-		preempted ? "preempted" : "sleep");
-	if (w->state == '?')
-		fputs("null,", j->out);
-	else
-		fprintf(j->out, "\"%c\",", w->state);
-	put_flags(j, w);
-	fprintf(j->out, "\"blocked\":%" PRIu64 ",\"runnable\":%" PRIu64 ",\"preempted\":%" PRIu64,
-		s->blocked_to_ns - s->blocked_from_ns, preempted ? 0 : off_ns,
-		preempted ? off_ns : 0);
+		json_exact(to, "wake", NULL);
+	json_number(to, "end", w->in_ns - start_ns);
+	json_exact(to, "kind", preempted ? "preempted" : "sleep");
+	json_exact(to, "state", w->state == '?' ? NULL : state);
+	put_flags(to, w);
+	json_number(to, "blocked", s->blocked_to_ns - s->blocked_from_ns);
+	json_number(to, "runnable", preempted ? 0 : off_ns);
+	json_number(to, "preempted", preempted ? off_ns : 0);
 	put_objects(j, p->thread, w);
 	if (timelines_is_client(j->timelines, p->thread))
 		json_put_request(j, timelines_request_of(j->timelines, w));
-	putc(',', j->out);
 	json_put_stack(j, "stack", w->stack, UINT32_MAX, true);
-	putc(',', j->out);
 }
 
 static int write_wait(void *arg, const struct chosen_wait *p)
 {
 	struct writer *w = arg;
-	FILE *out = w->chain.words.out;
 
 	if (json_chain_make(&w->chain, p))
 		return -ENOMEM;
 	put_head(w->in, &w->chain.words, p);
 	if (json_chain_put(&w->chain))
 		return -ENOMEM;
-	fputs("}\n", out);
+	json_end(&w->json, '}');
+	text_puts(&w->json.b, "\n");
+	json_flush(&w->json, w->out);
+	if (w->json.b.failed)
+		return -ENOMEM;
 	/* The caller reports a write error; continuing would be pointless. */
-	return ferror(out) ? 1 : 0;
+	return ferror(w->out) ? 1 : 0;
 }
 
 static int write_json(const struct format_input *in, FILE *out)
 {
 	const struct options *o = in->options;
-	struct writer w = { .in = in };
-	int err = json_chain_init(&w.chain, out, in->timelines, o);
+	struct writer w = { .in = in, .out = out };
+	int err = json_chain_init(&w.chain, &w.json, in->timelines, o);
 
 	if (!err && in->n_hosts)
 		err = json_chain_join(&w.chain, in->hosts, in->n_hosts);
 	if (!err)
 		err = format_each_wait(in, o, w.chain.words.names, o->top, write_wait, &w);
 	json_chain_free(&w.chain);
+	text_free(&w.json.b);
 	return err < 0 ? err : 0;
 }
 

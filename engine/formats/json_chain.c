@@ -90,32 +90,27 @@ static int widest_first(const void *pa, const void *pb, void *writer)
 static void put_link(struct json_chain *j, const struct link *l)
 {
 	bool task = l->waker != THREAD_NONE;
+	struct json_object *to = j->words.to;
 
-	putc('{', j->words.out);
+	json_begin(to, NULL, '{');
 	if (task) {
 		json_put_name(&j->words, "name", l->name);
-		putc(',', j->words.out);
 		json_put_ids(&j->words, l->waker);
-		fputs("\"context\":\"task\",", j->words.out);
+		json_exact(to, "context", "task");
 	} else {
 		struct stack_pair p = timelines_pair(j->words.timelines, l->stack);
-		struct text_buf b = { 0 };
 
-		json_add_frame(&j->words, &b,
+		json_exact(to, "name", NULL);
+		json_exact(to, "tid", NULL);
+		json_exact(to, "pid", NULL);
+		json_exact(to, "context", "interrupt");
+		json_put_frame(&j->words, to, "handler",
 			       irq_handler(j->wait.chains.kernel, p.kstack, l->kernel_frames));
-		j->words.out_of_memory |= b.failed;
-		fprintf(j->words.out,
-			"\"name\":null,\"tid\":null,\"pid\":null,\"context\":\"interrupt\","
-			"\"handler\":%s,",
-			b.failed ? "null" : b.p);
-		text_free(&b);
 	}
 	json_put_stack(&j->words, "stack", l->stack, l->kernel_frames, task);
-	if (l->blocked) {
-		putc(',', j->words.out);
+	if (l->blocked)
 		json_put_stack(&j->words, "blocked_stack", l->blocked, UINT32_MAX, true);
-	}
-	putc('}', j->words.out);
+	json_end(to, '}');
 }
 
 /* Of another control group, or whose quota it was, what that is called, and its path. */
@@ -124,14 +119,13 @@ static void put_holder(struct json_chain *j, uint32_t who)
 	uint32_t group = cpu_holder_group(who) | cpu_holder_quota(who);
 
 	if (group) {
-		json_put_string(&j->words, "name",
-				names_text(j->words.names, cpu_holder_name(j->words.names, who)));
-		putc(',', j->words.out);
+		json_exact(j->words.to, "name",
+			   names_text(j->words.names, cpu_holder_name(j->words.names, who)));
 		json_put_name(&j->words, "cgroup", group);
 	} else if (who < HOLDER_NAMES) {
 		json_put_name(&j->words, "name", who);
 	} else {
-		json_put_string(&j->words, "name", cpu_holder_text(who));
+		json_exact(j->words.to, "name", cpu_holder_text(who));
 	}
 }
 
@@ -140,14 +134,16 @@ static void put_holders(struct json_chain *j, uint32_t node)
 {
 	size_t n;
 	const struct sum *had = sums_of(&j->wait.had, node, &n);
+	struct json_object *to = j->words.to;
 
-	fputs(",\"had_cpu\":[", j->words.out);
+	json_begin(to, "had_cpu", '[');
 	for (size_t i = 0; i < n; i++) {
-		fputs(i ? ",{" : "{", j->words.out);
+		json_begin(to, NULL, '{');
 		put_holder(j, had[i].key);
-		fprintf(j->words.out, ",\"cpu_ns\":%" PRIu64 "}", had[i].amount);
+		json_number(to, "cpu_ns", had[i].amount);
+		json_end(to, '}');
 	}
-	putc(']', j->words.out);
+	json_end(to, ']');
 }
 
 /* What the last waker ran: the stacks of its samples, and how much of the piece each of them is. */
@@ -155,18 +151,31 @@ static void put_ran(struct json_chain *j, const struct wait_amount *p)
 {
 	size_t n;
 	struct sum *ran = sums_of(&j->wait.ran, p->place, &n);
+	struct json_object *to = j->words.to;
 
 	if (!n)
 		return;
 	j->words.out_of_memory |= sums_share(ran, n, p->ns, j->words.names) < 0;
-	fputs(",\"ran\":[", j->words.out);
+	json_begin(to, "ran", '[');
 	for (size_t i = 0; i < n; i++) {
-		fprintf(j->words.out, "%s{\"samples\":%" PRIu64 ",\"ran_ns\":%" PRIu64 ",",
-			i ? "," : "", ran[i].amount, ran[i].share);
+		json_begin(to, NULL, '{');
+		json_number(to, "samples", ran[i].amount);
+		json_number(to, "ran_ns", ran[i].share);
 		json_put_stack(&j->words, "stack", ran[i].key, UINT32_MAX, true);
-		putc('}', j->words.out);
+		json_end(to, '}');
 	}
-	putc(']', j->words.out);
+	json_end(to, ']');
+}
+
+/* A name without its brackets, as those of ends. */
+static void put_inner(struct json_chain *j, const char *key, const char *name)
+{
+	struct text_buf *b = &j->words.buf;
+
+	b->len = 0;
+	text_put(b, name + 1, strlen(name) - 2);
+	j->words.out_of_memory |= b->failed;
+	json_exact(j->words.to, key, b->p);
 }
 
 /* What a device was at while the thread waited for it. */
@@ -174,17 +183,14 @@ static void put_disk(struct json_chain *j, struct amount_key key)
 {
 	struct disk_request_kind k = timelines_disk_request_kind(j->words.timelines, key.value);
 	const char *stage = disk_stage_name((enum disk_stage)key.stage);
+	struct json_object *to = j->words.to;
 
-	putc(',', j->words.out);
-	json_put_string(&j->words, "disk", disk_device_name(j->words.trace, k.disk));
-	fprintf(j->words.out, ",\"operation\":\"%s\"", disk_op_name(k.op));
-	/* Without the brackets. */
+	json_exact(to, "disk", disk_device_name(j->words.trace, k.disk));
+	json_exact(to, "operation", disk_op_name(k.op));
 	if (stage)
-		fprintf(j->words.out, ",\"stage\":\"%.*s\"", (int)strlen(stage) - 2, stage + 1);
-	if (key.stage == DISK_HELD && k.group) {
-		putc(',', j->words.out);
+		put_inner(j, "stage", stage);
+	if (key.stage == DISK_HELD && k.group)
 		json_put_name(&j->words, "cgroup", k.group);
-	}
 }
 
 /* Whom else the last waker of a piece woke; nothing if nobody. */
@@ -192,39 +198,37 @@ static void put_woken(struct json_chain *j, uint32_t node)
 {
 	size_t n;
 	const struct sum *at = sums_of(&j->wait.woken, node, &n);
+	struct json_object *to = j->words.to;
 
+	if (!n)
+		return;
+	json_begin(to, "served", '[');
 	for (size_t i = 0; i < n; i++) {
-		fputs(i ? ",{" : ",\"served\":[{", j->words.out);
+		json_begin(to, NULL, '{');
 		json_put_name(&j->words, "name", at[i].key);
-		fprintf(j->words.out, ",\"wakings\":%" PRIu64 ",\"served_ns\":%" PRIu64 "}",
-			at[i].count, at[i].amount);
+		json_number(to, "wakings", at[i].count);
+		json_number(to, "served_ns", at[i].amount);
+		json_end(to, '}');
 	}
-	fputs(n ? "]" : "", j->words.out);
+	json_end(to, ']');
 }
 
 /* What a client's time was, before its links: takes that off the path, of *n. */
 static void put_labels(struct json_chain *j, const uint32_t *path, size_t *n)
 {
-	struct text_buf text = { 0 };
 	bool any = false;
 
 	for (; *n; (*n)--, any = true) {
 		struct link l = link_of_label(j, path[*n - 1]);
-		const char *label = trace_string(j->words.trace, l.name);
 
 		if (!(l.flags & LINK_LABEL))
 			break;
-		/* Without the brackets, as an end. */
-		text.len = j->words.buf.len = 0;
-		text_put(&text, label + 1, strlen(label) - 2);
-		if (!text.failed)
-			json_string(&j->words.buf, text.p);
-		j->words.out_of_memory |= text.failed || j->words.buf.failed;
-		fprintf(j->words.out, "%s%s", any ? "," : "\"labels\":[",
-			text.failed || j->words.buf.failed ? "null" : j->words.buf.p);
+		if (!any)
+			json_begin(j->words.to, "labels", '[');
+		put_inner(j, NULL, trace_string(j->words.trace, l.name));
 	}
-	fputs(any ? "]," : "", j->words.out);
-	text_free(&text);
+	if (any)
+		json_end(j->words.to, ']');
 }
 
 /* ---- other machines ------------------------------------------------------------------------- */
@@ -240,8 +244,7 @@ static struct json_chain *chain_of(struct json_remote *r, uint32_t host,
 	*at = chain = malloc(sizeof(*chain));
 	if (!chain)
 		return NULL;
-	if (json_chain_init(chain, above->words.out, r->hosts[host].timelines,
-			    above->words.options))
+	if (json_chain_init(chain, above->words.to, r->hosts[host].timelines, above->words.options))
 		chain->words.out_of_memory = true;
 	chain->remote = r;
 	return chain;
@@ -249,7 +252,7 @@ static struct json_chain *chain_of(struct json_remote *r, uint32_t host,
 
 static void put_pieces(struct json_chain *j);
 
-/* What another machine did for the time of a piece, after a comma. */
+/* What another machine did for the time of a piece. */
 static void put_remote(struct json_chain *j, uint32_t part)
 {
 	struct json_remote *r = j->remote;
@@ -264,16 +267,15 @@ static void put_remote(struct json_chain *j, uint32_t part)
 		j->words.out_of_memory = true;
 		return;
 	}
-	fputs(",\"remote\":{", j->words.out);
-	json_put_string(&j->words, "host", r->hosts[w.host].name);
-	fprintf(j->words.out, ",\"start\":%" PRIu64,
-		w.wait.shown.blocked_from_ns - timelines_start_ns(there->words.timelines));
+	json_begin(j->words.to, "remote", '{');
+	json_exact(j->words.to, "host", r->hosts[w.host].name);
+	json_number(j->words.to, "start",
+		    w.wait.shown.blocked_from_ns - timelines_start_ns(there->words.timelines));
 	json_put_request(&there->words, timelines_request_of(there->words.timelines, w.wait.wait));
 	r->hops++;
-	putc(',', j->words.out);
 	put_pieces(there);
 	r->hops--;
-	putc('}', j->words.out);
+	json_end(j->words.to, '}');
 	j->words.out_of_memory |= there->words.out_of_memory;
 }
 
@@ -284,7 +286,7 @@ static void put_network(struct json_chain *j, const struct wait_amount *p)
 	const char *timer = network_stage_name(p->key.stage);
 
 	if (timer)
-		fprintf(j->words.out, ",\"stage\":\"%s\"", timer);
+		json_exact(j->words.to, "stage", timer);
 	json_put_object(
 		&j->words, "socket",
 		is_remote ? remote_answers_part_at(j->words.timelines->remote, p->key.value).socket
@@ -300,19 +302,19 @@ static void put_piece(struct json_chain *j, const struct wait_amount *p)
 {
 	uint32_t path[PATH_MAX_NODES];
 	size_t n = path_of(j, p->place, path);
+	struct json_object *to = j->words.to;
 
-	putc('{', j->words.out);
+	json_begin(to, NULL, '{');
 	put_labels(j, path, &n);
-	fputs("\"links\":[", j->words.out);
+	json_begin(to, "links", '[');
 	while (n-- > 0) {
 		struct link l = link_of_label(j, path[n]);
 
 		put_link(j, &l);
-		if (n)
-			putc(',', j->words.out);
 	}
-	fprintf(j->words.out, "],\"end\":\"%s\",\"ns\":%" PRIu64,
-		chain_end_word((enum chain_end)p->key.end), p->ns);
+	json_end(to, ']');
+	json_exact(to, "end", chain_end_word((enum chain_end)p->key.end));
+	json_number(to, "ns", p->ns);
 	if (p->key.end == CHAIN_DISK)
 		put_disk(j, p->key);
 	if (p->key.end == CHAIN_NETWORK)
@@ -321,12 +323,12 @@ static void put_piece(struct json_chain *j, const struct wait_amount *p)
 		put_holders(j, p->place);
 	if (p->key.end == CHAIN_RUNNING) {
 		if (timelines_interrupts(j->words.timelines))
-			fprintf(j->words.out, ",\"interrupts_ns\":%" PRIu64, p->interrupted_ns);
+			json_number(to, "interrupts_ns", p->interrupted_ns);
 		put_ran(j, p);
 	}
 	if (p->key.end == CHAIN_RUNNABLE || p->key.end == CHAIN_RUNNING)
 		put_woken(j, p->place);
-	putc('}', j->words.out);
+	json_end(to, '}');
 }
 
 static void put_pieces(struct json_chain *j)
@@ -334,26 +336,23 @@ static void put_pieces(struct json_chain *j)
 	size_t n;
 	struct wait_amount *pieces = wait_amounts_list(&j->wait, &n);
 
-	fputs("\"pieces\":[", j->words.out);
+	json_begin(j->words.to, "pieces", '[');
 	if (n)
 		qsort_r(pieces, n, sizeof(*pieces), widest_first, j);
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			putc(',', j->words.out);
+	for (size_t i = 0; i < n; i++)
 		put_piece(j, &pieces[i]);
-	}
-	putc(']', j->words.out);
+	json_end(j->words.to, ']');
 }
 
 /* ---- for the caller ------------------------------------------------------------------------- */
 
-int json_chain_init(struct json_chain *j, FILE *out, const struct timelines *tl,
+int json_chain_init(struct json_chain *j, struct json_object *to, const struct timelines *tl,
 		    const struct options *o)
 {
 	int err;
 
 	*j = (struct json_chain) { .remote = NULL };
-	err = json_words_init(&j->words, out, tl, o);
+	err = json_words_init(&j->words, to, tl, o);
 	return err ? err
 		   : wait_amounts_init(&j->wait, tl, o, j->words.names, false, label_link, NULL);
 }

@@ -15,8 +15,8 @@ struct json_chain {
 	struct json_remote *remote; /* NULL: no other machines */
 };
 
-/* tl and o must outlive it. 0 or -ENOMEM. To be ended with json_chain_free() in both cases. */
-int json_chain_init(struct json_chain *j, FILE *out, const struct timelines *tl,
+/* to, tl and o must outlive it. 0 or -ENOMEM. To be ended with json_chain_free() in both cases. */
+int json_chain_init(struct json_chain *j, struct json_object *to, const struct timelines *tl,
 		    const struct options *o);
 /* Has it go on at other machines; the n hosts must outlive it. 0 or -ENOMEM. */
 int json_chain_join(struct json_chain *j, const struct joined_host *hosts, uint32_t n);

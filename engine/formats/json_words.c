@@ -7,11 +7,11 @@
 #include "words/object_names.h"
 #include "words/request_words.h"
 
-int json_words_init(struct json_words *j, FILE *out, const struct timelines *tl,
+int json_words_init(struct json_words *j, struct json_object *to, const struct timelines *tl,
 		    const struct options *o)
 {
 	*j = (struct json_words) {
-		.out = out, .timelines = tl, .trace = timelines_trace(tl), .options = o
+		.to = to, .timelines = tl, .trace = timelines_trace(tl), .options = o
 	};
 	return names_new(&j->names, tl, o);
 }
@@ -23,37 +23,32 @@ void json_words_free(struct json_words *j)
 	text_free(&j->buf);
 	names_free(j->names);
 }
-/* ---- writing -------------------------------------------------------------------------------- */
-
-void json_put_string(struct json_words *j, const char *key, const char *s)
-{
-	j->buf.len = 0;
-	if (s)
-		json_string(&j->buf, s);
-	j->out_of_memory |= j->buf.failed;
-	fprintf(j->out, "\"%s\":%s", key, !s || j->buf.failed ? "null" : j->buf.p);
-}
 
 void json_put_name(struct json_words *j, const char *key, uint32_t string)
 {
 	const char *name = trace_string(j->trace, string);
 
-	json_put_string(j, key, *name ? name : "[unknown]");
+	json_exact(j->to, key, *name ? name : "[unknown]");
+}
+
+/* null: it is not known. */
+static void put_id(struct json_object *to, const char *key, uint32_t id)
+{
+	if (id)
+		json_number(to, key, id);
+	else
+		json_exact(to, key, NULL);
 }
 
 void json_put_ids(struct json_words *j, uint32_t thread)
 {
 	const struct thread *th = timelines_thread(j->timelines, thread);
 
-	fprintf(j->out, "\"tid\":%" PRIu32 ",\"pid\":", th->tid);
-	if (th->tgid)
-		fprintf(j->out, "%" PRIu32 ",", th->tgid);
-	else
-		fputs("null,", j->out);
+	json_number(j->to, "tid", th->tid);
+	put_id(j->to, "pid", th->tgid);
 }
 
-/* Adds a frame: as names_frame(), but not cleaned; then " (FILE:LINE)" if known. */
-void json_add_frame(struct json_words *j, struct text_buf *b, uint32_t frame)
+void json_put_frame(struct json_words *j, struct json_object *to, const char *key, uint32_t frame)
 {
 	struct raw_frame raw = names_raw_frame(j->trace, frame);
 
@@ -62,22 +57,17 @@ void json_add_frame(struct json_words *j, struct text_buf *b, uint32_t frame)
 	text_puts(&j->buf, *raw.text ? raw.text : "[unknown]");
 	text_puts(&j->buf, raw.brackets ? "]" : "");
 	names_put_source(j->trace, frame, true, &j->buf);
-	b->failed |= j->buf.failed;
-	if (!b->failed)
-		json_string(b, j->buf.p);
+	to->b.failed |= j->buf.failed;
+	json_exact(to, key, j->buf.p);
 }
 
-static void add_frames(struct json_words *j, struct text_buf *b, const char *key,
+static void put_frames(struct json_words *j, struct json_object *to, const char *key,
 		       struct trace_stack s)
 {
-	text_puts(b, b->len > 1 ? ",\"" : "\"");
-	text_puts(b, key);
-	text_puts(b, "\":[");
-	for (uint32_t i = s.n; i-- > 0;) {
-		json_add_frame(j, b, s.frames[i]);
-		text_puts(b, i ? "," : "");
-	}
-	text_puts(b, "]");
+	json_begin(to, key, '[');
+	for (uint32_t i = s.n; i-- > 0;)
+		json_put_frame(j, to, NULL, s.frames[i]);
+	json_end(to, ']');
 }
 
 /* As JSON, both parts root first, so that they read on as one. 0: out of memory. */
@@ -85,17 +75,17 @@ static uint32_t make_stack(struct json_words *j, uint32_t pair, uint32_t kernel_
 			   bool with_user)
 {
 	struct shown_stack s = names_shown_stack(j->names, pair, kernel_frames, with_user);
-	struct text_buf b = { 0 };
+	struct json_object to = { .most = 0 };
 	uint32_t text;
 
-	text_puts(&b, "{");
+	json_begin(&to, NULL, '{');
 	if (j->options->user)
-		add_frames(j, &b, "user", s.user);
+		put_frames(j, &to, "user", s.user);
 	if (j->options->kernel)
-		add_frames(j, &b, "kernel", s.kernel);
-	text_puts(&b, "}");
-	text = b.failed ? 0 : intern_id(&j->texts, b.p, b.len, NULL);
-	text_free(&b);
+		put_frames(j, &to, "kernel", s.kernel);
+	json_end(&to, '}');
+	text = to.b.failed ? 0 : intern_id(&j->texts, to.b.p, to.b.len, NULL);
+	text_free(&to.b);
 	return text;
 }
 
@@ -108,47 +98,43 @@ void json_put_stack(struct json_words *j, const char *key, uint32_t pair, uint32
 	if (slot && !*slot)
 		*slot = make_stack(j, pair, kernel_frames, with_user);
 	j->out_of_memory |= !slot || !*slot;
-	fprintf(j->out, "\"%s\":", key);
-	fputs(slot && *slot ? intern_text(&j->texts, *slot) : "null", j->out);
+	json_ready(j->to, key, slot && *slot ? intern_text(&j->texts, *slot) : "null");
 }
 
 void json_put_object(struct json_words *j, const char *name, uint32_t object, uint32_t holder)
 {
 	const struct trace_object *o = trace_object(j->trace, object);
 	uint32_t peer = object_names_peer(names_objects(j->names), object);
+	char device[24];
 
 	if (!o)
 		return;
-	fprintf(j->out, ",\"%s\":{", name);
-	json_put_string(j, "class", trace_string(j->trace, o->class));
-	putc(',', j->out);
-	json_put_string(j, "name", trace_string(j->trace, o->name));
-	if (o->inode)
-		fprintf(j->out, ",\"device\":\"%" PRIu32 ":%" PRIu32 "\",\"inode\":%" PRIu64,
-			o->device >> 20, o->device & 0xfffff, o->inode);
+	json_begin(j->to, name, '{');
+	json_exact(j->to, "class", trace_string(j->trace, o->class));
+	json_exact(j->to, "name", trace_string(j->trace, o->name));
+	if (o->inode) {
+		snprintf(device, sizeof(device), "%" PRIu32 ":%" PRIu32, o->device >> 20,
+			 o->device & 0xfffff);
+		json_exact(j->to, "device", device);
+		json_number(j->to, "inode", o->inode);
+	}
 	if (peer)
-		fprintf(j->out, ",\"peer\":%" PRIu32, peer);
+		json_number(j->to, "peer", peer);
 	if (holder)
-		fprintf(j->out, ",\"held_by\":%" PRIu32, holder);
-	putc('}', j->out);
+		json_number(j->to, "held_by", holder);
+	json_end(j->to, '}');
 }
 
-/* A member with a text, after a comma; nothing if it is empty. */
+/* A member with a text; nothing if it is empty. */
 static void put_known(struct json_words *j, const char *key, const char *s)
 {
-	if (!*s)
-		return;
-	putc(',', j->out);
-	json_put_string(j, key, s);
+	if (*s)
+		json_exact(j->to, key, s);
 }
 
 static void put_tid(struct json_words *j, const char *key, uint32_t thread)
 {
-	if (thread == THREAD_NONE)
-		fprintf(j->out, ",\"%s\":null", key);
-	else
-		fprintf(j->out, ",\"%s\":%" PRIu32, key,
-			timelines_thread(j->timelines, thread)->tid);
+	put_id(j->to, key, thread == THREAD_NONE ? 0 : timelines_thread(j->timelines, thread)->tid);
 }
 
 void json_put_request(struct json_words *j, const struct request *q)
@@ -156,23 +142,24 @@ void json_put_request(struct json_words *j, const struct request *q)
 	const struct timelines *tl = j->timelines;
 	const struct context *c = timelines_context(tl, q);
 	char trace[TRACE_ID_SIZE], span[SPAN_ID_SIZE];
-	int n = 0;
+	struct json_object *to = j->to;
 
-	fputs(",\"request\":{", j->out);
-	json_put_string(j, "endpoint", request_endpoint_name(tl, q));
-	fprintf(j->out, ",\"taken\":%" PRIu64 ",\"first_answer\":%" PRIu64,
-		q->taken_ns - timelines_start_ns(tl), q->first_answer_ns - timelines_start_ns(tl));
+	json_begin(to, "request", '{');
+	json_exact(to, "endpoint", request_endpoint_name(tl, q));
+	json_number(to, "taken", q->taken_ns - timelines_start_ns(tl));
+	json_number(to, "first_answer", q->first_answer_ns - timelines_start_ns(tl));
 	if (q->connection)
-		fprintf(j->out, ",\"connection\":%" PRIu64, q->connection);
+		json_number(to, "connection", q->connection);
 	put_tid(j, "reader", q->reader);
 	put_tid(j, "writer", q->writer);
 	put_known(j, "trace_id", trace_id_text(trace, c));
 	put_known(j, "span_id", span_id_text(span, c));
 	put_known(j, "route", request_route(tl, q));
 	put_known(j, "label", request_label(tl, q));
-	fputs(",\"marks\":[", j->out);
+	json_begin(to, "marks", '[');
 	for (const struct request_mark *m = request_marks; m->name; m++)
 		if (q->flags & m->flag)
-			fprintf(j->out, "%s\"%s\"", n++ ? "," : "", m->name);
-	fputs("]}", j->out);
+			json_exact(to, NULL, m->name);
+	json_end(to, ']');
+	json_end(to, '}');
 }

@@ -5,14 +5,12 @@
  */
 #pragma once
 
-#include <stdio.h>
-
-#include "base/text.h"
+#include "base/json_object.h"
 #include "common/intern.h"
 #include "words/names.h"
 
 struct json_words {
-	FILE *out;
+	struct json_object *to; /* where members are put */
 	const struct timelines *timelines;
 	const struct trace *trace;
 	const struct options *options;
@@ -23,24 +21,22 @@ struct json_words {
 	bool out_of_memory; /* sticky */
 };
 
-/* tl and o must outlive it. 0 or -ENOMEM. To be ended with json_words_free() in both cases. */
-int json_words_init(struct json_words *j, FILE *out, const struct timelines *tl,
+/* to, tl and o must outlive it. 0 or -ENOMEM. To be ended with json_words_free() in both cases. */
+int json_words_init(struct json_words *j, struct json_object *to, const struct timelines *tl,
 		    const struct options *o);
 void json_words_free(struct json_words *j);
-/* s NULL: not known. */
-void json_put_string(struct json_words *j, const char *key, const char *s);
 /* A thread's name; an unknown one is written as in folded lines. */
 void json_put_name(struct json_words *j, const char *key, uint32_t string);
-/* Two members and a comma. */
+/* Two members. */
 void json_put_ids(struct json_words *j, uint32_t thread);
-/* Adds a frame to a text. */
-void json_add_frame(struct json_words *j, struct text_buf *b, uint32_t frame);
+/* A frame, as names_frame(), but not cleaned; then " (FILE:LINE)" if known. */
+void json_put_frame(struct json_words *j, struct json_object *to, const char *key, uint32_t frame);
 void json_put_stack(struct json_words *j, const char *key, uint32_t pair, uint32_t kernel_frames,
 		    bool with_user);
 /*
- * An object as a member, after a comma: what was waited for. Nothing if it is not known. holder:
- * the thread (tid) that had it; 0: not known.
+ * An object as a member: what was waited for. Nothing if it is not known. holder: the thread (tid)
+ * that had it; 0: not known.
  */
 void json_put_object(struct json_words *j, const char *name, uint32_t object, uint32_t holder);
-/* What a client waits for, after a comma. */
+/* What a client waits for. */
 void json_put_request(struct json_words *j, const struct request *q);

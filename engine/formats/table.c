@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_object.h"
+
 #define COLUMNS_MAX 32
 #define SHARES_SHOWN 3
 /* Columns are left out before texts are cut to less than this. */
@@ -17,21 +19,12 @@
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static void put_string(struct text_buf *b, const char *key, const char *value)
-{
-	text_puts(b, b->len ? "," : "{");
-	json_string(b, key);
-	text_puts(b, ":");
-	json_string(b, value);
-}
-
 /* The key of a column, and `more` behind it. */
-static void put_key(struct text_buf *b, const struct column *c, bool time, const char *more)
+static const char *key_of(char name[64 + 16], const struct column *c, bool time, const char *more)
 {
-	char name[64];
 	size_t n = 0;
 
-	for (const char *s = c->key ? c->key : c->title; *s && n < sizeof(name) - 1; s++) {
+	for (const char *s = c->key ? c->key : c->title; *s && n < 63; s++) {
 		bool plain = (*s >= 'a' && *s <= 'z') || (*s >= '0' && *s <= '9');
 
 		if (*s >= 'A' && *s <= 'Z')
@@ -39,89 +32,76 @@ static void put_key(struct text_buf *b, const struct column *c, bool time, const
 		else
 			name[n++] = plain ? *s : '_';
 	}
-	text_puts(b, b->len ? "," : "{");
-	text_puts(b, "\"");
-	text_put(b, name, n);
-	text_puts(b, time && !c->key ? "_ns" : "");
-	text_puts(b, more);
-	text_puts(b, "\":");
-}
-
-static void put_number(struct text_buf *b, uint64_t n)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRIu64, n);
-	text_puts(b, text);
+	name[n] = '\0';
+	strcat(name, time && !c->key ? "_ns" : "");
+	return strcat(name, more);
 }
 
 /* Who has how much of what a cell has shares of. */
-static void put_shares(struct text_buf *b, const struct cell *cell)
+static void put_shares(struct json_object *j, const char *key, const struct cell *cell)
 {
 	size_t n;
 	const struct sum *of = sums_of(cell->sums, cell->thing, &n);
 
-	text_puts(b, "[");
+	json_begin(j, key, '[');
 	for (size_t i = 0; i < n; i++) {
-		text_puts(b, i ? ",{\"name\":" : "{\"name\":");
-		if (of[i].text)
-			json_string(b, names_text(cell->names, of[i].text));
-		else
-			text_puts(b, "null");
-		text_puts(b, ",\"ns\":");
-		put_number(b, of[i].amount);
-		text_puts(b, "}");
+		json_begin(j, NULL, '{');
+		json_exact(j, "name", of[i].text ? names_text(cell->names, of[i].text) : NULL);
+		json_number(j, "ns", of[i].amount);
+		json_end(j, '}');
 	}
-	text_puts(b, "]");
+	json_end(j, ']');
 }
 
-static void put_member(struct text_buf *b, const struct column *c, const struct cell *cell)
+static void put_member(struct json_object *j, const struct column *c, const struct cell *cell)
 {
+	bool time = cell->kind == CELL_TIME || cell->kind == CELL_SHARES;
+	char key[64 + 16];
+
 	if (c->key && !*c->key)
 		return;
-	put_key(b, c, cell->kind == CELL_TIME || cell->kind == CELL_SHARES, "");
+	key_of(key, c, time, "");
 	switch (cell->kind) {
 	case CELL_TEXT:
-		json_string(b, cell->text);
-		if (cell->n) {
-			put_key(b, c, false, "_others");
-			put_number(b, cell->n);
-		}
+		json_exact(j, key, cell->text);
+		if (cell->n)
+			json_number(j, key_of(key, c, false, "_others"), cell->n);
 		break;
 	case CELL_NUMBER:
 	case CELL_TIME:
-		put_number(b, cell->n);
+		json_number(j, key, cell->n);
 		break;
 	case CELL_DECIMAL:
-		text_puts(b, cell->text);
+		json_ready(j, key, cell->text);
 		break;
 	case CELL_NONE:
-		text_puts(b, "null");
+		json_exact(j, key, NULL);
 		break;
 	case CELL_SHARES:
-		put_shares(b, cell);
+		put_shares(j, key, cell);
 		break;
 	}
 }
 
 static void put_object(struct table *t, const struct cell *cells, size_t n)
 {
-	struct text_buf b = { 0 };
+	struct json_object j = { .most = 0 };
 
+	json_begin(&j, NULL, '{');
 	if (t->in->key)
-		put_string(&b, t->in->key, t->in->label);
+		json_exact(&j, t->in->key, t->in->label);
 	if (t->kind)
-		put_string(&b, "table", t->kind);
+		json_exact(&j, "table", t->kind);
 	if (t->endpoint)
-		put_string(&b, "endpoint", t->endpoint);
+		json_exact(&j, "endpoint", t->endpoint);
 	for (size_t i = 0; i < n; i++)
-		put_member(&b, &t->columns[i], &cells[i]);
-	text_puts(&b, b.len ? "}\n" : "{}\n");
-	if (b.failed)
+		put_member(&j, &t->columns[i], &cells[i]);
+	json_end(&j, '}');
+	text_puts(&j.b, "\n");
+	json_flush(&j, t->out);
+	if (j.b.failed)
 		t->err = -ENOMEM;
-	else
-		fwrite(b.p, 1, b.len, t->out);
-	text_free(&b);
+	text_free(&j.b);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -156,7 +136,8 @@ static void put_cell(struct table *t, const struct cell *cell)
 		}
 		break;
 	case CELL_NUMBER:
-		put_number(&t->text, cell->n);
+		snprintf(text, sizeof(text), "%" PRIu64, cell->n);
+		text_puts(&t->text, text);
 		break;
 	case CELL_TIME:
 		text_puts(&t->text, format_time(text, t->in->options, cell->n));

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "report.h"
 #include "report_chain.h"
 #include "report_json.h"
@@ -19,24 +18,6 @@
 #define WAITS_BYTES_BESIDE 600000
 
 /* ---- the tables ------------------------------------------------------------------------------ */
-
-/* Writes a JSON string with each `<` escaped, which would end the element of the page. */
-static void put_string(struct report_writer *w, const char *s)
-{
-	const char *p, *q;
-
-	w->buf.len = 0;
-	json_string(&w->buf, s);
-	if (w->buf.failed) {
-		w->out_of_memory = true;
-		return;
-	}
-	for (p = w->buf.p; (q = memchr(p, '<', w->buf.len - (size_t)(p - w->buf.p))); p = q + 1) {
-		fwrite(p, 1, (size_t)(q - p), w->out);
-		fputs("\\u003c", w->out);
-	}
-	fwrite(p, 1, w->buf.len - (size_t)(p - w->buf.p), w->out);
-}
 
 static void put_sums(struct report_writer *w, uint32_t step, const struct thread_row *row)
 {
@@ -84,7 +65,7 @@ static void put_steps(struct report_writer *w, uint32_t row)
 	bool rest = row == r->n_rows;
 	uint64_t from, to;
 
-	report_begin_list(w, "steps");
+	json_begin(&w->j, "steps", '[');
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct thread_row part;
 
@@ -94,7 +75,7 @@ static void put_steps(struct report_writer *w, uint32_t row)
 		if (rest || part.sums.blocked_ns != to - from)
 			put_sums(w, i, &part);
 	}
-	putc(']', w->out);
+	json_end(&w->j, ']');
 }
 
 /* Sevenths of a column, rounded; something is at least one. */
@@ -131,13 +112,12 @@ static void put_lane(struct report_writer *w, uint32_t row)
 	const struct thread *th = timelines_thread(r->in->timelines, r->rows[row].thread);
 	uint64_t begin = r->counts.steps.from_ns, ns = r->counts.steps.to_ns - begin;
 	uint64_t each = ns / REPORT_COLUMNS, rest = ns % REPORT_COLUMNS;
+	char lane[REPORT_COLUMNS + 1] = "";
 
-	fputs(",\"lane\":\"", w->out);
 	for (uint64_t i = 0; i < REPORT_COLUMNS; i++)
-		putc(lane_char(th, begin + each * i + rest * i / REPORT_COLUMNS,
-			       begin + each * (i + 1) + rest * (i + 1) / REPORT_COLUMNS),
-		     w->out);
-	putc('"', w->out);
+		lane[i] = lane_char(th, begin + each * i + rest * i / REPORT_COLUMNS,
+				    begin + each * (i + 1) + rest * (i + 1) / REPORT_COLUMNS);
+	json_exact(&w->j, "lane", lane);
 }
 
 /* The row's cells of a table by (row * n_columns + column, step), each of n_values. */
@@ -146,7 +126,7 @@ static void put_cells(struct report_writer *w, const char *key, const struct pai
 {
 	const uint64_t *values = t->at;
 
-	report_begin_list(w, key);
+	json_begin(&w->j, key, '[');
 	for (uint32_t id = 1; id <= t->keys.n; id++) {
 		struct pair cell = t->keys.at[id];
 
@@ -155,7 +135,7 @@ static void put_cells(struct report_writer *w, const char *key, const struct pai
 		report_put(w, cell.b, cell.a % n_columns);
 		report_put_numbers(w, values + id * n_values, n_values);
 	}
-	report_end_list(w);
+	json_end(&w->j, ']');
 }
 
 static void put_row(struct report_writer *w, uint32_t row)
@@ -163,8 +143,9 @@ static void put_row(struct report_writer *w, uint32_t row)
 	const struct report *r = w->r;
 	const struct report_counts *c = &r->counts;
 
-	fprintf(w->out, "%s{\"thread\":%" PRId64, row ? ",\n" : "",
-		row < r->n_rows ? (int64_t)report_thread(w, r->rows[row].thread) : -1);
+	json_on_line(&w->j, NULL, '{');
+	json_signed(&w->j, "thread",
+		    row < r->n_rows ? (int64_t)report_thread(w, r->rows[row].thread) : -1);
 	put_steps(w, row);
 	if (row < r->n_rows)
 		put_lane(w, row);
@@ -172,22 +153,22 @@ static void put_row(struct report_writer *w, uint32_t row)
 	put_cells(w, "wakeups", &c->wakeups, row, REPORT_WAKERS + 1,
 		  sizeof(struct report_wakeups) / sizeof(uint64_t));
 	put_cells(w, "asleep", &c->asleep, row, REPORT_CLASSES, 1);
-	report_begin_list(w, "longest");
+	json_begin(&w->j, "longest", '[');
 	for (uint32_t i = 0; i < c->steps.n; i++) {
 		uint64_t ns = c->longest_ns[(size_t)row * c->steps.n + i];
 
 		if (ns)
 			report_put(w, i, ns);
 	}
-	report_end_list(w);
-	putc('}', w->out);
+	json_end(&w->j, ']');
+	json_end(&w->j, '}');
 }
 
 static void put_threads(struct report_writer *w)
 {
 	const struct timelines *tl = w->r->in->timelines;
 
-	fputs(",\n\"threads\":[", w->out);
+	json_on_line(&w->j, "threads", '[');
 	for (uint32_t i = 1; i <= w->threads.n; i++) {
 		uint32_t thread = w->threads.at[i].a;
 		const struct thread *th = timelines_thread(tl, thread);
@@ -195,24 +176,20 @@ static void put_threads(struct report_writer *w)
 		uint32_t renames = th->renames < 8 ? th->renames : 8;
 		uint32_t group = timelines_group(tl, thread, th->end_ns);
 
-		fprintf(w->out, "%s[%" PRIu32 ",%" PRIu32 ",%d,%" PRIu32, i > 1 ? ",\n" : "",
-			th->tid, th->tgid, (int)report_thread_group(w->r, thread),
-			report_string(w, names_thread(w->r->names, thread, th->end_ns)));
-		if (group)
-			fprintf(w->out, ",%" PRIu32,
-				report_string(w, names_group_path(w->r->names, group)));
-		else
-			fputs(",-1", w->out);
+		json_on_line(&w->j, NULL, '[');
+		report_put(w, th->tid, th->tgid, report_thread_group(w->r, thread),
+			   report_string(w, names_thread(w->r->names, thread, th->end_ns)));
+		report_put(w, group ? report_string(w, names_group_path(w->r->names, group))
+				    : REPORT_NONE);
 		for (uint32_t k = 0; k <= renames && th->renames; k++) {
 			const char *raw =
 				trace_string(w->r->in->trace, timelines_nth_name(tl, thread, k));
 
-			fprintf(w->out, ",%" PRIu32,
-				report_string(w, names_clean(w->r->names, raw)));
+			report_put(w, report_string(w, names_clean(w->r->names, raw)));
 		}
-		putc(']', w->out);
+		json_end(&w->j, ']');
 	}
-	putc(']', w->out);
+	json_end(&w->j, ']');
 }
 
 static void put_losses(struct report_writer *w)
@@ -220,14 +197,14 @@ static void put_losses(struct report_writer *w)
 	const struct report *r = w->r;
 	uint64_t start = timelines_start_ns(r->in->timelines);
 
-	report_begin_list(w, "losses");
+	json_begin(&w->j, "losses", '[');
 	for (size_t i = 0; i < r->n_losses; i++) {
 		const struct trace_loss *l = &r->losses[i];
 
 		report_put(w, l->first_ns - start, l->last_ns - start,
 			   l->cpu == EVENT_CPU_UNKNOWN ? REPORT_NONE : l->cpu, l->n);
 	}
-	putc(']', w->out);
+	json_end(&w->j, ']');
 }
 
 /* The tables that the waits and rows refer to by numbers. */
@@ -236,47 +213,48 @@ static void put_tables(struct report_writer *w)
 	const struct report *r = w->r;
 	const struct report_counts *c = &r->counts;
 
-	report_begin_list(w, "wakers");
+	json_begin(&w->j, "wakers", '[');
 	for (uint32_t i = 0; i < c->n_wakers; i++)
 		report_put(w, report_string(w, c->wakers[i]));
-	putc(']', w->out);
-	report_begin_list(w, "classes");
+	json_end(&w->j, ']');
+	json_begin(&w->j, "classes", '[');
 	for (uint32_t i = 0; i < c->n_classes; i++)
 		report_put(w, report_string(w, c->classes[i]));
-	fprintf(w->out, "],\"otherWakers\":%d,\"ends\":[", c->other_wakers);
+	json_end(&w->j, ']');
+	json_signed(&w->j, "otherWakers", c->other_wakers);
+	json_begin(&w->j, "ends", '[');
 	for (int i = 0; i < CHAIN_ENDS; i++)
-		fprintf(w->out, "\"%s\",", chain_end_name((enum chain_end)i));
-	fputs("\"[short sleeps]\"]", w->out);
+		json_exact(&w->j, NULL, chain_end_name((enum chain_end)i));
+	json_exact(&w->j, NULL, "[short sleeps]");
+	json_end(&w->j, ']');
 	put_losses(w);
 	put_threads(w);
-	fputs(",\n\"strings\":[", w->out);
+	json_on_line(&w->j, "strings", '[');
 	for (uint32_t i = 1; i <= w->strings.n; i++) {
-		if (i > 1)
-			fputs(",\n", w->out);
-		put_string(w, names_text(r->names, w->strings.at[i].a));
+		w->j.on_line = true;
+		json_exact(&w->j, NULL, names_text(r->names, w->strings.at[i].a));
 	}
-	putc(']', w->out);
+	json_end(&w->j, ']');
 }
 
 static int put_waits(struct report_writer *w)
 {
 	struct report *r = w->r;
 	struct report_chain chain;
-	long begin = ftell(w->out), most = r->requests ? WAITS_BYTES_BESIDE : WAITS_BYTES;
+	size_t begin = w->j.b.len, most = r->requests ? WAITS_BYTES_BESIDE : WAITS_BYTES;
 	int err = report_chain_init(&chain, r->in->timelines, &r->cause_options, r->names);
 
-	fputs("],\n\"waits\":[", w->out);
+	json_on_line(&w->j, "waits", '[');
 	for (size_t i = 0; i < r->n_waits && !err; i++) {
-		if (ftell(w->out) - begin + (long)w->string_bytes > most)
+		if (w->j.b.len - begin + w->string_bytes > most)
 			break;
-		if (i)
-			fputs(",\n", w->out);
-		report_put_wait(w, &chain, &r->waits[i]);
+		w->j.on_line = true;
+		report_put_wait(w, NULL, &chain, &r->waits[i]);
 		r->n_waits_written++;
 		if (chain.out_of_memory || w->out_of_memory)
 			err = -ENOMEM;
 	}
-	putc(']', w->out);
+	json_end(&w->j, ']');
 	report_chain_free(&chain);
 	return err;
 }
@@ -288,10 +266,9 @@ static void put_cause_cells(struct report_writer *w)
 	const struct report_cause_cell *cells = c->cells.at;
 	uint32_t n_rows = w->r->counts.n_rows;
 
-	fputs(",\"causeCells\":[", w->out);
+	json_begin(&w->j, "causeCells", '[');
 	for (uint32_t line = 0; line < w->r->n_causes + 2; line++) {
-		fputs(line ? ",\n[" : "[", w->out);
-		w->n_listed = 0;
+		json_on_line(&w->j, NULL, '[');
 		for (uint32_t id = 1; id <= c->cells.keys.n; id++) {
 			struct pair key = c->cells.keys.at[id];
 
@@ -299,9 +276,9 @@ static void put_cause_cells(struct report_writer *w)
 				report_put(w, key.a % n_rows, key.b, cells[id].ns, cells[id].waits,
 					   cells[id].longest_ns);
 		}
-		putc(']', w->out);
+		json_end(&w->j, ']');
 	}
-	putc(']', w->out);
+	json_end(&w->j, ']');
 }
 
 /* For each row of the table of causes the wait that is its example; -1: it had no room. */
@@ -309,7 +286,7 @@ static void put_causes(struct report_writer *w)
 {
 	const struct report *r = w->r;
 
-	report_begin_list(w, "causes");
+	json_begin(&w->j, "causes", '[');
 	for (size_t i = 0; i < r->n_causes; i++) {
 		size_t k = 0;
 
@@ -318,8 +295,9 @@ static void put_causes(struct report_writer *w)
 			k++;
 		report_put(w, k < r->n_waits_written ? k : REPORT_NONE);
 	}
-	putc(']', w->out);
-	fprintf(w->out, ",\n\"causeSteps\":%" PRIu32, r->cause_counts->joined);
+	json_end(&w->j, ']');
+	w->j.on_line = true;
+	json_number(&w->j, "causeSteps", r->cause_counts->joined);
 	put_cause_cells(w);
 }
 
@@ -327,32 +305,41 @@ int report_json_write(struct report *r, FILE *out)
 {
 	const struct report_steps *s = &r->counts.steps;
 	uint64_t start = timelines_start_ns(r->in->timelines);
-	struct report_writer w = { .r = r, .out = out };
+	struct report_writer w = { .r = r, .j = { .in_page = true } };
+	struct json_object *j = &w.j;
 	int err;
 
 	r->n_waits_written = 0;
-	fprintf(out,
-		"{\"columns\":%d,\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"step\":%" PRIu64
-		",\"n\":%" PRIu32 ",\"cpus\":%" PRIu32 ",\"graphSteps\":[%" PRIu32 ",%" PRIu32
-		"],\"sampled\":%s,\"interrupts\":%s,\"mode\":\"%s\",\n\"rows\":[",
-		REPORT_COLUMNS, s->from_ns - start, s->to_ns - start, s->step_ns, s->n,
-		trace_info(r->in->trace)->cpus, r->graph_steps[0], r->graph_steps[1],
-		timelines_sampled(r->in->timelines) ? "true" : "false",
-		timelines_interrupts(r->in->timelines) ? "true" : "false",
-		r->in->options->mode == MODE_CLASSIC ? "classic" : "exact");
+	json_begin(j, NULL, '{');
+	json_number(j, "columns", REPORT_COLUMNS);
+	json_number(j, "from", s->from_ns - start);
+	json_number(j, "to", s->to_ns - start);
+	json_number(j, "step", s->step_ns);
+	json_number(j, "n", s->n);
+	json_number(j, "cpus", trace_info(r->in->trace)->cpus);
+	json_begin(j, "graphSteps", '[');
+	report_put(&w, r->graph_steps[0], r->graph_steps[1]);
+	json_end(j, ']');
+	json_bool(j, "sampled", timelines_sampled(r->in->timelines));
+	json_bool(j, "interrupts", timelines_interrupts(r->in->timelines));
+	json_exact(j, "mode", r->in->options->mode == MODE_CLASSIC ? "classic" : "exact");
+	json_on_line(j, "rows", '[');
 	for (uint32_t row = 0; row <= r->n_rows; row++)
 		put_row(&w, row);
+	json_end(j, ']');
 	err = put_waits(&w);
 	put_causes(&w);
 	if (!err)
 		err = report_put_requests(&w);
 	put_tables(&w);
-	fputs("}\n", out);
-	if (!err && w.out_of_memory)
+	json_end(j, '}');
+	text_puts(&j->b, "\n");
+	json_flush(j, out);
+	if (!err && (w.out_of_memory || j->b.failed))
 		err = -ENOMEM;
 	pairs_free(&w.strings);
 	pairs_free(&w.threads);
 	pair_table_free(&w.places);
-	text_free(&w.buf);
+	text_free(&j->b);
 	return err;
 }

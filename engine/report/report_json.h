@@ -6,27 +6,24 @@
  */
 #pragma once
 
+#include "base/json_object.h"
 #include "report.h"
 #include "report_chain.h"
 
 struct report_writer {
 	struct report *r;
-	FILE *out;
+	struct json_object j;
 	struct pairs strings, threads; /* (text id, 0), (thread, 0): their number + 1 */
 	size_t string_bytes;	       /* size of the strings in the output */
 	struct pair_table places;      /* 1 + string (uint32_t), by (stack pair, 0) */
-	struct text_buf buf;
-	unsigned int n_listed; /* numbers in the current list */
 	bool out_of_memory;
 };
 
-/* Begins a list of numbers as the next member of an object; adds numbers to it; ends it. */
-void report_begin_list(struct report_writer *w, const char *key);
+/* Adds numbers to the current list. */
 void report_put_numbers(struct report_writer *w, const uint64_t *v, size_t n);
 #define report_put(w, ...)                                        \
 	report_put_numbers(w, (const uint64_t[]) { __VA_ARGS__ }, \
 			   sizeof((const uint64_t[]) { __VA_ARGS__ }) / 8)
-void report_end_list(struct report_writer *w);
 #define REPORT_NONE UINT64_MAX /* is written as -1 */
 /* The number of a text (text: its id in names), of a thread, of a stack on one line. */
 uint32_t report_string(struct report_writer *w, uint32_t text);
@@ -35,8 +32,8 @@ uint32_t report_stack(struct report_writer *w, uint32_t pair, uint32_t frames, b
 /* Where a thread slept, in a few words, and what for: "recv < fetch, for tcp 10.0.0.5:5432". */
 uint32_t report_place(struct report_writer *w, uint32_t pair);
 
-/* Writes a wait and its chain; chain is scratch space. */
-void report_put_wait(struct report_writer *w, struct report_chain *chain,
+/* Writes a wait and its chain; chain is scratch space. key: as json_begin()'s. */
+void report_put_wait(struct report_writer *w, const char *key, struct report_chain *chain,
 		     const struct report_wait *p);
 /* The endpoints, and requests one by one. 0 or -ENOMEM. */
 int report_put_requests(struct report_writer *w);

@@ -14,23 +14,27 @@
 
 static void put_endpoint(struct report_writer *w, const struct report_endpoint *e)
 {
-	fprintf(w->out, "{\"name\":%" PRIu32 ",\"slowest\":%zu", report_string(w, e->name),
-		e->slowest);
-	report_begin_list(w, "edges");
+	json_on_line(&w->j, NULL, '{');
+	json_number(&w->j, "name", report_string(w, e->name));
+	json_number(&w->j, "slowest", e->slowest);
+	json_begin(&w->j, "edges", '[');
 	report_put_numbers(w, e->edge_ns, e->n_steps + 1);
-	report_end_list(w);
-	report_begin_list(w, "counts");
+	json_end(&w->j, ']');
+	json_begin(&w->j, "counts", '[');
 	for (size_t i = 0; i < e->n_steps; i++)
 		report_put(w, e->steps[i].n);
-	fputs("],\"where\":[", w->out);
+	json_end(&w->j, ']');
+	json_begin(&w->j, "where", '[');
 	for (size_t i = 0; i < e->n_where; i++) {
-		fprintf(w->out, "%s{\"text\":%" PRIu32, i ? ",\n" : "",
-			report_string(w, e->where[i].text));
-		report_begin_list(w, "ns");
+		json_on_line(&w->j, NULL, '{');
+		json_number(&w->j, "text", report_string(w, e->where[i].text));
+		json_begin(&w->j, "ns", '[');
 		report_put_numbers(w, e->where[i].ns, e->n_steps);
-		fputs("]}", w->out);
+		json_end(&w->j, ']');
+		json_end(&w->j, '}');
 	}
-	fputs("]}", w->out);
+	json_end(&w->j, ']');
+	json_end(&w->j, '}');
 }
 
 /* The number of a text that is not in names yet; -1 as it is written if it is empty. */
@@ -50,8 +54,8 @@ static void put_command(struct report_writer *w, const struct chosen_wait *p)
 	if (f)
 		request_put_example(f, w->r->in, p);
 	w->out_of_memory |= !f || fclose(f);
-	fprintf(w->out, ",\"command\":%" PRIu32,
-		w->out_of_memory ? 0 : report_string(w, names_adopt(w->r->names, text)));
+	json_number(&w->j, "command",
+		    w->out_of_memory ? 0 : report_string(w, names_adopt(w->r->names, text)));
 	free(text);
 }
 
@@ -62,48 +66,45 @@ static void put_request(struct report_writer *w, struct report_chain *chain, siz
 	const struct request *q = timelines_request_of(tl, p->wait);
 	const struct report_wait wait = { *p, false, sketch };
 	char trace[TRACE_ID_SIZE];
+	int64_t label = string_of(w, request_label(tl, q));
+	int64_t id = string_of(w, trace_id_text(trace, timelines_context(tl, q)));
 
-	fprintf(w->out,
-		"{\"endpoint\":%zu,\"took\":%" PRIu64 ",\"queued\":%" PRIu64 ",\"trace\":%" PRId64
-		",\"label\":%" PRId64,
-		endpoint, request_took_ns(p), q->taken_ns - q->arrival_ns,
-		string_of(w, trace_id_text(trace, timelines_context(tl, q))),
-		string_of(w, request_label(tl, q)));
+	json_on_line(&w->j, NULL, '{');
+	json_number(&w->j, "endpoint", endpoint);
+	json_number(&w->j, "took", request_took_ns(p));
+	json_number(&w->j, "queued", q->taken_ns - q->arrival_ns);
+	json_signed(&w->j, "trace", id);
+	json_signed(&w->j, "label", label);
 	put_command(w, p);
-	fputs(",\"wait\":", w->out);
-	report_put_wait(w, chain, &wait);
-	putc('}', w->out);
+	report_put_wait(w, "wait", chain, &wait);
+	json_end(&w->j, '}');
 }
 
 int report_put_requests(struct report_writer *w)
 {
 	const struct report_requests *q = w->r->requests;
 	struct report_chain chain;
-	long begin;
-	size_t string_bytes = w->string_bytes, n = 0;
+	size_t string_bytes = w->string_bytes, begin;
 	int err = report_chain_init(&chain, w->r->in->timelines, &w->r->cause_options, w->r->names);
 
-	fputs(",\n\"endpoints\":[", w->out);
-	for (size_t i = 0; q && i < q->n; i++) {
-		fputs(i ? ",\n" : "", w->out);
+	json_on_line(&w->j, "endpoints", '[');
+	for (size_t i = 0; q && i < q->n; i++)
 		put_endpoint(w, &q->at[i]);
-	}
-	fputs("],\n\"requests\":[", w->out);
-	begin = ftell(w->out);
+	json_end(&w->j, ']');
+	json_on_line(&w->j, "requests", '[');
+	begin = w->j.b.len;
 	for (size_t k = 0; q && k < REPORT_REQUESTS && !err; k++) {
 		for (size_t i = 0; i < q->n && !err; i++) {
 			if (k >= q->at[i].n_shown)
 				continue;
-			if (ftell(w->out) - begin + (long)(w->string_bytes - string_bytes) >
-			    REQUESTS_BYTES)
+			if (w->j.b.len - begin + w->string_bytes - string_bytes > REQUESTS_BYTES)
 				break;
-			fputs(n++ ? ",\n" : "", w->out);
 			put_request(w, &chain, i, q->at[i].shown[k], k);
 			if (chain.out_of_memory || w->out_of_memory)
 				err = -ENOMEM;
 		}
 	}
-	putc(']', w->out);
+	json_end(&w->j, ']');
 	report_chain_free(&chain);
 	return err;
 }

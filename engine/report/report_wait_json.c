@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "report_json.h"
 #include "timeline/stolen_time.h"
 #include "words/names.h"
@@ -17,21 +16,10 @@
 
 /* ---- numbers, texts, threads and stacks ------------------------------------------------------ */
 
-void report_begin_list(struct report_writer *w, const char *key)
-{
-	fprintf(w->out, ",\"%s\":[", key);
-	w->n_listed = 0;
-}
-
 void report_put_numbers(struct report_writer *w, const uint64_t *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		fprintf(w->out, w->n_listed++ ? ",%" PRId64 : "%" PRId64, (int64_t)v[i]);
-}
-
-void report_end_list(struct report_writer *w)
-{
-	putc(']', w->out);
+		json_signed(&w->j, NULL, (int64_t)v[i]);
 }
 
 static uint32_t number_of(struct report_writer *w, struct pairs *p, uint32_t id)
@@ -256,7 +244,7 @@ static void put_samples(struct report_writer *w, const struct view *f, uint32_t 
 
 	if (!s)
 		return;
-	report_begin_list(w, "samples");
+	json_begin(&w->j, "samples", '[');
 	end = sample_at(s, end, f->to_ns);
 	for (s = sample_at(s, end, f->from_ns); s < end; s = next) {
 		next = s + 1;
@@ -266,19 +254,21 @@ static void put_samples(struct report_writer *w, const struct view *f, uint32_t 
 		report_put(w, s->ns - f->zero_ns, (size_t)(next - s),
 			   report_stack(w, s->pair, UINT32_MAX, true));
 	}
-	report_end_list(w);
+	json_end(&w->j, ']');
 }
 
 /* A client does nothing but wait, and of its waits this one alone is shown. */
 static void put_client(struct report_writer *w, struct view *f)
 {
-	report_begin_list(w, "life");
+	json_begin(&w->j, "life", '[');
 	report_put(w, 0, f->wait_ns);
-	report_end_list(w);
-	report_begin_list(w, "stretches");
+	json_end(&w->j, ']');
+	json_begin(&w->j, "stretches", '[');
 	f->drawn = 0;
 	put_stretch(w, f, f->zero_ns, f->zero_ns + f->wait_ns, STATE_BLOCKED, REPORT_NONE);
-	fputs("],\"interrupted\":0}", w->out);
+	json_end(&w->j, ']');
+	json_number(&w->j, "interrupted", 0);
+	json_end(&w->j, '}');
 }
 
 static void put_lane(struct report_writer *w, struct view *f, uint32_t lane, uint64_t at_ns)
@@ -288,28 +278,31 @@ static void put_lane(struct report_writer *w, struct view *f, uint32_t lane, uin
 	struct names *names = w->r->names;
 	const struct thread *th;
 
-	fputs(lane ? ",{" : "{", w->out);
+	json_begin(&w->j, NULL, '{');
 	if (l->thread == THREAD_NONE) {
-		fprintf(w->out, "\"handler\":%" PRId64 ",\"end\":%" PRIu32 "}",
-			l->handler ? (int64_t)report_string(w, names_frame(names, l->handler)) : -1,
-			l->end);
+		json_signed(&w->j, "handler",
+			    l->handler ? (int64_t)report_string(w, names_frame(names, l->handler))
+				       : -1);
+		json_number(&w->j, "end", l->end);
+		json_end(&w->j, '}');
 		return;
 	}
 	th = timelines_thread(tl, l->thread);
-	fprintf(w->out, "\"thread\":%" PRIu32 ",\"name\":%" PRIu32, report_thread(w, l->thread),
-		report_string(w, names_thread(names, l->thread, at_ns)));
+	json_number(&w->j, "thread", report_thread(w, l->thread));
+	json_number(&w->j, "name", report_string(w, names_thread(names, l->thread, at_ns)));
 	if (timelines_is_client(tl, l->thread)) {
 		put_client(w, f);
 		return;
 	}
-	report_begin_list(w, "life");
+	json_begin(&w->j, "life", '[');
 	report_put(w, th->begin_ns - f->zero_ns, th->end_ns - f->zero_ns);
-	report_end_list(w);
-	report_begin_list(w, "stretches");
+	json_end(&w->j, ']');
+	json_begin(&w->j, "stretches", '[');
 	put_stretches(w, f, lane);
-	fprintf(w->out, "],\"interrupted\":%" PRIu64, l->interrupted_ns);
+	json_end(&w->j, ']');
+	json_number(&w->j, "interrupted", l->interrupted_ns);
 	put_samples(w, f, l->thread);
-	putc('}', w->out);
+	json_end(&w->j, '}');
 }
 
 /* The time of a lane's first waking, for the thread's name at that time; otherwise if none. */
@@ -332,18 +325,18 @@ static uint64_t slept_of(struct report_writer *w, const struct report_wake *p)
 
 static void put_chain(struct report_writer *w, const struct report_chain *c, struct view *f)
 {
-	fputs(",\"lanes\":[", w->out);
+	json_begin(&w->j, "lanes", '[');
 	for (uint32_t i = 0; i < c->n_lanes; i++)
 		put_lane(w, f, i, met_ns(c, i, f->zero_ns));
-	report_end_list(w);
-	report_begin_list(w, "windows");
+	json_end(&w->j, ']');
+	json_begin(&w->j, "windows", '[');
 	for (size_t i = 0; i < c->n_windows; i++) {
 		const struct report_window *p = &c->windows[i];
 
 		report_put(w, p->lane, p->from_ns - f->zero_ns, p->to_ns - p->from_ns);
 	}
-	report_end_list(w);
-	report_begin_list(w, "wakes");
+	json_end(&w->j, ']');
+	json_begin(&w->j, "wakes", '[');
 	for (size_t i = 0; i < c->n_wakes; i++) {
 		const struct report_wake *p = &c->wakes[i];
 		struct stack_pair at = timelines_pair(w->r->in->timelines, p->link.stack);
@@ -355,21 +348,21 @@ static void put_chain(struct report_writer *w, const struct report_chain *c, str
 				    : REPORT_NONE);
 		report_put(w, slept_of(w, p));
 	}
-	report_end_list(w);
-	report_begin_list(w, "parts");
+	json_end(&w->j, ']');
+	json_begin(&w->j, "parts", '[');
 	for (size_t i = 0; i < c->n_parts; i++) {
 		const struct report_part *p = &c->parts[i];
 
 		report_put(w, p->lane, p->end, p->ns, p->n,
 			   p->stack ? report_place(w, p->stack) : REPORT_NONE);
 	}
-	report_end_list(w);
+	json_end(&w->j, ']');
 }
 
 /* The main stacks of what the lanes ran, and how many samples there are. */
 static void put_ran(struct report_writer *w, const struct report_chain *c)
 {
-	report_begin_list(w, "ran");
+	json_begin(&w->j, "ran", '[');
 	for (uint32_t lane = 0; lane < c->n_lanes; lane++) {
 		size_t n;
 		const struct sum *ran = sums_of(&c->ran, lane, &n);
@@ -382,10 +375,10 @@ static void put_ran(struct report_writer *w, const struct report_chain *c)
 				   report_stack(w, ran[i].key, UINT32_MAX, true));
 		}
 	}
-	report_end_list(w);
+	json_end(&w->j, ']');
 }
 
-void report_put_wait(struct report_writer *w, struct report_chain *chain,
+void report_put_wait(struct report_writer *w, const char *key, struct report_chain *chain,
 		     const struct report_wait *p)
 {
 	const struct timelines *tl = w->r->in->timelines;
@@ -399,26 +392,35 @@ void report_put_wait(struct report_writer *w, struct report_chain *chain,
 	struct view f = {
 		.chain = chain, .zero_ns = from, .wait_ns = to - from, .sketch = p->sketch
 	};
+	const char state[] = { (char)wait->state, 0 };
+	struct json_object *j = &w->j;
 	uint32_t place, stack, name;
 
 	f.from_ns = from - start > margin ? from - margin : start;
 	f.to_ns = end - to > margin ? to + margin : end;
 	f.unit_ns = (f.to_ns - f.from_ns) / EXACT + 1;
 	report_chain_explain(chain, p->chosen.thread, wait, s->blocked_from_ns, s->blocked_to_ns);
-	/* One after the other, as strings are numbered as they come: arguments have no order. */
+	json_begin(j, key, '{');
+	/* Strings are numbered as they come. */
 	place = report_place(w, wait->stack);
 	stack = report_stack(w, wait->stack, UINT32_MAX, true);
 	name = report_string(w, names_thread(w->r->names, p->chosen.thread, wait->out_ns));
-	fprintf(w->out,
-		"{\"thread\":%" PRIu32 ",\"name\":%" PRIu32 ",\"start\":%" PRIu64
-		",\"blocked\":%" PRIu64 ",\"off\":%" PRIu64 ",\"preempted\":%d,\"flags\":%u,"
-		"\"state\":\"%c\",\"idle\":%d,\"stack\":%" PRIu32 ",\"place\":%" PRIu32
-		",\"drawn\":[%" PRId64 ",%" PRId64 "],\"unit\":%" PRIu64,
-		report_thread(w, p->chosen.thread), name, from - start, blocked, off,
-		wait->kind == WAIT_PREEMPTED, wait->flags & (WAIT_FLAGS ^ WAIT_WAKER_RAN),
-		isalpha((unsigned char)wait->state) ? wait->state : '?', p->idle, stack, place,
-		(int64_t)(f.from_ns - from), (int64_t)(f.to_ns - from), f.unit_ns);
+	json_number(j, "thread", report_thread(w, p->chosen.thread));
+	json_number(j, "name", name);
+	json_number(j, "start", from - start);
+	json_number(j, "blocked", blocked);
+	json_number(j, "off", off);
+	json_number(j, "preempted", wait->kind == WAIT_PREEMPTED);
+	json_number(j, "flags", wait->flags & (WAIT_FLAGS ^ WAIT_WAKER_RAN));
+	json_exact(j, "state", isalpha((unsigned char)wait->state) ? state : "?");
+	json_number(j, "idle", p->idle);
+	json_number(j, "stack", stack);
+	json_number(j, "place", place);
+	json_begin(j, "drawn", '[');
+	report_put(w, f.from_ns - from, f.to_ns - from);
+	json_end(j, ']');
+	json_number(j, "unit", f.unit_ns);
 	put_chain(w, chain, &f);
 	put_ran(w, chain);
-	putc('}', w->out);
+	json_end(&w->j, '}');
 }

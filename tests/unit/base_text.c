@@ -167,6 +167,28 @@ static void strings_of_json_are_cut_between_characters(void **state)
 	text_free(&j.b);
 }
 
+static void json_in_a_page_ends_no_element(void **state)
+{
+	struct json_object j = { .in_page = true };
+
+	(void)state;
+	json_on_line(&j, NULL, '{');
+	json_exact(&j, "s", "</script>\"<");
+	json_exact(&j, "empty", "");
+	json_exact(&j, "none", NULL);
+	json_on_line(&j, "list", '[');
+	json_signed(&j, NULL, INT64_MIN);
+	json_on_line(&j, NULL, '[');
+	json_end(&j, ']');
+	json_end(&j, ']');
+	json_ready(&j, "ready", "{}");
+	json_end(&j, '}');
+	assert_string_equal(j.b.p, "{\"s\":\"\\u003c/script>\\\"\\u003c\",\"empty\":\"\","
+				   "\"none\":null,\n\"list\":[-9223372036854775808,\n[]],"
+				   "\"ready\":{}}");
+	text_free(&j.b);
+}
+
 static void drops(const char *text, const char *expected)
 {
 	char *s = strdup(text);
@@ -199,6 +221,7 @@ int main(void)
 		cmocka_unit_test(what_a_terminal_or_an_eye_could_mistake_is_not_shown),
 		cmocka_unit_test(json_has_escapes_for_it),
 		cmocka_unit_test(strings_of_json_are_cut_between_characters),
+		cmocka_unit_test(json_in_a_page_ends_no_element),
 		cmocka_unit_test(only_regular_files_are_opened),
 		cmocka_unit_test(addresses_and_numbers_of_objects_are_dropped),
 		cmocka_unit_test(styles_and_bytes_that_continue_a_character_take_no_column),

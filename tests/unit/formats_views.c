@@ -11,7 +11,7 @@
 #include "base/kernel_functions.h"
 #include "fold/fold.h"
 #include "words/kernel_stacks.h"
-#include "base/text.h"
+#include "base/json_object.h"
 #include "synth_script.h"
 
 static void gives(const char *script, const struct options *o, const char *format,
