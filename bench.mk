@@ -24,6 +24,9 @@ bench-render: deps-test # needs flamegraph.pl on PATH or in FLAMEGRAPH_PL
 	sh bench/render.sh $(O)
 bench-engine: all $(O)/bench/generate $(O)/bench/cost # FULL=1: a trace of 100 million events, too
 	@bash bench/engine.sh $(O)
+bench-smoke: deps-test # whether all of these still run and print figures
+	@$(SUBMAKE) all unit $(O)/bench/generate $(O)/bench/cost $(O)/bench/many $(O)/chainload-nofp
+	bash bench/smoke.sh $(O)
 bench-tables: # the hash table against those of uthash-dev and libstb-dev, which nothing else needs
 	@mkdir -p $(O)/bench
 	$(CC) -O2 -D_GNU_SOURCE -Iinclude -Iengine -o $(O)/bench/tables bench/tables.c engine/base/pairs.c include/common/id_index.c
@@ -63,4 +66,4 @@ bench-verify: all # compares stacks known without a walk with walked ones; takes
 	@bash bench/verify.sh $(O)
 
 .PHONY: bench bench-check bench-alternate bench-overhead bench-import bench-render bench-engine bench-every bench-exports bench-flight \
-	bench-hours bench-interpreted bench-languages bench-picture bench-programs bench-requests bench-sizes bench-sources bench-stacks bench-start bench-streams bench-tables bench-verify
+	bench-hours bench-interpreted bench-languages bench-picture bench-programs bench-requests bench-sizes bench-smoke bench-sources bench-stacks bench-start bench-streams bench-tables bench-verify

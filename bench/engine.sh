@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # How fast chainwalk is and what memory it takes: reading, linking and folding at depth 6; and the first screen.
 #   bench/engine.sh BUILD_DIR [ROUNDS]
-# Made traces of 1, 3 and 10 million events (FULL=1: and 100 million), with and without a thousand idle
-# threads; on one core and on all. Then workloads recorded by chaincap and perf at the same time,
-# against perf sched timehist -w (needs root; left out without). Medians of ROUNDS, 5 if left out.
+#   MILLIONS="1 3 10"   events of the made traces, in millions (FULL=1: and 100)
+# Made traces, with and without a thousand idle threads; on one core and on all. Then workloads recorded by chaincap and
+# perf at the same time, against perf sched timehist -w (needs root; left out without). Medians of ROUNDS, 5 if left out.
 # Events a second are given by CPU time, which other load on the machine disturbs least, and by the
 # clock on the wall.
 set -eu
 export LC_ALL=C # the decimal point
 O=$(cd "$1" && pwd)
 rounds=${2:-5}
-sizes="1 3 10 ${FULL:+100}"
+sizes="${MILLIONS:-1 3 10 ${FULL:+100}}"
 dir=$(mktemp -d "${TMPDIR:-/tmp}/bench-engine.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 # A CPU that this process may use.
@@ -39,7 +39,7 @@ printf '%-22s %10s %10s %9s %9s %9s %9s\n' "(million events)" "1 core" "1 core" 
 for size in $sizes; do
 	for idle in 0 1000; do
 		trace=$dir/made.bin
-		"$O/bench/generate" --events "${size}000000" --idle $idle "$trace"
+		"$O/bench/generate" --events "$(calc %.0f "$size * 1e6")" --idle $idle "$trace"
 		measure taskset -c "$core" "$O/chainwalk" -q "$trace"
 		one_cpu=$cpu one_wall=$wall one_rss=$rss
 		measure "$O/chainwalk" -q "$trace"

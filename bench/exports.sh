@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the formats for other programs cost, beside folded lines of the same trace:
 #   bench/exports.sh BUILD_DIR [ROUNDS]
-# Made traces of 1 and 10 million events, read on one core, medians of ROUNDS, 3 if left out. CPU time is
+#   MILLIONS="1 10"   events of the traces, in millions
+# Made traces, read on one core, medians of ROUNDS, 3 if left out. CPU time is
 # what other load on the machine disturbs least.
 set -eu
 export LC_ALL=C # the decimal point
@@ -15,8 +16,8 @@ core=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
-for size in 1 10; do
-	"$O/bench/generate" --events "${size}000000" "$dir/trace"
+for size in ${MILLIONS:-1 10}; do
+	"$O/bench/generate" --events "$(awk "BEGIN { print $size * 1e6 }")" "$dir/trace"
 	echo "== $size million events, one core, medians of $rounds"
 	printf '%-12s %8s %8s %10s %12s %14s\n' format "CPU s" "wall s" "peak MiB" "bytes/event" "CPU of folded"
 	folded=
