@@ -476,7 +476,7 @@ static int put_events(struct go_import *m)
 	return encoder_error(m->out.enc);
 }
 
-static int make(struct go_import *m, uint8_t **buf, size_t *offset, size_t *trace_len)
+static int make(struct go_import *m, struct trace_bytes *out)
 {
 	char tool[64];
 	struct chainlog_info info = { .tool = tool, .cpus = m->t.n_cpus, .parts = 2 };
@@ -500,11 +500,10 @@ static int make(struct go_import *m, uint8_t **buf, size_t *offset, size_t *trac
 		return -IMPORT_E_GO_CUT;
 	snprintf(tool, sizeof(tool), "Go's execution trace, layout of Go 1.%u", m->t.minor);
 	info.aux = 1u << CHAINLOG_WAITS_FOR | (m->samples ? 1u << CHAINLOG_SAMPLE : 0);
-	return import_output_end(&m->out, &info, buf, offset, trace_len);
+	return import_output_end(&m->out, &info, out);
 }
 
-int go_import(const uint8_t *p, size_t len, uint8_t **buf, size_t *offset, size_t *trace_len,
-	      struct import_report *report)
+int go_import(const struct import_input *s, struct trace_bytes *out, struct import_report *report)
 {
 	struct go_import *m = calloc(1, sizeof(*m));
 	int err;
@@ -513,10 +512,10 @@ int go_import(const uint8_t *p, size_t len, uint8_t **buf, size_t *offset, size_
 	if (!m)
 		return -ENOMEM;
 	m->report = report;
-	err = go_trace_read(&m->t, p, len);
+	err = go_trace_read(&m->t, s->p, s->len);
 	report->bad_offset = m->t.damage_offset;
 	if (!err)
-		err = make(m, buf, offset, trace_len);
+		err = make(m, out);
 	report->renumbered = m->dense;
 	import_output_free(&m->out);
 	go_trace_free(&m->t);

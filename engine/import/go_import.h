@@ -9,11 +9,11 @@
 #pragma once
 
 #include "go_trace.h"
+#include "import_output.h"
 #include "import_report.h"
 
 /*
- * Turns the len bytes at p, of which go_is_trace() is true, into a trace: as import_stream(). Of
- * its errors, those of times cannot occur.
+ * Turns bytes of which go_is_trace() is true into a trace: as import_stream(). Of its errors, those
+ * of times cannot occur.
  */
-int go_import(const uint8_t *p, size_t len, uint8_t **buf, size_t *offset, size_t *trace_len,
-	      struct import_report *report);
+int go_import(const struct import_input *s, struct trace_bytes *out, struct import_report *report);

@@ -252,7 +252,7 @@ static int read_all(struct import *m)
 	return m->err;
 }
 
-static int finish(struct import *m, uint8_t **buf, size_t *offset, size_t *len)
+static int finish(struct import *m, struct trace_bytes *out)
 {
 	char tool[HEADER_TEXT_MAX + 32];
 	struct import_report *r = m->report;
@@ -273,11 +273,11 @@ static int finish(struct import *m, uint8_t **buf, size_t *offset, size_t *len)
 	import_feed_end(&m->feed);
 	if (m->feed.out_of_memory)
 		return -ENOMEM;
-	return import_output_end(&m->out, &info, buf, offset, len);
+	return import_output_end(&m->out, &info, out);
 }
 
-int import_stream(const char *head, size_t len, int fd, const char *sample_event, uint8_t **buf,
-		  size_t *offset, size_t *trace_len, struct import_report *report)
+int import_stream(const struct import_input *s, struct trace_bytes *out,
+		  struct import_report *report)
 {
 	struct import *m = calloc(1, sizeof(*m));
 	int err;
@@ -286,15 +286,15 @@ int import_stream(const char *head, size_t len, int fd, const char *sample_event
 	if (!m)
 		return -ENOMEM;
 	m->report = m->feed.report = m->feed.samples.report = report;
-	m->feed.samples.wanted = sample_event;
-	err = import_text_init(&m->text, head, len, fd);
+	m->feed.samples.wanted = s->sample_event;
+	err = import_text_init(&m->text, (const char *)s->p, s->len, s->fd);
 	if (!err)
 		err = import_output_begin(&m->out);
 	m->feed.enc = m->stacks.enc = m->out.enc;
 	if (!err)
 		err = read_all(m);
 	if (!err)
-		err = finish(m, buf, offset, trace_len);
+		err = finish(m, out);
 	import_output_free(&m->out);
 	import_feed_free(&m->feed);
 	import_stacks_free(&m->stacks);

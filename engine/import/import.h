@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "import_output.h"
 #include "import_report.h"
 
 /* Bytes of the beginning that import_is_text() looks at. */
@@ -21,11 +22,9 @@
 bool import_is_text(const void *p, size_t len);
 
 /*
- * Turns text into a trace: it begins with [head, head + len) and goes on in fd (-1: it is all).
- * sample_event: the event whose samples say what ran; NULL: see import_samples.h.
- * *buf is to be freed with free(), the trace begins at *buf + *offset and has *trace_len bytes.
- * Returns 0; a negative errno: -ENOMEM, read()'s, -EBADMSG if no line of the first 4 MiB is one of
- * perf script; or a negative enum import_error.
+ * Turns text into a trace, *out, which is to be freed with trace_bytes_free(). Returns 0; a
+ * negative errno: -ENOMEM, read()'s, -EBADMSG if no line of the first 4 MiB is one of perf script;
+ * or a negative enum import_error.
  */
-int import_stream(const char *head, size_t len, int fd, const char *sample_event, uint8_t **buf,
-		  size_t *offset, size_t *trace_len, struct import_report *report);
+int import_stream(const struct import_input *s, struct trace_bytes *out,
+		  struct import_report *report);

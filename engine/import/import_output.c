@@ -43,9 +43,9 @@ int import_output_begin(struct import_output *o)
 	return 0;
 }
 
-int import_output_end(struct import_output *o, struct chainlog_info *info, uint8_t **buf,
-		      size_t *offset, size_t *trace_len)
+int import_output_end(struct import_output *o, struct chainlog_info *info, struct trace_bytes *out)
 {
+	size_t begin;
 	struct encoder_counts c;
 
 	encoder_flush(o->enc);
@@ -55,9 +55,12 @@ int import_output_end(struct import_output *o, struct chainlog_info *info, uint8
 	encoder_end(o->enc, c.last_ns, 0, 0);
 	if (encoder_error(o->enc))
 		return encoder_error(o->enc);
-	*offset = ENCODER_INFO_SIZE - o->info_len;
-	*buf = o->out;
-	*trace_len = o->len - CHAINLOG_FOOTER_SIZE - *offset; /* a footer is for files */
+	begin = ENCODER_INFO_SIZE - o->info_len;
+	*out = (struct trace_bytes) {
+		.heap = o->out,
+		.base = o->out + begin,
+		.len = o->len - CHAINLOG_FOOTER_SIZE - begin, /* a footer is for files */
+	};
 	o->out = NULL;
 	return 0;
 }

@@ -507,8 +507,7 @@ static const char *copy_of(struct import_name s, char text[TEXT_MAX])
 	return text;
 }
 
-static int finish(struct perf_data *d, int64_t written_ns, uint8_t **buf, size_t *offset,
-		  size_t *len)
+static int finish(struct perf_data *d, int64_t written_ns, struct trace_bytes *out)
 {
 	char host[TEXT_MAX], release[TEXT_MAX], arch[TEXT_MAX], command[TEXT_MAX];
 	char version[TEXT_MAX], tool[TEXT_MAX + 8];
@@ -539,7 +538,7 @@ static int finish(struct perf_data *d, int64_t written_ns, uint8_t **buf, size_t
 	import_feed_end(&d->feed);
 	if (d->feed.out_of_memory)
 		return -ENOMEM;
-	return import_output_end(&d->out, &info, buf, offset, len);
+	return import_output_end(&d->out, &info, out);
 }
 
 static void release(struct perf_data *d)
@@ -559,8 +558,8 @@ static void release(struct perf_data *d)
 	free(d);
 }
 
-int perf_data_import(const uint8_t *p, size_t len, int64_t written_ns, const char *sample_event,
-		     uint8_t **buf, size_t *offset, size_t *trace_len, struct import_report *report)
+int perf_data_import(const struct import_input *s, struct trace_bytes *out,
+		     struct import_report *report)
 {
 	struct perf_data *d = calloc(1, sizeof(*d));
 	int err;
@@ -569,8 +568,8 @@ int perf_data_import(const uint8_t *p, size_t len, int64_t written_ns, const cha
 	if (!d)
 		return -ENOMEM;
 	d->report = d->feed.report = d->feed.samples.report = report;
-	d->feed.samples.wanted = sample_event;
-	err = perf_file_open(&d->file, p, len);
+	d->feed.samples.wanted = s->sample_event;
+	err = perf_file_open(&d->file, s->p, s->len);
 	if (!err)
 		err = import_output_begin(&d->out);
 	d->feed.enc = d->stacks.enc = d->modules.enc = d->out.enc;
@@ -586,7 +585,7 @@ int perf_data_import(const uint8_t *p, size_t len, int64_t written_ns, const cha
 		err = read_all(d);
 	}
 	if (!err)
-		err = finish(d, written_ns, buf, offset, trace_len);
+		err = finish(d, s->written_ns, out);
 	release(d);
 	return err;
 }

@@ -8,13 +8,10 @@
  */
 #pragma once
 
+#include "import_output.h"
 #include "import_report.h"
 #include "perf_file.h"
 
-/*
- * Turns the len bytes at p, of which perf_file_is() is true, into a trace: as import_stream().
- * written_ns: when the recording was written, CLOCK_REALTIME; 0: not known.
- */
-int perf_data_import(const uint8_t *p, size_t len, int64_t written_ns, const char *sample_event,
-		     uint8_t **buf, size_t *offset, size_t *trace_len,
+/* Turns bytes of which perf_file_is() is true into a trace: as import_stream(). */
+int perf_data_import(const struct import_input *s, struct trace_bytes *out,
 		     struct import_report *report);

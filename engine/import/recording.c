@@ -26,71 +26,70 @@ static bool has_sync(const uint8_t *p, size_t len)
 	return memmem(p, len, sync, sizeof(sync)) != NULL;
 }
 
-/* Imports the text that begins with [p, p + len) and goes on in fd. */
-static int import_fd(struct trace_bytes *b, struct import_report *report, const char *sample_event,
-		     const uint8_t *p, size_t len, int fd)
-{
-	size_t offset, log_len;
-	uint8_t *log;
-	int err = import_stream((const char *)p, len, fd, sample_event, &log, &offset, &log_len,
-				report);
+/* A recording that is being opened. */
+struct opening {
+	struct trace_bytes bytes;
+	struct import_report *report;
+	const char *sample_event;
+};
 
-	if (err)
-		return err;
-	*b = (struct trace_bytes) { .heap = log, .base = log + offset, .len = log_len };
-	if (import_damaged(report)) {
-		b->damage = "lines that perf script does not write";
-		b->damage_offset = report->bad_offset;
+/* Imports text as it comes: it begins with [p, p + len) and goes on in fd. */
+static int import_text(struct opening *o, const uint8_t *p, size_t len, int fd)
+{
+	const struct import_input s = { p, len, fd, o->sample_event, 0 };
+	int err = import_stream(&s, &o->bytes, o->report);
+
+	if (!err && import_damaged(o->report)) {
+		o->bytes.damage = "lines that perf script does not write";
+		o->bytes.damage_offset = o->report->bad_offset;
 	}
-	return 0;
+	return err;
 }
 
-/* Imports the trace of Go that b has, which is released in any case. */
-static int import_go(struct trace_bytes *b, struct import_report *report)
-{
-	size_t offset, log_len;
-	uint8_t *log;
-	int err = go_import(b->base, b->len, &log, &offset, &log_len, report);
+/* What is imported as a whole. */
+static const struct importer {
+	bool (*is)(const void *p, size_t len);
+	int (*import)(const struct import_input *s, struct trace_bytes *out,
+		      struct import_report *report);
+	const char *damage;
+} importers[] = {
+	{ go_is_trace, go_import, "a trace of Go that is cut off or damaged" },
+	{ perf_file_is, perf_data_import, "a data file of perf that is cut off or damaged" },
+};
 
-	trace_bytes_free(b);
-	if (err)
-		return err;
-	*b = (struct trace_bytes) { .heap = log, .base = log + offset, .len = log_len };
-	if (import_damaged(report)) {
-		b->damage = "a trace of Go that is cut off or damaged";
-		b->damage_offset = report->bad_offset;
-	}
-	return 0;
+static const struct importer *importer_of(const uint8_t *p, size_t len)
+{
+	for (size_t i = 0; i < sizeof(importers) / sizeof(importers[0]); i++)
+		if (importers[i].is(p, len))
+			return &importers[i];
+	return NULL;
 }
 
-/* Imports perf's data file that b has, which is released in any case. fd: where it comes from. */
-static int import_perf_data(struct trace_bytes *b, struct import_report *report,
-			    const char *sample_event, int fd)
+/* Imports the bytes, if they are of that kind. fd: where they come from. */
+static int import_whole(struct opening *o, int fd)
 {
-	size_t offset, log_len;
-	struct stat st = { .st_size = 0 };
-	int64_t written_ns = 0;
-	uint8_t *log;
+	const struct importer *i = importer_of(o->bytes.base, o->bytes.len);
+	struct import_input s = { o->bytes.base, o->bytes.len, -1, o->sample_event, 0 };
+	struct trace_bytes out = { .len = 0 };
+	struct stat st;
 	int err;
 
+	if (!i)
+		return 0;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		written_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-	err = perf_data_import(b->base, b->len, written_ns, sample_event, &log, &offset, &log_len,
-			       report);
-	trace_bytes_free(b);
-	if (err)
-		return err;
-	*b = (struct trace_bytes) { .heap = log, .base = log + offset, .len = log_len };
-	if (import_damaged(report)) {
-		b->damage = "a data file of perf that is cut off or damaged";
-		b->damage_offset = report->bad_offset;
+		s.written_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	err = i->import(&s, &out, o->report);
+	if (!err && import_damaged(o->report)) {
+		out.damage = i->damage;
+		out.damage_offset = o->report->bad_offset;
 	}
-	return 0;
+	trace_bytes_free(&o->bytes);
+	o->bytes = out;
+	return err;
 }
 
 /* Imports a file if it is text; -EBADMSG: it is not, and may be a trace. */
-static int import_file(struct trace_bytes *b, struct import_report *report,
-		       const char *sample_event, int fd)
+static int import_file(struct opening *o, int fd)
 {
 	uint8_t head[IMPORT_SNIFF];
 	ssize_t n = pread(fd, head, sizeof(head), 0);
@@ -98,41 +97,38 @@ static int import_file(struct trace_bytes *b, struct import_report *report,
 
 	if (n <= 0 || !import_is_text(head, (size_t)n))
 		return -EBADMSG;
-	err = import_fd(b, report, sample_event, NULL, 0, fd);
+	err = import_text(o, NULL, 0, fd);
 	if (err == -EBADMSG) {
-		report->source = IMPORT_FROM_NOTHING;
+		o->report->source = IMPORT_FROM_NOTHING;
 		if (lseek(fd, 0, SEEK_SET) < 0)
 			err = -errno;
 	}
 	return err;
 }
 
-static int read_all(struct trace_bytes *b, struct import_report *report, const char *sample_event,
-		    int fd, bool may_unpack);
+static int read_all(struct opening *o, int fd, bool may_unpack);
 
 /* Reads what is compressed: it begins with [p, p + len) and goes on in fd. */
-static int read_packed(struct trace_bytes *b, struct import_report *report,
-		       const char *sample_event, const uint8_t *p, size_t len, int fd)
+static int read_packed(struct opening *o, const uint8_t *p, size_t len, int fd)
 {
 	struct unpack *u;
 	int from, ended, err = unpack_begin(&u, p, len, fd, &from);
 
 	if (err)
 		return err;
-	err = read_all(b, report, sample_event, from, false);
+	err = read_all(o, from, false);
 	ended = unpack_end(u);
 	if (!err && ended) {
-		b->damage = "compressed data that is cut off or damaged";
-		b->damage_offset = b->len;
-		report->packed_damaged = true;
+		o->bytes.damage = "compressed data that is cut off or damaged";
+		o->bytes.damage_offset = o->bytes.len;
+		o->report->packed_damaged = true;
 	}
 	return err;
 }
 
 /* Reads fd to its end into growing memory, or imports it if it begins like text. may_unpack: it may
  * be compressed. */
-static int read_all(struct trace_bytes *b, struct import_report *report, const char *sample_event,
-		    int fd, bool may_unpack)
+static int read_all(struct opening *o, int fd, bool may_unpack)
 {
 	size_t cap = 1u << 20, len = 0;
 	uint8_t *p = malloc(cap), *q;
@@ -163,12 +159,12 @@ static int read_all(struct trace_bytes *b, struct import_report *report, const c
 		if (!looked && (len >= IMPORT_SNIFF || !got)) {
 			looked = true;
 			if (may_unpack && unpack_is(p, len)) {
-				err = read_packed(b, report, sample_event, p, len, fd);
+				err = read_packed(o, p, len, fd);
 				free(p);
 				return err;
 			}
 			if (import_is_text(p, len)) {
-				err = import_fd(b, report, sample_event, p, len, fd);
+				err = import_text(o, p, len, fd);
 				free(p);
 				return err;
 			}
@@ -177,20 +173,19 @@ static int read_all(struct trace_bytes *b, struct import_report *report, const c
 			break;
 		if (!sniffed && len >= SNIFF_BYTES) {
 			err = -EBADMSG;
-			if (!go_is_trace(p, len) && !perf_file_is(p, len) && !has_sync(p, len))
+			if (!importer_of(p, len) && !has_sync(p, len))
 				goto fail;
 			sniffed = true;
 		}
 	}
-	*b = (struct trace_bytes) { .heap = p, .base = p, .len = len };
+	o->bytes = (struct trace_bytes) { .heap = p, .base = p, .len = len };
 	return 0;
 fail:
 	free(p);
 	return err;
 }
 
-static int get_bytes(struct trace_bytes *b, struct import_report *report, const char *sample_event,
-		     int fd)
+static int get_bytes(struct opening *o, int fd)
 {
 	uint8_t head[UNPACK_SNIFF];
 	struct stat st;
@@ -205,39 +200,38 @@ static int get_bytes(struct trace_bytes *b, struct import_report *report, const 
 	/* Map a file only if it is read from its start: standard input may be at another offset. */
 	n = S_ISREG(st.st_mode) && !lseek(fd, 0, SEEK_CUR) ? pread(fd, head, sizeof(head), 0) : 0;
 	if (n > 0 && !unpack_is(head, (size_t)n)) {
-		err = import_file(b, report, sample_event, fd);
+		err = import_file(o, fd);
 		if (err != -EBADMSG)
 			return err;
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (map != MAP_FAILED) {
-			*b = (struct trace_bytes) { .map = map,
-						    .base = map,
-						    .len = (size_t)st.st_size };
+			o->bytes = (struct trace_bytes) { .map = map,
+							  .base = map,
+							  .len = (size_t)st.st_size };
 			return 0;
 		}
 	}
-	return read_all(b, report, sample_event, fd, true);
+	return read_all(o, fd, true);
 }
 
 int recording_open(struct recording *r, const char *path, bool checked, const char *sample_event)
 {
 	bool is_stdin = !strcmp(path, "-");
-	struct trace_bytes bytes = { .len = 0 };
+	struct opening o = { .sample_event = sample_event };
 	int fd, err;
 
 	*r = (struct recording) { .import = calloc(1, sizeof(*r->import)) };
 	if (!r->import)
 		return -ENOMEM;
+	o.report = r->import;
 	fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	err = fd < 0 ? -errno : get_bytes(&bytes, r->import, sample_event, fd);
-	if (!err && go_is_trace(bytes.base, bytes.len))
-		err = import_go(&bytes, r->import);
-	else if (!err && perf_file_is(bytes.base, bytes.len))
-		err = import_perf_data(&bytes, r->import, sample_event, fd);
+	err = fd < 0 ? -errno : get_bytes(&o, fd);
+	if (!err)
+		err = import_whole(&o, fd);
 	if (!is_stdin && fd >= 0)
 		close(fd);
 	if (!err)
-		err = trace_open_bytes(&r->trace, &bytes, checked);
+		err = trace_open_bytes(&r->trace, &o.bytes, checked);
 	if (err || r->import->source == IMPORT_FROM_NOTHING) {
 		free(r->import);
 		r->import = NULL;

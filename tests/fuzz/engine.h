@@ -91,13 +91,12 @@ static inline void write_all(const struct trace *t, const struct options *o)
 }
 
 /* What an import made must be a sound trace, which every format writes. Frees log. */
-static inline void check_imported(uint8_t *log, size_t offset, size_t len,
-				  const struct import_report *report)
+static inline void check_imported(const struct trace_bytes *log, const struct import_report *report)
 {
 	struct options o;
 	struct trace *t;
 
-	must(trace_open_memory(&t, log + offset, len) == 0, "a trace is made");
+	must(trace_open_memory(&t, log->base, log->len) == 0, "a trace is made");
 	must(!trace_damage(t)->what, "the trace is sound");
 	must(trace_info(t)->complete, "the trace is complete");
 	/* Sums of off-CPU time become switches, too. */
@@ -108,5 +107,5 @@ static inline void check_imported(uint8_t *log, size_t offset, size_t len,
 	write_all(t, &o);
 	options_free(&o);
 	trace_close(t);
-	free(log);
+	trace_bytes_free(log);
 }

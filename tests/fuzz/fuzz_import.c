@@ -12,22 +12,22 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct import_report report;
-	size_t offset, log_len;
-	uint8_t *log;
+	struct trace_bytes log;
 	/* Of just this size, so that a read beyond it is caught. */
-	char *copy = malloc(size + !size);
+	uint8_t *copy = malloc(size + !size);
+	const struct import_input source = { .p = copy, .len = size, .fd = -1 };
 	int err;
 
 	must(copy != NULL, "memory for a copy");
 	if (size)
 		memcpy(copy, data, size);
 	if (go_is_trace(copy, size))
-		err = go_import((uint8_t *)copy, size, &log, &offset, &log_len, &report);
+		err = go_import(&source, &log, &report);
 	else
-		err = import_stream(copy, size, -1, NULL, &log, &offset, &log_len, &report);
+		err = import_stream(&source, &log, &report);
 	free(copy);
 	if (err)
 		return 0;
-	check_imported(log, offset, log_len, &report);
+	check_imported(&log, &report);
 	return 0;
 }

@@ -10,8 +10,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct import_report report;
-	size_t offset, log_len;
-	uint8_t *log, *copy;
+	struct trace_bytes log;
+	uint8_t *copy;
 	int err;
 
 	if (!perf_file_is(data, size))
@@ -22,10 +22,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	copy = malloc(size);
 	must(copy != NULL, "memory for a copy");
 	memcpy(copy, data, size);
-	err = perf_data_import(copy, size, 1, NULL, &log, &offset, &log_len, &report);
+	err = perf_data_import(
+		&(struct import_input) { .p = copy, .len = size, .fd = -1, .written_ns = 1 }, &log,
+		&report);
 	free(copy);
 	if (err)
 		return 0;
-	check_imported(log, offset, log_len, &report);
+	check_imported(&log, &report);
 	return 0;
 }

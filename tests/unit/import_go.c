@@ -20,10 +20,9 @@
 
 static char *folded_of(const struct bytes *b, uint32_t goroutine, struct import_report *report)
 {
-	size_t offset, len;
+	struct trace_bytes log;
 	struct options o;
 	struct trace *t;
-	uint8_t *log;
 	char *lines;
 
 	/* Of just this size, so that a read beyond it is caught. */
@@ -31,16 +30,17 @@ static char *folded_of(const struct bytes *b, uint32_t goroutine, struct import_
 
 	assert_non_null(copy);
 	memcpy(copy, b->p, b->len);
-	assert_int_equal(go_import(copy, b->len, &log, &offset, &len, report), 0);
+	assert_int_equal(
+		go_import(&(struct import_input) { .p = copy, .len = b->len }, &log, report), 0);
 	free(copy);
-	assert_int_equal(trace_open_memory(&t, log + offset, len), 0);
+	assert_int_equal(trace_open_memory(&t, log.base, log.len), 0);
 	assert_null(trace_damage(t)->what);
 	options_init(&o);
 	o.parts |= PART_PREEMPTED;
 	o.tids = (struct id_list) { &goroutine, 1 };
 	lines = trace_folded(t, &o);
 	trace_close(t);
-	free(log);
+	trace_bytes_free(&log);
 	return lines;
 }
 
@@ -72,12 +72,11 @@ static struct import_report expect_folded(const struct bytes *b, uint32_t gorout
 static int error_of(const struct bytes *b)
 {
 	struct import_report r;
-	size_t offset, len;
-	uint8_t *log;
-	int err = go_import(b->p, b->len, &log, &offset, &len, &r);
+	struct trace_bytes log;
+	int err = go_import(&(struct import_input) { .p = b->p, .len = b->len }, &log, &r);
 
 	if (!err)
-		free(log);
+		trace_bytes_free(&log);
 	return err;
 }
 
@@ -402,18 +401,18 @@ static void a_coroutine_is_woken_by_who_switches_to_it(void **state)
 static void must_be_sound(const uint8_t *p, size_t len)
 {
 	struct import_report r;
-	size_t offset, log_len;
+	struct trace_bytes log;
 	struct trace *t;
-	uint8_t *log, *copy = malloc(len + !len);
+	uint8_t *copy = malloc(len + !len);
 
 	assert_non_null(copy);
 	memcpy(copy, p, len);
-	if (!go_import(copy, len, &log, &offset, &log_len, &r)) {
-		assert_int_equal(trace_open_memory(&t, log + offset, log_len), 0);
+	if (!go_import(&(struct import_input) { .p = copy, .len = len }, &log, &r)) {
+		assert_int_equal(trace_open_memory(&t, log.base, log.len), 0);
 		assert_null(trace_damage(t)->what);
 		assert_int_equal(trace_info(t)->events_of[EVENT_SWITCH], r.switches);
 		trace_close(t);
-		free(log);
+		trace_bytes_free(&log);
 	}
 	free(copy);
 }

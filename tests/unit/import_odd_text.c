@@ -37,17 +37,17 @@ static void pair_at(struct perf_text *t, const char *between)
 static struct import_report expect_lines(const char *sample_event, const char *expected)
 {
 	struct options o = script_options(text_tid("A"));
+	const struct import_input source = { (const uint8_t *)text.p, text.len, -1, sample_event,
+					     0 };
 	struct import_report report;
 	struct trace *trace;
-	size_t offset, len;
-	uint8_t *log;
+	struct trace_bytes log;
 
-	assert_int_equal(
-		import_stream(text.p, text.len, -1, sample_event, &log, &offset, &len, &report), 0);
-	assert_int_equal(trace_open_memory(&trace, log + offset, len), 0);
+	assert_int_equal(import_stream(&source, &log, &report), 0);
+	assert_int_equal(trace_open_memory(&trace, log.base, log.len), 0);
 	expect_text(trace_folded(trace, &o), expected);
 	trace_close(trace);
-	free(log);
+	trace_bytes_free(&log);
 	return report;
 }
 

@@ -279,14 +279,17 @@ static void feed(const struct pipe_end *e)
 
 static void a_stream_is_read_like_a_file(void **state)
 {
-	uint8_t *log[2];
-	size_t offset[2], len[2], n;
+	struct import_input source = { .fd = -1 };
+	struct trace_bytes log[2];
+	size_t n;
 	struct import_report r[2];
 	char *p = long_text(&n);
 	int fds[2];
 
 	(void)state;
-	assert_int_equal(import_stream(p, n, -1, NULL, &log[0], &offset[0], &len[0], &r[0]), 0);
+	source.p = (const uint8_t *)p;
+	source.len = n;
+	assert_int_equal(import_stream(&source, &log[0], &r[0]), 0);
 	for (size_t head = 0; head <= 5000; head += 1250) {
 		pid_t child;
 
@@ -300,18 +303,18 @@ static void a_stream_is_read_like_a_file(void **state)
 			_exit(0);
 		}
 		close(fds[1]);
-		assert_int_equal(import_stream(p, head, fds[0], NULL, &log[1], &offset[1], &len[1],
-					       &r[1]),
-				 0);
+		source.len = head;
+		source.fd = fds[0];
+		assert_int_equal(import_stream(&source, &log[1], &r[1]), 0);
 		close(fds[0]);
-		assert_int_equal(len[0], len[1]);
-		assert_memory_equal(log[0] + offset[0], log[1] + offset[1], len[0]);
+		assert_int_equal(log[0].len, log[1].len);
+		assert_memory_equal(log[0].base, log[1].base, log[0].len);
 		assert_memory_equal(&r[0], &r[1], sizeof(r[0]));
-		free(log[1]);
+		trace_bytes_free(&log[1]);
 	}
 	assert_int_equal(r[0].switches, 2000);
 	assert_true(r[0].bad_lines > 0);
-	free(log[0]);
+	trace_bytes_free(&log[0]);
 	free(p);
 }
 

@@ -585,21 +585,7 @@ static inline void made_end(struct made *m)
 static inline int made_open_written(struct text_trace *tt, const uint8_t *p, size_t len,
 				    int64_t written_ns)
 {
-	/* Of just this size, so that a read beyond it is caught. */
-	uint8_t *copy = malloc(len + !len);
-	size_t offset, log_len;
-	int err;
-
-	assert(copy);
-	memcpy(copy, p, len);
-	err = perf_data_import(copy, len, written_ns, NULL, &tt->log, &offset, &log_len,
-			       &tt->report);
-	free(copy);
-	if (err)
-		return err;
-	err = trace_open_memory(&tt->trace, tt->log + offset, log_len);
-	assert(!err && !trace_damage(tt->trace)->what);
-	return 0;
+	return text_import(tt, p, len, written_ns, perf_data_import);
 }
 
 /* Returns what perf_data_import() does; the trace as in perf_text.h. */

@@ -102,33 +102,40 @@ static inline void text_migrate(struct perf_text *t, int cpu, int us, const char
 /* A log that was made of the text, and the trace that the reader makes of it. */
 struct text_trace {
 	struct trace *trace;
-	uint8_t *log;
+	struct trace_bytes log;
 	struct import_report report;
 };
 
-/* Returns what import_stream() does. */
-static inline int text_open(struct text_trace *tt, const char *p, size_t len)
+/* Imports len bytes at p. Returns what the importer does. */
+static inline int text_import(struct text_trace *tt, const void *p, size_t len, int64_t written_ns,
+			      int (*import)(const struct import_input *s, struct trace_bytes *out,
+					    struct import_report *report))
 {
 	/* Of just this size, so that a read beyond it is caught. */
-	char *copy = malloc(len + !len);
-	size_t offset, log_len;
+	uint8_t *copy = malloc(len + !len);
+	const struct import_input source = { copy, len, -1, NULL, written_ns };
 	int err;
 
 	assert(copy);
 	memcpy(copy, p, len);
-	err = import_stream(copy, len, -1, NULL, &tt->log, &offset, &log_len, &tt->report);
+	err = import(&source, &tt->log, &tt->report);
 	free(copy);
 	if (err)
 		return err;
-	err = trace_open_memory(&tt->trace, tt->log + offset, log_len);
+	err = trace_open_memory(&tt->trace, tt->log.base, tt->log.len);
 	assert(!err && !trace_damage(tt->trace)->what);
 	return 0;
+}
+
+static inline int text_open(struct text_trace *tt, const char *p, size_t len)
+{
+	return text_import(tt, p, len, 0, import_stream);
 }
 
 static inline void text_close(struct text_trace *tt)
 {
 	trace_close(tt->trace);
-	free(tt->log);
+	trace_bytes_free(&tt->log);
 }
 
 /* Waits of one thread only, or of all ("-"), with their preempted parts. */
