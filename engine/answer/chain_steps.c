@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "attribute/event_loops.h"
-#include "attribute/life.h"
 #include "base/compare.h"
 #include "base/kernel_functions.h"
 #include "common/grow.h"
 #include "words/code_frames.h"
 #include "words/lock_holder.h"
 #include "words/object_names.h"
+#include "polled_children.h"
 #include "quota_users.h"
 #include "words/own_code.h"
 
@@ -649,16 +649,34 @@ int chain_steps_add(struct chain_steps *s, const struct chosen_wait *p)
 	return error_of(s);
 }
 
-/* For life_explain(). */
+/* For polled_life_explain(). */
 static uint32_t head_of_life(void *arg, uint32_t thread, uint64_t at_ns)
 {
 	return head_at(arg, thread, at_ns);
 }
 
+/* For polled_life_explain(): below a link to the child, for which the sleep was. */
+static uint32_t head_of_child(void *arg, const struct polled_child *of, uint32_t parent,
+			      uint64_t at_ns)
+{
+	struct chain_steps *s = arg;
+	uint32_t head = head_at(s, parent, of->wait->out_ns);
+	struct label label = { .who = thread_name(s,
+						  timelines_name(s->timelines, of->child, at_ns)) };
+
+	label_wait(s, &label, of->wait->stack);
+	label.what = names_adopt(s->names, JOINT_ITS_CHILD);
+	label.kind = JOINT_CHILD;
+	s->out_of_memory |= !label.what;
+	return head ? chains_link_node(&s->chains, head, label_id(s, &label)) : 0;
+}
+
 int chain_steps_add_life(struct chain_steps *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
-	life_explain(&s->chains, thread, from_ns, to_ns, head_of_life, s);
-	return error_of(s);
+	const struct polled_heads heads = { s, head_of_life, head_of_child };
+	int err = polled_life_explain(&s->chains, thread, from_ns, to_ns, &heads);
+
+	return err ? err : error_of(s);
 }
 
 /* ---- in the end ----------------------------------------------------------------------------- */

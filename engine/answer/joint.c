@@ -261,7 +261,7 @@ static struct joint of_thing(const struct timelines *tl, struct names *names, co
 		{ "GIL", GIL, JOINT_LOCK },
 		{ "futex", "a futex", JOINT_OTHER },
 		{ "eventfd", "another thread (eventfd)", JOINT_OTHER },
-		{ "child", "its child", JOINT_CHILD },
+		{ "child", JOINT_ITS_CHILD, JOINT_CHILD },
 		{ "sleep", "a timer", JOINT_SLEEP },
 		{ "signal", "a signal", JOINT_CHILD },
 	};
@@ -379,7 +379,7 @@ struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struc
 	if (is_in_kernel_function(tl, pair, "nanosleep"))
 		return joint_text(names, JOINT_SLEEP, "a timer", "", "");
 	if (is_in_kernel_function(tl, pair, "do_wait"))
-		return joint_text(names, JOINT_CHILD, "its child", "", "");
+		return joint_text(names, JOINT_CHILD, JOINT_ITS_CHILD, "", "");
 	words = kernel_wait_words(tl, p.kstack, false);
 	return joint_text(names, JOINT_OTHER, words ? words : "", "", "");
 }

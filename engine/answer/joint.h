@@ -25,6 +25,9 @@ struct joint {
 	uint32_t text; /* in names; "": not known. 0: out of memory */
 };
 
+/* Of a process's child. */
+#define JOINT_ITS_CHILD "its child"
+
 /* Of a sleep with the stack pair. k, names and pools are those of the timelines. */
 struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struct names *names,
 		      struct connection_pools *pools, uint32_t pair);

@@ -7,6 +7,7 @@
 
 #include "base/compare.h"
 #include "common/grow.h"
+#include "polled_children.h"
 #include "timeline/processes.h"
 
 /* A process only waits for another one if that has so much of its time, in percent. */
@@ -78,13 +79,23 @@ static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount
 		f->out_of_memory = true;
 }
 
-/* For life_explain(). */
+/* For polled_life_explain(). */
 static uint32_t head_of_life(void *arg, uint32_t thread, uint64_t at_ns)
 {
 	struct finder *f = arg;
 
 	(void)at_ns;
 	return chains_head(&f->chains, label_of_thread(f, thread));
+}
+
+/* For polled_life_explain(): of a child for which the first thread waits. */
+static uint32_t head_of_child(void *arg, const struct polled_child *of, uint32_t parent,
+			      uint64_t at_ns)
+{
+	struct finder *f = arg;
+	uint32_t head = head_of_life(f, parent, at_ns);
+
+	return head ? chains_link_node(&f->chains, head, label_of_thread(f, of->child)) : 0;
 }
 
 /* ---- the processes --------------------------------------------------------------------------- */
@@ -142,8 +153,9 @@ static int explain(struct finder *f, const struct options *o, uint32_t thread, u
 		err = chains_init(&f->chains, f->timelines, o, &user);
 	if (err)
 		return err;
-	life_explain(&f->chains, thread, from_ns, to_ns, head_of_life, f);
-	return f->out_of_memory || f->chains.out_of_memory ? -ENOMEM : 0;
+	err = polled_life_explain(&f->chains, thread, from_ns, to_ns,
+				  &(struct polled_heads) { f, head_of_life, head_of_child });
+	return err || f->out_of_memory ? -ENOMEM : 0;
 }
 
 int path_processes_find(struct path_processes *p, const struct timelines *tl,

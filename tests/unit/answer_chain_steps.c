@@ -188,6 +188,31 @@ static void a_busy_handler_is_at_a_lock(void **state)
 	      " because A waits for the lock of the database file in save.");
 }
 
+#define TIMER " ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+#define LOOKS " A S > - do_select|select@libc.so.6;look;main for=sleep:200us\n"
+
+/* A starts B, and looks every now and then whether it has ended. */
+static void a_child_that_is_looked_for_is_waited_for(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "born B\n"
+	      "0   c0 - R > A\n"
+	      "50  c0 A forks B\n"
+	      "50  c0 A new B\n"
+	      "60  c1 - R > B\n"
+	      "100 c0" LOOKS "150 c1 B ran |sort;main\n"
+	      "300 c0 - wakes A" TIMER "300 c0 - R > A\n"
+	      "310 c0" LOOKS "510 c0 - wakes A" TIMER "510 c0 - R > A\n"
+	      "520 c0" LOOKS "620 c1 B exits\n620 c1 B X > -\n"
+	      "720 c0 - wakes A" TIMER "720 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A  look  50 %  waits for its child\n"
+	      "   B sort  50 %  ran\n"
+	      "  A        40 %  ran\n"
+	      " because B runs sort.");
+}
+
 static void a_quota_is_said(void **state)
 {
 	(void)state;
@@ -520,6 +545,7 @@ int main(void)
 		cmocka_unit_test(a_convoy_is_one_line),
 		cmocka_unit_test(what_a_chain_said_it_does_not_say_again),
 		cmocka_unit_test(a_busy_handler_is_at_a_lock),
+		cmocka_unit_test(a_child_that_is_looked_for_is_waited_for),
 		cmocka_unit_test(a_quota_is_said),
 		cmocka_unit_test(who_used_up_a_quota_is_said),
 		cmocka_unit_test(a_pool_of_connections_is_known),

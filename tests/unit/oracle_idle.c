@@ -97,7 +97,7 @@ static bool by_task(struct world *w, const struct sleep *s)
 	return s->waker >= 0 && !oracle_interrupt_frames(w, s);
 }
 
-static bool by_own_timer(struct world *w, const struct sleep *s)
+bool oracle_by_own_timer(struct world *w, const struct sleep *s)
 {
 	uint32_t irq = s->waker == NOBODY || s->never ? 0 : oracle_interrupt_frames(w, s);
 
@@ -263,7 +263,7 @@ static bool is_idle(struct world *w, int life, int piece, int wakers)
 		return true;
 	if (s->never)
 		return false;
-	if (by_own_timer(w, s))
+	if (oracle_by_own_timer(w, s))
 		return !is_blocked(w, s) && !is_for_message(w, s);
 	if (!wakers || !by_task(w, s) || w->lives[s->waker].kernel || is_blocked(w, s) ||
 	    is_for(w, s, "child") || oracle_was_ending(w, s) || was_asked(w, life, s, p->to))

@@ -12,6 +12,7 @@
 struct way {
 	struct sleep sleep;
 	bool irq;
+	bool for_child; /* for which it looked again and again */
 };
 
 char *path_linked(struct world *w, const char *chain, const struct sleep *s, bool irq)
@@ -19,7 +20,7 @@ char *path_linked(struct world *w, const char *chain, const struct sleep *s, boo
 	char *to;
 
 	w->ways = more(w->ways, w->n_ways, sizeof(*w->ways));
-	w->ways[w->n_ways] = (struct way) { *s, irq };
+	w->ways[w->n_ways] = (struct way) { *s, irq, false };
 	if (asprintf(&to, "%s;%zu", chain, w->n_ways++) < 0)
 		abort();
 	return to;
@@ -34,7 +35,7 @@ char *path_linked(struct world *w, const char *chain, const struct sleep *s, boo
 struct step {
 	char who[NAME_MOST];
 	char *words; /* where it waited, and for what */
-	char *at, *what;
+	const char *at, *what;
 	int kind;
 };
 
@@ -79,8 +80,9 @@ static void take_words(struct step *s, char *words)
 }
 
 /* The wait of who for this, which a thread with the name by ended; "": none did. */
-static void add_step(struct steps *s, const char *who, const struct sleep *sleep, const char *by)
+static void add_step(struct steps *s, const char *who, const struct way *way, const char *by)
 {
+	const struct sleep *sleep = &way->sleep;
 	const struct oracle_words *words = s->words;
 	struct step *up = s->n ? &s->at[s->n - 1] : NULL, new;
 	bool left_out;
@@ -88,6 +90,10 @@ static void add_step(struct steps *s, const char *who, const struct sleep *sleep
 
 	take_words(&new, words->of(words->arg, sleep->kstack, sleep->ustack, sleep->object,
 				   sleep->ready));
+	if (way->for_child) {
+		new.what = "its child";
+		new.kind = words->child;
+	}
 	snprintf(new.who, sizeof(new.who), "%s", who);
 	left_out = new.kind == words->work;
 	left_out |= *by && new.kind != words->lock && !*new.at && (up || !strcmp(by, who));
@@ -131,7 +137,7 @@ static void put_steps(struct world *w, const struct oracle_words *words, const c
 			put_name(by, w, sleep->waker, sleep->woken_ns);
 		interrupted = way->irq;
 		if (!sleep->is_birth)
-			add_step(&s, who, sleep, by);
+			add_step(&s, who, way, by);
 		if (*by)
 			memcpy(who, by, sizeof(who));
 	}
@@ -202,30 +208,143 @@ static void put_processes(struct world *w, const char *chain, uint64_t ns, FILE 
 
 /* ---- all lives ------------------------------------------------------------------------------- */
 
+/* A stretch of a life, by whose chain it begins. */
+static void explain_piece(struct world *w, const char *chain, int life, const struct piece *p,
+			  uint64_t from, uint64_t to)
+{
+	if (from >= to)
+		return;
+	if (p->what == SLEEPS)
+		oracle_explain_own(w, chain, life, &w->lives[life].sleeps[p->sleep], from, to);
+	else
+		line_put(w, chain,
+			 p->what == RUNS      ? "running"
+			 : p->what == UNKNOWN ? "unknown"
+					      : "runnable",
+			 to - from);
+}
+
+/* When what it did there began, which has the name that it had then. */
+static uint64_t named_at(const struct life *l, const struct piece *p, uint64_t from)
+{
+	const struct piece *first = p;
+
+	if (p->what == SLEEPS)
+		return l->sleeps[p->sleep].out_ns;
+	while (p->what == RUNS && first > l->pieces && first[-1].what == RUNS &&
+	       first[-1].to == first->from && first->from > from)
+		first--;
+	return first->from > from ? first->from : from;
+}
+
+/* What the child did in [from, to), for which a life slept. */
+static void explain_child(struct world *w, const char *head, const struct sleep *s, int child,
+			  uint64_t from, uint64_t to)
+{
+	const struct life *c = &w->lives[child];
+
+	for (int i = 0; i < c->n_pieces; i++) {
+		const struct piece *p = &c->pieces[i];
+		uint64_t begin = p->from > from ? p->from : from, end = p->to < to ? p->to : to;
+		struct sleep link = *s;
+		char *chain;
+
+		if (begin >= end)
+			continue;
+		link.never = link.is_birth = false;
+		link.waker = child;
+		link.woken_ns = named_at(c, p, from);
+		chain = path_linked(w, head, &link, false);
+		w->ways[w->n_ways - 1].for_child = true;
+		explain_piece(w, chain, child, p, begin, end);
+		free(chain);
+	}
+}
+
+static bool is_timed(struct world *w, const struct sleep *s)
+{
+	const char *class =
+		s->object ? trace_string(w->t, trace_object(w->t, s->object)->class) : "";
+
+	return !strcmp(class, "poll") || !strcmp(class, "select") || !strcmp(class, "epoll") ||
+	       !strcmp(class, "sleep");
+}
+
+/* Whether a piece at k is of the row of sleeps that one at i is of; k is not before i. */
+static bool are_one_row(struct world *w, const struct life *l, int i, int k)
+{
+	for (int n = i; n <= k; n++) {
+		const struct piece *p = &l->pieces[n];
+
+		if (p->what == UNKNOWN ||
+		    (p->what == SLEEPS &&
+		     (!is_timed(w, &l->sleeps[p->sleep]) || !l->sleeps[p->sleep].ustack ||
+		      l->sleeps[p->sleep].ustack != l->sleeps[l->pieces[i].sleep].ustack)))
+			return false;
+	}
+	return true;
+}
+
+/* The child that a life waits for in its sleep of a piece, by looking again and again; or NOBODY.
+ */
+static int polled_child(struct world *w, int life, int piece)
+{
+	const struct life *l = &w->lives[life];
+	const struct sleep *s = &l->sleeps[l->pieces[piece].sleep];
+	int last = piece, timed = 0, found = NOBODY;
+	uint64_t back;
+
+	if (!is_timed(w, s) || !s->ustack || !oracle_by_own_timer(w, s))
+		return NOBODY;
+	for (int i = 0; i < l->n_pieces; i++) {
+		if (l->pieces[i].what != SLEEPS ||
+		    !(i < piece ? are_one_row(w, l, i, piece) : are_one_row(w, l, piece, i)))
+			continue;
+		timed += oracle_by_own_timer(w, &l->sleeps[l->pieces[i].sleep]);
+		last = i > last ? i : last;
+	}
+	if (timed < 2 || l->sleeps[l->pieces[last].sleep].never)
+		return NOBODY;
+	/* Until it ran again. */
+	back = l->pieces[last].to;
+	for (int i = last + 1; i < l->n_pieces && l->pieces[i].what == WOKEN; i++)
+		back = l->pieces[i].to;
+	for (int i = 0; i < w->n_lives; i++) {
+		const struct life *c = &w->lives[i];
+
+		if (l->tgid && c->now == DEAD && c->tgid && c->tid == c->tgid &&
+		    c->tgid != l->tgid && c->parent >= 0 && w->lives[c->parent].tgid == l->tgid &&
+		    c->end <= back && c->end > l->sleeps[l->pieces[last].sleep].out_ns &&
+		    (found == NOBODY || c->end >= w->lives[found].end))
+			found = i;
+	}
+	return found;
+}
+
 static void explain_life(struct world *w, int life)
 {
 	const struct life *l = &w->lives[life];
 
 	for (int i = 0; i < l->n_pieces; i++) {
-		const struct piece *p = &l->pieces[i], *first = p;
+		const struct piece *p = &l->pieces[i];
+		int child = p->what == SLEEPS ? polled_child(w, life, i) : NOBODY;
+		uint64_t from = p->from, to = p->to;
 		char *head;
 
-		/* All that it ran has the name with which it began to. */
-		while (p->what == RUNS && first > l->pieces && first[-1].what == RUNS &&
-		       first[-1].to == first->from)
-			first--;
-		if (asprintf(&head, "%d@%llu", life,
-			     (unsigned long long)(p->what == SLEEPS ? l->sleeps[p->sleep].out_ns
-								    : first->from)) < 0)
+		if (asprintf(&head, "%d@%llu", life, (unsigned long long)named_at(l, p, 0)) < 0)
 			abort();
-		if (p->what == SLEEPS)
-			oracle_explain_own(w, head, life, &l->sleeps[p->sleep], p->from, p->to);
-		else
-			line_put(w, head,
-				 p->what == RUNS      ? "running"
-				 : p->what == UNKNOWN ? "unknown"
-						      : "runnable",
-				 p->to - p->from);
+		if (child != NOBODY) {
+			const struct life *c = &w->lives[child];
+
+			from = c->begin > from ? c->begin : from;
+			to = c->end < to ? c->end : to;
+			to = to > from ? to : from;
+			explain_piece(w, head, life, p, p->from, from);
+			explain_child(w, head, &l->sleeps[p->sleep], child, from, to);
+			from = to;
+			to = p->to;
+		}
+		explain_piece(w, head, life, p, from, to);
 		free(head);
 	}
 }

@@ -375,6 +375,8 @@ void oracle_join_tries(struct world *w);
 /* 0: a task; else 1 + how many frames of the waker's kernel stack are the interrupt's. */
 uint32_t oracle_interrupt_frames(struct world *w, const struct sleep *s);
 /* What n frames have to say: of all that they name, what is nearest to the leaf. */
+/* Whether the sleeper's own timer ended it. */
+bool oracle_by_own_timer(struct world *w, const struct sleep *s);
 const char *oracle_said_by(struct world *w, const struct sleep *s, uint32_t n);
 /* Explains every wait of every life. */
 void oracle_explain_all(struct world *w, bool classic);
