@@ -5,11 +5,14 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "attribute/queued_windows.h"
-#include "bar.h"
 #include "cause_json.h"
 #include "cause_words.h"
 #include "command_word.h"
@@ -19,8 +22,107 @@
 #include "screen_json.h"
 #include "style.h"
 #include "subject_text.h"
-#include "told_names.h"
 #include "words/process_notes.h"
+#include "causes/causes.h"
+#include "format.h"
+#include "subjects.h"
+
+/* ---- whom it tells of ------------------------------------------------------------------------ */
+
+/* Whom the table of causes tells of, for what the summary says of them. */
+
+/* A link with less than one of so many parts of its chain's time is not told of. */
+#define LEAST_PART 20
+
+static int add(const struct format_input *in, const char *name)
+{
+	struct word_list *told = &in->totals->told;
+
+	return word_list_has(told, name) ? 0 : word_list_add(told, name, strlen(name));
+}
+
+static int add_steps(const struct format_input *in, const struct names *names,
+		     const struct chain_steps *steps)
+{
+	uint32_t n;
+	const struct chain_step *at = chain_steps_list(steps, &n);
+	int err = 0;
+
+	for (uint32_t i = 1; i < n && !err; i++)
+		if (at[i].who && LEAST_PART * at[i].ns >= chain_steps_total_ns(steps))
+			err = add(in, names_text(names, at[i].who));
+	return err;
+}
+
+/*
+ * Add the names of threads and processes to in->totals->told, if there are totals: of the links of
+ * chains; of the first n causes, and of who waited for them in their examples. 0 or -ENOMEM.
+ */
+static int told_names_add_subjects(const struct format_input *in, const struct subjects *s)
+{
+	int err = 0;
+
+	if (!in->totals)
+		return 0;
+	in->totals->tells = true;
+	for (size_t i = 0; i < s->n && !err; i++) {
+		const struct subject *of = &s->at[i];
+
+		if (of->requests)
+			err = add(in, trace_string(in->trace, of->requests->endpoint->process));
+		if (!err && of->steps)
+			err = add_steps(in, s->names, of->steps);
+	}
+	return err;
+}
+
+static int told_names_add_causes(const struct format_input *in, struct names *names,
+				 const struct cause *causes, size_t n)
+{
+	int err = 0;
+
+	if (!in->totals)
+		return 0;
+	in->totals->tells = true;
+	for (size_t i = 0; i < n && !err; i++) {
+		const struct chosen_wait *e = &causes[i].example;
+		uint32_t name = names_thread(names, e->thread, e->wait->out_ns);
+
+		err = add(in, names_text(names, causes[i].who));
+		if (!err)
+			err = add(in, names_text(names, name));
+	}
+	return err;
+}
+
+/* ---- bars ------------------------------------------------------------------------------------ */
+
+/* Bars in text: by eighths of a column where there is UTF-8, else of "#". */
+
+/* Writes a bar as long as part is of all in so many columns, with spaces up to these. */
+static void bar_put(FILE *out, uint64_t part, uint64_t all, size_t columns, bool utf8)
+{
+	/* U+258F to U+2588 */
+	static const char *const eighths[] = { "",
+					       "\xe2\x96\x8f",
+					       "\xe2\x96\x8e",
+					       "\xe2\x96\x8d",
+					       "\xe2\x96\x8c",
+					       "\xe2\x96\x8b",
+					       "\xe2\x96\x8a",
+					       "\xe2\x96\x89",
+					       "\xe2\x96\x88" };
+	double share = all ? (double)part / (double)all : 0;
+	size_t n = (size_t)((share > 1 ? 1 : share) * 8 * (double)columns + 0.5), used = 0;
+
+	for (; n >= 8; n -= 8, used++)
+		fputs(utf8 ? eighths[8] : "#", out);
+	if (n && (utf8 || n >= 4)) {
+		fputs(utf8 ? eighths[n] : "#", out);
+		used++;
+	}
+	fprintf(out, "%*s", used < columns ? (int)(columns - used) : 0, "");
+}
 
 /* Where all lines but the first of a row begin. */
 #define INDENT 9

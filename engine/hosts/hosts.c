@@ -1,13 +1,87 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hosts.h"
-
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "hosts.h"
 #include "base/compare.h"
 #include "common/grow.h"
-#include "clock_bounds.h"
 #include "connections.h"
+
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+/*
+ * How far two machines' clocks are apart, by messages between them
+ * (chain-semantics, section 16): each bounds it at one time, and two clocks do not drift apart by
+ * more than CLOCK_DRIFT.
+ */
+
+/* Clocks drift apart by at most 1 ns in so many: 500 ppm each, which is what NTP may correct. */
+#define CLOCK_DRIFT 1000u
+
+/* At at_ns of the first clock, the second one is ahead by at least low_ns and at most high_ns. */
+struct clock_bound {
+	uint64_t at_ns;
+	int64_t low_ns, high_ns; /* INT64_MIN, INT64_MAX: not bounded */
+};
+
+static inline bool clock_bound_is_known(const struct clock_bound *b)
+{
+	return b->low_ns != INT64_MIN && b->high_ns != INT64_MAX;
+}
+
+/* Bounds that contradict each other. */
+static inline bool clock_bound_is_wrong(const struct clock_bound *b)
+{
+	return b->low_ns > b->high_ns;
+}
+
+/* How far apart they are, of bounds that are known and not wrong. */
+static inline uint64_t clock_bound_width(const struct clock_bound *b)
+{
+	return (uint64_t)b->high_ns - (uint64_t)b->low_ns;
+}
+
+/* a, which is known to hold ns away, holds here less exactly. */
+static int64_t lower(int64_t low_ns, uint64_t ns)
+{
+	int64_t drift = (int64_t)(ns / CLOCK_DRIFT) + 1;
+
+	return low_ns < INT64_MIN + drift ? INT64_MIN : low_ns - drift;
+}
+
+static int64_t higher(int64_t high_ns, uint64_t ns)
+{
+	int64_t drift = (int64_t)(ns / CLOCK_DRIFT) + 1;
+
+	return high_ns > INT64_MAX - drift ? INT64_MAX : high_ns + drift;
+}
+
+/* Makes b as narrow as its neighbour allows. */
+static void narrow(struct clock_bound *b, const struct clock_bound *by)
+{
+	uint64_t ns = b->at_ns > by->at_ns ? b->at_ns - by->at_ns : by->at_ns - b->at_ns;
+	int64_t low = lower(by->low_ns, ns), high = higher(by->high_ns, ns);
+
+	if (by->low_ns != INT64_MIN && low > b->low_ns)
+		b->low_ns = low;
+	if (by->high_ns != INT64_MAX && high < b->high_ns)
+		b->high_ns = high;
+}
+
+/* Makes each of n bounds, in order of time, as narrow as all of them together allow. */
+static void clock_bounds_tighten(struct clock_bound *b, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		narrow(&b[i], &b[i - 1]);
+	for (size_t i = n; i-- > 1;)
+		narrow(&b[i - 1], &b[i]);
+}
+
+/* ---- machines ---------------------------------------------------------------------------------
+ */
 
 /* The sleeps of one machine that answers of another one ended, and what each says of the clocks. */
 struct messages {
