@@ -99,23 +99,52 @@ static void find_used(const struct pairs *nodes, const struct node_sums *sums, s
 	}
 }
 
-/* Gives the links their frames, each with the most times that it came in a row. */
+/*
+ * By node: what it is where spans are not kept apart, a node of *all. NULL: out of memory. To be
+ * freed.
+ */
+static uint32_t *without_spans(const struct pairs *nodes, struct interned_stacks *stacks,
+			       struct pairs *all)
+{
+	uint32_t *into = calloc((size_t)nodes->n + 1, sizeof(*into));
+	bool ok = into;
+
+	for (uint32_t i = 1; i <= nodes->n && ok; i++) {
+		struct pair node = nodes->at[i];
+		uint32_t part = node.a ? node.b : interned_stacks_first_span(stacks, node.b);
+
+		into[i] = part ? pairs_id(all, into[node.a], part) : 0;
+		ok = into[i];
+	}
+	if (ok)
+		return into;
+	free(into);
+	return NULL;
+}
+
+/* Gives the links their frames, each with the most times that it came in a row, in any span. */
 static bool name_links(const struct pairs *nodes, const struct place *at, struct pairs *folded,
 		       struct stack_cache *p)
 {
-	uint32_t *times = calloc((size_t)folded->n + 1, sizeof(*times));
-	bool ok = times;
+	struct pairs all = { .n = 0 };
+	uint32_t *of = without_spans(folded, p->stacks, &all);
+	uint32_t *times = calloc((size_t)all.n + 1, sizeof(*times));
+	bool ok = times && of;
 
-	for (uint32_t i = 1; i <= nodes->n && ok; i++)
-		if (at[i].depth > 1 && at[i].run >= times[at[i].into] &&
-		    (at[i].used || !times[at[i].into]))
-			times[at[i].into] = at[i].run;
+	for (uint32_t i = 1; i <= nodes->n && ok; i++) {
+		uint32_t *most = &times[of[at[i].into]];
+
+		if (at[i].depth > 1 && at[i].run >= *most && (at[i].used || !*most))
+			*most = at[i].run;
+	}
 	for (uint32_t i = 1; i <= folded->n && ok; i++) {
-		if (!times[i])
+		if (!times[of[i]])
 			continue;
-		folded->at[i].b = intern_identity_list(p, folded->at[i].b, times[i]);
+		folded->at[i].b = intern_identity_list(p, folded->at[i].b, times[of[i]]);
 		ok = folded->at[i].b;
 	}
+	pairs_free(&all);
+	free(of);
 	free(times);
 	return ok;
 }
@@ -158,6 +187,79 @@ static int fold_repeats(struct pairs *nodes, struct node_sums *sums, struct stac
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+static uint32_t span_of(const struct fold *f, uint32_t node)
+{
+	return interned_stacks_thread_group(f->stacks, chain_node_group(&f->span_rows, node)).span;
+}
+
+/*
+ * From how many are of each span, first[span + 2], to where each begins, first[span + 1]; placed
+ * one after the other from there on, they leave the beginning of each span at first[span].
+ */
+static void begin_spans(size_t *first, size_t n)
+{
+	for (size_t i = 2; i <= n + 1; i++)
+		first[i] += first[i - 1];
+}
+
+/* Puts the rows, and their samples, in the order of their spans. 0 or -ENOMEM. */
+static int order_spans(struct fold *f)
+{
+	struct chain_rows *r = &f->span_rows;
+	size_t n = f->spans.n;
+	struct chain_row *rows = malloc((r->n + 1) * sizeof(*rows));
+	struct chain_ran *ran = malloc((r->n_ran + 1) * sizeof(*ran));
+	bool ok;
+
+	f->first_row = calloc(n + 2, sizeof(*f->first_row));
+	f->first_ran = calloc(n + 2, sizeof(*f->first_ran));
+	ok = rows && ran && f->first_row && f->first_ran;
+	for (size_t i = 0; i < r->n && ok; i++)
+		f->first_row[span_of(f, r->at[i].node) + 2]++;
+	for (size_t i = 0; i < r->n_ran && ok; i++)
+		f->first_ran[span_of(f, r->ran[i].node) + 2]++;
+	if (ok) {
+		begin_spans(f->first_row, n);
+		begin_spans(f->first_ran, n);
+	}
+	for (size_t i = 0; i < r->n && ok; i++)
+		rows[f->first_row[span_of(f, r->at[i].node) + 1]++] = r->at[i];
+	for (size_t i = 0; i < r->n_ran && ok; i++)
+		ran[f->first_ran[span_of(f, r->ran[i].node) + 1]++] = r->ran[i];
+	free(ok ? r->at : rows);
+	free(ok ? r->ran : ran);
+	if (ok) {
+		r->at = rows;
+		r->ran = ran;
+	}
+	return ok ? 0 : -ENOMEM;
+}
+
+/* Of a fold in spans: makes rows of each span, and adds up what a node has in all spans. */
+static int make_span_rows(struct fold *f)
+{
+	struct folder *all = &f->folders[0];
+	struct node_sums sums = { .n_times = 0 };
+	uint32_t *into;
+	int err;
+
+	f->span_nodes = f->nodes;
+	f->nodes = (struct pairs) { .n = 0 };
+	into = without_spans(&f->span_nodes, f->stacks, &f->nodes);
+	if (!into)
+		return -ENOMEM;
+	node_sums_move(&sums, &all->sums, into, f->span_nodes.n);
+	free(into);
+	f->span_rows = f->rows;
+	f->span_rows.nodes = &f->span_nodes;
+	err = sums.out_of_memory
+		      ? -ENOMEM
+		      : node_sums_rows(&all->sums, f->span_nodes.n, &all->stacks, &f->span_rows);
+	node_sums_free(&all->sums);
+	all->sums = sums;
+	return err ? err : order_spans(f);
+}
+
 static int make_rows(struct fold *f)
 {
 	struct folder *all = &f->folders[0];
@@ -170,6 +272,8 @@ static int make_rows(struct fold *f)
 				      .with_ends = !f->options->no_ends && f->by != FOLD_BY_WAKER };
 	if (fold_folds_repeats(f))
 		err = fold_repeats(&f->nodes, &all->sums, &all->stacks);
+	if (!err && f->by == FOLD_BY_NAME && f->spans.n)
+		err = make_span_rows(f);
 	if (!err)
 		err = node_sums_rows(&all->sums, f->nodes.n, &all->stacks, &f->rows);
 	/* Folded lines are sorted as text, and samples share the time of equal lines. */
@@ -262,6 +366,23 @@ int fold_new_by_row(struct fold **out, const struct timelines *tl, const struct 
 	return make_fold(out, tl, o, FOLD_BY_ROW, spans, NULL, 0);
 }
 
+int fold_new_in_spans(struct fold **out, const struct timelines *tl, const struct options *o,
+		      const struct fold_spans *spans)
+{
+	return make_fold(out, tl, o, FOLD_BY_NAME, spans, NULL, 0);
+}
+
+struct chain_rows fold_span_rows(struct fold *f, size_t span)
+{
+	struct chain_rows r = f->span_rows;
+
+	r.at += f->first_row[span];
+	r.n = f->first_row[span + 1] - f->first_row[span];
+	r.ran += f->first_ran[span];
+	r.n_ran = f->first_ran[span + 1] - f->first_ran[span];
+	return r;
+}
+
 int fold_new_remote(struct fold **out, const struct timelines *tl, const struct options *o,
 		    const struct fold_remote *at, size_t n)
 {
@@ -273,7 +394,11 @@ void fold_free(struct fold *f)
 	if (!f)
 		return;
 	chain_rows_free(&f->rows);
+	chain_rows_free(&f->span_rows);
+	free(f->first_row);
+	free(f->first_ran);
 	pairs_free(&f->nodes);
+	pairs_free(&f->span_nodes);
 	interned_stacks_free(f->stacks);
 	slices_free(&f->slices);
 	cpu_holders_free(f->cpu_holders);

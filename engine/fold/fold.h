@@ -44,6 +44,14 @@ struct fold_spans {
  */
 int fold_new_by_row(struct fold **out, const struct timelines *tl, const struct options *o,
 		    const struct fold_spans *spans);
+/*
+ * By name, and what a wait, or a thread's running, has in each span is known as well: of the name
+ * that its thread had when it began. The spans are all of the time that the options choose.
+ */
+int fold_new_in_spans(struct fold **out, const struct timelines *tl, const struct options *o,
+		      const struct fold_spans *spans);
+/* The rows of one span, likewise fold_rows(); they belong to f, and are not to be freed. */
+struct chain_rows fold_span_rows(struct fold *f, size_t span);
 void fold_free(struct fold *f);
 
 /* [from_ns, to_ns) of a client's wait for a request, for which `times` waits of others waited. */

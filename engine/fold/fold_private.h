@@ -52,7 +52,7 @@ struct fold {
 	const struct timelines *timelines;
 	const struct options *options;
 	enum fold_by by;
-	struct fold_spans spans; /* FOLD_BY_ROW */
+	struct fold_spans spans; /* n 0: there are none */
 	bool knows_objects;	 /* the trace says what was waited for */
 	struct interned_stacks *stacks;
 	struct cpu_holders *cpu_holders; /* NULL: not asked for, or not known */
@@ -63,6 +63,11 @@ struct fold {
 	struct sums classes; /* of what was waited for; empty if the trace does not say it */
 	struct pairs nodes;  /* of the chains, when they are complete */
 	struct chain_rows rows;
+	/* fold_new_in_spans(): nodes and rows that are kept apart by span, in the order of that;
+	 * those of span i are from first_row[i] on, their samples from first_ran[i]. */
+	struct pairs span_nodes;
+	struct chain_rows span_rows;
+	size_t *first_row, *first_ran; /* n + 1 */
 };
 
 static inline bool fold_counts_waits(const struct fold *f)

@@ -610,13 +610,25 @@ int folded_write(struct folded *l, const struct options *o, FILE *out)
 	return 0;
 }
 
-int fold_write(struct fold *f, const struct options *o, FILE *out)
+static int write_rows(struct chain_rows *rows, const struct options *o, FILE *out)
 {
 	struct folded l = { .n = 0 };
-	int err = folded_add(&l, fold_rows(f), NULL, o->root);
+	int err = folded_add(&l, rows, NULL, o->root);
 
 	if (!err)
 		err = folded_write(&l, o, out);
 	folded_free(&l);
 	return err;
+}
+
+int fold_write(struct fold *f, const struct options *o, FILE *out)
+{
+	return write_rows(fold_rows(f), o, out);
+}
+
+int fold_write_span(struct fold *f, size_t span, const struct options *o, FILE *out)
+{
+	struct chain_rows rows = fold_span_rows(f, span);
+
+	return write_rows(&rows, o, out);
 }

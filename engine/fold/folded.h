@@ -88,5 +88,6 @@ int folded_note(struct folded *l, const char *text);
 int folded_write(struct folded *l, const struct options *o, FILE *out);
 void folded_free(struct folded *l);
 
-/* The lines of one fold. */
+/* The lines of one fold; of one of its spans, see fold_new_in_spans(). */
 int fold_write(struct fold *f, const struct options *o, FILE *out);
+int fold_write_span(struct fold *f, size_t span, const struct options *o, FILE *out);

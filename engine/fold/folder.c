@@ -171,33 +171,18 @@ static void fold_sleep(struct folder *f, uint32_t head, uint32_t thread, const s
 		add_to_batch(f, head, thread, w, s->blocked_from_ns, s->blocked_to_ns);
 }
 
-/* Rows of several windows add up: a wait counts in one of them. */
-static bool began_in_window(const struct folder *f, const struct wait *w)
-{
-	uint64_t from_ns, to_ns;
-
-	if (f->fold->by != FOLD_BY_ROW)
-		return true;
-	wait_filter_window(f->filter, &from_ns, &to_ns);
-	return w->out_ns >= from_ns || from_ns <= timelines_start_ns(f->fold->timelines);
-}
-
-/* What the filter's window leaves of a wait, which is in the span. */
-static void fold_part(struct folder *f, uint32_t thread, const struct wait *w, bool is_long,
-		      uint32_t span)
+/* A wait, or what of it is in a span; counted: in which it is counted. */
+static void fold_part(struct folder *f, uint32_t thread, const struct wait *w, struct shown s,
+		      bool is_long, uint32_t span, bool counted)
 {
 	struct chain_summary *sum = &f->summary;
 	bool preempted = w->kind == WAIT_PREEMPTED;
-	uint64_t off_ns, blocked_ns;
+	uint64_t off_ns = s.off_to_ns - s.off_from_ns;
+	uint64_t blocked_ns = s.blocked_to_ns - s.blocked_from_ns;
 	const struct head *slot;
-	struct shown s;
 	uint32_t head;
 
-	if (!wait_filter_wait(f->filter, thread, w, &s))
-		return;
-	off_ns = s.off_to_ns - s.off_from_ns;
-	blocked_ns = s.blocked_to_ns - s.blocked_from_ns;
-	sum->waits++;
+	sum->waits += counted;
 	if (f->fold->by == FOLD_BY_WAKER) {
 		if (w->kind == WAIT_SLEEP && blocked_ns)
 			node_sums_add(&f->sums, wakeup_of(f, thread, w), CHAIN_RUNNING, blocked_ns);
@@ -207,7 +192,7 @@ static void fold_part(struct folder *f, uint32_t thread, const struct wait *w, b
 	head = slot->node;
 	if (!head)
 		return;
-	if (fold_counts_waits(f->fold) && began_in_window(f, w))
+	if (fold_counts_waits(f->fold) && counted)
 		count_wait(f, head, thread, w, &s);
 	if (off_ns) {
 		struct chain_piece own = { head,
@@ -247,14 +232,27 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 {
 	struct folder *f = arg;
 	const struct fold_spans *s = &f->fold->spans;
+	struct shown shown;
+	uint32_t first;
 
-	if (f->fold->by != FOLD_BY_ROW) {
-		fold_part(f, thread, w, is_long, 0);
+	if (!wait_filter_wait(f->filter, thread, w, &shown))
+		return;
+	if (!s->n) {
+		fold_part(f, thread, w, shown, is_long, 0, true);
 		return;
 	}
-	for (uint32_t i = span_at(s, w->out_ns); i < s->n && s->bounds[i] < w->in_ns; i++) {
-		wait_filter_set_window(f->filter, s->bounds[i], s->bounds[i + 1]);
-		fold_part(f, thread, w, is_long, i);
+	first = span_at(s, w->out_ns);
+	for (uint32_t i = first; i < s->n && s->bounds[i] < w->in_ns; i++) {
+		uint64_t from = s->bounds[i], to = s->bounds[i + 1];
+		struct shown part = { clip_ns(shown.blocked_from_ns, from, to),
+				      clip_ns(shown.blocked_to_ns, from, to),
+				      clip_ns(shown.off_from_ns, from, to),
+				      clip_ns(shown.off_to_ns, from, to), shown.whole_ns };
+
+		/* Rows of several windows of time add up: a wait counts in one of them. */
+		fold_part(f, thread, w, part, is_long, i,
+			  i == first && (f->fold->by != FOLD_BY_ROW || w->out_ns >= from ||
+					 from <= timelines_start_ns(f->fold->timelines)));
 	}
 }
 
@@ -273,10 +271,10 @@ static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name, uint
 
 /*
  * A part of a thread's own time, CHAIN_ON_CPU with its samples, or CHAIN_UNKNOWN: under the name
- * that the thread had at its beginning, as a wait.
+ * that the thread had at its beginning, began_ns, as a wait.
  */
-static void fold_own_part(struct folder *f, uint32_t thread, enum chain_end end, uint64_t from_ns,
-			  uint64_t to_ns, uint32_t span)
+static void fold_own_part(struct folder *f, uint32_t thread, enum chain_end end, uint64_t began_ns,
+			  uint64_t from_ns, uint64_t to_ns, uint32_t span)
 {
 	const struct timelines *tl = f->fold->timelines;
 	const struct sample *last, *s = timelines_samples(tl, thread, &last);
@@ -284,9 +282,9 @@ static void fold_own_part(struct folder *f, uint32_t thread, enum chain_end end,
 
 	if (from_ns >= to_ns || (end == CHAIN_UNKNOWN && f->fold->options->parts != PART_ALL))
 		return;
-	name = timelines_name(tl, thread, from_ns);
-	node = wait_filter_fits(f->filter, name, thread, from_ns)
-		       ? name_node(f, thread, name, from_ns, span)
+	name = timelines_name(tl, thread, began_ns);
+	node = wait_filter_fits(f->filter, name, thread, began_ns)
+		       ? name_node(f, thread, name, began_ns, span)
 		       : 0;
 	if (!node)
 		return;
@@ -297,21 +295,26 @@ static void fold_own_part(struct folder *f, uint32_t thread, enum chain_end end,
 		node_sums_add_ran(&f->sums, node, s->pair, 1);
 }
 
-/* Rows are cut at the bounds of spans, and say nothing of time that is not known. */
+/* Cut at the bounds of spans. Rows say nothing of time that is not known, and each has its name. */
 static void fold_own(struct folder *f, uint32_t thread, enum chain_end end, uint64_t from_ns,
 		     uint64_t to_ns)
 {
 	const struct fold_spans *s = &f->fold->spans;
 
-	if (f->fold->by != FOLD_BY_ROW) {
-		fold_own_part(f, thread, end, from_ns, to_ns, 0);
+	bool by_row = f->fold->by == FOLD_BY_ROW;
+
+	if (!s->n) {
+		fold_own_part(f, thread, end, from_ns, from_ns, to_ns, 0);
 		return;
 	}
-	if (end == CHAIN_UNKNOWN)
+	if (end == CHAIN_UNKNOWN && by_row)
 		return;
-	for (uint32_t i = span_at(s, from_ns); i < s->n && s->bounds[i] < to_ns; i++)
-		fold_own_part(f, thread, end, clip_ns(from_ns, s->bounds[i], s->bounds[i + 1]),
+	for (uint32_t i = span_at(s, from_ns); i < s->n && s->bounds[i] < to_ns; i++) {
+		uint64_t from = clip_ns(from_ns, s->bounds[i], s->bounds[i + 1]);
+
+		fold_own_part(f, thread, end, by_row ? from : from_ns, from,
 			      clip_ns(to_ns, s->bounds[i], s->bounds[i + 1]), i);
+	}
 }
 
 /* What the waits of a thread leave of its life, as far as that lies in [from_ns, to_ns). */
@@ -353,9 +356,6 @@ static void fold_own_time(struct folder *f)
 	/* Without samples nothing is said of it, as in traces of before. */
 	if (!wants_samples(fold) || !wait_filter_running(f->filter) || fold->options->requests)
 		return;
-	if (fold->by == FOLD_BY_ROW)
-		wait_filter_set_window(f->filter, fold->spans.bounds[0],
-				       fold->spans.bounds[fold->spans.n]);
 	wait_filter_window(f->filter, &from_ns, &to_ns);
 	for (uint32_t i = share; i < timelines_threads(tl); i += fold->n_folders) {
 		const struct thread *th = timelines_thread(tl, i);
@@ -398,6 +398,9 @@ static int folder_init(struct folder *f)
 	err = names_new(&f->names, tl, o);
 	if (!err)
 		err = wait_filter_new(&f->filter, tl, o, f->names);
+	if (!err && fold->by == FOLD_BY_ROW)
+		wait_filter_set_window(f->filter, fold->spans.bounds[0],
+				       fold->spans.bounds[fold->spans.n]);
 	if (!err)
 		err = chains_init(&f->chains, tl, o,
 				  &(struct chain_user) {

@@ -351,12 +351,12 @@ struct thread_group interned_stacks_thread_group(const struct interned_stacks *p
 		.leader = THREAD_NONE,
 		.root = rooted.b,
 		.endpoint = asked.a,
+		.span = spanned.b,
 	};
 
 	if (p->by == GROUP_BY_ROW) {
 		t.process = owner.a;
 		t.length = asked.b;
-		t.span = spanned.b;
 		return t;
 	}
 	t.pid = owner.a;
@@ -364,6 +364,11 @@ struct thread_group interned_stacks_thread_group(const struct interned_stacks *p
 	t.process = owner.b == THREAD_NONE ? 0 : process_name(p->processes, owner.b);
 	t.trace = asked.b;
 	return t;
+}
+
+uint32_t interned_stacks_first_span(struct interned_stacks *p, uint32_t group)
+{
+	return group > p->groups.n ? group : pairs_id(&p->groups, p->groups.at[group].a, 0);
 }
 
 struct frame_lists *interned_stacks_lists(const struct interned_stacks *p)

@@ -60,8 +60,8 @@ void stack_cache_free(struct stack_cache *c);
 /*
  * The group of a thread's waits while it has this name (string id), and below this root: the path
  * of a control group or the name of a process (string id), or 0 where the options ask for none.
- * Of GROUP_BY_ROW: length, a number that stands for how long they are, and the span of time of
- * which it is; else 0.
+ * span: the span of time of which they are, 0 if there are no spans. length, of GROUP_BY_ROW: a
+ * number that stands for how long they are; else 0.
  */
 uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name, uint32_t root,
 			  uint32_t length, uint32_t span);
@@ -115,6 +115,11 @@ uint32_t intern_wakeup(struct stack_cache *c, const struct link *l, enum chain_e
 /* ---- when no other thread asks any more ------------------------------------------------------ */
 
 struct thread_group interned_stacks_thread_group(const struct interned_stacks *p, uint32_t group);
+/*
+ * The group that is the same but for its span, which is 0; what is no group (what running totals
+ * are relative to) as it is. 0: out of memory.
+ */
+uint32_t interned_stacks_first_span(struct interned_stacks *p, uint32_t group);
 struct frame_lists *interned_stacks_lists(const struct interned_stacks *p);
 struct names *interned_stacks_names(const struct interned_stacks *p);
 /* The list of "[read of 8:0]", what was asked of a disk, and of a text unless that is NULL. */
