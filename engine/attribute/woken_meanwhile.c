@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/compare.h"
 #include "base/text.h"
 #include "common/lower_bound.h"
 #include "running_totals.h"
@@ -50,19 +50,31 @@ static bool by_thread(const struct timelines *tl, struct kernel_stacks *kernel,
 	       !(w->flags & (WAIT_NEW | WAIT_NOT_WOKEN)) && !waker_context(kernel, tl, w).interrupt;
 }
 
-static int in_time(const void *pa, const void *pb)
+static inline bool is_before(const struct waking *a, const struct waking *b)
 {
-	const struct waking *a = pa, *b = pb;
-
-	if (a->ns != b->ns)
-		return compare_numbers(a->ns, b->ns);
-	return compare_numbers(a->wakee, b->wakee);
+	return a->ns != b->ns ? a->ns < b->ns : a->wakee < b->wakee;
 }
 
-static bool sum_up(struct wakings *of)
+/* Sorts by time; spare: room for half of them. They come as runs, one for each wakee. */
+static void sort_wakings(struct waking *at, struct waking *spare, size_t n)
 {
-	if (of->n)
-		qsort(of->at, of->n, sizeof(*of->at), in_time);
+	size_t half = n / 2, i = 0, k = half, to = 0;
+
+	if (n < 2)
+		return;
+	sort_wakings(at, spare, half);
+	sort_wakings(at + half, spare, n - half);
+	if (!is_before(&at[half], &at[half - 1]))
+		return;
+	memcpy(spare, at, half * sizeof(*at));
+	while (i < half && k < n)
+		at[to++] = is_before(&at[k], &spare[i]) ? at[k++] : spare[i++];
+	memcpy(at + to, spare + i, (half - i) * sizeof(*at));
+}
+
+static bool sum_up(struct wakings *of, struct waking *spare)
+{
+	sort_wakings(of->at, spare, of->n);
 	/* Only whole blocks are asked for, and never the first waking. */
 	for (size_t i = 1; of->n > 8 * BLOCK && i < of->n / BLOCK * BLOCK; i++) {
 		const struct waking *w = &of->at[i];
@@ -105,7 +117,9 @@ int woken_meanwhile_new(struct woken_meanwhile **out, const struct timelines *tl
 {
 	struct woken_meanwhile *s = calloc(1, sizeof(*s));
 	uint32_t n = timelines_threads(tl);
-	size_t all = 0;
+	struct waking *spare;
+	size_t all = 0, most = 0;
+	bool ok;
 
 	*out = s;
 	if (!s)
@@ -125,13 +139,16 @@ int woken_meanwhile_new(struct woken_meanwhile **out, const struct timelines *tl
 	for (uint32_t i = 0; i < n; i++) {
 		s->of[i].at = s->all + all;
 		all += s->of[i].n;
+		most = s->of[i].n > most ? s->of[i].n : most;
 		s->of[i].n = 0;
 	}
 	collect(s, kernel, true);
-	for (uint32_t i = 0; i < n; i++)
-		if (!sum_up(&s->of[i]))
-			return -ENOMEM;
-	return 0;
+	spare = malloc((most / 2 + 1) * sizeof(*spare));
+	ok = spare;
+	for (uint32_t i = 0; i < n && ok; i++)
+		ok = sum_up(&s->of[i], spare);
+	free(spare);
+	return ok ? 0 : -ENOMEM;
 }
 
 int woken_meanwhile_share(struct woken_meanwhile **out, const struct woken_meanwhile *of)
