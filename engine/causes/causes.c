@@ -273,7 +273,7 @@ static int end(struct causes *c, const struct options *o)
 int causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
 	       struct names *names, struct wait_filter *f)
 {
-	return causes_new_watched(out, tl, o, names, f, (struct causes_watcher) { 0 });
+	return causes_new_in_cells(out, tl, o, names, f, (struct causes_cells) { 0 });
 }
 
 /* One thread's share of the waits; the first one has the sums of all at last. */
@@ -311,8 +311,7 @@ static int add_worker(struct worker *w, const struct worker *first, const struct
 	if (!err) {
 		w->causes->filter = w->filter;
 		w->causes->long_ns = first->causes->long_ns;
-		w->causes->watcher = first->causes->watcher;
-		w->causes->worker = (uint32_t)(w - first);
+		w->causes->cells = first->causes->cells;
 	}
 	return err;
 }
@@ -352,17 +351,17 @@ static int explain_all(struct causes *c, const struct options *o)
 	return err ? err : explain_long(c);
 }
 
-int causes_new_watched(struct causes **out, const struct timelines *tl, const struct options *o,
-		       struct names *names, struct wait_filter *f, struct causes_watcher watcher)
+int causes_new_in_cells(struct causes **out, const struct timelines *tl, const struct options *o,
+			struct names *names, struct wait_filter *f, struct causes_cells cells)
 {
-	/* Of clients, and for a watcher, it is to be known what each wait has. */
-	bool in_batch =
-		o->mode == MODE_EXACT && !watcher.see && !wait_filter_of_requests(f) && !tl->remote;
+	/* Of clients it is to be known what each wait has. */
+	bool in_batch = o->mode == MODE_EXACT && !cells.one_by_one && !wait_filter_of_requests(f) &&
+			!tl->remote;
 	int err = begin(out, tl, o, names, NULL, in_batch);
 
 	if (err)
 		return err;
-	(*out)->watcher = watcher;
+	(*out)->cells = cells;
 	(*out)->filter = f;
 	err = explain_all(*out, o);
 	return err ? err : end(*out, o);
@@ -379,6 +378,8 @@ void causes_free(struct causes *c)
 	free(c->label_of);
 	intern_free(&c->labels);
 	pair_table_free(&c->heads);
+	pair_table_free(&c->cell_heads);
+	pair_table_free(&c->in_cells);
 	intern_free(&c->keys);
 	free(c->at);
 	pair_table_free(&c->sums);
@@ -407,6 +408,11 @@ void causes_free(struct causes *c)
 	sums_free(&c->operations);
 	free(c->touched);
 	free(c);
+}
+
+const struct pair_table *causes_cells(const struct causes *c)
+{
+	return &c->in_cells;
 }
 
 const struct cause *causes_list(const struct causes *c, size_t *n)

@@ -43,7 +43,7 @@ struct cause {
 	 * until when.
 	 */
 	uint64_t quota_waits;
-	uint32_t id; /* of causes_put_woken() */
+	uint32_t id; /* of causes_cells() */
 	/* CHAIN_NOT_WOKEN, CHAIN_UNKNOWN: it is known where the thread slept. */
 	bool itself;
 	const struct wait *never_woken; /* CHAIN_NOT_WOKEN: the wait, or one of them; or NULL */
@@ -116,21 +116,24 @@ struct options causes_request_options(const struct options *given);
  */
 int causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
 	       struct names *names, struct wait_filter *f);
-/*
- * Is told what each wait has of each cause, wait by wait: the cause's number, its time, and the
- * longest single part of that. Several workers, below CPUS_USED_MAX, may see waits at once, in any
- * order; each has numbers of its own, those of worker 0 are .id at last. Both return 0 or -ENOMEM.
- */
-struct causes_watcher {
-	void *arg;
-	int (*see)(void *arg, uint32_t worker, uint32_t cause, const struct chosen_wait *p,
-		   uint64_t ns, uint64_t longest_ns);
-	/* Another worker has seen all of its waits; ids[number]: what worker 0 calls its causes. */
-	int (*join)(void *arg, uint32_t worker, const uint32_t *ids);
+/* The cell of a wait, a number of the user's, from 1 on: asked by several threads at once. */
+struct causes_cells {
+	const void *arg;
+	uint32_t (*of)(const void *arg, const struct chosen_wait *p);
+	bool one_by_one; /* each wait is explained by itself, as those of requests are */
 };
-/* causes_new() with a watcher. */
-int causes_new_watched(struct causes **out, const struct timelines *tl, const struct options *o,
-		       struct names *names, struct wait_filter *f, struct causes_watcher watcher);
+/*
+ * What the waits of a cell have of a cause: time, how many of them, the longest part of one. They
+ * add up to those of the cause (chain-semantics, "Figures of causes").
+ */
+struct cause_cell {
+	uint64_t ns, waits, longest_ns;
+};
+/* causes_new(), and what waits have of causes is kept apart by cell, too. */
+int causes_new_in_cells(struct causes **out, const struct timelines *tl, const struct options *o,
+			struct names *names, struct wait_filter *f, struct causes_cells cells);
+/* struct cause_cell by (.id of a cause, cell), in no order; they belong to c. */
+const struct pair_table *causes_cells(const struct causes *c);
 void causes_free(struct causes *c);
 
 /* The causes, most time first, and then the pauses likewise; they belong to c. */

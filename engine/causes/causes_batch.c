@@ -49,6 +49,12 @@ static struct chain_begin *find_begins(const struct causes *c)
 	return at;
 }
 
+/* Of a chain that begins so; 0: there are none. */
+static uint32_t cell_of(const struct causes *c, const struct chain_begin *begin)
+{
+	return causes_label(c, c->chains.nodes.at[begin->head].b).cell;
+}
+
 static uint32_t victim_of(const struct causes *c, const struct chain_begin *begin)
 {
 	return causes_label(c, c->chains.nodes.at[begin->head].b).who;
@@ -99,9 +105,12 @@ static void count_waited(struct causes *c, struct waited *v, const struct chain_
 		uint32_t name = victim_of(c, &begins[key.b]);
 		uint32_t id = pairs_find(&v->by_victim.keys, key.a, name);
 		struct sum *sum = id ? sums_at(&c->victims, key.a, name) : NULL;
+		uint64_t waits = windows[i] < v->waits[key.b] ? windows[i] : v->waits[key.b];
+		uint32_t cell = cell_of(c, &begins[key.b]);
 
-		c->at[key.a - 1].waits +=
-			windows[i] < v->waits[key.b] ? windows[i] : v->waits[key.b];
+		c->at[key.a - 1].waits += waits;
+		if (cell)
+			causes_add_to_cell(c, key.a, cell, (struct cause_cell) { 0, waits, 0 });
 		for (uint32_t k = v->of_from[key.b - 1]; k < v->of_from[key.b] && sum; k++) {
 			int is_new = 0;
 
@@ -134,18 +143,25 @@ static void sum_chain(struct causes *c, struct waited *v, const struct chain_beg
 		      const struct chain_sum *s)
 {
 	struct cause *cause = &c->at[s->cause - 1];
+	struct cause_cell part = { .ns = s->ns };
+	uint32_t cell = cell_of(c, begin);
 	bool ok = true;
 
 	if (!s->ns)
 		return;
-	cause->ns += s->ns;
-	if (cause->longest_ns < s->windows.longest.ns && !is_shared(c, s))
-		cause->longest_ns = s->windows.longest.ns;
+	if (!is_shared(c, s))
+		part.longest_ns = s->windows.longest.ns;
 	/* A wait without a first link has one part of what it is itself. */
 	if (begin->first && v->waits[begin->first])
 		ok = pair_table_add(&v->windows, s->cause, begin->first, s->windows.n);
 	else
-		cause->waits += s->windows.n;
+		part.waits = s->windows.n;
+	cause->ns += part.ns;
+	cause->waits += part.waits;
+	if (cause->longest_ns < part.longest_ns)
+		cause->longest_ns = part.longest_ns;
+	if (cell)
+		causes_add_to_cell(c, s->cause, cell, part);
 	if (s->has_waker) {
 		sums_add(&c->victims, s->cause, victim_of(c, begin), s->ns);
 		ok = ok &&

@@ -273,7 +273,7 @@ void causes_begin_piece(void *arg, const struct chain_piece *p)
 /* The head of a wait; pause: of what is a pause, or for lack of work. 0: out of memory. */
 uint32_t causes_head_of(struct causes *c, const struct chosen_wait *p, bool pause)
 {
-	return chains_head(&c->chains, causes_label_head(c, p->thread, p->wait, pause));
+	return chains_head(&c->chains, causes_label_head(c, p, pause));
 }
 
 /* What others did while the thread had no work does not matter. */

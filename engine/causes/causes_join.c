@@ -142,6 +142,7 @@ static void join_waits(struct join *j)
 	const struct cause_examples *examples = from->examples.at;
 	const struct cause_of_name *names = from->of_names.at;
 	const struct cause_thread *threads = from->of_threads.at;
+	const struct cause_cell *cells = from->in_cells.at;
 
 	for (uint32_t i = 1; i <= from->examples.keys.n; i++)
 		for (size_t k = 0; k < examples[i].n; k++)
@@ -169,6 +170,11 @@ static void join_waits(struct join *j)
 		if (!pair_table_add(&j->to->waited, j->nodes[key.a], key.b,
 				    ((const uint64_t *)from->waited.at)[i]))
 			j->to->out_of_memory = true;
+	}
+	for (uint32_t i = 1; i <= from->in_cells.keys.n; i++) {
+		struct pair key = from->in_cells.keys.at[i];
+
+		causes_add_to_cell(j->to, j->causes[key.a], key.b, cells[i]);
 	}
 	for (size_t i = 0; i < CAUSES_LENGTHS; i++)
 		j->to->lengths[i] += from->lengths[i];
@@ -198,8 +204,6 @@ void causes_join(struct causes *to, const struct causes *from)
 		join_sums(&j, &to->wheres, &from->wheres, true);
 		join_waits(&j);
 		join_long_waits(to, from);
-		if (to->watcher.see && to->watcher.join(to->watcher.arg, from->worker, j.causes))
-			to->out_of_memory = true;
 	}
 	pair_table_free(&j.texts);
 	free(j.labels);

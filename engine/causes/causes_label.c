@@ -205,7 +205,7 @@ static uint32_t make_head(struct causes *c, uint32_t thread, const struct wait *
 	return intern_id(&c->labels, &label, sizeof(label), NULL);
 }
 
-uint32_t causes_label_head(struct causes *c, uint32_t thread, const struct wait *w, bool pause)
+static uint32_t known_head(struct causes *c, uint32_t thread, const struct wait *w, bool pause)
 {
 	uint32_t name = timelines_name(c->timelines, thread, w->out_ns), *label;
 	struct head_labels *of;
@@ -217,6 +217,21 @@ uint32_t causes_label_head(struct causes *c, uint32_t thread, const struct wait 
 	if (label && !*label)
 		*label = make_head(c, thread, w, pause);
 	return label ? *label : 0;
+}
+
+uint32_t causes_label_head(struct causes *c, const struct chosen_wait *p, bool pause)
+{
+	uint32_t all = known_head(c, p->thread, p->wait, pause), *id;
+	struct label label;
+
+	if (!c->cells.of || !all)
+		return all;
+	label = causes_label(c, all);
+	label.cell = c->cells.of(c->cells.arg, p);
+	id = pair_table_at(&c->cell_heads, all, label.cell, sizeof(*id));
+	if (id && !*id)
+		*id = intern_id(&c->labels, &label, sizeof(label), NULL);
+	return id ? *id : 0;
 }
 
 bool causes_node_pauses(const struct causes *c, uint32_t node)

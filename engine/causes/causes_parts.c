@@ -169,6 +169,19 @@ void causes_keep_victim(struct causes *c, uint32_t id, uint32_t thread, uint32_t
 	}
 }
 
+void causes_add_to_cell(struct causes *c, uint32_t cause, uint32_t cell, struct cause_cell more)
+{
+	struct cause_cell *of = pair_table_at(&c->in_cells, cause, cell, sizeof(*of));
+
+	c->out_of_memory |= !of;
+	if (!of)
+		return;
+	of->ns += more.ns;
+	of->waits += more.waits;
+	if (of->longest_ns < more.longest_ns)
+		of->longest_ns = more.longest_ns;
+}
+
 void causes_add_thread(struct causes *c, uint32_t cause, uint32_t thread, uint64_t ns)
 {
 	struct cause_thread *of = pair_table_at(&c->of_threads, cause, thread, sizeof(*of));
@@ -304,6 +317,7 @@ static void count_length(struct causes *c)
 void causes_count_wait(struct causes *c, const struct chosen_wait *p, uint32_t name)
 {
 	struct current_wait current = { .wait = *p, .name = name };
+	uint32_t cell = c->cells.of ? c->cells.of(c->cells.arg, p) : 0;
 
 	if (c->mode == CAUSES_EACH)
 		count_length(c);
@@ -314,6 +328,12 @@ void causes_count_wait(struct causes *c, const struct chosen_wait *p, uint32_t n
 		c->part[c->touched[i]] = (struct part_of_wait) { 0 };
 		if (!part.ns) /* it was moved to another cause */
 			continue;
+		if (cell)
+			causes_add_to_cell(c, c->touched[i], cell,
+					   c->mode == CAUSES_SHOW
+						   ? (struct cause_cell) { 0, 0, part.longest_ns }
+						   : (struct cause_cell) { part.ns, 1,
+									   part.longest_ns });
 		if (c->mode == CAUSES_SHOW) {
 			cause->slowest_ns += c->is_slow && !cause->pause ? part.ns : 0;
 			part.others_ns = 0; /* it is in the sums */
@@ -325,9 +345,6 @@ void causes_count_wait(struct causes *c, const struct chosen_wait *p, uint32_t n
 		cause->quota_waits += !cause->throttled &&
 				      timelines_throttled_untold(c->timelines, p->thread, p->wait);
 		count_part(c, c->touched[i], &part, &current);
-		if (c->watcher.see && c->watcher.see(c->watcher.arg, c->worker, c->touched[i], p,
-						     part.ns, part.longest_ns))
-			c->out_of_memory = true;
 	}
 	c->n_touched = 0;
 }

@@ -38,6 +38,7 @@ struct label {
 	uint32_t idle;	  /* a kernel's thread slept where it has nothing to do */
 	uint32_t is_text; /* no link and no head, but what stands between: "[queued]" */
 	uint32_t pause;	  /* of a head: the wait is a pause, or for lack of work */
+	uint32_t cell;	  /* likewise: see causes_cells(); 0: there are none */
 };
 
 /* What distinguishes causes. */
@@ -138,8 +139,9 @@ struct causes {
 	struct intern labels; /* struct label */
 	/* struct head_labels by (name of a thread, stack of its wait), of the trace. */
 	struct pair_table heads;
-	struct intern keys; /* struct cause_key; */
-	struct cause *at;   /* by its id - 1, until they are sorted */
+	struct pair_table cell_heads; /* uint32_t: the label by (that of no cell, cell) */
+	struct intern keys;	      /* struct cause_key; */
+	struct cause *at;	      /* by its id - 1, until they are sorted */
 	size_t n, cap;
 	struct pair_table sums; /* struct chain_sum, by (node, end or disk) */
 	uint32_t *sum_of;	/* those by ends, by node * ENDS_OF_NODE + end; 0: none yet */
@@ -187,8 +189,8 @@ struct causes {
 	struct part_of_wait *part;
 	uint32_t *touched;
 	size_t cap_parts, cap_touched, n_touched;
-	struct causes_watcher watcher; /* .see NULL: there is none */
-	uint32_t worker;	       /* which one of several, of as many threads */
+	struct causes_cells cells;  /* .of NULL: there are none */
+	struct pair_table in_cells; /* struct cause_cell, by (cause, cell) */
 	bool out_of_memory;
 };
 
@@ -203,7 +205,7 @@ static inline struct label causes_label(const struct causes *c, uint32_t id)
 
 /* causes_label.c: a chain_user's; the label of a head, 0 when out of memory. */
 uint32_t causes_label_link(void *arg, const struct link *l);
-uint32_t causes_label_head(struct causes *c, uint32_t thread, const struct wait *w, bool pause);
+uint32_t causes_label_head(struct causes *c, const struct chosen_wait *p, bool pause);
 /* Whether a node is of the chain of a pause. */
 bool causes_node_pauses(const struct causes *c, uint32_t node);
 /* The text for where a stack was (see place_text()); "NAME/ID". */
@@ -239,6 +241,8 @@ void causes_keep_of_name(struct causes *c, uint32_t cause, uint32_t name,
 /* Notes that a thread, which had this name at_ns, had to wait for the cause. */
 void causes_keep_victim(struct causes *c, uint32_t cause, uint32_t thread, uint32_t name,
 			uint64_t at_ns);
+/* Adds to what a cell has of a cause. */
+void causes_add_to_cell(struct causes *c, uint32_t cause, uint32_t cell, struct cause_cell more);
 /* Notes that ns of what a cause has was a thread's. */
 void causes_add_thread(struct causes *c, uint32_t cause, uint32_t thread, uint64_t ns);
 /* Puts into sums, to be sorted, what is known of names and threads. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "flamegraph.h"
 #include "fold/folded.h"
 #include "formats/format_causes.h"
@@ -17,8 +18,8 @@
 #include "report_requests.h"
 
 #define GRAPH_FRAMES 20000
-/* Slices of time that a graph tells apart, at most; fewer for long traces, as each is a fold. */
-#define GRAPH_SLICES 50
+/* Slices of time that a graph tells apart, at most; fewer for long traces. */
+#define GRAPH_SLICES REPORT_SLICES
 #define SLICES_WAITS 50000000u
 /* What the slices add to a graph: bytes, at most. */
 #define SLICES_BYTES 300000
@@ -78,8 +79,8 @@ static int make_causes(struct report *r)
 	size_t n;
 	int err;
 
-	err = causes_new_watched(&r->causes, r->in->timelines, &r->cause_options, r->names,
-				 r->filter, report_watcher(r));
+	err = causes_new_in_cells(&r->causes, r->in->timelines, &r->cause_options, r->names,
+				  r->filter, (struct causes_cells) { r, report_cell_of, false });
 	if (err)
 		return err;
 	all = causes_list(r->causes, &n);
@@ -106,8 +107,9 @@ static int find_command(struct report *r)
 }
 
 /* Each slice is so many steps of the report, the last one perhaps fewer. */
-static uint32_t slice_length(const struct report *r)
+static void choose_slices(struct report *r)
 {
+	const struct report_steps *s = &r->counts.steps;
 	uint64_t waits = 1;
 	uint32_t most;
 
@@ -117,15 +119,23 @@ static uint32_t slice_length(const struct report *r)
 						   : (uint32_t)(SLICES_WAITS / waits);
 	if (most < 4)
 		most = 4;
-	return (r->counts.steps.n + most - 1) / most;
+	r->slice_steps = (s->n + most - 1) / most;
+	r->n_slices = (s->n + r->slice_steps - 1) / r->slice_steps;
+	for (uint32_t i = 0; i < r->n_slices; i++)
+		r->slices[i] = s->from_ns + (uint64_t)i * r->slice_steps * s->step_ns;
+	wait_filter_window(r->filter, &(uint64_t) { 0 }, &r->slices[r->n_slices]);
 }
 
-/*
- * Computes the data; of the requests that the options choose. 0 or a negative errno; report_free()
- * also after an error.
+static int fold_in_slices(struct fold **out, const struct report *r, const struct options *o)
+{
+	return fold_new_in_spans(out, r->in->timelines, o,
+				 &(struct fold_spans) { r->slices, r->n_slices });
+}
+
+/* What all else needs: rows, steps of time, slices. 0 or a negative errno; report_free() in any
+ * case.
  */
-static int report_init(struct report *r, const struct format_input *in,
-		       const struct options *choose_requests)
+static int report_init(struct report *r, const struct format_input *in)
 {
 	const struct options *o = in->options;
 	const struct timelines *tl = in->timelines;
@@ -138,21 +148,13 @@ static int report_init(struct report *r, const struct format_input *in,
 	if (!err)
 		err = wait_filter_new(&r->filter, tl, o, r->names);
 	if (!err)
-		err = fold_new(&r->fold, tl, o, FOLD_BY_NAME);
-	if (!err)
 		err = find_command(r);
 	if (!err)
 		err = make_rows(r);
 	if (!err)
 		err = report_count(r);
 	if (!err)
-		err = make_causes(r);
-	if (!err)
-		err = report_choose_waits(r);
-	if (!err)
-		r->slice_steps = slice_length(r);
-	if (!err)
-		err = report_requests_new(&r->requests, r, choose_requests);
+		choose_slices(r);
 	return err;
 }
 
@@ -163,8 +165,7 @@ static void report_free(struct report *r)
 	causes_free(r->causes);
 	free(r->command);
 	report_counts_free(&r->counts);
-	for (uint32_t i = 0; i < CPUS_USED_MAX; i++)
-		pair_table_free(&r->cause_counts[i].cells);
+	pair_table_free(&r->cause_counts.cells);
 	free(r->waits);
 	free(r->rows);
 	free(r->row_of);
@@ -193,15 +194,21 @@ struct graph {
 	uint32_t slice_steps;	/* steps of the report in a slice; 0: there are no slices */
 };
 
-static int make_folded(const struct report *r, struct fold *fold, enum options_unit unit,
+/* span GRAPH_SLICES: of all of the time. */
+static int make_folded(const struct report *r, struct fold *fold, uint32_t span,
 		       struct report_text *folded)
 {
 	struct options o = *r->in->options;
 	FILE *f = open_memstream(&folded->p, &folded->len);
+	int err = 0;
 
 	o.top = 0; /* --top limits the listed waits, not the graph */
-	o.unit = unit;
-	return end_part(f, f ? fold_write(fold, &o, f) : 0);
+	o.unit = span < GRAPH_SLICES ? UNIT_NS : UNIT_US;
+	if (f && span < GRAPH_SLICES)
+		err = fold_write_span(fold, span, &o, f);
+	else if (f)
+		err = fold_write(fold, &o, f);
+	return end_part(f, err);
 }
 
 /* The folded lines of a graph: of all of the time, and of each slice of it. */
@@ -217,25 +224,14 @@ static void free_lines(struct graph_lines *l)
 		free(l->slice[i].p);
 }
 
-/* o chooses what is folded. 0 or a negative errno; to be freed with free_lines(). */
-static int make_slices(const struct report *r, const struct options *o, struct graph_lines *l)
+/* 0 or a negative errno; to be freed with free_lines(). */
+static int make_lines(const struct report *r, struct fold *fold, struct graph_lines *l)
 {
-	const struct report_steps *s = &r->counts.steps;
-	uint64_t start = timelines_start_ns(r->in->timelines);
-	uint32_t steps = r->slice_steps;
-	int err = 0;
+	int err = make_folded(r, fold, GRAPH_SLICES, &l->all);
 
-	for (uint32_t i = 0; i * steps < s->n && !err; i++) {
-		struct options of = *o;
-		struct fold *fold;
-
-		of.from_ns = s->from_ns - start + (uint64_t)i * steps * s->step_ns;
-		if ((i + 1) * steps < s->n)
-			of.to_ns = of.from_ns + steps * s->step_ns;
-		err = fold_new(&fold, r->in->timelines, &of, FOLD_BY_NAME);
-		if (!err)
-			err = make_folded(r, fold, UNIT_NS, &l->slice[l->n++]);
-		fold_free(fold);
+	while (l->n < r->n_slices && !err) {
+		err = make_folded(r, fold, l->n, &l->slice[l->n]);
+		l->n++;
 	}
 	return err;
 }
@@ -295,15 +291,11 @@ static int fit_graph(const struct report *r, const struct graph_lines *l, struct
 	return err;
 }
 
-/* o: what is folded. */
-static int make_graph(const struct report *r, struct fold *fold, const struct options *o,
-		      struct graph *graph)
+static int make_graph(const struct report *r, struct fold *fold, struct graph *graph)
 {
 	struct graph_lines l = { 0 };
-	int err = make_folded(r, fold, UNIT_US, &l.all);
+	int err = make_lines(r, fold, &l);
 
-	if (!err)
-		err = make_slices(r, o, &l);
 	if (!err)
 		err = fit_graph(r, &l, graph);
 	if (err == -ENODATA) {
@@ -324,9 +316,9 @@ static int make_ran(const struct report *r, struct graph *graph)
 	if (!timelines_sampled(r->in->timelines))
 		return 0;
 	o.parts = PART_RUNNING;
-	err = fold_new(&fold, r->in->timelines, &o, FOLD_BY_NAME);
+	err = fold_in_slices(&fold, r, &o);
 	if (!err)
-		err = make_graph(r, fold, &o, graph);
+		err = make_graph(r, fold, graph);
 	fold_free(fold);
 	return err;
 }
@@ -338,35 +330,87 @@ static int make_data(struct report *r, struct report_text *data)
 	return end_part(f, f ? report_json_write(r, f) : 0);
 }
 
+/* What does not depend on each other, at once where there are CPUs. */
+struct part {
+	int (*make)(struct part *p);
+	struct report *r;
+	const struct options *requests; /* which ones the options choose */
+	struct graph waits, ran;
+	int err;
+};
+
+/* The tables: of the names and the filter of the report. */
+static int make_tables(struct part *p)
+{
+	int err = make_causes(p->r);
+
+	if (!err)
+		err = report_choose_waits(p->r);
+	return err ? err : report_requests_new(&p->r->requests, p->r, p->requests);
+}
+
+/* The graphs, which have names and filters of their own. */
+static int make_graphs(struct part *p)
+{
+	struct report *r = p->r;
+	int err = fold_in_slices(&r->fold, r, r->in->options);
+
+	if (!err)
+		err = make_graph(r, r->fold, &p->waits);
+	return err ? err : make_ran(r, &p->ran);
+}
+
+static void *make_part(void *arg)
+{
+	struct part *p = arg;
+
+	p->err = p->make(p);
+	return NULL;
+}
+
+static int make_parts(struct part parts[2])
+{
+	if (cpus_usable(2) > 1) {
+		workers_run(parts, sizeof(*parts), 2, make_part);
+	} else {
+		make_part(&parts[0]);
+		make_part(&parts[1]);
+	}
+	return parts[0].err ? parts[0].err : parts[1].err;
+}
+
 static int write_html(const struct format_input *in, FILE *out)
 {
-	struct graph waits = { .title = "Wakeup chains", .bytes = 1300000 };
-	struct graph ran = { .title = "What ran", .keys = "ran.", .bytes = 600000 };
 	struct report_text data = { 0 };
 	/* Options that choose requests leave threads alone. */
 	struct options threads = *in->options;
 	struct format_input of_threads = *in;
 	struct report r;
+	struct part parts[] = {
+		{ .make = make_tables, .r = &r, .requests = in->options },
+		{ .make = make_graphs,
+		  .r = &r,
+		  .waits = { .title = "Wakeup chains", .bytes = 1300000 },
+		  .ran = { .title = "What ran", .keys = "ran.", .bytes = 600000 } },
+	};
+	struct graph *waits = &parts[1].waits, *ran = &parts[1].ran;
 	int err;
 
 	threads.requests = false;
 	of_threads.options = &threads;
-	err = report_init(&r, &of_threads, in->options);
-
+	err = report_init(&r, &of_threads);
 	if (!err)
-		err = make_graph(&r, r.fold, &threads, &waits);
-	if (!err)
-		err = make_ran(&r, &ran);
-	r.graph_steps[0] = waits.slice_steps;
-	r.graph_steps[1] = ran.slice_steps;
+		err = make_parts(parts);
+	r.graph_steps[0] = waits->slice_steps;
+	r.graph_steps[1] = ran->slice_steps;
 	if (!err)
 		err = make_data(&r, &data);
 	if (!err)
-		report_page_write(out, &r, &waits.svg, &ran.svg, &data);
+		report_page_write(out, &r, &waits->svg, &ran->svg, &data);
 	if (!err)
 		format_take_totals(in, r.fold);
-	free(waits.svg.p);
-	free(ran.svg.p);
+	free(waits->svg.p);
+	free(ran->svg.p);
 	free(data.p);
 	report_free(&r);
 	return err;

@@ -24,6 +24,7 @@ enum {
 
 enum {
 	REPORT_STEPS = 100,
+	REPORT_SLICES = 50,   /* of the graphs */
 	REPORT_COLUMNS = 600, /* of the lanes of threads */
 	REPORT_WAKERS = 200,  /* distinct names; the others are one waker */
 	REPORT_CLASSES = 32,  /* of what was waited for; the last one is all others */
@@ -74,12 +75,8 @@ struct report_counts {
  * line is a cause, or all others (number n_causes), or the pauses (n_causes + 1). Where there are
  * too many of them for a page, `joined` steps are one.
  */
-struct report_cause_cell {
-	uint64_t ns, waits, longest_ns;
-};
-
 struct report_cause_counts {
-	struct pair_table cells; /* struct report_cause_cell, by (line * n_rows + row, step) */
+	struct pair_table cells; /* struct cause_cell, by (line * n_rows + row, step) */
 	uint32_t joined;
 };
 
@@ -107,11 +104,12 @@ struct report {
 	struct thread_row rest;	 /* the others, added up */
 	uint32_t *row_of;	 /* by thread: its row; n_rows: one of the others */
 	struct report_counts counts;
-	/* By worker (see causes_watcher); at last the first one has them all. */
-	struct report_cause_counts cause_counts[CPUS_USED_MAX];
+	struct report_cause_counts cause_counts;
 	/* Steps in a slice of the graphs: at least; of that of waits and of what ran, 0: no slices.
 	 */
 	uint32_t slice_steps, graph_steps[2];
+	uint64_t slices[REPORT_SLICES + 1]; /* the slices: each up to where the next one begins */
+	uint32_t n_slices;
 	struct report_wait *waits; /* the examples of causes, then the longest first */
 	size_t n_waits;
 	struct report_requests *requests; /* NULL: there are none */
@@ -136,8 +134,8 @@ enum report_group report_thread_group(const struct report *r, uint32_t thread);
 /* Counts the waits that r->filter selects, after the rows are known. 0 or -ENOMEM. */
 int report_count(struct report *r);
 void report_counts_free(struct report_counts *c);
-/* A causes_watcher, arg being the report, whose rows and steps are known. */
-struct causes_watcher report_watcher(struct report *r);
+/* A causes_cells', arg being the report, whose rows and steps are known: row and step of a wait. */
+uint32_t report_cell_of(const void *arg, const struct chosen_wait *p);
 /* From causes to lines of the table, when r->cause is known; so many that a page has room for. */
 int report_settle_causes(struct report *r);
 /* The step in which a wait that ended at ns is counted. */

@@ -5,17 +5,13 @@
 #include "base/compare.h"
 #include "report.h"
 
-/* As many cells as are held while it is not known which causes are shown: beyond, steps get longer.
- */
-#define HELD (1u << 20)
-
 /* Adds a cell to another; NULL: out of memory. */
-static struct report_cause_cell *cell_at(struct pair_table *t, uint32_t key, uint32_t step)
+static struct cause_cell *cell_at(struct pair_table *t, uint32_t key, uint32_t step)
 {
-	return pair_table_at(t, key, step, sizeof(struct report_cause_cell));
+	return pair_table_at(t, key, step, sizeof(struct cause_cell));
 }
 
-static void add(struct report_cause_cell *to, const struct report_cause_cell *from)
+static void add(struct cause_cell *to, const struct cause_cell *from)
 {
 	to->ns += from->ns;
 	to->waits += from->waits;
@@ -27,11 +23,11 @@ static void add(struct report_cause_cell *to, const struct report_cause_cell *fr
 static int join_steps(struct report_cause_counts *c)
 {
 	struct pair_table t = { .at = NULL };
-	const struct report_cause_cell *cells = c->cells.at;
+	const struct cause_cell *cells = c->cells.at;
 
 	for (uint32_t id = 1; id <= c->cells.keys.n; id++) {
 		struct pair key = c->cells.keys.at[id];
-		struct report_cause_cell *to = cell_at(&t, key.a, key.b / 2);
+		struct cause_cell *to = cell_at(&t, key.a, key.b / 2);
 
 		if (!to) {
 			pair_table_free(&t);
@@ -45,70 +41,12 @@ static int join_steps(struct report_cause_counts *c)
 	return 0;
 }
 
-/* Joins steps until no more cells are there than are held. 0 or -ENOMEM. */
-static int hold(const struct report *r, struct report_cause_counts *c)
+uint32_t report_cell_of(const void *arg, const struct chosen_wait *p)
 {
-	int err = 0;
+	const struct report *r = arg;
+	const struct report_steps *s = &r->counts.steps;
 
-	while (!err && c->cells.keys.n > HELD && c->joined < r->counts.steps.n)
-		err = join_steps(c);
-	return err;
-}
-
-/* A causes_watcher's. */
-static int see(void *arg, uint32_t worker, uint32_t cause, const struct chosen_wait *p, uint64_t ns,
-	       uint64_t longest_ns)
-{
-	struct report *r = arg;
-	struct report_cause_counts *c = &r->cause_counts[worker];
-	uint32_t n_rows = r->counts.n_rows, step;
-	struct report_cause_cell *cell;
-
-	if (cause >= UINT32_MAX / n_rows)
-		return -ENOMEM;
-	step = report_step(&r->counts.steps, report_end_ns(p)) / c->joined;
-	cell = cell_at(&c->cells, cause * n_rows + r->row_of[p->thread], step);
-	if (!cell)
-		return -ENOMEM;
-	add(cell, &(struct report_cause_cell) { ns, 1, longest_ns });
-	return hold(r, c);
-}
-
-/* Likewise. Steps are joined as they would be if one worker saw all: as few as they must be. */
-static int join(void *arg, uint32_t worker, const uint32_t *ids)
-{
-	struct report *r = arg;
-	struct report_cause_counts *to = &r->cause_counts[0], *from = &r->cause_counts[worker];
-	const struct report_cause_cell *cells = from->cells.at;
-	uint32_t n_rows = r->counts.n_rows;
-	int err = 0;
-
-	while (to->joined < from->joined && !err)
-		err = join_steps(to);
-	for (uint32_t id = 1; id <= from->cells.keys.n && !err; id++) {
-		struct pair key = from->cells.keys.at[id];
-		uint32_t cause = ids[key.a / n_rows];
-		struct report_cause_cell *cell;
-
-		if (cause >= UINT32_MAX / n_rows)
-			return -ENOMEM;
-		cell = cell_at(&to->cells, cause * n_rows + key.a % n_rows,
-			       key.b / (to->joined / from->joined));
-		err = cell ? 0 : -ENOMEM;
-		if (cell)
-			add(cell, &cells[id]);
-		if (!err)
-			err = hold(r, to);
-	}
-	pair_table_free(&from->cells);
-	return err;
-}
-
-struct causes_watcher report_watcher(struct report *r)
-{
-	for (uint32_t i = 0; i < CPUS_USED_MAX; i++)
-		r->cause_counts[i].joined = 1;
-	return (struct causes_watcher) { r, see, join };
+	return 1 + r->row_of[p->thread] * s->n + report_step(s, report_end_ns(p));
 }
 
 static int by_key(const void *pa, const void *pb, void *keys)
@@ -123,7 +61,7 @@ static int by_key(const void *pa, const void *pb, void *keys)
 static int sort_cells(struct report_cause_counts *c)
 {
 	uint32_t n = c->cells.keys.n, *ids = malloc(((size_t)n + 1) * sizeof(*ids));
-	const struct report_cause_cell *cells = c->cells.at;
+	const struct cause_cell *cells = c->cells.at;
 	struct pair_table t = { .at = NULL };
 	int err = ids ? 0 : -ENOMEM;
 
@@ -133,7 +71,7 @@ static int sort_cells(struct report_cause_counts *c)
 		qsort_r(ids, n, sizeof(*ids), by_key, c->cells.keys.at);
 	for (uint32_t i = 0; i < n && !err; i++) {
 		struct pair key = c->cells.keys.at[ids[i]];
-		struct report_cause_cell *to = cell_at(&t, key.a, key.b);
+		struct cause_cell *to = cell_at(&t, key.a, key.b);
 
 		err = to ? 0 : -ENOMEM;
 		if (to)
@@ -166,29 +104,28 @@ static uint32_t *lines_of(const struct report *r, uint32_t *n)
 
 int report_settle_causes(struct report *r)
 {
-	struct report_cause_counts *c = &r->cause_counts[0];
-	const struct report_cause_cell *cells = c->cells.at;
-	struct pair_table t = { .at = NULL };
-	uint32_t n, n_rows = r->counts.n_rows, *line = lines_of(r, &n);
+	const struct pair_table *of = causes_cells(r->causes);
+	const struct cause_cell *cells = of->at;
+	struct report_cause_counts *c = &r->cause_counts;
+	uint32_t n, n_rows = r->counts.n_rows, steps = r->counts.steps.n, *line = lines_of(r, &n);
 	int err = line ? 0 : -ENOMEM;
 
-	for (uint32_t id = 1; id <= c->cells.keys.n && !err; id++) {
-		struct pair key = c->cells.keys.at[id];
-		uint32_t cause = key.a / n_rows, row = key.a % n_rows;
-		struct report_cause_cell *to;
+	c->joined = 1;
+	for (uint32_t id = 1; id <= of->keys.n && !err; id++) {
+		struct pair key = of->keys.at[id];
+		uint32_t row = (key.b - 1) / steps, step = (key.b - 1) % steps;
+		struct cause_cell *to;
 
-		if (cause > n)
+		if (key.a > n)
 			continue;
-		to = cell_at(&t, line[cause] * n_rows + row, key.b);
+		to = cell_at(&c->cells, line[key.a] * n_rows + row, step);
 		if (to)
 			add(to, &cells[id]);
 		else
 			err = -ENOMEM;
 	}
 	free(line);
-	pair_table_free(&c->cells);
-	c->cells = t;
-	while (!err && c->cells.keys.n > REPORT_CAUSE_CELLS && c->joined < r->counts.steps.n)
+	while (!err && c->cells.keys.n > REPORT_CAUSE_CELLS && c->joined < steps)
 		err = join_steps(c);
 	return err ? err : sort_cells(c);
 }

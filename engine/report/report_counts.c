@@ -5,11 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+#include "common/grow.h"
 #include "select/wait_nature.h"
 #include "attribute/waker_name.h"
 
-/* Returned by a visit: too many figures, the steps have to be longer. */
-#define TOO_MANY 1
+/* Of one waker, by its name, before it is known which wakers have numbers. */
+struct waker_seen {
+	uint32_t text;
+	uint64_t ns; /* blocked time that its wakeups ended */
+};
 
 struct counter {
 	struct report_counts *c;
@@ -17,9 +22,13 @@ struct counter {
 	struct names *names;
 	struct waker_names *waker_names;
 	const uint32_t *row_of;
-	uint64_t *waker_ns; /* by text id: blocked time that its wakeups ended */
-	size_t n_waker_ns;
-	uint32_t *number; /* by text id: 1 + its index in c->wakers; 0: one of the others */
+	struct waker_seen *wakers;
+	uint32_t n_wakers;
+	size_t cap_wakers;
+	uint32_t *seen; /* by text id: 1 + its place in wakers; 0: none yet */
+	size_t n_seen;
+	/* struct report_wakeups, by (place in wakers * n_rows + row, step). */
+	struct pair_table wakeups;
 };
 
 uint32_t report_step(const struct report_steps *s, uint64_t ns)
@@ -48,61 +57,6 @@ static void set_steps(struct report_steps *s, uint32_t n)
 		s->n = 1;
 }
 
-/* Adds up the blocked time that each waker's wakeups ended. */
-static int weigh_waker(void *arg, const struct chosen_wait *p)
-{
-	struct counter *k = arg;
-	uint32_t waker;
-
-	if (p->wait->kind != WAIT_SLEEP)
-		return 0;
-	waker = waker_name(k->waker_names, p->wait);
-	if (!waker)
-		return -ENOMEM;
-	if (waker >= k->n_waker_ns) {
-		size_t n = (size_t)waker * 2 + 64;
-		uint64_t *q = realloc(k->waker_ns, n * sizeof(*q));
-
-		if (!q)
-			return -ENOMEM;
-		memset(q + k->n_waker_ns, 0, (n - k->n_waker_ns) * sizeof(*q));
-		k->waker_ns = q;
-		k->n_waker_ns = n;
-	}
-	/* + 1: a waker of waits without blocked time counts as a waker, too. */
-	k->waker_ns[waker] += p->shown.blocked_to_ns - p->shown.blocked_from_ns + 1;
-	return 0;
-}
-
-/* Selects the wakers with most time, in the order of their text ids. */
-static int choose_wakers(struct counter *k)
-{
-	struct report_counts *c = k->c;
-
-	k->number = calloc(k->n_waker_ns + 1, sizeof(*k->number));
-	if (!k->number)
-		return -ENOMEM;
-	for (uint32_t i = 1; i < k->n_waker_ns; i++) {
-		uint32_t least = 0;
-
-		if (!k->waker_ns[i])
-			continue;
-		if (c->n_wakers < REPORT_WAKERS) {
-			c->wakers[c->n_wakers++] = i;
-			continue;
-		}
-		c->other_wakers = true;
-		for (uint32_t j = 1; j < c->n_wakers; j++)
-			if (k->waker_ns[c->wakers[j]] < k->waker_ns[c->wakers[least]])
-				least = j;
-		if (k->waker_ns[c->wakers[least]] < k->waker_ns[i])
-			c->wakers[least] = i;
-	}
-	for (uint32_t i = 0; i < c->n_wakers; i++)
-		k->number[c->wakers[i]] = i + 1;
-	return 0;
-}
-
 static unsigned int slot_of(uint64_t ns)
 {
 	return 63 - (unsigned int)__builtin_clzll(ns / 1000 | 1);
@@ -124,16 +78,45 @@ static int count_length(struct report_counts *c, uint32_t row, uint32_t step, ui
 	return 0;
 }
 
-static int count_wakeup(struct report_counts *c, uint32_t row, uint32_t waker, uint32_t step,
+/* The place of a waker of this name; UINT32_MAX: out of memory. */
+static uint32_t waker_of(struct counter *k, uint32_t text)
+{
+	if (text >= k->n_seen) {
+		size_t n = (size_t)text * 2 + 64;
+		uint32_t *p = realloc(k->seen, n * sizeof(*p));
+
+		if (!p)
+			return UINT32_MAX;
+		memset(p + k->n_seen, 0, (n - k->n_seen) * sizeof(*p));
+		k->seen = p;
+		k->n_seen = n;
+	}
+	if (!k->seen[text]) {
+		if (!GROW(k->wakers, k->n_wakers, k->cap_wakers) ||
+		    k->n_wakers >= UINT32_MAX / k->c->n_rows)
+			return UINT32_MAX;
+		k->wakers[k->n_wakers++] = (struct waker_seen) { text, 0 };
+		k->seen[text] = k->n_wakers;
+	}
+	return k->seen[text] - 1;
+}
+
+static int count_wakeup(struct counter *k, uint32_t row, const struct wait *w, uint32_t step,
 			uint64_t blocked_ns)
 {
+	uint32_t text = waker_name(k->waker_names, w);
+	uint32_t waker = text ? waker_of(k, text) : UINT32_MAX;
 	struct report_wakeups *sums =
-		pair_table_at(&c->wakeups, row * (REPORT_WAKERS + 1) + waker, step, sizeof(*sums));
+		waker == UINT32_MAX ? NULL
+				    : pair_table_at(&k->wakeups, waker * k->c->n_rows + row, step,
+						    sizeof(*sums));
 
 	if (!sums)
 		return -ENOMEM;
 	sums->count++;
 	sums->blocked_ns += blocked_ns;
+	/* + 1: a waker of waits without blocked time counts as a waker, too. */
+	k->wakers[waker].ns += blocked_ns + 1;
 	return 0;
 }
 
@@ -167,31 +150,171 @@ static int count_asleep(struct counter *k, uint32_t row, const struct wait *w, u
 	return 0;
 }
 
+/* ---- steps that are longer ------------------------------------------------------------------- */
+
+static void add_numbers(void *to, const void *from)
+{
+	*(uint64_t *)to += *(const uint64_t *)from;
+}
+
+static void add_wakeups(void *to, const void *from)
+{
+	struct report_wakeups *sum = to;
+	const struct report_wakeups *more = from;
+
+	sum->count += more->count;
+	sum->blocked_ns += more->blocked_ns;
+}
+
+/* Makes one step of two, in a table by (anything, step). 0 or -ENOMEM. */
+static int join_cells(struct pair_table *t, size_t size, void (*add)(void *to, const void *from))
+{
+	struct pair_table joined = { .at = NULL };
+
+	for (uint32_t id = 1; id <= t->keys.n; id++) {
+		struct pair key = t->keys.at[id];
+		void *to = pair_table_at(&joined, key.a, key.b / 2, size);
+
+		if (!to) {
+			pair_table_free(&joined);
+			return -ENOMEM;
+		}
+		add(to, (const char *)t->at + id * size);
+	}
+	pair_table_free(t);
+	*t = joined;
+	return 0;
+}
+
+/* Makes one step of two. 0 or -ENOMEM. */
+static int join_steps(struct counter *k)
+{
+	struct report_counts *c = k->c;
+	uint32_t n = c->steps.n, joined = (n + 1) / 2;
+	int err = join_cells(&c->lengths, sizeof(uint64_t), add_numbers);
+
+	if (!err)
+		err = join_cells(&c->asleep, sizeof(uint64_t), add_numbers);
+	if (!err)
+		err = join_cells(&k->wakeups, sizeof(struct report_wakeups), add_wakeups);
+	if (err)
+		return err;
+	for (uint32_t row = 0; row < c->n_rows; row++)
+		for (uint32_t i = 0; i < joined; i++) {
+			const uint64_t *of = &c->longest_ns[(size_t)row * n + 2 * i];
+
+			c->longest_ns[(size_t)row * joined + i] =
+				2 * i + 1 < n && of[1] > of[0] ? of[1] : of[0];
+		}
+	c->steps.step_ns *= 2;
+	c->steps.n = joined;
+	return 0;
+}
+
+/* Wakers without a number of their own become one when all are known: till then more have room. */
+#define SEEN_CELLS (4 * REPORT_CELLS)
+
+/* Makes steps longer until there is room for the figures. 0 or -ENOMEM. */
+static int make_room(struct counter *k)
+{
+	const struct report_counts *c = k->c;
+	int err = 0;
+
+	while (!err && c->steps.n > 1 &&
+	       (c->lengths.keys.n > REPORT_CELLS || c->asleep.keys.n > REPORT_CELLS ||
+		k->wakeups.keys.n > SEEN_CELLS))
+		err = join_steps(k);
+	return err;
+}
+
 static int count(void *arg, const struct chosen_wait *p)
 {
 	struct counter *k = arg;
 	struct report_counts *c = k->c;
 	uint32_t row = k->row_of[p->thread];
-	uint32_t step = report_step(&c->steps, report_end_ns(p)), waker;
+	uint32_t step = report_step(&c->steps, report_end_ns(p));
 	uint64_t asleep_ns = p->shown.blocked_to_ns - p->shown.blocked_from_ns;
 	int err = count_length(c, row, step, p->shown.whole_ns);
 
 	if (!err && p->wait->kind == WAIT_SLEEP) {
-		waker = waker_name(k->waker_names, p->wait);
-		if (!waker)
-			return -ENOMEM;
-		waker = k->number[waker] ? k->number[waker] - 1 : c->n_wakers;
-		err = count_wakeup(c, row, waker, step, asleep_ns);
+		err = count_wakeup(k, row, p->wait, step, asleep_ns);
 		if (!err && asleep_ns)
 			err = count_asleep(k, row, p->wait, step, asleep_ns);
 	}
-	if (err)
-		return err;
-	return c->steps.n > 1 &&
-			       (c->lengths.keys.n > REPORT_CELLS ||
-				c->wakeups.keys.n > REPORT_CELLS || c->asleep.keys.n > REPORT_CELLS)
-		       ? TOO_MANY
-		       : 0;
+	return err ? err : make_room(k);
+}
+
+/* ---- wakers --------------------------------------------------------------------------------- */
+
+static int by_text(const void *pa, const void *pb)
+{
+	return compare_numbers(((const struct waker_seen *)pa)->text,
+			       ((const struct waker_seen *)pb)->text);
+}
+
+/*
+ * Gives numbers to the wakers with most time, in the order of their text ids. By text id: 1 + the
+ * number; 0: it has none. NULL: out of memory. To be freed.
+ */
+static uint32_t *choose_wakers(struct counter *k)
+{
+	struct report_counts *c = k->c;
+	uint32_t *number = calloc(k->n_seen + 1, sizeof(*number));
+	struct waker_seen chosen[REPORT_WAKERS];
+	struct waker_seen *all = malloc((k->n_wakers + 1u) * sizeof(*all));
+
+	for (uint32_t i = 0; i < k->n_wakers && all; i++)
+		all[i] = k->wakers[i];
+	if (all && k->n_wakers)
+		qsort(all, k->n_wakers, sizeof(*all), by_text);
+	for (uint32_t i = 0; i < k->n_wakers && all; i++) {
+		uint32_t least = 0;
+
+		if (c->n_wakers < REPORT_WAKERS) {
+			chosen[c->n_wakers++] = all[i];
+			continue;
+		}
+		c->other_wakers = true;
+		for (uint32_t j = 1; j < c->n_wakers; j++)
+			if (chosen[j].ns < chosen[least].ns)
+				least = j;
+		if (chosen[least].ns < all[i].ns)
+			chosen[least] = all[i];
+	}
+	for (uint32_t i = 0; i < c->n_wakers && number; i++) {
+		c->wakers[i] = chosen[i].text;
+		number[chosen[i].text] = i + 1;
+	}
+	if (!all) {
+		free(number);
+		number = NULL;
+	}
+	free(all);
+	return number;
+}
+
+/* Puts the wakeups where they belong now that wakers have numbers. 0 or -ENOMEM. */
+static int number_wakeups(struct counter *k)
+{
+	struct report_counts *c = k->c;
+	const struct report_wakeups *sums = k->wakeups.at;
+	uint32_t *number = choose_wakers(k);
+	int err = number ? 0 : -ENOMEM;
+
+	for (uint32_t id = 1; id <= k->wakeups.keys.n && !err; id++) {
+		struct pair key = k->wakeups.keys.at[id];
+		uint32_t of = number[k->wakers[key.a / c->n_rows].text];
+		uint32_t waker = of ? of - 1 : c->n_wakers, row = key.a % c->n_rows;
+		struct report_wakeups *to = pair_table_at(
+			&c->wakeups, row * (REPORT_WAKERS + 1) + waker, key.b, sizeof(*to));
+
+		err = to ? 0 : -ENOMEM;
+		if (to)
+			add_wakeups(to, &sums[id]);
+	}
+	free(number);
+	pair_table_free(&k->wakeups);
+	return err;
 }
 
 void report_counts_free(struct report_counts *c)
@@ -205,27 +328,11 @@ void report_counts_free(struct report_counts *c)
 	c->longest_ns = c->row_waits = c->row_longest_ns = NULL;
 }
 
-static int count_in_steps(struct counter *k, const struct timelines *tl, struct wait_filter *s,
-			  uint32_t n)
-{
-	struct report_counts *c = k->c;
-
-	report_counts_free(c);
-	set_steps(&c->steps, n);
-	c->longest_ns = calloc((size_t)c->n_rows * c->steps.n + 1, sizeof(*c->longest_ns));
-	c->row_waits = calloc((size_t)c->n_rows + 1, sizeof(*c->row_waits));
-	c->row_longest_ns = calloc((size_t)c->n_rows + 1, sizeof(*c->row_longest_ns));
-	if (!c->longest_ns || !c->row_waits || !c->row_longest_ns)
-		return -ENOMEM;
-	return top_waits_walk(tl, s, 0, count, k);
-}
-
 int report_count(struct report *r)
 {
 	const struct timelines *tl = r->in->timelines;
 	struct report_counts *c = &r->counts;
 	struct counter k = { .c = c, .timelines = tl, .names = r->names, .row_of = r->row_of };
-	uint32_t n = REPORT_STEPS;
 	int err;
 
 	*c = (struct report_counts) { .n_rows = r->n_rows + 1 };
@@ -234,18 +341,26 @@ int report_count(struct report *r)
 		c->steps.to_ns = timelines_end_ns(tl);
 	if (c->steps.from_ns > c->steps.to_ns)
 		c->steps.from_ns = c->steps.to_ns;
+	set_steps(&c->steps, REPORT_STEPS);
+	c->longest_ns = calloc((size_t)c->n_rows * c->steps.n + 1, sizeof(*c->longest_ns));
+	c->row_waits = calloc((size_t)c->n_rows + 1, sizeof(*c->row_waits));
+	c->row_longest_ns = calloc((size_t)c->n_rows + 1, sizeof(*c->row_longest_ns));
+	if (!c->longest_ns || !c->row_waits || !c->row_longest_ns)
+		return -ENOMEM;
 	err = waker_names_new(&k.waker_names, tl, r->names);
 	if (!err)
-		err = top_waits_walk(tl, r->filter, 0, weigh_waker, &k);
+		err = top_waits_walk(tl, r->filter, 0, count, &k);
 	if (!err)
-		err = choose_wakers(&k);
-	while (!err && (err = count_in_steps(&k, tl, r->filter, n)) == TOO_MANY) {
-		n /= 2;
-		err = 0;
+		err = number_wakeups(&k);
+	while (!err && c->wakeups.keys.n > REPORT_CELLS && c->steps.n > 1) {
+		err = join_steps(&k);
+		if (!err)
+			err = join_cells(&c->wakeups, sizeof(struct report_wakeups), add_wakeups);
 	}
 	waker_names_free(k.waker_names);
-	free(k.waker_ns);
-	free(k.number);
+	pair_table_free(&k.wakeups);
+	free(k.wakers);
+	free(k.seen);
 	return err;
 }
 

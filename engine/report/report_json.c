@@ -262,8 +262,8 @@ static int put_waits(struct report_writer *w)
 /* By line of the table of causes its cells: row, step (of so many steps), and the figures. */
 static void put_cause_cells(struct report_writer *w)
 {
-	const struct report_cause_counts *c = w->r->cause_counts;
-	const struct report_cause_cell *cells = c->cells.at;
+	const struct report_cause_counts *c = &w->r->cause_counts;
+	const struct cause_cell *cells = c->cells.at;
 	uint32_t n_rows = w->r->counts.n_rows;
 
 	json_begin(&w->j, "causeCells", '[');
@@ -297,7 +297,7 @@ static void put_causes(struct report_writer *w)
 	}
 	json_end(&w->j, ']');
 	w->j.on_line = true;
-	json_number(&w->j, "causeSteps", r->cause_counts->joined);
+	json_number(&w->j, "causeSteps", r->cause_counts.joined);
 	put_cause_cells(w);
 }
 

@@ -28,25 +28,17 @@ struct rows {
 	size_t n;
 };
 
-/* A causes_watcher's. */
-static int see(void *arg, uint32_t worker, uint32_t cause, const struct chosen_wait *p, uint64_t ns,
-	       uint64_t longest_ns)
-{
-	(void)worker;
-	(void)cause;
-	(void)p;
-	(void)ns;
-	(void)longest_ns;
-	++*(size_t *)arg;
-	return 0;
-}
+/* What waits have in batches, or each by itself; by their threads, and by the time of their end. */
+enum how { IN_BATCH, IN_CELLS, ONE_BY_ONE };
+#define TIMES 3u
 
-static int join(void *arg, uint32_t worker, const uint32_t *ids)
+/* A causes_cells': arg is the timelines. */
+static uint32_t cell_of(const void *arg, const struct chosen_wait *p)
 {
-	(void)arg;
-	(void)worker;
-	(void)ids;
-	return 0;
+	uint64_t from_ns = timelines_start_ns(arg), ns = timelines_end_ns(arg) - from_ns + 1;
+	uint64_t at_ns = p->wait->in_ns > from_ns ? p->wait->in_ns - from_ns : 0;
+
+	return 1 + p->thread * TIMES + (uint32_t)(at_ns * TIMES / ns) % TIMES;
 }
 
 static int by_key(const void *a, const void *b)
@@ -75,12 +67,67 @@ static struct row row_of(const struct causes *all, const struct names *names, co
 	return r;
 }
 
+/* What the cells have of the causes, below a cause's row: by the same key and the cell. */
+static struct rows cells_of(const struct causes *all, const struct names *names, bool threads)
+{
+	const struct pair_table *table = causes_cells(all);
+	const struct cause_cell *cells = table->at;
+	struct rows r = { .n = table->keys.n };
+	size_t n, kept = 0;
+	const struct cause *at = causes_list(all, &n);
+
+	r.at = calloc(r.n + 1, sizeof(*r.at));
+	assert_non_null(r.at);
+	for (uint32_t id = 1; id <= r.n; id++)
+		for (size_t i = 0; i < n; i++) {
+			struct row of;
+
+			if (at[i].id != table->keys.at[id].a || !cells[id].ns)
+				continue;
+			of = row_of(all, names, &at[i], threads);
+			r.at[kept] = (struct row) { NULL, cells[id].ns, cells[id].waits,
+						    cells[id].longest_ns };
+			assert_true(asprintf(&r.at[kept++].key, "%s @%" PRIu32, of.key,
+					     table->keys.at[id].b) > 0);
+			free(of.key);
+		}
+	r.n = kept;
+	if (r.n)
+		qsort(r.at, r.n, sizeof(*r.at), by_key);
+	return r;
+}
+
+/* The cells add up to the causes. */
+static void add_up(const struct causes *all)
+{
+	const struct pair_table *table = causes_cells(all);
+	const struct cause_cell *cells = table->at;
+	size_t n;
+	const struct cause *at = causes_list(all, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct cause_cell sum = { 0 };
+
+		for (uint32_t id = 1; id <= table->keys.n; id++) {
+			if (table->keys.at[id].a != at[i].id)
+				continue;
+			sum.ns += cells[id].ns;
+			sum.waits += cells[id].waits;
+			if (sum.longest_ns < cells[id].longest_ns)
+				sum.longest_ns = cells[id].longest_ns;
+		}
+		assert_int_equal(sum.ns, at[i].ns);
+		assert_int_equal(sum.waits, at[i].waits);
+		assert_int_equal(sum.longest_ns, at[i].longest_ns);
+	}
+}
+
 /*
- * one_by_one: as for a watcher, to whom it is told what each wait has. threads: whose time it is is
- * compared, too; where there are running totals it is not known.
+ * threads: whose time it is is compared, too; where there are running totals it is not known.
+ * cells: what the cells have.
  */
-static struct rows rows_of(const struct timelines *tl, const struct options *given, bool one_by_one,
-			   bool threads)
+static struct rows rows_of(const struct timelines *tl, const struct options *given, enum how how,
+			   bool threads, struct rows *cells)
 {
 	struct options o = causes_options(given);
 	struct names *names;
@@ -88,16 +135,16 @@ static struct rows rows_of(const struct timelines *tl, const struct options *giv
 	struct causes *c;
 	const struct cause *at;
 	struct rows r;
-	size_t seen = 0;
 
 	assert_int_equal(names_new(&names, tl, &o), 0);
 	assert_int_equal(wait_filter_new(&f, tl, &o, names), 0);
-	if (one_by_one)
-		assert_int_equal(causes_new_watched(&c, tl, &o, names, f,
-						    (struct causes_watcher) { &seen, see, join }),
-				 0);
-	else
+	if (how == IN_BATCH)
 		assert_int_equal(causes_new(&c, tl, &o, names, f), 0);
+	else
+		assert_int_equal(causes_new_in_cells(&c, tl, &o, names, f,
+						     (struct causes_cells) { tl, cell_of,
+									     how == ONE_BY_ONE }),
+				 0);
 	at = causes_list(c, &r.n);
 	r.at = calloc(r.n + 1, sizeof(*r.at));
 	assert_non_null(r.at);
@@ -107,6 +154,9 @@ static struct rows rows_of(const struct timelines *tl, const struct options *giv
 	}
 	if (r.n)
 		qsort(r.at, r.n, sizeof(*r.at), by_key);
+	*cells = cells_of(c, names, threads);
+	if (how != IN_BATCH)
+		add_up(c);
 	causes_free(c);
 	wait_filter_free(f);
 	names_free(names);
@@ -127,11 +177,9 @@ static void rows_free(struct rows *r)
 				 (b), batch.at[i].key, script);                                \
 	} while (0)
 
-static void compare(const struct timelines *tl, const struct options *o, const char *script,
-		    bool threads)
+/* is_cell: the waits of a cell, of which not all are shown. */
+static void compare_rows(struct rows batch, struct rows each, const char *script, bool is_cell)
 {
-	struct rows batch = rows_of(tl, o, false, threads), each = rows_of(tl, o, true, threads);
-
 	if (batch.n != each.n)
 		fail_msg("%zu causes, one by one %zu in\n%s", batch.n, each.n, script);
 	for (size_t i = 0; i < batch.n; i++) {
@@ -140,12 +188,28 @@ static void compare(const struct timelines *tl, const struct options *o, const c
 				 script);
 		SAME(batch.at[i].ns, each.at[i].ns);
 		/* So few waits are all among the slowest, or shown. */
-		SAME(batch.at[i].longest_ns, each.at[i].longest_ns);
+		if (!is_cell || batch.at[i].longest_ns > each.at[i].longest_ns)
+			SAME(batch.at[i].longest_ns, each.at[i].longest_ns);
 		if (batch.at[i].waits < each.at[i].waits)
 			SAME(batch.at[i].waits, each.at[i].waits);
 	}
-	rows_free(&batch);
-	rows_free(&each);
+}
+
+static void compare(const struct timelines *tl, const struct options *o, const char *script,
+		    bool threads)
+{
+	struct rows cells[3], of[] = { rows_of(tl, o, IN_BATCH, threads, &cells[0]),
+				       rows_of(tl, o, IN_CELLS, threads, &cells[1]),
+				       rows_of(tl, o, ONE_BY_ONE, threads, &cells[2]) };
+
+	assert_int_equal(cells[0].n, 0);
+	compare_rows(of[0], of[2], script, false);
+	compare_rows(of[1], of[2], script, false);
+	compare_rows(cells[1], cells[2], script, true);
+	for (size_t i = 0; i < 3; i++) {
+		rows_free(&of[i]);
+		rows_free(&cells[i]);
+	}
 }
 
 static void random_schedules_have_the_same_causes(void **state)
