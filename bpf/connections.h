@@ -18,8 +18,8 @@ struct connection {
 	__u32 ready_seq;     /* bytes written at ready_ns */
 	__u32 seen_seq;	     /* and at the end of the last write */
 	__u32 id;
+	__u32 n_requests; /* that were read */
 	bool is_old, is_held;
-	bool had_request;
 
 	struct open_request now;
 	__u64 endpoint, socket; /* hashes of their keys; 0: not looked for yet */
@@ -43,7 +43,8 @@ static __always_inline void tell_request(struct connection *c, struct open_reque
 
 	if (!is_recording(now))
 		return;
-	r->told = send_request(r, c->id, now, endpoint | (__u64)WIRE_REQUEST << 32, stacks);
+	r->told =
+		send_request(r, bytes_of(sk, r), now, endpoint | (__u64)WIRE_REQUEST << 32, stacks);
 	if (r->told && find_objects && sk->sk_protocol == IPPROTO_TCP && r->bytes_written &&
 	    !is_within_machine((__u64)sk, sk->__sk_common.skc_family))
 		record_stream(r->writer, socket_id(&c->socket, sk, now),
@@ -51,10 +52,10 @@ static __always_inline void tell_request(struct connection *c, struct open_reque
 }
 
 /* The request is over: says so if it was answered by several writes. */
-static __always_inline void tell_more(struct connection *c, struct open_request *r, __u64 now)
+static __always_inline void tell_more(struct open_request *r, __u64 now)
 {
 	if (r->told && r->answer_ns > r->first_ns && is_recording(now))
-		send_request(r, c->id, now, (__u64)WIRE_REQUEST_MORE << 32, 0);
+		send_request(r, NULL, now, (__u64)WIRE_REQUEST_MORE << 32, 0);
 }
 
 /* A call ended whose write answered the request that was held, or nobody knows which did. */
@@ -62,7 +63,7 @@ static __always_inline void tell_held(struct connection *c, struct sock *sk, __u
 {
 	c->is_held = false;
 	if (c->held.told)
-		tell_more(c, &c->held, now);
+		tell_more(&c->held, now);
 	else
 		tell_request(c, &c->held, sk, now, 0);
 }
@@ -76,10 +77,10 @@ static __always_inline void end_connection(struct connection *c, struct sock *sk
 	if (c->is_held)
 		tell_held(c, sk, now);
 	if (r->told) {
-		tell_more(c, r, now);
+		tell_more(r, now);
 	} else if (r->taken_ns && !r->answer_ns && is_recording(now)) {
 		endpoint = endpoint_id(&c->endpoint, sk, now);
-		send_request(r, c->id, now, endpoint | (__u64)WIRE_REQUEST_OPEN << 32, 0);
+		send_request(r, bytes_of(sk, r), now, endpoint | (__u64)WIRE_REQUEST_OPEN << 32, 0);
 	}
 	__builtin_memset(r, 0, sizeof(*r));
 }
@@ -190,9 +191,10 @@ static __always_inline void begin_request(struct connection *c, __u32 tid, __u32
 	r->first_seq = first_seq;
 	r->reader = tid;
 	r->flags = c->is_old ? CHAINLOG_REQUEST_OLD : 0;
-	if (!c->had_request && !c->is_old)
+	r->connection = c->id;
+	r->nth = ++c->n_requests;
+	if (r->nth == 1 && !c->is_old)
 		r->flags |= CHAINLOG_REQUEST_FIRST;
-	c->had_request = true;
 	r->arrival_ns = noted(c->ready_ns);
 	if (!r->arrival_ns) {
 		/* It came together with what was read before. */
@@ -224,7 +226,7 @@ static __always_inline void end_request_at_read(struct connection *c, __u64 now,
 		c->is_held = true;
 		next_request(c);
 	} else if (c->now.answer_ns) {
-		tell_more(c, &c->now, now);
+		tell_more(&c->now, now);
 		next_request(c);
 	}
 }
@@ -294,7 +296,7 @@ data_written(struct connection *c, struct sock *sk, int bytes, __u32 tid, __u64 
 		c->is_held = false;
 		if (is_first)
 			return &c->held;
-		tell_more(c, &c->held, now);
+		tell_more(&c->held, now);
 		return NULL;
 	}
 	/* Nobody asked: what a server says first, or of its own accord. */

@@ -6,6 +6,16 @@
  */
 #pragma once
 
+/* How a system call says where it reads to. */
+enum read_call {
+	READ_OTHER,
+	READ_BUFFER,	 /* argument 1: the address */
+	READ_PARTS,	 /* arguments 1 and 2: an array of struct iovec and its length */
+	READ_MESSAGE,	 /* argument 1: a struct msghdr */
+	READ_MESSAGES,	 /* arguments 1 and 2: an array of these and its length */
+	READ_SOCKETCALL, /* i386: argument 0 says how, argument 1 has the call's own arguments */
+};
+
 #if defined(__TARGET_ARCH_x86)
 
 #define REGISTERS_SIZE 168u /* of what user code sees of struct pt_regs */
@@ -74,6 +84,37 @@ static __always_inline bool is_32bit_call(struct task_struct *t, struct pt_regs 
 	((i)	   ? (is_32) ? (__u32)FIELD(pt_regs, regs, cx) : FIELD(pt_regs, regs, si) \
 	       : (is_32) ? (__u32)FIELD(pt_regs, regs, bx)                                \
 		   : FIELD(pt_regs, regs, di))
+
+static __always_inline enum read_call read_call_of(long number, bool is_32)
+{
+	switch (number) {
+	case 0:
+	case 45: /* recvfrom */
+		return is_32 ? READ_OTHER : READ_BUFFER;
+	case 3:
+	case 371: /* recvfrom */
+		return is_32 ? READ_BUFFER : READ_OTHER;
+	case 19:
+	case 327: /* preadv2 */
+		return is_32 ? READ_OTHER : READ_PARTS;
+	case 145:
+	case 378: /* preadv2 */
+		return is_32 ? READ_PARTS : READ_OTHER;
+	case 47:
+		return is_32 ? READ_OTHER : READ_MESSAGE;
+	case 372:
+		return is_32 ? READ_MESSAGE : READ_OTHER;
+	case 299:
+		return is_32 ? READ_OTHER : READ_MESSAGES;
+	case 337:
+	case 417: /* with times of 64 bits */
+		return is_32 ? READ_MESSAGES : READ_OTHER;
+	case 102:
+		return is_32 ? READ_SOCKETCALL : READ_OTHER;
+	default:
+		return READ_OTHER;
+	}
+}
 
 static __always_inline void call_args(struct pt_regs *regs, bool is_32, __u64 args[4])
 {
@@ -185,6 +226,37 @@ static __always_inline bool is_32bit_call(struct task_struct *t, struct pt_regs 
 #define is_saved_32bit(task, regs) (FIELD(pt_regs, regs, pstate) & MODE_32BIT)
 #define saved_call_arg(regs, is_32, i) \
 	((void)(is_32), (i) ? FIELD(pt_regs, regs, regs[1]) : FIELD(pt_regs, regs, orig_x0))
+
+static __always_inline enum read_call read_call_of(long number, bool is_32)
+{
+	switch (number) {
+	case 63:
+	case 207: /* recvfrom */
+		return is_32 ? READ_OTHER : READ_BUFFER;
+	case 3:
+	case 291: /* recv */
+	case 292: /* recvfrom */
+		return is_32 ? READ_BUFFER : READ_OTHER;
+	case 65:
+		return is_32 ? READ_OTHER : READ_PARTS;
+	case 145:
+	case 392: /* preadv2 */
+		return is_32 ? READ_PARTS : READ_OTHER;
+	case 286: /* preadv2 */
+		return is_32 ? READ_OTHER : READ_PARTS;
+	case 212:
+		return is_32 ? READ_OTHER : READ_MESSAGE;
+	case 297:
+		return is_32 ? READ_MESSAGE : READ_OTHER;
+	case 243:
+		return is_32 ? READ_OTHER : READ_MESSAGES;
+	case 365:
+	case 417: /* with times of 64 bits */
+		return is_32 ? READ_MESSAGES : READ_OTHER;
+	default:
+		return READ_OTHER;
+	}
+}
 
 static __always_inline void call_args(struct pt_regs *regs, bool is_32, __u64 args[4])
 {

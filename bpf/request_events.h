@@ -19,8 +19,11 @@ struct open_request {
 	__u32 reader, writer;
 	__u32 first_seq; /* of its first byte */
 	__u16 flags;
-	bool told; /* its WIRE_REQUEST was sent */
+	bool told;	       /* its WIRE_REQUEST was sent */
+	__u32 connection, nth; /* as in struct wire_request */
 };
+
+#include "request_bytes.h"
 
 static __always_inline void add_bytes(__u32 *sum, int bytes)
 {
@@ -177,8 +180,45 @@ static __always_inline __u32 socket_id(__u64 *hash, struct sock *sk, __u64 now)
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-/* Sends an event of one of the three kinds; true: it was not lost. stacks: user << 32 | kernel. */
-__noinline bool send_request(const struct open_request *r, __u64 connection, __u64 now,
+/* Room for a request's event, with its bytes if this CPU has not sent them yet; NULL: it is lost.
+ */
+static __always_inline struct wire_request *request_room(__u32 kind, __u64 now,
+							 const struct request_bytes *b)
+{
+	struct known_bytes *known = NULL;
+	struct wire_request_bytes *whole;
+	struct wire_request *ev;
+	__u32 zero = 0, place = 0;
+	__u64 hash = 0;
+
+	if (find_routes && b) {
+		hash = hash_bytes(b);
+		place = hash >> 1 & (WIRE_KNOWN_BYTES - 1);
+		known = bpf_map_lookup_elem(&known_bytes, &zero);
+	}
+	if (!known || known->hash[place] == hash) {
+		ev = record_event(kind, now, struct wire_request);
+		if (!ev)
+			return NULL;
+		ev->n_bytes = 0;
+	} else {
+		whole = record_event(kind, now, struct wire_request_bytes);
+		if (!whole)
+			return NULL;
+		__builtin_memcpy(whole->bytes, b->at, sizeof(whole->bytes));
+		known->hash[place] = hash;
+		ev = &whole->request;
+		ev->n_bytes = b->n;
+	}
+	ev->hash = hash;
+	return ev;
+}
+
+/*
+ * Sends an event of one of the three kinds; true: it was not lost. b: its bytes, NULL: there are
+ * none. stacks: user << 32 | kernel.
+ */
+__noinline bool send_request(const struct open_request *r, const struct request_bytes *b, __u64 now,
 			     __u64 endpoint_and_kind, __u64 stacks)
 {
 	__u32 kind = (__u32)(endpoint_and_kind >> 32);
@@ -186,10 +226,11 @@ __noinline bool send_request(const struct open_request *r, __u64 connection, __u
 
 	if (!r)
 		return false;
-	ev = record_event(kind, now, struct wire_request);
+	ev = request_room(kind, now, b);
 	if (!ev)
 		return false;
-	ev->connection = connection;
+	ev->connection = r->connection;
+	ev->nth = r->nth;
 	ev->arrival_ns = kind == WIRE_REQUEST_MORE ? r->first_ns : r->arrival_ns;
 	ev->taken_ns = r->taken_ns;
 	ev->answer_ns = r->answer_ns;

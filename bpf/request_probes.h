@@ -120,6 +120,8 @@ __noinline int tell_probed(const struct probed *p, __u32 writer, __u32 ustack, _
 	ev->request.ustack = ustack;
 	ev->request.endpoint = 0;
 	ev->request.flags = CHAINLOG_REQUEST_PROBED;
+	ev->request.hash = 0;
+	ev->request.nth = ev->request.n_bytes = 0;
 	ev->number = p->number;
 	ev->label_is = p->label_is;
 	ev->pad = 0;

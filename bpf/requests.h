@@ -101,6 +101,8 @@ int on_receive(unsigned long long *ctx)
 	}
 	if (bytes > 0) {
 		data_read(c, sk, bytes, task->pid, now, is_unix);
+		if (find_routes)
+			take_bytes(sk, &c->now, task, (__u32)bytes, (__u32)ctx[2]);
 		return 0;
 	}
 	if (bytes < 0) {
@@ -177,7 +179,7 @@ int on_send(unsigned long long *ctx)
 	if (c)
 		tell_request(c, r, sk, now, stacks);
 	else if (d)
-		send_request(r, 0, now,
+		send_request(r, NULL, now,
 			     endpoint_id(&d->endpoint, sk, now) | (__u64)WIRE_REQUEST << 32,
 			     stacks);
 	return 0;

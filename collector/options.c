@@ -258,6 +258,8 @@ static const struct option_row rows[] = {
 	{ .help = "Requests" },
 	{ "no-requests", 0, false, NULL, set_true, AT(no_requests),
 	  .help = "do not record requests to servers at sockets" },
+	{ "no-routes", 0, false, NULL, set_true, AT(no_routes),
+	  .help = "do not look at what requests ask for" },
 	{ "request", 0, false, "NAME=PATH:FUNCTION", set_request, 0,
 	  .help = "a call of FUNCTION in the program or library PATH is\na request, called NAME; "
 		  "or "

@@ -24,6 +24,7 @@ struct options {
 	bool no_objects;	/* not what threads wait for */
 	bool no_block;		/* not what block devices are asked for */
 	bool no_requests;	/* not when servers get and answer requests */
+	bool no_routes;		/* not what is asked of them */
 	struct request_spec probed[WIRE_PROBES]; /* requests that probes mark */
 	unsigned int n_probed;
 	const char *labels[WIRE_PROBES]; /* what is to be kept of them, as given */

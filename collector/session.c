@@ -41,6 +41,7 @@ static int load(struct session *s)
 		.objects = !o->no_objects,
 		.disk_requests = !o->no_block,
 		.requests = !o->no_requests,
+		.routes = !o->no_routes,
 		.probes = s->probes.at,
 		.n_probes = s->probes.n,
 		.contexts = o->context,

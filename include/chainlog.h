@@ -165,6 +165,8 @@ enum chainlog_aux {
 #define CHAINLOG_CLASS_REQUEST "request"
 /* That of labels of requests. */
 #define CHAINLOG_CLASS_LABEL "label"
+/* That of routes of requests. */
+#define CHAINLOG_CLASS_ROUTE "route"
 
 /*
  * That of control groups: the name is the path from the root of the hierarchy, inode the kernel's

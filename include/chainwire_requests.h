@@ -7,6 +7,12 @@
 
 #include "chainwire_record.h"
 
+/* The first bytes of a request, of which the collector makes a route. */
+#define WIRE_REQUEST_BYTES 256u
+/* So many hashes of such bytes a CPU remembers, each at its place by the bits from the second on.
+ */
+#define WIRE_KNOWN_BYTES 1024u
+
 /* A request at a socket was answered; also WIRE_REQUEST_MORE and WIRE_REQUEST_OPEN. */
 struct wire_request {
 	struct wire_record r;
@@ -19,6 +25,18 @@ struct wire_request {
 	__u32 kstack, ustack; /* the writer's; 0: not taken */
 	__u32 endpoint;	      /* see struct wire_object; 0: not known */
 	__u32 flags;	      /* CHAINLOG_REQUEST_*, or-ed */
+	__u64 hash;	      /* of its first bytes; 0: they are not known */
+	__u32 nth;	      /* of those of its connection that were read, from 1 on */
+	__u32 n_bytes;	      /* so many follow; 0: the CPU sent those of this hash before */
+};
+
+/* The same with its first bytes, zero from n_bytes on. */
+struct wire_request_bytes {
+	union {
+		struct wire_record r;
+		struct wire_request request;
+	};
+	char bytes[WIRE_REQUEST_BYTES];
 };
 
 /*

@@ -9,6 +9,7 @@
 #include "chainlog.h"
 #include "kallsyms/kernel_names.h"
 #include "kernel/bpf.h"
+#include "route_ids.h"
 
 /* Flag of a store id: an event has it, but its record has not come yet (from another ring). */
 #define UNDEFINED 0x80000000u
@@ -60,6 +61,7 @@ struct id_map {
 	struct definition_store store;
 	struct symbolizer *sym;
 	struct code_map *code;
+	struct route_ids *routes;
 	uint32_t newest;	  /* wire id */
 	struct slot slots[SLOTS]; /* by wire id modulo SLOTS */
 	struct slot layouts[WIRE_LAYOUTS];
@@ -79,8 +81,8 @@ int id_map_new(struct id_map **out, const struct definition_store *store, struct
 	struct id_map *m = calloc(1, sizeof(*m));
 
 	*out = m;
-	if (!m || code_map_new(&m->code)) {
-		free(m);
+	if (!m || code_map_new(&m->code) || route_ids_new(&m->routes, store)) {
+		id_map_free(m);
 		*out = NULL;
 		return -ENOMEM;
 	}
@@ -100,6 +102,7 @@ void id_map_free(struct id_map *m)
 	for (uint32_t i = 0; i < WIRE_LAYOUTS; i++)
 		free(m->layouts[i].addrs);
 	code_map_free(m->code);
+	route_ids_free(m->routes);
 	free(m);
 }
 
@@ -602,7 +605,12 @@ int id_map_settle_objects(struct id_map *m)
 
 	for (uint32_t i = 0; i < SLOTS && !err; i++)
 		err = define_bare(m, &m->slots[i]);
-	return err;
+	return err ? err : route_ids_settle(m->routes);
+}
+
+uint32_t id_map_route(struct id_map *m, const struct wire_request *w, uint32_t endpoint)
+{
+	return used(m, true, route_ids_of(m->routes, w, endpoint), w->r.time_ns);
 }
 
 uint32_t id_map_text(struct id_map *m, const struct object_text *o, uint64_t time_ns)
@@ -658,4 +666,5 @@ void id_map_each(struct id_map *m, id_map_fn fn, void *ctx)
 	for (uint32_t i = 0; i < AWAITED; i++)
 		if (m->awaited[i].id)
 			fn(ctx, false, m->awaited[i].id);
+	route_ids_each(m->routes, fn, ctx);
 }

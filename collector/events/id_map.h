@@ -30,31 +30,8 @@
 #include "chainlog.h"
 #include "chainwire.h"
 #include "code_map.h"
+#include "definition_store.h"
 #include "names/symbolize.h"
-#include "object_text.h"
-
-/*
- * Where definitions go. Ids are below 2^31; 0: out of memory. time_ns: CLOCK_MONOTONIC. Those that
- * return int return 0 or a negative errno; *id is one of reserve(), which they define, or 0: then
- * it becomes the id of what is equal to this, or a new one.
- */
-struct definition_store {
-	/* The frame at addr of an address space (0: the kernel). */
-	uint32_t (*frame)(void *ctx, uint32_t space, uint64_t addr, uint64_t time_ns);
-	/* One of interpreted code, whose addr has CHAINLOG_CODE_TAG, is the same for this location.
-	 */
-	uint32_t (*code_frame)(void *ctx, uint32_t space, uint64_t addr,
-			       const struct code_location *at, uint64_t time_ns);
-	/* The stack of n frame ids, leaf first, and why there are no more. */
-	int (*stack)(void *ctx, uint32_t *id, const uint32_t *frames, size_t n,
-		     enum chainlog_stack_end end, uint64_t time_ns);
-	int (*object)(void *ctx, uint32_t *id, const struct object_text *o, uint64_t time_ns);
-	/* The id of a stack or an object that is defined later, or never. */
-	uint32_t (*reserve)(void *ctx, bool is_object, uint64_t time_ns);
-	/* An event at time_ns refers to it. NULL: the store does not need to know. */
-	void (*use)(void *ctx, bool is_object, uint32_t id, uint64_t time_ns);
-	void *ctx;
-};
 
 struct id_map;
 
@@ -84,14 +61,21 @@ uint32_t id_map_tracer_frames(const struct id_map *m, const __u64 *addrs, uint32
 /* Takes a WIRE_OBJECT record of len bytes. Returns as id_map_take_stack(). */
 int id_map_take_object(struct id_map *m, const struct wire_object *o, size_t len);
 /*
- * Objects of which not all is known yet are defined by what is. More of them that comes later is
- * another object. Call it before what events refer to is read. Returns 0 or the store's error.
+ * Objects of which not all is known yet, and routes, are defined by what is. More of them that
+ * comes later is another object. Call it before what events refer to is read. Returns 0 or the
+ * store's error.
  */
 int id_map_settle_objects(struct id_map *m);
 /* The store's id for the object of an event; 0: none, or out of memory. */
 uint32_t id_map_object(struct id_map *m, uint32_t wire_id, uint64_t time_ns);
 /* The same of an object that has a text and no wire id. */
 uint32_t id_map_text(struct id_map *m, const struct object_text *o, uint64_t time_ns);
+
+/*
+ * The store's id for the route of a request that was not marked by probes; endpoint: the store's
+ * id. 0: none is known, or out of memory.
+ */
+uint32_t id_map_route(struct id_map *m, const struct wire_request *w, uint32_t endpoint);
 
 typedef void (*id_map_fn)(void *ctx, bool is_object, uint32_t id);
 /*

@@ -311,7 +311,7 @@ int object_describe(const struct wire_object *o, size_t len, struct object_text 
 		describe_endpoint(o, out);
 		break;
 	case WIRE_OBJECT_ROUTE:
-		set_class(out, "route");
+		set_class(out, CHAINLOG_CLASS_ROUTE);
 		put(&r, "%.*s", (int)o->path_len, o->path);
 		break;
 	case WIRE_OBJECT_GROUP:

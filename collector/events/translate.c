@@ -373,6 +373,8 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		take_fields(t, r, &out);
 	if (r->kind == WIRE_PROBED || r->kind == WIRE_PROBED_OPEN)
 		make_names(t, (const void *)r, &out);
+	if (r->kind == WIRE_REQUEST || r->kind == WIRE_REQUEST_OPEN)
+		out.request.label = id_map_route(t->ids, (const void *)r, out.request.endpoint);
 	return encoder_event(t->enc, &out);
 }
 
@@ -395,7 +397,14 @@ static int take_sample(struct translator *t, const struct wire_layout_sample *s)
 
 int translator_check(const struct wire_record *r, size_t len)
 {
-	return r->kind >= WIRE_KINDS || len < kinds[r->kind].size ? -EBADMSG : 0;
+	const struct wire_request *request = (const void *)r;
+
+	if (r->kind >= WIRE_KINDS || len < kinds[r->kind].size)
+		return -EBADMSG;
+	if ((r->kind == WIRE_REQUEST || r->kind == WIRE_REQUEST_OPEN) && request->n_bytes &&
+	    (request->n_bytes > WIRE_REQUEST_BYTES || len < sizeof(struct wire_request_bytes)))
+		return -EBADMSG;
+	return 0;
 }
 
 static int encode_switch(struct translator *t, const struct wire_switch *ev)

@@ -98,7 +98,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 	}
 	wants_requests = skel->rodata->find_requests;
 	if (wants_requests && !has_data_ready) {
-		bpf_session_load_requests(skel, false);
+		bpf_session_load_requests(skel, false, false);
 		if (!o->quiet)
 			fputs("chaincap: requests are not recorded: this kernel does not report "
 			      "what is read from sockets (Linux 6.3 does)\n",
@@ -240,7 +240,7 @@ static int load_session(struct bpf_session **out, const struct bpf_options *opti
 	bpf_program__set_autoload(s->skel->progs.on_sample, o->sample_hz > 0);
 	s->skel->rodata->find_objects = o->objects;
 	load_disk_programs(s->skel, o->disk_requests);
-	bpf_session_load_requests(s->skel, o->requests && requests);
+	bpf_session_load_requests(s->skel, o->requests && requests, o->routes);
 	bpf_session_limit_sockets(s->skel, o->memory);
 	bpf_session_load_probes(s, o);
 	bpf_session_load_contexts(s->skel, o->contexts);

@@ -46,6 +46,7 @@ struct bpf_options {
 	bool objects;	    /* what sleeping threads wait for */
 	bool disk_requests; /* what block devices are asked for */
 	bool requests;	    /* requests at sockets; left out where the kernel cannot do it */
+	bool routes;	    /* and their first bytes with them */
 	/* Requests that probes mark; borrowed until all is attached, at most WIRE_PROBE_SITES. */
 	const struct bpf_probe *probes;
 	size_t n_probes;

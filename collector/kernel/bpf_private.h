@@ -123,7 +123,7 @@ void bpf_session_forget_code(struct bpf_session *s);
 /* Before loading: whether to load the programs that record who queued what workers execute. */
 void bpf_session_load_work(struct chaincap_bpf *skel, bool wanted);
 /* Before loading: whether to load the programs of requests at sockets, besides on_data. */
-void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted);
+void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted, bool routes);
 /* Likewise the program of probes, if there are any. */
 void bpf_session_load_probes(struct bpf_session *s, const struct bpf_options *o);
 /* Attaches it everywhere. Returns 0, or a negative errno with the reason in why. */

@@ -11,9 +11,10 @@
 #include "clock.h"
 #include "common/grow.h"
 
-void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted)
+void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted, bool routes)
 {
 	skel->rodata->find_requests = wanted;
+	skel->rodata->find_routes = wanted && routes;
 	bpf_program__set_autoload(skel->progs.on_receive, wanted);
 	bpf_program__set_autoload(skel->progs.on_send, wanted);
 	bpf_program__set_autoload(skel->progs.on_state, wanted);
@@ -31,6 +32,8 @@ void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted)
 	bpf_map__set_autocreate(skel->maps.connections, wanted);
 	bpf_map__set_autocreate(skel->maps.datagram_sockets, wanted);
 	bpf_map__set_autocreate(skel->maps.listeners, wanted);
+	bpf_map__set_autocreate(skel->maps.first_bytes, wanted && routes);
+	bpf_map__set_autocreate(skel->maps.known_bytes, wanted && routes);
 }
 
 /* The most time for a list of sockets, and for all files at the end. */
@@ -193,12 +196,19 @@ void bpf_session_end_requests(struct bpf_session *s)
 
 /* What a socket's takes in the kernel: bpf_local_storage, an element of 512 bytes at most. */
 #define SOCKET_BYTES 768u
+/* The same of the first bytes of its requests, an element of 1024 bytes at most. */
+#define FIRST_BYTES 1024u
 /* Of --memory. */
 #define SOCKETS_PART 4
 
+static uint64_t socket_bytes(const struct chaincap_bpf *skel)
+{
+	return SOCKET_BYTES + (skel->rodata->find_routes ? FIRST_BYTES : 0);
+}
+
 void bpf_session_limit_sockets(struct chaincap_bpf *skel, uint64_t memory)
 {
-	skel->rodata->max_sockets = memory / SOCKETS_PART / SOCKET_BYTES;
+	skel->rodata->max_sockets = memory / SOCKETS_PART / socket_bytes(skel);
 }
 
 /*
@@ -224,7 +234,7 @@ void bpf_session_count_sockets(struct bpf_session *s)
 
 uint64_t bpf_session_socket_bytes(const struct bpf_session *s)
 {
-	return s->finds_requests ? s->skel->bss->n_sockets * SOCKET_BYTES : 0;
+	return s->finds_requests ? s->skel->bss->n_sockets * socket_bytes(s->skel) : 0;
 }
 
 /* ---- what was left out ---------------------------------------------------------------------- */

@@ -48,6 +48,7 @@ struct route {
 	 */
 	uint64_t statement;
 	char name[ROUTE_NAME_MAX]; /* "": the protocol is known, the route is not */
+	size_t fixed; /* bytes at its beginning that are no stranger's words: "GET", "SELECT" */
 };
 
 /* A request's first bytes. */

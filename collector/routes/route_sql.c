@@ -300,7 +300,7 @@ static void put_object(struct route_writer *w, struct sql *s, const char *verb)
 			thing = find_word(s, things, ARRAY_SIZE(things));
 		}
 	if (thing) {
-		route_put(w, ' ');
+		route_put_text(w, " ");
 		route_put_text(w, thing);
 	}
 	if (!strcmp(verb, "SELECT") || !strcmp(verb, "DELETE"))

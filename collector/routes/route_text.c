@@ -33,6 +33,34 @@ static const char *const redis_groups[] = {
 	"MEMORY", "MODULE", "OBJECT",  "PUBSUB",  "SCRIPT", "SLOWLOG", "XGROUP",   "XINFO",
 };
 
+/* What redis itself has (its commands.def); any other may be a stranger's word. */
+static const char redis_commands[] =
+	" "
+	"ACL APPEND ASKING AUTH BGREWRITEAOF BGSAVE BITCOUNT BITFIELD BITFIELD_RO BITOP "
+	"BITPOS BLMOVE BLMPOP BLPOP BRPOP BRPOPLPUSH BZMPOP BZPOPMAX BZPOPMIN CLIENT "
+	"CLUSTER COMMAND CONFIG COPY DBSIZE DEBUG DECR DECRBY DEL DISCARD DUMP ECHO EVAL "
+	"EVALSHA EVALSHA_RO EVAL_RO EXEC EXISTS EXPIRE EXPIREAT EXPIRETIME FAILOVER "
+	"FCALL FCALL_RO FLUSHALL FLUSHDB FUNCTION GEOADD GEODIST GEOHASH GEOPOS "
+	"GEORADIUS GEOSEARCH GEOSEARCHSTORE GET GETBIT GETDEL GETEX GETRANGE GETSET HDEL "
+	"HELLO HEXISTS HEXPIRE HGET HGETALL HINCRBY HINCRBYFLOAT HKEYS HLEN HMGET HMSET "
+	"HRANDFIELD HSCAN HSET HSETNX HSTRLEN HVALS INCR INCRBY INCRBYFLOAT INFO KEYS "
+	"LASTSAVE LATENCY LCS LINDEX LINSERT LLEN LMOVE LMPOP LPOP LPOS LPUSH LPUSHX "
+	"LRANGE LREM LSET LTRIM MEMORY MGET MIGRATE MODULE MONITOR MOVE MSET MSETNX "
+	"MULTI OBJECT PERSIST PEXPIRE PEXPIREAT PEXPIRETIME PFADD PFCOUNT PFMERGE PING "
+	"PSETEX PSUBSCRIBE PSYNC PTTL PUBLISH PUBSUB PUNSUBSCRIBE QUIT RANDOMKEY "
+	"READONLY READWRITE RENAME RENAMENX REPLCONF REPLICAOF RESET RESTORE ROLE RPOP "
+	"RPOPLPUSH RPUSH RPUSHX SADD SAVE SCAN SCARD SCRIPT SDIFF SDIFFSTORE SELECT SET "
+	"SETBIT SETEX SETNX SETRANGE SHUTDOWN SINTER SINTERCARD SINTERSTORE SISMEMBER "
+	"SLAVEOF SLOWLOG SMEMBERS SMISMEMBER SMOVE SORT SORT_RO SPOP SPUBLISH "
+	"SRANDMEMBER SREM SSCAN SSUBSCRIBE STRLEN SUBSCRIBE SUBSTR SUNION SUNIONSTORE "
+	"SWAPDB SYNC TIME TOUCH TTL TYPE UNLINK UNSUBSCRIBE UNWATCH WAIT WAITAOF WATCH "
+	"XACK XADD XAUTOCLAIM XCLAIM XDEL XGROUP XINFO XLEN XPENDING XRANGE XREAD "
+	"XREADGROUP XREVRANGE XSETID XTRIM ZADD ZCARD ZCOUNT ZDIFF ZDIFFSTORE ZINCRBY "
+	"ZINTER ZINTERSTORE ZLEXCOUNT ZMPOP ZMSCORE ZPOPMAX ZPOPMIN ZRANDMEMBER ZRANGE "
+	"ZRANGEBYLEX ZRANGEBYSCORE ZRANGESTORE ZRANK ZREM ZREMRANGEBYLEX ZREMRANGEBYRANK "
+	"ZREMRANGEBYSCORE ZREVRANGE ZREVRANGEBYLEX ZREVRANGEBYSCORE ZREVRANK ZSCAN "
+	"ZSCORE ZUNION ZUNIONSTORE ";
+
 /* Commands that people type, without RESP around them; not those that memcached has, too. */
 static const char *const redis_inline[] = { "PING",  "INFO",   "MONITOR", "SYNC",
 					    "PSYNC", "DBSIZE", "AUTH",	  "KEYS" };
@@ -60,12 +88,6 @@ static bool is_command(struct bytes word)
 	return n > 0 && n <= COMMAND_MAX && is_letter(word.end[-1]);
 }
 
-static void put_command(struct route_writer *w, struct bytes word)
-{
-	while (word.at < word.end)
-		route_put(w, to_upper(*word.at++));
-}
-
 static bool is_word_of(struct bytes word, const char *const *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -78,6 +100,22 @@ static bool is_word_of(struct bytes word, const char *const *words, size_t n)
 			return true;
 	}
 	return false;
+}
+
+static void put_command(struct route_writer *w, struct bytes word)
+{
+	char text[COMMAND_MAX + 3] = " ";
+	size_t n = 1;
+	bool is_fixed;
+
+	for (; word.at < word.end; word.at++, n++) {
+		route_put(w, to_upper(*word.at));
+		text[n] = (char)to_upper(*word.at);
+	}
+	text[n] = ' ';
+	is_fixed = w->len + 1 == n && strstr(redis_commands, text);
+	if (is_fixed)
+		w->route->fixed = w->len;
 }
 
 static bool parse_inline(struct route_writer *w, struct bytes b)
@@ -163,6 +201,7 @@ bool route_parse_memcached(struct route *r, const struct route_request *request)
 		return false;
 	for (; word.at < word.end; word.at++)
 		route_put(&w, *word.at);
+	r->fixed = w.len;
 	/* The rest of the line is text. */
 	for (b.at = word.end; b.at < b.end && *b.at != '\r'; b.at++)
 		if (*b.at < ' ' || *b.at >= 0x7f)

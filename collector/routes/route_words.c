@@ -26,8 +26,12 @@ void route_put(struct route_writer *w, uint8_t c)
 
 void route_put_text(struct route_writer *w, const char *text)
 {
+	bool is_fixed = w->route->fixed == w->len;
+
 	while (*text)
 		route_put(w, (uint8_t)*text++);
+	if (is_fixed)
+		w->route->fixed = w->len;
 }
 
 static bool is_between(uint8_t c)

@@ -13,6 +13,7 @@ struct route_writer {
 };
 
 void route_put(struct route_writer *w, uint8_t c);
+/* Puts a text of ours: at the beginning of a name it is fixed. */
 void route_put_text(struct route_writer *w, const char *text);
 
 /* Puts a path's template (route_words.c): up to its end, or to a ?, # or ;. */

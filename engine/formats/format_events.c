@@ -221,6 +221,9 @@ static void put_request(const struct printer *p, const struct event *ev)
 	else
 		fprintf(p->out, ", arrived %" PRIu64 " ns ago, taken %" PRIu64 " ns ago",
 			ev->time_ns - ev->request.arrival_ns, ev->time_ns - ev->request.taken_ns);
+	if (ev->kind != EVENT_REQUEST_MORE && ev->request.label &&
+	    !(ev->request.flags & CHAINLOG_REQUEST_PROBED))
+		put_object(p, ", ", trace_object(p->t, ev->request.label));
 	if (ev->kind == EVENT_REQUEST_OPEN)
 		return;
 	fprintf(p->out, ", answered %" PRIu64 " ns ago", ev->time_ns - ev->request.answer_ns);

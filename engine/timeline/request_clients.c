@@ -123,6 +123,19 @@ static int find_alike(struct request_list *r, const struct trace *t)
 	return failed ? -ENOMEM : 0;
 }
 
+/* Sets a request's route. Returns its name, a string; 0: it has none. */
+static uint32_t find_route(const struct request_list *r, const struct trace *t, struct request *q)
+{
+	const struct trace_object *o;
+
+	if (q->context && r->contexts.at[q->context].route)
+		q->route = r->contexts.at[q->context].route;
+	o = trace_object(t, q->route);
+	if (!o || strcmp(trace_string(t, o->class), CHAINLOG_CLASS_ROUTE))
+		q->route = 0; /* of a recorder that was killed before it told it */
+	return q->route ? o->name : 0;
+}
+
 /* Gives each request its endpoint. */
 static int find_endpoints(struct request_list *r, const struct timelines *tl,
 			  const struct processes *p)
@@ -135,12 +148,14 @@ static int find_endpoints(struct request_list *r, const struct timelines *tl,
 		struct request *q = &r->at[i];
 		uint32_t thread = server_thread(q), id, called;
 		uint32_t address = pairs_id(&addresses, q->object, process_number(tl, p, thread));
-		uint32_t route = q->context ? r->contexts.at[q->context].route : 0;
+		/* Several objects may be one route. */
+		uint32_t route = find_route(r, timelines_trace(tl), q);
+		bool first = !route && q->flags & REQUEST_FIRST;
 		struct request_endpoint *e;
 		int is_new;
 
 		called = address ? pairs_id(&routes, address, route) : 0;
-		id = pairs_id_new(&endpoints, called, q->flags & REQUEST_FIRST, &is_new);
+		id = pairs_id_new(&endpoints, called, first, &is_new);
 		if (!called || !id || !GROW(r->endpoints, id - 1, cap)) {
 			err = -ENOMEM;
 			break;
@@ -149,9 +164,9 @@ static int find_endpoints(struct request_list *r, const struct timelines *tl,
 		if (is_new) {
 			*e = (struct request_endpoint) {
 				.object = q->object,
-				.route = route,
+				.route = q->route,
 				.thread = thread,
-				.first = q->flags & REQUEST_FIRST,
+				.first = first,
 			};
 			err = name_endpoint(tl, p, e);
 			r->n_endpoints = id;

@@ -92,6 +92,7 @@ int requests_event(struct request_list *r, const struct event *ev, uint32_t writ
 		.flags = ev->request.flags & REQUEST_RECORDED,
 		.object = ev->request.endpoint,
 		.label = ev->request.flags & REQUEST_PROBED ? ev->request.label : 0,
+		.route = ev->request.flags & REQUEST_PROBED ? 0 : ev->request.label,
 	};
 
 	if (ev->kind == EVENT_REQUEST_MORE)

@@ -50,7 +50,12 @@ struct request {
 	uint32_t object;	 /* of the trace; 0: not known */
 	uint32_t endpoint;	 /* see timelines_endpoint() */
 	uint32_t label;		 /* object of the trace: what the program calls it; 0: none */
-	uint32_t context;	 /* see timelines_context(); 0: none is known */
+	/*
+	 * Likewise: what it asks for, by the context that its program publishes, or by its first
+	 * bytes. While the trace is read only the latter.
+	 */
+	uint32_t route;
+	uint32_t context; /* see timelines_context(); 0: none is known */
 	/*
 	 * Of a TCP connection: its socket, an object of the trace, 0: not known; the sequence
 	 * numbers of the first bytes of the answer and of the request; how many bytes the first
@@ -66,11 +71,11 @@ struct request {
  * that answers.
  */
 struct request_endpoint {
-	uint32_t object;  /* of the trace: protocol and own port, or path; 0: not known */
-	uint32_t route;	  /* object of the trace; 0: none */
-	uint32_t thread;  /* one of the process; THREAD_NONE: not known */
-	bool first;	  /* only the first requests of connections; and else all but these */
-	uint32_t name;	  /* string: "tcp :80", "tcp :80 first", "tcp :80 /cart" */
+	uint32_t object; /* of the trace: protocol and own port, or path; 0: not known */
+	uint32_t route;	 /* object of the trace; 0: none */
+	uint32_t thread; /* one of the process; THREAD_NONE: not known */
+	bool first;    /* without a route: only the first requests of connections, or all others */
+	uint32_t name; /* string: "tcp :80", "tcp :80 first", "tcp :80 /cart" */
 	uint32_t client;  /* string: "[request tcp :80] nginx" */
 	uint32_t for_it;  /* string: "[for tcp :80]" */
 	uint32_t process; /* string: "nginx"; 0: not known */

@@ -45,9 +45,7 @@ const char *request_endpoint_name(const struct timelines *tl, const struct reque
 
 const char *request_route(const struct timelines *tl, const struct request *q)
 {
-	const struct context *c = timelines_context(tl, q);
-
-	return c ? name_of(tl, c->route) : "";
+	return name_of(tl, q->route);
 }
 
 const char *request_label(const struct timelines *tl, const struct request *q)

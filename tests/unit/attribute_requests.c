@@ -73,6 +73,29 @@ static void a_route_is_a_part_of_the_endpoint(void **state)
 	      "[running] 150\n");
 }
 
+/* So is one that was made of the request's first bytes, unless the program says another. */
+static void a_request_says_its_route(void **state)
+{
+	(void)state;
+	folds("thread S *\n"
+	      "0 c0 - R > S\n"
+	      "60 c0 S context c0ffee 7 /cart\n"
+	      "250 c0 S request tcp::80 conn=1 arrived=50 taken=50 route=GET+/* first\n"
+	      "260 c0 S context -\n"
+	      "900 c0 S request tcp::80 conn=2 arrived=100 taken=300 route=GET+/report/* first "
+	      "stack=send;work\n"
+	      "950 c0 S request tcp::80 conn=2 arrived=300 taken=920 route=GET+/report/*\n"
+	      "end 1000\n",
+	      "[request tcp :80 /cart] S;--;[unknown stack];S;[running] 200\n"
+	      "[request tcp :80 GET /report/*] S;--;[unknown stack];S;[running] 30\n"
+	      "[request tcp :80 GET /report/*] S;--;send;work;S;[running] 600\n"
+	      "[request tcp :80 GET /report/*] S;[queued];--;[unknown stack];S;[running] 70\n"
+	      "[request tcp :80 GET /report/*] S;[queued];[for tcp :80 /cart];--;[unknown "
+	      "stack];S;[running] 150\n"
+	      "[request tcp :80 GET /report/*] S;[queued];[for tcp :80 GET "
+	      "/report/*];--;[unknown stack];S;[running] 600\n");
+}
+
 /* A request that is lost may be a second one for which S worked: before the loss is over. */
 static void of_a_lost_request_nothing_is_said(void **state)
 {
@@ -350,6 +373,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_example),
 		cmocka_unit_test(a_route_is_a_part_of_the_endpoint),
+		cmocka_unit_test(a_request_says_its_route),
 		cmocka_unit_test(of_a_lost_request_nothing_is_said),
 		cmocka_unit_test(probed_requests),
 		cmocka_unit_test(another_thread_answers),

@@ -65,6 +65,9 @@ void request_noted(struct world *w, const struct event *ev)
 		told->route = route_of(
 			w, told->life,
 			ev->request.flags & CHAINLOG_REQUEST_PROBED ? ev->request.taken_ns : 0);
+	if (!told->route && !lost && ev->kind != EVENT_REQUEST_MORE &&
+	    !(ev->request.flags & CHAINLOG_REQUEST_PROBED))
+		told->route = ev->request.label;
 }
 
 static bool is_there(struct world *w, int life, uint64_t at)
@@ -161,7 +164,13 @@ static bool same_process(struct world *w, int a, int b)
 	return a == b;
 }
 
-/* "tcp :80", "tcp :80 /cart first". To be freed. */
+/* Of what has a route it makes no difference whether it is the first of its connection. */
+static bool is_first(const struct told *told)
+{
+	return told->ev.request.flags & CHAINLOG_REQUEST_FIRST && !told->route;
+}
+
+/* "tcp :80", "tcp :80 first", "tcp :80 /cart". To be freed. */
 static char *endpoint_of(struct world *w, const struct told *told)
 {
 	const struct event *ev = &told->ev;
@@ -174,8 +183,7 @@ static char *endpoint_of(struct world *w, const struct told *told)
 	char *text;
 
 	if (asprintf(&text, "%s%s%s%s%s%s", probed ? "" : class, *name && !probed ? " " : "", name,
-		     *path ? " " : "", path,
-		     ev->request.flags & CHAINLOG_REQUEST_FIRST ? " first" : "") < 0)
+		     *path ? " " : "", path, is_first(told) ? " first" : "") < 0)
 		abort();
 	return text;
 }
@@ -199,8 +207,7 @@ static const char *server_name(struct world *w, size_t at, const struct asked_fo
 
 		if (request_asked(w, i, &first) &&
 		    ev->request.endpoint == w->told[at].ev.request.endpoint &&
-		    (ev->request.flags & CHAINLOG_REQUEST_FIRST) ==
-			    (w->told[at].ev.request.flags & CHAINLOG_REQUEST_FIRST) &&
+		    is_first(&w->told[i]) == is_first(&w->told[at]) &&
 		    w->told[i].route == w->told[at].route &&
 		    same_process(w, server, server_of(&first)))
 			return trace_string(w->t, w->lives[server_of(&first)].names[0].name);

@@ -323,6 +323,8 @@ static void put_request(struct schedule *s, struct serving *v, uint64_t ns, unsi
 		put_word(s, "probed");
 	else if (!schedule_random(s, 4))
 		put_word(s, "first");
+	if (!probed && !schedule_random(s, 3))
+		put_word(s, schedule_random(s, 2) ? "route=GET+/cart" : "route=SELECT+orders");
 	if (open)
 		return;
 	put_at(s, "answered", answer);

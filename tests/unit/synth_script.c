@@ -114,6 +114,14 @@ static void add_disk_done(struct synth *m, const struct line *l, uint32_t cpu, u
 	synth_disk_done(m, cpu, ns, tid, &d);
 }
 
+static char *with_blanks(char *text)
+{
+	for (char *c = text; *c; c++)
+		if (*c == '+')
+			*c = ' ';
+	return text;
+}
+
 static void set_request_word(struct synth_request *r, char *w)
 {
 	static const char *const marks[] = { "first",  "pipelined",  "old",
@@ -148,6 +156,8 @@ static void set_request_word(struct synth_request *r, char *w)
 		r->bytes_written = strtoul(value, NULL, 10);
 	else if (!strcmp(w, "label"))
 		r->label = value;
+	else if (!strcmp(w, "route"))
+		r->route = with_blanks(value);
 	else if (!strcmp(w, "stack"))
 		stacks_of(value, &r->kstack, &r->ustack);
 	else

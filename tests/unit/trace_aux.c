@@ -99,6 +99,7 @@ static void a_request_is_read_whole(void **state)
 		.bytes_written = 12,
 		.kstack = "send",
 		.ustack = "work;main",
+		.route = "GET /a",
 	};
 	/* CPU 0 at 400, one event: connection 1, endpoint 99, no reader, writer 7, no stacks;
 	 * arrived 300 ns ago, taken 350 and answered 2097151 ns ago. */
@@ -107,6 +108,10 @@ static void a_request_is_read_whole(void **state)
 		0, 16,	 1,    99,   0x3f, 0,
 		7, 0,	 0,    0xac, 2,	   0xde,
 		2, 0xff, 0xff, 0x7f, 0,	   0,
+	};
+	/* An older recorder's, without a route, at 410: not answered. */
+	static const uint8_t older[] = {
+		0, 0x9a, 3, 0, 1, CHAINLOG_REQUEST_OPEN, 0, 8, 1, 99, 0x3f, 7, 0xac, 2, 0xde, 2,
 	};
 	struct synth *m = synth_new();
 
@@ -119,14 +124,16 @@ static void a_request_is_read_whole(void **state)
 	synth_request_open(m, 0, 300, &r);
 	synth_flush(m);
 	synth_add_block(m, CHAINLOG_BLOCK_AUX_EVENTS, impossible, sizeof(impossible));
+	synth_add_block(m, CHAINLOG_BLOCK_AUX_EVENTS, older, sizeof(older));
 	synth_end(m, 500);
-	synth_expect_events(
-		m, "100 switch 0 R>7\n"
-		   "200 request 7 1099511627776 [tcp :80] 9 9 100 150 190 8589934592 12 0 send "
-		   "work;main\n"
-		   "260 more 7 1099511627776 9 250 190 12\n"
-		   "300 open 9 1099511627776 [tcp :80] 9 100 150\n"
-		   "400 request 7 1 0 63 0 100 100 100 0 0 0\n");
+	synth_expect_events(m,
+			    "100 switch 0 R>7\n"
+			    "200 request 7 1099511627776 [tcp :80] 9 9 100 150 190 8589934592 12 "
+			    "[route GET /a] send work;main\n"
+			    "260 more 7 1099511627776 9 250 190 12\n"
+			    "300 open 9 1099511627776 [tcp :80] 9 100 150 [route GET /a]\n"
+			    "400 request 7 1 0 63 0 100 100 100 0 0 0\n"
+			    "410 open 7 1 0 63 110 110 0\n");
 	synth_free(m);
 }
 

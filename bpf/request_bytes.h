@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * request_bytes.h - how requests on connections begin: their first bytes, taken from the memory of
+ * the thread that reads them, in the call that read them. The collector makes a route of them, and
+ * keeps no others. Part of chaincap.bpf.c.
+ *
+ * Where a read's bytes are is said by the arguments of the system call. Of io_uring and of what the
+ * kernel reads by itself it is not: such a request has no bytes, or only those from before it.
+ */
+#pragma once
+
+#define MSG_TRUNC 0x20
+
+/* Set before loading. */
+const volatile bool find_routes = false;
+
+struct request_bytes {
+	__u32 nth; /* of which request of the connection, see struct open_request */
+	__u16 n;
+	bool is_closed; /* nothing follows: some of the request is missing from here on */
+	char at[WIRE_REQUEST_BYTES]; /* zero from n on */
+};
+
+/*
+ * Of the request that is read and of the one before it, which may still be untold, by nth.
+ * is_secret: what is read is enciphered, so it is not looked at any more.
+ */
+struct first_bytes {
+	struct request_bytes of[2];
+	bool is_secret;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct first_bytes);
+} first_bytes SEC(".maps");
+
+/* Hashes of what this CPU has sent, by their lower bits: those bytes are not sent again. */
+struct known_bytes {
+	__u64 hash[WIRE_KNOWN_BYTES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct known_bytes);
+} known_bytes SEC(".maps");
+
+/* The bytes of a request; NULL: there are none, or no longer. */
+static __always_inline struct request_bytes *bytes_of(struct sock *sk, const struct open_request *r)
+{
+	struct first_bytes *f = find_routes ? bpf_sk_storage_get(&first_bytes, sk, NULL, 0) : NULL;
+	struct request_bytes *b;
+
+	if (!f)
+		return NULL;
+	b = r->nth & 1 ? &f->of[1] : &f->of[0];
+	return b->nth == r->nth && b->n ? b : NULL;
+}
+
+/* ---- where they are ------------------------------------------------------------------------- */
+
+/* A part of the memory to which a call reads. */
+struct read_part {
+	__u64 at, n;
+};
+
+/* The first two of the parts that an array says. */
+static __always_inline bool find_parts(__u64 array, __u64 n, bool is_32, struct read_part to[2])
+{
+	__u32 words[4] = { 0 };
+
+	if (!n)
+		return false;
+	if (!is_32)
+		return n > 1 ? !bpf_probe_read_user(to, 2 * sizeof(*to), (void *)array)
+			     : !bpf_probe_read_user(to, sizeof(*to), (void *)array);
+	if (n > 1 ? bpf_probe_read_user(words, sizeof(words), (void *)array)
+		  : bpf_probe_read_user(words, sizeof(words) / 2, (void *)array))
+		return false;
+	to[0] = (struct read_part) { words[0], words[1] };
+	to[1] = (struct read_part) { words[2], words[3] };
+	return true;
+}
+
+/* Those of a struct msghdr. */
+static __always_inline bool find_message(__u64 msg, bool is_32, struct read_part to[2])
+{
+	__u64 iov[2];	 /* msg_iov, msg_iovlen */
+	__u32 iov_32[2]; /* behind msg_name, msg_namelen */
+
+	if (!is_32)
+		return !bpf_probe_read_user(iov, sizeof(iov), (void *)(msg + 16)) &&
+		       find_parts(iov[0], iov[1], false, to);
+	return !bpf_probe_read_user(iov_32, sizeof(iov_32), (void *)(msg + 8)) &&
+	       find_parts(iov_32[0], iov_32[1], true, to);
+}
+
+/* Where the n bytes are that the thread's system call has read; false: not known. */
+static __always_inline bool find_read(struct task_struct *task, __u32 n, struct read_part to[2])
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	bool is_32 = is_32bit_call(task, regs);
+	enum read_call how = read_call_of(call_number(regs), is_32);
+	__u32 words[3];
+	__u64 args[4];
+
+	if (!UNTRUSTED(task_struct, task)->mm || is_worker(task))
+		return false;
+	call_args(regs, is_32, args);
+	if (how == READ_SOCKETCALL) {
+		/* As they would be in registers; recv() and recvfrom(), recvmsg(). */
+		how = args[0] == 10 || args[0] == 12 ? READ_BUFFER
+		      : args[0] == 17		     ? READ_MESSAGE
+						     : READ_OTHER;
+		if (bpf_probe_read_user(words, sizeof(words), (void *)args[1]))
+			return false;
+		args[1] = words[1];
+	}
+	switch (how) {
+	case READ_BUFFER:
+		to[0] = (struct read_part) { args[1], n };
+		return true;
+	case READ_PARTS:
+		return find_parts(args[1], args[2], is_32, to);
+	case READ_MESSAGES:
+		/* Of several it is not known which one this is. */
+		if (args[2] != 1)
+			return false;
+		return find_message(args[1], is_32, to);
+	case READ_MESSAGE:
+		return find_message(args[1], is_32, to);
+	default:
+		return false;
+	}
+}
+
+/* ---- taking them ---------------------------------------------------------------------------- */
+
+/*
+ * Appends up to n bytes of user memory. In steps of where they go, by which the verifier sees that
+ * there is room: of a request that is read in parts, what comes after the first 128 bytes is left
+ * out, unless it comes with bytes before.
+ */
+static __always_inline void append_part(struct request_bytes *b, __u64 from, __u64 n)
+{
+	__u32 at = b->n, room, size;
+
+	barrier_var(at);
+	if (!at)
+		room = WIRE_REQUEST_BYTES;
+	else if (at <= 32)
+		room = WIRE_REQUEST_BYTES - 32;
+	else if (at <= 64)
+		room = WIRE_REQUEST_BYTES - 64;
+	else if (at <= 128)
+		room = WIRE_REQUEST_BYTES - 128;
+	else
+		return;
+	size = n < room ? (__u32)n : room;
+	barrier_var(size);
+	if (size > room)
+		return;
+	if (bpf_probe_read_user(b->at + at, size, (void *)from))
+		b->is_closed = true;
+	else
+		b->n = (__u16)(at + size);
+}
+
+/*
+ * The beginning of a TLS record: of a kind, 3 and a version, with a length that a command of MySQL,
+ * which may look the same, has not.
+ */
+static __always_inline bool is_tls(const struct request_bytes *b)
+{
+	const __u8 *at = (const __u8 *)b->at;
+
+	return b->n >= 5 && at[0] >= 0x14 && at[0] <= 0x17 && at[1] == 3 && at[2] <= 4 &&
+	       (at[3] || at[4] >= 0x20);
+}
+
+/* A read of a connection's request got so many bytes; flags: MSG_*. */
+static __always_inline void take_bytes(struct sock *sk, const struct open_request *r,
+				       struct task_struct *task, __u32 bytes, __u32 flags)
+{
+	struct read_part to[2] = { 0 };
+	struct first_bytes *f;
+	struct request_bytes *b;
+	__u64 n;
+
+	f = bpf_sk_storage_get(&first_bytes, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!f || f->is_secret)
+		return;
+	b = r->nth & 1 ? &f->of[1] : &f->of[0];
+	if (b->nth != r->nth) {
+		__builtin_memset(b, 0, sizeof(*b));
+		b->nth = r->nth;
+	}
+	if (b->is_closed || b->n > 128)
+		return;
+	if (flags & MSG_TRUNC || !find_read(task, bytes, to)) {
+		b->is_closed = true;
+		return;
+	}
+	n = to[0].n < bytes ? to[0].n : bytes;
+	append_part(b, to[0].at, n);
+	n = bytes - n;
+	if (n && !b->is_closed) {
+		append_part(b, to[1].at, to[1].n < n ? to[1].n : n);
+		b->is_closed = to[1].n < n;
+	}
+	f->is_secret = is_tls(b);
+}
+
+/* A hash of the bytes, not 0. Strangers choose them. */
+static __always_inline __u64 hash_bytes(const struct request_bytes *b)
+{
+	const __u64 *words = (const void *)b->at;
+	__u64 h = hash_seed + b->n;
+
+	for (__u32 i = 0; i < WIRE_REQUEST_BYTES / 8 && i * 8 < b->n; i++)
+		h = mix_chosen(h, words[i]);
+	return h | 1;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * route_ids.h - from the first bytes of requests to the ids of their routes in a store. The bytes
+ * are parsed here and go no further; of those that a CPU sent before, as their hash says, it is
+ * known what they were.
+ */
+#pragma once
+
+#include "definition_store.h"
+
+struct route_ids;
+
+/* store is copied. Returns 0 or -ENOMEM. */
+int route_ids_new(struct route_ids **out, const struct definition_store *store);
+void route_ids_free(struct route_ids *r);
+
+/* The id of the route of a request whose endpoint has this id; 0: it has none. */
+uint32_t route_ids_of(struct route_ids *r, const struct wire_request *w, uint32_t endpoint);
+
+/* Defines all ids that are not defined yet. Returns 0, -ENOMEM or the store's error. */
+int route_ids_settle(struct route_ids *r);
+/* Calls fn for each of these. */
+void route_ids_each(const struct route_ids *r, void (*fn)(void *ctx, bool is_object, uint32_t id),
+		    void *ctx);

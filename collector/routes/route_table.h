@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * route_table.h - the routes of all endpoints that requests asked for, and what is told of them.
+ * The words in a route are strangers': of a path, a table, a command. None of them leaves this
+ * table as long as it may be one person's: a word is told if three requests on two connections had
+ * it, and if it is not one of too many in its place; else a * stands there. So all is told late: a
+ * route has an id at once, and a text when route_table_settle() is called, or when it is forgotten.
+ *
+ * It also knows which protocol an endpoint speaks, by the signs of its requests, and which
+ * statement is executed that was prepared on the same connection. All is bounded.
+ */
+#pragma once
+
+#include "route_asked.h"
+
+#define ROUTES_MAX 8192u	/* in all, */
+#define ROUTES_OF_ENDPOINT 512u /* and of one endpoint, before they are told; */
+#define ROUTES_TOLD 200u	/* that many are told of it by name */
+#define ROUTE_REQUESTS 3u	/* a word was in so many requests */
+#define ROUTE_WORDS 20u		/* words in one place, without those that are frequent there */
+#define ROUTE_FIRST_WORDS 40u	/* the same in the first place of a path */
+
+struct route_table;
+
+/* Where routes are told. */
+struct route_store {
+	/* A new id for a route; 0: out of memory. */
+	uint32_t (*reserve)(void *ctx);
+	/* Its text. Returns 0 or a negative errno. */
+	int (*define)(void *ctx, uint32_t id, const char *text);
+	void *ctx;
+};
+
+/* store is copied. Returns 0 or -ENOMEM. */
+int route_table_new(struct route_table **out, const struct route_store *store);
+void route_table_free(struct route_table *t);
+
+/* The id of a request's route; 0: it has none. */
+uint32_t route_table_id(struct route_table *t, const struct route_asked *asked);
+/* A request whose beginning is not known: it may have prepared a statement. */
+void route_table_missed(struct route_table *t, uint64_t connection);
+
+/* Tells all routes that have no text yet. Returns 0 or the store's error, or -ENOMEM. */
+int route_table_settle(struct route_table *t);
+/* Calls fn for each id that was not told yet. */
+void route_table_each(const struct route_table *t, void (*fn)(void *ctx, uint32_t id), void *ctx);

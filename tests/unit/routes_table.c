@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The routes of endpoints: which of their words are told, which protocol an endpoint speaks, and
+ * which statement is executed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "routes/route_table.h"
+
+#define IDS_MAX 20000u
+
+/* A store that keeps the texts, and counts how often each was told. */
+struct told {
+	char text[IDS_MAX][ROUTE_NAME_MAX]; /* by id; "": not told */
+	uint32_t n;
+	struct route_table *table;
+};
+
+static uint32_t reserve(void *ctx)
+{
+	struct told *t = ctx;
+
+	assert_true(t->n + 1 < IDS_MAX);
+	return ++t->n;
+}
+
+static int define(void *ctx, uint32_t id, const char *text)
+{
+	struct told *t = ctx;
+
+	assert_in_range(id, 1, t->n);
+	assert_string_equal(t->text[id], ""); /* what was told stays told */
+	assert_string_not_equal(text, "");
+	snprintf(t->text[id], sizeof(t->text[id]), "%s", text);
+	return 0;
+}
+
+static struct told *new_table(void)
+{
+	struct told *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	assert_int_equal(route_table_new(&t->table, &(struct route_store) { reserve, define, t }),
+			 0);
+	return t;
+}
+
+static void free_table(struct told *t)
+{
+	route_table_free(t->table);
+	free(t);
+}
+
+/* The id of the route of n bytes, which are the nth request of a connection. */
+static uint32_t ask_bytes(struct told *t, uint32_t endpoint, uint64_t connection, uint32_t nth,
+			  const void *bytes, size_t n)
+{
+	struct route r;
+	struct route_request request = { bytes, n < ROUTE_BYTES ? n : ROUTE_BYTES, n };
+
+	route_parse(&r, &request);
+	return route_table_id(t->table, &(struct route_asked) { .endpoint = endpoint,
+								.connection = connection,
+								.nth = nth,
+								.r = &r });
+}
+
+static uint32_t ask(struct told *t, uint32_t endpoint, uint64_t connection, const char *text)
+{
+	return ask_bytes(t, endpoint, connection, 2, text, strlen(text));
+}
+
+/* GET of a path, n times, by connections from `connection` on, at most two. */
+static uint32_t get(struct told *t, uint64_t connection, unsigned int n, const char *path)
+{
+	char text[200];
+	uint32_t id = 0;
+
+	snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\n\r\n", path);
+	for (unsigned int i = 0; i < n; i++)
+		id = ask(t, 1, connection + i % 2, text);
+	assert_int_not_equal(id, 0);
+	return id;
+}
+
+static void expect(const struct told *t, uint32_t id, const char *text)
+{
+	assert_in_range(id, 1, t->n);
+	assert_string_equal(t->text[id], text);
+}
+
+static void a_word_is_told_of_three_requests_on_two_connections(void **state)
+{
+	struct told *t = new_table();
+	uint32_t twice = get(t, 1, 2, "/once"), alone = 0, often = get(t, 1, 3, "/cart/items");
+	uint32_t deeper = get(t, 7, 1, "/cart/others");
+
+	(void)state;
+	for (int i = 0; i < 9; i++)
+		alone = ask(t, 1, 5, "GET /reset/correcthorse HTTP/1.1\r\n\r\n");
+	assert_int_equal(get(t, 8, 1, "/cart/items"), often);
+	for (uint32_t id = 1; id <= t->n; id++)
+		assert_string_equal(t->text[id], "");
+	assert_int_equal(route_table_settle(t->table), 0);
+	expect(t, twice, "GET /*");
+	expect(t, alone, "GET /*/*");
+	expect(t, often, "GET /cart/items");
+	expect(t, deeper, "GET /cart/*");
+	/* Once more: nothing is told again. */
+	assert_int_equal(route_table_settle(t->table), 0);
+	free_table(t);
+}
+
+static void names_in_one_place_are_values(void **state)
+{
+	static const char *const syllables[] = { "ba", "de", "fi", "go", "lu", "ma", "ne" };
+	struct told *t = new_table();
+	uint32_t user[49], orders, search;
+
+	(void)state;
+	for (int i = 0; i < 49; i++) {
+		char path[60];
+
+		snprintf(path, sizeof(path), "/users/%s%sna/orders", syllables[i / 7],
+			 syllables[i % 7]);
+		user[i] = get(t, 1, 4, path);
+	}
+	orders = get(t, 1, 100, "/users/all/orders");
+	search = get(t, 1, 400, "/search");
+	assert_int_equal(route_table_settle(t->table), 0);
+	for (int i = 0; i < 49; i++)
+		expect(t, user[i], "GET /users/*/orders");
+	expect(t, orders, "GET /users/all/orders"); /* a third of all */
+	expect(t, search, "GET /search");
+	free_table(t);
+}
+
+/* Whoever asks for thousands of paths fills nothing but his endpoint, and that not for ever. */
+static void what_strangers_ask_for_is_bounded(void **state)
+{
+	struct told *t = new_table();
+	uint32_t cart = get(t, 1, 10, "/cart"), ids = 0, distinct = 0;
+	char seen[IDS_MAX / 10][ROUTE_NAME_MAX] = { "" };
+
+	(void)state;
+	for (uint32_t i = 0; i < 17576; i++) {
+		char text[80];
+
+		snprintf(text, sizeof(text), "GET /e%co%ca%ce/setup HTTP/1.1\r\n\r\n", 'a' + i % 26,
+			 'a' + i / 26 % 26, 'a' + i / 676);
+		ids += ask(t, 1, i, text) != 0;
+		if (!(i % 100))
+			assert_int_equal(get(t, 1, 3, "/cart"), cart);
+	}
+	assert_in_range(ids, ROUTES_OF_ENDPOINT - 1, 17576);
+	assert_int_equal(route_table_settle(t->table), 0);
+	for (uint32_t id = 1; id <= t->n; id++) {
+		uint32_t k = 0;
+
+		assert_string_not_equal(t->text[id], "");
+		while (k < distinct && strcmp(seen[k], t->text[id]))
+			k++;
+		if (k == distinct)
+			strcpy(seen[distinct++], t->text[id]);
+	}
+	assert_in_range(distinct, 1, 3);
+	expect(t, cart, "GET /cart");
+	free_table(t);
+}
+
+static void two_hundred_routes_of_an_endpoint_are_told(void **state)
+{
+	struct told *t = new_table();
+	uint32_t n = 0, others = 0, most;
+
+	(void)state;
+	/* Words in other places each, so that none has too many. */
+	for (int a = 0; a < 20; a++)
+		for (int b = 0; b < 20; b++) {
+			char path[40];
+
+			snprintf(path, sizeof(path), "/a%ce/o%cu", 'a' + a, 'a' + b);
+			get(t, 1, 3, path);
+		}
+	most = get(t, 1, 50, "/aze/ozu");
+	assert_int_equal(route_table_settle(t->table), 0);
+	for (uint32_t id = 1; id <= t->n; id++)
+		*(strcmp(t->text[id], "[other]") ? &n : &others) += 1;
+	assert_int_equal(n, ROUTES_TOLD);
+	assert_int_equal(n + others, 401);
+	expect(t, most, "GET /aze/ozu");
+	free_table(t);
+}
+
+static void an_endpoint_speaks_one_protocol(void **state)
+{
+	struct told *t = new_table();
+	uint32_t id = 0;
+
+	(void)state;
+	/* Weak signs alone: the ninth request is believed. */
+	for (int i = 0; i < 7; i++)
+		assert_int_equal(ask(t, 2, 1, "get somekey\r\n"), 0);
+	assert_int_not_equal(ask(t, 2, 1, "get somekey\r\n"), 0);
+	/* Others are no route, until there are too many. */
+	assert_int_equal(ask(t, 2, 1, "GET /a HTTP/1.1\r\n\r\n"), 0);
+	assert_int_not_equal(ask(t, 2, 1, "get other\r\n"), 0);
+	for (int i = 0; i < 70 && !id; i++)
+		id = ask(t, 2, 1, "GET /a HTTP/1.1\r\n\r\n");
+	assert_int_not_equal(id, 0);
+	free_table(t);
+}
+
+/* ---- statements ----------------------------------------------------------------------------- */
+
+/* A command of MySQL, the nth request of the connection. */
+static uint32_t mysql(struct told *t, uint64_t connection, uint32_t nth, uint8_t command,
+		      const void *body, size_t n)
+{
+	uint8_t packet[200] = { (uint8_t)(n + 1), 0, 0, 0, command };
+
+	memcpy(packet + 5, body, n);
+	return ask_bytes(t, 3, connection, nth, packet, n + 5);
+}
+
+static uint32_t prepare(struct told *t, uint64_t connection, uint32_t nth, const char *sql)
+{
+	return mysql(t, connection, nth, 0x16, sql, strlen(sql));
+}
+
+static uint32_t execute(struct told *t, uint64_t connection, uint32_t nth, uint8_t number)
+{
+	uint8_t body[9] = { number, 0, 0, 0, 0, 1 };
+
+	return mysql(t, connection, nth, 0x17, body, sizeof(body));
+}
+
+/* The server's greeting was answered: a packet with the number 1. */
+static void log_in(struct told *t, uint64_t connection)
+{
+	assert_int_equal(ask_bytes(t, 3, connection, 1, "\x05\x00\x00\x01login", 9), 0);
+}
+
+static void executed_statements_are_those_that_were_prepared(void **state)
+{
+	struct told *t = new_table();
+	uint32_t orders, users, unknown;
+
+	(void)state;
+	log_in(t, 1);
+	orders = prepare(t, 1, 2, "SELECT * FROM orders WHERE id = ?");
+	users = prepare(t, 1, 3, "UPDATE users SET name = ?");
+	assert_int_equal(execute(t, 1, 4, 1), orders);
+	assert_int_equal(execute(t, 1, 5, 2), users);
+	unknown = execute(t, 1, 6, 3);
+	/* Another connection has numbers of its own; one older than the recording has none. */
+	log_in(t, 2);
+	assert_int_equal(prepare(t, 2, 2, "UPDATE users SET name = ?"), users);
+	assert_int_equal(execute(t, 2, 3, 1), users);
+	assert_int_equal(execute(t, 3, 70, 1), unknown);
+	assert_int_equal(route_table_settle(t->table), 0);
+	expect(t, users, "UPDATE users");
+	expect(t, orders, "SELECT *"); /* of one connection alone */
+	expect(t, unknown, "EXECUTE [not known]");
+	free_table(t);
+}
+
+/* Where a request may be missing that prepared one, there are no numbers, but no wrong ones. */
+static void numbers_of_statements_are_not_guessed(void **state)
+{
+	struct told *t = new_table();
+	uint32_t orders, unknown;
+
+	(void)state;
+	log_in(t, 1);
+	orders = prepare(t, 1, 2, "SELECT * FROM orders WHERE id = ?");
+	unknown = execute(t, 1, 4, 2); /* the third request is still to come */
+	prepare(t, 1, 5, "UPDATE users SET name = ?");
+	assert_int_equal(execute(t, 1, 6, 1), orders);
+	assert_int_equal(execute(t, 1, 7, 2), unknown);
+	assert_int_equal(execute(t, 1, 8, 3), unknown);
+	/* One of which nothing is known. */
+	log_in(t, 2);
+	orders = prepare(t, 2, 2, "SELECT * FROM orders WHERE id = ?");
+	route_table_missed(t->table, 2);
+	prepare(t, 2, 4, "UPDATE users SET name = ?");
+	assert_int_equal(execute(t, 2, 5, 1), orders);
+	assert_int_equal(execute(t, 2, 6, 2), unknown);
+	/* Executions that come out of order do no harm. */
+	log_in(t, 4);
+	orders = prepare(t, 4, 2, "SELECT * FROM orders WHERE id = ?");
+	assert_int_equal(execute(t, 4, 4, 1), orders);
+	assert_int_equal(execute(t, 4, 3, 1), orders);
+	assert_int_not_equal(execute(t, 4, 5, 1), unknown);
+	free_table(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_word_is_told_of_three_requests_on_two_connections),
+		cmocka_unit_test(names_in_one_place_are_values),
+		cmocka_unit_test(what_strangers_ask_for_is_bounded),
+		cmocka_unit_test(two_hundred_routes_of_an_endpoint_are_told),
+		cmocka_unit_test(an_endpoint_speaks_one_protocol),
+		cmocka_unit_test(executed_statements_are_those_that_were_prepared),
+		cmocka_unit_test(numbers_of_statements_are_not_guessed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
