@@ -21,6 +21,8 @@
 /* Slices of time that a graph tells apart, at most; fewer for long traces. */
 #define GRAPH_SLICES REPORT_SLICES
 #define SLICES_WAITS 50000000u
+/* So many waits are explained one by one: that costs little, and what each has is known. */
+#define FEW_WAITS 20000u
 /* What the slices add to a graph: bytes, at most. */
 #define SLICES_BYTES 300000
 
@@ -65,6 +67,16 @@ static int make_rows(struct report *r)
 	return 0;
 }
 
+/* How many there are, of all threads, chosen or not. */
+static uint64_t waits_of(const struct timelines *tl)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < timelines_threads(tl); i++)
+		n += timelines_thread(tl, i)->n_waits;
+	return n;
+}
+
 static bool is_unknown(const struct report *r, const struct cause *c)
 {
 	return c->end == CHAIN_UNKNOWN || !strcmp(names_text(r->names, c->who), "[unknown]");
@@ -79,8 +91,10 @@ static int make_causes(struct report *r)
 	size_t n;
 	int err;
 
-	err = causes_new_in_cells(&r->causes, r->in->timelines, &r->cause_options, r->names,
-				  r->filter, (struct causes_cells) { r, report_cell_of, false });
+	err = causes_new_in_cells(
+		&r->causes, r->in->timelines, &r->cause_options, r->names, r->filter,
+		(struct causes_cells) { r, report_cell_of,
+					waits_of(r->in->timelines) <= FEW_WAITS });
 	if (err)
 		return err;
 	all = causes_list(r->causes, &n);
@@ -110,11 +124,9 @@ static int find_command(struct report *r)
 static void choose_slices(struct report *r)
 {
 	const struct report_steps *s = &r->counts.steps;
-	uint64_t waits = 1;
+	uint64_t waits = 1 + waits_of(r->in->timelines);
 	uint32_t most;
 
-	for (uint32_t i = 0; i < timelines_threads(r->in->timelines); i++)
-		waits += timelines_thread(r->in->timelines, i)->n_waits;
 	most = waits * GRAPH_SLICES < SLICES_WAITS ? GRAPH_SLICES
 						   : (uint32_t)(SLICES_WAITS / waits);
 	if (most < 4)
