@@ -7,10 +7,11 @@
 
 #include "attribute/life.h"
 #include "base/compare.h"
+#include "base/pairs.h"
 #include "common/grow.h"
 #include "common/lower_bound.h"
 
-/* A row: so many sleeps that its timer ended. */
+/* Of a row: so many sleeps that its timer ended. */
 #define ROW_LEAST 2
 
 /* In the order of time. */
@@ -30,18 +31,31 @@ struct finder {
 	const struct thread *thread;
 	struct ended *ended; /* children of its process, by their ends */
 	size_t n_ended;
+	uint64_t *born_ns; /* when each of its children began, in order */
+	size_t n_born;
+	struct pair_table rows; /* struct row, by (user stack, children so far) */
+};
+
+/* Its sleeps with one user stack, as long as no other child began. */
+struct row {
+	uint32_t last;	/* the last one */
+	uint32_t timed; /* how many its timer ended */
 };
 
 /* ---- children -------------------------------------------------------------------------------- */
 
-static bool is_ended_child(const struct finder *f, uint32_t i)
+static bool is_child(const struct finder *f, const struct thread *c)
 {
-	const struct thread *c = timelines_thread(f->timelines, i);
 	uint32_t tgid = f->thread->tgid;
 
-	return c->flags & THREAD_EXITED && c->tgid && c->tid == c->tgid && c->tgid != tgid &&
+	return c->tgid && c->tid == c->tgid && c->tgid != tgid &&
 	       c->parent < timelines_threads(f->timelines) &&
 	       timelines_thread(f->timelines, c->parent)->tgid == tgid;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return compare_numbers(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 static int by_end(const void *pa, const void *pb)
@@ -52,28 +66,38 @@ static int by_end(const void *pa, const void *pb)
 	return order ? order : compare_numbers(a->child, b->child);
 }
 
-static int find_ended(struct finder *f)
+static int find_children(struct finder *f)
 {
 	uint32_t n = f->thread->tgid ? timelines_threads(f->timelines) : 0;
-	size_t cap = 0;
+	size_t cap_ended = 0, cap_born = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (!is_ended_child(f, i))
+		const struct thread *c = timelines_thread(f->timelines, i);
+
+		if (!is_child(f, c))
 			continue;
-		if (!GROW(f->ended, f->n_ended, cap))
+		if (!GROW(f->ended, f->n_ended, cap_ended) ||
+		    !GROW(f->born_ns, f->n_born, cap_born))
 			return -ENOMEM;
-		f->ended[f->n_ended++] =
-			(struct ended) { timelines_thread(f->timelines, i)->end_ns, i };
+		f->born_ns[f->n_born++] = c->begin_ns;
+		if (c->flags & THREAD_EXITED)
+			f->ended[f->n_ended++] = (struct ended) { c->end_ns, i };
 	}
+	if (f->n_born)
+		qsort(f->born_ns, f->n_born, sizeof(*f->born_ns), by_number);
 	if (f->n_ended)
 		qsort(f->ended, f->n_ended, sizeof(*f->ended), by_end);
 	return 0;
 }
 
-/* The last one that ended during a wait; NULL: none did. */
-static const struct ended *ended_in(const struct finder *f, const struct wait *w)
+/* The last one that ended from when the thread's i-th wait began to when it left the CPU again, as
+ * who ends is done with its files before; NULL: none did. */
+static const struct ended *ended_in(const struct finder *f, uint32_t i)
 {
-	size_t n = LOWER_BOUND(i, f->n_ended, f->ended[i].at_ns <= w->in_ns);
+	const struct wait *w = &f->thread->waits[i];
+	/* Until it was back, and left the CPU again. */
+	uint64_t next_ns = i + 1 < f->thread->n_waits ? w[1].out_ns : f->thread->end_ns;
+	size_t n = LOWER_BOUND(k, f->n_ended, f->ended[k].at_ns <= next_ns);
 
 	return n && f->ended[n - 1].at_ns > w->out_ns ? &f->ended[n - 1] : NULL;
 }
@@ -104,65 +128,49 @@ static bool by_timer(const struct finder *f, const struct wait *w)
 	return context.interrupt && context.source == IRQ_TIMER;
 }
 
-static uint32_t user_stack(const struct finder *f, const struct wait *w)
+/* The row of a wait; NULL: it is of none, or out of memory. */
+static struct row *row_of(struct finder *f, const struct wait *w)
 {
-	return timelines_pair(f->timelines, w->stack).ustack;
+	uint32_t ustack = timelines_pair(f->timelines, w->stack).ustack;
+
+	if (w->kind != WAIT_SLEEP || !ustack || !is_timed(f, w))
+		return NULL;
+	return pair_table_at(&f->rows, ustack,
+			     (uint32_t)LOWER_BOUND(i, f->n_born, f->born_ns[i] <= w->out_ns),
+			     sizeof(struct row));
 }
 
-/* The last sleep of the row that begins with one; *timed: how many of it its timer ended. */
-static uint32_t end_of_row(const struct finder *f, uint32_t first, uint32_t *timed)
+static int add_part(struct polled_children *p, struct finder *f, const struct wait *w)
 {
-	const struct wait *w = f->thread->waits;
-	uint32_t last = first;
+	const struct row *row = by_timer(f, w) ? row_of(f, w) : NULL;
+	const struct ended *e = row && row->timed >= ROW_LEAST ? ended_in(f, row->last) : NULL;
+	uint64_t begin_ns = e ? timelines_thread(f->timelines, e->child)->begin_ns : 0;
+	uint64_t from_ns = w->out_ns > begin_ns ? w->out_ns : begin_ns;
+	uint64_t to_ns = e && e->at_ns < w->wake_ns ? e->at_ns : w->wake_ns;
 
-	*timed = by_timer(f, &w[first]);
-	for (uint32_t i = first + 1; i < f->thread->n_waits; i++) {
-		if (w[i].kind == WAIT_PREEMPTED)
-			continue;
-		if (w[i].kind != WAIT_SLEEP || !is_timed(f, &w[i]) ||
-		    user_stack(f, &w[i]) != user_stack(f, &w[first]))
-			break;
-		*timed += by_timer(f, &w[i]);
-		last = i;
-	}
-	return last;
-}
-
-static int add_row(struct polled_children *p, const struct finder *f, uint32_t first, uint32_t last)
-{
-	const struct ended *e = ended_in(f, &f->thread->waits[last]);
-	const struct thread *child = e ? timelines_thread(f->timelines, e->child) : NULL;
-
-	for (uint32_t i = first; e && i <= last; i++) {
-		const struct wait *w = &f->thread->waits[i];
-		uint64_t from = w->out_ns > child->begin_ns ? w->out_ns : child->begin_ns;
-		uint64_t to = w->wake_ns < e->at_ns ? w->wake_ns : e->at_ns;
-
-		if (w->kind != WAIT_SLEEP || from >= to || !by_timer(f, w))
-			continue;
-		if (!GROW(p->at, p->n, p->cap))
-			return -ENOMEM;
-		p->at[p->n++] = (struct polled_child) { w, from, to, e->child };
-	}
+	if (!e || from_ns >= to_ns)
+		return 0;
+	if (!GROW(p->at, p->n, p->cap))
+		return -ENOMEM;
+	p->at[p->n++] = (struct polled_child) { w, from_ns, to_ns, e->child };
 	return 0;
 }
 
 /* Those of the thread. 0 or -ENOMEM. */
 static int find(struct polled_children *p, struct finder *f)
 {
-	int err = find_ended(f);
+	int err = find_children(f);
 
-	for (uint32_t i = 0; i < f->thread->n_waits && f->n_ended && !err; i++) {
-		const struct wait *w = &f->thread->waits[i];
-		uint32_t timed, last;
+	for (uint32_t i = 0; i < f->thread->n_waits && f->n_ended; i++) {
+		struct row *row = row_of(f, &f->thread->waits[i]);
 
-		if (w->kind != WAIT_SLEEP || !user_stack(f, w) || !is_timed(f, w))
+		if (!row)
 			continue;
-		last = end_of_row(f, i, &timed);
-		if (timed >= ROW_LEAST && !(f->thread->waits[last].flags & WAIT_NOT_WOKEN))
-			err = add_row(p, f, i, last);
-		i = last;
+		row->last = i;
+		row->timed += by_timer(f, &f->thread->waits[i]);
 	}
+	for (uint32_t i = 0; i < f->thread->n_waits && f->n_ended && !err; i++)
+		err = add_part(p, f, &f->thread->waits[i]);
 	return err;
 }
 
@@ -186,8 +194,9 @@ static uint32_t head_of_child(void *arg, uint32_t thread, uint64_t at_ns)
 int polled_life_explain(struct chains *c, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 			const struct polled_heads *heads)
 {
-	struct finder f = { c->timelines, c->kernel, timelines_thread(c->timelines, thread), NULL,
-			    0 };
+	struct finder f = { .timelines = c->timelines,
+			    .kernel = c->kernel,
+			    .thread = timelines_thread(c->timelines, thread) };
 	struct polled_children p = { .n = 0 };
 	int err = find(&p, &f);
 
@@ -203,5 +212,7 @@ int polled_life_explain(struct chains *c, uint32_t thread, uint64_t from_ns, uin
 	life_explain(c, thread, from_ns, to_ns, heads->of_life, heads->arg);
 	free(p.at);
 	free(f.ended);
+	free(f.born_ns);
+	pair_table_free(&f.rows);
 	return err || c->out_of_memory ? -ENOMEM : 0;
 }

@@ -270,18 +270,23 @@ static bool is_timed(struct world *w, const struct sleep *s)
 	       !strcmp(class, "sleep");
 }
 
-/* Whether a piece at k is of the row of sleeps that one at i is of; k is not before i. */
-static bool are_one_row(struct world *w, const struct life *l, int i, int k)
+static bool is_child(struct world *w, int life, const struct life *c)
 {
-	for (int n = i; n <= k; n++) {
-		const struct piece *p = &l->pieces[n];
+	uint32_t tgid = w->lives[life].tgid;
 
-		if (p->what == UNKNOWN ||
-		    (p->what == SLEEPS &&
-		     (!is_timed(w, &l->sleeps[p->sleep]) || !l->sleeps[p->sleep].ustack ||
-		      l->sleeps[p->sleep].ustack != l->sleeps[l->pieces[i].sleep].ustack)))
+	return tgid && c->tgid && c->tid == c->tgid && c->tgid != tgid && c->parent >= 0 &&
+	       w->lives[c->parent].tgid == tgid;
+}
+
+/* Whether two sleeps are at one place, and no child began between them. */
+static bool are_one_row(struct world *w, int life, const struct sleep *a, const struct sleep *b)
+{
+	if (!is_timed(w, a) || !is_timed(w, b) || !a->ustack || a->ustack != b->ustack)
+		return false;
+	for (int i = 0; i < w->n_lives; i++)
+		if (is_child(w, life, &w->lives[i]) &&
+		    (w->lives[i].begin <= a->out_ns) != (w->lives[i].begin <= b->out_ns))
 			return false;
-	}
 	return true;
 }
 
@@ -290,32 +295,33 @@ static bool are_one_row(struct world *w, const struct life *l, int i, int k)
 static int polled_child(struct world *w, int life, int piece)
 {
 	const struct life *l = &w->lives[life];
-	const struct sleep *s = &l->sleeps[l->pieces[piece].sleep];
+	const struct sleep *s = &l->sleeps[l->pieces[piece].sleep], *last_one;
 	int last = piece, timed = 0, found = NOBODY;
 	uint64_t back;
 
-	if (!is_timed(w, s) || !s->ustack || !oracle_by_own_timer(w, s))
+	if (!oracle_by_own_timer(w, s))
 		return NOBODY;
 	for (int i = 0; i < l->n_pieces; i++) {
 		if (l->pieces[i].what != SLEEPS ||
-		    !(i < piece ? are_one_row(w, l, i, piece) : are_one_row(w, l, piece, i)))
+		    !are_one_row(w, life, s, &l->sleeps[l->pieces[i].sleep]))
 			continue;
 		timed += oracle_by_own_timer(w, &l->sleeps[l->pieces[i].sleep]);
-		last = i > last ? i : last;
+		last = i;
 	}
-	if (timed < 2 || l->sleeps[l->pieces[last].sleep].never)
+	if (timed < 2)
 		return NOBODY;
-	/* Until it ran again. */
+	/* Until it has run again. */
+	last_one = &l->sleeps[l->pieces[last].sleep];
 	back = l->pieces[last].to;
-	for (int i = last + 1; i < l->n_pieces && l->pieces[i].what == WOKEN; i++)
+	for (int i = last + 1; i < l->n_pieces && l->pieces[i].from == back &&
+			       (l->pieces[i].what == WOKEN || l->pieces[i].what == RUNS);
+	     i++)
 		back = l->pieces[i].to;
 	for (int i = 0; i < w->n_lives; i++) {
 		const struct life *c = &w->lives[i];
 
-		if (l->tgid && c->now == DEAD && c->tgid && c->tid == c->tgid &&
-		    c->tgid != l->tgid && c->parent >= 0 && w->lives[c->parent].tgid == l->tgid &&
-		    c->end <= back && c->end > l->sleeps[l->pieces[last].sleep].out_ns &&
-		    (found == NOBODY || c->end >= w->lives[found].end))
+		if (is_child(w, life, c) && c->now == DEAD && c->end <= back &&
+		    c->end > last_one->out_ns && (found == NOBODY || c->end >= w->lives[found].end))
 			found = i;
 	}
 	return found;
