@@ -14,24 +14,32 @@
 /* ---- requests -------------------------------------------------------------------------------- */
 
 /*
- * Which requests are shown: of endpoints that were named, not too short, and of
- * each endpoint the slowest.
+ * Which requests are shown: of endpoints that were named, not too short, and of each service, which
+ * is an address without its routes, the slowest: those that took longest beyond the median of their
+ * route.
  */
 
 #define WHOLE_PPM 1000000u
 
-/* A request, by how long it took; of those that took as long, by when it began. */
+/* A route with fewer requests is compared with all such routes of the service, together. */
+#define RARE_REQUESTS 20u
+
+/*
+ * A request, by how long it took beyond the median of its route; of those that are alike by how
+ * long it took, and by when it began.
+ */
 struct rank {
-	uint64_t took_ns, arrival_ns;
+	uint32_t service;
 	uint32_t endpoint; /* the first of those called the same */
+	uint64_t over_ns, took_ns, arrival_ns;
 	uint32_t request;
 };
 
-/* Of an endpoint. */
+/* Of an endpoint, which stands for those that are called the same. */
 struct choice {
 	bool fits; /* it was named, or none was */
-	/* Of the first of those called the same: the last that is among the slowest; request
-	 * UINT32_MAX: all are */
+	uint64_t median_ns;
+	/* The last one of the service that is among the slowest; request UINT32_MAX: all are. */
 	struct rank last;
 };
 
@@ -45,8 +53,10 @@ static int slowest_first(const void *pa, const void *pb)
 {
 	const struct rank *a = pa, *b = pb;
 
-	if (a->endpoint != b->endpoint)
-		return compare_numbers(a->endpoint, b->endpoint);
+	if (a->service != b->service)
+		return compare_numbers(a->service, b->service);
+	if (a->over_ns != b->over_ns)
+		return compare_numbers(b->over_ns, a->over_ns);
 	if (a->took_ns != b->took_ns)
 		return compare_numbers(b->took_ns, a->took_ns);
 	if (a->arrival_ns != b->arrival_ns)
@@ -54,15 +64,72 @@ static int slowest_first(const void *pa, const void *pb)
 	return compare_numbers(a->request, b->request);
 }
 
-static struct rank rank_of(const struct timelines *tl, const struct request *q)
+static int by_route(const void *pa, const void *pb)
 {
+	const struct rank *a = pa, *b = pb;
+
+	if (a->service != b->service)
+		return compare_numbers(a->service, b->service);
+	if (a->endpoint != b->endpoint)
+		return compare_numbers(a->endpoint, b->endpoint);
+	return compare_numbers(a->took_ns, b->took_ns);
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct rank *a = pa, *b = pb;
+
+	return compare_numbers(a->took_ns, b->took_ns);
+}
+
+static struct rank rank_of(const struct request_choice *c, const struct request *q)
+{
+	uint32_t n_endpoints;
+	const struct request_endpoint *all = timelines_endpoints(c->timelines, &n_endpoints);
+	const struct request_endpoint *e = &all[all[q->endpoint].alike];
+	uint64_t took_ns = q->answer_ns - q->arrival_ns, median_ns = c->of[e - all].median_ns;
 	size_t n;
 
-	uint32_t n_endpoints;
+	return (struct rank) {
+		.service = e->address << 1 | e->first,
+		.endpoint = (uint32_t)(e - all),
+		.over_ns = took_ns > median_ns ? took_ns - median_ns : 0,
+		.took_ns = took_ns,
+		.arrival_ns = q->arrival_ns,
+		.request = (uint32_t)(q - timelines_requests(c->timelines, &n)),
+	};
+}
 
-	return (struct rank) { q->answer_ns - q->arrival_ns, q->arrival_ns,
-			       timelines_endpoints(tl, &n_endpoints)[q->endpoint].alike,
-			       (uint32_t)(q - timelines_requests(tl, &n)) };
+/* How many from at[0] on, of n, are of one service, or of one route of it. */
+static size_t count_same(const struct rank *at, size_t n, bool of_route)
+{
+	size_t i = 0;
+
+	while (i < n && at[i].service == at[0].service &&
+	       (!of_route || at[i].endpoint == at[0].endpoint))
+		i++;
+	return i;
+}
+
+/* Sets the medians of a service's routes, by all n requests of it. rare: room for as many. */
+static void find_medians(struct request_choice *c, const struct rank *at, size_t n,
+			 struct rank *rare)
+{
+	size_t n_rare = 0, same;
+	uint64_t median_ns;
+
+	for (size_t i = 0; i < n; i += same) {
+		same = count_same(at + i, n - i, true);
+		c->of[at[i].endpoint].median_ns = at[i + (same - 1) / 2].took_ns;
+		for (size_t k = i; k < i + same && same < RARE_REQUESTS; k++)
+			rare[n_rare++] = at[k];
+	}
+	if (!n_rare)
+		return;
+	qsort(rare, n_rare, sizeof(*rare), by_time);
+	median_ns = rare[(n_rare - 1) / 2].took_ns;
+	for (size_t i = 0; i < n_rare; i++)
+		c->of[rare[i].endpoint].median_ns = median_ns;
 }
 
 /* The first requests of connections to an address are left out, unless there are no others. */
@@ -81,12 +148,28 @@ static int leave_out_first(struct request_choice *c, const size_t *n_of)
 	return has_others ? 0 : -ENOMEM;
 }
 
+/* Finds which of the n requests of a service, of all its routes, are the slowest. */
+static void choose_slowest(struct request_choice *c, struct rank *at, size_t n, struct rank *room)
+{
+	size_t chosen = (uint64_t)n * c->options->slowest_ppm / WHOLE_PPM;
+
+	find_medians(c, at, n, room);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t median_ns = c->of[at[i].endpoint].median_ns;
+
+		at[i].over_ns = at[i].took_ns > median_ns ? at[i].took_ns - median_ns : 0;
+	}
+	qsort(at, n, sizeof(*at), slowest_first);
+	for (size_t i = 0; i < n; i++)
+		c->of[at[i].endpoint].last = at[(chosen ? chosen : 1) - 1];
+}
+
 static int find_slowest(struct request_choice *c, uint64_t from_ns, uint64_t to_ns)
 {
-	size_t n_all, n = 0;
+	size_t n_all, n = 0, same;
 	uint32_t n_endpoints;
 	const struct request *all = timelines_requests(c->timelines, &n_all);
-	struct rank *ranks = malloc((n_all + 1) * sizeof(*ranks));
+	struct rank *ranks = malloc((2 * n_all + 1) * sizeof(*ranks));
 	size_t *n_of;
 	int err;
 
@@ -98,17 +181,14 @@ static int find_slowest(struct request_choice *c, uint64_t from_ns, uint64_t to_
 		if (q->flags & REQUEST_UNEXPLAINED || q->answer_ns <= from_ns ||
 		    q->arrival_ns >= to_ns || q->arrival_ns == q->answer_ns)
 			continue;
-		ranks[n] = rank_of(c->timelines, q);
+		ranks[n] = rank_of(c, q);
 		n_of[ranks[n++].endpoint]++;
 	}
 	if (ranks && n_of)
-		qsort(ranks, n, sizeof(*ranks), slowest_first);
-	for (size_t i = 0; ranks && n_of && i < n;) {
-		uint32_t endpoint = ranks[i].endpoint;
-		uint64_t chosen = (uint64_t)n_of[endpoint] * c->options->slowest_ppm / WHOLE_PPM;
-
-		c->of[endpoint].last = ranks[i + (chosen ? chosen : 1) - 1];
-		i += n_of[endpoint];
+		qsort(ranks, n, sizeof(*ranks), by_route);
+	for (size_t i = 0; ranks && n_of && i < n; i += same) {
+		same = count_same(ranks + i, n - i, false);
+		choose_slowest(c, ranks + i, same, ranks + n_all);
 	}
 	err = ranks && n_of ? leave_out_first(c, n_of) : -ENOMEM;
 	free(ranks);
@@ -172,7 +252,7 @@ static bool is_of_trace(const struct request_choice *c, const struct request *q)
 static bool request_choice_has(const struct request_choice *c, const struct wait *w)
 {
 	const struct request *q = timelines_request_of(c->timelines, w);
-	struct rank rank = rank_of(c->timelines, q);
+	struct rank rank = rank_of(c, q);
 	const struct rank *last = &c->of[rank.endpoint].last;
 
 	if (!c->of[q->endpoint].fits || q->answer_ns - q->arrival_ns < c->options->min_request_ns)

@@ -46,10 +46,11 @@ static uint32_t name_of(const struct trace *t, const char *before, const char *e
 }
 
 /* What an endpoint is called, to be freed; NULL: out of memory. */
-static char *endpoint_text(const struct trace *t, const struct request_endpoint *e, bool first)
+static char *endpoint_text(const struct trace *t, const struct request_endpoint *e,
+			   uint32_t of_route, bool first)
 {
 	const struct trace_object *o = trace_object(t, e->object);
-	const struct trace_object *called = trace_object(t, e->route);
+	const struct trace_object *called = trace_object(t, of_route);
 	const char *class = o ? trace_string(t, o->class) : "", *name = "";
 	const char *route = called ? trace_string(t, called->name) : "";
 	char *text;
@@ -80,7 +81,7 @@ static int name_endpoint(const struct timelines *tl, const struct processes *p,
 			 struct request_endpoint *e)
 {
 	const struct trace *t = timelines_trace(tl);
-	char *text = endpoint_text(t, e, e->first), *after = NULL;
+	char *text = endpoint_text(t, e, e->route, e->first), *after = NULL;
 	const char *server;
 
 	e->process = server_name(tl, p, e->thread);
@@ -106,12 +107,12 @@ static int find_alike(struct request_list *r, const struct trace *t)
 
 	for (uint32_t i = 0; i < r->n_endpoints && !failed; i++) {
 		struct request_endpoint *e = &r->endpoints[i];
-		char *text = endpoint_text(t, e, false);
+		char *text = endpoint_text(t, e, 0, false);
 		uint32_t name = text ? name_of(t, "", text, "") : 0, *first;
 
 		free(text);
 		e->address = name ? pairs_id(&addresses, name, e->process) : 0;
-		first = e->address ? pair_table_at(&alike, e->address, e->first, sizeof(*first))
+		first = e->address ? pair_table_at(&alike, e->name, e->process, sizeof(*first))
 				   : NULL;
 		failed = !first;
 		if (!failed && !*first)

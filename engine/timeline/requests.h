@@ -79,7 +79,9 @@ struct request_endpoint {
 	uint32_t client;  /* string: "[request tcp :80] nginx" */
 	uint32_t for_it;  /* string: "[for tcp :80]" */
 	uint32_t process; /* string: "nginx"; 0: not known */
-	/* The same number, from 1 on, for first requests and others of one name and process name.
+	/*
+	 * The same number, from 1 on, for all of one protocol and port, or path, and process name:
+	 * for first requests and others, whatever their route.
 	 */
 	uint32_t address;
 	/*

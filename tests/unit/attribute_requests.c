@@ -368,6 +368,46 @@ static void law_1_on_schedules(void **state)
 	assert_true(all.ns > 0 && all.labels > 0);
 }
 
+/*
+ * Twenty requests for a report take 30, and twenty for a cart 10 but one of them 25, as long as
+ * the one for what is asked for rarely: the slowest one of all is that of the cart.
+ */
+static void the_slowest_are_beyond_the_median_of_their_route(void **state)
+{
+	struct text_buf b = { 0 };
+	struct options o = of_requests();
+	unsigned int at = 10;
+	char line[120];
+
+	(void)state;
+	text_puts(&b, "thread S *\n0 c0 - R > S\n");
+	for (unsigned int i = 0; i < 41; i++) {
+		bool is_report = i % 2, is_rare = i == 40;
+		unsigned int took = is_report ? 30 : is_rare || i == 20 ? 25 : 10;
+
+		snprintf(line, sizeof(line),
+			 "%u c0 S request tcp::80 conn=1 arrived=%u taken=%u route=GET+/%s\n",
+			 at + took, at, at,
+			 is_report ? "report"
+			 : is_rare ? "rare"
+				   : "cart");
+		text_puts(&b, line);
+		at += took + 1;
+	}
+	text_puts(&b, "end 2000\n");
+	assert_false(b.failed);
+	o.slowest_ppm = 10000;
+	expect_text(script_folded(b.p, &o),
+		    "[request tcp :80 GET /cart] S;--;[unknown stack];S;[running] 25\n");
+	/* The second one, of all that take as long as others of their route the one that takes
+	 * longest. */
+	o.slowest_ppm = 50000;
+	expect_text(script_folded(b.p, &o),
+		    "[request tcp :80 GET /cart] S;--;[unknown stack];S;[running] 25\n"
+		    "[request tcp :80 GET /report] S;--;[unknown stack];S;[running] 30\n");
+	text_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,6 +421,7 @@ int main(void)
 		cmocka_unit_test(who_answers_is_a_task),
 		cmocka_unit_test(the_depth_counts_no_labels),
 		cmocka_unit_test(options_choose),
+		cmocka_unit_test(the_slowest_are_beyond_the_median_of_their_route),
 		cmocka_unit_test(law_1_on_schedules),
 	};
 
