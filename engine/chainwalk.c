@@ -430,14 +430,6 @@ static bool would_garble(const struct options *o)
 	       isatty(STDOUT_FILENO);
 }
 
-/* On a terminal, without options that only lines of stacks have, the table that is for reading. */
-static void choose_format(struct options *o)
-{
-	if (!o->format_given && !(o->given & (format_causes.refuses | GIVEN_ROOT)) && !o->output &&
-	    isatty(STDOUT_FILENO))
-		o->format = format_causes.name;
-}
-
 /* A number from the environment, which overrides what the terminal says. */
 static uint32_t size_of_screen(const char *variable, uint32_t told)
 {
@@ -522,6 +514,27 @@ static int compare(struct run *r, int *status)
 	return err;
 }
 
+/* Whether it depends on where the output goes: no option was given that only some formats have. */
+static bool chooses_format(const struct options *o)
+{
+	return !o->format_given && !o->screen_json && !o->output &&
+	       !(o->given & (format_causes.refuses | GIVEN_ROOT));
+}
+
+/* On a terminal the table that is for reading. */
+static void choose_format(struct options *o)
+{
+	if (chooses_format(o) && isatty(STDOUT_FILENO))
+		o->format = format_causes.name;
+}
+
+/* Who has both on a screen may have wanted that table. */
+static void print_choice(const struct options *o)
+{
+	if (!o->quiet && chooses_format(o) && !isatty(STDOUT_FILENO))
+		fputs("folded stacks, for flamegraph; for reading: chainwalk -f causes\n", stderr);
+}
+
 static int walk(const struct options *o)
 {
 	const struct format *format = format_find(o->format);
@@ -550,6 +563,8 @@ static int walk(const struct options *o)
 	}
 	if (r.symbols && !err)
 		print_symbols(r.symbols, o->quiet);
+	if (!err)
+		print_choice(o);
 	symbols_free(r.symbols);
 	folded_free(&r.merged);
 	joined_close(&r.joined);

@@ -38,6 +38,14 @@ done
 summary pingpong.bin
 if grep 'has not reported' "$tmp/err"; then fail "a reason without [unknown]"; fi
 
+# Who asked for no format and gets none to read is told how to.
+chosen() { "$walk" "$@" "$data/relay.bin" 2>&1 >"$tmp/out" | grep -c 'for reading: chainwalk -f causes'; }
+expect "said: no format" 1 "$(chosen)"
+for asked in '-f folded' -q '-f threads' --json '--no-ends' "-o $tmp/out"; do
+	# shellcheck disable=SC2086 # options
+	expect "said: $asked" 0 "$(chosen $asked)"
+done
+
 for trace in relay.bin disk_syncs.bin joined_deadlock.bin; do
 	for format in folded csv pprof html threads hist wakers tree json perfetto; do
 		timeout 300 "$walk" --format=$format -o "$tmp/out" "$data/$trace" 2>"$tmp/err.$format"
