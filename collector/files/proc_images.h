@@ -25,6 +25,7 @@ struct image {
 	const struct runtime_lack *lack; /* likewise: what its stacks lack; NULL at first */
 	uint64_t start_ns;		 /* fork, exec, or when /proc was read */
 	uint64_t read_ns;     /* when /proc was last read for it; 0: never. Set by the caller */
+	uint8_t late;	      /* how often in a row that took too long. Set by procmaps_read() */
 	char comm[16];	      /* as the exec record had it; "" if not known */
 	bool by_exec;	      /* `older` is the program that called exec */
 	bool replaces;	      /* `older` is the same program with other code at some address */
@@ -146,8 +147,15 @@ void images_each(const struct images *im, void (*fn)(void *ctx, const struct ima
 /* ---- processes that run already, from /proc (procmaps.c) ------------------------------------ */
 
 /*
+ * After so many readings in a row that took too long, nobody waits for the next one. Each comes
+ * twice as late as the one before; the last ones a second.
+ */
+#define PROCMAPS_LATE_MAX 8u
+
+/*
  * Adds the executable mappings and the program of process i->tgid to i, valid from time_ns. Returns
- * 0, or a negative errno if /proc cannot be read (-ENOENT, -ESRCH: the process has ended).
+ * 0, or a negative errno if /proc cannot be read (-ENOENT, -ESRCH: the process has ended), or not
+ * in time (call_timeout.h): i->late counts these.
  */
 int procmaps_read(struct images *im, struct code_files *files, struct image *i, uint64_t time_ns);
 

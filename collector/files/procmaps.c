@@ -182,14 +182,30 @@ static char *find_name(struct code_files *files, const struct image *i, const ch
 						     : NULL;
 }
 
+/* Of a process of which records tell no mapping yet, what was read a moment ago holds, too. */
+static int read_in_time(struct image *i, struct reading *r, int *fd)
+{
+	uint64_t key = call_key_process(i->tgid);
+	int err;
+
+	if (i->maps && i->maps->n)
+		err = call_with_timeout(run_reading, key, r, sizeof(*r), -1, fd);
+	else
+		err = call_or_earlier(run_reading, key, r, sizeof(*r), fd);
+	if (err != -ETIMEDOUT && err != -EBUSY && err != -EPIPE)
+		i->late = 0;
+	else if (i->late < PROCMAPS_LATE_MAX)
+		i->late++;
+	return err;
+}
+
 int procmaps_read(struct images *im, struct code_files *files, struct image *i, uint64_t time_ns)
 {
 	struct reading r = { .tgid = i->tgid };
 	struct program program = { .exe = r.exe };
 	uint32_t memory;
 	char *name = NULL;
-	int fd, err = call_with_timeout(run_reading, call_key_process(i->tgid), &r, sizeof(r), -1,
-					&fd);
+	int fd, err = read_in_time(i, &r, &fd);
 
 	if (err)
 		return err;

@@ -2,6 +2,7 @@
 #include "call_timeout.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
 #define BEGIN_NS 1000000000u
 /* Helpers that hang at the same time. */
 #define LATE_MAX 16u
+/* An answer that comes late is kept for so long, unless its place is needed. */
+#define KEPT_NS 2000000000u
 
 /* Forks have the same addresses, so a function's is as good there. */
 struct message {
@@ -28,7 +31,8 @@ static struct {
 	struct helper free;
 	struct {
 		struct helper helper; /* not running: it does not hang any more */
-		uint64_t key;
+		uint64_t key, asked_ns;
+		call_fn fn; /* its answer is wanted later, too; NULL: it is not */
 	} late[LATE_MAX];
 	struct wait_budget budget;
 } all;
@@ -99,30 +103,71 @@ static int start_helper(void)
 	return err ? -EPIPE : 0;
 }
 
-/* A place in all.late for a call that may come to need it; or a negative errno. */
-static int find_place(uint64_t key)
+/* Ends one that was late, and has answered. */
+static void drop_answer(uint32_t i)
 {
 	static struct message m;
+	struct helper *h = &all.late[i].helper;
+	int fd = -1;
+
+	if (h->all && helper_receive(h, &m, sizeof(m), &fd, 0) != -EAGAIN)
+		helper_end(h);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Whether its answer, if there is one, may still be asked for. */
+static bool is_kept(uint32_t i)
+{
+	return all.late[i].fn && clock_now_ns() - all.late[i].asked_ns < KEPT_NS;
+}
+
+/* The free place in all.late that was looked at last; -EBUSY: none. */
+static int free_place(bool keeps)
+{
 	int place = -EBUSY;
 
-	for (int i = 0; i < (int)LATE_MAX; i++) {
-		struct helper *h = &all.late[i].helper;
-		int fd = -1;
-
-		/* One that was late: nobody wants its answer. */
-		if (h->all && helper_receive(h, &m, sizeof(m), &fd, 0) != -EAGAIN)
-			helper_end(h);
-		if (fd >= 0)
-			close(fd);
-		if (h->all && all.late[i].key == key)
-			return -ETIMEDOUT;
-		if (!h->all)
-			place = i;
+	for (uint32_t i = 0; i < LATE_MAX; i++) {
+		if (!keeps || !is_kept(i))
+			drop_answer(i);
+		if (!all.late[i].helper.all)
+			place = (int)i;
 	}
 	return place;
 }
 
-int call_with_timeout(call_fn fn, uint64_t key, void *data, size_t bytes, int fd, int *out)
+/* A place in all.late for a call that may come to need it; or a negative errno. */
+static int find_place(uint64_t key)
+{
+	int place = free_place(true);
+
+	if (place < 0)
+		place = free_place(false);
+	for (uint32_t i = 0; i < LATE_MAX; i++)
+		if (all.late[i].helper.all && all.late[i].key == key)
+			return -ETIMEDOUT;
+	return place;
+}
+
+/* An answer that the call has had since it was late. */
+static bool take_late(call_fn fn, uint64_t key, struct message *m, ssize_t len, int *out)
+{
+	for (uint32_t i = 0; i < LATE_MAX; i++) {
+		struct helper *h = &all.late[i].helper;
+		ssize_t n;
+
+		if (!h->all || all.late[i].key != key || all.late[i].fn != fn || !is_kept(i))
+			continue;
+		n = helper_receive(h, m, sizeof(*m), out, 0);
+		if (n != -EAGAIN)
+			helper_end(h);
+		return n == len;
+	}
+	return false;
+}
+
+/* keeps: see call_or_earlier(). */
+static int call(call_fn fn, uint64_t key, void *data, size_t bytes, int fd, int *out, bool keeps)
 {
 	static struct message m;
 	ssize_t n, len = (ssize_t)(HEAD_BYTES + bytes);
@@ -137,6 +182,10 @@ int call_with_timeout(call_fn fn, uint64_t key, void *data, size_t bytes, int fd
 	if (all.owner != getpid()) {
 		end_helpers();
 		all.owner = getpid();
+	}
+	if (keeps && take_late(fn, key, &m, len, out)) {
+		memcpy(data, m.data, bytes);
+		return 0;
 	}
 	place = find_place(key);
 	if (place < 0)
@@ -154,6 +203,8 @@ int call_with_timeout(call_fn fn, uint64_t key, void *data, size_t bytes, int fd
 	if (n == -EAGAIN) {
 		all.late[place].helper = all.free;
 		all.late[place].key = key;
+		all.late[place].fn = keeps ? fn : NULL;
+		all.late[place].asked_ns = all.budget.at_ns;
 		all.free = (struct helper) { 0 };
 		return -ETIMEDOUT;
 	}
@@ -163,4 +214,14 @@ int call_with_timeout(call_fn fn, uint64_t key, void *data, size_t bytes, int fd
 	}
 	memcpy(data, m.data, bytes);
 	return 0;
+}
+
+int call_with_timeout(call_fn fn, uint64_t key, void *data, size_t bytes, int fd, int *out)
+{
+	return call(fn, key, data, bytes, fd, out, false);
+}
+
+int call_or_earlier(call_fn fn, uint64_t key, void *data, size_t bytes, int *out)
+{
+	return call(fn, key, data, bytes, -1, out, true);
 }

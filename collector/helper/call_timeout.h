@@ -51,3 +51,9 @@ typedef int (*call_fn)(void *data, int fd);
  * calls hang as are allowed to; or another negative errno. Then data is as before.
  */
 int call_with_timeout(call_fn fn, uint64_t key, void *data, size_t bytes, int fd, int *out);
+/*
+ * The same for a question that is asked again: if it has taken too long, and was answered since,
+ * that answer is this one's, if it was asked for in the last two seconds. For that the key and fn
+ * tell all that is asked.
+ */
+int call_or_earlier(call_fn fn, uint64_t key, void *data, size_t bytes, int *out);

@@ -130,6 +130,12 @@ int symbolizer_epoll(const struct symbolizer *s);
  */
 uint32_t symbolizer_space(struct symbolizer *s, uint32_t tgid, uint64_t time_ns);
 
+/*
+ * Whether what the space's process maps is not known only because /proc could not be read in time:
+ * it is read again soon, for some seconds.
+ */
+bool symbolizer_is_late(const struct symbolizer *s, uint32_t space);
+
 /* Whether the space's process has ended, so long ago that all its events are known. */
 bool symbolizer_is_gone(const struct symbolizer *s, uint32_t space);
 /*

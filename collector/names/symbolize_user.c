@@ -56,10 +56,18 @@ static bool may_miss_mappings(const struct symbolizer *s)
 	return !s->sideband || sideband_lost(s->sideband) || !host_proc_is_here();
 }
 
+static bool is_late(const struct image *i)
+{
+	return i->late && i->late < PROCMAPS_LATE_MAX;
+}
+
 static uint64_t reading_interval(const struct image *i, uint64_t now_ns)
 {
 	uint64_t age_ns = now_ns > i->start_ns ? now_ns - i->start_ns : 0;
 
+	/* On a busy machine, and when many others take long: soon, then less and less often. */
+	if (is_late(i))
+		return (uint64_t)PROC_SOON_NS << i->late;
 	if (host_proc_is_here() || age_ns / 4 > PROC_INTERVAL_NS)
 		return PROC_INTERVAL_NS;
 	return PROC_SOON_NS + age_ns / 4;
@@ -72,7 +80,7 @@ static const struct mapping *find_mapping(struct symbolizer *s, struct image *i,
 	const struct mapping *m = image_mapping(i, addr, time_ns);
 	uint64_t now;
 
-	if (m || i->ended || i->overflowed || !may_miss_mappings(s))
+	if (m || i->ended || i->overflowed || !(i->late || may_miss_mappings(s)))
 		return m;
 	now = clock_now_ns();
 	if (now - i->read_ns < reading_interval(i, now))
@@ -85,6 +93,13 @@ static const struct mapping *find_mapping(struct symbolizer *s, struct image *i,
 static struct image *space_image(const struct symbolizer *s, uint32_t space)
 {
 	return s->images ? images_of_space(s->images, space) : NULL;
+}
+
+bool symbolizer_is_late(const struct symbolizer *s, uint32_t space)
+{
+	const struct image *i = space_image(s, space);
+
+	return i && !i->ended && !i->overflowed && is_late(i);
 }
 
 bool symbolizer_is_gone(const struct symbolizer *s, uint32_t space)

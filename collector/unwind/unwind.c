@@ -13,6 +13,8 @@
 #define USER_END (1ull << 56)
 /* How much is read at once beyond a copy, from a multiple of half of this on. */
 #define BEYOND_BYTES 8192u
+/* Owns the stacks of all processes of which it is not known yet what they map. */
+#define LATE_MAPS_KEY UINT64_MAX
 
 struct unwinder {
 	struct symbolizer *sym;
@@ -20,6 +22,7 @@ struct unwinder {
 	unwinder_teach_fn teach;
 	void *teach_ctx;
 	uint64_t stacks;
+	uint64_t late_key; /* whose rule was late last */
 };
 
 /* One stack being unwound. */
@@ -361,6 +364,12 @@ static bool step(struct walk *w)
 			r = stub_rule;
 	}
 	w->is_late = unwind_files_late(w->u->files);
+	if (w->is_late)
+		w->u->late_key = unwind_files_late_key(w->u->files);
+	if (r.kind == UNWIND_UNKNOWN && !w->is_late && symbolizer_is_late(w->u->sym, w->space)) {
+		w->is_late = true;
+		w->u->late_key = LATE_MAPS_KEY;
+	}
 	if (w->is_late || r.kind == UNWIND_UNKNOWN)
 		return stop(w, CHAINLOG_STACK_NO_RULE);
 	teach(w, unwind_rule_pack(&r));
@@ -417,7 +426,7 @@ int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 
 uint64_t unwinder_late_key(const struct unwinder *u)
 {
-	return unwind_files_late_key(u->files);
+	return u->late_key;
 }
 
 void unwinder_forget_idle(struct unwinder *u, uint64_t now_ns)

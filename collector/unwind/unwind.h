@@ -40,7 +40,10 @@ bool unwinder_takes(const struct wire_copy *c, size_t len);
 int unwinder_complete(struct unwinder *u, const struct wire_copy *c, size_t len,
 		      struct wire_stack *out);
 
-/* After -EAGAIN: whose file has the rule (code_files_owner_key()). */
+/*
+ * After -EAGAIN: whose file has the rule (code_files_owner_key()), or one key for all processes of
+ * which it is not known yet what they map.
+ */
 uint64_t unwinder_late_key(const struct unwinder *u);
 
 /* Drops the files that were not used for a minute. Call it now and then. */

@@ -312,6 +312,37 @@ static void calls_that_hang_have_a_bound(void **state)
 	call_timeout_end();
 }
 
+static int answer_slowly(void *data, int fd)
+{
+	usleep(200000);
+	return answer(data, fd);
+}
+
+static void an_answer_that_comes_late_is_had_by_who_asks_again(void **state)
+{
+	char data = 'a';
+	int err = 0, out;
+
+	(void)state;
+	assert_int_equal(call_timeout_start(), 0);
+	assert_int_equal(call_or_earlier(answer_slowly, 1, &data, 1, &out), -ETIMEDOUT);
+	assert_int_equal(call_that_answers(2, &data), 0); /* meanwhile another one */
+	data = 'a';
+	for (int tries = 0; tries < 5000; tries++) {
+		err = call_or_earlier(answer_slowly, 1, &data, 1, &out);
+		if (err != -ETIMEDOUT)
+			break;
+		usleep(1000);
+	}
+	assert_int_equal(err, 0);
+	assert_int_equal(data, 'b');
+	/* One that does not say so gets none: its answer would be that of another moment. */
+	assert_int_equal(call_with_timeout(answer_slowly, 1, &data, 1, -1, &out), -ETIMEDOUT);
+	usleep(300000);
+	assert_int_equal(call_with_timeout(answer_slowly, 1, &data, 1, -1, &out), -ETIMEDOUT);
+	call_timeout_end();
+}
+
 /* ---- memory -------------------------------------------------------------------------------- */
 
 static void what_a_flight_recorder_keeps_has_a_bound(void **state)
@@ -362,6 +393,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_that_hang_have_a_bound),
+		cmocka_unit_test(an_answer_that_comes_late_is_had_by_who_asks_again),
 		TEST(of_files_that_nobody_maps_the_last_stay_open),
 		TEST(no_more_files_are_open_than_may_be),
 		TEST(root_directories_have_a_bound),

@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "elf/elfsym.h"
+#include "helper/call_timeout.h"
+#include "kernel/host_proc.h"
 #include "may_record.h"
 #include "symbolized_trace.h"
 #include "watched_child.h"
@@ -318,6 +320,56 @@ static void an_exec_makes_another_address_space(void **state)
 	expect(t, frame, "a_function_of_the_child", self_exe, 2);
 	end(t);
 }
+
+/* ---- /proc that is not read in time -----------------------------------------------------------
+ */
+
+/* As many calls take long as are allowed to. */
+#define CALLS_MAX 16
+#define CALL_US 2000000
+
+static int take_long(void *data, int fd)
+{
+	(void)data;
+	(void)fd;
+	usleep(CALL_US);
+	return -1;
+}
+
+static void what_could_not_be_read_is_read_again_soon(void **state)
+{
+	uint64_t t0;
+	struct symbolizer_code code;
+	struct trace *t;
+	char path[64], data = 0;
+	struct child c;
+	uint32_t space;
+	int out;
+
+	(void)state;
+	copy_self(path);
+	c = start_child(path, NULL);
+	host_proc_find();
+	assert_int_equal(call_timeout_start(), 0);
+	for (uint64_t key = 1; key <= CALLS_MAX; key++)
+		assert_int_equal(call_with_timeout(take_long, key, &data, 1, -1, &out), -ETIMEDOUT);
+	t = begin(SYMBOLIZER_USER); /* which reads what all processes map */
+	t0 = now_ns();
+	space = symbolizer_space(t->s, (uint32_t)c.pid, t0);
+	assert_true(space != 0);
+	assert_false(symbolizer_code(t->s, space, c.addr, now_ns(), &code));
+	assert_true(symbolizer_is_late(t->s, space)); /* its stacks wait */
+	while (!symbolizer_code(t->s, space, c.addr, now_ns(), &code) &&
+	       now_ns() - t0 < 10000000000u)
+		usleep(1000);
+	assert_true(symbolizer_code(t->s, space, c.addr, now_ns(), &code));
+	assert_false(symbolizer_is_late(t->s, space));
+	call_timeout_end();
+	end_child(&c);
+	unlink(path);
+	end(t);
+}
+
 /* Many short-lived processes, of none of which a stack was recorded. */
 static void a_fork_storm_costs_little(void **state)
 {
@@ -433,6 +485,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_process_in_a_mount_namespace_of_its_own_is_named),
 		cmocka_unit_test(a_stripped_program_is_named_by_its_debug_file),
 		cmocka_unit_test(an_exec_makes_another_address_space),
+		cmocka_unit_test(what_could_not_be_read_is_read_again_soon),
 		cmocka_unit_test(a_fork_storm_costs_little),
 		cmocka_unit_test(the_root_of_processes_is_open_once_and_as_long_as_they_live),
 	};
