@@ -131,7 +131,9 @@ bool memory_group_is_short(bool was_short)
 		taken = group_number(group, is_unified ? "memory.current" : "memory.usage_in_bytes",
 				     NULL);
 		files = group_number(group, "memory.stat",
-				     is_unified ? "inactive_file" : "total_inactive_file");
+				     is_unified ? "inactive_file" : "total_inactive_file") +
+			group_number(group, "memory.stat",
+				     is_unified ? "active_file" : "total_active_file");
 		taken -= files < taken ? files : taken;
 		if (limit && (limit <= taken || limit - taken < limit / (was_short ? 4 : 8)))
 			return true;

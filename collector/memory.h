@@ -26,8 +26,8 @@ void memory_give_back(uint64_t *last_ns, uint64_t now_ns);
 
 /*
  * Whether of the memory that this process's control group may take, or one around it, less than an
- * eighth is left, without what the kernel could give up at once; once it was, less than a quarter.
- * False if there is no limit, or none that is known.
+ * eighth is left, not counting what it holds of files, which the kernel gives up first; once it
+ * was, less than a quarter. False if there is no limit, or none that is known.
  */
 bool memory_group_is_short(bool was_short);
 
