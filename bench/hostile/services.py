@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""services.py udp|tcp|redis LOG [PORT]: a service, and a client of it that writes when it asked and had the answer:
-"BEGIN END", in ns since 1970. The service of redis is at PORT; it prints the port."""
+"""services.py udp|tcp|redis|perl LOG [PORT]: a service, and a client of it that writes when it asked and had the answer:
+"BEGIN END", in ns since 1970. Those of redis and Perl are at PORT; it prints the port."""
 import os
 import socket
 import sys
@@ -36,11 +36,20 @@ if not port:
         sys.exit()
     time.sleep(0.5)
 print(port, flush=True)
-c = socket.socket(socket.AF_INET, kind)
-c.connect(("127.0.0.1", port))
-c.settimeout(10)
-question = b"PING\r\n" if what == "redis" else b"question"
+
+
+def connect():
+    c = socket.socket(socket.AF_INET, kind)
+    c.connect(("127.0.0.1", port))
+    c.settimeout(10)
+    return c
+
+
+c = connect()
+question = {"redis": b"PING\r\n", "perl": b"question\n"}.get(what, b"question")
 while True:
+    if what == "perl":
+        c = connect()
     begin = time.time_ns()
     try:
         c.send(question)

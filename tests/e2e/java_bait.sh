@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs that only look like JVMs, and who ask for their perf maps with --java-maps: one does not listen, one hears and
+# says nothing, one answers without end, one stops who asks. The recording ends in time, and leaves no process and no file.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+# shellcheck source=tests/processes.sh
+. "$(dirname "$0")/../processes.sh"
+command -v setpriv >/dev/null || skip "needs setpriv"
+chmod 755 "$tmp"
+cc -O2 -pthread -rdynamic -o "$tmp/libjvm.so" "$(dirname "$0")/../attacks/java_bait.c" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
+baits=''
+for what in silent hangs floods stops; do
+	setpriv --reuid=65432 --regid=65432 --clear-groups "$tmp/libjvm.so" $what &
+	started="$started $!"
+	baits="$baits $!"
+done
+sleep 0.5
+begin_recording "$tmp/trace" --java-maps
+sleep 1.5
+below "$recorder" | awk '$5 ~ /^chaincap-/ { print $1 }' >"$tmp/helpers"
+before=$(date +%s)
+end_recording
+expect_at_most "seconds to end" 20 $(($(date +%s) - before)) "$tmp/err"
+grep -q "libjvm.so/[0-9]* .*Java functions have no names: the JVM takes no commands" "$tmp/err" || fail "none was asked: $(cat "$tmp/err")"
+no_helper_is_left() {
+	while read -r pid; do
+		! is_running "$pid" || return 1
+	done <"$tmp/helpers"
+}
+wait_for "no process is left" 10 no_helper_is_left
+for pid in $baits; do
+	[ ! -e "/tmp/.attach_pid$pid" ] || fail "a file is left: /tmp/.attach_pid$pid"
+done
