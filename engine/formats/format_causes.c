@@ -22,6 +22,7 @@
 #include "screen_json.h"
 #include "style.h"
 #include "subject_text.h"
+#include "trust.h"
 #include "words/process_notes.h"
 #include "causes/causes.h"
 #include "format.h"
@@ -469,14 +470,37 @@ static size_t lines_of_screen(const struct format_input *in)
 	return o->lines > less + LINES_LEAST ? o->lines - less : LINES_LEAST;
 }
 
+struct limits {
+	FILE *out;
+	size_t columns;
+	int err;
+};
+
+/* A trust_tell()'s. */
+static void put_limit(void *arg, const char *text)
+{
+	struct limits *l = arg;
+	struct paragraph p;
+
+	if (l->err)
+		return;
+	l->err = paragraph_begin(&p);
+	if (l->err)
+		return;
+	p.columns = l->columns;
+	fprintf(p.f, "Careful: %s.", text);
+	l->err = paragraph_end_cut(&p, l->out);
+}
+
 /* What is said of the command and of requests, in at most so many lines, of which *lines is the
  * number. */
 static int put_overview(const struct format_input *in, FILE *out, const struct wait_filter *like,
 			size_t most, size_t *lines)
 {
+	size_t columns = paragraph_columns(in->options->columns), len;
+	struct limits limits = { .columns = in->options->wide ? SIZE_MAX : columns };
 	struct subjects subjects;
 	char *text = NULL;
-	size_t len;
 	FILE *f;
 	int err;
 
@@ -485,6 +509,10 @@ static int put_overview(const struct format_input *in, FILE *out, const struct w
 		return 0;
 	f = open_memstream(&text, &len);
 	err = subjects_find(&subjects, in, like);
+	limits.out = f;
+	if (!err && f)
+		err = trust_tell(in, like, subjects.names, put_limit, &limits);
+	err = err ? err : limits.err;
 	if (!err)
 		err = f ? subjects_put(f, in, &subjects, most) : -ENOMEM;
 	if (!err)
@@ -494,7 +522,7 @@ static int put_overview(const struct format_input *in, FILE *out, const struct w
 		err = -ENOMEM;
 	if (!err) {
 		fputs(text, out);
-		*lines = paragraph_lines(text, paragraph_columns(in->options->columns));
+		*lines = paragraph_lines(text, columns);
 	}
 	free(text);
 	return err;
@@ -518,7 +546,7 @@ static int put_screen_json(FILE *out, const struct format_input *in, const struc
 	int err = subjects_find(&subjects, in, like);
 
 	if (!err)
-		err = screen_put_json(out, in, &subjects, names, causes);
+		err = screen_put_json(out, in, &subjects, names, causes, like);
 	subjects_free(&subjects);
 	return err;
 }

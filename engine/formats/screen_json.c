@@ -11,11 +11,10 @@
 #include "named_steps.h"
 #include "screen_schema.h"
 #include "subject_text.h"
+#include "trust.h"
 #include "words/process_notes.h"
 
 #define STEPS_MOST 6 /* of each subject, as on the screen */
-/* What is lost is told from this part of all events on. */
-#define LEAST_LOST 100
 
 /* How much of it there is. */
 struct room {
@@ -41,6 +40,7 @@ struct screen {
 	const struct subjects *subjects;
 	const struct names *names; /* of the causes */
 	const struct causes *causes;
+	const struct wait_filter *like;
 	const struct room *room;
 	struct json_object j;
 };
@@ -78,30 +78,9 @@ static void text_end(struct screen *s, struct text *t, const char *key)
 
 /* ---- what limits trust ----------------------------------------------------------------------- */
 
-static void put_losses(struct screen *s)
+static void put_limit(void *arg, const char *text)
 {
-	const struct trace_info *i = trace_info(s->in->trace);
-	const struct trace_damage *d = trace_damage(s->in->trace);
-	uint64_t requests = i->left_out[CHAINLOG_LEFT_REQUESTS];
-	struct text t;
-
-	if (d->what && text_begin(s, &t)) {
-		fprintf(t.f, "the trace is damaged: %s", d->what);
-		text_end(s, &t, NULL);
-	}
-	if (LEAST_LOST * i->lost >= i->events + i->lost && i->lost && text_begin(s, &t)) {
-		fprintf(t.f, "%.0f %% of the events are lost: record with a larger --buffer-size",
-			100 * (double)i->lost / (double)(i->events + i->lost));
-		text_end(s, &t, NULL);
-	}
-	if (requests && text_begin(s, &t)) {
-		fprintf(t.f, "%" PRIu64 " requests were not recorded: they came too fast",
-			requests);
-		text_end(s, &t, NULL);
-	}
-	if (!timelines_sampled(s->in->timelines))
-		json_text(&s->j, NULL,
-			  "there are no samples: what threads ran is not known (chaincap -F)");
+	json_text(arg, NULL, text);
 }
 
 static int put_trust(struct screen *s)
@@ -112,12 +91,15 @@ static int put_trust(struct screen *s)
 	if (err)
 		return err;
 	json_begin(&s->j, "limits_of_trust", '[');
-	put_losses(s);
+	err = trust_tell(s->in, s->like, s->subjects->names, put_limit, &s->j);
+	if (!timelines_sampled(s->in->timelines))
+		json_text(&s->j, NULL,
+			  "there are no samples: what threads ran is not known (chaincap -F)");
 	for (size_t i = 0; i < notes.n && i < s->room->notes; i++)
 		json_text(&s->j, NULL, notes.line[i]);
 	json_end(&s->j, ']');
 	process_notes_free(&notes);
-	return 0;
+	return err;
 }
 
 /* ---- subjects -------------------------------------------------------------------------------- */
@@ -322,9 +304,12 @@ static int make(struct screen *s)
 }
 
 int screen_put_json(FILE *out, const struct format_input *in, const struct subjects *subjects,
-		    const struct names *n, const struct causes *causes)
+		    const struct names *n, const struct causes *causes,
+		    const struct wait_filter *like)
 {
-	struct screen s = { .in = in, .subjects = subjects, .names = n, .causes = causes };
+	struct screen s = {
+		.in = in, .subjects = subjects, .names = n, .causes = causes, .like = like
+	};
 	bool fits = false;
 	int err = 0;
 

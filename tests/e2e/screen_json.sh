@@ -73,6 +73,11 @@ assert sum(cause["ns"] for cause in screen["causes"]) == screen["waited_ns"] and
 END
 done
 
+# What limits trust is on both.
+"$walk" -q -f causes "$here/../data/lost.bin" >"$tmp/text"
+limit=$("$walk" -q --json "$here/../data/lost.bin" | sed 's/.*"limits_of_trust":\["\([^"]*\)".*/\1/')
+expect "first line of a trace with losses" "Careful: $limit." "$(head -n 1 "$tmp/text")"
+
 # Long names of all kinds of characters, in threads, functions and the path.
 python3 - "$tmp/perf" <<'END'
 import sys
