@@ -15,6 +15,7 @@
 #include "request_story.h"
 #include "request_time.h"
 #include "table.h"
+#include "select/service.h"
 #include "words/request_words.h"
 
 /* Of what the threads did, on a narrow screen, before times are left out. */
@@ -179,16 +180,36 @@ static struct cell percentile_cell(const struct endpoint_requests *e, unsigned i
 	return took_cell(e, e->all.n ? requests_percentile(e->all, permille) : 0);
 }
 
+/* The endpoint without its route, and the route. */
+static void put_service(struct text_buf *b, struct text_buf *route, const struct format_input *in,
+			const struct endpoint_requests *e)
+{
+	const struct trace_object *o = trace_object(in->trace, e->endpoint->route);
+	struct request_endpoint of = *e->endpoint;
+	struct endpoint_requests service = *e;
+
+	of.name = service_name(in->trace, e->endpoint);
+	service.endpoint = &of;
+	if (of.name)
+		request_endpoint_put(b, in, &service);
+	b->failed |= !of.name;
+	if (o)
+		names_put(route, trace_string(in->trace, o->name));
+}
+
 static void put_endpoint(struct writer *w, struct table *t, const struct endpoint_requests *e,
 			 const char *title)
 {
 	const struct request_counts *c = &e->counts;
 	char *rate = request_rate(w->in, w->filter, e->all.n);
-	struct text_buf counts = counts_text(c);
+	struct text_buf counts = counts_text(c), service = { 0 }, route = { 0 };
 
-	w->out_of_memory |= !rate || counts.failed;
+	put_service(&service, &route, w->in, e);
+	w->out_of_memory |= !rate || counts.failed || service.failed || route.failed;
 	if (!w->out_of_memory)
-		TABLE_ROW(t, cell_text(title), cell_number(e->all.n), cell_decimal(rate),
+		TABLE_ROW(t, cell_text(w->in->options->json ? title : service.p),
+			  route.len ? cell_text(route.p) : cell_none("-"), cell_text(service.p),
+			  cell_number(e->all.n), cell_decimal(rate),
 			  took_cell(e, e->all.n ? e->total_ns / e->all.n : 0),
 			  percentile_cell(e, 500), percentile_cell(e, 900), percentile_cell(e, 990),
 			  percentile_cell(e, 999), percentile_cell(e, 1000),
@@ -197,14 +218,18 @@ static void put_endpoint(struct writer *w, struct table *t, const struct endpoin
 			  cell_number(c->pipelined), cell_number(c->several),
 			  cell_number(c->unsent), cell_number(c->old));
 	text_free(&counts);
+	text_free(&service);
+	text_free(&route);
 	free(rate);
 }
 
 static int put_endpoints(struct writer *w, const struct endpoint_requests *at, size_t n,
 			 struct text_buf *titles)
 {
-	static const struct column columns[] = {
+	struct column columns[] = {
 		{ .title = "ENDPOINT", .width = -16 },
+		{ .width = -6, .key = "route" },
+		{ .key = "service" },
 		{ .title = "REQUESTS", .width = 9 },
 		{ .title = "PER SECOND", .width = 11, .drop = 4 },
 		{ .title = "MEAN", .width = 10, .drop = 3, .key = "mean_ns" },
@@ -226,6 +251,9 @@ static int put_endpoints(struct writer *w, const struct endpoint_requests *at, s
 	size_t shown = w->on_screen && n > SCREEN_ENDPOINTS ? SCREEN_ENDPOINTS : n;
 	int err;
 
+	for (size_t i = 0; i < shown; i++)
+		if (at[i].endpoint->route)
+			columns[1].title = "ROUTE";
 	t.kind = "endpoints";
 	for (size_t i = 0; i < shown; i++)
 		put_endpoint(w, &t, &at[i], titles[i].p);

@@ -144,9 +144,9 @@ static int put_steps(struct screen *s, const struct subject *of)
 	return err;
 }
 
-static void put_requests(struct screen *s, struct requests_taken all)
+static void put_requests(struct screen *s, const struct subject *of)
 {
-	struct requests_taken slowest = requests_slowest(all);
+	struct requests_taken all = of->requests->all, slowest = of->slowest;
 	struct json_object *j = &s->j;
 
 	json_begin(j, "requests", '{');
@@ -206,7 +206,7 @@ static int put_subject(struct screen *s, const struct subject *of)
 	} else if (of->kind == SUBJECT_WAITER) {
 		json_number(j, "waited_ns", of->took_ns);
 	} else {
-		put_requests(s, of->requests->all);
+		put_requests(s, of);
 	}
 	json_number(j, "explained_ns", of->steps ? chain_steps_total_ns(of->steps) : 0);
 	err = err ? err : put_steps(s, of);

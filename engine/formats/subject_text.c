@@ -168,7 +168,8 @@ static int server_waits_put(FILE *out, const struct format_input *in)
 	return err;
 }
 
-#define LINES_SHOWN 6 /* of each one's chain */
+#define LINES_SHOWN 6  /* of each one's chain */
+#define ROUTES_SHOWN 6 /* of a service */
 /* The CPUs are what a command waits for if it keeps so much of them busy, in percent, */
 #define ALL_BUSY 90
 /* and if others have them, where its path is without one for one of so many parts of its time. */
@@ -280,7 +281,7 @@ int subject_put_verdict(FILE *out, const struct format_input *in, const struct s
 static int put_figures(FILE *out, const struct format_input *in, const struct subjects *s,
 		       const struct subject *of)
 {
-	struct requests_taken all = of->requests->all, slowest = requests_slowest(all);
+	struct requests_taken all = of->requests->all, slowest = of->slowest;
 	char *rate = request_rate(in, s->filter, all.n);
 	struct paragraph p;
 	int err = rate ? paragraph_begin(&p) : -ENOMEM;
@@ -290,15 +291,50 @@ static int put_figures(FILE *out, const struct format_input *in, const struct su
 		return err;
 	}
 	p.columns = paragraph_columns(in->options->columns);
-	fprintf(p.f, "%zu request%s (%s/s)", all.n, all.n == 1 ? "" : "s", rate);
+	fprintf(p.f, "%zu request%s", all.n, all.n == 1 ? "" : "s");
+	if (of->service)
+		fprintf(p.f, " of %zu routes", of->service->n_routes);
+	fprintf(p.f, " (%s/s)", rate);
 	put_ms(p.f, ", median ", requests_percentile(all, 500));
 	if (slowest.n > 1)
-		fprintf(p.f, ", slowest %zu", slowest.n);
+		fprintf(p.f, ", slowest %zu%s", slowest.n,
+			of->service ? " beyond the median of their route" : "");
 	put_ms(p.f, slowest.n > 1 ? ": " : ", slowest: ", request_took_ns(&slowest.at[0]));
 	if (slowest.n > 1)
-		put_ms(p.f, " to ", requests_percentile(all, 1000));
+		put_ms(p.f, " to ", request_took_ns(&slowest.at[slowest.n - 1]));
 	free(rate);
 	return paragraph_end(&p, out, 2);
+}
+
+/* The routes of a service, by what the slowest requests took beyond the median of their route. */
+static int put_routes(FILE *out, const struct format_input *in, const struct service *s)
+{
+	const struct trace *t = in->trace;
+	int err = 0;
+
+	for (size_t i = 0; i < s->n_routes && i < ROUTES_SHOWN && !err; i++) {
+		const struct service_route *r = &s->routes[i];
+		const struct trace_object *route = trace_object(t, r->requests->endpoint->route);
+		struct paragraph p;
+
+		if (i && !r->over_ns)
+			break;
+		err = paragraph_begin(&p);
+		if (err)
+			break;
+		p.columns = paragraph_columns(in->options->columns);
+		fprintf(p.f, "%3.0f %% ",
+			s->over_ns ? 100 * (double)r->over_ns / (double)s->over_ns : 0.0);
+		style_name(p.f, in->options->color,
+			   route ? trace_string(t, route->name) : "(no route)");
+		fprintf(p.f, ": %zu request%s", r->requests->all.n,
+			r->requests->all.n == 1 ? "" : "s");
+		put_ms(p.f, ", median ", requests_percentile(r->requests->all, 500));
+		put_ms(p.f, ", p99 ", requests_percentile(r->requests->all, 990));
+		fprintf(p.f, ", %zu of the slowest", r->slow);
+		err = paragraph_end(&p, out, 4);
+	}
+	return err;
 }
 
 static int put_subject(FILE *out, const struct format_input *in, const struct subjects *s,
@@ -317,6 +353,8 @@ static int put_subject(FILE *out, const struct format_input *in, const struct su
 		err = -ENOMEM;
 	if (!err && of->requests)
 		err = put_figures(out, in, s, of);
+	if (!err && of->service)
+		err = put_routes(out, in, of->service);
 	if (!err && of->steps)
 		err = chain_lines_put(out, of->steps, s->names, in->options, LINES_SHOWN);
 	if (err || !of->processes.n)

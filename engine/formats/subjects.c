@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+#include "base/pairs.h"
 #include "causes/causes.h"
 #include "format_requests.h"
 #include "select/path.h"
@@ -256,33 +258,35 @@ static bool took_no_time(const struct timelines *tl, const struct wait_filter *f
 static bool has_more_others(const struct endpoint_requests *at, size_t n,
 			    const struct endpoint_requests *e)
 {
+	size_t others = 0;
+
 	for (size_t i = 0; i < n; i++)
-		if (at[i].endpoint->address == e->endpoint->address && !at[i].endpoint->first &&
-		    at[i].all.n >= e->all.n)
-			return true;
-	return false;
+		if (at[i].endpoint->address == e->endpoint->address && !at[i].endpoint->first)
+			others += at[i].all.n;
+	return others >= e->all.n && others;
 }
 
 static int add_endpoint(struct subjects *s, const struct format_input *in, const struct options *o,
-			const struct endpoint_requests *e)
+			const struct endpoint_requests *e, struct service *service)
 {
-	struct requests_taken slowest = requests_slowest(e->all);
 	struct subject *of = add(s, SUBJECT_ENDPOINT);
 	struct text_buf name = { 0 };
 	int err = 0;
 
-	request_endpoint_put(&name, in, e);
+	of->service = service;
+	of->requests = service ? &service->requests : e;
+	of->slowest = service ? service->slowest : requests_slowest(e->all);
+	of->took_ns = of->requests->total_ns;
+	request_endpoint_put(&name, in, of->requests);
 	of->name = name.failed ? 0 : names_adopt(s->names, name.p);
 	text_free(&name);
-	of->requests = e;
-	of->took_ns = e->total_ns;
 	if (!of->name)
 		return -ENOMEM;
-	if (s->all || took_no_time(in->timelines, s->filter, e))
+	if (s->all || took_no_time(in->timelines, s->filter, of->requests))
 		return 0;
 	err = chain_steps_new(&of->steps, in->timelines, o, s->names);
-	for (size_t i = 0; i < slowest.n && !err; i++)
-		err = chain_steps_add(of->steps, &slowest.at[i]);
+	for (size_t i = 0; i < of->slowest.n && !err; i++)
+		err = chain_steps_add(of->steps, &of->slowest.at[i]);
 	return err ? err : chain_steps_end(of->steps);
 }
 
@@ -318,30 +322,95 @@ static void sort_by_asking(struct subjects *s, size_t first)
 		}
 }
 
+/* Of endpoints with one route, or first of those of one service. */
+struct group {
+	const struct endpoint_requests *first;
+	uint64_t total_ns;
+	size_t routes;
+};
+
+static int most_time_first(const void *pa, const void *pb)
+{
+	const struct group *a = pa, *b = pb;
+
+	if (a->first->endpoint->first != b->first->endpoint->first)
+		return a->first->endpoint->first - b->first->endpoint->first;
+	if (a->total_ns != b->total_ns)
+		return compare_numbers(b->total_ns, a->total_ns);
+	return compare_numbers((uintptr_t)a->first, (uintptr_t)b->first);
+}
+
+/* Puts n endpoints that are in order into groups, by service or each alone. NULL: out of memory. */
+static struct group *find_groups(const struct endpoint_requests *at, size_t n, bool alone,
+				 size_t *n_groups)
+{
+	struct group *groups = calloc(n + 1, sizeof(*groups));
+	struct pair_table of = { .cap = 0 }; /* 1 + the group */
+
+	*n_groups = 0;
+	for (size_t i = 0; i < n && groups; i++) {
+		uint32_t *group = pair_table_at(&of, request_service(at[i].endpoint),
+						alone ? (uint32_t)i + 1 : 0, sizeof(*group));
+
+		if (!group) {
+			free(groups);
+			groups = NULL;
+			break;
+		}
+		if (!*group)
+			groups[(*group = (uint32_t)++ * n_groups) - 1].first = &at[i];
+		groups[*group - 1].total_ns += at[i].total_ns;
+		groups[*group - 1].routes += at[i].all.n > 0;
+	}
+	pair_table_free(&of);
+	if (groups)
+		qsort(groups, *n_groups, sizeof(*groups), most_time_first);
+	return groups;
+}
+
+/* Adds the group, unless nobody asks why these took so long; *shown: how many were. */
+static int add_group(struct subjects *s, const struct format_input *in, const struct options *o,
+		     const struct group *g, size_t n, size_t *shown)
+{
+	struct service *service = NULL;
+	int err = g->routes > 1 ? service_new(&service, in->timelines, g->first, n) : 0;
+
+	if (err ||
+	    (!s->all &&
+	     took_no_time(in->timelines, s->filter, service ? &service->requests : g->first) &&
+	     (*shown || o->command))) {
+		service_free(service);
+		return err;
+	}
+	++*shown;
+	return add_endpoint(s, in, o, g->first, service);
+}
+
 static int add_endpoints(struct subjects *s, const struct format_input *in, const struct options *o)
 {
-	const struct endpoint_requests *at;
+	const struct endpoint_requests *at, *end;
+	struct group *groups;
 	size_t shown = 0, most = s->all ? SUBJECTS_ENDPOINTS_MOST : SUBJECTS_ENDPOINTS,
-	       first = s->n;
+	       first = s->n, n;
 	int err = wait_filter_new(&s->filter, in->timelines, o, s->names);
 
 	if (!err)
 		err = request_table_new(&s->requests, in->timelines, o, s->filter);
 	if (err)
 		return err;
-	at = request_table_list(s->requests, &s->n_endpoints);
+	at = request_table_list(s->requests, &n);
+	end = at + n;
+	groups = find_groups(at, n, s->all, &s->n_endpoints);
+	if (!groups)
+		return -ENOMEM;
 	for (size_t i = 0; i < s->n_endpoints && shown < most && !err; i++) {
+		const struct endpoint_requests *e = groups[i].first;
+
 		/* First requests of connections only where there are hardly any others. */
-		if (!at[i].all.n ||
-		    (at[i].endpoint->first && has_more_others(at, s->n_endpoints, &at[i])))
-			continue;
-		/* Nobody asks why these took so long; if there are others. */
-		if (!s->all && took_no_time(in->timelines, s->filter, &at[i]) &&
-		    (shown || o->command))
-			continue;
-		err = add_endpoint(s, in, o, &at[i]);
-		shown++;
+		if (groups[i].routes && !(e->endpoint->first && has_more_others(at, n, e)))
+			err = add_group(s, in, o, &groups[i], (size_t)(end - e), &shown);
 	}
+	free(groups);
 	if (!err)
 		sort_by_asking(s, first);
 	return err;
@@ -409,6 +478,7 @@ void subjects_free(struct subjects *s)
 	for (size_t i = 0; i < s->n; i++) {
 		chain_steps_free(s->at[i].steps);
 		path_processes_free(&s->at[i].processes);
+		service_free(s->at[i].service);
 	}
 	request_table_free(s->requests);
 	wait_filter_free(s->filter);

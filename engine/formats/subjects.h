@@ -9,7 +9,7 @@
 #include "answer/chain_steps.h"
 #include "answer/path_processes.h"
 #include "format.h"
-#include "select/endpoint_requests.h"
+#include "select/service.h"
 
 enum subject_kind {
 	SUBJECT_COMMAND,
@@ -35,6 +35,8 @@ struct subject {
 	bool began, ended;  /* with it, not before or with --from; not later or with --to */
 	struct path_processes processes;
 	const struct endpoint_requests *requests; /* of an endpoint; at least one; else NULL */
+	struct service *service; /* whose requests these are, if it has several routes; else NULL */
+	struct requests_taken slowest; /* of these: a hundredth */
 	/*
 	 * The path of the command, or of what was named, the thread's waits for others, the slowest
 	 * hundredth of requests; NULL: all requests took hardly any time, or steps were not asked
@@ -57,7 +59,7 @@ struct subjects {
 	bool wants_endpoints;		/* the options choose no other waits */
 	struct wait_filter *filter;	/* of requests; NULL: there are none */
 	struct request_table *requests; /* likewise */
-	size_t n_endpoints;		/* all there are */
+	size_t n_endpoints;		/* all there are; each with all its routes */
 	struct subject at[SUBJECTS_MOST];
 	size_t n;
 };

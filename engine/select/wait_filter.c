@@ -21,9 +21,6 @@
 
 #define WHOLE_PPM 1000000u
 
-/* A route with fewer requests is compared with all such routes of the service, together. */
-#define RARE_REQUESTS 20u
-
 /*
  * A request, by how long it took beyond the median of its route; of those that are alike by how
  * long it took, and by when it began.
@@ -91,7 +88,7 @@ static struct rank rank_of(const struct request_choice *c, const struct request 
 	size_t n;
 
 	return (struct rank) {
-		.service = e->address << 1 | e->first,
+		.service = request_service(e),
 		.endpoint = (uint32_t)(e - all),
 		.over_ns = took_ns > median_ns ? took_ns - median_ns : 0,
 		.took_ns = took_ns,
@@ -121,7 +118,7 @@ static void find_medians(struct request_choice *c, const struct rank *at, size_t
 	for (size_t i = 0; i < n; i += same) {
 		same = count_same(at + i, n - i, true);
 		c->of[at[i].endpoint].median_ns = at[i + (same - 1) / 2].took_ns;
-		for (size_t k = i; k < i + same && same < RARE_REQUESTS; k++)
+		for (size_t k = i; k < i + same && same < REQUESTS_RARE; k++)
 			rare[n_rare++] = at[k];
 	}
 	if (!n_rare)

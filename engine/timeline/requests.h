@@ -92,6 +92,14 @@ struct request_endpoint {
 	uint32_t requests; /* how many there are */
 };
 
+/* The number of an endpoint's service: the same for all routes of one address. */
+static inline uint32_t request_service(const struct request_endpoint *e)
+{
+	return e->address << 1 | e->first;
+}
+/* A route with fewer requests is compared with all such routes of its service, together. */
+#define REQUESTS_RARE 20u
+
 /*
  * From from_ns to to_ns a thread worked for this request, and for no other. Those of a thread are
  * in order of time and do not overlap. There are none where requests may be missing.

@@ -106,7 +106,8 @@ static void requests_are_three_tables(void **state)
 			"900 c0 S request tcp::80 conn=7 arrived=100 taken=300 answered=900\n"
 			"end 1000\n",
 			&o, "requests"),
-		"{\"table\":\"endpoints\",\"endpoint\":\"tcp :80 S/119\",\"requests\":1,"
+		"{\"table\":\"endpoints\",\"endpoint\":\"tcp :80 S/119\",\"route\":null,"
+		"\"service\":\"tcp :80 S/119\",\"requests\":1,"
 		"\"per_second\":1000.0,\"mean_ns\":800000,\"p50_ns\":800000,\"p90_ns\":800000,"
 		"\"p99_ns\":800000,\"p99_9_ns\":800000,\"longest_ns\":800000,\"open\":0,"
 		"\"from_before_the_recording\":0,\"incomplete\":0,\"pipelined\":0,"

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "service.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compare.h"
+
+/* A request, and which of the service's routes it has. */
+struct slow {
+	const struct chosen_wait *wait;
+	uint64_t over_ns;
+	size_t route;
+};
+
+uint32_t service_name(const struct trace *t, const struct request_endpoint *e)
+{
+	const struct trace_object *route = trace_object(t, e->route);
+	const char *name = trace_string(t, e->name);
+	size_t len = strlen(name), n = route ? strlen(trace_string(t, route->name)) + 1 : 0;
+	char *text;
+	uint32_t id;
+
+	if (!n || n > len)
+		return e->name;
+	text = strndup(name, len - n);
+	id = text ? trace_make_string(t, text) : 0;
+	free(text);
+	return id;
+}
+
+static int quickest_first(const void *pa, const void *pb)
+{
+	const struct chosen_wait *a = pa, *b = pb;
+
+	if (request_took_ns(a) != request_took_ns(b))
+		return compare_numbers(request_took_ns(a), request_took_ns(b));
+	return compare_numbers((uintptr_t)a->wait, (uintptr_t)b->wait);
+}
+
+static int most_over_first(const void *pa, const void *pb)
+{
+	const struct slow *a = pa, *b = pb;
+
+	if (a->over_ns != b->over_ns)
+		return compare_numbers(b->over_ns, a->over_ns);
+	return quickest_first(b->wait, a->wait);
+}
+
+static int most_first(const void *pa, const void *pb)
+{
+	const struct service_route *a = pa, *b = pb;
+
+	if (a->over_ns != b->over_ns)
+		return compare_numbers(b->over_ns, a->over_ns);
+	if (a->requests->total_ns != b->requests->total_ns)
+		return compare_numbers(b->requests->total_ns, a->requests->total_ns);
+	return compare_numbers((uintptr_t)a->requests, (uintptr_t)b->requests);
+}
+
+/* Sets the medians of all routes. waits: room for as many as there are. */
+static void find_medians(struct service *s, struct chosen_wait *waits)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_routes; i++) {
+		struct requests_taken all = s->routes[i].requests->all;
+
+		s->routes[i].median_ns = requests_percentile(all, 500);
+		for (size_t k = 0; k < all.n && all.n < REQUESTS_RARE; k++)
+			waits[n++] = all.at[k];
+	}
+	if (n)
+		qsort(waits, n, sizeof(*waits), quickest_first);
+	for (size_t i = 0; i < s->n_routes; i++)
+		if (s->routes[i].requests->all.n < REQUESTS_RARE)
+			s->routes[i].median_ns = request_took_ns(&waits[(n - 1) / 2]);
+}
+
+/* slow: room for all requests. */
+static void find_slowest(struct service *s, struct slow *slow)
+{
+	size_t n = 0, n_slow = s->requests.all.n / 100 ? s->requests.all.n / 100 : 1;
+	struct chosen_wait *slowest = s->waits + s->requests.all.n;
+
+	for (size_t i = 0; i < s->n_routes; i++)
+		for (size_t k = 0; k < s->routes[i].requests->all.n; k++) {
+			const struct chosen_wait *w = &s->routes[i].requests->all.at[k];
+			uint64_t took_ns = request_took_ns(w), median_ns = s->routes[i].median_ns;
+
+			slow[n++] =
+				(struct slow) { w, took_ns > median_ns ? took_ns - median_ns : 0,
+						i };
+		}
+	qsort(slow, n, sizeof(*slow), most_over_first);
+	for (size_t i = 0; i < n_slow; i++) {
+		slowest[i] = *slow[i].wait;
+		s->routes[slow[i].route].over_ns += slow[i].over_ns;
+		s->routes[slow[i].route].slow++;
+		s->over_ns += slow[i].over_ns;
+	}
+	qsort(slowest, n_slow, sizeof(*slowest), quickest_first);
+	s->slowest = (struct requests_taken) { slowest, n_slow };
+}
+
+static void add_counts(struct request_counts *to, const struct request_counts *c)
+{
+	to->pipelined += c->pipelined;
+	to->several += c->several;
+	to->old += c->old;
+	to->unsent += c->unsent;
+	to->open += c->open;
+	to->before += c->before;
+	to->incomplete += c->incomplete;
+}
+
+static void add_route(struct service *s, const struct endpoint_requests *e)
+{
+	if (e->processes > s->requests.processes)
+		s->requests.processes = e->processes;
+	s->requests.all.n += e->all.n;
+	s->requests.total_ns += e->total_ns;
+	add_counts(&s->requests.counts, &e->counts);
+	if (e->all.n)
+		s->routes[s->n_routes++] = (struct service_route) { .requests = e };
+}
+
+int service_new(struct service **out, const struct timelines *tl,
+		const struct endpoint_requests *at, size_t n)
+{
+	struct service *s = calloc(1, sizeof(*s));
+	struct slow *slow;
+	size_t all = 0;
+
+	*out = s;
+	if (s)
+		s->routes = calloc(n, sizeof(*s->routes));
+	if (!s || !s->routes)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (request_service(at[i].endpoint) == request_service(at[0].endpoint))
+			add_route(s, &at[i]);
+	s->endpoint = *at[0].endpoint;
+	s->endpoint.name = service_name(timelines_trace(tl), at[0].endpoint);
+	s->endpoint.route = 0;
+	s->requests.endpoint = &s->endpoint;
+	/* All, and the slowest. */
+	s->waits = malloc((2 * s->requests.all.n + 1) * sizeof(*s->waits));
+	slow = malloc((s->requests.all.n + 1) * sizeof(*slow));
+	if (!s->endpoint.name || !s->waits || !slow) {
+		free(slow);
+		return -ENOMEM;
+	}
+	if (s->requests.all.n) {
+		find_medians(s, s->waits);
+		find_slowest(s, slow);
+	}
+	for (size_t i = 0; i < s->n_routes; i++) {
+		memcpy(s->waits + all, s->routes[i].requests->all.at,
+		       s->routes[i].requests->all.n * sizeof(*s->waits));
+		all += s->routes[i].requests->all.n;
+	}
+	qsort(s->waits, all, sizeof(*s->waits), quickest_first);
+	s->requests.all.at = s->waits;
+	qsort(s->routes, s->n_routes, sizeof(*s->routes), most_first);
+	free(slow);
+	return 0;
+}
+
+void service_free(struct service *s)
+{
+	if (!s)
+		return;
+	free(s->waits);
+	free(s->routes);
+	free(s);
+}
