@@ -207,7 +207,7 @@ run_list() {
 
 # shellcheck disable=SC2046 # names have no spaces
 {
-	list unit $(names_of $(grep -l cmocka_run_group_tests $(grep -L '^/[*] Alone: ' tests/unit/*.c)))
+	list unit $(names_of $(grep -l -e cmocka_run_group_tests -e '"test.h"' $(grep -L '^/[*] Alone: ' tests/unit/*.c)))
 	list replay $(names_of "$O"/tests/replay/* | sed 's/^/replay_/')
 	[ -z "${ALL:-}" ] || list fuzz $(names_of tests/fuzz/fuzz_*.c)
 	list e2e $(names_of $(grep -L -e '^needs_' -e '^# Alone: ' tests/e2e/*.sh) | grep -vx lib)

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Who had the CPU (chain-semantics, section 9): made events in, lines with --who-ran out. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +27,16 @@ static void a_shows(const char *script, const char *expected)
 	"100 c0 A S > B recv;main\n" \
 	"400 c1 C wakes A wake;send\n"
 
-static void the_thread_on_the_same_cpu_had_it(void **state)
+TEST(the_thread_on_the_same_cpu_had_it)
 {
-	(void)state;
 	a_shows(WOKEN "700 c0 B S > A\n"
 		      "end 1000\n",
 		"A;main;recv;--;wake;send;C;[running] 300\n"
 		"A;main;recv;[runnable];B 300\n");
 }
 
-static void several_threads_had_it_in_turn(void **state)
+TEST(several_threads_had_it_in_turn)
 {
-	(void)state;
 	a_shows(WOKEN "500 c0 B S > D\n"
 		      "600 c0 D S > -\n"
 		      "650 c0 - R > B\n"
@@ -54,9 +48,8 @@ static void several_threads_had_it_in_turn(void **state)
 		"A;main;recv;[runnable];[idle CPU] 50\n");
 }
 
-static void a_thread_that_is_moved_waits_for_another_cpu(void **state)
+TEST(a_thread_that_is_moved_waits_for_another_cpu)
 {
-	(void)state;
 	a_shows(WOKEN "500 c1 A queued c1\n"
 		      "600 c1 C S > A\n"
 		      "end 1000\n",
@@ -65,9 +58,8 @@ static void a_thread_that_is_moved_waits_for_another_cpu(void **state)
 		"A;main;recv;[runnable];C 100\n");
 }
 
-static void the_wakeup_chooses_the_cpu(void **state)
+TEST(the_wakeup_chooses_the_cpu)
 {
-	(void)state;
 	a_shows(WOKEN "401 c1 A queued! c1\n"
 		      "600 c1 C S > A\n"
 		      "end 1000\n",
@@ -75,18 +67,16 @@ static void the_wakeup_chooses_the_cpu(void **state)
 		"A;main;recv;[runnable];C 200\n");
 }
 
-static void a_move_that_is_missing_makes_it_unknown(void **state)
+TEST(a_move_that_is_missing_makes_it_unknown)
 {
-	(void)state;
 	a_shows(WOKEN "600 c1 C S > A\n"
 		      "end 1000\n",
 		"A;main;recv;--;wake;send;C;[running] 300\n"
 		"A;main;recv;[runnable] 200\n");
 }
 
-static void a_loss_of_moves_makes_it_unknown_up_to_its_end(void **state)
+TEST(a_loss_of_moves_makes_it_unknown_up_to_its_end)
 {
-	(void)state;
 	/* At 500 to CPU 1, as far as is known; the last change may be lost. */
 	a_shows(WOKEN "450 c1 lost-queues 550\n"
 		      "500 c1 A queued c1\n"
@@ -98,9 +88,8 @@ static void a_loss_of_moves_makes_it_unknown_up_to_its_end(void **state)
 		"A;main;recv;[runnable];C 50\n");
 }
 
-static void of_a_thread_not_seen_before_the_arrival_says_it(void **state)
+TEST(of_a_thread_not_seen_before_the_arrival_says_it)
 {
-	(void)state;
 	a_shows("queues\n"
 		"thread A S recv;main\n"
 		"0   c0 - R > B\n"
@@ -112,9 +101,8 @@ static void of_a_thread_not_seen_before_the_arrival_says_it(void **state)
 		"A;main;recv;[runnable];B 100\n");
 }
 
-static void a_preempted_thread_stays_on_its_queue(void **state)
+TEST(a_preempted_thread_stays_on_its_queue)
 {
-	(void)state;
 	a_shows("queues\n"
 		"0   c0 - R > A\n"
 		"100 c0 A R > B spin;main\n"
@@ -123,9 +111,8 @@ static void a_preempted_thread_stays_on_its_queue(void **state)
 		"A;main;spin;[preempted];B 200\n");
 }
 
-static void an_idle_cpu_is_due_to_a_quota_where_the_kernel_says_so(void **state)
+TEST(an_idle_cpu_is_due_to_a_quota_where_the_kernel_says_so)
 {
-	(void)state;
 	a_shows("queues\n"
 		"0   c0 - R > A\n"
 		"100 c0 A R > - spin;main\n"
@@ -142,9 +129,8 @@ static void an_idle_cpu_is_due_to_a_quota_where_the_kernel_says_so(void **state)
 }
 
 /* Others run on A's CPU while the quota of its group is used up, and after that. */
-static void a_quota_is_the_reason_whoever_runs_meanwhile(void **state)
+TEST(a_quota_is_the_reason_whoever_runs_meanwhile)
 {
-	(void)state;
 	a_shows("queues\n"
 		"quotas\n"
 		"0   c0 - R > A\n"
@@ -160,9 +146,8 @@ static void a_quota_is_the_reason_whoever_runs_meanwhile(void **state)
 }
 
 /* So it is where a woken thread cannot run, and only until when it is over. */
-static void a_quota_counts_from_when_the_thread_is_ready(void **state)
+TEST(a_quota_counts_from_when_the_thread_is_ready)
 {
-	(void)state;
 	a_shows(WOKEN "quotas\n"
 		      "700 c0 B S > A\n"
 		      "700 c0 A unthrottled 350 500 deadline\n"
@@ -173,9 +158,8 @@ static void a_quota_counts_from_when_the_thread_is_ready(void **state)
 }
 
 /* The waker has no CPU, as its group's quota is used up. */
-static void a_waker_that_is_throttled_is_told_as_well(void **state)
+TEST(a_waker_that_is_throttled_is_told_as_well)
 {
-	(void)state;
 	a_shows("queues\n"
 		"quotas\n"
 		"0   c0 - R > A\n"
@@ -195,9 +179,8 @@ static void a_waker_that_is_throttled_is_told_as_well(void **state)
 
 /* A is throttled when the trace ends: until when is not known, so who had the CPU is not, either.
  */
-static void a_quota_without_its_end_blames_nobody(void **state)
+TEST(a_quota_without_its_end_blames_nobody)
 {
-	(void)state;
 	a_shows("queues\n"
 		"quotas\n"
 		"0   c0 - R > A\n"
@@ -235,7 +218,7 @@ static char *still_for(unsigned int still, bool sampled)
 	return script;
 }
 
-static void when_the_machine_stands_still_nobody_has_the_cpu(void **state)
+TEST(when_the_machine_stands_still_nobody_has_the_cpu)
 {
 	static const struct {
 		unsigned int still_us;
@@ -254,7 +237,6 @@ static void when_the_machine_stands_still_nobody_has_the_cpu(void **state)
 		  "A;main;recv;[runnable];B 394700\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char *script = still_for(cases[i].still_us, cases[i].sampled);
 
@@ -264,9 +246,8 @@ static void when_the_machine_stands_still_nobody_has_the_cpu(void **state)
 	}
 }
 
-static void a_waker_without_a_cpu_is_explained_as_well(void **state)
+TEST(a_waker_without_a_cpu_is_explained_as_well)
 {
-	(void)state;
 	a_shows("queues\n"
 		"0   c0 - R > B\n"
 		"0   c1 - R > A\n"
@@ -285,7 +266,7 @@ static void a_waker_without_a_cpu_is_explained_as_well(void **state)
 }
 
 /* In its own time, also where it came in between two threads, and went several times. */
-static void the_recorder_had_it(void **state)
+TEST(the_recorder_had_it)
 {
 	static const char script[] = WOKEN "500 c0 B S > -\n"
 					   "530 c0 recorder 20\n"
@@ -296,7 +277,6 @@ static void the_recorder_had_it(void **state)
 					   "700 c0 - R > A\n"
 					   "end 1000\n";
 
-	(void)state;
 	a_shows(script, "A;main;recv;--;wake;send;C;[running] 300\n"
 			"A;main;recv;[runnable];B 100\n"
 			"A;main;recv;[runnable];D 40\n"
@@ -306,7 +286,7 @@ static void the_recorder_had_it(void **state)
 }
 
 /* Longer than since the trace began, and twice at once: a damaged trace. */
-static void the_recorder_has_no_more_than_idle_time(void **state)
+TEST(the_recorder_has_no_more_than_idle_time)
 {
 	static const char script[] = WOKEN "500 c0 B S > -\n"
 					   "600 c0 recorder 4000\n"
@@ -314,7 +294,6 @@ static void the_recorder_has_no_more_than_idle_time(void **state)
 					   "700 c0 - R > A\n"
 					   "end 1000\n";
 
-	(void)state;
 	a_shows(script, "A;main;recv;--;wake;send;C;[running] 300\n"
 			"A;main;recv;[runnable];B 100\n"
 			"A;main;recv;[runnable];[idle CPU] 80\n"
@@ -323,7 +302,7 @@ static void the_recorder_has_no_more_than_idle_time(void **state)
 }
 
 /* Nor longer than since the CPU switched last: some recorders said that of real-time threads. */
-static void the_recorder_came_by_a_switch(void **state)
+TEST(the_recorder_came_by_a_switch)
 {
 	static const char script[] = WOKEN "500 c0 B S > -\n"
 					   "600 c0 - R > D\n"
@@ -332,7 +311,6 @@ static void the_recorder_came_by_a_switch(void **state)
 					   "700 c0 - R > A\n"
 					   "end 1000\n";
 
-	(void)state;
 	a_shows(script, "A;main;recv;--;wake;send;C;[running] 300\n"
 			"A;main;recv;[runnable];B 100\n"
 			"A;main;recv;[runnable];D 40\n"
@@ -342,7 +320,7 @@ static void the_recorder_came_by_a_switch(void **state)
 }
 
 /* The quota of A's group is used up, and then the recorder runs. */
-static void throttled_is_only_who_could_have_run(void **state)
+TEST(throttled_is_only_who_could_have_run)
 {
 	static const char script[] = "queues\n"
 				     "0   c0 - R > A\n"
@@ -352,14 +330,13 @@ static void throttled_is_only_who_could_have_run(void **state)
 				     "200 c0 - R > A\n"
 				     "end 1000\n";
 
-	(void)state;
 	a_shows(script, "A;main;spin;[preempted];[recorder] 30\n"
 			"A;main;spin;[preempted];[throttled] 70\n");
 	the_second_engine_agrees(script);
 }
 
 /* That the recorder had the CPU is told right after the switch with which its time ends. */
-static void a_loss_may_hide_that_the_recorder_had_it(void **state)
+TEST(a_loss_may_hide_that_the_recorder_had_it)
 {
 #define QUOTA_AND(lost)                            \
 	"queues\n"                                 \
@@ -375,7 +352,6 @@ static void a_loss_may_hide_that_the_recorder_had_it(void **state)
 		the_second_engine_agrees(script); \
 	} while (0)
 
-	(void)state;
 	BOTH_SHOW(QUOTA_AND("200 c0 recorder 60\n"), "A;main;spin;[preempted];B 100\n"
 						     "A;main;spin;[preempted];[recorder] 60\n"
 						     "A;main;spin;[preempted];[throttled] 40\n");
@@ -388,7 +364,7 @@ static void a_loss_may_hide_that_the_recorder_had_it(void **state)
 }
 
 /* A still has no quota when C, which does not know that, wakes it: amid a system call. */
-static void a_loss_may_hide_that_who_is_woken_is_throttled(void **state)
+TEST(a_loss_may_hide_that_who_is_woken_is_throttled)
 {
 #define WOKEN_AFTER_LOSS(quotas, wakes)         \
 	"queues\n" quotas "0   c0 - R > A\n"    \
@@ -400,7 +376,6 @@ static void a_loss_may_hide_that_who_is_woken_is_throttled(void **state)
 	"700 c0 B S > A\n"                      \
 	"end 1000\n"
 
-	(void)state;
 	BOTH_SHOW(WOKEN_AFTER_LOSS("quotas\n", "wakes"), "A;main;spin;[preempted] 100\n");
 	BOTH_SHOW(WOKEN_AFTER_LOSS("quotas\n", "wakes!"), "A;[unknown stack];[runnable];B 400\n"
 							  "A;main;spin;[preempted] 100\n");
@@ -409,9 +384,8 @@ static void a_loss_may_hide_that_who_is_woken_is_throttled(void **state)
 						 "A;main;spin;[preempted];B 100\n");
 }
 
-static void names_are_those_that_threads_have_at_the_time(void **state)
+TEST(names_are_those_that_threads_have_at_the_time)
 {
-	(void)state;
 	a_shows(WOKEN "500 c0 B renames-to gzip\n"
 		      "600 c0 B S > D\n"
 		      "620 c0 D S > B\n"
@@ -423,9 +397,8 @@ static void names_are_those_that_threads_have_at_the_time(void **state)
 		"A;main;recv;[runnable];gzip 180\n");
 }
 
-static void without_queues_in_the_trace_nothing_is_said(void **state)
+TEST(without_queues_in_the_trace_nothing_is_said)
 {
-	(void)state;
 	a_shows(strchr(WOKEN "700 c0 B S > A\n"
 			     "end 1000\n",
 		       '\n') +
@@ -435,14 +408,13 @@ static void without_queues_in_the_trace_nothing_is_said(void **state)
 }
 
 /* A long wait is summed up in blocks: thousands of turns, no two of the same length. */
-static void many_turns_add_up(void **state)
+TEST(many_turns_add_up)
 {
 	uint64_t ns[2] = { 0 }, at = 400, turn = 1;
 	char *script, *expected;
 	size_t len;
 	FILE *f = open_memstream(&script, &len);
 
-	(void)state;
 	fputs(WOKEN, f);
 	for (int i = 0; i < 5000; i++) {
 		ns[i & 1] += turn;
@@ -482,11 +454,10 @@ static void has(char *text, const char *part)
 	free(text);
 }
 
-static void formats_say_it_without_being_asked(void **state)
+TEST(formats_say_it_without_being_asked)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	has(script_formatted(turns, &o, "threads"), "HAD THE CPU MEANWHILE\n");
 	has(script_formatted(turns, &o, "threads"), "  50 % B, 33 % D, 17 % [idle CPU]\n");
 	has(script_formatted(turns, &o, "tree"),
@@ -499,48 +470,13 @@ static void formats_say_it_without_being_asked(void **state)
 	has(script_formatted(turns, &o, "csv"), ",B,150000,D,100000,[idle CPU],50000\n");
 }
 
-static void rows_have_frames_above_the_end(void **state)
+TEST(rows_have_frames_above_the_end)
 {
 	struct options o = script_options(101);
 	struct bytes profile;
 
-	(void)state;
 	o.who_ran = true;
 	profile = unpacked(script_exported(turns, &o, "pprof"));
 	assert_non_null(memmem(profile.p, profile.len, "[idle CPU]", strlen("[idle CPU]")));
 	free(profile.p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_thread_on_the_same_cpu_had_it),
-		cmocka_unit_test(several_threads_had_it_in_turn),
-		cmocka_unit_test(a_thread_that_is_moved_waits_for_another_cpu),
-		cmocka_unit_test(the_wakeup_chooses_the_cpu),
-		cmocka_unit_test(a_move_that_is_missing_makes_it_unknown),
-		cmocka_unit_test(a_loss_of_moves_makes_it_unknown_up_to_its_end),
-		cmocka_unit_test(of_a_thread_not_seen_before_the_arrival_says_it),
-		cmocka_unit_test(a_preempted_thread_stays_on_its_queue),
-		cmocka_unit_test(an_idle_cpu_is_due_to_a_quota_where_the_kernel_says_so),
-		cmocka_unit_test(a_quota_is_the_reason_whoever_runs_meanwhile),
-		cmocka_unit_test(a_quota_counts_from_when_the_thread_is_ready),
-		cmocka_unit_test(a_waker_that_is_throttled_is_told_as_well),
-		cmocka_unit_test(a_quota_without_its_end_blames_nobody),
-		cmocka_unit_test(when_the_machine_stands_still_nobody_has_the_cpu),
-		cmocka_unit_test(a_waker_without_a_cpu_is_explained_as_well),
-		cmocka_unit_test(the_recorder_had_it),
-		cmocka_unit_test(the_recorder_has_no_more_than_idle_time),
-		cmocka_unit_test(a_loss_may_hide_that_the_recorder_had_it),
-		cmocka_unit_test(the_recorder_came_by_a_switch),
-		cmocka_unit_test(throttled_is_only_who_could_have_run),
-		cmocka_unit_test(a_loss_may_hide_that_who_is_woken_is_throttled),
-		cmocka_unit_test(names_are_those_that_threads_have_at_the_time),
-		cmocka_unit_test(without_queues_in_the_trace_nothing_is_said),
-		cmocka_unit_test(many_turns_add_up),
-		cmocka_unit_test(formats_say_it_without_being_asked),
-		cmocka_unit_test(rows_have_frames_above_the_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

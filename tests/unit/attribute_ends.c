@@ -3,11 +3,7 @@
  * Ends of chains at interrupts (chain-semantics, section 11): which one an interrupt's stack gives.
  * chain_renamed.c has that --plain-ends changes nothing but their names.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,27 +32,24 @@ static void ends_in(const char *who, const char *stack, const char *expected)
 	expect_text(script_folded(script, &o), line);
 }
 
-static void a_timer(void **state)
+TEST(a_timer)
 {
-	(void)state;
 	ends_in("B", "wake;hrtimer_wakeup;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt;f",
 		"wake;hrtimer_wakeup;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt;[timer]");
 	ends_in("-", "wake;process_timeout;call_timer_fn;run_timer_softirq;handle_softirqs;do_idle",
 		"wake;process_timeout;call_timer_fn;run_timer_softirq;handle_softirqs;[timer]");
 }
 
-static void the_network(void **state)
+TEST(the_network)
 {
-	(void)state;
 	ends_in("B", "wake;ready;__netif_receive_skb_core.constprop.0;asm_common_interrupt;f",
 		"wake;ready;__netif_receive_skb_core.constprop.0;asm_common_interrupt;[network]");
 	ends_in("-", "wake;ready;net_rx_action;handle_softirqs;asm_common_interrupt;do_idle",
 		"wake;ready;net_rx_action;handle_softirqs;asm_common_interrupt;[network]");
 }
 
-static void anything_else(void **state)
+TEST(anything_else)
 {
-	(void)state;
 	ends_in("B", "wake;bio_done;asm_common_interrupt;f",
 		"wake;bio_done;asm_common_interrupt;[interrupt]");
 	/* The timer's interrupt does more on its way out than to expire timers. */
@@ -64,9 +57,8 @@ static void anything_else(void **state)
 		"wake;rcu_do_batch;__irq_exit_rcu;asm_sysvec_apic_timer_interrupt;[interrupt]");
 }
 
-static void what_is_nearest_to_the_leaf(void **state)
+TEST(what_is_nearest_to_the_leaf)
 {
-	(void)state;
 	ends_in("B", "wake;tcp_write_timer;call_timer_fn;net_rx_action;asm_common_interrupt;f",
 		"wake;tcp_write_timer;call_timer_fn;net_rx_action;asm_common_interrupt;[timer]");
 	ends_in("B", "wake;ready;net_rx_action;hrtimer_interrupt;asm_common_interrupt;f",
@@ -77,9 +69,8 @@ static void what_is_nearest_to_the_leaf(void **state)
 }
 
 /* Whoever runs ksoftirqd's loop has not sent what it receives; what else it does is its work. */
-static void a_thread_that_receives_for_others(void **state)
+TEST(a_thread_that_receives_for_others)
 {
-	(void)state;
 	ends_in("B", "wake;ready;net_rx_action;handle_softirqs;run_ksoftirqd;kthread",
 		"wake;ready;net_rx_action;handle_softirqs;run_ksoftirqd;[network]");
 	ends_in("B", "wake;ready;__napi_poll;napi_threaded_poll_loop;napi_threaded_poll;kthread",
@@ -98,7 +89,7 @@ static void a_thread_that_receives_for_others(void **state)
 		"wake;bio_done;asm_common_interrupt;[interrupt]");
 }
 
-static void a_thread_is_no_other_end(void **state)
+TEST(a_thread_is_no_other_end)
 {
 	static const char *const stacks[] = {
 		"wake;timeout;call_timer_fn;run_timer_softirq;run_ksoftirqd;kthread",
@@ -112,7 +103,6 @@ static void a_thread_is_no_other_end(void **state)
 	struct options o = script_options(101);
 	char script[500], line[500];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
 		snprintf(script, sizeof(script),
 			 "0   c0 - R > B\n"
@@ -152,11 +142,10 @@ static const char server[] = "0   c0 - R > C\n"
 			     "980 c1 - R > A\n"
 			     "end 1000\n";
 
-static void the_socket_to_which_packets_came(void **state)
+TEST(the_socket_to_which_packets_came)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	expect_text(script_folded(server, &o),
 		    "A;main;[tcp];-;recv;--;" RX ";[network];[tcp] 60\n"
 		    "A;main;[tcp];-;recv;--;wake;send;-;serve;B;--;" RX ";[network] 99\n"
@@ -194,12 +183,11 @@ static void the_socket_to_which_packets_came(void **state)
 }
 
 /* In what is read, too: of several sockets the one with the most time. */
-static void the_socket_in_words(void **state)
+TEST(the_socket_in_words)
 {
 	struct options o = script_options(101);
 	char *text;
 
-	(void)state;
 	text = script_formatted(server, &o, "tree");
 	assert_non_null(strstr(text, "woken by the network (asm_common_interrupt) for "
 				     "tcp 10.0.0.7:5432: 400.000 us\n"));
@@ -237,9 +225,8 @@ static void folds(const char *script, bool classic, const char *expected)
 	expect_text(script_folded(whole, &o), expected);
 }
 
-static void a_disk_by_stages(void **state)
+TEST(a_disk_by_stages)
 {
-	(void)state;
 	folds("99  c1 A asks-disk submit|main\n"
 	      "100 c1 A S > - recv\n"
 	      "899 c0 A disk-done vda read 4096 99 300\n"
@@ -269,9 +256,8 @@ static void a_disk_by_stages(void **state)
 	"900 c0 B wakes A " BIO "\n"                                       \
 	"900 c1 - R > A"
 
-static void a_disk_that_was_asked_late_because_of_a_limit(void **state)
+TEST(a_disk_that_was_asked_late_because_of_a_limit)
 {
-	(void)state;
 	folds(HELD, false,
 	      "A;recv;--;" BIO ";[disk vda write];[device] 150\n"
 	      "A;recv;--;" BIO ";[disk vda write];[queued] 50\n"
@@ -292,12 +278,11 @@ static void a_disk_that_was_asked_late_because_of_a_limit(void **state)
 	      "A;recv;--;" BIO ";[disk vda write];[queued] 650\n");
 }
 
-static void what_a_limit_held_back_is_asked_for_by_who_waits(void **state)
+TEST(what_a_limit_held_back_is_asked_for_by_who_waits)
 {
 	struct options o;
 	char *text;
 
-	(void)state;
 	options_init(&o);
 	text = script_formatted("0 c0 - R > B\n0 c2 - R > W\n" HELD "\nend 2000\n", &o, "io");
 	assert_non_null(strstr(text, "  A\n"));
@@ -308,7 +293,7 @@ static void what_a_limit_held_back_is_asked_for_by_who_waits(void **state)
 	free(text);
 }
 
-static void a_disk_within_a_window(void **state)
+TEST(a_disk_within_a_window)
 {
 	static const char script[] = "100 c1 A S > - recv\n"
 				     "300 c0 B S > - io\n"
@@ -318,7 +303,6 @@ static void a_disk_within_a_window(void **state)
 				     "900 c0 B wakes A answer\n"
 				     "900 c1 - R > A";
 
-	(void)state;
 	folds(script, false,
 	      "A;recv;--;answer;B;--;" BIO ";[disk vda read];[device] 200\n"
 	      "A;recv;--;answer;B;--;" BIO ";[disk vda read];[queued] 200\n"
@@ -327,9 +311,8 @@ static void a_disk_within_a_window(void **state)
 	folds(script, true, "A;recv;--;answer;B;--;" BIO ";[disk vda read] 800\n");
 }
 
-static void the_last_one_that_was_done(void **state)
+TEST(the_last_one_that_was_done)
 {
-	(void)state;
 	folds("100 c1 A S > - recv\n"
 	      "700 c0 A disk-done vda write 4096 110 150\n"
 	      "800 c0 A disk-done vdb read 4096 110 200\n"
@@ -341,9 +324,8 @@ static void the_last_one_that_was_done(void **state)
 	      "A;recv;--;" BIO ";[disk vdb read];[queued] 100\n");
 }
 
-static void a_disk_that_is_not_known(void **state)
+TEST(a_disk_that_is_not_known)
 {
-	(void)state;
 	/* The interrupt was at no request. */
 	folds("100 c1 A S > - recv\n"
 	      "899 c0 A disk-done vda read 4096 110 300\n"
@@ -363,9 +345,8 @@ static void a_disk_that_is_not_known(void **state)
 	      false, "A;recv;--;" BIO ";[interrupt] 800\n");
 }
 
-static void a_thread_that_ends_requests(void **state)
+TEST(a_thread_that_ends_requests)
 {
-	(void)state;
 	folds("100 c1 A S > - recv\n"
 	      "899 c0 A disk-done vda read 4096 110 300\n"
 	      "900 c0 B wakes A wake;bio_done;blk_update_request;run_ksoftirqd;kthread\n"
@@ -375,7 +356,7 @@ static void a_thread_that_ends_requests(void **state)
 }
 
 /* In words, and as JSON. */
-static void disks_in_other_formats(void **state)
+TEST(disks_in_other_formats)
 {
 	static const char script[] = "0   c0 - R > B\n"
 				     "100 c1 A S > - recv\n"
@@ -386,7 +367,6 @@ static void disks_in_other_formats(void **state)
 	struct options o = script_options(101);
 	char *text;
 
-	(void)state;
 	expect_text(
 		script_formatted(script, &o, "tree"),
 		"A (101)\n"
@@ -410,9 +390,8 @@ static void disks_in_other_formats(void **state)
  * What md asks its members for has the array's name, as the recorder takes it down in the thread
  * that asks: of two copies the wait is over with the later one.
  */
-static void an_array_is_one_device(void **state)
+TEST(an_array_is_one_device)
 {
-	(void)state;
 	folds("99  c1 A asks-disk submit|main\n"
 	      "99  c1 A asks-disk submit|main\n"
 	      "100 c1 A S > - fsync\n"
@@ -423,29 +402,4 @@ static void an_array_is_one_device(void **state)
 	      false,
 	      "A;fsync;--;" BIO ";[disk md0 write];[device] 600\n"
 	      "A;fsync;--;" BIO ";[disk md0 write];[queued] 200\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_timer),
-		cmocka_unit_test(the_network),
-		cmocka_unit_test(anything_else),
-		cmocka_unit_test(what_is_nearest_to_the_leaf),
-		cmocka_unit_test(a_thread_that_receives_for_others),
-		cmocka_unit_test(a_thread_is_no_other_end),
-		cmocka_unit_test(the_socket_to_which_packets_came),
-		cmocka_unit_test(the_socket_in_words),
-		cmocka_unit_test(a_disk_by_stages),
-		cmocka_unit_test(a_disk_that_was_asked_late_because_of_a_limit),
-		cmocka_unit_test(what_a_limit_held_back_is_asked_for_by_who_waits),
-		cmocka_unit_test(an_array_is_one_device),
-		cmocka_unit_test(a_disk_within_a_window),
-		cmocka_unit_test(the_last_one_that_was_done),
-		cmocka_unit_test(a_disk_that_is_not_known),
-		cmocka_unit_test(a_thread_that_ends_requests),
-		cmocka_unit_test(disks_in_other_formats),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Chains: made events in, folded lines out. The examples are those of chain-semantics, section 6.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 
 #include "synth_script.h"
@@ -51,25 +47,22 @@ static const char waker_waited[] = "0   c0 - R > B\n"
 				   "930 c1 - R > A\n"
 				   "end 1000\n";
 
-static void example_1_waker_worked_all_along(void **state)
+TEST(example_1_waker_worked_all_along)
 {
-	(void)state;
 	exact(waker_worked, "A;main;recv;--;wake;send;work;B;[running] 800\n"
 			    "A;main;recv;[runnable] 30\n");
 }
 
-static void example_2_waker_itself_waited(void **state)
+TEST(example_2_waker_itself_waited)
 {
-	(void)state;
 	exact(waker_waited, "A;main;recv;--;wake;send;work;B;--;wake;unlock;cwork;C;[running] 400\n"
 			    "A;main;recv;--;wake;send;work;B;[runnable] 10\n"
 			    "A;main;recv;--;wake;send;work;B;[running] 390\n"
 			    "A;main;recv;[runnable] 30\n");
 }
 
-static void example_3_device_ends_it(void **state)
+TEST(example_3_device_ends_it)
 {
-	(void)state;
 	exact("0   c0 - R > B\n"
 	      "0   c1 - R > A\n"
 	      "0   c2 - R > Z\n"
@@ -88,9 +81,8 @@ static void example_3_device_ends_it(void **state)
 }
 
 /* With FRED system calls and interrupts have the same entry: the interrupt begins above it. */
-static void example_3_with_an_entry_for_all_events(void **state)
+TEST(example_3_with_an_entry_for_all_events)
 {
-	(void)state;
 	exact("0   c0 - R > B\n"
 	      "0   c1 - R > A\n"
 	      "0   c2 - R > Z\n"
@@ -109,9 +101,8 @@ static void example_3_with_an_entry_for_all_events(void **state)
 	      "A;main;-;asm_fred_entrypoint_user;fred_entry_from_user;recv;[runnable] 30\n");
 }
 
-static void example_4_depth_limits_the_links(void **state)
+TEST(example_4_depth_limits_the_links)
 {
-	(void)state;
 	folds(waker_waited,
 	      "A;main;recv;--;wake;send;work;B;[depth limit] 400\n"
 	      "A;main;recv;--;wake;send;work;B;[runnable] 10\n"
@@ -135,9 +126,8 @@ static const char stale_waker[] = "0   c0 - R > B\n"
 				  "930 c1 - R > A\n"
 				  "end 1000\n";
 
-static void example_5_stale_waker(void **state)
+TEST(example_5_stale_waker)
 {
-	(void)state;
 	exact(stale_waker, "A;main;recv;--;wake;send;work;B;[running] 800\n"
 			   "A;main;recv;[runnable] 30\n");
 	classic(stale_waker,
@@ -145,9 +135,8 @@ static void example_5_stale_waker(void **state)
 		"A;main;recv;[runnable] 30\n");
 }
 
-static void example_6_never_woken(void **state)
+TEST(example_6_never_woken)
 {
-	(void)state;
 	exact("100 c1 A S > - recv;main\n"
 	      "end 1000\n",
 	      "A;main;recv;[not woken] 900\n");
@@ -155,9 +144,8 @@ static void example_6_never_woken(void **state)
 
 /* ---- more of section 4 ---------------------------------------------------------------------- */
 
-static void a_preempted_waker_is_runnable(void **state)
+TEST(a_preempted_waker_is_runnable)
 {
-	(void)state;
 	exact("0   c0 - R > B\n"
 	      "100 c1 A S > - recv\n"
 	      "200 c0 B R > C\n"
@@ -169,9 +157,8 @@ static void a_preempted_waker_is_runnable(void **state)
 	      "A;recv;--;wake;B;[running] 500\n");
 }
 
-static void an_unknown_waker_is_unknown(void **state)
+TEST(an_unknown_waker_is_unknown)
 {
-	(void)state;
 	exact("0   c0 - R > C\n"
 	      "100 c1 A S > - recv\n"
 	      "600 c0 C S > B\n"
@@ -182,9 +169,8 @@ static void an_unknown_waker_is_unknown(void **state)
 	      "A;recv;--;wake;B;[unknown] 500\n");
 }
 
-static void a_waker_woken_by_nobody_known(void **state)
+TEST(a_waker_woken_by_nobody_known)
 {
-	(void)state;
 	exact("0   c0 - R > B\n"
 	      "100 c1 A S > - recv\n"
 	      "200 c0 B S > - lock\n"
@@ -196,9 +182,8 @@ static void a_waker_woken_by_nobody_known(void **state)
 	      "A;recv;--;wake;B;[unknown] 500\n");
 }
 
-static void a_waker_born_during_the_wait(void **state)
+TEST(a_waker_born_during_the_wait)
 {
-	(void)state;
 	exact("born B\n"
 	      "0   c0 - R > C\n"
 	      "100 c1 A S > - wait\n"
@@ -213,9 +198,8 @@ static void a_waker_born_during_the_wait(void **state)
 	      "A;wait;--;exit;B;[running] 580\n");
 }
 
-static void pieces_of_one_chain_add_up(void **state)
+TEST(pieces_of_one_chain_add_up)
 {
-	(void)state;
 	exact("0   c0 - R > B\n"
 	      "100 c1 A S > - recv\n"
 	      "200 c0 B S > - lock\n"
@@ -231,9 +215,8 @@ static void pieces_of_one_chain_add_up(void **state)
 	      "A;recv;--;wake;B;[running] 500\n");
 }
 
-static void a_waker_that_slept_since_before_counts_from_the_window_on(void **state)
+TEST(a_waker_that_slept_since_before_counts_from_the_window_on)
 {
-	(void)state;
 	/* B sleeps from 50 on, A only from 100 on. */
 	exact("0   c0 - R > B\n"
 	      "50  c0 B S > - lock\n"
@@ -247,9 +230,8 @@ static void a_waker_that_slept_since_before_counts_from_the_window_on(void **sta
 	      "A;recv;--;wake;B;[running] 200\n");
 }
 
-static void an_early_woken_wait_has_only_a_runnable_part(void **state)
+TEST(an_early_woken_wait_has_only_a_runnable_part)
 {
-	(void)state;
 	exact("99  c0 B wakes A wake\n"
 	      "100 c1 A S > - recv\n"
 	      "130 c1 - R > A\n"
@@ -257,7 +239,7 @@ static void an_early_woken_wait_has_only_a_runnable_part(void **state)
 	      "A;recv;[runnable] 30\n");
 }
 
-static void classic_ping_pong_is_a_loop(void **state)
+TEST(classic_ping_pong_is_a_loop)
 {
 	static const char ping_pong[] = "0   c0 - R > B\n"
 					"0   c1 - R > A\n"
@@ -269,15 +251,13 @@ static void classic_ping_pong_is_a_loop(void **state)
 					"900 c1 - R > A\n"
 					"end 1000\n";
 
-	(void)state;
 	exact(ping_pong, "A;read;--;pong;B;[running] 800\n");
 	classic(ping_pong, "A;read;--;pong;B;--;ping;A;[loop] 800\n");
 	folds(ping_pong, "A;read;--;pong;B;[depth limit] 800\n", 1, MODE_CLASSIC);
 }
 
-static void classic_ends_at_an_interrupt(void **state)
+TEST(classic_ends_at_an_interrupt)
 {
-	(void)state;
 	classic("0   c0 - R > B\n"
 		"10  c0 B S > - disk\n"
 		"50  c0 - wakes B bio_done;asm_common_interrupt;do_idle\n"
@@ -289,9 +269,8 @@ static void classic_ends_at_an_interrupt(void **state)
 		"A;recv;--;wake;B;--;bio_done;asm_common_interrupt;[interrupt] 800\n");
 }
 
-static void a_loss_hides_the_waker(void **state)
+TEST(a_loss_hides_the_waker)
 {
-	(void)state;
 	exact("0   c0 - R > B\n"
 	      "100 c1 A S > - recv\n"
 	      "400 c2 lost 500\n"
@@ -303,9 +282,8 @@ static void a_loss_hides_the_waker(void **state)
 }
 
 /* The example of section 10. */
-static void one_of_several_things_ends_a_wait(void **state)
+TEST(one_of_several_things_ends_a_wait)
 {
-	(void)state;
 	exact("0   c0 - R > B\n"
 	      "0   c1 - R > A\n"
 	      "0   c2 - R > C\n"
@@ -322,7 +300,7 @@ static void one_of_several_things_ends_a_wait(void **state)
 }
 
 /* The second example of section 10, and more like it. */
-static void a_call_that_has_not_begun_says_nothing(void **state)
+TEST(a_call_that_has_not_begun_says_nothing)
 {
 	static const struct {
 		const char *stack, *shown, *object;
@@ -339,7 +317,6 @@ static void a_call_that_has_not_begun_says_nothing(void **state)
 		{ "pipe_read;do_syscall_64", "do_syscall_64;pipe_read", "[pipe];" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
 		char script[500], lines[500];
 
@@ -358,7 +335,7 @@ static void a_call_that_has_not_begun_says_nothing(void **state)
 }
 
 /* The third example of section 10, and more like it. */
-static void a_thread_waits_for_rcu(void **state)
+TEST(a_thread_waits_for_rcu)
 {
 	static const struct {
 		const char *stack, *shown;
@@ -380,7 +357,6 @@ static void a_thread_waits_for_rcu(void **state)
 		  "main;send;[netlink];-;unlink;kthread_stop;wait_for_completion" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
 		char script[500], lines[500];
 
@@ -400,7 +376,7 @@ static void a_thread_waits_for_rcu(void **state)
 }
 
 /* chain-semantics, section 3. */
-static void a_thread_receives_what_it_has_not_sent(void **state)
+TEST(a_thread_receives_what_it_has_not_sent)
 {
 	static const char script[] =
 		"0   c0 - R > C\n"
@@ -413,7 +389,6 @@ static void a_thread_receives_what_it_has_not_sent(void **state)
 	struct options o = script_options(101);
 	char text[500];
 
-	(void)state;
 	snprintf(text, sizeof(text), script, "900 c0 A not-sent\n");
 	expect_text(script_folded(text, &o),
 		    "A;main;read;[tcp];-;wait;--;wake;ready;process_backlog;__local_bh_enable_ip;"
@@ -433,7 +408,7 @@ static void a_thread_receives_what_it_has_not_sent(void **state)
  * It is said of the waking right before it. A system call says nothing of what is done on the way
  * out of it, nor of what is no softirq of the network's.
  */
-static void what_was_not_sent_is_no_more_than_that(void **state)
+TEST(what_was_not_sent_is_no_more_than_that)
 {
 	static const char *const stacks[] = {
 		"wake;ready;process_backlog;__local_bh_enable_ip;tcp_close;task_work_run;send",
@@ -444,7 +419,6 @@ static void what_was_not_sent_is_no_more_than_that(void **state)
 	struct options o = script_options(101);
 	char script[500], line[500];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
 		snprintf(script, sizeof(script),
 			 "0   c0 - R > C\n"
@@ -471,9 +445,8 @@ static void what_was_not_sent_is_no_more_than_that(void **state)
 }
 
 /* The examples of section 11 with timers of TCP. */
-static void a_timer_of_tcp_puts_off_what_comes(void **state)
+TEST(a_timer_of_tcp_puts_off_what_comes)
 {
-	(void)state;
 	exact("0   c0 - R > C\n"
 	      "50  c1 A S > - wait|read;main for=tcp:peer\n"
 	      "100 c2 B S > - wait|read;serve for=tcp:peer\n"
@@ -503,7 +476,7 @@ static void a_timer_of_tcp_puts_off_what_comes(void **state)
 }
 
 /* What expired before the sleep, or is not known, explains nothing; nor of another's waking. */
-static void a_timer_of_tcp_counts_in_its_sleep(void **state)
+TEST(a_timer_of_tcp_counts_in_its_sleep)
 {
 	static const char *const lines[] = { "900 c0 A tcp-timer 2 10 100\n",
 					     "900 c0 A tcp-timer 4 200 890\n",
@@ -512,7 +485,6 @@ static void a_timer_of_tcp_counts_in_its_sleep(void **state)
 	struct options o = script_options(101);
 	char script[300], text[300];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		bool is_before = !strncmp(lines[i], "899", 3);
 
@@ -551,9 +523,8 @@ static void a_timer_of_tcp_counts_in_its_sleep(void **state)
 }
 
 /* The first example of section 11. */
-static void the_network_ends_a_wait_of_the_waker(void **state)
+TEST(the_network_ends_a_wait_of_the_waker)
 {
-	(void)state;
 	exact("0   c0 - R > C\n"
 	      "100 c1 A S > - |ask;main for=unix\n"
 	      "100 c2 B S > - |query;serve for=tcp\n"
@@ -568,7 +539,7 @@ static void the_network_ends_a_wait_of_the_waker(void **state)
 }
 
 /* What the frames of the last switch-out say: the thread did not get what it waited for. */
-static void example_10_killed(void **state)
+TEST(example_10_killed)
 {
 #define UP_TO_THE_END                                  \
 	"0   c0 - R > B\n"                             \
@@ -577,7 +548,6 @@ static void example_10_killed(void **state)
 	"930 c1 - R > A\n"
 	static const char not_killed[] = "A;lock;--;complete_signal;kill;-;main;B;[running] 800\n"
 					 "A;lock;[runnable] 30\n";
-	(void)state;
 	exact(UP_TO_THE_END "950 c1 A X > - do_exit;get_signal\n"
 			    "end 1000\n",
 	      "A;lock;[not woken] 800\n"
@@ -627,7 +597,7 @@ static void example_10_killed(void **state)
 }
 
 /* Who is the last of a process to die wakes the parent, but others had ended the process. */
-static void example_11_the_end_of_a_process(void **state)
+TEST(example_11_the_end_of_a_process)
 {
 #define UP_TO_THE_END                                          \
 	"0   c0 - R > C\n"                                     \
@@ -640,7 +610,6 @@ static void example_11_the_end_of_a_process(void **state)
 	"700 c0 C wakes B zap_other_threads;exit_group|main\n" \
 	"710 c1 - R > B\n"
 #define B_WAKES "A;wait4;--;do_notify_parent;do_exit;get_signal;B;"
-	(void)state;
 	exact(UP_TO_THE_END "900 c1 B wakes A do_notify_parent;do_exit;get_signal\n"
 			    "910 c1 B X > A do_exit;get_signal\n"
 			    "end 1000\n",
@@ -671,7 +640,7 @@ static void example_11_the_end_of_a_process(void **state)
 }
 
 /* Section 17: the chain of who waits goes on to whoever pauses; a pause itself is left out. */
-static void a_pause_is_of_choice_only_for_who_pauses(void **state)
+TEST(a_pause_is_of_choice_only_for_who_pauses)
 {
 	static const char script[] =
 		"0    c0 - R > A\n"
@@ -692,7 +661,6 @@ static void a_pause_is_of_choice_only_for_who_pauses(void **state)
 		"end 2000\n";
 	struct options o = script_options(101);
 
-	(void)state;
 	o.no_idle = true;
 	expect_text(script_folded(script, &o),
 		    "A;recv;--;reply;B;--;unlock;S;--;tick;__hrtimer_run_queues;"
@@ -704,40 +672,4 @@ static void a_pause_is_of_choice_only_for_who_pauses(void **state)
 					       "asm_sysvec_apic_timer_interrupt;[timer] 500\n");
 	o.no_idle = true;
 	expect_text(script_folded(script, &o), "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(example_1_waker_worked_all_along),
-		cmocka_unit_test(example_2_waker_itself_waited),
-		cmocka_unit_test(example_3_device_ends_it),
-		cmocka_unit_test(example_3_with_an_entry_for_all_events),
-		cmocka_unit_test(example_4_depth_limits_the_links),
-		cmocka_unit_test(example_5_stale_waker),
-		cmocka_unit_test(example_6_never_woken),
-		cmocka_unit_test(a_preempted_waker_is_runnable),
-		cmocka_unit_test(an_unknown_waker_is_unknown),
-		cmocka_unit_test(a_waker_woken_by_nobody_known),
-		cmocka_unit_test(a_waker_born_during_the_wait),
-		cmocka_unit_test(pieces_of_one_chain_add_up),
-		cmocka_unit_test(a_waker_that_slept_since_before_counts_from_the_window_on),
-		cmocka_unit_test(an_early_woken_wait_has_only_a_runnable_part),
-		cmocka_unit_test(classic_ping_pong_is_a_loop),
-		cmocka_unit_test(classic_ends_at_an_interrupt),
-		cmocka_unit_test(a_loss_hides_the_waker),
-		cmocka_unit_test(example_10_killed),
-		cmocka_unit_test(example_11_the_end_of_a_process),
-		cmocka_unit_test(a_pause_is_of_choice_only_for_who_pauses),
-		cmocka_unit_test(one_of_several_things_ends_a_wait),
-		cmocka_unit_test(a_call_that_has_not_begun_says_nothing),
-		cmocka_unit_test(a_thread_waits_for_rcu),
-		cmocka_unit_test(a_thread_receives_what_it_has_not_sent),
-		cmocka_unit_test(what_was_not_sent_is_no_more_than_that),
-		cmocka_unit_test(a_timer_of_tcp_puts_off_what_comes),
-		cmocka_unit_test(a_timer_of_tcp_counts_in_its_sleep),
-		cmocka_unit_test(the_network_ends_a_wait_of_the_waker),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

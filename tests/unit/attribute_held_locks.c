@@ -2,11 +2,7 @@
 /* Rows of tries that nobody ended: whoever had the lock explains them (chain-semantics, section
  * 14).
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -59,34 +55,30 @@ static void tried(const char *sleeps, const char *told, const char *then, const 
 	free(script);
 }
 
-static void example_the_holder_releases_and_sleeps_for_the_lock(void **state)
+TEST(example_the_holder_releases_and_sleeps_for_the_lock)
 {
-	(void)state;
 	tried(GIL, B_HAS_IT, "510 c1 B S > - futex_wait|drop_gil;mirror for=GIL:7\n",
 	      "A;[GIL];-;take_gil;--;futex_wait;-;drop_gil;mirror;B;[running] 500000");
 }
 
-static void example_the_holder_runs_on(void **state)
+TEST(example_the_holder_runs_on)
 {
-	(void)state;
 	tried(GIL, B_HAS_IT, "", "A;[GIL];-;take_gil;--;[unknown stack];B;[running] 500000");
 }
 
 /* Where it sleeps for something else nobody knows where it released the lock. */
-static void the_stack_counts_only_at_the_lock(void **state)
+TEST(the_stack_counts_only_at_the_lock)
 {
 	static const char expected[] = "A;[GIL];-;take_gil;--;[unknown stack];B;[running] 500000";
 
-	(void)state;
 	tried(GIL, B_HAS_IT, "510 c1 B S > - read;mirror for=pipe:1\n", expected);
 	tried(GIL, B_HAS_IT, "510 c1 B S > - futex_wait for=GIL:8\n", expected);
 	tried(GIL, B_HAS_IT, "510 c1 B R > - compute\n", expected);
 }
 
 /* All tries of the row, and what the holder did meanwhile. */
-static void the_whole_row_waited_for_the_holder(void **state)
+TEST(the_whole_row_waited_for_the_holder)
 {
-	(void)state;
 	exact("0     c0 - R > A\n"
 	      "0     c1 - R > B\n"
 	      "0     c2 - R > C\n"
@@ -109,11 +101,10 @@ static void the_whole_row_waited_for_the_holder(void **state)
 	      "A;read;[not woken] 1000000\n");
 }
 
-static void a_holder_that_has_not_run_since_has_the_lock_still(void **state)
+TEST(a_holder_that_has_not_run_since_has_the_lock_still)
 {
 	static const char timer[] = "A;[GIL];-;take_gil;--;" BY_TIMER " 500000";
 
-	(void)state;
 	tried(GIL, B_HAS_IT "400 c1 B S > - read\n", "", timer);
 	tried(GIL, B_HAS_IT "501 c1 B R > -\n", "", timer);
 	tried(GIL, B_HAS_IT "400 c1 B R > -\n", "510 c1 - R > B\n",
@@ -126,9 +117,8 @@ static void a_holder_that_has_not_run_since_has_the_lock_still(void **state)
 }
 
 /* D goes to sleep at the lock meanwhile, and learns that C has it now. */
-static void who_went_to_sleep_last_knows_best(void **state)
+TEST(who_went_to_sleep_last_knows_best)
 {
-	(void)state;
 	tried(GIL,
 	      B_HAS_IT "10 c3 - R > D\n300 c3 D S > - take_gil for=GIL:7\n300 c3 D held-by C\n", "",
 	      "A;[GIL];-;take_gil;--;[unknown stack];C;[running] 500000");
@@ -141,16 +131,15 @@ static void who_went_to_sleep_last_knows_best(void **state)
 }
 
 /* C has waited, too, and is woken. */
-static void a_waking_is_known_for_certain(void **state)
+TEST(a_waking_is_known_for_certain)
 {
-	(void)state;
 	tried(GIL, "0 c3 - R > D\n" B_HAS_IT "2 c3 D S > - take_gil for=GIL:7\n2 c3 D held-by B\n",
 	      "505 c1 B wakes D futex_wake|drop_gil;mirror\n",
 	      "A;[GIL];-;take_gil;--;futex_wake;-;drop_gil;mirror;B;[running] 500000");
 }
 
 /* Any lock that says who has it; not what only looks so. */
-static void mutexes_say_it_too(void **state)
+TEST(mutexes_say_it_too)
 {
 	static const char *const rows[][2] = {
 		{ "futex_wait|pthread_mutex_timedlock;f for=futex:7:0x10",
@@ -158,7 +147,6 @@ static void mutexes_say_it_too(void **state)
 		{ "futex_wait|pthread_cond_timedwait;f for=futex:7:0x10", BY_TIMER },
 	};
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		char *script = one_try(rows[i][0], B_HAS_IT, ""), *expected;
 		const char *call = i ? "pthread_cond_timedwait" : "pthread_mutex_timedlock";
@@ -175,7 +163,7 @@ static void mutexes_say_it_too(void **state)
 }
 
 /* However long it takes: 20 ms, and 100 ms at a mutex; but not where nobody says who has it. */
-static void a_long_try_is_one(void **state)
+TEST(a_long_try_is_one)
 {
 	static const struct {
 		const char *sleeps, *told, *expected;
@@ -192,7 +180,6 @@ static void a_long_try_is_one(void **state)
 		  "A;pthread_mutex_timedlock;[futex];-;wait;[runnable] 10000\n" },
 	};
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		char *script;
 
@@ -211,11 +198,10 @@ static void a_long_try_is_one(void **state)
 	}
 }
 
-static void what_is_not_known_ends_in_unknown(void **state)
+TEST(what_is_not_known_ends_in_unknown)
 {
 	char *script = one_try(GIL, B_HAS_IT, "510 c1 C R > -\n");
 
-	(void)state;
 	/* Of A too, and what B did. */
 	exact("0   c0 - R > A\n"
 	      "0   c1 - R > B\n"
@@ -231,22 +217,4 @@ static void what_is_not_known_ends_in_unknown(void **state)
 	exact(script, "A;[GIL];-;take_gil;[runnable] 19000\n"
 		      "A;[GIL];-;take_gil;[unknown] 500000\n");
 	free(script);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(example_the_holder_releases_and_sleeps_for_the_lock),
-		cmocka_unit_test(example_the_holder_runs_on),
-		cmocka_unit_test(the_stack_counts_only_at_the_lock),
-		cmocka_unit_test(the_whole_row_waited_for_the_holder),
-		cmocka_unit_test(a_holder_that_has_not_run_since_has_the_lock_still),
-		cmocka_unit_test(who_went_to_sleep_last_knows_best),
-		cmocka_unit_test(a_waking_is_known_for_certain),
-		cmocka_unit_test(mutexes_say_it_too),
-		cmocka_unit_test(a_long_try_is_one),
-		cmocka_unit_test(what_is_not_known_ends_in_unknown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

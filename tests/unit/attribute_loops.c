@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sleeps in event loops that other requests ended (chain-semantics, section 14). */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 
 #include "oracle_script.h"
@@ -44,15 +40,14 @@ static void folds(const char *script, bool requests, const char *begin, const ch
 
 #define OF_80 "[request tcp :80] S;"
 
-static void example_the_wait_goes_on_to_what_the_answer_needed(void **state)
+TEST(example_the_wait_goes_on_to_what_the_answer_needed)
 {
-	(void)state;
 	folds(SERVED("arrived=300 taken=310"), true, OF_80,
 	      OF_80 "--;send;S;--;reply;D;[running] 680000\n" OF_80 "--;send;S;[running] 170000\n");
 }
 
 /* C is woken right behind the answer, or when S has slept in between; or it works for another. */
-static void a_waking_behind_the_answer_is_one_of_it(void **state)
+TEST(a_waking_behind_the_answer_is_one_of_it)
 {
 #define BEHIND(then)                                                                           \
 	"0   c0 - R > S\n"                                                                     \
@@ -69,7 +64,6 @@ static void a_waking_behind_the_answer_is_one_of_it(void **state)
 	"970 c0 S wakes C send\n"                                                              \
 	"970 c3 - R > C\n"                                                                     \
 	"end 1000\n"
-	(void)state;
 	folds(BEHIND(""), false, "C;",
 	      "C;recv;--;send;S;--;reply;D;[running] 680000\n"
 	      "C;recv;--;send;S;[running] 140000\n");
@@ -78,13 +72,12 @@ static void a_waking_behind_the_answer_is_one_of_it(void **state)
 }
 
 /* The other request came before the sleep, or after it; or this one was taken after its begin. */
-static void only_a_request_that_came_in_the_sleep_ends_it(void **state)
+TEST(only_a_request_that_came_in_the_sleep_ends_it)
 {
 	static const char packet[] = OF_80
 		"--;send;S;--;ready;net_rx_action;asm_common_interrupt;[network] 100000\n" OF_80
 		"--;send;S;--;reply;D;[running] 580000\n" OF_80 "--;send;S;[running] 170000\n";
 
-	(void)state;
 	folds(SERVED("arrived=199.999 taken=310"), true, OF_80, packet);
 	folds(SERVED("arrived=300.001 taken=310"), true, OF_80, packet);
 	folds(SERVED("arrived=200 taken=310"), true, OF_80,
@@ -104,22 +97,20 @@ static void only_a_request_that_came_in_the_sleep_ends_it(void **state)
 	"end 2100\n"
 #define REPLIES "2000 c1 D wakes S reply\n"
 
-static void example_a_timer_of_the_loop_does_not_end_the_wait(void **state)
+TEST(example_a_timer_of_the_loop_does_not_end_the_wait)
 {
-	(void)state;
 	folds(TIMED("320 c0 S R > X\n1790 c0 X S > S\n", REPLIES), true, OF_80,
 	      OF_80 "--;send;S;--;reply;D;[running] 300000\n" OF_80
 		    "--;send;S;[runnable] 1470000\n" OF_80 "--;send;S;[running] 180000\n");
 }
 
 /* Whom an interrupt wakes meanwhile, or a softirq of others, the loop's thread has not woken. */
-static void interrupts_that_hit_the_loop_are_not_its_work(void **state)
+TEST(interrupts_that_hit_the_loop_are_not_its_work)
 {
 	static const char *const stacks[] = { "done;blk_complete_reqs;__local_bh_enable_ip;send",
 					      "tick;hrtimer_interrupt;asm_sysvec_x;f" };
 	char script[1500];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
 		snprintf(script, sizeof(script),
 			 TIMED("310 c0 S wakes C %s\n310 c3 - R > C\n320 c0 S R > X\n"
@@ -133,12 +124,11 @@ static void interrupts_that_hit_the_loop_are_not_its_work(void **state)
 }
 
 /* It led to work: to more of it, to somebody woken, to another sleep; or to what a packet ended. */
-static void a_timer_that_led_to_work_is_what_was_waited_for(void **state)
+TEST(a_timer_that_led_to_work_is_what_was_waited_for)
 {
 #define TIMER \
 	OF_80 \
 	"--;send;S;--;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt;[timer] 100000\n"
-	(void)state;
 	folds(TIMED("", REPLIES), true, OF_80,
 	      OF_80 "--;send;S;--;reply;D;[running] 200000\n" TIMER OF_80
 		    "--;send;S;[running] 1650000\n");
@@ -160,9 +150,8 @@ static void a_timer_that_led_to_work_is_what_was_waited_for(void **state)
 }
 
 /* For C, which S wakes while it answers one request only; then while it answers two. */
-static void threads_wait_for_the_only_request_that_is_answered(void **state)
+TEST(threads_wait_for_the_only_request_that_is_answered)
 {
-	(void)state;
 	folds(SERVED("arrived=300 taken=950"), false, "C;",
 	      "C;recv;--;send;S;--;reply;D;[running] 680000\n"
 	      "C;recv;--;send;S;[running] 120000\n");
@@ -173,9 +162,8 @@ static void threads_wait_for_the_only_request_that_is_answered(void **state)
 }
 
 /* The other request came in two sleeps: both go on in the last one, across a lock. */
-static void all_of_them_go_on_in_the_last_one(void **state)
+TEST(all_of_them_go_on_in_the_last_one)
 {
-	(void)state;
 	folds("0   c0 - R > S\n"
 	      "0   c1 - R > D\n"
 	      "0   c3 - R > L\n"
@@ -198,20 +186,4 @@ static void all_of_them_go_on_in_the_last_one(void **state)
 	      true, OF_80,
 	      OF_80 "--;send;S;--;reply;D;[running] 230000\n" OF_80
 		    "--;send;S;--;unlock;L;[running] 40000\n" OF_80 "--;send;S;[running] 230000\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(example_the_wait_goes_on_to_what_the_answer_needed),
-		cmocka_unit_test(a_waking_behind_the_answer_is_one_of_it),
-		cmocka_unit_test(only_a_request_that_came_in_the_sleep_ends_it),
-		cmocka_unit_test(example_a_timer_of_the_loop_does_not_end_the_wait),
-		cmocka_unit_test(interrupts_that_hit_the_loop_are_not_its_work),
-		cmocka_unit_test(a_timer_that_led_to_work_is_what_was_waited_for),
-		cmocka_unit_test(threads_wait_for_the_only_request_that_is_answered),
-		cmocka_unit_test(all_of_them_go_on_in_the_last_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

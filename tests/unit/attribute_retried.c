@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Timed waits for a lock that are tried again at once (chain-semantics, section 14). */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +25,8 @@ static void exact(const char *script, const char *expected)
 }
 
 /* A waits for a lock from 0 to 500 and from 501 to 800; its timer ends the first sleep. */
-static void example_waker_of_the_last_try(void **state)
+TEST(example_waker_of_the_last_try)
 {
-	(void)state;
 	exact("0   c0 - R > A\n"
 	      "0   c1 - R > B\n"
 	      "0   c0 A S > - lock for=futex:m\n"
@@ -91,14 +86,13 @@ static void first_goes_on(const char *begins, const char *ends, bool expected)
 	free(script);
 }
 
-static void a_try_begins_less_than_a_millisecond_later(void **state)
+TEST(a_try_begins_less_than_a_millisecond_later)
 {
-	(void)state;
 	first_goes_on("1499.999 c0 A S > - lock for=futex:m\n", "B wakes A unlock", true);
 	first_goes_on("1500 c0 A S > - lock for=futex:m\n", "B wakes A unlock", false);
 }
 
-static void a_try_lasts_less_than_twenty_milliseconds(void **state)
+TEST(a_try_lasts_less_than_twenty_milliseconds)
 {
 	static const char script[] = "0       c0 - R > A\n"
 				     "0       c1 - R > B\n"
@@ -117,7 +111,6 @@ static void a_try_lasts_less_than_twenty_milliseconds(void **state)
 	static const char held[] = "A;[futex];-;lock;--;unlock;B;[running] ";
 	char *made, *expected;
 
-	(void)state;
 	if (asprintf(&made, script, "19999.999", "19999.999") < 0 ||
 	    asprintf(&expected, "%s49998999\n%s49999000\n", held, pause) < 0)
 		abort();
@@ -132,9 +125,8 @@ static void a_try_lasts_less_than_twenty_milliseconds(void **state)
 	free(expected);
 }
 
-static void time_without_a_cpu_does_not_part_tries(void **state)
+TEST(time_without_a_cpu_does_not_part_tries)
 {
-	(void)state;
 	first_goes_on("900 c0 A R > - lock\n"
 		      "1800 c0 - R > A\n"
 		      "1900 c0 A S > - lock for=futex:m\n",
@@ -148,9 +140,8 @@ static void time_without_a_cpu_does_not_part_tries(void **state)
 /* The second sleep, in whatever place, is of the row; but only its lock's waking explains the
  * first.
  */
-static void what_explains_is_a_waking_at_the_same_lock(void **state)
+TEST(what_explains_is_a_waking_at_the_same_lock)
 {
-	(void)state;
 	first_goes_on("501 c0 A S > - relock for=futex:m\n", "B wakes A unlock", true);
 	first_goes_on("501 c0 A S > - lock for=futex:n\n", "B wakes A unlock", false);
 	first_goes_on("501 c0 A S > - lock for=pipe:m\n", "B wakes A unlock", false);
@@ -197,9 +188,8 @@ static void words(const char *first, const char *second, bool expected)
 	free(script);
 }
 
-static void two_words_of_eight_bytes_are_one_lock(void **state)
+TEST(two_words_of_eight_bytes_are_one_lock)
 {
-	(void)state;
 	words("17:p+0x40c0", "17:p+0x40c4", true);
 	words("17:p+0x40cc", "17:p+0x40c8", true);
 	words("17:0x7f00", "17:0x7f04", true);
@@ -213,9 +203,8 @@ static void two_words_of_eight_bytes_are_one_lock(void **state)
 }
 
 /* B wakes C, which waits, too; then C wakes A. */
-static void example_each_try_has_the_holder_of_its_time(void **state)
+TEST(example_each_try_has_the_holder_of_its_time)
 {
-	(void)state;
 	exact("0   c0 - R > A\n"
 	      "0   c1 - R > B\n"
 	      "0   c2 - R > C\n"
@@ -255,9 +244,8 @@ static const char *const got_it[] = {
 	"700 c0 A wakes C unlock\n",
 };
 
-static void who_got_it_without_a_waking(void **state)
+TEST(who_got_it_without_a_waking)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(got_it) / sizeof(*got_it); i++) {
 		char *script;
 
@@ -281,7 +269,7 @@ static void who_got_it_without_a_waking(void **state)
 }
 
 /* The mutex of a condition variable, which a thread needs when its time is over. */
-static void sleeps_at_other_locks_do_not_part_a_row(void **state)
+TEST(sleeps_at_other_locks_do_not_part_a_row)
 {
 	static const char script[] = "0   c0 - R > A\n"
 				     "0   c1 - R > B\n"
@@ -298,7 +286,6 @@ static void sleeps_at_other_locks_do_not_part_a_row(void **state)
 				     "end 900\n";
 	char text[sizeof(script) + 16];
 
-	(void)state;
 	snprintf(text, sizeof(text), script, "futex:n");
 	exact(text, "A;[futex];-;lock;--;release;B;[running] 699000\n"
 		    "A;[futex];-;relock;--;unlock;C;[running] 99000\n");
@@ -309,9 +296,8 @@ static void sleeps_at_other_locks_do_not_part_a_row(void **state)
 		    "asm_sysvec_apic_timer_interrupt;[timer] 500000\n");
 }
 
-static void only_a_thread_ends_the_last_try(void **state)
+TEST(only_a_thread_ends_the_last_try)
 {
-	(void)state;
 	first_goes_on("501 c0 A S > - lock for=futex:m\n", "B wakes A " TIMER, false);
 	first_goes_on("501 c0 A S > - lock for=futex:m\n", "B wakes A wake;asm_common_interrupt",
 		      false);
@@ -320,9 +306,8 @@ static void only_a_thread_ends_the_last_try(void **state)
 	first_goes_on("501 c0 A S > - lock for=futex:m\n", "B ran", false);
 }
 
-static void a_thread_that_wakes_others_in_between_does_not_only_wait(void **state)
+TEST(a_thread_that_wakes_others_in_between_does_not_only_wait)
 {
-	(void)state;
 	first_goes_on("100 c2 C S > - sleep\n"
 		      "501 c0 A wakes C wake\n"
 		      "501 c0 A S > - lock for=futex:m\n",
@@ -335,9 +320,8 @@ static void a_thread_that_wakes_others_in_between_does_not_only_wait(void **stat
 }
 
 /* The kernel's interrupts wake others in whatever thread they meet. */
-static void wakings_of_interrupts_do_not_count(void **state)
+TEST(wakings_of_interrupts_do_not_count)
 {
-	(void)state;
 	first_goes_on("100 c2 C S > - sleep\n"
 		      "501 c0 A wakes C wake;asm_common_interrupt\n"
 		      "501 c0 A S > - lock for=futex:m\n",
@@ -359,9 +343,8 @@ static void wakings_of_interrupts_do_not_count(void **state)
 }
 
 /* After a loss nobody knows whether A waited on, or what for. */
-static void what_is_not_known_ends_in_unknown(void **state)
+TEST(what_is_not_known_ends_in_unknown)
 {
-	(void)state;
 	exact("0   c0 - R > A\n"
 	      "0   c1 - R > B\n"
 	      "0   c0 A S > - lock for=futex:m\n"
@@ -411,7 +394,7 @@ static void what_is_not_known_ends_in_unknown(void **state)
 }
 
 /* C's sleep ends at 550, nobody knows why; it tries on at once, or after something else. */
-static void an_unknown_end_after_which_a_thread_tries_on_is_no_release(void **state)
+TEST(an_unknown_end_after_which_a_thread_tries_on_is_no_release)
 {
 #define UNKNOWN(then, next)                                            \
 	"0    c0 - R > A\n"                                            \
@@ -427,7 +410,6 @@ static void an_unknown_end_after_which_a_thread_tries_on_is_no_release(void **st
 	"2000 c1 B wakes A unlock\n"                                   \
 	"2000 c0 - R > A\n"                                            \
 	"end 2100\n"
-	(void)state;
 	exact(UNKNOWN("", "552"), "A;[futex];-;lock;--;unlock;B;[running] 1999000\n");
 	exact(UNKNOWN("", "1552"), "A;[futex];-;lock;--;unlock;B;[running] 1499000\n"
 				   "A;[futex];-;lock;[unknown] 500000\n");
@@ -466,11 +448,10 @@ static void an_unknown_end_after_which_a_thread_tries_on_is_no_release(void **st
 }
 
 /* What is said of a sleep of A changes nothing of what A did for B. */
-static void who_wakes_is_judged_by_what_it_did(void **state)
+TEST(who_wakes_is_judged_by_what_it_did)
 {
 	struct options o = script_options(102);
 
-	(void)state;
 	expect_text(script_folded("thread A R\n"
 				  "0   c0 - R > B\n"
 				  "0   c2 - R > C\n"
@@ -498,7 +479,7 @@ static void who_wakes_is_judged_by_what_it_did(void **state)
  * B, which wakes A, is perhaps between two sleeps of a row: before the one in the middle it woke X,
  * which had not slept, so that it is not known if B did so itself.
  */
-static void who_wakes_may_be_in_a_row(void **state)
+TEST(who_wakes_may_be_in_a_row)
 {
 #define ROW_OF_B(woke)                                            \
 	"0   c0 - R > A\n"                                        \
@@ -517,7 +498,6 @@ static void who_wakes_may_be_in_a_row(void **state)
 	"400 c0 - R > A\n"                                        \
 	"401 c1 B S > - lock for=GIL:8\n"                         \
 	"end 500\n"
-	(void)state;
 	exact(ROW_OF_B(""), "A;[GIL];-;lock;--;unlock;B;[running] 99000\n"
 			    "A;[GIL];-;lock;--;wake;__hrtimer_run_queues;"
 			    "asm_sysvec_apic_timer_interrupt;[timer] 150000\n");
@@ -526,7 +506,7 @@ static void who_wakes_may_be_in_a_row(void **state)
 }
 
 /* B gave the lock to C while A slept; after a loss it is not known what C got. */
-static void a_thread_that_is_woken_after_a_loss_may_have_the_lock(void **state)
+TEST(a_thread_that_is_woken_after_a_loss_may_have_the_lock)
 {
 #define HANDED_OVER(lost)                                                 \
 	"0    c0 - R > A\n"                                               \
@@ -539,7 +519,6 @@ static void a_thread_that_is_woken_after_a_loss_may_have_the_lock(void **state)
 	"500  c1 B wakes A " TIMER "\n"                                   \
 	"520  c0 - R > A\n"                                               \
 	"end 2000\n"
-	(void)state;
 	exact(HANDED_OVER(""),
 	      "A;[futex];-;lock;--;[unknown stack];C;--;unlock;B;[running] 200000\n"
 	      "A;[futex];-;lock;--;[unknown stack];C;[runnable] 10000\n"
@@ -553,7 +532,7 @@ static void a_thread_that_is_woken_after_a_loss_may_have_the_lock(void **state)
  * C has waited, too, and B wakes it first. Of which lock that was is not known once events were
  * lost; C does not run again, so all that is heard of it is this waking.
  */
-static void a_thread_that_is_woken_after_a_loss_may_have_waited_for_the_lock(void **state)
+TEST(a_thread_that_is_woken_after_a_loss_may_have_waited_for_the_lock)
 {
 #define WOKEN_AFTER(lost)                                             \
 	"0    c0 - R > C\n"                                           \
@@ -567,7 +546,6 @@ static void a_thread_that_is_woken_after_a_loss_may_have_waited_for_the_lock(voi
 	"900  c1 B wakes A hand\n"                                    \
 	"900  c0 - R > A\n"                                           \
 	"end 1000\n"
-	(void)state;
 	exact(WOKEN_AFTER(""), "A;[futex];-;lock;--;hand;B;[running] 399000\n"
 			       "A;[futex];-;lock;--;unlock;B;[running] 300000\n");
 	exact(WOKEN_AFTER("60 c0 lost 70\n"), "A;[futex];-;lock;--;hand;B;[running] 399000\n"
@@ -578,7 +556,7 @@ static void a_thread_that_is_woken_after_a_loss_may_have_waited_for_the_lock(voi
  * B, which ends the last try, does not run when the first ones end: it waits for C, then has no
  * CPU.
  */
-static void what_the_waker_did_during_each_try_explains_it(void **state)
+TEST(what_the_waker_did_during_each_try_explains_it)
 {
 	static const char script[] = "0   c0 - R > A\n"
 				     "0   c1 - R > B\n"
@@ -596,7 +574,6 @@ static void what_the_waker_did_during_each_try_explains_it(void **state)
 				     "700 c0 - R > A\n"
 				     "end 900\n";
 
-	(void)state;
 	exact(script, "A;[futex];-;lock;--;unlock;B;--;send;C;[running] 299000\n"
 		      "A;[futex];-;lock;--;unlock;B;[runnable] 198000\n"
 		      "A;[futex];-;lock;--;unlock;B;[running] 200000\n");
@@ -606,9 +583,8 @@ static void what_the_waker_did_during_each_try_explains_it(void **state)
 }
 
 /* A waker that did not exist yet when the first try ended. */
-static void the_waker_is_born_after_the_first_try(void **state)
+TEST(the_waker_is_born_after_the_first_try)
 {
-	(void)state;
 	exact("0   c0 - R > A\n"
 	      "0   c1 - R > C\n"
 	      "0   c0 A S > - lock for=futex:m\n"
@@ -662,16 +638,14 @@ static void waits_long(const char *begins, const char *second, const char *then,
 	"20000  c0 - R > A\n"
 #define NAP "A;[sleep];-;nap;--;" BY_TIMER "20000000\n"
 
-static void example_a_condition_that_is_waited_for_long_at_a_time(void **state)
+TEST(example_a_condition_that_is_waited_for_long_at_a_time)
 {
-	(void)state;
 	waits_long(NAPS, "120002", "end 300004\n", SIGNALLED "280000000\n" NAP);
 }
 
 /* For 3 ms it runs, and then for a little less. */
-static void after_a_long_try_a_thread_may_run_longer(void **state)
+TEST(after_a_long_try_a_thread_may_run_longer)
 {
-	(void)state;
 	waits_long(NAPS, "123000.999", "end 300004\n", SIGNALLED "277001001\n" NAP);
 	waits_long(NAPS, "123001", "end 300004\n",
 		   SIGNALLED "177001000\nA;[futex];-;wait;--;" BY_TIMER "100000000\n" NAP);
@@ -685,9 +659,8 @@ static void after_a_long_try_a_thread_may_run_longer(void **state)
 	"19000  c0 - R > A\n"
 #define TICKS SIGNALLED "80000000\nA;[futex];-;wait;--;" BY_TIMER "200000000\n"
 
-static void example_a_thread_that_only_ticks_has_waited_for_nobody(void **state)
+TEST(example_a_thread_that_only_ticks_has_waited_for_nobody)
 {
-	(void)state;
 	waits_long(BORN, "120002", "end 300004\n", TICKS);
 	/* It ends; it works a little. */
 	waits_long(BORN, "120002", "309000 c0 A X > - do_exit\nend 400000\n", TICKS);
@@ -717,9 +690,8 @@ static void example_a_thread_that_only_ticks_has_waited_for_nobody(void **state)
 }
 
 /* Nobody ends any of its sleeps there, even if another thread is told. */
-static void a_long_try_has_to_end_in_a_waking(void **state)
+TEST(a_long_try_has_to_end_in_a_waking)
 {
-	(void)state;
 	exact(NAPS "100    c3 - R > C\n"
 		   "101    c3 C S > - wait for=futex:m\n"
 		   "20001  c0 A S > - wait for=futex:m\n"
@@ -734,9 +706,8 @@ static void a_long_try_has_to_end_in_a_waking(void **state)
 }
 
 /* What A's life was like is not known, so what it waited for is not. */
-static void a_loss_may_hide_what_a_thread_did_besides(void **state)
+TEST(a_loss_may_hide_what_a_thread_did_besides)
 {
-	(void)state;
 	waits_long("born A\n"
 		   "0      c1 - R > B\n"
 		   "19000  c1 B forks A\n"
@@ -776,9 +747,8 @@ static void looks(const char *begins, const char *lock, const char *then, const 
 #define TICKED(ns) AWAITS "--;" BY_TIMER #ns "\n"
 
 /* What it waits for long before somebody tells it, it does by choice. */
-static void a_thread_is_told_of_so_many_looks(void **state)
+TEST(a_thread_is_told_of_so_many_looks)
 {
-	(void)state;
 	looks("", "101:m",
 	      "3020101 c0 A S > - wait for=futex:%s\n"
 	      "3050101 c1 B wakes A signal;produce\n"
@@ -787,9 +757,8 @@ static void a_thread_is_told_of_so_many_looks(void **state)
 }
 
 /* So what is not known reaches as far back. */
-static void what_may_be_lost_explains_so_many_looks(void **state)
+TEST(what_may_be_lost_explains_so_many_looks)
 {
-	(void)state;
 	looks("", "101:m", "3020101 c0 lost 3020102\n",
 	      TICKED(1080000000) AWAITS "[unknown] 1920000000\n" NAP);
 	looks("", "101:m",
@@ -808,13 +777,12 @@ static void what_may_be_lost_explains_so_many_looks(void **state)
 	"3050102 c0 A S > - wait for=futex:%1$s\n"
 
 /* The same happens unseen: without a loss it is what somebody did of whom not all is known. */
-static void what_is_missing_was_done_by_a_thread_that_is_not_known(void **state)
+TEST(what_is_missing_was_done_by_a_thread_that_is_not_known)
 {
 	static const char of_process[] = "thread D R/A\n0 c3 - R > D\n";
 	/* D is hidden, too: it comes on a CPU twice. */
 	static const char at_that_time[] = HOLE "3050202 c4 - R > D\n";
 
-	(void)state;
 	looks(of_process, "101:m", HOLE, TICKED(3000000000) AWAITS "[not woken] 149799000\n" NAP);
 	looks(of_process, "101:m", SLEEP_HOLE,
 	      TICKED(3000000000) AWAITS "[not woken] 149898000\n" AWAITS
@@ -842,9 +810,8 @@ static void what_is_missing_was_done_by_a_thread_that_is_not_known(void **state)
 }
 
 /* Between two tries A lets C go on, which waits for the interpreter; or for a lock of no name. */
-static void who_waits_for_a_lock_on_the_way_does_not_count(void **state)
+TEST(who_waits_for_a_lock_on_the_way_does_not_count)
 {
-	(void)state;
 	first_goes_on("100    c2 - R > C\n"
 		      "500.2  c2 C S > - take for=GIL:7\n"
 		      "500.8  c0 A wakes C drop\n"
@@ -863,7 +830,7 @@ static void who_waits_for_a_lock_on_the_way_does_not_count(void **state)
 }
 
 /* A waker woke A once, however often A tried. */
-static void wakings_are_counted_once(void **state)
+TEST(wakings_are_counted_once)
 {
 	struct synth *m = script_made("0   c0 - R > A\n"
 				      "0   c1 - R > B\n"
@@ -885,7 +852,6 @@ static void wakings_are_counted_once(void **state)
 	struct options o = script_options(103);
 	char *text;
 
-	(void)state;
 	text = trace_formatted(t, &o, "tree");
 	if (!strstr(text, "A once (0.690 ms)")) {
 		fprintf(stderr, "%s", text);
@@ -894,42 +860,4 @@ static void wakings_are_counted_once(void **state)
 	free(text);
 	trace_close(t);
 	synth_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(example_waker_of_the_last_try),
-		cmocka_unit_test(a_try_begins_less_than_a_millisecond_later),
-		cmocka_unit_test(a_try_lasts_less_than_twenty_milliseconds),
-		cmocka_unit_test(time_without_a_cpu_does_not_part_tries),
-		cmocka_unit_test(what_explains_is_a_waking_at_the_same_lock),
-		cmocka_unit_test(two_words_of_eight_bytes_are_one_lock),
-		cmocka_unit_test(example_each_try_has_the_holder_of_its_time),
-		cmocka_unit_test(who_got_it_without_a_waking),
-		cmocka_unit_test(sleeps_at_other_locks_do_not_part_a_row),
-		cmocka_unit_test(only_a_thread_ends_the_last_try),
-		cmocka_unit_test(a_thread_that_wakes_others_in_between_does_not_only_wait),
-		cmocka_unit_test(wakings_of_interrupts_do_not_count),
-		cmocka_unit_test(what_is_not_known_ends_in_unknown),
-		cmocka_unit_test(an_unknown_end_after_which_a_thread_tries_on_is_no_release),
-		cmocka_unit_test(who_wakes_is_judged_by_what_it_did),
-		cmocka_unit_test(who_wakes_may_be_in_a_row),
-		cmocka_unit_test(a_thread_that_is_woken_after_a_loss_may_have_the_lock),
-		cmocka_unit_test(a_thread_that_is_woken_after_a_loss_may_have_waited_for_the_lock),
-		cmocka_unit_test(what_the_waker_did_during_each_try_explains_it),
-		cmocka_unit_test(the_waker_is_born_after_the_first_try),
-		cmocka_unit_test(example_a_condition_that_is_waited_for_long_at_a_time),
-		cmocka_unit_test(after_a_long_try_a_thread_may_run_longer),
-		cmocka_unit_test(example_a_thread_that_only_ticks_has_waited_for_nobody),
-		cmocka_unit_test(a_long_try_has_to_end_in_a_waking),
-		cmocka_unit_test(a_loss_may_hide_what_a_thread_did_besides),
-		cmocka_unit_test(a_thread_is_told_of_so_many_looks),
-		cmocka_unit_test(what_may_be_lost_explains_so_many_looks),
-		cmocka_unit_test(what_is_missing_was_done_by_a_thread_that_is_not_known),
-		cmocka_unit_test(who_waits_for_a_lock_on_the_way_does_not_count),
-		cmocka_unit_test(wakings_are_counted_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

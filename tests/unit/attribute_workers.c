@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Who asked a worker: made events in, folded lines out. The examples of chain-semantics,
  * section 18. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "synth_script.h"
 
@@ -43,17 +39,15 @@ static void classic(const char *script, const char *expected)
 	"600 c1 - R > A\n"                      \
 	"610 c0 W I > - schedule;worker_thread\n"
 
-static void an_item_is_what_who_queued_it_asked_for(void **state)
+TEST(an_item_is_what_who_queued_it_asked_for)
 {
-	(void)state;
 	folds(ITEM_OF_C "end 700\n", "A;recv;--;wake;item;W;--;queue;cwork;C;[running] 200\n"
 				     "A;recv;--;wake;item;W;[running] 300\n");
 	classic(ITEM_OF_C "end 700\n", "A;recv;--;wake;item;W;--;queue;cwork;C;[unknown] 500\n");
 }
 
-static void who_queued_it_may_have_waited(void **state)
+TEST(who_queued_it_may_have_waited)
 {
-	(void)state;
 	folds("queues\n"
 	      "thread W I+ worker_thread\n"
 	      "0   c2 - R > C\n"
@@ -74,9 +68,8 @@ static void who_queued_it_may_have_waited(void **state)
 	      "A;recv;--;wake;item;W;[running] 300\n");
 }
 
-static void an_interrupt_may_have_queued_it(void **state)
+TEST(an_interrupt_may_have_queued_it)
 {
-	(void)state;
 	folds("queues\n"
 	      "thread W I+ worker_thread\n"
 	      "0   c1 - R > A\n"
@@ -95,9 +88,8 @@ static void an_interrupt_may_have_queued_it(void **state)
 }
 
 /* The item of C that X executes was queued by an item that W executed, which B had queued. */
-static void an_item_may_queue_another(void **state)
+TEST(an_item_may_queue_another)
 {
-	(void)state;
 	folds("queues\n"
 	      "thread W I+ worker_thread\n"
 	      "thread X I+ worker_thread\n"
@@ -118,9 +110,8 @@ static void an_item_may_queue_another(void **state)
 	      "A;recv;--;wake;other;X;[running] 300\n");
 }
 
-static void of_an_item_nothing_may_be_known(void **state)
+TEST(of_an_item_nothing_may_be_known)
 {
-	(void)state;
 	folds("queues\n"
 	      "thread W I+ worker_thread\n"
 	      "0   c1 - R > A\n"
@@ -137,9 +128,8 @@ static void of_an_item_nothing_may_be_known(void **state)
 }
 
 /* Events of items may be missing: of what W did when it woke A nothing is known. */
-static void lost_items_are_not_guessed(void **state)
+TEST(lost_items_are_not_guessed)
 {
-	(void)state;
 	folds("queues\n"
 	      "thread W I+ worker_thread\n"
 	      "0   c1 - R > A\n"
@@ -159,7 +149,7 @@ static void lost_items_are_not_guessed(void **state)
  * W was unknown at 300: if C woke it then, not all that is known of a waking may have been
  * recorded. D, of which nothing is known until it is woken at 300, has queued nothing then.
  */
-static void a_loss_may_hide_that_queueing_woke_the_worker(void **state)
+TEST(a_loss_may_hide_that_queueing_woke_the_worker)
 {
 #define QUEUED_BY(who, lost, woken)                                 \
 	"queues\n"                                                  \
@@ -173,7 +163,6 @@ static void a_loss_may_hide_that_queueing_woke_the_worker(void **state)
 	"600 c0 W wakes A wake;item\n"                              \
 	"600 c1 - R > A\n"                                          \
 	"end 700\n"
-	(void)state;
 	folds(QUEUED_BY("C", "", "300"), "A;recv;--;wake;item;W;--;queue;cwork;C;[running] 200\n"
 					 "A;recv;--;wake;item;W;[runnable] 20\n"
 					 "A;recv;--;wake;item;W;[running] 280\n");
@@ -187,9 +176,8 @@ static void a_loss_may_hide_that_queueing_woke_the_worker(void **state)
 
 /* ---- workers whose items are not recorded ---------------------------------------------------- */
 
-static void the_last_waking_of_a_worker_asked_it(void **state)
+TEST(the_last_waking_of_a_worker_asked_it)
 {
-	(void)state;
 	folds("queues\n"
 	      "thread W I+ worker_thread\n"
 	      "0   c2 - R > C\n"
@@ -210,9 +198,8 @@ static void the_last_waking_of_a_worker_asked_it(void **state)
 }
 
 /* W has woken D before: what it woke A for may have come later. */
-static void the_second_thread_that_a_worker_wakes(void **state)
+TEST(the_second_thread_that_a_worker_wakes)
 {
-	(void)state;
 	folds("queues\n"
 	      "thread W I+ worker_thread\n"
 	      "thread D S recv\n"
@@ -230,9 +217,8 @@ static void the_second_thread_that_a_worker_wakes(void **state)
 }
 
 /* A sleep in the midst of an item is followed as any other. */
-static void a_worker_that_waits_in_an_item(void **state)
+TEST(a_worker_that_waits_in_an_item)
 {
-	(void)state;
 	folds("queues\n"
 	      "thread W I+ worker_thread\n"
 	      "0   c2 - R > C\n"
@@ -250,22 +236,4 @@ static void a_worker_that_waits_in_an_item(void **state)
 	      "A;recv;--;wake;item;W;--;done;C;[running] 200\n"
 	      "A;recv;--;wake;item;W;--;queue;bwork;B;[running] 100\n"
 	      "A;recv;--;wake;item;W;[running] 200\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_item_is_what_who_queued_it_asked_for),
-		cmocka_unit_test(who_queued_it_may_have_waited),
-		cmocka_unit_test(an_interrupt_may_have_queued_it),
-		cmocka_unit_test(an_item_may_queue_another),
-		cmocka_unit_test(of_an_item_nothing_may_be_known),
-		cmocka_unit_test(lost_items_are_not_guessed),
-		cmocka_unit_test(a_loss_may_hide_that_queueing_woke_the_worker),
-		cmocka_unit_test(the_last_waking_of_a_worker_asked_it),
-		cmocka_unit_test(the_second_thread_that_a_worker_wakes),
-		cmocka_unit_test(a_worker_that_waits_in_an_item),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

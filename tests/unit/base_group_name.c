@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What people call a control group: paths as systemd, container engines and Slurm make them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,9 +25,8 @@ static void expect_names(const struct named *n)
 	}
 }
 
-static void units_of_systemd(void **state)
+TEST(units_of_systemd)
 {
-	(void)state;
 	expect_names((const struct named[]) {
 		{ "/system.slice/nginx.service", "nginx.service" },
 		{ "/system.slice/system-getty.slice/getty@tty1.service", "getty@tty1.service" },
@@ -49,9 +44,8 @@ static void units_of_systemd(void **state)
 		{ NULL, NULL } });
 }
 
-static void containers(void **state)
+TEST(containers)
 {
-	(void)state;
 	expect_names((const struct named[]) {
 		{ "/docker/" ID, "docker/0123456789ab" },
 		{ "/system.slice/docker-" ID ".scope", "docker/0123456789ab" },
@@ -68,9 +62,8 @@ static void containers(void **state)
 		{ NULL, NULL } });
 }
 
-static void pods(void **state)
+TEST(pods)
 {
-	(void)state;
 	expect_names((const struct named[]) {
 		{ "/kubepods/burstable/pod" UID "/" ID, "pod2f1d0f5c/0123456789ab" },
 		{ "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UNIT_UID
@@ -95,9 +88,8 @@ static void pods(void **state)
 		{ NULL, NULL } });
 }
 
-static void jobs_of_slurm(void **state)
+TEST(jobs_of_slurm)
 {
-	(void)state;
 	expect_names((const struct named[]) {
 		{ "/slurm/uid_1000/job_123/step_0/task_2", "slurm/123.0" },
 		{ "/slurm_node1/uid_0/job_5/step_batch", "slurm/5.batch" },
@@ -107,11 +99,10 @@ static void jobs_of_slurm(void **state)
 		{ NULL, NULL } });
 }
 
-static void others_have_their_path(void **state)
+TEST(others_have_their_path)
 {
 	char path[2000], name[GROUP_NAME_LEN];
 
-	(void)state;
 	expect_names((const struct named[]) { { "/", "/" },
 					      { "/batch/nightly", "/batch/nightly" },
 					      { ".../deep/down", ".../deep/down" },
@@ -128,11 +119,10 @@ static void others_have_their_path(void **state)
 }
 
 /* Who may make groups chooses their names. */
-static void names_that_only_look_like_it(void **state)
+TEST(names_that_only_look_like_it)
 {
 	char name[GROUP_NAME_LEN];
 
-	(void)state;
 	expect_names((const struct named[]) { { "pod", "pod" },
 					      { "kubepods-pod", "kubepods-pod" },
 					      { "-", "-" },
@@ -157,7 +147,7 @@ static void names_that_only_look_like_it(void **state)
 	}
 }
 
-static void whole_ids(void **state)
+TEST(whole_ids)
 {
 	static const struct {
 		const char *path, *container, *pod;
@@ -178,25 +168,9 @@ static void whole_ids(void **state)
 	};
 	struct group_ids ids;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		group_ids(all[i].path, &ids);
 		assert_string_equal(ids.container, all[i].container);
 		assert_string_equal(ids.pod, all[i].pod);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(units_of_systemd),
-		cmocka_unit_test(containers),
-		cmocka_unit_test(whole_ids),
-		cmocka_unit_test(pods),
-		cmocka_unit_test(jobs_of_slurm),
-		cmocka_unit_test(others_have_their_path),
-		cmocka_unit_test(names_that_only_look_like_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* When recordings begin that are repeated by the clock, whatever the clock does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "schedule.h"
 
@@ -23,11 +19,10 @@ static void expect_next(const struct schedule *s, uint64_t wall_ns, uint64_t now
 	assert_int_equal(s->at_ns, now_ns);
 }
 
-static void it_begins_at_the_next_multiple(void **state)
+TEST(it_begins_at_the_next_multiple)
 {
 	struct schedule s;
 
-	(void)state;
 	schedule_begin(&s, MINUTE, NOON + 17 * SECOND, UP);
 	expect_next(&s, NOON + MINUTE, UP + 43 * SECOND);
 	schedule_begin(&s, MINUTE, NOON - 1, UP);
@@ -41,11 +36,10 @@ static void it_begins_at_the_next_multiple(void **state)
 	assert_true(s.at_wall_ns > NOON && s.at_wall_ns <= NOON + 7 * SECOND);
 }
 
-static void one_follows_the_other(void **state)
+TEST(one_follows_the_other)
 {
 	struct schedule s;
 
-	(void)state;
 	schedule_begin(&s, MINUTE, NOON + SECOND, UP);
 	assert_false(schedule_look(&s, NOON + MINUTE - MS, UP + 59 * SECOND - MS));
 	expect_next(&s, NOON + MINUTE, UP + 59 * SECOND);
@@ -57,22 +51,20 @@ static void one_follows_the_other(void **state)
 	assert_int_equal(s.missed, 0);
 }
 
-static void a_slewed_clock_moves_the_beginning(void **state)
+TEST(a_slewed_clock_moves_the_beginning)
 {
 	struct schedule s;
 
-	(void)state;
 	schedule_begin(&s, MINUTE, NOON, UP);
 	/* In 50 s the clock has lost 20 ms. */
 	assert_false(schedule_look(&s, NOON + 50 * SECOND - 20 * MS, UP + 50 * SECOND));
 	expect_next(&s, NOON + MINUTE, UP + MINUTE + 20 * MS);
 }
 
-static void the_same_one_does_not_come_twice(void **state)
+TEST(the_same_one_does_not_come_twice)
 {
 	struct schedule s;
 
-	(void)state;
 	schedule_begin(&s, MINUTE, NOON, UP);
 	/* Taken at its time by CLOCK_MONOTONIC, but the clock was put back by 2 ms just then. */
 	schedule_next(&s, NOON + MINUTE - 2 * MS, UP + MINUTE);
@@ -81,11 +73,10 @@ static void the_same_one_does_not_come_twice(void **state)
 	expect_next(&s, NOON + 2 * MINUTE, UP + 2 * MINUTE + 2 * MS);
 }
 
-static void put_forward_the_clock_skips_some(void **state)
+TEST(put_forward_the_clock_skips_some)
 {
 	struct schedule s;
 
-	(void)state;
 	schedule_begin(&s, MINUTE, NOON, UP);
 	assert_true(schedule_look(&s, NOON + 3600 * SECOND + 30 * SECOND, UP + 10 * SECOND));
 	expect_next(&s, NOON + 3600 * SECOND + MINUTE, UP + 40 * SECOND);
@@ -94,21 +85,19 @@ static void put_forward_the_clock_skips_some(void **state)
 	assert_int_equal(s.missed, 60);
 }
 
-static void put_forward_by_less_the_beginning_is_sooner(void **state)
+TEST(put_forward_by_less_the_beginning_is_sooner)
 {
 	struct schedule s;
 
-	(void)state;
 	schedule_begin(&s, MINUTE, NOON, UP);
 	assert_false(schedule_look(&s, NOON + 40 * SECOND, UP + 10 * SECOND));
 	expect_next(&s, NOON + MINUTE, UP + 30 * SECOND);
 }
 
-static void put_back_the_clock_comes_to_old_times_again(void **state)
+TEST(put_back_the_clock_comes_to_old_times_again)
 {
 	struct schedule s;
 
-	(void)state;
 	schedule_begin(&s, MINUTE, NOON, UP);
 	/* By an hour, to be noticed at once: nobody waits for an hour. */
 	assert_true(schedule_look(&s, NOON - 3600 * SECOND + 10 * SECOND, UP + 10 * SECOND));
@@ -119,11 +108,10 @@ static void put_back_the_clock_comes_to_old_times_again(void **state)
 	expect_next(&s, NOON - 7200 * SECOND + MINUTE, UP + MINUTE + 55 * SECOND);
 }
 
-static void a_machine_that_slept_missed_some(void **state)
+TEST(a_machine_that_slept_missed_some)
 {
 	struct schedule s;
 
-	(void)state;
 	schedule_begin(&s, MINUTE, NOON, UP);
 	/* CLOCK_MONOTONIC stood still meanwhile. */
 	assert_true(schedule_look(&s, NOON + 10 * MINUTE + 5 * SECOND, UP + 20 * SECOND));
@@ -131,31 +119,13 @@ static void a_machine_that_slept_missed_some(void **state)
 	assert_int_equal(s.missed, 10);
 }
 
-static void short_periods_are_missed_sooner(void **state)
+TEST(short_periods_are_missed_sooner)
 {
 	struct schedule s;
 
-	(void)state;
 	schedule_begin(&s, SECOND, NOON, UP);
 	assert_false(schedule_look(&s, NOON + SECOND + 400 * MS, UP + SECOND + 400 * MS));
 	assert_true(schedule_look(&s, NOON + SECOND + 600 * MS, UP + SECOND + 600 * MS));
 	expect_next(&s, NOON + 2 * SECOND, UP + 2 * SECOND);
 	assert_int_equal(s.missed, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_begins_at_the_next_multiple),
-		cmocka_unit_test(one_follows_the_other),
-		cmocka_unit_test(a_slewed_clock_moves_the_beginning),
-		cmocka_unit_test(the_same_one_does_not_come_twice),
-		cmocka_unit_test(put_forward_the_clock_skips_some),
-		cmocka_unit_test(put_forward_by_less_the_beginning_is_sooner),
-		cmocka_unit_test(put_back_the_clock_comes_to_old_times_again),
-		cmocka_unit_test(a_machine_that_slept_missed_some),
-		cmocka_unit_test(short_periods_are_missed_sooner),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

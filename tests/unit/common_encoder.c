@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the encoder keeps in memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -50,13 +46,12 @@ static size_t in_use(void)
 	return m.uordblks + m.hblkhd;
 }
 
-static void a_million_stacks_do_not_stay_in_memory(void **state)
+TEST(a_million_stacks_do_not_stay_in_memory)
 {
 	struct encoder *e = new_encoder(drop, NULL);
 	uint32_t first, last = 0, before;
 	size_t most = 0, at_first = in_use();
 
-	(void)state;
 	assert_non_null(e);
 	first = stack(e, 0);
 	assert_int_equal(stack(e, 0), first);
@@ -75,13 +70,12 @@ static void a_million_stacks_do_not_stay_in_memory(void **state)
 }
 
 /* A program can jump to any byte of what it has mapped; in hours, thousands of programs end. */
-static void frames_do_not_stay_in_memory(void **state)
+TEST(frames_do_not_stay_in_memory)
 {
 	struct encoder *e = new_encoder(drop, NULL);
 	uint32_t space = encoder_space(e, 1, "jumper"), often = encoder_frame(e, 0, 1), last = 1;
 	size_t at_first = in_use(), most = 0;
 
-	(void)state;
 	for (uint64_t addr = 0; addr < 3000000; addr++) {
 		assert_int_equal(encoder_frame(e, space, addr), ++last);
 		if (addr % 1000)
@@ -101,14 +95,13 @@ static void frames_do_not_stay_in_memory(void **state)
 }
 
 /* A thread may change its name a million times a second. */
-static void names_of_threads_do_not_stay_in_memory(void **state)
+TEST(names_of_threads_do_not_stay_in_memory)
 {
 	struct encoder *e = new_encoder(drop, NULL);
 	size_t at_first = in_use(), most = 0;
 	struct encoder_counts c;
 	char name[16];
 
-	(void)state;
 	for (uint32_t i = 0; i < 2000000; i++) {
 		snprintf(name, sizeof(name), "thread-%u", i);
 		assert_int_equal(encoder_event(e,
@@ -134,7 +127,7 @@ static void names_of_threads_do_not_stay_in_memory(void **state)
  * A server has an object for each connection. Two CPUs may pass the hand to each other, so that
  * each event comes before its object.
  */
-static void objects_do_not_stay_in_memory(void **state)
+TEST(objects_do_not_stay_in_memory)
 {
 	struct encoder *e = new_encoder(drop, NULL);
 	struct encoder_object pipe = { .class = "pipe",
@@ -147,7 +140,6 @@ static void objects_do_not_stay_in_memory(void **state)
 	size_t at_first, most = 0;
 	char name[16];
 
-	(void)state;
 	o.name = name;
 	first = encoder_object(e, &pipe);
 	at_first = in_use();
@@ -168,16 +160,4 @@ static void objects_do_not_stay_in_memory(void **state)
 	snprintf(name, sizeof(name), "0");
 	assert_int_equal(encoder_object(e, &o), last + 1);
 	encoder_free(e);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_million_stacks_do_not_stay_in_memory),
-		cmocka_unit_test(frames_do_not_stay_in_memory),
-		cmocka_unit_test(names_of_threads_do_not_stay_in_memory),
-		cmocka_unit_test(objects_do_not_stay_in_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "common/figures.h"
 
@@ -23,9 +19,8 @@ static void percent_is(double percent, const char *want)
 	assert_string_equal(out, want);
 }
 
-static void times_have_three_digits(void **state)
+TEST(times_have_three_digits)
 {
-	(void)state;
 	time_is(0, "0");
 	time_is(1, "1 ns");
 	time_is(0.5, "0.50 ns");
@@ -42,9 +37,8 @@ static void times_have_three_digits(void **state)
 	time_is(-5.2e9, "-5.20 s");
 }
 
-static void percentages_have_three_digits(void **state)
+TEST(percentages_have_three_digits)
 {
-	(void)state;
 	percent_is(0, "0 %");
 	percent_is(0.001, "<0.01 %");
 	percent_is(0.62, "0.62 %");
@@ -53,14 +47,4 @@ static void percentages_have_three_digits(void **state)
 	percent_is(99.94, "99.9 %");
 	percent_is(100, "100 %");
 	percent_is(1234, "1234 %");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times_have_three_digits),
-		cmocka_unit_test(percentages_have_three_digits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Ids for strings (include/common/intern.h): what they promise of the bytes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -20,13 +16,12 @@ static uint32_t number(struct intern *t, unsigned int i)
 }
 
 /* Texts are taken by pointer while others are made. */
-static void bytes_stay_where_they_are(void **state)
+TEST(bytes_stay_where_they_are)
 {
 	struct intern t = { .n = 0 };
 	static const char *at[MANY];
 	char text[16];
 
-	(void)state;
 	for (unsigned int i = 0; i < MANY; i++)
 		at[i] = intern_text(&t, number(&t, i));
 	for (unsigned int i = 0; i < MANY; i++) {
@@ -38,23 +33,21 @@ static void bytes_stay_where_they_are(void **state)
 	intern_free(&t);
 }
 
-static void a_text_of_the_table_may_be_given_to_it(void **state)
+TEST(a_text_of_the_table_may_be_given_to_it)
 {
 	struct intern t = { .n = 0 };
 
-	(void)state;
 	for (unsigned int i = 0; i < MANY; i++)
 		assert_int_equal(intern_id(&t, intern_text(&t, number(&t, i)) + 1, 1, NULL),
 				 intern_id(&t, intern_text(&t, number(&t, i)) + 1, 1, NULL));
 	intern_free(&t);
 }
 
-static void a_cleared_table_begins_anew(void **state)
+TEST(a_cleared_table_begins_anew)
 {
 	struct intern t = { .n = 0 };
 	size_t len;
 
-	(void)state;
 	for (int round = 0; round < 3; round++) {
 		for (unsigned int i = 0; i < MANY; i++)
 			assert_int_equal(number(&t, MANY - i), i + 1);
@@ -69,13 +62,12 @@ static void a_cleared_table_begins_anew(void **state)
 	intern_free(&t);
 }
 
-static void long_and_empty_ones(void **state)
+TEST(long_and_empty_ones)
 {
 	static char text[100000];
 	struct intern t = { .n = 0 };
 	size_t len;
 
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	for (size_t n = 0; n <= sizeof(text); n += 997) {
 		uint32_t id = intern_id(&t, text, n, NULL);
@@ -86,16 +78,4 @@ static void long_and_empty_ones(void **state)
 		assert_int_equal(intern_find(&t, text, n), id);
 	}
 	intern_free(&t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes_stay_where_they_are),
-		cmocka_unit_test(a_text_of_the_table_may_be_given_to_it),
-		cmocka_unit_test(a_cleared_table_begins_anew),
-		cmocka_unit_test(long_and_empty_ones),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

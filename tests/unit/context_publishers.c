@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The processes that publish contexts: who has many leaves room for others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "context/publishers.h"
 
@@ -26,7 +22,7 @@ static void tell(void *ctx, uint32_t tgid, const struct wire_publisher *at)
 	t->last = tgid;
 }
 
-static void an_owner_leaves_room(void **state)
+TEST(an_owner_leaves_room)
 {
 	struct reader_parts parts = { .has_context = 1 };
 	const struct mapped_files_user *u = &publishers_user;
@@ -34,7 +30,6 @@ static void an_owner_leaves_room(void **state)
 	struct publishers *p;
 	uint32_t n;
 
-	(void)state;
 	assert_int_equal(publishers_new(&p, NULL, tell, &t), 0);
 	u->mapped(p, NOBODY, 0, &parts);
 	for (uint32_t i = 1; i < WIRE_PUBLISHERS + 10; i++)
@@ -57,13 +52,4 @@ static void an_owner_leaves_room(void **state)
 	u->mapped(p, NOBODY + 5, 0, &parts);
 	assert_int_equal(t.last, NOBODY + 5);
 	publishers_free(p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_owner_leaves_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

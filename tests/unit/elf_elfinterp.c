@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which files have an interpreter: the distribution's, and made ones, some of which lie. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#define OWN_MAIN
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,13 +48,12 @@ static uint64_t address_of(const char *path, const char *symbol)
 
 /* ---- the distribution's ---------------------------------------------------------------------- */
 
-static void python_is_found(void **state)
+TEST(python_is_found)
 {
 	const char path[] = "/usr/bin/python3.11";
 	struct wire_interpreter at;
 	struct elfinterp found;
 
-	(void)state;
 	if (access(path, R_OK)) {
 		print_message("needs python3.11\n");
 		skip();
@@ -74,13 +70,12 @@ static void python_is_found(void **state)
 	assert_int_equal(at.eval_start, found.eval_start + 0x1000);
 }
 
-static void php_is_found(void **state)
+TEST(php_is_found)
 {
 	const char path[] = "/usr/bin/php8.2";
 	struct wire_interpreter at;
 	struct elfinterp found;
 
-	(void)state;
 	if (access(path, R_OK)) {
 		print_message("needs php8.2-cli\n");
 		skip();
@@ -93,11 +88,10 @@ static void php_is_found(void **state)
 	assert_true(layout_find(&found, 0, &at));
 }
 
-static void other_programs_have_none(void **state)
+TEST(other_programs_have_none)
 {
 	struct elfinterp found;
 
-	(void)state;
 	assert_int_equal(find_in("/bin/sh", &found), -ENOENT);
 }
 
@@ -120,11 +114,10 @@ static int find_built(const char *how, const char *code, struct elfinterp *out)
 #define RUNTIME "struct { char c[8]; unsigned long w[99]; } _PyRuntime = { \"xdebugpy\", 5 }; "
 #define VERSION(hex) "const unsigned long Py_Version = " hex "; "
 
-static void symbols_count_and_not_the_name(void **state)
+TEST(symbols_count_and_not_the_name)
 {
 	struct elfinterp found;
 
-	(void)state;
 	assert_int_equal(find_built("-shared -fPIC", EVAL RUNTIME VERSION("0x030d00f0"), &found),
 			 0);
 	assert_int_equal(found.version, 13);
@@ -145,11 +138,10 @@ static void symbols_count_and_not_the_name(void **state)
 			 -ENOENT);
 }
 
-static void versions_are_read(void **state)
+TEST(versions_are_read)
 {
 	struct elfinterp found;
 
-	(void)state;
 	/* Before 3.11: a constant, which stands in longer ones, too. */
 	assert_int_equal(find_built("-shared -fPIC",
 				    EVAL RUNTIME "const char a[] = \".cpython-37-x86\", "
@@ -182,7 +174,7 @@ static void versions_are_read(void **state)
 }
 
 /* Symbols that lie about where they are, of which the rest of the file says nothing. */
-static void wild_addresses_are_not_followed(void **state)
+TEST(wild_addresses_are_not_followed)
 {
 	static const char wild[] = "asm(\".globl _PyRuntime, Py_Version; "
 				   ".set _PyRuntime, 0x7fffffffffff0000; "
@@ -191,7 +183,6 @@ static void wild_addresses_are_not_followed(void **state)
 	struct elfinterp found;
 	char code[500];
 
-	(void)state;
 	snprintf(code, sizeof(code), "%s%s", EVAL, wild);
 	assert_int_equal(find_built("-shared -fPIC", code, &found), 0);
 	assert_int_equal(found.state, 0x7fffffffffff0000);
@@ -200,11 +191,10 @@ static void wild_addresses_are_not_followed(void **state)
 	assert_false(layout_find(&found, 0, &at));
 }
 
-static void an_evaluator_without_a_size_is_none(void **state)
+TEST(an_evaluator_without_a_size_is_none)
 {
 	struct elfinterp found;
 
-	(void)state;
 	assert_int_equal(find_built("-shared -fPIC",
 				    RUNTIME "asm(\".globl _PyEval_EvalFrameDefault; "
 					    "_PyEval_EvalFrameDefault: nop\");",
@@ -229,15 +219,5 @@ static int remove_folder(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(python_is_found),
-		cmocka_unit_test(php_is_found),
-		cmocka_unit_test(other_programs_have_none),
-		cmocka_unit_test(symbols_count_and_not_the_name),
-		cmocka_unit_test(versions_are_read),
-		cmocka_unit_test(wild_addresses_are_not_followed),
-		cmocka_unit_test(an_evaluator_without_a_size_is_none),
-	};
-
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

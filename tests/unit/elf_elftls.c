@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Where programs and libraries keep an exported thread-local variable, as compilers reach it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#define OWN_MAIN
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,9 +39,8 @@ static void has_variable(const char *file, enum wire_tls tls)
 	assert_int_equal(!found.offset, tls != WIRE_TLS_STATIC);
 }
 
-static void each_way_is_recognized(void **state)
+TEST(each_way_is_recognized)
 {
-	(void)state;
 	has_variable("shop_static", WIRE_TLS_STATIC);
 	has_variable("context_descriptor.so", WIRE_TLS_DESCRIPTOR);
 	has_variable("context_descriptor_large.so", WIRE_TLS_DESCRIPTOR);
@@ -52,11 +48,10 @@ static void each_way_is_recognized(void **state)
 	has_variable("context_offset.so", WIRE_TLS_OFFSET_SLOT);
 }
 
-static void others_have_none(void **state)
+TEST(others_have_none)
 {
 	struct elftls found;
 
-	(void)state;
 	assert_int_equal(find_in("shop", "otel_thread_ctx_v1", &found), -ENOENT);
 	assert_int_equal(find_in("context_offset.so", "otel_thread_ctx_v", &found), -ENOENT);
 	/* A function, not a variable. */
@@ -67,11 +62,6 @@ static void others_have_none(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_way_is_recognized),
-		cmocka_unit_test(others_have_none),
-	};
-
 	(void)argc;
 	/* BUILD/tests/unit/elf_elftls */
 	snprintf(built, sizeof(built), "%s/../..", dirname(argv[0]));

@@ -4,11 +4,7 @@
  * describes them, in small ELF files, and tables that lie. user_stacks_go_stripped.sh compares all
  * names of a real program.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -231,11 +227,10 @@ static void expect_no_names(const struct bytes *file)
 		assert_null(name_at(file, TEXT + functions[i].start + 1, &start));
 }
 
-static void all_four_layouts_name_functions_from_their_first_byte_to_their_last(void **state)
+TEST(all_four_layouts_name_functions_from_their_first_byte_to_their_last)
 {
 	static const uint8_t magics[] = { MAGIC_1_2, MAGIC_1_16, MAGIC_1_18, MAGIC_1_20 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(magics); i++) {
 		struct section s[] = { text_section(0x200),
 				       table_section(".gopclntab", table(magics[i], TEXT)) };
@@ -245,29 +240,27 @@ static void all_four_layouts_name_functions_from_their_first_byte_to_their_last(
 	}
 }
 
-static void a_layout_that_is_not_known_gives_no_names(void **state)
+TEST(a_layout_that_is_not_known_gives_no_names)
 {
 	struct section s[] = { text_section(0x180),
 			       table_section(".gopclntab", table(0xf2, TEXT)) };
 	struct bytes file = elf_file(ET_EXEC, s, 2);
 
-	(void)state;
 	expect_no_names(&file);
 }
 
-static void a_symbol_table_counts_alone(void **state)
+TEST(a_symbol_table_counts_alone)
 {
 	struct section s[] = { text_section(0x180),
 			       table_section(".gopclntab", table(MAGIC_1_18, TEXT)),
 			       { ".symtab", SHT_SYMTAB, 0, 0, { .len = 0 } } };
 	struct bytes file = elf_file(ET_EXEC, s, 3);
 
-	(void)state;
 	expect_no_names(&file);
 }
 
 /* In position independent programs the header's word is written by the dynamic linker. */
-static void a_relocation_says_where_code_begins(void **state)
+TEST(a_relocation_says_where_code_begins)
 {
 	Elf64_Rela r[] = { { TABLE, ELF64_R_INFO(0, R_X86_64_RELATIVE), 7 },
 			   { TABLE + 24, ELF64_R_INFO(1, R_X86_64_64), 8 },
@@ -279,7 +272,6 @@ static void a_relocation_says_where_code_begins(void **state)
 	};
 	struct bytes file;
 
-	(void)state;
 	put(&s[2].bytes, r, sizeof(r));
 	file = elf_file(ET_DYN, s, 3);
 	expect_names(&file);
@@ -293,7 +285,7 @@ static void a_relocation_says_where_code_begins(void **state)
 }
 
 /* The host's linker merges the table with other data of position independent programs. */
-static void a_table_is_found_among_other_data_of_a_go_program(void **state)
+TEST(a_table_is_found_among_other_data_of_a_go_program)
 {
 	struct bytes mixed = { .len = 64 }, t = table(MAGIC_1_20, TEXT);
 	struct section s[] = { text_section(0x180),
@@ -301,7 +293,6 @@ static void a_table_is_found_among_other_data_of_a_go_program(void **state)
 			       { ".go.buildinfo", SHT_PROGBITS, SHF_ALLOC, 0, { .len = 16 } } };
 	struct bytes file;
 
-	(void)state;
 	/* What looks like one comes first. */
 	memcpy(s[1].bytes.p, t.p, 16);
 	put(&s[1].bytes, t.p, t.len);
@@ -323,7 +314,7 @@ static void expect_next_function(void *ctx, const char *name, uint64_t start, ui
 	++*n;
 }
 
-static void each_function_has_its_bounds(void **state)
+TEST(each_function_has_its_bounds)
 {
 	struct section s[] = { text_section(0x180),
 			       table_section(".gopclntab", table(MAGIC_1_18, TEXT)) };
@@ -331,7 +322,6 @@ static void each_function_has_its_bounds(void **state)
 	struct elfsym *e;
 	size_t n = 0;
 
-	(void)state;
 	assert_int_equal(elfsym_open_memory(&e, file.p, file.len), 0);
 	elfsym_each_function(e, expect_next_function, &n);
 	assert_int_equal(n, N);
@@ -363,12 +353,11 @@ static void ask(const struct bytes *file)
 	elfsym_close(e);
 }
 
-static void a_damaged_table_gives_no_crash(void **state)
+TEST(a_damaged_table_gives_no_crash)
 {
 	static const uint8_t magics[] = { MAGIC_1_2, MAGIC_1_16, MAGIC_1_18 };
 	static const uint8_t evil[] = { 0, 1, 0x7f, 0x80, 0xff };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(magics); i++) {
 		const struct bytes good = table(magics[i], TEXT);
 
@@ -396,20 +385,4 @@ static void a_damaged_table_gives_no_crash(void **state)
 			ask(&file);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			all_four_layouts_name_functions_from_their_first_byte_to_their_last),
-		cmocka_unit_test(a_layout_that_is_not_known_gives_no_names),
-		cmocka_unit_test(a_symbol_table_counts_alone),
-		cmocka_unit_test(a_relocation_says_where_code_begins),
-		cmocka_unit_test(a_table_is_found_among_other_data_of_a_go_program),
-		cmocka_unit_test(each_function_has_its_bounds),
-		cmocka_unit_test(a_damaged_table_gives_no_crash),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Where arguments of probes are, and which names are near another one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,9 +30,8 @@ static void none(const char *text, unsigned int n)
 	assert_string_equal(arg(text, n), "");
 }
 
-static void arguments_of_notes(void **state)
+TEST(arguments_of_notes)
 {
-	(void)state;
 #if defined(__x86_64__)
 	/* Offsets of <asm/ptrace.h>: rbp 32, rax 80, rcx 88, rdi 112, rsp 152, r8 72 */
 	assert_string_equal(arg("-4@$1", 1), "1 4s 0 0*0 1");
@@ -76,9 +71,8 @@ static void arguments_of_notes(void **state)
 	none("8@%rdi", 0);
 }
 
-static void arguments_of_functions(void **state)
+TEST(arguments_of_functions)
 {
-	(void)state;
 #if defined(__x86_64__)
 	assert_int_equal(probe_args_passed(), 6);
 	assert_int_equal(probe_args_of_function(1, false).reg, 112);
@@ -107,9 +101,8 @@ static void near(const char *wanted, const char *names, const char *expected)
 	free(copy);
 }
 
-static void names_that_are_near(void **state)
+TEST(names_that_are_near)
 {
-	(void)state;
 	near("dispatch_comand", "main dispatch_command dispatch", "dispatch_command");
 	near("handel", "handle handler hand han", "handle handler hand");
 	near("Handle", "handle unhandled_thing other", "handle unhandled_thing");
@@ -123,27 +116,14 @@ static void names_that_are_near(void **state)
 	near("fn", "f1 f2 f3 f4 f5 fn", "fn f1 f2 f3 f4");
 }
 
-static void long_names_are_cut(void **state)
+TEST(long_names_are_cut)
 {
 	struct near_names n = { .wanted = "ffffffff" };
 	char name[1000];
 
-	(void)state;
 	memset(name, 'f', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	near_names_offer(&n, name);
 	assert_int_equal(n.n, 1);
 	assert_int_equal(strlen(n.names[0]), NEAR_NAMES_LEN - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(arguments_of_notes),
-		cmocka_unit_test(arguments_of_functions),
-		cmocka_unit_test(names_that_are_near),
-		cmocka_unit_test(long_names_are_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,7 @@
  * writes them without an error. Built with SAN=1 the sanitizers judge what it does on the way. That
  * takes minutes, so without them each trace has some of the sets, the next one others.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,12 +118,11 @@ static void write_all(const char *path, size_t first)
 	options_free(&o);
 }
 
-static void of_all_recorded_traces(void **state)
+TEST(of_all_recorded_traces)
 {
 	glob_t g;
 	int fd = mkstemp(database);
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	assert_false(glob("tests/data/*.bin", 0, NULL, &g));
@@ -140,13 +135,4 @@ static void of_all_recorded_traces(void **state)
 			fail_msg("no format takes %s ...", sets[i][0]);
 	unlink(database);
 	globfree(&g);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_all_recorded_traces),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,11 +7,7 @@
  *
  * The lines are skeletons of chainwalk's (synth_skeleton.h).
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +38,8 @@ static void shows(const char *name, const char *thread, const char *functions, c
 	expect_text(text, expected);
 }
 
-static void a_relay(void **state)
+TEST(a_relay)
 {
-	(void)state;
 	/* 24 rounds: bravo, charlie and delta work for 2, 3 and 4 ms, delta sleeps for 20. */
 	shows("relay", "alpha",
 	      "alpha_waits bravo_wakes_alpha charlie_wakes_bravo delta_wakes_charlie "
@@ -65,9 +60,8 @@ static void a_relay(void **state)
 	      "alpha;alpha_waits;[runnable] 523246\n");
 }
 
-static void inline_softirqs_of_loopback_tcp(void **state)
+TEST(inline_softirqs_of_loopback_tcp)
 {
-	(void)state;
 	/* 5 rounds of 1.5, 2.5, 3.5 ms. The senders run the softirq that wakes: theirs is the
 	 * cause. */
 	shows("relay_unix_tcp", "alpha",
@@ -91,9 +85,8 @@ static void inline_softirqs_of_loopback_tcp(void **state)
 	      "alpha;alpha_waits;[runnable] 285783\n");
 }
 
-static void ping_and_pong(void **state)
+TEST(ping_and_pong)
 {
-	(void)state;
 	/* 200 rounds of 0.1 ms. */
 	shows("pingpong", "ping", "ping_waits pong_wakes_ping",
 	      "ping;ping_waits;--;pong_wakes_ping;pong;[runnable] 1027867\n"
@@ -101,9 +94,8 @@ static void ping_and_pong(void **state)
 	      "ping;ping_waits;[runnable] 1898916\n");
 }
 
-static void what_a_worker_ran(void **state)
+TEST(what_a_worker_ran)
 {
-	(void)state;
 	/* 30 rounds: it sorts for 7 ms and hashes for 3. */
 	shows("shares", "client", "client_waits worker_wakes_client worker_sorts worker_hashes",
 	      "client;client_waits;--;worker_wakes_client;worker;[runnable] 2212650\n"
@@ -114,9 +106,8 @@ static void what_a_worker_ran(void **state)
 	      "client;client_waits;[runnable] 1838679\n");
 }
 
-static void a_convoy(void **state)
+TEST(a_convoy)
 {
-	(void)state;
 	/* 10 rounds of 1 ms by each of four. */
 	shows("convoy", "convoy0", "convoy_waits convoy_unlocks",
 	      "convoy0;convoy_waits;--;convoy_unlocks;convoy1;--;convoy_unlocks;convoy2;--;convoy_"
@@ -148,9 +139,8 @@ static void a_convoy(void **state)
 	      "convoy0;convoy_waits;[runnable] 155226\n");
 }
 
-static void idle_threads_and_their_keeper(void **state)
+TEST(idle_threads_and_their_keeper)
 {
-	(void)state;
 	/* The keeper sleeps 100 ms and works 2. */
 	shows("idle", "idle7", "idle_waits keeper_wakes_all",
 	      "idle7;idle_waits;--;keeper_wakes_all;keeper;--;[timer] 100116208\n"
@@ -159,9 +149,8 @@ static void idle_threads_and_their_keeper(void **state)
 	      "idle7;idle_waits;[runnable] 336802\n");
 }
 
-static void device_interrupts_end_reads(void **state)
+TEST(device_interrupts_end_reads)
 {
-	(void)state;
 	/* 40 reads. What ends them is the block softirq on the way out of the disk's interrupt. */
 	shows("disk_reads", "disk", "disk_reads asm_common_interrupt blk_done_softirq",
 	      "disk;disk_reads;--;blk_done_softirq;asm_common_interrupt;"
@@ -169,18 +158,16 @@ static void device_interrupts_end_reads(void **state)
 	      "disk;disk_reads;[runnable] 1354885\n");
 }
 
-static void device_interrupts_end_syncs(void **state)
+TEST(device_interrupts_end_syncs)
 {
-	(void)state;
 	shows("disk_syncs", "disk", "disk_syncs asm_common_interrupt blk_done_softirq",
 	      "disk;disk_syncs;--;blk_done_softirq;asm_common_interrupt;"
 	      "[interrupt] 2411055\n"
 	      "disk;disk_syncs;[runnable] 12785551\n");
 }
 
-static void what_each_thread_waited_for(void **state)
+TEST(what_each_thread_waited_for)
 {
-	(void)state;
 	/* 12 rounds: asker pauses for 1 ms, and poller works for 1.5. */
 	shows("things", "asker", "asker_pauses asker_waits [sleep] [tcp] poller_answers",
 	      "asker;asker_pauses;[sleep];--;[timer] 12807054\n"
@@ -207,9 +194,8 @@ static void what_each_thread_waited_for(void **state)
 	      "syncer;syncer_syncs;[file];[runnable] 12410312\n");
 }
 
-static void a_kernel_worker_is_a_thread(void **state)
+TEST(a_kernel_worker_is_a_thread)
 {
-	(void)state;
 	/* 10 rounds of 20 ms sleep and 2 ms work. */
 	shows("terminal", "reader", "reader_waits flush_to_ldisc typist_types",
 	      "reader;reader_waits;--;flush_to_ldisc;kworker/u8:2;--;typist_types;typist;"
@@ -223,9 +209,8 @@ static void a_kernel_worker_is_a_thread(void **state)
 	      "reader;reader_waits;[runnable] 204431\n");
 }
 
-static void ksoftirqd_is_a_thread(void **state)
+TEST(ksoftirqd_is_a_thread)
 {
-	(void)state;
 	/* 20 reads from a loop device. Its worker raises the softirq outside of any interrupt. */
 	shows("loopdev", "loopdev", "loopdev_reads run_ksoftirqd loop_process_work",
 	      "loopdev;loopdev_reads;--;run_ksoftirqd;ksoftirqd/1;--;loop_process_work;"
@@ -237,9 +222,8 @@ static void ksoftirqd_is_a_thread(void **state)
 	      "loopdev;loopdev_reads;[runnable] 123704\n");
 }
 
-static void a_timer_softirq_on_the_way_out(void **state)
+TEST(a_timer_softirq_on_the_way_out)
 {
-	(void)state;
 	/* 10 rounds of 20 ms and what the tick rounds them up to. */
 	shows("timeout", "receiver",
 	      "receiver_waits run_timer_softirq tmigr_handle_remote __irq_exit_rcu",
@@ -250,18 +234,16 @@ static void a_timer_softirq_on_the_way_out(void **state)
 	      "receiver;receiver_waits;[runnable] 759884\n");
 }
 
-static void an_interrupt_that_hits_a_bystander(void **state)
+TEST(an_interrupt_that_hits_a_bystander)
 {
-	(void)state;
 	/* 10 rounds of 20 ms. */
 	shows("bystander", "sleeper", "sleeper_waits hrtimer_wakeup bystander_works",
 	      "sleeper;sleeper_waits;--;hrtimer_wakeup;[timer] 200576653\n"
 	      "sleeper;sleeper_waits;[runnable] 290495\n");
 }
 
-static void a_cut_stack_of_a_thread(void **state)
+TEST(a_cut_stack_of_a_thread)
 {
-	(void)state;
 	/* 5 rounds of 20 ms sleep and 2 ms work. */
 	shows("deep", "shallow", "shallow_waits deep_wakes_shallow",
 	      "shallow;shallow_waits;--;deep_wakes_shallow;deep;--;[timer] 100426963\n"
@@ -270,9 +252,8 @@ static void a_cut_stack_of_a_thread(void **state)
 	      "shallow;shallow_waits;[runnable] 179153\n");
 }
 
-static void before_and_after_an_exec(void **state)
+TEST(before_and_after_an_exec)
 {
-	(void)state;
 	/* Works 3 ms before and 5 ms after the exec, sleeps 20 ms before each. */
 	shows("exec", "patient", "patient_waits before_wakes_patient after_wakes_patient",
 	      "patient;patient_waits;--;after_wakes_patient;after;--;[timer] 20069315\n"
@@ -284,9 +265,8 @@ static void before_and_after_an_exec(void **state)
 	      "patient;patient_waits;[runnable] 354288\n");
 }
 
-static void exec_by_a_thread_that_does_not_lead(void **state)
+TEST(exec_by_a_thread_that_does_not_lead)
 {
-	(void)state;
 	/* 3 ms before and 5 ms after the exec. */
 	shows("heir", "patient", "patient_waits heir_wakes_patient after_wakes_patient",
 	      "patient;patient_waits;--;after_wakes_patient;after;--;"
@@ -301,9 +281,8 @@ static void exec_by_a_thread_that_does_not_lead(void **state)
 	      "patient;patient_waits;[runnable] 4606093\n");
 }
 
-static void two_names_of_a_thread(void **state)
+TEST(two_names_of_a_thread)
 {
-	(void)state;
 	/* 3 ms as larva, 5 as moth. */
 	shows("rename", "patient", "patient_waits larva_wakes_patient moth_wakes_patient",
 	      "patient;patient_waits;--;larva_wakes_patient;larva;--;"
@@ -316,9 +295,8 @@ static void two_names_of_a_thread(void **state)
 	      "patient;patient_waits;[runnable] 450210\n");
 }
 
-static void two_threads_with_one_tid(void **state)
+TEST(two_threads_with_one_tid)
 {
-	(void)state;
 	/* 3 ms and 5 ms of work. */
 	shows("tenants", "landlord",
 	      "landlord_waits first_tenant_wakes_patient second_tenant_wakes_patient",
@@ -337,9 +315,8 @@ static void two_threads_with_one_tid(void **state)
 	      "landlord;landlord_waits;[runnable] 9096503\n");
 }
 
-static void a_waker_that_is_gone(void **state)
+TEST(a_waker_that_is_gone)
 {
-	(void)state;
 	/* 2 ms of work after 20 ms of sleep. */
 	shows("early_exit", "patient", "patient_waits early_wakes_patient",
 	      "patient;patient_waits;--;early_wakes_patient;early;--;"
@@ -349,9 +326,8 @@ static void a_waker_that_is_gone(void **state)
 	      "patient;patient_waits;[runnable] 16541\n");
 }
 
-static void a_stopped_process(void **state)
+TEST(a_stopped_process)
 {
-	(void)state;
 	/* 3 times 20 ms. */
 	shows("stop", "stopped", "do_signal_stop stopper_continues",
 	      "stopped;do_signal_stop;--;stopper_continues;stopper;--;"
@@ -361,26 +337,23 @@ static void a_stopped_process(void **state)
 	      "stopped;do_signal_stop;[runnable] 6926143\n");
 }
 
-static void a_dead_child(void **state)
+TEST(a_dead_child)
 {
-	(void)state;
 	/* Asleep for 100 ms, while undead is dead. */
 	shows("zombie", "parent", "parent_waits",
 	      "parent;parent_waits;--;[timer] 100068098\n"
 	      "parent;parent_waits;[runnable] 402923\n");
 }
 
-static void asleep_all_the_time(void **state)
+TEST(asleep_all_the_time)
 {
-	(void)state;
 	/* Not an event of its own in half a second. */
 	shows("joined_deadlock", "castor", "futex_do_wait",
 	      "castor;futex_do_wait;[not woken] 501726300\n");
 }
 
-static void joined_under_way(void **state)
+TEST(joined_under_way)
 {
-	(void)state;
 	/* alpha's first wait began before the recording. */
 	shows("joined_relay", "alpha",
 	      "alpha_waits futex_do_wait bravo_wakes_alpha charlie_wakes_bravo "
@@ -419,9 +392,8 @@ static void joined_under_way(void **state)
 	      "alpha;futex_do_wait;[runnable] 5365372\n");
 }
 
-static void with_losses(void **state)
+TEST(with_losses)
 {
-	(void)state;
 	/* 148 events are missing; what they touch is unknown and nothing else. */
 	shows("lost", "ping", "ping_waits pong_wakes_ping",
 	      "ping;ping_waits;--;pong_wakes_ping;pong;[runnable] 5668164\n"
@@ -446,16 +418,14 @@ static void not_a_wait_in(const char *name, const char *thread)
 	trace_close(t);
 }
 
-static void the_dead_wait_for_nothing(void **state)
+TEST(the_dead_wait_for_nothing)
 {
-	(void)state;
 	not_a_wait_in("joined_zombie", "undead;");
 }
 
-static void the_idle_loop_is_in_no_chain(void **state)
+TEST(the_idle_loop_is_in_no_chain)
 {
 	static const char *const traces[] = { "relay", "timeout", "terminal" };
-	(void)state;
 
 	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
 		struct trace *t = open_recorded(traces[i]);
@@ -513,46 +483,10 @@ static void a_tid_of(const char *name, const char *thread, const char *expected)
 	expect_text(text, expected);
 }
 
-static void who_had_a_tid(void **state)
+TEST(who_had_a_tid)
 {
-	(void)state;
 	/* An exec gives a thread its leader's tid: no third one comes of it. */
 	a_tid_of("heir", "leader", "chainload leader\nleader heir exe after\n");
 	a_tid_of("tenants", "tenant1", "landlord tenant1\nlandlord tenant2\n");
 	a_tid_of("rename", "larva", "chainload larva moth\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_relay),
-		cmocka_unit_test(inline_softirqs_of_loopback_tcp),
-		cmocka_unit_test(ping_and_pong),
-		cmocka_unit_test(what_a_worker_ran),
-		cmocka_unit_test(a_convoy),
-		cmocka_unit_test(idle_threads_and_their_keeper),
-		cmocka_unit_test(device_interrupts_end_reads),
-		cmocka_unit_test(device_interrupts_end_syncs),
-		cmocka_unit_test(what_each_thread_waited_for),
-		cmocka_unit_test(a_kernel_worker_is_a_thread),
-		cmocka_unit_test(ksoftirqd_is_a_thread),
-		cmocka_unit_test(a_timer_softirq_on_the_way_out),
-		cmocka_unit_test(an_interrupt_that_hits_a_bystander),
-		cmocka_unit_test(a_cut_stack_of_a_thread),
-		cmocka_unit_test(before_and_after_an_exec),
-		cmocka_unit_test(exec_by_a_thread_that_does_not_lead),
-		cmocka_unit_test(two_names_of_a_thread),
-		cmocka_unit_test(two_threads_with_one_tid),
-		cmocka_unit_test(a_waker_that_is_gone),
-		cmocka_unit_test(a_stopped_process),
-		cmocka_unit_test(a_dead_child),
-		cmocka_unit_test(asleep_all_the_time),
-		cmocka_unit_test(joined_under_way),
-		cmocka_unit_test(with_losses),
-		cmocka_unit_test(the_idle_loop_is_in_no_chain),
-		cmocka_unit_test(the_dead_wait_for_nothing),
-		cmocka_unit_test(who_had_a_tid),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the summary says of sleeps that had not ended. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,9 +78,8 @@ static void of_script_not(const char *script, const char *part)
 }
 
 /* A plain file lock that is held for longer than the recording, and two mutexes of two threads. */
-static void who_is_at_a_lock_is_named_and_not_called_a_deadlock(void **state)
+TEST(who_is_at_a_lock_is_named_and_not_called_a_deadlock)
 {
-	(void)state;
 	of_script("thread A S schedule;locks_lock_inode_wait;flock_lock|flock;main\nend 1000\n",
 		  "\nat a lock or in state D at the end, 1 thread: -t 101 (A)\n");
 	of_script("thread A S futex_wait|__lll_lock_wait;pthread_mutex_lock;f\n"
@@ -96,7 +91,7 @@ static void who_is_at_a_lock_is_named_and_not_called_a_deadlock(void **state)
 }
 
 /* Whom a signal ends had not got the lock either, whatever it slept for as it died. */
-static void who_was_killed_at_a_lock_is_named(void **state)
+TEST(who_was_killed_at_a_lock_is_named)
 {
 #define KILLED                                          \
 	"0   c0 - R > B\n"                              \
@@ -106,7 +101,6 @@ static void who_was_killed_at_a_lock_is_named(void **state)
 	"920 c1 A D > - exit_mm;do_exit;get_signal\n"   \
 	"930 c0 B wakes A\n"                            \
 	"940 c1 - R > A\n"
-	(void)state;
 	of_script(KILLED "950 c1 A X > - do_exit;get_signal\n"
 			 "end 1000\n",
 		  "\nat a lock or in state D at the end, 1 thread: -t 101 (A)\n");
@@ -117,7 +111,7 @@ static void who_was_killed_at_a_lock_is_named(void **state)
 }
 
 /* Asked for requests, it says nothing of threads: clients wait for answers that came. */
-static void of_requests_no_thread_is_asleep(void **state)
+TEST(of_requests_no_thread_is_asleep)
 {
 	struct synth *m = script_made("thread A S futex_wait|__lll_lock_wait;f\n"
 				      "thread S *\n"
@@ -127,7 +121,6 @@ static void of_requests_no_thread_is_asleep(void **state)
 	struct trace *t = synth_open(m);
 	char *text;
 
-	(void)state;
 	text = summary_of(t, true);
 	assert_null(strstr(text, "at the end"));
 	if (!strstr(text, "waited for: 100 % tcp\n"))
@@ -140,9 +133,8 @@ static void of_requests_no_thread_is_asleep(void **state)
 	synth_free(m);
 }
 
-static void what_a_hypervisor_took_is_said_if_it_is_a_thousandth(void **state)
+TEST(what_a_hypervisor_took_is_said_if_it_is_a_thousandth)
 {
-	(void)state;
 	/* Of 1000 us of two CPUs. */
 	of_script("queues interrupts\n0 c0 - R > A\n900 c0 A S > -\n900 c0 steal 20\nend 1000\n",
 		  "\nthe hypervisor took 0.000 s of the CPUs' time, 1.0 %\n");
@@ -151,9 +143,8 @@ static void what_a_hypervisor_took_is_said_if_it_is_a_thousandth(void **state)
 		"hypervisor");
 }
 
-static void what_the_recorder_took_is_said_too(void **state)
+TEST(what_the_recorder_took_is_said_too)
 {
-	(void)state;
 	of_script(
 		"0 c0 - R > A\n500 c0 A S > -\n800 c0 recorder 200\n900 c0 recorder 40\nend 1000\n",
 		"\nthe recorder took 0.000 s of the CPUs' time, 12.0 %\n");
@@ -165,16 +156,15 @@ static void what_the_recorder_took_is_said_too(void **state)
 		  "\nthe recorder took 0.000 s of the CPUs' time, 18.0 %\n");
 }
 
-static void at_most_four_are_named(void **state)
+TEST(at_most_four_are_named)
 {
-	(void)state;
 	of_script("thread A D schedule\nthread B D schedule\nthread C D schedule\n"
 		  "thread D D schedule\nthread E D schedule\nend 1000\n",
 		  "\nat a lock or in state D at the end, 5 threads: "
 		  "-t 101 (A), -t 102 (B), -t 103 (C), -t 104 (D), ...\n");
 }
 
-static void who_holds_the_lock_is_said_if_it_is_known(void **state)
+TEST(who_holds_the_lock_is_said_if_it_is_known)
 {
 	struct event ev = { .time_ns = 100, .kind = EVENT_WAITS_FOR };
 	struct encoder_object lock = {
@@ -183,7 +173,6 @@ static void who_holds_the_lock_is_said_if_it_is_known(void **state)
 	struct synth *m = synth_new();
 	struct trace *t;
 
-	(void)state;
 	synth_thread(m, 101, "client");
 	synth_thread(m, 202, "janitor");
 	synth_switch(m, 0, 100, 101, 'S', 0, "rt_mutex_slowlock");
@@ -217,7 +206,7 @@ static struct synth *with_notes(void)
 }
 
 /* What stacks of other processes lack says nothing about the table of causes: info has it. */
-static void causes_have_notes_on_whom_they_tell_of(void **state)
+TEST(causes_have_notes_on_whom_they_tell_of)
 {
 	struct synth *m = with_notes();
 	struct trace *t = synth_open(m);
@@ -228,7 +217,6 @@ static void causes_have_notes_on_whom_they_tell_of(void **state)
 	struct timelines *tl;
 	char *text;
 
-	(void)state;
 	o.tids = (struct id_list) { NULL, 0 };
 	assert_non_null(null);
 	assert_int_equal(timelines_new_with_cpus(&tl, t), 0);
@@ -251,7 +239,7 @@ static void causes_have_notes_on_whom_they_tell_of(void **state)
 }
 
 /* On a screen no line is wider than it is. */
-static void lines_are_cut_to_the_screen(void **state)
+TEST(lines_are_cut_to_the_screen)
 {
 	struct synth *m =
 		script_made("thread A D schedule\nthread B D schedule\nthread C D schedule\n"
@@ -262,7 +250,6 @@ static void lines_are_cut_to_the_screen(void **state)
 	struct timelines *tl;
 	char *text;
 
-	(void)state;
 	o.tids = (struct id_list) { NULL, 0 };
 	o.columns = 60;
 	assert_int_equal(timelines_new(&tl, t), 0);
@@ -277,26 +264,7 @@ static void lines_are_cut_to_the_screen(void **state)
 	synth_free(m);
 }
 
-static void who_waits_for_work_is_not_named(void **state)
+TEST(who_waits_for_work_is_not_named)
 {
-	(void)state;
 	of_script_not("thread A S futex_wait|pthread_cond_wait;h\nend 1000\n", "at a lock");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_was_killed_at_a_lock_is_named),
-		cmocka_unit_test(of_requests_no_thread_is_asleep),
-		cmocka_unit_test(who_is_at_a_lock_is_named_and_not_called_a_deadlock),
-		cmocka_unit_test(what_the_recorder_took_is_said_too),
-		cmocka_unit_test(at_most_four_are_named),
-		cmocka_unit_test(what_a_hypervisor_took_is_said_if_it_is_a_thousandth),
-		cmocka_unit_test(who_holds_the_lock_is_said_if_it_is_known),
-		cmocka_unit_test(who_waits_for_work_is_not_named),
-		cmocka_unit_test(causes_have_notes_on_whom_they_tell_of),
-		cmocka_unit_test(lines_are_cut_to_the_screen),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,10 @@
 /* What is told of interpreted code becomes functions, files and lines; and its frames find their
  * place. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "events/code_map.h"
 
@@ -112,11 +108,10 @@ static const struct {
 	/* clang-format on */
 };
 
-static void lines_are_those_of_each_version(void **state)
+TEST(lines_are_those_of_each_version)
 {
 	struct code_map *m = new_map();
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		struct wire_code *r = new_code((uint32_t)i + 1, tables[i].version, 2);
 
@@ -134,12 +129,11 @@ static void lines_are_those_of_each_version(void **state)
 	code_map_free(m);
 }
 
-static void any_table_is_read_within_its_bounds(void **state)
+TEST(any_table_is_read_within_its_bounds)
 {
 	struct code_map *m = new_map();
 	uint32_t id = 0;
 
-	(void)state;
 	srand(1);
 	for (int i = 0; i < 3000; i++) {
 		static const uint32_t versions[] = { 8, 10, 11, 13 };
@@ -158,14 +152,13 @@ static void any_table_is_read_within_its_bounds(void **state)
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-static void texts_of_all_widths_become_utf8(void **state)
+TEST(texts_of_all_widths_become_utf8)
 {
 	static const uint16_t wide[] = { 0x66, 0xe9, 0x4e2d };
 	static const uint32_t wider[] = { 0x1f40d, 0x2f, 0x110000 };
 	struct wire_code *r = new_code(1, 11, 7);
 	struct code_map *m = new_map();
 
-	(void)state;
 	assert_int_equal(take(m, r), 0);
 	assert_string_equal(find(m, 1, 0).function, "Feed.mirror");
 	assert_string_equal(find(m, 1, 0).file, "/srv/feed.py");
@@ -185,12 +178,11 @@ static void texts_of_all_widths_become_utf8(void **state)
 	code_map_free(m);
 }
 
-static void methods_of_php_have_their_class(void **state)
+TEST(methods_of_php_have_their_class)
 {
 	struct wire_code *r = new_code(1, 0x802, 0);
 	struct code_map *m = new_map();
 
-	(void)state;
 	r->language = WIRE_PHP;
 	set_text(&r->name, "save", 4, 0);
 	set_text(&r->scope, "App\\Cart", 8, 0);
@@ -205,12 +197,11 @@ static void methods_of_php_have_their_class(void **state)
 	code_map_free(m);
 }
 
-static void what_is_not_known_has_no_name(void **state)
+TEST(what_is_not_known_has_no_name)
 {
 	struct code_map *m = new_map();
 	struct wire_code *r = new_code(5, 11, 1);
 
-	(void)state;
 	assert_string_equal(find(m, 5, 0).function, "");
 	assert_false(find(m, 5, 0).is_hidden);
 	assert_true(find(m, 0, 0).is_hidden); /* an entry that is no code of the program */
@@ -233,12 +224,11 @@ static void what_is_not_known_has_no_name(void **state)
 	code_map_free(m);
 }
 
-static void records_that_are_none_are_refused(void **state)
+TEST(records_that_are_none_are_refused)
 {
 	struct wire_code *r = new_code(1, 11, 1);
 	struct code_map *m = new_map();
 
-	(void)state;
 	assert_int_equal(code_map_take(m, r, offsetof(struct wire_code, lines) - 1), -EBADMSG);
 	r->n_lines = 10;
 	assert_int_equal(code_map_take(m, r, offsetof(struct wire_code, lines) + 9), -EBADMSG);
@@ -295,9 +285,8 @@ static void expect_order(const char *stack, bool whole, const char *expected)
 	assert_string_equal(got, expected);
 }
 
-static void code_stands_where_its_evaluator_does(void **state)
+TEST(code_stands_where_its_evaluator_does)
 {
-	(void)state;
 	expect_order("LME ", true, "LME");
 	expect_order("LEMEN abc.d.", true, "LabcEMdEN");
 	expect_order("LE a.", true, "LaE");
@@ -305,17 +294,15 @@ static void code_stands_where_its_evaluator_does(void **state)
 	expect_order("EEE a.b.c.", true, "aEbEcE");
 }
 
-static void an_evaluator_that_begins_has_no_code_yet(void **state)
+TEST(an_evaluator_that_begins_has_no_code_yet)
 {
-	(void)state;
 	expect_order("LEMEN abc.", true, "LEMabcEN");
 	/* Where the root was not reached, nothing is known but the order from the leaf on. */
 	expect_order("LEME a.", false, "LaEME");
 }
 
-static void code_without_its_evaluator_keeps_its_order(void **state)
+TEST(code_without_its_evaluator_keeps_its_order)
 {
-	(void)state;
 	/* A part of the evaluator has another place. */
 	expect_order("LCME a.b.", true, "LCMabE");
 	/* The native stack was cut. */
@@ -324,11 +311,10 @@ static void code_without_its_evaluator_keeps_its_order(void **state)
 	expect_order("LEME ab.c", true, "LabEMcE");
 }
 
-static void code_is_kept_where_a_stack_is_too_long(void **state)
+TEST(code_is_kept_where_a_stack_is_too_long)
 {
 	char stack[400], expected[200], *p = stack, *q = expected;
 
-	(void)state;
 	/* 40 times: two native frames, the evaluator, and one frame: 160. */
 	for (int i = 0; i < 40; i++)
 		p = stpcpy(p, "NME");
@@ -352,22 +338,4 @@ static void code_is_kept_where_a_stack_is_too_long(void **state)
 	}
 	strcpy(q, "!");
 	expect_order(stack, false, expected);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_are_those_of_each_version),
-		cmocka_unit_test(any_table_is_read_within_its_bounds),
-		cmocka_unit_test(texts_of_all_widths_become_utf8),
-		cmocka_unit_test(methods_of_php_have_their_class),
-		cmocka_unit_test(what_is_not_known_has_no_name),
-		cmocka_unit_test(records_that_are_none_are_refused),
-		cmocka_unit_test(code_stands_where_its_evaluator_does),
-		cmocka_unit_test(an_evaluator_that_begins_has_no_code_yet),
-		cmocka_unit_test(code_without_its_evaluator_keeps_its_order),
-		cmocka_unit_test(code_is_kept_where_a_stack_is_too_long),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

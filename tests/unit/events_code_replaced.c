@@ -3,11 +3,7 @@
  * Code takes the place of other code, in this process. Until the collector knows, the BPF side
  * unwinds by the rules of the old code: frames behind the new one are none, and are cut.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -149,13 +145,12 @@ static uint32_t believed(struct world *w, pid_t tgid, uint64_t time_ns)
 	return n;
 }
 
-static void who_called_code_in_a_new_place_is_doubted_until_that_is_known(void **state)
+TEST(who_called_code_in_a_new_place_is_doubted_until_that_is_known)
 {
 	struct world *w = set_up();
 	uint64_t before = now_ns(), at, after;
 	pid_t self = getpid();
 
-	(void)state;
 	assert_int_equal(believed(w, self, before), FRAMES);
 	assert_int_equal(w->replaced, 0);
 	load(w, 1);
@@ -175,13 +170,12 @@ static void who_called_code_in_a_new_place_is_doubted_until_that_is_known(void *
 }
 
 /* The child got its parent's rules when it was forked. */
-static void so_it_is_in_a_child_that_was_forked_before_that_was_known(void **state)
+TEST(so_it_is_in_a_child_that_was_forked_before_that_was_known)
 {
 	struct world *w = set_up();
 	uint64_t at;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(believed(w, getpid(), now_ns()), FRAMES);
 	load(w, 1);
 	pid = fork();
@@ -199,13 +193,12 @@ static void so_it_is_in_a_child_that_was_forked_before_that_was_known(void **sta
 }
 
 /* Whatever a program has on its stack. */
-static void an_address_that_would_be_interpreted_code_is_no_frame(void **state)
+TEST(an_address_that_would_be_interpreted_code_is_no_frame)
 {
 	struct world *w = set_up();
 	uint32_t space = symbolizer_space(w->t->s, (uint32_t)getpid(), now_ns());
 	bool in_doubt;
 
-	(void)state;
 	w->frames[0] |= CHAINLOG_CODE_TAG;
 	assert_int_equal(symbolizer_trusted_prefix(w->t->s, space, w->frames, FRAMES, now_ns(),
 						   &in_doubt),
@@ -214,7 +207,7 @@ static void an_address_that_would_be_interpreted_code_is_no_frame(void **state)
 	tear_down(w);
 }
 
-static void a_stack_is_cut_there_until_it_comes_again(void **state)
+TEST(a_stack_is_cut_there_until_it_comes_again)
 {
 	struct world *w = set_up();
 	struct wire_stack s = {
@@ -226,7 +219,6 @@ static void a_stack_is_cut_there_until_it_comes_again(void **state)
 	};
 	uint32_t cut, whole;
 
-	(void)state;
 	memcpy(s.frames, w->frames, sizeof(w->frames));
 	assert_int_equal(believed(w, getpid(), now_ns()), FRAMES);
 	load(w, 1);
@@ -247,7 +239,7 @@ static void a_stack_is_cut_there_until_it_comes_again(void **state)
 }
 
 /* A code object of somebody else, as many later, takes the place of this one's. */
-static void frames_of_code_that_is_forgotten_are_counted(void **state)
+TEST(frames_of_code_that_is_forgotten_are_counted)
 {
 	struct world *w = set_up();
 	struct wire_code *code = calloc(1, sizeof(*code));
@@ -260,7 +252,6 @@ static void frames_of_code_that_is_forgotten_are_counted(void **state)
 		.n_code = 1,
 	};
 
-	(void)state;
 	assert_non_null(code);
 	s.frames[0] = w->frames[0];
 	s.frames[1] = wire_code_frame(7, 0, 1);
@@ -279,17 +270,4 @@ static void frames_of_code_that_is_forgotten_are_counted(void **state)
 	assert_int_equal(id_map_unknown_code(w->ids), 1);
 	free(code);
 	tear_down(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_called_code_in_a_new_place_is_doubted_until_that_is_known),
-		cmocka_unit_test(so_it_is_in_a_child_that_was_forked_before_that_was_known),
-		cmocka_unit_test(an_address_that_would_be_interpreted_code_is_no_frame),
-		cmocka_unit_test(a_stack_is_cut_there_until_it_comes_again),
-		cmocka_unit_test(frames_of_code_that_is_forgotten_are_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How block devices are called. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <string.h>
 
 #include "events/object_text.h"
@@ -21,9 +17,8 @@ static void is_called(const char *kernel, const char *expected)
 	}
 }
 
-static void as_the_kernel_does(void **state)
+TEST(as_the_kernel_does)
 {
-	(void)state;
 	is_called("vda", "vda");
 	is_called("", "");
 	is_called("cciss!c0d0", "cciss/c0d0");
@@ -36,21 +31,10 @@ static void as_the_kernel_does(void **state)
 }
 
 /* There are no such devices here, or no names for them. */
-static void device_mappers_without_a_name(void **state)
+TEST(device_mappers_without_a_name)
 {
-	(void)state;
 	is_called("dm-987654", "dm-987654");
 	is_called("dm-987670", "dm-987670"); /* in the same place */
 	is_called("dm-", "dm-");
 	is_called("dm-1/../../etc", "dm-1/../../etc");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_the_kernel_does),
-		cmocka_unit_test(device_mappers_without_a_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,10 @@
 /* What objects are called, and how their ids become those of the trace. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "events/id_map.h"
 
@@ -52,11 +48,10 @@ static void expect_numbers(const struct wire_object *o, uint32_t device, uint64_
 	assert_int_equal(text.inode, inode);
 }
 
-static void files_have_their_path_from_the_root_on(void **state)
+TEST(files_have_their_path_from_the_root_on)
 {
 	struct wire_object o = object(WIRE_OBJECT_FILE, 12, 0);
 
-	(void)state;
 	NAMED(o, "ibdata1\0db\0lib\0var\0");
 	expect(&o, "file|/var/lib/db/ibdata1|0");
 	o.key.v[1] = 8ull << 52 | 1ull << 32 | 77; /* with the generation */
@@ -73,11 +68,10 @@ static void files_have_their_path_from_the_root_on(void **state)
 	expect(&o, "pipe|/tmp/fifo|0");
 }
 
-static void anonymous_files_are_their_kind_and_descriptor(void **state)
+TEST(anonymous_files_are_their_kind_and_descriptor)
 {
 	struct wire_object o = object(WIRE_OBJECT_ANON, 5, 0);
 
-	(void)state;
 	NAMED(o, "[eventpoll]\0");
 	expect(&o, "epoll|7:5|0");
 	NAMED(o, "anon_inode:[timerfd]\0");
@@ -88,12 +82,11 @@ static void anonymous_files_are_their_kind_and_descriptor(void **state)
 	expect(&o, "anon_inode|7:5|0");
 }
 
-static void sockets_have_their_peer_or_their_own_port(void **state)
+TEST(sockets_have_their_peer_or_their_own_port)
 {
 	struct wire_object o = object(WIRE_OBJECT_INET, 0, 0);
 	struct in6_addr six;
 
-	(void)state;
 	o.key.v[0] = 2 | IPPROTO_TCP << 8 | 40000ull << WIRE_INET_PORT | 5432ull << WIRE_INET_DPORT;
 	inet_pton(AF_INET, "10.0.0.5", &o.key.v[1]);
 	expect(&o, "tcp|10.0.0.5:5432|0");
@@ -110,11 +103,10 @@ static void sockets_have_their_peer_or_their_own_port(void **state)
 	expect(&o, "poll|udp 1.2.3.4:53|0");
 }
 
-static void routes_are_what_the_program_says(void **state)
+TEST(routes_are_what_the_program_says)
 {
 	struct wire_object o = object(WIRE_OBJECT_ROUTE, 1, 2);
 
-	(void)state;
 	NAMED(o, "/cart/{id}");
 	expect(&o, "route|/cart/{id}|0");
 	NAMED(o, "");
@@ -122,11 +114,10 @@ static void routes_are_what_the_program_says(void **state)
 }
 
 /* It belongs to a process, wherever that keeps it. */
-static void control_groups_have_their_path_and_the_kernels_id(void **state)
+TEST(control_groups_have_their_path_and_the_kernels_id)
 {
 	struct wire_object o = object(WIRE_OBJECT_GROUP, 0x100000007, 3);
 
-	(void)state;
 	NAMED(o, "nginx.service\0system.slice\0");
 	expect(&o, "cgroup|/system.slice/nginx.service|0");
 	expect_numbers(&o, 3, 0x100000007);
@@ -137,22 +128,20 @@ static void control_groups_have_their_path_and_the_kernels_id(void **state)
 	expect(&o, "cgroup|/|0");
 }
 
-static void the_lock_of_an_interpreter_is_its_processs(void **state)
+TEST(the_lock_of_an_interpreter_is_its_processs)
 {
 	struct wire_object o = object(WIRE_OBJECT_GIL, 0x7f0010, 0);
 
-	(void)state;
 	o.key.tgid = 77;
 	expect(&o, "GIL||77");
 }
 
 /* Of no process, and without an other end: it serves all. */
-static void endpoints_of_requests_have_their_own_port_or_path(void **state)
+TEST(endpoints_of_requests_have_their_own_port_or_path)
 {
 	struct wire_object o = object(WIRE_OBJECT_ENDPOINT, 0, 0);
 	struct object_text text;
 
-	(void)state;
 	o.owner = o.peer = 77;
 	o.key.v[0] = 2 | IPPROTO_TCP << 8 | 27101ull << WIRE_INET_PORT | WIRE_INET_LISTENS;
 	expect(&o, "tcp|:27101|0");
@@ -167,14 +156,13 @@ static void endpoints_of_requests_have_their_own_port_or_path(void **state)
 }
 
 /* By which the process at the other end finds this one. */
-static void sockets_have_their_own_end_and_its_process(void **state)
+TEST(sockets_have_their_own_end_and_its_process)
 {
 	struct wire_object o = object(WIRE_OBJECT_INET, 0, 0);
 	struct object_text text;
 	struct in6_addr six;
 	size_t len = offsetof(struct wire_object, path);
 
-	(void)state;
 	o.owner = 77;
 	o.key.v[0] = 2 | IPPROTO_TCP << 8 | 40000ull << WIRE_INET_PORT | 5432ull << WIRE_INET_DPORT;
 	inet_pton(AF_INET, "10.0.0.5", &o.key.v[1]);
@@ -197,12 +185,11 @@ static void sockets_have_their_own_end_and_its_process(void **state)
 }
 
 /* By which it is known whose child has that id. */
-static void a_child_has_the_process_that_waits(void **state)
+TEST(a_child_has_the_process_that_waits)
 {
 	struct wire_object o = object(WIRE_OBJECT_CALL, WIRE_CALL_CHILD, 4711);
 	struct object_text text;
 
-	(void)state;
 	o.owner = 77;
 	expect(&o, "child|4711|0");
 	assert_int_equal(object_describe(&o, offsetof(struct wire_object, path), &text), 0);
@@ -213,11 +200,10 @@ static void a_child_has_the_process_that_waits(void **state)
 	assert_int_equal(text.owner, 0);
 }
 
-static void unix_sockets_have_a_path_and_a_process(void **state)
+TEST(unix_sockets_have_a_path_and_a_process)
 {
 	struct wire_object o = object(WIRE_OBJECT_UNIX, 99, 1);
 
-	(void)state;
 	o.peer = 321;
 	expect(&o, "unix||321");
 	NAMED(o, "/run/x.sock\0");
@@ -226,11 +212,10 @@ static void unix_sockets_have_a_path_and_a_process(void **state)
 	expect(&o, "unix|@abstract|321");
 }
 
-static void locks_are_told_apart_by_process_unless_they_are_shared(void **state)
+TEST(locks_are_told_apart_by_process_unless_they_are_shared)
 {
 	struct wire_object o = object(WIRE_OBJECT_FUTEX, 0x7f0010, 0);
 
-	(void)state;
 	expect(&o, "futex|7:0x7f0010|0");
 	NAMED(o, "server\0bin\0usr\0");
 	o.offset = 0x1234;
@@ -248,7 +233,7 @@ static void locks_are_told_apart_by_process_unless_they_are_shared(void **state)
 	expect(&o, "futex|/memfd:pool+0x1234|321");
 }
 
-static void calls_say_what_is_known(void **state)
+TEST(calls_say_what_is_known)
 {
 	static const struct {
 		enum wire_call call;
@@ -269,7 +254,6 @@ static void calls_say_what_is_known(void **state)
 		{ WIRE_CALL_POLL, 2, "poll|of 2|0" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct wire_object o = object(WIRE_OBJECT_CALL, cases[i].call, cases[i].arg);
 
@@ -277,12 +261,11 @@ static void calls_say_what_is_known(void **state)
 	}
 }
 
-static void malformed_records_are_refused(void **state)
+TEST(malformed_records_are_refused)
 {
 	struct wire_object o = object(WIRE_OBJECT_FILE, 12, 0);
 	struct object_text text;
 
-	(void)state;
 	NAMED(o, "name\0");
 	assert_int_equal(object_describe(&o, offsetof(struct wire_object, path) + o.path_len - 1,
 					 &text),
@@ -327,7 +310,7 @@ static int give(void *ctx, uint32_t *id, const struct object_text *o, uint64_t t
 	return 0;
 }
 
-static void an_object_may_come_after_the_event_that_names_it(void **state)
+TEST(an_object_may_come_after_the_event_that_names_it)
 {
 	struct store s = { .n = 0 };
 	struct definition_store store = { .object = give, .reserve = reserve, .ctx = &s };
@@ -335,7 +318,6 @@ static void an_object_may_come_after_the_event_that_names_it(void **state)
 	struct wire_object o = object(WIRE_OBJECT_PIPE, 1234, 0);
 	size_t len = offsetof(struct wire_object, path);
 
-	(void)state;
 	assert_int_equal(id_map_new(&m, &store, NULL), 0);
 	assert_int_equal(id_map_object(m, 0, 1), 0);
 	o.id = 5;
@@ -359,7 +341,7 @@ static void an_object_may_come_after_the_event_that_names_it(void **state)
 }
 
 /* A lock whose mapping could not be asked for when it was seen first, but the second time. */
-static void all_events_of_an_object_have_what_was_known_last(void **state)
+TEST(all_events_of_an_object_have_what_was_known_last)
 {
 	struct store s = { .n = 0 };
 	struct definition_store store = { .object = give, .reserve = reserve, .ctx = &s };
@@ -367,7 +349,6 @@ static void all_events_of_an_object_have_what_was_known_last(void **state)
 	struct wire_object bare = object(WIRE_OBJECT_FUTEX, 0x7f0010, 0), whole = bare;
 	size_t bare_len = offsetof(struct wire_object, path), len;
 
-	(void)state;
 	bare.again = 1;
 	whole.offset = 0x1234;
 	NAMED(whole, "server\0bin\0usr\0");
@@ -410,27 +391,4 @@ static void all_events_of_an_object_have_what_was_known_last(void **state)
 	bare.id = 9;
 	assert_int_equal(id_map_take_object(m, &bare, bare_len), 0);
 	id_map_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_have_their_path_from_the_root_on),
-		cmocka_unit_test(anonymous_files_are_their_kind_and_descriptor),
-		cmocka_unit_test(sockets_have_their_peer_or_their_own_port),
-		cmocka_unit_test(routes_are_what_the_program_says),
-		cmocka_unit_test(control_groups_have_their_path_and_the_kernels_id),
-		cmocka_unit_test(the_lock_of_an_interpreter_is_its_processs),
-		cmocka_unit_test(endpoints_of_requests_have_their_own_port_or_path),
-		cmocka_unit_test(sockets_have_their_own_end_and_its_process),
-		cmocka_unit_test(a_child_has_the_process_that_waits),
-		cmocka_unit_test(unix_sockets_have_a_path_and_a_process),
-		cmocka_unit_test(locks_are_told_apart_by_process_unless_they_are_shared),
-		cmocka_unit_test(calls_say_what_is_known),
-		cmocka_unit_test(malformed_records_are_refused),
-		cmocka_unit_test(an_object_may_come_after_the_event_that_names_it),
-		cmocka_unit_test(all_events_of_an_object_have_what_was_known_last),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

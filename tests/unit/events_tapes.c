@@ -7,16 +7,12 @@
  * compare those of two builds with chainwalk.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "common/crc32c.h"
 #include "events/translate.h"
@@ -268,13 +264,12 @@ static uint32_t replay_to_flight(const char *name)
 
 /* ---- the test -------------------------------------------------------------------------------- */
 
-static void the_log_of_a_tape_has_the_same_bytes(void **state)
+TEST(the_log_of_a_tape_has_the_same_bytes)
 {
 	FILE *sums = fopen(SUMS, "r"), *now = tmpfile();
 	char name[64];
 	unsigned int file, flight, n = 0, differ = 0;
 
-	(void)state;
 	assert_non_null(sums);
 	assert_non_null(now);
 	while (fscanf(sums, "%63s %x %x", name, &file, &flight) == 3) {
@@ -303,13 +298,4 @@ static void the_log_of_a_tape_has_the_same_bytes(void **state)
 		assert_int_equal(differ, 0);
 	}
 	fclose(now);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_log_of_a_tape_has_the_same_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,8 @@
  * A process that shows the recorder another file than the one it had mapped names nobody's
  * functions: neither by mapping two files over each other, nor by a file system of its own.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#define OWN_MAIN
+#include "test.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -150,13 +147,12 @@ static void map_over(const char *path)
 	map_code(other, map_code(path, NULL));
 }
 
-static void a_file_mapped_over_another_does_not_name_it(void **state)
+TEST(a_file_mapped_over_another_does_not_name_it)
 {
 	struct trace *t;
 	char path[64], other[80];
 	pid_t attacker;
 
-	(void)state;
 	if (geteuid()) {
 		print_message("needs root, for /proc/PID/map_files\n");
 		skip();
@@ -192,13 +188,12 @@ static void map_and_hide(const char *folder)
 		_exit(6);
 }
 
-static void a_file_with_the_same_inode_number_elsewhere_does_not_name_it(void **state)
+TEST(a_file_with_the_same_inode_number_elsewhere_does_not_name_it)
 {
 	char folder[] = "/tmp/identity-test-XXXXXX", path[80];
 	struct trace *t;
 	pid_t attacker;
 
-	(void)state;
 	NEEDS_MOUNTS();
 	t = begin(SYMBOLIZER_USER);
 	assert_non_null(mkdtemp(folder));
@@ -231,13 +226,12 @@ static void map_renamed(const char *path)
 	map_code(other, NULL);
 }
 
-static void the_name_that_a_stranger_gave_a_file_is_his_own(void **state)
+TEST(the_name_that_a_stranger_gave_a_file_is_his_own)
 {
 	struct trace *t;
 	char path[64], other[80];
 	pid_t attacker;
 
-	(void)state;
 	NEEDS_MOUNTS();
 	t = begin(SYMBOLIZER_USER);
 	copy_self(path);
@@ -300,7 +294,7 @@ static void map_with_own_debug_files(const char *path)
 }
 
 /* The impostor has the build ID, is on the program's file system and belongs to root. */
-static void who_maps_a_file_first_does_not_choose_its_debug_file(void **state)
+TEST(who_maps_a_file_first_does_not_choose_its_debug_file)
 {
 	char path[64], impostor[80], line[200];
 	uint32_t frame, own;
@@ -308,7 +302,6 @@ static void who_maps_a_file_first_does_not_choose_its_debug_file(void **state)
 	struct child c;
 	pid_t attacker;
 
-	(void)state;
 	NEEDS_MOUNTS();
 	copy_self(path);
 	snprintf(impostor, sizeof(impostor), "%s.impostor", path);
@@ -351,7 +344,7 @@ static void enter(const char *folder)
 }
 
 /* What is read of a file of a container must not be read together with what is the machine's. */
-static void whose_a_file_is_follows_who_maps_it(void **state)
+TEST(whose_a_file_is_follows_who_maps_it)
 {
 	struct code_place p = { .start = 0x1000, .end = 0x2000, .path = self_exe };
 	struct code_files *f;
@@ -359,7 +352,6 @@ static void whose_a_file_is_follows_who_maps_it(void **state)
 	uint32_t id, of;
 	pid_t contained;
 
-	(void)state;
 	if (geteuid()) {
 		print_message("needs root, for chroot\n");
 		skip();
@@ -430,12 +422,11 @@ static void expect_name(const char *expected, const char *path, const char *comm
 	assert_string_equal(n.name, expected);
 }
 
-static void a_program_has_the_name_by_which_it_is_run(void **state)
+TEST(a_program_has_the_name_by_which_it_is_run)
 {
 	char folder[] = "/tmp/identity-test-XXXXXX", real[80], beside[80], inside[80], other[80];
 	pid_t pid;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(real, sizeof(real), "%s/real", folder);
 	snprintf(other, sizeof(other), "%s/other", folder);
@@ -481,14 +472,13 @@ static void a_program_has_the_name_by_which_it_is_run(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-static void a_file_is_one_for_each_name_by_which_it_is_run(void **state)
+TEST(a_file_is_one_for_each_name_by_which_it_is_run)
 {
 	struct code_place p = { .start = 0x1000, .end = 0x2000, .path = self_exe };
 	uint32_t own, linked, again;
 	struct code_files *f;
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(stat(self_exe, &st), 0);
 	p.tgid = (uint32_t)getpid();
 	p.maj = major(st.st_dev);
@@ -512,13 +502,12 @@ static void a_file_is_one_for_each_name_by_which_it_is_run(void **state)
 	code_files_free(f);
 }
 
-static void a_file_on_overlayfs_is_named(void **state)
+TEST(a_file_on_overlayfs_is_named)
 {
 	char folder[] = "/tmp/identity-test-XXXXXX", path[80], options[256], sub[80];
 	static const char *const subs[] = { "low", "high", "high/upper", "high/work", "all" };
 	struct trace *t;
 
-	(void)state;
 	NEEDS_MOUNTS();
 	t = begin(SYMBOLIZER_USER);
 	assert_non_null(mkdtemp(folder));
@@ -549,12 +538,11 @@ static void a_file_on_overlayfs_is_named(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-static void another_file_is_not_the_same_by_any_number(void **state)
+TEST(another_file_is_not_the_same_by_any_number)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct stat st;
 
-	(void)state;
 	assert_true(fd >= 0 && !fstat(fd, &st));
 	assert_true(
 		code_is_file(fd, gnu_dev_major(st.st_dev), gnu_dev_minor(st.st_dev), st.st_ino));
@@ -566,7 +554,7 @@ static void another_file_is_not_the_same_by_any_number(void **state)
 }
 
 /* A process that maps, again and again, what cannot be opened costs nobody a call each time. */
-static void a_file_that_cannot_be_opened_is_tried_once_for_each_process(void **state)
+TEST(a_file_that_cannot_be_opened_is_tried_once_for_each_process)
 {
 	char path[] = "/tmp/chain-file-XXXXXX", moved[sizeof(path) + 2];
 	struct code_place p = { .tgid = (uint32_t)getpid(), .start = 1, .end = 2, .path = path };
@@ -575,7 +563,6 @@ static void a_file_that_cannot_be_opened_is_tried_once_for_each_process(void **s
 	uint32_t id;
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0 && !fstat(fd, &st));
 	p.maj = gnu_dev_major(st.st_dev);
 	p.min = gnu_dev_minor(st.st_dev);
@@ -603,7 +590,7 @@ static void a_file_that_cannot_be_opened_is_tried_once_for_each_process(void **s
 }
 
 /* An inode number that was reused: the record has the generation of the file that is gone. */
-static void another_generation_is_another_file(void **state)
+TEST(another_generation_is_another_file)
 {
 	struct code_files *f;
 	struct code_place p = {
@@ -613,7 +600,6 @@ static void another_generation_is_another_file(void **state)
 	uint32_t generation, right, wrong;
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(code_files_new(&f), 0);
 	assert_true(fd >= 0 && !fstat(fd, &st));
 	p.maj = gnu_dev_major(st.st_dev);
@@ -641,20 +627,6 @@ static void another_generation_is_another_file(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_mapped_over_another_does_not_name_it),
-		cmocka_unit_test(a_file_with_the_same_inode_number_elsewhere_does_not_name_it),
-		cmocka_unit_test(the_name_that_a_stranger_gave_a_file_is_his_own),
-		cmocka_unit_test(who_maps_a_file_first_does_not_choose_its_debug_file),
-		cmocka_unit_test(whose_a_file_is_follows_who_maps_it),
-		cmocka_unit_test(a_program_has_the_name_by_which_it_is_run),
-		cmocka_unit_test(a_file_is_one_for_each_name_by_which_it_is_run),
-		cmocka_unit_test(a_file_on_overlayfs_is_named),
-		cmocka_unit_test(another_file_is_not_the_same_by_any_number),
-		cmocka_unit_test(a_file_that_cannot_be_opened_is_tried_once_for_each_process),
-		cmocka_unit_test(another_generation_is_another_file),
-	};
-
 	if (argc == 2 && !strcmp(argv[1], "child"))
 		return be_child();
 	if (readlink("/proc/self/exe", self_exe, sizeof(self_exe) - 1) < 0)

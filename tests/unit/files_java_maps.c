@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* JVMs are asked for their perf maps: by whom, in which root directory, and what may come of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#define OWN_MAIN
+#include "test.h"
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -151,14 +148,13 @@ static void end(pid_t pid, int from)
 	close(from);
 }
 
-static void it_is_asked_by_its_own_user_without_capabilities(void **state)
+TEST(it_is_asked_by_its_own_user_without_capabilities)
 {
 	static const char request[] = "1\0jcmd\0Compiler.perfmap\0\0";
 	struct seen s;
 	int from;
 	pid_t pid = start("0\nwritten\n", true, &from);
 
-	(void)state;
 	assert_int_equal(ask(pid, 10 * (uint64_t)SECOND_NS), JAVA_MAP_WRITTEN);
 	assert_int_equal(read(from, &s, sizeof(s)), sizeof(s));
 	assert_int_equal(s.peer.uid, USER);
@@ -170,7 +166,7 @@ static void it_is_asked_by_its_own_user_without_capabilities(void **state)
 	end(pid, from);
 }
 
-static void what_it_says_is_told(void **state)
+TEST(what_it_says_is_told)
 {
 	static const struct {
 		const char *answer;
@@ -183,7 +179,6 @@ static void what_it_says_is_told(void **state)
 		{ "\377 0\n", JAVA_MAP_REFUSED },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int from;
 		pid_t pid = start(cases[i].answer, true, &from);
@@ -194,14 +189,13 @@ static void what_it_says_is_told(void **state)
 }
 
 /* Nobody is waited for longer than was said, and who asked is ended. */
-static void one_that_never_answers_costs_a_bounded_time(void **state)
+TEST(one_that_never_answers_costs_a_bounded_time)
 {
 	int from;
 	pid_t pid = start(NULL, true, &from);
 	uint64_t begin_ns = clock_now_ns();
 	struct seen s;
 
-	(void)state;
 	assert_int_equal(ask(pid, SECOND_NS), JAVA_MAP_SILENT);
 	assert_true(clock_now_ns() - begin_ns < 5 * (uint64_t)SECOND_NS);
 	assert_int_equal(read(from, &s, sizeof(s)), sizeof(s));
@@ -213,7 +207,7 @@ static void one_that_never_answers_costs_a_bounded_time(void **state)
 
 /* The file that has it listen is removed, whatever became of who made it: its own user may end it.
  */
-static void nothing_is_left_of_who_was_ended(void **state)
+TEST(nothing_is_left_of_who_was_ended)
 {
 	static const struct {
 		const char *does;
@@ -225,7 +219,6 @@ static void nothing_is_left_of_who_was_ended(void **state)
 	};
 	char name[80];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int from;
 		pid_t pid = start(cases[i].does, true, &from);
@@ -242,12 +235,11 @@ static void nothing_is_left_of_who_was_ended(void **state)
 }
 
 /* SIGQUIT ends a process that does not handle it. */
-static void one_that_does_not_hear_sigquit_is_left_alone(void **state)
+TEST(one_that_does_not_hear_sigquit_is_left_alone)
 {
 	int from, status;
 	pid_t pid = start("0\n", false, &from);
 
-	(void)state;
 	assert_int_equal(ask(pid, 10 * (uint64_t)SECOND_NS), JAVA_MAP_REFUSED);
 	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
 	end(pid, from);
@@ -281,14 +273,6 @@ static int tear_down(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_asked_by_its_own_user_without_capabilities),
-		cmocka_unit_test(what_it_says_is_told),
-		cmocka_unit_test(one_that_never_answers_costs_a_bounded_time),
-		cmocka_unit_test(nothing_is_left_of_who_was_ended),
-		cmocka_unit_test(one_that_does_not_hear_sigquit_is_left_alone),
-	};
-
 	if (geteuid()) {
 		print_message("needs root, for other users' processes\n");
 		return 77;

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names of generated code in a jitdump: by time, after moves, and files that lie. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -80,9 +76,8 @@ static void expect(const struct dump *d, uint64_t addr, uint64_t time_ns, const 
 	free(a.name);
 }
 
-static void its_name_gives_it_away(void **state)
+TEST(its_name_gives_it_away)
 {
-	(void)state;
 	assert_true(jitdump_is_name("/tmp/x/jit-123.dump"));
 	assert_true(jitdump_is_name("jit-1.dump"));
 	assert_false(jitdump_is_name("/tmp/jit-.dump"));
@@ -90,11 +85,10 @@ static void its_name_gives_it_away(void **state)
 	assert_false(jitdump_is_name("/tmp/jit-1a.dump"));
 }
 
-static void code_is_named_by_what_was_there_at_the_time(void **state)
+TEST(code_is_named_by_what_was_there_at_the_time)
 {
 	struct dump d = begin(0);
 
-	(void)state;
 	load(&d, 100, 0x1000, 1, "first");
 	load(&d, 200, 0x1000, 2, "second");
 	load(&d, 150, 0x2000, 3, "other");
@@ -108,11 +102,10 @@ static void code_is_named_by_what_was_there_at_the_time(void **state)
 	close(d.fd);
 }
 
-static void moved_code_keeps_its_name(void **state)
+TEST(moved_code_keeps_its_name)
 {
 	struct dump d = begin(0);
 
-	(void)state;
 	load(&d, 100, 0x1000, 1, "moving");
 	move(&d, 200, 0x1000, 0x3000, 1);
 	move(&d, 300, 0x3000, 0x4000, 1);
@@ -124,24 +117,22 @@ static void moved_code_keeps_its_name(void **state)
 }
 
 /* Times of another clock say nothing: the last record holds. */
-static void without_times_the_last_record_holds(void **state)
+TEST(without_times_the_last_record_holds)
 {
 	struct dump d = begin(1);
 
-	(void)state;
 	load(&d, 1u << 30, 0x1000, 1, "first");
 	load(&d, 1u << 31, 0x1000, 2, "second");
 	expect(&d, 0x1010, 5, "second", 0x1000);
 	close(d.fd);
 }
 
-static void a_name_that_is_known_is_replaced_and_others_stay(void **state)
+TEST(a_name_that_is_known_is_replaced_and_others_stay)
 {
 	struct dump d = begin(0);
 	struct perfmap_address a[2] = { { .addr = 0x1001, .name = strdup("old") },
 					{ .addr = 0x7001, .name = strdup("kept") } };
 
-	(void)state;
 	load(&d, 1, 0x1000, 1, "new");
 	assert_int_equal(jitdump_find(d.fd, a, 2), 0);
 	assert_string_equal(a[0].name, "new");
@@ -151,7 +142,7 @@ static void a_name_that_is_known_is_replaced_and_others_stay(void **state)
 	close(d.fd);
 }
 
-static void what_is_cut_off_or_lies_is_read_up_to_there(void **state)
+TEST(what_is_cut_off_or_lies_is_read_up_to_there)
 {
 	struct perfmap_address a = { .addr = 0x1001 };
 	struct dump d = begin(0);
@@ -159,7 +150,6 @@ static void what_is_cut_off_or_lies_is_read_up_to_there(void **state)
 	uint32_t endless[4] = { 0, 0, 0, 0 };
 	off_t len;
 
-	(void)state;
 	load(&d, 1, 0x1000, 1, "sound");
 	record(&d, 0, 2, huge, 4, "all", 0); /* its end wraps around */
 	record(&d, 0, 2, huge, 4, NULL, 0);  /* no name */
@@ -179,7 +169,7 @@ static void what_is_cut_off_or_lies_is_read_up_to_there(void **state)
 }
 
 /* A million records of everything, for a thousand addresses. */
-static void work_is_bounded(void **state)
+TEST(work_is_bounded)
 {
 	enum { N = 1000, RECORDS = 1000000 };
 	struct dump d = begin(0);
@@ -192,7 +182,6 @@ static void work_is_bounded(void **state)
 		char name[8];
 	} *records = calloc(RECORDS, sizeof(*records));
 
-	(void)state;
 	assert_true(a && records);
 	for (uint32_t i = 0; i < RECORDS; i++) {
 		records[i].head[1] = sizeof(*records);
@@ -211,19 +200,4 @@ static void work_is_bounded(void **state)
 	free(a);
 	free(records);
 	close(d.fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(its_name_gives_it_away),
-		cmocka_unit_test(code_is_named_by_what_was_there_at_the_time),
-		cmocka_unit_test(moved_code_keeps_its_name),
-		cmocka_unit_test(without_times_the_last_record_holds),
-		cmocka_unit_test(a_name_that_is_known_is_replaced_and_others_stay),
-		cmocka_unit_test(what_is_cut_off_or_lies_is_read_up_to_there),
-		cmocka_unit_test(work_is_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Lists of mappings: what is found is what a search of all finds, and takes few steps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdlib.h>
 
@@ -44,9 +40,8 @@ static bool naive_any(const struct map_list *l, uint64_t start, uint64_t end)
 	return false;
 }
 
-static void a_search_finds_what_looking_at_all_finds(void **state)
+TEST(a_search_finds_what_looking_at_all_finds)
 {
-	(void)state;
 	srand(33);
 	for (int round = 0; round < 20; round++) {
 		struct map_list *l = calloc(1, sizeof(*l));
@@ -73,12 +68,11 @@ static void a_search_finds_what_looking_at_all_finds(void **state)
 	}
 }
 
-static void of_many_mappings_few_are_looked_at(void **state)
+TEST(of_many_mappings_few_are_looked_at)
 {
 	struct map_list *l = calloc(1, sizeof(*l));
 	const struct mapping *later;
 
-	(void)state;
 	for (uint64_t i = 0; i < 65536; i++)
 		assert_true(map_list_add(l, &(struct mapping) { .start = i * PAGE,
 								.end = i * PAGE + PAGE }));
@@ -91,13 +85,12 @@ static void of_many_mappings_few_are_looked_at(void **state)
 }
 
 /* For some seconds nothing is found in a list whose mappings all overlap, if it is asked much. */
-static void what_takes_too_long_is_given_up(void **state)
+TEST(what_takes_too_long_is_given_up)
 {
 	struct map_list *l = calloc(1, sizeof(*l));
 	const struct mapping *later;
 	uint64_t asked = 0;
 
-	(void)state;
 	for (uint64_t i = 0; i < 65536; i++)
 		assert_true(map_list_add(l, &(struct mapping) { .end = (i + 1) * PAGE }));
 	while (map_list_find(l, 1, 1, &later))
@@ -106,15 +99,4 @@ static void what_takes_too_long_is_given_up(void **state)
 	assert_true(map_list_is_exhausted(l, 1));
 	assert_non_null(map_list_find(l, 1, 6000000000, &later));
 	map_list_free(l);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_search_finds_what_looking_at_all_finds),
-		cmocka_unit_test(of_many_mappings_few_are_looked_at),
-		cmocka_unit_test(what_takes_too_long_is_given_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Room and turns are shared among owners, whatever each of them has. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "files/owners.h"
 
@@ -18,12 +14,11 @@ static uint64_t take_all(struct owners *o, uint32_t i, uint64_t max)
 	return n;
 }
 
-static void room_is_left_for_who_comes_later(void **state)
+TEST(room_is_left_for_who_comes_later)
 {
 	static struct owners o;
 	uint32_t first = owners_find(&o, 7), second;
 
-	(void)state;
 	assert_int_equal(take_all(&o, first, 1000), 500);
 	second = owners_find(&o, 8);
 	assert_true(first != second);
@@ -37,13 +32,12 @@ static void room_is_left_for_who_comes_later(void **state)
 }
 
 /* Somebody with thousands of things has one turn after the other, as who has a few. */
-static void who_had_least_time_is_next(void **state)
+TEST(who_had_least_time_is_next)
 {
 	static struct owners o;
 	uint32_t many = owners_find(&o, 1), few, next;
 	unsigned int turns[2] = { 0 };
 
-	(void)state;
 	assert_false(owners_next(&o, &next));
 	owners_add(&o, many, 5000);
 	for (unsigned int i = 0; i < 100; i++) {
@@ -73,12 +67,11 @@ static void who_had_least_time_is_next(void **state)
 	assert_int_equal(next, many);
 }
 
-static void places_are_used_again(void **state)
+TEST(places_are_used_again)
 {
 	static struct owners o;
 	uint32_t held = owners_find(&o, 1);
 
-	(void)state;
 	owners_add(&o, held, 1);
 	for (uint64_t key = 2; key < 10 * OWNERS_MAX; key++) {
 		uint32_t i = owners_find(&o, key);
@@ -93,15 +86,4 @@ static void places_are_used_again(void **state)
 		owners_add(&o, owners_find(&o, key), 1);
 	assert_int_equal(owners_find(&o, 5 * OWNERS_MAX), OWNERS_MAX - 1);
 	assert_int_equal(owners_find(&o, 1), held);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(room_is_left_for_who_comes_later),
-		cmocka_unit_test(who_had_least_time_is_next),
-		cmocka_unit_test(places_are_used_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

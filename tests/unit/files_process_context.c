@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The keys of a process context: which attribute is the route. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,13 +19,12 @@ static uint32_t route_among(const char *const *keys, size_t n)
 	return process_context_route(payload, put_keys(payload, keys, n));
 }
 
-static void the_route_is_found_by_its_name(void **state)
+TEST(the_route_is_found_by_its_name)
 {
 	static const char *const none[] = { "http.method", "user.id", "http.routes" };
 	static const char *const one[] = { "a", "http_route", "b" };
 	static const char *const two[] = { "rpc.method", "b", "http.route" };
 
-	(void)state;
 	assert_int_equal(route_among(none, 3), WIRE_NO_KEY);
 	assert_int_equal(route_among(one, 3), 1);
 	assert_int_equal(route_among(two, 3), 2);
@@ -37,13 +32,12 @@ static void the_route_is_found_by_its_name(void **state)
 }
 
 /* As the first writers did it: the attribute is one of the resource, or the payload is that. */
-static void a_resource_may_have_the_keys(void **state)
+TEST(a_resource_may_have_the_keys)
 {
 	static const char *const keys[] = { "x", "http.route" };
 	uint8_t payload[200], resource[220], context[240] = { 0x10, 7 };
 	size_t len = put_keys(payload, keys, 2);
 
-	(void)state;
 	payload[0] = 1 << 3 | 2;
 	assert_int_equal(process_context_route(payload, len), 1);
 	len = put_field(resource, 1, payload, len);
@@ -51,13 +45,12 @@ static void a_resource_may_have_the_keys(void **state)
 	assert_int_equal(process_context_route(context, len + 2), 1);
 }
 
-static void what_is_cut_or_wrong_has_no_route(void **state)
+TEST(what_is_cut_or_wrong_has_no_route)
 {
 	static const char *const keys[] = { "x", "http.route" };
 	uint8_t payload[200], wrong[200];
 	size_t len = put_keys(payload, keys, 2);
 
-	(void)state;
 	for (size_t i = 0; i < len; i++)
 		assert_int_equal(process_context_route(payload, i), WIRE_NO_KEY);
 	/* No change of a byte leads out of the bytes; -fsanitize sees it if one does. */
@@ -103,14 +96,13 @@ static void end(pid_t pid, int fd)
 	assert_int_equal(status, 0);
 }
 
-static void it_is_found_in_another_process(void **state)
+TEST(it_is_found_in_another_process)
 {
 	int over, fd;
 	pid_t pid = start(true, &over);
 	uint8_t payload[PROCESS_CONTEXT_MAX];
 	ssize_t len;
 
-	(void)state;
 	fd = process_context_copy((uint32_t)pid);
 	assert_true(fd >= 0);
 	len = pread(fd, payload, sizeof(payload), 0);
@@ -122,16 +114,4 @@ static void it_is_found_in_another_process(void **state)
 	assert_int_equal(process_context_copy((uint32_t)pid), -ENOENT);
 	end(pid, over);
 	assert_true(process_context_copy((uint32_t)pid) < 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_route_is_found_by_its_name),
-		cmocka_unit_test(a_resource_may_have_the_keys),
-		cmocka_unit_test(what_is_cut_or_wrong_has_no_route),
-		cmocka_unit_test(it_is_found_in_another_process),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

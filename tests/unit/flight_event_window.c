@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Blocks of events, read again; and the window that keeps them. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "common/encoder.h"
 #include "flight/event_window.h"
@@ -158,14 +154,13 @@ static struct event *make_events(struct encoder *e, size_t n)
 
 #define N 200000u
 
-static void what_was_encoded_is_read_again_in_the_order_of_time(void **state)
+TEST(what_was_encoded_is_read_again_in_the_order_of_time)
 {
 	struct event_window w = { 0 };
 	struct event_view v = { 0 };
 	struct encoder *e = new_encoder(event_window_put, &w);
 	struct event *events;
 
-	(void)state;
 	seed = 1;
 	events = make_events(e, N);
 	assert_int_equal(event_view_refresh(&v, &w), 0);
@@ -180,7 +175,7 @@ static void what_was_encoded_is_read_again_in_the_order_of_time(void **state)
 	free(events);
 }
 
-static void a_view_stops_where_it_is_told_and_goes_on_with_new_blocks(void **state)
+TEST(a_view_stops_where_it_is_told_and_goes_on_with_new_blocks)
 {
 	struct event_window w = { 0 };
 	struct event_view v = { 0 };
@@ -188,7 +183,6 @@ static void a_view_stops_where_it_is_told_and_goes_on_with_new_blocks(void **sta
 	struct event *first, *second;
 	size_t read = 0;
 
-	(void)state;
 	seed = 2;
 	first = make_events(e, 1000);
 	assert_int_equal(event_view_refresh(&v, &w), 0);
@@ -209,7 +203,7 @@ static void a_view_stops_where_it_is_told_and_goes_on_with_new_blocks(void **sta
 	free(second);
 }
 
-static void forgetting_drops_only_what_has_been_read(void **state)
+TEST(forgetting_drops_only_what_has_been_read)
 {
 	struct event_window w = { 0 };
 	struct event_view tail = { 0 }, all = { 0 };
@@ -217,7 +211,6 @@ static void forgetting_drops_only_what_has_been_read(void **state)
 	struct event *events;
 	size_t before;
 
-	(void)state;
 	seed = 3;
 	events = make_events(e, N);
 	before = w.bytes;
@@ -273,13 +266,12 @@ static void check_damaged_block(const struct event_block *b, bool aux)
 	free(copy);
 }
 
-static void damaged_blocks_are_refused(void **state)
+TEST(damaged_blocks_are_refused)
 {
 	struct event_window w = { 0 };
 	struct encoder *e = new_encoder(event_window_put, &w);
 	struct event *events;
 
-	(void)state;
 	seed = 4;
 	events = make_events(e, 300);
 	check_damaged_block(w.queues[0].first, false);
@@ -287,16 +279,4 @@ static void damaged_blocks_are_refused(void **state)
 	event_window_free(&w);
 	encoder_free(e);
 	free(events);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_encoded_is_read_again_in_the_order_of_time),
-		cmocka_unit_test(a_view_stops_where_it_is_told_and_goes_on_with_new_blocks),
-		cmocka_unit_test(forgetting_drops_only_what_has_been_read),
-		cmocka_unit_test(damaged_blocks_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Strings under ids that are given anew. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "flight/id_pool.h"
 
@@ -26,12 +22,11 @@ static void expect_key(const struct id_pool *p, uint32_t id, const char *expecte
 	assert_memory_equal(key, expected, len);
 }
 
-static void equal_strings_have_one_id(void **state)
+TEST(equal_strings_have_one_id)
 {
 	struct id_pool p = { 0 };
 	bool is_new;
 
-	(void)state;
 	assert_int_equal(id_pool_get(&p, "futex", 5, 10, &is_new), 1);
 	assert_true(is_new);
 	assert_int_equal(id_pool_get(&p, "pipe", 4, 11, &is_new), 2);
@@ -46,12 +41,11 @@ static void equal_strings_have_one_id(void **state)
 	id_pool_free(&p);
 }
 
-static void a_dropped_string_gives_its_id_back(void **state)
+TEST(a_dropped_string_gives_its_id_back)
 {
 	struct id_pool p = { 0 };
 	uint32_t second;
 
-	(void)state;
 	id_of(&p, "one", 1);
 	second = id_of(&p, "two", 1);
 	id_of(&p, "three", 1);
@@ -63,13 +57,12 @@ static void a_dropped_string_gives_its_id_back(void **state)
 	id_pool_free(&p);
 }
 
-static void a_reserved_id_gets_its_string_later(void **state)
+TEST(a_reserved_id_gets_its_string_later)
 {
 	struct id_pool p = { 0 };
 	uint32_t id = id_pool_reserve(&p, 5);
 	size_t len;
 
-	(void)state;
 	assert_true(id_pool_has(&p, id));
 	assert_null(id_pool_key(&p, id, &len));
 	assert_true(id_pool_define(&p, id, "late", 4));
@@ -81,12 +74,11 @@ static void a_reserved_id_gets_its_string_later(void **state)
 	id_pool_free(&p);
 }
 
-static void memory_follows_what_is_kept(void **state)
+TEST(memory_follows_what_is_kept)
 {
 	struct id_pool p = { 0 };
 	char s[32];
 
-	(void)state;
 	for (int round = 0; round < 50; round++) {
 		for (int i = 0; i < 5000; i++) {
 			snprintf(s, sizeof(s), "%d.%d", round, i);
@@ -107,16 +99,4 @@ static void memory_follows_what_is_kept(void **state)
 		id_pool_drop(&p, id);
 	assert_int_equal(p.bytes, 0);
 	id_pool_free(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_strings_have_one_id),
-		cmocka_unit_test(a_dropped_string_gives_its_id_back),
-		cmocka_unit_test(a_reserved_id_gets_its_string_later),
-		cmocka_unit_test(memory_follows_what_is_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Who the threads are and what they do, event by event. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "flight/threads.h"
 
@@ -55,12 +51,11 @@ static enum thread_doing doing(const struct threads *t, uint32_t tid)
 	return th->doing;
 }
 
-static void a_thread_sleeps_with_its_stacks_until_it_runs(void **state)
+TEST(a_thread_sleeps_with_its_stacks_until_it_runs)
 {
 	struct threads t = { 0 };
 	const struct thread_state *th;
 
-	(void)state;
 	switches(&t, 10, 0, 'R', 7);
 	assert_int_equal(doing(&t, 7), THREAD_RUNNING);
 	switches(&t, 20, 7, 'D', 8);
@@ -79,11 +74,10 @@ static void a_thread_sleeps_with_its_stacks_until_it_runs(void **state)
 	threads_free(&t);
 }
 
-static void what_is_ready_or_was_woken_early_is_not_taken_to_sleep(void **state)
+TEST(what_is_ready_or_was_woken_early_is_not_taken_to_sleep)
 {
 	struct threads t = { 0 };
 
-	(void)state;
 	switches(&t, 10, 0, 'R', 7);
 	switches(&t, 20, 7, 'R', 8);
 	assert_int_equal(doing(&t, 7), THREAD_UNKNOWN);
@@ -95,12 +89,11 @@ static void what_is_ready_or_was_woken_early_is_not_taken_to_sleep(void **state)
 	threads_free(&t);
 }
 
-static void identity_follows_fork_rename_exec_and_exit(void **state)
+TEST(identity_follows_fork_rename_exec_and_exit)
 {
 	struct threads t = { 0 };
 	const struct thread_state *th;
 
-	(void)state;
 	threads_add(&t, &(struct thread_state) { .tid = 2, .flags = CHAINLOG_THREAD_KTHREAD });
 	happens(&t, 10, CHAINLOG_FORK, 2, 50, "kworker");
 	th = threads_find(&t, 50);
@@ -121,11 +114,10 @@ static void identity_follows_fork_rename_exec_and_exit(void **state)
 	threads_free(&t);
 }
 
-static void what_a_loss_may_have_changed_is_not_certain(void **state)
+TEST(what_a_loss_may_have_changed_is_not_certain)
 {
 	struct threads t = { 0 };
 
-	(void)state;
 	switches(&t, 10, 7, 'S', 8);
 	switches(&t, 30, 8, 'S', 9);
 	assert_true(threads_certain(&t, threads_find(&t, 7)));
@@ -135,11 +127,10 @@ static void what_a_loss_may_have_changed_is_not_certain(void **state)
 	threads_free(&t);
 }
 
-static void what_happened_before_a_thread_was_listed_changes_nothing(void **state)
+TEST(what_happened_before_a_thread_was_listed_changes_nothing)
 {
 	struct threads t = { 0 };
 
-	(void)state;
 	threads_add(&t, &(struct thread_state) {
 				.tid = 7, .last_ns = 100, .doing = THREAD_ASLEEP, .state = 'S' });
 	switches(&t, 50, 0, 'R', 7);
@@ -149,11 +140,10 @@ static void what_happened_before_a_thread_was_listed_changes_nothing(void **stat
 	threads_free(&t);
 }
 
-static void a_table_of_many_threads_finds_each(void **state)
+TEST(a_table_of_many_threads_finds_each)
 {
 	struct threads t = { 0 };
 
-	(void)state;
 	for (uint32_t tid = 1; tid <= 50000; tid++)
 		switches(&t, tid, 0, 'R', tid);
 	for (uint32_t tid = 1; tid <= 50000; tid += 2)
@@ -186,11 +176,10 @@ static uint32_t group_of(const struct threads *t, uint32_t tid)
 	return threads_find(t, tid)->group;
 }
 
-static void threads_are_in_their_parents_group_until_they_are_moved(void **state)
+TEST(threads_are_in_their_parents_group_until_they_are_moved)
 {
 	struct threads t = { 0 };
 
-	(void)state;
 	assert_non_null(
 		threads_add(&t, &(struct thread_state) { .tid = 7, .tgid = 7, .group = 1 }));
 	assert_non_null(
@@ -224,19 +213,4 @@ static void threads_are_in_their_parents_group_until_they_are_moved(void **state
 	assert_int_equal(group_of(&t, 8), 5);
 	assert_int_equal(group_of(&t, 9), 1);
 	threads_free(&t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_thread_sleeps_with_its_stacks_until_it_runs),
-		cmocka_unit_test(what_is_ready_or_was_woken_early_is_not_taken_to_sleep),
-		cmocka_unit_test(identity_follows_fork_rename_exec_and_exit),
-		cmocka_unit_test(what_a_loss_may_have_changed_is_not_certain),
-		cmocka_unit_test(what_happened_before_a_thread_was_listed_changes_nothing),
-		cmocka_unit_test(a_table_of_many_threads_finds_each),
-		cmocka_unit_test(threads_are_in_their_parents_group_until_they_are_moved),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

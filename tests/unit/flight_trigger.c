@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The waits and the requests that took too long, as a trigger sees them. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "common/encoder.h"
 #include "flight/definitions.h"
@@ -94,12 +90,11 @@ static uint64_t seen_ms(struct fixture *f, uint32_t *tid)
 
 /* ---- waits --------------------------------------------------------------------------------- */
 
-static void a_wait_is_blocked_and_runnable_time_across_cpus(void **state)
+TEST(a_wait_is_blocked_and_runnable_time_across_cpus)
 {
 	struct fixture f;
 	uint32_t tid;
 
-	(void)state;
 	begin(&f, 500 * MS, NULL);
 	/* Told by CPU, as rings are drained: the end of the wait before its beginning. */
 	on_cpu(&f, 0, 900, 5, 'S', 7);
@@ -116,12 +111,11 @@ static void a_wait_is_blocked_and_runnable_time_across_cpus(void **state)
 	end(&f);
 }
 
-static void neither_preemption_nor_a_short_wait_nor_a_sleep_that_lasts_counts(void **state)
+TEST(neither_preemption_nor_a_short_wait_nor_a_sleep_that_lasts_counts)
 {
 	struct fixture f;
 	uint32_t tid;
 
-	(void)state;
 	begin(&f, 500 * MS, NULL);
 	on_cpu(&f, 0, 100, 7, 'R', 8); /* preempted for 800 ms */
 	on_cpu(&f, 0, 900, 8, 'S', 7);
@@ -134,12 +128,11 @@ static void neither_preemption_nor_a_short_wait_nor_a_sleep_that_lasts_counts(vo
 	end(&f);
 }
 
-static void only_threads_with_the_name_count(void **state)
+TEST(only_threads_with_the_name_count)
 {
 	struct fixture f;
 	uint32_t tid;
 
-	(void)state;
 	begin(&f, 500 * MS, "^nginx");
 	thread_is_there(&f, 7, "mysqld", 0);
 	thread_is_there(&f, 8, "nginx-worker", 0);
@@ -152,12 +145,11 @@ static void only_threads_with_the_name_count(void **state)
 	end(&f);
 }
 
-static void kernel_threads_count_only_by_name(void **state)
+TEST(kernel_threads_count_only_by_name)
 {
 	struct fixture f;
 	uint32_t tid;
 
-	(void)state;
 	for (int named = 0; named < 2; named++) {
 		begin(&f, 500 * MS, named ? "kworker" : NULL);
 		thread_is_there(&f, 7, "kworker/0:1", CHAINLOG_THREAD_KTHREAD);
@@ -168,12 +160,11 @@ static void kernel_threads_count_only_by_name(void **state)
 	}
 }
 
-static void a_wait_with_a_hole_in_it_is_not_trusted(void **state)
+TEST(a_wait_with_a_hole_in_it_is_not_trusted)
 {
 	struct fixture f;
 	uint32_t tid;
 
-	(void)state;
 	begin(&f, 500 * MS, NULL);
 	on_cpu(&f, 0, 100, 7, 'S', 0);
 	threads_lost(trigger_threads(f.trigger), 300 * MS);
@@ -182,12 +173,11 @@ static void a_wait_with_a_hole_in_it_is_not_trusted(void **state)
 	end(&f);
 }
 
-static void while_it_is_quiet_nothing_counts(void **state)
+TEST(while_it_is_quiet_nothing_counts)
 {
 	struct fixture f;
 	uint32_t tid;
 
-	(void)state;
 	begin(&f, 500 * MS, NULL);
 	trigger_quiet(f.trigger, 1000 * MS);
 	on_cpu(&f, 0, 100, 7, 'S', 0);
@@ -199,12 +189,11 @@ static void while_it_is_quiet_nothing_counts(void **state)
 	end(&f);
 }
 
-static void a_bad_expression_is_refused_with_a_reason(void **state)
+TEST(a_bad_expression_is_refused_with_a_reason)
 {
 	struct trigger *t;
 	char why[64] = "";
 
-	(void)state;
 	assert_int_equal(trigger_new(&t, &(struct trigger_options) { .wait_ns = MS, .comm = "[" },
 				     why, sizeof(why)),
 			 -EINVAL);
@@ -283,12 +272,11 @@ static void expect_seen(struct fixture *f, const char *expected)
 	assert_int_equal(e.is_request, e.took_ns != 0);
 }
 
-static void a_request_longer_than_the_limit_counts_at_any_endpoint(void **state)
+TEST(a_request_longer_than_the_limit_counts_at_any_endpoint)
 {
 	struct fixture f;
 	uint32_t web, db;
 
-	(void)state;
 	begin_requests(&f, "200", NULL);
 	web = endpoint(&f, "tcp", ":80");
 	db = endpoint(&f, "unix", "/run/db.sock");
@@ -308,12 +296,11 @@ static void a_request_longer_than_the_limit_counts_at_any_endpoint(void **state)
 	end(&f);
 }
 
-static void an_endpoint_has_its_own_limit(void **state)
+TEST(an_endpoint_has_its_own_limit)
 {
 	struct fixture f;
 	uint32_t web, other;
 
-	(void)state;
 	begin_requests(&f, "tcp :80=200", NULL);
 	web = endpoint(&f, "tcp", ":80");
 	other = endpoint(&f, "tcp", ":8080");
@@ -338,12 +325,11 @@ static void an_endpoint_has_its_own_limit(void **state)
 	}
 }
 
-static void an_answer_that_goes_on_counts_to_its_last_write(void **state)
+TEST(an_answer_that_goes_on_counts_to_its_last_write)
 {
 	struct fixture f;
 	uint32_t web;
 
-	(void)state;
 	begin_requests(&f, "200", NULL);
 	web = endpoint(&f, "tcp", ":80");
 	answered(&f, 150, 1, web, 100, 150);
@@ -356,12 +342,11 @@ static void an_answer_that_goes_on_counts_to_its_last_write(void **state)
 	end(&f);
 }
 
-static void more_of_an_unknown_answer_does_not_count(void **state)
+TEST(more_of_an_unknown_answer_does_not_count)
 {
 	struct fixture f;
 	uint32_t web;
 
-	(void)state;
 	begin_requests(&f, "200", NULL);
 	web = endpoint(&f, "tcp", ":80");
 	answered(&f, 150, 1, web, 100, 150);
@@ -379,12 +364,11 @@ static void more_of_an_unknown_answer_does_not_count(void **state)
 	end(&f);
 }
 
-static void requests_that_end_while_it_is_quiet_do_not_count(void **state)
+TEST(requests_that_end_while_it_is_quiet_do_not_count)
 {
 	struct fixture f;
 	uint32_t web;
 
-	(void)state;
 	begin_requests(&f, "200", NULL);
 	web = endpoint(&f, "tcp", ":80");
 	answered(&f, 900, 1, web, 100, 900);
@@ -399,12 +383,11 @@ static void requests_that_end_while_it_is_quiet_do_not_count(void **state)
 	end(&f);
 }
 
-static void requests_count_only_if_asked_for(void **state)
+TEST(requests_count_only_if_asked_for)
 {
 	struct fixture f;
 	uint32_t tid;
 
-	(void)state;
 	begin(&f, 200 * MS, NULL);
 	answered(&f, 1000, 1, endpoint(&f, "tcp", ":80"), 100, 1000);
 	more(&f, 1000, 1, 1000, 1000);
@@ -416,25 +399,4 @@ static void requests_count_only_if_asked_for(void **state)
 	on_cpu(&f, 0, 1100, 0, 'R', 7);
 	expect_seen(&f, "");
 	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_wait_is_blocked_and_runnable_time_across_cpus),
-		cmocka_unit_test(neither_preemption_nor_a_short_wait_nor_a_sleep_that_lasts_counts),
-		cmocka_unit_test(only_threads_with_the_name_count),
-		cmocka_unit_test(kernel_threads_count_only_by_name),
-		cmocka_unit_test(a_wait_with_a_hole_in_it_is_not_trusted),
-		cmocka_unit_test(while_it_is_quiet_nothing_counts),
-		cmocka_unit_test(a_bad_expression_is_refused_with_a_reason),
-		cmocka_unit_test(a_request_longer_than_the_limit_counts_at_any_endpoint),
-		cmocka_unit_test(an_endpoint_has_its_own_limit),
-		cmocka_unit_test(an_answer_that_goes_on_counts_to_its_last_write),
-		cmocka_unit_test(more_of_an_unknown_answer_does_not_count),
-		cmocka_unit_test(requests_that_end_while_it_is_quiet_do_not_count),
-		cmocka_unit_test(requests_count_only_if_asked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,7 @@
  * section 10), and --plain-ends (section 11). Lines whose names are changed by hand and added up
  * are those that the option gives, to the nanosecond.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,32 +239,20 @@ static void only_names_differ(const struct trace *t, const char *name, void *arg
 	}
 }
 
-static void on_random_schedules(void **state)
+TEST(on_random_schedules)
 {
 	uint64_t with_objects = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		on_schedule(seed, SCHEDULE_WHOLE, only_names_differ, &with_objects);
 		on_schedule(seed, SCHEDULE_LOSSY, only_names_differ, &with_objects);
 	}
 }
 
-static void on_recorded_traces(void **state)
+TEST(on_recorded_traces)
 {
 	uint64_t with_objects = 0;
 
-	(void)state;
 	on_recorded(only_names_differ, &with_objects);
 	assert_true(with_objects > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(on_random_schedules),
-		cmocka_unit_test(on_recorded_traces),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Links that repeat the one before them (chain-semantics, section 12). */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 
 #include "synth_script.h"
@@ -44,17 +40,15 @@ static void gives(const char *script, unsigned int depth, const char *expected)
 
 #define REPLY "A;recv;-;sleep;--;wake;-;reply;worker"
 
-static void a_lock_that_is_handed_on_is_one_link(void **state)
+TEST(a_lock_that_is_handed_on_is_one_link)
 {
-	(void)state;
 	gives(convoy, 6,
 	      REPLY ";--;wake;-;unlock;worker x 2;--;wake;-;unlock;hold;B;[running] 400\n" REPLY
 		    ";--;wake;-;unlock;worker x 2;[running] 200\n" REPLY ";[running] 100\n");
 }
 
-static void the_depth_counts_what_is_left(void **state)
+TEST(the_depth_counts_what_is_left)
 {
-	(void)state;
 	gives(convoy, 3,
 	      REPLY ";--;wake;-;unlock;worker x 2;--;wake;-;unlock;hold;B;[running] 400\n" REPLY
 		    ";--;wake;-;unlock;worker x 2;[running] 200\n" REPLY ";[running] 100\n");
@@ -64,11 +58,10 @@ static void the_depth_counts_what_is_left(void **state)
 	gives(convoy, 1, REPLY ";[depth limit] 600\n" REPLY ";[running] 100\n");
 }
 
-static void a_count_stands_before_the_mark_of_a_waker(void **state)
+TEST(a_count_stands_before_the_mark_of_a_waker)
 {
 	struct options o = folded(2);
 
-	(void)state;
 	o.annotate = true;
 	expect_text(script_folded(convoy, &o),
 		    "A;recv;-;sleep_[k];--;wake_[w];-;reply_[w];worker_[w];--;wake_[w];-;"
@@ -102,24 +95,22 @@ static void is_repeated(const char *place, const char *expected)
 	gives(script, 6, expected);
 }
 
-static void other_objects_and_places_are_no_repetition(void **state)
+TEST(other_objects_and_places_are_no_repetition)
 {
 	static const char apart[] =
 		REPLY ";--;wake;-;unlock;worker;--;wake;-;unlock;worker;[running] 400\n" REPLY
 		      ";--;wake;-;unlock;worker;[running] 100\n" REPLY ";[running] 100\n";
 
-	(void)state;
 	is_repeated("wait|lock for=futex:p+0x1",
 		    REPLY ";--;wake;-;unlock;worker x 2;[running] 500\n" REPLY ";[running] 100\n");
 	is_repeated("wait|lock for=futex:p+0x2", apart);
 	is_repeated("wait|take for=futex:p+0x1", apart);
 }
 
-static void a_tree_says_how_many(void **state)
+TEST(a_tree_says_how_many)
 {
 	struct options o = folded(6);
 
-	(void)state;
 	expect_text(script_formatted(convoy, &o, "tree"),
 		    "A (101)\n"
 		    "  +0.000100000 s  slept 700.000 us (S)\n"
@@ -133,17 +124,4 @@ static void a_tree_says_how_many(void **state)
 		    "        asleep in wait | lock\n"
 		    "        woken by B (102), which ran 400.000 us\n"
 		    "          in wake | unlock < hold\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_lock_that_is_handed_on_is_one_link),
-		cmocka_unit_test(the_depth_counts_what_is_left),
-		cmocka_unit_test(a_count_stands_before_the_mark_of_a_waker),
-		cmocka_unit_test(other_objects_and_places_are_no_repetition),
-		cmocka_unit_test(a_tree_says_how_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --show: a slow request and the usual one of its endpoint, step by step: made events in, rows out.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,21 +62,19 @@ static char *shown(const char *script, unsigned int given)
 	return text;
 }
 
-static void a_slow_request_is_beside_the_usual_one(void **state)
+TEST(a_slow_request_is_beside_the_usual_one)
 {
-	(void)state;
 	expect_text(shown(service, GIVEN_REQUESTS), expected);
 }
 
 /* So it is for a wait of the thread that answers. */
-static void a_wait_is_in_its_request(void **state)
+TEST(a_wait_is_in_its_request)
 {
-	(void)state;
 	expect_text(shown(service, 0), expected);
 }
 
 /* Where there is only one nothing is usual: the wait alone is shown. */
-static void one_request_is_alone(void **state)
+TEST(one_request_is_alone)
 {
 	char *text = shown("queues\n"
 			   "thread S *\n"
@@ -95,19 +89,7 @@ static void one_request_is_alone(void **state)
 			   "end 2000\n",
 			   GIVEN_REQUESTS);
 
-	(void)state;
 	assert_null(strstr(text, "usual"));
 	assert_non_null(strstr(text, "took 400.000 us"));
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_slow_request_is_beside_the_usual_one),
-		cmocka_unit_test(a_wait_is_in_its_request),
-		cmocka_unit_test(one_request_is_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

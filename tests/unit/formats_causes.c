@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --format=causes: what the waiting came down to. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,11 +44,10 @@ static const char several[] =
 	"1350 c0 - R > A\n"
 	"end 2000\n";
 
-static void each_instant_goes_to_the_last_of_its_chain(void **state)
+TEST(each_instant_goes_to_the_last_of_its_chain)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	gives(several, &o,
 	      HEAD
 	      " 38.8 %       0.400       1      0.400  38.8 %  C/103 ran, then woke the "
@@ -72,11 +67,10 @@ static void each_instant_goes_to_the_last_of_its_chain(void **state)
 }
 
 /* A asks B for something, which needs a lock that C has, which syncs a file; then A naps. */
-static void what_was_waited_for_is_said(void **state)
+TEST(what_was_waited_for_is_said)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	gives("0    c0 - R > A\n"
 	      "0    c1 - R > B\n"
 	      "0    c2 - R > C\n"
@@ -132,12 +126,11 @@ static const char handed_on[] = "thread B S\n"
 				"700  c0 - R > A\n"
 				"end 1000\n";
 
-static void repeated_links_are_one(void **state)
+TEST(repeated_links_are_one)
 {
 	struct options o = script_options(101);
 	char *got;
 
-	(void)state;
 	o.top = 1;
 	got = script_formatted(handed_on, &o, "causes");
 	assert_non_null(strstr(got, MORE "made A wait 0.400 ms: A <- worker x 2 <- holder\n"));
@@ -149,11 +142,10 @@ static void repeated_links_are_one(void **state)
  * A and W wait for the lock L that H keeps over a sync, without a CPU, and running; A through B. A
  * pause of H counts, too: others wait for it.
  */
-static void a_lock_is_one_row_for_each_holder(void **state)
+TEST(a_lock_is_one_row_for_each_holder)
 {
 	struct options o;
 
-	(void)state;
 	options_init(&o);
 	o.top = 3;
 	gives("queues\n"
@@ -204,11 +196,10 @@ static void a_lock_is_one_row_for_each_holder(void **state)
 	      "              0.100       1  H/108 slept in nap | usleep for sleep 1ms, until...\n");
 }
 
-static void waits_are_counted_once_for_each_cause(void **state)
+TEST(waits_are_counted_once_for_each_cause)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	/* Two waits for B; the longer one is the example. */
 	gives("0   c0 - R > A\n"
 	      "0   c1 - R > B\n"
@@ -226,11 +217,10 @@ static void waits_are_counted_once_for_each_cause(void **state)
 		   "100.0 %       0.300" ALL);
 }
 
-static void a_sleep_that_nobody_ended(void **state)
+TEST(a_sleep_that_nobody_ended)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	gives("0   c0 - R > A\n"
 	      "100 c0 A S > - wait|lock;take\n"
 	      "end 1000\n",
@@ -253,11 +243,10 @@ static const char quota[] = "queues\n"
 			    "900 c0 B R > A\n"
 			    "end 1000\n";
 
-static void a_quota_is_a_cause_of_its_own(void **state)
+TEST(a_quota_is_a_cause_of_its_own)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	gives(quota, &o,
 	      HEAD
 	      " 66.7 %       0.400       2      0.300  60.0 %  A/101 had no CPU, in crunch:\n" MORE
@@ -273,12 +262,11 @@ static void a_quota_is_a_cause_of_its_own(void **state)
 }
 
 /* The same where it is known until when, and whose quota it was: first nobody else's fault. */
-static void whose_quota_it_was_is_said(void **state)
+TEST(whose_quota_it_was_is_said)
 {
 	struct options o = script_options(101);
 	char *got;
 
-	(void)state;
 	got = script_formatted("queues\n"
 			       "quotas\n"
 			       "0   c0 - R > A\n"
@@ -300,12 +288,11 @@ static void whose_quota_it_was_is_said(void **state)
 }
 
 /* A waits for B, which is throttled for most of that time. */
-static void a_waker_that_was_throttled_is_the_cause(void **state)
+TEST(a_waker_that_was_throttled_is_the_cause)
 {
 	struct options o = script_options(101);
 	char *got;
 
-	(void)state;
 	got = script_formatted("queues\n"
 			       "0   c0 - R > A\n"
 			       "0   c1 - R > B\n"
@@ -327,12 +314,11 @@ static void a_waker_that_was_throttled_is_the_cause(void **state)
 }
 
 /* B lacks a CPU before it answers A, and when it is preempted later: that is one row. */
-static void a_lack_of_cpu_is_one_row(void **state)
+TEST(a_lack_of_cpu_is_one_row)
 {
 	struct options o;
 	char *got;
 
-	(void)state;
 	options_init(&o);
 	got = script_formatted("queues\n"
 			       "thread B S\n"
@@ -356,12 +342,11 @@ static void a_lack_of_cpu_is_one_row(void **state)
 }
 
 /* Two of three samples are in the kernel, of which one is in a call that is named. */
-static void work_in_the_kernel_is_said(void **state)
+TEST(work_in_the_kernel_is_said)
 {
 	struct options o = script_options(101);
 	char *got;
 
-	(void)state;
 	got = script_formatted("0   c0 - R > A\n"
 			       "0   c1 - R > B\n"
 			       "100 c0 A S > - wait|recv\n"
@@ -398,7 +383,7 @@ static bool has_words(const char *text, const char *words)
 }
 
 /* What is done for a signal is not what brought the thread into the kernel. */
-static void a_core_dump_is_no_page_fault(void **state)
+TEST(a_core_dump_is_no_page_fault)
 {
 	static const char *const at[][2] = {
 		{ "copy_folio;elf_core_dump;do_coredump;get_signal;exit_to_user_mode_loop;"
@@ -413,7 +398,6 @@ static void a_core_dump_is_no_page_fault(void **state)
 	};
 	struct options o = script_options(101);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
 		char script[1000], expected[200], *got;
 
@@ -435,12 +419,11 @@ static void a_core_dump_is_no_page_fault(void **state)
 }
 
 /* Many sleeps of B in one wait of A are no long one. */
-static void the_longest_is_one_sleep(void **state)
+TEST(the_longest_is_one_sleep)
 {
 	struct options o = script_options(101);
 	char *got;
 
-	(void)state;
 	got = script_formatted(
 		"0   c0 - R > A\n"
 		"0   c1 - R > B\n"
@@ -461,12 +444,11 @@ static void the_longest_is_one_sleep(void **state)
 }
 
 /* A's wait for B has the same sleep as B itself: that one shows it better. */
-static void the_example_is_the_sleep_itself(void **state)
+TEST(the_example_is_the_sleep_itself)
 {
 	struct options o;
 	char *got;
 
-	(void)state;
 	options_init(&o);
 	got = script_formatted(
 		"0   c0 - R > A\n"
@@ -485,12 +467,11 @@ static void the_example_is_the_sleep_itself(void **state)
 }
 
 /* One wait of 101 is long: C makes it up, and B all others. */
-static void a_row_says_what_it_has_of_the_slowest(void **state)
+TEST(a_row_says_what_it_has_of_the_slowest)
 {
 	struct options o = script_options(101);
 	char *script = malloc(1 << 16), *at = script, *got;
 
-	(void)state;
 	assert_non_null(script);
 	at = stpcpy(at, "0 c0 - R > A\n0 c1 - R > B\n0 c2 - R > C\n");
 	for (int i = 1; i <= 100; i++)
@@ -510,12 +491,11 @@ static void a_row_says_what_it_has_of_the_slowest(void **state)
 }
 
 /* What B ran by its samples, most of it for D; it wakes A from two places. */
-static void what_ran_has_its_functions_and_places(void **state)
+TEST(what_ran_has_its_functions_and_places)
 {
 	struct options o = script_options(101);
 	char *got;
 
-	(void)state;
 	got = script_formatted("0   c0 - R > A\n"
 			       "0   c1 - R > B\n"
 			       "0   c2 - R > D\n"
@@ -539,12 +519,11 @@ static void what_ran_has_its_functions_and_places(void **state)
 	free(got);
 }
 
-static void scripts_get_objects(void **state)
+TEST(scripts_get_objects)
 {
 	struct options o = script_options(101);
 	char *got;
 
-	(void)state;
 	o.json = true;
 	got = script_formatted(several, &o, "causes");
 	assert_non_null(strstr(got,
@@ -562,12 +541,11 @@ static void scripts_get_objects(void **state)
 }
 
 /* With --wide each part of a row is one line. */
-static void wide_rows_are_not_folded(void **state)
+TEST(wide_rows_are_not_folded)
 {
 	struct options o = script_options(101);
 	char *got;
 
-	(void)state;
 	o.wide = true;
 	got = script_formatted(quota, &o, "causes");
 	assert_non_null(strstr(got,
@@ -577,14 +555,13 @@ static void wide_rows_are_not_folded(void **state)
 }
 
 /* A screen has a line for each cause, as many as there is room for, and at least one. */
-static void a_screen_has_what_fits(void **state)
+TEST(a_screen_has_what_fits)
 {
 	static const char title[] = "All waiting for others, summed over threads: 1.030 ms\n";
 	struct options o = script_options(101);
 	unsigned int lines = 0;
 	char *got;
 
-	(void)state;
 	o.lines = 24;
 	got = script_formatted(several, &o, "causes");
 	for (const char *at = got; (at = strchr(at, '\n')); at++)
@@ -605,12 +582,11 @@ static void a_screen_has_what_fits(void **state)
 	free(got);
 }
 
-static void an_example_is_shown_as_a_tree(void **state)
+TEST(an_example_is_shown_as_a_tree)
 {
 	struct options o = script_options(101), tree = o;
 	char *expected;
 
-	(void)state;
 	o.show = 1;
 	tree.from_ns = 100000;
 	tree.to_ns = 1130001;
@@ -620,12 +596,11 @@ static void an_example_is_shown_as_a_tree(void **state)
 }
 
 /* A waits for its child B to exit. */
-static void an_exit_is_said_in_words(void **state)
+TEST(an_exit_is_said_in_words)
 {
 	struct options o = script_options(101);
 	char *got;
 
-	(void)state;
 	got = script_formatted("0   c0 - R > A\n"
 			       "0   c1 - R > B\n"
 			       "100 c0 A S > - do_wait|wait4;main for=child:102\n"
@@ -635,33 +610,4 @@ static void an_exit_is_said_in_words(void **state)
 			       &o, "causes");
 	assert_non_null(strstr(got, "B/102 ran, then exited\n"));
 	free(got);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_instant_goes_to_the_last_of_its_chain),
-		cmocka_unit_test(what_was_waited_for_is_said),
-		cmocka_unit_test(repeated_links_are_one),
-		cmocka_unit_test(waits_are_counted_once_for_each_cause),
-		cmocka_unit_test(a_sleep_that_nobody_ended),
-		cmocka_unit_test(a_quota_is_a_cause_of_its_own),
-		cmocka_unit_test(whose_quota_it_was_is_said),
-		cmocka_unit_test(a_waker_that_was_throttled_is_the_cause),
-		cmocka_unit_test(a_lock_is_one_row_for_each_holder),
-		cmocka_unit_test(a_lack_of_cpu_is_one_row),
-		cmocka_unit_test(work_in_the_kernel_is_said),
-		cmocka_unit_test(a_core_dump_is_no_page_fault),
-		cmocka_unit_test(the_longest_is_one_sleep),
-		cmocka_unit_test(the_example_is_the_sleep_itself),
-		cmocka_unit_test(a_row_says_what_it_has_of_the_slowest),
-		cmocka_unit_test(what_ran_has_its_functions_and_places),
-		cmocka_unit_test(an_exit_is_said_in_words),
-		cmocka_unit_test(scripts_get_objects),
-		cmocka_unit_test(wide_rows_are_not_folded),
-		cmocka_unit_test(a_screen_has_what_fits),
-		cmocka_unit_test(an_example_is_shown_as_a_tree),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --format=causes: each figure is of what stands beside it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,12 +46,11 @@ static const char lives_for_one_question[] = "born A\n"
 					     "315 c3 A X > -\n"
 					     "end 1000\n";
 
-static void a_life_that_is_one_wait_is_the_longest(void **state)
+TEST(a_life_that_is_one_wait_is_the_longest)
 {
 	char *got = rows_of(lives_for_one_question, 0);
 	struct options o;
 
-	(void)state;
 	has(got, "       0.305       2      0.300 ");
 	has(got, MORE "chainwalk -f tree -t 101 --from 0.000012 --to 0.000313\n");
 	free(got);
@@ -71,7 +66,7 @@ static void a_life_that_is_one_wait_is_the_longest(void **state)
 }
 
 /* A starts B and waits for its end; C serves B three times. Longest is A's, but B's shows it. */
-static void who_waits_for_all_is_no_example(void **state)
+TEST(who_waits_for_all_is_no_example)
 {
 	char *got = rows_of("0   c0 - R > A\n"
 			    "0   c1 - R > B\n"
@@ -91,7 +86,6 @@ static void who_waits_for_all_is_no_example(void **state)
 			    "end 1000\n",
 			    0);
 
-	(void)state;
 	has(got, "       0.380       4      0.190 ");
 	has(got, "C/103 ran, then woke the waiter in send\n");
 	has(got, MORE "chainwalk -f tree -t 102 --from 0.000200 --to 0.000271\n");
@@ -99,7 +93,7 @@ static void who_waits_for_all_is_no_example(void **state)
 }
 
 /* A's first wait is the longest of both B and C: of C, which has less, the next one is shown. */
-static void no_two_rows_have_one_example(void **state)
+TEST(no_two_rows_have_one_example)
 {
 	char *got = rows_of("0   c0 - R > A\n"
 			    "0   c1 - R > B\n"
@@ -119,7 +113,6 @@ static void no_two_rows_have_one_example(void **state)
 			    "end 1000\n",
 			    101);
 
-	(void)state;
 	has(got, "       0.270       2      0.210  70.0 %  B/102 ran, then woke the waiter in "
 		 "send\n" MORE "made A wait 0.270 ms: A <- B\n" MORE
 		 "chainwalk -f tree -t 101 --from 0.000100 --to 0.000401\n");
@@ -130,13 +123,12 @@ static void no_two_rows_have_one_example(void **state)
 }
 
 /* Of B's sleeps, which are walked for A, C and D, but are summed up for E, one is long. */
-static void the_longest_of_many_sleeps_is_found(void **state)
+TEST(the_longest_of_many_sleeps_is_found)
 {
 	uint32_t tids[] = { 101, 103, 104, 105 };
 	char *script = malloc(1 << 17), *at = script, *got;
 	struct options o;
 
-	(void)state;
 	assert_non_null(script);
 	options_init(&o);
 	o.tids = (struct id_list) { tids, 4 };
@@ -186,46 +178,43 @@ static char *rows_of_samples(const char *const *stacks, const int *times, int n)
 }
 
 /* Nearly all samples have the same leaf, but by way of two callers. */
-static void where_samples_part_each_way_has_its_share(void **state)
+TEST(where_samples_part_each_way_has_its_share)
 {
 	const char *const stacks[] = { "|clock_gettime;now;spin_cheap;srv;main",
 				       "|clock_gettime;now;spin_dear;srv;main", "|poll;srv;main" };
 	const int times[] = { 52, 46, 2 };
 	char *got = rows_of_samples(stacks, times, 3);
 
-	(void)state;
 	has(got, "B/102 ran in srv < main: 52 % spin_cheap, 46 % spin_dear, then");
 	assert_null(strstr(got, "now"));
 	free(got);
 }
 
 /* What has most of the samples, and no other one much: it and its share. */
-static void one_way_is_followed_to_its_end(void **state)
+TEST(one_way_is_followed_to_its_end)
 {
 	const char *const stacks[] = { "|crunch;work;main", "|a;main", "|b;main", "|c;main" };
 	const int times[] = { 80, 7, 7, 6 };
 	char *got = rows_of_samples(stacks, times, 4);
 
-	(void)state;
 	has(got, "B/102 ran 80 % in crunch < work < main, then");
 	free(got);
 }
 
 /* What a function does itself is one way; of its calls of itself the innermost counts. */
-static void recursion_and_own_work_are_ways(void **state)
+TEST(recursion_and_own_work_are_ways)
 {
 	const char *const stacks[] = { "|walk;main", "|walk;walk;main", "|free;walk;walk;walk;main",
 				       "|free;walk;sweep;walk;main" };
 	const int times[] = { 20, 40, 20, 20 };
 	char *got = rows_of_samples(stacks, times, 4);
 
-	(void)state;
 	has(got, "B/102 ran in walk < main: 60 % itself, 40 % free, then");
 	free(got);
 }
 
 /* A's waits for B, of which the last one is for a child: that says its share, if it has much. */
-static void what_some_waits_are_for_says_its_share(void **state)
+TEST(what_some_waits_are_for_says_its_share)
 {
 	static const char script[] = "0    c0 - R > A\n"
 				     "0    c1 - R > B\n"
@@ -238,7 +227,6 @@ static void what_some_waits_are_for_says_its_share(void **state)
 				     "end 2000\n";
 	char text[sizeof(script) + 16], *got;
 
-	(void)state;
 	sprintf(text, script, 160, 160);
 	got = rows_of(text, 101);
 	has(got, "made A wait 0.100 ms: A <- B, for child 102 (40 %)\n");
@@ -250,11 +238,10 @@ static void what_some_waits_are_for_says_its_share(void **state)
 }
 
 /* Of twenty pipes, each with a twentieth of the time, it is said that they are pipes. */
-static void many_things_are_told_by_their_class(void **state)
+TEST(many_things_are_told_by_their_class)
 {
 	char text[4096] = "0 c0 - R > A\n0 c1 - R > B\n", *got;
 
-	(void)state;
 	for (int i = 0; i < 20; i++) {
 		int us = 100 + 100 * i;
 
@@ -270,7 +257,7 @@ static void many_things_are_told_by_their_class(void **state)
 }
 
 /* How B woke A, twice: each way with its share; what both begin with is said once. */
-static void ways_to_wake_have_their_shares(void **state)
+TEST(ways_to_wake_have_their_shares)
 {
 	static const char script[] = "0    c0 - R > A\n"
 				     "0    c1 - R > B\n"
@@ -283,7 +270,6 @@ static void ways_to_wake_have_their_shares(void **state)
 				     "end 2000\n";
 	char text[sizeof(script) + 64], *got;
 
-	(void)state;
 	sprintf(text, script, "wake|reply");
 	got = rows_of(text, 101);
 	has(got, "B/102 ran, then woke the waiter in send (60 %), reply (40 %)\n");
@@ -292,22 +278,4 @@ static void ways_to_wake_have_their_shares(void **state)
 	got = rows_of(text, 101);
 	has(got, "B/102 ran, then woke the waiter in send (60 %), exited (40 %)\n");
 	free(got);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_life_that_is_one_wait_is_the_longest),
-		cmocka_unit_test(who_waits_for_all_is_no_example),
-		cmocka_unit_test(no_two_rows_have_one_example),
-		cmocka_unit_test(the_longest_of_many_sleeps_is_found),
-		cmocka_unit_test(where_samples_part_each_way_has_its_share),
-		cmocka_unit_test(one_way_is_followed_to_its_end),
-		cmocka_unit_test(recursion_and_own_work_are_ways),
-		cmocka_unit_test(what_some_waits_are_for_says_its_share),
-		cmocka_unit_test(many_things_are_told_by_their_class),
-		cmocka_unit_test(ways_to_wake_have_their_shares),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

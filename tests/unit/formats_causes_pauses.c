@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --format=causes: which waiting is a pause by choice or for lack of work, and which is none. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,9 +36,8 @@ static void is_cause(const char *script, const char *sentence, bool expected)
 
 /* A waits for B, which naps: only if A asked B before, or B works for a request, is that a cause.
  */
-static void a_nap_counts_when_somebody_waits_for_it(void **state)
+TEST(a_nap_counts_when_somebody_waits_for_it)
 {
-	(void)state;
 	is_cause(NAPS("5 c2 - R > C\n10 c2 C wakes B wake|send\n", ""), "B/102 slept in nap",
 		 false);
 	is_cause(NAPS("10 c0 A wakes B wake|send;ask\n", ""), "B/102 slept in nap", true);
@@ -52,7 +47,7 @@ static void a_nap_counts_when_somebody_waits_for_it(void **state)
 }
 
 /* A waits for room in a pipe that B reads, who naps; and then for what B writes. */
-static void a_nap_of_who_should_read_counts(void **state)
+TEST(a_nap_of_who_should_read_counts)
 {
 #define PIPE(slept)                                                                     \
 	"0    c0 - R > A\n"                                                             \
@@ -64,7 +59,6 @@ static void a_nap_of_who_should_read_counts(void **state)
 	"1200 c1 B wakes A wake|use;serve\n"                                            \
 	"1200 c0 - R > A\n"                                                             \
 	"end 2000\n"
-	(void)state;
 	is_cause(PIPE("anon_pipe_write|write;tell"), "B/102 slept in nap", true);
 	is_cause(PIPE("anon_pipe_read|read;hear"), "B/102 slept in nap", false);
 }
@@ -72,9 +66,8 @@ static void a_nap_of_who_should_read_counts(void **state)
 #define TIMER "tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
 
 /* Example of section 17: A has asked B, which waits for a lock that S holds while it naps. */
-static void a_nap_under_a_lock_counts_for_who_waits_for_an_answer(void **state)
+TEST(a_nap_under_a_lock_counts_for_who_waits_for_an_answer)
 {
-	(void)state;
 	is_cause("0    c0 - R > A\n"
 		 "0    c1 - R > B\n"
 		 "0    c2 - R > S\n"
@@ -94,9 +87,8 @@ static void a_nap_under_a_lock_counts_for_who_waits_for_an_answer(void **state)
 }
 
 /* A blocking command of a server: B answers A when C, which naps, has sent something. */
-static void a_nap_before_an_answer_counts(void **state)
+TEST(a_nap_before_an_answer_counts)
 {
-	(void)state;
 	is_cause("0    c0 - R > A\n"
 		 "0    c1 - R > B\n"
 		 "0    c2 - R > C\n"
@@ -116,7 +108,7 @@ static void a_nap_before_an_answer_counts(void **state)
 }
 
 /* Who waits for a child, or for the end of a thread, waits also while that naps. */
-static void a_nap_of_a_child_counts(void **state)
+TEST(a_nap_of_a_child_counts)
 {
 #define CHILD(slept, woke)                                 \
 	"born B\n"                                         \
@@ -130,7 +122,6 @@ static void a_nap_of_a_child_counts(void **state)
 	"650  c1 B wakes A " woke "\n"                     \
 	"650  c0 - R > A\n"                                \
 	"end 2000\n"
-	(void)state;
 	is_cause(CHILD("do_wait|wait4;main for=child:102~B", "do_notify_parent;do_exit|exit"),
 		 "B/102 slept in nap", true);
 	is_cause(CHILD("futex_wait|pthread_join;main for=futex:7", "mm_release;do_exit|exit"),
@@ -141,9 +132,8 @@ static void a_nap_of_a_child_counts(void **state)
 }
 
 /* A lock that is known by the kernel's function alone; and one for which A does not wait on. */
-static void a_wait_at_a_lock_is_none_of_choice(void **state)
+TEST(a_wait_at_a_lock_is_none_of_choice)
 {
-	(void)state;
 	is_cause("0    c0 - R > A\n"
 		 "0    c1 - R > B\n"
 		 "30   c0 A S > - schedule;locks_lock_inode_wait;flock_lock|f for=file:/l\n"
@@ -162,7 +152,7 @@ static void a_wait_at_a_lock_is_none_of_choice(void **state)
 }
 
 /* D naps, and then has something for R, which passes it on to A: nobody had asked. */
-static void who_waits_for_work_waits_for_whoever_brings_it(void **state)
+TEST(who_waits_for_work_waits_for_whoever_brings_it)
 {
 #define WORK(before)                                                                    \
 	"0    c0 - R > A\n"                                                             \
@@ -176,7 +166,6 @@ static void who_waits_for_work_waits_for_whoever_brings_it(void **state)
 	"720  c1 R wakes A futex_wake|put;relay\n"                                      \
 	"720  c0 - R > A\n"                                                             \
 	"end 2000\n"
-	(void)state;
 	is_cause(WORK(""), "D/104 slept in nap", false);
 	/* To release a lock is no question; to wake who waits for something is one. */
 	is_cause(WORK("10 c1 R S > - futex_wait|pthread_mutex_lock;put for=futex:9\n"
@@ -188,7 +177,7 @@ static void who_waits_for_work_waits_for_whoever_brings_it(void **state)
 }
 
 /* A poll() that times out is a pause, unless it waits for somebody's message. */
-static void a_timeout_of_a_question_is_no_pause(void **state)
+TEST(a_timeout_of_a_question_is_no_pause)
 {
 #define POLL(what)                                                                      \
 	"0    c0 - R > A\n"                                                             \
@@ -197,13 +186,12 @@ static void a_timeout_of_a_question_is_no_pause(void **state)
 	"1100 c0 A R > B\n"                                                             \
 	"1110 c0 B S > A\n"                                                             \
 	"end 2000\n"
-	(void)state;
 	is_cause(POLL("udp~10.0.0.53:53"), "A/101 slept in do_sys_poll", true);
 	is_cause(POLL("tcp~:80"), "A/101 slept in do_sys_poll", false);
 }
 
 /* In state D a thread waits for a device, also if a timer ends that. */
-static void an_uninterruptible_sleep_is_no_pause(void **state)
+TEST(an_uninterruptible_sleep_is_no_pause)
 {
 #define SLEEP(letter)                                                                   \
 	"0    c0 - R > A\n"                                                             \
@@ -212,18 +200,16 @@ static void an_uninterruptible_sleep_is_no_pause(void **state)
 	"1100 c0 A R > B\n"                                                             \
 	"1110 c0 B S > A\n"                                                             \
 	"end 2000\n"
-	(void)state;
 	is_cause(SLEEP("D"), "A/101 slept in rq_qos_wait", true);
 	is_cause(SLEEP("S"), "A/101 slept in rq_qos_wait", false);
 }
 
 /* Of a thread that only waits for work it is said where, and not what others did meanwhile. */
-static void who_has_no_work_is_named(void **state)
+TEST(who_has_no_work_is_named)
 {
 	struct options o = script_options(119);
 	char *got;
 
-	(void)state;
 	o.json = true;
 	got = script_formatted(
 		"0    c0 - R > S\n"
@@ -244,9 +230,8 @@ static void who_has_no_work_is_named(void **state)
 }
 
 /* A thread that waits for the next request has no work; one that serves one, and asks, has. */
-static void waiting_for_a_request_is_no_cause(void **state)
+TEST(waiting_for_a_request_is_no_cause)
 {
-	(void)state;
 	is_cause("0    c0 - R > S\n"
 		 "10   c0 S S > - wait|recv;serve for=tcp:peer:99\n"
 		 "900  c0 - wakes S ready;net_rx_action;asm_common_interrupt\n"
@@ -269,7 +254,7 @@ static void waiting_for_a_request_is_no_cause(void **state)
 }
 
 /* B waits in poll() until A connects; until A sends something; while it works for a request. */
-static void a_connection_is_work(void **state)
+TEST(a_connection_is_work)
 {
 #define POLLS(woke, request)                                     \
 	"0    c0 - R > A\n"                                      \
@@ -277,7 +262,6 @@ static void a_connection_is_work(void **state)
 	"100  c1 B S > - do_sys_poll|poll;serve for=poll:of:2\n" \
 	"1100 c0 A wakes B " woke "|send;main\n"                 \
 	"1100 c1 - R > B\n" request "end 2000\n"
-	(void)state;
 	is_cause(POLLS("wake;tcp_child_process;tcp_v4_rcv", ""), "B/102 slept in do_sys_poll",
 		 false);
 	is_cause(POLLS("wake;unix_stream_connect", ""), "B/102 slept in do_sys_poll", false);
@@ -292,7 +276,7 @@ static void a_connection_is_work(void **state)
 
 /* A waits for a lock that B has while it waits for a connection; then A does so, or something else.
  */
-static void the_turn_to_wait_for_work_is_no_lock(void **state)
+TEST(the_turn_to_wait_for_work_is_no_lock)
 {
 #define TURNS(holds, then, woke, request)                                    \
 	"0    c0 - R > A\n"                                                  \
@@ -310,7 +294,6 @@ static void the_turn_to_wait_for_work_is_no_lock(void **state)
 #define WAITS "do_epoll_wait|wait;accept for=epoll:A:4"
 #define FSYNCS "wait|fsync;main for=file:/j"
 #define SLEPT "A/101 slept in futex_wait | pthread_mutex_lock"
-	(void)state;
 	is_cause(TURNS(WAITS, WAITS, "wake;unix_stream_connect", ""), SLEPT, false);
 	is_cause(TURNS(WAITS, FSYNCS, "wake;io", ""), "B/102 held futex 8", true);
 	/* A client was there already. */
@@ -321,25 +304,4 @@ static void the_turn_to_wait_for_work_is_no_lock(void **state)
 	is_cause(TURNS(WAITS, WAITS, "wake;unix_stream_connect",
 		       "1600 c0 A request tcp::80 arrived=5 taken=15 answered=1600\n"),
 		 "B/102 held futex 8", true);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_nap_counts_when_somebody_waits_for_it),
-		cmocka_unit_test(a_nap_of_who_should_read_counts),
-		cmocka_unit_test(a_nap_under_a_lock_counts_for_who_waits_for_an_answer),
-		cmocka_unit_test(a_nap_before_an_answer_counts),
-		cmocka_unit_test(a_nap_of_a_child_counts),
-		cmocka_unit_test(a_wait_at_a_lock_is_none_of_choice),
-		cmocka_unit_test(who_waits_for_work_waits_for_whoever_brings_it),
-		cmocka_unit_test(a_timeout_of_a_question_is_no_pause),
-		cmocka_unit_test(an_uninterruptible_sleep_is_no_pause),
-		cmocka_unit_test(who_has_no_work_is_named),
-		cmocka_unit_test(waiting_for_a_request_is_no_cause),
-		cmocka_unit_test(a_connection_is_work),
-		cmocka_unit_test(the_turn_to_wait_for_work_is_no_lock),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Requests (--requests) in the formats that show waits: made events in, what is written out. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +32,10 @@ static struct options of_requests(const char *endpoint)
 	return o;
 }
 
-static void a_tree_tells_a_request_in_order_of_time(void **state)
+TEST(a_tree_tells_a_request_in_order_of_time)
 {
 	struct options o = of_requests(":80");
 
-	(void)state;
 	o.unit = UNIT_NS;
 	expect_text(script_formatted(script, &o, "tree"),
 		    "[request tcp :80] S (119)\n"
@@ -83,11 +78,10 @@ static const char traced[] = "thread F *\n"
 			     "800 c0 F request tcp::80 conn=1 arrived=100 taken=100\n"
 			     "end 1000\n";
 
-static void requests_of_one_trace_are_one_story(void **state)
+TEST(requests_of_one_trace_are_one_story)
 {
 	struct options o = of_requests(":80 /cart");
 
-	(void)state;
 	o.unit = UNIT_NS;
 	expect_text(
 		script_formatted(traced, &o, "tree"),
@@ -127,12 +121,11 @@ static void requests_of_one_trace_are_one_story(void **state)
 	options_free(&o);
 }
 
-static void a_trace_id_chooses_its_requests(void **state)
+TEST(a_trace_id_chooses_its_requests)
 {
 	struct options o = of_requests(":8");
 	char *text;
 
-	(void)state;
 	o.trace_id[1] = 0xc0ffee;
 	o.unit = UNIT_NS;
 	o.depth = 1;
@@ -148,11 +141,10 @@ static void a_trace_id_chooses_its_requests(void **state)
 }
 
 /* What --from and --to leave of it; the times are since it arrived. */
-static void a_tree_tells_the_part_that_is_shown(void **state)
+TEST(a_tree_tells_the_part_that_is_shown)
 {
 	struct options o = of_requests(":80");
 
-	(void)state;
 	o.unit = UNIT_NS;
 	o.from_ns = 250000;
 	o.to_ns = 500000;
@@ -172,11 +164,10 @@ static void a_tree_tells_the_part_that_is_shown(void **state)
 }
 
 /* --mode=classic has no times of its links. */
-static void a_classic_tree_is_as_of_waits(void **state)
+TEST(a_classic_tree_is_as_of_waits)
 {
 	struct options o = of_requests(":80");
 
-	(void)state;
 	o.unit = UNIT_NS;
 	o.mode = MODE_CLASSIC;
 	o.from_ns = 250000;
@@ -196,11 +187,10 @@ static void a_classic_tree_is_as_of_waits(void **state)
 }
 
 /* S waits for a lock in three tries, of which timers end two, and runs between them. */
-static void tries_of_one_wait_are_told_as_one(void **state)
+TEST(tries_of_one_wait_are_told_as_one)
 {
 	struct options o = of_requests(":80");
 
-	(void)state;
 	o.unit = UNIT_NS;
 	expect_text(script_formatted("thread S *\n"
 				     "thread L *\n"
@@ -243,12 +233,11 @@ static void has(const char *text, const char *part)
 	fail();
 }
 
-static void labels_in_json_are_no_links(void **state)
+TEST(labels_in_json_are_no_links)
 {
 	struct options o = of_requests(":80");
 	char *json = script_formatted(script, &o, "json");
 
-	(void)state;
 	has(json, "\"name\":\"[request tcp :80] S\",\"start\":100000,\"wake\":900000,");
 	has(json, "{\"labels\":[\"queued\",\"for tcp :81\"],\"links\":[{\"name\":\"S\",\"tid\":119,"
 		  "\"pid\":119,\"context\":\"task\",\"stack\":{\"user\":[],\"kernel\":[]}}],"
@@ -262,12 +251,11 @@ static void labels_in_json_are_no_links(void **state)
 	options_free(&o);
 }
 
-static void json_says_what_a_request_was(void **state)
+TEST(json_says_what_a_request_was)
 {
 	struct options o = of_requests(":80");
 	char *json = script_formatted(script_requests, &o, "json");
 
-	(void)state;
 	has(json, "\"request\":{\"endpoint\":\"tcp :80 /cart\",\"taken\":50000,\"first_answer\":"
 		  "250000,\"connection\":1,\"reader\":119,\"writer\":119,\"trace_id\":"
 		  "\"00000000010000000000000000c0ffee\",\"span_id\":\"0000000000000007\","
@@ -285,30 +273,12 @@ static void json_says_what_a_request_was(void **state)
 	options_free(&o);
 }
 
-static void the_command_of_a_cause_shows_the_request(void **state)
+TEST(the_command_of_a_cause_shows_the_request)
 {
 	struct options o = of_requests(":80"), causes = causes_options(&o);
 	char *text = script_formatted(script, &causes, "causes");
 
-	(void)state;
 	has(text, "chainwalk -f tree --requests -p 119 --from 0.000100 --to 0.000901");
 	free(text);
 	options_free(&o);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_tree_tells_a_request_in_order_of_time),
-		cmocka_unit_test(requests_of_one_trace_are_one_story),
-		cmocka_unit_test(a_trace_id_chooses_its_requests),
-		cmocka_unit_test(a_tree_tells_the_part_that_is_shown),
-		cmocka_unit_test(a_classic_tree_is_as_of_waits),
-		cmocka_unit_test(tries_of_one_wait_are_told_as_one),
-		cmocka_unit_test(labels_in_json_are_no_links),
-		cmocka_unit_test(json_says_what_a_request_was),
-		cmocka_unit_test(the_command_of_a_cause_shows_the_request),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Words of commands that are shown: nothing in them is a terminal's command, and a shell takes them
  * as they were. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#define OWN_MAIN
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +11,7 @@
 #include "common/clean_text.h"
 #include "formats/command_word.h"
 
-static void a_shell_takes_it_and_a_terminal_does_not(void **state)
+TEST(a_shell_takes_it_and_a_terminal_does_not)
 {
 	static const char *const words[] = {
 		"/var/run/a.sock",
@@ -31,7 +28,6 @@ static void a_shell_takes_it_and_a_terminal_does_not(void **state)
 		"\0338\001\0029",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		char *word = NULL, command[512], got[256];
 		size_t len;
@@ -59,10 +55,6 @@ static void a_shell_takes_it_and_a_terminal_does_not(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_shell_takes_it_and_a_terminal_does_not),
-	};
-
 	if (system("command -v bash >/dev/null")) {
 		print_message("needs bash\n");
 		return 77;

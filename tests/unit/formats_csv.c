@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --format=csv: what is written, to the byte. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "export_read.h"
 
@@ -15,11 +11,10 @@
 	"end_depth_limit_ns,end_loop_ns,end_timer_ns,end_network_ns,end_disk_ns,stack"
 #define CSV_HEADER STACK_HEADER "\n"
 
-static void a_row_is_a_wait(void **state)
+TEST(a_row_is_a_wait)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
 	expect_text(script_formatted(script_chain, &o, "csv"),
 		    CSV_HEADER "100000,900000,930000,,A,101,101,A,sleep,S,,800000,30000,0,"
@@ -31,11 +26,10 @@ static void a_row_is_a_wait(void **state)
 			       ",,,,,0,0,0,1000000,0,0,0,0,0,0,umain;usleep;-;ksys;ksleep\n");
 }
 
-static void an_interrupt_as_waker_has_a_handler(void **state)
+TEST(an_interrupt_as_waker_has_a_handler)
 {
 	struct options o = script_options(102);
 
-	(void)state;
 	o.user = false;
 	expect_text(script_formatted(script_chain, &o, "csv"),
 		    CSV_HEADER "300000,700000,700000,,B,102,102,B,sleep,D,,400000,0,0,"
@@ -44,11 +38,10 @@ static void an_interrupt_as_waker_has_a_handler(void **state)
 			       "0,0,0,0,0,0,0,400000,0,0,klock\n");
 }
 
-static void csv_shows_what_options_choose(void **state)
+TEST(csv_shows_what_options_choose)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	o.top = 2;
 	o.depth = 1;
 	o.kernel = false;
@@ -75,11 +68,10 @@ static void csv_shows_what_options_choose(void **state)
  * B worked for A for 400 us, of which three samples of four say sort, and waited for C, which ran
  * for as long, in copy by its one sample: copy has more of the time, sort more of the samples.
  */
-static void stacks_that_wakers_ran_have_columns(void **state)
+TEST(stacks_that_wakers_ran_have_columns)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	expect_text(script_formatted("0   c0 - R > B\n"
 				     "0   c1 - R > A\n"
 				     "0   c2 - R > C\n"
@@ -103,7 +95,7 @@ static void stacks_that_wakers_ran_have_columns(void **state)
 }
 
 /* What a process may call itself, and what a function may be called, stays in its field. */
-static void hostile_names_stay_in_their_fields(void **state)
+TEST(hostile_names_stay_in_their_fields)
 {
 	static const struct {
 		const char *name, *written;
@@ -126,7 +118,6 @@ static void hostile_names_stay_in_their_fields(void **state)
 		{ "", "[unknown]" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct synth *m = synth_new();
 		struct options o;
@@ -155,11 +146,10 @@ static void hostile_names_stay_in_their_fields(void **state)
 	}
 }
 
-static void rows_of_requests_have_more_columns(void **state)
+TEST(rows_of_requests_have_more_columns)
 {
 	struct options o = script_options(119);
 
-	(void)state;
 	o.requests = true;
 	expect_text(script_formatted(script_requests, &o, "csv"),
 		    "start_ns,wake_ns,end_ns,wall_time,thread,tid,pid,process,kind,state,flags,"
@@ -180,14 +170,13 @@ static void rows_of_requests_have_more_columns(void **state)
 		    "stack],40000,0,0,0,0,0,0,0,0,0,,request f,f,910000,,119,probed,\"x,y\",,,\n");
 }
 
-static void wall_time_is_utc_to_the_nanosecond(void **state)
+TEST(wall_time_is_utc_to_the_nanosecond)
 {
 	struct synth *m = synth_new();
 	struct options o;
 	struct trace *t;
 	char *text;
 
-	(void)state;
 	/* 2000-02-29 23:59:59.5 is when the trace's clock was at 0. */
 	synth_info(m, &(struct chainlog_info) {
 			      .host = "h", .cpus = 1, .wall_ns = 951868799500000000 });
@@ -201,19 +190,4 @@ static void wall_time_is_utc_to_the_nanosecond(void **state)
 	free(text);
 	trace_close(t);
 	synth_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_row_is_a_wait),
-		cmocka_unit_test(stacks_that_wakers_ran_have_columns),
-		cmocka_unit_test(an_interrupt_as_waker_has_a_handler),
-		cmocka_unit_test(csv_shows_what_options_choose),
-		cmocka_unit_test(hostile_names_stay_in_their_fields),
-		cmocka_unit_test(rows_of_requests_have_more_columns),
-		cmocka_unit_test(wall_time_is_utc_to_the_nanosecond),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

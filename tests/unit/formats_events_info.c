@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The formats events and info, and what is printed of names that are not nice. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +51,10 @@ static void expect_line(const char *text, const char *line)
 	fail_msg("no line '%s' in:\n%s", line, text);
 }
 
-static void events_are_one_line_each(void **state)
+TEST(events_are_one_line_each)
 {
 	struct synth *m = synth_sample();
 
-	(void)state;
 	expect(FORMAT(m, "-f", "events"),
 	       "     0.000000100 [000] switch swapper/0 R -> [unknown]/7\n"
 	       "     0.000000110 [001] switch swapper/0 R -> [unknown]/8\n"
@@ -76,12 +71,11 @@ static void events_are_one_line_each(void **state)
 	synth_free(m);
 }
 
-static void events_can_be_chosen_by_thread_name_process_and_time(void **state)
+TEST(events_can_be_chosen_by_thread_name_process_and_time)
 {
 	struct synth *m = synth_sample();
 	char *by_tid;
 
-	(void)state;
 	by_tid = FORMAT(m, "-f", "events", "-t", "9");
 	expect(by_tid, "     0.000000250 [000] fork   [unknown]/7 -> child/9 of process 7\n"
 		       "     0.000000260 [000] new    [unknown]/7 -> child/9\n"
@@ -100,12 +94,11 @@ static void events_can_be_chosen_by_thread_name_process_and_time(void **state)
 	synth_free(m);
 }
 
-static void verbose_events_show_stacks(void **state)
+TEST(verbose_events_show_stacks)
 {
 	struct synth *m = synth_new();
 	uint32_t module, frames[2];
 
-	(void)state;
 	module =
 		encoder_module(synth_encoder(m), encoder_text(synth_encoder(m), "/bin/x"), NULL, 0);
 	frames[0] = encoder_frame(synth_encoder(m), 0, 0xffffffff81000abc);
@@ -135,11 +128,10 @@ static void verbose_events_show_stacks(void **state)
 	synth_free(m);
 }
 
-static void losses_are_events_too(void **state)
+TEST(losses_are_events_too)
 {
 	struct synth *m = synth_new();
 
-	(void)state;
 	synth_switch(m, 0, 10, 1, 'S', 0, "");
 	synth_lost(m, 0, 5, 20, 1000000040);
 	synth_end(m, 2000000000);
@@ -149,11 +141,10 @@ static void losses_are_events_too(void **state)
 	synth_free(m);
 }
 
-static void exec_by_a_thread_takes_the_leaders_tid_over(void **state)
+TEST(exec_by_a_thread_takes_the_leaders_tid_over)
 {
 	struct synth *m = synth_new();
 
-	(void)state;
 	synth_thread(m, 10, "leader");
 	synth_thread(m, 11, "worker");
 	encoder_event(synth_encoder(m),
@@ -171,12 +162,11 @@ static void exec_by_a_thread_takes_the_leaders_tid_over(void **state)
 	synth_free(m);
 }
 
-static void info_counts_what_there_is(void **state)
+TEST(info_counts_what_there_is)
 {
 	struct synth *m = synth_sample();
 	char *text = FORMAT(m, "-f", "info");
 
-	(void)state;
 	expect_line(text, "host: testhost");
 	expect_line(text, "kernel: 6.1.0-test");
 	expect_line(text, "command: chaincap -o trace.bin 10");
@@ -207,7 +197,7 @@ static void note(struct synth *m, uint32_t tgid, const char *what, const char *c
 
 /* Also into the picture: as lines without time, which have no frame in a name and none of their
  * own. */
-static void what_stacks_lack_is_noted_once_for_all_processes(void **state)
+TEST(what_stacks_lack_is_noted_once_for_all_processes)
 {
 	uint32_t id = 12;
 	struct process_list only = { .ids = { &id, 1 } };
@@ -216,7 +206,6 @@ static void what_stacks_lack_is_noted_once_for_all_processes(void **state)
 	struct trace *t;
 	char *text;
 
-	(void)state;
 	synth_thread(m, 5, "sleeper");
 	synth_switch(m, 0, 10, 5, 'S', 0, "schedule;read");
 	for (uint32_t i = 0; i < 5; i++)
@@ -245,7 +234,7 @@ static void what_stacks_lack_is_noted_once_for_all_processes(void **state)
 }
 
 /* The bytes behind its fields are a newer writer's; texts that are not defined are empty. */
-static void notes_may_be_longer_or_damaged(void **state)
+TEST(notes_may_be_longer_or_damaged)
 {
 	static const uint8_t longer[] = { 1, 6, 7, 99, 99, 0, 1, 1 };
 	static const uint8_t damaged[] = { 2, 4, 8, 0, 0, 0, 200, 1, 0, 0, 0 };
@@ -253,7 +242,6 @@ static void notes_may_be_longer_or_damaged(void **state)
 	struct trace *t;
 	size_t n;
 
-	(void)state;
 	synth_switch(m, 0, 10, 5, 'S', 0, "");
 	synth_flush(m);
 	synth_add_block(m, CHAINLOG_BLOCK_NOTES, longer, sizeof(longer));
@@ -269,12 +257,11 @@ static void notes_may_be_longer_or_damaged(void **state)
 	synth_free(m);
 }
 
-static void info_says_that_the_kernel_counted_more(void **state)
+TEST(info_says_that_the_kernel_counted_more)
 {
 	struct synth *m = synth_new();
 	char *text;
 
-	(void)state;
 	synth_switch(m, 0, 10, 1, 'S', 0, "");
 	synth_lost(m, 0, 5, 20, 40);
 	encoder_end(synth_encoder(m), 100, 7, 0);
@@ -287,13 +274,12 @@ static void info_says_that_the_kernel_counted_more(void **state)
 	synth_free(m);
 }
 
-static void info_tells_damage(void **state)
+TEST(info_tells_damage)
 {
 	struct synth *m = synth_sample();
 	char *text, line[64];
 	size_t at, len;
 
-	(void)state;
 	at = synth_block(m, CHAINLOG_BLOCK_EVENTS, 0, &len);
 	synth_bytes(m, &len)[at + CHAINLOG_HEADER_SIZE] ^= 1;
 	text = FORMAT(m, "-f", "info");
@@ -317,11 +303,10 @@ static char *clean(const char *s)
 	return text;
 }
 
-static void control_characters_are_never_printed_raw(void **state)
+TEST(control_characters_are_never_printed_raw)
 {
 	struct synth *m = synth_new();
 
-	(void)state;
 	expect(clean("plain name; with %s"), "plain name; with %s");
 	expect(clean("\033[31mred\a\n\t\177"), "?[31mred????");
 	expect(clean("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\xa7"),
@@ -338,23 +323,4 @@ static void control_characters_are_never_printed_raw(void **state)
 	expect(FORMAT(m, "-f", "events"),
 	       "     0.000000010 [000] switch ?]0;evil?/5 S -> swapper/0\n");
 	synth_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_are_one_line_each),
-		cmocka_unit_test(events_can_be_chosen_by_thread_name_process_and_time),
-		cmocka_unit_test(verbose_events_show_stacks),
-		cmocka_unit_test(losses_are_events_too),
-		cmocka_unit_test(exec_by_a_thread_takes_the_leaders_tid_over),
-		cmocka_unit_test(info_counts_what_there_is),
-		cmocka_unit_test(what_stacks_lack_is_noted_once_for_all_processes),
-		cmocka_unit_test(notes_may_be_longer_or_damaged),
-		cmocka_unit_test(info_says_that_the_kernel_counted_more),
-		cmocka_unit_test(info_tells_damage),
-		cmocka_unit_test(control_characters_are_never_printed_raw),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

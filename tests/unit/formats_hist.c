@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --format=hist: how long waits were. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +11,10 @@ static void gives(const char *script, const struct options *o, const char *expec
 	expect_text(script_formatted(script, o, "hist"), expected);
 }
 
-static void lengths_by_powers_of_two(void **state)
+TEST(lengths_by_powers_of_two)
 {
 	struct options o;
 
-	(void)state;
 	options_init(&o);
 	gives(script_lengths, &o,
 	      "        msecs                  : count     distribution\n"
@@ -46,11 +41,10 @@ static void lengths_by_powers_of_two(void **state)
 	gives(script_lengths, &o, "");
 }
 
-static void lengths_are_whole_where_the_window_cuts(void **state)
+TEST(lengths_are_whole_where_the_window_cuts)
 {
 	struct options o;
 
-	(void)state;
 	options_init(&o);
 	o.from_ns = 31500; /* in A's wait of 3 us, of which it leaves 1.5 */
 	o.to_ns = 41000;   /* in B's wait of 9 us, of which it leaves 1 */
@@ -66,11 +60,10 @@ static void lengths_are_whole_where_the_window_cuts(void **state)
 	      "|****************************************|\n");
 }
 
-static void lengths_by_name_and_in_ns(void **state)
+TEST(lengths_by_name_and_in_ns)
 {
 	struct options o;
 
-	(void)state;
 	options_init(&o);
 	o.by_name = true;
 	gives(script_lengths, &o,
@@ -128,12 +121,11 @@ static void lengths_by_name_and_in_ns(void **state)
 	      "      1024 -> 2047       : 1        |****************************************|\n");
 }
 
-static void numbers_of_more_than_ten_digits(void **state)
+TEST(numbers_of_more_than_ten_digits)
 {
 	struct options o = script_options(101);
 	char *text, *last;
 
-	(void)state;
 	o.unit = UNIT_NS;
 	text = script_formatted("0 c0 - R > A\n1 c0 A S > - a\nend 5000001\n", &o, "hist");
 	assert_memory_equal(text, "               nsecs                         : count", 52);
@@ -144,12 +136,11 @@ static void numbers_of_more_than_ten_digits(void **state)
 	free(text);
 }
 
-static void lengths_in_the_unit_of_tables_or_the_one_that_is_asked_for(void **state)
+TEST(lengths_in_the_unit_of_tables_or_the_one_that_is_asked_for)
 {
 	struct options o = script_options(101);
 	char *text;
 
-	(void)state;
 	text = script_formatted("0 c0 - R > A\n1 c0 A S > - a\nend 2000001\n", &o, "hist");
 	assert_memory_equal(text, "        msecs                  : count", 38);
 	assert_non_null(strstr(text, "\n    1 048.576 -> 2 097.151     : 1        |*****"));
@@ -159,17 +150,4 @@ static void lengths_in_the_unit_of_tables_or_the_one_that_is_asked_for(void **st
 	assert_memory_equal(text, "     usecs               : count", 32);
 	assert_non_null(strstr(text, "\n   1048576 -> 2097151    : 1        |*****"));
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths_by_powers_of_two),
-		cmocka_unit_test(lengths_are_whole_where_the_window_cuts),
-		cmocka_unit_test(lengths_by_name_and_in_ns),
-		cmocka_unit_test(numbers_of_more_than_ten_digits),
-		cmocka_unit_test(lengths_in_the_unit_of_tables_or_the_one_that_is_asked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

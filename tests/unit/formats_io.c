@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --format=io and --view=io: what disks were asked for, by whom, and how long it took. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,11 +18,10 @@ static const char script[] = "0    c0 - R > A\n"
 			     "700  c1 - disk-done vda flush 0 - -\n"
 			     "end 1000\n";
 
-static void a_table(void **state)
+TEST(a_table)
 {
 	struct options o;
 
-	(void)state;
 	options_init(&o);
 	expect_text(script_formatted(script, &o, "io"),
 		    "DEVICE   DOES      REQUESTS        BYTES   QUEUED P50          P99   "
@@ -41,12 +36,11 @@ static void a_table(void **state)
 		    "(times in ms)\n");
 }
 
-static void what_options_choose(void **state)
+TEST(what_options_choose)
 {
 	struct options o = script_options(102);
 	char *text;
 
-	(void)state;
 	o.given |= GIVEN_WHO;
 	text = script_formatted(script, &o, "io");
 	assert_non_null(strstr(text, "\nall                       1          512\n"));
@@ -59,11 +53,10 @@ static void what_options_choose(void **state)
 	free(text);
 }
 
-static void stacks_of_who_asked(void **state)
+TEST(stacks_of_who_asked)
 {
 	struct options o;
 
-	(void)state;
 	options_init(&o);
 	o.view = VIEW_IO;
 	expect_text(script_folded(script, &o),
@@ -72,11 +65,10 @@ static void stacks_of_who_asked(void **state)
 }
 
 /* Another thread with the tid asked nothing at that time; and an old trace has no requests. */
-static void who_asked_is_not_known(void **state)
+TEST(who_asked_is_not_known)
 {
 	struct options o;
 
-	(void)state;
 	options_init(&o);
 	o.view = VIEW_IO;
 	expect_text(script_folded("0    c0 - R > A\n"
@@ -86,16 +78,4 @@ static void who_asked_is_not_known(void **state)
 				  &o),
 		    "A;[unknown stack];[disk vda read];[256-512 us] 289\n");
 	expect_text(script_folded("0 c0 - R > A\nend 1000\n", &o), "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_table),
-		cmocka_unit_test(what_options_choose),
-		cmocka_unit_test(stacks_of_who_asked),
-		cmocka_unit_test(who_asked_is_not_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --format=otlp: links of requests to their spans, and whose control group a resource is. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "export_read.h"
 
@@ -45,7 +41,7 @@ static char *links(const struct bytes *b)
 }
 
 /* One trace has requests of one span, one of two: which one a sample is of is not known. */
-static void requests_have_links_to_their_spans(void **state)
+TEST(requests_have_links_to_their_spans)
 {
 	static const char script[] = "thread S *\n"
 				     "0 c0 - R > S\n"
@@ -63,7 +59,6 @@ static void requests_have_links_to_their_spans(void **state)
 	struct options o = script_options(119);
 	struct bytes b;
 
-	(void)state;
 	o.requests = true;
 	b = script_exported(script, &o, "otlp");
 	expect_text(links(&b), "00000000010000000000000000c0ffee 0000000000000007\n"
@@ -99,12 +94,11 @@ static char *resources(const struct bytes *b)
 	return text;
 }
 
-static void control_groups_are_resources(void **state)
+TEST(control_groups_are_resources)
 {
 	struct options o;
 	struct bytes b;
 
-	(void)state;
 	options_init(&o);
 	b = script_exported("thread A *\n"
 			    "thread B *\n"
@@ -133,14 +127,4 @@ static void control_groups_are_resources(void **state)
 		    "process.linux.cgroup=/system.slice/nginx.service service.name=nginx.service "
 		    "host.name=testhost \n");
 	free(b.p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests_have_links_to_their_spans),
-		cmocka_unit_test(control_groups_are_resources),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

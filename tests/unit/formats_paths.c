@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The first screen of a command, and of a process that the user names: its path and longest steps.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,9 +80,8 @@ static const char build[] = "queues interrupts A\n"
 			    "1000000 c0 A X > -\n"
 			    "end 1100000\n";
 
-static void a_command_says_its_longest_steps(void **state)
+TEST(a_command_says_its_longest_steps)
 {
-	(void)state;
 	expect_text(
 		screen(build, true, 0, 0, 0),
 		"A took 1.000 s with 1.0 of 2 CPUs busy because cc1 runs.\n"
@@ -98,9 +93,8 @@ static void a_command_says_its_longest_steps(void **state)
 }
 
 /* What is asked for is a part of it. */
-static void a_part_of_a_command_is_shown(void **state)
+TEST(a_part_of_a_command_is_shown)
 {
-	(void)state;
 	expect_text(
 		screen(build, true, 0, 600, 720),
 		"A took 0.120 s (from 0.600 to 0.720 s) with 1.0 of 2 CPUs busy because cc1 runs.\n"
@@ -111,9 +105,8 @@ static void a_part_of_a_command_is_shown(void **state)
 }
 
 /* A process that the user names is told like a command, and its driver's wait is not told again. */
-static void a_process_is_told_as_a_command(void **state)
+TEST(a_process_is_told_as_a_command)
 {
-	(void)state;
 	expect_text(screen(build, false, 102, 0, 0),
 		    "cc/102 took 0.510 s with 0.0 of 2 CPUs busy because cc1 runs.\n"
 		    "  cc   wait4  98 %  waits for its child\n"
@@ -123,7 +116,7 @@ static void a_process_is_told_as_a_command(void **state)
 }
 
 /* Requests to it say more. */
-static void a_server_is_told_by_its_requests(void **state)
+TEST(a_server_is_told_by_its_requests)
 {
 	char *text = screen("thread S *\n"
 			    "0      c0 - R > S\n"
@@ -134,7 +127,6 @@ static void a_server_is_told_by_its_requests(void **state)
 			    "end 1000000\n",
 			    false, 119, 0, 0);
 
-	(void)state;
 	if (strncmp(text, "Requests to tcp :80", strlen("Requests to tcp :80")))
 		fail_msg("%s", text);
 	free(text);
@@ -152,26 +144,12 @@ static const char crowded[] = "queues interrupts A\n"
 			      "1000000 c0 A X > -\n"
 			      "end 1000000\n";
 
-static void what_others_have_of_the_cpus_is_said(void **state)
+TEST(what_others_have_of_the_cpus_is_said)
 {
-	(void)state;
 	expect_text(
 		screen(crowded, true, 0, 0, 0),
 		"A took 1.000 s with 0.4 of 2 CPUs busy: the CPUs are what it waits for, of which\n"
 		"  other programs had 1.6.\n"
 		"  A  100 %  ran, 60 % of it without CPU\n"
 		"\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_command_says_its_longest_steps),
-		cmocka_unit_test(a_part_of_a_command_is_shown),
-		cmocka_unit_test(a_process_is_told_as_a_command),
-		cmocka_unit_test(a_server_is_told_by_its_requests),
-		cmocka_unit_test(what_others_have_of_the_cpus_is_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

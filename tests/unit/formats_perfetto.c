@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --format=perfetto, read back field by field with the numbers of the published schema. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "export_read.h"
 #include "synth_many.h"
@@ -213,11 +209,10 @@ static char *events(struct bytes b)
 }
 
 /* All that A did; of B, which was not chosen, the waking alone, from where the arrow comes. */
-static void a_thread_is_a_track_and_a_waking_an_arrow(void **state)
+TEST(a_thread_is_a_track_and_a_waking_an_arrow)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	expect_text(events(script_exported(script_chain, &o, "perfetto")),
 		    "process A 101\n"
 		    "thread A 101/101\n"
@@ -243,11 +238,10 @@ static void a_thread_is_a_track_and_a_waking_an_arrow(void **state)
 }
 
 /* With an arrow to who took it, and on to who answered; S worked for the first one meanwhile. */
-static void requests_have_tracks_and_arrows(void **state)
+TEST(requests_have_tracks_and_arrows)
 {
 	struct options o = script_options(119);
 
-	(void)state;
 	expect_text(
 		events(script_exported(script_requests, &o, "perfetto")),
 		"process S 119\n"
@@ -300,7 +294,7 @@ static void requests_have_tracks_and_arrows(void **state)
 
 /* Each in a running slice of its thread, with its callstack; those in no such slice are left out.
  */
-static void samples_are_on_the_tracks_of_their_threads(void **state)
+TEST(samples_are_on_the_tracks_of_their_threads)
 {
 	static const char script[] = "0   c0 - R > B\n"
 				     "50  c0 B ran |main\n"
@@ -312,7 +306,6 @@ static void samples_are_on_the_tracks_of_their_threads(void **state)
 				     "end 1000\n";
 	struct options o = script_options(102);
 
-	(void)state;
 	o.from_ns = 100000;
 	expect_text(events(script_exported(script, &o, "perfetto")),
 		    "process B 102\n"
@@ -335,11 +328,10 @@ static void samples_are_on_the_tracks_of_their_threads(void **state)
 		    "sample 102/102 c0 400000\n");
 }
 
-static void interrupts_wake_from_a_track_of_their_own(void **state)
+TEST(interrupts_wake_from_a_track_of_their_own)
 {
 	struct options o = script_options(102);
 
-	(void)state;
 	o.user = false;
 	expect_text(events(script_exported(script_chain, &o, "perfetto")),
 		    "process B 102\n"
@@ -361,7 +353,7 @@ static void interrupts_wake_from_a_track_of_their_own(void **state)
 }
 
 /* A disk is said without its stages, the network with the socket to which packets came. */
-static void what_ended_a_wait_is_an_argument(void **state)
+TEST(what_ended_a_wait_is_an_argument)
 {
 	static const char script[] = "0   c0 - R > C\n"
 				     "0   c1 - R > A\n"
@@ -388,7 +380,6 @@ static void what_ended_a_wait_is_an_argument(void **state)
 	struct options o = script_options(101);
 	char *text;
 
-	(void)state;
 	text = events(script_exported(script, &o, "perfetto"));
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (!strstr(text, ends[i]))
@@ -408,11 +399,10 @@ static void what_ended_a_wait_is_an_argument(void **state)
 }
 
 /* Slices are cut to the window; an arrow needs both of its ends in it. */
-static void a_window_of_time_cuts_slices(void **state)
+TEST(a_window_of_time_cuts_slices)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	o.from_ns = 50000;
 	o.to_ns = 920000;
 	o.kernel = false;
@@ -431,11 +421,10 @@ static void a_window_of_time_cuts_slices(void **state)
 		    "B 900000 ! wakes A wakee=A (tid 101) stack=usend\n");
 }
 
-static void waits_that_are_not_chosen_are_gaps(void **state)
+TEST(waits_that_are_not_chosen_are_gaps)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	o.parts = PART_RUNNABLE;
 	o.given = GIVEN_STATE | GIVEN_PARTS;
 	expect_text(events(script_exported(script_chain, &o, "perfetto")),
@@ -455,11 +444,10 @@ static void waits_that_are_not_chosen_are_gaps(void **state)
 }
 
 /* What is missing is told as that; a track has its thread's last name. */
-static void losses_are_unknown_slices(void **state)
+TEST(losses_are_unknown_slices)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	expect_text(events(script_exported("thread A * main\n"
 					   "100 c0 A renames-to new\n"
 					   "200 c0 lost 300\n"
@@ -581,9 +569,8 @@ static void check_made_tracks(const struct trace *t, const char *name, void *arg
 	tracks_are_timelines(t, 20000, 90000);
 }
 
-static void slices_add_up_to_timelines_on_random_schedules(void **state)
+TEST(slices_add_up_to_timelines_on_random_schedules)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 300; seed++)
 		on_schedule(seed, (enum schedule_kind)(seed % 5), check_made_tracks, NULL);
 }
@@ -596,26 +583,7 @@ static void check_recorded_tracks(const struct trace *t, const char *name, void 
 	tracks_are_timelines(t, 10000000, 50000000);
 }
 
-static void slices_add_up_to_timelines_of_recorded_traces(void **state)
+TEST(slices_add_up_to_timelines_of_recorded_traces)
 {
-	(void)state;
 	on_recorded(check_recorded_tracks, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_thread_is_a_track_and_a_waking_an_arrow),
-		cmocka_unit_test(requests_have_tracks_and_arrows),
-		cmocka_unit_test(samples_are_on_the_tracks_of_their_threads),
-		cmocka_unit_test(interrupts_wake_from_a_track_of_their_own),
-		cmocka_unit_test(what_ended_a_wait_is_an_argument),
-		cmocka_unit_test(a_window_of_time_cuts_slices),
-		cmocka_unit_test(waits_that_are_not_chosen_are_gaps),
-		cmocka_unit_test(losses_are_unknown_slices),
-		cmocka_unit_test(slices_add_up_to_timelines_on_random_schedules),
-		cmocka_unit_test(slices_add_up_to_timelines_of_recorded_traces),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --format=pprof, read back field by field with the numbers of profile.proto. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "export_read.h"
 
@@ -99,12 +95,11 @@ static struct bytes profile(const char *script, const struct options *o)
 }
 
 /* The off-CPU stack at the root, the links on it; the waits with those who ended them. */
-static void a_sample_is_a_chain(void **state)
+TEST(a_sample_is_a_chain)
 {
 	struct options o = script_options(101);
 	struct bytes b;
 
-	(void)state;
 	o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
 	b = profile(script_chain, &o);
 	expect_text(
@@ -128,13 +123,12 @@ static void a_sample_is_a_chain(void **state)
 	free(b.p);
 }
 
-static void an_interrupt_that_ends_a_wait_is_counted_where_its_time_is(void **state)
+TEST(an_interrupt_that_ends_a_wait_is_counted_where_its_time_is)
 {
 	static uint32_t b_only = 102;
 	struct options o = script_options(101);
 	struct bytes b;
 
-	(void)state;
 	o.tids.ids = &b_only;
 	o.parts = PART_BLOCKED;
 	b = profile(script_chain, &o);
@@ -144,12 +138,11 @@ static void an_interrupt_that_ends_a_wait_is_counted_where_its_time_is(void **st
 	free(b.p);
 }
 
-static void frames_are_shown_as_the_options_want_them(void **state)
+TEST(frames_are_shown_as_the_options_want_them)
 {
 	struct options o = script_options(101);
 	struct bytes b;
 
-	(void)state;
 	o.parts = PART_BLOCKED;
 	o.from_ns = 650000;
 	o.to_ns = 750000;
@@ -171,13 +164,12 @@ static void frames_are_shown_as_the_options_want_them(void **state)
 }
 
 /* The number of events first, as profile.proto asks; time is what is looked at by default. */
-static void sample_types_are_waits_and_blocked_time(void **state)
+TEST(sample_types_are_waits_and_blocked_time)
 {
 	struct options o = script_options(101);
 	struct bytes b = profile(script_chain, &o);
 	struct field count = field_of(b.p, b.len, 1, 0), time = field_of(b.p, b.len, 1, 1);
 
-	(void)state;
 	assert_string_equal(string_at(&b, 0), "");
 	assert_string_equal(string_at(&b, field_of(count.p, count.len, 1, 0).v), "waits");
 	assert_string_equal(string_at(&b, field_of(count.p, count.len, 2, 0).v), "count");
@@ -189,7 +181,7 @@ static void sample_types_are_waits_and_blocked_time(void **state)
 }
 
 /* What B ran while A waited stands above [running]; own running time is a value beside blocked. */
-static void samples_share_the_time_of_who_ran(void **state)
+TEST(samples_share_the_time_of_who_ran)
 {
 	static const char script[] = "thread A S\n"
 				     "0   c0 - R > B\n"
@@ -206,7 +198,6 @@ static void samples_share_the_time_of_who_ran(void **state)
 	struct bytes b;
 	struct field cpu;
 
-	(void)state;
 	b = profile(script, &o);
 	cpu = field_of(b.p, b.len, 1, 2);
 	assert_string_equal(string_at(&b, field_of(cpu.p, cpu.len, 1, 0).v), "cpu");
@@ -248,12 +239,11 @@ static void samples_share_the_time_of_who_ran(void **state)
 }
 
 /* --state all: all of a life, of which some is not known. */
-static void all_values_together_are_a_life(void **state)
+TEST(all_values_together_are_a_life)
 {
 	struct options o = script_options(101);
 	struct bytes b;
 
-	(void)state;
 	o.parts = PART_ALL;
 	o.given |= GIVEN_STATE;
 	b = profile("0   c0 - R > A\n"
@@ -280,7 +270,7 @@ static void all_values_together_are_a_life(void **state)
 
 /* One function in two files is two locations; names stand as they are, mangled ones are not told.
  */
-static void functions_have_their_files_and_build_ids(void **state)
+TEST(functions_have_their_files_and_build_ids)
 {
 	static const uint8_t build_id[] = { 0xab, 0xcd, 0x01 };
 	struct synth *m = synth_new();
@@ -291,7 +281,6 @@ static void functions_have_their_files_and_build_ids(void **state)
 	struct bytes b;
 	size_t n = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		module[i] =
 			encoder_module(e, encoder_text(e, i ? "/lib/other.so" : "/bin/some;where"),
@@ -333,7 +322,7 @@ static void functions_have_their_files_and_build_ids(void **state)
 }
 
 /* One function at two lines is two locations; its file is known where debug information has it. */
-static void functions_have_their_source_files_and_lines(void **state)
+TEST(functions_have_their_source_files_and_lines)
 {
 	static const struct {
 		const char *name, *file;
@@ -349,7 +338,6 @@ static void functions_have_their_source_files_and_lines(void **state)
 	struct bytes b;
 	size_t n;
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		frames[i] = encoder_frame(e, 1, 0x1000 + i);
 		assert_int_equal(encoder_name(e, frames[i], encoder_text(e, want[i].name), 0, 0),
@@ -395,13 +383,12 @@ static void functions_have_their_source_files_and_lines(void **state)
 }
 
 /* Two profiles of one trace are the same file. */
-static void the_same_trace_gives_the_same_bytes(void **state)
+TEST(the_same_trace_gives_the_same_bytes)
 {
 	struct options o = script_options(101);
 	struct bytes a = script_exported(script_chain, &o, "pprof");
 	struct bytes b = script_exported(script_chain, &o, "pprof");
 
-	(void)state;
 	assert_int_equal(a.len, b.len);
 	assert_memory_equal(a.p, b.p, a.len);
 	free(a.p);
@@ -409,7 +396,7 @@ static void the_same_trace_gives_the_same_bytes(void **state)
 }
 
 /* Threads of one name are one; requests of two traces are not, although they have equal chains. */
-static void requests_are_labelled_by_endpoint_and_trace(void **state)
+TEST(requests_are_labelled_by_endpoint_and_trace)
 {
 	static const char script[] = "thread S *\n"
 				     "0 c0 - R > S\n"
@@ -425,7 +412,6 @@ static void requests_are_labelled_by_endpoint_and_trace(void **state)
 	struct options o = script_options(119);
 	struct bytes b;
 
-	(void)state;
 	o.requests = true;
 	b = profile(script, &o);
 	expect_text(
@@ -450,22 +436,4 @@ static void requests_are_labelled_by_endpoint_and_trace(void **state)
 		"[request tcp :81] S;--;[unknown stack];S 1 0 thread=[request tcp :81] S process=S "
 		"pid=119 host=testhost state=blocked links=1 object=[tcp] endpoint=tcp :81\n");
 	free(b.p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sample_is_a_chain),
-		cmocka_unit_test(an_interrupt_that_ends_a_wait_is_counted_where_its_time_is),
-		cmocka_unit_test(frames_are_shown_as_the_options_want_them),
-		cmocka_unit_test(sample_types_are_waits_and_blocked_time),
-		cmocka_unit_test(samples_share_the_time_of_who_ran),
-		cmocka_unit_test(all_values_together_are_a_life),
-		cmocka_unit_test(functions_have_their_files_and_build_ids),
-		cmocka_unit_test(functions_have_their_source_files_and_lines),
-		cmocka_unit_test(requests_are_labelled_by_endpoint_and_trace),
-		cmocka_unit_test(the_same_trace_gives_the_same_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of requests: made events in, the table out. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,9 +38,8 @@ static const char one_waits[] =
 	"950 c0 S request-open tcp::80 conn=2 arrived=940 taken=945\n"
 	"end 1000\n";
 
-static void rows_say_where_the_time_went(void **state)
+TEST(rows_say_where_the_time_went)
 {
-	(void)state;
 	expect_text(
 		table(one_waits, "ms"),
 		"ENDPOINT          REQUESTS  PER SECOND       MEAN        P50        P90        P99"
@@ -89,7 +84,7 @@ static void rows_say_where_the_time_went(void **state)
 }
 
 /* Sleeps at one place are one step with their sum, also each too short to be told by itself. */
-static void sleeps_at_one_place_are_one_step(void **state)
+TEST(sleeps_at_one_place_are_one_step)
 {
 	char script[8192];
 	int len = snprintf(script, sizeof(script),
@@ -98,7 +93,6 @@ static void sleeps_at_one_place_are_one_step(void **state)
 	struct options o;
 	char *got;
 
-	(void)state;
 	/* 40 sleeps of 8 us, each followed by 2 us of work, and then one elsewhere. */
 	for (int i = 0; i < 40; i++)
 		len += snprintf(
@@ -119,12 +113,11 @@ static void sleeps_at_one_place_are_one_step(void **state)
 	free(got);
 }
 
-static void percentiles_are_of_the_nearest_rank(void **state)
+TEST(percentiles_are_of_the_nearest_rank)
 {
 	char script[8192], *got;
 	int len = snprintf(script, sizeof(script), "thread S *\n0 c0 - R > S\n");
 
-	(void)state;
 	/* 100 requests, which take 1, 2, ... 100 us; and a first one, which takes 500. */
 	len += snprintf(script + len, sizeof(script) - (size_t)len,
 			"600 c0 S request tcp::80 conn=1 arrived=100 taken=100 first\n");
@@ -146,9 +139,8 @@ static void percentiles_are_of_the_nearest_rank(void **state)
 		"(times in us)");
 }
 
-static void without_requests_it_says_so(void **state)
+TEST(without_requests_it_says_so)
 {
-	(void)state;
 	expect_text(table("0 c0 - R > A\nend 10\n", "ms"), "no requests\n");
 }
 
@@ -179,11 +171,10 @@ static void rows_add_up(const char *text)
 	assert_int_equal(tables > 0, strstr(text, "where the time went") != NULL);
 }
 
-static void rows_add_up_on_schedules(void **state)
+TEST(rows_add_up_on_schedules)
 {
 	unsigned int with_requests = 0;
 
-	(void)state;
 	for (uint32_t seed = 1; seed <= 60; seed++) {
 		struct schedule *s = schedule_new(seed, seed % 2 ? SCHEDULE_WHOLE : SCHEDULE_LOSSY);
 		struct options o;
@@ -204,17 +195,4 @@ static void rows_add_up_on_schedules(void **state)
 		schedule_free(s);
 	}
 	assert_true(with_requests > 30);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_say_where_the_time_went),
-		cmocka_unit_test(percentiles_are_of_the_nearest_rank),
-		cmocka_unit_test(sleeps_at_one_place_are_one_step),
-		cmocka_unit_test(without_requests_it_says_so),
-		cmocka_unit_test(rows_add_up_on_schedules),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tables as JSON, and on a screen. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +29,10 @@ static struct options as_json(void)
 	return o;
 }
 
-static void a_row_is_an_object(void **state)
+TEST(a_row_is_an_object)
 {
 	struct options o = as_json();
 
-	(void)state;
 	expect_text(script_formatted(waits, &o, "objects"),
 		    "{\"object\":\"[file /a/\\\"file\\\"]\",\"waits\":1,\"blocked_ns\":300000,"
 		    "\"longest_ns\":300000,\"p50_ns\":300000,\"p99_ns\":300000,\"waited\":\"A\","
@@ -61,11 +56,10 @@ static void a_row_is_an_object(void **state)
 		    "\"interrupts_ns\":null}\n");
 }
 
-static void a_bar_is_an_object(void **state)
+TEST(a_bar_is_an_object)
 {
 	struct options o = as_json();
 
-	(void)state;
 	o.by_name = true;
 	expect_text(script_formatted(waits, &o, "hist"),
 		    "{\"from_ns\":64000,\"to_ns\":128000,\"count\":2,\"name\":\"A\"}\n"
@@ -77,11 +71,10 @@ static void a_bar_is_an_object(void **state)
 		    "{\"from_ns\":262144,\"to_ns\":524288,\"count\":1}\n");
 }
 
-static void what_is_not_known_is_null(void **state)
+TEST(what_is_not_known_is_null)
 {
 	struct options o;
 
-	(void)state;
 	options_init(&o);
 	o.json = true;
 	expect_text(script_formatted("0    c0 - R > A\n"
@@ -93,11 +86,10 @@ static void what_is_not_known_is_null(void **state)
 		    "\"device_p99_ns\":null,\"device_longest_ns\":0,\"asked_by\":\"[unknown]\"}\n");
 }
 
-static void requests_are_three_tables(void **state)
+TEST(requests_are_three_tables)
 {
 	struct options o;
 
-	(void)state;
 	options_init(&o);
 	o.json = true;
 	expect_text(
@@ -136,11 +128,10 @@ static void fits(char *text, size_t columns, size_t lines)
 	free(text);
 }
 
-static void on_a_screen_it_fits(void **state)
+TEST(on_a_screen_it_fits)
 {
 	struct options o;
 
-	(void)state;
 	options_init(&o);
 	o.lines = 40;
 	for (o.columns = 40; o.columns < 200; o.columns++) {
@@ -158,11 +149,10 @@ static void on_a_screen_it_fits(void **state)
 		    "(times in ms; 3 objects; --wide shows 2 more columns)\n");
 }
 
-static void names_are_cut_in_the_middle(void **state)
+TEST(names_are_cut_in_the_middle)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	o.columns = 40;
 	expect_text(script_formatted("0    c0 - R > A\n"
 				     "100  c0 A S > - k for=file:/var/lib/äöü/a/very/long/name\n"
@@ -176,12 +166,11 @@ static void names_are_cut_in_the_middle(void **state)
 		    "(times in ms; 1 objects; --wide shows 4 more columns)\n");
 }
 
-static void a_low_screen_has_fewer_rows(void **state)
+TEST(a_low_screen_has_fewer_rows)
 {
 	char script[4096] = "0 c0 - R > A\n";
 	struct options o = script_options(101);
 
-	(void)state;
 	for (int i = 1; i <= 30; i++)
 		snprintf(script + strlen(script), sizeof(script) - strlen(script),
 			 "%d00 c0 A S > - k for=file:/f%02d\n"
@@ -200,13 +189,12 @@ static void a_low_screen_has_fewer_rows(void **state)
 }
 
 /* The first endpoints, and where the time of the first one went: no single requests. */
-static void requests_on_a_screen(void **state)
+TEST(requests_on_a_screen)
 {
 	char script[4096] = "0   c0 - R > S\n", line[200];
 	struct options o;
 	char *text;
 
-	(void)state;
 	options_init(&o);
 	for (int i = 1; i <= 5; i++) {
 		snprintf(line, sizeof(line),
@@ -226,20 +214,4 @@ static void requests_on_a_screen(void **state)
 	assert_non_null(strstr(text, "\none of the slowest: chainwalk -f tree --request "));
 	*strstr(text, "one of the slowest: ") = '\0'; /* a command is as long as it is */
 	fits(text, 80, 20);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_row_is_an_object),
-		cmocka_unit_test(a_bar_is_an_object),
-		cmocka_unit_test(what_is_not_known_is_null),
-		cmocka_unit_test(requests_are_three_tables),
-		cmocka_unit_test(on_a_screen_it_fits),
-		cmocka_unit_test(names_are_cut_in_the_middle),
-		cmocka_unit_test(requests_on_a_screen),
-		cmocka_unit_test(a_low_screen_has_fewer_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

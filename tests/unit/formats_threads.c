@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --format=threads: the order of its rows, and what the column WAITED adds up. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,22 +53,20 @@ static char *waited(const struct options *o)
 	return text;
 }
 
-static void who_waited_most_comes_first(void **state)
+TEST(who_waited_most_comes_first)
 {
 	struct options o;
 
-	(void)state;
 	options_init(&o);
 	expect_text(waited(&o), "A 0.800\nB 0.310\nC 0.000\nWAITED: blocked, runnable)\n");
 	o.parts = PART_RUNNABLE | PART_PREEMPTED;
 	expect_text(waited(&o), "B 0.060\nC 0.000\nA 0.000\nWAITED: runnable, preempted)\n");
 }
 
-static void waited_is_of_the_chosen_waits(void **state)
+TEST(waited_is_of_the_chosen_waits)
 {
 	struct options o;
 
-	(void)state;
 	options_init(&o);
 	o.no_idle = true;
 	expect_text(waited(&o), "B 0.310\nC 0.000\nA 0.000\n"
@@ -83,14 +77,4 @@ static void waited_is_of_the_chosen_waits(void **state)
 	o.given = GIVEN_WAIT;
 	expect_text(waited(&o), "B 0.300\nC 0.000\nA 0.000\n"
 				"WAITED: blocked, only the waits chosen)\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_waited_most_comes_first),
-		cmocka_unit_test(waited_is_of_the_chosen_waits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

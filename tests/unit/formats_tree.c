@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --format=tree: what is said of each link. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +12,10 @@ static void gives(const char *script, const struct options *o, const char *expec
 	expect_text(script_formatted(script, o, "tree"), expected);
 }
 
-static void a_waker_has_the_name_it_had_when_it_woke(void **state)
+TEST(a_waker_has_the_name_it_had_when_it_woke)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	/* C is called old when it wakes B, and new when B wakes A. */
 	gives("0   c0 - R > A\n"
 	      "0   c1 - R > B\n"
@@ -57,11 +52,10 @@ static const char woken_before[] = "0   c0 - R > A\n"
 				   "900 c0 - R > A\n"
 				   "end 1000\n";
 
-static void a_classic_link_says_nothing_of_the_time_between(void **state)
+TEST(a_classic_link_says_nothing_of_the_time_between)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	o.mode = MODE_CLASSIC;
 	gives(woken_before, &o,
 	      "A (101)\n"
@@ -81,11 +75,10 @@ static void a_classic_link_says_nothing_of_the_time_between(void **state)
 	      "      in send\n");
 }
 
-static void a_classic_chain_says_that_it_goes_in_a_loop(void **state)
+TEST(a_classic_chain_says_that_it_goes_in_a_loop)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	o.mode = MODE_CLASSIC;
 	gives("0   c0 - R > A\n"
 	      "0   c1 - R > B\n"
@@ -120,11 +113,10 @@ static void a_classic_chain_says_that_it_goes_in_a_loop(void **state)
 	      "    not woken: slept until the recording ended\n");
 }
 
-static void a_wait_that_the_window_cuts_says_so(void **state)
+TEST(a_wait_that_the_window_cuts_says_so)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	o.from_ns = 600000;
 	o.to_ns = 920000;
 	gives(woken_before, &o,
@@ -162,12 +154,11 @@ static const char *killed(const char *waker_stack)
 	return script;
 }
 
-static void who_killed_a_sleeper_is_no_waker(void **state)
+TEST(who_killed_a_sleeper_is_no_waker)
 {
 	struct options o = script_options(101);
 	char *text;
 
-	(void)state;
 	gives(killed("complete_signal;kill"), &o,
 	      "A (101)\n"
 	      "  +0.000100000 s  slept 800.000 us (S), runnable 30.000 us\n"
@@ -191,17 +182,4 @@ static void who_killed_a_sleeper_is_no_waker(void **state)
 		    "[not woken]       A                        1           0.800           0.800\n"
 		    "all of them                                1           0.800           0.800\n"
 		    "(times in ms; 1 pairs)\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_waker_has_the_name_it_had_when_it_woke),
-		cmocka_unit_test(a_classic_link_says_nothing_of_the_time_between),
-		cmocka_unit_test(a_classic_chain_says_that_it_goes_in_a_loop),
-		cmocka_unit_test(a_wait_that_the_window_cuts_says_so),
-		cmocka_unit_test(who_killed_a_sleeper_is_no_waker),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

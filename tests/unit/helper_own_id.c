@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A user that nobody else is, also where the kernel has no user namespaces. Needs to mount. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,11 +44,10 @@ static int64_t found_with(const char *file)
 	return found;
 }
 
-static void it_is_in_the_upper_half_of_the_ids(void **state)
+TEST(it_is_in_the_upper_half_of_the_ids)
 {
 	int64_t found = found_with("/proc/self/uid_map");
 
-	(void)state;
 	if (found == -EPERM) {
 		print_message("nothing can be mounted\n");
 		skip();
@@ -60,11 +55,10 @@ static void it_is_in_the_upper_half_of_the_ids(void **state)
 	assert_in_range(found, 32768, 65534);
 }
 
-static void without_user_namespaces_all_ids_are_there(void **state)
+TEST(without_user_namespaces_all_ids_are_there)
 {
 	int64_t found = found_with("/proc/self/status");
 
-	(void)state;
 	if (found == -EPERM) {
 		print_message("nothing can be mounted\n");
 		skip();
@@ -72,25 +66,13 @@ static void without_user_namespaces_all_ids_are_there(void **state)
 	assert_in_range(found, 1u << 31, UINT32_MAX - 1);
 }
 
-static void without_proc_no_id_is_known(void **state)
+TEST(without_proc_no_id_is_known)
 {
 	int64_t found = found_with(NULL);
 
-	(void)state;
 	if (found == -EPERM) {
 		print_message("nothing can be mounted\n");
 		skip();
 	}
 	assert_int_equal(found, -EAGAIN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_in_the_upper_half_of_the_ids),
-		cmocka_unit_test(without_user_namespaces_all_ids_are_there),
-		cmocka_unit_test(without_proc_no_id_is_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

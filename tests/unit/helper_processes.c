@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Helpers end when they are told to or by themselves, not when strangers want; and what they take.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#define OWN_MAIN
+#include "test.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -56,12 +53,11 @@ static void expect_no_child(pid_t pid)
 	assert_int_equal(child_of(pid), 0);
 }
 
-static void one_that_ended_is_no_zombie(void **state)
+TEST(one_that_ended_is_no_zombie)
 {
 	const enum helpers_rights all_rights[] = { HELPERS_NO_RIGHTS, HELPERS_MAY_OPEN };
 	struct helpers *all;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct helper h;
 
@@ -99,13 +95,12 @@ static unsigned long long blocked_by(pid_t pid)
 	return set;
 }
 
-static void it_blocks_the_signals_that_the_recorder_blocks(void **state)
+TEST(it_blocks_the_signals_that_the_recorder_blocks)
 {
 	struct helpers *all;
 	sigset_t usual, set;
 	struct helper h;
 
-	(void)state;
 	sigemptyset(&set);
 	sigaddset(&set, SIGWINCH);
 	assert_int_equal(sigprocmask(SIG_BLOCK, &set, &usual), 0);
@@ -151,13 +146,12 @@ static int kill_as_nobody(pid_t pid)
 	return WEXITSTATUS(status);
 }
 
-static void no_one_else_has_their_user(void **state)
+TEST(no_one_else_has_their_user)
 {
 	struct helpers *all[2];
 	unsigned int ids[2];
 	struct helper h;
 
-	(void)state;
 	if (geteuid()) {
 		print_message("needs root: others' helpers have their user\n");
 		skip();
@@ -179,14 +173,13 @@ static void no_one_else_has_their_user(void **state)
 }
 
 /* Not even root's hand on them makes the end wait for long. */
-static void stopped_ones_are_ended_all_the_same(void **state)
+TEST(stopped_ones_are_ended_all_the_same)
 {
 	struct timespec begin, end;
 	struct helpers *all;
 	struct helper h;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(helpers_start(&all, HELPERS_NO_RIGHTS), 0);
 	h = start(all);
 	pid = h.pid;
@@ -212,14 +205,13 @@ static uint64_t ms_since(const struct timespec *begin)
 }
 
 /* Those that are waited for are given up long before the time for which they are. */
-static void stopped_ones_are_not_waited_for(void **state)
+TEST(stopped_ones_are_not_waited_for)
 {
 	struct timespec begin;
 	struct helpers *all;
 	struct helper h, next;
 	char answer[8];
 
-	(void)state;
 	assert_int_equal(helpers_start(&all, HELPERS_NO_RIGHTS), 0);
 	h = start(all);
 	assert_int_equal(kill(h.pid, SIGSTOP), 0);
@@ -247,7 +239,7 @@ static void stopped_ones_are_not_waited_for(void **state)
 }
 
 /* All sets of them together take no longer to end than one. */
-static void stopped_sets_end_together(void **state)
+TEST(stopped_sets_end_together)
 {
 	static const enum helpers_rights rights[3] = { HELPERS_NO_RIGHTS, HELPERS_MAY_OPEN,
 						       HELPERS_BECOME_USERS };
@@ -256,7 +248,6 @@ static void stopped_sets_end_together(void **state)
 	struct helper h[3];
 	pid_t pids[6];
 
-	(void)state;
 	if (geteuid()) {
 		print_message("needs root, for helpers that become users\n");
 		skip();
@@ -323,13 +314,12 @@ static bool ends_within(struct helper *h, uint64_t ns)
 	return n == -EPIPE;
 }
 
-static void together_they_take_no_more_than_they_may(void **state)
+TEST(together_they_take_no_more_than_they_may)
 {
 	unsigned int left = 128, mib;
 	struct helper h[7];
 	struct helpers *all;
 
-	(void)state;
 	if (!sandbox_is_real()) {
 		print_message("nothing is forbidden in builds with sanitizers\n");
 		skip();
@@ -379,13 +369,12 @@ static void serve_wishes(int socket)
 
 static const struct helper_kind wisher = { "wisher", 1024 * MIB, 20, serve_wishes, 2 };
 
-static void one_that_lacks_memory_is_counted_once(void **state)
+TEST(one_that_lacks_memory_is_counted_once)
 {
 	struct helpers *all;
 	struct helper h;
 	char byte = 0;
 
-	(void)state;
 	if (!sandbox_is_real()) {
 		print_message("nothing is forbidden in builds with sanitizers\n");
 		skip();
@@ -403,17 +392,6 @@ static void one_that_lacks_memory_is_counted_once(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_ended_is_no_zombie),
-		cmocka_unit_test(it_blocks_the_signals_that_the_recorder_blocks),
-		cmocka_unit_test(no_one_else_has_their_user),
-		cmocka_unit_test(stopped_ones_are_ended_all_the_same),
-		cmocka_unit_test(stopped_ones_are_not_waited_for),
-		cmocka_unit_test(stopped_sets_end_together),
-		cmocka_unit_test(together_they_take_no_more_than_they_may),
-		cmocka_unit_test(one_that_lacks_memory_is_counted_once),
-	};
-
 	host_proc_find();
 	return cmocka_run_group_tests_name("helper", tests, NULL, NULL);
 }

@@ -5,11 +5,7 @@
  * again; what comes out must be what was put in.
  */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -222,11 +218,10 @@ static void check(const struct layout *l, const struct text *t, const char *name
 	expect_number(line, "second tid", ev.b.tid, NEXT);
 }
 
-static void every_layout_with_every_text_and_every_name(void **state)
+TEST(every_layout_with_every_text_and_every_name)
 {
 	size_t n = 0;
 
-	(void)state;
 	for (size_t l = 0; l < sizeof(layouts) / sizeof(layouts[0]); l++)
 		for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++)
 			for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++, n++)
@@ -235,7 +230,7 @@ static void every_layout_with_every_text_and_every_name(void **state)
 	assert_true(n > 1000);
 }
 
-static void every_state_of_every_kernel(void **state)
+TEST(every_state_of_every_kernel)
 {
 	static const struct {
 		const char *text;
@@ -251,7 +246,6 @@ static void every_state_of_every_kernel(void **state)
 		{ "0x", 0 },	  { "1x", 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
 		expect_number(states[i].text, "state",
 			      import_perf_state(states[i].text, strlen(states[i].text)),
@@ -266,11 +260,10 @@ static struct import_event event_of(const char *line)
 	return ev;
 }
 
-static void the_other_events(void **state)
+TEST(the_other_events)
 {
 	struct import_event ev;
 
-	(void)state;
 	ev = event_of("make 5 [001] 2.000000001: sched:sched_process_fork: comm=a pid=1 pid=5 "
 		      "child_comm=b child_pid=1 child_pid=6");
 	assert_int_equal(ev.kind, IMPORT_FORK);
@@ -323,11 +316,10 @@ static void the_other_events(void **state)
 	assert_int_equal(ev.kind, IMPORT_OTHER);
 }
 
-static void records_that_are_no_samples(void **state)
+TEST(records_that_are_no_samples)
 {
 	struct import_event ev;
 
-	(void)state;
 	ev = event_of("perf  9481 [001] 11361.286451308: PERF_RECORD_LOST lost 264");
 	assert_int_equal(ev.kind, IMPORT_LOST);
 	assert_int_equal(ev.cpu, 1);
@@ -357,7 +349,7 @@ static void records_that_are_no_samples(void **state)
 	assert_int_equal(ev.kind, IMPORT_OTHER);
 }
 
-static void lines_that_are_no_events(void **state)
+TEST(lines_that_are_no_events)
 {
 	static const struct {
 		const char *line;
@@ -396,32 +388,16 @@ static void lines_that_are_no_events(void **state)
 		{ "x 1 [000] 1.000000: PERF_RECORD_FORK(1:2):(3", IMPORT_OTHER },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		expect_number(lines[i].line, "kind", event_of(lines[i].line).kind, lines[i].kind);
 }
 
-static void what_perf_says_besides(void **state)
+TEST(what_perf_says_besides)
 {
 	static const char chunks[] = "Processed 24132 events and lost 2 chunks!";
 
-	(void)state;
 	assert_int_equal(import_perf_chunks(chunks, strlen(chunks)), 2);
 	assert_int_equal(import_perf_chunks("Processed 3 events", 18), 0);
 	assert_true(import_perf_message("Warning:", 8));
 	assert_false(import_perf_message("Warnin", 6));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_layout_with_every_text_and_every_name),
-		cmocka_unit_test(every_state_of_every_kernel),
-		cmocka_unit_test(the_other_events),
-		cmocka_unit_test(records_that_are_no_samples),
-		cmocka_unit_test(lines_that_are_no_events),
-		cmocka_unit_test(what_perf_says_besides),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

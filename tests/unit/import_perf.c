@@ -4,11 +4,7 @@
  * chain-semantics, and what only such a text can lack: events of the idle loop, wakings, threads
  * that perf did not know any more.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <errno.h>
 
 #include "import/perf_file.h"
@@ -55,11 +51,10 @@ static const char relayed[] =
 	"A;main;read;-;recv;schedule;--;try_to_wake_up;send;-;work;B;[running] 390\n"
 	"A;main;read;-;recv;schedule;[runnable] 30\n";
 
-static void the_waker_itself_waited(void **state)
+TEST(the_waker_itself_waited)
 {
 	struct import_report r;
 
-	(void)state;
 	relay(begin(), "sched_waking");
 	r = expect_folded("A", relayed);
 	assert_int_equal(r.switches, 8);
@@ -69,21 +64,19 @@ static void the_waker_itself_waited(void **state)
 	assert_false(r.wakeups || r.micro || r.no_stacks || r.other_ids);
 }
 
-static void wakeups_stand_in_for_wakings(void **state)
+TEST(wakeups_stand_in_for_wakings)
 {
 	struct import_report r;
 
-	(void)state;
 	relay(begin(), "sched_wakeup");
 	r = expect_folded("A", relayed);
 	assert_true(r.wakeups);
 }
 
-static void where_both_are_recorded_wakings_count(void **state)
+TEST(where_both_are_recorded_wakings_count)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	text_switch(t, 1, 0, "-", "R", "B", "");
 	text_switch(t, 0, 10, "-", "R", "A", "");
 	text_switch(t, 0, 100, "A", "S", "-", "recv");
@@ -95,12 +88,11 @@ static void where_both_are_recorded_wakings_count(void **state)
 			     .wakeups);
 }
 
-static void a_wakeup_on_the_targets_cpu_has_no_waker(void **state)
+TEST(a_wakeup_on_the_targets_cpu_has_no_waker)
 {
 	struct perf_text *t = begin();
 	struct import_report r;
 
-	(void)state;
 	text_switch(t, 1, 0, "-", "R", "B", "");
 	text_switch(t, 0, 10, "-", "R", "A", "");
 	text_switch(t, 0, 100, "A", "S", "-", "recv");
@@ -112,11 +104,10 @@ static void a_wakeup_on_the_targets_cpu_has_no_waker(void **state)
 }
 
 /* C's early wakeup only took a sleeping state back; what woke A is not in the text. */
-static void a_wakeup_without_a_waker_takes_an_early_one_back(void **state)
+TEST(a_wakeup_without_a_waker_takes_an_early_one_back)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	text_switch(t, 1, 0, "-", "R", "B", "");
 	text_switch(t, 0, 10, "-", "R", "A", "");
 	text_wakeup(t, 1, 99, "B", "sched_wakeup", "A", "ttwu_do_activate;try_to_wake_up;send");
@@ -127,11 +118,10 @@ static void a_wakeup_without_a_waker_takes_an_early_one_back(void **state)
 	expect_folded("A", "A;recv;[unknown] 5010\n");
 }
 
-static void a_device_ends_it(void **state)
+TEST(a_device_ends_it)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	text_switch(t, 1, 0, "-", "R", "Z", "");
 	text_switch(t, 0, 10, "-", "R", "A", "");
 	text_switch(t, 0, 100, "A", "D", "-", "io_schedule");
@@ -143,12 +133,11 @@ static void a_device_ends_it(void **state)
 				 "A;io_schedule;[runnable] 10\n");
 }
 
-static void the_idle_loops_events_are_missing(void **state)
+TEST(the_idle_loops_events_are_missing)
 {
 	struct perf_text *t = begin();
 	struct import_report r;
 
-	(void)state;
 	/* As some kernels lose them: nothing that swapper does is there. */
 	text_switch(t, 1, 5, "C", "S", "B", "read");
 	text_switch(t, 0, 10, "X", "R", "A", "");
@@ -162,12 +151,11 @@ static void the_idle_loops_events_are_missing(void **state)
 	(void)expect_folded("C", "C;read;[unknown] 895\n");
 }
 
-static void a_told_loss_is_unknown(void **state)
+TEST(a_told_loss_is_unknown)
 {
 	struct perf_text *t = begin();
 	struct import_report r;
 
-	(void)state;
 	text_switch(t, 1, 0, "-", "R", "B", "");
 	text_switch(t, 0, 10, "-", "R", "A", "");
 	text_switch(t, 0, 100, "A", "S", "-", "recv");
@@ -179,12 +167,11 @@ static void a_told_loss_is_unknown(void **state)
 	assert_int_equal(r.lost_records, 1);
 }
 
-static void an_unreadable_event_is_a_loss(void **state)
+TEST(an_unreadable_event_is_a_loss)
 {
 	struct perf_text *t = begin();
 	struct text_trace tt;
 
-	(void)state;
 	text_switch(t, 1, 0, "-", "R", "B", "");
 	text_switch(t, 0, 10, "-", "R", "A", "");
 	text_switch(t, 0, 100, "A", "S", "-", "recv");
@@ -202,11 +189,10 @@ static void an_unreadable_event_is_a_loss(void **state)
 	text_close(&tt);
 }
 
-static void a_text_cut_off_in_a_line(void **state)
+TEST(a_text_cut_off_in_a_line)
 {
 	struct text_trace tt;
 
-	(void)state;
 	relay(begin(), "sched_waking");
 	for (size_t cut = 1; cut < 60; cut++) {
 		assert_int_equal(text_open(&tt, text.p, text.len - cut), 0);
@@ -216,11 +202,10 @@ static void a_text_cut_off_in_a_line(void **state)
 	}
 }
 
-static void threads_that_perf_did_not_know_any_more(void **state)
+TEST(threads_that_perf_did_not_know_any_more)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	text_switch(t, 0, 10, "-", "R", "A", "");
 	text_switch(t, 1, 20, "-", "R", "B", "");
 	text_switch(t, 0, 100, "A", "S", "-", "wait");
@@ -238,11 +223,10 @@ static void threads_that_perf_did_not_know_any_more(void **state)
 			     .other_ids);
 }
 
-static void ids_of_another_namespace(void **state)
+TEST(ids_of_another_namespace)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	/* perf script in a container: its own ids in the column, the host's in the events. */
 	for (int i = 0; i < 100; i++) {
 		text_line(
@@ -262,11 +246,10 @@ static void ids_of_another_namespace(void **state)
 			    .other_ids);
 }
 
-static void a_thread_gets_another_name(void **state)
+TEST(a_thread_gets_another_name)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	text_switch(t, 0, 0, "-", "R", "A", "");
 	text_switch(t, 0, 10, "A", "S", "B", "wait");
 	text_wakeup(t, 0, 20, "B", "sched_waking", "A", "wake");
@@ -282,11 +265,10 @@ static void a_thread_gets_another_name(void **state)
 				 "A;wait;--;wake;B;[running] 10\n");
 }
 
-static void a_thread_id_is_used_again(void **state)
+TEST(a_thread_id_is_used_again)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	text_switch(t, 0, 0, "-", "R", "A", "");
 	text_switch(t, 0, 10, "A", "X", "B", "do_task_dead");
 	text_wakeup(t, 0, 15, "B", "sched_wakeup_new", "A", "wake_up_new_task");
@@ -297,14 +279,13 @@ static void a_thread_id_is_used_again(void **state)
 				 "A;first sleep;[not woken] 40\n");
 }
 
-static void processes_from_the_column_of_pids(void **state)
+TEST(processes_from_the_column_of_pids)
 {
 	struct perf_text *t = begin();
 	struct text_trace tt;
 	struct options o;
 	uint32_t pid = 90;
 
-	(void)state;
 	text_line(t, "A    90/101   [000]     0.000010000: sched:sched_switch: prev_comm=A "
 		     "prev_pid=101 prev_prio=120 prev_state=S ==> next_comm=B next_pid=102 "
 		     "next_prio=120\n");
@@ -321,11 +302,10 @@ static void processes_from_the_column_of_pids(void **state)
 }
 
 /* B has another name from 300 on, of which no event tells; C has its own, that perf has missed. */
-static void names_from_the_column_of_names(void **state)
+TEST(names_from_the_column_of_names)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	text_switch(t, 0, 10, "-", "R", "A", "");
 	text_switch(t, 1, 20, "-", "R", "B", "");
 	text_switch(t, 2, 30, "-", "R", "C", "");
@@ -373,7 +353,7 @@ static void column_names(const char *first, const char *second, const char *at_5
  * first one that has the new name is an event; but where the column does not follow, it never was
  * right.
  */
-static void names_that_only_the_column_has(void **state)
+TEST(names_that_only_the_column_has)
 {
 #define SWITCH_OF(column, name)                                                    \
 	column " 103 [002] 0.000500000: sched:sched_switch: prev_comm=" name       \
@@ -382,7 +362,6 @@ static void names_that_only_the_column_has(void **state)
 	static const char both[] = "A;wait;--;wake;C;[running] 100\n"
 				   "A;wait;--;wake;bash;[running] 100\n";
 
-	(void)state;
 	column_names("C", "bash", "", both);
 	column_names("C", "bash", SWITCH_OF("bash", "bash"), both);
 	column_names("C", "C", SWITCH_OF("bash", "bash"), "A;wait;--;wake;C;[running] 200\n");
@@ -393,13 +372,12 @@ static void names_that_only_the_column_has(void **state)
 #undef SWITCH_OF
 }
 
-static void kernel_threads_are_told_by_their_stacks(void **state)
+TEST(kernel_threads_are_told_by_their_stacks)
 {
 	struct perf_text *t = begin();
 	struct text_trace tt;
 	struct options o;
 
-	(void)state;
 	text_switch(t, 0, 0, "-", "R", "K", "");
 	text_switch(t, 0, 10, "K", "I", "A", "schedule;worker_thread;kthread;ret_from_fork");
 	text_switch(t, 0, 20, "A", "S", "-", "schedule;ret_from_fork|main");
@@ -411,13 +389,12 @@ static void kernel_threads_are_told_by_their_stacks(void **state)
 	text_close(&tt);
 }
 
-static void perfs_own_list_of_threads(void **state)
+TEST(perfs_own_list_of_threads)
 {
 	struct perf_text *t = begin();
 	struct text_trace tt;
 	size_t n;
 
-	(void)state;
 	text_line(t, "# hostname : db7\n# os release : 6.1.0\n# arch : x86_64\n# nrcpus avail : 8\n"
 		     "# perf version : 6.1.9\n# cmdline : /usr/bin/perf record -a \n#\n");
 	text_line(t, "swapper     0 [000]     0.000000000: PERF_RECORD_FORK(90:101):(1:1)\n");
@@ -441,13 +418,12 @@ static void perfs_own_list_of_threads(void **state)
 	text_close(&tt);
 }
 
-static void times_that_go_back(void **state)
+TEST(times_that_go_back)
 {
 	struct perf_text *t = begin();
 	struct text_trace tt;
 	struct import_report r;
 
-	(void)state;
 	text_switch(t, 0, 100, "-", "R", "A", "");
 	text_switch(t, 0, 99, "A", "S", "B", "wait");
 	text_switch(t, 0, 130, "B", "S", "-", "wait");
@@ -469,7 +445,7 @@ static void times_that_go_back(void **state)
 	assert_int_equal(text_open(&tt, t->p, t->len), -IMPORT_E_TIMES);
 }
 
-static void texts_that_do_not_tell_enough(void **state)
+TEST(texts_that_do_not_tell_enough)
 {
 	static const struct {
 		const char *text;
@@ -488,7 +464,6 @@ static void texts_that_do_not_tell_enough(void **state)
 	};
 	struct text_trace tt;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		int err = text_open(&tt, texts[i].text, strlen(texts[i].text));
 
@@ -504,44 +479,13 @@ static void texts_that_do_not_tell_enough(void **state)
 	assert_true(import_is_text("perf 1", 6));
 }
 
-static void microseconds(void **state)
+TEST(microseconds)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	text_line(t, "A 101 [000] 1.000010: sched:sched_switch: prev_comm=A prev_pid=101 "
 		     "prev_prio=120 prev_state=S ==> next_comm=B next_pid=102 next_prio=120\n");
 	text_line(t, "B 102 [000] 1.000040: sched:sched_switch: prev_comm=B prev_pid=102 "
 		     "prev_prio=120 prev_state=S ==> next_comm=B next_pid=102 next_prio=120\n");
 	assert_true(expect_folded("A", "A;[unknown stack];[not woken] 30\n").micro);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_waker_itself_waited),
-		cmocka_unit_test(wakeups_stand_in_for_wakings),
-		cmocka_unit_test(where_both_are_recorded_wakings_count),
-		cmocka_unit_test(a_wakeup_on_the_targets_cpu_has_no_waker),
-		cmocka_unit_test(a_wakeup_without_a_waker_takes_an_early_one_back),
-		cmocka_unit_test(a_device_ends_it),
-		cmocka_unit_test(the_idle_loops_events_are_missing),
-		cmocka_unit_test(a_told_loss_is_unknown),
-		cmocka_unit_test(an_unreadable_event_is_a_loss),
-		cmocka_unit_test(a_text_cut_off_in_a_line),
-		cmocka_unit_test(threads_that_perf_did_not_know_any_more),
-		cmocka_unit_test(ids_of_another_namespace),
-		cmocka_unit_test(a_thread_gets_another_name),
-		cmocka_unit_test(a_thread_id_is_used_again),
-		cmocka_unit_test(processes_from_the_column_of_pids),
-		cmocka_unit_test(names_from_the_column_of_names),
-		cmocka_unit_test(names_that_only_the_column_has),
-		cmocka_unit_test(kernel_threads_are_told_by_their_stacks),
-		cmocka_unit_test(perfs_own_list_of_threads),
-		cmocka_unit_test(times_that_go_back),
-		cmocka_unit_test(texts_that_do_not_tell_enough),
-		cmocka_unit_test(microseconds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

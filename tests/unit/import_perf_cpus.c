@@ -3,11 +3,7 @@
  * Text of perf script as a trace: samples, moves and quotas, which say what a thread ran and who
  * had the CPU while it did not.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "synth_script.h"
 #include "perf_text.h"
@@ -21,13 +17,12 @@ static struct perf_text *begin(void)
 }
 
 /* perf record -e cycles beside the sched events: where threads ran. */
-static void samples_among_the_events_share_out_running_time(void **state)
+TEST(samples_among_the_events_share_out_running_time)
 {
 	struct perf_text *t = begin();
 	struct options o = script_options(text_tid("A"));
 	struct text_trace tt;
 
-	(void)state;
 	text_switch(t, 1, 0, "-", "R", "B", "");
 	text_switch(t, 0, 10, "-", "R", "A", "");
 	text_switch(t, 0, 100, "A", "S", "-", "schedule|read;main");
@@ -61,11 +56,10 @@ static void expect_who_ran(const char *expected)
 }
 
 /* C wakes A for CPU 1, where B runs; then A is moved to CPU 2, where C runs. */
-static void moves_among_the_events_say_who_had_the_cpu(void **state)
+TEST(moves_among_the_events_say_who_had_the_cpu)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	text_switch(t, 1, 0, "-", "R", "B", "");
 	text_switch(t, 2, 0, "-", "R", "C", "");
 	text_switch(t, 0, 10, "-", "R", "A", "");
@@ -80,11 +74,10 @@ static void moves_among_the_events_say_who_had_the_cpu(void **state)
 		       "A;main;-;schedule;[runnable];C 100\n");
 }
 
-static void without_moves_it_is_not_said_who_had_the_cpu(void **state)
+TEST(without_moves_it_is_not_said_who_had_the_cpu)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	text_switch(t, 1, 0, "-", "R", "B", "");
 	text_switch(t, 0, 10, "-", "R", "A", "");
 	text_switch(t, 0, 100, "A", "R", "C", "");
@@ -93,11 +86,10 @@ static void without_moves_it_is_not_said_who_had_the_cpu(void **state)
 }
 
 /* What is lost before the first move may have been one. */
-static void a_loss_may_hide_moves(void **state)
+TEST(a_loss_may_hide_moves)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	text_switch(t, 1, 0, "-", "R", "B", "");
 	text_switch(t, 0, 10, "-", "R", "A", "");
 	text_switch(t, 0, 100, "A", "S", "-", "schedule|main");
@@ -113,14 +105,13 @@ static void a_loss_may_hide_moves(void **state)
 }
 
 /* A loses its CPU to B, and then to nobody: the CPU is idle although A could run. */
-static void a_cpu_left_idle_means_a_quota(void **state)
+TEST(a_cpu_left_idle_means_a_quota)
 {
 	struct perf_text *t = begin();
 	struct options o = script_options(text_tid("A"));
 	struct text_trace tt;
 	char *json, *second;
 
-	(void)state;
 	text_switch(t, 0, 10, "-", "R", "A", "");
 	text_switch(t, 0, 100, "A", "R", "B", "tick|spin");
 	text_switch(t, 0, 150, "B", "S", "A", "nap");
@@ -142,17 +133,4 @@ static void a_cpu_left_idle_means_a_quota(void **state)
 	assert_non_null(strstr(json, "A/101 had no CPU"));
 	free(json);
 	text_close(&tt);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_among_the_events_share_out_running_time),
-		cmocka_unit_test(moves_among_the_events_say_who_had_the_cpu),
-		cmocka_unit_test(without_moves_it_is_not_said_who_had_the_cpu),
-		cmocka_unit_test(a_loss_may_hide_moves),
-		cmocka_unit_test(a_cpu_left_idle_means_a_quota),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which processes have an interpreter as they map files, fork, exec and end; and what may lie. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -114,11 +110,10 @@ static struct reader_parts python(uint32_t minor)
 	return p;
 }
 
-static void each_version_has_a_layout(void **state)
+TEST(each_version_has_a_layout)
 {
 	struct wire_interpreter at;
 
-	(void)state;
 	for (uint32_t minor = 0; minor < 40; minor++) {
 		struct reader_parts p = python(minor);
 		bool expected = minor >= 8 && minor <= 13;
@@ -142,12 +137,11 @@ static void each_version_has_a_layout(void **state)
 	}
 }
 
-static void a_table_of_offsets_says_where_all_is(void **state)
+TEST(a_table_of_offsets_says_where_all_is)
 {
 	struct reader_parts p = python(13);
 	struct wire_interpreter at;
 
-	(void)state;
 	assert_true(layout_find(&p.interpreter, 0, &at));
 	assert_int_equal(at.gil_at, 7760);
 	assert_int_equal(at.thread_id, 160);
@@ -165,14 +159,13 @@ static void a_table_of_offsets_says_where_all_is(void **state)
 }
 
 /* Each word of the table is replaced by each of these. */
-static void wild_offsets_are_refused(void **state)
+TEST(wild_offsets_are_refused)
 {
 	static const uint64_t wild[] = { 0x7fff,     0x8000,	 0x10000,	 0x10008,
 					 UINT32_MAX, 1ull << 32, UINT64_MAX - 7, UINT64_MAX };
 	struct wire_interpreter at;
 	uint32_t refused = 0;
 
-	(void)state;
 	for (size_t word = 1; word < ELFINTERP_OFFSETS; word++) {
 		for (size_t k = 0; k < sizeof(wild) / sizeof(wild[0]); k++) {
 			struct reader_parts p = python(13);
@@ -198,12 +191,11 @@ static void wild_offsets_are_refused(void **state)
 	assert_true(refused > 100);
 }
 
-static void other_builds_are_left_alone(void **state)
+TEST(other_builds_are_left_alone)
 {
 	struct reader_parts p = python(13);
 	struct wire_interpreter at;
 
-	(void)state;
 	p.interpreter.offsets[2] = 1; /* free-threaded */
 	assert_false(layout_find(&p.interpreter, 0, &at));
 	p = python(13);
@@ -255,14 +247,13 @@ static struct interpreters *new_of(uint32_t languages, struct told *t)
 	return i;
 }
 
-static void children_have_what_their_parent_has(void **state)
+TEST(children_have_what_their_parent_has)
 {
 	const struct mapped_files_user *u = &interpreters_user;
 	struct reader_parts p = python(11);
 	struct interpreters *i;
 	struct told t;
 
-	(void)state;
 	i = new_of(1u << WIRE_PYTHON, &t);
 	u->mapped(i, 20, 0x1000, &p);
 	assert_int_equal(t.root[20], 0x501000 + 592);
@@ -286,13 +277,12 @@ static void children_have_what_their_parent_has(void **state)
 	interpreters_free(i);
 }
 
-static void the_first_file_counts(void **state)
+TEST(the_first_file_counts)
 {
 	struct reader_parts p = python(11), other = { .has_context = 1 };
 	struct interpreters *i;
 	struct told t;
 
-	(void)state;
 	i = new_of(1u << WIRE_PYTHON, &t);
 	interpreters_user.mapped(i, 5, 0, &other);
 	assert_int_equal(t.n, 0);
@@ -303,13 +293,12 @@ static void the_first_file_counts(void **state)
 	interpreters_free(i);
 }
 
-static void languages_are_chosen(void **state)
+TEST(languages_are_chosen)
 {
 	struct reader_parts p = python(11), php = python(0), next = python(39);
 	struct interpreters *i;
 	struct told t;
 
-	(void)state;
 	php.interpreter.language = WIRE_PHP;
 	php.interpreter.version = 8 << 8 | 2;
 	i = new_of(1u << WIRE_PHP, &t);
@@ -340,13 +329,12 @@ static void count(void *ctx, uint32_t tgid, const struct wire_interpreter *at)
 	t->n += at != NULL;
 }
 
-static void an_owner_leaves_room(void **state)
+TEST(an_owner_leaves_room)
 {
 	struct reader_parts p = python(11);
 	struct interpreters *i;
 	struct told t = { 0 };
 
-	(void)state;
 	assert_int_equal(interpreters_new(&i, 1u << WIRE_PYTHON, count, &t), 0);
 	interpreters_user.mapped(i, NOBODY, 0, &p);
 	for (uint32_t k = 1; k < WIRE_INTERPRETERS + 10; k++)
@@ -363,20 +351,4 @@ static void an_owner_leaves_room(void **state)
 	interpreters_user.mapped(i, NOBODY, 0, &p);
 	assert_non_null(interpreters_of(i, NOBODY));
 	interpreters_free(i);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_version_has_a_layout),
-		cmocka_unit_test(a_table_of_offsets_says_where_all_is),
-		cmocka_unit_test(wild_offsets_are_refused),
-		cmocka_unit_test(other_builds_are_left_alone),
-		cmocka_unit_test(children_have_what_their_parent_has),
-		cmocka_unit_test(the_first_file_counts),
-		cmocka_unit_test(languages_are_chosen),
-		cmocka_unit_test(an_owner_leaves_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

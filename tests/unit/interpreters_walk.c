@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Frames of interpreted code and their code objects, in made memory; some of it lies. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#define OWN_MAIN
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,13 +176,12 @@ static bool describe(struct world *w, uint64_t code, struct wire_code *out)
 
 /* ---- what is found --------------------------------------------------------------------------- */
 
-static void python_of_each_version(void **state)
+TEST(python_of_each_version)
 {
 	static struct world w;
 	struct walk_frame f[WIRE_CODE_FRAMES];
 	uint64_t outer, inner, entry, frame;
 
-	(void)state;
 	for (uint32_t version = 8; version < 13; version++) {
 		begin(&w, WIRE_PYTHON, version);
 		inner = put_code(&w, put_ascii(&w, "inner"), put_ascii(&w, "a.py"), 7, 0);
@@ -207,13 +203,12 @@ static void python_of_each_version(void **state)
 	}
 }
 
-static void what_has_not_begun_has_the_largest_place(void **state)
+TEST(what_has_not_begun_has_the_largest_place)
 {
 	static struct world w;
 	struct walk_frame f[WIRE_CODE_FRAMES];
 	uint64_t code;
 
-	(void)state;
 	for (uint32_t version = 9; version < 12; version++) {
 		begin(&w, WIRE_PYTHON, version);
 		code = put_code(&w, 0, 0, 1, 0);
@@ -228,7 +223,7 @@ static void what_has_not_begun_has_the_largest_place(void **state)
 	}
 }
 
-static void texts_are_read_as_they_are(void **state)
+TEST(texts_are_read_as_they_are)
 {
 	static const uint16_t two[] = { 'n', 0x4e2d, 'x' };
 	static const uint32_t four[] = { 0x1f600, 'y' };
@@ -237,7 +232,6 @@ static void texts_are_read_as_they_are(void **state)
 	struct wire_code c;
 	uint64_t at;
 
-	(void)state;
 	begin(&w, WIRE_PYTHON, 11);
 	at = put_code(&w, put_str(&w, two, 3, 2, COMPACT), put_ascii(&w, "/a/\x1b[2Jb.py"), 42,
 		      put_bytes(&w, lines, sizeof(lines)));
@@ -263,14 +257,13 @@ static void texts_are_read_as_they_are(void **state)
 	assert_int_equal(c.n_lines, 0);
 }
 
-static void of_long_texts_the_best_part_is_kept(void **state)
+TEST(of_long_texts_the_best_part_is_kept)
 {
 	static struct world w;
 	char name[1001], path[1001];
 	struct wire_code c;
 	uint64_t at;
 
-	(void)state;
 	memset(name, 'n', 1000);
 	memset(path, 'p', 1000);
 	name[1000] = path[1000] = 0;
@@ -298,14 +291,13 @@ static uint64_t put_zend_string(struct world *w, const char *text)
 	return at;
 }
 
-static void php_has_lines_and_classes(void **state)
+TEST(php_has_lines_and_classes)
 {
 	static struct world w;
 	struct walk_frame f[WIRE_CODE_FRAMES];
 	uint64_t user, internal, class, instruction, frame;
 	struct wire_code c;
 
-	(void)state;
 	begin(&w, WIRE_PHP, 8 << 8 | 2);
 	class = room_for(&w, 64);
 	put64(&w, class + w.in.in_scope, put_zend_string(&w, "Cart"));
@@ -345,13 +337,12 @@ static void php_has_lines_and_classes(void **state)
 
 /* ---- what lies ------------------------------------------------------------------------------- */
 
-static void loops_end(void **state)
+TEST(loops_end)
 {
 	static struct world w;
 	struct walk_frame f[WIRE_CODE_FRAMES];
 	uint64_t code, a, b;
 
-	(void)state;
 	begin(&w, WIRE_PYTHON, 11);
 	code = put_code(&w, 0, 0, 1, 0);
 	a = put_frame(&w, code, 0, 1, false);
@@ -364,7 +355,7 @@ static void loops_end(void **state)
 	assert_int_equal(frames_of(&w, f), WIRE_CODE_FRAMES);
 }
 
-static void wild_pointers_end_the_list(void **state)
+TEST(wild_pointers_end_the_list)
 {
 	static const uint64_t wild[] = {
 		1,	    8,		BASE - 8,	BASE + BYTES - 8,   BASE + BYTES,
@@ -375,7 +366,6 @@ static void wild_pointers_end_the_list(void **state)
 	uint64_t code, frame;
 	struct wire_code c;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wild) / sizeof(wild[0]); i++) {
 		begin(&w, WIRE_PYTHON, 11);
 		code = put_code(&w, wild[i], wild[i], 1, wild[i]);
@@ -397,12 +387,11 @@ static void wild_pointers_end_the_list(void **state)
 	}
 }
 
-static void keys_are_bounded(void **state)
+TEST(keys_are_bounded)
 {
 	static struct world w;
 	struct walk_frame f[WIRE_CODE_FRAMES];
 
-	(void)state;
 	begin(&w, WIRE_PYTHON, 11);
 	put_thread(&w, put_frame(&w, put_code(&w, 0, 0, 1, 0), 0, 1, true));
 	assert_int_equal(frames_of(&w, f), 1);
@@ -415,7 +404,7 @@ static void keys_are_bounded(void **state)
 	assert_int_equal(frames_of(&w, f), 0);
 }
 
-static void huge_lengths_are_cut(void **state)
+TEST(huge_lengths_are_cut)
 {
 	static const uint64_t huge[] = { 1000,	     1u << 20,	1ull << 32,
 					 1ull << 62, INT64_MAX, UINT64_MAX };
@@ -423,7 +412,6 @@ static void huge_lengths_are_cut(void **state)
 	struct wire_code c;
 	uint64_t name, lines, code;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(huge) / sizeof(huge[0]); i++) {
 		begin(&w, WIRE_PYTHON, 11);
 		name = put_ascii(&w, "name");
@@ -440,7 +428,7 @@ static void huge_lengths_are_cut(void **state)
 }
 
 /* Characters of no width, and those that are elsewhere. */
-static void strange_strings_are_left_out(void **state)
+TEST(strange_strings_are_left_out)
 {
 	static const uint32_t states[] = {
 		0,	 COMPACT,   COMPACT | 3u << 2, COMPACT | 5u << 2, COMPACT | 7u << 2,
@@ -450,7 +438,6 @@ static void strange_strings_are_left_out(void **state)
 	struct wire_code c;
 	uint64_t name;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		begin(&w, WIRE_PYTHON, 11);
 		name = put_ascii(&w, "name");
@@ -461,14 +448,13 @@ static void strange_strings_are_left_out(void **state)
 }
 
 /* Memory full of addresses in itself, and of others. */
-static void any_memory_is_survived(void **state)
+TEST(any_memory_is_survived)
 {
 	static struct world w;
 	struct walk_frame f[WIRE_CODE_FRAMES];
 	struct wire_code c;
 	uint32_t found = 0;
 
-	(void)state;
 	srand(1);
 	for (int round = 0; round < 3000; round++) {
 		if (round % 4)
@@ -504,20 +490,6 @@ static void any_memory_is_survived(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(python_of_each_version),
-		cmocka_unit_test(what_has_not_begun_has_the_largest_place),
-		cmocka_unit_test(texts_are_read_as_they_are),
-		cmocka_unit_test(of_long_texts_the_best_part_is_kept),
-		cmocka_unit_test(php_has_lines_and_classes),
-		cmocka_unit_test(loops_end),
-		cmocka_unit_test(wild_pointers_end_the_list),
-		cmocka_unit_test(keys_are_bounded),
-		cmocka_unit_test(huge_lengths_are_cut),
-		cmocka_unit_test(strange_strings_are_left_out),
-		cmocka_unit_test(any_memory_is_survived),
-	};
-
 #if !defined(__x86_64__)
 	print_message("needs x86-64: elsewhere Python's threads have no frames\n");
 	return 0;

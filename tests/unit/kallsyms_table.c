@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The kernel's functions by address: a made /proc/kallsyms, and the real one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -65,12 +61,11 @@ static void expect(const struct kallsyms *k, uint64_t addr, const char *name, co
 		assert_null(s.module);
 }
 
-static void an_address_belongs_to_the_function_before_it(void **state)
+TEST(an_address_belongs_to_the_function_before_it)
 {
 	struct kallsyms *k = load_made();
 	struct kallsyms_symbol s;
 
-	(void)state;
 	expect(k, 0xffffffff81000025, "do_nothing", NULL);
 	expect(k, 0xffffffffc0a00110, "ext4_last", "ext4");
 	assert_true(kallsyms_find(k, 0xffffffff81000425, &s));
@@ -78,31 +73,28 @@ static void an_address_belongs_to_the_function_before_it(void **state)
 	kallsyms_free(k);
 }
 
-static void a_call_that_ends_its_function_returns_into_that_function(void **state)
+TEST(a_call_that_ends_its_function_returns_into_that_function)
 {
 	struct kallsyms *k = load_made();
 
-	(void)state;
 	expect(k, 0xffffffff81000400, "__traceiter_sched_switch", NULL);
 	kallsyms_free(k);
 }
 
-static void of_several_names_the_plain_one_is_shown_and_data_is_none(void **state)
+TEST(of_several_names_the_plain_one_is_shown_and_data_is_none)
 {
 	struct kallsyms *k = load_made();
 
-	(void)state;
 	expect(k, 0xffffffff81000108, "read_alias", NULL);
 	expect(k, 0xffffffff81000210, "read_alias", NULL);
 	kallsyms_free(k);
 }
 
-static void nothing_is_named_far_from_any_function(void **state)
+TEST(nothing_is_named_far_from_any_function)
 {
 	struct kallsyms *k = load_made();
 	struct kallsyms_symbol s;
 
-	(void)state;
 	assert_false(kallsyms_find(k, 0xffffffff80ffffff, &s));
 	assert_false(kallsyms_find(k, 0xffffffff81800000, &s));
 	assert_false(kallsyms_find(k, 0xffffffffc0a50000, &s));
@@ -110,24 +102,22 @@ static void nothing_is_named_far_from_any_function(void **state)
 	kallsyms_free(k);
 }
 
-static void the_tracers_own_frames_are_marked(void **state)
+TEST(the_tracers_own_frames_are_marked)
 {
 	struct kallsyms *k = load_made();
 	struct kallsyms_symbol s;
 
-	(void)state;
 	assert_true(kallsyms_find(k, 0xffffffff81000310, &s) && s.is_tracer);
 	assert_true(kallsyms_find(k, 0xffffffffc0200010, &s) && s.is_tracer);
 	assert_true(kallsyms_find(k, 0xffffffff81000410, &s) && !s.is_tracer);
 	kallsyms_free(k);
 }
 
-static void a_program_loaded_later_counts_and_takes_the_place_of_older_ones(void **state)
+TEST(a_program_loaded_later_counts_and_takes_the_place_of_older_ones)
 {
 	struct kallsyms *k = load_made();
 	struct kallsyms_symbol s;
 
-	(void)state;
 	assert_int_equal(kallsyms_add(k, 0xffffffffc0200080, 0x40, "bpf_prog_a"), 0);
 	assert_int_equal(kallsyms_add(k, 0xffffffffc0300000, 0x40, "bpf_prog_b"), 0);
 	assert_int_equal(kallsyms_add(k, 0xffffffffc0300100, 0x40, "bpf_prog_c"), 0);
@@ -144,30 +134,28 @@ static void a_program_loaded_later_counts_and_takes_the_place_of_older_ones(void
 	kallsyms_free(k);
 }
 
-static void hidden_addresses_are_told_from_a_missing_file(void **state)
+TEST(hidden_addresses_are_told_from_a_missing_file)
 {
 	struct kallsyms *k;
 	int err;
 
-	(void)state;
 	k = load_text("0000000000000000 T _text\n0000000000000000 t schedule\n", &err);
 	assert_int_equal(err, -EPERM);
 	assert_int_equal(kallsyms_load(k, "/nonexistent/kallsyms"), -ENOENT);
 	kallsyms_free(k);
 }
 
-static void a_failed_load_leaves_the_table(void **state)
+TEST(a_failed_load_leaves_the_table)
 {
 	struct kallsyms *k = load_made();
 
-	(void)state;
 	assert_int_equal(kallsyms_load(k, "/nonexistent/kallsyms"), -ENOENT);
 	expect(k, 0xffffffff81000405, "schedule", NULL);
 	kallsyms_free(k);
 }
 
 /* Looks up, in the real table, the address that a plain search of the file gives. */
-static void the_running_kernels_functions_are_found(void **state)
+TEST(the_running_kernels_functions_are_found)
 {
 	struct kallsyms *k;
 	char line[512], name[256];
@@ -175,7 +163,6 @@ static void the_running_kernels_functions_are_found(void **state)
 	FILE *f;
 	int err;
 
-	(void)state;
 	assert_int_equal(kallsyms_new(&k), 0);
 	err = kallsyms_load(k, "/proc/kallsyms");
 	if (err) {
@@ -196,7 +183,7 @@ static void the_running_kernels_functions_are_found(void **state)
 	kallsyms_free(k);
 }
 
-static void the_build_id_is_found_among_other_notes_and_not_past_the_end(void **state)
+TEST(the_build_id_is_found_among_other_notes_and_not_past_the_end)
 {
 	static const uint8_t notes[] = {
 		4, 0, 0, 0, 3, 0, 0, 0, 9, 0, 0,   0,	'X', 'e', 'n', 0,   1,	 2,   3,   0, 4, 0,
@@ -206,7 +193,6 @@ static void the_build_id_is_found_among_other_notes_and_not_past_the_end(void **
 	uint8_t id[KALLSYMS_BUILD_ID_MAX];
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, notes, sizeof(notes)), (ssize_t)sizeof(notes));
 	assert_int_equal(kallsyms_build_id(path, id), 5);
@@ -233,7 +219,7 @@ static void note_stretch(void *ctx, uint64_t start, uint64_t end)
 	*(*next)++ = end;
 }
 
-static void neighbours_of_a_kind_are_one_stretch(void **state)
+TEST(neighbours_of_a_kind_are_one_stretch)
 {
 	int err;
 	struct kallsyms *k = load_text("ffffffff81000100 T before\n"
@@ -247,7 +233,6 @@ static void neighbours_of_a_kind_are_one_stretch(void **state)
 				       &err);
 	uint64_t found[8] = { 0 }, *next = found;
 
-	(void)state;
 	assert_int_equal(err, 0);
 	kallsyms_each_run(k, is_asm, note_stretch, &next);
 	assert_int_equal(next - found, 4);
@@ -256,23 +241,4 @@ static void neighbours_of_a_kind_are_one_stretch(void **state)
 	assert_int_equal(found[2], 0xffffffff81000300);
 	assert_int_equal(found[3], 0xffffffff81000310);
 	kallsyms_free(k);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_address_belongs_to_the_function_before_it),
-		cmocka_unit_test(a_call_that_ends_its_function_returns_into_that_function),
-		cmocka_unit_test(of_several_names_the_plain_one_is_shown_and_data_is_none),
-		cmocka_unit_test(nothing_is_named_far_from_any_function),
-		cmocka_unit_test(the_tracers_own_frames_are_marked),
-		cmocka_unit_test(a_program_loaded_later_counts_and_takes_the_place_of_older_ones),
-		cmocka_unit_test(hidden_addresses_are_told_from_a_missing_file),
-		cmocka_unit_test(a_failed_load_leaves_the_table),
-		cmocka_unit_test(the_running_kernels_functions_are_found),
-		cmocka_unit_test(neighbours_of_a_kind_are_one_stretch),
-		cmocka_unit_test(the_build_id_is_found_among_other_notes_and_not_past_the_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

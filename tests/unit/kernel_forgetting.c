@@ -3,12 +3,8 @@
  * A tree of kernel stacks with hardly any room, in a real kernel: stacks that are not used any more
  * make room for others, and what is known without a walk is what a walk finds. Needs rights.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -206,11 +202,10 @@ static bool full_tree_forgets_and_stays_exact(void)
 	return true;
 }
 
-static void a_full_tree_forgets_and_stays_exact(void **state)
+TEST(a_full_tree_forgets_and_stays_exact)
 {
 	int tries = 3;
 
-	(void)state;
 	while (!full_tree_forgets_and_stays_exact())
 		assert_true(--tries > 0);
 }
@@ -228,14 +223,13 @@ static void drain_until_forgotten(uint64_t n, uint64_t ms)
 	}
 }
 
-static void layouts_with_code_that_is_gone_are_forgotten(void **state)
+TEST(layouts_with_code_that_is_gone_are_forgotten)
 {
 	struct bpf_options o = { .kernel_stacks = true, .buffer_size = 1 << 20 };
 	uint64_t begin_ns;
 	uint32_t known;
 	pid_t load;
 
-	(void)state;
 	open_session(&o);
 	skip_if_plain();
 	load = begin_beside_load(&begin_ns);
@@ -255,12 +249,11 @@ static void layouts_with_code_that_is_gone_are_forgotten(void **state)
 	close_session();
 }
 
-static void a_grace_period_ends(void **state)
+TEST(a_grace_period_ends)
 {
 	struct grace *g;
 	int ms = 0;
 
-	(void)state;
 	skip_if_refused();
 	assert_int_equal(grace_new(&g), 0);
 	for (int i = 0; i < 3; i++) {
@@ -270,15 +263,4 @@ static void a_grace_period_ends(void **state)
 	}
 	assert_true(ms < 20000);
 	grace_free(g);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_grace_period_ends),
-		cmocka_unit_test(a_full_tree_forgets_and_stays_exact),
-		cmocka_unit_test(layouts_with_code_that_is_gone_are_forgotten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

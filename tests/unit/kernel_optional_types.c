@@ -4,12 +4,9 @@
  * kernel without it takes them, too. Which these are is read from the object; a kernel without one
  * is this one, with types in which that has another name. Needs rights.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "test.h"
 
 #include <bpf/btf.h>
 #include <gelf.h>
@@ -289,13 +286,12 @@ static void skip_if_others_are_taken(void)
 	}
 }
 
-static void all_may_be_missing(void **state)
+TEST(all_may_be_missing)
 {
 	static struct optional list[OPTIONAL_MAX];
 	size_t n = list_optional(list), hidden = 0;
 	struct btf *btf;
 
-	(void)state;
 	skip_if_others_are_taken();
 	btf = btf__load_vmlinux_btf();
 	for (size_t i = 0; i < n; i++)
@@ -307,12 +303,11 @@ static void all_may_be_missing(void **state)
 	assert_true(takes_usual_programs());
 }
 
-static void each_may_be_missing(void **state)
+TEST(each_may_be_missing)
 {
 	static struct optional list[OPTIONAL_MAX];
 	size_t n = list_optional(list), refused = 0;
 
-	(void)state;
 	if (!getenv("ALL")) {
 		print_message("takes half a minute: make test-all\n");
 		skip();
@@ -336,10 +331,5 @@ static void each_may_be_missing(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_may_be_missing),
-		cmocka_unit_test(each_may_be_missing),
-	};
-
 	return cmocka_run_group_tests(tests, make_types, remove_types);
 }

@@ -4,12 +4,8 @@
  * what helps. Machines with SELinux, lockdown and the like are described here; what is looked up
  * on this one has to be what it has. container.sh tries what can be tried.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -46,11 +42,10 @@ static void perf_says(const struct refusal *r, int err, const char *expected)
 	assert_non_null(strstr(refusal_of_perf(r, err), expected));
 }
 
-static void what_is_missing_is_named(void **state)
+TEST(what_is_missing_is_named)
 {
 	struct refusal r = free_machine();
 
-	(void)state;
 	strcpy(r.missing, "CAP_PERFMON");
 	r.plain = -EPERM;
 	says(&r, -EPERM, "(missing: CAP_PERFMON)");
@@ -62,11 +57,10 @@ static void what_is_missing_is_named(void **state)
 	says(&r, -EPERM, "(missing: CAP_PERFMON): docker run --cap-add");
 }
 
-static void containers(void **state)
+TEST(containers)
 {
 	struct refusal r = free_machine();
 
-	(void)state;
 	r.is_filtered = true;
 	r.plain = -EPERM;
 	says(&r, -EPERM,
@@ -87,11 +81,10 @@ static void containers(void **state)
 	says(&r, -ENOENT, "this kernel has no BTF");
 }
 
-static void security_modules(void **state)
+TEST(security_modules)
 {
 	struct refusal r = free_machine();
 
-	(void)state;
 	/* Enforcing, but it permits bpf(2): programs are refused with EACCES for other reasons. */
 	r.is_selinux = true;
 	says(&r, -EACCES, "the kernel refused the BPF programs");
@@ -106,11 +99,10 @@ static void security_modules(void **state)
 	says(&r, -EACCES, "a security module forbids bpf(2)");
 }
 
-static void locked_kernels(void **state)
+TEST(locked_kernels)
 {
 	struct refusal r = free_machine();
 
-	(void)state;
 	/* As with secure boot: it forbids to write the kernel's memory, not to read it. */
 	strcpy(r.lockdown, "integrity");
 	says(&r, -EINVAL, "the kernel refused the BPF programs");
@@ -120,11 +112,10 @@ static void locked_kernels(void **state)
 	perf_says(&r, -EPERM, "lockdown=integrity");
 }
 
-static void perf_is_permitted_by_a_sysctl(void **state)
+TEST(perf_is_permitted_by_a_sysctl)
 {
 	struct refusal r = free_machine();
 
-	(void)state;
 	assert_string_equal(refusal_of_perf(&r, -EACCES), "");
 	for (r.paranoid = 3; r.paranoid <= 4; r.paranoid++)
 		perf_says(&r, -EACCES, "sysctl kernel.perf_event_paranoid=2");
@@ -144,7 +135,7 @@ static void expect_file(const char *path, const char *format, void *out, int exp
 		fclose(f);
 }
 
-static void this_machine(void **state)
+TEST(this_machine)
 {
 	int paranoid = -1, enforcing = 0, seccomp = 0;
 	char status[8192] = "";
@@ -152,7 +143,6 @@ static void this_machine(void **state)
 	FILE *f = fopen("/proc/self/status", "re");
 	const char *at;
 
-	(void)state;
 	refusal_look(&r);
 	expect_file("/proc/sys/kernel/perf_event_paranoid", "%d", &paranoid, 1);
 	assert_int_equal(r.paranoid, paranoid);
@@ -167,18 +157,4 @@ static void this_machine(void **state)
 	assert_int_equal(r.is_filtered, seccomp == 2);
 	if (!r.missing[0] && !r.in_user_ns && !r.is_filtered && !r.is_selinux && !r.is_apparmor)
 		assert_int_equal(r.plain, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_missing_is_named),
-		cmocka_unit_test(containers),
-		cmocka_unit_test(security_modules),
-		cmocka_unit_test(locked_kernels),
-		cmocka_unit_test(perf_is_permitted_by_a_sysctl),
-		cmocka_unit_test(this_machine),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

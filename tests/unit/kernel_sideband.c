@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The kernel's own records of what this test maps, forks, runs and ends. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +79,7 @@ static const struct sideband_record *first(const struct seen *s, enum sideband_k
 	return NULL;
 }
 
-static void an_executable_mapping_is_told_with_its_time_and_file(void **state)
+TEST(an_executable_mapping_is_told_with_its_time_and_file)
 {
 	struct sideband *sb = open_or_skip(512u << 10);
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -94,7 +90,6 @@ static void an_executable_mapping_is_told_with_its_time_and_file(void **state)
 	char exe[4096] = { 0 };
 	void *p;
 
-	(void)state;
 	begin(&s);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
@@ -116,7 +111,7 @@ static void an_executable_mapping_is_told_with_its_time_and_file(void **state)
 	end(&s);
 }
 
-static void who_waits_is_woken_by_an_exec(void **state)
+TEST(who_waits_is_woken_by_an_exec)
 {
 	struct sideband *sb = open_or_skip(512u << 10);
 	uint64_t start = now_ns();
@@ -125,7 +120,6 @@ static void who_waits_is_woken_by_an_exec(void **state)
 	int status;
 	pid_t pid;
 
-	(void)state;
 	begin(&s);
 	pid = fork();
 	assert_true(pid >= 0);
@@ -145,14 +139,13 @@ static void who_waits_is_woken_by_an_exec(void **state)
 	end(&s);
 }
 
-static void memory_made_executable_is_told_too_and_data_is_not(void **state)
+TEST(memory_made_executable_is_told_too_and_data_is_not)
 {
 	struct sideband *sb = open_or_skip(512u << 10);
 	const struct sideband_record *r;
 	struct seen s;
 	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	(void)state;
 	begin(&s);
 	assert_ptr_not_equal(p, MAP_FAILED);
 	sideband_poll(sb, see, &s);
@@ -181,7 +174,7 @@ static void run_on(int cpu)
  * being polled: cause always comes before effect. Threads of other processes on this machine act on
  * several CPUs at a time, and their records may be a little late: nothing depends on that.
  */
-static void what_one_cpu_caused_on_another_comes_after_it(void **state)
+TEST(what_one_cpu_caused_on_another_comes_after_it)
 {
 	enum { CHILDREN = 200 };
 	struct sideband *sb = open_or_skip(8u << 20);
@@ -191,7 +184,6 @@ static void what_one_cpu_caused_on_another_comes_after_it(void **state)
 	size_t forks = 0, execs = 0, exits = 0;
 	int status;
 
-	(void)state;
 	begin(&s);
 	sched_getaffinity(0, sizeof(all), &all);
 	forker = fork();
@@ -242,7 +234,7 @@ static void what_one_cpu_caused_on_another_comes_after_it(void **state)
 	end(&s);
 }
 
-static void what_does_not_fit_is_counted(void **state)
+TEST(what_does_not_fit_is_counted)
 {
 	struct sideband *sb = open_or_skip(4096);
 	cpu_set_t all, here;
@@ -250,7 +242,6 @@ static void what_does_not_fit_is_counted(void **state)
 	size_t told = 0, before;
 	struct seen s;
 
-	(void)state;
 	begin(&s);
 	/* Each CPU has a ring of its own, and tells what was lost in that. */
 	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
@@ -283,17 +274,4 @@ static void what_does_not_fit_is_counted(void **state)
 	close(fd);
 	sideband_close(sb);
 	end(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_executable_mapping_is_told_with_its_time_and_file),
-		cmocka_unit_test(who_waits_is_woken_by_an_exec),
-		cmocka_unit_test(memory_made_executable_is_told_too_and_data_is_not),
-		cmocka_unit_test(what_one_cpu_caused_on_another_comes_after_it),
-		cmocka_unit_test(what_does_not_fit_is_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

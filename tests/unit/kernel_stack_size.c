@@ -3,12 +3,8 @@
  * The size of kernel stacks, as the BPF side finds it, is what the kernel counts for those of
  * threads (KernelStack in proc_meminfo(5)). Needs rights.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -75,13 +71,12 @@ static uint64_t counted_size(void)
 	return size;
 }
 
-static void it_is_what_the_kernel_counts(void **state)
+TEST(it_is_what_the_kernel_counts)
 {
 	struct bpf_options o = { .kernel_stacks = true };
 	struct bpf_session *session;
 	char why[300] = "";
 
-	(void)state;
 	skip_if_refused();
 	assert_int_equal(bpf_session_open(&session, &o, why, sizeof(why)), 0);
 	if (bpf_session_programs(session) == BPF_PLAIN) {
@@ -91,13 +86,4 @@ static void it_is_what_the_kernel_counts(void **state)
 	}
 	assert_int_equal(session->skel->data->stack_size, counted_size());
 	bpf_session_close(session);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_what_the_kernel_counts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

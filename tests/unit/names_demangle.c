@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* C++ and Rust names as people know them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,9 +14,8 @@ static void expect(const char *symbol, const char *want)
 	assert_string_equal(demangle(symbol, buf, sizeof(buf)), want);
 }
 
-static void cpp_names_keep_template_arguments_and_lose_parameters(void **state)
+TEST(cpp_names_keep_template_arguments_and_lose_parameters)
 {
-	(void)state;
 	expect("_ZN1A1bEv", "A::b");
 	expect("_ZNSt6vectorIiSaIiEE9push_backERKi",
 	       "std::vector<int, std::allocator<int> >::push_back");
@@ -28,17 +23,15 @@ static void cpp_names_keep_template_arguments_and_lose_parameters(void **state)
 	expect("_ZN1A1bEv.part.0.cold", "A::b");
 }
 
-static void rust_names_lose_their_hash(void **state)
+TEST(rust_names_lose_their_hash)
 {
-	(void)state;
 	expect("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write");
 	expect("_ZN4core3fmt5write17h0123456789abcdefE.llvm.1234", "core::fmt::write");
 	expect("_RNvC6_123foo3bar", "123foo::bar");
 }
 
-static void other_names_stay(void **state)
+TEST(other_names_stay)
 {
-	(void)state;
 	expect("main", "main");
 	expect("__libc_start_main", "__libc_start_main");
 	expect("_Z", "_Z");
@@ -51,13 +44,12 @@ static void other_names_stay(void **state)
  * f<pair<int, int>, pair<S1, S1>, pair<S2, S2>, ...>: each argument is twice as long as the one
  * before it. With 30 of them that is 20 GB.
  */
-static void a_name_that_stands_for_an_endless_one_stays_as_it_is(void **state)
+TEST(a_name_that_stands_for_an_endless_one_stays_as_it_is)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	char symbol[1024] = "_Z1fISt4pairIiiE", *p = symbol + strlen(symbol);
 	char *short_end = NULL;
 
-	(void)state;
 	for (int i = 1; i <= 30; i++) {
 		p += sprintf(p, "S0_IS%c_S%c_E", digits[i], digits[i]);
 		if (i == 1)
@@ -70,12 +62,11 @@ static void a_name_that_stands_for_an_endless_one_stays_as_it_is(void **state)
 	       "f<std::pair<int, int>, std::pair<std::pair<int, int>, std::pair<int, int> > >");
 }
 
-static void a_name_cut_anywhere_does_no_harm(void **state)
+TEST(a_name_cut_anywhere_does_no_harm)
 {
 	static const char whole[] = "_ZNKSt8functionIFvSt6vectorIN3foo3barIiEESaIS3_EEEEclES5_";
 	char buf[256];
 
-	(void)state;
 	for (size_t len = 0; len < sizeof(whole); len++) {
 		char symbol[sizeof(whole)];
 
@@ -84,27 +75,12 @@ static void a_name_cut_anywhere_does_no_harm(void **state)
 	}
 }
 
-static void what_does_not_fit_stays_as_it_is(void **state)
+TEST(what_does_not_fit_stays_as_it_is)
 {
 	const char *symbol = "_ZNSt6vectorIiSaIiEE9push_backERKi";
 	char buf[20] = "untouched behind it";
 
-	(void)state;
 	assert_ptr_equal(demangle(symbol, buf, 8), symbol);
 	assert_string_equal(buf + 8, "d behind it");
 	assert_ptr_equal(demangle(symbol, buf, 0), symbol);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cpp_names_keep_template_arguments_and_lose_parameters),
-		cmocka_unit_test(rust_names_lose_their_hash),
-		cmocka_unit_test(other_names_stay),
-		cmocka_unit_test(a_name_that_stands_for_an_endless_one_stays_as_it_is),
-		cmocka_unit_test(a_name_cut_anywhere_does_no_harm),
-		cmocka_unit_test(what_does_not_fit_stays_as_it_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Alone: in the idle class of the scheduler a priority is none. */
 /* Work at low priority, which does not stay there for ever. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <linux/capability.h>
 #include <sched.h>
@@ -55,11 +51,10 @@ static int await_another_policy(void *ctx)
 	return 0;
 }
 
-static void work_is_done_where_nothing_else_wants_to_run(void **state)
+TEST(work_is_done_where_nothing_else_wants_to_run)
 {
 	struct seen s = { -1, -1, 0 };
 
-	(void)state;
 	if (!caps_have(CAP_SYS_NICE)) {
 		print_message("needs CAP_SYS_NICE\n");
 		skip();
@@ -69,11 +64,10 @@ static void work_is_done_where_nothing_else_wants_to_run(void **state)
 	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
 }
 
-static void after_a_while_it_goes_on_as_any_other(void **state)
+TEST(after_a_while_it_goes_on_as_any_other)
 {
 	struct seen s = { -1, -1, 0 };
 
-	(void)state;
 	if (!caps_have(CAP_SYS_NICE)) {
 		print_message("needs CAP_SYS_NICE\n");
 		skip();
@@ -105,11 +99,10 @@ static int watch_nice(void *ctx)
 	return 0;
 }
 
-static void it_hurries_for_a_while(void **state)
+TEST(it_hurries_for_a_while)
 {
 	struct nices s = { .n = 0 };
 
-	(void)state;
 	if (!caps_have(CAP_SYS_NICE) || getpriority(PRIO_PROCESS, 0)) {
 		print_message("needs CAP_SYS_NICE, and no nice value\n");
 		skip();
@@ -122,12 +115,11 @@ static void it_hurries_for_a_while(void **state)
 	assert_int_equal(getpriority(PRIO_PROCESS, 0), 0);
 }
 
-static void the_users_nice_value_is_kept(void **state)
+TEST(the_users_nice_value_is_kept)
 {
 	int status;
 	pid_t pid = fork();
 
-	(void)state;
 	assert_true(pid >= 0);
 	if (!pid) {
 		struct nices s = { .n = 0 };
@@ -142,13 +134,12 @@ static void the_users_nice_value_is_kept(void **state)
 }
 
 /* Where it could not come back it does not go there. */
-static void without_the_right_to_return_the_priority_stays(void **state)
+TEST(without_the_right_to_return_the_priority_stays)
 {
 	struct rlimit none = { 0, 0 };
 	int status;
 	pid_t pid = fork();
 
-	(void)state;
 	assert_true(pid >= 0);
 	if (!pid) {
 		struct seen s = { -1, -1, 0 };
@@ -162,17 +153,4 @@ static void without_the_right_to_return_the_priority_stays(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(work_is_done_where_nothing_else_wants_to_run),
-		cmocka_unit_test(after_a_while_it_goes_on_as_any_other),
-		cmocka_unit_test(it_hurries_for_a_while),
-		cmocka_unit_test(the_users_nice_value_is_kept),
-		cmocka_unit_test(without_the_right_to_return_the_priority_stays),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

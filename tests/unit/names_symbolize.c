@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From an address to the name in the trace: this process's own code, and the kernel's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#define OWN_MAIN
+#include "test.h"
 
 #include <bpf/bpf.h>
 #include <dlfcn.h>
@@ -27,7 +24,7 @@ __attribute__((noinline)) static int a_function_of_our_own(int x)
 	return x * 3 + 1;
 }
 
-static void functions_of_what_ran_before_are_named(void **state)
+TEST(functions_of_what_ran_before_are_named)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	uint64_t libc = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "getppid");
@@ -35,7 +32,6 @@ static void functions_of_what_ran_before_are_named(void **state)
 		 lib = seen(t, getpid(), libc + 1);
 	struct name n;
 
-	(void)state;
 	finish(t);
 	expect(t, own, "a_function_of_our_own", self_exe, 2);
 	n = name_of(t, lib);
@@ -49,7 +45,7 @@ static void functions_of_what_ran_before_are_named(void **state)
 	end(t);
 }
 
-static void a_library_loaded_later_is_named(void **state)
+TEST(a_library_loaded_later_is_named)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	void *lib = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
@@ -57,7 +53,6 @@ static void a_library_loaded_later_is_named(void **state)
 	uint32_t frame;
 	struct name n;
 
-	(void)state;
 	assert_non_null(lib);
 	addr = (uint64_t)(uintptr_t)dlsym(lib, "fegetround");
 	assert_true(addr != 0);
@@ -70,14 +65,13 @@ static void a_library_loaded_later_is_named(void **state)
 	end(t);
 }
 
-static void the_vdso_is_named(void **state)
+TEST(the_vdso_is_named)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	uint64_t start = getauxval(AT_SYSINFO_EHDR);
 	bool found = false;
 	uint32_t first = 0, last = 0;
 
-	(void)state;
 	if (!start) {
 		print_message("this kernel gives no vdso\n");
 		end(t);
@@ -99,7 +93,7 @@ static void the_vdso_is_named(void **state)
 	assert_true(found);
 	end(t);
 }
-static void generated_code_is_named_by_the_perf_map(void **state)
+TEST(generated_code_is_named_by_the_perf_map)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	uint8_t *code =
@@ -109,7 +103,6 @@ static void generated_code_is_named_by_the_perf_map(void **state)
 	uint32_t in, out, entry;
 	FILE *f;
 
-	(void)state;
 	assert_ptr_not_equal(code, MAP_FAILED);
 	assert_int_equal(mprotect(code, 8192, PROT_READ | PROT_EXEC), 0);
 	in = seen(t, getpid(), addr + 0x20);
@@ -131,13 +124,12 @@ static void generated_code_is_named_by_the_perf_map(void **state)
 	end(t);
 }
 
-static void what_cannot_be_named_is_counted_by_its_reason(void **state)
+TEST(what_cannot_be_named_is_counted_by_its_reason)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint32_t anon, nowhere, space;
 
-	(void)state;
 	assert_ptr_not_equal(code, MAP_FAILED);
 	anon = seen(t, getpid(), (uint64_t)(uintptr_t)code + 8);
 	nowhere = seen(t, getpid(), 0x10);
@@ -171,14 +163,13 @@ static uint64_t kernel_address(const char *name)
 }
 
 /* A program can jump to any byte of what it has mapped; others' functions have names as before. */
-static void frames_of_one_process_have_a_limit(void **state)
+TEST(frames_of_one_process_have_a_limit)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	const size_t len = (1u << 20) + 100;
 	uint8_t *code = mmap(NULL, len, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint32_t frame;
 
-	(void)state;
 	assert_true(code != MAP_FAILED);
 	for (size_t i = 0; i < len; i++)
 		assert_int_not_equal(seen(t, getpid(), (uint64_t)(uintptr_t)code + i), 0);
@@ -192,7 +183,7 @@ static void frames_of_one_process_have_a_limit(void **state)
 }
 
 /* Of processes that run at as many addresses as one may; each is a copy of this one. */
-static void frames_of_all_processes_have_a_limit(void **state)
+TEST(frames_of_all_processes_have_a_limit)
 {
 	enum { PROCESSES = 9 };
 	struct trace *t = begin(SYMBOLIZER_USER);
@@ -201,7 +192,6 @@ static void frames_of_all_processes_have_a_limit(void **state)
 	uint64_t now, first = (uint64_t)(uintptr_t)code;
 	pid_t pids[PROCESSES];
 
-	(void)state;
 	assert_true(code != MAP_FAILED);
 	for (int i = 0; i < PROCESSES; i++) {
 		uint32_t space;
@@ -229,13 +219,12 @@ static void frames_of_all_processes_have_a_limit(void **state)
 	end(t);
 }
 
-static void kernel_functions_are_named_at_once(void **state)
+TEST(kernel_functions_are_named_at_once)
 {
 	struct trace *t = begin(SYMBOLIZER_KERNEL);
 	uint64_t addr = kernel_address("schedule"), stub = kernel_address("bpf_get_stack");
 	uint32_t frame, hole;
 
-	(void)state;
 	if (!addr) {
 		print_message("the kernel hides its addresses\n");
 		end(t);
@@ -267,13 +256,12 @@ __asm__(".text\n"
 	".size the_first, . - the_first\n");
 
 /* A call that does not return may be the last instruction of the function before it. */
-static void an_interrupted_instruction_is_in_the_function_that_it_begins(void **state)
+TEST(an_interrupted_instruction_is_in_the_function_that_it_begins)
 {
 	struct trace *t = begin(SYMBOLIZER_USER | SYMBOLIZER_KERNEL);
 	uint64_t addr = kernel_address("schedule"), start = (uintptr_t)the_first;
 	uint32_t returns, exact, kernel = 0;
 
-	(void)state;
 	returns = seen(t, getpid(), start);
 	exact = seen(t, getpid(), start ^ WIRE_EXACT);
 	assert_int_not_equal(returns, exact);
@@ -288,7 +276,7 @@ static void an_interrupted_instruction_is_in_the_function_that_it_begins(void **
 }
 
 /* The kernel tells of it; kallsyms is not read again for a while. */
-static void a_bpf_program_loaded_later_is_named(void **state)
+TEST(a_bpf_program_loaded_later_is_named)
 {
 	const struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
@@ -301,7 +289,6 @@ static void a_bpf_program_loaded_later_is_named(void **state)
 	uint32_t frame;
 	FILE *f;
 
-	(void)state;
 	f = fopen("/proc/kallsyms", "r");
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f)) {
@@ -326,19 +313,6 @@ static void a_bpf_program_loaded_later_is_named(void **state)
 }
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_of_what_ran_before_are_named),
-		cmocka_unit_test(a_library_loaded_later_is_named),
-		cmocka_unit_test(the_vdso_is_named),
-		cmocka_unit_test(generated_code_is_named_by_the_perf_map),
-		cmocka_unit_test(what_cannot_be_named_is_counted_by_its_reason),
-		cmocka_unit_test(frames_of_one_process_have_a_limit),
-		cmocka_unit_test(frames_of_all_processes_have_a_limit),
-		cmocka_unit_test(kernel_functions_are_named_at_once),
-		cmocka_unit_test(an_interrupted_instruction_is_in_the_function_that_it_begins),
-		cmocka_unit_test(a_bpf_program_loaded_later_is_named),
-	};
-
 	if (readlink("/proc/self/exe", self_exe, sizeof(self_exe) - 1) < 0)
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What --request and --request-label mean. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -56,9 +52,8 @@ static void is_wrong(const char *text, const char *reason)
 	assert_null(strchr(why, '\n'));
 }
 
-static void calls_of_functions(void **state)
+TEST(calls_of_functions)
 {
-	(void)state;
 	means("q=/usr/sbin/mysqld:dispatch_command", "q call [/usr/sbin/mysqld][dispatch_command]");
 	means("a.b-c_1/d:e=./x:f", "a.b-c_1/d:e call [./x][f]");
 	/* Names of C++ and Go have colons, commas, brackets, spaces, +, = and @. */
@@ -83,11 +78,10 @@ static void calls_of_functions(void **state)
 	is_wrong("q=usdt:/x:p:n", "a second one");
 }
 
-static void marks_have_ids(void **state)
+TEST(marks_have_ids)
 {
 	char text[1200] = "q=/x:";
 
-	(void)state;
 	means("q=/x:f@arg1,/y:g@arg2", "q marks [/x][f]@1 [/y][g]@2");
 	means("q=/x:f@arg1:u32,./y:g@arg2:s8", "q marks [/x][f]@1:u32 [./y][g]@2:s8");
 	means("q=/x:f<a, b>,../y:g", "q marks [/x][f<a, b>] [../y][g]");
@@ -118,12 +112,11 @@ static void label(struct request_spec *r, size_t n, const char *text, const char
 		fail_msg("%s: says \"%s\", not \"%s\"", text, why, reason);
 }
 
-static void labels_are_arguments(void **state)
+TEST(labels_are_arguments)
 {
 	struct request_spec r[2];
 	char why[256];
 
-	(void)state;
 	assert_int_equal(request_spec_parse(&r[0], "a=/x:f", why, sizeof(why)), 0);
 	assert_int_equal(request_spec_parse(&r[1], "b=usdt:/x:p:a,usdt:/x:p:b", why, sizeof(why)),
 			 0);
@@ -146,15 +139,4 @@ static void labels_are_arguments(void **state)
 	label(r, 2, "a=arg", "must be arg1");
 	label(r, 2, "a=arg1:", "must be arg1");
 	label(r, 2, "a=arg1:text", "must be arg1");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_of_functions),
-		cmocka_unit_test(marks_have_ids),
-		cmocka_unit_test(labels_are_arguments),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

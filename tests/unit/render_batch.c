@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // From text to the tree: interning names, splitting stacks, sorting large batches.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,13 +13,12 @@
 
 /* ---- names ---- */
 
-static void names_that_differ_in_one_byte_are_distinct(void **state)
+TEST(names_that_differ_in_one_byte_are_distinct)
 {
 	char text[2 * 100 + 1], other[100];
 	struct split s = { 0 };
 	struct name_table ns;
 
-	(void)state;
 	assert_int_equal(name_table_init(&ns), 0);
 	for (size_t len = 1; len < 100; len++) {
 		memset(text, 'n', len);
@@ -51,13 +46,12 @@ static void names_that_differ_in_one_byte_are_distinct(void **state)
 	name_table_free(&ns);
 }
 
-static void zero_bytes_and_bytes_near_semicolon_are_part_of_names(void **state)
+TEST(zero_bytes_and_bytes_near_semicolon_are_part_of_names)
 {
 	static const char text[] = "a;a\0;a\0\0;;a;\xbb;\x3a;\x3c;a";
 	struct split s = { 0 };
 	struct name_table ns;
 
-	(void)state;
 	assert_int_equal(name_table_init(&ns), 0);
 	assert_int_equal(split_stack(&s, &ns, text, sizeof(text) - 1), 0);
 	assert_int_equal(s.depth, 9);
@@ -71,7 +65,7 @@ static void zero_bytes_and_bytes_near_semicolon_are_part_of_names(void **state)
 	name_table_free(&ns);
 }
 
-static void a_stack_is_split_right_after_any_other(void **state)
+TEST(a_stack_is_split_right_after_any_other)
 {
 	static const char *const stacks[] = { "main;work;sum", "main;work;su", "main;work",
 					      "main;workers",  "ma",	       "",
@@ -79,7 +73,6 @@ static void a_stack_is_split_right_after_any_other(void **state)
 	struct split s = { 0 };
 	struct name_table ns;
 
-	(void)state;
 	assert_int_equal(name_table_init(&ns), 0);
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++) {
 		char got[64] = "";
@@ -144,9 +137,8 @@ static void check_order(uint32_t lines, uint32_t depth, uint32_t names)
 	batch_free(b);
 }
 
-static void lines_are_sorted_by_name_ids(void **state)
+TEST(lines_are_sorted_by_name_ids)
 {
-	(void)state;
 	seed = 1;
 	check_order(1, 5, 5);
 	check_order(12, 5, 2);
@@ -202,9 +194,8 @@ static void draw_lines(struct layout *l, struct tree *t, bool together, bool in_
 	assert_int_equal(layout_tree(l, t, 0, UINT32_MAX), 0);
 }
 
-static void batches_give_the_frames_of_lines_added_one_by_one(void **state)
+TEST(batches_give_the_frames_of_lines_added_one_by_one)
 {
-	(void)state;
 	for (int in_order = 0; in_order < 2; in_order++) {
 		struct layout one, many;
 		struct tree t1, t2;
@@ -218,17 +209,4 @@ static void batches_give_the_frames_of_lines_added_one_by_one(void **state)
 		tree_free(&t1);
 		tree_free(&t2);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_that_differ_in_one_byte_are_distinct),
-		cmocka_unit_test(zero_bytes_and_bytes_near_semicolon_are_part_of_names),
-		cmocka_unit_test(a_stack_is_split_right_after_any_other),
-		cmocka_unit_test(lines_are_sorted_by_name_ids),
-		cmocka_unit_test(batches_give_the_frames_of_lines_added_one_by_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Parsing folded lines: stacks, counts, invalid lines.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,9 +22,8 @@ static void expect(const char *s, const char *stack, double count)
 	assert_float_equal(line.count, count, 1e-9);
 }
 
-static void a_line_is_a_stack_a_blank_and_a_count(void **state)
+TEST(a_line_is_a_stack_a_blank_and_a_count)
 {
-	(void)state;
 	expect("a;b;c 31", "a;b;c", 31);
 	expect("a;b c;d 7", "a;b c;d", 7);
 	expect("a\t7", "a", 7);
@@ -39,9 +34,8 @@ static void a_line_is_a_stack_a_blank_and_a_count(void **state)
 	expect("a 18446744073709551615", "a", 18446744073709551615.0);
 }
 
-static void counts_may_have_a_point(void **state)
+TEST(counts_may_have_a_point)
 {
-	(void)state;
 	expect("a 1.5", "a", 1.5);
 	assert_int_equal(line.decimals, 1);
 	expect("a 2.", "a", 2);
@@ -50,7 +44,7 @@ static void counts_may_have_a_point(void **state)
 	assert_int_equal(line.decimals, 4);
 }
 
-static void invalid_counts_are_rejected(void **state)
+TEST(invalid_counts_are_rejected)
 {
 	static const struct {
 		const char *line;
@@ -77,16 +71,14 @@ static void invalid_counts_are_rejected(void **state)
 		{ "a 99999999999999999999999999999999", FOLDED_TOO_BIG },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		if (parse(bad[i].line) != bad[i].err)
 			fail_msg("'%s': %s, not: %s", bad[i].line,
 				 folded_strerror(parse(bad[i].line)), folded_strerror(bad[i].err));
 }
 
-static void two_counts_are_before_and_after(void **state)
+TEST(two_counts_are_before_and_after)
 {
-	(void)state;
 	assert_int_equal(parse("a;b 3 5"), FOLDED_OK);
 	assert_true(line.two);
 	assert_float_equal(line.before, 3, 0);
@@ -100,9 +92,8 @@ static void two_counts_are_before_and_after(void **state)
 	assert_int_equal(line.decimals_before, 1);
 }
 
-static void counts_may_have_an_exponent(void **state)
+TEST(counts_may_have_an_exponent)
 {
-	(void)state;
 	expect("a 1e-7", "a", 1e-7);
 	assert_int_equal(line.decimals, 7);
 	expect("a 2.5E+3", "a", 2500);
@@ -152,13 +143,12 @@ static int read_text(const char *text, size_t len, struct folded_stats *st, stru
 	return ret;
 }
 
-static void bad_lines_are_numbered_and_the_rest_is_read(void **state)
+TEST(bad_lines_are_numbered_and_the_rest_is_read)
 {
 	static const char text[] = "a 1\n\nb\nc 2\nd -3\ne 4";
 	struct folded_stats st;
 	struct seen s = { .limit = 0 };
 
-	(void)state;
 	assert_int_equal(read_text(text, strlen(text), &st, &s), 0);
 	assert_string_equal(s.text, "a=0/1 bad:3:2 c=0/2 bad:5:3 e=0/4 ");
 	assert_int_equal(st.good, 3);
@@ -166,7 +156,7 @@ static void bad_lines_are_numbered_and_the_rest_is_read(void **state)
 	assert_int_equal(st.lines, 6);
 }
 
-static void a_byte_order_mark_belongs_to_no_name(void **state)
+TEST(a_byte_order_mark_belongs_to_no_name)
 {
 	static const char text[] = "\xef\xbb\xbf"
 				   "a 1\n\xef\xbb\xbf"
@@ -174,59 +164,37 @@ static void a_byte_order_mark_belongs_to_no_name(void **state)
 	struct folded_stats st;
 	struct seen s = { .limit = 0 };
 
-	(void)state;
 	assert_int_equal(read_text(text, strlen(text), &st, &s), 0);
 	assert_string_equal(s.text, "a=0/1 \xef\xbb\xbf"
 				    "b=0/2 ");
 }
 
-static void a_line_may_be_longer_than_any_buffer(void **state)
+TEST(a_line_may_be_longer_than_any_buffer)
 {
 	static char text[5 << 20];
 	struct folded_stats st;
 	struct seen s = { .limit = 0 };
 
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	memcpy(text + sizeof(text) - 8, " 12\na 3\n", 8);
 	assert_int_equal(read_text(text, sizeof(text), &st, &s), 0);
 	assert_string_equal(s.text, "xxxxxxxxxxxxxxxxxxxx=0/12 a=0/3 ");
 }
 
-static void a_callback_can_stop_the_reading(void **state)
+TEST(a_callback_can_stop_the_reading)
 {
 	static const char text[] = "a 1\nb 2\nc 3\n";
 	struct folded_stats st;
 	struct seen s = { .limit = 2 };
 
-	(void)state;
 	assert_int_equal(read_text(text, strlen(text), &st, &s), -7);
 	assert_string_equal(s.text, "a=0/1 b=0/2 ");
 }
 
-static void a_file_that_cannot_be_read_is_an_error(void **state)
+TEST(a_file_that_cannot_be_read_is_an_error)
 {
 	struct folded_stats st = { 0 };
 	struct seen s = { .limit = 0 };
 
-	(void)state;
 	assert_true(folded_read(-1, &st, on_line, on_bad, &s) < 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_is_a_stack_a_blank_and_a_count),
-		cmocka_unit_test(counts_may_have_a_point),
-		cmocka_unit_test(counts_may_have_an_exponent),
-		cmocka_unit_test(invalid_counts_are_rejected),
-		cmocka_unit_test(two_counts_are_before_and_after),
-		cmocka_unit_test(bad_lines_are_numbered_and_the_rest_is_read),
-		cmocka_unit_test(a_byte_order_mark_belongs_to_no_name),
-		cmocka_unit_test(a_line_may_be_longer_than_any_buffer),
-		cmocka_unit_test(a_callback_can_stop_the_reading),
-		cmocka_unit_test(a_file_that_cannot_be_read_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

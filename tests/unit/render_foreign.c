@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What is no folded stacks is known by its first bytes; what is odd but folded is not taken for
 // that.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -13,7 +9,7 @@
 
 #define BYTES(text) text, sizeof(text) - 1
 
-static void other_files_are_known_and_the_command_for_them_is_named(void **state)
+TEST(other_files_are_known_and_the_command_for_them_is_named)
 {
 	static const struct {
 		const char *p;
@@ -73,7 +69,6 @@ static void other_files_are_known_and_the_command_for_them_is_named(void **state
 		  "stackcollapse-jstack.pl" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		const struct foreign *is = foreign_find(files[i].p, files[i].len);
 
@@ -84,7 +79,7 @@ static void other_files_are_known_and_the_command_for_them_is_named(void **state
 	}
 }
 
-static void odd_folded_stacks_are_not_taken_for_others(void **state)
+TEST(odd_folded_stacks_are_not_taken_for_others)
 {
 	static const char *const texts[] = {
 		"",
@@ -116,21 +111,10 @@ static void odd_folded_stacks_are_not_taken_for_others(void **state)
 		"\xff;a 1\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		const struct foreign *is = foreign_find(texts[i], strlen(texts[i]));
 
 		if (is)
 			fail_msg("%s: taken for %s", texts[i], is->what);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(other_files_are_known_and_the_command_for_them_is_named),
-		cmocka_unit_test(odd_folded_stacks_are_not_taken_for_others),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // All lines decide whether lines have one count or two.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,48 +45,32 @@ static void check(const char *const *lines, enum input_counts counts, size_t hel
 	tree_free(&t);
 }
 
-static void a_name_that_ends_in_a_number_makes_no_difference(void **state)
+TEST(a_name_that_ends_in_a_number_makes_no_difference)
 {
-	(void)state;
 	check(LINES("GC Thread 1 5", "main;work 90", "main 5"), COUNTS_ASK, 0,
 	      "GC Thread 1 5; main 95; work 90");
 	check(LINES("main 5", "main;work 90", "GC Thread 1 5"), COUNTS_ASK, 0,
 	      "GC Thread 1 5; main 95; work 90");
 }
 
-static void one_line_with_one_count_keeps_the_differences_of_the_others(void **state)
+TEST(one_line_with_one_count_keeps_the_differences_of_the_others)
 {
-	(void)state;
 	check(LINES("a;b 10", "a;c 5 10", "a;d 8 2"), COUNTS_ASK, 0,
 	      "a 22 -1; b 10 +0; c 10 +5; d 2 -6");
 	check(LINES("a;c 5 10", "a;d 8 2", "a;b 10"), COUNTS_ASK, 0,
 	      "a 22 -1; b 10 +0; c 10 +5; d 2 -6");
 }
 
-static void the_caller_can_decide(void **state)
+TEST(the_caller_can_decide)
 {
-	(void)state;
 	check(LINES("a 1 5", "b 2 6"), COUNTS_ONE, 0, "a 1 5; b 2 6");
 	check(LINES("a 1 5", "b 6", "c 7"), COUNTS_TWO, 0, "a 5 +4; b 6 +0; c 7 +0");
 }
 
 /* Of more than the limit the lines so far decide, and nothing is lost. */
-static void a_limit_holds_for_what_is_kept(void **state)
+TEST(a_limit_holds_for_what_is_kept)
 {
-	(void)state;
 	check(LINES("a 1 5", "b 2 6", "c 3 7", "d 8"), COUNTS_ASK, 1,
 	      "a 5 +4; b 6 +4; c 7 +4; d 8 +0");
 	check(LINES("x 1", "y 2", "a 1 5", "b 2 6"), COUNTS_ASK, 1, "a 1 5; b 2 6; x 1; y 2");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_that_ends_in_a_number_makes_no_difference),
-		cmocka_unit_test(one_line_with_one_count_keeps_the_differences_of_the_others),
-		cmocka_unit_test(the_caller_can_decide),
-		cmocka_unit_test(a_limit_holds_for_what_is_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What of a name stands on a frame.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,18 +20,16 @@ static void fits(const char *name, double room, const char *want)
 	assert_string_equal(got, want);
 }
 
-static void a_plain_name_keeps_its_start(void **state)
+TEST(a_plain_name_keeps_its_start)
 {
-	(void)state;
 	fits("do_page_fault", 13, "do_page_fault");
 	fits("do_page_fault", 9, "do_page..");
 	fits("do_page_fault", 2, "");
 	fits("caf\u00e9_\u4e2d\u6587_name", 9, "caf\u00e9_\u4e2d\u6587..");
 }
 
-static void a_qualified_name_keeps_its_last_parts(void **state)
+TEST(a_qualified_name_keeps_its_last_parts)
 {
-	(void)state;
 	fits("app::service::Handler::method_7", 19, "..Handler::method_7");
 	fits("app::service::Handler::method_7", 10, "..method_7");
 	fits("app::service::Handler::method_7", 7, "..hod_7");
@@ -44,9 +38,8 @@ static void a_qualified_name_keeps_its_last_parts(void **state)
 	fits("[libc.so.6]", 8, "..so.6]");
 }
 
-static void parameters_arguments_and_hashes_are_elided(void **state)
+TEST(parameters_arguments_and_hashes_are_elided)
 {
-	(void)state;
 	fits("std::vector<int, std::allocator<int> >::push_back(int const&)", 32,
 	     "std::vector<..>::push_back(..)");
 	fits("<alloc::vec::Vec<T> as core::ops::Drop>::drop", 12, "<..>::drop");
@@ -57,9 +50,8 @@ static void parameters_arguments_and_hashes_are_elided(void **state)
 	fits("f()", 3, "f()");
 }
 
-static void an_option_keeps_the_start_or_the_end(void **state)
+TEST(an_option_keeps_the_start_or_the_end)
 {
-	(void)state;
 	font.keep = LABEL_START;
 	fits("app::Handler::method_7", 8, "app::H..");
 	font.keep = LABEL_END;
@@ -67,12 +59,11 @@ static void an_option_keeps_the_start_or_the_end(void **state)
 	font.keep = LABEL_AUTO;
 }
 
-static void characters_have_their_own_widths(void **state)
+TEST(characters_have_their_own_widths)
 {
 	struct label_font real = { .size = 12 };
 	char buf[LABEL_BUF];
 
-	(void)state;
 	/* Verdana's i is 0.274 of the font size wide, its W 0.989. */
 	assert_int_equal(label_fit(&real, "iiiiiiiiii", 10, 40, false, buf).len, 10);
 	assert_true(label_fit(&real, "WWWWWWWWWW", 10, 40, false, buf).len < 4);
@@ -82,9 +73,8 @@ static void characters_have_their_own_widths(void **state)
 	assert_true(label_fit(&real, "\u4e2d\u6587\u4e2d\u6587", 12, 47, false, buf).len < 12);
 }
 
-static void text_is_white_where_that_is_easier_to_read(void **state)
+TEST(text_is_white_where_that_is_easier_to_read)
 {
-	(void)state;
 	assert_true(label_light(0x000000));
 	assert_true(label_light(0x404040));
 	assert_true(label_light(0xd63a18));
@@ -93,28 +83,12 @@ static void text_is_white_where_that_is_easier_to_read(void **state)
 }
 
 /* No bracket, whatever its partner, costs more than one pass. */
-static void unbalanced_brackets_are_left(void **state)
+TEST(unbalanced_brackets_are_left)
 {
 	char name[LABEL_BUF + 1], buf[LABEL_BUF];
 
-	(void)state;
 	memset(name, '<', LABEL_BUF);
 	name[LABEL_BUF] = 0;
 	assert_true(label_fit(&font, name, LABEL_BUF, 10, false, buf).len == 8);
 	fits(")>)>-><(", 6, ")>)>..");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_plain_name_keeps_its_start),
-		cmocka_unit_test(a_qualified_name_keeps_its_last_parts),
-		cmocka_unit_test(parameters_arguments_and_hashes_are_elided),
-		cmocka_unit_test(an_option_keeps_the_start_or_the_end),
-		cmocka_unit_test(characters_have_their_own_widths),
-		cmocka_unit_test(text_is_white_where_that_is_easier_to_read),
-		cmocka_unit_test(unbalanced_brackets_are_left),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Merging and layout: folded lines in, frames out. Expected frames are written as one dot for each
 // level of depth, the name, and [start end).
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,9 +67,8 @@ static void check(const char *const *lines, unsigned flags, double shown, uint32
 #define ALL UINT32_MAX
 #define NONE 1e300 /* so many counts are shown */
 
-static void stacks_merge_from_the_root(void **state)
+TEST(stacks_merge_from_the_root)
 {
-	(void)state;
 	check(LINES("a;b;c 3", "a;b;d 2", "a;b 1", "e 4"), 0, 0, ALL,
 	      "all[0 10)\n"
 	      ".a[0 6)\n"
@@ -83,9 +78,8 @@ static void stacks_merge_from_the_root(void **state)
 	      ".e[6 10)\n");
 }
 
-static void the_same_stack_twice_adds_up(void **state)
+TEST(the_same_stack_twice_adds_up)
 {
-	(void)state;
 	check(LINES("a;b 1", "x 1", "a;b 1", "a;b;c 1", "a;b 1"), 0, 0, ALL,
 	      "all[0 5)\n"
 	      ".a[0 4)\n"
@@ -94,9 +88,8 @@ static void the_same_stack_twice_adds_up(void **state)
 	      ".x[4 5)\n");
 }
 
-static void a_node_can_be_split_anywhere(void **state)
+TEST(a_node_can_be_split_anywhere)
 {
-	(void)state;
 	check(LINES("a;b;c;d;e 1", "a;b;c;d;f 2", "a;b;x 4", "a 8", "a;b;c;d 16"), 0, 0, ALL,
 	      "all[0 31)\n"
 	      ".a[0 31)\n"
@@ -108,9 +101,8 @@ static void a_node_can_be_split_anywhere(void **state)
 	      "...x[27 31)\n");
 }
 
-static void siblings_are_in_the_order_of_sorted_lines(void **state)
+TEST(siblings_are_in_the_order_of_sorted_lines)
 {
-	(void)state;
 	/* In sorted lines, foo1;x precedes foo;x, as `1` is less than `;`, but foo 1 precedes foo1.
 	 */
 	check(LINES("foo;x 1", "foo1;x 1", "b 1", "B 1"), 0, 0, ALL,
@@ -127,9 +119,8 @@ static void siblings_are_in_the_order_of_sorted_lines(void **state)
 	      ".foo1[1 2)\n");
 }
 
-static void empty_names_are_dropped_only_at_the_end(void **state)
+TEST(empty_names_are_dropped_only_at_the_end)
 {
-	(void)state;
 	check(LINES("a;;b;; 1", " 2"), 0, 0, ALL,
 	      "all[0 3)\n"
 	      ".a[2 3)\n"
@@ -137,9 +128,8 @@ static void empty_names_are_dropped_only_at_the_end(void **state)
 	      "...b[2 3)\n");
 }
 
-static void reverse_merges_from_the_leaves(void **state)
+TEST(reverse_merges_from_the_leaves)
 {
-	(void)state;
 	check(LINES("a;b;c 3", "d;c 2"), REVERSE, 0, ALL,
 	      "all[0 5)\n"
 	      ".c[0 5)\n"
@@ -148,9 +138,8 @@ static void reverse_merges_from_the_leaves(void **state)
 	      "..d[3 5)\n");
 }
 
-static void a_flame_chart_keeps_the_order_of_the_lines(void **state)
+TEST(a_flame_chart_keeps_the_order_of_the_lines)
 {
-	(void)state;
 	check(LINES("b;x 1", "b;y 1", "a 1", "b;x 1", "b 1", "b;x 1"), IN_ORDER, 0, ALL,
 	      "all[0 6)\n"
 	      ".b[0 2)\n"
@@ -162,9 +151,8 @@ static void a_flame_chart_keeps_the_order_of_the_lines(void **state)
 	      "..x[5 6)\n");
 }
 
-static void differences_are_summed_up_the_tree(void **state)
+TEST(differences_are_summed_up_the_tree)
 {
-	(void)state;
 	check(LINES("a;b 1 3", "a;c 5 1", "a 2 2"), DIFF, 0, ALL,
 	      "all[0 6)+0/-2\n"
 	      ".a[0 6)+0/-2\n"
@@ -172,9 +160,8 @@ static void differences_are_summed_up_the_tree(void **state)
 	      "..c[5 6)-4/-4\n");
 }
 
-static void stacks_that_only_the_first_input_has_get_a_region(void **state)
+TEST(stacks_that_only_the_first_input_has_get_a_region)
 {
-	(void)state;
 	check(LINES("a;b 1 3", "a;c;d 5 0"), DIFF | GONE, 0, ALL,
 	      "all[0 8)+0/-3\n"
 	      ".[only before][0 5)+0/+0\n"
@@ -187,9 +174,8 @@ static void stacks_that_only_the_first_input_has_get_a_region(void **state)
 	      "...d[8 8)-5/-5\n");
 }
 
-static void an_input_may_have_frames_named_like_the_region(void **state)
+TEST(an_input_may_have_frames_named_like_the_region)
 {
-	(void)state;
 	check(LINES("a;b;d 1 0", "[only before];a;b;c 2 0"), DIFF | GONE, 0, ALL,
 	      "all[0 3)+0/-3\n"
 	      ".[only before][0 3)+0/-2\n"
@@ -206,9 +192,8 @@ static void an_input_may_have_frames_named_like_the_region(void **state)
 	      "...d[3 3)-1/-1\n");
 }
 
-static void frames_that_are_shown_are_kept_beyond_the_limit(void **state)
+TEST(frames_that_are_shown_are_kept_beyond_the_limit)
 {
-	(void)state;
 	check(LINES("a;x 1", "a;y;z 9", "b 1"), 0, 2, 1,
 	      "all[0 11)\n"
 	      ".a[0 10)\n"
@@ -216,9 +201,8 @@ static void frames_that_are_shown_are_kept_beyond_the_limit(void **state)
 	      "...z[1 10)\n");
 }
 
-static void the_widest_frames_are_kept_up_to_the_limit(void **state)
+TEST(the_widest_frames_are_kept_up_to_the_limit)
 {
-	(void)state;
 	check(LINES("a;x 1", "a;y;z 90", "b 1", "c 2"), 0, NONE, 4,
 	      "all[0 94)\n"
 	      ".a[0 91)\n"
@@ -227,9 +211,8 @@ static void the_widest_frames_are_kept_up_to_the_limit(void **state)
 }
 
 /* At the limit equally wide frames are cut one by one, also within a stack. */
-static void of_equally_wide_frames_the_first_ones_are_kept(void **state)
+TEST(of_equally_wide_frames_the_first_ones_are_kept)
 {
-	(void)state;
 	check(LINES("a;b;c;d 5", "e 5"), 0, NONE, 3,
 	      "all[0 10)\n"
 	      ".a[0 5)\n"
@@ -271,12 +254,11 @@ static void make_tree(struct tree *t, const char *const *lines, bool diff)
 	assert_int_equal(tree_finish(t), 0);
 }
 
-static void what_is_left_out_is_counted_and_is_nobodys_own(void **state)
+TEST(what_is_left_out_is_counted_and_is_nobodys_own)
 {
 	struct layout l;
 	struct tree t;
 
-	(void)state;
 	make_tree(&t, LINES("a;b;x;y 3", "a;c;x 2", "a 4", "e;f;g;h 1"), false);
 	assert_int_equal(layout_tree(&l, &t, NONE, 3), 0);
 	/* all 10, a 9, b 3; without x y below b, c x, e f g h: eight */
@@ -309,12 +291,11 @@ static void assert_sums(const struct sums *s, struct tree *t, const char *name, 
 	assert_int_equal(s->name[id].place > 0, total + before_total > 0);
 }
 
-static void sums_by_name_count_nested_frames_once(void **state)
+TEST(sums_by_name_count_nested_frames_once)
 {
 	struct sums s;
 	struct tree t;
 
-	(void)state;
 	make_tree(&t, LINES("a;b;a;x 3", "a;c;x 2", "x 4", "b;--;a 1"), false);
 	assert_int_equal(sums_fill(&s, &t), 0);
 	assert_int_equal(s.names, 4);
@@ -335,14 +316,13 @@ static void sums_by_name_count_nested_frames_once(void **state)
 }
 
 /* Of more names than are listed those with the greatest counts are, whatever their order was. */
-static void the_greatest_sums_are_listed(void **state)
+TEST(the_greatest_sums_are_listed)
 {
 	enum { NAMES = 3 * SUMS_LISTED };
 	struct input_queue queue;
 	struct sums s;
 	struct tree t;
 
-	(void)state;
 	assert_int_equal(tree_init(&t), 0);
 	assert_int_equal(input_queue_open(&queue, &t, false), 0);
 	for (int i = 0; i < NAMES; i++) {
@@ -377,7 +357,7 @@ static void the_greatest_sums_are_listed(void **state)
 
 /* A function that is called as an end is: only what is at the end, or carries no further waker, is
  * one. */
-static void ends_are_known_by_where_they_stand(void **state)
+TEST(ends_are_known_by_where_they_stand)
 {
 	static const struct {
 		const char *name;
@@ -391,7 +371,6 @@ static void ends_are_known_by_where_they_stand(void **state)
 	struct layout l;
 	struct tree t;
 
-	(void)state;
 	make_tree(&t, LINES("A;[unknown];[running];f;--;[timer];B;[running];s;[unknown] 5"), false);
 	assert_int_equal(layout_tree(&l, &t, 0, ALL), 0);
 	assert_int_equal(l.n, sizeof(want) / sizeof(*want));
@@ -416,13 +395,12 @@ static void ends_are_known_by_where_they_stand(void **state)
 	tree_free(&t);
 }
 
-static void links_are_counted_by_their_delimiters(void **state)
+TEST(links_are_counted_by_their_delimiters)
 {
 	struct layout l;
 	struct input_queue queue;
 	struct tree t;
 
-	(void)state;
 	assert_int_equal(tree_init(&t), 0);
 	assert_int_equal(input_queue_open(&queue, &t, false), 0);
 	assert_int_equal(input_queue_add(&queue, "A;f;--;w;B;--;w;C;[running]", 27, 5, 0), 0);
@@ -441,7 +419,7 @@ static void links_are_counted_by_their_delimiters(void **state)
 }
 
 /* Compares the counts by name with sums that the test makes line by line. */
-static void a_large_tree_has_the_sums_of_its_lines(void **state)
+TEST(a_large_tree_has_the_sums_of_its_lines)
 {
 	enum { STACKS = 20000, NAMES = 50 };
 	double want[NAMES] = { 0 }, got[NAMES] = { 0 }, total = 0;
@@ -450,7 +428,6 @@ static void a_large_tree_has_the_sums_of_its_lines(void **state)
 	struct input_queue queue;
 	struct tree t;
 
-	(void)state;
 	assert_int_equal(tree_init(&t), 0);
 	assert_int_equal(input_queue_open(&queue, &t, false), 0);
 	for (int s = 0; s < STACKS; s++) {
@@ -496,31 +473,4 @@ static void a_large_tree_has_the_sums_of_its_lines(void **state)
 		assert_float_equal(got[i], want[i], 0);
 	layout_free(&l);
 	tree_free(&t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stacks_merge_from_the_root),
-		cmocka_unit_test(the_same_stack_twice_adds_up),
-		cmocka_unit_test(a_node_can_be_split_anywhere),
-		cmocka_unit_test(siblings_are_in_the_order_of_sorted_lines),
-		cmocka_unit_test(empty_names_are_dropped_only_at_the_end),
-		cmocka_unit_test(reverse_merges_from_the_leaves),
-		cmocka_unit_test(a_flame_chart_keeps_the_order_of_the_lines),
-		cmocka_unit_test(differences_are_summed_up_the_tree),
-		cmocka_unit_test(stacks_that_only_the_first_input_has_get_a_region),
-		cmocka_unit_test(an_input_may_have_frames_named_like_the_region),
-		cmocka_unit_test(frames_that_are_shown_are_kept_beyond_the_limit),
-		cmocka_unit_test(the_widest_frames_are_kept_up_to_the_limit),
-		cmocka_unit_test(of_equally_wide_frames_the_first_ones_are_kept),
-		cmocka_unit_test(what_is_left_out_is_counted_and_is_nobodys_own),
-		cmocka_unit_test(sums_by_name_count_nested_frames_once),
-		cmocka_unit_test(the_greatest_sums_are_listed),
-		cmocka_unit_test(ends_are_known_by_where_they_stand),
-		cmocka_unit_test(links_are_counted_by_their_delimiters),
-		cmocka_unit_test(a_large_tree_has_the_sums_of_its_lines),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The renderer as other programs link it: include/flamegraph.h.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +48,7 @@ static void assert_slices(const char *svg, const char *want)
 	assert_has(svg, element);
 }
 
-static void slices_say_which_part_of_a_frame_is_of_which_time(void **state)
+TEST(slices_say_which_part_of_a_frame_is_of_which_time)
 {
 	struct flamegraph_options o = { .slices = 3, .slice_factor = 0.5 };
 	const char *all = "a;b 10\na;b;c 4\nd 3\n", *first = "a;b 8\nd 6\n";
@@ -62,7 +58,6 @@ static void slices_say_which_part_of_a_frame_is_of_which_time(void **state)
 	size_t len;
 	FILE *f = open_memstream(&out, &len);
 
-	(void)state;
 	assert_int_equal(flamegraph_new(&g, &o), 0);
 	assert_int_equal(flamegraph_add(g, all, strlen(all)), 0);
 	assert_int_equal(flamegraph_add_slice(g, first, strlen(first), 0), 0);
@@ -80,7 +75,7 @@ static void slices_say_which_part_of_a_frame_is_of_which_time(void **state)
 	free(out);
 }
 
-static void slices_go_with_frames_that_are_left_out(void **state)
+TEST(slices_go_with_frames_that_are_left_out)
 {
 	struct flamegraph_options o = { .slices = 2, .max_frames = 3, .minwidth = 20 };
 	struct flamegraph *g;
@@ -88,7 +83,6 @@ static void slices_go_with_frames_that_are_left_out(void **state)
 	size_t len;
 	FILE *f = open_memstream(&out, &len);
 
-	(void)state;
 	for (int i = 0; i < 9; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "a;b%d;c 1\n", i);
 	assert_int_equal(flamegraph_new(&g, &o), 0);
@@ -103,13 +97,12 @@ static void slices_go_with_frames_that_are_left_out(void **state)
 	free(out);
 }
 
-static void lines_in_pieces_make_one_document(void **state)
+TEST(lines_in_pieces_make_one_document)
 {
 	struct flamegraph_options o = { .title = "T" };
 	char *one, *two;
 	int err;
 
-	(void)state;
 	one = document(&o, PIECES("a;b 1\na;c 2\nd 3\n"), &err);
 	assert_int_equal(err, 0);
 	assert_memory_equal(one, "<?xml", 5);
@@ -122,7 +115,7 @@ static void lines_in_pieces_make_one_document(void **state)
 	free(two);
 }
 
-static void options_take_effect(void **state)
+TEST(options_take_effect)
 {
 	struct flamegraph_options o = {
 		.title = "A & B",
@@ -138,7 +131,6 @@ static void options_take_effect(void **state)
 	char *svg;
 	int err;
 
-	(void)state;
 	svg = document(&o, PIECES("A;f;--;w;B;[running] 2000\n"), &err);
 	assert_int_equal(err, 0);
 	assert_memory_equal(svg, "<svg class=\"flamegraph\"", 23);
@@ -153,13 +145,12 @@ static void options_take_effect(void **state)
 }
 
 /* The second graph of a page: its own keys, and no name that another one's ids could give it. */
-static void a_page_can_have_several_graphs(void **state)
+TEST(a_page_can_have_several_graphs)
 {
 	struct flamegraph_options o = { .title = "A & B", .embedded = true, .keys = "two." };
 	char *svg;
 	int err;
 
-	(void)state;
 	svg = document(&o, PIECES("a 1\n"), &err);
 	assert_int_equal(err, 0);
 	assert_has(svg, " aria-label=\"A &amp; B\"");
@@ -168,7 +159,7 @@ static void a_page_can_have_several_graphs(void **state)
 	free(svg);
 }
 
-static void invalid_options_are_rejected(void **state)
+TEST(invalid_options_are_rejected)
 {
 	static const struct flamegraph_options bad[] = {
 		{ .colors = "pink" }, { .bgcolors = "pink" }, { .width = 12 },
@@ -176,7 +167,6 @@ static void invalid_options_are_rejected(void **state)
 	};
 	int err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		assert_null(document(&bad[i], PIECES("a 1"), &err));
 		assert_int_equal(err, -EINVAL);
@@ -185,11 +175,10 @@ static void invalid_options_are_rejected(void **state)
 	assert_int_equal(err, -ENODATA);
 }
 
-static void invalid_lines_are_counted(void **state)
+TEST(invalid_lines_are_counted)
 {
 	struct flamegraph *g;
 
-	(void)state;
 	assert_int_equal(flamegraph_new(&g, &(struct flamegraph_options) { 0 }), 0);
 	assert_int_equal(flamegraph_add(g, "a 1\nb\n\nc -1\n", 12), 0);
 	assert_int_equal(flamegraph_bad_lines(g), 2);
@@ -197,12 +186,11 @@ static void invalid_lines_are_counted(void **state)
 }
 
 /* The colour that a frame has in a document is the one that the library tells. */
-static void colours_are_those_of_the_picture(void **state)
+TEST(colours_are_those_of_the_picture)
 {
 	static const char *const names[] = { "[running]", "[runnable]", "[throttled]", "[timer]",
 					     "[network]" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char line[64], color[32];
 		char *text;
@@ -220,20 +208,4 @@ static void colours_are_those_of_the_picture(void **state)
 	assert_int_equal(flamegraph_frame_color("[disk]"),
 			 flamegraph_frame_color("[disk vda read]"));
 	assert_int_not_equal(flamegraph_frame_color("[disk]"), flamegraph_frame_color("[timer]"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slices_say_which_part_of_a_frame_is_of_which_time),
-		cmocka_unit_test(slices_go_with_frames_that_are_left_out),
-		cmocka_unit_test(lines_in_pieces_make_one_document),
-		cmocka_unit_test(options_take_effect),
-		cmocka_unit_test(a_page_can_have_several_graphs),
-		cmocka_unit_test(invalid_options_are_rejected),
-		cmocka_unit_test(invalid_lines_are_counted),
-		cmocka_unit_test(colours_are_those_of_the_picture),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,7 @@
  * tritanopia: simulated by the matrices of Machado, Oliveira and Fernandes (2009) for a complete
  * deficiency, in linear RGB; distances in CIELAB, where 2.3 is just noticeable.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <math.h>
 
@@ -80,7 +76,7 @@ static double distance(enum ramp a, enum ramp b, int *eye)
 	return least;
 }
 
-static void waits_samples_objects_and_ends_are_told_apart_by_all_eyes(void **state)
+TEST(waits_samples_objects_and_ends_are_told_apart_by_all_eyes)
 {
 	static const enum ramp ramps[] = {
 		RAMP_OFF_CPU,	RAMP_LINK_1,  RAMP_OBJECT,   RAMP_SAMPLE,    RAMP_ON_CPU,
@@ -90,7 +86,6 @@ static void waits_samples_objects_and_ends_are_told_apart_by_all_eyes(void **sta
 	};
 	const size_t n = sizeof(ramps) / sizeof(*ramps);
 
-	(void)state;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; k < n; k++) {
 			int eye = 0;
@@ -111,9 +106,8 @@ static double luminance(uint32_t rgb)
 	return 0.2126 * l[0] + 0.7152 * l[1] + 0.0722 * l[2];
 }
 
-static void every_text_has_the_contrast_that_wcag_asks_for(void **state)
+TEST(every_text_has_the_contrast_that_wcag_asks_for)
 {
-	(void)state;
 	for (unsigned r = 0; r < RAMPS; r++)
 		for (unsigned s = 0; s < PALETTE_SHADES; s++) {
 			uint32_t rgb = palette_rgb((enum ramp)r, s);
@@ -126,14 +120,13 @@ static void every_text_has_the_contrast_that_wcag_asks_for(void **state)
 }
 
 /* Without hue: the bar between links is dark, the line between parts of a stack light. */
-static void delimiters_differ_in_lightness(void **state)
+TEST(delimiters_differ_in_lightness)
 {
-	(void)state;
 	assert_true(luminance(palette_rgb(RAMP_PART_DELIM, 0)) >
 		    luminance(palette_rgb(RAMP_STACK_DELIM, 0)) + 0.4);
 }
 
-static void objects_and_ends_are_known_by_name(void **state)
+TEST(objects_and_ends_are_known_by_name)
 {
 	static const struct {
 		const char *name;
@@ -162,21 +155,8 @@ static void objects_and_ends_are_known_by_name(void **state)
 		{ "[", RAMP_BY_LINK },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		assert_int_equal(palette_ramp(palette_find("chain"), known[i].name,
 					      __builtin_strlen(known[i].name)),
 				 known[i].ramp);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(waits_samples_objects_and_ends_are_told_apart_by_all_eyes),
-		cmocka_unit_test(every_text_has_the_contrast_that_wcag_asks_for),
-		cmocka_unit_test(delimiters_differ_in_lightness),
-		cmocka_unit_test(objects_and_ends_are_known_by_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

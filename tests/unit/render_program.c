@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The program: exit status, messages, output. Runs the flamegraph of the same build folder.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#define OWN_MAIN
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,9 +60,8 @@ static void assert_has(const char *text, const char *part)
 		fail_msg("'%s' is not in: %.200s", part, text);
 }
 
-static void folded_in_and_an_svg_out(void **state)
+TEST(folded_in_and_an_svg_out)
 {
-	(void)state;
 	assert_int_equal(run("--title 'A & B'", "main;f 200\nmain;g 100\n"), 0);
 	assert_string_equal(err, "");
 	assert_memory_equal(out, "<?xml", 5);
@@ -76,9 +72,8 @@ static void folded_in_and_an_svg_out(void **state)
 }
 
 /* They have no time, and stand below the headings, which come down by a line for each. */
-static void notes_of_the_input_are_shown_and_are_no_frames(void **state)
+TEST(notes_of_the_input_are_shown_and_are_no_frames)
 {
-	(void)state;
 	assert_int_equal(run("--base main",
 			     "main;f 200\n[note] java/1: -XX <& 17 0\n[note] java/1: -XX <& 17 0\n"
 			     "[note] 2 0\n[note] 3 0\n[note] 4 0\n[note] 5 0\n[note] time 7\n"),
@@ -94,9 +89,8 @@ static void notes_of_the_input_are_shown_and_are_no_frames(void **state)
 	assert_has(out, "<title>all (207 samples, 100 %)</title>");
 }
 
-static void a_delimiter_makes_a_chain_graph(void **state)
+TEST(a_delimiter_makes_a_chain_graph)
 {
-	(void)state;
 	assert_int_equal(run("", "A;f;--;w;B;[running] 2000\n"), 0);
 	assert_has(out, "<title>w (2.00 ms, 100 %)</title>");
 	assert_has(out, "fill=\"#404040\"/><text");
@@ -105,11 +99,10 @@ static void a_delimiter_makes_a_chain_graph(void **state)
 	assert_has(out, "(2,000 waits, 100 %)");
 }
 
-static void the_limit_leaves_out_no_frame_that_is_shown(void **state)
+TEST(the_limit_leaves_out_no_frame_that_is_shown)
 {
 	char text[8000] = "";
 
-	(void)state;
 	for (int i = 0; i < 300; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "a;b%d;c%d 1\n", i % 9,
 			 i);
@@ -130,11 +123,10 @@ static void same_bytes(const char *first)
 			fail_msg("bytes differ at %zu: %.40s | %.40s", i, out + i, first + i);
 }
 
-static void the_same_input_gives_the_same_bytes(void **state)
+TEST(the_same_input_gives_the_same_bytes)
 {
 	static char first[sizeof(out)];
 
-	(void)state;
 	assert_int_equal(run("", "a;b 1\na;c 2\nd 3\n"), 0);
 	strcpy(first, out);
 	assert_int_equal(run("", "d 3\na;c 2\na;b 1\n"), 0);
@@ -146,9 +138,8 @@ static void the_same_input_gives_the_same_bytes(void **state)
 	same_bytes(first);
 }
 
-static void input_without_counts_gives_an_error_document(void **state)
+TEST(input_without_counts_gives_an_error_document)
 {
-	(void)state;
 	assert_int_equal(run("", ""), 2);
 	assert_has(err, "ERROR: No stack counts found");
 	assert_has(out, "ERROR: No valid input provided");
@@ -156,9 +147,8 @@ static void input_without_counts_gives_an_error_document(void **state)
 	assert_int_equal(run("", "a;b 0\n"), 2);
 }
 
-static void bad_lines_are_reported_by_number(void **state)
+TEST(bad_lines_are_reported_by_number)
 {
-	(void)state;
 	assert_int_equal(run("", "a 300\nb\nc -4\n"), 0);
 	assert_string_equal(err, "flamegraph: standard input:2: no count at the end of the line\n"
 				 "flamegraph: standard input:3: the count is negative\n"
@@ -168,9 +158,8 @@ static void bad_lines_are_reported_by_number(void **state)
 	assert_string_equal(out, "");
 }
 
-static void comments_are_no_stacks(void **state)
+TEST(comments_are_no_stacks)
 {
-	(void)state;
 	assert_int_equal(
 		run("", "# interval: 10000\n#\n## x 7\n#start;f 3\nmain;# 4\n# x;main 2\n"), 0);
 	assert_string_equal(err, "");
@@ -184,9 +173,8 @@ static void comments_are_no_stacks(void **state)
 	assert_has(out, "<title>b (3 samples, 42.9 %)</title>");
 }
 
-static void what_is_no_folded_stacks_is_refused(void **state)
+TEST(what_is_no_folded_stacks_is_refused)
 {
-	(void)state;
 	assert_int_equal(run("", "A 1 [000] 1.000010: cycles: \n\tffff8103 f (x)\n\nmain 3\n"), 2);
 	assert_has(err, "flamegraph: standard input: this is the text of perf script, not folded "
 			"stacks; try: stackcollapse-perf.pl FILE | flamegraph");
@@ -206,7 +194,7 @@ static void what_is_no_folded_stacks_is_refused(void **state)
 			    "stacks\n");
 }
 
-static void bad_usage_is_status_2(void **state)
+TEST(bad_usage_is_status_2)
 {
 	static const char *const bad[] = {
 		"--nonsense",
@@ -231,7 +219,6 @@ static void bad_usage_is_status_2(void **state)
 		"--uicolor '#12345'",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		if (run(bad[i], "a 1\n") != 2)
 			fail_msg("%s: not refused", bad[i]);
@@ -253,9 +240,8 @@ static int help_lines(const char *option)
 	return lines;
 }
 
-static void short_help_fits_a_screen_full_help_has_all_options(void **state)
+TEST(short_help_fits_a_screen_full_help_has_all_options)
 {
-	(void)state;
 	assert_in_range(help_lines("-h"), 10, 24);
 	assert_has(out, "--help shows all options.");
 	assert_has(out, "chainwalk trace.bin | flamegraph");
@@ -268,9 +254,8 @@ static void short_help_fits_a_screen_full_help_has_all_options(void **state)
 	assert_memory_equal(out, "flamegraph ", 11);
 }
 
-static void failing_files_are_reported_by_name(void **state)
+TEST(failing_files_are_reported_by_name)
 {
-	(void)state;
 	assert_int_equal(run("nothing.folded", ""), 1);
 	assert_string_equal(err, "flamegraph: nothing.folded: No such file or directory\n");
 	assert_int_equal(run(".", ""), 1);
@@ -281,16 +266,14 @@ static void failing_files_are_reported_by_name(void **state)
 	assert_string_equal(err, "flamegraph: /dev/full: No space left on device\n");
 }
 
-static void a_closed_pipe_is_not_reported(void **state)
+TEST(a_closed_pipe_is_not_reported)
 {
-	(void)state;
 	assert_int_equal(run("in in in | true", "a 1\n"), 0);
 	assert_string_equal(err, "");
 }
 
-static void a_difference_of_two_files(void **state)
+TEST(a_difference_of_two_files)
 {
-	(void)state;
 	write_input("after", "a;b 30\na;d 5\n");
 	assert_int_equal(run("--diff in after", "a;b 10\na;c 5\n"), 0);
 	assert_has(out, "<title>b (30 samples, 85.7 %; own before 10 samples (66.7 %), after 30 "
@@ -301,9 +284,8 @@ static void a_difference_of_two_files(void **state)
 			"(14.3 %): new)");
 }
 
-static void options_take_effect(void **state)
+TEST(options_take_effect)
 {
-	(void)state;
 	assert_int_equal(
 		run("--width 500 --height 20 --fontsize 10 --fonttype Mono --subtitle sub "
 		    "--notes 'n<1' --inverted --nametype Frame: --factor 10 --bgcolors '#123456'",
@@ -342,7 +324,7 @@ static void fill_of(const char *name, char fill[8])
 	fill[7] = 0;
 }
 
-static void every_palette_of_the_help_draws(void **state)
+TEST(every_palette_of_the_help_draws)
 {
 	static const char *const palettes[] = { "hot",	  "mem",   "io",   "wakeup", "chain",
 						"java",	  "js",	   "perl", "red",    "python",
@@ -351,7 +333,6 @@ static void every_palette_of_the_help_draws(void **state)
 	char args[64], fill[8], first[8] = "";
 	int others = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(palettes) / sizeof(*palettes); i++) {
 		snprintf(args, sizeof(args), "--colors %s", palettes[i]);
 		assert_int_equal(run(args, "a;main 2\n"), 0);
@@ -362,11 +343,10 @@ static void every_palette_of_the_help_draws(void **state)
 	assert_true(others > 10);
 }
 
-static void a_name_has_the_same_colour_in_every_graph(void **state)
+TEST(a_name_has_the_same_colour_in_every_graph)
 {
 	char one[8], two[8];
 
-	(void)state;
 	assert_int_equal(run("", "a;read_one 1\nb;read_one 1\n"), 0);
 	fill_of("read_one", one);
 	assert_int_equal(run("", "x;read_one 5\n"), 0);
@@ -374,9 +354,8 @@ static void a_name_has_the_same_colour_in_every_graph(void **state)
 	assert_string_equal(one, two);
 }
 
-static void a_flame_chart_is_in_the_order_of_its_lines(void **state)
+TEST(a_flame_chart_is_in_the_order_of_its_lines)
 {
-	(void)state;
 	assert_int_equal(run("--flamechart", "z 1\na 1\nz 1\n"), 0);
 	assert_has(out, "<title>Flame Chart</title>");
 	assert_has(out, "<title>z (1 samples, 33.3 %)</title><rect x=\"10\"");
@@ -387,11 +366,10 @@ static void a_flame_chart_is_in_the_order_of_its_lines(void **state)
 	assert_has(out, "<title>z (2 samples, 100 %)</title>");
 }
 
-static void differences_can_be_negated_and_normalized(void **state)
+TEST(differences_can_be_negated_and_normalized)
 {
 	char more[8], turned[8];
 
-	(void)state;
 	assert_int_equal(run("", "a 1 5\nb 5 1\n"), 0);
 	assert_has(out, "<title>a (5 samples, 83.3 %; own before 1 samples (16.7 %), after 5 "
 			"samples (83.3 %): +400 %)");
@@ -429,7 +407,7 @@ static void change_of(char *text, size_t size)
 	snprintf(text, size, "%.*s", (int)strcspn(at, "<"), at);
 }
 
-static void the_change_of_chains_is_that_of_all_frames(void **state)
+TEST(the_change_of_chains_is_that_of_all_frames)
 {
 	static const char before[] =
 		"A;lock;[futex];-;sys;--;w;B;[running] 5000000\nA;[timer];x;[timer] 7\n";
@@ -437,7 +415,6 @@ static void the_change_of_chains_is_that_of_all_frames(void **state)
 		"A;nap;[sleep];-;sys;--;tick;[timer] 3000000\nA;[timer];x;[timer] 7\n";
 	char all[256], few[256];
 
-	(void)state;
 	write_input("after", after);
 	assert_int_equal(run("--diff in after", before), 0);
 	change_of(all, sizeof(all));
@@ -448,9 +425,8 @@ static void the_change_of_chains_is_that_of_all_frames(void **state)
 	assert_string_equal(few, all);
 }
 
-static void totals_can_be_compared_and_lines_decide_about_counts(void **state)
+TEST(totals_can_be_compared_and_lines_decide_about_counts)
 {
-	(void)state;
 	assert_int_equal(run("--compare total", "a;f 18 7\nb 1 1\n"), 0);
 	assert_has(out, "<title>a (7 samples, 87.5 %; total before 18 samples (94.7 %), after 7 "
 			"samples (87.5 %): "
@@ -466,14 +442,13 @@ static void totals_can_be_compared_and_lines_decide_about_counts(void **state)
 	assert_string_equal(err, "");
 }
 
-static void options_have_the_spellings_of_perl_and_inferno(void **state)
+TEST(options_have_the_spellings_of_perl_and_inferno)
 {
 	static const char *const same[] = {
 		"-title T -countname N",  "--Title T --COUNTNAME N",	"-title=T --countname=N",
 		"--titl T --countname N", "-i --title T --countname N",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++) {
 		assert_int_equal(run(same[i], "a 1\n"), 0);
 		assert_has(out, "<title>T</title>");
@@ -503,9 +478,8 @@ static void options_have_the_spellings_of_perl_and_inferno(void **state)
 	assert_has(out, "_way</text>");
 }
 
-static void very_small_and_very_large_counts_are_exact_or_said_to_be_rounded(void **state)
+TEST(very_small_and_very_large_counts_are_exact_or_said_to_be_rounded)
 {
-	(void)state;
 	assert_int_equal(run("", "a 1e-7\nb 0.0000003\n"), 0);
 	assert_has(out, "<title>a (1e-07 samples, 25.0 %)</title>");
 	assert_has(out, "<title>all (4e-07 samples, 100 %)</title>");
@@ -513,16 +487,14 @@ static void very_small_and_very_large_counts_are_exact_or_said_to_be_rounded(voi
 	assert_has(out, "<title>a (9,007,199,254,740,992 samples, 50.0 %)</title>");
 }
 
-static void marks_that_turn_text_are_shown(void **state)
+TEST(marks_that_turn_text_are_shown)
 {
-	(void)state;
 	assert_int_equal(run("", "a\u202eb\u2066c\u200f 1\n"), 0);
 	assert_has(out, "<title>a\u2426b\u2426c\u200f (1 samples");
 }
 
-static void embedded_is_an_element_not_a_document(void **state)
+TEST(embedded_is_an_element_not_a_document)
 {
-	(void)state;
 	assert_int_equal(run("--embedded", "a 1\n"), 0);
 	assert_memory_equal(out, "<svg class=\"flamegraph\"", 23);
 	assert_null(strstr(out, "<meta xmlns"));
@@ -557,33 +529,5 @@ static int tear_down(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(folded_in_and_an_svg_out),
-		cmocka_unit_test(notes_of_the_input_are_shown_and_are_no_frames),
-		cmocka_unit_test(a_delimiter_makes_a_chain_graph),
-		cmocka_unit_test(the_limit_leaves_out_no_frame_that_is_shown),
-		cmocka_unit_test(the_same_input_gives_the_same_bytes),
-		cmocka_unit_test(input_without_counts_gives_an_error_document),
-		cmocka_unit_test(bad_lines_are_reported_by_number),
-		cmocka_unit_test(comments_are_no_stacks),
-		cmocka_unit_test(what_is_no_folded_stacks_is_refused),
-		cmocka_unit_test(bad_usage_is_status_2),
-		cmocka_unit_test(short_help_fits_a_screen_full_help_has_all_options),
-		cmocka_unit_test(failing_files_are_reported_by_name),
-		cmocka_unit_test(a_closed_pipe_is_not_reported),
-		cmocka_unit_test(a_difference_of_two_files),
-		cmocka_unit_test(options_take_effect),
-		cmocka_unit_test(every_palette_of_the_help_draws),
-		cmocka_unit_test(a_name_has_the_same_colour_in_every_graph),
-		cmocka_unit_test(a_flame_chart_is_in_the_order_of_its_lines),
-		cmocka_unit_test(differences_can_be_negated_and_normalized),
-		cmocka_unit_test(the_change_of_chains_is_that_of_all_frames),
-		cmocka_unit_test(totals_can_be_compared_and_lines_decide_about_counts),
-		cmocka_unit_test(options_have_the_spellings_of_perl_and_inferno),
-		cmocka_unit_test(very_small_and_very_large_counts_are_exact_or_said_to_be_rounded),
-		cmocka_unit_test(marks_that_turn_text_are_shown),
-		cmocka_unit_test(embedded_is_an_element_not_a_document),
-	};
-
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

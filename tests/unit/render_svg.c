@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Text, numbers and colours of the document.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,22 +24,20 @@ static char *text(const char *p, size_t len)
 	return out;
 }
 
-static void markup_is_escaped(void **state)
+TEST(markup_is_escaped)
 {
 	static const char s[] = "<a b=\"c\" d='e'>&amp;]]>";
 
-	(void)state;
 	assert_string_equal(text(s, sizeof(s) - 1),
 			    "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;amp;]]&gt;");
 }
 
-static void control_characters_become_their_pictures(void **state)
+TEST(control_characters_become_their_pictures)
 {
-	(void)state;
 	assert_string_equal(text("a\0b\x1b\t\x7f\r", 7), "a\u2400b\u241b\u2409\u2421\u240d");
 }
 
-static void broken_utf8_becomes_replacement_characters(void **state)
+TEST(broken_utf8_becomes_replacement_characters)
 {
 	static const struct {
 		const char *in, *out;
@@ -59,7 +53,6 @@ static void broken_utf8_becomes_replacement_characters(void **state)
 		{ "\xe2\x98\x83\xf0\x9f\x94\xa5", "\u2603\U0001f525" }, /* valid */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		assert_string_equal(text(cases[i].in, strlen(cases[i].in)), cases[i].out);
 }
@@ -80,9 +73,8 @@ static void vlq(uint64_t v, const char *want)
 	assert_string_equal(out, want);
 }
 
-static void coordinates_have_one_decimal_at_most(void **state)
+TEST(coordinates_have_one_decimal_at_most)
 {
-	(void)state;
 	fixed(0, "0");
 	fixed(12, "12");
 	fixed(3.14159, "3.1");
@@ -94,9 +86,8 @@ static void coordinates_have_one_decimal_at_most(void **state)
 	fixed(-9e17, "-900000000000000000");
 }
 
-static void numbers_are_in_base_64(void **state)
+TEST(numbers_are_in_base_64)
 {
-	(void)state;
 	vlq(0, "A");
 	vlq(31, "f");
 	vlq(32, "gB");
@@ -113,9 +104,8 @@ static void count(double v, const char *want)
 	assert_string_equal(out, want);
 }
 
-static void counts_have_commas(void **state)
+TEST(counts_have_commas)
 {
-	(void)state;
 	count(0, "0");
 	count(999, "999");
 	count(1000, "1,000");
@@ -127,7 +117,7 @@ static void counts_have_commas(void **state)
 	count(1e60, "1e+60");
 }
 
-static void palettes_map_names_to_ramps(void **state)
+TEST(palettes_map_names_to_ramps)
 {
 	static const struct {
 		const char *palette, *frame;
@@ -157,7 +147,6 @@ static void palettes_map_names_to_ramps(void **state)
 		{ "chain", "[unknown stack]", RAMP_BY_LINK },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const struct palette *p = palette_find(cases[i].palette);
 
@@ -168,17 +157,15 @@ static void palettes_map_names_to_ramps(void **state)
 	assert_null(palette_find("nothing"));
 }
 
-static void a_name_has_the_same_shade_everywhere(void **state)
+TEST(a_name_has_the_same_shade_everywhere)
 {
-	(void)state;
 	assert_int_equal(palette_shade("read_[k]", 8), palette_shade("read", 4));
 	for (char name[] = "a"; *name <= 'z'; ++*name)
 		assert_true(palette_shade(name, 1) < PALETTE_SHADES);
 }
 
-static void each_link_has_a_shade_of_its_own(void **state)
+TEST(each_link_has_a_shade_of_its_own)
 {
-	(void)state;
 	for (uint32_t a = 0; a <= PALETTE_LINKS; a++)
 		for (uint32_t b = a + 1; b <= PALETTE_LINKS; b++)
 			for (unsigned s = 0; s < PALETTE_SHADES; s++)
@@ -186,11 +173,10 @@ static void each_link_has_a_shade_of_its_own(void **state)
 						     palette_rgb(palette_link_ramp(b), s));
 }
 
-static void backgrounds_are_names_or_rgb_values(void **state)
+TEST(backgrounds_are_names_or_rgb_values)
 {
 	uint32_t top, bottom;
 
-	(void)state;
 	assert_true(palette_background("blue", &top, &bottom));
 	assert_true(palette_background("#12aBfF", &top, &bottom));
 	assert_int_equal(top, 0x12abff);
@@ -198,22 +184,4 @@ static void backgrounds_are_names_or_rgb_values(void **state)
 	assert_false(palette_background("#12345", &top, &bottom));
 	assert_false(palette_background("#12345g", &top, &bottom));
 	assert_false(palette_background("pink", &top, &bottom));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(markup_is_escaped),
-		cmocka_unit_test(control_characters_become_their_pictures),
-		cmocka_unit_test(broken_utf8_becomes_replacement_characters),
-		cmocka_unit_test(coordinates_have_one_decimal_at_most),
-		cmocka_unit_test(numbers_are_in_base_64),
-		cmocka_unit_test(counts_have_commas),
-		cmocka_unit_test(palettes_map_names_to_ramps),
-		cmocka_unit_test(a_name_has_the_same_shade_everywhere),
-		cmocka_unit_test(each_link_has_a_shade_of_its_own),
-		cmocka_unit_test(backgrounds_are_names_or_rgb_values),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

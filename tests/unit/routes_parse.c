@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Routes of requests: what is kept of paths, statements and commands, what is not, and what is no
  * request. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +42,7 @@ static void expect_of_text(const char *text, enum route_protocol protocol, const
 	expect(text, &r, protocol, name);
 }
 
-static void paths_are_words_and_stars(void **state)
+TEST(paths_are_words_and_stars)
 {
 	static const char *const paths[][2] = {
 		{ "/", "/" },
@@ -86,7 +82,6 @@ static void paths_are_words_and_stars(void **state)
 		{ "http://host.example/cart/7", "/cart/*" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		char text[300], name[ROUTE_NAME_MAX];
 
@@ -103,12 +98,11 @@ static void paths_are_words_and_stars(void **state)
 }
 
 /* The last word of a path of which the end is missing may be a part of another. */
-static void cut_paths_end_in_a_star(void **state)
+TEST(cut_paths_end_in_a_star)
 {
 	char text[600];
 	struct route r;
 
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "GET /shop/", 10);
 	for (size_t i = 10; i < ROUTE_BYTES; i++)
@@ -134,7 +128,7 @@ static size_t put_query(char *to, const char *sql)
 	return length + 1;
 }
 
-static void statements_are_verbs_and_tables(void **state)
+TEST(statements_are_verbs_and_tables)
 {
 	static const char *const statements[][2] = {
 		{ "SELECT * FROM users WHERE id=1", "SELECT users" },
@@ -172,7 +166,6 @@ static void statements_are_verbs_and_tables(void **state)
 		{ "SELECT a FROM \"odd name; 12345\"", "SELECT odd*name*" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
 		char bytes[300];
 		size_t n = put_query(bytes, statements[i][0]);
@@ -194,11 +187,10 @@ static void statements_are_verbs_and_tables(void **state)
 
 #define OF(bytes) route_of(bytes, sizeof(bytes) - 1, sizeof(bytes) - 1)
 
-static void prepared_statements_are_known_by_number_or_name(void **state)
+TEST(prepared_statements_are_known_by_number_or_name)
 {
 	struct route r, other;
 
-	(void)state;
 	r = OF("\x12\0\0\0\x16SELECT a FROM t4");
 	assert_int_equal(r.protocol, ROUTE_UNKNOWN); /* its length is another */
 	r = OF("\x11\0\0\0\x16SELECT a FROM t4");
@@ -228,11 +220,10 @@ static void prepared_statements_are_known_by_number_or_name(void **state)
 	expect("startup", &r, ROUTE_POSTGRES, "[startup]");
 }
 
-static void commands_are_commands(void **state)
+TEST(commands_are_commands)
 {
 	struct route r;
 
-	(void)state;
 	expect_of_text("*2\r\n$3\r\nget\r\n$6\r\nsecret\r\n", ROUTE_REDIS, "GET");
 	expect_of_text("*3\r\n$6\r\nCONFIG\r\n$3\r\nget\r\n$1\r\n*\r\n", ROUTE_REDIS, "CONFIG GET");
 	expect_of_text("*2\r\n$8\r\nJSON.GET\r\n$1\r\nk\r\n", ROUTE_REDIS, "JSON.GET");
@@ -292,13 +283,12 @@ static void make_noise(uint8_t *b, size_t n, uint64_t bytes_read, int kind)
 }
 
 /* No noise looks like a request so surely that it is believed alone. */
-static void noise_is_no_sure_sign(void **state)
+TEST(noise_is_no_sure_sign)
 {
 	static const char *const kinds[] = { "any bytes",      "any text",
 					     "a length first", "a length, lowest byte first",
 					     "a packet",       "a message" };
 
-	(void)state;
 	for (int kind = 0; kind < 6; kind++) {
 		size_t sure[ROUTE_PROTOCOLS] = { 0 };
 
@@ -317,18 +307,4 @@ static void noise_is_no_sure_sign(void **state)
 				fail_msg("%s: %zu of 100000 are %s", kinds[kind], sure[p],
 					 route_protocol_name((enum route_protocol)p));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths_are_words_and_stars),
-		cmocka_unit_test(cut_paths_end_in_a_star),
-		cmocka_unit_test(statements_are_verbs_and_tables),
-		cmocka_unit_test(prepared_statements_are_known_by_number_or_name),
-		cmocka_unit_test(commands_are_commands),
-		cmocka_unit_test(noise_is_no_sure_sign),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

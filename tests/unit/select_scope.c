@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Whose waits are shown: processes by id and name, and trees of processes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "synth_script.h"
 
@@ -54,11 +50,10 @@ static void gives(const struct options *o, const char *expected)
 	expect_text(script_folded(family, o), expected);
 }
 
-static void a_tree_is_a_process_and_all_it_started(void **state)
+TEST(a_tree_is_a_process_and_all_it_started)
 {
 	struct options o = blocked_only();
 
-	(void)state;
 	o.trees.ids = (struct id_list) { (uint32_t[]) { 102 }, 1 };
 	gives(&o, "C;c;[depth limit] 100\n"
 		  "D;d;[depth limit] 100\n"
@@ -68,11 +63,10 @@ static void a_tree_is_a_process_and_all_it_started(void **state)
 		  "D;d;[depth limit] 100\n");
 }
 
-static void a_process_has_the_name_of_its_first_thread(void **state)
+TEST(a_process_has_the_name_of_its_first_thread)
 {
 	struct options o = blocked_only();
 
-	(void)state;
 	o.processes.names = (struct path_list) { (const char *[]) { "make" }, 1 };
 	gives(&o, "make;b;[depth limit] 100\n");
 	o.processes.names = (struct path_list) { (const char *[]) { "E" }, 1 };
@@ -84,11 +78,10 @@ static void a_process_has_the_name_of_its_first_thread(void **state)
 		  "make;b;[depth limit] 100\n");
 }
 
-static void processes_and_trees_add_up_and_threads_narrow_down(void **state)
+TEST(processes_and_trees_add_up_and_threads_narrow_down)
 {
 	struct options o = blocked_only();
 
-	(void)state;
 	o.trees.ids = (struct id_list) { (uint32_t[]) { 103 }, 1 };
 	o.processes.ids = (struct id_list) { (uint32_t[]) { 101 }, 1 };
 	gives(&o, "A;a;[depth limit] 100\n"
@@ -98,11 +91,10 @@ static void processes_and_trees_add_up_and_threads_narrow_down(void **state)
 	gives(&o, "D;d;[depth limit] 100\n");
 }
 
-static void the_command_of_a_recording(void **state)
+TEST(the_command_of_a_recording)
 {
 	struct options o = blocked_only();
 
-	(void)state;
 	o.command = 102;
 	gives(&o, "C;c;[depth limit] 100\n"
 		  "D;d;[depth limit] 100\n"
@@ -113,14 +105,13 @@ static void the_command_of_a_recording(void **state)
  * A and B are process 1 of two PID namespaces; C knows itself as 999, which no process of the
  * machine is called.
  */
-static void processes_of_containers_have_ids_of_their_own(void **state)
+TEST(processes_of_containers_have_ids_of_their_own)
 {
 	struct options o = blocked_only();
 	struct synth *m = synth_new();
 	struct trace *t;
 	char why[100];
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		const char *const names[] = { "A", "B", "C" };
 		const char *const paths[] = { "/docker/a", "/docker/b", "/docker/c" };
@@ -155,17 +146,4 @@ static void processes_of_containers_have_ids_of_their_own(void **state)
 	options_free(&o);
 	trace_close(t);
 	synth_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_tree_is_a_process_and_all_it_started),
-		cmocka_unit_test(a_process_has_the_name_of_its_first_thread),
-		cmocka_unit_test(processes_and_trees_add_up_and_threads_narrow_down),
-		cmocka_unit_test(the_command_of_a_recording),
-		cmocka_unit_test(processes_of_containers_have_ids_of_their_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* In which control group each thread is, and when; and what options and formats make of it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +48,7 @@ static void expect_groups(const struct timelines *tl, uint32_t tid, const uint64
 		__VA_ARGS__, 0 \
 	}
 
-static void a_child_is_where_its_parent_is(void **state)
+TEST(a_child_is_where_its_parent_is)
 {
 	struct synth *m = script_made("thread A *\n"
 				      "thread B S/A wait\n"
@@ -71,7 +67,6 @@ static void a_child_is_where_its_parent_is(void **state)
 	struct trace *t;
 	struct timelines *tl = timelines_of(m, &t);
 
-	(void)state;
 	expect_groups(tl, 101, TIMES(5, 10, 29, 30, 90), "- /a /a /moved /moved");
 	/* A thread of A's process: moved with it, and then alone. */
 	expect_groups(tl, 102, TIMES(5, 10, 30, 49, 50), "- /b /moved /moved /b");
@@ -82,7 +77,7 @@ static void a_child_is_where_its_parent_is(void **state)
 	synth_free(m);
 }
 
-static void of_two_moves_at_one_time_the_threads_own_counts(void **state)
+TEST(of_two_moves_at_one_time_the_threads_own_counts)
 {
 	struct synth *m = script_made("thread A *\n"
 				      "thread B S/A wait\n"
@@ -97,7 +92,6 @@ static void of_two_moves_at_one_time_the_threads_own_counts(void **state)
 	struct trace *t;
 	struct timelines *tl = timelines_of(m, &t);
 
-	(void)state;
 	expect_groups(tl, 101, TIMES(10, 90), "/a /a");
 	expect_groups(tl, 102, TIMES(10, 90), "/b /b");
 	expect_groups(tl, 103, TIMES(20, 90), "/a /a");
@@ -107,7 +101,7 @@ static void of_two_moves_at_one_time_the_threads_own_counts(void **state)
 }
 
 /* A process that got the id of one that was moved. */
-static void a_used_id_begins_anew(void **state)
+TEST(a_used_id_begins_anew)
 {
 	struct synth *m = script_made("thread A *\n"
 				      "thread B *\n"
@@ -125,7 +119,6 @@ static void a_used_id_begins_anew(void **state)
 	struct trace *t;
 	struct timelines *tl = timelines_of(m, &t);
 
-	(void)state;
 	expect_groups(tl, 103, TIMES(50, 60), "/a /a");
 	expect_groups(tl, 102, TIMES(60), "/b");
 	timelines_free(tl);
@@ -134,7 +127,7 @@ static void a_used_id_begins_anew(void **state)
 }
 
 /* A move may be among those that are missing: nobody is known to be where he was. */
-static void after_a_loss_no_group_is_known_but_by_another_move(void **state)
+TEST(after_a_loss_no_group_is_known_but_by_another_move)
 {
 	struct synth *m = script_made("thread A *\n"
 				      "thread B *\n"
@@ -152,7 +145,6 @@ static void after_a_loss_no_group_is_known_but_by_another_move(void **state)
 	struct trace *t;
 	struct timelines *tl = timelines_of(m, &t);
 
-	(void)state;
 	expect_groups(tl, 101, TIMES(10, 19, 20, 41, 90), "/a /a - - -");
 	expect_groups(tl, 102, TIMES(19, 35, 59, 60), "/b - - /b");
 	expect_groups(tl, 104, TIMES(50, 90), "- -");
@@ -163,14 +155,13 @@ static void after_a_loss_no_group_is_known_but_by_another_move(void **state)
 }
 
 /* Only groups of version 1 can be renamed: who is in one is not told again. */
-static void a_group_may_get_another_name(void **state)
+TEST(a_group_may_get_another_name)
 {
 	struct synth *m = synth_new();
 	struct event ev = { .cpu = 0, .kind = EVENT_GROUP };
 	struct trace *t;
 	struct timelines *tl;
 
-	(void)state;
 	synth_thread_full(m, &(struct encoder_thread) { .tid = 7,
 							.tgid = 7,
 							.state = 'R',
@@ -238,11 +229,10 @@ static void add_regex(struct regex_list *l, const char *text)
 	assert_int_equal(regex_list_add(l, text, why, sizeof(why)), 0);
 }
 
-static void who_had_the_cpu_is_told_by_group(void **state)
+TEST(who_had_the_cpu_is_told_by_group)
 {
 	struct options o = all_waits();
 
-	(void)state;
 	o.who_ran = true;
 	o.depth = 0;
 	o.parts = PART_RUNNABLE | PART_PREEMPTED;
@@ -253,11 +243,10 @@ static void who_had_the_cpu_is_told_by_group(void **state)
 						"D;work;[preempted];backup.service 100\n");
 }
 
-static void waits_are_chosen_by_group(void **state)
+TEST(waits_are_chosen_by_group)
 {
 	struct options o = all_waits();
 
-	(void)state;
 	o.depth = 0;
 	o.parts = PART_BLOCKED;
 	/* A waits first in the service, and then in user.slice. */
@@ -273,11 +262,10 @@ static void waits_are_chosen_by_group(void **state)
 	options_free(&o);
 }
 
-static void a_line_begins_with_who_waits(void **state)
+TEST(a_line_begins_with_who_waits)
 {
 	struct options o = all_waits();
 
-	(void)state;
 	o.depth = 0;
 	o.parts = PART_BLOCKED | PART_PREEMPTED;
 	o.root = ROOT_CGROUP;
@@ -291,12 +279,11 @@ static void a_line_begins_with_who_waits(void **state)
 }
 
 /* Traces without groups look as ever. */
-static void nothing_is_said_of_groups_that_are_not_known(void **state)
+TEST(nothing_is_said_of_groups_that_are_not_known)
 {
 	struct options o = all_waits();
 	char *table, *csv;
 
-	(void)state;
 	table = script_formatted(script_chain, &o, "threads");
 	csv = script_formatted(script_chain, &o, "csv");
 	assert_null(strstr(table, "GROUP"));
@@ -315,21 +302,4 @@ static void nothing_is_said_of_groups_that_are_not_known(void **state)
 	if (!strstr(table, "backup.service"))
 		fail_msg("causes do not name the group:\n%s", table);
 	free(table);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_child_is_where_its_parent_is),
-		cmocka_unit_test(of_two_moves_at_one_time_the_threads_own_counts),
-		cmocka_unit_test(a_used_id_begins_anew),
-		cmocka_unit_test(after_a_loss_no_group_is_known_but_by_another_move),
-		cmocka_unit_test(a_group_may_get_another_name),
-		cmocka_unit_test(who_had_the_cpu_is_told_by_group),
-		cmocka_unit_test(waits_are_chosen_by_group),
-		cmocka_unit_test(a_line_begins_with_who_waits),
-		cmocka_unit_test(nothing_is_said_of_groups_that_are_not_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

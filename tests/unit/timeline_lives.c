@@ -4,11 +4,7 @@
  * as made traces (chain-semantics, sections 1 to 3); engine_recorded.c has the same from a live
  * kernel.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,9 +51,8 @@ static void has_threads(const char *script, const char *expected)
 
 /* ---- wakers ---- */
 
-static void a_waker_has_the_name_that_it_had(void **state)
+TEST(a_waker_has_the_name_that_it_had)
 {
-	(void)state;
 	folds("0   c0 - R > B\n"
 	      "100 c1 A S > - recv\n"
 	      "300 c0 B wakes A wake;send\n"
@@ -72,9 +67,8 @@ static void a_waker_has_the_name_that_it_had(void **state)
 	      "A;recv;[runnable] 20\n");
 }
 
-static void an_exec_changes_no_thread(void **state)
+TEST(an_exec_changes_no_thread)
 {
-	(void)state;
 	folds("0   c0 - R > B\n"
 	      "100 c1 A S > - recv\n"
 	      "200 c0 B S > - sleep\n"
@@ -109,26 +103,23 @@ static const char exec_by_thread[] = "thread B S/B wait\n"
 				     "900 c1 - R > A\n"
 				     "end 1000\n";
 
-static void exec_by_a_thread_is_one_life(void **state)
+TEST(exec_by_a_thread_is_one_life)
 {
-	(void)state;
 	folds(exec_by_thread, "A;recv;--;wake;send;ls;--;wake;exit;B;[running] 20\n"
 			      "A;recv;--;wake;send;ls;--;wake;timer;asm_sysvec_x;[interrupt] 300\n"
 			      "A;recv;--;wake;send;ls;[runnable] 10\n"
 			      "A;recv;--;wake;send;ls;[running] 470\n");
 }
 
-static void exec_by_a_thread_adds_no_third(void **state)
+TEST(exec_by_a_thread_adds_no_third)
 {
-	(void)state;
 	has_threads(exec_by_thread, "102 B\n"
 				    "102 C/ls\n"
 				    "101 A\n");
 }
 
-static void a_reused_tid_is_not_followed_into_its_past(void **state)
+TEST(a_reused_tid_is_not_followed_into_its_past)
 {
-	(void)state;
 	/* The first B slept from 200 on; the second one was born at 410 and did nothing before. */
 	folds("0   c0 - R > B\n"
 	      "100 c1 A S > - recv\n"
@@ -151,9 +142,8 @@ static void a_reused_tid_is_not_followed_into_its_past(void **state)
 	      "A;recv;--;wake;second;B;[running] 480\n");
 }
 
-static void a_kernel_worker_is_followed(void **state)
+TEST(a_kernel_worker_is_followed)
 {
-	(void)state;
 	folds("0   c0 - R > B\n"
 	      "50  c0 B S > - sleep\n"
 	      "100 c1 A S > - recv\n"
@@ -175,9 +165,8 @@ static void a_kernel_worker_is_followed(void **state)
 
 /* ---- waits ---- */
 
-static void stopped_is_a_wait_for_whoever_continues(void **state)
+TEST(stopped_is_a_wait_for_whoever_continues)
 {
-	(void)state;
 	folds("0   c0 - R > B\n"
 	      "100 c1 A T > - do_signal_stop\n"
 	      "900 c0 B wakes A wake;send_signal|kill\n"
@@ -187,9 +176,8 @@ static void stopped_is_a_wait_for_whoever_continues(void **state)
 	      "A;do_signal_stop;[runnable] 30\n");
 }
 
-static void dead_is_not_a_wait(void **state)
+TEST(dead_is_not_a_wait)
 {
-	(void)state;
 	folds("100 c1 A exits\n"
 	      "200 c1 A Z > - do_exit\n"
 	      "end 1000\n",
@@ -208,9 +196,8 @@ static void dead_is_not_a_wait(void **state)
 	      "");
 }
 
-static void a_wait_without_either_end(void **state)
+TEST(a_wait_without_either_end)
 {
-	(void)state;
 	folds("thread A S@10 futex_wait;lock\n"
 	      "100 c0 B S > - recv\n"
 	      "end 1000\n",
@@ -224,9 +211,8 @@ static void a_wait_without_either_end(void **state)
 	      "A;[unknown stack];[not woken] 1000\n");
 }
 
-static void runnable_all_the_time_is_not_a_wait_to_be_woken_from(void **state)
+TEST(runnable_all_the_time_is_not_a_wait_to_be_woken_from)
 {
-	(void)state;
 	char *text = script_timeline("thread A R@10\n"
 				     "end 1000\n",
 				     'A');
@@ -235,9 +221,8 @@ static void runnable_all_the_time_is_not_a_wait_to_be_woken_from(void **state)
 	free(text);
 }
 
-static void a_deadlock_is_not_a_loop(void **state)
+TEST(a_deadlock_is_not_a_loop)
 {
-	(void)state;
 	/* Neither was woken, so neither has a link to the other. */
 	folds("thread A S lock_b\n"
 	      "thread B S lock_a\n"
@@ -271,9 +256,8 @@ static void woken_from_a_full_stack(const char *before, const char *after, const
 	folds(script, expected);
 }
 
-static void an_interrupt_of_a_deep_thread(void **state)
+TEST(an_interrupt_of_a_deep_thread)
 {
-	(void)state;
 	woken_from_a_full_stack("wake;bio_done;asm_common_interrupt;", "",
 				"A;recv;--;wake;bio_done;asm_common_interrupt;[interrupt] 800\n");
 	woken_from_a_full_stack("wake;call_timer_fn;handle_softirqs;__irq_exit_rcu;asm_sysvec_apic_"
@@ -283,9 +267,8 @@ static void an_interrupt_of_a_deep_thread(void **state)
 				"asm_sysvec_apic_timer_interrupt;[timer] 800\n");
 }
 
-static void an_interrupt_whose_entry_is_the_last_frame_recorded(void **state)
+TEST(an_interrupt_whose_entry_is_the_last_frame_recorded)
 {
-	(void)state;
 	char expected[2048] = "A;recv;--;wake", *p = expected + strlen(expected);
 
 	for (int i = 0; i < CHAINLOG_STACK_MAX - 2; i++)
@@ -294,35 +277,12 @@ static void an_interrupt_whose_entry_is_the_last_frame_recorded(void **state)
 	woken_from_a_full_stack("wake;", ";asm_common_interrupt", expected);
 }
 
-static void an_interrupt_whose_entry_is_beyond_the_cut(void **state)
+TEST(an_interrupt_whose_entry_is_beyond_the_cut)
 {
-	(void)state;
 	char expected[2048] = "A;recv;--;wake", *p = expected + strlen(expected);
 
 	for (int i = 0; i < CHAINLOG_STACK_MAX - 3; i++)
 		p += sprintf(p, ";f");
 	sprintf(p, ";handle_softirqs;__irq_exit_rcu;[interrupt] 800\n");
 	woken_from_a_full_stack("wake;", ";handle_softirqs;__irq_exit_rcu", expected);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_waker_has_the_name_that_it_had),
-		cmocka_unit_test(an_exec_changes_no_thread),
-		cmocka_unit_test(exec_by_a_thread_is_one_life),
-		cmocka_unit_test(exec_by_a_thread_adds_no_third),
-		cmocka_unit_test(a_reused_tid_is_not_followed_into_its_past),
-		cmocka_unit_test(a_kernel_worker_is_followed),
-		cmocka_unit_test(stopped_is_a_wait_for_whoever_continues),
-		cmocka_unit_test(dead_is_not_a_wait),
-		cmocka_unit_test(a_wait_without_either_end),
-		cmocka_unit_test(runnable_all_the_time_is_not_a_wait_to_be_woken_from),
-		cmocka_unit_test(a_deadlock_is_not_a_loop),
-		cmocka_unit_test(an_interrupt_of_a_deep_thread),
-		cmocka_unit_test(an_interrupt_whose_entry_is_the_last_frame_recorded),
-		cmocka_unit_test(an_interrupt_whose_entry_is_beyond_the_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * Requests, and the clients that wait for them (chain-semantics, section 15): who read and wrote
  * what when, what is only counted, and when a thread worked for just one.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 
 #include "synth_script.h"
@@ -153,9 +149,8 @@ static void has_spans(const char *script, const char *expected)
 
 /* ---- what a request is ---- */
 
-static void a_request_has_a_reader_and_a_writer(void **state)
+TEST(a_request_has_a_reader_and_a_writer)
 {
-	(void)state;
 	has_requests("thread A S\n"
 		     "thread B R/A\n"
 		     "900 c0 B request tcp::80 conn=1 arrived=100 taken=300 answered=890 by=A\n"
@@ -167,9 +162,8 @@ static void a_request_has_a_reader_and_a_writer(void **state)
 		     "[request tcp :80 first] A/101: 940-950\n");
 }
 
-static void an_answer_in_parts_ends_with_the_last(void **state)
+TEST(an_answer_in_parts_ends_with_the_last)
 {
-	(void)state;
 	has_requests("thread A S\n"
 		     "200 c0 A request tcp::80 conn=7 arrived=100 taken=150 unsent\n"
 		     "300 c0 B request-more conn=7 began=200 answered=280 wrote=9\n"
@@ -184,9 +178,8 @@ static void an_answer_in_parts_ends_with_the_last(void **state)
 		     "[request tcp :80] A/101: 350-400\n");
 }
 
-static void overlapping_requests_are_of_different_clients(void **state)
+TEST(overlapping_requests_are_of_different_clients)
 {
-	(void)state;
 	has_requests("thread A S\n"
 		     "200 c0 A request tcp::80 conn=1 arrived=100 taken=150\n"
 		     "300 c0 A request tcp::80 conn=2 arrived=110 taken=160\n"
@@ -204,9 +197,8 @@ static void overlapping_requests_are_of_different_clients(void **state)
 		     "[request tcp :80] A/101: 299-500\n");
 }
 
-static void an_endpoint_is_an_address_of_a_process(void **state)
+TEST(an_endpoint_is_an_address_of_a_process)
 {
-	(void)state;
 	has_requests("thread A S\n"
 		     "thread B S\n"
 		     "thread C S/B\n"
@@ -229,9 +221,8 @@ static void an_endpoint_is_an_address_of_a_process(void **state)
 
 /* ---- what is only counted ---- */
 
-static void what_is_missing_is_not_explained(void **state)
+TEST(what_is_missing_is_not_explained)
 {
-	(void)state;
 	has_requests("thread A S\n"
 		     /* Its second part may be lost; that of connection 2 is not. */
 		     "200 c0 A request tcp::80 conn=1 arrived=100 taken=150\n"
@@ -254,9 +245,8 @@ static void what_is_missing_is_not_explained(void **state)
 }
 
 /* Threads that are not in the trace, or were not born yet; and a request that took no time. */
-static void strangers_are_not_trusted(void **state)
+TEST(strangers_are_not_trusted)
 {
-	(void)state;
 	has_requests("thread A S\n"
 		     "born Q\n"
 		     "50 c0 A forks B\n"
@@ -273,9 +263,8 @@ static void strangers_are_not_trusted(void **state)
 
 /* ---- what a thread worked for ---- */
 
-static void contexts_are_of_the_writer(void **state)
+TEST(contexts_are_of_the_writer)
 {
-	(void)state;
 	/* A publishes; B does not. A request without a route is still one of a trace. */
 	has_requests("thread A *\n"
 		     "thread B *\n"
@@ -298,9 +287,8 @@ static void contexts_are_of_the_writer(void **state)
 		     "[request tcp :80] A/101: 220-230 240-250\n");
 }
 
-static void an_outdated_context_is_none(void **state)
+TEST(an_outdated_context_is_none)
 {
-	(void)state;
 	/* Another one may be among those that are lost; the thread runs another program. */
 	has_requests("thread A *\n"
 		     "0   c0 - R > A\n"
@@ -332,7 +320,7 @@ static void an_outdated_context_is_none(void **state)
 		     "[request f /cart] A/101: 240-300\n");
 }
 
-static void a_trace_id_finds_its_requests(void **state)
+TEST(a_trace_id_finds_its_requests)
 {
 	static const char script[] = "thread A *\n"
 				     "0   c0 - R > A\n"
@@ -352,7 +340,6 @@ static void a_trace_id_finds_its_requests(void **state)
 	const uint32_t *of;
 	size_t n;
 
-	(void)state;
 	for (uint32_t i = 0; i < 4; i++) {
 		of = timelines_requests_of_trace(tl, timelines_request(tl, i), &n);
 		assert_int_equal(n, expected[i]);
@@ -364,9 +351,8 @@ static void a_trace_id_finds_its_requests(void **state)
 	free_made(tl, m, t);
 }
 
-static void a_span_is_of_just_one_request(void **state)
+TEST(a_span_is_of_just_one_request)
 {
-	(void)state;
 	has_spans("thread A S\n"
 		  "thread B S\n"
 		  "200 c0 A request tcp::80 conn=1 arrived=100 taken=150\n"
@@ -378,22 +364,4 @@ static void a_span_is_of_just_one_request(void **state)
 		  "end 1000\n",
 		  "A writes 0@150-180 1@200-300 2@400-500 3@500-510\n"
 		  "A serves 0@150-180 1@200-300 3@500-510\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_request_has_a_reader_and_a_writer),
-		cmocka_unit_test(an_answer_in_parts_ends_with_the_last),
-		cmocka_unit_test(overlapping_requests_are_of_different_clients),
-		cmocka_unit_test(an_endpoint_is_an_address_of_a_process),
-		cmocka_unit_test(what_is_missing_is_not_explained),
-		cmocka_unit_test(strangers_are_not_trusted),
-		cmocka_unit_test(contexts_are_of_the_writer),
-		cmocka_unit_test(an_outdated_context_is_none),
-		cmocka_unit_test(a_trace_id_finds_its_requests),
-		cmocka_unit_test(a_span_is_of_just_one_request),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

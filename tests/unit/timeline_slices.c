@@ -3,11 +3,7 @@
  * Timelines that several threads build, in slices of time, are those that one thread builds: of
  * random schedules and of recorded traces (TRACES, LAWS_TRACES: see synth_many.h).
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,9 +160,8 @@ static void check_slices(const struct trace *t, const char *name, void *arg)
 	timelines_free(one);
 }
 
-static void of_random_schedules(void **state)
+TEST(of_random_schedules)
 {
-	(void)state;
 	joined = 0;
 	on_schedules(SCHEDULE_WHOLE, check_slices);
 	on_schedules_with_tries(SCHEDULE_WHOLE, check_slices);
@@ -175,29 +170,16 @@ static void of_random_schedules(void **state)
 	assert_true(joined > schedules_to_try());
 }
 
-static void of_random_schedules_with_losses(void **state)
+TEST(of_random_schedules_with_losses)
 {
-	(void)state;
 	on_schedules(SCHEDULE_LOSSY, check_slices);
 	on_schedules(SCHEDULE_DAMAGED, check_slices);
 }
 
-static void of_recorded_traces(void **state)
+TEST(of_recorded_traces)
 {
-	(void)state;
 	joined = 0;
 	on_recorded(check_slices, NULL);
 	printf("%zu slices were joined\n", joined);
 	assert_true(joined);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_random_schedules),
-		cmocka_unit_test(of_random_schedules_with_losses),
-		cmocka_unit_test(of_recorded_traces),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Timelines: what each thread did, from made events (chain-semantics, section 2). */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 
 #include "synth_script.h"
@@ -16,9 +12,8 @@ static void timeline(const char *script, char thread, const char *expected)
 
 /* ---- ordinary life -------------------------------------------------------------------------- */
 
-static void a_sleep_is_blocked_then_runnable(void **state)
+TEST(a_sleep_is_blocked_then_runnable)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "100 c0 A D > - io\n"
 		 "900 c1 B wakes A\n"
@@ -29,9 +24,8 @@ static void a_sleep_is_blocked_then_runnable(void **state)
 		 "lived 0-1000\n");
 }
 
-static void a_preempted_thread_has_no_waker(void **state)
+TEST(a_preempted_thread_has_no_waker)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "100 c0 A R > B\n"
 		 "300 c0 B S > A\n"
@@ -41,9 +35,8 @@ static void a_preempted_thread_has_no_waker(void **state)
 		 "lived 0-1000\n");
 }
 
-static void a_new_thread_begins_with_its_waking(void **state)
+TEST(a_new_thread_begins_with_its_waking)
 {
-	(void)state;
 	timeline("0   c0 - R > B\n"
 		 "born A\n"
 		 "50  c0 B forks A\n"
@@ -55,9 +48,8 @@ static void a_new_thread_begins_with_its_waking(void **state)
 		 "lived 60-1000\n");
 }
 
-static void exit_ends_a_timeline_and_is_no_wait(void **state)
+TEST(exit_ends_a_timeline_and_is_no_wait)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "100 c0 A exits\n"
 		 "120 c0 A wakes B\n"
@@ -66,9 +58,8 @@ static void exit_ends_a_timeline_and_is_no_wait(void **state)
 		 'A', "lived 0-150\n");
 }
 
-static void a_reused_tid_is_another_thread(void **state)
+TEST(a_reused_tid_is_another_thread)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "100 c0 A exits\n"
 		 "110 c0 A Z > B\n"
@@ -84,9 +75,8 @@ static void a_reused_tid_is_another_thread(void **state)
 		 "lived 210-1000\n");
 }
 
-static void exec_by_another_thread_goes_on_as_the_leader(void **state)
+TEST(exec_by_another_thread_goes_on_as_the_leader)
 {
-	(void)state;
 	/* B, a thread of A's process, calls exec: A is killed, B gets A's tid. */
 	timeline("0   c0 - R > A\n"
 		 "0   c1 - R > B\n"
@@ -103,9 +93,8 @@ static void exec_by_another_thread_goes_on_as_the_leader(void **state)
 
 /* ---- details that decide whether the result is right ---------------------------------------- */
 
-static void an_early_waking_ends_the_wait_that_follows(void **state)
+TEST(an_early_waking_ends_the_wait_that_follows)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "99  c1 B wakes A\n"
 		 "100 c0 A S > - recv\n"
@@ -116,9 +105,8 @@ static void an_early_waking_ends_the_wait_that_follows(void **state)
 		 "lived 0-1000\n");
 }
 
-static void an_early_waking_that_nothing_comes_of_is_none(void **state)
+TEST(an_early_waking_that_nothing_comes_of_is_none)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "99  c1 B wakes A\n"
 		 "100 c0 A S > - recv\n"
@@ -128,9 +116,8 @@ static void an_early_waking_that_nothing_comes_of_is_none(void **state)
 		 "lived 0-1000\n");
 }
 
-static void an_early_waking_is_dropped_if_a_later_one_comes(void **state)
+TEST(an_early_waking_is_dropped_if_a_later_one_comes)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "50  c1 B wakes A\n"
 		 "100 c0 A S > - recv\n"
@@ -142,9 +129,8 @@ static void an_early_waking_is_dropped_if_a_later_one_comes(void **state)
 		 "lived 0-1000\n");
 }
 
-static void an_early_waking_is_dropped_by_a_preemption(void **state)
+TEST(an_early_waking_is_dropped_by_a_preemption)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "50  c1 B wakes A\n"
 		 "100 c0 A R > B\n"
@@ -158,9 +144,8 @@ static void an_early_waking_is_dropped_by_a_preemption(void **state)
 		 "lived 0-1000\n");
 }
 
-static void a_waking_of_a_preempted_thread_changes_nothing(void **state)
+TEST(a_waking_of_a_preempted_thread_changes_nothing)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "100 c0 A R > B\n"
 		 "150 c1 C wakes A\n"
@@ -171,9 +156,8 @@ static void a_waking_of_a_preempted_thread_changes_nothing(void **state)
 		 "lived 0-1000\n");
 }
 
-static void still_asleep_at_the_end_is_kept(void **state)
+TEST(still_asleep_at_the_end_is_kept)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "100 c0 A D > - lock\n"
 		 "end 1000\n",
@@ -182,9 +166,8 @@ static void still_asleep_at_the_end_is_kept(void **state)
 		 "lived 0-1000\n");
 }
 
-static void woken_but_not_yet_running_at_the_end(void **state)
+TEST(woken_but_not_yet_running_at_the_end)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "100 c0 A S > - recv\n"
 		 "900 c1 B wakes A\n"
@@ -194,9 +177,8 @@ static void woken_but_not_yet_running_at_the_end(void **state)
 		 "lived 0-1000\n");
 }
 
-static void asleep_since_before_the_start_by_the_snapshot(void **state)
+TEST(asleep_since_before_the_start_by_the_snapshot)
 {
-	(void)state;
 	timeline("thread A D lock;main\n"
 		 "end 1000\n",
 		 'A',
@@ -212,9 +194,8 @@ static void asleep_since_before_the_start_by_the_snapshot(void **state)
 		 "lived 0-1000\n");
 }
 
-static void asleep_since_before_the_start_by_its_waking(void **state)
+TEST(asleep_since_before_the_start_by_its_waking)
 {
-	(void)state;
 	timeline("born A\n"
 		 "400 c0 B wakes A\n"
 		 "450 c1 - R > A\n"
@@ -224,9 +205,8 @@ static void asleep_since_before_the_start_by_its_waking(void **state)
 		 "lived 0-1000\n");
 }
 
-static void a_woken_thread_that_never_slept(void **state)
+TEST(a_woken_thread_that_never_slept)
 {
-	(void)state;
 	/* The first event of CPU 1 is A's switch-out: A ran there all along, the waking was early.
 	 */
 	timeline("born A\n"
@@ -239,9 +219,8 @@ static void a_woken_thread_that_never_slept(void **state)
 		 "lived 0-1000\n");
 }
 
-static void whoever_ran_all_along_was_woken_early(void **state)
+TEST(whoever_ran_all_along_was_woken_early)
 {
-	(void)state;
 	/* CPU 1 has lost nothing, and no switch to A: A was there at 200, too, and before. */
 	timeline("thread A R\n"
 		 "200 c0 B wakes A\n"
@@ -275,9 +254,8 @@ static void whoever_ran_all_along_was_woken_early(void **state)
 		 "lived 0-1000\n");
 }
 
-static void ended_without_a_recorded_waking(void **state)
+TEST(ended_without_a_recorded_waking)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "100 c0 A S > - recv\n"
 		 "930 c0 - R > A\n"
@@ -287,9 +265,8 @@ static void ended_without_a_recorded_waking(void **state)
 		 "lived 0-1000\n");
 }
 
-static void unknown_before_the_first_event(void **state)
+TEST(unknown_before_the_first_event)
 {
-	(void)state;
 	timeline("0   c0 - R > B\n"
 		 "200 c0 B S > A\n"
 		 "end 1000\n",
@@ -298,9 +275,8 @@ static void unknown_before_the_first_event(void **state)
 		 "lived 0-1000\n");
 }
 
-static void the_first_to_leave_a_cpu_had_it_since_the_start(void **state)
+TEST(the_first_to_leave_a_cpu_had_it_since_the_start)
 {
-	(void)state;
 	timeline("300 c0 A S > - recv\n"
 		 "end 1000\n",
 		 'A',
@@ -308,9 +284,8 @@ static void the_first_to_leave_a_cpu_had_it_since_the_start(void **state)
 		 "lived 0-1000\n");
 }
 
-static void a_waker_is_running(void **state)
+TEST(a_waker_is_running)
 {
-	(void)state;
 	timeline("300 c0 A wakes B\n"
 		 "end 1000\n",
 		 'A', "lived 0-1000\n");
@@ -318,9 +293,8 @@ static void a_waker_is_running(void **state)
 
 /* ---- impossible sequences ------------------------------------------------------------------- */
 
-static void switched_out_without_having_been_switched_in(void **state)
+TEST(switched_out_without_having_been_switched_in)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "100 c0 A S > B recv\n"
 		 "500 c0 A S > - recv\n"
@@ -331,9 +305,8 @@ static void switched_out_without_having_been_switched_in(void **state)
 		 "lived 0-1000\n");
 }
 
-static void displaced_without_having_been_switched_out(void **state)
+TEST(displaced_without_having_been_switched_out)
 {
-	(void)state;
 	/* A was last seen to run at 200; at 500 its CPU turns out to be B's. */
 	timeline("0   c0 - R > A\n"
 		 "200 c0 A wakes C\n"
@@ -345,9 +318,8 @@ static void displaced_without_having_been_switched_out(void **state)
 		 "lived 0-1000\n");
 }
 
-static void running_on_two_cpus_at_once(void **state)
+TEST(running_on_two_cpus_at_once)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "300 c1 - R > A\n"
 		 "end 1000\n",
@@ -356,9 +328,8 @@ static void running_on_two_cpus_at_once(void **state)
 		 "lived 0-1000\n");
 }
 
-static void woken_twice(void **state)
+TEST(woken_twice)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "100 c0 A S > - recv\n"
 		 "200 c1 B wakes A\n"
@@ -374,9 +345,8 @@ static void woken_twice(void **state)
 
 /* ---- losses --------------------------------------------------------------------------------- */
 
-static void a_sleeper_is_lost_sight_of(void **state)
+TEST(a_sleeper_is_lost_sight_of)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "100 c0 A S > - recv\n"
 		 "400 c1 lost 450\n"
@@ -390,9 +360,8 @@ static void a_sleeper_is_lost_sight_of(void **state)
 		 "lived 0-1000\n");
 }
 
-static void one_that_runs_elsewhere_is_not(void **state)
+TEST(one_that_runs_elsewhere_is_not)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "400 c1 lost 450\n"
 		 "600 c0 A S > - recv\n"
@@ -404,9 +373,8 @@ static void one_that_runs_elsewhere_is_not(void **state)
 		 "lived 0-1000\n");
 }
 
-static void one_that_runs_on_the_lossy_cpu_is(void **state)
+TEST(one_that_runs_on_the_lossy_cpu_is)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "400 c0 lost 450\n"
 		 "600 c0 A S > - recv\n"
@@ -419,9 +387,8 @@ static void one_that_runs_on_the_lossy_cpu_is(void **state)
 		 "lived 0-1000\n");
 }
 
-static void one_that_falls_asleep_during_a_loss_is_unknown(void **state)
+TEST(one_that_falls_asleep_during_a_loss_is_unknown)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "400 c1 lost 700\n"
 		 "600 c0 A S > - recv\n"
@@ -434,9 +401,8 @@ static void one_that_falls_asleep_during_a_loss_is_unknown(void **state)
 		 "lived 0-1000\n");
 }
 
-static void a_loss_drops_an_early_waking(void **state)
+TEST(a_loss_drops_an_early_waking)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "50  c1 B wakes A\n"
 		 "60  c1 lost 70\n"
@@ -448,9 +414,8 @@ static void a_loss_drops_an_early_waking(void **state)
 		 "lived 0-1000\n");
 }
 
-static void a_loss_of_no_known_cpu_is_a_loss_of_all(void **state)
+TEST(a_loss_of_no_known_cpu_is_a_loss_of_all)
 {
-	(void)state;
 	timeline("0   c0 - R > A\n"
 		 "400 c? lost 450\n"
 		 "end 1000\n",
@@ -459,9 +424,8 @@ static void a_loss_of_no_known_cpu_is_a_loss_of_all(void **state)
 		 "lived 0-1000\n");
 }
 
-static void asleep_and_never_seen_again_after_a_loss(void **state)
+TEST(asleep_and_never_seen_again_after_a_loss)
 {
-	(void)state;
 	timeline("thread A S lock\n"
 		 "400 c0 lost 450\n"
 		 "end 1000\n",
@@ -472,13 +436,12 @@ static void asleep_and_never_seen_again_after_a_loss(void **state)
 }
 
 /* The recorder is not in the list of threads, but writes into a pipe that A reads. */
-static void the_recorder_has_its_programs_name(void **state)
+TEST(the_recorder_has_its_programs_name)
 {
 	struct synth *m = synth_new();
 	struct trace *t;
 	struct options o;
 
-	(void)state;
 	synth_info(m, &(struct chainlog_info) {
 			      .tool = "chaincap 0.1.0", .cpus = 2, .recorder_tgid = 900 });
 	synth_thread(m, 101, "A");
@@ -495,7 +458,7 @@ static void the_recorder_has_its_programs_name(void **state)
 }
 
 /* A is woken at 99, and gets no CPU to the end; C sleeps as long, and nobody wakes it. */
-static void woken_off_its_queue_and_starved(void **state)
+TEST(woken_off_its_queue_and_starved)
 {
 	static const char before[] = "0   c0 - R > A\n"
 				     "0   c1 - R > B\n"
@@ -505,7 +468,6 @@ static void woken_off_its_queue_and_starved(void **state)
 				    "end 1000\n";
 	char script[512];
 
-	(void)state;
 	snprintf(script, sizeof(script), "%s99 c1 B wakes! A w\n%s", before, after);
 	expect_text(script_timeline(script, 'A'), "100-100-1000 S, early, still\nlived 0-1000\n");
 	expect_text(script_timeline(script, 'C'), "120-1000-1000 S, not woken, still\n"
@@ -516,9 +478,8 @@ static void woken_off_its_queue_and_starved(void **state)
 						  "lived 0-1000\n");
 }
 
-static void a_sure_early_waking_survives_a_loss(void **state)
+TEST(a_sure_early_waking_survives_a_loss)
 {
-	(void)state;
 	expect_text(script_timeline("0   c0 - R > A\n"
 				    "0   c1 - R > B\n"
 				    "99  c1 B wakes! A w\n"
@@ -540,9 +501,8 @@ static void a_sure_early_waking_survives_a_loss(void **state)
 		    "100-300 unknown\n300-300-400 ?\nlived 0-1000\n");
 }
 
-static void a_waking_by_somebody_takes_an_early_one_back(void **state)
+TEST(a_waking_by_somebody_takes_an_early_one_back)
 {
-	(void)state;
 	expect_text(script_timeline("0   c0 - R > A\n"
 				    "0   c1 - R > B\n"
 				    "99  c1 B wakes A w\n"
@@ -560,7 +520,7 @@ static void a_waking_by_somebody_takes_an_early_one_back(void **state)
 		    "100-1000-1000 S, no waking, still\nlived 0-1000\n");
 }
 
-static void switches_that_are_missing_are_counted(void **state)
+TEST(switches_that_are_missing_are_counted)
 {
 	/* B comes on c0, where A was; D leaves c1, which was idle. */
 	static const char script[] = "0   c0 - R > A\n"
@@ -574,55 +534,9 @@ static void switches_that_are_missing_are_counted(void **state)
 	struct trace *t = synth_open(m);
 	struct timelines *tl;
 
-	(void)state;
 	assert_int_equal(timelines_new(&tl, t), 0);
 	assert_int_equal(timelines_untraced(tl), 2);
 	timelines_free(tl);
 	trace_close(t);
 	synth_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sleep_is_blocked_then_runnable),
-		cmocka_unit_test(a_preempted_thread_has_no_waker),
-		cmocka_unit_test(a_new_thread_begins_with_its_waking),
-		cmocka_unit_test(exit_ends_a_timeline_and_is_no_wait),
-		cmocka_unit_test(a_reused_tid_is_another_thread),
-		cmocka_unit_test(exec_by_another_thread_goes_on_as_the_leader),
-		cmocka_unit_test(an_early_waking_ends_the_wait_that_follows),
-		cmocka_unit_test(an_early_waking_that_nothing_comes_of_is_none),
-		cmocka_unit_test(an_early_waking_is_dropped_if_a_later_one_comes),
-		cmocka_unit_test(an_early_waking_is_dropped_by_a_preemption),
-		cmocka_unit_test(a_waking_of_a_preempted_thread_changes_nothing),
-		cmocka_unit_test(still_asleep_at_the_end_is_kept),
-		cmocka_unit_test(woken_but_not_yet_running_at_the_end),
-		cmocka_unit_test(asleep_since_before_the_start_by_the_snapshot),
-		cmocka_unit_test(asleep_since_before_the_start_by_its_waking),
-		cmocka_unit_test(a_woken_thread_that_never_slept),
-		cmocka_unit_test(whoever_ran_all_along_was_woken_early),
-		cmocka_unit_test(ended_without_a_recorded_waking),
-		cmocka_unit_test(unknown_before_the_first_event),
-		cmocka_unit_test(the_first_to_leave_a_cpu_had_it_since_the_start),
-		cmocka_unit_test(a_waker_is_running),
-		cmocka_unit_test(switched_out_without_having_been_switched_in),
-		cmocka_unit_test(displaced_without_having_been_switched_out),
-		cmocka_unit_test(running_on_two_cpus_at_once),
-		cmocka_unit_test(woken_twice),
-		cmocka_unit_test(a_sleeper_is_lost_sight_of),
-		cmocka_unit_test(one_that_runs_elsewhere_is_not),
-		cmocka_unit_test(one_that_runs_on_the_lossy_cpu_is),
-		cmocka_unit_test(one_that_falls_asleep_during_a_loss_is_unknown),
-		cmocka_unit_test(a_loss_drops_an_early_waking),
-		cmocka_unit_test(a_loss_of_no_known_cpu_is_a_loss_of_all),
-		cmocka_unit_test(asleep_and_never_seen_again_after_a_loss),
-		cmocka_unit_test(the_recorder_has_its_programs_name),
-		cmocka_unit_test(woken_off_its_queue_and_starved),
-		cmocka_unit_test(a_sure_early_waking_survives_a_loss),
-		cmocka_unit_test(a_waking_by_somebody_takes_an_early_one_back),
-		cmocka_unit_test(switches_that_are_missing_are_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

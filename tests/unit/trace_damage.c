@@ -3,11 +3,7 @@
  * Damaged traces: whatever was lost is told, and its time is covered by a loss (law 4); what was
  * not damaged is still read.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +108,7 @@ static struct synth *synth_long(void)
 
 /* ---- one block ----------------------------------------------------------------------------- */
 
-static void a_damaged_block_becomes_a_loss_between_its_neighbours(void **state)
+TEST(a_damaged_block_becomes_a_loss_between_its_neighbours)
 {
 	struct synth *m = synth_long();
 	struct trace_damage d;
@@ -120,7 +116,6 @@ static void a_damaged_block_becomes_a_loss_between_its_neighbours(void **state)
 	size_t at, len;
 	char *text;
 
-	(void)state;
 	at = synth_block(m, CHAINLOG_BLOCK_EVENTS, 4, &len);
 	synth_bytes(m, &len)[at + CHAINLOG_HEADER_SIZE + 3] ^= 0x40;
 	d = damage_of(m);
@@ -139,14 +134,13 @@ static void a_damaged_block_becomes_a_loss_between_its_neighbours(void **state)
 	synth_free(m);
 }
 
-static void a_block_that_is_cut_out_cleanly_is_missed(void **state)
+TEST(a_block_that_is_cut_out_cleanly_is_missed)
 {
 	struct synth *m = synth_long();
 	struct event_list whole;
 	struct trace *t = synth_open(m);
 	size_t at, len;
 
-	(void)state;
 	whole = take_events(t);
 	trace_close(t);
 	at = synth_block(m, CHAINLOG_BLOCK_EVENTS, 7, &len);
@@ -160,13 +154,12 @@ static void a_block_that_is_cut_out_cleanly_is_missed(void **state)
 	synth_free(m);
 }
 
-static void damage_that_hid_no_events_loses_none(void **state)
+TEST(damage_that_hid_no_events_loses_none)
 {
 	struct synth *m = synth_sample();
 	struct trace_damage d;
 	size_t at, len;
 
-	(void)state;
 	at = synth_block(m, CHAINLOG_BLOCK_THREADS, 0, &len);
 	synth_bytes(m, &len)[at + CHAINLOG_HEADER_SIZE + 1] ^= 1;
 	d = damage_of(m);
@@ -175,12 +168,11 @@ static void damage_that_hid_no_events_loses_none(void **state)
 	synth_free(m);
 }
 
-static void the_only_block_of_a_cpu_is_a_loss_of_an_unknown_cpu(void **state)
+TEST(the_only_block_of_a_cpu_is_a_loss_of_an_unknown_cpu)
 {
 	struct synth *m = synth_new();
 	size_t at, len;
 
-	(void)state;
 	synth_switch(m, 0, 100, 1, 'S', 2, "");
 	synth_switch(m, 0, 900, 2, 'S', 1, "");
 	synth_switch(m, 1, 300, 5, 'S', 6, "");
@@ -194,11 +186,10 @@ static void the_only_block_of_a_cpu_is_a_loss_of_an_unknown_cpu(void **state)
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-static void no_flipped_bit_hides_anything(void **state)
+TEST(no_flipped_bit_hides_anything)
 {
 	struct synth *makers[] = { synth_sample(), synth_long() };
 
-	(void)state;
 	for (size_t k = 0; k < 2; k++) {
 		struct trace *t = synth_open(makers[k]);
 		struct event_list whole = take_events(t);
@@ -220,7 +211,7 @@ static void no_flipped_bit_hides_anything(void **state)
 	}
 }
 
-static void a_cut_anywhere_is_read_up_to_the_cut(void **state)
+TEST(a_cut_anywhere_is_read_up_to_the_cut)
 {
 	struct synth *m = synth_long();
 	struct trace *t = synth_open(m);
@@ -229,7 +220,6 @@ static void a_cut_anywhere_is_read_up_to_the_cut(void **state)
 	uint8_t *bytes;
 	size_t len, opened = 0;
 
-	(void)state;
 	trace_close(t);
 	bytes = synth_bytes(m, &len);
 	for (size_t cut = 0; cut < len; cut++) {
@@ -263,7 +253,7 @@ static void a_cut_anywhere_is_read_up_to_the_cut(void **state)
 	synth_free(m);
 }
 
-static void any_stretch_missing_is_told(void **state)
+TEST(any_stretch_missing_is_told)
 {
 	struct synth *m = synth_long();
 	struct trace *t = synth_open(m);
@@ -271,7 +261,6 @@ static void any_stretch_missing_is_told(void **state)
 	uint8_t *bytes, *copy;
 	size_t len;
 
-	(void)state;
 	trace_close(t);
 	bytes = synth_bytes(m, &len);
 	copy = malloc(len);
@@ -292,7 +281,7 @@ static void any_stretch_missing_is_told(void **state)
 	synth_free(m);
 }
 
-static void a_second_trace_behind_the_first_is_not_mixed_in(void **state)
+TEST(a_second_trace_behind_the_first_is_not_mixed_in)
 {
 	struct synth *m = synth_sample();
 	struct trace *t;
@@ -300,7 +289,6 @@ static void a_second_trace_behind_the_first_is_not_mixed_in(void **state)
 	char *text;
 	size_t len;
 
-	(void)state;
 	bytes = synth_bytes(m, &len);
 	two = malloc(2 * len);
 	assert_non_null(two);
@@ -346,7 +334,7 @@ static struct synth *synth_with(unsigned int type, size_t n, const uint64_t *v)
 	return m;
 }
 
-static void claims_beyond_the_input_are_damage_and_cost_nothing(void **state)
+TEST(claims_beyond_the_input_are_damage_and_cost_nothing)
 {
 	static const uint64_t claims[][2] = {
 		{ 1, 1000000000 },		       /* a billion strings */
@@ -354,7 +342,6 @@ static void claims_beyond_the_input_are_damage_and_cost_nothing(void **state)
 		{ UINT64_MAX, 1 }, { 0, 1 },
 	};
 
-	(void)state;
 	for (unsigned int type = CHAINLOG_BLOCK_STRINGS; type <= CHAINLOG_BLOCK_LOST; type++) {
 		for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
 			struct synth *m = synth_with(type, 2, claims[i]);
@@ -370,7 +357,7 @@ static void claims_beyond_the_input_are_damage_and_cost_nothing(void **state)
 	}
 }
 
-static void impossible_events_are_a_loss_of_their_block(void **state)
+TEST(impossible_events_are_a_loss_of_their_block)
 {
 	enum {
 		FIRST = 20,
@@ -400,7 +387,6 @@ static void impossible_events_are_a_loss_of_their_block(void **state)
 		  { 0, FIRST, SPAN, 1, 0x11, 30, 0, 1, 1 } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct synth *m = synth_with(CHAINLOG_BLOCK_EVENTS, cases[i].n, cases[i].v);
 		char expected[100];
@@ -414,7 +400,7 @@ static void impossible_events_are_a_loss_of_their_block(void **state)
 	}
 }
 
-static void an_impossible_head_is_a_loss_of_every_cpu(void **state)
+TEST(an_impossible_head_is_a_loss_of_every_cpu)
 {
 	static const struct {
 		size_t n;
@@ -428,7 +414,6 @@ static void an_impossible_head_is_a_loss_of_every_cpu(void **state)
 		{ 0, { 0 } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct synth *m = synth_new();
 		uint8_t payload[64];
@@ -447,7 +432,7 @@ static void an_impossible_head_is_a_loss_of_every_cpu(void **state)
 	}
 }
 
-static void ids_out_of_range_are_none(void **state)
+TEST(ids_out_of_range_are_none)
 {
 	struct synth *m = synth_new();
 	struct encoder_thread th = {
@@ -458,7 +443,6 @@ static void ids_out_of_range_are_none(void **state)
 	struct trace *t;
 	size_t n;
 
-	(void)state;
 	synth_thread_full(m, &th);
 	encoder_event(synth_encoder(m), &(struct event) { .time_ns = 10,
 							  .cpu = 0,
@@ -483,13 +467,12 @@ static void ids_out_of_range_are_none(void **state)
 	synth_free(m);
 }
 
-static void sync_words_everywhere_cost_a_bounded_time(void **state)
+TEST(sync_words_everywhere_cost_a_bounded_time)
 {
 	size_t len = 4 << 20;
 	uint8_t *p = calloc(1, len);
 	struct trace *t;
 
-	(void)state;
 	assert_non_null(p);
 	/* Every 16 bytes a header that claims a megabyte. */
 	for (size_t at = 0; at + CHAINLOG_HEADER_SIZE <= len; at += CHAINLOG_HEADER_SIZE) {
@@ -500,25 +483,4 @@ static void sync_words_everywhere_cost_a_bounded_time(void **state)
 	}
 	assert_int_equal(trace_open_memory(&t, p, len), -EBADMSG);
 	free(p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_damaged_block_becomes_a_loss_between_its_neighbours),
-		cmocka_unit_test(a_block_that_is_cut_out_cleanly_is_missed),
-		cmocka_unit_test(damage_that_hid_no_events_loses_none),
-		cmocka_unit_test(the_only_block_of_a_cpu_is_a_loss_of_an_unknown_cpu),
-		cmocka_unit_test(no_flipped_bit_hides_anything),
-		cmocka_unit_test(a_cut_anywhere_is_read_up_to_the_cut),
-		cmocka_unit_test(any_stretch_missing_is_told),
-		cmocka_unit_test(a_second_trace_behind_the_first_is_not_mixed_in),
-		cmocka_unit_test(claims_beyond_the_input_are_damage_and_cost_nothing),
-		cmocka_unit_test(impossible_events_are_a_loss_of_their_block),
-		cmocka_unit_test(an_impossible_head_is_a_loss_of_every_cpu),
-		cmocka_unit_test(ids_out_of_range_are_none),
-		cmocka_unit_test(sync_words_everywhere_cost_a_bounded_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

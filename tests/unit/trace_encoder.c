@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The encoder as imports use it: what goes in comes out of the reader, in any number of blocks. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +49,7 @@ static struct trace *finish(struct encoder *e, const struct bytes *b, uint64_t e
 	return t;
 }
 
-static void every_kind_of_event_and_definition(void **state)
+TEST(every_kind_of_event_and_definition)
 {
 	static const struct chainlog_info info = {
 		.host = "h",
@@ -111,7 +107,6 @@ static void every_kind_of_event_and_definition(void **state)
 	struct trace *t;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(encoder_info(e, &info), 0);
 	assert_int_equal(encoder_string(e, "one", 3), 1);
 	assert_int_equal(encoder_text(e, "two;"), 2);
@@ -202,13 +197,12 @@ static void every_kind_of_event_and_definition(void **state)
 	free(bytes.p);
 }
 
-static void equal_definitions_get_one_id(void **state)
+TEST(equal_definitions_get_one_id)
 {
 	static const uint32_t frames[] = { 1, 2 };
 	struct bytes bytes;
 	struct encoder *e = new_encoder(&bytes);
 
-	(void)state;
 	assert_int_equal(encoder_string(e, "one", 3), 1);
 	assert_int_equal(encoder_string(e, "two", 3), 2);
 	assert_int_equal(encoder_string(e, "one", 3), 1);
@@ -222,7 +216,7 @@ static void equal_definitions_get_one_id(void **state)
 	free(bytes.p);
 }
 
-static void many_blocks(void **state)
+TEST(many_blocks)
 {
 	const uint64_t n = 200000;
 	struct bytes bytes;
@@ -232,7 +226,6 @@ static void many_blocks(void **state)
 	struct event ev;
 	struct trace *t;
 
-	(void)state;
 	assert_int_equal(encoder_info(e, &(struct chainlog_info) { .cpus = 300 }), 0);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t frame, string, stack;
@@ -273,13 +266,12 @@ static void many_blocks(void **state)
 	free(bytes.p);
 }
 
-static void an_empty_trace(void **state)
+TEST(an_empty_trace)
 {
 	struct bytes bytes;
 	struct encoder *e = new_encoder(&bytes);
 	struct trace *t;
 
-	(void)state;
 	assert_int_equal(encoder_info(e, &(struct chainlog_info) { .cpus = 1 }), 0);
 	t = finish(e, &bytes, 0);
 	assert_int_equal(trace_info(t)->events, 0);
@@ -287,14 +279,13 @@ static void an_empty_trace(void **state)
 	free(bytes.p);
 }
 
-static void what_is_too_long_is_cut(void **state)
+TEST(what_is_too_long_is_cut)
 {
 	static char text[ENCODER_LONG_STRING + 1];
 	static uint32_t frames[CHAINLOG_STACK_MAX + 1];
 	struct bytes bytes;
 	struct encoder *e = new_encoder(&bytes);
 
-	(void)state;
 	assert_int_equal(encoder_string(e, text, sizeof(text)), 1);
 	assert_int_equal(encoder_string(e, text, sizeof(text) - 1), 1);
 	assert_int_equal(encoder_stack(e, frames, CHAINLOG_STACK_MAX + 1, 0), 1);
@@ -303,17 +294,4 @@ static void what_is_too_long_is_cut(void **state)
 	assert_int_equal(encoder_error(e), -EINVAL);
 	encoder_free(e);
 	free(bytes.p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_of_event_and_definition),
-		cmocka_unit_test(equal_definitions_get_one_id),
-		cmocka_unit_test(many_blocks),
-		cmocka_unit_test(an_empty_trace),
-		cmocka_unit_test(what_is_too_long_is_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

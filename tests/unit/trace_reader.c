@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The trace reader: what was recorded comes back, in order; what was damaged is told. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,23 +38,21 @@ static int open_bytes(const void *p, size_t len)
 
 /* ---- sound traces -------------------------------------------------------------------------- */
 
-static void what_was_recorded_comes_back(void **state)
+TEST(what_was_recorded_comes_back)
 {
 	struct synth *m = synth_sample();
 
-	(void)state;
 	synth_expect_events(m, synth_sample_events);
 	assert_null(damage_of(m)->what);
 	synth_free(m);
 }
 
-static void info_says_what_the_recorder_said(void **state)
+TEST(info_says_what_the_recorder_said)
 {
 	struct synth *m = synth_sample();
 	struct trace *t = synth_open(m);
 	const struct trace_info *i = trace_info(t);
 
-	(void)state;
 	assert_string_equal(i->host, "testhost");
 	assert_string_equal(i->release, "6.1.0-test");
 	assert_string_equal(i->arch, "x86_64");
@@ -76,7 +70,7 @@ static void info_says_what_the_recorder_said(void **state)
 	synth_free(m);
 }
 
-static void threads_modules_and_names_are_found_by_id(void **state)
+TEST(threads_modules_and_names_are_found_by_id)
 {
 	const uint8_t build_id[] = { 0xab, 0x01, 0xff };
 	struct synth *m = synth_new();
@@ -93,7 +87,6 @@ static void threads_modules_and_names_are_found_by_id(void **state)
 	struct trace *t;
 	size_t n;
 
-	(void)state;
 	nameless = encoder_frame(e, 0, 0xffffffff80000000);
 	encoder_name(e, frame, encoder_text(e, "malloc"), module, 0x34);
 	MUST(synth_group_object(m, "/a", 7) == 1 && synth_group_object(m, "/b", 8) == 2);
@@ -127,7 +120,7 @@ static void threads_modules_and_names_are_found_by_id(void **state)
 }
 
 /* Of two segments, one with a gap before it; of old traces, which have the address as an offset. */
-static void the_link_time_address_of_a_frame_is_known(void **state)
+TEST(the_link_time_address_of_a_frame_is_known)
 {
 	const uint8_t build_id[] = { 1, 2 };
 	struct synth *m = synth_new();
@@ -154,7 +147,6 @@ static void the_link_time_address_of_a_frame_is_known(void **state)
 	uint32_t id[N];
 	struct trace *t;
 
-	(void)state;
 	assert_int_equal(encoder_segment(e, module, 0x1000, 0x1000, 0x401000), 0);
 	assert_int_equal(encoder_segment(e, module, 0x5000, 0x1000, 0x806000), 0);
 	for (size_t i = 0; i < N; i++) {
@@ -176,12 +168,11 @@ static void the_link_time_address_of_a_frame_is_known(void **state)
 	synth_free(m);
 }
 
-static void ids_that_were_never_defined_give_nothing(void **state)
+TEST(ids_that_were_never_defined_give_nothing)
 {
 	struct synth *m = synth_sample();
 	struct trace *t = synth_open(m);
 
-	(void)state;
 	for (uint64_t id = 0; id <= UINT32_MAX; id = id * 3 + 1000) {
 		assert_string_equal(trace_string(t, (uint32_t)id), "");
 		assert_int_equal(trace_stack(t, (uint32_t)id).n, 0);
@@ -193,11 +184,10 @@ static void ids_that_were_never_defined_give_nothing(void **state)
 	synth_free(m);
 }
 
-static void a_cut_stack_says_so(void **state)
+TEST(a_cut_stack_says_so)
 {
 	struct synth *m = synth_new();
 
-	(void)state;
 	synth_switch(m, 0, 5, 3, 'S', 0, "+schedule;deep");
 	synth_end(m, 10);
 	synth_expect_events(m, "5 switch 3 S>0 schedule;deep+\n");
@@ -205,7 +195,7 @@ static void a_cut_stack_says_so(void **state)
 }
 
 /* Law 3. The same two CPUs' events, told with CPU numbers swapped, in either order of blocks. */
-static void equal_times_come_in_an_order_without_cpu_numbers(void **state)
+TEST(equal_times_come_in_an_order_without_cpu_numbers)
 {
 	static const char expected[] = "50 waking 7>8 wake\n"
 				       "50 switch 5 S>6 a\n"
@@ -214,7 +204,6 @@ static void equal_times_come_in_an_order_without_cpu_numbers(void **state)
 				       "50 waking 9>6 wake\n"
 				       "60 switch 6 R>0\n";
 
-	(void)state;
 	for (uint32_t swap = 0; swap < 2; swap++) {
 		struct synth *m = synth_new();
 
@@ -233,11 +222,10 @@ static void equal_times_come_in_an_order_without_cpu_numbers(void **state)
 	}
 }
 
-static void blocks_of_one_cpu_that_meet_keep_their_order(void **state)
+TEST(blocks_of_one_cpu_that_meet_keep_their_order)
 {
 	struct synth *m = synth_new();
 
-	(void)state;
 	synth_switch(m, 0, 10, 1, 'S', 2, "");
 	synth_switch(m, 0, 20, 2, 'S', 3, "");
 	synth_flush(m);
@@ -251,11 +239,10 @@ static void blocks_of_one_cpu_that_meet_keep_their_order(void **state)
 	synth_free(m);
 }
 
-static void a_cpus_time_that_steps_back_is_put_in_order(void **state)
+TEST(a_cpus_time_that_steps_back_is_put_in_order)
 {
 	struct synth *m = synth_new();
 
-	(void)state;
 	synth_switch(m, 0, 10, 1, 'S', 2, "");
 	synth_switch(m, 0, 30, 2, 'S', 3, "");
 	synth_switch(m, 0, 20, 3, 'S', 4, "");
@@ -264,11 +251,10 @@ static void a_cpus_time_that_steps_back_is_put_in_order(void **state)
 	synth_free(m);
 }
 
-static void recorded_losses_are_events(void **state)
+TEST(recorded_losses_are_events)
 {
 	struct synth *m = synth_new();
 
-	(void)state;
 	synth_switch(m, 0, 10, 1, 'S', 2, "");
 	synth_lost(m, 0, 5, 20, 40);
 	synth_lost(m, -1, 2, 15, 16);
@@ -280,7 +266,7 @@ static void recorded_losses_are_events(void **state)
 	synth_free(m);
 }
 
-static void many_events_in_many_blocks_come_back_in_order(void **state)
+TEST(many_events_in_many_blocks_come_back_in_order)
 {
 	struct synth *m = synth_new();
 	uint64_t n = 0, last = 0;
@@ -288,7 +274,6 @@ static void many_events_in_many_blocks_come_back_in_order(void **state)
 	struct trace *t;
 	struct event ev;
 
-	(void)state;
 	for (uint32_t i = 0; i < 200000; i++) {
 		uint32_t cpu = i % 3, tid = 100 + i % 517;
 
@@ -314,7 +299,7 @@ static void many_events_in_many_blocks_come_back_in_order(void **state)
 	synth_free(m);
 }
 
-static void a_pipe_reads_like_a_file(void **state)
+TEST(a_pipe_reads_like_a_file)
 {
 	struct synth *m = synth_sample();
 	char path[32], *text;
@@ -323,7 +308,6 @@ static void a_pipe_reads_like_a_file(void **state)
 	size_t len;
 	int fds[2];
 
-	(void)state;
 	bytes = synth_bytes(m, &len);
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write(fds[1], bytes, len), len);
@@ -338,11 +322,10 @@ static void a_pipe_reads_like_a_file(void **state)
 	synth_free(m);
 }
 
-static void a_block_type_of_the_future_is_skipped(void **state)
+TEST(a_block_type_of_the_future_is_skipped)
 {
 	struct synth *m = synth_new();
 
-	(void)state;
 	synth_switch(m, 0, 10, 1, 'S', 2, "");
 	synth_flush(m);
 	synth_add_block(m, 200, "whatever", 8);
@@ -353,7 +336,7 @@ static void a_block_type_of_the_future_is_skipped(void **state)
 }
 
 /* Opened without a check, a trace is taken for sound until somebody reads its events. */
-static void a_malformed_event_is_found_by_who_reads_it(void **state)
+TEST(a_malformed_event_is_found_by_who_reads_it)
 {
 	static const uint8_t bad[] = { 0x00, 0x0a, 0x0a, 0x01, 0x1f, 0x05, 0x00, 0x07 };
 	struct synth *m = synth_new();
@@ -363,7 +346,6 @@ static void a_malformed_event_is_found_by_who_reads_it(void **state)
 	char *a, *b;
 	size_t len;
 
-	(void)state;
 	synth_switch(m, 0, 10, 1, 'S', 2, "a");
 	synth_flush(m);
 	synth_add_block(m, CHAINLOG_BLOCK_EVENTS, bad, sizeof(bad));
@@ -395,7 +377,7 @@ static void a_malformed_event_is_found_by_who_reads_it(void **state)
 }
 
 /* The example of docs/trace-format.md, byte by byte. */
-static void the_documented_example_means_what_it_says(void **state)
+TEST(the_documented_example_means_what_it_says)
 {
 	static const uint8_t payload[] = {
 		0x00, 0x64, 0x32, 0x02,		    /* cpu 0, from 100 to 150, 2 events */
@@ -407,7 +389,6 @@ static void the_documented_example_means_what_it_says(void **state)
 	struct trace *t;
 	struct event ev;
 
-	(void)state;
 	assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283);
 	synth_flush(m);
 	for (int i = 0; i < 5; i++)
@@ -438,11 +419,10 @@ static void the_documented_example_means_what_it_says(void **state)
 
 /* ---- what is not a trace ------------------------------------------------------------------- */
 
-static void what_is_not_a_trace_is_refused(void **state)
+TEST(what_is_not_a_trace_is_refused)
 {
 	char text[5000];
 
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	assert_int_equal(open_bytes("", 0), -ENODATA);
 	assert_int_equal(open_bytes(text, sizeof(text)), -EBADMSG);
@@ -457,14 +437,13 @@ static void what_is_not_a_trace_is_refused(void **state)
 	assert_int_equal(recording_open(&(struct recording) { 0 }, "/", true, NULL), -EISDIR);
 }
 
-static void another_version_is_refused_by_name(void **state)
+TEST(another_version_is_refused_by_name)
 {
 	struct synth *m = synth_sample();
 	uint8_t *bytes;
 	uint32_t crc;
 	size_t len;
 
-	(void)state;
 	bytes = synth_bytes(m, &len);
 	bytes[CHAINLOG_OFF_VERSION] = CHAINLOG_VERSION + 1;
 	/* That alone is damage: the checksum does not match. */
@@ -481,29 +460,4 @@ static void another_version_is_refused_by_name(void **state)
 	chainlog_put_le32(bytes + CHAINLOG_OFF_CRC, crc);
 	assert_int_equal(open_bytes(bytes, len), -EPROTONOSUPPORT);
 	synth_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_recorded_comes_back),
-		cmocka_unit_test(info_says_what_the_recorder_said),
-		cmocka_unit_test(threads_modules_and_names_are_found_by_id),
-		cmocka_unit_test(the_link_time_address_of_a_frame_is_known),
-		cmocka_unit_test(ids_that_were_never_defined_give_nothing),
-		cmocka_unit_test(a_cut_stack_says_so),
-		cmocka_unit_test(equal_times_come_in_an_order_without_cpu_numbers),
-		cmocka_unit_test(blocks_of_one_cpu_that_meet_keep_their_order),
-		cmocka_unit_test(a_cpus_time_that_steps_back_is_put_in_order),
-		cmocka_unit_test(recorded_losses_are_events),
-		cmocka_unit_test(many_events_in_many_blocks_come_back_in_order),
-		cmocka_unit_test(a_pipe_reads_like_a_file),
-		cmocka_unit_test(a_block_type_of_the_future_is_skipped),
-		cmocka_unit_test(a_malformed_event_is_found_by_who_reads_it),
-		cmocka_unit_test(the_documented_example_means_what_it_says),
-		cmocka_unit_test(what_is_not_a_trace_is_refused),
-		cmocka_unit_test(another_version_is_refused_by_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

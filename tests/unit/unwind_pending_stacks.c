@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The queue of copied stacks that wait for a rule. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "unwind/pending_stacks.h"
 
@@ -25,14 +21,13 @@ static uint32_t first_id(const struct pending_stacks *l)
 	return c ? c->id : 0;
 }
 
-static void records_come_in_their_order(void **state)
+TEST(records_come_in_their_order)
 {
 	static struct wire_copy c;
 	struct pending_stacks *l;
 	const struct wire_copy *first;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(pending_stacks_new(&l), 0);
 	assert_non_null(l);
 	assert_null(pending_stacks_first(l, &len));
@@ -63,13 +58,12 @@ static void records_come_in_their_order(void **state)
 	pending_stacks_free(NULL);
 }
 
-static void it_is_bounded(void **state)
+TEST(it_is_bounded)
 {
 	static struct wire_copy c;
 	struct pending_stacks *l;
 	size_t len = copy_of(&c, 1, WIRE_COPY_WORDS), n = 0;
 
-	(void)state;
 	assert_int_equal(pending_stacks_new(&l), 0);
 	assert_non_null(l);
 	while (pending_stacks_add(l, &c, len, 0))
@@ -83,13 +77,12 @@ static void it_is_bounded(void **state)
 }
 
 /* Whoever has as many as he likes, others' stacks find room. */
-static void owners_share_it(void **state)
+TEST(owners_share_it)
 {
 	static struct wire_copy c;
 	struct pending_stacks *l;
 	size_t len = copy_of(&c, 1, WIRE_COPY_WORDS), n[3] = { 0 };
 
-	(void)state;
 	assert_int_equal(pending_stacks_new(&l), 0);
 	for (uint64_t owner = 0; owner < 3; owner++)
 		while (pending_stacks_add(l, &c, len, owner))
@@ -103,15 +96,4 @@ static void owners_share_it(void **state)
 		n[2]++;
 	assert_true(n[2] > n[1]);
 	pending_stacks_free(l);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_come_in_their_order),
-		cmocka_unit_test(it_is_bounded),
-		cmocka_unit_test(owners_share_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

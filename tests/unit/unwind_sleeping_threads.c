@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A sleeping thread's memory: what is read of it, and whether it belongs to one sleep. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "test.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -76,13 +73,12 @@ static void on_signal(int sig)
 	(void)sig;
 }
 
-static void a_thread_that_ran_does_not_sleep_since(void **state)
+TEST(a_thread_that_ran_does_not_sleep_since)
 {
 	struct sleeping_thread before, again, elsewhere;
 	uint64_t word;
 	pid_t pid;
 
-	(void)state;
 	signal(SIGUSR1, on_signal);
 	pid = fork_asleep();
 	before = elsewhere = sleep_of(pid);
@@ -124,7 +120,7 @@ static size_t at_once(size_t len)
 }
 
 /* A page of a file can take for ever: its file system may be a process that does not answer. */
-static void only_anonymous_memory_is_read(void **state)
+TEST(only_anonymous_memory_is_read)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *area =
@@ -134,7 +130,6 @@ static void only_anonymous_memory_is_read(void **state)
 	uint8_t *buf = malloc(3 * page);
 	uint64_t at = (uint64_t)(uintptr_t)area;
 
-	(void)state;
 	assert_true(fd >= 0 && buf && area != MAP_FAILED && shared != MAP_FAILED);
 	memset(area, 7, 3 * page);
 	shared[0] = 7;
@@ -164,10 +159,5 @@ static void only_anonymous_memory_is_read(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_thread_that_ran_does_not_sleep_since),
-		cmocka_unit_test(only_anonymous_memory_is_read),
-	};
-
 	return cmocka_run_group_tests_name("asleep", tests, NULL, NULL);
 }

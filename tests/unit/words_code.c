@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Frames of interpreted code: which frames a stack has with them, and how they are written. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,9 +60,8 @@ static void expect_in(const char *format, struct options *o, const char *stack, 
 	      "PyEval_EvalCode@python;<module>%/srv/feed.py:60;" EVAL ";main@python;" \
 	      "__libc_start_main@libc;_start@python"
 
-static void stand_where_the_interpreter_ran_them(void **state)
+TEST(stand_where_the_interpreter_ran_them)
 {
-	(void)state;
 	expect_frames(CALLS, false,
 		      "__libc_start_main;<module> (feed.py:60);each;main (feed.py:50);"
 		      "fetch (feed.py:31);[python+0x10];query;poll;");
@@ -80,19 +75,17 @@ static void stand_where_the_interpreter_ran_them(void **state)
 		      false, "main;g (b.py:2);f (a.php:1);");
 }
 
-static void stand_alone_where_the_stack_was_cut(void **state)
+TEST(stand_alone_where_the_stack_was_cut)
 {
-	(void)state;
 	expect_frames(FETCH ";main%/srv/feed.py:50", false,
 		      "main (feed.py:50);fetch (feed.py:31);[python+0x10];query;poll;");
 	expect_frames(FETCH ";main%/srv/feed.py:50", true, "[python+0x10];query;poll;");
 }
 
-static void native_frames_alone(void **state)
+TEST(native_frames_alone)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	expect_frames(CALLS, true,
 		      "_start;__libc_start_main;main;_PyEval_EvalFrameDefault;PyEval_EvalCode;each;"
 		      "PyObject_Call;_PyEval_EvalFrameDefault;[python+0x10];query;poll;");
@@ -105,9 +98,8 @@ static void native_frames_alone(void **state)
 	expect_frames("poll@libc;work;main@python", false, "main;work;poll;");
 }
 
-static void say_what_is_known(void **state)
+TEST(say_what_is_known)
 {
-	(void)state;
 	expect_frames("f%/srv/a.py:3", false, "f (a.py:3);");
 	expect_frames("f%/srv/a.py", false, "f (a.py);");
 	expect_frames("f%", false, "f;");
@@ -138,12 +130,11 @@ static void expect_in_perfetto(const char *stack, const char *part)
 	free(b.p);
 }
 
-static void in_every_format(void **state)
+TEST(in_every_format)
 {
 	struct options o = script_options(101);
 	static const char *const formats[] = { "folded", "tree", "json", "csv", "causes", "html" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		expect_in(formats[i], &o, CALLS, "fetch (feed.py:31)");
 	expect_in_perfetto(CALLS, "fetch (feed.py:31)");
@@ -165,7 +156,7 @@ static void in_every_format(void **state)
 		  "frames_interpreted: 3\nframes_interpreted_named: 3 (100.0 %)\n");
 }
 
-static void have_function_file_and_line_in_pprof(void **state)
+TEST(have_function_file_and_line_in_pprof)
 {
 	struct options o = script_options(101);
 	struct bytes b = unpacked(script_exported("0   c0 - R > A\n"
@@ -177,7 +168,6 @@ static void have_function_file_and_line_in_pprof(void **state)
 	size_t lines[5] = { 0 };
 	struct field f;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		bool found = false;
 
@@ -200,11 +190,10 @@ static void have_function_file_and_line_in_pprof(void **state)
 }
 
 /* The program's own function, and what it called: not how the interpreter's library does that. */
-static void places_are_the_programs(void **state)
+TEST(places_are_the_programs)
 {
 	struct options o = script_options(101);
 
-	(void)state;
 	expect_in("causes", &o, CALLS,
 		  "then woke the waiter in query < fetch (feed.py:31) made A wait");
 	expect_in("causes", &o,
@@ -243,7 +232,7 @@ static void places_are_the_programs(void **state)
 }
 
 /* The kernel's function adds nothing to what was waited for. */
-static void what_was_waited_for_says_it(void **state)
+TEST(what_was_waited_for_says_it)
 {
 	struct options o = script_options(101);
 	char *text = script_formatted("0   c0 - R > A\n"
@@ -255,14 +244,13 @@ static void what_was_waited_for_says_it(void **state)
 				      "end 400\n",
 				      &o, "causes");
 
-	(void)state;
 	if (!strstr(text, "A/101 slept in usleep < ask (shop.php:4) for sle"))
 		fail_msg("expected no kernel function in\n%s", text);
 	free(text);
 }
 
 /* What ran is told by line if most samples have it, else by function. */
-static void samples_are_added_up_by_function(void **state)
+TEST(samples_are_added_up_by_function)
 {
 	struct options o = script_options(101);
 	char *text = script_formatted("0    c0 - R > A\n"
@@ -276,14 +264,13 @@ static void samples_are_added_up_by_function(void **state)
 				      "end 5000\n",
 				      &o, "causes");
 
-	(void)state;
 	if (!strstr(text, "ran in f (a.py) < work\n         (a.py:7), then"))
 		fail_msg("no function in\n%s", text);
 	free(text);
 }
 
 /* Where most samples are on one line, and others on another one, each line has its share. */
-static void lines_of_a_function_have_their_shares(void **state)
+TEST(lines_of_a_function_have_their_shares)
 {
 	struct options o = script_options(101);
 	char *text = script_formatted("0    c0 - R > A\n"
@@ -297,7 +284,6 @@ static void lines_of_a_function_have_their_shares(void **state)
 				      "end 5000\n",
 				      &o, "causes");
 
-	(void)state;
 	if (!strstr(text, "ran in f (a.py) < work\n"
 			  "         (a.py:7): 67 % f (a.py:1), 33 % f (a.py:2), then"))
 		fail_msg("no lines in\n%s", text);
@@ -305,7 +291,7 @@ static void lines_of_a_function_have_their_shares(void **state)
 }
 
 /* By the function's name alone, or with the place; and by native names that are shown. */
-static void are_found_by_name(void **state)
+TEST(are_found_by_name)
 {
 	static const struct {
 		const char *regex;
@@ -317,7 +303,6 @@ static void are_found_by_name(void **state)
 		{ "^fetch$", true, false },	     { "^fetc$", false, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct options o = script_options(101);
 		regex_t regex;
@@ -335,7 +320,7 @@ static void are_found_by_name(void **state)
 }
 
 /* Names that mean something of a native frame. */
-static void mean_nothing_by_their_names(void **state)
+TEST(mean_nothing_by_their_names)
 {
 	struct options o = script_options(101);
 	char *text = script_formatted(
@@ -347,31 +332,10 @@ static void mean_nothing_by_their_names(void **state)
 		"end 900\n",
 		&o, "tree");
 
-	(void)state;
 	if (strstr(text, "held by"))
 		fail_msg("believed:\n%s", text);
 	free(text);
 	/* The kernel's functions of these names are left out. */
 	expect_in("tree", &o, "schedule%/a.py:1;__schedule%/a.py:2;" EVAL,
 		  "| schedule (a.py:1) < __schedule (a.py:2)\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stand_where_the_interpreter_ran_them),
-		cmocka_unit_test(stand_alone_where_the_stack_was_cut),
-		cmocka_unit_test(native_frames_alone),
-		cmocka_unit_test(say_what_is_known),
-		cmocka_unit_test(in_every_format),
-		cmocka_unit_test(have_function_file_and_line_in_pprof),
-		cmocka_unit_test(places_are_the_programs),
-		cmocka_unit_test(what_was_waited_for_says_it),
-		cmocka_unit_test(samples_are_added_up_by_function),
-		cmocka_unit_test(lines_of_a_function_have_their_shares),
-		cmocka_unit_test(are_found_by_name),
-		cmocka_unit_test(mean_nothing_by_their_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * In what context a waker woke (chain-semantics, section 3), told from its kernel stack: B runs on
  * CPU 0 and A is woken there, 800 us after it fell asleep.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 
 #include "synth_script.h"
@@ -30,9 +26,8 @@ static void woken_by(const char *who, const char *stack, const char *expected)
 	expect_text(script_folded(script, &o), line);
 }
 
-static void a_task(void **state)
+TEST(a_task)
 {
-	(void)state;
 	woken_by("B", "wake;futex_wake;do_syscall_64;entry_SYSCALL_64_after_hwframe|unlock;main",
 		 "wake;futex_wake;do_syscall_64;entry_SYSCALL_64_after_hwframe;-;unlock;main;B;"
 		 "[running]");
@@ -41,9 +36,8 @@ static void a_task(void **state)
 		 "wake;handle_fault;exc_page_fault;asm_exc_page_fault;-;main;B;[running]");
 }
 
-static void a_thread_on_its_way_back_from_an_interrupt(void **state)
+TEST(a_thread_on_its_way_back_from_an_interrupt)
 {
-	(void)state;
 	/* It was interrupted, but the interrupt is over: it is the thread that dies of a signal. */
 	woken_by("B",
 		 "wake;do_exit;get_signal;arch_do_signal_or_restart;irqentry_exit_to_user_mode;"
@@ -52,16 +46,14 @@ static void a_thread_on_its_way_back_from_an_interrupt(void **state)
 		 "asm_sysvec_reschedule_ipi;-;main;B;[running]");
 }
 
-static void a_device_interrupt(void **state)
+TEST(a_device_interrupt)
 {
-	(void)state;
 	woken_by("B", "wake;bio_done;common_interrupt;asm_common_interrupt;compute|main",
 		 "wake;bio_done;common_interrupt;asm_common_interrupt;[interrupt]");
 }
 
-static void a_timer_interrupt(void **state)
+TEST(a_timer_interrupt)
 {
-	(void)state;
 	woken_by("B",
 		 "wake;hrtimer_wakeup;hrtimer_interrupt;sysvec_apic_timer_interrupt;"
 		 "asm_sysvec_apic_timer_interrupt;compute",
@@ -69,9 +61,8 @@ static void a_timer_interrupt(void **state)
 		 "asm_sysvec_apic_timer_interrupt;[timer]");
 }
 
-static void a_softirq_on_the_way_out(void **state)
+TEST(a_softirq_on_the_way_out)
 {
-	(void)state;
 	woken_by("B",
 		 "wake;net_rx_action;handle_softirqs;__irq_exit_rcu;common_interrupt;"
 		 "asm_common_interrupt|main",
@@ -79,9 +70,8 @@ static void a_softirq_on_the_way_out(void **state)
 		 "asm_common_interrupt;[network]");
 }
 
-static void an_inline_softirq(void **state)
+TEST(an_inline_softirq)
 {
-	(void)state;
 	woken_by("B",
 		 "wake;tcp_rcv;handle_softirqs;do_softirq.part.0;__local_bh_enable_ip;tcp_sendmsg|"
 		 "send;main",
@@ -89,9 +79,8 @@ static void an_inline_softirq(void **state)
 		 "-;send;main;B;[running]");
 }
 
-static void an_inline_softirq_for_others(void **state)
+TEST(an_inline_softirq_for_others)
 {
-	(void)state;
 	woken_by("B",
 		 "wake;bio_done;blk_complete_reqs;handle_softirqs;do_softirq.part.0;"
 		 "__local_bh_enable_ip;udp_sendmsg|send;main",
@@ -109,9 +98,8 @@ static void an_inline_softirq_for_others(void **state)
 
 /* What a device brings, its driver's function receives; what the thread sent is queued on the CPU.
  */
-static void an_inline_softirq_that_polls_a_device(void **state)
+TEST(an_inline_softirq_that_polls_a_device)
 {
-	(void)state;
 	woken_by("B",
 		 "wake;tcp_rcv;napi_gro_receive;virtnet_poll;__napi_poll;net_rx_action;"
 		 "handle_softirqs;do_softirq;__local_bh_enable_ip;__dev_queue_xmit;send|main",
@@ -136,42 +124,37 @@ static void an_inline_softirq_that_polls_a_device(void **state)
 		 "[running]");
 }
 
-static void an_interrupt_that_hit_an_inline_softirq(void **state)
+TEST(an_interrupt_that_hit_an_inline_softirq)
 {
-	(void)state;
 	woken_by("B",
 		 "wake;bio_done;asm_common_interrupt;tcp_rcv;do_softirq;__local_bh_enable_ip;"
 		 "tcp_sendmsg|main",
 		 "wake;bio_done;asm_common_interrupt;[interrupt]");
 }
 
-static void an_inline_softirq_above_an_old_entry(void **state)
+TEST(an_inline_softirq_above_an_old_entry)
 {
-	(void)state;
 	/* What is nearest to the leaf decides. */
 	woken_by("B", "wake;tcp_rcv;do_softirq;__local_bh_enable_ip;x;asm_sysvec_x",
 		 "wake;tcp_rcv;do_softirq;__local_bh_enable_ip;x;asm_sysvec_x;B;[running]");
 }
 
-static void arm64_entries(void **state)
+TEST(arm64_entries)
 {
-	(void)state;
 	woken_by("B", "wake;gic_handle_irq;el1_interrupt;el1h_64_irq_handler;el1h_64_irq;compute",
 		 "wake;gic_handle_irq;el1_interrupt;el1h_64_irq_handler;el1h_64_irq;[interrupt]");
 	woken_by("B", "wake;gic_handle_irq;el0_irq|main",
 		 "wake;gic_handle_irq;el0_irq;[interrupt]");
 }
 
-static void a_function_that_only_sounds_like_an_entry(void **state)
+TEST(a_function_that_only_sounds_like_an_entry)
 {
-	(void)state;
 	woken_by("B", "wake;do_softirq_own_business;common_interrupt_stats;main",
 		 "wake;do_softirq_own_business;common_interrupt_stats;main;B;[running]");
 }
 
-static void the_idle_loop_is_never_a_cause(void **state)
+TEST(the_idle_loop_is_never_a_cause)
 {
-	(void)state;
 	woken_by("-", "wake;bio_done;asm_common_interrupt;mwait_idle;do_idle;cpu_startup_entry",
 		 "wake;bio_done;asm_common_interrupt;[interrupt]");
 	woken_by("-", "wake;flush_smp_call_function_queue;do_idle;cpu_startup_entry",
@@ -181,16 +164,14 @@ static void the_idle_loop_is_never_a_cause(void **state)
 	woken_by("-", "", "[unknown stack];[interrupt]");
 }
 
-static void a_cut_stack_is_still_an_interrupt(void **state)
+TEST(a_cut_stack_is_still_an_interrupt)
 {
-	(void)state;
 	woken_by("B", "+wake;bio_done;asm_common_interrupt;f;g;h",
 		 "wake;bio_done;asm_common_interrupt;[interrupt]");
 }
 
-static void ksoftirqd_is_a_thread_unless_it_receives(void **state)
+TEST(ksoftirqd_is_a_thread_unless_it_receives)
 {
-	(void)state;
 	woken_by("B", "wake;rcu_do_batch;handle_softirqs;run_ksoftirqd;smpboot_thread_fn;kthread",
 		 "wake;rcu_do_batch;handle_softirqs;run_ksoftirqd;smpboot_thread_fn;kthread;B;"
 		 "[running]");
@@ -198,9 +179,8 @@ static void ksoftirqd_is_a_thread_unless_it_receives(void **state)
 		 "wake;net_rx_action;handle_softirqs;run_ksoftirqd;[network]");
 }
 
-static void a_thread_that_handles_interrupts(void **state)
+TEST(a_thread_that_handles_interrupts)
 {
-	(void)state;
 	/* Each has the whole stack; no interrupt was entered. */
 	woken_by("B",
 		 "wake;tty_flip;__handle_irq_event_percpu;handle_irq_event;handle_edge_irq;"
@@ -224,28 +204,4 @@ static void a_thread_that_handles_interrupts(void **state)
 		 "wake;f;handle_irq_event;generic_handle_irq;g;[interrupt]");
 	woken_by("B", "wake;f;handle_irq_event;an_unknown_entry;compute|main",
 		 "wake;f;handle_irq_event;[interrupt]");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_task),
-		cmocka_unit_test(a_thread_on_its_way_back_from_an_interrupt),
-		cmocka_unit_test(a_device_interrupt),
-		cmocka_unit_test(a_timer_interrupt),
-		cmocka_unit_test(a_softirq_on_the_way_out),
-		cmocka_unit_test(an_inline_softirq),
-		cmocka_unit_test(an_inline_softirq_for_others),
-		cmocka_unit_test(an_inline_softirq_that_polls_a_device),
-		cmocka_unit_test(an_interrupt_that_hit_an_inline_softirq),
-		cmocka_unit_test(an_inline_softirq_above_an_old_entry),
-		cmocka_unit_test(arm64_entries),
-		cmocka_unit_test(a_function_that_only_sounds_like_an_entry),
-		cmocka_unit_test(the_idle_loop_is_never_a_cause),
-		cmocka_unit_test(a_cut_stack_is_still_an_interrupt),
-		cmocka_unit_test(ksoftirqd_is_a_thread_unless_it_receives),
-		cmocka_unit_test(a_thread_that_handles_interrupts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Who had the lock at which a thread slept, and when a lock's own word is not believed. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,9 +33,8 @@ static void expect_holder(const char *ustack, bool believed)
 	free(text);
 }
 
-static void in_functions_for_mutexes_and_rwlocks(void **state)
+TEST(in_functions_for_mutexes_and_rwlocks)
 {
-	(void)state;
 	expect_holder("pthread_mutex_lock;f;main", true);
 	expect_holder("__lll_lock_wait;___pthread_mutex_lock;f;main", true);
 	expect_holder("__lll_lock_wait;__GI___pthread_mutex_lock;f;main", true);
@@ -56,15 +51,13 @@ static void in_functions_for_mutexes_and_rwlocks(void **state)
 }
 
 /* They have no names in a stripped library. */
-static void also_below_functions_without_a_name(void **state)
+TEST(also_below_functions_without_a_name)
 {
-	(void)state;
 	expect_holder("[libc.so.6+0x86020];[libc.so.6+0x8d1f0];pthread_mutex_lock;f;main", true);
 }
 
-static void not_where_the_word_is_something_else(void **state)
+TEST(not_where_the_word_is_something_else)
 {
-	(void)state;
 	expect_holder("pthread_cond_wait;f;main", false);
 	expect_holder("[libc.so.6+0x86020];pthread_cond_timedwait;f;main", false);
 	expect_holder("sem_wait;f;main", false);
@@ -87,9 +80,8 @@ static void expect_joined(const char *ustack, const char *more, bool believed)
 	free(text);
 }
 
-static void who_joins_waits_for_a_thread(void **state)
+TEST(who_joins_waits_for_a_thread)
 {
-	(void)state;
 	expect_joined("pthread_join;main", "", true);
 	expect_joined("__futex_abstimed_wait64;__pthread_clockjoin_ex;main", "", true);
 	expect_joined("[libc.so.6+0x86020];pthread_timedjoin_np@@GLIBC_2.34;main", "", true);
@@ -97,9 +89,8 @@ static void who_joins_waits_for_a_thread(void **state)
 }
 
 /* Also by how the thread woke it, as the function may have no name. */
-static void also_by_how_the_thread_woke_it(void **state)
+TEST(also_by_how_the_thread_woke_it)
 {
-	(void)state;
 	expect_joined("[libc+0x8abb0];f", "", false);
 	expect_joined("[libc+0x8abb0];f",
 		      "200 c1 - R > B\n"
@@ -113,7 +104,7 @@ static void also_by_how_the_thread_woke_it(void **state)
 		      false);
 }
 
-static void a_thread_that_has_ended_holds_nothing(void **state)
+TEST(a_thread_that_has_ended_holds_nothing)
 {
 	struct options o = script_options(101);
 	char *text = script_formatted("thread B S\n"
@@ -127,13 +118,12 @@ static void a_thread_that_has_ended_holds_nothing(void **state)
 				      "end 900\n",
 				      &o, "tree");
 
-	(void)state;
 	assert_null(strstr(text, "held by"));
 	free(text);
 }
 
 /* Each sleep has the holder of its time; a later one of which nothing is said has none. */
-static void each_sleep_has_its_own(void **state)
+TEST(each_sleep_has_its_own)
 {
 	struct options o = script_options(101);
 	char *text = tree_of("pthread_mutex_lock;f",
@@ -148,7 +138,6 @@ static void each_sleep_has_its_own(void **state)
 		   *last = strstr(text, "7:0x10 held by C/103");
 	const char *bare = strstr(text, "7:0x10,");
 
-	(void)state;
 	if (!first || !last || !bare)
 		fail_msg("%s", text);
 	free(text);
@@ -172,12 +161,11 @@ static void each_sleep_has_its_own(void **state)
 }
 
 /* It says so itself, wherever the thread sleeps; and never that somebody is joined. */
-static void the_lock_of_an_interpreter_needs_no_stack(void **state)
+TEST(the_lock_of_an_interpreter_needs_no_stack)
 {
 	static const char *const stacks[] = { "pthread_cond_timedwait;take_gil", "pthread_join;f",
 					      "[python3.11]" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++) {
 		struct options o = script_options(101);
 		char *script, *text;
@@ -199,14 +187,13 @@ static void the_lock_of_an_interpreter_needs_no_stack(void **state)
 }
 
 /* Of a thread that slept since before the recording the list of threads says it. */
-static void who_slept_at_the_start_has_one_too(void **state)
+TEST(who_slept_at_the_start_has_one_too)
 {
 	struct options o = script_options(101);
 	struct synth *m = synth_new();
 	struct trace *t;
 	char *text;
 
-	(void)state;
 	synth_thread_full(
 		m, &(struct encoder_thread) {
 			   .tid = 101,
@@ -235,21 +222,4 @@ static void who_slept_at_the_start_has_one_too(void **state)
 	free(text);
 	trace_close(t);
 	synth_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_functions_for_mutexes_and_rwlocks),
-		cmocka_unit_test(also_below_functions_without_a_name),
-		cmocka_unit_test(not_where_the_word_is_something_else),
-		cmocka_unit_test(who_joins_waits_for_a_thread),
-		cmocka_unit_test(also_by_how_the_thread_woke_it),
-		cmocka_unit_test(a_thread_that_has_ended_holds_nothing),
-		cmocka_unit_test(each_sleep_has_its_own),
-		cmocka_unit_test(the_lock_of_an_interpreter_needs_no_stack),
-		cmocka_unit_test(who_slept_at_the_start_has_one_too),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Objects of one name that are different things: they say more only then. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +61,7 @@ static void has(const char *text, const char *object, unsigned int us)
 		fail_msg("no line\n%s\nin\n%s", expected, text);
 }
 
-static void one_thing_needs_no_number(void **state)
+TEST(one_thing_needs_no_number)
 {
 	static const struct thing things[] = {
 		{ "futex", "/dev/zero+0x0", 1, 77 },
@@ -75,14 +71,13 @@ static void one_thing_needs_no_number(void **state)
 	};
 	char *text = waits_for(things, 4);
 
-	(void)state;
 	has(text, "futex /dev/zero+0x0", 200);
 	has(text, "futex /dev/zero+0x40", 100);
 	has(text, "file /data/log", 100);
 	free(text);
 }
 
-static void memory_of_several_has_its_inode(void **state)
+TEST(memory_of_several_has_its_inode)
 {
 	static const struct thing things[] = {
 		{ "futex", "/dev/zero+0x0", 1, 77 },
@@ -92,7 +87,6 @@ static void memory_of_several_has_its_inode(void **state)
 	};
 	char *text = waits_for(things, 4);
 
-	(void)state;
 	has(text, "futex /dev/zero+0x0 (inode 77)", 200);
 	has(text, "futex /dev/zero+0x0 (inode 78)", 100);
 	has(text, "file /dev/zero+0x0", 100);
@@ -100,7 +94,7 @@ static void memory_of_several_has_its_inode(void **state)
 }
 
 /* Each container has its own file system, in which numbers begin anew. */
-static void files_of_several_devices_have_these_too(void **state)
+TEST(files_of_several_devices_have_these_too)
 {
 	static const struct thing things[] = {
 		{ "file", "/data/log", 8u << 20 | 1, 5 },
@@ -110,20 +104,8 @@ static void files_of_several_devices_have_these_too(void **state)
 	};
 	char *text = waits_for(things, 3);
 
-	(void)state;
 	has(text, "file /data/log (inode 5 of 8:1)", 100);
 	has(text, "file /data/log (inode 5 of 259:12)", 100);
 	has(text, "file /data/log", 100);
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_thing_needs_no_number),
-		cmocka_unit_test(memory_of_several_has_its_inode),
-		cmocka_unit_test(files_of_several_devices_have_these_too),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

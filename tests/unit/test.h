@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test.h - unit tests that register themselves, and run in the order of their file:
+ *
+ *     TEST(what_holds)
+ *     {
+ *             assert_true(...);
+ *     }
+ *
+ * A test with more to do before them defines OWN_MAIN before it includes this, and has a main()
+ * that calls cmocka_run_group_tests(tests, ...). To be included before cmocka's users.
+ */
+#pragma once
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#define TESTS_MAX 256
+
+/* Those without a name are passed over. */
+static struct CMUnitTest tests[TESTS_MAX];
+static size_t n_tests;
+
+#define TEST(name)                                                            \
+	static void name(void **state);                                       \
+	__attribute__((constructor)) static void register_##name(void)        \
+	{                                                                     \
+		assert_true(n_tests < TESTS_MAX);                             \
+		tests[n_tests++] = (struct CMUnitTest)cmocka_unit_test(name); \
+	}                                                                     \
+	static void name(__attribute__((unused)) void **state)
+
+#ifndef OWN_MAIN
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#endif
