@@ -3,6 +3,7 @@
 # What it costs to record requests at sockets: busy servers, recorded with and without them.
 #   bench/requests.sh BUILD_DIR [TURNS]
 #   WORKLOADS="redis nginx mariadb"   also pgbench: loads.sh; what is not installed is left out by name
+#   WITHOUT=--no-requests   what they are recorded without; --no-routes: what it costs to look at what they ask for
 #   WINDOW=4            seconds of a recording; three with and three without requests, in turn; medians
 #   RECORDERS="chaincap chaincap-no-requests perf"   then what the server loses to these, by TURNS (40) turns of
 #                       alternate.sh; 0: not
@@ -80,7 +81,7 @@ for w in $workloads; do
 	run_times_on
 	for _ in 1 2 3; do
 		record with
-		record without --no-requests
+		record without "${WITHOUT:---no-requests}"
 	done >"$dir/all"
 	run_times_off
 	awk -v w="$w" -v unit="$load_unit" "$(cat "$(dirname "$0")/median.awk")"'
@@ -102,7 +103,7 @@ for w in $workloads; do
 			printf "\n%s: %.0f %s a second, %.0f without; %.0f requests recorded, %.0f left out, %.0f events lost\n", w,
 				median(amounts["with rate"]), unit, median(amounts["without rate"]),
 				all("requests"), all("left_out"), all("lost")
-			printf "  %-30s %9s %9s %9s\n", "for each of these", "with", "without", "requests"
+			printf "  %-30s %9s %9s %9s\n", "for each of these", "with", "without", "more"
 			row("programs, ns", "programs", 0)
 			row("the recorder, ns of CPU time", "recorder", 0)
 			row("trace, bytes", "bytes", 1)

@@ -256,15 +256,15 @@ static bool complain_groups(const char *trace, const struct timelines *tl,
 }
 
 /* As request_choice_new() chooses. */
-static bool endpoint_matches(const struct timelines *tl, const regex_t *regex)
+static bool endpoint_matches(const struct timelines *tl, const struct regex_list *l, size_t number)
 {
 	const struct trace *t = timelines_trace(tl);
 	uint32_t n;
 	const struct request_endpoint *e = timelines_endpoints(tl, &n);
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!regexec(regex, trace_string(t, e[i].name), 0, NULL, 0) ||
-		    !regexec(regex, trace_string(t, e[i].process), 0, NULL, 0))
+		if (regex_list_names(l, number, trace_string(t, e[i].name)) ||
+		    regex_list_names(l, number, trace_string(t, e[i].process)))
 			return true;
 	return false;
 }
@@ -275,7 +275,7 @@ static bool complain_endpoints(const char *trace, const struct timelines *tl,
 	bool missing = false;
 
 	for (size_t i = 0; i < l->n; i++) {
-		if (endpoint_matches(tl, &l->regex[i]))
+		if (endpoint_matches(tl, l, i))
 			continue;
 		missing = true;
 		fputs("no endpoint matches '", print_about(stderr, trace));

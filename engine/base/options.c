@@ -143,6 +143,11 @@ void options_free(struct options *o)
 	word_list_free(&o->classes);
 }
 
+bool regex_list_names(const struct regex_list *l, size_t i, const char *s)
+{
+	return strstr(s, l->text[i]) || !regexec(&l->regex[i], s, 0, NULL, 0);
+}
+
 bool regex_list_match(const struct regex_list *l, const char *s)
 {
 	for (size_t i = 0; i < l->n; i++)

@@ -256,5 +256,7 @@ void word_list_free(struct word_list *l);
  */
 int regex_list_add(struct regex_list *l, const char *text, char *why, size_t why_size);
 bool word_list_has(const struct word_list *l, const char *word);
+/* Whether the i-th expression matches s, or s has its text as it stands, as names of routes do. */
+bool regex_list_names(const struct regex_list *l, size_t i, const char *s);
 /* Whether an expression of the list matches s. */
 bool regex_list_match(const struct regex_list *l, const char *s);

@@ -201,6 +201,16 @@ static void request_choice_free(struct request_choice *c)
 	free(c);
 }
 
+/* Whether an endpoint was named. */
+static bool is_named(const struct regex_list *l, const char *name)
+{
+	size_t i = 0;
+
+	while (i < l->n && !regex_list_names(l, i, name))
+		i++;
+	return i < l->n;
+}
+
 /*
  * Of requests that overlap [from_ns, to_ns). 0 or -ENOMEM. What is given must outlive it.
  */
@@ -222,10 +232,9 @@ static int request_choice_new(struct request_choice **out, const struct timeline
 		c->options = o;
 		for (uint32_t i = 0; i < n; i++) {
 			c->of[i].last.request = UINT32_MAX;
-			c->of[i].fits =
-				!o->endpoints.n ||
-				regex_list_match(&o->endpoints, trace_string(t, e[i].name)) ||
-				regex_list_match(&o->endpoints, trace_string(t, e[i].process));
+			c->of[i].fits = !o->endpoints.n ||
+					is_named(&o->endpoints, trace_string(t, e[i].name)) ||
+					is_named(&o->endpoints, trace_string(t, e[i].process));
 		}
 		err = o->slowest_ppm ? find_slowest(c, from_ns, to_ns) : 0;
 	}

@@ -408,6 +408,42 @@ static void the_slowest_are_beyond_the_median_of_their_route(void **state)
 	text_free(&b);
 }
 
+/* As the name of a route is shown, it chooses: what is in it are no operators. */
+static void a_route_is_chosen_by_its_name(void **state)
+{
+	static const char script[] = "thread S *\n"
+				     "0 c0 - R > S\n"
+				     "20 c0 S request tcp::80 arrived=10 taken=10 route=GET+/*/x\n"
+				     "40 c0 S request tcp::80 arrived=30 taken=30 route=GET+/x\n"
+				     "60 c0 S request tcp::80 arrived=50 taken=50 "
+				     "route=EXECUTE+[not+known]\n"
+				     "end 100\n";
+	static const char *const names[][2] = {
+		{ "GET /*/x", "GET /*/x" },
+		{ "EXECUTE [not known]", "EXECUTE [not known]" },
+		{ "GET /x", "GET /x" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct options o = of_requests();
+		char why[100], expected[100], *text;
+
+		snprintf(expected, sizeof(expected),
+			 "[request tcp :80 %s] S;--;[unknown stack];S;[running] 10\n", names[i][1]);
+		assert_int_equal(regex_list_add(&o.endpoints, names[i][0], why, sizeof(why)), 0);
+		/* The first one is an expression for GET and slashes, too. */
+		if (i)
+			expect_text(script_folded(script, &o), expected);
+		else {
+			text = script_folded(script, &o);
+			assert_non_null(strstr(text, expected));
+			free(text);
+		}
+		options_free(&o);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -422,6 +458,7 @@ int main(void)
 		cmocka_unit_test(the_depth_counts_no_labels),
 		cmocka_unit_test(options_choose),
 		cmocka_unit_test(the_slowest_are_beyond_the_median_of_their_route),
+		cmocka_unit_test(a_route_is_chosen_by_its_name),
 		cmocka_unit_test(law_1_on_schedules),
 	};
 
