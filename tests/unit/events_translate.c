@@ -351,11 +351,23 @@ static void probed_requests_have_names_and_labels(void **state)
 	encoder_free(enc);
 }
 
-static void a_context_has_its_ids_and_route(void **state)
+/* What is made of a record, which has to be whole. */
+static struct event event_of(const struct wire_record *w, size_t size)
 {
 	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
 	struct translator *t = new_translator(enc);
+
+	assert_int_equal(translator_record(t, w, size - 1), -EBADMSG);
+	assert_int_equal(translator_record(t, w, size), 0);
+	assert_int_equal(encoder_flush(enc), 0);
+	translator_free(t);
+	encoder_free(enc);
+	return ev;
+}
+
+static void a_context_has_its_ids_and_route(void **state)
+{
 	const struct wire_context w = {
 		.r = { .time_ns = 1000, .kind = WIRE_CONTEXT },
 		.trace_high = 0x1122334455667788,
@@ -363,119 +375,84 @@ static void a_context_has_its_ids_and_route(void **state)
 		.span = UINT64_MAX,
 		.tid = 7,
 	};
+	const struct event ev = event_of(&w.r, sizeof(w));
 
 	(void)state;
-	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
-	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
-	assert_int_equal(encoder_flush(enc), 0);
 	assert_int_equal(ev.kind, EVENT_CONTEXT);
 	assert_int_equal(ev.tid, 7);
 	assert_int_equal(ev.context.route, 0);
 	assert_int_equal(ev.context.trace_high, 0x1122334455667788);
 	assert_int_equal(ev.context.trace_low, 9);
 	assert_int_equal(ev.context.span, UINT64_MAX);
-	translator_free(t);
-	encoder_free(enc);
 }
 
 static void a_lock_has_its_holder(void **state)
 {
-	struct event ev = { .kind = 0 };
-	struct encoder *enc = new_encoder(keep_more, &ev);
-	struct translator *t = new_translator(enc);
 	const struct wire_holder w = {
 		.r = { .time_ns = 1000, .kind = WIRE_HOLDER },
 		.tid = 7,
 		.holder = 9,
 	};
+	const struct event ev = event_of(&w.r, sizeof(w));
 
 	(void)state;
-	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
-	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
-	assert_int_equal(encoder_flush(enc), 0);
 	assert_int_equal(ev.kind, EVENT_HOLDER);
 	assert_int_equal(ev.tid, 7);
 	assert_int_equal(ev.other, 9);
-	translator_free(t);
-	encoder_free(enc);
 }
 
 static void a_process_is_moved_to_a_group(void **state)
 {
-	struct event ev = { .kind = 0 };
-	struct encoder *enc = new_encoder(keep_more, &ev);
-	struct translator *t = new_translator(enc);
 	const struct wire_group w = {
 		.r = { .time_ns = 1000, .kind = WIRE_GROUP },
 		.tid = 7,
 		.object = 5,
 		.process = 1,
 	};
+	const struct event ev = event_of(&w.r, sizeof(w));
 
 	(void)state;
-	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
-	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
-	assert_int_equal(encoder_flush(enc), 0);
 	assert_int_equal(ev.kind, EVENT_GROUP);
 	assert_int_equal(ev.tid, 7);
 	assert_int_not_equal(ev.group.object, 0);
 	assert_int_equal(ev.group.process, 1);
-	translator_free(t);
-	encoder_free(enc);
 }
 
 static void a_process_of_a_container_has_its_own_id(void **state)
 {
-	struct event ev = { .kind = 0 };
-	struct encoder *enc = new_encoder(keep_more, &ev);
-	struct translator *t = new_translator(enc);
 	const struct wire_own_id w = {
 		.r = { .time_ns = 1000, .kind = WIRE_OWN_ID },
 		.tid = 4711,
 		.id = 1,
 	};
+	const struct event ev = event_of(&w.r, sizeof(w));
 
 	(void)state;
-	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
-	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
-	assert_int_equal(encoder_flush(enc), 0);
 	assert_int_equal(ev.kind, EVENT_OWN_ID);
 	assert_int_equal(ev.tid, 4711);
 	assert_int_equal(ev.other, 1);
-	translator_free(t);
-	encoder_free(enc);
 }
 
 static void how_far_a_connection_is_keeps_its_numbers(void **state)
 {
-	struct event ev = { .kind = 0 };
-	struct encoder *enc = new_encoder(keep_more, &ev);
-	struct translator *t = new_translator(enc);
 	const struct wire_stream w = {
 		.r = { .time_ns = 1000, .kind = WIRE_STREAM },
 		.tid = 4711,
 		.written = UINT32_MAX,
 		.received = 7,
 	};
+	const struct event ev = event_of(&w.r, sizeof(w));
 
 	(void)state;
-	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
-	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
-	assert_int_equal(encoder_flush(enc), 0);
 	assert_int_equal(ev.kind, EVENT_STREAM);
 	assert_int_equal(ev.tid, 4711);
 	assert_int_equal(ev.stream.object, 0);
 	assert_int_equal(ev.stream.written, UINT32_MAX);
 	assert_int_equal(ev.stream.received, 7);
-	translator_free(t);
-	encoder_free(enc);
 }
 
 static void a_quota_keeps_its_times_and_whose_it_was(void **state)
 {
-	struct event ev = { .kind = 0 };
-	struct encoder *enc = new_encoder(keep_more, &ev);
-	struct translator *t = new_translator(enc);
 	const struct wire_unthrottled w = {
 		.r = { .time_ns = 1000, .kind = WIRE_UNTHROTTLED },
 		.tid = 4711,
@@ -483,26 +460,19 @@ static void a_quota_keeps_its_times_and_whose_it_was(void **state)
 		.until_ns = 900,
 		.why = CHAINLOG_QUOTA_DEADLINE,
 	};
+	const struct event ev = event_of(&w.r, sizeof(w));
 
 	(void)state;
-	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
-	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
-	assert_int_equal(encoder_flush(enc), 0);
 	assert_int_equal(ev.kind, EVENT_UNTHROTTLED);
 	assert_int_equal(ev.tid, 4711);
 	assert_int_equal(ev.unthrottled.group, 0);
 	assert_int_equal(ev.unthrottled.since_ns, ev.time_ns - 700);
 	assert_int_equal(ev.unthrottled.until_ns, ev.time_ns - 100);
 	assert_int_equal(ev.unthrottled.why, CHAINLOG_QUOTA_DEADLINE);
-	translator_free(t);
-	encoder_free(enc);
 }
 
 static void a_timer_of_tcp_keeps_its_times(void **state)
 {
-	struct event ev = { .kind = 0 };
-	struct encoder *enc = new_encoder(keep_more, &ev);
-	struct translator *t = new_translator(enc);
 	const struct wire_tcp_timer w = {
 		.r = { .time_ns = 1000, .kind = WIRE_TCP_TIMER },
 		.tid = 4711,
@@ -510,25 +480,18 @@ static void a_timer_of_tcp_keeps_its_times(void **state)
 		.at_ns = 900,
 		.which = CHAINLOG_TCP_ACCEPT_QUEUE,
 	};
+	const struct event ev = event_of(&w.r, sizeof(w));
 
 	(void)state;
-	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
-	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
-	assert_int_equal(encoder_flush(enc), 0);
 	assert_int_equal(ev.kind, EVENT_TCP_TIMER);
 	assert_int_equal(ev.tid, 4711);
 	assert_int_equal(ev.tcp_timer.which, CHAINLOG_TCP_ACCEPT_QUEUE);
 	assert_int_equal(ev.tcp_timer.since_ns, ev.time_ns - 700);
 	assert_int_equal(ev.tcp_timer.at_ns, ev.time_ns - 100);
-	translator_free(t);
-	encoder_free(enc);
 }
 
 static void who_queued_an_item_keeps_its_times(void **state)
 {
-	struct event ev = { .kind = 0 };
-	struct encoder *enc = new_encoder(keep_more, &ev);
-	struct translator *t = new_translator(enc);
 	const struct wire_work w = {
 		.r = { .time_ns = 1000, .kind = WIRE_WORK },
 		.queued_ns = 300,
@@ -536,18 +499,14 @@ static void who_queued_an_item_keeps_its_times(void **state)
 		.what = CHAINLOG_WORK_QUEUED,
 		.queuer = 17,
 	};
+	const struct event ev = event_of(&w.r, sizeof(w));
 
 	(void)state;
-	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
-	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
-	assert_int_equal(encoder_flush(enc), 0);
 	assert_int_equal(ev.kind, EVENT_WORK);
 	assert_int_equal(ev.tid, 4711);
 	assert_int_equal(ev.other, 17);
 	assert_int_equal(ev.work.what, CHAINLOG_WORK_QUEUED);
 	assert_int_equal(ev.work.queued_ns, ev.time_ns - 700);
-	translator_free(t);
-	encoder_free(enc);
 }
 
 static void a_stack_may_come_after_the_event_that_names_it(void **state)
