@@ -139,10 +139,13 @@ static int set_trace_id(struct setting *s, const char *value)
 
 static int add_id(struct setting *s, const char *value)
 {
+	/* "postgres/811", as threads are written. */
+	const char *slash = strrchr(value, '/');
 	uint64_t v;
 
-	if (!parse_number(value, TRACE_TID_LIMIT - 1, &v))
-		return complain_value(s, value, "not a process or thread id");
+	if (!parse_number(slash && slash > value ? slash + 1 : value, TRACE_TID_LIMIT - 1, &v))
+		return complain_value(s, value,
+				      "not a thread's id, as 811 or postgres/811 (-c takes names)");
 	return id_list_add(s->member, (uint32_t)v) ? out_of_memory(s) : 0;
 }
 

@@ -95,7 +95,8 @@ static bool process_named(const struct timelines *tl, const char *name)
 		const struct thread *th = timelines_thread(tl, i);
 
 		for (uint32_t k = 0; is_leader(th) && k <= th->renames; k++)
-			if (process_is_called(trace_string(t, timelines_nth_name(tl, i, k)), name))
+			if (process_is_called(trace_string(t, timelines_nth_name(tl, i, k)),
+					      th->tid, name))
 				return true;
 	}
 	return false;
@@ -264,7 +265,8 @@ static bool endpoint_matches(const struct timelines *tl, const struct regex_list
 
 	for (uint32_t i = 0; i < n; i++)
 		if (regex_list_names(l, number, trace_string(t, e[i].name)) ||
-		    regex_list_names(l, number, trace_string(t, e[i].process)))
+		    regex_list_names(l, number, trace_string(t, e[i].process)) ||
+		    request_endpoint_is_called(tl, &e[i], l->text[number]))
 			return true;
 	return false;
 }

@@ -430,11 +430,15 @@ static bool wants_path(const struct options *o)
 			     GIVEN_OF_OBJECTS | GIVEN_ENDED));
 }
 
-/* Likewise those of requests; with all also of those that they choose. */
+/* Likewise those of requests; to endpoints that were named, or with all of those that they choose.
+ */
 static bool wants_endpoints(const struct options *o, bool all)
 {
-	return !(o->given & ((all ? 0 : GIVEN_REQUESTS) | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE |
-			     GIVEN_OF_OBJECTS | GIVEN_NO_IDLE | GIVEN_ENDED));
+	bool named = o->endpoints.n && !o->slowest_ppm && !o->min_request_ns && !o->trace_id[0] &&
+		     !o->trace_id[1];
+
+	return !(o->given & ((all || named ? 0 : GIVEN_REQUESTS) | GIVEN_WITHIN | GIVEN_WAIT |
+			     GIVEN_STATE | GIVEN_OF_OBJECTS | GIVEN_NO_IDLE | GIVEN_ENDED));
 }
 
 static int find(struct subjects *s, const struct format_input *in, const struct wait_filter *like,

@@ -2,6 +2,8 @@
 #include "scope.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +11,14 @@
 
 #define COMM_MAX 15 /* bytes of a thread's name that the kernel keeps */
 
-bool process_is_called(const char *process, const char *name)
+bool process_is_called(const char *process, uint32_t id, const char *name)
 {
-	return !strcmp(process, name) ||
-	       (strlen(process) == COMM_MAX && !strncmp(process, name, COMM_MAX));
+	size_t len = strlen(process);
+	char with_id[16];
+
+	snprintf(with_id, sizeof(with_id), "/%" PRIu32, id);
+	return !strcmp(process, name) || (len == COMM_MAX && !strncmp(process, name, COMM_MAX)) ||
+	       (!strncmp(process, name, len) && !strcmp(name + len, with_id));
 }
 
 /* True if the process of the thread has, or had, one of the names. */
@@ -27,7 +33,7 @@ static bool has_name(const struct timelines *tl, const struct processes *p, uint
 	for (uint32_t k = 0; k <= timelines_thread(tl, leader)->renames; k++)
 		for (size_t i = 0; i < names->n; i++)
 			if (process_is_called(trace_string(t, timelines_nth_name(tl, leader, k)),
-					      names->paths[i]))
+					      timelines_thread(tl, leader)->tid, names->paths[i]))
 				return true;
 	return false;
 }

@@ -12,5 +12,8 @@
 /* Sets (*in)[thread], to be freed with free(). 0 or -ENOMEM. */
 int scope_find(bool **in, const struct timelines *tl, const struct options *o);
 
-/* A process is called by the name of its leader, cut to the 15 bytes that the kernel keeps. */
-bool process_is_called(const char *process, const char *name);
+/*
+ * A process is called by the name of its leader, cut to the 15 bytes that the kernel keeps, or by
+ * that and its id, as formats write it: "postgres/811".
+ */
+bool process_is_called(const char *process, uint32_t id, const char *name);

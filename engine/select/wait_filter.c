@@ -7,6 +7,7 @@
 #include "base/group_name.h"
 #include "scope.h"
 #include "words/code_frames.h"
+#include "words/request_words.h"
 #include "base/options.h"
 #include "timeline/timeline.h"
 #include "base/compare.h"
@@ -202,11 +203,15 @@ static void request_choice_free(struct request_choice *c)
 }
 
 /* Whether an endpoint was named. */
-static bool is_named(const struct regex_list *l, const char *name)
+static bool is_named(const struct timelines *tl, const struct request_endpoint *e,
+		     const struct regex_list *l)
 {
+	const struct trace *t = timelines_trace(tl);
 	size_t i = 0;
 
-	while (i < l->n && !regex_list_names(l, i, name))
+	while (i < l->n && !regex_list_names(l, i, trace_string(t, e->name)) &&
+	       !regex_list_names(l, i, trace_string(t, e->process)) &&
+	       !request_endpoint_is_called(tl, e, l->text[i]))
 		i++;
 	return i < l->n;
 }
@@ -218,7 +223,6 @@ static int request_choice_new(struct request_choice **out, const struct timeline
 			      const struct options *o, uint64_t from_ns, uint64_t to_ns)
 {
 	struct request_choice *c = calloc(1, sizeof(*c));
-	const struct trace *t = timelines_trace(tl);
 	const struct request_endpoint *e;
 	uint32_t n;
 	int err = -ENOMEM;
@@ -232,9 +236,7 @@ static int request_choice_new(struct request_choice **out, const struct timeline
 		c->options = o;
 		for (uint32_t i = 0; i < n; i++) {
 			c->of[i].last.request = UINT32_MAX;
-			c->of[i].fits = !o->endpoints.n ||
-					is_named(&o->endpoints, trace_string(t, e[i].name)) ||
-					is_named(&o->endpoints, trace_string(t, e[i].process));
+			c->of[i].fits = !o->endpoints.n || is_named(tl, &e[i], &o->endpoints);
 		}
 		err = o->slowest_ppm ? find_slowest(c, from_ns, to_ns) : 0;
 	}

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 const struct request_mark request_marks[] = {
 	{ REQUEST_FIRST, "first" },	{ REQUEST_PIPELINED, "pipelined" },
@@ -51,4 +52,33 @@ const char *request_route(const struct timelines *tl, const struct request *q)
 const char *request_label(const struct timelines *tl, const struct request *q)
 {
 	return name_of(tl, q->label);
+}
+
+/* What is behind a beginning; NULL: it has another one. */
+static const char *behind(const char *text, const char *begin, size_t len)
+{
+	return text && !strncmp(text, begin, len) ? text + len : NULL;
+}
+
+bool request_endpoint_is_called(const struct timelines *tl, const struct request_endpoint *e,
+				const char *text)
+{
+	const struct trace *t = timelines_trace(tl);
+	const char *name = trace_string(t, e->name), *process = trace_string(t, e->process), *rest;
+	size_t len = strlen(name), first = strlen(" first");
+	char id[16] = "/";
+
+	if (e->first && len > first && !behind(text, name, len))
+		len -= first;
+	rest = behind(text, name, len);
+	if (!rest || !*rest)
+		return rest;
+	rest = behind(behind(rest, " ", 1), process, strlen(process));
+	if (!rest || !*process)
+		return false;
+	if (!strncmp(rest, " x ", 3))
+		return rest[3] && !rest[3 + strspn(rest + 3, "0123456789")];
+	if (e->thread != THREAD_NONE)
+		snprintf(id, sizeof(id), "/%" PRIu32, timelines_thread(tl, e->thread)->tgid);
+	return !*rest || !strcmp(rest, id);
 }

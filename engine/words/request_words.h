@@ -21,5 +21,12 @@ const char *trace_id_text(char text[TRACE_ID_SIZE], const struct context *c);
 const char *span_id_text(char text[SPAN_ID_SIZE], const struct context *c);
 /* The names of the request's endpoint, of its route, and what the program calls it; "": none. */
 const char *request_endpoint_name(const struct timelines *tl, const struct request *q);
+/*
+ * Whether text is how an endpoint is written: its name, for the first requests of connections with
+ * or without "first", and behind that the process, "nginx", with "/900" or "x 3", which of them are
+ * meant: "tcp :80 /cart nginx/900".
+ */
+bool request_endpoint_is_called(const struct timelines *tl, const struct request_endpoint *e,
+				const char *text);
 const char *request_route(const struct timelines *tl, const struct request *q);
 const char *request_label(const struct timelines *tl, const struct request *q);

@@ -215,7 +215,8 @@ static void bad_usage_is_told_in_one_line(void **state)
 	       "-f: 'xml' is none of: folded, causes, requests, tree, json, threads, hist, wakers, "
 	       "objects, io, events, info, csv, rows, rowbinary, sqlite, pprof, otlp, perfetto, "
 	       "html");
-	refuse("-t 4194304", "-t: '4194304' is not a process or thread id");
+	refuse("-t 4194304",
+	       "-t: '4194304' is not a thread's id, as 811 or postgres/811 (-c takes names)");
 	refuse("-c (", "-c: '(': Unmatched ( or \\(");
 	refuse("--min-wait 10",
 	       "--min-wait: '10' is not a time with a unit, such as 10us, 2ms or 1s");
