@@ -17,6 +17,8 @@
  * that the peer got): such an answer is dated by the arrival that came after it, and if its request
  * is over, kept aside (`held`) until the end of the call says who wrote it.
  *
+ * What is asked for is what the reader has got: request_bytes.h.
+ *
  * A softirq only notes arrivals: events are sent by system calls, and by the iterator at the end.
  * Races between calls on one connection can make a time wrong by as much as the calls overlap.
  */

@@ -268,6 +268,7 @@ static const char *const attribute_keys[PROFILE_LABELS] = {
 	[LABEL_PID] = "process.pid",	 [LABEL_STATE] = "chain.state",
 	[LABEL_END] = "chain.end",	 [LABEL_LINKS] = "chain.links",
 	[LABEL_OBJECT] = "chain.object", [LABEL_ENDPOINT] = "chain.endpoint",
+	[LABEL_ROUTE] = "chain.route",
 };
 
 static void put_attribute(void *arg, enum profile_label label, const char *text, uint64_t n)

@@ -92,8 +92,8 @@ static uint32_t id_of(struct writer *p, struct pairs *set, uint32_t a, uint32_t 
 }
 
 static const char *const label_keys[PROFILE_LABELS] = {
-	"thread", "process", "pid",   "cgroup", "cgroup_name", "host",
-	"state",  "end",     "links", "object", "endpoint",    "trace_id",
+	"thread", "process", "pid",    "cgroup",   "cgroup_name", "host",     "state",
+	"end",	  "links",   "object", "endpoint", "route",	  "trace_id",
 };
 
 static void put_label(void *arg, enum profile_label what, const char *text, uint64_t n)

@@ -143,6 +143,17 @@ uint64_t profile_span(const struct profile *p, const struct chain_row *row)
 	return span;
 }
 
+/* endpoint: 1 + its number; 0: none */
+static const char *route_of(struct profile *p, uint32_t endpoint)
+{
+	uint32_t n;
+	const struct request_endpoint *e = timelines_endpoints(p->timelines, &n);
+	const struct trace_object *route =
+		endpoint ? trace_object(p->trace, e[endpoint - 1].route) : NULL;
+
+	return route ? clean(p, trace_string(p->trace, route->name)) : "";
+}
+
 static const char *label(struct profile *p, const struct chain_row *row, enum profile_label what,
 			 char text[TRACE_ID_SIZE])
 {
@@ -176,6 +187,8 @@ static const char *label(struct profile *p, const struct chain_row *row, enum pr
 			p, trace_string(
 				   p->trace,
 				   timelines_endpoints(p->timelines, &n)[group.endpoint - 1].name));
+	case LABEL_ROUTE:
+		return route_of(p, group.endpoint);
 	case LABEL_TRACE_ID:
 		return trace_id_text(text, profile_context(p, row));
 	default:

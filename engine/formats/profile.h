@@ -41,7 +41,8 @@ enum profile_label {
 	LABEL_END,	/* why the chain ends, as the frame says it */
 	LABEL_LINKS,	/* how many wakers the chain has: a number */
 	LABEL_OBJECT,	/* what was waited for, as the frame says it */
-	LABEL_ENDPOINT, /* of a request */
+	LABEL_ENDPOINT, /* of a request, with its route, */
+	LABEL_ROUTE,	/* and that alone */
 	LABEL_TRACE_ID, /* likewise, 32 hexadecimal digits */
 	PROFILE_LABELS,
 };
