@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* chaincap's command line. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "options.h"
 
@@ -23,11 +19,10 @@ static int parse(struct options *o, char **argv)
 	return options_parse(o, argc, argv, why, sizeof(why));
 }
 
-static void defaults(void **state)
+TEST(defaults)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(parse(&o, (char *[]) { "chaincap", NULL }), 0);
 	assert_string_equal(o.output, "trace.bin");
 	assert_true(o.kernel_stacks && o.user_stacks);
@@ -35,11 +30,10 @@ static void defaults(void **state)
 	assert_null(o.command);
 }
 
-static void seconds_may_have_decimals(void **state)
+TEST(seconds_may_have_decimals)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "-o", "x", "0.25"), 0);
 	assert_int_equal(o.duration_ns, 250000000);
 	assert_string_equal(o.output, "x");
@@ -47,11 +41,10 @@ static void seconds_may_have_decimals(void **state)
 	assert_int_equal(o.duration_ns, 10000000000u);
 }
 
-static void a_command_keeps_its_own_options(void **state)
+TEST(a_command_keeps_its_own_options)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "-K", "--", "ls", "-U", "--help"), 0);
 	assert_true(o.kernel_stacks && !o.user_stacks);
 	assert_string_equal(o.command[0], "ls");
@@ -60,12 +53,11 @@ static void a_command_keeps_its_own_options(void **state)
 	assert_null(o.command[3]);
 }
 
-static void sizes_take_units(void **state)
+TEST(sizes_take_units)
 {
 	struct options o;
 	uint64_t v;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "--buffer-size=64K", "--max-size", "2G"), 0);
 	assert_int_equal(o.buffer_size, 65536);
 	assert_int_equal(o.max_size, 2ull << 30);
@@ -86,12 +78,11 @@ static void sizes_take_units(void **state)
 	assert_int_equal(o.threads, 4);
 }
 
-static void flight_takes_times_with_units(void **state)
+TEST(flight_takes_times_with_units)
 {
 	struct options o;
 	uint64_t ns;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "--flight", "30s"), 0);
 	assert_int_equal(o.flight_ns, 30000000000u);
 	assert_int_equal(o.trigger.wait_ns, 0);
@@ -121,11 +112,10 @@ static void expect_request(const struct options *o, unsigned int i, const char *
 		assert_memory_equal(r->endpoint, endpoint, r->endpoint_len);
 }
 
-static void one_trace_after_the_other(void **state)
+TEST(one_trace_after_the_other)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "--every=60s", "--for=1s", "--keep=2G", "-o", "traces"), 0);
 	assert_int_equal(o.every_ns, 60000000000u);
 	assert_int_equal(o.for_ns, 1000000000u);
@@ -141,11 +131,10 @@ static void one_trace_after_the_other(void **state)
 	assert_int_equal(o.memory, UINT64_C(1536) << 20);
 }
 
-static void one_trace_after_the_other_needs_a_folder(void **state)
+TEST(one_trace_after_the_other_needs_a_folder)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "--every=60s"), -EINVAL);
 	assert_int_equal(PARSE(&o, "--every=60s", "-o", "-"), -EINVAL);
 	assert_int_equal(PARSE(&o, "--every=999ms", "-o", "x"), -EINVAL);
@@ -163,11 +152,10 @@ static void one_trace_after_the_other_needs_a_folder(void **state)
 	assert_int_equal(PARSE(&o, "--every=60s", "-o", "x", "--self-test"), -EINVAL);
 }
 
-static void flight_takes_endpoints_with_limits(void **state)
+TEST(flight_takes_endpoints_with_limits)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "--flight", "30s"), 0);
 	assert_int_equal(o.trigger.n_requests, 0);
 	assert_int_equal(PARSE(&o, "--flight", "30s", "--trigger-request", "tcp :80=1.5s",
@@ -185,13 +173,12 @@ static void flight_takes_endpoints_with_limits(void **state)
 	"--trigger-request=1ms", "--trigger-request=1ms", "--trigger-request=1ms", \
 		"--trigger-request=1ms"
 
-static void limits_of_requests_may_be_wrong(void **state)
+TEST(limits_of_requests_may_be_wrong)
 {
 	char *const bad[] = { "2s",	 "tcp :80=2s", "soon",	"",	   "tcp :80=",
 			      "tcp :80", "=1s",	       "80=1s", "tcp :=1s" };
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "--trigger-request", "1s"), -EINVAL);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(PARSE(&o, "--flight", "2s", "--trigger-request", bad[i]), -EINVAL);
@@ -205,11 +192,10 @@ static void limits_of_requests_may_be_wrong(void **state)
 			 -EINVAL);
 }
 
-static void what_is_wrong_is_refused(void **state)
+TEST(what_is_wrong_is_refused)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "--no-such-option"), -EINVAL);
 	assert_int_equal(PARSE(&o, "-K", "-U"), -EINVAL);
 	assert_int_equal(PARSE(&o, "ten"), -EINVAL);
@@ -238,22 +224,4 @@ static void what_is_wrong_is_refused(void **state)
 	assert_int_equal(PARSE(&o, "--flight", "2s", "--trigger-wait", "1s", "-c", "["), -EINVAL);
 	assert_int_equal(PARSE(&o, "-o", ""), -EINVAL);
 	assert_int_equal(PARSE(&o, "-o"), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults),
-		cmocka_unit_test(seconds_may_have_decimals),
-		cmocka_unit_test(a_command_keeps_its_own_options),
-		cmocka_unit_test(sizes_take_units),
-		cmocka_unit_test(flight_takes_times_with_units),
-		cmocka_unit_test(one_trace_after_the_other),
-		cmocka_unit_test(one_trace_after_the_other_needs_a_folder),
-		cmocka_unit_test(flight_takes_endpoints_with_limits),
-		cmocka_unit_test(limits_of_requests_may_be_wrong),
-		cmocka_unit_test(what_is_wrong_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

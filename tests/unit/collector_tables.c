@@ -4,11 +4,7 @@
  * "Memory", that no other test fills (files_budgets, names_symbolize, common_encoder,
  * unwind_pending_stacks, kernel_forgetting, kernel_sideband).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,12 +82,11 @@ static int count_open(void)
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-static void of_files_that_nobody_maps_the_last_stay_open(void **state)
+TEST_IN(of_files_that_nobody_maps_the_last_stay_open, make_folder, remove_folder)
 {
 	struct code_files *f;
 	uint32_t ids[FILES], id, closed = 0;
 
-	(void)state;
 	assert_int_equal(code_files_new(&f), 0);
 	for (int i = 0; i < FILES; i++) {
 		ids[i] = map_file(f, i);
@@ -137,12 +132,11 @@ static int map_more_files_than_may_be_open(void)
 	return code_files_open(f, id) < 0 || count_open() - before != 520 - 256 + 1 ? 3 : 0;
 }
 
-static void no_more_files_are_open_than_may_be(void **state)
+TEST_IN(no_more_files_are_open_than_may_be, make_folder, remove_folder)
 {
 	int status;
 	pid_t pid = fork();
 
-	(void)state;
 	assert_true(pid >= 0);
 	if (!pid)
 		_exit(map_more_files_than_may_be_open());
@@ -151,7 +145,7 @@ static void no_more_files_are_open_than_may_be(void **state)
 }
 
 /* Of all files that stacks lead through, those whose rules are known. */
-static void rules_of_few_files_are_kept(void **state)
+TEST(rules_of_few_files_are_kept)
 {
 	struct code_files *code;
 	struct code_place p = { .start = 0x1000, .end = 0x2000, .path = "/gone" };
@@ -160,7 +154,6 @@ static void rules_of_few_files_are_kept(void **state)
 	struct unwinder_stats stats;
 	uint32_t id;
 
-	(void)state;
 	assert_int_equal(code_files_new(&code), 0);
 	assert_int_equal(helpers_start(&helpers, HELPERS_NO_RIGHTS), 0);
 	assert_int_equal(unwind_files_new(&f, code, helpers), 0);
@@ -199,7 +192,7 @@ static _Noreturn void change_roots(int told, int done)
 	_exit(0);
 }
 
-static void root_directories_have_a_bound(void **state)
+TEST_IN(root_directories_have_a_bound, make_folder, remove_folder)
 {
 	struct code_roots *r;
 	int tell[2], done[2], status, err;
@@ -207,7 +200,6 @@ static void root_directories_have_a_bound(void **state)
 	pid_t pid;
 	char c;
 
-	(void)state;
 	if (geteuid()) {
 		print_message("needs root, for chroot\n");
 		skip();
@@ -244,12 +236,11 @@ static void root_directories_have_a_bound(void **state)
 	code_roots_free(r);
 }
 
-static void threads_asleep_at_the_start_have_a_bound(void **state)
+TEST(threads_asleep_at_the_start_have_a_bound)
 {
 	struct sleeping_threads *s;
 	struct wire_thread t = { .tgid = (uint32_t)getpid() };
 
-	(void)state;
 	assert_int_equal(sleeping_threads_new(&s), 0);
 	assert_non_null(s);
 	for (t.tid = 1; t.tid <= 32768; t.tid++)
@@ -293,12 +284,11 @@ static int call_that_answers(uint64_t key, char *data)
 	return err;
 }
 
-static void calls_that_hang_have_a_bound(void **state)
+TEST(calls_that_hang_have_a_bound)
 {
 	char data = 'a';
 	int out;
 
-	(void)state;
 	assert_int_equal(call_timeout_start(), 0);
 	for (uint64_t key = 1; key <= 16; key++) {
 		data = 'a';
@@ -318,12 +308,11 @@ static int answer_slowly(void *data, int fd)
 	return answer(data, fd);
 }
 
-static void an_answer_that_comes_late_is_had_by_who_asks_again(void **state)
+TEST(an_answer_that_comes_late_is_had_by_who_asks_again)
 {
 	char data = 'a';
 	int err = 0, out;
 
-	(void)state;
 	assert_int_equal(call_timeout_start(), 0);
 	assert_int_equal(call_or_earlier(answer_slowly, 1, &data, 1, &out), -ETIMEDOUT);
 	assert_int_equal(call_that_answers(2, &data), 0); /* meanwhile another one */
@@ -345,13 +334,12 @@ static void an_answer_that_comes_late_is_had_by_who_asks_again(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static void what_a_flight_recorder_keeps_has_a_bound(void **state)
+TEST(what_a_flight_recorder_keeps_has_a_bound)
 {
 	static char text[4000];
 	struct id_pool p = { 0 };
 	uint32_t n = 0, id;
 
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	do {
 		n++;
@@ -366,13 +354,12 @@ static void what_a_flight_recorder_keeps_has_a_bound(void **state)
 	id_pool_free(&p);
 }
 
-static void code_that_the_kernel_loads_has_a_bound(void **state)
+TEST(code_that_the_kernel_loads_has_a_bound)
 {
 	struct kallsyms *k;
 	struct kallsyms_symbol sym;
 	uint64_t base = 0xffffffffc0000000u;
 
-	(void)state;
 	assert_int_equal(kallsyms_new(&k), 0);
 	for (uint64_t i = 0; i < 65536; i++)
 		assert_int_equal(kallsyms_add(k, base + i * 64, 64, "bpf_prog_one"), 0);
@@ -385,23 +372,4 @@ static void code_that_the_kernel_loads_has_a_bound(void **state)
 	assert_true(kallsyms_find(k, base + 65536 * 64 + 8, &sym));
 	assert_string_equal(sym.name, "bpf_prog_other");
 	kallsyms_free(k);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_that_hang_have_a_bound),
-		cmocka_unit_test(an_answer_that_comes_late_is_had_by_who_asks_again),
-		TEST(of_files_that_nobody_maps_the_last_stay_open),
-		TEST(no_more_files_are_open_than_may_be),
-		TEST(root_directories_have_a_bound),
-		cmocka_unit_test(rules_of_few_files_are_kept),
-		cmocka_unit_test(threads_asleep_at_the_start_have_a_bound),
-		cmocka_unit_test(what_a_flight_recorder_keeps_has_a_bound),
-		cmocka_unit_test(code_that_the_kernel_loads_has_a_bound),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Debug files in the root of a container: which are read, and which are refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdbool.h>
 
@@ -76,20 +72,20 @@ static const char *name_with(struct world *w, const char *line)
 	return name_in(w->e);
 }
 
-static void a_containers_own_debug_file_names_its_program(void **state)
+TEST_IN(a_containers_own_debug_file_names_its_program, set_up, tear_down)
 {
 	assert_string_equal(name_with(*state, "cp whole $D"), "a_local_function");
 }
 
 /* As Fedora installs them; relative or not, links stay in the container. */
-static void a_link_inside_the_container_is_followed(void **state)
+TEST_IN(a_link_inside_the_container_is_followed, set_up, tear_down)
 {
 	assert_string_equal(name_with(*state, "cp whole usr/lib/debug/x && "
 					      "ln -s /usr/lib/debug/x $D"),
 			    "a_local_function");
 }
 
-static void a_link_out_of_the_container_is_not(void **state)
+TEST_IN(a_link_out_of_the_container_is_not, set_up, tear_down)
 {
 	struct world *w = *state;
 	char line[128];
@@ -103,7 +99,7 @@ static void a_link_out_of_the_container_is_not(void **state)
 
 /* The path is the build ID, the owner is right: another program of root's, which a link suffices
  * for. */
-static void a_file_under_the_build_id_that_has_another_one_is_refused(void **state)
+TEST_IN(a_file_under_the_build_id_that_has_another_one_is_refused, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -119,7 +115,7 @@ static void a_file_under_the_build_id_that_has_another_one_is_refused(void **sta
 }
 
 /* It could otherwise name functions of a program that runs outside of the container, too. */
-static void a_debug_file_of_another_owner_is_refused(void **state)
+TEST_IN(a_debug_file_of_another_owner_is_refused, set_up, tear_down)
 {
 	if (geteuid()) {
 		print_message("needs root, to give a file away\n");
@@ -130,7 +126,7 @@ static void a_debug_file_of_another_owner_is_refused(void **state)
 	assert_string_equal(name_with(*state, "true"), "a_local_function");
 }
 
-static void a_debug_file_on_another_file_system_is_refused(void **state)
+TEST_IN(a_debug_file_on_another_file_system_is_refused, set_up, tear_down)
 {
 	struct world *w = *state;
 	struct stat here, there;
@@ -150,7 +146,7 @@ static void a_debug_file_on_another_file_system_is_refused(void **state)
 	assert_string_equal(name_with(w, "cp whole $D"), "none");
 }
 
-static void what_is_no_file_or_no_elf_file_is_passed_over(void **state)
+TEST_IN(what_is_no_file_or_no_elf_file_is_passed_over, set_up, tear_down)
 {
 	assert_string_equal(name_with(*state, "mkfifo $D"), "none");
 	assert_string_equal(name_with(*state, "rm $D && mkdir $D"), "none");
@@ -174,7 +170,7 @@ static void link_program(struct world *w)
 	w->e = open_program("linked", &w->fd);
 }
 
-static void a_linked_file_is_found_where_debuggers_look(void **state)
+TEST_IN(a_linked_file_is_found_where_debuggers_look, set_up, tear_down)
 {
 	static const char *const places[] = { "bin/link.debug", "bin/.debug/link.debug",
 					      "usr/lib/debug/bin/link.debug" };
@@ -194,7 +190,7 @@ static void a_linked_file_is_found_where_debuggers_look(void **state)
 	assert_string_equal(name_with(w, "true"), "none");
 }
 
-static void a_linked_file_with_another_checksum_is_refused(void **state)
+TEST_IN(a_linked_file_with_another_checksum_is_refused, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -204,7 +200,7 @@ static void a_linked_file_with_another_checksum_is_refused(void **state)
 	assert_string_equal(name_with(w, "cp kept bin/link.debug"), "a_local_function");
 }
 
-static void a_linked_file_of_another_owner_is_refused(void **state)
+TEST_IN(a_linked_file_of_another_owner_is_refused, set_up, tear_down)
 {
 	if (geteuid()) {
 		print_message("needs root, to give a file away\n");
@@ -215,7 +211,7 @@ static void a_linked_file_of_another_owner_is_refused(void **state)
 		name_with(*state, "cp kept bin/link.debug && chown 12345 bin/link.debug"), "none");
 }
 
-static void without_a_link_a_file_by_path_needs_the_same_build_id(void **state)
+TEST_IN(without_a_link_a_file_by_path_needs_the_same_build_id, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -224,24 +220,4 @@ static void without_a_link_a_file_by_path_needs_the_same_build_id(void **state)
 	assert_string_equal(name_with(w, "cp without usr/lib/debug/bin/program.debug"), "none");
 	assert_string_equal(name_with(w, "cp whole usr/lib/debug/bin/program.debug"),
 			    "a_local_function");
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(a_containers_own_debug_file_names_its_program),
-		TEST(a_link_inside_the_container_is_followed),
-		TEST(a_link_out_of_the_container_is_not),
-		TEST(a_file_under_the_build_id_that_has_another_one_is_refused),
-		TEST(a_debug_file_of_another_owner_is_refused),
-		TEST(a_debug_file_on_another_file_system_is_refused),
-		TEST(what_is_no_file_or_no_elf_file_is_passed_over),
-		TEST(a_linked_file_is_found_where_debuggers_look),
-		TEST(a_linked_file_with_another_checksum_is_refused),
-		TEST(a_linked_file_of_another_owner_is_refused),
-		TEST(without_a_link_a_file_by_path_needs_the_same_build_id),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

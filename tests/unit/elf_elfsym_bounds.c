@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Bounds of functions without a symbol: of this program stripped, and of tables that lie. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "stripped_program.h"
 
@@ -71,11 +67,10 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void functions_of_a_stripped_program_are_told_apart(void **state)
+TEST_IN(functions_of_a_stripped_program_are_told_apart, set_up, tear_down)
 {
 	const void *functions[] = { code(a_local_function), code(another_function) };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		uint64_t start = vaddr_of(functions[i]);
 
@@ -90,19 +85,17 @@ static void functions_of_a_stripped_program_are_told_apart(void **state)
 	}
 }
 
-static void code_that_no_table_describes_has_no_bounds(void **state)
+TEST_IN(code_that_no_table_describes_has_no_bounds, set_up, tear_down)
 {
-	(void)state;
 	assert_false(bounds_of("stripped", vaddr_of(undescribed) + 8).is_bounded);
 }
 
-static void a_function_with_a_symbol_keeps_it(void **state)
+TEST_IN(a_function_with_a_symbol_keeps_it, set_up, tear_down)
 {
 	struct elfsym_address a = { .vaddr = vaddr_of(code(a_local_function)) + 1 };
 	struct elfsym *e;
 	int fd;
 
-	(void)state;
 	e = open_program("whole", &fd);
 	elfsym_find(e, &a, 1);
 	elfsym_find_bounds(e, &a, 1);
@@ -127,11 +120,10 @@ static const char *name_at(const char *path, uint64_t vaddr)
 	return name;
 }
 
-static void what_is_exported_without_a_size_does_not_name_what_lies_far_above(void **state)
+TEST_IN(what_is_exported_without_a_size_does_not_name_what_lies_far_above, set_up, tear_down)
 {
 	uint64_t start = vaddr_of(exported);
 
-	(void)state;
 	assert_string_equal(name_at("stripped", start + 1), "exported");
 	assert_string_equal(name_at("stripped", start + 256), "exported");
 	assert_string_equal(name_at("stripped", start + 257), "none");
@@ -140,7 +132,7 @@ static void what_is_exported_without_a_size_does_not_name_what_lies_far_above(vo
 	assert_string_equal(name_at("whole", start + 310), "above_exported");
 }
 
-static void many_addresses_at_once_give_what_each_gives_alone(void **state)
+TEST_IN(many_addresses_at_once_give_what_each_gives_alone, set_up, tear_down)
 {
 	enum { N = 200 };
 	uint64_t first = vaddr_of(code(a_local_function)) - 300;
@@ -149,7 +141,6 @@ static void many_addresses_at_once_give_what_each_gives_alone(void **state)
 	size_t bounded = 0;
 	int fd;
 
-	(void)state;
 	for (size_t i = 0; i < N; i++)
 		a[i].vaddr = first + 7 * i;
 	e = open_program("stripped", &fd);
@@ -192,7 +183,7 @@ static bool with_table(const uint8_t *table, size_t len, struct elfsym_address *
 }
 
 /* Two million descriptions of all addresses, each with another one of two large CIEs. */
-static void a_table_of_overlapping_functions_takes_bounded_time(void **state)
+TEST_IN(a_table_of_overlapping_functions_takes_bounded_time, set_up, tear_down)
 {
 	enum { CIE = 8 << 20, FDE = 16, N = 2000000 };
 	size_t len = 2 * (size_t)CIE + (size_t)N * FDE + 4;
@@ -200,7 +191,6 @@ static void a_table_of_overlapping_functions_takes_bounded_time(void **state)
 	struct elfsym_address a;
 	bool done;
 
-	(void)state;
 	assert_non_null(table);
 	for (int i = 0; i < 2; i++) {
 		memset(put(put(p, CIE - 4), 0), 1, CIE - 8); /* one long augmentation string */
@@ -221,19 +211,4 @@ static void a_table_of_overlapping_functions_takes_bounded_time(void **state)
 		print_message("needs objcopy --update-section\n");
 		skip();
 	}
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(functions_of_a_stripped_program_are_told_apart),
-		TEST(what_is_exported_without_a_size_does_not_name_what_lies_far_above),
-		TEST(code_that_no_table_describes_has_no_bounds),
-		TEST(a_function_with_a_symbol_keeps_it),
-		TEST(many_addresses_at_once_give_what_each_gives_alone),
-		TEST(a_table_of_overlapping_functions_takes_bounded_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

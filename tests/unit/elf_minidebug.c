@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names of a stripped program in its .gnu_debugdata, made as Fedora makes it; and sections that
  * lie. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <time.h>
@@ -71,13 +67,12 @@ static void expect_error(const char *line, int expected)
 	close(fd);
 }
 
-static void functions_are_named_by_the_mini_debug_info(void **state)
+TEST_IN(functions_are_named_by_the_mini_debug_info, set_up, tear_down)
 {
 	struct elfsym *more, *e;
 	char line[sizeof(make_mini) + 32];
 	int fd, err;
 
-	(void)state;
 	assert_int_equal(a_local_function(1), 2);
 	snprintf(line, sizeof(line), "%s && mv mini.xz section", make_mini);
 	e = program_with_section(line, &fd);
@@ -95,12 +90,11 @@ static void functions_are_named_by_the_mini_debug_info(void **state)
 	close(fd);
 }
 
-static void a_program_without_it_has_none(void **state)
+TEST_IN(a_program_without_it_has_none, set_up, tear_down)
 {
 	struct elfsym *more, *e;
 	int fd;
 
-	(void)state;
 	e = open_program("stripped", &fd);
 	assert_int_equal(minidebug_open(&more, e), -ENOENT);
 	assert_null(more);
@@ -108,9 +102,8 @@ static void a_program_without_it_has_none(void **state)
 	close(fd);
 }
 
-static void what_is_damaged_or_something_else_gives_no_names(void **state)
+TEST_IN(what_is_damaged_or_something_else_gives_no_names, set_up, tear_down)
 {
-	(void)state;
 	expect_error("echo not xz >section", -ENOEXEC);
 	expect_error("echo not ELF | xz >section", -ENOEXEC);
 	expect_error("xz -c whole | head -c 1000 >section", -ENOEXEC);
@@ -120,22 +113,8 @@ static void what_is_damaged_or_something_else_gives_no_names(void **state)
 }
 
 /* A few KB that become very much, or need very much: refused before they have it. */
-static void a_bomb_is_refused(void **state)
+TEST_IN(a_bomb_is_refused, set_up, tear_down)
 {
-	(void)state;
 	expect_error("head -c 200M /dev/zero | xz -1 >section", -E2BIG);
 	expect_error("xz -c --lzma2=dict=256MiB whole >section", -E2BIG);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(functions_are_named_by_the_mini_debug_info),
-		TEST(a_program_without_it_has_none),
-		TEST(what_is_damaged_or_something_else_gives_no_names),
-		TEST(a_bomb_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From the kernel side's records to the log. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "kernel/bpf.h"
 #include "common/event_read.h"
@@ -115,9 +111,8 @@ static struct translator *new_translator(struct encoder *enc)
 	return t;
 }
 
-static void state_letters_are_those_of_ps(void **state)
+TEST(state_letters_are_those_of_ps)
 {
-	(void)state;
 	assert_int_equal(translator_state_letter(0), 'R');
 	assert_int_equal(translator_state_letter(0x1), 'S');
 	assert_int_equal(translator_state_letter(0x2001), 'S'); /* freezable */
@@ -133,7 +128,7 @@ static void state_letters_are_those_of_ps(void **state)
 	assert_int_equal(translator_state_letter(0x8000), 'D'); /* frozen */
 }
 
-static void a_waking_says_if_the_target_was_off_its_queue(void **state)
+TEST(a_waking_says_if_the_target_was_off_its_queue)
 {
 	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_event, &ev);
@@ -142,7 +137,6 @@ static void a_waking_says_if_the_target_was_off_its_queue(void **state)
 				 .waker = 7,
 				 .target = 8 | WIRE_OFF_QUEUE };
 
-	(void)state;
 	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
 	assert_int_equal(ev.tid, 7);
@@ -167,12 +161,11 @@ static void expect_exec_text(const struct wire_exec *ev, const char *expected)
 }
 
 /* What a program is started with is one text; how long it is said to be is not trusted. */
-static void an_exec_says_its_arguments(void **state)
+TEST(an_exec_says_its_arguments)
 {
 	struct wire_exec ev = { .filename = "/bin/sh" };
 	char expected[EXEC_TEXT_SIZE];
 
-	(void)state;
 	expect_exec_text(&ev, "/bin/sh");
 	memcpy(ev.first, "sh\0-c\0a b\x1f", 10);
 	ev.arguments_len = 11;
@@ -211,7 +204,7 @@ static int keep_more(void *ctx, const void *block, size_t len)
 	return 0;
 }
 
-static void samples_and_their_losses_have_accounts_of_their_own(void **state)
+TEST(samples_and_their_losses_have_accounts_of_their_own)
 {
 	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
@@ -225,7 +218,6 @@ static void samples_and_their_losses_have_accounts_of_their_own(void **state)
 			       .event = WIRE_SAMPLE };
 	struct encoder_counts c;
 
-	(void)state;
 	assert_int_equal(translator_record(t, &s.r, sizeof(s) - 1), -EBADMSG);
 	assert_int_equal(translator_record(t, &s.r, sizeof(s)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
@@ -259,7 +251,7 @@ static void expect_times(const struct event *ev, uint64_t arrival_ns, uint64_t t
 }
 
 /* Times become ages, the oldest first, also where calls on a connection overlapped. */
-static void requests_are_told_by_how_long_ago_things_were(void **state)
+TEST(requests_are_told_by_how_long_ago_things_were)
 {
 	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
@@ -275,7 +267,6 @@ static void requests_are_told_by_how_long_ago_things_were(void **state)
 				  .writer = 8,
 				  .flags = CHAINLOG_REQUEST_FIRST };
 
-	(void)state;
 	assert_int_equal(translator_record(t, &w.r, sizeof(w) - 1), -EBADMSG);
 	assert_int_equal(translator_record(t, &w.r, sizeof(w)), 0);
 	assert_int_equal(encoder_flush(enc), 0);
@@ -304,7 +295,7 @@ static void requests_are_told_by_how_long_ago_things_were(void **state)
 }
 
 /* What probes mark has the name that it was given, and the label that was asked for. */
-static void probed_requests_have_names_and_labels(void **state)
+TEST(probed_requests_have_names_and_labels)
 {
 	struct event ev = { .kind = 0 };
 	struct encoder *enc = new_encoder(keep_more, &ev);
@@ -320,7 +311,6 @@ static void probed_requests_have_names_and_labels(void **state)
 	};
 	uint64_t label = 0;
 
-	(void)state;
 	/* They are what a program on the BPF side copied: without an end. */
 	memset(w.name, 'n', sizeof(w.name));
 	memset(w.label, 'l', sizeof(w.label));
@@ -366,7 +356,7 @@ static struct event event_of(const struct wire_record *w, size_t size)
 	return ev;
 }
 
-static void a_context_has_its_ids_and_route(void **state)
+TEST(a_context_has_its_ids_and_route)
 {
 	const struct wire_context w = {
 		.r = { .time_ns = 1000, .kind = WIRE_CONTEXT },
@@ -377,7 +367,6 @@ static void a_context_has_its_ids_and_route(void **state)
 	};
 	const struct event ev = event_of(&w.r, sizeof(w));
 
-	(void)state;
 	assert_int_equal(ev.kind, EVENT_CONTEXT);
 	assert_int_equal(ev.tid, 7);
 	assert_int_equal(ev.context.route, 0);
@@ -386,7 +375,7 @@ static void a_context_has_its_ids_and_route(void **state)
 	assert_int_equal(ev.context.span, UINT64_MAX);
 }
 
-static void a_lock_has_its_holder(void **state)
+TEST(a_lock_has_its_holder)
 {
 	const struct wire_holder w = {
 		.r = { .time_ns = 1000, .kind = WIRE_HOLDER },
@@ -395,13 +384,12 @@ static void a_lock_has_its_holder(void **state)
 	};
 	const struct event ev = event_of(&w.r, sizeof(w));
 
-	(void)state;
 	assert_int_equal(ev.kind, EVENT_HOLDER);
 	assert_int_equal(ev.tid, 7);
 	assert_int_equal(ev.other, 9);
 }
 
-static void a_process_is_moved_to_a_group(void **state)
+TEST(a_process_is_moved_to_a_group)
 {
 	const struct wire_group w = {
 		.r = { .time_ns = 1000, .kind = WIRE_GROUP },
@@ -411,14 +399,13 @@ static void a_process_is_moved_to_a_group(void **state)
 	};
 	const struct event ev = event_of(&w.r, sizeof(w));
 
-	(void)state;
 	assert_int_equal(ev.kind, EVENT_GROUP);
 	assert_int_equal(ev.tid, 7);
 	assert_int_not_equal(ev.group.object, 0);
 	assert_int_equal(ev.group.process, 1);
 }
 
-static void a_process_of_a_container_has_its_own_id(void **state)
+TEST(a_process_of_a_container_has_its_own_id)
 {
 	const struct wire_own_id w = {
 		.r = { .time_ns = 1000, .kind = WIRE_OWN_ID },
@@ -427,13 +414,12 @@ static void a_process_of_a_container_has_its_own_id(void **state)
 	};
 	const struct event ev = event_of(&w.r, sizeof(w));
 
-	(void)state;
 	assert_int_equal(ev.kind, EVENT_OWN_ID);
 	assert_int_equal(ev.tid, 4711);
 	assert_int_equal(ev.other, 1);
 }
 
-static void how_far_a_connection_is_keeps_its_numbers(void **state)
+TEST(how_far_a_connection_is_keeps_its_numbers)
 {
 	const struct wire_stream w = {
 		.r = { .time_ns = 1000, .kind = WIRE_STREAM },
@@ -443,7 +429,6 @@ static void how_far_a_connection_is_keeps_its_numbers(void **state)
 	};
 	const struct event ev = event_of(&w.r, sizeof(w));
 
-	(void)state;
 	assert_int_equal(ev.kind, EVENT_STREAM);
 	assert_int_equal(ev.tid, 4711);
 	assert_int_equal(ev.stream.object, 0);
@@ -451,7 +436,7 @@ static void how_far_a_connection_is_keeps_its_numbers(void **state)
 	assert_int_equal(ev.stream.received, 7);
 }
 
-static void a_quota_keeps_its_times_and_whose_it_was(void **state)
+TEST(a_quota_keeps_its_times_and_whose_it_was)
 {
 	const struct wire_unthrottled w = {
 		.r = { .time_ns = 1000, .kind = WIRE_UNTHROTTLED },
@@ -462,7 +447,6 @@ static void a_quota_keeps_its_times_and_whose_it_was(void **state)
 	};
 	const struct event ev = event_of(&w.r, sizeof(w));
 
-	(void)state;
 	assert_int_equal(ev.kind, EVENT_UNTHROTTLED);
 	assert_int_equal(ev.tid, 4711);
 	assert_int_equal(ev.unthrottled.group, 0);
@@ -471,7 +455,7 @@ static void a_quota_keeps_its_times_and_whose_it_was(void **state)
 	assert_int_equal(ev.unthrottled.why, CHAINLOG_QUOTA_DEADLINE);
 }
 
-static void a_timer_of_tcp_keeps_its_times(void **state)
+TEST(a_timer_of_tcp_keeps_its_times)
 {
 	const struct wire_tcp_timer w = {
 		.r = { .time_ns = 1000, .kind = WIRE_TCP_TIMER },
@@ -482,7 +466,6 @@ static void a_timer_of_tcp_keeps_its_times(void **state)
 	};
 	const struct event ev = event_of(&w.r, sizeof(w));
 
-	(void)state;
 	assert_int_equal(ev.kind, EVENT_TCP_TIMER);
 	assert_int_equal(ev.tid, 4711);
 	assert_int_equal(ev.tcp_timer.which, CHAINLOG_TCP_ACCEPT_QUEUE);
@@ -490,7 +473,7 @@ static void a_timer_of_tcp_keeps_its_times(void **state)
 	assert_int_equal(ev.tcp_timer.at_ns, ev.time_ns - 100);
 }
 
-static void who_queued_an_item_keeps_its_times(void **state)
+TEST(who_queued_an_item_keeps_its_times)
 {
 	const struct wire_work w = {
 		.r = { .time_ns = 1000, .kind = WIRE_WORK },
@@ -501,7 +484,6 @@ static void who_queued_an_item_keeps_its_times(void **state)
 	};
 	const struct event ev = event_of(&w.r, sizeof(w));
 
-	(void)state;
 	assert_int_equal(ev.kind, EVENT_WORK);
 	assert_int_equal(ev.tid, 4711);
 	assert_int_equal(ev.other, 17);
@@ -509,7 +491,7 @@ static void who_queued_an_item_keeps_its_times(void **state)
 	assert_int_equal(ev.work.queued_ns, ev.time_ns - 700);
 }
 
-static void a_stack_may_come_after_the_event_that_names_it(void **state)
+TEST_IN(a_stack_may_come_after_the_event_that_names_it, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -524,7 +506,7 @@ static void a_stack_may_come_after_the_event_that_names_it(void **state)
 	assert_int_equal(f->stack_blocks, 1);
 }
 
-static void a_stack_that_two_cpus_sent_is_defined_once(void **state)
+TEST_IN(a_stack_that_two_cpus_sent_is_defined_once, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -533,7 +515,7 @@ static void a_stack_that_two_cpus_sent_is_defined_once(void **state)
 	assert_int_equal(counts(f).stacks, 1);
 }
 
-static void stacks_for_one_event_are_told_apart_and_shared_by_content(void **state)
+TEST_IN(stacks_for_one_event_are_told_apart_and_shared_by_content, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -545,7 +527,7 @@ static void stacks_for_one_event_are_told_apart_and_shared_by_content(void **sta
 }
 
 /* Copies of stacks wait for rules, not all equally long; meanwhile their events are written. */
-static void a_copied_stack_may_come_after_its_event(void **state)
+TEST_IN(a_copied_stack_may_come_after_its_event, setup, teardown)
 {
 	enum { COPIES = 5000 };
 	struct fixture *f = *state;
@@ -565,7 +547,7 @@ static void a_copied_stack_may_come_after_its_event(void **state)
 }
 
 /* The kernel side's ids go on, and it names none that is as old as this. */
-static void an_id_long_gone_is_no_other_stack(void **state)
+TEST_IN(an_id_long_gone_is_no_other_stack, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint32_t later = 3 + 2 * BPF_SESSION_IDS, stacks;
@@ -595,7 +577,7 @@ static uint32_t learns_layout_7(void *ctx, const struct wire_layout_sample *s, u
 	return s->id == 3 ? 7 : 0;
 }
 
-static void a_stack_is_also_named_by_its_layout(void **state)
+TEST_IN(a_stack_is_also_named_by_its_layout, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wire_layout_sample s = { .r = { .time_ns = 6, .kind = WIRE_STACK_LAYOUT_SAMPLE },
@@ -612,7 +594,7 @@ static void a_stack_is_also_named_by_its_layout(void **state)
 	assert_int_equal(give_stack(f, WIRE_STACK_LAYOUT | 7, 0x1000), -EBADMSG);
 }
 
-static void what_is_told_for_one_event_is_counted(void **state)
+TEST_IN(what_is_told_for_one_event_is_counted, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -624,7 +606,7 @@ static void what_is_told_for_one_event_is_counted(void **state)
 
 #define STACK_BYTES(n) (offsetof(struct wire_stack, frames) + 8 * (n))
 
-static void records_that_are_none_are_refused(void **state)
+TEST_IN(records_that_are_none_are_refused, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wire_switch s = { .r = { .kind = WIRE_SWITCH } };
@@ -643,40 +625,4 @@ static void records_that_are_none_are_refused(void **state)
 	k.n_code = 0;
 	k.n = 128;
 	assert_int_equal(translator_record(f->t, &k.r, sizeof(k)), -EBADMSG);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(state_letters_are_those_of_ps),
-		cmocka_unit_test_setup_teardown(a_stack_may_come_after_the_event_that_names_it,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_stack_that_two_cpus_sent_is_defined_once, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(an_id_long_gone_is_no_other_stack, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_stack_is_also_named_by_its_layout, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_is_told_for_one_event_is_counted, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(
-			stacks_for_one_event_are_told_apart_and_shared_by_content, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_copied_stack_may_come_after_its_event, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(records_that_are_none_are_refused, setup, teardown),
-		cmocka_unit_test(a_waking_says_if_the_target_was_off_its_queue),
-		cmocka_unit_test(an_exec_says_its_arguments),
-		cmocka_unit_test(requests_are_told_by_how_long_ago_things_were),
-		cmocka_unit_test(probed_requests_have_names_and_labels),
-		cmocka_unit_test(a_context_has_its_ids_and_route),
-		cmocka_unit_test(a_process_is_moved_to_a_group),
-		cmocka_unit_test(a_process_of_a_container_has_its_own_id),
-		cmocka_unit_test(how_far_a_connection_is_keeps_its_numbers),
-		cmocka_unit_test(a_quota_keeps_its_times_and_whose_it_was),
-		cmocka_unit_test(a_timer_of_tcp_keeps_its_times),
-		cmocka_unit_test(who_queued_an_item_keeps_its_times),
-		cmocka_unit_test(a_lock_has_its_holder),
-		cmocka_unit_test(samples_and_their_losses_have_accounts_of_their_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What recorded programs can make the recorder keep in memory, told as the sideband would. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -99,7 +95,7 @@ static uint32_t overflowed(const struct world *w)
 }
 
 /* As fast as a program was seen to do it, for ten seconds. */
-static void swapping_a_mapping_takes_little_memory(void **state)
+TEST_IN(swapping_a_mapping_takes_little_memory, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -113,7 +109,7 @@ static void swapping_a_mapping_takes_little_memory(void **state)
 }
 
 /* Each swap copies the list of mappings, so one of ten thousand is the worst. */
-static void swapping_with_many_mappings_loses_the_names_and_not_the_memory(void **state)
+TEST_IN(swapping_with_many_mappings_loses_the_names_and_not_the_memory, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -135,7 +131,7 @@ static void swapping_with_many_mappings_loses_the_names_and_not_the_memory(void 
 	assert_string_equal(at(w, P, 0x1800, 8ull * SECOND), "/bin/next");
 }
 
-static void more_mappings_than_a_process_may_have_give_no_wrong_names(void **state)
+TEST_IN(more_mappings_than_a_process_may_have_give_no_wrong_names, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -150,7 +146,7 @@ static void more_mappings_than_a_process_may_have_give_no_wrong_names(void **sta
 }
 
 /* Of processes with as many as one may have, each a copy of the first one's and another. */
-static void mappings_of_all_processes_have_a_bound(void **state)
+TEST_IN(mappings_of_all_processes_have_a_bound, set_up, tear_down)
 {
 	struct world *w = *state;
 	size_t at_first = in_use();
@@ -172,7 +168,7 @@ static void mappings_of_all_processes_have_a_bound(void **state)
 	assert_in_range(in_use() - at_first, FIGURES, 200u << 20);
 }
 
-static void files_with_long_names_fill_their_table_and_no_more(void **state)
+TEST_IN(files_with_long_names_fill_their_table_and_no_more, set_up, tear_down)
 {
 	struct world *w = *state;
 	size_t at_first = in_use();
@@ -224,7 +220,7 @@ static int sparse_file(const Elf64_Ehdr *h, off_t bytes)
 }
 
 /* PN_XNUM: the number is in a section, up to 2^32. */
-static void ten_million_segments_are_refused(void **state)
+TEST(ten_million_segments_are_refused)
 {
 	Elf64_Ehdr h = header();
 	Elf64_Shdr first = { .sh_info = 10000000 };
@@ -232,7 +228,6 @@ static void ten_million_segments_are_refused(void **state)
 	struct elfsym *e;
 	int fd;
 
-	(void)state;
 	h.e_phnum = PN_XNUM;
 	h.e_phoff = 4096;
 	fd = sparse_file(&h, 1 << 30);
@@ -277,16 +272,15 @@ static size_t tables_take(uint64_t bytes_each)
 	return took;
 }
 
-static void twenty_symbol_tables_take_no_more_than_a_large_one(void **state)
+TEST(twenty_symbol_tables_take_no_more_than_a_large_one)
 {
-	(void)state;
 	/* Eight of them are read, and no more than 512 MiB. */
 	assert_in_range(tables_take(8u << 20), FIGURES, 72u << 20);
 	assert_in_range(tables_take(128u << 20), FIGURES, 520u << 20);
 }
 
 /* Unpacked, a section of a few bytes has any size. */
-static void compressed_names_are_not_unpacked(void **state)
+TEST(compressed_names_are_not_unpacked)
 {
 	static const char names[] = "\0.symtab";
 	Elf64_Ehdr h = header();
@@ -297,7 +291,6 @@ static void compressed_names_are_not_unpacked(void **state)
 	struct elfsym *e;
 	int fd;
 
-	(void)state;
 	h.e_shnum = 3;
 	h.e_shstrndx = 1;
 	fd = sparse_file(&h, 1 << 20);
@@ -326,22 +319,4 @@ static void compressed_names_are_not_unpacked(void **state)
 	assert_in_range(in_use() - at_first, FIGURES, 4u << 20);
 	elfsym_close(e);
 	close(fd);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(swapping_a_mapping_takes_little_memory),
-		TEST(swapping_with_many_mappings_loses_the_names_and_not_the_memory),
-		TEST(more_mappings_than_a_process_may_have_give_no_wrong_names),
-		TEST(mappings_of_all_processes_have_a_bound),
-		TEST(files_with_long_names_fill_their_table_and_no_more),
-		cmocka_unit_test(ten_million_segments_are_refused),
-		cmocka_unit_test(twenty_symbol_tables_take_no_more_than_a_large_one),
-		cmocka_unit_test(compressed_names_are_not_unpacked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

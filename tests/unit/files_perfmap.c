@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perf-PID.map: which are opened, and what their lines mean. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,7 +64,7 @@ static void find(const char *text, struct perfmap_address *a, size_t n)
 	close(fd);
 }
 
-static void lines_cover_their_addresses_and_the_last_one_is_right(void **state)
+TEST_IN(lines_cover_their_addresses_and_the_last_one_is_right, set_up, tear_down)
 {
 	struct perfmap_address a[] = { { .addr = 0xfff },
 				       { .addr = 0x1000 },
@@ -76,7 +72,6 @@ static void lines_cover_their_addresses_and_the_last_one_is_right(void **state)
 				       { .addr = 0x1100 },
 				       { .addr = 0x2008 } };
 
-	(void)state;
 	find("1000 100 Lfoo;::bar (interpreted)\n"
 	     "0x2000 0x10 old code\n"
 	     "2004 8 new code\n",
@@ -92,13 +87,12 @@ static void lines_cover_their_addresses_and_the_last_one_is_right(void **state)
 		free(a[i].name);
 }
 
-static void rubbish_between_the_lines_is_passed_over(void **state)
+TEST_IN(rubbish_between_the_lines_is_passed_over, set_up, tear_down)
 {
 	static char text[20000];
 	struct perfmap_address a = { .addr = 0x1010 };
 	char *p = text;
 
-	(void)state;
 	p += sprintf(p, "\n \nxyz\n1000\n1000 \n1000 20\n1000 20 \n1000 0 empty\n-1 2 wraps\n"
 			"ffffffffffffffff 10 wraps\n1000 20 right\n5000 20 ");
 	memset(p, 'x', 9000);
@@ -109,14 +103,13 @@ static void rubbish_between_the_lines_is_passed_over(void **state)
 	free(a.name);
 }
 
-static void a_map_in_which_all_covers_all_ends_in_bounded_time(void **state)
+TEST_IN(a_map_in_which_all_covers_all_ends_in_bounded_time, set_up, tear_down)
 {
 	enum { ADDRESSES = 100000, LINES = 100000 };
 	struct perfmap_address *a = calloc(ADDRESSES, sizeof(*a));
 	FILE *f = fopen(own_map, "w");
 	int fd;
 
-	(void)state;
 	assert_non_null(a);
 	assert_non_null(f);
 	for (size_t i = 0; i < ADDRESSES; i++)
@@ -138,12 +131,11 @@ static void a_map_in_which_all_covers_all_ends_in_bounded_time(void **state)
 }
 
 /* A hole: nobody has written it, but it takes as long to read. */
-static void a_map_of_nothing_ends_in_bounded_time(void **state)
+TEST_IN(a_map_of_nothing_ends_in_bounded_time, set_up, tear_down)
 {
 	struct perfmap_address a = { .addr = 0x1000 };
 	int fd;
 
-	(void)state;
 	write_map("1000 20 right\n");
 	assert_int_equal(truncate(own_map, 1ll << 40), 0);
 	fd = open_own();
@@ -156,15 +148,13 @@ static void a_map_of_nothing_ends_in_bounded_time(void **state)
 	free(a.name);
 }
 
-static void none_is_said_to_be_missing(void **state)
+TEST_IN(none_is_said_to_be_missing, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(open_own(), -ENOENT);
 }
 
-static void a_symbolic_link_and_what_is_no_file_are_refused(void **state)
+TEST_IN(a_symbolic_link_and_what_is_no_file_are_refused, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(symlink("/etc/passwd", own_map), 0);
 	assert_int_equal(open_own(), -EPERM);
 	unlink(own_map);
@@ -172,9 +162,8 @@ static void a_symbolic_link_and_what_is_no_file_are_refused(void **state)
 	assert_int_equal(open_own(), -EPERM);
 }
 
-static void another_users_map_is_refused(void **state)
+TEST_IN(another_users_map_is_refused, set_up, tear_down)
 {
-	(void)state;
 	if (geteuid()) {
 		print_message("needs root, to give a file away\n");
 		skip();
@@ -185,12 +174,11 @@ static void another_users_map_is_refused(void **state)
 }
 
 /* An earlier process had the same PID. The file's time is what says when it was written. */
-static void a_map_older_than_its_process_is_not_believed(void **state)
+TEST_IN(a_map_older_than_its_process_is_not_believed, set_up, tear_down)
 {
 	struct timespec t[2] = { { .tv_nsec = UTIME_OMIT } };
 	int fd;
 
-	(void)state;
 	write_map("1000 100 earlier\n");
 	clock_gettime(CLOCK_REALTIME, &t[1]);
 	t[1].tv_sec -= 3600;
@@ -203,9 +191,8 @@ static void a_map_older_than_its_process_is_not_believed(void **state)
 }
 
 /* It may write it as the first thing that it does. */
-static void a_map_as_old_as_its_process_is_believed(void **state)
+TEST_IN(a_map_as_old_as_its_process_is_believed, set_up, tear_down)
 {
-	(void)state;
 	for (int i = 0; i < 20; i++) {
 		struct perfmap_place place;
 		int ready[2], status, fd;
@@ -239,14 +226,13 @@ static void a_map_as_old_as_its_process_is_believed(void **state)
 }
 
 /* It writes the map as its last act; what was known of it while it lived decides. */
-static void a_map_left_by_a_process_that_is_gone_is_its_users_or_roots(void **state)
+TEST_IN(a_map_left_by_a_process_that_is_gone_is_its_users_or_roots, set_up, tear_down)
 {
 	struct perfmap_place place, gone;
 	int go[2], ready[2], status, fd;
 	pid_t pid;
 	char c;
 
-	(void)state;
 	if (geteuid()) {
 		print_message("needs root, to be another user\n");
 		skip();
@@ -286,7 +272,7 @@ static void a_map_left_by_a_process_that_is_gone_is_its_users_or_roots(void **st
 }
 
 /* A container: the runtime writes the PID that it sees, in the root that it sees. */
-static void a_containers_map_is_found_by_the_pid_and_root_that_it_has(void **state)
+TEST_IN(a_containers_map_is_found_by_the_pid_and_root_that_it_has, set_up, tear_down)
 {
 	char root[] = "/tmp/perfmap-root-XXXXXX", path[128];
 	struct code_roots *roots;
@@ -295,7 +281,6 @@ static void a_containers_map_is_found_by_the_pid_and_root_that_it_has(void **sta
 	pid_t outer, inner = 0;
 	char c;
 
-	(void)state;
 	if (geteuid()) {
 		print_message("needs root, for namespaces\n");
 		skip();
@@ -368,25 +353,4 @@ static void a_containers_map_is_found_by_the_pid_and_root_that_it_has(void **sta
 		close(pid[i]);
 		close(written[i]);
 	}
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(lines_cover_their_addresses_and_the_last_one_is_right),
-		TEST(rubbish_between_the_lines_is_passed_over),
-		TEST(a_map_in_which_all_covers_all_ends_in_bounded_time),
-		TEST(a_map_of_nothing_ends_in_bounded_time),
-		TEST(none_is_said_to_be_missing),
-		TEST(a_symbolic_link_and_what_is_no_file_are_refused),
-		TEST(another_users_map_is_refused),
-		TEST(a_containers_map_is_found_by_the_pid_and_root_that_it_has),
-		TEST(a_map_older_than_its_process_is_not_believed),
-		TEST(a_map_as_old_as_its_process_is_believed),
-		TEST(a_map_left_by_a_process_that_is_gone_is_its_users_or_roots),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

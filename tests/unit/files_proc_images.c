@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Who had what mapped when: fork, exec, exit and remapping, told as the sideband would. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <sys/auxv.h>
@@ -40,7 +36,7 @@ static const char *at(struct world *w, uint32_t tgid, uint64_t addr, uint64_t ti
 	return m ? code_files_path(w->files, m->file) : NULL;
 }
 
-static void a_child_has_its_parents_mappings_and_later_ones_of_its_own(void **state)
+TEST_IN(a_child_has_its_parents_mappings_and_later_ones_of_its_own, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -57,7 +53,7 @@ static void a_child_has_its_parents_mappings_and_later_ones_of_its_own(void **st
 }
 
 /* Inside exec, and already the new program, a thread still has the address that called exec. */
-static void who_is_inside_exec_comes_from_the_program_before(void **state)
+TEST_IN(who_is_inside_exec_comes_from_the_program_before, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -76,7 +72,7 @@ static void who_is_inside_exec_comes_from_the_program_before(void **state)
 	assert_null(at(w, P, 0x1800, 410));
 }
 
-static void an_exec_begins_anew_and_the_past_stays(void **state)
+TEST_IN(an_exec_begins_anew_and_the_past_stays, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -92,7 +88,7 @@ static void an_exec_begins_anew_and_the_past_stays(void **state)
 	assert_string_equal(image_exe(images_find(w->im, P, 250)), "/bin/new");
 }
 
-static void a_later_mapping_hides_an_earlier_one_from_then_on(void **state)
+TEST_IN(a_later_mapping_hides_an_earlier_one_from_then_on, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -106,7 +102,7 @@ static void a_later_mapping_hides_an_earlier_one_from_then_on(void **state)
 	assert_string_equal(at(w, P, 0x10000, 105), "/lib/first");
 }
 
-static void the_same_mapping_again_takes_no_memory(void **state)
+TEST_IN(the_same_mapping_again_takes_no_memory, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -135,7 +131,7 @@ static void replace(struct world *w, uint32_t tgid, uint64_t time_ns, uint64_t s
 	images_map(w->im, images_replace(w->im, i, &m), &m);
 }
 
-static void code_in_the_place_of_other_code_begins_another_image(void **state)
+TEST_IN(code_in_the_place_of_other_code_begins_another_image, set_up, tear_down)
 {
 	struct world *w = *state;
 	struct image *first, *second;
@@ -167,7 +163,7 @@ static void code_in_the_place_of_other_code_begins_another_image(void **state)
 }
 
 /* No unmapping is told: the smaller library lay in the middle of where the larger one had been. */
-static void a_library_that_is_back_in_its_place_covers_what_was_there_meanwhile(void **state)
+TEST_IN(a_library_that_is_back_in_its_place_covers_what_was_there_meanwhile, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -182,7 +178,7 @@ static void a_library_that_is_back_in_its_place_covers_what_was_there_meanwhile(
 	assert_int_equal(images_count(w->im), 3);
 }
 
-static void a_thread_is_no_process_and_a_snapshot_knows_better_than_older_records(void **state)
+TEST_IN(a_thread_is_no_process_and_a_snapshot_knows_better_than_older_records, set_up, tear_down)
 {
 	struct world *w = *state;
 	struct image *found = images_found(w->im, P, 500);
@@ -198,7 +194,7 @@ static void a_thread_is_no_process_and_a_snapshot_knows_better_than_older_record
 
 /* Whoever does nothing but replace its code costs its own names, even if it is read anew, and
  * neither much time. */
-static void a_process_that_replaces_code_for_ever_is_given_up(void **state)
+TEST_IN(a_process_that_replaces_code_for_ever_is_given_up, set_up, tear_down)
 {
 	struct world *w = *state;
 	uint64_t now = 10ull * SECOND;
@@ -229,7 +225,7 @@ static void a_process_that_replaces_code_for_ever_is_given_up(void **state)
 }
 
 /* CLONE_VM: what one maps the other has, of which there is no record. */
-static void what_shares_its_memory_is_given_up_when_one_of_it_maps(void **state)
+TEST_IN(what_shares_its_memory_is_given_up_when_one_of_it_maps, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -253,7 +249,7 @@ static void what_shares_its_memory_is_given_up_when_one_of_it_maps(void **state)
 }
 
 /* As told late: one of them has mapped something meanwhile. */
-static void also_if_that_was_before_it_was_known(void **state)
+TEST_IN(also_if_that_was_before_it_was_known, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -272,7 +268,7 @@ static void also_if_that_was_before_it_was_known(void **state)
 }
 
 /* vfork(), seen before the child's exec or its end. */
-static void who_has_its_memory_for_itself_again_is_known(void **state)
+TEST_IN(who_has_its_memory_for_itself_again_is_known, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -292,7 +288,7 @@ static void who_has_its_memory_for_itself_again_is_known(void **state)
 	assert_string_equal(at(w, P, 0x18500, 500), "/lib/late");
 }
 
-static void an_unknown_process_has_no_image(void **state)
+TEST_IN(an_unknown_process_has_no_image, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -310,7 +306,7 @@ static void count(void *released, struct image *i)
 
 /* Each child execs, so that it has two images, and ends; of every hundredth a stack was recorded.
  */
-static void a_storm_of_processes_leaves_only_those_with_stacks(void **state)
+TEST_IN(a_storm_of_processes_leaves_only_those_with_stacks, set_up, tear_down)
 {
 	struct world *w = *state;
 	uint64_t now = 0, most = 0;
@@ -354,7 +350,7 @@ static void a_storm_of_processes_leaves_only_those_with_stacks(void **state)
 }
 
 /* No event refers to a space then; as long as the process lives, one may, whatever it runs now. */
-static void a_space_is_gone_with_its_process(void **state)
+TEST_IN(a_space_is_gone_with_its_process, set_up, tear_down)
 {
 	struct world *w = *state;
 	const struct image *first, *second;
@@ -385,7 +381,7 @@ static void a_space_is_gone_with_its_process(void **state)
 	assert_true(images_is_gone(w->im, first));
 }
 
-static void a_space_that_others_share_is_not_gone_with_its_process(void **state)
+TEST_IN(a_space_that_others_share_is_not_gone_with_its_process, set_up, tear_down)
 {
 	struct world *w = *state;
 	uint64_t now = 10ull * SECOND;
@@ -402,7 +398,7 @@ static void a_space_that_others_share_is_not_gone_with_its_process(void **state)
 	assert_false(images_is_gone(w->im, images_of_space(w->im, 1)));
 }
 
-static void a_process_whose_first_thread_ended_stays_as_long_as_it_is_there(void **state)
+TEST_IN(a_process_whose_first_thread_ended_stays_as_long_as_it_is_there, set_up, tear_down)
 {
 	struct world *w = *state;
 	uint32_t self = (uint32_t)getpid();
@@ -414,7 +410,7 @@ static void a_process_whose_first_thread_ended_stays_as_long_as_it_is_there(void
 	assert_non_null(images_find(w->im, self, 300));
 }
 
-static void records_that_come_late_in_one_batch_are_not_expired_at_once(void **state)
+TEST_IN(records_that_come_late_in_one_batch_are_not_expired_at_once, set_up, tear_down)
 {
 	struct world *w = *state;
 
@@ -429,7 +425,7 @@ static void records_that_come_late_in_one_batch_are_not_expired_at_once(void **s
 	assert_null(images_find(w->im, P, 150));
 }
 
-static void lines_of_proc_maps_are_taken_apart(void **state)
+TEST_IN(lines_of_proc_maps_are_taken_apart, set_up, tear_down)
 {
 	char exec[] = "7f12a000-7f12b000 r-xp 00026000 fe:01 1234567  /usr/lib/x y.so (deleted)\n";
 	char anon[] = "00400000-00401000 rwxp 00000000 00:00 0 \n";
@@ -443,7 +439,6 @@ static void lines_of_proc_maps_are_taken_apart(void **state)
 	struct code_place p = { 0 };
 	uint64_t pgoff;
 
-	(void)state;
 	assert_int_equal(procmaps_parse(exec, &p, &pgoff), 1);
 	assert_int_equal(p.start, 0x7f12a000);
 	assert_int_equal(p.end, 0x7f12b000);
@@ -459,7 +454,7 @@ static void lines_of_proc_maps_are_taken_apart(void **state)
 		assert_true(procmaps_parse(bad[i], &p, &pgoff) < 0);
 }
 
-static void all_that_runs_is_found_with_its_files_open(void **state)
+TEST_IN(all_that_runs_is_found_with_its_files_open, set_up, tear_down)
 {
 	struct world *w = *state;
 	uint64_t main_addr = getauxval(AT_ENTRY);
@@ -479,34 +474,4 @@ static void all_that_runs_is_found_with_its_files_open(void **state)
 	/* Of kthreadd, where its lack of mappings may be seen. */
 	if (!access("/proc/2/exe", F_OK) || errno == ENOENT)
 		assert_null(images_find(w->im, 2, 1));
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_child_has_its_parents_mappings_and_later_ones_of_its_own),
-		TEST(an_exec_begins_anew_and_the_past_stays),
-		TEST(who_is_inside_exec_comes_from_the_program_before),
-		TEST(a_later_mapping_hides_an_earlier_one_from_then_on),
-		TEST(the_same_mapping_again_takes_no_memory),
-		TEST(code_in_the_place_of_other_code_begins_another_image),
-		TEST(a_library_that_is_back_in_its_place_covers_what_was_there_meanwhile),
-		TEST(a_thread_is_no_process_and_a_snapshot_knows_better_than_older_records),
-		TEST(a_process_that_replaces_code_for_ever_is_given_up),
-		TEST(what_shares_its_memory_is_given_up_when_one_of_it_maps),
-		TEST(also_if_that_was_before_it_was_known),
-		TEST(who_has_its_memory_for_itself_again_is_known),
-		TEST(an_unknown_process_has_no_image),
-		TEST(a_storm_of_processes_leaves_only_those_with_stacks),
-		TEST(a_space_is_gone_with_its_process),
-		TEST(a_space_that_others_share_is_not_gone_with_its_process),
-		TEST(a_process_whose_first_thread_ended_stays_as_long_as_it_is_there),
-		TEST(records_that_come_late_in_one_batch_are_not_expired_at_once),
-		TEST(lines_of_proc_maps_are_taken_apart),
-		TEST(all_that_runs_is_found_with_its_files_open),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

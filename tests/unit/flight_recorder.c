@@ -2,15 +2,11 @@
 /* The flight recorder: from the kernel side's records to the trace that is written of the last
  * while. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "flight/flight.h"
 #include "flight_trace.h"
@@ -196,7 +192,7 @@ static void expect_switches(const struct written *w, const char *expected)
 
 /* ---- the tests ----------------------------------------------------------------------------- */
 
-static void what_is_older_than_the_window_is_not_written(void **state)
+TEST_IN(what_is_older_than_the_window_is_not_written, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct written *w;
@@ -213,7 +209,7 @@ static void what_is_older_than_the_window_is_not_written(void **state)
 	forget_written(w);
 }
 
-static void what_is_later_than_the_trace_is_not_in_it(void **state)
+TEST_IN(what_is_later_than_the_trace_is_not_in_it, setup, teardown)
 {
 	struct symbolizer_stats stats = { 0 };
 	struct fixture *f = *state;
@@ -240,7 +236,7 @@ static void what_is_later_than_the_trace_is_not_in_it(void **state)
 	forget_written(w);
 }
 
-static void where_one_trace_ends_the_next_one_begins(void **state)
+TEST_IN(where_one_trace_ends_the_next_one_begins, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct written *w;
@@ -258,7 +254,7 @@ static void where_one_trace_ends_the_next_one_begins(void **state)
 	forget_written(w);
 }
 
-static void after_a_pause_it_begins_anew(void **state)
+TEST_IN(after_a_pause_it_begins_anew, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct written *w;
@@ -284,7 +280,7 @@ static void after_a_pause_it_begins_anew(void **state)
 	forget_written(w);
 }
 
-static void samples_are_kept_with_accounts_of_their_own(void **state)
+TEST_IN(samples_are_kept_with_accounts_of_their_own, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct event_view v = { 0 };
@@ -319,7 +315,7 @@ static void samples_are_kept_with_accounts_of_their_own(void **state)
 	forget_written(w);
 }
 
-static void threads_are_as_they_were_when_the_window_began(void **state)
+TEST_IN(threads_are_as_they_were_when_the_window_began, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct listed *t;
@@ -350,7 +346,7 @@ static void threads_are_as_they_were_when_the_window_began(void **state)
 	forget_written(w);
 }
 
-static void before_anything_is_forgotten_all_is_written(void **state)
+TEST_IN(before_anything_is_forgotten_all_is_written, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct written *w;
@@ -364,7 +360,7 @@ static void before_anything_is_forgotten_all_is_written(void **state)
 	forget_written(w);
 }
 
-static void losses_are_accounted_for(void **state)
+TEST_IN(losses_are_accounted_for, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct written *w;
@@ -388,7 +384,7 @@ static void losses_are_accounted_for(void **state)
 	forget_written(w);
 }
 
-static void a_loss_makes_unknown_what_was_seen_last_before_it(void **state)
+TEST_IN(a_loss_makes_unknown_what_was_seen_last_before_it, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct listed *t;
@@ -410,7 +406,7 @@ static void a_loss_makes_unknown_what_was_seen_last_before_it(void **state)
 	forget_written(w);
 }
 
-static void an_event_that_is_silently_missing_shows_in_the_accounts(void **state)
+TEST_IN(an_event_that_is_silently_missing_shows_in_the_accounts, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct written *w;
@@ -425,7 +421,7 @@ static void an_event_that_is_silently_missing_shows_in_the_accounts(void **state
 	forget_written(w);
 }
 
-static void numbers_of_events_may_wrap(void **state)
+TEST_IN(numbers_of_events_may_wrap, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct written *w;
@@ -439,7 +435,7 @@ static void numbers_of_events_may_wrap(void **state)
 	forget_written(w);
 }
 
-static void without_room_the_window_is_shorter(void **state)
+TEST_IN(without_room_the_window_is_shorter, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct flight_counts counts;
@@ -466,7 +462,7 @@ static void without_room_the_window_is_shorter(void **state)
 }
 
 /* As the kernel side does with --flight: ids in turn, of which the last 98 thousand are good. */
-static void stacks_without_end_take_memory_for_the_window_only(void **state)
+TEST_IN(stacks_without_end_take_memory_for_the_window_only, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct flight_counts counts;
@@ -493,7 +489,7 @@ static void stacks_without_end_take_memory_for_the_window_only(void **state)
 	forget_written(w);
 }
 
-static void a_stack_may_come_after_the_event_that_names_it(void **state)
+TEST_IN(a_stack_may_come_after_the_event_that_names_it, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct written *w;
@@ -509,7 +505,7 @@ static void a_stack_may_come_after_the_event_that_names_it(void **state)
 
 #define STACK_BYTES(n) (offsetof(struct wire_stack, frames) + 8 * (n))
 
-static void records_that_are_none_are_refused(void **state)
+TEST_IN(records_that_are_none_are_refused, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wire_switch s = { .r = { .kind = WIRE_SWITCH, .cpu = 2 } };
@@ -524,7 +520,7 @@ static void records_that_are_none_are_refused(void **state)
 
 /* After a loss: a thread whose exit was lost is not there for ever, one whose fork was has a name.
  */
-static void a_listing_mends_what_a_loss_hid(void **state)
+TEST_IN(a_listing_mends_what_a_loss_hid, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct written *w;
@@ -547,30 +543,4 @@ static void a_listing_mends_what_a_loss_hid(void **state)
 	assert_int_equal(thread_in(w, 8)->tgid, 8);
 	assert_true(thread_in(w, 8)->name);
 	forget_written(w);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_is_older_than_the_window_is_not_written),
-		TEST(what_is_later_than_the_trace_is_not_in_it),
-		TEST(where_one_trace_ends_the_next_one_begins),
-		TEST(after_a_pause_it_begins_anew),
-		TEST(samples_are_kept_with_accounts_of_their_own),
-		TEST(threads_are_as_they_were_when_the_window_began),
-		TEST(before_anything_is_forgotten_all_is_written),
-		TEST(losses_are_accounted_for),
-		TEST(a_loss_makes_unknown_what_was_seen_last_before_it),
-		TEST(an_event_that_is_silently_missing_shows_in_the_accounts),
-		TEST(numbers_of_events_may_wrap),
-		TEST(without_room_the_window_is_shorter),
-		TEST(stacks_without_end_take_memory_for_the_window_only),
-		TEST(a_stack_may_come_after_the_event_that_names_it),
-		TEST(records_that_are_none_are_refused),
-		TEST(a_listing_mends_what_a_loss_hid),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The first screen, where there are requests: made events in, lines of 80 columns out. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,9 +48,8 @@ static const char lock[] =
 	"2000 c0 S request tcp::80 conn=1 arrived=1000 taken=1100 stack=send;reply\n"
 	"end 3000\n";
 
-static void a_chain_is_shown_a_line_a_link(void **state)
+TEST(a_chain_is_shown_a_line_a_link)
 {
-	(void)state;
 	expect_text(
 		overview(lock, 0),
 		"Requests to tcp :80 S/119 are sometimes slow because L runs hold, without a CPU\n"
@@ -86,9 +81,8 @@ static const char both_compress[] =
 	"2000 c0 S request tcp::80 conn=1 arrived=1000 taken=1000 stack=send;reply\n"
 	"end 3000\n";
 
-static void branches_of_a_quarter_are_shown(void **state)
+TEST(branches_of_a_quarter_are_shown)
 {
-	(void)state;
 	expect_text(overview(both_compress, 0),
 		    "Requests to tcp :80 S/119 are sometimes slow because S runs crunch.\n"
 		    "3 requests (1000.0/s), median 0.150 ms, slowest: 1.000 ms\n"
@@ -100,7 +94,7 @@ static void branches_of_a_quarter_are_shown(void **state)
 }
 
 /* Most samples of T have no callers, or no stack: they do not say that it does not compress. */
-static void cut_stacks_do_not_hide_a_function(void **state)
+TEST(cut_stacks_do_not_hide_a_function)
 {
 	char *text = overview("thread S *\n"
 			      "thread T */S\n"
@@ -120,13 +114,12 @@ static void cut_stacks_do_not_hide_a_function(void **state)
 			      "end 3000\n",
 			      0);
 
-	(void)state;
 	if (!strstr(text, "  S  take      30 %  waits for a futex\n   T compress  30 %  ran\n"))
 		fail_msg("%s", text);
 	free(text);
 }
 
-static void first_requests_of_connections_are_called_that(void **state)
+TEST(first_requests_of_connections_are_called_that)
 {
 	char *text = overview("thread S *\n"
 			      "0 c0 - R > S\n"
@@ -137,15 +130,13 @@ static void first_requests_of_connections_are_called_that(void **state)
 			      "end 3000\n",
 			      0);
 
-	(void)state;
 	if (strncmp(text, "First requests of connections to tcp :80 S/119 ", 47))
 		fail_msg("%s", text);
 	free(text);
 }
 
-static void options_about_waits_have_no_requests(void **state)
+TEST(options_about_waits_have_no_requests)
 {
-	(void)state;
 	expect_text(overview(lock, GIVEN_WAIT), "");
 	expect_text(overview(lock, GIVEN_STATE), "");
 }
@@ -170,7 +161,7 @@ static void check_lines(const char *text, unsigned int *lines)
  * S asks D, a database, which others ask, too: the requests that D answers take longer in all, but
  * S's are made of them, and come first. With an event loop S keeps its second client waiting.
  */
-static void who_asks_comes_first(void **state)
+TEST(who_asks_comes_first)
 {
 	static const char script[] =
 		"thread S *\n"
@@ -189,7 +180,6 @@ static void who_asks_comes_first(void **state)
 		"1900 c1 D request unix:/d conn=4 arrived=100 taken=910\n"
 		"end 3000\n";
 
-	(void)state;
 	expect_text(
 		overview(script, 0),
 		"Requests to tcp :80 S/119 take 0.860 ms because the event loop of S waits while\n"
@@ -208,7 +198,7 @@ static void who_asks_comes_first(void **state)
 }
 
 /* A route keeps another one waiting in an event loop: it is named. */
-static void the_route_that_keeps_others_waiting_is_named(void **state)
+TEST(the_route_that_keeps_others_waiting_is_named)
 {
 	static const char script[] =
 		"thread S *\n"
@@ -228,7 +218,6 @@ static void the_route_that_keeps_others_waiting_is_named(void **state)
 		"end 3000\n";
 	char *text = overview(script, 0);
 
-	(void)state;
 	assert_non_null(strstr(text,
 			       "Requests to tcp :80 S/119 take 0.850 ms because the event loop "
 			       "of S sleeps in\n  record.\n"));
@@ -240,13 +229,12 @@ static void the_route_that_keeps_others_waiting_is_named(void **state)
  * A hundred reports take 60 each, and a hundred carts 10, one of them 50, as L keeps a lock: that
  * is the slowest one beyond the median of its route, and another one takes as long as the others.
  */
-static void routes_are_compared_with_themselves(void **state)
+TEST(routes_are_compared_with_themselves)
 {
 	struct text_buf b = { 0 };
 	unsigned int at = 100;
 	char line[300], *text;
 
-	(void)state;
 	text_puts(&b, "thread S *\nthread L *\n0 c0 - R > S\n0 c1 - R > L\n");
 	for (unsigned int i = 0; i < 198; i++) {
 		unsigned int took = i == 100 ? 50 : i % 2 ? 60 : 10;
@@ -279,7 +267,7 @@ static void routes_are_compared_with_themselves(void **state)
 }
 
 /* A client is told for which servers it waited: A asks S twice, once by poll(), and D once. */
-static void a_client_is_told_its_servers(void **state)
+TEST(a_client_is_told_its_servers)
 {
 	static const char script[] = "0    c0 - R > A\n"
 				     "0    c1 - R > S\n"
@@ -301,7 +289,6 @@ static void a_client_is_told_its_servers(void **state)
 				     "1900 c0 - R > A\n"
 				     "end 2000\n";
 
-	(void)state;
 	expect_text(
 		overview(script, GIVEN_WHO),
 		"A/101 waited for others for 0.001 of 0.002 s because S runs.\n"
@@ -318,11 +305,10 @@ static void a_client_is_told_its_servers(void **state)
 		    "   S       79 %  ran\n\n");
 }
 
-static void lines_are_of_80_columns(void **state)
+TEST(lines_are_of_80_columns)
 {
 	unsigned int lines = 0;
 
-	(void)state;
 	for (uint32_t seed = 1; seed <= 100; seed++) {
 		struct schedule *s = schedule_new(seed, seed % 2 ? SCHEDULE_WHOLE : SCHEDULE_LOSSY);
 		struct options o;
@@ -343,22 +329,4 @@ static void lines_are_of_80_columns(void **state)
 		schedule_free(s);
 	}
 	assert_true(lines > 300);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_chain_is_shown_a_line_a_link),
-		cmocka_unit_test(branches_of_a_quarter_are_shown),
-		cmocka_unit_test(cut_stacks_do_not_hide_a_function),
-		cmocka_unit_test(options_about_waits_have_no_requests),
-		cmocka_unit_test(first_requests_of_connections_are_called_that),
-		cmocka_unit_test(who_asks_comes_first),
-		cmocka_unit_test(the_route_that_keeps_others_waiting_is_named),
-		cmocka_unit_test(routes_are_compared_with_themselves),
-		cmocka_unit_test(a_client_is_told_its_servers),
-		cmocka_unit_test(lines_are_of_80_columns),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

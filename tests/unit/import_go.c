@@ -3,11 +3,7 @@
  * Go's execution traces as traces: events in, in both layouts, folded lines out. A tick is a
  * microsecond. import_goroutines.sh compares with what Go's own tool says of a real one.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,12 +108,11 @@ static const char relayed[] = "f1;f4;[sync];--;f6;f2;--;f7;f3;[running] 400\n"
 			      "f1;f4;[sync];--;f6;f2;[running] 390\n"
 			      "f1;f4;[sync];[runnable] 30\n";
 
-static void a_chain_goes_from_goroutine_to_goroutine(void **state)
+TEST(a_chain_goes_from_goroutine_to_goroutine)
 {
 	struct bytes b = old_relay();
 	struct import_report r = expect_folded(&b, 1, relayed);
 
-	(void)state;
 	assert_int_equal(r.wakings, 2);
 	assert_int_equal(r.missing_switches, 0);
 	assert_int_equal(r.times_back, 0);
@@ -126,24 +121,22 @@ static void a_chain_goes_from_goroutine_to_goroutine(void **state)
 		      "f2;f2;f1;[chan receive];[runnable] 10\n");
 }
 
-static void frames_have_the_source_line(void **state)
+TEST(frames_have_the_source_line)
 {
 	struct bytes b = old_relay();
 	struct import_report r;
 
-	(void)state;
 	expect_text(folded_of(&b, 2, &r),
 		    "f2;f2 (x.go:2);f1 (x.go:1);[chan receive];--;f7 (x.go:7);f3;[running] 400\n"
 		    "f2;f2 (x.go:2);f1 (x.go:1);[chan receive];[runnable] 10\n");
 }
 
 /* The clock of P 1 is 40 us behind: it starts 1 after, and not before, P 0 woke it. */
-static void clocks_of_cpus_may_differ(void **state)
+TEST(clocks_of_cpus_may_differ)
 {
 	struct bytes b = old_begin();
 	struct import_report r;
 
-	(void)state;
 	item(&b, OLD_SYNC, NUMBERS(90, 4));
 	item(&b, OLD_START, NUMBERS(10, 2, 1));
 	item(&b, OLD_UNBLOCK, NUMBERS(790, 1, 2, 6));
@@ -159,11 +152,10 @@ static void clocks_of_cpus_may_differ(void **state)
 }
 
 /* The call is one wait from 1100 on; the goroutine lost its P at 1200, and got one at 1900. */
-static void a_system_call_is_a_wait_from_its_begin_to_its_end(void **state)
+TEST(a_system_call_is_a_wait_from_its_begin_to_its_end)
 {
 	struct bytes b = old_begin();
 
-	(void)state;
 	item(&b, OLD_CALL, NUMBERS(90, 4));
 	item(&b, OLD_CALL_BLOCKED, NUMBERS(100));
 	item(&b, OLD_CALL_EXIT, NUMBERS(690, 1, 2, 1700));
@@ -177,7 +169,7 @@ static void a_system_call_is_a_wait_from_its_begin_to_its_end(void **state)
 		      "f1;f4;[syscall];[runnable] 200\n");
 }
 
-static void what_no_goroutine_ends_has_the_end_of_timers_and_packets(void **state)
+TEST(what_no_goroutine_ends_has_the_end_of_timers_and_packets)
 {
 	static const struct {
 		uint8_t type;
@@ -189,7 +181,6 @@ static void what_no_goroutine_ends_has_the_end_of_timers_and_packets(void **stat
 		{ OLD_SYNC, "f1;f4;[sync];--;runtime.ready;[interrupt] 800\n" },
 		{ OLD_BLOCK, "f1;f4;--;runtime.ready;[interrupt] 800\n" },
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bytes b = old_begin();
 
@@ -203,11 +194,10 @@ static void what_no_goroutine_ends_has_the_end_of_timers_and_packets(void **stat
 }
 
 /* 4 is created at 1200 by 1, and starts at 1300; 3 has been waiting since before. */
-static void goroutines_are_born_and_some_were_there(void **state)
+TEST(goroutines_are_born_and_some_were_there)
 {
 	struct bytes b = begin("go 1.19 trace");
 
-	(void)state;
 	item(&b, OLD_BATCH, NUMBERS(0, 1000));
 	item(&b, OLD_CREATE, NUMBERS(0, 1, 1, 0));
 	item(&b, OLD_CREATE, NUMBERS(1, 3, 3, 0));
@@ -231,11 +221,10 @@ static void goroutines_are_born_and_some_were_there(void **state)
 	expect_folded(&b, 1, "f1;f5;[preempted] 200\n");
 }
 
-static void goroutines_with_large_numbers_are_numbered_anew(void **state)
+TEST(goroutines_with_large_numbers_are_numbered_anew)
 {
 	struct bytes b = begin("go 1.11 trace");
 
-	(void)state;
 	item(&b, OLD_BATCH, NUMBERS(0, 1000));
 	item(&b, OLD_CREATE, NUMBERS(0, 1ull << 40, 1, 0));
 	item(&b, OLD_PROC_START, NUMBERS(10, 0));
@@ -246,11 +235,10 @@ static void goroutines_with_large_numbers_are_numbered_anew(void **state)
 	assert_true(expect_folded(&b, 1, "f1;f5;[preempted] 100\n").renumbered);
 }
 
-static void what_is_no_sound_trace_is_refused(void **state)
+TEST(what_is_no_sound_trace_is_refused)
 {
 	struct bytes b;
 
-	(void)state;
 	b = begin("go 1.5 trace");
 	assert_true(go_is_trace(b.p, b.len));
 	assert_int_equal(error_of(&b), -IMPORT_E_GO_VERSION);
@@ -327,11 +315,10 @@ static struct bytes new_relay(bool is_1_26)
 }
 
 /* Without the start functions: those of 1 and 2 are the roots of their stacks. */
-static void the_newer_layout_says_the_same(void **state)
+TEST(the_newer_layout_says_the_same)
 {
 	struct import_report r;
 
-	(void)state;
 	for (int is_1_26 = 0; is_1_26 <= 1; is_1_26++) {
 		struct bytes b = new_relay(is_1_26);
 
@@ -346,11 +333,10 @@ static void the_newer_layout_says_the_same(void **state)
 }
 
 /* 1 calls from 1100 to 1700 and loses its P; 2 has been in a call on thread 72, until 1500. */
-static void system_calls_of_the_newer_layout(void **state)
+TEST(system_calls_of_the_newer_layout)
 {
 	struct bytes b = begin("go 1.22 trace"), one = { .len = 0 }, two = one;
 
-	(void)state;
 	put_event(&one, NEW_PROC_START, NUMBERS(0, 0, 1));
 	put_event(&one, NEW_STATUS, NUMBERS(0, 2, 72, IN_CALL));
 	put_event(&one, NEW_CREATE, NUMBERS(0, 1, 1, 0));
@@ -379,11 +365,10 @@ static void system_calls_of_the_newer_layout(void **state)
 }
 
 /* A coroutine: 1 lets 2 run on its own thread, which wakes 1 again in the same way. */
-static void a_coroutine_is_woken_by_who_switches_to_it(void **state)
+TEST(a_coroutine_is_woken_by_who_switches_to_it)
 {
 	struct bytes b = begin("go 1.23 trace"), one = { .len = 0 };
 
-	(void)state;
 	put_event(&one, NEW_PROC_START, NUMBERS(0, 0, 1));
 	put_event(&one, NEW_CREATE, NUMBERS(0, 1, 1, 0));
 	put_event(&one, 47, NUMBERS(0, 2, 2, 0));
@@ -417,12 +402,11 @@ static void must_be_sound(const uint8_t *p, size_t len)
 	free(copy);
 }
 
-static void a_damaged_trace_gives_a_sound_one_or_none(void **state)
+TEST(a_damaged_trace_gives_a_sound_one_or_none)
 {
 	static const uint8_t evil[] = { 0, 1, 0x3f, 0x7f, 0x80, 0xc0, 0xff };
 	struct bytes traces[] = { old_relay(), new_relay(true) };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct bytes *b = &traces[i];
 
@@ -439,24 +423,4 @@ static void a_damaged_trace_gives_a_sound_one_or_none(void **state)
 			must_be_sound(b->p, at);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_chain_goes_from_goroutine_to_goroutine),
-		cmocka_unit_test(frames_have_the_source_line),
-		cmocka_unit_test(clocks_of_cpus_may_differ),
-		cmocka_unit_test(a_system_call_is_a_wait_from_its_begin_to_its_end),
-		cmocka_unit_test(what_no_goroutine_ends_has_the_end_of_timers_and_packets),
-		cmocka_unit_test(goroutines_are_born_and_some_were_there),
-		cmocka_unit_test(goroutines_with_large_numbers_are_numbered_anew),
-		cmocka_unit_test(what_is_no_sound_trace_is_refused),
-		cmocka_unit_test(the_newer_layout_says_the_same),
-		cmocka_unit_test(system_calls_of_the_newer_layout),
-		cmocka_unit_test(a_coroutine_is_woken_by_who_switches_to_it),
-		cmocka_unit_test(a_damaged_trace_gives_a_sound_one_or_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * Text as people have it: losses before anything else, samples of any event, samples of off-CPU
  * time, recordings of some threads, what an editor did to it, ftrace's text, missing fields.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <inttypes.h>
 
 #include "synth_script.h"
@@ -67,11 +63,10 @@ static void expect_length(uint64_t us)
 }
 
 /* What was lost before a CPU's first event was lost since the trace's first, not since boot. */
-static void a_loss_before_all_events(void **state)
+TEST(a_loss_before_all_events)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	text_line(t, "B 102 [001] 864000.000005000: PERF_RECORD_LOST lost 4\n\n");
 	for (int i = 0; i < 2; i++) {
 		int us = i * 100;
@@ -86,11 +81,10 @@ static void a_loss_before_all_events(void **state)
 	expect_length(100);
 }
 
-static void a_foreign_line_before_all_events(void **state)
+TEST(a_foreign_line_before_all_events)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	text_line(t, "'trace' not valid for hardware events. Ignoring.\n");
 	pair_at(t, "");
 	expect_length(600);
@@ -98,11 +92,10 @@ static void a_foreign_line_before_all_events(void **state)
 }
 
 /* CPU 1 lost events up to 200: nothing is known of what its threads did before. */
-static void an_early_loss_is_unknown(void **state)
+TEST(an_early_loss_is_unknown)
 {
 	struct perf_text *t = begin();
 
-	(void)state;
 	text_switch(t, 0, 0, "-", "R", "A", "");
 	text_switch(t, 0, 100, "A", "S", "-", "recv");
 	text_head(t, 1, 200, "B");
@@ -121,7 +114,7 @@ static void sample(struct perf_text *t, int us, const char *event, const char *f
 	text_stack(t, frames);
 }
 
-static void samples_of_any_unit_of_the_cpu(void **state)
+TEST(samples_of_any_unit_of_the_cpu)
 {
 	static const char *const events[] = {
 		"250000 cpu_core/cycles/P:", "250000 cpu_atom/cycles/:",
@@ -129,7 +122,6 @@ static void samples_of_any_unit_of_the_cpu(void **state)
 		"250000 cycles:P:",	     "cycles:",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		struct perf_text *t = begin();
 		struct import_report r;
@@ -165,11 +157,10 @@ static void mixed(bool cycles)
 	text_switch(t, 0, 530, "-", "R", "A", "");
 }
 
-static void cycles_count_whatever_comes_first(void **state)
+TEST(cycles_count_whatever_comes_first)
 {
 	struct import_report r;
 
-	(void)state;
 	mixed(true);
 	r = expect_lines(NULL, PAIR_RUNS(";main;spin"));
 	assert_int_equal(r.n_sample_events, 3);
@@ -177,16 +168,14 @@ static void cycles_count_whatever_comes_first(void **state)
 	assert_true(r.sample_events[2].counts);
 }
 
-static void without_cycles_the_first_event_counts(void **state)
+TEST(without_cycles_the_first_event_counts)
 {
-	(void)state;
 	mixed(false);
 	assert_true(expect_lines(NULL, PAIR_RUNS(";main;retire")).sample_events[0].counts);
 }
 
-static void the_user_chooses_an_event(void **state)
+TEST(the_user_chooses_an_event)
 {
-	(void)state;
 	mixed(true);
 	expect_lines("cache-misses", PAIR_RUNS(";main;miss"));
 	expect_lines("instructions", PAIR_RUNS(";main;retire"));
@@ -202,12 +191,11 @@ static void off_cpu(struct perf_text *t, const char *who, uint64_t ns, const cha
 	text_stack(t, frames);
 }
 
-static void off_cpu_samples_beside_switches(void **state)
+TEST(off_cpu_samples_beside_switches)
 {
 	struct perf_text *t = begin();
 	struct import_report r;
 
-	(void)state;
 	pair_at(t, "");
 	off_cpu(t, "A", 430000, "|recv;main");
 	r = expect_lines(NULL, PAIR_RUNS(""));
@@ -217,12 +205,11 @@ static void off_cpu_samples_beside_switches(void **state)
 }
 
 /* Their time is none, so that no name is from then on. */
-static void off_cpu_samples_tell_no_change_of_a_name(void **state)
+TEST(off_cpu_samples_tell_no_change_of_a_name)
 {
 	struct perf_text *t = begin();
 	struct text_trace tt;
 
-	(void)state;
 	pair_at(t, "");
 	off_cpu(t, "A", 430000, "|recv;main");
 	text_line(t, "later %u [000] 18446744069.414584320: 5000 offcpu-time: \n", text_tid("A"));
@@ -233,12 +220,11 @@ static void off_cpu_samples_tell_no_change_of_a_name(void **state)
 	text_close(&tt);
 }
 
-static void off_cpu_samples_alone_are_the_waits(void **state)
+TEST(off_cpu_samples_alone_are_the_waits)
 {
 	struct perf_text *t = begin();
 	struct text_trace tt;
 
-	(void)state;
 	off_cpu(t, "A", 430000, "|recv;main");
 	off_cpu(t, "B", 5000000, "schedule|lock;main");
 	off_cpu(t, "A", 70000, "|recv;main");
@@ -264,7 +250,7 @@ static void only_a(struct perf_text *t)
 	}
 }
 
-static void times_of_threads_that_were_not_recorded(void **state)
+TEST(times_of_threads_that_were_not_recorded)
 {
 	static const char *const commands[] = {
 		"# cmdline : /usr/bin/perf record -g -e sched:* -p 101\n",
@@ -273,7 +259,6 @@ static void times_of_threads_that_were_not_recorded(void **state)
 		"", /* told by the switches alone */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		struct perf_text *t = begin();
 		struct text_trace tt;
@@ -287,7 +272,7 @@ static void times_of_threads_that_were_not_recorded(void **state)
 	}
 }
 
-static void a_recording_of_all(void **state)
+TEST(a_recording_of_all)
 {
 	static const char *const commands[] = {
 		"# cmdline : /usr/bin/perf record -ag -e sched:* sleep 1\n",
@@ -296,7 +281,6 @@ static void a_recording_of_all(void **state)
 		"# cmdline : /usr/bin/perf sched record -p 1\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		struct perf_text *t = begin();
 
@@ -328,19 +312,17 @@ static void replace(const char *from, const char *to)
 	}
 }
 
-static void lines_that_end_in_cr(void **state)
+TEST(lines_that_end_in_cr)
 {
-	(void)state;
 	pair_at(begin(), "");
 	replace("\n", "\r\n");
 	assert_int_equal(expect_lines(NULL, PAIR_RUNS("")).bad_lines, 0);
 }
 
-static void spaces_in_place_of_the_tab(void **state)
+TEST(spaces_in_place_of_the_tab)
 {
 	static const char *const spaces[] = { " ", "  ", "    ", "        " };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++) {
 		pair_at(begin(), "");
 		replace("\t", spaces[i]);
@@ -353,9 +335,8 @@ static void spaces_in_place_of_the_tab(void **state)
 	}
 }
 
-static void records_without_columns(void **state)
+TEST(records_without_columns)
 {
-	(void)state;
 	pair_at(begin(), "PERF_RECORD_FINISHED_ROUND\n\nPERF_RECORD_TIME_CONV 0\n");
 	assert_int_equal(expect_lines(NULL, PAIR_RUNS("")).bad_lines, 0);
 	pair_at(begin(), "PERF_RECORD_LOST lost 5\n\n");
@@ -364,7 +345,7 @@ static void records_without_columns(void **state)
 
 /* ---- ftrace ---------------------------------------------------------------------------------- */
 
-static void text_of_ftrace_and_trace_cmd(void **state)
+TEST(text_of_ftrace_and_trace_cmd)
 {
 	static const char *const texts[] = {
 		"# tracer: nop\n#\n"
@@ -399,7 +380,6 @@ static void text_of_ftrace_and_trace_cmd(void **state)
 		"[120] R ==> A:101 [120]\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct import_report r;
 
@@ -411,9 +391,8 @@ static void text_of_ftrace_and_trace_cmd(void **state)
 	}
 }
 
-static void losses_in_ftraces_text(void **state)
+TEST(losses_in_ftraces_text)
 {
-	(void)state;
 	pair_at(begin(), "CPU:1 [LOST 5 EVENTS]\n");
 	assert_int_equal(expect_lines(NULL, "").bad_lines, 0);
 	pair_at(begin(), "CPU:1 [5 EVENTS DROPPED]\n");
@@ -423,7 +402,7 @@ static void losses_in_ftraces_text(void **state)
 /* ---- fields that were not printed --------------------------------------------------------------
  */
 
-static void missing_fields_are_named(void **state)
+TEST(missing_fields_are_named)
 {
 	static const struct {
 		const char *line;
@@ -440,7 +419,6 @@ static void missing_fields_are_named(void **state)
 	};
 	struct text_trace tt;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		int err = text_open(&tt, lines[i].line, strlen(lines[i].line));
 
@@ -448,30 +426,4 @@ static void missing_fields_are_named(void **state)
 			fail_msg("%s\nexpected: %d, got: %d", lines[i].line, lines[i].err, err);
 		assert_non_null(strstr(import_error_text(err), "the field"));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_loss_before_all_events),
-		cmocka_unit_test(a_foreign_line_before_all_events),
-		cmocka_unit_test(an_early_loss_is_unknown),
-		cmocka_unit_test(samples_of_any_unit_of_the_cpu),
-		cmocka_unit_test(cycles_count_whatever_comes_first),
-		cmocka_unit_test(without_cycles_the_first_event_counts),
-		cmocka_unit_test(the_user_chooses_an_event),
-		cmocka_unit_test(off_cpu_samples_beside_switches),
-		cmocka_unit_test(off_cpu_samples_tell_no_change_of_a_name),
-		cmocka_unit_test(off_cpu_samples_alone_are_the_waits),
-		cmocka_unit_test(times_of_threads_that_were_not_recorded),
-		cmocka_unit_test(a_recording_of_all),
-		cmocka_unit_test(lines_that_end_in_cr),
-		cmocka_unit_test(spaces_in_place_of_the_tab),
-		cmocka_unit_test(records_without_columns),
-		cmocka_unit_test(text_of_ftrace_and_trace_cmd),
-		cmocka_unit_test(losses_in_ftraces_text),
-		cmocka_unit_test(missing_fields_are_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * Call chains as perf script prints them with any choice of fields: the lines of a thread that
  * sleeps, and the stack that is made of them, in folded form.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <unistd.h>
 
 #include "synth_script.h"
@@ -39,7 +35,7 @@ static struct import_report expect_stack(const char *lines, const char *expected
 	return tt.report;
 }
 
-static void each_choice_of_fields(void **state)
+TEST(each_choice_of_fields)
 {
 	static const struct {
 		const char *what, *lines, *stack;
@@ -160,18 +156,16 @@ static void each_choice_of_fields(void **state)
 		  "[--];a:b" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
 		print_message("%s\n", stacks[i].what);
 		assert_int_equal(expect_stack(stacks[i].lines, stacks[i].stack).bad_lines, 0);
 	}
 }
 
-static void lines_that_are_no_frames(void **state)
+TEST(lines_that_are_no_frames)
 {
 	struct import_report r;
 
-	(void)state;
 	r = expect_stack("\tffffffff81f8c03f a+0x1 ([kernel.kallsyms])\n"
 			 "\tnonsense\n"
 			 "\tffffffff81f8c03f1 too many digits\n"
@@ -181,11 +175,10 @@ static void lines_that_are_no_frames(void **state)
 	assert_int_equal(r.bad_line, 3);
 }
 
-static void bad_lines_count_each_time(void **state)
+TEST(bad_lines_count_each_time)
 {
 	struct text_trace tt;
 
-	(void)state;
 	text.len = 0;
 	for (int i = 0; i < 10; i++)
 		text_line(&text,
@@ -200,13 +193,12 @@ static void bad_lines_count_each_time(void **state)
 	text_close(&tt);
 }
 
-static void more_frames_than_fit(void **state)
+TEST(more_frames_than_fit)
 {
 	static char lines[32 << 10];
 	struct text_trace tt;
 	size_t len = 0;
 
-	(void)state;
 	text.len = 0;
 	for (int i = 0; i < 300; i++)
 		len += (size_t)snprintf(lines + len, sizeof(lines) - len,
@@ -277,7 +269,7 @@ static void feed(const struct pipe_end *e)
 	}
 }
 
-static void a_stream_is_read_like_a_file(void **state)
+TEST(a_stream_is_read_like_a_file)
 {
 	struct import_input source = { .fd = -1 };
 	struct trace_bytes log[2];
@@ -286,7 +278,6 @@ static void a_stream_is_read_like_a_file(void **state)
 	char *p = long_text(&n);
 	int fds[2];
 
-	(void)state;
 	source.p = (const uint8_t *)p;
 	source.len = n;
 	assert_int_equal(import_stream(&source, &log[0], &r[0]), 0);
@@ -316,17 +307,4 @@ static void a_stream_is_read_like_a_file(void **state)
 	assert_true(r[0].bad_lines > 0);
 	trace_bytes_free(&log[0]);
 	free(p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_choice_of_fields),
-		cmocka_unit_test(lines_that_are_no_frames),
-		cmocka_unit_test(bad_lines_count_each_time),
-		cmocka_unit_test(more_frames_than_fit),
-		cmocka_unit_test(a_stream_is_read_like_a_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,8 @@
  * Kernel code that takes the place of other code while it is watched: BPF programs at one address,
  * one after the other. /proc/kallsyms says what is there at the moment.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include <bpf/bpf.h>
 #include <dirent.h>
@@ -26,12 +22,11 @@
 
 /* ---- generations --------------------------------------------------------------------------- */
 
-static void an_address_has_a_generation_for_each_change(void **state)
+TEST(an_address_has_a_generation_for_each_change)
 {
 	struct kernel_changes *c;
 	uint64_t since_ns;
 
-	(void)state;
 	assert_int_equal(kernel_changes_new(&c), 0);
 	assert_int_equal(kernel_changes_at(c, 0x1010, 5), 0);
 	kernel_changes_note(c, 0x1000, 0x1040, 100, 100);
@@ -58,12 +53,11 @@ static void an_address_has_a_generation_for_each_change(void **state)
 	kernel_changes_free(c);
 }
 
-static void changes_without_number_give_no_wrong_generation(void **state)
+TEST(changes_without_number_give_no_wrong_generation)
 {
 	struct kernel_changes *c;
 	uint32_t before = 0;
 
-	(void)state;
 	assert_int_equal(kernel_changes_new(&c), 0);
 	for (uint64_t i = 1; i <= 5000; i++) {
 		uint64_t addr = 0x100000 + i % 7 * 64;
@@ -81,13 +75,12 @@ static void changes_without_number_give_no_wrong_generation(void **state)
 	kernel_changes_free(c);
 }
 
-static void names_are_kept_by_generation(void **state)
+TEST(names_are_kept_by_generation)
 {
 	struct kernel_changes *c;
 	struct kallsyms_symbol sym;
 	char name[32];
 
-	(void)state;
 	assert_int_equal(kernel_changes_new(&c), 0);
 	kernel_changes_keep_name(c, 0x1000, 0x1040, 0, "first", NULL);
 	kernel_changes_keep_name(c, 0x1000, 0x1040, 3, "second", "module");
@@ -235,7 +228,7 @@ static uint64_t load_one(struct trace *t, const char *name, int *fd, char symbol
 	return addr;
 }
 
-static void what_takes_the_place_of_a_program_has_its_own_name(void **state)
+TEST_IN(what_takes_the_place_of_a_program_has_its_own_name, NULL, unwatch)
 {
 	struct trace *t = begin_before_others();
 	uint64_t firsts[PROGRAMS], thens[PROGRAMS], addr = 0, first_ns, gone_ns, second_ns;
@@ -244,7 +237,6 @@ static void what_takes_the_place_of_a_program_has_its_own_name(void **state)
 	const char *name;
 	int fds[PROGRAMS];
 
-	(void)state;
 	load_all(fds, firsts, "here_first");
 	if (!firsts[0] || !find_symbol("_here_first", firsts[0], first))
 		skip_without_programs(t);
@@ -303,7 +295,7 @@ static void tell(void *ctx, uint64_t start, uint64_t end)
 	told->is_told |= start < told->addr && told->addr <= end;
 }
 
-static void a_late_stack_gets_the_name_of_its_time(void **state)
+TEST_IN(a_late_stack_gets_the_name_of_its_time, NULL, unwatch)
 {
 	struct trace *t = begin_before_others();
 	struct told told = { 0 };
@@ -312,7 +304,6 @@ static void a_late_stack_gets_the_name_of_its_time(void **state)
 	uint32_t frame;
 	int fd;
 
-	(void)state;
 	addr = load_one(t, "here_first", &fd, first);
 	symbolizer_poll(t->s);
 	first_ns = now_ns();
@@ -333,7 +324,7 @@ static void a_late_stack_gets_the_name_of_its_time(void **state)
 }
 
 /* The table that was read at the begin has it. A new one may have another program there. */
-static void what_went_since_the_table_was_read_does_not_get_its_name(void **state)
+TEST(what_went_since_the_table_was_read_does_not_get_its_name)
 {
 	uint32_t before, after;
 	struct trace *t;
@@ -342,7 +333,6 @@ static void what_went_since_the_table_was_read_does_not_get_its_name(void **stat
 	uint64_t addr;
 	int fd;
 
-	(void)state;
 	addr = load_one(NULL, "here_before", &fd, symbol);
 	t = begin(SYMBOLIZER_KERNEL);
 	before = kernel_seen(t, addr + 3, now_ns());
@@ -378,7 +368,7 @@ static bool say_a_module_went(void)
 	return said;
 }
 
-static void when_a_module_went_what_is_known_is_read_again(void **state)
+TEST(when_a_module_went_what_is_known_is_read_again)
 {
 	int fd = load("here_still");
 	uint64_t addr = fd < 0 ? 0 : address_of(fd), before_ns, then_ns;
@@ -386,7 +376,6 @@ static void when_a_module_went_what_is_known_is_read_again(void **state)
 	uint32_t before, then, after;
 	char symbol[256];
 
-	(void)state;
 	before_ns = now_ns();
 	before = kernel_seen(t, addr + 3, before_ns);
 	if (!addr || !find_symbol("_here_still", addr, symbol) || !say_a_module_went()) {
@@ -407,20 +396,4 @@ static void when_a_module_went_what_is_known_is_read_again(void **state)
 	expect(t, after, symbol, "[bpf]", 3);
 	assert_null(name_of(t, then).symbol);
 	end(t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_address_has_a_generation_for_each_change),
-		cmocka_unit_test(changes_without_number_give_no_wrong_generation),
-		cmocka_unit_test(names_are_kept_by_generation),
-		cmocka_unit_test_teardown(what_takes_the_place_of_a_program_has_its_own_name,
-					  unwatch),
-		cmocka_unit_test_teardown(a_late_stack_gets_the_name_of_its_time, unwatch),
-		cmocka_unit_test(what_went_since_the_table_was_read_does_not_get_its_name),
-		cmocka_unit_test(when_a_module_went_what_is_known_is_read_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finding the slots of return addresses in samples of a stack. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "kernel/stack_slots.h"
 
@@ -54,9 +50,8 @@ static bool give(const uint64_t *words, uint32_t n_words)
 	give((const uint64_t[]) { __VA_ARGS__ }, \
 	     sizeof((const uint64_t[]) { __VA_ARGS__ }) / sizeof(uint64_t))
 
-static void slots_are_found_once_samples_agree(void **state)
+TEST_IN(slots_are_found_once_samples_agree, setup, teardown)
 {
-	(void)state;
 	for (int i = 0; i < 3; i++)
 		assert_false(GIVE(1, A, 1, B, 1, C));
 	assert_true(GIVE(1, A, 1, B, 1, C));
@@ -72,9 +67,8 @@ static void slots_are_found_once_samples_agree(void **state)
 		assert_int_equal(layout.base[i], WIRE_FROM_LEAF);
 }
 
-static void what_is_left_over_is_told_apart(void **state)
+TEST_IN(what_is_left_over_is_told_apart, setup, teardown)
 {
-	(void)state;
 	assert_false(GIVE(1, A, B, B, 1, C));
 	assert_false(GIVE(1, A, 1, B, 1, C));
 	assert_false(GIVE(1, A, 1, B, 1, C));
@@ -82,9 +76,8 @@ static void what_is_left_over_is_told_apart(void **state)
 	assert_int_equal(layout.slot[1], 3);
 }
 
-static void what_stays_doubtful_is_looked_at_in_all_slots(void **state)
+TEST_IN(what_stays_doubtful_is_looked_at_in_all_slots, setup, teardown)
 {
-	(void)state;
 	for (int i = 0; i < 7; i++)
 		assert_false(GIVE(B, A, B, B, 1, C, 1, B));
 	assert_true(GIVE(B, A, B, B, 1, C, 1, B));
@@ -101,9 +94,8 @@ static void what_stays_doubtful_is_looked_at_in_all_slots(void **state)
 	assert_int_equal(layout.end, 3);
 }
 
-static void the_end_is_as_far_from_the_last_slot(void **state)
+TEST_IN(the_end_is_as_far_from_the_last_slot, setup, teardown)
 {
-	(void)state;
 	for (int i = 0; i < 7; i++)
 		assert_false(GIVE(1, A, B, 1, C, C));
 	assert_true(GIVE(1, A, B, 1, C, C));
@@ -112,11 +104,10 @@ static void the_end_is_as_far_from_the_last_slot(void **state)
 	assert_int_equal(layout.end, 1);
 }
 
-static void too_many_slots_are_none(void **state)
+TEST_IN(too_many_slots_are_none, setup, teardown)
 {
 	uint64_t words[WIRE_LAYOUT_FRAMES + 1];
 
-	(void)state;
 	words[0] = A;
 	words[WIRE_LAYOUT_FRAMES] = C;
 	for (int i = 1; i < WIRE_LAYOUT_FRAMES; i++)
@@ -125,9 +116,8 @@ static void too_many_slots_are_none(void **state)
 		assert_false(give(words, WIRE_LAYOUT_FRAMES + 1));
 }
 
-static void entry_code_is_counted_from_the_root_end(void **state)
+TEST_IN(entry_code_is_counted_from_the_root_end, setup, teardown)
 {
-	(void)state;
 	/* Between B and C lies a frame of random size. */
 	assert_false(GIVE(1, A, 1, B, 1, C, 1, 1));
 	assert_true(GIVE(1, A, 1, B, 1, 1, 1, C, 1, 1));
@@ -139,18 +129,16 @@ static void entry_code_is_counted_from_the_root_end(void **state)
 	assert_int_equal(layout.end, 3);
 }
 
-static void a_stack_that_ends_at_varying_distance_has_no_layout(void **state)
+TEST_IN(a_stack_that_ends_at_varying_distance_has_no_layout, setup, teardown)
 {
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		assert_false(GIVE(1, A, 1, B, 1, C));
 		assert_false(GIVE(1, A, 1, B, 1, C, 1));
 	}
 }
 
-static void unless_it_is_cut_off_there(void **state)
+TEST_IN(unless_it_is_cut_off_there, setup, teardown)
 {
-	(void)state;
 	cut = 1;
 	assert_false(GIVE(1, A, 1, B, 1, C));
 	assert_true(GIVE(1, A, 1, B, 1, C, 1));
@@ -158,9 +146,8 @@ static void unless_it_is_cut_off_there(void **state)
 	assert_int_equal(layout.slot[2], 5);
 }
 
-static void what_does_not_reach_the_root_end_is_not_counted_from_it(void **state)
+TEST_IN(what_does_not_reach_the_root_end_is_not_counted_from_it, setup, teardown)
 {
-	(void)state;
 	to_root = 0;
 	cut = 1;
 	for (int i = 0; i < 4; i++) {
@@ -169,9 +156,8 @@ static void what_does_not_reach_the_root_end_is_not_counted_from_it(void **state
 	}
 }
 
-static void on_the_threads_stack_slots_are_counted_from_the_link(void **state)
+TEST_IN(on_the_threads_stack_slots_are_counted_from_the_link, setup, teardown)
 {
-	(void)state;
 	/* The interrupt's stack ends with the fourth word; B and C lie on that of the thread. */
 	link_word = 3;
 	for (int i = 0; i < 3; i++)
@@ -186,27 +172,24 @@ static void on_the_threads_stack_slots_are_counted_from_the_link(void **state)
 	assert_int_equal(layout.slot[2], 2);
 }
 
-static void samples_of_which_the_link_lies_elsewhere_do_not_add_up(void **state)
+TEST_IN(samples_of_which_the_link_lies_elsewhere_do_not_add_up, setup, teardown)
 {
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		link_word = i % 2 ? 3 : 0;
 		assert_false(GIVE(1, 1, A, 1, 1, B, C, 1));
 	}
 }
 
-static void a_missing_address_is_no_layout(void **state)
+TEST_IN(a_missing_address_is_no_layout, setup, teardown)
 {
-	(void)state;
 	for (int i = 0; i < 20; i++)
 		assert_false(GIVE(1, A, 1, 1, 1, C));
 }
 
-static void odd_samples_are_refused(void **state)
+TEST_IN(odd_samples_are_refused, setup, teardown)
 {
 	struct wire_layout_sample s = { .id = 7, .n = 4, .n_words = 0 };
 
-	(void)state;
 	assert_false(slot_finder_add(finder, &s, 1, &layout));
 	s.n_words = WIRE_SAMPLE_WORDS + 1;
 	assert_false(slot_finder_add(finder, &s, 1, &layout));
@@ -221,26 +204,4 @@ static void odd_samples_are_refused(void **state)
 	s.to_root = 0;
 	for (int i = 0; i < 5; i++)
 		assert_false(slot_finder_add(finder, &s, 1, &layout));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(slots_are_found_once_samples_agree),
-		TEST(what_is_left_over_is_told_apart),
-		TEST(what_stays_doubtful_is_looked_at_in_all_slots),
-		TEST(the_end_is_as_far_from_the_last_slot),
-		TEST(too_many_slots_are_none),
-		TEST(entry_code_is_counted_from_the_root_end),
-		TEST(a_stack_that_ends_at_varying_distance_has_no_layout),
-		TEST(unless_it_is_cut_off_there),
-		TEST(what_does_not_reach_the_root_end_is_not_counted_from_it),
-		TEST(on_the_threads_stack_slots_are_counted_from_the_link),
-		TEST(samples_of_which_the_link_lies_elsewhere_do_not_add_up),
-		TEST(a_missing_address_is_no_layout),
-		TEST(odd_samples_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The tree by which kernel stacks are known again, followed here as the BPF side follows it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 
@@ -104,12 +100,11 @@ static struct stack_slots flat(uint32_t event, uint32_t n, const uint64_t *ret,
 	return l;
 }
 
-static void a_stack_is_known_again_if_all_its_addresses_are_there(void **state)
+TEST_IN(a_stack_is_known_again_if_all_its_addresses_are_there, setup, teardown)
 {
 	struct stack_slots l =
 		flat(WIRE_SWITCH, 3, (uint64_t[]) { A, B, C }, (uint16_t[]) { 1, 3, 4 });
 
-	(void)state;
 	assert_int_equal(stack_trie_add(&steps, &l, 7), 0);
 	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { 9, A, 9, B, C }, NULL), 7);
 	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { 9, A, 9, B, D }, NULL), 0);
@@ -117,7 +112,7 @@ static void a_stack_is_known_again_if_all_its_addresses_are_there(void **state)
 	assert_int_equal(follow(WIRE_WAKING, (uint64_t[]) { 9, A, 9, B, C }, NULL), 0);
 }
 
-static void stacks_with_a_common_beginning_are_told_apart(void **state)
+TEST_IN(stacks_with_a_common_beginning_are_told_apart, setup, teardown)
 {
 	struct stack_slots one =
 		flat(WIRE_SWITCH, 3, (uint64_t[]) { A, B, C }, (uint16_t[]) { 0, 1, 2 });
@@ -126,7 +121,6 @@ static void stacks_with_a_common_beginning_are_told_apart(void **state)
 	struct stack_slots three =
 		flat(WIRE_SWITCH, 2, (uint64_t[]) { A, C }, (uint16_t[]) { 0, 1 });
 
-	(void)state;
 	assert_int_equal(stack_trie_add(&steps, &one, 1), 0);
 	assert_int_equal(stack_trie_add(&steps, &two, 2), 0);
 	assert_int_equal(stack_trie_add(&steps, &three, 3), 0);
@@ -137,7 +131,7 @@ static void stacks_with_a_common_beginning_are_told_apart(void **state)
 	assert_int_equal(steps.used, 4 + 1 + 1);
 }
 
-static void one_beginning_can_go_on_in_two_places(void **state)
+TEST_IN(one_beginning_can_go_on_in_two_places, setup, teardown)
 {
 	/* As with an interrupt that switches stacks, and one that does not have to. */
 	uint64_t stack[STACK_WORDS] = { [10] = B, [11] = D };
@@ -146,7 +140,6 @@ static void one_beginning_can_go_on_in_two_places(void **state)
 	struct stack_slots there =
 		flat(WIRE_WAKING, 3, (uint64_t[]) { A, B, D }, (uint16_t[]) { 0, 2, 3 });
 
-	(void)state;
 	there.link = 1;
 	there.base[1] = there.base[2] = WIRE_FROM_LINK;
 	assert_int_equal(stack_trie_add(&steps, &here, 1), 0);
@@ -157,12 +150,11 @@ static void one_beginning_can_go_on_in_two_places(void **state)
 	assert_int_equal(follow(WIRE_WAKING, (uint64_t[]) { A, ~0ull, 9, 9 }, stack), 0);
 }
 
-static void entry_code_is_looked_for_at_the_root_end(void **state)
+TEST_IN(entry_code_is_looked_for_at_the_root_end, setup, teardown)
 {
 	uint64_t stack[STACK_WORDS] = { [STACK_WORDS - 5] = B };
 	struct stack_slots l = flat(WIRE_SWITCH, 2, (uint64_t[]) { A, B }, (uint16_t[]) { 1, 5 });
 
-	(void)state;
 	l.base[1] = WIRE_FROM_ROOT;
 	assert_int_equal(stack_trie_add(&steps, &l, 3), 0);
 	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { 9, A }, stack), 3);
@@ -170,7 +162,7 @@ static void entry_code_is_looked_for_at_the_root_end(void **state)
 	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { 9, A }, stack), 0);
 }
 
-static void a_stack_ends_only_as_far_from_the_root_end_as_it_did(void **state)
+TEST_IN(a_stack_ends_only_as_far_from_the_root_end_as_it_did, setup, teardown)
 {
 	/* As with a fault in user mode, and one in the kernel, which goes on with C. */
 	uint64_t stack[STACK_WORDS] = { 0 };
@@ -179,7 +171,6 @@ static void a_stack_ends_only_as_far_from_the_root_end_as_it_did(void **state)
 	struct stack_slots kernel =
 		flat(WIRE_SWITCH, 3, (uint64_t[]) { A, B, C }, (uint16_t[]) { 0, 1, 2 });
 
-	(void)state;
 	user.end = 5;
 	kernel.end = 2;
 	assert_int_equal(stack_trie_add(&steps, &user, 1), 0);
@@ -192,11 +183,10 @@ static void a_stack_ends_only_as_far_from_the_root_end_as_it_did(void **state)
 	assert_int_equal(follow(WIRE_SWITCH, stack + STACK_WORDS - 4, stack), 2);
 }
 
-static void many_stacks_fit_and_what_does_not_is_refused(void **state)
+TEST_IN(many_stacks_fit_and_what_does_not_is_refused, setup, teardown)
 {
 	uint32_t added = 0, refused = 0;
 
-	(void)state;
 	/* Branches of one step, as after the scheduler's own frames. */
 	for (uint32_t i = 0; i < 20000; i++) {
 		struct stack_slots l = flat(WIRE_SWITCH, 3, (uint64_t[]) { A, B + i * 16, C },
@@ -236,11 +226,10 @@ static bool keep_from(void *ctx, uint32_t id)
 	return id >= *(const uint32_t *)ctx;
 }
 
-static void what_is_not_kept_makes_room(void **state)
+TEST_IN(what_is_not_kept_makes_room, setup, teardown)
 {
 	uint32_t from = 1, added = 0, lost = 0, n = 0;
 
-	(void)state;
 	/* Six times as many as fit, the newest thousand of which are kept each time. */
 	for (uint32_t i = 1; i <= 60000; i++) {
 		struct stack_slots l = numbered(i);
@@ -286,7 +275,7 @@ static bool keep_all(void *ctx, uint32_t id)
 	return true;
 }
 
-static void stacks_with_an_address_that_is_gone_are_dropped(void **state)
+TEST_IN(stacks_with_an_address_that_is_gone_are_dropped, setup, teardown)
 {
 	struct stack_slots with =
 		flat(WIRE_SWITCH, 3, (uint64_t[]) { A, C, B }, (uint16_t[]) { 0, 1, 2 });
@@ -294,7 +283,6 @@ static void stacks_with_an_address_that_is_gone_are_dropped(void **state)
 		flat(WIRE_SWITCH, 3, (uint64_t[]) { A, B, D }, (uint16_t[]) { 0, 1, 2 });
 	struct stack_trie_choice choice = { is_c, drop, keep_all, NULL };
 
-	(void)state;
 	n_dropped = 0;
 	assert_int_equal(stack_trie_add(&steps, &with, 1), 0);
 	assert_int_equal(stack_trie_add(&steps, &without, 2), 0);
@@ -305,12 +293,11 @@ static void stacks_with_an_address_that_is_gone_are_dropped(void **state)
 	assert_int_equal(follow(WIRE_SWITCH, (uint64_t[]) { A, B, D }, NULL), 2);
 }
 
-static void who_follows_the_old_tree_finds_what_was_in_it(void **state)
+TEST_IN(who_follows_the_old_tree_finds_what_was_in_it, setup, teardown)
 {
 	uint32_t from = 11, old_root = steps.root;
 	struct stack_trie_choice choice = { .keep = keep_from, .ctx = &from };
 
-	(void)state;
 	for (uint32_t i = 1; i <= 20; i++) {
 		struct stack_slots l = numbered(i);
 
@@ -334,22 +321,4 @@ static void who_follows_the_old_tree_finds_what_was_in_it(void **state)
 	stack_trie_clear_other(&steps);
 	for (uint32_t i = 1; i <= 30; i++)
 		assert_int_equal(follow_numbered(i), i < from ? 0 : i);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(a_stack_is_known_again_if_all_its_addresses_are_there),
-		TEST(stacks_with_a_common_beginning_are_told_apart),
-		TEST(one_beginning_can_go_on_in_two_places),
-		TEST(entry_code_is_looked_for_at_the_root_end),
-		TEST(a_stack_ends_only_as_far_from_the_root_end_as_it_did),
-		TEST(many_stacks_fit_and_what_does_not_is_refused),
-		TEST(what_is_not_kept_makes_room),
-		TEST(stacks_with_an_address_that_is_gone_are_dropped),
-		TEST(who_follows_the_old_tree_finds_what_was_in_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

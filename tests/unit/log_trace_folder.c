@@ -2,17 +2,13 @@
 /* A folder of traces: what they are called, what is overwritten and removed, and what never. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "log/trace_folder.h"
 
@@ -79,11 +75,10 @@ static void expect_host(const char *nodename, const char *expected)
 	assert_string_equal(host, expected);
 }
 
-static void odd_names_of_hosts_are_made_plain(void **state)
+TEST(odd_names_of_hosts_are_made_plain)
 {
 	char longest[100], host[TRACE_FOLDER_HOST];
 
-	(void)state;
 	expect_host("db-7.example.org", "db-7.example.org");
 	expect_host("", "_");
 	expect_host("../../etc/x", "_._.._etc_x");
@@ -95,11 +90,10 @@ static void odd_names_of_hosts_are_made_plain(void **state)
 	assert_int_equal(strlen(host), TRACE_FOLDER_HOST - 1);
 }
 
-static void names_say_host_and_time(void **state)
+TEST(names_say_host_and_time)
 {
 	char name[TRACE_FOLDER_NAME];
 
-	(void)state;
 	trace_folder_name("host", AT, 0, name);
 	assert_string_equal(name, "host-20261128T105900Z.bin");
 	trace_folder_name("host", AT, 12, name);
@@ -122,7 +116,7 @@ static int publish(struct fixture *f, uint64_t at_ns, off_t bytes, char name[TRA
 	return err;
 }
 
-static void a_trace_has_its_name_when_it_is_complete(void **state)
+TEST_IN(a_trace_has_its_name_when_it_is_complete, setup, teardown)
 {
 	struct fixture *f = *state;
 	char part[TRACE_FOLDER_NAME], name[TRACE_FOLDER_NAME];
@@ -140,7 +134,7 @@ static void a_trace_has_its_name_when_it_is_complete(void **state)
 	close(fd);
 }
 
-static void nothing_is_overwritten(void **state)
+TEST_IN(nothing_is_overwritten, setup, teardown)
 {
 	struct fixture *f = *state;
 	char name[TRACE_FOLDER_NAME];
@@ -155,7 +149,7 @@ static void nothing_is_overwritten(void **state)
 	assert_int_equal(st.st_size, 7);
 }
 
-static void a_link_in_the_place_of_a_part_is_not_followed(void **state)
+TEST_IN(a_link_in_the_place_of_a_part_is_not_followed, setup, teardown)
 {
 	struct fixture *f = *state;
 	char part[TRACE_FOLDER_NAME];
@@ -166,7 +160,7 @@ static void a_link_in_the_place_of_a_part_is_not_followed(void **state)
 	assert_false(is_there(f, "victim"));
 }
 
-static void parts_of_a_crash_are_removed_and_nothing_else(void **state)
+TEST_IN(parts_of_a_crash_are_removed_and_nothing_else, setup, teardown)
 {
 	static const char *const kept[] = {
 		".host-20261128T105900Z.bin",	    "host-20261128T105900Z.bin.part",
@@ -189,7 +183,7 @@ static void parts_of_a_crash_are_removed_and_nothing_else(void **state)
 		assert_true(is_there(f, kept[i]));
 }
 
-static void another_recorder_is_kept_out(void **state)
+TEST_IN(another_recorder_is_kept_out, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct trace_folder second;
@@ -205,7 +199,7 @@ static void another_recorder_is_kept_out(void **state)
 	assert_true(is_there(f, ".host.chaincap"));
 }
 
-static void the_oldest_go_until_the_rest_fits(void **state)
+TEST_IN(the_oldest_go_until_the_rest_fits, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -224,7 +218,7 @@ static void the_oldest_go_until_the_rest_fits(void **state)
 	assert_true(is_there(f, "host-20261128T105900Z.bin"));
 }
 
-static void other_files_neither_count_nor_go(void **state)
+TEST_IN(other_files_neither_count_nor_go, setup, teardown)
 {
 	static const char *const others[] = {
 		"host-20200101T000000Z.bin.gz", "host-20200101T000000Z.txt",
@@ -253,7 +247,7 @@ static void other_files_neither_count_nor_go(void **state)
 	assert_true(is_there(f, "host-20200101T000003Z.bin"));
 }
 
-static void strangers_files_neither_count_nor_go(void **state)
+TEST_IN(strangers_files_neither_count_nor_go, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -280,7 +274,7 @@ static void strangers_files_neither_count_nor_go(void **state)
 	assert_false(is_there(f, ".host-20200101T000000Z.bin.part"));
 }
 
-static void what_is_from_the_future_is_old(void **state)
+TEST_IN(what_is_from_the_future_is_old, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -296,7 +290,7 @@ static void what_is_from_the_future_is_old(void **state)
 	assert_true(is_there(f, "host-20261128T105800Z.bin"));
 }
 
-static void the_folder_is_the_one_that_was_opened(void **state)
+TEST_IN(the_folder_is_the_one_that_was_opened, setup, teardown)
 {
 	struct fixture *f = *state;
 	char moved[80], name[TRACE_FOLDER_NAME], path[256];
@@ -314,41 +308,14 @@ static void the_folder_is_the_one_that_was_opened(void **state)
 	assert_int_equal(rename(moved, f->path), 0);
 }
 
-static void a_folder_must_be_there(void **state)
+TEST(a_folder_must_be_there)
 {
 	struct trace_folder none;
 	char why[256];
 
-	(void)state;
 	assert_int_equal(trace_folder_open(&none, "/nowhere/at/all", "host", why, sizeof(why)),
 			 -ENOENT);
 	trace_folder_close(&none);
 	assert_int_equal(trace_folder_open(&none, "/dev/null", "host", why, sizeof(why)), -ENOTDIR);
 	trace_folder_close(&none);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(odd_names_of_hosts_are_made_plain),
-		cmocka_unit_test(names_say_host_and_time),
-		cmocka_unit_test_setup_teardown(a_trace_has_its_name_when_it_is_complete, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(nothing_is_overwritten, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_link_in_the_place_of_a_part_is_not_followed,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(parts_of_a_crash_are_removed_and_nothing_else,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(another_recorder_is_kept_out, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_oldest_go_until_the_rest_fits, setup, teardown),
-		cmocka_unit_test_setup_teardown(other_files_neither_count_nor_go, setup, teardown),
-		cmocka_unit_test_setup_teardown(strangers_files_neither_count_nor_go, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_is_from_the_future_is_old, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_folder_is_the_one_that_was_opened, setup,
-						teardown),
-		cmocka_unit_test(a_folder_must_be_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,10 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "log/writer.h"
 
@@ -62,13 +59,12 @@ static void check_pattern(int fd, size_t total)
 	assert_int_equal(at, total);
 }
 
-static void a_file_gets_every_byte_in_its_place(void **state)
+TEST(a_file_gets_every_byte_in_its_place)
 {
 	char path[] = "/tmp/writer-XXXXXX";
 	int fd = mkstemp(path), err;
 	struct writer *w;
 
-	(void)state;
 	assert_true(fd >= 0);
 	unlink(path);
 	assert_int_equal(writer_new(&w, fd), 0);
@@ -124,24 +120,21 @@ static void through_pipe(int flags)
 	assert_int_equal(r.bytes, TOTAL);
 }
 
-static void a_pipe_gets_every_byte_in_order(void **state)
+TEST(a_pipe_gets_every_byte_in_order)
 {
-	(void)state;
 	through_pipe(0);
 }
 
-static void a_full_pipe_that_does_not_block_is_waited_for(void **state)
+TEST(a_full_pipe_that_does_not_block_is_waited_for)
 {
-	(void)state;
 	through_pipe(O_NONBLOCK);
 }
 
-static void a_closed_pipe_is_an_error_with_its_errno(void **state)
+TEST(a_closed_pipe_is_an_error_with_its_errno)
 {
 	struct writer *w;
 	int p[2], err;
 
-	(void)state;
 	signal(SIGPIPE, SIG_IGN);
 	assert_int_equal(pipe(p), 0);
 	close(p[0]);
@@ -155,12 +148,11 @@ static void a_closed_pipe_is_an_error_with_its_errno(void **state)
 	close(p[1]);
 }
 
-static void a_device_without_room_is_an_error_with_its_errno(void **state)
+TEST(a_device_without_room_is_an_error_with_its_errno)
 {
 	int fd = open("/dev/full", O_WRONLY), err;
 	struct writer *w;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(writer_new(&w, fd), 0);
 	put_pattern(w, TOTAL, &err);
@@ -179,14 +171,13 @@ static int set_file_limit(rlim_t bytes)
 	return setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-static void a_file_at_its_size_limit_is_cut_back_to_what_is_whole(void **state)
+TEST(a_file_at_its_size_limit_is_cut_back_to_what_is_whole)
 {
 	char path[] = "/tmp/writer-XXXXXX";
 	int fd = mkstemp(path), err;
 	struct writer *w;
 	struct stat st;
 
-	(void)state;
 	/* RLIMIT_FSIZE gives short writes at the limit and EFBIG behind it. */
 	signal(SIGXFSZ, SIG_IGN);
 	assert_true(fd >= 0);
@@ -227,13 +218,12 @@ static int remove_dir(void **state)
 	return rmdir(dir);
 }
 
-static void the_output_is_private_and_emptied(void **state)
+TEST_IN(the_output_is_private_and_emptied, make_dir, remove_dir)
 {
 	char why[200] = "";
 	struct stat st;
 	int fd;
 
-	(void)state;
 	umask(0);
 	fd = open(path_in_dir, O_CREAT | O_WRONLY, 0666);
 	assert_int_equal(write(fd, "old", 3), 3);
@@ -246,12 +236,11 @@ static void the_output_is_private_and_emptied(void **state)
 	close(fd);
 }
 
-static void links_are_refused(void **state)
+TEST_IN(links_are_refused, make_dir, remove_dir)
 {
 	char why[200], other[80];
 	int fd;
 
-	(void)state;
 	snprintf(other, sizeof(other), "%s/other", dir);
 	assert_int_equal(symlink("/dev/null", path_in_dir), 0);
 	assert_int_equal(writer_open_output(path_in_dir, why, sizeof(why)), -ELOOP);
@@ -267,14 +256,13 @@ static void links_are_refused(void **state)
 	close(fd);
 }
 
-static void a_file_has_one_recorder(void **state)
+TEST_IN(a_file_has_one_recorder, make_dir, remove_dir)
 {
 	char why[200];
 	bool empty;
 	const char *name;
 	int fd, claimed, folder = writer_open_folder(path_in_dir, &name, why, sizeof(why));
 
-	(void)state;
 	assert_true(folder >= 0);
 	fd = writer_open_output(path_in_dir, why, sizeof(why));
 	assert_true(fd >= 0);
@@ -295,12 +283,11 @@ static void a_file_has_one_recorder(void **state)
 }
 
 /* A pipe that nobody reads is not waited for, and one that somebody reads gets nothing. */
-static void a_pipe_is_refused_at_once(void **state)
+TEST_IN(a_pipe_is_refused_at_once, make_dir, remove_dir)
 {
 	char why[200], byte;
 	int reader;
 
-	(void)state;
 	assert_int_equal(mkfifo(path_in_dir, 0666), 0);
 	alarm(60);
 	assert_int_equal(writer_open_output(path_in_dir, why, sizeof(why)), -ENXIO);
@@ -312,7 +299,7 @@ static void a_pipe_is_refused_at_once(void **state)
 }
 
 /* The folder's owner puts another one in its place, or another file in the file's. */
-static void nothing_is_touched_outside_of_the_folder(void **state)
+TEST_IN(nothing_is_touched_outside_of_the_folder, make_dir, remove_dir)
 {
 	char why[200], aside[80], other[80];
 	const char *name;
@@ -320,7 +307,6 @@ static void nothing_is_touched_outside_of_the_folder(void **state)
 	bool empty;
 	int fd, folder = writer_open_folder(path_in_dir, &name, why, sizeof(why));
 
-	(void)state;
 	snprintf(aside, sizeof(aside), "%s.aside", dir);
 	fd = writer_claim_output(folder, name, &empty, why, sizeof(why));
 	assert_true(fd >= 0);
@@ -345,33 +331,10 @@ static void nothing_is_touched_outside_of_the_folder(void **state)
 	close(folder);
 }
 
-static void a_missing_directory_is_said(void **state)
+TEST(a_missing_directory_is_said)
 {
 	char why[200];
 
-	(void)state;
 	assert_int_equal(writer_open_output("/nonexistent/trace", why, sizeof(why)), -ENOENT);
 	assert_string_equal(why, strerror(ENOENT));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_gets_every_byte_in_its_place),
-		cmocka_unit_test(a_pipe_gets_every_byte_in_order),
-		cmocka_unit_test(a_full_pipe_that_does_not_block_is_waited_for),
-		cmocka_unit_test(a_closed_pipe_is_an_error_with_its_errno),
-		cmocka_unit_test(a_device_without_room_is_an_error_with_its_errno),
-		cmocka_unit_test(a_file_at_its_size_limit_is_cut_back_to_what_is_whole),
-		cmocka_unit_test_setup_teardown(the_output_is_private_and_emptied, make_dir,
-						remove_dir),
-		cmocka_unit_test_setup_teardown(a_file_has_one_recorder, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(links_are_refused, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(a_pipe_is_refused_at_once, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(nothing_is_touched_outside_of_the_folder, make_dir,
-						remove_dir),
-		cmocka_unit_test(a_missing_directory_is_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,8 @@
  * Files that were deleted while they were mapped, and generated code of processes that ended: named
  * and closed while the recording goes on. Of files with many frames, these are named then.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#define OWN_MAIN
+#include "test.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -97,14 +94,13 @@ static uint32_t see_a_copy(struct trace *t, const char *from, const char *functi
 	return frame;
 }
 
-static void deleted_libraries_are_named_and_closed_while_recording(void **state)
+TEST(deleted_libraries_are_named_and_closed_while_recording)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	const char *from = library_of("fegetround");
 	uint32_t frames[LIBRARIES];
 	uint64_t until_ns;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	for (int i = 0; i < LIBRARIES; i++)
 		frames[i] = see_a_copy(t, from, "fegetround", i);
@@ -132,14 +128,13 @@ static void deleted_libraries_are_named_and_closed_while_recording(void **state)
 }
 
 /* Some are still being read, or not begun, when it ends. */
-static void what_has_no_name_yet_gets_it_at_the_end(void **state)
+TEST(what_has_no_name_yet_gets_it_at_the_end)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	const char *from = library_of("fegetround");
 	uint64_t until_ns = now_ns() + SECONDS_MAX * 1000000000ull;
 	char name[] = "/tmp/names-early.XXXXXX";
 
-	(void)state;
 	strcpy(folder, name);
 	assert_non_null(mkdtemp(folder));
 	for (int i = 0; i < LIBRARIES; i++)
@@ -172,7 +167,7 @@ static _Noreturn void generate(int tell, int until)
 }
 
 /* In hours, a runtime is started thousands of times. */
-static void generated_code_is_named_when_its_process_has_ended(void **state)
+TEST(generated_code_is_named_when_its_process_has_ended)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	uint64_t until_ns, addr;
@@ -181,7 +176,6 @@ static void generated_code_is_named_when_its_process_has_ended(void **state)
 	char path[40];
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(tell), 0);
 	assert_int_equal(pipe(until), 0);
 	pid = fork();
@@ -223,7 +217,7 @@ static void generated_code_is_named_when_its_process_has_ended(void **state)
 #define WAITING_MANY (1u << 18)
 
 /* A large program that never ends: its frames do not all wait for the end of the recording. */
-static void many_frames_are_named_while_recording(void **state)
+TEST(many_frames_are_named_while_recording)
 {
 	uint64_t until_ns = now_ns() + SECONDS_MAX * 1000000000ull, start;
 	struct trace *t = begin(SYMBOLIZER_USER);
@@ -231,7 +225,6 @@ static void many_frames_are_named_while_recording(void **state)
 	struct encoder_counts before, after;
 	uint32_t first;
 
-	(void)state;
 	assert_non_null(lib);
 	start = (uint64_t)(uintptr_t)dlsym(lib, "fegetround");
 	first = seen(t, getpid(), start + 1);
@@ -278,13 +271,12 @@ static int remove_maps(void **state)
 }
 
 /* Of many processes with generated code, all of which get their names at the end. */
-static void few_perf_maps_stay_open(void **state)
+TEST_IN(few_perf_maps_stay_open, NULL, remove_maps)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	int before = open_below("/tmp/perf-"), tell[2], until[2], status;
 	uint64_t addr;
 
-	(void)state;
 	assert_int_equal(pipe(tell), 0);
 	assert_int_equal(pipe(until), 0);
 	for (int i = 0; i < PROCESSES; i++) {
@@ -312,13 +304,5 @@ static void few_perf_maps_stay_open(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(deleted_libraries_are_named_and_closed_while_recording),
-		cmocka_unit_test(what_has_no_name_yet_gets_it_at_the_end),
-		cmocka_unit_test(generated_code_is_named_when_its_process_has_ended),
-		cmocka_unit_test(many_frames_are_named_while_recording),
-		cmocka_unit_test_teardown(few_perf_maps_stay_open, remove_maps),
-	};
-
 	return cmocka_run_group_tests_name("names_early", tests, NULL, NULL);
 }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names of other processes: children that are gone, or whose files are, when they are looked up. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#define OWN_MAIN
+#include "test.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -29,14 +26,13 @@
 /* Processes are forgotten after 5 s; on a loaded machine all takes longer. */
 #define SECONDS_MAX 30
 
-static void a_process_that_came_and_went_is_named_even_if_its_file_is_deleted(void **state)
+TEST(a_process_that_came_and_went_is_named_even_if_its_file_is_deleted)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	char path[64];
 	struct child c;
 	uint32_t frame;
 
-	(void)state;
 	copy_self(path);
 	c = start_child(path, NULL);
 	assert_true(c.addr != 0);
@@ -49,14 +45,13 @@ static void a_process_that_came_and_went_is_named_even_if_its_file_is_deleted(vo
 	end(t);
 }
 
-static void a_running_program_is_named_whose_file_is_deleted(void **state)
+TEST(a_running_program_is_named_whose_file_is_deleted)
 {
 	struct trace *t;
 	char path[64];
 	struct child c;
 	uint32_t before, after;
 
-	(void)state;
 	if (geteuid()) {
 		print_message("needs root, for /proc/PID/map_files\n");
 		skip();
@@ -79,14 +74,13 @@ static void a_running_program_is_named_whose_file_is_deleted(void **state)
 	end(t);
 }
 
-static void a_process_too_fast_for_any_poll_is_named_by_its_file(void **state)
+TEST(a_process_too_fast_for_any_poll_is_named_by_its_file)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	char path[64];
 	struct child c;
 	uint32_t frame;
 
-	(void)state;
 	copy_self(path);
 	c = start_child(path, NULL);
 	end_child(&c);
@@ -134,18 +128,17 @@ static bool is_named_when_deleted_at_once(void)
 }
 
 /* Sleeping for the 300 ms instead would find none; a machine may be too busy to find all. */
-static void a_program_deleted_as_soon_as_it_has_run_is_named(void **state)
+TEST(a_program_deleted_as_soon_as_it_has_run_is_named)
 {
 	int tries = 1;
 
-	(void)state;
 	while (!is_named_when_deleted_at_once())
 		assert_true(++tries <= 20);
 	if (tries > 1)
 		print_message("at try %d\n", tries);
 }
 
-static void another_file_under_the_same_name_is_not_taken_for_it(void **state)
+TEST(another_file_under_the_same_name_is_not_taken_for_it)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	char path[64], other[64];
@@ -153,7 +146,6 @@ static void another_file_under_the_same_name_is_not_taken_for_it(void **state)
 	uint32_t frame;
 	struct name n;
 
-	(void)state;
 	copy_self(path);
 	copy_self(other);
 	c = start_child(path, NULL);
@@ -177,14 +169,13 @@ static bool root_is_a_mount(void)
 	return !statx(AT_FDCWD, "/", 0, 0, &st) && st.stx_attributes & STATX_ATTR_MOUNT_ROOT;
 }
 
-static void a_process_in_a_mount_namespace_of_its_own_is_named(void **state)
+TEST(a_process_in_a_mount_namespace_of_its_own_is_named)
 {
 	struct trace *t;
 	char root[] = "/tmp/symbolize-root-XXXXXX", path[64];
 	struct child c;
 	uint32_t frame;
 
-	(void)state;
 	if (geteuid() || !root_is_a_mount()) {
 		print_message("needs root, and not a chroot, to mount where nobody else sees it\n");
 		skip();
@@ -246,13 +237,12 @@ static void install_debug_file(void)
 		_exit(4);
 }
 
-static void a_stripped_program_is_named_by_its_debug_file(void **state)
+TEST(a_stripped_program_is_named_by_its_debug_file)
 {
 	char path[64];
 	int status;
 	pid_t pid;
 
-	(void)state;
 	copy_self(path);
 	if (what_is_refused() || !root_is_a_mount() || access("/usr/lib/debug", X_OK) ||
 	    !run("strip", path, NULL)) {
@@ -285,7 +275,7 @@ static void a_stripped_program_is_named_by_its_debug_file(void **state)
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
-static void an_exec_makes_another_address_space(void **state)
+TEST(an_exec_makes_another_address_space)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	int go[2], status;
@@ -294,7 +284,6 @@ static void an_exec_makes_another_address_space(void **state)
 	pid_t pid;
 	char c;
 
-	(void)state;
 	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
 	pid = fork();
 	assert_true(pid >= 0);
@@ -336,7 +325,7 @@ static int take_long(void *data, int fd)
 	return -1;
 }
 
-static void what_could_not_be_read_is_read_again_soon(void **state)
+TEST(what_could_not_be_read_is_read_again_soon)
 {
 	uint64_t t0;
 	struct symbolizer_code code;
@@ -346,7 +335,6 @@ static void what_could_not_be_read_is_read_again_soon(void **state)
 	uint32_t space;
 	int out;
 
-	(void)state;
 	copy_self(path);
 	c = start_child(path, NULL);
 	host_proc_find();
@@ -371,14 +359,13 @@ static void what_could_not_be_read_is_read_again_soon(void **state)
 }
 
 /* Many short-lived processes, of none of which a stack was recorded. */
-static void a_fork_storm_costs_little(void **state)
+TEST(a_fork_storm_costs_little)
 {
 	enum { CHILDREN = 1000 };
 	struct trace *t = begin(SYMBOLIZER_USER);
 	uint64_t poll_ns = 0;
 	int status;
 
-	(void)state;
 	for (int i = 0; i < CHILDREN; i++) {
 		pid_t pid = fork();
 
@@ -432,14 +419,13 @@ static _Noreturn void be_contained(const char *root, int ready, int until)
 }
 
 /* A sandbox has a root of its own for each program, a container one for thousands. */
-static void the_root_of_processes_is_open_once_and_as_long_as_they_live(void **state)
+TEST(the_root_of_processes_is_open_once_and_as_long_as_they_live)
 {
 	char root[] = "/tmp/names-root.XXXXXX", c;
 	int ready[2], until[2], status;
 	uint64_t until_ns;
 	struct trace *t;
 
-	(void)state;
 	if (geteuid()) {
 		print_message("needs root, for chroot\n");
 		skip();
@@ -476,20 +462,6 @@ static void the_root_of_processes_is_open_once_and_as_long_as_they_live(void **s
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_that_came_and_went_is_named_even_if_its_file_is_deleted),
-		cmocka_unit_test(a_running_program_is_named_whose_file_is_deleted),
-		cmocka_unit_test(a_process_too_fast_for_any_poll_is_named_by_its_file),
-		cmocka_unit_test(a_program_deleted_as_soon_as_it_has_run_is_named),
-		cmocka_unit_test(another_file_under_the_same_name_is_not_taken_for_it),
-		cmocka_unit_test(a_process_in_a_mount_namespace_of_its_own_is_named),
-		cmocka_unit_test(a_stripped_program_is_named_by_its_debug_file),
-		cmocka_unit_test(an_exec_makes_another_address_space),
-		cmocka_unit_test(what_could_not_be_read_is_read_again_soon),
-		cmocka_unit_test(a_fork_storm_costs_little),
-		cmocka_unit_test(the_root_of_processes_is_open_once_and_as_long_as_they_live),
-	};
-
 	if (argc == 2 && !strcmp(argv[1], "child"))
 		return be_child();
 	if (readlink("/proc/self/exe", self_exe, sizeof(self_exe) - 1) < 0)

@@ -3,11 +3,8 @@
  * Names are looked up for a bounded time at the end, whatever strangers have run: files that take
  * long to read, files with many names, readers that do not answer.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#define OWN_MAIN
+#include "test.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -80,14 +77,13 @@ static uint64_t finish_within(struct trace *t, uint64_t limit_ns)
 
 /* ---- one file, many names ------------------------------------------------------------------- */
 
-static void a_file_with_many_names_is_read_once(void **state)
+TEST_IN(a_file_with_many_names_is_read_once, make_folder, remove_folder)
 {
 	enum { NAMES = 20 };
 	struct trace *t = begin(SYMBOLIZER_USER);
 	uint32_t frames[NAMES];
 	char path[64], first[64];
 
-	(void)state;
 	copy_to(in_folder(first, 0));
 	for (int i = 1; i < NAMES; i++)
 		assert_int_equal(link(first, in_folder(path, i)), 0);
@@ -102,14 +98,13 @@ static void a_file_with_many_names_is_read_once(void **state)
 }
 
 /* The number of an inode is that of another file once the first one is deleted. */
-static void another_file_with_the_same_number_is_not_the_same(void **state)
+TEST_IN(another_file_with_the_same_number_is_not_the_same, make_folder, remove_folder)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	uint32_t frames[2];
 	char a[64], b[64];
 	struct stat first, second;
 
-	(void)state;
 	copy_to(in_folder(a, 0));
 	frames[0] = see(t, a);
 	assert_int_equal(stat(a, &first), 0);
@@ -127,7 +122,7 @@ static void another_file_with_the_same_number_is_not_the_same(void **state)
 /* ---- readers that do not answer ------------------------------------------------------------- */
 
 /* As somebody with their user id can do: then none is ever started. */
-static void readers_that_are_stopped_do_not_stop_the_end(void **state)
+TEST_IN(readers_that_are_stopped_do_not_stop_the_end, make_folder, remove_folder)
 {
 	enum { FILES = 8 };
 	struct trace *t = begin(SYMBOLIZER_USER);
@@ -135,7 +130,6 @@ static void readers_that_are_stopped_do_not_stop_the_end(void **state)
 	char path[64];
 	uint64_t took_ns;
 
-	(void)state;
 	for (int i = 0; i < FILES; i++) {
 		copy_to(in_folder(path, i));
 		frames[i] = see(t, path);
@@ -161,13 +155,12 @@ static void ask(int signal)
 	asked++;
 }
 
-static void who_waits_gets_the_end_in_two_seconds(void **state)
+TEST_IN(who_waits_gets_the_end_in_two_seconds, make_folder, remove_folder)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	uint64_t took_ns;
 	char path[64];
 
-	(void)state;
 	copy_to(in_folder(path, 0));
 	see(t, path);
 	assert_int_equal(kill(helpers_pid(t->readers), SIGSTOP), 0);
@@ -263,7 +256,7 @@ static void write_slow_file(const char *path, uint32_t strings)
 	close(fd);
 }
 
-static void a_slow_file_costs_no_other_its_names(void **state)
+TEST_IN(a_slow_file_costs_no_other_its_names, make_folder, remove_folder)
 {
 	enum { SLOW = 4 };
 	struct trace *t = begin(SYMBOLIZER_USER);
@@ -271,7 +264,6 @@ static void a_slow_file_costs_no_other_its_names(void **state)
 	char path[64], mine[64], other[64];
 	uint64_t took_ns;
 
-	(void)state;
 	if (geteuid()) {
 		print_message("needs root, to give files away\n");
 		skip();
@@ -342,7 +334,7 @@ static pid_t map_elsewhere(int n)
 }
 
 /* In a container all files may be root's: its owner has no more time than others for them. */
-static void root_elsewhere_has_one_turn_after_the_other(void **state)
+TEST_IN(root_elsewhere_has_one_turn_after_the_other, make_folder, remove_folder)
 {
 	enum { SLOW = 60, SEEN = 20 };
 	struct trace *t = begin(SYMBOLIZER_USER);
@@ -350,7 +342,6 @@ static void root_elsewhere_has_one_turn_after_the_other(void **state)
 	char path[64], mine[64], other[64];
 	pid_t child;
 
-	(void)state;
 	if (geteuid()) {
 		print_message("needs root, for another root directory\n");
 		skip();
@@ -378,14 +369,13 @@ static void root_elsewhere_has_one_turn_after_the_other(void **state)
 
 /* ---- later ---------------------------------------------------------------------------------- */
 
-static void later_nothing_is_named_but_build_ids_are_there(void **state)
+TEST_IN(later_nothing_is_named_but_build_ids_are_there, make_folder, remove_folder)
 {
 	struct trace *t = begin(SYMBOLIZER_USER);
 	uint32_t frame;
 	struct name n;
 	char path[64];
 
-	(void)state;
 	copy_to(in_folder(path, 0));
 	frame = see(t, path);
 	symbolizer_limit(t->s, true, 0);
@@ -402,17 +392,6 @@ static void later_nothing_is_named_but_build_ids_are_there(void **state)
 
 int main(int argc, char **argv)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
-	const struct CMUnitTest tests[] = {
-		TEST(a_file_with_many_names_is_read_once),
-		TEST(another_file_with_the_same_number_is_not_the_same),
-		TEST(readers_that_are_stopped_do_not_stop_the_end),
-		TEST(who_waits_gets_the_end_in_two_seconds),
-		TEST(a_slow_file_costs_no_other_its_names),
-		TEST(root_elsewhere_has_one_turn_after_the_other),
-		TEST(later_nothing_is_named_but_build_ids_are_there),
-	};
-
 	if (argc == 2 && !strcmp(argv[1], "child"))
 		return be_child();
 	if (readlink("/proc/self/exe", self_exe, sizeof(self_exe) - 1) < 0)

@@ -3,12 +3,8 @@
  * The routes of endpoints: which of their words are told, which protocol an endpoint speaks, and
  * which statement is executed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,13 +94,12 @@ static void expect(const struct told *t, uint32_t id, const char *text)
 	assert_string_equal(t->text[id], text);
 }
 
-static void a_word_is_told_of_three_requests_on_two_connections(void **state)
+TEST(a_word_is_told_of_three_requests_on_two_connections)
 {
 	struct told *t = new_table();
 	uint32_t twice = get(t, 1, 2, "/once"), alone = 0, often = get(t, 1, 3, "/cart/items");
 	uint32_t deeper = get(t, 7, 1, "/cart/others");
 
-	(void)state;
 	for (int i = 0; i < 9; i++)
 		alone = ask(t, 1, 5, "GET /reset/correcthorse HTTP/1.1\r\n\r\n");
 	assert_int_equal(get(t, 8, 1, "/cart/items"), often);
@@ -120,13 +115,12 @@ static void a_word_is_told_of_three_requests_on_two_connections(void **state)
 	free_table(t);
 }
 
-static void names_in_one_place_are_values(void **state)
+TEST(names_in_one_place_are_values)
 {
 	static const char *const syllables[] = { "ba", "de", "fi", "go", "lu", "ma", "ne" };
 	struct told *t = new_table();
 	uint32_t user[49], orders, search;
 
-	(void)state;
 	for (int i = 0; i < 49; i++) {
 		char path[60];
 
@@ -145,13 +139,12 @@ static void names_in_one_place_are_values(void **state)
 }
 
 /* Whoever asks for thousands of paths fills nothing but his endpoint, and that not for ever. */
-static void what_strangers_ask_for_is_bounded(void **state)
+TEST(what_strangers_ask_for_is_bounded)
 {
 	struct told *t = new_table();
 	uint32_t cart = get(t, 1, 10, "/cart"), ids = 0, distinct = 0;
 	char seen[IDS_MAX / 10][ROUTE_NAME_MAX] = { "" };
 
-	(void)state;
 	for (uint32_t i = 0; i < 17576; i++) {
 		char text[80];
 
@@ -177,12 +170,11 @@ static void what_strangers_ask_for_is_bounded(void **state)
 	free_table(t);
 }
 
-static void two_hundred_routes_of_an_endpoint_are_told(void **state)
+TEST(two_hundred_routes_of_an_endpoint_are_told)
 {
 	struct told *t = new_table();
 	uint32_t n = 0, others = 0, most;
 
-	(void)state;
 	/* Words in other places each, so that none has too many. */
 	for (int a = 0; a < 20; a++)
 		for (int b = 0; b < 20; b++) {
@@ -201,12 +193,11 @@ static void two_hundred_routes_of_an_endpoint_are_told(void **state)
 	free_table(t);
 }
 
-static void an_endpoint_speaks_one_protocol(void **state)
+TEST(an_endpoint_speaks_one_protocol)
 {
 	struct told *t = new_table();
 	uint32_t id = 0;
 
-	(void)state;
 	/* Weak signs alone: the ninth request is believed. */
 	for (int i = 0; i < 7; i++)
 		assert_int_equal(ask(t, 2, 1, "get somekey\r\n"), 0);
@@ -250,12 +241,11 @@ static void log_in(struct told *t, uint64_t connection)
 	assert_int_equal(ask_bytes(t, 3, connection, 1, "\x05\x00\x00\x01login", 9), 0);
 }
 
-static void executed_statements_are_those_that_were_prepared(void **state)
+TEST(executed_statements_are_those_that_were_prepared)
 {
 	struct told *t = new_table();
 	uint32_t orders, users, unknown;
 
-	(void)state;
 	log_in(t, 1);
 	orders = prepare(t, 1, 2, "SELECT * FROM orders WHERE id = ?");
 	users = prepare(t, 1, 3, "UPDATE users SET name = ?");
@@ -275,12 +265,11 @@ static void executed_statements_are_those_that_were_prepared(void **state)
 }
 
 /* Where a request may be missing that prepared one, there are no numbers, but no wrong ones. */
-static void numbers_of_statements_are_not_guessed(void **state)
+TEST(numbers_of_statements_are_not_guessed)
 {
 	struct told *t = new_table();
 	uint32_t orders, unknown;
 
-	(void)state;
 	log_in(t, 1);
 	orders = prepare(t, 1, 2, "SELECT * FROM orders WHERE id = ?");
 	unknown = execute(t, 1, 4, 2); /* the third request is still to come */
@@ -302,19 +291,4 @@ static void numbers_of_statements_are_not_guessed(void **state)
 	assert_int_equal(execute(t, 4, 3, 1), orders);
 	assert_int_not_equal(execute(t, 4, 5, 1), unknown);
 	free_table(t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_word_is_told_of_three_requests_on_two_connections),
-		cmocka_unit_test(names_in_one_place_are_values),
-		cmocka_unit_test(what_strangers_ask_for_is_bounded),
-		cmocka_unit_test(two_hundred_routes_of_an_endpoint_are_told),
-		cmocka_unit_test(an_endpoint_speaks_one_protocol),
-		cmocka_unit_test(executed_statements_are_those_that_were_prepared),
-		cmocka_unit_test(numbers_of_statements_are_not_guessed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,14 +24,17 @@
 static struct CMUnitTest tests[TESTS_MAX];
 static size_t n_tests;
 
-#define TEST(name)                                                            \
-	static void name(void **state);                                       \
-	__attribute__((constructor)) static void register_##name(void)        \
-	{                                                                     \
-		assert_true(n_tests < TESTS_MAX);                             \
-		tests[n_tests++] = (struct CMUnitTest)cmocka_unit_test(name); \
-	}                                                                     \
+/* set_up and tear_down are called before and after it; NULL: nothing is. */
+#define TEST_IN(name, set_up, tear_down)                                               \
+	static void name(void **state);                                                \
+	__attribute__((constructor)) static void register_##name(void)                 \
+	{                                                                              \
+		assert_true(n_tests < TESTS_MAX);                                      \
+		tests[n_tests++] = (struct CMUnitTest)cmocka_unit_test_setup_teardown( \
+			name, set_up, tear_down);                                      \
+	}                                                                              \
 	static void name(__attribute__((unused)) void **state)
+#define TEST(name) TEST_IN(name, NULL, NULL)
 
 #ifndef OWN_MAIN
 int main(void)

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* AUX_EVENTS blocks: read in order, skipped where unknown; damage to them makes no time unknown.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,13 +39,12 @@ static const char with_samples_events[] = "100 switch 0 R>7\n"
 					  "210 more-lost-230 n=3 sample\n"
 					  "250 switch 7 S>0 schedule;read\n";
 
-static void they_come_after_other_events_of_the_same_time(void **state)
+TEST(they_come_after_other_events_of_the_same_time)
 {
 	struct synth *m = with_samples();
 	struct trace *t = synth_open(m);
 	const struct trace_info *i = trace_info(t);
 
-	(void)state;
 	synth_expect_events(m, with_samples_events);
 	assert_null(trace_damage(t)->what);
 	assert_int_equal(i->events, 5);
@@ -64,12 +59,11 @@ static void they_come_after_other_events_of_the_same_time(void **state)
 }
 
 /* What an older reader of this format sees, and a reader that does not look for them. */
-static void a_trace_without_them_says_nothing_of_them(void **state)
+TEST(a_trace_without_them_says_nothing_of_them)
 {
 	struct synth *m = synth_sample();
 	struct trace *t = synth_open(m);
 
-	(void)state;
 	assert_int_equal(trace_info(t)->aux_events, 0);
 	assert_int_equal(trace_info(t)->kernel_aux, 0);
 	trace_close(t);
@@ -84,7 +78,7 @@ static struct event ready(uint64_t time_ns, uint32_t tid, uint32_t object)
 }
 
 /* Each field comes back; what was first was longest ago, whatever the trace says. */
-static void a_request_is_read_whole(void **state)
+TEST(a_request_is_read_whole)
 {
 	struct synth_request r = {
 		.class = "tcp",
@@ -115,7 +109,6 @@ static void a_request_is_read_whole(void **state)
 	};
 	struct synth *m = synth_new();
 
-	(void)state;
 	synth_switch(m, 0, 100, 0, 'R', 7, "");
 	synth_request(m, 0, 200, 7, &r);
 	r.first_ns = 190;
@@ -158,7 +151,7 @@ static void expect_kinds(struct synth *m, unsigned int n, const char *expected)
 }
 
 /* Written without the thread, which is the one that was woken right before. */
-static void what_is_ready_needs_no_thread_after_its_waking(void **state)
+TEST(what_is_ready_needs_no_thread_after_its_waking)
 {
 	struct encoder_object
 		tcp = { .class = "tcp", .name = "a", .own = "", .peer = 0, .owner = 0 },
@@ -173,7 +166,6 @@ static void what_is_ready_needs_no_thread_after_its_waking(void **state)
 	struct trace *t;
 	size_t all;
 
-	(void)state;
 	assert_int_equal(encoder_object(e, &tcp), 1);
 	assert_int_equal(encoder_object(e, &udp), 2);
 	synth_switch(m, 0, 100, 0, 'R', 7, "");
@@ -208,7 +200,7 @@ static void what_is_ready_needs_no_thread_after_its_waking(void **state)
 }
 
 /* What a thread waits for, in the form of older writers and in the short one. */
-static void what_is_waited_for_has_two_forms(void **state)
+TEST(what_is_waited_for_has_two_forms)
 {
 	static const uint8_t longer[] = { 0, 100, 0, 1, 2, 0, 1, 2 },
 			     shorter[] = { 0, 100, 0, 1, 36, 0, 0 };
@@ -222,7 +214,6 @@ static void what_is_waited_for_has_two_forms(void **state)
 		      { shorter, sizeof(shorter), "100 object 7 [udp b]\n" },
 		      { huge, sizeof(huge), "100 ready 0 0\n" } };
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct encoder_object
 			tcp = { .class = "tcp", .name = "a", .own = "", .peer = 0, .owner = 0 },
@@ -269,20 +260,19 @@ static void expect_of_block(const void *payload, size_t len, const char *expecte
 	synth_free(m);
 }
 
-static void unknown_kinds_and_fields_are_skipped(void **state)
+TEST(unknown_kinds_and_fields_are_skipped)
 {
 	static const uint8_t kinds[] = { 0, 10, 20, 4,	0, 0, 3, 7,  0, 0, 30, 5,
 					 2, 1,	1,  31, 5, 0, 0, 10, 3, 8, 0,  0 };
 	/* A sample with a field more, and one with fields less. */
 	static const uint8_t fields[] = { 0, 10, 20, 2, 0, 0, 5, 7, 0, 0, 0xff, 1, 0, 20, 1, 8 };
 
-	(void)state;
 	expect_of_block(kinds, sizeof(kinds), "5 switch 0 R>7\n10 sample 7\n30 sample 8\n", "none");
 	expect_of_block(fields, sizeof(fields), "5 switch 0 R>7\n10 sample 7\n30 sample 8\n",
 			"none");
 }
 
-static void malformed_blocks_are_told_and_left_out(void **state)
+TEST(malformed_blocks_are_told_and_left_out)
 {
 	static const uint8_t cut[] = { 0, 10, 20, 1, 0, 20, 4, 7, 0, 0 };
 	static const uint8_t late[] = { 0, 10, 20, 1, 0, 21, 3, 7, 0, 0 };
@@ -298,13 +288,12 @@ static void malformed_blocks_are_told_and_left_out(void **state)
 		{ tid, sizeof(tid) }, { rest, sizeof(rest) }, { no_head, sizeof(no_head) },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		expect_of_block(bad[i].p, bad[i].len, "5 switch 0 R>7\n",
 				"a malformed block of samples or the like");
 }
 
-static void a_missing_block_is_told_and_hides_no_event(void **state)
+TEST(a_missing_block_is_told_and_hides_no_event)
 {
 	static const char *const expected[] = { "blocks of samples or the like are missing",
 						"a block whose checksum does not match" };
@@ -312,7 +301,6 @@ static void a_missing_block_is_told_and_hides_no_event(void **state)
 	struct trace *t;
 	size_t at, len, all;
 
-	(void)state;
 	for (int damaged = 0; damaged < 2; damaged++) {
 		m = with_samples();
 		at = synth_block(m, CHAINLOG_BLOCK_AUX_EVENTS, 0, &len);
@@ -340,14 +328,13 @@ static void a_missing_block_is_told_and_hides_no_event(void **state)
 }
 
 /* Unchecked, a malformed event ends the events with an error, so that the trace is checked. */
-static void an_unchecked_trace_has_the_same_events(void **state)
+TEST(an_unchecked_trace_has_the_same_events)
 {
 	struct synth *m = with_samples();
 	struct trace_bytes bytes = { .base = synth_bytes(m, &bytes.len) };
 	struct trace *t;
 	char *text;
 
-	(void)state;
 	assert_int_equal(trace_open_bytes(&t, &bytes, false), 0);
 	text = synth_events_text(t);
 	assert_string_equal(text, with_samples_events);
@@ -386,12 +373,11 @@ static void expect_lists(enum chainlog_block type, const uint8_t *payload, size_
 	synth_free(m);
 }
 
-static void groups_and_own_ids_of_threads_are_checked(void **state)
+TEST(groups_and_own_ids_of_threads_are_checked)
 {
 	const enum chainlog_block groups = CHAINLOG_BLOCK_THREAD_GROUPS;
 	const enum chainlog_block ids = CHAINLOG_BLOCK_THREAD_OWN_IDS;
 
-	(void)state;
 #define LIST(...) (const uint8_t[]) { __VA_ARGS__ }, sizeof((const uint8_t[]) { __VA_ARGS__ })
 	expect_lists(groups, LIST(2, 12, 1, 13, 1), 1, 1, "none");
 	/* No such object; no such thread; fewer items than are said; one that is cut. */
@@ -405,11 +391,10 @@ static void groups_and_own_ids_of_threads_are_checked(void **state)
 #undef LIST
 }
 
-static void groups_of_threads_are_read(void **state)
+TEST(groups_of_threads_are_read)
 {
 	struct synth *m = synth_new();
 
-	(void)state;
 	synth_thread(m, 7, "a");
 	synth_group(m, 0, 10, 7, "/a", false);
 	synth_group(m, 0, 20, 7, "/b", true);
@@ -427,23 +412,4 @@ static void groups_of_threads_are_read(void **state)
 			       "31 group 7 0 1\n"
 			       "32 own-id 7 5\n");
 	synth_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_request_is_read_whole),
-		cmocka_unit_test(they_come_after_other_events_of_the_same_time),
-		cmocka_unit_test(a_trace_without_them_says_nothing_of_them),
-		cmocka_unit_test(what_is_ready_needs_no_thread_after_its_waking),
-		cmocka_unit_test(what_is_waited_for_has_two_forms),
-		cmocka_unit_test(unknown_kinds_and_fields_are_skipped),
-		cmocka_unit_test(malformed_blocks_are_told_and_left_out),
-		cmocka_unit_test(a_missing_block_is_told_and_hides_no_event),
-		cmocka_unit_test(an_unchecked_trace_has_the_same_events),
-		cmocka_unit_test(groups_and_own_ids_of_threads_are_checked),
-		cmocka_unit_test(groups_of_threads_are_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
