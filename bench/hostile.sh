@@ -44,9 +44,11 @@ trap 'exit 130' INT TERM
 # shellcheck source=tests/processes.sh
 . "$here/tests/processes.sh"
 
-# as_stranger COMMAND...: in the background, in a process group of its own, as a user of no rights
+# as_stranger COMMAND...: in the background, in a session of its own, as a user of no rights. Linux shares CPUs among
+# sessions first: the priority is the session's, too.
 as_stranger() {
-	setsid nice -n "$nice" setpriv --reuid=65432 --regid=65432 --clear-groups "$@" >/dev/null 2>&1 &
+	setsid sh -c 'echo "$1" >/proc/self/autogroup; exec nice -n "$@"' sh "$nice" setpriv --reuid=65432 --regid=65432 --clear-groups \
+		"$@" >/dev/null 2>&1 &
 	started="$started $!"
 }
 
