@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * go_bytes.h - execution traces of Go in the making, for tests: events stated one by one, written
- * as Go writes them. A tick is a microsecond. Include cmocka.h before it.
+ * as Go writes them. A tick is a microsecond. Include test.h before it.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * images_world.h - files and address spaces without processes, for tests that tell of mappings as
- * the sideband would. Include cmocka.h before it.
+ * the sideband would. Include test.h before it.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * no_rights.h - for the tests of processes without rights: which they are, and what the kernel says
- * that they may do. Include cmocka.h before it.
+ * that they may do. Include test.h before it.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * stopped_thread.h - for the tests of unwinding: what the BPF side would send of a thread that is
- * stopped, and what libdwfl, which has nothing of ours in it, finds of its stack. Include cmocka.h
+ * stopped, and what libdwfl, which has nothing of ours in it, finds of its stack. Include test.h
  * before it.
  */
 #pragma once

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * stripped_program.h - for tests of debug files: the test program itself, copied and stripped, and
- * a function of it to be found. Include cmocka.h before it.
+ * a function of it to be found. Include test.h before it.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * symbolized_trace.h - for the tests of the symbolizer: a trace in memory, and the names in it by
- * frame. The blocks are decoded here by the format's page alone. Include cmocka.h before it.
+ * frame. The blocks are decoded here by the format's page alone. Include test.h before it.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * watched_child.h - for the tests of the collector: a process to look at, which is this program or
- * a copy of it. main() calls be_child() if its argument is "child". Include cmocka.h before it.
+ * a copy of it. main() calls be_child() if its argument is "child". Include test.h before it.
  */
 #pragma once
 
