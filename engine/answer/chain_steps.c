@@ -10,10 +10,12 @@
 #include "base/kernel_functions.h"
 #include "common/grow.h"
 #include "words/code_frames.h"
+#include "words/kernel_calls.h"
 #include "words/lock_holder.h"
 #include "words/object_names.h"
 #include "polled_children.h"
 #include "quota_users.h"
+#include "step_samples.h"
 #include "words/own_code.h"
 
 /* ---- what is summed up ----------------------------------------------------------------------- */
@@ -712,96 +714,6 @@ static const char *word_of_end(const struct chain_step *e)
 	return "";
 }
 
-/* So many of the samples with whole stacks, in percent, have a function of which a step says that
- * it ran it. */
-#define NEARLY_ALL 90
-
-/*
- * The frame of a sample's user part that is so many calls from its root; 0: it has none. *whole:
- * its callers are all there.
- */
-static uint32_t frame_from_root(const struct chain_steps *s, uint32_t pair, uint32_t calls,
-				bool *whole)
-{
-	struct shown_stack shown = names_shown_stack(s->names, pair, UINT32_MAX, true);
-
-	*whole = shown.user.n && !shown.cut;
-	return calls < shown.user.n ? shown.user.frames[shown.user.n - 1 - calls] : 0;
-}
-
-/*
- * The function that nearly all of the samples of[0..n) of a step have so many calls from the root,
- * as one frame of it; 0: they part there.
- */
-static uint32_t common_frame(struct chain_steps *s, const struct sum *of, size_t n, uint32_t calls)
-{
-	struct sums by_name = { .n = 0 };
-	uint64_t all = 0, most = 0;
-	uint32_t frame = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		bool whole;
-		uint32_t at = frame_from_root(s, of[i].key, calls, &whole);
-		uint32_t name = at ? names_frame_without_line(s->names, at) : 0;
-		struct sum *sum = name ? sums_at(&by_name, 0, name) : NULL;
-
-		s->out_of_memory |= at && !name;
-		/* Of a stack that is cut it is not known what it has in common with others. */
-		all += whole ? of[i].amount : 0;
-		if (!sum || !whole)
-			continue;
-		sum->amount += of[i].amount;
-		if (sum->amount > most) {
-			most = sum->amount;
-			frame = at;
-		}
-	}
-	sums_free(&by_name);
-	return all && 100 * most >= NEARLY_ALL * all ? frame : 0;
-}
-
-/* Where most of the samples of[0..n) are, a text; 0: not known. */
-static uint32_t most_frequent_place(struct chain_steps *s, const struct sum *of, size_t n)
-{
-	struct sums places = { .n = 0 };
-	uint32_t most = 0;
-
-	for (size_t i = 0; i < n && !s->out_of_memory; i++) {
-		uint32_t at = own_place(s->names, s->trace, of[i].key);
-
-		s->out_of_memory |= !at;
-		if (at && *names_text(s->names, at))
-			sums_add(&places, 0, at, of[i].amount);
-	}
-	sums_sort(&places, s->names, sums_key_is_text);
-	most = sums_dominant_text(&places, 0);
-	s->out_of_memory |= places.out_of_memory;
-	sums_free(&places);
-	return most;
-}
-
-/*
- * Of the functions that nearly all samples have in common the last one of the program's own; where
- * these part at once, or callers are not known, where most of them are.
- */
-static uint32_t place_ran(struct chain_steps *s, uint32_t step)
-{
-	size_t n;
-	const struct sum *of = sums_of(&s->ran, step, &n);
-	uint32_t own = 0, last = 0, frame;
-
-	for (uint32_t calls = 0; n && (frame = common_frame(s, of, n, calls)); calls++) {
-		last = frame;
-		if (own_code_is(s->names, s->trace, frame) &&
-		    (!own || code_frame(s->trace, frame) || !code_frame(s->trace, own)))
-			own = frame;
-	}
-	if (!own && (!last || code_frame(s->trace, last) ||
-		     kernel_frame_flags(s->chains.kernel, last) & KFUNC_PLUMBING))
-		return most_frequent_place(s, of, n);
-	return own_frame_place(s->names, s->trace, own ? own : last);
-}
-
 /* The group whose quota, or I/O limit, was used up; 0: not known, or it is a thread's own. */
 static uint32_t group_of_quota(struct chain_steps *s, uint32_t number)
 {
@@ -841,7 +753,8 @@ static void describe_end(struct chain_steps *s, uint32_t number)
 {
 	struct chain_step *e = &s->steps[number];
 	struct step_key key;
-	size_t len;
+	const struct sum *of;
+	size_t len, n;
 
 	memcpy(&key, intern_bytes(&s->keys, s->numbers.at[number].b, &len), sizeof(key));
 	e->throttled = key.end & THROTTLED;
@@ -850,8 +763,14 @@ static void describe_end(struct chain_steps *s, uint32_t number)
 						? "tried again and again"
 						: word_of_end(e));
 	s->out_of_memory |= !e->what;
-	if (e->end == CHAIN_RUNNING)
-		e->at = place_ran(s, number);
+	if (e->end == CHAIN_RUNNING) {
+		struct step_ran ran = { 0 };
+
+		of = sums_of(&s->ran, number, &n);
+		s->out_of_memory |= step_samples_say(&ran, s->names, s->trace, of, n) != 0;
+		e->at = ran.at;
+		e->call = ran.call;
+	}
 	e->by = by_whom(s, number);
 	if (e->throttled)
 		describe_quota(s, number);

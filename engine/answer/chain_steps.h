@@ -30,6 +30,8 @@ struct chain_step {
 	/* Of an end: who had the CPU, what the disk did, who held the lock; with .throttled, the
 	 * group. */
 	uint32_t by;
+	/* Of CHAIN_RUNNING: what most of it was in the kernel for: "core dumps"; 0: nothing. */
+	uint32_t call;
 	bool throttled; /* of an end: a quota or an I/O limit was used up */
 	/* Of a quota: who ran most of the time for which it was meant, 0: not known; how much. */
 	uint32_t used_by;

@@ -8,6 +8,7 @@
 #include "base/kernel_functions.h"
 #include "causes_private.h"
 #include "words/code_frames.h"
+#include "words/kernel_calls.h"
 
 /* Functions that are named: the innermost one that all go through, and its callers. */
 #define FUNCTIONS_SHOWN 3
@@ -43,26 +44,13 @@ static uint32_t without_line(const struct causes *c, uint32_t frame)
 	return text != names_frame(c->names, frame) ? text : 0;
 }
 
-/* "execve" of "__x64_sys_execve", "page faults"; NULL: the function is not where the kernel begins.
- */
-static const char *call_name(const char *symbol)
-{
-	static const char *const calls[] = { "__x64_sys_", "__arm64_sys_", "__ia32_sys_" };
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (!strncmp(symbol, calls[i], strlen(calls[i])))
-			return symbol + strlen(calls[i]);
-	return strstr(symbol, "exc_page_fault") || !strcmp(symbol, "do_mem_abort") ? "page faults"
-										   : NULL;
-}
-
 /* How many frames of a kernel stack are there without those that lead to a call. */
 static uint32_t from_call_on(const struct causes *c, struct trace_stack s)
 {
 	for (uint32_t i = s.n; i-- > 0;) {
 		const struct trace_frame *f = trace_frame(c->trace, s.frames[i]);
 
-		if (f && call_name(trace_string(c->trace, f->symbol)))
+		if (f && kernel_call_begins(trace_string(c->trace, f->symbol)))
 			return i + 1;
 	}
 	return s.n;
@@ -343,50 +331,6 @@ static void say_calls(struct causes *c, const struct calls *calls, struct cause 
 #define CALLS_SHOWN 2
 
 /*
- * What a thread does for a signal, on its way back to user mode from whatever brought it into the
- * kernel: nearer to the leaf. NULL: the function is nothing like that.
- */
-static const char *signal_work(const char *symbol)
-{
-	static const char *const works[][2] = {
-		{ "get_signal", "signals" },
-		{ "do_exit", "exit" },
-		{ "do_coredump", "core dumps" },
-		{ "vfs_coredump", "core dumps" },
-	};
-
-	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
-		if (!strcmp(symbol, works[i][0]))
-			return works[i][1];
-	return NULL;
-}
-
-/* The call in which a thread with this stack is in the kernel, a text; 0: it is not, or none is
- * known. */
-static uint32_t call_of(struct causes *c, uint32_t pair, bool *kernel)
-{
-	struct trace_stack s = names_shown_stack(c->names, pair, UINT32_MAX, true).kernel;
-	const char *call = NULL;
-	bool of_signal = false;
-	uint32_t text;
-
-	*kernel = s.n;
-	for (uint32_t i = s.n; i-- > 0;) {
-		const struct trace_frame *f = trace_frame(c->trace, s.frames[i]);
-		const char *symbol = f ? trace_string(c->trace, f->symbol) : "";
-
-		of_signal |= kernel_frame_flags(c->chains.kernel, s.frames[i]) & KFUNC_TAKES_SIGNAL;
-		if (of_signal && signal_work(symbol))
-			call = signal_work(symbol);
-		else if (!call)
-			call = call_name(symbol);
-	}
-	text = call ? names_clean(c->names, call) : 0;
-	c->out_of_memory |= call && !text;
-	return text;
-}
-
-/*
  * "40 % execve, 12 % page faults": the most frequent ones, and how many of all samples have each;
  * "execve" if all of those in the kernel have it. 0: none is known.
  */
@@ -423,10 +367,12 @@ static void say_what_kernel_ran(struct causes *c, struct cause *cause)
 
 	for (size_t i = 0; i < n; i++) {
 		bool kernel;
-		uint32_t call = call_of(c, of[i].key, &kernel);
+		const char *name = kernel_call_of(c->names, c->trace, of[i].key, &kernel);
+		uint32_t call = name ? names_clean(c->names, name) : 0;
 
 		all += of[i].amount;
 		in_kernel += kernel ? of[i].amount : 0;
+		c->out_of_memory |= name && !call;
 		if (call)
 			sums_add(&calls, 0, call, of[i].amount);
 	}

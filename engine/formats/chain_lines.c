@@ -59,10 +59,14 @@ static void put_end_words(const struct chain_lines *l, const struct chain_step *
 		fputs(what, f);
 	else if (chain_step_cpu(e) == CHAIN_STEP_HAD_NO_CPU)
 		fprintf(f, *by ? "had no CPU: %s" : "had no CPU%s", by);
-	else if (chain_step_cpu(e) == CHAIN_STEP_RAN_IN_PART)
-		fprintf(f, "ran, %u %% of it without CPU", percent(e->no_cpu_ns, e->ns));
 	else
 		fputs(what, f);
+	if (e->end != CHAIN_RUNNING || chain_step_cpu(e) == CHAIN_STEP_HAD_NO_CPU)
+		return;
+	if (e->call)
+		fprintf(f, " (%s)", text_of(l, e->call));
+	if (chain_step_cpu(e) == CHAIN_STEP_RAN_IN_PART)
+		fprintf(f, ", %u %% of it without CPU", percent(e->no_cpu_ns, e->ns));
 }
 
 /* The name of the thread that was busy while something was in the queue. */

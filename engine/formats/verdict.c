@@ -82,6 +82,9 @@ static void put_running(FILE *out, const struct names *names, const struct chain
 	}
 	fputs("runs", out);
 	put_in(out, " ", text_of(names, e->at));
+	put_in(out,
+	       e->at && *text_of(names, e->at) ? ", in the kernel for " : " in the kernel for ",
+	       text_of(names, e->call));
 	if (cpu == CHAIN_STEP_RAN_IN_PART)
 		fprintf(out, ", without a CPU for %.0f %% of that",
 			100 * (double)e->no_cpu_ns / (double)e->ns);

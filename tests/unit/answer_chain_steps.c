@@ -188,6 +188,26 @@ static void a_busy_handler_is_at_a_lock(void **state)
 	      " because A waits for the lock of the database file in save.");
 }
 
+/* What it ran in the kernel is said, if that is most of it. */
+static void what_the_kernel_did_is_said(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "thread B *\n"
+	      "0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "100 c0 A S > - pipe_read|read@libc.so.6;main for=pipe:7\n"
+	      "300 c1 B ran clear_page;handle_mm_fault;exc_page_fault|fill;main\n"
+	      "400 c1 B ran clear_page;handle_mm_fault;exc_page_fault|fill;main\n"
+	      "500 c1 B ran |fill;main\n"
+	      "900 c1 B wakes A wake|write@libc.so.6;main\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A  main  80 %  waits for data from a pipe\n"
+	      "   B fill  80 %  ran (page faults)\n"
+	      " because B runs fill, in the kernel for page faults.");
+}
+
 #define TIMER " ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
 #define LOOKS " A S > - do_select|select@libc.so.6;look;main for=sleep:200us\n"
 
@@ -546,6 +566,7 @@ int main(void)
 		cmocka_unit_test(what_a_chain_said_it_does_not_say_again),
 		cmocka_unit_test(a_busy_handler_is_at_a_lock),
 		cmocka_unit_test(a_child_that_is_looked_for_is_waited_for),
+		cmocka_unit_test(what_the_kernel_did_is_said),
 		cmocka_unit_test(a_quota_is_said),
 		cmocka_unit_test(who_used_up_a_quota_is_said),
 		cmocka_unit_test(a_pool_of_connections_is_known),

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "step_samples.h"
+
+#include <errno.h>
+
+#include "base/kernel_functions.h"
+#include "words/code_frames.h"
+#include "words/kernel_calls.h"
+#include "words/own_code.h"
+
+/* Stack pairs, and how many samples each has. */
+struct sampled {
+	struct names *names;
+	const struct trace *trace;
+	const struct sum *of;
+	size_t n;
+	bool out_of_memory;
+};
+
+/* So many of the samples with whole stacks, in percent, have a function of which a step says that
+ * it ran it. */
+#define NEARLY_ALL 90
+
+/*
+ * The frame of a sample's user part that is so many calls from its root; 0: it has none. *whole:
+ * its callers are all there.
+ */
+static uint32_t frame_from_root(const struct sampled *s, uint32_t pair, uint32_t calls, bool *whole)
+{
+	struct shown_stack shown = names_shown_stack(s->names, pair, UINT32_MAX, true);
+
+	*whole = shown.user.n && !shown.cut;
+	return calls < shown.user.n ? shown.user.frames[shown.user.n - 1 - calls] : 0;
+}
+
+/*
+ * The function that nearly all of the samples of[0..n) of a step have so many calls from the root,
+ * as one frame of it; 0: they part there.
+ */
+static uint32_t common_frame(struct sampled *s, const struct sum *of, size_t n, uint32_t calls)
+{
+	struct sums by_name = { .n = 0 };
+	uint64_t all = 0, most = 0;
+	uint32_t frame = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool whole;
+		uint32_t at = frame_from_root(s, of[i].key, calls, &whole);
+		uint32_t name = at ? names_frame_without_line(s->names, at) : 0;
+		struct sum *sum = name ? sums_at(&by_name, 0, name) : NULL;
+
+		s->out_of_memory |= at && !name;
+		/* Of a stack that is cut it is not known what it has in common with others. */
+		all += whole ? of[i].amount : 0;
+		if (!sum || !whole)
+			continue;
+		sum->amount += of[i].amount;
+		if (sum->amount > most) {
+			most = sum->amount;
+			frame = at;
+		}
+	}
+	sums_free(&by_name);
+	return all && 100 * most >= NEARLY_ALL * all ? frame : 0;
+}
+
+/* Where most of the samples of[0..n) are, a text; 0: not known. */
+static uint32_t most_frequent_place(struct sampled *s, const struct sum *of, size_t n)
+{
+	struct sums places = { .n = 0 };
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < n && !s->out_of_memory; i++) {
+		uint32_t at = own_place(s->names, s->trace, of[i].key);
+
+		s->out_of_memory |= !at;
+		if (at && *names_text(s->names, at))
+			sums_add(&places, 0, at, of[i].amount);
+	}
+	sums_sort(&places, s->names, sums_key_is_text);
+	most = sums_dominant_text(&places, 0);
+	s->out_of_memory |= places.out_of_memory;
+	sums_free(&places);
+	return most;
+}
+
+/*
+ * Of the functions that nearly all samples have in common the last one of the program's own; where
+ * these part at once, or callers are not known, where most of them are.
+ */
+static uint32_t place_ran(struct sampled *s)
+{
+	const struct sum *of = s->of;
+	size_t n = s->n;
+	uint32_t own = 0, last = 0, frame;
+
+	for (uint32_t calls = 0; n && (frame = common_frame(s, of, n, calls)); calls++) {
+		last = frame;
+		if (own_code_is(s->names, s->trace, frame) &&
+		    (!own || code_frame(s->trace, frame) || !code_frame(s->trace, own)))
+			own = frame;
+	}
+	if (!own && (!last || code_frame(s->trace, last) ||
+		     kernel_frame_flags(names_kernel_stacks(s->names), last) & KFUNC_PLUMBING))
+		return most_frequent_place(s, of, n);
+	return own_frame_place(s->names, s->trace, own ? own : last);
+}
+
+/* What most of the samples of a step are in the kernel for, a text; 0: they are not. */
+static uint32_t call_ran(struct sampled *s)
+{
+	const struct sum *of = s->of;
+	size_t n = s->n;
+	struct sums calls = { .n = 0 };
+	uint64_t all = 0;
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < n && !s->out_of_memory; i++) {
+		bool kernel;
+		const char *name = kernel_call_of(s->names, s->trace, of[i].key, &kernel);
+		uint32_t call = name ? names_clean(s->names, name) : 0;
+
+		s->out_of_memory |= name && !call;
+		all += of[i].amount;
+		if (call)
+			sums_add(&calls, 0, call, of[i].amount);
+	}
+	sums_sort(&calls, s->names, sums_key_is_text);
+	of = sums_of(&calls, 0, &n);
+	if (n && 2 * of->amount > all)
+		most = of->text;
+	s->out_of_memory |= calls.out_of_memory;
+	sums_free(&calls);
+	return most;
+}
+
+int step_samples_say(struct step_ran *out, struct names *names, const struct trace *t,
+		     const struct sum *of, size_t n)
+{
+	struct sampled s = { names, t, of, n, false };
+
+	*out = (struct step_ran) { .at = place_ran(&s), .call = call_ran(&s) };
+	return s.out_of_memory ? -ENOMEM : 0;
+}
