@@ -16,15 +16,21 @@
  * long wait among many short turns of few threads costs as much as there are names, not turns (law
  * 5).
  */
-#define BLOCK 64u
+#define BLOCK 16u
 
 #define HOLDER_PATHS (HOLDER_NAMES - HOLDER_QUOTA)
+
+/* Of all of the time up to a CPU's next change, what was taken from who had it. */
+struct taken {
+	uint32_t interrupts, steal; /* UINT32_MAX: that much or more, to be looked up */
+};
 
 struct cpu_holders {
 	const struct timelines *timelines;
 	const struct cpus *cpus;
 	const struct stolen_time *interrupts, *steal; /* NULL: not told apart */
 	struct running_totals *totals;		      /* by CPU; of (who, group) */
+	struct taken **taken; /* by CPU: by change; NULL: nothing is told apart */
 	uint32_t n_cpus;
 };
 
@@ -143,6 +149,11 @@ static struct had had_in(const struct cpu_holders *r, uint32_t who, bool still, 
 	return had;
 }
 
+static uint32_t bounded(uint64_t ns)
+{
+	return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
 static void total(struct running_totals *t, uint32_t who, uint32_t group, uint64_t ns)
 {
 	if (ns)
@@ -156,8 +167,12 @@ static bool sum_up(struct cpu_holders *r, uint32_t cpu)
 	size_t n;
 
 	c = cpus_ran(r->cpus, cpu, &n);
-	/* Only whole blocks are asked for. */
-	for (size_t i = 0; i < n / BLOCK * BLOCK; i++) {
+	if (r->interrupts || r->steal) {
+		r->taken[cpu] = malloc((n + 1) * sizeof(*r->taken[cpu]));
+		if (!r->taken[cpu])
+			return false;
+	}
+	for (size_t i = 0; i < n; i++) {
 		uint64_t from_ns = c[i].from_ns, to_ns = end_of(r, c, n, i);
 
 		while (from_ns < to_ns) {
@@ -165,9 +180,15 @@ static bool sum_up(struct cpu_holders *r, uint32_t cpu)
 			struct holder h = holder_of(r->timelines, &c[i], from_ns, &until_ns);
 			struct had had = had_in(r, h.who, false, cpu, from_ns, until_ns);
 
-			total(t, h.who, h.group, had.own);
-			total(t, HOLDER_INTERRUPTS, 0, had.interrupts);
-			total(t, HOLDER_STEAL, 0, had.steal);
+			if (r->taken[cpu])
+				r->taken[cpu][i] = (struct taken) { bounded(had.interrupts),
+								    bounded(had.steal) };
+			/* Only whole blocks are asked for. */
+			if (i < n / BLOCK * BLOCK) {
+				total(t, h.who, h.group, had.own);
+				total(t, HOLDER_INTERRUPTS, 0, had.interrupts);
+				total(t, HOLDER_STEAL, 0, had.steal);
+			}
 			from_ns = until_ns;
 		}
 		if ((i + 1) % BLOCK == 0)
@@ -192,10 +213,11 @@ int cpu_holders_new(struct cpu_holders **out, const struct timelines *tl, bool t
 	r->interrupts = taken ? timelines_interrupts(tl) : NULL;
 	r->steal = taken ? timelines_steal(tl) : NULL;
 	r->totals = calloc((size_t)cpus_number(cpus) + 1, sizeof(*r->totals));
-	for (; r->totals && r->n_cpus < cpus_number(cpus); r->n_cpus++)
+	r->taken = calloc((size_t)cpus_number(cpus) + 1, sizeof(*r->taken));
+	for (; r->totals && r->taken && r->n_cpus < cpus_number(cpus); r->n_cpus++)
 		if (!sum_up(r, r->n_cpus))
 			break;
-	if (!r->totals || r->n_cpus < cpus_number(cpus)) {
+	if (!r->totals || !r->taken || r->n_cpus < cpus_number(cpus)) {
 		cpu_holders_free(r);
 		return -ENOMEM;
 	}
@@ -209,9 +231,20 @@ void cpu_holders_free(struct cpu_holders *r)
 		return;
 	for (uint32_t i = 0; r->totals && i < cpus_number(r->cpus); i++)
 		totals_free(&r->totals[i]);
+	for (uint32_t i = 0; r->taken && i < cpus_number(r->cpus); i++)
+		free(r->taken[i]);
 	free(r->totals);
+	free(r->taken);
 	free(r);
 }
+
+/* As many who had a CPU are added up before they are told. */
+#define KEPT 8u
+
+struct kept {
+	uint32_t who;
+	uint64_t ns;
+};
 
 struct share {
 	const struct cpu_holders *ran;
@@ -222,6 +255,7 @@ struct share {
 	bool still;	    /* no CPU had an event: threads that had one did not run */
 	cpu_holders_fn fn;
 	void *arg;
+	struct kept *kept; /* KEPT */
 };
 
 /* Equal paths may have different ids. */
@@ -237,6 +271,24 @@ static bool is_thread(uint32_t who)
 	return who < HOLDER_NAMES || who == HOLDER_RECORDER;
 }
 
+/* Tells it at once of quotas, and else with what the same one has otherwise. */
+static void keep(const struct share *s, uint32_t who, uint64_t ns)
+{
+	uint32_t i = 0;
+
+	if (cpu_holder_throttled(who)) {
+		s->fn(s->arg, who, ns);
+		return;
+	}
+	while (i < KEPT - 1 && s->kept[i].ns && s->kept[i].who != who)
+		i++;
+	if (s->kept[i].ns && s->kept[i].who != who) {
+		s->fn(s->arg, s->kept[i].who, s->kept[i].ns);
+		s->kept[i].ns = 0;
+	}
+	s->kept[i] = (struct kept) { who, s->kept[i].ns + ns };
+}
+
 static void give(const struct share *s, uint32_t who, uint32_t group, uint64_t ns)
 {
 	if (group && s->grouped && group != s->group && !same_path(s, group))
@@ -248,12 +300,15 @@ static void give(const struct share *s, uint32_t who, uint32_t group, uint64_t n
 	if (is_thread(who) && s->still)
 		who = HOLDER_STILL;
 	if (ns)
-		s->fn(s->arg, who, ns);
+		keep(s, who, ns);
 }
 
-/* In [from_ns, to_ns) the CPU ran what the change says; NULL: that is not known. */
-static void give_time(const struct share *s, uint32_t cpu, const struct change *c, uint64_t from_ns,
-		      uint64_t to_ns)
+/*
+ * In [from_ns, to_ns) the CPU ran what the change says; NULL: that is not known. taken: of all of
+ * it; NULL: this is a part, or nothing is told apart.
+ */
+static void give_time(const struct share *s, uint32_t cpu, const struct change *c,
+		      const struct taken *taken, uint64_t from_ns, uint64_t to_ns)
 {
 	while (from_ns < to_ns) {
 		uint64_t until_ns = to_ns;
@@ -262,7 +317,14 @@ static void give_time(const struct share *s, uint32_t cpu, const struct change *
 
 		if (c)
 			h = holder_of(s->ran->timelines, c, from_ns, &until_ns);
-		had = had_in(s->ran, h.who, s->still && is_thread(h.who), cpu, from_ns, until_ns);
+		if (taken && until_ns == to_ns && !s->still && taken->interrupts < UINT32_MAX &&
+		    taken->steal < UINT32_MAX)
+			had = (struct had) { to_ns - from_ns - taken->interrupts - taken->steal,
+					     taken->interrupts, taken->steal };
+		else
+			had = had_in(s->ran, h.who, s->still && is_thread(h.who), cpu, from_ns,
+				     until_ns);
+		taken = NULL; /* it was divided */
 		give(s, h.who, h.group, had.own);
 		give(s, HOLDER_INTERRUPTS, 0, had.interrupts);
 		give(s, HOLDER_STEAL, 0, had.steal);
@@ -278,14 +340,15 @@ static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uin
 	const struct change *c;
 	size_t n, i, end;
 	uint64_t until;
+	bool whole;
 
 	c = cpus_ran(r->cpus, cpu, &n);
 	i = LOWER_BOUND(k, n, c[k].from_ns <= from_ns);
 	until = i < n && c[i].from_ns < to_ns ? c[i].from_ns : to_ns;
-	give_time(s, cpu, i ? &c[i - 1] : NULL, from_ns, until);
+	give_time(s, cpu, i ? &c[i - 1] : NULL, NULL, from_ns, until);
 	while (until < to_ns) {
 		/* Here i begins at until. */
-		if (i % BLOCK == 0 && i + 4 * BLOCK < n && c[i + 4 * BLOCK].from_ns <= to_ns) {
+		if (i % BLOCK == 0 && i + 2 * BLOCK < n && c[i + 2 * BLOCK].from_ns <= to_ns) {
 			end = LOWER_BOUND(k, n, c[k].from_ns <= to_ns);
 			end = (end - 1) / BLOCK * BLOCK;
 			if (t->table.keys.n < end - i) {
@@ -299,8 +362,10 @@ static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uin
 			}
 		}
 		from_ns = until;
-		until = i + 1 < n && c[i + 1].from_ns < to_ns ? c[i + 1].from_ns : to_ns;
-		give_time(s, cpu, &c[i], from_ns, until);
+		whole = i + 1 < n && c[i + 1].from_ns <= to_ns;
+		until = whole ? c[i + 1].from_ns : to_ns;
+		give_time(s, cpu, &c[i], whole && r->taken[cpu] ? &r->taken[cpu][i] : NULL, from_ns,
+			  until);
 		i++;
 	}
 }
@@ -364,7 +429,8 @@ static void share_ready(const struct share *s, uint32_t thread, uint64_t from_ns
 void cpu_holders_share(const struct cpu_holders *r, uint32_t thread, const struct wait *w,
 		       uint64_t from_ns, uint64_t to_ns, cpu_holders_fn fn, void *arg)
 {
-	struct share s = { .ran = r, .fn = fn, .arg = arg };
+	struct kept kept[KEPT] = { { 0 } };
+	struct share s = { .ran = r, .fn = fn, .arg = arg, .kept = kept };
 	const struct throttle *at = NULL;
 	size_t n = 0;
 
@@ -385,4 +451,6 @@ void cpu_holders_share(const struct cpu_holders *r, uint32_t thread, const struc
 		from_ns = end_ns;
 	}
 	share_ready(&s, thread, from_ns, to_ns);
+	for (uint32_t i = 0; i < KEPT && kept[i].ns; i++)
+		fn(arg, kept[i].who, kept[i].ns);
 }
