@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# How fast chainwalk is and what memory it takes: reading, linking and folding at depth 6; and the first screen.
+# How fast chainwalk is and what memory it takes: reading, linking and folding at depth 6; and the first screen
+# (-f causes) and the report (-f html) beside that.
 #   bench/engine.sh BUILD_DIR [ROUNDS]
 #   MILLIONS="1 3 10"   events of the made traces, in millions (FULL=1: and 100)
 # Made traces, with and without a thousand idle threads; on one core and on all. Then workloads recorded by chaincap and
-# perf at the same time, against perf sched timehist -w (needs root; left out without). Medians of ROUNDS, 5 if left out.
+# perf at the same time, against perf sched timehist -w, and a MariaDB (need root; left out without). Medians of ROUNDS,
+# 5 if left out; views of one trace by turns.
 # Events a second are given by CPU time, which other load on the machine disturbs least, and by the
 # clock on the wall.
 set -eu
@@ -13,7 +15,9 @@ O=$(cd "$1" && pwd)
 rounds=${2:-5}
 sizes="${MILLIONS:-1 3 10 ${FULL:+100}}"
 dir=$(mktemp -d "${TMPDIR:-/tmp}/bench-engine.XXXXXX")
-trap 'rm -rf "$dir"' EXIT
+# shellcheck source=bench/mariadb.sh
+. "$(dirname "$0")/mariadb.sh"
+trap 'mariadb_stop; rm -rf "$dir"' EXIT
 # A CPU that this process may use.
 core=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
 cores=$(nproc)
@@ -32,6 +36,31 @@ measure() {
 }
 
 calc() { awk "BEGIN { printf \"$1\", $2 }"; }
+
+# column N FILE: the median of a column.
+column() { cut -d' ' -f"$1" "$2" | median; }
+
+# by_turns TRACE: the views of a trace, each on one core and on all, one after the other in each round. Prints what they
+# cost beside the folded lines. Times on the wall say something only where nothing else runs.
+by_turns() {
+	local of one all
+	rm -f "$dir"/turn.*
+	for _ in $(seq "$rounds"); do
+		for of in folded causes html; do
+			"$O/bench/cost" taskset -c "$core" "$O/chainwalk" -q -f $of "$1" >>"$dir/turn.$of.one"
+			"$O/bench/cost" "$O/chainwalk" -q -f $of "$1" >>"$dir/turn.$of.all"
+		done
+	done
+	for of in folded causes html; do
+		one=$dir/turn.$of.one all=$dir/turn.$of.all
+		printf '   -f %-7s %6.2f s of CPU on one core, %5.2f times the folded lines; on the wall %6.2f s, on %d cores %6.2f s, %.2f times as fast; %.0f MiB\n' \
+			$of "$(column 2 "$one")" "$(calc %f "$(column 2 "$one") / $(column 2 "$dir/turn.folded.one")")" \
+			"$(column 1 "$one")" "$cores" "$(column 1 "$all")" \
+			"$(calc %f "$(column 1 "$one") / $(column 1 "$all")")" "$(calc %f "$(column 3 "$one") / 1024")"
+	done
+}
+
+machine_load() { echo "   load of the machine: $(cut -d' ' -f1-3 /proc/loadavg)"; }
 
 echo "== made traces: a server with 393 threads, depth 6, medians of $rounds"
 printf '%-22s %10s %10s %9s %9s %9s %9s\n' trace "CPU s" "wall s" "Mev/s" "Mev/s" "bytes/ev" "wall s"
@@ -53,16 +82,8 @@ for size in $sizes; do
 			echo "   $cores cores: $(calc %.2f "$one_wall / $wall") times as fast as one," \
 				"peak $(calc %.1f "$rss * 1024 / $size / 1e6") bytes/event," \
 				"$(calc %.2f "$rss / 1048576") GiB"
-			all_wall=$wall
-			measure taskset -c "$core" "$O/chainwalk" -q -f causes "$trace"
-			causes_cpu=$cpu causes_wall=$wall
-			measure "$O/chainwalk" -q -f causes "$trace"
-			echo "   -f causes: one core $causes_cpu s of CPU, $(calc %.2f "$causes_cpu / $base") times" \
-				"the folded lines; $cores cores $wall s by the wall," \
-				"$(calc %.2f "$causes_wall / $wall") times as fast as one," \
-				"$(calc %.2f "$wall / $all_wall") times the folded lines"
-			measure taskset -c "$core" "$O/chainwalk" -q -f html "$trace"
-			echo "   -f html: one core $cpu s of CPU, $(calc %.2f "$cpu / $base") times the folded lines"
+			by_turns "$trace"
+			machine_load
 		else
 			echo "   idle threads: $(calc %.2f "$one_cpu / $base") times the cost of the" \
 				"same without them, $(calc %.2f "$one_rss / $base_rss") times the memory"
@@ -99,4 +120,19 @@ for load in "messaging -g 10 -l 2000" "pipe -l 400000"; do
 		"$(calc %f "($cpu / $perf_events) / ($ours / $events)")" "$ours_wall" \
 		"$(calc %f "$wall / $ours_wall")"
 	rm -f "$dir/p.data"
+	by_turns "$dir/t.bin"
 done
+missing=$(mariadb_missing)
+if [ -n "$missing" ]; then
+	echo "== MariaDB: left out, without $(echo "$missing" | tr '\n' ' ')"
+	exit 0
+fi
+export dir
+mariadb_start
+mariadb_busy
+"$O/chaincap" -q -o "$dir/t.bin" "${WINDOW:-4}"
+mariadb_stop
+echo "== MariaDB, sysbench oltp_read_only, 8 threads, ${WINDOW:-4} s, with requests:" \
+	"$("$O/chainwalk" -q -f info "$dir/t.bin" | sed -n 's/^events: //p') events"
+by_turns "$dir/t.bin"
+machine_load
