@@ -16,7 +16,7 @@
 /* Of the columns of names (with their indentation) and of places: at most; of places: at least. */
 #define WHO_MOST 22
 #define AT_MOST 40
-#define AT_LEAST 16
+#define AT_LEAST 12
 /* A branch that is not the widest has at least so much of all, in percent. */
 #define LEAST_OF_ALL 25
 /* An end that an interrupt made is said with the wait that it ended if it has so much of that. */

@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "style.h"
+#include "table.h"
+
+/* Columns of a function's name: of some languages they are very long. */
+#define PLACE_COLUMNS 60
 
 /* What has less of the time than one of so many parts of it is no cause of all. */
 #define LEAST_PART 3
@@ -69,6 +73,14 @@ static void put_in(FILE *out, const char *before, const char *what)
 		fprintf(out, "%s%s", before, what);
 }
 
+static void put_place(FILE *out, const char *before, const char *at)
+{
+	if (!*at)
+		return;
+	fputs(before, out);
+	table_put_cut(out, at, PLACE_COLUMNS);
+}
+
 /* "runs keysCommand"; or that it would, if it had a CPU. */
 static void put_running(FILE *out, const struct names *names, const struct chain_step *e)
 {
@@ -81,7 +93,7 @@ static void put_running(FILE *out, const struct names *names, const struct chain
 		return;
 	}
 	fputs("runs", out);
-	put_in(out, " ", text_of(names, e->at));
+	put_place(out, " ", text_of(names, e->at));
 	put_in(out,
 	       e->at && *text_of(names, e->at) ? ", in the kernel for " : " in the kernel for ",
 	       text_of(names, e->call));
@@ -121,16 +133,16 @@ static void put_deed(FILE *out, const struct names *names, const struct way *way
 	} else if (e->is_end && e->end == CHAIN_DISK) {
 		fputs("waits for ", out);
 		fputs(*by ? by : "a disk", out);
-		put_in(out, " in ", at);
+		put_place(out, " in ", at);
 	} else if (e->is_end && e->end == CHAIN_UNKNOWN) {
 		fputs("does something unknown (events are missing)", out);
 	} else if (e->is_end && e->end == CHAIN_TIMER && (!*what || w->kind == JOINT_SLEEP)) {
 		fputs(own && w && !w->above ? "sleeps by choice" : "sleeps", out);
-		put_in(out, " in ", at);
+		put_place(out, " in ", at);
 	} else {
 		put_in(out, "waits for ", what);
 		fputs(*what ? "" : "waits", out);
-		put_in(out, " in ", at);
+		put_place(out, " in ", at);
 		put_in(out, ", which is held by ", by);
 		if (e->is_end && e->all)
 			fprintf(out, ", as all %u of that name do, in vain", e->all);
