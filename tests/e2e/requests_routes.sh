@@ -134,7 +134,7 @@ if command -v mariadbd >/dev/null && command -v mariadb-install-db >/dev/null &&
 	record ask_maria
 	requests_at "$tmp/trace" "unix $tmp/my"
 	read -r reads others <<-END
-		$(awk '$1 == "read:" { r = $2 } $1 == "other:" { o = $2 } END { print r, o }' "$tmp/told")
+		$(awk '$1 == "read:" { r = $2 } $1 == "other:" { o = $2 } END { printf "%.0f %.0f\n", r, o }' "$tmp/told")
 	END
 	expect "MariaDB: what sysbench did" "840 120" "$reads $others"
 	# Five statements of the table, as sysbench 1.0 has them; and three by text.

@@ -29,7 +29,7 @@ $(requests_of request ', route ')" >>"$tmp/counts"
 # judge WHAT: of all ways but the last two all requests have the route, of these none has any.
 judge() {
 	expect "$1: ways in which all 50 requests have their route" 10 \
-		"$(awk '$2 == 50 && $3 == 50 && $4 == 50 { n++ } END { print n + 0 }' "$tmp/counts")"
+		"$(awk '$2 == 50 && $3 == 50 && $4 == 50 { n++ } END { printf "%.0f", n }' "$tmp/counts")"
 	expect "$1: requests that were thrown away" "trunc 50 0 0" "$(grep '^trunc ' "$tmp/counts")"
 	expect "$1: requests read by a call for several" "many 50 0 0" "$(grep '^many ' "$tmp/counts")"
 }
@@ -39,8 +39,8 @@ count "64 bits"
 cat "$tmp/counts"
 judge "64 bits"
 count "without routes" --no-routes
-expect "without routes: requests with one" 0 "$(awk '{ n += $4 } END { print n + 0 }' "$tmp/counts")"
-expect "without routes: requests" 600 "$(awk '{ n += $2 } END { print n + 0 }' "$tmp/counts")"
+expect "without routes: requests with one" 0 "$(awk '{ n += $4 } END { printf "%.0f", n }' "$tmp/counts")"
+expect "without routes: requests" 600 "$(awk '{ n += $2 } END { printf "%.0f", n }' "$tmp/counts")"
 if cc -m32 -O1 -pthread -o "$tmp/reads" "$(dirname "$0")/../workload/requests/reads.c" 2>"$tmp/err"; then
 	count "32 bits"
 	judge "32 bits"

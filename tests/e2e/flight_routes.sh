@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Each trace of a flight recorder has the routes of its requests, by all requests that there were up to then: one that was
+# asked for before the first trace and again before the second is told in both; what one connection alone
+# asked for, in none.
+# Beside another: it counts requests at a port of its own.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+command -v python3 >/dev/null || skip "no python3"
+command -v curl >/dev/null || skip "no curl"
+cat >"$tmp/server.py" <<'END'
+import http.server
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *args):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+END
+python3 "$tmp/server.py" >"$tmp/port" &
+started="$started $!"
+listening() { [ -s "$tmp/port" ]; }
+wait_for "the server listens" 60 listening
+at="http://127.0.0.1:$(cat "$tmp/port")"
+
+"$cap" -v --flight 60s -F 0 -o "$tmp/trace.bin" 2>"$tmp/err" &
+recorder=$!
+started="$started $recorder"
+recording() { grep -q 'ring buffers' "$tmp/err"; }
+wait_for "chaincap records" 60 recording
+ask() {
+	for _ in 1 2 3; do
+		curl -s "$at/users/[1000-1009]/orders?token=queryzzsecret" "$at/$1?[1-5]"
+	done
+	curl -s "$at/correcthorse$1?[1-9]"
+}
+has_trace() { [ -s "$1" ]; }
+ask cart
+kill -USR1 "$recorder"
+wait_for "the first trace" 60 has_trace "$tmp/trace.bin"
+ask report
+kill -INT "$recorder"
+wait "$recorder"
+expect_exit chaincap 0 $?
+
+# routes TRACE CARTS REPORTS ORDERS ALONE
+routes() {
+	requests_at "$1" "tcp :$(cat "$tmp/port")"
+	expect_requests "$1: carts" "$2" request ', route GET /cart,'
+	expect_requests "$1: reports" "$3" request ', route GET /report,'
+	expect_requests "$1: orders" "$4" request ', route GET /users/[*]/orders,'
+	expect_requests "$1: of one connection alone" "$5" request ', route GET /[*],'
+	if grep -aqE 'correcthorse|queryzzsecret' "$1"; then
+		fail "$1 has a word of one connection, or a query string"
+	fi
+}
+routes "$tmp/trace.bin" 15 0 30 9
+routes "$tmp/trace.1.bin" 15 15 60 18
