@@ -19,12 +19,14 @@
 #include "format_table.h"
 #include "base/text.h"
 #include "common/option_table.h"
+#include "common/output_file.h"
 #include "fold/folded.h"
 #include "formats/against.h"
 #include "formats/screen_json.h"
 #include "symbols/symbols.h"
 #include "hosts/hosts.h"
 #include "opened.h"
+#include "common/xalloc.h"
 
 /* ---- traces of several machines -------------------------------------------------------------- */
 
@@ -61,7 +63,7 @@ static bool has_streams(const struct opened *t)
 }
 
 /* Whether any two traces have both ends of a connection. */
-static int share(const struct joined *j, bool *is_shared)
+static void share(const struct joined *j, bool *is_shared)
 {
 	const struct trace *traces[HOSTS_MAX];
 	uint32_t n = 0;
@@ -70,7 +72,8 @@ static int share(const struct joined *j, bool *is_shared)
 		if (has_streams(&j->traces[i]))
 			traces[n++] = j->traces[i].rec.trace;
 	*is_shared = false;
-	return n < 2 ? 0 : hosts_share(traces, n, is_shared);
+	if (!(n < 2))
+		hosts_share(traces, n, is_shared);
 }
 
 /* The name of a machine, or of its trace, if another one has the same name, or it has none. */
@@ -91,9 +94,7 @@ static int join(struct joined *j, char *const *paths, const struct options *o,
 	struct timelines *timelines[HOSTS_MAX] = { NULL };
 	int err = 0;
 
-	j->hosts = calloc(j->n, sizeof(*j->hosts));
-	if (!j->hosts)
-		return -ENOMEM;
+	j->hosts = xcalloc(j->n, sizeof(*j->hosts));
 	for (uint32_t i = 0; i < j->n && !err; i++) {
 		if (!j->traces[i].is_open)
 			continue;
@@ -112,19 +113,16 @@ static int joined_open(struct joined *j, char *const *paths, size_t n, const str
 		       const struct format *format, struct symbols **symbols)
 {
 	bool is_shared;
-	int err;
 
 	if (!may_join(paths, n, o, format))
 		return 0;
-	j->traces = calloc(n, sizeof(*j->traces));
-	if (!j->traces)
-		return -ENOMEM;
+	j->traces = xcalloc(n, sizeof(*j->traces));
 	j->n = (uint32_t)n;
 	for (size_t i = 0; i < n; i++)
 		if (opened_open(&j->traces[i], paths[i], format, o))
 			return 0; /* it is opened again, and said what is wrong */
-	err = share(j, &is_shared);
-	return err || !is_shared ? err : join(j, paths, o, format, symbols);
+	share(j, &is_shared);
+	return !is_shared ? 0 : join(j, paths, o, format, symbols);
 }
 
 static void joined_close(struct joined *j)
@@ -160,6 +158,14 @@ static const char *open_error(int err)
 	default:
 		return import_error_text(err) ? import_error_text(err) : strerror(-err);
 	}
+}
+
+/* What has no other way to say so: libraries, and code that the recorder has, too. Returns err. */
+static int checked(int err)
+{
+	if (err == -ENOMEM)
+		out_of_memory();
+	return err;
 }
 
 /*
@@ -270,8 +276,8 @@ static int open_output(struct run *r)
 		if (same_file(path, path_of(r->o, i)))
 			err = -ETXTBSY;
 	if (!err && !format_find(r->o->format)->database) {
-		r->out = fopen(path, "we");
-		err = r->out ? 0 : -errno;
+		r->out = output_file_open(path);
+		err = r->out ? 0 : checked(-errno);
 	}
 	if (err)
 		fprintf(stderr, "chainwalk: %s: %s\n", path,
@@ -349,11 +355,11 @@ static int explain(struct run *r, struct opened *t, const char *name)
 	struct format_totals totals = { .known = false };
 	struct format_input in = { .trace = rec->trace, .import = rec->import, .options = o };
 	bool missing = false;
-	int err = opened_link(t, o, format, &r->symbols);
+	int err = checked(opened_link(t, o, format, &r->symbols));
 
 	if (!err && t->timelines) {
 		print_range_warning(name, t->timelines, o);
-		err = print_missing(name, t->timelines, o, &missing);
+		print_missing(name, t->timelines, o, &missing);
 		r->n_missing += missing;
 	}
 	if (err) {
@@ -377,7 +383,7 @@ static int explain(struct run *r, struct opened *t, const char *name)
 	in.n_hosts = r->joined.hosts ? r->joined.n : 0;
 	in.path = r->o->n_traces ? name : NULL;
 	in.totals = o->quiet ? NULL : &totals;
-	err = write_trace(r, format, &in, name);
+	err = checked(write_trace(r, format, &in, name));
 	if (err) {
 		if (err != -ECANCELED)
 			fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
@@ -406,7 +412,7 @@ static int walk_trace(struct run *r, size_t i)
 	int err = 0;
 
 	if (!t->is_open)
-		err = opened_open(t, path, format_find(r->o->format), r->o);
+		err = checked(opened_open(t, path, format_find(r->o->format), r->o));
 	if (err) {
 		what = err == -EBADMSG || err == -EISDIR ? recording_other(path) : NULL;
 		fprintf(stderr, "chainwalk: %s: %s%s%s\n", name, open_error(err),
@@ -496,10 +502,11 @@ static int join_traces(struct run *r)
 static int compare(struct run *r, int *status)
 {
 	const struct options *o = r->o;
-	int err = against_compare(&r->against, o);
+	int err = 0;
 
-	if (!err)
-		err = (o->json ? against_put_json : against_put)(r->out, &r->against, o);
+	against_compare(&r->against, o);
+
+	err = (o->json ? against_put_json : against_put)(r->out, &r->against, o);
 	if (err)
 		fprintf(stderr, "chainwalk: %s\n", strerror(-err));
 	else
@@ -551,13 +558,10 @@ static int walk(const struct options *o)
 	if (!err && r.merging)
 		err = folded_add_remote(&r.merged, r.joined.hosts, r.joined.n, o);
 	if (!err && r.merging) {
-		err = folded_write(&r.merged, o, r.out);
-		if (err)
-			fprintf(stderr, "chainwalk: %s\n", strerror(-err));
-		else
-			err = flush_output(&r);
+		folded_write(&r.merged, o, r.out);
+		err = flush_output(&r);
 	}
-	if (r.out && r.out != stdout && fclose(r.out) && !err) {
+	if (r.out && r.out != stdout && output_file_close(r.out) && !err) {
 		err = -errno;
 		fprintf(stderr, "chainwalk: %s: %s\n", r.out_name, strerror(-err));
 	}
@@ -586,6 +590,7 @@ static void on_sigbus(int sig)
 	(void)sig;
 	written = write(STDERR_FILENO, message, sizeof(message) - 1);
 	(void)written; /* an error cannot be reported either */
+	output_file_remove();
 	_exit(EXIT_FAILED);
 }
 

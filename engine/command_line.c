@@ -12,13 +12,8 @@
 #include "common/option_table.h"
 #include "format_table.h"
 
-/* ---- values: each function reads one as the user wrote it; 0, -EINVAL or -ENOMEM ------------- */
-
-static int out_of_memory(struct setting *s)
-{
-	setting_complain(s, "out of memory");
-	return -ENOMEM;
-}
+/* ---- values: each function reads one as the user wrote it; 0 or -EINVAL ------------------------
+ */
 
 /* The value is not what it has to be. */
 static int complain_value(struct setting *s, const char *value, const char *what)
@@ -146,7 +141,8 @@ static int add_id(struct setting *s, const char *value)
 	if (!parse_number(slash && slash > value ? slash + 1 : value, TRACE_TID_LIMIT - 1, &v))
 		return complain_value(s, value,
 				      "not a thread's id, as 811 or postgres/811 (-c takes names)");
-	return id_list_add(s->member, (uint32_t)v) ? out_of_memory(s) : 0;
+	id_list_add(s->member, (uint32_t)v);
+	return 0;
 }
 
 static int add_process(struct setting *s, const char *value)
@@ -154,21 +150,23 @@ static int add_process(struct setting *s, const char *value)
 	struct process_list *l = s->member;
 	uint64_t v;
 
-	if (parse_number(value, TRACE_TID_LIMIT - 1, &v))
-		return id_list_add(&l->ids, (uint32_t)v) ? out_of_memory(s) : 0;
+	if (parse_number(value, TRACE_TID_LIMIT - 1, &v)) {
+		id_list_add(&l->ids, (uint32_t)v);
+		return 0;
+	}
 	if (!*value || (*value >= '0' && *value <= '9'))
 		return complain_value(s, value, "neither a process id nor a name");
-	return path_list_add(&l->names, value) ? out_of_memory(s) : 0;
+	path_list_add(&l->names, value);
+	return 0;
 }
 
 static int add_regex(struct setting *s, const char *value)
 {
 	char why[128];
-	int err = regex_list_add(s->member, value, why, sizeof(why));
 
-	if (err == -EINVAL)
+	if (regex_list_add(s->member, value, why, sizeof(why)))
 		return setting_complain(s, "%s: '%s': %s", s->name, value, why);
-	return err ? out_of_memory(s) : 0;
+	return 0;
 }
 
 /* A folder that exists. */
@@ -180,7 +178,8 @@ static int add_path(struct setting *s, const char *value)
 		return complain_value(s, value, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return complain_value(s, value, "not a folder");
-	return path_list_add(s->member, value) ? out_of_memory(s) : 0;
+	path_list_add(s->member, value);
+	return 0;
 }
 
 static int add_words(struct setting *s, const char *value)
@@ -191,8 +190,7 @@ static int add_words(struct setting *s, const char *value)
 		len = strcspn(word, ",");
 		if (!len)
 			return complain_value(s, value, "not a list of words, such as tcp,file");
-		if (word_list_add(s->member, word, len))
-			return out_of_memory(s);
+		word_list_add(s->member, word, len);
 		if (!word[len])
 			return 0;
 	}

@@ -342,23 +342,22 @@ static bool complain_classes(const char *trace, const struct timelines *tl,
 	return true;
 }
 
-static int complain_objects(const char *trace, const struct timelines *tl, const struct options *o,
-			    bool *missing)
+static void complain_objects(const char *trace, const struct timelines *tl, const struct options *o,
+			     bool *missing)
 {
 	struct names *names;
-	int err;
 
 	if (!o->waits_for.n && !o->classes.n)
-		return 0;
+		return;
 	if (!wait_classes_known(tl)) {
 		fputs("does not say what was waited for\n", print_about(stderr, trace));
 		*missing = true;
-		return 0;
+		return;
 	}
 	if (o->classes.n)
 		*missing |= complain_classes(trace, tl, &o->classes);
-	err = names_new(&names, tl, o);
-	for (size_t i = 0; !err && i < o->waits_for.n; i++) {
+	names_new(&names, tl, o);
+	for (size_t i = 0; i < o->waits_for.n; i++) {
 		if (object_matches(tl, names, &o->waits_for.regex[i]))
 			continue;
 		*missing = true;
@@ -367,13 +366,11 @@ static int complain_objects(const char *trace, const struct timelines *tl, const
 		fputs("' in this trace (--format=objects lists them)\n", stderr);
 	}
 	names_free(names);
-	return err;
 }
 
-int print_missing(const char *name, const struct timelines *tl, const struct options *o, bool *any)
+void print_missing(const char *name, const struct timelines *tl, const struct options *o, bool *any)
 {
 	bool missing = complain_list(name, tl, &o->processes);
-	int err;
 
 	missing |= complain_list(name, tl, &o->trees);
 	for (size_t i = 0; i < o->tids.n; i++)
@@ -389,9 +386,8 @@ int print_missing(const char *name, const struct timelines *tl, const struct opt
 	missing |= complain_groups(name, tl, &o->groups);
 	missing |= complain_endpoints(name, tl, &o->endpoints);
 	missing |= complain_trace_id(name, tl, o->trace_id);
-	err = complain_objects(name, tl, o, &missing);
+	complain_objects(name, tl, o, &missing);
 	*any = missing;
-	return err;
 }
 
 /* ---- the summary ---------------------------------------------------------------------------- */
@@ -412,12 +408,11 @@ static void print_coverage(const char *name, const struct trace *t)
 }
 
 /* A line of the summary, cut to the screen's width if there is one: begin it, and end it. */
-static int begin_line(struct paragraph *p, const struct options *o)
+static void begin_line(struct paragraph *p, const struct options *o)
 {
-	int err = paragraph_begin(p);
+	paragraph_begin(p);
 
 	p->columns = o->columns ? paragraph_columns(o->columns) : SIZE_MAX;
-	return err;
 }
 
 static int end_line(struct paragraph *p)
@@ -434,9 +429,8 @@ static int print_note_lines(const struct process_notes *notes, const struct opti
 	for (size_t i = 0; !err && i < shown; i++) {
 		struct paragraph p;
 
-		err = begin_line(&p, o);
-		if (err)
-			return err;
+		begin_line(&p, o);
+		err = 0;
 		print_clean(p.f, notes->line[i]);
 		err = end_line(&p);
 	}
@@ -456,9 +450,9 @@ static int print_notes(const struct format_input *in)
 	int err = 0;
 
 	if (some) {
-		err = names_new(&names, in->timelines, in->options);
-		if (!err)
-			err = process_notes_find(&told, in->timelines, names, &in->totals->told);
+		names_new(&names, in->timelines, in->options);
+		err = 0;
+		process_notes_find(&told, in->timelines, names, &in->totals->told);
 		names_free(names);
 	}
 	if (!err)
@@ -531,20 +525,17 @@ static const struct wait *unwoken_of(const struct thread *th)
 	return NULL;
 }
 
-static int find_unwoken(const struct timelines *tl, const struct options *given, struct unwoken *u)
+static void find_unwoken(const struct timelines *tl, const struct options *given, struct unwoken *u)
 {
 	struct options o = *given;
 	struct names *names;
 	struct wait_filter *f = NULL;
 	uint32_t i = 0, end = 0;
-	int err;
 
 	o.ended = o.no_idle = false;
-	err = names_new(&names, tl, &o);
-	if (!err)
-		err = wait_filter_new(&f, tl, &o, names);
-	if (!err)
-		timelines_range(tl, wait_filter_of_requests(f), &i, &end);
+	names_new(&names, tl, &o);
+	wait_filter_new(&f, tl, &o, names);
+	timelines_range(tl, wait_filter_of_requests(f), &i, &end);
 	for (; i < end; i++) {
 		const struct thread *th = timelines_thread(tl, i);
 		struct chosen_wait c = { .thread = i };
@@ -562,7 +553,6 @@ static int find_unwoken(const struct timelines *tl, const struct options *given,
 	}
 	wait_filter_free(f);
 	names_free(names);
-	return err;
 }
 
 /* "; -t 7 (janitor) holds it"; nothing if it is not known. */
@@ -583,10 +573,9 @@ static void put_holder(FILE *f, const struct timelines *tl, uint32_t holder)
 static int print_stuck(const struct timelines *tl, const struct options *o, const struct unwoken *u)
 {
 	struct paragraph p;
-	int err = begin_line(&p, o);
 
-	if (err)
-		return err;
+	begin_line(&p, o);
+
 	fprintf(p.f, "at a lock or in state D at the end, %" PRIu64 " thread%s: ", u->stuck,
 		u->stuck == 1 ? "" : "s");
 	for (uint64_t i = 0; i < u->stuck && i < STUCK_SHOWN; i++) {
@@ -606,10 +595,11 @@ static int print_stuck(const struct timelines *tl, const struct options *o, cons
 static int print_unwoken(const struct timelines *tl, const struct options *o)
 {
 	struct unwoken u = { 0 };
-	int err = find_unwoken(tl, o, &u);
 
-	if (err || !u.waits)
-		return err;
+	find_unwoken(tl, o, &u);
+
+	if (!u.waits)
+		return 0;
 	if (o->ended)
 		fprintf(stderr,
 			"left out: %" PRIu64
@@ -623,9 +613,10 @@ static void print_command(const struct timelines *tl, const struct options *o)
 {
 	uint32_t n = timelines_threads(tl), in = 0;
 	bool *shown;
-	int err = scope_find(&shown, tl, o);
 
-	for (uint32_t i = 0; !err && i < n; i++)
+	scope_find(&shown, tl, o);
+
+	for (uint32_t i = 0; i < n; i++)
 		in += shown[i];
 	free(shown);
 	if (in == 1)
@@ -655,45 +646,40 @@ static void print_totals(const struct chain_summary *s, const struct timelines *
 #define CLASSES_SHOWN 6
 
 /* Adds up what the chosen waits were for, for a format without totals. */
-static int sum_classes(const struct timelines *tl, const struct options *o, struct names *names,
-		       struct sums *sums)
+static void sum_classes(const struct timelines *tl, const struct options *o, struct names *names,
+			struct sums *sums)
 {
 	struct wait_filter *f;
-	int err = wait_filter_new(&f, tl, o, names);
 	uint32_t i = 0, end = 0;
 
-	if (!err)
-		timelines_range(tl, wait_filter_of_requests(f), &i, &end);
-	for (; !err && i < end; i++)
+	wait_filter_new(&f, tl, o, names);
+
+	timelines_range(tl, wait_filter_of_requests(f), &i, &end);
+	for (; i < end; i++)
 		if (wait_filter_thread(f, i))
 			wait_filter_sum_classes(f, i, 0, sums);
 	wait_filter_free(f);
-	return err;
 }
 
 /* What the chosen waits were for, if the trace says it. */
-static int print_classes(const struct format_input *in)
+static void print_classes(const struct format_input *in)
 {
 	struct sums own = { .n = 0 }, *sums = &own;
 	struct names *names;
-	int err;
 
 	if (!wait_classes_known(in->timelines))
-		return 0;
-	err = names_new(&names, in->timelines, in->options);
+		return;
+	names_new(&names, in->timelines, in->options);
 	if (in->totals && in->totals->known)
 		sums = &in->totals->classes;
-	else if (!err)
-		err = sum_classes(in->timelines, in->options, names, sums);
-	if (!err)
-		sums_sort(sums, names, names_string);
-	if (!err && sums_write(sums, names, 0, CLASSES_SHOWN, "waited for: ", "unknown", stderr))
+	else {
+		sum_classes(in->timelines, in->options, names, sums);
+	}
+	sums_sort(sums, names, names_string);
+	if (sums_write(sums, names, 0, CLASSES_SHOWN, "waited for: ", "unknown", stderr))
 		putc('\n', stderr);
-	if (sums->out_of_memory)
-		err = -ENOMEM;
 	names_free(names);
 	sums_free(&own);
-	return err;
 }
 
 int print_summary(const char *name, const struct format_input *in)
@@ -711,9 +697,10 @@ int print_summary(const char *name, const struct format_input *in)
 	if (in->totals && in->totals->known)
 		print_totals(&in->totals->sums, in->timelines, in->options->no_idle);
 	/* On a screen there are more important things. */
-	err = in->options->columns ? 0 : print_classes(in);
-	if (err)
-		return err;
+	if (!in->options->columns)
+		print_classes(in);
+
+	err = 0;
 	return print_unwoken(in->timelines, in->options);
 }
 

@@ -21,7 +21,8 @@ void print_range_warning(const char *name, const struct timelines *tl, const str
  * trace `name`, with what is near to it, for each of --object that fits nothing waited for, and if
  * nothing is of a class of --class. Sets *any to whether there was one. Returns 0 or -ENOMEM.
  */
-int print_missing(const char *name, const struct timelines *tl, const struct options *o, bool *any);
+void print_missing(const char *name, const struct timelines *tl, const struct options *o,
+		   bool *any);
 /*
  * What the trace covers; the totals of the waits selected by in->options, if in->totals has them;
  * with in->timelines, the sleepers that nobody woke. Returns 0 or -ENOMEM.

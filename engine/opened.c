@@ -38,13 +38,12 @@ static int name_functions(struct opened *t, const struct options *o, struct symb
 {
 	const struct recording *rec = &t->rec;
 	bool has_none = rec->import && rec->import->source == IMPORT_FROM_PERF_DATA;
-	int err = 0;
 
 	if (!symbols_wanted(o) && !has_none)
 		return 0;
 	if (!*symbols)
-		err = symbols_new(symbols, o);
-	return err ? err : symbols_apply(*symbols, rec->trace);
+		symbols_new(symbols, o);
+	return symbols_apply(*symbols, rec->trace);
 }
 
 int opened_link(struct opened *t, const struct options *o, const struct format *format,

@@ -17,6 +17,8 @@
 #include "options.h"
 #include "page.h"
 #include "tree.h"
+#include "common/output_file.h"
+#include "common/xalloc.h"
 
 #define BAD_SHOWN 3 /* invalid lines that are reported one by one */
 
@@ -105,6 +107,14 @@ static bool is_garbage(const struct folded_stats *st)
 	return st->bad >= 10 && st->bad / 10 >= st->good;
 }
 
+/* What the library says of its callers' memory ends the program. Returns err. */
+static int checked(int err)
+{
+	if (err == -ENOMEM)
+		out_of_memory();
+	return err;
+}
+
 /* 0, or -1 after a message. */
 static int read_file(struct input *in, const char *name)
 {
@@ -117,7 +127,7 @@ static int read_file(struct input *in, const char *name)
 		err = folded_read_known(fd, &in->stats, on_head, on_line, on_bad, in);
 	if (fd > STDIN_FILENO)
 		close(fd);
-	if (err && err != -EBADMSG)
+	if (checked(err) && err != -EBADMSG)
 		fprintf(stderr, "flamegraph: %s: %s\n", in->file, strerror(-err));
 	return err ? -1 : 0;
 }
@@ -197,7 +207,7 @@ static int draw(struct options *o, struct input *in, FILE *f)
 		return EXIT_USAGE;
 	}
 out:
-	if (err)
+	if (checked(err))
 		fprintf(stderr, "flamegraph: %s\n", strerror(-err));
 	return err ? EXIT_FAILED : EXIT_OK;
 }
@@ -209,7 +219,7 @@ static int finish_output(FILE *f, const char *name)
 
 	bad |= fflush(f);
 	if (f != stdout)
-		bad |= fclose(f);
+		bad |= output_file_close(f);
 	if (!bad)
 		return 0;
 	if (errno != EPIPE)
@@ -232,7 +242,8 @@ static int read_all(struct input *in, char **files, int n)
 		failed = read_file(in, n ? files[i] : dash[0]);
 	}
 	closed = input_reader_close(&in->reader);
-	if (!failed && (err || closed))
+	checked(err);
+	if (!failed && (err || checked(closed)))
 		fprintf(stderr, "flamegraph: %s\n", strerror(err ? -err : -closed));
 	return err || closed || failed ? -1 : 0;
 }
@@ -257,10 +268,7 @@ static int run(struct options *o, char **files, int n)
 	int status = EXIT_FAILED;
 	FILE *f = stdout;
 
-	if (tree_init(&tree)) {
-		fprintf(stderr, "flamegraph: %s\n", strerror(ENOMEM));
-		goto out;
-	}
+	checked(tree_init(&tree));
 	if (o->out && is_input(o->out, files, n)) {
 		fprintf(stderr, "flamegraph: %s: this is an input file\n", o->out);
 		goto out;
@@ -270,8 +278,9 @@ static int run(struct options *o, char **files, int n)
 	if (read_all(&in, files, n) && !in.foreign)
 		goto out;
 	if (o->out) {
-		f = fopen(o->out, "we");
+		f = output_file_open(o->out);
 		if (!f) {
+			checked(-errno);
 			fprintf(stderr, "flamegraph: %s: %s\n", o->out, strerror(errno));
 			goto out;
 		}

@@ -124,6 +124,11 @@ $(O)/map_bomb $(O)/evil_frames: $(O)/%: $(O)/tests/attacks/%.o
 	$(LINK)
 unit: $(O)/odd_stacks $(O)/odd_processes $(O)/map_bomb $(O)/evil_frames
 unit: $(O)/kill_at
+# For LD_PRELOAD: no memory from some allocation on.
+$(O)/no_memory.so: tests/tools/no_memory.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) -fPIC -shared -o $@ $<
+unit: $(O)/no_memory.so
 # The functions that the recorder knows of a file.
 $(O)/tests/tools/elf_functions.o: ROOM = -Icollector
 $(O)/elf_functions: $(O)/tests/tools/elf_functions.o $(COLLECTOR_LIB) $(COMMON)

@@ -8,7 +8,7 @@
 #include "attribute/event_loops.h"
 #include "base/compare.h"
 #include "base/kernel_functions.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "words/code_frames.h"
 #include "words/kernel_calls.h"
 #include "words/lock_holder.h"
@@ -81,7 +81,6 @@ struct chain_steps {
 	const struct wait *piece_wait;
 	uint64_t piece_ns;
 	uint32_t crowds; /* so many times it was asked whether all threads of a kind waited so */
-	bool out_of_memory;
 };
 
 /* ---- labels ---------------------------------------------------------------------------------- */
@@ -96,7 +95,7 @@ static uint32_t thread_name(struct chain_steps *s, uint32_t string)
 	const char *name = trace_string(s->trace, string);
 	struct text_buf b = { 0 };
 
-	if (known && *known)
+	if (*known)
 		return *known;
 	for (const char *p = name; *p;) {
 		size_t digits = p > name && strchr("-_/:# ", p[-1]) ? strspn(p, "0123456789") : 0;
@@ -107,11 +106,9 @@ static uint32_t thread_name(struct chain_steps *s, uint32_t string)
 			text_put(&b, p, digits = 1);
 		p += digits;
 	}
-	text = b.failed || !known ? 0 : names_clean(s->names, b.len ? b.p : "");
+	text = names_clean(s->names, b.len ? b.p : "");
 	text_free(&b);
-	s->out_of_memory |= !text;
-	if (known)
-		*known = text;
+	*known = text;
 	return text;
 }
 
@@ -121,17 +118,12 @@ static const struct place *place_at(struct chain_steps *s, uint32_t pair)
 	struct place *p = pair_table_at(&s->places, pair, 0, sizeof(*p)), made = { .known = 1 };
 	struct joint j;
 
-	if (!p) {
-		s->out_of_memory = true;
-		return NULL;
-	}
 	if (p->known)
 		return p;
 	j = joint_of(s->timelines, s->chains.kernel, s->names, s->pools, pair);
 	made.at = own_place(s->names, s->trace, pair);
 	made.what = j.text;
 	made.kind = j.kind;
-	s->out_of_memory |= !made.at || !made.what;
 	*p = made;
 	return p;
 }
@@ -140,8 +132,6 @@ static void label_wait(struct chain_steps *s, struct label *label, uint32_t pair
 {
 	const struct place *p = place_at(s, pair);
 
-	if (!p)
-		return;
 	label->slept = 1;
 	label->at = p->at;
 	label->what = p->what;
@@ -150,7 +140,7 @@ static void label_wait(struct chain_steps *s, struct label *label, uint32_t pair
 
 static uint32_t label_id(struct chain_steps *s, const struct label *label)
 {
-	return s->out_of_memory ? 0 : intern_id(&s->labels, label, sizeof(*label), NULL);
+	return xintern(&s->labels, label, sizeof(*label), NULL);
 }
 
 /* With what a reader is busy, by what "[for tcp :80 /cart]" is called: the route, if it is known.
@@ -163,7 +153,6 @@ static uint32_t busy_with(struct chain_steps *s, uint32_t for_it)
 	while (e < end && (e->for_it != for_it || !e->route))
 		e++;
 	text = e < end ? names_string(s->names, e->name) : names_adopt(s->names, "others");
-	s->out_of_memory |= !text;
 	return text;
 }
 
@@ -201,14 +190,11 @@ static struct label label_of(const struct chain_steps *s, uint32_t node)
 /* The step with this key below another; 0: out of memory. */
 static uint32_t step_at(struct chain_steps *s, uint32_t above, const struct step_key *key)
 {
-	uint32_t id = intern_id(&s->keys, key, sizeof(*key), NULL), number;
+	uint32_t id = xintern(&s->keys, key, sizeof(*key), NULL), number;
 	int is_new;
 
-	number = id ? pairs_id_new(&s->numbers, above, id, &is_new) : 0;
-	if (!number || !GROW(s->steps, number, s->cap_steps)) {
-		s->out_of_memory = true;
-		return 0;
-	}
+	number = pairs_id_new(&s->numbers, above, id, &is_new);
+	XGROW(s->steps, number, s->cap_steps);
 	if (is_new)
 		s->steps[number] = (struct chain_step) {
 			.above = above,
@@ -304,10 +290,7 @@ static uint32_t step_of(struct chain_steps *s, uint32_t node)
 
 		step = step_of_wait(s, step, &key, l.who);
 	}
-	if (!GROW_ZEROED(s->step_of, node, s->cap_step_of)) {
-		s->out_of_memory = true;
-		return 0;
-	}
+	XGROW_ZEROED(s->step_of, node, s->cap_step_of);
 	s->step_of[node] = 1 + step;
 	return step;
 }
@@ -318,7 +301,7 @@ static uint32_t step_of_sleeper(struct chain_steps *s, uint32_t node, uint32_t a
 	const struct place *p = place_at(s, s->piece_wait->stack);
 	struct step_key key = { .who = who_of(s, node) };
 
-	if (!p || !key.who)
+	if (!key.who)
 		return above;
 	key.at = p->at;
 	key.what = p->what;
@@ -388,7 +371,7 @@ static int waits_so(struct chain_steps *s, uint32_t thread, uint32_t tgid, uint3
 	if (!w || w->kind != WAIT_SLEEP || w->out_ns > at_ns)
 		return 0;
 	p = place_at(s, w->stack);
-	return p && p->at == place->at && p->what == place->what;
+	return p->at == place->at && p->what == place->what;
 }
 
 /*
@@ -398,7 +381,7 @@ static int waits_so(struct chain_steps *s, uint32_t thread, uint32_t tgid, uint3
 static uint32_t all_wait_so(struct chain_steps *s)
 {
 	const struct place *at = place_at(s, s->piece_wait->stack);
-	struct place place = at ? *at : (struct place) { .kind = JOINT_SLEEP };
+	struct place place = *at;
 	uint32_t tgid = timelines_thread(s->timelines, s->piece_thread)->tgid, n = 0;
 	uint32_t name = thread_name(s, timelines_name(s->timelines, s->piece_thread, s->piece_ns));
 
@@ -441,8 +424,6 @@ static void add_time(struct chain_steps *s, uint32_t node, struct amount_key key
 	uint32_t step = end_step(s, node, key.end, flags), text;
 	struct text_buf b = { 0 };
 
-	if (!step)
-		return;
 	s->steps[step].ns += ns;
 	if (key.end == CHAIN_RUNNABLE || key.end == CHAIN_PREEMPTED)
 		s->steps[step].no_cpu_ns += ns;
@@ -461,9 +442,8 @@ static void add_time(struct chain_steps *s, uint32_t node, struct amount_key key
 	}
 	disk_names_put(s->trace, timelines_disk_request_kind(s->timelines, key.value).disk,
 		       timelines_disk_request_kind(s->timelines, key.value).op, &b);
-	text = b.failed ? 0 : names_clean(s->names, b.len ? b.p : "");
+	text = names_clean(s->names, b.len ? b.p : "");
 	text_free(&b);
-	s->out_of_memory |= !text;
 	sums_add(&s->did, step, text, ns);
 }
 
@@ -510,18 +490,17 @@ static void add_had(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t
 {
 	uint32_t step = end_step(s, node, end, 0), of_quota;
 
-	if (step && s->is_watched && s->is_watched(s->watcher, who)) {
+	if (s->is_watched && s->is_watched(s->watcher, who)) {
 		s->held_ns += ns;
 		s->steps[step].held_ns += ns;
 	}
-	if (step && cpu_holder_throttled(who)) {
+	if (cpu_holder_throttled(who)) {
 		of_quota = end_step(s, node, end, THROTTLED);
 		s->steps[step].ns -= ns;
 		s->steps[step].no_cpu_ns -= ns;
-		if (of_quota)
-			s->steps[of_quota].ns += ns;
+		s->steps[of_quota].ns += ns;
 		step = of_quota;
-		if (step && cpu_holder_quota(who))
+		if (cpu_holder_quota(who))
 			add_users(s, step, cpu_holder_quota(who));
 	}
 	if (step)
@@ -533,8 +512,7 @@ static void add_sample(struct chain_steps *s, uint32_t node, uint32_t end, uint3
 {
 	uint32_t step = end_step(s, node, end, 0);
 
-	if (step)
-		sums_add(&s->ran, step, pair, n);
+	sums_add(&s->ran, step, pair, n);
 }
 
 /* A chain_sink's: the piece whose time comes next. */
@@ -558,29 +536,24 @@ static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount
 		add_sample(arg, node, key.end, key.value, amount);
 }
 
-int chain_steps_new(struct chain_steps **out, const struct timelines *tl, const struct options *o,
-		    struct names *names)
+void chain_steps_new(struct chain_steps **out, const struct timelines *tl, const struct options *o,
+		     struct names *names)
 {
-	struct chain_steps *s = calloc(1, sizeof(*s));
+	struct chain_steps *s = xcalloc(1, sizeof(*s));
 	struct chain_user user;
-	int err;
 
 	*out = s;
-	if (!s)
-		return -ENOMEM;
 	s->timelines = tl;
 	s->trace = timelines_trace(tl);
 	s->names = names;
-	err = cpu_holders_new(&s->cpu_holders, tl, true);
-	if (err)
-		return err;
+	cpu_holders_new(&s->cpu_holders, tl, true);
 	user = (struct chain_user) { .sink = { .arg = s, .add = add, .piece = begin_piece },
 				     .label = label_link,
 				     .identity = chain_identity_is_label,
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
 				     .cpu_holders = s->cpu_holders };
-	err = chains_init(&s->chains, tl, o, &user);
-	return err ? err : connection_pools_new(&s->pools, tl, s->chains.kernel);
+	chains_init(&s->chains, tl, o, &user);
+	connection_pools_new(&s->pools, tl, s->chains.kernel);
 }
 
 void chain_steps_free(struct chain_steps *s)
@@ -614,11 +587,6 @@ static uint32_t head_at(struct chain_steps *s, uint32_t thread, uint64_t at_ns)
 	return chains_head(&s->chains, label_id(s, &label));
 }
 
-static int error_of(const struct chain_steps *s)
-{
-	return s->out_of_memory || s->chains.out_of_memory ? -ENOMEM : 0;
-}
-
 /* Of a client's wait: who read the request. */
 static void note_reader(struct chain_steps *s, const struct wait *w)
 {
@@ -633,13 +601,11 @@ static void note_reader(struct chain_steps *s, const struct wait *w)
 	s->loops += s->reader_is_loop;
 }
 
-int chain_steps_add(struct chain_steps *s, const struct chosen_wait *p)
+void chain_steps_add(struct chain_steps *s, const struct chosen_wait *p)
 {
 	const struct shown *shown = &p->shown;
 	uint32_t head = head_at(s, p->thread, p->wait->out_ns);
 
-	if (!head)
-		return -ENOMEM;
 	if (timelines_is_client(s->timelines, p->thread))
 		note_reader(s, p->wait);
 	if (p->wait->kind == WAIT_SLEEP)
@@ -648,7 +614,6 @@ int chain_steps_add(struct chain_steps *s, const struct chosen_wait *p)
 	if (shown->off_to_ns > shown->off_from_ns)
 		chains_explain_own(&s->chains, head, p->thread, p->wait, shown->off_from_ns,
 				   shown->off_to_ns);
-	return error_of(s);
 }
 
 /* For polled_life_explain(). */
@@ -669,16 +634,14 @@ static uint32_t head_of_child(void *arg, const struct polled_child *of, uint32_t
 	label_wait(s, &label, of->wait->stack);
 	label.what = names_adopt(s->names, JOINT_ITS_CHILD);
 	label.kind = JOINT_CHILD;
-	s->out_of_memory |= !label.what;
-	return head ? chains_link_node(&s->chains, head, label_id(s, &label)) : 0;
+	return chains_link_node(&s->chains, head, label_id(s, &label));
 }
 
-int chain_steps_add_life(struct chain_steps *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+void chain_steps_add_life(struct chain_steps *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct polled_heads heads = { s, head_of_life, head_of_child };
-	int err = polled_life_explain(&s->chains, thread, from_ns, to_ns, &heads);
 
-	return err ? err : error_of(s);
+	polled_life_explain(&s->chains, thread, from_ns, to_ns, &heads);
 }
 
 /* ---- in the end ----------------------------------------------------------------------------- */
@@ -762,12 +725,11 @@ static void describe_end(struct chain_steps *s, uint32_t number)
 					: e->end == CHAIN_TIMER && is_at_lock(s, number)
 						? "tried again and again"
 						: word_of_end(e));
-	s->out_of_memory |= !e->what;
 	if (e->end == CHAIN_RUNNING) {
 		struct step_ran ran = { 0 };
 
 		of = sums_of(&s->ran, number, &n);
-		s->out_of_memory |= step_samples_say(&ran, s->names, s->trace, of, n) != 0;
+		step_samples_say(&ran, s->names, s->trace, of, n);
 		e->at = ran.at;
 		e->call = ran.call;
 	}
@@ -778,24 +740,21 @@ static void describe_end(struct chain_steps *s, uint32_t number)
 		e->all = 0;
 }
 
-int chain_steps_end(struct chain_steps *s)
+void chain_steps_end(struct chain_steps *s)
 {
 	sums_sort(&s->had, s->names, cpu_holder_name);
 	sums_sort(&s->ran, s->names, names_off_cpu);
 	sums_sort(&s->did, s->names, sums_key_is_text);
 	sums_sort(&s->used, s->names, sums_key_is_text);
-	s->out_of_memory |= s->had.out_of_memory || s->ran.out_of_memory || s->did.out_of_memory ||
-			    s->used.out_of_memory;
-	for (uint32_t i = 1; i <= s->numbers.n && !s->out_of_memory; i++)
+	for (uint32_t i = 1; i <= s->numbers.n; i++)
 		if (s->steps[i].is_end)
 			describe_end(s, i);
 	/* A step has a higher number than the one above it. */
-	for (uint32_t i = s->numbers.n; i && !s->out_of_memory; i--)
+	for (uint32_t i = s->numbers.n; i; i--)
 		if (s->steps[i].above) {
 			s->steps[s->steps[i].above].ns += s->steps[i].ns;
 			s->steps[s->steps[i].above].held_ns += s->steps[i].held_ns;
 		}
-	return s->out_of_memory ? -ENOMEM : 0;
 }
 
 const struct chain_step *chain_steps_list(const struct chain_steps *s, uint32_t *n)
@@ -848,7 +807,7 @@ uint32_t *chain_steps_below(const struct chain_steps *s, uint32_t step, size_t *
 	*n = 0;
 	for (uint32_t i = step + 1; i <= s->numbers.n; i++)
 		*n += s->steps[i].above == step && s->steps[i].ns;
-	below = *n ? calloc(*n, sizeof(*below)) : NULL;
+	below = *n ? xcalloc(*n, sizeof(*below)) : NULL;
 	if (!below)
 		return NULL;
 	*n = 0;

@@ -65,18 +65,18 @@ struct chain_steps;
  * o is of causes_options() or causes_request_options(), of which the names are too. 0 or -ENOMEM;
  * to be freed in both cases.
  */
-int chain_steps_new(struct chain_steps **out, const struct timelines *tl, const struct options *o,
-		    struct names *names);
+void chain_steps_new(struct chain_steps **out, const struct timelines *tl, const struct options *o,
+		     struct names *names);
 void chain_steps_free(struct chain_steps *s);
 /* Adds a wait, of a thread or of a client. 0 or -ENOMEM. */
-int chain_steps_add(struct chain_steps *s, const struct chosen_wait *p);
+void chain_steps_add(struct chain_steps *s, const struct chosen_wait *p);
 /*
  * Adds all of [from_ns, to_ns) of a thread's life, which has to be within it: what it ran is a step
  * of its own, so that the times add up to to_ns - from_ns. 0 or -ENOMEM.
  */
-int chain_steps_add_life(struct chain_steps *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns);
+void chain_steps_add_life(struct chain_steps *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns);
 /* Call once, after the last one. 0 or -ENOMEM. */
-int chain_steps_end(struct chain_steps *s);
+void chain_steps_end(struct chain_steps *s);
 
 /* Steps by number, from 1; *n: one more than the highest. */
 const struct chain_step *chain_steps_list(const struct chain_steps *s, uint32_t *n);

@@ -7,6 +7,7 @@
 
 #include "base/pairs.h"
 #include "select/wait_nature.h"
+#include "common/xalloc.h"
 
 /* A connection is used within so many sleeps of who got it; who had one used it in so many. */
 #define SLEEPS_LATER 3
@@ -39,7 +40,7 @@ struct user {
 struct connection_pools {
 	const struct timelines *timelines;
 	struct kernel_stacks *kernel;
-	bool looked, out_of_memory;
+	bool looked;
 	struct what *what;	/* by stack pair */
 	struct user *users;	/* by object */
 	struct pair_table uses; /* struct use, by (user stack, 0) */
@@ -47,17 +48,14 @@ struct connection_pools {
 	uint32_t *n_lent;	/* connections, by number in ends */
 };
 
-int connection_pools_new(struct connection_pools **out, const struct timelines *tl,
-			 struct kernel_stacks *k)
+void connection_pools_new(struct connection_pools **out, const struct timelines *tl,
+			  struct kernel_stacks *k)
 {
-	struct connection_pools *p = calloc(1, sizeof(*p));
+	struct connection_pools *p = xcalloc(1, sizeof(*p));
 
 	*out = p;
-	if (!p)
-		return -ENOMEM;
 	p->timelines = tl;
 	p->kernel = k;
-	return 0;
 }
 
 void connection_pools_free(struct connection_pools *p)
@@ -91,18 +89,17 @@ static uint32_t port_of(const char *address)
 static bool *served_ports(const struct timelines *tl)
 {
 	const struct trace *t = timelines_trace(tl);
-	bool *is_served = calloc(PORTS, sizeof(*is_served));
+	bool *is_served = xcalloc(PORTS, sizeof(*is_served));
 	uint32_t n;
 	const struct request_endpoint *e = timelines_endpoints(tl, &n);
 
-	for (uint32_t i = 0; i < n && is_served; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const struct trace_object *o = trace_object(t, e[i].object);
 
 		if (o)
 			is_served[port_of(trace_string(t, o->name))] = true;
 	}
-	if (is_served)
-		is_served[0] = false;
+	is_served[0] = false;
 	return is_served;
 }
 
@@ -132,10 +129,9 @@ static void find_what(struct connection_pools *p)
 	uint32_t n = timelines_pairs_end(tl);
 	bool *is_served = served_ports(tl);
 
-	p->what = calloc(n + 1, sizeof(*p->what));
-	p->users = calloc(trace_objects_end(t) + 1, sizeof(*p->users));
-	p->out_of_memory = !p->what || !p->users || !is_served;
-	for (uint32_t i = 1; i < n && !p->out_of_memory; i++) {
+	p->what = xcalloc(n + 1, sizeof(*p->what));
+	p->users = xcalloc(trace_objects_end(t) + 1, sizeof(*p->users));
+	for (uint32_t i = 1; i < n; i++) {
 		uint32_t message = timelines_pair(tl, i).of_client ? 0 : wait_message_object(tl, i);
 
 		p->what[i].between_threads = is_between_threads(tl, i);
@@ -164,7 +160,6 @@ static void note_user(struct connection_pools *p, uint32_t thread, uint32_t conn
 	u->thread = thread + 1;
 	u->end = pairs_id(&p->ends, tgid,
 			  trace_object(timelines_trace(p->timelines), connection)->name);
-	p->out_of_memory |= !u->end;
 }
 
 static void find_users(struct connection_pools *p)
@@ -176,8 +171,7 @@ static void find_users(struct connection_pools *p)
 			if (connection_of(p, &th->waits[k]))
 				note_user(p, i, connection_of(p, &th->waits[k]));
 	}
-	p->n_lent = calloc(p->ends.n + 1, sizeof(*p->n_lent));
-	p->out_of_memory |= !p->n_lent;
+	p->n_lent = xcalloc(p->ends.n + 1, sizeof(*p->n_lent));
 	for (uint32_t i = 1; i < trace_objects_end(timelines_trace(p->timelines)) && p->n_lent; i++)
 		if (p->users[i].is_lent)
 			p->n_lent[p->users[i].end]++;
@@ -214,9 +208,6 @@ static void look_at(struct connection_pools *p, const struct thread *th, uint32_
 		return;
 	use = pair_table_at(&p->uses, timelines_pair(p->timelines, w->stack).ustack, 0,
 			    sizeof(*use));
-	p->out_of_memory |= !use;
-	if (!use)
-		return;
 	use->ended_ns += w->wake_ns - w->out_ns;
 	user = &p->users[connection_of(p, later)];
 	if (!user->is_lent || !had(p, waker, wait_waker_pos(waker, w), user->end))
@@ -233,9 +224,8 @@ static void look(struct connection_pools *p)
 
 	p->looked = true;
 	find_what(p);
-	if (!p->out_of_memory)
-		find_users(p);
-	for (uint32_t i = 0; i < timelines_threads(tl) && !p->out_of_memory; i++) {
+	find_users(p);
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
 		for (uint32_t k = 0; k < th->n_waits; k++) {
@@ -250,21 +240,18 @@ static void look(struct connection_pools *p)
 	}
 }
 
-int connection_pools_find(struct connection_pools *p, uint32_t pair, struct connection_pool *pool)
+void connection_pools_find(struct connection_pools *p, uint32_t pair, struct connection_pool *pool)
 {
 	const struct use *use;
 	uint32_t id;
 
 	*pool = (struct connection_pool) { .n = 0 };
 	if (!is_between_threads(p->timelines, pair))
-		return 0;
+		return;
 	if (!p->looked)
 		look(p);
-	if (p->out_of_memory)
-		return -ENOMEM;
 	id = pairs_find(&p->uses.keys, timelines_pair(p->timelines, pair).ustack, 0);
 	use = id ? (const struct use *)p->uses.at + id : NULL;
 	if (use && use->handed >= HANDED_LEAST && 2 * use->handed_ns >= use->ended_ns)
 		*pool = (struct connection_pool) { use->pair, p->n_lent[use->end] };
-	return 0;
 }

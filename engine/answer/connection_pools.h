@@ -19,9 +19,9 @@ struct connection_pool {
 
 /* tl and k must outlive it. 0 or -ENOMEM, with *out NULL. To be freed with connection_pools_free().
  */
-int connection_pools_new(struct connection_pools **out, const struct timelines *tl,
-			 struct kernel_stacks *k);
+void connection_pools_new(struct connection_pools **out, const struct timelines *tl,
+			  struct kernel_stacks *k);
 void connection_pools_free(struct connection_pools *p);
 /* What sleeps with a stack pair were for, as those with the same user stack; all sleeps of the
  * trace are looked at for the first. */
-int connection_pools_find(struct connection_pools *p, uint32_t pair, struct connection_pool *pool);
+void connection_pools_find(struct connection_pools *p, uint32_t pair, struct connection_pool *pool);

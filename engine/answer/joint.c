@@ -12,6 +12,7 @@
 #include "words/lock_holder.h"
 #include "words/object_names.h"
 #include "words/waited_for.h"
+#include "common/xalloc.h"
 
 #define GIL "the interpreter's lock (GIL)"
 #define METADATA_LOCK "a metadata lock"
@@ -144,7 +145,7 @@ static struct joint joint_text(struct names *names, enum joint_kind kind, const 
 	text_puts(&b, before);
 	text_puts(&b, text);
 	text_puts(&b, after);
-	j.text = b.failed ? 0 : names_adopt(names, b.len ? b.p : "");
+	j.text = names_adopt(names, b.len ? b.p : "");
 	text_free(&b);
 	return j;
 }
@@ -174,8 +175,8 @@ static struct thing thing_of(const struct timelines *tl, struct names *names, ui
 	bool is_poll = !strcmp(t.class, "poll") || !strcmp(t.class, "select");
 	const char *space;
 
-	t.words = strdup(names_text(names, words_of_object(names, object)));
-	space = t.words ? strchr(t.words, ' ') : NULL;
+	t.words = xstrdup(names_text(names, words_of_object(names, object)));
+	space = strchr(t.words, ' ');
 	t.name = space ? space + 1 : "";
 	for (size_t i = 0; is_poll && i < sizeof(single) / sizeof(single[0]); i++) {
 		size_t len = strlen(single[i]);
@@ -231,7 +232,7 @@ static struct joint of_socket(const struct timelines *tl, struct names *names,
 	else
 		text_puts(&b, t->name);
 	text_puts(&b, name ? ")" : "");
-	j = b.failed ? (struct joint) { 0 } : joint_text(names, JOINT_OTHER, before, b.p, "");
+	j = joint_text(names, JOINT_OTHER, before, b.p, "");
 	text_free(&b);
 	return j;
 }
@@ -309,8 +310,7 @@ static struct joint of_pool(const struct timelines *tl, struct names *names,
 	uint32_t name;
 	char n[16];
 
-	if (connection_pools_find(pools, pair, &pool))
-		return j;
+	connection_pools_find(pools, pair, &pool);
 	if (!pool.n)
 		return joint_text(names, JOINT_OTHER, "", "", "");
 	t = thing_of(tl, names, pool.pair, wait_message_object(tl, pool.pair));
@@ -324,7 +324,7 @@ static struct joint of_pool(const struct timelines *tl, struct names *names,
 		text_puts(&b, " ");
 		names_put(&b, port_of(tl, &t));
 	}
-	if (t.words && !b.failed)
+	if (t.words)
 		j = joint_text(names, JOINT_LOCK, b.p, "", "");
 	free(t.words);
 	text_free(&b);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "polled_children.h"
 #include "timeline/processes.h"
 
@@ -24,7 +24,6 @@ struct finder {
 	struct chains chains;
 	uint64_t *ns; /* by node of chains: its time, without that of nodes below */
 	size_t cap_ns;
-	bool out_of_memory;
 };
 
 /* ---- the chains ------------------------------------------------------------------------------ */
@@ -37,20 +36,17 @@ static uint32_t leader_of(const struct finder *f, uint32_t thread)
 }
 
 /* Threads are numbered after the ones that started them. */
-static int mark_started(struct finder *f, uint32_t thread)
+static void mark_started(struct finder *f, uint32_t thread)
 {
 	uint32_t n = timelines_threads(f->timelines), leader = leader_of(f, thread);
 
-	f->started = calloc((size_t)n + 1, sizeof(*f->started));
-	if (!f->started)
-		return -ENOMEM;
+	f->started = xcalloc((size_t)n + 1, sizeof(*f->started));
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t parent = timelines_thread(f->timelines, i)->parent;
 
 		f->started[i] = leader_of(f, i) == leader || i == thread ||
 				(parent < n && f->started[parent]);
 	}
-	return 0;
 }
 
 static uint32_t label_of_thread(const struct finder *f, uint32_t thread)
@@ -73,10 +69,8 @@ static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount
 
 	if (key.kind != AMOUNT_TIME)
 		return;
-	if (GROW_ZEROED(f->ns, node, f->cap_ns))
-		f->ns[node] += amount;
-	else
-		f->out_of_memory = true;
+	XGROW_ZEROED(f->ns, node, f->cap_ns);
+	f->ns[node] += amount;
 }
 
 /* For polled_life_explain(). */
@@ -95,7 +89,7 @@ static uint32_t head_of_child(void *arg, const struct polled_child *of, uint32_t
 	struct finder *f = arg;
 	uint32_t head = head_of_life(f, parent, at_ns);
 
-	return head ? chains_link_node(&f->chains, head, label_of_thread(f, of->child)) : 0;
+	return chains_link_node(&f->chains, head, label_of_thread(f, of->child));
 }
 
 /* ---- the processes --------------------------------------------------------------------------- */
@@ -113,20 +107,19 @@ static bool is_above(const struct path_processes *p, uint32_t number, uint32_t l
  * process that is in the chain already, are left out. A node has a higher number than the one
  * before it.
  */
-static int make_processes(struct path_processes *p, const struct finder *f)
+static void make_processes(struct path_processes *p, const struct finder *f)
 {
 	const struct pairs *nodes = &f->chains.nodes;
-	uint32_t *of = calloc((size_t)nodes->n + 1, sizeof(*of)); /* by node */
-	struct pairs known = { .n = 0 };			  /* (number above, leader) */
-	int err = of ? 0 : -ENOMEM, is_new;
+	uint32_t *of = xcalloc((size_t)nodes->n + 1, sizeof(*of)); /* by node */
+	struct pairs known = { .n = 0 };			   /* (number above, leader) */
+	int is_new;
 
-	for (uint32_t i = 1; i <= nodes->n && !err; i++) {
+	for (uint32_t i = 1; i <= nodes->n; i++) {
 		uint32_t above = of[nodes->at[i].a], leader = nodes->at[i].b - LABEL_OF(0);
 
 		of[i] = above;
 		if (nodes->at[i].b != LABEL_OTHER && !is_above(p, above, leader)) {
 			of[i] = pairs_id_new(&known, above, leader, &is_new);
-			err = of[i] ? 0 : -ENOMEM;
 			if (is_new)
 				p->at[p->n++] = (struct path_process) { above, leader, 0 };
 		}
@@ -136,48 +129,38 @@ static int make_processes(struct path_processes *p, const struct finder *f)
 		p->at[p->at[i].above].ns += p->at[i].ns;
 	pairs_free(&known);
 	free(of);
-	return err;
 }
 
-static int explain(struct finder *f, const struct options *o, uint32_t thread, uint64_t from_ns,
-		   uint64_t to_ns)
+static void explain(struct finder *f, const struct options *o, uint32_t thread, uint64_t from_ns,
+		    uint64_t to_ns)
 {
 	struct chain_user user = { .sink = { .arg = f, .add = add },
 				   .label = label_link,
 				   .identity = chain_identity_is_label };
-	int err = processes_new(&f->processes, f->timelines);
 
-	if (!err)
-		err = mark_started(f, thread);
-	if (!err)
-		err = chains_init(&f->chains, f->timelines, o, &user);
-	if (err)
-		return err;
-	err = polled_life_explain(&f->chains, thread, from_ns, to_ns,
-				  &(struct polled_heads) { f, head_of_life, head_of_child });
-	return err || f->out_of_memory ? -ENOMEM : 0;
+	processes_new(&f->processes, f->timelines);
+
+	mark_started(f, thread);
+	chains_init(&f->chains, f->timelines, o, &user);
+	polled_life_explain(&f->chains, thread, from_ns, to_ns,
+			    &(struct polled_heads) { f, head_of_life, head_of_child });
 }
 
-int path_processes_find(struct path_processes *p, const struct timelines *tl,
-			const struct options *o, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+void path_processes_find(struct path_processes *p, const struct timelines *tl,
+			 const struct options *o, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
 	struct finder f = { .timelines = tl };
-	int err = explain(&f, o, thread, from_ns, to_ns);
+
+	explain(&f, o, thread, from_ns, to_ns);
 
 	*p = (struct path_processes) { .n = 0 };
-	if (!err) {
-		p->at = calloc((size_t)f.chains.nodes.n + 1, sizeof(*p->at));
-		err = p->at ? 0 : -ENOMEM;
-	}
-	if (!err) {
-		p->at[p->n++].leader = leader_of(&f, thread);
-		err = make_processes(p, &f);
-	}
+	p->at = xcalloc((size_t)f.chains.nodes.n + 1, sizeof(*p->at));
+	p->at[p->n++].leader = leader_of(&f, thread);
+	make_processes(p, &f);
 	chains_free(&f.chains);
 	processes_free(f.processes);
 	free(f.started);
 	free(f.ns);
-	return err;
 }
 
 void path_processes_free(struct path_processes *p)
@@ -194,9 +177,9 @@ void path_processes_free(struct path_processes *p)
  */
 static uint32_t *find_only_ones(const struct path_processes *p)
 {
-	uint32_t *only = calloc((size_t)p->n + 1, sizeof(*only));
+	uint32_t *only = xcalloc((size_t)p->n + 1, sizeof(*only));
 
-	for (uint32_t i = 1; i < p->n && only; i++) {
+	for (uint32_t i = 1; i < p->n; i++) {
 		uint32_t above = p->at[i].above;
 
 		if (100 * p->at[i].ns >= WAITS_FOR_ONE * p->at[above].ns &&
@@ -231,7 +214,7 @@ static int longest_first(const void *a, const void *b)
 struct long_step *path_processes_steps(const struct path_processes *p, size_t *n)
 {
 	uint32_t *only = find_only_ones(p), top = 0;
-	struct long_step *s = calloc((size_t)p->n + 1, sizeof(*s));
+	struct long_step *s = xcalloc((size_t)p->n + 1, sizeof(*s));
 	size_t n_found = 0;
 
 	*n = !only || !s;

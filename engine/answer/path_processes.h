@@ -31,8 +31,9 @@ struct long_step {
  * What threads of other processes did belongs to the last one above that was started by the
  * thread's. 0 or -ENOMEM; to be freed with path_processes_free() in both cases.
  */
-int path_processes_find(struct path_processes *p, const struct timelines *tl,
-			const struct options *o, uint32_t thread, uint64_t from_ns, uint64_t to_ns);
+void path_processes_find(struct path_processes *p, const struct timelines *tl,
+			 const struct options *o, uint32_t thread, uint64_t from_ns,
+			 uint64_t to_ns);
 void path_processes_free(struct path_processes *p);
 
 /*

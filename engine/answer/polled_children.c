@@ -8,7 +8,7 @@
 #include "attribute/life.h"
 #include "base/compare.h"
 #include "base/pairs.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 
 /* Of a row: so many sleeps that its timer ended. */
@@ -66,7 +66,7 @@ static int by_end(const void *pa, const void *pb)
 	return order ? order : compare_numbers(a->child, b->child);
 }
 
-static int find_children(struct finder *f)
+static void find_children(struct finder *f)
 {
 	uint32_t n = f->thread->tgid ? timelines_threads(f->timelines) : 0;
 	size_t cap_ended = 0, cap_born = 0;
@@ -76,9 +76,8 @@ static int find_children(struct finder *f)
 
 		if (!is_child(f, c))
 			continue;
-		if (!GROW(f->ended, f->n_ended, cap_ended) ||
-		    !GROW(f->born_ns, f->n_born, cap_born))
-			return -ENOMEM;
+		XGROW(f->ended, f->n_ended, cap_ended);
+		XGROW(f->born_ns, f->n_born, cap_born);
 		f->born_ns[f->n_born++] = c->begin_ns;
 		if (c->flags & THREAD_EXITED)
 			f->ended[f->n_ended++] = (struct ended) { c->end_ns, i };
@@ -87,7 +86,6 @@ static int find_children(struct finder *f)
 		qsort(f->born_ns, f->n_born, sizeof(*f->born_ns), by_number);
 	if (f->n_ended)
 		qsort(f->ended, f->n_ended, sizeof(*f->ended), by_end);
-	return 0;
 }
 
 /* The last one that ended from when the thread's i-th wait began to when it left the CPU again, as
@@ -140,7 +138,7 @@ static struct row *row_of(struct finder *f, const struct wait *w)
 			     sizeof(struct row));
 }
 
-static int add_part(struct polled_children *p, struct finder *f, const struct wait *w)
+static void add_part(struct polled_children *p, struct finder *f, const struct wait *w)
 {
 	const struct row *row = by_timer(f, w) ? row_of(f, w) : NULL;
 	const struct ended *e = row && row->timed >= ROW_LEAST ? ended_in(f, row->last) : NULL;
@@ -149,17 +147,15 @@ static int add_part(struct polled_children *p, struct finder *f, const struct wa
 	uint64_t to_ns = e && e->at_ns < w->wake_ns ? e->at_ns : w->wake_ns;
 
 	if (!e || from_ns >= to_ns)
-		return 0;
-	if (!GROW(p->at, p->n, p->cap))
-		return -ENOMEM;
+		return;
+	XGROW(p->at, p->n, p->cap);
 	p->at[p->n++] = (struct polled_child) { w, from_ns, to_ns, e->child };
-	return 0;
 }
 
 /* Those of the thread. 0 or -ENOMEM. */
-static int find(struct polled_children *p, struct finder *f)
+static void find(struct polled_children *p, struct finder *f)
 {
-	int err = find_children(f);
+	find_children(f);
 
 	for (uint32_t i = 0; i < f->thread->n_waits && f->n_ended; i++) {
 		struct row *row = row_of(f, &f->thread->waits[i]);
@@ -169,9 +165,8 @@ static int find(struct polled_children *p, struct finder *f)
 		row->last = i;
 		row->timed += by_timer(f, &f->thread->waits[i]);
 	}
-	for (uint32_t i = 0; i < f->thread->n_waits && f->n_ended && !err; i++)
-		err = add_part(p, f, &f->thread->waits[i]);
-	return err;
+	for (uint32_t i = 0; i < f->thread->n_waits && f->n_ended; i++)
+		add_part(p, f, &f->thread->waits[i]);
 }
 
 /* ---- paths ----------------------------------------------------------------------------------- */
@@ -191,16 +186,17 @@ static uint32_t head_of_child(void *arg, uint32_t thread, uint64_t at_ns)
 	return l->heads->of_child(l->heads->arg, l->of, l->parent, at_ns);
 }
 
-int polled_life_explain(struct chains *c, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-			const struct polled_heads *heads)
+void polled_life_explain(struct chains *c, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+			 const struct polled_heads *heads)
 {
 	struct finder f = { .timelines = c->timelines,
 			    .kernel = c->kernel,
 			    .thread = timelines_thread(c->timelines, thread) };
 	struct polled_children p = { .n = 0 };
-	int err = find(&p, &f);
 
-	for (size_t i = 0; i < p.n && !err; i++) {
+	find(&p, &f);
+
+	for (size_t i = 0; i < p.n; i++) {
 		struct child_life of = { heads, &p.at[i], thread };
 		uint64_t begin_ns = clip_ns(p.at[i].from_ns, from_ns, to_ns);
 		uint64_t end_ns = clip_ns(p.at[i].to_ns, begin_ns, to_ns);
@@ -214,5 +210,4 @@ int polled_life_explain(struct chains *c, uint32_t thread, uint64_t from_ns, uin
 	free(f.ended);
 	free(f.born_ns);
 	pair_table_free(&f.rows);
-	return err || c->out_of_memory ? -ENOMEM : 0;
 }

@@ -28,5 +28,5 @@ struct polled_heads {
  * As life_explain(), but of a wait for such a child what the child did is in its place. 0 or
  * -ENOMEM, also if c->out_of_memory.
  */
-int polled_life_explain(struct chains *c, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-			const struct polled_heads *heads);
+void polled_life_explain(struct chains *c, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+			 const struct polled_heads *heads);

@@ -70,7 +70,7 @@ static uint32_t most_frequent_place(struct sampled *s, const struct sum *of, siz
 	struct sums places = { .n = 0 };
 	uint32_t most = 0;
 
-	for (size_t i = 0; i < n && !s->out_of_memory; i++) {
+	for (size_t i = 0; i < n; i++) {
 		uint32_t at = own_place(s->names, s->trace, of[i].key);
 
 		s->out_of_memory |= !at;
@@ -79,7 +79,6 @@ static uint32_t most_frequent_place(struct sampled *s, const struct sum *of, siz
 	}
 	sums_sort(&places, s->names, sums_key_is_text);
 	most = sums_dominant_text(&places, 0);
-	s->out_of_memory |= places.out_of_memory;
 	sums_free(&places);
 	return most;
 }
@@ -115,7 +114,7 @@ static uint32_t call_ran(struct sampled *s)
 	uint64_t all = 0;
 	uint32_t most = 0;
 
-	for (size_t i = 0; i < n && !s->out_of_memory; i++) {
+	for (size_t i = 0; i < n; i++) {
 		bool kernel;
 		const char *name = kernel_call_of(s->names, s->trace, of[i].key, &kernel);
 		uint32_t call = name ? names_clean(s->names, name) : 0;
@@ -129,16 +128,14 @@ static uint32_t call_ran(struct sampled *s)
 	of = sums_of(&calls, 0, &n);
 	if (n && 2 * of->amount > all)
 		most = of->text;
-	s->out_of_memory |= calls.out_of_memory;
 	sums_free(&calls);
 	return most;
 }
 
-int step_samples_say(struct step_ran *out, struct names *names, const struct trace *t,
-		     const struct sum *of, size_t n)
+void step_samples_say(struct step_ran *out, struct names *names, const struct trace *t,
+		      const struct sum *of, size_t n)
 {
 	struct sampled s = { names, t, of, n, false };
 
 	*out = (struct step_ran) { .at = place_ran(&s), .call = call_ran(&s) };
-	return s.out_of_memory ? -ENOMEM : 0;
 }

@@ -12,5 +12,5 @@ struct step_ran {
 };
 
 /* Of n stack pairs with so many samples each. 0 or -ENOMEM. */
-int step_samples_say(struct step_ran *out, struct names *names, const struct trace *t,
-		     const struct sum *of, size_t n);
+void step_samples_say(struct step_ran *out, struct names *names, const struct trace *t,
+		      const struct sum *of, size_t n);

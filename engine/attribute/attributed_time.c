@@ -12,6 +12,7 @@ static const struct {
 #define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) \
 	[number] = { name, "[" name "]" },
 #include "ends.def"
+#include "common/xalloc.h"
 };
 
 _Static_assert(sizeof(ends) / sizeof(ends[0]) == CHAIN_ENDS, "the number of ends");
@@ -90,9 +91,9 @@ uint32_t socket_of_wait(const struct timelines *tl, const struct options *o, con
 	return socket && socket->own && o->objects != OBJECTS_NONE ? id : 0;
 }
 
-int attribution_init(struct attribution *a, const struct timelines *tl, const struct options *o,
-		     struct chain_sink to, unsigned int wants,
-		     const struct cpu_holders *cpu_holders)
+void attribution_init(struct attribution *a, const struct timelines *tl, const struct options *o,
+		      struct chain_sink to, unsigned int wants,
+		      const struct cpu_holders *cpu_holders)
 {
 	*a = (struct attribution) { .to = to, .timelines = tl, .options = o };
 	if (wants & 1u << AMOUNT_CPU_HOLDER)
@@ -101,10 +102,9 @@ int attribution_init(struct attribution *a, const struct timelines *tl, const st
 		a->interrupts = timelines_interrupts(tl);
 	if (wants & 1u << AMOUNT_SAMPLES && timelines_sampled(tl)) {
 		a->sample_hints =
-			calloc((size_t)timelines_threads(tl) + 1, sizeof(*a->sample_hints));
-		return a->sample_hints ? 0 : -ENOMEM;
+			xcalloc((size_t)timelines_threads(tl) + 1, sizeof(*a->sample_hints));
+		return;
 	}
-	return 0;
 }
 
 void attribution_free(struct attribution *a)

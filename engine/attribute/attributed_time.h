@@ -196,9 +196,9 @@ struct attribution {
  * that the trace has. cpu_holders may be NULL, and must outlive it. 0 or -ENOMEM;
  * attribution_free() in both cases.
  */
-int attribution_init(struct attribution *a, const struct timelines *tl, const struct options *o,
-		     struct chain_sink to, unsigned int wants,
-		     const struct cpu_holders *cpu_holders);
+void attribution_init(struct attribution *a, const struct timelines *tl, const struct options *o,
+		      struct chain_sink to, unsigned int wants,
+		      const struct cpu_holders *cpu_holders);
 void attribution_free(struct attribution *a);
 
 /* A part of a wait's time, or of that of `count` waits at once. */

@@ -8,6 +8,7 @@
 #include "queued_windows.h"
 #include "running_totals.h"
 #include "sleep_ends.h"
+#include "common/xalloc.h"
 
 /* Of the way from a wait to what explains it. */
 struct walk {
@@ -32,11 +33,9 @@ struct waker_window {
 	uint64_t taken_ns;
 };
 
-int chains_init(struct chains *c, const struct timelines *tl, const struct options *o,
-		const struct chain_user *user)
+void chains_init(struct chains *c, const struct timelines *tl, const struct options *o,
+		 const struct chain_user *user)
 {
-	int err;
-
 	*c = (struct chains) {
 		.timelines = tl,
 		.options = o,
@@ -46,15 +45,10 @@ int chains_init(struct chains *c, const struct timelines *tl, const struct optio
 		.intervals_per_chain = 8,
 		.intervals_per_block = 16,
 	};
-	err = kernel_stacks_new(&c->kernel, timelines_trace(tl));
-	if (!err)
-		err = chain_links_init(c);
-	if (!err)
-		err = event_loops_new(&c->loops, tl, c->kernel);
-	if (!err)
-		err = attribution_init(&c->attribution, tl, o, user->sink, user->wants,
-				       user->cpu_holders);
-	return err;
+	kernel_stacks_new(&c->kernel, timelines_trace(tl));
+	chain_links_init(c);
+	event_loops_new(&c->loops, tl, c->kernel);
+	attribution_init(&c->attribution, tl, o, user->sink, user->wants, user->cpu_holders);
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -462,7 +456,7 @@ static struct waker_entry *entry_of(struct waker_totals *t, uint32_t thread, uin
 {
 	uint32_t kind = pairs_id(&t->kinds, links_left, root);
 
-	return kind ? pair_table_at(&t->entries, thread, kind, sizeof(struct waker_entry)) : NULL;
+	return pair_table_at(&t->entries, thread, kind, sizeof(struct waker_entry));
 }
 
 static void waker_totals_free(struct waker_totals *t)
@@ -502,11 +496,9 @@ static void begin_totals_piece(void *arg, const struct chain_piece *p)
 static void add_to_totals(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
 {
 	const struct totals_sink *s = arg;
-	uint32_t id = intern_id(s->keys, &key, sizeof(key), NULL);
+	uint32_t id = xintern(s->keys, &key, sizeof(key), NULL);
 
-	if (id)
-		totals_add(s->totals, node, id, amount, s->piece_ns);
-	s->totals->out_of_memory |= !id;
+	totals_add(s->totals, node, id, amount, s->piece_ns);
 }
 
 static void build(const struct walk *by, struct running_totals *t, uint32_t root, uint32_t thread,
@@ -546,15 +538,14 @@ static uint32_t graft(struct chains *c, uint32_t node, uint32_t root, uint32_t r
 	if (relative == root)
 		return node;
 	known = pair_table_at(&c->totals.grafted, node, relative, sizeof(*known));
-	if (!known || *known)
-		return known ? *known : 0;
+	if (*known)
+		return *known;
 	link = c->nodes.at[relative];
 	parent = graft(c, node, root, link.a);
-	grafted = parent ? chains_link_node(c, parent, link.b) : 0;
+	grafted = chains_link_node(c, parent, link.b);
 	/* The first look-up's place may have moved. */
 	known = pair_table_at(&c->totals.grafted, node, relative, sizeof(*known));
-	if (known)
-		*known = grafted;
+	*known = grafted;
 	return grafted;
 }
 
@@ -591,13 +582,10 @@ static uint64_t add_blocks(struct walk *k, const struct running_totals *t, uint3
 		if (!amount)
 			continue;
 		grafted = graft(c, node, root, at.a);
-		c->out_of_memory |= !grafted;
 		memcpy(&key, intern_bytes(&c->totals.keys, at.b, &len), sizeof(key));
-		if (grafted) {
-			begin_sum(k, t, id, from, to);
-			k->attribution.to.add(k->attribution.to.arg, grafted, key,
-					      amount * (uint64_t)k->count);
-		}
+		begin_sum(k, t, id, from, to);
+		k->attribution.to.add(k->attribution.to.arg, grafted, key,
+				      amount * (uint64_t)k->count);
 		sum += key.kind == AMOUNT_TIME ? amount : 0;
 	}
 	return sum;
@@ -610,10 +598,6 @@ static struct waker_entry *totals_of(const struct walk *k, uint32_t root, uint32
 	struct chains *c = k->chains;
 	struct waker_entry *e = entry_of(&c->totals, thread, links_left, root), made;
 
-	if (!e) {
-		c->out_of_memory = true;
-		return NULL;
-	}
 	if (e->built)
 		return e;
 	/* Built when walking has cost as much as building will: at worst twice the work. */
@@ -627,12 +611,11 @@ static struct waker_entry *totals_of(const struct walk *k, uint32_t root, uint32
 	/* Others may be built meanwhile, and the array of entries may move. */
 	made = *e;
 	build(k, &made.totals, root, thread, links_left);
-	made.built = !made.totals.out_of_memory;
+	made.built = true;
 	made.building = false;
 	e = entry_of(&c->totals, thread, links_left, root);
 	*e = made;
-	c->out_of_memory |= !made.built;
-	return made.built ? e : NULL;
+	return e;
 }
 
 /*
@@ -652,7 +635,7 @@ static uint64_t take_totals(struct walk *k, uint32_t node, uint32_t thread, uint
 	*from = *to = end;
 	root = chains_head(c, RELATIVE);
 	/* What follows a link may repeat it. */
-	if (root && c->user.identity)
+	if (c->user.identity)
 		root = chains_link_node(c, root, c->nodes.at[node].b);
 	if (!root)
 		return 0;

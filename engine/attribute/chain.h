@@ -63,9 +63,8 @@ struct chains {
 	struct pairs nodes; /* (parent or 0, label) */
 	uint32_t *links;    /* with identity(), by node: its links, repeated ones counted once */
 	size_t n_links;
-	bool out_of_memory; /* sticky: the result is not complete */
-	uint64_t steps;	    /* off-CPU intervals and totals looked at: the cost so far */
-	uint64_t summed;    /* windows for which running totals were used */
+	uint64_t steps;	 /* off-CPU intervals and totals looked at: the cost so far */
+	uint64_t summed; /* windows for which running totals were used */
 	/*
 	 * Running totals are used instead of walking a window: from long_window off-CPU intervals
 	 * on, and with at least intervals_per_chain of them for each chain to look up; a block of
@@ -85,19 +84,18 @@ struct chains {
  * Prepares c. Of o it uses the mode, the depth, and the options that say what is shown of a link.
  * tl and o are borrowed. 0 or -ENOMEM; call chains_free() in both cases.
  */
-int chains_init(struct chains *c, const struct timelines *tl, const struct options *o,
-		const struct chain_user *user);
+void chains_init(struct chains *c, const struct timelines *tl, const struct options *o,
+		 const struct chain_user *user);
 void chains_free(struct chains *c);
 
 /* As though nothing had been explained yet, for which there may be running totals. */
 void chains_forget_totals(struct chains *c);
 
-/* The node with this label below parent (0: a head's). 0 when out of memory: sets out_of_memory. */
+/* The node with this label below parent (0: a head's). */
 static inline uint32_t chains_node(struct chains *c, uint32_t parent, uint32_t label)
 {
 	uint32_t node = label ? pairs_id(&c->nodes, parent, label) : 0;
 
-	c->out_of_memory |= !node;
 	return node;
 }
 
@@ -195,7 +193,7 @@ enum chain_end chain_next(const struct timelines *tl, struct kernel_stacks *kern
 			  const struct options *o, const struct wait *w, uint32_t links_left,
 			  struct waker_context *context);
 /* Private to chains_init(). 0 or -ENOMEM. */
-int chain_links_init(struct chains *c);
+void chain_links_init(struct chains *c);
 /* chains_link() for a link that is not in the cache. */
 uint32_t chains_new_link(struct chains *c, uint32_t node, const struct wait *w, uint32_t links_left,
 			 bool first, enum chain_end *end);

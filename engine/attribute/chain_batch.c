@@ -9,6 +9,7 @@
 #include "common/lower_bound.h"
 #include "queued_windows.h"
 #include "sleep_ends.h"
+#include "common/xalloc.h"
 
 /* The most windows of a level that are collected before they are swept: these fit into a cache. */
 #define LEVEL_MAX 32768u
@@ -62,17 +63,16 @@ static inline uint64_t sooner(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static bool number_waits(struct chain_batch *b)
+static void number_waits(struct chain_batch *b)
 {
 	const struct timelines *tl = b->chains->timelines;
 	uint32_t n = timelines_threads(tl), waits = 0;
 
-	b->first = malloc(((size_t)n + 1) * sizeof(*b->first));
+	b->first = xmalloc(((size_t)n + 1) * sizeof(*b->first));
 	for (uint32_t i = 0; i < n && b->first; i++) {
 		b->first[i] = waits;
 		waits += timelines_thread(tl, i)->n_waits;
 	}
-	return b->first;
 }
 
 /*
@@ -106,22 +106,17 @@ const struct wait *chain_batch_origin(const struct chain_batch *b, uint64_t orig
 	return &th->waits[number - b->first[*thread]];
 }
 
-int chain_batch_new(struct chain_batch **out, struct chains *c)
+void chain_batch_new(struct chain_batch **out, struct chains *c)
 {
-	struct chain_batch *b = calloc(1, sizeof(*b));
+	struct chain_batch *b = xcalloc(1, sizeof(*b));
 
 	*out = NULL;
-	if (!b)
-		return -ENOMEM;
 	b->chains = c;
 	b->n_levels = (c->user.identity ? OPTIONS_DEPTH_MAX : c->depth) + 1;
-	b->levels = calloc(b->n_levels, sizeof(*b->levels));
-	if (!b->levels || (c->user.sink.windows && !number_waits(b))) {
-		chain_batch_free(b);
-		return -ENOMEM;
-	}
+	b->levels = xcalloc(b->n_levels, sizeof(*b->levels));
+	if (c->user.sink.windows)
+		number_waits(b);
 	*out = b;
-	return 0;
 }
 
 void chain_batch_free(struct chain_batch *b)
@@ -154,21 +149,18 @@ static inline void tell_windows(const struct chains *c, uint32_t node, enum chai
 		to->windows(to->arg, &(struct chain_windows) { node, end, waker, w, sum });
 }
 
-static bool reserve_level(const struct chain_batch *b, struct level *l)
+static void reserve_level(const struct chain_batch *b, struct level *l)
 {
 	struct level_details *d = &l->details;
 
 	if (l->at)
-		return true;
+		return;
 	if (b->chains->user.sink.windows) {
-		d->origin = malloc(LEVEL_MAX * sizeof(*d->origin));
-		d->opened = malloc(LEVEL_MAX * sizeof(*d->opened));
-		d->open = malloc(LEVEL_MAX * sizeof(*d->open));
-		if (!d->origin || !d->opened || !d->open)
-			return false;
+		d->origin = xmalloc(LEVEL_MAX * sizeof(*d->origin));
+		d->opened = xmalloc(LEVEL_MAX * sizeof(*d->opened));
+		d->open = xmalloc(LEVEL_MAX * sizeof(*d->open));
 	}
-	l->at = malloc(sizeof(*l->at));
-	return l->at;
+	l->at = xmalloc(sizeof(*l->at));
 }
 
 /* The group of a node and a waker, which may be new; NULL: out of memory. */
@@ -179,8 +171,6 @@ static inline struct group *group_of(struct level *l, uint32_t node, uint32_t wa
 	int is_new;
 
 	id = pairs_id_new(&l->keys, node, waker, &is_new);
-	if (!id)
-		return NULL;
 	g = &l->at->groups[id - 1];
 	if (is_new)
 		*g = (struct group) { l->n + 1, 0, 0 };
@@ -247,11 +237,8 @@ static void add_windows(struct chain_batch *b, const struct new_windows *a)
 	}
 	if (l->n == LEVEL_MAX)
 		run_level(b, a->level);
-	g = reserve_level(b, l) ? group_of(l, a->node, w->waker) : NULL;
-	if (!g) {
-		c->out_of_memory = true;
-		return;
-	}
+	reserve_level(b, l);
+	g = group_of(l, a->node, w->waker);
 	if (l->details.origin)
 		l->details.origin[l->n] = a->origin;
 	l->at->before[l->n] = g->last;
@@ -653,28 +640,22 @@ static void sort_edges(struct edge *e, struct edge *spare, size_t n)
 	memcpy(e + to, spare + i, (half - i) * sizeof(*e));
 }
 
-/* Room for the edges of n windows. False: out of memory. */
-static bool reserve_edges(struct level *l, size_t n)
+/* Room for the edges of n windows. */
+static void reserve_edges(struct level *l, size_t n)
 {
-	struct edge *p;
-
 	if (2 * n <= l->cap_edges)
-		return true;
-	p = realloc(l->edges, 6 * n * sizeof(*p)); /* a sort takes half as many more */
-	if (!p)
-		return false;
-	l->edges = p;
+		return;
+	/* A sort takes half as many more. */
+	l->edges = xreallocarray(l->edges, n, 6 * sizeof(*l->edges));
 	l->cap_edges = 4 * n;
-	return true;
 }
 
-/* The edges of a group, latest first. Returns their end; NULL: out of memory. */
+/* The edges of a group, latest first. Returns their end. */
 static struct edge *edges_of(struct level *l, struct group g, bool last_first)
 {
 	struct edge *edges, *at;
 
-	if (!reserve_edges(l, g.n))
-		return NULL;
+	reserve_edges(l, g.n);
 	edges = l->edges;
 	at = last_first ? edges : edges + 2 * g.n;
 	for (uint32_t i = g.last; i; i = l->at->before[i - 1]) {
@@ -733,10 +714,7 @@ static void run_level(struct chain_batch *b, uint32_t level)
 		const struct edge *end = edges_of(l, l->at->groups[i], last_first);
 
 		prefetch_ahead(b, l, i, last_first);
-		if (end)
-			sweep_group(b, level, l->keys.at[i + 1], l->edges, end);
-		else
-			b->chains->out_of_memory = true;
+		sweep_group(b, level, l->keys.at[i + 1], l->edges, end);
 	}
 	l->n = 0;
 	pairs_clear(&l->keys);
@@ -810,8 +788,7 @@ static void add_queued(void *arg, const struct queued_window *of, const struct r
 
 static void run_queued(struct chain_batch *b)
 {
-	if (queued_windows_sweep(&b->queued, b->chains->timelines, add_queued, b))
-		b->chains->out_of_memory = true;
+	queued_windows_sweep(&b->queued, b->chains->timelines, add_queued, b);
 }
 
 /* The part of a client's wait before the request was taken. */
@@ -833,8 +810,7 @@ static void add_client_queued(struct chain_batch *b, uint32_t head, const struct
 	queued.name = timelines_name(c->timelines, q->reader, q->taken_ns);
 	if (b->queued.n >= QUEUED_MAX)
 		run_queued(b);
-	if (queued_windows_add(&b->queued, &queued))
-		c->out_of_memory = true;
+	queued_windows_add(&b->queued, &queued);
 }
 
 void chain_batch_add_client(struct chain_batch *b, uint32_t head, const struct wait *w,

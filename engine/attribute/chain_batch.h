@@ -25,7 +25,7 @@
 struct chain_batch;
 
 /* c must outlive it; its user's sink receives the sums. 0 or -ENOMEM. */
-int chain_batch_new(struct chain_batch **out, struct chains *c);
+void chain_batch_new(struct chain_batch **out, struct chains *c);
 void chain_batch_free(struct chain_batch *b);
 /*
  * Adds [from_ns, to_ns) of the blocked part of w, a wait of thread, as for chains_explain(). This

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 /* Why a chain ends at an interrupt; of_request: it is known of which block request. */
 static enum chain_end end_of_interrupt(const struct options *o, enum irq_source source,
@@ -43,15 +43,12 @@ uint32_t chains_counted_node(struct chains *c, uint32_t parent, uint32_t label)
 {
 	uint32_t node = chains_node(c, parent, label);
 
-	if (!node || chains_links(c, node))
+	if (chains_links(c, node))
 		return node;
 	while (c->n_links <= node) {
 		size_t had = c->n_links;
 
-		if (!GROW(c->links, had, c->n_links)) {
-			c->out_of_memory = true;
-			return 0;
-		}
+		XGROW(c->links, had, c->n_links);
 		memset(c->links + had, 0, (c->n_links - had) * sizeof(*c->links));
 	}
 	c->links[node] = chains_links(c, parent) + !chains_repeats(c, parent, label);
@@ -67,13 +64,12 @@ struct known_label {
 
 #define KNOWN_LABELS 4096u /* a power of two */
 
-int chain_links_init(struct chains *c)
+void chain_links_init(struct chains *c)
 {
 	c->labels_show_slept =
 		!c->user.labels_by_name || c->user.identity || c->options->blocked_stacks;
-	c->known = calloc(KNOWN_LINKS, sizeof(*c->known));
-	c->labels = calloc(KNOWN_LABELS, sizeof(*c->labels));
-	return c->known && c->labels ? 0 : -ENOMEM;
+	c->known = xcalloc(KNOWN_LINKS, sizeof(*c->known));
+	c->labels = xcalloc(KNOWN_LABELS, sizeof(*c->labels));
 }
 
 /* The label of the link that ended w, 0: out of memory, or there is none; *end as of chains_link().

@@ -10,6 +10,7 @@
 #include "running_totals.h"
 #include "timeline/cpus.h"
 #include "timeline/stolen_time.h"
+#include "common/xalloc.h"
 
 /*
  * The time that each name had on a CPU, in each group, as running totals over blocks of changes: a
@@ -65,9 +66,9 @@ static uint32_t quota_name(struct names *names, uint32_t path)
 	struct text_buf b = { 0 };
 
 	text_puts(&b, "[throttled ");
-	text_puts(&b, group ? names_text(names, group) : "");
+	text_puts(&b, names_text(names, group));
 	text_puts(&b, "]");
-	id = !group || b.failed ? 0 : names_adopt(names, b.p);
+	id = names_adopt(names, b.p);
 	text_free(&b);
 	return id;
 }
@@ -160,7 +161,7 @@ static void total(struct running_totals *t, uint32_t who, uint32_t group, uint64
 		totals_add(t, who, group, ns, 0);
 }
 
-static bool sum_up(struct cpu_holders *r, uint32_t cpu)
+static void sum_up(struct cpu_holders *r, uint32_t cpu)
 {
 	struct running_totals *t = &r->totals[cpu];
 	const struct change *c;
@@ -168,9 +169,7 @@ static bool sum_up(struct cpu_holders *r, uint32_t cpu)
 
 	c = cpus_ran(r->cpus, cpu, &n);
 	if (r->interrupts || r->steal) {
-		r->taken[cpu] = malloc((n + 1) * sizeof(*r->taken[cpu]));
-		if (!r->taken[cpu])
-			return false;
+		r->taken[cpu] = xmalloc((n + 1) * sizeof(*r->taken[cpu]));
 	}
 	for (size_t i = 0; i < n; i++) {
 		uint64_t from_ns = c[i].from_ns, to_ns = end_of(r, c, n, i);
@@ -194,35 +193,26 @@ static bool sum_up(struct cpu_holders *r, uint32_t cpu)
 		if ((i + 1) % BLOCK == 0)
 			totals_end_block(t, (uint32_t)(i / BLOCK));
 	}
-	return !t->out_of_memory;
 }
 
-int cpu_holders_new(struct cpu_holders **out, const struct timelines *tl, bool taken)
+void cpu_holders_new(struct cpu_holders **out, const struct timelines *tl, bool taken)
 {
 	const struct cpus *cpus = timelines_cpus(tl);
 	struct cpu_holders *r;
 
 	*out = NULL;
 	if (!cpus)
-		return 0;
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		return -ENOMEM;
+		return;
+	r = xcalloc(1, sizeof(*r));
 	r->timelines = tl;
 	r->cpus = cpus;
 	r->interrupts = taken ? timelines_interrupts(tl) : NULL;
 	r->steal = taken ? timelines_steal(tl) : NULL;
-	r->totals = calloc((size_t)cpus_number(cpus) + 1, sizeof(*r->totals));
-	r->taken = calloc((size_t)cpus_number(cpus) + 1, sizeof(*r->taken));
-	for (; r->totals && r->taken && r->n_cpus < cpus_number(cpus); r->n_cpus++)
-		if (!sum_up(r, r->n_cpus))
-			break;
-	if (!r->totals || !r->taken || r->n_cpus < cpus_number(cpus)) {
-		cpu_holders_free(r);
-		return -ENOMEM;
-	}
+	r->totals = xcalloc((size_t)cpus_number(cpus) + 1, sizeof(*r->totals));
+	r->taken = xcalloc((size_t)cpus_number(cpus) + 1, sizeof(*r->taken));
+	for (; r->n_cpus < cpus_number(cpus); r->n_cpus++)
+		sum_up(r, r->n_cpus);
 	*out = r;
-	return 0;
 }
 
 void cpu_holders_free(struct cpu_holders *r)

@@ -66,7 +66,7 @@ struct cpu_holders;
  * that they interrupted, and of what a hypervisor took it had it, if the trace has these. Returns 0
  * or -ENOMEM. tl must outlive it. Several threads may use it.
  */
-int cpu_holders_new(struct cpu_holders **out, const struct timelines *tl, bool taken);
+void cpu_holders_new(struct cpu_holders **out, const struct timelines *tl, bool taken);
 void cpu_holders_free(struct cpu_holders *r);
 
 /* ns of the time went to who; may be called several times for one who. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/lower_bound.h"
+#include "common/xalloc.h"
 
 /* So many sleeps, and requests, say what a thread does. */
 #define LOOKED_AT 1000
@@ -28,8 +29,8 @@ static bool is_loop(const char *class)
 	return false;
 }
 
-int event_loops_new(struct event_loops **out, const struct timelines *tl,
-		    struct kernel_stacks *kernel)
+void event_loops_new(struct event_loops **out, const struct timelines *tl,
+		     struct kernel_stacks *kernel)
 {
 	const struct trace *t = timelines_trace(tl);
 	uint32_t end = timelines_pairs_end(tl);
@@ -40,10 +41,8 @@ int event_loops_new(struct event_loops **out, const struct timelines *tl,
 	*out = NULL;
 	timelines_requests(tl, &n);
 	if (!n)
-		return 0;
-	e = calloc(1, sizeof(*e) + end * sizeof(*e->in_loop));
-	if (!e)
-		return -ENOMEM;
+		return;
+	e = xcalloc(1, sizeof(*e) + end * sizeof(*e->in_loop));
 	e->timelines = tl;
 	e->kernel = kernel;
 	for (uint32_t i = 1; i < end; i++) {
@@ -56,7 +55,6 @@ int event_loops_new(struct event_loops **out, const struct timelines *tl,
 		*out = e;
 	else
 		free(e);
-	return 0;
 }
 
 void event_loops_free(struct event_loops *e)

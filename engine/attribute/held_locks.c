@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 #include "words/lock_holder.h"
 
@@ -45,24 +45,21 @@ static const struct wait *sleep_at(const struct thread *th, uint64_t out_ns)
 		       : NULL;
 }
 
-static int add(struct held_locks *h, struct told told)
+static void add(struct held_locks *h, struct told told)
 {
-	if (!GROW(h->at, h->n, h->cap))
-		return -ENOMEM;
+	XGROW(h->at, h->n, h->cap);
 	h->at[h->n++] = told;
-	return 0;
 }
 
-int held_locks_new(struct held_locks **out, const struct timelines *tl, const uint32_t *lock_of,
-		   uint32_t n_locks, const bool *wanted,
-		   bool (*is_end)(const void *arg, const struct wait *w), const void *arg)
+void held_locks_new(struct held_locks **out, const struct timelines *tl, const uint32_t *lock_of,
+		    uint32_t n_locks, const bool *wanted,
+		    bool (*is_end)(const void *arg, const struct wait *w), const void *arg)
 {
 	const struct lock_holders *all = &tl->lock_holders;
-	struct held_locks *h = calloc(1, sizeof(*h));
-	int err = h ? 0 : -ENOMEM;
+	struct held_locks *h = xcalloc(1, sizeof(*h));
 
 	*out = h;
-	for (size_t i = 0; i < all->n && !err; i++) {
+	for (size_t i = 0; i < all->n; i++) {
 		const struct thread *th = timelines_thread(tl, all->at[i].thread);
 		const struct wait *w = sleep_at(th, all->at[i].out_ns);
 		uint32_t lock = w ? lock_of[w->stack] : 0;
@@ -74,17 +71,16 @@ int held_locks_new(struct held_locks **out, const struct timelines *tl, const ui
 		if (told.holder == THREAD_NONE)
 			continue;
 		told.at_ns = w->out_ns;
-		err = add(h, told);
-		if (err || !is_end(arg, w))
+		add(h, told);
+		if (!is_end(arg, w))
 			continue;
 		told.at_ns = w->wake_ns;
 		told.holder = all->at[i].thread;
 		told.woken = true;
-		err = add(h, told);
+		add(h, told);
 	}
-	if (!err && h->n)
+	if (h->n)
 		qsort(h->at, h->n, sizeof(*h->at), by_lock_and_time);
-	return err;
 }
 
 void held_locks_free(struct held_locks *h)

@@ -14,9 +14,9 @@ struct held_locks;
  * n_locks; wanted: by lock, whether anybody will ask; is_end: whether a thread ended a sleep. 0 or
  * -ENOMEM.
  */
-int held_locks_new(struct held_locks **out, const struct timelines *tl, const uint32_t *lock_of,
-		   uint32_t n_locks, const bool *wanted,
-		   bool (*is_end)(const void *arg, const struct wait *w), const void *arg);
+void held_locks_new(struct held_locks **out, const struct timelines *tl, const uint32_t *lock_of,
+		    uint32_t n_locks, const bool *wanted,
+		    bool (*is_end)(const void *arg, const struct wait *w), const void *arg);
 void held_locks_free(struct held_locks *h);
 
 /* So many of the last things that are known of a lock are looked at. */

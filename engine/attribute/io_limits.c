@@ -20,23 +20,21 @@ static void take_own(struct timelines *tl, uint32_t thread)
 	}
 }
 
-int io_limits_find(struct timelines *tl, struct kernel_stacks *k)
+void io_limits_find(struct timelines *tl, struct kernel_stacks *k)
 {
 	struct disk_requests *all = &tl->disk_requests;
 	bool any = false;
-	int err = 0;
 
-	for (size_t i = 0; i < all->n && !err; i++) {
+	for (size_t i = 0; i < all->n; i++) {
 		struct disk_request *r = &all->at[i];
 		uint32_t kstack = timelines_pair(tl, r->pair).kstack;
 
 		if (!(kernel_stack_flags(k, kstack, UINT32_MAX) & KFUNC_IO_LIMIT))
 			continue;
-		err = disk_requests_hold(all, r);
+		disk_requests_hold(all, r);
 		any = true;
 	}
 	/* If several waited for one, it is that of the first of them. */
-	for (uint32_t i = timelines_threads(tl); i > 0 && any && !err; i--)
+	for (uint32_t i = timelines_threads(tl); i > 0 && any; i--)
 		take_own(tl, i - 1);
-	return err;
 }

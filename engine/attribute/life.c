@@ -45,7 +45,7 @@ void life_explain(struct chains *c, uint32_t thread, uint64_t from_ns, uint64_t 
 	const struct wait *w = th->waits + thread_position(th, from_ns);
 	const struct wait *end = th->waits + th->n_waits;
 
-	for (; w < end && w->out_ns < to_ns && !c->out_of_memory; w++) {
+	for (; w < end && w->out_ns < to_ns; w++) {
 		uint64_t out = clip_ns(w->out_ns, from_ns, to_ns);
 		uint64_t in = clip_ns(w->in_ns, out, to_ns);
 

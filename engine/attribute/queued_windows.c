@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 
 /* Where a window begins (+1) or ends (-1). */
@@ -15,12 +15,10 @@ struct window_edge {
 	int32_t count;
 };
 
-int queued_windows_add(struct queued_windows *q, const struct queued_window *w)
+void queued_windows_add(struct queued_windows *q, const struct queued_window *w)
 {
-	if (!GROW(q->at, q->n, q->cap))
-		return -ENOMEM;
+	XGROW(q->at, q->n, q->cap);
 	q->at[q->n++] = *w;
-	return 0;
 }
 
 void queued_windows_free(struct queued_windows *q)
@@ -89,19 +87,17 @@ static void put_stretch(const struct timelines *tl, const struct queued_window *
 		to.put(to.arg, of, NULL, from_ns, to_ns, count);
 }
 
-int queued_windows_sweep(struct queued_windows *q, const struct timelines *tl,
-			 void (*put)(void *arg, const struct queued_window *of,
-				     const struct request *for_it, uint64_t from_ns, uint64_t to_ns,
-				     uint32_t count),
-			 void *arg)
+void queued_windows_sweep(struct queued_windows *q, const struct timelines *tl,
+			  void (*put)(void *arg, const struct queued_window *of,
+				      const struct request *for_it, uint64_t from_ns,
+				      uint64_t to_ns, uint32_t count),
+			  void *arg)
 {
-	struct window_edge *edges = malloc((2 * q->n + 1) * sizeof(*edges));
+	struct window_edge *edges = xmalloc((2 * q->n + 1) * sizeof(*edges));
 	const struct request_span *s = NULL, *end = NULL;
 	struct stretch_sink to = { put, arg };
 	int64_t count = 0;
 
-	if (!edges)
-		return -ENOMEM;
 	for (size_t i = 0; i < q->n; i++) {
 		edges[2 * i] = (struct window_edge) { q->at[i].from_ns, (uint32_t)i, 1 };
 		edges[2 * i + 1] = (struct window_edge) { q->at[i].to_ns, (uint32_t)i, -1 };
@@ -120,5 +116,4 @@ int queued_windows_sweep(struct queued_windows *q, const struct timelines *tl,
 	}
 	free(edges);
 	q->n = 0;
-	return 0;
 }

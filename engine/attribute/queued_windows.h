@@ -25,16 +25,16 @@ struct queued_windows {
 };
 
 /* 0 or -ENOMEM. */
-int queued_windows_add(struct queued_windows *q, const struct queued_window *w);
+void queued_windows_add(struct queued_windows *q, const struct queued_window *w);
 /*
  * Calls put for each stretch in which so many windows like `of` were open; for_it: the other
  * request for which the reader worked then, NULL: none, or not just one. Empties q. 0 or -ENOMEM.
  */
-int queued_windows_sweep(struct queued_windows *q, const struct timelines *tl,
-			 void (*put)(void *arg, const struct queued_window *of,
-				     const struct request *for_it, uint64_t from_ns, uint64_t to_ns,
-				     uint32_t count),
-			 void *arg);
+void queued_windows_sweep(struct queued_windows *q, const struct timelines *tl,
+			  void (*put)(void *arg, const struct queued_window *of,
+				      const struct request *for_it, uint64_t from_ns,
+				      uint64_t to_ns, uint32_t count),
+			  void *arg);
 void queued_windows_free(struct queued_windows *q);
 
 /*

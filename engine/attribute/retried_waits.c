@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 #include "tries.h"
 
@@ -35,22 +35,20 @@ static int by_time(const void *pa, const void *pb)
  * If the i-th interval is the last of unknown time in which events were lost, or the last before a
  * waking in it, its end.
  */
-static int add_heard(struct tries *t, const struct thread *th, uint32_t i)
+static void add_heard(struct tries *t, const struct thread *th, uint32_t i)
 {
 	const struct wait *w = &th->waits[i];
 	uint64_t out_ns = w->out_ns, in_ns = w->in_ns;
 
 	if (in_ns == th->end_ns || (i + 1 < th->n_waits && w[1].kind == WAIT_UNKNOWN &&
 				    w[1].out_ns == in_ns && !w[1].woke_before))
-		return 0;
+		return;
 	while (i-- > 0 && (--w)->kind == WAIT_UNKNOWN && w->in_ns == out_ns)
 		out_ns = w->out_ns;
 	if (!tries_is_lossy(t, out_ns, in_ns))
-		return 0;
-	if (!GROW(t->heard_ns, t->n_heard, t->cap_heard))
-		return -ENOMEM;
+		return;
+	XGROW(t->heard_ns, t->n_heard, t->cap_heard);
 	t->heard_ns[t->n_heard++] = in_ns;
-	return 0;
 }
 
 /* Whether the thread, after its i-th interval, of which it is not known what ended it, tries on. */
@@ -69,38 +67,35 @@ static bool tries_on(const struct tries *t, const struct thread *th, uint32_t i)
 	return p.more && !p.woke && t->lock_of[th->waits[next].stack] == t->lock_of[w->stack];
 }
 
-static int add_end(struct tries *t, const struct thread *th, uint32_t i)
+static void add_end(struct tries *t, const struct thread *th, uint32_t i)
 {
 	const struct wait *w = &th->waits[i];
 	uint32_t lock = w->kind == WAIT_SLEEP ? t->lock_of[w->stack] : 0;
 	bool known;
 
 	if (!lock || lock == SOME_LOCK || !t->tried[lock] || !tries_is_end(t, w, &known))
-		return 0;
+		return;
 	if (!known && tries_on(t, th, i))
-		return 0;
-	if (!GROW(t->ended, t->n_ended, t->cap_ended))
-		return -ENOMEM;
+		return;
+	XGROW(t->ended, t->n_ended, t->cap_ended);
 	t->ended[t->n_ended++] = (struct lock_end) { w, th->begin_ns, lock, th->tid, known };
-	return 0;
 }
 
-static int find_ends(struct tries *t)
+static void find_ends(struct tries *t)
 {
-	int err = 0;
-
 	for (uint32_t thread = 0; thread < timelines_threads(t->timelines); thread++) {
 		const struct thread *th = timelines_thread(t->timelines, thread);
 
-		for (uint32_t i = 0; i < th->n_waits && !err; i++)
-			err = th->waits[i].kind == WAIT_UNKNOWN ? add_heard(t, th, i)
-								: add_end(t, th, i);
+		for (uint32_t i = 0; i < th->n_waits; i++)
+			if (th->waits[i].kind == WAIT_UNKNOWN)
+				add_heard(t, th, i);
+			else
+				add_end(t, th, i);
 	}
 	if (t->n_ended)
 		qsort(t->ended, t->n_ended, sizeof(*t->ended), by_lock_and_time);
 	if (t->n_heard)
 		qsort(t->heard_ns, t->n_heard, sizeof(*t->heard_ns), by_time);
-	return err;
 }
 
 static const struct wait *wait_of(const struct tries *t, const struct try *p)
@@ -207,7 +202,7 @@ static const struct wait *released(const struct tries *t, const struct try *p, b
  * the lock without another sleep, or gave up. Whoever had the lock, and ran in that time, is why it
  * slept.
  */
-static int assume_release(struct tries *t, struct try *p)
+static void assume_release(struct tries *t, struct try *p)
 {
 	const struct wait *w = wait_of(t, p), *then;
 	uint64_t over_ns = wait_of(t, &t->at[p->last])->in_ns;
@@ -217,7 +212,7 @@ static int assume_release(struct tries *t, struct try *p)
 	/* What is not known of another thread may say who has the lock. */
 	p->holder_not_known = was_perhaps_other(t, w->out_ns, over_ns);
 	if (p->holder_not_known)
-		return 0;
+		return;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(t->timelines, holders[i]);
 		struct last_ran ran = thread_last_ran(th, w->wake_ns, over_ns);
@@ -227,7 +222,7 @@ static int assume_release(struct tries *t, struct try *p)
 			continue;
 		p->holder_not_known = !ran.known || in_row == PERHAPS;
 		if (p->holder_not_known)
-			return 0;
+			return;
 		/* Between two tries it has no lock: it waits, too. */
 		if (!ran.ran || in_row)
 			continue;
@@ -236,17 +231,16 @@ static int assume_release(struct tries *t, struct try *p)
 			then = NULL;
 		p->assumed = timelines_assume(t->timelines, w, holders[i], then ? then->stack : 0,
 					      ran.at_ns);
-		return p->assumed ? 0 : -ENOMEM;
+		return;
 	}
-	return 0;
 }
 
 /* Finds the ends of all rows, and which long sleeps are tries. 0 or -ENOMEM. */
 static int find_lasts(struct tries *t)
 {
 	/* By lock: the earliest timed try so far, from behind, and its own last_timed. */
-	size_t *next = calloc((size_t)t->n_locks + 1, sizeof(*next));
-	int err = next ? tries_find_told(t) : -ENOMEM;
+	size_t *next = xcalloc((size_t)t->n_locks + 1, sizeof(*next));
+	int err = tries_find_told(t);
 
 	for (size_t i = t->n; i-- > 0 && !err;) {
 		struct try *p = &t->at[i];
@@ -279,8 +273,10 @@ static int explain_tries(struct tries *t)
 	int err = find_lasts(t);
 
 	for (size_t i = 0; i < t->n && !err; i++)
-		if (t->at[i].timed && t->at[i].last_timed == i)
-			err = assume_release(t, &t->at[i]);
+		if (t->at[i].timed && t->at[i].last_timed == i) {
+			assume_release(t, &t->at[i]);
+			err = 0;
+		}
 	for (size_t i = 0; i < t->n && !err; i++) {
 		struct try *p = &t->at[i];
 		const struct try *last = &t->at[p->last], *timed = &t->at[p->last_timed];
@@ -300,38 +296,36 @@ static int explain_tries(struct tries *t)
 	return err;
 }
 
-static int join(const struct tries *t)
+static void join(const struct tries *t)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < t->n && !err; i++) {
+	for (size_t i = 0; i < t->n; i++) {
 		const struct try *p = &t->at[i];
 
 		if (p->until)
-			err = timelines_go_on(t->timelines, p->thread, p->sleep, p->until);
+			timelines_go_on(t->timelines, p->thread, p->sleep, p->until);
 		else if (p->timed && p->unexplained)
 			timelines_forget_waker(t->timelines, p->thread, p->sleep);
 	}
 	timelines_sort_later(t->timelines);
-	return err;
 }
 
 int retried_waits_join(struct timelines *tl)
 {
 	struct tries t = { .timelines = tl };
-	int err = kernel_stacks_new(&t.kernel, timelines_trace(tl));
+	int err = 0;
 
-	if (!err)
-		err = tries_find(&t);
-	if (err || !t.n)
+	kernel_stacks_new(&t.kernel, timelines_trace(tl));
+
+	tries_find(&t);
+	err = 0;
+	if (!t.n)
 		goto out;
-	err = find_ends(&t);
+	find_ends(&t);
+	err = 0;
+	held_locks_new(&t.held, tl, t.lock_of, t.n_locks, t.tried, is_known_end, &t);
+	err = explain_tries(&t);
 	if (!err)
-		err = held_locks_new(&t.held, tl, t.lock_of, t.n_locks, t.tried, is_known_end, &t);
-	if (!err)
-		err = explain_tries(&t);
-	if (!err)
-		err = join(&t);
+		join(&t);
 out:
 	free(t.lock_of);
 	free(t.tried);

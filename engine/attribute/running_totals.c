@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 
 struct total {
@@ -23,20 +23,15 @@ void totals_add(struct running_totals *t, uint32_t a, uint32_t b, uint64_t amoun
 {
 	struct key_totals *k = pair_table_at(&t->table, a, b, sizeof(*k)), *first;
 
-	if (!k)
-		goto fail;
 	first = t->table.at;
 	if (!k->pending) {
-		if (!GROW(t->pending, t->n_pending, t->cap_pending))
-			goto fail;
+		XGROW(t->pending, t->n_pending, t->cap_pending);
 		t->pending[t->n_pending++] = (uint32_t)(k - first);
 	}
 	k->pending += amount;
 	if (k->pending_longest < longest)
 		k->pending_longest = longest;
 	return;
-fail:
-	t->out_of_memory = true;
 }
 
 void totals_end_block(struct running_totals *t, uint32_t block)
@@ -44,10 +39,7 @@ void totals_end_block(struct running_totals *t, uint32_t block)
 	for (size_t i = 0; i < t->n_pending; i++) {
 		struct key_totals *k = (struct key_totals *)t->table.at + t->pending[i];
 
-		if (!GROW(k->totals, k->n, k->cap)) {
-			t->out_of_memory = true;
-			return;
-		}
+		XGROW(k->totals, k->n, k->cap);
 		k->totals[k->n] =
 			(struct total) { (k->n ? k->totals[k->n - 1].sum : 0) + k->pending,
 					 k->pending_longest, block };

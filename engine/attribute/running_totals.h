@@ -16,7 +16,6 @@ struct running_totals {
 	struct pair_table table; /* of struct key_totals, by (a, b), whatever they stand for */
 	uint32_t *pending;	 /* ids of keys with an amount in the block at hand */
 	size_t n_pending, cap_pending;
-	bool out_of_memory; /* sticky: the totals are not complete */
 };
 
 /* Adds to the block at hand. longest: the largest piece of what is added. */

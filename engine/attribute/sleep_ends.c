@@ -9,6 +9,7 @@
 #include "retried_waits.h"
 #include "work_items.h"
 #include "words/kernel_stacks.h"
+#include "common/xalloc.h"
 
 static unsigned int flags_of(const struct timelines *tl, struct kernel_stacks *k, uint32_t pair,
 			     uint32_t frames)
@@ -41,7 +42,7 @@ static uint32_t last_sleep(const struct timelines *tl, struct kernel_stacks *k,
 	return th->n_waits;
 }
 
-static int find_killed(struct timelines *tl, struct kernel_stacks *k, uint32_t thread)
+static void find_killed(struct timelines *tl, struct kernel_stacks *k, uint32_t thread)
 {
 	const unsigned int died = KFUNC_ENDS_THREAD | KFUNC_TAKES_SIGNAL;
 	const struct thread *th = timelines_thread(tl, thread);
@@ -50,19 +51,20 @@ static int find_killed(struct timelines *tl, struct kernel_stacks *k, uint32_t t
 	uint32_t sleep;
 
 	if ((flags_of(tl, k, th->exit_stack, UINT32_MAX) & died) != died)
-		return 0;
+		return;
 	sleep = last_sleep(tl, k, th);
 	if (sleep == th->n_waits)
-		return 0;
+		return;
 	w = &th->waits[sleep];
 	if (w->waker == THREAD_NONE || w->wake_ns <= w->out_ns)
-		return 0;
+		return;
 	by = by_signal(tl, k, w);
 	/* A thread that waited for a signal got it. */
 	if (!(by & KFUNC_ENDS_PROCESS) &&
 	    flags_of(tl, k, w->stack, UINT32_MAX) & KFUNC_AWAITS_SIGNAL)
-		return 0;
-	return by ? timelines_kill(tl, thread, sleep, by & KFUNC_ENDS_PROCESS) : 0;
+		return;
+	if (by)
+		timelines_kill(tl, thread, sleep, by & KFUNC_ENDS_PROCESS);
 }
 
 const struct wait *sleep_ends_of_process(const struct timelines *tl, struct kernel_stacks *k,
@@ -126,44 +128,38 @@ static void find_hits(const struct timelines *tl, struct kernel_stacks *k, const
  * The timelines know that a thread was current in a waking. That of an interrupt, or of a softirq
  * of others that it only ran, is none of its own (chain-semantics, section 3). 0 or -ENOMEM.
  */
-static int leave_out_interrupts(struct timelines *tl, struct kernel_stacks *k)
+static void leave_out_interrupts(struct timelines *tl, struct kernel_stacks *k)
 {
 	uint32_t end = timelines_threads(tl);
-	size_t *first = calloc((size_t)end + 1, sizeof(*first));
+	size_t *first = xcalloc((size_t)end + 1, sizeof(*first));
 	uint8_t *hits = NULL;
 
-	for (uint32_t i = 0; first && i < end; i++)
+	for (uint32_t i = 0; i < end; i++)
 		first[i + 1] = first[i] + timelines_thread(tl, i)->n_waits;
-	if (first)
-		hits = calloc(first[end] + 1, sizeof(*hits));
-	if (hits)
-		find_hits(tl, k, first, hits);
+	hits = xcalloc(first[end] + 1, sizeof(*hits));
+	find_hits(tl, k, first, hits);
 	for (uint32_t i = 0; hits && i < end; i++)
 		for (size_t n = first[i]; n < first[i + 1]; n++)
 			if (hits[n] & HIT_BY_INTERRUPT)
 				timelines_woke_before(tl, i, (uint32_t)(n - first[i]),
 						      hits[n] & HIT_BY_ITSELF);
 	free(first);
-	if (!hits)
-		return -ENOMEM;
 	free(hits);
-	return 0;
 }
 
 int sleep_ends_settle(struct timelines *tl)
 {
 	struct kernel_stacks *k;
-	int err = kernel_stacks_new(&k, timelines_trace(tl));
 
-	if (!err)
-		err = leave_out_interrupts(tl, k);
+	kernel_stacks_new(&k, timelines_trace(tl));
 
-	for (uint32_t i = 0; !err && i < timelines_threads(tl); i++)
-		err = find_killed(tl, k, i);
-	if (!err)
-		err = io_limits_find(tl, k);
-	if (!err)
-		err = work_items_find(tl, k);
+	leave_out_interrupts(tl, k);
+
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+		find_killed(tl, k, i);
+	}
+	io_limits_find(tl, k);
+	work_items_find(tl, k);
 	kernel_stacks_free(k);
-	return err ? err : retried_waits_join(tl);
+	return retried_waits_join(tl);
 }

@@ -7,6 +7,7 @@
 
 #include "base/compare.h"
 #include "common/lower_bound.h"
+#include "common/xalloc.h"
 
 void sums_clear(struct sums *s)
 {
@@ -24,10 +25,6 @@ struct sum *sums_at(struct sums *s, uint32_t thing, uint32_t key)
 {
 	struct sum *sum = pair_table_at(&s->table, thing, key, sizeof(*sum));
 
-	if (!sum) {
-		s->out_of_memory = true;
-		return NULL;
-	}
 	sum->thing = thing;
 	sum->key = key;
 	return sum;
@@ -39,7 +36,6 @@ void sums_add_all(struct sums *to, const struct sums *from)
 
 	for (uint32_t i = 1; i <= from->table.keys.n; i++)
 		sums_add(to, all[i].thing, all[i].key, all[i].amount);
-	to->out_of_memory |= from->out_of_memory;
 }
 
 /* ---- order ---------------------------------------------------------------------------------- */
@@ -58,9 +54,8 @@ static size_t set_texts(struct sums *s, struct names *names, sums_text_fn text_o
 
 	for (size_t i = 1; i <= n; i++) {
 		at[i].text = at[i].key == SUMS_UNKNOWN ? 0 : text_of(names, at[i].key);
-		s->out_of_memory |= !at[i].text && at[i].key != SUMS_UNKNOWN;
 	}
-	return s->out_of_memory ? 0 : n;
+	return n;
 }
 
 static int by_text_id(const void *pa, const void *pb)
@@ -187,13 +182,11 @@ static int largest_remainder_first(const void *pa, const void *pb)
 				  : compare_numbers(a->at, b->at);
 }
 
-int share_out(uint64_t total, const uint64_t *parts, size_t n, uint64_t *shares)
+void share_out(uint64_t total, const uint64_t *parts, size_t n, uint64_t *shares)
 {
-	struct remainder *r = malloc((n + 1) * sizeof(*r));
+	struct remainder *r = xmalloc((n + 1) * sizeof(*r));
 	uint64_t sum = 0, left = total;
 
-	if (!r)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		sum += parts[i];
 	for (size_t i = 0; i < n; i++) {
@@ -208,25 +201,20 @@ int share_out(uint64_t total, const uint64_t *parts, size_t n, uint64_t *shares)
 	for (size_t i = 0; i < left; i++)
 		shares[r[i].at]++;
 	free(r);
-	return 0;
 }
 
-int sums_share(struct sum *of, size_t n, uint64_t total, struct names *names)
+void sums_share(struct sum *of, size_t n, uint64_t total, struct names *names)
 {
-	uint64_t *parts = calloc(2 * n + 1, sizeof(*parts)), *shares;
-	int err;
+	uint64_t *parts = xcalloc(2 * n + 1, sizeof(*parts)), *shares;
 
-	if (!parts)
-		return -ENOMEM;
 	shares = parts + n;
 	/* In the order of the lines, on which it depends who gets what is left. */
 	qsort_r(of, n, sizeof(*of), by_text, names);
 	for (size_t i = 0; i < n; i++)
 		parts[i] = of[i].amount;
-	err = share_out(total, parts, n, shares);
-	for (size_t i = 0; i < n && !err; i++)
+	share_out(total, parts, n, shares);
+	for (size_t i = 0; i < n; i++)
 		of[i].share = shares[i];
 	qsort_r(of, n, sizeof(*of), largest_first, names);
 	free(parts);
-	return err;
 }

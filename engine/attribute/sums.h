@@ -27,7 +27,6 @@ struct sum {
 struct sums {
 	struct pair_table table; /* struct sum, by (thing, key) until they are sorted */
 	size_t n;		 /* when they are sorted: so many, from table.at[1] on */
-	bool out_of_memory;	 /* sticky: something is missing */
 };
 
 /* Forgets all; the memory is kept. sums_free() releases it. */
@@ -43,8 +42,7 @@ static inline void sums_add(struct sums *s, uint32_t thing, uint32_t key, uint64
 {
 	struct sum *sum = sums_at(s, thing, key);
 
-	if (sum)
-		sum->amount += amount;
+	sum->amount += amount;
 }
 
 void sums_add_all(struct sums *to, const struct sums *from);
@@ -76,10 +74,10 @@ bool sums_write(const struct sums *s, const struct names *names, uint32_t thing,
  * Sets the shares of the sums of[0..n), n not 0, of a thing: total, split in proportion to their
  * amounts (chain-semantics, section 8). 0 or -ENOMEM.
  */
-int sums_share(struct sum *of, size_t n, uint64_t total, struct names *names);
+void sums_share(struct sum *of, size_t n, uint64_t total, struct names *names);
 
 /*
  * Splits total in proportion to parts[0..n), whose sum is not 0, into shares that add up to it: by
  * largest remainder, among equals those that come first. 0 or -ENOMEM.
  */
-int share_out(uint64_t total, const uint64_t *parts, size_t n, uint64_t *shares);
+void share_out(uint64_t total, const uint64_t *parts, size_t n, uint64_t *shares);

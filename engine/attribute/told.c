@@ -7,6 +7,7 @@
 
 #include "tries.h"
 #include "unknown_times.h"
+#include "common/xalloc.h"
 
 #define NONE SIZE_MAX
 
@@ -130,8 +131,8 @@ int tries_find_told(struct tries *t)
 			     .gaps = { NONE, NONE } };
 	int err = -ENOMEM;
 
-	b.at = malloc(((size_t)t->n_locks + 1) * sizeof(*b.at));
-	if (b.unknown && b.at) {
+	b.at = xmalloc(((size_t)t->n_locks + 1) * sizeof(*b.at));
+	if (b.unknown) {
 		memset(b.at, 0xff, ((size_t)t->n_locks + 1) * sizeof(*b.at));
 		for (size_t i = t->n; i-- > 0;)
 			find_told(&b, i);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/intern.h"
 #include "common/lower_bound.h"
 #include "words/lock_holder.h"
@@ -45,38 +45,33 @@ bool tries_is_end(const struct tries *t, const struct wait *w, bool *known)
 static uint32_t lock_id(struct intern *locks, const struct trace *t, const struct trace_object *o,
 			bool is_gil)
 {
-	char *name = strdup(trace_string(t, o->name)), *whole;
+	char *name = xstrdup(trace_string(t, o->name)), *whole;
 	/* Processes have each its own interpreter, and all of these one name: none. */
 	uint32_t process = is_gil ? o->peer : 0;
 	uint32_t id;
 
-	if (name && !*name && !process) {
+	if (!*name && !process) {
 		free(name);
 		return SOME_LOCK;
 	}
-	if (name)
-		lock_name_of_both_words(name);
-	if (!name || asprintf(&whole, "%s %" PRIu32 " %" PRIu64 " %" PRIu32, name, o->device,
-			      o->inode, process) < 0)
-		whole = NULL;
-	id = whole ? intern_id(locks, whole, strlen(whole), NULL) : 0;
+	lock_name_of_both_words(name);
+	whole = xasprintf("%s %" PRIu32 " %" PRIu64 " %" PRIu32, name, o->device, o->inode,
+			  process);
+	id = xintern(locks, whole, strlen(whole), NULL);
 	free(whole);
 	free(name);
 	return id;
 }
 
 /* Which stack pairs are at which lock. 0 or -ENOMEM. */
-static int find_locks(struct tries *t)
+static void find_locks(struct tries *t)
 {
 	const struct trace *trace = timelines_trace(t->timelines);
 	uint32_t end = timelines_pairs_end(t->timelines);
 	struct intern locks = { .n = 0 };
-	int err = 0;
 
-	t->lock_of = calloc(end, sizeof(*t->lock_of));
-	if (!t->lock_of)
-		return -ENOMEM;
-	for (uint32_t i = 1; i < end && !err; i++) {
+	t->lock_of = xcalloc(end, sizeof(*t->lock_of));
+	for (uint32_t i = 1; i < end; i++) {
 		uint32_t object = timelines_pair(t->timelines, i).object;
 		const struct trace_object *o = trace_object(trace, object);
 		bool is_gil = lock_is_gil(trace, object);
@@ -84,27 +79,24 @@ static int find_locks(struct tries *t)
 		if (!o || (strcmp(trace_string(trace, o->class), "futex") && !is_gil))
 			continue;
 		t->lock_of[i] = lock_id(&locks, trace, o, is_gil);
-		err = t->lock_of[i] ? 0 : -ENOMEM;
 	}
 	t->n_locks = locks.n;
 	intern_free(&locks);
-	return err;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static int find_losses(struct tries *t)
+static void find_losses(struct tries *t)
 {
 	size_t n;
 	const struct trace_loss *at = trace_losses(timelines_trace(t->timelines), &n);
 
-	t->lossy_until = malloc((n + 1) * sizeof(*t->lossy_until));
+	t->lossy_until = xmalloc((n + 1) * sizeof(*t->lossy_until));
 	for (size_t i = 0; t->lossy_until && i < n; i++) {
 		uint64_t before = i ? t->lossy_until[i - 1] : 0;
 
 		t->lossy_until[i] = at[i].last_ns > before ? at[i].last_ns : before;
 	}
-	return t->lossy_until ? 0 : -ENOMEM;
 }
 
 bool tries_is_lossy(const struct tries *t, uint64_t from_ns, uint64_t to_ns)
@@ -242,7 +234,7 @@ static void leave_out_ticks(struct tries *t, uint32_t thread, size_t first)
 	}
 }
 
-static int find_threads_rows(struct tries *t, uint32_t thread)
+static void find_threads_rows(struct tries *t, uint32_t thread)
 {
 	const struct thread *th = timelines_thread(t->timelines, thread);
 	size_t first = t->n;
@@ -263,8 +255,7 @@ static int find_threads_rows(struct tries *t, uint32_t thread)
 		timed = lock != SOME_LOCK && by_timer(t, w);
 		if (!timed && !in_row && !after_unknown)
 			continue;
-		if (!GROW(t->at, t->n, t->cap))
-			return -ENOMEM;
+		XGROW(t->at, t->n, t->cap);
 		p = &t->at[t->n++];
 		*p = (struct try) { .thread = thread,
 				    .sleep = i,
@@ -282,25 +273,21 @@ static int find_threads_rows(struct tries *t, uint32_t thread)
 	}
 	if (any_long)
 		leave_out_ticks(t, thread, first);
-	return 0;
 }
 
-static int find_rows(struct tries *t)
+static void find_rows(struct tries *t)
 {
-	int err = find_losses(t);
+	find_losses(t);
 
-	t->tried = calloc((size_t)t->n_locks + 1, sizeof(*t->tried));
-	t->at_lock = calloc((size_t)t->n_locks + 1, sizeof(*t->at_lock));
-	if (!t->tried || !t->at_lock)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < timelines_threads(t->timelines) && !err; i++)
-		err = find_threads_rows(t, i);
-	return err;
+	t->tried = xcalloc((size_t)t->n_locks + 1, sizeof(*t->tried));
+	t->at_lock = xcalloc((size_t)t->n_locks + 1, sizeof(*t->at_lock));
+	for (uint32_t i = 0; i < timelines_threads(t->timelines); i++)
+		find_threads_rows(t, i);
 }
 
 /* ---- wakings between two sleeps -------------------------------------------------------------- */
 
-static int find_threads_tries(struct tries *t)
+static void find_threads_tries(struct tries *t)
 {
 	uint32_t n = timelines_threads(t->timelines);
 	size_t at = 0;
@@ -309,16 +296,13 @@ static int find_threads_tries(struct tries *t)
 	for (size_t i = 0; i < t->n && !any; i++)
 		any = t->at[i].woke;
 	if (!any)
-		return 0;
-	t->first = malloc(((size_t)n + 1) * sizeof(*t->first));
-	if (!t->first)
-		return -ENOMEM;
+		return;
+	t->first = xmalloc(((size_t)n + 1) * sizeof(*t->first));
 	for (uint32_t thread = 0; thread <= n; thread++) {
 		while (at < t->n && t->at[at].thread < thread)
 			at++;
 		t->first[thread] = (uint32_t)at;
 	}
-	return 0;
 }
 
 /*
@@ -396,15 +380,13 @@ static void part_busy_rows(struct tries *t)
 	}
 }
 
-int tries_find(struct tries *t)
+void tries_find(struct tries *t)
 {
-	int err = find_locks(t);
+	find_locks(t);
 
-	if (!err && t->n_locks)
-		err = find_rows(t);
-	if (!err && t->n)
-		err = find_threads_tries(t);
-	if (!err)
-		part_busy_rows(t);
-	return err;
+	if (t->n_locks)
+		find_rows(t);
+	if (t->n)
+		find_threads_tries(t);
+	part_busy_rows(t);
 }

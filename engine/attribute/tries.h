@@ -97,7 +97,7 @@ struct tries {
 };
 
 /* Finds locks and rows; kernel is there. All else is left as it is. 0 or -ENOMEM. */
-int tries_find(struct tries *t);
+void tries_find(struct tries *t);
 /* Of all tries, whose rows are known: sets last, and which long sleeps are tries. 0 or -ENOMEM. */
 int tries_find_told(struct tries *t);
 /* As waker_context(), of what ended w. */

@@ -5,6 +5,7 @@
 
 #include "base/compare.h"
 #include "common/lower_bound.h"
+#include "common/xalloc.h"
 
 #define NO_THREAD UINT32_MAX
 
@@ -91,9 +92,7 @@ struct unknown_times *unknown_times_new(const struct timelines *tl)
 
 	for (uint32_t i = 0; i < timelines_threads(tl); i++)
 		n += of_thread(tl, i, NULL);
-	u = malloc(sizeof(*u) + n * sizeof(*u->at));
-	if (!u)
-		return NULL;
+	u = xmalloc(sizeof(*u) + n * sizeof(*u->at));
 	*u = (struct unknown_times) { .tl = tl };
 	for (uint32_t i = 0; i < timelines_threads(tl); i++)
 		u->n += of_thread(tl, i, &u->at[u->n]);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "chain.h"
+#include "common/xalloc.h"
 
 struct waker_names {
 	const struct timelines *timelines;
@@ -13,22 +14,14 @@ struct waker_names {
 	struct text_buf buf;
 };
 
-int waker_names_new(struct waker_names **out, const struct timelines *tl, struct names *names)
+void waker_names_new(struct waker_names **out, const struct timelines *tl, struct names *names)
 {
-	struct waker_names *n = names ? calloc(1, sizeof(*n)) : NULL;
+	struct waker_names *n = xcalloc(1, sizeof(*n));
 
-	*out = NULL;
-	if (!n)
-		return -ENOMEM;
 	n->timelines = tl;
 	n->names = names;
-	n->of_stack = calloc(2 * (size_t)timelines_pairs_end(tl), sizeof(*n->of_stack));
-	if (!n->of_stack) {
-		free(n);
-		return -ENOMEM;
-	}
+	n->of_stack = xcalloc(2 * (size_t)timelines_pairs_end(tl), sizeof(*n->of_stack));
 	*out = n;
-	return 0;
 }
 
 void waker_names_free(struct waker_names *n)
@@ -53,7 +46,7 @@ static uint32_t interrupt_text(struct waker_names *n, uint32_t kstack, uint32_t 
 		text_puts(&n->buf, " ");
 		text_puts(&n->buf, names_text(n->names, handler));
 	}
-	return n->buf.failed ? 0 : names_clean(n->names, n->buf.p);
+	return names_clean(n->names, n->buf.p);
 }
 
 uint32_t waker_name(struct waker_names *n, const struct wait *w)

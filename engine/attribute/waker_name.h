@@ -8,7 +8,7 @@
 struct waker_names;
 
 /* 0 or -ENOMEM, also if names is NULL. What is given must outlive it. */
-int waker_names_new(struct waker_names **out, const struct timelines *tl, struct names *names);
+void waker_names_new(struct waker_names **out, const struct timelines *tl, struct names *names);
 void waker_names_free(struct waker_names *n);
 /*
  * The id, in names, of a text for the waker of w, a WAIT_SLEEP: "mysqld",

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "common/lower_bound.h"
 #include "running_totals.h"
+#include "common/xalloc.h"
 
 /*
  * A long window among many wakings of few threads costs as much as there are names (law 5): totals
@@ -72,7 +73,7 @@ static void sort_wakings(struct waking *at, struct waking *spare, size_t n)
 	memcpy(at + to, spare + i, (half - i) * sizeof(*at));
 }
 
-static bool sum_up(struct wakings *of, struct waking *spare)
+static void sum_up(struct wakings *of, struct waking *spare)
 {
 	sort_wakings(of->at, spare, of->n);
 	/* Only whole blocks are asked for, and never the first waking. */
@@ -84,7 +85,6 @@ static bool sum_up(struct wakings *of, struct waking *spare)
 		if ((i + 1) % BLOCK == 0)
 			totals_end_block(&of->totals, (uint32_t)(i / BLOCK));
 	}
-	return !of->totals.out_of_memory;
 }
 
 /* Calls for each thread's waits: counts them, then puts them in place. */
@@ -112,29 +112,22 @@ static void collect(struct woken_meanwhile *s, struct kernel_stacks *kernel, boo
 	}
 }
 
-int woken_meanwhile_new(struct woken_meanwhile **out, const struct timelines *tl,
-			struct kernel_stacks *kernel)
+void woken_meanwhile_new(struct woken_meanwhile **out, const struct timelines *tl,
+			 struct kernel_stacks *kernel)
 {
-	struct woken_meanwhile *s = calloc(1, sizeof(*s));
+	struct woken_meanwhile *s = xcalloc(1, sizeof(*s));
 	uint32_t n = timelines_threads(tl);
 	struct waking *spare;
 	size_t all = 0, most = 0;
-	bool ok;
 
 	*out = s;
-	if (!s)
-		return -ENOMEM;
 	s->timelines = tl;
-	s->of = calloc((size_t)n + 1, sizeof(*s->of));
-	s->hints = calloc((size_t)n + 1, sizeof(*s->hints));
-	if (!s->of || !s->hints)
-		return -ENOMEM;
+	s->of = xcalloc((size_t)n + 1, sizeof(*s->of));
+	s->hints = xcalloc((size_t)n + 1, sizeof(*s->hints));
 	collect(s, kernel, false);
 	for (uint32_t i = 0; i < n; i++)
 		all += s->of[i].n;
-	s->all = malloc((all + 1) * sizeof(*s->all));
-	if (!s->all)
-		return -ENOMEM;
+	s->all = xmalloc((all + 1) * sizeof(*s->all));
 	all = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		s->of[i].at = s->all + all;
@@ -143,25 +136,20 @@ int woken_meanwhile_new(struct woken_meanwhile **out, const struct timelines *tl
 		s->of[i].n = 0;
 	}
 	collect(s, kernel, true);
-	spare = malloc((most / 2 + 1) * sizeof(*spare));
-	ok = spare;
-	for (uint32_t i = 0; i < n && ok; i++)
-		ok = sum_up(&s->of[i], spare);
+	spare = xmalloc((most / 2 + 1) * sizeof(*spare));
+	for (uint32_t i = 0; i < n; i++)
+		sum_up(&s->of[i], spare);
 	free(spare);
-	return ok ? 0 : -ENOMEM;
 }
 
-int woken_meanwhile_share(struct woken_meanwhile **out, const struct woken_meanwhile *of)
+void woken_meanwhile_share(struct woken_meanwhile **out, const struct woken_meanwhile *of)
 {
-	struct woken_meanwhile *s = malloc(sizeof(*s));
+	struct woken_meanwhile *s = xmalloc(sizeof(*s));
 
 	*out = s;
-	if (!s)
-		return -ENOMEM;
 	*s = *of;
 	s->is_shared = true;
-	s->hints = calloc((size_t)timelines_threads(of->timelines) + 1, sizeof(*s->hints));
-	return s->hints ? 0 : -ENOMEM;
+	s->hints = xcalloc((size_t)timelines_threads(of->timelines) + 1, sizeof(*s->hints));
 }
 
 void woken_meanwhile_free(struct woken_meanwhile *s)
@@ -186,8 +174,6 @@ static void add(struct sums *to, uint32_t thing, uint32_t name, uint64_t wakings
 {
 	struct sum *sum = sums_at(to, thing, name);
 
-	if (!sum)
-		return;
 	sum->count += wakings;
 	sum->amount += ns;
 }

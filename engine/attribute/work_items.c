@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 
 /* A worker's sleep in which it waited for work, and when it first woke somebody after it. */
@@ -33,23 +33,20 @@ struct finder {
 /* ---- what the sleeps of workers say -----------------------------------------------------------
  */
 
-static int find_stacks(struct finder *f)
+static void find_stacks(struct finder *f)
 {
 	uint32_t end = timelines_pairs_end(f->timelines);
 
-	f->awaits_work = calloc(end, sizeof(*f->awaits_work));
-	if (!f->awaits_work)
-		return -ENOMEM;
+	f->awaits_work = xcalloc(end, sizeof(*f->awaits_work));
 	for (uint32_t i = 1; i < end; i++) {
 		uint32_t kstack = timelines_pair(f->timelines, i).kstack;
 
 		f->awaits_work[i] = kernel_stack_serves(f->kernel, kstack);
 		f->any |= f->awaits_work[i];
 	}
-	return 0;
 }
 
-static int find_idle(struct finder *f, uint32_t thread)
+static void find_idle(struct finder *f, uint32_t thread)
 {
 	const struct thread *th = timelines_thread(f->timelines, thread);
 	struct worker *w = &f->workers[thread];
@@ -57,11 +54,9 @@ static int find_idle(struct finder *f, uint32_t thread)
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		if (th->waits[i].kind != WAIT_SLEEP || !f->awaits_work[th->waits[i].stack])
 			continue;
-		if (!GROW(w->at, w->n, w->cap))
-			return -ENOMEM;
+		XGROW(w->at, w->n, w->cap);
 		w->at[w->n++] = (struct idle_sleep) { i, th->waits[i].in_ns, UINT64_MAX };
 	}
-	return 0;
 }
 
 /* Notes which waking by a worker was the first since it had waited for work. */
@@ -85,7 +80,7 @@ static void note_wakings(struct finder *f, const struct thread *th)
 
 /* ---- the items ------------------------------------------------------------------------------- */
 
-static int add(struct work_item **to, uint32_t *n, uint64_t from_ns, const struct wait *asked)
+static void add(struct work_item **to, uint32_t *n, uint64_t from_ns, const struct wait *asked)
 {
 	struct work_item *p = *to;
 
@@ -93,17 +88,14 @@ static int add(struct work_item **to, uint32_t *n, uint64_t from_ns, const struc
 	while (*n && p[*n - 1].from_ns > from_ns)
 		--*n;
 	/* Room for a power of two of them. */
-	if (!(*n & (*n - 1))) {
-		p = *n < UINT32_MAX / 2 ? realloc(p, (*n ? 2 * (size_t)*n : 1) * sizeof(*p)) : NULL;
-		if (!p)
-			return -ENOMEM;
-		*to = p;
-	}
+	if (*n > UINT32_MAX / 2)
+		out_of_memory();
+	if (!(*n & (*n - 1)))
+		*to = p = xreallocarray(p, *n ? 2 * (size_t)*n : 1, sizeof(*p));
 	p[*n] = (struct work_item) { .from_ns = from_ns, .none = !asked };
 	if (asked)
 		p[*n].asked = *asked;
 	++*n;
-	return 0;
 }
 
 static struct wait asked_by_nobody(uint64_t at_ns)
@@ -115,11 +107,10 @@ static struct wait asked_by_nobody(uint64_t at_ns)
  * What ended an idle sleep; and it is not known if that was for more than the first waking after
  * it.
  */
-static int add_idle(const struct finder *f, struct work_items *to, const struct wait *w,
-		    const struct idle_sleep *s)
+static void add_idle(const struct finder *f, struct work_items *to, const struct wait *w,
+		     const struct idle_sleep *s)
 {
 	struct wait asked = *w, unknown = asked_by_nobody(w->wake_ns);
-	int err;
 
 	/* It explains windows that began before that sleep. */
 	asked.flags = WAIT_NEW | (w->flags & WAIT_NOT_WOKEN);
@@ -130,10 +121,9 @@ static int add_idle(const struct finder *f, struct work_items *to, const struct 
 	/* Of an early waking it is not known when it was. What was lost may be a waking, too. */
 	if (w->wake_ns <= w->out_ns || f->lossy)
 		asked = unknown;
-	err = add(&to->assumed, &to->n_assumed, w->in_ns, &asked);
-	if (!err && s->first_ns < UINT64_MAX)
-		err = add(&to->assumed, &to->n_assumed, s->first_ns + 1, &unknown);
-	return err;
+	add(&to->assumed, &to->n_assumed, w->in_ns, &asked);
+	if (s->first_ns < UINT64_MAX)
+		add(&to->assumed, &to->n_assumed, s->first_ns + 1, &unknown);
 }
 
 static bool is_kworker(const struct finder *f, const struct thread *th)
@@ -147,34 +137,32 @@ static bool is_kworker(const struct finder *f, const struct thread *th)
 static struct work_items *items_of(struct finder *f, struct thread *th)
 {
 	if (!th->work)
-		th->work = calloc(1, sizeof(*th->work));
+		th->work = xcalloc(1, sizeof(*th->work));
 	if (th->work && is_kworker(f, th))
 		th->work->is_recorded =
 			trace_info(timelines_trace(f->timelines))->aux >> CHAINLOG_WORK & 1;
 	return th->work;
 }
 
-static int add_assumed(struct finder *f, uint32_t thread)
+static void add_assumed(struct finder *f, uint32_t thread)
 {
 	struct thread *th = &f->timelines->threads[thread];
 	const struct worker *w = &f->workers[thread];
 	struct work_items *to;
 	size_t next = 0;
-	int err = 0;
 
 	if (!w->n && !(th->flags & THREAD_KTHREAD))
-		return 0;
+		return;
 	to = items_of(f, th);
-	for (uint32_t i = 0; to && i < th->n_waits && !err; i++) {
+	for (uint32_t i = 0; i < th->n_waits; i++) {
 		struct wait unknown = asked_by_nobody(th->waits[i].in_ns);
 
 		/* It may have waited for work in between. */
-		if (th->waits[i].kind == WAIT_UNKNOWN)
-			err = add(&to->assumed, &to->n_assumed, unknown.wake_ns, &unknown);
-		else if (next < w->n && w->at[next].i == i)
-			err = add_idle(f, to, &th->waits[i], &w->at[next++]);
+		if (th->waits[i].kind == WAIT_UNKNOWN) {
+			add(&to->assumed, &to->n_assumed, unknown.wake_ns, &unknown);
+		} else if (next < w->n && w->at[next].i == i)
+			add_idle(f, to, &th->waits[i], &w->at[next++]);
 	}
-	return to ? err : -ENOMEM;
 }
 
 /* ---- what was recorded ------------------------------------------------------------------------
@@ -221,7 +209,7 @@ static void note_acted(struct thread *th, uint64_t ns)
 		w->woke_before = 1;
 }
 
-static int add_recorded(struct finder *f, const struct work_event *ev)
+static void add_recorded(struct finder *f, const struct work_event *ev)
 {
 	struct thread *th = &f->timelines->threads[ev->worker];
 	struct work_items *to = items_of(f, th);
@@ -231,8 +219,6 @@ static int add_recorded(struct finder *f, const struct work_event *ev)
 	bool acted = ev->what == WORK_QUEUED && (!queuer || was_running(queuer, ev->since_ns));
 	const struct wait *w;
 
-	if (!to)
-		return -ENOMEM;
 	to->is_recorded = true;
 	/* If queueing woke the worker, but that was lost, not all of it may be known. */
 	if (acted && !is_unknown(th, ev->since_ns)) {
@@ -250,8 +236,7 @@ static int add_recorded(struct finder *f, const struct work_event *ev)
 	    (asked.waker == THREAD_NONE ||
 	     !waker_context(f->kernel, f->timelines, &asked).interrupt))
 		note_acted(queuer, ev->since_ns);
-	return add(&to->recorded, &to->n_recorded, ev->at_ns,
-		   ev->what == WORK_NONE ? NULL : &asked);
+	add(&to->recorded, &to->n_recorded, ev->at_ns, ev->what == WORK_NONE ? NULL : &asked);
 }
 
 /* ---- when events are missing ------------------------------------------------------------------
@@ -265,14 +250,12 @@ static int by_first(const void *pa, const void *pb)
 }
 
 /* All losses: of all kinds of events, and of work items. */
-static int find_losses(struct work_events *to, const struct trace *t)
+static void find_losses(struct work_events *to, const struct trace *t)
 {
 	size_t n;
 	const struct trace_loss *l = trace_losses(t, &n);
 
-	to->losses = malloc((n + to->n + 1) * sizeof(*to->losses));
-	if (!to->losses)
-		return -ENOMEM;
+	to->losses = xmalloc((n + to->n + 1) * sizeof(*to->losses));
 	for (size_t i = 0; i < n; i++)
 		to->losses[to->n_losses++] = (struct work_loss) { l[i].first_ns, l[i].last_ns };
 	for (size_t i = 0; i < to->n; i++)
@@ -283,7 +266,6 @@ static int find_losses(struct work_events *to, const struct trace *t)
 	for (size_t i = 1; i < to->n_losses; i++)
 		if (to->losses[i].until_ns < to->losses[i - 1].until_ns)
 			to->losses[i].until_ns = to->losses[i - 1].until_ns;
-	return 0;
 }
 
 static bool is_lossy(const struct work_events *w, uint64_t from_ns, uint64_t to_ns)
@@ -296,32 +278,31 @@ static bool is_lossy(const struct work_events *w, uint64_t from_ns, uint64_t to_
 /* ---- interface --------------------------------------------------------------------------------
  */
 
-int work_items_find(struct timelines *tl, struct kernel_stacks *k)
+void work_items_find(struct timelines *tl, struct kernel_stacks *k)
 {
 	uint32_t n = timelines_threads(tl);
 	struct finder f = { .timelines = tl, .kernel = k };
 	size_t losses;
-	int err = find_stacks(&f);
+
+	find_stacks(&f);
 
 	trace_losses(timelines_trace(tl), &losses);
 	f.lossy = losses > 0;
-	f.workers = calloc(n ? n : 1, sizeof(*f.workers));
-	if (!err)
-		err = f.workers ? find_losses(&tl->work, timelines_trace(tl)) : -ENOMEM;
-	for (uint32_t i = 0; i < n && f.any && !err; i++)
-		err = find_idle(&f, i);
-	for (uint32_t i = 0; i < n && f.any && !err; i++)
+	f.workers = xcalloc(n ? n : 1, sizeof(*f.workers));
+	find_losses(&tl->work, timelines_trace(tl));
+	for (uint32_t i = 0; i < n && f.any; i++)
+		find_idle(&f, i);
+	for (uint32_t i = 0; i < n && f.any; i++)
 		note_wakings(&f, timelines_thread(tl, i));
-	for (uint32_t i = 0; i < n && !err; i++)
-		err = add_assumed(&f, i);
-	for (size_t i = 0; i < tl->work.n && !err; i++)
+	for (uint32_t i = 0; i < n; i++)
+		add_assumed(&f, i);
+	for (size_t i = 0; i < tl->work.n; i++)
 		if (tl->work.at[i].what != WORK_LOST)
-			err = add_recorded(&f, &tl->work.at[i]);
+			add_recorded(&f, &tl->work.at[i]);
 	for (uint32_t i = 0; f.workers && i < n; i++)
 		free(f.workers[i].at);
 	free(f.workers);
 	free(f.awaits_work);
-	return err;
 }
 
 /* The last item of n from that time or before; NULL: there is none. */

@@ -13,7 +13,7 @@
  * Finds that out for all workers, and notes of who queued items that it acted then. To be called
  * once, when the wakers of all sleeps are known, and before any sleep goes on. 0 or -ENOMEM.
  */
-int work_items_find(struct timelines *tl, struct kernel_stacks *k);
+void work_items_find(struct timelines *tl, struct kernel_stacks *k);
 
 /*
  * woke was ended at_ns by its waker: who had asked that one for it, as a sleep that ended so:

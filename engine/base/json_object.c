@@ -130,7 +130,7 @@ void json_exact(struct json_object *j, const char *key, const char *text)
 		put_string(&j->b, text, j->in_page);
 	else
 		text_puts(&j->b, "null");
-	if (text && j->most && j->b.len - begin > j->most && !j->b.failed)
+	if (text && j->most && j->b.len - begin > j->most)
 		cut(j, begin);
 }
 
@@ -195,7 +195,7 @@ void json_bool(struct json_object *j, const char *key, bool is)
 
 void json_flush(struct json_object *j, FILE *out)
 {
-	if (j->b.len && !j->b.failed)
+	if (j->b.len)
 		fwrite(j->b.p, 1, j->b.len, out);
 	j->b.len = 0;
 }

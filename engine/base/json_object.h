@@ -10,7 +10,7 @@
 
 /* All zero is empty. To be freed with text_free(&b). */
 struct json_object {
-	struct text_buf b; /* .failed: out of memory */
+	struct text_buf b;
 	/* Strings of more bytes, with quotes and escapes, are cut in the middle; 0: none are. */
 	size_t most;
 	bool in_page; /* '<', which would end an element of a page, is escaped, too */

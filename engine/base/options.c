@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/xalloc.h"
+
 const struct options_part_word options_part_words[] = { { "blocked", PART_BLOCKED },
 							{ "runnable", PART_RUNNABLE },
 							{ "preempted", PART_PREEMPTED },
@@ -28,15 +30,10 @@ void options_init(struct options *o)
 	};
 }
 
-int id_list_add(struct id_list *l, uint32_t id)
+void id_list_add(struct id_list *l, uint32_t id)
 {
-	uint32_t *ids = realloc(l->ids, (l->n + 1) * sizeof(*ids));
-
-	if (!ids)
-		return -ENOMEM;
-	l->ids = ids;
-	ids[l->n++] = id;
-	return 0;
+	l->ids = xreallocarray(l->ids, l->n + 1, sizeof(*l->ids));
+	l->ids[l->n++] = id;
 }
 
 bool id_list_has(const struct id_list *l, uint32_t id)
@@ -49,17 +46,10 @@ bool id_list_has(const struct id_list *l, uint32_t id)
 
 int regex_list_add(struct regex_list *l, const char *text, char *why, size_t why_size)
 {
-	void *grown;
 	int err;
 
-	grown = realloc(l->regex, (l->n + 1) * sizeof(*l->regex));
-	if (!grown)
-		return -ENOMEM;
-	l->regex = grown;
-	grown = realloc(l->text, (l->n + 1) * sizeof(*l->text));
-	if (!grown)
-		return -ENOMEM;
-	l->text = grown;
+	l->regex = xreallocarray(l->regex, l->n + 1, sizeof(*l->regex));
+	l->text = xreallocarray(l->text, l->n + 1, sizeof(*l->text));
 	err = regcomp(&l->regex[l->n], text, REG_EXTENDED | REG_NOSUB);
 	if (err) {
 		regerror(err, NULL, why, why_size);
@@ -69,29 +59,16 @@ int regex_list_add(struct regex_list *l, const char *text, char *why, size_t why
 	return 0;
 }
 
-int path_list_add(struct path_list *l, const char *path)
+void path_list_add(struct path_list *l, const char *path)
 {
-	const char **paths = realloc(l->paths, (l->n + 1) * sizeof(*paths));
-
-	if (!paths)
-		return -ENOMEM;
-	l->paths = paths;
-	paths[l->n++] = path;
-	return 0;
+	l->paths = xreallocarray(l->paths, l->n + 1, sizeof(*l->paths));
+	l->paths[l->n++] = path;
 }
 
-int word_list_add(struct word_list *l, const char *word, size_t len)
+void word_list_add(struct word_list *l, const char *word, size_t len)
 {
-	char **words = realloc(l->words, (l->n + 1) * sizeof(*words));
-
-	if (!words)
-		return -ENOMEM;
-	l->words = words;
-	words[l->n] = strndup(word, len);
-	if (!words[l->n])
-		return -ENOMEM;
-	l->n++;
-	return 0;
+	l->words = xreallocarray(l->words, l->n + 1, sizeof(*l->words));
+	l->words[l->n++] = xstrndup(word, len);
 }
 
 bool word_list_has(const struct word_list *l, const char *word)

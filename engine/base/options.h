@@ -244,15 +244,14 @@ struct options {
 void options_init(struct options *o);
 void options_free(struct options *o);
 
-/* 0 or -ENOMEM. */
-int id_list_add(struct id_list *l, uint32_t id);
+void id_list_add(struct id_list *l, uint32_t id);
 bool id_list_has(const struct id_list *l, uint32_t id);
-int word_list_add(struct word_list *l, const char *word, size_t len);
-int path_list_add(struct path_list *l, const char *path);
+void word_list_add(struct word_list *l, const char *word, size_t len);
+void path_list_add(struct path_list *l, const char *path);
 void word_list_free(struct word_list *l);
 /*
- * Compiles text, which must outlive the list, and adds it. Returns 0; -ENOMEM; or -EINVAL if it is
- * not a regular expression: then why gets the reason, as a line without a newline.
+ * Compiles text, which must outlive the list, and adds it. Returns 0, or -EINVAL if it is not
+ * a regular expression: then why gets the reason, as a line without a newline.
  */
 int regex_list_add(struct regex_list *l, const char *text, char *why, size_t why_size);
 bool word_list_has(const struct word_list *l, const char *word);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "pairs.h"
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 static uint32_t hash_of(const void *at, uint32_t id)
 {
@@ -10,32 +10,24 @@ static uint32_t hash_of(const void *at, uint32_t id)
 	return hash_pair(p->a, p->b);
 }
 
-bool pairs_reserve(struct pairs *p)
+void pairs_reserve(struct pairs *p)
 {
 	if (!id_index_reserve(&p->index, p->n, 64, hash_of, p->at))
-		return false;
+		out_of_memory();
 	if (p->n + 1 >= p->cap) {
-		uint32_t cap = p->cap ? p->cap + p->cap / 2 : 64;
-		struct pair *at = realloc(p->at, (size_t)cap * sizeof(*at));
-
-		if (!at)
-			return false;
-		p->at = at;
-		p->cap = cap;
+		p->cap = p->cap ? p->cap + p->cap / 2 : 64;
+		p->at = xreallocarray(p->at, p->cap, sizeof(*p->at));
 	}
-	return true;
 }
 
-bool pair_table_grow(struct pair_table *t, uint32_t id, size_t size)
+void pair_table_grow(struct pair_table *t, uint32_t id, size_t size)
 {
 	size_t had = t->cap;
-	char *at = grow_array(t->at, id, &t->cap, size);
 
-	if (!at)
-		return false;
-	memset(at + had * size, 0, (t->cap - had) * size);
-	t->at = at;
-	return true;
+	t->at = grow_array(t->at, id, &t->cap, size);
+	if (!t->at)
+		out_of_memory();
+	memset((char *)t->at + had * size, 0, (t->cap - had) * size);
 }
 
 void pairs_clear(struct pairs *p)

@@ -22,8 +22,8 @@ struct pairs {
 	uint32_t cap; /* room in at[] */
 };
 
-/* Makes room for one more pair. Returns false when out of memory. */
-bool pairs_reserve(struct pairs *p);
+/* Makes room for one more pair. */
+void pairs_reserve(struct pairs *p);
 /* Forgets all pairs; the memory is kept for the next ones. */
 void pairs_clear(struct pairs *p);
 void pairs_free(struct pairs *p);
@@ -45,7 +45,7 @@ static inline uint32_t pairs_find(const struct pairs *p, uint32_t a, uint32_t b)
 	return *id_index_slot(&p->index, hash_pair(a, b), pairs_same, p->at, &key);
 }
 
-/* The id of (a, b), a new one if it was not there: then *is_new. 0: out of memory. */
+/* The id of (a, b), a new one if it was not there: then *is_new. */
 static inline uint32_t pairs_id_new(struct pairs *p, uint32_t a, uint32_t b, int *is_new)
 {
 	struct pair key = { a, b };
@@ -53,14 +53,14 @@ static inline uint32_t pairs_id_new(struct pairs *p, uint32_t a, uint32_t b, int
 
 	*is_new = 0;
 	/* Room for a new one comes first: the slots may move. */
-	if (id_index_is_full(&p->index, p->n) && !pairs_reserve(p))
-		return 0;
+	if (id_index_is_full(&p->index, p->n))
+		pairs_reserve(p);
 	slot = id_index_slot(&p->index, hash_pair(a, b), pairs_same, p->at, &key);
 	id = *slot;
 	if (id)
 		return id;
-	if (p->n + 1 >= p->cap && !pairs_reserve(p))
-		return 0;
+	if (p->n + 1 >= p->cap)
+		pairs_reserve(p);
 	*is_new = 1;
 	*slot = ++p->n;
 	p->at[p->n] = key;
@@ -84,29 +84,24 @@ struct pair_table {
 	size_t cap; /* values that there is room for */
 };
 
-/* Makes room for the value of an id. False: out of memory. */
-bool pair_table_grow(struct pair_table *t, uint32_t id, size_t size);
+/* Makes room for the value of an id. */
+void pair_table_grow(struct pair_table *t, uint32_t id, size_t size);
 /*
- * The value of (a, b), of size bytes, which are zero at first. NULL: out of memory. Valid until the
- * next call.
+ * The value of (a, b), of size bytes, which are zero at first. Valid until the next call.
  */
 static inline void *pair_table_at(struct pair_table *t, uint32_t a, uint32_t b, size_t size)
 {
 	uint32_t id = pairs_id(&t->keys, a, b);
 
-	if (!id || (id >= t->cap && !pair_table_grow(t, id, size)))
-		return NULL;
+	if (id >= t->cap)
+		pair_table_grow(t, id, size);
 	return (char *)t->at + id * size;
 }
 
-/* Adds to the uint64_t of (a, b). False: out of memory. */
-static inline bool pair_table_add(struct pair_table *t, uint32_t a, uint32_t b, uint64_t n)
+/* Adds to the uint64_t of (a, b). */
+static inline void pair_table_add(struct pair_table *t, uint32_t a, uint32_t b, uint64_t n)
 {
-	uint64_t *sum = pair_table_at(t, a, b, sizeof(*sum));
-
-	if (sum)
-		*sum += n;
-	return sum;
+	*(uint64_t *)pair_table_at(t, a, b, sizeof(uint64_t)) += n;
 }
 
 /* Forgets all pairs and their values, of size bytes; the memory is kept for the next ones. */

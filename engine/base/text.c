@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "text.h"
+#include "common/xalloc.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,16 +8,12 @@
 
 void text_put(struct text_buf *b, const char *s, size_t len)
 {
-	if (b->failed || !len)
+	if (!len)
 		return;
 	if (b->cap - b->len <= len) {
 		size_t cap = b->cap * 2 + len + 256;
-		char *p = realloc(b->p, cap);
+		char *p = xreallocarray(b->p, 1, cap);
 
-		if (!p) {
-			b->failed = true;
-			return;
-		}
 		b->p = p;
 		b->cap = cap;
 	}

@@ -13,11 +13,10 @@
 
 #include "common/clean_text.h"
 
-/* A text in the making. All zero is empty. After a failed put nothing more is added. */
+/* A text in the making. All zero is empty. */
 struct text_buf {
 	char *p; /* ends in a 0 once anything was put; NULL before */
 	size_t len, cap;
-	bool failed; /* out of memory */
 };
 
 void text_put(struct text_buf *b, const char *s, size_t len);

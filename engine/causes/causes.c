@@ -8,7 +8,7 @@
 
 #include "base/compare.h"
 #include "base/cpus.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "fold/slices.h"
 #include "select/wait_nature.h"
 #include "words/names.h"
@@ -25,8 +25,8 @@ static void add_to_batch(struct causes *c, uint32_t head, const struct chosen_wa
 	c->mode = CAUSES_BATCH;
 	link = chain_batch_add(c->batch, head, p->thread, p->wait, p->shown.blocked_from_ns,
 			       p->shown.blocked_to_ns);
-	if (link && !pair_table_add(&c->waited, link, p->thread, 1))
-		c->out_of_memory = true;
+	if (link)
+		pair_table_add(&c->waited, link, p->thread, 1);
 }
 
 /* Adds the time in which the wait's own thread was ready, of which a quota may have taken some. */
@@ -87,10 +87,8 @@ static bool wants(void *arg, const struct thread *th)
 
 static void keep_long(struct causes *c, const struct chosen_wait *p)
 {
-	if (GROW(c->long_waits, c->n_long, c->cap_long))
-		c->long_waits[c->n_long++] = *p;
-	else
-		c->out_of_memory = true;
+	XGROW(c->long_waits, c->n_long, c->cap_long);
+	c->long_waits[c->n_long++] = *p;
 }
 
 /* Likewise. */
@@ -99,15 +97,15 @@ static void visit(void *arg, uint32_t thread, const struct wait *w, bool is_long
 	struct causes *c = arg;
 	struct chosen_wait p = { .wait = w, .thread = thread };
 
-	if (c->out_of_memory || !wait_filter_wait(c->filter, thread, w, &p.shown))
+	if (!wait_filter_wait(c->filter, thread, w, &p.shown))
 		return;
 	if (c->batch)
 		sum_up_wait(c, &p, is_long);
 	else if (p.shown.blocked_to_ns - p.shown.blocked_from_ns > c->long_ns &&
 		 wait_filter_nature(c->filter, thread, w) != WAIT_FOR_WORK)
 		keep_long(c, &p);
-	else if (causes_explain_wait(c, &p))
-		c->out_of_memory = true;
+	else
+		causes_explain_wait(c, &p);
 }
 
 /*
@@ -141,15 +139,13 @@ static int in_order(const void *pa, const void *pb)
 	return compare_numbers(a->wait->out_ns, b->wait->out_ns);
 }
 
-static int explain_long(struct causes *c)
+static void explain_long(struct causes *c)
 {
-	int err = 0;
-
 	if (c->n_long)
 		qsort(c->long_waits, c->n_long, sizeof(*c->long_waits), in_order);
-	for (size_t i = 0; i < c->n_long && !err && !c->batch; i++)
-		err = causes_explain_wait(c, &c->long_waits[i]);
-	for (size_t i = 0; i < c->n_long && c->batch && !c->out_of_memory; i++) {
+	for (size_t i = 0; i < c->n_long && !c->batch; i++)
+		causes_explain_wait(c, &c->long_waits[i]);
+	for (size_t i = 0; i < c->n_long && c->batch; i++) {
 		const struct chosen_wait *p = &c->long_waits[i];
 		enum wait_nature nature = wait_filter_nature(c->filter, p->thread, p->wait);
 
@@ -157,7 +153,6 @@ static int explain_long(struct causes *c)
 	}
 	if (c->n_long && c->batch)
 		chain_batch_run(c->batch);
-	return c->out_of_memory || c->chains.out_of_memory ? -ENOMEM : err;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -208,16 +203,13 @@ struct options causes_request_options(const struct options *given)
 
 /* like: others of the same trace, which outlive it and share what is only read; NULL: there are
  * none. */
-static int begin(struct causes **out, const struct timelines *tl, const struct options *o,
-		 struct names *names, const struct causes *like, bool in_batch)
+static void begin(struct causes **out, const struct timelines *tl, const struct options *o,
+		  struct names *names, const struct causes *like, bool in_batch)
 {
-	struct causes *c = calloc(1, sizeof(*c));
+	struct causes *c = xcalloc(1, sizeof(*c));
 	struct chain_user user;
-	int err = 0;
 
 	*out = c;
-	if (!c)
-		return -ENOMEM;
 	c->timelines = tl;
 	c->trace = timelines_trace(tl);
 	c->names = names;
@@ -225,9 +217,7 @@ static int begin(struct causes **out, const struct timelines *tl, const struct o
 	if (like)
 		c->cpu_holders = like->cpu_holders;
 	else
-		err = cpu_holders_new(&c->cpu_holders, tl, true);
-	if (err)
-		return err;
+		cpu_holders_new(&c->cpu_holders, tl, true);
 	user = (struct chain_user) { .sink = { c, causes_add_amount, causes_add_window,
 					       causes_begin_piece,
 					       in_batch ? causes_note_windows : NULL },
@@ -236,38 +226,35 @@ static int begin(struct causes **out, const struct timelines *tl, const struct o
 				     .identity = chain_identity_is_label,
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
 				     .cpu_holders = c->cpu_holders };
-	err = chains_init(&c->chains, tl, o, &user);
-	if (!err && in_batch)
-		err = chain_batch_new(&c->batch, &c->chains);
-	if (err)
-		return err;
-	return like ? woken_meanwhile_share(&c->wakings, like->wakings)
-		    : woken_meanwhile_new(&c->wakings, tl, c->chains.kernel);
+	chains_init(&c->chains, tl, o, &user);
+	if (in_batch)
+		chain_batch_new(&c->batch, &c->chains);
+	if (like)
+		woken_meanwhile_share(&c->wakings, like->wakings);
+	else
+		woken_meanwhile_new(&c->wakings, tl, c->chains.kernel);
 }
 
 /* When all waits are explained. */
 static int end(struct causes *c, const struct options *o)
 {
 	size_t kept = 0;
-	int err = 0;
 
 	if (c->batch)
 		causes_sum_chains(c);
 	if (c->batch)
-		err = causes_explain_some(c, o);
+		causes_explain_some(c, o);
 	causes_sum_names(c);
-	if (!err)
-		err = causes_describe(c);
-	if (!err && c->n)
+	causes_describe(c);
+	if (c->n)
 		qsort_r(c->at, c->n, sizeof(*c->at), most_time_first, c->names);
 	/* All of their time is that of other causes. */
 	for (size_t i = 0, n = c->n; i < n; i++)
 		if (c->at[i].ns)
 			c->at[kept++] = c->at[i];
 	c->n = kept;
-	if (!err)
-		causes_choose_examples(c);
-	return err ? err : c->out_of_memory ? -ENOMEM : 0;
+	causes_choose_examples(c);
+	return 0;
 }
 
 int causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
@@ -289,7 +276,8 @@ static void *work(void *arg)
 {
 	struct worker *w = arg;
 
-	w->err = slices_walk(w->slices, (struct wait_visitor) { w->causes, wants, visit });
+	slices_walk(w->slices, (struct wait_visitor) { w->causes, wants, visit });
+	w->err = 0;
 	w->causes->mode = w->causes->batch ? CAUSES_BATCH : CAUSES_EACH;
 	if (w->causes->batch)
 		chain_batch_run(w->causes->batch);
@@ -297,31 +285,22 @@ static void *work(void *arg)
 }
 
 /* Makes one like the first. 0 or -ENOMEM. */
-static int add_worker(struct worker *w, const struct worker *first, const struct options *o)
+static void add_worker(struct worker *w, const struct worker *first, const struct options *o)
 {
 	const struct timelines *tl = first->causes->timelines;
-	int err;
 
 	w->slices = first->slices;
-	err = names_new(&w->names, tl, o);
-	if (!err)
-		err = wait_filter_like(&w->filter, first->causes->filter, NULL, w->names);
-	if (!err)
-		err = begin(&w->causes, tl, o, w->names, first->causes, first->causes->batch);
-	if (!err) {
-		w->causes->filter = w->filter;
-		w->causes->long_ns = first->causes->long_ns;
-		w->causes->cells = first->causes->cells;
-	}
-	return err;
+	names_new(&w->names, tl, o);
+	wait_filter_like(&w->filter, first->causes->filter, NULL, w->names);
+	begin(&w->causes, tl, o, w->names, first->causes, first->causes->batch);
+	w->causes->filter = w->filter;
+	w->causes->long_ns = first->causes->long_ns;
+	w->causes->cells = first->causes->cells;
 }
 
 static void join_worker(const struct worker *first, struct worker *w)
 {
-	if (w->err)
-		first->causes->out_of_memory = true;
-	else
-		causes_join(first->causes, w->causes);
+	causes_join(first->causes, w->causes);
 	causes_free(w->causes);
 	wait_filter_free(w->filter);
 	names_free(w->names);
@@ -333,14 +312,18 @@ static int explain_all(struct causes *c, const struct options *o)
 	struct worker workers[CPUS_USED_MAX] = { { .causes = c } };
 	uint32_t n = cpus_usable(CPUS_USED_MAX);
 	struct slices slices;
-	int err = slices_init(&slices, c->timelines, wait_filter_of_requests(c->filter));
+	int err = 0;
+
+	slices_init(&slices, c->timelines, wait_filter_of_requests(c->filter));
 
 	workers[0].slices = &slices;
 	c->long_ns = c->batch ? 0 : longest_without_totals(&c->chains);
 	if (n > slices.n)
 		n = slices.n;
-	for (uint32_t i = 1; i < n && !err; i++)
-		err = add_worker(&workers[i], &workers[0], o);
+	for (uint32_t i = 1; i < n && !err; i++) {
+		add_worker(&workers[i], &workers[0], o);
+		err = 0;
+	}
 	if (!err) {
 		workers_run(workers, sizeof(workers[0]), n, work);
 		err = workers[0].err;
@@ -348,7 +331,9 @@ static int explain_all(struct causes *c, const struct options *o)
 	for (uint32_t i = 1; i < n; i++)
 		join_worker(&workers[0], &workers[i]);
 	slices_free(&slices);
-	return err ? err : explain_long(c);
+	if (!err)
+		explain_long(c);
+	return err;
 }
 
 int causes_new_in_cells(struct causes **out, const struct timelines *tl, const struct options *o,
@@ -357,10 +342,10 @@ int causes_new_in_cells(struct causes **out, const struct timelines *tl, const s
 	/* Of clients it is to be known what each wait has. */
 	bool in_batch = o->mode == MODE_EXACT && !cells.one_by_one && !wait_filter_of_requests(f) &&
 			!tl->remote;
-	int err = begin(out, tl, o, names, NULL, in_batch);
+	int err = 0;
 
-	if (err)
-		return err;
+	begin(out, tl, o, names, NULL, in_batch);
+
 	(*out)->cells = cells;
 	(*out)->filter = f;
 	err = explain_all(*out, o);

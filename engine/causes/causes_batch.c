@@ -10,7 +10,7 @@
 
 #include "base/compare.h"
 #include "causes_private.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 /* How many of its longest windows show a cause, beside one for each name of those that waited. */
 #define SHOWN_WINDOWS 4u
@@ -37,10 +37,10 @@ struct chain_begin {
 static struct chain_begin *find_begins(const struct causes *c)
 {
 	const struct pairs *nodes = &c->chains.nodes;
-	struct chain_begin *at = calloc((size_t)nodes->n + 1, sizeof(*at));
+	struct chain_begin *at = xcalloc((size_t)nodes->n + 1, sizeof(*at));
 
 	/* Parents come before their children. */
-	for (uint32_t i = 1; i <= nodes->n && at; i++) {
+	for (uint32_t i = 1; i <= nodes->n; i++) {
 		uint32_t up = nodes->at[i].a;
 
 		at[i].head = up ? at[up].head : i;
@@ -70,16 +70,14 @@ struct waited {
 };
 
 /* Sorts the threads by how they waited. False: out of memory. */
-static bool sort_waited(const struct causes *c, struct waited *v)
+static void sort_waited(const struct causes *c, struct waited *v)
 {
 	const struct pairs *keys = &c->waited.keys;
 	size_t nodes = c->chains.nodes.n;
 
-	v->waits = calloc(nodes + 1, sizeof(*v->waits));
-	v->of_from = calloc(nodes + 2, sizeof(*v->of_from));
-	v->of = calloc((size_t)keys->n + 1, sizeof(*v->of));
-	if (!v->waits || !v->of_from || !v->of)
-		return false;
+	v->waits = xcalloc(nodes + 1, sizeof(*v->waits));
+	v->of_from = xcalloc(nodes + 2, sizeof(*v->of_from));
+	v->of = xcalloc((size_t)keys->n + 1, sizeof(*v->of));
 	for (uint32_t i = 1; i <= keys->n; i++) {
 		v->of_from[keys->at[i].a + 1]++;
 		v->waits[keys->at[i].a] += ((const uint64_t *)c->waited.at)[i];
@@ -89,7 +87,6 @@ static bool sort_waited(const struct causes *c, struct waited *v)
 	/* Now those of a link begin at its number; when they are in place, the next ones'. */
 	for (uint32_t i = 1; i <= keys->n; i++)
 		v->of[v->of_from[keys->at[i].a]++] = keys->at[i].b;
-	return true;
 }
 
 /*
@@ -100,7 +97,7 @@ static void count_waited(struct causes *c, struct waited *v, const struct chain_
 {
 	const uint64_t *windows = v->windows.at, *of_victim = v->by_victim.at;
 
-	for (uint32_t i = 1; i <= v->windows.keys.n && !c->out_of_memory; i++) {
+	for (uint32_t i = 1; i <= v->windows.keys.n; i++) {
 		struct pair key = v->windows.keys.at[i];
 		uint32_t name = victim_of(c, &begins[key.b]);
 		uint32_t id = pairs_find(&v->by_victim.keys, key.a, name);
@@ -114,7 +111,7 @@ static void count_waited(struct causes *c, struct waited *v, const struct chain_
 		for (uint32_t k = v->of_from[key.b - 1]; k < v->of_from[key.b] && sum; k++) {
 			int is_new = 0;
 
-			c->out_of_memory |= !pairs_id_new(&v->threads, id, v->of[k], &is_new);
+			pairs_id_new(&v->threads, id, v->of[k], &is_new);
 			if (is_new && sum->count < of_victim[id])
 				sum->count++;
 		}
@@ -145,7 +142,6 @@ static void sum_chain(struct causes *c, struct waited *v, const struct chain_beg
 	struct cause *cause = &c->at[s->cause - 1];
 	struct cause_cell part = { .ns = s->ns };
 	uint32_t cell = cell_of(c, begin);
-	bool ok = true;
 
 	if (!s->ns)
 		return;
@@ -153,7 +149,7 @@ static void sum_chain(struct causes *c, struct waited *v, const struct chain_beg
 		part.longest_ns = s->windows.longest.ns;
 	/* A wait without a first link has one part of what it is itself. */
 	if (begin->first && v->waits[begin->first])
-		ok = pair_table_add(&v->windows, s->cause, begin->first, s->windows.n);
+		pair_table_add(&v->windows, s->cause, begin->first, s->windows.n);
 	else
 		part.waits = s->windows.n;
 	cause->ns += part.ns;
@@ -164,10 +160,8 @@ static void sum_chain(struct causes *c, struct waited *v, const struct chain_beg
 		causes_add_to_cell(c, s->cause, cell, part);
 	if (s->has_waker) {
 		sums_add(&c->victims, s->cause, victim_of(c, begin), s->ns);
-		ok = ok &&
-		     pair_table_add(&v->by_victim, s->cause, victim_of(c, begin), s->windows.n);
+		pair_table_add(&v->by_victim, s->cause, victim_of(c, begin), s->windows.n);
 	}
-	c->out_of_memory |= !ok;
 }
 
 void causes_sum_chains(struct causes *c)
@@ -176,11 +170,10 @@ void causes_sum_chains(struct causes *c)
 	struct chain_begin *begins = find_begins(c);
 	struct waited v = { .waits = NULL };
 
-	c->out_of_memory |= !begins || !sort_waited(c, &v);
-	for (uint32_t i = 1; i <= c->sums.keys.n && !c->out_of_memory; i++)
+	sort_waited(c, &v);
+	for (uint32_t i = 1; i <= c->sums.keys.n; i++)
 		sum_chain(c, &v, &begins[sums[i].node], &sums[i]);
-	if (!c->out_of_memory)
-		count_waited(c, &v, begins);
+	count_waited(c, &v, begins);
 	free_waited(&v);
 	free(begins);
 }
@@ -241,10 +234,8 @@ static void add_if_slow(struct causes *c, struct slow_waits *s, uint64_t least_n
 		return;
 	if (s->n >= 2 * s->most + 64)
 		keep_slowest(s);
-	if (GROW(s->at, s->n, s->cap))
-		s->at[s->n++] = slow;
-	else
-		c->out_of_memory = true;
+	XGROW(s->at, s->n, s->cap);
+	s->at[s->n++] = slow;
 }
 
 /* In the order of threads and time. */
@@ -286,10 +277,9 @@ static void explain_once(struct causes *c, struct explained *e, const struct cho
 	const struct thread *th = timelines_thread(c->timelines, p->thread);
 	int is_new = 0;
 
-	c->out_of_memory |=
-		!pairs_id_new(&e->waits, p->thread, (uint32_t)(p->wait - th->waits), &is_new);
-	if (is_new && causes_explain_wait(c, p))
-		c->out_of_memory = true;
+	pairs_id_new(&e->waits, p->thread, (uint32_t)(p->wait - th->waits), &is_new);
+	if (is_new)
+		causes_explain_wait(c, p);
 }
 
 /* Keeps it among the longest ones of a cause, which are of different waits. */
@@ -323,7 +313,7 @@ static uint64_t least_shown(const struct causes *c, const struct options *o)
 	uint64_t most = o->top > o->show ? o->top : o->show, *ns, least = 0;
 	size_t n = 0;
 
-	if (o->json || o->screen_json || !(ns = calloc(c->n + 1, sizeof(*ns))))
+	if (o->json || o->screen_json || !(ns = xcalloc(c->n + 1, sizeof(*ns))))
 		return 0;
 	for (size_t i = 0; i < c->n; i++)
 		if (!c->at[i].pause)
@@ -366,7 +356,7 @@ static void find_longest(struct causes *c, struct shown_cause *shown, struct pai
 {
 	const struct chain_sum *sums = c->sums.at;
 
-	for (uint32_t i = 1; i <= c->sums.keys.n && !c->out_of_memory; i++) {
+	for (uint32_t i = 1; i <= c->sums.keys.n; i++) {
 		const struct chain_sum *s = &sums[i];
 		struct window_sum *of;
 
@@ -379,41 +369,37 @@ static void find_longest(struct causes *c, struct shown_cause *shown, struct pai
 			continue;
 		of = pair_table_at(by_victim, s->cause, victim_of(c, &begins[s->node]),
 				   sizeof(*of));
-		c->out_of_memory |= !of;
-		if (of)
-			window_sum_add(of, &s->windows);
+		window_sum_add(of, &s->windows);
 	}
 }
 
 /* Explains the waits in which the longest windows of causes are. */
 static void explain_longest(struct causes *c, const struct options *o, struct explained *e)
 {
-	struct shown_cause *shown = calloc(c->n + 1, sizeof(*shown));
+	struct shown_cause *shown = xcalloc(c->n + 1, sizeof(*shown));
 	struct pair_table by_victim = { .cap = 0 };
 	struct chain_begin *begins = find_begins(c);
 	uint64_t least_ns = least_shown(c, o);
 	size_t n = c->n;
 
-	c->out_of_memory |= !shown || !begins;
-	for (size_t i = 1; i <= n && !c->out_of_memory; i++)
+	for (size_t i = 1; i <= n; i++)
 		shown[i].is_shown = o->json || o->screen_json ||
 				    (!c->at[i - 1].pause && c->at[i - 1].ns >= least_ns);
-	if (!c->out_of_memory)
-		find_longest(c, shown, &by_victim, begins);
-	for (size_t i = 1; i <= n && !c->out_of_memory; i++) {
+	find_longest(c, shown, &by_victim, begins);
+	for (size_t i = 1; i <= n; i++) {
 		for (uint32_t k = 0; k < shown[i].n && shown[i].is_shown; k++)
 			explain_origin(c, e, shown[i].longest[k].origin);
 		if (shown[i].n && !shown[i].is_shown)
 			take_example(c, (uint32_t)i, &shown[i].longest[0]);
 	}
-	for (uint32_t i = 1; i <= by_victim.keys.n && !c->out_of_memory; i++)
+	for (uint32_t i = 1; i <= by_victim.keys.n; i++)
 		explain_origin(c, e, ((const struct window_sum *)by_victim.at)[i].longest.origin);
 	pair_table_free(&by_victim);
 	free(begins);
 	free(shown);
 }
 
-int causes_explain_some(struct causes *c, const struct options *o)
+void causes_explain_some(struct causes *c, const struct options *o)
 {
 	struct explained e = { .waits = { .n = 0 } };
 	struct slow_waits slow = find_slow(c);
@@ -422,12 +408,10 @@ int causes_explain_some(struct causes *c, const struct options *o)
 	/* Where there are totals nobody tells of windows: that must not depend on the batches. */
 	chains_forget_totals(&c->chains);
 	c->is_slow = true;
-	for (size_t i = 0; i < slow.n && !c->out_of_memory; i++)
+	for (size_t i = 0; i < slow.n; i++)
 		explain_once(c, &e, &slow.at[i].wait);
 	c->is_slow = false;
 	free(slow.at);
-	if (!c->out_of_memory)
-		explain_longest(c, o, &e);
+	explain_longest(c, o, &e);
 	pairs_free(&e.waits);
-	return c->out_of_memory ? -ENOMEM : 0;
 }

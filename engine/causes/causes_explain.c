@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "select/wait_nature.h"
 #include "words/place.h"
 
@@ -16,35 +16,23 @@ static struct chain_sum *find_sum(struct causes *c, uint32_t node, uint32_t key,
 {
 	struct chain_sum *s = pair_table_at(&c->sums, node, key, sizeof(*s));
 
-	if (s && !s->cause) {
+	if (!s->cause) {
 		s->node = node;
 		s->end = end;
 		s->disk = disk;
 		s->cause = causes_find(c, node, end, disk);
-		if (s->cause)
-			causes_classify(c, s);
+		causes_classify(c, s);
 	}
-	if (s && s->cause)
-		return s;
-	c->out_of_memory = true;
-	return NULL;
+	return s;
 }
 
-/* The place in sum_of[]; NULL: out of memory. */
+/* The place in sum_of[]. */
 static uint32_t *sum_slot(struct causes *c, uint32_t node, uint32_t key)
 {
-	size_t i = (size_t)node * ENDS_OF_NODE + key, had = c->n_sum_of, n = i + i / 2 + 4096;
-	uint32_t *p;
+	size_t i = (size_t)node * ENDS_OF_NODE + key;
 
-	if (i < had)
-		return &c->sum_of[i];
-	p = realloc(c->sum_of, n * sizeof(*p));
-	if (!p)
-		return NULL;
-	memset(p + had, 0, (n - had) * sizeof(*p));
-	c->sum_of = p;
-	c->n_sum_of = n;
-	return &p[i];
+	XREACH(c->sum_of, c->n_sum_of, i);
+	return &c->sum_of[i];
 }
 
 /* The sum for a chain that ends as a thread was never woken, where it sleeps being known. */
@@ -53,7 +41,7 @@ static struct chain_sum *never_woken_sum(struct causes *c, uint32_t node)
 	const struct wait *w = c->piece_wait;
 	struct chain_sum *s = find_sum(c, node, NEVER_WOKEN | w->stack, CHAIN_NOT_WOKEN, 0);
 
-	if (s && c->at[s->cause - 1].itself)
+	if (c->at[s->cause - 1].itself)
 		causes_keep_never_woken(&c->at[s->cause - 1], w);
 	return s;
 }
@@ -74,12 +62,11 @@ static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, u
 		return find_sum(c, node, end | pause, end | pause, 0);
 	}
 	slot = sum_slot(c, node, end);
-	if (slot && *slot)
+	if (*slot)
 		return (struct chain_sum *)c->sums.at + *slot;
 	pause = causes_node_pauses(c, node) ? PAUSE : 0;
 	s = find_sum(c, node, end | pause, end | pause, 0);
-	if (s && slot)
-		*slot = (uint32_t)(s - (struct chain_sum *)c->sums.at);
+	*slot = (uint32_t)(s - (struct chain_sum *)c->sums.at);
 	return s;
 }
 
@@ -101,7 +88,7 @@ static void add_time(struct causes *c, uint32_t node, uint32_t end, uint32_t dis
 {
 	struct chain_sum *s = sum_at(c, node, end, disk);
 
-	if (!s || !ns)
+	if (!ns)
 		return;
 	if (c->mode != CAUSES_BATCH && c->mode != CAUSES_OWN)
 		causes_add_part(c, s, ns);
@@ -123,15 +110,13 @@ static void add_had(struct causes *c, uint32_t node, uint32_t end, uint32_t who,
 {
 	struct chain_sum *s = sum_at(c, node, end, 0);
 
-	if (!s)
-		return;
 	if (cpu_holder_throttled(who)) {
 		add_time(c, node, end, 0, -ns);
 		end |= THROTTLED;
 		add_time(c, node, end, 0, ns);
 		s = sum_at(c, node, end, 0);
 	}
-	if (s && c->mode != CAUSES_SHOW)
+	if (c->mode != CAUSES_SHOW)
 		sums_add(&c->had, s->cause, who, ns);
 }
 
@@ -182,10 +167,7 @@ void causes_add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_n
 
 	if (c->mode == CAUSES_BATCH) /* it is not of one wait */
 		return;
-	if (!GROW(c->windows, c->n_windows, c->cap_windows)) {
-		c->out_of_memory = true;
-		return;
-	}
+	XGROW(c->windows, c->n_windows, c->cap_windows);
 	c->windows[c->n_windows++] = (struct window) { node, waker, from_ns, to_ns };
 }
 
@@ -198,7 +180,7 @@ uint32_t causes_known_sum(const struct causes *c, uint32_t node, uint32_t end)
 /* Counts whom else the last wakers in the chains of the current wait woke meanwhile. */
 static void count_woken(struct causes *c)
 {
-	for (size_t i = 0; i < c->n_windows && !c->out_of_memory; i++) {
+	for (size_t i = 0; i < c->n_windows; i++) {
 		const struct window *w = &c->windows[i];
 		uint32_t ran = causes_known_sum(c, w->node, CHAIN_RUNNING);
 		uint32_t sum = ran ? ran : causes_known_sum(c, w->node, CHAIN_RUNNABLE);
@@ -300,16 +282,13 @@ static void explain_blocked(struct causes *c, const struct chosen_wait *p)
 			       s->blocked_to_ns);
 }
 
-int causes_explain_wait(struct causes *c, const struct chosen_wait *p)
+void causes_explain_wait(struct causes *c, const struct chosen_wait *p)
 {
 	uint32_t head = causes_head_of(c, p, false);
 
-	if (!head || c->out_of_memory)
-		return -ENOMEM;
 	if (p->wait->kind == WAIT_SLEEP)
 		explain_blocked(c, p);
 	count_woken(c);
 	causes_explain_own(c, head, p);
 	causes_count_wait(c, p, causes_label(c, c->chains.nodes.at[head].b).who);
-	return c->out_of_memory || c->chains.out_of_memory ? -ENOMEM : 0;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "causes_private.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 /* What texts, labels, nodes and causes are called there. */
 struct join {
@@ -21,7 +21,6 @@ static uint32_t text_of(struct join *j, uint32_t text)
 
 	if (known && !*known)
 		*known = names_adopt(j->to->names, names_text(j->from->names, text));
-	j->to->out_of_memory |= text && (!known || !*known);
 	return known ? *known : 0;
 }
 
@@ -36,7 +35,7 @@ static void join_labels(struct join *j)
 		l.what = text_of(j, l.what);
 		l.lock = text_of(j, l.lock);
 		l.by = text_of(j, l.by);
-		j->labels[i] = intern_id(&j->to->labels, &l, sizeof(l), NULL);
+		j->labels[i] = xintern(&j->to->labels, &l, sizeof(l), NULL);
 	}
 }
 
@@ -69,9 +68,6 @@ static void join_causes(struct join *j)
 		key.by = text_of(j, key.by);
 		key.lock = text_of(j, key.lock);
 		j->causes[i] = causes_of_key(to, &key);
-		to->out_of_memory |= !j->causes[i];
-		if (!j->causes[i])
-			return;
 		sum = &to->at[j->causes[i] - 1];
 		sum->ns += cause->ns;
 		sum->waits += cause->waits;
@@ -95,9 +91,6 @@ static void join_chains(struct join *j)
 		struct chain_sum *s =
 			pair_table_at(&j->to->sums, node, j->from->sums.keys.at[i].b, sizeof(*s));
 
-		j->to->out_of_memory |= !s;
-		if (!s)
-			return;
 		s->ns += sums[i].ns;
 		window_sum_add(&s->windows, &sums[i].windows);
 		s->node = node;
@@ -117,21 +110,15 @@ static void join_sums(struct join *j, struct sums *to, const struct sums *from, 
 		uint32_t key = of_texts ? text_of(j, at[i].key) : at[i].key;
 		struct sum *sum = sums_at(to, j->causes[at[i].thing], key);
 
-		if (!sum)
-			return;
 		sum->amount += at[i].amount;
 		sum->count += at[i].count;
 	}
-	to->out_of_memory |= from->out_of_memory;
 }
 
 static void join_long_waits(struct causes *to, const struct causes *from)
 {
 	for (size_t i = 0; i < from->n_long; i++) {
-		if (!GROW(to->long_waits, to->n_long, to->cap_long)) {
-			to->out_of_memory = true;
-			return;
-		}
+		XGROW(to->long_waits, to->n_long, to->cap_long);
 		to->long_waits[to->n_long++] = from->long_waits[i];
 	}
 }
@@ -167,9 +154,8 @@ static void join_waits(struct join *j)
 	for (uint32_t i = 1; i <= from->waited.keys.n; i++) {
 		struct pair key = from->waited.keys.at[i];
 
-		if (!pair_table_add(&j->to->waited, j->nodes[key.a], key.b,
-				    ((const uint64_t *)from->waited.at)[i]))
-			j->to->out_of_memory = true;
+		pair_table_add(&j->to->waited, j->nodes[key.a], key.b,
+			       ((const uint64_t *)from->waited.at)[i]);
 	}
 	for (uint32_t i = 1; i <= from->in_cells.keys.n; i++) {
 		struct pair key = from->in_cells.keys.at[i];
@@ -184,27 +170,20 @@ void causes_join(struct causes *to, const struct causes *from)
 {
 	struct join j = { .to = to, .from = from };
 
-	j.labels = calloc((size_t)from->labels.n + 1, sizeof(*j.labels));
-	j.nodes = calloc((size_t)from->chains.nodes.n + 1, sizeof(*j.nodes));
-	j.causes = calloc(from->n + 1, sizeof(*j.causes));
-	to->out_of_memory |= from->out_of_memory || from->chains.out_of_memory || !j.labels ||
-			     !j.nodes || !j.causes;
-	if (!to->out_of_memory)
-		join_labels(&j);
-	if (!to->out_of_memory)
-		join_nodes(&j);
-	if (!to->out_of_memory)
-		join_causes(&j);
-	if (!to->out_of_memory) {
-		join_chains(&j);
-		join_sums(&j, &to->had, &from->had, false);
-		join_sums(&j, &to->samples, &from->samples, false);
-		join_sums(&j, &to->by_length, &from->by_length, false);
-		join_sums(&j, &to->woken, &from->woken, false);
-		join_sums(&j, &to->wheres, &from->wheres, true);
-		join_waits(&j);
-		join_long_waits(to, from);
-	}
+	j.labels = xcalloc((size_t)from->labels.n + 1, sizeof(*j.labels));
+	j.nodes = xcalloc((size_t)from->chains.nodes.n + 1, sizeof(*j.nodes));
+	j.causes = xcalloc(from->n + 1, sizeof(*j.causes));
+	join_labels(&j);
+	join_nodes(&j);
+	join_causes(&j);
+	join_chains(&j);
+	join_sums(&j, &to->had, &from->had, false);
+	join_sums(&j, &to->samples, &from->samples, false);
+	join_sums(&j, &to->by_length, &from->by_length, false);
+	join_sums(&j, &to->woken, &from->woken, false);
+	join_sums(&j, &to->wheres, &from->wheres, true);
+	join_waits(&j);
+	join_long_waits(to, from);
 	pair_table_free(&j.texts);
 	free(j.labels);
 	free(j.nodes);

@@ -5,7 +5,7 @@
 
 #include "causes_private.h"
 #include "base/kernel_functions.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "select/wait_nature.h"
 #include "words/kernel_waits.h"
 #include "words/lock_holder.h"
@@ -19,7 +19,6 @@ uint32_t causes_place(struct causes *c, uint32_t pair, uint32_t kernel_frames, b
 {
 	uint32_t text = place_text(c->names, c->trace, pair, kernel_frames, user, kernel);
 
-	c->out_of_memory |= !text;
 	return text;
 }
 
@@ -27,7 +26,6 @@ static uint32_t what(struct causes *c, uint32_t pair)
 {
 	uint32_t text = waited_for_words(c->names, pair);
 
-	c->out_of_memory |= !text;
 	return text;
 }
 
@@ -40,9 +38,8 @@ uint32_t causes_numbered(struct causes *c, const char *name, uint32_t id)
 	snprintf(number, sizeof(number), "/%" PRIu32, id);
 	text_puts(&b, name);
 	text_puts(&b, number);
-	text = b.failed ? 0 : names_adopt(c->names, b.p);
+	text = names_adopt(c->names, b.p);
 	text_free(&b);
-	c->out_of_memory |= !text;
 	return text;
 }
 
@@ -73,10 +70,10 @@ static uint32_t woke(struct causes *c, const struct link *l)
 	if (has_function(c, l->stack, "complete_signal"))
 		return names_adopt(c->names, "sent a signal");
 	at = causes_place(c, l->stack, l->kernel_frames, true, false);
-	f = at ? open_memstream(&clause, &len) : NULL;
-	if (f && *names_text(c->names, at))
+	f = xmemstream(&clause, &len);
+	if (*names_text(c->names, at))
 		fprintf(f, "woke the waiter in %s", names_text(c->names, at));
-	c->out_of_memory |= !f || fclose(f);
+	xmemstream_close(f, &clause);
 	at = clause ? names_adopt(c->names, clause) : 0;
 	free(clause);
 	return at;
@@ -94,9 +91,8 @@ static uint32_t nameless_lock(struct causes *c, uint32_t pair, uint32_t slept)
 
 	text_puts(&b, words ? "" : "the lock of ");
 	text_puts(&b, words ? words : names_text(c->names, slept));
-	id = b.failed ? 0 : names_adopt(c->names, b.p);
+	id = names_adopt(c->names, b.p);
 	text_free(&b);
-	c->out_of_memory |= !id;
 	return id;
 }
 
@@ -112,27 +108,24 @@ static uint32_t thread_name(struct causes *c, uint32_t string)
 	char *pool;
 
 	if (colon) {
-		pool = strndup(name, (size_t)(colon - name));
-		text = pool ? names_clean(c->names, pool) : 0;
+		pool = xstrndup(name, (size_t)(colon - name));
+		text = names_clean(c->names, pool);
 		free(pool);
 	} else {
 		text = names_string(c->names, string);
 	}
-	c->out_of_memory |= !text;
 	return text;
 }
 
 /* The lock without its holder: "futex 7:app+0x10" of "futex 7:app+0x10 held by janitor/77". */
 static uint32_t lock_name(struct causes *c, uint32_t what)
 {
-	char *copy = strdup(names_text(c->names, what)),
-	     *held = copy ? strstr(copy, " held by ") : NULL;
+	char *copy = xstrdup(names_text(c->names, what)), *held = strstr(copy, " held by ");
 	uint32_t text;
 
 	if (held)
 		*held = 0;
-	text = copy ? names_adopt(c->names, copy) : 0;
-	c->out_of_memory |= !text;
+	text = names_adopt(c->names, copy);
 	free(copy);
 	return text;
 }
@@ -158,31 +151,29 @@ static uint32_t make_label(struct causes *c, const struct link *l)
 
 	if (l->flags & LINK_LABEL) {
 		label.is_text = 1;
-		return intern_id(&c->labels, &label, sizeof(label), NULL);
+		return xintern(&c->labels, &label, sizeof(label), NULL);
 	}
 	if (!(l->flags & LINK_STARTED))
 		label_sleep(c, &label, l->blocked);
 	if (l->waker != THREAD_NONE) {
 		label.who = thread_name(c, l->name);
 		label.woke = woke(c, l);
-		c->out_of_memory |= !label.woke;
 	} else {
 		uint32_t kstack = timelines_pair(c->timelines, l->stack).kstack;
 		uint32_t frame = irq_handler(c->chains.kernel, kstack, l->kernel_frames);
 
 		label.by = frame ? names_frame(c->names, frame) : 0;
 	}
-	return intern_id(&c->labels, &label, sizeof(label), NULL);
+	return xintern(&c->labels, &label, sizeof(label), NULL);
 }
 
 uint32_t causes_label_link(void *arg, const struct link *l)
 {
 	struct causes *c = arg;
 	bool is_new;
-	uint32_t id = intern_id(&c->links, l, sizeof(*l), &is_new);
+	uint32_t id = xintern(&c->links, l, sizeof(*l), &is_new);
 
-	if (!id || !GROW(c->label_of, id, c->cap_label_of))
-		return 0;
+	XGROW(c->label_of, id, c->cap_label_of);
 	if (is_new)
 		c->label_of[id] = make_label(c, l);
 	return c->label_of[id];
@@ -198,11 +189,10 @@ static uint32_t make_head(struct causes *c, uint32_t thread, const struct wait *
 	/* Whoever has the lock then is why nobody woke it. */
 	if (w->flags & WAIT_NOT_WOKEN) {
 		label.what = words_of_wait(c->names, thread, w);
-		c->out_of_memory |= !label.what;
 	}
-	if (!label.who || c->out_of_memory)
+	if (!label.who)
 		return 0;
-	return intern_id(&c->labels, &label, sizeof(label), NULL);
+	return xintern(&c->labels, &label, sizeof(label), NULL);
 }
 
 static uint32_t known_head(struct causes *c, uint32_t thread, const struct wait *w, bool pause)
@@ -213,10 +203,10 @@ static uint32_t known_head(struct causes *c, uint32_t thread, const struct wait 
 	if (w->flags & WAIT_NOT_WOKEN)
 		return make_head(c, thread, w, pause);
 	of = pair_table_at(&c->heads, name, w->stack, sizeof(*of));
-	label = !of ? NULL : pause ? &of->pause : &of->others;
-	if (label && !*label)
+	label = pause ? &of->pause : &of->others;
+	if (!*label)
 		*label = make_head(c, thread, w, pause);
-	return label ? *label : 0;
+	return *label;
 }
 
 uint32_t causes_label_head(struct causes *c, const struct chosen_wait *p, bool pause)
@@ -229,9 +219,9 @@ uint32_t causes_label_head(struct causes *c, const struct chosen_wait *p, bool p
 	label = causes_label(c, all);
 	label.cell = c->cells.of(c->cells.arg, p);
 	id = pair_table_at(&c->cell_heads, all, label.cell, sizeof(*id));
-	if (id && !*id)
-		*id = intern_id(&c->labels, &label, sizeof(label), NULL);
-	return id ? *id : 0;
+	if (!*id)
+		*id = xintern(&c->labels, &label, sizeof(label), NULL);
+	return *id;
 }
 
 bool causes_node_pauses(const struct causes *c, uint32_t node)
@@ -319,26 +309,25 @@ void causes_keep_never_woken(struct cause *cause, const struct wait *w)
 }
 
 /* Room for the parts of causes up to this number. False: out of memory. */
-static bool reserve_parts(struct causes *c, uint32_t cause)
+static void reserve_parts(struct causes *c, uint32_t cause)
 {
 	size_t had = c->cap_parts;
 
-	if (!GROW(c->touched, cause, c->cap_touched) || !GROW(c->part, cause, c->cap_parts))
-		return false;
+	XGROW(c->touched, cause, c->cap_touched);
+	XGROW(c->part, cause, c->cap_parts);
 	if (c->cap_parts > had)
 		memset(c->part + had, 0, (c->cap_parts - had) * sizeof(*c->part));
-	return true;
 }
 
 uint32_t causes_of_key(struct causes *c, const struct cause_key *key)
 {
 	bool is_new;
-	uint32_t id = intern_id(&c->keys, key, sizeof(*key), &is_new);
+	uint32_t id = xintern(&c->keys, key, sizeof(*key), &is_new);
 
-	if (!id || !is_new)
+	if (!is_new)
 		return id;
-	if (!GROW(c->at, c->n, c->cap) || !reserve_parts(c, id))
-		return 0;
+	XGROW(c->at, c->n, c->cap);
+	reserve_parts(c, id);
 	c->at[c->n++] = (struct cause) {
 		.id = id,
 		.end = causes_end(key->end),
@@ -360,7 +349,7 @@ uint32_t causes_find(struct causes *c, uint32_t node, uint32_t end, uint32_t dis
 	struct cause_key key = key_of(c, node, end, disk);
 	uint32_t id = causes_of_key(c, &key);
 
-	if (id && key.end == CHAIN_NOT_WOKEN && key.itself && c->piece_wait)
+	if (key.end == CHAIN_NOT_WOKEN && key.itself && c->piece_wait)
 		causes_keep_never_woken(&c->at[id - 1], c->piece_wait);
 	return id;
 }

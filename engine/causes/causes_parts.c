@@ -9,7 +9,7 @@
 #include "base/compare.h"
 #include "base/kernel_functions.h"
 #include "causes_private.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "select/wait_nature.h"
 
 /* ---- the current wait ----------------------------------------------------------------------- */
@@ -132,10 +132,8 @@ void causes_keep_example(struct causes *c, uint32_t id, const struct cause_examp
 	struct cause_examples *of = pair_table_at(&c->examples, id, e->avoid, sizeof(*of));
 	size_t i;
 
-	if (!of || (of->n < EXAMPLES && !GROW(of->at, of->n, of->cap))) {
-		c->out_of_memory = true;
-		return;
-	}
+	if (of->n < EXAMPLES)
+		XGROW(of->at, of->n, of->cap);
 	if (of->n == EXAMPLES && !better_example(cause, e, &of->at[EXAMPLES - 1]))
 		return;
 	of->n += of->n < EXAMPLES;
@@ -149,9 +147,6 @@ void causes_keep_of_name(struct causes *c, uint32_t id, uint32_t name,
 {
 	struct cause_of_name *of = pair_table_at(&c->of_names, id, name, sizeof(*of));
 
-	c->out_of_memory |= !of;
-	if (!of)
-		return;
 	if (better_example(&c->at[id - 1], e, &of->best))
 		of->best = *e;
 	of->others_ns += others_ns;
@@ -162,8 +157,7 @@ void causes_keep_victim(struct causes *c, uint32_t id, uint32_t thread, uint32_t
 {
 	struct cause_thread *of = pair_table_at(&c->of_threads, id, thread, sizeof(*of));
 
-	c->out_of_memory |= !of;
-	if (of && (!of->name || at_ns < of->at_ns)) {
+	if ((!of->name || at_ns < of->at_ns)) {
 		of->name = name;
 		of->at_ns = at_ns;
 	}
@@ -173,9 +167,6 @@ void causes_add_to_cell(struct causes *c, uint32_t cause, uint32_t cell, struct 
 {
 	struct cause_cell *of = pair_table_at(&c->in_cells, cause, cell, sizeof(*of));
 
-	c->out_of_memory |= !of;
-	if (!of)
-		return;
 	of->ns += more.ns;
 	of->waits += more.waits;
 	if (of->longest_ns < more.longest_ns)
@@ -186,11 +177,8 @@ void causes_add_thread(struct causes *c, uint32_t cause, uint32_t thread, uint64
 {
 	struct cause_thread *of = pair_table_at(&c->of_threads, cause, thread, sizeof(*of));
 
-	c->out_of_memory |= !of;
-	if (of) {
-		of->ns += ns;
-		of->has_time = true;
-	}
+	of->ns += ns;
+	of->has_time = true;
 }
 
 /* Counts the part of the current wait, and how long the cause made its thread wait. */
@@ -240,8 +228,7 @@ static bool choose(struct causes *c, struct pairs *chosen, struct cause *cause,
 	const struct thread *th = timelines_thread(c->timelines, e->wait.thread);
 	int is_new = 0;
 
-	c->out_of_memory |= !pairs_id_new(chosen, e->wait.thread,
-					  (uint32_t)(e->wait.wait - th->waits), &is_new);
+	pairs_id_new(chosen, e->wait.thread, (uint32_t)(e->wait.wait - th->waits), &is_new);
 	/* Should all be others', this is the first choice. */
 	if (is_new || !cause->example.wait)
 		cause->example = e->wait;
@@ -368,15 +355,13 @@ void causes_sum_names(struct causes *c)
 		if (threads[i].name) {
 			struct sum *sum = sums_at(&c->victims, key.a, threads[i].name);
 
-			if (sum)
-				sum->count++;
+			sum->count++;
 		}
 		if (!threads[i].has_time)
 			continue;
 		text = causes_numbered(c, names_text(c->names, c->at[key.a - 1].who),
 				       timelines_thread(c->timelines, key.b)->tid);
-		if (text)
-			sums_add(&c->threads, key.a, text, threads[i].ns);
+		sums_add(&c->threads, key.a, text, threads[i].ns);
 	}
 }
 

@@ -191,7 +191,6 @@ struct causes {
 	size_t cap_parts, cap_touched, n_touched;
 	struct causes_cells cells;  /* .of NULL: there are none */
 	struct pair_table in_cells; /* struct cause_cell, by (cause, cell) */
-	bool out_of_memory;
 };
 
 static inline struct label causes_label(const struct causes *c, uint32_t id)
@@ -261,10 +260,10 @@ void causes_note_windows(void *arg, const struct chain_windows *of);
 /* Adds up what is known of the causes by chains: time, waits, victims. */
 void causes_sum_chains(struct causes *c);
 /* Explains the slowest waits, and some that show the causes that are shown, each by itself. */
-int causes_explain_some(struct causes *c, const struct options *o);
+void causes_explain_some(struct causes *c, const struct options *o);
 
 /* causes_explain.c: explains a wait by itself. 0 or -ENOMEM. */
-int causes_explain_wait(struct causes *c, const struct chosen_wait *p);
+void causes_explain_wait(struct causes *c, const struct chosen_wait *p);
 /* What a chain_sink of a wait, or of a batch, is told. */
 void causes_add_amount(void *arg, uint32_t node, struct amount_key key, uint64_t amount);
 void causes_add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns);
@@ -285,6 +284,6 @@ void causes_join(struct causes *to, const struct causes *from);
 
 /* causes_words.c: sets what is said of the causes: where, who had the CPU, the path. 0 or -ENOMEM.
  */
-int causes_describe(struct causes *c);
+void causes_describe(struct causes *c);
 /* causes_samples.c: sets what threads ran. 0 or -ENOMEM. */
-int causes_say_what_ran(struct causes *c);
+void causes_say_what_ran(struct causes *c);

@@ -9,6 +9,7 @@
 #include "causes_private.h"
 #include "words/code_frames.h"
 #include "words/kernel_calls.h"
+#include "common/xalloc.h"
 
 /* Functions that are named: the innermost one that all go through, and its callers. */
 #define FUNCTIONS_SHOWN 3
@@ -101,19 +102,15 @@ static size_t path_of(const struct causes *c, struct trace_stack frames, struct 
 static bool add_stack(struct causes *c, struct calls *calls, struct trace_stack frames,
 		      uint64_t samples)
 {
-	struct function *path = calloc((size_t)frames.n + 1, sizeof(*path));
-	size_t n = path ? path_of(c, frames, path) : 0;
+	struct function *path = xcalloc((size_t)frames.n + 1, sizeof(*path));
+	size_t n = path_of(c, frames, path);
 	uint32_t caller = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		struct call *call = pair_table_at(&calls->at, caller, path[i].text, sizeof(*call));
-		uint32_t id = call ? (uint32_t)(call - (struct call *)calls->at.at) : 0;
+		uint32_t id = (uint32_t)(call - (struct call *)calls->at.at);
 		uint64_t *line = pair_table_at(&calls->lines, id, path[i].line, sizeof(*line));
 
-		if (!call || !line) {
-			n = 0;
-			break;
-		}
 		call->caller = caller;
 		call->text = path[i].text;
 		call->samples += samples;
@@ -290,9 +287,8 @@ static void put_ways(const struct causes *c, const struct calls *calls, const st
 
 static uint32_t adopt(struct causes *c, struct text_buf *b)
 {
-	uint32_t id = b->failed ? 0 : names_adopt(c->names, b->len ? b->p : "");
+	uint32_t id = names_adopt(c->names, b->len ? b->p : "");
 
-	c->out_of_memory |= !id;
 	text_free(b);
 	return id;
 }
@@ -351,8 +347,7 @@ static uint32_t calls_text(struct causes *c, struct sums *calls, uint64_t all, u
 		else
 			put_part(&b, (double)at[i].amount / (double)all, text);
 	}
-	id = n && !b.failed ? names_adopt(c->names, b.p) : 0;
-	c->out_of_memory |= calls->out_of_memory || (n && !id);
+	id = n ? names_adopt(c->names, b.p) : 0;
 	text_free(&b);
 	return id;
 }
@@ -372,7 +367,6 @@ static void say_what_kernel_ran(struct causes *c, struct cause *cause)
 
 		all += of[i].amount;
 		in_kernel += kernel ? of[i].amount : 0;
-		c->out_of_memory |= name && !call;
 		if (call)
 			sums_add(&calls, 0, call, of[i].amount);
 	}
@@ -414,17 +408,16 @@ static bool add_stacks(struct causes *c, struct calls *calls, uint32_t cause)
 	return true;
 }
 
-int causes_say_what_ran(struct causes *c)
+void causes_say_what_ran(struct causes *c)
 {
 	sums_sort(&c->samples, c->names, no_text);
-	for (size_t k = 0; k < c->n && !c->out_of_memory; k++) {
+	for (size_t k = 0; k < c->n; k++) {
 		struct calls calls = { .samples = 0 };
 
-		c->out_of_memory |= !add_stacks(c, &calls, c->at[k].id);
+		add_stacks(c, &calls, c->at[k].id);
 		say_calls(c, &calls, &c->at[k]);
 		say_what_kernel_ran(c, &c->at[k]);
 		pair_table_free(&calls.at);
 		pair_table_free(&calls.lines);
 	}
-	return c->out_of_memory ? -ENOMEM : 0;
 }

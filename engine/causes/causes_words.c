@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "words/object_names.h"
+#include "common/xalloc.h"
 
 /* ---- paths: the threads through which a cause came to those who waited ----------------------- */
 
@@ -66,29 +67,26 @@ static bool is_wider(const struct causes *c, const struct stage_sum *a, const st
  * The threads through which most of the time of the n chains came. times: how often they follow
  * each other there, mostly.
  */
-static struct stage_sum widest_stage(const struct causes *c, const struct path_chain *at, size_t n,
-				     bool *failed)
+static struct stage_sum widest_stage(const struct causes *c, const struct path_chain *at, size_t n)
 {
 	struct pair_table sums = { .cap = 0 };
 	struct stage_sum widest = { 0 }, mostly = { 0 };
 
 	/* The sums of all times have 0 times. */
-	for (size_t i = 0; i < 2 * n && !*failed; i++) {
+	for (size_t i = 0; i < 2 * n; i++) {
 		struct stage stage = stage_at(c, at[i / 2].node);
 		uint32_t times = i % 2 ? stage.times : 0;
 		struct stage_sum *s = pair_table_at(&sums, stage.who, times, sizeof(*s));
 
-		*failed = !s;
-		if (s)
-			*s = (struct stage_sum) { s->ns + at[i / 2].ns, stage.who, times };
+		*s = (struct stage_sum) { s->ns + at[i / 2].ns, stage.who, times };
 	}
-	for (uint32_t i = 1; i <= sums.keys.n && !*failed; i++) {
+	for (uint32_t i = 1; i <= sums.keys.n; i++) {
 		const struct stage_sum *s = &((const struct stage_sum *)sums.at)[i];
 
 		if (!s->times && is_wider(c, s, &widest))
 			widest = *s;
 	}
-	for (uint32_t i = 1; i <= sums.keys.n && !*failed; i++) {
+	for (uint32_t i = 1; i <= sums.keys.n; i++) {
 		const struct stage_sum *s = &((const struct stage_sum *)sums.at)[i];
 
 		if (s->times && s->who == widest.who && is_wider(c, s, &mostly))
@@ -126,8 +124,7 @@ static void put_stage(struct text_buf *path, const char *who, uint32_t times)
 	text_puts(&b, path->len ? " <- " : "");
 	text_puts(&b, path->len ? path->p : "");
 	path->len = 0;
-	text_puts(path, b.failed ? "" : b.p);
-	path->failed |= b.failed;
+	text_puts(path, b.p);
 	text_free(&b);
 }
 
@@ -147,9 +144,9 @@ static uint32_t path_text(const struct causes *c, struct path_chain *at, size_t 
 
 	*head = 0;
 	while (n) {
-		struct stage_sum s = widest_stage(c, at, n, &path.failed);
+		struct stage_sum s = widest_stage(c, at, n);
 
-		if (path.failed || !s.who || s.ns < before_ns / 4)
+		if (!s.who || s.ns < before_ns / 4)
 			break;
 		if (stages++ == STAGES_SHOWN) {
 			put_stage(&path, "...", 1);
@@ -161,7 +158,7 @@ static uint32_t path_text(const struct causes *c, struct path_chain *at, size_t 
 		before_ns = s.ns;
 		n = pass(c, at, n, &s);
 	}
-	id = path.failed ? 0 : names_adopt(c->names, path.len ? path.p : "");
+	id = names_adopt(c->names, path.len ? path.p : "");
 	text_free(&path);
 	return id;
 }
@@ -170,16 +167,15 @@ static uint32_t path_text(const struct causes *c, struct path_chain *at, size_t 
 static void find_paths(struct causes *c)
 {
 	const struct chain_sum *sums = c->sums.at;
-	struct path_chain *at = calloc((size_t)c->sums.keys.n + 1, sizeof(*at));
-	size_t *first = calloc(c->n + 2, sizeof(*first));
+	struct path_chain *at = xcalloc((size_t)c->sums.keys.n + 1, sizeof(*at));
+	size_t *first = xcalloc(c->n + 2, sizeof(*first));
 
-	c->out_of_memory |= !at || !first;
 	/* Sorted by cause, which count from 1: those of k are at first[k] and behind it. */
-	for (uint32_t i = 1; i <= c->sums.keys.n && !c->out_of_memory; i++)
+	for (uint32_t i = 1; i <= c->sums.keys.n; i++)
 		first[sums[i].cause + 1]++;
-	for (size_t k = 1; k <= c->n + 1 && !c->out_of_memory; k++)
+	for (size_t k = 1; k <= c->n + 1; k++)
 		first[k] += first[k - 1];
-	for (uint32_t i = 1; i <= c->sums.keys.n && !c->out_of_memory; i++) {
+	for (uint32_t i = 1; i <= c->sums.keys.n; i++) {
 		bool lock = c->at[sums[i].cause - 1].lock;
 
 		at[first[sums[i].cause]++] =
@@ -187,7 +183,7 @@ static void find_paths(struct causes *c)
 							       : sums[i].node };
 	}
 	/* Now those of k end where first[k] is. */
-	for (size_t k = 1; k <= c->n && !c->out_of_memory; k++)
+	for (size_t k = 1; k <= c->n; k++)
 		c->at[k - 1].path = path_text(c, at + first[k - 1], first[k] - first[k - 1],
 					      &c->at[k - 1].head);
 	free(at);
@@ -236,9 +232,8 @@ static uint32_t held_text(struct causes *c, const struct chain_sum *s)
 	} else {
 		text_puts(&b, end == CHAIN_UNKNOWN ? "did something unknown" : "slept");
 	}
-	id = b.failed ? 0 : names_adopt(c->names, b.p);
+	id = names_adopt(c->names, b.p);
 	text_free(&b);
-	c->out_of_memory |= !id;
 	return id;
 }
 
@@ -263,11 +258,9 @@ static void add_operation(struct causes *c, const struct chain_sum *s)
 	uint32_t text;
 
 	disk_names_put(c->trace, kind.disk, kind.op, &b);
-	text = b.failed ? 0 : names_clean(c->names, b.p);
+	text = names_clean(c->names, b.p);
 	text_free(&b);
-	c->out_of_memory |= !text;
-	if (text)
-		sums_add(&c->operations, s->cause, text, s->ns);
+	sums_add(&c->operations, s->cause, text, s->ns);
 }
 
 static void add_texts(struct causes *c, const struct chain_sum *s)
@@ -313,14 +306,12 @@ static uint32_t written_text(struct causes *c, const struct cause *cause,
 	char *written = NULL;
 	uint32_t text = 0;
 	size_t len;
-	FILE *f = open_memstream(&written, &len);
+	FILE *f = xmemstream(&written, &len);
 
-	if (f)
-		write(c, cause, f);
-	c->out_of_memory |= !f || fclose(f);
+	write(c, cause, f);
+	xmemstream_close(f, &written);
 	if (written && *written) {
 		text = names_adopt(c->names, written);
-		c->out_of_memory |= !text;
 	}
 	free(written);
 	return text;
@@ -438,8 +429,7 @@ static uint32_t parts_text(struct causes *c, const struct sums *s, const struct 
 		snprintf(share, sizeof(share), " (%.0f %%)", 100 * part);
 		text_puts(&b, part < WHOLE ? share : "");
 	}
-	id = b.len && !b.failed ? names_adopt(c->names, b.p) : 0;
-	c->out_of_memory |= b.failed || (b.len && !id);
+	id = b.len ? names_adopt(c->names, b.p) : 0;
 	text_free(&b);
 	return id;
 }
@@ -467,7 +457,6 @@ static uint32_t what_text(struct causes *c, const struct sums *s, const struct c
 		sums_add(&classes, of->id, names_adopt(c->names, class), at[i].amount);
 	}
 	sums_sort(&classes, c->names, sums_key_is_text);
-	c->out_of_memory |= classes.out_of_memory;
 	id = parts_text(c, &classes, of, "");
 	sums_free(&classes);
 	return id;
@@ -494,23 +483,20 @@ static void sort_sums(struct causes *c)
 
 	for (size_t i = 0; i < sizeof(of_texts) / sizeof(of_texts[0]); i++) {
 		sums_sort(of_texts[i], c->names, sums_key_is_text);
-		c->out_of_memory |= of_texts[i]->out_of_memory;
 	}
 	sums_sort(&c->had, c->names, cpu_holder_name);
 	sums_sort(&c->woken, c->names, names_string);
 	sums_sort(&c->by_length, c->names, no_text);
-	c->out_of_memory |= c->had.out_of_memory || c->woken.out_of_memory ||
-			    c->by_length.out_of_memory || c->samples.out_of_memory;
 }
 
-int causes_describe(struct causes *c)
+void causes_describe(struct causes *c)
 {
 	const struct chain_sum *sums = c->sums.at;
 
 	for (uint32_t i = 1; i <= c->sums.keys.n; i++)
 		add_texts(c, &sums[i]);
 	sort_sums(c);
-	for (size_t k = 0; k < c->n && !c->out_of_memory; k++) {
+	for (size_t k = 0; k < c->n; k++) {
 		struct cause *cause = &c->at[k];
 
 		/* Others are told apart by it. */
@@ -530,7 +516,5 @@ int causes_describe(struct causes *c)
 	}
 	find_paths(c);
 	causes_find_slowest(c);
-	if (causes_say_what_ran(c))
-		return -ENOMEM;
-	return c->out_of_memory ? -ENOMEM : 0;
+	causes_say_what_ran(c);
 }

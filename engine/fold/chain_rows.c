@@ -7,44 +7,40 @@
 
 #include "base/compare.h"
 #include "base/text.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/intern.h"
 #include "common/lower_bound.h"
 #include "attribute/sums.h"
 
-static int append_row(struct chain_rows *r, const struct chain_row *row)
+static void append_row(struct chain_rows *r, const struct chain_row *row)
 {
-	if (!GROW(r->at, r->n, r->cap))
-		return -ENOMEM;
+	XGROW(r->at, r->n, r->cap);
 	r->at[r->n++] = *row;
-	return 0;
 }
 
-int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint32_t above, uint64_t ns,
-		   uint64_t waits)
+void chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint32_t above, uint64_t ns,
+		    uint64_t waits)
 {
 	const struct pair *nodes = r->nodes->at;
 	uint32_t root = node, depth = 0;
 
 	for (; nodes[root].a; root = nodes[root].a)
 		depth++;
-	return append_row(r, &(struct chain_row) {
-				     .ns = ns,
-				     .waits = waits,
-				     .group = nodes[root].b,
-				     .node = node,
-				     .links = depth - 1, /* without the head */
-				     .end = end,
-				     .above = above,
-			     });
+	append_row(r, &(struct chain_row) {
+			      .ns = ns,
+			      .waits = waits,
+			      .group = nodes[root].b,
+			      .node = node,
+			      .links = depth - 1, /* without the head */
+			      .end = end,
+			      .above = above,
+		      });
 }
 
-int chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran)
+void chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran)
 {
-	if (!GROW(r->ran, r->n_ran, r->cap_ran))
-		return -ENOMEM;
+	XGROW(r->ran, r->n_ran, r->cap_ran);
 	r->ran[r->n_ran++] = *ran;
-	return 0;
 }
 
 /* ---- samples -------------------------------------------------------------------------------- */
@@ -102,12 +98,11 @@ static size_t places_of_line(const struct chain_rows *r, const struct chain_ran 
  * lines are written (folded.h), then within each line to its places. numbers: room for 3 * n; the
  * first n become the shares. 0 or -ENOMEM.
  */
-static int share_places(const struct chain_rows *r, uint64_t ns, const struct chain_ran *ran,
-			size_t n, uint64_t *numbers)
+static void share_places(const struct chain_rows *r, uint64_t ns, const struct chain_ran *ran,
+			 size_t n, uint64_t *numbers)
 {
 	uint64_t *shares = numbers, *samples = numbers + n, *of_line = numbers + 2 * n;
 	size_t lines = 0;
-	int err;
 
 	for (size_t k = 0, len; k < n; k += len, lines++) {
 		len = places_of_line(r, ran + k, n - k);
@@ -115,67 +110,60 @@ static int share_places(const struct chain_rows *r, uint64_t ns, const struct ch
 		for (size_t i = 0; i < len; i++)
 			samples[lines] += ran[k + i].samples;
 	}
-	err = share_out(ns, samples, lines, of_line);
+	share_out(ns, samples, lines, of_line);
 	lines = 0;
-	for (size_t k = 0, len; k < n && !err; k += len, lines++) {
+	for (size_t k = 0, len; k < n; k += len, lines++) {
 		len = places_of_line(r, ran + k, n - k);
 		for (size_t i = 0; i < len; i++)
 			samples[i] = ran[k + i].samples;
-		err = share_out(of_line[lines], samples, len, shares + k);
+		share_out(of_line[lines], samples, len, shares + k);
 	}
-	return err;
 }
 
 /*
  * Replaces the i-th row by one row for each of its places ran[0..n) with a share. (Its waits are
  * not shared out: rows that end running have none.) numbers: room for 3 * n. 0 or -ENOMEM.
  */
-static int share_row(struct chain_rows *r, size_t i, const struct chain_ran *ran, size_t n,
-		     uint64_t *numbers)
+static void share_row(struct chain_rows *r, size_t i, const struct chain_ran *ran, size_t n,
+		      uint64_t *numbers)
 {
 	const uint64_t *shares = numbers;
 	struct chain_row row = r->at[i];
 	bool placed = false;
-	int err;
 
-	err = share_places(r, row.ns, ran, n, numbers);
-	for (size_t k = 0; k < n && !err; k++) {
+	share_places(r, row.ns, ran, n, numbers);
+	for (size_t k = 0; k < n; k++) {
 		if (!shares[k])
 			continue;
 		row.above = ran[k].list;
 		row.ns = shares[k];
-		if (placed)
-			err = append_row(r, &row);
-		else
+		if (placed) {
+			append_row(r, &row);
+		} else
 			r->at[i] = row;
 		placed = true;
 	}
-	return err;
 }
 
-int chain_rows_share_ran(struct chain_rows *r)
+void chain_rows_share_ran(struct chain_rows *r)
 {
 	uint64_t *numbers;
-	int err = 0;
 
 	if (!r->n_ran)
-		return 0;
+		return;
 	merge_ran(r);
-	numbers = malloc(3 * r->n_ran * sizeof(*numbers));
-	if (!numbers)
-		return -ENOMEM;
-	for (size_t i = 0, rows = r->n; i < rows && !err; i++) {
+	numbers = xmalloc(3 * r->n_ran * sizeof(*numbers));
+	for (size_t i = 0, rows = r->n; i < rows; i++) {
 		uint32_t node = r->at[i].node, end = r->at[i].end;
 		size_t first = LOWER_BOUND(k, r->n_ran, by_end(&r->ran[k], node, end) < 0), n = 0;
 
 		while (first + n < r->n_ran && !by_end(&r->ran[first + n], node, end))
 			n++;
 		if (n)
-			err = share_row(r, i, r->ran + first, n, numbers);
+			share_row(r, i, r->ran + first, n, numbers);
 	}
 	free(numbers);
 	r->n_ran = 0;
-	return err;
 }
 
 void chain_rows_free(struct chain_rows *r)
@@ -245,13 +233,8 @@ static int by_place(const void *pa, const void *pb, void *arg)
 static uint32_t *rank_lists(struct frame_lists *lists)
 {
 	uint32_t end = frame_lists_end(lists);
-	uint32_t *list = malloc(end * sizeof(*list)), *rank = malloc(end * sizeof(*rank));
+	uint32_t *list = xmalloc(end * sizeof(*list)), *rank = xmalloc(end * sizeof(*rank));
 
-	if (!list || !rank) {
-		free(list);
-		free(rank);
-		return NULL;
-	}
 	for (uint32_t i = 1; i < end; i++)
 		list[i - 1] = i;
 	qsort_r(list, end - 1, sizeof(*list), by_frames, lists);
@@ -276,7 +259,7 @@ static int most_used_first(const void *pa, const void *pb, void *lists)
 }
 
 /* Numbers the frames that are used, most used first, as small numbers are shorter. 0 or -ENOMEM. */
-static int number_frames(struct chain_rows *r)
+static void number_frames(struct chain_rows *r)
 {
 	struct frame_lists *lists = interned_stacks_lists(r->stacks);
 	uint32_t *number, *frame_of;
@@ -285,25 +268,17 @@ static int number_frames(struct chain_rows *r)
 
 	/* Create the frames of all ends now, as later there must be no new ones. */
 	for (int end = 0; end < CHAIN_ENDS; end++)
-		if (!frame_of_text(lists, chain_end_name((enum chain_end)end)))
-			return -ENOMEM;
-	if (!frame_of_text(lists, CHAIN_OTHER))
-		return -ENOMEM;
+		frame_of_text(lists, chain_end_name((enum chain_end)end));
+	frame_of_text(lists, CHAIN_OTHER);
 	n_frames = frames_end(lists);
-	uses = calloc(n_frames, sizeof(*uses));
-	number = calloc(n_frames, sizeof(*number));
-	frame_of = calloc(n_frames, sizeof(*frame_of));
-	for (uint32_t i = 0; i < n_frames && uses; i++)
+	uses = xcalloc(n_frames, sizeof(*uses));
+	number = xcalloc(n_frames, sizeof(*number));
+	frame_of = xcalloc(n_frames, sizeof(*frame_of));
+	for (uint32_t i = 0; i < n_frames; i++)
 		uses[i].frame = i;
-	for (size_t i = 0; i < r->n && uses; i++)
+	for (size_t i = 0; i < r->n; i++)
 		for (const uint32_t *frames = chain_row_frames(r, &r->at[i], &n); n-- > 0;)
 			uses[frames[n]].rows++;
-	if (!uses || !number || !frame_of) {
-		free(uses);
-		free(number);
-		free(frame_of);
-		return -ENOMEM;
-	}
 	qsort_r(uses + 1, n_frames - 1, sizeof(*uses), most_used_first, lists);
 	for (n = 0; n + 1 < n_frames && uses[n + 1].rows; n++) {
 		number[uses[n + 1].frame] = (uint32_t)n + 1;
@@ -313,7 +288,6 @@ static int number_frames(struct chain_rows *r)
 	r->number = number;
 	r->frame_of = frame_of;
 	r->n_numbers = n;
-	return 0;
 }
 
 /* ---- --top ---------------------------------------------------------------------------------- */
@@ -345,9 +319,8 @@ static uint32_t line_of(struct chain_rows *r, const struct chain_row *row, struc
 		if (n)
 			text_puts(buf, ";");
 	}
-	id = buf->failed ? 0 : intern_id(&l->texts, buf->p, buf->len, NULL);
-	if (!id || !GROW(l->at, id - 1, l->cap))
-		return 0;
+	id = xintern(&l->texts, buf->p, buf->len, NULL);
+	XGROW(l->at, id - 1, l->cap);
 	for (; l->n < id; l->n++)
 		l->at[l->n] = (struct line) { 0, (uint32_t)l->n + 1 };
 	l->at[id - 1].ns += row->ns;
@@ -375,23 +348,20 @@ static void mark_path(const struct chain_rows *r, uint32_t node, bool *marked)
  * Keeps the rows of the `top` widest lines, and adds up the others: in other[1] if they end on the
  * CPU, else in other[0]. 0 or -ENOMEM.
  */
-static int keep_top(struct chain_rows *r, uint64_t top, struct chain_row other[2])
+static void keep_top(struct chain_rows *r, uint64_t top, struct chain_row other[2])
 {
-	uint32_t *line = calloc(r->n + 1, sizeof(*line)); /* by row; 0: it has no time */
-	bool *marked = calloc((size_t)r->nodes->n + 1, sizeof(*marked)), *wide = NULL;
+	uint32_t *line = xcalloc(r->n + 1, sizeof(*line)); /* by row; 0: it has no time */
+	bool *marked = xcalloc((size_t)r->nodes->n + 1, sizeof(*marked)), *wide = NULL;
 	struct lines l = { .n = 0 };
 	struct text_buf buf = { 0 };
 	size_t n = 0;
-	int err = line && marked ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < r->n && !err; i++)
-		if (r->at[i].ns && !(line[i] = line_of(r, &r->at[i], &l, &buf)))
-			err = -ENOMEM;
-	wide = calloc(l.n + 1, sizeof(*wide)); /* by text */
-	if (err || !wide || top >= l.n) {
-		err = wide ? err : -ENOMEM;
+	for (size_t i = 0; i < r->n; i++)
+		if (r->at[i].ns)
+			line[i] = line_of(r, &r->at[i], &l, &buf);
+	wide = xcalloc(l.n + 1, sizeof(*wide)); /* by text */
+	if (top >= l.n)
 		goto out;
-	}
 	qsort_r(l.at, l.n, sizeof(*l.at), widest_first, &l.texts);
 	for (size_t i = 0; i < top; i++)
 		wide[l.at[i].text] = true;
@@ -416,29 +386,27 @@ out:
 	free(line);
 	free(marked);
 	free(wide);
-	return err;
 }
 
-int chain_rows_order(struct chain_rows *r, uint64_t top, bool by_contents)
+void chain_rows_order(struct chain_rows *r, uint64_t top, bool by_contents)
 {
 	struct chain_row other[2] = { { .end = CHAIN_NO_END }, { .end = CHAIN_ON_CPU } };
 	struct order o = { .rows = r };
-	int err = 0;
 
 	if (by_contents) {
 		o.rank = rank_lists(interned_stacks_lists(r->stacks));
-		if (!o.rank)
-			return -ENOMEM;
 	}
 	if (top)
-		err = keep_top(r, top, other);
+		keep_top(r, top, other);
 	if (r->n)
 		qsort_r(r->at, r->n, sizeof(*r->at), by_place, &o);
 	free(o.rank);
-	for (int i = 0; i < 2 && !err; i++)
+	for (int i = 0; i < 2; i++)
 		if (other[i].ns || other[i].waits)
-			err = append_row(r, &other[i]);
-	return !err && by_contents ? number_frames(r) : err;
+			append_row(r, &other[i]);
+	if (!by_contents)
+		return;
+	number_frames(r);
 }
 
 /* ---- frames --------------------------------------------------------------------------------- */
@@ -502,23 +470,19 @@ uint32_t chain_row_above(const struct chain_rows *r, const struct chain_row *row
 	return row->node && r->with_ends ? row->above : 0;
 }
 
-static int add_frame(struct chain_rows *r, uint32_t frame)
+static void add_frame(struct chain_rows *r, uint32_t frame)
 {
-	if (!frame || !GROW(r->frames, r->n_frames, r->cap_frames))
-		return -ENOMEM;
+	XGROW(r->frames, r->n_frames, r->cap_frames);
 	r->frames[r->n_frames++] = r->number ? r->number[frame] : frame;
-	return 0;
 }
 
 /* A list, leaf first. */
-static int add_list(struct chain_rows *r, const struct frame_lists *lists, uint32_t list)
+static void add_list(struct chain_rows *r, const struct frame_lists *lists, uint32_t list)
 {
 	size_t n = frame_list_len(lists, list);
-	int err = 0;
 
-	while (n-- > 0 && !err)
-		err = add_frame(r, frame_list_at(lists, list, n));
-	return err;
+	while (n-- > 0)
+		add_frame(r, frame_list_at(lists, list, n));
 }
 
 const uint32_t *chain_row_frames(struct chain_rows *r, const struct chain_row *row, size_t *n)
@@ -527,16 +491,15 @@ const uint32_t *chain_row_frames(struct chain_rows *r, const struct chain_row *r
 	const char *end = chain_row_end(r, row);
 	uint32_t path[CHAIN_PATH_MAX], above = chain_row_above(r, row);
 	size_t n_path = chain_row_path(r, row, path);
-	int err = 0;
 
 	r->n_frames = 0;
 	if (above)
-		err = add_list(r, lists, above);
-	if (end && !err)
-		err = add_frame(r, frame_of_text(lists, end));
-	for (size_t i = 0; i < n_path && !err; i++)
-		err = add_list(r, lists, path[i]);
-	*n = err ? 0 : r->n_frames;
+		add_list(r, lists, above);
+	if (end)
+		add_frame(r, frame_of_text(lists, end));
+	for (size_t i = 0; i < n_path; i++)
+		add_list(r, lists, path[i]);
+	*n = r->n_frames;
 	return r->frames;
 }
 

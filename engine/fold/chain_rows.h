@@ -64,16 +64,16 @@ struct chain_rows {
 };
 
 /* Appends samples. 0 or -ENOMEM. */
-int chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran);
+void chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran);
 /* Appends a row. 0 or -ENOMEM. */
-int chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint32_t above, uint64_t ns,
-		   uint64_t waits);
+void chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint32_t above, uint64_t ns,
+		    uint64_t waits);
 /*
  * Splits each row that has samples in proportion to them (chain-semantics, section 8): into a row
  * for each place that was sampled, whose frames stand above the end. Removes all samples. 0 or
  * -ENOMEM.
  */
-int chain_rows_share_ran(struct chain_rows *r);
+void chain_rows_share_ran(struct chain_rows *r);
 /*
  * Sorts the rows by group, chain and end. With top (0: all), only the rows of the `top` widest
  * folded lines are kept; the others are added up in one or two last rows with node 0, of which one
@@ -81,7 +81,7 @@ int chain_rows_share_ran(struct chain_rows *r);
  * numbers; or with by_contents by their texts, which is needed when several threads assigned the
  * numbers, so that these depend on chance. 0 or -ENOMEM.
  */
-int chain_rows_order(struct chain_rows *r, uint64_t top, bool by_contents);
+void chain_rows_order(struct chain_rows *r, uint64_t top, bool by_contents);
 void chain_rows_free(struct chain_rows *r);
 
 /*

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "select/wait_filter.h"
+#include "common/xalloc.h"
 
 /* The group of all rows: folded lines do not show it. */
 #define GROUP 1
@@ -41,7 +42,7 @@ static int add_request(void *arg, const struct disk_request *r)
 	uint32_t name = known ? timelines_name(f->timelines, r->thread, from_ns) : 0;
 	uint32_t head = intern_head(&f->cache, name, r->pair);
 	uint32_t root = pairs_id(&f->nodes, 0, GROUP), above;
-	uint32_t node = head && root ? pairs_id(&f->nodes, root, head) : 0;
+	uint32_t node = head ? pairs_id(&f->nodes, root, head) : 0;
 	char band[48];
 
 	put_band(band, ns);
@@ -53,34 +54,29 @@ static int add_request(void *arg, const struct disk_request *r)
 	return 0;
 }
 
-static int make_rows(struct disk_fold *f)
+static void make_rows(struct disk_fold *f)
 {
-	int err = 0;
-
 	f->rows =
 		(struct chain_rows) { .nodes = &f->nodes, .stacks = f->stacks, .with_ends = true };
-	for (uint32_t i = 1; i <= f->sums.keys.n && !err; i++)
-		err = chain_rows_add(&f->rows, f->sums.keys.at[i].a, CHAIN_DISK,
-				     f->sums.keys.at[i].b, ((const uint64_t *)f->sums.at)[i], 0);
-	return err;
+	for (uint32_t i = 1; i <= f->sums.keys.n; i++)
+		chain_rows_add(&f->rows, f->sums.keys.at[i].a, CHAIN_DISK, f->sums.keys.at[i].b,
+			       ((const uint64_t *)f->sums.at)[i], 0);
 }
 
 int disk_fold_new(struct disk_fold **out, const struct timelines *tl, const struct options *o)
 {
-	struct disk_fold *f = calloc(1, sizeof(*f));
+	struct disk_fold *f = xcalloc(1, sizeof(*f));
 	int err;
 
 	*out = f;
-	if (!f)
-		return -ENOMEM;
 	f->timelines = tl;
-	err = interned_stacks_new(&f->stacks, tl, o, GROUP_BY_NAME);
+	interned_stacks_new(&f->stacks, tl, o, GROUP_BY_NAME);
+	err = 0;
+	stack_cache_init(&f->cache, f->stacks);
+	err = wait_filter_disk_requests(tl, o, interned_stacks_names(f->stacks), add_request, f);
 	if (!err)
-		err = stack_cache_init(&f->cache, f->stacks);
-	if (!err)
-		err = wait_filter_disk_requests(tl, o, interned_stacks_names(f->stacks),
-						add_request, f);
-	return err ? err : make_rows(f);
+		make_rows(f);
+	return err;
 }
 
 void disk_fold_free(struct disk_fold *f)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "select/wait_nature.h"
+#include "common/xalloc.h"
 
 static void add_summary(struct chain_summary *to, const struct chain_summary *s)
 {
@@ -23,21 +24,17 @@ static void add_summary(struct chain_summary *to, const struct chain_summary *s)
 static void absorb(struct folder *to, const struct folder *from)
 {
 	const struct pairs *theirs = &from->chains.nodes;
-	uint32_t *nodes = calloc((size_t)theirs->n + 1, sizeof(*nodes));
+	uint32_t *nodes = xcalloc((size_t)theirs->n + 1, sizeof(*nodes));
 
-	to->out_of_memory |= !nodes;
 	/* Parents come before their children. */
-	for (uint32_t i = 1; i <= theirs->n && !to->out_of_memory; i++) {
+	for (uint32_t i = 1; i <= theirs->n; i++)
 		nodes[i] = chains_node(&to->chains, nodes[theirs->at[i].a], theirs->at[i].b);
-		to->out_of_memory |= !nodes[i];
-	}
-	if (!to->out_of_memory)
-		node_sums_move(&to->sums, &from->sums, nodes, theirs->n);
+	node_sums_move(&to->sums, &from->sums, nodes, theirs->n);
 	free(nodes);
 }
 
 /* Adds up what the folders have; sums do not depend on which folder had which slice. */
-static int gather(struct fold *f)
+static void gather(struct fold *f)
 {
 	struct folder *all = &f->folders[0];
 
@@ -46,16 +43,13 @@ static int gather(struct fold *f)
 
 		add_summary(&f->summary, &one->summary);
 		sums_add_all(&f->classes, &one->classes);
-		if (i && !one->out_of_memory && !all->out_of_memory)
+		if (i)
 			absorb(all, one);
-		all->out_of_memory |= one->out_of_memory;
 		if (i)
 			folder_clear(one);
 	}
 	f->nodes = all->chains.nodes;
 	all->chains.nodes = (struct pairs) { 0 };
-	all->out_of_memory |= all->sums.out_of_memory || f->classes.out_of_memory;
-	return all->out_of_memory ? -ENOMEM : 0;
 }
 
 /* ---- repeated links ------------------------------------------------------------------------- */
@@ -69,7 +63,7 @@ struct place {
 };
 
 /* Makes the nodes of the folded chains. */
-static bool make_nodes(const struct pairs *nodes, struct place *at, struct pairs *folded)
+static void make_nodes(const struct pairs *nodes, struct place *at, struct pairs *folded)
 {
 	/* Parents come before their children. */
 	for (uint32_t i = 1; i <= nodes->n; i++) {
@@ -84,10 +78,7 @@ static bool make_nodes(const struct pairs *nodes, struct place *at, struct pairs
 			continue;
 		}
 		at[i].into = pairs_id(folded, node.a ? up->into : 0, node.b);
-		if (!at[i].into)
-			return false;
 	}
-	return true;
 }
 
 static void find_used(const struct pairs *nodes, const struct node_sums *sums, struct place *at)
@@ -99,90 +90,73 @@ static void find_used(const struct pairs *nodes, const struct node_sums *sums, s
 	}
 }
 
-/*
- * By node: what it is where spans are not kept apart, a node of *all. NULL: out of memory. To be
- * freed.
- */
+/* By node: what it is where spans are not kept apart, a node of *all. To be freed. */
 static uint32_t *without_spans(const struct pairs *nodes, struct interned_stacks *stacks,
 			       struct pairs *all)
 {
-	uint32_t *into = calloc((size_t)nodes->n + 1, sizeof(*into));
-	bool ok = into;
+	uint32_t *into = xcalloc((size_t)nodes->n + 1, sizeof(*into));
 
-	for (uint32_t i = 1; i <= nodes->n && ok; i++) {
+	for (uint32_t i = 1; i <= nodes->n; i++) {
 		struct pair node = nodes->at[i];
 		uint32_t part = node.a ? node.b : interned_stacks_first_span(stacks, node.b);
 
-		into[i] = part ? pairs_id(all, into[node.a], part) : 0;
-		ok = into[i];
+		into[i] = pairs_id(all, into[node.a], part);
 	}
-	if (ok)
-		return into;
-	free(into);
-	return NULL;
+	return into;
 }
 
 /* Gives the links their frames, each with the most times that it came in a row, in any span. */
-static bool name_links(const struct pairs *nodes, const struct place *at, struct pairs *folded,
+static void name_links(const struct pairs *nodes, const struct place *at, struct pairs *folded,
 		       struct stack_cache *p)
 {
 	struct pairs all = { .n = 0 };
 	uint32_t *of = without_spans(folded, p->stacks, &all);
-	uint32_t *times = calloc((size_t)all.n + 1, sizeof(*times));
-	bool ok = times && of;
+	uint32_t *times = xcalloc((size_t)all.n + 1, sizeof(*times));
 
-	for (uint32_t i = 1; i <= nodes->n && ok; i++) {
+	for (uint32_t i = 1; i <= nodes->n; i++) {
 		uint32_t *most = &times[of[at[i].into]];
 
 		if (at[i].depth > 1 && at[i].run >= *most && (at[i].used || !*most))
 			*most = at[i].run;
 	}
-	for (uint32_t i = 1; i <= folded->n && ok; i++) {
-		if (!times[of[i]])
-			continue;
-		folded->at[i].b = intern_identity_list(p, folded->at[i].b, times[of[i]]);
-		ok = folded->at[i].b;
-	}
+	for (uint32_t i = 1; i <= folded->n; i++)
+		if (times[of[i]])
+			folded->at[i].b = intern_identity_list(p, folded->at[i].b, times[of[i]]);
 	pairs_free(&all);
 	free(of);
 	free(times);
-	return ok;
 }
 
-static bool move_sums(const struct pairs *nodes, const struct place *at, struct node_sums *sums)
+static void move_sums(const struct pairs *nodes, const struct place *at, struct node_sums *sums)
 {
-	uint32_t *into = calloc((size_t)nodes->n + 1, sizeof(*into));
+	uint32_t *into = xcalloc((size_t)nodes->n + 1, sizeof(*into));
 	struct node_sums moved = { .n_times = 0 };
 
-	for (uint32_t i = 1; into && i <= nodes->n; i++)
+	for (uint32_t i = 1; i <= nodes->n; i++)
 		into[i] = at[i].into;
-	if (into)
-		node_sums_move(&moved, sums, into, nodes->n);
+	node_sums_move(&moved, sums, into, nodes->n);
 	node_sums_free(sums);
 	*sums = moved;
 	free(into);
-	return into && !moved.out_of_memory;
 }
 
 /*
  * Folds links that repeat the one before them into one (chain-semantics, section 12): of a lock
  * that is handed on along a row of workers "worker x 6" is left. The links of nodes have labels of
- * intern_link_identity(), which become lists of frames; sums go with them. 0 or -ENOMEM.
+ * intern_link_identity(), which become lists of frames; sums go with them.
  */
-static int fold_repeats(struct pairs *nodes, struct node_sums *sums, struct stack_cache *p)
+static void fold_repeats(struct pairs *nodes, struct node_sums *sums, struct stack_cache *p)
 {
-	struct place *at = calloc((size_t)nodes->n + 1, sizeof(*at));
+	struct place *at = xcalloc((size_t)nodes->n + 1, sizeof(*at));
 	struct pairs folded = { .n = 0 };
-	bool ok = at && make_nodes(nodes, at, &folded);
 
-	if (ok) {
-		find_used(nodes, sums, at);
-		ok = name_links(nodes, at, &folded, p) && move_sums(nodes, at, sums);
-	}
+	make_nodes(nodes, at, &folded);
+	find_used(nodes, sums, at);
+	name_links(nodes, at, &folded, p);
+	move_sums(nodes, at, sums);
 	free(at);
 	pairs_free(nodes);
 	*nodes = folded;
-	return ok ? 0 : -ENOMEM;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -207,12 +181,12 @@ static int order_spans(struct fold *f)
 {
 	struct chain_rows *r = &f->span_rows;
 	size_t n = f->spans.n;
-	struct chain_row *rows = malloc((r->n + 1) * sizeof(*rows));
-	struct chain_ran *ran = malloc((r->n_ran + 1) * sizeof(*ran));
+	struct chain_row *rows = xmalloc((r->n + 1) * sizeof(*rows));
+	struct chain_ran *ran = xmalloc((r->n_ran + 1) * sizeof(*ran));
 	bool ok;
 
-	f->first_row = calloc(n + 2, sizeof(*f->first_row));
-	f->first_ran = calloc(n + 2, sizeof(*f->first_ran));
+	f->first_row = xcalloc(n + 2, sizeof(*f->first_row));
+	f->first_ran = xcalloc(n + 2, sizeof(*f->first_ran));
 	ok = rows && ran && f->first_row && f->first_ran;
 	for (size_t i = 0; i < r->n && ok; i++)
 		f->first_row[span_of(f, r->at[i].node) + 2]++;
@@ -241,29 +215,23 @@ static int make_span_rows(struct fold *f)
 	struct folder *all = &f->folders[0];
 	struct node_sums sums = { .n_times = 0 };
 	uint32_t *into;
-	int err;
 
 	f->span_nodes = f->nodes;
 	f->nodes = (struct pairs) { .n = 0 };
 	into = without_spans(&f->span_nodes, f->stacks, &f->nodes);
-	if (!into)
-		return -ENOMEM;
 	node_sums_move(&sums, &all->sums, into, f->span_nodes.n);
 	free(into);
 	f->span_rows = f->rows;
 	f->span_rows.nodes = &f->span_nodes;
-	err = sums.out_of_memory
-		      ? -ENOMEM
-		      : node_sums_rows(&all->sums, f->span_nodes.n, &all->stacks, &f->span_rows);
+	node_sums_rows(&all->sums, f->span_nodes.n, &all->stacks, &f->span_rows);
 	node_sums_free(&all->sums);
 	all->sums = sums;
-	return err ? err : order_spans(f);
+	return order_spans(f);
 }
 
-static int make_rows(struct fold *f)
+static void make_rows(struct fold *f)
 {
 	struct folder *all = &f->folders[0];
-	int err = 0;
 
 	f->rows =
 		(struct chain_rows) { .nodes = &f->nodes,
@@ -271,41 +239,32 @@ static int make_rows(struct fold *f)
 				      .remote = f->timelines->remote,
 				      .with_ends = !f->options->no_ends && f->by != FOLD_BY_WAKER };
 	if (fold_folds_repeats(f))
-		err = fold_repeats(&f->nodes, &all->sums, &all->stacks);
-	if (!err && f->by == FOLD_BY_NAME && f->spans.n)
-		err = make_span_rows(f);
-	if (!err)
-		err = node_sums_rows(&all->sums, f->nodes.n, &all->stacks, &f->rows);
+		fold_repeats(&f->nodes, &all->sums, &all->stacks);
+	if (f->by == FOLD_BY_NAME && f->spans.n)
+		make_span_rows(f);
+	node_sums_rows(&all->sums, f->nodes.n, &all->stacks, &f->rows);
 	/* Folded lines are sorted as text, and samples share the time of equal lines. */
-	if (!err && f->by == FOLD_BY_LINE)
-		err = chain_rows_share_ran(&f->rows);
-	if (!err && f->by == FOLD_BY_LINE)
-		err = chain_rows_order(&f->rows, f->options->top, f->slices.n > 1);
-	return err;
+	if (f->by == FOLD_BY_LINE) {
+		chain_rows_share_ran(&f->rows);
+		chain_rows_order(&f->rows, f->options->top, f->slices.n > 1);
+	}
 }
 
-static int run_remote(struct fold *f, const struct fold_remote *at, size_t n)
+static void run_remote(struct fold *f, const struct fold_remote *at, size_t n)
 {
-	int err;
-
 	f->n_folders = 1;
 	f->folders[0].fold = f;
 	folder_run_remote(&f->folders[0], at, n);
-	err = gather(f);
-	if (!err)
-		err = make_rows(f);
+	gather(f);
+	make_rows(f);
 	folder_clear(&f->folders[0]);
-	return err;
 }
 
-static int run(struct fold *f)
+static void run(struct fold *f)
 {
 	size_t n_long = 0;
-	int err;
 
-	err = slices_init(&f->slices, f->timelines, f->options->requests);
-	if (err)
-		return err;
+	slices_init(&f->slices, f->timelines, f->options->requests);
 	f->n_folders = cpus_usable(CPUS_USED_MAX);
 	if (f->n_folders > f->slices.n)
 		f->n_folders = f->slices.n;
@@ -316,60 +275,52 @@ static int run(struct fold *f)
 		n_long += f->folders[i].n_long;
 	if (n_long)
 		workers_run(f->folders, sizeof(f->folders[0]), f->n_folders, folder_run_long);
-	err = gather(f);
-	if (!err)
-		err = make_rows(f);
+	gather(f);
+	make_rows(f);
 	folder_clear(&f->folders[0]);
-	return err;
 }
 
 /* at NULL: the waits that the options choose. spans NULL: all of the time that they choose. */
-static int make_fold(struct fold **out, const struct timelines *tl, const struct options *o,
-		     enum fold_by by, const struct fold_spans *spans, const struct fold_remote *at,
-		     size_t n)
+static void make_fold(struct fold **out, const struct timelines *tl, const struct options *o,
+		      enum fold_by by, const struct fold_spans *spans, const struct fold_remote *at,
+		      size_t n)
 {
-	struct fold *f = calloc(1, sizeof(*f));
-	int err = -ENOMEM;
+	struct fold *f = xcalloc(1, sizeof(*f));
 
-	if (f) {
-		f->timelines = tl;
-		f->options = o;
-		f->by = by;
-		f->spans = spans ? *spans : (struct fold_spans) { .n = 0 };
-		f->knows_objects = wait_classes_known(tl);
-		err = interned_stacks_new(&f->stacks, tl, o,
-					  by == FOLD_BY_LINE  ? GROUP_BY_PROCESS
-					  : by == FOLD_BY_ROW ? GROUP_BY_ROW
-							      : GROUP_BY_NAME);
-		if (!err && o->who_ran && by != FOLD_BY_WAKER)
-			err = cpu_holders_new(&f->cpu_holders, tl, false);
-		if (!err)
-			err = at ? run_remote(f, at, n) : run(f);
-	}
-	if (err) {
-		fold_free(f);
-		f = NULL;
-	}
+	f->timelines = tl;
+	f->options = o;
+	f->by = by;
+	f->spans = spans ? *spans : (struct fold_spans) { .n = 0 };
+	f->knows_objects = wait_classes_known(tl);
+	interned_stacks_new(&f->stacks, tl, o,
+			    by == FOLD_BY_LINE	? GROUP_BY_PROCESS
+			    : by == FOLD_BY_ROW ? GROUP_BY_ROW
+						: GROUP_BY_NAME);
+	if (o->who_ran && by != FOLD_BY_WAKER)
+		cpu_holders_new(&f->cpu_holders, tl, false);
+	if (at)
+		run_remote(f, at, n);
+	else
+		run(f);
 	*out = f;
-	return err;
 }
 
-int fold_new(struct fold **out, const struct timelines *tl, const struct options *o,
-	     enum fold_by by)
+void fold_new(struct fold **out, const struct timelines *tl, const struct options *o,
+	      enum fold_by by)
 {
-	return make_fold(out, tl, o, by, NULL, NULL, 0);
+	make_fold(out, tl, o, by, NULL, NULL, 0);
 }
 
-int fold_new_by_row(struct fold **out, const struct timelines *tl, const struct options *o,
-		    const struct fold_spans *spans)
+void fold_new_by_row(struct fold **out, const struct timelines *tl, const struct options *o,
+		     const struct fold_spans *spans)
 {
-	return make_fold(out, tl, o, FOLD_BY_ROW, spans, NULL, 0);
+	make_fold(out, tl, o, FOLD_BY_ROW, spans, NULL, 0);
 }
 
-int fold_new_in_spans(struct fold **out, const struct timelines *tl, const struct options *o,
-		      const struct fold_spans *spans)
+void fold_new_in_spans(struct fold **out, const struct timelines *tl, const struct options *o,
+		       const struct fold_spans *spans)
 {
-	return make_fold(out, tl, o, FOLD_BY_NAME, spans, NULL, 0);
+	make_fold(out, tl, o, FOLD_BY_NAME, spans, NULL, 0);
 }
 
 struct chain_rows fold_span_rows(struct fold *f, size_t span)
@@ -383,10 +334,10 @@ struct chain_rows fold_span_rows(struct fold *f, size_t span)
 	return r;
 }
 
-int fold_new_remote(struct fold **out, const struct timelines *tl, const struct options *o,
-		    const struct fold_remote *at, size_t n)
+void fold_new_remote(struct fold **out, const struct timelines *tl, const struct options *o,
+		     const struct fold_remote *at, size_t n)
 {
-	return make_fold(out, tl, o, FOLD_BY_NAME, NULL, at, n);
+	make_fold(out, tl, o, FOLD_BY_NAME, NULL, at, n);
 }
 
 void fold_free(struct fold *f)

@@ -29,8 +29,8 @@ struct fold;
  * Folds the waits that the options choose. 0 or -ENOMEM. To be freed with fold_free(). tl and o
  * must outlive it.
  */
-int fold_new(struct fold **out, const struct timelines *tl, const struct options *o,
-	     enum fold_by by);
+void fold_new(struct fold **out, const struct timelines *tl, const struct options *o,
+	      enum fold_by by);
 /* n spans of time that follow each other, CLOCK_MONOTONIC: span i is [bounds[i], bounds[i + 1]). */
 struct fold_spans {
 	const uint64_t *bounds;
@@ -42,14 +42,14 @@ struct fold_spans {
  * cut at the bounds, and counted in the span in which it began. What the spans leave out is not
  * folded.
  */
-int fold_new_by_row(struct fold **out, const struct timelines *tl, const struct options *o,
-		    const struct fold_spans *spans);
+void fold_new_by_row(struct fold **out, const struct timelines *tl, const struct options *o,
+		     const struct fold_spans *spans);
 /*
  * By name, and what a wait, or a thread's running, has in each span is known as well: of the name
  * that its thread had when it began. The spans are all of the time that the options choose.
  */
-int fold_new_in_spans(struct fold **out, const struct timelines *tl, const struct options *o,
-		      const struct fold_spans *spans);
+void fold_new_in_spans(struct fold **out, const struct timelines *tl, const struct options *o,
+		       const struct fold_spans *spans);
 /* The rows of one span, likewise fold_rows(); they belong to f, and are not to be freed. */
 struct chain_rows fold_span_rows(struct fold *f, size_t span);
 void fold_free(struct fold *f);
@@ -64,8 +64,8 @@ struct fold_remote {
  * Folds n parts of requests, for which threads of another machine waited: FOLD_BY_NAME. The group
  * of a row is i + 1 of at[i]. 0 or -ENOMEM.
  */
-int fold_new_remote(struct fold **out, const struct timelines *tl, const struct options *o,
-		    const struct fold_remote *at, size_t n);
+void fold_new_remote(struct fold **out, const struct timelines *tl, const struct options *o,
+		     const struct fold_remote *at, size_t n);
 /*
  * The rows, which belong to f. FOLD_BY_LINE: in order, split over their
  * samples, and only the --top N rows of most time. The others are in no order and have their

@@ -45,7 +45,6 @@ struct folder {
 	struct chain_summary summary;
 	struct sums classes;
 	uint64_t times; /* how often what is added counts */
-	bool out_of_memory;
 };
 
 struct fold {

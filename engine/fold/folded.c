@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "attribute/sums.h"
 
 #define NS_PER_US 1000u
@@ -30,10 +30,9 @@ void folded_free(struct folded *l)
 /* Ends a part, whose text has been put since at: its number, or NO_PART when out of memory. */
 static uint32_t end_part(struct folded *l, size_t at)
 {
-	if (!GROW(l->of, l->n_of, l->cap_of))
-		return NO_PART;
+	XGROW(l->of, l->n_of, l->cap_of);
 	l->of[l->n_of] = (struct folded_part) { at, l->texts.len - at };
-	return l->texts.failed || l->n_of == NO_PART ? NO_PART : (uint32_t)l->n_of++;
+	return l->n_of == NO_PART ? NO_PART : (uint32_t)l->n_of++;
 }
 
 /* The parts of one fold: each list of frames is one, made when a row has it for the first time. */
@@ -53,7 +52,8 @@ struct adding {
 
 static int add_part(struct folded *l, uint32_t part)
 {
-	if (!GROW(l->parts, l->n_parts, l->cap_parts) || part == NO_PART)
+	XGROW(l->parts, l->n_parts, l->cap_parts);
+	if (part == NO_PART)
 		return -ENOMEM;
 	l->parts[l->n_parts++] = part;
 	return 0;
@@ -97,8 +97,6 @@ static uint32_t part_of_owner(struct adding *a, uint32_t group)
 	size_t at = a->lines->texts.len;
 	uint32_t text;
 
-	if (!of)
-		return NO_PART;
 	if (!*of) {
 		text = a->root == ROOT_CGROUP ? names_group_path(names, root)
 					      : names_string(names, root);
@@ -131,7 +129,7 @@ static uint32_t part_of_socket(struct adding *a, uint32_t object)
 
 	text_put(&a->lines->texts, ";", 1);
 	text_puts(&a->lines->texts, names_text(names, text));
-	return text ? end_part(a->lines, at) : NO_PART;
+	return end_part(a->lines, at);
 }
 
 /*
@@ -150,8 +148,7 @@ static int add_remote(struct adding *a, const struct chain_row *row, size_t firs
 	*is_kept = !err && hops < FOLDED_HOPS_MAX;
 	if (!*is_kept)
 		return err;
-	if (!GROW(l->remote, l->n_remote, l->cap_remote))
-		return -ENOMEM;
+	XGROW(l->remote, l->n_remote, l->cap_remote);
 	l->remote[l->n_remote++] = (struct folded_remote) {
 		.part = { part.from_ns, part.to_ns, row->ns / (part.to_ns - part.from_ns),
 			  answer->request },
@@ -173,8 +170,7 @@ static int add_row(struct adding *a, const struct chain_row *row, const struct c
 	bool is_remote = above & CHAIN_ROW_REMOTE, is_kept = false;
 	int err = 0;
 
-	if (!GROW(l->lines, l->n, l->cap))
-		return -ENOMEM;
+	XGROW(l->lines, l->n, l->cap);
 	if (a->below) {
 		const struct folded_remote *r = &a->below[chain_node_group(a->rows, row->node) - 1];
 
@@ -230,18 +226,16 @@ static int add_rows(struct folded *l, struct chain_rows *rows, const char *label
 	int err = 0;
 
 	a.of_list =
-		calloc(frame_lists_end(interned_stacks_lists(a.rows->stacks)), sizeof(*a.of_list));
-	a.of_class =
-		calloc(frame_lists_end(interned_stacks_lists(a.rows->stacks)), sizeof(*a.of_class));
-	if (!a.of_list || !a.of_class)
-		err = -ENOMEM;
-	if (label && !err) {
+		xcalloc(frame_lists_end(interned_stacks_lists(a.rows->stacks)), sizeof(*a.of_list));
+	a.of_class = xcalloc(frame_lists_end(interned_stacks_lists(a.rows->stacks)),
+			     sizeof(*a.of_class));
+	if (label) {
 		a.label = part_of_name(l, ";", label, "");
-		err = a.label ? 0 : -ENOMEM;
+		err = 0;
 	}
 	if (below && !err) {
 		a.on_host = part_of_name(l, ";[on ", host, "]");
-		err = a.on_host ? 0 : -ENOMEM;
+		err = 0;
 	}
 	for (size_t i = 0; i < a.rows->n && !err; i++)
 		if (a.rows->at[i].ns)
@@ -268,16 +262,14 @@ int folded_add(struct folded *l, struct chain_rows *rows, const char *label, enu
 static int add_of_host(struct folded *l, const struct joined_host *host, const struct options *o,
 		       const struct folded_remote *at, size_t n)
 {
-	struct fold_remote *parts = malloc((n + 1) * sizeof(*parts));
+	struct fold_remote *parts = xmalloc((n + 1) * sizeof(*parts));
 	struct fold *f = NULL;
-	int err = parts ? 0 : -ENOMEM;
+	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
 		parts[i] = at[i].part;
-	if (!err)
-		err = fold_new_remote(&f, host->timelines, o, parts, n);
-	if (!err)
-		err = add_rows(l, fold_rows(f), NULL, ROOT_NONE, at, host->name);
+	fold_new_remote(&f, host->timelines, o, parts, n);
+	err = add_rows(l, fold_rows(f), NULL, ROOT_NONE, at, host->name);
 	fold_free(f);
 	free(parts);
 	return err;
@@ -402,41 +394,38 @@ static int by_base(const void *pa, const void *pb, void *lines)
 }
 
 /* Gives the time of s[0..n), which have one base, to the samples among them. numbers: 2 * n. */
-static int share_base(struct folded *l, const struct sharing *s, size_t n, uint64_t *numbers)
+static void share_base(struct folded *l, const struct sharing *s, size_t n, uint64_t *numbers)
 {
 	uint64_t total = 0, *samples = numbers, *shares = numbers + n;
 	size_t times = 0, texts = 0;
-	int err;
 
 	for (; times < n && !s[times].line->samples; times++)
 		total += s[times].line->ns;
 	if (times == n)
-		return 0;
+		return;
 	for (size_t i = times; i < n; i++) {
 		if (i > times && !compare_lines(s[i - 1].line, s[i].line, l))
 			samples[texts - 1] += s[i].line->samples;
 		else
 			samples[texts++] = s[i].line->samples;
 	}
-	err = share_out(total, samples, texts, shares);
-	for (size_t i = 0; i < times && !err; i++)
+	share_out(total, samples, texts, shares);
+	for (size_t i = 0; i < times; i++)
 		s[i].line->ns = 0;
 	/* The first line of a text has the share of all of them. */
-	for (size_t i = times, text = 0; i < n && !err; i++)
+	for (size_t i = times, text = 0; i < n; i++)
 		if (i == times || compare_lines(s[i - 1].line, s[i].line, l))
 			s[i].line->ns = shares[text++];
-	return err;
 }
 
 /* Gives the times of chains that end running to their samples. 0 or -ENOMEM. */
-static int share_time(struct folded *l)
+static void share_time(struct folded *l)
 {
-	struct sharing *s = malloc((l->n + 1) * sizeof(*s));
-	uint64_t *numbers = malloc((l->n + 1) * 2 * sizeof(*numbers));
-	int err = s && numbers ? 0 : -ENOMEM;
+	struct sharing *s = xmalloc((l->n + 1) * sizeof(*s));
+	uint64_t *numbers = xmalloc((l->n + 1) * 2 * sizeof(*numbers));
 	size_t n = 0;
 
-	for (size_t i = 0; i < l->n && !err; i++) {
+	for (size_t i = 0; i < l->n; i++) {
 		struct folded_line *line = &l->lines[i];
 
 		if (!line->ran)
@@ -446,14 +435,13 @@ static int share_time(struct folded *l)
 	}
 	if (n)
 		qsort_r(s, n, sizeof(*s), by_base, l);
-	for (size_t i = 0, end; i < n && !err; i = end) {
+	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && !compare_lines(&s[i].base, &s[end].base, l);)
 			end++;
-		err = share_base(l, s + i, end - i, numbers);
+		share_base(l, s + i, end - i, numbers);
 	}
 	free(s);
 	free(numbers);
-	return err;
 }
 
 /* ---- order ---------------------------------------------------------------------------------- */
@@ -561,33 +549,27 @@ static void write_line(const struct folded *l, const struct folded_line *line, u
 	fprintf(out, " %" PRIu64 "\n", weight);
 }
 
-int folded_note(struct folded *l, const char *text)
+void folded_note(struct folded *l, const char *text)
 {
 	struct text_buf line = { 0 };
-	int err;
 
 	text_puts(&line, "[note] ");
 	names_put(&line, text);
 	text_puts(&line, " 0\n");
-	if (!line.failed && !(l->notes.p && strstr(l->notes.p, line.p)))
+	if (!(l->notes.p && strstr(l->notes.p, line.p)))
 		text_put(&l->notes, line.p, line.len);
-	err = line.failed || l->notes.failed ? -ENOMEM : 0;
 	text_free(&line);
-	return err;
 }
 
-int folded_write(struct folded *l, const struct options *o, FILE *out)
+void folded_write(struct folded *l, const struct options *o, FILE *out)
 {
-	const struct folded_line **order = malloc((l->n + 1) * sizeof(*order));
-	struct weighed *w = malloc((l->n + 1) * sizeof(*w));
+	const struct folded_line **order = xmalloc((l->n + 1) * sizeof(*order));
+	struct weighed *w = xmalloc((l->n + 1) * sizeof(*w));
 	bool top;
 	size_t n;
 
-	if (!order || !w || (l->sampled && share_time(l))) {
-		free(order);
-		free(w);
-		return -ENOMEM;
-	}
+	if (l->sampled)
+		share_time(l);
 	n = merge_lines(l, order, w);
 	top = o->top && o->top < n;
 	if (top) {
@@ -607,7 +589,6 @@ int folded_write(struct folded *l, const struct options *o, FILE *out)
 	fwrite(l->notes.p ? l->notes.p : "", 1, l->notes.len, out);
 	free(order);
 	free(w);
-	return 0;
 }
 
 static int write_rows(struct chain_rows *rows, const struct options *o, FILE *out)
@@ -616,7 +597,7 @@ static int write_rows(struct chain_rows *rows, const struct options *o, FILE *ou
 	int err = folded_add(&l, rows, NULL, o->root);
 
 	if (!err)
-		err = folded_write(&l, o, out);
+		folded_write(&l, o, out);
 	folded_free(&l);
 	return err;
 }

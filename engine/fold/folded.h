@@ -76,7 +76,7 @@ int folded_add_remote(struct folded *l, const struct joined_host *hosts, uint32_
  * without time, "[note] TEXT 0", which renderers of folded lines do not draw; ours shows the text.
  * 0 or -ENOMEM.
  */
-int folded_note(struct folded *l, const char *text);
+void folded_note(struct folded *l, const char *text);
 /*
  * Writes the lines sorted by their bytes, in the options' unit; with --top only the N widest, and
  * CHAIN_OTHER for the rest. The time of a chain that ends running is split over its samples in
@@ -85,7 +85,7 @@ int folded_note(struct folded *l, const char *text);
  * add up to the rounded sum of all lines (the largest remainders are rounded up); lines with weight
  * 0 are left out. Returns 0 or -ENOMEM; write errors are left in ferror(out).
  */
-int folded_write(struct folded *l, const struct options *o, FILE *out);
+void folded_write(struct folded *l, const struct options *o, FILE *out);
 void folded_free(struct folded *l);
 
 /* The lines of one fold; of one of its spans, see fold_new_in_spans(). */

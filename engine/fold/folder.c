@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 #include "select/wait_nature.h"
 #include "wait_length.h"
@@ -143,10 +143,7 @@ static void count_wait(struct folder *f, uint32_t head, uint32_t thread, const s
 
 static void keep_long(struct folder *f, struct long_wait w)
 {
-	if (!GROW(f->long_waits, f->n_long, f->cap_long)) {
-		f->out_of_memory = true;
-		return;
-	}
+	XGROW(f->long_waits, f->n_long, f->cap_long);
 	f->long_waits[f->n_long++] = w;
 }
 
@@ -387,56 +384,44 @@ static bool wants(void *arg, const struct thread *th)
 				  (uint32_t)(th - timelines_thread(f->fold->timelines, 0)));
 }
 
-static int folder_init(struct folder *f)
+static void folder_init(struct folder *f)
 {
 	const struct fold *fold = f->fold;
 	const struct timelines *tl = fold->timelines;
 	const struct options *o = fold->options;
-	int err;
 
 	f->times = 1;
-	err = names_new(&f->names, tl, o);
-	if (!err)
-		err = wait_filter_new(&f->filter, tl, o, f->names);
-	if (!err && fold->by == FOLD_BY_ROW)
+	names_new(&f->names, tl, o);
+	wait_filter_new(&f->filter, tl, o, f->names);
+	if (fold->by == FOLD_BY_ROW)
 		wait_filter_set_window(f->filter, fold->spans.bounds[0],
 				       fold->spans.bounds[fold->spans.n]);
-	if (!err)
-		err = chains_init(&f->chains, tl, o,
-				  &(struct chain_user) {
-					  .sink = { .arg = f, .add = add_amount },
-					  .label = label_link,
-					  .labels_by_name = true,
-					  .identity = fold_folds_repeats(fold)
-							      ? chain_identity_is_label
-							      : NULL,
-					  .wants = 1u << AMOUNT_CPU_HOLDER |
-						   (wants_samples(fold) ? 1u << AMOUNT_SAMPLES : 0),
-					  .cpu_holders = fold->cpu_holders });
-	if (!err)
-		err = stack_cache_init(&f->stacks, fold->stacks);
+	chains_init(&f->chains, tl, o,
+		    &(struct chain_user) {
+			    .sink = { .arg = f, .add = add_amount },
+			    .label = label_link,
+			    .labels_by_name = true,
+			    .identity = fold_folds_repeats(fold) ? chain_identity_is_label : NULL,
+			    .wants = 1u << AMOUNT_CPU_HOLDER |
+				     (wants_samples(fold) ? 1u << AMOUNT_SAMPLES : 0),
+			    .cpu_holders = fold->cpu_holders });
+	stack_cache_init(&f->stacks, fold->stacks);
 	/* What another machine did meanwhile is asked for wait by wait. */
-	if (!err && o->mode == MODE_EXACT && !tl->remote)
-		err = chain_batch_new(&f->batch, &f->chains);
-	return err;
+	if (o->mode == MODE_EXACT && !tl->remote)
+		chain_batch_new(&f->batch, &f->chains);
 }
 
 void *folder_run(void *arg)
 {
 	struct folder *f = arg;
 
-	if (folder_init(f) ||
-	    slices_walk(&f->fold->slices, (struct wait_visitor) { f, wants, fold_wait })) {
-		f->out_of_memory = true;
-		return NULL;
-	}
+	folder_init(f);
+	slices_walk(&f->fold->slices, (struct wait_visitor) { f, wants, fold_wait });
 	if (f->batch)
 		chain_batch_run(f->batch);
 	fold_own_time(f);
 	wait_filter_idle(f->filter, &f->summary.idle_waits, &f->summary.idle_ns);
 	f->summary.not_shown_ns = wait_filter_preempted_ns(f->filter);
-	f->out_of_memory |=
-		f->chains.out_of_memory || f->sums.out_of_memory || f->classes.out_of_memory;
 	return NULL;
 }
 
@@ -444,10 +429,7 @@ void folder_run_remote(struct folder *f, const struct fold_remote *at, size_t n)
 {
 	const struct timelines *tl = f->fold->timelines;
 
-	if (folder_init(f)) {
-		f->out_of_memory = true;
-		return;
-	}
+	folder_init(f);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t client, name, head;
 		const struct wait *w = timelines_wait_for(tl, at[i].request, &client);
@@ -460,7 +442,6 @@ void folder_run_remote(struct folder *f, const struct fold_remote *at, size_t n)
 		f->times = at[i].times;
 		chains_explain(&f->chains, head, client, w, at[i].from_ns, at[i].to_ns);
 	}
-	f->out_of_memory |= f->chains.out_of_memory || f->sums.out_of_memory;
 }
 
 void *folder_run_long(void *arg)
@@ -484,6 +465,5 @@ void *folder_run_long(void *arg)
 					     l->thread, l->wait, from, to);
 		}
 	chain_batch_run(f->batch);
-	f->out_of_memory |= f->chains.out_of_memory || f->sums.out_of_memory;
 	return NULL;
 }

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "timeline/processes.h"
 #include "words/link_identity.h"
 #include "words/object_names.h"
@@ -28,28 +28,22 @@ struct interned_stacks {
 	struct link_identities identities; /* of lists */
 };
 
-int interned_stacks_new(struct interned_stacks **out, const struct timelines *tl,
-			const struct options *o, enum group_by by)
+void interned_stacks_new(struct interned_stacks **out, const struct timelines *tl,
+			 const struct options *o, enum group_by by)
 {
-	struct interned_stacks *p = calloc(1, sizeof(*p));
+	struct interned_stacks *p = xcalloc(1, sizeof(*p));
 	bool wants_processes = by != GROUP_BY_NAME || o->root == ROOT_PROCESS;
 
 	*out = NULL;
-	if (!p)
-		return -ENOMEM;
 	p->timelines = tl;
 	p->root = o->root;
 	p->by = by;
 	pthread_mutex_init(&p->lock, NULL);
-	if (!names_new(&p->names, tl, o) &&
-	    !frame_lists_new(&p->lists, p->names, by == GROUP_BY_PROCESS) && wants_processes)
-		(void)processes_new(&p->processes, tl);
-	if (!p->lists || (wants_processes && !p->processes)) {
-		interned_stacks_free(p);
-		return -ENOMEM;
-	}
+	names_new(&p->names, tl, o);
+	frame_lists_new(&p->lists, p->names, by == GROUP_BY_PROCESS);
+	if (wants_processes)
+		processes_new(&p->processes, tl);
 	*out = p;
-	return 0;
 }
 
 void interned_stacks_free(struct interned_stacks *p)
@@ -70,11 +64,10 @@ void interned_stacks_free(struct interned_stacks *p)
 	free(p);
 }
 
-int stack_cache_init(struct stack_cache *c, struct interned_stacks *p)
+void stack_cache_init(struct stack_cache *c, struct interned_stacks *p)
 {
 	*c = (struct stack_cache) { .stacks = p };
-	c->groups = calloc((size_t)timelines_clients_end(p->timelines) + 1, sizeof(*c->groups));
-	return c->groups ? 0 : -ENOMEM;
+	c->groups = xcalloc((size_t)timelines_clients_end(p->timelines) + 1, sizeof(*c->groups));
 }
 
 void stack_cache_free(struct stack_cache *c)
@@ -99,9 +92,9 @@ static uint32_t make_group(struct interned_stacks *p, uint32_t thread, uint32_t 
 	if (!owner && p->by != GROUP_BY_NAME)
 		return 0;
 	asker = pairs_id(&p->askers, owner, asked);
-	rooted = asker ? pairs_id(&p->rooted, asker, root) : 0;
-	named = rooted ? pairs_id(&p->named, rooted, name) : 0;
-	return named ? pairs_id(&p->groups, named, span) : 0;
+	rooted = pairs_id(&p->rooted, asker, root);
+	named = pairs_id(&p->named, rooted, name);
+	return pairs_id(&p->groups, named, span);
 }
 
 uint32_t interned_stacks_root(const struct interned_stacks *p, uint32_t thread, uint64_t at_ns)
@@ -141,8 +134,7 @@ uint32_t intern_request_group(struct stack_cache *c, uint32_t client, uint32_t n
 			 p->by == GROUP_BY_ROW ? length
 			 : n		       ? of[0] + 1
 					       : 0);
-	if (asked)
-		group = make_group(p, client, name, asked, 0, span);
+	group = make_group(p, client, name, asked, 0, span);
 	pthread_mutex_unlock(&p->lock);
 	return group;
 }
@@ -183,10 +175,9 @@ static struct link as_shown(const struct link *l)
 static uint32_t *slot_of(struct stack_cache *c, const void *key, size_t len)
 {
 	bool is_new;
-	uint32_t id = intern_id(&c->keys, key, len, &is_new);
+	uint32_t id = xintern(&c->keys, key, len, &is_new);
 
-	if (!id || !GROW(c->lists, id, c->cap_lists))
-		return NULL;
+	XGROW(c->lists, id, c->cap_lists);
 	if (is_new)
 		c->lists[id] = 0;
 	return &c->lists[id];
@@ -201,7 +192,7 @@ uint32_t interned_stacks_disk(struct interned_stacks *p, uint32_t request, const
 	text_puts(&text, "[");
 	disk_names_put(timelines_trace(p->timelines), kind.disk, kind.op, &text);
 	text_puts(&text, "]");
-	list = text.failed ? 0 : frame_list_texts(p->lists, text.p, above);
+	list = frame_list_texts(p->lists, text.p, above);
 	text_free(&text);
 	return list;
 }
@@ -271,12 +262,12 @@ static uint32_t list_of(struct stack_cache *c, struct list_key key)
 {
 	uint32_t *slot = slot_of(c, &key, sizeof(key));
 
-	if (slot && !*slot) {
+	if (!*slot) {
 		pthread_mutex_lock(&c->stacks->lock);
 		*slot = make_list(c->stacks, &key);
 		pthread_mutex_unlock(&c->stacks->lock);
 	}
-	return slot ? *slot : 0;
+	return *slot;
 }
 
 uint32_t intern_head(struct stack_cache *c, uint32_t name, uint32_t stack)

@@ -48,11 +48,11 @@ struct stack_cache {
 };
 
 /* GROUP_BY_PROCESS keeps source lines apart as well, see frame_lists_new(). 0 or -ENOMEM. */
-int interned_stacks_new(struct interned_stacks **out, const struct timelines *tl,
-			const struct options *o, enum group_by by);
+void interned_stacks_new(struct interned_stacks **out, const struct timelines *tl,
+			 const struct options *o, enum group_by by);
 void interned_stacks_free(struct interned_stacks *p);
 /* 0 or -ENOMEM. To be ended with stack_cache_free(), also after an error. */
-int stack_cache_init(struct stack_cache *c, struct interned_stacks *p);
+void stack_cache_init(struct stack_cache *c, struct interned_stacks *p);
 void stack_cache_free(struct stack_cache *c);
 
 /* ---- from any thread: each function returns a number from 1 on, or 0 when out of memory ------ */

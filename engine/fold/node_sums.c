@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "node_sums.h"
+#include "common/xalloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,34 +15,16 @@ void node_sums_free(struct node_sums *s)
 	*s = (struct node_sums) { .n_times = 0 };
 }
 
-/* Makes room for a node in an array by node; the old array stands when out of memory. */
-static void *grow_by_node(struct node_sums *s, void *array, size_t *n, uint32_t node, size_t size)
-{
-	size_t want = (size_t)node + node / 2 + 64;
-	char *p = realloc(array, want * size);
-
-	if (!p) {
-		s->out_of_memory = true;
-		return array;
-	}
-	memset(p + *n * size, 0, (want - *n) * size);
-	*n = want;
-	return p;
-}
-
 void node_sums_add_grown(struct node_sums *s, uint32_t node, enum chain_end end, uint64_t ns)
 {
-	s->times = grow_by_node(s, s->times, &s->n_times, node, sizeof(*s->times));
-	if (node < s->n_times)
-		s->times[node].ns[end] += ns;
+	XREACH(s->times, s->n_times, node);
+	s->times[node].ns[end] += ns;
 }
 
 void node_sums_add_waits(struct node_sums *s, uint32_t node, uint32_t end, uint32_t waits)
 {
-	if (node >= s->n_counts)
-		s->counts = grow_by_node(s, s->counts, &s->n_counts, node, sizeof(*s->counts));
-	if (node < s->n_counts)
-		s->counts[node].waits[end] += waits;
+	XREACH(s->counts, s->n_counts, node);
+	s->counts[node].waits[end] += waits;
 }
 
 /* Ends above which more stands than the end itself. */
@@ -68,18 +51,18 @@ static enum chain_end above_end(uint32_t key)
 void node_sums_add_above(struct node_sums *s, uint32_t node, enum chain_end end, uint32_t part,
 			 uint64_t ns)
 {
-	s->out_of_memory |= !part || !pair_table_add(&s->above, above_key(node, end), part, ns);
+	pair_table_add(&s->above, above_key(node, end), part, ns);
 }
 
 void node_sums_add_ran(struct node_sums *s, uint32_t node, uint32_t pair, int64_t samples)
 {
-	s->out_of_memory |= !pair_table_add(&s->ran, node, pair, (uint64_t)samples);
+	pair_table_add(&s->ran, node, pair, (uint64_t)samples);
 }
 
 void node_sums_move(struct node_sums *to, const struct node_sums *from, const uint32_t *nodes,
 		    uint32_t n)
 {
-	for (uint32_t i = 1; i <= n && !to->out_of_memory; i++) {
+	for (uint32_t i = 1; i <= n; i++) {
 		for (int end = 0; end < CHAIN_ENDS && i < from->n_times; end++)
 			if (from->times[i].ns[end])
 				node_sums_add(to, nodes[i], (enum chain_end)end,
@@ -88,26 +71,24 @@ void node_sums_move(struct node_sums *to, const struct node_sums *from, const ui
 			if (from->counts[i].waits[end])
 				node_sums_add_waits(to, nodes[i], end, from->counts[i].waits[end]);
 	}
-	for (uint32_t i = 1; i <= from->ran.keys.n && !to->out_of_memory; i++) {
+	for (uint32_t i = 1; i <= from->ran.keys.n; i++) {
 		struct pair key = from->ran.keys.at[i];
 
 		node_sums_add_ran(to, nodes[key.a], key.b, ((const int64_t *)from->ran.at)[i]);
 	}
-	for (uint32_t i = 1; i <= from->above.keys.n && !to->out_of_memory; i++) {
+	for (uint32_t i = 1; i <= from->above.keys.n; i++) {
 		struct pair key = from->above.keys.at[i];
 
 		node_sums_add_above(to, nodes[key.a / N_DIVIDED], above_end(key.a), key.b,
 				    ((const uint64_t *)from->above.at)[i]);
 	}
-	to->out_of_memory |= from->out_of_memory;
 }
 
-static int make_ran(const struct node_sums *s, struct stack_cache *p, struct chain_rows *rows)
+static void make_ran(const struct node_sums *s, struct stack_cache *p, struct chain_rows *rows)
 {
 	const struct pair *nodes = rows->nodes->at;
-	int err = 0;
 
-	for (uint32_t i = 1; i <= s->ran.keys.n && !err; i++) {
+	for (uint32_t i = 1; i <= s->ran.keys.n; i++) {
 		struct pair key = s->ran.keys.at[i];
 		int64_t samples = ((const int64_t *)s->ran.at)[i];
 		/* Below a link, or at a thread's own name. */
@@ -119,20 +100,15 @@ static int make_ran(const struct node_sums *s, struct stack_cache *p, struct cha
 			.samples = (uint64_t)samples,
 		};
 
-		if (!ran.list)
-			err = -ENOMEM;
-		else if (samples > 0)
-			err = chain_rows_add_ran(rows, &ran);
+		if (samples > 0)
+			chain_rows_add_ran(rows, &ran);
 	}
-	return err;
 }
 
 /* A row for each part that stands above an end; their time is no longer in the sums then. */
-static int make_divided_rows(struct node_sums *s, struct chain_rows *rows)
+static void make_divided_rows(struct node_sums *s, struct chain_rows *rows)
 {
-	int err = 0;
-
-	for (uint32_t i = 1; i <= s->above.keys.n && !err; i++) {
+	for (uint32_t i = 1; i <= s->above.keys.n; i++) {
 		struct pair key = s->above.keys.at[i];
 		uint32_t node = key.a / N_DIVIDED;
 		uint64_t ns = ((const uint64_t *)s->above.at)[i];
@@ -140,23 +116,22 @@ static int make_divided_rows(struct node_sums *s, struct chain_rows *rows)
 		if (!ns)
 			continue;
 		s->times[node].ns[above_end(key.a)] -= ns;
-		err = chain_rows_add(rows, node, above_end(key.a), key.b, ns, 0);
+		chain_rows_add(rows, node, above_end(key.a), key.b, ns, 0);
 	}
-	return err;
 }
 
-int node_sums_rows(struct node_sums *s, uint32_t n, struct stack_cache *p, struct chain_rows *rows)
+void node_sums_rows(struct node_sums *s, uint32_t n, struct stack_cache *p, struct chain_rows *rows)
 {
-	int err = make_divided_rows(s, rows);
+	make_divided_rows(s, rows);
 
-	for (uint32_t node = 1; node <= n && !err; node++)
-		for (uint32_t end = 0; end <= CHAIN_NO_END && !err; end++) {
+	for (uint32_t node = 1; node <= n; node++)
+		for (uint32_t end = 0; end <= CHAIN_NO_END; end++) {
 			bool timed = end < CHAIN_ENDS && node < s->n_times;
 			uint64_t ns = timed ? s->times[node].ns[end] : 0;
 			uint64_t waits = node < s->n_counts ? s->counts[node].waits[end] : 0;
 
 			if (ns || waits)
-				err = chain_rows_add(rows, node, end, 0, ns, waits);
+				chain_rows_add(rows, node, end, 0, ns, waits);
 		}
-	return err ? err : make_ran(s, p, rows);
+	make_ran(s, p, rows);
 }

@@ -24,7 +24,6 @@ struct node_sums {
 	size_t n_times, n_counts;
 	struct pair_table ran;	 /* int64_t: samples by (node, stack pair) */
 	struct pair_table above; /* ns by (node and end, number of the part), of times */
-	bool out_of_memory;	 /* sticky: something is missing */
 };
 
 void node_sums_free(struct node_sums *s);
@@ -56,4 +55,5 @@ void node_sums_move(struct node_sums *to, const struct node_sums *from, const ui
  * Makes rows of the nodes 1..n, and their samples, for which p makes lists. What has a part above
  * its end is no longer in the times then. 0 or -ENOMEM.
  */
-int node_sums_rows(struct node_sums *s, uint32_t n, struct stack_cache *p, struct chain_rows *rows);
+void node_sums_rows(struct node_sums *s, uint32_t n, struct stack_cache *p,
+		    struct chain_rows *rows);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
+#include "common/xalloc.h"
 
 /*
  * About this many waits make a slice, unless tests say another number; or as many as there are
@@ -43,7 +44,7 @@ static void take_samples(const struct slices *s, uint32_t every, uint64_t *ends,
 	qsort(ends, n, sizeof(*ends), by_time);
 }
 
-int slices_init(struct slices *s, const struct timelines *tl, bool clients)
+void slices_init(struct slices *s, const struct timelines *tl, bool clients)
 {
 	uint32_t in_slice = slice_waits(), every;
 	size_t waits = 0, n_samples;
@@ -59,19 +60,14 @@ int slices_init(struct slices *s, const struct timelines *tl, bool clients)
 	every = every > SAMPLE_EVERY ? SAMPLE_EVERY : every ? every : 1;
 	n_samples = (waits + every - 1) / every;
 	s->n = (uint32_t)(waits / in_slice) + 1;
-	s->bounds = malloc(((size_t)s->n + 1) * sizeof(*s->bounds));
-	ends = malloc((n_samples + 1) * sizeof(*ends));
-	if (!s->bounds || !ends) {
-		free(ends);
-		return -ENOMEM;
-	}
+	s->bounds = xmalloc(((size_t)s->n + 1) * sizeof(*s->bounds));
+	ends = xmalloc((n_samples + 1) * sizeof(*ends));
 	take_samples(s, every, ends, n_samples);
 	s->bounds[0] = 0;
 	for (uint32_t i = 1; i < s->n; i++)
 		s->bounds[i] = ends[n_samples * i / s->n];
 	s->bounds[s->n] = UINT64_MAX;
 	free(ends);
-	return 0;
 }
 
 void slices_free(struct slices *s)
@@ -115,17 +111,14 @@ static void visit_slice(const struct slices *s, uint32_t slice, uint32_t *positi
 	}
 }
 
-int slices_walk(struct slices *s, struct wait_visitor v)
+void slices_walk(struct slices *s, struct wait_visitor v)
 {
-	uint32_t *position = calloc((size_t)(s->end - s->first) + 1, sizeof(*position));
+	uint32_t *position = xcalloc((size_t)(s->end - s->first) + 1, sizeof(*position));
 	uint32_t i;
 
-	if (!position)
-		return -ENOMEM;
 	while ((i = atomic_fetch_add(&s->next, 1)) < s->n)
 		visit_slice(s, i, position, v);
 	free(position);
-	return 0;
 }
 
 uint64_t slices_share_from(const struct slices *s, uint32_t i, uint32_t n)

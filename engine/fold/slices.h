@@ -23,7 +23,7 @@ struct slices {
  * clients: of their waits for requests, and else of threads' waits. 0 or -ENOMEM. To be ended with
  * slices_free(), also after an error.
  */
-int slices_init(struct slices *s, const struct timelines *tl, bool clients);
+void slices_init(struct slices *s, const struct timelines *tl, bool clients);
 void slices_free(struct slices *s);
 
 struct wait_visitor {
@@ -37,7 +37,7 @@ struct wait_visitor {
  * A worker's part: takes slices until none is left, and visits the waits that end in them, thread
  * by thread in each. Returns 0 or -ENOMEM.
  */
-int slices_walk(struct slices *s, struct wait_visitor v);
+void slices_walk(struct slices *s, struct wait_visitor v);
 
 /* Where the i-th of n shares of the trace's time begins, equal in work; the first begins at 0. */
 uint64_t slices_share_from(const struct slices *s, uint32_t i, uint32_t n);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/lower_bound.h"
+#include "common/xalloc.h"
 
 #define WHOLE_PPM 1e6
 /* Less than a tenth is not called a change, nor less than this. */
@@ -70,17 +71,14 @@ static const struct figure *partner(const struct against *a, const struct figure
 	return with_loose_key(&a->after, after->loose) ? before : NULL;
 }
 
-static int find_rows(struct against *a)
+static void find_rows(struct against *a)
 {
-	a->rows = calloc(a->before.n + a->after.n + 1, sizeof(*a->rows));
-	if (!a->rows)
-		return -ENOMEM;
+	a->rows = xcalloc(a->before.n + a->after.n + 1, sizeof(*a->rows));
 	for (size_t i = 0; i < a->after.n; i++)
 		add_row(a, partner(a, &a->after.at[i]), &a->after.at[i]);
 	for (size_t i = 0; i < a->before.n; i++)
 		if (!is_taken(a, &a->before.at[i]))
 			add_row(a, &a->before.at[i], NULL);
-	return 0;
 }
 
 /* ---- what is a change ------------------------------------------------------------------------ */
@@ -191,14 +189,15 @@ static int grown_first(const void *pa, const void *pb)
 	return strcmp(fa->key, fb->key);
 }
 
-int against_compare(struct against *a, const struct options *o)
+void against_compare(struct against *a, const struct options *o)
 {
 	double fail_ppm = (double)o->fail_above_ppm;
 	double ppm = o->fail_above_ppm && fail_ppm < LEAST_PPM ? fail_ppm : LEAST_PPM;
-	int err = find_rows(a);
-	bool causes = !err && ((a->before.chosen && a->after.chosen) || !has_subjects(a));
+	bool causes;
 
-	for (size_t i = 0; i < a->n && !err; i++) {
+	find_rows(a);
+	causes = (a->before.chosen && a->after.chosen) || !has_subjects(a);
+	for (size_t i = 0; i < a->n; i++) {
 		struct against_row *r = &a->rows[i];
 
 		find_change(a, r, ppm);
@@ -210,7 +209,6 @@ int against_compare(struct against *a, const struct options *o)
 	}
 	if (a->n)
 		qsort(a->rows, a->n, sizeof(*a->rows), grown_first);
-	return err;
 }
 
 /* ---- what is said of it ---------------------------------------------------------------------- */

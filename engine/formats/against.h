@@ -29,7 +29,7 @@ struct against_link {
 };
 
 /* When both figures are made. 0 or -ENOMEM. */
-int against_compare(struct against *a, const struct options *o);
+void against_compare(struct against *a, const struct options *o);
 /* Whether a row is shown: it changed, or is of the command or an endpoint. */
 bool against_shows(const struct against_row *r);
 /* The links with half of a row's change or more, at most that many; how many these are. */

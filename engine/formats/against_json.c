@@ -6,6 +6,7 @@
 #include "against.h"
 #include "base/json_object.h"
 #include "screen_json.h"
+#include "common/xalloc.h"
 
 /* How much of it there is: rows, of each its links, and bytes of a text. */
 struct room {
@@ -96,14 +97,11 @@ static void put_verdict(struct json_object *j, const struct against *a, const st
 {
 	char *text = NULL;
 	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = xmemstream(&text, &len);
 
-	if (f)
-		against_put_verdict(f, a, o, "");
-	if (!f || fclose(f))
-		j->b.failed = true;
-	else
-		json_text(j, "verdict", text);
+	against_put_verdict(f, a, o, "");
+	xmemstream_close(f, &text);
+	json_text(j, "verdict", text);
 	free(text);
 }
 
@@ -139,7 +137,6 @@ int against_put_json(FILE *out, const struct against *a, const struct options *o
 {
 	struct json_object j = { .most = 0 };
 	bool fits = false;
-	int err = 0;
 
 	for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]) && !fits; i++) {
 		const struct room *room = o->wide ? &all_of_it : &rooms[i];
@@ -147,12 +144,9 @@ int against_put_json(FILE *out, const struct against *a, const struct options *o
 		text_free(&j.b);
 		j = (struct json_object) { .most = room->bytes_of_text };
 		put(&j, a, o, room);
-		fits = o->wide || j.b.failed || j.b.len < SCREEN_JSON_MOST;
+		fits = o->wide || j.b.len < SCREEN_JSON_MOST;
 	}
-	if (j.b.failed)
-		err = -ENOMEM;
-	else
-		fprintf(out, "%s\n", j.b.p);
+	fprintf(out, "%s\n", j.b.p);
 	text_free(&j.b);
-	return err;
+	return 0;
 }

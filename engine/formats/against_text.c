@@ -8,6 +8,7 @@
 #include "paragraph.h"
 #include "style.h"
 #include "table.h"
+#include "common/xalloc.h"
 
 /* Columns of a time, and of the change with what is around it. */
 #define TIME_COLUMNS 10
@@ -37,7 +38,8 @@ static bool begin(struct writer *w, struct paragraph *p)
 {
 	if (w->err)
 		return false;
-	w->err = paragraph_begin(p);
+	paragraph_begin(p);
+	w->err = 0;
 	p->columns = w->o->wide ? SIZE_MAX : w->columns;
 	return !w->err;
 }
@@ -138,14 +140,10 @@ static void put_title(struct writer *w, FILE *f, const struct against_row *r)
 	size_t taken = 2 * TIME_COLUMNS + 1 + CHANGE_COLUMNS, width = table_width(of->title);
 	char *rest = NULL;
 	size_t len = 0;
-	FILE *memory = open_memstream(&rest, &len);
+	FILE *memory = xmemstream(&rest, &len);
 
-	if (memory)
-		put_rest(w, memory, r);
-	if (!memory || fclose(memory)) {
-		w->err = -ENOMEM;
-		return;
-	}
+	put_rest(w, memory, r);
+	xmemstream_close(memory, &rest);
 	if (of->kind == FIGURE_ENDPOINT)
 		taken += (size_t)fprintf(f, "p99 of ");
 	taken += table_width(rest);

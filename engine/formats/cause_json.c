@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cause_words.h"
+#include "common/xalloc.h"
 
 /* What the functions that write to a file write: without all an example, else the sentence. */
 static void put_written(struct json_object *j, const char *key, const struct format_input *in,
@@ -12,14 +13,15 @@ static void put_written(struct json_object *j, const char *key, const struct for
 {
 	char *text = NULL;
 	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = xmemstream(&text, &len);
 
-	if (f && all)
+	if (all)
 		causes_put_sentence(f, n, all, c);
-	else if (f)
+	else {
 		causes_put_example(f, in, c);
-	j->b.failed |= !f || fclose(f);
-	(all ? json_text : json_whole_text)(j, key, text ? text : "");
+	}
+	xmemstream_close(f, &text);
+	(all ? json_text : json_whole_text)(j, key, text);
 	free(text);
 }
 
@@ -59,15 +61,14 @@ void cause_json_members(struct json_object *j, const struct format_input *in, co
 	put_written(j, "example", in, n, NULL, c);
 }
 
-int causes_put_json(FILE *out, const struct format_input *in, const struct names *n,
-		    const struct causes *all)
+void causes_put_json(FILE *out, const struct format_input *in, const struct names *n,
+		     const struct causes *all)
 {
 	size_t count;
 	const struct cause *at = causes_list(all, &count);
 	uint64_t top = in->options->top ? in->options->top : count;
-	bool failed = false;
 
-	for (size_t i = 0; i < count && i < top && !failed; i++) {
+	for (size_t i = 0; i < count && i < top; i++) {
 		struct json_object j = { .most = 0 };
 
 		json_begin(&j, NULL, '{');
@@ -77,8 +78,6 @@ int causes_put_json(FILE *out, const struct format_input *in, const struct names
 		json_end(&j, '}');
 		text_puts(&j.b, "\n");
 		json_flush(&j, out);
-		failed = j.b.failed;
 		text_free(&j.b);
 	}
-	return failed ? -ENOMEM : 0;
 }

@@ -9,6 +9,7 @@
 #include "paragraph.h"
 #include "style.h"
 #include "table.h"
+#include "common/xalloc.h"
 
 /* Columns before the first name, and of the share with what is around it: "  98 %  ". */
 #define MARGIN 2
@@ -131,11 +132,8 @@ static void add_line(struct chain_lines *l, uint32_t number, const struct chain_
 	const struct chain_step *s = &l->at[number], *up = s->above ? &l->at[s->above] : NULL;
 	struct chain_line *line = &l->line[l->n];
 	size_t len;
-	FILE *f = open_memstream(&line->words, &len);
+	FILE *f = xmemstream(&line->words, &len);
 
-	l->out_of_memory |= !f;
-	if (!f)
-		return;
 	line->who = s->who	    ? text_of(l, s->who)
 		    : !s->is_end    ? "(queue)"
 		    : up && up->who ? text_of(l, up->who)
@@ -155,7 +153,7 @@ static void add_line(struct chain_lines *l, uint32_t number, const struct chain_
 		put_queue_words(l, number, f);
 	else
 		put_wait_words(l, s, e, f);
-	l->out_of_memory |= fclose(f) != 0;
+	xmemstream_close(f, &line->words);
 	l->n++;
 }
 
@@ -176,7 +174,6 @@ static void add_below(struct chain_lines *l, uint32_t step, size_t depth)
 	size_t n, n_next;
 	uint32_t *below = chain_steps_below(l->steps, step, &n), *next;
 
-	l->out_of_memory |= n && !below;
 	for (size_t i = said_with(l, step, below, n) ? 1 : 0; below && i < n && l->n < l->most;
 	     i++) {
 		const struct chain_step *s = &l->at[below[i]], *e;
@@ -267,8 +264,8 @@ static void put_lines(FILE *out, const struct chain_lines *l, const struct optio
 	}
 }
 
-int chain_lines_make(struct chain_lines *l, const struct chain_steps *s, const struct names *names,
-		     size_t most)
+void chain_lines_make(struct chain_lines *l, const struct chain_steps *s, const struct names *names,
+		      size_t most)
 {
 	uint32_t n;
 
@@ -277,7 +274,6 @@ int chain_lines_make(struct chain_lines *l, const struct chain_steps *s, const s
 	l->at = chain_steps_list(s, &n);
 	l->total_ns = chain_steps_total_ns(s);
 	add_below(l, 0, 0);
-	return l->out_of_memory ? -ENOMEM : 0;
 }
 
 void chain_lines_free(struct chain_lines *l)
@@ -286,26 +282,22 @@ void chain_lines_free(struct chain_lines *l)
 		free(l->line[i].words);
 }
 
-int chain_lines_put(FILE *out, const struct chain_steps *s, const struct names *names,
-		    const struct options *o, size_t most)
+void chain_lines_put(FILE *out, const struct chain_steps *s, const struct names *names,
+		     const struct options *o, size_t most)
 {
 	char *at[CHAIN_LINES_MOST] = { NULL };
 	struct chain_lines l;
-	int err = chain_lines_make(&l, s, names, most);
 
-	for (size_t i = 0; i < l.n && !o->wide && !err; i++) {
-		at[i] = strdup(l.line[i].at);
-		if (!at[i])
-			err = -ENOMEM;
-		else
-			text_drop_addresses(at[i]);
+	chain_lines_make(&l, s, names, most);
+
+	for (size_t i = 0; i < l.n && !o->wide; i++) {
+		at[i] = xstrdup(l.line[i].at);
+		text_drop_addresses(at[i]);
 		l.line[i].at = at[i];
 		text_drop_addresses(l.line[i].words);
 	}
-	if (!err)
-		put_lines(out, &l, o);
+	put_lines(out, &l, o);
 	for (size_t i = 0; i < l.n; i++)
 		free(at[i]);
 	chain_lines_free(&l);
-	return err;
 }

@@ -9,6 +9,7 @@
 #include "base/compare.h"
 #include "words/object_names.h"
 #include "words/waited_for.h"
+#include "common/xalloc.h"
 
 #define LEFT 4
 
@@ -35,7 +36,6 @@ void chain_text_who(struct chain_text *t, uint32_t thread, uint32_t name, uint32
 {
 	const struct thread *th = timelines_thread(t->timelines, thread);
 
-	t->out_of_memory |= !name;
 	fputs(names_text(t->names, name), t->out);
 	if (times > 1)
 		fprintf(t->out, " x %" PRIu32 " (%" PRIu32 " and others)", times, th->tid);
@@ -52,7 +52,6 @@ void chain_text_stack(struct chain_text *t, uint32_t pair, uint32_t kernel_frame
 {
 	uint32_t text = names_stack(t->names, pair, kernel_frames, with_user);
 
-	t->out_of_memory |= !text;
 	fputs(names_text(t->names, text), t->out);
 	putc('\n', t->out);
 }
@@ -213,14 +212,12 @@ static void put_disks(struct chain_text *t, const struct tree_item *item)
 		if (a[i].place != item - t->wait.items || a[i].key.end != CHAIN_DISK)
 			continue;
 		k = timelines_disk_request_kind(t->timelines, a[i].key.value);
-		t->out_of_memory |= !pairs_id_new(&kinds, k.disk, k.op, &is_new);
+		pairs_id_new(&kinds, k.disk, k.op, &is_new);
 		if (!is_new)
 			continue;
 		disk_names_put(timelines_trace(t->timelines), k.disk, k.op, &s);
-		t->out_of_memory |= s.failed;
 		fputs(kinds.n > 1 ? ", " : "", t->out);
-		if (!s.failed)
-			print_clean(t->out, s.p);
+		print_clean(t->out, s.p);
 		text_free(&s);
 	}
 	pairs_free(&kinds);
@@ -305,7 +302,6 @@ static void put_socket(struct chain_text *t, const struct tree_item *item)
 	if (!most)
 		return;
 	text = words_of_object(t->names, socket);
-	t->out_of_memory |= !text;
 	fprintf(t->out, " for %s", names_text(t->names, text));
 	if (others)
 		fprintf(t->out, " and %" PRIu32 " more", others);
@@ -329,10 +325,8 @@ static void put_label(struct chain_text *t, const struct tree_item *i, unsigned 
 	uint32_t label = names_string(t->names, l->name);
 	const char *text = names_text(t->names, label);
 
-	t->out_of_memory |= !label;
 	chain_text_indent(t, level);
-	if (label)
-		fprintf(t->out, "%.*s: ", (int)strlen(text) - 2, text + 1);
+	fprintf(t->out, "%.*s: ", (int)strlen(text) - 2, text + 1);
 	chain_text_time(t, i->total_ns);
 	fputs(i->ends_ns[CHAIN_UNKNOWN] ? "; who read it is not known\n" : "\n", t->out);
 	chain_text_links(t, i, level + 1);
@@ -379,10 +373,9 @@ static void put_remote(struct chain_text *t, const struct tree_item *item, unsig
 {
 	size_t n, n_parts = 0;
 	const struct wait_amount *a = wait_amounts_list(&t->wait.amounts, &n);
-	struct wait_amount *parts = t->put_remote ? malloc((n + 1) * sizeof(*parts)) : NULL;
+	struct wait_amount *parts = t->put_remote ? xmalloc((n + 1) * sizeof(*parts)) : NULL;
 	uint64_t rest_ns = 0;
 
-	t->out_of_memory |= t->put_remote && !parts;
 	for (size_t i = 0; i < n && parts; i++)
 		if (a[i].place == item - t->wait.items && a[i].key.end == CHAIN_NETWORK &&
 		    a[i].key.stage == NETWORK_REMOTE)
@@ -454,13 +447,13 @@ void chain_text_links(struct chain_text *t, const struct tree_item *above, unsig
 	free(below);
 }
 
-int chain_text_init(struct chain_text *t, FILE *out, const struct timelines *tl,
-		    const struct options *o, struct names *names)
+void chain_text_init(struct chain_text *t, FILE *out, const struct timelines *tl,
+		     const struct options *o, struct names *names)
 {
 	*t = (struct chain_text) {
 		.out = out, .timelines = tl, .options = o, .names = names, .left = LEFT
 	};
-	return names ? wait_tree_init(&t->wait, tl, o, names) : -ENOMEM;
+	wait_tree_init(&t->wait, tl, o, names);
 }
 
 void chain_text_free(struct chain_text *t)

@@ -25,15 +25,14 @@ struct chain_text {
 	void (*put_remote)(void *arg, struct chain_text *t, uint32_t part, uint64_t ns,
 			   unsigned int level);
 	void *remote_arg;
-	bool out_of_memory; /* sticky */
 };
 
 /*
  * o has fold_repeats and blocked_stacks set, and names the same options; all must outlive it. 0 or
  * -ENOMEM. To be ended with chain_text_free(), also after an error.
  */
-int chain_text_init(struct chain_text *t, FILE *out, const struct timelines *tl,
-		    const struct options *o, struct names *names);
+void chain_text_init(struct chain_text *t, FILE *out, const struct timelines *tl,
+		     const struct options *o, struct names *names);
 void chain_text_free(struct chain_text *t);
 
 /* "2.000 ms" */

@@ -10,7 +10,7 @@
 #include "cause_words.h"
 #include "causes/causes.h"
 #include "chain_lines.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "select/scope.h"
 #include "subjects.h"
 
@@ -37,28 +37,14 @@ struct maker {
 	size_t cap_own;
 	size_t n_explained;
 	struct chain_steps *load; /* watches how long others had the CPU */
-	bool out_of_memory;
 };
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
 /* The text, which is the caller's; "" becomes that, not NULL. */
-static char *take(struct maker *m, struct text_buf *b)
+static char *take(struct text_buf *b)
 {
-	char *text = b->failed ? NULL : b->p ? b->p : strdup("");
-
-	m->out_of_memory |= !text;
-	if (b->failed)
-		text_free(b);
-	return text;
-}
-
-static char *copy(struct maker *m, const char *text)
-{
-	char *s = strdup(text);
-
-	m->out_of_memory |= !s;
-	return s;
+	return b->p ? b->p : xstrdup("");
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -102,39 +88,37 @@ static void add_step(struct maker *m, struct figure *of, const struct chain_step
 	struct figure_step *s = &of->steps[of->n_steps++];
 
 	put_key(&key, names, at, step);
-	*s = (struct figure_step) { .key = take(m, &key),
+	*s = (struct figure_step) { .key = take(&key),
 				    .ns = less_of(at[step].ns, at[step].held_ns) / parts };
 	if (!line)
 		return;
-	s->who = copy(m, line->who);
-	s->at = copy(m, line->at);
-	s->words = copy(m, line->words);
+	s->who = xstrdup(line->who);
+	s->at = xstrdup(line->at);
+	s->words = xstrdup(line->words);
 	s->depth = line->indent;
 }
 
 /* parts: how many requests they sum up. */
-static int add_steps(struct maker *m, struct figure *of, const struct chain_steps *steps,
-		     uint64_t parts)
+static void add_steps(struct maker *m, struct figure *of, const struct chain_steps *steps,
+		      uint64_t parts)
 {
 	struct chain_lines l;
 	uint32_t n;
 	const struct chain_step *at = chain_steps_list(steps, &n);
-	bool *is_line = calloc(n, sizeof(*is_line));
-	int err = chain_lines_make(&l, steps, m->subjects.names, CHAIN_LINES_MOST);
+	bool *is_line = xcalloc(n, sizeof(*is_line));
 
-	of->steps = calloc(n + 1, sizeof(*of->steps));
-	if (!is_line || !of->steps)
-		err = -ENOMEM;
-	for (size_t i = 0; !err && i < l.n; i++) {
+	chain_lines_make(&l, steps, m->subjects.names, CHAIN_LINES_MOST);
+
+	of->steps = xcalloc(n + 1, sizeof(*of->steps));
+	for (size_t i = 0; i < l.n; i++) {
 		is_line[l.line[i].step] = true;
 		add_step(m, of, steps, l.line[i].step, parts, &l.line[i]);
 	}
-	for (uint32_t i = 1; !err && i < n; i++)
+	for (uint32_t i = 1; i < n; i++)
 		if (!is_line[i] && LEAST_STEP * at[i].ns >= chain_steps_total_ns(steps))
 			add_step(m, of, steps, i, parts, NULL);
 	chain_lines_free(&l);
 	free(is_line);
-	return err;
 }
 
 uint64_t figure_step_ns(const struct figure *of, const char *key)
@@ -156,10 +140,8 @@ static void own_thread(struct maker *m, uint32_t thread)
 	for (uint32_t k = 0; k <= timelines_thread(tl, thread)->renames; k++) {
 		uint32_t name = names_string(m->subjects.names, timelines_nth_name(tl, thread, k));
 
-		if (name && GROW_ZEROED(m->own, name, m->cap_own))
-			m->own[name] = true;
-		else
-			m->out_of_memory = true;
+		XGROW_ZEROED(m->own, name, m->cap_own);
+		m->own[name] = true;
 	}
 }
 
@@ -171,27 +153,26 @@ static bool serves(const struct bits *servers, const struct timelines *tl, uint3
 }
 
 /* Own threads are those that are chosen, or, as nobody chose, those of processes that answer. */
-static int find_own(struct maker *m)
+static void find_own(struct maker *m)
 {
 	const struct timelines *tl = m->in->timelines;
 	size_t n_requests;
 	const struct request *q = timelines_requests(tl, &n_requests);
 	struct bits servers = { .n = trace_info(m->in->trace)->tids_end };
 	bool *chosen;
-	int err = scope_find(&chosen, tl, m->in->options);
 
-	servers.is = calloc((size_t)servers.n + 1, sizeof(*servers.is));
+	scope_find(&chosen, tl, m->in->options);
+
+	servers.is = xcalloc((size_t)servers.n + 1, sizeof(*servers.is));
 	for (size_t i = 0; servers.is && i < n_requests; i++)
 		if (q[i].writer != THREAD_NONE &&
 		    timelines_thread(tl, q[i].writer)->tgid < servers.n)
 			servers.is[timelines_thread(tl, q[i].writer)->tgid] = true;
-	err = servers.is ? err : -ENOMEM;
-	for (uint32_t i = 0; !err && i < timelines_threads(tl); i++)
+	for (uint32_t i = 0; i < timelines_threads(tl); i++)
 		if (m->f->chosen ? chosen[i] : serves(&servers, tl, i))
 			own_thread(m, i);
 	free(chosen);
 	free(servers.is);
-	return err;
 }
 
 /*
@@ -212,53 +193,42 @@ static bool is_load(void *arg, uint32_t who)
 }
 
 /* How long others had the CPU in what took so long. 0 or -ENOMEM. */
-static int own_time(struct maker *m, const struct chosen_wait *p, uint64_t *ns)
+static void own_time(struct maker *m, const struct chosen_wait *p, uint64_t *ns)
 {
 	uint64_t before_ns = chain_steps_held_ns(m->load), load_ns;
-	int err = chain_steps_add(m->load, p);
+
+	chain_steps_add(m->load, p);
 
 	load_ns = chain_steps_held_ns(m->load) - before_ns;
 	*ns = less_of(*ns, load_ns);
-	return err;
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
 static struct figure *add(struct maker *m, enum figure_kind kind)
 {
-	if (!GROW(m->f->at, m->f->n, m->f->cap)) {
-		m->out_of_memory = true;
-		return NULL;
-	}
+	XGROW(m->f->at, m->f->n, m->f->cap);
 	m->f->at[m->f->n] = (struct figure) { .kind = kind };
 	return &m->f->at[m->f->n++];
 }
 
-static int add_command(struct maker *m, const struct subject *of)
+static void add_command(struct maker *m, const struct subject *of)
 {
 	struct figure *f = add(m, FIGURE_COMMAND);
 	struct chain_steps *steps = NULL;
-	int err;
 
-	if (!f)
-		return -ENOMEM;
 	m->f->of_command = of->ended;
-	f->key = copy(m, "");
-	f->title = copy(m, names_text(m->subjects.names, of->name));
+	f->key = xstrdup("");
+	f->title = xstrdup(names_text(m->subjects.names, of->name));
 	f->ns = of->took_ns;
 	f->counts = of->ended;
-	err = chain_steps_new(&steps, m->in->timelines, &m->subjects.of_threads, m->subjects.names);
-	if (!err)
-		chain_steps_watch(steps, is_load, m);
-	if (!err)
-		err = chain_steps_add_life(steps, of->thread, of->from_ns, of->from_ns + f->ns);
-	if (!err)
-		err = chain_steps_end(steps);
-	f->own_ns = err ? 0 : less_of(f->ns, chain_steps_held_ns(steps));
-	if (!err)
-		err = add_steps(m, f, steps, 1);
+	chain_steps_new(&steps, m->in->timelines, &m->subjects.of_threads, m->subjects.names);
+	chain_steps_watch(steps, is_load, m);
+	chain_steps_add_life(steps, of->thread, of->from_ns, of->from_ns + f->ns);
+	chain_steps_end(steps);
+	f->own_ns = less_of(f->ns, chain_steps_held_ns(steps));
+	add_steps(m, f, steps, 1);
 	chain_steps_free(steps);
-	return err;
 }
 
 static void name_endpoint(struct maker *m, struct figure *f, const struct request_endpoint *e)
@@ -270,10 +240,10 @@ static void name_endpoint(struct maker *m, struct figure *f, const struct reques
 		text_puts(&title, " ");
 		names_put(&title, trace_string(m->in->trace, e->process));
 	}
-	f->title = take(m, &title);
-	f->key = copy(m, f->title ? f->title : "");
-	text_put_plain(&loose, f->key ? f->key : "");
-	f->loose = take(m, &loose);
+	f->title = take(&title);
+	f->key = xstrdup(f->title ? f->title : "");
+	text_put_plain(&loose, f->key);
+	f->loose = take(&loose);
 }
 
 /* A request, and how long it took without others' load. */
@@ -301,7 +271,7 @@ static int by_length(const void *pa, const void *pb)
  * Looks at the slowest requests, and at more of them until no other one can be among the slowest
  * hundredth without others' load. Those that are not looked at have length 0.
  */
-static int find_lengths(struct maker *m, struct length *lengths, struct requests_taken all)
+static void find_lengths(struct maker *m, struct length *lengths, struct requests_taken all)
 {
 	size_t rank = percentile_99(all.n), from = all.n, next;
 	int err = 0;
@@ -313,86 +283,83 @@ static int find_lengths(struct maker *m, struct length *lengths, struct requests
 		next = all.n - from > LOOKED_AT_FIRST ? all.n - from : LOOKED_AT_FIRST;
 		next = from > next ? from - next : 0;
 		/* What is not looked at yet is before what is; that is sorted. */
-		for (size_t i = next; i < from && !err; i++) {
+		for (size_t i = next; i < from; i++) {
 			lengths[i].ns = request_took_ns(&all.at[i]);
-			err = own_time(m, &all.at[i], &lengths[i].ns);
+			own_time(m, &all.at[i], &lengths[i].ns);
 		}
 		from = next;
 		qsort(&lengths[from], all.n - from, sizeof(*lengths), by_length);
 	} while (!err && from &&
 		 (from > rank || lengths[rank].ns < request_took_ns(&all.at[from - 1])));
-	return err;
 }
 
 /* The chain of the slowest hundredth. */
-static int explain_slowest(struct maker *m, struct figure *f, const struct length *lengths,
-			   size_t slowest)
+static void explain_slowest(struct maker *m, struct figure *f, const struct length *lengths,
+			    size_t slowest)
 {
 	struct chain_steps *steps;
-	int err = chain_steps_new(&steps, m->in->timelines, &m->subjects.of_requests,
-				  m->subjects.names);
 
-	if (!err)
-		chain_steps_watch(steps, is_load, m);
-	for (size_t i = f->requests - slowest; i < f->requests && !err; i++)
-		err = chain_steps_add(steps, lengths[i].of);
-	if (!err)
-		err = chain_steps_end(steps);
-	if (!err)
-		err = add_steps(m, f, steps, slowest);
+	chain_steps_new(&steps, m->in->timelines, &m->subjects.of_requests, m->subjects.names);
+
+	chain_steps_watch(steps, is_load, m);
+	for (size_t i = f->requests - slowest; i < f->requests; i++)
+		chain_steps_add(steps, lengths[i].of);
+	chain_steps_end(steps);
+	add_steps(m, f, steps, slowest);
 	chain_steps_free(steps);
-	return err;
 }
 
-static int add_endpoint(struct maker *m, const struct subject *of)
+static void add_endpoint(struct maker *m, const struct subject *of)
 {
 	struct requests_taken all = of->requests->all;
-	struct length *lengths = calloc(all.n, sizeof(*lengths));
-	struct figure *f = lengths ? add(m, FIGURE_ENDPOINT) : NULL;
-	int err = f ? find_lengths(m, lengths, all) : -ENOMEM;
+	struct length *lengths = xcalloc(all.n, sizeof(*lengths));
+	struct figure *f = add(m, FIGURE_ENDPOINT);
 
-	if (!err) {
-		name_endpoint(m, f, of->requests->endpoint);
-		f->ns = requests_percentile(all, 990);
-		f->own_ns = lengths[percentile_99(all.n)].ns;
-		f->requests = all.n;
-		f->counts = all.n >= REQUESTS_LEAST;
-		f->took_ns = calloc(all.n, sizeof(*f->took_ns));
-		err = f->took_ns ? 0 : -ENOMEM;
-	}
-	for (size_t i = 0; i < all.n && !err; i++)
+	find_lengths(m, lengths, all);
+
+	name_endpoint(m, f, of->requests->endpoint);
+	f->ns = requests_percentile(all, 990);
+	f->own_ns = lengths[percentile_99(all.n)].ns;
+	f->requests = all.n;
+	f->counts = all.n >= REQUESTS_LEAST;
+	f->took_ns = xcalloc(all.n, sizeof(*f->took_ns));
+	for (size_t i = 0; i < all.n; i++)
 		f->took_ns[i] = lengths[i].ns;
 	/* Of those that take little time it is told how much, but not why. */
-	if (!err && m->n_explained++ < EXPLAINED_MOST)
-		err = explain_slowest(m, f, lengths, requests_slowest(all).n);
+	if (m->n_explained++ < EXPLAINED_MOST)
+		explain_slowest(m, f, lengths, requests_slowest(all).n);
 	free(lengths);
-	return err;
 }
 
 static int add_subjects(struct maker *m)
 {
 	int err = subjects_find_all(&m->subjects, m->in);
 
-	if (!err)
-		err = chain_steps_new(&m->load, m->in->timelines, &m->subjects.of_requests,
-				      m->subjects.names);
-	if (!err)
-		err = find_own(m);
+	if (!err) {
+		chain_steps_new(&m->load, m->in->timelines, &m->subjects.of_requests,
+				m->subjects.names);
+	}
+	if (!err) {
+		find_own(m);
+	}
 	if (!err)
 		chain_steps_watch(m->load, is_load, m);
 	for (size_t i = 0; i < m->subjects.n && !err; i++) {
 		const struct subject *of = &m->subjects.at[i];
 
-		if (of->kind == SUBJECT_COMMAND)
-			err = add_command(m, of);
-		else if (of->kind == SUBJECT_ENDPOINT)
-			err = add_endpoint(m, of);
+		if (of->kind == SUBJECT_COMMAND) {
+			add_command(m, of);
+			err = 0;
+		} else if (of->kind == SUBJECT_ENDPOINT) {
+			add_endpoint(m, of);
+			err = 0;
+		}
 	}
 	return err;
 }
 
 /* Its text, without numbers and shares; in one recording several causes may have the same. */
-static char *key_of_cause(struct maker *m, const struct names *n, const struct cause *c)
+static char *key_of_cause(const struct names *n, const struct cause *c)
 {
 	struct text_buf b = { 0 };
 	char end[64];
@@ -402,19 +369,17 @@ static char *key_of_cause(struct maker *m, const struct names *n, const struct c
 	text_put_plain(&b, text_of(n, c->who));
 	text_puts(&b, ";");
 	text_put_plain(&b, text_of(n, c->lock));
-	return take(m, &b);
+	return take(&b);
 }
 
-static char *title_of_cause(struct maker *m, const struct names *n, const struct causes *all,
-			    const struct cause *c)
+static char *title_of_cause(const struct names *n, const struct causes *all, const struct cause *c)
 {
 	char *text = NULL;
 	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = xmemstream(&text, &len);
 
-	if (f)
-		causes_put_short(f, n, all, c, false);
-	m->out_of_memory |= !f || fclose(f);
+	causes_put_short(f, n, all, c, false);
+	xmemstream_close(f, &text);
 	return text;
 }
 
@@ -427,7 +392,7 @@ static uint64_t rate(const struct maker *m, uint64_t ns)
 static void add_cause(struct maker *m, size_t first, const struct names *n,
 		      const struct causes *all, const struct cause *c)
 {
-	char *key = key_of_cause(m, n, c);
+	char *key = key_of_cause(n, c);
 	struct figure *f = NULL;
 
 	for (size_t i = first; key && i < m->f->n && !f; i++)
@@ -441,7 +406,7 @@ static void add_cause(struct maker *m, size_t first, const struct names *n,
 			return;
 		}
 		f->key = key;
-		f->title = title_of_cause(m, n, all, c);
+		f->title = title_of_cause(n, all, c);
 		/* Nobody knows what these were. */
 		f->counts =
 			c->end != CHAIN_UNKNOWN && c->end != CHAIN_DEPTH && c->end != CHAIN_LOOP;
@@ -458,12 +423,12 @@ static int add_causes(struct maker *m)
 	struct causes *causes = NULL;
 	const struct cause *at;
 	size_t first = m->f->n, n;
-	int err = names_new(&names, m->in->timelines, &o);
+	int err = 0;
 
-	if (!err)
-		err = wait_filter_new(&filter, m->in->timelines, &o, names);
-	if (!err)
-		err = causes_new(&causes, m->in->timelines, &o, names, filter);
+	names_new(&names, m->in->timelines, &o);
+
+	wait_filter_new(&filter, m->in->timelines, &o, names);
+	err = causes_new(&causes, m->in->timelines, &o, names, filter);
 	at = err ? NULL : causes_list(causes, &n);
 	/* Other programs' load is no cause of the program's own. */
 	for (size_t i = 0; !err && i < causes_without_pauses(causes); i++)
@@ -482,7 +447,7 @@ int figures_make(struct figures *f, const struct format_input *in, const char *n
 	uint64_t ns = timelines_end_ns(in->timelines) - timelines_start_ns(in->timelines);
 	int err;
 
-	f->name = copy(&m, name);
+	f->name = xstrdup(name);
 	f->duration_ns = ns ? ns : 1;
 	f->events = info->events;
 	f->lost = info->lost;
@@ -493,7 +458,7 @@ int figures_make(struct figures *f, const struct format_input *in, const char *n
 	chain_steps_free(m.load);
 	subjects_free(&m.subjects);
 	free(m.own);
-	return err ? err : m.out_of_memory ? -ENOMEM : 0;
+	return err ? err : 0;
 }
 
 void figures_free(struct figures *f)

@@ -27,6 +27,7 @@
 #include "causes/causes.h"
 #include "format.h"
 #include "subjects.h"
+#include "common/xalloc.h"
 
 /* ---- whom it tells of ------------------------------------------------------------------------ */
 
@@ -35,65 +36,57 @@
 /* A link with less than one of so many parts of its chain's time is not told of. */
 #define LEAST_PART 20
 
-static int add(const struct format_input *in, const char *name)
+static void add(const struct format_input *in, const char *name)
 {
 	struct word_list *told = &in->totals->told;
 
-	return word_list_has(told, name) ? 0 : word_list_add(told, name, strlen(name));
+	if (!(word_list_has(told, name)))
+		word_list_add(told, name, strlen(name));
 }
 
-static int add_steps(const struct format_input *in, const struct names *names,
-		     const struct chain_steps *steps)
+static void add_steps(const struct format_input *in, const struct names *names,
+		      const struct chain_steps *steps)
 {
 	uint32_t n;
 	const struct chain_step *at = chain_steps_list(steps, &n);
-	int err = 0;
 
-	for (uint32_t i = 1; i < n && !err; i++)
+	for (uint32_t i = 1; i < n; i++)
 		if (at[i].who && LEAST_PART * at[i].ns >= chain_steps_total_ns(steps))
-			err = add(in, names_text(names, at[i].who));
-	return err;
+			add(in, names_text(names, at[i].who));
 }
 
 /*
  * Add the names of threads and processes to in->totals->told, if there are totals: of the links of
  * chains; of the first n causes, and of who waited for them in their examples. 0 or -ENOMEM.
  */
-static int told_names_add_subjects(const struct format_input *in, const struct subjects *s)
+static void told_names_add_subjects(const struct format_input *in, const struct subjects *s)
 {
-	int err = 0;
-
 	if (!in->totals)
-		return 0;
+		return;
 	in->totals->tells = true;
-	for (size_t i = 0; i < s->n && !err; i++) {
+	for (size_t i = 0; i < s->n; i++) {
 		const struct subject *of = &s->at[i];
 
 		if (of->requests)
-			err = add(in, trace_string(in->trace, of->requests->endpoint->process));
-		if (!err && of->steps)
-			err = add_steps(in, s->names, of->steps);
+			add(in, trace_string(in->trace, of->requests->endpoint->process));
+		if (of->steps)
+			add_steps(in, s->names, of->steps);
 	}
-	return err;
 }
 
-static int told_names_add_causes(const struct format_input *in, struct names *names,
-				 const struct cause *causes, size_t n)
+static void told_names_add_causes(const struct format_input *in, struct names *names,
+				  const struct cause *causes, size_t n)
 {
-	int err = 0;
-
 	if (!in->totals)
-		return 0;
+		return;
 	in->totals->tells = true;
-	for (size_t i = 0; i < n && !err; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct chosen_wait *e = &causes[i].example;
 		uint32_t name = names_thread(names, e->thread, e->wait->out_ns);
 
-		err = add(in, names_text(names, causes[i].who));
-		if (!err)
-			err = add(in, names_text(names, name));
+		add(in, names_text(names, causes[i].who));
+		add(in, names_text(names, name));
 	}
-	return err;
 }
 
 /* ---- bars ------------------------------------------------------------------------------------ */
@@ -168,22 +161,21 @@ struct table_of {
 };
 
 /* As paragraph_begin(): with --wide it is one line. */
-static int begin_paragraph(const struct table_of *t, struct paragraph *p)
+static void begin_paragraph(const struct table_of *t, struct paragraph *p)
 {
-	int err = paragraph_begin(p);
+	paragraph_begin(p);
 
 	p->columns = t->in->options->wide ? SIZE_MAX : t->columns;
-	return err;
 }
 
 /* The figures and the sentence, whom it made wait, and the command, each on lines of its own. */
 static int put_row(FILE *out, const struct table_of *t, const struct cause *c)
 {
 	struct paragraph p;
-	int err = begin_paragraph(t, &p);
+	int err = 0;
 
-	if (err)
-		return err;
+	begin_paragraph(t, &p);
+
 	put_share(p.f, c->ns, t->causes_ns);
 	put_ms(p.f, 11, c->ns);
 	fprintf(p.f, " %7" PRIu64, c->waits);
@@ -196,8 +188,9 @@ static int put_row(FILE *out, const struct table_of *t, const struct cause *c)
 	fputs("  ", p.f);
 	causes_put_sentence(p.f, t->names, t->causes, c);
 	err = paragraph_end(&p, out, INDENT);
-	if (!err)
-		err = begin_paragraph(t, &p);
+	if (!err) {
+		begin_paragraph(t, &p);
+	}
 	if (err)
 		return err;
 	fprintf(p.f, "%*s", INDENT, "");
@@ -228,10 +221,10 @@ static int put_rest(FILE *out, const struct table_of *t, uint64_t other_ns)
 	}
 	for (size_t i = t->n_causes; i < t->n && i < t->n_causes + PAUSES_SHOWN; i++) {
 		struct paragraph p;
-		int err = begin_paragraph(t, &p);
+		int err = 0;
 
-		if (err)
-			return err;
+		begin_paragraph(t, &p);
+
 		put_ms(p.f, 18, t->at[i].ns);
 		fprintf(p.f, " %7" PRIu64 "  ", t->at[i].waits);
 		causes_put_sentence(p.f, t->names, t->causes, &t->at[i]);
@@ -266,14 +259,13 @@ static int put_table(FILE *out, const struct table_of *t)
 
 /* " 1   63 %  ######   ", and then what is said, cut to the line. c NULL: no cause, but
  * the load of other programs. */
-static int begin_line(struct paragraph *p, const struct table_of *t, const struct cause *c,
-		      uint64_t ns)
+static void begin_line(struct paragraph *p, const struct table_of *t, const struct cause *c,
+		       uint64_t ns)
 {
 	bool color = t->in->options->color;
-	int err = begin_paragraph(t, p);
 
-	if (err)
-		return err;
+	begin_paragraph(t, p);
+
 	p->plain = true;
 	if (c)
 		fprintf(p->f, "%3zu", (size_t)(c - t->at) + 1);
@@ -284,7 +276,6 @@ static int begin_line(struct paragraph *p, const struct table_of *t, const struc
 	bar_put(p->f, ns, t->causes_ns, BAR_COLUMNS, t->in->options->utf8);
 	style_stop(p->f, color);
 	fputs("  ", p->f);
-	return 0;
 }
 
 /* Other programs' load: it delays everybody, and is one line. */
@@ -296,10 +287,9 @@ static bool is_other_load(const struct cause *c)
 static int put_other_load(FILE *out, const struct table_of *t, uint64_t ns)
 {
 	struct paragraph p;
-	int err = begin_line(&p, t, NULL, ns);
 
-	if (err)
-		return err;
+	begin_line(&p, t, NULL, ns);
+
 	fputs("had no CPU: others were running", p.f);
 	return paragraph_end_cut(&p, out);
 }
@@ -328,9 +318,8 @@ static int put_screen(FILE *out, const struct table_of *t, size_t room)
 			continue;
 		if (shown && (shown + others >= room || LEAST_SHARE * t->at[i].ns < t->causes_ns))
 			break;
-		err = begin_line(&p, t, &t->at[i], t->at[i].ns);
-		if (err)
-			return err;
+		begin_line(&p, t, &t->at[i], t->at[i].ns);
+		err = 0;
 		first = first ? first : &t->at[i];
 		causes_put_short(p.f, t->names, t->causes, &t->at[i], t->in->options->color);
 		err = paragraph_end_cut(&p, out);
@@ -484,7 +473,8 @@ static void put_limit(void *arg, const char *text)
 
 	if (l->err)
 		return;
-	l->err = paragraph_begin(&p);
+	paragraph_begin(&p);
+	l->err = 0;
 	if (l->err)
 		return;
 	p.columns = l->columns;
@@ -507,19 +497,20 @@ static int put_overview(const struct format_input *in, FILE *out, const struct w
 	*lines = 0;
 	if (in->options->json || in->options->show)
 		return 0;
-	f = open_memstream(&text, &len);
+	f = xmemstream(&text, &len);
 	err = subjects_find(&subjects, in, like);
 	limits.out = f;
-	if (!err && f)
+	if (!err)
 		err = trust_tell(in, like, subjects.names, put_limit, &limits);
 	err = err ? err : limits.err;
-	if (!err)
-		err = f ? subjects_put(f, in, &subjects, most) : -ENOMEM;
-	if (!err)
-		err = told_names_add_subjects(in, &subjects);
+	if (!err) {
+		err = subjects_put(f, in, &subjects, most);
+	}
+	if (!err) {
+		told_names_add_subjects(in, &subjects);
+	}
 	subjects_free(&subjects);
-	if (f && fclose(f))
-		err = -ENOMEM;
+	xmemstream_close(f, &text);
 	if (!err) {
 		fputs(text, out);
 		*lines = paragraph_lines(text, columns);
@@ -552,14 +543,14 @@ static int put_screen_json(FILE *out, const struct format_input *in, const struc
 }
 
 /* Of those that are shown. */
-static int tell_causes(const struct table_of *t)
+static void tell_causes(const struct table_of *t)
 {
 	uint64_t most = causes_shown(t->in->options);
 	size_t n = 0;
 
 	while (n < t->n_causes && n < most && LEAST_SHARE * t->at[n].ns >= t->causes_ns)
 		n++;
-	return told_names_add_causes(t->in, t->names, t->at, n);
+	told_names_add_causes(t->in, t->names, t->at, n);
 }
 
 static int write_causes(const struct format_input *in, FILE *out)
@@ -569,13 +560,13 @@ static int write_causes(const struct format_input *in, FILE *out)
 	struct wait_filter *f = NULL;
 	struct causes *causes = NULL;
 	size_t room = lines_of_screen(in), overview;
-	int err = names_new(&names, in->timelines, &o);
+	int err = 0;
 
-	if (!err)
-		err = wait_filter_new(&f, in->timelines, &o, names);
+	names_new(&names, in->timelines, &o);
+
+	wait_filter_new(&f, in->timelines, &o, names);
 	/* First, as all CPUs find out for it, in the order of time, what waits were for. */
-	if (!err)
-		err = causes_new(&causes, in->timelines, &o, names, f);
+	err = causes_new(&causes, in->timelines, &o, names, f);
 	if (!err)
 		err = put_overview(in, out, f,
 				   room > LINES_OF_CAUSES ? room - LINES_OF_CAUSES : room,
@@ -583,13 +574,14 @@ static int write_causes(const struct format_input *in, FILE *out)
 	if (!err && in->options->screen_json) {
 		err = put_screen_json(out, in, names, causes, f);
 	} else if (!err && in->options->json) {
-		err = causes_put_json(out, in, names, causes);
+		causes_put_json(out, in, names, causes);
 	} else if (!err) {
 		struct table_of t = table_of(in, names, causes);
 
 		err = put_causes(out, &t, !room ? 0 : room > overview ? room - overview : 1);
-		if (!err)
-			err = tell_causes(&t);
+		if (!err) {
+			tell_causes(&t);
+		}
 	}
 	causes_free(causes);
 	wait_filter_free(f);

@@ -23,6 +23,7 @@ static const enum chain_end columns[] = {
 #define END_OF_OWN(NAME, number, name, above, colour, spread, sentence)
 #define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) [csv] = number,
 #include "ends.def"
+#include "common/xalloc.h"
 };
 
 #define N_ENDS (sizeof(columns) / sizeof(columns[0]))
@@ -51,7 +52,7 @@ static uint32_t label_link(void *arg, const struct link *l)
 {
 	struct writer *c = arg;
 
-	return intern_id(&c->links, l, sizeof(*l), NULL);
+	return xintern(&c->links, l, sizeof(*l), NULL);
 }
 
 /* ---- fields --------------------------------------------------------------------------------- */
@@ -164,15 +165,11 @@ static int put_waker(struct writer *c, const struct wait *w)
 	if (context.interrupt) {
 		frame = names_frame(c->names,
 				    irq_handler(c->wait.chains.kernel, kstack, context.frames));
-		if (!frame)
-			return -ENOMEM;
 		fputs(",[interrupt],,,", c->out);
 		put_text(c, names_text(c->names, frame));
 		return put_stack(c, names_waker_stack(c->names, w->waker_stack, context));
 	}
 	name = names_thread(c->names, w->waker, w->wake_ns);
-	if (!name)
-		return -ENOMEM;
 	th = timelines_thread(c->timelines, w->waker);
 	putc(',', c->out);
 	put_text(c, names_text(c->names, name));
@@ -227,7 +224,7 @@ static void put_group(struct writer *c, uint32_t path)
 }
 
 /* Those who had the CPU longest while the thread waited for one; unknown ones are left out. */
-static int put_who(struct writer *c, const struct chosen_wait *p)
+static void put_who(struct writer *c, const struct chosen_wait *p)
 {
 	struct sums *s = &c->who_had_cpu;
 	const struct sum *of;
@@ -235,7 +232,7 @@ static int put_who(struct writer *c, const struct chosen_wait *p)
 	int n = 0;
 
 	if (!c->cpu_holders)
-		return 0;
+		return;
 	sums_clear(s);
 	cpu_holders_share(c->cpu_holders, p->thread, p->wait, p->shown.off_from_ns,
 			  p->shown.off_to_ns, cpu_holders_add, s);
@@ -251,14 +248,13 @@ static int put_who(struct writer *c, const struct chosen_wait *p)
 	}
 	for (; n < WHO_COLUMNS; n++)
 		fputs(",,", c->out);
-	return s->out_of_memory ? -ENOMEM : 0;
 }
 
 /*
  * What wakers did while they ran: how much of that time went to interrupts, and the stacks in which
  * most of it was spent, by the samples (chain-semantics, section 8).
  */
-static int put_ran(struct writer *c)
+static void put_ran(struct writer *c)
 {
 	const struct sum *stacks;
 	size_t n;
@@ -276,7 +272,6 @@ static int put_ran(struct writer *c)
 		put_text(c, names_text(c->names, stacks[i].text));
 		put_ns(c, stacks[i].amount);
 	}
-	return c->stacks.out_of_memory ? -ENOMEM : 0;
 }
 
 /* A field with a text of the program; cleaned. */
@@ -328,8 +323,6 @@ static int put_wait(struct writer *c, const struct chosen_wait *p)
 	uint32_t name = names_thread(c->names, p->thread, w->out_ns);
 	int err;
 
-	if (!name)
-		return -ENOMEM;
 	fprintf(c->out, "%" PRIu64 ",", w->out_ns - start_ns);
 	if (!preempted && wait_has_waking(w))
 		fprintf(c->out, "%" PRIu64, w->wake_ns - start_ns);
@@ -355,10 +348,12 @@ static int put_wait(struct writer *c, const struct chosen_wait *p)
 	err = put_stack(c, names_off_cpu(c->names, w->stack));
 	if (!err && has_objects(c))
 		err = put_stack(c, waited_for_words(c->names, w->stack));
-	if (!err)
-		err = put_who(c, p);
-	if (!err)
-		err = put_ran(c);
+	if (!err) {
+		put_who(c, p);
+	}
+	if (!err) {
+		put_ran(c);
+	}
 	if (!err && c->requests)
 		err = put_request(c, timelines_request_of(c->timelines, w));
 	if (!err && timelines_grouped(c->timelines))
@@ -387,7 +382,7 @@ static void add_to_sums(struct writer *c, const struct chosen_wait *p)
 }
 
 /* Adds up the amounts of the current wait. 0 or -ENOMEM. */
-static int sum_up(struct writer *c)
+static void sum_up(struct writer *c)
 {
 	size_t n, n_stacks;
 	const struct wait_amount *a = wait_amounts_list(&c->wait, &n);
@@ -402,23 +397,21 @@ static int sum_up(struct writer *c)
 		c->interrupted_ns += a[i].interrupted_ns;
 		if (a[i].key.end != CHAIN_RUNNING || !n_stacks)
 			continue;
-		if (sums_share(ran, n_stacks, a[i].ns, c->names))
-			return -ENOMEM;
+		sums_share(ran, n_stacks, a[i].ns, c->names);
 		for (size_t k = 0; k < n_stacks; k++)
 			sums_add(&c->stacks, 0, ran[k].text, ran[k].share);
 	}
-	return 0;
 }
 
 static int write_wait(void *arg, const struct chosen_wait *p)
 {
 	struct writer *c = arg;
-	int err = wait_amounts_make(&c->wait, p);
+	int err = 0;
 
-	if (!err)
-		err = sum_up(c);
-	if (err)
-		return err;
+	wait_amounts_make(&c->wait, p);
+
+	sum_up(c);
+	err = 0;
 	add_to_sums(c, p);
 	err = put_wait(c, p);
 	if (err)
@@ -439,21 +432,17 @@ static int write_csv(const struct format_input *in, FILE *out)
 		.interrupts = timelines_interrupts(in->timelines),
 		.requests = o->requests,
 	};
-	int err = names_new(&c.names, in->timelines, o);
+	int err = 0;
 
-	if (!err)
-		err = wait_amounts_init(&c.wait, in->timelines, o, c.names, true,
-					c.sampled ? label_link : NULL, NULL);
-	if (!err)
-		err = wait_filter_new(&s, in->timelines, o, c.names);
-	if (!err)
-		err = processes_new(&c.processes, in->timelines);
-	if (!err)
-		err = cpu_holders_new(&c.cpu_holders, in->timelines, true);
-	if (!err) {
-		put_header(&c);
-		err = top_waits_walk(in->timelines, s, o->top, write_wait, &c);
-	}
+	names_new(&c.names, in->timelines, o);
+
+	wait_amounts_init(&c.wait, in->timelines, o, c.names, true, c.sampled ? label_link : NULL,
+			  NULL);
+	wait_filter_new(&s, in->timelines, o, c.names);
+	processes_new(&c.processes, in->timelines);
+	cpu_holders_new(&c.cpu_holders, in->timelines, true);
+	put_header(&c);
+	err = top_waits_walk(in->timelines, s, o->top, write_wait, &c);
 	/* With --top only the longest waits were added up. */
 	if (!err && in->totals && !o->top) {
 		wait_filter_idle(s, &c.totals.sums.idle_waits, &c.totals.sums.idle_ns);

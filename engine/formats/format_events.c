@@ -31,6 +31,7 @@ static const char *const kind_names[EVENT_KINDS] = {
 #define EVENT(NAME, number, record, slices, shown, key, fields) [EVENT_##NAME] = shown,
 #define UNRECORDED(NAME, number, shown, key, fields) [EVENT_##NAME] = shown,
 #include "events.def"
+#include "common/xalloc.h"
 };
 
 static const char *thread_name(const struct printer *p, uint32_t tid)
@@ -178,7 +179,7 @@ static void put_disk_done(const struct printer *p, const struct event *ev)
 
 	putc(' ', p->out);
 	disk_names_put(p->t, ev->disk_done.disk, (unsigned int)(ev->disk_done.what & 7), &what);
-	print_clean(p->out, what.failed ? "disk" : what.p);
+	print_clean(p->out, what.p);
 	text_free(&what);
 	fprintf(p->out, " %" PRIu64 " bytes", ev->disk_done.what >> 3);
 	if (ev->disk_done.asked_ns)
@@ -403,9 +404,7 @@ static int write_events(const struct format_input *in, FILE *out)
 	size_t n;
 	int err = trace_cursor_new(&c, p.t);
 
-	p.threads = calloc(trace_info(p.t)->tids_end, sizeof(*p.threads));
-	if (!p.threads)
-		err = -ENOMEM;
+	p.threads = xcalloc(trace_info(p.t)->tids_end, sizeof(*p.threads));
 	if (err)
 		goto out;
 	threads = trace_threads(p.t, &n);

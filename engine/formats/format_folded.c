@@ -23,10 +23,11 @@ static int fold_chains(const struct format_input *in, const char *root, struct f
 {
 	bool chains = in->options->view == VIEW_CHAIN;
 	struct fold *f;
-	int err = fold_new(&f, in->timelines, in->options, chains ? FOLD_BY_NAME : FOLD_BY_WAKER);
+	int err = 0;
 
-	if (!err)
-		err = folded_add(lines, fold_rows(f), root, in->options->root);
+	fold_new(&f, in->timelines, in->options, chains ? FOLD_BY_NAME : FOLD_BY_WAKER);
+
+	err = folded_add(lines, fold_rows(f), root, in->options->root);
 	if (!err && chains)
 		format_take_totals(in, f);
 	fold_free(f);
@@ -46,8 +47,10 @@ static int add_notes(const struct format_input *in, struct folded *lines)
 		return 0;
 	err = process_notes_of(&notes, in->trace, some ? chosen : NULL, PROCESS_NOTES_NAMED);
 
-	for (size_t i = 0; !err && i < notes.n; i++)
-		err = folded_note(lines, notes.line[i]);
+	for (size_t i = 0; !err && i < notes.n; i++) {
+		folded_note(lines, notes.line[i]);
+		err = 0;
+	}
 	process_notes_free(&notes);
 	return err;
 }
@@ -66,7 +69,7 @@ static int write_folded(const struct format_input *in, FILE *out)
 	int err = fold(in, NULL, &lines);
 
 	if (!err)
-		err = folded_write(&lines, in->options, out);
+		folded_write(&lines, in->options, out);
 	folded_free(&lines);
 	return err;
 }

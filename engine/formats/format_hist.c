@@ -44,12 +44,8 @@ static int count_wait(void *arg, const struct chosen_wait *p)
 
 	if (h->options->by_name) {
 		name = names_thread(h->names, p->thread, p->wait->out_ns);
-		if (!name)
-			return -ENOMEM;
 	}
 	hist = pair_table_at(&h->table, name, 0, sizeof(*hist));
-	if (!hist)
-		return -ENOMEM;
 	hist->name = name;
 	hist->count[63 - __builtin_clzll(length | 1)]++;
 	hist->total_ns += chosen_wait_ns(p);
@@ -181,7 +177,7 @@ static int put_objects(FILE *out, struct hists *h)
 	return table_end(&t, NULL);
 }
 
-static int put_hists(FILE *out, struct hists *h)
+static void put_hists(FILE *out, struct hists *h)
 {
 	const struct options *o = h->options;
 	struct hist other = { .name = 0 };
@@ -203,18 +199,20 @@ static int put_hists(FILE *out, struct hists *h)
 		fputs("\nname = " CHAIN_OTHER "\n", out);
 		put_hist(out, o, &other);
 	}
-	return 0;
 }
 
 static int write_hist(const struct format_input *in, FILE *out)
 {
 	struct hists h = { .in = in, .options = in->options };
-	int err = names_new(&h.names, in->timelines, in->options);
+	int err = 0;
 
-	if (!err)
-		err = format_each_wait(in, in->options, h.names, 0, count_wait, &h);
-	if (!err)
-		err = in->options->json ? put_objects(out, &h) : put_hists(out, &h);
+	names_new(&h.names, in->timelines, in->options);
+
+	err = format_each_wait(in, in->options, h.names, 0, count_wait, &h);
+	if (!err && in->options->json)
+		err = put_objects(out, &h);
+	else if (!err)
+		put_hists(out, &h);
 	pair_table_free(&h.table);
 	names_free(h.names);
 	return err;

@@ -49,9 +49,8 @@ static int add_request(void *arg, const struct disk_request *r)
 	struct row *row = pair_table_at(&t->rows, kind.disk, kind.op, sizeof(*row));
 	uint64_t all_ns = span(r->asked_ns, r->done_ns), device_ns = span(r->issued_ns, r->done_ns);
 	uint32_t id, asker = asker_of(t, r);
-	int err = 0;
 
-	if (!row || !asker)
+	if (!asker)
 		return -ENOMEM;
 	id = (uint32_t)(row - (struct row *)t->rows.at);
 	row->disk = kind.disk;
@@ -63,11 +62,11 @@ static int add_request(void *arg, const struct disk_request *r)
 	if (row->longest_ns < device_ns)
 		row->longest_ns = device_ns;
 	if (r->issued_ns && r->asked_ns)
-		err = row_lengths_add(&t->queued, id, span(r->asked_ns, r->issued_ns));
-	if (r->issued_ns && !err)
-		err = row_lengths_add(&t->device, id, device_ns);
+		row_lengths_add(&t->queued, id, span(r->asked_ns, r->issued_ns));
+	if (r->issued_ns)
+		row_lengths_add(&t->device, id, device_ns);
 	sums_add(&t->askers, id, asker, all_ns);
-	return err;
+	return 0;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -143,11 +142,11 @@ static int put_table(FILE *out, struct requests *t)
 static int write_io(const struct format_input *in, FILE *out)
 {
 	struct requests t = { .in = in };
-	int err = names_new(&t.names, in->timelines, in->options);
+	int err = 0;
 
-	if (!err)
-		err = wait_filter_disk_requests(in->timelines, in->options, t.names, add_request,
-						&t);
+	names_new(&t.names, in->timelines, in->options);
+
+	err = wait_filter_disk_requests(in->timelines, in->options, t.names, add_request, &t);
 	if (!err) {
 		row_lengths_percentiles(&t.queued, t.rows.at, sizeof(struct row),
 					offsetof(struct row, queued));
@@ -156,8 +155,6 @@ static int write_io(const struct format_input *in, FILE *out)
 		sums_sort(&t.askers, t.names, sums_key_is_text);
 		err = put_table(out, &t);
 	}
-	if (t.askers.out_of_memory)
-		err = -ENOMEM;
 	free(t.queued.at);
 	free(t.device.at);
 	pair_table_free(&t.rows);

@@ -93,16 +93,12 @@ static int write_wait(void *arg, const struct chosen_wait *p)
 {
 	struct writer *w = arg;
 
-	if (json_chain_make(&w->chain, p))
-		return -ENOMEM;
+	json_chain_make(&w->chain, p);
 	put_head(w->in, &w->chain.words, p);
-	if (json_chain_put(&w->chain))
-		return -ENOMEM;
+	json_chain_put(&w->chain);
 	json_end(&w->json, '}');
 	text_puts(&w->json.b, "\n");
 	json_flush(&w->json, w->out);
-	if (w->json.b.failed)
-		return -ENOMEM;
 	/* The caller reports a write error; continuing would be pointless. */
 	return ferror(w->out) ? 1 : 0;
 }
@@ -111,12 +107,13 @@ static int write_json(const struct format_input *in, FILE *out)
 {
 	const struct options *o = in->options;
 	struct writer w = { .in = in, .out = out };
-	int err = json_chain_init(&w.chain, &w.json, in->timelines, o);
+	int err = 0;
 
-	if (!err && in->n_hosts)
-		err = json_chain_join(&w.chain, in->hosts, in->n_hosts);
-	if (!err)
-		err = format_each_wait(in, o, w.chain.words.names, o->top, write_wait, &w);
+	json_chain_init(&w.chain, &w.json, in->timelines, o);
+
+	if (in->n_hosts)
+		json_chain_join(&w.chain, in->hosts, in->n_hosts);
+	err = format_each_wait(in, o, w.chain.words.names, o->top, write_wait, &w);
 	json_chain_free(&w.chain);
 	text_free(&w.json.b);
 	return err < 0 ? err : 0;

@@ -17,6 +17,7 @@
 #include "words/lock_holder.h"
 #include "words/names.h"
 #include "words/waited_for.h"
+#include "common/xalloc.h"
 
 #define NOT_KNOWN "not known"
 #define HOLDERS_SHOWN 4
@@ -46,7 +47,7 @@ struct objects {
 
 /* ---- adding up ------------------------------------------------------------------------------ */
 
-static int add_holder(struct objects *t, uint32_t row, const struct chosen_wait *p, uint64_t ns)
+static void add_holder(struct objects *t, uint32_t row, const struct chosen_wait *p, uint64_t ns)
 {
 	struct object_names *o = names_objects(t->names);
 	uint32_t holder = lock_holder(o, p->thread, p->wait), text;
@@ -54,16 +55,13 @@ static int add_holder(struct objects *t, uint32_t row, const struct chosen_wait 
 	struct sum *sum;
 
 	if (holder == THREAD_NONE)
-		return 0;
+		return;
 	object_names_put_thread(o, holder, &b);
-	text = b.failed ? 0 : names_clean(t->names, b.p + strspn(b.p, " "));
+	text = names_clean(t->names, b.p + strspn(b.p, " "));
 	text_free(&b);
-	sum = text ? sums_at(&t->holders, row, text) : NULL;
-	if (!sum)
-		return -ENOMEM;
+	sum = sums_at(&t->holders, row, text);
 	sum->amount += ns;
 	sum->count++;
-	return 0;
 }
 
 static int add_wait(void *arg, const struct chosen_wait *p)
@@ -74,16 +72,13 @@ static int add_wait(void *arg, const struct chosen_wait *p)
 	struct shown_objects shown = names_shown_objects(t->names, w->stack);
 	uint32_t name, waiter, ender, id;
 	struct row *row;
-	int err;
 
 	if (w->kind != WAIT_SLEEP)
 		return 0;
 	name = waited_for_frames(t->names, w->stack, true);
 	waiter = names_thread(t->names, p->thread, w->out_ns);
 	ender = waker_name(t->wakers, w);
-	row = name && waiter && ender ? pair_table_at(&t->rows, name, 0, sizeof(*row)) : NULL;
-	if (!row)
-		return -ENOMEM;
+	row = pair_table_at(&t->rows, name, 0, sizeof(*row));
 	id = (uint32_t)(row - (struct row *)t->rows.at) - 1;
 	if (!row->sums.waits)
 		row->object = (struct object_row) { name, shown.object, shown.ready, waiter, 0, 0 };
@@ -91,8 +86,9 @@ static int add_wait(void *arg, const struct chosen_wait *p)
 	row->object.waits = row->sums.waits;
 	sums_add(&t->waiters, id, waiter, ns);
 	sums_add(&t->enders, id, ender, ns);
-	err = add_holder(t, id, p, ns);
-	return err ? err : row_lengths_add(&t->lengths, id, ns);
+	add_holder(t, id, p, ns);
+	row_lengths_add(&t->lengths, id, ns);
+	return 0;
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -101,13 +97,11 @@ static int add_wait(void *arg, const struct chosen_wait *p)
 static void regroup_sums(struct sums *s, const struct object_row *rows)
 {
 	const struct sum *at = s->table.at;
-	struct sums grouped = { .out_of_memory = s->out_of_memory };
+	struct sums grouped = { .n = 0 };
 
 	for (uint32_t i = 1; i <= s->table.keys.n; i++) {
 		struct sum *to = sums_at(&grouped, rows[at[i].thing].group, at[i].key);
 
-		if (!to)
-			break;
 		to->amount += at[i].amount;
 		to->count += at[i].count;
 	}
@@ -118,15 +112,15 @@ static void regroup_sums(struct sums *s, const struct object_row *rows)
 /* Makes the rows that are written, of n single ones: *n of them, to be freed; NULL: no memory. */
 static struct row *regroup(struct objects *t, const struct row *single, size_t *n)
 {
-	struct object_row *rows = calloc(*n + 1, sizeof(*rows));
+	struct object_row *rows = xcalloc(*n + 1, sizeof(*rows));
 	struct object_group *groups = NULL;
 	struct row *grouped = NULL;
 	uint32_t n_groups = 0;
 
-	for (size_t i = 0; i < *n && rows; i++)
+	for (size_t i = 0; i < *n; i++)
 		rows[i] = single[i].object;
-	if (rows && !object_groups_find(&groups, &n_groups, rows, *n, t->in->timelines, t->names))
-		grouped = calloc((size_t)n_groups + 1, sizeof(*grouped));
+	if (!object_groups_find(&groups, &n_groups, rows, *n, t->in->timelines, t->names))
+		grouped = xcalloc((size_t)n_groups + 1, sizeof(*grouped));
 	for (uint32_t i = 0; i < n_groups && grouped; i++)
 		grouped[i] = (struct row) {
 			.name = groups[i].name,
@@ -150,9 +144,9 @@ static struct row *regroup(struct objects *t, const struct row *single, size_t *
 
 static struct row *single_rows(const struct row *single, size_t n)
 {
-	struct row *rows = calloc(n + 1, sizeof(*rows));
+	struct row *rows = xcalloc(n + 1, sizeof(*rows));
 
-	for (size_t i = 0; i < n && rows; i++) {
+	for (size_t i = 0; i < n; i++) {
 		rows[i] = single[i];
 		rows[i].name = single[i].object.name;
 		rows[i].id = (uint32_t)i;
@@ -179,7 +173,7 @@ static void put_sums(struct table *t, const char *name, const struct wait_sums *
 }
 
 /* Below a lock: who held it when others began to wait, and how long they then waited. */
-static int put_holders(struct table *t, const struct objects *b, const struct row *r)
+static void put_holders(struct table *t, const struct objects *b, const struct row *r)
 {
 	size_t n;
 	const struct sum *of = sums_of(&b->holders, r->id, &n);
@@ -189,13 +183,10 @@ static int put_holders(struct table *t, const struct objects *b, const struct ro
 
 		text_puts(&text, "  held by ");
 		text_puts(&text, names_text(b->names, of[i].text));
-		if (text.failed)
-			return -ENOMEM;
 		TABLE_SUM_ROW(t, cell_text(text.p), cell_number(of[i].count),
 			      cell_time(of[i].amount));
 		text_free(&text);
 	}
-	return 0;
 }
 
 /* How many lines holders take. */
@@ -210,7 +201,8 @@ static size_t holder_lines(const struct objects *b, const struct row *rows, size
 	return lines;
 }
 
-static int put_row(struct table *t, const struct objects *b, const struct row *r, bool with_holders)
+static void put_row(struct table *t, const struct objects *b, const struct row *r,
+		    bool with_holders)
 {
 	const char *name = names_text(b->names, r->name);
 
@@ -219,7 +211,8 @@ static int put_row(struct table *t, const struct objects *b, const struct row *r
 		  cell_time(r->lengths.p50_ns), cell_time(r->lengths.p99_ns),
 		  cell_most(&b->waiters, r->id, b->names), cell_most(&b->enders, r->id, b->names),
 		  cell_number(r->objects), cell_shares(&b->holders, r->id, b->names));
-	return with_holders ? put_holders(t, b, r) : 0;
+	if (with_holders)
+		put_holders(t, b, r);
 }
 
 static int put_table(FILE *out, struct objects *b, struct row *rows, size_t n)
@@ -240,16 +233,15 @@ static int put_table(FILE *out, struct objects *b, struct row *rows, size_t n)
 	size_t single = b->rows.keys.n;
 	struct table_sums sums;
 	struct table t = TABLE(out, in, columns);
-	int err = 0, end;
+	int end;
 
 	if (n)
 		qsort_r(rows, n, sizeof(*rows), most_time_first, b->names);
 	sums = table_sums(table_top(in, n, 3 + holder_lines(b, rows, n)));
 	for (size_t i = 0; i < n; i++) {
 		table_sums_add(&sums, &rows[i].sums);
-		if (i < sums.top && !err)
-			err = put_row(&t, b, &rows[i],
-				      !in->options->lines || i < ROWS_WITH_HOLDERS);
+		if (i < sums.top)
+			put_row(&t, b, &rows[i], !in->options->lines || i < ROWS_WITH_HOLDERS);
 	}
 	if (sums.top < n)
 		put_sums(&t, CHAIN_OTHER, &sums.other);
@@ -259,7 +251,7 @@ static int put_table(FILE *out, struct objects *b, struct row *rows, size_t n)
 				format_time_unit(in->options), single);
 	else
 		end = table_end(&t, "times in %s; %zu objects", format_time_unit(in->options), n);
-	return err ? err : end;
+	return end;
 }
 
 static int write_rows(struct objects *t, FILE *out)
@@ -286,16 +278,14 @@ static int write_rows(struct objects *t, FILE *out)
 static int write_objects(const struct format_input *in, FILE *out)
 {
 	struct objects t = { .in = in };
-	int err = names_new(&t.names, in->timelines, in->options);
+	int err = 0;
 
-	if (!err)
-		err = waker_names_new(&t.wakers, in->timelines, t.names);
-	if (!err)
-		err = format_each_wait(in, in->options, t.names, 0, add_wait, &t);
+	names_new(&t.names, in->timelines, in->options);
+
+	waker_names_new(&t.wakers, in->timelines, t.names);
+	err = format_each_wait(in, in->options, t.names, 0, add_wait, &t);
 	if (!err)
 		err = write_rows(&t, out);
-	if (t.waiters.out_of_memory || t.enders.out_of_memory || t.holders.out_of_memory)
-		err = -ENOMEM;
 	free(t.lengths.at);
 	pair_table_free(&t.rows);
 	sums_free(&t.waiters);

@@ -21,7 +21,7 @@
 #include "base/group_name.h"
 #include "profile.h"
 #include "proto.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/intern.h"
 
 enum {
@@ -97,16 +97,14 @@ struct writer {
 	struct text_buf message;    /* an entry in the making, */
 	struct text_buf attributes; /* and its attributes, packed */
 	struct text_buf stack, out;
-	bool out_of_memory;
 };
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
 static uint32_t entry(struct writer *w, enum table table, const void *p, size_t len)
 {
-	uint32_t id = intern_id(&w->tables[table], p, len, NULL);
+	uint32_t id = xintern(&w->tables[table], p, len, NULL);
 
-	w->out_of_memory |= !id;
 	return id;
 }
 
@@ -118,9 +116,8 @@ static uint32_t string_of(struct writer *w, const char *s)
 /* The message in the making is ready. */
 static uint32_t end_entry(struct writer *w, enum table table)
 {
-	uint32_t id = w->message.failed ? 0 : entry(w, table, w->message.p, w->message.len);
+	uint32_t id = entry(w, table, w->message.p, w->message.len);
 
-	w->out_of_memory |= w->message.failed;
 	w->message.len = 0;
 	return id;
 }
@@ -195,10 +192,7 @@ static uint32_t location_of(struct writer *w, uint32_t frame)
 /* The location of a frame; 0: out of memory. Frames are numbered while rows are read. */
 static uint32_t location_at(struct writer *w, uint32_t frame)
 {
-	if (!GROW_ZEROED(w->locations, frame, w->cap_locations)) {
-		w->out_of_memory = true;
-		return 0;
-	}
+	XGROW_ZEROED(w->locations, frame, w->cap_locations);
 	if (!w->locations[frame])
 		w->locations[frame] = location_of(w, frame);
 	return w->locations[frame];
@@ -209,14 +203,12 @@ static uint32_t stack_of(struct writer *w, const struct chain_row *row)
 	size_t n, packed;
 	const uint32_t *frames = chain_row_frames(w->profile.rows, row, &n);
 
-	w->out_of_memory |= !n;
 	w->stack.len = 0;
 	packed = proto_begin(&w->stack, STACK_LOCATIONS);
 	for (size_t i = 0; i < n; i++)
 		proto_packed(&w->stack, location_at(w, frames[i]));
 	proto_end(&w->stack, packed);
-	w->out_of_memory |= w->stack.failed;
-	return w->stack.failed ? 0 : entry(w, STACKS, w->stack.p, w->stack.len);
+	return entry(w, STACKS, w->stack.p, w->stack.len);
 }
 
 static void put_link(struct text_buf *b, const uint64_t trace[2], uint64_t span)
@@ -283,15 +275,10 @@ static void put_attribute(void *arg, enum profile_label label, const char *text,
 static void add_sample(struct writer *w, enum value value, uint64_t amount)
 {
 	struct sample_set *set = &w->sets[value];
-	uint32_t id = w->message.failed
-			      ? 0
-			      : intern_id(&set->samples, w->message.p, w->message.len, NULL);
+	uint32_t id = xintern(&set->samples, w->message.p, w->message.len, NULL);
 
-	if (id && !GROW_ZEROED(set->sums, id - 1, set->cap))
-		id = 0;
-	w->out_of_memory |= !id;
-	if (id)
-		set->sums[id - 1] += amount;
+	XGROW_ZEROED(set->sums, id - 1, set->cap);
+	set->sums[id - 1] += amount;
 }
 
 static void put_samples(struct writer *w, struct sample_set *set)
@@ -321,7 +308,6 @@ static void put_row(struct writer *w, const struct chain_row *row)
 	link = span_of(w, row);
 	w->attributes.len = 0;
 	profile_labels(&w->profile, row, put_attribute, w);
-	w->out_of_memory |= w->attributes.failed;
 	proto_uint(&w->message, SAMPLE_STACK, stack);
 	if (w->attributes.len)
 		proto_bytes(&w->message, SAMPLE_ATTRIBUTES, w->attributes.p, w->attributes.len);
@@ -420,9 +406,7 @@ static void put_resource(struct writer *w, const struct chain_row *first)
 
 static void flush(struct writer *w, FILE *out)
 {
-	w->out_of_memory |= w->out.failed;
-	if (!w->out_of_memory)
-		fwrite(w->out.p, 1, w->out.len, out);
+	fwrite(w->out.p, 1, w->out.len, out);
 	w->out.len = 0;
 }
 
@@ -442,18 +426,16 @@ static int by_group(const void *pa, const void *pb, void *arg)
 	return x != y ? (x < y ? -1 : 1) : (a > b) - (a < b);
 }
 
-static int put_data(struct writer *w, FILE *out)
+static void put_data(struct writer *w, FILE *out)
 {
 	const struct chain_rows *rows = w->profile.rows;
-	const struct chain_row **order = malloc((rows->n + 1) * sizeof(const struct chain_row *));
+	const struct chain_row **order = xmalloc((rows->n + 1) * sizeof(const struct chain_row *));
 	size_t begin = 0, dictionary;
 
-	if (!order)
-		return -ENOMEM;
 	for (size_t i = 0; i < rows->n; i++)
 		order[i] = &rows->at[i];
 	qsort_r(order, rows->n, sizeof(const struct chain_row *), by_group, w);
-	for (size_t i = 0; i < rows->n && !w->out_of_memory && !ferror(out); i++) {
+	for (size_t i = 0; i < rows->n && !ferror(out); i++) {
 		put_row(w, order[i]);
 		if (i + 1 == rows->n || group_of(w, order[i]) != group_of(w, order[i + 1])) {
 			put_resource(w, order[begin]);
@@ -467,18 +449,16 @@ static int put_data(struct writer *w, FILE *out)
 		put_table(w, t);
 	proto_end(&w->out, dictionary);
 	flush(w, out);
-	return w->out_of_memory ? -ENOMEM : 0;
 }
 
 static int write_otlp(const struct format_input *in, FILE *out)
 {
-	struct writer w = { .out_of_memory = false };
-	int err = profile_make(&w.profile, in);
+	struct writer w = { .locations = NULL };
 
-	if (!err)
-		err = put_data(&w, out);
-	if (!err)
-		format_take_totals(in, w.profile.fold);
+	profile_make(&w.profile, in);
+
+	put_data(&w, out);
+	format_take_totals(in, w.profile.fold);
 	profile_free(&w.profile);
 	for (enum table t = MAPPINGS; t < TABLES; t++)
 		intern_free(&w.tables[t]);
@@ -491,7 +471,7 @@ static int write_otlp(const struct format_input *in, FILE *out)
 	text_free(&w.stack);
 	text_free(&w.out);
 	free(w.locations);
-	return err;
+	return 0;
 }
 
 const struct format format_otlp = {

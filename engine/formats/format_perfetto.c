@@ -24,7 +24,7 @@
 #include "words/object_names.h"
 #include "words/names.h"
 #include "words/waited_for.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 /* An interned string is identified by one of these kinds and a number. */
 enum string_kind {
@@ -61,7 +61,6 @@ struct writer {
 	uint64_t from_ns, to_ns; /* the window of time that is shown */
 	uint32_t *frames;	 /* of the callstack in the making */
 	size_t n_frames, cap_frames;
-	bool out_of_memory;
 };
 
 /* ---- tracks --------------------------------------------------------------------------------- */
@@ -81,7 +80,6 @@ static const char *clean(struct writer *p, uint32_t string)
 {
 	uint32_t text = names_clean(p->names, trace_string(p->trace, string));
 
-	p->out_of_memory |= !text;
 	return names_text(p->names, text);
 }
 
@@ -103,7 +101,6 @@ static uint64_t describe_process(void *arg, uint32_t thread)
 	path = timelines_group(p->timelines, leader, th->end_ns);
 	if (path)
 		group = names_group_path(p->names, path);
-	p->out_of_memory |= !name || (path && !group);
 	perfetto_track(p->perfetto, track, th->tgid, 0, names_text(p->names, name),
 		       group ? names_text(p->names, group) : NULL);
 	return track;
@@ -163,11 +160,10 @@ static void define_text(struct writer *p, uint32_t value, uint32_t text)
 {
 	const char *s = names_text(p->names, text);
 
-	p->out_of_memory |= !text;
 	define(p, value, s, strlen(s));
 }
 
-/* Defines prefix, text and suffix, joined, as a string of the set. text: 0 when out of memory. */
+/* Defines prefix, text and suffix, joined, as a string of the set. */
 static void define_joined(struct writer *p, enum perfetto_set set, uint32_t id, const char *prefix,
 			  uint32_t text, const char *suffix)
 {
@@ -176,9 +172,7 @@ static void define_joined(struct writer *p, enum perfetto_set set, uint32_t id, 
 	text_puts(&s, prefix);
 	text_puts(&s, names_text(p->names, text));
 	text_puts(&s, suffix);
-	p->out_of_memory |= !text || s.failed;
-	if (!s.failed)
-		perfetto_define(p->perfetto, set, id, s.p, s.len);
+	perfetto_define(p->perfetto, set, id, s.p, s.len);
 	text_free(&s);
 }
 
@@ -226,7 +220,7 @@ static void put_disk(struct writer *p, const struct wait *w)
 	text_puts(&name, "[");
 	disk_names_put(p->trace, k.disk, k.op, &name);
 	text_puts(&name, "]");
-	text = name.failed ? 0 : names_clean(p->names, name.p);
+	text = names_clean(p->names, name.p);
 	define_text(p, value, text);
 	text_free(&name);
 }
@@ -396,7 +390,6 @@ static const char *path_of(struct writer *p, uint32_t module)
 {
 	uint32_t text = module ? names_clean(p->names, trace_module_path(p->trace, module)) : 0;
 
-	p->out_of_memory |= module && !text;
 	return text ? names_text(p->names, text) : "";
 }
 
@@ -408,10 +401,7 @@ static void add_frame(void *arg, uint32_t text, const struct trace_frame *frame)
 	const char *name = names_text(p->names, text);
 	if (!frame && !strcmp(name, "-"))
 		return;
-	if (!text || !GROW(p->frames, p->n_frames, p->cap_frames)) {
-		p->out_of_memory = true;
-		return;
-	}
+	XGROW(p->frames, p->n_frames, p->cap_frames);
 	function = string_of(p, PERFETTO_FUNCTIONS, text, name);
 	path = string_of(p, PERFETTO_PATHS, module, path_of(p, module));
 	p->frames[p->n_frames++] = perfetto_frame(p->perfetto, function, path);
@@ -422,9 +412,8 @@ static void put_callstack(struct writer *p, uint32_t pair)
 	uint32_t callstack, text = names_off_cpu(p->names, pair);
 	bool is_new;
 
-	p->out_of_memory |= !text;
 	/* -K and -U can hide all of it. */
-	if (!text || !*names_text(p->names, text))
+	if (!*names_text(p->names, text))
 		return;
 	callstack = perfetto_string(p->perfetto, PERFETTO_CALLSTACKS, pair, 0, &is_new);
 	perfetto_callstack(p->perfetto, callstack);
@@ -533,7 +522,7 @@ static void put_thread_track(struct writer *p, uint32_t thread)
 	put_running(p, track, thread, at_ns, th->end_ns, flow);
 }
 
-static int put_threads(struct writer *p)
+static void put_threads(struct writer *p)
 {
 	const struct timelines *tl = p->timelines;
 
@@ -543,14 +532,11 @@ static int put_threads(struct writer *p)
 		if (th->begin_ns < p->to_ns && th->end_ns > p->from_ns &&
 		    wait_filter_thread(p->filter, i) && wait_filter_name(p->filter, i))
 			put_thread_track(p, i);
-		if (p->out_of_memory)
-			return -ENOMEM;
 	}
-	return 0;
 }
 
 /* All of them, or those that the options choose. 0 or -ENOMEM. */
-static int put_requests(struct writer *p)
+static void put_requests(struct writer *p)
 {
 	struct options o = *p->options;
 	struct perfetto_requests r = {
@@ -565,16 +551,14 @@ static int put_requests(struct writer *p)
 		.arg = p,
 	};
 	uint32_t client, end;
-	int err;
 
 	o.requests = true;
-	err = wait_filter_new(&r.filter, p->timelines, &o, p->names);
+	wait_filter_new(&r.filter, p->timelines, &o, p->names);
 	timelines_range(p->timelines, true, &client, &end);
-	for (; client < end && !err && !ferror(p->out); client++)
+	for (; client < end && !ferror(p->out); client++)
 		if (wait_filter_thread(r.filter, client))
-			err = perfetto_requests_put(&r, client, thread_track(client));
+			perfetto_requests_put(&r, client, thread_track(client));
 	wait_filter_free(r.filter);
-	return err;
 }
 
 static int write_perfetto(const struct format_input *in, FILE *out)
@@ -584,7 +568,8 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 	struct writer p = {
 		.out = out, .timelines = in->timelines, .trace = in->trace, .options = &o
 	};
-	int err = perfetto_new(&p.perfetto, out, start_ns, trace_info(in->trace)->wall_ns);
+
+	perfetto_new(&p.perfetto, out, start_ns, trace_info(in->trace)->wall_ns);
 
 	if (!(o.given & GIVEN_STATE))
 		o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
@@ -592,32 +577,23 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 	if (!(o.given & GIVEN_ENDED))
 		o.ended = false;
 	o.requests = false;
-	if (!err)
-		err = names_new(&p.names, in->timelines, &o);
-	if (!err)
-		err = wait_filter_new(&p.filter, in->timelines, &o, p.names);
-	if (!err)
-		err = processes_new(&p.processes, in->timelines);
+	names_new(&p.names, in->timelines, &o);
+	wait_filter_new(&p.filter, in->timelines, &o, p.names);
+	processes_new(&p.processes, in->timelines);
 	p.described =
-		calloc((size_t)timelines_clients_end(in->timelines) * 2 + 4, sizeof(*p.described));
-	if (!p.described)
-		err = -ENOMEM;
-	if (!err) {
-		p.kernel = names_kernel_stacks(p.names);
-		wait_filter_window(p.filter, &p.from_ns, &p.to_ns);
-		err = put_threads(&p);
-		if (!err)
-			err = put_requests(&p);
-		if (!err)
-			err = p.out_of_memory ? -ENOMEM : perfetto_finish(p.perfetto);
-	}
+		xcalloc((size_t)timelines_clients_end(in->timelines) * 2 + 4, sizeof(*p.described));
+	p.kernel = names_kernel_stacks(p.names);
+	wait_filter_window(p.filter, &p.from_ns, &p.to_ns);
+	put_threads(&p);
+	put_requests(&p);
+	perfetto_finish(p.perfetto);
 	free(p.described);
 	free(p.frames);
 	perfetto_free(p.perfetto);
 	processes_free(p.processes);
 	wait_filter_free(p.filter);
 	names_free(p.names);
-	return err;
+	return 0;
 }
 
 const struct format format_perfetto = {

@@ -18,6 +18,7 @@
 #include "profile.h"
 #include "proto.h"
 #include "common/intern.h"
+#include "common/xalloc.h"
 
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -64,14 +65,12 @@ struct writer {
 	struct intern strings;	/* by index in the string table; 0 is "" */
 	struct pairs functions; /* (name, source file or 0), both strings */
 	struct pairs mappings;	/* (module, 0) */
-	bool out_of_memory;
 };
 
 static uint32_t string_of(struct writer *p, const char *s)
 {
-	uint32_t id = *s ? intern_id(&p->strings, s, strlen(s), NULL) : 0;
+	uint32_t id = *s ? xintern(&p->strings, s, strlen(s), NULL) : 0;
 
-	p->out_of_memory |= *s && !id;
 	return id;
 }
 
@@ -83,11 +82,10 @@ static void flush(struct writer *p, size_t least)
 	p->proto.len = 0;
 }
 
-static uint32_t id_of(struct writer *p, struct pairs *set, uint32_t a, uint32_t b)
+static uint32_t id_of(struct pairs *set, uint32_t a, uint32_t b)
 {
 	uint32_t id = pairs_id(set, a, b);
 
-	p->out_of_memory |= !id;
 	return id;
 }
 
@@ -122,7 +120,6 @@ static void put_sample(struct writer *p, const struct chain_row *row)
 	size_t sample, packed, n;
 	const uint32_t *frames = chain_row_frames(p->profile.rows, row, &n);
 
-	p->out_of_memory |= !n;
 	sample = proto_begin(b, PROFILE_SAMPLE);
 	packed = proto_begin(b, SAMPLE_LOCATION_ID);
 	for (size_t i = 0; i < n; i++)
@@ -183,9 +180,9 @@ static void put_locations(struct writer *p)
 
 		proto_uint(b, LOCATION_ID, id);
 		if (frame.module)
-			proto_uint(b, LOCATION_MAPPING_ID, id_of(p, &p->mappings, frame.module, 0));
+			proto_uint(b, LOCATION_MAPPING_ID, id_of(&p->mappings, frame.module, 0));
 		line = proto_begin(b, LOCATION_LINE);
-		proto_uint(b, LINE_FUNCTION_ID, id_of(p, &p->functions, name, file));
+		proto_uint(b, LINE_FUNCTION_ID, id_of(&p->functions, name, file));
 		if (frame.line)
 			proto_uint(b, LINE_LINE, frame.line);
 		proto_end(b, line);
@@ -241,10 +238,10 @@ static void put_strings(struct writer *p)
 	}
 }
 
-static int put_profile(struct writer *p, FILE *out)
+static void put_profile(struct writer *p, FILE *out)
 {
 	put_header(p);
-	for (size_t i = 0; i < p->profile.rows->n && !p->out_of_memory && !ferror(out); i++)
+	for (size_t i = 0; i < p->profile.rows->n && !ferror(out); i++)
 		put_sample(p, &p->profile.rows->at[i]);
 	put_locations(p);
 	put_mappings(p);
@@ -252,18 +249,18 @@ static int put_profile(struct writer *p, FILE *out)
 	put_strings(p);
 	flush(p, 1);
 	gzip_finish(p->gzip);
-	return p->out_of_memory || p->proto.failed ? -ENOMEM : 0;
 }
 
 static int write_pprof(const struct format_input *in, FILE *out)
 {
-	struct writer p = { .out_of_memory = false };
-	int err = profile_make(&p.profile, in);
+	struct writer p = { .gzip = NULL };
+	int err = 0;
 
+	profile_make(&p.profile, in);
+
+	err = gzip_new(&p.gzip, out);
 	if (!err)
-		err = gzip_new(&p.gzip, out);
-	if (!err)
-		err = put_profile(&p, out);
+		put_profile(&p, out);
 	if (!err)
 		format_take_totals(in, p.profile.fold);
 	profile_free(&p.profile);

@@ -17,6 +17,7 @@
 #include "table.h"
 #include "select/service.h"
 #include "words/request_words.h"
+#include "common/xalloc.h"
 
 /* Of what the threads did, on a narrow screen, before times are left out. */
 #define WHAT_WIDTH 40
@@ -32,7 +33,6 @@ struct writer {
 	struct request_times *times;
 	struct chain_text text;
 	bool on_screen; /* which this fits: the most important */
-	bool out_of_memory;
 };
 
 /*
@@ -76,15 +76,12 @@ char *request_rate(const struct format_input *in, const struct wait_filter *f, s
 {
 	uint64_t from, to;
 	double seconds;
-	char *text;
 
 	wait_filter_window(f, &from, &to);
 	from = from > timelines_start_ns(in->timelines) ? from : timelines_start_ns(in->timelines);
 	to = to < timelines_end_ns(in->timelines) ? to : timelines_end_ns(in->timelines);
 	seconds = to > from ? (double)(to - from) / 1e9 : 0;
-	if (asprintf(&text, "%.1f", seconds > 0 ? (double)n / seconds : 0.0) < 0)
-		return NULL;
-	return text;
+	return xasprintf("%.1f", seconds > 0 ? (double)n / seconds : 0.0);
 }
 
 void request_put_left_out(FILE *out, const struct format_input *in)
@@ -114,7 +111,7 @@ static void put_expression(FILE *out, const char *name)
 		text_put(&b, name, 1);
 	}
 	text_puts(&b, "$");
-	command_put_word(out, b.failed ? "" : b.p);
+	command_put_word(out, b.p);
 	text_free(&b);
 }
 
@@ -190,9 +187,7 @@ static void put_service(struct text_buf *b, struct text_buf *route, const struct
 
 	of.name = service_name(in->trace, e->endpoint);
 	service.endpoint = &of;
-	if (of.name)
-		request_endpoint_put(b, in, &service);
-	b->failed |= !of.name;
+	request_endpoint_put(b, in, &service);
 	if (o)
 		names_put(route, trace_string(in->trace, o->name));
 }
@@ -205,18 +200,15 @@ static void put_endpoint(struct writer *w, struct table *t, const struct endpoin
 	struct text_buf counts = counts_text(c), service = { 0 }, route = { 0 };
 
 	put_service(&service, &route, w->in, e);
-	w->out_of_memory |= !rate || counts.failed || service.failed || route.failed;
-	if (!w->out_of_memory)
-		TABLE_ROW(t, cell_text(w->in->options->json ? title : service.p),
-			  route.len ? cell_text(route.p) : cell_none("-"), cell_text(service.p),
-			  cell_number(e->all.n), cell_decimal(rate),
-			  took_cell(e, e->all.n ? e->total_ns / e->all.n : 0),
-			  percentile_cell(e, 500), percentile_cell(e, 900), percentile_cell(e, 990),
-			  percentile_cell(e, 999), percentile_cell(e, 1000),
-			  cell_text(counts.len ? counts.p : ""), cell_number(c->open),
-			  cell_number(c->before), cell_number(c->incomplete),
-			  cell_number(c->pipelined), cell_number(c->several),
-			  cell_number(c->unsent), cell_number(c->old));
+	TABLE_ROW(t, cell_text(w->in->options->json ? title : service.p),
+		  route.len ? cell_text(route.p) : cell_none("-"), cell_text(service.p),
+		  cell_number(e->all.n), cell_decimal(rate),
+		  took_cell(e, e->all.n ? e->total_ns / e->all.n : 0), percentile_cell(e, 500),
+		  percentile_cell(e, 900), percentile_cell(e, 990), percentile_cell(e, 999),
+		  percentile_cell(e, 1000), cell_text(counts.len ? counts.p : ""),
+		  cell_number(c->open), cell_number(c->before), cell_number(c->incomplete),
+		  cell_number(c->pipelined), cell_number(c->several), cell_number(c->unsent),
+		  cell_number(c->old));
 	text_free(&counts);
 	text_free(&service);
 	text_free(&route);
@@ -325,8 +317,7 @@ static void put_times(struct writer *w, struct table *t, const uint64_t *all_ns)
 		}
 		left--;
 		request_time_put(&b, w->names, &rows[i]);
-		w->out_of_memory |= b.failed;
-		put_time_row(t, kind_names[rows[i].kind], b.failed ? "" : b.p, rows[i].ns, all_ns);
+		put_time_row(t, kind_names[rows[i].kind], b.p, rows[i].ns, all_ns);
 		text_free(&b);
 	}
 	if (others)
@@ -355,7 +346,9 @@ static int put_where(struct writer *w, const struct endpoint_requests *e, const 
 	};
 	struct table t = TABLE(w->out, w->in, columns);
 	uint64_t all_ns[GROUPS];
-	int err = request_times_explain(w->times, groups, GROUPS);
+	int err = 0;
+
+	request_times_explain(w->times, groups, GROUPS);
 
 	t.kind = "time";
 	t.endpoint = title;
@@ -364,12 +357,10 @@ static int put_where(struct writer *w, const struct endpoint_requests *e, const 
 		all_ns[i] = requests_shown_ns(groups[i]);
 		snprintf(counted[i], sizeof(counted[i]), "%zu %s", groups[i].n, names[i]);
 	}
-	if (!err && !w->in->options->json)
+	if (!w->in->options->json)
 		fprintf(w->out, "\n%s: where the time went\n", title);
-	if (!err) {
-		put_times(w, &t, all_ns);
-		err = table_end(&t, NULL);
-	}
+	put_times(w, &t, all_ns);
+	err = table_end(&t, NULL);
 	return err;
 }
 
@@ -415,12 +406,11 @@ static void put_request(struct writer *w, struct table *t, const struct chosen_w
 	put_thread(&reader, tl, q->reader, q->taken_ns);
 	put_thread(&writer, tl, q->writer, q->answer_ns);
 	put_label(&label, timelines_trace(tl), q->label);
-	w->out_of_memory |= reader.failed || writer.failed || label.failed;
-	if (!w->out_of_memory && q->flags & REQUEST_PROBED)
+	if (q->flags & REQUEST_PROBED)
 		TABLE_ROW(t, cell_text(at), cell_number(since_ns), cell_time(request_took_ns(p)),
 			  cell_text(reader.p), cell_text(writer.p),
 			  label.p ? cell_text(label.p) : cell_none(""));
-	else if (!w->out_of_memory)
+	else {
 		table_row(t,
 			  (const struct cell[]) { cell_text(at), cell_number(since_ns),
 						  cell_time(request_took_ns(p)),
@@ -429,6 +419,7 @@ static void put_request(struct writer *w, struct table *t, const struct chosen_w
 						  cell_text(writer.p),
 						  *trace ? cell_text(trace) : cell_none("") },
 			  t->n);
+	}
 	text_free(&reader);
 	text_free(&writer);
 	text_free(&label);
@@ -465,13 +456,13 @@ static int put_story(struct writer *w, const struct endpoint_requests *e)
 {
 	const struct options *o = w->in->options;
 	struct paragraph p;
-	int err = paragraph_begin(&p);
+	int err = 0;
 
-	if (err)
-		return err;
+	paragraph_begin(&p);
+
 	p.columns = o->columns ? paragraph_columns(o->columns) : SIZE_MAX;
 	w->text.out = p.f;
-	err = request_story_put(&w->text, typical_of(e), false);
+	request_story_put(&w->text, typical_of(e), false);
 	w->text.out = w->out;
 	return paragraph_end_lines(&p, w->out) ? -ENOMEM : err;
 }
@@ -534,12 +525,12 @@ static int put_all(struct writer *w)
 {
 	size_t n;
 	const struct endpoint_requests *at = request_table_list(w->table, &n);
-	struct text_buf *titles = calloc(n + 1, sizeof(*titles));
-	int err = titles ? 0 : -ENOMEM;
+	struct text_buf *titles = xcalloc(n + 1, sizeof(*titles));
+	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
 		request_endpoint_put(&titles[i], w->in, &at[i]);
-		err = titles[i].failed ? -ENOMEM : 0;
+		err = 0;
 	}
 	if (!err && !n && !w->in->options->json)
 		fputs("no requests\n", w->out);
@@ -558,10 +549,10 @@ static int put_all(struct writer *w)
 			break;
 		err = put_slowest(w, &at[i], titles[i].p);
 	}
-	for (size_t i = 0; i < n && titles; i++)
+	for (size_t i = 0; i < n; i++)
 		text_free(&titles[i]);
 	free(titles);
-	return w->out_of_memory ? -ENOMEM : err;
+	return err;
 }
 
 static int write_requests(const struct format_input *in, FILE *out)
@@ -575,15 +566,14 @@ static int write_requests(const struct format_input *in, FILE *out)
 	int err;
 
 	o.requests = o.fold_repeats = o.blocked_stacks = true;
-	err = names_new(&w.names, in->timelines, &o);
-	if (!err)
-		err = wait_filter_new(&w.filter, in->timelines, &o, w.names);
-	if (!err)
-		err = chain_text_init(&w.text, out, in->timelines, &o, w.names);
-	if (!err)
-		err = request_table_new(&w.table, in->timelines, &o, w.filter);
-	if (!err)
-		err = request_times_new(&w.times, in->timelines, in->options, w.names);
+	names_new(&w.names, in->timelines, &o);
+	err = 0;
+	wait_filter_new(&w.filter, in->timelines, &o, w.names);
+	chain_text_init(&w.text, out, in->timelines, &o, w.names);
+	err = request_table_new(&w.table, in->timelines, &o, w.filter);
+	if (!err) {
+		request_times_new(&w.times, in->timelines, in->options, w.names);
+	}
 	if (!err)
 		err = put_all(&w);
 	request_times_free(w.times);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/intern.h"
 #include "row_tables.h"
 
@@ -195,10 +195,9 @@ static int find(struct writer *w, enum statement which, const struct row_column 
 static int64_t *known(struct numbers *c, const void *of, size_t len)
 {
 	bool is_new;
-	uint32_t id = intern_id(&c->of, of, len, &is_new);
+	uint32_t id = xintern(&c->of, of, len, &is_new);
 
-	if (!id || !GROW(c->at, id, c->cap))
-		return NULL;
+	XGROW(c->at, id, c->cap);
 	if (is_new)
 		c->at[id] = 0;
 	return &c->at[id];
@@ -235,8 +234,6 @@ static int put_chain(struct writer *w, const union row_value *values)
 	int64_t *number = known(&w->chains, values[1].id.bytes, sizeof(values[1].id.bytes));
 	int err;
 
-	if (!number)
-		return -ENOMEM;
 	err = find(w, FIND_CHAIN, &columns[1], 1, &values[1], number);
 	if (!err && !*number)
 		err = add(w, ADD_CHAIN, columns, 3, values, number);
@@ -253,9 +250,7 @@ static int number_of_key(struct writer *w, const union row_value *values, int64_
 	w->key.len = 0;
 	for (size_t i = 0; i < N_KEYS; i++)
 		text_put(&w->key, values[i].text, strlen(values[i].text) + 1);
-	at = w->key.failed ? NULL : known(&w->keys, w->key.p, w->key.len);
-	if (!at)
-		return -ENOMEM;
+	at = known(&w->keys, w->key.p, w->key.len);
 	if (!*at)
 		err = find(w, FIND_KEY, columns, N_KEYS, values, at);
 	if (!err && !*at)
@@ -277,10 +272,10 @@ static int put_wait(struct writer *w, const union row_value *values)
 	if (err)
 		return err;
 	chain = known(&w->chains, values[CHAIN_COLUMN].id.bytes, sizeof(ran->bytes));
-	ret = chain ? sqlite3_bind_int64(s, 3, *chain) : SQLITE_NOMEM;
+	ret = sqlite3_bind_int64(s, 3, *chain);
 	if (ret == SQLITE_OK && memcmp(ran, &nothing, sizeof(nothing))) {
 		chain = known(&w->chains, ran->bytes, sizeof(ran->bytes));
-		ret = chain ? sqlite3_bind_int64(s, 4, *chain) : SQLITE_NOMEM;
+		ret = sqlite3_bind_int64(s, 4, *chain);
 	} else if (ret == SQLITE_OK) {
 		ret = sqlite3_bind_null(s, 4);
 	}

@@ -13,6 +13,7 @@
 #include "row_sums.h"
 #include "table.h"
 #include "timeline/stolen_time.h"
+#include "common/xalloc.h"
 
 static int by_running(const void *pa, const void *pb)
 {
@@ -59,21 +60,18 @@ static struct thread_row row_of(const struct timelines *tl, struct wait_filter *
 	return r;
 }
 
-int thread_rows_new(struct thread_row **rows, size_t *n, const struct timelines *tl,
-		    struct wait_filter *s)
+void thread_rows_new(struct thread_row **rows, size_t *n, const struct timelines *tl,
+		     struct wait_filter *s)
 {
 	uint32_t n_threads = timelines_threads(tl);
 
 	*n = 0;
-	*rows = malloc(((size_t)n_threads + 1) * sizeof(**rows));
-	if (!*rows)
-		return -ENOMEM;
+	*rows = xmalloc(((size_t)n_threads + 1) * sizeof(**rows));
 	for (uint32_t i = 0; i < n_threads; i++)
 		if (wait_filter_thread(s, i) && wait_filter_name(s, i))
 			(*rows)[(*n)++] = row_of(tl, s, i);
 	if (*n)
 		qsort(*rows, *n, sizeof(**rows), by_running);
-	return 0;
 }
 
 void thread_row_add(struct thread_row *total, const struct thread_row *r)
@@ -122,12 +120,11 @@ static size_t column_of(const struct classes *c, uint32_t class)
 }
 
 /* Sums up the waits of the rows' threads, and chooses the columns. 0 or -ENOMEM. */
-static int sum_classes(struct classes *c, struct names *names, struct wait_filter *f,
-		       struct thread_row *rows, size_t n)
+static void sum_classes(struct classes *c, struct names *names, struct wait_filter *f,
+			struct thread_row *rows, size_t n)
 {
 	struct sums by_row = { .n = 0 }, all = { .n = 0 };
 	const struct sum *sum;
-	bool failed;
 
 	for (size_t i = 0; i < n; i++)
 		wait_filter_sum_classes(f, rows[i].thread, (uint32_t)i, &by_row);
@@ -138,10 +135,8 @@ static int sum_classes(struct classes *c, struct names *names, struct wait_filte
 	choose_classes(c, &all);
 	for (uint32_t i = 1; i <= by_row.table.keys.n; i++)
 		rows[sum[i].thing].class_ns[column_of(c, sum[i].key)] += sum[i].amount;
-	failed = by_row.out_of_memory || all.out_of_memory;
 	sums_free(&by_row);
 	sums_free(&all);
-	return failed ? -ENOMEM : 0;
 }
 
 /* ---- who had the CPU ------------------------------------------------------------------------ */
@@ -206,32 +201,26 @@ static const struct column figures[] = {
 	{ .title = "WAITED", .width = 13 },
 };
 
-static int add_class_columns(struct writer *w)
+static void add_class_columns(struct writer *w)
 {
 	for (size_t i = 0; i < w->classes.n; i++) {
 		uint32_t text = names_string(w->names, w->classes.of[i]);
 		const char *class = names_text(w->names, text);
 
-		w->class_titles[i] = strdup(class);
-		if (!w->class_titles[i] ||
-		    asprintf(&w->class_keys[i], "blocked_for_%s_ns", class) < 0) {
-			w->class_keys[i] = NULL;
-			return -ENOMEM;
-		}
+		w->class_titles[i] = xstrdup(class);
+		w->class_keys[i] = xasprintf("blocked_for_%s_ns", class);
 		add_column(w,
 			   (struct column) { w->class_titles[i], 13, false, 6, w->class_keys[i] });
 	}
 	if (w->has_classes)
 		add_column(w, (struct column) { "others", 13, false, 6, "blocked_for_others_ns" });
-	return 0;
 }
 
-static int add_columns(struct writer *w)
+static void add_columns(struct writer *w)
 {
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
 		add_column(w, figures[i]);
-	if (add_class_columns(w))
-		return -ENOMEM;
+	add_class_columns(w);
 	add_column(w,
 		   (struct column) {
 			   .title = "INTERRUPTS", .width = 13, .drop = 8, .key = "interrupts_ns" });
@@ -246,7 +235,6 @@ static int add_columns(struct writer *w)
 		add_column(w, (struct column) { .title = "HAD THE CPU MEANWHILE",
 						.apart = true,
 						.key = "had_cpu" });
-	return 0;
 }
 
 /* group: where a thread is in the end. one: the row of a thread. Of several, time that depends on
@@ -305,10 +293,6 @@ static char *chosen_text(const struct options *o)
 	text_puts(&b, o->states);
 	text_puts(&b, o->no_idle ? ", without idle waits" : "");
 	text_puts(&b, o->given & (GIVEN_WITHIN | GIVEN_WAIT) ? ", only the waits chosen" : "");
-	if (b.failed) {
-		text_free(&b);
-		return NULL;
-	}
 	return b.p;
 }
 
@@ -322,8 +306,6 @@ static int put_table(struct writer *w, const struct thread_row *rows, size_t n)
 	size_t top = table_top(w->in, n, 3);
 	char *chosen = chosen_text(o);
 
-	if (!chosen)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(tl, rows[i].thread);
 		uint32_t name = names_thread(w->names, rows[i].thread, th->end_ns);
@@ -364,27 +346,21 @@ static int write_threads(const struct format_input *in, FILE *out)
 	struct who_column *who = &w.who;
 	struct thread_row *rows = NULL;
 	size_t n = 0;
-	int err = names_new(&w.names, tl, in->options);
+	int err = 0;
 
-	if (!err)
-		err = wait_filter_new(&s, tl, in->options, w.names);
-	if (!err)
-		err = thread_rows_new(&rows, &n, tl, s);
+	names_new(&w.names, tl, in->options);
+
+	wait_filter_new(&s, tl, in->options, w.names);
+	thread_rows_new(&rows, &n, tl, s);
 	w.table = (struct table) { .out = out, .in = in, .columns = w.columns };
 	if (n)
 		qsort(rows, n, sizeof(*rows), by_waited);
-	if (!err) {
-		wait_filter_window(s, &who->from_ns, &who->to_ns);
-		err = cpu_holders_new(&who->ran, tl, true);
-	}
-	if (!err && w.has_classes)
-		err = sum_classes(&w.classes, w.names, s, rows, n);
-	if (!err)
-		err = add_columns(&w);
-	if (!err)
-		err = put_table(&w, rows, n);
-	if (who->one.out_of_memory || who->total.out_of_memory || who->other.out_of_memory)
-		err = -ENOMEM;
+	wait_filter_window(s, &who->from_ns, &who->to_ns);
+	cpu_holders_new(&who->ran, tl, true);
+	if (w.has_classes)
+		sum_classes(&w.classes, w.names, s, rows, n);
+	add_columns(&w);
+	err = put_table(&w, rows, n);
 	sums_free(&who->one);
 	sums_free(&who->total);
 	sums_free(&who->other);

@@ -21,7 +21,7 @@ struct thread_row {
  * Makes the rows of the threads that s selects, most running time first. 0 or -ENOMEM. The caller
  * frees *rows with free().
  */
-int thread_rows_new(struct thread_row **rows, size_t *n, const struct timelines *tl,
-		    struct wait_filter *s);
+void thread_rows_new(struct thread_row **rows, size_t *n, const struct timelines *tl,
+		     struct wait_filter *s);
 /* Adds r's figures to those of total; the longest wait is the longer one of both. */
 void thread_row_add(struct thread_row *total, const struct thread_row *r);

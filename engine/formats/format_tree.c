@@ -18,6 +18,7 @@
 #include "words/names.h"
 #include "words/waited_for.h"
 #include "remote_wait.h"
+#include "common/xalloc.h"
 
 /* ---- other machines -------------------------------------------------------------------------- */
 
@@ -42,19 +43,16 @@ struct remote_texts {
 };
 
 /* hosts and o, as for chain_text_init(), must outlive it. 0 or -ENOMEM. */
-static int remote_texts_new(struct remote_texts **out, const struct joined_host *hosts, uint32_t n,
-			    const struct options *o)
+static void remote_texts_new(struct remote_texts **out, const struct joined_host *hosts, uint32_t n,
+			     const struct options *o)
 {
 	struct remote_texts *r =
-		calloc(1, sizeof(*r) + (size_t)n * REMOTE_HOPS_MAX * sizeof(r->texts[0]));
+		xcalloc(1, sizeof(*r) + (size_t)n * REMOTE_HOPS_MAX * sizeof(r->texts[0]));
 
 	*out = r;
-	if (!r)
-		return -ENOMEM;
 	r->hosts = hosts;
 	r->options = o;
 	r->n = n;
-	return 0;
 }
 
 static void remote_texts_free(struct remote_texts *r)
@@ -72,14 +70,12 @@ static struct chain_text *text_of(struct remote_texts *r, uint32_t host, struct 
 {
 	struct host_text *h = &r->texts[r->hops * r->n + host];
 	const struct timelines *tl = r->hosts[host].timelines;
-	int err = 0;
 
 	if (!h->made) {
 		h->made = true;
-		err = names_new(&h->names, tl, r->options);
-		err = chain_text_init(&h->text, above->out, tl, r->options, h->names) || err;
+		names_new(&h->names, tl, r->options);
+		chain_text_init(&h->text, above->out, tl, r->options, h->names);
 		h->text.of_client = true;
-		h->text.out_of_memory = err;
 	}
 	return &h->text;
 }
@@ -99,10 +95,6 @@ static void put_remote(void *arg, struct chain_text *above, uint32_t number, uin
 	    !remote_wait_find(&w, r->hosts, r->n, above->timelines, number))
 		return;
 	t = text_of(r, w.host, above);
-	if (t->out_of_memory) {
-		above->out_of_memory = true;
-		return;
-	}
 	chain_text_indent(above, level);
 	fputs("of that ", above->out);
 	print_clean(above->out, r->hosts[w.host].name);
@@ -113,9 +105,8 @@ static void put_remote(void *arg, struct chain_text *above, uint32_t number, uin
 	t->left = above->left + (int)(2 * (level + 1));
 	r->hops++;
 	remote_texts_use(r, t);
-	if (!name || wait_tree_make(&t->wait, &w.wait)) {
-		t->out_of_memory = true;
-	} else if (t->wait.n_items) {
+	wait_tree_make(&t->wait, &w.wait);
+	if (t->wait.n_items) {
 		if (t->wait.items[0].ends_ns[CHAIN_UNKNOWN]) {
 			chain_text_indent(t, 0);
 			fputs("who answered is not known\n", t->out);
@@ -123,7 +114,6 @@ static void put_remote(void *arg, struct chain_text *above, uint32_t number, uin
 		chain_text_links(t, &t->wait.items[0], 0);
 	}
 	r->hops--;
-	above->out_of_memory |= t->out_of_memory;
 }
 
 /* Has t put what other machines did. */
@@ -169,7 +159,6 @@ static void put_object(struct chain_text *t, const struct chosen_wait *p)
 {
 	uint32_t text = words_of_wait(t->names, p->thread, p->wait);
 
-	t->out_of_memory |= !text;
 	fprintf(t->out, " for %s", names_text(t->names, text));
 }
 
@@ -247,19 +236,18 @@ static void put_wait(struct chain_text *t, const struct chosen_wait *p)
 }
 
 /* A request is told in the order of time; where --mode=classic has no times, as any wait. */
-static int put_any(struct chain_text *t, const struct chosen_wait *p)
+static void put_any(struct chain_text *t, const struct chosen_wait *p)
 {
 	if (t->of_client && t->options->mode == MODE_EXACT) {
 		put_head(t, p);
-		return request_story_put(t, p, true);
+		request_story_put(t, p, true);
+		return;
 	}
-	if (wait_tree_make(&t->wait, p))
-		return -ENOMEM;
+	wait_tree_make(&t->wait, p);
 	put_wait(t, p);
-	return 0;
 }
 
-static int put_headed(struct tree *tree, const struct chosen_wait *p)
+static void put_headed(struct tree *tree, const struct chosen_wait *p)
 {
 	struct chain_text *t = &tree->text;
 	uint64_t at_ns = p->wait->out_ns;
@@ -270,7 +258,7 @@ static int put_headed(struct tree *tree, const struct chosen_wait *p)
 	tree->thread = p->thread;
 	tree->name = name;
 	t->of_client = timelines_is_client(t->timelines, p->thread);
-	return put_any(t, p) || t->out_of_memory || t->wait.amounts.out_of_memory ? -ENOMEM : 0;
+	put_any(t, p);
 }
 
 /* On a screen its lines are wrapped. */
@@ -283,14 +271,15 @@ static int write_wait(void *arg, const struct chosen_wait *w)
 	int err;
 
 	if (!t->options->columns) {
-		err = put_headed(tree, w);
+		put_headed(tree, w);
+		err = 0;
 	} else {
-		err = paragraph_begin(&p);
-		if (err)
-			return err;
+		paragraph_begin(&p);
+		err = 0;
 		p.columns = paragraph_columns(t->options->columns);
 		t->out = p.f;
-		err = put_headed(tree, w);
+		put_headed(tree, w);
+		err = 0;
 		t->out = out;
 		if (paragraph_end_lines(&p, out))
 			err = -ENOMEM;
@@ -308,15 +297,14 @@ static int write_tree(const struct format_input *in, FILE *out)
 	int err;
 
 	o.fold_repeats = o.blocked_stacks = true;
-	err = names_new(&names, in->timelines, &o);
-	if (!err)
-		err = chain_text_init(&t.text, out, in->timelines, &o, names);
-	if (!err && in->n_hosts)
-		err = remote_texts_new(&remote, in->hosts, in->n_hosts, &o);
+	names_new(&names, in->timelines, &o);
+	err = 0;
+	chain_text_init(&t.text, out, in->timelines, &o, names);
+	if (in->n_hosts)
+		remote_texts_new(&remote, in->hosts, in->n_hosts, &o);
 	if (remote)
 		remote_texts_use(remote, &t.text);
-	if (!err)
-		err = format_each_wait(in, &o, names, o.top, write_wait, &t);
+	err = format_each_wait(in, &o, names, o.top, write_wait, &t);
 	remote_texts_free(remote);
 	chain_text_free(&t.text);
 	names_free(names);

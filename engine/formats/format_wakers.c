@@ -35,9 +35,7 @@ static int count_wait(void *arg, const struct chosen_wait *p)
 		return 0;
 	waker = waker_name(t->wakers, w);
 	wakee = names_thread(t->names, p->thread, w->out_ns);
-	row = waker && wakee ? pair_table_at(&t->rows, waker, wakee, sizeof(*row)) : NULL;
-	if (!row)
-		return -ENOMEM;
+	row = pair_table_at(&t->rows, waker, wakee, sizeof(*row));
 	row->waker = waker;
 	row->wakee = wakee;
 	wait_sums_count(&row->sums, p->shown.blocked_to_ns - p->shown.blocked_from_ns);
@@ -100,12 +98,12 @@ static int put_table(FILE *out, struct wakers *w, const struct format_input *in)
 static int write_wakers(const struct format_input *in, FILE *out)
 {
 	struct wakers t = { .wakers = NULL };
-	int err = names_new(&t.names, in->timelines, in->options);
+	int err = 0;
 
-	if (!err)
-		err = waker_names_new(&t.wakers, in->timelines, t.names);
-	if (!err)
-		err = format_each_wait(in, in->options, t.names, 0, count_wait, &t);
+	names_new(&t.names, in->timelines, in->options);
+
+	waker_names_new(&t.wakers, in->timelines, t.names);
+	err = format_each_wait(in, in->options, t.names, 0, count_wait, &t);
 	if (!err)
 		err = put_table(out, &t, in);
 	pair_table_free(&t.rows);

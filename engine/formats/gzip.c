@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "gzip.h"
+#include "common/xalloc.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,11 +19,9 @@ struct gzip {
 
 int gzip_new(struct gzip **gzip, FILE *out)
 {
-	struct gzip *g = calloc(1, sizeof(*g));
+	struct gzip *g = xcalloc(1, sizeof(*g));
 
 	*gzip = NULL;
-	if (!g)
-		return -ENOMEM;
 	g->out = out;
 	if (deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
 			 Z_DEFAULT_STRATEGY) != Z_OK) {

@@ -10,6 +10,7 @@
 #include "base/compare.h"
 #include "remote_wait.h"
 #include "words/object_names.h"
+#include "common/xalloc.h"
 
 /* What other machines did: each hop of a chain needs a chain of its own, made when it is needed. */
 struct json_remote {
@@ -25,7 +26,7 @@ static uint32_t label_link(void *arg, const struct link *link)
 	struct link l = *link;
 
 	l.flags &= LINK_IDLE | LINK_LABEL; /* the other flags are not written */
-	return intern_id(&j->links, &l, sizeof(l), NULL);
+	return xintern(&j->links, &l, sizeof(l), NULL);
 }
 
 static struct link link_of_label(const struct json_chain *j, uint32_t label)
@@ -155,7 +156,7 @@ static void put_ran(struct json_chain *j, const struct wait_amount *p)
 
 	if (!n)
 		return;
-	j->words.out_of_memory |= sums_share(ran, n, p->ns, j->words.names) < 0;
+	sums_share(ran, n, p->ns, j->words.names);
 	json_begin(to, "ran", '[');
 	for (size_t i = 0; i < n; i++) {
 		json_begin(to, NULL, '{');
@@ -174,7 +175,6 @@ static void put_inner(struct json_chain *j, const char *key, const char *name)
 
 	b->len = 0;
 	text_put(b, name + 1, strlen(name) - 2);
-	j->words.out_of_memory |= b->failed;
 	json_exact(j->words.to, key, b->p);
 }
 
@@ -233,7 +233,6 @@ static void put_labels(struct json_chain *j, const uint32_t *path, size_t *n)
 
 /* ---- other machines ------------------------------------------------------------------------- */
 
-/* NULL: out of memory. */
 static struct json_chain *chain_of(struct json_remote *r, uint32_t host,
 				   const struct json_chain *above)
 {
@@ -241,11 +240,8 @@ static struct json_chain *chain_of(struct json_remote *r, uint32_t host,
 
 	if (chain)
 		return chain;
-	*at = chain = malloc(sizeof(*chain));
-	if (!chain)
-		return NULL;
-	if (json_chain_init(chain, above->words.to, r->hosts[host].timelines, above->words.options))
-		chain->words.out_of_memory = true;
+	*at = chain = xmalloc(sizeof(*chain));
+	json_chain_init(chain, above->words.to, r->hosts[host].timelines, above->words.options);
 	chain->remote = r;
 	return chain;
 }
@@ -263,10 +259,7 @@ static void put_remote(struct json_chain *j, uint32_t part)
 	    !remote_wait_find(&w, r->hosts, r->n, j->words.timelines, part))
 		return;
 	there = chain_of(r, w.host, j);
-	if (!there || there->words.out_of_memory || wait_amounts_make(&there->wait, &w.wait)) {
-		j->words.out_of_memory = true;
-		return;
-	}
+	wait_amounts_make(&there->wait, &w.wait);
 	json_begin(j->words.to, "remote", '{');
 	json_exact(j->words.to, "host", r->hosts[w.host].name);
 	json_number(j->words.to, "start",
@@ -276,7 +269,6 @@ static void put_remote(struct json_chain *j, uint32_t part)
 	put_pieces(there);
 	r->hops--;
 	json_end(j->words.to, '}');
-	j->words.out_of_memory |= there->words.out_of_memory;
 }
 
 /* For which socket the packets were, and what was done by who sent them. */
@@ -346,26 +338,20 @@ static void put_pieces(struct json_chain *j)
 
 /* ---- for the caller ------------------------------------------------------------------------- */
 
-int json_chain_init(struct json_chain *j, struct json_object *to, const struct timelines *tl,
-		    const struct options *o)
+void json_chain_init(struct json_chain *j, struct json_object *to, const struct timelines *tl,
+		     const struct options *o)
 {
-	int err;
-
 	*j = (struct json_chain) { .remote = NULL };
-	err = json_words_init(&j->words, to, tl, o);
-	return err ? err
-		   : wait_amounts_init(&j->wait, tl, o, j->words.names, false, label_link, NULL);
+	json_words_init(&j->words, to, tl, o);
+	wait_amounts_init(&j->wait, tl, o, j->words.names, false, label_link, NULL);
 }
 
-int json_chain_join(struct json_chain *j, const struct joined_host *hosts, uint32_t n)
+void json_chain_join(struct json_chain *j, const struct joined_host *hosts, uint32_t n)
 {
-	j->remote = calloc(1, sizeof(*j->remote) +
-				      (size_t)n * REMOTE_HOPS_MAX * sizeof(j->remote->chains[0]));
-	if (!j->remote)
-		return -ENOMEM;
+	j->remote = xcalloc(1, sizeof(*j->remote) +
+				       (size_t)n * REMOTE_HOPS_MAX * sizeof(j->remote->chains[0]));
 	j->remote->hosts = hosts;
 	j->remote->n = n;
-	return 0;
 }
 
 static void free_chain(struct json_chain *j)
@@ -386,13 +372,12 @@ void json_chain_free(struct json_chain *j)
 	free_chain(j);
 }
 
-int json_chain_make(struct json_chain *j, const struct chosen_wait *p)
+void json_chain_make(struct json_chain *j, const struct chosen_wait *p)
 {
-	return wait_amounts_make(&j->wait, p);
+	wait_amounts_make(&j->wait, p);
 }
 
-int json_chain_put(struct json_chain *j)
+void json_chain_put(struct json_chain *j)
 {
 	put_pieces(j);
-	return j->words.out_of_memory ? -ENOMEM : 0;
 }

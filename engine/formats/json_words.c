@@ -6,14 +6,15 @@
 
 #include "words/object_names.h"
 #include "words/request_words.h"
+#include "common/xalloc.h"
 
-int json_words_init(struct json_words *j, struct json_object *to, const struct timelines *tl,
-		    const struct options *o)
+void json_words_init(struct json_words *j, struct json_object *to, const struct timelines *tl,
+		     const struct options *o)
 {
 	*j = (struct json_words) {
 		.to = to, .timelines = tl, .trace = timelines_trace(tl), .options = o
 	};
-	return names_new(&j->names, tl, o);
+	names_new(&j->names, tl, o);
 }
 
 void json_words_free(struct json_words *j)
@@ -57,7 +58,6 @@ void json_put_frame(struct json_words *j, struct json_object *to, const char *ke
 	text_puts(&j->buf, *raw.text ? raw.text : "[unknown]");
 	text_puts(&j->buf, raw.brackets ? "]" : "");
 	names_put_source(j->trace, frame, true, &j->buf);
-	to->b.failed |= j->buf.failed;
 	json_exact(to, key, j->buf.p);
 }
 
@@ -84,7 +84,7 @@ static uint32_t make_stack(struct json_words *j, uint32_t pair, uint32_t kernel_
 	if (j->options->kernel)
 		put_frames(j, &to, "kernel", s.kernel);
 	json_end(&to, '}');
-	text = to.b.failed ? 0 : intern_id(&j->texts, to.b.p, to.b.len, NULL);
+	text = xintern(&j->texts, to.b.p, to.b.len, NULL);
 	text_free(&to.b);
 	return text;
 }
@@ -95,10 +95,9 @@ void json_put_stack(struct json_words *j, const char *key, uint32_t pair, uint32
 	uint32_t *slot =
 		pair_table_at(&j->of_stack, pair, kernel_frames << 1 | with_user, sizeof(*slot));
 
-	if (slot && !*slot)
+	if (!*slot)
 		*slot = make_stack(j, pair, kernel_frames, with_user);
-	j->out_of_memory |= !slot || !*slot;
-	json_ready(j->to, key, slot && *slot ? intern_text(&j->texts, *slot) : "null");
+	json_ready(j->to, key, *slot ? intern_text(&j->texts, *slot) : "null");
 }
 
 void json_put_object(struct json_words *j, const char *name, uint32_t object, uint32_t holder)

@@ -18,12 +18,11 @@ struct json_words {
 	struct intern texts;
 	struct pair_table of_stack; /* as JSON, by (stack pair, kernel frames << 1 | with user) */
 	struct text_buf buf;
-	bool out_of_memory; /* sticky */
 };
 
 /* to, tl and o must outlive it. 0 or -ENOMEM. To be ended with json_words_free() in both cases. */
-int json_words_init(struct json_words *j, struct json_object *to, const struct timelines *tl,
-		    const struct options *o);
+void json_words_init(struct json_words *j, struct json_object *to, const struct timelines *tl,
+		     const struct options *o);
 void json_words_free(struct json_words *j);
 /* A thread's name; an unknown one is written as in folded lines. */
 void json_put_name(struct json_words *j, const char *key, uint32_t string);

@@ -10,6 +10,7 @@
 #include "common/clean_text.h"
 #include "table.h"
 #include "words/program_words.h"
+#include "common/xalloc.h"
 
 #define TITLE "  longest steps:"
 /* What has less than one of so many parts of the path is no step by itself. */
@@ -147,22 +148,21 @@ static char *name_of(const struct shown_steps *s, size_t i)
 	size_t k = telling_argument(s, i), len, size;
 	const char *argument = program_argument(program_of(s, i), k, &len);
 	char *text = NULL, *only = NULL;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = xmemstream(&text, &size);
 
-	if (!f)
-		return NULL;
 	if (s->at[i].number > 1) {
 		fprintf(f, "%s x %u", name, s->at[i].number);
 	} else if (k) {
-		only = strndup(argument, len);
-		print_clean(f, only ? only : "");
+		only = xstrndup(argument, len);
+		print_clean(f, only);
 		fprintf(f, " (%s)", name);
 	} else {
 		fputs(name, f);
 		putc(' ', f);
 		program_put_arguments(f, program_of(s, i));
 	}
-	if (fclose(f) || (k && s->at[i].number == 1 && !only)) {
+	xmemstream_close(f, &text);
+	if (k && s->at[i].number == 1 && !only) {
 		free(text);
 		text = NULL;
 	}
@@ -174,17 +174,14 @@ static char *name_of(const struct shown_steps *s, size_t i)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static int add_names(struct named_steps *to, const struct shown_steps *s, uint64_t least_ns)
+static void add_names(struct named_steps *to, const struct shown_steps *s, uint64_t least_ns)
 {
 	for (size_t i = 0; i < s->n && to->n < NAMED_STEPS_MOST && s->at[i].ns >= least_ns; i++) {
 		char *name = name_of(s, i);
 
-		if (!name)
-			return -ENOMEM;
 		to->at[to->n].name = name;
 		to->at[to->n++].ns = s->at[i].ns;
 	}
-	return 0;
 }
 
 int named_steps_find(struct named_steps *to, const struct path_processes *p,
@@ -193,28 +190,23 @@ int named_steps_find(struct named_steps *to, const struct path_processes *p,
 	struct shown_steps s = { .timelines = tl, .names = names };
 	struct long_step *steps = path_processes_steps(p, &s.n);
 	uint64_t least_ns = (p->at[0].ns + LEAST_OF_PATH - 1) / LEAST_OF_PATH;
-	int err = 0;
 
 	*to = (struct named_steps) { .n = 0 };
 	if (!steps)
 		return s.n ? -ENOMEM : 0;
-	s.at = calloc(s.n, sizeof(*s.at));
+	s.at = xcalloc(s.n, sizeof(*s.at));
 	for (size_t i = 0; s.at && i < s.n; i++) {
 		const struct thread *th = timelines_thread(tl, steps[i].leader);
 		uint32_t name = names_thread(names, steps[i].leader, th->end_ns);
 
-		err = name ? err : -ENOMEM;
 		s.at[i] =
 			(struct shown_step) { name, steps[i].leader, th->program, 1, steps[i].ns };
 	}
-	err = s.at ? err : -ENOMEM;
-	if (!err) {
-		add_up_short_ones(&s, least_ns);
-		err = add_names(to, &s, least_ns);
-	}
+	add_up_short_ones(&s, least_ns);
+	add_names(to, &s, least_ns);
 	free(s.at);
 	free(steps);
-	return err;
+	return 0;
 }
 
 void named_steps_free(struct named_steps *s)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "words/lock_holder.h"
+#include "common/xalloc.h"
 
 enum kind { LOCK, PEERS, FILES, ONCE, KINDS };
 
@@ -59,15 +60,12 @@ static uint32_t lock_key(struct finder *f, uint32_t object)
 	if (!o || strcmp(class_of(f, o), "futex") || !*trace_string(f->trace, o->name))
 		return 0;
 	if (!f->lock_of[object]) {
-		name = strdup(trace_string(f->trace, o->name));
-		if (!name)
-			return 0;
+		name = xstrdup(trace_string(f->trace, o->name));
 		lock_name_of_both_words(name);
 		/* The same place in another file is another lock. */
 		text_puts(&whole, name);
 		object_names_put_distinction(names_objects(f->names), object, &whole);
-		if (!whole.failed)
-			f->lock_of[object] = names_clean(f->names, whole.p);
+		f->lock_of[object] = names_clean(f->names, whole.p);
 		text_free(&whole);
 		free(name);
 	}
@@ -104,29 +102,23 @@ static bool is_mutex(const struct finder *f, uint32_t key)
 }
 
 /* A thread slept for a condition, and then, in the same call, for its mutex. */
-static int join(struct finder *f, uint32_t condition, uint32_t mutex)
+static void join(struct finder *f, uint32_t condition, uint32_t mutex)
 {
 	uint32_t a = whole_lock(f, condition), b = whole_lock(f, mutex);
 	struct lock *l = pair_table_at(&f->locks, mutex, 0, sizeof(*l));
 
-	if (!l)
-		return -ENOMEM;
 	l->is_mutex = true;
 	if (a == b)
-		return 0;
+		return;
 	l = pair_table_at(&f->locks, b, 0, sizeof(*l));
-	if (!l)
-		return -ENOMEM;
 	l->up = a;
-	return 0;
 }
 
-static int find_mutexes(struct finder *f, const struct thread *th)
+static void find_mutexes(struct finder *f, const struct thread *th)
 {
 	const struct wait *before = NULL;
-	int err = 0;
 
-	for (uint32_t i = 0; i < th->n_waits && !err; i++) {
+	for (uint32_t i = 0; i < th->n_waits; i++) {
 		const struct wait *w = &th->waits[i];
 		struct stack_pair was, is;
 		uint32_t condition, mutex;
@@ -140,11 +132,10 @@ static int find_mutexes(struct finder *f, const struct thread *th)
 			mutex = lock_key(f, is.object);
 			if (condition && mutex && condition != mutex &&
 			    lock_same_condition(f->trace, was.ustack, is.ustack))
-				err = join(f, condition, mutex);
+				join(f, condition, mutex);
 		}
 		before = w->kind == WAIT_SLEEP ? w : NULL;
 	}
-	return err;
 }
 
 /* ---- keys ----------------------------------------------------------------------------------- */
@@ -203,11 +194,9 @@ static uint32_t group_text(struct finder *f, const struct object_row *r, enum ki
 		text_puts(&b, names_text(f->names, names_object(f->names, r->object, true)));
 		text_puts(&b, ";");
 	}
-	if (!raw.failed)
-		names_put(&b, raw.p);
+	names_put(&b, raw.p);
 	text_puts(&b, more);
-	if (!raw.failed && !b.failed)
-		text = names_adopt(f->names, b.p);
+	text = names_adopt(f->names, b.p);
 	text_free(&raw);
 	text_free(&b);
 	return text;
@@ -230,7 +219,7 @@ static int find_key(struct finder *f, size_t row)
 		if (kind == ONCE) { /* of threads of this name */
 			text_puts(&waiter, " ");
 			text_puts(&waiter, names_text(f->names, r->waiter));
-			f->keys[row] = waiter.failed ? 0 : group_text(f, r, &kind, waiter.p);
+			f->keys[row] = group_text(f, r, &kind, waiter.p);
 			text_free(&waiter);
 		}
 	}
@@ -250,19 +239,16 @@ static void note_row(const struct finder *f, uint32_t *noted, size_t row)
 		*noted = (uint32_t)row + 1;
 }
 
-static int count_keys(struct finder *f)
+static void count_keys(struct finder *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		struct count *c = pair_table_at(&f->counts, f->keys[i], 0, sizeof(*c));
 		uint32_t lock = f->kinds[i] == LOCK ? lock_key(f, f->rows[i].object) : 0;
 
-		if (!c)
-			return -ENOMEM;
 		c->rows += may_join(f, i);
 		if (lock)
 			note_row(f, is_mutex(f, lock) ? &c->mutex : &c->other, i);
 	}
-	return 0;
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -292,7 +278,7 @@ static uint32_t lock_text(struct finder *f, const struct count *c)
 			  place_beside(names_text(f->names, mutex), names_text(f->names, lock)));
 	}
 	text_puts(&b, "]");
-	text = b.failed ? 0 : names_adopt(f->names, b.p);
+	text = names_adopt(f->names, b.p);
 	text_free(&b);
 	return text;
 }
@@ -315,7 +301,7 @@ static uint32_t text_of(struct finder *f, size_t row, const struct count *c)
 		text_puts(&b, " ");
 		text_puts(&b, names_text(f->names, f->rows[row].waiter));
 	}
-	text = b.failed ? 0 : group_text(f, &f->rows[row], &kind, b.p);
+	text = group_text(f, &f->rows[row], &kind, b.p);
 	text_free(&b);
 	return text;
 }
@@ -352,18 +338,18 @@ int object_groups_find(struct object_group **groups, uint32_t *n_groups, struct 
 	};
 	int err = 0;
 
-	f.keys = calloc(n + 1, sizeof(*f.keys));
-	f.kinds = calloc(n + 1, 1);
-	f.lock_of = calloc(trace_objects_end(f.trace), sizeof(*f.lock_of));
-	f.groups = *groups = calloc(n + 1, sizeof(**groups));
-	if (!f.keys || !f.kinds || !f.lock_of || !f.groups)
-		err = -ENOMEM;
-	for (uint32_t i = 0; i < timelines_threads(tl) && !err; i++)
-		err = find_mutexes(&f, timelines_thread(tl, i));
+	f.keys = xcalloc(n + 1, sizeof(*f.keys));
+	f.kinds = xcalloc(n + 1, 1);
+	f.lock_of = xcalloc(trace_objects_end(f.trace), sizeof(*f.lock_of));
+	f.groups = *groups = xcalloc(n + 1, sizeof(**groups));
+	for (uint32_t i = 0; i < timelines_threads(tl) && !err; i++) {
+		find_mutexes(&f, timelines_thread(tl, i));
+		err = 0;
+	}
 	for (size_t i = 0; i < n && !err; i++)
 		err = find_key(&f, i);
 	if (!err)
-		err = count_keys(&f);
+		count_keys(&f);
 	for (size_t i = 0; i < n && !err; i++)
 		err = put_into_group(&f, i);
 	*n_groups = f.n_groups;

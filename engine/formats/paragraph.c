@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "style.h"
 #include "table.h"
+#include "common/xalloc.h"
 
 /* Whether a unit is at s, behind a space. */
 static bool is_unit(const char *s)
@@ -37,10 +38,9 @@ static size_t word_bytes(const char *s)
 
 static void put_cut_word(FILE *out, const char *s, size_t len, size_t width)
 {
-	char *word = strndup(s, len);
+	char *word = xstrndup(s, len);
 
-	if (word)
-		table_put_cut(out, word, width);
+	table_put_cut(out, word, width);
 	free(word);
 }
 
@@ -73,17 +73,18 @@ static void put_paragraph(FILE *out, const char *text, size_t columns, int inden
 	putc('\n', out);
 }
 
-int paragraph_begin(struct paragraph *p)
+void paragraph_begin(struct paragraph *p)
 {
 	*p = (struct paragraph) { .columns = PARAGRAPH_COLUMNS };
-	p->f = open_memstream(&p->text, &p->len);
-	return p->f ? 0 : -ENOMEM;
+	p->f = xmemstream(&p->text, &p->len);
 }
 
 /* The text is complete. 0 or -ENOMEM. */
 static int close_text(struct paragraph *p)
 {
-	int err = fclose(p->f) ? -ENOMEM : 0;
+	int err = 0;
+
+	xmemstream_close(p->f, &p->text);
 
 	if (!err && p->plain)
 		text_drop_addresses(p->text);
@@ -140,7 +141,9 @@ static void put_wrapped(FILE *out, char *line, size_t columns)
 
 int paragraph_end_lines(struct paragraph *p, FILE *out)
 {
-	int err = fclose(p->f) ? -ENOMEM : 0;
+	int err = 0;
+
+	xmemstream_close(p->f, &p->text);
 
 	for (char *line = p->text, *end; !err && (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';

@@ -31,7 +31,7 @@ struct paragraph {
 };
 
 /* 0 or -ENOMEM. */
-int paragraph_begin(struct paragraph *p);
+void paragraph_begin(struct paragraph *p);
 /*
  * Writes what is in p->f to out, as words on lines of which all but the first begin with so many
  * spaces, and frees it. 0 or -ENOMEM.

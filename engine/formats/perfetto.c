@@ -7,6 +7,7 @@
 
 #include "base/pairs.h"
 #include "proto.h"
+#include "common/xalloc.h"
 
 enum {
 	TRACE_PACKET = 1,
@@ -128,7 +129,6 @@ struct perfetto {
 	size_t packet, event;	     /* where they begin in b */
 	bool has_arg[PERFETTO_ARGS]; /* of later_arg_names: it is interned */
 	bool has_requests;	     /* their category is interned */
-	bool out_of_memory;
 };
 
 /* ---- packets -------------------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ static void end_packet(struct perfetto *p)
 		proto_bytes(&p->b, PACKET_INTERNED_DATA, p->interned.p, p->interned.len);
 	p->interned.len = 0;
 	proto_end(&p->b, p->packet);
-	if (p->b.len >= BUFFER_BYTES && !p->b.failed)
+	if (p->b.len >= BUFFER_BYTES)
 		flush(p);
 }
 
@@ -203,24 +203,18 @@ static void put_first_packet(struct perfetto *p, uint64_t start_ns, int64_t wall
 	end_packet(p);
 }
 
-int perfetto_new(struct perfetto **perfetto, FILE *out, uint64_t start_ns, int64_t wall_ns)
+void perfetto_new(struct perfetto **perfetto, FILE *out, uint64_t start_ns, int64_t wall_ns)
 {
-	struct perfetto *p = calloc(1, sizeof(*p));
+	struct perfetto *p = xcalloc(1, sizeof(*p));
 
 	*perfetto = p;
-	if (!p)
-		return -ENOMEM;
 	p->out = out;
 	put_first_packet(p, start_ns, wall_ns);
-	return 0;
 }
 
-int perfetto_finish(struct perfetto *p)
+void perfetto_finish(struct perfetto *p)
 {
-	if (p->b.failed || p->interned.failed || p->out_of_memory)
-		return -ENOMEM;
 	flush(p);
-	return 0;
 }
 
 void perfetto_free(struct perfetto *p)
@@ -368,7 +362,6 @@ uint32_t perfetto_string(struct perfetto *p, enum perfetto_set set, uint32_t a, 
 	uint32_t id = pairs_id_new(&p->strings[set], a, b, &added);
 
 	*is_new = added;
-	p->out_of_memory |= !id;
 	/* The numbers below are taken by slice_names. */
 	return id + (set == PERFETTO_EVENT_NAMES ? (uint32_t)COUNT(slice_names) : 0);
 }

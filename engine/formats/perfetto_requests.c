@@ -21,7 +21,6 @@ static uint32_t clean(struct perfetto_requests *r, const char *s)
 {
 	uint32_t text = names_clean(r->names, s);
 
-	r->out_of_memory |= !text;
 	return text;
 }
 
@@ -41,9 +40,7 @@ static uint32_t event_name(struct perfetto_requests *r, enum event_text kind, co
 		return name;
 	text_puts(&b, verbs[kind]);
 	text_puts(&b, names_text(r->names, text));
-	r->out_of_memory |= b.failed;
-	if (!b.failed)
-		perfetto_define(r->perfetto, PERFETTO_EVENT_NAMES, name, b.p, b.len);
+	perfetto_define(r->perfetto, PERFETTO_EVENT_NAMES, name, b.p, b.len);
 	text_free(&b);
 	return name;
 }
@@ -80,9 +77,7 @@ static void put_thread(struct perfetto_requests *r, enum perfetto_arg arg, uint3
 		 timelines_thread(r->timelines, thread)->tid);
 	text_puts(&b, names_text(r->names, names_thread(r->names, thread, at_ns)));
 	text_puts(&b, tid);
-	r->out_of_memory |= b.failed;
-	if (!b.failed)
-		put_arg(r, arg, b.p);
+	put_arg(r, arg, b.p);
 	text_free(&b);
 }
 
@@ -96,8 +91,7 @@ static void put_marks(struct perfetto_requests *r, const struct request *q)
 		text_puts(&b, b.len ? "," : "");
 		text_puts(&b, m->name);
 	}
-	r->out_of_memory |= b.failed;
-	if (b.len && !b.failed)
+	if (b.len)
 		put_arg(r, PERFETTO_MARKS, b.p);
 	text_free(&b);
 }
@@ -142,10 +136,8 @@ static void put_queued(struct perfetto_requests *r, uint64_t track, const struct
 
 		/* Without the brackets. */
 		text_put(&b, name + 1, strlen(name) - 2);
-		r->out_of_memory |= b.failed;
-		if (!b.failed)
-			put_part(r, track, clip_ns(at->from_ns, from_ns, to_ns),
-				 clip_ns(at->to_ns, from_ns, to_ns), b.p);
+		put_part(r, track, clip_ns(at->from_ns, from_ns, to_ns),
+			 clip_ns(at->to_ns, from_ns, to_ns), b.p);
 		text_free(&b);
 	}
 	perfetto_end_slice(r->perfetto, track, to_ns);
@@ -197,7 +189,7 @@ static void put_request(struct perfetto_requests *r, uint64_t track, const struc
 		    flow);
 }
 
-int perfetto_requests_put(struct perfetto_requests *r, uint32_t client, uint64_t track)
+void perfetto_requests_put(struct perfetto_requests *r, uint32_t client, uint64_t track)
 {
 	const struct thread *th = timelines_thread(r->timelines, client);
 	bool is_described = false;
@@ -225,5 +217,4 @@ int perfetto_requests_put(struct perfetto_requests *r, uint32_t client, uint64_t
 		is_described = true;
 		put_request(r, track, w, &s);
 	}
-	return r->out_of_memory ? -ENOMEM : 0;
 }

@@ -22,8 +22,7 @@ struct perfetto_requests {
 	uint64_t (*thread_track)(void *arg, uint32_t thread);
 	uint64_t (*process_track)(void *arg, uint32_t thread);
 	void *arg;
-	bool out_of_memory;
 };
 
 /* The client's chosen requests, on a track of that number. 0 or -ENOMEM. */
-int perfetto_requests_put(struct perfetto_requests *r, uint32_t client, uint64_t track);
+void perfetto_requests_put(struct perfetto_requests *r, uint32_t client, uint64_t track);

@@ -3,10 +3,8 @@
 
 #include "words/request_words.h"
 
-int profile_make(struct profile *p, const struct format_input *in)
+void profile_make(struct profile *p, const struct format_input *in)
 {
-	int err;
-
 	*p = (struct profile) { .trace = in->trace,
 				.timelines = in->timelines,
 				.options = *in->options };
@@ -16,12 +14,9 @@ int profile_make(struct profile *p, const struct format_input *in)
 		p->options.parts |= PART_RUNNING;
 	/* Rows are kept apart by control group, which is a label. */
 	p->options.root = ROOT_CGROUP;
-	err = fold_new(&p->fold, in->timelines, &p->options, FOLD_BY_LINE);
-	if (err)
-		return err;
+	fold_new(&p->fold, in->timelines, &p->options, FOLD_BY_LINE);
 	p->rows = fold_rows(p->fold);
 	p->names = interned_stacks_names(p->rows->stacks);
-	return 0;
 }
 
 void profile_free(struct profile *p)

@@ -19,7 +19,7 @@ struct profile {
 };
 
 /* Fills p. 0 or -ENOMEM. profile_free() also after an error. */
-int profile_make(struct profile *p, const struct format_input *in);
+void profile_make(struct profile *p, const struct format_input *in);
 void profile_free(struct profile *p);
 
 /*

@@ -27,7 +27,7 @@ static void put(struct text_buf *b, uint64_t v)
 {
 	uint8_t bytes[VARINT_MAX];
 
-	if (b->failed || b->cap - b->len <= VARINT_MAX) {
+	if (b->cap - b->len <= VARINT_MAX) {
 		text_put(b, (const char *)bytes, put_varint(bytes, v));
 		return;
 	}
@@ -80,12 +80,9 @@ void proto_end(struct text_buf *b, size_t begin)
 
 	if (n > 1) {
 		text_put(b, (const char *)length, n - 1); /* room for the rest of the length */
-		if (b->failed)
-			return;
 		memmove(b->p + begin + n - 1, b->p + begin, len);
 	}
-	if (!b->failed)
-		memcpy(b->p + begin - 1, length, n);
+	memcpy(b->p + begin - 1, length, n);
 }
 
 void proto_packed(struct text_buf *b, uint64_t v)

@@ -10,6 +10,7 @@
 #include "request_story.h"
 #include "select/endpoint_requests.h"
 #include "style.h"
+#include "common/xalloc.h"
 
 /* What is shorter than one of so many parts of the usual request is not told by itself. */
 #define SHORTEST 50
@@ -52,11 +53,10 @@ static int find_usual(const struct format_input *in, const struct chosen_wait *p
 	o.slowest_ppm = 0;
 	o.min_request_ns = 0;
 	*usual = (struct chosen_wait) { .wait = NULL };
-	err = names_new(&names, in->timelines, &o);
-	if (!err)
-		err = wait_filter_new(&f, in->timelines, &o, names);
-	if (!err)
-		err = request_table_new(&t, in->timelines, &o, f);
+	names_new(&names, in->timelines, &o);
+	err = 0;
+	wait_filter_new(&f, in->timelines, &o, names);
+	err = request_table_new(&t, in->timelines, &o, f);
 	if (!err)
 		at = request_table_list(t, &n_at);
 	for (size_t i = 0; i < n_at; i++) {
@@ -97,9 +97,7 @@ static void put_row(struct beside *b, const struct story_line *slow, const struc
 	bool marked = s > u && MARKED * by >= b->more_ns;
 	struct paragraph p;
 
-	b->err = b->err ? b->err : paragraph_begin(&p);
-	if (b->err)
-		return;
+	paragraph_begin(&p);
 	p.columns = b->columns;
 	put_time(p.f, (slow ? slow : usual)->at_ns, "+");
 	put_took(p.f, slow);
@@ -132,8 +130,7 @@ static void put_key(struct text_buf *key, const struct story_list *l, size_t i)
 		len = more && (size_t)(more - line) < len ? (size_t)(more - line) : len;
 	}
 	text_put(&part, line, len);
-	text_put_plain(key, part.failed || !len ? "" : part.p);
-	key->failed |= part.failed;
+	text_put_plain(key, !len ? "" : part.p);
 	text_free(&part);
 }
 
@@ -144,7 +141,7 @@ static bool are_alike(struct beside *b, size_t i, size_t k)
 
 	put_key(&x, &b->slow, i);
 	put_key(&y, &b->usual, k);
-	b->err = x.failed || y.failed ? -ENOMEM : b->err;
+	b->err = b->err;
 	alike = !b->err && x.len == y.len && (!x.len || !memcmp(x.p, y.p, x.len));
 	text_free(&x);
 	text_free(&y);
@@ -158,10 +155,10 @@ static bool are_alike(struct beside *b, size_t i, size_t k)
 static void put_rows(struct beside *b)
 {
 	size_t n = b->slow.n, m = b->usual.n, i = 0, k = 0, w = m + 1;
-	size_t *common = calloc((n + 1) * w, sizeof(*common));
-	bool *alike = calloc(n * m + 1, sizeof(*alike));
+	size_t *common = xcalloc((n + 1) * w, sizeof(*common));
+	bool *alike = xcalloc(n * m + 1, sizeof(*alike));
 
-	b->err = common && alike ? b->err : -ENOMEM;
+	b->err = b->err;
 	for (size_t x = n; x-- > 0 && !b->err;)
 		for (size_t y = m; y-- > 0;) {
 			size_t down = common[(x + 1) * w + y], right = common[x * w + y + 1];
@@ -186,18 +183,19 @@ static void put_rows(struct beside *b)
 }
 
 /* Both in the same detail. */
-static int tell_both(struct beside *b, const struct chosen_wait *slow,
-		     const struct chosen_wait *usual)
+static void tell_both(struct beside *b, const struct chosen_wait *slow,
+		      const struct chosen_wait *usual)
 {
 	uint64_t shortest_ns = request_took_ns(usual) / SHORTEST + 1;
-	int err = request_story_list(&b->slow, &b->text, slow, shortest_ns);
 
-	while (!err && b->slow.n > LINES_MOST && shortest_ns < request_took_ns(slow)) {
+	request_story_list(&b->slow, &b->text, slow, shortest_ns);
+
+	while (b->slow.n > LINES_MOST && shortest_ns < request_took_ns(slow)) {
 		shortest_ns *= 2;
 		story_list_free(&b->slow);
-		err = request_story_list(&b->slow, &b->text, slow, shortest_ns);
+		request_story_list(&b->slow, &b->text, slow, shortest_ns);
 	}
-	return err ? err : request_story_list(&b->usual, &b->text, usual, shortest_ns);
+	request_story_list(&b->usual, &b->text, usual, shortest_ns);
 }
 
 static void put_title(struct beside *b, const struct chosen_wait *slow,
@@ -207,12 +205,10 @@ static void put_title(struct beside *b, const struct chosen_wait *slow,
 	const struct timelines *tl = b->in->timelines;
 	uint32_t n_endpoints, number = timelines_request_of(tl, slow->wait)->endpoint;
 	uint32_t name = names_string(b->names, timelines_endpoints(tl, &n_endpoints)[number].name);
-	const char *endpoint = name ? names_text(b->names, name) : "";
+	const char *endpoint = names_text(b->names, name);
 	struct paragraph p;
 
-	b->err = name ? paragraph_begin(&p) : -ENOMEM;
-	if (b->err)
-		return;
+	paragraph_begin(&p);
 	p.columns = b->columns;
 	text_ms(s, request_took_ns(slow));
 	text_ms(u, request_took_ns(usual));
@@ -240,11 +236,16 @@ int request_beside_put(FILE *out, const struct format_input *in, const struct ch
 	b.options.fold_repeats = b.options.blocked_stacks = true;
 	slow.shown.blocked_from_ns = slow.wait->out_ns;
 	slow.shown.blocked_to_ns = slow.wait->wake_ns;
-	b.err = names_new(&b.names, in->timelines, &b.options);
-	if (!b.err)
-		b.err = chain_text_init(&b.text, out, in->timelines, &b.options, b.names);
-	if (!b.err)
-		b.err = tell_both(&b, &slow, &usual);
+	names_new(&b.names, in->timelines, &b.options);
+	b.err = 0;
+	if (!b.err) {
+		chain_text_init(&b.text, out, in->timelines, &b.options, b.names);
+		b.err = 0;
+	}
+	if (!b.err) {
+		tell_both(&b, &slow, &usual);
+		b.err = 0;
+	}
 	if (!b.err)
 		put_title(&b, &slow, &usual, n);
 	if (!b.err)

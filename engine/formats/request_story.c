@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "attribute/queued_windows.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "words/lock_holder.h"
 #include "words/place.h"
 #include "words/request_words.h"
@@ -67,10 +67,8 @@ static void note_line(struct story *s, uint64_t at_ns, uint64_t ns)
 	struct story_list *l = s->list;
 	uint64_t since_ns = at_ns > s->zero_ns ? at_ns - s->zero_ns : 0;
 
-	if (GROW(l->at, l->n, l->cap))
-		l->at[l->n++] = (struct story_line) { since_ns, ns, (size_t)ftell(s->text->out) };
-	else
-		s->text->out_of_memory = true;
+	XGROW(l->at, l->n, l->cap);
+	l->at[l->n++] = (struct story_line) { since_ns, ns, (size_t)ftell(s->text->out) };
 }
 
 /* When it was, and how long it took; 0: a moment. After the parts that arrived before. */
@@ -104,7 +102,6 @@ static void put_thread(struct story *s, uint32_t thread, uint64_t at_ns)
 
 static void put_text(struct story *s, const char *before, uint32_t text)
 {
-	s->text->out_of_memory |= !text;
 	if (*names_text(s->text->names, text))
 		fprintf(s->text->out, "%s%s", before, names_text(s->text->names, text));
 }
@@ -129,10 +126,7 @@ static const struct tree_item *explain(struct story *s, uint64_t from_ns, uint64
 
 	part.shown.blocked_from_ns = from_ns;
 	part.shown.blocked_to_ns = to_ns;
-	if (wait_tree_make(t, &part)) {
-		s->text->out_of_memory = true;
-		return NULL;
-	}
+	wait_tree_make(t, &part);
 	return t->n_items > 1 ? &t->items[1] : NULL;
 }
 
@@ -468,9 +462,7 @@ static void put_label(struct story *s, uint32_t label)
 	if (!o)
 		return;
 	names_put(&name, trace_string(t, o->name));
-	s->text->out_of_memory |= name.failed;
-	if (!name.failed)
-		fprintf(s->text->out, ", for %s", name.p);
+	fprintf(s->text->out, ", for %s", name.p);
 	text_free(&name);
 }
 
@@ -532,7 +524,6 @@ static void put_endpoint(struct story *s, const struct request *q)
 		&timelines_endpoints(s->text->timelines, &n)[q->endpoint];
 	uint32_t text = names_string(s->text->names, e->client);
 
-	s->text->out_of_memory |= !text;
 	fputs(names_text(s->text->names, text), s->text->out);
 }
 
@@ -641,7 +632,7 @@ static void put_trace(struct story *s)
 	}
 }
 
-int request_story_put(struct chain_text *t, const struct chosen_wait *p, bool with_chains)
+void request_story_put(struct chain_text *t, const struct chosen_wait *p, bool with_chains)
 {
 	struct story s = story_of(t, p);
 	struct parts parts = { .n = 0 };
@@ -662,11 +653,10 @@ int request_story_put(struct chain_text *t, const struct chosen_wait *p, bool wi
 	}
 	t->is_part = false;
 	t->left = left;
-	return t->out_of_memory || t->wait.amounts.out_of_memory ? -ENOMEM : 0;
 }
 
-int request_story_list(struct story_list *list, struct chain_text *t, const struct chosen_wait *p,
-		       uint64_t shortest_ns)
+void request_story_list(struct story_list *list, struct chain_text *t, const struct chosen_wait *p,
+			uint64_t shortest_ns)
 {
 	struct story s = story_of(t, p);
 	struct parts parts = { .n = 0 };
@@ -674,20 +664,15 @@ int request_story_list(struct story_list *list, struct chain_text *t, const stru
 	size_t len;
 
 	*list = (struct story_list) { .n = 0 };
-	t->out = open_memstream(&list->text, &len);
-	if (t->out) {
-		s.parts = &parts;
-		s.list = list;
-		s.shortest_ns = shortest_ns;
-		tell(&s);
-		t->out_of_memory |= fclose(t->out) != 0;
-	} else {
-		t->out_of_memory = true;
-	}
+	t->out = xmemstream(&list->text, &len);
+	s.parts = &parts;
+	s.list = list;
+	s.shortest_ns = shortest_ns;
+	tell(&s);
+	xmemstream_close(t->out, &list->text);
 	t->out = out;
 	for (char *end = list->text; end && (end = strchr(end, '\n'));)
 		*end++ = 0;
-	return t->out_of_memory || t->wait.amounts.out_of_memory ? -ENOMEM : 0;
 }
 
 void story_list_free(struct story_list *list)

@@ -9,7 +9,7 @@
  * when it began; with_chains: and below it what the chains say of that time, as t->is_part asks.
  * Replaces t->wait. 0 or -ENOMEM.
  */
-int request_story_put(struct chain_text *t, const struct chosen_wait *p, bool with_chains);
+void request_story_put(struct chain_text *t, const struct chosen_wait *p, bool with_chains);
 
 /* A line of a request's story. */
 struct story_line {
@@ -29,6 +29,6 @@ struct story_list {
  * The same in few words, without chains and without other requests of its trace, for what took
  * shortest_ns or longer. 0 or -ENOMEM; to be freed in both cases.
  */
-int request_story_list(struct story_list *list, struct chain_text *t, const struct chosen_wait *p,
-		       uint64_t shortest_ns);
+void request_story_list(struct story_list *list, struct chain_text *t, const struct chosen_wait *p,
+			uint64_t shortest_ns);
 void story_list_free(struct story_list *list);

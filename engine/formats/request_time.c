@@ -9,6 +9,7 @@
 #include "base/compare.h"
 #include "words/place.h"
 #include "words/waited_for.h"
+#include "common/xalloc.h"
 
 /* Of a chain only the first link counts, and that there is a second one. */
 #define DEPTH 2
@@ -39,7 +40,6 @@ struct request_times {
 	/* By group: texts, numbers of samples; who had the CPU. */
 	struct sums ran, had;
 	struct sums whats; /* by place, a text: for what, a text */
-	bool out_of_memory;
 };
 
 /* ---- adding up ------------------------------------------------------------------------------ */
@@ -49,10 +49,6 @@ static void add_time(struct request_times *t, enum request_time_kind kind, uint3
 {
 	struct request_time *row = pair_table_at(&t->rows, kind, text, sizeof(*row));
 
-	if (!row) {
-		t->out_of_memory = true;
-		return;
-	}
 	row->kind = kind;
 	row->text = text;
 	row->ns[t->group] += ns;
@@ -63,7 +59,7 @@ static uint32_t make_label(struct request_times *t, enum node_kind kind, uint32_
 {
 	struct label label = { kind, text, what };
 
-	return intern_id(&t->labels, &label, sizeof(label), NULL);
+	return xintern(&t->labels, &label, sizeof(label), NULL);
 }
 
 static struct label label_of(const struct request_times *t, uint32_t node)
@@ -79,11 +75,11 @@ static struct label label_of(const struct request_times *t, uint32_t node)
 static uint32_t without_brackets(struct request_times *t, uint32_t string)
 {
 	uint32_t text = names_string(t->names, string);
-	const char *label = text ? names_text(t->names, text) : "";
+	const char *label = names_text(t->names, text);
 	size_t len = strlen(label);
-	char *copy = len > 2 ? strndup(label + 1, len - 2) : strdup(label);
+	char *copy = len > 2 ? xstrndup(label + 1, len - 2) : xstrdup(label);
 
-	text = text && copy ? names_adopt(t->names, copy) : 0;
+	text = names_adopt(t->names, copy);
 	free(copy);
 	return text;
 }
@@ -98,18 +94,18 @@ static uint32_t label_link(void *arg, const struct link *l)
 		if (l->name == timelines_queued(t->timelines))
 			return make_label(t, NODE_QUEUED, 0, 0);
 		text = without_brackets(t, l->name);
-		return text ? make_label(t, NODE_FOR, text, 0) : 0;
+		return make_label(t, NODE_FOR, text, 0);
 	}
 	if (timelines_pair(t->timelines, l->blocked).of_client)
 		return make_label(t, NODE_SERVED, 0, 0);
 	if (l->flags & LINK_STARTED) {
 		text = names_adopt(t->names, l->flags & LINK_ASKED ? "its work" : "its start");
-		return text ? make_label(t, NODE_BLOCKED, text, 0) : 0;
+		return make_label(t, NODE_BLOCKED, text, 0);
 	}
 	text = place_text(t->names, timelines_trace(t->timelines), l->blocked, UINT32_MAX, true,
 			  true);
 	what = waited_for_words(t->names, l->blocked);
-	return text && what ? make_label(t, NODE_BLOCKED, text, what) : 0;
+	return make_label(t, NODE_BLOCKED, text, what);
 }
 
 /* The label that decides what the time in a node was: that of the queue, else the last one. */
@@ -178,7 +174,7 @@ static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount
 /* ---- shares --------------------------------------------------------------------------------- */
 
 /* Splits a group's time of a kind that has no text yet as the sums say. */
-static int split(struct request_times *t, enum request_time_kind kind, const struct sums *by)
+static void split(struct request_times *t, enum request_time_kind kind, const struct sums *by)
 {
 	uint32_t row = pairs_find(&t->rows.keys, kind, 0);
 	uint64_t ns = row ? ((struct request_time *)t->rows.at)[row].ns[t->group] : 0;
@@ -189,14 +185,12 @@ static int split(struct request_times *t, enum request_time_kind kind, const str
 	for (size_t i = 0; i < n; i++)
 		known += of[i].amount;
 	if (!ns || !known)
-		return 0;
-	if (sums_share(of, n, ns, t->names))
-		return -ENOMEM;
+		return;
+	sums_share(of, n, ns, t->names);
 	for (size_t i = 0; i < n; i++) {
 		add_time(t, kind, 0, -of[i].share);
 		add_time(t, kind, of[i].text, of[i].share);
 	}
-	return 0;
 }
 
 static void say_what_for(struct request_times *t)
@@ -244,10 +238,9 @@ static void clear(struct request_times *t)
 	sums_free(&t->whats);
 }
 
-static int explain(struct request_times *t, const struct requests_taken *groups, size_t n)
+static void explain(struct request_times *t, const struct requests_taken *groups, size_t n)
 {
 	uint32_t head = chains_head(&t->chains, make_label(t, NODE_HEAD, 0, 0));
-	int err = 0;
 
 	for (t->group = 0; t->group < n; t->group++) {
 		const struct requests_taken *g = &groups[t->group];
@@ -262,56 +255,40 @@ static int explain(struct request_times *t, const struct requests_taken *groups,
 	sums_sort(&t->ran, t->names, sums_key_is_text);
 	sums_sort(&t->had, t->names, cpu_holder_name);
 	sums_sort(&t->whats, t->names, sums_key_is_text);
-	if (t->out_of_memory || t->chains.out_of_memory || t->ran.out_of_memory ||
-	    t->had.out_of_memory || t->whats.out_of_memory)
-		return -ENOMEM;
-	for (t->group = 0; t->group < n && !err; t->group++) {
-		err = split(t, REQUEST_RAN, &t->ran);
-		if (!err)
-			err = split(t, REQUEST_NO_CPU, &t->had);
+	for (t->group = 0; t->group < n; t->group++) {
+		split(t, REQUEST_RAN, &t->ran);
+		split(t, REQUEST_NO_CPU, &t->had);
 	}
-	return err || t->out_of_memory ? -ENOMEM : 0;
 }
 
-int request_times_explain(struct request_times *t, const struct requests_taken *groups, size_t n)
+void request_times_explain(struct request_times *t, const struct requests_taken *groups, size_t n)
 {
-	int err;
-
 	clear(t);
-	err = explain(t, groups, n);
-	if (err)
-		return err;
+	explain(t, groups, n);
 	say_what_for(t);
 	if (t->rows.keys.n)
 		qsort_r((struct request_time *)t->rows.at + 1, t->rows.keys.n,
 			sizeof(struct request_time), most_time_first, t);
-	return 0;
 }
 
-int request_times_new(struct request_times **out, const struct timelines *tl,
-		      const struct options *o, struct names *names)
+void request_times_new(struct request_times **out, const struct timelines *tl,
+		       const struct options *o, struct names *names)
 {
-	struct request_times *t = calloc(1, sizeof(*t));
-	int err;
+	struct request_times *t = xcalloc(1, sizeof(*t));
 
 	*out = t;
-	if (!t)
-		return -ENOMEM;
 	t->timelines = tl;
 	t->names = names;
 	t->options = *o;
 	t->options.mode = MODE_EXACT;
 	t->options.depth = DEPTH;
 	t->options.fold_repeats = true; /* links then say where the thread before them slept */
-	err = cpu_holders_new(&t->cpu_holders, tl, true);
-	if (!err)
-		err = chains_init(&t->chains, tl, &t->options,
-				  &(struct chain_user) { .sink = { .arg = t, .add = add },
-							 .label = label_link,
-							 .wants = 1u << AMOUNT_SAMPLES |
-								  1u << AMOUNT_CPU_HOLDER,
-							 .cpu_holders = t->cpu_holders });
-	return err;
+	cpu_holders_new(&t->cpu_holders, tl, true);
+	chains_init(&t->chains, tl, &t->options,
+		    &(struct chain_user) { .sink = { .arg = t, .add = add },
+					   .label = label_link,
+					   .wants = 1u << AMOUNT_SAMPLES | 1u << AMOUNT_CPU_HOLDER,
+					   .cpu_holders = t->cpu_holders });
 }
 
 void request_times_free(struct request_times *t)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "row_spans.h"
+#include "common/xalloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,37 +20,27 @@ static uint64_t bucket_at(const struct clock *c, uint64_t ns)
 }
 
 /* Appends a span that begins with a bucket. */
-static int add(struct row_spans *s, size_t *cap, const struct clock *c, uint64_t bucket)
+static void add(struct row_spans *s, size_t *cap, const struct clock *c, uint64_t bucket)
 {
 	uint64_t begin_ns = bucket * c->bucket_ns - c->wall_ns;
-	uint64_t *bounds, *time_s;
 
 	if (s->n + 2 > *cap) {
 		*cap = *cap * 2 + 64;
-		bounds = realloc(s->bounds, *cap * sizeof(*bounds));
-		s->bounds = bounds ? bounds : s->bounds;
-		time_s = realloc(s->time_s, *cap * sizeof(*time_s));
-		s->time_s = time_s ? time_s : s->time_s;
-		if (!bounds || !time_s)
-			return -ENOMEM;
+		s->bounds = xreallocarray(s->bounds, *cap, sizeof(*s->bounds));
+		s->time_s = xreallocarray(s->time_s, *cap, sizeof(*s->time_s));
 	}
 	s->bounds[s->n] = s->n ? begin_ns : c->from_ns;
 	s->time_s[s->n++] = bucket * c->bucket_ns / NS_PER_S;
-	return 0;
 }
 
 /* Appends a bucket, and before it what lies between it and the last one. */
-static int add_bucket(struct row_spans *s, size_t *cap, const struct clock *c, uint64_t *last,
-		      uint64_t bucket)
+static void add_bucket(struct row_spans *s, size_t *cap, const struct clock *c, uint64_t *last,
+		       uint64_t bucket)
 {
-	int err = 0;
-
 	if (bucket > *last + 1)
-		err = add(s, cap, c, *last + 1);
-	if (!err)
-		err = add(s, cap, c, bucket);
+		add(s, cap, c, *last + 1);
+	add(s, cap, c, bucket);
 	*last = bucket;
-	return err;
 }
 
 int row_spans_new(struct row_spans *s, const struct format_input *in)
@@ -69,15 +60,16 @@ int row_spans_new(struct row_spans *s, const struct format_input *in)
 		return 0;
 	to_ns = start_ns + (o->to_ns < length_ns ? o->to_ns : length_ns);
 	last = bucket_at(&c, c.from_ns);
-	err = add(s, &cap, &c, last);
-	if (!err)
-		err = trace_cursor_new(&cursor, in->trace);
+	add(s, &cap, &c, last);
+	err = trace_cursor_new(&cursor, in->trace);
 	while (!err && trace_cursor_next(cursor, &ev) && ev.time_ns < to_ns)
-		if (ev.time_ns >= c.from_ns && bucket_at(&c, ev.time_ns) != last)
-			err = add_bucket(s, &cap, &c, &last, bucket_at(&c, ev.time_ns));
+		if (ev.time_ns >= c.from_ns && bucket_at(&c, ev.time_ns) != last) {
+			add_bucket(s, &cap, &c, &last, bucket_at(&c, ev.time_ns));
+			err = 0;
+		}
 	trace_cursor_free(cursor);
 	if (!err && to_ns > c.from_ns && bucket_at(&c, to_ns - 1) > last)
-		err = add(s, &cap, &c, last + 1);
+		add(s, &cap, &c, last + 1);
 	/* The last one ends as the trace or --to does. */
 	end = start_ns > UINT64_MAX - o->to_ns ? UINT64_MAX : start_ns + o->to_ns;
 	if (!err)

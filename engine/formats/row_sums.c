@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 void wait_sums_count(struct wait_sums *s, uint64_t ns)
 {
@@ -53,12 +53,10 @@ void table_sums_add(struct table_sums *t, const struct wait_sums *s)
 		wait_sums_add(&t->other, s);
 }
 
-int row_lengths_add(struct row_lengths *l, uint32_t row, uint64_t ns)
+void row_lengths_add(struct row_lengths *l, uint32_t row, uint64_t ns)
 {
-	if (!GROW(l->at, l->n, l->cap))
-		return -ENOMEM;
+	XGROW(l->at, l->n, l->cap);
 	l->at[l->n++] = (struct row_length) { row, ns };
-	return 0;
 }
 
 static int by_row_and_length(const void *pa, const void *pb)

@@ -48,7 +48,7 @@ struct row_percentiles {
 };
 
 /* Returns 0 or -ENOMEM. */
-int row_lengths_add(struct row_lengths *l, uint32_t row, uint64_t ns);
+void row_lengths_add(struct row_lengths *l, uint32_t row, uint64_t ns);
 /*
  * Sets the struct row_percentiles of each row, which is at the given offset in the row's element of
  * rows, of size bytes each. Sorts the lengths.

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/intern.h"
 #include "fold/wait_length.h"
 #include "row_spans.h"
@@ -83,25 +83,23 @@ struct maker {
 
 static uint32_t text_id(struct maker *m, const char *s)
 {
-	return intern_id(&m->texts, s, strlen(s), NULL);
+	return xintern(&m->texts, s, strlen(s), NULL);
 }
 
 /* ---- chains --------------------------------------------------------------------------------- */
 
 /* The id of the text in the making. 0 or -ENOMEM. */
-static int take_chain(struct maker *m, uint32_t *chain)
+static void take_chain(struct maker *m, uint32_t *chain)
 {
 	const char *text = m->text.p ? m->text.p : "";
 	bool is_new;
-	uint32_t number = intern_id(&m->chains, text, m->text.len, &is_new);
+	uint32_t number = xintern(&m->chains, text, m->text.len, &is_new);
 
-	if (m->text.failed || !number || !GROW(m->ids, number - 1, m->cap_ids))
-		return -ENOMEM;
+	XGROW(m->ids, number - 1, m->cap_ids);
 	/* Most rows have a chain that others have: a hash of each took a third of all. */
 	if (is_new)
 		m->ids[number - 1] = row_id_of(text, m->text.len);
 	*chain = number;
-	return 0;
 }
 
 static void put_frame(struct maker *m, struct chain_frame frame, uint32_t span)
@@ -127,18 +125,19 @@ static int chain_of(struct maker *m, const struct chain_row *row, struct fact *f
 		return -ENOMEM;
 	while (--n > 0)
 		put_frame(m, chain_rows_frame(m->rows, frames[n - 1]), f->span);
-	return take_chain(m, &f->chain);
+	take_chain(m, &f->chain);
+	return 0;
 }
 
 /* Where a thread ran. */
-static int place_of(struct maker *m, uint32_t list, struct fact *f)
+static void place_of(struct maker *m, uint32_t list, struct fact *f)
 {
 	const struct frame_lists *lists = interned_stacks_lists(m->rows->stacks);
 
 	m->text.len = 0;
 	for (size_t i = 0; i < frame_list_len(lists, list); i++)
 		put_frame(m, frame_at(lists, frame_list_at(lists, list, i)), f->span);
-	return take_chain(m, &f->ran);
+	take_chain(m, &f->ran);
 }
 
 /* ---- facts ---------------------------------------------------------------------------------- */
@@ -190,12 +189,10 @@ static int describe(struct maker *m, const struct chain_row *row, struct fact *f
 	return err;
 }
 
-static int add_fact(struct maker *m, const struct fact *f)
+static void add_fact(struct maker *m, const struct fact *f)
 {
-	if (!GROW(m->facts, m->n_facts, m->cap_facts))
-		return -ENOMEM;
+	XGROW(m->facts, m->n_facts, m->cap_facts);
 	m->facts[m->n_facts++] = *f;
-	return 0;
 }
 
 /* Where the time of a row is, by its part. */
@@ -221,7 +218,9 @@ static int add_row(struct maker *m, const struct chain_row *row)
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
 		if (figures[i].part == part)
 			f.figures[figures[i].figure] = row->ns;
-	return err ? err : add_fact(m, &f);
+	if (!err)
+		add_fact(m, &f);
+	return err;
 }
 
 static int add_samples(struct maker *m, const struct chain_ran *ran)
@@ -232,10 +231,13 @@ static int add_samples(struct maker *m, const struct chain_ran *ran)
 	struct fact f = { .latency_ns = 0 };
 	int err = describe(m, &row, &f);
 
-	if (!err)
-		err = place_of(m, ran->list, &f);
+	if (!err) {
+		place_of(m, ran->list, &f);
+	}
 	f.figures[FIGURE_SAMPLES] = ran->samples;
-	return err ? err : add_fact(m, &f);
+	if (!err)
+		add_fact(m, &f);
+	return err;
 }
 
 /* ---- order ---------------------------------------------------------------------------------- */
@@ -331,7 +333,10 @@ static int make_other(struct maker *m, struct fact *f, bool of_group)
 	text_puts(&m->text, CHAIN_OTHER);
 	add_figures(&other, f);
 	*f = other;
-	return text && f->texts[FACT_ENDPOINT] ? take_chain(m, &f->chain) : -ENOMEM;
+	if (!f->texts[FACT_ENDPOINT])
+		return -ENOMEM;
+	take_chain(m, &f->chain);
+	return 0;
 }
 
 /*
@@ -341,9 +346,9 @@ static int make_other(struct maker *m, struct fact *f, bool of_group)
 static int keep_most(struct maker *m, size_t first, size_t end, bool of_requests, size_t most,
 		     bool of_group)
 {
-	struct ranked *r = malloc((end - first) * sizeof(*r));
+	struct ranked *r = xmalloc((end - first) * sizeof(*r));
 	size_t n = 0;
-	int err = r ? 0 : -ENOMEM;
+	int err = 0;
 
 	for (size_t i = first; i < end && !err; i++) {
 		const uint64_t *v = m->facts[i].figures;
@@ -415,8 +420,6 @@ static int give_trace(const struct maker *m)
 		{ .number = i->bytes },
 	};
 
-	if (!release || !arch || !tool)
-		return -ENOMEM;
 	return m->sink->put(m->sink->arg, ROWS_TRACES, values);
 }
 
@@ -440,15 +443,14 @@ static int give_modules(const struct maker *m, uint32_t span, size_t *at, size_t
 
 		if (!id)
 			continue;
-		err = path ? m->sink->put(m->sink->arg, ROWS_MODULES,
-					  (union row_value[]) {
-						  { .number = m->spans.time_s[span] },
-						  { .id = m->trace },
-						  { .text = m->host },
-						  { .text = names_text(m->names, path) },
-						  { .text = trace_module_build_id(t, id) },
-					  })
-			   : -ENOMEM;
+		err = m->sink->put(m->sink->arg, ROWS_MODULES,
+				   (union row_value[]) {
+					   { .number = m->spans.time_s[span] },
+					   { .id = m->trace },
+					   { .text = m->host },
+					   { .text = names_text(m->names, path) },
+					   { .text = trace_module_build_id(t, id) },
+				   });
 	}
 	return err;
 }
@@ -464,11 +466,11 @@ static int by_span_and_chain(const void *pa, const void *pb, void *arg)
 /* The chains that rows have, in an order that does not depend on which thread met them first. */
 static struct given *chains_in_order(const struct maker *m, size_t *n)
 {
-	struct given *chains = malloc(((size_t)m->chains.n + 1) * sizeof(*chains));
-	bool *seen = calloc((size_t)m->chains.n + 1, sizeof(*seen));
+	struct given *chains = xmalloc(((size_t)m->chains.n + 1) * sizeof(*chains));
+	bool *seen = xcalloc((size_t)m->chains.n + 1, sizeof(*seen));
 
 	*n = 0;
-	for (size_t i = 0; i < m->n_facts && chains && seen; i++) {
+	for (size_t i = 0; i < m->n_facts; i++) {
 		const uint32_t of[] = { m->facts[i].chain, m->facts[i].ran };
 
 		for (int k = 0; k < 2; k++)
@@ -476,10 +478,6 @@ static struct given *chains_in_order(const struct maker *m, size_t *n)
 				seen[of[k]] = true;
 				chains[(*n)++] = (struct given) { m->facts[i].span, of[k] };
 			}
-	}
-	if (!seen) {
-		free(chains);
-		return NULL;
 	}
 	free(seen);
 	if (*n)
@@ -524,7 +522,7 @@ static int give_all(struct maker *m)
 {
 	size_t n_modules = m->modules_end, n_chains, module = 0, chain = 0, i = 0;
 	struct given *chains = chains_in_order(m, &n_chains);
-	int err = chains ? 0 : -ENOMEM;
+	int err = 0;
 
 	qsort(m->modules, n_modules, sizeof(*m->modules), by_span_and_id);
 	for (uint32_t span = 0; span < m->spans.n && !err; span++) {
@@ -544,16 +542,16 @@ static int add_fold(struct maker *m, const struct options *o)
 {
 	struct fold_spans spans = { m->spans.bounds, m->spans.n };
 	struct fold *f;
-	int err = fold_new_by_row(&f, m->in->timelines, o, &spans);
+	int err = 0;
 
-	if (!err) {
-		m->rows = fold_rows(f);
-		m->names = interned_stacks_names(m->rows->stacks);
-		for (size_t i = 0; i < m->rows->n && !err; i++)
-			err = add_row(m, &m->rows->at[i]);
-		for (size_t i = 0; i < m->rows->n_ran && !err; i++)
-			err = add_samples(m, &m->rows->ran[i]);
-	}
+	fold_new_by_row(&f, m->in->timelines, o, &spans);
+
+	m->rows = fold_rows(f);
+	m->names = interned_stacks_names(m->rows->stacks);
+	for (size_t i = 0; i < m->rows->n && !err; i++)
+		err = add_row(m, &m->rows->at[i]);
+	for (size_t i = 0; i < m->rows->n_ran && !err; i++)
+		err = add_samples(m, &m->rows->ran[i]);
 	fold_free(f);
 	m->names = NULL;
 	return err;
@@ -600,15 +598,15 @@ int rows_make(const struct format_input *in, const struct row_sink *sink)
 	struct maker m = { .in = in, .sink = sink };
 	struct names *names = NULL;
 	uint32_t host;
-	int err = names_new(&names, in->timelines, in->options);
+	int err = 0;
 
-	if (!err) {
-		host = names_clean(names, trace_info(in->trace)->host);
-		m.host = host ? strdup(names_text(names, host)) : NULL;
-		m.modules_end = trace_modules_end(in->trace);
-		m.modules = calloc((size_t)m.modules_end + 1, sizeof(*m.modules));
-		err = m.host && m.modules ? row_spans_new(&m.spans, in) : -ENOMEM;
-	}
+	names_new(&names, in->timelines, in->options);
+
+	host = names_clean(names, trace_info(in->trace)->host);
+	m.host = xstrdup(names_text(names, host));
+	m.modules_end = trace_modules_end(in->trace);
+	m.modules = xcalloc((size_t)m.modules_end + 1, sizeof(*m.modules));
+	err = row_spans_new(&m.spans, in);
 	if (!err) {
 		m.trace = id_of_trace(trace_info(in->trace));
 		err = m.spans.n ? add_folds(&m) : 0;

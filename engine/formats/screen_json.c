@@ -13,6 +13,7 @@
 #include "subject_text.h"
 #include "trust.h"
 #include "words/process_notes.h"
+#include "common/xalloc.h"
 
 #define STEPS_MOST 6 /* of each subject, as on the screen */
 
@@ -53,21 +54,17 @@ struct text {
 	FILE *f;
 };
 
-static FILE *text_begin(struct screen *s, struct text *t)
+static void text_begin(struct text *t)
 {
-	t->f = open_memstream(&t->p, &t->len);
-	s->j.b.failed |= !t->f;
-	return t->f;
+	t->f = xmemstream(&t->p, &t->len);
 }
 
 /* put: json_text or json_whole_text. */
 static void text_end_as(struct screen *s, struct text *t, const char *key,
 			void (*put)(struct json_object *, const char *, const char *))
 {
-	if (fclose(t->f))
-		s->j.b.failed = true;
-	else
-		put(&s->j, key, t->p);
+	xmemstream_close(t->f, &t->p);
+	put(&s->j, key, t->p);
 	free(t->p);
 }
 
@@ -131,17 +128,18 @@ static void put_step(struct screen *s, const struct chain_lines *l, const struct
 	json_end(j, '}');
 }
 
-static int put_steps(struct screen *s, const struct subject *of)
+static void put_steps(struct screen *s, const struct subject *of)
 {
 	struct chain_lines l = { .n = 0 };
-	int err = of->steps ? chain_lines_make(&l, of->steps, s->subjects->names, STEPS_MOST) : 0;
+
+	if (of->steps)
+		chain_lines_make(&l, of->steps, s->subjects->names, STEPS_MOST);
 
 	json_begin(&s->j, "steps", '[');
 	for (size_t i = 0; i < l.n; i++)
 		put_step(s, &l, &l.line[i]);
 	json_end(&s->j, ']');
 	chain_lines_free(&l);
-	return err;
 }
 
 static void put_requests(struct screen *s, const struct subject *of)
@@ -192,10 +190,9 @@ static int put_subject(struct screen *s, const struct subject *of)
 					     [SUBJECT_ENDPOINT] = "endpoint" };
 	struct json_object *j = &s->j;
 	struct text verdict;
-	int err = text_begin(s, &verdict) ? 0 : -ENOMEM;
+	int err;
 
-	if (err)
-		return err;
+	text_begin(&verdict);
 	json_begin(j, NULL, '{');
 	json_text(j, "kind", kinds[of->kind]);
 	json_text(j, "name", names_text(s->subjects->names, of->name));
@@ -209,7 +206,8 @@ static int put_subject(struct screen *s, const struct subject *of)
 		put_requests(s, of);
 	}
 	json_number(j, "explained_ns", of->steps ? chain_steps_total_ns(of->steps) : 0);
-	err = err ? err : put_steps(s, of);
+	if (!err)
+		put_steps(s, of);
 	json_end(j, '}');
 	return err;
 }
@@ -251,8 +249,7 @@ static void put_command(struct screen *s, const char *options)
 {
 	struct text t;
 
-	if (!text_begin(s, &t))
-		return;
+	text_begin(&t);
 	fprintf(t.f, "chainwalk %s", options);
 	if (s->in->path) {
 		putc(' ', t.f);
@@ -300,7 +297,7 @@ static int make(struct screen *s)
 	put_causes(s);
 	put_next(s);
 	json_end(j, '}');
-	return err || j->b.failed ? -ENOMEM : 0;
+	return err ? -ENOMEM : 0;
 }
 
 int screen_put_json(FILE *out, const struct format_input *in, const struct subjects *subjects,

@@ -19,6 +19,7 @@
 #include "select/top_waits.h"
 #include "select/wait_nature.h"
 #include "words/waited_for.h"
+#include "common/xalloc.h"
 
 /* ---- waits for servers ----------------------------------------------------------------------- */
 
@@ -53,8 +54,8 @@ static uint32_t server_name(struct servers *s, uint32_t object)
 	if (strncmp(text, "poll ", 5))
 		return words;
 	/* The text moves when another one is made. */
-	text = strdup(text + 5);
-	words = text ? names_adopt(s->names, text) : 0;
+	text = xstrdup(text + 5);
+	words = names_adopt(s->names, text);
 	free((char *)text);
 	return words;
 }
@@ -74,7 +75,8 @@ static int add_wait(void *arg, const struct chosen_wait *p)
 		return -ENOMEM;
 	row->name = name;
 	wait_sums_count(&row->sums, ns);
-	return row_lengths_add(&s->lengths, (uint32_t)(row - (struct server *)s->rows.at) - 1, ns);
+	row_lengths_add(&s->lengths, (uint32_t)(row - (struct server *)s->rows.at) - 1, ns);
+	return 0;
 }
 
 static int most_time_first(const void *pa, const void *pb, void *names)
@@ -97,10 +99,9 @@ static int put_server(FILE *out, const struct servers *s, const struct server *r
 		      const struct options *o)
 {
 	struct paragraph p;
-	int err = paragraph_begin(&p);
 
-	if (err)
-		return err;
+	paragraph_begin(&p);
+
 	p.columns = paragraph_columns(o->columns);
 	fputs("waited for ", p.f);
 	style_name(p.f, o->color, names_text(s->names, row->name));
@@ -154,11 +155,9 @@ static int server_waits_put(FILE *out, const struct format_input *in)
 	/* Who waits for the next question is no client. */
 	o.no_idle = true;
 	o.parts = PART_BLOCKED;
-	err = names_new(&s.names, in->timelines, &o);
-	if (!err)
-		err = wait_filter_new(&f, in->timelines, &o, s.names);
-	if (!err)
-		err = top_waits_walk(in->timelines, f, 0, add_wait, &s);
+	names_new(&s.names, in->timelines, &o);
+	wait_filter_new(&f, in->timelines, &o, s.names);
+	err = top_waits_walk(in->timelines, f, 0, add_wait, &s);
 	if (!err)
 		err = put_all(out, &s, in, f);
 	free(s.lengths.at);
@@ -284,12 +283,9 @@ static int put_figures(FILE *out, const struct format_input *in, const struct su
 	struct requests_taken all = of->requests->all, slowest = of->slowest;
 	char *rate = request_rate(in, s->filter, all.n);
 	struct paragraph p;
-	int err = rate ? paragraph_begin(&p) : -ENOMEM;
 
-	if (err) {
-		free(rate);
-		return err;
-	}
+	paragraph_begin(&p);
+
 	p.columns = paragraph_columns(in->options->columns);
 	fprintf(p.f, "%zu request%s", all.n, all.n == 1 ? "" : "s");
 	if (of->service)
@@ -319,9 +315,8 @@ static int put_routes(FILE *out, const struct format_input *in, const struct ser
 
 		if (i && !r->over_ns)
 			break;
-		err = paragraph_begin(&p);
-		if (err)
-			break;
+		paragraph_begin(&p);
+		err = 0;
 		p.columns = paragraph_columns(in->options->columns);
 		fprintf(p.f, "%3.0f %% ",
 			s->over_ns ? 100 * (double)r->over_ns / (double)s->over_ns : 0.0);
@@ -342,10 +337,10 @@ static int put_subject(FILE *out, const struct format_input *in, const struct su
 {
 	struct named_steps steps;
 	struct paragraph p;
-	int err = paragraph_begin(&p);
+	int err = 0;
 
-	if (err)
-		return err;
+	paragraph_begin(&p);
+
 	p.columns = paragraph_columns(in->options->columns);
 	p.plain = !in->options->wide;
 	err = subject_put_verdict(p.f, in, s, of);
@@ -356,7 +351,7 @@ static int put_subject(FILE *out, const struct format_input *in, const struct su
 	if (!err && of->service)
 		err = put_routes(out, in, of->service);
 	if (!err && of->steps)
-		err = chain_lines_put(out, of->steps, s->names, in->options, LINES_SHOWN);
+		chain_lines_put(out, of->steps, s->names, in->options, LINES_SHOWN);
 	if (err || !of->processes.n)
 		return err;
 	err = named_steps_find(&steps, &of->processes, in->timelines, s->names);
@@ -374,11 +369,10 @@ static int put_if_fits(FILE *out, const struct format_input *in, const struct su
 {
 	char *text = NULL;
 	size_t len;
-	FILE *memory = open_memstream(&text, &len);
-	int err = memory ? put_subject(memory, in, s, of) : -ENOMEM;
+	FILE *memory = xmemstream(&text, &len);
+	int err = put_subject(memory, in, s, of);
 
-	if (memory && fclose(memory))
-		err = -ENOMEM;
+	xmemstream_close(memory, &text);
 	if (!err)
 		*lines += paragraph_lines(text, paragraph_columns(in->options->columns));
 	if (!err && *lines > most)

@@ -12,6 +12,7 @@
 #include "format_requests.h"
 #include "select/path.h"
 #include "select/top_waits.h"
+#include "common/xalloc.h"
 
 #define TOLD_MOST 32
 /* A thread that waited for others in less than one of so many parts of the time is none. */
@@ -40,7 +41,7 @@ static uint32_t name_with_id(const struct timelines *tl, struct names *names, ui
 	snprintf(id, sizeof(id), "/%" PRIu32, timelines_thread(tl, thread)->tid);
 	text_puts(&b, last_name(tl, names, thread));
 	text_puts(&b, id);
-	text = b.failed ? 0 : names_adopt(names, b.p);
+	text = names_adopt(names, b.p);
 	text_free(&b);
 	return text;
 }
@@ -59,31 +60,28 @@ static uint64_t without_cpu_ns(const struct chain_steps *s)
 	return ns;
 }
 
-static int add_path_steps(struct subjects *s, struct subject *of, const struct path *p,
-			  const struct timelines *tl, const struct options *o)
+static void add_path_steps(struct subjects *s, struct subject *of, const struct path *p,
+			   const struct timelines *tl, const struct options *o)
 {
-	int err = chain_steps_new(&of->steps, tl, o, s->names);
+	chain_steps_new(&of->steps, tl, o, s->names);
 
-	if (!err)
-		err = chain_steps_add_life(of->steps, p->thread, p->from_ns, p->to_ns);
-	if (!err)
-		err = chain_steps_end(of->steps);
-	if (err)
-		return err;
+	chain_steps_add_life(of->steps, p->thread, p->from_ns, p->to_ns);
+	chain_steps_end(of->steps);
 	of->no_cpu_ns = without_cpu_ns(of->steps);
-	return path_processes_find(&of->processes, tl, o, p->thread, p->from_ns, p->to_ns);
+	path_processes_find(&of->processes, tl, o, p->thread, p->from_ns, p->to_ns);
 }
 
-static int add_path(struct subjects *s, const struct timelines *tl, const struct options *o)
+static void add_path(struct subjects *s, const struct timelines *tl, const struct options *o)
 {
 	const struct thread *th;
 	struct subject *of;
 	uint64_t own_ns, others_ns;
 	struct path p;
-	int err = path_find(&p, tl, o);
 
-	if (err || p.from_ns >= p.to_ns)
-		return err;
+	path_find(&p, tl, o);
+
+	if (p.from_ns >= p.to_ns)
+		return;
 	th = timelines_thread(tl, p.thread);
 	of = add(s, p.is_command ? SUBJECT_COMMAND : SUBJECT_NAMED);
 	of->name = p.is_command ? names_thread(s->names, p.thread, p.to_ns - 1)
@@ -94,14 +92,13 @@ static int add_path(struct subjects *s, const struct timelines *tl, const struct
 	of->began = p.from_ns <= th->begin_ns && th->begin_ns > timelines_start_ns(tl);
 	of->began |= p.is_command && !o->from_ns;
 	of->ended = th->flags & THREAD_EXITED && p.to_ns >= th->end_ns;
-	if (!of->name)
-		return -ENOMEM;
-	err = s->all ? 0 : path_ran_ns(&own_ns, &others_ns, &p, tl, o);
-	if (err || s->all)
-		return err;
+	if (!s->all)
+		path_ran_ns(&own_ns, &others_ns, &p, tl, o);
+	if (s->all)
+		return;
 	of->cpus_busy = (double)own_ns / (double)of->took_ns;
 	of->others_cpus = (double)others_ns / (double)of->took_ns;
-	return add_path_steps(s, of, &p, tl, o);
+	add_path_steps(s, of, &p, tl, o);
 }
 
 /* ---- who waited for others ------------------------------------------------------------------- */
@@ -180,7 +177,8 @@ static int add_to_steps(void *arg, const struct chosen_wait *p)
 {
 	struct waiters *w = arg;
 
-	return chain_steps_add(w->steps, p);
+	chain_steps_add(w->steps, p);
+	return 0;
 }
 
 /* Of the threads that are not told; THREAD_NONE: none waited. */
@@ -202,17 +200,18 @@ static int add_waiter_steps(struct subjects *s, struct waiters *w, const struct 
 {
 	const struct timelines *tl = w->timelines;
 	struct subject *of = add(s, SUBJECT_WAITER);
-	int err = chain_steps_new(&of->steps, tl, o, s->names);
+	int err = 0;
+
+	chain_steps_new(&of->steps, tl, o, s->names);
 
 	w->steps = of->steps;
 	of->name = name_with_id(tl, s->names, thread);
 	of->took_ns = w->waited_ns[thread];
 	of->of_ns = timelines_end_ns(tl) - timelines_start_ns(tl);
+	err = top_waits_of_thread(tl, f, thread, add_to_steps, w);
 	if (!err)
-		err = top_waits_of_thread(tl, f, thread, add_to_steps, w);
-	if (!err)
-		err = chain_steps_end(of->steps);
-	return err ? err : of->name ? 0 : -ENOMEM;
+		chain_steps_end(of->steps);
+	return err ? err : 0;
 }
 
 /* The thread that waited longest for others, if it is not told yet. */
@@ -228,10 +227,9 @@ static int add_waiter(struct subjects *s, const struct timelines *tl, const stru
 
 	if (s->n)
 		note_told(&told, &s->at[0], tl, s->names);
-	w.waited_ns = calloc(timelines_threads(tl) + 1, sizeof(*w.waited_ns));
-	err = w.waited_ns ? wait_filter_like(&f, like, o, s->names) : -ENOMEM;
-	if (!err)
-		err = top_waits_walk(tl, f, 0, add_length, &w);
+	w.waited_ns = xcalloc(timelines_threads(tl) + 1, sizeof(*w.waited_ns));
+	wait_filter_like(&f, like, o, s->names);
+	err = top_waits_walk(tl, f, 0, add_length, &w);
 	thread = err ? THREAD_NONE : longest(&w, s->names, &told);
 	if (thread != THREAD_NONE && w.waited_ns[thread] >= all_ns / LEAST_OF_TIME)
 		err = add_waiter_steps(s, &w, o, f, thread);
@@ -266,28 +264,25 @@ static bool has_more_others(const struct endpoint_requests *at, size_t n,
 	return others >= e->all.n && others;
 }
 
-static int add_endpoint(struct subjects *s, const struct format_input *in, const struct options *o,
-			const struct endpoint_requests *e, struct service *service)
+static void add_endpoint(struct subjects *s, const struct format_input *in, const struct options *o,
+			 const struct endpoint_requests *e, struct service *service)
 {
 	struct subject *of = add(s, SUBJECT_ENDPOINT);
 	struct text_buf name = { 0 };
-	int err = 0;
 
 	of->service = service;
 	of->requests = service ? &service->requests : e;
 	of->slowest = service ? service->slowest : requests_slowest(e->all);
 	of->took_ns = of->requests->total_ns;
 	request_endpoint_put(&name, in, of->requests);
-	of->name = name.failed ? 0 : names_adopt(s->names, name.p);
+	of->name = names_adopt(s->names, name.p);
 	text_free(&name);
-	if (!of->name)
-		return -ENOMEM;
 	if (s->all || took_no_time(in->timelines, s->filter, of->requests))
-		return 0;
-	err = chain_steps_new(&of->steps, in->timelines, o, s->names);
-	for (size_t i = 0; i < of->slowest.n && !err; i++)
-		err = chain_steps_add(of->steps, &of->slowest.at[i]);
-	return err ? err : chain_steps_end(of->steps);
+		return;
+	chain_steps_new(&of->steps, in->timelines, o, s->names);
+	for (size_t i = 0; i < of->slowest.n; i++)
+		chain_steps_add(of->steps, &of->slowest.at[i]);
+	chain_steps_end(of->steps);
 }
 
 /* A step counts from one of so many parts of all on. */
@@ -344,46 +339,41 @@ static int most_time_first(const void *pa, const void *pb)
 static struct group *find_groups(const struct endpoint_requests *at, size_t n, bool alone,
 				 size_t *n_groups)
 {
-	struct group *groups = calloc(n + 1, sizeof(*groups));
+	struct group *groups = xcalloc(n + 1, sizeof(*groups));
 	struct pair_table of = { .cap = 0 }; /* 1 + the group */
 
 	*n_groups = 0;
-	for (size_t i = 0; i < n && groups; i++) {
+	for (size_t i = 0; i < n; i++) {
 		uint32_t *group = pair_table_at(&of, request_service(at[i].endpoint),
 						alone ? (uint32_t)i + 1 : 0, sizeof(*group));
 
-		if (!group) {
-			free(groups);
-			groups = NULL;
-			break;
-		}
 		if (!*group)
 			groups[(*group = (uint32_t)++ * n_groups) - 1].first = &at[i];
 		groups[*group - 1].total_ns += at[i].total_ns;
 		groups[*group - 1].routes += at[i].all.n > 0;
 	}
 	pair_table_free(&of);
-	if (groups)
-		qsort(groups, *n_groups, sizeof(*groups), most_time_first);
+	qsort(groups, *n_groups, sizeof(*groups), most_time_first);
 	return groups;
 }
 
 /* Adds the group, unless nobody asks why these took so long; *shown: how many were. */
-static int add_group(struct subjects *s, const struct format_input *in, const struct options *o,
-		     const struct group *g, size_t n, size_t *shown)
+static void add_group(struct subjects *s, const struct format_input *in, const struct options *o,
+		      const struct group *g, size_t n, size_t *shown)
 {
 	struct service *service = NULL;
-	int err = g->routes > 1 ? service_new(&service, in->timelines, g->first, n) : 0;
 
-	if (err ||
-	    (!s->all &&
+	if (g->routes > 1)
+		service_new(&service, in->timelines, g->first, n);
+
+	if ((!s->all &&
 	     took_no_time(in->timelines, s->filter, service ? &service->requests : g->first) &&
 	     (*shown || o->command))) {
 		service_free(service);
-		return err;
+		return;
 	}
 	++*shown;
-	return add_endpoint(s, in, o, g->first, service);
+	add_endpoint(s, in, o, g->first, service);
 }
 
 static int add_endpoints(struct subjects *s, const struct format_input *in, const struct options *o)
@@ -392,23 +382,24 @@ static int add_endpoints(struct subjects *s, const struct format_input *in, cons
 	struct group *groups;
 	size_t shown = 0, most = s->all ? SUBJECTS_ENDPOINTS_MOST : SUBJECTS_ENDPOINTS,
 	       first = s->n, n;
-	int err = wait_filter_new(&s->filter, in->timelines, o, s->names);
+	int err = 0;
 
-	if (!err)
-		err = request_table_new(&s->requests, in->timelines, o, s->filter);
+	wait_filter_new(&s->filter, in->timelines, o, s->names);
+
+	err = request_table_new(&s->requests, in->timelines, o, s->filter);
 	if (err)
 		return err;
 	at = request_table_list(s->requests, &n);
 	end = at + n;
 	groups = find_groups(at, n, s->all, &s->n_endpoints);
-	if (!groups)
-		return -ENOMEM;
 	for (size_t i = 0; i < s->n_endpoints && shown < most && !err; i++) {
 		const struct endpoint_requests *e = groups[i].first;
 
 		/* First requests of connections only where there are hardly any others. */
-		if (groups[i].routes && !(e->endpoint->first && has_more_others(at, n, e)))
-			err = add_group(s, in, o, &groups[i], (size_t)(end - e), &shown);
+		if (groups[i].routes && !(e->endpoint->first && has_more_others(at, n, e))) {
+			add_group(s, in, o, &groups[i], (size_t)(end - e), &shown);
+			err = 0;
+		}
 	}
 	free(groups);
 	if (!err)
@@ -457,10 +448,11 @@ static int find(struct subjects *s, const struct format_input *in, const struct 
 	s->of_threads.no_idle = true;
 	s->of_threads.parts = PART_BLOCKED;
 	timelines_requests(in->timelines, &n_requests);
-	err = names_new(&s->names, in->timelines, &s->of_requests);
-	if (!err && wants_path(in->options))
-		err = add_path(s, in->timelines, &s->of_threads);
-	if (!err && wants_path(in->options) && !n_requests && !all)
+	names_new(&s->names, in->timelines, &s->of_requests);
+	err = 0;
+	if (wants_path(in->options))
+		add_path(s, in->timelines, &s->of_threads);
+	if (wants_path(in->options) && !n_requests && !all)
 		err = add_waiter(s, in->timelines, &s->of_threads, like);
 	if (!err && n_requests && s->wants_endpoints)
 		err = add_endpoints(s, in, &s->of_requests);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json_object.h"
+#include "common/xalloc.h"
 
 #define COLUMNS_MAX 32
 #define SHARES_SHOWN 3
@@ -99,8 +100,6 @@ static void put_object(struct table *t, const struct cell *cells, size_t n)
 	json_end(&j, '}');
 	text_puts(&j.b, "\n");
 	json_flush(&j, t->out);
-	if (j.b.failed)
-		t->err = -ENOMEM;
 	text_free(&j.b);
 }
 
@@ -110,14 +109,11 @@ static int put_share_text(struct text_buf *b, const struct cell *cell)
 {
 	char *text;
 	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = xmemstream(&text, &len);
 	bool any;
 
-	if (!f)
-		return -ENOMEM;
 	any = sums_write(cell->sums, cell->names, cell->thing, SHARES_SHOWN, "", "[unknown]", f);
-	if (fclose(f))
-		return -ENOMEM;
+	xmemstream_close(f, &text);
 	text_puts(b, any ? text : "-");
 	free(text);
 	return 0;
@@ -352,7 +348,7 @@ int table_end(struct table *t, const char *note, ...)
 {
 	struct layout l;
 	va_list args;
-	int err = t->text.failed ? -ENOMEM : t->err;
+	int err = t->err;
 
 	if (!err && !t->in->options->json) {
 		put_all(t, &l);

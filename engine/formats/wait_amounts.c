@@ -11,19 +11,15 @@ static uint32_t key_id(struct wait_amounts *w, struct amount_key key)
 	if (!key.stage && !key.value)
 		return key.end + 1u;
 	id = pairs_id(&w->keys, (uint32_t)key.stage << 8 | key.end, key.value);
-	return id ? CHAIN_ENDS + id : 0;
+	return CHAIN_ENDS + id;
 }
 
 static void add_time(struct wait_amounts *w, uint32_t place, struct amount_key key, uint64_t ns,
 		     uint64_t interrupted_ns)
 {
 	uint32_t id = key_id(w, key);
-	struct wait_amount *a = id ? pair_table_at(&w->at, place, id, sizeof(*a)) : NULL;
+	struct wait_amount *a = pair_table_at(&w->at, place, id, sizeof(*a));
 
-	if (!a) {
-		w->out_of_memory = true;
-		return;
-	}
 	a->place = place;
 	a->key = key;
 	a->ns += ns;
@@ -60,7 +56,7 @@ struct wait_amount *wait_amounts_list(const struct wait_amounts *w, size_t *n)
 	return *n ? (struct wait_amount *)w->at.at + 1 : NULL;
 }
 
-int wait_amounts_make(struct wait_amounts *w, const struct chosen_wait *p)
+void wait_amounts_make(struct wait_amounts *w, const struct chosen_wait *p)
 {
 	const struct shown *s = &p->shown;
 	uint32_t head = chains_head(&w->chains, 1);
@@ -79,33 +75,27 @@ int wait_amounts_make(struct wait_amounts *w, const struct chosen_wait *p)
 	sums_merge(&w->ran, w->names, names_off_cpu);
 	sums_sort(&w->ran, w->names, names_off_cpu);
 	sums_sort(&w->woken, w->names, names_string);
-	return w->out_of_memory || w->chains.out_of_memory || w->had.out_of_memory ||
-			       w->ran.out_of_memory || w->woken.out_of_memory
-		       ? -ENOMEM
-		       : 0;
 }
 
-int wait_amounts_init(struct wait_amounts *w, const struct timelines *tl, const struct options *o,
-		      struct names *names, bool blocked_only,
-		      uint32_t (*label)(void *arg, const struct link *l),
-		      uint32_t (*identity)(const void *arg, uint32_t label))
+void wait_amounts_init(struct wait_amounts *w, const struct timelines *tl, const struct options *o,
+		       struct names *names, bool blocked_only,
+		       uint32_t (*label)(void *arg, const struct link *l),
+		       uint32_t (*identity)(const void *arg, uint32_t label))
 {
 	struct chain_user user = { .sink = { .arg = w, .add = add },
 				   .label = label,
 				   .identity = identity,
 				   .wants = 1u << AMOUNT_SAMPLES | 1u << AMOUNT_INTERRUPTED };
-	int err = 0;
 
 	*w = (struct wait_amounts) { .names = names };
 	if (!blocked_only) {
 		user.sink.window = add_window;
 		user.wants |= 1u << AMOUNT_CPU_HOLDER;
-		err = cpu_holders_new(&w->cpu_holders, tl, true);
-		if (!err)
-			err = woken_meanwhile_new(&w->wakings, tl, names_kernel_stacks(names));
+		cpu_holders_new(&w->cpu_holders, tl, true);
+		woken_meanwhile_new(&w->wakings, tl, names_kernel_stacks(names));
 		user.cpu_holders = w->cpu_holders;
 	}
-	return err ? err : chains_init(&w->chains, tl, o, &user);
+	chains_init(&w->chains, tl, o, &user);
 }
 
 void wait_amounts_free(struct wait_amounts *w)

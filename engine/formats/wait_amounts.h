@@ -26,9 +26,8 @@ struct wait_amounts {
 	struct pairs keys;		 /* amount_key: its first half, its value */
 	struct pair_table at;		 /* struct wait_amount by (place, key) */
 	struct sums had, ran, woken;	 /* by place: CPU holders, samples by stack pair, wakees */
-	/* The place of a node, sets out_of_memory if there is none. NULL: the node. */
+	/* The place of a node. NULL: the node. */
 	uint32_t (*place_of)(struct wait_amounts *w, uint32_t node);
-	bool out_of_memory; /* sticky */
 };
 
 /*
@@ -36,12 +35,12 @@ struct wait_amounts {
  * and identity are a chain_user's; their arg is w. names have the options o; all must outlive w. 0
  * or -ENOMEM. To be ended with wait_amounts_free(), also after an error.
  */
-int wait_amounts_init(struct wait_amounts *w, const struct timelines *tl, const struct options *o,
-		      struct names *names, bool blocked_only,
-		      uint32_t (*label)(void *arg, const struct link *l),
-		      uint32_t (*identity)(const void *arg, uint32_t label));
+void wait_amounts_init(struct wait_amounts *w, const struct timelines *tl, const struct options *o,
+		       struct names *names, bool blocked_only,
+		       uint32_t (*label)(void *arg, const struct link *l),
+		       uint32_t (*identity)(const void *arg, uint32_t label));
 void wait_amounts_free(struct wait_amounts *w);
 /* Forgets the wait before, and makes the amounts of another. 0 or -ENOMEM. */
-int wait_amounts_make(struct wait_amounts *w, const struct chosen_wait *p);
+void wait_amounts_make(struct wait_amounts *w, const struct chosen_wait *p);
 /* The list, in the order in which chains were found; may be sorted. *n: how many. */
 struct wait_amount *wait_amounts_list(const struct wait_amounts *w, size_t *n);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 /* ---- links ---------------------------------------------------------------------------------- */
 
@@ -17,11 +17,10 @@ static uint32_t make_label(struct wait_tree *t, const struct link *l)
 	uint32_t id;
 	int is_new;
 
-	id = identity ? pairs_id_new(&t->labels, l->waker, identity, &is_new) : 0;
-	if (!id || !is_new)
+	id = pairs_id_new(&t->labels, l->waker, identity, &is_new);
+	if (!is_new)
 		return id;
-	if (!GROW(t->link, id, t->cap_link))
-		return 0;
+	XGROW(t->link, id, t->cap_link);
 	t->link[id] = *l;
 	return id;
 }
@@ -30,10 +29,9 @@ static uint32_t label_link(void *arg, const struct link *l)
 {
 	struct wait_tree *t = arg;
 	bool is_new;
-	uint32_t id = intern_id(&t->links, l, sizeof(*l), &is_new);
+	uint32_t id = xintern(&t->links, l, sizeof(*l), &is_new);
 
-	if (!id || !GROW(t->label, id, t->cap_label))
-		return 0;
+	XGROW(t->label, id, t->cap_label);
 	if (is_new)
 		t->label[id] = make_label(t, l);
 	return t->label[id];
@@ -60,10 +58,7 @@ static uint32_t run_of(const struct chains *c, uint32_t node)
 
 static uint32_t add_item(struct wait_tree *t, uint32_t parent, uint32_t label)
 {
-	if (!GROW(t->items, t->n_items, t->cap_items)) {
-		t->amounts.out_of_memory = true;
-		return 0;
-	}
+	XGROW(t->items, t->n_items, t->cap_items);
 	t->items[t->n_items] = (struct tree_item) { .parent = parent, .label = label, .times = 1 };
 	return (uint32_t)t->n_items++;
 }
@@ -88,9 +83,7 @@ static uint32_t item_of(struct wait_amounts *w, uint32_t node)
 		item = add_item(t, item, link.b);
 	}
 	at = pair_table_at(&t->item_of, node, 0, sizeof(*at));
-	w->out_of_memory |= !at;
-	if (at)
-		*at = item;
+	*at = item;
 	return item;
 }
 
@@ -133,8 +126,7 @@ const struct tree_item **wait_tree_below(struct wait_tree *t, const struct tree_
 	*n = 0;
 	for (size_t i = self + 1; i < t->n_items; i++)
 		all += t->items[i].parent == self;
-	below = all ? malloc(all * sizeof(*below)) : NULL;
-	t->amounts.out_of_memory |= all && !below;
+	below = all ? xmalloc(all * sizeof(*below)) : NULL;
 	for (size_t i = self + 1; below && i < t->n_items; i++)
 		if (t->items[i].parent == self)
 			below[(*n)++] = &t->items[i];
@@ -143,27 +135,20 @@ const struct tree_item **wait_tree_below(struct wait_tree *t, const struct tree_
 	return below;
 }
 
-int wait_tree_make(struct wait_tree *t, const struct chosen_wait *p)
+void wait_tree_make(struct wait_tree *t, const struct chosen_wait *p)
 {
-	int err;
-
 	t->n_items = 0;
 	pair_table_clear(&t->item_of, sizeof(uint32_t));
-	err = wait_amounts_make(&t->amounts, p);
-	if (!err)
-		sum_up(t);
-	return err;
+	wait_amounts_make(&t->amounts, p);
+	sum_up(t);
 }
 
-int wait_tree_init(struct wait_tree *t, const struct timelines *tl, const struct options *o,
-		   struct names *names)
+void wait_tree_init(struct wait_tree *t, const struct timelines *tl, const struct options *o,
+		    struct names *names)
 {
-	int err;
-
 	*t = (struct wait_tree) { .timelines = tl };
-	err = wait_amounts_init(&t->amounts, tl, o, names, false, label_link, identity_of);
+	wait_amounts_init(&t->amounts, tl, o, names, false, label_link, identity_of);
 	t->amounts.place_of = item_of;
-	return err;
 }
 
 void wait_tree_free(struct wait_tree *t)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/intern.h"
 #include "words/kernel_stacks.h"
 
@@ -39,7 +39,7 @@ static uint32_t key_of(struct intern *keys, const struct trace *t, uint32_t obje
 	    strlen(own += 4) > ADDRESS_MAX || is_local(own) || is_local(peer))
 		return 0;
 	len = snprintf(text, sizeof(text), "%s %s", is_server ? peer : own, is_server ? own : peer);
-	return intern_id(keys, text, (size_t)len, NULL);
+	return xintern(keys, text, (size_t)len, NULL);
 }
 
 /* The traces in which a connection has an end, as bits. */
@@ -55,26 +55,22 @@ static bool is_seen_in_two(struct seen_in s)
 }
 
 /* Either end may be the server's: an object does not say which one it is of. */
-int connections_shared(const struct trace *const *traces, uint32_t n, bool *is_shared)
+void connections_shared(const struct trace *const *traces, uint32_t n, bool *is_shared)
 {
 	struct intern keys = { .n = 0 };
 	struct seen_in *seen = NULL;
 	size_t cap = 0;
-	int err = 0;
 
 	*is_shared = false;
 	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t o = 1; o < trace_objects_end(traces[i]) && !err && !*is_shared; o++) {
+		for (uint32_t o = 1; o < trace_objects_end(traces[i]) && !*is_shared; o++) {
 			uint32_t client = key_of(&keys, traces[i], o, false);
 			uint32_t server = key_of(&keys, traces[i], o, true);
 			size_t before = cap;
 
 			if (!client || !server)
 				continue;
-			if (!GROW(seen, keys.n, cap)) {
-				err = -ENOMEM;
-				break;
-			}
+			XGROW(seen, keys.n, cap);
 			memset(seen + before, 0, (cap - before) * sizeof(*seen));
 			seen[client].client |= 1u << i;
 			seen[server].server |= 1u << i;
@@ -82,7 +78,6 @@ int connections_shared(const struct trace *const *traces, uint32_t n, bool *is_s
 		}
 	free(seen);
 	intern_free(&keys);
-	return err;
 }
 
 /* ---- what the traces have ------------------------------------------------------------------- */
@@ -108,8 +103,8 @@ static uint64_t earliest_ns(const struct timelines *tl, const struct request *q)
 	return q->taken_ns;
 }
 
-static int add_answers(struct connections *c, struct intern *keys, const struct timelines *tl,
-		       uint32_t host)
+static void add_answers(struct connections *c, struct intern *keys, const struct timelines *tl,
+			uint32_t host)
 {
 	size_t n;
 	const struct request *q = timelines_requests(tl, &n);
@@ -121,8 +116,7 @@ static int add_answers(struct connections *c, struct intern *keys, const struct 
 
 		if (!key)
 			continue;
-		if (!GROW(c->answers, c->n_answers, c->cap_answers))
-			return -ENOMEM;
+		XGROW(c->answers, c->n_answers, c->cap_answers);
 		c->answers[c->n_answers++] = (struct answer) {
 			.key = key,
 			.host = host,
@@ -134,7 +128,6 @@ static int add_answers(struct connections *c, struct intern *keys, const struct 
 			.earliest_ns = earliest_ns(tl, &q[i]),
 		};
 	}
-	return 0;
 }
 
 /* The sleep of a thread that ended then; NULL: there is none. */
@@ -160,13 +153,14 @@ static bool is_by_network(const struct timelines *tl, struct kernel_stacks *k, c
 	return context.interrupt && context.source == IRQ_NETWORK;
 }
 
-static int add_waits(struct connections *c, struct intern *keys, const struct timelines *tl,
-		     uint32_t host)
+static void add_waits(struct connections *c, struct intern *keys, const struct timelines *tl,
+		      uint32_t host)
 {
 	struct kernel_stacks *k;
-	int err = kernel_stacks_new(&k, timelines_trace(tl));
 
-	for (size_t i = 0; i < tl->streams.n && !err; i++) {
+	kernel_stacks_new(&k, timelines_trace(tl));
+
+	for (size_t i = 0; i < tl->streams.n; i++) {
 		const struct stream_point *p = &tl->streams.at[i];
 		const struct wait *w = sleep_until(timelines_thread(tl, p->thread), p->wake_ns);
 		struct stack_pair slept;
@@ -179,19 +173,16 @@ static int add_waits(struct connections *c, struct intern *keys, const struct ti
 			     false);
 		if (!key)
 			continue;
-		if (!GROW(c->waits, c->n_waits, c->cap_waits))
-			err = -ENOMEM;
-		else
-			c->waits[c->n_waits++] = (struct answered) {
-				.key = key,
-				.host = host,
-				.written = p->written,
-				.received = p->received,
-				.wait = w,
-			};
+		XGROW(c->waits, c->n_waits, c->cap_waits);
+		c->waits[c->n_waits++] = (struct answered) {
+			.key = key,
+			.host = host,
+			.written = p->written,
+			.received = p->received,
+			.wait = w,
+		};
 	}
 	kernel_stacks_free(k);
-	return err;
 }
 
 /* ---- which answer ended which sleep --------------------------------------------------------- */
@@ -349,14 +340,12 @@ static int by_hosts_and_time(const void *pa, const void *pb)
 	return compare_numbers(a->wait->wake_ns, b->wait->wake_ns);
 }
 
-static int match(struct connections *c)
+static void match(struct connections *c)
 {
 	const struct answer **by_request =
-		malloc((c->n_answers + 1) * sizeof(const struct answer *));
+		xmalloc((c->n_answers + 1) * sizeof(const struct answer *));
 	size_t a = 0;
 
-	if (!by_request)
-		return -ENOMEM;
 	if (c->n_answers)
 		qsort(c->answers, c->n_answers, sizeof(*c->answers), by_connection);
 	if (c->n_waits)
@@ -378,21 +367,22 @@ static int match(struct connections *c)
 		qsort(c->waits, c->n_waits, sizeof(*c->waits), by_hosts_and_time);
 	while (c->n_answered < c->n_waits && c->waits[c->n_answered].by)
 		c->n_answered++;
-	return 0;
 }
 
-int connections_find(struct connections *c, struct timelines *const *traces, uint32_t n)
+void connections_find(struct connections *c, struct timelines *const *traces, uint32_t n)
 {
 	struct intern keys = { .n = 0 };
-	int err = 0;
 
 	*c = (struct connections) { .n_waits = 0 };
-	for (uint32_t i = 0; i < n && !err; i++)
-		err = traces[i] ? add_answers(c, &keys, traces[i], i) : 0;
-	for (uint32_t i = 0; i < n && !err && c->n_answers; i++)
-		err = traces[i] ? add_waits(c, &keys, traces[i], i) : 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (traces[i])
+			add_answers(c, &keys, traces[i], i);
+	}
+	for (uint32_t i = 0; i < n && c->n_answers; i++)
+		if (traces[i])
+			add_waits(c, &keys, traces[i], i);
 	intern_free(&keys);
-	return err ? err : match(c);
+	match(c);
 }
 
 void connections_free(struct connections *c)

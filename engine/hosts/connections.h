@@ -42,8 +42,8 @@ struct connections {
 };
 
 /* Whether any two of n traces, at most 32, have both ends of a connection. 0 or -ENOMEM. */
-int connections_shared(const struct trace *const *traces, uint32_t n, bool *is_shared);
+void connections_shared(const struct trace *const *traces, uint32_t n, bool *is_shared);
 /* Finds them in n traces, of which those that are NULL are left out. 0 or -ENOMEM; to be freed with
  * connections_free() in both cases. */
-int connections_find(struct connections *c, struct timelines *const *traces, uint32_t n);
+void connections_find(struct connections *c, struct timelines *const *traces, uint32_t n);
 void connections_free(struct connections *c);

@@ -7,7 +7,7 @@
 
 #include "hosts.h"
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "connections.h"
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
@@ -216,7 +216,10 @@ static int join(struct timelines *tl, const struct answered *w, const struct clo
 		return 0;
 	if (!tl->remote)
 		tl->remote = remote_answers_new();
-	return tl->remote ? remote_answers_add(tl->remote, &a) : -ENOMEM;
+	if (!tl->remote)
+		return -ENOMEM;
+	remote_answers_add(tl->remote, &a);
+	return 0;
 }
 
 /* The sleeps [first, end), of one pair of machines. */
@@ -224,8 +227,8 @@ static int join_pair(struct timelines *const *traces, const struct answered *fir
 		     struct host_pair *p)
 {
 	struct messages m = {
-		.at = malloc((n + 1) * sizeof(const struct answered *)),
-		.bounds = malloc((n + 1) * sizeof(*m.bounds)),
+		.at = xmalloc((n + 1) * sizeof(const struct answered *)),
+		.bounds = xmalloc((n + 1) * sizeof(*m.bounds)),
 		.n = n,
 	};
 	int err = m.at && m.bounds ? 0 : -ENOMEM;
@@ -244,9 +247,9 @@ static int join_pair(struct timelines *const *traces, const struct answered *fir
 	return err;
 }
 
-int hosts_share(const struct trace *const *traces, uint32_t n, bool *is_shared)
+void hosts_share(const struct trace *const *traces, uint32_t n, bool *is_shared)
 {
-	return connections_shared(traces, n, is_shared);
+	connections_shared(traces, n, is_shared);
 }
 
 int hosts_join(struct timelines *const *traces, uint32_t n, struct host_pair **pairs,
@@ -254,7 +257,9 @@ int hosts_join(struct timelines *const *traces, uint32_t n, struct host_pair **p
 {
 	struct connections c;
 	size_t cap = 0;
-	int err = connections_find(&c, traces, n);
+	int err = 0;
+
+	connections_find(&c, traces, n);
 
 	*pairs = NULL;
 	*n_pairs = 0;
@@ -262,9 +267,8 @@ int hosts_join(struct timelines *const *traces, uint32_t n, struct host_pair **p
 		for (end = i + 1; end < c.n_answered && c.waits[end].host == c.waits[i].host &&
 				  c.waits[end].by->host == c.waits[i].by->host;)
 			end++;
-		err = GROW(*pairs, *n_pairs, cap)
-			      ? join_pair(traces, c.waits + i, end - i, &(*pairs)[*n_pairs])
-			      : -ENOMEM;
+		XGROW(*pairs, *n_pairs, cap);
+		err = join_pair(traces, c.waits + i, end - i, &(*pairs)[*n_pairs]);
 		*n_pairs += !err;
 	}
 	for (uint32_t i = 0; i < n && !err; i++)

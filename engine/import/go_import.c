@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/intern.h"
 #include "import_output.h"
 
@@ -108,12 +108,10 @@ static void settle_times(struct go_import *m)
  * A system call that took long is one wait, from its begin, when it still had its P, to its end,
  * which is before it gets a P again and says so.
  */
-static int settle_calls(struct go_import *m)
+static void settle_calls(struct go_import *m)
 {
-	uint64_t *begun = calloc((size_t)m->t.goroutines.n + 1, sizeof(*begun));
+	uint64_t *begun = xcalloc((size_t)m->t.goroutines.n + 1, sizeof(*begun));
 
-	if (!begun)
-		return -ENOMEM;
 	for (size_t i = 0; i < m->t.n_events; i++) {
 		struct go_event *ev = &m->t.events[i];
 
@@ -125,7 +123,6 @@ static int settle_calls(struct go_import *m)
 			ev->time = ev->exit > begun[ev->other] ? ev->exit : begun[ev->other];
 	}
 	free(begun);
-	return 0;
 }
 
 /* ---- definitions ---------------------------------------------------------------------------- */
@@ -151,10 +148,9 @@ static uint32_t frame_id(struct go_import *m, const struct go_frame *f)
 {
 	const uint32_t key[] = { string_id(m, f->function), string_id(m, f->file), f->line };
 	bool is_new;
-	uint32_t id = intern_id(&m->frames, key, sizeof(key), &is_new);
+	uint32_t id = xintern(&m->frames, key, sizeof(key), &is_new);
 
-	if (!id || !GROW(m->frame_ids, id, m->cap_frames))
-		return 0;
+	XGROW(m->frame_ids, id, m->cap_frames);
 	if (is_new) {
 		m->frame_ids[id] = encoder_new_frame(m->out.enc, m->space, CHAINLOG_CODE_TAG | id);
 		encoder_name(m->out.enc, m->frame_ids[id], key[0], module_id(m, key[1]), f->line);
@@ -423,11 +419,9 @@ static int number_goroutines(struct go_import *m)
 {
 	uint32_t n = m->t.goroutines.n;
 
-	m->gs = calloc((size_t)n + 1, sizeof(*m->gs));
-	m->running = calloc(m->n_cpus, sizeof(*m->running));
-	m->ustacks = calloc((size_t)m->t.stacks.n + 1, sizeof(*m->ustacks));
-	if (!m->gs || !m->running || !m->ustacks)
-		return -ENOMEM;
+	m->gs = xcalloc((size_t)n + 1, sizeof(*m->gs));
+	m->running = xcalloc(m->n_cpus, sizeof(*m->running));
+	m->ustacks = xcalloc((size_t)m->t.stacks.n + 1, sizeof(*m->ustacks));
 	for (uint32_t id = 1; id <= n; id++)
 		m->dense |= go_number(&m->t, id) >= CHAINLOG_TID_LIMIT;
 	if (m->dense && n >= CHAINLOG_TID_LIMIT)
@@ -459,11 +453,9 @@ static void list_goroutines(struct go_import *m, uint64_t first_ns)
 
 static int put_events(struct go_import *m)
 {
-	const struct go_event **order = calloc(m->t.n_events + 1, sizeof(*order));
+	const struct go_event **order = xcalloc(m->t.n_events + 1, sizeof(*order));
 	uint64_t first_ns;
 
-	if (!order)
-		return -ENOMEM;
 	m->space = encoder_space(m->out.enc, MAIN_GOROUTINE, "");
 	for (size_t i = 0; i < m->t.n_events; i++)
 		order[i] = &m->t.events[i];
@@ -489,11 +481,9 @@ static int make(struct go_import *m, struct trace_bytes *out)
 	if (err)
 		return err;
 	settle_times(m);
-	err = settle_calls(m);
-	if (!err)
-		err = import_output_begin(&m->out);
-	if (!err)
-		err = put_events(m);
+	settle_calls(m);
+	import_output_begin(&m->out);
+	err = put_events(m);
 	if (err)
 		return err;
 	if (!m->report->switches)
@@ -505,12 +495,10 @@ static int make(struct go_import *m, struct trace_bytes *out)
 
 int go_import(const struct import_input *s, struct trace_bytes *out, struct import_report *report)
 {
-	struct go_import *m = calloc(1, sizeof(*m));
+	struct go_import *m = xcalloc(1, sizeof(*m));
 	int err;
 
 	*report = (struct import_report) { .source = IMPORT_FROM_GO };
-	if (!m)
-		return -ENOMEM;
 	m->report = report;
 	err = go_trace_read(&m->t, s->p, s->len);
 	report->bad_offset = m->t.damage_offset;

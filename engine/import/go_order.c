@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "import_report.h"
+#include "common/xalloc.h"
 
 enum state {
 	DEAD,
@@ -226,15 +227,15 @@ static int merge(struct order *o, uint32_t n_lanes, uint32_t from, uint32_t to,
 
 int go_order(struct go_trace *t, uint32_t n_lanes)
 {
-	struct go_event *out = malloc((t->n_events + 1) * sizeof(*out));
+	struct go_event *out = xmalloc((t->n_events + 1) * sizeof(*out));
 	struct order o = {
 		.t = t,
-		.lanes = calloc((size_t)n_lanes + 1, sizeof(*o.lanes)),
-		.next = calloc(t->n_events + 1, sizeof(*o.next)),
-		.heap = calloc((size_t)n_lanes + 1, sizeof(*o.heap)),
-		.gs = calloc((size_t)t->goroutines.n + 1, sizeof(*o.gs)),
+		.lanes = xcalloc((size_t)n_lanes + 1, sizeof(*o.lanes)),
+		.next = xcalloc(t->n_events + 1, sizeof(*o.next)),
+		.heap = xcalloc((size_t)n_lanes + 1, sizeof(*o.heap)),
+		.gs = xcalloc((size_t)t->goroutines.n + 1, sizeof(*o.gs)),
 	};
-	int err = !out || !o.lanes || !o.next || !o.heap || !o.gs ? -ENOMEM : 0;
+	int err = !o.lanes || !o.next || !o.heap || !o.gs ? -ENOMEM : 0;
 
 	if (!err && t->n_events >= UINT32_MAX)
 		err = -EFBIG;

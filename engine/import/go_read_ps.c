@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "import_perf.h"
 #include "import_report.h"
 
@@ -93,8 +93,7 @@ static int begin_batch(struct reader *r, const uint64_t *args)
 	if (args[0] >= IMPORT_CPU_LIMIT && (uint32_t)args[0] != GO_NO_CPU)
 		return -EBADMSG;
 	id = pairs_id_new(&r->ps, (uint32_t)args[0], 0, &is_new);
-	if (!id || !GROW(r->lanes, id, r->cap_lanes))
-		return -ENOMEM;
+	XGROW(r->lanes, id, r->cap_lanes);
 	if (is_new)
 		r->lanes[id] = (struct lane) { .g = 0 };
 	if ((uint32_t)args[0] != GO_NO_CPU && args[0] >= r->t->n_cpus)
@@ -108,8 +107,6 @@ static struct go_event *add_event(struct reader *r)
 {
 	struct go_event *ev = go_add(r->t, r->p - 1);
 
-	if (!ev)
-		return NULL;
 	ev->time = r->time;
 	ev->cpu = r->ps.at[r->p].a;
 	ev->g = r->lanes[r->p].g;
@@ -153,8 +150,6 @@ static int take_known(struct reader *r, uint8_t type, const uint64_t *args, size
 	if (n != want + 1)
 		return -EBADMSG;
 	ev = add_event(r);
-	if (!ev)
-		return -ENOMEM;
 	ev->kind = types[type].kind;
 	ev->reason = types[type].reason;
 	for (size_t i = 0; i < want; i++)
@@ -182,13 +177,11 @@ static int take_sample(struct reader *r, const uint64_t *args, size_t n)
 	if (!args[3])
 		return 0;
 	ev = add_event(r);
-	if (!ev)
-		return -ENOMEM;
 	ev->kind = GO_SAMPLE;
 	ev->time = args[1];
 	ev->g = go_goroutine(r->t, args[3]);
 	ev->stack = args[4] ? go_stack(r->t, args[4], 0) : 0;
-	return !ev->g || (args[4] && !ev->stack) ? -ENOMEM : 0;
+	return (args[4] && !ev->stack) ? -ENOMEM : 0;
 }
 
 static int take_event(struct reader *r, uint8_t type, const uint64_t *args, size_t n)

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "import_perf.h"
 #include "import_report.h"
 
@@ -104,8 +104,6 @@ static struct go_event *add(struct reader *r, enum go_kind kind)
 {
 	struct go_event *ev = go_add(r->t, r->lane);
 
-	if (!ev)
-		return NULL;
 	ev->kind = (uint8_t)kind;
 	ev->time = r->time;
 	ev->generation = r->generation;
@@ -140,14 +138,11 @@ static uint32_t stack(struct reader *r, uint64_t number, int *err)
 }
 
 /* Whether the goroutine was told of before; from now on it was. */
-static bool was_known(struct reader *r, uint32_t g, int *err)
+static bool was_known(struct reader *r, uint32_t g)
 {
 	bool was;
 
-	if (!GROW_ZEROED(r->known, g, r->cap_known)) {
-		*err = -ENOMEM;
-		return false;
-	}
+	XGROW_ZEROED(r->known, g, r->cap_known);
 	was = r->known[g];
 	r->known[g] = true;
 	return was;
@@ -156,7 +151,7 @@ static bool was_known(struct reader *r, uint32_t g, int *err)
 static int create(struct reader *r, const uint64_t *args, bool is_blocked)
 {
 	struct go_event *ev = add(r, GO_CREATE);
-	int err = ev ? 0 : -ENOMEM;
+	int err = 0;
 	uint32_t other;
 
 	if (err)
@@ -165,11 +160,9 @@ static int create(struct reader *r, const uint64_t *args, bool is_blocked)
 	ev->start = stack(r, args[2], &err);
 	ev->stack = stack(r, args[3], &err);
 	ev->seq = seq(r, 1);
-	(void)was_known(r, other, &err);
+	(void)was_known(r, other);
 	if (is_blocked && !err) {
 		ev = add(r, GO_IS_WAITING);
-		if (!ev)
-			return -ENOMEM;
 		ev->other = other;
 	}
 	return err;
@@ -182,10 +175,10 @@ static int tell_status(struct reader *r, const uint64_t *args, bool has_stack)
 	int err = 0;
 	uint32_t g = goroutine(r, args[1], &err);
 	uint32_t ustack = has_stack ? stack(r, args[4], &err) : 0;
-	bool known = was_known(r, g, &err);
+	bool known = was_known(r, g);
 	struct go_event *ev = add(r, known ? GO_STATUS : GO_EXISTS);
 
-	if (!ev || err)
+	if (err)
 		return -ENOMEM;
 	ev->other = g;
 	ev->seq = seq(r, 1);
@@ -194,8 +187,6 @@ static int tell_status(struct reader *r, const uint64_t *args, bool has_stack)
 	if (known || args[3] == IS_RUNNABLE)
 		return 0;
 	ev = add(r, args[3] == IS_RUNNING ? GO_IS_RUNNING : GO_IS_WAITING);
-	if (!ev)
-		return -ENOMEM;
 	ev->other = g;
 	ev->stack = ustack;
 	ev->reason = args[3] == IS_IN_CALL ? GO_REASON_SYSCALL : GO_REASON_OTHER;
@@ -225,8 +216,6 @@ static int stop(struct reader *r, enum go_kind kind, uint64_t reason, uint64_t n
 	if (!r->lanes[r->lane].g)
 		return 0;
 	ev = add(r, kind);
-	if (!ev)
-		return -ENOMEM;
 	ev->stack = stack(r, number, &err);
 	/* Not needed by this kind: the name of the reason, until all names are there. */
 	ev->start = kind == GO_BLOCK && reason ? go_string(r->t, reason, r->generation) : 0;
@@ -237,7 +226,7 @@ static int stop(struct reader *r, enum go_kind kind, uint64_t reason, uint64_t n
 static int unblock(struct reader *r, const uint64_t *args, uint64_t number)
 {
 	struct go_event *ev = add(r, GO_UNBLOCK);
-	int err = ev ? 0 : -ENOMEM;
+	int err = 0;
 
 	if (err)
 		return err;
@@ -260,7 +249,7 @@ static int begin_call(struct reader *r, const uint64_t *args)
 }
 
 /* blocked: it took long, and cost the goroutine its P. */
-static int end_call(struct reader *r, bool blocked)
+static void end_call(struct reader *r, bool blocked)
 {
 	struct lane *l = &r->lanes[r->lane];
 	uint32_t g = l->g;
@@ -270,7 +259,7 @@ static int end_call(struct reader *r, bool blocked)
 		l->call = 0;
 		if (blocked)
 			l->g = 0;
-		return 0;
+		return;
 	}
 	if (l->call) {
 		r->t->events[l->call - 1].kind = GO_SYSBLOCK;
@@ -279,16 +268,13 @@ static int end_call(struct reader *r, bool blocked)
 	l->call = 0;
 	l->waits = false;
 	ev = add(r, GO_SYSEXIT);
-	if (!ev)
-		return -ENOMEM;
 	ev->g = 0;
 	ev->other = g;
 	if (blocked) {
 		l->g = 0;
-		return 0;
+		return;
 	}
 	ev = add(r, GO_START);
-	return ev ? 0 : -ENOMEM;
 }
 
 /* One goroutine hands its CPU over to another. */
@@ -338,7 +324,8 @@ static int take(struct reader *r, enum type type, const uint64_t *args)
 		return begin_call(r, args);
 	case EV_CALL_END:
 	case EV_CALL_END_BLOCKED:
-		return end_call(r, type == EV_CALL_END_BLOCKED);
+		end_call(r, type == EV_CALL_END_BLOCKED);
+		return 0;
 	case EV_STATUS:
 	case EV_STATUS_STACK:
 		return tell_status(r, args, type == EV_STATUS_STACK);
@@ -421,8 +408,6 @@ static int read_samples(struct reader *r, struct go_bytes b)
 			continue;
 		r->lane = 0;
 		ev = add(r, GO_SAMPLE);
-		if (!ev)
-			return -ENOMEM;
 		ev->time = args[0];
 		ev->cpu = (uint32_t)args[2];
 		ev->g = goroutine(r, args[3], &err);
@@ -496,20 +481,18 @@ static int end_generation(struct reader *r)
 	return err;
 }
 
-static int keep_batch(struct reader *r, uint64_t thread, uint64_t time, struct go_bytes bytes)
+static void keep_batch(struct reader *r, uint64_t thread, uint64_t time, struct go_bytes bytes)
 {
 	int is_new;
 	uint32_t id =
 		pairs_id_new(&r->threads, (uint32_t)thread, (uint32_t)(thread >> 32), &is_new);
 
-	if (!id || !GROW(r->lanes, id - 1, r->cap_lanes) ||
-	    !GROW(r->batches, r->n_batches, r->cap_batches))
-		return -ENOMEM;
+	XGROW(r->lanes, id - 1, r->cap_lanes);
+	XGROW(r->batches, r->n_batches, r->cap_batches);
 	if (is_new)
 		r->lanes[id - 1] = (struct lane) { .cpu = GO_NO_CPU };
 	if (bytes.p < bytes.end)
 		r->batches[r->n_batches++] = (struct batch) { id - 1, time, bytes };
-	return 0;
 }
 
 static int read_batches(struct reader *r, const uint8_t *p, size_t len)
@@ -534,8 +517,9 @@ static int read_batches(struct reader *r, const uint8_t *p, size_t len)
 		if (generation != last && last)
 			err = end_generation(r);
 		last = generation;
-		if (!err && type == EV_BATCH)
-			err = keep_batch(r, thread, time, (struct go_bytes) { b.p, b.p + n });
+		if (!err && type == EV_BATCH) {
+			keep_batch(r, thread, time, (struct go_bytes) { b.p, b.p + n });
+		}
 		b.p += n;
 	}
 	/* A generation whose end is missing lacks names, and times if it is the first. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 #define FRAMES_MAX 1000u /* of a stack, as Go's own reader has it */
 
@@ -56,8 +56,7 @@ int go_take_string(struct go_trace *t, struct go_bytes *b, uint32_t generation)
 	id = number ? go_string(t, number, generation) : 0;
 	if (number && !id)
 		return -ENOMEM;
-	if (!GROW_ZEROED(t->text, id, t->cap_text))
-		return -ENOMEM;
+	XGROW_ZEROED(t->text, id, t->cap_text);
 	t->text[id] = (struct go_text) { b->p, len };
 	b->p += len;
 	return 0;
@@ -77,8 +76,7 @@ int go_take_stack(struct go_trace *t, struct go_bytes *b, uint32_t generation)
 		if (!go_take(b, &pc) || !go_take(b, &function) || !go_take(b, &file) ||
 		    !go_take(b, &line))
 			return -EBADMSG;
-		if (!GROW(t->frames, t->n_frames, t->cap_frames))
-			return -ENOMEM;
+		XGROW(t->frames, t->n_frames, t->cap_frames);
 		f = &t->frames[t->n_frames++];
 		f->function = function ? go_string(t, function, generation) : 0;
 		f->file = file ? go_string(t, file, generation) : 0;
@@ -89,8 +87,7 @@ int go_take_stack(struct go_trace *t, struct go_bytes *b, uint32_t generation)
 	id = number ? go_stack(t, number, generation) : 0;
 	if (number && !id)
 		return -ENOMEM;
-	if (!GROW_ZEROED(t->stack, id, t->cap_stack))
-		return -ENOMEM;
+	XGROW_ZEROED(t->stack, id, t->cap_stack);
 	t->stack[id] = (struct go_stack) { first, (uint32_t)n };
 	return 0;
 }
@@ -122,8 +119,7 @@ struct go_event *go_add(struct go_trace *t, uint32_t lane)
 {
 	struct go_event *ev;
 
-	if (!GROW(t->events, t->n_events, t->cap_events))
-		return NULL;
+	XGROW(t->events, t->n_events, t->cap_events);
 	ev = &t->events[t->n_events++];
 	*ev = (struct go_event) { .seq = GO_NO_SEQ, .lane = lane };
 	return ev;

@@ -13,6 +13,7 @@
 #include "import_scan.h"
 #include "import_stack.h"
 #include "perf_file.h"
+#include "common/xalloc.h"
 
 /* ---- the text -------------------------------------------------------------------------------- */
 
@@ -61,8 +62,8 @@ static int import_text_init(struct import_text *t, const char *head, size_t len,
 	if (fd >= 0 && len > IMPORT_HEAD_MAX)
 		return -EINVAL;
 	*t = (struct import_text) {
-		.buf = malloc(fd < 0 ? len + !len : BUFFER_BYTES),
-		.line = malloc(IMPORT_LINE_MAX),
+		.buf = xmalloc(fd < 0 ? len + !len : BUFFER_BYTES),
+		.line = xmalloc(IMPORT_LINE_MAX),
 		.fd = fd,
 	};
 	if (!t->buf || !t->line)
@@ -511,7 +512,7 @@ static int read_all(struct import *m)
 	if (!m->err)
 		m->err = m->text.err;
 	if (!m->err)
-		m->err = m->feed.out_of_memory ? -ENOMEM : encoder_error(m->out.enc);
+		m->err = encoder_error(m->out.enc);
 	if (!m->err && !r->switches && !r->off_cpu)
 		m->err = m->no_columns	? -IMPORT_E_COLUMNS
 			 : m->no_text	? -IMPORT_E_TRACE
@@ -540,25 +541,21 @@ static int finish(struct import *m, struct trace_bytes *out)
 		 m->header[HEADER_PERF]);
 	r->no_stacks = !info.parts;
 	import_feed_end(&m->feed);
-	if (m->feed.out_of_memory)
-		return -ENOMEM;
 	return import_output_end(&m->out, &info, out);
 }
 
 int import_stream(const struct import_input *s, struct trace_bytes *out,
 		  struct import_report *report)
 {
-	struct import *m = calloc(1, sizeof(*m));
+	struct import *m = xcalloc(1, sizeof(*m));
 	int err;
 
 	*report = (struct import_report) { .source = IMPORT_FROM_TEXT };
-	if (!m)
-		return -ENOMEM;
 	m->report = m->feed.report = m->feed.samples.report = report;
 	m->feed.samples.wanted = s->sample_event;
 	err = import_text_init(&m->text, (const char *)s->p, s->len, s->fd);
 	if (!err)
-		err = import_output_begin(&m->out);
+		import_output_begin(&m->out);
 	m->feed.enc = m->stacks.enc = m->out.enc;
 	if (!err)
 		err = read_all(m);

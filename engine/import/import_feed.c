@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 /* A longer step back in time is no clock's jitter. */
 #define BACK_MAX_NS 1000000u
@@ -60,10 +60,7 @@ static struct import_thread *thread_of(struct import_feed *f, uint32_t tid)
 	if (!tid)
 		return NULL;
 	id = pairs_id_new(&f->tids, tid, 0, &is_new);
-	if (!id || !GROW(f->threads, id, f->cap_threads)) {
-		f->out_of_memory = true;
-		return NULL;
-	}
+	XGROW(f->threads, id, f->cap_threads);
 	p = &f->threads[id];
 	if (is_new)
 		memset(p, 0, sizeof(*p));
@@ -208,7 +205,7 @@ static void fork_thread(struct import_feed *f, const struct import_event *ev, ui
 static void list_threads(struct import_feed *f)
 {
 	f->report->no_processes = true;
-	for (uint32_t id = 1; id <= f->tids.n && !f->out_of_memory; id++) {
+	for (uint32_t id = 1; id <= f->tids.n; id++) {
 		const struct import_thread *th = &f->threads[id];
 
 		f->report->no_processes &= !th->tgid;
@@ -230,8 +227,7 @@ static void list_threads(struct import_feed *f)
 static struct import_cpu *cpu_of(struct import_feed *f, uint32_t cpu)
 {
 	while (cpu >= f->n_cpus) {
-		if (!GROW(f->cpus, f->n_cpus, f->cap_cpus))
-			return NULL;
+		XGROW(f->cpus, f->n_cpus, f->cap_cpus);
 		f->cpus[f->n_cpus++] = (struct import_cpu) { .last_ns = 0 };
 	}
 	return &f->cpus[cpu];
@@ -445,10 +441,7 @@ static void put_loss_since(struct import_feed *f, int cpu, uint64_t n, uint64_t 
 		put_loss(f, cpu, n, since_ns < until_ns ? since_ns : until_ns, until_ns);
 		return;
 	}
-	if (!GROW(f->early, f->n_early, f->cap_early)) {
-		f->out_of_memory = true;
-		return;
-	}
+	XGROW(f->early, f->n_early, f->cap_early);
 	f->early[f->n_early++] = (struct import_loss) { cpu, n, until_ns };
 }
 
@@ -495,8 +488,7 @@ static void put_sample(struct import_feed *f, const struct import_sample *s)
 static void handle_sample(struct import_feed *f, const struct import_event *ev,
 			  const struct import_stack *stack)
 {
-	if (ev->tid <= 0 || !begun(f) ||
-	    !import_samples_take(&f->samples, ev, stack, &f->out_of_memory))
+	if (ev->tid <= 0 || !begun(f) || !import_samples_take(&f->samples, ev, stack))
 		return;
 	put_sample(f, &(struct import_sample) { .time_ns = ev->time_ns,
 						.cpu = (uint32_t)ev->cpu,
@@ -521,7 +513,7 @@ static void handle_off_cpu(struct import_feed *f, const struct import_event *ev,
 		return;
 	/* Its time says nothing, so that the name is not one from then on. */
 	guess_name(f, (uint32_t)ev->tid, ev->comm);
-	f->out_of_memory |= !import_samples_off_cpu(&f->samples, ev, stack);
+	import_samples_off_cpu(&f->samples, ev, stack);
 }
 
 /* One after the other: the order of samples of one thread does not matter. */
@@ -596,9 +588,9 @@ int import_feed_event(struct import_feed *f, struct import_event *ev,
 {
 	struct import_cpu *c = cpu_of(f, (uint32_t)ev->cpu);
 	bool timed = !untimed(ev);
-	int err = c ? 0 : -ENOMEM;
+	int err = 0;
 
-	if (!err && timed)
+	if (timed)
 		err = settle_time(f, c, ev);
 	if (err)
 		return err;
@@ -663,7 +655,7 @@ static void end_last_sleeps(struct import_feed *f)
 {
 	struct import_event ev = { .time_ns = f->last_ns };
 
-	for (uint32_t id = 1; id <= f->tids.n && !f->out_of_memory; id++)
+	for (uint32_t id = 1; id <= f->tids.n; id++)
 		if (f->threads[id].recorded && f->threads[id].is_off)
 			put(f, &ev,
 			    (struct event) { .kind = CHAINLOG_SWITCH,

@@ -22,7 +22,6 @@ struct import_feed {
 	struct pairs tids; /* (tid, 0) to the place in threads[] */
 	struct import_thread *threads;
 	size_t cap_threads;
-	bool out_of_memory; /* sticky */
 	struct import_cpu *cpus;
 	size_t n_cpus, cap_cpus;
 	uint64_t first_ns, last_ns; /* of the first and the last event of any CPU; 0: none yet */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "import_output.h"
+#include "common/xalloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,35 +13,28 @@
 static int keep_block(void *ctx, const void *block, size_t len)
 {
 	struct import_output *o = ctx;
-	size_t cap = o->cap * 2 + len;
-	uint8_t *p;
-
 	if (!o->info_len && ((const uint8_t *)block)[CHAINLOG_OFF_TYPE] == CHAINLOG_BLOCK_INFO) {
 		memcpy(o->out + ENCODER_INFO_SIZE - len, block, len);
 		o->info_len = len;
 		return 0;
 	}
 	if (o->cap - o->len < len) {
-		p = realloc(o->out, cap);
-		if (!p)
-			return -ENOMEM;
-		o->out = p;
-		o->cap = cap;
+		o->cap = o->cap * 2 + len;
+		o->out = xreallocarray(o->out, o->cap, 1);
 	}
 	memcpy(o->out + o->len, block, len);
 	o->len += len;
 	return 0;
 }
 
-int import_output_begin(struct import_output *o)
+void import_output_begin(struct import_output *o)
 {
 	o->cap = FIRST_BYTES;
 	o->len = ENCODER_INFO_SIZE;
-	o->out = malloc(o->cap);
-	if (!o->out || encoder_new(&o->enc, keep_block, o))
-		return -ENOMEM;
+	o->out = xmalloc(o->cap);
+	if (encoder_new(&o->enc, keep_block, o))
+		out_of_memory();
 	encoder_keep_all(o->enc);
-	return 0;
 }
 
 int import_output_end(struct import_output *o, struct chainlog_info *info, struct trace_bytes *out)

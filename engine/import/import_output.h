@@ -25,7 +25,7 @@ struct import_output {
 };
 
 /* 0 or -ENOMEM; import_output_free() in all cases. */
-int import_output_begin(struct import_output *o);
+void import_output_begin(struct import_output *o);
 /*
  * All events are put. Completes info, whose start becomes that of the first event, and hands the
  * trace over, in memory of its own. Returns 0 or a negative errno.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 /* The event's place in the report; beyond the last one all share it. */
 static uint32_t event_of(struct import_report *r, const struct import_event *ev)
@@ -40,7 +40,7 @@ static bool is_wanted(const char *wanted, const char *name)
 }
 
 bool import_samples_take(struct import_samples *s, const struct import_event *ev,
-			 const struct import_stack *stack, bool *out_of_memory)
+			 const struct import_stack *stack)
 {
 	struct import_report *r = s->report;
 	uint32_t event = event_of(r, ev);
@@ -54,10 +54,7 @@ bool import_samples_take(struct import_samples *s, const struct import_event *ev
 			       is_wanted(s->wanted, r->sample_events[event].name);
 	if (r->sample_events[event].is_cycles)
 		return r->sample_events[event].counts = true;
-	if (!GROW(s->held, s->n_held, s->cap_held)) {
-		*out_of_memory = true;
-		return false;
-	}
+	XGROW(s->held, s->n_held, s->cap_held);
 	s->held[s->n_held++] = (struct import_sample) {
 		.time_ns = ev->time_ns,
 		.cpu = (uint32_t)ev->cpu,
@@ -69,18 +66,16 @@ bool import_samples_take(struct import_samples *s, const struct import_event *ev
 	return false;
 }
 
-bool import_samples_off_cpu(struct import_samples *s, const struct import_event *ev,
+void import_samples_off_cpu(struct import_samples *s, const struct import_event *ev,
 			    const struct import_stack *stack)
 {
-	if (!GROW(s->off_cpu, s->n_off_cpu, s->cap_off_cpu))
-		return false;
+	XGROW(s->off_cpu, s->n_off_cpu, s->cap_off_cpu);
 	s->off_cpu[s->n_off_cpu++] = (struct import_sample) {
 		.off_cpu_ns = ev->n,
 		.tid = (uint32_t)ev->tid,
 		.kstack = stack->kstack,
 		.ustack = stack->ustack,
 	};
-	return true;
 }
 
 bool import_samples_count(const struct import_samples *s, const struct import_sample *held)

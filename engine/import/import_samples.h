@@ -31,13 +31,12 @@ struct import_samples {
 };
 
 /*
- * Takes a sample of ev's event. True: it counts now. False: it is held or left out, or there is no
- * memory, which *out_of_memory says.
+ * Takes a sample of ev's event. True: it counts now. False: it is held or left out.
  */
 bool import_samples_take(struct import_samples *s, const struct import_event *ev,
-			 const struct import_stack *stack, bool *out_of_memory);
+			 const struct import_stack *stack);
 /* Keeps a sample of off-CPU time. False: out of memory. */
-bool import_samples_off_cpu(struct import_samples *s, const struct import_event *ev,
+void import_samples_off_cpu(struct import_samples *s, const struct import_event *ev,
 			    const struct import_stack *stack);
 /* The recording has ended: whether a held sample counts after all. */
 bool import_samples_count(const struct import_samples *s, const struct import_sample *held);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "import_perf.h"
 #include "import_scan.h"
 #include "base/kernel_functions.h"
@@ -186,10 +186,9 @@ static uint8_t class_of(const struct frame_text *f)
 static uint32_t known_module(struct import_stacks *s, uint32_t path)
 {
 	bool is_new;
-	uint32_t id = intern_id(&s->modules, &path, sizeof(path), &is_new);
+	uint32_t id = xintern(&s->modules, &path, sizeof(path), &is_new);
 
-	s->out_of_memory |= !id;
-	return id && is_new ? encoder_module(s->enc, path, NULL, 0) : id;
+	return is_new ? encoder_module(s->enc, path, NULL, 0) : id;
 }
 
 static uint32_t module_id(struct import_stacks *s, const struct frame_text *f)
@@ -237,13 +236,10 @@ static struct import_frame new_frame(struct import_stacks *s, const char *p, siz
 static const struct import_frame *frame_of(struct import_stacks *s, const char *p, size_t len)
 {
 	bool is_new;
-	uint32_t id = intern_id(&s->lines, p, len, &is_new);
+	uint32_t id = xintern(&s->lines, p, len, &is_new);
 
-	if (!id)
-		return NULL;
 	if (is_new) {
-		if (!GROW(s->seen, id - 1, s->cap_seen))
-			return NULL;
+		XGROW(s->seen, id - 1, s->cap_seen);
 		s->seen[id - 1] = new_frame(s, p, len);
 	}
 	return &s->seen[id - 1];
@@ -266,8 +262,6 @@ static int read_lines(struct import_stacks *s, const char *p, size_t len,
 		if (!nl)
 			nl = end;
 		f = frame_of(s, p, (size_t)(nl - p));
-		if (!f)
-			return -ENOMEM;
 		if (f->class != IMPORT_FRAME_NONE)
 			import_chain_add(&c, f);
 		else if (*p == '\t' && !c.stack.bad_lines++)
@@ -278,7 +272,7 @@ static int read_lines(struct import_stacks *s, const char *p, size_t len,
 	*stack = c.stack;
 	s->any_kernel |= stack->kstack != 0;
 	s->any_user |= stack->ustack != 0;
-	return s->out_of_memory ? -ENOMEM : encoder_error(s->enc);
+	return encoder_error(s->enc);
 }
 
 /* A place in guesses[], by who and a few bytes at offsets where call chains begin to differ. */
@@ -321,12 +315,9 @@ int import_stack_read(struct import_stacks *s, uint32_t who, const char *p, size
 		intern_clear(&s->texts);
 		memset(s->guesses, 0, sizeof(s->guesses));
 	}
-	id = intern_id(&s->texts, p, len, &is_new);
-	if (!id)
-		return -ENOMEM;
+	id = xintern(&s->texts, p, len, &is_new);
 	if (is_new) {
-		if (!GROW(s->known, id - 1, s->cap_known))
-			return -ENOMEM;
+		XGROW(s->known, id - 1, s->cap_known);
 		err = read_lines(s, p, len, &s->known[id - 1]);
 		if (err)
 			return err;

@@ -25,7 +25,6 @@ struct import_stacks {
 	/* Ids of call chains that are likely to come again; see import_stack_guess(). */
 	uint32_t guesses[IMPORT_STACK_GUESSES];
 	bool any_kernel, any_user;
-	bool out_of_memory; /* sticky */
 };
 
 /*

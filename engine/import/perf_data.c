@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "import_feed.h"
 #include "import_output.h"
 #include "perf_order.h"
@@ -53,8 +53,8 @@ static void damaged(struct perf_data *d, const struct perf_record *r)
 
 /* ---- what processes map --------------------------------------------------------------------- */
 
-static int add_map(struct perf_data *d, uint32_t tgid, struct perf_map *map,
-		   const struct perf_identity *who, struct import_name path)
+static void add_map(struct perf_data *d, uint32_t tgid, struct perf_map *map,
+		    const struct perf_identity *who, struct import_name path)
 {
 	/* "//anon", "[heap]", "anon_inode:[...]": no files. */
 	bool is_file = path.len && (path.p[0] == '/' || perf_text_is(path, "[vdso]")) &&
@@ -62,10 +62,8 @@ static int add_map(struct perf_data *d, uint32_t tgid, struct perf_map *map,
 
 	if (is_file) {
 		map->module = perf_modules_id(&d->modules, who, path);
-		if (!map->module)
-			return -ENOMEM;
 	}
-	return perf_maps_add(&d->maps, tgid, map);
+	perf_maps_add(&d->maps, tgid, map);
 }
 
 /* Which file it is, in a MMAP2: its build ID, or where it lies. */
@@ -111,11 +109,13 @@ static int take_map(struct perf_data *d, const struct perf_record *r)
 			d->kernel.build_id_len = who.build_id_len;
 			memcpy(d->kernel.build_id, who.build_id, who.build_id_len);
 		}
-		return perf_kernel_mapped(&d->kernel, path, map.start, map.end, map.offset);
+		perf_kernel_mapped(&d->kernel, path, map.start, map.end, map.offset);
+		return 0;
 	}
 	if ((r->misc & PERF_MISC_CPUMODE) != PERF_MISC_USER || tgid >= TRACE_TID_LIMIT)
 		return 0;
-	return add_map(d, tgid, &map, &who, path);
+	add_map(d, tgid, &map, &who, path);
+	return 0;
 }
 
 /* ---- threads -------------------------------------------------------------------------------- */
@@ -138,7 +138,10 @@ static int take_comm(struct perf_data *d, const struct perf_record *r, struct im
 		return -EBADMSG;
 	ev->kind = IMPORT_RENAME;
 	ev->a = (struct import_task) { ids[1], ids[0], perf_text_in(b.p, perf_left(&b)) };
-	return r->misc & PERF_MISC_COMM_EXEC ? perf_maps_exec(&d->maps, ids[0]) : 0;
+	if (r->misc & PERF_MISC_COMM_EXEC)
+		perf_maps_exec(&d->maps, ids[0]);
+
+	return 0;
 }
 
 static int take_fork(struct perf_data *d, const struct perf_record *r, struct import_event *ev)
@@ -152,7 +155,10 @@ static int take_fork(struct perf_data *d, const struct perf_record *r, struct im
 	ev->a = (struct import_task) { ids[3], ids[1], { NULL, 0 } };
 	ev->b = (struct import_task) { ids[2], ids[0], { NULL, 0 } };
 	/* perf writes forks of all threads of the start: their mappings follow. */
-	return ids[0] == ids[1] ? 0 : perf_maps_fork(&d->maps, ids[1], ids[0]);
+	if (!(ids[0] == ids[1]))
+		perf_maps_fork(&d->maps, ids[1], ids[0]);
+
+	return 0;
 }
 
 static int take_lost(const struct perf_record *r, struct import_event *ev)
@@ -322,8 +328,7 @@ static int use_round(struct perf_data *d, bool all)
 	const struct perf_queued *q;
 	int err = 0;
 
-	if (!perf_order_round(&d->order, all))
-		return -ENOMEM;
+	perf_order_round(&d->order, all);
 	while (!err && (q = perf_order_next(&d->order))) {
 		struct chunk *c = &d->chunks[q->chunk];
 		/* It was a whole record when it was queued. */
@@ -349,7 +354,8 @@ static int take_record(struct perf_data *d, struct perf_record *r, uint32_t chun
 	if (!a || !perf_sample_time(a, r, &q.time_ns) || !q.time_ns || q.time_ns == UINT64_MAX)
 		return use_record(d, r);
 	d->chunks[chunk].waiting++;
-	return perf_order_put(&d->order, &q) ? 0 : -ENOMEM;
+	perf_order_put(&d->order, &q);
+	return 0;
 }
 
 /* A place for decompressed records: its number. 0: out of memory. */
@@ -360,8 +366,7 @@ static uint32_t new_chunk(struct perf_data *d)
 	if (id) {
 		d->free_chunk = d->chunks[id].next_free;
 	} else {
-		if (!GROW(d->chunks, d->n_chunks, d->cap_chunks))
-			return 0;
+		XGROW(d->chunks, d->n_chunks, d->cap_chunks);
 		id = (uint32_t)d->n_chunks++;
 	}
 	d->chunks[id] = (struct chunk) { .bytes = NULL };
@@ -482,8 +487,9 @@ static int read_all(struct perf_data *d)
 	err = read_records(d);
 	if (err == -IMPORT_E_TIMES)
 		err = -IMPORT_E_PERF_TIMES;
-	if (!err)
-		err = d->feed.out_of_memory ? -ENOMEM : encoder_error(d->out.enc);
+	if (!err) {
+		err = encoder_error(d->out.enc);
+	}
 	if (!err && !r->switches && !r->off_cpu)
 		err = d->no_fields ? -IMPORT_E_PERF_FIELDS : -IMPORT_E_PERF_SWITCHES;
 	return err;
@@ -536,8 +542,6 @@ static int finish(struct perf_data *d, int64_t written_ns, struct trace_bytes *o
 	r->bad_offset = f->damage_offset;
 	r->ends_in_line = f->is_cut;
 	import_feed_end(&d->feed);
-	if (d->feed.out_of_memory)
-		return -ENOMEM;
 	return import_output_end(&d->out, &info, out);
 }
 
@@ -561,25 +565,24 @@ static void release(struct perf_data *d)
 int perf_data_import(const struct import_input *s, struct trace_bytes *out,
 		     struct import_report *report)
 {
-	struct perf_data *d = calloc(1, sizeof(*d));
+	struct perf_data *d = xcalloc(1, sizeof(*d));
 	int err;
 
 	*report = (struct import_report) { .source = IMPORT_FROM_PERF_DATA };
-	if (!d)
-		return -ENOMEM;
 	d->report = d->feed.report = d->feed.samples.report = report;
 	d->feed.samples.wanted = s->sample_event;
 	err = perf_file_open(&d->file, s->p, s->len);
-	if (!err)
-		err = import_output_begin(&d->out);
+	if (!err) {
+		import_output_begin(&d->out);
+	}
 	d->feed.enc = d->stacks.enc = d->modules.enc = d->out.enc;
 	d->stacks.file = &d->file;
 	d->stacks.kernel = &d->kernel;
 	d->stacks.maps = &d->maps;
 	d->stacks.modules = &d->modules;
 	/* The file itself. */
-	if (!err && !GROW(d->chunks, 0, d->cap_chunks))
-		err = -ENOMEM;
+	if (!err)
+		XGROW(d->chunks, 0, d->cap_chunks);
 	if (!err) {
 		d->chunks[d->n_chunks++] = (struct chunk) { .bytes = NULL };
 		err = read_all(d);

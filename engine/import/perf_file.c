@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "import_report.h"
 
 #define HEADER_BYTES 104u /* of a file; of a pipe: PIPE_HEADER_BYTES */
@@ -93,9 +93,9 @@ static struct perf_attr *take_attr(struct perf_file *f, struct perf_bytes b)
 
 	if (!perf_u32(&b, &type) || !perf_u32(&b, &size) || !perf_u64(&b, &config) ||
 	    !perf_u64(&b, &period) || !perf_u64(&b, &sample_type) || !perf_u64(&b, &read_format) ||
-	    !perf_u64(&b, &flags) || !perf_u32(&b, &ignored) || f->n_attrs >= PERF_ATTRS_MAX ||
-	    !GROW(f->attrs, f->n_attrs, f->cap_attrs))
+	    !perf_u64(&b, &flags) || !perf_u32(&b, &ignored) || f->n_attrs >= PERF_ATTRS_MAX)
 		return NULL;
+	XGROW(f->attrs, f->n_attrs, f->cap_attrs);
 	f->is_stale = true;
 	a = &f->attrs[f->n_attrs++];
 	*a = (struct perf_attr) {
@@ -114,18 +114,16 @@ static struct perf_attr *take_attr(struct perf_file *f, struct perf_bytes b)
 }
 
 /* The ids of the last attribute. Returns 0 or -ENOMEM. */
-static int take_ids(struct perf_file *f, struct perf_bytes b)
+static void take_ids(struct perf_file *f, struct perf_bytes b)
 {
 	uint64_t id;
 
 	while (perf_u64(&b, &id)) {
 		uint32_t number = pairs_id(&f->ids, (uint32_t)id, (uint32_t)(id >> 32));
 
-		if (!number || !GROW_ZEROED(f->attr_of, number, f->cap_attr_of))
-			return -ENOMEM;
+		XGROW_ZEROED(f->attr_of, number, f->cap_attr_of);
 		f->attr_of[number] = (uint32_t)f->n_attrs - 1;
 	}
-	return 0;
 }
 
 static const struct perf_attr *attr_by_id(const struct perf_file *f, uint64_t id)
@@ -218,8 +216,7 @@ static int take_command(struct perf_file *f, struct perf_bytes b)
 	if (!perf_u32(&b, &n))
 		return -EBADMSG;
 	for (uint32_t i = 0; i < n; i++) {
-		if (!GROW(f->arguments, f->n_arguments, f->cap_arguments))
-			return -ENOMEM;
+		XGROW(f->arguments, f->n_arguments, f->cap_arguments);
 		if (!take_string(&b, &f->arguments[f->n_arguments]))
 			return -EBADMSG;
 		f->n_arguments++;
@@ -257,8 +254,7 @@ static int take_build_id(struct perf_file *f, const struct perf_record *r)
 
 	if (!perf_u32(&b, &pid) || !perf_take(&b, BUILD_ID_BYTES, &id) || !perf_left(&b))
 		return -EBADMSG;
-	if (!GROW(f->build_ids, f->n_build_ids, f->cap_build_ids))
-		return -ENOMEM;
+	XGROW(f->build_ids, f->n_build_ids, f->cap_build_ids);
 	out = &f->build_ids[f->n_build_ids++];
 	*out = (struct perf_build_id) {
 		.path = perf_text_in(b.p, perf_left(&b)),
@@ -355,8 +351,7 @@ static int read_attrs(struct perf_file *f, struct perf_bytes attrs, uint64_t att
 			return -ENOMEM;
 		if (!take_section(f, &section, &ids))
 			return -IMPORT_E_PERF_DAMAGED;
-		if (take_ids(f, ids))
-			return -ENOMEM;
+		take_ids(f, ids);
 	}
 	return f->n_attrs ? 0 : -IMPORT_E_PERF_DAMAGED;
 }
@@ -498,7 +493,10 @@ static int define_attr(struct perf_file *f, struct perf_bytes b)
 	size = chainlog_get_le32(b.p + 4);
 	if (size < ATTR_BYTES || !perf_take(&b, size, &attr))
 		return -EBADMSG;
-	return take_attr(f, attr) ? take_ids(f, b) : -ENOMEM;
+	if (!(take_attr(f, attr)))
+		return -ENOMEM;
+	take_ids(f, b);
+	return 0;
 }
 
 /* What perf knows of an event beside its attribute: here its name. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "perf_modules.h"
 
 #define KERNEL_PATH "[kernel.kallsyms]"
@@ -28,30 +28,28 @@ static void name_module(char name[56], struct import_name path)
 	name[len] = 0;
 }
 
-int perf_kernel_mapped(struct perf_kernel *k, struct import_name path, uint64_t start, uint64_t end,
-		       uint64_t offset)
+void perf_kernel_mapped(struct perf_kernel *k, struct import_name path, uint64_t start,
+			uint64_t end, uint64_t offset)
 {
 	size_t prefix = strlen(KERNEL_PATH);
 	struct perf_kernel_module *m;
 
 	if (path.len >= prefix && !memcmp(path.p, KERNEL_PATH, prefix)) {
 		if (k->end)
-			return 0;
+			return;
 		k->start = start;
 		k->end = end;
 		k->reference = offset;
 		snprintf(k->reference_name, sizeof(k->reference_name), "%.*s",
 			 (int)(path.len - prefix), path.p + prefix);
-		return 0;
+		return;
 	}
 	if (!path.len || k->n_modules >= MODULES_MAX)
-		return 0;
-	if (!GROW(k->modules, k->n_modules, k->cap_modules))
-		return -ENOMEM;
+		return;
+	XGROW(k->modules, k->n_modules, k->cap_modules);
 	m = &k->modules[k->n_modules++];
 	*m = (struct perf_kernel_module) { .start = start, .end = end };
 	name_module(m->name, path);
-	return 0;
 }
 
 /*

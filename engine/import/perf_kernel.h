@@ -36,8 +36,8 @@ struct perf_kernel {
  * `offset` is the address of _text; or a module, "[loop]" or "/lib/modules/.../loop.ko". 0 or
  * -ENOMEM.
  */
-int perf_kernel_mapped(struct perf_kernel *k, struct import_name path, uint64_t start, uint64_t end,
-		       uint64_t offset);
+void perf_kernel_mapped(struct perf_kernel *k, struct import_name path, uint64_t start,
+			uint64_t end, uint64_t offset);
 /* A record of a symbol that was added or removed. 0 or -ENOMEM; -EBADMSG. */
 int perf_kernel_symbol(struct perf_kernel *k, struct perf_bytes body);
 /*

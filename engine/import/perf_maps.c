@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 
 /* The kernel's default limit, vm.max_map_count, is about this. */
@@ -27,8 +27,7 @@ static struct perf_process *process_of(struct perf_maps *m, uint32_t tgid)
 	int is_new;
 	uint32_t id = pairs_id_new(&m->tgids, tgid, 0, &is_new);
 
-	if (!id || !GROW_ZEROED(m->processes, id, m->cap))
-		return NULL;
+	XGROW_ZEROED(m->processes, id, m->cap);
 	return &m->processes[id];
 }
 
@@ -54,26 +53,22 @@ static size_t above(const struct perf_process *p, uint64_t addr)
 	return LOWER_BOUND(i, p->n, p->maps[i].end <= addr);
 }
 
-static bool insert(struct perf_maps *m, struct perf_process *p, size_t at,
+static void insert(struct perf_maps *m, struct perf_process *p, size_t at,
 		   const struct perf_map *map)
 {
 	m->work += p->n - at;
-	if (!GROW(p->maps, p->n, p->cap))
-		return false;
+	XGROW(p->maps, p->n, p->cap);
 	memmove(p->maps + at + 1, p->maps + at, (p->n - at) * sizeof(*map));
 	p->maps[at] = *map;
 	p->n++;
 	m->n_maps++;
-	return true;
 }
 
-int perf_maps_add(struct perf_maps *m, uint32_t tgid, const struct perf_map *map)
+void perf_maps_add(struct perf_maps *m, uint32_t tgid, const struct perf_map *map)
 {
 	struct perf_process *p = process_of(m, tgid);
 	size_t first, last;
 
-	if (!p)
-		return -ENOMEM;
 	p->version = ++m->changes;
 	first = above(p, map->start);
 	/* One that goes on on both sides becomes two. */
@@ -83,8 +78,7 @@ int perf_maps_add(struct perf_maps *m, uint32_t tgid, const struct perf_map *map
 		rest.offset += map->end - rest.start;
 		rest.start = map->end;
 		p->maps[first].end = map->start;
-		if (!insert(m, p, first + 1, &rest))
-			return -ENOMEM;
+		insert(m, p, first + 1, &rest);
 		first++;
 	} else if (first < p->n && p->maps[first].start < map->start) {
 		p->maps[first++].end = map->start;
@@ -102,46 +96,38 @@ int perf_maps_add(struct perf_maps *m, uint32_t tgid, const struct perf_map *map
 	}
 	if (p->n >= MAPS_OF_PROCESS || m->n_maps >= MAPS_MAX || m->work > WORK_MAX) {
 		m->is_full = true;
-		return 0;
+		return;
 	}
-	return insert(m, p, first, map) ? 0 : -ENOMEM;
+	insert(m, p, first, map);
 }
 
-int perf_maps_fork(struct perf_maps *m, uint32_t parent, uint32_t child)
+void perf_maps_fork(struct perf_maps *m, uint32_t parent, uint32_t child)
 {
 	/* Makes room first: both may move. */
 	struct perf_process *to = process_of(m, child);
 	const struct perf_process *from = known_process(m, parent);
 
-	if (!to)
-		return -ENOMEM;
 	if (parent == child)
-		return 0;
+		return;
 	clear(m, to);
 	if (!from || !from->n)
-		return 0;
+		return;
 	m->work += from->n;
 	if (m->n_maps + from->n > MAPS_MAX || m->work > WORK_MAX) {
 		m->is_full = true;
-		return 0;
+		return;
 	}
-	to->maps = malloc(from->n * sizeof(*to->maps));
-	if (!to->maps)
-		return -ENOMEM;
+	to->maps = xmalloc(from->n * sizeof(*to->maps));
 	memcpy(to->maps, from->maps, from->n * sizeof(*to->maps));
 	to->n = to->cap = from->n;
 	m->n_maps += to->n;
-	return 0;
 }
 
-int perf_maps_exec(struct perf_maps *m, uint32_t tgid)
+void perf_maps_exec(struct perf_maps *m, uint32_t tgid)
 {
 	struct perf_process *p = process_of(m, tgid);
 
-	if (!p)
-		return -ENOMEM;
 	clear(m, p);
-	return 0;
 }
 
 uint32_t perf_maps_version(const struct perf_maps *m, uint32_t tgid)

@@ -29,11 +29,11 @@ struct perf_map {
 };
 
 /* These return 0 or -ENOMEM. */
-int perf_maps_add(struct perf_maps *m, uint32_t tgid, const struct perf_map *map);
+void perf_maps_add(struct perf_maps *m, uint32_t tgid, const struct perf_map *map);
 /* A child has what its parent has. */
-int perf_maps_fork(struct perf_maps *m, uint32_t parent, uint32_t child);
+void perf_maps_fork(struct perf_maps *m, uint32_t parent, uint32_t child);
 /* The process runs another program. */
-int perf_maps_exec(struct perf_maps *m, uint32_t tgid);
+void perf_maps_exec(struct perf_maps *m, uint32_t tgid);
 
 /* A number that is another one after each change of what the process has mapped. */
 uint32_t perf_maps_version(const struct perf_maps *m, uint32_t tgid);

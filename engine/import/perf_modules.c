@@ -16,7 +16,7 @@
 
 #include "base/open_regular.h"
 #include "common/build_id.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 static_assert(sizeof(struct perf_identity) == 56, "there are no gaps in a key");
 
@@ -39,9 +39,8 @@ uint32_t perf_modules_id(struct perf_modules *m, const struct perf_identity *who
 		path.len = PATH_MAX - 1;
 	memcpy(key, who, sizeof(*who));
 	memcpy(key + sizeof(*who), path.p, path.len);
-	id = intern_id(&m->keys, key, sizeof(*who) + path.len, &is_new);
-	if (!id || !GROW(m->at, id - 1, m->cap))
-		return 0;
+	id = xintern(&m->keys, key, sizeof(*who) + path.len, &is_new);
+	XGROW(m->at, id - 1, m->cap);
 	if (is_new)
 		m->at[id - 1] = (struct perf_module) { .who = *who };
 	return id;
@@ -53,8 +52,7 @@ uint32_t perf_modules_number(struct perf_modules *m, uint32_t id)
 
 	if (one->number)
 		return one->number;
-	if (!GROW(m->used, m->n_used, m->cap_used))
-		return 0;
+	XGROW(m->used, m->n_used, m->cap_used);
 	m->used[m->n_used++] = id;
 	one->number = m->n_used;
 	return one->number;

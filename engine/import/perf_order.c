@@ -4,17 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 
-bool perf_order_put(struct perf_order *o, const struct perf_queued *record)
+void perf_order_put(struct perf_order *o, const struct perf_queued *record)
 {
-	if (!GROW(o->queued, o->n, o->cap))
-		return false;
+	XGROW(o->queued, o->n, o->cap);
 	o->queued[o->n++] = *record;
 	if (o->last_ns < record->time_ns)
 		o->last_ns = record->time_ns;
-	return true;
 }
 
 /* The end of the run in order that begins at i. */
@@ -53,21 +51,15 @@ static void sort(struct perf_order *o)
 	}
 }
 
-bool perf_order_round(struct perf_order *o, bool all)
+void perf_order_round(struct perf_order *o, bool all)
 {
-	struct perf_queued *room;
-
 	if (!o->n)
-		return true;
-	room = realloc(o->sorted, o->cap * sizeof(*room));
-	if (!room)
-		return false;
-	o->sorted = room;
+		return;
+	o->sorted = xreallocarray(o->sorted, o->cap, sizeof(*o->sorted));
 	sort(o);
 	o->next = 0;
 	o->n_due = all ? o->n : LOWER_BOUND(i, o->n, o->queued[i].time_ns <= o->round_ns);
 	o->round_ns = o->last_ns;
-	return true;
 }
 
 const struct perf_queued *perf_order_next(struct perf_order *o)

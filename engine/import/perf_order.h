@@ -27,12 +27,12 @@ struct perf_order {
 };
 
 /* False: out of memory. */
-bool perf_order_put(struct perf_order *o, const struct perf_queued *record);
+void perf_order_put(struct perf_order *o, const struct perf_queued *record);
 /*
  * A round has ended, or with all set the recording: then perf_order_next() returns what is due.
  * False: out of memory.
  */
-bool perf_order_round(struct perf_order *o, bool all);
+void perf_order_round(struct perf_order *o, bool all);
 /* The next one that is due; NULL: none is, and more may be put. */
 const struct perf_queued *perf_order_next(struct perf_order *o);
 void perf_order_free(struct perf_order *o);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/kernel_functions.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 /* Bytes of different call chains that are remembered; above, all are forgotten. */
 #define CHAINS_MAX (64u << 20)
@@ -33,10 +33,9 @@ struct frame_key {
 static struct import_frame *frame_of(struct perf_stacks *s, const struct frame_key *key,
 				     bool *is_new)
 {
-	uint32_t id = intern_id(&s->frames, key, sizeof(*key), is_new);
+	uint32_t id = xintern(&s->frames, key, sizeof(*key), is_new);
 
-	if (!id || !GROW(s->seen, id - 1, s->cap_seen))
-		return NULL;
+	XGROW(s->seen, id - 1, s->cap_seen);
 	return &s->seen[id - 1];
 }
 
@@ -49,7 +48,7 @@ static uint32_t kernel_module(struct perf_stacks *s, const char *name)
 	uint32_t id =
 		perf_modules_id(s->modules, &who, (struct import_name) { name, strlen(name) });
 
-	return id ? perf_modules_number(s->modules, id) : 0;
+	return perf_modules_number(s->modules, id);
 }
 
 static uint64_t exact_tag(bool is_exact)
@@ -68,7 +67,7 @@ static const struct import_frame *kernel_frame(struct perf_stacks *s, uint64_t a
 	struct import_frame *f = frame_of(s, &key, &is_new);
 	uint32_t symbol;
 
-	if (!f || !is_new)
+	if (!is_new)
 		return f;
 	*f = (struct import_frame) { .class = IMPORT_FRAME_KERNEL, .nameless = !known };
 	/* Address 0 would mean that there is none. */
@@ -90,8 +89,7 @@ static uint32_t process_space(struct perf_stacks *s, uint32_t tgid)
 	int is_new;
 	uint32_t id = pairs_id_new(&s->spaces, tgid, 0, &is_new);
 
-	if (!id || !GROW_ZEROED(s->space_of, id, s->cap_spaces))
-		return 0;
+	XGROW_ZEROED(s->space_of, id, s->cap_spaces);
 	if (is_new)
 		s->space_of[id] = encoder_space(s->enc, tgid, NULL);
 	return s->space_of[id];
@@ -182,8 +180,7 @@ static uint32_t deferred_stack(struct perf_stacks *s, uint32_t tgid, bool is_exa
 	uint32_t id =
 		pairs_id_new(&s->cookies, (uint32_t)cookie, (uint32_t)(cookie >> 32), &is_new);
 
-	if (!id || !GROW_ZEROED(s->deferred, id, s->cap_deferred))
-		return 0;
+	XGROW_ZEROED(s->deferred, id, s->cap_deferred);
 	if (is_new)
 		s->deferred[id] =
 			(struct perf_deferred) { encoder_stack_reserve(s->enc), tgid, is_exact };
@@ -237,14 +234,13 @@ static uint32_t chain_id(struct perf_stacks *s, uint32_t tgid, bool is_exact,
 	size_t len = perf_left(&chain), words = len / 8 + 2;
 
 	while (s->cap_key < words)
-		if (!GROW(s->key, s->cap_key, s->cap_key))
-			return 0;
+		XGROW(s->key, s->cap_key, s->cap_key);
 	s->key[0] = (uint64_t)is_exact << 32 | tgid;
 	s->key[1] = (uint64_t)perf_maps_version(s->maps, tgid) << 32 | s->kernel->changes;
 	memcpy(s->key + 2, chain.p, len);
 	if (s->chains.n_bytes > CHAINS_MAX)
 		intern_clear(&s->chains);
-	return intern_id(&s->chains, s->key, words * 8, is_new);
+	return xintern(&s->chains, s->key, words * 8, is_new);
 }
 
 int perf_stacks_read(struct perf_stacks *s, uint32_t tgid, bool interrupted,
@@ -258,8 +254,7 @@ int perf_stacks_read(struct perf_stacks *s, uint32_t tgid, bool interrupted,
 	if (!perf_left(&chain))
 		return 0;
 	id = chain_id(s, tgid, interrupted, chain, &is_new);
-	if (!id || !GROW(s->known, id - 1, s->cap_known))
-		return -ENOMEM;
+	XGROW(s->known, id - 1, s->cap_known);
 	if (is_new) {
 		err = read_chain(s, tgid, interrupted, chain);
 		if (err)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "perf_zstd.h"
+#include "common/xalloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,11 +23,9 @@ struct perf_zstd {
 
 int perf_zstd_new(struct perf_zstd **out)
 {
-	struct perf_zstd *z = calloc(1, sizeof(*z));
+	struct perf_zstd *z = xcalloc(1, sizeof(*z));
 
 	*out = NULL;
-	if (!z)
-		return -ENOMEM;
 	z->stream = ZSTD_createDStream();
 	if (!z->stream) {
 		free(z);
@@ -50,7 +49,6 @@ static int decompress(struct perf_zstd *z, ZSTD_inBuffer *in, ZSTD_outBuffer *ou
 {
 	for (;;) {
 		size_t before = in->pos + out->pos, result;
-		uint8_t *p;
 
 		result = ZSTD_decompressStream(z->stream, out, in);
 		if (ZSTD_isError(result))
@@ -64,10 +62,7 @@ static int decompress(struct perf_zstd *z, ZSTD_inBuffer *in, ZSTD_outBuffer *ou
 		}
 		if (out->size >= PIECE_MAX || z->out + out->pos > FIRST_BYTES + z->in * RATIO_MAX)
 			return -EBADMSG;
-		p = realloc(out->dst, out->size * 2);
-		if (!p)
-			return -ENOMEM;
-		out->dst = p;
+		out->dst = xreallocarray(out->dst, out->size, 2);
 		out->size *= 2;
 	}
 }
@@ -93,12 +88,9 @@ int perf_zstd_next(struct perf_zstd *z, struct perf_bytes piece, uint8_t **bytes
 {
 	ZSTD_inBuffer in = { piece.p, perf_left(&piece), 0 };
 	ZSTD_outBuffer out = { NULL, z->rest_len + (1u << 16), z->rest_len };
-	uint8_t *rest;
 	int err;
 
-	out.dst = malloc(out.size);
-	if (!out.dst)
-		return -ENOMEM;
+	out.dst = xmalloc(out.size);
 	if (z->rest_len)
 		memcpy(out.dst, z->rest, z->rest_len);
 	z->in += in.size;
@@ -110,13 +102,8 @@ int perf_zstd_next(struct perf_zstd *z, struct perf_bytes piece, uint8_t **bytes
 	z->out += out.pos - z->rest_len;
 	*len = whole_records(out.dst, out.pos);
 	z->rest_len = out.pos - *len;
-	rest = realloc(z->rest, z->rest_len + 1);
-	if (!rest) {
-		free(out.dst);
-		return -ENOMEM;
-	}
-	memcpy(rest, (uint8_t *)out.dst + *len, z->rest_len);
-	z->rest = rest;
+	z->rest = xreallocarray(z->rest, z->rest_len + 1, 1);
+	memcpy(z->rest, (uint8_t *)out.dst + *len, z->rest_len);
 	*bytes = out.dst;
 	return 0;
 }

@@ -18,6 +18,7 @@
 #include "chainlog.h"
 #include "go_import.h"
 #include "perf_data.h"
+#include "common/xalloc.h"
 
 /* ---- compressed data ------------------------------------------------------------------------- */
 
@@ -226,12 +227,10 @@ static void *run(void *arg)
  */
 static int unpack_begin(struct unpack **out, const void *head, size_t len, int fd, int *from)
 {
-	struct unpack *u = calloc(1, sizeof(*u));
+	struct unpack *u = xcalloc(1, sizeof(*u));
 	int sockets[2], err;
 
 	*out = NULL;
-	if (!u)
-		return -ENOMEM;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets)) {
 		err = -errno;
 		free(u);
@@ -392,21 +391,14 @@ static int read_packed(struct opening *o, const uint8_t *p, size_t len, int fd)
 static int read_all(struct opening *o, int fd, bool may_unpack)
 {
 	size_t cap = 1u << 20, len = 0;
-	uint8_t *p = malloc(cap), *q;
+	uint8_t *p = xmalloc(cap);
 	bool sniffed = false, looked = false;
 	ssize_t got;
 	int err;
 
-	if (!p)
-		return -ENOMEM;
 	for (;;) {
 		if (len == cap) {
-			q = realloc(p, cap * 2);
-			if (!q) {
-				err = -ENOMEM;
-				goto fail;
-			}
-			p = q;
+			p = xreallocarray(p, cap, 2);
 			cap *= 2;
 		}
 		got = read(fd, p + len, cap - len);
@@ -481,7 +473,7 @@ int recording_open(struct recording *r, const char *path, bool checked, const ch
 	struct opening o = { .sample_event = sample_event };
 	int fd, err;
 
-	*r = (struct recording) { .import = calloc(1, sizeof(*r->import)) };
+	*r = (struct recording) { .import = xcalloc(1, sizeof(*r->import)) };
 	if (!r->import)
 		return -ENOMEM;
 	o.report = r->import;

@@ -16,6 +16,7 @@
 #include "formats/format_causes.h"
 #include "report.h"
 #include "report_requests.h"
+#include "common/xalloc.h"
 
 #define GRAPH_FRAMES 20000
 /* Slices of time that a graph tells apart, at most; fewer for long traces. */
@@ -29,42 +30,34 @@
 /* ---- data ----------------------------------------------------------------------------------- */
 
 /* Groups the rows, each group in the order in which they were. */
-static int group_rows(struct report *r)
+static void group_rows(struct report *r)
 {
-	struct thread_row *rows = malloc((r->n_threads + 1) * sizeof(*rows));
+	struct thread_row *rows = xmalloc((r->n_threads + 1) * sizeof(*rows));
 	size_t n = 0;
 
-	if (!rows)
-		return -ENOMEM;
 	for (enum report_group g = 0; g < REPORT_GROUPS; g++)
 		for (size_t i = 0; i < r->n_threads; i++)
 			if (report_thread_group(r, r->rows[i].thread) == g)
 				rows[n++] = r->rows[i];
 	free(r->rows);
 	r->rows = rows;
-	return 0;
 }
 
-static int make_rows(struct report *r)
+static void make_rows(struct report *r)
 {
 	uint32_t n_threads = timelines_threads(r->in->timelines);
-	int err = thread_rows_new(&r->rows, &r->n_threads, r->in->timelines, r->filter);
 
-	if (!err)
-		err = group_rows(r);
-	if (err)
-		return err;
+	thread_rows_new(&r->rows, &r->n_threads, r->in->timelines, r->filter);
+
+	group_rows(r);
 	r->n_rows = r->n_threads < REPORT_ROWS ? (uint32_t)r->n_threads : REPORT_ROWS;
-	r->row_of = malloc(((size_t)n_threads + 1) * sizeof(*r->row_of));
-	if (!r->row_of)
-		return -ENOMEM;
+	r->row_of = xmalloc(((size_t)n_threads + 1) * sizeof(*r->row_of));
 	for (uint32_t i = 0; i < n_threads; i++)
 		r->row_of[i] = r->n_rows;
 	for (uint32_t i = 0; i < r->n_rows; i++)
 		r->row_of[r->rows[i].thread] = i;
 	for (size_t i = r->n_rows; i < r->n_threads; i++)
 		thread_row_add(&r->rest, &r->rows[i]);
-	return 0;
 }
 
 /* How many there are, of all threads, chosen or not. */
@@ -101,23 +94,22 @@ static int make_causes(struct report *r)
 	n = causes_without_pauses(r->causes);
 	if (n > most)
 		n = most;
-	r->cause = malloc((n + 1) * sizeof(*r->cause));
-	if (!r->cause)
-		return -ENOMEM;
+	r->cause = xmalloc((n + 1) * sizeof(*r->cause));
 	for (int unknown = 0; unknown < 2; unknown++)
 		for (size_t i = 0; i < n; i++)
 			if (is_unknown(r, &all[i]) == unknown)
 				r->cause[r->n_causes++] = &all[i];
-	return report_settle_causes(r);
+	report_settle_causes(r);
+	return 0;
 }
 
-static int find_command(struct report *r)
+static void find_command(struct report *r)
 {
 	struct options o = { .command = trace_info(r->in->trace)->command_tgid };
 
 	if (!o.command)
-		return 0;
-	return scope_find(&r->command, r->in->timelines, &o);
+		return;
+	scope_find(&r->command, r->in->timelines, &o);
 }
 
 /* Each slice is so many steps of the report, the last one perhaps fewer. */
@@ -138,10 +130,10 @@ static void choose_slices(struct report *r)
 	wait_filter_window(r->filter, &(uint64_t) { 0 }, &r->slices[r->n_slices]);
 }
 
-static int fold_in_slices(struct fold **out, const struct report *r, const struct options *o)
+static void fold_in_slices(struct fold **out, const struct report *r, const struct options *o)
 {
-	return fold_new_in_spans(out, r->in->timelines, o,
-				 &(struct fold_spans) { r->slices, r->n_slices });
+	fold_new_in_spans(out, r->in->timelines, o,
+			  &(struct fold_spans) { r->slices, r->n_slices });
 }
 
 /* What all else needs: rows, steps of time, slices. 0 or a negative errno; report_free() in any
@@ -156,15 +148,12 @@ static int report_init(struct report *r, const struct format_input *in)
 	*r = (struct report) { .in = in, .cause_options = causes_options(o) };
 	r->losses = trace_losses(in->trace, &r->n_all_losses);
 	r->n_losses = r->n_all_losses < REPORT_LOSSES ? r->n_all_losses : REPORT_LOSSES;
-	err = names_new(&r->names, tl, o);
-	if (!err)
-		err = wait_filter_new(&r->filter, tl, o, r->names);
-	if (!err)
-		err = find_command(r);
-	if (!err)
-		err = make_rows(r);
-	if (!err)
-		err = report_count(r);
+	names_new(&r->names, tl, o);
+	wait_filter_new(&r->filter, tl, o, r->names);
+	err = 0;
+	find_command(r);
+	make_rows(r);
+	err = report_count(r);
 	if (!err)
 		choose_slices(r);
 	return err;
@@ -188,15 +177,6 @@ static void report_free(struct report *r)
 
 /* ---- parts in memory ------------------------------------------------------------------------ */
 
-static int end_part(FILE *f, int err)
-{
-	if (!f)
-		return -ENOMEM;
-	if (ferror(f) && !err)
-		err = -ENOMEM;
-	return fclose(f) && !err ? -ENOMEM : err;
-}
-
 /* A graph of the page. */
 struct graph {
 	const char *title;
@@ -211,16 +191,17 @@ static int make_folded(const struct report *r, struct fold *fold, uint32_t span,
 		       struct report_text *folded)
 {
 	struct options o = *r->in->options;
-	FILE *f = open_memstream(&folded->p, &folded->len);
+	FILE *f = xmemstream(&folded->p, &folded->len);
 	int err = 0;
 
 	o.top = 0; /* --top limits the listed waits, not the graph */
 	o.unit = span < GRAPH_SLICES ? UNIT_NS : UNIT_US;
-	if (f && span < GRAPH_SLICES)
+	if (span < GRAPH_SLICES)
 		err = fold_write_span(fold, span, &o, f);
-	else if (f)
+	else
 		err = fold_write(fold, &o, f);
-	return end_part(f, err);
+	xmemstream_close(f, &folded->p);
+	return err;
 }
 
 /* The folded lines of a graph: of all of the time, and of each slice of it. */
@@ -275,8 +256,9 @@ static int draw_graph(const struct graph_lines *l, uint32_t frames, uint32_t joi
 	if (!err) {
 		free(svg->p);
 		*svg = (struct report_text) { 0 };
-		f = open_memstream(&svg->p, &svg->len);
-		err = end_part(f, f ? flamegraph_write(g, f) : 0);
+		f = xmemstream(&svg->p, &svg->len);
+		err = flamegraph_write(g, f);
+		xmemstream_close(f, &svg->p);
 	}
 	flamegraph_free(g);
 	return err;
@@ -328,18 +310,18 @@ static int make_ran(const struct report *r, struct graph *graph)
 	if (!timelines_sampled(r->in->timelines))
 		return 0;
 	o.parts = PART_RUNNING;
-	err = fold_in_slices(&fold, r, &o);
-	if (!err)
-		err = make_graph(r, fold, graph);
+	fold_in_slices(&fold, r, &o);
+	err = make_graph(r, fold, graph);
 	fold_free(fold);
 	return err;
 }
 
-static int make_data(struct report *r, struct report_text *data)
+static void make_data(struct report *r, struct report_text *data)
 {
-	FILE *f = open_memstream(&data->p, &data->len);
+	FILE *f = xmemstream(&data->p, &data->len);
 
-	return end_part(f, f ? report_json_write(r, f) : 0);
+	report_json_write(r, f);
+	xmemstream_close(f, &data->p);
 }
 
 /* What does not depend on each other, at once where there are CPUs. */
@@ -365,10 +347,11 @@ static int make_tables(struct part *p)
 static int make_graphs(struct part *p)
 {
 	struct report *r = p->r;
-	int err = fold_in_slices(&r->fold, r, r->in->options);
+	int err = 0;
 
-	if (!err)
-		err = make_graph(r, r->fold, &p->waits);
+	fold_in_slices(&r->fold, r, r->in->options);
+
+	err = make_graph(r, r->fold, &p->waits);
 	return err ? err : make_ran(r, &p->ran);
 }
 
@@ -415,8 +398,9 @@ static int write_html(const struct format_input *in, FILE *out)
 		err = make_parts(parts);
 	r.graph_steps[0] = waits->slice_steps;
 	r.graph_steps[1] = ran->slice_steps;
-	if (!err)
-		err = make_data(&r, &data);
+	if (!err) {
+		make_data(&r, &data);
+	}
 	if (!err)
 		report_page_write(out, &r, &waits->svg, &ran->svg, &data);
 	if (!err)

@@ -137,7 +137,7 @@ void report_counts_free(struct report_counts *c);
 /* A causes_cells', arg being the report, whose rows and steps are known: row and step of a wait. */
 uint32_t report_cell_of(const void *arg, const struct chosen_wait *p);
 /* From causes to lines of the table, when r->cause is known; so many that a page has room for. */
-int report_settle_causes(struct report *r);
+void report_settle_causes(struct report *r);
 /* The step in which a wait that ended at ns is counted. */
 uint32_t report_step(const struct report_steps *s, uint64_t ns);
 /* The end of the shown part of the wait. */
@@ -155,7 +155,7 @@ int report_choose_waits(struct report *r);
  * Writes the data for the page's script as one JSON object without a `<`, which would end the
  * element of the page that holds it. Returns 0 or -ENOMEM; write errors are left in ferror(out).
  */
-int report_json_write(struct report *r, FILE *out);
+void report_json_write(struct report *r, FILE *out);
 
 /* Text of the page that is written first: its size decides what else the page says. */
 struct report_text {

@@ -4,6 +4,7 @@
 
 #include "base/compare.h"
 #include "report.h"
+#include "common/xalloc.h"
 
 /* Adds a cell to another; NULL: out of memory. */
 static struct cause_cell *cell_at(struct pair_table *t, uint32_t key, uint32_t step)
@@ -20,7 +21,7 @@ static void add(struct cause_cell *to, const struct cause_cell *from)
 }
 
 /* Two steps become one. 0 or -ENOMEM. */
-static int join_steps(struct report_cause_counts *c)
+static void join_steps(struct report_cause_counts *c)
 {
 	struct pair_table t = { .at = NULL };
 	const struct cause_cell *cells = c->cells.at;
@@ -29,16 +30,11 @@ static int join_steps(struct report_cause_counts *c)
 		struct pair key = c->cells.keys.at[id];
 		struct cause_cell *to = cell_at(&t, key.a, key.b / 2);
 
-		if (!to) {
-			pair_table_free(&t);
-			return -ENOMEM;
-		}
 		add(to, &cells[id]);
 	}
 	pair_table_free(&c->cells);
 	c->cells = t;
 	c->joined *= 2;
-	return 0;
 }
 
 uint32_t report_cell_of(const void *arg, const struct chosen_wait *p)
@@ -58,29 +54,25 @@ static int by_key(const void *pa, const void *pb, void *keys)
 }
 
 /* Puts the cells in order: in which they came depends on the workers. 0 or -ENOMEM. */
-static int sort_cells(struct report_cause_counts *c)
+static void sort_cells(struct report_cause_counts *c)
 {
-	uint32_t n = c->cells.keys.n, *ids = malloc(((size_t)n + 1) * sizeof(*ids));
+	uint32_t n = c->cells.keys.n, *ids = xmalloc(((size_t)n + 1) * sizeof(*ids));
 	const struct cause_cell *cells = c->cells.at;
 	struct pair_table t = { .at = NULL };
-	int err = ids ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < n && !err; i++)
+	for (uint32_t i = 0; i < n; i++)
 		ids[i] = i + 1;
-	if (n && !err)
+	if (n)
 		qsort_r(ids, n, sizeof(*ids), by_key, c->cells.keys.at);
-	for (uint32_t i = 0; i < n && !err; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct pair key = c->cells.keys.at[ids[i]];
 		struct cause_cell *to = cell_at(&t, key.a, key.b);
 
-		err = to ? 0 : -ENOMEM;
-		if (to)
-			*to = cells[ids[i]];
+		*to = cells[ids[i]];
 	}
 	pair_table_free(&c->cells);
 	c->cells = t;
 	free(ids);
-	return err;
 }
 
 /* By a cause's number its line: that of the table, or that of all others, or that of pauses. */
@@ -94,24 +86,23 @@ static uint32_t *lines_of(const struct report *r, uint32_t *n)
 	for (size_t i = 0; i < n_all; i++)
 		if (*n < all[i].id)
 			*n = all[i].id;
-	line = calloc((size_t)*n + 1, sizeof(*line));
-	for (size_t i = 0; line && i < n_all; i++)
+	line = xcalloc((size_t)*n + 1, sizeof(*line));
+	for (size_t i = 0; i < n_all; i++)
 		line[all[i].id] = (uint32_t)r->n_causes + (i >= n_no_pauses);
-	for (size_t i = 0; line && i < r->n_causes; i++)
+	for (size_t i = 0; i < r->n_causes; i++)
 		line[r->cause[i]->id] = (uint32_t)i;
 	return line;
 }
 
-int report_settle_causes(struct report *r)
+void report_settle_causes(struct report *r)
 {
 	const struct pair_table *of = causes_cells(r->causes);
 	const struct cause_cell *cells = of->at;
 	struct report_cause_counts *c = &r->cause_counts;
 	uint32_t n, n_rows = r->counts.n_rows, steps = r->counts.steps.n, *line = lines_of(r, &n);
-	int err = line ? 0 : -ENOMEM;
 
 	c->joined = 1;
-	for (uint32_t id = 1; id <= of->keys.n && !err; id++) {
+	for (uint32_t id = 1; id <= of->keys.n; id++) {
 		struct pair key = of->keys.at[id];
 		uint32_t row = (key.b - 1) / steps, step = (key.b - 1) % steps;
 		struct cause_cell *to;
@@ -119,13 +110,10 @@ int report_settle_causes(struct report *r)
 		if (key.a > n)
 			continue;
 		to = cell_at(&c->cells, line[key.a] * n_rows + row, step);
-		if (to)
-			add(to, &cells[id]);
-		else
-			err = -ENOMEM;
+		add(to, &cells[id]);
 	}
 	free(line);
-	while (!err && c->cells.keys.n > REPORT_CAUSE_CELLS && c->joined < steps)
-		err = join_steps(c);
-	return err ? err : sort_cells(c);
+	while (c->cells.keys.n > REPORT_CAUSE_CELLS && c->joined < steps)
+		join_steps(c);
+	sort_cells(c);
 }

@@ -6,7 +6,7 @@
 #include "attribute/sleep_ends.h"
 #include "attribute/work_items.h"
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "words/kernel_stacks.h"
 
 #define LANE_NONE UINT32_MAX
@@ -79,18 +79,15 @@ static void add_amount(void *arg, uint32_t lane, struct amount_key key, uint64_t
 		c->lanes[lane].interrupted_ns += amount;
 }
 
-int report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o,
-		      struct names *names)
+void report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o,
+		       struct names *names)
 {
-	int err;
-
 	*c = (struct report_chain) { .timelines = tl, .options = o, .names = names };
 	c->kernel = names_kernel_stacks(names);
-	err = event_loops_new(&c->loops, tl, c->kernel);
-	return err ? err
-		   : attribution_init(&c->attribution, tl, o,
-				      (struct chain_sink) { .arg = c, .add = add_amount },
-				      1u << AMOUNT_SAMPLES | 1u << AMOUNT_INTERRUPTED, NULL);
+	event_loops_new(&c->loops, tl, c->kernel);
+	attribution_init(&c->attribution, tl, o,
+			 (struct chain_sink) { .arg = c, .add = add_amount },
+			 1u << AMOUNT_SAMPLES | 1u << AMOUNT_INTERRUPTED, NULL);
 }
 
 /* Sleeps that are not followed. */
@@ -98,10 +95,6 @@ static void add_short(struct report_chain *c, uint32_t lane, struct sleep s)
 {
 	struct report_part *p = pair_table_at(&c->shorts, lane, s.wait->stack, sizeof(*p));
 
-	if (!p) {
-		c->out_of_memory = true;
-		return;
-	}
 	p->lane = lane;
 	p->end = REPORT_SHORT;
 	p->stack = s.wait->stack;
@@ -196,10 +189,7 @@ static void find_gone_on(struct report_chain *c, struct gone_on *g, uint32_t wak
 			return;
 		if (l.ended == w)
 			continue;
-		if (!GROW(g->at, g->n, g->cap)) {
-			c->out_of_memory = true;
-			return;
-		}
+		XGROW(g->at, g->n, g->cap);
 		g->at[g->n].wait = w;
 		g->at[g->n++].ended = l.ended;
 	}
@@ -487,5 +477,4 @@ void report_chain_explain(struct report_chain *c, uint32_t thread, const struct 
 	put_shorts(c);
 	sums_merge(&c->ran, c->names, names_off_cpu);
 	sums_sort(&c->ran, c->names, names_off_cpu);
-	c->out_of_memory |= c->ran.out_of_memory;
 }

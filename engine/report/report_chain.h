@@ -78,15 +78,14 @@ struct report_chain {
 	struct names *names;
 	struct kernel_stacks *kernel;
 	struct event_loops *loops;
-	bool out_of_memory; /* sticky: the result is incomplete */
 };
 
 /*
  * What is given must outlive it. 0 or -ENOMEM. The caller calls report_chain_free(), also after an
  * error.
  */
-int report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o,
-		      struct names *names);
+void report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o,
+		       struct names *names);
 void report_chain_free(struct report_chain *c);
 /*
  * Explains [from_ns, to_ns) of the blocked part of w, a wait of thread or of a client, and replaces

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "select/wait_nature.h"
 #include "attribute/waker_name.h"
 
@@ -62,20 +62,17 @@ static unsigned int slot_of(uint64_t ns)
 	return 63 - (unsigned int)__builtin_clzll(ns / 1000 | 1);
 }
 
-static int count_length(struct report_counts *c, uint32_t row, uint32_t step, uint64_t ns)
+static void count_length(struct report_counts *c, uint32_t row, uint32_t step, uint64_t ns)
 {
 	uint64_t *longest = &c->longest_ns[(size_t)row * c->steps.n + step], *count;
 
 	count = pair_table_at(&c->lengths, row * REPORT_SLOTS + slot_of(ns), step, sizeof(*count));
-	if (!count)
-		return -ENOMEM;
 	(*count)++;
 	c->row_waits[row]++;
 	if (*longest < ns)
 		*longest = ns;
 	if (c->row_longest_ns[row] < ns)
 		c->row_longest_ns[row] = ns;
-	return 0;
 }
 
 /* The place of a waker of this name; UINT32_MAX: out of memory. */
@@ -83,17 +80,15 @@ static uint32_t waker_of(struct counter *k, uint32_t text)
 {
 	if (text >= k->n_seen) {
 		size_t n = (size_t)text * 2 + 64;
-		uint32_t *p = realloc(k->seen, n * sizeof(*p));
+		uint32_t *p = xreallocarray(k->seen, 1, n * sizeof(*p));
 
-		if (!p)
-			return UINT32_MAX;
 		memset(p + k->n_seen, 0, (n - k->n_seen) * sizeof(*p));
 		k->seen = p;
 		k->n_seen = n;
 	}
 	if (!k->seen[text]) {
-		if (!GROW(k->wakers, k->n_wakers, k->cap_wakers) ||
-		    k->n_wakers >= UINT32_MAX / k->c->n_rows)
+		XGROW(k->wakers, k->n_wakers, k->cap_wakers);
+		if (k->n_wakers >= UINT32_MAX / k->c->n_rows)
 			return UINT32_MAX;
 		k->wakers[k->n_wakers++] = (struct waker_seen) { text, 0 };
 		k->seen[text] = k->n_wakers;
@@ -105,7 +100,7 @@ static int count_wakeup(struct counter *k, uint32_t row, const struct wait *w, u
 			uint64_t blocked_ns)
 {
 	uint32_t text = waker_name(k->waker_names, w);
-	uint32_t waker = text ? waker_of(k, text) : UINT32_MAX;
+	uint32_t waker = waker_of(k, text);
 	struct report_wakeups *sums =
 		waker == UINT32_MAX ? NULL
 				    : pair_table_at(&k->wakeups, waker * k->c->n_rows + row, step,
@@ -132,22 +127,17 @@ static uint32_t class_of(struct report_counts *c, uint32_t text)
 	return i;
 }
 
-static int count_asleep(struct counter *k, uint32_t row, const struct wait *w, uint32_t step,
-			uint64_t ns)
+static void count_asleep(struct counter *k, uint32_t row, const struct wait *w, uint32_t step,
+			 uint64_t ns)
 {
 	uint32_t class = wait_class(k->timelines, w->stack);
 	uint32_t text =
 		class == SUMS_UNKNOWN ? names_adopt(k->names, "") : names_string(k->names, class);
 	uint64_t *sum;
 
-	if (!text)
-		return -ENOMEM;
 	sum = pair_table_at(&k->c->asleep, row * REPORT_CLASSES + class_of(k->c, text), step,
 			    sizeof(*sum));
-	if (!sum)
-		return -ENOMEM;
 	*sum += ns;
-	return 0;
 }
 
 /* ---- steps that are longer ------------------------------------------------------------------- */
@@ -167,7 +157,7 @@ static void add_wakeups(void *to, const void *from)
 }
 
 /* Makes one step of two, in a table by (anything, step). 0 or -ENOMEM. */
-static int join_cells(struct pair_table *t, size_t size, void (*add)(void *to, const void *from))
+static void join_cells(struct pair_table *t, size_t size, void (*add)(void *to, const void *from))
 {
 	struct pair_table joined = { .at = NULL };
 
@@ -175,30 +165,22 @@ static int join_cells(struct pair_table *t, size_t size, void (*add)(void *to, c
 		struct pair key = t->keys.at[id];
 		void *to = pair_table_at(&joined, key.a, key.b / 2, size);
 
-		if (!to) {
-			pair_table_free(&joined);
-			return -ENOMEM;
-		}
 		add(to, (const char *)t->at + id * size);
 	}
 	pair_table_free(t);
 	*t = joined;
-	return 0;
 }
 
 /* Makes one step of two. 0 or -ENOMEM. */
-static int join_steps(struct counter *k)
+static void join_steps(struct counter *k)
 {
 	struct report_counts *c = k->c;
 	uint32_t n = c->steps.n, joined = (n + 1) / 2;
-	int err = join_cells(&c->lengths, sizeof(uint64_t), add_numbers);
 
-	if (!err)
-		err = join_cells(&c->asleep, sizeof(uint64_t), add_numbers);
-	if (!err)
-		err = join_cells(&k->wakeups, sizeof(struct report_wakeups), add_wakeups);
-	if (err)
-		return err;
+	join_cells(&c->lengths, sizeof(uint64_t), add_numbers);
+
+	join_cells(&c->asleep, sizeof(uint64_t), add_numbers);
+	join_cells(&k->wakeups, sizeof(struct report_wakeups), add_wakeups);
 	for (uint32_t row = 0; row < c->n_rows; row++)
 		for (uint32_t i = 0; i < joined; i++) {
 			const uint64_t *of = &c->longest_ns[(size_t)row * n + 2 * i];
@@ -208,23 +190,20 @@ static int join_steps(struct counter *k)
 		}
 	c->steps.step_ns *= 2;
 	c->steps.n = joined;
-	return 0;
 }
 
 /* Wakers without a number of their own become one when all are known: till then more have room. */
 #define SEEN_CELLS (4 * REPORT_CELLS)
 
 /* Makes steps longer until there is room for the figures. 0 or -ENOMEM. */
-static int make_room(struct counter *k)
+static void make_room(struct counter *k)
 {
 	const struct report_counts *c = k->c;
-	int err = 0;
 
-	while (!err && c->steps.n > 1 &&
+	while (c->steps.n > 1 &&
 	       (c->lengths.keys.n > REPORT_CELLS || c->asleep.keys.n > REPORT_CELLS ||
 		k->wakeups.keys.n > SEEN_CELLS))
-		err = join_steps(k);
-	return err;
+		join_steps(k);
 }
 
 static int count(void *arg, const struct chosen_wait *p)
@@ -234,14 +213,18 @@ static int count(void *arg, const struct chosen_wait *p)
 	uint32_t row = k->row_of[p->thread];
 	uint32_t step = report_step(&c->steps, report_end_ns(p));
 	uint64_t asleep_ns = p->shown.blocked_to_ns - p->shown.blocked_from_ns;
-	int err = count_length(c, row, step, p->shown.whole_ns);
+	int err = 0;
 
-	if (!err && p->wait->kind == WAIT_SLEEP) {
+	count_length(c, row, step, p->shown.whole_ns);
+
+	if (p->wait->kind == WAIT_SLEEP) {
 		err = count_wakeup(k, row, p->wait, step, asleep_ns);
 		if (!err && asleep_ns)
-			err = count_asleep(k, row, p->wait, step, asleep_ns);
+			count_asleep(k, row, p->wait, step, asleep_ns);
 	}
-	return err ? err : make_room(k);
+	if (!err)
+		make_room(k);
+	return err;
 }
 
 /* ---- wakers --------------------------------------------------------------------------------- */
@@ -259,15 +242,15 @@ static int by_text(const void *pa, const void *pb)
 static uint32_t *choose_wakers(struct counter *k)
 {
 	struct report_counts *c = k->c;
-	uint32_t *number = calloc(k->n_seen + 1, sizeof(*number));
+	uint32_t *number = xcalloc(k->n_seen + 1, sizeof(*number));
 	struct waker_seen chosen[REPORT_WAKERS];
-	struct waker_seen *all = malloc((k->n_wakers + 1u) * sizeof(*all));
+	struct waker_seen *all = xmalloc((k->n_wakers + 1u) * sizeof(*all));
 
-	for (uint32_t i = 0; i < k->n_wakers && all; i++)
+	for (uint32_t i = 0; i < k->n_wakers; i++)
 		all[i] = k->wakers[i];
-	if (all && k->n_wakers)
+	if (k->n_wakers)
 		qsort(all, k->n_wakers, sizeof(*all), by_text);
-	for (uint32_t i = 0; i < k->n_wakers && all; i++) {
+	for (uint32_t i = 0; i < k->n_wakers; i++) {
 		uint32_t least = 0;
 
 		if (c->n_wakers < REPORT_WAKERS) {
@@ -281,40 +264,32 @@ static uint32_t *choose_wakers(struct counter *k)
 		if (chosen[least].ns < all[i].ns)
 			chosen[least] = all[i];
 	}
-	for (uint32_t i = 0; i < c->n_wakers && number; i++) {
+	for (uint32_t i = 0; i < c->n_wakers; i++) {
 		c->wakers[i] = chosen[i].text;
 		number[chosen[i].text] = i + 1;
-	}
-	if (!all) {
-		free(number);
-		number = NULL;
 	}
 	free(all);
 	return number;
 }
 
 /* Puts the wakeups where they belong now that wakers have numbers. 0 or -ENOMEM. */
-static int number_wakeups(struct counter *k)
+static void number_wakeups(struct counter *k)
 {
 	struct report_counts *c = k->c;
 	const struct report_wakeups *sums = k->wakeups.at;
 	uint32_t *number = choose_wakers(k);
-	int err = number ? 0 : -ENOMEM;
 
-	for (uint32_t id = 1; id <= k->wakeups.keys.n && !err; id++) {
+	for (uint32_t id = 1; id <= k->wakeups.keys.n; id++) {
 		struct pair key = k->wakeups.keys.at[id];
 		uint32_t of = number[k->wakers[key.a / c->n_rows].text];
 		uint32_t waker = of ? of - 1 : c->n_wakers, row = key.a % c->n_rows;
 		struct report_wakeups *to = pair_table_at(
 			&c->wakeups, row * (REPORT_WAKERS + 1) + waker, key.b, sizeof(*to));
 
-		err = to ? 0 : -ENOMEM;
-		if (to)
-			add_wakeups(to, &sums[id]);
+		add_wakeups(to, &sums[id]);
 	}
 	free(number);
 	pair_table_free(&k->wakeups);
-	return err;
 }
 
 void report_counts_free(struct report_counts *c)
@@ -342,20 +317,17 @@ int report_count(struct report *r)
 	if (c->steps.from_ns > c->steps.to_ns)
 		c->steps.from_ns = c->steps.to_ns;
 	set_steps(&c->steps, REPORT_STEPS);
-	c->longest_ns = calloc((size_t)c->n_rows * c->steps.n + 1, sizeof(*c->longest_ns));
-	c->row_waits = calloc((size_t)c->n_rows + 1, sizeof(*c->row_waits));
-	c->row_longest_ns = calloc((size_t)c->n_rows + 1, sizeof(*c->row_longest_ns));
-	if (!c->longest_ns || !c->row_waits || !c->row_longest_ns)
-		return -ENOMEM;
-	err = waker_names_new(&k.waker_names, tl, r->names);
+	c->longest_ns = xcalloc((size_t)c->n_rows * c->steps.n + 1, sizeof(*c->longest_ns));
+	c->row_waits = xcalloc((size_t)c->n_rows + 1, sizeof(*c->row_waits));
+	c->row_longest_ns = xcalloc((size_t)c->n_rows + 1, sizeof(*c->row_longest_ns));
+	waker_names_new(&k.waker_names, tl, r->names);
+	err = top_waits_walk(tl, r->filter, 0, count, &k);
 	if (!err)
-		err = top_waits_walk(tl, r->filter, 0, count, &k);
-	if (!err)
-		err = number_wakeups(&k);
+		number_wakeups(&k);
 	while (!err && c->wakeups.keys.n > REPORT_CELLS && c->steps.n > 1) {
-		err = join_steps(&k);
-		if (!err)
-			err = join_cells(&c->wakeups, sizeof(struct report_wakeups), add_wakeups);
+		join_steps(&k);
+		err = 0;
+		join_cells(&c->wakeups, sizeof(struct report_wakeups), add_wakeups);
 	}
 	waker_names_free(k.waker_names);
 	pair_table_free(&k.wakeups);

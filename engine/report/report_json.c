@@ -237,26 +237,24 @@ static void put_tables(struct report_writer *w)
 	json_end(&w->j, ']');
 }
 
-static int put_waits(struct report_writer *w)
+static void put_waits(struct report_writer *w)
 {
 	struct report *r = w->r;
 	struct report_chain chain;
 	size_t begin = w->j.b.len, most = r->requests ? WAITS_BYTES_BESIDE : WAITS_BYTES;
-	int err = report_chain_init(&chain, r->in->timelines, &r->cause_options, r->names);
+
+	report_chain_init(&chain, r->in->timelines, &r->cause_options, r->names);
 
 	json_on_line(&w->j, "waits", '[');
-	for (size_t i = 0; i < r->n_waits && !err; i++) {
+	for (size_t i = 0; i < r->n_waits; i++) {
 		if (w->j.b.len - begin + w->string_bytes > most)
 			break;
 		w->j.on_line = true;
 		report_put_wait(w, NULL, &chain, &r->waits[i]);
 		r->n_waits_written++;
-		if (chain.out_of_memory || w->out_of_memory)
-			err = -ENOMEM;
 	}
 	json_end(&w->j, ']');
 	report_chain_free(&chain);
-	return err;
 }
 
 /* By line of the table of causes its cells: row, step (of so many steps), and the figures. */
@@ -301,13 +299,12 @@ static void put_causes(struct report_writer *w)
 	put_cause_cells(w);
 }
 
-int report_json_write(struct report *r, FILE *out)
+void report_json_write(struct report *r, FILE *out)
 {
 	const struct report_steps *s = &r->counts.steps;
 	uint64_t start = timelines_start_ns(r->in->timelines);
 	struct report_writer w = { .r = r, .j = { .in_page = true } };
 	struct json_object *j = &w.j;
-	int err;
 
 	r->n_waits_written = 0;
 	json_begin(j, NULL, '{');
@@ -327,19 +324,15 @@ int report_json_write(struct report *r, FILE *out)
 	for (uint32_t row = 0; row <= r->n_rows; row++)
 		put_row(&w, row);
 	json_end(j, ']');
-	err = put_waits(&w);
+	put_waits(&w);
 	put_causes(&w);
-	if (!err)
-		err = report_put_requests(&w);
+	report_put_requests(&w);
 	put_tables(&w);
 	json_end(j, '}');
 	text_puts(&j->b, "\n");
 	json_flush(j, out);
-	if (!err && (w.out_of_memory || j->b.failed))
-		err = -ENOMEM;
 	pairs_free(&w.strings);
 	pairs_free(&w.threads);
 	pair_table_free(&w.places);
 	text_free(&j->b);
-	return err;
 }

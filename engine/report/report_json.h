@@ -16,7 +16,6 @@ struct report_writer {
 	struct pairs strings, threads; /* (text id, 0), (thread, 0): their number + 1 */
 	size_t string_bytes;	       /* size of the strings in the output */
 	struct pair_table places;      /* 1 + string (uint32_t), by (stack pair, 0) */
-	bool out_of_memory;
 };
 
 /* Adds numbers to the current list. */
@@ -36,4 +35,4 @@ uint32_t report_place(struct report_writer *w, uint32_t pair);
 void report_put_wait(struct report_writer *w, const char *key, struct report_chain *chain,
 		     const struct report_wait *p);
 /* The endpoints, and requests one by one. 0 or -ENOMEM. */
-int report_put_requests(struct report_writer *w);
+void report_put_requests(struct report_writer *w);

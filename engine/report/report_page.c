@@ -113,6 +113,7 @@ static void put_ends(FILE *out, const struct chain_summary *s)
 #define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) \
 	[number] = heading,
 #include "ends.def"
+#include "common/xalloc.h"
 	};
 	enum chain_end order[CHAIN_ENDS];
 	size_t n = chain_ends_by_size(s->ends_ns, order);
@@ -152,18 +153,16 @@ static void put_cause_text(FILE *out, const struct report *r, const struct cause
 {
 	char *text = NULL;
 	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = xmemstream(&text, &len);
 
-	if (!f)
-		return;
 	if (which == CAUSE_EXAMPLE)
 		causes_put_example(f, r->in, c);
 	else if (which == CAUSE_WAY)
 		causes_put_way(f, r->names, c);
 	else
 		causes_put_sentence(f, r->names, r->causes, c);
-	if (!fclose(f))
-		print_html(out, text);
+	xmemstream_close(f, &text);
+	print_html(out, text);
 	free(text);
 }
 
@@ -433,12 +432,11 @@ static void put_import(FILE *out, const struct import_report *import)
 	static const char before[] = "chainwalk: text: ";
 	char *text = NULL, *line, *rest;
 	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = xmemstream(&text, &len);
 
-	if (!f)
-		return;
 	import_report_print(import, "text", false, f);
-	if (fclose(f) || !len) {
+	xmemstream_close(f, &text);
+	if (!len) {
 		free(text);
 		return;
 	}

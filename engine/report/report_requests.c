@@ -8,6 +8,7 @@
 #include "base/compare.h"
 #include "formats/format_requests.h"
 #include "report_cells.h"
+#include "common/xalloc.h"
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
@@ -111,7 +112,7 @@ static int put_row(struct report_endpoint *e, struct names *names, const struct 
 	} else {
 		e->n_where = i + 1;
 		request_time_put(&b, names, row);
-		to->text = b.failed ? 0 : names_adopt(names, b.p);
+		to->text = names_adopt(names, b.p);
 	}
 	text_free(&b);
 	return to->text ? 0 : -ENOMEM;
@@ -123,22 +124,21 @@ static int find_where(struct report_endpoint *e, const struct report *r,
 	struct weight *weights = NULL;
 	const struct request_time *rows;
 	size_t n;
-	int err = request_times_explain(times, e->steps, e->n_steps);
+	int err = 0;
 
-	if (!err) {
-		rows = request_times_list(times, &n);
-		weights = calloc(n + 1, sizeof(*weights));
-		err = weights ? 0 : -ENOMEM;
-		for (size_t i = 0; i < n && !err; i++) {
-			weights[i].row = &rows[i];
-			for (size_t k = 0; k < e->n_steps; k++)
-				weights[i].ns += rows[i].ns[k];
-		}
-		if (!err)
-			qsort(weights, n, sizeof(*weights), most_first);
-		for (size_t i = 0; i < n && !err; i++)
-			err = put_row(e, r->names, weights[i].row, i);
+	request_times_explain(times, e->steps, e->n_steps);
+
+	rows = request_times_list(times, &n);
+	weights = xcalloc(n + 1, sizeof(*weights));
+	err = 0;
+	for (size_t i = 0; i < n && !err; i++) {
+		weights[i].row = &rows[i];
+		for (size_t k = 0; k < e->n_steps; k++)
+			weights[i].ns += rows[i].ns[k];
 	}
+	qsort(weights, n, sizeof(*weights), most_first);
+	for (size_t i = 0; i < n && !err; i++)
+		err = put_row(e, r->names, weights[i].row, i);
 	free(weights);
 	return err;
 }
@@ -190,10 +190,8 @@ static int make_endpoint(struct report_endpoint *e, const struct report *r,
 
 	e->requests = requests;
 	request_endpoint_put(&b, r->in, requests);
-	e->name = b.failed ? 0 : names_adopt(r->names, b.p);
+	e->name = names_adopt(r->names, b.p);
 	text_free(&b);
-	if (!e->name)
-		return -ENOMEM;
 	make_steps(e);
 	choose_shown(e);
 	return find_where(e, r, times);
@@ -202,27 +200,23 @@ static int make_endpoint(struct report_endpoint *e, const struct report *r,
 int report_requests_new(struct report_requests **out, const struct report *r,
 			const struct options *o)
 {
-	struct report_requests *q = calloc(1, sizeof(*q));
+	struct report_requests *q = xcalloc(1, sizeof(*q));
 	const struct endpoint_requests *all;
 	struct request_times *times;
 	size_t n;
 	int err;
 
 	*out = q;
-	if (!q)
-		return -ENOMEM;
 	q->options = *o;
 	q->options.requests = true;
-	err = wait_filter_new(&q->filter, r->in->timelines, &q->options, r->names);
-	if (!err)
-		err = request_table_new(&q->table, r->in->timelines, &q->options, q->filter);
+	wait_filter_new(&q->filter, r->in->timelines, &q->options, r->names);
+	err = request_table_new(&q->table, r->in->timelines, &q->options, q->filter);
 	if (err)
 		return err;
 	all = request_table_list(q->table, &n);
-	q->at = calloc(REPORT_ENDPOINTS, sizeof(*q->at));
-	if (!q->at)
-		return -ENOMEM;
-	err = request_times_new(&times, r->in->timelines, &q->options, r->names);
+	q->at = xcalloc(REPORT_ENDPOINTS, sizeof(*q->at));
+	request_times_new(&times, r->in->timelines, &q->options, r->names);
+	err = 0;
 	for (size_t i = 0; i < n && !err; i++) {
 		if (!all[i].all.n)
 			continue;
@@ -259,7 +253,7 @@ static void put_endpoint(FILE *out, const struct report *r, const struct report_
 	fputs("<tr><td><bdi>", out);
 	print_html(out, names_text(r->names, e->name));
 	fprintf(out, "</bdi></td><td data-v=\"%zu\">%zu</td><td data-v=\"%s\">%s</td>", all.n,
-		all.n, rate ? rate : "0", rate ? rate : "");
+		all.n, rate, rate);
 	free(rate);
 	report_put_time_cell(out, e->requests->total_ns / all.n);
 	for (size_t i = 0; i < sizeof(per_mille) / sizeof(*per_mille); i++)

@@ -8,6 +8,7 @@
 #include "report_json.h"
 #include "report_requests.h"
 #include "words/request_words.h"
+#include "common/xalloc.h"
 
 /* Size limit of the requests that are shown one by one, in turn one of each endpoint. */
 #define REQUESTS_BYTES 600000
@@ -49,13 +50,11 @@ static void put_command(struct report_writer *w, const struct chosen_wait *p)
 {
 	char *text = NULL;
 	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = xmemstream(&text, &len);
 
-	if (f)
-		request_put_example(f, w->r->in, p);
-	w->out_of_memory |= !f || fclose(f);
-	json_number(&w->j, "command",
-		    w->out_of_memory ? 0 : report_string(w, names_adopt(w->r->names, text)));
+	request_put_example(f, w->r->in, p);
+	xmemstream_close(f, &text);
+	json_number(&w->j, "command", report_string(w, names_adopt(w->r->names, text)));
 	free(text);
 }
 
@@ -80,12 +79,13 @@ static void put_request(struct report_writer *w, struct report_chain *chain, siz
 	json_end(&w->j, '}');
 }
 
-int report_put_requests(struct report_writer *w)
+void report_put_requests(struct report_writer *w)
 {
 	const struct report_requests *q = w->r->requests;
 	struct report_chain chain;
 	size_t string_bytes = w->string_bytes, begin;
-	int err = report_chain_init(&chain, w->r->in->timelines, &w->r->cause_options, w->r->names);
+
+	report_chain_init(&chain, w->r->in->timelines, &w->r->cause_options, w->r->names);
 
 	json_on_line(&w->j, "endpoints", '[');
 	for (size_t i = 0; q && i < q->n; i++)
@@ -93,18 +93,15 @@ int report_put_requests(struct report_writer *w)
 	json_end(&w->j, ']');
 	json_on_line(&w->j, "requests", '[');
 	begin = w->j.b.len;
-	for (size_t k = 0; q && k < REPORT_REQUESTS && !err; k++) {
-		for (size_t i = 0; i < q->n && !err; i++) {
+	for (size_t k = 0; q && k < REPORT_REQUESTS; k++) {
+		for (size_t i = 0; i < q->n; i++) {
 			if (k >= q->at[i].n_shown)
 				continue;
 			if (w->j.b.len - begin + w->string_bytes - string_bytes > REQUESTS_BYTES)
 				break;
 			put_request(w, &chain, i, q->at[i].shown[k], k);
-			if (chain.out_of_memory || w->out_of_memory)
-				err = -ENOMEM;
 		}
 	}
 	json_end(&w->j, ']');
 	report_chain_free(&chain);
-	return err;
 }

@@ -22,20 +22,18 @@ void report_put_numbers(struct report_writer *w, const uint64_t *v, size_t n)
 		json_signed(&w->j, NULL, (int64_t)v[i]);
 }
 
-static uint32_t number_of(struct report_writer *w, struct pairs *p, uint32_t id)
+static uint32_t number_of(struct pairs *p, uint32_t id)
 {
 	int is_new;
 	uint32_t n = pairs_id_new(p, id, 0, &is_new);
 
-	w->out_of_memory |= !n;
-	return n ? n - 1 : 0;
+	return n - 1;
 }
 
 uint32_t report_string(struct report_writer *w, uint32_t text)
 {
-	uint32_t n_before = w->strings.n, n = number_of(w, &w->strings, text);
+	uint32_t n_before = w->strings.n, n = number_of(&w->strings, text);
 
-	w->out_of_memory |= !text;
 	if (w->strings.n > n_before)
 		w->string_bytes += strlen(names_text(w->r->names, text)) + 4;
 	return n;
@@ -43,7 +41,7 @@ uint32_t report_string(struct report_writer *w, uint32_t text)
 
 uint32_t report_thread(struct report_writer *w, uint32_t thread)
 {
-	return number_of(w, &w->threads, thread);
+	return number_of(&w->threads, thread);
 }
 
 uint32_t report_stack(struct report_writer *w, uint32_t pair, uint32_t frames, bool user)
@@ -58,7 +56,7 @@ uint32_t report_place(struct report_writer *w, uint32_t pair)
 	uint32_t place, object;
 	struct text_buf b = { 0 };
 
-	if (string && *string)
+	if (*string)
 		return *string - 1;
 	place = place_text(names, w->r->in->trace, pair, UINT32_MAX, true, true);
 	object = waited_for_words(names, pair);
@@ -67,12 +65,9 @@ uint32_t report_place(struct report_writer *w, uint32_t pair)
 		text_puts(&b, b.len ? ", for " : "for ");
 		text_puts(&b, names_text(names, object));
 	}
-	if (!string || !place || !object || b.failed)
-		w->out_of_memory = true;
-	else
-		*string = 1 + report_string(w, names_adopt(names, b.len ? b.p : "[unknown stack]"));
+	*string = 1 + report_string(w, names_adopt(names, b.len ? b.p : "[unknown stack]"));
 	text_free(&b);
-	return w->out_of_memory ? 0 : *string - 1;
+	return *string - 1;
 }
 
 /* ---- a wait ---------------------------------------------------------------------------------- */

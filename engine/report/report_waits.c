@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report.h"
+#include "common/xalloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,13 +74,13 @@ static int choose(void *arg, const struct chosen_wait *p)
 }
 
 /* Makes room in each. 0 or -ENOMEM. */
-static int make_room(struct chooser *c)
+static void make_room(struct chooser *c)
 {
 	uint64_t top = c->r->in->options->top;
 	size_t n_rows = c->r->counts.n_rows;
 
 	c->n = BEST_ROWS + n_rows + c->r->counts.steps.n;
-	c->best = calloc(c->n, sizeof(*c->best));
+	c->best = xcalloc(c->n, sizeof(*c->best));
 	for (size_t i = 0; c->best && i < c->n; i++) {
 		struct best *b = &c->best[i];
 
@@ -89,36 +90,29 @@ static int make_room(struct chooser *c)
 			b->room = OF_RESTING;
 		else
 			b->room = i < BEST_ROWS + n_rows ? OF_ROW : OF_STEP;
-		b->at = malloc(b->room * sizeof(*b->at));
-		if (!b->at)
-			return -ENOMEM;
+		b->at = xmalloc(b->room * sizeof(*b->at));
 	}
-	return c->best ? 0 : -ENOMEM;
 }
 
 /* Appends p, unless it is there already. 0 or -ENOMEM. */
-static int put(struct report *r, struct pairs *there, const struct chosen_wait *p, bool sketch)
+static void put(struct report *r, struct pairs *there, const struct chosen_wait *p, bool sketch)
 {
 	uint32_t position =
 		(uint32_t)(p->wait - timelines_thread(r->in->timelines, p->thread)->waits);
 	int is_new;
 
-	if (!pairs_id_new(there, p->thread, position, &is_new))
-		return -ENOMEM;
+	pairs_id_new(there, p->thread, position, &is_new);
 	if (is_new)
 		r->waits[r->n_waits++] = (struct report_wait) {
 			*p, wait_filter_is_idle(r->filter, p->thread, p->wait), sketch
 		};
-	return 0;
 }
 
 /* Of each cause the example; then those of the names that waited most for it. 0 or -ENOMEM. */
-static int put_examples(struct report *r, struct pairs *there)
+static void put_examples(struct report *r, struct pairs *there)
 {
-	int err = 0;
-
 	for (size_t k = 0; k < OF_CAUSE; k++)
-		for (size_t i = 0; i < r->n_causes && !err; i++) {
+		for (size_t i = 0; i < r->n_causes; i++) {
 			size_t n;
 			const struct sum *of = causes_victims(r->causes, r->cause[i], &n);
 			const struct chosen_wait *p = &r->cause[i]->example;
@@ -128,63 +122,55 @@ static int put_examples(struct report *r, struct pairs *there)
 							       of[k - 1].key)
 					   : NULL;
 			if (p)
-				err = put(r, there, p, k);
+				put(r, there, p, k);
 		}
-	return err;
 }
 
 /* The longest one of each list, then the second of each, and so on. 0 or -ENOMEM. */
-static int put_in_turn(struct report *r, struct pairs *there, const struct best *list, size_t n)
+static void put_in_turn(struct report *r, struct pairs *there, const struct best *list, size_t n)
 {
 	size_t room = 0;
-	int err = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (room < list[i].n)
 			room = list[i].n;
 	for (size_t k = 0; k < room; k++)
-		for (size_t i = 0; i < n && !err; i++)
+		for (size_t i = 0; i < n; i++)
 			if (k < list[i].n)
-				err = put(r, there, &list[i].at[k], !r->in->options->top);
-	return err;
+				put(r, there, &list[i].at[k], !r->in->options->top);
 }
 
 /*
  * Joins the lists, in the order in which they get room: each cause, each thread, each step, the
  * longest of all; waits for work last.
  */
-static int gather(const struct chooser *c, struct report *r)
+static void gather(const struct chooser *c, struct report *r)
 {
 	size_t n = OF_CAUSE * r->n_causes, n_rows = r->counts.n_rows;
 	const struct best *rows = c->best + BEST_ROWS;
 	struct pairs there = { .cap = 0 };
-	int err;
 
 	for (size_t i = 0; i < c->n; i++)
 		n += c->best[i].n;
-	r->waits = malloc((n + 1) * sizeof(*r->waits));
-	err = r->waits ? put_examples(r, &there) : -ENOMEM;
-	if (!err)
-		err = put_in_turn(r, &there, rows, n_rows);
-	if (!err)
-		err = put_in_turn(r, &there, rows + n_rows, c->n - BEST_ROWS - n_rows);
-	if (!err)
-		err = put_in_turn(r, &there, &c->best[BEST_ALL], 1);
-	if (!err)
-		err = put_in_turn(r, &there, &c->best[BEST_RESTING], 1);
+	r->waits = xmalloc((n + 1) * sizeof(*r->waits));
+	put_examples(r, &there);
+	put_in_turn(r, &there, rows, n_rows);
+	put_in_turn(r, &there, rows + n_rows, c->n - BEST_ROWS - n_rows);
+	put_in_turn(r, &there, &c->best[BEST_ALL], 1);
+	put_in_turn(r, &there, &c->best[BEST_RESTING], 1);
 	pairs_free(&there);
-	return err;
 }
 
 int report_choose_waits(struct report *r)
 {
 	struct chooser c = { .r = r };
-	int err = make_room(&c);
+	int err = 0;
 
+	make_room(&c);
+
+	err = top_waits_walk(r->in->timelines, r->filter, 0, choose, &c);
 	if (!err)
-		err = top_waits_walk(r->in->timelines, r->filter, 0, choose, &c);
-	if (!err)
-		err = gather(&c, r);
+		gather(&c, r);
 	for (size_t i = 0; c.best && i < c.n; i++)
 		free(c.best[i].at);
 	free(c.best);

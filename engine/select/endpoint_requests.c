@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 struct request_table {
 	const struct timelines *timelines;
@@ -20,8 +20,7 @@ static int add_wait(void *arg, const struct chosen_wait *p)
 {
 	struct request_table *t = arg;
 
-	if (!GROW(t->waits, t->n_waits, t->cap_waits))
-		return -ENOMEM;
+	XGROW(t->waits, t->n_waits, t->cap_waits);
 	t->waits[t->n_waits++] = *p;
 	return 0;
 }
@@ -108,7 +107,7 @@ static bool leaves_out(const struct options *o)
 int request_table_new(struct request_table **out, const struct timelines *tl,
 		      const struct options *o, struct wait_filter *f)
 {
-	struct request_table *t = calloc(1, sizeof(*t));
+	struct request_table *t = xcalloc(1, sizeof(*t));
 	const struct request_endpoint *endpoints;
 	const struct request *requests;
 	size_t n_requests;
@@ -118,12 +117,9 @@ int request_table_new(struct request_table **out, const struct timelines *tl,
 	*out = t;
 	requests = timelines_requests(tl, &n_requests);
 	endpoints = timelines_endpoints(tl, &n);
-	if (t)
-		t->at = calloc((size_t)n + 1, sizeof(*t->at));
-	if (t && t->at) {
-		t->timelines = tl;
-		err = top_waits_walk(tl, f, 0, add_wait, t);
-	}
+	t->at = xcalloc((size_t)n + 1, sizeof(*t->at));
+	t->timelines = tl;
+	err = top_waits_walk(tl, f, 0, add_wait, t);
 	if (err)
 		return err;
 	find_waits(t, t->at);

@@ -60,13 +60,14 @@ static bool is_better(const struct timelines *tl, const struct path *p, const st
 	return p->to_ns - p->from_ns > than->to_ns - than->from_ns;
 }
 
-static int find_named(struct path *p, const struct timelines *tl, const struct options *o)
+static void find_named(struct path *p, const struct timelines *tl, const struct options *o)
 {
 	uint32_t n = timelines_threads(tl);
 	bool *is_in, answers = false;
-	int err = scope_find(&is_in, tl, o);
 
-	for (uint32_t i = 0; i < n && !err; i++) {
+	scope_find(&is_in, tl, o);
+
+	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(tl, i);
 		struct path this = { i, th->begin_ns, th->end_ns, false };
 
@@ -75,23 +76,23 @@ static int find_named(struct path *p, const struct timelines *tl, const struct o
 		    is_better(tl, &this, p))
 			*p = this;
 	}
-	for (uint32_t i = n; i < timelines_clients_end(tl) && !err; i++)
+	for (uint32_t i = n; i < timelines_clients_end(tl); i++)
 		answers |= is_in[i];
 	if (answers)
 		*p = (struct path) { .thread = 0 };
 	free(is_in);
-	return err;
 }
 
-int path_find(struct path *p, const struct timelines *tl, const struct options *o)
+void path_find(struct path *p, const struct timelines *tl, const struct options *o)
 {
 	*p = (struct path) { .thread = 0 };
 	if (o->command)
 		find_command(p, tl, o);
 	else if (o->processes.ids.n || o->processes.names.n ||
-		 (o->tids.n && (o->from_ns || o->to_ns != UINT64_MAX)))
-		return find_named(p, tl, o);
-	return 0;
+		 (o->tids.n && (o->from_ns || o->to_ns != UINT64_MAX))) {
+		find_named(p, tl, o);
+		return;
+	}
 }
 
 static uint64_t overlap_ns(const struct path *p, uint64_t from_ns, uint64_t to_ns)
@@ -99,14 +100,15 @@ static uint64_t overlap_ns(const struct path *p, uint64_t from_ns, uint64_t to_n
 	return clip_ns(to_ns, p->from_ns, p->to_ns) - clip_ns(from_ns, p->from_ns, p->to_ns);
 }
 
-int path_ran_ns(uint64_t *own_ns, uint64_t *others_ns, const struct path *p,
-		const struct timelines *tl, const struct options *o)
+void path_ran_ns(uint64_t *own_ns, uint64_t *others_ns, const struct path *p,
+		 const struct timelines *tl, const struct options *o)
 {
 	bool *is_in;
-	int err = scope_find(&is_in, tl, o);
+
+	scope_find(&is_in, tl, o);
 
 	*own_ns = *others_ns = 0;
-	for (uint32_t i = 0; i < timelines_threads(tl) && !err; i++) {
+	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 		uint64_t *ns = is_in[i] ? own_ns : others_ns;
 
@@ -115,5 +117,4 @@ int path_ran_ns(uint64_t *own_ns, uint64_t *others_ns, const struct path *p,
 			*ns -= overlap_ns(p, th->waits[w].out_ns, th->waits[w].in_ns);
 	}
 	free(is_in);
-	return err;
 }

@@ -22,7 +22,7 @@ struct path {
  * and --to. None if neither was recorded or named, or if there are requests to the one that was
  * named. 0 or -ENOMEM.
  */
-int path_find(struct path *p, const struct timelines *tl, const struct options *o);
+void path_find(struct path *p, const struct timelines *tl, const struct options *o);
 /* How long threads ran while it lasted: those that o chooses, and all others. 0 or -ENOMEM. */
-int path_ran_ns(uint64_t *own_ns, uint64_t *others_ns, const struct path *p,
-		const struct timelines *tl, const struct options *o);
+void path_ran_ns(uint64_t *own_ns, uint64_t *others_ns, const struct path *p,
+		 const struct timelines *tl, const struct options *o);

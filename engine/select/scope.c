@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "timeline/processes.h"
+#include "common/xalloc.h"
 
 #define COMM_MAX 15 /* bytes of a thread's name that the kernel keeps */
 
@@ -89,15 +90,12 @@ static void mark_trees(const struct timelines *tl, const struct options *o,
  * The ids of a list that no process of the machine has, or all if control groups are chosen as
  * well: they may mean processes of other PID namespaces, which know themselves by these.
  */
-static int find_own_ids(const struct timelines *tl, const struct options *o,
-			const struct process_list *l, struct id_list *own)
+static void find_own_ids(const struct timelines *tl, const struct options *o,
+			 const struct process_list *l, struct id_list *own)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < l->ids.n && !err; i++)
+	for (size_t i = 0; i < l->ids.n; i++)
 		if (o->groups.n || !has_process(tl, l->ids.ids[i]))
-			err = id_list_add(own, l->ids.ids[i]);
-	return err;
+			id_list_add(own, l->ids.ids[i]);
 }
 
 static bool is_empty(const struct process_list *l)
@@ -105,24 +103,20 @@ static bool is_empty(const struct process_list *l)
 	return !l->ids.n && !l->names.n;
 }
 
-int scope_find(bool **out, const struct timelines *tl, const struct options *o)
+void scope_find(bool **out, const struct timelines *tl, const struct options *o)
 {
 	bool trees = o->command || !is_empty(&o->trees);
 	bool names = o->processes.names.n || o->trees.names.n;
 	struct id_list own[2] = { { .n = 0 }, { .n = 0 } }; /* of -p, of --tree-of */
 	uint32_t n = timelines_clients_end(tl);
-	bool *in = calloc((size_t)n + 1, sizeof(*in));
+	bool *in = xcalloc((size_t)n + 1, sizeof(*in));
 	struct processes *p = NULL;
 
 	*out = NULL;
-	if (!in || find_own_ids(tl, o, &o->processes, &own[0]) ||
-	    find_own_ids(tl, o, &o->trees, &own[1]) ||
-	    ((names || own[0].n || own[1].n) && processes_new(&p, tl))) {
-		free(in);
-		free(own[0].ids);
-		free(own[1].ids);
-		return -ENOMEM;
-	}
+	find_own_ids(tl, o, &o->processes, &own[0]);
+	find_own_ids(tl, o, &o->trees, &own[1]);
+	if (names || own[0].n || own[1].n)
+		processes_new(&p, tl);
 	if (trees)
 		mark_trees(tl, o, p, &own[1], in);
 	for (uint32_t i = 0; i < n; i++) {
@@ -141,5 +135,4 @@ int scope_find(bool **out, const struct timelines *tl, const struct options *o)
 	free(own[0].ids);
 	free(own[1].ids);
 	*out = in;
-	return 0;
 }

@@ -10,7 +10,7 @@
 #include "timeline/timeline.h"
 
 /* Sets (*in)[thread], to be freed with free(). 0 or -ENOMEM. */
-int scope_find(bool **in, const struct timelines *tl, const struct options *o);
+void scope_find(bool **in, const struct timelines *tl, const struct options *o);
 
 /*
  * A process is called by the name of its leader, cut to the 15 bytes that the kernel keeps, or by

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "common/xalloc.h"
 
 /* A request, and which of the service's routes it has. */
 struct slow {
@@ -24,8 +25,8 @@ uint32_t service_name(const struct trace *t, const struct request_endpoint *e)
 
 	if (!n || n > len)
 		return e->name;
-	text = strndup(name, len - n);
-	id = text ? trace_make_string(t, text) : 0;
+	text = xstrndup(name, len - n);
+	id = trace_make_string(t, text);
 	free(text);
 	return id;
 }
@@ -126,18 +127,15 @@ static void add_route(struct service *s, const struct endpoint_requests *e)
 		s->routes[s->n_routes++] = (struct service_route) { .requests = e };
 }
 
-int service_new(struct service **out, const struct timelines *tl,
-		const struct endpoint_requests *at, size_t n)
+void service_new(struct service **out, const struct timelines *tl,
+		 const struct endpoint_requests *at, size_t n)
 {
-	struct service *s = calloc(1, sizeof(*s));
+	struct service *s = xcalloc(1, sizeof(*s));
 	struct slow *slow;
 	size_t all = 0;
 
 	*out = s;
-	if (s)
-		s->routes = calloc(n, sizeof(*s->routes));
-	if (!s || !s->routes)
-		return -ENOMEM;
+	s->routes = xcalloc(n, sizeof(*s->routes));
 	for (size_t i = 0; i < n; i++)
 		if (request_service(at[i].endpoint) == request_service(at[0].endpoint))
 			add_route(s, &at[i]);
@@ -146,12 +144,8 @@ int service_new(struct service **out, const struct timelines *tl,
 	s->endpoint.route = 0;
 	s->requests.endpoint = &s->endpoint;
 	/* All, and the slowest. */
-	s->waits = malloc((2 * s->requests.all.n + 1) * sizeof(*s->waits));
-	slow = malloc((s->requests.all.n + 1) * sizeof(*slow));
-	if (!s->endpoint.name || !s->waits || !slow) {
-		free(slow);
-		return -ENOMEM;
-	}
+	s->waits = xmalloc((2 * s->requests.all.n + 1) * sizeof(*s->waits));
+	slow = xmalloc((s->requests.all.n + 1) * sizeof(*slow));
 	if (s->requests.all.n) {
 		find_medians(s, s->waits);
 		find_slowest(s, slow);
@@ -165,7 +159,6 @@ int service_new(struct service **out, const struct timelines *tl,
 	s->requests.all.at = s->waits;
 	qsort(s->routes, s->n_routes, sizeof(*s->routes), most_first);
 	free(slow);
-	return 0;
 }
 
 void service_free(struct service *s)

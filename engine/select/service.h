@@ -30,8 +30,8 @@ struct service {
  * Of the service that at[0] is a route of, among n endpoints of request_table_list(), which stay as
  * they are. Returns 0 or -ENOMEM; to be freed in both cases.
  */
-int service_new(struct service **out, const struct timelines *tl,
-		const struct endpoint_requests *at, size_t n);
+void service_new(struct service **out, const struct timelines *tl,
+		 const struct endpoint_requests *at, size_t n);
 void service_free(struct service *s);
 
 /* What an endpoint is called without its route, a string; 0: out of memory. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 /* The longest waits so far, as a heap: at[0] is the shortest of them. */
 struct longest {
@@ -70,8 +70,7 @@ static int keep_if_longer(void *arg, const struct chosen_wait *wait)
 		}
 		return 0;
 	}
-	if (!GROW(l->at, l->n, l->cap))
-		return -ENOMEM;
+	XGROW(l->at, l->n, l->cap);
 	l->at[l->n] = *wait;
 	sift_up(l, l->n++);
 	return 0;

@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "timeline/timeline.h"
 #include "base/compare.h"
+#include "common/xalloc.h"
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
@@ -131,19 +132,18 @@ static void find_medians(struct request_choice *c, const struct rank *at, size_t
 }
 
 /* The first requests of connections to an address are left out, unless there are no others. */
-static int leave_out_first(struct request_choice *c, const size_t *n_of)
+static void leave_out_first(struct request_choice *c, const size_t *n_of)
 {
 	uint32_t n;
 	const struct request_endpoint *e = timelines_endpoints(c->timelines, &n);
-	bool *has_others = calloc((size_t)n + 1, sizeof(*has_others)); /* by address */
+	bool *has_others = xcalloc((size_t)n + 1, sizeof(*has_others)); /* by address */
 
-	for (uint32_t i = 0; i < n && has_others; i++)
+	for (uint32_t i = 0; i < n; i++)
 		has_others[e[i].address] |= !e[i].first && n_of[i];
-	for (uint32_t i = 0; i < n && has_others; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (e[i].first && has_others[e[i].address])
 			c->of[i].fits = false;
 	free(has_others);
-	return has_others ? 0 : -ENOMEM;
 }
 
 /* Finds which of the n requests of a service, of all its routes, are the slowest. */
@@ -162,18 +162,17 @@ static void choose_slowest(struct request_choice *c, struct rank *at, size_t n, 
 		c->of[at[i].endpoint].last = at[(chosen ? chosen : 1) - 1];
 }
 
-static int find_slowest(struct request_choice *c, uint64_t from_ns, uint64_t to_ns)
+static void find_slowest(struct request_choice *c, uint64_t from_ns, uint64_t to_ns)
 {
 	size_t n_all, n = 0, same;
 	uint32_t n_endpoints;
 	const struct request *all = timelines_requests(c->timelines, &n_all);
-	struct rank *ranks = malloc((2 * n_all + 1) * sizeof(*ranks));
+	struct rank *ranks = xmalloc((2 * n_all + 1) * sizeof(*ranks));
 	size_t *n_of;
-	int err;
 
 	timelines_endpoints(c->timelines, &n_endpoints);
-	n_of = calloc((size_t)n_endpoints + 1, sizeof(*n_of));
-	for (size_t i = 0; i < n_all && ranks && n_of; i++) {
+	n_of = xcalloc((size_t)n_endpoints + 1, sizeof(*n_of));
+	for (size_t i = 0; i < n_all; i++) {
 		const struct request *q = &all[i];
 
 		if (q->flags & REQUEST_UNEXPLAINED || q->answer_ns <= from_ns ||
@@ -182,16 +181,14 @@ static int find_slowest(struct request_choice *c, uint64_t from_ns, uint64_t to_
 		ranks[n] = rank_of(c, q);
 		n_of[ranks[n++].endpoint]++;
 	}
-	if (ranks && n_of)
-		qsort(ranks, n, sizeof(*ranks), by_route);
-	for (size_t i = 0; ranks && n_of && i < n; i += same) {
+	qsort(ranks, n, sizeof(*ranks), by_route);
+	for (size_t i = 0; i < n; i += same) {
 		same = count_same(ranks + i, n - i, false);
 		choose_slowest(c, ranks + i, same, ranks + n_all);
 	}
-	err = ranks && n_of ? leave_out_first(c, n_of) : -ENOMEM;
+	leave_out_first(c, n_of);
 	free(ranks);
 	free(n_of);
-	return err;
 }
 
 static void request_choice_free(struct request_choice *c)
@@ -219,32 +216,24 @@ static bool is_named(const struct timelines *tl, const struct request_endpoint *
 /*
  * Of requests that overlap [from_ns, to_ns). 0 or -ENOMEM. What is given must outlive it.
  */
-static int request_choice_new(struct request_choice **out, const struct timelines *tl,
-			      const struct options *o, uint64_t from_ns, uint64_t to_ns)
+static void request_choice_new(struct request_choice **out, const struct timelines *tl,
+			       const struct options *o, uint64_t from_ns, uint64_t to_ns)
 {
-	struct request_choice *c = calloc(1, sizeof(*c));
+	struct request_choice *c = xcalloc(1, sizeof(*c));
 	const struct request_endpoint *e;
 	uint32_t n;
-	int err = -ENOMEM;
 
-	*out = NULL;
 	e = timelines_endpoints(tl, &n);
-	if (c)
-		c->of = calloc((size_t)n + 1, sizeof(*c->of));
-	if (c && c->of) {
-		c->timelines = tl;
-		c->options = o;
-		for (uint32_t i = 0; i < n; i++) {
-			c->of[i].last.request = UINT32_MAX;
-			c->of[i].fits = !o->endpoints.n || is_named(tl, &e[i], &o->endpoints);
-		}
-		err = o->slowest_ppm ? find_slowest(c, from_ns, to_ns) : 0;
+	c->of = xcalloc((size_t)n + 1, sizeof(*c->of));
+	c->timelines = tl;
+	c->options = o;
+	for (uint32_t i = 0; i < n; i++) {
+		c->of[i].last.request = UINT32_MAX;
+		c->of[i].fits = !o->endpoints.n || is_named(tl, &e[i], &o->endpoints);
 	}
-	if (err)
-		request_choice_free(c);
-	else
-		*out = c;
-	return err;
+	if (o->slowest_ppm)
+		find_slowest(c, from_ns, to_ns);
+	*out = c;
 }
 
 static bool is_of_trace(const struct request_choice *c, const struct request *q)
@@ -297,46 +286,42 @@ struct wait_filter {
 };
 
 /* like: one whose natures of waits it shares; NULL: none. */
-static int new_like(struct wait_filter **out, const struct timelines *tl, const struct options *o,
-		    struct names *names, const struct wait_filter *like)
+static void new_like(struct wait_filter **out, const struct timelines *tl, const struct options *o,
+		     struct names *names, const struct wait_filter *like)
 {
-	struct wait_filter *f = names ? calloc(1, sizeof(*f)) : NULL;
+	struct wait_filter *f = xcalloc(1, sizeof(*f));
 	uint64_t start = timelines_start_ns(tl);
 
-	*out = NULL;
-	if (!f)
-		return -ENOMEM;
 	f->timelines = tl;
 	f->options = o;
 	f->names = names;
 	f->from_ns = start > UINT64_MAX - o->from_ns ? UINT64_MAX : start + o->from_ns;
 	f->to_ns = start > UINT64_MAX - o->to_ns ? UINT64_MAX : start + o->to_ns;
-	f->of_pair = calloc(timelines_pairs_end(tl), 1);
-	f->of_name = calloc((size_t)trace_strings_end(timelines_trace(tl)) + 1, 1);
-	f->of_group = calloc((size_t)trace_strings_end(timelines_trace(tl)) + 1, 1);
-	f->of_object = calloc(trace_objects_end(timelines_trace(tl)), 1);
-	if (!f->of_pair || !f->of_name || !f->of_group || !f->of_object ||
-	    scope_find(&f->threads, tl, o) ||
-	    (like ? wait_natures_share(&f->natures, like->natures, names_kernel_stacks(names))
-		  : wait_natures_new(&f->natures, tl, names_kernel_stacks(names))) ||
-	    (o->requests && request_choice_new(&f->requests, tl, o, f->from_ns, f->to_ns))) {
-		wait_filter_free(f);
-		return -ENOMEM;
-	}
+	f->of_pair = xcalloc(timelines_pairs_end(tl), 1);
+	f->of_name = xcalloc((size_t)trace_strings_end(timelines_trace(tl)) + 1, 1);
+	f->of_group = xcalloc((size_t)trace_strings_end(timelines_trace(tl)) + 1, 1);
+	f->of_object = xcalloc(trace_objects_end(timelines_trace(tl)), 1);
+	scope_find(&f->threads, tl, o);
+	if (like)
+		wait_natures_share(&f->natures, like->natures, names_kernel_stacks(names));
+	else
+		wait_natures_new(&f->natures, tl, names_kernel_stacks(names));
+
+	if (o->requests)
+		request_choice_new(&f->requests, tl, o, f->from_ns, f->to_ns);
 	*out = f;
-	return 0;
 }
 
-int wait_filter_new(struct wait_filter **out, const struct timelines *tl, const struct options *o,
-		    struct names *names)
-{
-	return new_like(out, tl, o, names, NULL);
-}
-
-int wait_filter_like(struct wait_filter **out, const struct wait_filter *f, const struct options *o,
+void wait_filter_new(struct wait_filter **out, const struct timelines *tl, const struct options *o,
 		     struct names *names)
 {
-	return new_like(out, f->timelines, o ? o : f->options, names, f);
+	new_like(out, tl, o, names, NULL);
+}
+
+void wait_filter_like(struct wait_filter **out, const struct wait_filter *f,
+		      const struct options *o, struct names *names)
+{
+	new_like(out, f->timelines, o ? o : f->options, names, f);
 }
 
 void wait_filter_free(struct wait_filter *f)
@@ -460,11 +445,9 @@ static void match_frames(struct wait_filter *f, struct trace_stack stack,
 static size_t count_hits(struct wait_filter *f, struct stack_pair p, const struct regex_list *l)
 {
 	const struct trace *t = timelines_trace(f->timelines);
-	bool *hit = calloc(l->n + 1, sizeof(*hit));
+	bool *hit = xcalloc(l->n + 1, sizeof(*hit));
 	size_t n = 0;
 
-	if (!hit)
-		return 0;
 	match_frames(f, trace_stack(t, p.kstack), l, hit);
 	match_frames(f, trace_stack(t, p.ustack), l, hit);
 	for (size_t i = 0; i < l->n; i++)
@@ -648,10 +631,10 @@ int wait_filter_disk_requests(const struct timelines *tl, const struct options *
 	uint64_t from_ns, to_ns;
 	struct wait_filter *f;
 	size_t n;
-	int err = wait_filter_new(&f, tl, o, names);
+	int err = 0;
 
-	if (err)
-		return err;
+	wait_filter_new(&f, tl, o, names);
+
 	wait_filter_window(f, &from_ns, &to_ns);
 	at = timelines_disk_requests(tl, &n);
 	for (size_t i = 0; i < n && !err; i++)

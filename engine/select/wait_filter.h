@@ -23,14 +23,14 @@ struct shown {
 };
 
 /* 0 or -ENOMEM, also if names is NULL. What is given must outlive it. */
-int wait_filter_new(struct wait_filter **out, const struct timelines *tl, const struct options *o,
-		    struct names *names);
+void wait_filter_new(struct wait_filter **out, const struct timelines *tl, const struct options *o,
+		     struct names *names);
 /*
  * One that chooses the same, or by other options (NULL: the same ones), also for another thread.
  * What is found out of waits is shared: f must outlive it. Likewise.
  */
-int wait_filter_like(struct wait_filter **out, const struct wait_filter *f, const struct options *o,
-		     struct names *names);
+void wait_filter_like(struct wait_filter **out, const struct wait_filter *f,
+		      const struct options *o, struct names *names);
 void wait_filter_free(struct wait_filter *f);
 /* Whether clients' waits for requests are shown, and else those of threads. */
 bool wait_filter_of_requests(const struct wait_filter *f);

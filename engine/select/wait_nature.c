@@ -8,6 +8,7 @@
 #include "base/kernel_functions.h"
 #include "common/lower_bound.h"
 #include "words/lock_holder.h"
+#include "common/xalloc.h"
 
 /* How many leaf frames say what a stack waits for; their callers say what the work is. */
 #define FRAMES_THAT_TELL 3
@@ -293,44 +294,35 @@ struct wait_natures {
 	bool is_shared;	    /* all arrays belong to another one */
 };
 
-int wait_natures_new(struct wait_natures **out, const struct timelines *tl, struct kernel_stacks *k)
+void wait_natures_new(struct wait_natures **out, const struct timelines *tl,
+		      struct kernel_stacks *k)
 {
-	struct wait_natures *f = calloc(1, sizeof(*f));
+	struct wait_natures *f = xcalloc(1, sizeof(*f));
 	size_t n = 0, pairs = timelines_pairs_end(tl);
 	uint32_t end = timelines_threads(tl);
 
 	*out = f;
-	if (!f)
-		return -ENOMEM;
 	f->timelines = tl;
 	f->kernel = k;
-	f->of_sleep = calloc(pairs, sizeof(*f->of_sleep));
-	f->of_waking = calloc(pairs, sizeof(*f->of_waking));
-	f->first = calloc((size_t)end + 1, sizeof(*f->first));
+	f->of_sleep = xcalloc(pairs, sizeof(*f->of_sleep));
+	f->of_waking = xcalloc(pairs, sizeof(*f->of_waking));
+	f->first = xcalloc((size_t)end + 1, sizeof(*f->first));
 	for (uint32_t i = 0; i < end && f->first; i++) {
 		f->first[i] = n;
 		n += timelines_thread(tl, i)->n_waits;
 	}
-	f->of_wait = calloc(n + 1, sizeof(*f->of_wait));
-	if (f->of_sleep && f->of_waking && f->first && f->of_wait)
-		return 0;
-	wait_natures_free(f);
-	*out = NULL;
-	return -ENOMEM;
+	f->of_wait = xcalloc(n + 1, sizeof(*f->of_wait));
 }
 
-int wait_natures_share(struct wait_natures **out, const struct wait_natures *of,
-		       struct kernel_stacks *k)
+void wait_natures_share(struct wait_natures **out, const struct wait_natures *of,
+			struct kernel_stacks *k)
 {
-	struct wait_natures *f = malloc(sizeof(*f));
+	struct wait_natures *f = xmalloc(sizeof(*f));
 
 	*out = f;
-	if (!f)
-		return -ENOMEM;
 	*f = *of;
 	f->kernel = k;
 	f->is_shared = true;
-	return 0;
 }
 
 void wait_natures_free(struct wait_natures *f)

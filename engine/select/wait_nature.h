@@ -23,11 +23,11 @@ enum wait_nature {
 struct wait_natures;
 
 /* tl and k must outlive it. 0 or -ENOMEM, with *out NULL. To be freed with wait_natures_free(). */
-int wait_natures_new(struct wait_natures **out, const struct timelines *tl,
-		     struct kernel_stacks *k);
+void wait_natures_new(struct wait_natures **out, const struct timelines *tl,
+		      struct kernel_stacks *k);
 /* One for another thread, which shares what is found out; `of` must outlive it. Likewise. */
-int wait_natures_share(struct wait_natures **out, const struct wait_natures *of,
-		       struct kernel_stacks *k);
+void wait_natures_share(struct wait_natures **out, const struct wait_natures *of,
+			struct kernel_stacks *k);
 void wait_natures_free(struct wait_natures *f);
 /* Of w, an off-CPU interval of thread or a client's wait. Looks at a bounded number of sleeps. */
 enum wait_nature wait_nature(struct wait_natures *f, uint32_t thread, const struct wait *w);

@@ -16,7 +16,7 @@
 
 #include "base/open_regular.h"
 #include "common/build_id.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 #include "import/perf_modules.h"
 
@@ -100,7 +100,7 @@ static const char *open_servers(struct servers *s)
 		return "--debuginfod: libdebuginfod.so.1 cannot be loaded";
 	ask_until = now_s() + ASK_SECONDS;
 	set_progress(s->client, is_too_late);
-	s->urls = strdup(urls);
+	s->urls = xstrdup(urls);
 	return NULL;
 }
 
@@ -133,20 +133,17 @@ enum {
 	SOURCES,
 };
 
-int debug_files_new(struct debug_files **out, const struct options *o)
+void debug_files_new(struct debug_files **out, const struct options *o)
 {
-	struct debug_files *d = calloc(1, sizeof(*d));
+	struct debug_files *d = xcalloc(1, sizeof(*d));
 
 	*out = d;
-	if (!d)
-		return -ENOMEM;
 	d->dirs = &o->debug_dirs;
 	elf_version(EV_CURRENT);
 	if (o->debuginfod)
 		d->complaint = open_servers(&d->servers);
 	/* libdwfl would ask the servers, too: without the option, and for as long as it takes. */
 	unsetenv(URLS);
-	return 0;
 }
 
 void debug_files_free(struct debug_files *d)
@@ -174,9 +171,7 @@ char *debug_files_path(struct debug_files *d)
 
 	for (size_t i = 0; i < d->dirs->n; i++)
 		len += strlen(d->dirs->paths[i]) + 1;
-	path = malloc(len);
-	if (!path)
-		return NULL;
+	path = xmalloc(len);
 	strcpy(path, ":.debug:" SYSTEM_DIR);
 	for (size_t i = 0; i < d->dirs->n; i++)
 		strcat(strcat(path, ":"), d->dirs->paths[i]);
@@ -187,9 +182,9 @@ char *debug_files_path(struct debug_files *d)
 
 static char *hex_of(const uint8_t *bytes, size_t len)
 {
-	char *hex = malloc(2 * len + 1);
+	char *hex = xmalloc(2 * len + 1);
 
-	for (size_t i = 0; hex && i < len; i++)
+	for (size_t i = 0; i < len; i++)
 		sprintf(hex + 2 * i, "%02x", bytes[i]);
 	return hex;
 }
@@ -226,10 +221,9 @@ static int add(struct debug_files *d, const char *path, Elf *elf)
 
 	if (!len)
 		return 0;
-	if (!GROW(d->index, d->n, d->cap))
-		return -ENOMEM;
+	XGROW(d->index, d->n, d->cap);
 	i = &d->index[d->n++];
-	*i = (struct indexed) { hex_of(id, len), strdup(path), worth_of(elf) };
+	*i = (struct indexed) { hex_of(id, len), xstrdup(path), worth_of(elf) };
 	return i->build_id && i->path ? 0 : -ENOMEM;
 }
 

@@ -13,7 +13,7 @@
 struct debug_files;
 
 /* 0 or -ENOMEM. o must outlive it. */
-int debug_files_new(struct debug_files **out, const struct options *o);
+void debug_files_new(struct debug_files **out, const struct options *o);
 void debug_files_free(struct debug_files *d);
 
 /* Where to look for files and what belongs to them, as libdwfl wants it: folders joined by ':'; to

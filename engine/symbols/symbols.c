@@ -13,7 +13,7 @@
 #include "base/compare.h"
 #include "common/build_id.h"
 #include "common/demangle.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 #include "debug_files.h"
 
@@ -126,8 +126,8 @@ static void debug_names_close(struct debug_names *d)
 static int debug_names_open(struct debug_names **out, int fd, const char *name,
 			    const char *build_id, char *path)
 {
-	struct debug_names *d = calloc(1, sizeof(*d));
-	int err = d ? check_build_id(fd, build_id) : -ENOMEM;
+	struct debug_names *d = xcalloc(1, sizeof(*d));
+	int err = check_build_id(fd, build_id);
 
 	*out = NULL;
 	if (err)
@@ -202,8 +202,7 @@ static void take_symbols(struct debug_names *d)
 		    type == STT_FILE || type == STT_TLS || start + sym.st_size < start)
 			continue;
 		to = sym.st_size ? to : &d->labels;
-		if (!GROW(to->at, to->n, to->cap))
-			return;
+		XGROW(to->at, to->n, to->cap);
 		to->at[to->n++] = (struct symbol) {
 			.start = start,
 			.end = start + sym.st_size,
@@ -318,8 +317,7 @@ static void take_ranges(struct debug_names *d)
 		ptrdiff_t at = 0;
 
 		while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
-			if (!GROW(d->ranges, d->n_ranges, d->cap_ranges))
-				return;
+			XGROW(d->ranges, d->n_ranges, d->cap_ranges);
 			d->ranges[d->n_ranges++] =
 				(struct unit_range) { start + d->bias, end + d->bias, *unit };
 		}
@@ -428,22 +426,16 @@ bool symbols_wanted(const struct options *o)
 	return o->debug_dirs.n || o->debuginfod || o->inlined;
 }
 
-int symbols_new(struct symbols **out, const struct options *o)
+void symbols_new(struct symbols **out, const struct options *o)
 {
-	struct symbols *s = calloc(1, sizeof(*s));
-	int err = s ? debug_files_new(&s->files, o) : -ENOMEM;
+	struct symbols *s = xcalloc(1, sizeof(*s));
+
+	debug_files_new(&s->files, o);
 
 	*out = NULL;
-	if (!err) {
-		s->options = o;
-		s->path = debug_files_path(s->files);
-		err = s->path ? 0 : -ENOMEM;
-	}
-	if (err)
-		symbols_free(s);
-	else
-		*out = s;
-	return err;
+	s->options = o;
+	s->path = debug_files_path(s->files);
+	*out = s;
 }
 
 void symbols_free(struct symbols *s)
@@ -467,17 +459,17 @@ const char *symbols_complaint(const struct symbols *s)
 
 /* ---- one frame ----------------------------------------------------------------------------- */
 
-static int put_name(struct symbols *s, struct trace *t, struct debug_names *d, struct wanted *w)
+static void put_name(struct symbols *s, struct trace *t, struct debug_names *d, struct wanted *w)
 {
 	char buf[NAME_SIZE];
 	const char *name;
 	uint64_t start;
 
 	if (!w->needs_name || !debug_names_symbol(d, w->vaddr, w->is_exact, &name, &start))
-		return 0;
+		return;
 	w->needs_name = false;
 	s->counts.named++;
-	return trace_name_frame(t, w->frame, demangle(name, buf, sizeof(buf)), w->vaddr - start);
+	trace_name_frame(t, w->frame, demangle(name, buf, sizeof(buf)), w->vaddr - start);
 }
 
 static int put_places(struct symbols *s, struct trace *t, struct debug_names *d, struct wanted *w)
@@ -496,10 +488,8 @@ static int put_places(struct symbols *s, struct trace *t, struct debug_names *d,
 	for (size_t i = 0; i < n - 1 && !err; i++) {
 		uint32_t id;
 
-		err = trace_inline_frame(t, w->frame, demangle(places[i].name, buf, sizeof(buf)),
-					 &id);
-		if (!err)
-			err = trace_locate_frame(t, id, places[i].file, places[i].line);
+		trace_inline_frame(t, w->frame, demangle(places[i].name, buf, sizeof(buf)), &id);
+		err = trace_locate_frame(t, id, places[i].file, places[i].line);
 	}
 	if (!err)
 		err = trace_locate_frame(t, w->frame, places[n - 1].file, places[n - 1].line);
@@ -559,9 +549,8 @@ static int ask_file(struct symbols *s, struct trace *t, struct debug_names *d, s
 	for (size_t i = 0; i < n && !err; i++) {
 		if (w[i].is_offset)
 			continue;
-		err = put_name(s, t, d, &w[i]);
-		if (!err)
-			err = put_places(s, t, d, &w[i]);
+		put_name(s, t, d, &w[i]);
+		err = put_places(s, t, d, &w[i]);
 	}
 	s->counts.files += s->counts.named + s->counts.inlined != before;
 	return err;
@@ -639,9 +628,9 @@ static size_t take_wanted(struct symbols *s, const struct trace *t, struct wante
 
 int symbols_apply(struct symbols *s, struct trace *t)
 {
-	struct wanted *w = malloc(trace_frames_end(t) * sizeof(*w));
-	size_t n = w ? take_wanted(s, t, w) : 0;
-	int err = w ? 0 : -ENOMEM;
+	struct wanted *w = xmalloc(trace_frames_end(t) * sizeof(*w));
+	size_t n = take_wanted(s, t, w);
+	int err = 0;
 
 	for (size_t i = 0, end; i < n && !err; i = end) {
 		for (end = i + 1; end < n && w[end].module == w[i].module; end++)
@@ -649,5 +638,7 @@ int symbols_apply(struct symbols *s, struct trace *t)
 		err = name_module(s, t, w + i, end - i);
 	}
 	free(w);
-	return err ? err : trace_inline_stacks(t);
+	if (!err)
+		trace_inline_stacks(t);
+	return err;
 }

@@ -14,7 +14,7 @@ struct symbols;
 /* Whether the options ask for it. */
 bool symbols_wanted(const struct options *o);
 /* 0 or -ENOMEM. o must outlive it. */
-int symbols_new(struct symbols **out, const struct options *o);
+void symbols_new(struct symbols **out, const struct options *o);
 void symbols_free(struct symbols *s);
 
 /*

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "trace/trace.h"
 
 /* What was read of a thread. */
@@ -17,46 +17,28 @@ struct context_seen {
 /* Contexts have numbers of 32 bits. */
 #define CONTEXTS_MAX (UINT32_MAX - 1)
 
-static int make_room(struct contexts *c, uint32_t thread)
+static void add(struct contexts *c, const struct context *context)
 {
-	size_t n = (size_t)thread * 2 + 64;
-	struct context_seen *seen;
-
-	if (thread < c->n_seen)
-		return 0;
-	seen = realloc(c->seen, n * sizeof(*seen));
-	if (!seen)
-		return -ENOMEM;
-	memset(seen + c->n_seen, 0, (n - c->n_seen) * sizeof(*seen));
-	c->seen = seen;
-	c->n_seen = n;
-	return 0;
-}
-
-static int add(struct contexts *c, const struct context *context)
-{
-	if (c->n >= CONTEXTS_MAX || !GROW(c->at, c->n, c->cap))
-		return -ENOMEM;
+	if (c->n >= CONTEXTS_MAX)
+		out_of_memory();
+	XGROW(c->at, c->n, c->cap);
 	c->at[c->n++] = *context;
-	return 0;
 }
 
-int contexts_event(struct contexts *c, uint32_t thread, const struct event *ev)
+void contexts_event(struct contexts *c, uint32_t thread, const struct event *ev)
 {
 	struct context context = { { ev->context.trace_high, ev->context.trace_low },
 				   ev->context.span,
 				   ev->context.route };
-	int err = make_room(c, thread);
 
-	if (!err && !c->n)
-		err = add(c, &(struct context) { .route = 0 });
-	if (err)
-		return err;
+	XREACH(c->seen, c->n_seen, thread);
+	if (!c->n)
+		add(c, &(struct context) { .route = 0 });
 	c->seen[thread] = (struct context_seen) { ev->time_ns, 0 };
 	if (!(context.trace[0] | context.trace[1] | context.span | context.route))
-		return 0;
+		return;
 	c->seen[thread].number = (uint32_t)c->n;
-	return add(c, &context);
+	add(c, &context);
 }
 
 void contexts_lost(struct contexts *c, uint64_t last_ns)

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 
 /* The changes of one CPU, or of one thread. */
@@ -36,13 +36,11 @@ struct cpus {
 	uint64_t *losses; /* of queues: when each begins */
 	size_t n_losses, cap_losses;
 	uint64_t lossy_until_ns;
-	bool out_of_memory;
 };
 
-int cpus_new(struct cpus **out)
+void cpus_new(struct cpus **out)
 {
-	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -ENOMEM;
+	*out = xcalloc(1, sizeof(**out));
 }
 
 static void free_list(struct series_list *l)
@@ -66,20 +64,17 @@ void cpus_free(struct cpus *c)
 }
 
 /* The i-th one, empty if it is new. NULL: out of memory. */
-static struct series *series_at(struct cpus *c, struct series_list *l, uint32_t i)
+static struct series *series_at(struct series_list *l, uint32_t i)
 {
 	while (l->n <= i) {
-		if (!GROW(l->at, l->n, l->cap)) {
-			c->out_of_memory = true;
-			return NULL;
-		}
+		XGROW(l->at, l->n, l->cap);
 		l->at[l->n++] = (struct series) { .n = 0 };
 	}
 	return &l->at[i];
 }
 
 /* What was said of from_ns and later no longer holds. none: what it is before the first change. */
-static void change(struct cpus *c, struct series *s, uint64_t from_ns, uint32_t to, uint32_t none)
+static void change(struct series *s, uint64_t from_ns, uint32_t to, uint32_t none)
 {
 	size_t had = s->n;
 
@@ -88,32 +83,29 @@ static void change(struct cpus *c, struct series *s, uint64_t from_ns, uint32_t 
 	/* A thread that comes on its CPU again is another change: it may have another name. */
 	if (s->n == had && (s->n ? s->at[s->n - 1].to : none) == to)
 		return;
-	if (!GROW(s->at, s->n, s->cap)) {
-		c->out_of_memory = true;
-		return;
-	}
+	XGROW(s->at, s->n, s->cap);
 	s->at[s->n++] = (struct change) { from_ns, to };
 }
 
 void cpus_run(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint32_t thread)
 {
-	struct series *s = c ? series_at(c, &c->cpus, cpu) : NULL;
+	struct series *s = c ? series_at(&c->cpus, cpu) : NULL;
 
 	if (s)
-		change(c, s, from_ns, thread, THREAD_NONE);
+		change(s, from_ns, thread, THREAD_NONE);
 }
 
 void cpus_forget_idle(struct cpus *c, uint32_t cpu)
 {
-	struct series *s = c ? series_at(c, &c->cpus, cpu) : NULL;
+	struct series *s = c ? series_at(&c->cpus, cpu) : NULL;
 
 	if (s && s->n && s->at[s->n - 1].to == THREAD_IDLE)
-		change(c, s, s->at[s->n - 1].from_ns, THREAD_NONE, THREAD_NONE);
+		change(s, s->at[s->n - 1].from_ns, THREAD_NONE, THREAD_NONE);
 }
 
 void cpus_missed(struct cpus *c, uint32_t cpu, uint64_t from_ns)
 {
-	struct series *s = c ? series_at(c, &c->cpus, cpu) : NULL;
+	struct series *s = c ? series_at(&c->cpus, cpu) : NULL;
 	size_t i = s ? s->n : 0;
 
 	/* The recorder's time is told right after the switch that ends it. */
@@ -125,10 +117,10 @@ void cpus_missed(struct cpus *c, uint32_t cpu, uint64_t from_ns)
 /* The places of a thread, settled: since the first loss that is new to it, it is not known. */
 static struct series *places_of(struct cpus *c, uint32_t thread)
 {
-	struct series *s = c ? series_at(c, &c->threads, thread) : NULL;
+	struct series *s = c ? series_at(&c->threads, thread) : NULL;
 
 	if (s && s->losses < c->n_losses) {
-		change(c, s, c->losses[s->losses], CPU_NONE, CPU_NONE);
+		change(s, c->losses[s->losses], CPU_NONE, CPU_NONE);
 		s->losses = c->n_losses;
 	}
 	return s;
@@ -140,17 +132,14 @@ void cpus_place(struct cpus *c, uint32_t thread, uint64_t from_ns, uint32_t cpu)
 
 	/* While changes are being lost, the next one may be among them. */
 	if (s)
-		change(c, s, from_ns, from_ns < c->lossy_until_ns ? CPU_NONE : cpu, CPU_NONE);
+		change(s, from_ns, from_ns < c->lossy_until_ns ? CPU_NONE : cpu, CPU_NONE);
 }
 
 void cpus_lost(struct cpus *c, uint64_t from_ns, uint64_t last_ns)
 {
 	if (!c)
 		return;
-	if (!GROW(c->losses, c->n_losses, c->cap_losses)) {
-		c->out_of_memory = true;
-		return;
-	}
+	XGROW(c->losses, c->n_losses, c->cap_losses);
 	c->losses[c->n_losses++] = from_ns;
 	if (c->lossy_until_ns <= last_ns)
 		c->lossy_until_ns = last_ns < UINT64_MAX ? last_ns + 1 : last_ns;
@@ -174,11 +163,11 @@ void cpus_arrive(struct cpus *c, uint32_t thread, uint64_t ready_ns, uint64_t no
 	if (ready_ns > now_ns)
 		return;
 	if (last.to == CPU_NONE) {
-		change(c, s, ready_ns, cpu, CPU_NONE);
+		change(s, ready_ns, cpu, CPU_NONE);
 	} else {
 		/* It moved, and when is not known. */
-		change(c, s, ready_ns, CPU_NONE, CPU_NONE);
-		change(c, s, now_ns, cpu, CPU_NONE);
+		change(s, ready_ns, CPU_NONE, CPU_NONE);
+		change(s, now_ns, cpu, CPU_NONE);
 	}
 }
 
@@ -188,8 +177,7 @@ void cpus_recorder(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint64_t to_n
 	struct span *last;
 
 	while (c && c->n_recorder <= cpu) {
-		if (!GROW(c->recorder, c->n_recorder, c->cap_recorder))
-			goto fail;
+		XGROW(c->recorder, c->n_recorder, c->cap_recorder);
 		c->recorder[c->n_recorder++] = (struct spans) { .n = 0 };
 	}
 	if (!c || from_ns >= to_ns)
@@ -200,25 +188,20 @@ void cpus_recorder(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint64_t to_n
 		last = &s->at[s->n - 1];
 		from_ns = last->from_ns < from_ns ? last->from_ns : from_ns;
 	}
-	if (!GROW(s->at, s->n, s->cap))
-		goto fail;
+	XGROW(s->at, s->n, s->cap);
 	s->at[s->n++] = (struct span) { from_ns, to_ns };
 	return;
-fail:
-	c->out_of_memory = true;
 }
 
-static void append(struct cpus *c, struct series *s, uint64_t from_ns, uint32_t to)
+static void append(struct series *s, uint64_t from_ns, uint32_t to)
 {
-	if (GROW(s->at, s->n, s->cap))
-		s->at[s->n++] = (struct change) { from_ns, to };
-	else
-		c->out_of_memory = true;
+	XGROW(s->at, s->n, s->cap);
+	s->at[s->n++] = (struct change) { from_ns, to };
 }
 
 /* Appends an idle time of a CPU, and what of it the recorder had; *next: spans before it are over.
  */
-static void append_idle(struct cpus *c, struct series *to, const struct spans *spans, size_t *next,
+static void append_idle(struct series *to, const struct spans *spans, size_t *next,
 			uint64_t from_ns, uint64_t until_ns)
 {
 	while (*next < spans->n && spans->at[*next].to_ns <= from_ns)
@@ -227,40 +210,39 @@ static void append_idle(struct cpus *c, struct series *to, const struct spans *s
 		const struct span *s = i < spans->n ? &spans->at[i] : NULL;
 
 		if (!s || s->from_ns > from_ns)
-			append(c, to, from_ns, THREAD_IDLE);
+			append(to, from_ns, THREAD_IDLE);
 		if (!s || s->from_ns >= until_ns)
 			break;
-		append(c, to, s->from_ns > from_ns ? s->from_ns : from_ns, CPU_RAN_RECORDER);
+		append(to, s->from_ns > from_ns ? s->from_ns : from_ns, CPU_RAN_RECORDER);
 		from_ns = s->to_ns;
 	}
 }
 
 /* Says where a CPU ran the recorder, which was idle so far. */
-static void split_idle(struct cpus *c, struct series *s, const struct spans *spans)
+static void split_idle(struct series *s, const struct spans *spans)
 {
 	struct series to = { .n = 0 };
 	size_t next = 0;
 
-	for (size_t i = 0; i < s->n && !c->out_of_memory; i++) {
+	for (size_t i = 0; i < s->n; i++) {
 		uint64_t until_ns = i + 1 < s->n ? s->at[i + 1].from_ns : UINT64_MAX;
 
 		if (s->at[i].to == THREAD_IDLE)
-			append_idle(c, &to, spans, &next, s->at[i].from_ns, until_ns);
+			append_idle(&to, spans, &next, s->at[i].from_ns, until_ns);
 		else
-			append(c, &to, s->at[i].from_ns, s->at[i].to);
+			append(&to, s->at[i].from_ns, s->at[i].to);
 	}
 	free(s->at);
 	*s = to;
 }
 
-int cpus_finish(struct cpus *c, uint32_t threads)
+void cpus_finish(struct cpus *c, uint32_t threads)
 {
 	for (uint32_t i = 0; c && i < threads; i++)
 		places_of(c, i);
 	for (size_t i = 0; c && i < c->n_recorder && i < c->cpus.n; i++)
 		if (c->recorder[i].n)
-			split_idle(c, &c->cpus.at[i], &c->recorder[i]);
-	return c && c->out_of_memory ? -ENOMEM : 0;
+			split_idle(&c->cpus.at[i], &c->recorder[i]);
 }
 
 uint32_t cpus_number(const struct cpus *c)

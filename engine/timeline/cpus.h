@@ -45,7 +45,7 @@ uint32_t cpus_queue(const struct cpus *c, uint32_t thread, uint64_t from_ns, uin
 /* ---- for timeline_state.c; all do nothing where c is NULL ------------------------------------ */
 
 /* 0 or -ENOMEM. */
-int cpus_new(struct cpus **out);
+void cpus_new(struct cpus **out);
 void cpus_free(struct cpus *c);
 /* The CPU runs the thread from from_ns on, which is not earlier than in the previous call. */
 void cpus_run(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint32_t thread);
@@ -66,4 +66,4 @@ void cpus_lost(struct cpus *c, uint64_t from_ns, uint64_t last_ns);
  */
 void cpus_arrive(struct cpus *c, uint32_t thread, uint64_t ready_ns, uint64_t now_ns, uint32_t cpu);
 /* There are no more changes; threads: how many there are. -ENOMEM: some are missing. */
-int cpus_finish(struct cpus *c, uint32_t threads);
+void cpus_finish(struct cpus *c, uint32_t threads);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "cpus.h"
 
 /* Has no padding. A thread asks for one thing at a time. */
@@ -12,27 +12,24 @@ struct asked_key {
 	uint64_t ns, tid;
 };
 
-int disk_requests_ask(struct disk_requests *r, uint32_t tid, uint64_t asked_ns, uint32_t thread,
-		      uint32_t pair)
+void disk_requests_ask(struct disk_requests *r, uint32_t tid, uint64_t asked_ns, uint32_t thread,
+		       uint32_t pair)
 {
 	struct asked_key key = { asked_ns, tid };
-	uint32_t id = intern_id(&r->asked, &key, sizeof(key), NULL);
+	uint32_t id = xintern(&r->asked, &key, sizeof(key), NULL);
 
-	if (!id || !GROW(r->askers, id, r->cap_askers))
-		return -ENOMEM;
+	XGROW(r->askers, id, r->cap_askers);
 	r->askers[id] = (struct disk_request) { .thread = thread, .pair = pair };
-	return 0;
 }
 
-int disk_requests_done(struct disk_requests *r, uint32_t tid, const struct disk_request *done,
-		       struct disk_request_kind kind)
+void disk_requests_done(struct disk_requests *r, uint32_t tid, const struct disk_request *done,
+			struct disk_request_kind kind)
 {
 	struct asked_key key = { done->asked_ns, tid };
 	uint32_t id = tid ? intern_find(&r->asked, &key, sizeof(key)) : 0;
 	struct disk_request *p;
 
-	if (!GROW(r->at, r->n, r->cap))
-		return -ENOMEM;
+	XGROW(r->at, r->n, r->cap);
 	p = &r->at[r->n++];
 	*p = *done;
 	p->pair = 0;
@@ -42,20 +39,18 @@ int disk_requests_done(struct disk_requests *r, uint32_t tid, const struct disk_
 			p->thread = r->askers[id].thread;
 	}
 	p->kind = pairs_id(&r->kinds, kind.disk, kind.op);
-	return p->kind ? 0 : -ENOMEM;
 }
 
 /* In the second number of a kind's pair: the operation, HELD, and the group times this. */
 #define HELD 8u
 #define GROUP 16u
 
-int disk_requests_hold(struct disk_requests *r, struct disk_request *held)
+void disk_requests_hold(struct disk_requests *r, struct disk_request *held)
 {
 	struct pair kind = r->kinds.at[held->kind];
 	uint32_t group = held->group < UINT32_MAX / GROUP ? held->group : 0;
 
 	held->kind = pairs_id(&r->kinds, kind.a, (kind.b & (HELD - 1)) | HELD | group * GROUP);
-	return held->kind ? 0 : -ENOMEM;
 }
 
 struct disk_request_kind disk_requests_kind(const struct disk_requests *r, uint32_t kind)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 #include "trace/trace.h"
 
@@ -27,31 +27,29 @@ static uint32_t number_of(struct groups *g, const struct trace *t, const struct 
 	} key = { o->inode, o->device };
 	const char *path = trace_string(t, o->name);
 
-	return o->inode ? intern_id(&g->numbers, &key, sizeof(key), is_new)
-			: intern_id(&g->numbers, path, strlen(path), is_new);
+	return o->inode ? xintern(&g->numbers, &key, sizeof(key), is_new)
+			: xintern(&g->numbers, path, strlen(path), is_new);
 }
 
-static int add_name(struct groups *g, uint64_t at_ns, uint32_t group, uint32_t path)
+static void add_name(struct groups *g, uint64_t at_ns, uint32_t group, uint32_t path)
 {
-	if (!GROW(g->names, g->n_names, g->cap_names))
-		return -ENOMEM;
+	XGROW(g->names, g->n_names, g->cap_names);
 	g->names[g->n_names++] = (struct group_name) { at_ns, group, path };
-	return 0;
 }
 
-/* *group: the number of the object's group; 0: not known. */
-static int find_group(struct groups *g, const struct trace *t, uint32_t object, uint32_t *group)
+/* The number of the object's group; 0: not known. */
+static uint32_t find_group(struct groups *g, const struct trace *t, uint32_t object)
 {
 	const struct trace_object *o = trace_object(t, object);
+	uint32_t group;
 	bool is_new;
 
-	*group = 0;
 	if (!o || !o->name)
 		return 0;
-	*group = number_of(g, t, o, &is_new);
-	if (!*group)
-		return -ENOMEM;
-	return is_new ? add_name(g, 0, *group, o->name) : 0;
+	group = number_of(g, t, o, &is_new);
+	if (is_new)
+		add_name(g, 0, group, o->name);
+	return group;
 }
 
 /* 1 + the last move so far; 0: none. */
@@ -60,49 +58,39 @@ static size_t last_move(const struct groups *g, int sort, uint32_t number)
 	return number < g->cap_last[sort] ? g->last[sort][number] : 0;
 }
 
-static int add_move(struct groups *g, int sort, uint32_t number, uint64_t at_ns, uint32_t group)
+static void add_move(struct groups *g, int sort, uint32_t number, uint64_t at_ns, uint32_t group)
 {
 	size_t last = last_move(g, sort, number);
 
 	/* Of several at one time the last one counts. */
 	if (last && g->moves[last - 1].at_ns == at_ns) {
 		g->moves[last - 1].group = group;
-		return 0;
+		return;
 	}
-	if (!GROW_ZEROED(g->last[sort], number, g->cap_last[sort]) ||
-	    !GROW(g->moves, g->n_moves, g->cap_moves))
-		return -ENOMEM;
+	XGROW_ZEROED(g->last[sort], number, g->cap_last[sort]);
+	XGROW(g->moves, g->n_moves, g->cap_moves);
 	g->moves[g->n_moves++] = (struct group_move) { at_ns, who_is(sort, number), group };
 	g->last[sort][number] = g->n_moves;
-	return 0;
 }
 
-int groups_thread(struct groups *g, const struct trace *t, uint32_t thread, uint64_t at_ns,
-		  uint32_t object)
-{
-	uint32_t group;
-	int err = find_group(g, t, object, &group);
-
-	return err ? err : add_move(g, THREAD, thread, at_ns, group);
-}
-
-int groups_process(struct groups *g, const struct trace *t, uint32_t tgid, uint64_t at_ns,
+void groups_thread(struct groups *g, const struct trace *t, uint32_t thread, uint64_t at_ns,
 		   uint32_t object)
 {
-	uint32_t group, process = pairs_id(&g->processes, tgid, 0);
-	int err = process ? find_group(g, t, object, &group) : -ENOMEM;
-
-	return err ? err : add_move(g, PROCESS, process, at_ns, group);
+	add_move(g, THREAD, thread, at_ns, find_group(g, t, object));
 }
 
-int groups_lost(struct groups *g, uint64_t at_ns, uint64_t until_ns)
+void groups_process(struct groups *g, const struct trace *t, uint32_t tgid, uint64_t at_ns,
+		    uint32_t object)
+{
+	add_move(g, PROCESS, pairs_id(&g->processes, tgid, 0), at_ns, find_group(g, t, object));
+}
+
+void groups_lost(struct groups *g, uint64_t at_ns, uint64_t until_ns)
 {
 	if (g->n_losses && g->losses[g->n_losses - 1].until_ns > until_ns)
 		until_ns = g->losses[g->n_losses - 1].until_ns;
-	if (!GROW(g->losses, g->n_losses, g->cap_losses))
-		return -ENOMEM;
+	XGROW(g->losses, g->n_losses, g->cap_losses);
 	g->losses[g->n_losses++] = (struct group_loss) { at_ns, until_ns };
-	return 0;
 }
 
 /* Whether a move may be missing between one at from_ns and at_ns. */
@@ -113,7 +101,8 @@ static bool is_stale(const struct groups *g, uint64_t from_ns, uint64_t at_ns)
 	return n && g->losses[n - 1].until_ns >= from_ns;
 }
 
-int groups_inherit(struct groups *g, uint32_t child, uint64_t at_ns, uint32_t parent, uint32_t tgid)
+void groups_inherit(struct groups *g, uint32_t child, uint64_t at_ns, uint32_t parent,
+		    uint32_t tgid)
 {
 	uint32_t process = pairs_find(&g->processes, tgid, 0);
 	size_t own = last_move(g, THREAD, parent);
@@ -123,20 +112,20 @@ int groups_inherit(struct groups *g, uint32_t child, uint64_t at_ns, uint32_t pa
 	if (own && all && g->moves[all - 1].at_ns > g->moves[own - 1].at_ns)
 		own = all;
 	if (!own || is_stale(g, g->moves[own - 1].at_ns, at_ns))
-		return 0;
-	return add_move(g, THREAD, child, at_ns, g->moves[own - 1].group);
+		return;
+	add_move(g, THREAD, child, at_ns, g->moves[own - 1].group);
 }
 
-int groups_rename(struct groups *g, const struct trace *t, uint64_t at_ns, uint32_t object)
+void groups_rename(struct groups *g, const struct trace *t, uint64_t at_ns, uint32_t object)
 {
 	const struct trace_object *o = trace_object(t, object);
 	uint32_t group;
 	bool is_new;
 
 	if (!o || !o->name)
-		return 0;
+		return;
 	group = number_of(g, t, o, &is_new);
-	return group ? add_name(g, is_new ? 0 : at_ns, group, o->name) : -ENOMEM;
+	add_name(g, is_new ? 0 : at_ns, group, o->name);
 }
 
 static int by_who_and_time(const void *pa, const void *pb)
@@ -155,12 +144,10 @@ static int by_group_and_time(const void *pa, const void *pb)
 	return c ? c : compare_numbers(a->at_ns, b->at_ns);
 }
 
-int groups_finish(struct groups *g, uint32_t threads)
+void groups_finish(struct groups *g, uint32_t threads)
 {
-	size_t *first = calloc((size_t)threads + 1, sizeof(*first));
+	size_t *first = xcalloc((size_t)threads + 1, sizeof(*first));
 
-	if (!first)
-		return -ENOMEM;
 	if (g->n_moves)
 		qsort(g->moves, g->n_moves, sizeof(*g->moves), by_who_and_time);
 	if (g->n_names)
@@ -177,7 +164,6 @@ int groups_finish(struct groups *g, uint32_t threads)
 	}
 	g->first = first;
 	g->n_threads = threads;
-	return 0;
 }
 
 void groups_free(struct groups *g)

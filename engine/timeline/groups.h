@@ -53,20 +53,20 @@ struct groups {
 /* While it is built, in order of time. Those that return int return 0 or -ENOMEM. */
 
 /* From at_ns on the thread is in the group of that object (0: not known). */
-int groups_thread(struct groups *g, const struct trace *t, uint32_t thread, uint64_t at_ns,
-		  uint32_t object);
-/* The same of all threads of a process. */
-int groups_process(struct groups *g, const struct trace *t, uint32_t tgid, uint64_t at_ns,
+void groups_thread(struct groups *g, const struct trace *t, uint32_t thread, uint64_t at_ns,
 		   uint32_t object);
+/* The same of all threads of a process. */
+void groups_process(struct groups *g, const struct trace *t, uint32_t tgid, uint64_t at_ns,
+		    uint32_t object);
 /* A child, which was forked at at_ns, is in the group in which its parent, of process tgid, is. */
-int groups_inherit(struct groups *g, uint32_t child, uint64_t at_ns, uint32_t parent,
-		   uint32_t tgid);
+void groups_inherit(struct groups *g, uint32_t child, uint64_t at_ns, uint32_t parent,
+		    uint32_t tgid);
 /* The group of that object is called so from at_ns on. */
-int groups_rename(struct groups *g, const struct trace *t, uint64_t at_ns, uint32_t object);
+void groups_rename(struct groups *g, const struct trace *t, uint64_t at_ns, uint32_t object);
 /* Moves are missing from at_ns to until_ns: who was moved last before that may be elsewhere. */
-int groups_lost(struct groups *g, uint64_t at_ns, uint64_t until_ns);
+void groups_lost(struct groups *g, uint64_t at_ns, uint64_t until_ns);
 /* When all is there; threads: how many there are. 0 or -ENOMEM. */
-int groups_finish(struct groups *g, uint32_t threads);
+void groups_finish(struct groups *g, uint32_t threads);
 void groups_free(struct groups *g);
 
 /*

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 static int by_thread_and_time(const void *pa, const void *pb)
 {
@@ -15,12 +15,10 @@ static int by_thread_and_time(const void *pa, const void *pb)
 	return c ? c : compare_numbers(a->out_ns, b->out_ns);
 }
 
-int lock_holders_add(struct lock_holders *l, const struct lock_holder *held)
+void lock_holders_add(struct lock_holders *l, const struct lock_holder *held)
 {
-	if (!GROW(l->at, l->n, l->cap))
-		return -ENOMEM;
+	XGROW(l->at, l->n, l->cap);
 	l->at[l->n++] = *held;
-	return 0;
 }
 
 void lock_holders_sort(struct lock_holders *l)

@@ -21,7 +21,7 @@ struct lock_holders {
 };
 
 /* 0 or -ENOMEM. */
-int lock_holders_add(struct lock_holders *l, const struct lock_holder *held);
+void lock_holders_add(struct lock_holders *l, const struct lock_holder *held);
 /* When all of them are there. */
 void lock_holders_sort(struct lock_holders *l);
 void lock_holders_free(struct lock_holders *l);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "processes.h"
+#include "common/xalloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ struct processes {
  * Threads are numbered in the order in which they were first seen. A thread takes the last leader
  * before it, or the next one if there is none (a second call, backwards).
  */
-static int find_leaders(struct processes *p, bool backwards, struct pair_table *last)
+static void find_leaders(struct processes *p, bool backwards, struct pair_table *last)
 {
 	uint32_t n = timelines_threads(p->timelines);
 
@@ -26,43 +27,31 @@ static int find_leaders(struct processes *p, bool backwards, struct pair_table *
 
 		if (!th->tgid)
 			continue;
-		if (!leader)
-			return -ENOMEM;
 		if (th->tid == th->tgid)
 			*leader = i + 1;
 		if (p->leader[i] == THREAD_NONE && *leader)
 			p->leader[i] = *leader - 1;
 	}
-	return 0;
 }
 
-int processes_new(struct processes **out, const struct timelines *tl)
+void processes_new(struct processes **out, const struct timelines *tl)
 {
-	struct processes *p = calloc(1, sizeof(*p));
+	struct processes *p = xcalloc(1, sizeof(*p));
 	uint32_t n = timelines_clients_end(tl);
 	struct pair_table last = { .cap = 0 };
-	int err;
 
 	*out = NULL;
-	if (!p)
-		return -ENOMEM;
 	p->timelines = tl;
-	p->leader = malloc(((size_t)n + 1) * sizeof(*p->leader));
+	p->leader = xmalloc(((size_t)n + 1) * sizeof(*p->leader));
 	for (uint32_t i = 0; i < n && p->leader; i++)
 		p->leader[i] = THREAD_NONE;
-	err = p->leader ? find_leaders(p, false, &last) : -ENOMEM;
-	if (!err)
-		err = find_leaders(p, true, &last);
+	find_leaders(p, false, &last);
+	find_leaders(p, true, &last);
 	pair_table_free(&last);
-	if (err) {
-		processes_free(p);
-		return err;
-	}
 	for (uint32_t i = timelines_threads(tl); i < n; i++)
 		if (timelines_thread(tl, i)->parent != THREAD_NONE)
 			p->leader[i] = p->leader[timelines_thread(tl, i)->parent];
 	*out = p;
-	return 0;
 }
 
 void processes_free(struct processes *p)

@@ -10,7 +10,7 @@
 struct processes;
 
 /* 0 or -ENOMEM. tl must outlive it. */
-int processes_new(struct processes **out, const struct timelines *tl);
+void processes_new(struct processes **out, const struct timelines *tl);
 void processes_free(struct processes *p);
 
 /*

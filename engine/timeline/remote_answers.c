@@ -6,14 +6,13 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 
 struct remote_answers *remote_answers_new(void)
 {
-	struct remote_answers *r = calloc(1, sizeof(*r));
+	struct remote_answers *r = xcalloc(1, sizeof(*r));
 
-	if (r)
-		pthread_mutex_init(&r->lock, NULL);
+	pthread_mutex_init(&r->lock, NULL);
 	return r;
 }
 
@@ -27,12 +26,10 @@ void remote_answers_free(struct remote_answers *r)
 	free(r);
 }
 
-int remote_answers_add(struct remote_answers *r, const struct remote_answer *a)
+void remote_answers_add(struct remote_answers *r, const struct remote_answer *a)
 {
-	if (!GROW(r->at, r->n, r->cap))
-		return -ENOMEM;
+	XGROW(r->at, r->n, r->cap);
 	r->at[r->n++] = *a;
-	return 0;
 }
 
 static int by_wait(const void *pa, const void *pb)
@@ -63,7 +60,7 @@ uint32_t remote_answers_part(struct remote_answers *r, const struct remote_answe
 	uint32_t number;
 
 	pthread_mutex_lock(&r->lock);
-	number = intern_id(&r->parts, &part, sizeof(part), NULL);
+	number = xintern(&r->parts, &part, sizeof(part), NULL);
 	pthread_mutex_unlock(&r->lock);
 	return number;
 }

@@ -47,7 +47,7 @@ struct remote_answers {
 struct remote_answers *remote_answers_new(void);
 void remote_answers_free(struct remote_answers *r);
 /* 0 or -ENOMEM. When all are there, remote_answers_sort() is to be called. */
-int remote_answers_add(struct remote_answers *r, const struct remote_answer *a);
+void remote_answers_add(struct remote_answers *r, const struct remote_answer *a);
 void remote_answers_sort(struct remote_answers *r);
 /* The answer that ended w; NULL: none is known. r may be NULL. */
 const struct remote_answer *remote_answer_of(const struct remote_answers *r, const struct wait *w);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "processes.h"
 
 /* ---- endpoints ------------------------------------------------------------------------------ */
@@ -31,21 +31,18 @@ static uint32_t process_number(const struct timelines *tl, const struct processe
 	return 1u << 31 | (th->tgid ? th->tgid : th->tid);
 }
 
-/* The id of a made-up text: before + the endpoint + after; 0: out of memory. */
+/* The id of a made-up text: before + the endpoint + after. */
 static uint32_t name_of(const struct trace *t, const char *before, const char *endpoint,
 			const char *after)
 {
-	char *text;
-	uint32_t id;
+	char *text = xasprintf("%s%s%s", before, endpoint, after);
+	uint32_t id = trace_make_string(t, text);
 
-	if (asprintf(&text, "%s%s%s", before, endpoint, after) < 0)
-		return 0;
-	id = trace_make_string(t, text);
 	free(text);
 	return id;
 }
 
-/* What an endpoint is called, to be freed; NULL: out of memory. */
+/* What an endpoint is called, to be freed. */
 static char *endpoint_text(const struct trace *t, const struct request_endpoint *e,
 			   uint32_t of_route, bool first)
 {
@@ -53,7 +50,6 @@ static char *endpoint_text(const struct trace *t, const struct request_endpoint 
 	const struct trace_object *called = trace_object(t, of_route);
 	const char *class = o ? trace_string(t, o->class) : "", *name = "";
 	const char *route = called ? trace_string(t, called->name) : "";
-	char *text;
 
 	if (o && o->name)
 		name = trace_string(t, o->name);
@@ -61,10 +57,8 @@ static char *endpoint_text(const struct trace *t, const struct request_endpoint 
 		class = name;
 		name = "";
 	}
-	if (asprintf(&text, "%s%s%s%s%s%s", *class ? class : "unknown", *name ? " " : "", name,
-		     *route ? " " : "", route, first ? " first" : "") < 0)
-		return NULL;
-	return text;
+	return xasprintf("%s%s%s%s%s%s", *class ? class : "unknown", *name ? " " : "", name,
+			 *route ? " " : "", route, first ? " first" : "");
 }
 
 /* The process's name (string id); without a leader that of one of its threads. */
@@ -77,8 +71,8 @@ static uint32_t server_name(const struct timelines *tl, const struct processes *
 	return timelines_thread(tl, thread)->name;
 }
 
-static int name_endpoint(const struct timelines *tl, const struct processes *p,
-			 struct request_endpoint *e)
+static void name_endpoint(const struct timelines *tl, const struct processes *p,
+			  struct request_endpoint *e)
 {
 	const struct trace *t = timelines_trace(tl);
 	char *text = endpoint_text(t, e, e->route, e->first), *after = NULL;
@@ -86,42 +80,34 @@ static int name_endpoint(const struct timelines *tl, const struct processes *p,
 
 	e->process = server_name(tl, p, e->thread);
 	server = trace_string(t, e->process);
-	if (text && asprintf(&after, "]%s%s", *server ? " " : "", server) < 0)
-		after = NULL;
-	if (after) {
-		e->name = name_of(t, "", text, "");
-		e->client = name_of(t, "[request ", text, after);
-		e->for_it = name_of(t, "[for ", text, "]");
-	}
+	after = xasprintf("]%s%s", *server ? " " : "", server);
+	e->name = name_of(t, "", text, "");
+	e->client = name_of(t, "[request ", text, after);
+	e->for_it = name_of(t, "[for ", text, "]");
 	free(text);
 	free(after);
-	return e->name && e->client && e->for_it ? 0 : -ENOMEM;
 }
 
 /* Sets the numbers by which endpoints with equal names are known. */
-static int find_alike(struct request_list *r, const struct trace *t)
+static void find_alike(struct request_list *r, const struct trace *t)
 {
 	struct pairs addresses = { .n = 0 };
 	struct pair_table alike = { .cap = 0 }; /* 1 + the first endpoint */
-	bool failed = false;
 
-	for (uint32_t i = 0; i < r->n_endpoints && !failed; i++) {
+	for (uint32_t i = 0; i < r->n_endpoints; i++) {
 		struct request_endpoint *e = &r->endpoints[i];
 		char *text = endpoint_text(t, e, 0, false);
-		uint32_t name = text ? name_of(t, "", text, "") : 0, *first;
+		uint32_t name = name_of(t, "", text, ""), *first;
 
 		free(text);
-		e->address = name ? pairs_id(&addresses, name, e->process) : 0;
-		first = e->address ? pair_table_at(&alike, e->name, e->process, sizeof(*first))
-				   : NULL;
-		failed = !first;
-		if (!failed && !*first)
+		e->address = pairs_id(&addresses, name, e->process);
+		first = pair_table_at(&alike, e->name, e->process, sizeof(*first));
+		if (!*first)
 			*first = 1 + i;
-		e->alike = failed ? 0 : *first - 1;
+		e->alike = *first - 1;
 	}
 	pairs_free(&addresses);
 	pair_table_free(&alike);
-	return failed ? -ENOMEM : 0;
 }
 
 /* Sets a request's route. Returns its name, a string; 0: it has none. */
@@ -138,14 +124,13 @@ static uint32_t find_route(const struct request_list *r, const struct trace *t, 
 }
 
 /* Gives each request its endpoint. */
-static int find_endpoints(struct request_list *r, const struct timelines *tl,
-			  const struct processes *p)
+static void find_endpoints(struct request_list *r, const struct timelines *tl,
+			   const struct processes *p)
 {
 	struct pairs addresses = { .n = 0 }, routes = { .n = 0 }, endpoints = { .n = 0 };
 	size_t cap = 0;
-	int err = 0;
 
-	for (size_t i = 0; i < r->n && !err; i++) {
+	for (size_t i = 0; i < r->n; i++) {
 		struct request *q = &r->at[i];
 		uint32_t thread = server_thread(q), id, called;
 		uint32_t address = pairs_id(&addresses, q->object, process_number(tl, p, thread));
@@ -155,12 +140,9 @@ static int find_endpoints(struct request_list *r, const struct timelines *tl,
 		struct request_endpoint *e;
 		int is_new;
 
-		called = address ? pairs_id(&routes, address, route) : 0;
+		called = pairs_id(&routes, address, route);
 		id = pairs_id_new(&endpoints, called, first, &is_new);
-		if (!called || !id || !GROW(r->endpoints, id - 1, cap)) {
-			err = -ENOMEM;
-			break;
-		}
+		XGROW(r->endpoints, id - 1, cap);
 		e = &r->endpoints[id - 1];
 		if (is_new) {
 			*e = (struct request_endpoint) {
@@ -169,7 +151,7 @@ static int find_endpoints(struct request_list *r, const struct timelines *tl,
 				.thread = thread,
 				.first = first,
 			};
-			err = name_endpoint(tl, p, e);
+			name_endpoint(tl, p, e);
 			r->n_endpoints = id;
 		}
 		e->requests++;
@@ -178,7 +160,7 @@ static int find_endpoints(struct request_list *r, const struct timelines *tl,
 	pairs_free(&addresses);
 	pairs_free(&routes);
 	pairs_free(&endpoints);
-	return err ? err : find_alike(r, timelines_trace(tl));
+	find_alike(r, timelines_trace(tl));
 }
 
 /* ---- clients -------------------------------------------------------------------------------- */
@@ -234,30 +216,27 @@ static void sift_down(struct free_clients *f)
 	f->at[i] = x;
 }
 
-static int push(struct free_clients *f, struct free_client x)
+static void push(struct free_clients *f, struct free_client x)
 {
 	size_t i = f->n;
 
-	if (!GROW(f->at, f->n, f->cap))
-		return -ENOMEM;
+	XGROW(f->at, f->n, f->cap);
 	for (; i && is_before(x, f->at[(i - 1) / 2]); i = (i - 1) / 2)
 		f->at[i] = f->at[(i - 1) / 2];
 	f->at[i] = x;
 	f->n++;
-	return 0;
 }
 
 /*
  * Gives each wait, in order, to the client of its endpoint that is free first, or to a new one, the
  * next number. *n_clients: how many there are. 0 or -ENOMEM.
  */
-static int give_to_clients(struct client_wait *waits, size_t n, uint32_t *n_clients)
+static void give_to_clients(struct client_wait *waits, size_t n, uint32_t *n_clients)
 {
 	struct free_clients f = { .n = 0 };
-	int err = 0;
 
 	*n_clients = 0;
-	for (size_t i = 0; i < n && !err; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct client_wait *w = &waits[i];
 
 		if (i && w->endpoint != w[-1].endpoint)
@@ -269,19 +248,18 @@ static int give_to_clients(struct client_wait *waits, size_t n, uint32_t *n_clie
 			continue;
 		}
 		w->client = (*n_clients)++;
-		err = push(&f, (struct free_client) { w->answer_ns, w->client });
+		push(&f, (struct free_client) { w->answer_ns, w->client });
 	}
 	free(f.at);
-	return err;
 }
 
 /* The requests that are explained, by endpoint and time. NULL: out of memory. */
 static struct client_wait *find_waits(const struct request_list *r, size_t *n)
 {
-	struct client_wait *waits = malloc((r->n + 1) * sizeof(*waits));
+	struct client_wait *waits = xmalloc((r->n + 1) * sizeof(*waits));
 
 	*n = 0;
-	for (size_t i = 0; i < r->n && waits; i++) {
+	for (size_t i = 0; i < r->n; i++) {
 		const struct request *q = &r->at[i];
 
 		/* A wait of no length is none. */
@@ -289,8 +267,7 @@ static struct client_wait *find_waits(const struct request_list *r, size_t *n)
 			waits[(*n)++] = (struct client_wait) { q->arrival_ns, q->answer_ns,
 							       q->endpoint, (uint32_t)i, 0 };
 	}
-	if (waits)
-		qsort(waits, *n, sizeof(*waits), by_endpoint_and_time);
+	qsort(waits, *n, sizeof(*waits), by_endpoint_and_time);
 	return waits;
 }
 
@@ -305,25 +282,18 @@ static uint32_t endpoint_pair(struct timelines *tl, uint32_t object)
 }
 
 /* Puts the waits behind each other, client by client, and appends the clients to the threads. */
-static int append_clients(struct request_list *r, struct timelines *tl,
-			  const struct client_wait *waits, size_t n, uint32_t n_clients)
+static void append_clients(struct request_list *r, struct timelines *tl,
+			   const struct client_wait *waits, size_t n, uint32_t n_clients)
 {
 	size_t n_all = tl->n_threads + n_clients;
-	struct thread *threads = realloc(tl->threads, (n_all + 1) * sizeof(*threads));
-	uint32_t *first_rename;
+	struct thread *threads = xreallocarray(tl->threads, n_all + 1, sizeof(*threads));
+	uint32_t *first_rename = xreallocarray(tl->first_rename, n_all + 1, sizeof(*first_rename));
 
-	if (!threads)
-		return -ENOMEM;
 	tl->threads = threads;
-	first_rename = realloc(tl->first_rename, (n_all + 1) * sizeof(*first_rename));
-	if (!first_rename)
-		return -ENOMEM;
 	tl->first_rename = first_rename;
-	r->waits = malloc((n + 1) * sizeof(*r->waits));
-	r->of_wait = malloc((n + 1) * sizeof(*r->of_wait));
-	r->wait_of = calloc(r->n + 1, sizeof(*r->wait_of));
-	if (!r->waits || !r->of_wait || !r->wait_of)
-		return -ENOMEM;
+	r->waits = xmalloc((n + 1) * sizeof(*r->waits));
+	r->of_wait = xmalloc((n + 1) * sizeof(*r->of_wait));
+	r->wait_of = xcalloc(r->n + 1, sizeof(*r->wait_of));
 	r->n_waits = n;
 	threads += tl->n_threads;
 	first_rename += tl->n_threads;
@@ -364,27 +334,23 @@ static int append_clients(struct request_list *r, struct timelines *tl,
 		};
 		r->of_wait[w - r->waits] = waits[i].request;
 		r->wait_of[waits[i].request] = (uint32_t)(w - r->waits) + 1;
-		if (!w->stack)
-			return -ENOMEM;
 	}
 	tl->n_clients = n_clients;
-	return 0;
 }
 
-static int make_clients(struct request_list *r, struct timelines *tl)
+static void make_clients(struct request_list *r, struct timelines *tl)
 {
 	uint32_t n_clients;
 	size_t n;
 	struct client_wait *waits = find_waits(r, &n);
-	int err = waits ? give_to_clients(waits, n, &n_clients) : -ENOMEM;
 
+	give_to_clients(waits, n, &n_clients);
 	/* Numbers of threads have few bits. */
-	if (!err && n_clients >= THREADS_MAX - tl->n_threads)
-		err = -ENOMEM;
-	if (!err && n)
-		err = append_clients(r, tl, waits, n, n_clients);
+	if (n_clients >= THREADS_MAX - tl->n_threads)
+		out_of_memory();
+	if (n)
+		append_clients(r, tl, waits, n, n_clients);
 	free(waits);
-	return err;
 }
 
 /* Whether the thread lived at that time; that it had the tid then is taken from the event. */
@@ -405,28 +371,22 @@ static void check(const struct timelines *tl, struct request *q)
 		q->flags |= REQUEST_BEFORE;
 }
 
-int request_clients_make(struct timelines *tl)
+void request_clients_make(struct timelines *tl)
 {
 	struct request_list *r = &tl->requests;
 	struct processes *p;
-	int err;
 
 	requests_complete(r);
 	if (!r->n)
-		return 0;
+		return;
 	for (size_t i = 0; i < r->n; i++)
 		check(tl, &r->at[i]);
-	err = requests_index(r, timelines_threads(tl));
-	if (err)
-		return err;
-	err = processes_new(&p, tl);
-	if (!err)
-		err = find_endpoints(r, tl, p);
+	requests_index(r, timelines_threads(tl));
+	processes_new(&p, tl);
+	find_endpoints(r, tl, p);
 	processes_free(p);
 	r->queued = trace_make_string(timelines_trace(tl), "[queued]");
-	if (!err && !r->queued)
-		err = -ENOMEM;
-	return err ? err : make_clients(r, tl);
+	make_clients(r, tl);
 }
 
 const struct wait *timelines_wait_for(const struct timelines *tl, uint32_t number, uint32_t *client)

@@ -8,4 +8,4 @@
  * When all else of the timelines is there: checks their requests, makes indexes and endpoints, and
  * appends the clients. 0 or -ENOMEM.
  */
-int request_clients_make(struct timelines *tl);
+void request_clients_make(struct timelines *tl);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "cpus.h"
 #include "trace/trace.h"
 
@@ -32,50 +32,46 @@ static uint32_t *last_of(struct request_list *r, uint64_t connection)
 }
 
 /* The connection has another request from here on: the one before it gets no more. */
-static int follow_on(struct request_list *r, uint64_t connection, uint32_t next)
+static void follow_on(struct request_list *r, uint64_t connection, uint32_t next)
 {
 	uint32_t *last;
 
 	if (!connection)
-		return 0;
+		return;
 	last = last_of(r, connection);
-	if (!last)
-		return -ENOMEM;
 	if (*last && may_be_incomplete(r, &r->at[*last - 1]))
 		r->at[*last - 1].flags |= REQUEST_INCOMPLETE;
 	*last = next;
-	return 0;
 }
 
-static int add(struct request_list *r, const struct request *q)
+static void add(struct request_list *r, const struct request *q)
 {
-	if (r->n >= REQUESTS_MAX || !GROW(r->at, r->n, r->cap))
-		return -ENOMEM;
+	if (r->n >= REQUESTS_MAX)
+		out_of_memory();
+	XGROW(r->at, r->n, r->cap);
 	r->at[r->n++] = *q;
-	return follow_on(r, q->connection, (uint32_t)r->n);
+	follow_on(r, q->connection, (uint32_t)r->n);
 }
 
 /* More of an answer was written. */
-static int more(struct request_list *r, const struct event *ev, uint32_t writer)
+static void more(struct request_list *r, const struct event *ev, uint32_t writer)
 {
 	uint32_t *last = ev->request.connection ? last_of(r, ev->request.connection) : NULL;
 	struct request *q = last && *last ? &r->at[*last - 1] : NULL;
 
-	if (ev->request.connection && !last)
-		return -ENOMEM;
 	if (!q || q->flags & (REQUEST_OPEN | REQUEST_SEVERAL) ||
 	    q->first_answer_ns != ev->request.arrival_ns ||
 	    ev->request.answer_ns < q->first_answer_ns)
-		return 0; /* of a request that is not there */
+		return; /* of a request that is not there */
 	q->answer_ns = ev->request.answer_ns;
 	q->writer = writer;
 	q->bytes_written = ev->request.bytes_written;
 	q->flags &= ~(uint32_t)REQUEST_UNSENT;
 	q->flags |= REQUEST_SEVERAL | (ev->request.flags & REQUEST_RECORDED);
-	return 0;
 }
 
-int requests_event(struct request_list *r, const struct event *ev, uint32_t writer, uint32_t reader)
+void requests_event(struct request_list *r, const struct event *ev, uint32_t writer,
+		    uint32_t reader)
 {
 	struct request q = {
 		.arrival_ns = ev->request.arrival_ns,
@@ -95,8 +91,10 @@ int requests_event(struct request_list *r, const struct event *ev, uint32_t writ
 		.route = ev->request.flags & REQUEST_PROBED ? 0 : ev->request.label,
 	};
 
-	if (ev->kind == EVENT_REQUEST_MORE)
-		return more(r, ev, writer);
+	if (ev->kind == EVENT_REQUEST_MORE) {
+		more(r, ev, writer);
+		return;
+	}
 	if (ev->kind == EVENT_REQUEST_OPEN) {
 		q.first_answer_ns = q.answer_ns = 0;
 		q.writer = THREAD_NONE;
@@ -105,7 +103,7 @@ int requests_event(struct request_list *r, const struct event *ev, uint32_t writ
 	/* It was read with the answer; where probes mark the end, only in between. */
 	q.context =
 		contexts_last(&r->contexts, q.writer, q.flags & REQUEST_PROBED ? q.taken_ns : 0);
-	return add(r, &q);
+	add(r, &q);
 }
 
 /* Other CPUs' requests of the same time may come between. */
@@ -186,18 +184,14 @@ static void sort_by_thread(struct at_thread *at, size_t n, size_t *first, uint32
  * An index of the requests at sockets whose reader, or writer, is known. A call of a function may
  * be part of such a request: it would be a second one that a thread works for.
  */
-static int make_index(const struct request_list *r, uint32_t n_threads, bool of_writer,
-		      uint32_t **by, size_t **first)
+static void make_index(const struct request_list *r, uint32_t n_threads, bool of_writer,
+		       uint32_t **by, size_t **first)
 {
-	struct at_thread *at = malloc((r->n + 1) * sizeof(*at));
+	struct at_thread *at = xmalloc((r->n + 1) * sizeof(*at));
 	size_t n = 0;
 
-	*by = malloc((r->n + 1) * sizeof(**by));
-	*first = malloc(((size_t)n_threads + 1) * sizeof(**first));
-	if (!at || !*by || !*first) {
-		free(at);
-		return -ENOMEM;
-	}
+	*by = xmalloc((r->n + 1) * sizeof(**by));
+	*first = xmalloc(((size_t)n_threads + 1) * sizeof(**first));
 	for (size_t i = 0; i < r->n; i++) {
 		const struct request *q = &r->at[i];
 		uint32_t thread = of_writer ? q->writer : q->reader;
@@ -210,7 +204,6 @@ static int make_index(const struct request_list *r, uint32_t n_threads, bool of_
 	for (size_t i = 0; i < n; i++)
 		(*by)[i] = at[i].request;
 	free(at);
-	return 0;
 }
 
 /* A request is taken, or answered. */
@@ -256,18 +249,14 @@ static size_t find_spans(const struct edge *edges, size_t n, uint64_t hidden_unt
 }
 
 /* Of all threads; alone: only of the requests that their writer has read, too. */
-static int make_spans(const struct request_list *r, uint32_t n_threads, bool alone,
-		      struct request_spans *s)
+static void make_spans(const struct request_list *r, uint32_t n_threads, bool alone,
+		       struct request_spans *s)
 {
-	struct edge *edges = malloc((2 * r->n + 1) * sizeof(*edges));
+	struct edge *edges = xmalloc((2 * r->n + 1) * sizeof(*edges));
 	size_t n = 0;
 
-	s->at = malloc((2 * r->n + 1) * sizeof(*s->at));
-	s->first = calloc((size_t)n_threads + 1, sizeof(*s->first));
-	if (!edges || !s->at || !s->first) {
-		free(edges);
-		return -ENOMEM;
-	}
+	s->at = xmalloc((2 * r->n + 1) * sizeof(*s->at));
+	s->first = xcalloc((size_t)n_threads + 1, sizeof(*s->first));
 	for (uint32_t i = 0; i < n_threads; i++) {
 		size_t n_edges = 0;
 
@@ -288,7 +277,6 @@ static int make_spans(const struct request_list *r, uint32_t n_threads, bool alo
 	}
 	s->first[n_threads] = n;
 	free(edges);
-	return 0;
 }
 
 static int by_trace_and_time(const void *pa, const void *pb, void *list)
@@ -306,13 +294,11 @@ static int by_trace_and_time(const void *pa, const void *pb, void *list)
 	return compare_numbers(a, b);
 }
 
-static int index_traces(struct request_list *r)
+static void index_traces(struct request_list *r)
 {
 	if (!r->contexts.n)
-		return 0;
-	r->by_trace = malloc((r->n + 1) * sizeof(*r->by_trace));
-	if (!r->by_trace)
-		return -ENOMEM;
+		return;
+	r->by_trace = xmalloc((r->n + 1) * sizeof(*r->by_trace));
 	for (size_t i = 0; i < r->n; i++) {
 		const struct context *c = &r->contexts.at[r->at[i].context];
 
@@ -320,20 +306,16 @@ static int index_traces(struct request_list *r)
 			r->by_trace[r->n_by_trace++] = (uint32_t)i;
 	}
 	qsort_r(r->by_trace, r->n_by_trace, sizeof(*r->by_trace), by_trace_and_time, r);
-	return 0;
 }
 
-int requests_index(struct request_list *r, uint32_t n_threads)
+void requests_index(struct request_list *r, uint32_t n_threads)
 {
-	int err = make_index(r, n_threads, true, &r->by_writer, &r->first_by_writer);
+	make_index(r, n_threads, true, &r->by_writer, &r->first_by_writer);
 
-	if (!err)
-		err = make_index(r, n_threads, false, &r->by_reader, &r->first_by_reader);
-	if (!err)
-		err = make_spans(r, n_threads, false, &r->written);
-	if (!err)
-		err = make_spans(r, n_threads, true, &r->served);
-	return err ? err : index_traces(r);
+	make_index(r, n_threads, false, &r->by_reader, &r->first_by_reader);
+	make_spans(r, n_threads, false, &r->written);
+	make_spans(r, n_threads, true, &r->served);
+	index_traces(r);
 }
 
 /* Whether the trace id of a request of by_trace comes before this one. */

@@ -149,8 +149,8 @@ struct request_list {
 };
 
 /* An event of requests: writer and reader are threads or THREAD_NONE. 0 or -ENOMEM. */
-int requests_event(struct request_list *r, const struct event *ev, uint32_t writer,
-		   uint32_t reader);
+void requests_event(struct request_list *r, const struct event *ev, uint32_t writer,
+		    uint32_t reader);
 /* A STREAM of the writer of a request, which was the last one. */
 void requests_stream(struct request_list *r, const struct event *ev, uint32_t writer);
 /* Parts of answers are missing; up to last_ns. To be called in order of time. */
@@ -160,7 +160,7 @@ void requests_hidden(struct request_list *r, uint64_t last_ns);
 /* After the last event. */
 void requests_complete(struct request_list *r);
 /* Makes the indexes and spans, of n_threads. 0 or -ENOMEM. */
-int requests_index(struct request_list *r, uint32_t n_threads);
+void requests_index(struct request_list *r, uint32_t n_threads);
 /* The numbers of the requests of that trace id, in the order in which they arrived. */
 const uint32_t *requests_of_trace(const struct request_list *r, const uint64_t trace[2], size_t *n);
 void requests_free(struct request_list *r);

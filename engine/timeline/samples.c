@@ -4,31 +4,25 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 
-int samples_add(struct samples *s, const struct sample *sample)
+void samples_add(struct samples *s, const struct sample *sample)
 {
-	if (!GROW(s->at, s->n, s->cap))
-		return -ENOMEM;
+	XGROW(s->at, s->n, s->cap);
 	s->at[s->n++] = *sample;
 	s->any = true;
-	return 0;
 }
 
 /* A counting sort: samples of one thread keep their order. */
-int samples_sort(struct samples *s, uint32_t n_threads)
+void samples_sort(struct samples *s, uint32_t n_threads)
 {
 	struct sample *sorted;
 
 	if (!s->n)
-		return 0;
-	s->first = calloc((size_t)n_threads + 2, sizeof(*s->first));
-	sorted = malloc(s->n * sizeof(*sorted));
-	if (!s->first || !sorted) {
-		free(sorted);
-		return -ENOMEM;
-	}
+		return;
+	s->first = xcalloc((size_t)n_threads + 2, sizeof(*s->first));
+	sorted = xmalloc(s->n * sizeof(*sorted));
 	/* first[i + 1] becomes where thread i begins, then where it ends. */
 	for (size_t i = 0; i < s->n; i++)
 		s->first[s->at[i].thread + 2]++;
@@ -38,7 +32,6 @@ int samples_sort(struct samples *s, uint32_t n_threads)
 		sorted[s->first[s->at[i].thread + 1]++] = s->at[i];
 	free(s->at);
 	s->at = sorted;
-	return 0;
 }
 
 void samples_free(struct samples *s)

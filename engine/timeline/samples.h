@@ -26,9 +26,9 @@ struct samples {
 };
 
 /* Appends a sample; times never decrease. Returns 0 or -ENOMEM. */
-int samples_add(struct samples *s, const struct sample *sample);
+void samples_add(struct samples *s, const struct sample *sample);
 /* When all of them are there: sorts them. Returns 0 or -ENOMEM. */
-int samples_sort(struct samples *s, uint32_t n_threads);
+void samples_sort(struct samples *s, uint32_t n_threads);
 void samples_free(struct samples *s);
 
 /* The first of [from, end) at ns or later. */

@@ -6,26 +6,24 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "slice_private.h"
 
 /* This many kept events fit in any slice. */
 #define KEPT_MIN 32768u
 
-int slice_new(struct slice **out, const struct builder *whole, size_t most_events)
+void slice_new(struct slice **out, const struct builder *whole, size_t most_events)
 {
-	struct slice *s = calloc(1, sizeof(*s));
+	struct slice *s = xcalloc(1, sizeof(*s));
 	const struct timelines *tl = whole->tl;
 
 	*out = s;
-	if (!s)
-		return -ENOMEM;
 	s->whole = whole;
 	s->most_kept = most_events / 4 > KEPT_MIN ? most_events / 4 : KEPT_MIN;
 	s->tl.trace = tl->trace;
 	s->tl.start_ns = tl->start_ns;
 	s->b.tl = &s->tl;
-	return trace_cursor_new_part(&s->cursor, whole->cursor);
+	trace_cursor_new_part(&s->cursor, whole->cursor);
 }
 
 void slice_free(struct slice *s)
@@ -62,10 +60,7 @@ bool slice_is_lossy(const struct slice *s)
 static void clear(struct slice *s)
 {
 	for (size_t i = 0; i < s->tl.n_threads; i++) {
-		if (!GROW(s->spare, s->n_spare, s->cap_spare)) {
-			free(s->tl.threads[i].waits);
-			continue;
-		}
+		XGROW(s->spare, s->n_spare, s->cap_spare);
 		s->spare[s->n_spare++] =
 			(struct spare_waits) { s->tl.threads[i].waits, s->b.live[i].cap_waits };
 	}
@@ -79,7 +74,7 @@ static void clear(struct slice *s)
 	s->tl.untraced.switches = 0;
 	s->tl.recorder_ns = s->tl.end_ns = s->steal_ns = 0;
 	s->b.n_ready = s->n_kept = 0;
-	s->odd = s->lossy = s->b.out_of_memory = false;
+	s->odd = s->lossy = false;
 }
 
 /* ---- threads and CPUs ----------------------------------------------------------------------- */
@@ -92,10 +87,7 @@ static uint32_t add_thread(struct slice *s, uint32_t tid, enum slice_was was, ui
 
 	if (i == THREAD_NONE)
 		return i;
-	if (!GROW(s->threads, i, s->cap_threads)) {
-		s->b.out_of_memory = true;
-		return THREAD_NONE;
-	}
+	XGROW(s->threads, i, s->cap_threads);
 	if (s->n_spare) {
 		s->tl.threads[i].waits = s->spare[--s->n_spare].at;
 		s->b.live[i].cap_waits = s->spare[s->n_spare].cap;
@@ -111,10 +103,7 @@ static uint32_t add_thread(struct slice *s, uint32_t tid, enum slice_was was, ui
 
 static struct slice_cpu *slice_cpu(struct slice *s, uint32_t cpu)
 {
-	if (!GROW_ZEROED(s->cpus, cpu, s->cap_cpus)) {
-		s->b.out_of_memory = true;
-		return NULL;
-	}
+	XGROW_ZEROED(s->cpus, cpu, s->cap_cpus);
 	if (s->n_cpus <= cpu)
 		s->n_cpus = (size_t)cpu + 1;
 	return &s->cpus[cpu];
@@ -126,8 +115,6 @@ static bool first_runs(struct slice *s, const struct event *ev, struct cpu *c)
 	struct slice_cpu *sc = slice_cpu(s, ev->cpu);
 	uint32_t i;
 
-	if (!sc)
-		return false;
 	sc->seen = true;
 	sc->ran = THREAD_IDLE;
 	c->runs = CPU_IDLE;
@@ -172,8 +159,6 @@ static bool runs(struct slice *s, const struct event *ev)
 {
 	struct cpu *c = state_cpu(&s->b, ev->cpu);
 
-	if (!c)
-		return false;
 	if (c->runs == CPU_UNKNOWN)
 		return first_runs(s, ev, c);
 	return !ev->tid || is_known(s, table_find(&s->b, ev->tid));
@@ -185,7 +170,7 @@ static bool recorder_wakes(struct slice *s, const struct event *ev)
 	const struct cpu *c = state_cpu(&s->b, ev->cpu);
 	uint32_t i = table_find(&s->b, ev->tid);
 
-	if (!c || c->runs == CPU_UNKNOWN || !ev->tid)
+	if (c->runs == CPU_UNKNOWN || !ev->tid)
 		return false;
 	if (i == THREAD_NONE)
 		i = add_thread(s, ev->tid, WAS_RECORDER, ev->time_ns);
@@ -200,10 +185,7 @@ static void keep(struct slice *s, const struct event *ev, uint32_t thread, uint3
 		s->odd = true;
 		return;
 	}
-	if (!GROW(s->kept, s->n_kept, s->cap_kept)) {
-		s->b.out_of_memory = true;
-		return;
-	}
+	XGROW(s->kept, s->n_kept, s->cap_kept);
 	s->kept[s->n_kept++] = (struct kept_event) { *ev, thread, parent };
 }
 
@@ -348,19 +330,16 @@ static void take_holder(struct slice *s, const struct event *ev)
 }
 
 /* Since when the recorder may have had the CPU may have been before the slice. */
-static bool take_recorder(struct slice *s, const struct event *ev)
+static void take_recorder(struct slice *s, const struct event *ev)
 {
 	struct cpu *c = state_cpu(&s->b, ev->cpu);
 
-	if (!c)
-		return false;
 	if (cpu_switch_before(c, ev->time_ns)) {
 		build_event(&s->b, ev);
 	} else {
 		cpu_switches(c, ev->time_ns);
 		keep(s, ev, THREAD_NONE, THREAD_NONE);
 	}
-	return true;
 }
 
 /* The column `slices` of events.def. */
@@ -378,7 +357,8 @@ static bool take_own(struct slice *s, const struct event *ev)
 
 	switch (ev->kind) {
 	case EVENT_RECORDER:
-		return take_recorder(s, ev);
+		take_recorder(s, ev);
+		return true;
 	case EVENT_STEAL:
 		if (ev->stolen.ns > UINT64_MAX - s->steal_ns)
 			return false;
@@ -447,8 +427,11 @@ void slice_build(struct slice *s, uint64_t from_ns, uint64_t to_ns)
 	clear(s);
 	trace_cursor_window(s->cursor, from_ns, to_ns);
 	while (!s->odd && (ev = trace_cursor_take(s->cursor))) {
-		s->odd |= !take(s, ev) || untraced_event(&s->tl.untraced, ev) || s->b.out_of_memory;
+		if (take(s, ev))
+			untraced_event(&s->tl.untraced, ev);
+		else
+			s->odd = true;
 		s->tl.end_ns = ev->time_ns;
 	}
-	s->odd |= s->b.out_of_memory || trace_cursor_error(s->cursor);
+	s->odd |= trace_cursor_error(s->cursor) != 0;
 }

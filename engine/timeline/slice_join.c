@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "slice_private.h"
 
 /* ---- what the slice took for granted -------------------------------------------------------- */
@@ -85,13 +85,13 @@ static bool is_as_taken(const struct slice *s, const struct builder *b)
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-static bool make_room(struct slice *s)
+static void make_room(struct slice *s)
 {
 	size_t pairs = trace_cursor_pairs(s->cursor)->n;
 
-	return GROW_ZEROED(s->number, s->tl.n_threads, s->cap_number) &&
-	       GROW_ZEROED(s->waits_before, s->tl.n_threads, s->cap_before) &&
-	       GROW_ZEROED(s->pair_of, pairs, s->cap_pairs);
+	XGROW_ZEROED(s->number, s->tl.n_threads, s->cap_number);
+	XGROW_ZEROED(s->waits_before, s->tl.n_threads, s->cap_before);
+	XGROW_ZEROED(s->pair_of, pairs, s->cap_pairs);
 }
 
 /* The first event of a thread that was asleep. By whom it was is seen to later. */
@@ -166,12 +166,11 @@ static void handle_kept(struct slice *s, struct builder *b, const struct kept_ev
 		break;
 	case EVENT_HOLDER:
 		holder = table_find(b, ev.other);
-		if (holder != THREAD_NONE && b->live[holder].state != LIVE_DEAD)
-			b->out_of_memory |=
-				lock_holders_add(&b->tl->lock_holders,
-						 &(struct lock_holder) { ev.time_ns,
-									 s->number[k->thread],
-									 holder }) != 0;
+		if (holder != THREAD_NONE && b->live[holder].state != LIVE_DEAD) {
+			lock_holders_add(&b->tl->lock_holders,
+					 &(struct lock_holder) { ev.time_ns, s->number[k->thread],
+								 holder });
+		}
 		break;
 	default:
 		build_event(b, &ev);
@@ -231,8 +230,6 @@ static void join_thread(struct slice *s, struct builder *b, uint32_t i)
 	struct live *l = &b->live[number];
 	struct wait *w = waits_room(b, number, from->n_waits);
 
-	if (!w)
-		return;
 	for (uint32_t k = 0; k < from->n_waits; k++)
 		w[k] = wait_in_whole(s, &from->waits[k]);
 	if (from->n_waits && st->was >= WAS_ASLEEP)
@@ -277,10 +274,7 @@ static void join_cpus(struct slice *s, struct builder *b)
 		b->cpus[cpu].thread = in_whole(s, s->b.cpus[cpu].thread);
 		if (!sc->first)
 			continue;
-		if (untraced_room(to, cpu)) {
-			b->out_of_memory = true;
-			return;
-		}
+		XREACH(to->next, to->n_cpus, cpu);
 		to->switches += to->next[cpu] && to->next[cpu] != sc->first;
 		to->next[cpu] = from->next[cpu];
 	}
@@ -305,10 +299,7 @@ static void join_ready(struct slice *s, struct builder *b)
 	for (size_t i = 0; i < s->b.n_ready; i++) {
 		struct ready_note note = s->b.ready[i];
 
-		if (!GROW(b->ready, b->n_ready, b->cap_ready)) {
-			b->out_of_memory = true;
-			return;
-		}
+		XGROW(b->ready, b->n_ready, b->cap_ready);
 		note.wait = place_in_whole(s, note.thread, note.wait);
 		note.thread = in_whole(s, note.thread);
 		b->ready[b->n_ready++] = note;
@@ -322,21 +313,19 @@ bool slice_join(struct slice *s, struct builder *b)
 
 	if (!is_as_taken(s, b))
 		return false;
-	if (!make_room(s)) {
-		b->out_of_memory = true;
-		return false;
-	}
+	make_room(s);
 	number_threads(s, b);
 	err = trace_cursor_take_over(b->cursor, s->cursor, s->pair_of);
-	b->out_of_memory |= err == -ENOMEM;
+	if (err == -ENOMEM)
+		out_of_memory();
 	if (err)
 		return false;
-	for (size_t i = 0; i < s->n_kept && !b->out_of_memory; i++)
+	for (size_t i = 0; i < s->n_kept; i++)
 		handle_kept(s, b, &s->kept[i]);
-	for (uint32_t i = 0; i < n && !b->out_of_memory; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (s->threads[i].was == WAS_NOTHING || s->threads[i].was >= WAS_RUNNING)
 			join_thread(s, b, i);
-	for (uint32_t i = 0; i < n && !b->out_of_memory; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (s->threads[i].was == WAS_ASLEEP)
 			join_waker(s, b, i);
 	join_cpus(s, b);
@@ -346,5 +335,5 @@ bool slice_join(struct slice *s, struct builder *b)
 		b->tl->end_ns = s->tl.end_ns;
 	b->tl->steal_ns += s->steal_ns;
 	b->tl->recorder_ns += s->tl.recorder_ns;
-	return !b->out_of_memory;
+	return true;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/cpus.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "slice.h"
 
 /* Bytes: a thread's off-CPU intervals in a large trace are more. */
@@ -45,10 +45,7 @@ static void take_rest(struct work *w, size_t i)
 	struct event_stream *events;
 
 	trace_cursor_window(w->b->cursor, w->bounds[i], w->bounds[w->n]);
-	if (event_stream_new(&events, w->b->tl->trace, w->b->cursor)) {
-		w->b->out_of_memory = true;
-		return;
-	}
+	event_stream_new(&events, w->b->tl->trace, w->b->cursor);
 	build_stream(w->b, events, event_stream_next(events));
 	event_stream_free(events);
 }
@@ -61,15 +58,13 @@ static size_t join(struct work *w, size_t i, struct slice *s)
 		w->b->tl->slices++;
 		return i + 1;
 	}
-	if (w->b->out_of_memory)
-		return w->n;
 	w->odd++;
 	if (slice_is_lossy(s) || w->odd == ODD_MAX) {
 		take_rest(w, i);
 		return w->n;
 	}
 	take_one(w, i);
-	return trace_cursor_error(w->b->cursor) || w->b->out_of_memory ? w->n : i + 1;
+	return trace_cursor_error(w->b->cursor) ? w->n : i + 1;
 }
 
 /* With the lock. */
@@ -95,7 +90,7 @@ static void build_first(struct work *w)
 {
 	build_window(w->b, w->first);
 	pthread_mutex_lock(&w->lock);
-	w->joined = trace_cursor_error(w->b->cursor) || w->b->out_of_memory ? w->n : 1;
+	w->joined = trace_cursor_error(w->b->cursor) ? w->n : 1;
 	join_complete(w);
 	pthread_cond_broadcast(&w->changed);
 	pthread_mutex_unlock(&w->lock);
@@ -143,16 +138,14 @@ void slices_build(struct builder *b, const struct event *first, const uint64_t *
 
 	/* Large arrays grow by moving pages, not bytes, and are given back when they are freed. */
 	mallopt(M_MMAP_THRESHOLD, MMAP_FROM);
-	w.complete = calloc(n, sizeof(*w.complete));
-	b->out_of_memory |= !w.complete;
-	while (!b->out_of_memory && w.n_unused < threads + 1) {
-		b->out_of_memory |= slice_new(&s, b, events) != 0;
+	w.complete = xcalloc(n, sizeof(*w.complete));
+	while (w.n_unused < threads + 1) {
+		slice_new(&s, b, events);
 		w.unused[w.n_unused++] = s;
 	}
 	pthread_mutex_init(&w.lock, NULL);
 	pthread_cond_init(&w.changed, NULL);
-	if (!b->out_of_memory)
-		workers_run(&w, 0, threads, build_some);
+	workers_run(&w, 0, threads, build_some);
 	pthread_cond_destroy(&w.changed);
 	pthread_mutex_destroy(&w.lock);
 	for (size_t i = 0; i < n && w.complete; i++)

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 #include "cpus.h"
 
@@ -37,16 +37,12 @@ struct stolen_time {
 	struct last *last; /* by CPU */
 	size_t n_last, cap_last;
 	uint64_t start_ns; /* where the first stretch of a CPU begins */
-	bool out_of_memory;
 };
 
-int stolen_time_new(struct stolen_time **out, uint64_t start_ns)
+void stolen_time_new(struct stolen_time **out, uint64_t start_ns)
 {
-	*out = calloc(1, sizeof(**out));
-	if (!*out)
-		return -ENOMEM;
+	*out = xcalloc(1, sizeof(**out));
 	(*out)->start_ns = start_ns;
-	return 0;
 }
 
 static void free_stretches(struct stretches *s)
@@ -68,10 +64,7 @@ void stolen_time_free(struct stolen_time *i)
 static struct last *last_of(struct stolen_time *i, uint32_t cpu)
 {
 	while (i->n_last <= cpu) {
-		if (!GROW(i->last, i->n_last, i->cap_last)) {
-			i->out_of_memory = true;
-			return NULL;
-		}
+		XGROW(i->last, i->n_last, i->cap_last);
 		i->last[i->n_last++] =
 			(struct last) { .at_ns = i->start_ns, .thread = THREAD_NONE };
 	}
@@ -103,23 +96,19 @@ void stolen_time_lost(struct stolen_time *i, uint32_t cpu, uint64_t until_ns)
 		to = i->n_last;
 		if (i->start_ns < until_ns)
 			i->start_ns = until_ns;
-	} else if (!last_of(i, cpu)) {
-		return;
+	} else {
+		last_of(i, cpu);
 	}
 	for (size_t k = from; k < to; k++)
 		if (i->last[k].at_ns < until_ns)
 			i->last[k] = (struct last) { .at_ns = until_ns, .thread = THREAD_NONE };
 }
 
-static void add(struct stolen_time *i, struct stretches *to, uint32_t key, uint64_t from_ns,
-		uint64_t to_ns, uint64_t ns)
+static void add(struct stretches *to, uint32_t key, uint64_t from_ns, uint64_t to_ns, uint64_t ns)
 {
 	if (from_ns >= to_ns)
 		return;
-	if (!GROW(to->at, to->n, to->cap)) {
-		i->out_of_memory = true;
-		return;
-	}
+	XGROW(to->at, to->n, to->cap);
 	ns = ns < to_ns - from_ns ? ns : to_ns - from_ns;
 	to->at[to->n++] = (struct stretch) { from_ns, to_ns, ns, 0, key };
 }
@@ -132,10 +121,10 @@ void stolen_time_add(struct stolen_time *i, uint32_t cpu, uint64_t at_ns, uint64
 	if (!last || !last->open || last->at_ns != at_ns)
 		return;
 	last->open = false;
-	add(i, &i->cpus, cpu, last->from_ns, at_ns, ns);
+	add(&i->cpus, cpu, last->from_ns, at_ns, ns);
 	from_ns = last->ran_from_ns > last->from_ns ? last->ran_from_ns : last->from_ns;
 	if (last->thread < THREAD_IDLE)
-		add(i, &i->threads, last->thread, from_ns, at_ns, ns);
+		add(&i->threads, last->thread, from_ns, at_ns, ns);
 }
 
 /* Where events are missing, a thread may seem to run on two CPUs: none of its time counts twice. */
@@ -149,15 +138,11 @@ static void follow(struct stretch *s, const struct stretch *last)
 }
 
 /* A counting sort: those of one key keep their order. */
-static bool sort(struct stretches *s, uint32_t keys)
+static void sort(struct stretches *s, uint32_t keys)
 {
-	struct stretch *sorted = malloc((s->n + 1) * sizeof(*sorted));
+	struct stretch *sorted = xmalloc((s->n + 1) * sizeof(*sorted));
 
-	s->first = calloc((size_t)keys + 2, sizeof(*s->first));
-	if (!s->first || !sorted) {
-		free(sorted);
-		return false;
-	}
+	s->first = xcalloc((size_t)keys + 2, sizeof(*s->first));
 	/* first[k + 1] becomes where key k begins, then where it ends. */
 	for (size_t k = 0; k < s->n; k++)
 		s->first[s->at[k].key + 2]++;
@@ -171,16 +156,14 @@ static bool sort(struct stretches *s, uint32_t keys)
 	free(s->at);
 	s->at = sorted;
 	s->keys = keys;
-	return true;
 }
 
-int stolen_time_finish(struct stolen_time *i, uint32_t threads)
+void stolen_time_finish(struct stolen_time *i, uint32_t threads)
 {
 	if (!i)
-		return 0;
-	if (!sort(&i->cpus, (uint32_t)i->n_last) || !sort(&i->threads, threads))
-		return -ENOMEM;
-	return i->out_of_memory ? -ENOMEM : 0;
+		return;
+	sort(&i->cpus, (uint32_t)i->n_last);
+	sort(&i->threads, threads);
 }
 
 /* How much of the stretch was taken up to at_ns, in proportion. */

@@ -22,7 +22,7 @@ uint64_t stolen_time_of_thread(const struct stolen_time *i, uint32_t thread, uin
 /* ---- for timeline_build.c; all but stolen_time_new() do nothing where i is NULL -------------- */
 
 /* start_ns: when the trace begins. 0 or -ENOMEM. */
-int stolen_time_new(struct stolen_time **out, uint64_t start_ns);
+void stolen_time_new(struct stolen_time **out, uint64_t start_ns);
 void stolen_time_free(struct stolen_time *i);
 /*
  * The CPU switches at at_ns; thread, a number or THREAD_IDLE, goes off it, and ran since
@@ -35,4 +35,4 @@ void stolen_time_add(struct stolen_time *i, uint32_t cpu, uint64_t at_ns, uint64
 /* Switches of the CPU (UINT32_MAX: of any) are missing up to until_ns. */
 void stolen_time_lost(struct stolen_time *i, uint32_t cpu, uint64_t until_ns);
 /* There are no more; threads: how many there are. -ENOMEM: some of it is missing. */
-int stolen_time_finish(struct stolen_time *i, uint32_t threads);
+void stolen_time_finish(struct stolen_time *i, uint32_t threads);

@@ -4,14 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 
-int streams_add(struct streams *s, const struct stream_point *p)
+void streams_add(struct streams *s, const struct stream_point *p)
 {
-	if (!GROW(s->at, s->n, s->cap))
-		return -ENOMEM;
+	XGROW(s->at, s->n, s->cap);
 	s->at[s->n++] = *p;
-	return 0;
 }
 
 void streams_free(struct streams *s)

@@ -21,5 +21,5 @@ struct streams {
 };
 
 /* 0 or -ENOMEM. To be called in order of time. */
-int streams_add(struct streams *s, const struct stream_point *p);
+void streams_add(struct streams *s, const struct stream_point *p);
 void streams_free(struct streams *s);

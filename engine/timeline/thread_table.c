@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "timeline_private.h"
 
 static uint32_t *page_of(struct builder *b, uint32_t tid)
@@ -9,27 +9,23 @@ static uint32_t *page_of(struct builder *b, uint32_t tid)
 	uint32_t **page = &b->tid_pages[tid / TID_PAGE];
 
 	if (!*page) {
-		*page = malloc(TID_PAGE * sizeof(**page));
-		for (uint32_t i = 0; *page && i < TID_PAGE; i++)
+		*page = xmalloc(TID_PAGE * sizeof(**page));
+		for (uint32_t i = 0; i < TID_PAGE; i++)
 			(*page)[i] = THREAD_NONE;
 	}
 	return *page;
 }
 
-/* Where the tid's thread is kept; NULL: out of memory. */
+/* Where the tid's thread is kept. */
 static uint32_t *current_of(struct builder *b, uint32_t tid)
 {
-	uint32_t *page = tid < TID_PAGED ? page_of(b, tid) : NULL;
 	uint32_t id;
 	int is_new;
 
-	if (page)
-		return &page[tid % TID_PAGE];
-	id = tid < TID_PAGED ? 0 : pairs_id_new(&b->tids, tid, 0, &is_new);
-	if (!id || !GROW(b->current, id, b->cap_current)) {
-		b->out_of_memory = true;
-		return NULL;
-	}
+	if (tid < TID_PAGED)
+		return &page_of(b, tid)[tid % TID_PAGE];
+	id = pairs_id_new(&b->tids, tid, 0, &is_new);
+	XGROW(b->current, id, b->cap_current);
 	if (is_new)
 		b->current[id] = THREAD_NONE;
 	return &b->current[id];
@@ -39,8 +35,7 @@ uint32_t table_find_beyond(const struct builder *b, uint32_t tid)
 {
 	uint32_t id = pairs_find(&b->tids, tid, 0);
 
-	/* The last id may have no place yet if memory ran out in between. */
-	return id && id < b->cap_current ? b->current[id] : THREAD_NONE;
+	return id ? b->current[id] : THREAD_NONE;
 }
 
 /* Copies the snapshot's data of a thread. */
@@ -54,8 +49,8 @@ static void describe(struct builder *b, uint32_t thread, size_t place)
 	th->tgid = s->tgid;
 	th->own_id = s->own_id;
 	th->name = s->name;
-	if (s->group && groups_thread(&b->tl->groups, b->tl->trace, thread, th->begin_ns, s->group))
-		b->out_of_memory = true;
+	if (s->group)
+		groups_thread(&b->tl->groups, b->tl->trace, thread, th->begin_ns, s->group);
 	if (s->flags & CHAINLOG_THREAD_KTHREAD)
 		th->flags |= THREAD_KTHREAD;
 }
@@ -68,9 +63,10 @@ uint32_t table_birth(struct builder *b, uint32_t tid, uint64_t begin_ns)
 	size_t n, i = tl->n_threads;
 	uint32_t late;
 
-	if (!slot || i >= THREADS_MAX || !GROW(tl->threads, i, b->cap_threads) ||
-	    !GROW(b->live, i, b->cap_live))
-		goto fail;
+	if (i >= THREADS_MAX)
+		out_of_memory();
+	XGROW(tl->threads, i, b->cap_threads);
+	XGROW(b->live, i, b->cap_live);
 	tl->threads[i] =
 		(struct thread) { .tid = tid, .parent = THREAD_NONE, .begin_ns = begin_ns };
 	b->live[i] = (struct live) {
@@ -92,9 +88,6 @@ uint32_t table_birth(struct builder *b, uint32_t tid, uint64_t begin_ns)
 	if (tl->threads[i].flags & THREAD_RECORDER && !tl->threads[i].name)
 		tl->threads[i].name = trace_info(tl->trace)->recorder_name;
 	return (uint32_t)i;
-fail:
-	b->out_of_memory = true;
-	return THREAD_NONE;
 }
 
 uint32_t table_get(struct builder *b, uint32_t tid, uint64_t now_ns)
@@ -112,11 +105,10 @@ void table_retid(struct builder *b, uint32_t thread, uint32_t tid)
 {
 	uint32_t *slot = current_of(b, b->tl->threads[thread].tid);
 
-	if (slot && *slot == thread)
+	if (*slot == thread)
 		*slot = THREAD_NONE;
 	slot = current_of(b, tid);
-	if (slot)
-		*slot = thread;
+	*slot = thread;
 	b->tl->threads[thread].tid = tid;
 }
 
@@ -124,10 +116,7 @@ void table_rename(struct builder *b, uint32_t thread, uint32_t name, uint64_t no
 {
 	struct timelines *tl = b->tl;
 
-	if (!GROW(tl->renames, tl->n_renames, b->cap_renames)) {
-		b->out_of_memory = true;
-		return;
-	}
+	XGROW(tl->renames, tl->n_renames, b->cap_renames);
 	tl->renames[tl->n_renames++] = (struct rename) { now_ns, thread, name };
 	tl->threads[thread].renames++;
 }
@@ -137,10 +126,7 @@ static void note_late(struct builder *b, uint32_t tid, uint32_t place)
 {
 	uint32_t id = pairs_id(&b->late, tid, 0);
 
-	if (!id || !GROW(b->late_place, id, b->cap_late)) {
-		b->out_of_memory = true;
-		return;
-	}
+	XGROW(b->late_place, id, b->cap_late);
 	b->late_place[id] = place;
 }
 
@@ -150,7 +136,7 @@ void table_snapshot(struct builder *b)
 	size_t n;
 	const struct trace_thread *s = trace_threads(tl->trace, &n);
 
-	for (size_t k = 0; k < n && !b->out_of_memory; k++) {
+	for (size_t k = 0; k < n; k++) {
 		struct live *l;
 		uint32_t i;
 
@@ -194,7 +180,7 @@ void table_snapshot_holders(struct builder *b)
 	size_t n;
 	const struct trace_holder *h = trace_holders(b->tl->trace, &n);
 
-	for (size_t k = 0; k < n && !b->out_of_memory; k++) {
+	for (size_t k = 0; k < n; k++) {
 		uint32_t i = table_find(b, h[k].tid);
 
 		if (i != THREAD_NONE)
@@ -205,15 +191,9 @@ void table_snapshot_holders(struct builder *b)
 void table_finish(struct builder *b)
 {
 	struct timelines *tl = b->tl;
-	struct rename *sorted = malloc((tl->n_renames + 1) * sizeof(*sorted));
-	uint32_t *first = calloc(tl->n_threads + 1, sizeof(*first));
+	struct rename *sorted = xmalloc((tl->n_renames + 1) * sizeof(*sorted));
+	uint32_t *first = xcalloc(tl->n_threads + 1, sizeof(*first));
 
-	if (!sorted || !first) {
-		free(sorted);
-		free(first);
-		b->out_of_memory = true;
-		return;
-	}
 	/* A counting sort, which is stable in time; first[i + 1] is the next place of thread i. */
 	for (size_t i = 0; i + 1 < tl->n_threads; i++)
 		first[i + 1] = first[i] + tl->threads[i].renames;

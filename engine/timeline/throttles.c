@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 
 static int by_thread_and_time(const void *pa, const void *pb)
@@ -22,12 +22,10 @@ static int by_thread_and_time(const void *pa, const void *pb)
 				: compare_numbers(a->group, b->group);
 }
 
-int throttles_add(struct throttles *t, const struct throttle *throttle)
+void throttles_add(struct throttles *t, const struct throttle *throttle)
 {
-	if (!GROW(t->at, t->n, t->cap))
-		return -ENOMEM;
+	XGROW(t->at, t->n, t->cap);
 	t->at[t->n++] = *throttle;
-	return 0;
 }
 
 void throttles_sort(struct throttles *t)

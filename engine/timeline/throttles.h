@@ -24,7 +24,7 @@ struct throttles {
 };
 
 /* 0 or -ENOMEM. */
-int throttles_add(struct throttles *t, const struct throttle *throttle);
+void throttles_add(struct throttles *t, const struct throttle *throttle);
 /* When all of them are there. Of two that overlap the later one begins when the other is over. */
 void throttles_sort(struct throttles *t);
 void throttles_free(struct throttles *t);

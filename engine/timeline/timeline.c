@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/lower_bound.h"
 #include "timeline_private.h"
 
@@ -142,29 +142,25 @@ uint32_t thread_position(const struct thread *th, uint64_t at_ns)
 	return (uint32_t)LOWER_BOUND(i, th->n_waits, th->waits[i].in_ns <= at_ns);
 }
 
-int timelines_go_on(struct timelines *tl, uint32_t thread, uint32_t sleep, const struct wait *ended)
+void timelines_go_on(struct timelines *tl, uint32_t thread, uint32_t sleep,
+		     const struct wait *ended)
 {
 	struct wait *w = &tl->threads[thread].waits[sleep];
 
-	if (!GROW(tl->later, tl->n_later, tl->cap_later))
-		return -ENOMEM;
+	XGROW(tl->later, tl->n_later, tl->cap_later);
 	tl->later[tl->n_later++] = (struct later_waking) { w, ended };
 	w->waker = ended->waker;
 	w->waker_stack = ended->waker_stack;
 	w->flags &= WAIT_FLAGS & ~WAIT_WAKER_RAN;
 	w->goes_on = 1;
 	w->waker_at = WAIT_WAKER_MAX;
-	return 0;
 }
 
 const struct wait *timelines_assume(struct timelines *tl, const struct wait *last, uint32_t waker,
 				    uint32_t pair, uint64_t at_ns)
 {
-	struct wait *w =
-		GROW(tl->assumed, tl->n_assumed, tl->cap_assumed) ? malloc(sizeof(*w)) : NULL;
+	struct wait *w = xmalloc(sizeof(*w));
 
-	if (!w)
-		return NULL;
 	*w = *last;
 	w->wake_ns = at_ns;
 	w->in_ns = at_ns > w->in_ns ? at_ns : w->in_ns;
@@ -172,6 +168,7 @@ const struct wait *timelines_assume(struct timelines *tl, const struct wait *las
 	w->waker = waker & THREAD_NONE;
 	w->waker_stack = timelines_plain_pair(tl, pair);
 	w->waker_at = WAIT_WAKER_MAX;
+	XGROW(tl->assumed, tl->n_assumed, tl->cap_assumed);
 	tl->assumed[tl->n_assumed++] = w;
 	return w;
 }
@@ -199,14 +196,12 @@ const struct wait *timelines_ended(const struct timelines *tl, const struct wait
 	return i < tl->n_later && tl->later[i].sleep == w ? tl->later[i].ended : w;
 }
 
-int timelines_kill(struct timelines *tl, uint32_t thread, uint32_t sleep, bool with_process)
+void timelines_kill(struct timelines *tl, uint32_t thread, uint32_t sleep, bool with_process)
 {
 	struct thread *th = &tl->threads[thread];
 
 	if (with_process && !th->process_end) {
-		th->process_end = malloc(sizeof(*th->process_end));
-		if (!th->process_end)
-			return -ENOMEM;
+		th->process_end = xmalloc(sizeof(*th->process_end));
 		*th->process_end = th->waits[sleep];
 		/* It explains windows that began before that sleep. */
 		if (th->process_end->flags & WAIT_WAKER_RAN)
@@ -214,7 +209,6 @@ int timelines_kill(struct timelines *tl, uint32_t thread, uint32_t sleep, bool w
 		th->process_end->flags &= WAIT_FLAGS & ~WAIT_WAKER_RAN;
 	}
 	th->waits[sleep].flags |= WAIT_NOT_WOKEN;
-	return 0;
 }
 
 void timelines_woke_before(struct timelines *tl, uint32_t thread, uint32_t sleep, bool woke)

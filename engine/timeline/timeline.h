@@ -407,8 +407,8 @@ static inline bool timelines_grouped(const struct timelines *tl)
  * another sleep, perhaps another thread's: it gets the waker of that, a thread, and keeps its
  * times. 0 or -ENOMEM. timelines_sort_later() is to be called at last.
  */
-int timelines_go_on(struct timelines *tl, uint32_t thread, uint32_t sleep,
-		    const struct wait *ended);
+void timelines_go_on(struct timelines *tl, uint32_t thread, uint32_t sleep,
+		     const struct wait *ended);
 void timelines_sort_later(struct timelines *tl);
 /*
  * For timelines_go_on(): the sleep `last`, as though a thread had ended it at_ns, with that stack
@@ -420,7 +420,7 @@ const struct wait *timelines_assume(struct timelines *tl, const struct wait *las
  * A thread's sleep, whose waker is known, becomes one that is wait_killed(); with_process: by a
  * thread that ended the process. 0 or -ENOMEM.
  */
-int timelines_kill(struct timelines *tl, uint32_t thread, uint32_t sleep, bool with_process);
+void timelines_kill(struct timelines *tl, uint32_t thread, uint32_t sleep, bool with_process);
 /* Whether a thread woke anybody before that sleep, and after the one before it: woke_before. */
 void timelines_woke_before(struct timelines *tl, uint32_t thread, uint32_t sleep, bool woke);
 /* It is not known what ended a thread's sleep. */

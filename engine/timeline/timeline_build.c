@@ -4,7 +4,7 @@
 
 #include "trace/event_stream.h"
 #include "base/cpus.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "request_clients.h"
 #include "timeline_private.h"
 
@@ -21,8 +21,7 @@ static uint32_t with_timer(struct timelines *tl, const struct tcp_timer *timer, 
 {
 	if (tl->n_tcp_timers + 1 >= TRACE_PAIR_IDS)
 		return pair;
-	if (!GROW(tl->tcp_timers, tl->n_tcp_timers, tl->cap_tcp_timers))
-		return 0;
+	XGROW(tl->tcp_timers, tl->n_tcp_timers, tl->cap_tcp_timers);
 	tl->tcp_timers[tl->n_tcp_timers++] = *timer;
 	return pairs_id(&tl->pairs, TRACE_PAIR_OBJECT | (uint32_t)tl->n_tcp_timers, pair);
 }
@@ -32,7 +31,7 @@ static void apply_ready(struct builder *b)
 {
 	struct pairs *pairs = &b->tl->pairs;
 
-	for (size_t i = 0; i < b->n_ready && !b->out_of_memory; i++) {
+	for (size_t i = 0; i < b->n_ready; i++) {
 		const struct ready_note *note = &b->ready[i];
 		const struct thread *th = &b->tl->threads[note->thread];
 		struct wait *w = note->wait < th->n_waits ? &th->waits[note->wait] : NULL;
@@ -46,13 +45,11 @@ static void apply_ready(struct builder *b)
 				note->timer.which
 					? with_timer(b->tl, &note->timer, w->waker_stack)
 					: pairs_id(pairs, TRACE_PAIR_NOT_SENT, w->waker_stack);
-			b->out_of_memory = !w->waker_stack;
 			continue;
 		}
 		if (!lacks_ready(pairs, w->stack))
 			continue;
 		w->stack = pairs_id(pairs, TRACE_PAIR_OBJECT | note->object, w->stack);
-		b->out_of_memory = !w->stack;
 	}
 }
 
@@ -119,11 +116,11 @@ static void begin(struct builder *b, const struct trace *t, const struct event *
 	tl->has_objects = has_objects(t);
 	/* A damaged trace may lack changes of queues, and does not say so. */
 	if (with_cpus && info->aux & 1u << CHAINLOG_QUEUE && !trace_damage(t)->what)
-		b->out_of_memory |= cpus_new(&tl->cpus) != 0;
+		cpus_new(&tl->cpus);
 	if (with_cpus && info->aux & 1u << CHAINLOG_INTERRUPTS)
-		b->out_of_memory |= stolen_time_new(&tl->interrupts, tl->start_ns) != 0;
+		stolen_time_new(&tl->interrupts, tl->start_ns);
 	if (with_cpus && info->aux & 1u << CHAINLOG_STEAL)
-		b->out_of_memory |= stolen_time_new(&tl->steal, tl->start_ns) != 0;
+		stolen_time_new(&tl->steal, tl->start_ns);
 	table_snapshot(b);
 	table_snapshot_holders(b);
 }
@@ -135,50 +132,44 @@ static void finish(struct builder *b)
 	uint32_t n_threads = (uint32_t)tl->n_threads;
 	struct pairs *pairs;
 
-	for (uint32_t i = 0; i < n_threads && !b->out_of_memory; i++)
+	for (uint32_t i = 0; i < n_threads; i++)
 		state_end(b, i);
 	table_finish(b);
 	disk_requests_finish(&tl->disk_requests);
 	lock_holders_sort(&tl->lock_holders);
 	throttles_sort(&tl->throttles);
-	b->out_of_memory |= groups_finish(&tl->groups, n_threads) != 0;
-	if (!b->out_of_memory)
-		drop_samples(b);
-	b->out_of_memory |= samples_sort(&tl->samples, n_threads) != 0;
-	b->out_of_memory |= cpus_finish(tl->cpus, n_threads) != 0;
+	groups_finish(&tl->groups, n_threads);
+	drop_samples(b);
+	samples_sort(&tl->samples, n_threads);
+	cpus_finish(tl->cpus, n_threads);
 	finish_stalls(tl);
-	b->out_of_memory |= stolen_time_finish(tl->interrupts, n_threads) != 0;
-	b->out_of_memory |= stolen_time_finish(tl->steal, n_threads) != 0;
+	stolen_time_finish(tl->interrupts, n_threads);
+	stolen_time_finish(tl->steal, n_threads);
 	/* Most machines have no hypervisor that takes anything. */
 	if (!tl->steal_ns) {
 		stolen_time_free(tl->steal);
 		tl->steal = NULL;
 	}
-	if (b->out_of_memory)
-		return;
 	/* They are the timelines' from here on. */
 	pairs = trace_cursor_pairs(b->cursor);
 	tl->pairs = *pairs;
 	*pairs = (struct pairs) { .n = 0 };
 	apply_ready(b);
-	if (!b->out_of_memory)
-		b->out_of_memory = request_clients_make(tl) != 0;
+	request_clients_make(tl);
 }
 
 /* By one thread, which takes the events that another one decodes. */
-static int take_stream(struct builder *b, const struct trace *t, bool with_cpus)
+static void take_stream(struct builder *b, const struct trace *t, bool with_cpus)
 {
 	struct event_stream *events;
 	const struct event *first;
-	int err = event_stream_new(&events, t, b->cursor);
 
-	if (err)
-		return err;
+	event_stream_new(&events, t, b->cursor);
+
 	first = event_stream_next(events);
 	begin(b, t, first, with_cpus);
 	build_stream(b, events, first);
 	event_stream_free(events);
-	return 0;
 }
 
 /* About so many events make a slice. */
@@ -194,20 +185,19 @@ static bool may_slice(const struct trace *t, bool with_cpus, uint32_t threads)
 	return threads > 1 && !with_cpus && !losses && !trace_damage(t)->what;
 }
 
-static int take_events(struct builder *b, const struct trace *t, bool with_cpus)
+static void take_events(struct builder *b, const struct trace *t, bool with_cpus)
 {
 	uint32_t threads = cpus_usable(CPUS_USED_MAX);
 	const char *events = getenv("CHAINWALK_SLICE"); /* for tests */
 	const struct event *first;
 	uint64_t *bounds = NULL;
 	size_t n = 0;
-	int err = 0;
 
-	if (may_slice(t, with_cpus, threads))
-		err = trace_cursor_slices(b->cursor,
-					  events ? strtoull(events, NULL, 10) : SLICE_EVENTS,
-					  !events, &bounds, &n);
-	if (!err && n >= SLICES_MIN) {
+	if (may_slice(t, with_cpus, threads)) {
+		trace_cursor_slices(b->cursor, events ? strtoull(events, NULL, 10) : SLICE_EVENTS,
+				    !events, &bounds, &n);
+	}
+	if (n >= SLICES_MIN) {
 		trace_cursor_window(b->cursor, 0, bounds[1]);
 		first = trace_cursor_take(b->cursor);
 		if (first) {
@@ -217,23 +207,20 @@ static int take_events(struct builder *b, const struct trace *t, bool with_cpus)
 		}
 		trace_cursor_window(b->cursor, 0, UINT64_MAX);
 	}
-	if (!err)
-		err = take_stream(b, t, with_cpus);
+	take_stream(b, t, with_cpus);
 out:
 	free(bounds);
-	return err;
 }
 
 static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 {
-	struct builder b = { .tl = calloc(1, sizeof(*b.tl)) };
+	struct builder b = { .tl = xcalloc(1, sizeof(*b.tl)) };
 	int err = trace_cursor_new(&b.cursor, t);
 
 	*out = NULL;
-	b.out_of_memory = !b.tl;
-	if (b.tl && !err)
-		err = take_events(&b, t, with_cpus);
-	if (b.tl && !err && !b.out_of_memory) {
+	if (!err)
+		take_events(&b, t, with_cpus);
+	if (b.tl && !err) {
 		err = trace_cursor_error(b.cursor);
 		if (!err)
 			finish(&b);
@@ -244,8 +231,6 @@ static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 	free(b.loss_ns);
 	free(b.ready);
 	table_free(&b);
-	if (b.out_of_memory)
-		err = -ENOMEM;
 	if (err)
 		timelines_free(b.tl);
 	else

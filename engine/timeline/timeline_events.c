@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "timeline_private.h"
 
 /*
@@ -17,10 +17,10 @@ static uint32_t acting(struct builder *b, const struct event *ev, uint32_t tid)
 	uint32_t i;
 
 	/* Nearly always the thread that is known to run there. */
-	if (c && c->runs == CPU_THREAD && b->tl->threads[c->thread].tid == tid)
+	if (c->runs == CPU_THREAD && b->tl->threads[c->thread].tid == tid)
 		return c->thread;
 	i = table_find(b, tid);
-	if (c && c->runs == CPU_THREAD && (i == THREAD_NONE || b->live[i].state == LIVE_DEAD) &&
+	if (c->runs == CPU_THREAD && (i == THREAD_NONE || b->live[i].state == LIVE_DEAD) &&
 	    b->tl->threads[c->thread].tgid == tid && b->tl->threads[c->thread].tid != tid)
 		table_retid(b, c->thread, tid);
 	return table_get(b, tid, ev->time_ns);
@@ -51,7 +51,7 @@ static void handle_lost(struct builder *b, const struct event *ev)
 		requests_lost(&b->tl->requests, ev->lost.last_ns);
 		requests_hidden(&b->tl->requests, ev->lost.last_ns);
 		contexts_lost(&b->tl->requests.contexts, ev->lost.last_ns);
-		b->out_of_memory |= groups_lost(&b->tl->groups, ev->time_ns, ev->lost.last_ns) != 0;
+		groups_lost(&b->tl->groups, ev->time_ns, ev->lost.last_ns);
 	}
 }
 
@@ -75,8 +75,7 @@ static void handle_switch(struct builder *b, const struct event *ev)
 	struct cpu *c = state_cpu(b, ev->cpu);
 	uint32_t next;
 
-	if (c)
-		cpu_switches(c, ev->time_ns);
+	cpu_switches(c, ev->time_ns);
 	if (!ev->tid)
 		state_idles(b, ev->cpu, ev->time_ns);
 	else if (prev != THREAD_NONE)
@@ -149,9 +148,10 @@ uint32_t build_child(struct builder *b, const struct event *ev, uint32_t parent)
 		b->tl->threads[child].flags |= THREAD_KTHREAD;
 	if (b->tl->threads[child].tgid == trace_info(b->tl->trace)->recorder_tgid && ev->tgid)
 		b->tl->threads[child].flags |= THREAD_RECORDER;
-	if (parent < THREAD_IDLE)
-		b->out_of_memory |= groups_inherit(&b->tl->groups, child, ev->time_ns, parent,
-						   b->tl->threads[parent].tgid) != 0;
+	if (parent < THREAD_IDLE) {
+		groups_inherit(&b->tl->groups, child, ev->time_ns, parent,
+			       b->tl->threads[parent].tgid);
+	}
 	return child;
 }
 
@@ -212,8 +212,8 @@ static void handle_sample(struct builder *b, const struct event *ev)
 {
 	struct sample s = { ev->time_ns, ev->pair, table_find(b, ev->tid), ev->cpu };
 
-	if (s.thread != THREAD_NONE && ev->tid && samples_add(&b->tl->samples, &s))
-		b->out_of_memory = true;
+	if (s.thread != THREAD_NONE && ev->tid)
+		samples_add(&b->tl->samples, &s);
 }
 
 static void handle_disk_done(struct builder *b, const struct event *ev)
@@ -233,7 +233,7 @@ static void handle_disk_done(struct builder *b, const struct event *ev)
 	struct disk_request_kind kind = { .disk = ev->disk_done.disk,
 					  .op = op < CHAINLOG_DISK_OPS ? op : CHAINLOG_DISK_OTHER };
 
-	b->out_of_memory |= disk_requests_done(&b->tl->disk_requests, ev->tid, &done, kind) != 0;
+	disk_requests_done(&b->tl->disk_requests, ev->tid, &done, kind);
 }
 
 /* A thread by its tid, for requests. */
@@ -247,8 +247,8 @@ static void handle_request(struct builder *b, const struct event *ev)
 	uint32_t thread = known_thread(b, ev->tid);
 	bool is_open = ev->kind == EVENT_REQUEST_OPEN;
 
-	b->out_of_memory |= requests_event(&b->tl->requests, ev, is_open ? THREAD_NONE : thread,
-					   is_open ? thread : known_thread(b, ev->other)) != 0;
+	requests_event(&b->tl->requests, ev, is_open ? THREAD_NONE : thread,
+		       is_open ? thread : known_thread(b, ev->other));
 }
 
 /* How far a connection was when its data woke a thread, or when a request was answered there. */
@@ -259,8 +259,9 @@ static void handle_stream(struct builder *b, uint32_t thread, const struct event
 
 	if (ev->stream.object)
 		requests_stream(&b->tl->requests, ev, thread);
-	else
-		b->out_of_memory |= streams_add(&b->tl->streams, &p) != 0;
+	else {
+		streams_add(&b->tl->streams, &p);
+	}
 }
 
 /* What a worker executes. */
@@ -277,7 +278,7 @@ static void handle_work(struct builder *b, uint32_t worker, const struct event *
 								: WORK_UNKNOWN,
 	};
 
-	b->out_of_memory |= work_events_add(&b->tl->work, &w) != 0;
+	work_events_add(&b->tl->work, &w);
 }
 
 static void lose_work(struct builder *b, const struct event *ev)
@@ -285,7 +286,7 @@ static void lose_work(struct builder *b, const struct event *ev)
 	struct work_event w = { ev->time_ns, ev->lost.last_ns, THREAD_NONE, THREAD_NONE,
 				0,	     WORK_LOST };
 
-	b->out_of_memory |= work_events_add(&b->tl->work, &w) != 0;
+	work_events_add(&b->tl->work, &w);
 }
 
 static void handle_steal(struct builder *b, const struct event *ev)
@@ -299,10 +300,8 @@ static void handle_steal(struct builder *b, const struct event *ev)
 static void handle_recorder(struct builder *b, const struct event *ev)
 {
 	struct cpu *c = state_cpu(b, ev->cpu);
-	uint64_t since_ns = c ? cpu_switch_before(c, ev->time_ns) : 0, had_ns;
+	uint64_t since_ns = cpu_switch_before(c, ev->time_ns), had_ns;
 
-	if (!c)
-		return;
 	if (since_ns < b->tl->start_ns)
 		since_ns = b->tl->start_ns;
 	had_ns = ev->time_ns - since_ns < ev->stolen.ns ? ev->time_ns - since_ns : ev->stolen.ns;
@@ -319,16 +318,16 @@ static void handle_group(struct builder *b, const struct event *ev)
 	const struct trace *t = b->tl->trace;
 
 	if (!ev->tid) {
-		b->out_of_memory |= groups_rename(g, t, ev->time_ns, ev->group.object) != 0;
+		groups_rename(g, t, ev->time_ns, ev->group.object);
 		return;
 	}
 	if (i == THREAD_NONE)
 		return;
 	tgid = b->tl->threads[i].tgid;
 	if (ev->group.process && tgid)
-		b->out_of_memory |= groups_process(g, t, tgid, ev->time_ns, ev->group.object) != 0;
+		groups_process(g, t, tgid, ev->time_ns, ev->group.object);
 	/* Its own comes last, in case that it has another one of the same time. */
-	b->out_of_memory |= groups_thread(g, t, i, ev->time_ns, ev->group.object) != 0;
+	groups_thread(g, t, i, ev->time_ns, ev->group.object);
 }
 
 static void handle_unthrottled(struct builder *b, uint32_t thread, const struct event *ev)
@@ -339,7 +338,7 @@ static void handle_unthrottled(struct builder *b, uint32_t thread, const struct 
 			      group ? group->name : 0,
 			      (uint32_t)(why < CHAINLOG_QUOTAS ? why : CHAINLOG_QUOTAS) };
 
-	b->out_of_memory |= throttles_add(&b->tl->throttles, &t) != 0;
+	throttles_add(&b->tl->throttles, &t);
 }
 
 static void handle_aux_lost(struct builder *b, const struct event *ev)
@@ -360,7 +359,7 @@ static void handle_aux_lost(struct builder *b, const struct event *ev)
 		contexts_lost(&b->tl->requests.contexts, last_ns);
 		break;
 	case CHAINLOG_GROUP:
-		b->out_of_memory |= groups_lost(&b->tl->groups, ev->time_ns, last_ns) != 0;
+		groups_lost(&b->tl->groups, ev->time_ns, last_ns);
 		break;
 	case CHAINLOG_WORK:
 		lose_work(b, ev);
@@ -375,7 +374,7 @@ static void handle_threads_aux(struct builder *b, uint32_t i, const struct event
 {
 	switch (ev->kind) {
 	case EVENT_CONTEXT:
-		b->out_of_memory |= contexts_event(&b->tl->requests.contexts, i, ev) != 0;
+		contexts_event(&b->tl->requests.contexts, i, ev);
 		break;
 	case EVENT_STREAM:
 		handle_stream(b, i, ev);
@@ -434,8 +433,7 @@ static void handle_aux(struct builder *b, const struct event *ev)
 		break;
 	case EVENT_DISK_REQUEST:
 		if (ev->tid)
-			b->out_of_memory |= disk_requests_ask(&b->tl->disk_requests, ev->tid,
-							      ev->time_ns, i, ev->pair) != 0;
+			disk_requests_ask(&b->tl->disk_requests, ev->tid, ev->time_ns, i, ev->pair);
 		break;
 	case EVENT_DISK_DONE:
 		handle_disk_done(b, ev);
@@ -511,26 +509,25 @@ void build_event(struct builder *b, const struct event *ev)
 
 #define STALL_MIN_NS 100000000u
 
-/* Notes each time without any event, or loss, that may be a stall. 0 or -ENOMEM. */
-static int note_stall(struct stalls *s, const struct event *ev)
+/* Notes each time without any event, or loss, that may be a stall. */
+static void note_stall(struct stalls *s, const struct event *ev)
 {
 	bool lost = ev->kind == EVENT_LOST || ev->kind == EVENT_AUX_LOST;
 	uint64_t until_ns = lost ? ev->lost.last_ns : ev->time_ns;
 
 	if (s->seen_ns && ev->time_ns > s->seen_ns && ev->time_ns - s->seen_ns >= STALL_MIN_NS) {
-		if (!GROW(s->at, s->n, s->cap))
-			return -ENOMEM;
+		XGROW(s->at, s->n, s->cap);
 		s->at[s->n++] = (struct stall) { s->seen_ns, ev->time_ns };
 	}
 	if (s->seen_ns < until_ns)
 		s->seen_ns = until_ns;
-	return 0;
 }
 
 static void build_next(struct builder *b, const struct event *ev)
 {
-	b->out_of_memory = untraced_event(&b->tl->untraced, ev) ||
-			   (b->tl->cpus && note_stall(&b->tl->stalls, ev));
+	untraced_event(&b->tl->untraced, ev);
+	if (b->tl->cpus)
+		note_stall(&b->tl->stalls, ev);
 	if (b->tl->end_ns < ev->time_ns)
 		b->tl->end_ns = ev->time_ns;
 	build_event(b, ev);
@@ -538,14 +535,12 @@ static void build_next(struct builder *b, const struct event *ev)
 
 void build_window(struct builder *b, const struct event *first)
 {
-	for (const struct event *ev = first; ev && !b->out_of_memory;
-	     ev = trace_cursor_take(b->cursor))
+	for (const struct event *ev = first; ev; ev = trace_cursor_take(b->cursor))
 		build_next(b, ev);
 }
 
 void build_stream(struct builder *b, struct event_stream *events, const struct event *first)
 {
-	for (const struct event *ev = first; ev && !b->out_of_memory;
-	     ev = event_stream_next(events))
+	for (const struct event *ev = first; ev; ev = event_stream_next(events))
 		build_next(b, ev);
 }

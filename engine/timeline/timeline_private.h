@@ -139,7 +139,6 @@ struct builder {
 	size_t cap_renames;
 	struct ready_note *ready;
 	size_t n_ready, cap_ready;
-	bool out_of_memory; /* sticky; the callers' one check */
 };
 
 /* ---- thread_table.c ---- */

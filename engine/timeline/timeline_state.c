@@ -29,22 +29,18 @@
  */
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "timeline_private.h"
 
 struct cpu *state_new_cpu(struct builder *b, uint32_t cpu)
 {
 	while (cpu >= b->n_cpus) {
 		size_t n = b->n_cpus ? b->n_cpus * 2 : 16;
-		struct cpu *p = realloc(b->cpus, n * sizeof(*p));
 
-		if (!p) {
-			b->out_of_memory = true;
-			return NULL;
-		}
-		b->cpus = p;
+		b->cpus = xreallocarray(b->cpus, n, sizeof(*b->cpus));
 		for (; b->n_cpus < n; b->n_cpus++)
-			p[b->n_cpus] = (struct cpu) { .known_from_ns = b->cpus_known_from_ns };
+			b->cpus[b->n_cpus] =
+				(struct cpu) { .known_from_ns = b->cpus_known_from_ns };
 	}
 	return &b->cpus[cpu];
 }
@@ -166,7 +162,7 @@ void state_acts(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t now_n
 	uint64_t since_ns = now_ns, known_ns;
 	bool all_along; /* it has run since the CPU has been known: nothing else was seen there */
 
-	if (!c || b->tl->threads[thread].flags & THREAD_RECORDER)
+	if (b->tl->threads[thread].flags & THREAD_RECORDER)
 		return;
 	state_settle(b, thread, now_ns);
 	if (c->runs == CPU_THREAD && c->thread == thread) {
@@ -208,7 +204,7 @@ void state_idles(struct builder *b, uint32_t cpu, uint64_t now_ns)
 	struct cpu *c = state_cpu(b, cpu);
 	uint64_t since_ns = now_ns;
 
-	if (!c || c->runs == CPU_IDLE)
+	if (c->runs == CPU_IDLE)
 		return;
 	if (c->runs == CPU_UNKNOWN)
 		since_ns = c->known_from_ns;
@@ -225,7 +221,7 @@ void state_switch_out(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t
 	struct early_waking early;
 	struct cpu *c = state_cpu(b, cpu);
 
-	if (!c || b->tl->threads[thread].flags & THREAD_RECORDER)
+	if (b->tl->threads[thread].flags & THREAD_RECORDER)
 		return;
 	state_acts(b, cpu, thread, now_ns);
 	early = l->early;
@@ -278,8 +274,6 @@ void state_switch_in(struct builder *b, uint32_t cpu, uint32_t thread, uint64_t 
 	struct cpu *c = state_cpu(b, cpu);
 	struct live *l = &b->live[thread];
 
-	if (!c)
-		return;
 	if (b->tl->threads[thread].flags & THREAD_RECORDER) {
 		state_idles(b, cpu, now_ns);
 		return;
@@ -322,7 +316,7 @@ void state_held(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t ho
 	if (holder == THREAD_NONE || b->live[holder].state == LIVE_DEAD)
 		return;
 	if ((l->state == LIVE_ASLEEP || l->state == LIVE_WOKEN) && l->open.out_ns == now_ns)
-		b->out_of_memory |= lock_holders_add(&b->tl->lock_holders, &held) != 0;
+		lock_holders_add(&b->tl->lock_holders, &held);
 }
 
 void state_queued(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t cpu, bool woken)
@@ -350,10 +344,9 @@ void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last
 	uint64_t until_ns = last_ns < UINT64_MAX ? last_ns + 1 : last_ns;
 	size_t from = cpu, to = (size_t)cpu + 1;
 
-	if (!GROW(b->loss_ns, b->n_losses, b->cap_losses) || b->n_losses == UINT32_MAX) {
-		b->out_of_memory = true;
-		return;
-	}
+	XGROW(b->loss_ns, b->n_losses, b->cap_losses);
+	if (b->n_losses == UINT32_MAX)
+		out_of_memory();
 	b->loss_ns[b->n_losses++] = from_ns;
 	if (b->lossy_until_ns < until_ns)
 		b->lossy_until_ns = until_ns;
@@ -362,8 +355,8 @@ void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last
 		to = b->n_cpus;
 		if (b->cpus_known_from_ns < until_ns)
 			b->cpus_known_from_ns = until_ns;
-	} else if (!state_cpu(b, cpu)) {
-		return;
+	} else {
+		state_cpu(b, cpu);
 	}
 	for (size_t i = from; i < to; i++) {
 		struct cpu *c = &b->cpus[i];

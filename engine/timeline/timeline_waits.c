@@ -3,26 +3,21 @@
 #include <stdlib.h>
 
 #include "timeline_private.h"
+#include "common/xalloc.h"
 
-/* False: out of memory. */
-static bool grow(struct builder *b, uint32_t thread, size_t need)
+static void grow(struct builder *b, uint32_t thread, size_t need)
 {
 	struct thread *th = &b->tl->threads[thread];
 	struct live *l = &b->live[thread];
 	/* Grows by only half, because waits are nearly all of the memory. */
 	size_t cap = l->cap_waits < 8 ? 8 : l->cap_waits + l->cap_waits / 2;
-	struct wait *p;
 
 	if (cap < need)
 		cap = need;
-	p = cap < UINT32_MAX ? realloc(th->waits, cap * sizeof(*p)) : NULL;
-	if (!p) {
-		b->out_of_memory = true;
-		return false;
-	}
-	th->waits = p;
+	if (cap >= UINT32_MAX)
+		out_of_memory();
+	th->waits = xreallocarray(th->waits, cap, sizeof(*th->waits));
 	l->cap_waits = cap;
-	return true;
 }
 
 struct wait *waits_room(struct builder *b, uint32_t thread, uint32_t n)
@@ -30,8 +25,8 @@ struct wait *waits_room(struct builder *b, uint32_t thread, uint32_t n)
 	struct thread *th = &b->tl->threads[thread];
 	size_t need = (size_t)th->n_waits + n + 1;
 
-	if (need > b->live[thread].cap_waits && !grow(b, thread, need))
-		return NULL;
+	if (need > b->live[thread].cap_waits)
+		grow(b, thread, need);
 	return &th->waits[th->n_waits];
 }
 
@@ -39,8 +34,9 @@ static void append(struct builder *b, uint32_t thread, const struct wait *w)
 {
 	struct thread *th = &b->tl->threads[thread];
 
-	if (th->n_waits < b->live[thread].cap_waits || grow(b, thread, 0))
-		th->waits[th->n_waits++] = *w;
+	if (th->n_waits == b->live[thread].cap_waits)
+		grow(b, thread, 0);
+	th->waits[th->n_waits++] = *w;
 }
 
 void waits_add_unknown(struct builder *b, uint32_t thread, uint64_t from_ns, uint64_t to_ns)

@@ -3,7 +3,7 @@
  * What a waking does: it ends a sleep, or is kept as an early one, or shows what its thread must
  * have been doing. timeline_state.c draws the states.
  */
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "timeline_private.h"
 
 /* Opens a wait that is known only by its waking. */
@@ -158,10 +158,7 @@ void state_ready(struct builder *b, uint32_t thread, const struct event *ev)
 	if (l->state != LIVE_WOKEN || l->open.wake_ns != ev->time_ns ||
 	    (!object && ev->kind == EVENT_READY))
 		return;
-	if (!GROW(b->ready, b->n_ready, b->cap_ready)) {
-		b->out_of_memory = true;
-		return;
-	}
+	XGROW(b->ready, b->n_ready, b->cap_ready);
 	b->ready[b->n_ready] = (struct ready_note) { .wake_ns = ev->time_ns,
 						     .thread = thread,
 						     .wait = b->tl->threads[thread].n_waits,

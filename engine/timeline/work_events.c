@@ -4,14 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 
-int work_events_add(struct work_events *w, const struct work_event *ev)
+void work_events_add(struct work_events *w, const struct work_event *ev)
 {
-	if (!GROW(w->at, w->n, w->cap))
-		return -ENOMEM;
+	XGROW(w->at, w->n, w->cap);
 	w->at[w->n++] = *ev;
-	return 0;
 }
 
 void work_events_free(struct work_events *w)

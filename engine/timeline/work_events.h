@@ -38,5 +38,5 @@ struct work_events {
 };
 
 /* 0 or -ENOMEM. To be called in order of time. */
-int work_events_add(struct work_events *w, const struct work_event *ev);
+void work_events_add(struct work_events *w, const struct work_event *ev);
 void work_events_free(struct work_events *w);

@@ -15,6 +15,7 @@
 #include "common/event_read.h"
 #include "common/lower_bound.h"
 #include "cursor_private.h"
+#include "common/xalloc.h"
 
 struct source {
 	struct event ev; /* its next event */
@@ -251,7 +252,7 @@ static int start(struct trace_cursor *c, size_t begin, size_t end, size_t number
 	if (s)
 		c->free = s->next_free;
 	else
-		s = calloc(1, sizeof(*s));
+		s = xcalloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	s->at = begin;
@@ -280,15 +281,13 @@ static int start_run(struct trace_cursor *c, const struct run *r)
 	return skip < n ? start(c, r->begin + skip, r->end, r->begin, false) : 0;
 }
 
-static int find_runs(struct trace_cursor *c)
+static void find_runs(struct trace_cursor *c)
 {
 	const struct event_block_ref **order;
 	size_t n = c->t->n_blocks;
 
-	order = c->order = malloc((n + 1) * sizeof(struct event_block_ref *));
-	c->runs = malloc((n + 1) * sizeof(*c->runs));
-	if (!order || !c->runs)
-		return -ENOMEM;
+	order = c->order = xmalloc((n + 1) * sizeof(struct event_block_ref *));
+	c->runs = xmalloc((n + 1) * sizeof(*c->runs));
 	for (size_t i = 0; i < n; i++)
 		order[i] = &c->t->blocks[i];
 	qsort(order, n, sizeof(*order), by_cpu_and_time);
@@ -300,13 +299,11 @@ static int find_runs(struct trace_cursor *c)
 		c->runs[c->n_runs - 1].end = i + 1;
 	}
 	qsort(c->runs, c->n_runs, sizeof(*c->runs), by_first);
-	return 0;
 }
 
-int cursor_make_heap(struct trace_cursor *c)
+void cursor_make_heap(struct trace_cursor *c)
 {
-	c->heap = malloc((c->n_runs + 1) * sizeof(struct source *));
-	return c->heap ? 0 : -ENOMEM;
+	c->heap = xmalloc((c->n_runs + 1) * sizeof(struct source *));
 }
 
 /* wait_for_completion(), as the kernel's versions have it, and what is inlined into it or not. */
@@ -378,7 +375,7 @@ static uint8_t stack_says(struct trace_cursor *c, uint32_t kstack)
 	if (kstack >= trace_stacks_end(c->t))
 		return SAYS_LOOKED_AT;
 	if (!c->stack_says)
-		c->stack_says = calloc(trace_stacks_end(c->t), 1);
+		c->stack_says = xcalloc(trace_stacks_end(c->t), 1);
 	if (c->stack_says && !c->stack_says[kstack])
 		c->stack_says[kstack] = what_says(c->t, kstack);
 	return c->stack_says ? c->stack_says[kstack] : 0;
@@ -396,8 +393,8 @@ static uint32_t with_object(struct trace_cursor *c, uint32_t object, uint32_t pa
 
 	if (says & SAYS_RCU)
 		object = rcu_object(c->t, kstack);
-	else if (!says || !object || says & SAYS_OUTSIDE)
-		return says ? pair : 0;
+	else if (!object || says & SAYS_OUTSIDE)
+		return pair;
 	return pairs_id(&c->pairs, TRACE_PAIR_OBJECT | object, pair);
 }
 
@@ -406,9 +403,7 @@ static int pair_threads(struct trace_cursor *c)
 {
 	size_t n = c->t->n_threads;
 
-	c->thread_pairs = calloc(n + 1, sizeof(*c->thread_pairs));
-	if (!c->thread_pairs)
-		return -ENOMEM;
+	c->thread_pairs = xcalloc(n + 1, sizeof(*c->thread_pairs));
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_thread *th = &c->t->threads[i];
 		bool stacks = th->kstack || th->ustack;
@@ -425,19 +420,17 @@ static int pair_threads(struct trace_cursor *c)
 
 int trace_cursor_new(struct trace_cursor **out, const struct trace *t)
 {
-	struct trace_cursor *c = calloc(1, sizeof(*c));
+	struct trace_cursor *c = xcalloc(1, sizeof(*c));
 	int err;
 
 	*out = NULL;
-	if (!c)
-		return -ENOMEM;
 	c->t = t;
 	c->to_ns = UINT64_MAX;
 	err = pair_threads(c);
 	if (!err)
-		err = find_runs(c);
+		find_runs(c);
 	if (!err)
-		err = cursor_make_heap(c);
+		cursor_make_heap(c);
 	if (!err)
 		err = start(c, 0, t->n_losses, SIZE_MAX, true);
 	if (err)
@@ -469,17 +462,13 @@ static void pass(struct trace_cursor *c)
 struct last_acts *cursor_acts(struct trace_cursor *c, uint32_t cpu)
 {
 	uint32_t n = cpu + 16, first = c->is_part ? REQUEST_BEFORE : 0;
-	struct last_acts *p;
 
 	if (cpu < c->n_acts)
 		return &c->acts[cpu];
-	p = realloc(c->acts, n * sizeof(*p));
-	if (!p)
-		return NULL;
-	c->acts = p;
-	for (; c->n_acts < n; c->n_acts++)
-		p[c->n_acts] = (struct last_acts) { .request = first };
-	return &p[cpu];
+	c->acts = xreallocarray(c->acts, n, sizeof(*c->acts));
+	while (c->n_acts < n)
+		c->acts[c->n_acts++] = (struct last_acts) { .request = first };
+	return &c->acts[cpu];
 }
 
 /*
@@ -495,8 +484,6 @@ static int join_waking(struct trace_cursor *c, const struct event *ev, uint32_t 
 	if (!request || !ev->kstack || trace_damage(c->t)->what)
 		return 0;
 	says = stack_says(c, ev->kstack);
-	if (!says)
-		return -ENOMEM;
 	if (!(says & SAYS_ENDS_REQUESTS))
 		return 0;
 	if (request == REQUEST_BEFORE)
@@ -555,8 +542,6 @@ static int join(struct trace_cursor *c, const struct event *ev)
 	if (ev->kind == EVENT_LOST)
 		return 0;
 	last = cursor_acts(c, ev->cpu);
-	if (!last)
-		return -ENOMEM;
 	switch (ev->kind) {
 	case EVENT_SWITCH:
 		return join_switch(c, ev, last);

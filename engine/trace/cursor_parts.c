@@ -6,25 +6,20 @@
 
 #include "base/compare.h"
 #include "cursor_private.h"
+#include "common/xalloc.h"
 
-int trace_cursor_new_part(struct trace_cursor **out, const struct trace_cursor *whole)
+void trace_cursor_new_part(struct trace_cursor **out, const struct trace_cursor *whole)
 {
-	struct trace_cursor *c = calloc(1, sizeof(*c));
+	struct trace_cursor *c = xcalloc(1, sizeof(*c));
 
 	*out = NULL;
-	if (!c)
-		return -ENOMEM;
 	c->t = whole->t;
 	c->is_part = true;
 	c->order = whole->order;
 	c->runs = whole->runs;
 	c->n_runs = c->next_run = whole->n_runs;
-	if (cursor_make_heap(c)) {
-		trace_cursor_free(c);
-		return -ENOMEM;
-	}
+	cursor_make_heap(c);
 	*out = c;
-	return 0;
 }
 
 void trace_cursor_window(struct trace_cursor *c, uint64_t from_ns, uint64_t to_ns)
@@ -57,15 +52,11 @@ int trace_cursor_take_over(struct trace_cursor *whole, const struct trace_cursor
 			p.b = pair_of[p.b];
 		}
 		pair_of[id] = pairs_id(&whole->pairs, p.a, p.b);
-		if (!pair_of[id])
-			return -ENOMEM;
 	}
 	for (uint32_t cpu = 0; cpu < part->n_acts; cpu++) {
 		uint32_t request = part->acts[cpu].request;
 		struct last_acts *last = cursor_acts(whole, cpu);
 
-		if (!last)
-			return -ENOMEM;
 		if (request != REQUEST_BEFORE)
 			last->request = request ? whole->n_done + request : 0;
 	}
@@ -107,8 +98,8 @@ static struct place *find_places(const struct trace *t, size_t *n)
 	*n = 0;
 	for (size_t i = 0; i < t->n_blocks; i++)
 		most += places_in(&t->blocks[i]);
-	places = malloc(most * sizeof(*places));
-	for (size_t i = 0; i < t->n_blocks && places; i++) {
+	places = xmalloc(most * sizeof(*places));
+	for (size_t i = 0; i < t->n_blocks; i++) {
 		const struct event_block_ref *b = &t->blocks[i];
 		uint32_t parts = places_in(b);
 
@@ -118,8 +109,7 @@ static struct place *find_places(const struct trace *t, size_t *n)
 				b->count / parts,
 			};
 	}
-	if (places)
-		qsort(places, *n, sizeof(*places), by_from);
+	qsort(places, *n, sizeof(*places), by_from);
 	return places;
 }
 
@@ -132,19 +122,15 @@ static uint64_t fewest_events(const struct trace_cursor *c)
 	return blocks ? (info->events + info->aux_events) / blocks * c->n_runs : 0;
 }
 
-int trace_cursor_slices(const struct trace_cursor *c, uint64_t events, bool cheap,
-			uint64_t **from_ns, size_t *n)
+void trace_cursor_slices(const struct trace_cursor *c, uint64_t events, bool cheap,
+			 uint64_t **from_ns, size_t *n)
 {
 	size_t n_places;
 	struct place *places = find_places(c->t, &n_places);
-	uint64_t *from = malloc((n_places + 2) * sizeof(*from)), sum = 0;
+	uint64_t *from = xmalloc((n_places + 2) * sizeof(*from)), sum = 0;
 
 	*from_ns = from;
 	*n = 0;
-	if (!places || !from) {
-		free(places);
-		return -ENOMEM;
-	}
 	if (cheap && events < fewest_events(c))
 		events = fewest_events(c);
 	from[(*n)++] = 0;
@@ -157,5 +143,4 @@ int trace_cursor_slices(const struct trace_cursor *c, uint64_t events, bool chea
 	}
 	from[*n] = UINT64_MAX;
 	free(places);
-	return 0;
 }

@@ -48,7 +48,7 @@ struct trace_cursor {
 };
 
 /* 0 or -ENOMEM. */
-int cursor_make_heap(struct trace_cursor *c);
+void cursor_make_heap(struct trace_cursor *c);
 /* What was last on the CPU. NULL: out of memory. */
 struct last_acts *cursor_acts(struct trace_cursor *c, uint32_t cpu);
 /* Ends the stream early; err: a negative errno, why; 0: for no reason. */

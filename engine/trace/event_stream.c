@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cpus.h"
+#include "common/xalloc.h"
 
 /* A batch is small enough to stay in a cache while it goes from one thread to the other. */
 #define BATCH_EVENTS 512u
@@ -65,20 +66,17 @@ static void *fill_ahead(void *arg)
 	return NULL;
 }
 
-int event_stream_new(struct event_stream **out, const struct trace *t, struct trace_cursor *cursor)
+void event_stream_new(struct event_stream **out, const struct trace *t, struct trace_cursor *cursor)
 {
-	struct event_stream *s = calloc(1, sizeof(*s));
+	struct event_stream *s = xcalloc(1, sizeof(*s));
 
 	*out = NULL;
-	if (!s)
-		return -ENOMEM;
 	s->cursor = cursor;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
 	s->threaded = trace_info(t)->events > FEW_EVENTS && cpus_usable(2) > 1 &&
 		      !pthread_create(&s->thread, NULL, fill_ahead, s);
 	*out = s;
-	return 0;
 }
 
 /* Waits for the next batch. */

@@ -13,7 +13,8 @@ struct event_stream;
  * Returns 0 or -ENOMEM. The cursor of t must outlive the stream; until its end nothing else takes
  * events from it.
  */
-int event_stream_new(struct event_stream **out, const struct trace *t, struct trace_cursor *cursor);
+void event_stream_new(struct event_stream **out, const struct trace *t,
+		      struct trace_cursor *cursor);
 /* The next event, valid until the next call; NULL at the end. */
 const struct event *event_stream_next(struct event_stream *s);
 /* May be called before the last event. NULL is allowed. */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "trace_private.h"
 
 static const char *info_text(const struct trace *t, unsigned int tag)
@@ -16,9 +16,7 @@ static int load(struct trace *t)
 {
 	int err;
 
-	t->made = calloc(1, sizeof(*t->made));
-	if (!t->made)
-		return -ENOMEM;
+	t->made = xcalloc(1, sizeof(*t->made));
 	err = trace_load(t);
 	t->info.host = info_text(t, CHAINLOG_INFO_HOST);
 	t->info.release = info_text(t, CHAINLOG_INFO_RELEASE);
@@ -26,9 +24,9 @@ static int load(struct trace *t)
 	t->info.options = info_text(t, CHAINLOG_INFO_OPTIONS);
 	t->info.tool = info_text(t, CHAINLOG_INFO_TOOL);
 	if (!err)
-		err = trace_define(t);
+		trace_define(t);
 	if (!err)
-		err = trace_find_losses(t);
+		trace_find_losses(t);
 	if (!err && t->bytes.damage)
 		trace_note_damage(t, t->bytes.damage_offset, 0, 0, t->bytes.damage);
 	return err;
@@ -36,14 +34,10 @@ static int load(struct trace *t)
 
 int trace_open_bytes(struct trace **out, const struct trace_bytes *bytes, bool checked)
 {
-	struct trace *t = calloc(1, sizeof(*t));
+	struct trace *t = xcalloc(1, sizeof(*t));
 	int err;
 
 	*out = NULL;
-	if (!t) {
-		trace_bytes_free(bytes);
-		return -ENOMEM;
-	}
 	t->bytes = *bytes;
 	t->checked = checked;
 	err = load(t);
@@ -324,17 +318,14 @@ void trace_choose_frames(struct trace *t, bool native)
 
 /* ---- names found later, frames of inlined functions ------------------------------------------ */
 
-int trace_name_frame(struct trace *t, uint32_t frame, const char *symbol, uint64_t offset)
+void trace_name_frame(struct trace *t, uint32_t frame, const char *symbol, uint64_t offset)
 {
 	uint32_t string = trace_add_string(t, symbol);
 	struct trace_frame *f = &t->frames[frame];
 
-	if (!string)
-		return -ENOMEM;
 	f->symbol = string;
 	f->offset = offset;
 	f->unnamed = false;
-	return 0;
 }
 
 int trace_locate_frame(struct trace *t, uint32_t frame, const char *file, uint32_t line)
@@ -348,19 +339,16 @@ int trace_locate_frame(struct trace *t, uint32_t frame, const char *file, uint32
 	return 0;
 }
 
-int trace_inline_frame(struct trace *t, uint32_t frame, const char *symbol, uint32_t *id)
+void trace_inline_frame(struct trace *t, uint32_t frame, const char *symbol, uint32_t *id)
 {
 	struct trace_frame at = t->frames[frame];
 	struct inlined *list;
 
 	if (!t->inlined) {
-		t->inlined = calloc(t->frames_end, sizeof(*t->inlined));
-		if (!t->inlined)
-			return -ENOMEM;
+		t->inlined = xcalloc(t->frames_end, sizeof(*t->inlined));
 		t->n_inlined = t->frames_end;
 	}
-	if (!GROW(t->frames, t->frames_end, t->cap_frames))
-		return -ENOMEM;
+	XGROW(t->frames, t->frames_end, t->cap_frames);
 	t->frames[t->frames_end] = (struct trace_frame) {
 		.addr = at.addr,
 		.space = at.space,
@@ -372,7 +360,7 @@ int trace_inline_frame(struct trace *t, uint32_t frame, const char *symbol, uint
 		list->first = t->frames_end;
 	list->n++;
 	*id = t->frames_end++;
-	return trace_name_frame(t, *id, symbol, 0);
+	trace_name_frame(t, *id, symbol, 0);
 }
 
 static uint32_t inlined_at(const struct trace *t, uint32_t frame)
@@ -380,18 +368,16 @@ static uint32_t inlined_at(const struct trace *t, uint32_t frame)
 	return frame < t->n_inlined ? t->inlined[frame].n : 0;
 }
 
-int trace_inline_stacks(struct trace *t)
+void trace_inline_stacks(struct trace *t)
 {
 	uint64_t n = 0, at = 0;
 	uint32_t *frames;
 
 	if (!t->inlined)
-		return 0;
+		return;
 	for (uint64_t i = 0; i < t->n_stack_frames; i++)
 		n += 1 + inlined_at(t, t->stack_frames[i]);
-	frames = malloc((n + 1) * sizeof(*frames));
-	if (!frames)
-		return -ENOMEM;
+	frames = xmalloc((n + 1) * sizeof(*frames));
 	for (uint32_t id = 0; id < t->stacks_end; id++) {
 		struct stack_ref *s = &t->stacks[id];
 		uint64_t first = at;
@@ -412,5 +398,4 @@ int trace_inline_stacks(struct trace *t)
 	free(t->inlined);
 	t->inlined = NULL;
 	t->n_inlined = 0;
-	return 0;
 }

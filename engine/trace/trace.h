@@ -202,7 +202,7 @@ uint32_t trace_make_string(const struct trace *t, const char *text);
  * all that reads it. To be given before anything else is taken from the trace or made for it, and
  * again after trace_check(). Texts are copied. Each returns 0 or -ENOMEM.
  */
-int trace_name_frame(struct trace *t, uint32_t frame, const char *symbol, uint64_t offset);
+void trace_name_frame(struct trace *t, uint32_t frame, const char *symbol, uint64_t offset);
 /* Where in the source the frame is; file NULL: not known. */
 int trace_locate_frame(struct trace *t, uint32_t frame, const char *file, uint32_t line);
 /*
@@ -211,8 +211,8 @@ int trace_locate_frame(struct trace *t, uint32_t frame, const char *file, uint32
  * trace_inline_stacks() then puts them into all stacks. At most TRACE_INLINE_MAX for a frame.
  */
 #define TRACE_INLINE_MAX 64u
-int trace_inline_frame(struct trace *t, uint32_t frame, const char *symbol, uint32_t *id);
-int trace_inline_stacks(struct trace *t);
+void trace_inline_frame(struct trace *t, uint32_t frame, const char *symbol, uint32_t *id);
+void trace_inline_stacks(struct trace *t);
 
 const struct trace_thread *trace_threads(const struct trace *t, size_t *n);
 const struct trace_holder *trace_holders(const struct trace *t, size_t *n);
@@ -261,7 +261,7 @@ void trace_cursor_free(struct trace_cursor *c);
  * before its window.
  */
 /* A part, without a window yet. 0 or -ENOMEM. To be freed before the whole one. */
-int trace_cursor_new_part(struct trace_cursor **out, const struct trace_cursor *whole);
+void trace_cursor_new_part(struct trace_cursor **out, const struct trace_cursor *whole);
 /*
  * The next events are those from from_ns up to to_ns, without it; of the whole cursor too, which
  * goes on with its pairs and what it knows of each CPU. Not for a trace with losses.
@@ -278,5 +278,5 @@ int trace_cursor_take_over(struct trace_cursor *whole, const struct trace_cursor
  * Windows of about so many events, if cheap of more where that costs too much: *n of them, the i-th
  * from (*from_ns)[i] to (*from_ns)[i + 1]. 0 or -ENOMEM; the caller frees *from_ns in any case.
  */
-int trace_cursor_slices(const struct trace_cursor *c, uint64_t events, bool cheap,
-			uint64_t **from_ns, size_t *n);
+void trace_cursor_slices(const struct trace_cursor *c, uint64_t events, bool cheap,
+			 uint64_t **from_ns, size_t *n);

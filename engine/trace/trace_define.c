@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/kernel_functions.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "trace_private.h"
 
 const char *trace_string(const struct trace *t, uint32_t id)
@@ -24,14 +24,9 @@ uint32_t trace_make_string(const struct trace *t, const char *text)
 
 	if (id)
 		return t->strings_end + id - 1;
-	copy = GROW(made->at, made->ids.n, made->cap) ? strdup(text) : NULL;
-	if (!copy)
-		return 0;
-	id = intern_id(&made->ids, text, strlen(text), NULL);
-	if (!id) {
-		free(copy);
-		return 0;
-	}
+	XGROW(made->at, made->ids.n, made->cap);
+	copy = xstrdup(text);
+	id = xintern(&made->ids, text, strlen(text), NULL);
 	made->at[id - 1] = copy;
 	return t->strings_end + id - 1;
 }
@@ -51,12 +46,9 @@ uint32_t trace_add_string(struct trace *t, const char *s)
 {
 	char *copy;
 
-	if (!GROW(t->added, t->n_added, t->cap_added) ||
-	    !GROW(t->strings, t->strings_end, t->cap_strings))
-		return 0;
-	copy = strdup(s);
-	if (!copy)
-		return 0;
+	XGROW(t->added, t->n_added, t->cap_added);
+	XGROW(t->strings, t->strings_end, t->cap_strings);
+	copy = xstrdup(s);
 	t->added[t->n_added++] = copy;
 	t->strings[t->strings_end] = copy;
 	return t->strings_end++;
@@ -526,7 +518,7 @@ static void define_list(struct trace *t, const struct list *list)
 	}
 }
 
-static int define_lost(struct trace *t)
+static void define_lost(struct trace *t)
 {
 	const struct payload_list *l = &t->defs[CHAINLOG_BLOCK_LOST];
 
@@ -537,37 +529,32 @@ static int define_lost(struct trace *t)
 		for (uint64_t k = 0; k < count && r.p; k++) {
 			uint64_t cpu = get_u64(&r), n = get_u64(&r);
 			uint64_t first_ns = get_time(&r), span = get_time(&r);
-			int err;
 
 			if (r.p && (cpu > TRACE_CPU_LIMIT || span > INT64_MAX - first_ns ||
 				    n > UINT64_MAX - t->info.lost))
 				r.p = NULL;
 			if (!r.p)
 				break;
-			err = trace_note_loss(t, cpu ? (uint32_t)cpu - 1 : EVENT_CPU_UNKNOWN, n,
-					      first_ns, first_ns + span);
-			if (err)
-				return err;
+			trace_note_loss(t, cpu ? (uint32_t)cpu - 1 : EVENT_CPU_UNKNOWN, n, first_ns,
+					first_ns + span);
 			t->info.lost += n;
 		}
 		if (r.p != r.end)
 			note_malformed(t, &l->refs[i], "a malformed block of losses");
 	}
-	return 0;
 }
 
 /* The recorder's own threads may not be in the list of threads, but wake others. */
-static int define_recorder(struct trace *t)
+static void define_recorder(struct trace *t)
 {
 	const char *tool = t->info.tool;
 	size_t len = strcspn(tool, " ");
 	char name[16];
 
 	if (!t->info.recorder_tgid || !len)
-		return 0;
+		return;
 	snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name)), tool);
 	t->info.recorder_name = trace_add_string(t, name);
-	return t->info.recorder_name ? 0 : -ENOMEM;
 }
 
 /* ---- objects that kernel stacks show --------------------------------------------------------- */
@@ -581,7 +568,7 @@ uint32_t trace_rcu_object(const struct trace *t, const char *name)
 }
 
 /* Makes an object of each function of the kernel that waits for RCU. 0 or -ENOMEM. */
-static int define_rcu(struct trace *t)
+static void define_rcu(struct trace *t)
 {
 	size_t cap = t->objects_end;
 	uint32_t class = 0;
@@ -596,15 +583,13 @@ static int define_rcu(struct trace *t)
 			continue;
 		if (!class)
 			class = trace_add_string(t, "RCU");
-		if (!class || !GROW(t->objects, t->objects_end, cap))
-			return -ENOMEM;
+		XGROW(t->objects, t->objects_end, cap);
 		t->objects[t->objects_end++] =
 			(struct trace_object) { .class = class, .name = f->symbol };
 	}
-	return 0;
 }
 
-int trace_define(struct trace *t)
+void trace_define(struct trace *t)
 {
 	uint64_t text =
 		t->defs[CHAINLOG_BLOCK_STRINGS].bytes + 2 * t->defs[CHAINLOG_BLOCK_MODULES].bytes;
@@ -623,24 +608,22 @@ int trace_define(struct trace *t)
 	t->cap_strings = t->strings_end;
 	t->cap_frames = t->frames_end;
 	/* Zeroed tables cost memory only where something is written to them. */
-	t->strings = calloc(t->strings_end, sizeof(*t->strings));
-	t->modules = calloc(t->modules_end, sizeof(*t->modules));
-	t->in_file = calloc(t->spaces_end, sizeof(*t->in_file));
-	t->of_process = calloc(t->spaces_end, sizeof(*t->of_process));
-	t->segments = malloc((segments + 1) * sizeof(*t->segments));
-	t->frames = calloc(t->frames_end, sizeof(*t->frames));
-	t->stacks = calloc(t->stacks_end, sizeof(*t->stacks));
-	t->objects = calloc(t->objects_end, sizeof(*t->objects));
-	t->threads = malloc((threads + 1) * sizeof(*t->threads));
-	t->holders = malloc((holders + 1) * sizeof(*t->holders));
-	t->notes = malloc((notes + 1) * sizeof(*t->notes));
-	t->stack_frames = malloc((frames + 1) * sizeof(*t->stack_frames));
-	t->text = malloc(text + 1);
-	if (!t->strings || !t->modules || !t->in_file || !t->of_process || !t->segments ||
-	    !t->frames || !t->stacks || !t->objects || !t->threads || !t->holders || !t->notes ||
-	    !t->stack_frames || !t->text)
-		return -ENOMEM;
+	t->strings = xcalloc(t->strings_end, sizeof(*t->strings));
+	t->modules = xcalloc(t->modules_end, sizeof(*t->modules));
+	t->in_file = xcalloc(t->spaces_end, sizeof(*t->in_file));
+	t->of_process = xcalloc(t->spaces_end, sizeof(*t->of_process));
+	t->segments = xmalloc((segments + 1) * sizeof(*t->segments));
+	t->frames = xcalloc(t->frames_end, sizeof(*t->frames));
+	t->stacks = xcalloc(t->stacks_end, sizeof(*t->stacks));
+	t->objects = xcalloc(t->objects_end, sizeof(*t->objects));
+	t->threads = xmalloc((threads + 1) * sizeof(*t->threads));
+	t->holders = xmalloc((holders + 1) * sizeof(*t->holders));
+	t->notes = xmalloc((notes + 1) * sizeof(*t->notes));
+	t->stack_frames = xmalloc((frames + 1) * sizeof(*t->stack_frames));
+	t->text = xmalloc(text + 1);
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		define_list(t, &lists[i]);
-	return define_recorder(t) || define_rcu(t) ? -ENOMEM : define_lost(t);
+	define_recorder(t);
+	define_rcu(t);
+	define_lost(t);
 }

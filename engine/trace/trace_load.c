@@ -6,7 +6,7 @@
 
 #include "base/compare.h"
 #include "base/cpus.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/crc32c.h"
 #include "common/event_read.h"
 #include "trace_private.h"
@@ -147,20 +147,16 @@ void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_
 	t->damage.blocks += blocks;
 }
 
-int trace_note_skip(struct trace *t, uint64_t offset, bool at_end)
+void trace_note_skip(struct trace *t, uint64_t offset, bool at_end)
 {
-	if (!GROW(t->skips, t->n_skips, t->cap_skips))
-		return -ENOMEM;
+	XGROW(t->skips, t->n_skips, t->cap_skips);
 	t->skips[t->n_skips++] = (struct skipped) { offset, at_end };
-	return 0;
 }
 
-int trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
+void trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
 {
-	if (!GROW(t->losses, t->n_losses, t->cap_losses))
-		return -ENOMEM;
+	XGROW(t->losses, t->n_losses, t->cap_losses);
 	t->losses[t->n_losses++] = (struct trace_loss) { first_ns, last_ns, n, cpu };
-	return 0;
 }
 
 /* ---- INFO and END -------------------------------------------------------------------------- */
@@ -203,9 +199,7 @@ static int load_tags(struct trace *t, const struct block *b, uint64_t v[TRACE_TA
 			continue;
 		if (b->type == CHAINLOG_BLOCK_INFO && TEXTS >> tag & 1) {
 			free(t->info_text[tag]);
-			t->info_text[tag] = strndup((const char *)value, len);
-			if (!t->info_text[tag])
-				return -ENOMEM;
+			t->info_text[tag] = xstrndup((const char *)value, len);
 			continue;
 		}
 		if (chainlog_get_varint(value, value + len, &number) != value + len)
@@ -357,19 +351,19 @@ static int take_events(struct trace *t, const struct events_check *c)
 	if (c->no_head) {
 		trace_note_damage(t, c->block.offset, bytes, 1,
 				  "an events block with an impossible head");
-		return trace_note_skip(t, c->block.offset, false);
+		trace_note_skip(t, c->block.offset, false);
+		return 0;
 	}
 	if (c->ret) {
 		trace_note_damage(t, c->block.offset, bytes, 1,
 				  "an events block with malformed events");
 		t->bad_events += c->head.count;
-		return trace_note_loss(t, c->head.cpu, c->head.count, c->head.first_ns,
-				       c->head.last_ns);
+		trace_note_loss(t, c->head.cpu, c->head.count, c->head.first_ns, c->head.last_ns);
+		return 0;
 	}
 	if (!c->head.count)
 		return 0;
-	if (!GROW(t->blocks, t->n_blocks, t->cap_blocks))
-		return -ENOMEM;
+	XGROW(t->blocks, t->n_blocks, t->cap_blocks);
 	t->blocks[t->n_blocks++] = (struct event_block_ref) {
 		.payload = c->block.payload,
 		.offset = c->block.offset,
@@ -423,23 +417,19 @@ static int load_events(struct trace *t, struct events_checks *all)
 	return err;
 }
 
-static int note_events(struct events_checks *all, const struct block *b)
+static void note_events(struct events_checks *all, const struct block *b)
 {
-	if (!GROW(all->checks, all->n, all->cap))
-		return -ENOMEM;
+	XGROW(all->checks, all->n, all->cap);
 	all->checks[all->n++] = (struct events_check) { .block = *b };
-	return 0;
 }
 
-static int load_definitions(struct trace *t, const struct block *b)
+static void load_definitions(struct trace *t, const struct block *b)
 {
 	struct payload_list *l = &t->defs[b->type];
 
-	if (!GROW(l->refs, l->n, l->cap))
-		return -ENOMEM;
+	XGROW(l->refs, l->n, l->cap);
 	l->refs[l->n++] = (struct payload_ref) { b->payload, b->offset, b->len };
 	l->bytes += b->len;
-	return 0;
 }
 
 static int load_block(struct trace *t, struct events_checks *events, const struct block *b)
@@ -452,13 +442,16 @@ static int load_block(struct trace *t, struct events_checks *events, const struc
 		break;
 	case CHAINLOG_BLOCK_EVENTS:
 	case CHAINLOG_BLOCK_AUX_EVENTS:
-		return note_events(events, b);
+		note_events(events, b);
+		return 0;
 	case CHAINLOG_BLOCK_END:
 		err = load_end(t, b);
 		break;
 	default:
-		if (b->type < CHAINLOG_BLOCKS)
-			return load_definitions(t, b);
+		if (b->type < CHAINLOG_BLOCKS) {
+			load_definitions(t, b);
+			return 0;
+		}
 		return 0; /* a later version's */
 	}
 	if (err == -EBADMSG) {
@@ -499,14 +492,14 @@ static int not_a_trace(const struct trace *t)
 	return -EBADMSG;
 }
 
-static int note_skipped(struct trace *t, const struct block_scan *scan, bool at_end)
+static void note_skipped(struct trace *t, const struct block_scan *scan, bool at_end)
 {
 	bool cut = at_end && scan->why == BLOCK_CUT;
 
 	if (!scan->skipped)
-		return 0;
+		return;
 	trace_note_damage(t, scan->skip_at, scan->skipped, !cut, status_texts[scan->why]);
-	return trace_note_skip(t, scan->skip_at, cut);
+	trace_note_skip(t, scan->skip_at, cut);
 }
 
 int trace_load(struct trace *t)
@@ -526,19 +519,18 @@ int trace_load(struct trace *t)
 			trace_note_damage(t, b.offset, t->bytes.len - b.offset, 0,
 					  "a second trace begins here");
 			t->damage.cut = true;
-			err = trace_note_skip(t, b.offset, true);
+			trace_note_skip(t, b.offset, true);
+			err = 0;
 			goto out;
 		}
 		if (!any && !scan.skipped && b.type != CHAINLOG_BLOCK_INFO) {
 			trace_note_damage(t, 0, 0, 0, "the beginning is missing");
-			err = trace_note_skip(t, 0, false);
-			if (err)
-				break;
+			trace_note_skip(t, 0, false);
+			err = 0;
 		}
 		any = true;
-		err = note_skipped(t, &scan, false);
-		if (!err)
-			err = load_block(t, &events, &b);
+		note_skipped(t, &scan, false);
+		err = load_block(t, &events, &b);
 		if (t->info.complete) {
 			check_footer(t, &b);
 			goto out;
@@ -546,12 +538,13 @@ int trace_load(struct trace *t)
 	}
 	if (!err && !any)
 		err = not_a_trace(t);
-	if (!err)
-		err = note_skipped(t, &scan, true);
+	if (!err) {
+		note_skipped(t, &scan, true);
+	}
 	if (!err) {
 		t->damage.cut = true;
 		trace_note_damage(t, t->bytes.len, 0, 0, "the file ends without an END block");
-		err = trace_note_skip(t, t->bytes.len, true);
+		trace_note_skip(t, t->bytes.len, true);
 	}
 out:
 	if (!err)

@@ -11,6 +11,7 @@
 #include "base/compare.h"
 #include "common/lower_bound.h"
 #include "trace_private.h"
+#include "common/xalloc.h"
 
 static int by_cpu_and_place(const void *pa, const void *pb)
 {
@@ -44,44 +45,40 @@ static bool skipped_between(const struct trace *t, uint64_t from, uint64_t to)
 }
 
 /* Notes losses in the gaps between a CPU's blocks: in all, or only where bytes were skipped. */
-static int note_gaps(struct trace *t, const struct event_block_ref **blocks, size_t n,
-		     bool everywhere, uint32_t *cpus)
+static void note_gaps(struct trace *t, const struct event_block_ref **blocks, size_t n,
+		      bool everywhere, uint32_t *cpus)
 {
-	int err = 0;
-
 	*cpus = 0;
-	for (size_t i = 0; i < n && !err;) {
+	for (size_t i = 0; i < n;) {
 		uint32_t cpu = blocks[i]->cpu;
 		uint64_t last_ns = t->info.start_ns, offset = 0;
 
 		++*cpus;
-		for (; i < n && blocks[i]->cpu == cpu && !err; i++) {
+		for (; i < n && blocks[i]->cpu == cpu; i++) {
 			const struct event_block_ref *b = blocks[i];
 
 			if (b->first_ns >= last_ns &&
 			    (everywhere || skipped_between(t, offset, b->offset)))
-				err = trace_note_loss(t, cpu, 0, last_ns, b->first_ns);
+				trace_note_loss(t, cpu, 0, last_ns, b->first_ns);
 			if (b->last_ns > last_ns)
 				last_ns = b->last_ns;
 			offset = b->offset;
 		}
-		if (!err && (everywhere || skipped_between(t, offset, UINT64_MAX)))
-			err = trace_note_loss(t, cpu, 0, last_ns, t->info.end_ns);
+		if ((everywhere || skipped_between(t, offset, UINT64_MAX)))
+			trace_note_loss(t, cpu, 0, last_ns, t->info.end_ns);
 	}
-	return err;
 }
 
 /*
  * A skipped block may also have been the only one of a CPU. Blocks are written when they are full
  * or all together, so its times are about those of its neighbours in the file.
  */
-static int note_unseen_cpus(struct trace *t)
+static void note_unseen_cpus(struct trace *t)
 {
 	const struct event_block_ref *before = NULL, *after;
 	size_t k = 0;
-	int err = 0;
 
-	for (size_t i = 0; i < t->n_skips && !err; i++) {
+	for (size_t i = 0; i < t->n_skips; i++) {
 		uint64_t first_ns = t->info.start_ns, last_ns = t->info.end_ns;
 
 		for (; k < t->n_blocks && t->blocks[k].offset < t->skips[i].offset; k++)
@@ -96,9 +93,8 @@ static int note_unseen_cpus(struct trace *t)
 		if (after)
 			last_ns = before && before->last_ns > after->last_ns ? before->last_ns
 									     : after->last_ns;
-		err = trace_note_loss(t, EVENT_CPU_UNKNOWN, 0, first_ns, last_ns);
+		trace_note_loss(t, EVENT_CPU_UNKNOWN, 0, first_ns, last_ns);
 	}
-	return err;
 }
 
 /* Cuts all losses, also those that were recorded, to the trace's time. */
@@ -136,14 +132,13 @@ static void find_time_range(struct trace *t)
 		t->info.end_ns = t->info.start_ns;
 }
 
-int trace_find_losses(struct trace *t)
+void trace_find_losses(struct trace *t)
 {
 	const struct event_block_ref **blocks = NULL;
 	uint64_t known = t->info.events + t->bad_events;
 	bool everywhere = false;
 	size_t n_blocks = 0;
 	uint32_t cpus;
-	int err = 0;
 
 	find_time_range(t);
 	if (t->info.complete) {
@@ -161,22 +156,17 @@ int trace_find_losses(struct trace *t)
 					  "blocks of samples or the like are missing");
 	}
 	if (t->n_skips || everywhere) {
-		blocks = malloc((t->n_blocks + 1) * sizeof(*blocks));
-		if (!blocks)
-			return -ENOMEM;
+		blocks = xmalloc((t->n_blocks + 1) * sizeof(*blocks));
 		for (size_t i = 0; i < t->n_blocks; i++)
 			if (!t->blocks[i].aux)
 				blocks[n_blocks++] = &t->blocks[i];
 		qsort(blocks, n_blocks, sizeof(*blocks), by_cpu_and_place);
-		err = note_gaps(t, blocks, n_blocks, everywhere, &cpus);
-		if (!err && (cpus < t->info.cpus || !t->info.cpus))
-			err = note_unseen_cpus(t);
+		note_gaps(t, blocks, n_blocks, everywhere, &cpus);
+		if ((cpus < t->info.cpus || !t->info.cpus))
+			note_unseen_cpus(t);
 		free(blocks);
 	}
-	if (err)
-		return err;
 	clamp_losses(t);
 	if (t->n_losses)
 		qsort(t->losses, t->n_losses, sizeof(*t->losses), by_time);
-	return 0;
 }

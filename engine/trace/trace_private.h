@@ -134,8 +134,9 @@ void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_
  * Note that events may be missing at a place of the file (see trace_loss.c), and that n are missing
  * in [first_ns, last_ns] of cpu. Both return 0 or -ENOMEM.
  */
-int trace_note_skip(struct trace *t, uint64_t offset, bool at_end);
-int trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns);
+void trace_note_skip(struct trace *t, uint64_t offset, bool at_end);
+void trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns,
+		     uint64_t last_ns);
 
 /*
  * The steps of opening, in this order; each returns 0 or a negative errno.
@@ -144,8 +145,8 @@ int trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns
  * trace_find_losses: turns skipped places into losses, and sorts all losses.
  */
 int trace_load(struct trace *t);
-int trace_define(struct trace *t);
-int trace_find_losses(struct trace *t);
+void trace_define(struct trace *t);
+void trace_find_losses(struct trace *t);
 
 /* The id of a copy of s, which the trace did not define; 0: out of memory. */
 uint32_t trace_add_string(struct trace *t, const char *s);

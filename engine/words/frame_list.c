@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "base/compare.h"
 #include "base/pairs.h"
 #include "common/intern.h"
@@ -28,19 +28,15 @@ struct frame_lists {
 	/* The list in the making. */
 	uint32_t *list;
 	size_t n, cap;
-	bool failed;
 };
 
-int frame_lists_new(struct frame_lists **out, struct names *names, bool by_line)
+void frame_lists_new(struct frame_lists **out, struct names *names, bool by_line)
 {
-	struct frame_lists *f = calloc(1, sizeof(*f));
+	struct frame_lists *f = xcalloc(1, sizeof(*f));
 
 	*out = f;
-	if (!f)
-		return -ENOMEM;
 	f->names = names;
 	f->by_line = by_line;
-	return 0;
 }
 
 void frame_lists_free(struct frame_lists *f)
@@ -56,30 +52,25 @@ void frame_lists_free(struct frame_lists *f)
 	free(f);
 }
 
-/* The number of the frame's place; 0: it has none, or (f->failed) out of memory. */
+/* The number of the frame's place; 0: it has none. */
 static uint32_t place_of(struct frame_lists *f, const struct trace_frame *frame)
 {
 	uint32_t module = frame->code ? 0 : frame->module, file, source = 0, place;
 
 	if (f->by_line && frame->file) {
 		file = names_string(f->names, frame->file);
-		source = file ? pairs_id(&f->sources, file, frame->line) : 0;
-		f->failed |= !source;
+		source = pairs_id(&f->sources, file, frame->line);
 	}
 	if (!module && !source)
 		return 0;
 	place = pairs_id(&f->places, module, source);
-	f->failed |= !place;
 	return place;
 }
 
-/* frame 0: out of memory. */
 static void add(struct frame_lists *f, uint32_t frame)
 {
-	if (frame && GROW(f->list, f->n, f->cap))
-		f->list[f->n++] = frame;
-	else
-		f->failed = true;
+	XGROW(f->list, f->n, f->cap);
+	f->list[f->n++] = frame;
 }
 
 static void add_frame(void *arg, uint32_t text, const struct trace_frame *of)
@@ -99,10 +90,8 @@ uint32_t frame_list_take(struct frame_lists *f)
 {
 	uint32_t list = 0;
 
-	if (!f->failed)
-		list = intern_id(&f->lists, f->list, f->n * sizeof(*f->list), NULL);
+	list = xintern(&f->lists, f->list, f->n * sizeof(*f->list), NULL);
 	f->n = 0;
-	f->failed = false;
 	return list;
 }
 
@@ -116,8 +105,7 @@ static bool note_object(struct frame_lists *f, uint32_t list, uint32_t stack)
 	};
 
 	while (f->n_objects <= list) {
-		if (!GROW(f->objects, f->n_objects, f->cap_objects))
-			return false;
+		XGROW(f->objects, f->n_objects, f->cap_objects);
 		f->objects[f->n_objects++] = (struct list_object) { 0 };
 	}
 	f->objects[list] = o;
@@ -171,7 +159,7 @@ uint32_t frame_of_text(struct frame_lists *f, const char *raw)
 {
 	uint32_t text = names_clean(f->names, raw);
 
-	return text ? pairs_id(&f->frames, text, 0) : 0;
+	return pairs_id(&f->frames, text, 0);
 }
 
 size_t frame_list_len(const struct frame_lists *f, uint32_t list)

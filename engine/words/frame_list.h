@@ -18,7 +18,7 @@ struct chain_frame {
 };
 
 /* by_line: places in the source are kept apart. names must outlive it. 0 or -ENOMEM. */
-int frame_lists_new(struct frame_lists **out, struct names *names, bool by_line);
+void frame_lists_new(struct frame_lists **out, struct names *names, bool by_line);
 void frame_lists_free(struct frame_lists *f);
 
 /* ---- each function returns the number of a list or a frame, or 0 when out of memory --------- */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/kernel_functions.h"
+#include "common/xalloc.h"
 
 /* In flags[]: the frame's name has been looked up. */
 #define LOOKED_UP 0x80000000u
@@ -23,27 +24,18 @@ struct kernel_stacks {
 	uint32_t *of[WAKERS];
 };
 
-int kernel_stacks_new(struct kernel_stacks **out, const struct trace *t)
+void kernel_stacks_new(struct kernel_stacks **out, const struct trace *t)
 {
-	struct kernel_stacks *k = calloc(1, sizeof(*k));
+	struct kernel_stacks *k = xcalloc(1, sizeof(*k));
 	size_t n = trace_stacks_end(t);
 
 	*out = NULL;
-	if (!k)
-		return -ENOMEM;
 	k->trace = t;
-	k->flags = calloc((size_t)trace_frames_end(t) + 1, sizeof(*k->flags));
+	k->flags = xcalloc((size_t)trace_frames_end(t) + 1, sizeof(*k->flags));
 	*out = k;
 	for (int i = 0; i < WAKERS && k->flags; i++) {
-		k->of[i] = calloc(n + 1, sizeof(*k->of[i]));
-		if (!k->of[i])
-			*out = NULL;
+		k->of[i] = xcalloc(n + 1, sizeof(*k->of[i]));
 	}
-	if (k->flags && *out)
-		return 0;
-	*out = NULL;
-	kernel_stacks_free(k);
-	return -ENOMEM;
 }
 
 void kernel_stacks_free(struct kernel_stacks *k)

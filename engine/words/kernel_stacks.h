@@ -33,7 +33,7 @@ struct waker_context {
 };
 
 /* 0 or -ENOMEM, with *out NULL. t must outlive it. */
-int kernel_stacks_new(struct kernel_stacks **out, const struct trace *t);
+void kernel_stacks_new(struct kernel_stacks **out, const struct trace *t);
 void kernel_stacks_free(struct kernel_stacks *k);
 
 /* enum kernel_function, or-ed, of a frame of any stack. */

@@ -16,9 +16,7 @@ uint32_t link_identity(struct link_identities *j, struct names *n, const struct 
 	if (!(l->flags & (LINK_STARTED | LINK_LABEL))) {
 		where = names_off_cpu(n, l->blocked);
 		object = names_object(n, timelines_pair(tl, l->blocked).object, true);
-		slept = where && object ? pairs_id(&j->slept, where, object) : 0;
-		if (!slept)
-			return 0;
+		slept = pairs_id(&j->slept, where, object);
 	}
 	return text ? pairs_id(&j->at, text, slept) : 0;
 }

@@ -110,8 +110,8 @@ static uint32_t adopt_text(struct names *n, struct text_buf *text, struct text_b
 {
 	uint32_t words;
 
-	names_put(text, named->failed ? "" : named->p);
-	words = text->failed || named->failed ? 0 : names_adopt(n, text->p);
+	names_put(text, named->p);
+	words = names_adopt(n, text->p);
 	text_free(named);
 	text_free(text);
 	return words;
@@ -164,7 +164,7 @@ uint32_t words_of_wait(struct names *n, uint32_t thread, const struct wait *w)
 		return joined;
 	holder = lock_holder(o, thread, w);
 	/* What the kernel knows is a part of the object's name. */
-	if (!words || holder == THREAD_NONE || object_names_holder(o, pair.object))
+	if (holder == THREAD_NONE || object_names_holder(o, pair.object))
 		return words;
 	text_puts(&named, " held by");
 	object_names_put_thread(o, holder, &named);

@@ -11,6 +11,7 @@
 #include "common/intern.h"
 #include "code_frames.h"
 #include "object_names.h"
+#include "common/xalloc.h"
 
 struct names {
 	const struct timelines *timelines;
@@ -32,32 +33,24 @@ struct names {
 	struct pair_table of_stack;
 };
 
-int names_new(struct names **out, const struct timelines *tl, const struct options *o)
+void names_new(struct names **out, const struct timelines *tl, const struct options *o)
 {
-	struct names *n = calloc(1, sizeof(*n));
+	struct names *n = xcalloc(1, sizeof(*n));
 
 	*out = NULL;
-	if (!n)
-		return -ENOMEM;
 	n->timelines = tl;
 	n->trace = timelines_trace(tl);
 	n->options = o;
 	for (int i = 0; i < 2; i++)
-		n->of_frame[i] = calloc((size_t)trace_frames_end(n->trace) + 1, sizeof(uint32_t));
-	n->of_string = calloc((size_t)trace_strings_end(n->trace) + 1, sizeof(*n->of_string));
-	n->of_group = calloc((size_t)trace_strings_end(n->trace) + 1, sizeof(*n->of_group));
-	n->of_pair = calloc(timelines_pairs_end(tl), sizeof(*n->of_pair));
-	if (!kernel_stacks_new(&n->kernel, n->trace))
-		(void)object_names_new(&n->objects, tl, n->kernel);
+		n->of_frame[i] = xcalloc((size_t)trace_frames_end(n->trace) + 1, sizeof(uint32_t));
+	n->of_string = xcalloc((size_t)trace_strings_end(n->trace) + 1, sizeof(*n->of_string));
+	n->of_group = xcalloc((size_t)trace_strings_end(n->trace) + 1, sizeof(*n->of_group));
+	n->of_pair = xcalloc(timelines_pairs_end(tl), sizeof(*n->of_pair));
+	kernel_stacks_new(&n->kernel, n->trace);
+	object_names_new(&n->objects, tl, n->kernel);
 	for (int full = 0; full < 2; full++)
-		n->of_object[full] = calloc(trace_objects_end(n->trace), sizeof(uint32_t));
-	if (!n->of_frame[0] || !n->of_frame[1] || !n->of_string || !n->of_group || !n->of_pair ||
-	    !n->kernel || !n->objects || !n->of_object[0] || !n->of_object[1]) {
-		names_free(n);
-		return -ENOMEM;
-	}
+		n->of_object[full] = xcalloc(trace_objects_end(n->trace), sizeof(uint32_t));
 	*out = n;
-	return 0;
 }
 
 void names_free(struct names *n)
@@ -98,7 +91,7 @@ const char *names_text(const struct names *n, uint32_t text)
 
 uint32_t names_adopt(struct names *n, const char *text)
 {
-	return intern_id(&n->texts, text, strlen(text), NULL);
+	return xintern(&n->texts, text, strlen(text), NULL);
 }
 
 static void put_clean(struct text_buf *b, const char *raw)
@@ -120,7 +113,7 @@ static void put_clean(struct text_buf *b, const char *raw)
 /* The id of the text in b, which it empties. 0: out of memory. */
 static uint32_t take(struct names *n, struct text_buf *b)
 {
-	uint32_t id = b->failed ? 0 : intern_id(&n->texts, b->len ? b->p : "", b->len, NULL);
+	uint32_t id = xintern(&n->texts, b->len ? b->p : "", b->len, NULL);
 
 	b->len = 0;
 	return id;
@@ -163,7 +156,7 @@ uint32_t names_object(struct names *n, uint32_t object, bool in_full)
 		text_puts(&raw, "[");
 		object_names_put(n->objects, object, in_full, &raw);
 		text_puts(&raw, "]");
-		*slot = raw.failed ? 0 : names_clean(n, raw.p);
+		*slot = names_clean(n, raw.p);
 		text_free(&raw);
 	}
 	return *slot;
@@ -250,7 +243,7 @@ static uint32_t make_code(struct names *n, uint32_t frame, bool with_line)
 	text_puts(&b, raw.text);
 	text_puts(&b, raw.brackets ? "]" : "");
 	names_put_source(n->trace, frame, with_line, &b);
-	text = b.failed ? 0 : names_clean(n, b.p);
+	text = names_clean(n, b.p);
 	text_free(&b);
 	return text;
 }
@@ -443,7 +436,7 @@ uint32_t names_times(struct names *n, uint32_t name, uint32_t times)
 	text_put(&b, text, strlen(text) - strlen(mark));
 	text_puts(&b, count);
 	text_puts(&b, mark);
-	id = b.failed ? 0 : names_adopt(n, b.p);
+	id = names_adopt(n, b.p);
 	text_free(&b);
 	return id;
 }
@@ -473,7 +466,6 @@ static void add_to_line(void *arg, uint32_t text, const struct trace_frame *fram
 	if (n->line.len)
 		text_puts(&n->line, ";");
 	text_puts(&n->line, names_text(n, text));
-	n->line.failed |= !text;
 }
 
 uint32_t names_off_cpu(struct names *n, uint32_t pair)
@@ -490,8 +482,6 @@ uint32_t names_waker_stack(struct names *n, uint32_t pair, struct waker_context 
 	uint32_t *text = pair_table_at(&n->of_waker_stack, pair,
 				       context.frames << 1 | context.interrupt, sizeof(*text));
 
-	if (!text)
-		return 0;
 	if (!*text) {
 		put_waker_stack(n, pair, context.frames, !context.interrupt, LEAF_FIRST,
 				(struct frame_sink) { .put = add_to_line, .arg = n });
@@ -587,14 +577,12 @@ uint32_t names_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, boo
 	size_t len;
 	FILE *f;
 
-	if (!text || *text)
-		return text ? *text : 0;
-	f = open_memstream(&written, &len);
-	if (!f)
-		return 0;
+	if (*text)
+		return *text;
+	f = xmemstream(&written, &len);
 	write_stack(n, pair, kernel_frames, with_user, f);
-	if (!fclose(f))
-		*text = names_adopt(n, written);
+	xmemstream_close(f, &written);
+	*text = names_adopt(n, written);
 	free(written);
 	return *text;
 }

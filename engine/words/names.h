@@ -15,7 +15,7 @@ struct names;
 struct object_names;
 
 /* 0 or -ENOMEM, with *out NULL. What is given must outlive it. */
-int names_new(struct names **out, const struct timelines *tl, const struct options *o);
+void names_new(struct names **out, const struct timelines *tl, const struct options *o);
 void names_free(struct names *n);
 /* What is known of the kernel stacks and objects of the same trace; owned by n. */
 struct kernel_stacks *names_kernel_stacks(const struct names *n);

@@ -7,7 +7,7 @@
 
 #include "object_names.h"
 #include "base/pairs.h"
-#include "common/grow.h"
+#include "common/xalloc.h"
 #include "common/intern.h"
 #include "base/text.h"
 #include "trace/trace.h"
@@ -52,18 +52,15 @@ static void put_key(const struct trace *t, const struct trace_object *o, struct 
 }
 
 /* Notes an object, whose class and name are in b. False: out of memory. */
-static bool note(struct look_alikes *l, const struct trace_object *o, const struct text_buf *b)
+static void note(struct look_alikes *l, const struct trace_object *o, const struct text_buf *b)
 {
-	uint32_t id = b->failed ? 0 : intern_id(&l->texts, b->p, b->len, NULL);
+	uint32_t id = xintern(&l->texts, b->p, b->len, NULL);
 	struct look_alike_name *name;
 
-	while (id && l->n_names <= id) {
-		if (!GROW(l->names, l->n_names, l->cap_names))
-			return false;
+	while (l->n_names <= id) {
+		XGROW(l->names, l->n_names, l->cap_names);
 		l->names[l->n_names++] = (struct look_alike_name) { .inode = 0 };
 	}
-	if (!id)
-		return false;
 	name = &l->names[id];
 	if (!name->inode) {
 		name->inode = o->inode;
@@ -71,7 +68,6 @@ static bool note(struct look_alikes *l, const struct trace_object *o, const stru
 	}
 	name->others |= name->inode != o->inode || name->device != o->device;
 	name->other_devices |= name->device != o->device;
-	return true;
 }
 
 static bool find(struct look_alikes *l, const struct trace *t)
@@ -85,7 +81,8 @@ static bool find(struct look_alikes *l, const struct trace *t)
 		if (!o || !o->inode)
 			continue;
 		put_key(t, o, &b);
-		found = note(l, o, &b);
+		note(l, o, &b);
+		found = 1;
 	}
 	text_free(&b);
 	l->known = found;
@@ -106,13 +103,10 @@ static void look_alikes_put(struct look_alikes *l, const struct trace *t,
 
 	if (!o->inode)
 		return;
-	if (!l->known && !find(l, t)) {
-		b->failed = true;
-		return;
-	}
+	if (!l->known)
+		find(l, t);
 	put_key(t, o, &key);
-	if (!key.failed)
-		id = intern_find(&l->texts, key.p, key.len);
+	id = intern_find(&l->texts, key.p, key.len);
 	text_free(&key);
 	if (!id)
 		return;
@@ -161,17 +155,15 @@ struct object_names {
 
 enum id_of { ID_OF_PROCESS, ID_OF_THREAD };
 
-int object_names_new(struct object_names **out, const struct timelines *tl, struct kernel_stacks *k)
+void object_names_new(struct object_names **out, const struct timelines *tl,
+		      struct kernel_stacks *k)
 {
-	struct object_names *o = calloc(1, sizeof(*o));
+	struct object_names *o = xcalloc(1, sizeof(*o));
 
 	*out = o;
-	if (!o)
-		return -ENOMEM;
 	o->timelines = tl;
 	o->trace = timelines_trace(tl);
 	o->kernel = k;
-	return 0;
 }
 
 void object_names_free(struct object_names *o)
@@ -225,20 +217,18 @@ static void note_end(struct object_names *o, const struct trace_object *what,
 	put_other_end(o, what, other);
 	text_puts(b, trace_string(o->trace, what->own));
 	text_puts(b, "|");
-	if (!other->len || other->failed || b->failed)
+	if (!other->len)
 		return;
 	/* Which process takes a listening socket's connections is known once it has taken one. */
 	if (!is_unconnected(other->p))
 		text_puts(b, other->p);
 	else if (!strncmp(other->p, "udp ", 4))
 		text_puts(b, "*");
-	if (!b->failed)
-		id = intern_id(&o->ends, b->p, b->len, &is_new);
-	if (!id || !is_new)
+	id = xintern(&o->ends, b->p, b->len, &is_new);
+	if (!is_new)
 		return;
 	while (o->n_owners <= id) {
-		if (!GROW(o->owners, o->n_owners, o->cap_owners))
-			return;
+		XGROW(o->owners, o->n_owners, o->cap_owners);
 		o->owners[o->n_owners++] = 0;
 	}
 	o->owners[id] = what->owner;
@@ -268,8 +258,7 @@ static uint32_t owner_of(const struct object_names *o, const char *own, const ch
 	text_puts(&b, own);
 	text_puts(&b, "|");
 	text_puts(&b, other);
-	if (!b.failed)
-		id = intern_find(&o->ends, b.p, b.len);
+	id = intern_find(&o->ends, b.p, b.len);
 	text_free(&b);
 	return id < o->n_owners ? o->owners[id] : 0;
 }
@@ -307,7 +296,7 @@ static uint32_t connected_to(struct object_names *o, const struct trace_object *
 	if (!o->knows_ends)
 		find_ends(o);
 	put_other_end(o, what, &other);
-	if (other.len && !other.failed && !is_unconnected(other.p)) {
+	if (other.len && !is_unconnected(other.p)) {
 		owner = owner_of(o, other.p, own);
 		if (!owner)
 			owner = owner_of(o, other.p, "*");
@@ -352,8 +341,8 @@ static uint32_t used_by(const struct object_names *o, const struct wait *w)
 static void find_pipes(struct object_names *o)
 {
 	o->knows_pipes = true;
-	o->of_pipe = calloc(trace_objects_end(o->trace), sizeof(*o->of_pipe));
-	o->woken_by = calloc(timelines_pairs_end(o->timelines), sizeof(*o->woken_by));
+	o->of_pipe = xcalloc(trace_objects_end(o->trace), sizeof(*o->of_pipe));
+	o->woken_by = xcalloc(timelines_pairs_end(o->timelines), sizeof(*o->woken_by));
 	for (uint32_t i = 0; o->of_pipe && o->woken_by && i < timelines_threads(o->timelines);
 	     i++) {
 		const struct thread *th = timelines_thread(o->timelines, i);
@@ -436,13 +425,11 @@ static void find_threads(struct object_names *o)
 		const struct thread *th = timelines_thread(o->timelines, i);
 
 		last = pair_table_at(&o->threads, th->tid, ID_OF_THREAD, sizeof(*last));
-		if (last)
-			*last = i + 1;
+		*last = i + 1;
 		if (!th->tgid || th->tgid != th->tid)
 			continue;
 		last = pair_table_at(&o->threads, th->tgid, ID_OF_PROCESS, sizeof(*last));
-		if (last)
-			*last = i + 1;
+		*last = i + 1;
 	}
 }
 

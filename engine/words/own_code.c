@@ -240,8 +240,7 @@ uint32_t own_frame_place(struct names *n, const struct trace *t, uint32_t frame)
 	text_put(&b, name, len);
 	if (!code_frame(t, frame))
 		names_put_source(t, frame, true, &b);
-	b.failed |= !text;
-	text = b.failed ? 0 : names_adopt(n, b.len ? b.p : "");
+	text = names_adopt(n, b.len ? b.p : "");
 	text_free(&b);
 	return text;
 }

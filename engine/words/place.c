@@ -73,7 +73,6 @@ static void put(struct names *n, struct text_buf *b, const char *before, uint32_
 
 	text_puts(b, b->len ? before : "");
 	text_put(b, names_text(n, text), name_length(names_text(n, text)));
-	b->failed |= !text;
 }
 
 /*
@@ -161,7 +160,7 @@ uint32_t place_text(struct names *n, const struct trace *t, uint32_t pair, uint3
 		put_kernel(n, &b, s.kernel);
 	if (s.user.n)
 		put_user(n, t, &b, s.user, s.cut);
-	id = b.failed ? 0 : names_adopt(n, b.len ? b.p : "");
+	id = names_adopt(n, b.len ? b.p : "");
 	text_free(&b);
 	return id;
 }

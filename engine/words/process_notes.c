@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "common/xalloc.h"
 
 /* A recorder has about ten; a forged trace may have any number. */
 #define LINES_MAX 64u
@@ -33,9 +34,7 @@ static struct group *group_of(struct group *groups, size_t *n, const char *what,
 		return NULL;
 	g = &groups[*n];
 	*g = (struct group) { .what = what, .cure = cure };
-	g->f = open_memstream(&g->text, &g->len);
-	if (!g->f)
-		return NULL;
+	g->f = xmemstream(&g->text, &g->len);
 	++*n;
 	return g;
 }
@@ -47,7 +46,8 @@ static int end_line(struct group *g, uint64_t named, char **line)
 	if (g->n > named)
 		fprintf(g->f, " and %" PRIu64 " more", g->n - named);
 	fprintf(g->f, ": %s%s%s", g->what, *g->cure ? ": " : "", g->cure);
-	err = fclose(g->f) ? -ENOMEM : 0;
+	xmemstream_close(g->f, &g->text);
+	err = 0;
 	*line = g->text;
 	return err;
 }
@@ -65,13 +65,13 @@ static bool is_in(const struct process_list *list, uint32_t tgid, const char *na
 int process_notes_of(struct process_notes *out, const struct trace *t,
 		     const struct process_list *only, uint64_t named)
 {
-	struct group *groups = calloc(LINES_MAX, sizeof(*groups));
+	struct group *groups = xcalloc(LINES_MAX, sizeof(*groups));
 	size_t n_notes, n = 0;
 	const struct trace_note *notes = trace_notes(t, &n_notes);
 	int err = 0;
 
-	*out = (struct process_notes) { .line = calloc(LINES_MAX, sizeof(*out->line)) };
-	for (size_t i = 0; groups && i < n_notes; i++) {
+	*out = (struct process_notes) { .line = xcalloc(LINES_MAX, sizeof(*out->line)) };
+	for (size_t i = 0; i < n_notes; i++) {
 		const char *program = trace_string(t, notes[i].program);
 		struct group *g = NULL;
 
@@ -84,7 +84,7 @@ int process_notes_of(struct process_notes *out, const struct trace *t,
 			fprintf(g->f, "%s%s/%" PRIu32, g->n > 1 ? ", " : "", program,
 				notes[i].tgid);
 	}
-	if (!groups || !out->line)
+	if (!out->line)
 		err = -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		char *line = NULL;
@@ -111,23 +111,22 @@ static int compare_ids(const void *a, const void *b)
 static uint32_t *noted_processes(const struct trace *t, size_t *n)
 {
 	const struct trace_note *notes = trace_notes(t, n);
-	uint32_t *ids = malloc((*n + 1) * sizeof(*ids));
+	uint32_t *ids = xmalloc((*n + 1) * sizeof(*ids));
 
-	for (size_t i = 0; i < *n && ids; i++)
+	for (size_t i = 0; i < *n; i++)
 		ids[i] = notes[i].tgid;
-	if (*n && ids)
+	if (*n)
 		qsort(ids, *n, sizeof(*ids), compare_ids);
 	return ids;
 }
 
-int process_notes_find(struct process_list *list, const struct timelines *tl, struct names *names,
-		       const struct word_list *told)
+void process_notes_find(struct process_list *list, const struct timelines *tl, struct names *names,
+			const struct word_list *told)
 {
 	size_t n;
 	uint32_t *noted = noted_processes(timelines_trace(tl), &n), name;
-	int err = noted ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < timelines_threads(tl) && n && !err; i++) {
+	for (uint32_t i = 0; i < timelines_threads(tl) && n; i++) {
 		const struct thread *th = timelines_thread(tl, i);
 		uint32_t tgid = th->tgid ? th->tgid : th->tid;
 
@@ -136,13 +135,10 @@ int process_notes_find(struct process_list *list, const struct timelines *tl, st
 		    id_list_has(&list->ids, tgid))
 			continue;
 		name = names_thread(names, i, th->end_ns);
-		if (!name)
-			err = -ENOMEM;
-		else if (word_list_has(told, names_text(names, name)))
-			err = id_list_add(&list->ids, tgid);
+		if (word_list_has(told, names_text(names, name)))
+			id_list_add(&list->ids, tgid);
 	}
 	free(noted);
-	return err;
 }
 
 void process_notes_free(struct process_notes *notes)

@@ -35,6 +35,6 @@ int process_notes_of(struct process_notes *out, const struct trace *t,
  * Adds the processes of which the trace has notes and one of whose threads has one of these names
  * (names_thread() at its end) to the list. 0 or -ENOMEM.
  */
-int process_notes_find(struct process_list *list, const struct timelines *tl, struct names *names,
-		       const struct word_list *told);
+void process_notes_find(struct process_list *list, const struct timelines *tl, struct names *names,
+			const struct word_list *told);
 void process_notes_free(struct process_notes *notes);

@@ -9,7 +9,7 @@
 /* The text of what was put, which is freed. */
 static uint32_t adopt(struct names *n, struct text_buf *b)
 {
-	uint32_t text = b->failed ? 0 : names_adopt(n, b->len ? b->p : "");
+	uint32_t text = names_adopt(n, b->len ? b->p : "");
 
 	text_free(b);
 	return text;
@@ -39,8 +39,6 @@ static uint32_t waited_for(struct names *n, uint32_t pair, bool in_full,
 	uint32_t ready = names_object(n, s.ready, in_full);
 	struct text_buf b = { 0 };
 
-	if (!object || !ready)
-		return 0;
 	put(n, object, &b);
 	if (s.ready) {
 		text_puts(&b, before_ready);
@@ -64,8 +62,6 @@ uint32_t words_of_object(struct names *n, uint32_t object)
 	uint32_t text = names_object(n, object, true);
 	struct text_buf b = { 0 };
 
-	if (!text)
-		return 0;
 	put_words(n, text, &b);
 	return adopt(n, &b);
 }

@@ -41,8 +41,9 @@ static char *folded(const struct timelines *timelines, const struct options *o)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	must(out && !fold_new(&f, timelines, o, FOLD_BY_NAME) && !fold_write(f, o, out),
-	     "folded lines");
+	must(out != NULL, "folded lines");
+	fold_new(&f, timelines, o, FOLD_BY_NAME);
+	must(!fold_write(f, o, out), "folded lines");
 	fclose(out);
 	fold_free(f);
 	return text;

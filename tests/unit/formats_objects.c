@@ -76,9 +76,9 @@ static void waits_are_chosen_by_object_and_by_class(void **state)
 
 	(void)state;
 	o.depth = 0;
-	assert_int_equal(word_list_add(&o.classes, "file", 4), 0);
+	word_list_add(&o.classes, "file", 4);
 	expect_text(script_folded(script, &o), "A;main;pread;[file];-;kio;[depth limit] 300\n");
-	assert_int_equal(word_list_add(&o.classes, "tcp,", 3), 0);
+	word_list_add(&o.classes, "tcp,", 3);
 	assert_int_equal(regex_list_add(&o.waits_for, "^\\[tcp .*6:80", why, sizeof(why)), 0);
 	expect_text(script_folded(script, &o), "A;main;recv;[tcp];-;krecv;[depth limit] 50\n");
 	o.tids = (struct id_list) { NULL, 0 }; /* not ours */

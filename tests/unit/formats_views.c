@@ -219,7 +219,7 @@ static void handlers_of_interrupts(void **state)
 		synth_switch(m, 0, 1, 101, 'S', 0, cases[i].stack);
 		synth_end(m, 10);
 		t = synth_open(m);
-		assert_int_equal(kernel_stacks_new(&k, t), 0);
+		kernel_stacks_new(&k, t);
 		frame = irq_handler(k, stack, UINT32_MAX);
 		assert_true(frame);
 		assert_string_equal(trace_string(t, trace_frame(t, frame)->symbol),
@@ -297,7 +297,7 @@ static void only_who_waits_at_the_top_of_its_loop_is_idle(void **state)
 		synth_switch(m, 0, 1, 101, 'S', 0, cases[i].stack);
 		synth_end(m, 10);
 		t = synth_open(m);
-		assert_int_equal(kernel_stacks_new(&k, t), 0);
+		kernel_stacks_new(&k, t);
 		if (!!(kernel_stack_wait_flags(k, stack) & KFUNC_AWAITS_WORK) != cases[i].idle)
 			fail_msg("idle is wrong for %s", cases[i].stack);
 		assert_int_equal(kernel_stack_wait_flags(k, 0), 0);
@@ -335,7 +335,7 @@ static void idle_waits_are_left_out_and_counted(void **state)
 					 "A;futex_do_wait;schedule;--;w;B;[running] 100\n");
 	assert_int_equal(timelines_new(&tl, t), 0);
 	o.from_ns = 200000;
-	assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_NAME), 0);
+	fold_new(&fold, tl, &o, FOLD_BY_NAME);
 	s = *fold_summary(fold);
 	fold_free(fold);
 	assert_int_equal(s.waits, 3);
@@ -345,7 +345,7 @@ static void idle_waits_are_left_out_and_counted(void **state)
 	assert_int_equal(s.not_shown_ns, 0);
 	o.parts = PART_BLOCKED | PART_RUNNABLE;
 	o.to_ns = 555000;
-	assert_int_equal(fold_new(&fold, tl, &o, FOLD_BY_NAME), 0);
+	fold_new(&fold, tl, &o, FOLD_BY_NAME);
 	s = *fold_summary(fold);
 	fold_free(fold);
 	assert_int_equal(s.waits, 2);
