@@ -10,11 +10,11 @@
  * ask, all at once, every EVERY_MS. "{}" in a request stands for a number from 0 to 7. At the end
  * the figures of all answers are printed, one a line, and FILE has the latencies in nanoseconds.
  * waited_percent is the part of the slowest hundredth's time that the server says it waited for
- * what makes it slow. With RARE a line for each request follows.
+ * what makes it slow; how slow one is, is its time beyond the median of the same request. With RARE
+ * a line for each request follows.
  */
 #include "client.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "../workload/slow/slow.h"
@@ -22,7 +22,7 @@
 struct answer {
 	uint64_t latency_ns;
 	struct server_clock server;
-	bool first; /* of its connection */
+	double over_us; /* by the server's clocks, beyond the median of the same request */
 };
 
 struct connection {
@@ -89,7 +89,7 @@ static void *ask_again_and_again(void *arg)
 		server = client_ask(connection, text);
 		took_ns = now_ns() - from_ns;
 		server.took = server.took ? server.took : took_ns / 1000;
-		keep(c, (struct answer) { took_ns, server, !c->n });
+		keep(c, (struct answer) { took_ns, server, 0 });
 	}
 }
 
@@ -122,23 +122,44 @@ static int by_time_taken(const void *pa, const void *pb)
 	return a->server.took < b->server.took ? -1 : a->server.took > b->server.took;
 }
 
-/*
- * Of the slowest hundredth's time, in percent; first answers of connections, which take longer,
- * aside. Sorts them.
- */
-static double waited_percent(struct connection *all)
+static int by_over(const void *pa, const void *pb)
 {
-	uint64_t waited = 0, took = 1;
-	size_t left = all->n < 100 ? 1 : all->n / 100;
+	const struct answer *a = pa, *b = pb;
 
-	qsort(all->answers, all->n, sizeof(*all->answers), by_time_taken);
-	for (size_t i = all->n; i && left; i--) {
-		if (all->answers[i - 1].first)
-			continue;
-		waited += all->answers[i - 1].server.waited;
-		took += all->answers[i - 1].server.took;
-		left--;
+	return a->over_us < b->over_us ? -1 : a->over_us > b->over_us;
+}
+
+/* Finds how far answers to the same request are beyond their median. Sorts them. */
+static void set_over(struct connection *same)
+{
+	double median_us;
+
+	if (!same->n)
+		return;
+	qsort(same->answers, same->n, sizeof(*same->answers), by_time_taken);
+	median_us = (double)same->answers[(same->n - 1) / 2].server.took;
+	for (size_t i = 0; i < same->n; i++)
+		same->answers[i].over_us = (double)same->answers[i].server.took - median_us;
+}
+
+/* Of the slowest hundredth's time, in percent; of answers to two kinds of requests. */
+static double waited_percent(struct connection *usual, struct connection *rare)
+{
+	struct connection all = { 0 };
+	uint64_t waited = 0, took = 1;
+	size_t n;
+
+	set_over(usual);
+	set_over(rare);
+	add(&all, usual);
+	add(&all, rare);
+	n = all.n < 100 ? 1 : all.n / 100;
+	qsort(all.answers, all.n, sizeof(*all.answers), by_over);
+	for (size_t i = all.n - n; i < all.n; i++) {
+		waited += all.answers[i].server.waited;
+		took += all.answers[i].server.took;
 	}
+	free(all.answers);
 	return 100 * (double)waited / (double)took;
 }
 
@@ -163,36 +184,36 @@ static void sort(struct connection *c)
 	qsort(c->answers, c->n, sizeof(*c->answers), by_latency);
 }
 
-static void report_request(struct connection *c, size_t n)
+/* Prints their figures, after sorting them. */
+static void report_request(const char *request, struct connection *all)
 {
-	struct connection all = { 0 };
-
-	for (size_t i = 0; i < n; i++)
-		add(&all, &c[i]);
-	sort(&all);
-	printf("request %s count %zu p50_us %.1f p99_us %.1f\n", c->request, all.n,
-	       percentile_us(&all, 50), percentile_us(&all, 99));
-	free(all.answers);
+	sort(all);
+	printf("request %s count %zu p50_us %.1f p99_us %.1f\n", request, all->n,
+	       percentile_us(all, 50), percentile_us(all, 99));
 }
 
 static void report(struct connection *c, size_t n, size_t rare, const char *file)
 {
-	struct connection all = { 0 };
+	struct connection all = { 0 }, of[2] = { 0 };
 
-	for (size_t i = 0; i < n + rare; i++)
+	for (size_t i = 0; i < n + rare; i++) {
 		add(&all, &c[i]);
+		add(&of[i >= n], &c[i]);
+	}
 	if (file)
 		write_latencies(&all, file);
 	sort(&all);
 	printf("count %zu\np50_us %.1f\np90_us %.1f\np99_us %.1f\nmax_us %.1f\n", all.n,
 	       percentile_us(&all, 50), percentile_us(&all, 90), percentile_us(&all, 99),
 	       percentile_us(&all, 100));
-	printf("waited_percent %.0f\n", waited_percent(&all));
-	free(all.answers);
+	printf("waited_percent %.0f\n", waited_percent(&of[0], &of[1]));
 	if (rare) {
-		report_request(c, n);
-		report_request(c + n, rare);
+		report_request(c->request, &of[0]);
+		report_request(c[n].request, &of[1]);
 	}
+	free(all.answers);
+	free(of[0].answers);
+	free(of[1].answers);
 }
 
 static unsigned int number(const char *text)
