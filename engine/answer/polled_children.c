@@ -88,16 +88,20 @@ static void find_children(struct finder *f)
 		qsort(f->ended, f->n_ended, sizeof(*f->ended), by_end);
 }
 
-/* The last one that ended from when the thread's i-th wait began to when it left the CPU again, as
- * who ends is done with its files before; NULL: none did. */
+/* The last one that ended from when the thread's i-th wait began until it slept again: who ends is
+ * done with its files before, which may be what wakes the thread. NULL: none did. */
 static const struct ended *ended_in(const struct finder *f, uint32_t i)
 {
-	const struct wait *w = &f->thread->waits[i];
-	/* Until it was back, and left the CPU again. */
-	uint64_t next_ns = i + 1 < f->thread->n_waits ? w[1].out_ns : f->thread->end_ns;
-	size_t n = LOWER_BOUND(k, f->n_ended, f->ended[k].at_ns <= next_ns);
+	const struct thread *t = f->thread;
+	uint64_t until_ns;
+	uint32_t next = i + 1;
+	size_t n;
 
-	return n && f->ended[n - 1].at_ns > w->out_ns ? &f->ended[n - 1] : NULL;
+	while (next < t->n_waits && t->waits[next].kind == WAIT_PREEMPTED)
+		next++;
+	until_ns = next < t->n_waits ? t->waits[next].out_ns : t->end_ns;
+	n = LOWER_BOUND(k, f->n_ended, f->ended[k].at_ns <= until_ns);
+	return n && f->ended[n - 1].at_ns > t->waits[i].out_ns ? &f->ended[n - 1] : NULL;
 }
 
 /* ---- rows of sleeps -------------------------------------------------------------------------- */

@@ -233,6 +233,31 @@ static void a_child_that_is_looked_for_is_waited_for(void **state)
 	      " because B runs sort.");
 }
 
+/* B wakes A and keeps it off its CPU before it has ended. */
+static void a_child_that_ends_after_it_woke_who_looks_is_waited_for(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "born B\n"
+	      "0   c0 - R > A\n"
+	      "50  c0 A forks B\n"
+	      "50  c0 A new B\n"
+	      "60  c1 - R > B\n"
+	      "100 c0" LOOKS "150 c1 B ran |sort;main\n"
+	      "300 c0 - wakes A" TIMER "300 c0 - R > A\n"
+	      "310 c0" LOOKS "510 c0 - wakes A" TIMER "510 c0 - R > A\n"
+	      "520 c0" LOOKS "620 c1 B wakes A\n"
+	      "620 c0 - R > A\n"
+	      "630 c0 A R > -\n"
+	      "650 c1 B exits\n650 c1 B X > -\n"
+	      "660 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A        50 %  ran\n"
+	      "  A  look  40 %  waits for its child\n"
+	      "   B sort  40 %  ran\n"
+	      " because A runs.");
+}
+
 static void a_quota_is_said(void **state)
 {
 	(void)state;
@@ -564,6 +589,7 @@ int main(void)
 		cmocka_unit_test(what_a_chain_said_it_does_not_say_again),
 		cmocka_unit_test(a_busy_handler_is_at_a_lock),
 		cmocka_unit_test(a_child_that_is_looked_for_is_waited_for),
+		cmocka_unit_test(a_child_that_ends_after_it_woke_who_looks_is_waited_for),
 		cmocka_unit_test(what_the_kernel_did_is_said),
 		cmocka_unit_test(a_quota_is_said),
 		cmocka_unit_test(who_used_up_a_quota_is_said),

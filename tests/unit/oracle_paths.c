@@ -310,11 +310,12 @@ static int polled_child(struct world *w, int life, int piece)
 	}
 	if (timed < 2)
 		return NOBODY;
-	/* Until it has run again. */
+	/* Until it sleeps again. */
 	last_one = &l->sleeps[l->pieces[last].sleep];
 	back = l->pieces[last].to;
 	for (int i = last + 1; i < l->n_pieces && l->pieces[i].from == back &&
-			       (l->pieces[i].what == WOKEN || l->pieces[i].what == RUNS);
+			       (l->pieces[i].what == WOKEN || l->pieces[i].what == RUNS ||
+				l->pieces[i].what == PREEMPTED);
 	     i++)
 		back = l->pieces[i].to;
 	for (int i = 0; i < w->n_lives; i++) {
