@@ -62,12 +62,12 @@ LZMA ?= $(shell $(PKG_CONFIG) --exists liblzma 2>/dev/null && $(PKG_CONFIG) --cf
 LZMA_FLAGS := $(if $(strip $(LZMA)),-DHAVE_LZMA $(filter-out -l% -L%,$(LZMA)))
 COLLECTOR_LIBS += $(filter -l% -L%,$(LZMA))
 ENGINE_LIBS += $(filter -l% -L%,$(LZMA))
-$(O)/collector/elf/debugfile.o $(O)/engine/import/unpack.o: BASE += $(LZMA_FLAGS)
+$(O)/collector/elf/debugfile.o $(O)/engine/import/recording.o: BASE += $(LZMA_FLAGS)
 # perf's compressed data files, and recordings that zstd compressed, where libzstd is there (make ZSTD= builds without it).
 ZSTD ?= $(shell $(PKG_CONFIG) --exists libzstd 2>/dev/null && $(PKG_CONFIG) --cflags --libs libzstd)
 ZSTD_FLAGS := $(if $(strip $(ZSTD)),-DHAVE_ZSTD $(filter-out -l% -L%,$(ZSTD)))
 ENGINE_LIBS += $(filter -l% -L%,$(ZSTD))
-$(O)/engine/import/perf_zstd.o $(O)/engine/import/unpack.o: BASE += $(ZSTD_FLAGS)
+$(O)/engine/import/perf_zstd.o $(O)/engine/import/recording.o: BASE += $(ZSTD_FLAGS)
 
 $(O)/chaincap: $(COLLECTOR) $(COMMON)
 	$(LINK) $(COLLECTOR_LIBS)

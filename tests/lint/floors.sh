@@ -93,4 +93,9 @@ for program in include bpf collector engine render; do
 		[ -z "$build" ] || { calls $program >"$tmp/uses"; judge $program calls "$tmp/uses"; } ;;
 	esac
 done
+# Flags for a file that has another name by now would be nobody's.
+for object in $(grep -ho '\$(O)/\(include\|collector\|engine\|render\)/[a-z0-9_/]*\.o' Makefile ./*.mk tests/tests.mk | sort -u); do
+	source=${object#*)/}
+	[ -e "${source%.o}.c" ] || { echo "the Makefile has $source, which has no source"; bad=1; }
+done
 exit $bad
