@@ -72,7 +72,7 @@ static void share(const struct joined *j, bool *is_shared)
 		if (has_streams(&j->traces[i]))
 			traces[n++] = j->traces[i].rec.trace;
 	*is_shared = false;
-	if (!(n < 2))
+	if (n >= 2)
 		hosts_share(traces, n, is_shared);
 }
 
@@ -122,7 +122,7 @@ static int joined_open(struct joined *j, char *const *paths, size_t n, const str
 		if (opened_open(&j->traces[i], paths[i], format, o))
 			return 0; /* it is opened again, and said what is wrong */
 	share(j, &is_shared);
-	return !is_shared ? 0 : join(j, paths, o, format, symbols);
+	return is_shared ? join(j, paths, o, format, symbols) : 0;
 }
 
 static void joined_close(struct joined *j)
@@ -332,7 +332,8 @@ static int write_trace(struct run *r, const struct format *format, struct format
 	bool below_root = root == ROOT_HOST || root == ROOT_TRACE;
 
 	if (in->options->against)
-		return figures_make(r->n_done ? &r->against.after : &r->against.before, in, name);
+		figures_make(r->n_done ? &r->against.after : &r->against.before, in, name);
+	return 0;
 	if (r->merging)
 		return format->fold(in, below_root ? label(in, name) : NULL, &r->merged);
 	if (r->together && (format->several == SEVERAL_KEYED || in->options->json)) {
@@ -488,8 +489,8 @@ static void see_terminal(struct options *o)
 static int join_traces(struct run *r)
 {
 	const struct options *o = r->o;
-	int err = joined_open(&r->joined, o->traces, o->n_traces, o, format_find(o->format),
-			      &r->symbols);
+	int err = checked(joined_open(&r->joined, o->traces, o->n_traces, o, format_find(o->format),
+				      &r->symbols));
 
 	if (err)
 		fprintf(stderr, "chainwalk: %s\n", strerror(-err));
@@ -502,15 +503,11 @@ static int join_traces(struct run *r)
 static int compare(struct run *r, int *status)
 {
 	const struct options *o = r->o;
-	int err = 0;
+	int err;
 
 	against_compare(&r->against, o);
-
-	err = (o->json ? against_put_json : against_put)(r->out, &r->against, o);
-	if (err)
-		fprintf(stderr, "chainwalk: %s\n", strerror(-err));
-	else
-		err = flush_output(r);
+	checked((o->json ? against_put_json : against_put)(r->out, &r->against, o));
+	err = flush_output(r);
 	if (!err && o->fail_above_ppm && !r->against.n_judged) {
 		fputs("chainwalk: --fail-above: there is nothing that both recordings have\n",
 		      stderr);
@@ -555,9 +552,8 @@ static int walk(const struct options *o)
 		err = walk_trace(&r, i);
 	if (!err && o->against)
 		err = compare(&r, &status);
-	if (!err && r.merging)
-		err = folded_add_remote(&r.merged, r.joined.hosts, r.joined.n, o);
 	if (!err && r.merging) {
+		folded_add_remote(&r.merged, r.joined.hosts, r.joined.n, o);
 		folded_write(&r.merged, o, r.out);
 		err = flush_output(&r);
 	}

@@ -430,7 +430,6 @@ static int print_note_lines(const struct process_notes *notes, const struct opti
 		struct paragraph p;
 
 		begin_line(&p, o);
-		err = 0;
 		print_clean(p.f, notes->line[i]);
 		err = end_line(&p);
 	}
@@ -447,20 +446,16 @@ static int print_notes(const struct format_input *in)
 	bool some = in->totals && in->totals->tells;
 	struct process_notes notes;
 	struct names *names;
-	int err = 0;
+	int err;
 
 	if (some) {
 		names_new(&names, in->timelines, in->options);
-		err = 0;
 		process_notes_find(&told, in->timelines, names, &in->totals->told);
 		names_free(names);
 	}
-	if (!err)
-		err = process_notes_of(&notes, in->trace, some ? &told : NULL, PROCESS_NOTES_NAMED);
-	if (!err) {
-		err = print_note_lines(&notes, in->options);
-		process_notes_free(&notes);
-	}
+	process_notes_of(&notes, in->trace, some ? &told : NULL, PROCESS_NOTES_NAMED);
+	err = print_note_lines(&notes, in->options);
+	process_notes_free(&notes);
 	free(told.ids.ids);
 	return err;
 }
@@ -575,7 +570,6 @@ static int print_stuck(const struct timelines *tl, const struct options *o, cons
 	struct paragraph p;
 
 	begin_line(&p, o);
-
 	fprintf(p.f, "at a lock or in state D at the end, %" PRIu64 " thread%s: ", u->stuck,
 		u->stuck == 1 ? "" : "s");
 	for (uint64_t i = 0; i < u->stuck && i < STUCK_SHOWN; i++) {
@@ -597,7 +591,6 @@ static int print_unwoken(const struct timelines *tl, const struct options *o)
 	struct unwoken u = { 0 };
 
 	find_unwoken(tl, o, &u);
-
 	if (!u.waits)
 		return 0;
 	if (o->ended)
@@ -615,7 +608,6 @@ static void print_command(const struct timelines *tl, const struct options *o)
 	bool *shown;
 
 	scope_find(&shown, tl, o);
-
 	for (uint32_t i = 0; i < n; i++)
 		in += shown[i];
 	free(shown);
@@ -653,7 +645,6 @@ static void sum_classes(const struct timelines *tl, const struct options *o, str
 	uint32_t i = 0, end = 0;
 
 	wait_filter_new(&f, tl, o, names);
-
 	timelines_range(tl, wait_filter_of_requests(f), &i, &end);
 	for (; i < end; i++)
 		if (wait_filter_thread(f, i))
@@ -672,9 +663,8 @@ static void print_classes(const struct format_input *in)
 	names_new(&names, in->timelines, in->options);
 	if (in->totals && in->totals->known)
 		sums = &in->totals->classes;
-	else {
+	else
 		sum_classes(in->timelines, in->options, names, sums);
-	}
 	sums_sort(sums, names, names_string);
 	if (sums_write(sums, names, 0, CLASSES_SHOWN, "waited for: ", "unknown", stderr))
 		putc('\n', stderr);
@@ -699,8 +689,6 @@ int print_summary(const char *name, const struct format_input *in)
 	/* On a screen there are more important things. */
 	if (!in->options->columns)
 		print_classes(in);
-
-	err = 0;
 	return print_unwoken(in->timelines, in->options);
 }
 

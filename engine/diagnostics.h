@@ -19,7 +19,7 @@ void print_range_warning(const char *name, const struct timelines *tl, const str
 /*
  * A line on standard error for each entry of -p, -t, -c and --tree-of that fits no thread of the
  * trace `name`, with what is near to it, for each of --object that fits nothing waited for, and if
- * nothing is of a class of --class. Sets *any to whether there was one. Returns 0 or -ENOMEM.
+ * nothing is of a class of --class. Sets *any to whether there was one.
  */
 void print_missing(const char *name, const struct timelines *tl, const struct options *o,
 		   bool *any);

@@ -30,7 +30,9 @@ static int link_waits(struct opened *t, bool with_cpus, bool native)
 		trace_choose_frames(trace, native);
 		err = make(&t->timelines, trace);
 	}
-	return err ? err : sleep_ends_settle(t->timelines);
+	if (!err)
+		sleep_ends_settle(t->timelines);
+	return err;
 }
 
 /* Names what has no name, if that is asked for, or if the recording has no names of functions. */

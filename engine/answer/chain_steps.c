@@ -187,7 +187,7 @@ static struct label label_of(const struct chain_steps *s, uint32_t node)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* The step with this key below another; 0: out of memory. */
+/* The step with this key below another. */
 static uint32_t step_at(struct chain_steps *s, uint32_t above, const struct step_key *key)
 {
 	uint32_t id = xintern(&s->keys, key, sizeof(*key), NULL), number;

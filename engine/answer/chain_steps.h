@@ -61,21 +61,18 @@ static inline enum chain_step_cpu chain_step_cpu(const struct chain_step *s)
 
 struct chain_steps;
 
-/*
- * o is of causes_options() or causes_request_options(), of which the names are too. 0 or -ENOMEM;
- * to be freed in both cases.
- */
+/* o is of causes_options() or causes_request_options(), of which the names are too. To be freed. */
 void chain_steps_new(struct chain_steps **out, const struct timelines *tl, const struct options *o,
 		     struct names *names);
 void chain_steps_free(struct chain_steps *s);
-/* Adds a wait, of a thread or of a client. 0 or -ENOMEM. */
+/* Adds a wait, of a thread or of a client. */
 void chain_steps_add(struct chain_steps *s, const struct chosen_wait *p);
 /*
  * Adds all of [from_ns, to_ns) of a thread's life, which has to be within it: what it ran is a step
- * of its own, so that the times add up to to_ns - from_ns. 0 or -ENOMEM.
+ * of its own, so that the times add up to to_ns - from_ns.
  */
 void chain_steps_add_life(struct chain_steps *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns);
-/* Call once, after the last one. 0 or -ENOMEM. */
+/* Call once, after the last one. */
 void chain_steps_end(struct chain_steps *s);
 
 /* Steps by number, from 1; *n: one more than the highest. */
@@ -88,7 +85,7 @@ uint64_t chain_steps_total_ns(const struct chain_steps *s);
 /*
  * The numbers of the steps below a step (0: the first ones), most time first, but of the first ones
  * of requests those that have a third of all and wait for what others hold before others; *n: how
- * many. To be freed with free(); NULL: there are none, or out of memory, which *n tells.
+ * many. To be freed with free(); NULL: there are none.
  */
 uint32_t *chain_steps_below(const struct chain_steps *s, uint32_t step, size_t *n);
 

@@ -83,8 +83,7 @@ static uint32_t port_of(const char *address)
 }
 
 /*
- * Where servers are asked: requests come in on connections with these ports. By port, to be freed;
- * NULL: out of memory.
+ * Where servers are asked: requests come in on connections with these ports. By port, to be freed.
  */
 static bool *served_ports(const struct timelines *tl)
 {

@@ -139,7 +139,6 @@ static void explain(struct finder *f, const struct options *o, uint32_t thread, 
 				   .identity = chain_identity_is_label };
 
 	processes_new(&f->processes, f->timelines);
-
 	mark_started(f, thread);
 	chains_init(&f->chains, f->timelines, o, &user);
 	polled_life_explain(&f->chains, thread, from_ns, to_ns,
@@ -152,7 +151,6 @@ void path_processes_find(struct path_processes *p, const struct timelines *tl,
 	struct finder f = { .timelines = tl };
 
 	explain(&f, o, thread, from_ns, to_ns);
-
 	*p = (struct path_processes) { .n = 0 };
 	p->at = xcalloc((size_t)f.chains.nodes.n + 1, sizeof(*p->at));
 	p->at[p->n++].leader = leader_of(&f, thread);

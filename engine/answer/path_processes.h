@@ -29,7 +29,7 @@ struct long_step {
 /*
  * Of [from_ns, to_ns) of a thread's life, which has to be within it. o as for chain_steps_new().
  * What threads of other processes did belongs to the last one above that was started by the
- * thread's. 0 or -ENOMEM; to be freed with path_processes_free() in both cases.
+ * thread's. To be freed with path_processes_free().
  */
 void path_processes_find(struct path_processes *p, const struct timelines *tl,
 			 const struct options *o, uint32_t thread, uint64_t from_ns,
@@ -40,6 +40,6 @@ void path_processes_free(struct path_processes *p);
  * The steps of the path that a reader would name, longest first: the processes right below the one
  * whose path it is, but instead of one that only waits for another one, as a shell for its command,
  * or gcc for cc1, that one. A process is one step however often it is on the path. *n: how many. To
- * be freed with free(); NULL: there are none, or out of memory, which *n tells.
+ * be freed with free(); NULL: there are none.
  */
 struct long_step *path_processes_steps(const struct path_processes *p, size_t *n);

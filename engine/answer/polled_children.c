@@ -130,7 +130,7 @@ static bool by_timer(const struct finder *f, const struct wait *w)
 	return context.interrupt && context.source == IRQ_TIMER;
 }
 
-/* The row of a wait; NULL: it is of none, or out of memory. */
+/* The row of a wait; NULL: it is of none. */
 static struct row *row_of(struct finder *f, const struct wait *w)
 {
 	uint32_t ustack = timelines_pair(f->timelines, w->stack).ustack;
@@ -156,7 +156,7 @@ static void add_part(struct polled_children *p, struct finder *f, const struct w
 	p->at[p->n++] = (struct polled_child) { w, from_ns, to_ns, e->child };
 }
 
-/* Those of the thread. 0 or -ENOMEM. */
+/* Those of the thread. */
 static void find(struct polled_children *p, struct finder *f)
 {
 	find_children(f);

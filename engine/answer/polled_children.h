@@ -15,7 +15,7 @@ struct polled_child {
 	uint32_t child;		 /* its process's first thread */
 };
 
-/* The nodes below which what begins at at_ns is; 0: out of memory. */
+/* The nodes below which what begins at at_ns is. */
 struct polled_heads {
 	void *arg;
 	uint32_t (*of_life)(void *arg, uint32_t thread, uint64_t at_ns);

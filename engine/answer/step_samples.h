@@ -11,6 +11,6 @@ struct step_ran {
 	uint32_t call; /* what most of it was in the kernel for: "core dumps" */
 };
 
-/* Of n stack pairs with so many samples each. 0 or -ENOMEM. */
+/* Of n stack pairs with so many samples each. */
 void step_samples_say(struct step_ran *out, struct names *names, const struct trace *t,
 		      const struct sum *of, size_t n);

@@ -193,8 +193,8 @@ struct attribution {
 
 /*
  * wants: the kinds of amounts to be found out, 1u << enum amount_kind or-ed, of which those are
- * that the trace has. cpu_holders may be NULL, and must outlive it. 0 or -ENOMEM;
- * attribution_free() in both cases.
+ * that the trace has. cpu_holders may be NULL, and must outlive it. To be freed with
+ * attribution_free().
  */
 void attribution_init(struct attribution *a, const struct timelines *tl, const struct options *o,
 		      struct chain_sink to, unsigned int wants,

@@ -449,7 +449,7 @@ struct waker_entry {
 
 /*
  * The entry of a thread, below a relative root and with so many links left; all zero when it is
- * new. NULL: out of memory. Moves when another one is asked for.
+ * new. Moves when another one is asked for.
  */
 static struct waker_entry *entry_of(struct waker_totals *t, uint32_t thread, uint32_t links_left,
 				    uint32_t root)
@@ -529,7 +529,7 @@ static void build(const struct walk *by, struct running_totals *t, uint32_t root
 	totals_end_block(t, th->n_waits / block);
 }
 
-/* The node of the same links below another node. 0: out of memory. */
+/* The node of the same links below another node. */
 static uint32_t graft(struct chains *c, uint32_t node, uint32_t root, uint32_t relative)
 {
 	uint32_t parent, grafted, *known;
@@ -591,7 +591,7 @@ static uint64_t add_blocks(struct walk *k, const struct running_totals *t, uint3
 	return sum;
 }
 
-/* The entry, with its totals; NULL: they are not to be used, or out of memory. */
+/* The entry, with its totals; NULL: they are not to be used. */
 static struct waker_entry *totals_of(const struct walk *k, uint32_t root, uint32_t thread,
 				     uint32_t links_left, uint32_t intervals)
 {

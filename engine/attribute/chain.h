@@ -82,7 +82,7 @@ struct chains {
 
 /*
  * Prepares c. Of o it uses the mode, the depth, and the options that say what is shown of a link.
- * tl and o are borrowed. 0 or -ENOMEM; call chains_free() in both cases.
+ * tl and o are borrowed. To be freed with chains_free().
  */
 void chains_init(struct chains *c, const struct timelines *tl, const struct options *o,
 		 const struct chain_user *user);
@@ -192,7 +192,7 @@ static inline bool chain_has(const struct chain_member *m, uint32_t thread)
 enum chain_end chain_next(const struct timelines *tl, struct kernel_stacks *kernel,
 			  const struct options *o, const struct wait *w, uint32_t links_left,
 			  struct waker_context *context);
-/* Private to chains_init(). 0 or -ENOMEM. */
+/* Private to chains_init(). */
 void chain_links_init(struct chains *c);
 /* chains_link() for a link that is not in the cache. */
 uint32_t chains_new_link(struct chains *c, uint32_t node, const struct wait *w, uint32_t links_left,

@@ -163,7 +163,7 @@ static void reserve_level(const struct chain_batch *b, struct level *l)
 	l->at = xmalloc(sizeof(*l->at));
 }
 
-/* The group of a node and a waker, which may be new; NULL: out of memory. */
+/* The group of a node and a waker, which may be new. */
 static inline struct group *group_of(struct level *l, uint32_t node, uint32_t waker)
 {
 	struct group *g;

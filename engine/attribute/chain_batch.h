@@ -24,7 +24,7 @@
 
 struct chain_batch;
 
-/* c must outlive it; its user's sink receives the sums. 0 or -ENOMEM. */
+/* c must outlive it; its user's sink receives the sums. */
 void chain_batch_new(struct chain_batch **out, struct chains *c);
 void chain_batch_free(struct chain_batch *b);
 /*

@@ -72,8 +72,7 @@ void chain_links_init(struct chains *c)
 	c->labels = xcalloc(KNOWN_LABELS, sizeof(*c->labels));
 }
 
-/* The label of the link that ended w, 0: out of memory, or there is none; *end as of chains_link().
- */
+/* The label of the link that ended w, 0: there is none; *end as of chains_link(). */
 static uint32_t make_label(struct chains *c, const struct wait *w, bool first, enum chain_end *end)
 {
 	struct waker_context context;

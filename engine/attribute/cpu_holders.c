@@ -59,7 +59,7 @@ const char *cpu_holder_text(uint32_t who)
 	}
 }
 
-/* "[throttled GROUP]", a text; 0: out of memory. */
+/* "[throttled GROUP]", a text. */
 static uint32_t quota_name(struct names *names, uint32_t path)
 {
 	uint32_t group = names_group_path(names, path), id;

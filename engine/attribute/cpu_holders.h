@@ -63,8 +63,8 @@ struct cpu_holders;
 /*
  * *out is NULL if tl does not have what CPUs ran (timelines_new_with_cpus()); cpu_holders_share()
  * then knows nothing. taken: of the time that a CPU was in interrupts they had it, not the thread
- * that they interrupted, and of what a hypervisor took it had it, if the trace has these. Returns 0
- * or -ENOMEM. tl must outlive it. Several threads may use it.
+ * that they interrupted, and of what a hypervisor took it had it, if the trace has these. tl must
+ * outlive it. Several threads may use it.
  */
 void cpu_holders_new(struct cpu_holders **out, const struct timelines *tl, bool taken);
 void cpu_holders_free(struct cpu_holders *r);

@@ -11,8 +11,8 @@
 struct event_loops;
 
 /*
- * *out is NULL if nothing can go on: without requests, or threads in event loops. 0 or -ENOMEM. To
- * be freed with event_loops_free(). tl and kernel must outlive it.
+ * *out is NULL if nothing can go on: without requests, or threads in event loops. To be freed with
+ * event_loops_free(). tl and kernel must outlive it.
  */
 void event_loops_new(struct event_loops **out, const struct timelines *tl,
 		     struct kernel_stacks *kernel);

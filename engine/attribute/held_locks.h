@@ -11,8 +11,7 @@ struct held_locks;
 
 /*
  * lock_of: by stack pair, the lock at which a thread with that off-CPU stack is, if that is 1 to
- * n_locks; wanted: by lock, whether anybody will ask; is_end: whether a thread ended a sleep. 0 or
- * -ENOMEM.
+ * n_locks; wanted: by lock, whether anybody will ask; is_end: whether a thread ended a sleep.
  */
 void held_locks_new(struct held_locks **out, const struct timelines *tl, const uint32_t *lock_of,
 		    uint32_t n_locks, const bool *wanted,

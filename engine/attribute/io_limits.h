@@ -10,6 +10,6 @@
 
 /*
  * Finds them, by where they were asked for. A worker of the kernel asked for these: if it is known
- * which thread waited for one, it becomes that thread's. 0 or -ENOMEM.
+ * which thread waited for one, it becomes that thread's.
  */
 void io_limits_find(struct timelines *tl, struct kernel_stacks *k);

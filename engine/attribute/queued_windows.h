@@ -24,11 +24,10 @@ struct queued_windows {
 	size_t n, cap;
 };
 
-/* 0 or -ENOMEM. */
 void queued_windows_add(struct queued_windows *q, const struct queued_window *w);
 /*
  * Calls put for each stretch in which so many windows like `of` were open; for_it: the other
- * request for which the reader worked then, NULL: none, or not just one. Empties q. 0 or -ENOMEM.
+ * request for which the reader worked then, NULL: none, or not just one. Empties q.
  */
 void queued_windows_sweep(struct queued_windows *q, const struct timelines *tl,
 			  void (*put)(void *arg, const struct queued_window *of,

@@ -235,14 +235,14 @@ static void assume_release(struct tries *t, struct try *p)
 	}
 }
 
-/* Finds the ends of all rows, and which long sleeps are tries. 0 or -ENOMEM. */
-static int find_lasts(struct tries *t)
+/* Finds the ends of all rows, and which long sleeps are tries. */
+static void find_lasts(struct tries *t)
 {
 	/* By lock: the earliest timed try so far, from behind, and its own last_timed. */
 	size_t *next = xcalloc((size_t)t->n_locks + 1, sizeof(*next));
-	int err = tries_find_told(t);
 
-	for (size_t i = t->n; i-- > 0 && !err;) {
+	tries_find_told(t);
+	for (size_t i = t->n; i-- > 0;) {
 		struct try *p = &t->at[i];
 
 		if (!p->timed)
@@ -264,20 +264,16 @@ static int find_lasts(struct tries *t)
 			(before && (before->perhaps_in_row || (unsure && before->in_row)));
 	}
 	free(next);
-	return err;
 }
 
 /* Sets what explains each try, or that nobody knows. */
-static int explain_tries(struct tries *t)
+static void explain_tries(struct tries *t)
 {
-	int err = find_lasts(t);
-
-	for (size_t i = 0; i < t->n && !err; i++)
-		if (t->at[i].timed && t->at[i].last_timed == i) {
+	find_lasts(t);
+	for (size_t i = 0; i < t->n; i++)
+		if (t->at[i].timed && t->at[i].last_timed == i)
 			assume_release(t, &t->at[i]);
-			err = 0;
-		}
-	for (size_t i = 0; i < t->n && !err; i++) {
+	for (size_t i = 0; i < t->n; i++) {
 		struct try *p = &t->at[i];
 		const struct try *last = &t->at[p->last], *timed = &t->at[p->last_timed];
 		bool known;
@@ -293,7 +289,6 @@ static int explain_tries(struct tries *t)
 		}
 		p->until = p->unexplained ? NULL : until;
 	}
-	return err;
 }
 
 static void join(const struct tries *t)
@@ -309,24 +304,18 @@ static void join(const struct tries *t)
 	timelines_sort_later(t->timelines);
 }
 
-int retried_waits_join(struct timelines *tl)
+void retried_waits_join(struct timelines *tl)
 {
 	struct tries t = { .timelines = tl };
-	int err = 0;
 
 	kernel_stacks_new(&t.kernel, timelines_trace(tl));
-
 	tries_find(&t);
-	err = 0;
-	if (!t.n)
-		goto out;
-	find_ends(&t);
-	err = 0;
-	held_locks_new(&t.held, tl, t.lock_of, t.n_locks, t.tried, is_known_end, &t);
-	err = explain_tries(&t);
-	if (!err)
+	if (t.n) {
+		find_ends(&t);
+		held_locks_new(&t.held, tl, t.lock_of, t.n_locks, t.tried, is_known_end, &t);
+		explain_tries(&t);
 		join(&t);
-out:
+	}
 	free(t.lock_of);
 	free(t.tried);
 	free(t.at_lock);
@@ -337,5 +326,4 @@ out:
 	free(t.heard_ns);
 	held_locks_free(t.held);
 	kernel_stacks_free(t.kernel);
-	return err;
 }

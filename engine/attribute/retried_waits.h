@@ -10,6 +10,6 @@
 /*
  * Gives the tries that a timer ended the waker that released the lock: wait.goes_on says which
  * these are. Where it is not known what that was, they get no waker. To be called once, before
- * anything looks at the timelines' wakers. 0 or -ENOMEM.
+ * anything looks at the timelines' wakers.
  */
-int retried_waits_join(struct timelines *tl);
+void retried_waits_join(struct timelines *tl);

@@ -126,19 +126,19 @@ static void find_hits(const struct timelines *tl, struct kernel_stacks *k, const
 
 /*
  * The timelines know that a thread was current in a waking. That of an interrupt, or of a softirq
- * of others that it only ran, is none of its own (chain-semantics, section 3). 0 or -ENOMEM.
+ * of others that it only ran, is none of its own (chain-semantics, section 3).
  */
 static void leave_out_interrupts(struct timelines *tl, struct kernel_stacks *k)
 {
 	uint32_t end = timelines_threads(tl);
 	size_t *first = xcalloc((size_t)end + 1, sizeof(*first));
-	uint8_t *hits = NULL;
+	uint8_t *hits;
 
 	for (uint32_t i = 0; i < end; i++)
 		first[i + 1] = first[i] + timelines_thread(tl, i)->n_waits;
 	hits = xcalloc(first[end] + 1, sizeof(*hits));
 	find_hits(tl, k, first, hits);
-	for (uint32_t i = 0; hits && i < end; i++)
+	for (uint32_t i = 0; i < end; i++)
 		for (size_t n = first[i]; n < first[i + 1]; n++)
 			if (hits[n] & HIT_BY_INTERRUPT)
 				timelines_woke_before(tl, i, (uint32_t)(n - first[i]),
@@ -147,19 +147,16 @@ static void leave_out_interrupts(struct timelines *tl, struct kernel_stacks *k)
 	free(hits);
 }
 
-int sleep_ends_settle(struct timelines *tl)
+void sleep_ends_settle(struct timelines *tl)
 {
 	struct kernel_stacks *k;
 
 	kernel_stacks_new(&k, timelines_trace(tl));
-
 	leave_out_interrupts(tl, k);
-
-	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
+	for (uint32_t i = 0; i < timelines_threads(tl); i++)
 		find_killed(tl, k, i);
-	}
 	io_limits_find(tl, k);
 	work_items_find(tl, k);
 	kernel_stacks_free(k);
-	return retried_waits_join(tl);
+	retried_waits_join(tl);
 }

@@ -11,10 +11,9 @@
 
 /*
  * Gives each sleep the waker that explains it; wait_killed() is true of those that a signal ended
- * together with their thread. To be called once, before anything looks at the timelines' wakers. 0
- * or -ENOMEM.
+ * together with their thread. To be called once, before anything looks at the timelines' wakers.
  */
-int sleep_ends_settle(struct timelines *tl);
+void sleep_ends_settle(struct timelines *tl);
 
 /*
  * If woke's waker, a thread, woke because it ended, and that because another thread had ended their

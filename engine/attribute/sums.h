@@ -35,7 +35,7 @@ void sums_free(struct sums *s);
 
 /* ---- adding: not after sorting --------------------------------------------------------------- */
 
-/* NULL: out of memory. Valid until the next one is asked for. */
+/* Valid until the next one is asked for. */
 struct sum *sums_at(struct sums *s, uint32_t thing, uint32_t key);
 
 static inline void sums_add(struct sums *s, uint32_t thing, uint32_t key, uint64_t amount)
@@ -49,8 +49,7 @@ void sums_add_all(struct sums *to, const struct sums *from);
 
 /* ---- when all have been added ---------------------------------------------------------------- */
 
-/* The id of a key's text in names, 0 when out of memory: names_string(), names_off_cpu() or such.
- */
+/* The id of a key's text in names: names_string(), names_off_cpu() or such. */
 typedef uint32_t (*sums_text_fn)(struct names *names, uint32_t key);
 /* For keys that are texts. */
 uint32_t sums_key_is_text(struct names *names, uint32_t key);
@@ -72,12 +71,12 @@ bool sums_write(const struct sums *s, const struct names *names, uint32_t thing,
 		const char *before, const char *unknown, FILE *out);
 /*
  * Sets the shares of the sums of[0..n), n not 0, of a thing: total, split in proportion to their
- * amounts (chain-semantics, section 8). 0 or -ENOMEM.
+ * amounts (chain-semantics, section 8).
  */
 void sums_share(struct sum *of, size_t n, uint64_t total, struct names *names);
 
 /*
  * Splits total in proportion to parts[0..n), whose sum is not 0, into shares that add up to it: by
- * largest remainder, among equals those that come first. 0 or -ENOMEM.
+ * largest remainder, among equals those that come first.
  */
 void share_out(uint64_t total, const uint64_t *parts, size_t n, uint64_t *shares);

@@ -124,21 +124,16 @@ static void find_told(struct telling *b, size_t i)
 	told->perhaps_looks++;
 }
 
-int tries_find_told(struct tries *t)
+void tries_find_told(struct tries *t)
 {
 	struct telling b = { .t = t,
 			     .unknown = unknown_times_new(t->timelines),
 			     .gaps = { NONE, NONE } };
-	int err = -ENOMEM;
 
 	b.at = xmalloc(((size_t)t->n_locks + 1) * sizeof(*b.at));
-	if (b.unknown) {
-		memset(b.at, 0xff, ((size_t)t->n_locks + 1) * sizeof(*b.at));
-		for (size_t i = t->n; i-- > 0;)
-			find_told(&b, i);
-		err = 0;
-	}
+	memset(b.at, 0xff, ((size_t)t->n_locks + 1) * sizeof(*b.at));
+	for (size_t i = t->n; i-- > 0;)
+		find_told(&b, i);
 	unknown_times_free(b.unknown);
 	free(b.at);
-	return err;
 }

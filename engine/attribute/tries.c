@@ -63,7 +63,7 @@ static uint32_t lock_id(struct intern *locks, const struct trace *t, const struc
 	return id;
 }
 
-/* Which stack pairs are at which lock. 0 or -ENOMEM. */
+/* Which stack pairs are at which lock. */
 static void find_locks(struct tries *t)
 {
 	const struct trace *trace = timelines_trace(t->timelines);

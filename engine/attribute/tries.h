@@ -96,10 +96,10 @@ struct tries {
 	struct held_locks *held;
 };
 
-/* Finds locks and rows; kernel is there. All else is left as it is. 0 or -ENOMEM. */
+/* Finds locks and rows; kernel is there. All else is left as it is. */
 void tries_find(struct tries *t);
-/* Of all tries, whose rows are known: sets last, and which long sleeps are tries. 0 or -ENOMEM. */
-int tries_find_told(struct tries *t);
+/* Of all tries, whose rows are known: sets last, and which long sleeps are tries. */
+void tries_find_told(struct tries *t);
 /* As waker_context(), of what ended w. */
 struct waker_context tries_context(const struct tries *t, const struct wait *w);
 /* Whether a thread ended a sleep, and not early, or that is not known; *known says which. */

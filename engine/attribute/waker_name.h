@@ -11,7 +11,7 @@ struct waker_names;
 void waker_names_new(struct waker_names **out, const struct timelines *tl, struct names *names);
 void waker_names_free(struct waker_names *n);
 /*
- * The id, in names, of a text for the waker of w, a WAIT_SLEEP: "mysqld",
- * "[interrupt] hrtimer_wakeup", "[not woken]", "[unknown]". 0: out of memory.
+ * The id, in names, of a text for the waker of w, a WAIT_SLEEP: "mysqld", "[interrupt]
+ * hrtimer_wakeup", "[not woken]", "[unknown]".
  */
 uint32_t waker_name(struct waker_names *n, const struct wait *w);

@@ -11,10 +11,10 @@
 
 struct woken_meanwhile;
 
-/* 0 or -ENOMEM. To be freed with woken_meanwhile_free(). tl must outlive it. */
+/* To be freed with woken_meanwhile_free(). tl must outlive it. */
 void woken_meanwhile_new(struct woken_meanwhile **out, const struct timelines *tl,
 			 struct kernel_stacks *kernel);
-/* One for another thread; `of` must outlive it. 0 or -ENOMEM. To be freed likewise. */
+/* One for another thread; `of` must outlive it. To be freed likewise. */
 void woken_meanwhile_share(struct woken_meanwhile **out, const struct woken_meanwhile *of);
 void woken_meanwhile_free(struct woken_meanwhile *s);
 

@@ -133,7 +133,7 @@ static bool is_kworker(const struct finder *f, const struct thread *th)
 	return !strncmp(trace_string(t, th->name), "kworker/", 8);
 }
 
-/* What is known of a worker; made if there is nothing yet. NULL: out of memory. */
+/* What is known of a worker; made if there is nothing yet. */
 static struct work_items *items_of(struct finder *f, struct thread *th)
 {
 	if (!th->work)
@@ -285,7 +285,6 @@ void work_items_find(struct timelines *tl, struct kernel_stacks *k)
 	size_t losses;
 
 	find_stacks(&f);
-
 	trace_losses(timelines_trace(tl), &losses);
 	f.lossy = losses > 0;
 	f.workers = xcalloc(n ? n : 1, sizeof(*f.workers));

@@ -11,7 +11,7 @@
 
 /*
  * Finds that out for all workers, and notes of who queued items that it acted then. To be called
- * once, when the wakers of all sleeps are known, and before any sleep goes on. 0 or -ENOMEM.
+ * once, when the wakers of all sleeps are known, and before any sleep goes on.
  */
 void work_items_find(struct timelines *tl, struct kernel_stacks *k);
 

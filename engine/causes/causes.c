@@ -236,7 +236,7 @@ static void begin(struct causes **out, const struct timelines *tl, const struct 
 }
 
 /* When all waits are explained. */
-static int end(struct causes *c, const struct options *o)
+static void end(struct causes *c, const struct options *o)
 {
 	size_t kept = 0;
 
@@ -254,13 +254,12 @@ static int end(struct causes *c, const struct options *o)
 			c->at[kept++] = c->at[i];
 	c->n = kept;
 	causes_choose_examples(c);
-	return 0;
 }
 
-int causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
-	       struct names *names, struct wait_filter *f)
+void causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
+		struct names *names, struct wait_filter *f)
 {
-	return causes_new_in_cells(out, tl, o, names, f, (struct causes_cells) { 0 });
+	causes_new_in_cells(out, tl, o, names, f, (struct causes_cells) { 0 });
 }
 
 /* One thread's share of the waits; the first one has the sums of all at last. */
@@ -269,7 +268,6 @@ struct worker {
 	struct slices *slices;
 	struct names *names; /* of others than the first one: its own, and so is the filter */
 	struct wait_filter *filter;
-	int err;
 };
 
 static void *work(void *arg)
@@ -277,14 +275,13 @@ static void *work(void *arg)
 	struct worker *w = arg;
 
 	slices_walk(w->slices, (struct wait_visitor) { w->causes, wants, visit });
-	w->err = 0;
 	w->causes->mode = w->causes->batch ? CAUSES_BATCH : CAUSES_EACH;
 	if (w->causes->batch)
 		chain_batch_run(w->causes->batch);
 	return NULL;
 }
 
-/* Makes one like the first. 0 or -ENOMEM. */
+/* Makes one like the first. */
 static void add_worker(struct worker *w, const struct worker *first, const struct options *o)
 {
 	const struct timelines *tl = first->causes->timelines;
@@ -307,49 +304,38 @@ static void join_worker(const struct worker *first, struct worker *w)
 }
 
 /* Explains all waits. */
-static int explain_all(struct causes *c, const struct options *o)
+static void explain_all(struct causes *c, const struct options *o)
 {
 	struct worker workers[CPUS_USED_MAX] = { { .causes = c } };
 	uint32_t n = cpus_usable(CPUS_USED_MAX);
 	struct slices slices;
-	int err = 0;
 
 	slices_init(&slices, c->timelines, wait_filter_of_requests(c->filter));
-
 	workers[0].slices = &slices;
 	c->long_ns = c->batch ? 0 : longest_without_totals(&c->chains);
 	if (n > slices.n)
 		n = slices.n;
-	for (uint32_t i = 1; i < n && !err; i++) {
+	for (uint32_t i = 1; i < n; i++)
 		add_worker(&workers[i], &workers[0], o);
-		err = 0;
-	}
-	if (!err) {
-		workers_run(workers, sizeof(workers[0]), n, work);
-		err = workers[0].err;
-	}
+	workers_run(workers, sizeof(workers[0]), n, work);
 	for (uint32_t i = 1; i < n; i++)
 		join_worker(&workers[0], &workers[i]);
 	slices_free(&slices);
-	if (!err)
-		explain_long(c);
-	return err;
+	explain_long(c);
 }
 
-int causes_new_in_cells(struct causes **out, const struct timelines *tl, const struct options *o,
-			struct names *names, struct wait_filter *f, struct causes_cells cells)
+void causes_new_in_cells(struct causes **out, const struct timelines *tl, const struct options *o,
+			 struct names *names, struct wait_filter *f, struct causes_cells cells)
 {
 	/* Of clients it is to be known what each wait has. */
 	bool in_batch = o->mode == MODE_EXACT && !cells.one_by_one && !wait_filter_of_requests(f) &&
 			!tl->remote;
-	int err = 0;
 
 	begin(out, tl, o, names, NULL, in_batch);
-
 	(*out)->cells = cells;
 	(*out)->filter = f;
-	err = explain_all(*out, o);
-	return err ? err : end(*out, o);
+	explain_all(*out, o);
+	end(*out, o);
 }
 
 void causes_free(struct causes *c)

@@ -112,10 +112,10 @@ struct options causes_options(const struct options *given);
 struct options causes_request_options(const struct options *given);
 /*
  * Sums up the waits that f chooses. o is of causes_options(); f and names have the same options. tl
- * should have what CPUs ran. 0 or -ENOMEM. To be freed with causes_free().
+ * should have what CPUs ran. To be freed with causes_free().
  */
-int causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
-	       struct names *names, struct wait_filter *f);
+void causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
+		struct names *names, struct wait_filter *f);
 /* The cell of a wait, a number of the user's, from 1 on: asked by several threads at once. */
 struct causes_cells {
 	const void *arg;
@@ -130,8 +130,8 @@ struct cause_cell {
 	uint64_t ns, waits, longest_ns;
 };
 /* causes_new(), and what waits have of causes is kept apart by cell, too. */
-int causes_new_in_cells(struct causes **out, const struct timelines *tl, const struct options *o,
-			struct names *names, struct wait_filter *f, struct causes_cells cells);
+void causes_new_in_cells(struct causes **out, const struct timelines *tl, const struct options *o,
+			 struct names *names, struct wait_filter *f, struct causes_cells cells);
 /* struct cause_cell by (.id of a cause, cell), in no order; they belong to c. */
 const struct pair_table *causes_cells(const struct causes *c);
 void causes_free(struct causes *c);

@@ -33,7 +33,7 @@ struct chain_begin {
 	uint32_t head, first;
 };
 
-/* By node; NULL: out of memory. To be freed. */
+/* By node. To be freed. */
 static struct chain_begin *find_begins(const struct causes *c)
 {
 	const struct pairs *nodes = &c->chains.nodes;
@@ -69,7 +69,7 @@ struct waited {
 	uint32_t *of, *of_from;	     /* threads, by first link: from of_from[link - 1] on */
 };
 
-/* Sorts the threads by how they waited. False: out of memory. */
+/* Sorts the threads by how they waited. */
 static void sort_waited(const struct causes *c, struct waited *v)
 {
 	const struct pairs *keys = &c->waited.keys;

@@ -10,7 +10,7 @@
 #include "select/wait_nature.h"
 #include "words/place.h"
 
-/* The sum with this key of a node; NULL: out of memory. */
+/* The sum with this key of a node. */
 static struct chain_sum *find_sum(struct causes *c, uint32_t node, uint32_t key, uint32_t end,
 				  uint32_t disk)
 {
@@ -46,7 +46,7 @@ static struct chain_sum *never_woken_sum(struct causes *c, uint32_t node)
 	return s;
 }
 
-/* The sum for a chain, with its cause; NULL: out of memory. */
+/* The sum for a chain, with its cause. */
 static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, uint32_t disk)
 {
 	uint32_t pause, *slot;
@@ -252,7 +252,7 @@ void causes_begin_piece(void *arg, const struct chain_piece *p)
 	c->thread = p->thread;
 }
 
-/* The head of a wait; pause: of what is a pause, or for lack of work. 0: out of memory. */
+/* The head of a wait; pause: of what is a pause, or for lack of work. */
 uint32_t causes_head_of(struct causes *c, const struct chosen_wait *p, bool pause)
 {
 	return chains_head(&c->chains, causes_label_head(c, p, pause));

@@ -14,7 +14,7 @@ struct join {
 	uint32_t *labels, *nodes, *causes;
 };
 
-/* 0: out of memory, or there is none. */
+/* 0: there is none. */
 static uint32_t text_of(struct join *j, uint32_t text)
 {
 	uint32_t *known = text ? pair_table_at(&j->texts, text, 0, sizeof(*known)) : NULL;

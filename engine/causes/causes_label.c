@@ -144,7 +144,6 @@ static void label_sleep(struct causes *c, struct label *label, uint32_t pair)
 				      : nameless_lock(c, pair, label->slept);
 }
 
-/* 0: out of memory. */
 static uint32_t make_label(struct causes *c, const struct link *l)
 {
 	struct label label = { 0 };
@@ -308,7 +307,7 @@ void causes_keep_never_woken(struct cause *cause, const struct wait *w)
 		cause->never_woken = w;
 }
 
-/* Room for the parts of causes up to this number. False: out of memory. */
+/* Room for the parts of causes up to this number. */
 static void reserve_parts(struct causes *c, uint32_t cause)
 {
 	size_t had = c->cap_parts;

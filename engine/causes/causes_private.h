@@ -202,7 +202,7 @@ static inline struct label causes_label(const struct causes *c, uint32_t id)
 	return l;
 }
 
-/* causes_label.c: a chain_user's; the label of a head, 0 when out of memory. */
+/* causes_label.c: a chain_user's; the label of a head. */
 uint32_t causes_label_link(void *arg, const struct link *l);
 uint32_t causes_label_head(struct causes *c, const struct chosen_wait *p, bool pause);
 /* Whether a node is of the chain of a pause. */
@@ -219,11 +219,11 @@ uint32_t causes_numbered(struct causes *c, const char *name, uint32_t id);
 uint32_t causes_sleeper(const struct causes *c, uint32_t node, struct label *link);
 /* The node of the last link of a chain that ended a wait at a lock; 0: there is none. */
 uint32_t causes_lock_link(const struct causes *c, uint32_t node);
-/* 1 + the index of the cause with this key, which is made if it is new; 0: out of memory. */
+/* 1 + the index of the cause with this key, which is made if it is new. */
 uint32_t causes_of_key(struct causes *c, const struct cause_key *key);
 /* Takes w for the one that nobody woke, if it began before that of the cause. */
 void causes_keep_never_woken(struct cause *cause, const struct wait *w);
-/* 1 + the index of the cause of a chain; 0: out of memory. */
+/* 1 + the index of the cause of a chain. */
 uint32_t causes_find(struct causes *c, uint32_t node, uint32_t end, uint32_t disk);
 
 /* causes_parts.c: adds ns of the current wait to a cause's part of it. */
@@ -262,13 +262,13 @@ void causes_sum_chains(struct causes *c);
 /* Explains the slowest waits, and some that show the causes that are shown, each by itself. */
 void causes_explain_some(struct causes *c, const struct options *o);
 
-/* causes_explain.c: explains a wait by itself. 0 or -ENOMEM. */
+/* causes_explain.c: explains a wait by itself. */
 void causes_explain_wait(struct causes *c, const struct chosen_wait *p);
 /* What a chain_sink of a wait, or of a batch, is told. */
 void causes_add_amount(void *arg, uint32_t node, struct amount_key key, uint64_t amount);
 void causes_add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns);
 void causes_begin_piece(void *arg, const struct chain_piece *p);
-/* The node with which the chains of a wait begin; 0: out of memory. */
+/* The node with which the chains of a wait begin. */
 uint32_t causes_head_of(struct causes *c, const struct chosen_wait *p, bool pause);
 /* The time of a wait in which its thread was ready; all of one that is for lack of work. */
 void causes_explain_own(struct causes *c, uint32_t head, const struct chosen_wait *p);
@@ -282,8 +282,7 @@ uint32_t causes_known_sum(const struct causes *c, uint32_t node, uint32_t end);
  */
 void causes_join(struct causes *to, const struct causes *from);
 
-/* causes_words.c: sets what is said of the causes: where, who had the CPU, the path. 0 or -ENOMEM.
- */
+/* causes_words.c: sets what is said of the causes: where, who had the CPU, the path. */
 void causes_describe(struct causes *c);
-/* causes_samples.c: sets what threads ran. 0 or -ENOMEM. */
+/* causes_samples.c: sets what threads ran. */
 void causes_say_what_ran(struct causes *c);

@@ -37,7 +37,7 @@ struct function {
 	uint32_t text, line;
 };
 
-/* The text of a frame without the line in it; 0: it has none, or out of memory. */
+/* The text of a frame without the line in it; 0: it has none. */
 static uint32_t without_line(const struct causes *c, uint32_t frame)
 {
 	uint32_t text = names_frame_without_line(c->names, frame);
@@ -73,7 +73,7 @@ static struct trace_stack frames_of(const struct causes *c, uint32_t pair, bool 
  * The functions of a stack, the outermost first; path has room for all frames. Where a function is
  * called again by way of others, what is between is left out. Of what the program's interpreted
  * code called only the first function counts: the others are how the interpreter or its library
- * does that. 0: out of memory, or there are none.
+ * does that. 0: there are none.
  */
 static size_t path_of(const struct causes *c, struct trace_stack frames, struct function *path)
 {
@@ -98,7 +98,7 @@ static size_t path_of(const struct causes *c, struct trace_stack frames, struct 
 	return n;
 }
 
-/* Adds a stack that so many samples have. False: out of memory. */
+/* Adds a stack that so many samples have. */
 static bool add_stack(struct causes *c, struct calls *calls, struct trace_stack frames,
 		      uint64_t samples)
 {
@@ -384,7 +384,7 @@ static uint32_t no_text(struct names *names, uint32_t key)
 
 /*
  * A stack without its callers does not say what is not in it: such stacks count only if fewer than
- * one in LEAST_WHOLE samples have others. False: out of memory.
+ * one in LEAST_WHOLE samples have others.
  */
 static bool add_stacks(struct causes *c, struct calls *calls, uint32_t cause)
 {

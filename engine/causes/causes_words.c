@@ -132,8 +132,7 @@ static void put_stage(struct text_buf *path, const char *who, uint32_t times)
  * "client <- worker x 6 <- janitor": from the cause on always to the threads through which most of
  * its time came, as long as that is a quarter of what came so far: who waits behind a thread
  * counts, even if that thread's own waits are more. Of more than STAGES_SHOWN those next to the
- * cause. Returns a text id, 0 when out of memory; changes at[]. *head: the first of them, 0 if it
- * is not shown.
+ * cause. Returns a text id; changes at[]. *head: the first of them, 0 if it is not shown.
  */
 static uint32_t path_text(const struct causes *c, struct path_chain *at, size_t n, uint32_t *head)
 {
@@ -206,7 +205,7 @@ static void add_what(struct causes *c, struct sums *to, const struct chain_sum *
 		sums_add(to, s->cause, what, s->ns);
 }
 
-/* What was done while a lock was held: "ran", "B slept in fsync". 0: out of memory. */
+/* What was done while a lock was held: "ran", "B slept in fsync". */
 static uint32_t held_text(struct causes *c, const struct chain_sum *s)
 {
 	const struct pair *nodes = c->chains.nodes.at;
@@ -299,7 +298,7 @@ static void add_texts(struct causes *c, const struct chain_sum *s)
 #define WHOLE_FROM_NS 10000000u
 #define HELD_SHOWN 4
 
-/* The text that write() writes; 0 if it is empty, or out of memory. */
+/* The text that write() writes; 0 if it is empty. */
 static uint32_t written_text(struct causes *c, const struct cause *cause,
 			     void (*write)(const struct causes *c, const struct cause *of, FILE *f))
 {
@@ -404,7 +403,7 @@ static const double least_part[] = { 0.1, 0.25 };
 
 /*
  * "read < ask (52 %), write < tell (40 %)": the texts that have most of a cause's time, and how
- * much; 0: none has much, or out of memory. repeated: what they begin with is said once.
+ * much; 0: none has much. repeated: what they begin with is said once.
  */
 static uint32_t parts_text(struct causes *c, const struct sums *s, const struct cause *of,
 			   const char *repeated)

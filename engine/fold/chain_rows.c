@@ -96,7 +96,7 @@ static size_t places_of_line(const struct chain_rows *r, const struct chain_ran 
 /*
  * Shares out ns to the places ran[0..n): first to folded lines, so that each gets as much as when
  * lines are written (folded.h), then within each line to its places. numbers: room for 3 * n; the
- * first n become the shares. 0 or -ENOMEM.
+ * first n become the shares.
  */
 static void share_places(const struct chain_rows *r, uint64_t ns, const struct chain_ran *ran,
 			 size_t n, uint64_t *numbers)
@@ -122,7 +122,7 @@ static void share_places(const struct chain_rows *r, uint64_t ns, const struct c
 
 /*
  * Replaces the i-th row by one row for each of its places ran[0..n) with a share. (Its waits are
- * not shared out: rows that end running have none.) numbers: room for 3 * n. 0 or -ENOMEM.
+ * not shared out: rows that end running have none.) numbers: room for 3 * n.
  */
 static void share_row(struct chain_rows *r, size_t i, const struct chain_ran *ran, size_t n,
 		      uint64_t *numbers)
@@ -229,7 +229,7 @@ static int by_place(const void *pa, const void *pb, void *arg)
 				: compare_numbers(a->above, b->above);
 }
 
-/* The place of each list in the order of content, to be freed; NULL: out of memory. */
+/* The place of each list in the order of content, to be freed. */
 static uint32_t *rank_lists(struct frame_lists *lists)
 {
 	uint32_t end = frame_lists_end(lists);
@@ -258,7 +258,7 @@ static int most_used_first(const void *pa, const void *pb, void *lists)
 				  : frames_compare(lists, a->frame, b->frame);
 }
 
-/* Numbers the frames that are used, most used first, as small numbers are shorter. 0 or -ENOMEM. */
+/* Numbers the frames that are used, most used first, as small numbers are shorter. */
 static void number_frames(struct chain_rows *r)
 {
 	struct frame_lists *lists = interned_stacks_lists(r->stacks);
@@ -304,7 +304,7 @@ struct lines {
 	size_t n, cap;
 };
 
-/* The id of the row's line, 0: out of memory. */
+/* The id of the row's line. */
 static uint32_t line_of(struct chain_rows *r, const struct chain_row *row, struct lines *l,
 			struct text_buf *buf)
 {
@@ -346,7 +346,7 @@ static void mark_path(const struct chain_rows *r, uint32_t node, bool *marked)
 
 /*
  * Keeps the rows of the `top` widest lines, and adds up the others: in other[1] if they end on the
- * CPU, else in other[0]. 0 or -ENOMEM.
+ * CPU, else in other[0].
  */
 static void keep_top(struct chain_rows *r, uint64_t top, struct chain_row other[2])
 {

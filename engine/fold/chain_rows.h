@@ -63,15 +63,14 @@ struct chain_rows {
 	size_t n_frames, cap_frames;
 };
 
-/* Appends samples. 0 or -ENOMEM. */
+/* Appends samples. */
 void chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran);
-/* Appends a row. 0 or -ENOMEM. */
+/* Appends a row. */
 void chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint32_t above, uint64_t ns,
 		    uint64_t waits);
 /*
  * Splits each row that has samples in proportion to them (chain-semantics, section 8): into a row
- * for each place that was sampled, whose frames stand above the end. Removes all samples. 0 or
- * -ENOMEM.
+ * for each place that was sampled, whose frames stand above the end. Removes all samples.
  */
 void chain_rows_share_ran(struct chain_rows *r);
 /*
@@ -79,14 +78,14 @@ void chain_rows_share_ran(struct chain_rows *r);
  * folded lines are kept; the others are added up in one or two last rows with node 0, of which one
  * is for running time (its end is CHAIN_ON_CPU). Groups, chains and frames are ordered by their
  * numbers; or with by_contents by their texts, which is needed when several threads assigned the
- * numbers, so that these depend on chance. 0 or -ENOMEM.
+ * numbers, so that these depend on chance.
  */
 void chain_rows_order(struct chain_rows *r, uint64_t top, bool by_contents);
 void chain_rows_free(struct chain_rows *r);
 
 /*
- * The numbers of a row's frames, leaf first, its end included. *n: how many; 0 when out of memory.
- * The result is valid until the next call.
+ * The numbers of a row's frames, leaf first, its end included. *n: how many. The result is valid
+ * until the next call.
  */
 const uint32_t *chain_row_frames(struct chain_rows *r, const struct chain_row *row, size_t *n);
 /* Numbers of frames are below this. They begin at 1; different frames have different numbers. */

@@ -42,14 +42,12 @@ static int add_request(void *arg, const struct disk_request *r)
 	uint32_t name = known ? timelines_name(f->timelines, r->thread, from_ns) : 0;
 	uint32_t head = intern_head(&f->cache, name, r->pair);
 	uint32_t root = pairs_id(&f->nodes, 0, GROUP), above;
-	uint32_t node = head ? pairs_id(&f->nodes, root, head) : 0;
+	uint32_t node = pairs_id(&f->nodes, root, head);
 	char band[48];
 
 	put_band(band, ns);
 	above = interned_stacks_disk(f->stacks, r->kind, band);
-	sum = node && above ? pair_table_at(&f->sums, node, above, sizeof(*sum)) : NULL;
-	if (!sum)
-		return -ENOMEM;
+	sum = pair_table_at(&f->sums, node, above, sizeof(*sum));
 	*sum += ns;
 	return 0;
 }
@@ -71,7 +69,6 @@ int disk_fold_new(struct disk_fold **out, const struct timelines *tl, const stru
 	*out = f;
 	f->timelines = tl;
 	interned_stacks_new(&f->stacks, tl, o, GROUP_BY_NAME);
-	err = 0;
 	stack_cache_init(&f->cache, f->stacks);
 	err = wait_filter_disk_requests(tl, o, interned_stacks_names(f->stacks), add_request, f);
 	if (!err)

@@ -176,41 +176,34 @@ static void begin_spans(size_t *first, size_t n)
 		first[i] += first[i - 1];
 }
 
-/* Puts the rows, and their samples, in the order of their spans. 0 or -ENOMEM. */
-static int order_spans(struct fold *f)
+/* Puts the rows, and their samples, in the order of their spans. */
+static void order_spans(struct fold *f)
 {
 	struct chain_rows *r = &f->span_rows;
 	size_t n = f->spans.n;
 	struct chain_row *rows = xmalloc((r->n + 1) * sizeof(*rows));
 	struct chain_ran *ran = xmalloc((r->n_ran + 1) * sizeof(*ran));
-	bool ok;
 
 	f->first_row = xcalloc(n + 2, sizeof(*f->first_row));
 	f->first_ran = xcalloc(n + 2, sizeof(*f->first_ran));
-	ok = rows && ran && f->first_row && f->first_ran;
-	for (size_t i = 0; i < r->n && ok; i++)
+	for (size_t i = 0; i < r->n; i++)
 		f->first_row[span_of(f, r->at[i].node) + 2]++;
-	for (size_t i = 0; i < r->n_ran && ok; i++)
+	for (size_t i = 0; i < r->n_ran; i++)
 		f->first_ran[span_of(f, r->ran[i].node) + 2]++;
-	if (ok) {
-		begin_spans(f->first_row, n);
-		begin_spans(f->first_ran, n);
-	}
-	for (size_t i = 0; i < r->n && ok; i++)
+	begin_spans(f->first_row, n);
+	begin_spans(f->first_ran, n);
+	for (size_t i = 0; i < r->n; i++)
 		rows[f->first_row[span_of(f, r->at[i].node) + 1]++] = r->at[i];
-	for (size_t i = 0; i < r->n_ran && ok; i++)
+	for (size_t i = 0; i < r->n_ran; i++)
 		ran[f->first_ran[span_of(f, r->ran[i].node) + 1]++] = r->ran[i];
-	free(ok ? r->at : rows);
-	free(ok ? r->ran : ran);
-	if (ok) {
-		r->at = rows;
-		r->ran = ran;
-	}
-	return ok ? 0 : -ENOMEM;
+	free(r->at);
+	free(r->ran);
+	r->at = rows;
+	r->ran = ran;
 }
 
 /* Of a fold in spans: makes rows of each span, and adds up what a node has in all spans. */
-static int make_span_rows(struct fold *f)
+static void make_span_rows(struct fold *f)
 {
 	struct folder *all = &f->folders[0];
 	struct node_sums sums = { .n_times = 0 };
@@ -226,7 +219,7 @@ static int make_span_rows(struct fold *f)
 	node_sums_rows(&all->sums, f->span_nodes.n, &all->stacks, &f->span_rows);
 	node_sums_free(&all->sums);
 	all->sums = sums;
-	return order_spans(f);
+	order_spans(f);
 }
 
 static void make_rows(struct fold *f)

@@ -26,8 +26,7 @@ enum fold_by {
 struct fold;
 
 /*
- * Folds the waits that the options choose. 0 or -ENOMEM. To be freed with fold_free(). tl and o
- * must outlive it.
+ * Folds the waits that the options choose. To be freed with fold_free(). tl and o must outlive it.
  */
 void fold_new(struct fold **out, const struct timelines *tl, const struct options *o,
 	      enum fold_by by);
@@ -62,7 +61,7 @@ struct fold_remote {
 
 /*
  * Folds n parts of requests, for which threads of another machine waited: FOLD_BY_NAME. The group
- * of a row is i + 1 of at[i]. 0 or -ENOMEM.
+ * of a row is i + 1 of at[i].
  */
 void fold_new_remote(struct fold **out, const struct timelines *tl, const struct options *o,
 		     const struct fold_remote *at, size_t n);

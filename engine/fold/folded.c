@@ -25,14 +25,16 @@ void folded_free(struct folded *l)
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
-#define NO_PART UINT32_MAX
+#define PARTS_MAX UINT32_MAX
 
-/* Ends a part, whose text has been put since at: its number, or NO_PART when out of memory. */
+/* Ends a part, whose text has been put since at: its number. */
 static uint32_t end_part(struct folded *l, size_t at)
 {
+	if (l->n_of == PARTS_MAX)
+		out_of_memory();
 	XGROW(l->of, l->n_of, l->cap_of);
 	l->of[l->n_of] = (struct folded_part) { at, l->texts.len - at };
-	return l->n_of == NO_PART ? NO_PART : (uint32_t)l->n_of++;
+	return (uint32_t)l->n_of++;
 }
 
 /* The parts of one fold: each list of frames is one, made when a row has it for the first time. */
@@ -50,13 +52,10 @@ struct adding {
 	uint32_t on_host; /* likewise: the part of the machine's name */
 };
 
-static int add_part(struct folded *l, uint32_t part)
+static void add_part(struct folded *l, uint32_t part)
 {
 	XGROW(l->parts, l->n_parts, l->cap_parts);
-	if (part == NO_PART)
-		return -ENOMEM;
 	l->parts[l->n_parts++] = part;
-	return 0;
 }
 
 static uint32_t part_of_list(struct adding *a, uint32_t list)
@@ -134,20 +133,20 @@ static uint32_t part_of_socket(struct adding *a, uint32_t object)
 
 /*
  * The parts from `first` on are a line that another machine explains: keeps it for that, unless
- * enough machines have been asked.
+ * enough machines have been asked. Whether it did.
  */
-static int add_remote(struct adding *a, const struct chain_row *row, size_t first, bool *is_kept)
+static bool add_remote(struct adding *a, const struct chain_row *row, size_t first)
 {
 	const struct remote_answers *answers = a->rows->remote;
 	struct remote_part part = remote_answers_part_at(answers, row->above & ~CHAIN_ROW_REMOTE);
 	const struct remote_answer *answer = &answers->at[part.answer];
 	struct folded *l = a->lines;
 	uint32_t hops = a->below ? a->below[row->group - 1].hops : 0;
-	int err = part.socket ? add_part(l, part_of_socket(a, part.socket)) : 0;
 
-	*is_kept = !err && hops < FOLDED_HOPS_MAX;
-	if (!*is_kept)
-		return err;
+	if (part.socket)
+		add_part(l, part_of_socket(a, part.socket));
+	if (hops >= FOLDED_HOPS_MAX)
+		return false;
 	XGROW(l->remote, l->n_remote, l->cap_remote);
 	l->remote[l->n_remote++] = (struct folded_remote) {
 		.part = { part.from_ns, part.to_ns, row->ns / (part.to_ns - part.from_ns),
@@ -157,45 +156,43 @@ static int add_remote(struct adding *a, const struct chain_row *row, size_t firs
 		.host = answer->host,
 		.hops = hops + 1,
 	};
-	return 0;
+	return true;
 }
 
 /* ran: samples of the row's time; NULL: the row itself. */
-static int add_row(struct adding *a, const struct chain_row *row, const struct chain_ran *ran)
+static void add_row(struct adding *a, const struct chain_row *row, const struct chain_ran *ran)
 {
 	struct folded *l = a->lines;
 	const char *end = chain_row_end(a->rows, row);
 	uint32_t path[CHAIN_PATH_MAX], above = chain_row_above(a->rows, row);
 	size_t n = chain_row_path(a->rows, row, path), first = l->n_parts;
-	bool is_remote = above & CHAIN_ROW_REMOTE, is_kept = false;
-	int err = 0;
 
 	XGROW(l->lines, l->n, l->cap);
 	if (a->below) {
 		const struct folded_remote *r = &a->below[chain_node_group(a->rows, row->node) - 1];
 
-		for (uint32_t i = 0; i < r->n && !err; i++)
-			err = add_part(l, l->parts[r->first + i]);
-		err = err ? err : add_part(l, a->on_host - 1);
+		for (uint32_t i = 0; i < r->n; i++)
+			add_part(l, l->parts[r->first + i]);
+		add_part(l, a->on_host - 1);
 	}
 	if (a->label)
-		err = add_part(l, a->label - 1);
-	if (a->root == ROOT_CLASS && n && !err)
-		err = add_part(l, part_of_class(a, path[n - 1]));
-	if ((a->root == ROOT_CGROUP || a->root == ROOT_PROCESS) && row->node && !err)
-		err = add_part(l, part_of_owner(a, chain_node_group(a->rows, row->node)));
-	while (n-- > 0 && !err)
-		err = add_part(l, part_of_list(a, path[n]));
-	if (end && !err)
-		err = add_part(l, part_of_end(a, row, end));
-	if (is_remote && !err)
-		err = add_remote(a, row, first, &is_kept);
-	else if (above && !err)
-		err = add_part(l, part_of_list(a, above));
-	if (is_kept)
-		return err;
-	if (ran && !err)
-		err = add_part(l, part_of_list(a, ran->list));
+		add_part(l, a->label - 1);
+	if (a->root == ROOT_CLASS && n)
+		add_part(l, part_of_class(a, path[n - 1]));
+	if ((a->root == ROOT_CGROUP || a->root == ROOT_PROCESS) && row->node)
+		add_part(l, part_of_owner(a, chain_node_group(a->rows, row->node)));
+	while (n-- > 0)
+		add_part(l, part_of_list(a, path[n]));
+	if (end)
+		add_part(l, part_of_end(a, row, end));
+	if (above & CHAIN_ROW_REMOTE) {
+		if (add_remote(a, row, first))
+			return;
+	} else if (above) {
+		add_part(l, part_of_list(a, above));
+	}
+	if (ran)
+		add_part(l, part_of_list(a, ran->list));
 	l->lines[l->n++] = (struct folded_line) {
 		.ns = row->ns,
 		.samples = ran ? ran->samples : 0,
@@ -203,10 +200,9 @@ static int add_row(struct adding *a, const struct chain_row *row, const struct c
 		.ran = row->end == CHAIN_RUNNING || row->end == CHAIN_ON_CPU,
 		.first = first,
 	};
-	return err;
 }
 
-/* A part of the frame `name`, + 1; 0: out of memory. */
+/* A part of the frame `name`, + 1. */
 static uint32_t part_of_name(struct folded *l, const char *before, const char *name,
 			     const char *after)
 {
@@ -219,60 +215,53 @@ static uint32_t part_of_name(struct folded *l, const char *before, const char *n
 }
 
 /* below, host: what the rows are below, if they are of another machine. */
-static int add_rows(struct folded *l, struct chain_rows *rows, const char *label,
-		    enum options_root root, const struct folded_remote *below, const char *host)
+static void add_rows(struct folded *l, struct chain_rows *rows, const char *label,
+		     enum options_root root, const struct folded_remote *below, const char *host)
 {
 	struct adding a = { .lines = l, .rows = rows, .root = root, .below = below };
-	int err = 0;
 
 	a.of_list =
 		xcalloc(frame_lists_end(interned_stacks_lists(a.rows->stacks)), sizeof(*a.of_list));
 	a.of_class = xcalloc(frame_lists_end(interned_stacks_lists(a.rows->stacks)),
 			     sizeof(*a.of_class));
-	if (label) {
+	if (label)
 		a.label = part_of_name(l, ";", label, "");
-		err = 0;
-	}
-	if (below && !err) {
+	if (below)
 		a.on_host = part_of_name(l, ";[on ", host, "]");
-		err = 0;
-	}
-	for (size_t i = 0; i < a.rows->n && !err; i++)
+	for (size_t i = 0; i < a.rows->n; i++)
 		if (a.rows->at[i].ns)
-			err = add_row(&a, &a.rows->at[i], NULL);
-	for (size_t i = 0; i < a.rows->n_ran && !err; i++) {
+			add_row(&a, &a.rows->at[i], NULL);
+	for (size_t i = 0; i < a.rows->n_ran; i++) {
 		const struct chain_ran *ran = &a.rows->ran[i];
 		struct chain_row row = { .node = ran->node, .end = ran->end };
 
-		err = add_row(&a, &row, ran);
+		add_row(&a, &row, ran);
 		l->sampled = true;
 	}
 	free(a.of_list);
 	free(a.of_class);
 	pair_table_free(&a.of_owner);
-	return err;
 }
 
-int folded_add(struct folded *l, struct chain_rows *rows, const char *label, enum options_root root)
+void folded_add(struct folded *l, struct chain_rows *rows, const char *label,
+		enum options_root root)
 {
-	return add_rows(l, rows, label, root, NULL, NULL);
+	add_rows(l, rows, label, root, NULL, NULL);
 }
 
 /* Adds the lines of n parts of requests, all of them of one machine. */
-static int add_of_host(struct folded *l, const struct joined_host *host, const struct options *o,
-		       const struct folded_remote *at, size_t n)
+static void add_of_host(struct folded *l, const struct joined_host *host, const struct options *o,
+			const struct folded_remote *at, size_t n)
 {
 	struct fold_remote *parts = xmalloc((n + 1) * sizeof(*parts));
-	struct fold *f = NULL;
-	int err = 0;
+	struct fold *f;
 
-	for (size_t i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n; i++)
 		parts[i] = at[i].part;
 	fold_new_remote(&f, host->timelines, o, parts, n);
-	err = add_rows(l, fold_rows(f), NULL, ROOT_NONE, at, host->name);
+	add_rows(l, fold_rows(f), NULL, ROOT_NONE, at, host->name);
 	fold_free(f);
 	free(parts);
-	return err;
 }
 
 static int by_host(const void *pa, const void *pb)
@@ -282,27 +271,24 @@ static int by_host(const void *pa, const void *pb)
 	return compare_numbers(a->host, b->host);
 }
 
-int folded_add_remote(struct folded *l, const struct joined_host *hosts, uint32_t n_hosts,
-		      const struct options *o)
+void folded_add_remote(struct folded *l, const struct joined_host *hosts, uint32_t n_hosts,
+		       const struct options *o)
 {
-	int err = 0;
-
-	while (l->n_remote && !err) {
+	while (l->n_remote) {
 		struct folded_remote *at = l->remote;
 		size_t n = l->n_remote;
 
 		l->remote = NULL;
 		l->n_remote = l->cap_remote = 0;
 		qsort(at, n, sizeof(*at), by_host);
-		for (size_t i = 0, end; i < n && !err; i = end) {
+		for (size_t i = 0, end; i < n; i = end) {
 			for (end = i + 1; end < n && at[end].host == at[i].host;)
 				end++;
 			if (at[i].host < n_hosts)
-				err = add_of_host(l, &hosts[at[i].host], o, at + i, end - i);
+				add_of_host(l, &hosts[at[i].host], o, at + i, end - i);
 		}
 		free(at);
 	}
-	return err;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -418,7 +404,7 @@ static void share_base(struct folded *l, const struct sharing *s, size_t n, uint
 			s[i].line->ns = shares[text++];
 }
 
-/* Gives the times of chains that end running to their samples. 0 or -ENOMEM. */
+/* Gives the times of chains that end running to their samples. */
 static void share_time(struct folded *l)
 {
 	struct sharing *s = xmalloc((l->n + 1) * sizeof(*s));
@@ -591,25 +577,23 @@ void folded_write(struct folded *l, const struct options *o, FILE *out)
 	free(w);
 }
 
-static int write_rows(struct chain_rows *rows, const struct options *o, FILE *out)
+static void write_rows(struct chain_rows *rows, const struct options *o, FILE *out)
 {
 	struct folded l = { .n = 0 };
-	int err = folded_add(&l, rows, NULL, o->root);
 
-	if (!err)
-		folded_write(&l, o, out);
+	folded_add(&l, rows, NULL, o->root);
+	folded_write(&l, o, out);
 	folded_free(&l);
-	return err;
 }
 
-int fold_write(struct fold *f, const struct options *o, FILE *out)
+void fold_write(struct fold *f, const struct options *o, FILE *out)
 {
-	return write_rows(fold_rows(f), o, out);
+	write_rows(fold_rows(f), o, out);
 }
 
-int fold_write_span(struct fold *f, size_t span, const struct options *o, FILE *out)
+void fold_write_span(struct fold *f, size_t span, const struct options *o, FILE *out)
 {
 	struct chain_rows rows = fold_span_rows(f, span);
 
-	return write_rows(&rows, o, out);
+	write_rows(&rows, o, out);
 }

@@ -61,20 +61,19 @@ struct folded {
 
 /*
  * Adds rows, below a frame `label` (a raw name) unless that is NULL; root: below the class of what
- * was waited for, or the control group or process of who waits. 0 or -ENOMEM.
+ * was waited for, or the control group or process of who waits.
  */
-int folded_add(struct folded *l, struct chain_rows *rows, const char *label,
-	       enum options_root root);
+void folded_add(struct folded *l, struct chain_rows *rows, const char *label,
+		enum options_root root);
 /*
  * Adds the lines of all that is in l->remote, and removes it from there: hosts are the machines,
- * by remote.host, with names as they are shown. 0 or -ENOMEM.
+ * by remote.host, with names as they are shown.
  */
-int folded_add_remote(struct folded *l, const struct joined_host *hosts, uint32_t n_hosts,
-		      const struct options *o);
+void folded_add_remote(struct folded *l, const struct joined_host *hosts, uint32_t n_hosts,
+		       const struct options *o);
 /*
  * Adds a note on the trace, unless it is there already. It is written below all others as a line
  * without time, "[note] TEXT 0", which renderers of folded lines do not draw; ours shows the text.
- * 0 or -ENOMEM.
  */
 void folded_note(struct folded *l, const char *text);
 /*
@@ -83,11 +82,11 @@ void folded_note(struct folded *l, const char *text);
  * proportion, in whole ns (by largest remainder, among equals by the lines' order); without samples
  * it is one line. In microseconds each weight is rounded down or up such that the weights
  * add up to the rounded sum of all lines (the largest remainders are rounded up); lines with weight
- * 0 are left out. Returns 0 or -ENOMEM; write errors are left in ferror(out).
+ * 0 are left out. Write errors are left in ferror(out).
  */
 void folded_write(struct folded *l, const struct options *o, FILE *out);
 void folded_free(struct folded *l);
 
 /* The lines of one fold; of one of its spans, see fold_new_in_spans(). */
-int fold_write(struct fold *f, const struct options *o, FILE *out);
-int fold_write_span(struct fold *f, size_t span, const struct options *o, FILE *out);
+void fold_write(struct fold *f, const struct options *o, FILE *out);
+void fold_write_span(struct fold *f, size_t span, const struct options *o, FILE *out);

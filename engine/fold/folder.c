@@ -255,7 +255,7 @@ static void fold_wait(void *arg, uint32_t thread, const struct wait *w, bool is_
 
 /* ---- running time --------------------------------------------------------------------------- */
 
-/* The node of a thread's name alone, as it ran at at_ns; 0: out of memory. */
+/* The node of a thread's name alone, as it ran at at_ns. */
 static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name, uint64_t at_ns,
 			  uint32_t span)
 {

@@ -78,7 +78,7 @@ void stack_cache_free(struct stack_cache *c)
 	*c = (struct stack_cache) { 0 };
 }
 
-/* With the lock. 0: out of memory. */
+/* With the lock. */
 static uint32_t make_group(struct interned_stacks *p, uint32_t thread, uint32_t name,
 			   uint32_t asked, uint32_t root, uint32_t span)
 {
@@ -171,7 +171,7 @@ static struct link as_shown(const struct link *l)
 	return shown;
 }
 
-/* Where the number of a list is kept, 0: not asked for yet. NULL: out of memory. */
+/* Where the number of a list is kept, 0: not asked for yet. */
 static uint32_t *slot_of(struct stack_cache *c, const void *key, size_t len)
 {
 	bool is_new;

@@ -47,15 +47,17 @@ struct stack_cache {
 	struct known_group *groups; /* by thread */
 };
 
-/* GROUP_BY_PROCESS keeps source lines apart as well, see frame_lists_new(). 0 or -ENOMEM. */
+/* GROUP_BY_PROCESS keeps source lines apart as well, see frame_lists_new(). */
 void interned_stacks_new(struct interned_stacks **out, const struct timelines *tl,
 			 const struct options *o, enum group_by by);
 void interned_stacks_free(struct interned_stacks *p);
-/* 0 or -ENOMEM. To be ended with stack_cache_free(), also after an error. */
+/* To be ended with stack_cache_free(). */
 void stack_cache_init(struct stack_cache *c, struct interned_stacks *p);
 void stack_cache_free(struct stack_cache *c);
 
-/* ---- from any thread: each function returns a number from 1 on, or 0 when out of memory ------ */
+/*
+ * ---- from any thread: each function returns a number from 1 on ---------------------------------
+ */
 
 /*
  * The group of a thread's waits while it has this name (string id), and below this root: the path
@@ -117,7 +119,7 @@ uint32_t intern_wakeup(struct stack_cache *c, const struct link *l, enum chain_e
 struct thread_group interned_stacks_thread_group(const struct interned_stacks *p, uint32_t group);
 /*
  * The group that is the same but for its span, which is 0; what is no group (what running totals
- * are relative to) as it is. 0: out of memory.
+ * are relative to) as it is.
  */
 uint32_t interned_stacks_first_span(struct interned_stacks *p, uint32_t group);
 struct frame_lists *interned_stacks_lists(const struct interned_stacks *p);

@@ -53,7 +53,7 @@ void node_sums_move(struct node_sums *to, const struct node_sums *from, const ui
 		    uint32_t n);
 /*
  * Makes rows of the nodes 1..n, and their samples, for which p makes lists. What has a part above
- * its end is no longer in the times then. 0 or -ENOMEM.
+ * its end is no longer in the times then.
  */
 void node_sums_rows(struct node_sums *s, uint32_t n, struct stack_cache *p,
 		    struct chain_rows *rows);

@@ -20,8 +20,7 @@ struct slices {
 };
 
 /*
- * clients: of their waits for requests, and else of threads' waits. 0 or -ENOMEM. To be ended with
- * slices_free(), also after an error.
+ * clients: of their waits for requests, and else of threads' waits. To be ended with slices_free().
  */
 void slices_init(struct slices *s, const struct timelines *tl, bool clients);
 void slices_free(struct slices *s);
@@ -35,7 +34,7 @@ struct wait_visitor {
 
 /*
  * A worker's part: takes slices until none is left, and visits the waits that end in them, thread
- * by thread in each. Returns 0 or -ENOMEM.
+ * by thread in each.
  */
 void slices_walk(struct slices *s, struct wait_visitor v);
 

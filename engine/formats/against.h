@@ -28,7 +28,7 @@ struct against_link {
 	int64_t by_ns; /* how much more it has after than before */
 };
 
-/* When both figures are made. 0 or -ENOMEM. */
+/* When both figures are made. */
 void against_compare(struct against *a, const struct options *o);
 /* Whether a row is shown: it changed, or is of the command or an endpoint. */
 bool against_shows(const struct against_row *r);

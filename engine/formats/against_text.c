@@ -39,9 +39,8 @@ static bool begin(struct writer *w, struct paragraph *p)
 	if (w->err)
 		return false;
 	paragraph_begin(p);
-	w->err = 0;
 	p->columns = w->o->wide ? SIZE_MAX : w->columns;
-	return !w->err;
+	return true;
 }
 
 static void end(struct writer *w, struct paragraph *p)

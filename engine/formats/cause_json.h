@@ -8,7 +8,7 @@
 
 /*
  * --format=causes --json: writes an object on a line of its own for each cause, all times in ns,
- * the pauses behind the others; with --top only so many. 0 or -ENOMEM.
+ * the pauses behind the others; with --top only so many.
  */
 void causes_put_json(FILE *out, const struct format_input *in, const struct names *n,
 		     const struct causes *all);

@@ -289,7 +289,6 @@ void chain_lines_put(FILE *out, const struct chain_steps *s, const struct names 
 	struct chain_lines l;
 
 	chain_lines_make(&l, s, names, most);
-
 	for (size_t i = 0; i < l.n && !o->wide; i++) {
 		at[i] = xstrdup(l.line[i].at);
 		text_drop_addresses(at[i]);

@@ -28,14 +28,14 @@ struct chain_lines {
 	struct chain_line line[CHAIN_LINES_MOST];
 };
 
-/* At most so many of them. 0 or -ENOMEM; to be freed in both cases. */
+/* At most so many of them. To be freed. */
 void chain_lines_make(struct chain_lines *l, const struct chain_steps *s, const struct names *names,
 		      size_t most);
 void chain_lines_free(struct chain_lines *l);
 /*
  * Writes at most `most` lines, none wider than o's screen, with its colours: who, where in its own
  * code, the part of all that time, and for what it waited or what it did. The branch with most time
- * is followed, and others that have a quarter of all. 0 or -ENOMEM.
+ * is followed, and others that have a quarter of all.
  */
 void chain_lines_put(FILE *out, const struct chain_steps *s, const struct names *names,
 		     const struct options *o, size_t most);

@@ -28,8 +28,8 @@ struct chain_text {
 };
 
 /*
- * o has fold_repeats and blocked_stacks set, and names the same options; all must outlive it. 0 or
- * -ENOMEM. To be ended with chain_text_free(), also after an error.
+ * o has fold_repeats and blocked_stacks set, and names the same options; all must outlive it. To be
+ * ended with chain_text_free().
  */
 void chain_text_init(struct chain_text *t, FILE *out, const struct timelines *tl,
 		     const struct options *o, struct names *names);

@@ -108,7 +108,6 @@ static void add_steps(struct maker *m, struct figure *of, const struct chain_ste
 	bool *is_line = xcalloc(n, sizeof(*is_line));
 
 	chain_lines_make(&l, steps, m->subjects.names, CHAIN_LINES_MOST);
-
 	of->steps = xcalloc(n + 1, sizeof(*of->steps));
 	for (size_t i = 0; i < l.n; i++) {
 		is_line[l.line[i].step] = true;
@@ -162,7 +161,6 @@ static void find_own(struct maker *m)
 	bool *chosen;
 
 	scope_find(&chosen, tl, m->in->options);
-
 	servers.is = xcalloc((size_t)servers.n + 1, sizeof(*servers.is));
 	for (size_t i = 0; servers.is && i < n_requests; i++)
 		if (q[i].writer != THREAD_NONE &&
@@ -192,13 +190,12 @@ static bool is_load(void *arg, uint32_t who)
 	return name >= m->cap_own || !m->own[name];
 }
 
-/* How long others had the CPU in what took so long. 0 or -ENOMEM. */
+/* How long others had the CPU in what took so long. */
 static void own_time(struct maker *m, const struct chosen_wait *p, uint64_t *ns)
 {
 	uint64_t before_ns = chain_steps_held_ns(m->load), load_ns;
 
 	chain_steps_add(m->load, p);
-
 	load_ns = chain_steps_held_ns(m->load) - before_ns;
 	*ns = less_of(*ns, load_ns);
 }
@@ -274,7 +271,6 @@ static int by_length(const void *pa, const void *pb)
 static void find_lengths(struct maker *m, struct length *lengths, struct requests_taken all)
 {
 	size_t rank = percentile_99(all.n), from = all.n, next;
-	int err = 0;
 
 	for (size_t i = 0; i < all.n; i++)
 		lengths[i] = (struct length) { 0, &all.at[i] };
@@ -289,8 +285,7 @@ static void find_lengths(struct maker *m, struct length *lengths, struct request
 		}
 		from = next;
 		qsort(&lengths[from], all.n - from, sizeof(*lengths), by_length);
-	} while (!err && from &&
-		 (from > rank || lengths[rank].ns < request_took_ns(&all.at[from - 1])));
+	} while (from && (from > rank || lengths[rank].ns < request_took_ns(&all.at[from - 1])));
 }
 
 /* The chain of the slowest hundredth. */
@@ -300,7 +295,6 @@ static void explain_slowest(struct maker *m, struct figure *f, const struct leng
 	struct chain_steps *steps;
 
 	chain_steps_new(&steps, m->in->timelines, &m->subjects.of_requests, m->subjects.names);
-
 	chain_steps_watch(steps, is_load, m);
 	for (size_t i = f->requests - slowest; i < f->requests; i++)
 		chain_steps_add(steps, lengths[i].of);
@@ -316,7 +310,6 @@ static void add_endpoint(struct maker *m, const struct subject *of)
 	struct figure *f = add(m, FIGURE_ENDPOINT);
 
 	find_lengths(m, lengths, all);
-
 	name_endpoint(m, f, of->requests->endpoint);
 	f->ns = requests_percentile(all, 990);
 	f->own_ns = lengths[percentile_99(all.n)].ns;
@@ -331,31 +324,20 @@ static void add_endpoint(struct maker *m, const struct subject *of)
 	free(lengths);
 }
 
-static int add_subjects(struct maker *m)
+static void add_subjects(struct maker *m)
 {
-	int err = subjects_find_all(&m->subjects, m->in);
-
-	if (!err) {
-		chain_steps_new(&m->load, m->in->timelines, &m->subjects.of_requests,
-				m->subjects.names);
-	}
-	if (!err) {
-		find_own(m);
-	}
-	if (!err)
-		chain_steps_watch(m->load, is_load, m);
-	for (size_t i = 0; i < m->subjects.n && !err; i++) {
+	subjects_find_all(&m->subjects, m->in);
+	chain_steps_new(&m->load, m->in->timelines, &m->subjects.of_requests, m->subjects.names);
+	find_own(m);
+	chain_steps_watch(m->load, is_load, m);
+	for (size_t i = 0; i < m->subjects.n; i++) {
 		const struct subject *of = &m->subjects.at[i];
 
-		if (of->kind == SUBJECT_COMMAND) {
+		if (of->kind == SUBJECT_COMMAND)
 			add_command(m, of);
-			err = 0;
-		} else if (of->kind == SUBJECT_ENDPOINT) {
+		else if (of->kind == SUBJECT_ENDPOINT)
 			add_endpoint(m, of);
-			err = 0;
-		}
 	}
-	return err;
 }
 
 /* Its text, without numbers and shares; in one recording several causes may have the same. */
@@ -415,7 +397,7 @@ static void add_cause(struct maker *m, size_t first, const struct names *n,
 	f->own_ns += rate(m, c->ns - c->no_cpu_ns);
 }
 
-static int add_causes(struct maker *m)
+static void add_causes(struct maker *m)
 {
 	struct options o = causes_options(m->in->options);
 	struct names *names;
@@ -423,42 +405,36 @@ static int add_causes(struct maker *m)
 	struct causes *causes = NULL;
 	const struct cause *at;
 	size_t first = m->f->n, n;
-	int err = 0;
 
 	names_new(&names, m->in->timelines, &o);
-
 	wait_filter_new(&filter, m->in->timelines, &o, names);
-	err = causes_new(&causes, m->in->timelines, &o, names, filter);
-	at = err ? NULL : causes_list(causes, &n);
+	causes_new(&causes, m->in->timelines, &o, names, filter);
+	at = causes_list(causes, &n);
 	/* Other programs' load is no cause of the program's own. */
-	for (size_t i = 0; !err && i < causes_without_pauses(causes); i++)
+	for (size_t i = 0; i < causes_without_pauses(causes); i++)
 		if (at[i].end != CHAIN_RUNNABLE || at[i].throttled)
 			add_cause(m, first, names, causes, &at[i]);
 	causes_free(causes);
 	wait_filter_free(filter);
 	names_free(names);
-	return err;
 }
 
-int figures_make(struct figures *f, const struct format_input *in, const char *name)
+void figures_make(struct figures *f, const struct format_input *in, const char *name)
 {
 	struct maker m = { .f = f, .in = in };
 	const struct trace_info *info = trace_info(in->trace);
 	uint64_t ns = timelines_end_ns(in->timelines) - timelines_start_ns(in->timelines);
-	int err;
 
 	f->name = xstrdup(name);
 	f->duration_ns = ns ? ns : 1;
 	f->events = info->events;
 	f->lost = info->lost;
 	f->chosen = subjects_chosen(in->options);
-	err = add_subjects(&m);
-	if (!err)
-		err = add_causes(&m);
+	add_subjects(&m);
+	add_causes(&m);
 	chain_steps_free(m.load);
 	subjects_free(&m.subjects);
 	free(m.own);
-	return err ? err : 0;
 }
 
 void figures_free(struct figures *f)

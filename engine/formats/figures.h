@@ -54,8 +54,8 @@ struct figures {
 	size_t n, cap;
 };
 
-/* *f is all zero. 0 or -ENOMEM; to be freed in both cases. */
-int figures_make(struct figures *f, const struct format_input *in, const char *name);
+/* *f is all zero. To be freed with figures_free(). */
+void figures_make(struct figures *f, const struct format_input *in, const char *name);
 void figures_free(struct figures *f);
 /* What a step of this key has; 0: there is none. */
 uint64_t figure_step_ns(const struct figure *of, const char *key);

@@ -17,10 +17,9 @@ int format_each_wait(const struct format_input *in, const struct options *o, str
 		     uint64_t top, int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
 {
 	struct wait_filter *f;
-	int err = 0;
+	int err;
 
 	wait_filter_new(&f, in->timelines, o, names);
-
 	err = top_waits_walk(in->timelines, f, top, visit, arg);
 	wait_filter_free(f);
 	return err;

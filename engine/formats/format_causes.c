@@ -40,7 +40,7 @@ static void add(const struct format_input *in, const char *name)
 {
 	struct word_list *told = &in->totals->told;
 
-	if (!(word_list_has(told, name)))
+	if (!word_list_has(told, name))
 		word_list_add(told, name, strlen(name));
 }
 
@@ -57,7 +57,7 @@ static void add_steps(const struct format_input *in, const struct names *names,
 
 /*
  * Add the names of threads and processes to in->totals->told, if there are totals: of the links of
- * chains; of the first n causes, and of who waited for them in their examples. 0 or -ENOMEM.
+ * chains; of the first n causes, and of who waited for them in their examples.
  */
 static void told_names_add_subjects(const struct format_input *in, const struct subjects *s)
 {
@@ -175,7 +175,6 @@ static int put_row(FILE *out, const struct table_of *t, const struct cause *c)
 	int err = 0;
 
 	begin_paragraph(t, &p);
-
 	put_share(p.f, c->ns, t->causes_ns);
 	put_ms(p.f, 11, c->ns);
 	fprintf(p.f, " %7" PRIu64, c->waits);
@@ -188,11 +187,9 @@ static int put_row(FILE *out, const struct table_of *t, const struct cause *c)
 	fputs("  ", p.f);
 	causes_put_sentence(p.f, t->names, t->causes, c);
 	err = paragraph_end(&p, out, INDENT);
-	if (!err) {
-		begin_paragraph(t, &p);
-	}
 	if (err)
 		return err;
+	begin_paragraph(t, &p);
 	fprintf(p.f, "%*s", INDENT, "");
 	if (causes_put_way(p.f, t->names, c))
 		err = paragraph_end(&p, out, INDENT);
@@ -265,7 +262,6 @@ static void begin_line(struct paragraph *p, const struct table_of *t, const stru
 	bool color = t->in->options->color;
 
 	begin_paragraph(t, p);
-
 	p->plain = true;
 	if (c)
 		fprintf(p->f, "%3zu", (size_t)(c - t->at) + 1);
@@ -289,7 +285,6 @@ static int put_other_load(FILE *out, const struct table_of *t, uint64_t ns)
 	struct paragraph p;
 
 	begin_line(&p, t, NULL, ns);
-
 	fputs("had no CPU: others were running", p.f);
 	return paragraph_end_cut(&p, out);
 }
@@ -319,7 +314,6 @@ static int put_screen(FILE *out, const struct table_of *t, size_t room)
 		if (shown && (shown + others >= room || LEAST_SHARE * t->at[i].ns < t->causes_ns))
 			break;
 		begin_line(&p, t, &t->at[i], t->at[i].ns);
-		err = 0;
 		first = first ? first : &t->at[i];
 		causes_put_short(p.f, t->names, t->causes, &t->at[i], t->in->options->color);
 		err = paragraph_end_cut(&p, out);
@@ -474,9 +468,6 @@ static void put_limit(void *arg, const char *text)
 	if (l->err)
 		return;
 	paragraph_begin(&p);
-	l->err = 0;
-	if (l->err)
-		return;
 	p.columns = l->columns;
 	fprintf(p.f, "Careful: %s.", text);
 	l->err = paragraph_end_cut(&p, l->out);
@@ -498,17 +489,14 @@ static int put_overview(const struct format_input *in, FILE *out, const struct w
 	if (in->options->json || in->options->show)
 		return 0;
 	f = xmemstream(&text, &len);
-	err = subjects_find(&subjects, in, like);
+	subjects_find(&subjects, in, like);
 	limits.out = f;
-	if (!err)
-		err = trust_tell(in, like, subjects.names, put_limit, &limits);
+	err = trust_tell(in, like, subjects.names, put_limit, &limits);
 	err = err ? err : limits.err;
-	if (!err) {
+	if (!err)
 		err = subjects_put(f, in, &subjects, most);
-	}
-	if (!err) {
+	if (!err)
 		told_names_add_subjects(in, &subjects);
-	}
 	subjects_free(&subjects);
 	xmemstream_close(f, &text);
 	if (!err) {
@@ -534,10 +522,10 @@ static int put_screen_json(FILE *out, const struct format_input *in, const struc
 			   const struct causes *causes, const struct wait_filter *like)
 {
 	struct subjects subjects;
-	int err = subjects_find(&subjects, in, like);
+	int err;
 
-	if (!err)
-		err = screen_put_json(out, in, &subjects, names, causes, like);
+	subjects_find(&subjects, in, like);
+	err = screen_put_json(out, in, &subjects, names, causes, like);
 	subjects_free(&subjects);
 	return err;
 }
@@ -560,17 +548,14 @@ static int write_causes(const struct format_input *in, FILE *out)
 	struct wait_filter *f = NULL;
 	struct causes *causes = NULL;
 	size_t room = lines_of_screen(in), overview;
-	int err = 0;
+	int err;
 
 	names_new(&names, in->timelines, &o);
-
 	wait_filter_new(&f, in->timelines, &o, names);
 	/* First, as all CPUs find out for it, in the order of time, what waits were for. */
-	err = causes_new(&causes, in->timelines, &o, names, f);
-	if (!err)
-		err = put_overview(in, out, f,
-				   room > LINES_OF_CAUSES ? room - LINES_OF_CAUSES : room,
-				   &overview);
+	causes_new(&causes, in->timelines, &o, names, f);
+	err = put_overview(in, out, f, room > LINES_OF_CAUSES ? room - LINES_OF_CAUSES : room,
+			   &overview);
 	if (!err && in->options->screen_json) {
 		err = put_screen_json(out, in, names, causes, f);
 	} else if (!err && in->options->json) {
@@ -579,9 +564,8 @@ static int write_causes(const struct format_input *in, FILE *out)
 		struct table_of t = table_of(in, names, causes);
 
 		err = put_causes(out, &t, !room ? 0 : room > overview ? room - overview : 1);
-		if (!err) {
+		if (!err)
 			tell_causes(&t);
-		}
 	}
 	causes_free(causes);
 	wait_filter_free(f);

@@ -350,8 +350,6 @@ static int put_wait(struct writer *c, const struct chosen_wait *p)
 		err = put_stack(c, waited_for_words(c->names, w->stack));
 	if (!err) {
 		put_who(c, p);
-	}
-	if (!err) {
 		put_ran(c);
 	}
 	if (!err && c->requests)
@@ -381,7 +379,7 @@ static void add_to_sums(struct writer *c, const struct chosen_wait *p)
 		sums->ends_ns[i] += c->ends_ns[i];
 }
 
-/* Adds up the amounts of the current wait. 0 or -ENOMEM. */
+/* Adds up the amounts of the current wait. */
 static void sum_up(struct writer *c)
 {
 	size_t n, n_stacks;
@@ -406,12 +404,10 @@ static void sum_up(struct writer *c)
 static int write_wait(void *arg, const struct chosen_wait *p)
 {
 	struct writer *c = arg;
-	int err = 0;
+	int err;
 
 	wait_amounts_make(&c->wait, p);
-
 	sum_up(c);
-	err = 0;
 	add_to_sums(c, p);
 	err = put_wait(c, p);
 	if (err)
@@ -432,10 +428,9 @@ static int write_csv(const struct format_input *in, FILE *out)
 		.interrupts = timelines_interrupts(in->timelines),
 		.requests = o->requests,
 	};
-	int err = 0;
+	int err;
 
 	names_new(&c.names, in->timelines, o);
-
 	wait_amounts_init(&c.wait, in->timelines, o, c.names, true, c.sampled ? label_link : NULL,
 			  NULL);
 	wait_filter_new(&s, in->timelines, o, c.names);

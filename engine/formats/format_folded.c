@@ -14,53 +14,50 @@ static int fold_io(const struct format_input *in, const char *root, struct folde
 	int err = disk_fold_new(&f, in->timelines, in->options);
 
 	if (!err)
-		err = folded_add(lines, disk_fold_rows(f), root, ROOT_NONE);
+		folded_add(lines, disk_fold_rows(f), root, ROOT_NONE);
 	disk_fold_free(f);
 	return err;
 }
 
-static int fold_chains(const struct format_input *in, const char *root, struct folded *lines)
+static void fold_chains(const struct format_input *in, const char *root, struct folded *lines)
 {
 	bool chains = in->options->view == VIEW_CHAIN;
 	struct fold *f;
-	int err = 0;
 
 	fold_new(&f, in->timelines, in->options, chains ? FOLD_BY_NAME : FOLD_BY_WAKER);
-
-	err = folded_add(lines, fold_rows(f), root, in->options->root);
-	if (!err && chains)
+	folded_add(lines, fold_rows(f), root, in->options->root);
+	if (chains)
 		format_take_totals(in, f);
 	fold_free(f);
-	return err;
 }
 
 /* What the stacks lack belongs into the picture, too: those of the processes that are chosen. */
-static int add_notes(const struct format_input *in, struct folded *lines)
+static void add_notes(const struct format_input *in, struct folded *lines)
 {
 	const struct process_list *chosen = &in->options->processes;
 	bool some = chosen->ids.n || chosen->names.n;
 	struct process_notes notes;
-	int err;
 
 	/* Of a thread it is not known here which process it belongs to. */
 	if (!some && in->options->given & GIVEN_WHO)
-		return 0;
-	err = process_notes_of(&notes, in->trace, some ? chosen : NULL, PROCESS_NOTES_NAMED);
-
-	for (size_t i = 0; !err && i < notes.n; i++) {
+		return;
+	process_notes_of(&notes, in->trace, some ? chosen : NULL, PROCESS_NOTES_NAMED);
+	for (size_t i = 0; i < notes.n; i++)
 		folded_note(lines, notes.line[i]);
-		err = 0;
-	}
 	process_notes_free(&notes);
-	return err;
 }
 
 static int fold(const struct format_input *in, const char *root, struct folded *lines)
 {
-	bool io = in->options->view == VIEW_IO;
-	int err = io ? fold_io(in, root, lines) : fold_chains(in, root, lines);
+	int err = 0;
 
-	return err ? err : add_notes(in, lines);
+	if (in->options->view == VIEW_IO)
+		err = fold_io(in, root, lines);
+	else
+		fold_chains(in, root, lines);
+	if (!err)
+		add_notes(in, lines);
+	return err;
 }
 
 static int write_folded(const struct format_input *in, FILE *out)

@@ -204,10 +204,9 @@ static void put_hists(FILE *out, struct hists *h)
 static int write_hist(const struct format_input *in, FILE *out)
 {
 	struct hists h = { .in = in, .options = in->options };
-	int err = 0;
+	int err;
 
 	names_new(&h.names, in->timelines, in->options);
-
 	err = format_each_wait(in, in->options, h.names, 0, count_wait, &h);
 	if (!err && in->options->json)
 		err = put_objects(out, &h);

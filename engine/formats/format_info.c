@@ -51,7 +51,6 @@ static int read_events(const struct trace *t, struct totals *sum)
 		seen[threads[i].tid / 8] |= (uint8_t)(1 << threads[i].tid % 8);
 	while (trace_cursor_next(c, &ev)) {
 		untraced_event(&untraced, &ev);
-		err = 0;
 		if (ev.kind == EVENT_STEAL)
 			sum->steal_ns += ev.stolen.ns;
 		if (ev.kind == EVENT_LOST) {
@@ -223,15 +222,14 @@ static void put_damage(const struct trace *t, FILE *out)
 }
 
 /* What the stacks of processes lack. */
-static int put_notes(const struct trace *t, FILE *out)
+static void put_notes(const struct trace *t, FILE *out)
 {
 	struct process_notes notes;
-	int err = process_notes_of(&notes, t, NULL, UINT64_MAX);
 
-	for (size_t i = 0; !err && i < notes.n; i++)
+	process_notes_of(&notes, t, NULL, UINT64_MAX);
+	for (size_t i = 0; i < notes.n; i++)
 		put_text(out, "note", notes.line[i]);
 	process_notes_free(&notes);
-	return err;
 }
 
 static int write_info(const struct format_input *in, FILE *out)
@@ -275,9 +273,7 @@ static int write_info(const struct format_input *in, FILE *out)
 		put_number(out, "frames_interpreted", sum.frames[2]);
 		put_named(out, "frames_interpreted_named", sum.named[2], sum.frames[2]);
 	}
-	err = put_notes(in->trace, out);
-	if (err)
-		return err;
+	put_notes(in->trace, out);
 	put_damage(in->trace, out);
 	return 0;
 }

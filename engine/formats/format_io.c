@@ -142,10 +142,9 @@ static int put_table(FILE *out, struct requests *t)
 static int write_io(const struct format_input *in, FILE *out)
 {
 	struct requests t = { .in = in };
-	int err = 0;
+	int err;
 
 	names_new(&t.names, in->timelines, in->options);
-
 	err = wait_filter_disk_requests(in->timelines, in->options, t.names, add_request, &t);
 	if (!err) {
 		row_lengths_percentiles(&t.queued, t.rows.at, sizeof(struct row),

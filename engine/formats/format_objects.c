@@ -278,10 +278,9 @@ static int write_rows(struct objects *t, FILE *out)
 static int write_objects(const struct format_input *in, FILE *out)
 {
 	struct objects t = { .in = in };
-	int err = 0;
+	int err;
 
 	names_new(&t.names, in->timelines, in->options);
-
 	waker_names_new(&t.wakers, in->timelines, t.names);
 	err = format_each_wait(in, in->options, t.names, 0, add_wait, &t);
 	if (!err)

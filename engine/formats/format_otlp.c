@@ -189,7 +189,7 @@ static uint32_t location_of(struct writer *w, uint32_t frame)
 	return end_entry(w, LOCATIONS);
 }
 
-/* The location of a frame; 0: out of memory. Frames are numbered while rows are read. */
+/* The location of a frame. Frames are numbered while rows are read. */
 static uint32_t location_at(struct writer *w, uint32_t frame)
 {
 	XGROW_ZEROED(w->locations, frame, w->cap_locations);
@@ -456,7 +456,6 @@ static int write_otlp(const struct format_input *in, FILE *out)
 	struct writer w = { .locations = NULL };
 
 	profile_make(&w.profile, in);
-
 	put_data(&w, out);
 	format_take_totals(in, w.profile.fold);
 	profile_free(&w.profile);

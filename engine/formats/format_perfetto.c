@@ -535,7 +535,7 @@ static void put_threads(struct writer *p)
 	}
 }
 
-/* All of them, or those that the options choose. 0 or -ENOMEM. */
+/* All of them, or those that the options choose. */
 static void put_requests(struct writer *p)
 {
 	struct options o = *p->options;
@@ -570,7 +570,6 @@ static int write_perfetto(const struct format_input *in, FILE *out)
 	};
 
 	perfetto_new(&p.perfetto, out, start_ns, trace_info(in->trace)->wall_ns);
-
 	if (!(o.given & GIVEN_STATE))
 		o.parts = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
 	/* A sleep that did not end is shown, too: a gap would look like missing data. */

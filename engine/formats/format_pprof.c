@@ -254,10 +254,9 @@ static void put_profile(struct writer *p, FILE *out)
 static int write_pprof(const struct format_input *in, FILE *out)
 {
 	struct writer p = { .gzip = NULL };
-	int err = 0;
+	int err;
 
 	profile_make(&p.profile, in);
-
 	err = gzip_new(&p.gzip, out);
 	if (!err)
 		put_profile(&p, out);

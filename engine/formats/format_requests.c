@@ -346,10 +346,8 @@ static int put_where(struct writer *w, const struct endpoint_requests *e, const 
 	};
 	struct table t = TABLE(w->out, w->in, columns);
 	uint64_t all_ns[GROUPS];
-	int err = 0;
 
 	request_times_explain(w->times, groups, GROUPS);
-
 	t.kind = "time";
 	t.endpoint = title;
 	t.text_width = WHAT_WIDTH;
@@ -360,8 +358,7 @@ static int put_where(struct writer *w, const struct endpoint_requests *e, const 
 	if (!w->in->options->json)
 		fprintf(w->out, "\n%s: where the time went\n", title);
 	put_times(w, &t, all_ns);
-	err = table_end(&t, NULL);
-	return err;
+	return table_end(&t, NULL);
 }
 
 /* ---- the slowest ---------------------------------------------------------------------------- */
@@ -459,7 +456,6 @@ static int put_story(struct writer *w, const struct endpoint_requests *e)
 	int err = 0;
 
 	paragraph_begin(&p);
-
 	p.columns = o->columns ? paragraph_columns(o->columns) : SIZE_MAX;
 	w->text.out = p.f;
 	request_story_put(&w->text, typical_of(e), false);
@@ -528,13 +524,11 @@ static int put_all(struct writer *w)
 	struct text_buf *titles = xcalloc(n + 1, sizeof(*titles));
 	int err = 0;
 
-	for (size_t i = 0; i < n && !err; i++) {
+	for (size_t i = 0; i < n; i++)
 		request_endpoint_put(&titles[i], w->in, &at[i]);
-		err = 0;
-	}
-	if (!err && !n && !w->in->options->json)
+	if (!n && !w->in->options->json)
 		fputs("no requests\n", w->out);
-	if (!err && n)
+	if (n)
 		err = put_endpoints(w, at, n, titles);
 	for (size_t i = 0; i < n && !err; i++) {
 		if (!at[i].all.n)
@@ -567,15 +561,11 @@ static int write_requests(const struct format_input *in, FILE *out)
 
 	o.requests = o.fold_repeats = o.blocked_stacks = true;
 	names_new(&w.names, in->timelines, &o);
-	err = 0;
 	wait_filter_new(&w.filter, in->timelines, &o, w.names);
 	chain_text_init(&w.text, out, in->timelines, &o, w.names);
-	err = request_table_new(&w.table, in->timelines, &o, w.filter);
-	if (!err) {
-		request_times_new(&w.times, in->timelines, in->options, w.names);
-	}
-	if (!err)
-		err = put_all(&w);
+	request_table_new(&w.table, in->timelines, &o, w.filter);
+	request_times_new(&w.times, in->timelines, in->options, w.names);
+	err = put_all(&w);
 	request_times_free(w.times);
 	request_table_free(w.table);
 	chain_text_free(&w.text);

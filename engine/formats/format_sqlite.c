@@ -191,7 +191,7 @@ static int find(struct writer *w, enum statement which, const struct row_column 
 	return 0;
 }
 
-/* Where the number is kept of what has these bytes; 0: not known yet. NULL: out of memory. */
+/* Where the number is kept of what has these bytes; 0: not known yet. */
 static int64_t *known(struct numbers *c, const void *of, size_t len)
 {
 	bool is_new;

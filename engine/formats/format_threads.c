@@ -119,7 +119,7 @@ static size_t column_of(const struct classes *c, uint32_t class)
 	return k < c->n ? k : CLASS_COLUMNS;
 }
 
-/* Sums up the waits of the rows' threads, and chooses the columns. 0 or -ENOMEM. */
+/* Sums up the waits of the rows' threads, and chooses the columns. */
 static void sum_classes(struct classes *c, struct names *names, struct wait_filter *f,
 			struct thread_row *rows, size_t n)
 {
@@ -276,7 +276,7 @@ static void put_row(struct writer *w, struct cell tid, struct cell pid, const ch
 	(one ? table_row : table_sum_row)(&w->table, cells, n);
 }
 
-/* What WAITED adds up; to be freed, NULL when out of memory. */
+/* What WAITED adds up; to be freed. */
 static char *chosen_text(const struct options *o)
 {
 	struct text_buf b = { 0 };
@@ -349,7 +349,6 @@ static int write_threads(const struct format_input *in, FILE *out)
 	int err = 0;
 
 	names_new(&w.names, tl, in->options);
-
 	wait_filter_new(&s, tl, in->options, w.names);
 	thread_rows_new(&rows, &n, tl, s);
 	w.table = (struct table) { .out = out, .in = in, .columns = w.columns };

@@ -18,8 +18,8 @@ struct thread_row {
 };
 
 /*
- * Makes the rows of the threads that s selects, most running time first. 0 or -ENOMEM. The caller
- * frees *rows with free().
+ * Makes the rows of the threads that s selects, most running time first. The caller frees *rows
+ * with free().
  */
 void thread_rows_new(struct thread_row **rows, size_t *n, const struct timelines *tl,
 		     struct wait_filter *s);

@@ -42,7 +42,7 @@ struct remote_texts {
 	struct host_text texts[];
 };
 
-/* hosts and o, as for chain_text_init(), must outlive it. 0 or -ENOMEM. */
+/* hosts and o, as for chain_text_init(), must outlive it. */
 static void remote_texts_new(struct remote_texts **out, const struct joined_host *hosts, uint32_t n,
 			     const struct options *o)
 {
@@ -268,24 +268,19 @@ static int write_wait(void *arg, const struct chosen_wait *w)
 	struct chain_text *t = &tree->text;
 	FILE *out = t->out;
 	struct paragraph p;
-	int err;
 
 	if (!t->options->columns) {
 		put_headed(tree, w);
-		err = 0;
 	} else {
 		paragraph_begin(&p);
-		err = 0;
 		p.columns = paragraph_columns(t->options->columns);
 		t->out = p.f;
 		put_headed(tree, w);
-		err = 0;
 		t->out = out;
-		if (paragraph_end_lines(&p, out))
-			err = -ENOMEM;
+		paragraph_end_lines(&p, out);
 	}
 	/* The caller reports a write error; continuing would be pointless. */
-	return err ? err : ferror(out) ? 1 : 0;
+	return ferror(out) ? 1 : 0;
 }
 
 static int write_tree(const struct format_input *in, FILE *out)
@@ -298,7 +293,6 @@ static int write_tree(const struct format_input *in, FILE *out)
 
 	o.fold_repeats = o.blocked_stacks = true;
 	names_new(&names, in->timelines, &o);
-	err = 0;
 	chain_text_init(&t.text, out, in->timelines, &o, names);
 	if (in->n_hosts)
 		remote_texts_new(&remote, in->hosts, in->n_hosts, &o);

@@ -98,10 +98,9 @@ static int put_table(FILE *out, struct wakers *w, const struct format_input *in)
 static int write_wakers(const struct format_input *in, FILE *out)
 {
 	struct wakers t = { .wakers = NULL };
-	int err = 0;
+	int err;
 
 	names_new(&t.names, in->timelines, in->options);
-
 	waker_names_new(&t.wakers, in->timelines, t.names);
 	err = format_each_wait(in, in->options, t.names, 0, count_wait, &t);
 	if (!err)

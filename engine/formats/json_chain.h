@@ -15,12 +15,12 @@ struct json_chain {
 	struct json_remote *remote; /* NULL: no other machines */
 };
 
-/* to, tl and o must outlive it. 0 or -ENOMEM. To be ended with json_chain_free() in both cases. */
+/* to, tl and o must outlive it. To be ended with json_chain_free(). */
 void json_chain_init(struct json_chain *j, struct json_object *to, const struct timelines *tl,
 		     const struct options *o);
-/* Has it go on at other machines; the n hosts must outlive it. 0 or -ENOMEM. */
+/* Has it go on at other machines; the n hosts must outlive it. */
 void json_chain_join(struct json_chain *j, const struct joined_host *hosts, uint32_t n);
 void json_chain_free(struct json_chain *j);
-/* Finds the pieces of a wait; then json_chain_put() writes them, a member. 0 or -ENOMEM. */
+/* Finds the pieces of a wait; then json_chain_put() writes them, a member. */
 void json_chain_make(struct json_chain *j, const struct chosen_wait *p);
 void json_chain_put(struct json_chain *j);

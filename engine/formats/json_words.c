@@ -70,7 +70,7 @@ static void put_frames(struct json_words *j, struct json_object *to, const char 
 	json_end(to, ']');
 }
 
-/* As JSON, both parts root first, so that they read on as one. 0: out of memory. */
+/* As JSON, both parts root first, so that they read on as one. */
 static uint32_t make_stack(struct json_words *j, uint32_t pair, uint32_t kernel_frames,
 			   bool with_user)
 {

@@ -20,7 +20,7 @@ struct json_words {
 	struct text_buf buf;
 };
 
-/* to, tl and o must outlive it. 0 or -ENOMEM. To be ended with json_words_free() in both cases. */
+/* to, tl and o must outlive it. To be ended with json_words_free(). */
 void json_words_init(struct json_words *j, struct json_object *to, const struct timelines *tl,
 		     const struct options *o);
 void json_words_free(struct json_words *j);

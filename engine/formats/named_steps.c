@@ -141,7 +141,7 @@ static size_t telling_argument(const struct shown_steps *s, size_t i)
 	return best;
 }
 
-/* "tables.c (cc1)", "sleep 0.3", "expr x 400": to be freed; NULL: out of memory. */
+/* "tables.c (cc1)", "sleep 0.3", "expr x 400": to be freed. */
 static char *name_of(const struct shown_steps *s, size_t i)
 {
 	const char *name = names_text(s->names, s->at[i].name);

@@ -50,7 +50,7 @@ static const char *class_of(const struct finder *f, const struct trace_object *o
 
 /* ---- locks ---------------------------------------------------------------------------------- */
 
-/* The key of the lock that an object is; 0: it is none, or out of memory. */
+/* The key of the lock that an object is; 0: it is none. */
 static uint32_t lock_key(struct finder *f, uint32_t object)
 {
 	const struct trace_object *o = trace_object(f->trace, object);
@@ -342,10 +342,8 @@ int object_groups_find(struct object_group **groups, uint32_t *n_groups, struct 
 	f.kinds = xcalloc(n + 1, 1);
 	f.lock_of = xcalloc(trace_objects_end(f.trace), sizeof(*f.lock_of));
 	f.groups = *groups = xcalloc(n + 1, sizeof(**groups));
-	for (uint32_t i = 0; i < timelines_threads(tl) && !err; i++) {
+	for (uint32_t i = 0; i < timelines_threads(tl); i++)
 		find_mutexes(&f, timelines_thread(tl, i));
-		err = 0;
-	}
 	for (size_t i = 0; i < n && !err; i++)
 		err = find_key(&f, i);
 	if (!err)

@@ -30,7 +30,6 @@ struct paragraph {
 	bool plain;	/* without what text_drop_addresses() takes out; at first false */
 };
 
-/* 0 or -ENOMEM. */
 void paragraph_begin(struct paragraph *p);
 /*
  * Writes what is in p->f to out, as words on lines of which all but the first begin with so many

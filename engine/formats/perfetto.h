@@ -61,8 +61,8 @@ enum perfetto_set {
 };
 
 /*
- * Times are CLOCK_MONOTONIC ns; wall_ns added to one gives CLOCK_REALTIME, 0: unknown.
- * Returns 0 or -ENOMEM. Write errors are left in ferror(out).
+ * Times are CLOCK_MONOTONIC ns; wall_ns added to one gives CLOCK_REALTIME, 0: unknown. Write errors
+ * are left in ferror(out).
  */
 void perfetto_new(struct perfetto **perfetto, FILE *out, uint64_t start_ns, int64_t wall_ns);
 /* Writes the remaining packets. 0, or -ENOMEM: the output is incomplete. */

@@ -24,5 +24,5 @@ struct perfetto_requests {
 	void *arg;
 };
 
-/* The client's chosen requests, on a track of that number. 0 or -ENOMEM. */
+/* The client's chosen requests, on a track of that number. */
 void perfetto_requests_put(struct perfetto_requests *r, uint32_t client, uint64_t track);

@@ -18,7 +18,7 @@ struct profile {
 	bool cpu;		 /* rows with end CHAIN_ON_CPU are a value of their own */
 };
 
-/* Fills p. 0 or -ENOMEM. profile_free() also after an error. */
+/* Fills p. To be freed with profile_free(). */
 void profile_make(struct profile *p, const struct format_input *in);
 void profile_free(struct profile *p);
 

@@ -35,30 +35,27 @@ struct beside {
 /* ---- the usual one --------------------------------------------------------------------------- */
 
 /* The median of the requests of p's endpoint; *n: how many there are. .wait NULL: none. */
-static int find_usual(const struct format_input *in, const struct chosen_wait *p,
-		      struct chosen_wait *usual, size_t *n)
+static void find_usual(const struct format_input *in, const struct chosen_wait *p,
+		       struct chosen_wait *usual, size_t *n)
 {
 	struct options o = causes_request_options(in->options);
 	const struct request *q = timelines_request_of(in->timelines, p->wait);
 	struct names *names;
 	struct wait_filter *f = NULL;
 	struct request_table *t = NULL;
-	const struct endpoint_requests *at = NULL;
+	const struct endpoint_requests *at;
 	uint32_t n_endpoints;
 	const struct request_endpoint *endpoints = timelines_endpoints(in->timelines, &n_endpoints);
-	size_t n_at = 0;
-	int err;
+	size_t n_at;
 
 	/* Among all requests, not those that were asked for. */
 	o.slowest_ppm = 0;
 	o.min_request_ns = 0;
 	*usual = (struct chosen_wait) { .wait = NULL };
 	names_new(&names, in->timelines, &o);
-	err = 0;
 	wait_filter_new(&f, in->timelines, &o, names);
-	err = request_table_new(&t, in->timelines, &o, f);
-	if (!err)
-		at = request_table_list(t, &n_at);
+	request_table_new(&t, in->timelines, &o, f);
+	at = request_table_list(t, &n_at);
 	for (size_t i = 0; i < n_at; i++) {
 		if (at[i].endpoint != &endpoints[endpoints[q->endpoint].alike])
 			continue;
@@ -69,7 +66,6 @@ static int find_usual(const struct format_input *in, const struct chosen_wait *p
 	request_table_free(t);
 	wait_filter_free(f);
 	names_free(names);
-	return err;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -141,8 +137,7 @@ static bool are_alike(struct beside *b, size_t i, size_t k)
 
 	put_key(&x, &b->slow, i);
 	put_key(&y, &b->usual, k);
-	b->err = b->err;
-	alike = !b->err && x.len == y.len && (!x.len || !memcmp(x.p, y.p, x.len));
+	alike = x.len == y.len && (!x.len || !memcmp(x.p, y.p, x.len));
 	text_free(&x);
 	text_free(&y);
 	return alike;
@@ -158,8 +153,7 @@ static void put_rows(struct beside *b)
 	size_t *common = xcalloc((n + 1) * w, sizeof(*common));
 	bool *alike = xcalloc(n * m + 1, sizeof(*alike));
 
-	b->err = b->err;
-	for (size_t x = n; x-- > 0 && !b->err;)
+	for (size_t x = n; x-- > 0;)
 		for (size_t y = m; y-- > 0;) {
 			size_t down = common[(x + 1) * w + y], right = common[x * w + y + 1];
 
@@ -189,7 +183,6 @@ static void tell_both(struct beside *b, const struct chosen_wait *slow,
 	uint64_t shortest_ns = request_took_ns(usual) / SHORTEST + 1;
 
 	request_story_list(&b->slow, &b->text, slow, shortest_ns);
-
 	while (b->slow.n > LINES_MOST && shortest_ns < request_took_ns(slow)) {
 		shortest_ns *= 2;
 		story_list_free(&b->slow);
@@ -226,28 +219,19 @@ int request_beside_put(FILE *out, const struct format_input *in, const struct ch
 	struct beside b = { .in = in, .options = *in->options, .out = out };
 	struct chosen_wait slow = *p, usual;
 	size_t n = 0;
-	int err = find_usual(in, p, &usual, &n);
 
-	if (err || !usual.wait || usual.wait == p->wait ||
-	    request_took_ns(p) <= request_took_ns(&usual))
-		return err;
+	find_usual(in, p, &usual, &n);
+	if (!usual.wait || usual.wait == p->wait || request_took_ns(p) <= request_took_ns(&usual))
+		return 0;
 	b.columns = paragraph_columns(in->options->columns);
 	b.more_ns = request_took_ns(p) - request_took_ns(&usual);
 	b.options.fold_repeats = b.options.blocked_stacks = true;
 	slow.shown.blocked_from_ns = slow.wait->out_ns;
 	slow.shown.blocked_to_ns = slow.wait->wake_ns;
 	names_new(&b.names, in->timelines, &b.options);
-	b.err = 0;
-	if (!b.err) {
-		chain_text_init(&b.text, out, in->timelines, &b.options, b.names);
-		b.err = 0;
-	}
-	if (!b.err) {
-		tell_both(&b, &slow, &usual);
-		b.err = 0;
-	}
-	if (!b.err)
-		put_title(&b, &slow, &usual, n);
+	chain_text_init(&b.text, out, in->timelines, &b.options, b.names);
+	tell_both(&b, &slow, &usual);
+	put_title(&b, &slow, &usual, n);
 	if (!b.err)
 		put_rows(&b);
 	if (!b.err)

@@ -117,7 +117,7 @@ static void put_place(struct story *s, uint32_t pair)
 
 /*
  * What explains [from_ns, to_ns) of the request: the item of the thread that answered, or of the
- * time in the queue. NULL: there is none, or out of memory.
+ * time in the queue. NULL: there is none.
  */
 static const struct tree_item *explain(struct story *s, uint64_t from_ns, uint64_t to_ns)
 {

@@ -7,7 +7,7 @@
 /*
  * Writes a line for each thing that took a fiftieth of what is shown of the request, or longer, and
  * when it began; with_chains: and below it what the chains say of that time, as t->is_part asks.
- * Replaces t->wait. 0 or -ENOMEM.
+ * Replaces t->wait.
  */
 void request_story_put(struct chain_text *t, const struct chosen_wait *p, bool with_chains);
 
@@ -27,7 +27,7 @@ struct story_list {
 
 /*
  * The same in few words, without chains and without other requests of its trace, for what took
- * shortest_ns or longer. 0 or -ENOMEM; to be freed in both cases.
+ * shortest_ns or longer. To be freed.
  */
 void request_story_list(struct story_list *list, struct chain_text *t, const struct chosen_wait *p,
 			uint64_t shortest_ns);

@@ -71,7 +71,7 @@ static struct label label_of(const struct request_times *t, uint32_t node)
 	return l;
 }
 
-/* "for tcp :80": of "[for tcp :80]"; 0: out of memory. */
+/* "for tcp :80": of "[for tcp :80]". */
 static uint32_t without_brackets(struct request_times *t, uint32_t string)
 {
 	uint32_t text = names_string(t->names, string);

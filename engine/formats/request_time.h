@@ -33,13 +33,13 @@ struct request_times;
 
 /*
  * One is enough for all endpoints, however many there are. o is the format's options, of which the
- * names are. 0 or -ENOMEM; to be freed in both cases.
+ * names are. To be freed.
  */
 void request_times_new(struct request_times **out, const struct timelines *tl,
 		       const struct options *o, struct names *names);
 /*
  * Explains n groups, in place of those before. The rows of a group add up to what is shown of its
- * requests. 0 or -ENOMEM.
+ * requests.
  */
 void request_times_explain(struct request_times *t, const struct requests_taken *groups, size_t n);
 void request_times_free(struct request_times *t);

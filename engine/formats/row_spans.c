@@ -63,10 +63,8 @@ int row_spans_new(struct row_spans *s, const struct format_input *in)
 	add(s, &cap, &c, last);
 	err = trace_cursor_new(&cursor, in->trace);
 	while (!err && trace_cursor_next(cursor, &ev) && ev.time_ns < to_ns)
-		if (ev.time_ns >= c.from_ns && bucket_at(&c, ev.time_ns) != last) {
+		if (ev.time_ns >= c.from_ns && bucket_at(&c, ev.time_ns) != last)
 			add_bucket(s, &cap, &c, &last, bucket_at(&c, ev.time_ns));
-			err = 0;
-		}
 	trace_cursor_free(cursor);
 	if (!err && to_ns > c.from_ns && bucket_at(&c, to_ns - 1) > last)
 		add(s, &cap, &c, last + 1);

@@ -47,7 +47,6 @@ struct row_percentiles {
 	uint64_t n, p50_ns, p99_ns;
 };
 
-/* Returns 0 or -ENOMEM. */
 void row_lengths_add(struct row_lengths *l, uint32_t row, uint64_t ns);
 /*
  * Sets the struct row_percentiles of each row, which is at the given offset in the row's element of

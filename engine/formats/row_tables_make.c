@@ -88,7 +88,7 @@ static uint32_t text_id(struct maker *m, const char *s)
 
 /* ---- chains --------------------------------------------------------------------------------- */
 
-/* The id of the text in the making. 0 or -ENOMEM. */
+/* The id of the text in the making. */
 static void take_chain(struct maker *m, uint32_t *chain)
 {
 	const char *text = m->text.p ? m->text.p : "";
@@ -545,7 +545,6 @@ static int add_fold(struct maker *m, const struct options *o)
 	int err = 0;
 
 	fold_new_by_row(&f, m->in->timelines, o, &spans);
-
 	m->rows = fold_rows(f);
 	m->names = interned_stacks_names(m->rows->stacks);
 	for (size_t i = 0; i < m->rows->n && !err; i++)
@@ -601,7 +600,6 @@ int rows_make(const struct format_input *in, const struct row_sink *sink)
 	int err = 0;
 
 	names_new(&names, in->timelines, in->options);
-
 	host = names_clean(names, trace_info(in->trace)->host);
 	m.host = xstrdup(names_text(names, host));
 	m.modules_end = trace_modules_end(in->trace);

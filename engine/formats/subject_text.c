@@ -101,7 +101,6 @@ static int put_server(FILE *out, const struct servers *s, const struct server *r
 	struct paragraph p;
 
 	paragraph_begin(&p);
-
 	p.columns = paragraph_columns(o->columns);
 	fputs("waited for ", p.f);
 	style_name(p.f, o->color, names_text(s->names, row->name));
@@ -285,7 +284,6 @@ static int put_figures(FILE *out, const struct format_input *in, const struct su
 	struct paragraph p;
 
 	paragraph_begin(&p);
-
 	p.columns = paragraph_columns(in->options->columns);
 	fprintf(p.f, "%zu request%s", all.n, all.n == 1 ? "" : "s");
 	if (of->service)
@@ -340,7 +338,6 @@ static int put_subject(FILE *out, const struct format_input *in, const struct su
 	int err = 0;
 
 	paragraph_begin(&p);
-
 	p.columns = paragraph_columns(in->options->columns);
 	p.plain = !in->options->wide;
 	err = subject_put_verdict(p.f, in, s, of);

@@ -79,7 +79,6 @@ static void add_path(struct subjects *s, const struct timelines *tl, const struc
 	struct path p;
 
 	path_find(&p, tl, o);
-
 	if (p.from_ns >= p.to_ns)
 		return;
 	th = timelines_thread(tl, p.thread);
@@ -92,10 +91,9 @@ static void add_path(struct subjects *s, const struct timelines *tl, const struc
 	of->began = p.from_ns <= th->begin_ns && th->begin_ns > timelines_start_ns(tl);
 	of->began |= p.is_command && !o->from_ns;
 	of->ended = th->flags & THREAD_EXITED && p.to_ns >= th->end_ns;
-	if (!s->all)
-		path_ran_ns(&own_ns, &others_ns, &p, tl, o);
 	if (s->all)
 		return;
+	path_ran_ns(&own_ns, &others_ns, &p, tl, o);
 	of->cpus_busy = (double)own_ns / (double)of->took_ns;
 	of->others_cpus = (double)others_ns / (double)of->took_ns;
 	add_path_steps(s, of, &p, tl, o);
@@ -195,47 +193,41 @@ static uint32_t longest(const struct waiters *w, struct names *names, const stru
 	return most;
 }
 
-static int add_waiter_steps(struct subjects *s, struct waiters *w, const struct options *o,
-			    struct wait_filter *f, uint32_t thread)
+static void add_waiter_steps(struct subjects *s, struct waiters *w, const struct options *o,
+			     struct wait_filter *f, uint32_t thread)
 {
 	const struct timelines *tl = w->timelines;
 	struct subject *of = add(s, SUBJECT_WAITER);
-	int err = 0;
 
 	chain_steps_new(&of->steps, tl, o, s->names);
-
 	w->steps = of->steps;
 	of->name = name_with_id(tl, s->names, thread);
 	of->took_ns = w->waited_ns[thread];
 	of->of_ns = timelines_end_ns(tl) - timelines_start_ns(tl);
-	err = top_waits_of_thread(tl, f, thread, add_to_steps, w);
-	if (!err)
-		chain_steps_end(of->steps);
-	return err ? err : 0;
+	(void)top_waits_of_thread(tl, f, thread, add_to_steps, w);
+	chain_steps_end(of->steps);
 }
 
 /* The thread that waited longest for others, if it is not told yet. */
-static int add_waiter(struct subjects *s, const struct timelines *tl, const struct options *o,
-		      const struct wait_filter *like)
+static void add_waiter(struct subjects *s, const struct timelines *tl, const struct options *o,
+		       const struct wait_filter *like)
 {
 	struct waiters w = { .timelines = tl };
 	struct wait_filter *f = NULL;
 	struct told told = { .n = 0 };
 	uint64_t all_ns = timelines_end_ns(tl) - timelines_start_ns(tl);
 	uint32_t thread;
-	int err;
 
 	if (s->n)
 		note_told(&told, &s->at[0], tl, s->names);
 	w.waited_ns = xcalloc(timelines_threads(tl) + 1, sizeof(*w.waited_ns));
 	wait_filter_like(&f, like, o, s->names);
-	err = top_waits_walk(tl, f, 0, add_length, &w);
-	thread = err ? THREAD_NONE : longest(&w, s->names, &told);
+	(void)top_waits_walk(tl, f, 0, add_length, &w);
+	thread = longest(&w, s->names, &told);
 	if (thread != THREAD_NONE && w.waited_ns[thread] >= all_ns / LEAST_OF_TIME)
-		err = add_waiter_steps(s, &w, o, f, thread);
+		add_waiter_steps(s, &w, o, f, thread);
 	wait_filter_free(f);
 	free(w.waited_ns);
-	return err;
 }
 
 /* ---- endpoints ------------------------------------------------------------------------------- */
@@ -335,7 +327,7 @@ static int most_time_first(const void *pa, const void *pb)
 	return compare_numbers((uintptr_t)a->first, (uintptr_t)b->first);
 }
 
-/* Puts n endpoints that are in order into groups, by service or each alone. NULL: out of memory. */
+/* Puts n endpoints that are in order into groups, by service or each alone. */
 static struct group *find_groups(const struct endpoint_requests *at, size_t n, bool alone,
 				 size_t *n_groups)
 {
@@ -365,10 +357,9 @@ static void add_group(struct subjects *s, const struct format_input *in, const s
 
 	if (g->routes > 1)
 		service_new(&service, in->timelines, g->first, n);
-
-	if ((!s->all &&
-	     took_no_time(in->timelines, s->filter, service ? &service->requests : g->first) &&
-	     (*shown || o->command))) {
+	if (!s->all &&
+	    took_no_time(in->timelines, s->filter, service ? &service->requests : g->first) &&
+	    (*shown || o->command)) {
 		service_free(service);
 		return;
 	}
@@ -376,35 +367,28 @@ static void add_group(struct subjects *s, const struct format_input *in, const s
 	add_endpoint(s, in, o, g->first, service);
 }
 
-static int add_endpoints(struct subjects *s, const struct format_input *in, const struct options *o)
+static void add_endpoints(struct subjects *s, const struct format_input *in,
+			  const struct options *o)
 {
 	const struct endpoint_requests *at, *end;
 	struct group *groups;
 	size_t shown = 0, most = s->all ? SUBJECTS_ENDPOINTS_MOST : SUBJECTS_ENDPOINTS,
 	       first = s->n, n;
-	int err = 0;
 
 	wait_filter_new(&s->filter, in->timelines, o, s->names);
-
-	err = request_table_new(&s->requests, in->timelines, o, s->filter);
-	if (err)
-		return err;
+	request_table_new(&s->requests, in->timelines, o, s->filter);
 	at = request_table_list(s->requests, &n);
 	end = at + n;
 	groups = find_groups(at, n, s->all, &s->n_endpoints);
-	for (size_t i = 0; i < s->n_endpoints && shown < most && !err; i++) {
+	for (size_t i = 0; i < s->n_endpoints && shown < most; i++) {
 		const struct endpoint_requests *e = groups[i].first;
 
 		/* First requests of connections only where there are hardly any others. */
-		if (groups[i].routes && !(e->endpoint->first && has_more_others(at, n, e))) {
+		if (groups[i].routes && !(e->endpoint->first && has_more_others(at, n, e)))
 			add_group(s, in, o, &groups[i], (size_t)(end - e), &shown);
-			err = 0;
-		}
 	}
 	free(groups);
-	if (!err)
-		sort_by_asking(s, first);
-	return err;
+	sort_by_asking(s, first);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -432,11 +416,10 @@ static bool wants_endpoints(const struct options *o, bool all)
 			     GIVEN_STATE | GIVEN_OF_OBJECTS | GIVEN_NO_IDLE | GIVEN_ENDED));
 }
 
-static int find(struct subjects *s, const struct format_input *in, const struct wait_filter *like,
-		bool all)
+static void find(struct subjects *s, const struct format_input *in, const struct wait_filter *like,
+		 bool all)
 {
 	size_t n_requests;
-	int err;
 
 	*s = (struct subjects) { .trace = in->trace,
 				 .of_requests = causes_request_options(in->options),
@@ -449,24 +432,23 @@ static int find(struct subjects *s, const struct format_input *in, const struct 
 	s->of_threads.parts = PART_BLOCKED;
 	timelines_requests(in->timelines, &n_requests);
 	names_new(&s->names, in->timelines, &s->of_requests);
-	err = 0;
 	if (wants_path(in->options))
 		add_path(s, in->timelines, &s->of_threads);
 	if (wants_path(in->options) && !n_requests && !all)
-		err = add_waiter(s, in->timelines, &s->of_threads, like);
-	if (!err && n_requests && s->wants_endpoints)
-		err = add_endpoints(s, in, &s->of_requests);
-	return err;
+		add_waiter(s, in->timelines, &s->of_threads, like);
+	if (n_requests && s->wants_endpoints)
+		add_endpoints(s, in, &s->of_requests);
 }
 
-int subjects_find(struct subjects *s, const struct format_input *in, const struct wait_filter *like)
+void subjects_find(struct subjects *s, const struct format_input *in,
+		   const struct wait_filter *like)
 {
-	return find(s, in, like, false);
+	find(s, in, like, false);
 }
 
-int subjects_find_all(struct subjects *s, const struct format_input *in)
+void subjects_find_all(struct subjects *s, const struct format_input *in)
 {
-	return find(s, in, NULL, true);
+	find(s, in, NULL, true);
 }
 
 void subjects_free(struct subjects *s)

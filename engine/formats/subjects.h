@@ -66,15 +66,15 @@ struct subjects {
 
 /*
  * Finds them: those that the options do not exclude, as they ask for other waits. like: a filter
- * that shares what it found out of waits. 0 or -ENOMEM; to be freed in both cases.
+ * that shares what it found out of waits. To be freed with subjects_free().
  */
-int subjects_find(struct subjects *s, const struct format_input *in,
-		  const struct wait_filter *like);
+void subjects_find(struct subjects *s, const struct format_input *in,
+		   const struct wait_filter *like);
 /*
  * The same of the command and all endpoints, up to SUBJECTS_ENDPOINTS_MOST, without steps;
  * --request may choose endpoints.
  */
-int subjects_find_all(struct subjects *s, const struct format_input *in);
+void subjects_find_all(struct subjects *s, const struct format_input *in);
 void subjects_free(struct subjects *s);
 /* Whether only some threads are shown: those of a command, or whom the user chose. */
 bool subjects_chosen(const struct options *o);

@@ -68,10 +68,9 @@ static int tell_cut(const struct teller *t, const struct format_input *in,
 {
 	struct sleeps of = { .timelines = in->timelines };
 	struct wait_filter *f = NULL;
-	int err = 0;
+	int err;
 
 	wait_filter_like(&f, like, in->options, names);
-
 	err = top_waits_walk(in->timelines, f, 0, count_sleep, &of);
 	wait_filter_free(f);
 	if (!err && of.all >= SLEEPS_LEAST && LEAST_CUT * of.cut >= of.all)

@@ -31,16 +31,16 @@ struct wait_amounts {
 };
 
 /*
- * blocked_only: of a wait's blocked time, and not who had the CPU and who else was woken. label
- * and identity are a chain_user's; their arg is w. names have the options o; all must outlive w. 0
- * or -ENOMEM. To be ended with wait_amounts_free(), also after an error.
+ * blocked_only: of a wait's blocked time, and not who had the CPU and who else was woken. label and
+ * identity are a chain_user's; their arg is w. names have the options o; all must outlive w. To be
+ * ended with wait_amounts_free().
  */
 void wait_amounts_init(struct wait_amounts *w, const struct timelines *tl, const struct options *o,
 		       struct names *names, bool blocked_only,
 		       uint32_t (*label)(void *arg, const struct link *l),
 		       uint32_t (*identity)(const void *arg, uint32_t label));
 void wait_amounts_free(struct wait_amounts *w);
-/* Forgets the wait before, and makes the amounts of another. 0 or -ENOMEM. */
+/* Forgets the wait before, and makes the amounts of another. */
 void wait_amounts_make(struct wait_amounts *w, const struct chosen_wait *p);
 /* The list, in the order in which chains were found; may be sorted. *n: how many. */
 struct wait_amount *wait_amounts_list(const struct wait_amounts *w, size_t *n);

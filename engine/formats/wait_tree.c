@@ -8,7 +8,6 @@
 
 /* ---- links ---------------------------------------------------------------------------------- */
 
-/* 0: out of memory. */
 static uint32_t make_label(struct wait_tree *t, const struct link *l)
 {
 	struct names *names = t->amounts.names;

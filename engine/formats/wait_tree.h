@@ -33,16 +33,14 @@ struct wait_tree {
 };
 
 /*
- * o has fold_repeats set, and names the same options; all must outlive it. 0 or -ENOMEM. To be
- * ended with wait_tree_free(), also after an error.
+ * o has fold_repeats set, and names the same options; all must outlive it. To be ended with
+ * wait_tree_free().
  */
 void wait_tree_init(struct wait_tree *t, const struct timelines *tl, const struct options *o,
 		    struct names *names);
 void wait_tree_free(struct wait_tree *t);
-/* Makes the items of a wait; the head has its own time without a CPU. 0 or -ENOMEM. */
+/* Makes the items of a wait; the head has its own time without a CPU. */
 void wait_tree_make(struct wait_tree *t, const struct chosen_wait *p);
-/*
- * The items below one, the widest first; to be freed. *n: how many. NULL: none, or out of memory.
- */
+/* The items below one, the widest first; to be freed. *n: how many. NULL: none. */
 const struct tree_item **wait_tree_below(struct wait_tree *t, const struct tree_item *above,
 					 size_t *n);

@@ -159,7 +159,6 @@ static void add_waits(struct connections *c, struct intern *keys, const struct t
 	struct kernel_stacks *k;
 
 	kernel_stacks_new(&k, timelines_trace(tl));
-
 	for (size_t i = 0; i < tl->streams.n; i++) {
 		const struct stream_point *p = &tl->streams.at[i];
 		const struct wait *w = sleep_until(timelines_thread(tl, p->thread), p->wake_ns);

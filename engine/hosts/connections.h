@@ -41,9 +41,11 @@ struct connections {
 	size_t n_answered;
 };
 
-/* Whether any two of n traces, at most 32, have both ends of a connection. 0 or -ENOMEM. */
+/* Whether any two of n traces, at most 32, have both ends of a connection. */
 void connections_shared(const struct trace *const *traces, uint32_t n, bool *is_shared);
-/* Finds them in n traces, of which those that are NULL are left out. 0 or -ENOMEM; to be freed with
- * connections_free() in both cases. */
+/*
+ * Finds them in n traces, of which those that are NULL are left out. To be freed with
+ * connections_free().
+ */
 void connections_find(struct connections *c, struct timelines *const *traces, uint32_t n);
 void connections_free(struct connections *c);

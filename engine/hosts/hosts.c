@@ -260,7 +260,6 @@ int hosts_join(struct timelines *const *traces, uint32_t n, struct host_pair **p
 	int err = 0;
 
 	connections_find(&c, traces, n);
-
 	*pairs = NULL;
 	*n_pairs = 0;
 	for (size_t i = 0, end; i < c.n_answered && !err; i = end) {

@@ -27,7 +27,7 @@ struct host_pair {
 /* Traces that are joined at most. */
 #define HOSTS_MAX 16u
 
-/* Whether any two of n traces have both ends of a connection between two machines. 0 or -ENOMEM. */
+/* Whether any two of n traces have both ends of a connection between two machines. */
 void hosts_share(const struct trace *const *traces, uint32_t n, bool *is_shared);
 /*
  * Joins n traces, of which those that are NULL are left out. 0, *pairs, to be freed, has those that

@@ -172,7 +172,7 @@ static void name_by_root(struct go_import *m, struct goroutine *g, uint32_t stac
 		g->name = string_id(m, m->t.frames[s->first + s->n - 1].function);
 }
 
-/* 0: none, or out of memory. */
+/* 0: none. */
 static uint32_t ustack_id(struct go_import *m, uint32_t id)
 {
 	const struct go_stack *s = stack_of(m, id);

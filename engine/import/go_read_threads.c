@@ -118,7 +118,7 @@ static uint64_t seq(const struct reader *r, uint64_t number)
 	return (uint64_t)r->generation << 32 | (uint32_t)number;
 }
 
-/* Ids, which are 0 only for 0, or out of memory: then *err is set. */
+/* Ids, which are 0 only for 0: then *err is set. */
 static uint32_t goroutine(struct reader *r, uint64_t number, int *err)
 {
 	uint32_t id = number ? go_goroutine(r->t, number) : 0;

@@ -50,7 +50,7 @@ static void put(struct import_feed *f, const struct import_event *ev, struct eve
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
-/* The thread, added if it is new; NULL: out of memory, or tid 0 (the idle loop). */
+/* The thread, added if it is new; NULL: tid 0 (the idle loop). */
 static struct import_thread *thread_of(struct import_feed *f, uint32_t tid)
 {
 	struct import_thread *p;

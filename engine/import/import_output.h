@@ -24,7 +24,7 @@ struct import_output {
 	size_t len, cap, info_len;
 };
 
-/* 0 or -ENOMEM; import_output_free() in all cases. */
+/* To be freed with import_output_free(). */
 void import_output_begin(struct import_output *o);
 /*
  * All events are put. Completes info, whose start becomes that of the first event, and hands the

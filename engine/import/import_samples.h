@@ -35,7 +35,7 @@ struct import_samples {
  */
 bool import_samples_take(struct import_samples *s, const struct import_event *ev,
 			 const struct import_stack *stack);
-/* Keeps a sample of off-CPU time. False: out of memory. */
+/* Keeps a sample of off-CPU time. */
 void import_samples_off_cpu(struct import_samples *s, const struct import_event *ev,
 			    const struct import_stack *stack);
 /* The recording has ended: whether a held sample counts after all. */

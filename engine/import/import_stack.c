@@ -232,7 +232,6 @@ static struct import_frame new_frame(struct import_stacks *s, const char *p, siz
 	return frame;
 }
 
-/* NULL: out of memory. */
 static const struct import_frame *frame_of(struct import_stacks *s, const char *p, size_t len)
 {
 	bool is_new;

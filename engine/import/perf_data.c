@@ -358,7 +358,7 @@ static int take_record(struct perf_data *d, struct perf_record *r, uint32_t chun
 	return 0;
 }
 
-/* A place for decompressed records: its number. 0: out of memory. */
+/* A place for decompressed records: its number. */
 static uint32_t new_chunk(struct perf_data *d)
 {
 	uint32_t id = d->free_chunk;

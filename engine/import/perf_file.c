@@ -84,7 +84,7 @@ static const uint32_t tail_order[] = { PERF_BIT_IDENTIFIER, PERF_BIT_CPU,  PERF_
 #define HEAD_AT(type, bit) bytes_before(type, head_order, 6, bit)
 #define TAIL_BACK(type, bit) (bytes_before(type, tail_order, 6, bit) + 8)
 
-/* Takes an attribute; NULL: it is malformed, or out of memory. */
+/* Takes an attribute; NULL: it is malformed, or there are too many. */
 static struct perf_attr *take_attr(struct perf_file *f, struct perf_bytes b)
 {
 	struct perf_attr *a;
@@ -113,7 +113,7 @@ static struct perf_attr *take_attr(struct perf_file *f, struct perf_bytes b)
 	return a;
 }
 
-/* The ids of the last attribute. Returns 0 or -ENOMEM. */
+/* The ids of the last attribute. */
 static void take_ids(struct perf_file *f, struct perf_bytes b)
 {
 	uint64_t id;
@@ -347,9 +347,7 @@ static int read_attrs(struct perf_file *f, struct perf_bytes attrs, uint64_t att
 		struct perf_bytes section = { one.end - SECTION_BYTES, one.end };
 
 		one.end -= SECTION_BYTES;
-		if (!take_attr(f, one))
-			return -ENOMEM;
-		if (!take_section(f, &section, &ids))
+		if (!take_attr(f, one) || !take_section(f, &section, &ids))
 			return -IMPORT_E_PERF_DAMAGED;
 		take_ids(f, ids);
 	}
@@ -360,7 +358,6 @@ static int read_attrs(struct perf_file *f, struct perf_bytes attrs, uint64_t att
 static int read_features(struct perf_file *f, const uint64_t flags[4])
 {
 	struct perf_bytes table = { f->data.end, f->all.end }, section;
-	int err;
 
 	for (unsigned int i = 0; i < FEATURES; i++) {
 		const uint8_t *at = table.p;
@@ -376,10 +373,7 @@ static int read_features(struct perf_file *f, const uint64_t flags[4])
 			perf_file_damaged(f, at);
 			continue;
 		}
-		err = take_feature(f, i, section);
-		if (err == -ENOMEM)
-			return err;
-		if (err)
+		if (take_feature(f, i, section))
 			perf_file_damaged(f, section.p < f->all.end ? section.p : at);
 	}
 	return 0;
@@ -493,8 +487,8 @@ static int define_attr(struct perf_file *f, struct perf_bytes b)
 	size = chainlog_get_le32(b.p + 4);
 	if (size < ATTR_BYTES || !perf_take(&b, size, &attr))
 		return -EBADMSG;
-	if (!(take_attr(f, attr)))
-		return -ENOMEM;
+	if (!take_attr(f, attr))
+		return -EBADMSG;
 	take_ids(f, b);
 	return 0;
 }

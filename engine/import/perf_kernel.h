@@ -33,8 +33,7 @@ struct perf_kernel {
 
 /*
  * What the kernel has mapped, as perf describes it: itself, "[kernel.kallsyms]_text", where
- * `offset` is the address of _text; or a module, "[loop]" or "/lib/modules/.../loop.ko". 0 or
- * -ENOMEM.
+ * `offset` is the address of _text; or a module, "[loop]" or "/lib/modules/.../loop.ko".
  */
 void perf_kernel_mapped(struct perf_kernel *k, struct import_name path, uint64_t start,
 			uint64_t end, uint64_t offset);

@@ -34,12 +34,12 @@ struct perf_modules {
 	size_t cap_used;
 };
 
-/* The id of a file; 0: out of memory. */
+/* The id of a file. */
 uint32_t perf_modules_id(struct perf_modules *m, const struct perf_identity *who,
 			 struct import_name path);
 /*
  * The number in the trace, and the space whose addresses are offsets in the file, both made when
- * they are first asked for. 0: out of memory.
+ * they are first asked for.
  */
 uint32_t perf_modules_number(struct perf_modules *m, uint32_t id);
 uint32_t perf_modules_space(struct perf_modules *m, uint32_t id);

@@ -26,12 +26,8 @@ struct perf_order {
 	uint64_t round_ns; /* the last one before the current round */
 };
 
-/* False: out of memory. */
 void perf_order_put(struct perf_order *o, const struct perf_queued *record);
-/*
- * A round has ended, or with all set the recording: then perf_order_next() returns what is due.
- * False: out of memory.
- */
+/* A round has ended, or with all set the recording: then perf_order_next() returns what is due. */
 void perf_order_round(struct perf_order *o, bool all);
 /* The next one that is due; NULL: none is, and more may be put. */
 const struct perf_queued *perf_order_next(struct perf_order *o);

@@ -29,7 +29,7 @@ struct frame_key {
 	uint32_t changes : 31, is_exact : 1;
 };
 
-/* The frame with the key: *is_new if nothing is known of it yet. NULL: out of memory. */
+/* The frame with the key: *is_new if nothing is known of it yet. */
 static struct import_frame *frame_of(struct perf_stacks *s, const struct frame_key *key,
 				     bool *is_new)
 {
@@ -41,7 +41,7 @@ static struct import_frame *frame_of(struct perf_stacks *s, const struct frame_k
 
 /* ---- the kernel ----------------------------------------------------------------------------- */
 
-/* A module of the kernel has no file that is known. 0: none, or out of memory. */
+/* A module of the kernel has no file that is known. 0: none. */
 static uint32_t kernel_module(struct perf_stacks *s, const char *name)
 {
 	struct perf_identity who = { .inode = 0 };
@@ -83,7 +83,7 @@ static const struct import_frame *kernel_frame(struct perf_stacks *s, uint64_t a
 
 /* ---- programs ------------------------------------------------------------------------------- */
 
-/* The space of code of a process that is in no file. 0: out of memory. */
+/* The space of code of a process that is in no file. */
 static uint32_t process_space(struct perf_stacks *s, uint32_t tgid)
 {
 	int is_new;
@@ -173,7 +173,7 @@ static int add_frames(struct perf_stacks *s, uint32_t tgid, struct perf_bytes b,
 	return 0;
 }
 
-/* The stack that the cookie stands for. 0: out of memory, or it has come already. */
+/* The stack that the cookie stands for. 0: it has come already. */
 static uint32_t deferred_stack(struct perf_stacks *s, uint32_t tgid, bool is_exact, uint64_t cookie)
 {
 	int is_new;
@@ -227,7 +227,7 @@ static int read_chain(struct perf_stacks *s, uint32_t tgid, bool is_exact, struc
 	return encoder_error(s->enc);
 }
 
-/* The id of a chain: by its addresses, and by what they meant then. 0: out of memory. */
+/* The id of a chain: by its addresses, and by what they meant then. */
 static uint32_t chain_id(struct perf_stacks *s, uint32_t tgid, bool is_exact,
 			 struct perf_bytes chain, bool *is_new)
 {

@@ -48,7 +48,6 @@ static void make_rows(struct report *r)
 	uint32_t n_threads = timelines_threads(r->in->timelines);
 
 	thread_rows_new(&r->rows, &r->n_threads, r->in->timelines, r->filter);
-
 	group_rows(r);
 	r->n_rows = r->n_threads < REPORT_ROWS ? (uint32_t)r->n_threads : REPORT_ROWS;
 	r->row_of = xmalloc(((size_t)n_threads + 1) * sizeof(*r->row_of));
@@ -76,20 +75,16 @@ static bool is_unknown(const struct report *r, const struct cause *c)
 }
 
 /* Chooses the causes with most time; unknown ones come last. */
-static int make_causes(struct report *r)
+static void make_causes(struct report *r)
 {
 	uint64_t shown = causes_shown(r->in->options);
 	size_t most = shown < REPORT_CAUSES ? (size_t)shown : REPORT_CAUSES;
 	const struct cause *all;
 	size_t n;
-	int err;
 
-	err = causes_new_in_cells(
-		&r->causes, r->in->timelines, &r->cause_options, r->names, r->filter,
-		(struct causes_cells) { r, report_cell_of,
-					waits_of(r->in->timelines) <= FEW_WAITS });
-	if (err)
-		return err;
+	causes_new_in_cells(&r->causes, r->in->timelines, &r->cause_options, r->names, r->filter,
+			    (struct causes_cells) { r, report_cell_of,
+						    waits_of(r->in->timelines) <= FEW_WAITS });
 	all = causes_list(r->causes, &n);
 	n = causes_without_pauses(r->causes);
 	if (n > most)
@@ -100,7 +95,6 @@ static int make_causes(struct report *r)
 			if (is_unknown(r, &all[i]) == unknown)
 				r->cause[r->n_causes++] = &all[i];
 	report_settle_causes(r);
-	return 0;
 }
 
 static void find_command(struct report *r)
@@ -150,7 +144,6 @@ static int report_init(struct report *r, const struct format_input *in)
 	r->n_losses = r->n_all_losses < REPORT_LOSSES ? r->n_all_losses : REPORT_LOSSES;
 	names_new(&r->names, tl, o);
 	wait_filter_new(&r->filter, tl, o, r->names);
-	err = 0;
 	find_command(r);
 	make_rows(r);
 	err = report_count(r);
@@ -187,21 +180,19 @@ struct graph {
 };
 
 /* span GRAPH_SLICES: of all of the time. */
-static int make_folded(const struct report *r, struct fold *fold, uint32_t span,
-		       struct report_text *folded)
+static void make_folded(const struct report *r, struct fold *fold, uint32_t span,
+			struct report_text *folded)
 {
 	struct options o = *r->in->options;
 	FILE *f = xmemstream(&folded->p, &folded->len);
-	int err = 0;
 
 	o.top = 0; /* --top limits the listed waits, not the graph */
 	o.unit = span < GRAPH_SLICES ? UNIT_NS : UNIT_US;
 	if (span < GRAPH_SLICES)
-		err = fold_write_span(fold, span, &o, f);
+		fold_write_span(fold, span, &o, f);
 	else
-		err = fold_write(fold, &o, f);
+		fold_write(fold, &o, f);
 	xmemstream_close(f, &folded->p);
-	return err;
 }
 
 /* The folded lines of a graph: of all of the time, and of each slice of it. */
@@ -218,15 +209,11 @@ static void free_lines(struct graph_lines *l)
 }
 
 /* 0 or a negative errno; to be freed with free_lines(). */
-static int make_lines(const struct report *r, struct fold *fold, struct graph_lines *l)
+static void make_lines(const struct report *r, struct fold *fold, struct graph_lines *l)
 {
-	int err = make_folded(r, fold, GRAPH_SLICES, &l->all);
-
-	while (l->n < r->n_slices && !err) {
-		err = make_folded(r, fold, l->n, &l->slice[l->n]);
-		l->n++;
-	}
-	return err;
+	make_folded(r, fold, GRAPH_SLICES, &l->all);
+	for (; l->n < r->n_slices; l->n++)
+		make_folded(r, fold, l->n, &l->slice[l->n]);
 }
 
 /* joined: slices that are one. */
@@ -288,10 +275,10 @@ static int fit_graph(const struct report *r, const struct graph_lines *l, struct
 static int make_graph(const struct report *r, struct fold *fold, struct graph *graph)
 {
 	struct graph_lines l = { 0 };
-	int err = make_lines(r, fold, &l);
+	int err;
 
-	if (!err)
-		err = fit_graph(r, &l, graph);
+	make_lines(r, fold, &l);
+	err = fit_graph(r, &l, graph);
 	if (err == -ENODATA) {
 		graph->svg.len = 0;
 		err = 0;
@@ -336,21 +323,22 @@ struct part {
 /* The tables: of the names and the filter of the report. */
 static int make_tables(struct part *p)
 {
-	int err = make_causes(p->r);
+	int err;
 
+	make_causes(p->r);
+	err = report_choose_waits(p->r);
 	if (!err)
-		err = report_choose_waits(p->r);
-	return err ? err : report_requests_new(&p->r->requests, p->r, p->requests);
+		report_requests_new(&p->r->requests, p->r, p->requests);
+	return err;
 }
 
 /* The graphs, which have names and filters of their own. */
 static int make_graphs(struct part *p)
 {
 	struct report *r = p->r;
-	int err = 0;
+	int err;
 
 	fold_in_slices(&r->fold, r, r->in->options);
-
 	err = make_graph(r, r->fold, &p->waits);
 	return err ? err : make_ran(r, &p->ran);
 }

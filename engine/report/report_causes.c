@@ -6,7 +6,7 @@
 #include "report.h"
 #include "common/xalloc.h"
 
-/* Adds a cell to another; NULL: out of memory. */
+/* Adds a cell to another. */
 static struct cause_cell *cell_at(struct pair_table *t, uint32_t key, uint32_t step)
 {
 	return pair_table_at(t, key, step, sizeof(struct cause_cell));
@@ -20,7 +20,7 @@ static void add(struct cause_cell *to, const struct cause_cell *from)
 		to->longest_ns = from->longest_ns;
 }
 
-/* Two steps become one. 0 or -ENOMEM. */
+/* Two steps become one. */
 static void join_steps(struct report_cause_counts *c)
 {
 	struct pair_table t = { .at = NULL };
@@ -53,7 +53,7 @@ static int by_key(const void *pa, const void *pb, void *keys)
 	return a->a != b->a ? compare_numbers(a->a, b->a) : compare_numbers(a->b, b->b);
 }
 
-/* Puts the cells in order: in which they came depends on the workers. 0 or -ENOMEM. */
+/* Puts the cells in order: in which they came depends on the workers. */
 static void sort_cells(struct report_cause_counts *c)
 {
 	uint32_t n = c->cells.keys.n, *ids = xmalloc(((size_t)n + 1) * sizeof(*ids));

@@ -80,10 +80,7 @@ struct report_chain {
 	struct event_loops *loops;
 };
 
-/*
- * What is given must outlive it. 0 or -ENOMEM. The caller calls report_chain_free(), also after an
- * error.
- */
+/* What is given must outlive it. The caller calls report_chain_free(). */
 void report_chain_init(struct report_chain *c, const struct timelines *tl, const struct options *o,
 		       struct names *names);
 void report_chain_free(struct report_chain *c);

@@ -75,7 +75,7 @@ static void count_length(struct report_counts *c, uint32_t row, uint32_t step, u
 		c->row_longest_ns[row] = ns;
 }
 
-/* The place of a waker of this name; UINT32_MAX: out of memory. */
+/* The place of a waker of this name; UINT32_MAX: there are too many. */
 static uint32_t waker_of(struct counter *k, uint32_t text)
 {
 	if (text >= k->n_seen) {
@@ -156,7 +156,7 @@ static void add_wakeups(void *to, const void *from)
 	sum->blocked_ns += more->blocked_ns;
 }
 
-/* Makes one step of two, in a table by (anything, step). 0 or -ENOMEM. */
+/* Makes one step of two, in a table by (anything, step). */
 static void join_cells(struct pair_table *t, size_t size, void (*add)(void *to, const void *from))
 {
 	struct pair_table joined = { .at = NULL };
@@ -171,14 +171,13 @@ static void join_cells(struct pair_table *t, size_t size, void (*add)(void *to, 
 	*t = joined;
 }
 
-/* Makes one step of two. 0 or -ENOMEM. */
+/* Makes one step of two. */
 static void join_steps(struct counter *k)
 {
 	struct report_counts *c = k->c;
 	uint32_t n = c->steps.n, joined = (n + 1) / 2;
 
 	join_cells(&c->lengths, sizeof(uint64_t), add_numbers);
-
 	join_cells(&c->asleep, sizeof(uint64_t), add_numbers);
 	join_cells(&k->wakeups, sizeof(struct report_wakeups), add_wakeups);
 	for (uint32_t row = 0; row < c->n_rows; row++)
@@ -195,7 +194,7 @@ static void join_steps(struct counter *k)
 /* Wakers without a number of their own become one when all are known: till then more have room. */
 #define SEEN_CELLS (4 * REPORT_CELLS)
 
-/* Makes steps longer until there is room for the figures. 0 or -ENOMEM. */
+/* Makes steps longer until there is room for the figures. */
 static void make_room(struct counter *k)
 {
 	const struct report_counts *c = k->c;
@@ -216,7 +215,6 @@ static int count(void *arg, const struct chosen_wait *p)
 	int err = 0;
 
 	count_length(c, row, step, p->shown.whole_ns);
-
 	if (p->wait->kind == WAIT_SLEEP) {
 		err = count_wakeup(k, row, p->wait, step, asleep_ns);
 		if (!err && asleep_ns)
@@ -237,7 +235,7 @@ static int by_text(const void *pa, const void *pb)
 
 /*
  * Gives numbers to the wakers with most time, in the order of their text ids. By text id: 1 + the
- * number; 0: it has none. NULL: out of memory. To be freed.
+ * number; 0: it has none. To be freed.
  */
 static uint32_t *choose_wakers(struct counter *k)
 {
@@ -272,7 +270,7 @@ static uint32_t *choose_wakers(struct counter *k)
 	return number;
 }
 
-/* Puts the wakeups where they belong now that wakers have numbers. 0 or -ENOMEM. */
+/* Puts the wakeups where they belong now that wakers have numbers. */
 static void number_wakeups(struct counter *k)
 {
 	struct report_counts *c = k->c;
@@ -326,7 +324,6 @@ int report_count(struct report *r)
 		number_wakeups(&k);
 	while (!err && c->wakeups.keys.n > REPORT_CELLS && c->steps.n > 1) {
 		join_steps(&k);
-		err = 0;
 		join_cells(&c->wakeups, sizeof(struct report_wakeups), add_wakeups);
 	}
 	waker_names_free(k.waker_names);

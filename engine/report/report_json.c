@@ -244,7 +244,6 @@ static void put_waits(struct report_writer *w)
 	size_t begin = w->j.b.len, most = r->requests ? WAITS_BYTES_BESIDE : WAITS_BYTES;
 
 	report_chain_init(&chain, r->in->timelines, &r->cause_options, r->names);
-
 	json_on_line(&w->j, "waits", '[');
 	for (size_t i = 0; i < r->n_waits; i++) {
 		if (w->j.b.len - begin + w->string_bytes > most)

@@ -34,5 +34,5 @@ uint32_t report_place(struct report_writer *w, uint32_t pair);
 /* Writes a wait and its chain; chain is scratch space. key: as json_begin()'s. */
 void report_put_wait(struct report_writer *w, const char *key, struct report_chain *chain,
 		     const struct report_wait *p);
-/* The endpoints, and requests one by one. 0 or -ENOMEM. */
+/* The endpoints, and requests one by one. */
 void report_put_requests(struct report_writer *w);

@@ -451,13 +451,12 @@ static void put_import(FILE *out, const struct import_report *import)
 	free(text);
 }
 
-/* What the stacks of processes lack; nothing when out of memory. */
+/* What the stacks of processes lack. */
 static void put_notes(FILE *out, const struct trace *t)
 {
 	struct process_notes notes;
 
-	if (process_notes_of(&notes, t, NULL, PROCESS_NOTES_NAMED))
-		return;
+	process_notes_of(&notes, t, NULL, PROCESS_NOTES_NAMED);
 	for (size_t i = 0; i < notes.n; i++) {
 		fputs("<p>", out);
 		print_html(out, notes.line[i]);

@@ -99,8 +99,8 @@ static int most_first(const void *pa, const void *pb)
 			      : (a->row > b->row) - (a->row < b->row);
 }
 
-static int put_row(struct report_endpoint *e, struct names *names, const struct request_time *row,
-		   size_t i)
+static void put_row(struct report_endpoint *e, struct names *names, const struct request_time *row,
+		    size_t i)
 {
 	struct report_where *to = &e->where[i < REPORT_WHERE ? i : REPORT_WHERE - 1];
 	struct text_buf b = { 0 };
@@ -115,32 +115,27 @@ static int put_row(struct report_endpoint *e, struct names *names, const struct 
 		to->text = names_adopt(names, b.p);
 	}
 	text_free(&b);
-	return to->text ? 0 : -ENOMEM;
 }
 
-static int find_where(struct report_endpoint *e, const struct report *r,
-		      struct request_times *times)
+static void find_where(struct report_endpoint *e, const struct report *r,
+		       struct request_times *times)
 {
-	struct weight *weights = NULL;
+	struct weight *weights;
 	const struct request_time *rows;
 	size_t n;
-	int err = 0;
 
 	request_times_explain(times, e->steps, e->n_steps);
-
 	rows = request_times_list(times, &n);
 	weights = xcalloc(n + 1, sizeof(*weights));
-	err = 0;
-	for (size_t i = 0; i < n && !err; i++) {
+	for (size_t i = 0; i < n; i++) {
 		weights[i].row = &rows[i];
 		for (size_t k = 0; k < e->n_steps; k++)
 			weights[i].ns += rows[i].ns[k];
 	}
 	qsort(weights, n, sizeof(*weights), most_first);
-	for (size_t i = 0; i < n && !err; i++)
-		err = put_row(e, r->names, weights[i].row, i);
+	for (size_t i = 0; i < n; i++)
+		put_row(e, r->names, weights[i].row, i);
 	free(weights);
-	return err;
 }
 
 /* ---- one by one ----------------------------------------------------------------------------- */
@@ -183,8 +178,8 @@ static void choose_shown(struct report_endpoint *e)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static int make_endpoint(struct report_endpoint *e, const struct report *r,
-			 struct request_times *times, const struct endpoint_requests *requests)
+static void make_endpoint(struct report_endpoint *e, const struct report *r,
+			  struct request_times *times, const struct endpoint_requests *requests)
 {
 	struct text_buf b = { 0 };
 
@@ -194,42 +189,37 @@ static int make_endpoint(struct report_endpoint *e, const struct report *r,
 	text_free(&b);
 	make_steps(e);
 	choose_shown(e);
-	return find_where(e, r, times);
+	find_where(e, r, times);
 }
 
-int report_requests_new(struct report_requests **out, const struct report *r,
-			const struct options *o)
+void report_requests_new(struct report_requests **out, const struct report *r,
+			 const struct options *o)
 {
 	struct report_requests *q = xcalloc(1, sizeof(*q));
 	const struct endpoint_requests *all;
 	struct request_times *times;
 	size_t n;
-	int err;
 
 	*out = q;
 	q->options = *o;
 	q->options.requests = true;
 	wait_filter_new(&q->filter, r->in->timelines, &q->options, r->names);
-	err = request_table_new(&q->table, r->in->timelines, &q->options, q->filter);
-	if (err)
-		return err;
+	request_table_new(&q->table, r->in->timelines, &q->options, q->filter);
 	all = request_table_list(q->table, &n);
 	q->at = xcalloc(REPORT_ENDPOINTS, sizeof(*q->at));
 	request_times_new(&times, r->in->timelines, &q->options, r->names);
-	err = 0;
-	for (size_t i = 0; i < n && !err; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (!all[i].all.n)
 			continue;
 		if (q->n < REPORT_ENDPOINTS)
-			err = make_endpoint(&q->at[q->n++], r, times, &all[i]);
+			make_endpoint(&q->at[q->n++], r, times, &all[i]);
 		q->n_all++;
 	}
 	request_times_free(times);
-	if (!err && !q->n) {
+	if (!q->n) {
 		report_requests_free(q);
 		*out = NULL;
 	}
-	return err;
 }
 
 void report_requests_free(struct report_requests *q)

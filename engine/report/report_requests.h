@@ -48,12 +48,9 @@ struct report_requests {
 	size_t n, n_all;	    /* n_all: how many endpoints there are */
 };
 
-/*
- * Those that the options o choose, in the names of r. 0 or a negative errno; *out, NULL if there
- * are none, is to be freed in both cases.
- */
-int report_requests_new(struct report_requests **out, const struct report *r,
-			const struct options *o);
+/* Those that the options o choose, in the names of r: *out, to be freed; NULL if there are none. */
+void report_requests_new(struct report_requests **out, const struct report *r,
+			 const struct options *o);
 void report_requests_free(struct report_requests *q);
 /* The section of the page, as it is visible without a script. */
 void report_requests_put(FILE *out, const struct report *r);

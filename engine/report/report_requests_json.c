@@ -86,7 +86,6 @@ void report_put_requests(struct report_writer *w)
 	size_t string_bytes = w->string_bytes, begin;
 
 	report_chain_init(&chain, w->r->in->timelines, &w->r->cause_options, w->r->names);
-
 	json_on_line(&w->j, "endpoints", '[');
 	for (size_t i = 0; q && i < q->n; i++)
 		put_endpoint(w, &q->at[i]);

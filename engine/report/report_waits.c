@@ -73,7 +73,7 @@ static int choose(void *arg, const struct chosen_wait *p)
 	return 0;
 }
 
-/* Makes room in each. 0 or -ENOMEM. */
+/* Makes room in each. */
 static void make_room(struct chooser *c)
 {
 	uint64_t top = c->r->in->options->top;
@@ -94,7 +94,7 @@ static void make_room(struct chooser *c)
 	}
 }
 
-/* Appends p, unless it is there already. 0 or -ENOMEM. */
+/* Appends p, unless it is there already. */
 static void put(struct report *r, struct pairs *there, const struct chosen_wait *p, bool sketch)
 {
 	uint32_t position =
@@ -108,7 +108,7 @@ static void put(struct report *r, struct pairs *there, const struct chosen_wait 
 		};
 }
 
-/* Of each cause the example; then those of the names that waited most for it. 0 or -ENOMEM. */
+/* Of each cause the example; then those of the names that waited most for it. */
 static void put_examples(struct report *r, struct pairs *there)
 {
 	for (size_t k = 0; k < OF_CAUSE; k++)
@@ -126,7 +126,7 @@ static void put_examples(struct report *r, struct pairs *there)
 		}
 }
 
-/* The longest one of each list, then the second of each, and so on. 0 or -ENOMEM. */
+/* The longest one of each list, then the second of each, and so on. */
 static void put_in_turn(struct report *r, struct pairs *there, const struct best *list, size_t n)
 {
 	size_t room = 0;
@@ -164,10 +164,9 @@ static void gather(const struct chooser *c, struct report *r)
 int report_choose_waits(struct report *r)
 {
 	struct chooser c = { .r = r };
-	int err = 0;
+	int err;
 
 	make_room(&c);
-
 	err = top_waits_walk(r->in->timelines, r->filter, 0, choose, &c);
 	if (!err)
 		gather(&c, r);

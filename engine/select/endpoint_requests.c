@@ -104,24 +104,21 @@ static bool leaves_out(const struct options *o)
 					 GIVEN_STATE | GIVEN_OF_OBJECTS | GIVEN_REQUESTS);
 }
 
-int request_table_new(struct request_table **out, const struct timelines *tl,
-		      const struct options *o, struct wait_filter *f)
+void request_table_new(struct request_table **out, const struct timelines *tl,
+		       const struct options *o, struct wait_filter *f)
 {
 	struct request_table *t = xcalloc(1, sizeof(*t));
 	const struct request_endpoint *endpoints;
 	const struct request *requests;
 	size_t n_requests;
 	uint32_t n;
-	int err = -ENOMEM;
 
 	*out = t;
 	requests = timelines_requests(tl, &n_requests);
 	endpoints = timelines_endpoints(tl, &n);
 	t->at = xcalloc((size_t)n + 1, sizeof(*t->at));
 	t->timelines = tl;
-	err = top_waits_walk(tl, f, 0, add_wait, t);
-	if (err)
-		return err;
+	(void)top_waits_walk(tl, f, 0, add_wait, t);
 	find_waits(t, t->at);
 	for (size_t i = 0; i < n_requests; i++)
 		count(&t->at[alike(tl, &requests[i])].counts, &requests[i]);
@@ -135,7 +132,6 @@ int request_table_new(struct request_table **out, const struct timelines *tl,
 	if (t->n)
 		qsort_r(t->at, t->n, sizeof(*t->at), most_time_first,
 			(struct trace *)timelines_trace(tl));
-	return 0;
 }
 
 void request_table_free(struct request_table *t)

@@ -32,11 +32,11 @@ struct endpoint_requests {
 struct request_table;
 
 /*
- * Of the waits that f chooses, by the options o, which have requests set. 0 or -ENOMEM; to be freed
- * in both cases.
+ * Of the waits that f chooses, by the options o, which have requests set. To be freed with
+ * request_table_free().
  */
-int request_table_new(struct request_table **out, const struct timelines *tl,
-		      const struct options *o, struct wait_filter *f);
+void request_table_new(struct request_table **out, const struct timelines *tl,
+		       const struct options *o, struct wait_filter *f);
 void request_table_free(struct request_table *t);
 /*
  * Endpoints of which requests were chosen, or where all were, of which there are any: most time

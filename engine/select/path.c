@@ -66,7 +66,6 @@ static void find_named(struct path *p, const struct timelines *tl, const struct 
 	bool *is_in, answers = false;
 
 	scope_find(&is_in, tl, o);
-
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(tl, i);
 		struct path this = { i, th->begin_ns, th->end_ns, false };
@@ -106,7 +105,6 @@ void path_ran_ns(uint64_t *own_ns, uint64_t *others_ns, const struct path *p,
 	bool *is_in;
 
 	scope_find(&is_in, tl, o);
-
 	*own_ns = *others_ns = 0;
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);

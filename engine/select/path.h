@@ -20,9 +20,9 @@ struct path {
  * thread of the process that the user named, or with --from or --to the thread: of several the one
  * that lives longest, and of a recorded command's those first. Of all only what is between --from
  * and --to. None if neither was recorded or named, or if there are requests to the one that was
- * named. 0 or -ENOMEM.
+ * named.
  */
 void path_find(struct path *p, const struct timelines *tl, const struct options *o);
-/* How long threads ran while it lasted: those that o chooses, and all others. 0 or -ENOMEM. */
+/* How long threads ran while it lasted: those that o chooses, and all others. */
 void path_ran_ns(uint64_t *own_ns, uint64_t *others_ns, const struct path *p,
 		 const struct timelines *tl, const struct options *o);

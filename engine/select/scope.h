@@ -9,7 +9,7 @@
 #include "base/options.h"
 #include "timeline/timeline.h"
 
-/* Sets (*in)[thread], to be freed with free(). 0 or -ENOMEM. */
+/* Sets (*in)[thread], to be freed with free(). */
 void scope_find(bool **in, const struct timelines *tl, const struct options *o);
 
 /*

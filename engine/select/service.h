@@ -28,11 +28,11 @@ struct service {
 
 /*
  * Of the service that at[0] is a route of, among n endpoints of request_table_list(), which stay as
- * they are. Returns 0 or -ENOMEM; to be freed in both cases.
+ * they are. To be freed.
  */
 void service_new(struct service **out, const struct timelines *tl,
 		 const struct endpoint_requests *at, size_t n);
 void service_free(struct service *s);
 
-/* What an endpoint is called without its route, a string; 0: out of memory. */
+/* What an endpoint is called without its route, a string. */
 uint32_t service_name(const struct trace *t, const struct request_endpoint *e);

@@ -213,9 +213,7 @@ static bool is_named(const struct timelines *tl, const struct request_endpoint *
 	return i < l->n;
 }
 
-/*
- * Of requests that overlap [from_ns, to_ns). 0 or -ENOMEM. What is given must outlive it.
- */
+/* Of requests that overlap [from_ns, to_ns). What is given must outlive it. */
 static void request_choice_new(struct request_choice **out, const struct timelines *tl,
 			       const struct options *o, uint64_t from_ns, uint64_t to_ns)
 {
@@ -634,7 +632,6 @@ int wait_filter_disk_requests(const struct timelines *tl, const struct options *
 	int err = 0;
 
 	wait_filter_new(&f, tl, o, names);
-
 	wait_filter_window(f, &from_ns, &to_ns);
 	at = timelines_disk_requests(tl, &n);
 	for (size_t i = 0; i < n && !err; i++)

@@ -12,12 +12,13 @@
 
 struct debug_files;
 
-/* 0 or -ENOMEM. o must outlive it. */
+/* o must outlive it. */
 void debug_files_new(struct debug_files **out, const struct options *o);
 void debug_files_free(struct debug_files *d);
 
-/* Where to look for files and what belongs to them, as libdwfl wants it: folders joined by ':'; to
- * be freed. NULL: out of memory.
+/*
+ * Where to look for files and what belongs to them, as libdwfl wants it: folders joined by ':'; to
+ * be freed.
  */
 char *debug_files_path(struct debug_files *d);
 

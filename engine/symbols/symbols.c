@@ -431,7 +431,6 @@ void symbols_new(struct symbols **out, const struct options *o)
 	struct symbols *s = xcalloc(1, sizeof(*s));
 
 	debug_files_new(&s->files, o);
-
 	*out = NULL;
 	s->options = o;
 	s->path = debug_files_path(s->files);

@@ -13,7 +13,7 @@ struct symbols;
 
 /* Whether the options ask for it. */
 bool symbols_wanted(const struct options *o);
-/* 0 or -ENOMEM. o must outlive it. */
+/* o must outlive it. */
 void symbols_new(struct symbols **out, const struct options *o);
 void symbols_free(struct symbols *s);
 

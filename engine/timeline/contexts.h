@@ -24,7 +24,7 @@ struct contexts {
 	uint64_t lost_until_ns;
 };
 
-/* A thread's context was read, perhaps that it has none. In order of time. 0 or -ENOMEM. */
+/* A thread's context was read, perhaps that it has none. In order of time. */
 void contexts_event(struct contexts *c, uint32_t thread, const struct event *ev);
 /* Contexts are missing up to last_ns: what was read of any thread until then may be outdated. */
 void contexts_lost(struct contexts *c, uint64_t last_ns);

@@ -63,7 +63,7 @@ void cpus_free(struct cpus *c)
 	free(c);
 }
 
-/* The i-th one, empty if it is new. NULL: out of memory. */
+/* The i-th one, empty if it is new. */
 static struct series *series_at(struct series_list *l, uint32_t i)
 {
 	while (l->n <= i) {

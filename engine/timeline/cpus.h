@@ -44,7 +44,6 @@ uint32_t cpus_queue(const struct cpus *c, uint32_t thread, uint64_t from_ns, uin
 
 /* ---- for timeline_state.c; all do nothing where c is NULL ------------------------------------ */
 
-/* 0 or -ENOMEM. */
 void cpus_new(struct cpus **out);
 void cpus_free(struct cpus *c);
 /* The CPU runs the thread from from_ns on, which is not earlier than in the previous call. */

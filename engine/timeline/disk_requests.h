@@ -40,16 +40,16 @@ struct disk_requests {
 	size_t cap_askers;
 };
 
-/* Thread asked for something under that tid. Returns 0 or -ENOMEM. */
+/* Thread asked for something under that tid. */
 void disk_requests_ask(struct disk_requests *r, uint32_t tid, uint64_t asked_ns, uint32_t thread,
 		       uint32_t pair);
 /*
  * It was done: r has all but thread (by which it goes if who asked is not in the trace), pair,
- * kind. Returns 0 or -ENOMEM.
+ * kind.
  */
 void disk_requests_done(struct disk_requests *r, uint32_t tid, const struct disk_request *done,
 			struct disk_request_kind kind);
-/* An I/O limit of the request's group held it back until it was asked for. 0 or -ENOMEM. */
+/* An I/O limit of the request's group held it back until it was asked for. */
 void disk_requests_hold(struct disk_requests *r, struct disk_request *held);
 struct disk_request_kind disk_requests_kind(const struct disk_requests *r, uint32_t kind);
 /* When all events have been read. */

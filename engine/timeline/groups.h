@@ -65,7 +65,7 @@ void groups_inherit(struct groups *g, uint32_t child, uint64_t at_ns, uint32_t p
 void groups_rename(struct groups *g, const struct trace *t, uint64_t at_ns, uint32_t object);
 /* Moves are missing from at_ns to until_ns: who was moved last before that may be elsewhere. */
 void groups_lost(struct groups *g, uint64_t at_ns, uint64_t until_ns);
-/* When all is there; threads: how many there are. 0 or -ENOMEM. */
+/* When all is there; threads: how many there are. */
 void groups_finish(struct groups *g, uint32_t threads);
 void groups_free(struct groups *g);
 

@@ -20,7 +20,6 @@ struct lock_holders {
 	size_t n, cap;
 };
 
-/* 0 or -ENOMEM. */
 void lock_holders_add(struct lock_holders *l, const struct lock_holder *held);
 /* When all of them are there. */
 void lock_holders_sort(struct lock_holders *l);

@@ -9,7 +9,7 @@
 
 struct processes;
 
-/* 0 or -ENOMEM. tl must outlive it. */
+/* tl must outlive it. */
 void processes_new(struct processes **out, const struct timelines *tl);
 void processes_free(struct processes *p);
 

@@ -43,17 +43,16 @@ struct remote_answers {
 	struct intern parts;  /* struct remote_part */
 };
 
-/* NULL: out of memory. */
 struct remote_answers *remote_answers_new(void);
 void remote_answers_free(struct remote_answers *r);
-/* 0 or -ENOMEM. When all are there, remote_answers_sort() is to be called. */
+/* When all are there, remote_answers_sort() is to be called. */
 void remote_answers_add(struct remote_answers *r, const struct remote_answer *a);
 void remote_answers_sort(struct remote_answers *r);
 /* The answer that ended w; NULL: none is known. r may be NULL. */
 const struct remote_answer *remote_answer_of(const struct remote_answers *r, const struct wait *w);
 /*
  * The number, from 1 on, of the part [from_ns, to_ns), in this trace's clock, of an answer's time.
- * 0: out of memory. From any thread.
+ * From any thread.
  */
 uint32_t remote_answers_part(struct remote_answers *r, const struct remote_answer *a,
 			     uint64_t from_ns, uint64_t to_ns, uint32_t socket);

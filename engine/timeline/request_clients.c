@@ -229,7 +229,7 @@ static void push(struct free_clients *f, struct free_client x)
 
 /*
  * Gives each wait, in order, to the client of its endpoint that is free first, or to a new one, the
- * next number. *n_clients: how many there are. 0 or -ENOMEM.
+ * next number. *n_clients: how many there are.
  */
 static void give_to_clients(struct client_wait *waits, size_t n, uint32_t *n_clients)
 {
@@ -253,7 +253,7 @@ static void give_to_clients(struct client_wait *waits, size_t n, uint32_t *n_cli
 	free(f.at);
 }
 
-/* The requests that are explained, by endpoint and time. NULL: out of memory. */
+/* The requests that are explained, by endpoint and time. */
 static struct client_wait *find_waits(const struct request_list *r, size_t *n)
 {
 	struct client_wait *waits = xmalloc((r->n + 1) * sizeof(*waits));

@@ -6,6 +6,6 @@
 
 /*
  * When all else of the timelines is there: checks their requests, makes indexes and endpoints, and
- * appends the clients. 0 or -ENOMEM.
+ * appends the clients.
  */
 void request_clients_make(struct timelines *tl);

@@ -21,10 +21,7 @@ static bool may_be_incomplete(const struct request_list *r, const struct request
 	       r->lost_until_ns >= q->first_answer_ns && r->lost_until_ns;
 }
 
-/*
- * The place of the connection's last request: its number + 1, 0 for none. NULL: out of memory, or
- * a datagram's.
- */
+/* The place of the connection's last request: its number + 1, 0 for none. NULL: a datagram's. */
 static uint32_t *last_of(struct request_list *r, uint64_t connection)
 {
 	return pair_table_at(&r->connections, (uint32_t)(connection >> 32), (uint32_t)connection,

@@ -148,7 +148,7 @@ struct request_list {
 	uint64_t hidden_until_ns;
 };
 
-/* An event of requests: writer and reader are threads or THREAD_NONE. 0 or -ENOMEM. */
+/* An event of requests: writer and reader are threads or THREAD_NONE. */
 void requests_event(struct request_list *r, const struct event *ev, uint32_t writer,
 		    uint32_t reader);
 /* A STREAM of the writer of a request, which was the last one. */
@@ -159,7 +159,7 @@ void requests_lost(struct request_list *r, uint64_t last_ns);
 void requests_hidden(struct request_list *r, uint64_t last_ns);
 /* After the last event. */
 void requests_complete(struct request_list *r);
-/* Makes the indexes and spans, of n_threads. 0 or -ENOMEM. */
+/* Makes the indexes and spans, of n_threads. */
 void requests_index(struct request_list *r, uint32_t n_threads);
 /* The numbers of the requests of that trace id, in the order in which they arrived. */
 const uint32_t *requests_of_trace(const struct request_list *r, const uint64_t trace[2], size_t *n);

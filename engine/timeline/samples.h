@@ -25,9 +25,9 @@ struct samples {
 	size_t *first; /* by thread, and one more: where its samples begin */
 };
 
-/* Appends a sample; times never decrease. Returns 0 or -ENOMEM. */
+/* Appends a sample; times never decrease. */
 void samples_add(struct samples *s, const struct sample *sample);
-/* When all of them are there: sorts them. Returns 0 or -ENOMEM. */
+/* When all of them are there: sorts them. */
 void samples_sort(struct samples *s, uint32_t n_threads);
 void samples_free(struct samples *s);
 

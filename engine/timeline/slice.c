@@ -79,7 +79,7 @@ static void clear(struct slice *s)
 
 /* ---- threads and CPUs ----------------------------------------------------------------------- */
 
-/* A thread that is new to the slice. THREAD_NONE: out of memory. */
+/* A thread that is new to the slice. */
 static uint32_t add_thread(struct slice *s, uint32_t tid, enum slice_was was, uint64_t now_ns)
 {
 	/* Of one that is older: early enough for anything that begins in the slice. */

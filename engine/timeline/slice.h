@@ -16,7 +16,7 @@
 
 struct slice;
 
-/* whole: the builder of all timelines, after table_snapshot(). 0 or -ENOMEM. */
+/* whole: the builder of all timelines, after table_snapshot(). */
 void slice_new(struct slice **out, const struct builder *whole, size_t most_events);
 /* Takes the events from from_ns up to to_ns, without it. Anything of before is forgotten. */
 void slice_build(struct slice *s, uint64_t from_ns, uint64_t to_ns);

@@ -21,7 +21,7 @@ uint64_t stolen_time_of_thread(const struct stolen_time *i, uint32_t thread, uin
 
 /* ---- for timeline_build.c; all but stolen_time_new() do nothing where i is NULL -------------- */
 
-/* start_ns: when the trace begins. 0 or -ENOMEM. */
+/* start_ns: when the trace begins. */
 void stolen_time_new(struct stolen_time **out, uint64_t start_ns);
 void stolen_time_free(struct stolen_time *i);
 /*

@@ -20,6 +20,6 @@ struct streams {
 	size_t n, cap;
 };
 
-/* 0 or -ENOMEM. To be called in order of time. */
+/* To be called in order of time. */
 void streams_add(struct streams *s, const struct stream_point *p);
 void streams_free(struct streams *s);

@@ -23,7 +23,6 @@ struct throttles {
 	size_t n, cap;
 };
 
-/* 0 or -ENOMEM. */
 void throttles_add(struct throttles *t, const struct throttle *throttle);
 /* When all of them are there. Of two that overlap the later one begins when the other is over. */
 void throttles_sort(struct throttles *t);

@@ -405,20 +405,20 @@ static inline bool timelines_grouped(const struct timelines *tl)
 /*
  * A thread's sleep goes on until a later waking (chain-semantics, section 14), that which ended
  * another sleep, perhaps another thread's: it gets the waker of that, a thread, and keeps its
- * times. 0 or -ENOMEM. timelines_sort_later() is to be called at last.
+ * times. timelines_sort_later() is to be called at last.
  */
 void timelines_go_on(struct timelines *tl, uint32_t thread, uint32_t sleep,
 		     const struct wait *ended);
 void timelines_sort_later(struct timelines *tl);
 /*
  * For timelines_go_on(): the sleep `last`, as though a thread had ended it at_ns, with that stack
- * pair, and nobody had recorded it. NULL: out of memory.
+ * pair, and nobody had recorded it.
  */
 const struct wait *timelines_assume(struct timelines *tl, const struct wait *last, uint32_t waker,
 				    uint32_t pair, uint64_t at_ns);
 /*
  * A thread's sleep, whose waker is known, becomes one that is wait_killed(); with_process: by a
- * thread that ended the process. 0 or -ENOMEM.
+ * thread that ended the process.
  */
 void timelines_kill(struct timelines *tl, uint32_t thread, uint32_t sleep, bool with_process);
 /* Whether a thread woke anybody before that sleep, and after the one before it: woke_before. */

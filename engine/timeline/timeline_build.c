@@ -16,7 +16,7 @@ static bool lacks_ready(const struct pairs *pairs, uint32_t id)
 	return p && p->a & TRACE_PAIR_OBJECT && !(p->b && pairs->at[p->b].a & TRACE_PAIR_OBJECT);
 }
 
-/* The pair of a waker with what a timer of TCP had put off; 0: out of memory. */
+/* The pair of a waker with what a timer of TCP had put off. */
 static uint32_t with_timer(struct timelines *tl, const struct tcp_timer *timer, uint32_t pair)
 {
 	if (tl->n_tcp_timers + 1 >= TRACE_PAIR_IDS)
@@ -165,7 +165,6 @@ static void take_stream(struct builder *b, const struct trace *t, bool with_cpus
 	const struct event *first;
 
 	event_stream_new(&events, t, b->cursor);
-
 	first = event_stream_next(events);
 	begin(b, t, first, with_cpus);
 	build_stream(b, events, first);

@@ -157,7 +157,7 @@ static inline uint32_t table_find(const struct builder *b, uint32_t tid)
 }
 /* The same; a tid that is new, or whose thread has died, gets a new thread. */
 uint32_t table_get(struct builder *b, uint32_t tid, uint64_t now_ns);
-/* A thread begins and takes over the tid. THREAD_NONE: out of memory. */
+/* A thread begins and takes over the tid. */
 uint32_t table_birth(struct builder *b, uint32_t tid, uint64_t begin_ns);
 /* The thread goes on as another tid (an exec by one that is not its process's leader). */
 void table_retid(struct builder *b, uint32_t thread, uint32_t tid);
@@ -186,7 +186,7 @@ void waits_add_unknown(struct builder *b, uint32_t thread, uint64_t from_ns, uin
 void waits_known_from(struct builder *b, uint32_t thread, uint64_t from_ns);
 /* Appends the open wait, which ends at at_ns or is unknown from then on. */
 void waits_finish(struct builder *b, uint32_t thread, uint64_t at_ns, enum wait_ending why);
-/* Room for n more intervals behind those of the thread. NULL: out of memory. */
+/* Room for n more intervals behind those of the thread. */
 struct wait *waits_room(struct builder *b, uint32_t thread, uint32_t n);
 /* Sets who woke w, from which stacks, after how many off-CPU intervals of the waker's. */
 void wait_set_waker(struct wait *w, uint32_t waker, uint32_t stack, uint32_t pos);
@@ -232,7 +232,7 @@ static inline void state_becomes_unknown(struct live *l, uint64_t since_ns)
 	l->since_ns = since_ns;
 	l->assumed = false;
 }
-/* The CPU, added if it is new; NULL: out of memory. */
+/* The CPU, added if it is new. */
 struct cpu *state_new_cpu(struct builder *b, uint32_t cpu);
 static inline struct cpu *state_cpu(struct builder *b, uint32_t cpu)
 {
@@ -257,7 +257,7 @@ void state_ready(struct builder *b, uint32_t thread, const struct event *ev);
 /* ---- timeline_events.c ---- */
 
 void build_event(struct builder *b, const struct event *ev);
-/* What a FORK says of the child, which begins: its number. THREAD_NONE: out of memory. */
+/* What a FORK says of the child, which begins: its number. */
 uint32_t build_child(struct builder *b, const struct event *ev, uint32_t parent);
 /* What an EXEC says of a thread. */
 void build_exec(struct builder *b, uint32_t thread, uint32_t program);

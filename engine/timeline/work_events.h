@@ -37,6 +37,6 @@ struct work_events {
 	size_t n_losses;
 };
 
-/* 0 or -ENOMEM. To be called in order of time. */
+/* To be called in order of time. */
 void work_events_add(struct work_events *w, const struct work_event *ev);
 void work_events_free(struct work_events *w);

@@ -369,7 +369,7 @@ static uint8_t what_says(const struct trace *t, uint32_t kstack)
 	return says;
 }
 
-/* enum stack_says, or-ed, of a kernel stack; 0: out of memory. */
+/* enum stack_says, or-ed, of a kernel stack. */
 static uint8_t stack_says(struct trace_cursor *c, uint32_t kstack)
 {
 	if (kstack >= trace_stacks_end(c->t))
@@ -384,7 +384,7 @@ static uint8_t stack_says(struct trace_cursor *c, uint32_t kstack)
 /*
  * The pair with the object that was found for it, if any: by the arguments of a call, or as the
  * file of a page fault. By its stack the thread may not sleep in that (chain-semantics, section
- * 10), but for RCU, or for what is not known: then the pair itself. 0: out of memory.
+ * 10), but for RCU, or for what is not known: then the pair itself.
  */
 static uint32_t with_object(struct trace_cursor *c, uint32_t object, uint32_t pair)
 {

@@ -89,7 +89,7 @@ static uint32_t places_in(const struct event_block_ref *b)
 	return n < BLOCK_PLACES ? n : BLOCK_PLACES;
 }
 
-/* The places of all blocks in order of time. NULL: out of memory. */
+/* The places of all blocks in order of time. */
 static struct place *find_places(const struct trace *t, size_t *n)
 {
 	struct place *places;

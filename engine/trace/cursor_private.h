@@ -47,9 +47,8 @@ struct trace_cursor {
 	int err;	     /* a negative errno ends the stream */
 };
 
-/* 0 or -ENOMEM. */
 void cursor_make_heap(struct trace_cursor *c);
-/* What was last on the CPU. NULL: out of memory. */
+/* What was last on the CPU. */
 struct last_acts *cursor_acts(struct trace_cursor *c, uint32_t cpu);
 /* Ends the stream early; err: a negative errno, why; 0: for no reason. */
 void cursor_stop(struct trace_cursor *c, int err);

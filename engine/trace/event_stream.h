@@ -9,10 +9,7 @@
 
 struct event_stream;
 
-/*
- * Returns 0 or -ENOMEM. The cursor of t must outlive the stream; until its end nothing else takes
- * events from it.
- */
+/* The cursor of t must outlive the stream; until its end nothing else takes events from it. */
 void event_stream_new(struct event_stream **out, const struct trace *t,
 		      struct trace_cursor *cursor);
 /* The next event, valid until the next call; NULL at the end. */

@@ -192,15 +192,15 @@ uint32_t trace_objects_end(const struct trace *t); /* 1: it has none */
 void trace_choose_frames(struct trace *t, bool native);
 
 /*
- * A string id for a text that a reader of the trace makes up; it is the same for equal texts. 0:
- * out of memory. Not while another thread reads strings. trace_check() forgets such texts.
+ * A string id for a text that a reader of the trace makes up; it is the same for equal texts. Not
+ * while another thread reads strings. trace_check() forgets such texts.
  */
 uint32_t trace_make_string(const struct trace *t, const char *text);
 
 /*
  * Names that are found after the recording (symbols/): they take the place of the trace's own, for
  * all that reads it. To be given before anything else is taken from the trace or made for it, and
- * again after trace_check(). Texts are copied. Each returns 0 or -ENOMEM.
+ * again after trace_check(). Texts are copied.
  */
 void trace_name_frame(struct trace *t, uint32_t frame, const char *symbol, uint64_t offset);
 /* Where in the source the frame is; file NULL: not known. */
@@ -260,7 +260,7 @@ void trace_cursor_free(struct trace_cursor *c);
  * window. It ends with -EAGAIN if it cannot know what an event is joined to, because that was
  * before its window.
  */
-/* A part, without a window yet. 0 or -ENOMEM. To be freed before the whole one. */
+/* A part, without a window yet. To be freed before the whole one. */
 void trace_cursor_new_part(struct trace_cursor **out, const struct trace_cursor *whole);
 /*
  * The next events are those from from_ns up to to_ns, without it; of the whole cursor too, which
@@ -276,7 +276,7 @@ int trace_cursor_take_over(struct trace_cursor *whole, const struct trace_cursor
 			   uint32_t *pair_of);
 /*
  * Windows of about so many events, if cheap of more where that costs too much: *n of them, the i-th
- * from (*from_ns)[i] to (*from_ns)[i + 1]. 0 or -ENOMEM; the caller frees *from_ns in any case.
+ * from (*from_ns)[i] to (*from_ns)[i + 1]. The caller frees *from_ns in any case.
  */
 void trace_cursor_slices(const struct trace_cursor *c, uint64_t events, bool cheap,
 			 uint64_t **from_ns, size_t *n);

@@ -567,7 +567,7 @@ uint32_t trace_rcu_object(const struct trace *t, const char *name)
 	return 0;
 }
 
-/* Makes an object of each function of the kernel that waits for RCU. 0 or -ENOMEM. */
+/* Makes an object of each function of the kernel that waits for RCU. */
 static void define_rcu(struct trace *t)
 {
 	size_t cap = t->objects_end;

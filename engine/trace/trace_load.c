@@ -448,11 +448,10 @@ static int load_block(struct trace *t, struct events_checks *events, const struc
 		err = load_end(t, b);
 		break;
 	default:
-		if (b->type < CHAINLOG_BLOCKS) {
+		/* Others are a later version's. */
+		if (b->type < CHAINLOG_BLOCKS)
 			load_definitions(t, b);
-			return 0;
-		}
-		return 0; /* a later version's */
+		return 0;
 	}
 	if (err == -EBADMSG) {
 		trace_note_damage(t, b->offset, CHAINLOG_HEADER_SIZE + (uint64_t)b->len, 1,
@@ -520,13 +519,11 @@ int trace_load(struct trace *t)
 					  "a second trace begins here");
 			t->damage.cut = true;
 			trace_note_skip(t, b.offset, true);
-			err = 0;
 			goto out;
 		}
 		if (!any && !scan.skipped && b.type != CHAINLOG_BLOCK_INFO) {
 			trace_note_damage(t, 0, 0, 0, "the beginning is missing");
 			trace_note_skip(t, 0, false);
-			err = 0;
 		}
 		any = true;
 		note_skipped(t, &scan, false);
@@ -540,8 +537,6 @@ int trace_load(struct trace *t)
 		err = not_a_trace(t);
 	if (!err) {
 		note_skipped(t, &scan, true);
-	}
-	if (!err) {
 		t->damage.cut = true;
 		trace_note_damage(t, t->bytes.len, 0, 0, "the file ends without an END block");
 		trace_note_skip(t, t->bytes.len, true);

@@ -132,7 +132,7 @@ void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_
 		       const char *what);
 /*
  * Note that events may be missing at a place of the file (see trace_loss.c), and that n are missing
- * in [first_ns, last_ns] of cpu. Both return 0 or -ENOMEM.
+ * in [first_ns, last_ns] of cpu.
  */
 void trace_note_skip(struct trace *t, uint64_t offset, bool at_end);
 void trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns,
@@ -148,6 +148,6 @@ int trace_load(struct trace *t);
 void trace_define(struct trace *t);
 void trace_find_losses(struct trace *t);
 
-/* The id of a copy of s, which the trace did not define; 0: out of memory. */
+/* The id of a copy of s, which the trace did not define. */
 uint32_t trace_add_string(struct trace *t, const char *s);
 void trace_free_made(struct made_strings *made);

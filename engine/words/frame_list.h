@@ -17,11 +17,11 @@ struct chain_frame {
 	uint32_t line;	  /* in file; 0: not known */
 };
 
-/* by_line: places in the source are kept apart. names must outlive it. 0 or -ENOMEM. */
+/* by_line: places in the source are kept apart. names must outlive it. */
 void frame_lists_new(struct frame_lists **out, struct names *names, bool by_line);
 void frame_lists_free(struct frame_lists *f);
 
-/* ---- each function returns the number of a list or a frame, or 0 when out of memory --------- */
+/* ---- each function returns the number of a list or a frame --------- */
 
 /* "NAME;off-CPU stack": the name (string id) of a thread and where it slept. */
 uint32_t frame_list_head(struct frame_lists *f, uint32_t name, uint32_t stack);

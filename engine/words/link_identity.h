@@ -16,7 +16,7 @@ struct link_identities {
 void link_identities_free(struct link_identities *j);
 /*
  * The identity of a link, from 1 on; text stands for its stack and name: any number. The options
- * have fold_repeats. 0: out of memory.
+ * have fold_repeats.
  */
 uint32_t link_identity(struct link_identities *j, struct names *n, const struct timelines *tl,
 		       const struct link *l, uint32_t text);

@@ -105,7 +105,7 @@ uint32_t lock_holder(struct object_names *o, uint32_t thread, const struct wait 
 	return lock_word_holder(tl, thread, w);
 }
 
-/* The words for text, followed by named; both are freed. 0: out of memory. */
+/* The words for text, followed by named; both are freed. */
 static uint32_t adopt_text(struct names *n, struct text_buf *text, struct text_buf *named)
 {
 	uint32_t words;
@@ -138,7 +138,7 @@ static uint32_t joined_thread(struct names *n, uint32_t thread, const struct wai
 		       : THREAD_NONE;
 }
 
-/* "thread worker/77", whose end w waited for. 0: none, or out of memory. */
+/* "thread worker/77", whose end w waited for. 0: none. */
 static uint32_t joined_words(struct names *n, uint32_t thread, const struct wait *w)
 {
 	struct object_names *o = names_objects(n);

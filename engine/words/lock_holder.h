@@ -26,7 +26,7 @@ bool lock_is_gil(const struct trace *t, uint32_t object);
 
 /*
  * As waited_for_words(), with that: "futex 7:app+0x10 held by janitor/77"; of a wait in
- * pthread_join() "thread worker/77". 0: out of memory.
+ * pthread_join() "thread worker/77".
  */
 uint32_t words_of_wait(struct names *n, uint32_t thread, const struct wait *w);
 

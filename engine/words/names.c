@@ -110,7 +110,7 @@ static void put_clean(struct text_buf *b, const char *raw)
 	}
 }
 
-/* The id of the text in b, which it empties. 0: out of memory. */
+/* The id of the text in b, which it empties. */
 static uint32_t take(struct names *n, struct text_buf *b)
 {
 	uint32_t id = xintern(&n->texts, b->len ? b->p : "", b->len, NULL);
@@ -312,7 +312,7 @@ bool names_full_objects(const struct names *n)
 	return n->options->objects == OBJECTS_FULL;
 }
 
-/* The text followed by a mark (--annotate). 0: out of memory. */
+/* The text followed by a mark (--annotate). */
 static uint32_t marked(struct names *n, uint32_t text, const char *mark)
 {
 	if (!*mark || !text)

@@ -24,7 +24,7 @@ struct object_names *names_objects(const struct names *n);
 /* A text by its id; it stays where it is until names_free(). */
 const char *names_text(const struct names *n, uint32_t text);
 
-/* ---- names: each function returns the id of a text, or 0 when out of memory ------------------ */
+/* ---- names: each function returns the id of a text ------------------ */
 
 /* A text as it stands. */
 uint32_t names_adopt(struct names *n, const char *text);
@@ -128,8 +128,8 @@ struct shown_stack names_shown_stack(const struct names *n, uint32_t pair, uint3
 /* ---- for reading ----------------------------------------------------------------------------- */
 
 /*
- * A stack on one line, leaf first: "futex_wait < do_futex < ... | lock < work < main".
- * Without --verbose it leaves out the scheduler's and the entry code's functions, which are the
- * same in every stack. "< ?" at its end: there are callers that were not found. 0: out of memory.
+ * A stack on one line, leaf first: "futex_wait < do_futex < ... | lock < work < main". Without
+ * --verbose it leaves out the scheduler's and the entry code's functions, which are the same in
+ * every stack. "< ?" at its end: there are callers that were not found.
  */
 uint32_t names_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user);

@@ -51,7 +51,7 @@ static void put_key(const struct trace *t, const struct trace_object *o, struct 
 	text_puts(b, trace_string(t, o->name));
 }
 
-/* Notes an object, whose class and name are in b. False: out of memory. */
+/* Notes an object, whose class and name are in b. */
 static void note(struct look_alikes *l, const struct trace_object *o, const struct text_buf *b)
 {
 	uint32_t id = xintern(&l->texts, b->p, b->len, NULL);
@@ -70,23 +70,20 @@ static void note(struct look_alikes *l, const struct trace_object *o, const stru
 	name->other_devices |= name->device != o->device;
 }
 
-static bool find(struct look_alikes *l, const struct trace *t)
+static void find(struct look_alikes *l, const struct trace *t)
 {
 	struct text_buf b = { 0 };
-	bool found = true;
 
-	for (uint32_t i = 1; found && i < trace_objects_end(t); i++) {
+	for (uint32_t i = 1; i < trace_objects_end(t); i++) {
 		const struct trace_object *o = trace_object(t, i);
 
 		if (!o || !o->inode)
 			continue;
 		put_key(t, o, &b);
 		note(l, o, &b);
-		found = 1;
 	}
 	text_free(&b);
-	l->known = found;
-	return found;
+	l->known = true;
 }
 
 /*

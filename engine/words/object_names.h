@@ -13,7 +13,7 @@
 
 struct object_names;
 
-/* What is given must outlive it. 0 or -ENOMEM. */
+/* What is given must outlive it. */
 void object_names_new(struct object_names **out, const struct timelines *tl,
 		      struct kernel_stacks *k);
 void object_names_free(struct object_names *o);

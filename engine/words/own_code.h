@@ -15,7 +15,7 @@ bool own_code_is(struct names *n, const struct trace *t, uint32_t frame);
  * waits. 0: nothing of it has a name.
  */
 uint32_t own_frame(struct names *n, const struct trace *t, uint32_t pair);
-/* "ask_redis (shelf.c:71)", with its source where that is known. A text's id; 0: out of memory. */
+/* "ask_redis (shelf.c:71)", with its source where that is known. A text's id. */
 uint32_t own_frame_place(struct names *n, const struct trace *t, uint32_t frame);
 /* The same of own_frame(): "" if there is none. */
 uint32_t own_place(struct names *n, const struct trace *t, uint32_t pair);

@@ -22,7 +22,7 @@ struct group {
 	uint64_t n; /* processes */
 };
 
-/* NULL: out of memory, or there are too many. */
+/* NULL: there are too many. */
 static struct group *group_of(struct group *groups, size_t *n, const char *what, const char *cure)
 {
 	struct group *g;
@@ -39,17 +39,14 @@ static struct group *group_of(struct group *groups, size_t *n, const char *what,
 	return g;
 }
 
-static int end_line(struct group *g, uint64_t named, char **line)
+/* Returns the line, to be freed. */
+static char *end_line(struct group *g, uint64_t named)
 {
-	int err;
-
 	if (g->n > named)
 		fprintf(g->f, " and %" PRIu64 " more", g->n - named);
 	fprintf(g->f, ": %s%s%s", g->what, *g->cure ? ": " : "", g->cure);
 	xmemstream_close(g->f, &g->text);
-	err = 0;
-	*line = g->text;
-	return err;
+	return g->text;
 }
 
 static bool is_in(const struct process_list *list, uint32_t tgid, const char *name)
@@ -62,13 +59,12 @@ static bool is_in(const struct process_list *list, uint32_t tgid, const char *na
 	return false;
 }
 
-int process_notes_of(struct process_notes *out, const struct trace *t,
-		     const struct process_list *only, uint64_t named)
+void process_notes_of(struct process_notes *out, const struct trace *t,
+		      const struct process_list *only, uint64_t named)
 {
 	struct group *groups = xcalloc(LINES_MAX, sizeof(*groups));
 	size_t n_notes, n = 0;
 	const struct trace_note *notes = trace_notes(t, &n_notes);
-	int err = 0;
 
 	*out = (struct process_notes) { .line = xcalloc(LINES_MAX, sizeof(*out->line)) };
 	for (size_t i = 0; i < n_notes; i++) {
@@ -84,22 +80,9 @@ int process_notes_of(struct process_notes *out, const struct trace *t,
 			fprintf(g->f, "%s%s/%" PRIu32, g->n > 1 ? ", " : "", program,
 				notes[i].tgid);
 	}
-	if (!out->line)
-		err = -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		char *line = NULL;
-
-		if (end_line(&groups[i], named, &line))
-			err = -ENOMEM;
-		if (out->line)
-			out->line[out->n++] = line;
-		else
-			free(line);
-	}
+	for (size_t i = 0; i < n; i++)
+		out->line[out->n++] = end_line(&groups[i], named);
 	free(groups);
-	if (err)
-		process_notes_free(out);
-	return err;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -107,7 +90,7 @@ static int compare_ids(const void *a, const void *b)
 	return compare_numbers(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* The processes of which the trace has notes, sorted, to be freed; NULL: out of memory. */
+/* The processes of which the trace has notes, sorted, to be freed. */
 static uint32_t *noted_processes(const struct trace *t, size_t *n)
 {
 	const struct trace_note *notes = trace_notes(t, n);

@@ -27,13 +27,13 @@ struct process_notes {
 
 /*
  * Those of a trace, to be freed, in the order in which they were recorded; each names at most
- * `named` processes. only: of these processes; NULL: of all. 0 or -ENOMEM.
+ * `named` processes. only: of these processes; NULL: of all.
  */
-int process_notes_of(struct process_notes *out, const struct trace *t,
-		     const struct process_list *only, uint64_t named);
+void process_notes_of(struct process_notes *out, const struct trace *t,
+		      const struct process_list *only, uint64_t named);
 /*
  * Adds the processes of which the trace has notes and one of whose threads has one of these names
- * (names_thread() at its end) to the list. 0 or -ENOMEM.
+ * (names_thread() at its end) to the list.
  */
 void process_notes_find(struct process_list *list, const struct timelines *tl, struct names *names,
 			const struct word_list *told);

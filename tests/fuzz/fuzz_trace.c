@@ -43,7 +43,7 @@ static char *folded(const struct timelines *timelines, const struct options *o)
 
 	must(out != NULL, "folded lines");
 	fold_new(&f, timelines, o, FOLD_BY_NAME);
-	must(!fold_write(f, o, out), "folded lines");
+	fold_write(f, o, out);
 	fclose(out);
 	fold_free(f);
 	return text;
@@ -68,7 +68,8 @@ static void read_quickly(const struct trace *checked, const uint8_t *p, size_t l
 		err = timelines_new_with_cpus(&quick, t);
 	}
 	must(!err && !timelines_new_with_cpus(&slow, checked), "timelines");
-	must(!sleep_ends_settle(quick) && !sleep_ends_settle(slow), "tries");
+	sleep_ends_settle(quick);
+	sleep_ends_settle(slow);
 	a = folded(quick, o);
 	b = folded(slow, o);
 	must(!strcmp(a, b), "the same either way");

@@ -38,7 +38,7 @@ static char *summary_of(const struct trace *t, bool of_requests)
 	o.tids = (struct id_list) { NULL, 0 };
 	o.requests = of_requests;
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(sleep_ends_settle(tl), 0);
+	sleep_ends_settle(tl);
 	in.timelines = tl;
 	text = print_of(&in);
 	timelines_free(tl);
@@ -220,7 +220,7 @@ TEST(causes_have_notes_on_whom_they_tell_of)
 	o.tids = (struct id_list) { NULL, 0 };
 	assert_non_null(null);
 	assert_int_equal(timelines_new_with_cpus(&tl, t), 0);
-	assert_int_equal(sleep_ends_settle(tl), 0);
+	sleep_ends_settle(tl);
 	in.timelines = tl;
 	text = print_of(&in);
 	assert_non_null(strstr(text, "java/101, java/202, java/303 and 1 more: frames are missing: "
@@ -253,7 +253,7 @@ TEST(lines_are_cut_to_the_screen)
 	o.tids = (struct id_list) { NULL, 0 };
 	o.columns = 60;
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(sleep_ends_settle(tl), 0);
+	sleep_ends_settle(tl);
 	in.timelines = tl;
 	text = print_of(&in);
 	if (!strstr(text, "\nat a lock or in state D at the end, 5 threads: -t 101 (A)...\n"))

@@ -147,7 +147,7 @@ static void rows_are_lines(const struct trace *t, const struct options *o)
 	struct fold *fold;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(sleep_ends_settle(tl), 0);
+	sleep_ends_settle(tl);
 	fold_new(&fold, tl, o, FOLD_BY_LINE);
 	expect_lines(t, o, fold_rows(fold));
 	fold_free(fold);
@@ -163,7 +163,7 @@ static void table_is_folded(const struct trace *t, const struct options *o)
 	uint64_t waits = 0, ns = 0;
 
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(sleep_ends_settle(tl), 0);
+	sleep_ends_settle(tl);
 	fold_new(&fold, tl, o, FOLD_BY_LINE);
 	rows = fold_rows(fold);
 	expect_lines(t, o, rows);
@@ -390,7 +390,7 @@ static void rows_do_not_depend_on_the_number_of_cpus(void **state)
 	(void)state;
 	options_init(&o);
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(sleep_ends_settle(tl), 0);
+	sleep_ends_settle(tl);
 	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
 	while (!CPU_ISSET(cpu, &all))
 		cpu++;
@@ -432,7 +432,7 @@ static void groups_are_names_in_processes(void **state)
 	(void)state;
 	options_init(&o);
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(sleep_ends_settle(tl), 0);
+	sleep_ends_settle(tl);
 	fold_new(&fold, tl, &o, FOLD_BY_LINE);
 	rows = fold_rows(fold);
 	for (size_t i = 0; i < rows->n; i++) {
@@ -482,7 +482,7 @@ static void top_keeps_the_rows_of_most_time(void **state)
 	o.top = 2;
 	o.unit = UNIT_NS;
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(sleep_ends_settle(tl), 0);
+	sleep_ends_settle(tl);
 	fold_new(&fold, tl, &o, FOLD_BY_LINE);
 	rows = fold_rows(fold);
 	text = as_folded(rows);
@@ -528,7 +528,7 @@ static void top_counts_folded_lines(void **state)
 	options_init(&o);
 	o.unit = UNIT_NS;
 	assert_int_equal(timelines_new(&tl, t), 0);
-	assert_int_equal(sleep_ends_settle(tl), 0);
+	sleep_ends_settle(tl);
 	for (o.top = 1; o.top < 6; o.top++) {
 		char *lines = trace_folded(t, &o);
 

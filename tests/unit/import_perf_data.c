@@ -720,6 +720,45 @@ static void a_bad_record_is_a_loss(void **state)
 	assert_true(import_damaged(&r));
 }
 
+/* As a record of a pipe: what it has more than are kept is damage, no lack of memory. */
+static void too_many_attributes_are_damage(void **state)
+{
+	const uint32_t size = 64;
+	struct text_trace tt;
+	uint8_t *m;
+	size_t at;
+
+	(void)state;
+	made = (struct made) { .is_pipe = true };
+	made_begin(&made);
+	relay(&made);
+	for (uint32_t i = 0; i < PERF_ATTRS_MAX; i++) {
+		at = made_begin_record(&made, PERF_HEADER_ATTR, 0);
+		made_u32(&made, 0);
+		made_u32(&made, size);
+		for (uint32_t n = 8; n < size; n += 8)
+			made_u64(&made, 0);
+		made_end_record(&made, at);
+	}
+	made_end(&made);
+	assert_int_equal(made_open(&tt, made.p, made.len), 0);
+	assert_in_range(tt.report.bad_lines, 1, 9);
+	text_close(&tt);
+
+	/* As a section of a file, behind all else: where it is, and its size, are in the head. */
+	begin();
+	relay(&made);
+	made_end(&made);
+	m = made.p;
+	at = made.len;
+	memcpy(m + 16, (const uint64_t[]) { size + 16, at, (PERF_ATTRS_MAX + 1) * (size + 16) },
+	       24);
+	for (uint32_t i = 0; i <= PERF_ATTRS_MAX; i++)
+		for (uint32_t n = 0; n < size + 16; n += 8)
+			made_u64(&made, 0);
+	assert_int_equal(error_of(m, made.len), -IMPORT_E_PERF_DAMAGED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -747,6 +786,7 @@ int main(void)
 		cmocka_unit_test(cut_off_anywhere),
 		cmocka_unit_test(damaged_anywhere),
 		cmocka_unit_test(a_bad_record_is_a_loss),
+		cmocka_unit_test(too_many_attributes_are_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
