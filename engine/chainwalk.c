@@ -331,9 +331,10 @@ static int write_trace(struct run *r, const struct format *format, struct format
 	enum options_root root = in->options->root;
 	bool below_root = root == ROOT_HOST || root == ROOT_TRACE;
 
-	if (in->options->against)
+	if (in->options->against) {
 		figures_make(r->n_done ? &r->against.after : &r->against.before, in, name);
-	return 0;
+		return 0;
+	}
 	if (r->merging)
 		return format->fold(in, below_root ? label(in, name) : NULL, &r->merged);
 	if (r->together && (format->several == SEVERAL_KEYED || in->options->json)) {
