@@ -171,7 +171,7 @@ static void find_users(struct connection_pools *p)
 				note_user(p, i, connection_of(p, &th->waits[k]));
 	}
 	p->n_lent = xcalloc(p->ends.n + 1, sizeof(*p->n_lent));
-	for (uint32_t i = 1; i < trace_objects_end(timelines_trace(p->timelines)) && p->n_lent; i++)
+	for (uint32_t i = 1; i < trace_objects_end(timelines_trace(p->timelines)); i++)
 		if (p->users[i].is_lent)
 			p->n_lent[p->users[i].end]++;
 }

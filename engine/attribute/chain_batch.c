@@ -69,7 +69,7 @@ static void number_waits(struct chain_batch *b)
 	uint32_t n = timelines_threads(tl), waits = 0;
 
 	b->first = xmalloc(((size_t)n + 1) * sizeof(*b->first));
-	for (uint32_t i = 0; i < n && b->first; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		b->first[i] = waits;
 		waits += timelines_thread(tl, i)->n_waits;
 	}

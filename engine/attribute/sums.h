@@ -56,7 +56,7 @@ uint32_t sums_key_is_text(struct names *names, uint32_t key);
 
 /* Adds up the sums of a thing whose keys have equal texts, under the lowest of these keys. */
 void sums_merge(struct sums *s, struct names *names, sums_text_fn text_of);
-/* Sorts by thing, then the largest first, then by text. There are none if out of memory. */
+/* Sorts by thing, then the largest first, then by text. */
 void sums_sort(struct sums *s, struct names *names, sums_text_fn text_of);
 /* The sums of a thing, the largest first; *n: how many. Valid until s changes. */
 struct sum *sums_of(const struct sums *s, uint32_t thing, size_t *n);

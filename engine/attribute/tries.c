@@ -92,7 +92,7 @@ static void find_losses(struct tries *t)
 	const struct trace_loss *at = trace_losses(timelines_trace(t->timelines), &n);
 
 	t->lossy_until = xmalloc((n + 1) * sizeof(*t->lossy_until));
-	for (size_t i = 0; t->lossy_until && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		uint64_t before = i ? t->lossy_until[i - 1] : 0;
 
 		t->lossy_until[i] = at[i].last_ns > before ? at[i].last_ns : before;

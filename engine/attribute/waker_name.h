@@ -7,7 +7,7 @@
 
 struct waker_names;
 
-/* 0 or -ENOMEM, also if names is NULL. What is given must outlive it. */
+/* What is given must outlive it. */
 void waker_names_new(struct waker_names **out, const struct timelines *tl, struct names *names);
 void waker_names_free(struct waker_names *n);
 /*

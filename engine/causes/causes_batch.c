@@ -313,8 +313,9 @@ static uint64_t least_shown(const struct causes *c, const struct options *o)
 	uint64_t most = o->top > o->show ? o->top : o->show, *ns, least = 0;
 	size_t n = 0;
 
-	if (o->json || o->screen_json || !(ns = xcalloc(c->n + 1, sizeof(*ns))))
+	if (o->json || o->screen_json)
 		return 0;
+	ns = xcalloc(c->n + 1, sizeof(*ns));
 	for (size_t i = 0; i < c->n; i++)
 		if (!c->at[i].pause)
 			ns[n++] = c->at[i].ns;

@@ -162,7 +162,7 @@ static void find_own(struct maker *m)
 
 	scope_find(&chosen, tl, m->in->options);
 	servers.is = xcalloc((size_t)servers.n + 1, sizeof(*servers.is));
-	for (size_t i = 0; servers.is && i < n_requests; i++)
+	for (size_t i = 0; i < n_requests; i++)
 		if (q[i].writer != THREAD_NONE &&
 		    timelines_thread(tl, q[i].writer)->tgid < servers.n)
 			servers.is[timelines_thread(tl, q[i].writer)->tgid] = true;

@@ -162,12 +162,8 @@ static char *name_of(const struct shown_steps *s, size_t i)
 		program_put_arguments(f, program_of(s, i));
 	}
 	xmemstream_close(f, &text);
-	if (k && s->at[i].number == 1 && !only) {
-		free(text);
-		text = NULL;
-	}
 	free(only);
-	for (len = text ? strlen(text) : 0; len && text[len - 1] == ' '; len--)
+	for (len = strlen(text); len && text[len - 1] == ' '; len--)
 		text[len - 1] = 0;
 	return text;
 }
@@ -195,7 +191,7 @@ int named_steps_find(struct named_steps *to, const struct path_processes *p,
 	if (!steps)
 		return s.n ? -ENOMEM : 0;
 	s.at = xcalloc(s.n, sizeof(*s.at));
-	for (size_t i = 0; s.at && i < s.n; i++) {
+	for (size_t i = 0; i < s.n; i++) {
 		const struct thread *th = timelines_thread(tl, steps[i].leader);
 		uint32_t name = names_thread(names, steps[i].leader, th->end_ns);
 

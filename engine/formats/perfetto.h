@@ -65,7 +65,7 @@ enum perfetto_set {
  * are left in ferror(out).
  */
 void perfetto_new(struct perfetto **perfetto, FILE *out, uint64_t start_ns, int64_t wall_ns);
-/* Writes the remaining packets. 0, or -ENOMEM: the output is incomplete. */
+/* Writes the remaining packets. */
 void perfetto_finish(struct perfetto *p);
 void perfetto_free(struct perfetto *p);
 

@@ -216,8 +216,6 @@ static int join(struct timelines *tl, const struct answered *w, const struct clo
 		return 0;
 	if (!tl->remote)
 		tl->remote = remote_answers_new();
-	if (!tl->remote)
-		return -ENOMEM;
 	remote_answers_add(tl->remote, &a);
 	return 0;
 }

@@ -235,10 +235,8 @@ int go_order(struct go_trace *t, uint32_t n_lanes)
 		.heap = xcalloc((size_t)n_lanes + 1, sizeof(*o.heap)),
 		.gs = xcalloc((size_t)t->goroutines.n + 1, sizeof(*o.gs)),
 	};
-	int err = !o.lanes || !o.next || !o.heap || !o.gs ? -ENOMEM : 0;
+	int err = t->n_events >= UINT32_MAX ? -EFBIG : 0;
 
-	if (!err && t->n_events >= UINT32_MAX)
-		err = -EFBIG;
 	for (uint32_t from = 0, to = 0; !err && from < t->n_events; from = to) {
 		while (to < t->n_events && t->events[to].generation == t->events[from].generation)
 			to++;

@@ -54,8 +54,6 @@ int go_take_string(struct go_trace *t, struct go_bytes *b, uint32_t generation)
 	if (!go_take(b, &number) || !go_take(b, &len) || len > (size_t)(b->end - b->p))
 		return -EBADMSG;
 	id = number ? go_string(t, number, generation) : 0;
-	if (number && !id)
-		return -ENOMEM;
 	XGROW_ZEROED(t->text, id, t->cap_text);
 	t->text[id] = (struct go_text) { b->p, len };
 	b->p += len;
@@ -81,12 +79,8 @@ int go_take_stack(struct go_trace *t, struct go_bytes *b, uint32_t generation)
 		f->function = function ? go_string(t, function, generation) : 0;
 		f->file = file ? go_string(t, file, generation) : 0;
 		f->line = line <= UINT32_MAX ? (uint32_t)line : 0;
-		if ((function && !f->function) || (file && !f->file))
-			return -ENOMEM;
 	}
 	id = number ? go_stack(t, number, generation) : 0;
-	if (number && !id)
-		return -ENOMEM;
 	XGROW_ZEROED(t->stack, id, t->cap_stack);
 	t->stack[id] = (struct go_stack) { first, (uint32_t)n };
 	return 0;

@@ -53,9 +53,8 @@ struct import_line {
 _Static_assert(IMPORT_HEAD_MAX > IMPORT_LINE_MAX + IMPORT_BLOCK_MAX, "a line and a block fit");
 
 /*
- * The text begins with [head, head + len), which is copied, and goes on in fd (-1: it is all). 0;
- * -ENOMEM; -EINVAL if len is above IMPORT_HEAD_MAX and there is more. import_text_free() in all
- * cases.
+ * The text begins with [head, head + len), which is copied, and goes on in fd (-1: it is all). 0,
+ * or -EINVAL if len is above IMPORT_HEAD_MAX and there is more. import_text_free() in all cases.
  */
 static int import_text_init(struct import_text *t, const char *head, size_t len, int fd)
 {
@@ -66,8 +65,6 @@ static int import_text_init(struct import_text *t, const char *head, size_t len,
 		.line = xmalloc(IMPORT_LINE_MAX),
 		.fd = fd,
 	};
-	if (!t->buf || !t->line)
-		return -ENOMEM;
 	if (len)
 		memcpy(t->buf, head, len);
 	t->p = t->buf;

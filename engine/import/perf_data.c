@@ -408,8 +408,6 @@ static int take_compressed(struct perf_data *d, const struct perf_record *r)
 	if (err)
 		return err == -ENOTSUP ? -IMPORT_E_PERF_ZSTD : err;
 	id = new_chunk(d);
-	if (!id)
-		return -ENOMEM;
 	c = &d->chunks[id];
 	/* Not to be released while its records are read. */
 	c->waiting = 1;

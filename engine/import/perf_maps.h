@@ -28,7 +28,6 @@ struct perf_map {
 	uint32_t module;
 };
 
-/* These return 0 or -ENOMEM. */
 void perf_maps_add(struct perf_maps *m, uint32_t tgid, const struct perf_map *map);
 /* A child has what its parent has. */
 void perf_maps_fork(struct perf_maps *m, uint32_t parent, uint32_t child);

@@ -474,8 +474,6 @@ int recording_open(struct recording *r, const char *path, bool checked, const ch
 	int fd, err;
 
 	*r = (struct recording) { .import = xcalloc(1, sizeof(*r->import)) };
-	if (!r->import)
-		return -ENOMEM;
 	o.report = r->import;
 	fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	err = fd < 0 ? -errno : get_bytes(&o, fd);

@@ -153,7 +153,7 @@ int report_choose_waits(struct report *r);
 
 /*
  * Writes the data for the page's script as one JSON object without a `<`, which would end the
- * element of the page that holds it. Returns 0 or -ENOMEM; write errors are left in ferror(out).
+ * element of the page that holds it. Write errors are left in ferror(out).
  */
 void report_json_write(struct report *r, FILE *out);
 

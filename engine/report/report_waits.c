@@ -81,7 +81,7 @@ static void make_room(struct chooser *c)
 
 	c->n = BEST_ROWS + n_rows + c->r->counts.steps.n;
 	c->best = xcalloc(c->n, sizeof(*c->best));
-	for (size_t i = 0; c->best && i < c->n; i++) {
+	for (size_t i = 0; i < c->n; i++) {
 		struct best *b = &c->best[i];
 
 		if (i == BEST_ALL)
@@ -170,7 +170,7 @@ int report_choose_waits(struct report *r)
 	err = top_waits_walk(r->in->timelines, r->filter, 0, choose, &c);
 	if (!err)
 		gather(&c, r);
-	for (size_t i = 0; c.best && i < c.n; i++)
+	for (size_t i = 0; i < c.n; i++)
 		free(c.best[i].at);
 	free(c.best);
 	return err;

@@ -21,7 +21,7 @@ int longest_wait_first(const void *a, const void *b);
 
 /*
  * Calls visit for each wait that the filter chooses; with top only for the `top` longest ones, the
- * longest first. Ends when visit does not return 0. Returns that, 0 or -ENOMEM. Memory grows with
+ * longest first. Ends when visit does not return 0. Returns that, or 0. Memory grows with
  * top, not with the trace.
  */
 int top_waits_walk(const struct timelines *tl, struct wait_filter *f, uint64_t top,

@@ -22,7 +22,7 @@ struct shown {
 	uint64_t whole_ns;		 /* length of these parts without --from and --to */
 };
 
-/* 0 or -ENOMEM, also if names is NULL. What is given must outlive it. */
+/* What is given must outlive it. */
 void wait_filter_new(struct wait_filter **out, const struct timelines *tl, const struct options *o,
 		     struct names *names);
 /*
@@ -68,7 +68,7 @@ void wait_filter_sum_classes(struct wait_filter *f, uint32_t thread, uint32_t th
 /*
  * Calls take for each request to a block device that the options choose, by who asked and by when
  * it was done, in the order in which they were done, until it returns other than 0. One that nobody
- * is known to have asked for is chosen if no thread is. Returns what take returned, or -ENOMEM.
+ * is known to have asked for is chosen if no thread is. Returns what take returned, or 0.
  */
 int wait_filter_disk_requests(const struct timelines *tl, const struct options *o,
 			      struct names *names,

@@ -307,7 +307,7 @@ void wait_natures_new(struct wait_natures **out, const struct timelines *tl,
 	f->of_sleep = xcalloc(pairs, sizeof(*f->of_sleep));
 	f->of_waking = xcalloc(pairs, sizeof(*f->of_waking));
 	f->first = xcalloc((size_t)end + 1, sizeof(*f->first));
-	for (uint32_t i = 0; i < end && f->first; i++) {
+	for (uint32_t i = 0; i < end; i++) {
 		f->first[i] = n;
 		n += timelines_thread(tl, i)->n_waits;
 	}

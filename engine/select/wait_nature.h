@@ -22,7 +22,7 @@ enum wait_nature {
 /* Says it, and keeps what it found out on the way. */
 struct wait_natures;
 
-/* tl and k must outlive it. 0 or -ENOMEM, with *out NULL. To be freed with wait_natures_free(). */
+/* tl and k must outlive it. To be freed with wait_natures_free(). */
 void wait_natures_new(struct wait_natures **out, const struct timelines *tl,
 		      struct kernel_stacks *k);
 /* One for another thread, which shares what is found out; `of` must outlive it. Likewise. */

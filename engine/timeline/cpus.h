@@ -10,8 +10,7 @@
 #include <stdint.h>
 
 /* What stands in place of a thread's number. A trace with more threads than THREADS_MAX cannot be
- * read
- * (-ENOMEM). */
+ * read. */
 #define THREAD_BITS 25
 #define THREAD_NONE \
 	((UINT32_C(1) << THREAD_BITS) - 1) /* not known; of a waker: no waking is known */
@@ -64,5 +63,5 @@ void cpus_lost(struct cpus *c, uint64_t from_ns, uint64_t last_ns);
  * trace, that was its queue since the last one.
  */
 void cpus_arrive(struct cpus *c, uint32_t thread, uint64_t ready_ns, uint64_t now_ns, uint32_t cpu);
-/* There are no more changes; threads: how many there are. -ENOMEM: some are missing. */
+/* There are no more changes; threads: how many there are. */
 void cpus_finish(struct cpus *c, uint32_t threads);

@@ -50,7 +50,7 @@ struct groups {
 	size_t cap_last[2];
 };
 
-/* While it is built, in order of time. Those that return int return 0 or -ENOMEM. */
+/* While it is built, in order of time. */
 
 /* From at_ns on the thread is in the group of that object (0: not known). */
 void groups_thread(struct groups *g, const struct trace *t, uint32_t thread, uint64_t at_ns,

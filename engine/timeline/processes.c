@@ -43,7 +43,7 @@ void processes_new(struct processes **out, const struct timelines *tl)
 	*out = NULL;
 	p->timelines = tl;
 	p->leader = xmalloc(((size_t)n + 1) * sizeof(*p->leader));
-	for (uint32_t i = 0; i < n && p->leader; i++)
+	for (uint32_t i = 0; i < n; i++)
 		p->leader[i] = THREAD_NONE;
 	find_leaders(p, false, &last);
 	find_leaders(p, true, &last);

@@ -22,7 +22,7 @@ void slice_new(struct slice **out, const struct builder *whole, size_t most_even
 void slice_build(struct slice *s, uint64_t from_ns, uint64_t to_ns);
 /*
  * Adds the slice to the timelines, which are complete up to its beginning. False: it is odd, and
- * nothing was added; or b is out of memory.
+ * nothing was added.
  */
 bool slice_join(struct slice *s, struct builder *b);
 /* Whether events are missing: what follows is better taken one by one, too. */

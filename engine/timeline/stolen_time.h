@@ -34,5 +34,5 @@ void stolen_time_switch(struct stolen_time *i, uint32_t cpu, uint32_t thread, ui
 void stolen_time_add(struct stolen_time *i, uint32_t cpu, uint64_t at_ns, uint64_t ns);
 /* Switches of the CPU (UINT32_MAX: of any) are missing up to until_ns. */
 void stolen_time_lost(struct stolen_time *i, uint32_t cpu, uint64_t until_ns);
-/* There are no more; threads: how many there are. -ENOMEM: some of it is missing. */
+/* There are no more; threads: how many there are. */
 void stolen_time_finish(struct stolen_time *i, uint32_t threads);

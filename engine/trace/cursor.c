@@ -253,8 +253,6 @@ static int start(struct trace_cursor *c, size_t begin, size_t end, size_t number
 		c->free = s->next_free;
 	else
 		s = xcalloc(1, sizeof(*s));
-	if (!s)
-		return -ENOMEM;
 	s->at = begin;
 	s->end = end;
 	s->number = number;
@@ -376,9 +374,9 @@ static uint8_t stack_says(struct trace_cursor *c, uint32_t kstack)
 		return SAYS_LOOKED_AT;
 	if (!c->stack_says)
 		c->stack_says = xcalloc(trace_stacks_end(c->t), 1);
-	if (c->stack_says && !c->stack_says[kstack])
+	if (!c->stack_says[kstack])
 		c->stack_says[kstack] = what_says(c->t, kstack);
-	return c->stack_says ? c->stack_says[kstack] : 0;
+	return c->stack_says[kstack];
 }
 
 /*
@@ -398,8 +396,8 @@ static uint32_t with_object(struct trace_cursor *c, uint32_t object, uint32_t pa
 	return pairs_id(&c->pairs, TRACE_PAIR_OBJECT | object, pair);
 }
 
-/* Makes the pairs of the threads in the trace's list. 0 or -ENOMEM. */
-static int pair_threads(struct trace_cursor *c)
+/* Makes the pairs of the threads in the trace's list. */
+static void pair_threads(struct trace_cursor *c)
 {
 	size_t n = c->t->n_threads;
 
@@ -411,11 +409,8 @@ static int pair_threads(struct trace_cursor *c)
 
 		if (pair || (th->object && !stacks))
 			pair = with_object(c, th->object, pair);
-		if (!pair && (stacks || th->object))
-			return -ENOMEM;
 		c->thread_pairs[i] = pair;
 	}
-	return 0;
 }
 
 int trace_cursor_new(struct trace_cursor **out, const struct trace *t)
@@ -426,13 +421,10 @@ int trace_cursor_new(struct trace_cursor **out, const struct trace *t)
 	*out = NULL;
 	c->t = t;
 	c->to_ns = UINT64_MAX;
-	err = pair_threads(c);
-	if (!err)
-		find_runs(c);
-	if (!err)
-		cursor_make_heap(c);
-	if (!err)
-		err = start(c, 0, t->n_losses, SIZE_MAX, true);
+	pair_threads(c);
+	find_runs(c);
+	cursor_make_heap(c);
+	err = start(c, 0, t->n_losses, SIZE_MAX, true);
 	if (err)
 		trace_cursor_free(c);
 	else

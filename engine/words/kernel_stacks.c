@@ -29,13 +29,11 @@ void kernel_stacks_new(struct kernel_stacks **out, const struct trace *t)
 	struct kernel_stacks *k = xcalloc(1, sizeof(*k));
 	size_t n = trace_stacks_end(t);
 
-	*out = NULL;
 	k->trace = t;
 	k->flags = xcalloc((size_t)trace_frames_end(t) + 1, sizeof(*k->flags));
-	*out = k;
-	for (int i = 0; i < WAKERS && k->flags; i++) {
+	for (int i = 0; i < WAKERS; i++)
 		k->of[i] = xcalloc(n + 1, sizeof(*k->of[i]));
-	}
+	*out = k;
 }
 
 void kernel_stacks_free(struct kernel_stacks *k)

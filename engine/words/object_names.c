@@ -340,8 +340,7 @@ static void find_pipes(struct object_names *o)
 	o->knows_pipes = true;
 	o->of_pipe = xcalloc(trace_objects_end(o->trace), sizeof(*o->of_pipe));
 	o->woken_by = xcalloc(timelines_pairs_end(o->timelines), sizeof(*o->woken_by));
-	for (uint32_t i = 0; o->of_pipe && o->woken_by && i < timelines_threads(o->timelines);
-	     i++) {
+	for (uint32_t i = 0; i < timelines_threads(o->timelines); i++) {
 		const struct thread *th = timelines_thread(o->timelines, i);
 
 		for (uint32_t k = 0; k < th->n_waits; k++) {

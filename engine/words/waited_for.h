@@ -4,7 +4,7 @@
 
 #include "names.h"
 
-/* Each text is 0 when out of memory; pair is the wait's stack pair. */
+/* pair is the wait's stack pair. */
 
 /* As frames: "[tcp]", "[epoll];[tcp]", "" without an object. */
 uint32_t waited_for_frames(struct names *n, uint32_t pair, bool in_full);
