@@ -207,6 +207,9 @@ uint64_t symbolize_left_ns(struct symbolizer *s)
 		s->limit.hurry = NULL;
 		if (s->limit.until_ns > now_ns + HURRY_NS)
 			s->limit.until_ns = now_ns + HURRY_NS;
+		/* Parts of it are parts of that then. */
+		if (s->limit.finish_ns > HURRY_NS)
+			s->limit.finish_ns = HURRY_NS;
 	}
 	return s->limit.until_ns > now_ns ? s->limit.until_ns - now_ns : 0;
 }

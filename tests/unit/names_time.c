@@ -173,6 +173,22 @@ TEST_IN(who_waits_gets_the_end_in_two_seconds, make_folder, remove_folder)
 	end(t);
 }
 
+/* The two seconds are for names, too, not only for what would name the functions later. */
+TEST_IN(who_waits_gets_names_in_two_seconds, make_folder, remove_folder)
+{
+	struct trace *t = begin(SYMBOLIZER_USER);
+	uint32_t frame;
+	char path[64];
+
+	copy_to(in_folder(path, 0));
+	frame = see(t, path);
+	symbolizer_hurry(t->s, &asked);
+	asked++;
+	finish_within(t, 10 * SECOND_NS);
+	expect(t, frame, "a_function_of_the_child", path, 2);
+	end(t);
+}
+
 /* ---- a file that takes long ----------------------------------------------------------------- */
 
 #define SYMBOLS 8000u
