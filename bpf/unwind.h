@@ -25,6 +25,19 @@ MAP(unwindings, PERCPU_ARRAY, STACK_KINDS, __u32, struct unwinding);
 static __u64 tops[TOPS] TABLE;
 
 /*
+ * By the low bits of the tgid: when a copy of a stack of that process was sent last. The fuller the
+ * ring, the longer is the time between two of a process, up to 8 ms: those whose stacks always need
+ * one, and those of which no rule is known yet, leave room for others. And copies become shorter:
+ * that a few frames are known of each is more than all frames of some.
+ */
+#define COPIERS (1u << 12)
+#define COPY_STEP_NS 40000u /* for each 1024th of the ring beyond the first eighth */
+#define COPY_EVERY_NS 8000000u
+#define COPY_SHORT 1024u
+
+static __u64 copied_ns[COPIERS] TABLE;
+
+/*
  * By the low bits of the tgid: how often code was mapped over other code, after which an address
  * may have another rule. The collector writes it, a moment after the mapping; the number of pages
  * of code (exec_vm) changes at once. Both are part of the space in wire_rule_key(), so that after a
@@ -363,7 +376,8 @@ __u32 last_copy_id = 0;
 
 /*
  * Sends the frames found so far, with the registers and the stack of the last one. Returns the id
- * of the stack, which the collector completes; or 0 if too little room would be left for events.
+ * of the stack, which the collector completes; or 0 if too little room would be left for events, or
+ * for other processes' copies.
  */
 static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 				       const struct workspace *w, struct wire_copy *c, __u64 now,
@@ -372,11 +386,17 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 	__u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 	__u64 size = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
 	__u64 sp = c->regs[DWARF_SP] & ~7ull;
-	__u64 wake = BPF_RB_NO_WAKEUP;
+	__u64 *last = ELEMENT(copied_ns, owner->tgid), every = 0, wake = BPF_RB_NO_WAKEUP;
 	__u32 len;
 
-	if (used > size / 2)
+	if (used > size / 8)
+		every = (used - size / 8) * 1024 / size * COPY_STEP_NS;
+	if (every > COPY_EVERY_NS)
+		every = COPY_EVERY_NS;
+	if (used > size / 2 || now - *last < every) {
+		k->no_room++;
 		return 0;
+	}
 	/* The copy may be cut, or may not reach sp. */
 	if ((c->top & TOP_IS_CUT) || sp - c->base >= c->len)
 		copy_stack(c, sp, 0);
@@ -389,8 +409,10 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 		copy_code(c, stack_kind((__u32)k->kind));
 	}
 	len = c->len;
-	if (used > size / 4 && len > USER_PAGE)
+	if (used > size / 8 && len > USER_PAGE)
 		len = USER_PAGE;
+	if (used > size / 4 && len > COPY_SHORT)
+		len = COPY_SHORT;
 	c->len = len;
 	fill_record(&c->r, now, WIRE_COPY);
 	c->id = (__sync_fetch_and_add(&last_copy_id, 1) & (WIRE_STACK_IDS - 1)) | WIRE_STACK_COPY;
@@ -410,6 +432,7 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 		return 0;
 	if (bpf_ringbuf_output(ring, c, __builtin_offsetof(struct wire_copy, words) + len, wake))
 		return 0;
+	*last = now;
 	return c->id;
 }
 

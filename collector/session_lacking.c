@@ -110,10 +110,13 @@ void session_say_lacking(const struct session *s)
 void session_left_out(const struct session *s, uint64_t n[CHAINLOG_LEFT_OUTS])
 {
 	struct sink_counts counts;
+	struct bpf_counts c;
 
 	s->sink->counts(s, &counts);
 	bpf_session_left_out(s->bpf, n);
 	n[CHAINLOG_LEFT_CODE] += counts.unknown_code;
 	process_parts_left_out(s->parts, n);
 	n[CHAINLOG_LEFT_STACKS] += user_stacks_cut(s->user_stacks);
+	if (!bpf_session_counts(s->bpf, &c))
+		n[CHAINLOG_LEFT_STACKS] += c.no_room;
 }

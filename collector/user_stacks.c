@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "files/process_status.h"
 #include "kernel/clock.h"
 #include "unwind/pending_stacks.h"
 #include "unwind/reference.h"
@@ -23,8 +24,16 @@
 /* How long a stack waits for a rule; and the time between two rounds of asking, at the end. */
 #define PENDING_MAX_NS 5000000000u
 #define PENDING_MS 1
+/* Users of so many processes are remembered, for so long: they may change. */
+#define USERS 1024u
+#define USER_NS 1000000000u
 /* How many stacks that differ are printed. */
 #define PRINTED_MAX 20u
+
+struct user {
+	uint32_t tgid;
+	uint64_t key, at_ns;
+};
 
 struct user_stacks {
 	bpf_record_fn record;
@@ -44,6 +53,7 @@ struct user_stacks {
 	uint64_t unverified;		    /* and those that could not be compared */
 	uint32_t printed;		    /* of those that differ */
 	uint64_t cut;			    /* stacks whose rules came too late */
+	struct user users[USERS];	    /* by the low bits of the tgid */
 	struct wire_stack completed;
 };
 
@@ -142,6 +152,29 @@ static void note_shared(struct user_stacks *u, const struct wire_record *r)
 		symbolizer_share(u->sym, f->child_tgid, f->shares, r->time_ns);
 }
 
+/* process_owner_key(), which takes longer than the rest of what is done for a stack. */
+static uint64_t user_of(struct user_stacks *u, uint32_t tgid)
+{
+	struct user *user = &u->users[tgid % USERS];
+	uint64_t now_ns = clock_now_ns();
+
+	if (user->tgid != tgid || now_ns - user->at_ns > USER_NS)
+		*user = (struct user) { tgid, process_owner_key(tgid), now_ns };
+	return user->key;
+}
+
+/*
+ * The stack waits for a rule. Room is shared by whose process it is and whose file has the rule:
+ * neither do others' processes that wait for the same library take it, nor one's own that wait for
+ * files which nobody can read. False: there is none.
+ */
+static bool wait_for_rule(struct user_stacks *u, const struct wire_copy *c, size_t len)
+{
+	uint64_t owner = user_of(u, c->tgid) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return pending_stacks_add(u->pending, c, len, owner ^ unwinder_late_key(u->unwinder));
+}
+
 int user_stacks_record(void *user_stacks, const struct wire_record *r, size_t len)
 {
 	const struct wire_copy *c = (const void *)r;
@@ -160,8 +193,7 @@ int user_stacks_record(void *user_stacks, const struct wire_record *r, size_t le
 		return 0;
 	}
 	err = unwinder_complete(u->unwinder, c, len, &u->completed);
-	if (err == -EAGAIN &&
-	    pending_stacks_add(u->pending, c, len, unwinder_late_key(u->unwinder)))
+	if (err == -EAGAIN && wait_for_rule(u, c, len))
 		return 0;
 	u->cut += err == -EAGAIN;
 	return err && err != -EAGAIN ? err : record_compared(u, c);

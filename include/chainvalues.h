@@ -21,7 +21,8 @@ enum chainlog_left_out {
 	CHAINLOG_LEFT_PROCESSES, /* with contexts or an interpreter: there were too many */
 	CHAINLOG_LEFT_SOCKETS,	 /* times a socket got no room: too many were in use */
 	CHAINLOG_LEFT_MAPPED,	 /* files that were mapped and not looked at for interpreters */
-	CHAINLOG_LEFT_STACKS,	 /* user stacks that were cut, as rules came too late */
+	CHAINLOG_LEFT_STACKS, /* user stacks that were cut, as rules came too late, or no room was
+				 left */
 	CHAINLOG_LEFT_OUTS,
 };
 

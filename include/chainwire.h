@@ -215,6 +215,7 @@ struct wire_kind_state {
 					    WIRE_COPY */
 	__u64 known_user; /* those of them that were recognized without being unwound */
 	__u64 woken_ns;	  /* when the collector was last woken for a WIRE_COPY */
+	__u64 no_room;	  /* user stacks that were cut, as there was no room for a WIRE_COPY */
 };
 
 /*

@@ -502,6 +502,7 @@ static void add_counts(struct bpf_counts *c, const struct wire_kind_state *k, ui
 	for (int i = 0; i < CHAINLOG_STACK_ENDS; i++)
 		c->ends[i] += k->ends[i];
 	c->known_user += k->known_user;
+	c->no_room += k->no_room;
 }
 
 int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out)

@@ -33,7 +33,8 @@ struct cpu_ring {
 	struct bpf_session *session;
 	bpf_record_fn fn;
 	void *ctx;
-	size_t budget; /* how many more records it may have in this drain */
+	size_t budget; /* how many more records it may have in this turn */
+	size_t taken;  /* in this turn */
 } __attribute__((aligned(64)));
 
 struct bpf_session {

@@ -169,6 +169,9 @@ static int put_rings(struct bpf_session *s)
 
 /* ---- draining ------------------------------------------------------------------------------ */
 
+/* Records of one ring before the next one's: copies of stacks take some ms. */
+#define TURN 64u
+
 static int take_record(void *ctx, void *data, size_t len)
 {
 	struct cpu_ring *ring = ctx;
@@ -182,8 +185,14 @@ static int take_record(void *ctx, void *data, size_t len)
 	err = ring->fn(ring->ctx, data, len);
 	if (err < 0)
 		return err;
-	/* libbpf drops positive results: the end of the budget must look like an error. */
-	return --ring->budget ? 0 : -EAGAIN;
+	/*
+	 * libbpf drops positive results: the end of the budget must look like an error. It ends
+	 * with an event: its stacks are right before it.
+	 */
+	ring->taken++;
+	ring->budget -= ring->budget > 0;
+	return ring->budget || ((const struct wire_record *)data)->kind != WIRE_SWITCH ? 0
+										       : -EAGAIN;
 }
 
 /* Rings are hardly ever empty, and only asking for rules wakes: edges, not levels. */
@@ -198,25 +207,44 @@ int bpf_session_watch(const struct bpf_session *s, int epoll)
 	return 0;
 }
 
+/* Takes `most` records of a ring, or a few more. Returns how many, or a negative errno. */
+static long drain_some(struct cpu_ring *ring, size_t most, bpf_record_fn fn, void *ctx)
+{
+	int n;
+
+	if (!ring->buffer)
+		return 0;
+	ring->fn = fn;
+	ring->ctx = ctx;
+	ring->budget = most;
+	ring->taken = 0;
+	n = ring_buffer__consume(ring->buffer);
+	if (n < 0 && !(n == -EAGAIN && !ring->budget))
+		return n;
+	return (long)ring->taken;
+}
+
+/* By turns: the stacks of a CPU are not copied while its ring is filling. */
 long bpf_session_drain(struct bpf_session *s, uint32_t first, uint32_t end, bpf_record_fn fn,
 		       void *ctx)
 {
+	size_t left = s->ring_size / sizeof(struct wire_of_thread);
 	long total = 0;
+	bool has_more = true;
 
-	for (uint32_t cpu = first; cpu < end && cpu < s->cpus; cpu++) {
-		size_t budget = s->ring_size / sizeof(struct wire_of_thread);
-		struct cpu_ring *ring = &s->rings[cpu];
-		int n;
+	while (has_more && left) {
+		size_t most = left < TURN ? left : TURN;
 
-		if (!ring->buffer)
-			continue;
-		ring->fn = fn;
-		ring->ctx = ctx;
-		ring->budget = budget;
-		n = ring_buffer__consume(ring->buffer);
-		if (n < 0 && !(n == -EAGAIN && !ring->budget))
-			return n;
-		total += (long)(budget - ring->budget);
+		has_more = false;
+		left -= most;
+		for (uint32_t cpu = first; cpu < end && cpu < s->cpus; cpu++) {
+			long n = drain_some(&s->rings[cpu], most, fn, ctx);
+
+			if (n < 0)
+				return n;
+			total += n;
+			has_more |= (size_t)n >= most;
+		}
 	}
 	return total;
 }

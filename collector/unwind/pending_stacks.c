@@ -6,11 +6,17 @@
 #include <string.h>
 
 #include "files/owners.h"
+#include "kernel/clock.h"
 #include "unwind/sleeping_threads.h"
 
 /* The BPF side copies no more of a stack when its ring is filling, or its end is not known. */
 #define SHORT_BYTES 4096u
 #define MORE_BYTES 8192u
+/*
+ * That takes longer than all else that is done for a stack. Who is so far behind has better to do:
+ * most threads have run since.
+ */
+#define OLD_NS 100000000u
 
 struct entry {
 	struct entry *next;
@@ -56,25 +62,37 @@ static void append(struct pending_stacks *p, struct entry *e)
 	p->end = &e->next;
 }
 
+bool pending_stacks_is_old(const struct wire_copy *c)
+{
+	return (c->id & WIRE_STACK_COPY) == WIRE_STACK_COPY &&
+	       clock_now_ns() - c->r.time_ns > OLD_NS;
+}
+
 bool pending_stacks_add(struct pending_stacks *p, const struct wire_copy *c, size_t len,
 			uint64_t owner)
 {
 	struct sleeping_thread who = { c->tgid, c->tid, c->sp, wire_address(c->frames[0]),
 				       c->switches };
-	size_t room = c->len <= SHORT_BYTES ? len + MORE_BYTES : len;
+	size_t more = c->len <= SHORT_BYTES && !pending_stacks_is_old(c) ? MORE_BYTES : 0, got = 0;
 	uint32_t i = owners_find(&p->owners, owner);
-	struct entry *e = malloc(size_of(room));
+	struct entry *e = malloc(size_of(len + more)), *shrunk;
 
-	if (!e || !owners_take(&p->owners, i, size_of(room), PENDING_STACKS_MAX_BYTES)) {
+	if (!e || !owners_take(&p->owners, i, size_of(len), PENDING_STACKS_MAX_BYTES)) {
 		free(e);
 		return false;
 	}
 	memcpy(&e->copy, c, len);
-	if (room > len)
-		e->copy.len += (uint32_t)sleeping_thread_read(&who, c->base + c->len,
-							      (char *)&e->copy + len, MORE_BYTES);
+	if (more)
+		got = sleeping_thread_read(&who, c->base + c->len, (char *)&e->copy + len, more);
+	if (got && owners_take(&p->owners, i, got, PENDING_STACKS_MAX_BYTES)) {
+		e->copy.len += (uint32_t)got;
+		len += got;
+	}
+	/* Most have run since: nothing more can be read of them. */
+	shrunk = more ? realloc(e, size_of(len)) : NULL;
+	e = shrunk ? shrunk : e;
 	e->copy.tid = 0;
-	e->len = room;
+	e->len = len;
 	e->owner = i;
 	append(p, e);
 	p->n++;

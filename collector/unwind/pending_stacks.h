@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pending_stacks.h - a queue of copied stacks that wait for a rule. Bounded by
- * PENDING_STACKS_MAX_BYTES, which the owners of the files that have the rules share
- * (files/owners.h).
+ * PENDING_STACKS_MAX_BYTES, which owners share (files/owners.h).
  */
 #pragma once
 
@@ -25,11 +24,13 @@ void pending_stacks_free(struct pending_stacks *p);
 /*
  * Appends a copy of the record of len bytes. If that has the first bytes of the stack only, more of
  * them are read now, if the thread has not run since; the copy has no thread then, so that it is
- * not looked at again. owner: the key of whose file has the rule. False: there is no room for more
- * of that owner's, or out of memory.
+ * not looked at again. owner: the key of who is to wait for room beside others. False: there is no
+ * room for more of that owner's, or out of memory.
  */
 bool pending_stacks_add(struct pending_stacks *p, const struct wire_copy *c, size_t len,
 			uint64_t owner);
+/* Whether the BPF side sent it so long ago that more of the stack is not read. */
+bool pending_stacks_is_old(const struct wire_copy *c);
 /* The number of records. */
 size_t pending_stacks_left(const struct pending_stacks *p);
 /* The first record, and its length in bytes; NULL: there is none. Valid until it is dropped. */

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "kernel/address.h"
-#include "unwind/sleeping_threads.h"
 #include "unwind/files.h"
+#include "unwind/pending_stacks.h"
+#include "unwind/sleeping_threads.h"
 
 #define FP_FRAME 16u /* the caller's frame pointer, and the return address */
 #define USER_END (1ull << 56)
@@ -110,7 +111,7 @@ static bool read_beyond(struct walk *w, uint64_t addr, uint64_t *word)
 
 	if (!c->tid || addr >= USER_END) /* without a thread: see pending_stacks.h */
 		return false;
-	if (!has_beyond(w, addr)) {
+	if (!has_beyond(w, addr) && !pending_stacks_is_old(c)) {
 		w->beyond_at = addr - addr % (BEYOND_BYTES / 2);
 		w->beyond_len = sleeping_thread_read(&who, w->beyond_at, w->beyond, BEYOND_BYTES);
 	}

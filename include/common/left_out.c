@@ -40,8 +40,9 @@ static const struct words {
 				   "files were not looked at for interpreters and contexts: there "
 				   "were too many" },
 	[CHAINLOG_LEFT_STACKS] = { "stacks_cut",
-				   "user stacks were cut: rules for unwinding, or threads that "
-				   "were asleep, were not read in time" },
+				   "user stacks were cut: rules for unwinding, mappings, or "
+				   "threads that were asleep, were not read in time, or there "
+				   "was no room to copy them" },
 };
 
 const char *left_out_key(enum chainlog_left_out what)

@@ -76,6 +76,21 @@ TEST(it_is_bounded)
 	pending_stacks_free(l);
 }
 
+/* Short ones, of which no more can be read as nobody sleeps there, take no more than they are. */
+TEST(it_has_room_for_short_ones)
+{
+	static struct wire_copy c;
+	struct pending_stacks *l;
+	size_t len = copy_of(&c, 1, 128), n = 0;
+
+	c.tid = 0;
+	assert_int_equal(pending_stacks_new(&l), 0);
+	while (n < 4096 && pending_stacks_add(l, &c, len, 0))
+		n++;
+	assert_int_equal(n, 4096);
+	pending_stacks_free(l);
+}
+
 /* Whoever has as many as he likes, others' stacks find room. */
 TEST(owners_share_it)
 {
