@@ -17,7 +17,7 @@ core=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 for size in ${MILLIONS:-1 10}; do
-	"$O/bench/generate" --events "$(awk "BEGIN { print $size * 1e6 }")" "$dir/trace"
+	"$O/bench/generate" --events "$(awk "BEGIN { printf \"%.0f\", $size * 1e6 }")" "$dir/trace"
 	echo "== $size million events, one core, medians of $rounds"
 	printf '%-12s %8s %8s %10s %12s %14s\n' format "CPU s" "wall s" "peak MiB" "bytes/event" "CPU of folded"
 	folded=

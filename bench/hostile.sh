@@ -348,7 +348,7 @@ holds "traces" "$number" test "$number" -ge 1
 most=$(($(sort -n "$dir/kib" | tail -n 1 | cut -d' ' -f1) / 1024))
 holds "MiB of the recorder and its processes, of $memory" $most test $most -le $memory
 echo "$((($(cut -d' ' -f2 "$dir/kib" | sort -n | tail -n 1) + 0) / 1024)) with what forks share counted twice; then:"
-awk '{ kib[$3] += $1; n[$3]++ } END { for (name in kib) if (kib[name] > 1024) printf "  %s (%d): %.0f MiB\n", name, n[name], kib[name] / 1024 }' "$dir/most"
+awk '{ kib[$3] += $1; n[$3]++ } END { for (name in kib) if (kib[name] > 1024) printf "  %s (%.0f): %.0f MiB\n", name, n[name], kib[name] / 1024 }' "$dir/most"
 [ -z "$peak_bytes" ] || echo "MiB of the control group, page cache and all: $((peak_bytes / 1048576))"
 holds "seconds to end" "$took" test "$took" -le 30
 # Who asks a JVM has its user.

@@ -46,9 +46,9 @@ ends_well "$tmp/svg" "$flame" -o "$tmp/svg" "$tmp/folded"
 limit=16000 status=127
 while [ $status -eq 127 ] && [ $limit -lt 400000 ]; do
 	limit=$((limit + 4000))
-	(ulimit -v $limit && exec "$walk" -q -f html -o "$tmp/limited" "$data/services/node.bin") >"$tmp/said" 2>"$tmp/err"
+	prlimit --as=$((limit * 1024)) "$walk" -q -f html -o "$tmp/limited" "$data/services/node.bin" >"$tmp/said" 2>"$tmp/err"
 	status=$?
 done
-expect_exit "chainwalk with ulimit -v $limit" 1 $status
-grep -q '^chainwalk: out of memory: ' "$tmp/err" || fail "ulimit -v $limit: $(cat "$tmp/err")"
-[ ! -e "$tmp/limited" ] || fail "ulimit -v $limit: a part of the output is left"
+expect_exit "chainwalk with $limit KiB of addresses" 1 $status
+grep -q '^chainwalk: out of memory: ' "$tmp/err" || fail "$limit KiB: $(cat "$tmp/err")"
+[ ! -e "$tmp/limited" ] || fail "$limit KiB: a part of the output is left"

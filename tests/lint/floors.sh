@@ -94,6 +94,7 @@ for program in include bpf collector engine render; do
 	esac
 done
 # Flags for a file that has another name by now would be nobody's.
+# shellcheck disable=SC2013,SC2016 # no spaces; make's
 for object in $(grep -ho '\$(O)/\(include\|collector\|engine\|render\)/[a-z0-9_/]*\.o' Makefile ./*.mk tests/tests.mk | sort -u); do
 	source=${object#*)/}
 	[ -e "${source%.o}.c" ] || { echo "the Makefile has $source, which has no source"; bad=1; }
