@@ -156,12 +156,12 @@ static uint32_t new_place(struct route_table *t, struct endpoint *e)
 /* The number of a route, which may be new; 0: there is no room. */
 static uint32_t number_of(struct route_table *t, struct endpoint *e, const struct route *route)
 {
-	uint32_t hash = hash_of(e->id, route->name), number, id;
-	uint32_t *at = find(t, e->id, hash, route->name);
+	uint32_t hash = hash_of(e->id, route->name), id;
+	uint32_t *at = find(t, e->id, hash, route->name), number = *at;
 	struct asked_route *r;
 
-	if (*at)
-		return *at;
+	if (number)
+		return number;
 	number = new_place(t, e);
 	id = number ? t->store.reserve(t->store.ctx) : 0;
 	if (!number)

@@ -198,18 +198,25 @@ static size_t package_length(const char *s)
 	return n && s[n] == '.' && s[more] == '.' ? n + 1 : 0;
 }
 
+#define FITTING_SIZE 256
+
 /* Of a function's name that is too long what says most: without "crate::module::" or packages
- * before it. */
-static const char *fitting(const char *at, size_t width)
+ * before it, and without " (FILE:LINE)" behind it; in room, or a part of at. */
+static const char *fitting(const char *at, size_t width, char room[FITTING_SIZE])
 {
-	const char *s = at, *colons;
+	const char *s = at, *colons, *line;
 
 	while (table_width(s) > width && package_length(s))
 		s += package_length(s);
 	while (table_width(s) > width && (colons = strstr(s, "::")) && colons > s &&
 	       (size_t)(colons - s) == strcspn(s, "<>()[] :"))
 		s = colons + 2;
-	return *s ? s : at;
+	s = *s ? s : at;
+	line = table_width(s) > width ? strstr(s, " (") : NULL;
+	if (!line || line == s || line - s >= FITTING_SIZE)
+		return s;
+	snprintf(room, FITTING_SIZE, "%.*s", (int)(line - s), s);
+	return room;
 }
 
 /* ---- layout ---------------------------------------------------------------------------------- */
@@ -250,13 +257,14 @@ static void put_lines(FILE *out, const struct chain_lines *l, const struct optio
 	for (size_t i = 0; i < l->n; i++) {
 		const struct chain_line *line = &l->line[i];
 		size_t indent = line->indent < who / 2 ? line->indent : who / 2;
+		char room[FITTING_SIZE];
 
 		fprintf(out, "%*s", (int)(MARGIN + indent), "");
 		style_begin_name(out, o->color);
 		table_put_padded(out, line->who, who - indent);
 		style_stop(out, o->color);
 		putc(' ', out);
-		table_put_padded(out, fitting(line->at, at), at);
+		table_put_padded(out, fitting(line->at, at, room), at);
 		put_share(out, line, o->color);
 		fputs("  ", out);
 		table_put_cut(out, line->words, rest - at);

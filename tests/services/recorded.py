@@ -23,14 +23,16 @@ def main():
     uneven = 0
     with open(path, newline="") as f:
         for row in csv.DictReader(f):
-            for kind, name in ("count", endpoint), ("first", endpoint + " first"):
-                if row["thread"].startswith("[request %s]" % name):
-                    ns = int(row["end_ns"]) - int(row["start_ns"])
-                    took[kind].append(ns)
-                    on_its_way[kind].append(ns - int(row["end_runnable_ns"]))
-                    ends = sum(int(row[c]) for c in row if c.startswith("end_") and c.endswith("_ns")
-                               and c not in ("end_ns", "end_running_interrupts_ns"))
-                    uneven += not int(row["blocked_ns"]) == ends == ns
+            name = row["thread"].split("]")[0] + " "
+            if not name.startswith("[request %s " % endpoint):
+                continue
+            kind = "first" if name == "[request %s first " % endpoint else "count"
+            ns = int(row["end_ns"]) - int(row["start_ns"])
+            took[kind].append(ns)
+            on_its_way[kind].append(ns - int(row["end_runnable_ns"]))
+            ends = sum(int(row[c]) for c in row if c.startswith("end_") and c.endswith("_ns")
+                       and c not in ("end_ns", "end_running_interrupts_ns"))
+            uneven += not int(row["blocked_ns"]) == ends == ns
     every = sorted(took["count"] + took["first"])
     print("count", len(took["count"]))
     print("first", len(took["first"]))

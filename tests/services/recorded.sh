@@ -54,7 +54,7 @@ adds_up() {
 	echo "note: $service_name: $(recorded count) requests and $(recorded first) first ones, p99 $(recorded p99_ns) ns; the client's" \
 		"$(figure count), $(figure p99_us) us${1:+; }${1:-}"
 	expect "$service_name: requests whose ends do not add up" 0 "$(recorded uneven)"
-	walk_to "$tmp/folded" --requests --request "^$(echo "$endpoint" | sed 's/[.]/\\./g')( first)?\$" "$trace"
+	walk_to "$tmp/folded" --requests --request "^$(echo "$endpoint" | sed 's/[.]/\\./g')( .*)?\$" "$trace"
 	expect "$service_name: ns of the folded lines" "$(recorded sum_ns)" "$(weight_of . "$tmp/folded")"
 	timeout 300 "$walk" -q -f requests "$trace" >"$tmp/table" 2>"$tmp/err"
 	expect_exit "chainwalk -f requests" 0 $?
