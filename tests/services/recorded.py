@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """recorded.py CSV ENDPOINT [LATENCIES UNIT_NS]: what a trace says of an endpoint's requests, as lines "NAME VALUE".
 
-CSV is what chainwalk -f csv --requests wrote. first: those that were the first of their connections; count: the
+CSV is what chainwalk -f csv --requests wrote. first: those that were the first of their connections, or logins; count: the
 others; sum_ns, least_ns, p50_ns, p99_ns, max_ns of all of them (p99_counted_ns: without the first ones);
 uneven: rows whose ends do not add up to what the request took; longer, of the client's LATENCIES, one a line:
 ranks in which the recorded one, without what it waited for a CPU, is longer than the client's, who waited at
@@ -26,7 +26,9 @@ def main():
             name = row["thread"].split("]")[0] + " "
             if not name.startswith("[request %s " % endpoint):
                 continue
-            kind = "first" if name == "[request %s first " % endpoint else "count"
+            # Logins, which are known as such, or by being the first requests of their connections.
+            is_first = name.rsplit(" ", 2)[1] in ("first", "[startup", "[login")
+            kind = "first" if is_first else "count"
             ns = int(row["end_ns"]) - int(row["start_ns"])
             took[kind].append(ns)
             on_its_way[kind].append(ns - int(row["end_runnable_ns"]))
