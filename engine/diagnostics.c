@@ -259,14 +259,11 @@ static bool complain_groups(const char *trace, const struct timelines *tl,
 /* As request_choice_new() chooses. */
 static bool endpoint_matches(const struct timelines *tl, const struct regex_list *l, size_t number)
 {
-	const struct trace *t = timelines_trace(tl);
 	uint32_t n;
 	const struct request_endpoint *e = timelines_endpoints(tl, &n);
 
 	for (uint32_t i = 0; i < n; i++)
-		if (regex_list_names(l, number, trace_string(t, e[i].name)) ||
-		    regex_list_names(l, number, trace_string(t, e[i].process)) ||
-		    request_endpoint_is_called(tl, &e[i], l->text[number]))
+		if (request_endpoint_fits(tl, &e[i], l, number))
 			return true;
 	return false;
 }

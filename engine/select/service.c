@@ -7,6 +7,7 @@
 
 #include "base/compare.h"
 #include "common/xalloc.h"
+#include "words/request_words.h"
 
 /* A request, and which of the service's routes it has. */
 struct slow {
@@ -14,22 +15,6 @@ struct slow {
 	uint64_t over_ns;
 	size_t route;
 };
-
-uint32_t service_name(const struct trace *t, const struct request_endpoint *e)
-{
-	const struct trace_object *route = trace_object(t, e->route);
-	const char *name = trace_string(t, e->name);
-	size_t len = strlen(name), n = route ? strlen(trace_string(t, route->name)) + 1 : 0;
-	char *text;
-	uint32_t id;
-
-	if (!n || n > len)
-		return e->name;
-	text = xstrndup(name, len - n);
-	id = trace_make_string(t, text);
-	free(text);
-	return id;
-}
 
 static int quickest_first(const void *pa, const void *pb)
 {
@@ -140,7 +125,7 @@ void service_new(struct service **out, const struct timelines *tl,
 		if (request_service(at[i].endpoint) == request_service(at[0].endpoint))
 			add_route(s, &at[i]);
 	s->endpoint = *at[0].endpoint;
-	s->endpoint.name = service_name(timelines_trace(tl), at[0].endpoint);
+	s->endpoint.name = request_service_name(timelines_trace(tl), at[0].endpoint);
 	s->endpoint.route = 0;
 	s->requests.endpoint = &s->endpoint;
 	/* All, and the slowest. */

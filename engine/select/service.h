@@ -33,6 +33,3 @@ struct service {
 void service_new(struct service **out, const struct timelines *tl,
 		 const struct endpoint_requests *at, size_t n);
 void service_free(struct service *s);
-
-/* What an endpoint is called without its route, a string. */
-uint32_t service_name(const struct trace *t, const struct request_endpoint *e);

@@ -203,12 +203,9 @@ static void request_choice_free(struct request_choice *c)
 static bool is_named(const struct timelines *tl, const struct request_endpoint *e,
 		     const struct regex_list *l)
 {
-	const struct trace *t = timelines_trace(tl);
 	size_t i = 0;
 
-	while (i < l->n && !regex_list_names(l, i, trace_string(t, e->name)) &&
-	       !regex_list_names(l, i, trace_string(t, e->process)) &&
-	       !request_endpoint_is_called(tl, e, l->text[i]))
+	while (i < l->n && !request_endpoint_fits(tl, e, l, i))
 		i++;
 	return i < l->n;
 }

@@ -3,7 +3,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "common/xalloc.h"
 
 const struct request_mark request_marks[] = {
 	{ REQUEST_FIRST, "first" },	{ REQUEST_PIPELINED, "pipelined" },
@@ -44,6 +47,22 @@ const char *request_endpoint_name(const struct timelines *tl, const struct reque
 	return trace_string(timelines_trace(tl), timelines_endpoints(tl, &n)[q->endpoint].name);
 }
 
+uint32_t request_service_name(const struct trace *t, const struct request_endpoint *e)
+{
+	const struct trace_object *route = trace_object(t, e->route);
+	const char *name = trace_string(t, e->name);
+	size_t len = strlen(name), n = route ? strlen(trace_string(t, route->name)) + 1 : 0;
+	char *text;
+	uint32_t id;
+
+	if (!n || n > len)
+		return e->name;
+	text = xstrndup(name, len - n);
+	id = trace_make_string(t, text);
+	free(text);
+	return id;
+}
+
 const char *request_route(const struct timelines *tl, const struct request *q)
 {
 	return name_of(tl, q->route);
@@ -81,4 +100,15 @@ bool request_endpoint_is_called(const struct timelines *tl, const struct request
 	if (e->thread != THREAD_NONE)
 		snprintf(id, sizeof(id), "/%" PRIu32, timelines_thread(tl, e->thread)->tgid);
 	return !*rest || !strcmp(rest, id);
+}
+
+bool request_endpoint_fits(const struct timelines *tl, const struct request_endpoint *e,
+			   const struct regex_list *l, size_t i)
+{
+	const struct trace *t = timelines_trace(tl);
+
+	return regex_list_names(l, i, trace_string(t, e->name)) ||
+	       regex_list_names(l, i, trace_string(t, request_service_name(t, e))) ||
+	       regex_list_names(l, i, trace_string(t, e->process)) ||
+	       request_endpoint_is_called(tl, e, l->text[i]);
 }

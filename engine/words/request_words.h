@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/options.h"
 #include "timeline/timeline.h"
 
 /* The marks that a request may have (chain-semantics, section 15); the last entry has no name. */
@@ -21,6 +22,8 @@ const char *trace_id_text(char text[TRACE_ID_SIZE], const struct context *c);
 const char *span_id_text(char text[SPAN_ID_SIZE], const struct context *c);
 /* The names of the request's endpoint, of its route, and what the program calls it; "": none. */
 const char *request_endpoint_name(const struct timelines *tl, const struct request *q);
+/* What an endpoint is called without its route, a string of the trace. */
+uint32_t request_service_name(const struct trace *t, const struct request_endpoint *e);
 /*
  * Whether text is how an endpoint is written: its name, for the first requests of connections with
  * or without "first", and behind that the process, "nginx", with "/900" or "x 3", which of them are
@@ -28,5 +31,9 @@ const char *request_endpoint_name(const struct timelines *tl, const struct reque
  */
 bool request_endpoint_is_called(const struct timelines *tl, const struct request_endpoint *e,
 				const char *text);
+/* Whether the i-th text of the list is that, or a regular expression that fits the endpoint's name,
+ * with its route or without, or that of its process. */
+bool request_endpoint_fits(const struct timelines *tl, const struct request_endpoint *e,
+			   const struct regex_list *l, size_t i);
 const char *request_route(const struct timelines *tl, const struct request *q);
 const char *request_label(const struct timelines *tl, const struct request *q);
