@@ -77,9 +77,9 @@ expected() {
 one_story() {
 	timeout 300 "$walk" -q --all -f csv --requests --request " /" "$tmp/trace" >"$tmp/csv" 2>"$tmp/err"
 	expect_exit "chainwalk -f csv --requests" 0 $?
-	# Without routes are requests at paths of others' sockets.
+	# Others' requests are of no trace.
 	awk -F, -v at="$front" 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
-		$column["route"] { print $column["route"], $column["trace_id"] }' "$tmp/csv" | sort >"$tmp/traces"
+		$column["trace_id"] { print $column["route"], $column["trace_id"] }' "$tmp/csv" | sort >"$tmp/traces"
 	expect "$what: routes" "/cart $((2 * requests / 3)),/search $((2 * requests / 3)),/stock/?[31m{id} $((2 * requests / 3)),"\
 		"$(cut -d ' ' -f 1 "$tmp/traces" | sort | uniq -c | awk '{ printf "%s %s,", $2, $1 }')"
 	# Each request to the back process is a part of one to the front process.
