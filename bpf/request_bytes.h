@@ -22,8 +22,8 @@ struct request_bytes {
 };
 
 /*
- * Of the request that is read and of the one before it, which may still be untold, by nth.
- * is_secret: what is read is enciphered, so it is not looked at any more.
+ * Of the request that is read and of the one before it, whose event may not have been sent yet, by
+ * nth. is_secret: what is read is enciphered, so it is not looked at any more.
  */
 struct first_bytes {
 	struct request_bytes of[2];

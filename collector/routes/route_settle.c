@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "bytes.h"
-#include "route_table_private.h"
+#include "route_settle.h"
 
 #define OF_FIRST_PLACE \
 	50u /* a word that has such a part of the requests in its place is no value */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "route_table_private.h"
+#include "route_table.h"
 
+#include "route_settle.h"
 #include "route_statements.h"
 
 #include <errno.h>
@@ -163,9 +164,9 @@ static uint32_t number_of(struct route_table *t, struct endpoint *e, const struc
 	if (number)
 		return number;
 	number = new_place(t, e);
-	id = number ? t->store.reserve(t->store.ctx) : 0;
 	if (!number)
 		return 0;
+	id = t->store.reserve(t->store.ctx);
 	at = find(t, e->id, hash, route->name); /* some were forgotten */
 	r = &t->at[number];
 	*r = (struct asked_route) {

@@ -14,11 +14,7 @@
 #include "route_asked.h"
 
 #define ROUTES_MAX 8192u	/* in all, */
-#define ROUTES_OF_ENDPOINT 512u /* and of one endpoint, before they are told; */
-#define ROUTES_TOLD 200u	/* that many are told of it by name */
-#define ROUTE_REQUESTS 3u	/* a word was in so many requests */
-#define ROUTE_WORDS 20u		/* words in one place, without those that are frequent there */
-#define ROUTE_FIRST_WORDS 40u	/* the same in the first place of a path */
+#define ROUTES_OF_ENDPOINT 512u /* and of one endpoint, before they are told */
 
 struct route_table;
 

@@ -41,8 +41,8 @@ void against_put_verdict(FILE *out, const struct against *a, const struct option
 /* Writes them, on a screen as many lines as it has. 0 or -ENOMEM. */
 int against_put(FILE *out, const struct against *a, const struct options *o);
 /*
- * Likewise as one object of at most SCREEN_JSON_MOST bytes, more only with --wide: the comparison
- * of screen.schema.json. 0 or -ENOMEM.
+ * Writes the rows as one JSON object of at most SCREEN_JSON_MOST bytes, more only with --wide: the
+ * comparison of screen.schema.json. 0 or -ENOMEM.
  */
 int against_put_json(FILE *out, const struct against *a, const struct options *o);
 void against_free(struct against *a);

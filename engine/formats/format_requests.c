@@ -185,7 +185,7 @@ static void put_service(struct text_buf *b, struct text_buf *route, const struct
 	struct request_endpoint of = *e->endpoint;
 	struct endpoint_requests service = *e;
 
-	of.name = request_service_name(in->trace, e->endpoint);
+	of.name = of.service;
 	service.endpoint = &of;
 	request_endpoint_put(b, in, &service);
 	if (o)

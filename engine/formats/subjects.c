@@ -356,7 +356,7 @@ static void add_group(struct subjects *s, const struct format_input *in, const s
 	struct service *service = NULL;
 
 	if (g->routes > 1)
-		service_new(&service, in->timelines, g->first, n);
+		service_new(&service, g->first, n);
 	if (!s->all &&
 	    took_no_time(in->timelines, s->filter, service ? &service->requests : g->first) &&
 	    (*shown || o->command)) {
@@ -405,8 +405,8 @@ static bool wants_path(const struct options *o)
 			     GIVEN_OF_OBJECTS | GIVEN_ENDED));
 }
 
-/* Likewise those of requests; to endpoints that were named, or with all of those that they choose.
- */
+/* Whether they choose nothing else of requests than endpoints by their names; all: or some of the
+ * requests to an endpoint. */
 static bool wants_endpoints(const struct options *o, bool all)
 {
 	bool named = o->endpoints.n && !o->slowest_ppm && !o->min_request_ns && !o->trace_id[0] &&

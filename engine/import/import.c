@@ -221,7 +221,7 @@ static bool import_text_line(struct import_text *t, struct import_line *line)
 }
 
 /* The length of the lines at t->p that belong together. */
-static size_t block_length(struct import_text *t, bool (*goes_on)(const char *line, size_t len))
+static size_t block_length(struct import_text *t, bool (*continues)(const char *line, size_t len))
 {
 	bool has_newline = true;
 	size_t at = 0, there, len;
@@ -241,7 +241,7 @@ static size_t block_length(struct import_text *t, bool (*goes_on)(const char *li
 		if (len)
 			continue;
 		len = line_length(t, at, &has_newline);
-		if (len > IMPORT_LINE_MAX || (first != '\t' && !goes_on(t->p + at, len)))
+		if (len > IMPORT_LINE_MAX || (first != '\t' && !continues(t->p + at, len)))
 			break;
 		len += has_newline;
 	}
@@ -258,14 +258,15 @@ static void import_text_skip(struct import_text *t, size_t len)
 
 /*
  * Takes the following lines that belong to the one of import_text_line(), which stays valid: those
- * that begin with a tab, and other lines, except empty ones, for which goes_on() is true.
+ * that begin with a tab, and other lines, except empty ones, for which continues() is true.
  * block->len counts their newlines, and is 0 if there are none. A block that would be too long ends
  * early.
  */
-static void import_text_block(struct import_text *t, bool (*goes_on)(const char *line, size_t len),
+static void import_text_block(struct import_text *t,
+			      bool (*continues)(const char *line, size_t len),
 			      struct import_line *block)
 {
-	size_t len = block_length(t, goes_on);
+	size_t len = block_length(t, continues);
 
 	*block = (struct import_line) {
 		.p = t->p,
@@ -399,7 +400,7 @@ static void skip_block(struct import *m)
 {
 	struct import_line block;
 
-	import_text_block(&m->text, import_stack_goes_on, &block);
+	import_text_block(&m->text, import_stack_continues, &block);
 	for (size_t i = 0; i < block.len; i++)
 		m->text.lines += block.p[i] == '\n' || i + 1 == block.len;
 }
@@ -417,7 +418,7 @@ static void read_stack(struct import *m, const struct import_event *ev, struct i
 	if (known) {
 		import_text_skip(&m->text, known);
 	} else {
-		import_text_block(&m->text, import_stack_goes_on, &block);
+		import_text_block(&m->text, import_stack_continues, &block);
 		if (!block.len)
 			return;
 		there = (size_t)(m->text.end - block.p); /* more may have been read */

@@ -149,7 +149,7 @@ static bool read_line(const char *p, size_t len, struct frame_text *f)
 	return true;
 }
 
-bool import_stack_goes_on(const char *line, size_t len)
+bool import_stack_continues(const char *line, size_t len)
 {
 	struct import_event ev;
 

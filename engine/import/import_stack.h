@@ -42,5 +42,5 @@ size_t import_stack_guess(const struct import_stacks *s, uint32_t who, const cha
 int import_stack_read(struct import_stacks *s, uint32_t who, const char *p, size_t len,
 		      size_t len_there, struct import_stack *stack);
 /* True if a line that does not begin with a tab is still part of a call chain. */
-bool import_stack_goes_on(const char *line, size_t len);
+bool import_stack_continues(const char *line, size_t len);
 void import_stacks_free(struct import_stacks *s);

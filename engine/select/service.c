@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "service.h"
 
+#include "route_times.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/compare.h"
 #include "common/xalloc.h"
-#include "words/request_words.h"
 
 /* A request, and which of the service's routes it has. */
 struct slow {
@@ -45,23 +46,25 @@ static int most_first(const void *pa, const void *pb)
 	return compare_numbers((uintptr_t)a->requests, (uintptr_t)b->requests);
 }
 
-/* Sets the medians of all routes. waits: room for as many as there are. */
-static void find_medians(struct service *s, struct chosen_wait *waits)
+/* Sets the medians of all routes. */
+static void find_medians(struct service *s)
 {
+	struct route_time *times = xmalloc(s->requests.all.n * sizeof(*times));
+	uint64_t *median_ns = xcalloc(s->n_routes, sizeof(*median_ns));
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n_routes; i++) {
 		struct requests_taken all = s->routes[i].requests->all;
 
-		s->routes[i].median_ns = requests_percentile(all, 500);
-		for (size_t k = 0; k < all.n && all.n < REQUESTS_RARE; k++)
-			waits[n++] = all.at[k];
+		for (size_t k = 0; k < all.n; k++)
+			times[n++] =
+				(struct route_time) { (uint32_t)i, request_took_ns(&all.at[k]) };
 	}
-	if (n)
-		qsort(waits, n, sizeof(*waits), quickest_first);
+	route_medians(times, n, median_ns);
 	for (size_t i = 0; i < s->n_routes; i++)
-		if (s->routes[i].requests->all.n < REQUESTS_RARE)
-			s->routes[i].median_ns = request_took_ns(&waits[(n - 1) / 2]);
+		s->routes[i].median_ns = median_ns[i];
+	free(median_ns);
+	free(times);
 }
 
 /* slow: room for all requests. */
@@ -73,11 +76,10 @@ static void find_slowest(struct service *s, struct slow *slow)
 	for (size_t i = 0; i < s->n_routes; i++)
 		for (size_t k = 0; k < s->routes[i].requests->all.n; k++) {
 			const struct chosen_wait *w = &s->routes[i].requests->all.at[k];
-			uint64_t took_ns = request_took_ns(w), median_ns = s->routes[i].median_ns;
 
-			slow[n++] =
-				(struct slow) { w, took_ns > median_ns ? took_ns - median_ns : 0,
-						i };
+			slow[n++] = (struct slow) {
+				w, route_over_ns(request_took_ns(w), s->routes[i].median_ns), i
+			};
 		}
 	qsort(slow, n, sizeof(*slow), most_over_first);
 	for (size_t i = 0; i < n_slow; i++) {
@@ -112,8 +114,7 @@ static void add_route(struct service *s, const struct endpoint_requests *e)
 		s->routes[s->n_routes++] = (struct service_route) { .requests = e };
 }
 
-void service_new(struct service **out, const struct timelines *tl,
-		 const struct endpoint_requests *at, size_t n)
+void service_new(struct service **out, const struct endpoint_requests *at, size_t n)
 {
 	struct service *s = xcalloc(1, sizeof(*s));
 	struct slow *slow;
@@ -125,14 +126,14 @@ void service_new(struct service **out, const struct timelines *tl,
 		if (request_service(at[i].endpoint) == request_service(at[0].endpoint))
 			add_route(s, &at[i]);
 	s->endpoint = *at[0].endpoint;
-	s->endpoint.name = request_service_name(timelines_trace(tl), at[0].endpoint);
+	s->endpoint.name = s->endpoint.service;
 	s->endpoint.route = 0;
 	s->requests.endpoint = &s->endpoint;
 	/* All, and the slowest. */
 	s->waits = xmalloc((2 * s->requests.all.n + 1) * sizeof(*s->waits));
 	slow = xmalloc((s->requests.all.n + 1) * sizeof(*slow));
 	if (s->requests.all.n) {
-		find_medians(s, s->waits);
+		find_medians(s);
 		find_slowest(s, slow);
 	}
 	for (size_t i = 0; i < s->n_routes; i++) {

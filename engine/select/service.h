@@ -30,6 +30,5 @@ struct service {
  * Of the service that at[0] is a route of, among n endpoints of request_table_list(), which stay as
  * they are. To be freed.
  */
-void service_new(struct service **out, const struct timelines *tl,
-		 const struct endpoint_requests *at, size_t n);
+void service_new(struct service **out, const struct endpoint_requests *at, size_t n);
 void service_free(struct service *s);

@@ -5,6 +5,7 @@
 
 #include "wait_filter.h"
 #include "base/group_name.h"
+#include "route_times.h"
 #include "scope.h"
 #include "words/code_frames.h"
 #include "words/request_words.h"
@@ -37,7 +38,6 @@ struct rank {
 /* Of an endpoint, which stands for those that are called the same. */
 struct choice {
 	bool fits; /* it was named, or none was */
-	uint64_t median_ns;
 	/* The last one of the service that is among the slowest; request UINT32_MAX: all are. */
 	struct rank last;
 };
@@ -45,7 +45,8 @@ struct choice {
 struct request_choice {
 	const struct timelines *timelines;
 	const struct options *options;
-	struct choice *of; /* by endpoint */
+	struct choice *of;   /* by endpoint */
+	uint64_t *median_ns; /* by endpoint; 0: not known yet */
 };
 
 static int slowest_first(const void *pa, const void *pb)
@@ -63,22 +64,11 @@ static int slowest_first(const void *pa, const void *pb)
 	return compare_numbers(a->request, b->request);
 }
 
-static int by_route(const void *pa, const void *pb)
+static int by_service(const void *pa, const void *pb)
 {
 	const struct rank *a = pa, *b = pb;
 
-	if (a->service != b->service)
-		return compare_numbers(a->service, b->service);
-	if (a->endpoint != b->endpoint)
-		return compare_numbers(a->endpoint, b->endpoint);
-	return compare_numbers(a->took_ns, b->took_ns);
-}
-
-static int by_time(const void *pa, const void *pb)
-{
-	const struct rank *a = pa, *b = pb;
-
-	return compare_numbers(a->took_ns, b->took_ns);
+	return compare_numbers(a->service, b->service);
 }
 
 static struct rank rank_of(const struct request_choice *c, const struct request *q)
@@ -86,49 +76,27 @@ static struct rank rank_of(const struct request_choice *c, const struct request 
 	uint32_t n_endpoints;
 	const struct request_endpoint *all = timelines_endpoints(c->timelines, &n_endpoints);
 	const struct request_endpoint *e = &all[all[q->endpoint].alike];
-	uint64_t took_ns = q->answer_ns - q->arrival_ns, median_ns = c->of[e - all].median_ns;
+	uint64_t took_ns = q->answer_ns - q->arrival_ns, median_ns = c->median_ns[e - all];
 	size_t n;
 
 	return (struct rank) {
 		.service = request_service(e),
 		.endpoint = (uint32_t)(e - all),
-		.over_ns = took_ns > median_ns ? took_ns - median_ns : 0,
+		.over_ns = route_over_ns(took_ns, median_ns),
 		.took_ns = took_ns,
 		.arrival_ns = q->arrival_ns,
 		.request = (uint32_t)(q - timelines_requests(c->timelines, &n)),
 	};
 }
 
-/* How many from at[0] on, of n, are of one service, or of one route of it. */
-static size_t count_same(const struct rank *at, size_t n, bool of_route)
+/* How many from at[0] on, of n, are of one service. */
+static size_t count_same(const struct rank *at, size_t n)
 {
 	size_t i = 0;
 
-	while (i < n && at[i].service == at[0].service &&
-	       (!of_route || at[i].endpoint == at[0].endpoint))
+	while (i < n && at[i].service == at[0].service)
 		i++;
 	return i;
-}
-
-/* Sets the medians of a service's routes, by all n requests of it. rare: room for as many. */
-static void find_medians(struct request_choice *c, const struct rank *at, size_t n,
-			 struct rank *rare)
-{
-	size_t n_rare = 0, same;
-	uint64_t median_ns;
-
-	for (size_t i = 0; i < n; i += same) {
-		same = count_same(at + i, n - i, true);
-		c->of[at[i].endpoint].median_ns = at[i + (same - 1) / 2].took_ns;
-		for (size_t k = i; k < i + same && same < REQUESTS_RARE; k++)
-			rare[n_rare++] = at[k];
-	}
-	if (!n_rare)
-		return;
-	qsort(rare, n_rare, sizeof(*rare), by_time);
-	median_ns = rare[(n_rare - 1) / 2].took_ns;
-	for (size_t i = 0; i < n_rare; i++)
-		c->of[rare[i].endpoint].median_ns = median_ns;
 }
 
 /* The first requests of connections to an address are left out, unless there are no others. */
@@ -146,17 +114,18 @@ static void leave_out_first(struct request_choice *c, const size_t *n_of)
 	free(has_others);
 }
 
-/* Finds which of the n requests of a service, of all its routes, are the slowest. */
-static void choose_slowest(struct request_choice *c, struct rank *at, size_t n, struct rank *room)
+/* Finds which of the n requests of a service, of all its routes, are the slowest. times: room for
+ * as many. */
+static void choose_slowest(struct request_choice *c, struct rank *at, size_t n,
+			   struct route_time *times)
 {
 	size_t chosen = (uint64_t)n * c->options->slowest_ppm / WHOLE_PPM;
 
-	find_medians(c, at, n, room);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t median_ns = c->of[at[i].endpoint].median_ns;
-
-		at[i].over_ns = at[i].took_ns > median_ns ? at[i].took_ns - median_ns : 0;
-	}
+	for (size_t i = 0; i < n; i++)
+		times[i] = (struct route_time) { at[i].endpoint, at[i].took_ns };
+	route_medians(times, n, c->median_ns);
+	for (size_t i = 0; i < n; i++)
+		at[i].over_ns = route_over_ns(at[i].took_ns, c->median_ns[at[i].endpoint]);
 	qsort(at, n, sizeof(*at), slowest_first);
 	for (size_t i = 0; i < n; i++)
 		c->of[at[i].endpoint].last = at[(chosen ? chosen : 1) - 1];
@@ -167,7 +136,8 @@ static void find_slowest(struct request_choice *c, uint64_t from_ns, uint64_t to
 	size_t n_all, n = 0, same;
 	uint32_t n_endpoints;
 	const struct request *all = timelines_requests(c->timelines, &n_all);
-	struct rank *ranks = xmalloc((2 * n_all + 1) * sizeof(*ranks));
+	struct rank *ranks = xmalloc(n_all * sizeof(*ranks));
+	struct route_time *times = xmalloc(n_all * sizeof(*times));
 	size_t *n_of;
 
 	timelines_endpoints(c->timelines, &n_endpoints);
@@ -181,12 +151,13 @@ static void find_slowest(struct request_choice *c, uint64_t from_ns, uint64_t to
 		ranks[n] = rank_of(c, q);
 		n_of[ranks[n++].endpoint]++;
 	}
-	qsort(ranks, n, sizeof(*ranks), by_route);
+	qsort(ranks, n, sizeof(*ranks), by_service);
 	for (size_t i = 0; i < n; i += same) {
-		same = count_same(ranks + i, n - i, false);
-		choose_slowest(c, ranks + i, same, ranks + n_all);
+		same = count_same(ranks + i, n - i);
+		choose_slowest(c, ranks + i, same, times);
 	}
 	leave_out_first(c, n_of);
+	free(times);
 	free(ranks);
 	free(n_of);
 }
@@ -195,6 +166,7 @@ static void request_choice_free(struct request_choice *c)
 {
 	if (!c)
 		return;
+	free(c->median_ns);
 	free(c->of);
 	free(c);
 }
@@ -220,6 +192,7 @@ static void request_choice_new(struct request_choice **out, const struct timelin
 
 	e = timelines_endpoints(tl, &n);
 	c->of = xcalloc((size_t)n + 1, sizeof(*c->of));
+	c->median_ns = xcalloc((size_t)n + 1, sizeof(*c->median_ns));
 	c->timelines = tl;
 	c->options = o;
 	for (uint32_t i = 0; i < n; i++) {

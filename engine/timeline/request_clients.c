@@ -76,15 +76,18 @@ static void name_endpoint(const struct timelines *tl, const struct processes *p,
 {
 	const struct trace *t = timelines_trace(tl);
 	char *text = endpoint_text(t, e, e->route, e->first), *after = NULL;
+	char *service = endpoint_text(t, e, 0, e->first);
 	const char *server;
 
 	e->process = server_name(tl, p, e->thread);
 	server = trace_string(t, e->process);
 	after = xasprintf("]%s%s", *server ? " " : "", server);
 	e->name = name_of(t, "", text, "");
+	e->service = name_of(t, "", service, "");
 	e->client = name_of(t, "[request ", text, after);
 	e->for_it = name_of(t, "[for ", text, "]");
 	free(text);
+	free(service);
 	free(after);
 }
 

@@ -76,6 +76,7 @@ struct request_endpoint {
 	uint32_t thread; /* one of the process; THREAD_NONE: not known */
 	bool first;    /* without a route: only the first requests of connections, or all others */
 	uint32_t name; /* string: "tcp :80", "tcp :80 first", "tcp :80 /cart" */
+	uint32_t service; /* string: the same without the route */
 	uint32_t client;  /* string: "[request tcp :80] nginx" */
 	uint32_t for_it;  /* string: "[for tcp :80]" */
 	uint32_t process; /* string: "nginx"; 0: not known */

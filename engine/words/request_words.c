@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/xalloc.h"
-
 const struct request_mark request_marks[] = {
 	{ REQUEST_FIRST, "first" },	{ REQUEST_PIPELINED, "pipelined" },
 	{ REQUEST_OLD, "old" },		{ REQUEST_UNSENT, "unsent" },
@@ -45,22 +43,6 @@ const char *request_endpoint_name(const struct timelines *tl, const struct reque
 	uint32_t n;
 
 	return trace_string(timelines_trace(tl), timelines_endpoints(tl, &n)[q->endpoint].name);
-}
-
-uint32_t request_service_name(const struct trace *t, const struct request_endpoint *e)
-{
-	const struct trace_object *route = trace_object(t, e->route);
-	const char *name = trace_string(t, e->name);
-	size_t len = strlen(name), n = route ? strlen(trace_string(t, route->name)) + 1 : 0;
-	char *text;
-	uint32_t id;
-
-	if (!n || n > len)
-		return e->name;
-	text = xstrndup(name, len - n);
-	id = trace_make_string(t, text);
-	free(text);
-	return id;
 }
 
 const char *request_route(const struct timelines *tl, const struct request *q)
@@ -108,7 +90,7 @@ bool request_endpoint_fits(const struct timelines *tl, const struct request_endp
 	const struct trace *t = timelines_trace(tl);
 
 	return regex_list_names(l, i, trace_string(t, e->name)) ||
-	       regex_list_names(l, i, trace_string(t, request_service_name(t, e))) ||
+	       regex_list_names(l, i, trace_string(t, e->service)) ||
 	       regex_list_names(l, i, trace_string(t, e->process)) ||
 	       request_endpoint_is_called(tl, e, l->text[i]);
 }

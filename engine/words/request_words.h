@@ -22,8 +22,6 @@ const char *trace_id_text(char text[TRACE_ID_SIZE], const struct context *c);
 const char *span_id_text(char text[SPAN_ID_SIZE], const struct context *c);
 /* The names of the request's endpoint, of its route, and what the program calls it; "": none. */
 const char *request_endpoint_name(const struct timelines *tl, const struct request *q);
-/* What an endpoint is called without its route, a string of the trace. */
-uint32_t request_service_name(const struct trace *t, const struct request_endpoint *e);
 /*
  * Whether text is how an endpoint is written: its name, for the first requests of connections with
  * or without "first", and behind that the process, "nginx", with "/900" or "x 3", which of them are

@@ -211,22 +211,25 @@ static void what_the_kernel_did_is_said(void **state)
 #define TIMER " ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
 #define LOOKS " A S > - do_select|select@libc.so.6;look;main for=sleep:200us\n"
 
-/* A starts B, and looks every now and then whether it has ended. */
+/* A starts B, and looks every now and then whether it has ended; for the third time at 520. */
+#define A_LOOKS_FOR_B                                              \
+	"thread A *\n"                                             \
+	"born B\n"                                                 \
+	"0   c0 - R > A\n"                                         \
+	"50  c0 A forks B\n"                                       \
+	"50  c0 A new B\n"                                         \
+	"60  c1 - R > B\n"                                         \
+	"100 c0" LOOKS "150 c1 B ran |sort;main\n"                 \
+	"300 c0 - wakes A" TIMER "300 c0 - R > A\n"                \
+	"310 c0" LOOKS "510 c0 - wakes A" TIMER "510 c0 - R > A\n" \
+	"520 c0" LOOKS
+
 static void a_child_that_is_looked_for_is_waited_for(void **state)
 {
 	(void)state;
-	gives("thread A *\n"
-	      "born B\n"
-	      "0   c0 - R > A\n"
-	      "50  c0 A forks B\n"
-	      "50  c0 A new B\n"
-	      "60  c1 - R > B\n"
-	      "100 c0" LOOKS "150 c1 B ran |sort;main\n"
-	      "300 c0 - wakes A" TIMER "300 c0 - R > A\n"
-	      "310 c0" LOOKS "510 c0 - wakes A" TIMER "510 c0 - R > A\n"
-	      "520 c0" LOOKS "620 c1 B exits\n620 c1 B X > -\n"
-	      "720 c0 - wakes A" TIMER "720 c0 - R > A\n"
-	      "end 1000\n",
+	gives(A_LOOKS_FOR_B "620 c1 B exits\n620 c1 B X > -\n"
+			    "720 c0 - wakes A" TIMER "720 c0 - R > A\n"
+			    "end 1000\n",
 	      "  A  look  50 %  waits for its child\n"
 	      "   B sort  50 %  ran\n"
 	      "  A        40 %  ran\n"
@@ -237,21 +240,12 @@ static void a_child_that_is_looked_for_is_waited_for(void **state)
 static void a_child_that_ends_after_it_woke_who_looks_is_waited_for(void **state)
 {
 	(void)state;
-	gives("thread A *\n"
-	      "born B\n"
-	      "0   c0 - R > A\n"
-	      "50  c0 A forks B\n"
-	      "50  c0 A new B\n"
-	      "60  c1 - R > B\n"
-	      "100 c0" LOOKS "150 c1 B ran |sort;main\n"
-	      "300 c0 - wakes A" TIMER "300 c0 - R > A\n"
-	      "310 c0" LOOKS "510 c0 - wakes A" TIMER "510 c0 - R > A\n"
-	      "520 c0" LOOKS "620 c1 B wakes A\n"
-	      "620 c0 - R > A\n"
-	      "630 c0 A R > -\n"
-	      "650 c1 B exits\n650 c1 B X > -\n"
-	      "660 c0 - R > A\n"
-	      "end 1000\n",
+	gives(A_LOOKS_FOR_B "620 c1 B wakes A\n"
+			    "620 c0 - R > A\n"
+			    "630 c0 A R > -\n"
+			    "650 c1 B exits\n650 c1 B X > -\n"
+			    "660 c0 - R > A\n"
+			    "end 1000\n",
 	      "  A        50 %  ran\n"
 	      "  A  look  40 %  waits for its child\n"
 	      "   B sort  40 %  ran\n"

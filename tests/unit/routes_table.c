@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "routes/route_settle.h"
 #include "routes/route_table.h"
 
 #define IDS_MAX 20000u

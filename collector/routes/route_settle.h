@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* route_table_private.h - the routes of an endpoint, for route_table.c and route_settle.c. */
+/*
+ * route_settle.h - what is told of the routes of an endpoint: which words of them, and which of
+ * them by name.
+ */
 #pragma once
 
-#include "route_table.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "route.h"
+
+#define ROUTES_TOLD 200u /* that many routes are told of an endpoint, the rest as this one: */
 #define ROUTE_OTHER "[other]"
+#define ROUTE_REQUESTS 3u     /* a word was in so many requests */
+#define ROUTE_WORDS 20u	      /* words in one place, without those that are frequent there */
+#define ROUTE_FIRST_WORDS 40u /* the same in the first place of a path */
 
 /* A route that was asked for. */
 struct asked_route {
