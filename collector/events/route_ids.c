@@ -117,10 +117,7 @@ uint32_t route_ids_of(struct route_ids *r, const struct wire_request *w, uint32_
 	};
 
 	r->now_ns = w->r.time_ns;
-	if (asked.r)
-		return route_table_id(r->table, &asked);
-	route_table_missed(r->table, w->connection);
-	return 0;
+	return route_table_id(r->table, &asked);
 }
 
 int route_ids_settle(struct route_ids *r)

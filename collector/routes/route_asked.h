@@ -7,7 +7,8 @@
 struct route_asked {
 	uint32_t endpoint;
 	uint64_t connection;
-	uint32_t nth;	 /* request of its connection, from 1 on */
-	bool is_old;	 /* the connection is older than the recording */
-	struct route *r; /* what route_parse() has made of it; name is "" where that is unknown */
+	uint32_t nth; /* request of its connection, from 1 on */
+	bool is_old;  /* the connection is older than the recording */
+	const struct route
+		*r; /* what route_parse() has made of it; name is "" where that is unknown */
 };

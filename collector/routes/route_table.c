@@ -10,6 +10,7 @@
 
 #define ENDPOINTS 1024u
 #define BUCKETS 8192u
+#define OTHERS_MAX 16384u
 /* A protocol that is told by weak signs only, and one that is given up: so many in a row. */
 #define WEAK_SIGNS 8u
 #define MISFITS 64u
@@ -30,37 +31,25 @@ struct endpoint {
 	uint32_t full_for; /* requests: it has no room meanwhile */
 };
 
+/* One more id of a route, which its requests had before it was known that they are of it. */
+struct other_id {
+	uint32_t id;
+	uint32_t next; /* of the route; of a free one: the next free one. 0: none */
+};
+
 struct route_table {
 	struct route_store store;
 	struct route_statements *statements;
 	uint32_t free; /* the first one of those that were used before */
 	uint32_t used; /* of at[], from 1 on */
+	uint32_t free_other, used_others;
 	uint32_t buckets[BUCKETS];
 	struct endpoint endpoints[ENDPOINTS];
 	struct asked_route at[ROUTES_MAX + 1];
+	struct other_id others[OTHERS_MAX + 1];
 };
 
-int route_table_new(struct route_table **out, const struct route_store *store)
-{
-	struct route_table *t = calloc(1, sizeof(*t));
-
-	*out = NULL;
-	if (!t || route_statements_new(&t->statements)) {
-		free(t);
-		return -ENOMEM;
-	}
-	t->store = *store;
-	*out = t;
-	return 0;
-}
-
-void route_table_free(struct route_table *t)
-{
-	if (!t)
-		return;
-	route_statements_free(t->statements);
-	free(t);
-}
+static const struct route not_known = { .name = "EXECUTE [not known]", .fixed = 19 };
 
 /* ---- routes --------------------------------------------------------------------------------- */
 
@@ -84,6 +73,22 @@ static uint32_t *find(struct route_table *t, uint32_t endpoint, uint32_t hash, c
 	return at;
 }
 
+/* Tells the route's other ids. Returns 0 or the store's error. */
+static int tell_others(struct route_table *t, struct asked_route *r, const char *text)
+{
+	int err = 0;
+
+	for (uint32_t number; !err && (number = r->others);) {
+		struct other_id *o = &t->others[number];
+
+		err = t->store.define(t->store.ctx, o->id, text);
+		r->others = o->next;
+		*o = (struct other_id) { .next = t->free_other };
+		t->free_other = number;
+	}
+	return err;
+}
+
 /* Gives the place of a route back, after it was told without its words. */
 static void forget(struct route_table *t, uint32_t number)
 {
@@ -91,10 +96,10 @@ static void forget(struct route_table *t, uint32_t number)
 	uint32_t *at = find(t, r->endpoint, r->hash, r->name);
 	char text[ROUTE_NAME_MAX];
 
-	if (!r->is_told) {
-		route_without_words(r, text);
+	route_without_words(r, text);
+	if (!r->is_told)
 		(void)t->store.define(t->store.ctx, r->id, text);
-	}
+	(void)tell_others(t, r, text);
 	*at = r->chained;
 	*r = (struct asked_route) { .generation = r->generation + 1, .next = t->free };
 	t->free = number;
@@ -184,7 +189,9 @@ static uint32_t number_of(struct route_table *t, struct endpoint *e, const struc
 	return number;
 }
 
-static uint32_t count(struct route_table *t, uint32_t number, uint64_t connection)
+/* So many requests of a connection were of the route. Returns its id, of route 0 that is 0. */
+static uint32_t count(struct route_table *t, uint32_t number, uint64_t connection,
+		      uint64_t requests)
 {
 	struct asked_route *r = &t->at[number];
 
@@ -193,8 +200,8 @@ static uint32_t count(struct route_table *t, uint32_t number, uint64_t connectio
 	if (!r->requests)
 		r->connection = connection;
 	r->is_several |= r->connection != connection;
-	r->requests++;
-	r->lately++;
+	r->requests += requests;
+	r->lately += requests;
 	return r->id;
 }
 
@@ -226,43 +233,111 @@ static bool fits(struct endpoint *e, const struct route *r)
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
-void route_table_missed(struct route_table *t, uint64_t connection)
+/* The route of a statement of the endpoint; 0: there is none, or not any more. */
+static uint32_t route_of(const struct route_table *t, struct statement s, uint32_t endpoint)
 {
-	route_statements_missed(t->statements, connection);
+	const struct asked_route *r = &t->at[s.route];
+
+	return s.route && r->generation == s.generation && r->endpoint == endpoint ? s.route : 0;
 }
 
-/* The route of what was prepared as this statement; 0: not known. */
-static uint32_t prepared(struct route_table *t, const struct route_asked *asked)
+static uint32_t reserve(void *ctx)
 {
-	struct statement s;
+	struct route_table *t = ctx;
 
-	if (!route_statements_find(t->statements, asked, &s) ||
-	    t->at[s.route].generation != s.generation || t->at[s.route].endpoint != asked->endpoint)
-		return 0;
-	return s.route;
+	return t->store.reserve(t->store.ctx);
 }
 
-uint32_t route_table_id(struct route_table *t, const struct route_asked *asked)
+/* What was executed before it was known; where it stays unknown, its endpoint's protocol may. */
+static void resolve(void *ctx, const struct late_executions *late, struct statement is)
 {
-	static const struct route unknown = { .name = "EXECUTE [not known]", .fixed = 19 };
-	struct endpoint *e = endpoint_of(t, asked->endpoint);
-	const struct route *r = asked->r;
-	bool is_known = fits(e, r);
+	struct route_table *t = ctx;
+	uint32_t number = route_of(t, is, late->endpoint), other = t->free_other;
+	char text[ROUTE_NAME_MAX];
+
+	if (!number) {
+		if (late->is_sure)
+			(void)t->store.define(t->store.ctx, late->id, not_known.name);
+		return;
+	}
+	count(t, number, late->connection, late->requests);
+	if (!other && t->used_others == OTHERS_MAX) {
+		route_without_words(&t->at[number], text);
+		(void)t->store.define(t->store.ctx, late->id, text);
+		return;
+	}
+	if (other)
+		t->free_other = t->others[other].next;
+	else
+		other = ++t->used_others;
+	t->others[other] = (struct other_id) { late->id, t->at[number].others };
+	t->at[number].others = other;
+}
+
+static uint32_t execute(struct route_table *t, struct endpoint *e, const struct route_asked *asked,
+			bool is_known)
+{
+	uint32_t number, late;
+	struct statement is = route_statements_execute(t->statements, asked, is_known, &late);
+
+	number = route_of(t, is, e->id);
+	if (late || !is_known)
+		return late;
+	return count(t, number ? number : number_of(t, e, &not_known), asked->connection, 1);
+}
+
+static bool has_statements(enum route_protocol p)
+{
+	return p == ROUTE_UNKNOWN || p == ROUTE_MYSQL || p == ROUTE_POSTGRES;
+}
+
+uint32_t route_table_id(struct route_table *t, const struct route_asked *request)
+{
+	static const struct route unknown = { .protocol = ROUTE_UNKNOWN };
+	struct endpoint *e = endpoint_of(t, request->endpoint);
+	struct route_asked asked = *request;
+	const struct route *r = asked.r ? asked.r : &unknown;
+	bool is_known = asked.r && fits(e, r);
+	bool may_begin =
+		has_statements((enum route_protocol)e->protocol) && has_statements(r->protocol);
 	uint32_t number = 0;
 
-	route_statements_see(t->statements, asked, is_known);
-	if (!is_known || !*r->name)
-		return 0;
-	if (r->use == ROUTE_EXECUTES) {
-		number = prepared(t, asked);
-		return count(t, number ? number : number_of(t, e, &unknown), asked->connection);
+	asked.r = r;
+	route_statements_see(t->statements, &asked, is_known, may_begin);
+	if (is_known && r->use != ROUTE_EXECUTES && *r->name)
+		number = number_of(t, e, r);
+	if (is_known && r->use == ROUTE_PREPARES)
+		route_statements_prepare(t->statements, &asked,
+					 (struct statement) { number, t->at[number].generation });
+	route_statements_order(t->statements, asked.connection);
+	if (r->use == ROUTE_EXECUTES && (is_known || !e->protocol))
+		return execute(t, e, &asked, is_known);
+	return count(t, number, asked.connection, 1);
+}
+
+/* ---- beginning and end ----------------------------------------------------------------------- */
+
+int route_table_new(struct route_table **out, const struct route_store *store)
+{
+	struct route_table *t = calloc(1, sizeof(*t));
+
+	*out = NULL;
+	if (!t || route_statements_new(&t->statements,
+				       &(struct statement_calls) { reserve, resolve, t })) {
+		free(t);
+		return -ENOMEM;
 	}
-	number = number_of(t, e, r);
-	if (r->use == ROUTE_PREPARES)
-		route_statements_prepare(
-			t->statements, asked,
-			&(struct statement) { number, number ? t->at[number].generation : 0 });
-	return count(t, number, asked->connection);
+	t->store = *store;
+	*out = t;
+	return 0;
+}
+
+void route_table_free(struct route_table *t)
+{
+	if (!t)
+		return;
+	route_statements_free(t->statements);
+	free(t);
 }
 
 /* ---- telling -------------------------------------------------------------------------------- */
@@ -278,10 +353,10 @@ static int settle_endpoint(struct route_table *t, const struct endpoint *e)
 		routes[n++] = &t->at[i];
 	err = route_settle(routes, n, texts);
 	for (size_t i = 0; !err && i < n; i++) {
-		if (routes[i]->is_told)
-			continue;
-		err = t->store.define(t->store.ctx, routes[i]->id, texts[i]);
+		if (!routes[i]->is_told)
+			err = t->store.define(t->store.ctx, routes[i]->id, texts[i]);
 		routes[i]->is_told = true;
+		err = err ? err : tell_others(t, routes[i], texts[i]);
 	}
 	return err;
 }
@@ -290,6 +365,7 @@ int route_table_settle(struct route_table *t)
 {
 	int err = 0;
 
+	route_statements_settle(t->statements);
 	for (uint32_t i = 0; !err && i < ENDPOINTS; i++)
 		err = settle_endpoint(t, &t->endpoints[i]);
 	return err;
@@ -300,4 +376,8 @@ void route_table_each(const struct route_table *t, void (*fn)(void *ctx, uint32_
 	for (uint32_t i = 1; i <= t->used; i++)
 		if (t->at[i].id && !t->at[i].is_told)
 			fn(ctx, t->at[i].id);
+	for (uint32_t i = 1; i <= t->used_others; i++)
+		if (t->others[i].id)
+			fn(ctx, t->others[i].id);
+	route_statements_each(t->statements, fn, ctx);
 }

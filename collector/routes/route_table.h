@@ -31,10 +31,11 @@ struct route_store {
 int route_table_new(struct route_table **out, const struct route_store *store);
 void route_table_free(struct route_table *t);
 
-/* The id of a request's route; 0: it has none. */
+/*
+ * The id of a request's route; 0: it has none. asked->r NULL: how it begins is not known; it may
+ * have prepared a statement. An id that is never told means that it has none, either.
+ */
 uint32_t route_table_id(struct route_table *t, const struct route_asked *asked);
-/* A request whose beginning is not known: it may have prepared a statement. */
-void route_table_missed(struct route_table *t, uint64_t connection);
 
 /* Tells all routes that have no text yet. Returns 0 or the store's error, or -ENOMEM. */
 int route_table_settle(struct route_table *t);

@@ -71,6 +71,14 @@ static uint32_t ask_bytes(struct told *t, uint32_t endpoint, uint64_t connection
 								.r = &r });
 }
 
+/* A request of which nothing is known. */
+static void miss(struct told *t, uint32_t endpoint, uint64_t connection, uint32_t nth)
+{
+	struct route_asked asked = { .endpoint = endpoint, .connection = connection, .nth = nth };
+
+	assert_int_equal(route_table_id(t->table, &asked), 0);
+}
+
 static uint32_t ask(struct told *t, uint32_t endpoint, uint64_t connection, const char *text)
 {
 	return ask_bytes(t, endpoint, connection, 2, text, strlen(text));
@@ -245,7 +253,7 @@ static void log_in(struct told *t, uint64_t connection)
 TEST(executed_statements_are_those_that_were_prepared)
 {
 	struct told *t = new_table();
-	uint32_t orders, users, unknown;
+	uint32_t orders, users, unknown, old;
 
 	log_in(t, 1);
 	orders = prepare(t, 1, 2, "SELECT * FROM orders WHERE id = ?");
@@ -257,11 +265,12 @@ TEST(executed_statements_are_those_that_were_prepared)
 	log_in(t, 2);
 	assert_int_equal(prepare(t, 2, 2, "UPDATE users SET name = ?"), users);
 	assert_int_equal(execute(t, 2, 3, 1), users);
-	assert_int_equal(execute(t, 3, 70, 1), unknown);
+	old = execute(t, 3, 70, 1);
 	assert_int_equal(route_table_settle(t->table), 0);
 	expect(t, users, "UPDATE users");
 	expect(t, orders, "SELECT *"); /* of one connection alone */
 	expect(t, unknown, "EXECUTE [not known]");
+	expect(t, old, "EXECUTE [not known]");
 	free_table(t);
 }
 
@@ -269,27 +278,185 @@ TEST(executed_statements_are_those_that_were_prepared)
 TEST(numbers_of_statements_are_not_guessed)
 {
 	struct told *t = new_table();
-	uint32_t orders, unknown;
+	uint32_t orders, late[3], unknown;
 
 	log_in(t, 1);
 	orders = prepare(t, 1, 2, "SELECT * FROM orders WHERE id = ?");
-	unknown = execute(t, 1, 4, 2); /* the third request is still to come */
+	late[0] = execute(t, 1, 4, 2); /* the third request never comes */
 	prepare(t, 1, 5, "UPDATE users SET name = ?");
 	assert_int_equal(execute(t, 1, 6, 1), orders);
-	assert_int_equal(execute(t, 1, 7, 2), unknown);
-	assert_int_equal(execute(t, 1, 8, 3), unknown);
+	late[1] = execute(t, 1, 7, 2);
+	late[2] = execute(t, 1, 8, 3);
 	/* One of which nothing is known. */
 	log_in(t, 2);
 	orders = prepare(t, 2, 2, "SELECT * FROM orders WHERE id = ?");
-	route_table_missed(t->table, 2);
+	miss(t, 3, 2, 3);
 	prepare(t, 2, 4, "UPDATE users SET name = ?");
 	assert_int_equal(execute(t, 2, 5, 1), orders);
-	assert_int_equal(execute(t, 2, 6, 2), unknown);
+	unknown = execute(t, 2, 6, 2);
 	/* Executions that come out of order do no harm. */
 	log_in(t, 4);
 	orders = prepare(t, 4, 2, "SELECT * FROM orders WHERE id = ?");
 	assert_int_equal(execute(t, 4, 4, 1), orders);
 	assert_int_equal(execute(t, 4, 3, 1), orders);
 	assert_int_not_equal(execute(t, 4, 5, 1), unknown);
+	assert_int_equal(route_table_settle(t->table), 0);
+	expect(t, unknown, "EXECUTE [not known]");
+	for (int i = 0; i < 3; i++)
+		expect(t, late[i], "EXECUTE [not known]");
+	free_table(t);
+}
+
+/* A request of a connection that is read in any order. */
+struct read_late {
+	enum { LOG_IN, PREPARE, EXECUTE, CALL } what;
+	uint32_t nth, number; /* of the statement, from 1 on */
+	uint32_t id;
+};
+
+static const char *const sql[] = { "SELECT a FROM orders", "UPDATE users SET a = ?",
+				   "DELETE FROM carts" };
+static const char *const routes[] = { "SELECT orders", "UPDATE users", "DELETE carts" };
+
+/* Of each connection two prepare a statement each time before they execute those that there are. */
+static size_t make_requests(struct read_late *q, bool has_call)
+{
+	size_t n = 0;
+	uint32_t prepared = 0;
+
+	q[n++] = (struct read_late) { .what = LOG_IN };
+	for (uint32_t i = 0; i < 20; i++) {
+		if (has_call && i == 7)
+			q[n++] = (struct read_late) { .what = CALL };
+		if (prepared < 3 && !(i % 4))
+			q[n++] = (struct read_late) { .what = PREPARE, .number = ++prepared };
+		q[n++] = (struct read_late) { .what = EXECUTE, .number = 1 + i % prepared };
+	}
+	for (size_t i = 0; i < n; i++)
+		q[i].nth = (uint32_t)i + 1;
+	return n;
+}
+
+static void read_one(struct told *t, uint64_t connection, struct read_late *q)
+{
+	if (q->what == LOG_IN)
+		log_in(t, connection);
+	else if (q->what == CALL)
+		mysql(t, connection, q->nth, 0x03, "CALL f()", 8);
+	else if (q->what == PREPARE)
+		q->id = prepare(t, connection, q->nth, sql[q->number - 1]);
+	else
+		q->id = execute(t, connection, q->nth, (uint8_t)q->number);
+}
+
+/* Two rings are read by turns of any length, as a thread had run here and there. */
+static void read_by_turns(struct told *t, uint64_t connection, struct read_late *q, size_t n,
+			  size_t lost)
+{
+	struct read_late *ring[2][30];
+	size_t in[2] = { 0 }, out[2] = { 0 };
+	int on = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		on ^= rand() % 3 == 0;
+		ring[on][in[on]++] = &q[i];
+	}
+	while (out[0] < in[0] || out[1] < in[1]) {
+		on = rand() % 2;
+		for (int turn = rand() % 12; turn && out[on] < in[on]; turn--) {
+			struct read_late *next = ring[on][out[on]++];
+
+			if ((size_t)(next - q) != lost)
+				read_one(t, connection, next);
+		}
+	}
+}
+
+/* How many of the executions are known, each as the statement that it is. */
+static size_t known_of(const struct told *t, const struct read_late *q, size_t n)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (q[i].what != EXECUTE || !q[i].id ||
+		    !strcmp(t->text[q[i].id], "EXECUTE [not known]") || !*t->text[q[i].id])
+			continue;
+		expect(t, q[i].id, routes[q[i].number - 1]);
+		known++;
+	}
+	return known;
+}
+
+/*
+ * Executions of statements are known in whichever order they are read, beginning with the first
+ * one of the endpoint; where a request is lost, none is wrong.
+ */
+TEST(statements_are_known_in_any_order)
+{
+	for (unsigned int seed = 0; seed < 300; seed++) {
+		struct told *t = new_table();
+		struct read_late q[4][30];
+		size_t n[4];
+
+		srand(seed);
+		for (uint32_t i = 0; i < 4; i++) {
+			n[i] = make_requests(q[i], i == 2);
+			read_by_turns(t, 10 + i, q[i], n[i],
+				      i == 3 ? (size_t)rand() % n[i] : SIZE_MAX);
+		}
+		assert_int_equal(route_table_settle(t->table), 0);
+		assert_int_equal(known_of(t, q[0], n[0]), 20);
+		assert_int_equal(known_of(t, q[1], n[1]), 20);
+		known_of(t, q[2], n[2]);
+		known_of(t, q[3], n[3]);
+		free_table(t);
+	}
+}
+
+/* A statement that is prepared by each turn's Parse, under one name; P and B are in requests of
+ * their own. */
+static uint32_t postgres(struct told *t, uint64_t connection, uint32_t nth, char letter,
+			 const char *body, size_t n)
+{
+	char message[100] = { letter, 0, 0, 0, (char)(4 + n) };
+
+	memcpy(message + 5, body, n);
+	return ask_bytes(t, 4, connection, nth, message, 5 + n);
+}
+
+static uint32_t parse(struct told *t, uint64_t connection, uint32_t nth, const char *statement)
+{
+	char body[80] = "s";
+	size_t n = (size_t)snprintf(body + 2, sizeof(body) - 2, "%s", statement);
+
+	return postgres(t, connection, nth, 'P', body, 2 + n + 3);
+}
+
+static uint32_t bind(struct told *t, uint64_t connection, uint32_t nth)
+{
+	return postgres(t, connection, nth, 'B', "\0s\0\0\0\0\0\0\0", 9);
+}
+
+/* A name may get another meaning: an execution has the one that it had then, or none. */
+TEST(names_that_are_used_again_are_not_guessed)
+{
+	struct told *t = new_table();
+	uint32_t orders, users, late, before;
+
+	for (uint64_t c = 1; c < 4; c++) {
+		orders = parse(t, c, 1, sql[0]);
+		users = parse(t, c, 2, sql[1]);
+		assert_int_equal(bind(t, c, 3), users);
+	}
+	before = bind(t, 5, 2);
+	assert_int_equal(parse(t, 5, 1, sql[0]), orders);
+	/* The fourth is still to come: it may have changed it. */
+	assert_int_equal(bind(t, 1, 5), late = bind(t, 1, 6));
+	assert_int_equal(parse(t, 1, 4, sql[0]), orders);
+	assert_int_equal(bind(t, 1, 7), orders);
+	assert_int_equal(route_table_settle(t->table), 0);
+	expect(t, users, routes[1]);
+	expect(t, before, routes[0]);
+	expect(t, late, routes[0]);
 	free_table(t);
 }
