@@ -40,7 +40,6 @@ struct flamegraph_options {
 	double minwidth;       /* in pixels; narrower frames are not drawn; 0: 0.1 */
 	uint32_t max_frames;   /* kept in the file for zooming, or all of minwidth; 0: 100000 */
 	bool reverse, inverted, flamechart;
-	bool fold_kernel; /* what the kernel does at each wakeup, until the reader unfolds it */
 	/*
 	 * For the body of an HTML page: no XML declaration, and as wide as its parent element. It
 	 * handles keys only while it has the focus or the pointer is over it. It keeps its state in

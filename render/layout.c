@@ -17,6 +17,7 @@ struct todo {
 };
 
 struct sibling {
+	double total; /* 0 for all where the names alone give the order */
 	uint32_t key, node, kept;
 };
 
@@ -36,6 +37,8 @@ static int by_key(const void *a, const void *b)
 {
 	const struct sibling *x = a, *y = b;
 
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
 	return x->node < y->node ? -1 : x->node > y->node;
@@ -67,6 +70,7 @@ static int64_t gather(struct work *w, uint32_t node)
 		if (!GROW(w->sib, n, w->sib_cap))
 			return -ENOMEM;
 		w->sib[n].node = c;
+		w->sib[n].total = tree_widest_first(t) ? t->node[c].total : 0;
 		w->sib[n++].key = t->in_order ? c : w->rank[2 * t->node[c].name + leaf];
 	}
 	if (n > FEW)

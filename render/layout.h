@@ -4,7 +4,8 @@
  * Turns the tree into an array of frames: where each starts, how wide it is, how deep it lies.
  * Frames are in preorder (a frame, then its callees from left to right), so the subtree of a frame
  * is the run of deeper frames that follows it. Siblings are sorted by name (see
- * name_table_rank()); a frame's self time lies left of its callees.
+ * name_table_rank()), those of chains by width first (see tree_widest_first()); a frame's self time
+ * lies left of its callees.
  */
 #include <stdint.h>
 

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <math.h>
+#include <stdlib.h>
 
 #include "document.h"
 #include "page.h"
 #include "svg.h"
+
+#define LEAST_SHARE 0.1 /* percent: less is left out */
+
+/* Does it stand for the ends of chains, of which the shares are? */
+static bool is_end(const struct legend_entry *e)
+{
+	return e->share >= 0 && e->ramp >= RAMP_ON_CPU && e->ramp <= RAMP_UNKNOWN;
+}
 
 struct found {
 	const struct document *d;
@@ -42,6 +51,34 @@ static void find(void *ctx, const struct frame *fr, const struct tree_delta *del
 	}
 }
 
+/* What became of a wait, as a word of a sentence: "73 % ran". */
+static const char *sentence_word(enum ramp ramp)
+{
+	switch (ramp) {
+	case RAMP_RUNNING:
+		return "ran";
+	case RAMP_RUNNABLE:
+		return "no CPU";
+	case RAMP_NOT_WOKEN:
+		return "never woken";
+	default:
+		return palette_legend(ramp);
+	}
+}
+
+/* The ends of chains come first, the largest share before the others. */
+static int by_share(const void *pa, const void *pb)
+{
+	const struct legend_entry *a = pa, *b = pb;
+	bool ends_a = is_end(a), ends_b = is_end(b);
+
+	if (ends_a != ends_b)
+		return ends_a ? -1 : 1;
+	if (ends_a && a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	return (int)a->ramp - (int)b->ramp;
+}
+
 int legend_fill(struct legend *lg, const struct document *d)
 {
 	struct found f = { .d = d };
@@ -56,15 +93,20 @@ int legend_fill(struct legend *lg, const struct document *d)
 	} else {
 		err = layout_walk(d->tree, find, &f);
 	}
-	for (unsigned r = 0; r < RAMPS; r++)
-		if (f.seen[r] && palette_legend((enum ramp)r))
-			lg->entry[lg->n++] = (struct legend_entry) {
-				.ramp = (enum ramp)r,
-				.word = r == RAMP_GONE && d->tree->negated
-						? "only after"
-						: palette_legend((enum ramp)r),
-				.share = f.time[r] > 0 ? 100 * f.time[r] / d->whole : -1,
-			};
+	for (unsigned r = 0; r < RAMPS; r++) {
+		double share = f.time[r] > 0 ? 100 * f.time[r] / d->whole : -1;
+
+		if (!f.seen[r] || !palette_legend((enum ramp)r) ||
+		    (share >= 0 && share < LEAST_SHARE))
+			continue;
+		lg->entry[lg->n++] = (struct legend_entry) {
+			.ramp = (enum ramp)r,
+			.word = r == RAMP_GONE && d->tree->negated ? "only after"
+								   : sentence_word((enum ramp)r),
+			.share = share,
+		};
+	}
+	qsort(lg->entry, lg->n, sizeof(*lg->entry), by_share);
 	return err;
 }
 
@@ -75,11 +117,9 @@ static size_t entry_text(const struct legend_entry *e, char *buf, size_t size)
 
 	if (e->share < 0)
 		n = snprintf(buf, size, "%s", e->word);
-	else if (e->share < 0.05)
-		n = snprintf(buf, size, "%s <0.1 %%", e->word);
 	else
-		n = snprintf(buf, size, "%s %.*f %%", e->word, e->share < 0.95 ? 1 : 0,
-			     e->share < 0.95 ? e->share : round(e->share));
+		n = snprintf(buf, size, "%.*f %% %s", e->share < 0.95 ? 1 : 0,
+			     e->share < 0.95 ? e->share : round(e->share), e->word);
 	return n < 0 ? 0 : (size_t)n;
 }
 
@@ -93,7 +133,7 @@ static void put_key(FILE *f, const struct legend_entry *e)
 	if (ramp == RAMP_ON_CPU && e->share >= 0)
 		fputs(" data-key=\"[on-CPU]\"", f);
 	else if (ramp >= RAMP_INTERRUPT && ramp <= RAMP_UNKNOWN)
-		fprintf(f, " data-key=\"[%s]\"", e->word);
+		fprintf(f, " data-key=\"[%s]\"", palette_legend(ramp));
 	else if (ramp >= RAMP_LINK_1 && ramp < RAMP_LINK_1 + PALETTE_LINKS)
 		fprintf(f, " data-key=\"link %d\"", (int)ramp - RAMP_LINK_1 + 1);
 }

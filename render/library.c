@@ -39,7 +39,6 @@ static int take_options(struct page *pg, const struct flamegraph_options *o)
 	pg->countname = o->countname;
 	pg->inverted = o->inverted;
 	pg->embedded = o->embedded;
-	pg->fold_kernel = o->fold_kernel;
 	pg->keys = o->keys;
 	pg->slices = o->slices;
 	pg->slice_factor = o->slice_factor > 0 ? o->slice_factor : 1;

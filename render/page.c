@@ -97,7 +97,7 @@ void page_settle(struct page *pg, struct tree *t, unsigned decimals)
 	if (!pg->background)
 		pg->background = t->diff ? "#fafafc" : pg->palette->background;
 	if (!pg->title)
-		pg->title = default_title(pg, t);
+		pg->title = pg->remarks.title ? pg->remarks.title : default_title(pg, t);
 	/* Chain graphs are new to most readers: explain how to read one. */
 	if (!pg->subtitle && t->chain) {
 		pg->subtitle = reading(pg->inverted, t->diff);
@@ -206,8 +206,6 @@ static void write_data_head(FILE *f, const struct document *d)
 	number_attr(f, "data-factor", pg->factor);
 	number_attr(f, "data-scale", data_scale(d));
 	number_attr(f, "data-chain", d->tree->chain);
-	if (pg->fold_kernel)
-		number_attr(f, "data-fold", 1);
 	number_attr(f, "data-frames", d->layout->n);
 	number_attr(f, "data-left-out", (double)d->layout->left_out);
 	if (d->sums)

@@ -40,7 +40,6 @@ struct page {
 	bool inverted, negate;
 	bool by_total;	  /* differential: compare total counts, not own ones */
 	bool compares;	  /* .by_total is given, no default */
-	bool fold_kernel; /* the script folds the kernel's part of wakeups at first */
 	bool embedded;	  /* for the body of an HTML page, as wide as its parent element */
 	const char *keys; /* what the keys in that page's fragment begin with; NULL: nothing */
 	const struct palette *palette; /* NULL: default */

@@ -5,8 +5,10 @@
 
 /*
  * Each channel runs from base to base + span over the shades. The ranges up to orange are those of
- * flamegraph.pl, without the darkest shades. The ramps of a chain graph can be told apart with any
- * of the common colour blindnesses, too (tests/unit/render_palette.c simulates them).
+ * flamegraph.pl, without the darkest shades. The ramps of a chain graph and of a difference have
+ * 3:1 to the ground and to delimiters, in the light and in the dark: a luminance from 0.13 to 0.28.
+ * Those of a chain graph can be told apart with any of the common colour blindnesses, too
+ * (tests/unit/render_palette.c measures and simulates that).
  */
 static const struct ramp_range {
 	uint8_t base[3];
@@ -23,19 +25,19 @@ static const struct ramp_range {
 	[RAMP_YELLOW] = { { 175, 175, 50 }, { 55, 55, 20 }, NULL },
 	[RAMP_PURPLE] = { { 190, 80, 190 }, { 65, 60, 65 }, NULL },
 	[RAMP_ORANGE] = { { 190, 90, 0 }, { 65, 65, 0 }, NULL },
-	[RAMP_STACK_DELIM] = { { 64, 64, 64 }, { 0, 0, 0 }, NULL },
-	[RAMP_PART_DELIM] = { { 208, 208, 208 }, { 0, 0, 0 }, NULL },
-	[RAMP_OFF_CPU] = { { 122, 146, 232 }, { 36, 34, 20 }, "off-CPU" },
-	[RAMP_LINK_1 + 0] = { { 166, 232, 226 }, { 18, 10, 10 }, "1st waker" },
-	[RAMP_LINK_1 + 1] = { { 128, 214, 214 }, { 18, 10, 12 }, "2nd" },
-	[RAMP_LINK_1 + 2] = { { 96, 198, 200 }, { 16, 10, 12 }, "3rd" },
-	[RAMP_LINK_1 + 3] = { { 70, 182, 180 }, { 16, 10, 12 }, "4th" },
-	[RAMP_LINK_1 + 4] = { { 66, 168, 156 }, { 16, 10, 12 }, "5th" },
-	[RAMP_LINK_1 + 5] = { { 74, 156, 134 }, { 16, 10, 12 }, "6th" },
-	[RAMP_LINK_1 + 6] = { { 88, 148, 120 }, { 14, 10, 12 }, "7th" },
-	[RAMP_LINK_1 + 7] = { { 104, 142, 110 }, { 14, 10, 12 }, "8th" },
-	[RAMP_OBJECT] = { { 122, 69, 166 }, { 12, 12, 14 }, "object" },
-	[RAMP_SAMPLE] = { { 20, 138, 84 }, { 20, 20, 20 }, "sample" },
+	[RAMP_STACK_DELIM] = { { 16, 16, 16 }, { 0, 0, 0 }, NULL },
+	[RAMP_PART_DELIM] = { { 144, 144, 144 }, { 0, 0, 0 }, NULL },
+	[RAMP_OFF_CPU] = { { 87, 119, 209 }, { 12, 12, 12 }, "off-CPU" },
+	[RAMP_LINK_1 + 0] = { { 17, 136, 143 }, { 8, 8, 8 }, "1st waker" },
+	[RAMP_LINK_1 + 1] = { { 22, 112, 134 }, { 8, 8, 8 }, "2nd" },
+	[RAMP_LINK_1 + 2] = { { 30, 150, 140 }, { 8, 8, 8 }, "3rd" },
+	[RAMP_LINK_1 + 3] = { { 20, 118, 118 }, { 8, 8, 8 }, "4th" },
+	[RAMP_LINK_1 + 4] = { { 44, 148, 118 }, { 8, 8, 8 }, "5th" },
+	[RAMP_LINK_1 + 5] = { { 34, 120, 100 }, { 8, 8, 8 }, "6th" },
+	[RAMP_LINK_1 + 6] = { { 64, 146, 100 }, { 8, 8, 8 }, "7th" },
+	[RAMP_LINK_1 + 7] = { { 56, 118, 86 }, { 8, 8, 8 }, "8th" },
+	[RAMP_OBJECT] = { { 146, 77, 186 }, { 6, 6, 6 }, "object" },
+	[RAMP_SAMPLE] = { { 16, 159, 74 }, { 6, 6, 6 }, "sample" },
 #define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) \
 	[RAMP_##NAME] = { RGB colour, RGB spread, name },
 #define MARK(NAME, name, colour, sentence) [RAMP_##NAME] = { RGB colour, { 0, 0, 0 }, name },
@@ -44,8 +46,8 @@ static const struct ramp_range {
 		red, green, blue \
 	}
 #include "ends.def"
-	[RAMP_MORE] = { { 224, 224, 224 }, { 31, -154, -154 }, "more" },
-	[RAMP_LESS] = { { 224, 224, 224 }, { -124, -114, 31 }, "less" },
+	[RAMP_MORE] = { { 128, 128, 128 }, { 82, -92, -92 }, "more" },
+	[RAMP_LESS] = { { 128, 128, 128 }, { -92, -30, 98 }, "less" },
 	[RAMP_GONE] = { { 255, 255, 255 }, { 0, 0, 0 }, "only before" },
 };
 
@@ -208,13 +210,13 @@ static enum ramp chain(const char *s, size_t len)
 		if (is_object(s, len))
 			return RAMP_OBJECT;
 	}
-	return ends_with(s, len, "_[w]") ? RAMP_AQUA : RAMP_BY_LINK;
+	return ends_with(s, len, "_[w]") ? RAMP_LINK_1 : RAMP_BY_LINK;
 }
 
 static const struct palette palettes[] = {
 	{ "hot", "yellow", .ramp = RAMP_HOT },	   { "mem", "green", .ramp = RAMP_MEM },
 	{ "io", "blue", .ramp = RAMP_IO },	   { "wakeup", "blue", .ramp = RAMP_AQUA },
-	{ "chain", "blue", .ramp_of = chain },	   { "java", "yellow", .ramp_of = java },
+	{ "chain", "#fafafc", .ramp_of = chain },  { "java", "yellow", .ramp_of = java },
 	{ "js", "yellow", .ramp_of = js },	   { "perl", "yellow", .ramp_of = perl },
 	{ "python", "yellow", .ramp_of = python }, { "rust", "yellow", .ramp_of = rust },
 	{ "red", "grey", .ramp = RAMP_RED },	   { "green", "grey", .ramp = RAMP_GREEN },

@@ -45,7 +45,7 @@ enum ramp {
 
 struct palette {
 	const char *name;
-	const char *background; /* yellow, green, blue or grey */
+	const char *background; /* yellow, green, blue, grey or #rrggbb */
 	enum ramp ramp;
 	enum ramp (*ramp_of)(const char *name, size_t len); /* NULL: all names are on .ramp */
 };

@@ -225,7 +225,7 @@ static void write_edges(FILE *f, const struct document *d)
 
 		if (!is_wide(d, i) || !in_waker(d, i))
 			continue;
-		fputs(any ? "M" : "<path class=\"side\" fill=\"#0b6e69\" d=\"M", f);
+		fputs(any ? "M" : "<path class=\"side\" fill=\"#101010\" d=\"M", f);
 		svg_fixed(f, PAGE_XPAD + fr->start * d->px);
 		putc_unlocked(' ', f);
 		svg_fixed(f, row_y(d, fr->depth));

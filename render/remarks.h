@@ -2,7 +2,8 @@
 #pragma once
 /*
  * Remarks on the input that the picture shows below its headings: lines "[note] TEXT 0", which
- * chainwalk writes. A line without counts has no frames for other tools.
+ * chainwalk writes. A line without counts has no frames for other tools. "[note] title: TEXT 0" is
+ * the title of the picture, if the user gave none.
  */
 #include <stdbool.h>
 
@@ -11,11 +12,13 @@
 #define REMARKS_MAX 4 /* that are shown; of others only that there are more */
 
 struct remarks {
+	char *title; /* NULL: none */
 	char *text[REMARKS_MAX];
 	unsigned n;
 	bool more;
 };
 
-/* Takes the line if it is a remark; equal ones once. 1: it is one; 0: it is not; or -ENOMEM. */
+/* Takes the line if it is a remark; equal ones, and titles, once. 1: it is one; 0: it is not; or
+ * -ENOMEM. */
 int remarks_take(struct remarks *r, const struct folded_line *line);
 void remarks_free(struct remarks *r);

@@ -65,6 +65,13 @@ struct tree {
 	uint32_t edges, edge_mask, wides;
 };
 
+/* Are the widest callees first, so that a reader meets what matters? Where order says nothing else.
+ */
+static inline bool tree_widest_first(const struct tree *t)
+{
+	return t->chain && !t->diff && !t->in_order;
+}
+
 /* Set .in_order and .diff between tree_init() and the first tree_add_path(). 0 or -ENOMEM. */
 int tree_init(struct tree *t);
 void tree_free(struct tree *t);

@@ -227,7 +227,6 @@ static int draw_graph(const struct graph_lines *l, uint32_t frames, uint32_t joi
 		.max_frames = frames,
 		/* Those that are as wide as that are in the graph in any case. */
 		.minwidth = 0.1 * GRAPH_FRAMES / frames,
-		.fold_kernel = true,
 		.slices = joined ? (l->n + joined - 1) / joined : 0,
 		.slice_factor = 0.001, /* from ns to us */
 	};

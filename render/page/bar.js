@@ -27,7 +27,7 @@ const caseButton = button("Aa", "Match case (Ctrl-I)", () => go({ exact: state.e
 const flipButton = button("\u21c5 Flip", "Turn upside down (V)", () => go({ flip: state.flip ? "" : "1" }));
 const leavesButton = button("\u22d4 Merge", "Merge from the leaves (R)",
 	() => go({ leaves: state.leaves ? "" : "1", sandwich: "" }, true));
-const foldButton = button("Fold kernel", "Fold what the kernel does at each wakeup (K)", () => go({
+const foldButton = button("Everything", "Show everything: also what the kernel does at each wakeup, how threads start, and each nameless frame (K)", () => go({
 	kernel: foldsKernel() ? FOLDED ? "whole" : "" : FOLDED ? "" : "folded" }));
 const helpButton = button("?", "Keys (?)", () => toggleHelp());
 const headButton = button("Legend", "Subtitle and legend", () => {
@@ -101,7 +101,7 @@ function updateBar() {
 	caseButton.setAttribute("aria-pressed", !!state.exact);
 	flipButton.setAttribute("aria-pressed", !!state.flip);
 	leavesButton.setAttribute("aria-pressed", !!state.leaves);
-	foldButton.setAttribute("aria-pressed", foldsKernel());
+	foldButton.setAttribute("aria-pressed", !foldsKernel());
 	headButton.hidden = !isNarrow();
 	headButton.setAttribute("aria-pressed", svg.classList.contains("explained"));
 	field.placeholder = isNarrow() ? "Search" : "Search (" + HOW_TO_SEARCH + ")";

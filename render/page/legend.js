@@ -70,10 +70,11 @@ function legendTimes() {
 	return sum;
 }
 
-// "running 70 %"; where chains are not seen from the sleeper on, links and ends have no shares.
+// "70 % ran"; where chains are not seen from the sleeper on, links and ends have no shares.
 function legendText(word, t) {
 	const p = 100 * t / wholeTime();
-	return word + (t === undefined || !chainView() ? "" : (view.rest > 0 ? " \u2265" : "") + (p && p < 0.05 ? " <0.1 %" : " " + p.toFixed(p && p < 0.95 ? 1 : 0) + " %"));
+	return t === undefined || !chainView() ? word :
+		(view.rest > 0 ? "\u2265 " : "") + (p && p < 0.05 ? "<0.1" : p.toFixed(p && p < 0.95 ? 1 : 0)) + " % " + word;
 }
 
 let sharesOf = null; // the view that the legend has the shares of
@@ -86,7 +87,7 @@ function updateHead() {
 	for (const t of view === sharesOf ? [] : texts) {
 		const { key, word } = t.dataset, first = t.dataset.first = t.dataset.first || t.textContent;
 		// what the program wrote is of all frames, also of those that the file does not have
-		const says = view === base ? first : legendText(word, key ? sum[key] || 0 : sum[word]);
+		const says = unfiltered() && !state.leaves ? first : legendText(word, key ? sum[key] || 0 : sum[word]);
 		changed = changed || says !== t.textContent;
 		t.textContent = says;
 	}

@@ -48,8 +48,8 @@ function visible() {
 	const x = Math.max(0, -box.left / scale), y = Math.max(0, (above - box.top) / scale);
 	return {
 		x, y, scale,
-		w: Math.min(outer, (innerWidth - box.left) / scale) - x,
-		h: Math.min(Number(svg.getAttribute("height")), (below - box.top) / scale) - y,
+		w: Math.max(0, Math.min(outer, (innerWidth - box.left) / scale) - x),
+		h: Math.max(0, Math.min(Number(svg.getAttribute("height")), (below - box.top) / scale) - y),
 	};
 }
 

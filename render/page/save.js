@@ -13,7 +13,7 @@ function viewWords() {
 	if (state.leaves)
 		list.push("merged from the leaves");
 	if (foldsKernel())
-		list.push("the kernel's part of wakeups folded");
+		list.push("folded: what the kernel does at each wakeup, how threads start, runs of nameless frames");
 	for (const b of chips.children)
 		list.push(b.dataset.words);
 	if (state.search)

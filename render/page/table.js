@@ -3,7 +3,7 @@
 
 const tablePanel = make(SVG, "foreignObject", { class: "panel" });
 const OBJECT = new RegExp("^\\[(" + (opt.objects || "-") + ")( .*)?\\]$");
-let tab = "functions", sortKey = "whole", tableFilter = "";
+let tab = "functions", sortKey = "self", tableFilter = "";
 
 // Own and total counts by name, of the zoomed part; recursion counts once.
 function totals() {
@@ -20,7 +20,7 @@ function totals() {
 }
 
 // Are the sums of all frames, which the file has, those that are shown?
-const ofAll = () => complete() && !state.zoom && byId("sums");
+const ofAll = () => unfiltered() && !state.zoom && byId("sums");
 
 function sumUp() {
 	const t = new Map(), open = new Uint32Array(names.length), path = [], z = state.zoom;
@@ -93,7 +93,8 @@ function toggleTable() {
 	svg.append(tablePanel);
 	fillTable();
 	settle();
-	tablePanel.querySelector("button").focus();
+	bringRoot();
+	tablePanel.querySelector("button").focus({ preventScroll: true });
 }
 
 function fillTable() {
@@ -180,7 +181,7 @@ function fillRows(table, list) {
 const helpPanel = make(SVG, "foreignObject", { class: "panel help" });
 const KEYS_HELP = [["click, Enter", "zoom to a frame"], ["right click, M", "menu of a frame"], ["Home; Backspace", "whole graph; caller"],
 	["arrows", "from frame to frame"], ["/ or Ctrl-F; N, Shift-N", "search; next, previous match"], ["Ctrl-I", "match case"],
-	["V", "turn upside down"], ["R; S", "merge from the leaves; graph of callers and callees"], ["K", "fold the kernel's part of wakeups"],
+	["V", "turn upside down"], ["R; S", "merge from the leaves; graph of callers and callees"], ["K", "show everything, or fold what is in every chain"],
 	["T", "table"], ["B", "callers and callees beside the graph"], ["C, L, Shift-C", "copy name, stack, folded line"], ["Esc", "close, clear, reset"]];
 
 function toggleHelp() {

@@ -13,7 +13,7 @@ let drawn = null;
 const NEEDLE = 4, NEEDLES_WIDTH = 0.05, NEEDLES_ROWS = 8;
 let needles = []; // for each side: the row and what it says
 const texts = new Map(); // of the frames with room for their name, once the script has drawn them
-const SIDE = "#0b6e69"; // as in picture.c
+const SIDE = "#101010"; // as in picture.c
 
 // ---- layout: the frames of at least the minimum width, row by row ----
 function layout() {

@@ -22,12 +22,13 @@ function readScope() {
 // All of the time that is shown: 100 %.
 const wholeTime = () => view.whole ?? base.end[0];
 
-// Does the view have all stacks, as they are or from their leaves?
-function complete() {
-	return !(foldsKernel() || state.sandwich || state.focus || state.hide.length || state.drop.length ||
+// Does the view have all stacks, folded or not, as they are or from their leaves?
+function unfiltered() {
+	return !(state.sandwich || state.focus || state.hide.length || state.drop.length ||
 		state.recursion || scope.threads || scope.slices || state.only || state.without.length || state.thread || state.side !== USUAL_SIDE);
 }
 
+const complete = () => !foldsKernel() && unfiltered();
 const plain = () => complete() && !state.leaves;
 
 // The view without the merging from the leaves, in which a function's own counts are those of its callers.
@@ -91,8 +92,10 @@ function add(t, k, from, j) {
 	t.g[k] += from.g[j];
 }
 
-// Is what the kernel does at each wakeup folded? The address has what is not the default.
-const FOLDED = num("fold") > 0;
+// Is what stands in every chain folded: what the kernel does at each wakeup, and how a thread starts; are runs of
+// nameless frames one? Chains open so, at what differs. The address has what is not the default.
+const FOLDED = CHAIN && !DIFF;
+const STARTS = /^(_start|__libc_start_(main|call_main)(_\w+)?|(__)?clone3?|start_thread|thread_start)$/;
 const foldsKernel = () => CHAIN && (FOLDED ? state.kernel !== "whole" : state.kernel === "folded");
 
 // Functions of the kernel: in a waker's stack before the one that woke; where a system call or a thread begins; and
@@ -107,7 +110,8 @@ function kernelFrames(v) {
 	const n = v.name.length, fold = new Uint8Array(n), part = new Uint8Array(n), woke = new Uint8Array(n);
 	const slept = new Uint8Array(n); // did a thread sleep in it, or is it the last of a waker's stack?
 	const more = new Uint8Array(n); // does the kernel's part of its link end above it: at `-`, or an interrupt's end?
-	const all = (re) => names.map((s) => re.test(bare(s).replace(/(\.\w+)+$/, "")));
+	const all = (re) => names.map((s) => re.test(bare(s).replace(/(@@?[\w.]+|(\.\w+)+)$/, "")));
+	const starts = all(STARTS);
 	const wakes = all(WAKES), enters = all(ENTRY), sleeps = all(SLEEPS), inSleep = all(SLEPT);
 	const alone = new Uint8Array(n); // is the stack in which the waker slept above it, and no other part?
 	const named = new Uint8Array(n); // is it the name of a waker whose stack is the kernel's alone: see nameInLink()
@@ -127,7 +131,10 @@ function kernelFrames(v) {
 	for (let i = 1; i < n; i++) {
 		const id = v.name[i], s = names[id], up = v.parent[i], waker = v.link[i];
 		part[i] = s === "--" ? 0 : part[up] + (s === "-" ? 1 : 0);
-		if (s === "-" || s === "--" || id === rest || v.depth[i] < 2 || v.part[i] || endOf(v, i))
+		if (s === "-" || s === "--" || id === rest || v.depth[i] < 2 || endOf(v, i))
+			continue;
+		fold[i] = starts[id] && !slept[i];
+		if (fold[i] || v.part[i])
 			continue;
 		if (part[i] === (waker ? 3 : 1)) // see nameInLink()
 			fold[i] = !slept[i] || sleeps[id];
@@ -142,17 +149,39 @@ function kernelFrames(v) {
 	return fold;
 }
 
+// By name: itself; of a function without one, as [libruby-3.1.so.3.1.2+0x249b9], its file.
+const NAMELESS = /^(\[[^\]\s]+)\+0x[0-9a-f]+\]$|^(\[unknown)\]$/;
+let knownAs = null, rankOf = null;
+function knownNames() {
+	if (knownAs)
+		return knownAs;
+	const ids = new Map(names.map((s, k) => [s, k]));
+	knownAs = names.map((s, k) => {
+		const file = NAMELESS.exec(s);
+		if (!file)
+			return k;
+		const known = (file[1] || file[2]) + "]";
+		if (!ids.has(known)) {
+			ids.set(known, names.push(known) - 1);
+			style.push(style[k]);
+		}
+		return ids.get(known);
+	});
+	rankOf = null;
+	return knownAs;
+}
+
 // The frames that are left by thread, ends, focus, hidden names, dropped libraries, recursion.
 function chosen() {
 	const v = base, n = v.name.length, map = new Int32Array(n), t = newTree(v.name[0]);
+	const folds = foldsKernel() ? kernelFrames(v) : null, known = folds ? knownNames() : null;
 	const hidden = names.map((s) => s !== "--" && s !== "-" && (state.hide.includes(bare(s)) ||
 		(state.drop.length > 0 && state.drop.includes(library(s)))));
 	hidden[rest] = false; // its time is not that of its caller
 	const focus = names.map((s) => bare(s) === state.focus), fits = endFilter();
-	const folds = foldsKernel() ? kernelFrames(v) : null;
 	// A link can name a thread that this graph does not have.
-	const known = v.depth.some((d, i) => d === 1 && names[v.name[i]] === state.thread);
-	const thread = known ? state.thread : "", among = scope.threads && new Set(scope.threads);
+	const there = v.depth.some((d, i) => d === 1 && names[v.name[i]] === state.thread);
+	const thread = there ? state.thread : "", among = scope.threads && new Set(scope.threads);
 	const mine = scope.slices ? ownOfSlices(scope.slices) : DIFF ? v.ownAfter : v.own;
 	t.whole = scope.slices ? mine.reduce((sum, ns) => sum + ns, 0) : base.end[0];
 	map[0] = state.focus ? -1 : 0;
@@ -168,7 +197,8 @@ function chosen() {
 		if (i && up < 0)
 			map[i] = focus[id] ? callee(t, 0, id, i) : -1;
 		else if (i)
-			map[i] = hidden[id] || (folds && folds[i]) || (state.recursion && up && t.name[up] === id) ? up : callee(t, up, id, i);
+			map[i] = hidden[id] || (folds && folds[i]) || (state.recursion && up && t.name[up] === id) ||
+				(known && NAMELESS.test(names[id]) && t.name[up] === known[id] && !endOf(v, i)) ? up : callee(t, up, known ? known[id] : id, i);
 		const k = map[i];
 		if (k < 0 || !fits(i) || (!i && (thread || among)))
 			continue;
@@ -279,7 +309,7 @@ function arrange(t) {
 	const order = new Uint32Array(n - 1).map((x, k) => k + 1);
 	if (!ORDERED) {
 		const rank = ranks();
-		order.sort((x, y) => rank[t.name[x]] - rank[t.name[y]]);
+		order.sort((x, y) => (FOLDED ? width[y] - width[x] : 0) || rank[t.name[x]] - rank[t.name[y]]);
 	}
 	let frames = 1;
 	for (let k = n - 1; k--;) {
@@ -332,7 +362,6 @@ function arrange(t) {
 	return v;
 }
 
-let rankOf = null;
 function ranks() {
 	if (!rankOf) {
 		const order = names.map((s, k) => k).sort((x, y) => names[x] < names[y] ? -1 : names[x] > names[y] ? 1 : 0);

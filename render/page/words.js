@@ -54,20 +54,19 @@ function wakers(i) {
 		(list.length > 3 ? " and " + (list.length - 3) + " more" : "");
 }
 
-// The waker's name in the link that ends in frame j. Usually this is frame j. With
+// The frame with the waker's name in the link that ends in frame j. Usually this is frame j. With
 // chainwalk --blocked-stacks the stack in which the waker slept follows the name, which is then the
 // frame before the second `-`, or, for a kernel thread, before the only one:
 // kernel - user NAME - user - kernel, or kernel NAME - kernel.
-function nameInLink(j) {
+function nameFrame(j) {
 	const before = [];
-	let i = j;
-	for (; names[name[i]] !== "--" && i; i = parent[i])
+	for (let i = j; names[name[i]] !== "--" && i; i = parent[i])
 		if (names[name[i]] === "-")
 			before.unshift(parent[i]);
-	if (!SLEPT.test(names[name[j]]) || !before.length)
-		return names[name[j]];
-	return names[name[before[before.length > 1 ? 1 : 0]]];
+	return before.length > 1 ? before[1] : before.length && SLEPT.test(names[name[j]]) ? before[0] : j;
 }
+
+const nameInLink = (j) => names[name[nameFrame(j)]];
 
 // The last frame of the off-CPU stack below frame i; i itself if it is in that stack.
 function waitOf(i) {
@@ -101,8 +100,9 @@ function widestChain(i) {
 	return path;
 }
 
-// "for a TCP socket in read": what the sleeper of a chain waited for, and its function that did so.
-function waitedFor(path) {
+// "for a TCP socket in read": what the sleeper of a chain waited for, and its function that did so. in main, of which that
+// function is a callee: "in main for a TCP socket (read)".
+function waitedFor(path, inside) {
 	let thing = "", place = "", kernel = false;
 	for (const j of path.slice(1)) {
 		const s = names[name[j]], object = OBJECT.exec(s);
@@ -114,8 +114,12 @@ function waitedFor(path) {
 			place = " in " + short(label(j), 40);
 		kernel = kernel || object || s === "-";
 	}
-	return thing + place;
+	const leaf = inside && place.replace(/^ in /, "");
+	return inside ? " in " + inside + thing + (leaf && leaf !== inside ? " (" + leaf + ")" : "") : thing + place;
 }
+
+// Is it a function of a sleeper or of a waker?
+const isFunction = (i) => depth[i] > 1 && !part[i] && !isDelim(i) && !isEnd(i) && !isThread(i) && !OBJECT.test(names[name[i]]);
 
 // "cart waited for a TCP socket in read; nginx woke it.": the widest chain through a frame.
 function sentence(i) {
@@ -129,6 +133,7 @@ function sentence(i) {
 	if (s === "-")
 		return "Between functions of the program and of the kernel.";
 	const path = widestChain(i), who = short(names[name[path[0]]], 40), near = Math.max(1, link[i]);
+	const inside = isFunction(i) ? short(label(i), 40) : "";
 	if (part[i] === ON_CPU || s === "[on-CPU]")
 		return who + " ran.";
 	// Who woke the thread before, or why nobody did: by the last frame of that link, or an end.
@@ -141,13 +146,14 @@ function sentence(i) {
 		else if (woke && part[i] === SAMPLE)
 			return woke + " ran this while " + before + " waited.";
 		else if (woke || isEnd(j))
-			says = "; " + (woke && !(next && byInterrupt(next)) ? woke + " woke it" : ENDS[endKey(names[name[woke ? next : j]])]);
+			says = "; " + (woke && !(next && byInterrupt(next)) ? (woke === before ? "another " : "") + woke + " woke it" +
+				(inside && link[j] === link[i] ? " in " + inside : "") : ENDS[endKey(names[name[woke ? next : j]])]);
 		if (says)
 			told = j;
 	}
 	const most = time(told) / time(i);
 	return (near > 1 ? before + ", for which " + who + " waited, had waited itself" :
-		who + (s === "[preempted]" ? " was preempted" : " waited" + waitedFor(path))) + says +
+		who + (s === "[preempted]" ? " was preempted" : " waited" + waitedFor(path, link[i] ? "" : inside))) + says +
 		(most < 0.995 ? " (" + percent(most, 1) + " of this frame)." : ".");
 }
 
@@ -212,5 +218,5 @@ function byInterrupt(i) {
 function isThread(i) {
 	const above = firstCallee(i);
 	return chainView() && depth[i] > 0 && !SLEPT.test(names[name[i]]) && (depth[i] === 1 || (link[i] > 0 && last[i] > above &&
-		(names[name[above]] === "--" || (isEnd(above) && !byInterrupt(above)))));
+		(names[name[above]] === "--" || (isEnd(above) && !byInterrupt(above))) && nameFrame(i) === i));
 }

@@ -14,10 +14,10 @@ const timed = ["delta;nap;--;wake;tick;irq_entry;[interrupt] 1000"];
 test("a chain graph has its palette, unit and legend by default", async () => {
 	const page = await open(render(folded));
 	const legend = await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent));
-	is(legend, ["off-CPU", "1st waker 90 %", "2nd 20 %", "running 90 %", "runnable 11 %"], "legend");
-	const fills = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#fg-frames g")]
-		.map((g) => [g.querySelector("text").textContent, g.querySelector("rect").getAttribute("fill")])));
-	is(fills["--"], "#404040", "colour of --");
+	is(legend, ["90 % ran", "11 % no CPU", "off-CPU", "90 % 1st waker", "20 % 2nd"], "legend");
+	const fills = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#fg-frames text")]
+		.map((t) => [t.textContent, t.previousElementSibling.getAttribute("fill")])));
+	is(fills["--"], "#101010", "colour of --");
 	if (fills.wake === fills.recv || fills["[running]"] === fills.charlie)
 		throw new Error("parts are not told apart: " + JSON.stringify(fills));
 	has(await hover(page, "alpha"), "1.00 ms, 50.0 % of all", "time in a handy unit");
@@ -28,7 +28,7 @@ test("the hover text has the link, the waker, and the share of the wait", async 
 	const first = await hover(page, "send");
 	has(first, "link 1, waker bravo", "first link");
 	has(first, "80.0 % of this wait of alpha", "share of the wait");
-	const second = await hover(page, "cwork");
+	const second = await hover(page, "cwork", 1);
 	has(second, "link 2, waker charlie", "second link");
 	has(second, "40.0 % of this wait of alpha", "share of the wait");
 	has(await hover(page, "recv"), "off-CPU stack of alpha", "the stack that slept");
@@ -69,7 +69,7 @@ test("names of threads are bold", async () => {
 });
 
 test("an interrupt is shown as one, and its entry function is not bold", async () => {
-	const page = await open(render(timed));
+	const page = await open(render(timed), { fragment: "#kernel=whole" });
 	has(await hover(page, "tick"), "link 1, waker an interrupt", "hover within the link");
 	has(await hover(page, "[interrupt]"), "link 1, waker an interrupt", "hover at its end");
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-frames text[font-weight]")]
@@ -98,8 +98,8 @@ test("a chain graph taller than the window is scrolled to its root", async () =>
 test("an icicle chain graph has the legend, links and wakers", async () => {
 	const page = await open(render(folded, "--inverted"));
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 90 %", "2nd 20 %", "running 90 %", "runnable 11 %"], "legend");
-	has(await hover(page, "cwork"), "link 2, waker charlie", "hover");
+		["90 % ran", "11 % no CPU", "off-CPU", "90 % 1st waker", "20 % 2nd"], "legend");
+	has(await hover(page, "cwork", 1), "link 2, waker charlie", "hover");
 	if (!((await frame(page, "alpha")).y < (await frame(page, "recv")).y))
 		throw new Error("the root is not on top");
 });
@@ -130,18 +130,18 @@ test("the legend counts nested objects once, and follows the filters", async () 
 		"charlie;main;recv;[runnable] 20",
 	]);
 	const page = await open(svg);
-	const whole = ["off-CPU", "1st waker 80 %", "object 80 %", "timer 20 %", "running 60 %", "runnable 20 %"];
+	const whole = ["60 % ran", "20 % timer", "20 % no CPU", "off-CPU", "80 % 1st waker", "80 % object"];
 	is(await legendOf(page), whole, "the whole graph");
 	is(await legendOf(await open(svg, { context: { javaScriptEnabled: false } })), whole, "without the script");
 	await clickLegend(page, "timer");
 	await clickLegend(page, "timer");
-	is(await legendOf(page), ["off-CPU", "1st waker 60 %", "object 60 %", "timer 0 %", "running 60 %", "runnable 20 %"], "without timers");
+	is(await legendOf(page), ["60 % ran", "0 % timer", "20 % no CPU", "off-CPU", "60 % 1st waker", "60 % object"], "without timers");
 	await clickLegend(page, "timer");
 	await page.selectOption("select[aria-label='Show one thread']", "charlie");
-	is(await legendOf(page), ["off-CPU", "1st waker 0 %", "object 0 %", "timer 0 %", "running 0 %", "runnable 20 %"], "one thread");
+	is(await legendOf(page), ["0 % ran", "0 % timer", "20 % no CPU", "off-CPU", "0 % 1st waker", "0 % object"], "one thread");
 	await page.goBack();
 	await page.keyboard.press("r");
-	is(await legendOf(page), ["off-CPU", "1st waker", "object", "timer", "running", "runnable"], "merged from the leaves there are no links");
+	is(await legendOf(page), ["ran", "timer", "no CPU", "off-CPU", "1st waker", "object"], "merged from the leaves there are no links");
 });
 
 const clickLegend = (page, text) => page.locator("#fg-legend text", { hasText: text }).click();
@@ -149,14 +149,14 @@ const hash = (page) => page.evaluate(() => decodeURIComponent(location.hash));
 
 test("the legend keeps one end, hides it, and shows all again", async () => {
 	const page = await open(render(folded));
-	await clickLegend(page, "runnable");
+	await clickLegend(page, "no CPU");
 	is([(await labels(page)).includes("[running]"), (await labels(page)).filter((s) => /^\[runn/.test(s)).length], [false, 2], "only this end");
 	near((await frame(page, "alpha")).w, 1180, 1, "of alpha alone");
 	has(await hover(page, "alpha"), "210 µs, 10.5 % of all", "the share is that of all");
 	is(await hash(page), "#only=[runnable]", "in the address");
-	await clickLegend(page, "runnable");
+	await clickLegend(page, "no CPU");
 	is((await labels(page)).includes("[runnable]"), false, "all but this end");
-	await clickLegend(page, "runnable");
+	await clickLegend(page, "no CPU");
 	is(await hash(page), "", "all");
 	await clickLegend(page, "2nd");
 	is((await labels(page)).includes("charlie"), true, "chains of two wakers");
@@ -174,7 +174,7 @@ test("the table says who ended the waiting and what was waited for", async () =>
 		"charlie;main;[futex];-;entry;--;wake;unlock;bravo;--;wake;alpha;[running] 100",
 	]));
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 100 %", "2nd 10 %", "object 100 %", "disk 30 %", "queued 5 %", "device 25 %", "running 70 %"], "legend");
+		["70 % ran", "30 % disk", "25 % device", "5 % queued", "off-CPU", "100 % 1st waker", "10 % 2nd", "100 % object"], "legend");
 	const rows = () => page.evaluate(() => [...document.querySelectorAll(".panel tr")].slice(1)
 		.map((r) => [...r.children].map((c) => c.textContent).join(" ")));
 	await page.keyboard.press("t");
@@ -196,7 +196,7 @@ test("the socket above the network is no end, and not what was waited for", asyn
 		"alpha;main;ask;[unix /s];-;entry;--;wake;send;bravo;[running] 100",
 	]));
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 100 %", "2nd 60 %", "object 100 %", "network 90 %", "running 10 %"], "legend");
+		["90 % network", "10 % ran", "off-CPU", "100 % 1st waker", "60 % 2nd", "100 % object"], "legend");
 	const rows = () => page.evaluate(() => [...document.querySelectorAll(".panel tr")].slice(1)
 		.map((r) => [...r.children].map((c) => c.textContent).join(" ")));
 	await page.keyboard.press("t");
@@ -235,7 +235,7 @@ test("samples above [running] are green, on-CPU stacks warm", async () => {
 		await page.keyboard.press("v");
 	}
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 67 %", "sample", "on CPU 33 %", "running 67 %"], "legend: no end is unknown");
+		["67 % ran", "33 % on CPU", "off-CPU", "67 % 1st waker", "sample"], "legend: no end is unknown");
 	has(await hover(page, "wake"), "waker bravo", "the waker");
 	has(await hover(page, "deflate"), "link 1, waker bravo", "the waker that ran this");
 	is((await hover(page, "deflate")).includes("waker deflate"), false, "a function is no waker");
@@ -253,7 +253,7 @@ test("who had the CPU is warm, and belongs to [runnable]", async () => {
 		"alpha;main;recv;--;wake;irq;[interrupt] 100",
 	]));
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 50 %", "on CPU", "interrupt 50 %", "runnable 50 %", "throttled 15 %"], "legend");
+		["50 % interrupt", "50 % no CPU", "15 % throttled", "off-CPU", "50 % 1st waker", "on CPU"], "legend");
 	const fills = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#fg-frames text")]
 		.map((t) => [t.textContent, t.previousElementSibling.getAttribute("fill")])));
 	is([fills["[idle CPU]"] === fills["[runnable]"], fills["[no events]"] === fills["[runnable]"], fills.gzip === fills.recv],
@@ -273,18 +273,38 @@ const kernel = [
 	"cart;main;nap;[sleep];-;entry_SYSCALL_64_after_hwframe;do_syscall_64;do_nanosleep;--;try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;asm_sysvec;[timer] 300",
 ];
 
-test("one key folds what the kernel does at each wakeup, on both sides", async () => {
-	const page = await open(render(kernel));
-	await page.keyboard.press("k");
-	const l = await labels(page);
+test("a chain opens with what stands in every chain folded, on both sides, and one key shows everything", async () => {
+	const page = await open(render(kernel)), l = await labels(page);
 	is(["entry_SYSCALL_64_after_hwframe", "do_syscall_64", "tcp_recvmsg", "wait_woken", "__schedule", "try_to_wake_up", "__wake_up_common", "tcp_rcv", "__hrtimer_run_queues"]
 		.filter((s) => l.includes(s)), [], "folded");
 	is(["cart", "read", "sk_wait_data", "do_nanosleep", "sock_def_readable", "hrtimer_wakeup", "write", "answer", "nginx", "[running]", "[timer]"]
 		.filter((s) => !l.includes(s)), [], "kept");
 	has(await hover(page, "nginx"), "70.0 % of all", "shares stay");
-	is(await hash(page), "#kernel=folded", "in the address");
-	await page.getByText("Fold kernel").click();
-	is([(await labels(page)).includes("do_syscall_64"), await hash(page)], [true, ""], "unfolded");
+	await page.keyboard.press("k");
+	is([(await labels(page)).includes("do_syscall_64"), await hash(page)], [true, "#kernel=whole"], "everything");
+	await page.getByText("Everything").click();
+	is([(await labels(page)).includes("do_syscall_64"), await hash(page)], [false, ""], "folded again");
+});
+
+const threads = [
+	"a;_start;__libc_start_main_impl;main;[libx.so+0x10];[libx.so+0x20];poll;[poll];--;wake;[libx.so+0x30];[liby.so+0x8];start_thread;clone3;worker;[running];_start;main;sum 10",
+	"a;_start;__libc_start_main_impl;main;[libx.so+0x11];[libx.so+0x21];read;[tcp];[timer] 25",
+	"clone;[unknown];[unknown];[unknown];nap;[timer] 30",
+];
+
+test("a chain opens at the widest, without how threads start, and nameless functions of a file are one", async () => {
+	const page = await open(render(threads)), l = await labels(page);
+	is(l.filter((s) => /_start|clone3|start_thread/.test(s)), [], "starts");
+	is(l.filter((s) => /0x/.test(s)), [], "nameless ones by address");
+	is(["[libx.so]", "[liby.so]", "[unknown]"].map((s) => l.filter((t) => t === s).length), [2, 1, 1], "and by file");
+	is(["worker", "clone", "main", "sum", "poll", "read"].filter((s) => !l.includes(s)), [], "kept");
+	is((await frame(page, "a")).x < (await frame(page, "clone")).x, true, "a is wider than clone");
+	is((await frame(page, "read")).x < (await frame(page, "poll")).x, true, "read is wider than poll");
+	is((await frame(page, "[libx.so]")).w > 0.5 * 1180, true, "the frames of one file are one");
+	await page.keyboard.press("k");
+	is(["__libc_start_main_impl", "[libx.so+0x10]", "[libx.so+0x11]", "clone3"].filter((s) => !l.includes(s)).length, 4, "they were folded");
+	const all = await labels(page);
+	is(["__libc_start_main_impl", "[libx.so+0x10]", "[libx.so+0x11]", "clone3"].filter((s) => !all.includes(s)), [], "one key shows them");
 });
 
 // A process that ends has no user stack any more; what it ran is above its end, and with --blocked-stacks where it slept.
@@ -296,7 +316,6 @@ const exiting = [
 
 test("a waker's name is never folded, also of one whose stack is the kernel's alone", async () => {
 	const page = await open(render(exiting));
-	await page.keyboard.press("k");
 	const l = await labels(page);
 	is(["try_to_wake_up", "__wake_up_common", "do_exit"].filter((s) => l.includes(s)), [], "folded");
 	is(["do_wait", "do_notify_parent", "cc1plus", "kworker/0:1", "worker"].filter((s) => !l.includes(s)), [], "kept");
@@ -305,11 +324,11 @@ test("a waker's name is never folded, also of one whose stack is the kernel's al
 
 test("the hover text is a sentence, the status bar says it, and readers get a tree", async () => {
 	const page = await open(render(kernel));
-	has(await hover(page, "read"), "cart waited for a TCP socket in read; nginx woke it.", "the sleeper");
+	has(await hover(page, "read"), "cart waited in read for a TCP socket; nginx woke it.", "the sleeper");
 	has(await page.evaluate(() => document.querySelector("[role=status]").textContent), "nginx woke it.", "the status bar");
-	has(await hover(page, "answer"), "cart waited for a TCP socket in read; nginx woke it.", "the waker");
-	has(await hover(page, "nap"), "cart waited for time to pass in nap; a timer woke it.", "a timer");
-	has(await hover(page, "main"), "nginx woke it (70.0 % of this frame).", "of the widest chain");
+	has(await hover(page, "answer"), "cart waited for a TCP socket in read; nginx woke it in answer.", "the waker");
+	has(await hover(page, "nap"), "cart waited in nap for time to pass; a timer woke it.", "a timer");
+	has(await hover(page, "main"), "cart waited in main for a TCP socket (read); nginx woke it (70.0 % of this frame).", "of the widest chain");
 	has(await hover(page, "--"), "Above this: who ended the wait; its stack stands upside down", "how a waker is read");
 	has(await hover(page, "-"), "Between functions of the program and of the kernel", "what - is");
 	await page.keyboard.press("ArrowUp");
@@ -334,7 +353,7 @@ test("times and percentages are written the same way in titles, legend, hover, s
 	said.push(await page.evaluate(() => document.querySelector(".panel").textContent + document.querySelector(".share").textContent));
 	const all = said.join("\n");
 	is(all.match(/\d%|\d us|[\d,]{5,} (us|ms)|\d\.\d{3,}|\d\d\.\d\d /g), null, "other styles");
-	for (const figure of ["1.23 s", "432 ms", "74.1 %", "0.01 %", "running 74 %"])
+	for (const figure of ["1.23 s", "432 ms", "74.1 %", "0.01 %", "74 % ran"])
 		has(all, figure, "there is");
 	has(await hover(await open(render(["a;x;--;w;b;[running] 89"])), "x"), "89.0 µs, 100 % of all, own 0", "few, of a chain graph's usual unit");
 });
@@ -402,7 +421,7 @@ test("only ends have the colours of ends: functions may have such names", async 
 			fill: t.previousElementSibling.getAttribute("fill"), bold: t.getAttribute("font-weight") === "bold" }));
 		return list.sort((a, b) => b.y - a.y || a.x - b.x);
 	});
-	const UNKNOWN = "#dcfacf", TIMER = "#fac194", RUNNING = "#b7c25a";
+	const UNKNOWN = "#7c8782", TIMER = "#c46965", RUNNING = "#7d9c18";
 	const colours = async (when) => {
 		const list = await rows(), all = (name) => list.filter((f) => f.name === name);
 		is(all("[unknown]").map((f) => f.fill === UNKNOWN), [false, true, false], when + ": in the stack, at its end, a sample");
@@ -415,7 +434,7 @@ test("only ends have the colours of ends: functions may have such names", async 
 	await page.waitForFunction(() => document.querySelector(".chips button"));
 	await colours("another view");
 	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)),
-		["off-CPU", "1st waker 90 %", "sample", "timer 30 %", "running 60 %", "unknown 10 %"], "legend");
+		["60 % ran", "30 % timer", "10 % unknown", "off-CPU", "90 % 1st waker", "sample"], "legend");
 	await page.evaluate(() => { location.hash = "#leaves=1"; });
 	await page.waitForFunction(() => document.querySelector("[aria-pressed=true]"));
 	is((await rows()).some((f) => f.name === "[timer]" && f.fill === TIMER), true, "merged from the leaves, ends are ends");

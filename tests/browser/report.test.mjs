@@ -202,7 +202,7 @@ test("report: its graph folds what the kernel does at each wakeup, until asked",
 	const p = await show(report(trace("relay")));
 	await p.waitForSelector("svg.live");
 	is((await labels(p)).filter((s) => /^(try_to_wake_up|schedule|do_syscall_64)$/.test(s)), [], "folded");
-	await p.locator("button", { hasText: "Fold kernel" }).click();
+	await p.locator("button", { hasText: "Everything" }).click();
 	await p.waitForFunction(() => [...document.querySelectorAll("#fg-frames text")].some((t) => t.textContent === "schedule"));
 	has(await p.evaluate(() => location.hash), "kernel=whole", "in the address");
 });

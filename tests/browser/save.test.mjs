@@ -57,7 +57,7 @@ test("save: the view as SVG, without script and controls", async () => {
 	is((await labels(other)).sort(), want, "the frames");
 	near((await frame(other, "recv")).w, 1180, 1, "zoomed");
 	is(await other.evaluate(() => document.querySelectorAll("#fg-frames rect[fill='#f067f0']").length), 1, "the match");
-	has(await other.evaluate(() => document.documentElement.textContent), "Shown: zoomed to alpha; search for send: Matched: ", "it says what it shows");
+	has(await other.evaluate(() => document.documentElement.textContent), "Shown: zoomed to alpha; folded: what the kernel does at each wakeup, how threads start, runs of nameless frames; search for send: Matched: ", "it says what it shows");
 	has(await other.evaluate(() => [...document.querySelectorAll("#fg-frames title")].map((e) => e.textContent).join("\n")), "bravo (600 µs, 66.7 %)", "titles");
 	const box = await other.evaluate(() => ["width", "height"].map((k) => Number(document.documentElement.getAttribute(k))));
 	const low = await other.evaluate(() => Math.max(...[...document.querySelectorAll("#fg-frames rect")].map((r) => +r.getAttribute("y") + +r.getAttribute("height"))));

@@ -119,6 +119,23 @@ TEST(siblings_are_in_the_order_of_sorted_lines)
 	      ".foo1[1 2)\n");
 }
 
+TEST(the_widest_callee_of_a_chain_comes_first)
+{
+	check(LINES("a;b;--;w 1", "a;c;--;w;x 2", "a;c;--;w;y 3", "b 9", "0 1"), 0, 0, ALL,
+	      "all[0 16)\n"
+	      ".b[0 9)\n"
+	      ".a[9 15)\n"
+	      "..c[9 14)\n"
+	      "...--[9 14)\n"
+	      "....w[9 14)\n"
+	      ".....y[9 12)\n"
+	      ".....x[12 14)\n"
+	      "..b[14 15)\n"
+	      "...--[14 15)\n"
+	      "....w[14 15)\n"
+	      ".0[15 16)\n");
+}
+
 TEST(empty_names_are_dropped_only_at_the_end)
 {
 	check(LINES("a;;b;; 1", " 2"), 0, 0, ALL,

@@ -119,11 +119,37 @@ TEST(every_text_has_the_contrast_that_wcag_asks_for)
 		}
 }
 
-/* Without hue: the bar between links is dark, the line between parts of a stack light. */
-TEST(delimiters_differ_in_lightness)
+static double contrast(uint32_t a, uint32_t b)
 {
-	assert_true(luminance(palette_rgb(RAMP_PART_DELIM, 0)) >
-		    luminance(palette_rgb(RAMP_STACK_DELIM, 0)) + 0.4);
+	double x = luminance(a), y = luminance(b);
+
+	return (fmax(x, y) + 0.05) / (fmin(x, y) + 0.05);
+}
+
+/*
+ * A frame is bounded by a line of the ground, which is light or dark, and between two threads is a
+ * bar: page.css has these colours. Each has the contrast that WCAG asks for, so that neighbours of
+ * like colours are told apart by what is between them, also without any hue.
+ */
+TEST(every_colour_of_chains_and_differences_has_three_to_one_to_grounds_and_bars)
+{
+	static const uint32_t schemes[][2] = { { 0xfafafc, 0x101010 }, { 0x15181d, 0xffffff } };
+	uint32_t top, bottom;
+
+	assert_true(palette_background(palette_find("chain")->background, &top, &bottom));
+	assert_int_equal(top, schemes[0][0]);
+	assert_int_equal(bottom, schemes[0][0]);
+	assert_int_equal(palette_rgb(RAMP_STACK_DELIM, 0), schemes[0][1]);
+	for (unsigned r = RAMP_PART_DELIM; r <= RAMP_LESS; r++)
+		for (unsigned s = 0; s < PALETTE_SHADES; s++)
+			for (size_t k = 0; k < 4; k++) {
+				double c = contrast(palette_rgb((enum ramp)r, s),
+						    schemes[k / 2][k % 2]);
+
+				if (c < 3)
+					fail_msg("ramp %u, shade %u, to %06x: %.2f", r, s,
+						 schemes[k / 2][k % 2], c);
+			}
 }
 
 TEST(objects_and_ends_are_known_by_name)

@@ -76,6 +76,7 @@ TEST(notes_of_the_input_are_shown_and_are_no_frames)
 {
 	assert_int_equal(run("--base main",
 			     "main;f 200\n[note] java/1: -XX <& 17 0\n[note] java/1: -XX <& 17 0\n"
+			     "[note] title: make <&, 3.03 s 0\n[note] title: zzother 0\n"
 			     "[note] 2 0\n[note] 3 0\n[note] 4 0\n[note] 5 0\n[note] time 7\n"),
 			 0);
 	assert_string_equal(err, "");
@@ -84,6 +85,8 @@ TEST(notes_of_the_input_are_shown_and_are_no_frames)
 	assert_has(out, ">4 ...</text>");
 	assert_null(strstr(out, ">5</text>"));
 	assert_null(strstr(out, "[note]"));
+	assert_has(out, "font-size=\"17\">make &lt;&amp;, 3.03 s</text>");
+	assert_null(strstr(out, "zzother"));
 	assert_has(out, "<title>all (200 samples, 100 %)</title>");
 	assert_int_equal(run("", "main;f 200\n[note] x;y 7\n"), 0);
 	assert_has(out, "<title>all (207 samples, 100 %)</title>");
@@ -93,8 +96,8 @@ TEST(a_delimiter_makes_a_chain_graph)
 {
 	assert_int_equal(run("", "A;f;--;w;B;[running] 2000\n"), 0);
 	assert_has(out, "<title>w (2.00 ms, 100 %)</title>");
-	assert_has(out, "fill=\"#404040\"/><text");
-	assert_has(out, ">running 100 %</text>");
+	assert_has(out, "fill=\"#101010\"/><text");
+	assert_has(out, ">100 % ran</text>");
 	assert_int_equal(run("--colors hot --countname waits", "A;f;--;w;B;[running] 2000\n"), 0);
 	assert_has(out, "(2,000 waits, 100 %)");
 }

@@ -141,7 +141,7 @@ TEST(palettes_map_names_to_ramps)
 		{ "perl", "read", RAMP_RED },
 		{ "wakeup", "x", RAMP_AQUA },
 		{ "chain", "main", RAMP_BY_LINK },
-		{ "chain", "ttwu_[w]", RAMP_AQUA },
+		{ "chain", "ttwu_[w]", RAMP_LINK_1 },
 		{ "chain", "[interrupt]", RAMP_INTERRUPT },
 		{ "chain", "[not woken]", RAMP_NOT_WOKEN },
 		{ "chain", "[unknown stack]", RAMP_BY_LINK },
