@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 rounds=10
+few_unknown=10
 record_thread "$tmp/trace" "$tmp/folded" reader terminal --rounds $rounds --work 2000 --sleep 10000
 grep ';reader_waits;.*;--;' "$tmp/folded" |
 	skeleton '^(reader_waits|flush_to_ldisc|typist_types)$' | sed 's/kworker\/[^;]*/kworker/g' >"$tmp/chains"

@@ -4,6 +4,7 @@
 # whose bytes for somebody else the same workers pass on each 2 ms.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
+few_unknown=10
 record_thread "$tmp/trace" "$tmp/folded" reader terminals --rounds 20 --work 20000
 # The first byte may have been written where the recorder did not know typist's code yet: that link has no frames of it.
 grep ';reader_waits;.*;--;' "$tmp/folded" |

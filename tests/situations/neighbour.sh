@@ -15,5 +15,5 @@ service_start() {
 	server_kept="$server_kept $!"
 	service_run sh -c 'echo $$ >"$0/cgroup.procs"; exec ruby "$1"' "$group" "$services/neighbour.rb"
 }
-service_load() { service_ask -c 12 -t 15 -s "$1" "$service_port" '/near/{}'; }
+service_load() { service_ask -c 6 -t 15 -s "$1" "$service_port" '/near/{}'; }
 service_end() { [ -z "$group" ] || quota_end; }
