@@ -25,17 +25,16 @@ MAP(unwindings, PERCPU_ARRAY, STACK_KINDS, __u32, struct unwinding);
 static __u64 tops[TOPS] TABLE;
 
 /*
- * By the low bits of the tgid: when a copy of a stack of that process was sent last. The fuller the
- * ring, the longer is the time between two of a process, up to 8 ms: those whose stacks always need
- * one, and those of which no rule is known yet, leave room for others. And copies become shorter:
- * that a few frames are known of each is more than all frames of some.
+ * The fuller the ring, the longer is the time between two copies of stacks of a process, up to 8
+ * ms: those whose stacks always need one, and those of which no rule is known yet, leave room for
+ * others. And copies become shorter: that a few frames are known of each is more than all frames of
+ * some.
  */
-#define COPIERS (1u << 12)
 #define COPY_STEP_NS 40000u /* for each 1024th of the ring beyond the first eighth */
 #define COPY_EVERY_NS 8000000u
 #define COPY_SHORT 1024u
 
-static __u64 copied_ns[COPIERS] TABLE;
+struct wire_copier copiers[1u << WIRE_COPIERS_SHIFT] TABLE;
 
 /*
  * By the low bits of the tgid: how often code was mapped over other code, after which an address
@@ -374,6 +373,16 @@ __noinline int unwind_frames(struct wire_kind_state *k, struct workspace *w, str
 
 __u32 last_copy_id = 0;
 
+/* The stack is cut, as there is too little room. */
+static __always_inline void cut_stack(struct wire_kind_state *k, struct wire_copier *of, __u32 tgid)
+{
+	k->no_room++;
+	if (!of->cut)
+		of->tgid = tgid;
+	if (of->tgid == tgid)
+		__sync_fetch_and_add(&of->cut, 1);
+}
+
 /*
  * Sends the frames found so far, with the registers and the stack of the last one. Returns the id
  * of the stack, which the collector completes; or 0 if too little room would be left for events, or
@@ -386,15 +395,16 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 	__u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 	__u64 size = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
 	__u64 sp = c->regs[DWARF_SP] & ~7ull;
-	__u64 *last = ELEMENT(copied_ns, owner->tgid), every = 0, wake = BPF_RB_NO_WAKEUP;
+	struct wire_copier *of = ELEMENT(copiers, wire_copier(hash_seed, owner->tgid));
+	__u64 every = 0, wake = BPF_RB_NO_WAKEUP;
 	__u32 len;
 
 	if (used > size / 8)
 		every = (used - size / 8) * 1024 / size * COPY_STEP_NS;
 	if (every > COPY_EVERY_NS)
 		every = COPY_EVERY_NS;
-	if (used > size / 2 || now - *last < every) {
-		k->no_room++;
+	if (used > size / 2 || now - of->at_ns < every) {
+		cut_stack(k, of, owner->tgid);
 		return 0;
 	}
 	/* The copy may be cut, or may not reach sp. */
@@ -430,9 +440,11 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 	barrier_var(len);
 	if (len > sizeof(c->words))
 		return 0;
-	if (bpf_ringbuf_output(ring, c, __builtin_offsetof(struct wire_copy, words) + len, wake))
+	if (bpf_ringbuf_output(ring, c, __builtin_offsetof(struct wire_copy, words) + len, wake)) {
+		cut_stack(k, of, owner->tgid);
 		return 0;
-	*last = now;
+	}
+	of->at_ns = now;
 	return c->id;
 }
 

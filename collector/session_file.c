@@ -107,13 +107,16 @@ static const char *whole_share(const struct encoder_counts *c, char *text, size_
 static void report_lacks(const struct symbolizer_stats *stats)
 {
 	for (uint32_t i = 0; i < stats->n_lacks; i++) {
-		const struct runtime_lack *lack = stats->lacks[i].lack;
+		const struct symbolizer_lack *of = &stats->lacks[i];
+		const struct runtime_lack *lack = of->lack;
 
-		fputs("chaincap: ", stderr);
-		print_clean(stderr, stats->lacks[i].program);
-		fprintf(stderr, "/%u", stats->lacks[i].tgid);
-		if (stats->lacks[i].processes > 1)
-			fprintf(stderr, " and %u more", stats->lacks[i].processes - 1);
+		for (uint32_t k = 0; k < of->processes && k < SYMBOLIZER_LACKS_NAMED; k++) {
+			fputs(k ? ", " : "chaincap: ", stderr);
+			print_clean(stderr, of->named[k].program);
+			fprintf(stderr, "/%u", of->named[k].tgid);
+		}
+		if (of->processes > SYMBOLIZER_LACKS_NAMED)
+			fprintf(stderr, " and %u more", of->processes - SYMBOLIZER_LACKS_NAMED);
 		fprintf(stderr, ": %s%s%s\n", lack->what, lack->cure ? ": " : "",
 			lack->cure ? lack->cure : "");
 	}
@@ -299,6 +302,7 @@ static int file_finish(struct session *s, int err)
 
 	if (!err)
 		err = id_map_settle_objects(s->ids);
+	session_tell_cut(s);
 	if (!err)
 		err = symbolizer_finish(s->sym, &stats);
 	if (!err)

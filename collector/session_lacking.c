@@ -107,6 +107,17 @@ void session_say_lacking(const struct session *s)
 		      stderr);
 }
 
+static void add_cut(void *symbolizer, uint32_t tgid, uint32_t stacks)
+{
+	symbolizer_cut_stacks(symbolizer, tgid, stacks);
+}
+
+void session_tell_cut(struct session *s)
+{
+	symbolizer_forget_cut(s->sym);
+	bpf_session_take_cut(s->bpf, add_cut, s->sym);
+}
+
 void session_left_out(const struct session *s, uint64_t n[CHAINLOG_LEFT_OUTS])
 {
 	struct sink_counts counts;

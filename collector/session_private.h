@@ -151,6 +151,9 @@ int session_fail(const struct session *s, const char *what, int err);
 /* What was left out so far, of each enum chainlog_left_out. */
 void session_left_out(const struct session *s, uint64_t n[CHAINLOG_LEFT_OUTS]);
 
+/* Hands those whose stacks were cut since the last call to the symbolizer, for the next trace. */
+void session_tell_cut(struct session *s);
+
 /* A trace file being written. */
 struct trace_file {
 	int fd; /* -1: not open */

@@ -20,6 +20,7 @@ void trace_process_start(struct trace_process *p, struct session *s,
 	symbolizer_refresh_kernel(s->sym);
 	/* As it is in the writer from its beginning on. */
 	symbolizer_hurry(s->sym, &s->signals->dump);
+	session_tell_cut(s);
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {

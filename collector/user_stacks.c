@@ -40,6 +40,7 @@ struct user_stacks {
 	bpf_thread_fn thread;
 	user_stacks_holder_fn holder;
 	void *ctx;
+	struct bpf_session *bpf;
 	struct symbolizer *sym;
 	const struct interpreters *interpreters; /* NULL: no interpreted code is recorded */
 	struct unwinder *unwinder;		 /* NULL: there are no user stacks */
@@ -67,6 +68,7 @@ int user_stacks_open(struct user_stacks **out, struct bpf_session *bpf, struct s
 	if (!u)
 		return err;
 	u->verbose = verbose;
+	u->bpf = bpf;
 	u->sym = sym;
 	if (!bpf_session_unwinds(bpf))
 		return 0;
@@ -128,6 +130,12 @@ static void compare(struct user_stacks *u, const struct wire_copy *c, const __u6
 	if ((result == REFERENCE_DIFFERS || c->known == WIRE_KNOWN_AS_OTHER) && u->verbose &&
 	    u->printed++ < PRINTED_MAX)
 		reference_print(u->reference, u->sym, c, frames, n, end);
+}
+
+static void cut(struct user_stacks *u, uint32_t tgid)
+{
+	u->cut++;
+	bpf_session_cut_stack(u->bpf, tgid);
 }
 
 static int record_completed(struct user_stacks *u)
@@ -195,7 +203,8 @@ int user_stacks_record(void *user_stacks, const struct wire_record *r, size_t le
 	err = unwinder_complete(u->unwinder, c, len, &u->completed);
 	if (err == -EAGAIN && wait_for_rule(u, c, len))
 		return 0;
-	u->cut += err == -EAGAIN;
+	if (err == -EAGAIN)
+		cut(u, c->tgid);
 	return err && err != -EAGAIN ? err : record_compared(u, c);
 }
 
@@ -211,7 +220,8 @@ static int try_again(struct user_stacks *u, uint64_t wait_ns)
 		return 0;
 	}
 	/* It is not compared, because the reference unwinder would use the present mappings. */
-	u->cut += err == -EAGAIN;
+	if (err == -EAGAIN)
+		cut(u, c->tgid);
 	err = record_completed(u);
 	pending_stacks_drop(u->pending);
 	return err;
@@ -223,7 +233,7 @@ static int try_again(struct user_stacks *u, uint64_t wait_ns)
 static void complete_leaf(struct user_stacks *u, uint32_t id, uint32_t tgid, uint64_t seen_ns,
 			  uint64_t pc)
 {
-	u->cut++;
+	cut(u, tgid);
 	u->completed = (struct wire_stack) {
 		.r = { .time_ns = seen_ns, .kind = WIRE_STACK },
 		.id = id,
@@ -304,7 +314,8 @@ static int unwind_sleeping(struct user_stacks *u)
 	}
 	if (err && sleeping_threads_put_back(u->sleeping))
 		return 0;
-	u->cut += err == -EAGAIN;
+	if (err)
+		cut(u, c->tgid);
 	err = record_compared(u, c);
 	return err ? err : tell_holder(u, c->tid);
 }

@@ -260,6 +260,23 @@ struct wire_rules {
 
 #define WIRE_GENERATIONS (1u << 15) /* a power of two */
 
+/*
+ * What is kept of processes whose stacks are copied, in table "copiers", by wire_copier(). cut:
+ * stacks of process tgid that were cut since the collector asked last. Whoever shares the place is
+ * not told apart; nobody can aim at another's place, as seed is the recording's own number.
+ */
+#define WIRE_COPIERS_SHIFT 14
+
+struct wire_copier {
+	__u64 at_ns; /* when a copy was sent last */
+	__u32 tgid, cut;
+};
+
+static inline __u32 wire_copier(__u64 seed, __u32 tgid)
+{
+	return (__u32)((seed ^ tgid) * 0x9e3779b97f4a7c15ull >> (64 - WIRE_COPIERS_SHIFT));
+}
+
 static inline __u64 wire_rule_key(__u64 space, __u64 addr)
 {
 	__u64 h = (space ^ addr) * 0x9e3779b97f4a7c15ull;

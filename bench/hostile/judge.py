@@ -3,8 +3,8 @@
 waits, in innocent_naps(), or NAME::PORT, whose requests FOLDER/NAME.log has the times of. For each a line "NAME NUMBER
 RECORDED NAMED UNSEEN NOTES": those that were in the time of a trace, those that are in it, those of them that have the
 name; those that are not in it, and ended while a thread had a CPU of which the kernel tells no tracer (it is switched to,
-and never from: some virtual machines have such ones), which are not in NUMBER; and in how many traces a note says what
-its stacks lack. And a line "locks": how many locks of strangers the traces say that one of them holds, and how often forged_locks waited."""
+and never from: some virtual machines have such ones), which are not in NUMBER; and how many lack the name in traces that
+have a note on what the stacks of that process lack. And a line "locks": how many locks of strangers the traces say that one of them holds, and how often forged_locks waited."""
 import csv
 import datetime
 import subprocess
@@ -124,7 +124,8 @@ for trace in traces:
         else:
             got = [(r, "innocent_naps" in r["stack"]) for r in rows(trace, "--state", "all", "-p", pid)]
         found = [(window[0] + int(r["start_ns"]), window[0] + int(r["end_ns"]), named) for r, named in got]
-        more = (*count(logs[name], window, found, spans), bool(pid) and notes_of(trace, pid))
+        more = count(logs[name], window, found, spans)
+        more = (*more, more[1] - more[2] if pid and notes_of(trace, pid) else 0)
         total[name] = [a + b for a, b in zip(total[name], more)]
 for name, figures in total.items():
     print(name, *figures)

@@ -246,17 +246,17 @@ static void find_wanted(struct map_list *l, uint32_t pass,
 
 void images_each_mapping_of(struct images *im,
 			    bool (*is_wanted)(const void *ctx, const struct mapping *m),
-			    void (*fn)(void *ctx, uint32_t tgid, const struct mapping *m),
+			    void (*fn)(void *ctx, const struct image *i, const struct mapping *m),
 			    void *ctx)
 {
 	im->passes++;
 	for (uint32_t b = 0; b < BUCKETS; b++)
 		for (const struct image *i = im->buckets[b]; i; i = i->next) {
-			if (i->ended || !i->maps)
+			if (!i->maps)
 				continue;
 			find_wanted(i->maps, im->passes, is_wanted, ctx);
 			for (uint32_t k = 0; k < i->maps->n_wanted; k++)
-				fn(ctx, i->tgid, &i->maps->list[i->maps->wanted[k]]);
+				fn(ctx, i, &i->maps->list[i->maps->wanted[k]]);
 		}
 }
 

@@ -73,12 +73,13 @@ void images_each_mapping(const struct images *im,
 			 void (*fn)(void *ctx, uint32_t tgid, const struct mapping *m), void *ctx);
 
 /*
- * The same for those mappings for which is_wanted() is true; of a process at most MAP_LIST_WANTED.
- * Whatever children share with their parents is looked at once.
+ * The same for those mappings for which is_wanted() is true, of processes that have ended, too, as
+ * long as their mappings are known; of a process at most MAP_LIST_WANTED. Whatever children share
+ * with their parents is looked at once.
  */
 void images_each_mapping_of(struct images *im,
 			    bool (*is_wanted)(const void *ctx, const struct mapping *m),
-			    void (*fn)(void *ctx, uint32_t tgid, const struct mapping *m),
+			    void (*fn)(void *ctx, const struct image *i, const struct mapping *m),
 			    void *ctx);
 
 /*

@@ -262,8 +262,10 @@ int helper_start(struct helper *h, struct helpers *all, const struct helper_kind
 	int sockets[2], err = 0;
 
 	*h = (struct helper) { 0 };
-	if (!all || all->socket < 0 || is_stuck(all))
+	if (!all || all->socket < 0)
 		return -ENOTSUP;
+	if (is_stuck(all))
+		return -EBUSY;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sockets))
 		return -errno;
 	fcntl(sockets[1], F_SETFL, 0); /* that one waits */

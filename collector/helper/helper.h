@@ -92,8 +92,8 @@ struct helper {
 };
 
 /*
- * Returns 0 or a negative errno: -ENOTSUP if all is NULL or was stopped, or if somebody stops
- * helpers by signals.
+ * Returns 0 or a negative errno: -ENOTSUP if all is NULL or was stopped; -EBUSY as long as somebody
+ * stops helpers by signals.
  */
 int helper_start(struct helper *h, struct helpers *all, const struct helper_kind *kind,
 		 enum helper_priority priority);

@@ -196,6 +196,12 @@ uint32_t bpf_session_learn(void *session, const struct wire_layout_sample *sampl
 void bpf_session_rule(void *session, uint64_t key, uint64_t rule);
 /* Other code took the place of some in process tgid: invalidates the rules of the process. */
 void bpf_session_replaced(void *session, uint32_t tgid);
+/* A stack of process tgid was cut here, too. Only if bpf_session_unwinds(). */
+void bpf_session_cut_stack(struct bpf_session *s, uint32_t tgid);
+/* Calls fn for each process of which stacks were cut since the last call, with how many: almost all
+ * of them, see wire_copier. */
+void bpf_session_take_cut(struct bpf_session *s,
+			  void (*fn)(void *ctx, uint32_t tgid, uint32_t stacks), void *ctx);
 /* Whether user stacks are recorded, and unwound by rules. */
 bool bpf_session_unwinds(const struct bpf_session *s);
 /* Adds to epoll what wakes when the BPF side needs rules. Returns 0 or a negative errno. */

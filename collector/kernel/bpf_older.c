@@ -113,4 +113,5 @@ void bpf_older_tables(struct bpf_session *s)
 		return;
 	s->rules = (void *)tables->rules;
 	s->generations = (void *)tables->generations;
+	s->copiers = (void *)tables->copiers;
 }

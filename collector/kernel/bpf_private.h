@@ -44,12 +44,13 @@ struct bpf_session {
 	uint32_t max_stack; /* frames of a kernel stack */
 	uint32_t swept_at;  /* newest stack id at the last sweep */
 	struct slot_finder *finder;
-	struct layouts *layouts;  /* in the tree */
-	uint32_t n_samples;	  /* atomic: that came since somebody asked */
-	struct stack_trie trie;	  /* in memory shared with BPF */
-	struct wire_rules *rules; /* likewise; NULL: there are no user stacks */
-	uint64_t *generations;	  /* likewise, by the low bits of the tgid */
-	uint32_t n_rules;	  /* added so far */
+	struct layouts *layouts;     /* in the tree */
+	uint32_t n_samples;	     /* atomic: that came since somebody asked */
+	struct stack_trie trie;	     /* in memory shared with BPF */
+	struct wire_rules *rules;    /* likewise; NULL: there are no user stacks */
+	uint64_t *generations;	     /* likewise, by the low bits of the tgid */
+	struct wire_copier *copiers; /* likewise */
+	uint32_t n_rules;	     /* added so far */
 	/* Runs that the kernel skipped before the begin, and before the end. */
 	uint64_t skipped_before, skipped_at_end;
 	uint64_t skipped_at_pause; /* those between two recordings do not count */

@@ -19,6 +19,7 @@ void bpf_session_find_tables(struct bpf_session *s)
 		return;
 	s->rules = (void *)tables->rules;
 	s->generations = (void *)tables->generations;
+	s->copiers = (void *)tables->copiers;
 }
 
 void bpf_session_interrupt_entry(void *session, uint64_t start, uint64_t end)
@@ -69,6 +70,28 @@ void bpf_session_replaced(void *session, uint32_t tgid)
 	struct bpf_session *s = session;
 
 	__atomic_fetch_add(&s->generations[tgid % WIRE_GENERATIONS], 1, __ATOMIC_RELAXED);
+}
+
+void bpf_session_cut_stack(struct bpf_session *s, uint32_t tgid)
+{
+	struct wire_copier *of = &s->copiers[wire_copier(s->skel->rodata->hash_seed, tgid)];
+
+	if (!of->cut)
+		of->tgid = tgid;
+	if (of->tgid == tgid)
+		__atomic_fetch_add(&of->cut, 1, __ATOMIC_RELAXED);
+}
+
+void bpf_session_take_cut(struct bpf_session *s,
+			  void (*fn)(void *ctx, uint32_t tgid, uint32_t stacks), void *ctx)
+{
+	for (uint32_t i = 0; s->copiers && i < 1u << WIRE_COPIERS_SHIFT; i++) {
+		uint32_t tgid = s->copiers[i].tgid;
+		uint32_t n = __atomic_exchange_n(&s->copiers[i].cut, 0, __ATOMIC_RELAXED);
+
+		if (n)
+			fn(ctx, tgid, n);
+	}
 }
 
 bool bpf_session_unwinds(const struct bpf_session *s)

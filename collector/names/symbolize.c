@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -114,6 +115,7 @@ void symbolizer_free(struct symbolizer *s)
 	free(s->nameless);
 	free(s->file_sources);
 	free(s->frames);
+	free(s->cut);
 	free(s);
 }
 
@@ -172,11 +174,33 @@ void symbolizer_watch(struct symbolizer *s, const struct process_watch *w, void 
 		images_each_mapping(s->images, w->mapped, ctx);
 }
 
+struct telling {
+	const struct symbolizer *s;
+	bool (*is_wanted)(const void *ctx, const struct mapping *m);
+};
+
+static bool is_to_be_told(const void *telling, const struct mapping *m)
+{
+	const struct telling *t = telling;
+
+	return t->is_wanted(t->s->watch_ctx, m);
+}
+
+static void tell_mapped(void *telling, const struct image *i, const struct mapping *m)
+{
+	const struct telling *t = telling;
+
+	if (!i->ended)
+		t->s->watch->mapped(t->s->watch_ctx, i->tgid, m);
+}
+
 void symbolizer_tell_mapped(struct symbolizer *s,
 			    bool (*is_wanted)(const void *ctx, const struct mapping *m))
 {
+	struct telling t = { s, is_wanted };
+
 	if (s->watch && s->images)
-		images_each_mapping_of(s->images, is_wanted, s->watch->mapped, s->watch_ctx);
+		images_each_mapping_of(s->images, is_to_be_told, tell_mapped, &t);
 }
 
 void symbolizer_stable_range(const struct symbolizer *s, uint64_t *from_ns, uint64_t *until_ns)
@@ -226,25 +250,8 @@ void symbolizer_write_to(struct symbolizer *s, struct encoder *enc)
 	/* The one that is being asked is asked again. */
 	reader_close(s->jvms.reader);
 	s->jvms.reader = NULL;
-	s->notes = 0;
+	memset(&s->noted, 0, sizeof(s->noted));
 	s->stats = (struct symbolizer_stats) { 0 };
-}
-
-/* The trace says what chainwalk can do about it. */
-static int note_late(struct symbolizer *s)
-{
-	char what[80];
-
-	if (!s->stats.late_files)
-		return 0;
-	if (s->limit.later)
-		snprintf(what, sizeof(what), "user functions were not looked up");
-	else
-		snprintf(what, sizeof(what),
-			 "user functions in %u files were not looked up in time",
-			 s->stats.late_files);
-	return encoder_process_note(s->enc, host_proc_own_id(), "chaincap", what,
-				    "chainwalk --debug-dir or --debuginfod");
 }
 
 int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats)
@@ -264,7 +271,7 @@ int symbolizer_finish(struct symbolizer *s, struct symbolizer_stats *stats)
 		err = priority_run_low(name_user_frames, s, IDLE_PRIORITY_MS,
 				       s->unwatched ? 0 : HURRY_MS);
 	if (!err)
-		err = note_late(s);
+		err = notes_put_late(s);
 	s->stats.sideband_lost = s->sideband ? sideband_lost(s->sideband) : 0;
 	s->stats.processes = s->images ? (uint32_t)images_made(s->images) : 0;
 	s->stats.lookup_us = (clock_now_ns() - start_ns) / 1000;

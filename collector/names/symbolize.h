@@ -41,8 +41,19 @@ struct kernel_names;
 #define SYMBOLIZER_KERNEL 1u
 #define SYMBOLIZER_USER 2u
 
-#define SYMBOLIZER_LACKS_MAX 8u	   /* kinds; runtimes.c has fewer */
+#define SYMBOLIZER_LACKS_MAX 24u   /* kinds; there are fewer */
+#define SYMBOLIZER_LACKS_NAMED 3u  /* processes of a kind that have names in the closing lines */
 #define SYMBOLIZER_PROGRAM_MAX 24u /* of a program's name, with the terminator */
+
+/* What stacks lack: of how many processes, and the first of these. */
+struct symbolizer_lack {
+	const struct runtime_lack *lack;
+	uint32_t processes;
+	struct {
+		uint32_t tgid;
+		char program[SYMBOLIZER_PROGRAM_MAX];
+	} named[SYMBOLIZER_LACKS_NAMED];
+};
 
 struct symbolizer_stats {
 	uint64_t kernel_frames, kernel_named;
@@ -61,13 +72,8 @@ struct symbolizer_stats {
 	uint32_t files, files_read;
 	uint32_t late_files; /* of the frames that are late */
 	uint32_t processes;  /* address spaces of processes seen */
-	/* What stacks lack: of how many processes, and the first of these. */
 	uint32_t n_lacks;
-	struct {
-		const struct runtime_lack *lack;
-		uint32_t processes, tgid;
-		char program[SYMBOLIZER_PROGRAM_MAX];
-	} lacks[SYMBOLIZER_LACKS_MAX];
+	struct symbolizer_lack lacks[SYMBOLIZER_LACKS_MAX];
 };
 
 /*
@@ -198,6 +204,12 @@ bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64
 
 /* A stack came through code of this file in that space, and no rule says where its caller is. */
 void symbolizer_lacks_rule(struct symbolizer *s, uint32_t space, uint32_t file);
+/*
+ * n stacks of process tgid were cut in what is written next, which symbolizer_finish() says. Once
+ * for a process; symbolizer_forget_cut() first forgets those of what was written before.
+ */
+void symbolizer_cut_stacks(struct symbolizer *s, uint32_t tgid, uint64_t n);
+void symbolizer_forget_cut(struct symbolizer *s);
 /* A stack of that space is of 32-bit code. */
 void symbolizer_is_32bit(struct symbolizer *s, uint32_t space);
 

@@ -184,10 +184,13 @@ static void finish_file(struct symbolizer *s, struct early *e, size_t n)
 	code_files_put(s->files, id);
 }
 
-static int end_naming(struct symbolizer *s, struct early *e)
+/* result: of the last step. */
+static int end_naming(struct symbolizer *s, struct early *e, int result)
 {
-	int err = naming_end(&e->naming);
+	int err;
 
+	e->naming.is_late = naming_was_late(&e->naming, result);
+	err = naming_end(&e->naming);
 	e->is_naming = false;
 	finish_file(s, e, e->naming.n);
 	return err;
@@ -228,14 +231,14 @@ static int work(struct symbolizer *s, struct early *e, uint64_t wait_ns)
 		e->began_ns = clock_now_ns();
 		begin_naming(s, e);
 		err = naming_begin(&e->naming, HELPER_USUAL);
-		return err ? end_naming(s, e) : 0;
+		return err ? end_naming(s, e, err) : 0;
 	}
 	err = naming_step(&e->naming, wait_ns);
 	if (err == 1)
 		return 0;
 	if (err == -EAGAIN && clock_now_ns() - e->began_ns <= READER_NS)
 		return err;
-	return end_naming(s, e);
+	return end_naming(s, e, err);
 }
 
 int early_step(struct symbolizer *s)

@@ -271,10 +271,12 @@ static int name_source(struct ending *e, struct source *f, enum naming_aim aim, 
 	if (!step)
 		step = work(e, n->until_ns);
 	f->is_known |= n->is_defined;
-	/* Nothing was heard of the reader: there may be none for a moment, where many have ended.
-	 */
-	if (step == -EPIPE && !is_generated(f) && !n->is_defined) {
-		poll(NULL, 0, PAUSE_MS);
+	/* There may be no reader for a moment, where many have ended. A file system that did not
+	 * answer is not asked again. */
+	if (naming_was_late(n, step) && step != -EAGAIN) {
+		if (step == -EPIPE)
+			poll(NULL, 0, PAUSE_MS);
+		f->is_stuck = step != -EPIPE;
 		f->done += naming_give_up(n);
 		return 0;
 	}

@@ -275,6 +275,12 @@ int naming_step(struct naming *n, uint64_t wait_ns)
 	return err;
 }
 
+bool naming_was_late(const struct naming *n, int err)
+{
+	return err == -EAGAIN || (!is_generated(n) && !n->is_defined &&
+				  (err == -EPIPE || err == -ETIMEDOUT || err == -EBUSY));
+}
+
 size_t naming_give_up(struct naming *n)
 {
 	reader_close_late(n->reader, n->owes && !is_generated(n)
@@ -310,9 +316,14 @@ int naming_end(struct naming *n)
 	if (!n->err && !n->is_defined && !is_generated(n))
 		n->err = define_modules(n, NULL);
 	*count += n->n - n->n_named;
+	n->is_late &= !is_special(n);
+	if (n->is_late && is_generated(n))
+		generated_of(n)->late += (uint32_t)(n->n - n->n_named);
 	for (size_t i = n->n_named; !n->err && i < n->n; i++) {
 		const struct user_frame *f = &n->frames[i];
 
+		if (n->is_late && !is_generated(n))
+			s->file_sources[f->source - 1].late++;
 		n->err = encoder_name(s->enc, f->frame, 0, module_of(n, i),
 				      f->ret == OFFSET_UNKNOWN ? 0 : f->ret - f->is_exact);
 	}

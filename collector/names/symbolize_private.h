@@ -6,6 +6,7 @@
  *     symbolize_end.c     user names of all files, at the end
  *     symbolize_early.c   user names while recording
  *     symbolize_runtimes.c what stacks lack of code that is compiled at run time
+ *     symbolize_notes.c   notes on what the stacks of processes lack
  *     symbolize_names.c   user names of one file
  *     symbolize_user.c    user frames     symbolize_kernel.c   kernel frames and their names
  *     symbolize_watch.c   what the machine maps and runs; how long the end may take
@@ -16,6 +17,7 @@
 
 #include "files/codefile.h"
 #include "files/java_maps.h"
+#include "files/owners.h"
 #include "kallsyms/kernel_names.h"
 #include "files/proc_images.h"
 #include "files/perfmap.h"
@@ -58,6 +60,7 @@ struct generated {
 	int fd;		  /* its perf map; negative: it did not exist at the last attempt */
 	uint32_t jitdump; /* code_files id of its jitdump, which is held; 0: it has none */
 	uint32_t frames;  /* that wait for their names */
+	uint32_t late;	  /* those of them that there was no time to name */
 
 	const struct runtime *runtime; /* NULL: not one that is known */
 	uint32_t runtime_file;	       /* code_files id of its code, which is held; 0: none */
@@ -76,6 +79,7 @@ struct file_source {
 	uint32_t space;	 /* the encoder's, 0: it has none; holds the file */
 	uint32_t frames; /* that wait for their names */
 	uint32_t module; /* the encoder's, while its frames are being named; 0: it has none yet */
+	uint32_t late;	 /* its frames that there was no time to name */
 	bool interprets; /* one is the interpreter of a runtime, of functions without names */
 };
 
@@ -134,7 +138,9 @@ struct symbolizer {
 		uint64_t until_ns;
 		struct helpers *askers; /* borrowed; NULL: JVMs are not asked for perf maps */
 	} jvms;
-	uint32_t notes; /* written */
+	struct owners noted; /* notes written, by the processes' users */
+	struct lacking *cut; /* processes with stacks that were cut */
+	size_t n_cut, cap_cut;
 
 	struct helpers *readers; /* borrowed; NULL: user functions get no names */
 	struct {
@@ -188,10 +194,30 @@ void early_free(struct early *e);
  */
 void early_detach(struct symbolizer *s);
 
-/* ---- what stacks lack (symbolize_runtimes.c) ------------------------------------------------ */
+/* ---- notes (symbolize_notes.c) --------------------------------------------------------------- */
 
-/* Notes written in a recording: a build may run a JVM for each of its thousands of steps. */
-#define NOTES_MAX 1024u
+/* A process, and how much of something its stacks lack. */
+struct lacking {
+	uint32_t tgid;
+	uint64_t amount;
+};
+
+/* Sets the name of the program that the image's process runs. */
+void notes_program(const struct image *i, char program[SYMBOLIZER_PROGRAM_MAX]);
+/*
+ * Says in the trace, and counts for the closing lines, what the stacks of a process lack. Of a user
+ * no more are written than are left for others. Returns 0 or the encoder's error.
+ */
+int notes_put(struct symbolizer *s, uint32_t tgid, const char *program,
+	      const struct runtime_lack *lack);
+int notes_put_image(struct symbolizer *s, const struct image *i, const struct runtime_lack *lack);
+/*
+ * Of whose functions there was no time to look up the names, and whose stacks were cut: first those
+ * who lack most. Returns 0 or the encoder's error.
+ */
+int notes_put_late(struct symbolizer *s);
+
+/* ---- what stacks lack (symbolize_runtimes.c) ------------------------------------------------ */
 
 /* Finds out what runs the generated code of a process, which lives. */
 void runtimes_find(struct symbolizer *s, struct generated *g, const struct image *i);
@@ -270,6 +296,11 @@ int naming_begin(struct naming *n, enum helper_priority priority);
  * none.
  */
 int naming_step(struct naming *n, uint64_t wait_ns);
+/*
+ * Whether that answer means that the file may have names all the same, as there was no time:
+ * nothing was heard of a reader, or nobody could open the file.
+ */
+bool naming_was_late(const struct naming *n, int err);
 /* Frames that have not been answered for get no name. Returns 0 or the encoder's error. */
 int naming_end(struct naming *n);
 /* Stops. Returns how many have been answered for: they are done, the others not. */

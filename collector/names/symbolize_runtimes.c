@@ -40,13 +40,6 @@ static const struct mapping *find_runtime(const struct symbolizer *s, const stru
 	return NULL;
 }
 
-static void set_program(struct generated *g, const struct image *i)
-{
-	const char *exe = image_name(i), *slash = strrchr(exe, '/');
-
-	snprintf(g->program, sizeof(g->program), "%s", slash ? slash + 1 : exe);
-}
-
 void runtimes_find(struct symbolizer *s, struct generated *g, const struct image *i)
 {
 	const struct mapping *m = NULL;
@@ -55,7 +48,7 @@ void runtimes_find(struct symbolizer *s, struct generated *g, const struct image
 	if (!s->limit.later)
 		m = find_runtime(s, i, &g->runtime);
 
-	set_program(g, i);
+	notes_program(i, g->program);
 	g->runtime_file = 0;
 	g->map_result = JAVA_MAP_RESULTS;
 	g->takes_commands = false;
@@ -213,32 +206,10 @@ void runtimes_write_maps(struct symbolizer *s)
 
 /* ---- notes ---------------------------------------------------------------------------------- */
 
-static void count_lack(struct symbolizer_stats *stats, const struct generated *g,
-		       const struct runtime_lack *lack)
+static int note_generated(struct symbolizer *s, const struct generated *g,
+			  const struct runtime_lack *lack)
 {
-	uint32_t i = 0;
-
-	while (i < stats->n_lacks && stats->lacks[i].lack != lack)
-		i++;
-	if (i == SYMBOLIZER_LACKS_MAX)
-		return;
-	if (i == stats->n_lacks) {
-		stats->n_lacks++;
-		stats->lacks[i].lack = lack;
-		stats->lacks[i].processes = 0;
-		stats->lacks[i].tgid = g->tgid;
-		memcpy(stats->lacks[i].program, g->program, sizeof(g->program));
-	}
-	stats->lacks[i].processes++;
-}
-
-static int put_note(struct symbolizer *s, const struct generated *g,
-		    const struct runtime_lack *lack)
-{
-	count_lack(&s->stats, g, lack);
-	if (s->notes++ >= NOTES_MAX)
-		return 0;
-	return encoder_process_note(s->enc, g->tgid, g->program, lack->what, lack->cure);
+	return notes_put(s, g->tgid, g->program, lack);
 }
 
 /* Without a perf map. */
@@ -260,13 +231,13 @@ int runtimes_note(struct symbolizer *s, struct generated *g, bool has_map)
 		return 0;
 	g->is_noted = true;
 	if (r && g->lacks_callers)
-		err = put_note(s, g, &r->callers);
+		err = note_generated(s, g, &r->callers);
 	if (!err && g->fd == -ESTALE)
-		err = put_note(s, g, &runtime_stale_map);
+		err = note_generated(s, g, &runtime_stale_map);
 	if (!err && r && !has_map)
-		err = put_note(s, g, no_names(s, g));
+		err = note_generated(s, g, no_names(s, g));
 	if (!err && r && has_map && g->lacks_interpreted && !g->has_interpreted)
-		err = put_note(s, g, &r->interpreted);
+		err = note_generated(s, g, &r->interpreted);
 	return err;
 }
 
@@ -302,7 +273,6 @@ static void note_interpreter(void *noting, uint32_t tgid, const struct mapping *
 {
 	struct noting *n = noting;
 	struct symbolizer *s = n->s;
-	struct generated of = { .tgid = tgid };
 	const struct runtime *r;
 	const struct image *i;
 
@@ -314,9 +284,8 @@ static void note_interpreter(void *noting, uint32_t tgid, const struct mapping *
 	if (!i || !i->space || i->generated || !i->maps || !is_its_first(i, m) ||
 	    runtime_has_option(tgid, r->interpreted_option))
 		return;
-	set_program(&of, i);
-	n->err = put_note(s, &of,
-			  runtime_has_option(tgid, r->map_option) ? &r->interpreted : &r->names);
+	n->err = notes_put_image(
+		s, i, runtime_has_option(tgid, r->map_option) ? &r->interpreted : &r->names);
 }
 
 void symbolizer_lacks_rule(struct symbolizer *s, uint32_t space, uint32_t file)
@@ -345,18 +314,13 @@ static void note_image(void *noting, const struct image *i)
 		"functions have no names"
 	};
 	struct noting *n = noting;
-	struct generated of = { .tgid = i->tgid };
 
 	if (n->err || !i->space)
 		return;
-	if (i->maps)
-		set_program(&of, i);
-	else
-		memcpy(of.program, i->comm, sizeof(i->comm)); /* its path went with its mappings */
 	if (i->overflowed)
-		n->err = put_note(n->s, &of, i->memory ? &shared : &too_much);
+		n->err = notes_put_image(n->s, i, i->memory ? &shared : &too_much);
 	if (!n->err && i->lack)
-		n->err = put_note(n->s, &of, i->lack);
+		n->err = notes_put_image(n->s, i, i->lack);
 }
 
 int runtimes_note_others(struct symbolizer *s)

@@ -352,7 +352,7 @@ static uint32_t generated_source(struct symbolizer *s, struct image *i)
 		g->fd = -1; /* opened again at the end */
 	}
 	g->jitdump = find_jitdump(s, i);
-	g->frames = 0;
+	g->frames = g->late = 0;
 	g->has_ended = false;
 	runtimes_find(s, g, i);
 	i->generated = n + 1;

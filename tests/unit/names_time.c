@@ -383,6 +383,62 @@ TEST_IN(root_elsewhere_has_one_turn_after_the_other, make_folder, remove_folder)
 	end(t);
 }
 
+/* ---- whose names are missing ---------------------------------------------------------------- */
+
+/* Two processes, of the one more functions; and one that has ended, with all that was known of it.
+ */
+TEST_IN(who_lacks_names_is_told_who_lacks_most_first, make_folder, remove_folder)
+{
+	struct trace *t = begin(SYMBOLIZER_USER);
+	const struct symbolizer_lack *lack = t->stats.lacks;
+	char path[64], other[64];
+	struct child few, many;
+	uint32_t place[2], n;
+
+	copy_to(in_folder(path, 0));
+	copy_to(in_folder(other, 1));
+	few = start_child(path, NULL);
+	many = start_child(other, NULL);
+	seen(t, few.pid, few.addr);
+	seen(t, many.pid, many.addr);
+	seen(t, many.pid, many.addr + 1);
+	assert_int_equal(kill(helpers_pid(t->readers), SIGSTOP), 0);
+	finish_within(t, SECOND_NS / 2);
+	kill(helpers_pid(t->readers), SIGCONT);
+	end_child(&few);
+	end_child(&many);
+	n = notes_with(t, "not looked up in time", (uint32_t)few.pid, &place[0]);
+	assert_int_equal(notes_with(t, "not looked up in time", (uint32_t)many.pid, &place[1]), n);
+	assert_int_equal(n, 2);
+	assert_int_equal(place[1], 1);
+	assert_int_equal(place[0], 2);
+	assert_int_equal(t->stats.n_lacks, 1);
+	assert_int_equal(lack->processes, 2);
+	assert_int_equal(lack->named[0].tgid, many.pid);
+	assert_string_equal(lack->named[0].program, "1");
+	assert_string_equal(lack->named[1].program, "0");
+	end(t);
+}
+
+/* Those of one user, of nobody here, lack more, and are many. */
+TEST(a_user_with_many_processes_does_not_silence_others)
+{
+	enum { MANY = 3000, NOBODYS = 1 << 25 };
+	struct trace *t = begin(SYMBOLIZER_USER);
+	uint32_t n, place;
+
+	for (uint32_t i = 0; i < MANY; i++)
+		symbolizer_cut_stacks(t->s, NOBODYS + i, 1000);
+	symbolizer_cut_stacks(t->s, (uint32_t)getpid(), 1);
+	finish(t);
+	n = notes_with(t, "were cut", (uint32_t)getpid(), &place);
+	assert_in_range(n, 100, 1024);
+	assert_int_equal(place, n);
+	/* All are counted. */
+	assert_int_equal(t->stats.lacks[0].processes, MANY + 1);
+	end(t);
+}
+
 /* ---- later ---------------------------------------------------------------------------------- */
 
 TEST_IN(later_nothing_is_named_but_build_ids_are_there, make_folder, remove_folder)

@@ -211,6 +211,33 @@ static inline struct name name_of(const struct trace *t, uint32_t frame)
 	return out;
 }
 
+/* Of process tgid, says its `what` with that text in it; of how many such notes it is the first
+ * ("0": of none). */
+static inline uint32_t notes_with(const struct trace *t, const char *what, uint32_t tgid,
+				  uint32_t *place)
+{
+	const uint8_t *p, *e;
+	uint32_t n = 0;
+	size_t at = 0;
+
+	*place = 0;
+	while ((p = next_block(t, &at, CHAINLOG_BLOCK_NOTES, &e)))
+		for (uint64_t left = number(&p, e); left; left--) {
+			uint64_t len = number(&p, e), of;
+			const uint8_t *fields = p;
+
+			p += len;
+			of = number(&fields, p);
+			number(&fields, p); /* the program */
+			if (!strstr(string(t, number(&fields, p)), what))
+				continue;
+			n++;
+			if (of == tgid && !*place)
+				*place = n;
+		}
+	return n;
+}
+
 static inline void expect(const struct trace *t, uint32_t frame, const char *symbol,
 			  const char *module, uint64_t offset)
 {
