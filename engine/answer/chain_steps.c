@@ -13,7 +13,9 @@
 #include "words/kernel_calls.h"
 #include "words/lock_holder.h"
 #include "words/object_names.h"
+#include "words/request_words.h"
 #include "polled_children.h"
+#include "pool_waits.h"
 #include "quota_users.h"
 #include "step_samples.h"
 #include "words/own_code.h"
@@ -51,6 +53,7 @@ struct chain_steps {
 	struct names *names;
 	struct cpu_holders *cpu_holders;
 	struct connection_pools *pools;
+	struct pool_waits *pool_waits;
 	struct chains chains;
 	struct intern labels;		/* struct label */
 	struct pair_table places;	/* struct place, by (stack pair, 0) */
@@ -66,6 +69,8 @@ struct chain_steps {
 	 * did, or who held the lock, texts.
 	 */
 	struct sums had, ran, did;
+	/* By step: for which requests who had a lock worked, routes. */
+	struct sums served;
 	/* By step: who used up the quota, texts; of so many times so far. */
 	struct sums used;
 	uint32_t quotas;
@@ -80,7 +85,8 @@ struct chain_steps {
 	uint32_t piece_thread;
 	const struct wait *piece_wait;
 	uint64_t piece_ns;
-	uint32_t crowds; /* so many times it was asked whether all threads of a kind waited so */
+	uint32_t lent_to; /* the route of who had the connection for which the request waits; 0 */
+	uint32_t crowds;  /* so many times it was asked whether all threads of a kind waited so */
 };
 
 /* ---- labels ---------------------------------------------------------------------------------- */
@@ -232,7 +238,7 @@ static bool adds_nothing(const struct chain_steps *s, uint32_t above, const stru
 	/* It passes on what another one did, or did what another one of its kind does; but that
 	 * there is a lock says something. */
 	if (by_thread && key->kind != JOINT_LOCK && !*names_text(s->names, key->at) &&
-	    (up || by_thread == key->who))
+	    (up ? up->kind != JOINT_LOCK : by_thread == key->who))
 		return true;
 	/* A wrapper's wait for its child, and that one's for its own. */
 	if (up && up->kind == JOINT_CHILD && key->kind == JOINT_CHILD && by_thread)
@@ -415,6 +421,16 @@ static bool is_at_lock(const struct chain_steps *s, uint32_t step)
 	return above && s->steps[above].kind == JOINT_LOCK;
 }
 
+/* A step, or one above it, is the first one that has what somebody waits for: for which requests.
+ */
+static void add_served(struct chain_steps *s, uint32_t step, uint64_t ns)
+{
+	while (step && !is_at_lock(s, step))
+		step = s->steps[step].above;
+	if (step && s->lent_to)
+		sums_add(&s->served, step, s->lent_to, ns);
+}
+
 static void add_time(struct chain_steps *s, uint32_t node, struct amount_key key, uint64_t ns)
 {
 	uint32_t flags = key.end == CHAIN_DISK && key.stage == DISK_HELD ? THROTTLED
@@ -428,6 +444,7 @@ static void add_time(struct chain_steps *s, uint32_t node, struct amount_key key
 	if (key.end == CHAIN_RUNNABLE || key.end == CHAIN_PREEMPTED)
 		s->steps[step].no_cpu_ns += ns;
 	s->total_ns += ns;
+	add_served(s, step, ns);
 	if (key.end == CHAIN_NOT_WOKEN || (key.end == CHAIN_TIMER && is_at_lock(s, step)))
 		add_lock_holder(s, step, ns);
 	if (key.end == CHAIN_TIMER)
@@ -554,6 +571,7 @@ void chain_steps_new(struct chain_steps **out, const struct timelines *tl, const
 				     .cpu_holders = s->cpu_holders };
 	chains_init(&s->chains, tl, o, &user);
 	connection_pools_new(&s->pools, tl, s->chains.kernel);
+	pool_waits_new(&s->pool_waits, tl, names_objects(names));
 }
 
 void chain_steps_free(struct chain_steps *s)
@@ -563,6 +581,7 @@ void chain_steps_free(struct chain_steps *s)
 	chains_free(&s->chains);
 	cpu_holders_free(s->cpu_holders);
 	connection_pools_free(s->pools);
+	pool_waits_free(s->pool_waits);
 	intern_free(&s->labels);
 	intern_free(&s->keys);
 	pair_table_free(&s->places);
@@ -573,6 +592,7 @@ void chain_steps_free(struct chain_steps *s)
 	sums_free(&s->had);
 	sums_free(&s->ran);
 	sums_free(&s->did);
+	sums_free(&s->served);
 	sums_free(&s->used);
 	free(s);
 }
@@ -601,13 +621,65 @@ static void note_reader(struct chain_steps *s, const struct wait *w)
 	s->loops += s->reader_is_loop;
 }
 
+/* The head of the time in which a request waited for a connection: a step of who took it. */
+static uint32_t head_of_pool(struct chain_steps *s, const struct request *q, struct pool_wait pool)
+{
+	const struct trace *t = s->trace;
+	const struct trace_object *o = trace_object(t, pool.endpoint->object);
+	const char *port = o ? strrchr(trace_string(t, o->name), ':') : NULL;
+	struct label label = { .slept = 1, .at = names_adopt(s->names, ""), .kind = JOINT_LOCK };
+	uint32_t head = head_at(s, q->reader, q->taken_ns);
+	struct text_buf server = { 0 };
+
+	names_put(&server, trace_string(t, pool.endpoint->process));
+	if (port) {
+		text_puts(&server, " ");
+		names_put(&server, port);
+	}
+	label.what = joint_of_connections(s->names, pool.connections, server.p);
+	text_free(&server);
+	return chains_link_node(&s->chains, head, label_id(s, &label));
+}
+
+/* What requests ask for that had the connection. */
+static uint32_t route_of(struct chain_steps *s, const struct request *q)
+{
+	const char *route = q ? request_route(s->timelines, q) : "";
+
+	return *route ? names_clean(s->names, route) : 0;
+}
+
+/* Explains [from_ns, to_ns) of a client's wait; what of it was for a connection is a step. */
+static void explain_request(struct chain_steps *s, uint32_t head, const struct chosen_wait *p)
+{
+	const struct request *q = timelines_request_of(s->timelines, p->wait);
+	uint64_t from_ns = p->shown.blocked_from_ns, to_ns = p->shown.blocked_to_ns;
+	struct pool_wait pool = pool_waits_of(s->pool_waits, q);
+	uint64_t lent_ns = pool.connections ? clip_ns(pool.from_ns, from_ns, to_ns) : to_ns;
+	uint64_t given_ns = pool.connections ? clip_ns(pool.to_ns, lent_ns, to_ns) : to_ns;
+
+	if (from_ns < lent_ns)
+		chains_explain(&s->chains, head, p->thread, p->wait, from_ns, lent_ns);
+	if (lent_ns < given_ns) {
+		s->lent_to = route_of(s, pool.holder);
+		chains_explain(&s->chains, head_of_pool(s, q, pool), p->thread, p->wait, lent_ns,
+			       given_ns);
+		s->lent_to = 0;
+	}
+	if (given_ns < to_ns)
+		chains_explain(&s->chains, head, p->thread, p->wait, given_ns, to_ns);
+}
+
 void chain_steps_add(struct chain_steps *s, const struct chosen_wait *p)
 {
 	const struct shown *shown = &p->shown;
 	uint32_t head = head_at(s, p->thread, p->wait->out_ns);
 
-	if (timelines_is_client(s->timelines, p->thread))
+	if (timelines_is_client(s->timelines, p->thread)) {
 		note_reader(s, p->wait);
+		explain_request(s, head, p);
+		return;
+	}
 	if (p->wait->kind == WAIT_SLEEP)
 		chains_explain(&s->chains, head, p->thread, p->wait, shown->blocked_from_ns,
 			       shown->blocked_to_ns);
@@ -745,10 +817,13 @@ void chain_steps_end(struct chain_steps *s)
 	sums_sort(&s->had, s->names, cpu_holder_name);
 	sums_sort(&s->ran, s->names, names_off_cpu);
 	sums_sort(&s->did, s->names, sums_key_is_text);
+	sums_sort(&s->served, s->names, sums_key_is_text);
 	sums_sort(&s->used, s->names, sums_key_is_text);
-	for (uint32_t i = 1; i <= s->numbers.n; i++)
+	for (uint32_t i = 1; i <= s->numbers.n; i++) {
+		s->steps[i].served = sums_dominant_text(&s->served, i);
 		if (s->steps[i].is_end)
 			describe_end(s, i);
+	}
 	/* A step has a higher number than the one above it. */
 	for (uint32_t i = s->numbers.n; i; i--)
 		if (s->steps[i].above) {

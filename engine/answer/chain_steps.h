@@ -30,6 +30,9 @@ struct chain_step {
 	/* Of an end: who had the CPU, what the disk did, who held the lock; with .throttled, the
 	 * group. */
 	uint32_t by;
+	/* Of who has what the step above waits for: for which requests most of it was, their route;
+	 * 0: not known. */
+	uint32_t served;
 	/* Of CHAIN_RUNNING: what most of it was in the kernel for: "core dumps"; 0: nothing. */
 	uint32_t call;
 	bool throttled; /* of an end: a quota or an I/O limit was used up */

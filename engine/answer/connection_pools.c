@@ -7,6 +7,7 @@
 
 #include "base/pairs.h"
 #include "select/wait_nature.h"
+#include "words/code_frames.h"
 #include "common/xalloc.h"
 
 /* A connection is used within so many sleeps of who got it; who had one used it in so many. */
@@ -102,23 +103,14 @@ static bool *served_ports(const struct timelines *tl)
 	return is_served;
 }
 
-/* Threads of Go's runtime are let go on for any goroutine. */
-static bool is_of_scheduler(const struct trace *t, uint32_t ustack)
-{
-	struct trace_stack s = trace_stack(t, ustack);
-	const struct trace_frame *f = s.n ? trace_frame(t, s.frames[0]) : NULL;
-
-	return f && !strncmp(trace_string(t, f->symbol), "runtime.", strlen("runtime."));
-}
-
-static bool is_between_threads(const struct timelines *tl, uint32_t pair)
+bool wait_is_between_threads(const struct timelines *tl, uint32_t pair)
 {
 	const struct trace *t = timelines_trace(tl);
 	struct stack_pair p = timelines_pair(tl, pair);
 	const struct trace_object *o = p.of_client ? NULL : trace_object(t, p.object);
 
 	return o && p.ustack && !strcmp(trace_string(t, o->class), "futex") &&
-	       !is_of_scheduler(t, p.ustack);
+	       !stack_is_of_go_runtime(t, trace_stack(t, p.ustack));
 }
 
 static void find_what(struct connection_pools *p)
@@ -133,7 +125,7 @@ static void find_what(struct connection_pools *p)
 	for (uint32_t i = 1; i < n; i++) {
 		uint32_t message = timelines_pair(tl, i).of_client ? 0 : wait_message_object(tl, i);
 
-		p->what[i].between_threads = is_between_threads(tl, i);
+		p->what[i].between_threads = wait_is_between_threads(tl, i);
 		if (message && !is_served[port_of(trace_string(t, trace_object(t, message)->own))])
 			p->what[i].connection = message;
 	}
@@ -245,7 +237,7 @@ void connection_pools_find(struct connection_pools *p, uint32_t pair, struct con
 	uint32_t id;
 
 	*pool = (struct connection_pool) { .n = 0 };
-	if (!is_between_threads(p->timelines, pair))
+	if (!wait_is_between_threads(p->timelines, pair))
 		return;
 	if (!p->looked)
 		look(p);

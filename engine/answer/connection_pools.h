@@ -22,6 +22,10 @@ struct connection_pool {
 void connection_pools_new(struct connection_pools **out, const struct timelines *tl,
 			  struct kernel_stacks *k);
 void connection_pools_free(struct connection_pools *p);
+/* Whether a thread slept with the stack pair until another one of its process, or one with which it
+ * shares memory, let it go on; not a thread of Go's runtime, which is let go on for any goroutine.
+ */
+bool wait_is_between_threads(const struct timelines *tl, uint32_t pair);
 /* What sleeps with a stack pair were for, as those with the same user stack; all sleeps of the
  * trace are looked at for the first. */
 void connection_pools_find(struct connection_pools *p, uint32_t pair, struct connection_pool *pool);

@@ -7,6 +7,7 @@
 
 #include "base/kernel_functions.h"
 #include "select/wait_nature.h"
+#include "words/code_frames.h"
 #include "words/kernel_waits.h"
 #include "words/known_function.h"
 #include "words/lock_holder.h"
@@ -299,35 +300,45 @@ static struct joint of_object(const struct timelines *tl, struct names *names, u
 	return j;
 }
 
+uint32_t joint_of_connections(struct names *names, uint32_t n, const char *server)
+{
+	struct text_buf b = { 0 };
+	char count[16];
+	uint32_t text;
+
+	snprintf(count, sizeof(count), "%" PRIu32, n);
+	text_puts(&b, n > 1 ? "one of " : "the connection");
+	text_puts(&b, n > 1 ? count : "");
+	text_puts(&b, n > 1 ? " connections to " : " to ");
+	text_puts(&b, server);
+	text = names_adopt(names, b.p);
+	text_free(&b);
+	return text;
+}
+
 /* "one of 4 connections to tuples :27314"; .text "" if it is none. */
 static struct joint of_pool(const struct timelines *tl, struct names *names,
 			    struct connection_pools *pools, uint32_t pair)
 {
+	struct joint j = { .kind = JOINT_LOCK };
 	struct connection_pool pool;
-	struct joint j = { .text = 0 };
-	struct text_buf b = { 0 };
+	struct text_buf server = { 0 };
 	struct thing t;
 	uint32_t name;
-	char n[16];
 
 	connection_pools_find(pools, pair, &pool);
 	if (!pool.n)
 		return joint_text(names, JOINT_OTHER, "", "", "");
 	t = thing_of(tl, names, pool.pair, wait_message_object(tl, pool.pair));
 	name = other_end(tl, names, pool.pair);
-	snprintf(n, sizeof(n), "%" PRIu32, pool.n);
-	text_puts(&b, pool.n > 1 ? "one of " : "the connection");
-	text_puts(&b, pool.n > 1 ? n : "");
-	text_puts(&b, pool.n > 1 ? " connections to " : " to ");
-	text_puts(&b, name ? names_text(names, name) : t.name);
+	text_puts(&server, name ? names_text(names, name) : t.name);
 	if (name && *port_of(tl, &t)) {
-		text_puts(&b, " ");
-		names_put(&b, port_of(tl, &t));
+		text_puts(&server, " ");
+		names_put(&server, port_of(tl, &t));
 	}
-	if (t.words)
-		j = joint_text(names, JOINT_LOCK, b.p, "", "");
+	j.text = joint_of_connections(names, pool.n, server.p);
 	free(t.words);
-	text_free(&b);
+	text_free(&server);
 	return j;
 }
 
@@ -353,6 +364,15 @@ static struct joint of_lock(const struct timelines *tl, struct names *names, uin
 		      : j;
 }
 
+/* A thread of Go's runtime that has no goroutine to run. */
+static bool is_idle_in_go(const struct timelines *tl, uint32_t pair)
+{
+	const struct trace *t = timelines_trace(tl);
+
+	return !strcmp(class_of(tl, timelines_pair(tl, pair).object), "futex") &&
+	       stack_is_of_go_runtime(t, trace_stack(t, timelines_pair(tl, pair).ustack));
+}
+
 struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struct names *names,
 		      struct connection_pools *pools, uint32_t pair)
 {
@@ -362,7 +382,7 @@ struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struc
 	const char *words;
 	struct joint j;
 
-	if (kernel_stack_wait_flags(k, p.kstack) & KFUNC_AWAITS_WORK)
+	if (kernel_stack_wait_flags(k, p.kstack) & KFUNC_AWAITS_WORK || is_idle_in_go(tl, pair))
 		return (struct joint) { JOINT_WORK, names_adopt(names, "work") };
 	if (!known) {
 		j = of_pool(tl, names, pools, pair);

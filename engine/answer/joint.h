@@ -32,6 +32,9 @@ struct joint {
 struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struct names *names,
 		      struct connection_pools *pools, uint32_t pair);
 
+/* The words for one of n connections to a server, as "postgres :5432"; a text. */
+uint32_t joint_of_connections(struct names *names, uint32_t n, const char *server);
+
 /* Whether a text of a joint is that of a lock of a table, for which statements of all kinds wait.
  */
 bool joint_is_of_table(const char *text);

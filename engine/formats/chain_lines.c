@@ -143,10 +143,10 @@ static void add_line(struct chain_lines *l, uint32_t number, const struct chain_
 	line->indent = depth;
 	line->share = percent(s->ns, l->total_ns);
 	line->end = s->is_end ? s : e;
-	if (up && up->kind == JOINT_LOCK && s->who)
-		fputs(s->kind == JOINT_LOCK && s->what == up->what ? "has it or is next, "
-								   : "holds it, ",
-		      f);
+	if (up && up->kind == JOINT_LOCK && s->who && s->kind == JOINT_LOCK && s->what == up->what)
+		fputs("has it or is next, ", f);
+	else if (up && up->kind == JOINT_LOCK && s->who)
+		fprintf(f, s->served ? "holds it (%s), " : "holds it, ", text_of(l, s->served));
 	if (s->is_end)
 		put_end_words(l, s, f);
 	else if (!s->who)
@@ -219,6 +219,18 @@ static const char *fitting(const char *at, size_t width, char room[FITTING_SIZE]
 	return room;
 }
 
+/* Of words that are too long what says most: without " (tcp :5432)" behind them. */
+static const char *fitting_words(const char *words, size_t width, char room[FITTING_SIZE])
+{
+	size_t len = strlen(words);
+	const char *more = len && words[len - 1] == ')' ? strrchr(words, '(') : NULL;
+
+	if (table_width(words) <= width || !more || more - words < 2 || more - words > FITTING_SIZE)
+		return words;
+	snprintf(room, FITTING_SIZE, "%.*s", (int)(more - words - 1), words);
+	return room;
+}
+
 /* ---- layout ---------------------------------------------------------------------------------- */
 
 /* " 98 %", on the colour of the end. */
@@ -267,7 +279,7 @@ static void put_lines(FILE *out, const struct chain_lines *l, const struct optio
 		table_put_padded(out, fitting(line->at, at, room), at);
 		put_share(out, line, o->color);
 		fputs("  ", out);
-		table_put_cut(out, line->words, rest - at);
+		table_put_cut(out, fitting_words(line->words, rest - at, room), rest - at);
 		putc('\n', out);
 	}
 }

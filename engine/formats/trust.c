@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "select/top_waits.h"
+#include "words/code_frames.h"
 
 /* What is lost is told from this part of all events on. */
 #define LEAST_LOST 100
@@ -37,14 +38,6 @@ struct sleeps {
 	uint64_t all, cut; /* cut: not all callers are known, nor guessed, which is mostly right */
 };
 
-/* Go's threads have stacks of their own, which begin in its runtime. */
-static bool is_of_go(const struct trace *t, struct trace_stack s)
-{
-	const struct trace_frame *f = trace_frame(t, s.frames[0]);
-
-	return f && !strncmp(trace_string(t, f->symbol), "runtime.", strlen("runtime."));
-}
-
 static int count_sleep(void *arg, const struct chosen_wait *p)
 {
 	struct sleeps *of = arg;
@@ -57,8 +50,8 @@ static int count_sleep(void *arg, const struct chosen_wait *p)
 	if (!s.n)
 		return 0;
 	of->all++;
-	of->cut +=
-		s.end > CHAINLOG_STACK_WHOLE && s.end != CHAINLOG_STACK_GUESSED && !is_of_go(t, s);
+	of->cut += s.end > CHAINLOG_STACK_WHOLE && s.end != CHAINLOG_STACK_GUESSED &&
+		   !stack_is_of_go_runtime(t, s);
 	return 0;
 }
 

@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+bool stack_is_of_go_runtime(const struct trace *t, struct trace_stack s)
+{
+	const struct trace_frame *f = s.n ? trace_frame(t, s.frames[0]) : NULL;
+
+	return f && !strncmp(trace_string(t, f->symbol), "runtime.", strlen("runtime."));
+}
+
 bool code_frame(const struct trace *t, uint32_t frame)
 {
 	const struct trace_frame *f = trace_frame(t, frame);

@@ -4,6 +4,11 @@
 
 #include "trace/trace.h"
 
+/*
+ * Whether a stack's leaf is in Go's runtime. Its threads have stacks of their own, which begin
+ * there; and one that sleeps there is let go on for any goroutine.
+ */
+bool stack_is_of_go_runtime(const struct trace *t, struct trace_stack s);
 /* Whether it is a frame of interpreted code. */
 bool code_frame(const struct trace *t, uint32_t frame);
 /* Whether that code is the library's that comes with the interpreter. */

@@ -389,12 +389,13 @@ void synth_recorder(struct synth *m, uint32_t cpu, uint64_t ns, uint64_t had_ns)
 static uint32_t object_of(struct encoder *e, const char *class, const char *name)
 {
 	const char *own = strcmp(class, "tcp") ? "" : "tcp own:1", *at = strchr(name, '<');
+	const char *process = strchr(name, '@');
 	char peer[128], end[128];
 	/* It has no name of its own, but a process. */
 	bool is_gil = !strcmp(class, "GIL");
 
 	if (at && own[0]) {
-		snprintf(peer, sizeof(peer), "%.*s", (int)(at - name), name);
+		snprintf(peer, sizeof(peer), "%.*s", (int)strcspn(name, "@<"), name);
 		snprintf(end, sizeof(end), "tcp %s", at + 1);
 		name = peer;
 		own = end;
@@ -403,7 +404,9 @@ static uint32_t object_of(struct encoder *e, const char *class, const char *name
 					 .class = class,
 					 .name = is_gil ? "" : name,
 					 .own = own,
-					 .peer = is_gil ? (uint32_t)atoi(name) : 0,
+					 .peer = is_gil	   ? (uint32_t)atoi(name)
+						 : process ? (uint32_t)atoi(process + 1)
+							   : 0,
 					 .owner = 0,
 				 });
 }

@@ -7,7 +7,8 @@
  *	                            S/P: it is a thread of P's process; S+: the kernel's
  *	100 c0 A S > B recv;main    at 100 us on CPU 0, A goes to sleep and B comes on; A's stack
  *	100 c0 A S > B recv for=tcp:peer:80  for what: class, and name (optional; ~: a space); of
- *	                            tcp, "<10.0.0.1:40000" behind it: its own end
+ *	                            tcp, "<10.0.0.1:40000" behind it: its own end, and "@102"
+ *	                            before that the process at the other one
  *	900 c0 B wakes A wake;work  the waker's stack; "new" instead of "wakes": its first run
  *	900 c0 B wakes! A           A was off its run queue
  *	900 c0 - woken A            A was woken by somebody not known
