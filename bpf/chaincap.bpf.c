@@ -268,6 +268,7 @@ static __always_inline __u32 stack_kind(__u32 kind)
 }
 
 #include "registers.h"
+#include "thread_variable.h"
 #include "interpreter.h"
 #include "code_objects.h"
 #include "stack.h"

@@ -14,9 +14,12 @@ static __always_inline void read_text(struct wire_code_text *t, const struct wir
 	t->bytes = 0;
 	t->width = 0;
 	t->cut = 0;
-	if (!string || !read_words(&chars, 1, string + WIRE_LENGTH_AT))
+	if (!string ||
+	    (in->language != WIRE_RUBY && !read_words(&chars, 1, string + WIRE_LENGTH_AT)))
 		return;
 	data = string + in->ascii;
+	if (in->language == WIRE_RUBY && !ruby_string(in, string, &data, &chars))
+		return;
 	if (in->language == WIRE_PYTHON) {
 		if (bpf_probe_read_user(&state, sizeof(state), (void *)string + WIRE_TEXT_STATE_AT))
 			return;
@@ -85,6 +88,10 @@ __noinline int describe_code(struct code_chain *c, const struct wire_interpreter
 		read_lines(r, FIELD_OF(o, in->lines, WIRE_CODE_BYTES, __u64));
 		return 0;
 	}
+	if (in->language == WIRE_RUBY) {
+		read_text(&r->file, in, ruby_path(CODE_WORD(o, in->file)), true);
+		return 0;
+	}
 	scope = FIELD_OF(o, in->scope, WIRE_CODE_BYTES, __u64);
 	if (scope && read_words(&scope, 1, scope + in->in_scope))
 		read_text(&r->scope, in, scope, false);
@@ -95,6 +102,24 @@ __noinline int describe_code(struct code_chain *c, const struct wire_interpreter
 	else
 		r->first_line = 0;
 	return 0;
+}
+
+/* Whether the object in c->object, as it was described, is likely to be freed. */
+static __always_inline bool will_be_freed(const struct code_chain *c,
+					  const struct wire_interpreter *in)
+{
+	const struct wire_code *r = &c->record;
+	__u32 kind = *(const __u32 *)c->object;
+
+	/* Code of no file; what is in a file's body, or in that of a class. */
+	if (in->language == WIRE_RUBY)
+		return is_text(&r->file, '(') ||
+		       ruby_begins(in, CODE_WORD(c->object, in->scope)) == '<' ||
+		       (kind != WIRE_RUBY_METHOD && kind != WIRE_RUBY_BLOCK &&
+			kind != WIRE_RUBY_RESCUE && kind != WIRE_RUBY_ENSURE);
+	/* "<string>", but not "<frozen importlib>"; "<module>". */
+	return (is_text(&r->file, '<') && r->file.text[1] != 'f') ||
+	       (is_text(&r->name, '<') && r->name.text[1] == 'm');
 }
 
 /* Sends the object in c->object under an id, if this CPU did not. */
@@ -112,9 +137,7 @@ static __always_inline void send_code(struct code_chain *c, const struct wire_in
 	if (*sent == id)
 		return;
 	describe_code(c, in);
-	/* "<string>", but not "<frozen importlib>"; "<module>". */
-	known->is_volatile = (is_text(&r->file, '<') && r->file.text[1] != 'f') ||
-			     (is_text(&r->name, '<') && r->name.text[1] == 'm');
+	known->is_volatile = will_be_freed(c, in);
 	fill_record(&r->r, c->now, WIRE_CODE);
 	r->id = id;
 	r->tgid = bpf_get_current_task_btf()->tgid;
@@ -131,6 +154,8 @@ static __always_inline __u64 place_in(const struct code_chain *c, const struct w
 {
 	__u32 line = 0;
 
+	if (in->language == WIRE_RUBY)
+		return ruby_line(in, c->object, p->instruction);
 	if (in->language == WIRE_PHP) {
 		if (c->object[0] != WIRE_PHP_INTERNAL && p->instruction)
 			bpf_probe_read_user(&line, sizeof(line), (void *)p->instruction + in->line);
@@ -140,6 +165,26 @@ static __always_inline __u64 place_in(const struct code_chain *c, const struct w
 		return (p->instruction - p->code - in->bytecode) >> 1;
 	/* Since 3.10 it counts units of two bytes, before that bytes; -1: it has not begun. */
 	return in->version < 10 ? (__s32)p->instruction >> 1 : p->instruction;
+}
+
+/*
+ * Whether the object in c->object, with that hash, is the code of frame p; and finds out whether p
+ * is an entry, which frames of Ruby's have elsewhere.
+ */
+static __always_inline bool is_code_of(const struct code_chain *c,
+				       const struct wire_interpreter *in, struct code_place *p,
+				       __u64 hash)
+{
+	__u64 at = p->is_entry, n = *(const __u64 *)c->object >> 32;
+	__u8 flags = 0;
+
+	if (in->language != WIRE_RUBY)
+		return true;
+	bpf_probe_read_user(&flags, sizeof(flags), (void *)at);
+	p->is_entry = (flags & in->entry_mask) == in->entry_is;
+	/* Without lines it is what the interpreter begins with. */
+	return hash && p->instruction - CODE_WORD(c->object, in->bytecode) <= n * 8 &&
+	       (__u32)CODE_WORD(c->object, in->lines + WIRE_RUBY_LINES_N);
 }
 
 static long name_code(__u32 i, struct code_walk *w)
@@ -158,6 +203,10 @@ static long name_code(__u32 i, struct code_walk *w)
 	}
 	key.address = c->at[i].code;
 	hash = read_object(c, in, key.address);
+	if (!is_code_of(c, in, &c->at[i], hash)) {
+		c->frames[i] = wire_code_frame(0, 0, c->at[i].is_entry != 0);
+		return 0;
+	}
 	known = bpf_map_lookup_elem(&codes, &key);
 	if (known)
 		new = *known;

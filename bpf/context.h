@@ -35,76 +35,6 @@ struct {
 	__type(value, __u64);
 } last_contexts SEC(".maps");
 
-/* ---- the variable --------------------------------------------------------------------------- */
-
-/* In glibc: where the thread pointer leads to the table of modules, and the size of its entries. */
-#if defined(__TARGET_ARCH_x86)
-#define MODULES_AT 8
-/* Whether the argument of a descriptor is an offset: the static blocks lie below that address. */
-#define is_static_offset(arg) ((__s64)(arg) < 0)
-#elif defined(__TARGET_ARCH_arm64)
-#define MODULES_AT 0
-/* Above it; nothing is mapped at such small addresses. */
-#define is_static_offset(arg) ((arg) < (1u << 20))
-#endif
-#define MODULE_SIZE 16
-
-/*
- * The address of the variable in a module's block of the thread; 0: the thread has no such block.
- * The number of entries is in front of the table; an entry of ~0 has no block yet.
- */
-static __always_inline __u64 in_module(__u64 thread, __u64 module, __u64 offset)
-{
-	__u64 modules, n, block;
-
-	if (!read_words(&modules, 1, thread + MODULES_AT) ||
-	    !read_words(&n, 1, modules - MODULE_SIZE) || !module || module > n ||
-	    !read_words(&block, 1, modules + module * MODULE_SIZE) || !block || !~block)
-		return 0;
-	return block + offset;
-}
-
-/* Several CPUs may do the same at once, and write the same. */
-static __always_inline void settle(struct wire_publisher *p, __u32 tls, __u64 module, __u64 offset)
-{
-	p->module = module;
-	p->offset = offset;
-	barrier();
-	p->tls = tls;
-}
-
-/* The address of the variable of a thread; 0: not known, or not there yet. */
-static __always_inline __u64 context_variable(struct wire_publisher *p, __u64 thread)
-{
-	__u64 slot[2] = { 0 }, module, at;
-	__u32 tls = p->tls;
-
-	if (tls == WIRE_TLS_STATIC)
-		return thread + p->offset;
-	if (tls == WIRE_TLS_MODULE)
-		return in_module(thread, p->module, p->offset);
-	if (!read_words(slot, tls == WIRE_TLS_OFFSET_SLOT ? 1 : 2, p->slot) || !slot[0])
-		return 0;
-	if (tls == WIRE_TLS_OFFSET_SLOT) {
-		settle(p, WIRE_TLS_STATIC, 0, slot[0]);
-		return thread + slot[0];
-	}
-	if (tls == WIRE_TLS_DESCRIPTOR) {
-		if (is_static_offset(slot[1])) {
-			settle(p, WIRE_TLS_STATIC, 0, slot[1]);
-			return thread + slot[1];
-		}
-		at = slot[1];
-		if (!read_words(slot, 2, at))
-			return 0;
-	}
-	module = slot[0];
-	at = in_module(thread, module, slot[1]);
-	if (at)
-		settle(p, WIRE_TLS_MODULE, module, slot[1]);
-	return at;
-}
-
 /* ---- the record ----------------------------------------------------------------------------- */
 
 /* What the variable points to, before the attributes. */
@@ -213,7 +143,7 @@ static __always_inline __u32 read_route(const struct wire_publisher *p, __u32 tg
 static __always_inline void read_context(struct wire_publisher *p, struct task_struct *task,
 					 __u64 now, struct wire_context *c)
 {
-	__u64 variable = context_variable(p, thread_pointer(task)), at;
+	__u64 variable = thread_variable(&p->at, thread_pointer(task)), at;
 	struct context_record record;
 	__u64 *words = (void *)&record;
 

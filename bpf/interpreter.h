@@ -87,13 +87,14 @@ static struct volatile_chain volatile_chains[VOLATILE_CHAINS] TABLE;
 
 struct code_place {
 	__u64 code, instruction;
-	__u64 is_entry;
+	__u64 is_entry; /* RUBY: an address, until it is named */
 };
 
 /* Of the event that is being recorded, by stack_kind(). */
 struct code_chain {
 	__u64 n;    /* frames; 0: there are none */
 	__u64 next; /* address of the next one; 0: there are no more */
+	__u64 end;  /* RUBY: of the array that they are in */
 	__u64 hash; /* so far */
 	__u64 space, now;
 	__u64 reread[VOLATILE_WORDS]; /* a bit for each frame whose code is volatile */
@@ -110,6 +111,9 @@ struct code_chain {
 MAP(code_chains, PERCPU_ARRAY, STACK_KINDS, __u32, struct code_chain);
 
 #define FIELD_OF(from, offset, limit, type) (*(type *)((from) + ((offset) & ((limit)-1))))
+#define CODE_WORD(object, offset) FIELD_OF(object, offset, WIRE_CODE_BYTES, __u64)
+
+#include "ruby_code.h"
 
 static __always_inline bool may_have_code(__u32 tgid)
 {
@@ -175,10 +179,13 @@ static __always_inline __u64 python_thread(struct wire_interpreter *in, struct t
 	return value;
 }
 
-static __always_inline __u64 current_frame(struct wire_interpreter *in, struct task_struct *task)
+static __always_inline __u64 current_frame(struct wire_interpreter *in, struct task_struct *task,
+					   __u64 *end)
 {
 	__u64 at = in->root, frame = 0;
 
+	if (in->language == WIRE_RUBY)
+		return ruby_frame(in, task, end);
 	if (in->language == WIRE_PYTHON) {
 		at = python_thread(in, task);
 		if (!at)
@@ -203,16 +210,21 @@ struct code_walk {
 
 /*
  * Reads a block with the frame in it, which ends there: the next ones mostly lie below. The page
- * before the frame may be unmapped.
+ * before the frame may be unmapped. In an array it begins there, and ends with it at the latest.
  */
-static __always_inline bool read_block(struct code_chain *c, __u64 frame, __u32 bytes)
+static __always_inline bool read_block(struct code_chain *c, __u64 frame, __u32 bytes,
+				       bool is_array)
 {
 	__u64 base = frame + bytes - CODE_BLOCK;
 	__u32 len;
 
 	if (base < (frame & ~(__u64)(CODE_PAGE - 1)))
 		base = frame & ~(__u64)(CODE_PAGE - 1);
+	if (is_array)
+		base = frame;
 	len = (__u32)(frame + bytes - base);
+	if (is_array)
+		len = c->end - frame < CODE_BLOCK ? (__u32)(c->end - frame) : CODE_BLOCK;
 	c->len = 0;
 	/* Bounded here: the verifier of 6.1 loses the bounds of spilled values. */
 	barrier_var(len);
@@ -228,30 +240,45 @@ static long code_step(__u32 i, struct code_walk *w)
 	const struct wire_interpreter *in = w->in;
 	__u32 bytes = in->frame_bytes & (2 * WIRE_CODE_FRAME_BYTES - 1), at;
 	struct code_chain *c = w->c;
-	__u64 frame = c->next, instruction;
+	__u64 frame = c->next, n = c->n, instruction;
+	bool is_array = in->stride;
 	struct code_place *p;
 	const char *b;
 
-	if (!frame || frame & 7 || i >= WIRE_CODE_FRAMES)
+	(void)i;
+	if (!frame || frame & 7 || n >= WIRE_CODE_FRAMES ||
+	    (is_array && (frame >= c->end || c->end - frame < bytes)))
 		return 1;
-	if ((frame < c->base || frame - c->base + bytes > c->len) && !read_block(c, frame, bytes))
+	if ((frame < c->base || frame - c->base + bytes > c->len) &&
+	    !read_block(c, frame, bytes, is_array))
 		return 1;
 	at = (__u32)(frame - c->base);
 	barrier_var(at);
 	b = c->block + (at & (CODE_BLOCK - 1));
-	p = &c->at[i];
+	p = &c->at[n];
 	p->code = FIELD_OF(b, in->code, WIRE_CODE_FRAME_BYTES, __u64) & ~1ull;
 	instruction = FIELD_OF(b, in->instruction, WIRE_CODE_FRAME_BYTES, __u64);
 	p->instruction = in->bytecode || in->line ? instruction : (__u32)instruction;
+	if (is_array) {
+		p->is_entry = FIELD_OF(b, in->entry, WIRE_CODE_FRAME_BYTES, __u64);
+		c->next = frame + in->stride;
+		/* A function in C. */
+		if (!p->code || !instruction)
+			return 0;
+		c->hash = mix(mix(c->hash, p->code), instruction);
+		c->n = n + 1;
+		return 0;
+	}
 	p->is_entry = (FIELD_OF(b, in->entry, WIRE_CODE_FRAME_BYTES, __u8) & in->entry_mask) ==
 		      in->entry_is;
 	c->hash = mix(mix(c->hash, p->code + p->is_entry), p->instruction);
 	c->next = FIELD_OF(b, in->previous, WIRE_CODE_FRAME_BYTES, __u64);
-	c->n = i + 1;
+	c->n = n + 1;
 	return 0;
 }
 
-LOOP(code_step, struct code_walk, WIRE_CODE_FRAMES)
+/* Those of functions in C, which are in the array as well, do not count. */
+LOOP(code_step, struct code_walk, 2 * WIRE_CODE_FRAMES)
 
 /* ---- code objects --------------------------------------------------------------------------- */
 
@@ -261,6 +288,28 @@ static __always_inline __u64 hash_text(struct code_chain *c, __u64 hash, __u64 s
 	hash = mix(hash, string);
 	if (!string || !read_words(c->text, TEXT_WORDS, string + WIRE_LENGTH_AT))
 		return hash;
+#pragma unroll
+	for (int i = 0; i < TEXT_WORDS; i++)
+		hash = mix(hash, c->text[i]);
+	return hash;
+}
+
+/* The same of a string of Ruby's. */
+static __always_inline __u64 hash_ruby_text(struct code_chain *c, const struct wire_interpreter *in,
+					    __u64 hash, __u64 string)
+{
+	__u64 data, bytes;
+	__u32 n;
+
+	hash = mix(hash, string);
+	if (!ruby_string(in, string, &data, &bytes))
+		return hash;
+	__builtin_memset(c->text, 0, sizeof(c->text));
+	n = bytes < sizeof(c->text) ? (__u32)bytes : sizeof(c->text);
+	barrier_var(n);
+	if (n > sizeof(c->text) || bpf_probe_read_user(c->text, n, (void *)data))
+		return hash;
+	hash = mix(hash, bytes);
 #pragma unroll
 	for (int i = 0; i < TEXT_WORDS; i++)
 		hash = mix(hash, c->text[i]);
@@ -278,10 +327,18 @@ static __always_inline __u64 read_object(struct code_chain *c, const struct wire
 	const char *o = c->object;
 	__u64 hash = 1;
 
+	if (in->body && address && !read_words(&address, 1, address + in->body))
+		return 0;
 	barrier_var(bytes);
 	if (!address || bytes > WIRE_CODE_BYTES ||
 	    bpf_probe_read_user(c->object, bytes, (void *)address))
 		return 0;
+	if (in->language == WIRE_RUBY) {
+		hash = mix(hash, CODE_WORD(o, in->bytecode));
+		hash = hash_ruby_text(c, in, hash, CODE_WORD(o, in->name));
+		hash = hash_ruby_text(c, in, hash, ruby_path(CODE_WORD(o, in->file)));
+		return mix(hash, FIELD_OF(o, in->first_line, WIRE_CODE_BYTES, __u32)) | 1;
+	}
 	hash = hash_text(c, hash, FIELD_OF(o, in->name, WIRE_CODE_BYTES, __u64));
 	hash = hash_text(c, hash, FIELD_OF(o, in->file, WIRE_CODE_BYTES, __u64));
 	hash = mix(hash, FIELD_OF(o, in->first_line, WIRE_CODE_BYTES, __u32));
@@ -361,7 +418,7 @@ __noinline __u64 find_code_frames(__u32 which, __u64 space, __u64 seen)
 	if (!in)
 		return 0;
 	w.in = in;
-	c->next = current_frame(in, task);
+	c->next = current_frame(in, task, &c->end);
 	if (!c->next)
 		return 0;
 	c->hash = space;

@@ -306,6 +306,7 @@ static const struct option_row rows[] = {
 	{ "no-python", 0, false, NULL, set_true, AT(no_python),
 	  .help = "do not unwind Python functions" },
 	{ "no-php", 0, false, NULL, set_true, AT(no_php), .help = "do not unwind PHP functions" },
+	{ "no-ruby", 0, false, NULL, set_true, AT(no_ruby), .help = "do not unwind Ruby methods" },
 	{ "java-maps", 0, false, NULL, set_true, AT(java_maps),
 	  .help = "have JVMs write their perf maps at the end (JDK 17)" },
 	{ "names", 0, false, "TIME", set_names, 0,
@@ -520,5 +521,6 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t wh
 	/* Nothing is read for names, and of interpreted code there is nothing to be named later. */
 	o->no_python |= o->names_later;
 	o->no_php |= o->names_later;
+	o->no_ruby |= o->names_later;
 	return ret ? ret : set_words(&s, argc, argv);
 }

@@ -24,7 +24,8 @@ static uint32_t languages(const struct options *o)
 {
 	if (!o->user_stacks)
 		return 0;
-	return (o->no_python ? 0 : 1u << WIRE_PYTHON) | (o->no_php ? 0 : 1u << WIRE_PHP);
+	return (o->no_python ? 0 : 1u << WIRE_PYTHON) | (o->no_php ? 0 : 1u << WIRE_PHP) |
+	       (o->no_ruby ? 0 : 1u << WIRE_RUBY);
 }
 
 static int open_parts(struct process_parts *p, const struct options *o, struct symbolizer *sym,
@@ -127,9 +128,10 @@ static void report_unknown(const struct interpreters_count *n)
 			n->unknown_version);
 	else
 		fprintf(stderr,
-			"chaincap: PHP %u.%u: this version is not known, its functions get no "
+			"chaincap: %s %u.%u: this version is not known, its functions get no "
 			"names\n",
-			n->unknown_version >> 8, n->unknown_version & 0xff);
+			n->unknown_language == WIRE_RUBY ? "Ruby" : "PHP", n->unknown_version >> 8,
+			n->unknown_version & 0xff);
 }
 
 static void report_interpreters(struct process_parts *p)
@@ -138,11 +140,12 @@ static void report_interpreters(struct process_parts *p)
 
 	if (n.unknown > p->interpreted.unknown)
 		report_unknown(&n);
-	if (n.python != p->interpreted.python || n.php != p->interpreted.php)
+	if (memcmp(n.of, p->interpreted.of, sizeof(n.of)) != 0)
 		fprintf(stderr,
-			"chaincap: interpreters: %llu processes of Python, %llu of PHP; %llu files "
-			"looked at\n",
-			(unsigned long long)n.python, (unsigned long long)n.php,
+			"chaincap: interpreters: %llu processes of Python, %llu of PHP, %llu of "
+			"Ruby; %llu files looked at\n",
+			(unsigned long long)n.of[WIRE_PYTHON], (unsigned long long)n.of[WIRE_PHP],
+			(unsigned long long)n.of[WIRE_RUBY],
 			(unsigned long long)mapped_files_count(p->files));
 	p->interpreted = n;
 }

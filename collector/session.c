@@ -45,7 +45,7 @@ static int load(struct session *s)
 		.probes = s->probes.at,
 		.n_probes = s->probes.n,
 		.contexts = o->context,
-		.code = !o->no_python || !o->no_php,
+		.code = !o->no_python || !o->no_php || !o->no_ruby,
 		.interrupts = !o->no_irq,
 		.verify = o->verify,
 		.verbose = o->verbose,

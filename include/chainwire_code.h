@@ -3,6 +3,7 @@
 #pragma once
 
 #include "chainwire_record.h"
+#include "chainwire_variable.h"
 
 /*
  * Frames of interpreted code.
@@ -15,10 +16,7 @@
  * stranger's memory: no address is used but to read bounded user memory, and no number without a
  * bound.
  */
-enum wire_language {
-	WIRE_PYTHON = 1,
-	WIRE_PHP,
-};
+enum wire_language { WIRE_PYTHON = 1, WIRE_PHP, WIRE_RUBY, WIRE_LANGUAGES };
 
 #define WIRE_INTERPRETERS (1u << 14)
 #define WIRE_INTERPRETED (1u << 15) /* a power of two: entries of the table "interpreted" */
@@ -38,12 +36,14 @@ struct wire_interpreter {
 	 * current frame.
 	 */
 	__u64 root;
+	/* RUBY: the variable that points to the execution context of a thread. */
+	struct wire_variable variable;
 	/* PYTHON: of the GIL's last_holder: its address, or if that is 0 its offset in the
 	 * interpreter, which the thread's state has at in_interpreter. */
 	__u64 gil;
 	__u32 gil_at;
 	__u32 language;			 /* enum wire_language */
-	__u32 version;			 /* PYTHON: minor, as 11; PHP: major << 8 | minor */
+	__u32 version;			 /* PYTHON: minor, as 11; others: major << 8 | minor */
 	__u16 in_interpreter, thread_id; /* in the state of a thread; thread_id: of the kernel, 8
 					    bytes; 0: it has none */
 	__u16 current; /* in it: pointer to the current frame, or if has_cframe is 1 to a struct */
@@ -51,21 +51,27 @@ struct wire_interpreter {
 	/* In a frame, below WIRE_CODE_FRAME_BYTES: */
 	__u16 code, previous; /* pointers; bit 0 of code does not count */
 	__u16 instruction;    /* pointer; or if bytecode is 0 the instruction's index, 4 bytes */
-	__u16 entry;	      /* the byte whose bits entry_mask are entry_is in an entry */
+	__u16 entry;	      /* the byte whose bits entry_mask are entry_is in an entry; RUBY: a
+				 pointer to it */
 	__u8 entry_mask, entry_is;
 	__u8 has_cframe;
-	__u8 shim; /* 1: the entry itself is no code of the program */
+	__u8 shim;    /* 1: the entry itself is no code of the program */
+	__u16 stride; /* RUBY: of the array of frames, in place of `previous` */
+	__u16 body;   /* RUBY: in a code object, pointer to what has the rest of it */
 	/* In a code object (PHP: in a function), below WIRE_CODE_BYTES: */
-	__u16 bytecode;	  /* the first instruction */
+	__u16 bytecode;	  /* the first instruction; RUBY: pointer to it, behind its number */
 	__u16 name, file; /* pointers to strings */
 	__u16 first_line; /* 4 bytes */
-	__u16 lines;	  /* PYTHON: pointer to the bytes object with the table of lines */
-	__u16 scope; /* PHP: pointer to the class, in which the name is at in_scope; may be 0 */
+	__u16 lines;	  /* PYTHON: pointer to the bytes object with the table of lines; RUBY: to
+			     entries of line_bytes that begin with a line, with what tells which */
+	__u16 scope;	  /* PHP: pointer to the class, in which the name is at in_scope; may be 0;
+			     RUBY: the name of the method or body around it */
 	__u16 in_scope;
-	__u16 line;		       /* PHP: the line, 4 bytes, in an instruction */
+	__u16 line; /* PHP: the line, 4 bytes, in an instruction */
+	__u16 line_bytes;
 	__u16 frame_bytes, code_bytes; /* of each that are read: up to the last field */
-	/* PYTHON: where the characters of a string are: of an ASCII one, of another. PHP: in ascii.
-	 */
+	/* PYTHON: where the characters of a string are: of an ASCII one, of another. Others: in
+	 * ascii; RUBY: of one that has them in itself. */
 	__u16 ascii, other;
 	/*
 	 * 1: code is freed often, and its addresses become other code's. The BPF side sets it when
@@ -93,6 +99,43 @@ struct wire_interpreter {
 #define WIRE_TEXT_STATE_AT 32
 #define WIRE_BYTES_AT 32
 #define WIRE_PHP_INTERNAL 1 /* ZEND_INTERNAL_FUNCTION, in zend_function.type */
+
+/*
+ * Ruby. In the flags of a value: its type, and whether a string has its characters elsewhere, or an
+ * array its elements in itself. Before 3.2 the flags of a string of the other kind have its length.
+ */
+#define WIRE_RUBY_TYPE 0x1fu
+#define WIRE_RUBY_STRING 5u
+#define WIRE_RUBY_ARRAY 7u
+#define WIRE_RUBY_FLAG (1u << 13)
+#define WIRE_RUBY_WITH_LENGTH 24u /* value of `ascii` since then */
+#define wire_ruby_bytes(flags) ((flags) >> 14 & 31)
+/* What begins a code object's body: its kind and the number of its instructions, 4 bytes each. */
+#define WIRE_RUBY_TOP 0u
+#define WIRE_RUBY_METHOD 1u
+#define WIRE_RUBY_BLOCK 2u
+#define WIRE_RUBY_RESCUE 4u
+#define WIRE_RUBY_ENSURE 5u
+#define WIRE_RUBY_MAIN 7u
+/*
+ * Behind `lines`: the number of entries, and the table: 7 bits for each of the first places, nine
+ * in a word; then blocks for 512 places: entries before it, numbers of 9 bits of those in it before
+ * each word of bits but the first one, and a bit for each place.
+ */
+#define WIRE_RUBY_LINES_N 16u
+#define WIRE_RUBY_LINES_TABLE 24u
+#define WIRE_RUBY_FIRST_PLACES 54u
+#define WIRE_RUBY_BLOCKS_AT 48u
+#define WIRE_RUBY_BLOCK_BYTES 80u
+#define WIRE_RUBY_PLACES (1u << 24) /* of a code object; real ones have a few thousand */
+
+/* The place of what is executed; its frame has that of the next one, but at the beginning. */
+static inline __u64 wire_ruby_place(__u64 first, __u64 instruction)
+{
+	__u64 place = (instruction - first) / 8;
+
+	return place ? place - 1 : 0;
+}
 
 #define WIRE_CODE_FRAME_BYTES 128u
 #define WIRE_CODE_BYTES 256u
@@ -128,8 +171,8 @@ struct wire_code {
 /*
  * A frame of interpreted code in a stack: bit 63; bit 62 if it is the first one that its call of
  * the evaluator runs; the id of its code object, 0: it is none of the program's (shim); and where
- * in it: PYTHON, the instruction's index in units of two bytes, PHP, the line. Both are bounded by
- * their bits: a larger place is the largest.
+ * in it: PYTHON, the instruction's index in units of two bytes, others, the line. Both are bounded
+ * by their bits: a larger place is the largest.
  */
 #define WIRE_CODE_TAG (1ull << 63)
 #define WIRE_CODE_ENTRY (1ull << 62)

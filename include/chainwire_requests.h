@@ -6,6 +6,7 @@
 #pragma once
 
 #include "chainwire_record.h"
+#include "chainwire_variable.h"
 
 /* The first bytes of a request, of which the collector makes a route. */
 #define WIRE_REQUEST_BYTES 256u
@@ -133,32 +134,16 @@ struct wire_context {
 	__u32 route; /* see struct wire_object; 0: none */
 };
 
-/*
- * Where a process keeps the pointer to the context of a thread (OpenTelemetry's thread context): a
- * thread-local variable, by the ways in which compilers reach one. A slot is a place in the
- * process's memory that its dynamic linker fills in.
- */
-enum wire_tls {
-	WIRE_TLS_STATIC,      /* at `offset` from the thread pointer */
-	WIRE_TLS_OFFSET_SLOT, /* likewise; the offset is in the slot */
-	WIRE_TLS_MODULE_SLOT, /* the slot has a module's number, and the offset in its block */
-	WIRE_TLS_DESCRIPTOR,  /* TLSDESC: the slot has a function and its argument: an offset as
-				 of STATIC, or the address of what is in a MODULE_SLOT */
-	WIRE_TLS_MODULE,      /* at `offset` in the block of `module` */
-};
-
 #define WIRE_NO_KEY 256u
 
 /*
- * Value of the map "publishers", by process id. The BPF side changes the kinds with a slot into
- * the two others when the dynamic linker has filled in the slot.
+ * Value of the map "publishers", by process id: where the process keeps the pointer to the context
+ * of a thread (OpenTelemetry's thread context).
  */
 struct wire_publisher {
-	__u64 slot; /* address */
-	__u64 offset;
-	__u64 module;
-	__u32 tls;   /* enum wire_tls */
+	struct wire_variable at;
 	__u32 route; /* index of the attribute that is the route; WIRE_NO_KEY: none is */
+	__u32 pad;
 };
 
 #define WIRE_PUBLISHERS (1u << 14)

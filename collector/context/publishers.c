@@ -101,9 +101,9 @@ static void mapped(void *ctx, uint32_t tgid, uint64_t bias, const struct reader_
 	struct publishers *p = ctx;
 	struct process *of;
 	struct wire_publisher at = {
-		.slot = variable->slot + bias,
-		.offset = variable->offset,
-		.tls = variable->tls,
+		.at = { .slot = variable->slot + bias,
+			.offset = variable->offset,
+			.tls = variable->tls },
 		.route = WIRE_NO_KEY,
 	};
 

@@ -27,7 +27,7 @@ struct symbol {
 	uint64_t at, bytes; /* at 0: not found */
 };
 
-enum { PY_RUNTIME, PY_EVAL, PY_VERSION, PHP_GLOBALS, PHP_EVAL, SYMBOLS };
+enum { PY_RUNTIME, PY_EVAL, PY_VERSION, PHP_GLOBALS, PHP_EVAL, RUBY_EVAL, RUBY_VERSION, SYMBOLS };
 
 static void take_symbol(void *symbols, const char *name, const GElf_Sym *sym)
 {
@@ -80,7 +80,7 @@ static uint32_t python_version(const char *p, const char *end)
 	return minor > 0 && p < end && !*p ? (uint32_t)minor : 0;
 }
 
-static uint32_t php_version(const char *p, const char *end)
+static uint32_t two_numbers(const char *p, const char *end)
 {
 	int major = take_number(&p, end), minor = -1;
 
@@ -123,6 +123,15 @@ static void read_python(struct elfsym *e, const struct symbol *s, struct elfinte
 		memcpy(out->offsets, offsets, sizeof(out->offsets));
 }
 
+/* ruby_version: "3.1.2" */
+static uint32_t ruby_version(struct elfsym *e, const struct symbol *s)
+{
+	size_t n = s->bytes < 16 ? s->bytes : 16;
+	const char *text = s->at ? bytes_at(e, s->at, n) : NULL;
+
+	return text ? two_numbers(text, text + n) : 0;
+}
+
 static void set_places(struct elfinterp *out, uint32_t language, const struct symbol *state,
 		       const struct symbol *eval)
 {
@@ -137,22 +146,29 @@ static void set_places(struct elfinterp *out, uint32_t language, const struct sy
 int elfinterp_find(struct elfsym *e, struct elfinterp *out)
 {
 	struct symbol s[SYMBOLS] = {
-		[PY_RUNTIME].name = "_PyRuntime", [PY_EVAL].name = "_PyEval_EvalFrameDefault",
-		[PY_VERSION].name = "Py_Version", [PHP_GLOBALS].name = "executor_globals",
-		[PHP_EVAL].name = "execute_ex",
+		[PY_RUNTIME].name = "_PyRuntime",     [PY_EVAL].name = "_PyEval_EvalFrameDefault",
+		[PY_VERSION].name = "Py_Version",     [PHP_GLOBALS].name = "executor_globals",
+		[PHP_EVAL].name = "execute_ex",	      [RUBY_EVAL].name = "rb_vm_exec",
+		[RUBY_VERSION].name = "ruby_version",
 	};
+	struct elftls context;
 
 	if (!elfsym_is_native(e))
 		return -ENOENT;
 	elfsym_each_symbol(e, SHT_DYNSYM, take_symbol, s);
-	if (!has(s, PY_RUNTIME, PY_EVAL) && !has(s, PHP_GLOBALS, PHP_EVAL))
+	if (!has(s, PY_RUNTIME, PY_EVAL) && !has(s, PHP_GLOBALS, PHP_EVAL) && !s[RUBY_EVAL].at)
 		elfsym_each_symbol(e, SHT_SYMTAB, take_symbol, s);
 	if (has(s, PY_RUNTIME, PY_EVAL)) {
 		set_places(out, WIRE_PYTHON, &s[PY_RUNTIME], &s[PY_EVAL]);
 		read_python(e, s, out);
 	} else if (has(s, PHP_GLOBALS, PHP_EVAL)) {
 		set_places(out, WIRE_PHP, &s[PHP_GLOBALS], &s[PHP_EVAL]);
-		out->version = find_version(e, "X-Powered-By: PHP/", php_version);
+		out->version = find_version(e, "X-Powered-By: PHP/", two_numbers);
+	} else if (s[RUBY_EVAL].at && s[RUBY_EVAL].bytes &&
+		   !elftls_find(e, "ruby_current_ec", &context)) {
+		set_places(out, WIRE_RUBY, &(struct symbol) { 0 }, &s[RUBY_EVAL]);
+		out->version = ruby_version(e, &s[RUBY_VERSION]);
+		out->variable = context;
 	} else {
 		return -ENOENT;
 	}

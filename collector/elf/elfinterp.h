@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * elfinterp.h - whether a program or library has an interpreter (CPython, PHP), and where. The file
- * is untrusted, as for elfsym.h: what it says is to be bounded where it is used.
+ * elfinterp.h - whether a program or library has an interpreter (CPython, PHP, Ruby), and where.
+ * The file is untrusted, as for elfsym.h: what it says is to be bounded where it is used.
  */
 #pragma once
 
 #include <stdint.h>
 
 #include "elfsym.h"
+#include "elftls.h"
 
 /* Words of the table of offsets that Python's runtime begins with, as far as it is used. */
 #define ELFINTERP_OFFSETS 80u
@@ -17,7 +18,9 @@ struct elfinterp {
 	uint32_t version;  /* as in struct wire_interpreter; 0: not known */
 	/* Link-time addresses: the function that runs code, from start up to end, */
 	uint64_t eval_start, eval_end;
-	uint64_t state; /* and _PyRuntime, or PHP's executor_globals. */
+	uint64_t state; /* and _PyRuntime, or PHP's executor_globals; 0 of Ruby. */
+	/* Ruby: the variable that points to the execution context of a thread. */
+	struct elftls variable;
 	/* The first words of _PyRuntime, if they are such a table (3.13 and later); else 0. */
 	uint64_t offsets[ELFINTERP_OFFSETS];
 };

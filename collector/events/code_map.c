@@ -275,7 +275,7 @@ static uint32_t line_of(const struct code *c, uint32_t place)
 			   (const uint8_t *)c->text + c->lines + c->n_lines };
 	int64_t line = c->first_line;
 
-	if (c->language == WIRE_PHP)
+	if (c->language != WIRE_PYTHON)
 		return place;
 	if (!c->n_lines)
 		return c->first_line;

@@ -56,10 +56,7 @@ static void add(struct interpreters *i, uint32_t tgid, uint64_t owner_key,
 	}
 	memmove(&i->processes[k + 1], &i->processes[k], (i->n++ - k) * sizeof(*i->processes));
 	i->processes[k] = (struct process) { tgid, owner, at };
-	if (at.language == WIRE_PYTHON)
-		i->count.python++;
-	else
-		i->count.php++;
+	i->count.of[at.language]++;
 	i->fn(i->ctx, tgid, &at);
 }
 

@@ -34,9 +34,9 @@ extern const struct mapped_files_user interpreters_user;
 const struct wire_interpreter *interpreters_of(const struct interpreters *i, uint32_t tgid);
 
 struct interpreters_count {
-	uint64_t left_out;    /* processes for which there was no room: WIRE_INTERPRETERS, shared */
-	uint64_t python, php; /* the others so far, */
-	uint64_t unknown;     /* and those whose version is not known, or cannot be */
+	uint64_t left_out; /* processes for which there was no room: WIRE_INTERPRETERS, shared */
+	uint64_t of[WIRE_LANGUAGES]; /* the others so far, by language, */
+	uint64_t unknown;	     /* and those whose version is not known, or cannot be */
 	uint32_t unknown_language, unknown_version; /* of the last one; as in struct elfinterp */
 };
 struct interpreters_count interpreters_count(const struct interpreters *i);

@@ -175,7 +175,40 @@ static bool find_php(const struct elfinterp *e, uint64_t bias, struct wire_inter
 	return true;
 }
 
-/* ---- both ----------------------------------------------------------------------------------- */
+/* ---- Ruby ----------------------------------------------------------------------------------- */
+
+/* What is the same in all versions: rb_control_frame_t, rb_iseq_t, rb_iseq_constant_body. */
+#define RUBY                                                                                       \
+	.instruction = 0, .code = 16, .entry = 32, .entry_mask = 0x20, .entry_is = 0x20,           \
+	/* VM_FRAME_FLAG_FINISH */ .body = 16, .bytecode = 8, .file = 64, .scope = 72, .name = 80, \
+	.first_line = 88, .line = 4
+
+/* By the minor version of Ruby 3. .lines: insns_info; .stride: of a frame. */
+static const struct wire_interpreter ruby[] = {
+	[0] = { RUBY, .stride = 56, .lines = 120, .line_bytes = 8, .ascii = 16 },
+	[1] = { RUBY, .stride = 64, .lines = 120, .line_bytes = 12, .ascii = 16 },
+	[2] = { RUBY, .stride = 64, .lines = 112, .line_bytes = 12,
+		.ascii = WIRE_RUBY_WITH_LENGTH },
+	[3] = { RUBY, .stride = 56, .lines = 112, .line_bytes = 12,
+		.ascii = WIRE_RUBY_WITH_LENGTH },
+	[4] = { RUBY, .stride = 56, .lines = 112, .line_bytes = 12,
+		.ascii = WIRE_RUBY_WITH_LENGTH },
+};
+
+static bool find_ruby(const struct elfinterp *e, uint64_t bias, struct wire_interpreter *out)
+{
+	uint32_t minor = e->version & 0xff;
+
+	if (e->version >> 8 != 3 || minor >= sizeof(ruby) / sizeof(ruby[0]))
+		return false;
+	*out = ruby[minor];
+	out->variable = (struct wire_variable) { .tls = e->variable.tls,
+						 .slot = e->variable.slot + bias,
+						 .offset = e->variable.offset };
+	return e->variable.tls < WIRE_TLS_MODULE;
+}
+
+/* ---- all ----------------------------------------------------------------------------------- */
 
 /* The end of the last of n words at these offsets. */
 static uint16_t end_of(const uint16_t *at, size_t n)
@@ -196,6 +229,8 @@ static bool bound(struct wire_interpreter *i)
 
 	i->frame_bytes = end_of(in_frame, sizeof(in_frame) / sizeof(in_frame[0]));
 	i->code_bytes = end_of(in_code, sizeof(in_code) / sizeof(in_code[0]));
+	if (i->stride) /* with what is behind its lines */
+		i->code_bytes = (uint16_t)(i->lines + WIRE_RUBY_LINES_TABLE + 8);
 	return i->frame_bytes <= WIRE_CODE_FRAME_BYTES && i->code_bytes <= WIRE_CODE_BYTES &&
 	       i->bytecode <= WIRE_CODE_BYTES && i->eval_start < i->eval_end &&
 	       i->ascii <= TEXT_MAX_BYTES && i->other <= TEXT_MAX_BYTES;
@@ -209,6 +244,8 @@ bool layout_find(const struct elfinterp *e, uint64_t bias, struct wire_interpret
 		found = find_python(e, bias, out);
 	else if (e->language == WIRE_PHP)
 		found = find_php(e, bias, out);
+	else if (e->language == WIRE_RUBY)
+		found = find_ruby(e, bias, out);
 	if (!found)
 		return false;
 	out->language = e->language;

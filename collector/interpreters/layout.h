@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * layout.h - where the frames of interpreted code, their code objects and strings are in the memory
- * of an interpreter, by its version: CPython 3.8 to 3.13, PHP 8.2 without threads (NTS).
+ * of an interpreter, by its version: CPython 3.8 to 3.13, PHP 8.2 without threads (NTS), Ruby
+ * 3.0 to 3.4.
  */
 #pragma once
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "walk_ruby.h"
+
 static bool read_word(const struct walk_memory *m, uint64_t *to, uint64_t at)
 {
 	return m->read(m->ctx, to, sizeof(*to), at);
@@ -57,10 +59,12 @@ static uint64_t python_thread(const struct walk_memory *m, const struct wire_int
 }
 
 static uint64_t current_frame(const struct walk_memory *m, const struct wire_interpreter *in,
-			      uint64_t thread_pointer)
+			      uint64_t thread_pointer, uint64_t *end)
 {
 	uint64_t at = in->root, frame;
 
+	if (in->language == WIRE_RUBY)
+		return ruby_frame(m, in, thread_pointer, end);
 	if (in->language == WIRE_PYTHON) {
 		at = python_thread(m, in, thread_pointer);
 		if (!at)
@@ -98,13 +102,49 @@ static uint64_t place_in(const struct walk_memory *m, const struct wire_interpre
 	return in->version < 10 ? (uint64_t)((int32_t)instruction >> 1) : (uint32_t)instruction;
 }
 
+/* Fills in a frame of Ruby's, which is in b; false: it is that of a function in C. */
+static bool ruby_code(const struct walk_memory *m, const struct wire_interpreter *in, const char *b,
+		      struct walk_frame *f)
+{
+	uint64_t instruction = word_in(b, in->instruction);
+	uint8_t flags = 0;
+
+	*f = (struct walk_frame) { .code = word_in(b, in->code) };
+	if (!f->code || !instruction)
+		return false;
+	if (m->read(m->ctx, &flags, sizeof(flags), word_in(b, in->entry)))
+		f->is_entry = (flags & in->entry_mask) == in->entry_is;
+	if (!ruby_line(m, in, f->code, instruction, &f->place))
+		f->code = 0;
+	return true;
+}
+
+/* The array of Ruby's frames; those of functions in C are in it as well. */
+static uint32_t walk_array(const struct walk_memory *m, const struct wire_interpreter *in,
+			   uint64_t at, uint64_t end, struct walk_frame frames[WIRE_CODE_FRAMES])
+{
+	char b[WIRE_CODE_FRAME_BYTES];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < 2 * WIRE_CODE_FRAMES && n < WIRE_CODE_FRAMES; i++) {
+		if (!at || at & 7 || at >= end || end - at < in->frame_bytes ||
+		    !m->read(m->ctx, b, in->frame_bytes, at))
+			break;
+		n += ruby_code(m, in, b, &frames[n]);
+		at += in->stride;
+	}
+	return n;
+}
+
 uint32_t walk_frames(const struct walk_memory *m, const struct wire_interpreter *in,
 		     uint64_t thread_pointer, struct walk_frame frames[WIRE_CODE_FRAMES])
 {
-	uint64_t at = is_sane(in) ? current_frame(m, in, thread_pointer) : 0;
+	uint64_t end = 0, at = is_sane(in) ? current_frame(m, in, thread_pointer, &end) : 0;
 	char b[WIRE_CODE_FRAME_BYTES];
 	uint32_t n;
 
+	if (in->stride)
+		return walk_array(m, in, at, end, frames);
 	for (n = 0; n < WIRE_CODE_FRAMES && at && !(at & 7); n++) {
 		struct walk_frame *f = &frames[n];
 
@@ -141,9 +181,13 @@ static void read_text(const struct walk_memory *m, const struct wire_interpreter
 	uint32_t width = 0;
 
 	*t = (struct wire_code_text) { .bytes = 0 };
-	if (!string || !read_word(m, &chars, string + WIRE_LENGTH_AT) ||
-	    (in->language == WIRE_PYTHON && !python_text(m, in, string, &data, &width)))
+	if (in->language == WIRE_RUBY) {
+		if (!ruby_string(m, in, string, &data, &chars))
+			return;
+	} else if (!string || !read_word(m, &chars, string + WIRE_LENGTH_AT) ||
+		   (in->language == WIRE_PYTHON && !python_text(m, in, string, &data, &width))) {
 		return;
+	}
 	t->width = (__u8)width;
 	if (!width)
 		width = 1;
@@ -172,10 +216,10 @@ static void read_lines(const struct walk_memory *m, uint64_t bytes_object, struc
 bool walk_code(const struct walk_memory *m, const struct wire_interpreter *in, uint64_t code,
 	       struct wire_code *out)
 {
+	uint64_t scope, fields = in->body ? ruby_body(m, in, code) : code;
 	char o[WIRE_CODE_BYTES];
-	uint64_t scope;
 
-	if (!is_sane(in) || !m->read(m->ctx, o, in->code_bytes, code))
+	if (!is_sane(in) || !fields || !m->read(m->ctx, o, in->code_bytes, fields))
 		return false;
 	out->language = in->language;
 	out->version = in->version;
@@ -187,6 +231,12 @@ bool walk_code(const struct walk_memory *m, const struct wire_interpreter *in, u
 	if (in->language == WIRE_PYTHON) {
 		read_text(m, in, word_in(o, in->file), true, &out->file);
 		read_lines(m, word_in(o, in->lines), out);
+		return true;
+	}
+	if (in->language == WIRE_RUBY) {
+		read_text(m, in, ruby_path(m, word_in(o, in->file)), true, &out->file);
+		if (!out->name.bytes)
+			ruby_name(half_in(o, 0), &out->name);
 		return true;
 	}
 	scope = word_in(o, in->scope);

@@ -13,12 +13,7 @@
 #include <linux/types.h>
 
 #include "chainwire.h"
-
-/* The memory of the process. read: len bytes at addr; false: not all of them can be read. */
-struct walk_memory {
-	bool (*read)(void *ctx, void *buf, size_t len, uint64_t addr);
-	void *ctx;
-};
+#include "walk_memory.h"
 
 /* A frame: the address of its code object, and as in wire_code_frame() where in it. */
 struct walk_frame {

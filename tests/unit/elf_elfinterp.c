@@ -88,6 +88,34 @@ TEST(php_is_found)
 	assert_true(layout_find(&found, 0, &at));
 }
 
+TEST(ruby_is_found)
+{
+	const char path[] = "/usr/lib/x86_64-linux-gnu/libruby-3.1.so.3.1";
+	struct wire_interpreter at;
+	struct elfinterp found;
+
+	if (access(path, R_OK)) {
+		print_message("needs libruby3.1\n");
+		skip();
+	}
+	assert_int_equal(find_in(path, &found), 0);
+	assert_int_equal(found.language, WIRE_RUBY);
+	assert_int_equal(found.version, 3 << 8 | 1);
+	assert_int_equal(found.eval_start, address_of(path, "rb_vm_exec"));
+	assert_int_equal(found.variable.tls, WIRE_TLS_MODULE_SLOT);
+	assert_true(layout_find(&found, 0x1000, &at));
+	assert_int_equal(at.variable.slot, found.variable.slot + 0x1000);
+	assert_int_equal(at.stride, 64);
+	/* What a helper says may be anything. */
+	found.variable.tls = WIRE_TLS_MODULE;
+	assert_false(layout_find(&found, 0, &at));
+	found.variable.tls = WIRE_TLS_STATIC;
+	for (uint32_t minor = 0; minor < 7; minor++) {
+		found.version = 3 << 8 | minor;
+		assert_int_equal(layout_find(&found, 0, &at), minor < 5);
+	}
+}
+
 TEST(other_programs_have_none)
 {
 	struct elfinterp found;

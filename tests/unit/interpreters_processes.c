@@ -273,7 +273,7 @@ TEST(children_have_what_their_parent_has)
 	/* After the exec it is mapped elsewhere. */
 	u->mapped(i, 20, 0x2000, &p);
 	assert_int_equal(t.root[20], 0x502000 + 592);
-	assert_int_equal(interpreters_count(i).python, 4);
+	assert_int_equal(interpreters_count(i).of[WIRE_PYTHON], 4);
 	interpreters_free(i);
 }
 
@@ -342,7 +342,7 @@ TEST(an_owner_leaves_room)
 	/* Those that have one are not added again. */
 	interpreters_user.forked(i, NOBODY + 1, NOBODY);
 	assert_int_equal(t.n, WIRE_INTERPRETERS / 2);
-	assert_int_equal(interpreters_count(i).python, t.n);
+	assert_int_equal(interpreters_count(i).of[WIRE_PYTHON], t.n);
 	assert_int_equal(interpreters_count(i).left_out, WIRE_INTERPRETERS / 2 + 10);
 	interpreters_user.mapped(i, (uint32_t)getpid(), 0, &p);
 	assert_non_null(interpreters_of(i, (uint32_t)getpid()));

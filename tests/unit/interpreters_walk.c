@@ -49,7 +49,8 @@ static uint64_t room_for(struct world *w, size_t len)
 
 static void put(struct world *w, uint64_t at, const void *what, size_t len)
 {
-	assert_true(at >= BASE && at - BASE + len <= BYTES);
+	if (at < BASE || len > BYTES || at - BASE > BYTES - len)
+		abort();
 	memcpy(w->memory + (at - BASE), what, len);
 }
 
@@ -335,6 +336,192 @@ TEST(php_has_lines_and_classes)
 	assert_int_equal(c.first_line, 0);
 }
 
+/* ---- Ruby ------------------------------------------------------------------------------------ */
+
+#define FINISH 0x20
+
+/* A string with its characters in itself, or elsewhere. */
+static uint64_t put_ruby_string(struct world *w, const char *text, bool elsewhere)
+{
+	uint64_t n = strlen(text), at = room_for(w, 64 + n), chars = at + w->in.ascii;
+
+	put64(w, at, 5 | (elsewhere ? 1u << 13 : w->in.ascii == 16 ? n << 14 : 0));
+	if (elsewhere || w->in.ascii == 24)
+		put64(w, at + 16, n);
+	if (elsewhere) {
+		chars = at + 40;
+		put64(w, at + 24, chars);
+	}
+	put(w, chars, text, n);
+	return at;
+}
+
+/* Code of n instructions; every third one has another line, from 100 on. */
+static uint64_t put_iseq(struct world *w, uint64_t name, uint64_t path, uint32_t n)
+{
+	uint64_t at = room_for(w, 48), body = room_for(w, 256), table = room_for(w, 400);
+	uint64_t entries = room_for(w, (n + 2) / 3 * 12ull), words[50] = { 0 };
+
+	for (uint32_t i = 0; i < 54; i++)
+		words[i / 9] |= ((i / 3 + 1) & 0x7full) << (i % 9 * 7);
+	for (uint32_t i = 54, rank = 18; i < n; i++) {
+		uint32_t bit = (i - 54) % 512, block = 6 + (i - 54) / 512 * 10;
+
+		if (!bit)
+			words[block] = rank;
+		if (bit % 64 == 0 && bit)
+			words[block + 1] |= (rank - words[block]) << ((bit / 64 - 1) * 9);
+		if (i % 3 == 0) {
+			words[block + 2 + bit / 64] |= 1ull << (bit % 64);
+			rank++;
+		}
+	}
+	put(w, table, words, sizeof(words));
+	for (uint32_t i = 0; i < (n + 2) / 3; i++)
+		put32(w, entries + i * w->in.line_bytes, 100 + i);
+	put64(w, at + w->in.body, body);
+	put32(w, body, WIRE_RUBY_METHOD);
+	put32(w, body + 4, n);
+	put64(w, body + w->in.bytecode, 0x5000000);
+	put64(w, body + w->in.name, name);
+	put64(w, body + w->in.file, path);
+	put64(w, body + w->in.lines, entries);
+	put32(w, body + w->in.lines + WIRE_RUBY_LINES_N, (n + 2) / 3);
+	put64(w, body + w->in.lines + WIRE_RUBY_LINES_TABLE, table);
+	return at;
+}
+
+/* Fills in a frame of the array; code 0: of a function in C. */
+static void put_control_frame(struct world *w, uint64_t at, uint64_t code, uint32_t place,
+			      uint32_t flags)
+{
+	uint64_t environment = room_for(w, 16);
+
+	put64(w, at + w->in.instruction, code ? 0x5000000 + place * 8ull : 0);
+	put64(w, at + w->in.code, code);
+	put64(w, at + w->in.entry, environment);
+	put64(w, environment, flags);
+}
+
+/* A thread with n frames in an array; returns where the first one is. */
+static uint64_t put_ruby_thread(struct world *w, uint32_t n)
+{
+	uint64_t context = room_for(w, 64), bytes = (uint64_t)n * w->in.stride;
+	uint64_t at = room_for(w, bytes);
+
+	put64(w, THREAD - 64, context);
+	put64(w, context, at);
+	put64(w, context + 8, bytes / 8);
+	put64(w, context + 16, at);
+	return at;
+}
+
+static void begin_ruby(struct world *w, uint32_t minor)
+{
+	struct elfinterp e = {
+		.language = WIRE_RUBY,
+		.version = 3 << 8 | minor,
+		.eval_end = 1,
+		.variable = { .tls = WIRE_TLS_STATIC, .offset = (uint64_t)-64 },
+	};
+
+	memset(w, 0, sizeof(*w));
+	assert_true(layout_find(&e, 0, &w->in));
+	w->used = 0x2000;
+}
+
+TEST(ruby_of_each_version)
+{
+	static struct world w;
+	struct walk_frame f[WIRE_CODE_FRAMES];
+	uint64_t outer, inner, at;
+	struct wire_code c;
+
+	for (uint32_t minor = 0; minor < 5; minor++) {
+		begin_ruby(&w, minor);
+		inner = put_iseq(&w, put_ruby_string(&w, "inner", false),
+				 put_ruby_string(&w, "/a/path/of/some/length.rb", true), 600);
+		outer = put_iseq(&w, put_ruby_string(&w, "block in outer", true), 0, 30);
+		at = put_ruby_thread(&w, 5);
+		put_control_frame(&w, at, 0, 0, 0x80);
+		put_control_frame(&w, at + w.in.stride, inner, 10, 0);
+		put_control_frame(&w, at + 2 * w.in.stride, outer, 0, FINISH);
+		put_control_frame(&w, at + 3 * w.in.stride, inner, 591, FINISH);
+		put_control_frame(&w, at + 4 * w.in.stride, 0, 0, 0xa0);
+		assert_int_equal(frames_of(&w, f), 3);
+		assert_int_equal(f[0].code, inner);
+		assert_int_equal(f[0].place, 103); /* of the one before */
+		assert_false(f[0].is_entry);
+		assert_int_equal(f[1].code, outer);
+		assert_int_equal(f[1].place, 100);
+		assert_true(f[1].is_entry);
+		assert_int_equal(f[2].place, 100 + 590 / 3);
+		assert_true(f[2].is_entry);
+		assert_true(describe(&w, inner, &c));
+		assert_int_equal(c.name.bytes, 5);
+		assert_memory_equal(c.name.text, "inner", 5);
+		assert_memory_equal(c.file.text, "/a/path/of/some/length.rb", 25);
+		assert_int_equal(c.n_lines, 0);
+		assert_true(describe(&w, outer, &c));
+		assert_memory_equal(c.name.text, "block in outer", 14);
+		assert_int_equal(c.file.bytes, 0);
+	}
+}
+
+TEST(each_place_of_ruby_has_its_line)
+{
+	static struct world w;
+	struct walk_frame f[WIRE_CODE_FRAMES];
+	uint64_t code, at;
+
+	begin_ruby(&w, 1);
+	code = put_iseq(&w, 0, 0, 1500);
+	at = put_ruby_thread(&w, 1);
+	for (uint32_t i = 0; i < 1500; i++) {
+		put64(&w, at + w.in.instruction, 0x5000000 + (i + 1) * 8ull);
+		put64(&w, at + w.in.code, code);
+		assert_int_equal(frames_of(&w, f), 1);
+		assert_int_equal(f[0].place, 100 + i / 3);
+	}
+	/* Behind its end it is not this code. */
+	put64(&w, at + w.in.instruction, 0x5000000 + 1501 * 8ull);
+	assert_int_equal(frames_of(&w, f), 1);
+	assert_int_equal(f[0].code, 0);
+	put64(&w, at + w.in.instruction, 0x5000000 - 8);
+	assert_int_equal(frames_of(&w, f), 1);
+	assert_int_equal(f[0].code, 0);
+}
+
+TEST(arrays_end)
+{
+	static struct world w;
+	struct walk_frame f[WIRE_CODE_FRAMES];
+	uint64_t at, context, code;
+
+	begin_ruby(&w, 1);
+	code = put_iseq(&w, 0, 0, 30);
+	at = put_ruby_thread(&w, 200);
+	memcpy(&context, w.memory + (THREAD - 64 - BASE), 8);
+	for (uint32_t i = 0; i < 200; i++)
+		put_control_frame(&w, at + i * w.in.stride, 0, 0, 0);
+	assert_int_equal(frames_of(&w, f), 0);
+	assert_true(w.reads <= 2 * WIRE_CODE_FRAMES + 10);
+	for (uint32_t i = 0; i < 200; i++)
+		put64(&w, at + i * w.in.stride + w.in.code, code);
+	for (uint32_t i = 0; i < 200; i++)
+		put64(&w, at + i * w.in.stride + w.in.instruction, 0x5000008);
+	assert_int_equal(frames_of(&w, f), WIRE_CODE_FRAMES);
+	/* It says that it is without an end, or that it has one before its beginning. */
+	put64(&w, context + 8, UINT64_MAX / 16);
+	assert_int_equal(frames_of(&w, f), WIRE_CODE_FRAMES);
+	put64(&w, context + 8, 0);
+	assert_int_equal(frames_of(&w, f), 0);
+	put64(&w, context + 8, 7);
+	assert_int_equal(frames_of(&w, f), 1);
+	put64(&w, context + 16, BASE + BYTES);
+	assert_int_equal(frames_of(&w, f), 0);
+}
+
 /* ---- what lies ------------------------------------------------------------------------------- */
 
 TEST(loops_end)
@@ -459,8 +646,10 @@ TEST(any_memory_is_survived)
 	for (int round = 0; round < 3000; round++) {
 		if (round % 4)
 			begin(&w, WIRE_PYTHON, 8 + (uint32_t)rand() % 5);
-		else
+		else if (round % 8)
 			begin(&w, WIRE_PHP, 8 << 8 | 2);
+		else
+			begin_ruby(&w, (uint32_t)rand() % 5);
 		for (size_t at = 0; at < BYTES; at += 8) {
 			uint64_t v = (uint64_t)rand() << 32 | (uint32_t)rand();
 
@@ -468,7 +657,8 @@ TEST(any_memory_is_survived)
 				v = BASE + v % BYTES / 8 * 8;
 			memcpy(w.memory + at, &v, sizeof(v));
 		}
-		put32(&w, w.in.root, 1);
+		if (w.in.language != WIRE_RUBY)
+			put32(&w, w.in.root, 1);
 		if (w.in.language == WIRE_PYTHON)
 			put32(&w, w.in.root + 4, (uint32_t)rand() % 32);
 		uint32_t n = frames_of(&w, f);
@@ -483,7 +673,7 @@ TEST(any_memory_is_survived)
 			assert_true(c.scope.bytes <= WIRE_CODE_TEXT);
 			assert_true(c.n_lines <= WIRE_CODE_LINES);
 		}
-		assert_true(w.reads < 20 * WIRE_CODE_FRAMES);
+		assert_true(w.reads < 30 * WIRE_CODE_FRAMES);
 	}
 	assert_true(found > 3000);
 }
