@@ -151,8 +151,8 @@ enum chainlog_event {
  * AUX_EVENTS payload: begins as that of EVENTS. An event: kind, ns since the previous one (the
  * first: since first_ns), length of its fields in bytes, fields; all numbers are varints. A reader
  * skips kinds that it does not know, and bytes after the fields that it knows. To make that
- * possible, no event refers to another: a thread is its tid, stacks are their two ids. The kinds
- * and their fields are in events.def.
+ * possible, no event refers to one of another kind: a thread is its tid, stacks are their two ids.
+ * The kinds and their fields are in events.def.
  */
 enum chainlog_aux {
 #define EVENT(NAME, number, record, slices, shown, key, fields) CHAINLOG_##NAME = number,
@@ -179,6 +179,8 @@ enum chainlog_aux {
  * CHAINLOG_AUX_SHORT + n means: WAITS_FOR if n is even, WOKEN_READY if n is odd, of object n / 2.
  */
 #define CHAINLOG_AUX_SHORT 32u
+/* The short form of REQUEST (common/request_short.h): only events of this kind refer to it. */
+#define CHAINLOG_REQUEST_SHORT 31u
 
 /* The field `what` of a DISK_DONE: an operation and a size in bytes. */
 static inline uint64_t chainlog_disk_what(unsigned int op, uint32_t bytes)

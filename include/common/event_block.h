@@ -8,6 +8,7 @@
 
 #include "event.h"
 #include "id_index.h"
+#include "request_short.h"
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
@@ -46,9 +47,10 @@ struct chainlog_writer {
 	uint8_t events[CHAINLOG_BLOCK_TARGET + CHAINLOG_EVENT_MAX];
 };
 
-/* The same of auxiliary events, which refer to nothing. */
+/* The same of auxiliary events, of which only requests refer to others. */
 struct chainlog_aux_writer {
 	struct chainlog_events made;
+	struct chainlog_requests_made requests;
 	uint8_t front[CHAINLOG_FRONT];
 	uint8_t events[CHAINLOG_BLOCK_TARGET + CHAINLOG_AUX_MAX];
 };
@@ -71,7 +73,7 @@ void chainlog_aux_init(struct chainlog_aux_writer *w, uint32_t cpu);
 /*
  * Add an event of the block's CPU, whose kind the block has; the block must not be full. Tids are
  * below CHAINLOG_TID_LIMIT, a state is a letter, stacks and strings are ids. With NO_WAKER, waker
- * and stacks do not count. WAITS_FOR and WOKEN_READY are written in their short form.
+ * and stacks do not count. WAITS_FOR, WOKEN_READY and REQUEST are written in their short form.
  */
 void chainlog_write(struct chainlog_writer *w, const struct event *ev);
 void chainlog_aux_write(struct chainlog_aux_writer *w, const struct event *ev);
@@ -105,6 +107,7 @@ struct chainlog_reader {
 	uint32_t n_threads, n_pairs, room;
 	struct chainlog_thread *threads; /* by reference */
 	struct chainlog_pair *pairs;
+	struct chainlog_requests *requests; /* if there was an AUX_EVENTS block */
 };
 
 /*

@@ -26,6 +26,7 @@ void chainlog_reader_free(struct chainlog_reader *r)
 {
 	free(r->threads);
 	free(r->pairs);
+	free(r->requests);
 	*r = (struct chainlog_reader) { .p = NULL };
 }
 
@@ -50,6 +51,17 @@ static int make_room(struct chainlog_reader *r, uint32_t count, size_t len)
 	return 0;
 }
 
+/* The same for requests of an AUX_EVENTS block. */
+static int begin_requests(struct chainlog_reader *r)
+{
+	if (!r->requests)
+		r->requests = malloc(sizeof(*r->requests));
+	if (!r->requests)
+		return -ENOMEM;
+	chainlog_requests_begin(r->requests);
+	return 0;
+}
+
 int chainlog_reader_begin(struct chainlog_reader *r, bool aux, const uint8_t *p, const uint8_t *end)
 {
 	struct chainlog_events_head head;
@@ -58,7 +70,7 @@ int chainlog_reader_begin(struct chainlog_reader *r, bool aux, const uint8_t *p,
 	p = chainlog_get_head(p, end, &head);
 	if (!p)
 		return -EBADMSG;
-	err = aux ? 0 : make_room(r, head.count, (size_t)(end - p));
+	err = aux ? begin_requests(r) : make_room(r, head.count, (size_t)(end - p));
 	if (err)
 		return err;
 	r->p = p;
@@ -141,6 +153,10 @@ int chainlog_read_aux(struct chainlog_reader *r, struct event *ev)
 				ev->awaited.object = (uint32_t)(kind / 2);
 			ev->kind = kind & 1 ? EVENT_WOKEN_READY : EVENT_WAITS_FOR;
 			return 1;
+		}
+		if (kind == CHAINLOG_REQUEST_SHORT) {
+			ev->kind = EVENT_REQUEST;
+			return chainlog_request_read(r->requests, p, r->p, ev) ? 1 : -EBADMSG;
 		}
 		if (kind >= CHAINLOG_AUX_KINDS ||
 		    !event_fields((uint32_t)(CHAINLOG_AUX + kind))->type)

@@ -279,6 +279,7 @@ void chainlog_write(struct chainlog_writer *w, const struct event *ev)
 void chainlog_aux_init(struct chainlog_aux_writer *w, uint32_t cpu)
 {
 	w->made = (struct chainlog_events) { .cpu = cpu };
+	chainlog_requests_init(&w->requests);
 }
 
 uint8_t *chainlog_aux_finish(struct chainlog_aux_writer *w, size_t *block_len)
@@ -314,10 +315,12 @@ void chainlog_aux_write(struct chainlog_aux_writer *w, const struct event *ev)
 {
 	uint64_t kind = ev->kind - CHAINLOG_AUX, ago = UINT64_MAX;
 	const struct event_field *f = event_fields(ev->kind);
-	uint8_t *p = w->events + w->made.len, *len;
+	uint8_t *p = w->events + w->made.len, *at = p, *len, *end = NULL;
 
-	if (!w->made.count)
+	if (!w->made.count) {
 		w->made.first_ns = w->made.last_ns = ev->time_ns;
+		chainlog_requests_renew(&w->requests);
+	}
 	if (kind == CHAINLOG_WAITS_FOR || kind == CHAINLOG_WOKEN_READY) {
 		f = event_fields(0); /* none */
 		kind = CHAINLOG_AUX_SHORT + 2 * (uint64_t)ev->awaited.object +
@@ -328,7 +331,13 @@ void chainlog_aux_write(struct chainlog_aux_writer *w, const struct event *ev)
 	/* All fields together have less than 128 bytes, as most are short: their length takes one.
 	 */
 	len = p++;
-	for (; f->type; f++)
+	if (kind == CHAINLOG_REQUEST)
+		end = chainlog_request_write(&w->requests, p, ev);
+	if (end) {
+		*at = CHAINLOG_REQUEST_SHORT;
+		p = end;
+	}
+	for (; !end && f->type; f++)
 		p = chainlog_put_varint(p, field_value(ev, f, &ago));
 	*len = (uint8_t)(p - len - 1);
 	w->made.last_ns = ev->time_ns;

@@ -130,6 +130,68 @@ TEST(a_request_is_read_whole)
 	synth_free(m);
 }
 
+/* A block of CPU 0 by hand. */
+static void expect_of_block(const void *payload, size_t len, const char *expected,
+			    const char *damage)
+{
+	struct synth *m = synth_new();
+	const char *what;
+	struct trace *t;
+	size_t all;
+
+	synth_switch(m, 0, 5, 0, 'R', 7, "");
+	synth_flush(m);
+	synth_add_block(m, CHAINLOG_BLOCK_AUX_EVENTS, payload, len);
+	synth_end(m, 50);
+	/* The footer does not know of the added block. */
+	synth_bytes(m, &all);
+	synth_cut_out(m, all - CHAINLOG_FOOTER_SIZE, CHAINLOG_FOOTER_SIZE);
+	synth_expect_events(m, expected);
+	t = synth_open(m);
+	what = trace_damage(t)->what;
+	assert_string_equal(what ? what : "none", damage);
+	trace_close(t);
+	synth_free(m);
+}
+
+/* The short form: what is as with the connection's last request, or with the last one if it is new,
+ * is not written. */
+TEST(requests_are_told_by_what_is_new)
+{
+	/* CPU 0 from 100 to 140. Of each the kind, the time and the length of the fields. */
+	/* clang-format off */
+	static const uint8_t payload[] = {
+		0, 100, 40, 4,
+		/* Connection 9, with everything: written 3 ago, 10 and 20 bytes, no label, flags 2,
+		 * threads 5 and 7, no endpoint; arrived 50 and taken 30 ago. */
+		31, 0, 11, 1, 9, 0x77, 3, 10, 20, 2, 5, 7, 50, 30,
+		/* The same again, and then with other bytes written. */
+		31, 10, 3, 2, 40, 20,
+		31, 10, 5, 3, 4, 21, 40, 20,
+		/* Connection 8, as that before, but for stacks. */
+		31, 20, 8, 1, 8, 0x80, 2, 0, 0, 40, 20,
+	};
+	/* clang-format on */
+	/* No such connection; a thread, and a field, that cannot be; too short. */
+	static const uint8_t bad[][11] = {
+		{ 0, 100, 0, 1, 31, 0, 3, 2, 50, 30 },
+		{ 0, 100, 0, 1, 31, 0, 4, 1, 9, 0x80, 0x20 },
+		{ 0, 100, 0, 1, 31, 0, 4, 1, 9, 0x80, 4 },
+		{ 0, 100, 0, 1, 31, 0, 3, 0, 9, 50, 30 },
+	};
+
+	expect_of_block(payload, sizeof(payload),
+			"5 switch 0 R>7\n"
+			"100 request 7 9 0 2 5 50 70 97 10 20 0\n"
+			"110 request 7 9 0 2 5 70 90 107 10 20 0\n"
+			"120 request 7 9 0 2 5 80 100 117 10 21 0\n"
+			"140 request 7 8 0 2 5 100 120 137 10 21 0\n",
+			"none");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		expect_of_block(bad[i], 7u + bad[i][6] + (i == 3 ? 1 : 0), "5 switch 0 R>7\n",
+				"a malformed block of samples or the like");
+}
+
 /* The kinds in the n-th block of AUX_EVENTS, as they are written. */
 static void expect_kinds(struct synth *m, unsigned int n, const char *expected)
 {
@@ -236,34 +298,10 @@ TEST(what_is_waited_for_has_two_forms)
 	}
 }
 
-/* A block of CPU 0 from 10 to 30, by hand. */
-static void expect_of_block(const void *payload, size_t len, const char *expected,
-			    const char *damage)
-{
-	struct synth *m = synth_new();
-	const char *what;
-	struct trace *t;
-	size_t all;
-
-	synth_switch(m, 0, 5, 0, 'R', 7, "");
-	synth_flush(m);
-	synth_add_block(m, CHAINLOG_BLOCK_AUX_EVENTS, payload, len);
-	synth_end(m, 50);
-	/* The footer does not know of the added block. */
-	synth_bytes(m, &all);
-	synth_cut_out(m, all - CHAINLOG_FOOTER_SIZE, CHAINLOG_FOOTER_SIZE);
-	synth_expect_events(m, expected);
-	t = synth_open(m);
-	what = trace_damage(t)->what;
-	assert_string_equal(what ? what : "none", damage);
-	trace_close(t);
-	synth_free(m);
-}
-
 TEST(unknown_kinds_and_fields_are_skipped)
 {
 	static const uint8_t kinds[] = { 0, 10, 20, 4,	0, 0, 3, 7,  0, 0, 30, 5,
-					 2, 1,	1,  31, 5, 0, 0, 10, 3, 8, 0,  0 };
+					 2, 1,	1,  29, 5, 0, 0, 10, 3, 8, 0,  0 };
 	/* A sample with a field more, and one with fields less. */
 	static const uint8_t fields[] = { 0, 10, 20, 2, 0, 0, 5, 7, 0, 0, 0xff, 1, 0, 20, 1, 8 };
 

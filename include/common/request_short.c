@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "request_short.h"
+
+#include "chainlog.h"
+
+/*
+ * The numbers that are kept, in the order of their bits: where they are in an event, and of what
+ * type. The first is how long ago the last write of the answer was.
+ */
+static const struct event_field kept[CHAINLOG_REQUEST_KEPT] = {
+#define AT(f) offsetof(struct event, f)
+	{ FIELD_AGO, AT(request.answer_ns) },
+	{ FIELD_NUMBER, AT(request.bytes_read) },
+	{ FIELD_NUMBER, AT(request.bytes_written) },
+	{ FIELD_OBJECT, AT(request.label) },
+	{ FIELD_NUMBER, AT(request.flags) },
+	{ FIELD_TID, AT(other) },
+	{ FIELD_TID, AT(tid) },
+	{ FIELD_OBJECT, AT(request.endpoint) },
+#undef AT
+};
+#define HAS_STACKS (1u << CHAINLOG_REQUEST_KEPT)
+
+static bool connection_same(const void *at, uint32_t ref, const void *connection)
+{
+	return ((const struct chainlog_request *)at)[ref].connection ==
+	       *(const uint64_t *)connection;
+}
+
+/* A connection that the block has not told yet: all else may be as of the last request. */
+static uint32_t add_connection(struct chainlog_requests *r, uint64_t connection)
+{
+	r->at[++r->n] = r->at[r->last];
+	r->at[r->n].connection = connection;
+	return r->n;
+}
+
+void chainlog_requests_begin(struct chainlog_requests *r)
+{
+	r->n = r->last = 0;
+	r->at[0] = (struct chainlog_request) { 0 };
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+void chainlog_requests_init(struct chainlog_requests_made *w)
+{
+	w->index = (struct id_index) { w->slots, CHAINLOG_REQUESTS_SLOTS - 1 };
+	id_index_clear(&w->index);
+	chainlog_requests_begin(&w->told);
+}
+
+void chainlog_requests_renew(struct chainlog_requests_made *w)
+{
+	if (w->told.n)
+		chainlog_requests_init(w);
+}
+
+static uint64_t ago(const struct event *ev, uint64_t time_ns, uint64_t most)
+{
+	uint64_t since = time_ns < ev->time_ns ? ev->time_ns - time_ns : 0;
+
+	return since < most ? since : most;
+}
+
+uint8_t *chainlog_request_write(struct chainlog_requests_made *w, uint8_t *p,
+				const struct event *ev)
+{
+	uint64_t arrival = ago(ev, ev->request.arrival_ns, UINT64_MAX);
+	uint64_t taken = ago(ev, ev->request.taken_ns, arrival);
+	uint64_t now[CHAINLOG_REQUEST_KEPT], connection = ev->request.connection;
+	uint32_t h = hash_pair((uint32_t)connection, (uint32_t)(connection >> 32));
+	uint32_t *slot = id_index_slot(&w->index, h, connection_same, w->told.at, &connection);
+	uint32_t ref = *slot, changed = ev->kstack || ev->ustack ? HAS_STACKS : 0;
+	struct chainlog_request *r;
+
+	if (!ref && w->told.n == CHAINLOG_REQUESTS_ROOM)
+		return NULL;
+	if (!ref)
+		*slot = add_connection(&w->told, connection);
+	r = &w->told.at[*slot];
+	w->told.last = *slot;
+	for (uint32_t i = 0; i < CHAINLOG_REQUEST_KEPT; i++) {
+		now[i] = i ? event_value(ev, &kept[i]) : ago(ev, ev->request.answer_ns, taken);
+		changed |= (uint32_t)(now[i] != r->kept[i]) << i;
+	}
+	p = chainlog_put_varint(p, 2 * (uint64_t)ref + !!changed);
+	if (!ref)
+		p = chainlog_put_varint(p, connection);
+	if (changed)
+		p = chainlog_put_varint(p, changed);
+	for (uint32_t i = 0; i < CHAINLOG_REQUEST_KEPT; i++)
+		if (changed >> i & 1)
+			p = chainlog_put_varint(p, r->kept[i] = now[i]);
+	if (changed & HAS_STACKS)
+		p = chainlog_put_varint(chainlog_put_varint(p, ev->kstack), ev->ustack);
+	return chainlog_put_varint(chainlog_put_varint(p, arrival), taken);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Reads a number up to most; NULL: it is not. */
+static const uint8_t *get_up_to(const uint8_t *p, const uint8_t *end, uint64_t most, uint64_t *v)
+{
+	p = p ? chainlog_get_varint(p, end, v) : NULL;
+	return p && *v <= most ? p : NULL;
+}
+
+/* The connection that the number says, which follows if it is new; 0: there is none. */
+static uint32_t get_connection(struct chainlog_requests *r, const uint8_t **p, const uint8_t *end,
+			       uint64_t ref)
+{
+	uint64_t connection;
+
+	if (ref > r->n || (!ref && r->n == CHAINLOG_REQUESTS_ROOM))
+		return 0;
+	if (ref)
+		return (uint32_t)ref;
+	*p = chainlog_get_varint(*p, end, &connection);
+	return *p ? add_connection(r, connection) : 0;
+}
+
+static void set_field(struct event *ev, const struct event_field *f, uint64_t v)
+{
+	if (f->type >= FIELD_NUMBER)
+		*(uint64_t *)(void *)event_id(ev, f) = v;
+	else
+		*event_id(ev, f) = v <= UINT32_MAX ? (uint32_t)v : 0;
+}
+
+bool chainlog_request_read(struct chainlog_requests *r, const uint8_t *p, const uint8_t *end,
+			   struct event *ev)
+{
+	uint64_t ref = 0, changed = 0, stacks[2] = { 0, 0 }, arrival = 0, taken = 0, answer;
+	struct chainlog_request *of;
+	uint32_t number;
+
+	p = chainlog_get_varint(p, end, &ref);
+	number = p ? get_connection(r, &p, end, ref / 2) : 0;
+	if (!number)
+		return false;
+	of = &r->at[number];
+	r->last = number;
+	if (ref & 1)
+		p = get_up_to(p, end, 2 * HAS_STACKS - 1, &changed);
+	for (uint32_t i = 0; p && i < CHAINLOG_REQUEST_KEPT; i++)
+		if (changed >> i & 1)
+			p = get_up_to(p, end,
+				      kept[i].type == FIELD_TID ? CHAINLOG_TID_LIMIT - 1
+								: UINT64_MAX,
+				      &of->kept[i]);
+	for (uint32_t i = 0; changed & HAS_STACKS && i < 2; i++)
+		p = get_up_to(p, end, UINT32_MAX, &stacks[i]);
+	p = get_up_to(p, end, UINT64_MAX, &arrival);
+	p = get_up_to(p, end, UINT64_MAX, &taken);
+	if (!p)
+		return false;
+	for (uint32_t i = 1; i < CHAINLOG_REQUEST_KEPT; i++)
+		set_field(ev, &kept[i], of->kept[i]);
+	ev->kstack = (uint32_t)stacks[0];
+	ev->ustack = (uint32_t)stacks[1];
+	ev->request.connection = of->connection;
+	arrival = arrival < ev->time_ns ? arrival : ev->time_ns;
+	taken = taken < arrival ? taken : arrival;
+	answer = of->kept[0] < taken ? of->kept[0] : taken;
+	ev->request.arrival_ns = ev->time_ns - arrival;
+	ev->request.taken_ns = ev->time_ns - taken;
+	ev->request.answer_ns = ev->time_ns - answer;
+	return true;
+}
