@@ -67,6 +67,7 @@ struct generated {
 	uint64_t runtime_at;	       /* the address of the file's first byte */
 	bool is_unasked;	       /* it is a JVM whose options are not known yet */
 	bool takes_commands;	       /* it is a HotSpot JVM that does */
+	uint32_t owner;		       /* of those whose JVMs are asked */
 	enum java_map map_result;      /* JAVA_MAP_RESULTS: it was not asked for its perf map */
 	bool lacks_callers, lacks_interpreted;
 	bool has_interpreted; /* of their names one was found */
@@ -131,7 +132,7 @@ struct symbolizer {
 	uint32_t n_generated, free_generated, ended_generated;
 
 	struct {
-		uint32_t waiting;      /* JVMs that are not asked yet */
+		struct owners owners;  /* have JVMs that are not asked yet, and the readers' time */
 		struct reader *reader; /* NULL: none is at work */
 		uint32_t of;	       /* the index of s->generated that it is about */
 		bool is_asked;

@@ -9,18 +9,29 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "files/process_status.h"
 #include "kernel/clock.h"
 #include "kernel/host_proc.h"
 
-/* A reader that takes longer has failed; it takes some 20 ms. What is waited for at the end. */
+/*
+ * A reader that takes longer has failed; it takes some 20 ms. What is waited for at the end, and
+ * the part of what is left then: programs of others want names, too.
+ */
 #define ANSWER_NS 5000000000u
 #define END_NS 3000000000u
+#define END_PART 4u
 
-/* For the perf maps of all JVMs. One with a hundred thousand compiled methods takes a second. */
+/*
+ * For the perf maps of all JVMs, and for those that are asked at a time. One with a hundred
+ * thousand compiled methods takes a second.
+ */
 #define MAPS_NS 5000000000u
+#define MAPS_PART 2u
+#define TURN_PART 2u
 
 /* ---- what runs the code --------------------------------------------------------------------- */
 
@@ -61,7 +72,8 @@ void runtimes_find(struct symbolizer *s, struct generated *g, const struct image
 	g->runtime_at = m->start - m->pgoff;
 	code_files_hold(s->files, m->file);
 	g->is_unasked = true;
-	s->jvms.waiting++;
+	g->owner = owners_find(&s->jvms.owners, process_owner_key(g->tgid));
+	owners_add(&s->jvms.owners, g->owner, 1);
 }
 
 /* ---- asking JVMs for their options ---------------------------------------------------------- */
@@ -70,7 +82,7 @@ void runtimes_find(struct symbolizer *s, struct generated *g, const struct image
 static void settle(struct symbolizer *s, struct generated *g)
 {
 	if (g->is_unasked)
-		s->jvms.waiting--;
+		owners_give(&s->jvms.owners, g->owner, 1);
 	g->is_unasked = false;
 	if (g->runtime_file)
 		code_files_put(s->files, g->runtime_file);
@@ -79,6 +91,8 @@ static void settle(struct symbolizer *s, struct generated *g)
 
 static void end_reading(struct symbolizer *s)
 {
+	owners_spend(&s->jvms.owners, s->generated[s->jvms.of].owner,
+		     clock_now_ns() + ANSWER_NS - s->jvms.until_ns);
 	reader_close(s->jvms.reader);
 	s->jvms.reader = NULL;
 }
@@ -136,14 +150,16 @@ static void go_on(struct symbolizer *s, struct generated *g, uint64_t wait_ns)
 
 void runtimes_step(struct symbolizer *s, uint64_t wait_ns)
 {
+	uint32_t owner;
+
 	if (s->jvms.reader) {
 		go_on(s, &s->generated[s->jvms.of], wait_ns);
 		return;
 	}
-	for (uint32_t i = 0; s->jvms.waiting && i < s->n_generated; i++) {
+	for (uint32_t i = 0; owners_next(&s->jvms.owners, &owner) && i < s->n_generated; i++) {
 		struct generated *g = &s->generated[i];
 
-		if (!g->tgid || !g->is_unasked)
+		if (!g->tgid || !g->is_unasked || g->owner != owner)
 			continue;
 		if (begin_reading(s, g))
 			settle(s, g);
@@ -153,7 +169,7 @@ void runtimes_step(struct symbolizer *s, uint64_t wait_ns)
 
 bool runtimes_is_busy(const struct symbolizer *s)
 {
-	return s->jvms.waiting;
+	return s->jvms.owners.held;
 }
 
 static uint64_t at_most(uint64_t ns, uint64_t left_ns)
@@ -163,45 +179,94 @@ static uint64_t at_most(uint64_t ns, uint64_t left_ns)
 
 void runtimes_end(struct symbolizer *s)
 {
-	uint64_t end_ns = clock_now_ns() + at_most(END_NS, symbolize_left_ns(s));
+	uint64_t end_ns = clock_now_ns() + at_most(END_NS, symbolize_left_ns(s) / END_PART);
 
-	while (s->jvms.waiting && clock_now_ns() < end_ns)
+	while (runtimes_is_busy(s) && clock_now_ns() < end_ns)
 		runtimes_step(s, END_NS / 10);
 }
 
 /* ---- asking them for their perf maps --------------------------------------------------------- */
 
-/* The next ones from *at on, at most JAVA_MAPS_MAX. */
-static size_t next_jvms(struct symbolizer *s, uint32_t *at, struct generated **g, uint32_t *tgids)
+/* Whose JVMs are asked: one of each owner after the other. */
+struct asking {
+	struct owners owners;	    /* hold those that are not asked yet */
+	uint32_t at[OWNERS_MAX];    /* where to look for the next one of each */
+	bool is_silent[OWNERS_MAX]; /* one of them did not answer: no more are asked */
+	uint32_t next;		    /* whose turn it is */
+	struct generated *g[JAVA_MAPS_MAX];
+	uint32_t tgids[JAVA_MAPS_MAX];
+	enum java_map results[JAVA_MAPS_MAX];
+	size_t n;
+};
+
+static bool is_to_be_asked(const struct generated *g)
 {
-	size_t n = 0;
+	return g->tgid && !g->has_ended && g->takes_commands && g->frames;
+}
 
-	for (; *at < s->n_generated && n < JAVA_MAPS_MAX; ++*at) {
-		struct generated *jvm = &s->generated[*at];
+static void list_jvms(struct symbolizer *s, struct asking *a)
+{
+	for (uint32_t i = 0; i < s->n_generated; i++) {
+		struct generated *g = &s->generated[i];
 
-		if (!jvm->tgid || jvm->has_ended || !jvm->takes_commands || !jvm->frames)
+		if (!is_to_be_asked(g))
 			continue;
-		tgids[n] = jvm->tgid;
-		g[n++] = jvm;
+		g->map_result = JAVA_MAP_SILENT; /* as others of its owner's */
+		g->owner = owners_find(&a->owners, process_owner_key(g->tgid));
+		owners_add(&a->owners, g->owner, 1);
 	}
-	return n;
+}
+
+/* Adds the owner's next one. False: there is none. */
+static bool add_next(struct symbolizer *s, struct asking *a, uint32_t owner)
+{
+	if (a->is_silent[owner] || !a->owners.list[owner].held)
+		return false;
+	for (uint32_t *at = &a->at[owner]; *at < s->n_generated; ++*at) {
+		struct generated *g = &s->generated[*at];
+
+		if (!is_to_be_asked(g) || g->owner != owner)
+			continue;
+		a->tgids[a->n] = g->tgid;
+		a->g[a->n++] = g;
+		++*at;
+		owners_give(&a->owners, owner, 1);
+		return true;
+	}
+	return false;
+}
+
+/* Those that are asked together next. */
+static void choose_jvms(struct symbolizer *s, struct asking *a)
+{
+	uint32_t had_none = 0, n = a->owners.n;
+
+	a->n = 0;
+	while (a->n < JAVA_MAPS_MAX && had_none < n) {
+		had_none = add_next(s, a, a->next % n) ? 0 : had_none + 1;
+		a->next++;
+	}
 }
 
 void runtimes_write_maps(struct symbolizer *s)
 {
-	uint64_t end_ns = clock_now_ns() + at_most(MAPS_NS, symbolize_left_ns(s)), now_ns;
-	enum java_map results[JAVA_MAPS_MAX];
-	struct generated *g[JAVA_MAPS_MAX];
-	uint32_t tgids[JAVA_MAPS_MAX], at = 0;
-	size_t n;
+	uint64_t end_ns = clock_now_ns() + at_most(MAPS_NS, symbolize_left_ns(s) / MAPS_PART);
+	struct asking *a = s->jvms.askers ? calloc(1, sizeof(*a)) : NULL;
 
-	while (s->jvms.askers && (n = next_jvms(s, &at, g, tgids))) {
-		now_ns = clock_now_ns();
-		java_maps_write(s->jvms.askers, tgids, n, results,
-				now_ns < end_ns ? end_ns - now_ns : 0);
-		for (size_t i = 0; i < n; i++)
-			g[i]->map_result = results[i];
+	if (!a)
+		return;
+	list_jvms(s, a);
+	while (choose_jvms(s, a), a->n) {
+		uint64_t now_ns = clock_now_ns();
+
+		java_maps_write(s->jvms.askers, a->tgids, a->n, a->results,
+				now_ns < end_ns ? (end_ns - now_ns) / TURN_PART : 0);
+		for (size_t i = 0; i < a->n; i++) {
+			a->g[i]->map_result = a->results[i];
+			a->is_silent[a->g[i]->owner] |= a->results[i] == JAVA_MAP_SILENT;
+		}
 	}
+	free(a);
 }
 
 /* ---- notes ---------------------------------------------------------------------------------- */

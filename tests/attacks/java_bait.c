@@ -5,7 +5,8 @@
  *     silent     never answered: it does not listen,
  *     hangs      heard, and not answered,
  *     floods     answered without end,
- *     stops      stopped, as often as it is seen: who asks has its user.
+ *     stops      stopped, as often as it is seen: who asks has its user;
+ *     answers    answered, by a perf map.
  *
  *     libjvm.so WHAT       (cc -rdynamic -pthread -o libjvm.so)
  */
@@ -93,13 +94,28 @@ static void ignore(int signal)
 }
 
 static struct sockaddr_un a = { .sun_family = AF_UNIX };
+static char map[64];
 
 static void end(int signal)
 {
 	(void)signal;
 	unlink(a.sun_path);
+	unlink(map);
 	_exit(0);
 }
+
+/* As a JVM does: of its own code, a_java_function. */
+static void write_map(const void *code_at)
+{
+	FILE *f = fopen(map, "w");
+
+	if (!f)
+		return;
+	fprintf(f, "%lx %x a_java_function\n", (unsigned long)code_at, FILE_BYTES);
+	fclose(f);
+}
+
+static const void *answers; /* where its code is */
 
 static void *serve(void *floods)
 {
@@ -110,8 +126,14 @@ static void *serve(void *floods)
 	if (s < 0 || bind(s, (struct sockaddr *)&a, sizeof(a)) || listen(s, 8))
 		exit(1);
 	while ((client = accept(s, NULL, NULL)) >= 0)
-		while (floods && send(client, text, sizeof(text), MSG_NOSIGNAL) > 0)
-			;
+		if (answers) {
+			write_map(answers);
+			send(client, text, 2, MSG_NOSIGNAL);
+			close(client);
+		} else {
+			while (floods && send(client, text, sizeof(text), MSG_NOSIGNAL) > 0)
+				;
+		}
 	return NULL;
 }
 
@@ -156,13 +178,16 @@ int main(int argc, char **argv)
 	prctl(PR_SET_NAME, "java");
 	signal(SIGQUIT, ignore);
 	snprintf(a.sun_path, sizeof(a.sun_path), "/tmp/.java_pid%d", (int)getpid());
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", (int)getpid());
 	signal(SIGTERM, end);
 	memcpy(made, code, sizeof(code));
 	if (mprotect(made, FILE_BYTES, PROT_READ | PROT_EXEC))
 		return 1;
 	__builtin___clear_cache((char *)made, (char *)made + sizeof(code));
 	memcpy(&call, &made, sizeof(call));
-	if (!strcmp(argv[1], "hangs") || !strcmp(argv[1], "floods"))
+	if (!strcmp(argv[1], "answers"))
+		answers = made;
+	if (answers || !strcmp(argv[1], "hangs") || !strcmp(argv[1], "floods"))
 		pthread_create(&thread, NULL, serve, argv[1][0] == 'f' ? made : NULL);
 	if (!strcmp(argv[1], "stops"))
 		pthread_create(&thread, NULL, stop, NULL);

@@ -32,3 +32,18 @@ wait_for "no process is left" 10 no_helper_is_left
 for pid in $baits; do
 	[ ! -e "/tmp/.attach_pid$pid" ] || fail "a file is left: /tmp/.attach_pid$pid"
 done
+
+# A user's many, of which none answers, come before another one's that does.
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	setpriv --reuid=65432 --regid=65432 --clear-groups "$tmp/libjvm.so" hangs &
+	started="$started $!"
+done
+sleep 0.5
+setpriv --reuid=65433 --regid=65433 --clear-groups "$tmp/libjvm.so" answers &
+answers=$!
+started="$started $answers"
+begin_recording "$tmp/trace" --java-maps
+sleep 1.5
+end_recording
+"$walk" -q --state all -p "$answers" -f folded "$tmp/trace" >"$tmp/folded"
+grep -q a_java_function "$tmp/folded" || fail "the JVM that answers has no names: $(cat "$tmp/err")"
