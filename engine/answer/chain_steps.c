@@ -570,6 +570,7 @@ void chain_steps_new(struct chain_steps **out, const struct timelines *tl, const
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
 				     .cpu_holders = s->cpu_holders };
 	chains_init(&s->chains, tl, o, &user);
+	attribution_sum_up(&s->chains.attribution);
 	connection_pools_new(&s->pools, tl, s->chains.kernel);
 	pool_waits_new(&s->pool_waits, tl, names_objects(names));
 }
@@ -814,6 +815,7 @@ static void describe_end(struct chain_steps *s, uint32_t number)
 
 void chain_steps_end(struct chain_steps *s)
 {
+	attribution_end(&s->chains.attribution);
 	sums_sort(&s->had, s->names, cpu_holder_name);
 	sums_sort(&s->ran, s->names, names_off_cpu);
 	sums_sort(&s->did, s->names, sums_key_is_text);
@@ -899,7 +901,8 @@ void chain_steps_watch(struct chain_steps *s, chain_steps_holder_fn is, void *ar
 	s->watcher = arg;
 }
 
-uint64_t chain_steps_held_ns(const struct chain_steps *s)
+uint64_t chain_steps_held_ns(struct chain_steps *s)
 {
+	attribution_end(&s->chains.attribution);
 	return s->held_ns;
 }

@@ -97,4 +97,4 @@ typedef bool (*chain_steps_holder_fn)(void *arg, uint32_t holder);
 /* Asks that of what is added from now on. */
 void chain_steps_watch(struct chain_steps *s, chain_steps_holder_fn is, void *arg);
 /* In how much of what was added since then such holders had the CPU, also before the end. */
-uint64_t chain_steps_held_ns(const struct chain_steps *s);
+uint64_t chain_steps_held_ns(struct chain_steps *s);

@@ -111,6 +111,34 @@ void attribution_free(struct attribution *a)
 {
 	free(a->sample_hints);
 	a->sample_hints = NULL;
+	cpu_holders_sums_free(a->holders_later);
+	a->holders_later = NULL;
+}
+
+/* A key of sums has a node and this. */
+#define KEY_PREEMPTED 1u
+
+/* A cpu_holders_sums_fn. */
+static void add_holder_of_key(void *arg, uint32_t of, uint32_t who, uint64_t ns)
+{
+	const struct attribution *a = arg;
+	struct amount_key key = { .kind = AMOUNT_CPU_HOLDER,
+				  .end = of & KEY_PREEMPTED ? CHAIN_PREEMPTED : CHAIN_RUNNABLE,
+				  .value = who };
+
+	a->to.add(a->to.arg, of / 2, key, ns);
+}
+
+void attribution_sum_up(struct attribution *a)
+{
+	if (a->cpu_holders)
+		cpu_holders_sums_new(&a->holders_later, a->cpu_holders, add_holder_of_key, a);
+}
+
+void attribution_end(struct attribution *a)
+{
+	if (a->holders_later)
+		cpu_holders_sums_end(a->holders_later);
 }
 
 /* ---- what is known of a piece --------------------------------------------------------------- */
@@ -134,8 +162,18 @@ static void add_holder(void *arg, uint32_t who, uint64_t ns)
 void attribute_cpu_holders(const struct attribution *a, const struct chain_piece *p)
 {
 	struct holders_of h = { a, p };
+	size_t n;
 
-	if (a->cpu_holders && p->from_ns < p->to_ns)
+	if (!a->cpu_holders || p->from_ns >= p->to_ns)
+		return;
+	timelines_throttles(a->timelines, p->thread, p->wait, &n);
+	if (a->only_quotas && !n && !wait_throttled(p->wait))
+		return;
+	if (a->holders_later && p->node <= UINT32_MAX / 2)
+		cpu_holders_sums_add(a->holders_later,
+				     p->node * 2 + (p->end == CHAIN_PREEMPTED ? KEY_PREEMPTED : 0),
+				     p->thread, p->wait, p->from_ns, p->to_ns, p->count);
+	else
 		cpu_holders_share(a->cpu_holders, p->thread, p->wait, p->from_ns, p->to_ns,
 				  add_holder, &h);
 }

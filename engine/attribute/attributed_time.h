@@ -187,6 +187,8 @@ struct attribution {
 	const struct options *options;
 	/* NULL: not asked for, or not known. */
 	const struct cpu_holders *cpu_holders;
+	struct cpu_holders_sums *holders_later; /* NULL: AMOUNT_CPU_HOLDER comes at once */
+	bool only_quotas; /* of AMOUNT_CPU_HOLDER only those of waits for which there was a quota */
 	const struct stolen_time *interrupts;
 	uint32_t *sample_hints; /* by thread: where its samples were looked for last */
 };
@@ -200,6 +202,12 @@ void attribution_init(struct attribution *a, const struct timelines *tl, const s
 		      struct chain_sink to, unsigned int wants,
 		      const struct cpu_holders *cpu_holders);
 void attribution_free(struct attribution *a);
+/*
+ * From now on amounts of AMOUNT_CPU_HOLDER that are no quota's are added up, which is much faster;
+ * attribution_end() tells the sink of them, if not sooner. Then a stays where it is.
+ */
+void attribution_sum_up(struct attribution *a);
+void attribution_end(struct attribution *a);
 
 /* A part of a wait's time, or of that of `count` waits at once. */
 struct chain_piece {

@@ -517,6 +517,8 @@ static void build(const struct walk *by, struct running_totals *t, uint32_t root
 				      .add = add_to_totals,
 				      .piece = by->attribution.to.piece ? begin_totals_piece
 									: NULL };
+	k.attribution.holders_later = NULL;
+	k.attribution.only_quotas = false;
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		struct waker_window w = { .node = root,
 					  .from_ns = th->waits[i].out_ns,

@@ -153,6 +153,7 @@ static void explain_long(struct causes *c)
 	}
 	if (c->n_long && c->batch)
 		chain_batch_run(c->batch);
+	attribution_end(&c->chains.attribution);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -227,6 +228,7 @@ static void begin(struct causes **out, const struct timelines *tl, const struct 
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
 				     .cpu_holders = c->cpu_holders };
 	chains_init(&c->chains, tl, o, &user);
+	attribution_sum_up(&c->chains.attribution);
 	if (in_batch)
 		chain_batch_new(&c->batch, &c->chains);
 	if (like)
@@ -278,6 +280,7 @@ static void *work(void *arg)
 	w->causes->mode = w->causes->batch ? CAUSES_BATCH : CAUSES_EACH;
 	if (w->causes->batch)
 		chain_batch_run(w->causes->batch);
+	attribution_end(&w->causes->chains.attribution);
 	return NULL;
 }
 

@@ -181,16 +181,28 @@ static uint64_t sum_up_to(const struct stretch *first, size_t k, uint64_t at_ns)
 	return k ? first[k - 1].before_ns + up_to(&first[k - 1], at_ns) : 0;
 }
 
-static uint64_t sum(const struct stretches *s, uint32_t key, uint64_t from_ns, uint64_t to_ns)
+/*
+ * hint: how many of the key's stretches began before from_ns of the last call, or fewer; set to how
+ * many do now.
+ */
+static uint64_t sum(const struct stretches *s, uint32_t key, uint64_t from_ns, uint64_t to_ns,
+		    size_t *hint)
 {
 	const struct stretch *first;
-	size_t n, from, to;
+	size_t n, from = *hint, to;
 
 	if (key >= s->keys || from_ns >= to_ns)
 		return 0;
 	first = s->at + s->first[key];
 	n = s->first[key + 1] - s->first[key];
-	from = LOWER_BOUND(m, n, first[m].from_ns < from_ns);
+	while (from < n && from < *hint + 8 && first[from].from_ns < from_ns)
+		from++;
+	if (from == *hint + 8)
+		from += LOWER_BOUND(m, n - from, first[from + m].from_ns < from_ns);
+	*hint = from;
+	if ((!from || first[from - 1].to_ns <= from_ns) &&
+	    (from == n || first[from].from_ns >= to_ns))
+		return 0;
 	/* It is asked for times between two switches of a CPU, and these are what has stretches. */
 	for (to = from; to < n && to < from + 8 && first[to].from_ns < to_ns;)
 		to++;
@@ -202,11 +214,17 @@ static uint64_t sum(const struct stretches *s, uint32_t key, uint64_t from_ns, u
 uint64_t stolen_time_of_cpu(const struct stolen_time *i, uint32_t cpu, uint64_t from_ns,
 			    uint64_t to_ns)
 {
-	return i ? sum(&i->cpus, cpu, from_ns, to_ns) : 0;
+	return i ? sum(&i->cpus, cpu, from_ns, to_ns, &(size_t) { 0 }) : 0;
+}
+
+uint64_t stolen_time_of_cpu_next(const struct stolen_time *i, uint32_t cpu, uint64_t from_ns,
+				 uint64_t to_ns, size_t *hint)
+{
+	return i ? sum(&i->cpus, cpu, from_ns, to_ns, hint) : 0;
 }
 
 uint64_t stolen_time_of_thread(const struct stolen_time *i, uint32_t thread, uint64_t from_ns,
 			       uint64_t to_ns)
 {
-	return i ? sum(&i->threads, thread, from_ns, to_ns) : 0;
+	return i ? sum(&i->threads, thread, from_ns, to_ns, &(size_t) { 0 }) : 0;
 }

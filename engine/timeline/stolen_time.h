@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct stolen_time;
@@ -18,6 +19,9 @@ uint64_t stolen_time_of_cpu(const struct stolen_time *i, uint32_t cpu, uint64_t 
 			    uint64_t to_ns);
 uint64_t stolen_time_of_thread(const struct stolen_time *i, uint32_t thread, uint64_t from_ns,
 			       uint64_t to_ns);
+/* As stolen_time_of_cpu(), for times in ascending order; *hint: 0 at first. */
+uint64_t stolen_time_of_cpu_next(const struct stolen_time *i, uint32_t cpu, uint64_t from_ns,
+				 uint64_t to_ns, size_t *hint);
 
 /* ---- for timeline_build.c; all but stolen_time_new() do nothing where i is NULL -------------- */
 

@@ -67,9 +67,20 @@ static void add_who(void *arg, uint32_t node, struct amount_key key, uint64_t am
 		cpu_holders_add(arg, key.value, amount);
 }
 
-/* "NAME NS" for each who had the CPU in all waits, as explained one by one. To be freed. */
-static char *who_one_by_one(const struct timelines *tl, const struct options *o)
+/* A cpu_holders_sums_fn. */
+static void add_summed(void *sums, uint32_t key, uint32_t who, uint64_t ns)
 {
+	assert_int_equal(key, 5);
+	cpu_holders_add(sums, who, ns);
+}
+
+/*
+ * "NAME NS" for each who had the CPU in all waits, as explained one by one. To be freed. summed:
+ * what is the same in many is added up first.
+ */
+static char *who_one_by_one(const struct timelines *tl, const struct options *o, bool summed)
+{
+	struct cpu_holders_sums *later;
 	struct sums sums = { .n = 0 };
 	struct names *names;
 	const struct sum *of;
@@ -85,6 +96,9 @@ static char *who_one_by_one(const struct timelines *tl, const struct options *o)
 		    &(struct chain_user) { .sink = { .arg = &sums, .add = add_who },
 					   .wants = 1u << AMOUNT_CPU_HOLDER,
 					   .cpu_holders = ran });
+	if (summed)
+		attribution_sum_up(&c.attribution);
+	cpu_holders_sums_new(&later, ran, add_summed, &sums);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
@@ -95,9 +109,16 @@ static char *who_one_by_one(const struct timelines *tl, const struct options *o)
 				continue;
 			if (w->kind == WAIT_SLEEP)
 				chains_explain(&c, chains_head(&c, 1), i, w, w->out_ns, w->wake_ns);
-			cpu_holders_share(ran, i, w, w->wake_ns, w->in_ns, cpu_holders_add, &sums);
+			if (summed)
+				cpu_holders_sums_add(later, 5, i, w, w->wake_ns, w->in_ns, 1);
+			else
+				cpu_holders_share(ran, i, w, w->wake_ns, w->in_ns, cpu_holders_add,
+						  &sums);
 		}
 	}
+	attribution_end(&c.attribution);
+	cpu_holders_sums_end(later);
+	cpu_holders_sums_free(later);
 	sums_sort(&sums, names, cpu_holder_name);
 	of = sums_of(&sums, 0, &n);
 	for (size_t i = 0; i < n; i++)
@@ -160,7 +181,8 @@ static void check_who_agrees(const struct trace *t, const char *name, void *arg)
 	folded = trace_folded(t, &o);
 	assert_int_equal(timelines_new_with_cpus(&tl, t), 0);
 	sleep_ends_settle(tl);
-	expected = in_order(who_one_by_one(tl, &o));
+	expected = in_order(who_one_by_one(tl, &o, false));
+	expect_text(in_order(who_one_by_one(tl, &o, true)), expected);
 	expect_text(in_order(folded_as(folded, who_alone)), expected);
 	free(expected);
 	free(folded);
