@@ -152,7 +152,12 @@ static const char *open_error(int err)
 	case -ENODATA:
 		return "not a trace: the file is empty";
 	case -EBADMSG:
-		return "neither a trace of chaincap or Go nor text of perf script";
+		return "neither a trace of chaincap or Go nor text of perf script; to record one: "
+		       "sudo chaincap -o trace.bin 10";
+	case -ENOENT:
+		return "there is no such trace; to record one: sudo chaincap -o trace.bin 10";
+	case -EACCES:
+		return "only who recorded it may read it; try: sudo chainwalk";
 	case -EPROTONOSUPPORT:
 		return "unknown version of the trace format; a newer chainwalk may read it";
 	default:

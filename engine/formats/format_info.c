@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --format=info: what the trace holds and what was lost, as lines of "key: value". */
+/*
+ * --format=info: what was lost and what the trace holds, as lines of "key: value", in groups below
+ * a line "# GROUP" each.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -101,6 +104,11 @@ static void count_definitions(const struct trace *t, struct totals *sum)
 	}
 }
 
+static void put_group(FILE *out, const char *name)
+{
+	fprintf(out, "# %s\n", name);
+}
+
 static void put_times(const struct trace_info *i, FILE *out)
 {
 	uint64_t len = i->end_ns - i->start_ns;
@@ -151,12 +159,10 @@ static void put_events(const struct trace_info *i, const struct totals *sum, FIL
 		[EVENT_EXIT] = "events_exit",
 	};
 
+	put_group(out, "events");
 	put_number(out, "events", i->events);
 	for (size_t k = 0; k < CHAINLOG_EVENT_KINDS; k++)
 		put_number(out, keys[k], i->events_of[k]);
-	put_number(out, "lost", i->lost);
-	put_number(out, "lost_spans", sum->lost_spans);
-	put_number(out, "lost_spans_of_unknown_size", sum->lost_unknown);
 	/* No tracepoint reported them: threads of some hypervisors, and of the recorder itself. */
 	put_number(out, "untraced_switches", sum->untraced);
 	/* An imported trace has no such counter. */
@@ -165,14 +171,10 @@ static void put_events(const struct trace_info *i, const struct totals *sum, FIL
 		/* Kernel and collector count independently of each other. */
 		fprintf(out, "accounted: %s\n",
 			i->kernel_events == i->events + i->lost ? "yes" : "no");
-		put_number(out, "mappings_lost", i->sideband_lost);
 	} else {
 		put_text(out, "kernel_counted", "");
 	}
 	put_aux(i, out);
-	for (unsigned int k = 0; k < CHAINLOG_LEFT_OUTS; k++)
-		if (i->left_out[k])
-			put_number(out, left_out_key(k), i->left_out[k]);
 	/* Of a virtual machine: when it had work and its hypervisor ran something else. */
 	if (i->events_of[EVENT_STEAL])
 		put_number(out, "hypervisor_took_ns", sum->steal_ns);
@@ -221,6 +223,22 @@ static void put_damage(const struct trace *t, FILE *out)
 	put_number(out, "damage_bytes", d->bytes);
 }
 
+static void put_losses(const struct trace *t, const struct totals *sum, FILE *out)
+{
+	const struct trace_info *i = trace_info(t);
+
+	put_group(out, "losses");
+	put_number(out, "lost", i->lost);
+	put_number(out, "lost_spans", sum->lost_spans);
+	put_number(out, "lost_spans_of_unknown_size", sum->lost_unknown);
+	if (i->complete && (i->kernel_events || !i->events))
+		put_number(out, "mappings_lost", i->sideband_lost);
+	for (unsigned int k = 0; k < CHAINLOG_LEFT_OUTS; k++)
+		if (i->left_out[k])
+			put_number(out, left_out_key(k), i->left_out[k]);
+	put_damage(t, out);
+}
+
 /* What the stacks of processes lack. */
 static void put_notes(const struct trace *t, FILE *out)
 {
@@ -244,6 +262,9 @@ static int write_info(const struct format_input *in, FILE *out)
 		return err;
 	count_definitions(in->trace, &sum);
 	(void)trace_threads(in->trace, &at_start);
+	put_losses(in->trace, &sum, out);
+	put_notes(in->trace, out);
+	put_group(out, "recording");
 	put_text(out, "host", i->host);
 	put_text(out, "kernel", i->release);
 	put_text(out, "arch", i->arch);
@@ -257,11 +278,13 @@ static int write_info(const struct format_input *in, FILE *out)
 				: "none");
 	put_times(i, out);
 	put_events(i, &sum, out);
+	put_group(out, "sizes");
 	put_number(out, "bytes", i->bytes);
 	if (i->events)
 		fprintf(out, "bytes_per_event: %.2f\n", (double)i->bytes / (double)i->events);
 	put_number(out, "threads", sum.threads);
 	put_number(out, "threads_at_start", at_start);
+	put_group(out, "stacks and names");
 	put_number(out, "stacks", sum.stacks);
 	put_number(out, "stacks_cut", sum.cut_stacks);
 	put_ends(&sum, out);
@@ -273,8 +296,6 @@ static int write_info(const struct format_input *in, FILE *out)
 		put_number(out, "frames_interpreted", sum.frames[2]);
 		put_named(out, "frames_interpreted_named", sum.named[2], sum.frames[2]);
 	}
-	put_notes(in->trace, out);
-	put_damage(in->trace, out);
 	return 0;
 }
 

@@ -167,6 +167,9 @@ TEST(info_counts_what_there_is)
 	struct synth *m = synth_sample();
 	char *text = FORMAT(m, "-f", "info");
 
+	/* In groups, what was lost before all else. */
+	assert_ptr_equal(strstr(text, "# losses\nlost: 0\n"), text);
+	assert_true(strstr(text, "\n# recording\n") > strstr(text, "\ndamage: none\n"));
 	expect_line(text, "host: testhost");
 	expect_line(text, "kernel: 6.1.0-test");
 	expect_line(text, "command: chaincap -o trace.bin 10");
