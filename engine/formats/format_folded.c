@@ -3,15 +3,11 @@
  * Folded lines for flame graphs: of chains, of wakers only (--view=wakeup), or of what disks were
  * asked for (--view=io).
  */
-#include <string.h>
-
-#include "base/text.h"
-#include "common/figures.h"
 #include "fold/disk_fold.h"
 #include "fold/folded.h"
 #include "format.h"
 #include "words/process_notes.h"
-#include "words/wall_time.h"
+#include "words/recording_title.h"
 
 static int fold_io(const struct format_input *in, const char *root, struct folded *lines)
 {
@@ -52,33 +48,15 @@ static void add_notes(const struct format_input *in, struct folded *lines)
 	process_notes_free(&notes);
 }
 
-#define COMMAND_SHOWN 60 /* columns at most of a command in a title */
-
-/* What was recorded, when, and how long: flamegraph makes it the picture's title. */
+/* flamegraph makes it the picture's title. */
 static void add_title(const struct format_input *in, struct folded *lines)
 {
-	const struct trace_info *i = trace_info(in->trace);
-	const char *command = i->command_tgid ? strstr(i->options, " -- ") : NULL;
-	char date[WALL_TIME_SIZE], length[FIGURE_LEN];
 	struct text_buf title = { 0 };
 
 	if (in->options->quiet || in->options->n_traces > 1)
 		return;
 	text_puts(&title, "title: ");
-	if (command) {
-		size_t len = text_fitting(command += 4, COMMAND_SHOWN);
-
-		text_put(&title, command, len);
-		text_puts(&title, command[len] ? ".. on " : " on ");
-	}
-	text_puts(&title, *i->host ? i->host : "a machine");
-	if (*wall_time(date, i, i->start_ns)) {
-		text_puts(&title, ", ");
-		text_puts(&title, date);
-	}
-	figure_time(length, (double)(i->end_ns - i->start_ns));
-	text_puts(&title, ", ");
-	text_puts(&title, length);
+	recording_title_put(&title, trace_info(in->trace));
 	folded_note(lines, title.p);
 	text_free(&title);
 }

@@ -15,6 +15,7 @@
 #include "fold/folded.h"
 #include "formats/format_causes.h"
 #include "report.h"
+#include "report_answer.h"
 #include "report_requests.h"
 #include "common/xalloc.h"
 
@@ -74,26 +75,32 @@ static bool is_unknown(const struct report *r, const struct cause *c)
 	return c->end == CHAIN_UNKNOWN || !strcmp(names_text(r->names, c->who), "[unknown]");
 }
 
-/* Chooses the causes with most time; unknown ones come last. */
+/* Chooses the causes with most time; of those that are shown, unknown ones come last. */
 static void make_causes(struct report *r)
 {
 	uint64_t shown = causes_shown(r->in->options);
 	size_t most = shown < REPORT_CAUSES ? (size_t)shown : REPORT_CAUSES;
 	const struct cause *all;
-	size_t n;
+	size_t n, n_shown;
 
 	causes_new_in_cells(&r->causes, r->in->timelines, &r->cause_options, r->names, r->filter,
 			    (struct causes_cells) { r, report_cell_of,
 						    waits_of(r->in->timelines) <= FEW_WAITS });
 	all = causes_list(r->causes, &n);
 	n = causes_without_pauses(r->causes);
-	if (n > most)
-		n = most;
+	n_shown = n < most ? n : most;
+	if (n > REPORT_FURTHER)
+		n = n_shown > REPORT_FURTHER ? n_shown : REPORT_FURTHER;
 	r->cause = xmalloc((n + 1) * sizeof(*r->cause));
 	for (int unknown = 0; unknown < 2; unknown++)
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n_shown; i++)
 			if (is_unknown(r, &all[i]) == unknown)
 				r->cause[r->n_causes++] = &all[i];
+	r->n_shown = r->n_causes;
+	while (r->n_causes < n) {
+		r->cause[r->n_causes] = &all[r->n_causes];
+		r->n_causes++;
+	}
 	report_settle_causes(r);
 }
 
@@ -164,6 +171,7 @@ static void report_free(struct report *r)
 	free(r->rows);
 	free(r->row_of);
 	report_requests_free(r->requests);
+	report_answer_free(r->answer);
 	wait_filter_free(r->filter);
 	names_free(r->names);
 }
@@ -314,7 +322,7 @@ static void make_data(struct report *r, struct report_text *data)
 struct part {
 	int (*make)(struct part *p);
 	struct report *r;
-	const struct options *requests; /* which ones the options choose */
+	const struct format_input *in; /* with the options that choose requests */
 	struct graph waits, ran;
 	int err;
 };
@@ -326,9 +334,11 @@ static int make_tables(struct part *p)
 
 	make_causes(p->r);
 	err = report_choose_waits(p->r);
-	if (!err)
-		report_requests_new(&p->r->requests, p->r, p->requests);
-	return err;
+	if (err)
+		return err;
+	report_requests_new(&p->r->requests, p->r, p->in->options);
+	report_answer_new(&p->r->answer, p->r, p->in);
+	return 0;
 }
 
 /* The graphs, which have names and filters of their own. */
@@ -369,7 +379,7 @@ static int write_html(const struct format_input *in, FILE *out)
 	struct format_input of_threads = *in;
 	struct report r;
 	struct part parts[] = {
-		{ .make = make_tables, .r = &r, .requests = in->options },
+		{ .make = make_tables, .r = &r, .in = in },
 		{ .make = make_graphs,
 		  .r = &r,
 		  .waits = { .title = "Wakeup chains", .bytes = 1300000 },
@@ -389,7 +399,7 @@ static int write_html(const struct format_input *in, FILE *out)
 		make_data(&r, &data);
 	}
 	if (!err)
-		report_page_write(out, &r, &waits->svg, &ran->svg, &data);
+		err = report_page_write(out, &r, &waits->svg, &ran->svg, &data);
 	if (!err)
 		format_take_totals(in, r.fold);
 	free(waits->svg.p);

@@ -18,6 +18,7 @@
 
 enum {
 	REPORT_CAUSES = 200, /* the most */
+	REPORT_FURTHER = 60, /* so many are written, most of them for a filter to find */
 	REPORT_ROWS = 200,   /* threads with a row of their own */
 	REPORT_LOSSES = 200, /* losses listed */
 };
@@ -87,6 +88,7 @@ struct report_wait {
 };
 
 struct report_requests;
+struct report_answer;
 
 struct report {
 	const struct format_input *in;
@@ -94,8 +96,8 @@ struct report {
 	struct wait_filter *filter;
 	struct options cause_options; /* how chains are followed to their causes, and over time */
 	struct causes *causes;
-	const struct cause **cause; /* those shown, in the page's order */
-	size_t n_causes;
+	const struct cause **cause; /* those written, in the page's order */
+	size_t n_causes, n_shown;   /* n_shown: how many of them are shown without a filter */
 	bool *command; /* by thread: it is of the command that was recorded; NULL: none was */
 	struct fold *fold;
 	struct thread_row *rows; /* in the page's order, see report_thread_group() */
@@ -113,9 +115,10 @@ struct report {
 	struct report_wait *waits; /* the examples of causes, then the longest first */
 	size_t n_waits;
 	struct report_requests *requests; /* NULL: there are none */
-	const struct trace_loss *losses;  /* the trace's */
-	size_t n_all_losses, n_losses;	  /* n_losses: how many are listed, from the first on */
-	size_t n_waits_written;		  /* how many had room; set by report_json_write() */
+	struct report_answer *answer;
+	const struct trace_loss *losses; /* the trace's */
+	size_t n_all_losses, n_losses;	 /* n_losses: how many are listed, from the first on */
+	size_t n_waits_written;		 /* how many had room; set by report_json_write() */
 };
 
 /*
@@ -165,9 +168,9 @@ struct report_text {
 
 /*
  * Writes the page as it is visible without a script, with the graphs (empty: there is nothing to
- * show) and the data. Write errors are left in ferror(out).
+ * show) and the data. 0 or -ENOMEM; write errors are left in ferror(out).
  */
-void report_page_write(FILE *out, const struct report *r, const struct report_text *waits,
-		       const struct report_text *ran, const struct report_text *data);
+int report_page_write(FILE *out, const struct report *r, const struct report_text *waits,
+		      const struct report_text *ran, const struct report_text *data);
 
 extern const struct format format_html;

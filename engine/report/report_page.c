@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report.h"
+#include "report_answer.h"
 #include "report_cells.h"
 #include "report_requests.h"
 
@@ -14,6 +15,7 @@
 #include "report_css.h"
 #include "report_js.h"
 #include "words/process_notes.h"
+#include "words/recording_title.h"
 #include "words/wall_time.h"
 
 static double seconds(uint64_t ns)
@@ -129,20 +131,20 @@ static void put_ends(FILE *out, const struct chain_summary *s)
 	fputs("</dd></div>\n", out);
 }
 
+static void put_title(FILE *out, const struct report *r)
+{
+	struct text_buf title = { 0 };
+
+	recording_title_put(&title, trace_info(r->in->trace));
+	print_html(out, title.p);
+	text_free(&title);
+}
+
 static void put_heading(FILE *out, const struct report *r)
 {
-	const struct trace_info *i = trace_info(r->in->trace);
-
-	fputs("<header>\n<h1>Wakeup chains", out);
-	if (*i->host) {
-		fputs(" of <bdi>", out);
-		print_html(out, i->host);
-		fputs("</bdi>", out);
-	}
-	fputs("</h1>\n<p class=\"note\">Who waited, for whom, and for what: every sleep of every "
-	      "thread, "
-	      "with the one that ended it.</p>\n</header>\n",
-	      out);
+	fputs("<header>\n<h1><bdi>", out);
+	put_title(out, r);
+	fputs("</bdi></h1>\n</header>\n", out);
 }
 
 enum cause_text { CAUSE_SENTENCE, CAUSE_WAY, CAUSE_EXAMPLE };
@@ -176,9 +178,11 @@ static void put_figures(FILE *out, uint64_t ns, uint64_t all_ns)
 	report_put_time_cell(out, ns);
 }
 
-static void put_cause(FILE *out, const struct report *r, const struct cause *c, uint64_t all_ns)
+/* shown: without a filter. */
+static void put_cause(FILE *out, const struct report *r, const struct cause *c, uint64_t all_ns,
+		      bool shown)
 {
-	fputs("<tr>", out);
+	fputs(shown ? "<tr>" : "<tr hidden>", out);
 	put_figures(out, c->ns, all_ns);
 	fprintf(out, "<td data-v=\"%" PRIu64 "\">%" PRIu64 "</td>", c->waits, c->waits);
 	report_put_time_cell(out, c->longest_ns);
@@ -205,7 +209,7 @@ static void put_causes(FILE *out, const struct report *r)
 	n = causes_without_pauses(r->causes);
 	for (size_t i = 0; i < with_pauses; i++)
 		*(i < n ? &all_ns : &pauses_ns) += all[i].ns;
-	for (size_t i = 0; i < r->n_causes; i++)
+	for (size_t i = 0; i < r->n_shown; i++)
 		shown_ns += r->cause[i]->ns;
 	fputs("<section id=\"causes\">\n<h2>What the waiting came down to</h2>\n", out);
 	if (!with_pauses) {
@@ -220,12 +224,12 @@ static void put_causes(FILE *out, const struct report *r)
 	      "<th>Longest</th><th>What the waiting came down to</th></tr></thead>\n<tbody>\n",
 	      out);
 	for (size_t i = 0; i < r->n_causes; i++)
-		put_cause(out, r, r->cause[i], all_ns);
+		put_cause(out, r, r->cause[i], all_ns, i < r->n_shown);
 	fputs("</tbody><tfoot>\n", out);
 	if (shown_ns < all_ns) {
 		fputs("<tr class=\"others\">", out);
 		put_figures(out, all_ns - shown_ns, all_ns);
-		fprintf(out, "<td></td><td></td><td>%zu others</td></tr>\n", n - r->n_causes);
+		fprintf(out, "<td></td><td></td><td>%zu others</td></tr>\n", n - r->n_shown);
 	}
 	fputs("<tr class=\"all\">", out);
 	put_figures(out, all_ns, all_ns);
@@ -516,22 +520,38 @@ static void put_policy(FILE *out, bool graphs)
 
 static void put_head(FILE *out, const struct report *r, bool graphs)
 {
-	const char *host = trace_info(r->in->trace)->host;
-
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", out);
 	put_policy(out, graphs);
 	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
-	      "<meta name=\"generator\" content=\"chainwalk " CHAIN_VERSION "\">\n<title>"
-	      "Wakeup chains",
+	      "<meta name=\"generator\" content=\"chainwalk " CHAIN_VERSION
+	      "\">\n<title>Wakeup chains: ",
 	      out);
-	if (*host) {
-		fputs(" of ", out);
-		print_html(out, host);
-	}
+	put_title(out, r);
 	fputs("</title>\n<style>", out);
 	fwrite(report_css, 1, report_css_len, out);
 	fputs("</style>\n</head>\n<body>\n<main class=\"report\">\n", out);
+}
+
+/* The sections, which the script adds a search to. */
+static void put_contents(FILE *out, const struct report *r, bool ran)
+{
+	const struct {
+		const char *id, *name;
+		bool there;
+	} sections[] = {
+		{ "answer", "Answer", true },	      { "requests", "Requests", r->requests },
+		{ "causes", "Causes", true },	      { "all-threads", "Timeline", true },
+		{ "waits", "Waits", true },	      { "graph", "Graph", true },
+		{ "ran", "What ran", ran },	      { "threads", "Threads", true },
+		{ "wakers", "Who wakes whom", true }, { "lost", "Losses", true },
+	};
+
+	fputs("<nav id=\"contents\" aria-label=\"Contents\"><div class=\"links scroll\">\n", out);
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (sections[i].there)
+			fprintf(out, "<a href=\"#%s\">%s</a>\n", sections[i].id, sections[i].name);
+	fputs("</div></nav>\n", out);
 }
 
 /* As tall as the window at most: it scrolls by itself, and its root is in view at first. */
@@ -566,11 +586,15 @@ static void put_graphs(FILE *out, const struct report_text *waits, const struct 
 	fputs("</section>\n", out);
 }
 
-void report_page_write(FILE *out, const struct report *r, const struct report_text *waits,
-		       const struct report_text *ran, const struct report_text *data)
+int report_page_write(FILE *out, const struct report *r, const struct report_text *waits,
+		      const struct report_text *ran, const struct report_text *data)
 {
+	int err;
+
 	put_head(out, r, waits->len || ran->len);
 	put_heading(out, r);
+	put_contents(out, r, ran->len);
+	err = report_answer_put(out, r);
 	report_requests_put(out, r);
 	put_causes(out, r);
 	put_summary(out, r);
@@ -585,4 +609,5 @@ void report_page_write(FILE *out, const struct report *r, const struct report_te
 	fputs("</script>\n<script>", out);
 	fwrite(report_js, 1, report_js_len, out);
 	fputs("</script>\n</body>\n</html>\n", out);
+	return err;
 }

@@ -112,7 +112,7 @@ static void put(struct report *r, struct pairs *there, const struct chosen_wait 
 static void put_examples(struct report *r, struct pairs *there)
 {
 	for (size_t k = 0; k < OF_CAUSE; k++)
-		for (size_t i = 0; i < r->n_causes; i++) {
+		for (size_t i = 0; i < r->n_shown; i++) {
 			size_t n;
 			const struct sum *of = causes_victims(r->causes, r->cause[i], &n);
 			const struct chosen_wait *p = &r->cause[i]->example;
@@ -146,7 +146,7 @@ static void put_in_turn(struct report *r, struct pairs *there, const struct best
  */
 static void gather(const struct chooser *c, struct report *r)
 {
-	size_t n = OF_CAUSE * r->n_causes, n_rows = r->counts.n_rows;
+	size_t n = OF_CAUSE * r->n_shown, n_rows = r->counts.n_rows;
 	const struct best *rows = c->best + BEST_ROWS;
 	struct pairs there = { .cap = 0 };
 

@@ -10,4 +10,5 @@ import "./hostile.test.mjs";
 import "./embedded.test.mjs";
 import "./large.test.mjs";
 import "./report.test.mjs";
+import "./answer.test.mjs";
 await run();

@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page of chainwalk --format=html: it shows the same as the other formats, filters apply to all
 // of it, and names are inserted as text.
-import { execFileSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test, speed, open, labels, is, has, dir } from "./harness.mjs";
+import { trace, walk, report, show, data, cells } from "./reports.mjs";
 
-const trace = (name) => fileURLToPath(new URL("../data/" + name + ".bin", import.meta.url));
-const walk = (...args) => execFileSync(process.env.CHAINWALK, ["-q", ...args], { encoding: "utf8", maxBuffer: 1 << 26 });
-let serial = 0;
-
-function report(input, ...options) {
-	const html = join(dir, "report" + ++serial + ".html");
-	walk("--format=html", "-o", html, ...options, input);
-	return html;
-}
-
-async function show(html, { fragment = "", context = {}, fresh = false } = {}) {
-	const page = await open(null, { context, fresh });
-	page.on("console", (m) => page.trouble.push("console: " + m.text()));
-	await page.goto("file://" + html + fragment);
-	if (context.javaScriptEnabled !== false)
-		await page.waitForSelector(".report.live");
-	return page;
-}
-
-// As text: Firefox takes seconds to hand over as many objects.
-const data = async (page) => JSON.parse(await page.evaluate(() => document.querySelector("#report-data").textContent));
-const cells = (page, selector) => page.evaluate((s) => [...document.querySelectorAll(s)].map((tr) =>
-	[...tr.cells].map((c) => c.textContent)), selector);
 const chooseWho = async (page, who) => {
 	await page.fill("#who", who);
 	await page.press("#who", "Enter");
@@ -316,12 +292,12 @@ test("report: tables sort by any column", async () => {
 	is(waits, [...waits].sort((a, b) => b - a), "by waits");
 }, "once");
 
-test("report: the first section is the table of --format=causes, and its largest cause is open", async () => {
+test("report: behind the answer is the table of --format=causes, and its largest cause is open", async () => {
 	const p = await show(report(trace("relay")));
-	is(await p.evaluate(() => document.querySelector(".report section").id), "causes", "the first section");
+	is(await p.evaluate(() => [...document.querySelectorAll(".report > section")].map((e) => e.id).slice(0, 2)), ["answer", "causes"], "the first sections");
 	const sentences = walk("--format=causes", "--json", trace("relay")).trim().split("\n").slice(0, 10).map((l) => JSON.parse(l).cause);
 	const isUnknown = (s) => /^\[unknown\] |not known/.test(s);
-	is(await p.evaluate(() => [...document.querySelectorAll("#causes tbody tr")].map((r) => r.cells[4].querySelector("bdi").textContent)),
+	is(await p.evaluate(() => [...document.querySelectorAll("#causes tbody tr:not([hidden])")].map((r) => r.cells[4].querySelector("bdi").textContent)),
 		[...sentences.filter((s) => !isUnknown(s)), ...sentences.filter(isUnknown)], "the sentences, those that nobody knows last");
 	const d = await data(p), w = d.waits[d.causes[0]];
 	is((await cells(p, "#waits-list tbody .is-open")).map((r) => r[0]), [time(w.blocked + w.off)], "what is open");
@@ -345,10 +321,10 @@ test("report: its graph opens at its root, and is as tall as the window at most"
 	const seen = () => p.evaluate(async () => {
 		// What has been scrolled is drawn, and the bar moved, in the next frame.
 		await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-		const box = document.querySelector("#graph .fg-window").getBoundingClientRect(), filter = document.querySelector("#filter").getBoundingClientRect();
+		const box = document.querySelector("#graph .fg-window").getBoundingClientRect(), stays = document.querySelector("#contents").getBoundingClientRect();
 		const root = [...document.querySelectorAll("#graph #fg-frames text")].find((t) => t.textContent === "all").getBoundingClientRect();
 		const bar = document.querySelector("#graph .bar > div").getBoundingClientRect();
-		return { tall: Math.round(box.height), room: Math.round(innerHeight - filter.height), all: document.querySelector("#graph svg").getBoundingClientRect().height,
+		return { tall: Math.round(box.height), room: Math.round(innerHeight - stays.height), all: document.querySelector("#graph svg").getBoundingClientRect().height,
 			root: root.top >= box.top && root.bottom <= bar.top + 1, bar: Math.abs(bar.bottom - Math.min(innerHeight, box.bottom)) < 2 };
 	});
 	const s = await seen();
@@ -733,7 +709,9 @@ const worstContrast = (page) => page.evaluate(() => {
 		if (!t.data.trim() || e.closest(".flamegraph, script, noscript, title, datalist, textarea") || !e.getClientRects().length)
 			continue;
 		const style = getComputedStyle(e), svg = e.closest("svg");
-		const r = ratio(rgba(svg ? style.fill : style.color), ground(svg ? svg.parentElement : e));
+		// The names in a strip stand on its stretches.
+		const on = e.matches(".strip-bar text") ? rgba(getComputedStyle(e.previousElementSibling).fill) : ground(svg ? svg.parentElement : e);
+		const r = ratio(rgba(svg ? style.fill : style.color), on);
 		if (r < least.ratio)
 			least = { ratio: r, what: t.data.slice(0, 60), of: e.outerHTML.slice(0, 80) };
 	}
@@ -759,7 +737,7 @@ async function onPhone(name) {
 	const p = await show(report(trace(name)), { context: { viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true } });
 	const small = await p.evaluate(() => [...document.querySelectorAll(".report :is(button, input, summary)")]
 		.filter((e) => !e.closest(".flamegraph") && e.type !== "checkbox").map((e) => [e.textContent || e.id, e.getBoundingClientRect()])
-		.filter(([, r]) => r.width < 44 || r.height < 44).map(([s, r]) => s + " " + Math.round(r.width) + "x" + Math.round(r.height)));
+		.filter(([, r]) => r.width && (r.width < 44 || r.height < 44)).map(([s, r]) => s + " " + Math.round(r.width) + "x" + Math.round(r.height)));
 	is(small, [], "controls below 44 px");
 	const choices = await p.evaluate(() => [...document.querySelectorAll(".report .choices label")].map((e) => e.getBoundingClientRect().height));
 	is(choices.every((h) => h >= 44), true, "labels of boxes: " + choices);
@@ -836,7 +814,7 @@ const ms = (s) => Math.round(parseFloat(s.replace(/ /g, "")) * 1e6);
 
 test("report: requests come first, the endpoints of --format=requests", async () => {
 	const p = await show(report(trace("shop")));
-	is(await p.evaluate(() => [...document.querySelectorAll(".report > section")].map((s) => s.id).slice(0, 2)), ["requests", "causes"], "the sections");
+	is(await p.evaluate(() => [...document.querySelectorAll(".report > section")].map((s) => s.id).slice(0, 3)), ["answer", "requests", "causes"], "the sections");
 	const want = walk("--format=requests", trace("shop")).split("\n").slice(1).filter((l) => /^(tcp|unix|udp) .* \d+ +[\d.]+( +[\d.]+){6}/.test(l))
 		.map((l) => l.match(/^(.*?) {3,}(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)/).slice(1))
 		.map(([name, n, rate, ...times]) => [name.replace(/ -$/, ""), n, rate, ...times.map((t) => time(ms(t)))])

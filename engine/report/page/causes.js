@@ -3,6 +3,7 @@
 // recording; which of them are there, their figures and their order follow the filter.
 const causeTable = document.querySelector("#causes table");
 const causeLines = causeTable ? [...causeTable.tBodies[0].rows] : [];
+const causesUnfiltered = causeLines.filter((tr) => !tr.hidden).length;
 const isFiltered = () => !!shown.who || shown.first > 0 || shown.end < data.n;
 
 // What line `k` of data.causeCells has of the chosen waits.
@@ -37,19 +38,27 @@ function showCauses() {
 		return;
 	const sums = data.causeCells.map((cells, k) => causeFigures(k)), [others, pauses] = sums.slice(causeLines.length);
 	const all = sums.slice(0, causeLines.length + 1).reduce((sum, s) => sum + s.ns, 0);
-	causeLines.forEach((tr, k) => fillCauseLine(tr, sums[k], all));
+	const order = causeLines.map((tr, k) => k);
+	if (isFiltered())
+		order.sort((a, b) => sums[b].ns - sums[a].ns || a - b);
+	order.forEach((k, place) => {
+		fillCauseLine(causeLines[k], sums[k], all);
+		if (place < causesUnfiltered)
+			return;
+		causeLines[k].hidden = true;
+		others.ns += sums[k].ns;
+	});
 	const foot = { others, pauses, all: { ns: all } };
 	for (const tr of causeTable.tFoot.rows)
 		fillCauseLine(tr, foot[tr.className], all);
-	const order = isFiltered() ? causeLines.map((tr, k) => k).sort((a, b) => sums[b].ns - sums[a].ns || a - b).map((k) => causeLines[k]) : causeLines;
-	causeTable.tBodies[0].append(...order);
+	causeTable.tBodies[0].append(...order.map((k) => causeLines[k]));
 	sortRows(causeTable);
 }
 
 const causesSaid = document.getElementById("causes-said");
 function sayCauses() {
 	if (causesSaid)
-		causesSaid.textContent = isFiltered() ? "Shares, times and waits are those of the filter below; the sentences are of the whole recording." +
+		causesSaid.textContent = isFiltered() ? (causeLines.every((tr) => tr.hidden) ? "Nothing of this was waited for by " + (shown.who || "anybody") + " then. " : "") + "Shares, times and waits are those of the filter below; the sentences are of the whole recording." +
 			(data.causeSteps > 1 ? " Times are told in steps of " + time(data.causeSteps * data.step) + "." : "") : "";
 }
 

@@ -15,7 +15,7 @@ place.append(element("div", { class: "fields" }, element("label", {}, "Thread ",
 		onclick: () => choose({ who: "", first: 0, end: data.n }) }, "Show all"),
 	element("datalist", { id: "names" }, ...[...new Set(rows.filter((r) => r.thread).flatMap((r) => r.thread.names))].sort()
 		.map((s) => element("option", { value: s })))), overview,
-element("p", { class: "note" }, "Green: threads at work, of all CPUs; orange: threads that were runnable. Drag to choose a range, in steps of " +
+element("p", { class: "note" }, "Green: threads at work, of all CPUs; orange: threads that were runnable or preempted. Drag to choose a range, in steps of " +
 	time(data.step) + "; a wait counts in the step in which it ended. Causes, graphs and tables follow. A name selects all threads that ever had it."));
 
 // The steps that contain a range in seconds; an invalid number means the start, or the end.
@@ -39,20 +39,13 @@ function oneName() {
 // Changes the filter and the fragment, and draws everything again.
 function choose(change) {
 	Object.assign(shown, change);
-	const p = new URLSearchParams(location.hash.slice(1)), before = p.get("thread") || "";
-	const put = (key, value) => value ? p.set(key, value) : p.delete(key);
-	put("who", shown.who);
-	put("from", shown.first > 0 ? String(seconds(rangeFrom())) : "");
-	put("to", shown.end < data.n ? String(seconds(rangeTo())) : "");
+	const keys = { who: shown.who, from: shown.first > 0 ? String(seconds(rangeFrom())) : "", to: shown.end < data.n ? String(seconds(rangeTo())) : "" };
 	// A thread selected in the graph itself stays when another filter changes.
-	if ("who" in change) {
-		put("thread", oneName());
-		put("ran.thread", document.getElementById("ran") ? oneName() : "");
-	}
-	if ((p.get("thread") || "") !== before)
-		["zoom", "path", "ran.zoom", "ran.path"].forEach((key) => p.delete(key));
-	if (p.toString() !== location.hash.slice(1))
-		location.hash = p.toString();
+	if ("who" in change)
+		Object.assign(keys, { thread: oneName(), "ran.thread": document.getElementById("ran") ? oneName() : "" });
+	if ("who" in change && keys.thread !== inAddress("thread"))
+		Object.assign(keys, { zoom: "", path: "", "ran.zoom": "", "ran.path": "" });
+	intoAddress(keys);
 	showAll();
 }
 
@@ -61,7 +54,7 @@ function showOverview() {
 	const x = (i) => width * (stepFrom(i) - data.from) / (data.to - data.from || 1);
 	const svg = drawn("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "work over time" });
 	const load = Array.from({ length: data.n }, (_, i) => [0, 2].map((k) =>
-		shownRows().reduce((sum, r) => sum + r.steps[i][k], 0) / (stepFrom(i + 1) - stepFrom(i) || 1)));
+		shownRows().reduce((sum, r) => sum + r.steps[i][k] + (k ? r.steps[i][3] : 0), 0) / (stepFrom(i + 1) - stepFrom(i) || 1)));
 	const most = Math.max(shown.who ? 0 : data.cpus, 1e-6, ...load.map(([run, wait]) => run + wait));
 	load.forEach(([run, wait], i) => {
 		const h = (v) => (height - 4) * v / most, w = Math.max(0.5, x(i + 1) - x(i) - 0.5);
@@ -136,6 +129,7 @@ addEventListener("resize", () => {
 	showOverview();
 	showLanes();
 	showWaits();
+	showStrips();
 	if (requestView)
 		showRequests();
 });
@@ -149,4 +143,7 @@ if (shown.who)
 	choose({});
 else
 	showAll();
+showStrips();
 document.querySelector(".report").classList.add("live");
+onAddress("at", (before, now) => goToSection(now))();
+lookForWait();

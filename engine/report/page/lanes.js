@@ -69,10 +69,11 @@ function showLanes() {
 			drawn("text", { x: here, y: 11, "text-anchor": here > width - 40 ? "end" : "middle" }, seconds(at) + " s"));
 	}
 	some.forEach((r, k) => {
-		const y = AXIS + LANE_HIGH * k + 2, room = Math.floor(column / 7), label = name(r);
+		const y = AXIS + LANE_HIGH * k + 2, room = Math.floor(column / 7), label = name(r) + " " + r.thread.tid;
 		const g = drawn("g", { class: "lane-row", "data-tid": r.thread.tid });
-		g.append(drawn("text", { class: "lane", x: 0, y: y + 10, tabindex: 0, role: "button", "aria-label": label + " " + r.thread.tid + " alone" },
-			label.length > room ? label.slice(0, room - 1) + "…" : label, drawn("title", {}, label + " (" + r.thread.tid + "): this thread alone")));
+		g.append(drawn("text", { class: "lane", x: 0, y: y + 10, tabindex: 0, role: "button", "aria-label": label + " alone" },
+			label.length > room ? name(r).slice(0, room - 2 - String(r.thread.tid).length) + "… " + r.thread.tid : label,
+			drawn("title", {}, name(r) + " (" + r.thread.tid + "): this thread alone")));
 		for (const [what, d] of Object.entries(lanePaths(r.row.lane, first, end, x, y)))
 			if (d)
 				g.append(drawn("path", { class: what, d }));

@@ -24,12 +24,9 @@ function ask(change) {
 	if ("endpoint" in change && change.endpoint !== asked.endpoint)
 		Object.assign(asked, slowestSteps(data.endpoints[change.endpoint]), { most: 10 });
 	Object.assign(asked, change);
-	const p = new URLSearchParams(location.hash.slice(1)), e = endpoint(), slowest = slowestSteps(e);
-	const put = (key, value) => value ? p.set(key, value) : p.delete(key);
-	put("to-endpoint", asked.endpoint ? text(e.name) : "");
-	put("took", asked.first === slowest.first && asked.end === slowest.end ? "" : e.edges[asked.first] + "-" + e.edges[asked.end]);
-	if (p.toString() !== location.hash.slice(1))
-		location.hash = p.toString();
+	const e = endpoint(), slowest = slowestSteps(e);
+	intoAddress({ "to-endpoint": asked.endpoint ? text(e.name) : "",
+		took: asked.first === slowest.first && asked.end === slowest.end ? "" : e.edges[asked.first] + "-" + e.edges[asked.end] });
 	showRequests();
 }
 
@@ -114,7 +111,7 @@ function whereTable() {
 		.filter((r) => r.ns).sort((a, b) => b.ns - a.ns);
 	const few = rows.slice(0, 12), rest = rows.slice(12);
 	if (rest.length)
-		few.push({ what: rest.length + " more", ns: sumOf(rest.map((r) => r.ns)), share: sumOf(rest.map((r) => r.share)) });
+		few.push({ what: rest.length + " more, each with less than any above", ns: sumOf(rest.map((r) => r.ns)), share: sumOf(rest.map((r) => r.share)) });
 	const n = chosenCount();
 	return element("table", { class: "where" }, element("thead", {}, element("tr", {}, ...["Share", "Each", "Of all requests", "Where their time went"]
 		.map((s) => element("th", {}, s)))), element("tbody", {}, ...few.map((r) => {
@@ -157,6 +154,21 @@ function endsTable(some) {
 	})));
 }
 
+// Opens one in the list, chosen by its endpoint and its latency if it is not among the chosen ones.
+function openRequest(r) {
+	if (asked.endpoint !== r.endpoint || !chosenRequests().includes(r)) {
+		const step = latencyStep(data.endpoints[r.endpoint], r.took);
+		ask({ endpoint: r.endpoint, first: step, end: step + 1 });
+	}
+	asked.open.add(r);
+	asked.most = Math.max(asked.most, 1 + chosenRequests().indexOf(r));
+	intoAddress({ request: String(data.requests.indexOf(r)) });
+	showRequests();
+	const row = document.getElementById("request-" + data.requests.indexOf(r));
+	row.scrollIntoView({ block: "start" });
+	row.querySelector("button").focus({ preventScroll: true });
+}
+
 // ---- the list
 
 const laneOf = (w, slept) => {
@@ -176,10 +188,11 @@ const chosenRequests = () => requestsOf(asked.endpoint).filter((r) => {
 });
 
 function requestRow(r, columns) {
-	const open = asked.open.has(r), row = element("tr", { class: open ? "is-open" : "" });
+	const open = asked.open.has(r), number = data.requests.indexOf(r), row = element("tr", { class: open ? "is-open" : "", id: "request-" + number });
 	const button = element("button", { type: "button", class: "open", "aria-expanded": String(open), onclick: () => {
 		if (!asked.open.delete(r))
 			asked.open.add(r);
+		intoAddress({ request: open ? "" : String(number) });
 		showRequests();
 	} }, time(r.took));
 	row.append(element("td", { "data-ns": String(r.took) }, button), element("td", { "data-ns": String(r.wait.start) }, when(r.wait.start)),
@@ -239,6 +252,14 @@ if (requestView) {
 	copyable(document.getElementById("requests"), () => rowsOfTable(table));
 	readAsked();
 	showRequests();
+	onAddress("request", (before, now) => {
+		asked.open.delete(data.requests[before]);
+		const r = now === "" ? undefined : data.requests[now];
+		if (r && !asked.open.has(r))
+			openRequest(r);
+		else
+			showRequests();
+	})();
 	addEventListener("hashchange", () => {
 		const before = JSON.stringify([asked.endpoint, asked.first, asked.end]), most = asked.most;
 		readAsked();

@@ -35,7 +35,7 @@ function openWait(w, row, again = () => showWaits()) {
 	const rows = rowsOf(w, showing.apart.has(w)), small = showing.whole.has(w) ? [] : smallRows(w, rows);
 	const svg = drawWait(w, width, rows.filter((r) => !small.includes(r)));
 	const more = (set, words) => element("button", { type: "button", class: "more", onclick: () => { set.add(w); again(); } }, words);
-	cell.append(svg, explained(svg));
+	cell.append(drawStrip([["", w]], width).svg, svg, explained(svg));
 	if (small.length)
 		cell.append(more(showing.whole, "Show also the " + small.length + " who took less than 0.5 % of it"));
 	if (rows.some((r) => r.lanes.length > 1))
@@ -53,6 +53,7 @@ function waitRow(w, index) {
 		onclick: () => {
 			if (!showing.open.delete(index))
 				showing.open.add(index);
+			intoAddress({ wait: open ? "" : String(index) });
 			showWaits();
 		} }, time(length(w)));
 	const cells = COLUMNS.slice(3).map(([, value]) => element("td", {}, isolated(value(w))));
@@ -100,7 +101,9 @@ function showWaits() {
 
 	body.replaceChildren();
 	showOrder(waitTable);
-	list.replaceChildren(element("p", { class: "choices" }, choice("idle", "also waits for work", idle),
+	const fitting = isFiltered() ? [element("p", { class: "note", role: "status" }, all.length + " of the " + data.waits.length +
+		" that the page has one by one fit the filter.")] : [];
+	list.replaceChildren(...fitting, element("p", { class: "choices" }, choice("idle", "also waits for work", idle),
 		choice("unwoken", "also sleepers that nobody woke", asleep)), legend(), element("div", { class: "scroll", tabindex: 0 }, waitTable));
 	for (const [w, i] of some.slice(0, showing.most)) {
 		const row = waitRow(w, i);
@@ -121,12 +124,21 @@ function showFirst(i) {
 	showing.open.add(i);
 }
 
+const lookForWait = onAddress("wait", (before, now) => {
+	showing.open.delete(before === "" ? -1 : +before);
+	if (now !== "" && data.waits[now] && !showing.open.has(+now))
+		showExample(+now);
+	else
+		showWaits();
+});
+
 // ---- the table of causes: each with the wait that has the largest part of it
 
 function showExample(i) {
 	showFirst(i);
 	waitOrder.column = -1;
 	choose(isShown(data.waits[i]) ? {} : { who: "", first: 0, end: data.n });
+	intoAddress({ wait: String(i) });
 	const row = document.getElementById("wait-" + i);
 	row.scrollIntoView({ block: "center" });
 	row.querySelector("button").focus({ preventScroll: true });

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report_answer.h"
+
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "common/xalloc.h"
+#include "formats/cause_words.h"
+#include "formats/chain_lines.h"
+#include "formats/named_steps.h"
+#include "formats/subject_text.h"
+#include "formats/trust.h"
+#include "report_cells.h"
+
+#define LINES_SHOWN 8 /* of each chain */
+#define LEVELS 6      /* that a line is indented, as report.css has them */
+
+struct report_answer {
+	struct format_input in; /* in plain text, whatever the options say of the screen */
+	struct options options;
+	struct subjects subjects;
+};
+
+void report_answer_new(struct report_answer **out, const struct report *r,
+		       const struct format_input *in)
+{
+	struct report_answer *a = xcalloc(1, sizeof(*a));
+
+	a->options = *in->options;
+	a->options.color = false;
+	a->in = *in;
+	a->in.options = &a->options;
+	subjects_find(&a->subjects, &a->in, r->filter);
+	*out = a;
+}
+
+void report_answer_free(struct report_answer *a)
+{
+	if (a)
+		subjects_free(&a->subjects);
+	free(a);
+}
+
+static void put_limit(void *out, const char *text)
+{
+	fputs("<p class=\"bad\">Careful: ", out);
+	print_html(out, text);
+	fputs(".</p>\n", out);
+}
+
+/* As a bar of the chain's other lines, in the colour of what it came down to. */
+static const char *bar_class(const struct chain_line *l)
+{
+	if (!l->end)
+		return "blocked";
+	switch (l->end->end) {
+	case CHAIN_RUNNING:
+	case CHAIN_ON_CPU:
+		return chain_step_cpu(l->end) == CHAIN_STEP_HAD_NO_CPU ? "runnable" : "running";
+	case CHAIN_RUNNABLE:
+		return "runnable";
+	case CHAIN_PREEMPTED:
+		return "preempted";
+	case CHAIN_UNKNOWN:
+		return "unknown";
+	default:
+		return "blocked";
+	}
+}
+
+static void put_line(FILE *out, const struct chain_line *l)
+{
+	fprintf(out,
+		"<li class=\"in%zu\"><span class=\"part\"><svg width=\"60\" height=\"10\" "
+		"aria-hidden=\"true\"><rect class=\"%s\" width=\"%u\" height=\"10\"/></svg> %u "
+		"%%</span> <b><bdi>",
+		l->indent < LEVELS ? l->indent : LEVELS, bar_class(l), l->share * 60 / 100,
+		l->share);
+	print_html(out, l->who ? l->who : "");
+	fputs("</bdi></b> ", out);
+	if (l->at && *l->at) {
+		fputs("<code><bdi>", out);
+		print_html(out, l->at);
+		fputs("</bdi></code> ", out);
+	}
+	print_html(out, l->words ? l->words : "");
+	fputs("</li>\n", out);
+}
+
+static void put_chain(FILE *out, const struct report_answer *a, const struct subject *of)
+{
+	struct chain_lines l = { .n = 0 };
+
+	if (!of->steps)
+		return;
+	chain_lines_make(&l, of->steps, a->subjects.names, LINES_SHOWN);
+	fputs("<ol class=\"chain\">\n", out);
+	for (size_t i = 0; i < l.n; i++)
+		put_line(out, &l.line[i]);
+	fputs("</ol>\n", out);
+	chain_lines_free(&l);
+}
+
+/* How many requests there were, how long the usual one takes, and how long the slow ones. */
+static void put_requests(FILE *out, const struct subject *of)
+{
+	struct requests_taken all = of->requests->all, slow = of->slowest;
+
+	fprintf(out, "<p class=\"note\">%zu request%s, the usual one ", all.n,
+		all.n == 1 ? "" : "s");
+	report_put_time(out, requests_percentile(all, 500));
+	fprintf(out, ", the slowest%s ", slow.n > 1 ? " of them" : "");
+	if (slow.n > 1) {
+		report_put_time(out, request_took_ns(&slow.at[0]));
+		fputs(" to ", out);
+	}
+	report_put_time(out, request_took_ns(&slow.at[slow.n - 1]));
+	fputs("</p>\n", out);
+}
+
+/* The longest steps of a command. */
+static int put_steps(FILE *out, const struct report_answer *a, const struct subject *of)
+{
+	struct named_steps steps;
+	int err = named_steps_find(&steps, &of->processes, a->in.timelines, a->subjects.names);
+
+	if (!err && steps.n) {
+		fputs("<p class=\"note\">Longest steps: ", out);
+		for (size_t i = 0; i < steps.n; i++) {
+			fputs(i ? ", " : "", out);
+			report_put_time(out, steps.at[i].ns);
+			fputs(" <bdi>", out);
+			print_html(out, steps.at[i].name);
+			fputs("</bdi>", out);
+		}
+		fputs("</p>\n", out);
+	}
+	named_steps_free(&steps);
+	return err;
+}
+
+static int put_subject(FILE *out, const struct report_answer *a, const struct subject *of)
+{
+	char *verdict = NULL;
+	size_t len;
+	FILE *f = xmemstream(&verdict, &len);
+	int err = subject_put_verdict(f, &a->in, &a->subjects, of);
+
+	xmemstream_close(f, &verdict);
+	fputs("<article class=\"subject\"", out);
+	if (of->requests) {
+		fputs(" data-endpoint=\"", out);
+		print_html(out, names_text(a->subjects.names, of->name));
+		fputs(of->service ? "\" data-routes=\"1\"" : "\"", out);
+	}
+	fputs(">\n<p class=\"verdict\">", out);
+	print_html(out, verdict);
+	free(verdict);
+	fputs("</p>\n", out);
+	if (of->requests)
+		put_requests(out, of);
+	else if (!err && of->processes.n)
+		err = put_steps(out, a, of);
+	if (!err)
+		put_chain(out, a, of);
+	fputs("</article>\n", out);
+	return err;
+}
+
+/* Where it is about nothing else: what most of the waiting came down to. */
+static void put_largest_cause(FILE *out, const struct report *r)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f;
+
+	if (!r->n_causes) {
+		fputs("<p class=\"verdict\">Nobody waited.</p>\n", out);
+		return;
+	}
+	f = xmemstream(&text, &len);
+	causes_put_sentence(f, r->names, r->causes, r->cause[0]);
+	xmemstream_close(f, &text);
+	fputs("<p class=\"verdict\">Most of the waiting: ", out);
+	print_html(out, text);
+	fputs(".</p>\n", out);
+	free(text);
+}
+
+int report_answer_put(FILE *out, const struct report *r)
+{
+	const struct report_answer *a = r->answer;
+	int err;
+
+	fputs("<section id=\"answer\">\n<h2>Answer</h2>\n", out);
+	err = trust_tell(&a->in, r->filter, a->subjects.names, put_limit, out);
+	for (size_t i = 0; i < a->subjects.n && !err; i++)
+		err = put_subject(out, a, &a->subjects.at[i]);
+	if (!a->subjects.n)
+		put_largest_cause(out, r);
+	fputs("</section>\n", out);
+	return err;
+}

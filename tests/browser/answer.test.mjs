@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a report begins with: the first screen, drawn; and how one gets about in it.
+import { test, is, has, near } from "./harness.mjs";
+import { trace, walk, report, show, data, cells } from "./reports.mjs";
+
+const screen = (name) => JSON.parse(walk("--json", "--wide", trace(name)));
+const texts = (page, selector) => page.evaluate((s) => [...document.querySelectorAll(s)].map((e) => e.textContent), selector);
+const hash = (page) => page.evaluate(() => decodeURIComponent(location.hash));
+
+test("answer: a report begins with the verdicts and chains of the first screen, also without a script", async () => {
+	for (const [name, javaScriptEnabled] of [["shop", true], ["relay", false], ["sampled_relay", true]]) {
+		const p = await show(report(trace(name)), { context: javaScriptEnabled ? {} : { javaScriptEnabled } }), said = screen(name).subjects;
+		is(await p.evaluate(() => document.querySelector(".report > section").id), "answer", name + ": the first section");
+		is(await texts(p, ".subject .verdict"), said.map((s) => s.verdict), name + ": verdicts");
+		is(said.length > 0, true, name + " has some");
+		const lines = await p.evaluate(() => [...document.querySelectorAll(".subject")].map((e) => [...e.querySelectorAll(".chain li")].map((li) => li.textContent)));
+		said.forEach((s, i) => s.steps.forEach((step, k) => {
+			for (const part of [step.who, step.at, step.words, step.percent + " %"])
+				has(lines[i][k], part ?? "", name + ": a line a link");
+		}));
+	}
+}, "chromium"); // in which scripts can be forbidden
+
+// Of the bars of a strip the stretches from left to right, as [x, end].
+const bars = (page, strip) => page.evaluate((s) => [...document.querySelector(s).querySelectorAll(".strip-bar")].map((g) =>
+	[...g.querySelectorAll("rect")].map((r) => [Number(r.getAttribute("x")), Number(r.getAttribute("x")) + Number(r.getAttribute("width"))])), strip);
+
+test("answer: the strip is as long as the slowest request, and the usual one has the same axis", async () => {
+	const p = await show(report(trace("shop"))), d = await data(p);
+	const name = await p.evaluate(() => document.querySelector(".subject[data-endpoint]").dataset.endpoint);
+	// It is of a service, whose routes have its words in their names.
+	const of = d.requests.filter((r) => name.split(" ").every((s) => d.strings[d.endpoints[r.endpoint].name].split(" ").includes(s))).sort((a, b) => b.took - a.took);
+	const [slow, usual] = await bars(p, ".subject[data-endpoint] .strip");
+	const width = await p.evaluate(() => document.querySelector(".subject[data-endpoint] .strip").clientWidth);
+	near(slow.at(-1)[1], width - 1, 1, "the slowest takes all of it");
+	for (const bar of [slow, usual])
+		bar.forEach(([x], k) => near(x, k ? bar[k - 1][1] : 1, 0.7, "no gap before stretch " + k)); // which are 0.6 px wide at least
+	const counts = d.endpoints[of[0].endpoint].counts, half = counts.reduce((a, b) => a + b, 0) / 2;
+	let step = 0, seen = counts[0];
+	while (seen < half)
+		seen += counts[++step];
+	const [from, to] = d.endpoints[of[0].endpoint].edges.slice(step, step + 2), share = (usual.at(-1)[1] - 1) / (width - 2) * of[0].took;
+	is(share > from * 0.98 && share < to * 1.02 + of[0].took * 0.6 / width, true, "the usual one is of the median's step: " + [share, from, to]);
+	const marked = await p.evaluate(() => document.querySelectorAll(".subject[data-endpoint] .strip rect.grew").length);
+	is(marked > 0, true, "what took longer is marked");
+	is(await p.evaluate(() => document.querySelectorAll(".subject[data-endpoint] .strip-bar:nth-of-type(2) rect.grew").length), 0, "in the slow one alone");
+});
+
+test("answer: a click, a key or a finger on the strip opens the request with its lanes, and Back comes back", async () => {
+	const html = report(trace("shop")), p = await show(html), before = await hash(p);
+	await p.locator(".subject .strip-bar rect").first().click();
+	is(await p.locator("#requests .opened .timeline").count(), 1, "its lanes");
+	const there = await hash(p);
+	has(there, "request=", "a link");
+	is(await p.evaluate(() => document.querySelector(".asked .is-open").getBoundingClientRect().top < innerHeight), true, "in view");
+	await p.goBack();
+	await p.waitForFunction(() => !document.querySelector("#requests .opened"));
+	is([await hash(p), await p.locator("#requests .opened").count()], [before, 0], "Back");
+	const q = await show(html, { fragment: there });
+	is(await q.locator("#requests .opened .timeline").count(), 1, "who got the link");
+	await p.locator(".subject .strip [role=button]").first().focus();
+	await p.keyboard.press("Enter");
+	is(await p.locator("#requests .opened .timeline").count(), 1, "by keyboard");
+	const high = await p.evaluate(() => [...document.querySelectorAll(".strip-bar rect")].map((r) => r.getBoundingClientRect().height));
+	is(Math.min(...high) >= 44, true, "large enough for a finger: " + Math.min(...high));
+	is(await p.evaluate(() => [...document.querySelectorAll("#requests .opened .strip")].length), 1, "an open request has its strip");
+});
+
+test("answer: an open wait is in the address, and Back closes it", async () => {
+	const html = report(trace("relay")), p = await show(html);
+	await p.evaluate(() => document.querySelector("#waits tbody tr:not(.is-open, .opened) button.open").click());
+	const link = await hash(p), wait = new URLSearchParams(link.slice(1)).get("wait");
+	is(await p.locator("#wait-" + wait + ".is-open").count(), 1, "open");
+	await p.goBack();
+	await p.waitForFunction((id) => !document.getElementById(id).classList.contains("is-open"), "wait-" + wait);
+	const q = await show(html, { fragment: link });
+	is(await q.locator("#wait-" + wait + ".is-open").count(), 1, "who got the link");
+	await q.evaluate(() => { location.hash = ""; });
+	await q.waitForFunction((id) => !document.getElementById(id)?.classList.contains("is-open"), "wait-" + wait);
+});
+
+test("answer: the contents lead to each section, and headings stay in view", async () => {
+	const p = await show(report(trace("shop")), { fragment: "#who=front" });
+	const links = await p.evaluate(() => [...document.querySelectorAll("#contents a")].map((a) => a.getAttribute("href").slice(1)));
+	is(links.filter((id) => ["answer", "requests", "causes", "all-threads", "graph", "threads", "wakers"].includes(id)).length, 7, "sections: " + links);
+	for (const id of links) {
+		await p.locator("#contents a[href='#" + id + "']").click();
+		has(await hash(p), "who=front", "the filter stays");
+		has(await hash(p), "at=" + id, "a link to it");
+		const [top, below, end] = await p.evaluate((s) => [document.querySelector("#" + s + " h2").getBoundingClientRect().top,
+			document.querySelector("#contents").getBoundingClientRect().bottom, Math.abs(document.documentElement.scrollHeight - innerHeight - scrollY) < 2], id);
+		is(top >= below && (top < below + 60 || end), true, id + ": heading at " + top + ", below " + below);
+		is(below <= 64, true, "what stays takes " + below + " px");
+	}
+});
+
+test("answer: one search finds endpoints, causes, threads, places and functions, and goes there", async () => {
+	const p = await show(report(trace("shop")));
+	const found = async (s) => {
+		await p.fill("#find", s);
+		return p.evaluate(() => [...document.querySelectorAll("#found button")].map((b) => b.textContent));
+	};
+	const d = await data(p), name = d.strings[d.endpoints[1].name];
+	is((await found(name))[0], "endpoint " + name, "an endpoint");
+	await p.keyboard.press("Enter");
+	is(await p.evaluate(() => document.querySelector("#requests tr.chosen").cells[0].textContent), name, "and it is chosen");
+	const thread = d.strings[d.threads[0][3]];
+	is((await found(thread)).includes("thread " + thread), true, "a thread");
+	const place = await p.evaluate(() => document.querySelector("#fg-names").textContent.split("\n").find((s) => /^[a-z_]{6,}$/.test(s)));
+	is((await found(place)).some((s) => s === "function " + place), true, "a function: " + place);
+	await p.locator("#found button", { hasText: "function " + place }).first().click();
+	has(await hash(p), "search=" + place, "it is searched for in the graph");
+	is(await found("no such name at all"), [], "nothing");
+	has(await p.locator("#found").innerText(), "Nothing", "which is said");
+	await p.keyboard.press("Escape");
+	is(await p.locator("#found").isVisible(), false, "Escape closes it");
+});
+
+test("answer: the filter keeps answers: what the chosen ones waited for is named", async () => {
+	const p = await show(report(trace("shop"))), d = await data(p);
+	const shown = () => p.evaluate(() => [...document.querySelectorAll("#causes tbody tr")].filter((tr) => !tr.hidden).length);
+	const usual = await shown();
+	is(usual <= 10, true, "rows without a filter");
+	for (const who of new Set(d.threads.map((t) => d.strings[t[3]]))) {
+		await p.fill("#who", who);
+		await p.press("#who", "Enter");
+		const rows = await p.evaluate(() => [...document.querySelectorAll("#causes :is(tbody, tfoot) tr")].filter((tr) => !tr.hidden)
+			.map((tr) => [tr.className, parseFloat(tr.cells[0].textContent)]));
+		const others = rows.find(([kind]) => kind === "others")?.[1] || 0;
+		is(others < 50, true, who + ": others have " + others + " %");
+	}
+	await p.locator("#all").click();
+	is(await shown(), usual, "as before");
+	await p.fill("#who", "nobody is called so");
+	await p.press("#who", "Enter");
+	has(await p.locator("#causes-said").innerText(), "Nothing of this was waited for", "an empty result says so");
+}, "once");
+
+test("answer: a wide window is used, in a narrow one tables say that there is more", async () => {
+	const html = report(trace("shop")), p = await show(html, { context: { viewport: { width: 1920, height: 1080 } } });
+	is(await p.evaluate(() => document.querySelector("#causes").getBoundingClientRect().width) > 1800, true, "as wide as the window");
+	const q = await show(html, { context: { viewport: { width: 390, height: 844 } } });
+	is(await q.evaluate(() => [...document.querySelectorAll(".report .scroll")].filter((e) => e.scrollWidth > e.clientWidth + 1 &&
+		!getComputedStyle(e).backgroundImage.includes("gradient")).length), 0, "cut without a hint");
+	is(await q.evaluate(() => [...document.querySelectorAll(".report .scroll > table")].filter((e) => getComputedStyle(e).backgroundColor !== "rgba(0, 0, 0, 0)").length), 0,
+		"nothing hides the hint");
+	is(await q.evaluate(() => document.documentElement.scrollWidth), 390, "the page itself is no wider");
+}, "once");
+
+test("answer: lanes of threads of one name are told apart, and preempted time is in the overview", async () => {
+	const p = await show(report(trace("shop")));
+	const names = await texts(p, "#lanes .lane-row text.lane");
+	is(names.every((s) => /\d+(\D|$)/.test(s)), true, "each has its tid: " + names.slice(0, 3));
+	const d = await data(p);
+	const got = await p.evaluate(() => [...document.querySelectorAll("#overview rect.runnable")].reduce((sum, r) => sum + Number(r.getAttribute("height")), 0));
+	// Both in the same unit: what was runnable or preempted by what ran, as high as they are drawn.
+	const ran = await p.evaluate(() => [...document.querySelectorAll("#overview rect.running")].reduce((sum, r) => sum + Number(r.getAttribute("height")), 0));
+	const sum = (k) => d.rows.flatMap((r) => r.steps.filter((v, i) => i % 7 === k)).reduce((a, b) => a + b, 0);
+	near(got / ran, (sum(3) + sum(4)) / sum(1), 0.15 * (sum(3) + sum(4)) / sum(1), "runnable and preempted beside running");
+}, "once");
