@@ -14,6 +14,7 @@
 #include "words/lock_holder.h"
 #include "words/object_names.h"
 #include "words/request_words.h"
+#include "joint_users.h"
 #include "polled_children.h"
 #include "pool_waits.h"
 #include "quota_users.h"
@@ -71,6 +72,9 @@ struct chain_steps {
 	struct sums had, ran, did;
 	/* By step: for which requests who had a lock worked, routes. */
 	struct sums served;
+	/* By stack pair: for which requests who ended such sleeps worked, routes. */
+	struct sums ended_for;
+	uint32_t queued; /* so many requests were in a reader's queue, at most */
 	/* By step: who used up the quota, texts; of so many times so far. */
 	struct sums used;
 	uint32_t quotas;
@@ -235,10 +239,12 @@ static bool adds_nothing(const struct chain_steps *s, uint32_t above, const stru
 	/* It was idle until it was asked. */
 	if (key->kind == JOINT_WORK)
 		return true;
-	/* It passes on what another one did, or did what another one of its kind does; but that
-	 * there is a lock says something. */
+	/*
+	 * It passes on what another one did, or did what another one of its kind does; but that
+	 * there is a lock says something, and who has it where nobody's place is known.
+	 */
 	if (by_thread && key->kind != JOINT_LOCK && !*names_text(s->names, key->at) &&
-	    (up ? up->kind != JOINT_LOCK : by_thread == key->who))
+	    (up ? up->kind != JOINT_LOCK || *names_text(s->names, up->at) : by_thread == key->who))
 		return true;
 	/* A wrapper's wait for its child, and that one's for its own. */
 	if (up && up->kind == JOINT_CHILD && key->kind == JOINT_CHILD && by_thread)
@@ -594,6 +600,7 @@ void chain_steps_free(struct chain_steps *s)
 	sums_free(&s->ran);
 	sums_free(&s->did);
 	sums_free(&s->served);
+	sums_free(&s->ended_for);
 	sums_free(&s->used);
 	free(s);
 }
@@ -611,7 +618,7 @@ static uint32_t head_at(struct chain_steps *s, uint32_t thread, uint64_t at_ns)
 /* Of a client's wait: who read the request. */
 static void note_reader(struct chain_steps *s, const struct wait *w)
 {
-	uint32_t reader = timelines_request_of(s->timelines, w)->reader;
+	uint32_t reader = timelines_request_of(s->timelines, w)->reader, queued;
 
 	if (reader == THREAD_NONE)
 		return;
@@ -620,6 +627,8 @@ static void note_reader(struct chain_steps *s, const struct wait *w)
 	s->reader = reader + 1;
 	s->readers++;
 	s->loops += s->reader_is_loop;
+	queued = joint_users_queued(s->timelines, timelines_request_of(s->timelines, w));
+	s->queued = queued > s->queued ? queued : s->queued;
 }
 
 /* The head of the time in which a request waited for a connection: a step of who took it. */
@@ -655,6 +664,7 @@ static void explain_request(struct chain_steps *s, uint32_t head, const struct c
 {
 	const struct request *q = timelines_request_of(s->timelines, p->wait);
 	uint64_t from_ns = p->shown.blocked_from_ns, to_ns = p->shown.blocked_to_ns;
+	uint32_t below;
 	struct pool_wait pool = pool_waits_of(s->pool_waits, q);
 	uint64_t lent_ns = pool.connections ? clip_ns(pool.from_ns, from_ns, to_ns) : to_ns;
 	uint64_t given_ns = pool.connections ? clip_ns(pool.to_ns, lent_ns, to_ns) : to_ns;
@@ -663,12 +673,14 @@ static void explain_request(struct chain_steps *s, uint32_t head, const struct c
 		chains_explain(&s->chains, head, p->thread, p->wait, from_ns, lent_ns);
 	if (lent_ns < given_ns) {
 		s->lent_to = route_of(s, pool.holder);
-		chains_explain(&s->chains, head_of_pool(s, q, pool), p->thread, p->wait, lent_ns,
-			       given_ns);
+		below = head_of_pool(s, q, pool);
+		chains_explain(&s->chains, below, p->thread, p->wait, lent_ns, given_ns);
 		s->lent_to = 0;
+		s->steps[step_of(s, below)].waiting = pool.waiting;
 	}
 	if (given_ns < to_ns)
 		chains_explain(&s->chains, head, p->thread, p->wait, given_ns, to_ns);
+	joint_users_add_routes(&s->ended_for, s->timelines, s->names, q);
 }
 
 void chain_steps_add(struct chain_steps *s, const struct chosen_wait *p)
@@ -813,9 +825,68 @@ static void describe_end(struct chain_steps *s, uint32_t number)
 		e->all = 0;
 }
 
+/* Whether it is the step of a wait, the first one, for what somebody has. */
+static bool is_first_joint(const struct chain_steps *s, uint32_t step)
+{
+	return step && !s->steps[step].above && s->steps[step].kind == JOINT_LOCK;
+}
+
+/* The first step of waits at a place; 0: there is none. */
+static uint32_t first_joint_at(const struct chain_steps *s, const struct place *p)
+{
+	for (uint32_t i = 1; p->known && p->kind == JOINT_LOCK && i <= s->numbers.n; i++)
+		if (is_first_joint(s, i) && s->steps[i].at == p->at && s->steps[i].what == p->what)
+			return i;
+	return 0;
+}
+
+/* For joint_users_count(). */
+static bool is_called_as(void *arg, uint32_t step, uint32_t name)
+{
+	struct chain_steps *s = arg;
+
+	return thread_name(s, name) == s->steps[step].who;
+}
+
+/* Of the first steps that wait for what somebody has: how many wait so, and for which requests
+ * those work who have it. */
+static void describe_first_joints(struct chain_steps *s)
+{
+	uint32_t *of = xcalloc(trace_stacks_end(s->trace) + 1, sizeof(*of));
+	uint32_t *waiting = xcalloc(s->numbers.n + 1, sizeof(*waiting)), pair, joint;
+	const struct sum *sum = s->ended_for.table.at;
+
+	for (uint32_t i = 1; i <= s->places.keys.n; i++) {
+		pair = s->places.keys.at[i].a;
+		joint = first_joint_at(s, (struct place *)s->places.at + i);
+		if (joint && !s->steps[joint].waiting)
+			of[timelines_pair(s->timelines, pair).ustack] = joint;
+	}
+	of[0] = 0;
+	joint_users_count(s->timelines, of, waiting, is_called_as, s);
+	for (uint32_t i = 1; i <= s->numbers.n; i++) {
+		struct chain_step *step = &s->steps[i];
+
+		if (!step->above && (step->kind == JOINT_QUEUE || step->kind == JOINT_BUSY))
+			step->waiting = s->queued;
+		else if (waiting[i])
+			step->waiting = waiting[i];
+	}
+	for (uint32_t k = 1; k <= s->ended_for.table.keys.n; k++) {
+		joint = first_joint_at(s, place_at(s, sum[k].thing));
+		for (uint32_t i = joint + 1; joint && i <= s->numbers.n; i++)
+			if (s->steps[i].above == joint && s->steps[i].who)
+				sums_add(&s->served, i, sum[k].key, sum[k].amount);
+	}
+	free(of);
+	free(waiting);
+}
+
 void chain_steps_end(struct chain_steps *s)
 {
 	attribution_end(&s->chains.attribution);
+	if (s->readers)
+		describe_first_joints(s);
 	sums_sort(&s->had, s->names, cpu_holder_name);
 	sums_sort(&s->ran, s->names, names_off_cpu);
 	sums_sort(&s->did, s->names, sums_key_is_text);

@@ -46,6 +46,7 @@ struct chain_step {
 	 */
 	uint32_t all;
 	uint64_t all_wait_ns;
+	uint32_t waiting;   /* of a first step of requests: so many wait for it at once, at most */
 	uint64_t ns;	    /* with all that is below it */
 	uint64_t held_ns;   /* in which holders had the CPU that are watched, likewise */
 	uint64_t no_cpu_ns; /* of CHAIN_RUNNING: in which it was ready, and had no CPU */

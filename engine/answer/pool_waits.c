@@ -9,6 +9,7 @@
 #include "common/lower_bound.h"
 #include "common/xalloc.h"
 #include "connection_pools.h"
+#include "crowd.h"
 #include "select/wait_nature.h"
 
 /* So many requests to an endpoint have to wait so. */
@@ -39,13 +40,6 @@ struct lent {
 	uint64_t from_ns, to_ns;
 	uint32_t pool;	 /* 0: it did not wait so */
 	uint32_t holder; /* a request's number + 1; 0: not known */
-};
-
-/* Where a time begins (+1) or ends (-1) of what is counted for a pool. */
-struct edge {
-	uint64_t ns;
-	uint32_t pool;
-	int32_t count;
 };
 
 struct pool_waits {
@@ -223,71 +217,38 @@ static void find_asks(struct pool_waits *p, const struct request *at, size_t n)
 	qsort(p->asks, p->n_asks, sizeof(*p->asks), by_client_and_arrival);
 }
 
-/* ---- counting what is open at a time --------------------------------------------------------- */
+/* ---- how many there are ---------------------------------------------------------------------- */
 
-static int by_pool_and_time(const void *pa, const void *pb)
+/* For crowd_end(). */
+static void set_connections(void *arg, uint32_t pool, uint32_t most)
 {
-	const struct edge *a = pa, *b = pb;
-
-	if (a->pool != b->pool)
-		return compare_numbers(a->pool, b->pool);
-	return a->ns != b->ns ? compare_numbers(a->ns, b->ns) : a->count - b->count;
+	pool_at(arg, pool)->connections = most;
 }
 
-static void add_edges(struct edge *e, size_t *n, uint32_t pool, uint64_t from_ns, uint64_t to_ns)
+static void set_waiting(void *arg, uint32_t pool, uint32_t most)
 {
-	e[(*n)++] = (struct edge) { from_ns, pool, 1 };
-	e[(*n)++] = (struct edge) { to_ns, pool, -1 };
-}
-
-/* Sets *most(pool) to how many of a pool's are open at once, at most. */
-static void sweep(struct pool_waits *p, struct edge *e, size_t n, uint32_t *(*most)(struct pool *))
-{
-	int32_t open = 0;
-
-	qsort(e, n, sizeof(*e), by_pool_and_time);
-	for (size_t i = 0; i < n; i++) {
-		uint32_t *at = most(pool_at(p, e[i].pool));
-
-		open += e[i].count;
-		if (open > 0 && (uint32_t)open > *at)
-			*at = (uint32_t)open;
-	}
-}
-
-static uint32_t *connections_of(struct pool *pool)
-{
-	return &pool->connections;
-}
-
-static uint32_t *waiting_of(struct pool *pool)
-{
-	return &pool->waiting;
+	pool_at(arg, pool)->waiting = most;
 }
 
 static void count_connections(struct pool_waits *p)
 {
-	size_t n = 0;
-	struct edge *e = xmalloc((2 * (size_t)p->connections.keys.n + 1) * sizeof(*e));
+	struct crowd c = { .n = 0 };
 
 	for (uint32_t i = 1; i <= p->connections.keys.n; i++)
 		if (line_at(p, i)->pool)
-			add_edges(e, &n, line_at(p, i)->pool, line_at(p, i)->first_ns,
+			crowd_add(&c, line_at(p, i)->pool, line_at(p, i)->first_ns,
 				  line_at(p, i)->last_ns);
-	sweep(p, e, n, connections_of);
-	free(e);
+	crowd_end(&c, set_connections, p);
 }
 
 static void count_waiting(struct pool_waits *p, size_t n_requests)
 {
-	size_t n = 0;
-	struct edge *e = xmalloc((2 * n_requests + 1) * sizeof(*e));
+	struct crowd c = { .n = 0 };
 
 	for (size_t i = 0; i < n_requests; i++)
 		if (p->of[i].pool)
-			add_edges(e, &n, p->of[i].pool, p->of[i].from_ns, p->of[i].to_ns);
-	sweep(p, e, n, waiting_of);
-	free(e);
+			crowd_add(&c, p->of[i].pool, p->of[i].from_ns, p->of[i].to_ns);
+	crowd_end(&c, set_waiting, p);
 }
 
 /* ---- who waited ------------------------------------------------------------------------------ */

@@ -143,6 +143,7 @@ static void add_line(struct chain_lines *l, uint32_t number, const struct chain_
 	line->indent = depth;
 	line->share = percent(s->ns, l->total_ns);
 	line->end = s->is_end ? s : e;
+	line->waiting = s->is_end || s->waiting < 2 ? 0 : s->waiting;
 	if (up && up->kind == JOINT_LOCK && s->who && s->kind == JOINT_LOCK && s->what == up->what)
 		fputs("has it or is next, ", f);
 	else if (up && up->kind == JOINT_LOCK && s->who)
@@ -219,16 +220,38 @@ static const char *fitting(const char *at, size_t width, char room[FITTING_SIZE]
 	return room;
 }
 
-/* Of words that are too long what says most: without " (tcp :5432)" behind them. */
-static const char *fitting_words(const char *words, size_t width, char room[FITTING_SIZE])
+/* Words without the port behind a name, " :5432" or " (tcp :5432)"; in room, or words. */
+static const char *without_port(const char *words, char room[FITTING_SIZE])
 {
-	size_t len = strlen(words);
-	const char *more = len && words[len - 1] == ')' ? strrchr(words, '(') : NULL;
+	const char *port = strstr(words, " :"), *from = strstr(words, " (tcp :"), *to;
 
-	if (table_width(words) <= width || !more || more - words < 2 || more - words > FITTING_SIZE)
+	from = from ? from : port;
+	if (!from || strlen(words) >= FITTING_SIZE)
 		return words;
-	snprintf(room, FITTING_SIZE, "%.*s", (int)(more - words - 1), words);
+	to = from == port ? from + 2 + strspn(from + 2, "0123456789") : from + strcspn(from, ")");
+	to += *to == ')';
+	snprintf(room, FITTING_SIZE, "%.*s%s", (int)(from - words), words, to);
 	return room;
+}
+
+/* What of a line's words fits, and how many wait, if that does. */
+static void put_words(FILE *out, const struct chain_line *line, size_t width)
+{
+	char room[FITTING_SIZE], more[32] = "";
+	const char *words = line->words, *shorter = without_port(words, room);
+	size_t len;
+
+	if (line->waiting)
+		snprintf(more, sizeof(more), " (%u at once)", line->waiting);
+	len = strlen(more);
+	if (table_width(words) + len > width && table_width(shorter) + len <= width)
+		words = shorter;
+	else if (table_width(words) > width)
+		words = shorter;
+	if (table_width(words) + len <= width)
+		fprintf(out, "%s%s", words, more);
+	else
+		table_put_cut(out, words, width);
 }
 
 /* ---- layout ---------------------------------------------------------------------------------- */
@@ -279,7 +302,7 @@ static void put_lines(FILE *out, const struct chain_lines *l, const struct optio
 		table_put_padded(out, fitting(line->at, at, room), at);
 		put_share(out, line, o->color);
 		fputs("  ", out);
-		table_put_cut(out, fitting_words(line->words, rest - at, room), rest - at);
+		put_words(out, line, rest - at);
 		putc('\n', out);
 	}
 }

@@ -14,7 +14,8 @@ struct chain_line {
 	uint32_t step;
 	const struct chain_step *end; /* that it tells of; NULL: of none */
 	const char *who, *at;
-	char *words; /* for what it waited, or what it did */
+	char *words;	  /* for what it waited, or what it did */
+	uint32_t waiting; /* so many at once, at most; 0: one, or not known */
 	size_t indent;
 	unsigned int share; /* of all that time, in percent */
 };

@@ -121,6 +121,7 @@ static void put_step(struct screen *s, const struct chain_lines *l, const struct
 		  step->is_end || !step->who ? NULL : text_of(l->names, step->what));
 	json_bool(j, "holds_it", step->above && above->kind == JOINT_LOCK && step->who);
 	json_text(j, "words", line->words);
+	json_number(j, "at_once", line->waiting);
 	json_text(j, "ends_as", end ? chain_end_name(end->end) : NULL);
 	json_text(j, "by", end ? text_of(l->names, end->by) : NULL);
 	json_number(j, "no_cpu_ns", end ? end->no_cpu_ns : 0);

@@ -66,7 +66,9 @@ for subject in screen["subjects"]:
     assert subject["steps"][0]["ns"] <= subject["explained_ns"]
     for step in subject["steps"]:
         end = [str(step["percent"]), "%"] + step["words"].split()
-        assert any(line[-len(end):] == end and line[0] == step["who"].split()[0] for line in lines), step
+        # How many wait is there if it has room.
+        crowd = end + [f"({step['at_once']}", "at", "once)"]
+        assert any(line[-len(e):] == e and line[0] == step["who"].split()[0] for line in lines for e in (end, crowd)), step
 rows = [row for row in map(json.loads, open(sys.argv[3])) if not row["pause"]]
 assert [{k: v for k, v in cause.items() if k not in ("row", "percent")} for cause in screen["causes"]] == rows
 assert sum(cause["ns"] for cause in screen["causes"]) == screen["waited_ns"] and not screen["causes_left_out"]

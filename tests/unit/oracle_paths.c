@@ -97,7 +97,7 @@ static void add_step(struct steps *s, const char *who, const struct way *way, co
 	snprintf(new.who, sizeof(new.who), "%s", who);
 	left_out = new.kind == words->work;
 	left_out |= *by && new.kind != words->lock && !*new.at &&
-		    (up ? up->kind != words->lock : !strcmp(by, who));
+		    (up ? up->kind != words->lock || *up->at : !strcmp(by, who));
 	left_out |= *by && up && up->kind == words->child && new.kind == words->child;
 	left_out |= up && !strcmp(up->who, who) && !strcmp(up->what, new.what) &&
 		    new.kind == words->lock;

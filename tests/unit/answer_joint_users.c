@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Requests of an event loop that wait for a connection which others have: made events in, steps
- * out. */
+/* Requests that wait for what others have, a connection or a lock: made events in, steps out. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -139,9 +138,11 @@ static void prices_wait(const char *script, const char *expected)
 static void a_request_waits_for_a_connection(void **state)
 {
 	(void)state;
-	prices_wait(LENT, "  A               95 %  waits for one of 2 connections to S :5432\n"
-			  "   A   loop       92 %  holds it (GET /quote), waits for an event\n"
-			  "    C  nanosleep  91 %  slept (timer)\n");
+	prices_wait(
+		LENT,
+		"  A               95 %  waits for one of 2 connections to S :5432 (2 at once)\n"
+		"   A   loop       92 %  holds it (GET /quote), waits for an event\n"
+		"    C  nanosleep  91 %  slept (timer)\n");
 }
 
 /* Where prices ask the carrier themselves they wait for that one. */
@@ -157,10 +158,35 @@ static void own_questions_are_no_wait_for_a_connection(void **state)
 			 "   C nanosleep  89 %  slept (timer)\n");
 }
 
+/* S and M wait for a lock, which L has while it answers a report. */
+#define LOCK " S > - futex_wait|pthread_mutex_lock@libc.so.6;take;main for=futex:17:0x40\n"
+static void who_has_a_lock_is_said_with_its_request(void **state)
+{
+	(void)state;
+	prices_wait("thread L *\n"
+		    "thread M */L\n"
+		    "thread S */L\n"
+		    "0    c0 - R > S\n"
+		    "0    c1 - R > L\n"
+		    "0    c2 - R > M\n"
+		    "10   c2 M renames-to S\n"
+		    "200  c0 S" LOCK "300  c2 M" LOCK "400  c1 L ran |report;main\n"
+		    "900  c1 L wakes S wake|pthread_mutex_unlock@libc.so.6;report;main\n"
+		    "900  c0 - R > S\n"
+		    "950  c1 L wakes M wake|pthread_mutex_unlock@libc.so.6;report;main\n"
+		    "950  c2 - R > M\n"
+		    "960  c0 S request tcp::80 conn=1 arrived=150 taken=160 route=GET+/price\n"
+		    "980  c1 L request tcp::80 conn=2 arrived=100 taken=110 route=GET+/report\n"
+		    "end 1000\n",
+		    "  S  take    86 %  waits for a lock (2 at once)\n"
+		    "   L report  86 %  holds it (GET /report), ran\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request_waits_for_a_connection),
+		cmocka_unit_test(who_has_a_lock_is_said_with_its_request),
 		cmocka_unit_test(own_questions_are_no_wait_for_a_connection),
 	};
 
