@@ -312,7 +312,7 @@ static struct options options_for(const struct options *given, const struct trac
 	struct options o = *given;
 
 	if (o.given & (GIVEN_WHO | GIVEN_ALL) || !format->wants_timelines ||
-	    format->refuses & GIVEN_WHO)
+	    !(format->takes & GIVEN_WHO))
 		return o;
 	o.command = trace_info(t)->command_tgid;
 	if (o.command && !(o.given & GIVEN_ENDED))
@@ -528,7 +528,7 @@ static int compare(struct run *r, int *status)
 static bool chooses_format(const struct options *o)
 {
 	return !o->format_given && !o->screen_json && !o->output &&
-	       !(o->given & (format_causes.refuses | GIVEN_ROOT));
+	       !(o->given & (~format_causes.takes | GIVEN_ROOT));
 }
 
 /* On a terminal the table that is for reading. */

@@ -370,9 +370,9 @@ static const struct option_row rows[] = {
 	  .help = "write to FILE, not to standard output" },
 	{ "top", 0, true, "N", set_top, AT(top), .help = "only the N largest", .given = GIVEN_TOP },
 	{ "show", 0, false, "N", set_show, AT(show),
-	  .help = "causes: an example of the N-th one, as a tree" },
+	  .help = "causes: an example of the N-th one, as a tree", .given = GIVEN_SHOW },
 	{ "against", 0, false, "BEFORE", set_against, AT(against),
-	  .help = "causes: what grew since that recording" },
+	  .help = "causes: what grew since that recording", .given = GIVEN_AGAINST },
 	{ "fail-above", 0, false, "N%", set_growth, AT(fail_above_ppm),
 	  .help = "against: exit 1 if something grew by more: 20%" },
 	{ "unit", 0, false, "us|ns", set_word, AT(unit),
@@ -384,7 +384,7 @@ static const struct option_row rows[] = {
 	{ "by-name", 0, false, NULL, set_true, AT(by_name),
 	  .help = "a histogram for each thread name", .given = GIVEN_BY_NAME },
 	{ "by-object", 0, false, NULL, set_true, AT(by_object),
-	  .help = "objects: one row each, similar ones not merged" },
+	  .help = "objects: one row each, similar ones not merged", .given = GIVEN_BY_OBJECT },
 	{ "table", 0, false, "traces|modules|chains|waits|all", set_word, AT(rows),
 	  .help = "rows: only this table", .given = GIVEN_BUCKET },
 	{ "bucket", 0, false, "D", set_bucket, AT(bucket_ns),
@@ -438,20 +438,16 @@ void options_help(FILE *out, bool all)
 /* An option that would have no effect is an error: the user expects one. */
 static int check_format_takes(struct setting *s, const bool *seen)
 {
-	enum {
-		ABOUT_CHAINS = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_NO_ENDS |
-			       GIVEN_PLAIN_ENDS | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS |
-			       GIVEN_OBJECTS,
-		ABOUT_WAITS = GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE | GIVEN_NO_IDLE |
-			      GIVEN_ENDED | GIVEN_OF_OBJECTS,
-	};
+	static const uint64_t of_lines = GIVEN_STACKS | GIVEN_NO_DELIM | GIVEN_ANNOTATE |
+					 GIVEN_ROOT | GIVEN_VIEW | GIVEN_TOP | GIVEN_UNIT;
 	static const struct {
 		const char *name;
-		unsigned int refuses;
+		uint64_t takes;
 	} views[] = {
-		[VIEW_CHAIN] = { "chain", 0 },
-		[VIEW_WAKEUP] = { "wakeup", ABOUT_CHAINS | GIVEN_REQUESTS },
-		[VIEW_IO] = { "io", ABOUT_CHAINS | ABOUT_WAITS | GIVEN_REQUESTS },
+		[VIEW_CHAIN] = { "chain", ~UINT64_C(0) },
+		[VIEW_WAKEUP] = { "wakeup", GIVEN_OF_WAITS | of_lines },
+		[VIEW_IO] = { "io",
+			      GIVEN_OF_THREADS | GIVEN_NATIVE | GIVEN_NO_KTHREADS | of_lines },
 	};
 	struct options *o = s->options;
 	const struct format *f = format_find(o->format);
@@ -460,10 +456,10 @@ static int check_format_takes(struct setting *s, const bool *seen)
 	for (size_t i = 0; i < N_ROWS; i++) {
 		if (!seen[i])
 			continue;
-		if (f->refuses & rows[i].given)
+		if (rows[i].given & ~f->takes)
 			return setting_complain(s, "%s has no meaning with --format=%s",
 						option_name(&rows[i]).s, f->name);
-		if (views[o->view].refuses & rows[i].given)
+		if (rows[i].given & ~views[o->view].takes)
 			return setting_complain(s, "%s has no meaning with --view %s",
 						option_name(&rows[i]).s, views[o->view].name);
 	}
@@ -480,20 +476,13 @@ static int check_format_takes(struct setting *s, const bool *seen)
 	if (o->given & GIVEN_TOP && !strcmp(f->name, "hist") && !o->by_name)
 		return setting_complain(s,
 					"--top has no meaning with --format=hist unless --by-name");
-	if (o->given & GIVEN_BUCKET && !f->rows)
-		return setting_complain(s, "--table and --bucket have no meaning with --format=%s",
-					f->name);
 	if (o->rows == ROWS_ALL && f->one_table)
 		return setting_complain(s, "--format=%s has one table: --table says which",
 					f->name);
-	if (o->by_object && strcmp(f->name, "objects"))
-		return setting_complain(s, "--by-object has no meaning with --format=%s", f->name);
-	if (o->show && (strcmp(f->name, "causes") || o->json))
-		return setting_complain(s, "--show has no meaning with %s%s",
-					o->json ? "--json" : "--format=", o->json ? "" : f->name);
-	if (o->against && (strcmp(f->name, "causes") || o->show))
-		return setting_complain(s, "--against has no meaning with %s%s",
-					o->show ? "--show" : "--format=", o->show ? "" : f->name);
+	if (o->show && o->json)
+		return setting_complain(s, "--show has no meaning with --json");
+	if (o->against && o->show)
+		return setting_complain(s, "--against has no meaning with --show");
 	if (o->against && (o->slowest_ppm || o->min_request_ns))
 		return setting_complain(s, "--against compares all requests: --slowest and "
 					   "--request-min have no meaning");
@@ -544,8 +533,7 @@ static int check_traces(struct setting *s)
 	const char *root = roots[o->root];
 	size_t n_stdin = 0;
 
-	if (o->given & GIVEN_ROOT && f->several != SEVERAL_MERGED && f->several != SEVERAL_KEYED &&
-	    !o->json)
+	if (o->given & GIVEN_ROOT && f->several == SEVERAL_HEADED && !o->json)
 		return setting_complain(s, "--root has no meaning with --format=%s", f->name);
 	if (root && f->several != SEVERAL_MERGED)
 		return setting_complain(s, "--root=%s has no meaning with --format=%s", root,

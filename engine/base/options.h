@@ -74,44 +74,65 @@ struct options_part_word {
 };
 extern const struct options_part_word options_part_words[];
 
-/* Which options were given, with any value; options of one kind share a bit. */
-enum options_given {
-	GIVEN_DEPTH = 1 << 0,
-	GIVEN_MODE = 1 << 1,
-	GIVEN_WHO = 1 << 2,    /* -p -t -c --tree-of --cgroup */
-	GIVEN_WITHIN = 1 << 3, /* --within --without */
-	GIVEN_RANGE = 1 << 4,  /* --from --to */
-	GIVEN_WAIT = 1 << 5,   /* --min-wait --max-wait */
-	GIVEN_STATE = 1 << 6,
-	GIVEN_NO_KTHREADS = 1 << 7,
-	GIVEN_BLOCKED_STACKS = 1 << 8,
-	GIVEN_ANNOTATE = 1 << 9,
-	GIVEN_NO_ENDS = 1 << 10,
-	GIVEN_NO_DELIM = 1 << 11,
-	GIVEN_STACKS = 1 << 12, /* -K -U */
-	GIVEN_UNIT = 1 << 13,
-	GIVEN_TOP = 1 << 14,
-	GIVEN_VIEW = 1 << 15,
-	GIVEN_NO_IDLE = 1 << 16,
-	GIVEN_BY_NAME = 1 << 17,
-	GIVEN_PARTS = 1 << 18, /* --state with a part, not with letters only */
-	GIVEN_ROOT = 1 << 19,
-	GIVEN_ENDED = 1 << 20, /* --ended --not-woken */
-	GIVEN_ALL = 1 << 21,
-	GIVEN_WHO_RAN = 1 << 22,
-	GIVEN_OBJECTS = 1 << 23,    /* --objects --no-objects */
-	GIVEN_OF_OBJECTS = 1 << 24, /* --object --class */
-	GIVEN_PLAIN_ENDS = 1 << 25,
-	GIVEN_FOLD_REPEATS = 1 << 26,
-	GIVEN_REQUESTS = 1 << 27, /* --requests --request --request-min --trace-id --slowest */
-	GIVEN_TABLE = 1 << 28,	  /* --json --wide */
-	GIVEN_NATIVE = 1 << 29,
-	GIVEN_BUCKET = 1 << 30, /* --table --bucket */
-	/* How chains are followed and written: without effect on a table that shows no chains. */
-	GIVEN_OF_CHAINS = GIVEN_DEPTH | GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
-			  GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_STACKS |
-			  GIVEN_VIEW | GIVEN_WHO_RAN | GIVEN_OBJECTS | GIVEN_FOLD_REPEATS,
-};
+/*
+ * Which options were given, with any value; options of one kind share a bit. A format says which it
+ * takes (struct format): an option that would have no effect is bad usage.
+ */
+#define GIVEN(bit) (UINT64_C(1) << (bit))
+/* Whose time, and which waits. */
+#define GIVEN_WHO GIVEN(0) /* -p -t -c --tree-of --cgroup */
+#define GIVEN_ALL GIVEN(1)
+#define GIVEN_RANGE GIVEN(2) /* --from --to */
+#define GIVEN_NO_KTHREADS GIVEN(3)
+#define GIVEN_ENDED GIVEN(4)	  /* --ended --not-woken */
+#define GIVEN_WITHIN GIVEN(5)	  /* --within --without */
+#define GIVEN_OF_OBJECTS GIVEN(6) /* --object --class */
+#define GIVEN_WAIT GIVEN(7)	  /* --min-wait --max-wait */
+#define GIVEN_STATE GIVEN(8)
+#define GIVEN_PARTS GIVEN(9) /* --state with a part, not with letters only */
+#define GIVEN_NO_IDLE GIVEN(10)
+#define GIVEN_REQUESTS GIVEN(11) /* --requests --request --request-min --trace-id --slowest */
+/* How chains are followed, and written. */
+#define GIVEN_DEPTH GIVEN(12)
+#define GIVEN_MODE GIVEN(13)
+#define GIVEN_STACKS GIVEN(14) /* -K -U */
+#define GIVEN_NATIVE GIVEN(15)
+#define GIVEN_BLOCKED_STACKS GIVEN(16)
+#define GIVEN_OBJECTS GIVEN(17) /* --objects --no-objects */
+#define GIVEN_PLAIN_ENDS GIVEN(18)
+#define GIVEN_NO_ENDS GIVEN(19)
+#define GIVEN_NO_DELIM GIVEN(20)
+#define GIVEN_ANNOTATE GIVEN(21)
+#define GIVEN_FOLD_REPEATS GIVEN(22)
+#define GIVEN_WHO_RAN GIVEN(23)
+#define GIVEN_ROOT GIVEN(24)
+#define GIVEN_VIEW GIVEN(25)
+/* Form. */
+#define GIVEN_TOP GIVEN(26)
+#define GIVEN_UNIT GIVEN(27)
+#define GIVEN_TABLE GIVEN(28) /* --json --wide */
+#define GIVEN_BY_NAME GIVEN(29)
+#define GIVEN_BY_OBJECT GIVEN(30)
+#define GIVEN_BUCKET GIVEN(31) /* --table --bucket */
+#define GIVEN_SHOW GIVEN(32)
+#define GIVEN_AGAINST GIVEN(33)
+
+/* What all that shows threads takes. */
+#define GIVEN_OF_THREADS (GIVEN_WHO | GIVEN_ALL | GIVEN_RANGE)
+/* And what all that shows waits takes besides. */
+#define GIVEN_OF_WAITS                                                                      \
+	(GIVEN_OF_THREADS | GIVEN_NATIVE | GIVEN_NO_KTHREADS | GIVEN_ENDED | GIVEN_WITHIN | \
+	 GIVEN_OF_OBJECTS | GIVEN_WAIT | GIVEN_STATE | GIVEN_PARTS | GIVEN_NO_IDLE)
+/* And what all that follows chains takes besides. */
+#define GIVEN_OF_CHAINS \
+	(GIVEN_OF_WAITS | GIVEN_REQUESTS | GIVEN_DEPTH | GIVEN_STACKS | GIVEN_OBJECTS)
+/* How time is attributed to chains, and shown below it. */
+#define GIVEN_ATTRIBUTED (GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_PLAIN_ENDS)
+/* How the frames of a line are written. */
+#define GIVEN_WRITTEN \
+	(GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE | GIVEN_FOLD_REPEATS | GIVEN_WHO_RAN)
+/* Tables of rows; the root of their objects in JSON. */
+#define GIVEN_OF_TABLES (GIVEN_TOP | GIVEN_UNIT | GIVEN_TABLE | GIVEN_ROOT)
 
 #define OPTIONS_DEPTH_DEFAULT 6
 #define OPTIONS_DEPTH_MAX 1000
@@ -230,7 +251,7 @@ struct options {
 	uint64_t bucket_ns;	/* rows: how long the time is that one has */
 	uint64_t top;		/* only the N largest of what the format lists; 0: all, or many */
 
-	unsigned int given; /* enum options_given, or-ed */
+	uint64_t given;	    /* GIVEN_*, or-ed */
 	const char *output; /* NULL: standard output */
 	bool quiet, verbose;
 	bool help, help_all, version, json_schema; /* if one is set, nothing else is done */

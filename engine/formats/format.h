@@ -71,7 +71,7 @@ struct format {
 	bool blocked_only; /* shows blocked time only: --state with other parts is bad usage */
 	enum format_several several;
 	bool joins;	      /* of several traces it shows what one machine did for another one */
-	unsigned int refuses; /* enum options_given, or-ed: these options are bad usage here */
+	uint64_t takes; /* GIVEN_*, or-ed: all other options are bad usage here */
 	/*
 	 * Writes the result to out (NULL: database). Returns 0 or a negative errno; -ECANCELED: it
 	 * has said why on standard error. Write errors are not returned: the caller checks

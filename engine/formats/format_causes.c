@@ -579,8 +579,7 @@ const struct format format_causes = {
 	.wants_timelines = true,
 	.wants_cpus = true,
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_MODE | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE | GIVEN_NO_ENDS |
-		   GIVEN_NO_DELIM | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_UNIT | GIVEN_WHO_RAN |
-		   GIVEN_FOLD_REPEATS,
+	.takes = GIVEN_OF_CHAINS | GIVEN_PLAIN_ENDS | GIVEN_ROOT | GIVEN_TOP | GIVEN_TABLE |
+		 GIVEN_SHOW | GIVEN_AGAINST,
 	.write = write_causes,
 };

@@ -463,8 +463,6 @@ const struct format format_csv = {
 	.summary = "waits as comma-separated values, for databases and notebooks",
 	.wants_timelines = true,
 	.wants_cpus = true,
-	.refuses = GIVEN_TABLE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE |
-		   GIVEN_BLOCKED_STACKS | GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_WHO_RAN |
-		   GIVEN_FOLD_REPEATS,
+	.takes = GIVEN_OF_CHAINS | GIVEN_MODE | GIVEN_PLAIN_ENDS | GIVEN_TOP,
 	.write = write_csv,
 };

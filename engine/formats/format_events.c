@@ -429,10 +429,6 @@ const struct format format_events = {
 	.name = "events",
 	.summary = "every event as text, with its stacks if -v",
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_TABLE | GIVEN_DEPTH | GIVEN_MODE | GIVEN_WITHIN | GIVEN_WAIT |
-		   GIVEN_STATE | GIVEN_NO_KTHREADS | GIVEN_BLOCKED_STACKS | GIVEN_ANNOTATE |
-		   GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS | GIVEN_NO_DELIM | GIVEN_UNIT | GIVEN_TOP |
-		   GIVEN_VIEW | GIVEN_NO_IDLE | GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_OBJECTS |
-		   GIVEN_OF_OBJECTS | GIVEN_FOLD_REPEATS | GIVEN_REQUESTS,
+	.takes = GIVEN_OF_THREADS | GIVEN_NATIVE | GIVEN_ENDED | GIVEN_STACKS,
 	.write = write_events,
 };

@@ -94,7 +94,8 @@ const struct format format_folded = {
 	.running = true,
 	.several = SEVERAL_MERGED,
 	.joins = true,
-	.refuses = GIVEN_TABLE | GIVEN_BY_NAME,
+	.takes = GIVEN_OF_CHAINS | GIVEN_ATTRIBUTED | GIVEN_WRITTEN | GIVEN_ROOT | GIVEN_VIEW |
+		 GIVEN_TOP | GIVEN_UNIT,
 	.write = write_folded,
 	.fold = fold,
 };

@@ -222,6 +222,6 @@ const struct format format_hist = {
 	.summary = "log2 histogram of the waits' lengths",
 	.wants_timelines = true,
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_OF_CHAINS,
+	.takes = GIVEN_OF_WAITS | GIVEN_REQUESTS | GIVEN_OF_TABLES | GIVEN_BY_NAME,
 	.write = write_hist,
 };

@@ -303,6 +303,5 @@ const struct format format_info = {
 	.name = "info",
 	.summary = "what the trace holds, and what was lost",
 	.several = SEVERAL_HEADED,
-	.refuses = ~0u,
 	.write = write_info,
 };

@@ -167,7 +167,6 @@ const struct format format_io = {
 	.summary = "a table of disk I/O requests: how long they took, who issued them",
 	.wants_timelines = true,
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_OF_CHAINS | GIVEN_WITHIN | GIVEN_WAIT | GIVEN_STATE | GIVEN_NO_IDLE |
-		   GIVEN_BY_NAME | GIVEN_OF_OBJECTS | GIVEN_ENDED | GIVEN_REQUESTS | GIVEN_NATIVE,
+	.takes = GIVEN_OF_THREADS | GIVEN_NO_KTHREADS | GIVEN_OF_TABLES,
 	.write = write_io,
 };

@@ -126,7 +126,6 @@ const struct format format_json = {
 	.wants_cpus = true,
 	.several = SEVERAL_KEYED,
 	.joins = true,
-	.refuses = GIVEN_TABLE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_ANNOTATE | GIVEN_UNIT |
-		   GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
+	.takes = GIVEN_OF_CHAINS | GIVEN_ATTRIBUTED | GIVEN_ROOT | GIVEN_TOP,
 	.write = write_json,
 };

@@ -301,6 +301,6 @@ const struct format format_objects = {
 	.wants_timelines = true,
 	.blocked_only = true,
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_OF_CHAINS | GIVEN_BY_NAME | GIVEN_REQUESTS,
+	.takes = GIVEN_OF_WAITS | GIVEN_OF_TABLES | GIVEN_BY_OBJECT,
 	.write = write_objects,
 };

@@ -600,8 +600,6 @@ const struct format format_perfetto = {
 	.summary = "a trace for the Perfetto UI",
 	.wants_timelines = true,
 	.binary = true,
-	.refuses = GIVEN_TABLE | GIVEN_DEPTH | GIVEN_MODE | GIVEN_NO_ENDS | GIVEN_PLAIN_ENDS |
-		   GIVEN_NO_DELIM | GIVEN_ANNOTATE | GIVEN_BLOCKED_STACKS | GIVEN_UNIT | GIVEN_TOP |
-		   GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
+	.takes = GIVEN_OF_WAITS | GIVEN_REQUESTS | GIVEN_STACKS | GIVEN_OBJECTS,
 	.write = write_perfetto,
 };

@@ -277,6 +277,6 @@ const struct format format_pprof = {
 	.wants_timelines = true,
 	.binary = true,
 	.running = true,
-	.refuses = GIVEN_TABLE | GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME,
+	.takes = GIVEN_OF_CHAINS | GIVEN_ATTRIBUTED | GIVEN_WRITTEN | GIVEN_TOP,
 	.write = write_pprof,
 };

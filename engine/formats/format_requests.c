@@ -581,7 +581,7 @@ const struct format format_requests = {
 	.wants_cpus = true,
 	.blocked_only = true,
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_OF_CHAINS | GIVEN_BY_NAME | GIVEN_WITHIN | GIVEN_NO_IDLE | GIVEN_STATE |
-		   GIVEN_OF_OBJECTS,
+	.takes = GIVEN_OF_THREADS | GIVEN_NATIVE | GIVEN_NO_KTHREADS | GIVEN_ENDED | GIVEN_WAIT |
+		 GIVEN_REQUESTS | GIVEN_OF_TABLES,
 	.write = write_requests,
 };

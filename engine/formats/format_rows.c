@@ -145,7 +145,7 @@ const struct format format_rows = {
 	.rows = true,
 	.running = true,
 	.several = SEVERAL_ADDED,
-	.refuses = ROWS_REFUSE,
+	.takes = ROWS_TAKE,
 	.write = write_rows,
 };
 
@@ -159,6 +159,6 @@ const struct format format_rowbinary = {
 	.one_table = true,
 	.running = true,
 	.several = SEVERAL_ADDED,
-	.refuses = ROWS_REFUSE,
+	.takes = ROWS_TAKE,
 	.write = write_binary,
 };

@@ -369,6 +369,6 @@ const struct format format_sqlite = {
 	.database = true,
 	.running = true,
 	.several = SEVERAL_ADDED,
-	.refuses = ROWS_REFUSE,
+	.takes = ROWS_TAKE,
 	.write = write_sqlite,
 };

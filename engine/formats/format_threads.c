@@ -380,6 +380,6 @@ const struct format format_threads = {
 	.wants_timelines = true,
 	.wants_cpus = true,
 	.several = SEVERAL_HEADED,
-	.refuses = GIVEN_OF_CHAINS | GIVEN_BY_NAME | GIVEN_REQUESTS,
+	.takes = GIVEN_OF_WAITS | GIVEN_OF_TABLES,
 	.write = write_threads,
 };

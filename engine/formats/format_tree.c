@@ -312,7 +312,6 @@ const struct format format_tree = {
 	.wants_cpus = true,
 	.several = SEVERAL_HEADED,
 	.joins = true,
-	.refuses = GIVEN_TABLE | GIVEN_ANNOTATE | GIVEN_NO_ENDS | GIVEN_NO_DELIM | GIVEN_VIEW |
-		   GIVEN_BY_NAME | GIVEN_WHO_RAN | GIVEN_FOLD_REPEATS,
+	.takes = GIVEN_OF_CHAINS | GIVEN_ATTRIBUTED | GIVEN_TOP | GIVEN_UNIT,
 	.write = write_tree,
 };

@@ -30,9 +30,9 @@ struct row_column {
 #define ROW_COLUMNS_MAX 20
 
 /* Options without a meaning for these formats. */
-#define ROWS_REFUSE                                                                               \
-	(GIVEN_TABLE | GIVEN_UNIT | GIVEN_VIEW | GIVEN_BY_NAME | GIVEN_NO_ENDS | GIVEN_NO_DELIM | \
-	 GIVEN_WHO_RAN)
+#define ROWS_TAKE                                                                               \
+	(GIVEN_OF_CHAINS | GIVEN_ATTRIBUTED | GIVEN_ANNOTATE | GIVEN_FOLD_REPEATS | GIVEN_TOP | \
+	 GIVEN_BUCKET)
 
 struct row_table_shape {
 	const char *name;

@@ -45,7 +45,7 @@ static void put_texts(FILE *out, const char *option, const char **texts, size_t 
 	}
 }
 
-static void put_flag(FILE *out, const struct options *o, unsigned int given, const char *text)
+static void put_flag(FILE *out, const struct options *o, uint64_t given, const char *text)
 {
 	if (o->given & given)
 		fprintf(out, " <code>%s</code>", text);
@@ -71,8 +71,8 @@ static void put_states(FILE *out, const struct options *o)
 /* The filters, and how chains were followed. */
 static void put_filters(FILE *out, const struct options *o)
 {
-	const unsigned int choosing = GIVEN_WHO | GIVEN_WITHIN | GIVEN_RANGE | GIVEN_WAIT |
-				      GIVEN_STATE | GIVEN_NO_KTHREADS | GIVEN_NO_IDLE;
+	const uint64_t choosing = GIVEN_WHO | GIVEN_WITHIN | GIVEN_RANGE | GIVEN_WAIT |
+				  GIVEN_STATE | GIVEN_NO_KTHREADS | GIVEN_NO_IDLE;
 
 	fputs("<div><dt>Waits shown</dt><dd>", out);
 	if (!(o->given & choosing) && !o->command)

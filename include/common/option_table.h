@@ -33,9 +33,9 @@ struct option_row {
 	 * does not matter; or -EINVAL or -ENOMEM, with a line in s->why or, for a general one, "".
 	 */
 	int (*set)(struct setting *s, const char *value);
-	size_t at;	  /* offset of s->member; 0: set knows */
-	const char *help; /* each line has room for 53 characters; NULL: not in the help */
-	unsigned int given;
+	size_t at;	   /* offset of s->member; 0: set knows */
+	const char *help;  /* each line has room for 53 characters; NULL: not in the help */
+	uint64_t given;	   /* a bit for the program: which options were given */
 	const void *range; /* for set */
 };
 
