@@ -65,12 +65,11 @@ struct format {
 	bool wants_cpus;   /* shows who had the CPU, also without --who-ran */
 	bool binary;	   /* not for a terminal */
 	bool database;	   /* opens the file of --output itself, and adds to what it has */
-	bool rows;	   /* of the tables in row_tables.h: takes --table and --bucket */
 	bool one_table;	   /* of these: --table has to say which */
 	bool running;	   /* shows running time, too (--state running) */
 	bool blocked_only; /* shows blocked time only: --state with other parts is bad usage */
 	enum format_several several;
-	bool joins;	      /* of several traces it shows what one machine did for another one */
+	bool joins;	/* of several traces it shows what one machine did for another one */
 	uint64_t takes; /* GIVEN_*, or-ed: all other options are bad usage here */
 	/*
 	 * Writes the result to out (NULL: database). Returns 0 or a negative errno; -ECANCELED: it

@@ -365,7 +365,6 @@ const struct format format_sqlite = {
 	.summary = "these tables, added to the SQLite database that -o names",
 	.wants_timelines = true,
 	.wants_cpus = true,
-	.rows = true,
 	.database = true,
 	.running = true,
 	.several = SEVERAL_ADDED,
