@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "common/xalloc.h"
 #include "scope.h"
 
 /*
@@ -39,31 +40,34 @@ static void find_command(struct path *p, const struct timelines *tl, const struc
 	}
 }
 
-/* Whether the command that was recorded started it. */
-static bool is_of_command(const struct timelines *tl, uint32_t thread)
+/*
+ * Which threads the command that was recorded started, to be freed. A thread is numbered after the
+ * one that started it.
+ */
+static bool *find_commands(const struct timelines *tl)
 {
-	uint32_t command = trace_info(timelines_trace(tl))->command_tgid;
+	uint32_t command = trace_info(timelines_trace(tl))->command_tgid, n = timelines_threads(tl);
+	bool *is_its = xcalloc((size_t)n + 1, sizeof(*is_its));
 
-	for (; command && thread < timelines_threads(tl);
-	     thread = timelines_thread(tl, thread)->parent)
-		if (timelines_thread(tl, thread)->tgid == command)
-			return true;
-	return false;
+	for (uint32_t i = 0; i < n && command; i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		is_its[i] = th->tgid == command || (th->parent < n && is_its[th->parent]);
+	}
+	return is_its;
 }
 
-static bool is_better(const struct timelines *tl, const struct path *p, const struct path *than)
+static bool is_better(const bool *is_commands, const struct path *p, const struct path *than)
 {
-	bool ours = is_of_command(tl, p->thread);
-
-	if (than->from_ns < than->to_ns && ours != is_of_command(tl, than->thread))
-		return ours;
+	if (than->from_ns < than->to_ns && is_commands[p->thread] != is_commands[than->thread])
+		return is_commands[p->thread];
 	return p->to_ns - p->from_ns > than->to_ns - than->from_ns;
 }
 
 static void find_named(struct path *p, const struct timelines *tl, const struct options *o)
 {
 	uint32_t n = timelines_threads(tl);
-	bool *is_in, answers = false;
+	bool *is_in, *is_commands = find_commands(tl), answers = false;
 
 	scope_find(&is_in, tl, o);
 	for (uint32_t i = 0; i < n; i++) {
@@ -72,13 +76,14 @@ static void find_named(struct path *p, const struct timelines *tl, const struct 
 
 		cut_to_range(&this, tl, o);
 		if (is_in[i] && (o->tids.n || th->tid == th->tgid) && this.from_ns < this.to_ns &&
-		    is_better(tl, &this, p))
+		    is_better(is_commands, &this, p))
 			*p = this;
 	}
 	for (uint32_t i = n; i < timelines_clients_end(tl); i++)
 		answers |= is_in[i];
 	if (answers)
 		*p = (struct path) { .thread = 0 };
+	free(is_commands);
 	free(is_in);
 }
 

@@ -22,21 +22,39 @@ bool process_is_called(const char *process, uint32_t id, const char *name)
 	       (!strncmp(process, name, len) && !strcmp(name + len, with_id));
 }
 
-/* True if the process of the thread has, or had, one of the names. */
-static bool has_name(const struct timelines *tl, const struct processes *p, uint32_t thread,
-		     const struct path_list *names)
+/* Processes that are chosen by -p or --tree-of. */
+struct chosen {
+	const struct process_list *list;
+	struct id_list own; /* ids that they have in their PID namespaces */
+	uint8_t *named;	    /* by leader: NOT_ASKED, or whether it has a name of the list */
+};
+
+enum { NOT_ASKED, NO, YES };
+
+/* Whether it has, or had, one of the names. */
+static bool had_name(const struct timelines *tl, uint32_t leader, const struct path_list *names)
 {
 	const struct trace *t = timelines_trace(tl);
-	uint32_t leader = names->n ? process_leader(p, thread) : THREAD_NONE;
 
-	if (leader == THREAD_NONE)
-		return false;
 	for (uint32_t k = 0; k <= timelines_thread(tl, leader)->renames; k++)
 		for (size_t i = 0; i < names->n; i++)
 			if (process_is_called(trace_string(t, timelines_nth_name(tl, leader, k)),
 					      timelines_thread(tl, leader)->tid, names->paths[i]))
 				return true;
 	return false;
+}
+
+/* True if the process of the thread is called so: it may have many threads and many names. */
+static bool has_name(const struct timelines *tl, const struct processes *p, uint32_t thread,
+		     const struct chosen *c)
+{
+	uint32_t leader = c->named ? process_leader(p, thread) : THREAD_NONE;
+
+	if (leader == THREAD_NONE)
+		return false;
+	if (c->named[leader] == NOT_ASKED)
+		c->named[leader] = had_name(tl, leader, &c->list->names) ? YES : NO;
+	return c->named[leader] == YES;
 }
 
 /* Where the process is not known, the thread may at least be its leader. */
@@ -62,11 +80,11 @@ static bool has_own_id(const struct timelines *tl, const struct processes *p, ui
 	       id_list_has(l, timelines_thread(tl, leader)->own_id);
 }
 
-static bool in_list(const struct timelines *tl, const struct processes *p, uint32_t thread,
-		    const struct process_list *l, const struct id_list *own)
+static bool is_chosen(const struct timelines *tl, const struct processes *p, uint32_t thread,
+		      const struct chosen *c)
 {
-	return id_list_has(&l->ids, process_of(timelines_thread(tl, thread))) ||
-	       has_name(tl, p, thread, &l->names) || has_own_id(tl, p, thread, own);
+	return id_list_has(&c->list->ids, process_of(timelines_thread(tl, thread))) ||
+	       has_name(tl, p, thread, c) || has_own_id(tl, p, thread, &c->own);
 }
 
 /*
@@ -75,12 +93,12 @@ static bool in_list(const struct timelines *tl, const struct processes *p, uint3
  * client, which belongs to its server, after all.
  */
 static void mark_trees(const struct timelines *tl, const struct options *o,
-		       const struct processes *p, const struct id_list *own, bool *in)
+		       const struct processes *p, const struct chosen *trees, bool *in)
 {
 	for (uint32_t i = 0; i < timelines_clients_end(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
-		in[i] = in_list(tl, p, i, &o->trees, own) ||
+		in[i] = is_chosen(tl, p, i, trees) ||
 			(o->command && process_of(th) == o->command && th->parent == THREAD_NONE) ||
 			(th->parent != THREAD_NONE && in[th->parent]);
 	}
@@ -90,12 +108,21 @@ static void mark_trees(const struct timelines *tl, const struct options *o,
  * The ids of a list that no process of the machine has, or all if control groups are chosen as
  * well: they may mean processes of other PID namespaces, which know themselves by these.
  */
-static void find_own_ids(const struct timelines *tl, const struct options *o,
-			 const struct process_list *l, struct id_list *own)
+static void choose(struct chosen *c, const struct timelines *tl, const struct options *o,
+		   const struct process_list *l)
 {
+	*c = (struct chosen) { .list = l };
 	for (size_t i = 0; i < l->ids.n; i++)
 		if (o->groups.n || !has_process(tl, l->ids.ids[i]))
-			id_list_add(own, l->ids.ids[i]);
+			id_list_add(&c->own, l->ids.ids[i]);
+	if (l->names.n)
+		c->named = xcalloc((size_t)timelines_clients_end(tl) + 1, 1);
+}
+
+static void choose_end(struct chosen *c)
+{
+	free(c->own.ids);
+	free(c->named);
 }
 
 static bool is_empty(const struct process_list *l)
@@ -106,25 +133,24 @@ static bool is_empty(const struct process_list *l)
 void scope_find(bool **out, const struct timelines *tl, const struct options *o)
 {
 	bool trees = o->command || !is_empty(&o->trees);
-	bool names = o->processes.names.n || o->trees.names.n;
-	struct id_list own[2] = { { .n = 0 }, { .n = 0 } }; /* of -p, of --tree-of */
+	struct chosen in_process, in_tree;
 	uint32_t n = timelines_clients_end(tl);
 	bool *in = xcalloc((size_t)n + 1, sizeof(*in));
 	struct processes *p = NULL;
 
 	*out = NULL;
-	find_own_ids(tl, o, &o->processes, &own[0]);
-	find_own_ids(tl, o, &o->trees, &own[1]);
-	if (names || own[0].n || own[1].n)
+	choose(&in_process, tl, o, &o->processes);
+	choose(&in_tree, tl, o, &o->trees);
+	if (in_process.named || in_tree.named || in_process.own.n || in_tree.own.n)
 		processes_new(&p, tl);
 	if (trees)
-		mark_trees(tl, o, p, &own[1], in);
+		mark_trees(tl, o, p, &in_tree, in);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(tl, i);
 
 		/* Trees and processes add up; -t narrows them down. */
 		if (!is_empty(&o->processes))
-			in[i] |= in_list(tl, p, i, &o->processes, &own[0]);
+			in[i] |= is_chosen(tl, p, i, &in_process);
 		else if (!trees)
 			in[i] = true;
 		if ((o->tids.n && !id_list_has(&o->tids, th->tid)) ||
@@ -132,7 +158,7 @@ void scope_find(bool **out, const struct timelines *tl, const struct options *o)
 			in[i] = false;
 	}
 	processes_free(p);
-	free(own[0].ids);
-	free(own[1].ids);
+	choose_end(&in_process);
+	choose_end(&in_tree);
 	*out = in;
 }

@@ -72,6 +72,38 @@ static inline void write_as(const struct format *f, struct format_input in, stru
 	fclose(out);
 }
 
+/* The first screen as JSON, and that of what is called as the first thread and the first endpoint
+ * are. */
+static inline void write_screen(const struct format *f, struct format_input in, struct options o)
+{
+	const struct timelines *tl = in.timelines;
+	const struct request_endpoint *e;
+	const char *name = "";
+	struct options own;
+	char why[128];
+	uint32_t n;
+
+	o.json = o.screen_json = true;
+	write_as(f, in, o, false);
+	if (timelines_threads(tl))
+		name = trace_string(in.trace, timelines_thread(tl, 0)->name);
+	if (*name) {
+		o.processes.names = (struct path_list) { &name, 1 };
+		write_as(f, in, o, false);
+		o.processes.names = (struct path_list) { NULL, 0 };
+	}
+	e = timelines_endpoints(tl, &n);
+	name = n ? trace_string(in.trace, e->name) : "";
+	/* As an expression it would be the C library that is tried. */
+	if (!*name || strpbrk(name, "\{}()[]*+?|^$"))
+		return;
+	options_init(&own);
+	must(!regex_list_add(&own.endpoints, name, why, sizeof(why)), "an expression");
+	o.endpoints = own.endpoints;
+	write_as(f, in, o, true);
+	options_free(&own);
+}
+
 /* All formats, of the waits of threads and of requests. */
 static inline void write_all(const struct trace *t, const struct options *o)
 {
@@ -86,6 +118,8 @@ static inline void write_all(const struct trace *t, const struct options *o)
 		write_as(f, in, *o, false);
 		if (!(f->refuses & GIVEN_REQUESTS))
 			write_as(f, in, *o, true);
+		if (!strcmp(f->name, "causes"))
+			write_screen(f, in, *o);
 	}
 	timelines_free(timelines);
 }
