@@ -258,23 +258,33 @@ watch_memory() {
 }
 
 # As the service is: in a session of its own, in control groups with its limits, with no more capabilities (but those
-# that --java-maps needs), with a file system that it cannot change but for its traces, and no devices. What the unit
-# has by seccomp is not done here.
+# that --java-maps needs), with a file system that it cannot change but for its traces, and no devices. What it
+# refuses by SystemCallFilter is refused here, but chroot(2) with --java-maps; not what it has by seccomp of arguments.
 unit=$here/docs/systemd/chaincap-every.service
 set_of() { sed -n "s/^$1=//p" "$unit" | tr '\n' ' '; }
 number_of() { set_of "$1" | tr -d ' '; }
 caps=$(set_of CapabilityBoundingSet | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g; s/,*$//')
 case " $* " in *" --java-maps "*) caps="$caps,+sys_chroot,+kill" ;; esac
+# Its sets of system calls by systemd's own list, by their numbers on this machine.
+forbid=''
+if command -v systemd-analyze >/dev/null && [ -x "$O/forbid" ]; then
+	# shellcheck disable=SC2046 # a list
+	calls=$(systemd-analyze --no-pager syscall-filter $(set_of SystemCallFilter | tr -d '~') | sed -n 's/^ \{1,\}\([a-z_0-9]*\)$/\1/p' | sort -u)
+	case " $* " in *" --java-maps "*) calls=$(echo "$calls" | grep -vx chroot) ;; esac
+	numbers=$({ echo '#include <sys/syscall.h>' && echo "$calls" | sed 's/^/NUMBER SYS_/'; } | cc -E -P - |
+		sed -n 's/^NUMBER \([0-9][0-9]*\)$/\1/p' | sort -un | paste -s -d, -)
+	forbid="$O/forbid 1 $numbers"
+fi
 cat >"$dir/unit.sh" <<'END'
-limit=$1 groups=$2 caps=$3 traces=$4
-shift 4
+limit=$1 groups=$2 caps=$3 traces=$4 forbid=$5
+shift 5
 [ "$(ulimit -Hn)" = unlimited ] || [ "$(ulimit -Hn)" -ge "$limit" ] || limit=$(ulimit -Hn)
 ulimit -n "$limit" -c 0 -l unlimited
 for group in $groups; do echo $$ >"$group/cgroup.procs"; done
 mount --bind "$traces" "$traces" && mount -o remount,bind,ro / && mount -t tmpfs -o mode=755 none /dev || exit
 for device in null zero urandom; do mknod -m 666 /dev/$device c 1 $(case $device in null) echo 3 ;; zero) echo 5 ;; *) echo 9 ;; esac); done
 mount -o remount,ro /dev
-exec setpriv --no-new-privs --bounding-set "-all,$caps" "$@"
+exec $forbid setpriv --no-new-privs --bounding-set "-all,$caps" "$@"
 END
 group='' groups='' peak=''
 if [ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ]; then
@@ -292,7 +302,7 @@ elif grep -qsw memory /sys/fs/cgroup/cgroup.subtree_control; then
 	number_of TasksMax >"$group/pids.max"
 fi
 mkdir "$dir/traces"
-setsid unshare -m --propagation slave bash "$dir/unit.sh" "$(number_of LimitNOFILE)" "$groups" "$caps" "$dir/traces" "$O/chaincap" -v "$@" -o "$dir/traces" 2>"$dir/said" &
+setsid unshare -m --propagation slave bash "$dir/unit.sh" "$(number_of LimitNOFILE)" "$groups" "$caps" "$dir/traces" "$forbid" "$O/chaincap" -v "$@" -o "$dir/traces" 2>"$dir/said" &
 recorder=$!
 started="$started $recorder"
 watch_memory &
@@ -315,6 +325,7 @@ chmod 666 "$dir/attacked"
 as_stranger sh "$dir/attack.sh" $recorder "$dir/attacked"
 
 sleep "$seconds"
+filter=$(sed -n 's/^Seccomp:[[:space:]]*//p' /proc/$recorder/status 2>/dev/null || true)
 # The file is not complete yet: the end writes it.
 end_before=$(date +%s)
 status=0
@@ -344,6 +355,11 @@ number=$(echo $traces | wc -w)
 grep -E "^chaincap: ([0-9]+ (events|records)|readers|recorder)" "$dir/said" | tail -n 4
 grep -E "were not|are not known|lack |were cut|given up" "$dir/said" | sed 's/^chaincap: [0-9]* //' | sort | uniq -c | sort -rn | head -n 12
 holds "exit" $status test $status = 0
+if [ "$forbid" ]; then
+	holds "system calls that are refused as the unit does" "$(echo "$numbers" | tr ',' '\n' | wc -l)" test "$filter" = 2
+else
+	echo "no systemd-analyze, or no $O/forbid: system calls are not refused as the unit does"
+fi
 holds "traces" "$number" test "$number" -ge 1
 most=$(($(sort -n "$dir/kib" | tail -n 1 | cut -d' ' -f1) / 1024))
 holds "MiB of the recorder and its processes, of $memory" $most test $most -le $memory

@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define CALLS_MAX 16
+#define CALLS_MAX 256
 
 int main(int argc, char **argv)
 {
