@@ -669,6 +669,43 @@ static void print_classes(const struct format_input *in)
 	sums_free(&own);
 }
 
+/* Of a light recording: of how much of the blocked time of the chosen waits there are user stacks.
+ */
+static void print_stacked(const struct format_input *in)
+{
+	const struct timelines *tl = in->timelines;
+	uint64_t all_ns = 0, stacked_ns = 0;
+	struct wait_filter *f = NULL;
+	uint32_t i = 0, end = 0;
+	struct names *names;
+
+	if (!trace_info(in->trace)->light_ns)
+		return;
+	names_new(&names, tl, in->options);
+	wait_filter_new(&f, tl, in->options, names);
+	timelines_range(tl, false, &i, &end);
+	for (; i < end && !wait_filter_of_requests(f); i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		for (uint32_t k = 0; wait_filter_thread(f, i) && k < th->n_waits; k++) {
+			struct shown shown;
+			struct stack_pair stacks = timelines_pair(tl, th->waits[k].stack);
+			uint64_t ns;
+
+			if (!wait_filter_wait(f, i, &th->waits[k], &shown))
+				continue;
+			ns = shown.blocked_to_ns - shown.blocked_from_ns;
+			all_ns += ns;
+			stacked_ns += stacks.ustack || th->flags & THREAD_KTHREAD ? ns : 0;
+		}
+	}
+	if (all_ns)
+		fprintf(stderr, "user stacks for %.1f %% of the blocked time\n",
+			100 * (double)stacked_ns / (double)all_ns);
+	wait_filter_free(f);
+	names_free(names);
+}
+
 int print_summary(const char *name, const struct format_input *in)
 {
 	int err;
@@ -683,6 +720,7 @@ int print_summary(const char *name, const struct format_input *in)
 		print_command(in->timelines, in->options);
 	if (in->totals && in->totals->known)
 		print_totals(&in->totals->sums, in->timelines, in->options->no_idle);
+	print_stacked(in);
 	/* On a screen there are more important things. */
 	if (!in->options->columns)
 		print_classes(in);

@@ -79,6 +79,7 @@ enum chainlog_info_tag {
 	CHAINLOG_INFO_PARTS = 10,   /* v: bit 0 kernel stacks, bit 1 user stacks were recorded */
 	CHAINLOG_INFO_COMMAND = 11, /* v: process of the command that the recorder started */
 	CHAINLOG_INFO_AUX = 12,	    /* v: bit k: events of kind k of AUX_EVENTS are recorded */
+	CHAINLOG_INFO_LIGHT = 13,   /* v: sleeps shorter than this, ns, need not have user stacks */
 };
 
 /* Tags of the END block; all values are one varint. Without this block the trace was cut off. */

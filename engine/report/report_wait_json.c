@@ -65,7 +65,12 @@ uint32_t report_place(struct report_writer *w, uint32_t pair)
 		text_puts(&b, b.len ? ", for " : "for ");
 		text_puts(&b, names_text(names, object));
 	}
-	*string = 1 + report_string(w, names_adopt(names, b.len ? b.p : "[unknown stack]"));
+	if (!b.len) {
+		text_puts(&b, timelines_pair(w->r->in->timelines, pair).is_short
+				      ? "[short]"
+				      : "[unknown stack]");
+	}
+	*string = 1 + report_string(w, names_adopt(names, b.p));
 	text_free(&b);
 	return *string - 1;
 }

@@ -132,7 +132,8 @@ struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair)
 		p = &tl->pairs.at[pair];
 	}
 	stacks.kstack = p->a;
-	stacks.ustack = p->b;
+	stacks.is_short = p->b == TIMELINE_SHORT;
+	stacks.ustack = stacks.is_short ? 0 : p->b;
 	stacks.of_client = pair == tl->no_stacks;
 	return stacks;
 }

@@ -188,7 +188,11 @@ struct stack_pair {
 	uint32_t request; /* of a waker: the request whose end made it wake; 0: none */
 	bool not_sent;	  /* of a waker: what it received, and woke for, it had not sent */
 	bool of_client;	  /* there are no stacks: object is the endpoint that a client waits for */
+	bool is_short;	  /* no user stack, as the wait was too short (trace_info.light_ns) */
 };
+
+/* In place of a user stack's id in a pair: see stack_pair.is_short. */
+#define TIMELINE_SHORT UINT32_MAX
 
 /* A sleep that a later waking explains, and the sleep that this waking ended. */
 struct later_waking {

@@ -4,6 +4,7 @@
 
 #include "trace/event_stream.h"
 #include "base/cpus.h"
+#include "common/lower_bound.h"
 #include "common/xalloc.h"
 #include "request_clients.h"
 #include "timeline_private.h"
@@ -50,6 +51,96 @@ static void apply_ready(struct builder *b)
 		if (!lacks_ready(pairs, w->stack))
 			continue;
 		w->stack = pairs_id(pairs, TRACE_PAIR_OBJECT | note->object, w->stack);
+	}
+}
+
+/* ---- sleeps without user stacks -------------------------------------------------------------- */
+
+/* The pair with other stacks: all else that is known stays. */
+static uint32_t with_stacks(struct pairs *pairs, uint32_t pair, struct pair stacks)
+{
+	struct pair p = pair ? pairs->at[pair] : (struct pair) { 0 };
+
+	if (!(p.a & TRACE_PAIR_OBJECT))
+		return pairs_id(pairs, stacks.a, stacks.b);
+	return pairs_id(pairs, p.a, with_stacks(pairs, p.b, stacks));
+}
+
+/* The stacks in a pair. */
+static struct pair stacks_in(const struct pairs *pairs, uint32_t pair)
+{
+	while (pair && pairs->at[pair].a & TRACE_PAIR_OBJECT)
+		pair = pairs->at[pair].b;
+	return pair ? pairs->at[pair] : (struct pair) { 0 };
+}
+
+/* The sleep in which the thread was then, or that ended then; NULL: none. */
+static struct wait *sleep_at(const struct thread *th, uint64_t ns)
+{
+	size_t at = LOWER_BOUND(i, th->n_waits, th->waits[i].wake_ns < ns);
+	struct wait *w = at < th->n_waits ? &th->waits[at] : NULL;
+
+	return w && w->kind == WAIT_SLEEP && w->out_ns < ns ? w : NULL;
+}
+
+/* Gives sleeps the stacks that were told later: those that their switch-outs have not. */
+static void apply_slept(struct builder *b)
+{
+	struct pairs *pairs = trace_cursor_pairs(b->cursor);
+
+	for (size_t i = 0; i < b->n_slept; i++) {
+		const struct slept_note *note = &b->slept[i];
+		struct wait *w = sleep_at(&b->tl->threads[note->thread], note->ns);
+		struct pair told = pairs->at[note->pair], had;
+		uint32_t object;
+
+		if (!w)
+			continue;
+		had = stacks_in(pairs, w->stack);
+		told.b = had.b ? had.b : told.b;
+		if (had.a) {
+			told.a = had.a;
+			w->stack = with_stacks(pairs, w->stack, told);
+			continue;
+		}
+		/* Its kernel stack may contradict what the call was for. */
+		object = w->stack && pairs->at[w->stack].a & TRACE_PAIR_OBJECT
+				 ? pairs->at[w->stack].a & ~TRACE_PAIR_OBJECT
+				 : 0;
+		w->stack =
+			trace_cursor_pair_for(b->cursor, object, pairs_id(pairs, told.a, told.b));
+	}
+}
+
+/* The pair of a sleep, or of its waker, without a user stack, as that was too short. */
+static uint32_t as_short(struct timelines *tl, uint32_t thread, uint32_t pair)
+{
+	struct pair stacks = stacks_in(&tl->pairs, pair);
+
+	if (stacks.b || tl->threads[thread].flags & THREAD_KTHREAD)
+		return pair;
+	stacks.b = TIMELINE_SHORT;
+	return with_stacks(&tl->pairs, pair, stacks);
+}
+
+/* Marks what has no user stack as the sleep is too short for that. */
+static void mark_short(struct timelines *tl)
+{
+	const struct trace_info *info = trace_info(tl->trace);
+
+	if (info->parts == TRACE_PARTS_KERNEL)
+		return;
+	for (uint32_t i = 0; info->light_ns && i < tl->n_threads; i++) {
+		for (uint32_t k = 0; k < tl->threads[i].n_waits; k++) {
+			struct wait *w = &tl->threads[i].waits[k];
+
+			if (w->kind != WAIT_SLEEP || w->flags & WAIT_NEW ||
+			    w->wake_ns - w->out_ns >= info->light_ns)
+				continue;
+			w->stack = as_short(tl, i, w->stack);
+			if (w->waker < THREAD_IDLE)
+				w->waker_stack = as_short(tl, w->waker, w->waker_stack);
+		}
 	}
 }
 
@@ -150,11 +241,13 @@ static void finish(struct builder *b)
 		stolen_time_free(tl->steal);
 		tl->steal = NULL;
 	}
+	apply_slept(b);
 	/* They are the timelines' from here on. */
 	pairs = trace_cursor_pairs(b->cursor);
 	tl->pairs = *pairs;
 	*pairs = (struct pairs) { .n = 0 };
 	apply_ready(b);
+	mark_short(tl);
 	request_clients_make(tl);
 }
 
@@ -229,6 +322,7 @@ static int build(struct timelines **out, const struct trace *t, bool with_cpus)
 	free(b.cpus);
 	free(b.loss_ns);
 	free(b.ready);
+	free(b.slept);
 	table_free(&b);
 	if (err)
 		timelines_free(b.tl);

@@ -341,6 +341,14 @@ static void handle_unthrottled(struct builder *b, uint32_t thread, const struct 
 	throttles_add(&b->tl->throttles, &t);
 }
 
+static void handle_wait_stacks(struct builder *b, uint32_t thread, const struct event *ev)
+{
+	if (!ev->pair)
+		return;
+	XGROW(b->slept, b->n_slept, b->cap_slept);
+	b->slept[b->n_slept++] = (struct slept_note) { ev->time_ns, thread, ev->pair };
+}
+
 static void handle_aux_lost(struct builder *b, const struct event *ev)
 {
 	uint64_t last_ns = ev->lost.last_ns;
@@ -381,6 +389,9 @@ static void handle_threads_aux(struct builder *b, uint32_t i, const struct event
 		break;
 	case EVENT_WORK:
 		handle_work(b, i, ev);
+		break;
+	case EVENT_WAIT_STACKS:
+		handle_wait_stacks(b, i, ev);
 		break;
 	case EVENT_QUEUE:
 		state_queued(b, i, ev->time_ns,

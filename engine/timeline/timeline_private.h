@@ -112,6 +112,12 @@ struct ready_note {
 	struct tcp_timer timer; /* which 0: none */
 };
 
+/* A thread slept with these stacks, if its switch-out had none, at that time. */
+struct slept_note {
+	uint64_t ns;
+	uint32_t thread, pair;
+};
+
 /* The kernel gives no tid above PID_MAX_LIMIT, which is TID_PAGED. */
 #define TID_PAGE 4096u
 #define TID_PAGES 1024u
@@ -139,6 +145,8 @@ struct builder {
 	size_t cap_renames;
 	struct ready_note *ready;
 	size_t n_ready, cap_ready;
+	struct slept_note *slept;
+	size_t n_slept, cap_slept;
 };
 
 /* ---- thread_table.c ---- */

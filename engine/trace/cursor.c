@@ -379,12 +379,7 @@ static uint8_t stack_says(struct trace_cursor *c, uint32_t kstack)
 	return c->stack_says[kstack];
 }
 
-/*
- * The pair with the object that was found for it, if any: by the arguments of a call, or as the
- * file of a page fault. By its stack the thread may not sleep in that (chain-semantics, section
- * 10), but for RCU, or for what is not known: then the pair itself.
- */
-static uint32_t with_object(struct trace_cursor *c, uint32_t object, uint32_t pair)
+uint32_t trace_cursor_pair_for(struct trace_cursor *c, uint32_t object, uint32_t pair)
 {
 	uint32_t kstack = pair ? c->pairs.at[pair].a : 0;
 	uint8_t says = stack_says(c, kstack);
@@ -408,7 +403,7 @@ static void pair_threads(struct trace_cursor *c)
 		uint32_t pair = stacks ? pairs_id(&c->pairs, th->kstack, th->ustack) : 0;
 
 		if (pair || (th->object && !stacks))
-			pair = with_object(c, th->object, pair);
+			pair = trace_cursor_pair_for(c, th->object, pair);
 		c->thread_pairs[i] = pair;
 	}
 }
@@ -495,7 +490,7 @@ static int join_switch(struct trace_cursor *c, const struct event *ev, struct la
 	    !(stack_says(c, ev->kstack) & SAYS_RCU))
 		return 0;
 	c->given = *ev;
-	c->given.pair = with_object(c, 0, ev->pair);
+	c->given.pair = trace_cursor_pair_for(c, 0, ev->pair);
 	last->tid = 0; /* it has one object */
 	return c->given.pair ? 1 : -ENOMEM;
 }
@@ -520,7 +515,7 @@ static int join_act(struct trace_cursor *c, const struct event *ev, struct last_
 		return 1;
 	c->given.tid = last->tid;
 	c->given.other = last->pair;
-	c->given.pair = with_object(c, ev->awaited.object, last->pair);
+	c->given.pair = trace_cursor_pair_for(c, ev->awaited.object, last->pair);
 	last->tid = 0; /* it has one object */
 	return c->given.pair ? 1 : -ENOMEM;
 }

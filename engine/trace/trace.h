@@ -83,6 +83,8 @@ struct trace_stack {
 	enum chainlog_stack_end end;
 };
 
+#define TRACE_PARTS_KERNEL 1u /* of trace_info.parts: no user stacks were recorded */
+
 struct trace_info {
 	const char *host, *release, *arch, *options, *tool; /* "" when not said */
 	uint32_t cpus;
@@ -94,6 +96,7 @@ struct trace_info {
 	uint32_t parts;
 	uint32_t command_tgid; /* of the command that the recorder started; 0: none */
 	uint32_t aux;	       /* bit k: events of kind k of AUX_EVENTS were recorded */
+	uint64_t light_ns;     /* sleeps shorter than this need not have user stacks */
 	bool complete;	       /* the END block was there */
 	uint64_t events, lost; /* in the blocks read */
 	uint64_t kernel_events, sideband_lost; /* as the END block says; 0 if cut off */
@@ -250,6 +253,12 @@ int trace_cursor_error(const struct trace_cursor *c);
 #define TRACE_PAIR_REQUEST (3u << 30)
 #define TRACE_PAIR_IDS (1u << 30) /* objects and requests with pairs have smaller numbers */
 struct pairs *trace_cursor_pairs(struct trace_cursor *c);
+/*
+ * The pair with the object that was found for it, 0: none: by the arguments of a call, or as the
+ * file of a page fault. By its stack the thread may not sleep in that (chain-semantics, section
+ * 10), but for RCU, or for what is not known: then the pair itself.
+ */
+uint32_t trace_cursor_pair_for(struct trace_cursor *c, uint32_t object, uint32_t pair);
 /* The pair id of the i-th of trace_threads(); 0 none. */
 uint32_t trace_cursor_thread_pair(const struct trace_cursor *c, size_t i);
 void trace_cursor_free(struct trace_cursor *c);

@@ -222,6 +222,7 @@ static int load_info(struct trace *t, const struct block *b)
 	t->info.parts = clamp32(v[CHAINLOG_INFO_PARTS]);
 	t->info.command_tgid = clamp32(v[CHAINLOG_INFO_COMMAND]);
 	t->info.aux = clamp32(v[CHAINLOG_INFO_AUX]);
+	t->info.light_ns = v[CHAINLOG_INFO_LIGHT];
 	return err;
 }
 

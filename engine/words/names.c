@@ -286,6 +286,7 @@ struct shown_stack names_shown_stack(const struct names *n, uint32_t pair, uint3
 	if (with_user)
 		s.user = trace_stack(n->trace, p.ustack);
 	s.unknown = !s.kernel.n && !s.user.n && !p.of_client;
+	s.is_short = p.is_short && with_user && n->options->user;
 	s.cut = s.user.n && s.user.end > CHAINLOG_STACK_WHOLE;
 	if (!n->options->kernel)
 		s.kernel.n = 0;
@@ -355,6 +356,14 @@ static void put_objects(struct names *n, struct shown_objects what, struct frame
 		to.put(to.arg, names_object(n, what.ready, in_full), NULL);
 }
 
+static void put_user_part(struct names *n, struct shown_stack s, enum order order, const char *mark,
+			  struct frame_sink to)
+{
+	if (s.is_short)
+		put_name(n, "[short]", mark, to);
+	put_frames(n, s.user, order, mark, to);
+}
+
 /*
  * ROOT_FIRST begins with the user part, LEAF_FIRST with the kernel part. what: the objects that the
  * stack waits for, which stand between the two parts.
@@ -364,21 +373,21 @@ static void put_stack(struct names *n, struct shown_stack s, struct shown_object
 		      struct frame_sink to)
 {
 	if (s.unknown) {
-		put_name(n, "[unknown stack]", kernel_mark, to);
+		put_name(n, s.is_short ? "[short]" : "[unknown stack]", kernel_mark, to);
 		put_objects(n, what, to);
 		return;
 	}
-	if (order == ROOT_FIRST)
-		put_frames(n, s.user, order, user_mark, to);
-	else
+	if (order == LEAF_FIRST)
 		put_frames(n, s.kernel, order, kernel_mark, to);
+	else
+		put_user_part(n, s, order, user_mark, to);
 	put_objects(n, what, to);
-	if (s.kernel.n && (s.user.n || what.object))
+	if (s.kernel.n && (s.user.n || s.is_short || what.object))
 		put_delimiter(n, "-", to);
-	if (order == ROOT_FIRST)
-		put_frames(n, s.kernel, order, kernel_mark, to);
+	if (order == LEAF_FIRST)
+		put_user_part(n, s, order, user_mark, to);
 	else
-		put_frames(n, s.user, order, user_mark, to);
+		put_frames(n, s.kernel, order, kernel_mark, to);
 }
 
 void names_put_own_stack(struct names *n, uint32_t pair, struct frame_sink to)
@@ -566,7 +575,9 @@ static void write_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, 
 		fputs(s.cut ? " < ?" : "", out);
 	}
 	if (!shown)
-		fputs("an unknown place (no stack)", out);
+		fputs(s.is_short ? "a place that is not known (a short wait)"
+				 : "an unknown place (no stack)",
+		      out);
 }
 
 uint32_t names_stack(struct names *n, uint32_t pair, uint32_t kernel_frames, bool with_user)

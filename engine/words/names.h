@@ -117,8 +117,9 @@ bool names_full_objects(const struct names *n);
 /* What is shown of a stack: cut to the frames that count, and to what -K and -U leave. */
 struct shown_stack {
 	struct trace_stack kernel, user;
-	bool cut;     /* the user's part shown has callers that were not found */
-	bool unknown; /* nothing was recorded, or nothing of it counts */
+	bool cut;      /* the user's part shown has callers that were not found */
+	bool unknown;  /* nothing was recorded, or nothing of it counts */
+	bool is_short; /* see struct stack_pair */
 };
 
 /* kernel_frames: how many of the kernel's count, from the leaf; with_user: the user's count. */

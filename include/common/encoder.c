@@ -267,6 +267,8 @@ int encoder_info(struct encoder *e, const struct chainlog_info *i)
 	p = put_number(p, CHAINLOG_INFO_PARTS, i->parts);
 	if (i->aux)
 		p = put_number(p, CHAINLOG_INFO_AUX, i->aux);
+	if (i->light_ns)
+		p = put_number(p, CHAINLOG_INFO_LIGHT, i->light_ns);
 	p = chainlog_finish_block(CHAINLOG_BLOCK_INFO, NULL, 0, body, (size_t)(p - body), &len);
 	return encoder_give(e, p, len);
 }

@@ -38,6 +38,7 @@ struct chainlog_info {
 	uint32_t command_tgid; /* 0: the recorder started none */
 	uint32_t parts;	       /* bit 0 kernel stacks, bit 1 user stacks were recorded */
 	uint32_t aux;	       /* bit k: kind k of AUX_EVENTS; not written if 0 */
+	uint64_t light_ns;     /* sleeps shorter than this need not have user stacks */
 };
 
 struct encoder_thread {

@@ -158,12 +158,14 @@ static struct synth *requests(void)
 				   .ustack = "answer;serve%/srv/a.py:7;eval@python;main" };
 	struct synth *m = synth_new();
 
-	synth_info(m, &(struct chainlog_info) { .cpus = 2, .aux = 1u << CHAINLOG_REQUEST });
+	synth_info(m, &(struct chainlog_info) {
+			      .cpus = 2, .aux = 1u << CHAINLOG_REQUEST, .light_ns = 1000 });
 	synth_switch(m, 0, 10, 0, 'R', 10, "");
 	synth_switch(m, 1, 10, 0, 'R', 11, "");
 	synth_request(m, 0, 60, 10, &r);
 	synth_not_sent(m, 0, 60, 10);
 	synth_tcp_timer(m, 0, 60, 10, CHAINLOG_TCP_RETRANSMIT, 20, 50);
+	synth_slept_at(m, 1, 60, 11, "schedule;read", "read;main");
 	synth_work(m, 1, 60, 11, 1, 10, 20, "queue_work", "write;main");
 	synth_stream(m, 0, 60, 10, UINT32_MAX, 4711, "10.0.0.1:40000<10.0.0.2:80");
 	r.connection = 2;

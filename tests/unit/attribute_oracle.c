@@ -87,7 +87,7 @@ static void shrink(struct schedule *s, struct oracle_asked asked)
 }
 
 /* What is added to a schedule. */
-enum extra { NOTHING, SAMPLES, CODE, DISKS, TRIES, REQUESTS, LOOPS, GROUPS, NAPS };
+enum extra { NOTHING, SAMPLES, CODE, DISKS, TRIES, REQUESTS, LOOPS, GROUPS, NAPS, LIGHT };
 
 static void schedules_agree(enum schedule_kind kind, enum extra extra)
 {
@@ -130,6 +130,8 @@ static void schedules_agree(enum schedule_kind kind, enum extra extra)
 			schedule_requests(s, kind == SCHEDULE_LOSSY);
 		if (extra == LOOPS && seed % 2)
 			schedule_tries(s);
+		if (extra == LIGHT)
+			schedule_light(s);
 		if (asked.fold_repeats)
 			schedule_share_name(s);
 		script = schedule_script(s);
@@ -226,6 +228,14 @@ static void on_schedules_with_pauses(void **state)
 	schedules_agree(SCHEDULE_DAMAGED, NAPS);
 }
 
+static void on_schedules_recorded_light(void **state)
+{
+	(void)state;
+	schedules_agree(SCHEDULE_WHOLE, LIGHT);
+	schedules_agree(SCHEDULE_LOSSY, LIGHT);
+	schedules_agree(SCHEDULE_DAMAGED, LIGHT);
+}
+
 static void on_schedules_with_control_groups(void **state)
 {
 	(void)state;
@@ -301,6 +311,7 @@ int main(void)
 		cmocka_unit_test(on_schedules_with_event_loops),
 		cmocka_unit_test(on_schedules_with_control_groups),
 		cmocka_unit_test(on_schedules_with_pauses),
+		cmocka_unit_test(on_schedules_recorded_light),
 		cmocka_unit_test(on_recorded_traces),
 		cmocka_unit_test(on_recorded_requests),
 	};

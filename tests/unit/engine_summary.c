@@ -156,6 +156,26 @@ TEST(what_the_recorder_took_is_said_too)
 		  "\nthe recorder took 0.000 s of the CPUs' time, 18.0 %\n");
 }
 
+/* A sleeps for 800 with stacks, B for 200 without. */
+TEST(of_how_much_a_light_recording_has_stacks_is_said)
+{
+#define SLEEPS                          \
+	"0   c0 - R > B\n"              \
+	"0   c1 - R > A\n"              \
+	"0   c2 - R > C\n"              \
+	"100 c1 A S > -\n"              \
+	"500 c0 B S > -\n"              \
+	"700 c2 C wakes B\n"            \
+	"700 c0 - R > B\n"              \
+	"900 c2 C wakes A wake|work\n"  \
+	"900 c2 A slept-at recv|main\n" \
+	"900 c1 - R > A\n"              \
+	"end 1000\n"
+	of_script("light 500\n" SLEEPS, "\nuser stacks for 80.0 % of the blocked time\n");
+	of_script_not(SLEEPS, "stacks for");
+#undef SLEEPS
+}
+
 TEST(at_most_four_are_named)
 {
 	of_script("thread A D schedule\nthread B D schedule\nthread C D schedule\n"

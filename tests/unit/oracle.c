@@ -533,6 +533,9 @@ static void on_event(struct world *w, const struct event *ev)
 	case EVENT_DISK_REQUEST:
 		object_asked(w, ev);
 		break;
+	case EVENT_WAIT_STACKS:
+		light_told(w, ev);
+		break;
 	case EVENT_DISK_DONE:
 		object_done(w, ev);
 		break;
@@ -606,6 +609,7 @@ struct world *world_of(const struct trace *t)
 	}
 	trace_cursor_free(cursor);
 	at_end(w);
+	light_apply(w);
 	return w;
 }
 
@@ -637,6 +641,7 @@ void world_free(struct world *w)
 	free(w->made);
 	free(w->published);
 	free(w->executed);
+	free(w->slept);
 	free(w->told);
 	free(w->still);
 	free(w->askings);

@@ -297,11 +297,13 @@ static char *linked(struct world *w, const char *chain, const struct sleep *s, u
 		text_append_frames(w, &to, s->waker_kstack, irq - 1, true);
 		return to;
 	}
-	if (!k.n && !u.n)
+	if (!k.n && !u.n && !s->waker_short)
 		text_append(&to, "[unknown stack]");
 	text_append_frames(w, &to, s->waker_kstack, UINT32_MAX, true);
-	if (k.n && u.n)
+	if (k.n && (u.n || s->waker_short))
 		text_append(&to, "-");
+	if (s->waker_short)
+		text_append(&to, "[short]");
 	text_append_frames(w, &to, s->waker_ustack, UINT32_MAX, true);
 	text_append_name(w, &to, s->waker, s->woken_ns);
 	return to;
@@ -338,7 +340,9 @@ static char *identity_of(struct world *w, const struct sleep *s)
 		return text;
 	}
 	text_append(&text, s->of_client ? "a client" : "asleep in");
-	if (!k.n && !u.n)
+	if (s->is_short)
+		text_append(&text, "[short]");
+	else if (!k.n && !u.n)
 		text_append(&text, "[unknown stack]");
 	text_append_frames(w, &text, s->ustack, UINT32_MAX, false);
 	text_append(&text, "-");
@@ -717,7 +721,9 @@ void oracle_explain_all(struct world *w, bool classic)
 			s = &l->sleeps[p->sleep];
 			head = strdup("");
 			text_append_name(w, &head, i, s->out_ns);
-			if (!trace_stack(w->t, s->kstack).n && !trace_stack(w->t, s->ustack).n)
+			if (s->is_short)
+				text_append(&head, "[short]");
+			else if (!trace_stack(w->t, s->kstack).n && !trace_stack(w->t, s->ustack).n)
 				text_append(&head, "[unknown stack]");
 			text_append_frames(w, &head, s->ustack, UINT32_MAX, false);
 			object = trace_object(w->t, s->object);
@@ -726,7 +732,7 @@ void oracle_explain_all(struct world *w, bool classic)
 			if (object && trace_object(w->t, s->ready))
 				text_append_class(w, &head, trace_object(w->t, s->ready));
 			if (trace_stack(w->t, s->kstack).n &&
-			    (trace_stack(w->t, s->ustack).n || object))
+			    (trace_stack(w->t, s->ustack).n || s->is_short || object))
 				text_append(&head, "-");
 			text_append_frames(w, &head, s->kstack, UINT32_MAX, false);
 			members[0] = i;

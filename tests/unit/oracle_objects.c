@@ -149,6 +149,8 @@ void object_ready(struct world *w, const struct event *ev)
 {
 	struct sleep *s = just_ended(w, ev);
 
+	if (s && !s->told_ready)
+		s->told_ready = ev->awaited.object;
 	if (s && s->object && !s->ready)
 		s->ready = ev->awaited.object;
 }

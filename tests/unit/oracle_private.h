@@ -39,6 +39,7 @@ struct sleep {
 	uint32_t object;	 /* what it slept for; 0: not known */
 	char state;		 /* as ps shows it; 0: not known */
 	uint32_t ready;		 /* of several: which of them woke it */
+	uint32_t told_ready;	 /* the same, also if it is not known to have slept for any */
 	int waker;		 /* thread, IDLE or NOBODY */
 	uint32_t waker_kstack, waker_ustack;
 	uint64_t out_ns, woken_ns;
@@ -56,6 +57,8 @@ struct sleep {
 	const struct sleep *ended_by;
 	bool not_sent;		/* what its waker received and woke for it had not sent */
 	struct put_off put_off; /* what its waker received then */
+	/* A light recording has no user stack of it, or of its waker, as it was too short. */
+	bool is_short, waker_short;
 	int held_by; /* 1 + the life that had the lock, as that itself said; 0: not known */
 };
 
@@ -207,6 +210,13 @@ struct executed {
 	uint32_t kstack, ustack;
 };
 
+/* With which stacks a life slept then. */
+struct slept {
+	uint64_t at;
+	int life;
+	uint32_t kstack, ustack;
+};
+
 struct world {
 	const struct trace *t;
 	uint64_t start, end, bad_until;
@@ -238,6 +248,8 @@ struct world {
 	size_t n_published;
 	struct executed *executed;
 	size_t n_executed;
+	struct slept *slept;
+	size_t n_slept;
 	uint64_t requests_bad_until; /* some that were answered before are missing */
 	bool own;		     /* running time, too */
 	bool path;		     /* chains are numbers of links, see oracle_paths.c */
@@ -293,6 +305,10 @@ void object_asked(struct world *w, const struct event *ev);
 void object_not_sent(struct world *w, const struct event *ev);
 void object_put_off(struct world *w, const struct event *ev);
 void object_held(struct world *w, uint32_t tid, uint32_t holder, uint64_t at);
+
+/* oracle_light.c: stacks that are told after the switch-out; at the end, whose they are. */
+void light_told(struct world *w, const struct event *ev);
+void light_apply(struct world *w);
 
 /* oracle_who.c: which CPU ran what, and on whose queue threads were. */
 void who_place(struct world *w, int life, uint64_t at, int cpu);

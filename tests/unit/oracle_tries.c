@@ -713,6 +713,7 @@ static const struct sleep *made_end(struct world *w, int life, uint64_t at, cons
 		its = then->out_ns == at ? lock_of(w, then) : NULL;
 		if (its && !strcmp(its, lock)) {
 			made->waker_kstack = then->kstack;
+			made->waker_short = then->is_short;
 			made->not_sent = false;
 			made->put_off.which = 0;
 			made->waker_ustack = then->ustack;
@@ -829,6 +830,7 @@ void oracle_join_tries(struct world *w)
 			s->waker = s->ended_by->waker;
 			s->acted_ns = s->ended_by->woken_ns;
 			s->waker_kstack = s->ended_by->waker_kstack;
+			s->waker_short = s->ended_by->waker_short;
 			s->not_sent = s->ended_by->not_sent;
 			s->put_off = s->ended_by->put_off;
 			s->waker_ustack = s->ended_by->waker_ustack;

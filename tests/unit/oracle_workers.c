@@ -142,6 +142,7 @@ static void queued_by(struct world *w, const struct executed *x, struct sleep *a
 		    p[1].sleep != p->sleep || s->waker != x->queuer)
 			continue;
 		asked->waker_kstack = s->waker_kstack;
+		asked->waker_short = s->waker_short;
 		asked->waker_ustack = s->waker_ustack;
 		asked->done = s->done;
 		asked->not_sent = s->not_sent;

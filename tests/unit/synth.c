@@ -247,19 +247,31 @@ void synth_waking(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t waker, ui
 	synth_waking_full(m, cpu, ns, CHAINLOG_WAKING, waker, target, kstack, "");
 }
 
-void synth_ran(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kstack,
-	       const char *ustack)
+static void at_stacks(struct synth *m, uint32_t cpu, uint64_t ns, enum event_kind kind,
+		      uint32_t tid, const char *kstack, const char *ustack)
 {
 	struct event ev = {
 		.time_ns = ns,
 		.cpu = cpu,
-		.kind = EVENT_SAMPLE,
+		.kind = (uint8_t)kind,
 		.tid = tid,
 		.kstack = synth_kstack(m, kstack),
 		.ustack = synth_ustack(m, ustack),
 	};
 
 	MUST(!encoder_event(synth_encoder(m), &ev));
+}
+
+void synth_ran(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kstack,
+	       const char *ustack)
+{
+	at_stacks(m, cpu, ns, EVENT_SAMPLE, tid, kstack, ustack);
+}
+
+void synth_slept_at(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kstack,
+		    const char *ustack)
+{
+	at_stacks(m, cpu, ns, EVENT_WAIT_STACKS, tid, kstack, ustack);
 }
 
 void synth_queued(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t queue,
@@ -475,16 +487,7 @@ void synth_work(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, unsign
 void synth_asks_disk(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kernel,
 		     const char *user)
 {
-	struct event ev = {
-		.time_ns = ns,
-		.cpu = cpu,
-		.kind = EVENT_DISK_REQUEST,
-		.tid = tid,
-		.kstack = synth_kstack(m, kernel),
-		.ustack = synth_ustack(m, user),
-	};
-
-	MUST(!encoder_event(synth_encoder(m), &ev));
+	at_stacks(m, cpu, ns, EVENT_DISK_REQUEST, tid, kernel, user);
 }
 
 void synth_disk_done(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid,

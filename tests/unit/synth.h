@@ -65,6 +65,9 @@ void synth_throttled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid);
 /* whose: a group's path, "deadline", "realtime", or "": not known. */
 void synth_unthrottled(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint64_t since_ns,
 		       uint64_t until_ns, const char *whose);
+/* With these stacks the thread slept, or sleeps, whose switch-out has none. */
+void synth_slept_at(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const char *kstack,
+		    const char *ustack);
 void synth_not_sent(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid);
 /* which: enum chainlog_tcp_timer; since_ns <= at_ns <= ns */
 void synth_tcp_timer(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint64_t which,

@@ -10,8 +10,9 @@
 #include <glob.h>
 #include <stdlib.h>
 
-static void check_schedule(uint64_t seed, enum schedule_kind kind, bool tries, trace_checker check,
-			   void *arg)
+/* make_more: what is to be added to the schedule, or NULL. */
+static void check_schedule(uint64_t seed, enum schedule_kind kind,
+			   void (*make_more)(struct schedule *s), trace_checker check, void *arg)
 {
 	struct schedule *s = schedule_new(seed, kind);
 	struct synth *m;
@@ -20,8 +21,8 @@ static void check_schedule(uint64_t seed, enum schedule_kind kind, bool tries, t
 
 	if (seed % 2)
 		schedule_sample(s);
-	if (tries)
-		schedule_tries(s);
+	if (make_more)
+		make_more(s);
 	script = schedule_script(s);
 	m = script_made(script);
 	t = synth_open(m);
@@ -34,7 +35,7 @@ static void check_schedule(uint64_t seed, enum schedule_kind kind, bool tries, t
 
 void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, void *arg)
 {
-	check_schedule(seed, kind, false, check, arg);
+	check_schedule(seed, kind, NULL, check, arg);
 }
 
 unsigned long schedules_first(void)
@@ -60,7 +61,13 @@ void on_schedules(enum schedule_kind kind, trace_checker check)
 void on_schedules_with_tries(enum schedule_kind kind, trace_checker check)
 {
 	for (unsigned long n = 0; n < schedules_to_try() / 4; n++)
-		check_schedule(schedules_first() + n, kind, true, check, NULL);
+		check_schedule(schedules_first() + n, kind, schedule_tries, check, NULL);
+}
+
+void on_light_schedules(enum schedule_kind kind, trace_checker check)
+{
+	for (unsigned long n = 0; n < schedules_to_try(); n++)
+		check_schedule(schedules_first() + n, kind, schedule_light, check, NULL);
 }
 
 static void on_files(const char *pattern, trace_checker check, void *arg)

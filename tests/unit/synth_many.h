@@ -18,6 +18,8 @@ unsigned long schedules_first(void);
 void on_schedules(enum schedule_kind kind, trace_checker check);
 /* The same with timed waits that are tried again, for a quarter of that number. */
 void on_schedules_with_tries(enum schedule_kind kind, trace_checker check);
+/* Checks so many of a kind as light recordings. */
+void on_light_schedules(enum schedule_kind kind, trace_checker check);
 /*
  * Checks each recorded trace: those that match TRACES, a pattern in the environment, or else those
  * in tests/data. Skips the test if there is none.

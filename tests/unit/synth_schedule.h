@@ -43,6 +43,8 @@ void schedule_code(struct schedule *s);
 void schedule_disks(struct schedule *s, bool lossy);
 /* Lets most sleeps be in places where threads pause, wait for work, or for what others have. */
 void schedule_naps(struct schedule *s);
+/* Makes it a light recording: most stacks of sleeps are told later, or never. */
+void schedule_light(struct schedule *s);
 /* Lets most sleeps be in event loops. */
 void schedule_loops(struct schedule *s);
 /* Makes rows of timed waits for a lock of some sleeps. */

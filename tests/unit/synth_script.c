@@ -44,6 +44,15 @@ static uint64_t ns_of(const char *word)
 	return us * 1000 + ns;
 }
 
+/* Of a text that begins with a time. */
+static uint64_t ns_of_first(const char *text)
+{
+	char word[24];
+
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(text, " \n"), text);
+	return ns_of(word);
+}
+
 static const char *word(const struct line *l, int i)
 {
 	return i < l->n ? l->words[i] : "";
@@ -273,11 +282,13 @@ static void add_event(struct synth *m, const struct line *l)
 	}
 	if (!strcmp(verb, "works-on") && l->n > 6)
 		snprintf(stack, sizeof(stack), "%s", l->words[6]);
-	if (!strcmp(verb, "ran") || !strcmp(verb, "asks-disk"))
+	if (!strcmp(verb, "ran") || !strcmp(verb, "slept-at") || !strcmp(verb, "asks-disk"))
 		snprintf(stack, sizeof(stack), "%s", word(l, 4));
 	stacks_of(stack, &k, &u);
 	if (!strcmp(verb, "ran"))
 		synth_ran(m, cpu, ns, a, k, u);
+	else if (!strcmp(verb, "slept-at"))
+		synth_slept_at(m, cpu, ns, a, k, u);
 	else if (!strcmp(verb, "asks-disk"))
 		synth_asks_disk(m, cpu, ns, a, k, u);
 	else if (!strcmp(verb, "works-on"))
@@ -379,6 +390,7 @@ struct synth *script_made(const char *script)
 {
 	const char *others = NULL; /* the name of all threads but A and B */
 	uint32_t quotas = strstr(script, "quotas\n") ? 1u << CHAINLOG_UNTHROTTLED : 0;
+	uint64_t light_ns = strncmp(script, "light ", 6) ? 0 : ns_of_first(script + 6);
 	struct synth *m = synth_new();
 	char *text = strdup(script), *rest = text, *s;
 	bool named[26] = { false };
@@ -400,6 +412,10 @@ struct synth *script_made(const char *script)
 			continue;
 		if (!strcmp(l.words[0], "quotas")) {
 			continue;
+		} else if (!strcmp(l.words[0], "light")) {
+			if (!strstr(script, "\nqueues"))
+				synth_info(m, &(struct chainlog_info) { .cpus = 2,
+									.light_ns = light_ns });
 		} else if (!strcmp(l.words[0], "queues")) {
 			uint32_t taken = 1u << CHAINLOG_INTERRUPTS | 1u << CHAINLOG_STEAL;
 
@@ -409,6 +425,7 @@ struct synth *script_made(const char *script)
 					   .aux = 1u << CHAINLOG_QUEUE | 1u << CHAINLOG_WORK |
 						  quotas | (*word(&l, 1) ? taken : 0),
 					   .command_tgid = *word(&l, 2) ? tid_of(word(&l, 2)) : 0,
+					   .light_ns = light_ns,
 				   });
 		} else if (!strcmp(l.words[0], "others-are")) {
 			others = word(&l, 1);

@@ -50,6 +50,7 @@
  *	900 c0 A stream 7 9 10.0.0.1:40000<10.0.0.2:80  the answer of the request before begins with
  *	                            byte 7, the request with byte 9; the peer, and the own end
  *	900 c0 A ready tcp:peer:80  of several things this one ended A's wait
+ *	900 c0 A slept-at schedule;read|main  with these stacks A sleeps, or slept until then
  *	900 c0 A not-sent           who woke A had not sent what A got; "lost-not-sent 900": some
  *	                            are missing
  *	900 c0 A tcp-timer 1 150 890  what A got a timer of TCP had put off from 150 to 890: 1: a
@@ -59,6 +60,7 @@
  *	950 c1 lost 980             events of that CPU are missing in [950, 980]; "c?": of any
  *	end 1000
  *
+ * A first line "light 300" says that sleeps of less than 300 need not have user stacks.
  * A line "quotas" says that it is recorded until when quotas are used up. A first line "queues"
  * says that changes of queues are recorded, "queues interrupts" interrupts,
  * too; "queues interrupts A" that A is the command that the recorder started; "others-are foo"

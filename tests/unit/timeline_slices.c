@@ -176,6 +176,14 @@ TEST(of_random_schedules_with_losses)
 	on_schedules(SCHEDULE_DAMAGED, check_slices);
 }
 
+TEST(of_light_schedules)
+{
+	joined = 0;
+	on_light_schedules(SCHEDULE_WHOLE, check_slices);
+	printf("%zu slices were joined\n", joined);
+	assert_true(joined > schedules_to_try());
+}
+
 TEST(of_recorded_traces)
 {
 	joined = 0;
