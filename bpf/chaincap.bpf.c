@@ -31,6 +31,9 @@ const volatile bool find_requests = true;
 const volatile bool find_calls = false;
 /* Walk also those stacks that were found without a walk, compare, and count differences. */
 const volatile bool verify = false;
+/* --light: sleeps of at least that many ns have user stacks; 0: all have. */
+const volatile __u64 light_ns = 0;
+#define LIGHT (!OLDER && !PLAIN && light_ns)
 /* The most frames of a plain walk: kernel.perf_event_max_stack, or what a record holds. */
 const volatile __u32 max_stack = WIRE_STACK_MAX;
 /* Before 5.18 sched_switch does not say prev's state, and it has to be read from prev. */
@@ -252,14 +255,16 @@ static __always_inline __u64 mix_chosen(__u64 h, __u64 v)
 
 /*
  * Kinds of events that have stacks: switches, both kinds of wakings, samples, requests to disks and
- * of clients, work items.
+ * of clients, work items, sleeps that had no stacks before.
  */
-#define STACK_KINDS (WIRE_WAKING_NEW + 5)
+#define STACK_KINDS (WIRE_WAKING_NEW + 6)
 
 static __always_inline __u32 stack_kind(__u32 kind)
 {
 	if (kind <= WIRE_WAKING_NEW)
 		return kind;
+	if (kind == WIRE_WAIT_STACKS)
+		return STACK_KINDS - 5;
 	if (kind == WIRE_REQUEST || kind == WIRE_PROBED) /* see answer_stacks() */
 		return STACK_KINDS - 1;
 	if (kind == WIRE_WORK)
@@ -275,6 +280,7 @@ static __always_inline __u32 stack_kind(__u32 kind)
 #include "plain_stack.h"
 #include "kernel_stack.h"
 #include "user_layout.h"
+#include "page_tables.h"
 #include "unwind.h"
 #include "user_stack.h"
 #include "lock_page.h"
@@ -456,6 +462,8 @@ static __always_inline __u32 waking_kind(const struct other *target)
 	return kind;
 }
 
+#include "light.h"
+
 /* What sched_switch says of the current thread, which is going off its CPU. */
 static __always_inline __u32 switch_state(const unsigned long long *ctx, struct task_struct *prev)
 {
@@ -547,6 +555,7 @@ int on_stacks(unsigned long long *ctx)
 	struct task_struct *task = current_task();
 	__u32 tid = OF(task, pid), kind = WIRE_SWITCH, state = 0, kstack = 0, ustack = 0;
 	__u32 object = 0;
+	bool bare = false; /* without a user stack */
 	/* The first argument of sched_switch is a bool, that of the others a task. */
 	bool is_switch = ctx[0] <= 1, recorder;
 	__u64 now = bpf_ktime_get_ns();
@@ -599,6 +608,10 @@ int on_stacks(unsigned long long *ctx)
 		count_lost(k, now);
 		goto out;
 	}
+	if (LIGHT && is_switch && tid)
+		bare = leaves_bare(task, tid, state, now);
+	if (LIGHT && kind == WIRE_WAKING)
+		bare = wakes_bare(&other, now);
 	/* A waking by the idle thread is one by an interrupt: its frames are the cause. */
 	if (kernel_stacks && (tid || !is_switch))
 		kstack = kernel_stack_id(ctx, k, w, now, kind, task);
@@ -606,8 +619,10 @@ int on_stacks(unsigned long long *ctx)
 	 * Where a thread was preempted says nothing about what it waits for; and a thread that an
 	 * interrupt interrupted has no part in what the interrupt wakes.
 	 */
-	if ((is_switch ? state != 0 : !k->interrupt) && has_user_stack(task))
+	if (!bare && (is_switch ? state != 0 : !k->interrupt) && has_user_stack(task))
 		ustack = user_stack_id(ctx, k, w, now, false);
+	if (LIGHT && verify && is_switch && tid)
+		keep_for_check(k, tid, ustack);
 	if (!PLAIN && is_switch && find_objects && may_have_object(task, state))
 		object = object_id(now);
 	if (is_switch)

@@ -201,6 +201,7 @@ struct mm_struct {
 	unsigned long start_code, end_data, start_brk;
 	unsigned long arg_start, arg_end;
 	unsigned long exec_vm;
+	void *pgd;
 	mm_context_t context;
 };
 

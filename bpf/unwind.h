@@ -176,8 +176,39 @@ __noinline int copy_words(struct wire_copy *c, __u64 sp, __u64 top)
 	return 0;
 }
 
-static __always_inline void copy_stack(struct wire_copy *c, __u64 sp, __u64 top)
+/* The same of a thread that sleeps. */
+__noinline int copy_pages(struct wire_copy *c, __u64 pgd, __u64 sp, __u64 top)
 {
+	__u32 want = sizeof(c->words), at;
+
+	if (!c)
+		return 0;
+	if (top - sp && top - sp < want)
+		want = (__u32)(top - sp);
+	c->base = sp;
+	c->len = 0;
+	at = USER_PAGE - ((__u32)sp & (USER_PAGE - 1));
+	if (!read_by_pages(c->words, at, pgd, sp))
+		return 0;
+	for (__u32 i = 0; i < WIRE_COPY_WORDS * 8 / USER_PAGE - 1; i++) {
+		barrier_var(at);
+		if (at >= want || at > sizeof(c->words) - USER_PAGE ||
+		    !read_by_pages((void *)c->words + at, USER_PAGE, pgd, sp + at))
+			break;
+		at += USER_PAGE;
+	}
+	c->len = at;
+	return 0;
+}
+
+static __always_inline void copy_stack(struct unwinding *u, __u64 sp, __u64 top)
+{
+	struct wire_copy *c = &u->c;
+
+	if (LIGHT && u->pgd) {
+		copy_pages(c, u->pgd, sp, top);
+		return;
+	}
 	copy_words(c, sp, top);
 	/*
 	 * Not called where it does nothing: to a function that does not use its argument the
@@ -187,14 +218,18 @@ static __always_inline void copy_stack(struct wire_copy *c, __u64 sp, __u64 top)
 		mend_returns(c);
 }
 
-static __always_inline bool read_word(const struct wire_copy *c, __u64 addr, __u64 *word)
+static __always_inline bool read_word(const struct unwinding *u, __u64 addr, __u64 *word)
 {
+	const struct wire_copy *c = &u->c;
 	__u64 at = addr - c->base, i = at / 8;
 
 	if (at < c->len && !(at & 7) && i < WIRE_COPY_WORDS) {
 		*word = c->words[i];
 		return true;
 	}
+	if (LIGHT && u->pgd)
+		return (addr & (USER_PAGE - 1)) <= USER_PAGE - sizeof(*word) &&
+		       read_by_pages(word, sizeof(*word), u->pgd, addr);
 	return !bpf_probe_read_user(word, sizeof(*word), (void *)addr);
 }
 
@@ -235,7 +270,7 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 		break;
 	case WIRE_RULE_REALIGNED:
 		u->unfit = 1;
-		if (!read_word(c, fp + cfa_offset, &cfa) || !read_word(c, fp, &saved))
+		if (!read_word(u, fp + cfa_offset, &cfa) || !read_word(u, fp, &saved))
 			return CHAINLOG_STACK_UNREADABLE;
 		c->regs[DWARF_FP] = saved;
 		break;
@@ -255,10 +290,10 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 		u->unfit = 1;
 		if (HAS_LINK_REGISTER && c->sp_lost)
 			return CHAINLOG_STACK_NO_RULE;
-		if (HAS_LINK_REGISTER && !read_word(c, sp + SIGNAL_LR, &c->regs[DWARF_LR]))
+		if (HAS_LINK_REGISTER && !read_word(u, sp + SIGNAL_LR, &c->regs[DWARF_LR]))
 			return CHAINLOG_STACK_UNREADABLE;
-		if (!read_word(c, sp + SIGNAL_FP, &fp) || !read_word(c, sp + SIGNAL_SP, &cfa) ||
-		    !read_word(c, sp + SIGNAL_PC, ret))
+		if (!read_word(u, sp + SIGNAL_FP, &fp) || !read_word(u, sp + SIGNAL_SP, &cfa) ||
+		    !read_word(u, sp + SIGNAL_PC, ret))
 			return CHAINLOG_STACK_UNREADABLE;
 		c->regs[DWARF_FP] = fp;
 		c->regs[DWARF_SP] = cfa;
@@ -280,13 +315,13 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 		ret_at = cfa + (__s8)(rule >> 8) * 8;
 		if (HAS_LINK_REGISTER && wire_rule_is_pair(rule))
 			ret_at = cfa + fp_offset + 8;
-		if (!read_word(c, ret_at, ret))
+		if (!read_word(u, ret_at, ret))
 			return CHAINLOG_STACK_UNREADABLE;
 		list_word(u, slot_of(u, ret_at), PLAIN_USER(*ret));
 	}
 	/* If the slot is below the stack pointer, the register has been restored already. */
 	if (fp_offset && cfa + fp_offset >= sp) {
-		if (!read_word(c, cfa + fp_offset, &saved))
+		if (!read_word(u, cfa + fp_offset, &saved))
 			return CHAINLOG_STACK_UNREADABLE;
 		c->regs[DWARF_FP] = saved;
 		u->fp_slot = slot_of(u, cfa + fp_offset);
@@ -389,9 +424,10 @@ static __always_inline void cut_stack(struct wire_kind_state *k, struct wire_cop
  * for other processes' copies.
  */
 static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
-				       const struct workspace *w, struct wire_copy *c, __u64 now,
+				       const struct workspace *w, struct unwinding *u, __u64 now,
 				       struct task_struct *owner, struct pt_regs *regs)
 {
+	struct wire_copy *c = &u->c;
 	__u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 	__u64 size = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
 	__u64 sp = c->regs[DWARF_SP] & ~7ull;
@@ -409,7 +445,7 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 	}
 	/* The copy may be cut, or may not reach sp. */
 	if ((c->top & TOP_IS_CUT) || sp - c->base >= c->len)
-		copy_stack(c, sp, 0);
+		copy_stack(u, sp, 0);
 	c->registers = c->n == 1;
 	if (c->registers)
 		copy_registers(c->regs, regs);
@@ -453,9 +489,10 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
  * the collector unwinds the stack once more and compares; but only if the ring has enough room.
  */
 static __always_inline void send_check(void *ring, const struct wire_kind_state *k,
-				       const struct workspace *w, struct wire_copy *c, __u64 now,
+				       const struct workspace *w, struct unwinding *u, __u64 now,
 				       struct task_struct *owner, struct pt_regs *regs)
 {
+	struct wire_copy *c = &u->c;
 	__u32 len;
 
 	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >
@@ -463,7 +500,7 @@ static __always_inline void send_check(void *ring, const struct wire_kind_state 
 		return;
 	copy_registers(c->regs, regs);
 	c->registers = 1;
-	copy_stack(c, c->regs[DWARF_SP] & ~7ull, 0);
+	copy_stack(u, c->regs[DWARF_SP] & ~7ull, 0);
 	fill_record(&c->r, now, WIRE_COPY);
 	c->id = 0;
 	c->n_code = 0;
@@ -494,13 +531,14 @@ static __always_inline void learn_top(__u64 *top, const struct wire_copy *c, __u
 }
 
 /*
- * Unwinds the current thread, task, from its registers. Returns the number of frames, which are in
+ * Unwinds the current thread, task, from its registers; with pgd one that sleeps, whose page tables
+ * these are. Returns the number of frames, which are in
  * w->scratch, with why they end in k->end, and the hash in k->hash continued over them. Or returns
  * 0, and in *id the id of a recent stack, or of one that the collector completes.
  */
 static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, struct workspace *w,
 					 __u32 kind, __u64 now, struct task_struct *task,
-					 struct pt_regs *regs, __u64 space, __u32 *id)
+					 struct pt_regs *regs, __u64 space, __u64 pgd, __u32 *id)
 {
 	__u32 which = stack_kind(kind), end = 0;
 	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &which);
@@ -522,7 +560,8 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	c->end = CHAINLOG_STACK_UNKNOWN;
 	c->known = WIRE_KNOWN_NOT;
 	c->top = *top;
-	copy_stack(c, sp & ~7ull, c->top & ~TOP_IS_CUT);
+	u->pgd = pgd;
+	copy_stack(u, sp & ~7ull, c->top & ~TOP_IS_CUT);
 	key = mix(mix(mix(mix(space, c->space), pc), pc - c->look), c->top - sp);
 	if (HAS_LINK_REGISTER)
 		key = mix(key, PLAIN_USER(c->regs[DWARF_LR]));
@@ -561,7 +600,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	}
 	learn_top(top, c, k->end);
 	if (k->end == UNWIND_ASK) {
-		*id = send_copy(ring, k, w, c, now, task, regs);
+		*id = send_copy(ring, k, w, u, now, task, regs);
 		if (*id)
 			return 0;
 		k->end = CHAINLOG_STACK_NO_RULE;
@@ -570,7 +609,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 		if (!OLDER && !u->unfit && recent_of(user_stack_hash(k, hash)))
 			keep_layout(u, hash, k->end, *top);
 		if (verify)
-			send_check(ring, k, w, c, now, task, regs);
+			send_check(ring, k, w, u, now, task, regs);
 	}
 	return c->n;
 }

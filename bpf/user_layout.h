@@ -78,8 +78,9 @@ static __always_inline __u32 fp_nature(__u64 fp, __u64 sp)
 struct unwinding {
 	struct wire_copy c;
 	struct user_layout layout; /* words read so far */
-	__u32 unfit;		   /* a layout cannot describe it */
-	__u32 fp_slot;		   /* where the frame pointer was saved, or */
+	__u64 pgd;     /* of a thread that sleeps: its page tables; 0: of the current one */
+	__u32 unfit;   /* a layout cannot describe it */
+	__u32 fp_slot; /* where the frame pointer was saved, or */
 #define FP_OF_LEAF WIRE_COPY_WORDS
 #define FP_LISTED (WIRE_COPY_WORDS + 1)
 };

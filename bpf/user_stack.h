@@ -53,7 +53,7 @@ __noinline __u32 find_user_frames(struct wire_kind_state *k, struct workspace *w
 		return 0;
 	if (may_have_code(owner->tgid))
 		k->code = find_code_frames(stack_kind((__u32)k->kind), space, k->seen);
-	n = unwind_user(ring, k, w, (__u32)k->kind, now, owner, regs, space, &id);
+	n = unwind_user(ring, k, w, (__u32)k->kind, now, owner, regs, space, 0, &id);
 	w->id = id;
 	return n;
 }

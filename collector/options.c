@@ -137,6 +137,13 @@ static int set_flight(struct setting *s, const char *value)
 	return 0;
 }
 
+static int set_light(struct setting *s, const char *value)
+{
+	if (!options_duration(value, s->member))
+		return setting_complain(s, "--light must be a time such as 1ms: %s", value);
+	return 0;
+}
+
 static int set_every(struct setting *s, const char *value)
 {
 	uint64_t *ns = s->member;
@@ -243,6 +250,9 @@ static const struct option_row rows[] = {
 	  .help = "the trace (default trace.bin); -: standard output" },
 	{ NULL, 'K', true, NULL, set_false, AT(user_stacks), .help = "kernel stacks only" },
 	{ NULL, 'U', true, NULL, set_false, AT(kernel_stacks), .help = "user stacks only" },
+	{ "light", 0, false, "TIME", set_light, AT(light_ns),
+	  .help = "user stacks only of sleeps of at least TIME (1ms), taken\nas they end: costs "
+		  "less" },
 	{ "freq", 'F', false, "HZ", set_hz, AT(sample_hz),
 	  .help = "samples of running threads a second on each CPU\n(default 199; 0: none)" },
 	{ "max-size", 0, true, "SIZE", set_size, AT(max_size),
@@ -419,6 +429,11 @@ static int check_together(struct setting *s)
 		return setting_complain(s, "the output has no name");
 	if (o->names_later && o->java_maps)
 		return setting_complain(s, "--names=later and --java-maps exclude each other");
+	if (o->light_ns && !o->user_stacks)
+		return setting_complain(s, "--light and -K exclude each other");
+	if (o->light_ns && in_memory)
+		return setting_complain(s, "--light and %s exclude each other",
+					o->flight_ns ? "--flight" : "--every");
 	if (o->verify && geteuid())
 		return setting_complain(
 			s,

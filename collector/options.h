@@ -20,6 +20,7 @@ struct options {
 	unsigned int threads;	/* that read the ring buffers; 0: by the number of CPUs */
 	size_t buffer_size;	/* of each CPU's ring buffer, bytes; 0: default */
 	uint64_t max_size;	/* of the trace, or with --flight of memory, bytes; 0: not set */
+	uint64_t light_ns;	/* user stacks only of sleeps of at least this */
 	unsigned int sample_hz; /* samples of running threads a second on each CPU; 0: none */
 	bool no_objects;	/* not what threads wait for */
 	bool no_block;		/* not what block devices are asked for */

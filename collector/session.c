@@ -37,6 +37,7 @@ static int load(struct session *s)
 		.buffer_size = o->buffer_size,
 		.kernel_stacks = o->kernel_stacks,
 		.user_stacks = o->user_stacks,
+		.light_ns = o->light_ns,
 		.sample_hz = o->sample_hz,
 		.objects = !o->no_objects,
 		.disk_requests = !o->no_block,
@@ -477,8 +478,10 @@ static int drain_rest(struct session *s)
 {
 	struct bpf_counts *c = &s->final;
 	struct sink_counts counts;
-	int err;
+	int err = bpf_session_sleepers(s->bpf);
 
+	if (err)
+		return err;
 	s->end_ns = bpf_session_end(s->bpf);
 	if (!s->sink->finish_detaches)
 		bpf_session_detach(s->bpf);
@@ -563,6 +566,10 @@ static void report_recorder(struct session *s)
 			(unsigned long long)c->verified_user,
 			(unsigned long long)c->mismatches_user,
 			(unsigned long long)c->unverified_user);
+	if (s->options->verify && s->options->light_ns)
+		fprintf(stderr,
+			"chaincap: of these %llu user stacks were those of threads asleep\n",
+			(unsigned long long)c->slept_user);
 }
 
 static int finish(struct session *s, int err)

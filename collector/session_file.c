@@ -63,7 +63,9 @@ int trace_file_info(struct trace_file *t, const struct session *s, uint64_t star
 		       (s->options->context ? 1u << CHAINLOG_CONTEXT : 0) |
 		       (s->options->no_block ? 0 : 1u << CHAINLOG_DISK_DONE) |
 		       (bpf_session_tells_quotas(s->bpf) ? 1u << CHAINLOG_UNTHROTTLED : 0) |
-		       (s->options->no_irq ? 0 : 1u << CHAINLOG_INTERRUPTS),
+		       (s->options->no_irq ? 0 : 1u << CHAINLOG_INTERRUPTS) |
+		       (s->options->light_ns ? 1u << CHAINLOG_WAIT_STACKS : 0),
+		.light_ns = s->options->light_ns,
 	};
 
 	uname(&u);

@@ -246,6 +246,7 @@ static int load_session(struct bpf_session **out, const struct bpf_options *opti
 	bpf_session_load_contexts(s->skel, o->contexts);
 	bpf_session_load_code(s->skel, o->code && o->user_stacks);
 	load_interrupt_programs(s->skel, o->interrupts);
+	bpf_session_load_light(s->skel, o->light_ns);
 	memcpy((void *)s->skel->rodata->calls, calls_of_64, sizeof(calls_of_64));
 	memcpy((void *)s->skel->rodata->calls_32, calls_of_32, sizeof(calls_of_32));
 	configure_for_kernel(s->skel, o);
@@ -303,6 +304,13 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 			strerror(-refused));
 	if (!err)
 		err = bpf_session_make_rings(s, o->buffer_size);
+	if (!err && bpf_session_find_pages(s)) {
+		snprintf(why, why_size,
+			 "--light: the memory of sleeping threads cannot be read on this kernel: "
+			 "it takes x86-64 with page tables of four levels, Linux 6.1");
+		bpf_session_close(s);
+		return -EOPNOTSUPP;
+	}
 	/* Before anything is attached that would record it. */
 	if (!err && s->helper)
 		bpf_session_helper(s, bpf_session_id(s, s->helper));
@@ -499,6 +507,8 @@ static void add_counts(struct bpf_counts *c, const struct wire_kind_state *k, ui
 	c->verified_user += k->verified_user;
 	c->mismatches_user += k->mismatches_user;
 	c->unverified_user += k->unverified_user;
+	if (kind == WIRE_WAIT_STACKS)
+		c->slept_user += k->verified_user;
 	for (int i = 0; i < CHAINLOG_STACK_ENDS; i++)
 		c->ends[i] += k->ends[i];
 	c->known_user += k->known_user;

@@ -78,8 +78,12 @@ void bpf_session_load_work(struct chaincap_bpf *skel, bool wanted)
 void bpf_older_load(struct chaincap_bpf *skel, enum bpf_programs programs)
 {
 	bpf_map__set_autocreate(skel->maps.plain_ids, programs == BPF_PLAIN);
-	if (programs != BPF_USUAL)
+	if (programs != BPF_USUAL) {
 		bpf_program__set_autoload(skel->progs.list_all_threads, false);
+		bpf_program__set_autoload(skel->progs.find_direct_map, false);
+		bpf_program__set_autoload(skel->progs.on_long_sleep, false);
+		bpf_program__set_autoload(skel->progs.list_bare_sleeps, false);
+	}
 	if (programs != BPF_PLAIN)
 		return;
 	bpf_program__set_autoload(skel->progs.find_stack_size, false);

@@ -3,9 +3,9 @@
  * bpf_private.h - the BPF side, shared by bpf.c (loading, attaching, counters), bpf_rings.c (ring
  * buffers), bpf_stacks.c (tables and maps of stacks), bpf_layouts.c (stacks known without a walk),
  * bpf_threads.c (the list of threads),
- * bpf_older.c (the objects for older kernels), bpf_requests.c (requests at sockets), bpf_probes.c
- * (those that probes mark), bpf_processes.c (published contexts, interpreters) and bpf_pause.c
- * (between two recordings).
+ * bpf_light.c (--light), bpf_older.c (the objects for older kernels), bpf_requests.c (requests at
+ * sockets), bpf_probes.c (those that probes mark), bpf_processes.c (published contexts,
+ * interpreters) and bpf_pause.c (between two recordings).
  */
 #pragma once
 
@@ -121,6 +121,14 @@ void bpf_session_load_code(struct chaincap_bpf *skel, bool wanted);
 
 /* Now and then empties the map of code objects: what comes again gets another id. */
 void bpf_session_forget_code(struct bpf_session *s);
+
+/* Before loading: sleeps of at least light_ns have user stacks; 0: all (bpf_light.c). */
+void bpf_session_load_light(struct chaincap_bpf *skel, uint64_t light_ns);
+/*
+ * After loading: finds how to read the memory of sleeping threads, if that is asked for. Returns 0,
+ * -EOPNOTSUPP if this kernel has it in no way that is known, or another negative errno.
+ */
+int bpf_session_find_pages(struct bpf_session *s);
 
 /* Before loading: whether to load the programs that record who queued what workers execute. */
 void bpf_session_load_work(struct chaincap_bpf *skel, bool wanted);

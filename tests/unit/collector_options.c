@@ -152,6 +152,22 @@ TEST(one_trace_after_the_other_needs_a_folder)
 	assert_int_equal(PARSE(&o, "--every=60s", "-o", "x", "--self-test"), -EINVAL);
 }
 
+TEST(light_takes_a_time)
+{
+	struct options o;
+
+	assert_int_equal(PARSE(&o, "-o", "x"), 0);
+	assert_int_equal(o.light_ns, 0);
+	assert_int_equal(PARSE(&o, "--light", "1.5ms", "--", "true"), 0);
+	assert_int_equal(o.light_ns, 1500000);
+	assert_int_equal(PARSE(&o, "--light", "1"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--light", "0ms"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--light", "1ms", "-K"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--light", "1ms", "-U"), 0);
+	assert_int_equal(PARSE(&o, "--light", "1ms", "--flight", "30s"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--light", "1ms", "--every", "60s", "-o", "x"), -EINVAL);
+}
+
 TEST(flight_takes_endpoints_with_limits)
 {
 	struct options o;
