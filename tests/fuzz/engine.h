@@ -116,7 +116,7 @@ static inline void write_all(const struct trace *t, const struct options *o)
 	for (size_t i = 0; timelines && (f = format_at(i)); i++) {
 		in.timelines = f->wants_timelines ? timelines : NULL;
 		write_as(f, in, *o, false);
-		if (!(f->refuses & GIVEN_REQUESTS))
+		if (f->takes & GIVEN_REQUESTS)
 			write_as(f, in, *o, true);
 		if (!strcmp(f->name, "causes"))
 			write_screen(f, in, *o);

@@ -92,7 +92,7 @@ static void write_set(const struct format *f, size_t number, struct opened *t, c
 		/* On a screen that is too small for all. */
 		o.columns = 80;
 		o.lines = 24;
-		if (!(f->refuses & GIVEN_TABLE) && !o.json)
+		if (f->takes & GIVEN_TABLE && !o.json)
 			write_trace(f, t, path, o);
 	}
 	options_free(&o);
