@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A shop of ten routes with three causes (tests/situations/shop.sh): the first screen says whose requests are slow beyond
+# the median of their route, which thing they wait for and for which route that works meanwhile; the causes of one
+# route, who holds what it waits for. A route that is always slow is none of them.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+. "$(dirname "$0")/../services/recorded.sh"
+services=$(cd "$(dirname "$0")/../situations" && pwd)
+# shellcheck source=tests/situations/shop.sh
+record_service shop 6 || skip "no $server_lacks"
+
+timeout 300 "$walk" -q -f causes "$trace" >"$tmp/causes" 2>"$tmp/err"
+expect_exit "chainwalk -f causes" 0 $?
+# section ENDPOINT: of the first screen.
+section() {
+	AT="Requests to $1 " awk 'index($0, "Requests to ") == 1 { ours = index($0, ENVIRON["AT"]) == 1 } /^ *SHARE/ { exit } ours' "$tmp/causes"
+}
+# says FILE REGEX
+says() { grep -qE "$2" "$1" || fail "$2 is not in
+$(cat "$1")"; }
+
+section "$endpoint" >"$tmp/of_shop"
+says "$tmp/of_shop" ' of 10 routes'
+for route in 'GET /orders/[*]' 'GET /users/[*]' 'GET /cart' 'POST /cart/items'; do
+	says "$tmp/of_shop" "^ *[0-9]+ % $route: [0-9]+ requests"
+done
+! grep -q '/report/' "$tmp/of_shop" || fail "GET /report/* is always slow: $(cat "$tmp/of_shop")"
+says "$tmp/of_shop" 'shop +settle_orders +[0-9]+ % +holds it, slept'
+says "$tmp/of_shop" 'waits for redis-server \(tcp :'"$shop_redis"
+says "$tmp/of_shop" 'redis-server +keysCommand'
+section "tcp :$shop_redis" >"$tmp/of_redis"
+for command in GET HGETALL HSET; do
+	says "$tmp/of_redis" "^ *[0-9]+ % $command: [0-9]+ requests"
+done
+says "$tmp/of_redis" "\\(queue\\) +[0-9]+ % +redis-server busy with tcp :$shop_redis KEYS"
+says "$tmp/of_redis" 'redis-server +keysCommand'
+
+# of_route ROUTE: the causes of its slow requests, a line each.
+of_route() {
+	timeout 300 "$walk" -q -f causes --top 6 --requests --request "$1" --slowest 5% "$trace" >"$tmp/said" 2>"$tmp/err"
+	expect_exit "chainwalk --request '$1'" 0 $?
+	awk '/^ *[0-9.]+ %/ { printf "\n" } { sub(/^ +/, ""); printf "%s ", $0 }' "$tmp/said" >"$tmp/of_route"
+}
+of_route 'GET /orders/*'
+says "$tmp/of_route" 'shop/[0-9]+.* held futex .*slept in [^:;]*settle_orders'
+of_route 'GET /cart'
+says "$tmp/of_route" 'redis-server/[0-9]+ ran in (.*< )?keysCommand'
+of_route 'GET /price'
+says "$tmp/of_route" 'shop/[0-9]+.* ran in [^;]*price_bundle'
