@@ -46,7 +46,7 @@ REPLAY += $(O)/tests/replay/import $(O)/tests/replay/perf_data
 $(O)/tests/replay/trace $(O)/tests/replay/import $(O)/tests/replay/perf_data: $(O)/tests/replay/%: tests/fuzz/fuzz_%.c tests/fuzz/engine.h tests/fuzz/replay.h $(ENGINE_LIB) $(COMMON)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(BASE) -Iengine -DREPLAY $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(ENGINE_LIBS)
-FUZZ_COLLECTOR := code elf interpreter jitdump kallsyms keys minidebug perfmap procmaps route
+FUZZ_COLLECTOR := code elf interpreter jitdump kallsyms keys minidebug perfmap procmaps route routes
 REPLAY += $(FUZZ_COLLECTOR:%=$(O)/tests/replay/%)
 $(FUZZ_COLLECTOR:%=$(O)/tests/replay/%): $(O)/tests/replay/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $(COLLECTOR_LIB) $(COMMON)
 	@mkdir -p $(@D)

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fuzz target: any requests, of any connections, in any order, as the table of routes gets them. An
+ * input is requests one after the other: 3 bytes, which endpoint, connection, request, and how many
+ * bytes follow.
+ */
+#include "collector.h"
+
+#include "routes/route_table.h"
+
+#define IDS (1u << 16)
+/* Requests of an input: more take long, as it may tell all routes after each. */
+#define REQUESTS 20000u
+
+struct told {
+	uint32_t n;
+	uint8_t times[IDS]; /* that an id was told */
+};
+
+static uint32_t reserve(void *ctx)
+{
+	struct told *t = ctx;
+
+	return t->n + 1 < IDS ? ++t->n : 0;
+}
+
+/* Told once, and without what a stranger may write. */
+static int define(void *ctx, uint32_t id, const char *text)
+{
+	struct told *t = ctx;
+
+	must(id && id <= t->n && !t->times[id]++);
+	must(*text && strlen(text) < ROUTE_NAME_MAX);
+	for (const char *c = text; *c; c++)
+		must((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+		     (*c >= '0' && *c <= '9') || strchr(" /*._-~:+[]", *c));
+	return 0;
+}
+
+/* An id that is not told yet: nothing else is kept for later. */
+static void untold(void *ctx, uint32_t id)
+{
+	struct told *t = ctx;
+
+	must(id && id <= t->n && !t->times[id]);
+}
+
+static void none_left(void *ctx, uint32_t id)
+{
+	(void)ctx;
+	must(!id);
+}
+
+/* Bytes of the request at *data, which goes on to the next one. */
+static void ask(struct told *t, struct route_table *table, const uint8_t **data, const uint8_t *end)
+{
+	const uint8_t *p = *data + 3;
+	size_t n = (*data)[2];
+	struct route r;
+	struct route_asked asked = {
+		.endpoint = 1 + ((*data)[0] & 7),
+		.connection = (*data)[0] >> 3,
+		.is_old = (*data)[1] & 1,
+		.nth = (*data)[1] >> 2,
+		.r = (*data)[1] & 2 ? NULL : &r,
+	};
+
+	if (n > (size_t)(end - p))
+		n = (size_t)(end - p);
+	route_parse(&r, &(struct route_request) { p, n, n });
+	must(route_table_id(table, &asked) <= t->n);
+	*data = p + n;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct told t;
+	const uint8_t *end = data + size;
+	struct route_table *table;
+
+	memset(&t, 0, sizeof(t));
+	must(!route_table_new(&table, &(struct route_store) { reserve, define, &t }));
+	for (uint32_t i = 0; i < REQUESTS && end - data >= 3; i++) {
+		bool tell = data[0] == 0xff && !(data[1] & 0xf0);
+
+		ask(&t, table, &data, end);
+		if (tell)
+			must(!route_table_settle(table));
+	}
+	route_table_each(table, untold, &t);
+	must(!route_table_settle(table));
+	route_table_each(table, none_left, &t);
+	route_table_free(table);
+	return 0;
+}
