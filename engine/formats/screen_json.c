@@ -19,7 +19,7 @@
 
 /* How much of it there is. */
 struct room {
-	size_t causes, victims, subjects, notes, bytes_of_text;
+	size_t causes, victims, subjects, routes, notes, bytes_of_text;
 };
 
 /*
@@ -27,14 +27,14 @@ struct room {
  * some 50 texts and 4 commands, with keys of at most 20 bytes.
  */
 static const struct room rooms[] = {
-	{ 10, 3, SUBJECTS_MOST, 4, 240 },
-	{ 10, 3, SUBJECTS_MOST, 4, 120 },
-	{ 8, 2, SUBJECTS_MOST, 4, 100 },
-	{ 5, 2, SUBJECTS_MOST, 2, 80 },
-	{ 3, 1, 3, 1, 60 },
-	{ 1, 1, 1, 1, 40 },
+	{ 10, 3, SUBJECTS_MOST, SERVICE_ROUTES_SHOWN, 4, 240 },
+	{ 10, 3, SUBJECTS_MOST, SERVICE_ROUTES_SHOWN, 4, 120 },
+	{ 8, 2, SUBJECTS_MOST, SERVICE_ROUTES_SHOWN, 4, 100 },
+	{ 5, 2, SUBJECTS_MOST, 3, 2, 80 },
+	{ 3, 1, 3, 1, 1, 60 },
+	{ 1, 1, 1, 1, 1, 40 },
 };
-static const struct room all_of_it = { SIZE_MAX, SIZE_MAX, SUBJECTS_MOST, SIZE_MAX, 0 };
+static const struct room all_of_it = { SIZE_MAX, SIZE_MAX, SUBJECTS_MOST, SIZE_MAX, SIZE_MAX, 0 };
 
 struct screen {
 	const struct format_input *in;
@@ -157,6 +157,30 @@ static void put_requests(struct screen *s, const struct subject *of)
 	json_end(j, '}');
 }
 
+/* As they are on a screen. */
+static void put_routes(struct screen *s, const struct service *of)
+{
+	struct json_object *j = &s->j;
+
+	json_begin(j, "routes", '[');
+	for (size_t i = 0; i < of->n_routes && i < s->room->routes; i++) {
+		const struct service_route *r = &of->routes[i];
+		struct requests_taken all = r->requests->all;
+		const struct trace_object *route =
+			trace_object(s->in->trace, r->requests->endpoint->route);
+
+		json_begin(j, NULL, '{');
+		json_text(j, "name", route ? trace_string(s->in->trace, route->name) : NULL);
+		json_number(j, "count", all.n);
+		json_number(j, "usual_ns", requests_percentile(all, 500));
+		json_number(j, "p99_ns", requests_percentile(all, 990));
+		json_number(j, "slow", r->slow);
+		json_number(j, "over_ns", r->over_ns);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
 /* Of a command, or of what the user named. */
 static int put_path(struct screen *s, const struct subject *of)
 {
@@ -204,6 +228,8 @@ static int put_subject(struct screen *s, const struct subject *of)
 		json_number(j, "waited_ns", of->took_ns);
 	} else {
 		put_requests(s, of);
+		if (of->service)
+			put_routes(s, of->service);
 	}
 	json_number(j, "explained_ns", of->steps ? chain_steps_total_ns(of->steps) : 0);
 	if (!err)

@@ -166,8 +166,7 @@ static int server_waits_put(FILE *out, const struct format_input *in)
 	return err;
 }
 
-#define LINES_SHOWN 6  /* of each one's chain */
-#define ROUTES_SHOWN 6 /* of a service */
+#define LINES_SHOWN 6 /* of each one's chain */
 /* The CPUs are what a command waits for if it keeps so much of them busy, in percent, */
 #define ALL_BUSY 90
 /* and if others have them, where its path is without one for one of so many parts of its time. */
@@ -306,7 +305,7 @@ static int put_routes(FILE *out, const struct format_input *in, const struct ser
 	const struct trace *t = in->trace;
 	int err = 0;
 
-	for (size_t i = 0; i < s->n_routes && i < ROUTES_SHOWN && !err; i++) {
+	for (size_t i = 0; i < s->n_routes && i < SERVICE_ROUTES_SHOWN && !err; i++) {
 		const struct service_route *r = &s->routes[i];
 		const struct trace_object *route = trace_object(t, r->requests->endpoint->route);
 		struct paragraph p;

@@ -48,6 +48,8 @@ struct subject {
 /* Endpoints of a screen; of whatever else is made of them. */
 #define SUBJECTS_ENDPOINTS 3
 #define SUBJECTS_ENDPOINTS_MOST 100
+/* Routes of a service on a screen. */
+#define SERVICE_ROUTES_SHOWN 6
 #define SUBJECTS_MOST (2 + SUBJECTS_ENDPOINTS_MOST)
 
 /* Stays where it is: what is in it refers to its options. */

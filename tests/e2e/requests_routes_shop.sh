@@ -36,6 +36,22 @@ done
 says "$tmp/of_redis" "\\(queue\\) +[0-9]+ % +redis-server busy with tcp :$shop_redis KEYS"
 says "$tmp/of_redis" 'redis-server +keysCommand'
 
+# The same for programs.
+"$walk" --json-schema >"$tmp/schema"
+"$walk" -q --json "$trace" >"$tmp/one" 2>"$tmp/err"
+expect_exit "chainwalk --json" 0 $?
+python3 "$(dirname "$0")/../tools/json_schema.py" "$tmp/schema" "$tmp/one" >"$tmp/unused" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
+expect "members of routes that it does not have" "" "$(grep routes "$tmp/unused")"
+python3 - "$tmp/one" "$tmp/of_shop" <<'END' || fail "--json: not what the screen says: $(cat "$tmp/one")"
+import json, sys
+text = " ".join(open(sys.argv[2]).read().split())
+shop = json.load(open(sys.argv[1]))["subjects"]
+shop = [s for s in shop if s["kind"] == "endpoint" and s["verdict"].split(".")[0] in text][0]
+assert any(r["slow"] for r in shop["routes"])
+for r in shop["routes"]:
+    assert not r["slow"] or "%s: %d requests" % (r["name"], r["count"]) in text, r
+END
+
 # of_route ROUTE: the causes of its slow requests, a line each.
 of_route() {
 	timeout 300 "$walk" -q -f causes --top 6 --requests --request "$1" --slowest 5% "$trace" >"$tmp/said" 2>"$tmp/err"
