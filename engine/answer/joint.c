@@ -342,12 +342,32 @@ static struct joint of_pool(const struct timelines *tl, struct names *names,
 	return j;
 }
 
+/* "the lock of sess_5"; of a file that is called so, with its folder, "the lock file dpkg/lock". */
+static struct joint of_file_lock(const struct timelines *tl, struct names *names, uint32_t pair,
+				 uint32_t object)
+{
+	struct thing t = thing_of(tl, names, pair, object);
+	const char *name = file_name(t.name), *folder = name;
+	bool is_called_so = strcasestr(name, "lock") != NULL;
+	struct joint j;
+
+	if (is_called_so && folder - t.name > 1)
+		for (folder--; folder > t.name && folder[-1] != '/'; folder--)
+			;
+	j = joint_text(names, JOINT_LOCK,
+		       is_called_so ? "the lock file "
+		       : *t.name    ? "the lock of "
+				    : "the lock of a file",
+		       folder, "");
+	free(t.words);
+	return j;
+}
+
 /* At a lock whose name nobody knows. */
 static struct joint of_lock(const struct timelines *tl, struct names *names, uint32_t pair,
 			    struct shown_objects of)
 {
 	const char *class = class_of(tl, of.object), *words;
-	struct joint j;
 
 	if (!strcmp(class, "GIL"))
 		return of_object(tl, names, pair, of);
@@ -358,10 +378,7 @@ static struct joint of_lock(const struct timelines *tl, struct names *names, uin
 	}
 	if (strcmp(class, "file") != 0)
 		return joint_text(names, JOINT_LOCK, "a lock", "", "");
-	j = of_object(tl, names, pair, of);
-	/* "file NAME" */
-	return j.text ? joint_text(names, JOINT_LOCK, "the lock of ", names_text(names, j.text), "")
-		      : j;
+	return of_file_lock(tl, names, pair, of.object);
 }
 
 /* A thread of Go's runtime that has no goroutine to run. */

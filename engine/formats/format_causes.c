@@ -470,7 +470,7 @@ static void put_limit(void *arg, const char *text)
 	paragraph_begin(&p);
 	p.columns = l->columns;
 	fprintf(p.f, "Careful: %s.", text);
-	l->err = paragraph_end_cut(&p, l->out);
+	l->err = paragraph_end(&p, l->out, 2);
 }
 
 /* What is said of the command and of requests, in at most so many lines, of which *lines is the

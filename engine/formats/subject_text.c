@@ -290,8 +290,7 @@ static int put_figures(FILE *out, const struct format_input *in, const struct su
 	fprintf(p.f, " (%s/s)", rate);
 	put_ms(p.f, ", median ", requests_percentile(all, 500));
 	if (slowest.n > 1)
-		fprintf(p.f, ", slowest %zu%s", slowest.n,
-			of->service ? " beyond the median of their route" : "");
+		fprintf(p.f, ", slowest %zu%s", slowest.n, of->service ? " for their route" : "");
 	put_ms(p.f, slowest.n > 1 ? ": " : ", slowest: ", request_took_ns(&slowest.at[0]));
 	if (slowest.n > 1)
 		put_ms(p.f, " to ", request_took_ns(&slowest.at[slowest.n - 1]));
@@ -299,7 +298,8 @@ static int put_figures(FILE *out, const struct format_input *in, const struct su
 	return paragraph_end(&p, out, 2);
 }
 
-/* The routes of a service, by what the slowest requests took beyond the median of their route. */
+/* The routes of a service, by what the slowest requests took beyond the median of their route,
+ * their delay. */
 static int put_routes(FILE *out, const struct format_input *in, const struct service *s)
 {
 	const struct trace *t = in->trace;
@@ -315,15 +315,13 @@ static int put_routes(FILE *out, const struct format_input *in, const struct ser
 		paragraph_begin(&p);
 		err = 0;
 		p.columns = paragraph_columns(in->options->columns);
-		fprintf(p.f, "%3.0f %% ",
-			s->over_ns ? 100 * (double)r->over_ns / (double)s->over_ns : 0.0);
+		fprintf(p.f, "%5zu ", r->slow);
 		style_name(p.f, in->options->color,
 			   route ? trace_string(t, route->name) : "(no route)");
-		fprintf(p.f, ": %zu request%s", r->requests->all.n,
-			r->requests->all.n == 1 ? "" : "s");
-		put_ms(p.f, ", median ", requests_percentile(r->requests->all, 500));
+		fprintf(p.f, " of %zu, %.0f %% of the delay;", r->requests->all.n,
+			s->over_ns ? 100 * (double)r->over_ns / (double)s->over_ns : 0.0);
+		put_ms(p.f, " median ", requests_percentile(r->requests->all, 500));
 		put_ms(p.f, ", p99 ", requests_percentile(r->requests->all, 990));
-		fprintf(p.f, ", %zu of the slowest", r->slow);
 		err = paragraph_end(&p, out, 4);
 	}
 	return err;

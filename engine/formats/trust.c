@@ -67,8 +67,7 @@ static int tell_cut(const struct teller *t, const struct format_input *in,
 	err = top_waits_walk(in->timelines, f, 0, count_sleep, &of);
 	wait_filter_free(f);
 	if (!err && of.all >= SLEEPS_LEAST && LEAST_CUT * of.cut >= of.all)
-		tell(t,
-		     "of %.0f %% of the sleeps not all callers are known: functions may be missing",
+		tell(t, "the stacks of %.0f %% of the sleeps are cut: functions may be missing",
 		     100 * (double)of.cut / (double)of.all);
 	return err;
 }

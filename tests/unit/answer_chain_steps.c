@@ -143,7 +143,6 @@ static void a_convoy_is_one_line(void **state)
 	      " because order-* holds a lock, and runs deflate.");
 }
 
-/* The end of a quota is not that others had the CPU. */
 /* Processes hand a file's lock on as they end; whoever had it first says why. */
 static void what_a_chain_said_it_does_not_say_again(void **state)
 {
@@ -154,9 +153,9 @@ static void what_a_chain_said_it_does_not_say_again(void **state)
 	      "thread D *\n"
 	      "0   c0 A renames-to flock\n"
 	      "0   c2 C renames-to flock\n"
-	      "50  c2 C S > - flock_lock_inode|flock@libc.so.6;take;main for=file:/lock\n"
+	      "50  c2 C S > - flock_lock_inode|flock@libc.so.6;take;main for=file:/run/job/lock\n"
 	      "60  c1 B S > - do_wait|wait4@libc.so.6;job;main for=child:103\n"
-	      "100 c0 A S > - flock_lock_inode|flock@libc.so.6;take;main for=file:/lock\n"
+	      "100 c0 A S > - flock_lock_inode|flock@libc.so.6;take;main for=file:/run/job/lock\n"
 	      "150 c3 D ran |pack;main\n"
 	      "500 c3 D wakes C wake|unlock;main\n"
 	      "500 c2 - R > C\n"
@@ -165,10 +164,32 @@ static void what_a_chain_said_it_does_not_say_again(void **state)
 	      "900 c1 B wakes A wake|unlock;main\n"
 	      "900 c0 - R > A\n"
 	      "end 1000\n",
-	      "  flock take  80 %  waits for the lock of file lock\n"
+	      "  flock take  80 %  waits for the lock file job/lock\n"
 	      "   D    pack  40 %  holds it, ran\n"
 	      "   B          30 %  holds it, ran\n"
-	      " because D holds the lock of file lock, and runs pack.");
+	      " because D holds the lock file job/lock, and runs pack.");
+}
+
+/* A JVM calls what it compiled by its whole declaration: of that the method is said, and neither
+ * its own library nor code that the JVM makes for itself. */
+static void methods_of_a_jvm_are_said(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "thread B *\n"
+	      "0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "100 c0 A S > - futex_wait|pthread_cond_wait@libc.so.6;"
+	      "monitorenter_nofpu~Runtime1~stub;void~java.util.Stack.push(int);"
+	      "void~com.shop.Cart.add(java.lang.String,~int);void~java.lang.Thread.run() "
+	      "for=futex:17:0x40\n"
+	      "300 c1 B ran |int~com.shop.Stock.count();void~java.lang.Thread.run()\n"
+	      "900 c1 B wakes A wake|void~com.shop.Stock.take()\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A  com.shop.Cart.add     80 %  waits for a condition\n"
+	      "   B com.shop.Stock.count  80 %  ran\n"
+	      " because B runs com.shop.Stock.count.");
 }
 
 /* SQLite sleeps a little and looks again whether others have ended their transaction. */
@@ -581,6 +602,7 @@ int main(void)
 		cmocka_unit_test(a_pause_of_its_own_is_a_choice),
 		cmocka_unit_test(a_convoy_is_one_line),
 		cmocka_unit_test(what_a_chain_said_it_does_not_say_again),
+		cmocka_unit_test(methods_of_a_jvm_are_said),
 		cmocka_unit_test(a_busy_handler_is_at_a_lock),
 		cmocka_unit_test(a_child_that_is_looked_for_is_waited_for),
 		cmocka_unit_test(a_child_that_ends_after_it_woke_who_looks_is_waited_for),

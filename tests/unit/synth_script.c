@@ -58,11 +58,13 @@ static const char *word(const struct line *l, int i)
 	return i < l->n ? l->words[i] : "";
 }
 
-/* Splits "kernel|user". */
+/* Splits "kernel|user"; '~' is a space. */
 static void stacks_of(char *both, const char **kernel, const char **user)
 {
 	char *bar = strchr(both, '|');
 
+	for (char *p = both; (p = strchr(p, '~'));)
+		*p = ' ';
 	*kernel = both;
 	*user = "";
 	if (bar) {
