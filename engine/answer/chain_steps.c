@@ -659,9 +659,18 @@ static uint32_t route_of(struct chain_steps *s, const struct request *q)
 	return *route ? names_clean(s->names, route) : 0;
 }
 
+/* A joint_alike's. */
+static bool are_alike(void *arg, uint32_t pair, uint32_t other)
+{
+	const struct place p = *place_at(arg, pair), *o = place_at(arg, other);
+
+	return p.kind == JOINT_LOCK && p.at == o->at && p.what == o->what;
+}
+
 /* Explains [from_ns, to_ns) of a client's wait; what of it was for a connection is a step. */
 static void explain_request(struct chain_steps *s, uint32_t head, const struct chosen_wait *p)
 {
+	const struct joint_alike alike = { are_alike, s };
 	const struct request *q = timelines_request_of(s->timelines, p->wait);
 	uint64_t from_ns = p->shown.blocked_from_ns, to_ns = p->shown.blocked_to_ns;
 	uint32_t below;
@@ -680,7 +689,7 @@ static void explain_request(struct chain_steps *s, uint32_t head, const struct c
 	}
 	if (given_ns < to_ns)
 		chains_explain(&s->chains, head, p->thread, p->wait, given_ns, to_ns);
-	joint_users_add_routes(&s->ended_for, s->timelines, s->names, q);
+	joint_users_add_routes(&s->ended_for, s->timelines, s->names, q, &alike);
 }
 
 void chain_steps_add(struct chain_steps *s, const struct chosen_wait *p)
@@ -840,6 +849,19 @@ static uint32_t first_joint_at(const struct chain_steps *s, const struct place *
 	return 0;
 }
 
+/* Whether a step is of who has what a step above it waits for, and not one of who is next. */
+static bool has_what_joint_says(const struct chain_steps *s, uint32_t step, uint32_t joint)
+{
+	const struct chain_step *of = &s->steps[joint], *at = &s->steps[step];
+
+	if (at->kind == JOINT_LOCK && at->what == of->what)
+		return false;
+	for (step = at->above; step != joint; step = s->steps[step].above)
+		if (!step || s->steps[step].kind != JOINT_LOCK || s->steps[step].what != of->what)
+			return false;
+	return true;
+}
+
 /* For joint_users_count(). */
 static bool is_called_as(void *arg, uint32_t step, uint32_t name)
 {
@@ -875,7 +897,7 @@ static void describe_first_joints(struct chain_steps *s)
 	for (uint32_t k = 1; k <= s->ended_for.table.keys.n; k++) {
 		joint = first_joint_at(s, place_at(s, sum[k].thing));
 		for (uint32_t i = joint + 1; joint && i <= s->numbers.n; i++)
-			if (s->steps[i].above == joint && s->steps[i].who)
+			if (s->steps[i].who && has_what_joint_says(s, i, joint))
 				sums_add(&s->served, i, sum[k].key, sum[k].amount);
 	}
 	free(of);

@@ -49,7 +49,10 @@ static const struct known_wait of_programs[] = {
 	/* Pools of connections */
 	{ "database/sql.(*DB).conn", "a free connection", JOINT_LOCK },
 	{ "com.zaxxer.hikari.pool.HikariPool.getConnection", "a free connection", JOINT_LOCK },
+	/* GNU make */
+	{ "jobserver_acquire", "a free job slot (-j)", JOINT_OTHER },
 	/* JVM */
+	{ "JVM_Sleep", "a timer", JOINT_SLEEP },
 	{ "SafepointSynchronize::", "a safepoint of the JVM", JOINT_OTHER },
 	{ "ObjectMonitor::enter", "a monitor", JOINT_LOCK },
 	{ "ObjectMonitor::EnterI", "a monitor", JOINT_LOCK },

@@ -15,8 +15,47 @@ static const struct request *worked_for(const struct timelines *tl, uint32_t thr
 	return i < n && s[i].from_ns < at_ns ? timelines_request(tl, s[i].request) : NULL;
 }
 
+/* So many threads that had what another one then had are followed. */
+#define HANDED_ON 16
+
+/* Before the i-th interval of a thread, after from_ns: the last sleep that is alike; NULL: none. */
+static const struct wait *slept_alike(const struct thread *th, uint32_t i, const struct wait *like,
+				      const struct joint_alike *alike)
+{
+	while (i && th->waits[i - 1].wake_ns > like->out_ns) {
+		const struct wait *w = &th->waits[--i];
+
+		if (w->kind == WAIT_SLEEP && alike->is(alike->arg, w->stack, like->stack))
+			return w;
+	}
+	return NULL;
+}
+
+/*
+ * The thread that ended a sleep; but if it had itself waited meanwhile as the sleeper did, who
+ * ended that, and so on: who had what they waited for before all of them. *at_ns: when it let go.
+ */
+static uint32_t first_holder(const struct timelines *tl, const struct wait *w,
+			     const struct joint_alike *alike, uint64_t *at_ns)
+{
+	uint32_t holder = w->waker, followed = 0;
+	const struct wait *before = w;
+
+	*at_ns = w->wake_ns;
+	while (followed++ < HANDED_ON) {
+		const struct thread *th = timelines_thread(tl, holder);
+
+		before = slept_alike(th, thread_position(th, *at_ns), w, alike);
+		if (!before || before->waker >= THREAD_IDLE || before->waker == holder)
+			break;
+		*at_ns = before->wake_ns;
+		holder = before->waker;
+	}
+	return holder;
+}
+
 void joint_users_add_routes(struct sums *to, const struct timelines *tl, struct names *names,
-			    const struct request *q)
+			    const struct request *q, const struct joint_alike *alike)
 {
 	const struct thread *th;
 
@@ -27,12 +66,16 @@ void joint_users_add_routes(struct sums *to, const struct timelines *tl, struct 
 		const struct wait *w = &th->waits[i];
 		const struct request *other;
 		const char *route;
+		uint64_t let_go_ns;
+		uint32_t holder;
 
 		if (w->out_ns >= q->answer_ns)
 			break;
-		if (w->kind != WAIT_SLEEP || w->waker >= THREAD_IDLE || w->waker == q->writer)
+		if (w->kind != WAIT_SLEEP || w->waker >= THREAD_IDLE || w->waker == q->writer ||
+		    !alike->is(alike->arg, w->stack, w->stack))
 			continue;
-		other = worked_for(tl, w->waker, w->wake_ns);
+		holder = first_holder(tl, w, alike, &let_go_ns);
+		other = worked_for(tl, holder, let_go_ns);
 		route = other ? request_route(tl, other) : "";
 		if (*route)
 			sums_add(to, w->stack, names_clean(names, route), w->wake_ns - w->out_ns);

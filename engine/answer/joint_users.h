@@ -8,12 +8,19 @@
 #include "attribute/sums.h"
 #include "timeline/timeline.h"
 
+/* Whether two sleeps with these stack pairs are at one joint, which somebody has. */
+struct joint_alike {
+	bool (*is)(void *arg, uint32_t pair, uint32_t other);
+	void *arg;
+};
+
 /*
- * Of the sleeps of who answered q, until then, that another thread ended as it worked for a
- * request: adds their length by (stack pair, route of that request, a text).
+ * Of the sleeps at joints of who answered q, until then, that another thread ended: adds their
+ * length by (stack pair, route of the request for which that one worked, a text). Where that one
+ * had itself slept at that joint meanwhile it is who ended that.
  */
 void joint_users_add_routes(struct sums *to, const struct timelines *tl, struct names *names,
-			    const struct request *q);
+			    const struct request *q, const struct joint_alike *alike);
 /* How many requests were in the queue of its reader as q was read, with it. */
 uint32_t joint_users_queued(const struct timelines *tl, const struct request *q);
 /*

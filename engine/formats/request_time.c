@@ -329,6 +329,6 @@ void request_time_put(struct text_buf *b, const struct names *names, const struc
 	text_puts(b, r->what ? " for " : "");
 	text_puts(b, names_text(names, r->what));
 	if (r->others)
-		snprintf(others, sizeof(others), " +%zu", r->others);
+		snprintf(others, sizeof(others), " and %zu more", r->others);
 	text_puts(b, others);
 }

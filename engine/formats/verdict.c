@@ -22,6 +22,7 @@ struct way {
 	const struct chain_step
 		*queue; /* the first step is a queue, whose thread is the next one */
 	const struct chain_step *reader; /* that one */
+	bool for_others;		 /* the end ran for other requests meanwhile */
 };
 
 /* Follows what has most of the time. 0 or -ENOMEM. */
@@ -82,7 +83,8 @@ static void put_place(FILE *out, const char *before, const char *at)
 }
 
 /* "runs keysCommand"; or that it would, if it had a CPU. */
-static void put_running(FILE *out, const struct names *names, const struct chain_step *e)
+static void put_running(FILE *out, const struct names *names, const struct chain_step *e,
+			bool for_others)
 {
 	enum chain_step_cpu cpu = chain_step_cpu(e);
 
@@ -97,6 +99,7 @@ static void put_running(FILE *out, const struct names *names, const struct chain
 	put_in(out,
 	       e->at && *text_of(names, e->at) ? ", in the kernel for " : " in the kernel for ",
 	       text_of(names, e->call));
+	fputs(for_others ? " for others" : "", out);
 	if (cpu == CHAIN_STEP_RAN_IN_PART)
 		fprintf(out, ", without a CPU for %.0f %% of that",
 			100 * (double)e->no_cpu_ns / (double)e->ns);
@@ -129,7 +132,7 @@ static void put_deed(FILE *out, const struct names *names, const struct way *way
 	if (e->throttled) {
 		put_quota(out, names, e, who);
 	} else if (e->is_end && e->end == CHAIN_RUNNING) {
-		put_running(out, names, e);
+		put_running(out, names, e, way->for_others);
 	} else if (e->is_end && e->end == CHAIN_DISK) {
 		fputs("waits for ", out);
 		fputs(*by ? by : "a disk", out);
@@ -186,17 +189,18 @@ int verdict_put(FILE *out, const struct chain_steps *s, const struct names *name
 		holder = text_of(names, way.reader->who);
 	}
 	style_name(out, color, *holder ? holder : who);
-	if (way.holder)
-		fprintf(out, " holds %s, and", text_of(names, way.at_lock->what));
+	if (way.holder) {
+		fprintf(out, " holds %s", text_of(names, way.at_lock->what));
+		put_in(out, " for ", text_of(names, way.holder->served));
+		fputs(", and", out);
+	}
 	if (*holder && strcmp(holder, who)) {
 		fputs(" waits while ", out);
 		style_name(out, color, who);
 	}
+	way.for_others = way.queue && !way.holder && (!loop || !strcmp(holder, who));
 	putc(' ', out);
 	put_deed(out, names, &way, who, own);
-	if (way.queue && !way.holder && (!loop || !strcmp(holder, who)) &&
-	    way.end->end == CHAIN_RUNNING && chain_step_cpu(way.end) != CHAIN_STEP_HAD_NO_CPU)
-		fputs(" for others", out);
 	fputs(".", out);
 	return 0;
 }

@@ -498,13 +498,13 @@ static bool put_child(struct object_names *o, const struct trace_object *what, s
 static void put_peers(struct object_names *o, uint32_t object, struct text_buf *b)
 {
 	struct peer_list peers = peers_of(o, object);
-	char more[16];
+	char more[32];
 
 	for (uint32_t i = 0; i < peers.n && i < PEERS_NAMED; i++)
 		put_named(o, find_thread(o, peers.pids[i], ID_OF_PROCESS), peers.pids[i], b);
 	if (peers.n <= PEERS_NAMED)
 		return;
-	snprintf(more, sizeof(more), " +%" PRIu32, peers.n - PEERS_NAMED);
+	snprintf(more, sizeof(more), " and %" PRIu32 " more", peers.n - PEERS_NAMED);
 	text_puts(b, more);
 }
 

@@ -192,6 +192,30 @@ static void methods_of_a_jvm_are_said(void **state)
 	      " because B runs com.shop.Stock.count.");
 }
 
+/* A JVM sleeps at a condition of its own, and GNU make waits until a job of its may begin. */
+static void what_programs_wait_for_is_said(void **state)
+{
+#define UNTIL_TIMER                                                                            \
+	"900 c0 - wakes A ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n" \
+	"900 c0 - R > A\n"                                                                     \
+	"end 1000\n"
+	(void)state;
+	gives("thread A *\n"
+	      "0   c0 - R > A\n"
+	      "100 c0 A S > - futex_wait|pthread_cond_timedwait@libc.so.6;"
+	      "JavaThread::sleep@libjvm.so;JVM_Sleep@libjvm.so;int~com.shop.Job.rest() "
+	      "for=futex:17:0x40\n" UNTIL_TIMER,
+	      "  A com.shop.Job.rest  80 %  slept (timer)\n"
+	      " because A sleeps by choice in com.shop.Job.rest.");
+	gives("thread A *\n"
+	      "0   c0 - R > A\n"
+	      "100 c0 A S > - do_select|pselect@libc.so.6;jobserver_acquire@make;main@make "
+	      "for=select:of~1\n" UNTIL_TIMER,
+	      "  A jobserver_acquire  80 %  waits for a free job slot (-j), until its timeout\n"
+	      " because A waits for a free job slot (-j) in jobserver_acquire.");
+#undef UNTIL_TIMER
+}
+
 /* SQLite sleeps a little and looks again whether others have ended their transaction. */
 static void a_busy_handler_is_at_a_lock(void **state)
 {
@@ -603,6 +627,7 @@ int main(void)
 		cmocka_unit_test(a_convoy_is_one_line),
 		cmocka_unit_test(what_a_chain_said_it_does_not_say_again),
 		cmocka_unit_test(methods_of_a_jvm_are_said),
+		cmocka_unit_test(what_programs_wait_for_is_said),
 		cmocka_unit_test(a_busy_handler_is_at_a_lock),
 		cmocka_unit_test(a_child_that_is_looked_for_is_waited_for),
 		cmocka_unit_test(a_child_that_ends_after_it_woke_who_looks_is_waited_for),

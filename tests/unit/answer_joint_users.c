@@ -12,6 +12,7 @@
 #include "answer/chain_steps.h"
 #include "causes/causes.h"
 #include "formats/chain_lines.h"
+#include "formats/verdict.h"
 #include "synth_many.h"
 #include "words/request_words.h"
 
@@ -52,6 +53,7 @@ static void prices_wait(const char *script, const char *expected)
 	}
 	chain_steps_end(steps);
 	chain_lines_put(f, steps, names, &shown, 16);
+	assert_int_equal(verdict_put(f, steps, names, false, true), 0);
 	fclose(f);
 	expect_text(text, expected);
 	chain_steps_free(steps);
@@ -142,7 +144,9 @@ static void a_request_waits_for_a_connection(void **state)
 		LENT,
 		"  A               95 %  waits for one of 2 connections to S :5432 (2 at once)\n"
 		"   A   loop       92 %  holds it (GET /quote), waits for an event\n"
-		"    C  nanosleep  91 %  slept (timer)\n");
+		"    C  nanosleep  91 %  slept (timer)\n"
+		" because A holds one of 2 connections to S :5432 for GET /quote, and "
+		"waits while C sleeps in nanosleep.");
 }
 
 /* Where prices ask the carrier themselves they wait for that one. */
@@ -155,7 +159,8 @@ static void own_questions_are_no_wait_for_a_connection(void **state)
 {
 	(void)state;
 	prices_wait(OWN, "  A  loop       89 %  waits for an event\n"
-			 "   C nanosleep  89 %  slept (timer)\n");
+			 "   C nanosleep  89 %  slept (timer)\n"
+			 " because C sleeps in nanosleep.");
 }
 
 /* S and M wait for a lock, which L has while it answers a report. */
@@ -179,7 +184,33 @@ static void who_has_a_lock_is_said_with_its_request(void **state)
 		    "980  c1 L request tcp::80 conn=2 arrived=100 taken=110 route=GET+/report\n"
 		    "end 1000\n",
 		    "  S  take    86 %  waits for a lock (2 at once)\n"
-		    "   L report  86 %  holds it (GET /report), ran\n");
+		    "   L report  86 %  holds it (GET /report), ran\n"
+		    " because L holds a lock for GET /report, and runs report.");
+}
+
+/* L gives the lock to M, and M at once to S: it was L that kept it. */
+static void who_had_a_lock_first_is_said(void **state)
+{
+	(void)state;
+	prices_wait("thread L *\n"
+		    "thread M */L\n"
+		    "thread S */L\n"
+		    "0    c0 - R > S\n"
+		    "0    c1 - R > L\n"
+		    "0    c2 - R > M\n"
+		    "200  c0 S" LOCK "300  c2 M" LOCK "400  c1 L ran |report;main\n"
+		    "900  c1 L wakes M wake|pthread_mutex_unlock@libc.so.6;report;main\n"
+		    "900  c2 - R > M\n"
+		    "950  c2 M wakes S wake|pthread_mutex_unlock@libc.so.6;take;main\n"
+		    "950  c0 - R > S\n"
+		    "960  c0 S request tcp::80 conn=1 arrived=150 taken=160 route=GET+/price\n"
+		    "970  c2 M request tcp::80 conn=3 arrived=150 taken=160 route=GET+/item\n"
+		    "980  c1 L request tcp::80 conn=2 arrived=100 taken=110 route=GET+/report\n"
+		    "end 1000\n",
+		    "  S    take    93 %  waits for a lock\n"
+		    "   M   take    74 %  has it or is next, waits for a lock\n"
+		    "    L  report  74 %  holds it (GET /report), ran\n"
+		    " because L holds a lock for GET /report, and runs report.");
 }
 
 int main(void)
@@ -187,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request_waits_for_a_connection),
 		cmocka_unit_test(who_has_a_lock_is_said_with_its_request),
+		cmocka_unit_test(who_had_a_lock_first_is_said),
 		cmocka_unit_test(own_questions_are_no_wait_for_a_connection),
 	};
 

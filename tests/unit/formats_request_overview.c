@@ -197,6 +197,24 @@ TEST(who_asks_comes_first)
 		"\n");
 }
 
+/* For whom it ran comes before how much of that it had no CPU. */
+TEST(who_runs_for_others_may_have_no_cpu)
+{
+	char *text = overview("queues\n"
+			      "thread D *\n"
+			      "0    c1 - R > D\n"
+			      "300  c1 D R > X\n"
+			      "600  c1 X S > D\n"
+			      "910  c1 D request unix:/d conn=3 arrived=100 taken=110\n"
+			      "935  c1 D request unix:/d conn=4 arrived=120 taken=920\n"
+			      "end 3000\n",
+			      0);
+
+	if (!strstr(text, "because D runs for others, without a CPU\n  for 38 % of that.\n"))
+		fail_msg("%s", text);
+	free(text);
+}
+
 /* A route keeps another one waiting in an event loop: it is named. */
 TEST(the_route_that_keeps_others_waiting_is_named)
 {

@@ -67,9 +67,9 @@
  * gives all threads but A and B one name. Times are microseconds, with up to three decimals.
  * Threads are capital letters, '-' is the idle loop; each thread that is not declared was there at
  * the start, runnable somewhere, and is called by its letter; "born X" declares one that was not.
- * Stacks are the kernel's, leaf first, '~' in them is a space; a '|' begins the user's part; a frame "copy@liba" is copy of
- * the file /lib/liba, "mirror%/srv/feed.py:31" interpreted code (see synth.h). A's tid is 101, B's
- * 102...
+ * Stacks are the kernel's, leaf first, with '~' for spaces; a '|' begins the user's part; a frame
+ * "copy@liba" is copy of the file /lib/liba, "mirror%/srv/feed.py:31" interpreted code (see
+ * synth.h). A's tid is 101, B's 102...
  */
 #pragma once
 
