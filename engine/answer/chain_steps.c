@@ -52,16 +52,17 @@ struct chain_steps {
 	const struct timelines *timelines;
 	const struct trace *trace;
 	struct names *names;
-	struct cpu_holders *cpu_holders;
+	struct cpu_holders *cpu_holders; /* its own; NULL: it has none */
 	struct connection_pools *pools;
 	struct pool_waits *pool_waits;
 	struct chains chains;
 	struct intern labels;		/* struct label */
 	struct pair_table places;	/* struct place, by (stack pair, 0) */
 	struct pair_table thread_names; /* uint32_t: what thread_name() makes of (string, 0) */
-	struct intern keys;		/* struct step_key */
-	struct pairs numbers;		/* (step above, key): the step's number */
-	struct chain_step *steps;	/* by number */
+	struct pair_table heads;  /* uint32_t: head_at()'s node by (name, whether of a client) */
+	struct intern keys;	  /* struct step_key */
+	struct pairs numbers;	  /* (step above, key): the step's number */
+	struct chain_step *steps; /* by number */
 	size_t cap_steps;
 	uint32_t *step_of; /* by node of chains: 1 + its step; 0: not made yet */
 	size_t cap_step_of;
@@ -560,7 +561,7 @@ static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount
 }
 
 void chain_steps_new(struct chain_steps **out, const struct timelines *tl, const struct options *o,
-		     struct names *names)
+		     struct names *names, const struct cpu_holders *cpu_holders)
 {
 	struct chain_steps *s = xcalloc(1, sizeof(*s));
 	struct chain_user user;
@@ -569,12 +570,15 @@ void chain_steps_new(struct chain_steps **out, const struct timelines *tl, const
 	s->timelines = tl;
 	s->trace = timelines_trace(tl);
 	s->names = names;
-	cpu_holders_new(&s->cpu_holders, tl, true);
+	if (!cpu_holders) {
+		cpu_holders_new(&s->cpu_holders, tl, true);
+		cpu_holders = s->cpu_holders;
+	}
 	user = (struct chain_user) { .sink = { .arg = s, .add = add, .piece = begin_piece },
 				     .label = label_link,
 				     .identity = chain_identity_is_label,
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
-				     .cpu_holders = s->cpu_holders };
+				     .cpu_holders = cpu_holders };
 	chains_init(&s->chains, tl, o, &user);
 	attribution_sum_up(&s->chains.attribution);
 	connection_pools_new(&s->pools, tl, s->chains.kernel);
@@ -593,6 +597,7 @@ void chain_steps_free(struct chain_steps *s)
 	intern_free(&s->keys);
 	pair_table_free(&s->places);
 	pair_table_free(&s->thread_names);
+	pair_table_free(&s->heads);
 	pairs_free(&s->numbers);
 	free(s->steps);
 	free(s->step_of);
@@ -608,11 +613,16 @@ void chain_steps_free(struct chain_steps *s)
 /* The node for the thread's name then; of a client for none. */
 static uint32_t head_at(struct chain_steps *s, uint32_t thread, uint64_t at_ns)
 {
-	struct label label = { 0 };
+	bool is_client = timelines_is_client(s->timelines, thread);
+	uint32_t name = is_client ? 0 : timelines_name(s->timelines, thread, at_ns);
+	uint32_t *head = pair_table_at(&s->heads, name, is_client, sizeof(*head));
 
-	if (!timelines_is_client(s->timelines, thread))
-		label.who = thread_name(s, timelines_name(s->timelines, thread, at_ns));
-	return chains_head(&s->chains, label_id(s, &label));
+	if (!*head) {
+		struct label label = { .who = is_client ? 0 : thread_name(s, name) };
+
+		*head = chains_head(&s->chains, label_id(s, &label));
+	}
+	return *head;
 }
 
 /* Of a client's wait: who read the request. */

@@ -175,10 +175,12 @@ static void give_part(const struct share *s, uint32_t cpu, size_t i, uint64_t fr
 	while (from_ns < to_ns) {
 		uint64_t until_ns = to_ns;
 		struct holder h = cpu_ran_at(s->ran, c, i, from_ns, &until_ns);
+		struct had had = { .own = until_ns - from_ns };
 		size_t hint[2] = { 0, 0 };
-		struct had had = cpu_ran_had(s->ran, h.who, s->still && is_thread(h.who), cpu,
-					     from_ns, until_ns, hint);
 
+		if (!cpu_ran_took_nothing(c, i))
+			had = cpu_ran_had(s->ran, h.who, s->still && is_thread(h.who), cpu, from_ns,
+					  until_ns, hint);
 		give(s, h.who, h.group, had.own);
 		give(s, HOLDER_INTERRUPTS, 0, had.interrupts);
 		give(s, HOLDER_STEAL, 0, had.steal);

@@ -74,6 +74,12 @@ static inline uint64_t cpu_ran_end(const struct cpu_ran *r, const struct cpu_ran
 	return i + 1 < c->n ? c->at[i + 1].from_ns : timelines_end_ns(r->timelines);
 }
 
+/* Whether it is kept that nothing was taken from who had the i-th change. */
+static inline bool cpu_ran_took_nothing(const struct cpu_ran_cpu *c, size_t i)
+{
+	return c->holder[i] && (!c->taken || !(c->taken[i].interrupts | c->taken[i].steal));
+}
+
 /* Who had it at a time of the i-th change; *until_ns: up to when, if that is sooner. */
 struct holder cpu_ran_at(const struct cpu_ran *r, const struct cpu_ran_cpu *c, size_t i,
 			 uint64_t at_ns, uint64_t *until_ns);

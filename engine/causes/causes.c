@@ -384,6 +384,11 @@ void causes_free(struct causes *c)
 	free(c);
 }
 
+const struct cpu_holders *causes_cpu_holders(const struct causes *c)
+{
+	return c->cpu_holders;
+}
+
 const struct pair_table *causes_cells(const struct causes *c)
 {
 	return &c->in_cells;

@@ -110,6 +110,8 @@ struct options causes_options(const struct options *given);
 /* The same for steps (answer/chain_steps.h), which go further, of requests unless that is changed.
  */
 struct options causes_request_options(const struct options *given);
+struct cpu_holders;
+
 /*
  * Sums up the waits that f chooses. o is of causes_options(); f and names have the same options. tl
  * should have what CPUs ran. To be freed with causes_free().
@@ -134,6 +136,8 @@ void causes_new_in_cells(struct causes **out, const struct timelines *tl, const 
 			 struct names *names, struct wait_filter *f, struct causes_cells cells);
 /* struct cause_cell by (.id of a cause, cell), in no order; they belong to c. */
 const struct pair_table *causes_cells(const struct causes *c);
+/* Who had the CPUs, with what interrupts took, as long as c is there; NULL: it is not known. */
+const struct cpu_holders *causes_cpu_holders(const struct causes *c);
 void causes_free(struct causes *c);
 
 /* The causes, most time first, and then the pauses likewise; they belong to c. */

@@ -30,6 +30,7 @@ struct bits {
 };
 
 struct maker {
+	struct cpu_holders *cpu_holders;
 	struct figures *f;
 	const struct format_input *in;
 	struct subjects subjects;
@@ -219,7 +220,8 @@ static void add_command(struct maker *m, const struct subject *of)
 	f->title = xstrdup(names_text(m->subjects.names, of->name));
 	f->ns = of->took_ns;
 	f->counts = of->ended;
-	chain_steps_new(&steps, m->in->timelines, &m->subjects.of_threads, m->subjects.names);
+	chain_steps_new(&steps, m->in->timelines, &m->subjects.of_threads, m->subjects.names,
+			m->cpu_holders);
 	chain_steps_watch(steps, is_load, m);
 	chain_steps_add_life(steps, of->thread, of->from_ns, of->from_ns + f->ns);
 	chain_steps_end(steps);
@@ -294,7 +296,8 @@ static void explain_slowest(struct maker *m, struct figure *f, const struct leng
 {
 	struct chain_steps *steps;
 
-	chain_steps_new(&steps, m->in->timelines, &m->subjects.of_requests, m->subjects.names);
+	chain_steps_new(&steps, m->in->timelines, &m->subjects.of_requests, m->subjects.names,
+			m->cpu_holders);
 	chain_steps_watch(steps, is_load, m);
 	for (size_t i = f->requests - slowest; i < f->requests; i++)
 		chain_steps_add(steps, lengths[i].of);
@@ -326,8 +329,9 @@ static void add_endpoint(struct maker *m, const struct subject *of)
 
 static void add_subjects(struct maker *m)
 {
-	subjects_find_all(&m->subjects, m->in);
-	chain_steps_new(&m->load, m->in->timelines, &m->subjects.of_requests, m->subjects.names);
+	subjects_find_all(&m->subjects, m->in, m->cpu_holders);
+	chain_steps_new(&m->load, m->in->timelines, &m->subjects.of_requests, m->subjects.names,
+			m->cpu_holders);
 	find_own(m);
 	chain_steps_watch(m->load, is_load, m);
 	for (size_t i = 0; i < m->subjects.n; i++) {
@@ -430,10 +434,12 @@ void figures_make(struct figures *f, const struct format_input *in, const char *
 	f->events = info->events;
 	f->lost = info->lost;
 	f->chosen = subjects_chosen(in->options);
+	cpu_holders_new(&m.cpu_holders, in->timelines, true);
 	add_subjects(&m);
 	add_causes(&m);
 	chain_steps_free(m.load);
 	subjects_free(&m.subjects);
+	cpu_holders_free(m.cpu_holders);
 	free(m.own);
 }
 

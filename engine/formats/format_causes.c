@@ -476,7 +476,7 @@ static void put_limit(void *arg, const char *text)
 /* What is said of the command and of requests, in at most so many lines, of which *lines is the
  * number. */
 static int put_overview(const struct format_input *in, FILE *out, const struct wait_filter *like,
-			size_t most, size_t *lines)
+			const struct causes *causes, size_t most, size_t *lines)
 {
 	size_t columns = paragraph_columns(in->options->columns), len;
 	struct limits limits = { .columns = in->options->wide ? SIZE_MAX : columns };
@@ -489,7 +489,7 @@ static int put_overview(const struct format_input *in, FILE *out, const struct w
 	if (in->options->json || in->options->show)
 		return 0;
 	f = xmemstream(&text, &len);
-	subjects_find(&subjects, in, like);
+	subjects_find(&subjects, in, like, causes_cpu_holders(causes));
 	limits.out = f;
 	err = trust_tell(in, like, subjects.names, put_limit, &limits);
 	err = err ? err : limits.err;
@@ -524,7 +524,7 @@ static int put_screen_json(FILE *out, const struct format_input *in, const struc
 	struct subjects subjects;
 	int err;
 
-	subjects_find(&subjects, in, like);
+	subjects_find(&subjects, in, like, causes_cpu_holders(causes));
 	err = screen_put_json(out, in, &subjects, names, causes, like);
 	subjects_free(&subjects);
 	return err;
@@ -554,8 +554,8 @@ static int write_causes(const struct format_input *in, FILE *out)
 	wait_filter_new(&f, in->timelines, &o, names);
 	/* First, as all CPUs find out for it, in the order of time, what waits were for. */
 	causes_new(&causes, in->timelines, &o, names, f);
-	err = put_overview(in, out, f, room > LINES_OF_CAUSES ? room - LINES_OF_CAUSES : room,
-			   &overview);
+	err = put_overview(in, out, f, causes,
+			   room > LINES_OF_CAUSES ? room - LINES_OF_CAUSES : room, &overview);
 	if (!err && in->options->screen_json) {
 		err = put_screen_json(out, in, names, causes, f);
 	} else if (!err && in->options->json) {

@@ -41,12 +41,13 @@ struct server {
 struct servers {
 	const struct timelines *timelines;
 	struct names *names;
-	struct pair_table rows; /* struct server, by (text, 0) */
+	struct pair_table named; /* uint32_t: the name of (object, 0); 0: not made yet */
+	struct pair_table rows;	 /* struct server, by (text, 0) */
 	struct row_lengths lengths;
 };
 
 /* The socket's name, also that of a poll() of one. */
-static uint32_t server_name(struct servers *s, uint32_t object)
+static uint32_t make_name(struct servers *s, uint32_t object)
 {
 	uint32_t words = words_of_object(s->names, object);
 	const char *text = names_text(s->names, words);
@@ -58,6 +59,15 @@ static uint32_t server_name(struct servers *s, uint32_t object)
 	words = names_adopt(s->names, text);
 	free((char *)text);
 	return words;
+}
+
+static uint32_t server_name(struct servers *s, uint32_t object)
+{
+	uint32_t *name = pair_table_at(&s->named, object, 0, sizeof(*name));
+
+	if (!*name)
+		*name = make_name(s, object);
+	return *name;
 }
 
 static int add_wait(void *arg, const struct chosen_wait *p)
@@ -161,6 +171,7 @@ static int server_waits_put(FILE *out, const struct format_input *in)
 		err = put_all(out, &s, in, f);
 	free(s.lengths.at);
 	pair_table_free(&s.rows);
+	pair_table_free(&s.named);
 	wait_filter_free(f);
 	names_free(s.names);
 	return err;

@@ -63,7 +63,7 @@ static uint64_t without_cpu_ns(const struct chain_steps *s)
 static void add_path_steps(struct subjects *s, struct subject *of, const struct path *p,
 			   const struct timelines *tl, const struct options *o)
 {
-	chain_steps_new(&of->steps, tl, o, s->names);
+	chain_steps_new(&of->steps, tl, o, s->names, s->cpu_holders);
 
 	chain_steps_add_life(of->steps, p->thread, p->from_ns, p->to_ns);
 	chain_steps_end(of->steps);
@@ -199,7 +199,7 @@ static void add_waiter_steps(struct subjects *s, struct waiters *w, const struct
 	const struct timelines *tl = w->timelines;
 	struct subject *of = add(s, SUBJECT_WAITER);
 
-	chain_steps_new(&of->steps, tl, o, s->names);
+	chain_steps_new(&of->steps, tl, o, s->names, s->cpu_holders);
 	w->steps = of->steps;
 	of->name = name_with_id(tl, s->names, thread);
 	of->took_ns = w->waited_ns[thread];
@@ -271,7 +271,7 @@ static void add_endpoint(struct subjects *s, const struct format_input *in, cons
 	text_free(&name);
 	if (s->all || took_no_time(in->timelines, s->filter, of->requests))
 		return;
-	chain_steps_new(&of->steps, in->timelines, o, s->names);
+	chain_steps_new(&of->steps, in->timelines, o, s->names, s->cpu_holders);
 	for (size_t i = 0; i < of->slowest.n; i++)
 		chain_steps_add(of->steps, &of->slowest.at[i]);
 	chain_steps_end(of->steps);
@@ -417,7 +417,7 @@ static bool wants_endpoints(const struct options *o, bool all)
 }
 
 static void find(struct subjects *s, const struct format_input *in, const struct wait_filter *like,
-		 bool all)
+		 const struct cpu_holders *cpu_holders, bool all)
 {
 	size_t n_requests;
 
@@ -432,6 +432,7 @@ static void find(struct subjects *s, const struct format_input *in, const struct
 	s->of_threads.parts = PART_BLOCKED;
 	timelines_requests(in->timelines, &n_requests);
 	names_new(&s->names, in->timelines, &s->of_requests);
+	s->cpu_holders = cpu_holders;
 	if (wants_path(in->options))
 		add_path(s, in->timelines, &s->of_threads);
 	if (wants_path(in->options) && !n_requests && !all)
@@ -441,14 +442,15 @@ static void find(struct subjects *s, const struct format_input *in, const struct
 }
 
 void subjects_find(struct subjects *s, const struct format_input *in,
-		   const struct wait_filter *like)
+		   const struct wait_filter *like, const struct cpu_holders *cpu_holders)
 {
-	find(s, in, like, false);
+	find(s, in, like, cpu_holders, false);
 }
 
-void subjects_find_all(struct subjects *s, const struct format_input *in)
+void subjects_find_all(struct subjects *s, const struct format_input *in,
+		       const struct cpu_holders *cpu_holders)
 {
-	find(s, in, NULL, true);
+	find(s, in, NULL, cpu_holders, true);
 }
 
 void subjects_free(struct subjects *s)

@@ -58,25 +58,28 @@ struct subjects {
 	struct options of_threads, of_requests;
 	bool all; /* subjects_find_all() */
 	struct names *names;
-	bool wants_endpoints;		/* the options choose no other waits */
-	struct wait_filter *filter;	/* of requests; NULL: there are none */
-	struct request_table *requests; /* likewise */
-	size_t n_endpoints;		/* all there are; each with all its routes */
+	const struct cpu_holders *cpu_holders; /* NULL: not known */
+	bool wants_endpoints;		       /* the options choose no other waits */
+	struct wait_filter *filter;	       /* of requests; NULL: there are none */
+	struct request_table *requests;	       /* likewise */
+	size_t n_endpoints;		       /* all there are; each with all its routes */
 	struct subject at[SUBJECTS_MOST];
 	size_t n;
 };
 
 /*
  * Finds them: those that the options do not exclude, as they ask for other waits. like: a filter
- * that shares what it found out of waits. To be freed with subjects_free().
+ * that shares what it found out of waits; cpu_holders: with what interrupts took. Both outlive it.
+ * To be freed with subjects_free().
  */
 void subjects_find(struct subjects *s, const struct format_input *in,
-		   const struct wait_filter *like);
+		   const struct wait_filter *like, const struct cpu_holders *cpu_holders);
 /*
  * The same of the command and all endpoints, up to SUBJECTS_ENDPOINTS_MOST, without steps;
  * --request may choose endpoints.
  */
-void subjects_find_all(struct subjects *s, const struct format_input *in);
+void subjects_find_all(struct subjects *s, const struct format_input *in,
+		       const struct cpu_holders *cpu_holders);
 void subjects_free(struct subjects *s);
 /* Whether only some threads are shown: those of a command, or whom the user chose. */
 bool subjects_chosen(const struct options *o);

@@ -163,6 +163,7 @@ static void report_free(struct report *r)
 {
 	fold_free(r->fold);
 	free(r->cause);
+	report_answer_free(r->answer);
 	causes_free(r->causes);
 	free(r->command);
 	report_counts_free(&r->counts);
@@ -171,7 +172,6 @@ static void report_free(struct report *r)
 	free(r->rows);
 	free(r->row_of);
 	report_requests_free(r->requests);
-	report_answer_free(r->answer);
 	wait_filter_free(r->filter);
 	names_free(r->names);
 }

@@ -419,6 +419,19 @@ static unsigned int keep(uint16_t *found, enum found what, unsigned int answer)
 	return answer;
 }
 
+/*
+ * Whether it is kept of the thread's i-th wait that it was for others, and, if its wakers count,
+ * that these did not have nothing. This is asked most, and costs least.
+ */
+static inline bool is_known_for_others(const struct wait_natures *f, uint32_t thread, uint32_t i,
+				       int wakers)
+{
+	unsigned int known = __atomic_load_n(&f->of_wait[f->first[thread] + i], __ATOMIC_RELAXED);
+
+	return (known >> FOUND_OWN & 3) == 1 + WAIT_FOR_OTHERS &&
+	       (!wakers || (wakers == 1 && (known >> FOUND_NOTHING & 3) == 1 + false));
+}
+
 /* ---- answers -------------------------------------------------------------------------------- */
 
 static bool by_task(struct wait_natures *f, const struct wait *w)
@@ -657,6 +670,8 @@ static bool find_nothing(struct wait_natures *f, uint32_t thread, const struct w
 		/* All that is left of the wait would not make it more than half. */
 		if (s->wake_ns <= w->out_ns || ns + (s->wake_ns - w->out_ns) <= half_ns)
 			break;
+		if (is_known_for_others(f, w->waker, i, wakers - 1))
+			continue;
 		if (own_nature(f, w->waker, s) != WAIT_FOR_OTHERS ||
 		    waker_had_nothing(f, w->waker, s, wakers - 1))
 			ns += s->wake_ns - (s->out_ns > w->out_ns ? s->out_ns : w->out_ns);

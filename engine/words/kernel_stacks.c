@@ -22,6 +22,10 @@ struct kernel_stacks {
 	uint32_t *flags; /* by frame */
 	/* The context of a waker, packed(), by its kernel stack; 0: not computed yet. */
 	uint32_t *of[WAKERS];
+	/* By kernel stack, with LOOKED_UP: flags of all of its frames, and of the one that waits.
+	 */
+	uint32_t *all, *waits;
+	bool *serves; /* see kernel_stack_serves(); where waits[] is known */
 };
 
 void kernel_stacks_new(struct kernel_stacks **out, const struct trace *t)
@@ -33,6 +37,9 @@ void kernel_stacks_new(struct kernel_stacks **out, const struct trace *t)
 	k->flags = xcalloc((size_t)trace_frames_end(t) + 1, sizeof(*k->flags));
 	for (int i = 0; i < WAKERS; i++)
 		k->of[i] = xcalloc(n + 1, sizeof(*k->of[i]));
+	k->all = xcalloc(n + 1, sizeof(*k->all));
+	k->waits = xcalloc(n + 1, sizeof(*k->waits));
+	k->serves = xcalloc(n + 1, sizeof(*k->serves));
 	*out = k;
 }
 
@@ -43,6 +50,9 @@ void kernel_stacks_free(struct kernel_stacks *k)
 	free(k->flags);
 	for (int i = 0; i < WAKERS; i++)
 		free(k->of[i]);
+	free(k->all);
+	free(k->waits);
+	free(k->serves);
 	free(k);
 }
 
@@ -233,20 +243,8 @@ uint32_t irq_handler(struct kernel_stacks *k, uint32_t kstack, uint32_t frames)
 	return n ? s.frames[n - 1] : 0;
 }
 
-unsigned int kernel_stack_wait_flags(struct kernel_stacks *k, uint32_t kstack)
-{
-	struct trace_stack s = trace_stack(k->trace, kstack);
-
-	for (uint32_t i = 0; i < s.n; i++) {
-		unsigned int flags = kernel_frame_flags(k, s.frames[i]);
-
-		if (!(flags & KFUNC_SLEEP_PATH))
-			return flags;
-	}
-	return 0;
-}
-
-bool kernel_stack_serves(struct kernel_stacks *k, uint32_t kstack)
+/* Finds waits[] and serves[] of the stack. */
+static void read_wait(struct kernel_stacks *k, uint32_t kstack)
 {
 	struct trace_stack s = trace_stack(k->trace, kstack);
 	const struct trace_frame *f;
@@ -255,10 +253,32 @@ bool kernel_stack_serves(struct kernel_stacks *k, uint32_t kstack)
 	while (i < s.n && kernel_frame_flags(k, s.frames[i]) & KFUNC_SLEEP_PATH)
 		i++;
 	f = i < s.n ? trace_frame(k->trace, s.frames[i]) : NULL;
-	return f && !f->code && kernel_function_serves(trace_string(k->trace, f->symbol));
+	k->waits[kstack] = LOOKED_UP | (f ? kernel_frame_flags(k, s.frames[i]) : 0);
+	k->serves[kstack] =
+		f && !f->code && kernel_function_serves(trace_string(k->trace, f->symbol));
 }
 
-unsigned int kernel_stack_flags(struct kernel_stacks *k, uint32_t kstack, uint32_t n)
+/* Whether waits[] and serves[] of the stack are known, which they are if there is one. */
+static bool knows_wait(struct kernel_stacks *k, uint32_t kstack)
+{
+	if (kstack >= trace_stacks_end(k->trace))
+		return false;
+	if (!k->waits[kstack])
+		read_wait(k, kstack);
+	return true;
+}
+
+unsigned int kernel_stack_wait_flags(struct kernel_stacks *k, uint32_t kstack)
+{
+	return knows_wait(k, kstack) ? k->waits[kstack] & ~LOOKED_UP : 0;
+}
+
+bool kernel_stack_serves(struct kernel_stacks *k, uint32_t kstack)
+{
+	return knows_wait(k, kstack) && k->serves[kstack];
+}
+
+static unsigned int read_flags(struct kernel_stacks *k, uint32_t kstack, uint32_t n)
 {
 	struct trace_stack s = trace_stack(k->trace, kstack);
 	unsigned int flags = 0;
@@ -266,6 +286,15 @@ unsigned int kernel_stack_flags(struct kernel_stacks *k, uint32_t kstack, uint32
 	for (uint32_t i = 0; i < n && i < s.n; i++)
 		flags |= kernel_frame_flags(k, s.frames[i]);
 	return flags;
+}
+
+unsigned int kernel_stack_flags(struct kernel_stacks *k, uint32_t kstack, uint32_t n)
+{
+	if (n < UINT32_MAX || kstack >= trace_stacks_end(k->trace))
+		return read_flags(k, kstack, n);
+	if (!k->all[kstack])
+		k->all[kstack] = LOOKED_UP | read_flags(k, kstack, n);
+	return k->all[kstack] & ~LOOKED_UP;
 }
 
 bool waker_uses_pipe(struct kernel_stacks *k, const struct timelines *tl, const struct wait *w)

@@ -41,7 +41,7 @@ static void life_sum_up(struct life *l, uint32_t thread)
 	const struct thread *th = timelines_thread(l->timelines, thread);
 
 	chain_steps_free(l->steps);
-	chain_steps_new(&l->steps, l->timelines, &l->options, l->names);
+	chain_steps_new(&l->steps, l->timelines, &l->options, l->names, NULL);
 	chain_steps_add_life(l->steps, thread, th->begin_ns, th->end_ns);
 	chain_steps_end(l->steps);
 }

@@ -34,7 +34,7 @@ static void prices_wait(const char *script, const char *expected)
 	o = causes_request_options(&given);
 	assert_int_equal(timelines_new_with_cpus(&tl, t), 0);
 	names_new(&names, tl, &o);
-	chain_steps_new(&steps, tl, &o, names);
+	chain_steps_new(&steps, tl, &o, names, NULL);
 	for (uint32_t i = timelines_threads(tl); i < timelines_clients_end(tl); i++) {
 		const struct thread *client = timelines_thread(tl, i);
 

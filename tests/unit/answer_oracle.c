@@ -89,7 +89,7 @@ static void put_steps(struct engine *e, uint32_t thread, FILE *out)
 	const struct chain_step *at;
 	uint32_t n;
 
-	chain_steps_new(&steps, e->timelines, &e->options, e->names);
+	chain_steps_new(&steps, e->timelines, &e->options, e->names, NULL);
 	chain_steps_add_life(steps, thread, th->begin_ns, th->end_ns);
 	chain_steps_end(steps);
 	at = chain_steps_list(steps, &n);
