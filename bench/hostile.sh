@@ -373,7 +373,7 @@ did=$(grep -vc ' chaincap-jvm ' "$dir/attacked" || true)
 holds "to others of the recorder's processes" "$did times" test "$did" = 0
 holds "files left in /tmp" "${attached:-none}" test -z "$attached"
 for trace in $traces; do "$O/chainwalk" -f info "$trace" 2>/dev/null; done | awk -F': ' '
-	/^(events|lost|mappings_lost): / || /_left_out: / || /^stacks_cut: / { sum[$1] += $2 }
+	/^(events|lost|mappings_lost): / || /_left_out: / { sum[$1] += $2 }
 	END { for (what in sum) printf "%s: %.0f\n", what, sum[what] }' | sort
 largest=$(ls -S $traces | head -n 1)
 # A bucket and a group of each has so many, as docs/fleet.md says; the trace is within one of both.

@@ -39,7 +39,7 @@ static const struct words {
 	[CHAINLOG_LEFT_MAPPED] = { "mapped_left_out",
 				   "files were not looked at for interpreters and contexts: there "
 				   "were too many" },
-	[CHAINLOG_LEFT_STACKS] = { "stacks_cut",
+	[CHAINLOG_LEFT_STACKS] = { "stacks_left_out",
 				   "user stacks were cut: rules for unwinding, mappings, or "
 				   "threads that were asleep, were not read in time, or there "
 				   "was no room to copy them" },

@@ -193,6 +193,37 @@ TEST(info_counts_what_there_is)
 	synth_free(m);
 }
 
+/* A key that comes twice would be two figures. */
+TEST(each_figure_of_info_has_a_key_of_its_own)
+{
+	uint64_t left_out[CHAINLOG_LEFT_OUTS];
+	struct synth *m = synth_new();
+	char *text, *line, *keys[256], *rest;
+	size_t n = 0, of_left_out = 0;
+
+	for (size_t i = 0; i < CHAINLOG_LEFT_OUTS; i++)
+		left_out[i] = i + 1;
+	encoder_left_out(synth_encoder(m), left_out);
+	synth_end(m, 20);
+	text = FORMAT(m, "-f", "info");
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char *end = strstr(line, ": ");
+
+		if (!end)
+			continue;
+		*end = '\0';
+		for (size_t i = 0; i < n; i++)
+			if (!strcmp(keys[i], line))
+				fail_msg("twice: %s", line);
+		assert_true(n < 256);
+		keys[n++] = line;
+		of_left_out += !!strstr(line, "_left_out");
+	}
+	assert_int_equal(of_left_out, CHAINLOG_LEFT_OUTS);
+	free(text);
+	synth_free(m);
+}
+
 static void note(struct synth *m, uint32_t tgid, const char *what, const char *cure)
 {
 	assert_int_equal(encoder_process_note(synth_encoder(m), tgid, "ja;va", what, cure), 0);
