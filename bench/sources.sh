@@ -16,13 +16,14 @@ run_times_on
 # "WORKLOAD ROUND WITHOUT US PROGRAM NS RUNS"
 for round in $(seq "$rounds"); do
 	for w in $workloads; do
-		for without in nothing no-objects no-irq user; do
+		for without in nothing no-objects no-irq user short; do
 			case $without in
-			nothing) option= ;;
-			user) option=-K ;;
-			*) option=--$without ;;
+			nothing) options=() ;;
+			user) options=(-K) ;;
+			short) options=(--light 1ms) ;;
+			*) options=("--$without") ;;
 			esac
-			run_times_of "$w" "$O/chaincap" -q ${option:+"$option"} |
+			run_times_of "$w" "$O/chaincap" -q "${options[@]}" |
 				while read -r name ns runs; do
 					echo "$w $round $without $(cat "$dir/us") $name $ns $runs"
 				done
@@ -40,7 +41,7 @@ function each(key) { return switches[key] ? ns[key " stacks"] / switches[key] : 
 	key = $1 " " $2 " " $3
 	cpu[key] = $4 * 1000 * ($1 == "pipe" ? 1 : cpus)
 	all[key] += $6
-	source = $5 ~ /^on_(switch|waking|wakeup_new)$/ ? "stacks" : $5 == "on_sample" ? "samples" : \
+	source = $5 ~ /^on_(switch|waking|wakeup_new|long_sleep)$/ ? "stacks" : $5 == "on_sample" ? "samples" : \
 		$5 == "on_data" ? "objects" : $5 ~ /^on_disk_/ ? "disk" : \
 		$5 ~ /^on_(softirq|device_irq|timer_irq)/ ? "interrupts" : "others"
 	ns[key " " source] += $6
@@ -48,24 +49,25 @@ function each(key) { return switches[key] ? ns[key " stacks"] / switches[key] : 
 		switches[key] = $7
 }
 END {
-	split("samples,objects and readiness,disk requests,interrupts,user stacks,all programs", names, ",")
-	split("samples objects disk interrupts user", own, " ")
+	split("samples,objects and readiness,disk requests,interrupts,user stacks,of sleeps below 1 ms,all programs", names, ",")
+	split("samples objects disk interrupts user short", own, " ")
 	without["objects"] = "no-objects"
 	without["interrupts"] = "no-irq"
 	without["user"] = "user"
+	without["short"] = "short"
 	n = split(workloads, work, " ")
 	printf "%-22s", "percent of CPU time"
 	for (w = 1; w <= n; w++)
 		printf " %10s", work[w]
 	printf "\n"
-	for (s = 1; s <= 6; s++) {
+	for (s = 1; s <= 7; s++) {
 		printf "%-22s", names[s]
 		for (w = 1; w <= n; w++) {
 			list = ""
 			for (r = 1; r <= rounds; r++) {
 				key = work[w] " " r " "
 				full = key "nothing"
-				cost = s == 6 ? all[full] : ns[full " " own[s]]
+				cost = s == 7 ? all[full] : ns[full " " own[s]]
 				if (own[s] in without)
 					cost += (each(full) - each(key without[own[s]])) * switches[full]
 				list = list " " cost * 100 / cpu[full]

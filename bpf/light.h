@@ -182,7 +182,7 @@ int on_long_sleep(unsigned long long *ctx)
 	return 0;
 }
 
-/* At the end of the recording: of the threads that are still asleep. */
+/* At the end of the recording, and of a window: of the threads that are still asleep. */
 SEC("iter/task")
 int list_bare_sleeps(struct bpf_iter__task *ctx)
 {
@@ -196,5 +196,5 @@ int list_bare_sleeps(struct bpf_iter__task *ctx)
 	if (b && b->is == BARE_ASLEEP && b->tid == (__u32)task->pid && !task->on_cpu &&
 	    task_state(task) & TASK_SLEEPS && now - b->since_ns >= light_ns)
 		record_wait_stacks(task, now, b);
-	return 0;
+	return is_late();
 }

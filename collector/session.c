@@ -456,8 +456,10 @@ static int record(struct session *s)
 
 		if (wish == SINK_END)
 			break;
-		/* Events from before the wish are still in the rings. */
+		/* Events from before the wish are still in the rings; and who is asleep gets in. */
 		if (wish == SINK_FLUSH_NOW)
+			err = bpf_session_sleepers(s->bpf);
+		if (!err && wish == SINK_FLUSH_NOW)
 			err = drain(s);
 		if (!err && (wish == SINK_FLUSH_NOW || due)) {
 			err = flush(s);

@@ -97,8 +97,8 @@ uint32_t bpf_session_id(struct bpf_session *s, pid_t pid);
 /* Whether bpf_session_threads() lists all threads, and not only those of this PID namespace. */
 bool bpf_session_lists_all(const struct bpf_session *s);
 /*
- * Before the end of a recording with light_ns: of the threads that are asleep without stacks these
- * get into the rings. Returns 0 or a negative errno.
+ * Before the end of a recording, or of a window, with light_ns: the user stacks of the threads that
+ * are asleep without one get into the rings. Returns 0 or a negative errno.
  */
 int bpf_session_sleepers(struct bpf_session *s);
 

@@ -3,14 +3,13 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bpf_private.h"
 #include "clock.h"
 
-/* The most time for the threads that are asleep at the end. */
-#define SLEEPERS_NS 1000000000u
+/* The most time for the threads that are asleep. */
+#define SLEEPERS_NS 300000000u
 
 void bpf_session_load_light(struct chaincap_bpf *skel, uint64_t light_ns)
 {
@@ -46,12 +45,6 @@ int bpf_session_find_pages(struct bpf_session *s)
 	return s->skel->bss->direct_map ? 0 : -EOPNOTSUPP;
 }
 
-static int ignore(void *ctx, const void *item)
-{
-	(void)ctx, (void)item;
-	return 0;
-}
-
 int bpf_session_sleepers(struct bpf_session *s)
 {
 	struct bpf_link *link = s->skel->links.list_bare_sleeps;
@@ -59,8 +52,7 @@ int bpf_session_sleepers(struct bpf_session *s)
 
 	if (!link)
 		return 0;
-	/* It lists nothing: what it finds is in the rings. */
-	err = bpf_session_list(bpf_iter_create(bpf_link__fd(link)), 1, clock_now_ns() + SLEEPERS_NS,
-			       ignore, NULL);
+	s->skel->data->list_until_ns = clock_now_ns() + SLEEPERS_NS;
+	err = bpf_session_iterate(s, bpf_iter_create(bpf_link__fd(link)));
 	return err == -ETIME ? 0 : err;
 }

@@ -145,6 +145,11 @@ void bpf_session_detach_probes(struct bpf_session *s);
  */
 int bpf_session_iterator(const struct bpf_program *prog, uint32_t tgid);
 /*
+ * Runs an iterator whose output nobody needs, and closes it. Returns 0 or a negative errno; -ETIME:
+ * it stopped at list_until_ns.
+ */
+int bpf_session_iterate(struct bpf_session *s, int fd);
+/*
  * Passes what an iterator lists, structs of size bytes, to fn, which ends it by a negative result;
  * fd is closed. Returns 0 or a negative errno; -ETIME: it was not over at until_ns
  * (CLOCK_MONOTONIC).

@@ -40,11 +40,7 @@ void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted, bool rout
 #define SOCKETS_NS 1000000000u
 #define FILES_NS 1000000000u
 
-/*
- * Runs an iterator whose output nobody needs, and closes it. Returns 0 or a negative errno; -ETIME:
- * it stopped at list_until_ns.
- */
-static int iterate(struct bpf_session *s, int fd)
+int bpf_session_iterate(struct bpf_session *s, int fd)
 {
 	char unused[64];
 	int err = 0;
@@ -67,7 +63,7 @@ static int list_sockets(struct bpf_session *s, const struct bpf_program *prog)
 	int err;
 
 	s->skel->data->list_until_ns = clock_now_ns() + SOCKETS_NS;
-	err = iterate(s, bpf_session_iterator(prog, 0));
+	err = bpf_session_iterate(s, bpf_session_iterator(prog, 0));
 	if (err == -ETIME)
 		bpf_session_leave_out(s, CHAINLOG_LEFT_LISTS, 1);
 	return err == -ETIME ? 0 : err;
@@ -153,7 +149,7 @@ static bool search_table(struct bpf_session *s, const struct wire_file_table *t)
 	const struct bpf_program *prog = s->skel->progs.list_open_requests;
 
 	return clock_now_ns() < s->skel->data->list_until_ns &&
-	       iterate(s, bpf_session_iterator(prog, t->tgid)) != -ETIME;
+	       bpf_session_iterate(s, bpf_session_iterator(prog, t->tgid)) != -ETIME;
 }
 
 /* Returns how many processes' files were not searched. */
