@@ -5,11 +5,10 @@
 
 /*
  * The numbers that are kept, in the order of their bits: where they are in an event, and of what
- * type. The first is how long ago the last write of the answer was.
+ * type.
  */
 static const struct event_field kept[CHAINLOG_REQUEST_KEPT] = {
 #define AT(f) offsetof(struct event, f)
-	{ FIELD_AGO, AT(request.answer_ns) },
 	{ FIELD_NUMBER, AT(request.bytes_read) },
 	{ FIELD_NUMBER, AT(request.bytes_written) },
 	{ FIELD_OBJECT, AT(request.label) },
@@ -20,6 +19,9 @@ static const struct event_field kept[CHAINLOG_REQUEST_KEPT] = {
 #undef AT
 };
 #define HAS_STACKS (1u << CHAINLOG_REQUEST_KEPT)
+/* In the first number: the mask follows; the time since the answer does. */
+#define HAS_MASK 1u
+#define HAS_ANSWER 2u
 
 static bool connection_same(const void *at, uint32_t ref, const void *connection)
 {
@@ -68,7 +70,8 @@ uint8_t *chainlog_request_write(struct chainlog_requests_made *w, uint8_t *p,
 {
 	uint64_t arrival = ago(ev, ev->request.arrival_ns, UINT64_MAX);
 	uint64_t taken = ago(ev, ev->request.taken_ns, arrival);
-	uint64_t now[CHAINLOG_REQUEST_KEPT], connection = ev->request.connection;
+	uint64_t answer = ago(ev, ev->request.answer_ns, taken);
+	uint64_t connection = ev->request.connection;
 	uint32_t h = hash_pair((uint32_t)connection, (uint32_t)(connection >> 32));
 	uint32_t *slot = id_index_slot(&w->index, h, connection_same, w->told.at, &connection);
 	uint32_t ref = *slot, changed = ev->kstack || ev->ustack ? HAS_STACKS : 0;
@@ -80,21 +83,22 @@ uint8_t *chainlog_request_write(struct chainlog_requests_made *w, uint8_t *p,
 		*slot = add_connection(&w->told, connection);
 	r = &w->told.at[*slot];
 	w->told.last = *slot;
-	for (uint32_t i = 0; i < CHAINLOG_REQUEST_KEPT; i++) {
-		now[i] = i ? event_value(ev, &kept[i]) : ago(ev, ev->request.answer_ns, taken);
-		changed |= (uint32_t)(now[i] != r->kept[i]) << i;
-	}
-	p = chainlog_put_varint(p, 2 * (uint64_t)ref + !!changed);
+	for (uint32_t i = 0; i < CHAINLOG_REQUEST_KEPT; i++)
+		changed |= (uint32_t)(event_value(ev, &kept[i]) != r->kept[i]) << i;
+	p = chainlog_put_varint(p, 4 * (uint64_t)ref + (changed ? HAS_MASK : 0) +
+					   (answer != r->answer ? HAS_ANSWER : 0));
 	if (!ref)
 		p = chainlog_put_varint(p, connection);
 	if (changed)
 		p = chainlog_put_varint(p, changed);
 	for (uint32_t i = 0; i < CHAINLOG_REQUEST_KEPT; i++)
 		if (changed >> i & 1)
-			p = chainlog_put_varint(p, r->kept[i] = now[i]);
+			p = chainlog_put_varint(p, r->kept[i] = event_value(ev, &kept[i]));
 	if (changed & HAS_STACKS)
 		p = chainlog_put_varint(chainlog_put_varint(p, ev->kstack), ev->ustack);
-	return chainlog_put_varint(chainlog_put_varint(p, arrival), taken);
+	if (answer != r->answer)
+		p = chainlog_put_varint(p, r->answer = answer);
+	return chainlog_put_varint(chainlog_put_varint(p, taken - answer), arrival - taken);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -128,20 +132,31 @@ static void set_field(struct event *ev, const struct event_field *f, uint64_t v)
 		*event_id(ev, f) = v <= UINT32_MAX ? (uint32_t)v : 0;
 }
 
+/* Reads how much longer ago something was than *since, at most since the beginning. */
+static const uint8_t *get_longer(const uint8_t *p, const uint8_t *end, const struct event *ev,
+				 uint64_t *since)
+{
+	uint64_t more = 0;
+
+	p = p ? chainlog_get_varint(p, end, &more) : NULL;
+	*since = *since < ev->time_ns && more < ev->time_ns - *since ? *since + more : ev->time_ns;
+	return p;
+}
+
 bool chainlog_request_read(struct chainlog_requests *r, const uint8_t *p, const uint8_t *end,
 			   struct event *ev)
 {
-	uint64_t ref = 0, changed = 0, stacks[2] = { 0, 0 }, arrival = 0, taken = 0, answer;
+	uint64_t what = 0, changed = 0, stacks[2] = { 0, 0 }, since;
 	struct chainlog_request *of;
 	uint32_t number;
 
-	p = chainlog_get_varint(p, end, &ref);
-	number = p ? get_connection(r, &p, end, ref / 2) : 0;
+	p = chainlog_get_varint(p, end, &what);
+	number = p ? get_connection(r, &p, end, what / 4) : 0;
 	if (!number)
 		return false;
 	of = &r->at[number];
 	r->last = number;
-	if (ref & 1)
+	if (what & HAS_MASK)
 		p = get_up_to(p, end, 2 * HAS_STACKS - 1, &changed);
 	for (uint32_t i = 0; p && i < CHAINLOG_REQUEST_KEPT; i++)
 		if (changed >> i & 1)
@@ -151,20 +166,20 @@ bool chainlog_request_read(struct chainlog_requests *r, const uint8_t *p, const 
 				      &of->kept[i]);
 	for (uint32_t i = 0; changed & HAS_STACKS && i < 2; i++)
 		p = get_up_to(p, end, UINT32_MAX, &stacks[i]);
-	p = get_up_to(p, end, UINT64_MAX, &arrival);
-	p = get_up_to(p, end, UINT64_MAX, &taken);
+	if (what & HAS_ANSWER)
+		p = get_up_to(p, end, UINT64_MAX, &of->answer);
+	ev->request.answer_ns = ev->time_ns - (of->answer < ev->time_ns ? of->answer : ev->time_ns);
+	since = ev->time_ns - ev->request.answer_ns;
+	p = get_longer(p, end, ev, &since);
+	ev->request.taken_ns = ev->time_ns - since;
+	p = get_longer(p, end, ev, &since);
+	ev->request.arrival_ns = ev->time_ns - since;
 	if (!p)
 		return false;
-	for (uint32_t i = 1; i < CHAINLOG_REQUEST_KEPT; i++)
+	for (uint32_t i = 0; i < CHAINLOG_REQUEST_KEPT; i++)
 		set_field(ev, &kept[i], of->kept[i]);
 	ev->kstack = (uint32_t)stacks[0];
 	ev->ustack = (uint32_t)stacks[1];
 	ev->request.connection = of->connection;
-	arrival = arrival < ev->time_ns ? arrival : ev->time_ns;
-	taken = taken < arrival ? taken : arrival;
-	answer = of->kept[0] < taken ? of->kept[0] : taken;
-	ev->request.arrival_ns = ev->time_ns - arrival;
-	ev->request.taken_ns = ev->time_ns - taken;
-	ev->request.answer_ns = ev->time_ns - answer;
 	return true;
 }

@@ -11,11 +11,12 @@
 /* Connections of a block; requests of further ones have the long form. */
 #define CHAINLOG_REQUESTS_ROOM 1024u
 #define CHAINLOG_REQUESTS_SLOTS (2 * CHAINLOG_REQUESTS_ROOM)
-/* Numbers of a request that are kept for the next one. */
-#define CHAINLOG_REQUEST_KEPT 8u
+/* Numbers of a request that are kept for the next one, beside how long ago it was answered. */
+#define CHAINLOG_REQUEST_KEPT 7u
 
 struct chainlog_request {
 	uint64_t connection;
+	uint64_t answer;
 	uint64_t kept[CHAINLOG_REQUEST_KEPT];
 };
 

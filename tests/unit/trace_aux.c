@@ -162,20 +162,20 @@ TEST(requests_are_told_by_what_is_new)
 	/* clang-format off */
 	static const uint8_t payload[] = {
 		0, 100, 40, 4,
-		/* Connection 9, with everything: written 3 ago, 10 and 20 bytes, no label, flags 2,
-		 * threads 5 and 7, no endpoint; arrived 50 and taken 30 ago. */
-		31, 0, 11, 1, 9, 0x77, 3, 10, 20, 2, 5, 7, 50, 30,
+		/* Connection 9, with everything: 10 and 20 bytes, no label, flags 2, threads 5 and 7,
+		 * no endpoint; answered 3 ago, taken 27 before that, and arrived 20 before that. */
+		31, 0, 11, 3, 9, 0x3b, 10, 20, 2, 5, 7, 3, 27, 20,
 		/* The same again, and then with other bytes written. */
-		31, 10, 3, 2, 40, 20,
-		31, 10, 5, 3, 4, 21, 40, 20,
+		31, 10, 3, 4, 17, 10,
+		31, 10, 5, 5, 2, 21, 17, 20,
 		/* Connection 8, as that before, but for stacks. */
-		31, 20, 8, 1, 8, 0x80, 2, 0, 0, 40, 20,
+		31, 20, 8, 1, 8, 0x80, 1, 0, 0, 17, 20,
 	};
 	/* clang-format on */
 	/* No such connection; a thread, and a field, that cannot be; too short. */
-	static const uint8_t bad[][11] = {
-		{ 0, 100, 0, 1, 31, 0, 3, 2, 50, 30 },
-		{ 0, 100, 0, 1, 31, 0, 4, 1, 9, 0x80, 0x20 },
+	static const uint8_t bad[][14] = {
+		{ 0, 100, 0, 1, 31, 0, 3, 4, 20, 30 },
+		{ 0, 100, 0, 1, 31, 0, 7, 1, 9, 0x10, 0x80, 0x80, 0x80, 2 },
 		{ 0, 100, 0, 1, 31, 0, 4, 1, 9, 0x80, 4 },
 		{ 0, 100, 0, 1, 31, 0, 3, 0, 9, 50, 30 },
 	};
@@ -183,7 +183,7 @@ TEST(requests_are_told_by_what_is_new)
 	expect_of_block(payload, sizeof(payload),
 			"5 switch 0 R>7\n"
 			"100 request 7 9 0 2 5 50 70 97 10 20 0\n"
-			"110 request 7 9 0 2 5 70 90 107 10 20 0\n"
+			"110 request 7 9 0 2 5 80 90 107 10 20 0\n"
 			"120 request 7 9 0 2 5 80 100 117 10 21 0\n"
 			"140 request 7 8 0 2 5 100 120 137 10 21 0\n",
 			"none");
