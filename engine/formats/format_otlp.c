@@ -263,12 +263,30 @@ static const char *const attribute_keys[PROFILE_LABELS] = {
 	[LABEL_ROUTE] = "chain.route",
 };
 
+/* A route of HTTP, a method and a path, also by the names that OpenTelemetry has for these. */
+static void put_http(struct writer *w, const char *route)
+{
+	static const char *const methods[] = { "GET",	  "HEAD",    "POST",  "PUT",  "DELETE",
+					       "CONNECT", "OPTIONS", "TRACE", "PATCH" };
+
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		size_t n = strlen(methods[i]);
+
+		if (strncmp(route, methods[i], n) || route[n] != ' ' || route[n + 1] != '/')
+			continue;
+		proto_packed(&w->attributes, attribute_of(w, "http.request.method", methods[i], 0));
+		proto_packed(&w->attributes, attribute_of(w, "http.route", route + n + 1, 0));
+	}
+}
+
 static void put_attribute(void *arg, enum profile_label label, const char *text, uint64_t n)
 {
 	struct writer *w = arg;
 
 	if (attribute_keys[label])
 		proto_packed(&w->attributes, attribute_of(w, attribute_keys[label], text, n));
+	if (label == LABEL_ROUTE && text)
+		put_http(w, text);
 }
 
 /* The sample is the message in the making. */

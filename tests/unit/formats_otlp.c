@@ -67,6 +67,42 @@ TEST(requests_have_links_to_their_spans)
 	free(b.p);
 }
 
+/* Of each attribute whose key begins with this, a line "KEY=VALUE", in their order. */
+static char *attributes(const struct bytes *b, const char *prefix)
+{
+	struct field pair, key, value;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (size_t i = 1; (pair = entry(b, 6, i)).number; i++) {
+		key = entry(b, 5, inner(pair, 1, 0).v);
+		value = inner(inner(pair, 2, 0), 1, 0);
+		if (key.len > strlen(prefix) && !memcmp(key.p, prefix, strlen(prefix)))
+			fprintf(out, "%.*s=%.*s\n", (int)key.len, (const char *)key.p,
+				(int)value.len, (const char *)value.p);
+	}
+	fclose(out);
+	return text;
+}
+
+TEST(routes_of_http_are_called_as_others_call_them)
+{
+	struct options o = script_options(119);
+	struct bytes b;
+
+	o.requests = true;
+	b = script_exported(
+		"thread S *\n"
+		"0 c0 - R > S\n"
+		"100 c0 S request tcp::80 conn=1 arrived=50 taken=50 route=POST+/cart/items\n"
+		"200 c0 S request tcp::90 conn=2 arrived=105 taken=105 route=SELECT+orders\n"
+		"end 1000\n",
+		&o, "otlp");
+	expect_text(attributes(&b, "http."), "http.request.method=POST\nhttp.route=/cart/items\n");
+	free(b.p);
+}
+
 #define CONTAINER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define POD "2f1d0f5c-1d3c-4b8e-9a51-0c7d5b5f2b11"
 
