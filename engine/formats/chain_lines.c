@@ -273,6 +273,7 @@ static void put_share(FILE *out, const struct chain_line *line, bool color)
 static void put_lines(FILE *out, const struct chain_lines *l, const struct options *o)
 {
 	size_t who = 0, at = 0, words = 0, columns = paragraph_columns(o->columns), rest;
+	char room[FITTING_SIZE];
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct chain_line *line = &l->line[i];
@@ -281,18 +282,18 @@ static void put_lines(FILE *out, const struct chain_lines *l, const struct optio
 		who = width > who ? width : who;
 		who = 2 * line->indent > who ? 2 * line->indent : who;
 		at = table_width(line->at) > at ? table_width(line->at) : at;
-		words = table_width(line->words) > words ? table_width(line->words) : words;
+		width = table_width(without_port(line->words, room));
+		words = width > words ? width : words;
 	}
 	who = who > WHO_MOST ? WHO_MOST : who;
 	at = at > AT_MOST ? AT_MOST : at;
 	rest = columns - MARGIN - who - 1 - SHARE_COLUMNS;
-	/* Places give way to what is waited for. */
+	/* Places give way to what is waited for, but not to its port. */
 	if (at + words > rest && at > AT_LEAST)
 		at = rest > words + AT_LEAST ? rest - words : AT_LEAST;
 	for (size_t i = 0; i < l->n; i++) {
 		const struct chain_line *line = &l->line[i];
 		size_t indent = line->indent < who / 2 ? line->indent : who / 2;
-		char room[FITTING_SIZE];
 
 		fprintf(out, "%*s", (int)(MARGIN + indent), "");
 		style_begin_name(out, o->color);

@@ -216,6 +216,33 @@ static void what_programs_wait_for_is_said(void **state)
 #undef UNTIL_TIMER
 }
 
+/* Where both have no room a port gives way to a function's name. */
+static void a_port_gives_way_to_a_name(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "thread B *\n"
+	      "thread C S\n"
+	      "0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "100 c0 A S > - futex_wait|pthread_mutex_lock@libc.so.6;charge;main "
+	      "for=futex:17:0x40\n"
+	      "150 c1 B S > - "
+	      "tcp_recv|recv@libc.so.6;check_the_whole_catalogue_for_new_prices;main "
+	      "for=tcp:10.0.0.1:5432@103<10.0.0.1:40001\n"
+	      "850 c2 - wakes C ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+	      "850 c2 - R > C\n"
+	      "860 c2 C wakes B wake|send@libc.so.6;price;main\n"
+	      "860 c1 - R > B\n"
+	      "900 c1 B wakes A wake|pthread_mutex_unlock@libc.so.6;quote;main\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A    charge                                    80 %  waits for a lock\n"
+	      "   B   check_the_whole_catalogue_for_new_prices  71 %  holds it, waits for C\n"
+	      "    C                                            70 %  slept (timer)\n"
+	      " because B holds a lock, and waits while C sleeps.");
+}
+
 /* SQLite sleeps a little and looks again whether others have ended their transaction. */
 static void a_busy_handler_is_at_a_lock(void **state)
 {
@@ -628,6 +655,7 @@ int main(void)
 		cmocka_unit_test(what_a_chain_said_it_does_not_say_again),
 		cmocka_unit_test(methods_of_a_jvm_are_said),
 		cmocka_unit_test(what_programs_wait_for_is_said),
+		cmocka_unit_test(a_port_gives_way_to_a_name),
 		cmocka_unit_test(a_busy_handler_is_at_a_lock),
 		cmocka_unit_test(a_child_that_is_looked_for_is_waited_for),
 		cmocka_unit_test(a_child_that_ends_after_it_woke_who_looks_is_waited_for),
