@@ -22,6 +22,7 @@
 #define LEAST_OF_ALL 25
 /* An end that an interrupt made is said with the wait that it ended if it has so much of that. */
 #define MOST_OF_WAIT 60
+#define HOLDS "holds it"
 
 static unsigned int percent(uint64_t part_ns, uint64_t of_ns)
 {
@@ -147,7 +148,7 @@ static void add_line(struct chain_lines *l, uint32_t number, const struct chain_
 	if (up && up->kind == JOINT_LOCK && s->who && s->kind == JOINT_LOCK && s->what == up->what)
 		fputs("has it or is next, ", f);
 	else if (up && up->kind == JOINT_LOCK && s->who)
-		fprintf(f, s->served ? "holds it (%s), " : "holds it, ", text_of(l, s->served));
+		fprintf(f, s->served ? HOLDS " (%s), " : HOLDS ", ", text_of(l, s->served));
 	if (s->is_end)
 		put_end_words(l, s, f);
 	else if (!s->who)
@@ -234,6 +235,20 @@ static const char *without_port(const char *words, char room[FITTING_SIZE])
 	return room;
 }
 
+/* Words without the route for which who holds something works, "holds it (GET /report)"; in room,
+ * or words. */
+static const char *without_route(const char *words, char room[FITTING_SIZE])
+{
+	size_t begin = strlen(HOLDS);
+	const char *end = strncmp(words, HOLDS " (", begin + 2) ? NULL : strstr(words, "), ");
+
+	if (!end || strlen(words) >= FITTING_SIZE)
+		return words;
+	memmove(room + begin, end + 1, strlen(end));
+	memcpy(room, HOLDS, begin);
+	return room;
+}
+
 /* What of a line's words fits, and how many wait, if that does. */
 static void put_words(FILE *out, const struct chain_line *line, size_t width)
 {
@@ -244,10 +259,11 @@ static void put_words(FILE *out, const struct chain_line *line, size_t width)
 	if (line->waiting)
 		snprintf(more, sizeof(more), " (%u at once)", line->waiting);
 	len = strlen(more);
-	if (table_width(words) + len > width && table_width(shorter) + len <= width)
+	if (table_width(words) > width ||
+	    (table_width(words) + len > width && table_width(shorter) + len <= width))
 		words = shorter;
-	else if (table_width(words) > width)
-		words = shorter;
+	if (table_width(words) > width)
+		words = without_route(words, room);
 	if (table_width(words) + len <= width)
 		fprintf(out, "%s%s", words, more);
 	else
@@ -282,13 +298,13 @@ static void put_lines(FILE *out, const struct chain_lines *l, const struct optio
 		who = width > who ? width : who;
 		who = 2 * line->indent > who ? 2 * line->indent : who;
 		at = table_width(line->at) > at ? table_width(line->at) : at;
-		width = table_width(without_port(line->words, room));
+		width = table_width(without_route(without_port(line->words, room), room));
 		words = width > words ? width : words;
 	}
 	who = who > WHO_MOST ? WHO_MOST : who;
 	at = at > AT_MOST ? AT_MOST : at;
 	rest = columns - MARGIN - who - 1 - SHARE_COLUMNS;
-	/* Places give way to what is waited for, but not to its port. */
+	/* Places give way to what is waited for, but not to ports and routes. */
 	if (at + words > rest && at > AT_LEAST)
 		at = rest > words + AT_LEAST ? rest - words : AT_LEAST;
 	for (size_t i = 0; i < l->n; i++) {

@@ -188,6 +188,35 @@ static void who_has_a_lock_is_said_with_its_request(void **state)
 		    " because L holds a lock for GET /report, and runs report.");
 }
 
+/* Where it has no room a route is left out. */
+static void a_route_gives_way(void **state)
+{
+	(void)state;
+	prices_wait(
+		"thread L *\n"
+		"thread C *\n"
+		"thread S */L\n"
+		"0    c0 - R > S\n"
+		"0    c1 - R > L\n"
+		"0    c2 C renames-to packer\n"
+		"200  c0 S" LOCK "300  c1 L S > - pipe_write|write@libc.so.6;report_it_all;main "
+		"for=pipe:7\n"
+		"800  c2 C wakes L wake;pipe_read|read@libc.so.6;main\n"
+		"800  c1 - R > L\n"
+		"900  c1 L wakes S wake|pthread_mutex_unlock@libc.so.6;report;main\n"
+		"900  c0 - R > S\n"
+		"960  c0 S request tcp::80 conn=1 arrived=150 taken=160 route=GET+/price\n"
+		"980  c1 L request tcp::80 conn=2 arrived=100 taken=110 "
+		"route=GET+/the/report/of/this/month\n"
+		"end 1000\n",
+		"  S        take           86 %  waits for a lock\n"
+		"   L       report_it_all  62 %  holds it, waits for room in the pipe to packer\n"
+		"    packer                62 %  ran\n"
+		"   L                      25 %  holds it (GET /the/report/of/this/month), ran\n"
+		" because L holds a lock for GET /the/report/of/this/month, and waits while "
+		"packer runs.");
+}
+
 /* L gives the lock to M, and M at once to S: it was L that kept it. */
 static void who_had_a_lock_first_is_said(void **state)
 {
@@ -219,6 +248,7 @@ int main(void)
 		cmocka_unit_test(a_request_waits_for_a_connection),
 		cmocka_unit_test(who_has_a_lock_is_said_with_its_request),
 		cmocka_unit_test(who_had_a_lock_first_is_said),
+		cmocka_unit_test(a_route_gives_way),
 		cmocka_unit_test(own_questions_are_no_wait_for_a_connection),
 	};
 
