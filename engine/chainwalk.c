@@ -16,6 +16,7 @@
 
 #include "command_line.h"
 #include "diagnostics.h"
+#include "follow.h"
 #include "format_table.h"
 #include "base/text.h"
 #include "common/option_table.h"
@@ -527,7 +528,7 @@ static int compare(struct run *r, int *status)
 /* Whether it depends on where the output goes: no option was given that only some formats have. */
 static bool chooses_format(const struct options *o)
 {
-	return !o->format_given && !o->screen_json && !o->output &&
+	return !o->format_given && !o->screen_json && !o->output && !o->follow && !o->live &&
 	       !(o->given & (~format_causes.takes | GIVEN_ROOT));
 }
 
@@ -621,6 +622,8 @@ int main(int argc, char **argv)
 			"use a pipe\n",
 			o.format);
 		ret = EXIT_USAGE;
+	} else if (o.follow || o.live) {
+		ret = follow(&o, walk);
 	} else {
 		ret = walk(&o);
 	}

@@ -373,6 +373,10 @@ static const struct option_row rows[] = {
 	  .help = "causes: an example of the N-th one, as a tree", .given = GIVEN_SHOW },
 	{ "against", 0, false, "BEFORE", set_against, AT(against),
 	  .help = "causes: what grew since that recording", .given = GIVEN_AGAINST },
+	{ "follow", 0, false, "DIR", set_text, AT(follow),
+	  .help = "causes: of each trace that appears in this folder" },
+	{ "live", 0, false, NULL, set_true, AT(live),
+	  .help = "causes: record, and show them every 2 s" },
 	{ "fail-above", 0, false, "N%", set_growth, AT(fail_above_ppm),
 	  .help = "against: exit 1 if something grew by more: 20%" },
 	{ "unit", 0, false, "us|ns", set_word, AT(unit),
@@ -486,6 +490,15 @@ static int check_format_takes(struct setting *s, const bool *seen)
 	if (o->against && (o->slowest_ppm || o->min_request_ns))
 		return setting_complain(s, "--against compares all requests: --slowest and "
 					   "--request-min have no meaning");
+	if ((o->follow || o->live) && (strcmp(f->name, "causes") || o->against))
+		return setting_complain(
+			s, "--%s has no meaning with %s%s", o->live ? "live" : "follow",
+			o->against ? "--against" : "--format=", o->against ? "" : f->name);
+	if (o->follow && o->live)
+		return setting_complain(s, "--follow and --live exclude each other");
+	if ((o->follow || o->live) && (o->output || o->n_traces))
+		return setting_complain(s, "--%s takes %s", o->live ? "live" : "follow",
+					o->output ? "no -o" : "no other trace");
 	if (o->fail_above_ppm && !o->against)
 		return setting_complain(s, "--fail-above goes with --against");
 	if (o->json && o->given & GIVEN_UNIT)
@@ -574,7 +587,7 @@ int options_parse(struct options *o, int argc, char **argv, char *err, size_t er
 		o->given |= seen[i] ? rows[i].given : 0;
 	o->requests = o->given & GIVEN_REQUESTS;
 	o->screen_json = o->json && !o->format_given;
-	if (o->screen_json)
+	if (o->screen_json || ((o->follow || o->live) && !o->format_given))
 		o->format = "causes";
 	/*
 	 * If no threads were chosen, leave out waits without an end: most threads of a machine

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "follow.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "common/clean_text.h"
+
+#define EVERY "2s"   /* of --live */
+#define KEEP "256M"  /* of its traces */
+#define LOOKS_MS 500 /* how often the recorder is looked after */
+
+struct following {
+	const struct options *options;
+	int (*walk)(const struct options *o);
+	char folder[PATH_MAX];
+	char last[NAME_MAX + 1]; /* the newest trace; "": none so far */
+	int events;		 /* inotify */
+	bool paused, keys;
+	struct termios terminal; /* as it was, if there are keys */
+	pid_t recorder;		 /* 0: none was started */
+};
+
+static volatile sig_atomic_t ended;
+
+static void on_end(int sig)
+{
+	(void)sig;
+	ended = 1;
+}
+
+static int failed(const char *what, int err)
+{
+	fprintf(stderr, "chainwalk: %s: %s\n", what, strerror(err));
+	return 1;
+}
+
+/* ---- the recorder of --live ------------------------------------------------------------------ */
+
+/* The recorder beside this program, else the one on PATH. */
+static void run_recorder(const char *folder)
+{
+	char path[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - sizeof("chaincap"));
+	char *name;
+
+	path[len < 0 ? 0 : len] = 0;
+	name = strrchr(path, '/');
+	if (name) {
+		strcpy(name + 1, "chaincap");
+		execl(path, "chaincap", "-q", "--every", EVERY, "--keep", KEEP, "-o", folder, NULL);
+	}
+	execlp("chaincap", "chaincap", "-q", "--every", EVERY, "--keep", KEEP, "-o", folder, NULL);
+	failed("chaincap", errno);
+	_exit(127);
+}
+
+static int start_recorder(struct following *f)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	snprintf(f->folder, sizeof(f->folder), "%s/chainwalk-live.XXXXXX",
+		 tmp && *tmp && strlen(tmp) < PATH_MAX / 2 ? tmp : "/tmp");
+	if (!mkdtemp(f->folder))
+		return failed(f->folder, errno);
+	f->recorder = fork();
+	if (f->recorder < 0)
+		return failed("fork", errno);
+	if (!f->recorder) {
+		signal(SIGPIPE, SIG_DFL);
+		run_recorder(f->folder);
+	}
+	return 0;
+}
+
+static bool recorder_ended(struct following *f)
+{
+	if (!f->recorder || waitpid(f->recorder, NULL, WNOHANG) != f->recorder)
+		return false;
+	f->recorder = -1;
+	return true;
+}
+
+static void stop_recorder(struct following *f)
+{
+	DIR *d;
+
+	if (!f->options->live)
+		return;
+	if (f->recorder > 0) {
+		kill(f->recorder, SIGINT);
+		while (waitpid(f->recorder, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	d = opendir(f->folder);
+	for (struct dirent *e; d && (e = readdir(d));)
+		unlinkat(dirfd(d), e->d_name, 0); /* not of "." and ".." */
+	if (d)
+		closedir(d);
+	rmdir(f->folder);
+}
+
+/* ---- traces ---------------------------------------------------------------------------------- */
+
+static void path_of_last(const struct following *f, char path[2 * PATH_MAX])
+{
+	snprintf(path, 2 * (size_t)PATH_MAX, "%s/%s", f->folder, f->last);
+}
+
+/* In a process of its own: what is damaged or too large ends that one alone. show: as --show. */
+static void show(struct following *f, uint32_t number)
+{
+	struct options o = *f->options;
+	char path[2 * PATH_MAX], *traces[] = { path, NULL };
+	pid_t child;
+
+	if (!*f->last)
+		return;
+	path_of_last(f, path);
+	o.traces = traces;
+	o.n_traces = 1;
+	o.show = number;
+	fputs(isatty(STDOUT_FILENO) ? "\033[H\033[2J" : "== ", stdout);
+	print_clean(stdout, f->last);
+	putchar('\n');
+	fflush(NULL);
+	child = fork();
+	if (!child) {
+		signal(SIGINT, SIG_DFL);
+		signal(SIGTERM, SIG_DFL);
+		exit(f->walk(&o));
+	}
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (f->keys)
+		fputs("1 to 9: its example; 0: back; p: pause; s: save the trace; q: end\n",
+		      stderr);
+}
+
+/* Copies the newest trace into the current folder, where nothing has its name. */
+static void save(const struct following *f)
+{
+	char path[2 * PATH_MAX];
+	struct stat st;
+	int from, to;
+
+	if (!*f->last)
+		return;
+	path_of_last(f, path);
+	from = open(path, O_RDONLY | O_CLOEXEC);
+	to = from < 0 ? -1 : open(f->last, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (to < 0 || fstat(from, &st)) {
+		failed(from < 0 ? path : f->last, errno);
+	} else {
+		while (st.st_size > 0) {
+			ssize_t n = sendfile(to, from, NULL, (size_t)st.st_size);
+
+			if (n <= 0)
+				break;
+			st.st_size -= n;
+		}
+		fprintf(stderr, "%s ", st.st_size ? "saved in part:" : "saved:");
+		print_clean(stderr, f->last);
+		putc('\n', stderr);
+	}
+	if (from >= 0)
+		close(from);
+	if (to >= 0)
+		close(to);
+}
+
+/* Traces get their names when they are complete. */
+static bool is_trace(const struct inotify_event *e)
+{
+	size_t len = e->len ? strlen(e->name) : 0;
+
+	return len > 4 && *e->name != '.' && !strcmp(e->name + len - 4, ".bin");
+}
+
+/* Shows the newest of those that came. */
+static void read_events(struct following *f)
+{
+	char buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+	ssize_t len = read(f->events, buf, sizeof(buf));
+	bool any = false;
+
+	for (char *p = buf; p < buf + len;) {
+		const struct inotify_event *e = (const struct inotify_event *)p;
+
+		p += sizeof(*e) + e->len;
+		if (f->paused || !is_trace(e))
+			continue;
+		snprintf(f->last, sizeof(f->last), "%s", e->name);
+		any = true;
+	}
+	if (any)
+		show(f, f->options->show);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+static void take_terminal(struct following *f)
+{
+	struct termios t;
+
+	f->keys = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
+		  !tcgetattr(STDIN_FILENO, &f->terminal);
+	if (!f->keys)
+		return;
+	t = f->terminal;
+	t.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	tcsetattr(STDIN_FILENO, TCSANOW, &t);
+}
+
+static void read_key(struct following *f)
+{
+	char key;
+
+	if (read(STDIN_FILENO, &key, 1) != 1 || key == 'q') {
+		ended = 1;
+	} else if (key == 'p') {
+		f->paused = !f->paused;
+		fputs(f->paused ? "paused\n" : "goes on\n", stderr);
+	} else if (key == 's') {
+		save(f);
+	} else if (key >= '0' && key <= '9') {
+		show(f, (uint32_t)(key - '0'));
+	}
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static int begin(struct following *f)
+{
+	struct sigaction end = { .sa_handler = on_end };
+	int err;
+
+	sigaction(SIGINT, &end, NULL);
+	sigaction(SIGTERM, &end, NULL);
+	sigaction(SIGHUP, &end, NULL);
+	if (!f->options->live)
+		snprintf(f->folder, sizeof(f->folder), "%s", f->options->follow);
+	err = f->options->live ? start_recorder(f) : 0;
+	if (err)
+		return err;
+	f->events = inotify_init1(IN_CLOEXEC);
+	if (f->events < 0 || inotify_add_watch(f->events, f->folder, IN_MOVED_TO | IN_ONLYDIR) < 0)
+		return failed(f->folder, errno);
+	take_terminal(f);
+	return 0;
+}
+
+int follow(const struct options *o, int (*walk)(const struct options *o))
+{
+	struct following f = { .options = o, .walk = walk, .events = -1 };
+	int status = begin(&f);
+
+	while (!status && !ended) {
+		struct pollfd fds[] = { { f.events, POLLIN, 0 }, { STDIN_FILENO, POLLIN, 0 } };
+
+		if (poll(fds, f.keys ? 2 : 1, LOOKS_MS) < 0 && errno != EINTR)
+			status = failed("poll", errno);
+		if (fds[0].revents)
+			read_events(&f);
+		if (f.keys && fds[1].revents)
+			read_key(&f);
+		if (!ended && recorder_ended(&f)) {
+			fputs("chainwalk: the recorder has ended\n", stderr);
+			status = 1;
+		}
+	}
+	if (f.keys)
+		tcsetattr(STDIN_FILENO, TCSANOW, &f.terminal);
+	stop_recorder(&f);
+	if (f.events >= 0)
+		close(f.events);
+	return status;
+}
