@@ -148,7 +148,7 @@ $(O)/gen/page_js.h: $(wildcard render/page/*.js) $(O)/gen/ends.js
 $(O)/render/page.o: $(O)/gen/page_js.h $(O)/gen/page_css.h
 
 # The report's, which is one script: its files in this order, in a scope of their own.
-REPORT_JS := $(addprefix engine/report/page/,words.js data.js address.js sorting.js timeline.js strip.js waits.js requests.js tables.js lanes.js causes.js answer.js filter.js)
+REPORT_JS := $(addprefix engine/report/page/,words.js data.js address.js sorting.js timeline.js strip.js waits.js requests.js tables.js lanes.js causes.js compare.js answer.js filter.js)
 $(O)/gen/report_js.h: $(REPORT_JS) $(O)/gen/report_ends.js render/embed.sh
 	@mkdir -p $(@D)
 	$(Q){ echo '"use strict"; {'; cat $(O)/gen/report_ends.js $(REPORT_JS); echo '}'; } | sh render/embed.sh report_js >$@.tmp && mv $@.tmp $@

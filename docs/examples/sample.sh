@@ -12,7 +12,7 @@ trace=tests/data/services/c.bin
 	"$O/flamegraph" --title "The slowest one percent of requests to a web service" >"$to/chain.svg"
 "$O/chainwalk" -q --format=html --no-idle -p catalogue --min-wait 20ms -o "$O/report.html" $trace
 if [ "${CHROMIUM:-}" ]; then
-	(cd tests/browser && node pictures.mjs "$to/chain.svg" "$to/chain" light)
+	(cd tests/browser && node pictures.mjs "$to/chain.svg" "$to" chain light)
 	mv "$to/chain-light.png" "$to/chain.png"
 fi
 echo "$to/chain.svg, $O/report.html"

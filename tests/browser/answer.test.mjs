@@ -158,3 +158,64 @@ test("answer: lanes of threads of one name are told apart, and preempted time is
 	const sum = (k) => d.rows.flatMap((r) => r.steps.filter((v, i) => i % 7 === k)).reduce((a, b) => a + b, 0);
 	near(got / ran, (sum(3) + sum(4)) / sum(1), 0.15 * (sum(3) + sum(4)) / sum(1), "runnable and preempted beside running");
 }, "once");
+
+test("answer: in a window narrower than its margin nothing has a negative size, and the console stays empty", async () => {
+	const p = await show(report(trace("relay")), { context: { viewport: { width: 1, height: 40 } } });
+	is(await p.evaluate(() => [...document.querySelectorAll("svg *")].flatMap((e) => ["width", "height"].map((k) => e.getAttribute(k)))
+		.filter((v) => v && v.startsWith("-"))), [], "negative sizes");
+}, "once"); // show() makes a test fail that writes to the console
+
+test("answer: two ranges of time are compared, cause by cause, and the address has both", async () => {
+	const html = report(trace("relay")), p = await show(html), d = await data(p), half = Math.floor(d.n / 2 / d.causeSteps) * d.causeSteps;
+	const at = (i) => String(Math.min(d.from + i * d.step, d.to) / 1e9);
+	const chooseRange = async (page, first, end) => {
+		for (const [id, v] of [["#from", at(first)], ["#to", at(end)]]) {
+			await page.fill(id, v);
+			await page.press(id, "Enter");
+		}
+	};
+	await chooseRange(p, 0, half);
+	await p.locator("#keep").click();
+	has(await p.locator("#compared").innerText(), "Nothing changed", "with itself");
+	await chooseRange(p, half, d.n);
+	const rows = await p.evaluate(() => [...document.querySelectorAll("#compared tbody tr")].map((tr) =>
+		[...[...tr.cells].slice(0, 3).map((c) => +c.dataset.ns), tr.cells[3].textContent]));
+	is(rows.length > 3, true, "causes that changed");
+	const names = await p.evaluate(() => Object.fromEntries([...document.querySelectorAll("#causes tbody tr")].map((tr) => [tr.cells[4]?.firstChild.textContent, tr.rowIndex])));
+	is(rows.every((r) => r[3] in names), true, "they are rows of the table");
+	is(rows.every(([before, now, more]) => Math.abs(now - before - more) <= 2), true, "the change is the difference");
+	// In all causes together, the time that each range has, for each second of it.
+	const sum = (first, end) => d.causeCells.slice(0, -2).map((cells) => {
+		let ns = 0;
+		for (let i = 0; i < cells.length; i += 5)
+			ns += cells[i + 1] * d.causeSteps >= first && cells[i + 1] * d.causeSteps < end ? cells[i + 2] : 0;
+		return Math.round(ns * 1e9 / (Math.min(d.from + end * d.step, d.to) - d.from - first * d.step));
+	});
+	const [a, b] = [sum(0, half), sum(half, d.n)];
+	const want = a.map((v, i) => [v, b[i]]).sort((x, y) => Math.abs(y[1] - y[0]) - Math.abs(x[1] - x[0])).slice(0, 3);
+	is(rows.slice(0, 3).map((r) => r.slice(0, 2)), want, "the figures");
+	const q = await show(html, { fragment: await p.evaluate(() => location.hash) });
+	is(await q.evaluate(() => document.querySelectorAll("#compared tbody tr").length), rows.length, "who got the link");
+	await q.locator("#compared button").click();
+	is(await q.evaluate(() => document.querySelector("#compared").textContent), "", "no more");
+}, "once");
+
+test("answer: every colour of a state and of a class has 3 to 1 to its ground, in the light and in the dark", async () => {
+	const html = report(trace("relay"));
+	for (const colorScheme of ["light", "dark"]) {
+		const p = await show(html, { context: { colorScheme } });
+		const low = await p.evaluate(() => {
+			const lum = (s) => s.match(/[\d.]+/g).slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+				.reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0);
+			const ratio = (a, b) => (Math.max(lum(a), lum(b)) + 0.05) / (Math.min(lum(a), lum(b)) + 0.05);
+			const grounds = [document.querySelector(".report"), document.querySelector("#overview")].map((e) => getComputedStyle(e).backgroundColor);
+			const svg = document.querySelector("#overview svg"), kinds = ["lock", "file", "net", "local", "poll", "timer", "child", "other", "unknown"];
+			return ["running", "blocked", "runnable", "preempted", "unknown", "many", "loss", ...kinds.map((k) => "kind-" + k)].flatMap((name) => {
+				const rect = svg.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "rect"));
+				rect.setAttribute("class", name);
+				return grounds.map((g) => [name, ratio(getComputedStyle(rect).fill, g)]).filter(([, r]) => !(r >= 3));
+			});
+		});
+		is(low, [], colorScheme);
+	}
+}, "once");

@@ -6,11 +6,11 @@ const causeLines = causeTable ? [...causeTable.tBodies[0].rows] : [];
 const causesUnfiltered = causeLines.filter((tr) => !tr.hidden).length;
 const isFiltered = () => !!shown.who || shown.first > 0 || shown.end < data.n;
 
-// What line `k` of data.causeCells has of the chosen waits.
-function causeFigures(k) {
+// What line `k` of data.causeCells has of the chosen threads' waits, in this range of steps.
+function causeFigures(k, range = shown) {
 	const sum = { ns: 0, waits: 0, longest: 0 }, joined = data.causeSteps;
 	for (const [row, step, ns, waits, longest] of groups(data.causeCells[k], 5)) {
-		if (step * joined >= shown.end || (step + 1) * joined <= shown.first || !fits(rows[row].thread))
+		if (step * joined >= range.end || (step + 1) * joined <= range.first || !fits(rows[row].thread))
 			continue;
 		sum.ns += ns;
 		sum.waits += waits;

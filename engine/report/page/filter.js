@@ -13,6 +13,7 @@ const overview = element("div", { id: "overview", title: "drag to choose a range
 place.append(element("div", { class: "fields" }, element("label", {}, "Thread ", whoInput), element("label", {}, "From ", fromInput, " s"),
 	element("label", {}, "to ", toInput, " s"), element("button", { type: "button", id: "all",
 		onclick: () => choose({ who: "", first: 0, end: data.n }) }, "Show all"),
+	element("button", { type: "button", id: "keep", onclick: keepRange }, "Compare with this range"),
 	element("datalist", { id: "names" }, ...[...new Set(rows.filter((r) => r.thread).flatMap((r) => r.thread.names))].sort()
 		.map((s) => element("option", { value: s })))), overview,
 element("p", { class: "note" }, "Green: threads at work, of all CPUs; orange: threads that were runnable or preempted. Drag to choose a range, in steps of " +
@@ -108,6 +109,7 @@ function showAll() {
 	showWakers();
 	showCauses();
 	sayCauses();
+	showCompared();
 	showGraphs();
 }
 
@@ -145,5 +147,6 @@ else
 	showAll();
 showStrips();
 document.querySelector(".report").classList.add("live");
+onAddress("against", showCompared)();
 onAddress("at", (before, now) => goToSection(now))();
 lookForWait();

@@ -228,7 +228,7 @@ function showRequests() {
 		row.classList.toggle("chosen", row.querySelector("bdi").textContent === text(e.name)));
 	latencies.replaceChildren(drawLatencies());
 	const said = element("p", { class: "note", role: "status" }, n + " of " + all + " requests to ", isolated(text(e.name)), " took " +
-		latencyWords(asked.first, asked.end) + ". Drag to choose others. ", button("The slowest", slowestSteps(e)), " ",
+		latencyWords(asked.first, asked.end) + ". The height is the logarithm of their number. Drag to choose others. ", button("The slowest", slowestSteps(e)), " ",
 	button("All", { first: 0, end: e.counts.length }));
 	// What is dragged over stays in the document, or the pointer would lose it.
 	if (latencies.parentNode !== requestView)
