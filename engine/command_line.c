@@ -374,9 +374,9 @@ static const struct option_row rows[] = {
 	{ "against", 0, false, "BEFORE", set_against, AT(against),
 	  .help = "causes: what grew since that recording", .given = GIVEN_AGAINST },
 	{ "follow", 0, false, "DIR", set_text, AT(follow),
-	  .help = "causes: of each trace that appears in this folder" },
+	  .help = "causes: of each trace that appears in this folder", .given = GIVEN_FOLLOW },
 	{ "live", 0, false, NULL, set_true, AT(live),
-	  .help = "causes: record, and show them every 2 s" },
+	  .help = "causes: record, and show them every 2 s", .given = GIVEN_FOLLOW },
 	{ "fail-above", 0, false, "N%", set_growth, AT(fail_above_ppm),
 	  .help = "against: exit 1 if something grew by more: 20%" },
 	{ "unit", 0, false, "us|ns", set_word, AT(unit),
@@ -490,10 +490,9 @@ static int check_format_takes(struct setting *s, const bool *seen)
 	if (o->against && (o->slowest_ppm || o->min_request_ns))
 		return setting_complain(s, "--against compares all requests: --slowest and "
 					   "--request-min have no meaning");
-	if ((o->follow || o->live) && (strcmp(f->name, "causes") || o->against))
-		return setting_complain(
-			s, "--%s has no meaning with %s%s", o->live ? "live" : "follow",
-			o->against ? "--against" : "--format=", o->against ? "" : f->name);
+	if ((o->follow || o->live) && o->against)
+		return setting_complain(s, "--against has no meaning with --%s",
+					o->live ? "live" : "follow");
 	if (o->follow && o->live)
 		return setting_complain(s, "--follow and --live exclude each other");
 	if ((o->follow || o->live) && (o->output || o->n_traces))

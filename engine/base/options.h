@@ -116,6 +116,7 @@ extern const struct options_part_word options_part_words[];
 #define GIVEN_BUCKET GIVEN(31) /* --table --bucket */
 #define GIVEN_SHOW GIVEN(32)
 #define GIVEN_AGAINST GIVEN(33)
+#define GIVEN_FOLLOW GIVEN(34)
 
 /* What all that shows threads takes. */
 #define GIVEN_OF_THREADS (GIVEN_WHO | GIVEN_ALL | GIVEN_RANGE)

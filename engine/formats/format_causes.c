@@ -580,6 +580,6 @@ const struct format format_causes = {
 	.wants_cpus = true,
 	.several = SEVERAL_HEADED,
 	.takes = GIVEN_OF_CHAINS | GIVEN_PLAIN_ENDS | GIVEN_ROOT | GIVEN_TOP | GIVEN_TABLE |
-		 GIVEN_SHOW | GIVEN_AGAINST,
+		 GIVEN_SHOW | GIVEN_AGAINST | GIVEN_FOLLOW,
 	.write = write_causes,
 };

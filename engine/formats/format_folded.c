@@ -53,7 +53,7 @@ static void add_title(const struct format_input *in, struct folded *lines)
 {
 	struct text_buf title = { 0 };
 
-	if (in->options->quiet || in->options->n_traces > 1)
+	if (!lines->n || in->options->quiet || in->options->n_traces > 1)
 		return;
 	text_puts(&title, "title: ");
 	recording_title_put(&title, trace_info(in->trace));

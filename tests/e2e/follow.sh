@@ -69,7 +69,7 @@ def until(text, what):
             sys.exit("no %s: %r" % (what, seen))
         if select.select([fd], [], [], 0.2)[0]:
             seen += os.read(fd, 65536).decode("utf-8", "replace")
-    seen = ""
+    seen = seen[seen.index(text) + len(text):]
 def put(name, of):
     part = os.path.join(traces, "." + name + ".part")
     with open(of, "rb") as f, open(part, "wb") as g:
