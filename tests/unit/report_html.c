@@ -494,12 +494,15 @@ static const char answered[] = "0    c0 - R > A\n"
 			       "end 2000\n";
 
 /* The first section is the table of causes, with the sentences of --format=causes. */
-static void the_report_begins_with_causes(void **state)
+static void the_report_begins_with_the_answer_and_causes(void **state)
 {
 	char *page = page_of_script(answered);
 	const char *section = strstr(page, "<section"), *b, *c, *unknown;
 
 	(void)state;
+	assert_int_equal(strncmp(section, "<section id=\"answer\">", 21), 0);
+	assert_true(strstr(section, "<p class=\"verdict\">") < strstr(section + 1, "<section"));
+	section = strstr(section + 1, "<section");
 	assert_int_equal(strncmp(section, "<section id=\"causes\">", 21), 0);
 	b = strstr(section, "B/102 ran in serve: 67 % sort, 33 % copy; 100 % in the kernel, then "
 			    "woke the waiter in send");
@@ -795,7 +798,7 @@ int main(void)
 		cmocka_unit_test(tries_are_one_wait),
 		cmocka_unit_test(a_busy_chain_is_bounded),
 		cmocka_unit_test(a_busy_request_is_bounded),
-		cmocka_unit_test(the_report_begins_with_causes),
+		cmocka_unit_test(the_report_begins_with_the_answer_and_causes),
 		cmocka_unit_test(samples_are_in_the_report),
 		cmocka_unit_test(waits_are_summed_up_by_class),
 		cmocka_unit_test(a_thread_has_its_control_group),

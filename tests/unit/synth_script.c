@@ -521,12 +521,15 @@ struct options script_options(uint32_t tid)
 char *trace_written(const struct trace *t, const struct options *o, const char *format, size_t *len)
 {
 	const struct format *f = format_find(format);
-	struct format_input in = { .trace = t, .options = o };
+	struct options chosen = *o;
+	struct format_input in = { .trace = t, .options = &chosen };
 	struct timelines *tl = NULL;
 	char *text = NULL;
 	FILE *out = open_memstream(&text, len);
 
 	MUST(f && out);
+	/* Folded lines have a title otherwise. */
+	chosen.quiet |= !strcmp(format, "folded");
 	MUST(!(f->wants_cpus || o->who_ran ? timelines_new_with_cpus : timelines_new)(&tl, t));
 	sleep_ends_settle(tl);
 	in.timelines = tl;
