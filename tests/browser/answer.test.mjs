@@ -145,6 +145,8 @@ test("answer: a wide window is used, in a narrow one tables say that there is mo
 	is(await q.evaluate(() => [...document.querySelectorAll(".report .scroll > table")].filter((e) => getComputedStyle(e).backgroundColor !== "rgba(0, 0, 0, 0)").length), 0,
 		"nothing hides the hint");
 	is(await q.evaluate(() => document.documentElement.scrollWidth), 390, "the page itself is no wider");
+	await q.evaluate(() => { document.querySelector("h1 bdi").textContent = "sh /" + "a_long_path/".repeat(8) + " on host"; });
+	is(await q.evaluate(() => document.documentElement.scrollWidth), 390, "whatever it is called");
 }, "once");
 
 test("answer: lanes of threads of one name are told apart, and preempted time is in the overview", async () => {

@@ -46,7 +46,7 @@ function stripBar(w, y, x, marked, act) {
 	const g = drawn("g", { class: "strip-bar" });
 	for (const s of pathOfWait(w)) {
 		const wide = x(s.to) - x(s.from), who = whoseStretch(w, s), words = who + " " + didWords(w, s) + ": " + time(s.to - s.from);
-		const rect = drawn("rect", { class: s.what + (marked?.has(alikeKey(w, s)) ? " grew" : ""), x: x(s.from), y, width: Math.max(0.6, wide), height: STRIP },
+		const rect = drawn("rect", { class: s.what + (marked?.has(alikeKey(w, s)) ? " grew" : wide < 2 ? " thin" : ""), x: x(s.from), y, width: Math.max(0.6, wide), height: STRIP },
 			drawn("title", {}, words + (marked?.has(alikeKey(w, s)) ? ", longer than usual" : "")));
 		if (act && wide >= NARROWEST)
 			for (const [key, value] of Object.entries({ tabindex: 0, role: "button", "aria-label": words }))
