@@ -53,17 +53,21 @@ as_stranger() {
 }
 
 cc -O2 -o "$dir/mapping_attack" "$here/tests/attacks/mapping_attack.c"
-cc -O2 -pthread -rdynamic -o "$dir/forged" "$here/tests/attacks/forged.c"
+for forged in forged forged_ruby; do
+	cc -O2 -pthread -rdynamic -o "$dir/$forged" "$here/tests/attacks/$forged.c"
+done
 mkdir -m 777 "$dir/theirs"
 for _ in 1 2 3 4; do as_stranger "$dir/mapping_attack" 65000; done
 for _ in 1 2; do as_stranger "$dir/mapping_attack" 60000 again; done
 # One after the other: together they would make most of the events.
 cat >"$dir/lies.sh" <<'END'
 while :; do
-	for lie in loop wild long control key many race; do
-		"$1/forged" $lie &
-		sleep 10
-		kill $!
+	for lie in loop wild long control key line many race; do
+		for forged in forged forged_ruby; do
+			"$1/$forged" $lie &
+			sleep 5
+			kill $!
+		done
 	done
 done
 END

@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What frames of interpreted code cost the BPF programs: how long these run for a switch and for a waking, in ns, of a
-# Python program whose threads are DEPTH functions deep (pingpong.py), and of one that is not of Python (chainload);
-# with frames of interpreted code, and without (--no-python --no-php). Medians of ROUNDS (5) pairs. And how many
+# program of Python or Ruby whose threads are DEPTH functions deep (pingpong.py, pingpong.rb), and of one that is of
+# neither (chainload);
+# with frames of interpreted code, and without (--no-python --no-php --no-ruby). Medians of ROUNDS (5) pairs. And how many
 # instructions the kernel verifies when the recorder starts.
 #   bench/interpreted.sh BUILD_DIR [ROUNDS]
+#   PROGRAMS="ruby_20 ..."   picks some
 set -eu
 # shellcheck source=bench/run_time.sh
 WORKLOADS=none
@@ -17,15 +19,18 @@ python() { taskset -c 0 "${PYTHON:-python3}" "$bench/pingpong.py" "$1" 20000; }
 python_1() { python 1; }
 python_12() { python 12; }
 python_40() { python 40; }
+ruby_1() { taskset -c 0 ruby "$bench/pingpong.rb" 1 20000; }
+ruby_20() { taskset -c 0 ruby "$bench/pingpong.rb" 20 20000; }
 # Not perf bench: perf has libpython in it, and so is a process with an interpreter.
 native() { taskset -c 0 "$O/chainload" pingpong --hops pipe --work 0 --rounds 100000; }
-export -f python python_1 python_12 python_40 native
+export -f python python_1 python_12 python_40 ruby_1 ruby_20 native
+programs=${PROGRAMS:-python_1 python_12 python_40 ruby_1 ruby_20 native}
 run_times_on
 for round in $(seq "$rounds"); do
-	for w in python_1 python_12 python_40 native; do
+	for w in $programs; do
 		for with in yes no; do
 			option=
-			[ $with = yes ] || option='--no-python --no-php'
+			[ $with = yes ] || option='--no-python --no-php --no-ruby'
 			# shellcheck disable=SC2086 # two options
 			run_times_of "$w" "$O/chaincap" -q -F 0 $option |
 				awk -v w="$w" -v with=$with '$3 && /^on_(switch|waking) / { printf "%s %s %s %.1f\n", w, with, $1, $2 / $3 }'
@@ -35,10 +40,10 @@ for round in $(seq "$rounds"); do
 done >"$dir/all"
 [ ! -t 2 ] || printf '\r\033[K' >&2
 echo "rounds $rounds, kernel $(uname -r), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1 /proc/loadavg)"
-awk "$(cat "$bench/median.awk")"'
+awk -v programs="$programs" "$(cat "$bench/median.awk")"'
 { all[$1 " " $3 " " $2] = all[$1 " " $3 " " $2] " " $4 }
 END {
-	n = split("python_1 python_12 python_40 native", work, " ")
+	n = split(programs, work, " ")
 	printf "%-10s %-10s %8s %8s %8s\n", "ns a run", "", "with", "without", "more"
 	for (i = 1; i <= n; i++)
 		for (j = 1; j <= 2; j++) {
@@ -54,6 +59,6 @@ verified() {
 		cat /proc/$PPID/fdinfo/* 2>/dev/null | sed -n "s/^verified_insns:[[:space:]]*//p"' 2>/dev/null | awk '{ n += $1 } END { printf "%.0f\n", n }'
 }
 with=$(verified)
-without=$(verified --no-python --no-php)
+without=$(verified --no-python --no-php --no-ruby)
 awk -v with="$with" -v without="$without" 'BEGIN {
 	printf "instructions verified at the start: %.0f with, %.0f without: %.2f times\n", with, without, without ? with / without : 0 }'

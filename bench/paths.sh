@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Whether the functions in stacks of Python and PHP are those in which the programs say they are (tests/stacks/paths.*):
+# Whether the functions in stacks of Python, PHP and Ruby are those in which the programs say they are (tests/stacks/paths.*):
 # how many waits, how many different stacks, and how many of these are wrong; and of how much of the threads' time the
 # stacks have functions of the language.
 #   bench/paths.sh BUILD_DIR [SECONDS]
@@ -38,4 +38,8 @@ done
 if command -v php >/dev/null; then
 	record php "$stacks/paths.php" 1
 	judge "PHP $(php -r 'echo PHP_VERSION;')" "$stacks/paths.php" "$started"
+fi
+if command -v ruby >/dev/null; then
+	record ruby "$stacks/paths.rb" 1
+	judge "Ruby $(ruby -e 'print RUBY_VERSION')" "$stacks/paths.rb" "$started"
 fi

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-static __always_inline void read_text(struct wire_code_text *t, const struct wire_interpreter *in,
-				      __u64 string, bool is_path)
+static __always_inline void read_text(struct code_chain *c, struct wire_code_text *t,
+				      const struct wire_interpreter *in, __u64 string, bool is_path)
 {
 	__u64 chars = 0, skip = 0, data, bytes, most = WIRE_CODE_TEXT;
 	__u32 state = 0, width;
@@ -18,8 +18,12 @@ static __always_inline void read_text(struct wire_code_text *t, const struct wir
 	    (in->language != WIRE_RUBY && !read_words(&chars, 1, string + WIRE_LENGTH_AT)))
 		return;
 	data = string + in->ascii;
-	if (in->language == WIRE_RUBY && !ruby_string(in, string, &data, &chars))
-		return;
+	if (in->language == WIRE_RUBY) {
+		if (!ruby_string(c->words, in, string))
+			return;
+		data = c->words[RUBY_DATA];
+		chars = c->words[RUBY_BYTES];
+	}
 	if (in->language == WIRE_PYTHON) {
 		if (bpf_probe_read_user(&state, sizeof(state), (void *)string + WIRE_TEXT_STATE_AT))
 			return;
@@ -80,33 +84,32 @@ __noinline int describe_code(struct code_chain *c, const struct wire_interpreter
 	r->language = in->language;
 	r->version = in->version;
 	r->first_line = FIELD_OF(o, in->first_line, WIRE_CODE_BYTES, __u32);
-	read_text(&r->name, in, FIELD_OF(o, in->name, WIRE_CODE_BYTES, __u64), false);
+	read_text(c, &r->name, in, FIELD_OF(o, in->name, WIRE_CODE_BYTES, __u64), false);
 	r->scope.bytes = 0;
 	r->n_lines = 0;
 	if (in->language == WIRE_PYTHON) {
-		read_text(&r->file, in, FIELD_OF(o, in->file, WIRE_CODE_BYTES, __u64), true);
+		read_text(c, &r->file, in, FIELD_OF(o, in->file, WIRE_CODE_BYTES, __u64), true);
 		read_lines(r, FIELD_OF(o, in->lines, WIRE_CODE_BYTES, __u64));
 		return 0;
 	}
 	if (in->language == WIRE_RUBY) {
-		read_text(&r->file, in, ruby_path(CODE_WORD(o, in->file)), true);
+		read_text(c, &r->file, in, ruby_path(c->words, CODE_WORD(o, in->file)), true);
 		return 0;
 	}
 	scope = FIELD_OF(o, in->scope, WIRE_CODE_BYTES, __u64);
 	if (scope && read_words(&scope, 1, scope + in->in_scope))
-		read_text(&r->scope, in, scope, false);
+		read_text(c, &r->scope, in, scope, false);
 	r->file.bytes = 0;
 	/* An internal function has no file. */
 	if (o[0] != WIRE_PHP_INTERNAL)
-		read_text(&r->file, in, FIELD_OF(o, in->file, WIRE_CODE_BYTES, __u64), true);
+		read_text(c, &r->file, in, FIELD_OF(o, in->file, WIRE_CODE_BYTES, __u64), true);
 	else
 		r->first_line = 0;
 	return 0;
 }
 
 /* Whether the object in c->object, as it was described, is likely to be freed. */
-static __always_inline bool will_be_freed(const struct code_chain *c,
-					  const struct wire_interpreter *in)
+static __noinline bool will_be_freed(struct code_chain *c, const struct wire_interpreter *in)
 {
 	const struct wire_code *r = &c->record;
 	__u32 kind = *(const __u32 *)c->object;
@@ -114,7 +117,7 @@ static __always_inline bool will_be_freed(const struct code_chain *c,
 	/* Code of no file; what is in a file's body, or in that of a class. */
 	if (in->language == WIRE_RUBY)
 		return is_text(&r->file, '(') ||
-		       ruby_begins(in, CODE_WORD(c->object, in->scope)) == '<' ||
+		       ruby_begins(c->words, in, CODE_WORD(c->object, in->scope)) == '<' ||
 		       (kind != WIRE_RUBY_METHOD && kind != WIRE_RUBY_BLOCK &&
 			kind != WIRE_RUBY_RESCUE && kind != WIRE_RUBY_ENSURE);
 	/* "<string>", but not "<frozen importlib>"; "<module>". */
@@ -149,13 +152,13 @@ static __always_inline void send_code(struct code_chain *c, const struct wire_in
 		*sent = id;
 }
 
-static __always_inline __u64 place_in(const struct code_chain *c, const struct wire_interpreter *in,
-				      const struct code_place *p)
+static __noinline __u64 place_in(struct code_chain *c, const struct wire_interpreter *in,
+				 const struct code_place *p)
 {
 	__u32 line = 0;
 
 	if (in->language == WIRE_RUBY)
-		return ruby_line(in, c->object, p->instruction);
+		return ruby_line(c->words, in, c->object, p->instruction);
 	if (in->language == WIRE_PHP) {
 		if (c->object[0] != WIRE_PHP_INTERNAL && p->instruction)
 			bpf_probe_read_user(&line, sizeof(line), (void *)p->instruction + in->line);
@@ -171,17 +174,17 @@ static __always_inline __u64 place_in(const struct code_chain *c, const struct w
  * Whether the object in c->object, with that hash, is the code of frame p; and finds out whether p
  * is an entry, which frames of Ruby's have elsewhere.
  */
-static __always_inline bool is_code_of(const struct code_chain *c,
-				       const struct wire_interpreter *in, struct code_place *p,
-				       __u64 hash)
+static __noinline bool is_code_of(struct code_chain *c, const struct wire_interpreter *in,
+				  struct code_place *p, __u64 hash)
 {
 	__u64 at = p->is_entry, n = *(const __u64 *)c->object >> 32;
-	__u8 flags = 0;
+	__u8 *flags = (__u8 *)c->words;
 
 	if (in->language != WIRE_RUBY)
 		return true;
-	bpf_probe_read_user(&flags, sizeof(flags), (void *)at);
-	p->is_entry = (flags & in->entry_mask) == in->entry_is;
+	*flags = 0;
+	bpf_probe_read_user(flags, sizeof(*flags), (void *)at);
+	p->is_entry = (*flags & in->entry_mask) == in->entry_is;
 	/* Without lines it is what the interpreter begins with. */
 	return hash && p->instruction - CODE_WORD(c->object, in->bytecode) <= n * 8 &&
 	       (__u32)CODE_WORD(c->object, in->lines + WIRE_RUBY_LINES_N);

@@ -105,6 +105,7 @@ struct code_chain {
 	char block[2 * CODE_BLOCK];
 	char object[2 * WIRE_CODE_BYTES];
 	__u64 text[TEXT_WORDS];
+	__u64 words[4]; /* for ruby_code.h */
 	struct wire_code record;
 };
 
@@ -179,13 +180,13 @@ static __always_inline __u64 python_thread(struct wire_interpreter *in, struct t
 	return value;
 }
 
-static __always_inline __u64 current_frame(struct wire_interpreter *in, struct task_struct *task,
-					   __u64 *end)
+static __always_inline __u64 current_frame(struct code_chain *c, struct wire_interpreter *in,
+					   struct task_struct *task)
 {
 	__u64 at = in->root, frame = 0;
 
 	if (in->language == WIRE_RUBY)
-		return ruby_frame(in, task, end);
+		return ruby_frame(c->words, in, &c->end);
 	if (in->language == WIRE_PYTHON) {
 		at = python_thread(in, task);
 		if (!at)
@@ -298,16 +299,17 @@ static __always_inline __u64 hash_text(struct code_chain *c, __u64 hash, __u64 s
 static __always_inline __u64 hash_ruby_text(struct code_chain *c, const struct wire_interpreter *in,
 					    __u64 hash, __u64 string)
 {
-	__u64 data, bytes;
+	__u64 bytes;
 	__u32 n;
 
 	hash = mix(hash, string);
-	if (!ruby_string(in, string, &data, &bytes))
+	if (!ruby_string(c->words, in, string))
 		return hash;
 	__builtin_memset(c->text, 0, sizeof(c->text));
+	bytes = c->words[RUBY_BYTES];
 	n = bytes < sizeof(c->text) ? (__u32)bytes : sizeof(c->text);
 	barrier_var(n);
-	if (n > sizeof(c->text) || bpf_probe_read_user(c->text, n, (void *)data))
+	if (n > sizeof(c->text) || bpf_probe_read_user(c->text, n, (void *)c->words[RUBY_DATA]))
 		return hash;
 	hash = mix(hash, bytes);
 #pragma unroll
@@ -320,8 +322,8 @@ static __always_inline __u64 hash_ruby_text(struct code_chain *c, const struct w
  * Reads the object at that address into c->object, and returns a hash of what names it: another
  * object may have its strings where this one had them.
  */
-static __always_inline __u64 read_object(struct code_chain *c, const struct wire_interpreter *in,
-					 __u64 address)
+static __noinline __u64 read_object(struct code_chain *c, const struct wire_interpreter *in,
+				    __u64 address)
 {
 	__u32 bytes = in->code_bytes;
 	const char *o = c->object;
@@ -336,7 +338,7 @@ static __always_inline __u64 read_object(struct code_chain *c, const struct wire
 	if (in->language == WIRE_RUBY) {
 		hash = mix(hash, CODE_WORD(o, in->bytecode));
 		hash = hash_ruby_text(c, in, hash, CODE_WORD(o, in->name));
-		hash = hash_ruby_text(c, in, hash, ruby_path(CODE_WORD(o, in->file)));
+		hash = hash_ruby_text(c, in, hash, ruby_path(c->words, CODE_WORD(o, in->file)));
 		return mix(hash, FIELD_OF(o, in->first_line, WIRE_CODE_BYTES, __u32)) | 1;
 	}
 	hash = hash_text(c, hash, FIELD_OF(o, in->name, WIRE_CODE_BYTES, __u64));
@@ -418,7 +420,7 @@ __noinline __u64 find_code_frames(__u32 which, __u64 space, __u64 seen)
 	if (!in)
 		return 0;
 	w.in = in;
-	c->next = current_frame(in, task, &c->end);
+	c->next = current_frame(c, in, task);
 	if (!c->next)
 		return 0;
 	c->hash = space;

@@ -2,8 +2,8 @@
 /*
  * lock_owner.h - which thread has the lock for which the current thread goes to sleep, if it is a
  * mutex or an rwlock of the GNU C library: these have a word with the owner's thread id; or whose
- * end it waits for in pthread_join(), at a word that is that thread's id; or the lock of a Python
- * interpreter, which has a pointer to the owner's state. Part of chaincap.bpf.c.
+ * end it waits for in pthread_join(), at a word that is that thread's id; or the lock of an
+ * interpreter of Python or Ruby, which has a pointer to the owner's state. Part of chaincap.bpf.c.
  *
  * What a thread sleeps at may be anything else that has a futex, and the word beside it anything.
  * So the word counts only if it is the id of a thread that lives and can have the lock
@@ -148,7 +148,31 @@ __noinline __u32 lock_owner(__u64 addr, __u32 op, __u32 val)
 	return tid;
 }
 
-/* ---- the lock of a Python interpreter ------------------------------------------------------- */
+/* ---- the lock of an interpreter -------------------------------------------------------------- */
+
+/*
+ * The address of Ruby's lock, if addr lies in one of its variables, or in that at which the current
+ * thread waits for it; 0: it does not.
+ */
+static __always_inline __u64 gvl_with(struct task_struct *t, struct wire_interpreter *in,
+				      __u64 addr)
+{
+	__u64 at = in->gil_at ? thread_variable(&in->variable, thread_pointer(t)) : 0;
+	__u64 context, thread, gvl, unblock;
+
+	if (!at || !read_words(&context, 1, at) || !context ||
+	    !read_words(&thread, 1, context + WIRE_RUBY_THREAD_AT) || !thread ||
+	    !read_words(&gvl, 1, thread + in->in_interpreter) || !gvl)
+		return 0;
+	gvl += in->gil_at;
+	if (addr - gvl - WIRE_RUBY_GVL_PARTS < WIRE_RUBY_GVL_END - WIRE_RUBY_GVL_PARTS)
+		return gvl;
+	/* It sleeps there for other things as well, which somebody may end by a function. */
+	if (addr - thread - in->condition >= WIRE_RUBY_CONDITION_BYTES ||
+	    !read_words(&unblock, 1, thread + in->unblock))
+		return 0;
+	return unblock ? 0 : gvl;
+}
 
 /*
  * The address of the lock's last_holder, if addr lies in one of its parts; 0: it does not. current:
@@ -159,6 +183,8 @@ static __always_inline __u64 gil_with(struct task_struct *t, __u64 addr, bool cu
 	struct wire_interpreter *in = interpreter_of(t->tgid);
 	__u64 at, state;
 
+	if (in && in->language == WIRE_RUBY)
+		return current ? gvl_with(t, in, addr) : 0;
 	if (!in || in->language != WIRE_PYTHON)
 		return 0;
 	at = in->gil;
@@ -179,8 +205,13 @@ __noinline __u32 gil_holder(__u64 last_holder)
 	__u64 words[2], id;
 
 	if (!in || !in->thread_id || !read_words(words, 2, last_holder) || !words[0] ||
-	    (__u32)words[WIRE_GIL_LOCKED / 8] != 1 ||
-	    !read_words(&id, 1, words[0] + in->thread_id) || id >> 32 || !id)
+	    !read_words(&id, 1, words[0] + in->thread_id))
+		return 0;
+	if (in->language == WIRE_RUBY)
+		id = (__u32)id;
+	else if ((__u32)words[WIRE_GIL_LOCKED / 8] != 1)
+		return 0;
+	if (id >> 32 || !id)
 		return 0;
 	return living_sibling(t, (__u32)id);
 }

@@ -340,7 +340,7 @@ static __always_inline void set_futex(struct wire_object *o, struct task_struct 
 		key->v[2] = lock_holder((struct object_room *)o, t, addr, is_private);
 }
 
-/* If the futex of a key lies in the lock of a Python interpreter, the key becomes that lock's. */
+/* If the futex of a key lies in the lock of an interpreter, the key becomes that lock's. */
 static __always_inline bool set_gil(struct wire_object_key *key, struct task_struct *t, __u64 addr,
 				    bool current)
 {

@@ -90,12 +90,21 @@ static __always_inline void read_arguments(struct wire_exec *ev, struct task_str
 
 	if (first > sizeof(ev->first))
 		first = sizeof(ev->first);
-	if (!first || bpf_probe_read_user(ev->first, first, (void *)start))
+	if (!first)
+		return;
+	/* Bounded by itself: the verifier of 6.1 does not know the bounds of what is made of it. */
+	barrier_var(first);
+	if (first > sizeof(ev->first) || bpf_probe_read_user(ev->first, first, (void *)start))
 		return;
 	last = len - first;
 	if (last > sizeof(ev->last))
 		last = sizeof(ev->last);
-	if (!last || !bpf_probe_read_user(ev->last, last, (void *)(end - last)))
+	if (!last) {
+		ev->arguments_len = len;
+		return;
+	}
+	barrier_var(last);
+	if (last <= sizeof(ev->last) && !bpf_probe_read_user(ev->last, last, (void *)(end - last)))
 		ev->arguments_len = len;
 }
 

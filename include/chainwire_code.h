@@ -39,13 +39,15 @@ struct wire_interpreter {
 	/* RUBY: the variable that points to the execution context of a thread. */
 	struct wire_variable variable;
 	/* PYTHON: of the GIL's last_holder: its address, or if that is 0 its offset in the
-	 * interpreter, which the thread's state has at in_interpreter. */
+	 * interpreter, which the thread's state has at in_interpreter. RUBY: gil_at of the GVL in
+	 * the ractor, which the thread has at in_interpreter; 0: not known. */
 	__u64 gil;
 	__u32 gil_at;
 	__u32 language;			 /* enum wire_language */
 	__u32 version;			 /* PYTHON: minor, as 11; others: major << 8 | minor */
-	__u16 in_interpreter, thread_id; /* in the state of a thread; thread_id: of the kernel, 8
-					    bytes; 0: it has none */
+	__u16 in_interpreter, thread_id; /* in the state of a thread (RUBY: in
+					    the thread); thread_id: of the kernel, 8 bytes (RUBY:
+					    4); 0: it has none */
 	__u16 current; /* in it: pointer to the current frame, or if has_cframe is 1 to a struct */
 	__u16 in_cframe; /* in which this is */
 	/* In a frame, below WIRE_CODE_FRAME_BYTES: */
@@ -55,7 +57,10 @@ struct wire_interpreter {
 				 pointer to it */
 	__u8 entry_mask, entry_is;
 	__u8 has_cframe;
-	__u8 shim;    /* 1: the entry itself is no code of the program */
+	__u8 shim;	 /* 1: the entry itself is no code of the program */
+	__u16 condition; /* RUBY: in the thread, the condition variable at which it sleeps; for the
+			    GVL if the pointer at `unblock` is 0 */
+	__u16 unblock;
 	__u16 stride; /* RUBY: of the array of frames, in place of `previous` */
 	__u16 body;   /* RUBY: in a code object, pointer to what has the rest of it */
 	/* In a code object (PHP: in a function), below WIRE_CODE_BYTES: */
@@ -101,7 +106,15 @@ struct wire_interpreter {
 #define WIRE_PHP_INTERNAL 1 /* ZEND_INTERNAL_FUNCTION, in zend_function.type */
 
 /*
- * Ruby. In the flags of a value: its type, and whether a string has its characters elsewhere, or an
+ * Ruby. In an execution context: its thread; bytes of a condition variable, and where in the GVL,
+ * which begins with its owner, its own variables are.
+ */
+#define WIRE_RUBY_THREAD_AT 48u
+#define WIRE_RUBY_CONDITION_BYTES 48u
+#define WIRE_RUBY_GVL_PARTS 8u
+#define WIRE_RUBY_GVL_END 176u
+/*
+ * In the flags of a value: its type, and whether a string has its characters elsewhere, or an
  * array its elements in itself. Before 3.2 the flags of a string of the other kind have its length.
  */
 #define WIRE_RUBY_TYPE 0x1fu

@@ -22,7 +22,7 @@ enum wire_object_kind {
 	WIRE_OBJECT_ENDPOINT, /* of requests: as INET, own port only; unix: hash of its path; path
 			       */
 	WIRE_OBJECT_ROUTE,    /* two hashes of the text in path */
-	WIRE_OBJECT_GIL,      /* of a Python interpreter: address of its last_holder */
+	WIRE_OBJECT_GIL,      /* of an interpreter: address of its last_holder or owner */
 	WIRE_OBJECT_GROUP,    /* a control group: its id, its hierarchy's, renames so far; path */
 	WIRE_OBJECT_KINDS,
 };

@@ -186,7 +186,10 @@ static bool find_php(const struct elfinterp *e, uint64_t bias, struct wire_inter
 /* By the minor version of Ruby 3. .lines: insns_info; .stride: of a frame. */
 static const struct wire_interpreter ruby[] = {
 	[0] = { RUBY, .stride = 56, .lines = 120, .line_bytes = 8, .ascii = 16 },
-	[1] = { RUBY, .stride = 64, .lines = 120, .line_bytes = 12, .ascii = 16 },
+	[1] = { RUBY, .stride = 64, .lines = 120, .line_bytes = 12, .ascii = 16,
+		/* rb_thread_t, rb_ractor_t */
+		.in_interpreter = 24, .thread_id = 88, .condition = 120, .unblock = 248,
+		.gil_at = 336 },
 	[2] = { RUBY, .stride = 64, .lines = 112, .line_bytes = 12,
 		.ascii = WIRE_RUBY_WITH_LENGTH },
 	[3] = { RUBY, .stride = 56, .lines = 112, .line_bytes = 12,

@@ -49,7 +49,10 @@ bool code_of_library(const struct trace *t, uint32_t frame)
 	const char *path = f && f->code ? trace_module_path(t, f->module) : "/";
 
 	/* PHP's own functions are of no file. */
-	return !*path || strstr(path, "<frozen ") || is_of_go(path) ||
+	return !*path || strstr(path, "<frozen ") || !strncmp(path, "<internal:", 10) ||
+	       is_of_go(path) ||
+	       (strstr(path, "/lib/ruby/") && !strstr(path, "/gems/") &&
+		!strstr(path, "/vendor_ruby/")) ||
 	       (strstr(path, "/lib/python") && !strstr(path, "-packages/"));
 }
 

@@ -79,7 +79,7 @@ function waitOf(i) {
 // What was waited for, by the class of the object.
 const THINGS = { tcp: "a TCP socket", udp: "a UDP socket", unix: "a Unix socket", socket: "a socket", pipe: "a pipe", file: "a file",
 	futex: "a lock or condition (futex)", epoll: "an event (epoll)", poll: "an event (poll)", select: "an event (select)", eventfd: "an eventfd",
-	timerfd: "a timer", sleep: "time to pass", child: "a child process", signal: "a signal", GIL: "Python's lock (GIL)", io_uring: "an io_uring" };
+	timerfd: "a timer", sleep: "time to pass", child: "a child process", signal: "a signal", GIL: "the interpreter's lock (GIL)", io_uring: "an io_uring" };
 const UPSIDE_DOWN = "its stack stands upside down: first the function that woke, at the end the waker's name.";
 
 // The frames of the widest chain through frame i, from the sleeper to the end.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program that looks like CPython 3.11 and lies in its structs: forged WHAT. Its main thread
- * sleeps and wakes for ever; "forged" is printed when it begins. WHAT:
+ * A program that looks like CPython 3.11 and lies in its structs: forged WHAT (forged.h):
  *
  *     loop     a frame is its own caller
  *     wild     frames, code and strings are at addresses where nothing is
@@ -9,26 +8,14 @@
  *     control  names consist of control characters
  *     key      there is no such key of thread-local values
  *     many     each time another code object, with another name
- *     race     another thread changes everything meanwhile
  */
-#define _GNU_SOURCE
-#include <limits.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "forged.h"
 
 /* What is looked for in a file. */
 #define RUNTIME_BYTES 4096
-__attribute__((visibility("default"))) char _PyRuntime[RUNTIME_BYTES] = { 1 };
-__attribute__((visibility("default"))) const unsigned long Py_Version = 0x030b02f0;
+EXPORTED char _PyRuntime[RUNTIME_BYTES] = { 1 };
+EXPORTED const unsigned long Py_Version = 0x030b02f0;
 void _PyEval_EvalFrameDefault(void (*wait)(void));
-/* Files with little code are not looked at: no interpreter is so small. */
-__asm__(".section .text.padding, \"ax\"\n.fill 4 << 20\n.previous");
 
 /* Offsets in 3.11, as in collector/interpreters/layout.c. */
 #define KEY_AT 592
@@ -50,13 +37,6 @@ struct forged {
 };
 
 static struct forged *forged;
-static const char *what;
-
-static void put(void *at, uint64_t value)
-{
-	memcpy(at, &value, sizeof(value));
-}
-
 static void put_string(char *at, const char *text, uint64_t length)
 {
 	put(at + 16, length);
@@ -121,52 +101,24 @@ static void lie(void)
 	n++;
 }
 
-static void *change(void *unused)
-{
-	static const char *const lies[] = { "loop", "wild", "long", "control" };
-
-	(void)unused;
-	for (unsigned int i = 0;; i++) {
-		what = lies[i % 4];
-		lie();
-		if (!(i % 16))
-			forge();
-	}
-	return NULL;
-}
-
-static void wait_once(void)
-{
-	usleep(200);
-}
-
-__attribute__((noinline, visibility("default"))) void _PyEval_EvalFrameDefault(void (*wait)(void))
+__attribute__((noinline)) EXPORTED void _PyEval_EvalFrameDefault(void (*wait)(void))
 {
 	wait();
 	__asm__ volatile("");
 }
 
+static void evaluate(void (*wait)(void))
+{
+	_PyEval_EvalFrameDefault(wait);
+}
+
 int main(int argc, char **argv)
 {
-	bool races = argc > 1 && !strcmp(argv[1], "race");
-	pthread_t other;
 	pthread_key_t key;
 
-	what = argc > 1 ? argv[1] : "";
-	forged = mmap(NULL, sizeof(*forged), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		      -1, 0);
-	if (forged == MAP_FAILED || pthread_key_create(&key, NULL) ||
-	    pthread_setspecific(key, forged->thread))
+	forged = forged_room(sizeof(*forged));
+	if (pthread_key_create(&key, NULL) || pthread_setspecific(key, forged->thread))
 		return 1;
 	put(_PyRuntime + KEY_AT, 1 | (uint64_t)key << 32);
-	forge();
-	puts("forged");
-	fflush(stdout);
-	if (races && pthread_create(&other, NULL, change, NULL))
-		return 1;
-	for (;;) {
-		if (!races)
-			lie();
-		_PyEval_EvalFrameDefault(wait_once);
-	}
+	return forged_run(argc, argv);
 }

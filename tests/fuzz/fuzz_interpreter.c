@@ -37,11 +37,17 @@ static bool is_text(const struct wire_code_text *t)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint32_t which = size ? data[0] % 6 : 0;
+	bool ruby = size && data[0] >= 128;
 	struct elfinterp e = {
-		.language = which ? WIRE_PYTHON : WIRE_PHP,
-		.version = which ? 7 + which : 8 << 8 | 2,
+		.language = ruby    ? WIRE_RUBY
+			    : which ? WIRE_PYTHON
+				    : WIRE_PHP,
+		.version = ruby	   ? 3 << 8 | data[0] % 5u
+			   : which ? 7 + which
+				   : 8 << 8 | 2,
 		.state = RUNTIME,
 		.eval_end = 1,
+		.variable = { .tls = ruby ? data[0] >> 2 & 3 : 0, .slot = RUNTIME, .offset = 64 },
 	};
 	struct memory all = { .data = data + 1, .size = size ? size - 1 : 0 };
 	struct walk_memory m = { read_memory, &all };
@@ -52,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	must(layout_find(&e, 0, &in));
 	n = walk_frames(&m, &in, THREAD, frames);
-	must(n <= WIRE_CODE_FRAMES && all.reads < 4 * WIRE_CODE_FRAMES);
+	must(n <= WIRE_CODE_FRAMES && all.reads < (ruby ? 12 : 4) * WIRE_CODE_FRAMES);
 	for (uint32_t i = 0; i < n; i++) {
 		all.reads = all.bytes = 0;
 		if (!frames[i].code || !walk_code(&m, &in, frames[i].code, &code))

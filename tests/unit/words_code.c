@@ -206,6 +206,15 @@ TEST(places_are_the_programs)
 		  "epoll_wait@libc;run%/usr/lib/python3/dist-packages/x.py:7;" EVAL
 		  ";main@python;start@libc",
 		  "then woke the waiter in epoll_wait < run (x.py:7) made A wait");
+	/* So is a gem, but not what comes with Ruby. */
+	expect_in("causes", &o,
+		  "read@libc;rbuf_fill%/usr/lib/ruby/3.1.0/net/protocol.rb:229;"
+		  "loop%<internal:kernel>:187;ask%/srv/shop.rb:4;" EVAL,
+		  "then woke the waiter in loop (<internal:kernel>:187) < ask (shop.rb:4) made A");
+	expect_in("causes", &o,
+		  "read@libc;fill%/usr/lib/ruby/3.1.0/net/protocol.rb:229;"
+		  "get%/var/lib/ruby/gems/3.1.0/gems/x/x.rb:7;ask%/srv/shop.rb:4;" EVAL,
+		  "then woke the waiter in fill (protocol.rb:229) < get (x.rb:7) made A");
 	/* A function of the interpreter itself. */
 	expect_in("causes", &o,
 		  "clock_nanosleep@libc;zif_usleep@php;usleep%;Cart::ask%/srv/shop.php:4;eval@php",
