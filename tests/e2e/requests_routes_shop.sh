@@ -23,17 +23,17 @@ $(cat "$1")"; }
 section "$endpoint" >"$tmp/of_shop"
 says "$tmp/of_shop" ' of 10 routes'
 for route in 'GET /orders/[*]' 'GET /users/[*]' 'GET /cart' 'POST /cart/items'; do
-	says "$tmp/of_shop" "^ *[0-9]+ % $route: [0-9]+ requests"
+	says "$tmp/of_shop" "^ *[0-9]+ $route of [0-9]+, [0-9]+ % of the delay"
 done
 ! grep -q '/report/' "$tmp/of_shop" || fail "GET /report/* is always slow: $(cat "$tmp/of_shop")"
-says "$tmp/of_shop" 'shop +settle_orders +[0-9]+ % +holds it, slept'
+says "$tmp/of_shop" 'shop +settle_orders +[0-9]+ % +holds it .*slept'
 says "$tmp/of_shop" 'waits for redis-server \(tcp :'"$shop_redis"
 says "$tmp/of_shop" 'redis-server +keysCommand'
 section "tcp :$shop_redis" >"$tmp/of_redis"
 for command in GET HGETALL HSET; do
-	says "$tmp/of_redis" "^ *[0-9]+ % $command: [0-9]+ requests"
+	says "$tmp/of_redis" "^ *[0-9]+ $command of [0-9]+, [0-9]+ % of the delay"
 done
-says "$tmp/of_redis" "\\(queue\\) +[0-9]+ % +redis-server busy with tcp :$shop_redis KEYS"
+says "$tmp/of_redis" "\\(queue\\) +[0-9]+ % +redis-server busy with tcp (:$shop_redis )?KEYS"
 says "$tmp/of_redis" 'redis-server +keysCommand'
 
 # The same for programs.
@@ -49,7 +49,7 @@ shop = json.load(open(sys.argv[1]))["subjects"]
 shop = [s for s in shop if s["kind"] == "endpoint" and s["verdict"].split(".")[0] in text][0]
 assert any(r["slow"] for r in shop["routes"])
 for r in shop["routes"]:
-    assert not r["slow"] or "%s: %d requests" % (r["name"], r["count"]) in text, r
+    assert not r["slow"] or "%d %s of %d, " % (r["slow"], r["name"], r["count"]) in text, r
 END
 
 # of_route ROUTE: the causes of its slow requests, a line each.
@@ -63,4 +63,4 @@ says "$tmp/of_route" 'shop/[0-9]+.* held futex .*slept in [^:;]*settle_orders'
 of_route 'GET /cart'
 says "$tmp/of_route" 'redis-server/[0-9]+ ran in (.*< )?keysCommand'
 of_route 'GET /price'
-says "$tmp/of_route" 'shop/[0-9]+.* ran in [^;]*price_bundle'
+says "$tmp/of_route" 'shop/[0-9]+.* ran [^;]*price_bundle'
