@@ -121,7 +121,9 @@ static uint32_t rank_of(const struct walk_memory *m, uint64_t table, uint32_t pl
 	uint64_t w[2], bits;
 
 	if (place < WIRE_RUBY_FIRST_PLACES)
-		return read_word(m, w, table + place / 9 * 8) ? w[0] >> (place % 9 * 7) & 0x7f : 0;
+		return read_word(m, w, table + place / 9 * 8)
+			       ? (uint32_t)(w[0] >> (place % 9 * 7) & 0x7f)
+			       : 0;
 	block = (place - WIRE_RUBY_FIRST_PLACES) / 512;
 	bit = (place - WIRE_RUBY_FIRST_PLACES) % 512;
 	word = bit / 64;
