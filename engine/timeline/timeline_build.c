@@ -117,7 +117,7 @@ static uint32_t as_short(struct timelines *tl, uint32_t thread, uint32_t pair)
 {
 	struct pair stacks = stacks_in(&tl->pairs, pair);
 
-	if (stacks.b || tl->threads[thread].flags & THREAD_KTHREAD)
+	if (!stacks.a || stacks.b || tl->threads[thread].flags & THREAD_KTHREAD)
 		return pair;
 	stacks.b = TIMELINE_SHORT;
 	return with_stacks(&tl->pairs, pair, stacks);
@@ -134,8 +134,9 @@ static void mark_short(struct timelines *tl)
 		for (uint32_t k = 0; k < tl->threads[i].n_waits; k++) {
 			struct wait *w = &tl->threads[i].waits[k];
 
-			if (w->kind != WAIT_SLEEP || w->flags & WAIT_NEW ||
-			    w->wake_ns - w->out_ns >= info->light_ns)
+			/* Of one without a switch-out it is not known how long it was. */
+			if (w->kind != WAIT_SLEEP || w->state == '?' ||
+			    w->flags & WAIT_SINCE_START || w->wake_ns - w->out_ns >= info->light_ns)
 				continue;
 			w->stack = as_short(tl, i, w->stack);
 			if (w->waker < THREAD_IDLE)

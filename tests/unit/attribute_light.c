@@ -79,8 +79,9 @@ TEST(only_what_is_short_is_called_so)
 	shows("light 800.001\n" SLEEPS("recv", "wake"),
 	      "A;[short];-;recv;--;wake;-;[short];B;[running] 800000\n"
 	      "A;[short];-;recv;[runnable] 30000\n");
-	shows("light 800.001\n" SLEEPS("", ""), "A;[short];--;[short];B;[running] 800000\n"
-						"A;[short];[runnable] 30000\n");
+	shows("light 800.001\n" SLEEPS("", ""),
+	      "A;[unknown stack];--;[unknown stack];B;[running] 800000\n"
+	      "A;[unknown stack];[runnable] 30000\n");
 	shows("light 800\n" SLEEPS("recv", "wake"), "A;recv;--;wake;B;[running] 800000\n"
 						    "A;recv;[runnable] 30000\n");
 	shows(SLEEPS("", ""), "A;[unknown stack];--;[unknown stack];B;[running] 800000\n"
@@ -93,6 +94,19 @@ TEST(only_what_is_short_is_called_so)
 	      "A;[short];-;recv;--;wake;asm_common_interrupt;[interrupt] 800000\n"
 	      "A;[short];-;recv;[runnable] 30000\n");
 #undef SLEEPS
+}
+
+/* How long A had slept is not known, so that its waking says no more than in other recordings. */
+TEST(what_is_known_by_its_waking_alone_is_not_called_short)
+{
+	shows("light 500\n"
+	      "100 c0 B S > -\n"
+	      "200 c0 - R > B\n"
+	      "300 c0 B wakes A wake\n"
+	      "310 c1 - R > A\n"
+	      "320 c0 B wakes A wake\n"
+	      "end 1000\n",
+	      "A;[unknown stack];[runnable] 10000\n");
 }
 
 /* What the switch-out said is not contradicted, nor another sleep's, or none's. */

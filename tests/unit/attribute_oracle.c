@@ -130,6 +130,8 @@ static void schedules_agree(enum schedule_kind kind, enum extra extra)
 			schedule_requests(s, kind == SCHEDULE_LOSSY);
 		if (extra == LOOPS && seed % 2)
 			schedule_tries(s);
+		if (extra == LIGHT && seed % 2)
+			schedule_tries(s);
 		if (extra == LIGHT)
 			schedule_light(s);
 		if (asked.fold_repeats)

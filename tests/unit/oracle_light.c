@@ -51,11 +51,15 @@ void light_apply(struct world *w)
 			bool slept = k && p[-1].what == SLEEPS && p[-1].sleep == p->sleep;
 
 			if (!(p->what == SLEEPS && p->to - p->from < least) &&
-			    !(p->what == WOKEN && !slept && !s->is_birth))
+			    !(p->what == WOKEN && !slept))
 				continue;
-			s->is_short = !l->kernel && !s->ustack;
-			s->waker_short =
-				s->waker >= 0 && !w->lives[s->waker].kernel && !s->waker_ustack;
+			/* How long it was is known from a switch-out on. */
+			if (!s->state || (s == l->sleeps && l->snap && s->state == l->snap->state &&
+					  l->snap->state != 'R' && s->out_ns == w->start))
+				continue;
+			s->is_short = !l->kernel && s->kstack && !s->ustack;
+			s->waker_short = s->waker >= 0 && !w->lives[s->waker].kernel &&
+					 s->waker_kstack && !s->waker_ustack;
 		}
 	}
 }
