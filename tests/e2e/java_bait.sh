@@ -22,7 +22,7 @@ below "$recorder" | awk '$5 ~ /^chaincap-/ { print $1 }' >"$tmp/helpers"
 before=$(date +%s)
 end_recording
 expect_at_most "seconds to end" 20 $(($(date +%s) - before)) "$tmp/err"
-grep -q "libjvm.so/[0-9]* .*Java functions have no names: the JVM takes no commands" "$tmp/err" || fail "none was asked: $(cat "$tmp/err")"
+grep -q "libjvm.so/[0-9].*: Java functions have no names: the JVM takes no commands" "$tmp/err" || fail "none was asked: $(cat "$tmp/err")"
 no_helper_is_left() {
 	while read -r pid; do
 		! is_running "$pid" || return 1
