@@ -71,7 +71,7 @@ run_fuzz() {
 		echo "SKIP $1: not built (needs clang: make fuzz)"
 		return
 	fi
-	mkdir "$log.new"
+	mkdir -p "$log.new"
 	if nice -n 5 timeout 900 "$O/fuzz/$1" -max_total_time=60 -timeout=60 -rss_limit_mb=4096 -artifact_prefix="$log." \
 		"$log.new" "tests/fuzz/corpus/${1#fuzz_}" >"$log" 2>&1; then
 		passed=1

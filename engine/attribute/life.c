@@ -42,8 +42,8 @@ void life_explain(struct chains *c, uint32_t thread, uint64_t from_ns, uint64_t 
 {
 	const struct life l = { c, thread, head, arg };
 	const struct thread *th = timelines_thread(c->timelines, thread);
-	const struct wait *w = th->waits + thread_position(th, from_ns);
-	const struct wait *end = th->waits + th->n_waits;
+	const struct wait *w = thread_interval(th, thread_position(th, from_ns));
+	const struct wait *end = thread_interval(th, th->n_waits);
 
 	for (; w < end && w->out_ns < to_ns; w++) {
 		uint64_t out = clip_ns(w->out_ns, from_ns, to_ns);

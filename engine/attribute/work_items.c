@@ -191,7 +191,7 @@ static bool was_running(const struct thread *th, uint64_t ns)
 static bool is_unknown(const struct thread *th, uint64_t ns)
 {
 	const struct wait *w = interval_at(th, ns);
-	const struct wait *before = w ? w : th->waits + th->n_waits;
+	const struct wait *before = w ? w : thread_interval(th, th->n_waits);
 
 	if (w && w->kind == WAIT_UNKNOWN && w->out_ns <= ns)
 		return true;
@@ -201,7 +201,7 @@ static bool is_unknown(const struct thread *th, uint64_t ns)
 /* A thread acted: if the next thing that is known of it is a sleep, it did so before that. */
 static void note_acted(struct thread *th, uint64_t ns)
 {
-	struct wait *w = interval_at(th, ns), *end = th->waits + th->n_waits;
+	struct wait *w = interval_at(th, ns), *end = thread_interval(th, th->n_waits);
 
 	while (w && w < end && w->kind == WAIT_PREEMPTED)
 		w++;

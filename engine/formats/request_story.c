@@ -394,14 +394,14 @@ static const struct wait *tell_from(struct story *s, const struct wait *w)
 static void tell_answering(struct story *s)
 {
 	const struct thread *th = s->writer;
-	const struct wait *end = th->waits + th->n_waits, *w;
+	const struct wait *end = thread_interval(th, th->n_waits), *w;
 
 	if (th->begin_ns > s->told_ns && th->begin_ns < s->to_ns) {
 		begin_line(s, th->begin_ns, 0);
 		fputs("this thread was started\n", s->text->out);
 		s->told_ns = th->begin_ns;
 	}
-	w = th->waits + thread_position(th, s->told_ns);
+	w = thread_interval(th, thread_position(th, s->told_ns));
 	while (w < end && w->out_ns < s->to_ns)
 		w = tell_from(s, w) + 1;
 	tell_rest(s, s->to_ns);

@@ -610,6 +610,11 @@ static inline const struct wait *thread_birth(const struct thread *th)
 }
 /* Number of the thread's off-CPU intervals that end at or before at_ns (binary search). */
 uint32_t thread_position(const struct thread *th, uint64_t at_ns);
+/* The i-th interval of a thread; n_waits: the end of them. A thread may have none, and no array. */
+static inline struct wait *thread_interval(const struct thread *th, uint32_t i)
+{
+	return i ? th->waits + i : th->waits;
+}
 /* The number of the waker's off-CPU intervals that end before it woke w. */
 static inline uint32_t wait_waker_pos(const struct thread *waker, const struct wait *w)
 {

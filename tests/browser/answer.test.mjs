@@ -53,7 +53,7 @@ test("answer: a click, a key or a finger on the strip opens the request with its
 	const there = await hash(p);
 	has(there, "request=", "a link");
 	is(await p.evaluate(() => document.querySelector(".asked .is-open").getBoundingClientRect().top < innerHeight), true, "in view");
-	await p.goBack();
+	await p.evaluate(() => history.back()); // goBack() waits for a page to load, in Firefox
 	await p.waitForFunction(() => !document.querySelector("#requests .opened"));
 	is([await hash(p), await p.locator("#requests .opened").count()], [before, 0], "Back");
 	const q = await show(html, { fragment: there });
@@ -71,7 +71,7 @@ test("answer: an open wait is in the address, and Back closes it", async () => {
 	await p.evaluate(() => document.querySelector("#waits tbody tr:not(.is-open, .opened) button.open").click());
 	const link = await hash(p), wait = new URLSearchParams(link.slice(1)).get("wait");
 	is(await p.locator("#wait-" + wait + ".is-open").count(), 1, "open");
-	await p.goBack();
+	await p.evaluate(() => history.back()); // goBack() waits for a page to load, in Firefox
 	await p.waitForFunction((id) => !document.getElementById(id).classList.contains("is-open"), "wait-" + wait);
 	const q = await show(html, { fragment: link });
 	is(await q.locator("#wait-" + wait + ".is-open").count(), 1, "who got the link");

@@ -80,7 +80,7 @@ async function leave(failed) {
 	taken = false;
 }
 
-// The drawn box of the n-th frame with this label, in window coordinates.
+// The drawn box of the n-th frame with this label, in window coordinates, without its border: Firefox counts that.
 export async function frame(page, label, n = 0) {
 	const box = await page.evaluate(([want, k]) => {
 		const t = [...document.querySelectorAll("#fg-frames text")]
@@ -88,8 +88,8 @@ export async function frame(page, label, n = 0) {
 		if (!t)
 			return null;
 		t.scrollIntoView({ block: "center" });
-		const r = (t.previousElementSibling || t).getBoundingClientRect();
-		return { x: r.x, y: r.y, w: r.width, h: r.height };
+		const e = t.previousElementSibling || t, r = e.getBBox(), m = e.getScreenCTM();
+		return { x: m.a * r.x + m.e, y: m.d * r.y + m.f, w: m.a * r.width, h: m.d * r.height };
 	}, [label, n]);
 	if (!box)
 		throw new Error("no frame labelled " + label + "; there are: " + (await labels(page)).join(" "));
