@@ -52,9 +52,11 @@ grep -q '^user stacks for \(9[0-9.]*\|100.0\) % of the blocked time' "$tmp/summa
 grep -q '\[short\]' "$tmp/folded" || fail "no short sleep: $(head -5 "$tmp/folded")"
 
 # A thread that falls asleep, and is when the recording ends, has its stacks, too.
-sh -c 'sleep 1; exec sleep 61' &
+begin_recording "$tmp/end.bin" --light 1ms
+sleep 61 &
 started="$started $!"
-"$cap" -q --light 1ms -o "$tmp/end.bin" 4 || fail "chaincap: $?"
+sleep 2
+end_recording
 "$walk" -q --not-woken -c '^sleep$' "$tmp/end.bin" 2>/dev/null | grep '\[not woken\]' >"$tmp/folded"
 grep -q 'nanosleep.*;\[not woken\] ' "$tmp/folded" || fail "who sleeps on has no stacks: $(cat "$tmp/folded")"
 grep -q '^sleep;[^;]*;.*nanosleep;.*-;' "$tmp/folded" || fail "who sleeps on has no user stack: $(cat "$tmp/folded")"
