@@ -88,8 +88,9 @@ export async function frame(page, label, n = 0) {
 		if (!t)
 			return null;
 		t.scrollIntoView({ block: "center" });
-		const e = t.previousElementSibling || t, r = e.getBBox(), m = e.getScreenCTM();
-		return { x: m.a * r.x + m.e, y: m.d * r.y + m.f, w: m.a * r.width, h: m.d * r.height };
+		const e = t.previousElementSibling || t, r = e.getBoundingClientRect(), b = e.getBBox(), scale = e.getScreenCTM();
+		const w = scale.a * b.width, h = scale.d * b.height;
+		return { x: r.x + (r.width - w) / 2, y: r.y + (r.height - h) / 2, w, h };
 	}, [label, n]);
 	if (!box)
 		throw new Error("no frame labelled " + label + "; there are: " + (await labels(page)).join(" "));

@@ -27,14 +27,17 @@ for route in 'GET /orders/[*]' 'GET /users/[*]' 'GET /cart' 'POST /cart/items'; 
 done
 ! grep -q '/report/' "$tmp/of_shop" || fail "GET /report/* is always slow: $(cat "$tmp/of_shop")"
 says "$tmp/of_shop" 'shop +settle_orders +[0-9]+ % +holds it.*slept'
+# shellcheck disable=SC2154 # it is set by shop.sh
 says "$tmp/of_shop" 'waits for redis-server \(tcp :'"$shop_redis"
-says "$tmp/of_shop" 'redis-server +keysCommand'
+# Where the requests of others had as much of its time, what calls all of their functions.
+redis_ran='redis-server +(keysCommand|processInputBuffer)'
+says "$tmp/of_shop" "$redis_ran"
 section "tcp :$shop_redis" >"$tmp/of_redis"
 for command in GET HGETALL HSET; do
 	says "$tmp/of_redis" "^ *[0-9]+ $command of [0-9]+, [0-9]+ % of the delay"
 done
 says "$tmp/of_redis" "\\(queue\\) +[0-9]+ % +redis-server busy with tcp (:$shop_redis )?KEYS"
-says "$tmp/of_redis" 'redis-server +keysCommand'
+says "$tmp/of_redis" "$redis_ran"
 
 # The same for programs.
 "$walk" --json-schema >"$tmp/schema"
