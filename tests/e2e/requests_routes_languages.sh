@@ -4,6 +4,7 @@
 # the server itself counts, and the 99th percentile of a slow one is the client's within 5 %. What is one person's in
 # these requests is in no trace.
 . "$(dirname "$0")/lib.sh"
+only_all "it starts seven servers"
 needs_bpf
 command -v python3 >/dev/null || skip "no python3"
 chmod 755 "$tmp"
