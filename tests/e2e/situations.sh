@@ -60,7 +60,7 @@ names_joint() {
 
 # percent_of REGEX <BLOCK: the sum of the lines like this.
 percent_of() {
-	grep -E -e "$1" | sed -n 's/^.* \([0-9]*\) %  .*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }'
+	grep -E -e "$1" | sed -n 's/^.* \([0-9]*\) %  .*/\1/p' | awk '{ sum += $1 } END { printf "%.0f\n", sum }'
 }
 
 # And it has the part that the service's own clocks say, which do not tell a wait from having no CPU. What has less
