@@ -116,7 +116,7 @@ static void prepare_helpers(struct session *s)
 	(void)memory_share(s->helpers, s->options->memory, 0);
 	if (!s->options->java_maps)
 		return;
-	err = host_proc_is_here() ? helpers_start(&s->askers, HELPERS_BECOME_USERS) : -EXDEV;
+	err = host_proc_is_here() ? helpers_start(&s->jvm_helpers, HELPERS_BECOME_USERS) : -EXDEV;
 	if (err)
 		fprintf(stderr, "chaincap: JVMs will not write perf maps: %s\n",
 			err == -EXDEV ? "that needs the host's PID namespace" : strerror(-err));
@@ -146,7 +146,7 @@ static int make_symbolizer(struct session *s)
 	session_say_lacking(s);
 	kernel_names_interrupts(symbolizer_kernel(s->sym), bpf_session_interrupt_entry, s->bpf);
 	kernel_names_on_change(symbolizer_kernel(s->sym), bpf_session_code_gone, s->bpf);
-	symbolizer_java_maps(s->sym, s->askers);
+	symbolizer_java_maps(s->sym, s->jvm_helpers);
 	err = user_stacks_open(&s->user_stacks, s->bpf, s->sym, s->helpers, o->verify, o->verbose);
 	if (!err)
 		err = process_parts_open(&s->parts, o, s->sym, s->helpers, s->bpf);
@@ -199,8 +199,8 @@ static int attach(struct session *s)
 	/* From here on the programs see what these processes fork; nothing is recorded yet. */
 	if (s->helpers)
 		add_helper(s, helpers_pid(s->helpers));
-	if (s->askers)
-		add_helper(s, helpers_pid(s->askers));
+	if (s->jvm_helpers)
+		add_helper(s, helpers_pid(s->jvm_helpers));
 	if (call_timeout_pid())
 		add_helper(s, call_timeout_pid());
 	err = bpf_session_sampling(s->bpf);
@@ -588,7 +588,7 @@ static int finish(struct session *s, int err)
 		check_accounts(s);
 	err = s->sink->finish(s, err);
 	helpers_begin_stop(s->helpers);
-	helpers_begin_stop(s->askers);
+	helpers_begin_stop(s->jvm_helpers);
 	call_timeout_begin_end();
 	s->helpers_ns = helpers_stop(s->helpers);
 	if (!err && !s->options->quiet)
@@ -628,7 +628,7 @@ int session_run(const struct options *o, const char *command_line, struct sessio
 	process_parts_close(s.parts);
 	symbolizer_free(s.sym);
 	helpers_free(s.helpers);
-	helpers_free(s.askers);
+	helpers_free(s.jvm_helpers);
 	call_timeout_end();
 	s.sink->close(&s);
 	bpf_session_close(s.bpf);

@@ -88,8 +88,8 @@ struct session {
 	const char *method;  /* of writing, as -v shows it; set by begin() */
 	struct encoder *enc; /* the sink's, for the symbolizer's definitions */
 	struct symbolizer *sym;
-	struct helpers *askers;	 /* of JVMs for their perf maps; NULL: they are not asked */
-	struct helpers *helpers; /* NULL: user functions get no names */
+	struct helpers *jvm_helpers; /* of JVMs for their perf maps; NULL: they are not asked */
+	struct helpers *helpers;     /* NULL: user functions get no names */
 	int no_helpers; /* why there are none, a negative errno; 0: there are, or need not be */
 	uint64_t helpers_ns;	     /* the CPU time that they took, once they have ended */
 	struct process_parts *parts; /* NULL: neither interpreted code nor contexts are recorded */

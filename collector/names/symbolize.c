@@ -137,9 +137,9 @@ void symbolizer_hurry(struct symbolizer *s, const volatile sig_atomic_t *asked)
 	s->limit.hurry = asked;
 }
 
-void symbolizer_java_maps(struct symbolizer *s, struct helpers *askers)
+void symbolizer_java_maps(struct symbolizer *s, struct helpers *helpers)
 {
-	s->jvms.askers = askers;
+	s->jvms.helpers = helpers;
 }
 
 void symbolizer_status(const struct symbolizer *s, int *kernel, int *sideband)

@@ -102,7 +102,7 @@ void symbolizer_hurry(struct symbolizer *s, const volatile sig_atomic_t *asked);
  * frames are named at the end, by helpers that may become their users (files/java_maps.h);
  * borrowed.
  */
-void symbolizer_java_maps(struct symbolizer *s, struct helpers *askers);
+void symbolizer_java_maps(struct symbolizer *s, struct helpers *helpers);
 
 /*
  * Why names will be missing, known from the start: *kernel is -EPERM when the kernel hides its

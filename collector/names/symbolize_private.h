@@ -137,7 +137,7 @@ struct symbolizer {
 		uint32_t of;	       /* the index of s->generated that it is about */
 		bool is_asked;
 		uint64_t until_ns;
-		struct helpers *askers; /* borrowed; NULL: JVMs are not asked for perf maps */
+		struct helpers *helpers; /* borrowed; NULL: JVMs are not asked for perf maps */
 	} jvms;
 	struct owners noted; /* notes written, by the processes' users */
 	struct lacking *cut; /* processes with stacks that were cut */

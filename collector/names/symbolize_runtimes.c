@@ -188,7 +188,7 @@ void runtimes_end(struct symbolizer *s)
 /* ---- asking them for their perf maps --------------------------------------------------------- */
 
 /* Whose JVMs are asked: one of each owner after the other. */
-struct asking {
+struct jvm_turns {
 	struct owners owners;	    /* hold those that are not asked yet */
 	uint32_t at[OWNERS_MAX];    /* where to look for the next one of each */
 	bool is_silent[OWNERS_MAX]; /* one of them did not answer: no more are asked */
@@ -204,7 +204,7 @@ static bool is_to_be_asked(const struct generated *g)
 	return g->tgid && !g->has_ended && g->takes_commands && g->frames;
 }
 
-static void list_jvms(struct symbolizer *s, struct asking *a)
+static void list_jvms(struct symbolizer *s, struct jvm_turns *a)
 {
 	for (uint32_t i = 0; i < s->n_generated; i++) {
 		struct generated *g = &s->generated[i];
@@ -218,7 +218,7 @@ static void list_jvms(struct symbolizer *s, struct asking *a)
 }
 
 /* Adds the owner's next one. False: there is none. */
-static bool add_next(struct symbolizer *s, struct asking *a, uint32_t owner)
+static bool add_next(struct symbolizer *s, struct jvm_turns *a, uint32_t owner)
 {
 	if (a->is_silent[owner] || !a->owners.list[owner].held)
 		return false;
@@ -237,7 +237,7 @@ static bool add_next(struct symbolizer *s, struct asking *a, uint32_t owner)
 }
 
 /* Those that are asked together next. */
-static void choose_jvms(struct symbolizer *s, struct asking *a)
+static void choose_jvms(struct symbolizer *s, struct jvm_turns *a)
 {
 	uint32_t had_none = 0, n = a->owners.n;
 
@@ -251,7 +251,7 @@ static void choose_jvms(struct symbolizer *s, struct asking *a)
 void runtimes_write_maps(struct symbolizer *s)
 {
 	uint64_t end_ns = clock_now_ns() + at_most(MAPS_NS, symbolize_left_ns(s) / MAPS_PART);
-	struct asking *a = s->jvms.askers ? calloc(1, sizeof(*a)) : NULL;
+	struct jvm_turns *a = s->jvms.helpers ? calloc(1, sizeof(*a)) : NULL;
 
 	if (!a)
 		return;
@@ -259,7 +259,7 @@ void runtimes_write_maps(struct symbolizer *s)
 	while (choose_jvms(s, a), a->n) {
 		uint64_t now_ns = clock_now_ns();
 
-		java_maps_write(s->jvms.askers, a->tgids, a->n, a->results,
+		java_maps_write(s->jvms.helpers, a->tgids, a->n, a->results,
 				now_ns < end_ns ? (end_ns - now_ns) / TURN_PART : 0);
 		for (size_t i = 0; i < a->n; i++) {
 			a->g[i]->map_result = a->results[i];
@@ -282,7 +282,8 @@ static const struct runtime_lack *no_names(const struct symbolizer *s, const str
 {
 	if (g->runtime->is_jvm && !host_proc_lives(g->tgid))
 		return &runtime_java_map[JAVA_MAP_GONE];
-	if (s->jvms.askers && g->map_result < JAVA_MAP_RESULTS && g->map_result != JAVA_MAP_WRITTEN)
+	if (s->jvms.helpers && g->map_result < JAVA_MAP_RESULTS &&
+	    g->map_result != JAVA_MAP_WRITTEN)
 		return &runtime_java_map[g->map_result];
 	return &g->runtime->names;
 }

@@ -6,7 +6,8 @@
 needs_bpf
 command -v php >/dev/null || skip "no php"
 command -v python3 >/dev/null || skip "no python3"
-stacks=$(dirname "$0")/../stacks
+# shellcheck source=tests/stacks/recorded.sh
+. "$(dirname "$0")/../stacks/recorded.sh"
 pids=''
 for i in 1 2 3; do
 	php "$stacks/paths.php" $i &
@@ -18,9 +19,5 @@ sleep 3
 kill $pids
 end_recording
 for pid in $pids; do
-	# Before it is listed, a moment after the beginning, a thread may have had another name.
-	walk_to "$tmp/folded" -p "$pid" --from 0.3 -U -d 0 --no-ends "$tmp/trace"
-	python3 "$stacks/paths_judge.py" "$stacks/paths.php" "$tmp/folded" >"$tmp/judged" || fail "process $pid
-$(tail -n 5 "$tmp/judged" | cut -c 1-1500)"
-	echo "note: $(tail -n 1 "$tmp/judged")"
+	expect_right "process $pid" paths.php "$pid" "$tmp/trace"
 done

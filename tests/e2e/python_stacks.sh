@@ -7,28 +7,6 @@
 needs_bpf
 command -v python3 >/dev/null || skip "no python3"
 python=$(command -v /usr/bin/python3 || command -v python3)
-stacks=$(dirname "$0")/../stacks
-
-# expect_right WHAT TRACE
-expect_right() {
-	# Before it is listed, a moment after the beginning, a thread may have had another name.
-	walk_to "$tmp/folded" -p "$pid" --from 0.3 -U -d 0 --no-ends "$2"
-	"$python" "$stacks/paths_judge.py" "$stacks/paths.py" "$tmp/folded" >"$tmp/judged" || fail "$1
-$(tail -n 5 "$tmp/judged" | cut -c 1-1500)"
-	echo "note: $1: $(tail -n 1 "$tmp/judged")"
-}
-
-"$python" "$stacks/paths.py" $$ &
-pid=$!
-started="$started $pid"
-begin_recording "$tmp/trace"
-first=$recorder
-fly "$tmp/flight" --flight=60s
-sleep 3
-kill "$pid"
-wait "$pid"
-end_recording
-expect_right "the flight recorder's trace" "$tmp/flight"
-recorder=$first
-end_recording
-expect_right "the trace" "$tmp/trace"
+# shellcheck source=tests/stacks/recorded.sh
+. "$(dirname "$0")/../stacks/recorded.sh"
+record_paths "$python" paths.py

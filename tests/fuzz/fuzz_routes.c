@@ -37,8 +37,8 @@ static int define(void *ctx, uint32_t id, const char *text)
 	return 0;
 }
 
-/* An id that is not told yet: nothing else is kept for later. */
-static void untold(void *ctx, uint32_t id)
+/* An id without a definition: nothing else is kept for later. */
+static void not_defined_yet(void *ctx, uint32_t id)
 {
 	struct told *t = ctx;
 
@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (tell)
 			must(!route_table_settle(table));
 	}
-	route_table_each(table, untold, &t);
+	route_table_each(table, not_defined_yet, &t);
 	must(!route_table_settle(table));
 	route_table_each(table, none_left, &t);
 	route_table_free(table);
