@@ -20,7 +20,7 @@ shop=$!
 started="$started $shop"
 exec 4>"$tmp/go"
 # In their order it would be the last one, after half a minute.
-wait_for "the recorder knows both servers" 20 grep -q ' 2 with routes' "$tmp/err.cap"
+wait_for "the recorder knows both servers" 20 grep -qE ' ([2-9]|[1-9][0-9]+) with routes' "$tmp/err.cap"
 echo go >&4
 exec 4>&-
 wait $shop
