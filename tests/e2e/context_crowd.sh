@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Somebody's thousands of processes that seem to publish contexts, but not what their keys are, delay his own keys: the
 # routes of another one's program, which begins later, are in the trace.
-# Beside another: it judges which routes are known, not how soon.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 for tool in cc setpriv; do

@@ -25,7 +25,7 @@ shop() {
 # begin: until the recorder knows of both servers and their keys: helpers may be late.
 begin() {
 	begin_recording "$tmp/trace" --context -F 0
-	wait_for "$what: the recorder knows both servers" 60 grep -q ' 2 with routes' "$tmp/err.cap"
+	wait_for "$what: the recorder knows both servers" 60 grep -qE ' ([2-9]|[1-9][0-9]+) with routes' "$tmp/err.cap"
 }
 
 ask() {
