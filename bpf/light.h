@@ -12,10 +12,13 @@ enum bare_is {
 	BARE_WOKEN,  /* at since_ns, its user stack is to be recorded */
 };
 
-/* By the low bits of the tid. */
+/*
+ * By the low bits of the tid. A thread has the place from when it falls asleep until that is woken;
+ * others with these bits, whom anybody can make, have all their stacks meanwhile.
+ */
 struct bare_sleep {
 	__u64 since_ns;
-	__u32 tid;
+	__u32 tid;    /* 0: nobody's */
 	__u32 is;     /* enum bare_is */
 	__u32 ustack; /* --verify: what it was at the switch-out */
 	__u32 pad;
@@ -33,19 +36,38 @@ static __always_inline struct bare_sleep *bare_sleep_of(__u32 tid)
 	return bpf_map_lookup_elem(&bare_sleeps, &i);
 }
 
+static __always_inline bool take_place(struct bare_sleep *b, __u32 tid)
+{
+	__u32 has = __sync_val_compare_and_swap(&b->tid, 0, tid);
+
+	return !has || has == tid;
+}
+
+static __always_inline void leave_place(struct bare_sleep *b)
+{
+	b->is = BARE_NOT;
+	barrier();
+	*(volatile __u32 *)&b->tid = 0;
+}
+
 /* The thread goes off its CPU. Returns whether without a user stack. */
 static __always_inline bool leaves_bare(struct task_struct *task, __u32 tid, __u32 state, __u64 now)
 {
 	struct bare_sleep *b = bare_sleep_of(tid);
-	bool bare = state & TASK_SLEEPS && has_user_stack(task);
 
 	if (!b)
 		return false;
-	b->tid = tid;
+	if (!(state & TASK_SLEEPS && has_user_stack(task))) {
+		if (b->tid == tid)
+			leave_place(b);
+		return false;
+	}
+	if (!take_place(b, tid))
+		return false;
 	b->since_ns = now;
-	b->is = bare ? BARE_ASLEEP : BARE_NOT;
+	b->is = BARE_ASLEEP;
 	b->ustack = 0;
-	return bare && !verify;
+	return !verify;
 }
 
 /* Whether the sleep that a waking ends is too short for the waker's user stack. */
@@ -59,9 +81,10 @@ static __always_inline bool wakes_bare(const struct other *target, __u64 now)
 	/* How long it has slept is not known, or it has all stacks. */
 	if (!b || b->tid != target->tid || b->is != BARE_ASLEEP)
 		return false;
-	b->is = BARE_NOT;
-	if (now - b->since_ns < light_ns)
+	if (now - b->since_ns < light_ns) {
+		leave_place(b);
 		return true;
+	}
 	b->since_ns = now;
 	b->is = BARE_WOKEN;
 	return false;
@@ -80,7 +103,7 @@ static __always_inline void keep_for_check(const struct wire_kind_state *k, __u3
 {
 	struct bare_sleep *b = bare_sleep_of(tid);
 
-	if (b && b->is == BARE_ASLEEP)
+	if (b && b->tid == tid && b->is == BARE_ASLEEP)
 		b->ustack = is_cut_for_now(k) ? 0 : ustack;
 }
 
@@ -177,8 +200,8 @@ int on_long_sleep(unsigned long long *ctx)
 
 	if (!b || b->is != BARE_WOKEN || b->tid != (__u32)OF(task, pid))
 		return 0;
-	b->is = BARE_NOT;
 	record_wait_stacks(task, b->since_ns, b);
+	leave_place(b);
 	return 0;
 }
 
