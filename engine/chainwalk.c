@@ -371,7 +371,7 @@ static int explain(struct run *r, struct opened *t, const char *name)
 		r->n_missing += missing;
 	}
 	if (err) {
-		fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
+		fprintf(print_about(stderr, name), "%s\n", strerror(-err));
 		goto out;
 	}
 	/* It is an error only if none of the traces has what was asked for. */
@@ -394,14 +394,14 @@ static int explain(struct run *r, struct opened *t, const char *name)
 	err = checked(write_trace(r, format, &in, name));
 	if (err) {
 		if (err != -ECANCELED)
-			fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
+			fprintf(print_about(stderr, name), "%s\n", strerror(-err));
 		goto out;
 	}
 	err = flush_output(r);
 	if (!err && !o->quiet && !o->against) {
 		err = print_summary(name, &in);
 		if (err)
-			fprintf(stderr, "chainwalk: %s: %s\n", name, strerror(-err));
+			fprintf(print_about(stderr, name), "%s\n", strerror(-err));
 	}
 out:
 	sums_free(&totals.classes);
@@ -423,7 +423,7 @@ static int walk_trace(struct run *r, size_t i)
 		err = checked(opened_open(t, path, format_find(r->o->format), r->o));
 	if (err) {
 		what = err == -EBADMSG || err == -EISDIR ? recording_other(path) : NULL;
-		fprintf(stderr, "chainwalk: %s: %s%s%s\n", name, open_error(err),
+		fprintf(print_about(stderr, name), "%s%s%s\n", open_error(err),
 			what ? "; it is " : "", what ? what : "");
 		return err == -EPIPE ? -EIO : err;
 	}

@@ -17,17 +17,20 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "common/clean_text.h"
 
 #define EVERY "2s"   /* of --live */
 #define KEEP "256M"  /* of its traces */
 #define LOOKS_MS 500 /* how often the recorder is looked after */
+#define SHOW_S 60    /* the most that one screen may take */
 
 struct following {
 	const struct options *options;
 	int (*walk)(const struct options *o);
 	char folder[PATH_MAX];
-	char last[NAME_MAX + 1]; /* the newest trace; "": none so far */
+	char last[NAME_MAX + 1]; /* the newest trace */
+	int trace;		 /* it, open; -1: none so far */
 	int events;		 /* inotify */
 	bool paused, keys;
 	struct termios terminal; /* as it was, if there are keys */
@@ -44,7 +47,7 @@ static void on_end(int sig)
 
 static int failed(const char *what, int err)
 {
-	fprintf(stderr, "chainwalk: %s: %s\n", what, strerror(err));
+	fprintf(print_about(stderr, what), "%s\n", strerror(err));
 	return 1;
 }
 
@@ -115,23 +118,41 @@ static void stop_recorder(struct following *f)
 
 /* ---- traces ---------------------------------------------------------------------------------- */
 
-static void path_of_last(const struct following *f, char path[2 * PATH_MAX])
+static void path_in(const struct following *f, const char *name, char path[2 * PATH_MAX])
 {
-	snprintf(path, 2 * (size_t)PATH_MAX, "%s/%s", f->folder, f->last);
+	snprintf(path, 2 * (size_t)PATH_MAX, "%s/%s", f->folder, name);
+}
+
+/* Waits for the process that shows a trace, but not for ever: the trace may be made for that. */
+static void wait_until_shown(const struct following *f, pid_t child)
+{
+	int status = 0;
+
+	for (int i = 0; !waitpid(child, &status, WNOHANG); i++) {
+		if (ended || i == SHOW_S * 100)
+			kill(child, SIGKILL);
+		poll(NULL, 0, 10);
+	}
+	if (WIFSIGNALED(status) && !ended)
+		fprintf(print_about(stderr, f->last), "not shown: %s\n",
+			WTERMSIG(status) == SIGKILL ? "it takes too long, or too much memory"
+						    : strsignal(WTERMSIG(status)));
 }
 
 /* In a process of its own: what is damaged or too large ends that one alone. show: as --show. */
 static void show(struct following *f, uint32_t number)
 {
+	char path[2 * PATH_MAX], opened[32], *traces[] = { path, NULL };
 	struct options o = *f->options;
-	char path[2 * PATH_MAX], *traces[] = { path, NULL };
 	pid_t child;
 
-	if (!*f->last)
+	if (f->trace < 0)
 		return;
-	path_of_last(f, path);
+	path_in(f, f->last, path);
+	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", f->trace);
 	o.traces = traces;
 	o.n_traces = 1;
+	o.open_as = opened;
 	o.show = number;
 	fputs(isatty(STDOUT_FILENO) ? "\033[H\033[2J" : "== ", stdout);
 	print_clean(stdout, f->last);
@@ -143,8 +164,8 @@ static void show(struct following *f, uint32_t number)
 		signal(SIGTERM, SIG_DFL);
 		exit(f->walk(&o));
 	}
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (child > 0)
+		wait_until_shown(f, child);
 	if (f->keys)
 		fputs("1 to 9: its example; 0: back; p: pause; s: save the trace; q: end\n",
 		      stderr);
@@ -153,33 +174,65 @@ static void show(struct following *f, uint32_t number)
 /* Copies the newest trace into the current folder, where nothing has its name. */
 static void save(const struct following *f)
 {
-	char path[2 * PATH_MAX];
 	struct stat st;
-	int from, to;
+	off_t at = 0;
+	int to;
 
-	if (!*f->last)
+	if (f->trace < 0)
 		return;
-	path_of_last(f, path);
-	from = open(path, O_RDONLY | O_CLOEXEC);
-	to = from < 0 ? -1 : open(f->last, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (to < 0 || fstat(from, &st)) {
-		failed(from < 0 ? path : f->last, errno);
+	to = open(f->last, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (to < 0 || fstat(f->trace, &st)) {
+		failed(f->last, errno);
 	} else {
-		while (st.st_size > 0) {
-			ssize_t n = sendfile(to, from, NULL, (size_t)st.st_size);
-
-			if (n <= 0)
-				break;
-			st.st_size -= n;
-		}
-		fprintf(stderr, "%s ", st.st_size ? "saved in part:" : "saved:");
+		while (at < st.st_size &&
+		       sendfile(to, f->trace, &at, (size_t)(st.st_size - at)) > 0)
+			;
+		fprintf(stderr, "%s ", at < st.st_size ? "saved in part:" : "saved:");
 		print_clean(stderr, f->last);
 		putc('\n', stderr);
 	}
-	if (from >= 0)
-		close(from);
 	if (to >= 0)
 		close(to);
+}
+
+/* What is wrong with a file as a trace to show; NULL: nothing. Where all may write, all may lie. */
+static const char *refusal(const struct following *f, int fd)
+{
+	struct stat st, folder;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return "no regular file";
+	if (stat(f->folder, &folder) || (folder.st_mode & S_IWOTH && st.st_uid &&
+					 st.st_uid != geteuid() && st.st_uid != folder.st_uid))
+		return "of another user, in a folder in which everybody may write";
+	return NULL;
+}
+
+/*
+ * Makes the file of that name the newest trace, and keeps it open: whoever may write into the
+ * folder may put something else in its place. False: it is none.
+ */
+static bool take(struct following *f, const char *name)
+{
+	const char *why;
+	char path[2 * PATH_MAX];
+	int fd;
+
+	path_in(f, name, path);
+	/* Neither what a link leads to, nor at a FIFO that nobody writes into. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	why = fd < 0 ? errno == ELOOP ? "a link" : strerror(errno) : refusal(f, fd);
+	if (why) {
+		fprintf(print_about(stderr, name), "not shown: %s\n", why);
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	if (f->trace >= 0)
+		close(f->trace);
+	f->trace = fd;
+	snprintf(f->last, sizeof(f->last), "%s", name);
+	return true;
 }
 
 /* Traces get their names when they are complete. */
@@ -201,10 +254,11 @@ static void read_events(struct following *f)
 		const struct inotify_event *e = (const struct inotify_event *)p;
 
 		p += sizeof(*e) + e->len;
-		if (f->paused || !is_trace(e))
-			continue;
-		snprintf(f->last, sizeof(f->last), "%s", e->name);
-		any = true;
+		if (e->mask & IN_Q_OVERFLOW)
+			fputs("chainwalk: too many names came at once: some traces were missed\n",
+			      stderr);
+		else if (!f->paused && is_trace(e))
+			any |= take(f, e->name);
 	}
 	if (any)
 		show(f, f->options->show);
@@ -265,7 +319,7 @@ static int begin(struct following *f)
 
 int follow(const struct options *o, int (*walk)(const struct options *o))
 {
-	struct following f = { .options = o, .walk = walk, .events = -1 };
+	struct following f = { .options = o, .walk = walk, .trace = -1, .events = -1 };
 	int status = begin(&f);
 
 	while (!status && !ended) {
@@ -285,6 +339,8 @@ int follow(const struct options *o, int (*walk)(const struct options *o))
 	if (f.keys)
 		tcsetattr(STDIN_FILENO, TCSANOW, &f.terminal);
 	stop_recorder(&f);
+	if (f.trace >= 0)
+		close(f.trace);
 	if (f.events >= 0)
 		close(f.events);
 	return status;

@@ -9,7 +9,8 @@ int opened_open(struct opened *t, const char *path, const struct format *format,
 		const struct options *o)
 {
 	/* Building timelines finds malformed events: no separate check then. */
-	int err = recording_open(&t->rec, path, !format->wants_timelines, o->sample_event);
+	int err = recording_open(&t->rec, o->open_as ? o->open_as : path, !format->wants_timelines,
+				 o->sample_event);
 
 	t->is_open = !err;
 	return err;

@@ -243,6 +243,7 @@ struct options {
 	uint32_t show;		       /* --show: the number of a cause; 0: all */
 	const char *against;	       /* --against: the recording before; NULL: none */
 	const char *follow;	       /* --follow: the folder of traces; NULL: none */
+	const char *open_as;	       /* where its trace is opened; NULL: at the trace's path */
 	bool live;		       /* --live */
 	uint32_t fail_above_ppm;       /* --fail-above, in millionths; 0: not given */
 	uint32_t columns, lines;       /* of the screen that a table fits; 0: all are shown */

@@ -27,6 +27,7 @@ wait_for "the first screen" 2 has_headings 1
 put note.txt "$data/pingpong.bin"
 echo junk >"$tmp/junk"
 put b.bin "$tmp/junk"
+wait_for "the word on what is no trace" 2 has_headings 2
 put c.bin "$data/shop.bin"
 wait_for "a screen after what is no trace" 2 has_headings 3
 kill -TERM $pid
