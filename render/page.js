@@ -100,10 +100,13 @@ function showRoot() {
 // background has no window either, but is hidden, and may be looked at later.
 const nobody = () => ALONE && !document.hidden && (!outerWidth || (/Headless/.test(navigator.userAgent) && !navigator.webdriver));
 
-// All of the graph is shown, until somebody turns out to be there.
+// All of the graph is shown, until somebody turns out to be there. On a busy machine a window becomes known only after
+// the document has loaded, which no event tells.
 function awaitSomeone() {
 	const signs = ["pointermove", "pointerdown", "wheel", "keydown", "visibilitychange"];
+	const look = setInterval(() => nobody() || someone(), 100);
 	const someone = () => {
+		clearInterval(look);
 		signs.forEach((s) => removeEventListener(s, someone));
 		svg.classList.remove("whole");
 		showRoot();

@@ -173,6 +173,17 @@ test("a page that is loaded in the background comes alive", async () => {
 	await page.waitForSelector("svg.live", { timeout: 10000 });
 });
 
+test("a page whose window becomes known after it has loaded comes alive", async () => {
+	const page = await open(null, { fresh: true });
+	await page.addInitScript(() => {
+		let known = 0;
+		Object.defineProperty(window, "outerWidth", { get: () => known });
+		addEventListener("load", () => setTimeout(() => { known = 1200; }, 300));
+	});
+	await page.goto(pathToFileURL(render(chain)).href);
+	await page.waitForSelector("svg.live", { timeout: 10000 });
+});
+
 test("the menu has the roles of one, and arrow keys", async () => {
 	const page = await open(render(folded));
 	await page.keyboard.press("ArrowUp");
