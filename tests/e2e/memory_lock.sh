@@ -37,7 +37,7 @@ grep -q '^p[io]ng;.*;pong_runs;' "$tmp/folded" || fail "a program elsewhere has 
 $(grep '^p[io]ng;' "$tmp/folded" | head -3)"
 # Without its server the file system gives up, and the lock is given back.
 kill $server $busy
-wait_for "the lock is free" 10 head -c 8 "/proc/$holder/pagemap" >/dev/null
+wait_for "the lock is free" 10 head -c 8 "/proc/$holder/pagemap"
 kill $holder
 wait_for "umount" 10 unmounts
 mounted=''

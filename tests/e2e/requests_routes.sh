@@ -65,7 +65,7 @@ if command -v nginx >/dev/null; then
 	END
 	nginx -c "$tmp/nginx.conf" 2>"$tmp/nginx.err" &
 	started="$started $!"
-	wait_for "nginx listens" 20 curl -s -o "$tmp/told" "http://127.0.0.1:$port/"
+	wait_for_server nginx 20 "$tmp/nginx.err" curl -s -o "$tmp/told" "http://127.0.0.1:$port/"
 	: >"$tmp/access"
 	at="http://127.0.0.1:$port"
 	ask_nginx() {
@@ -95,7 +95,7 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; 
 	port=$(free_port)
 	redis-server --port "$port" --bind 127.0.0.1 --save '' --requirepass passzzsecret --dir "$tmp" >"$tmp/redis.log" &
 	started="$started $!"
-	wait_for "redis listens" 20 redis-cli -a passzzsecret -p "$port" ping >"$tmp/told" 2>"$tmp/err"
+	wait_for_server redis 20 "$tmp/redis.log" redis-cli -a passzzsecret -p "$port" ping
 	ask_redis() {
 		redis-cli --no-auth-warning -a passzzsecret -p "$port" config resetstat
 		redis-benchmark -a passzzsecret -p "$port" -c 4 -n 1000 -r 100 -t get,set,lpush --csv
@@ -121,7 +121,7 @@ if command -v mariadbd >/dev/null && command -v mariadb-install-db >/dev/null &&
 		>"$tmp/maria.log" 2>&1 &
 	started="$started $!"
 	in_maria() { mariadb --no-defaults -u root -S "$tmp/my" "$@"; }
-	wait_for "MariaDB listens" 60 in_maria -e 'create database sbtest' 2>"$tmp/err"
+	wait_for_server MariaDB 60 "$tmp/maria.log" in_maria -e 'create database if not exists sbtest'
 	load() { sysbench oltp_read_only --mysql-socket="$tmp/my" --mysql-user=root --tables=1 --table-size=100 "$@"; }
 	load prepare >"$tmp/told"
 	# Two connections, each of which prepares each statement once.
@@ -153,7 +153,7 @@ if [ "$bin" ] && id postgres >/dev/null 2>&1; then
 	as_postgres "$bin/initdb --no-sync -D $tmp/pg/data" >"$tmp/pg.log" 2>&1
 	as_postgres "$bin/postgres -D $tmp/pg/data -k $tmp/pg -h '' -c autovacuum=off -c jit=off" >"$tmp/pg.log" 2>&1 &
 	started="$started $!"
-	wait_for "PostgreSQL listens" 60 as_postgres "$bin/pgbench -q -i -s 1 -h $tmp/pg postgres" >"$tmp/told" 2>&1
+	wait_for_server PostgreSQL 60 "$tmp/pg.log" as_postgres "$bin/pgbench -q -i -s 1 -h $tmp/pg postgres"
 	for how in simple extended prepared; do
 		ask_postgres() { as_postgres "$bin/pgbench -n -c 2 -t 20 -M $how -h $tmp/pg postgres"; }
 		record ask_postgres

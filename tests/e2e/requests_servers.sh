@@ -103,7 +103,7 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null &
 	port=$(free_port)
 	redis-server --port "$port" --bind 127.0.0.1 --unixsocket "$tmp/redis" --save '' --dir "$tmp" >"$tmp/redis.log" &
 	started="$started $!"
-	wait_for "redis listens" 20 redis-cli -p "$port" ping >"$tmp/told" 2>"$tmp/err"
+	wait_for "redis listens" 20 redis-cli -p "$port" ping
 	# count_benchmark WHAT ENDPOINT OPTION...: its 5000 requests, and one or two of each connection before these.
 	count_benchmark() {
 		what=$1 endpoint=$2

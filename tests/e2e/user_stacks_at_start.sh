@@ -129,7 +129,7 @@ pids="$pids $!"
 threads=12
 if unshare --mount --pid --fork --mount-proc true 2>"$tmp/err"; then
 	begin unshare --mount --pid --fork --mount-proc --kill-child chroot / "$tmp/sleepers"
-	wait_for "the container begins" 20 pgrep -P $! sleepers >/dev/null
+	wait_for "the container begins" 20 pgrep -P $! sleepers
 	contained=$(pgrep -P $! sleepers)
 	# In a chroot /proc/PID/maps has the paths of another mount namespace from the real root on.
 	if grep -q " $tmp/sleepers$" "/proc/$contained/maps"; then
