@@ -16,7 +16,6 @@
 #include "words/request_words.h"
 #include "joint_users.h"
 #include "polled_children.h"
-#include "pool_waits.h"
 #include "quota_users.h"
 #include "step_samples.h"
 #include "words/own_code.h"
@@ -52,9 +51,8 @@ struct chain_steps {
 	const struct timelines *timelines;
 	const struct trace *trace;
 	struct names *names;
-	struct cpu_holders *cpu_holders; /* its own; NULL: it has none */
-	struct connection_pools *pools;
-	struct pool_waits *pool_waits;
+	const struct chain_known *known;
+	struct chain_known *own_known; /* it is its own; else NULL */
 	struct chains chains;
 	struct intern labels;		/* struct label */
 	struct pair_table places;	/* struct place, by (stack pair, 0) */
@@ -131,7 +129,7 @@ static const struct place *place_at(struct chain_steps *s, uint32_t pair)
 
 	if (p->known)
 		return p;
-	j = joint_of(s->timelines, s->chains.kernel, s->names, s->pools, pair);
+	j = joint_of(s->timelines, s->chains.kernel, s->names, s->known->pools, pair);
 	made.at = own_place(s->names, s->trace, pair);
 	made.what = j.text;
 	made.kind = j.kind;
@@ -561,7 +559,7 @@ static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount
 }
 
 void chain_steps_new(struct chain_steps **out, const struct timelines *tl, const struct options *o,
-		     struct names *names, const struct cpu_holders *cpu_holders)
+		     struct names *names, const struct chain_known *known)
 {
 	struct chain_steps *s = xcalloc(1, sizeof(*s));
 	struct chain_user user;
@@ -570,19 +568,18 @@ void chain_steps_new(struct chain_steps **out, const struct timelines *tl, const
 	s->timelines = tl;
 	s->trace = timelines_trace(tl);
 	s->names = names;
-	if (!cpu_holders) {
-		cpu_holders_new(&s->cpu_holders, tl, true);
-		cpu_holders = s->cpu_holders;
+	if (!known) {
+		chain_known_new(&s->own_known, tl, names, NULL);
+		known = s->own_known;
 	}
+	s->known = known;
 	user = (struct chain_user) { .sink = { .arg = s, .add = add, .piece = begin_piece },
 				     .label = label_link,
 				     .identity = chain_identity_is_label,
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
-				     .cpu_holders = cpu_holders };
+				     .cpu_holders = known->cpu_holders };
 	chains_init(&s->chains, tl, o, &user);
 	attribution_sum_up(&s->chains.attribution);
-	connection_pools_new(&s->pools, tl, s->chains.kernel);
-	pool_waits_new(&s->pool_waits, tl, names_objects(names));
 }
 
 void chain_steps_free(struct chain_steps *s)
@@ -590,9 +587,7 @@ void chain_steps_free(struct chain_steps *s)
 	if (!s)
 		return;
 	chains_free(&s->chains);
-	cpu_holders_free(s->cpu_holders);
-	connection_pools_free(s->pools);
-	pool_waits_free(s->pool_waits);
+	chain_known_free(s->own_known);
 	intern_free(&s->labels);
 	intern_free(&s->keys);
 	pair_table_free(&s->places);
@@ -684,7 +679,7 @@ static void explain_request(struct chain_steps *s, uint32_t head, const struct c
 	const struct request *q = timelines_request_of(s->timelines, p->wait);
 	uint64_t from_ns = p->shown.blocked_from_ns, to_ns = p->shown.blocked_to_ns;
 	uint32_t below;
-	struct pool_wait pool = pool_waits_of(s->pool_waits, q);
+	struct pool_wait pool = pool_waits_of(s->known->pool_waits, q);
 	uint64_t lent_ns = pool.connections ? clip_ns(pool.from_ns, from_ns, to_ns) : to_ns;
 	uint64_t given_ns = pool.connections ? clip_ns(pool.to_ns, lent_ns, to_ns) : to_ns;
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "attribute/attributed_time.h"
+#include "chain_known.h"
 #include "joint.h"
 #include "select/top_waits.h"
 
@@ -66,11 +67,11 @@ static inline enum chain_step_cpu chain_step_cpu(const struct chain_step *s)
 struct chain_steps;
 
 /*
- * o is of causes_options() or causes_request_options(), of which the names are too. cpu_holders:
- * with what interrupts took, outlives it; NULL: it finds its own. To be freed.
+ * o is of causes_options() or causes_request_options(), of which the names are too. known: of these
+ * names, shared by several, outlives it; NULL: it has its own. To be freed.
  */
 void chain_steps_new(struct chain_steps **out, const struct timelines *tl, const struct options *o,
-		     struct names *names, const struct cpu_holders *cpu_holders);
+		     struct names *names, const struct chain_known *known);
 void chain_steps_free(struct chain_steps *s);
 /* Adds a wait, of a thread or of a client. */
 void chain_steps_add(struct chain_steps *s, const struct chosen_wait *p);

@@ -221,7 +221,7 @@ static void add_command(struct maker *m, const struct subject *of)
 	f->ns = of->took_ns;
 	f->counts = of->ended;
 	chain_steps_new(&steps, m->in->timelines, &m->subjects.of_threads, m->subjects.names,
-			m->cpu_holders);
+			m->subjects.known);
 	chain_steps_watch(steps, is_load, m);
 	chain_steps_add_life(steps, of->thread, of->from_ns, of->from_ns + f->ns);
 	chain_steps_end(steps);
@@ -297,7 +297,7 @@ static void explain_slowest(struct maker *m, struct figure *f, const struct leng
 	struct chain_steps *steps;
 
 	chain_steps_new(&steps, m->in->timelines, &m->subjects.of_requests, m->subjects.names,
-			m->cpu_holders);
+			m->subjects.known);
 	chain_steps_watch(steps, is_load, m);
 	for (size_t i = f->requests - slowest; i < f->requests; i++)
 		chain_steps_add(steps, lengths[i].of);
@@ -331,7 +331,7 @@ static void add_subjects(struct maker *m)
 {
 	subjects_find_all(&m->subjects, m->in, m->cpu_holders);
 	chain_steps_new(&m->load, m->in->timelines, &m->subjects.of_requests, m->subjects.names,
-			m->cpu_holders);
+			m->subjects.known);
 	find_own(m);
 	chain_steps_watch(m->load, is_load, m);
 	for (size_t i = 0; i < m->subjects.n; i++) {

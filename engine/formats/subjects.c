@@ -63,7 +63,7 @@ static uint64_t without_cpu_ns(const struct chain_steps *s)
 static void add_path_steps(struct subjects *s, struct subject *of, const struct path *p,
 			   const struct timelines *tl, const struct options *o)
 {
-	chain_steps_new(&of->steps, tl, o, s->names, s->cpu_holders);
+	chain_steps_new(&of->steps, tl, o, s->names, s->known);
 
 	chain_steps_add_life(of->steps, p->thread, p->from_ns, p->to_ns);
 	chain_steps_end(of->steps);
@@ -199,7 +199,7 @@ static void add_waiter_steps(struct subjects *s, struct waiters *w, const struct
 	const struct timelines *tl = w->timelines;
 	struct subject *of = add(s, SUBJECT_WAITER);
 
-	chain_steps_new(&of->steps, tl, o, s->names, s->cpu_holders);
+	chain_steps_new(&of->steps, tl, o, s->names, s->known);
 	w->steps = of->steps;
 	of->name = name_with_id(tl, s->names, thread);
 	of->took_ns = w->waited_ns[thread];
@@ -271,7 +271,7 @@ static void add_endpoint(struct subjects *s, const struct format_input *in, cons
 	text_free(&name);
 	if (s->all || took_no_time(in->timelines, s->filter, of->requests))
 		return;
-	chain_steps_new(&of->steps, in->timelines, o, s->names, s->cpu_holders);
+	chain_steps_new(&of->steps, in->timelines, o, s->names, s->known);
 	for (size_t i = 0; i < of->slowest.n; i++)
 		chain_steps_add(of->steps, &of->slowest.at[i]);
 	chain_steps_end(of->steps);
@@ -432,7 +432,7 @@ static void find(struct subjects *s, const struct format_input *in, const struct
 	s->of_threads.parts = PART_BLOCKED;
 	timelines_requests(in->timelines, &n_requests);
 	names_new(&s->names, in->timelines, &s->of_requests);
-	s->cpu_holders = cpu_holders;
+	chain_known_new(&s->known, in->timelines, s->names, cpu_holders);
 	if (wants_path(in->options))
 		add_path(s, in->timelines, &s->of_threads);
 	if (wants_path(in->options) && !n_requests && !all)
@@ -460,6 +460,7 @@ void subjects_free(struct subjects *s)
 		path_processes_free(&s->at[i].processes);
 		service_free(s->at[i].service);
 	}
+	chain_known_free(s->known);
 	request_table_free(s->requests);
 	wait_filter_free(s->filter);
 	names_free(s->names);

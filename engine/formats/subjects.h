@@ -58,11 +58,11 @@ struct subjects {
 	struct options of_threads, of_requests;
 	bool all; /* subjects_find_all() */
 	struct names *names;
-	const struct cpu_holders *cpu_holders; /* NULL: not known */
-	bool wants_endpoints;		       /* the options choose no other waits */
-	struct wait_filter *filter;	       /* of requests; NULL: there are none */
-	struct request_table *requests;	       /* likewise */
-	size_t n_endpoints;		       /* all there are; each with all its routes */
+	struct chain_known *known;
+	bool wants_endpoints;		/* the options choose no other waits */
+	struct wait_filter *filter;	/* of requests; NULL: there are none */
+	struct request_table *requests; /* likewise */
+	size_t n_endpoints;		/* all there are; each with all its routes */
 	struct subject at[SUBJECTS_MOST];
 	size_t n;
 };

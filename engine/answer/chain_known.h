@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * chain_known.h - what the steps of all chains of a trace are made with, found once for all of
+ * them: who had the CPUs, pools of connections, which requests waited for one.
+ */
+#pragma once
+
+#include "attribute/cpu_holders.h"
+#include "connection_pools.h"
+#include "pool_waits.h"
+
+struct chain_known {
+	const struct cpu_holders *cpu_holders; /* NULL: not known */
+	struct cpu_holders *own_holders;       /* they are its own; else NULL */
+	struct connection_pools *pools;
+	struct pool_waits *pool_waits;
+};
+
+/*
+ * tl and names must outlive it. cpu_holders: with what interrupts took, outlives it; NULL: it finds
+ * its own. To be freed with chain_known_free().
+ */
+void chain_known_new(struct chain_known **out, const struct timelines *tl, struct names *names,
+		     const struct cpu_holders *cpu_holders);
+void chain_known_free(struct chain_known *k);
