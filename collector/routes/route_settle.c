@@ -56,6 +56,7 @@ static void find_word(struct work *w)
 			return;
 		append(w->text, w->rest, w->n_word);
 		w->rest += w->n_word;
+		w->n_word = 0;
 		if (!*w->rest)
 			return;
 		append(w->text, w->rest++, 1);

@@ -161,7 +161,10 @@ static uint32_t busy_with(struct chain_steps *s, uint32_t for_it)
 
 	while (e < end && (e->for_it != for_it || !e->route))
 		e++;
-	text = e < end ? names_string(s->names, e->name) : names_adopt(s->names, "others");
+	text = e < end && route_says_what(
+				  trace_string(s->trace, trace_object(s->trace, e->route)->name))
+		       ? names_string(s->names, e->name)
+		       : names_adopt(s->names, "other requests");
 	return text;
 }
 
@@ -182,6 +185,9 @@ static uint32_t label_link(void *arg, const struct link *l)
 	/* A client waits for an answer, which its server's step says. */
 	if (!(l->flags & LINK_STARTED) && !timelines_pair(s->timelines, l->blocked).of_client)
 		label_wait(s, &label, l->blocked);
+	/* So shells wait for any of their children. */
+	if (label.kind == JOINT_CHILD && joint_ended_by_child(s->timelines, l->blocked, l->stack))
+		label.what = names_adopt(s->names, JOINT_ITS_CHILD);
 	return label_id(s, &label);
 }
 
@@ -769,7 +775,7 @@ static const char *word_of_end(const struct chain_step *e)
 	case CHAIN_DEPTH:
 		return "links beyond --depth";
 	case CHAIN_LOOP:
-		return "waits for one above";
+		return "waits for a thread named above";
 	case CHAIN_ENDS:
 		break;
 	}
@@ -921,6 +927,9 @@ void chain_steps_end(struct chain_steps *s)
 	sums_sort(&s->used, s->names, sums_key_is_text);
 	for (uint32_t i = 1; i <= s->numbers.n; i++) {
 		s->steps[i].served = sums_dominant_text(&s->served, i);
+		if (s->steps[i].served &&
+		    !route_says_what(names_text(s->names, s->steps[i].served)))
+			s->steps[i].served = 0;
 		if (s->steps[i].is_end)
 			describe_end(s, i);
 	}

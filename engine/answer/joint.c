@@ -424,6 +424,12 @@ struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struc
 	return joint_text(names, JOINT_OTHER, words ? words : "", "", "");
 }
 
+bool joint_ended_by_child(const struct timelines *tl, uint32_t pair, uint32_t by)
+{
+	return !strcmp(class_of(tl, timelines_pair(tl, pair).object), "signal") &&
+	       is_in_kernel_function(tl, by, "do_notify_parent");
+}
+
 bool joint_is_of_table(const char *text)
 {
 	return !strcmp(text, METADATA_LOCK) || !strcmp(text, TABLE_LOCK);

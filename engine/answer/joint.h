@@ -32,6 +32,12 @@ struct joint {
 struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struct names *names,
 		      struct connection_pools *pools, uint32_t pair);
 
+/*
+ * Whether a sleep with that stack pair was for a signal, and who ended it, with the stack pair by,
+ * was a child that told its end.
+ */
+bool joint_ended_by_child(const struct timelines *tl, uint32_t pair, uint32_t by);
+
 /* The words for one of n connections to a server, as "postgres :5432"; a text. */
 uint32_t joint_of_connections(struct names *names, uint32_t n, const char *server);
 

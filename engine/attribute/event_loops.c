@@ -212,10 +212,11 @@ static bool waits_in_loop(const struct timelines *tl, const struct thread *th)
 		const struct trace_object *o =
 			trace_object(t, timelines_pair(tl, th->waits[i].stack).object);
 		const char *name = o ? trace_string(t, o->name) : "";
+		const char *class = o ? trace_string(t, o->class) : "";
 
-		/* poll() of one has that as its name. */
-		if (o && is_loop(trace_string(t, o->class)) &&
-		    (!*name || !strncmp(name, "of ", strlen("of "))))
+		/* poll() and select() of one have that as their name. */
+		if (is_loop(class) && (!strcmp(class, "epoll") || !strcmp(class, "io_uring") ||
+				       !*name || !strncmp(name, "of ", strlen("of "))))
 			return true;
 	}
 	return false;

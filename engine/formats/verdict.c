@@ -90,8 +90,7 @@ static void put_running(FILE *out, const struct names *names, const struct chain
 
 	if (cpu == CHAIN_STEP_HAD_NO_CPU) {
 		fputs("has no CPU", out);
-		put_in(out, ", which ", text_of(names, e->by));
-		fputs(e->by ? " has" : "", out);
+		put_in(out, ", which is taken by ", text_of(names, e->by));
 		return;
 	}
 	fputs("runs", out);

@@ -94,3 +94,13 @@ bool request_endpoint_fits(const struct timelines *tl, const struct request_endp
 	       regex_list_names(l, i, trace_string(t, e->process)) ||
 	       request_endpoint_is_called(tl, e, l->text[i]);
 }
+
+bool route_says_what(const char *route)
+{
+	const char *path = strstr(route, " /");
+
+	for (path = path ? path : route; *path; path++)
+		if (!strchr("/* ", *path))
+			return true;
+	return false;
+}

@@ -253,6 +253,17 @@ static void on_scripts(void **state)
 		  "end 1000\n");
 	on_script("thread A *\n"
 		  "thread B *\n"
+		  "0   c0 - R > A\n"
+		  "0   c1 - R > B\n"
+		  "100 c0 A S > - sigsuspend|sigsuspend;wait;main for=signal\n"
+		  "300 c1 B wakes A wake;kill|kill\n"
+		  "300 c0 - R > A\n"
+		  "310 c0 A S > - sigsuspend|sigsuspend;wait;main for=signal\n"
+		  "800 c1 B wakes A wake;complete_signal;do_notify_parent;do_exit|exit\n"
+		  "800 c0 - R > A\n"
+		  "end 1000\n");
+	on_script("thread A *\n"
+		  "thread B *\n"
 		  "thread C *\n"
 		  "0   c0 A renames-to order-1\n"
 		  "0   c1 B renames-to order-2\n"

@@ -79,6 +79,21 @@ static void take_words(struct step *s, char *words)
 	};
 }
 
+/* Whether it was for a signal, and who ended it told its parent so. */
+static bool signalled_by_child(struct world *w, const struct sleep *sleep)
+{
+	const struct trace_object *object = trace_object(w->t, sleep->object);
+	struct trace_stack by = trace_stack(w->t, sleep->waker_kstack);
+	bool told = false;
+
+	for (uint32_t i = 0; i < by.n && !sleep->never; i++) {
+		const struct trace_frame *f = trace_frame(w->t, by.frames[i]);
+
+		told |= f && strstr(trace_string(w->t, f->symbol), "do_notify_parent");
+	}
+	return told && object && !strcmp(trace_string(w->t, object->class), "signal");
+}
+
 /* The wait of who for this, which a thread with the name by ended; "": none did. */
 static void add_step(struct steps *s, const char *who, const struct way *way, const char *by)
 {
@@ -90,7 +105,7 @@ static void add_step(struct steps *s, const char *who, const struct way *way, co
 
 	take_words(&new, words->of(words->arg, sleep->kstack, sleep->ustack, sleep->object,
 				   sleep->ready));
-	if (way->for_child) {
+	if (way->for_child || (signalled_by_child(s->world, sleep) && new.kind == words->child)) {
 		new.what = "its child";
 		new.kind = words->child;
 	}

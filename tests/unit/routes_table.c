@@ -107,7 +107,7 @@ TEST(a_word_is_told_of_three_requests_on_two_connections)
 {
 	struct told *t = new_table();
 	uint32_t twice = get(t, 1, 2, "/once"), alone = 0, often = get(t, 1, 3, "/cart/items");
-	uint32_t deeper = get(t, 7, 1, "/cart/others");
+	uint32_t deeper = get(t, 7, 1, "/cart/others"), number = get(t, 1, 1, "/quote/5");
 
 	for (int i = 0; i < 9; i++)
 		alone = ask(t, 1, 5, "GET /reset/correcthorse HTTP/1.1\r\n\r\n");
@@ -119,6 +119,7 @@ TEST(a_word_is_told_of_three_requests_on_two_connections)
 	expect(t, alone, "GET /*/*");
 	expect(t, often, "GET /cart/items");
 	expect(t, deeper, "GET /cart/*");
+	expect(t, number, "GET /*/*");
 	/* Once more: nothing is told again. */
 	assert_int_equal(route_table_settle(t->table), 0);
 	free_table(t);
