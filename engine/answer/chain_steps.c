@@ -164,7 +164,7 @@ static uint32_t busy_with(struct chain_steps *s, uint32_t for_it)
 	text = e < end && route_says_what(
 				  trace_string(s->trace, trace_object(s->trace, e->route)->name))
 		       ? names_string(s->names, e->name)
-		       : names_adopt(s->names, "other requests");
+		       : names_adopt(s->names, "others");
 	return text;
 }
 

@@ -30,12 +30,6 @@ put b.bin "$tmp/junk"
 wait_for "the word on what is no trace" 2 has_headings 2
 put c.bin "$data/shop.bin"
 wait_for "a screen after what is no trace" 2 has_headings 3
-kill -TERM $pid
-wait $pid
-expect_exit "--follow, after SIGTERM" 0 $?
-expect "which are shown" "$(grep '^== ' "$tmp/out")" "== a.bin
-== b.bin
-== c.bin"
 {
 	echo "== a.bin"
 	"$walk" -q -f causes "$tmp/traces/a.bin"
@@ -43,6 +37,14 @@ expect "which are shown" "$(grep '^== ' "$tmp/out")" "== a.bin
 	echo "== c.bin"
 	"$walk" -q -f causes "$tmp/traces/c.bin"
 } >"$tmp/want"
+# Whoever ends it does not wait for a screen.
+wait_for "all of the last screen" 2 cmp "$tmp/want" "$tmp/out"
+kill -TERM $pid
+wait $pid
+expect_exit "--follow, after SIGTERM" 0 $?
+expect "which are shown" "$(grep '^== ' "$tmp/out")" "== a.bin
+== b.bin
+== c.bin"
 diff "$tmp/want" "$tmp/out" >"$tmp/diff" || fail "not the first screens: $(head -20 "$tmp/diff")"
 grep -q 'b.bin: neither a trace' "$tmp/err" || fail "b.bin is no trace, which is not said: $(cat "$tmp/err")"
 "$walk" --follow "$tmp/nothing" 2>"$tmp/err"
