@@ -11,10 +11,6 @@ void chain_known_new(struct chain_known **out, const struct timelines *tl, struc
 	struct chain_known *k = xcalloc(1, sizeof(*k));
 
 	*out = k;
-	if (!cpu_holders) {
-		cpu_holders_new(&k->own_holders, tl, true);
-		cpu_holders = k->own_holders;
-	}
 	k->cpu_holders = cpu_holders;
 	connection_pools_new(&k->pools, tl, names_kernel_stacks(names));
 	pool_waits_new(&k->pool_waits, tl, names_objects(names));
@@ -24,7 +20,6 @@ void chain_known_free(struct chain_known *k)
 {
 	if (!k)
 		return;
-	cpu_holders_free(k->own_holders);
 	connection_pools_free(k->pools);
 	pool_waits_free(k->pool_waits);
 	free(k);

@@ -10,16 +10,13 @@
 #include "pool_waits.h"
 
 struct chain_known {
-	const struct cpu_holders *cpu_holders; /* NULL: not known */
-	struct cpu_holders *own_holders;       /* they are its own; else NULL */
+	const struct cpu_holders *cpu_holders;
 	struct connection_pools *pools;
 	struct pool_waits *pool_waits;
 };
 
-/*
- * tl and names must outlive it. cpu_holders: with what interrupts took, outlives it; NULL: it finds
- * its own. To be freed with chain_known_free().
- */
+/* tl, names and cpu_holders, with what interrupts took, must outlive it. To be freed with
+ * chain_known_free(). */
 void chain_known_new(struct chain_known **out, const struct timelines *tl, struct names *names,
 		     const struct cpu_holders *cpu_holders);
 void chain_known_free(struct chain_known *k);

@@ -52,7 +52,6 @@ struct chain_steps {
 	const struct trace *trace;
 	struct names *names;
 	const struct chain_known *known;
-	struct chain_known *own_known; /* it is its own; else NULL */
 	struct chains chains;
 	struct intern labels;		/* struct label */
 	struct pair_table places;	/* struct place, by (stack pair, 0) */
@@ -574,10 +573,6 @@ void chain_steps_new(struct chain_steps **out, const struct timelines *tl, const
 	s->timelines = tl;
 	s->trace = timelines_trace(tl);
 	s->names = names;
-	if (!known) {
-		chain_known_new(&s->own_known, tl, names, NULL);
-		known = s->own_known;
-	}
 	s->known = known;
 	user = (struct chain_user) { .sink = { .arg = s, .add = add, .piece = begin_piece },
 				     .label = label_link,
@@ -593,7 +588,6 @@ void chain_steps_free(struct chain_steps *s)
 	if (!s)
 		return;
 	chains_free(&s->chains);
-	chain_known_free(s->own_known);
 	intern_free(&s->labels);
 	intern_free(&s->keys);
 	pair_table_free(&s->places);

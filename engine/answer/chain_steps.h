@@ -68,7 +68,7 @@ struct chain_steps;
 
 /*
  * o is of causes_options() or causes_request_options(), of which the names are too. known: of these
- * names, shared by several, outlives it; NULL: it has its own. To be freed.
+ * names, shared by several; outlives it. To be freed.
  */
 void chain_steps_new(struct chain_steps **out, const struct timelines *tl, const struct options *o,
 		     struct names *names, const struct chain_known *known);

@@ -5,30 +5,21 @@
 . "$(dirname "$0")/lib.sh"
 data=$(dirname "$0")/../data
 mkdir "$tmp/traces" "$tmp/here"
-# put NAME OF: as the recorder does, a name when it is complete
-put() {
-	cp "$2" "$tmp/traces/.$1.part"
-	mv "$tmp/traces/.$1.part" "$tmp/traces/$1"
-}
 has_headings() {
 	[ "$(grep -c '^== ' "$tmp/out")" -ge "$1" ]
 }
-put before.bin "$data/pingpong.bin"
+appear before.bin "$data/pingpong.bin"
 "$walk" -q --follow "$tmp/traces" >"$tmp/out" 2>"$tmp/err" &
 pid=$!
 started="$started $pid"
-# It watches when an inotify instance of it has something to watch.
-watches() {
-	grep -qs '^inotify ' /proc/$pid/fdinfo/*
-}
-wait_for "it watches" 2 watches
-put a.bin "$data/relay.bin"
+wait_for "it watches" 2 watches "$pid"
+appear a.bin "$data/relay.bin"
 wait_for "the first screen" 2 has_headings 1
-put note.txt "$data/pingpong.bin"
+appear note.txt "$data/pingpong.bin"
 echo junk >"$tmp/junk"
-put b.bin "$tmp/junk"
+appear b.bin "$tmp/junk"
 wait_for "the word on what is no trace" 2 has_headings 2
-put c.bin "$data/shop.bin"
+appear c.bin "$data/shop.bin"
 wait_for "a screen after what is no trace" 2 has_headings 3
 {
 	echo "== a.bin"

@@ -39,23 +39,16 @@ os.rename(os.path.join(folder, "leased"), os.path.join(folder, "leased.bin"))
 print("ready", flush=True)
 time.sleep(300)
 END_PY
-put() {
-	cp "$2" "$tmp/traces/.$1.part"
-	mv "$tmp/traces/.$1.part" "$tmp/traces/$1"
-}
-watches() {
-	grep -qs '^inotify ' /proc/$pid/fdinfo/*
-}
 "$walk" -q --follow "$tmp/traces" >"$tmp/out" 2>"$tmp/err" &
 pid=$!
 started="$started $pid"
-wait_for "it watches" 2 watches
+wait_for "it watches" 2 watches "$pid"
 cp "$data/pingpong.bin" "$tmp/trace.bin"
 : >"$tmp/stranger"
 python3 "$tmp/stranger.py" "$tmp/traces" "$tmp/trace.bin" >"$tmp/stranger" &
 started="$started $!"
 wait_for "the stranger's files" 3 grep -q ready "$tmp/stranger"
-put own.bin "$data/relay.bin"
+appear own.bin "$data/relay.bin"
 wait_for "the recorder's trace" 2 grep -q '^== own.bin' "$tmp/out"
 expect "which are shown" "== own.bin" "$(grep -a '^==' "$tmp/out")"
 for name in fifo device link forged leased; do

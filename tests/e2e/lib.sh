@@ -445,6 +445,18 @@ wait_for_server() {
 	server_pid=
 }
 
+# appear NAME OF: a copy of the file OF in the folder $tmp/traces, as the recorder does it: it gets its name when it is
+# complete.
+appear() {
+	cp "$2" "$tmp/traces/.$1.part"
+	mv "$tmp/traces/.$1.part" "$tmp/traces/$1"
+}
+
+# watches PID: it has an inotify instance with something to watch.
+watches() {
+	grep -qs '^inotify ' "/proc/$1/fdinfo"/*
+}
+
 # begin_recording TRACE [OPTION...]: in the background: $recorder; what it says is in $tmp/err.cap.
 begin_recording() {
 	trace=$1

@@ -21,6 +21,8 @@ struct life {
 	struct options options;
 	struct timelines *timelines;
 	struct names *names;
+	struct cpu_holders *holders;
+	struct chain_known *known;
 	struct chain_steps *steps;
 };
 
@@ -33,6 +35,8 @@ static void life_begin(struct life *l, const struct trace *t)
 	l->options.requests = false;
 	assert_int_equal(timelines_new_with_cpus(&l->timelines, t), 0);
 	names_new(&l->names, l->timelines, &l->options);
+	cpu_holders_new(&l->holders, l->timelines, true);
+	chain_known_new(&l->known, l->timelines, l->names, l->holders);
 	l->steps = NULL;
 }
 
@@ -41,7 +45,7 @@ static void life_sum_up(struct life *l, uint32_t thread)
 	const struct thread *th = timelines_thread(l->timelines, thread);
 
 	chain_steps_free(l->steps);
-	chain_steps_new(&l->steps, l->timelines, &l->options, l->names, NULL);
+	chain_steps_new(&l->steps, l->timelines, &l->options, l->names, l->known);
 	chain_steps_add_life(l->steps, thread, th->begin_ns, th->end_ns);
 	chain_steps_end(l->steps);
 }
@@ -49,6 +53,8 @@ static void life_sum_up(struct life *l, uint32_t thread)
 static void life_end(struct life *l)
 {
 	chain_steps_free(l->steps);
+	chain_known_free(l->known);
+	cpu_holders_free(l->holders);
 	names_free(l->names);
 	timelines_free(l->timelines);
 }

@@ -25,6 +25,8 @@ static void prices_wait(const char *script, const char *expected)
 	struct timelines *tl;
 	struct names *names;
 	struct chain_steps *steps;
+	struct chain_known *known;
+	struct cpu_holders *holders;
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
@@ -34,7 +36,9 @@ static void prices_wait(const char *script, const char *expected)
 	o = causes_request_options(&given);
 	assert_int_equal(timelines_new_with_cpus(&tl, t), 0);
 	names_new(&names, tl, &o);
-	chain_steps_new(&steps, tl, &o, names, NULL);
+	cpu_holders_new(&holders, tl, true);
+	chain_known_new(&known, tl, names, holders);
+	chain_steps_new(&steps, tl, &o, names, known);
 	for (uint32_t i = timelines_threads(tl); i < timelines_clients_end(tl); i++) {
 		const struct thread *client = timelines_thread(tl, i);
 
@@ -57,6 +61,8 @@ static void prices_wait(const char *script, const char *expected)
 	fclose(f);
 	expect_text(text, expected);
 	chain_steps_free(steps);
+	chain_known_free(known);
+	cpu_holders_free(holders);
 	names_free(names);
 	timelines_free(tl);
 	trace_close(t);

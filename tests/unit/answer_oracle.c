@@ -28,8 +28,8 @@ struct engine {
 	struct options options;
 	struct timelines *timelines;
 	struct names *names;
-	struct kernel_stacks *kernel;
-	struct connection_pools *pools;
+	struct cpu_holders *holders;
+	struct chain_known *known;
 };
 
 static void engine_begin(struct engine *e, const struct trace *t)
@@ -46,14 +46,14 @@ static void engine_begin(struct engine *e, const struct trace *t)
 	assert_int_equal(timelines_new(&e->timelines, t), 0);
 	sleep_ends_settle(e->timelines);
 	names_new(&e->names, e->timelines, &e->options);
-	kernel_stacks_new(&e->kernel, t);
-	connection_pools_new(&e->pools, e->timelines, e->kernel);
+	cpu_holders_new(&e->holders, e->timelines, true);
+	chain_known_new(&e->known, e->timelines, e->names, e->holders);
 }
 
 static void engine_end(struct engine *e)
 {
-	connection_pools_free(e->pools);
-	kernel_stacks_free(e->kernel);
+	chain_known_free(e->known);
+	cpu_holders_free(e->holders);
 	names_free(e->names);
 	timelines_free(e->timelines);
 }
@@ -71,7 +71,8 @@ static char *words_of(void *arg, uint32_t kstack, uint32_t ustack, uint32_t obje
 		if (p.kstack != kstack || p.ustack != ustack || p.object != object ||
 		    p.ready != ready || p.of_client)
 			continue;
-		j = joint_of(e->timelines, e->kernel, e->names, e->pools, pair);
+		j = joint_of(e->timelines, names_kernel_stacks(e->names), e->names, e->known->pools,
+			     pair);
 		assert_true(asprintf(&text, "%s\n%s\n%d",
 				     names_text(e->names,
 						own_place(e->names, timelines_trace(e->timelines),
@@ -89,7 +90,7 @@ static void put_steps(struct engine *e, uint32_t thread, FILE *out)
 	const struct chain_step *at;
 	uint32_t n;
 
-	chain_steps_new(&steps, e->timelines, &e->options, e->names, NULL);
+	chain_steps_new(&steps, e->timelines, &e->options, e->names, e->known);
 	chain_steps_add_life(steps, thread, th->begin_ns, th->end_ns);
 	chain_steps_end(steps);
 	at = chain_steps_list(steps, &n);
