@@ -422,13 +422,13 @@ bytes_per_event() {
 
 # wait_for WHAT SECONDS COMMAND...: until the command succeeds, which takes so long at most on an idle machine, and
 # ten times as long on a busy one. What it prints is shown if it never does.
-server_pid='' server_log=''
+awaited_pid='' awaited_log=''
 wait_for() {
 	awaited=$1 tenths=$(($2 * 100))
 	shift 2
 	until "$@" >"$tmp/awaited" 2>&1; do
-		[ ! "$server_pid" ] || kill -0 "$server_pid" 2>/dev/null || fail "$awaited: it ended
-$(tail -n 30 "$server_log")"
+		[ ! "$awaited_pid" ] || kill -0 "$awaited_pid" 2>/dev/null || fail "$awaited: it ended
+$(tail -n 30 "$awaited_log")"
 		tenths=$((tenths - 1))
 		[ $tenths -gt 0 ] || fail "$awaited: not in time
 $(cat "$tmp/awaited" "$tmp/err.cap" 2>/dev/null)"
@@ -439,10 +439,11 @@ $(cat "$tmp/awaited" "$tmp/err.cap" 2>/dev/null)"
 # wait_for_server NAME SECONDS LOG COMMAND...: as wait_for, until the server that was started last listens. Its LOG says
 # why if it ends instead.
 wait_for_server() {
-	server_pid=$! server_log=$3 awaited="$1 listens" limit_s=$2
+	awaited_pid=$! awaited_log=$3
+	awaited="$1 listens" limit_s=$2
 	shift 3
 	wait_for "$awaited" "$limit_s" "$@"
-	server_pid=
+	awaited_pid=''
 }
 
 # appear NAME OF: a copy of the file OF in the folder $tmp/traces, as the recorder does it: it gets its name when it is
