@@ -135,7 +135,7 @@ $(O)/gen/call_list.h: collector/kernel/calls.list
 
 # ---- the page's script and style, embedded ----
 # The ends of chains, as the scripts have them.
-$(O)/gen/ends.js: render/page/ends.js.in
+$(O)/gen/ends.js: render/page/ends.js.in include/idle_functions.h
 $(O)/gen/report_ends.js: engine/report/page/ends.js.in
 $(O)/gen/ends.js $(O)/gen/report_ends.js: include/ends.def
 	@mkdir -p $(@D)

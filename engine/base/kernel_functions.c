@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "idle_functions.h"
+
 #define NAMES(...)                \
 	(const char *const[])     \
 	{                         \
@@ -141,24 +143,10 @@ static const struct {
 	 */
 	/* kernel threads: their loops, and those that are parked or not started yet */
 	{ KFUNC_AWAITS_WORK | KFUNC_KTHREAD, NAMES("kthread", "kthreadd") },
-	{ KFUNC_AWAITS_WORK,
-	  NAMES("kthread_worker_fn", "smpboot_thread_fn" /* ksoftirqd, migration, cpuhp, rcuc */,
-		"worker_thread", "rescuer_thread", "irq_thread", "irq_wait_for_interrupt",
-		"rcu_gp_kthread", "rcu_gp_fqs_loop", "rcu_tasks_kthread", "rcu_tasks_one_gp",
-		"rcu_boost_kthread", "rcu_nocb_gp_kthread", "rcu_nocb_cb_kthread", "nocb_gp_wait",
-		"nocb_cb_wait", "kswapd", "kswapd_try_to_sleep", "kcompactd", "khugepaged",
-		"khugepaged_wait_work", "ksm_scan_thread", "kdamond_fn", "kdamond_usleep",
-		"kdamond_wait_activation", "oom_reaper", "watchdog" /* khungtaskd */,
-		"psi_rtpoll_worker", "psi_poll_worker", "kauditd_thread", "devtmpfsd",
-		"devtmpfs_work_loop", "hwrng_fillfn", "kjournald2", "ext4_lazyinit_thread",
-		"xfsaild", "cleaner_kthread" /* btrfs */, "transaction_kthread", "dmcrypt_write",
-		"md_thread", "scsi_error_handler", "mmc_queue_thread", "svc_recv" /* nfsd, lockd */,
-		"vhost_worker", "vhost_task_fn", "vhost_run_work_list", "io_wq_worker",
-		"io_sq_thread") },
+	{ KFUNC_AWAITS_WORK, NAMES(KERNEL_LOOPS) },
 	/* threads of programs: event loops, and waits for a connection or a signal */
 	{ KFUNC_EVENT_LOOP, NAMES("do_epoll_wait", "ep_poll") },
-	{ KFUNC_AWAITS_WORK, NAMES("inet_csk_accept", "inet_csk_wait_for_connect", "unix_accept",
-				   "vsock_accept", "do_sigtimedwait") },
+	{ KFUNC_AWAITS_WORK, NAMES(WAITS_FOR_PEERS) },
 	/* net/ipv4/tcp_minisocks.c, net/unix/af_unix.c: sk_data_ready() of the listening socket */
 	{ KFUNC_CONNECTS, NAMES("tcp_child_process", "unix_stream_connect") },
 	/*

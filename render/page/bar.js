@@ -27,7 +27,7 @@ const caseButton = button("Aa", "Match case (Ctrl-I)", () => go({ exact: state.e
 const flipButton = button("\u21c5 Flip", "Turn upside down (V)", () => go({ flip: state.flip ? "" : "1" }));
 const leavesButton = button("\u22d4 Merge", "Merge from the leaves (R)",
 	() => go({ leaves: state.leaves ? "" : "1", sandwich: "" }, true));
-const foldButton = button("Everything", "Show everything: also what the kernel does at each wakeup, how threads start, and each nameless frame (K)", () => go({
+const foldButton = button("Everything", "Show everything: also what the kernel does at each wakeup, how threads start, each nameless frame, and time that nobody waited for (K)", () => go({
 	kernel: foldsKernel() ? FOLDED ? "whole" : "" : FOLDED ? "" : "folded" }));
 const helpButton = button("?", "Keys (?)", () => toggleHelp());
 const headButton = button("Legend", "Subtitle and legend", () => {
@@ -79,6 +79,8 @@ function fillChips() {
 		chip("recursion collapsed", { recursion: "" });
 	if (state.only)
 		chip("only " + legendWords(state.only), { only: "" });
+	if (view.idle)
+		chip("without the " + percent(view.idleShare, 1) + " that nobody waited for", { kernel: "whole" });
 	const others = (list, s) => list.filter((other) => other !== s);
 	for (const s of state.without)
 		chip("without " + legendWords(s), { without: others(state.without, s) });

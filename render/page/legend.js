@@ -87,7 +87,7 @@ function updateHead() {
 	for (const t of view === sharesOf ? [] : texts) {
 		const { key, word } = t.dataset, first = t.dataset.first = t.dataset.first || t.textContent;
 		// what the program wrote is of all frames, also of those that the file does not have
-		const says = unfiltered() && !state.leaves ? first : legendText(word, key ? sum[key] || 0 : sum[word]);
+		const says = allTime() && !state.leaves ? first : legendText(word, key ? sum[key] || 0 : sum[word]);
 		changed = changed || says !== t.textContent;
 		t.textContent = says;
 	}

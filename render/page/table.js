@@ -20,7 +20,7 @@ function totals() {
 }
 
 // Are the sums of all frames, which the file has, those that are shown?
-const ofAll = () => unfiltered() && !state.zoom && byId("sums");
+const ofAll = () => allTime() && !state.zoom && byId("sums");
 
 function sumUp() {
 	const t = new Map(), open = new Uint32Array(names.length), path = [], z = state.zoom;

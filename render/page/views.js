@@ -28,6 +28,9 @@ function unfiltered() {
 		state.recursion || scope.threads || scope.slices || state.only || state.without.length || state.thread || state.side !== USUAL_SIDE);
 }
 
+// Is it also the time of all of them?
+const allTime = () => unfiltered() && !view.idle;
+
 const complete = () => !foldsKernel() && unfiltered();
 const plain = () => complete() && !state.leaves;
 
@@ -43,6 +46,8 @@ function makeView() {
 	const v = state.sandwich ? sandwich(t) : arrange(state.leaves ? fromLeaves(t) : t);
 	v.whole = t.whole;
 	v.rest = t.rest;
+	v.idle = t.idle;
+	v.idleShare = t.idleShare;
 	return v;
 }
 
@@ -171,8 +176,43 @@ function knownNames() {
 	return knownAs;
 }
 
-// The frames that are left by thread, ends, focus, hidden names, dropped libraries, recursion.
+// Time that nobody waited for, by frame of the base, in a picture with threads of the kernel, as a recording of the whole
+// machine has them: where these threads, or accept(), wait for work; and pauses, which the thread's own timer ended,
+// but not at a lock, a file or a socket. What the engine knows better (--no-idle) is in no stack. null: there is none.
+const TO_SLEEP = /^((__|io_|preempt_)?schedule(_\w+)?|wait_woken|usleep_range\w*|msleep\w*|(__)?kthread_parkme)$/;
+const LOCKS = /mutex|rwlock|rwsem|semaphore|sem_|take_gil/;
+function idleFrames(v) {
+	const n = v.name.length, idle = new Uint8Array(n), held = new Uint8Array(n);
+	const bares = names.map((s) => bare(s).replace(/(@@?[\w.]+|(\.\w+)+)$/, ""));
+	const goes = bares.map((s) => TO_SLEEP.test(s)), waits = bares.map((s) => LOOPS.has(s) || AWAITS.has(s));
+	const serious = names.map((s, k) => LOCKS.test(bares[k]) || (OBJECT.test(s) && !/^\[(sleep|futex|poll|select|epoll|timerfd|eventfd|signal)[\] ]/.test(s)));
+	const asleep = new Uint8Array(n); // in such a function, or from it on the way to the scheduler
+	let kernel = false;
+	for (let i = 1; i < n; i++) {
+		const id = v.name[i], up = v.parent[i], s = names[id], end = endOf(v, i);
+		held[i] = held[up] || (!v.link[i] && serious[id]);
+		if (idle[up]) {
+			idle[i] = 1;
+		} else if (end) {
+			idle[i] = asleep[up] ? end !== "[runnable]" && end !== "[preempted]" : end === "[timer]" && v.link[i] < 2 && !held[i];
+		} else if (s === "--") {
+			idle[i] = asleep[up];
+		} else if (!v.link[i]) {
+			asleep[i] = waits[id] || (asleep[up] && goes[id]);
+			kernel = kernel || (asleep[i] && LOOPS.has(bares[id]));
+		}
+	}
+	return kernel ? idle : null;
+}
+
+// The frames that are left by thread, ends, focus, hidden names, dropped libraries, recursion; in a view that folds,
+// without what nobody waited for, unless there is nothing else.
 function chosen() {
+	const idle = FOLDED && foldsKernel() ? idleFrames(base) : null, t = choose(idle);
+	return idle && !(t.a.some((ns) => ns > 0)) ? choose(null) : t;
+}
+
+function choose(idle) {
 	const v = base, n = v.name.length, map = new Int32Array(n), t = newTree(v.name[0]);
 	const folds = foldsKernel() ? kernelFrames(v) : null, known = folds ? knownNames() : null;
 	const hidden = names.map((s) => s !== "--" && s !== "-" && (state.hide.includes(bare(s)) ||
@@ -184,6 +224,9 @@ function chosen() {
 	const thread = there ? state.thread : "", among = scope.threads && new Set(scope.threads);
 	const mine = scope.slices ? ownOfSlices(scope.slices) : DIFF ? v.ownAfter : v.own;
 	t.whole = scope.slices ? mine.reduce((sum, ns) => sum + ns, 0) : base.end[0];
+	t.idle = idle ? mine.reduce((sum, ns, i) => sum + (idle[i] ? ns : 0), 0) : 0;
+	t.idleShare = t.idle / t.whole;
+	t.whole -= t.idle;
 	map[0] = state.focus ? -1 : 0;
 	for (let i = 0; i < n; i++) {
 		const id = v.name[i], up = map[v.parent[i]];
@@ -200,7 +243,7 @@ function chosen() {
 			map[i] = hidden[id] || (folds && folds[i]) || (state.recursion && up && t.name[up] === id) ||
 				(known && NAMELESS.test(names[id]) && t.name[up] === known[id] && !endOf(v, i)) ? up : callee(t, up, known ? known[id] : id, i);
 		const k = map[i];
-		if (k < 0 || !fits(i) || (!i && (thread || among)))
+		if (k < 0 || !fits(i) || (!i && (thread || among)) || (idle && idle[i]))
 			continue;
 		if (v.gone[i]) {
 			t.g[k] += v.own[i];

@@ -307,6 +307,45 @@ test("a chain opens at the widest, without how threads start, and nameless funct
 	is(["__libc_start_main_impl", "[libx.so+0x10]", "[libx.so+0x11]", "clone3"].filter((s) => !all.includes(s)), [], "one key shows them");
 });
 
+const wholeMachine = [
+	"kworker/0:1;ret_from_fork;kthread;worker_thread;schedule;__schedule;--;try_to_wake_up;hrtimer_wakeup;asm_sysvec;[interrupt] 300",
+	"ksoftirqd/0;ret_from_fork;kthread;smpboot_thread_fn;schedule;[runnable] 50",
+	"ksoftirqd/0;ret_from_fork;kthread;smpboot_thread_fn;schedule;__schedule;--;try_to_wake_up;wake;cart;[running] 100",
+	"worker;main;nap;[sleep];-;do_nanosleep;schedule;__schedule;--;try_to_wake_up;hrtimer_wakeup;asm_sysvec;[timer] 200",
+	"worker;main;mutex_lock;[futex];-;futex_wait;schedule;__schedule;--;try_to_wake_up;hrtimer_wakeup;asm_sysvec;[timer] 40",
+	"worker;main;read;[tcp];-;sk_wait_data;schedule;__schedule;--;try_to_wake_up;hrtimer_wakeup;asm_sysvec;[timer] 30",
+	"cart;main;recv;[tcp];-;sk_wait_data;schedule;__schedule;--;try_to_wake_up;unlock;worker;--;try_to_wake_up;hrtimer_wakeup;asm_sysvec;[timer] 180",
+];
+
+test("a picture of a whole machine opens without what nobody waited for, which one key shows", async () => {
+	const page = await open(render(wholeMachine));
+	const width = async (s) => (await labels(page)).includes(s) ? Math.round((await frame(page, s)).w) : 0;
+	is(["kworker/0:1", "nap", "worker_thread"].filter((s) => wholeMachine.join().includes(s)).length, 3, "they are in the file");
+	is((await labels(page)).filter((s) => /^(kworker\/0:1|nap|worker_thread)$/.test(s)), [], "left out");
+	for (const [who, us] of [["cart", 180], ["ksoftirqd/0", 50], ["worker", 70], ["mutex_lock", 40], ["read", 30]])
+		near(await width(who), 1180 * us / 300, 2, who + " waited for somebody, or for a CPU");
+	has(await page.evaluate(() => document.querySelector(".chips").textContent), "without the 66.7 % that nobody waited for", "it is said");
+	has(await hover(page, "cart"), "60.0 % of all", "of what is shown");
+	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)).then((l) => l.includes("83 % timer")), true, "in the legend, too");
+	await page.keyboard.press("t");
+	is(await page.evaluate(() => [...document.querySelectorAll(".panel td:last-child")].map((e) => e.textContent).includes("nap")), false, "and in the table");
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("k");
+	near(await width("nap"), 1180 * 200 / 900, 1, "everything");
+	is(await page.locator(".chips button").count(), 0, "nothing is left out");
+	await page.keyboard.press("k");
+	is(await width("nap"), 0, "and back");
+	await page.locator(".chips button").click();
+	is(await hash(page), "#kernel=whole", "a click on what is said shows everything, too");
+	// A thread that only waits for work has all of its time.
+	await page.evaluate(() => { location.hash = "#thread=kworker%2F0%3A1"; });
+	await page.waitForFunction(() => document.querySelector("select[aria-label='Show one thread']").value);
+	near(await width("kworker/0:1"), 1180, 1, "alone");
+	// Of programs alone, a pause is where their time went.
+	const alone = await open(render(wholeMachine.filter((s) => !s.startsWith("k"))));
+	is((await labels(alone)).includes("nap"), true, "without threads of the kernel");
+});
+
 // A process that ends has no user stack any more; what it ran is above its end, and with --blocked-stacks where it slept.
 const exiting = [
 	"sh;wait;-;do_syscall_64;__x64_sys_wait4;do_wait;schedule;--;try_to_wake_up;__wake_up_common;do_notify_parent;do_exit;__x64_sys_exit_group;do_syscall_64;cc1plus;[running];main;parse;-;asm_exc_page_fault;clear_page 400",

@@ -243,7 +243,7 @@ test("report: the causes are those of the chosen threads and of the chosen time"
 }, "once");
 
 test("report: the graph is that of the chosen time, as --from and --to make one", async () => {
-	const p = await show(report(trace("relay"))), d = await data(p), steps = d.graphSteps[0];
+	const p = await show(report(trace("relay")), { fragment: "#kernel=whole" }), d = await data(p), steps = d.graphSteps[0];
 	await p.waitForSelector("#graph svg.live");
 	const from = d.step * steps * 10, to = d.step * steps * 24;
 	await setRange(p, from, to);
