@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -73,9 +74,18 @@ bool sandbox_enter(const char *name, int socket, bool keeps_rights)
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+/* Only where the argument (its lower half) has none of these bits. */
+#define ALLOW_WITHOUT(call, argument, bits)                                          \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), LOAD(args[argument]), \
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1),                    \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),                \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define NEW_NAMESPACES                                                                 \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
+	 CLONE_NEWPID | CLONE_NEWNET)
 
-/* How many of the calls below are for may_fork. */
-#define CALLS_TO_FORK 10u
+/* How many instructions below are for may_fork. */
+#define TO_FORK (5u + 2u * 9u)
 
 bool sandbox_is_real(void)
 {
@@ -104,7 +114,7 @@ bool sandbox_seal(bool may_fork)
 		ALLOW(recvmsg),
 		ALLOW(sendmsg),
 		/* memory */
-		ALLOW(mmap),
+		ALLOW_WITHOUT(mmap, 2, PROT_EXEC), /* nor has it mprotect(2) */
 		ALLOW(munmap),
 		ALLOW(mremap),
 		ALLOW(brk),
@@ -120,8 +130,8 @@ bool sandbox_seal(bool may_fork)
 		ALLOW(restart_syscall),
 		ALLOW(exit_group),
 		/* others, if may_fork */
-		BPF_STMT(BPF_JMP | BPF_JA, may_fork ? 0 : 2 * CALLS_TO_FORK),
-		ALLOW(clone),
+		BPF_STMT(BPF_JMP | BPF_JA, may_fork ? 0 : TO_FORK),
+		ALLOW_WITHOUT(clone, 0, NEW_NAMESPACES),
 		ALLOW(openat), /* what its children take is in /proc */
 		ALLOW(kill),
 		ALLOW(wait4),

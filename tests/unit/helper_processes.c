@@ -390,6 +390,42 @@ TEST(one_that_lacks_memory_is_counted_once)
 	helpers_free(all);
 }
 
+/* ---- what it may run ------------------------------------------------------------------------ */
+
+/* Answers whether it can have memory that it may write, and then run. */
+static void map_code(int socket)
+{
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *data = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t can[3] = { code != MAP_FAILED, data != MAP_FAILED,
+			   !mprotect(data, 4096, PROT_READ | PROT_EXEC) };
+
+	(void)sandbox_send(socket, can, sizeof(can), -1);
+	burn(socket);
+}
+
+static const struct helper_kind coder = { "coder", 1024 * MIB, 20, map_code, 2 };
+
+TEST(what_it_writes_it_cannot_run)
+{
+	struct helpers *all;
+	uint8_t can[3];
+	struct helper h;
+
+	if (!sandbox_is_real()) {
+		print_message("nothing is forbidden in builds with sanitizers\n");
+		skip();
+	}
+	assert_int_equal(helpers_start(&all, HELPERS_NO_RIGHTS), 0);
+	assert_int_equal(helper_start(&h, all, &coder, HELPER_USUAL), 0);
+	assert_int_equal(helper_receive(&h, can, sizeof(can), NULL, WAIT_NS), sizeof(can));
+	assert_false(can[0]);
+	assert_true(can[1]);
+	assert_false(can[2]);
+	helper_end(&h);
+	helpers_free(all);
+}
+
 int main(void)
 {
 	host_proc_find();
