@@ -263,7 +263,7 @@ watch_memory() {
 
 # As the service is: in a session of its own, in control groups with its limits, with no more capabilities (but those
 # that --java-maps needs), with a file system that it cannot change but for its traces, and no devices. What it
-# refuses by SystemCallFilter is refused here, but chroot(2) with --java-maps; not what it has by seccomp of arguments.
+# refuses is refused here, by arguments of system calls as well (tests/tools/forbid.c), but chroot(2) with --java-maps.
 unit=$here/docs/systemd/chaincap-every.service
 set_of() { sed -n "s/^$1=//p" "$unit" | tr '\n' ' '; }
 number_of() { set_of "$1" | tr -d ' '; }
@@ -277,7 +277,9 @@ if command -v systemd-analyze >/dev/null && [ -x "$O/forbid" ]; then
 	case " $* " in *" --java-maps "*) calls=$(echo "$calls" | grep -vx chroot) ;; esac
 	numbers=$({ echo '#include <sys/syscall.h>' && echo "$calls" | sed 's/^/NUMBER SYS_/'; } | cc -E -P - |
 		sed -n 's/^NUMBER \([0-9][0-9]*\)$/\1/p' | sort -un | paste -s -d, -)
-	forbid="$O/forbid 1 $numbers"
+	families=$({ echo '#include <sys/socket.h>' && set_of RestrictAddressFamilies | tr ' ' '\n' | sed 's/^/NUMBER /'; } | cc -E -P - |
+		sed -n 's/^NUMBER \([0-9][0-9]*\)$/\1/p' | paste -s -d, -)
+	forbid="$O/forbid -u $families 1 $numbers"
 fi
 cat >"$dir/unit.sh" <<'END'
 limit=$1 groups=$2 caps=$3 traces=$4 forbid=$5
