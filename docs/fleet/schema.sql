@@ -54,7 +54,9 @@ CREATE TABLE IF NOT EXISTS waits_shard (
 	runnable_ns UInt64,
 	preempted_ns UInt64,
 	running_ns UInt64,
-	samples UInt64
+	samples UInt64,
+	route String,          -- of requests: 'GET /users/*'; the endpoint has it, too
+	over_ns UInt64         -- of requests: time beyond the median of the route, rounded as latency_ns
 ) ENGINE = MergeTree PARTITION BY intDiv(time, 86400) ORDER BY (process, thread, host, time);
 
 CREATE TABLE IF NOT EXISTS traces AS traces_shard ENGINE = Distributed({cluster}, {database}, traces_shard);

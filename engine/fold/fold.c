@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "select/route_times.h"
 #include "select/wait_nature.h"
 #include "common/xalloc.h"
 
@@ -291,6 +292,8 @@ static void make_fold(struct fold **out, const struct timelines *tl, const struc
 						: GROUP_BY_NAME);
 	if (o->who_ran && by != FOLD_BY_WAKER)
 		cpu_holders_new(&f->cpu_holders, tl, false);
+	if (by == FOLD_BY_ROW && o->requests)
+		f->median_ns = request_medians(tl, o);
 	if (at)
 		run_remote(f, at, n);
 	else
@@ -346,6 +349,7 @@ void fold_free(struct fold *f)
 	interned_stacks_free(f->stacks);
 	slices_free(&f->slices);
 	cpu_holders_free(f->cpu_holders);
+	free(f->median_ns);
 	sums_free(&f->classes);
 	free(f);
 }

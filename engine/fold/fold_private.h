@@ -55,6 +55,7 @@ struct fold {
 	bool knows_objects;	 /* the trace says what was waited for */
 	struct interned_stacks *stacks;
 	struct cpu_holders *cpu_holders; /* NULL: not asked for, or not known */
+	uint64_t *median_ns;		 /* request_medians(), of FOLD_BY_ROW; else NULL */
 	struct slices slices;
 	struct folder folders[CPUS_USED_MAX]; /* at the end the first one has all sums */
 	uint32_t n_folders;

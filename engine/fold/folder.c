@@ -5,6 +5,7 @@
 
 #include "common/xalloc.h"
 #include "common/lower_bound.h"
+#include "select/route_times.h"
 #include "select/wait_nature.h"
 #include "wait_length.h"
 
@@ -27,10 +28,15 @@ static uint32_t group_of(struct folder *f, uint32_t thread, uint32_t name, const
 {
 	const struct timelines *tl = f->fold->timelines;
 	uint32_t length = f->fold->by == FOLD_BY_ROW ? wait_length(w->in_ns - w->out_ns) : 0;
+	const struct request *q;
 
-	if (fold_counts_waits(f->fold) && timelines_is_client(tl, thread))
-		return intern_request_group(&f->stacks, thread, name, timelines_request_of(tl, w),
-					    length, span);
+	if (fold_counts_waits(f->fold) && timelines_is_client(tl, thread)) {
+		q = timelines_request_of(tl, w);
+		if (f->fold->median_ns)
+			length = wait_length_and_over(length,
+						      request_over_ns(tl, f->fold->median_ns, q));
+		return intern_request_group(&f->stacks, thread, name, q, length, span);
+	}
 	return intern_group(&f->stacks, thread, name,
 			    interned_stacks_root(f->fold->stacks, thread, w->out_ns), length, span);
 }

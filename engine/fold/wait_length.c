@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "wait_length.h"
 
+/* The bits of a length, and what is beyond the median above them. */
+#define LENGTH 0xffffu
+#define OVER_SHIFT 16
+
 uint32_t wait_length(uint64_t ns)
 {
 	unsigned int shift = 0;
@@ -17,5 +21,17 @@ uint32_t wait_length(uint64_t ns)
 
 uint64_t wait_length_ns(uint32_t length)
 {
-	return (uint64_t)((length - 1) % 16) << ((length - 1) / 16);
+	uint32_t n = (length & LENGTH) - 1;
+
+	return (uint64_t)(n % 16) << (n / 16);
+}
+
+uint32_t wait_length_and_over(uint32_t length, uint64_t over_ns)
+{
+	return length | wait_length(over_ns) << OVER_SHIFT;
+}
+
+uint64_t wait_length_over_ns(uint32_t length)
+{
+	return length >> OVER_SHIFT ? wait_length_ns(length >> OVER_SHIFT) : 0;
 }

@@ -6,11 +6,13 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format.h"
 #include "wait_amounts.h"
 #include "words/kernel_stacks.h"
+#include "select/route_times.h"
 #include "select/wait_nature.h"
 #include "timeline/processes.h"
 #include "words/wall_time.h"
@@ -41,6 +43,7 @@ struct writer {
 	struct sums who_had_cpu;
 	bool sampled, interrupts; /* what the trace has; otherwise without columns */
 	bool requests;		  /* rows are requests */
+	uint64_t *median_ns;	  /* request_medians(), of requests */
 	struct intern links;	  /* struct link; their ids are the labels */
 	struct sums stacks;	  /* ns of the current wait by (0, text) */
 	uint64_t ends_ns[CHAIN_ENDS], interrupted_ns;
@@ -207,7 +210,8 @@ static void put_header(struct writer *c)
 	for (int i = 1; i <= RAN_COLUMNS && c->sampled; i++)
 		fprintf(c->out, ",ran_%d,ran_%d_ns", i, i);
 	if (c->requests)
-		fputs(",endpoint,taken_ns,connection,reader_tid,marks,label,route,trace_id,span_id",
+		fputs(",endpoint,taken_ns,connection,reader_tid,marks,label,route,trace_id,span_id,"
+		      "over_ns",
 		      c->out);
 	fputs(timelines_grouped(c->timelines) ? ",cgroup,cgroup_name\n" : "\n", c->out);
 }
@@ -309,6 +313,7 @@ static int put_request(struct writer *c, const struct request *q)
 	if (!err)
 		err = put_clean(c, request_route(tl, q));
 	fprintf(c->out, ",%s,%s", trace_id_text(trace, context), span_id_text(span, context));
+	put_ns(c, request_over_ns(tl, c->median_ns, q));
 	return err;
 }
 
@@ -436,6 +441,8 @@ static int write_csv(const struct format_input *in, FILE *out)
 	wait_filter_new(&s, in->timelines, o, c.names);
 	processes_new(&c.processes, in->timelines);
 	cpu_holders_new(&c.cpu_holders, in->timelines, true);
+	if (c.requests)
+		c.median_ns = request_medians(in->timelines, o);
 	put_header(&c);
 	err = top_waits_walk(in->timelines, s, o->top, write_wait, &c);
 	/* With --top only the longest waits were added up. */
@@ -452,6 +459,7 @@ static int write_csv(const struct format_input *in, FILE *out)
 	sums_free(&c.who_had_cpu);
 	sums_free(&c.stacks);
 	intern_free(&c.links);
+	free(c.median_ns);
 	processes_free(c.processes);
 	wait_filter_free(s);
 	names_free(c.names);

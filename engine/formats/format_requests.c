@@ -15,6 +15,7 @@
 #include "request_story.h"
 #include "request_time.h"
 #include "table.h"
+#include "select/route_times.h"
 #include "select/service.h"
 #include "words/request_words.h"
 #include "common/xalloc.h"
@@ -31,6 +32,7 @@ struct writer {
 	struct wait_filter *filter;
 	struct request_table *table;
 	struct request_times *times;
+	uint64_t *median_ns; /* request_medians() */
 	struct chain_text text;
 	bool on_screen; /* which this fits: the most important */
 };
@@ -395,6 +397,7 @@ static void put_request(struct writer *w, struct table *t, const struct chosen_w
 	const struct timelines *tl = w->in->timelines;
 	const struct request *q = request_of(w, p);
 	uint64_t since_ns = q->arrival_ns - timelines_start_ns(tl), since_us = since_ns / 1000;
+	struct cell over = cell_time(request_over_ns(tl, w->median_ns, q));
 	struct text_buf reader = { 0 }, writer = { 0 }, label = { 0 };
 	char at[48], trace[TRACE_ID_SIZE];
 
@@ -405,12 +408,12 @@ static void put_request(struct writer *w, struct table *t, const struct chosen_w
 	put_label(&label, timelines_trace(tl), q->label);
 	if (q->flags & REQUEST_PROBED)
 		TABLE_ROW(t, cell_text(at), cell_number(since_ns), cell_time(request_took_ns(p)),
-			  cell_text(reader.p), cell_text(writer.p),
+			  over, cell_text(reader.p), cell_text(writer.p),
 			  label.p ? cell_text(label.p) : cell_none(""));
 	else {
 		table_row(t,
 			  (const struct cell[]) { cell_text(at), cell_number(since_ns),
-						  cell_time(request_took_ns(p)),
+						  cell_time(request_took_ns(p)), over,
 						  cell_time(q->taken_ns - q->arrival_ns),
 						  cell_number(q->connection), cell_text(reader.p),
 						  cell_text(writer.p),
@@ -465,29 +468,34 @@ static int put_story(struct writer *w, const struct endpoint_requests *e)
 
 static int put_slowest(struct writer *w, const struct endpoint_requests *e, const char *title)
 {
-	static const struct column columns[] = {
+	/* Without a route the median is that of the endpoint, which stands above. */
+	const char *over = e->endpoint->route ? "OVER" : NULL;
+	const struct column columns[] = {
 		{ .title = "ARRIVED (s)", .width = 14, .key = "" },
 		{ .key = "arrived_ns" },
 		{ .title = "TOOK", .width = 10 },
+		{ .title = over, .width = 10, .drop = 3, .key = "over_ns" },
 		{ .title = "QUEUED", .width = 10 },
 		{ .title = "CONNECTION", .width = 11, .drop = 1 },
 		{ .title = "READ BY", .width = -22, .apart = true },
 		{ .title = "ANSWERED BY", .apart = true },
 	};
-	static const struct column of_traced[] = {
+	const struct column of_traced[] = {
 		{ .title = "ARRIVED (s)", .width = 14, .key = "" },
 		{ .key = "arrived_ns" },
 		{ .title = "TOOK", .width = 10 },
+		{ .title = over, .width = 10, .drop = 3, .key = "over_ns" },
 		{ .title = "QUEUED", .width = 10 },
 		{ .title = "CONNECTION", .width = 11, .drop = 2 },
 		{ .title = "READ BY", .width = -22, .apart = true, .drop = 1 },
 		{ .title = "ANSWERED BY", .width = -22, .apart = true },
 		{ .title = "TRACE", .apart = true, .key = "trace_id" },
 	};
-	static const struct column of_probed[] = {
+	const struct column of_probed[] = {
 		{ .title = "BEGAN (s)", .width = 14, .key = "" },
 		{ .key = "began_ns" },
 		{ .title = "TOOK", .width = 10 },
+		{ .title = over, .width = 10, .drop = 3, .key = "over_ns" },
 		{ .title = "BEGAN ON", .width = -22, .apart = true },
 		{ .title = "ENDED ON", .width = -22, .apart = true },
 		{ .title = "LABEL", .apart = true },
@@ -564,8 +572,10 @@ static int write_requests(const struct format_input *in, FILE *out)
 	wait_filter_new(&w.filter, in->timelines, &o, w.names);
 	chain_text_init(&w.text, out, in->timelines, &o, w.names);
 	request_table_new(&w.table, in->timelines, &o, w.filter);
+	w.median_ns = request_medians(in->timelines, &o);
 	request_times_new(&w.times, in->timelines, in->options, w.names);
 	err = put_all(&w);
+	free(w.median_ns);
 	request_times_free(w.times);
 	request_table_free(w.table);
 	chain_text_free(&w.text);

@@ -17,7 +17,7 @@
 
 /* "chns", by which file(1) and we know our databases, and the version of the tables. */
 #define APPLICATION_ID 0x63686e73
-#define USER_VERSION 1
+#define USER_VERSION 2
 /* How long another process may write. */
 #define BUSY_MS 60000
 
@@ -28,9 +28,24 @@
 #define RAN_COLUMN (CHAIN_COLUMN + 1)
 #define FIRST_FIGURE (RAN_COLUMN + 1)
 #define N_FIGURES 7
+#define ROUTE_COLUMN (FIRST_FIGURE + N_FIGURES)
+#define OVER_COLUMN (ROUTE_COLUMN + 1)
 
 #define KEYS "host, cgroup, process, thread, endpoint, waited_for, ended, had_cpu"
 #define FIGURES "latency_ns, waits, blocked_ns, runnable_ns, preempted_ns, running_ns, samples"
+
+#define MAKE_KEYS                                                                             \
+	"CREATE TABLE keys(number INTEGER PRIMARY KEY, host TEXT, cgroup TEXT, process TEXT," \
+	" thread TEXT, endpoint TEXT, waited_for TEXT, ended TEXT, had_cpu TEXT, route TEXT," \
+	" UNIQUE(" KEYS ", route));"
+#define MAKE_WAITS                                                                              \
+	"CREATE VIEW waits AS SELECT f.time AS time, t.trace AS trace, k.host AS host, cgroup," \
+	" process, thread, endpoint, waited_for, ended, had_cpu, c.chain AS chain, r.chain AS"  \
+	" ran, " FIGURES ", route, over_ns"                                                     \
+	" FROM facts AS f JOIN traces AS t ON t.number = f.trace JOIN keys AS k ON k.number ="  \
+	" f.key JOIN chains AS c ON c.number = f.chain"                                         \
+	" LEFT JOIN chains AS r ON r.number = f.ran;"
+#define MARK "PRAGMA application_id = 0x63686e73; PRAGMA user_version = 2"
 
 static const char schema[] =
 	"CREATE TABLE traces(number INTEGER PRIMARY KEY, time INTEGER, trace BLOB UNIQUE, host "
@@ -40,20 +55,18 @@ static const char schema[] =
 	"CREATE TABLE modules(time INTEGER, trace BLOB, host TEXT, path TEXT, build_id TEXT);"
 	"CREATE INDEX modules_by_trace ON modules(trace);"
 	"CREATE TABLE chains(number INTEGER PRIMARY KEY, time INTEGER, chain BLOB UNIQUE,"
-	" frames TEXT);"
-	"CREATE TABLE keys(number INTEGER PRIMARY KEY, host TEXT, cgroup TEXT, process TEXT,"
-	" thread TEXT, endpoint TEXT, waited_for TEXT, ended TEXT, had_cpu TEXT, UNIQUE(" KEYS "));"
+	" frames TEXT);" MAKE_KEYS
 	"CREATE TABLE facts(time INTEGER, trace INTEGER, key INTEGER, chain INTEGER, ran INTEGER,"
 	" latency_ns INTEGER, waits INTEGER, blocked_ns INTEGER, runnable_ns INTEGER,"
-	" preempted_ns INTEGER, running_ns INTEGER, samples INTEGER);"
+	" preempted_ns INTEGER, running_ns INTEGER, samples INTEGER, over_ns INTEGER);"
 	"CREATE INDEX facts_by_trace ON facts(trace);"
-	"CREATE INDEX facts_by_time ON facts(time);"
-	"CREATE VIEW waits AS SELECT f.time AS time, t.trace AS trace, k.host AS host, cgroup,"
-	" process, thread, endpoint, waited_for, ended, had_cpu, c.chain AS chain, r.chain AS ran,"
-	" latency_ns, waits, blocked_ns, runnable_ns, preempted_ns, running_ns, samples"
-	" FROM facts AS f JOIN traces AS t ON t.number = f.trace JOIN keys AS k ON k.number = f.key"
-	" JOIN chains AS c ON c.number = f.chain LEFT JOIN chains AS r ON r.number = f.ran;"
-	"PRAGMA application_id = 0x63686e73; PRAGMA user_version = 1";
+	"CREATE INDEX facts_by_time ON facts(time);" MAKE_WAITS MARK;
+
+/* From tables of version 1, which had neither routes nor what is beyond their median. */
+static const char upgrade[] =
+	"DROP VIEW waits; ALTER TABLE keys RENAME TO keys_before;" MAKE_KEYS
+	"INSERT INTO keys SELECT number, " KEYS ", '' FROM keys_before; DROP TABLE keys_before;"
+	"ALTER TABLE facts ADD COLUMN over_ns INTEGER NOT NULL DEFAULT 0;" MAKE_WAITS MARK;
 
 enum statement {
 	ADD_TRACE,
@@ -71,10 +84,10 @@ static const char *const statements[STATEMENTS] = {
 	[ADD_MODULE] = "INSERT INTO modules VALUES(?,?,?,?,?)",
 	[FIND_CHAIN] = "SELECT number FROM chains WHERE chain = ?",
 	[ADD_CHAIN] = "INSERT INTO chains VALUES(NULL,?,?,?)",
-	[FIND_KEY] = "SELECT number FROM keys WHERE (" KEYS ") = (?,?,?,?,?,?,?,?)",
-	[ADD_KEY] = "INSERT INTO keys VALUES(NULL,?,?,?,?,?,?,?,?)",
+	[FIND_KEY] = "SELECT number FROM keys WHERE (" KEYS ", route) = (?,?,?,?,?,?,?,?,?)",
+	[ADD_KEY] = "INSERT INTO keys VALUES(NULL,?,?,?,?,?,?,?,?,?)",
 	[ADD_FACT] = "INSERT INTO facts(trace, key, chain, ran, time, " FIGURES
-		     ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+		     ", over_ns) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
 };
 
 /* Numbers of rows that are there, by what they are of. */
@@ -122,18 +135,24 @@ static int64_t ask(struct writer *w, const char *sql)
 	return n;
 }
 
-/* Makes the tables of an empty database; refuses one that is another program's. */
+/*
+ * Makes the tables of an empty database, and adds what those of version 1 lack; refuses a database
+ * that is another program's.
+ */
 static int make_tables(struct writer *w)
 {
-	int64_t tables = ask(w, "SELECT count(*) FROM sqlite_master");
+	int64_t tables = ask(w, "SELECT count(*) FROM sqlite_master"), version;
 
 	if (tables < 0)
 		return fail(w);
 	if (!tables)
 		return run(w, schema);
-	if (ask(w, "PRAGMA application_id") == APPLICATION_ID &&
-	    ask(w, "PRAGMA user_version") == USER_VERSION)
+	version = ask(w, "PRAGMA application_id") == APPLICATION_ID ? ask(w, "PRAGMA user_version")
+								    : 0;
+	if (version == USER_VERSION)
 		return 0;
+	if (version == 1)
+		return run(w, upgrade);
 	fputs("another database: it has other tables than chainwalk of this version writes\n",
 	      print_about(stderr, w->path));
 	return -ECANCELED;
@@ -243,18 +262,24 @@ static int put_chain(struct writer *w, const union row_value *values)
 /* The number of a row's texts. */
 static int number_of_key(struct writer *w, const union row_value *values, int64_t *number)
 {
-	const struct row_column *columns = &row_tables[ROWS_WAITS].columns[FIRST_KEY];
+	struct row_column columns[N_KEYS + 1];
+	union row_value of[N_KEYS + 1];
 	int64_t *at;
 	int err = 0;
 
 	w->key.len = 0;
-	for (size_t i = 0; i < N_KEYS; i++)
-		text_put(&w->key, values[i].text, strlen(values[i].text) + 1);
+	for (size_t i = 0; i <= N_KEYS; i++) {
+		size_t column = i < N_KEYS ? FIRST_KEY + i : ROUTE_COLUMN;
+
+		columns[i] = row_tables[ROWS_WAITS].columns[column];
+		of[i] = values[column];
+		text_put(&w->key, of[i].text, strlen(of[i].text) + 1);
+	}
 	at = known(&w->keys, w->key.p, w->key.len);
 	if (!*at)
-		err = find(w, FIND_KEY, columns, N_KEYS, values, at);
+		err = find(w, FIND_KEY, columns, N_KEYS + 1, of, at);
 	if (!err && !*at)
-		err = add(w, ADD_KEY, columns, N_KEYS, values, at);
+		err = add(w, ADD_KEY, columns, N_KEYS + 1, of, at);
 	*number = *at;
 	return err;
 }
@@ -266,7 +291,7 @@ static int put_wait(struct writer *w, const union row_value *values)
 	static const struct row_id nothing;
 	const struct row_id *ran = &values[RAN_COLUMN].id;
 	int64_t key, *chain;
-	int err = number_of_key(w, &values[FIRST_KEY], &key);
+	int err = number_of_key(w, values, &key);
 	int ret;
 
 	if (err)
@@ -289,6 +314,8 @@ static int put_wait(struct writer *w, const union row_value *values)
 		ret = bind(s, 5, columns, 1, values);
 	if (ret == SQLITE_OK)
 		ret = bind(s, 6, &columns[FIRST_FIGURE], N_FIGURES, &values[FIRST_FIGURE]);
+	if (ret == SQLITE_OK)
+		ret = bind(s, 6 + N_FIGURES, &columns[OVER_COLUMN], 1, &values[OVER_COLUMN]);
 	if (ret != SQLITE_OK || sqlite3_step(s) != SQLITE_DONE)
 		return fail(w);
 	sqlite3_reset(s);

@@ -2,8 +2,10 @@
 #include "json_words.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "select/route_times.h"
 #include "words/object_names.h"
 #include "words/request_words.h"
 #include "common/xalloc.h"
@@ -22,6 +24,7 @@ void json_words_free(struct json_words *j)
 	intern_free(&j->texts);
 	pair_table_free(&j->of_stack);
 	text_free(&j->buf);
+	free(j->median_ns);
 	names_free(j->names);
 }
 
@@ -143,6 +146,8 @@ void json_put_request(struct json_words *j, const struct request *q)
 	char trace[TRACE_ID_SIZE], span[SPAN_ID_SIZE];
 	struct json_object *to = j->to;
 
+	if (!j->median_ns)
+		j->median_ns = request_medians(tl, j->options);
 	json_begin(to, "request", '{');
 	json_exact(to, "endpoint", request_endpoint_name(tl, q));
 	json_number(to, "taken", q->taken_ns - timelines_start_ns(tl));
@@ -154,6 +159,7 @@ void json_put_request(struct json_words *j, const struct request *q)
 	put_known(j, "trace_id", trace_id_text(trace, c));
 	put_known(j, "span_id", span_id_text(span, c));
 	put_known(j, "route", request_route(tl, q));
+	json_number(to, "over", request_over_ns(tl, j->median_ns, q));
 	put_known(j, "label", request_label(tl, q));
 	json_begin(to, "marks", '[');
 	for (const struct request_mark *m = request_marks; m->name; m++)

@@ -17,6 +17,7 @@ struct json_words {
 	struct names *names;
 	struct intern texts;
 	struct pair_table of_stack; /* as JSON, by (stack pair, kernel frames << 1 | with user) */
+	uint64_t *median_ns;	    /* request_medians(); NULL: not asked for yet */
 	struct text_buf buf;
 };
 

@@ -30,7 +30,7 @@ const struct row_table_shape row_tables[ROWS_ALL] = {
 			  3,
 			  { { "time", ROW_TIME }, { "chain", ROW_ID }, { "frames", ROW_TEXT } } },
 	[ROWS_WAITS] = { "waits",
-			 19,
+			 21,
 			 { { "time", ROW_TIME },
 			   { "trace", ROW_ID },
 			   { "host", ROW_TEXT },
@@ -49,7 +49,9 @@ const struct row_table_shape row_tables[ROWS_ALL] = {
 			   { "runnable_ns", ROW_NUMBER },
 			   { "preempted_ns", ROW_NUMBER },
 			   { "running_ns", ROW_NUMBER },
-			   { "samples", ROW_NUMBER } } },
+			   { "samples", ROW_NUMBER },
+			   { "route", ROW_TEXT },
+			   { "over_ns", ROW_NUMBER } } },
 };
 
 struct row_id row_id_of(const void *p, size_t len)

@@ -27,7 +27,7 @@ struct row_column {
 	enum row_type type;
 };
 
-#define ROW_COLUMNS_MAX 20
+#define ROW_COLUMNS_MAX 21
 
 /* Options without a meaning for these formats. */
 #define ROWS_TAKE                                                                               \

@@ -34,6 +34,7 @@ enum fact_text {
 	FACT_WAITED_FOR,
 	FACT_ENDED,
 	FACT_HAD_CPU,
+	FACT_ROUTE, /* behind the figures, as it is newer than other columns */
 	FACT_TEXTS,
 };
 
@@ -52,7 +53,7 @@ struct fact {
 	uint32_t span;
 	uint32_t texts[FACT_TEXTS]; /* ids in maker.texts */
 	uint32_t chain, ran;	    /* ids in maker.chains; 0: none */
-	uint64_t latency_ns;
+	uint64_t latency_ns, over_ns;
 	uint64_t figures[FIGURES];
 };
 
@@ -157,21 +158,26 @@ static int describe(struct maker *m, const struct chain_row *row, struct fact *f
 	const struct frame_lists *lists = interned_stacks_lists(m->rows->stacks);
 	bool had_cpu = row->end == CHAIN_RUNNABLE || row->end == CHAIN_PREEMPTED;
 	struct chain_row shown = *row;
+	const struct request_endpoint *of = NULL;
+	const struct trace_object *route;
 	uint32_t path[CHAIN_PATH_MAX], n_endpoints;
 	size_t n = chain_row_path(m->rows, row, path);
 	int err;
 
 	f->span = g.span;
 	f->latency_ns = g.length ? wait_length_ns(g.length) : 0;
+	f->over_ns = wait_length_over_ns(g.length);
 	/* The first frame of a head is the thread's name. */
 	f->texts[FACT_THREAD] =
 		text_id(m, n ? frame_at(lists, frame_list_at(lists, path[n - 1], 0)).text : "");
 	f->texts[FACT_PROCESS] = text_id(m, clean(m, g.process));
 	f->texts[FACT_CGROUP] =
 		text_id(m, g.root ? names_text(m->names, names_group_path(m->names, g.root)) : "");
-	f->texts[FACT_ENDPOINT] = text_id(
-		m, g.endpoint ? clean(m, timelines_endpoints(tl, &n_endpoints)[g.endpoint - 1].name)
-			      : "");
+	if (g.endpoint)
+		of = &timelines_endpoints(tl, &n_endpoints)[g.endpoint - 1];
+	route = of ? trace_object(m->in->trace, of->route) : NULL;
+	f->texts[FACT_ENDPOINT] = text_id(m, of ? clean(m, of->name) : "");
+	f->texts[FACT_ROUTE] = text_id(m, route ? clean(m, route->name) : "");
 	f->texts[FACT_WAITED_FOR] = text_id(
 		m, n && row->end != CHAIN_ON_CPU ? frame_list_class(lists, path[n - 1]) : "");
 	f->texts[FACT_ENDED] = text_id(
@@ -268,7 +274,9 @@ static int by_key(const void *pa, const void *pb, void *arg)
 		order = compare_chains(m, a->chain, b->chain);
 	if (!order)
 		order = compare_chains(m, a->ran, b->ran);
-	return order ? order : compare_numbers(a->latency_ns, b->latency_ns);
+	if (!order)
+		order = compare_numbers(a->latency_ns, b->latency_ns);
+	return order ? order : compare_numbers(a->over_ns, b->over_ns);
 }
 
 static void add_figures(struct fact *to, const struct fact *f)
@@ -507,13 +515,15 @@ static int give_fact(const struct maker *m, const struct fact *f)
 						    { .text = m->host } };
 	union row_value *v = values + 3;
 
-	for (int k = 0; k < FACT_TEXTS; k++)
+	for (int k = 0; k < FACT_ROUTE; k++)
 		v++->text = intern_text(&m->texts, f->texts[k]);
 	v++->id = id_of_chain(m, f->chain);
 	v++->id = id_of_chain(m, f->ran);
 	v++->number = f->latency_ns;
 	for (int k = 0; k < FIGURES; k++)
 		v++->number = f->figures[k];
+	v++->text = intern_text(&m->texts, f->texts[FACT_ROUTE]);
+	v++->number = f->over_ns;
 	return m->sink->put(m->sink->arg, ROWS_WAITS, values);
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "timeline/requests.h"
+#include "common/xalloc.h"
 
 static int by_time(const void *pa, const void *pb)
 {
@@ -54,4 +54,73 @@ void route_medians(struct route_time *at, size_t n, uint64_t *median_ns)
 	rare_ns = middle(at, n_rare);
 	for (size_t i = 0; i < n_rare; i++)
 		median_ns[at[i].route] = rare_ns;
+}
+
+/* ---- of a trace ----------------------------------------------------------------------------- */
+
+/* A request. */
+struct served {
+	uint32_t service;
+	struct route_time time;
+};
+
+static int by_service(const void *pa, const void *pb)
+{
+	const struct served *a = pa, *b = pb;
+
+	return compare_numbers(a->service, b->service);
+}
+
+bool request_overlaps(const struct request *q, uint64_t from_ns, uint64_t to_ns)
+{
+	return !(q->flags & REQUEST_UNEXPLAINED) && q->answer_ns > from_ns &&
+	       q->arrival_ns < to_ns && q->arrival_ns != q->answer_ns;
+}
+
+void shown_window(const struct timelines *tl, const struct options *o, uint64_t *from_ns,
+		  uint64_t *to_ns)
+{
+	uint64_t start_ns = timelines_start_ns(tl);
+
+	*from_ns = start_ns > UINT64_MAX - o->from_ns ? UINT64_MAX : start_ns + o->from_ns;
+	*to_ns = start_ns > UINT64_MAX - o->to_ns ? UINT64_MAX : start_ns + o->to_ns;
+}
+
+uint64_t *request_medians(const struct timelines *tl, const struct options *o)
+{
+	uint32_t n_endpoints;
+	uint64_t from_ns, to_ns;
+	const struct request_endpoint *e = timelines_endpoints(tl, &n_endpoints);
+	uint64_t *median_ns = xcalloc((size_t)n_endpoints + 1, sizeof(*median_ns));
+	size_t n_all, n = 0, same;
+	const struct request *all = timelines_requests(tl, &n_all);
+	struct served *served = xmalloc((n_all + 1) * sizeof(*served));
+	struct route_time *times = xmalloc((n_all + 1) * sizeof(*times));
+
+	shown_window(tl, o, &from_ns, &to_ns);
+	for (size_t i = 0; i < n_all; i++)
+		if (request_overlaps(&all[i], from_ns, to_ns))
+			served[n++] = (struct served) {
+				request_service(&e[e[all[i].endpoint].alike]),
+				{ e[all[i].endpoint].alike, all[i].answer_ns - all[i].arrival_ns },
+			};
+	qsort(served, n, sizeof(*served), by_service);
+	for (size_t i = 0; i < n; i += same) {
+		for (same = 0; i + same < n && served[i + same].service == served[i].service;
+		     same++)
+			times[same] = served[i + same].time;
+		route_medians(times, same, median_ns);
+	}
+	free(times);
+	free(served);
+	return median_ns;
+}
+
+uint64_t request_over_ns(const struct timelines *tl, const uint64_t *median_ns,
+			 const struct request *q)
+{
+	uint32_t n;
+
+	return route_over_ns(q->answer_ns - q->arrival_ns,
+			     median_ns[timelines_endpoints(tl, &n)[q->endpoint].alike]);
 }

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/options.h"
+#include "timeline/timeline.h"
+
 /* What a request took, and which route of its service it has, by a number of the caller's. */
 struct route_time {
 	uint32_t route;
@@ -24,3 +27,17 @@ static inline uint64_t route_over_ns(uint64_t took_ns, uint64_t median_ns)
 {
 	return took_ns > median_ns ? took_ns - median_ns : 0;
 }
+
+/* Whether the request is explained, and overlaps [from_ns, to_ns). */
+bool request_overlaps(const struct request *q, uint64_t from_ns, uint64_t to_ns);
+/* The time that the options choose, CLOCK_MONOTONIC. */
+void shown_window(const struct timelines *tl, const struct options *o, uint64_t *from_ns,
+		  uint64_t *to_ns);
+/*
+ * What requests are compared with, by the number of their endpoint (of those that are called the
+ * same, of the first): the median in ns of the requests that overlap this time. To be freed.
+ */
+uint64_t *request_medians(const struct timelines *tl, const struct options *o);
+/* How long the request took beyond that. */
+uint64_t request_over_ns(const struct timelines *tl, const uint64_t *median_ns,
+			 const struct request *q);

@@ -46,7 +46,7 @@ struct request_choice {
 	const struct timelines *timelines;
 	const struct options *options;
 	struct choice *of;   /* by endpoint */
-	uint64_t *median_ns; /* by endpoint; 0: not known yet */
+	uint64_t *median_ns; /* request_medians(); NULL: not asked for */
 };
 
 static int slowest_first(const void *pa, const void *pb)
@@ -64,26 +64,18 @@ static int slowest_first(const void *pa, const void *pb)
 	return compare_numbers(a->request, b->request);
 }
 
-static int by_service(const void *pa, const void *pb)
-{
-	const struct rank *a = pa, *b = pb;
-
-	return compare_numbers(a->service, b->service);
-}
-
 static struct rank rank_of(const struct request_choice *c, const struct request *q)
 {
 	uint32_t n_endpoints;
 	const struct request_endpoint *all = timelines_endpoints(c->timelines, &n_endpoints);
 	const struct request_endpoint *e = &all[all[q->endpoint].alike];
-	uint64_t took_ns = q->answer_ns - q->arrival_ns, median_ns = c->median_ns[e - all];
 	size_t n;
 
 	return (struct rank) {
 		.service = request_service(e),
 		.endpoint = (uint32_t)(e - all),
-		.over_ns = route_over_ns(took_ns, median_ns),
-		.took_ns = took_ns,
+		.over_ns = c->median_ns ? request_over_ns(c->timelines, c->median_ns, q) : 0,
+		.took_ns = q->answer_ns - q->arrival_ns,
 		.arrival_ns = q->arrival_ns,
 		.request = (uint32_t)(q - timelines_requests(c->timelines, &n)),
 	};
@@ -114,19 +106,11 @@ static void leave_out_first(struct request_choice *c, const size_t *n_of)
 	free(has_others);
 }
 
-/* Finds which of the n requests of a service, of all its routes, are the slowest. times: room for
- * as many. */
-static void choose_slowest(struct request_choice *c, struct rank *at, size_t n,
-			   struct route_time *times)
+/* Finds which of the n requests of a service, of all its routes, are the slowest. */
+static void choose_slowest(struct request_choice *c, const struct rank *at, size_t n)
 {
 	size_t chosen = (uint64_t)n * c->options->slowest_ppm / WHOLE_PPM;
 
-	for (size_t i = 0; i < n; i++)
-		times[i] = (struct route_time) { at[i].endpoint, at[i].took_ns };
-	route_medians(times, n, c->median_ns);
-	for (size_t i = 0; i < n; i++)
-		at[i].over_ns = route_over_ns(at[i].took_ns, c->median_ns[at[i].endpoint]);
-	qsort(at, n, sizeof(*at), slowest_first);
 	for (size_t i = 0; i < n; i++)
 		c->of[at[i].endpoint].last = at[(chosen ? chosen : 1) - 1];
 }
@@ -137,27 +121,23 @@ static void find_slowest(struct request_choice *c, uint64_t from_ns, uint64_t to
 	uint32_t n_endpoints;
 	const struct request *all = timelines_requests(c->timelines, &n_all);
 	struct rank *ranks = xmalloc(n_all * sizeof(*ranks));
-	struct route_time *times = xmalloc(n_all * sizeof(*times));
 	size_t *n_of;
 
 	timelines_endpoints(c->timelines, &n_endpoints);
 	n_of = xcalloc((size_t)n_endpoints + 1, sizeof(*n_of));
+	c->median_ns = request_medians(c->timelines, c->options);
 	for (size_t i = 0; i < n_all; i++) {
-		const struct request *q = &all[i];
-
-		if (q->flags & REQUEST_UNEXPLAINED || q->answer_ns <= from_ns ||
-		    q->arrival_ns >= to_ns || q->arrival_ns == q->answer_ns)
+		if (!request_overlaps(&all[i], from_ns, to_ns))
 			continue;
-		ranks[n] = rank_of(c, q);
+		ranks[n] = rank_of(c, &all[i]);
 		n_of[ranks[n++].endpoint]++;
 	}
-	qsort(ranks, n, sizeof(*ranks), by_service);
+	qsort(ranks, n, sizeof(*ranks), slowest_first);
 	for (size_t i = 0; i < n; i += same) {
 		same = count_same(ranks + i, n - i);
-		choose_slowest(c, ranks + i, same, times);
+		choose_slowest(c, ranks + i, same);
 	}
 	leave_out_first(c, n_of);
-	free(times);
 	free(ranks);
 	free(n_of);
 }
@@ -192,7 +172,6 @@ static void request_choice_new(struct request_choice **out, const struct timelin
 
 	e = timelines_endpoints(tl, &n);
 	c->of = xcalloc((size_t)n + 1, sizeof(*c->of));
-	c->median_ns = xcalloc((size_t)n + 1, sizeof(*c->median_ns));
 	c->timelines = tl;
 	c->options = o;
 	for (uint32_t i = 0; i < n; i++) {
@@ -258,13 +237,11 @@ static void new_like(struct wait_filter **out, const struct timelines *tl, const
 		     struct names *names, const struct wait_filter *like)
 {
 	struct wait_filter *f = xcalloc(1, sizeof(*f));
-	uint64_t start = timelines_start_ns(tl);
 
 	f->timelines = tl;
 	f->options = o;
 	f->names = names;
-	f->from_ns = start > UINT64_MAX - o->from_ns ? UINT64_MAX : start + o->from_ns;
-	f->to_ns = start > UINT64_MAX - o->to_ns ? UINT64_MAX : start + o->to_ns;
+	shown_window(tl, o, &f->from_ns, &f->to_ns);
 	f->of_pair = xcalloc(timelines_pairs_end(tl), 1);
 	f->of_name = xcalloc((size_t)trace_strings_end(timelines_trace(tl)) + 1, 1);
 	f->of_group = xcalloc((size_t)trace_strings_end(timelines_trace(tl)) + 1, 1);

@@ -259,16 +259,17 @@ TEST(json_says_what_a_request_was)
 	has(json, "\"request\":{\"endpoint\":\"tcp :80 /cart\",\"taken\":50000,\"first_answer\":"
 		  "250000,\"connection\":1,\"reader\":119,\"writer\":119,\"trace_id\":"
 		  "\"00000000010000000000000000c0ffee\",\"span_id\":\"0000000000000007\","
-		  "\"route\":\"/cart\",\"marks\":[]},\"stack\"");
+		  "\"route\":\"/cart\",\"over\":0,\"marks\":[]},\"stack\"");
 	has(json, "\"request\":{\"endpoint\":\"tcp :80 first\",\"taken\":300000,\"first_answer\":"
-		  "900000,\"connection\":2,\"reader\":119,\"writer\":119,\"marks\":"
-		  "[\"first\"]},\"stack\"");
+		  "900000,\"connection\":2,\"reader\":119,\"writer\":119,\"over\":0,"
+		  "\"marks\":[\"first\"]},\"stack\"");
 	free(json);
 	options_free(&o);
 	o = of_requests("f");
 	json = script_formatted(script_requests, &o, "json");
-	has(json, "\"request\":{\"endpoint\":\"f\",\"taken\":910000,\"first_answer\":950000,"
-		  "\"reader\":119,\"writer\":119,\"label\":\"x,y\",\"marks\":[\"probed\"]},");
+	has(json,
+	    "\"request\":{\"endpoint\":\"f\",\"taken\":910000,\"first_answer\":950000,"
+	    "\"reader\":119,\"writer\":119,\"over\":0,\"label\":\"x,y\",\"marks\":[\"probed\"]},");
 	free(json);
 	options_free(&o);
 }

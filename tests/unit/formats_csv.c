@@ -151,23 +151,24 @@ TEST(rows_of_requests_have_more_columns)
 	struct options o = script_options(119);
 
 	o.requests = true;
-	expect_text(script_formatted(script_requests, &o, "csv"),
-		    "start_ns,wake_ns,end_ns,wall_time,thread,tid,pid,process,kind,state,flags,"
-		    "blocked_ns,runnable_ns,preempted_ns,waker,waker_tid,waker_pid,waker_handler,"
-		    "waker_stack,end_running_ns,end_runnable_ns,end_interrupt_ns,end_not_woken_ns,"
-		    "end_unknown_ns,end_depth_limit_ns,end_loop_ns,end_timer_ns,end_network_ns,end_"
-		    "disk_ns,stack,object,endpoint,taken_ns,connection,reader_tid,marks,label,"
-		    "route,trace_id,span_id\n"
-		    "45000,250000,250000,,[request tcp :80 /cart] "
-		    "S,119,119,S,sleep,S,,205000,0,0,S,119,119,,[unknown "
-		    "stack],205000,0,0,0,0,0,0,0,0,0,,tcp :80,tcp :80 "
-		    "/cart,50000,1,119,,,/cart,00000000010000000000000000c0ffee,0000000000000007\n"
-		    "100000,900000,900000,,[request tcp :80 first] "
-		    "S,119,119,S,sleep,S,,800000,0,0,S,119,119,,send;work,800000,0,0,0,0,0,0,0,0,0,"
-		    ",tcp :80,tcp :80 first,300000,2,119,first,,,,\n"
-		    "910000,950000,950000,,[request f] "
-		    "S,119,119,S,sleep,S,,40000,0,0,S,119,119,,[unknown "
-		    "stack],40000,0,0,0,0,0,0,0,0,0,,request f,f,910000,,119,probed,\"x,y\",,,\n");
+	expect_text(
+		script_formatted(script_requests, &o, "csv"),
+		"start_ns,wake_ns,end_ns,wall_time,thread,tid,pid,process,kind,state,flags,"
+		"blocked_ns,runnable_ns,preempted_ns,waker,waker_tid,waker_pid,waker_handler,"
+		"waker_stack,end_running_ns,end_runnable_ns,end_interrupt_ns,end_not_woken_ns,"
+		"end_unknown_ns,end_depth_limit_ns,end_loop_ns,end_timer_ns,end_network_ns,end_"
+		"disk_ns,stack,object,endpoint,taken_ns,connection,reader_tid,marks,label,"
+		"route,trace_id,span_id,over_ns\n"
+		"45000,250000,250000,,[request tcp :80 /cart] "
+		"S,119,119,S,sleep,S,,205000,0,0,S,119,119,,[unknown "
+		"stack],205000,0,0,0,0,0,0,0,0,0,,tcp :80,tcp :80 "
+		"/cart,50000,1,119,,,/cart,00000000010000000000000000c0ffee,0000000000000007,0\n"
+		"100000,900000,900000,,[request tcp :80 first] "
+		"S,119,119,S,sleep,S,,800000,0,0,S,119,119,,send;work,800000,0,0,0,0,0,0,0,0,0,"
+		",tcp :80,tcp :80 first,300000,2,119,first,,,,,0\n"
+		"910000,950000,950000,,[request f] "
+		"S,119,119,S,sleep,S,,40000,0,0,S,119,119,,[unknown "
+		"stack],40000,0,0,0,0,0,0,0,0,0,,request f,f,910000,,119,probed,\"x,y\",,,,0\n");
 }
 
 TEST(wall_time_is_utc_to_the_nanosecond)

@@ -196,3 +196,86 @@ TEST(rows_add_up_on_schedules)
 	}
 	assert_true(with_requests > 30);
 }
+
+/* ---- beyond the median of the route --------------------------------------------------------- */
+
+/*
+ * Twenty requests for a report take 30 us, twenty for a cart 10 but one of them 25; one for what is
+ * rarely asked for takes 25, and one for something else that is takes 5: these two have one median,
+ * the lower one.
+ */
+static void put_routes(char *script, size_t size)
+{
+	int len = snprintf(script, size, "thread S *\n0 c0 - R > S\n");
+	unsigned int at = 10;
+
+	for (unsigned int i = 0; i < 42; i++) {
+		const char *route = i == 40   ? "rare"
+				    : i == 41 ? "other"
+				    : i % 2   ? "report"
+					      : "cart";
+		unsigned int took = i == 41 ? 5 : i == 40 || i == 20 ? 25 : i % 2 ? 30 : 10;
+
+		len += snprintf(script + len, size - (size_t)len,
+				"%u c0 S request tcp::80 conn=1 arrived=%u taken=%u "
+				"route=GET+/%s\n",
+				at + took, at, at, route);
+		at += took + 1;
+	}
+	snprintf(script + len, size - (size_t)len, "end 2000\n");
+}
+
+/* How often the text is in it. */
+static size_t times(const char *in, const char *text)
+{
+	size_t n = 0;
+
+	for (const char *at = in; (at = strstr(at, text)); at += strlen(text))
+		n++;
+	return n;
+}
+
+TEST(each_request_says_what_it_took_beyond_the_median_of_its_route)
+{
+	char script[8192], *got;
+	struct options o;
+
+	put_routes(script, sizeof(script));
+	options_init(&o);
+	o.requests = true;
+	got = script_formatted(script, &o, "csv");
+	assert_int_equal(times(got, ",GET /report,,,0\n"), 20);
+	assert_int_equal(times(got, ",GET /cart,,,0\n"), 19);
+	assert_int_equal(times(got, ",GET /cart,,,15000\n"), 1);
+	assert_int_equal(times(got, ",GET /rare,,,20000\n"), 1);
+	assert_int_equal(times(got, ",GET /other,,,0\n"), 1);
+	free(got);
+	got = script_formatted(script, &o, "json");
+	assert_int_equal(times(got, "\"route\":\"GET /report\",\"over\":0,"), 20);
+	assert_int_equal(times(got, "\"route\":\"GET /cart\",\"over\":15000,"), 1);
+	assert_int_equal(times(got, "\"route\":\"GET /rare\",\"over\":20000,"), 1);
+	free(got);
+	/* Of those that are alike one row has the time, another the number. Times beyond the median
+	 * are rounded up as lengths are. */
+	o.rows = ROWS_WAITS;
+	got = script_formatted(script, &o, "rows");
+	assert_int_equal(times(got, "\tGET /cart\t0\n"), 2);
+	assert_int_equal(times(got, "\tGET /cart\t15360\n"), 2);
+	assert_int_equal(times(got, "\tGET /rare\t20480\n"), 2);
+	free(got);
+}
+
+TEST(a_table_of_slow_requests_says_what_is_beyond_the_median)
+{
+	char script[8192], *got;
+
+	put_routes(script, sizeof(script));
+	got = table(script, "ms");
+	assert_int_equal(times(got, "ARRIVED (s)       TOOK       OVER     QUEUED"), 4);
+	assert_int_equal(times(got, "      0.025      0.015      0.000"), 1);
+	free(got);
+	/* Without a route it would be what stands above. */
+	got = table(one_waits, "ms");
+	assert_null(strstr(got, "OVER"));
+	free(got);
+}

@@ -110,7 +110,8 @@ TEST(requests_are_three_tables)
 		"\"median_ns\":200000,\"slowest_ns\":200000,\"what\":\"queued\","
 		"\"kind\":\"queued\"}\n"
 		"{\"table\":\"slowest\",\"endpoint\":\"tcp :80 S/119\",\"arrived_ns\":100000,"
-		"\"took_ns\":800000,\"queued_ns\":200000,\"connection\":7,\"read_by\":\"S/119\","
+		"\"took_ns\":800000,\"over_ns\":0,\"queued_ns\":200000,\"connection\":7,\"read_"
+		"by\":\"S/119\","
 		"\"answered_by\":\"S/119\"}\n");
 }
 
