@@ -123,16 +123,18 @@ static void bar_put(FILE *out, uint64_t part, uint64_t all, size_t columns, bool
 /* Of the pauses, which have a line each. */
 #define PAUSES_SHOWN 3
 /*
- * Of a screen's lines: for the next prompt; for the summary; for the causes, where there are
- * requests; all that is shown, however small the screen is.
+ * Of a screen's lines: for the command and the next prompt; for the summary; for the causes, where
+ * there are requests; all that is shown, however small the screen is.
  */
-#define LINES_PROMPT 1
+#define LINES_PROMPT 2
 #define LINES_SUMMARY 4
-#define LINES_OF_CAUSES 8
+#define LINES_OF_CAUSES 7
 #define LINES_LEAST 10
 #define BAR_COLUMNS 10
 /* On a screen, of all: what has less than one of so many parts is no row. */
 #define LEAST_SHARE 50
+/* Likewise: less unknown time is no line. */
+#define LEAST_UNKNOWN 20
 
 static void put_share(FILE *out, uint64_t ns, uint64_t of_ns)
 {
@@ -201,13 +203,20 @@ static int put_row(FILE *out, const struct table_of *t, const struct cause *c)
 	return err;
 }
 
-/* What is below the rows: all of them, and the pauses, of which each is cut to the line. */
-static int put_rest(FILE *out, const struct table_of *t, uint64_t other_ns)
+/* Of those without a row, whose number is the argument. */
+#define MORE_CAUSES "%zu more cause%s with less"
+
+/* What is below the rows: all others, all of them, and the pauses, of which each is cut to the
+ * line. */
+static int put_rest(FILE *out, const struct table_of *t, size_t shown, uint64_t other_ns)
 {
-	if (other_ns) {
+	size_t more = t->n_causes - shown;
+
+	if (more) {
 		put_share(out, other_ns, t->causes_ns);
 		put_ms(out, 11, other_ns);
-		fprintf(out, "%*s%s\n", 29, "", CHAIN_OTHER);
+		fprintf(out, "%*s%s: " MORE_CAUSES "\n", 29, "", CHAIN_OTHER, more,
+			more == 1 ? "" : "s");
 	}
 	put_share(out, t->causes_ns, t->causes_ns);
 	put_ms(out, 11, t->causes_ns);
@@ -241,23 +250,24 @@ uint64_t causes_shown(const struct options *o)
 static int put_table(FILE *out, const struct table_of *t)
 {
 	uint64_t shown_ns = 0, most = causes_shown(t->in->options);
+	size_t n = t->n_causes < most ? t->n_causes : (size_t)most;
 	int err = 0;
 
 	fprintf(out, "%7s %11s %7s %10s %7s  %s\n", "SHARE", "TIME (ms)", "WAITS", "LONGEST",
 		"SLOW 1%", "ROOT CAUSE");
-	for (size_t i = 0; i < t->n_causes && i < most && !err; i++) {
+	for (size_t i = 0; i < n && !err; i++) {
 		err = put_row(out, t, &t->at[i]);
 		shown_ns += t->at[i].ns;
 	}
-	return err ? err : put_rest(out, t, t->causes_ns - shown_ns);
+	return err ? err : put_rest(out, t, n, t->causes_ns - shown_ns);
 }
 
 /* ---- on a screen ----------------------------------------------------------------------------- */
 
-/* " 1   63 %  ######   ", and then what is said, cut to the line. c NULL: no cause, but
- * the load of other programs. */
-static void begin_line(struct paragraph *p, const struct table_of *t, const struct cause *c,
-		       uint64_t ns)
+/* " 1   63 %  ######   ", and then what is said, cut to the line. end: its colour, CHAIN_ENDS:
+ * none. c NULL: not of one cause. */
+static void begin_line(struct paragraph *p, const struct table_of *t, enum chain_end end,
+		       const struct cause *c, uint64_t ns)
 {
 	bool color = t->in->options->color;
 
@@ -268,59 +278,122 @@ static void begin_line(struct paragraph *p, const struct table_of *t, const stru
 	else
 		fputs("   ", p->f);
 	fprintf(p->f, "%5.0f %%  ", t->causes_ns ? 100 * (double)ns / (double)t->causes_ns : 0.0);
-	style_begin_end(p->f, color, STYLE_TEXT, c ? c->end : CHAIN_RUNNABLE, c && c->throttled);
+	if (end != CHAIN_ENDS)
+		style_begin_end(p->f, color, STYLE_TEXT, end, c && c->throttled);
 	bar_put(p->f, ns, t->causes_ns, BAR_COLUMNS, t->in->options->utf8);
-	style_stop(p->f, color);
+	style_stop(p->f, color && end != CHAIN_ENDS);
 	fputs("  ", p->f);
 }
 
-/* Other programs' load: it delays everybody, and is one line. */
-static bool is_other_load(const struct cause *c)
+/* Causes of which all are one line: other programs' load, which delays everybody, and what is not
+ * known, about which nothing can be done. */
+enum screen_group { GROUP_NONE, GROUP_LOAD, GROUP_UNKNOWN, SCREEN_GROUPS };
+
+static enum screen_group group_of(const struct cause *c)
 {
-	return c->end == CHAIN_RUNNABLE && !c->throttled;
+	if (c->end == CHAIN_RUNNABLE && !c->throttled)
+		return GROUP_LOAD;
+	return c->end == CHAIN_UNKNOWN ? GROUP_UNKNOWN : GROUP_NONE;
 }
 
-static int put_other_load(FILE *out, const struct table_of *t, uint64_t ns)
+/* Several causes. */
+struct sum_line {
+	uint64_t ns;
+	size_t n;
+};
+
+static int put_sum(FILE *out, const struct table_of *t, enum screen_group group,
+		   const struct sum_line *sum)
 {
+	static const char *const words[] = {
+		[GROUP_LOAD] = "had no CPU: others were running",
+		[GROUP_UNKNOWN] = "unknown: events are missing",
+	};
+	static const enum chain_end ends[] = { [GROUP_NONE] = CHAIN_ENDS,
+					       [GROUP_LOAD] = CHAIN_RUNNABLE,
+					       [GROUP_UNKNOWN] = CHAIN_UNKNOWN };
 	struct paragraph p;
 
-	begin_line(&p, t, NULL, ns);
-	fputs("had no CPU: others were running", p.f);
+	if (!sum->ns)
+		return 0;
+	begin_line(&p, t, ends[group], NULL, sum->ns);
+	if (group == GROUP_NONE)
+		fprintf(p.f, MORE_CAUSES, sum->n, sum->n == 1 ? "" : "s");
+	else
+		fputs(words[group], p.f);
 	return paragraph_end_cut(&p, out);
+}
+
+/*
+ * A line for each cause in no group, and a sum of those that have no room, or too little time, with
+ * the others that are in it. *first: the first one; NULL: there is none. room: lines; the first
+ * cause has one also where there is none, and the sum has none where there is one line only.
+ */
+static int put_lines(FILE *out, const struct table_of *t, size_t room, const struct cause **first,
+		     struct sum_line more)
+{
+	uint64_t most = causes_shown(t->in->options), shown = 0;
+	bool full = false;
+	int err = 0;
+
+	*first = NULL;
+	for (size_t i = 0; i < t->n_causes && !err; i++) {
+		const struct cause *c = &t->at[i];
+		struct paragraph p;
+
+		if (group_of(c) != GROUP_NONE)
+			continue;
+		full |= shown == most ||
+			(shown && (shown + 1 >= room || LEAST_SHARE * c->ns < t->causes_ns));
+		if (full) {
+			more.n++;
+			more.ns += c->ns;
+			continue;
+		}
+		begin_line(&p, t, c->end, c, c->ns);
+		*first = *first ? *first : c;
+		causes_put_short(p.f, t->names, t->causes, c, t->in->options->color);
+		err = paragraph_end_cut(&p, out);
+		shown++;
+	}
+	return err || room < 2 ? err : put_sum(out, t, GROUP_NONE, &more);
 }
 
 /* A line for each cause, the first one's command, and what was left out. */
 static int put_screen(FILE *out, const struct table_of *t, size_t room)
 {
-	uint64_t most = causes_shown(t->in->options), shown = 0, load_ns = 0;
-	/* The title; the load; the pauses; an empty line and the command. */
-	size_t others = 5;
-	const struct cause *first = NULL;
+	/* The title and the command. */
+	size_t others = 2;
+	struct sum_line sum[SCREEN_GROUPS] = { 0 }, more = { 0 };
+	const struct cause *first;
 	char text[TEXT_MS_SIZE];
+	bool load_first;
 	int err = 0;
 
-	for (size_t i = 0; i < t->n_causes; i++)
-		load_ns += is_other_load(&t->at[i]) ? t->at[i].ns : 0;
+	for (size_t i = 0; i < t->n_causes; i++) {
+		sum[group_of(&t->at[i])].ns += t->at[i].ns;
+		sum[group_of(&t->at[i])].n++;
+	}
 	text_ms(text, t->causes_ns);
 	fprintf(out, "All waiting for others, summed over threads: %s ms\n",
 		text + strspn(text, " "));
-	if (2 * load_ns > t->causes_ns)
-		err = put_other_load(out, t, load_ns);
-	for (size_t i = 0; i < t->n_causes && !err && shown < most; i++) {
-		struct paragraph p;
-
-		if (is_other_load(&t->at[i]))
-			continue;
-		if (shown && (shown + others >= room || LEAST_SHARE * t->at[i].ns < t->causes_ns))
-			break;
-		begin_line(&p, t, &t->at[i], t->at[i].ns);
-		first = first ? first : &t->at[i];
-		causes_put_short(p.f, t->names, t->causes, &t->at[i], t->in->options->color);
-		err = paragraph_end_cut(&p, out);
-		shown++;
+	load_first = 2 * sum[GROUP_LOAD].ns > t->causes_ns;
+	/* Of little unknown time there is no line. */
+	if (LEAST_UNKNOWN * sum[GROUP_UNKNOWN].ns < t->causes_ns) {
+		more = sum[GROUP_UNKNOWN];
+		sum[GROUP_UNKNOWN] = (struct sum_line) { 0 };
 	}
-	if (!err && load_ns && 2 * load_ns <= t->causes_ns)
-		err = put_other_load(out, t, load_ns);
+	for (int g = GROUP_LOAD; g < SCREEN_GROUPS; g++)
+		others += sum[g].ns > 0;
+	others += t->pauses_ns > 0;
+	if (load_first)
+		err = put_sum(out, t, GROUP_LOAD, &sum[GROUP_LOAD]);
+	if (!err)
+		err = put_lines(out, t, room > others ? room - others : 0, &first, more);
+	if (!err && !load_first)
+		err = put_sum(out, t, GROUP_LOAD, &sum[GROUP_LOAD]);
+	if (!err)
+		err = put_sum(out, t, GROUP_UNKNOWN, &sum[GROUP_UNKNOWN]);
 	if (!err && t->pauses_ns)
 		fprintf(out, "not counted: %s ms of pauses and waits for work\n",
 			text_ms(text, t->pauses_ns) + strspn(text, " "));

@@ -134,7 +134,8 @@ TEST(repeated_links_are_one)
 	o.top = 1;
 	got = script_formatted(handed_on, &o, "causes");
 	assert_non_null(strstr(got, MORE "made A wait 0.400 ms: A <- worker x 2 <- holder\n"));
-	assert_non_null(strstr(got, " 33.3 %       0.200                             [other]\n"));
+	assert_non_null(strstr(got, " 33.3 %       0.200                             [other]: 1 "
+				    "more cause with less\n"));
 	free(got);
 }
 
@@ -191,7 +192,7 @@ TEST(a_lock_is_one_row_for_each_holder)
 	      "  2.8 %       0.100       1      0.100   0.0 %  H/108 had no CPU, in crunch:\n" MORE
 	      "100 % [idle CPU]\n" MORE
 	      "chainwalk -f tree --state all -t 108 --from 0.000700 --to 0.000801\n"
-	      "  0.3 %       0.011                             [other]\n"
+	      "  0.3 %       0.011                             [other]: 2 more causes with less\n"
 	      "100.0 %       3.513" ALL "              0.100" PAUSES
 	      "              0.100       1  H/108 slept in nap | usleep for sleep 1ms, until...\n");
 }
@@ -575,10 +576,44 @@ TEST(a_screen_has_what_fits)
 			 "one such wait, step by step: chainwalk --show 1\n"))
 		fail_msg("%s", got);
 	free(got);
-	o.lines = 14;
+	o.lines = 19;
 	got = script_formatted(several, &o, "causes");
-	if (!strstr(got, " C ran,") || strstr(got, " B slept"))
+	if (!strstr(got, " C ran,") || strstr(got, " B slept") ||
+	    !strstr(got, "\n      49 %  #####       2 more causes with less\n"))
 		fail_msg("%s", got);
+	free(got);
+	o.lines--;
+	got = script_formatted(several, &o, "causes");
+	if (!strstr(got, " C ran,") || strstr(got, "more cause"))
+		fail_msg("%s", got);
+	free(got);
+}
+
+/* Shares of a screen are all of the time; what is not known is one line, and has no number. */
+TEST(a_screen_leaves_no_share_out)
+{
+	struct options o = script_options(101);
+	unsigned int sum = 0, percent;
+	char *got;
+
+	o.lines = 24;
+	got = script_formatted("0    c0 A S > - wait|recv;ask\n"
+			       "0    c1 B ran serve\n"
+			       "100  c1 B wakes A wake|send;serve\n"
+			       "100  c0 - R > A\n"
+			       "200  c0 A S > - wait|lock;ask\n"
+			       "900  c0 - R > A\n"
+			       "1000 c0 A S > - wait|recv;ask\n"
+			       "1030 c1 B wakes A wake|write;other\n"
+			       "1040 c0 - R > A\n"
+			       "end 1100\n",
+			       &o, "causes");
+	for (const char *at = strstr(got, "summed over"); at; at = strchr(at + 1, '\n'))
+		if (sscanf(at + 4, "%u %%", &percent) == 1)
+			sum += percent;
+	if (sum < 98 || sum > 102 || !strstr(got, "\n  2 ") ||
+	    !strstr(got, "\n      83 %  ########    unknown: events are missing\n"))
+		fail_msg("%u: %s", sum, got);
 	free(got);
 }
 
