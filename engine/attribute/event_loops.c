@@ -158,6 +158,28 @@ static bool timer_was_idle(const struct loop_walk *l, const struct wait *w)
 	       !context_of(l, l->later).interrupt;
 }
 
+/*
+ * w, the interval at i, ends with what the request needed if it is the last sleep in a loop, or if
+ * what ended the next one that did was asked for between w and that: then who ended w, if that was
+ * a thread that answered something, was asked for the request, too.
+ */
+static void note_asked(struct loop_walk *l, const struct wait *w)
+{
+	const struct wait *next = l->thread->waits + l->later_i;
+	const struct request *answered;
+
+	if (l->later && (l->asked_ns == UINT64_MAX || l->asked_ns > next->out_ns)) {
+		l->asked_ns = UINT64_MAX;
+		return;
+	}
+	l->asked_ns = UINT64_MAX;
+	if (!has_waker(w) || context_of(l, w).interrupt)
+		return;
+	answered = answered_at(l->loops->timelines, w->waker, w->wake_ns);
+	if (answered)
+		l->asked_ns = answered->arrival_ns;
+}
+
 bool loop_walk_back(struct loop_walk *l)
 {
 	const struct wait *w;
@@ -167,8 +189,10 @@ bool loop_walk_back(struct loop_walk *l)
 	w = l->ended = &l->thread->waits[--l->i];
 	if (w->kind != WAIT_SLEEP || !l->loops->in_loop[w->stack])
 		return true;
-	if (l->later && (other_came(l, w) || timer_was_idle(l, w)))
+	if (l->later && (l->asked_ns <= w->wake_ns || other_came(l, w) || timer_was_idle(l, w)))
 		l->ended = l->later;
+	else
+		note_asked(l, w);
 	l->later = l->ended;
 	l->later_i = l->i;
 	return true;

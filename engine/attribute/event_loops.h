@@ -35,6 +35,11 @@ struct loop_walk {
 		*ended; /* the sleep whose end explains that at i: itself, or a later one */
 	const struct wait *later; /* likewise for the sleep in an event loop that is the next one */
 	uint32_t later_i;	  /* which that is */
+	/*
+	 * When what the thread that ended later was answering then had arrived; UINT64_MAX: not
+	 * known, or it is not known that the waker waited in later for its request.
+	 */
+	uint64_t asked_ns;
 };
 
 /* e may be NULL. */

@@ -149,6 +149,86 @@ TEST(a_timer_that_led_to_work_is_what_was_waited_for)
 	      "--;send;S;[runnable] 1470000\n" OF_80 "--;send;S;[running] 180000\n");
 }
 
+/*
+ * S has another request at 50, for which it asks E, takes one at 100, for which it asks D, and
+ * sleeps in its loop from 200 on. E answers at 300; so does S, and sleeps from 320 on, until D
+ * answers at 900, which it was asked at that time.
+ */
+#define PASSED_ON(arrival, by)                                                            \
+	"0   c0 - R > S\n"                                                                \
+	"0   c1 - R > D\n"                                                                \
+	"0   c2 - R > E\n"                                                                \
+	"200 c0 S S > - poll for=epoll:S:4\n"                                             \
+	"300 c2 E wakes S replied\n"                                                      \
+	"300 c0 - R > S\n"                                                                \
+	"301 c2 E request tcp::91 arrived=60 taken=60 conn=3 answered=301\n"              \
+	"310 c0 S request tcp::81 arrived=50 taken=50 conn=2 answered=310\n"              \
+	"320 c0 S S > - poll for=epoll:S:4\n"                                             \
+	"900 c1 " by "\n"                                                                 \
+	"900 c0 - R > S\n"                                                                \
+	"901 c1 D request tcp::90 arrived=" arrival " taken=400 conn=4 answered=901\n"    \
+	"950 c0 S request tcp::80 arrived=100 taken=100 conn=1 answered=950 stack=send\n" \
+	"end 1000\n"
+
+TEST(example_a_reply_for_another_request_does_not_end_the_wait)
+{
+	static const char of_d[] = OF_80 "--;send;S;--;reply;D;[running] 680000\n" OF_80
+					 "--;send;S;[running] 170000\n";
+	static const char of_e[] = OF_80 "--;send;S;--;replied;E;[running] 100000\n" OF_80
+					 "--;send;S;--;reply;D;[running] 580000\n" OF_80
+					 "--;send;S;[running] 170000\n";
+
+	folds(PASSED_ON("140", "D wakes S reply"), true, OF_80, of_d);
+	folds(PASSED_ON("300", "D wakes S reply"), true, OF_80, of_d);
+	/* It was asked only then. */
+	folds(PASSED_ON("300.001", "D wakes S reply"), true, OF_80, of_e);
+	/* What D was asked is not what ended the sleep. */
+	folds(PASSED_ON("140", "- wakes S " PACKET), true, OF_80,
+	      OF_80 "--;send;S;--;ready;net_rx_action;asm_common_interrupt;[network] 580000\n" OF_80
+		    "--;send;S;--;replied;E;[running] 100000\n" OF_80
+		    "--;send;S;[running] 170000\n");
+}
+
+/*
+ * S asks D, until 300, and then F, until 900. Before each of them answers, E does, for another
+ * request: at 200 and at 500.
+ */
+#define TWO_STAGES(by)                                                                    \
+	"0   c0 - R > S\n"                                                                \
+	"0   c1 - R > D\n"                                                                \
+	"0   c2 - R > E\n"                                                                \
+	"0   c3 - R > F\n"                                                                \
+	"150 c0 S S > - poll for=epoll:S:4\n"                                             \
+	"200 c2 E wakes S replied\n"                                                      \
+	"200 c0 - R > S\n"                                                                \
+	"210 c0 S S > - poll for=epoll:S:4\n"                                             \
+	"300 c1 D wakes S looked\n"                                                       \
+	"300 c0 - R > S\n"                                                                \
+	"301 c1 D request tcp::90 arrived=140 taken=140 conn=4 answered=301\n"            \
+	"320 c0 S S > - poll for=epoll:S:4\n"                                             \
+	"500 c2 E wakes S replied\n"                                                      \
+	"500 c0 - R > S\n"                                                                \
+	"510 c0 S request tcp::81 arrived=50 taken=50 conn=2 answered=510\n"              \
+	"520 c0 S S > - poll for=epoll:S:4\n"                                             \
+	"900 c3 " by "\n"                                                                 \
+	"900 c0 - R > S\n"                                                                \
+	"901 c3 F request tcp::92 arrived=310 taken=400 conn=5 answered=901\n"            \
+	"950 c0 S request tcp::80 arrived=100 taken=100 conn=1 answered=950 stack=send\n" \
+	"end 1000\n"
+
+/* Of a reply from far away it is not known when it was asked for, so of none before it for whom. */
+TEST(each_reply_is_for_what_was_asked_for_before_it)
+{
+	folds(TWO_STAGES("F wakes S reply"), true, OF_80,
+	      OF_80 "--;send;S;--;looked;D;[running] 140000\n" OF_80
+		    "--;send;S;--;reply;F;[running] 560000\n" OF_80 "--;send;S;[running] 150000\n");
+	folds(TWO_STAGES("- wakes S " PACKET), true, OF_80,
+	      OF_80 "--;send;S;--;looked;D;[running] 90000\n" OF_80
+		    "--;send;S;--;ready;net_rx_action;asm_common_interrupt;[network] 380000\n" OF_80
+		    "--;send;S;--;replied;E;[running] 230000\n" OF_80
+		    "--;send;S;[running] 150000\n");
+}
+
 /* For C, which S wakes while it answers one request only; then while it answers two. */
 TEST(threads_wait_for_the_only_request_that_is_answered)
 {

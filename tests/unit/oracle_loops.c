@@ -119,28 +119,58 @@ static bool timer_for_nothing(struct world *w, const struct life *l, int piece, 
 	       then->waker >= 0 && !oracle_interrupt_frames(w, then);
 }
 
+/* In which sleep one goes on, and whether life waited in that for the request that it answers. */
+struct goes_on {
+	const struct sleep *sleep;
+	uint64_t end;
+	bool for_it;
+};
+
+/* When what was answered by who ended that sleep had arrived; UINT64_MAX: not known. */
+static uint64_t asked_at(struct world *w, const struct goes_on *g)
+{
+	struct asked_for a;
+	size_t request;
+
+	if (!g->for_it || g->sleep->never || g->sleep->waker < 0 ||
+	    oracle_interrupt_frames(w, g->sleep))
+		return UINT64_MAX;
+	request = answered_at(w, g->sleep->waker, g->end);
+	return request != SIZE_MAX && request_asked(w, request, &a) ? a.arrival : UINT64_MAX;
+}
+
+/* Of the sleep that begins with that piece, if it is over by `at`, when life answers the request.
+ */
+static struct goes_on goes_on_in(struct world *w, int life, size_t request, int piece, uint64_t at)
+{
+	const struct life *l = &w->lives[life];
+	const struct piece *p = &l->pieces[piece];
+	struct goes_on own = { &l->sleeps[p->sleep], p->what == SLEEPS ? p->to : p->from, true };
+
+	for (int i = piece + 1; i < l->n_pieces; i++)
+		if (in_loop(w, l, i, at)) {
+			struct goes_on then = goes_on_in(w, life, request, i, at);
+			uint64_t asked = asked_at(w, &then);
+
+			if (asked <= own.end || other_came(w, life, request, p->from, own.end) ||
+			    timer_for_nothing(w, l, piece, i, then.sleep))
+				return then;
+			own.for_it = asked <= l->pieces[i].from;
+			break;
+		}
+	return own;
+}
+
 const struct sleep *oracle_goes_on_in(struct world *w, int life, const struct sleep *woke,
 				      int piece)
 {
 	const struct life *l = &w->lives[life];
-	const struct piece *p = &l->pieces[piece];
-	const struct sleep *own = &l->sleeps[p->sleep];
 	uint64_t at = woke->acted_ns ? woke->acted_ns : woke->woken_ns;
 	size_t request = woke->of_client ? woke->answers : answered_at(w, life, at);
 	struct asked_for a;
 
-	if (request == SIZE_MAX || !request_asked(w, request, &a) || p->from < a.taken ||
-	    !in_loop(w, l, piece, at))
-		return own;
-	for (int i = piece + 1; i < l->n_pieces; i++)
-		if (in_loop(w, l, i, at)) {
-			const struct sleep *then = oracle_goes_on_in(w, life, woke, i);
-			uint64_t end = p->what == SLEEPS ? p->to : p->from;
-
-			return other_came(w, life, request, p->from, end) ||
-					       timer_for_nothing(w, l, piece, i, then)
-				       ? then
-				       : own;
-		}
-	return own;
+	if (request == SIZE_MAX || !request_asked(w, request, &a) ||
+	    l->pieces[piece].from < a.taken || !in_loop(w, l, piece, at))
+		return &l->sleeps[l->pieces[piece].sleep];
+	return goes_on_in(w, life, request, piece, at).sleep;
 }
