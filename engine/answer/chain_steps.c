@@ -61,7 +61,8 @@ struct chain_steps {
 	struct pairs numbers;	  /* (step above, key): the step's number */
 	struct chain_step *steps; /* by number */
 	size_t cap_steps;
-	uint32_t *step_of; /* by node of chains: 1 + its step; 0: not made yet */
+	struct pair_table ends; /* uint32_t: end_step()'s by (node, end with flags) */
+	uint32_t *step_of;	/* by node of chains: 1 + its step; 0: not made yet */
 	size_t cap_step_of;
 	/*
 	 * By step: who had the CPU or whose quota it was; the stack pairs of samples; what disks
@@ -325,8 +326,7 @@ static uint32_t step_of_sleeper(struct chain_steps *s, uint32_t node, uint32_t a
 	return step_of_wait(s, above, &key, 0);
 }
 
-/* The step for the end of a node's chain. */
-static uint32_t end_step(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t flags)
+static uint32_t make_end_step(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t flags)
 {
 	struct step_key key = { .end = (1 + end) | flags };
 	uint32_t above = step_of(s, node);
@@ -347,6 +347,20 @@ static uint32_t end_step(struct chain_steps *s, uint32_t node, uint32_t end, uin
 	if (!chain_end_is_interrupt((enum chain_end)end) || !above)
 		key.who = who_of(s, node);
 	return step_at(s, above, &key);
+}
+
+/* The step for the end of a node's chain. */
+static uint32_t end_step(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t flags)
+{
+	uint32_t *known;
+
+	/* Where the piece's thread sleeps. */
+	if (end == CHAIN_NOT_WOKEN)
+		return make_end_step(s, node, end, flags);
+	known = pair_table_at(&s->ends, node, end | flags, sizeof(*known));
+	if (!*known)
+		*known = make_end_step(s, node, end, flags);
+	return *known;
 }
 
 /* ---- adding up ------------------------------------------------------------------------------ */
@@ -593,6 +607,7 @@ void chain_steps_free(struct chain_steps *s)
 	pair_table_free(&s->places);
 	pair_table_free(&s->thread_names);
 	pair_table_free(&s->heads);
+	pair_table_free(&s->ends);
 	pairs_free(&s->numbers);
 	free(s->steps);
 	free(s->step_of);

@@ -34,6 +34,7 @@ struct finder {
 	uint64_t *born_ns; /* when each of its children began, in order */
 	size_t n_born;
 	struct pair_table rows; /* struct row, by (user stack, children so far) */
+	uint8_t *timed;		/* by stack pair: whether such sleeps have a timer; 0: not known */
 };
 
 /* Its sleeps with one user stack, as long as no other child began. */
@@ -106,18 +107,29 @@ static const struct ended *ended_in(const struct finder *f, uint32_t i)
 
 /* ---- rows of sleeps -------------------------------------------------------------------------- */
 
-/* Whether it sleeps until a time, or something comes. */
-static bool is_timed(const struct finder *f, const struct wait *w)
+enum timed { TIMED = 1, NOT_TIMED };
+
+/* Whether who sleeps so does so until a time, or something comes. */
+static enum timed find_timed(const struct finder *f, uint32_t pair)
 {
 	static const char *const classes[] = { "poll", "select", "epoll", "sleep" };
 	const struct trace *t = timelines_trace(f->timelines);
-	uint32_t object = timelines_pair(f->timelines, w->stack).object;
+	uint32_t object = timelines_pair(f->timelines, pair).object;
 	const struct trace_object *o = object ? trace_object(t, object) : NULL;
 
 	for (size_t i = 0; o && i < sizeof(classes) / sizeof(classes[0]); i++)
 		if (!strcmp(trace_string(t, o->class), classes[i]))
-			return true;
-	return false;
+			return TIMED;
+	return NOT_TIMED;
+}
+
+static bool is_timed(struct finder *f, const struct wait *w)
+{
+	uint8_t *timed = &f->timed[w->stack];
+
+	if (!*timed)
+		*timed = (uint8_t)find_timed(f, w->stack);
+	return *timed == TIMED;
 }
 
 static bool by_timer(const struct finder *f, const struct wait *w)
@@ -133,9 +145,12 @@ static bool by_timer(const struct finder *f, const struct wait *w)
 /* The row of a wait; NULL: it is of none. */
 static struct row *row_of(struct finder *f, const struct wait *w)
 {
-	uint32_t ustack = timelines_pair(f->timelines, w->stack).ustack;
+	uint32_t ustack;
 
-	if (w->kind != WAIT_SLEEP || !ustack || !is_timed(f, w))
+	if (w->kind != WAIT_SLEEP || !is_timed(f, w))
+		return NULL;
+	ustack = timelines_pair(f->timelines, w->stack).ustack;
+	if (!ustack)
 		return NULL;
 	return pair_table_at(&f->rows, ustack,
 			     (uint32_t)LOWER_BOUND(i, f->n_born, f->born_ns[i] <= w->out_ns),
@@ -144,8 +159,9 @@ static struct row *row_of(struct finder *f, const struct wait *w)
 
 static void add_part(struct polled_children *p, struct finder *f, const struct wait *w)
 {
-	const struct row *row = by_timer(f, w) ? row_of(f, w) : NULL;
-	const struct ended *e = row && row->timed >= ROW_LEAST ? ended_in(f, row->last) : NULL;
+	const struct row *row = row_of(f, w);
+	const struct ended *e =
+		row && row->timed >= ROW_LEAST && by_timer(f, w) ? ended_in(f, row->last) : NULL;
 	uint64_t begin_ns = e ? timelines_thread(f->timelines, e->child)->begin_ns : 0;
 	uint64_t from_ns = w->out_ns > begin_ns ? w->out_ns : begin_ns;
 	uint64_t to_ns = e && e->at_ns < w->wake_ns ? e->at_ns : w->wake_ns;
@@ -160,7 +176,7 @@ static void add_part(struct polled_children *p, struct finder *f, const struct w
 static void find(struct polled_children *p, struct finder *f)
 {
 	find_children(f);
-
+	f->timed = xcalloc(timelines_pairs_end(f->timelines), sizeof(*f->timed));
 	for (uint32_t i = 0; i < f->thread->n_waits && f->n_ended; i++) {
 		struct row *row = row_of(f, &f->thread->waits[i]);
 
@@ -213,5 +229,6 @@ void polled_life_explain(struct chains *c, uint32_t thread, uint64_t from_ns, ui
 	free(p.at);
 	free(f.ended);
 	free(f.born_ns);
+	free(f.timed);
 	pair_table_free(&f.rows);
 }

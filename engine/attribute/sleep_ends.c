@@ -79,19 +79,29 @@ const struct wait *sleep_ends_of_process(const struct timelines *tl, struct kern
 
 /* ---- whether a thread itself woke anybody --------------------------------------------------- */
 
+/* Of a thread: it only lost its CPU in [from, to), the last intervals that were looked at. */
+struct preempted {
+	uint32_t from, to;
+};
+
 /*
  * The first of the waker's sleeps after it woke w, as its number, unless something unknown comes
- * before that; or n_waits.
+ * before that; or n_waits. last: the waker's.
  */
-static uint32_t sleep_after(const struct thread *waker, const struct wait *w)
+static uint32_t sleep_after(const struct thread *waker, const struct wait *w,
+			    struct preempted *last)
 {
 	uint64_t at_ns = wait_waker_ns(waker, w);
 	uint32_t i = wait_waker_pos(waker, w);
 
 	while (i < waker->n_waits && waker->waits[i].out_ns < at_ns)
 		i++;
+	if (i < last->from || i >= last->to)
+		*last = (struct preempted) { i, i };
+	i = last->to;
 	while (i < waker->n_waits && waker->waits[i].kind == WAIT_PREEMPTED)
 		i++;
+	last->to = i;
 	return i < waker->n_waits && waker->waits[i].kind == WAIT_SLEEP ? i : waker->n_waits;
 }
 
@@ -105,6 +115,8 @@ enum hit_before {
 static void find_hits(const struct timelines *tl, struct kernel_stacks *k, const size_t *first,
 		      uint8_t *hits)
 {
+	struct preempted *last = xcalloc((size_t)timelines_threads(tl) + 1, sizeof(*last));
+
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i), *waker;
 
@@ -115,13 +127,14 @@ static void find_hits(const struct timelines *tl, struct kernel_stacks *k, const
 			if (w->waker >= THREAD_IDLE)
 				continue;
 			waker = timelines_thread(tl, w->waker);
-			sleep = sleep_after(waker, w);
+			sleep = sleep_after(waker, w, &last[w->waker]);
 			if (sleep < waker->n_waits && waker->waits[sleep].woke_before)
 				hits[first[w->waker] + sleep] |= waker_context(k, tl, w).interrupt
 									 ? HIT_BY_INTERRUPT
 									 : HIT_BY_ITSELF;
 		}
 	}
+	free(last);
 }
 
 /*

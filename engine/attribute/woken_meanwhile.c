@@ -43,12 +43,11 @@ struct woken_meanwhile {
 	bool is_shared;	    /* all but the hints belongs to another one */
 };
 
-/* True if a thread ended w by itself. */
-static bool by_thread(const struct timelines *tl, struct kernel_stacks *kernel,
-		      const struct wait *w)
+/* True if a thread ended w, by itself or in an interrupt that borrowed its CPU. */
+static bool by_thread(const struct wait *w)
 {
 	return w->kind == WAIT_SLEEP && w->waker < THREAD_IDLE && !w->goes_on &&
-	       !(w->flags & (WAIT_NEW | WAIT_NOT_WOKEN)) && !waker_context(kernel, tl, w).interrupt;
+	       !(w->flags & (WAIT_NEW | WAIT_NOT_WOKEN));
 }
 
 static inline bool is_before(const struct waking *a, const struct waking *b)
@@ -87,7 +86,8 @@ static void sum_up(struct wakings *of, struct waking *spare)
 	}
 }
 
-/* Calls for each thread's waits: counts them, then puts them in place. */
+/* Calls for each thread's waits: counts them, and with put puts those in place that it ended by
+ * itself, which are as many at most. */
 static void collect(struct woken_meanwhile *s, struct kernel_stacks *kernel, bool put)
 {
 	const struct timelines *tl = s->timelines;
@@ -100,7 +100,7 @@ static void collect(struct woken_meanwhile *s, struct kernel_stacks *kernel, boo
 			const struct wait *w = &th->waits[k];
 			struct wakings *of;
 
-			if (!by_thread(tl, kernel, w))
+			if (!by_thread(w) || (put && waker_context(kernel, tl, w).interrupt))
 				continue;
 			of = &s->of[w->waker];
 			if (put)

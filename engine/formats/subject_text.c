@@ -154,9 +154,9 @@ static int put_all(FILE *out, struct servers *s, const struct format_input *in,
 }
 
 /* Writes nothing if it waited for none, or hardly. 0 or -ENOMEM. */
-static int server_waits_put(FILE *out, const struct format_input *in)
+static int server_waits_put(FILE *out, const struct format_input *in, const struct subjects *of)
 {
-	struct servers s = { .timelines = in->timelines };
+	struct servers s = { .timelines = in->timelines, .names = of->names };
 	struct options o = *in->options;
 	struct wait_filter *f = NULL;
 	int err;
@@ -164,8 +164,7 @@ static int server_waits_put(FILE *out, const struct format_input *in)
 	/* Who waits for the next question is no client. */
 	o.no_idle = true;
 	o.parts = PART_BLOCKED;
-	names_new(&s.names, in->timelines, &o);
-	wait_filter_new(&f, in->timelines, &o, s.names);
+	wait_filter_like(&f, of->like, &o, s.names);
 	err = top_waits_walk(in->timelines, f, 0, add_wait, &s);
 	if (!err)
 		err = put_all(out, &s, in, f);
@@ -173,7 +172,6 @@ static int server_waits_put(FILE *out, const struct format_input *in)
 	pair_table_free(&s.rows);
 	pair_table_free(&s.named);
 	wait_filter_free(f);
-	names_free(s.names);
 	return err;
 }
 
@@ -425,6 +423,6 @@ int subjects_put(FILE *out, const struct format_input *in, const struct subjects
 		putc('\n', out);
 	/* Who answers none may be a client. */
 	return !endpoints && s->wants_endpoints && subjects_chosen(in->options)
-		       ? server_waits_put(out, in)
+		       ? server_waits_put(out, in, s)
 		       : 0;
 }

@@ -422,6 +422,7 @@ static void find(struct subjects *s, const struct format_input *in, const struct
 	size_t n_requests;
 
 	*s = (struct subjects) { .trace = in->trace,
+				 .like = like,
 				 .of_requests = causes_request_options(in->options),
 				 .all = all };
 	s->wants_endpoints = wants_endpoints(in->options, all);

@@ -58,6 +58,7 @@ struct subjects {
 	struct options of_threads, of_requests;
 	bool all; /* subjects_find_all() */
 	struct names *names;
+	const struct wait_filter *like; /* shares what is known of waits; NULL: none does */
 	struct chain_known *known;
 	bool wants_endpoints;		/* the options choose no other waits */
 	struct wait_filter *filter;	/* of requests; NULL: there are none */

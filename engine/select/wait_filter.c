@@ -404,11 +404,12 @@ static size_t count_hits(struct wait_filter *f, struct stack_pair p, const struc
 static bool stack_fits(struct wait_filter *f, uint32_t pair)
 {
 	const struct options *o = f->options;
-	struct stack_pair p = timelines_pair(f->timelines, pair);
 	uint8_t *answer = &f->of_pair[pair];
+	struct stack_pair p;
 
 	if (!o->within.n && !o->without.n)
 		return true;
+	p = timelines_pair(f->timelines, pair);
 	if (*answer == NOT_ASKED)
 		*answer = count_hits(f, p, &o->within) == o->within.n &&
 					  !count_hits(f, p, &o->without)

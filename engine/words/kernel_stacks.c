@@ -214,9 +214,10 @@ struct waker_context waker_context(struct kernel_stacks *k, const struct timelin
 				   const struct wait *w)
 {
 	struct stack_pair woke = timelines_pair(tl, w->waker_stack);
-	enum waker waker = w->waker == THREAD_IDLE			 ? WAKER_IDLE
-			   : woke.not_sent || timelines_tcp_timer(tl, w) ? WAKER_NOT_SENT
-									 : WAKER_THREAD;
+	bool put_off = woke.object && timelines_tcp_timer(tl, w);
+	enum waker waker = w->waker == THREAD_IDLE    ? WAKER_IDLE
+			   : woke.not_sent || put_off ? WAKER_NOT_SENT
+						      : WAKER_THREAD;
 	uint32_t *slot;
 
 	if (woke.kstack >= trace_stacks_end(k->trace))
