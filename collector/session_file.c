@@ -293,6 +293,7 @@ static void file_counts(const struct session *s, struct sink_counts *out)
 		.total_lost = c.lost,
 		.stacks_once = id_map_once(translator_ids(f->translator)),
 		.unknown_code = id_map_unknown_code(translator_ids(f->translator)),
+		.unknown_routes = id_map_unknown_routes(translator_ids(f->translator)),
 	};
 }
 

@@ -263,6 +263,7 @@ static void flight_sink_counts(const struct session *s, struct sink_counts *out)
 		.kernel_aux = c.total[1].kernel,
 		.stacks_once = c.stacks_once,
 		.unknown_code = c.unknown_code,
+		.unknown_routes = c.unknown_routes,
 		.total = c.total[0].events,
 		.total_lost = c.total[0].kernel - c.total[0].events,
 		.dumps = f->dumps,

@@ -126,6 +126,7 @@ void session_left_out(const struct session *s, uint64_t n[CHAINLOG_LEFT_OUTS])
 	s->sink->counts(s, &counts);
 	bpf_session_left_out(s->bpf, n);
 	n[CHAINLOG_LEFT_CODE] += counts.unknown_code;
+	n[CHAINLOG_LEFT_ROUTES] += counts.unknown_routes;
 	process_parts_left_out(s->parts, n);
 	n[CHAINLOG_LEFT_STACKS] += user_stacks_cut(s->user_stacks);
 	if (!bpf_session_counts(s->bpf, &c))

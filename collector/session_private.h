@@ -33,6 +33,7 @@ struct sink_counts {
 	uint64_t kernel_aux;	      /* the same of AUX_EVENTS */
 	uint64_t stacks_once;	      /* WIRE_STACK_ONCE stacks since the start */
 	uint64_t unknown_code;	      /* see id_map_unknown_code() */
+	uint64_t unknown_routes;      /* see id_map_unknown_routes() */
 	uint64_t total, total_lost; /* events since the start, and lost ones, which are not in it */
 	uint64_t dumps;		    /* traces begun; 0 without --flight */
 };

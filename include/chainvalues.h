@@ -23,6 +23,7 @@ enum chainlog_left_out {
 	CHAINLOG_LEFT_MAPPED,	 /* files that were mapped and not looked at for interpreters */
 	CHAINLOG_LEFT_STACKS, /* user stacks that were cut, as rules came too late, or no room was
 				 left */
+	CHAINLOG_LEFT_ROUTES, /* of requests: too many routes, endpoints or statements */
 	CHAINLOG_LEFT_OUTS,
 };
 

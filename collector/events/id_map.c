@@ -111,6 +111,11 @@ uint64_t id_map_unknown_code(const struct id_map *m)
 	return __atomic_load_n(&m->unknown_code, __ATOMIC_RELAXED);
 }
 
+uint64_t id_map_unknown_routes(const struct id_map *m)
+{
+	return route_ids_no_room(m->routes);
+}
+
 uint64_t id_map_once(const struct id_map *m)
 {
 	return m->n_full;

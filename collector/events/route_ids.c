@@ -143,3 +143,8 @@ void route_ids_each(const struct route_ids *r, void (*fn)(void *ctx, bool is_obj
 {
 	route_table_each(r->table, call, &(struct each) { fn, ctx });
 }
+
+uint64_t route_ids_no_room(const struct route_ids *r)
+{
+	return route_table_no_room(r->table);
+}

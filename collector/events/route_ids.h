@@ -22,3 +22,5 @@ int route_ids_settle(struct route_ids *r);
 /* Calls fn for each of these. */
 void route_ids_each(const struct route_ids *r, void (*fn)(void *ctx, bool is_object, uint32_t id),
 		    void *ctx);
+/* See route_table_no_room(). */
+uint64_t route_ids_no_room(const struct route_ids *r);

@@ -442,6 +442,7 @@ void flight_counts(const struct flight *f, struct flight_counts *out)
 		.total = { f->seen[0], f->seen[1] },
 		.stacks_once = id_map_once(translator_ids(f->translator)),
 		.unknown_code = id_map_unknown_code(translator_ids(f->translator)),
+		.unknown_routes = id_map_unknown_routes(translator_ids(f->translator)),
 		.bytes = all_bytes(f),
 	};
 	out->total[0].kernel = f->missed;

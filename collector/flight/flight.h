@@ -42,9 +42,10 @@ struct flight_counts {
 	/* Of EVENTS, of AUX_EVENTS blocks: of the window (up to the last event), and of all time.
 	 */
 	struct flight_sums window[2], total[2];
-	uint64_t stacks_once;  /* since the start: WIRE_STACK_ONCE records */
-	uint64_t unknown_code; /* likewise: see id_map_unknown_code() */
-	size_t bytes;	       /* of memory, for events, definitions and losses */
+	uint64_t stacks_once;	 /* since the start: WIRE_STACK_ONCE records */
+	uint64_t unknown_code;	 /* likewise: see id_map_unknown_code() */
+	uint64_t unknown_routes; /* likewise */
+	size_t bytes;		 /* of memory, for events, definitions and losses */
 };
 
 /* All functions that return int return 0 or a negative errno: -ENOMEM, -EBADMSG. */

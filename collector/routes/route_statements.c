@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/id_index.h"
 #include "route_statements.h"
 
 #include <errno.h>
@@ -34,6 +35,8 @@ struct numbering {
 
 struct route_statements {
 	struct statement_calls calls;
+	uint64_t seed; /* of hashes */
+	uint64_t no_room;
 	struct {
 		uint64_t connection, name;
 		uint32_t nth; /* request */
@@ -51,6 +54,7 @@ int route_statements_new(struct route_statements **out, const struct statement_c
 	if (!*out)
 		return -ENOMEM;
 	(*out)->calls = *calls;
+	(*out)->seed = hash_seed();
 	return 0;
 }
 
@@ -61,11 +65,12 @@ void route_statements_free(struct route_statements *s)
 
 /* ---- statements that have a name ------------------------------------------------------------ */
 
-static size_t place_of(uint64_t connection, uint64_t name)
+/* Clients choose names. */
+static size_t place_of(const struct route_statements *s, uint64_t connection, uint64_t name)
 {
-	uint64_t h = (connection * 0x9e3779b97f4a7c15ull ^ name) * 0xff51afd7ed558ccdull;
+	uint64_t key[] = { connection, name };
 
-	return (h >> 32) % STATEMENTS;
+	return hash_bytes(s->seed, key, sizeof(key)) % STATEMENTS;
 }
 
 static bool is_at(const struct route_statements *s, size_t place, uint64_t connection,
@@ -81,7 +86,7 @@ static bool is_at(const struct route_statements *s, size_t place, uint64_t conne
 static struct statement find(const struct route_statements *s, const struct numbering *n,
 			     uint64_t connection, uint64_t name, uint32_t nth)
 {
-	size_t place = place_of(connection, name);
+	size_t place = place_of(s, connection, name);
 
 	if (!is_at(s, place, connection, name) || s->at[place].nth >= nth ||
 	    (n && n->missing && s->at[place].is_reused && s->at[place].nth + 1 != nth))
@@ -93,7 +98,7 @@ static struct statement find(const struct route_statements *s, const struct numb
 static void put(struct route_statements *s, uint64_t connection, uint64_t name, uint32_t nth,
 		struct statement prepared)
 {
-	size_t place = place_of(connection, name);
+	size_t place = place_of(s, connection, name);
 
 	s->at[place].is_reused = is_at(s, place, connection, name);
 	if (s->at[place].is_reused && s->at[place].nth > nth)
@@ -102,6 +107,26 @@ static void put(struct route_statements *s, uint64_t connection, uint64_t name, 
 	s->at[place].name = name;
 	s->at[place].nth = nth;
 	s->at[place].prepared = prepared;
+}
+
+static void count_no_room(struct route_statements *s, uint64_t requests)
+{
+	__atomic_fetch_add(&s->no_room, requests, __ATOMIC_RELAXED);
+}
+
+/* Whether a statement that is not known may have been: it was forgotten, or had no room. */
+static bool had_no_room(const struct route_statements *s, const struct numbering *n,
+			const struct route_asked *asked)
+{
+	size_t place = place_of(s, asked->connection, asked->r->statement);
+
+	if (asked->is_old)
+		return false;
+	if (asked->r->protocol == ROUTE_MYSQL && (!n || n->is_given_up))
+		return true;
+	return s->at[place].connection &&
+	       (!is_at(s, place, asked->connection, asked->r->statement) ||
+		!s->at[place].prepared.route);
 }
 
 /* ---- what waits ------------------------------------------------------------------------------ */
@@ -131,6 +156,8 @@ static void resolve(struct route_statements *s, struct numbering *n, bool is_kno
 		}
 		if (is_known)
 			is = find(s, n, n->connection, w->name, w->first);
+		else if (w->executed.is_sure)
+			count_no_room(s, w->executed.requests);
 		s->calls.resolve(s->calls.ctx, &w->executed, is);
 		end_waiting(s, n, link);
 	}
@@ -302,6 +329,8 @@ struct statement route_statements_execute(struct route_statements *s,
 	*late = 0;
 	if (!is.route && n && n->missing && !n->is_given_up)
 		*late = wait_late(s, n, asked, is_known);
+	if (!is.route && !*late && is_known && had_no_room(s, n, asked))
+		count_no_room(s, 1);
 	return is;
 }
 
@@ -319,4 +348,9 @@ void route_statements_each(const struct route_statements *s, void (*fn)(void *ct
 	for (uint32_t i = 1; i <= s->used; i++)
 		if (s->waiting[i].executed.id)
 			fn(ctx, s->waiting[i].executed.id);
+}
+
+uint64_t route_statements_no_room(const struct route_statements *s)
+{
+	return __atomic_load_n(&s->no_room, __ATOMIC_RELAXED);
 }

@@ -61,3 +61,5 @@ void route_statements_settle(struct route_statements *s);
 /* Calls fn for each id that is not resolved. */
 void route_statements_each(const struct route_statements *s, void (*fn)(void *ctx, uint32_t id),
 			   void *ctx);
+/* Requests whose statement was forgotten, or not kept. Any thread may ask. */
+uint64_t route_statements_no_room(const struct route_statements *s);

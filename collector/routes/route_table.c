@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "route_table.h"
 
+#include "common/id_index.h"
 #include "route_settle.h"
 #include "route_statements.h"
 
@@ -8,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENDPOINTS 1024u
+/* Endpoints are in the set that their id says, and stay there by what is asked of them. */
+#define SETS 64u
+#define ENDPOINTS_OF_SET 16u
+#define CREDIT_MAX 64u
 #define BUCKETS 8192u
 #define OTHERS_MAX 16384u
 /* A protocol that is told by weak signs only, and one that is given up: so many in a row. */
@@ -26,6 +30,7 @@ struct endpoint {
 	uint8_t protocol;		   /* enum route_protocol */
 	uint8_t weak_protocol, weak_signs; /* of a row of requests */
 	uint8_t misfits;
+	uint8_t credit; /* requests of it, less those for which others had no room */
 	uint32_t first; /* route; 0: none */
 	uint32_t routes;
 	uint32_t full_for; /* requests: it has no room meanwhile */
@@ -40,11 +45,13 @@ struct other_id {
 struct route_table {
 	struct route_store store;
 	struct route_statements *statements;
-	uint32_t free; /* the first one of those that were used before */
-	uint32_t used; /* of at[], from 1 on */
+	uint64_t seed;	  /* of hashes */
+	uint64_t no_room; /* see route_table_no_room() */
+	uint32_t free;	  /* the first one of those that were used before */
+	uint32_t used;	  /* of at[], from 1 on */
 	uint32_t free_other, used_others;
 	uint32_t buckets[BUCKETS];
-	struct endpoint endpoints[ENDPOINTS];
+	struct endpoint endpoints[SETS][ENDPOINTS_OF_SET];
 	struct asked_route at[ROUTES_MAX + 1];
 	struct other_id others[OTHERS_MAX + 1];
 };
@@ -53,13 +60,15 @@ static const struct route not_known = { .name = "EXECUTE [not known]", .fixed = 
 
 /* ---- routes --------------------------------------------------------------------------------- */
 
-static uint32_t hash_of(uint32_t endpoint, const char *name)
+static void count_no_room(struct route_table *t, uint64_t requests)
 {
-	uint32_t h = 2166136261u ^ endpoint; /* FNV-1a */
+	__atomic_fetch_add(&t->no_room, requests, __ATOMIC_RELAXED);
+}
 
-	while (*name)
-		h = (h ^ (uint8_t)*name++) * 16777619u;
-	return h ^ h >> 15;
+/* Whoever asks chooses the name. */
+static uint32_t hash_of(const struct route_table *t, uint32_t endpoint, const char *name)
+{
+	return hash_bytes(t->seed + endpoint, name, strlen(name));
 }
 
 /* The place of a route, or of the end of its chain. */
@@ -97,8 +106,11 @@ static void forget(struct route_table *t, uint32_t number)
 	char text[ROUTE_NAME_MAX];
 
 	route_without_words(r, text);
-	if (!r->is_told)
+	if (!r->is_told) {
 		(void)t->store.define(t->store.ctx, r->id, text);
+		if (strcmp(text, r->name))
+			count_no_room(t, r->requests);
+	}
 	(void)tell_others(t, r, text);
 	*at = r->chained;
 	*r = (struct asked_route) { .generation = r->generation + 1, .next = t->free };
@@ -124,15 +136,30 @@ static void forget_rare(struct route_table *t, struct endpoint *e, uint64_t requ
 	}
 }
 
+/*
+ * Its place; NULL: there is none, as more is asked of those that have one. Who has many endpoints
+ * of his own pushes out one of which much is asked only by asking as much.
+ */
 static struct endpoint *endpoint_of(struct route_table *t, uint32_t id)
 {
-	struct endpoint *e = &t->endpoints[id % ENDPOINTS];
+	struct endpoint *set = t->endpoints[id % SETS], *least = set;
 
-	if (e->is_used && e->id == id)
-		return e;
-	forget_rare(t, e, UINT64_MAX);
-	*e = (struct endpoint) { .id = id, .is_used = true };
-	return e;
+	for (struct endpoint *e = set; e < set + ENDPOINTS_OF_SET; e++) {
+		if (e->is_used && e->id == id) {
+			if (e->credit < CREDIT_MAX)
+				e->credit++;
+			return e;
+		}
+		if (e->credit < least->credit)
+			least = e;
+	}
+	if (least->credit) {
+		least->credit--;
+		return NULL;
+	}
+	forget_rare(t, least, UINT64_MAX);
+	*least = (struct endpoint) { .id = id, .is_used = true, .credit = 1 };
+	return least;
 }
 
 /* Room for one more route of the endpoint; 0: there is none. */
@@ -162,15 +189,17 @@ static uint32_t new_place(struct route_table *t, struct endpoint *e)
 /* The number of a route, which may be new; 0: there is no room. */
 static uint32_t number_of(struct route_table *t, struct endpoint *e, const struct route *route)
 {
-	uint32_t hash = hash_of(e->id, route->name), id;
+	uint32_t hash = hash_of(t, e->id, route->name), id;
 	uint32_t *at = find(t, e->id, hash, route->name), number = *at;
 	struct asked_route *r;
 
 	if (number)
 		return number;
 	number = new_place(t, e);
-	if (!number)
+	if (!number) {
+		count_no_room(t, 1);
 		return 0;
+	}
 	id = t->store.reserve(t->store.ctx);
 	at = find(t, e->id, hash, route->name); /* some were forgotten */
 	r = &t->at[number];
@@ -264,6 +293,7 @@ static void resolve(void *ctx, const struct late_executions *late, struct statem
 	if (!other && t->used_others == OTHERS_MAX) {
 		route_without_words(&t->at[number], text);
 		(void)t->store.define(t->store.ctx, late->id, text);
+		count_no_room(t, late->requests);
 		return;
 	}
 	if (other)
@@ -297,11 +327,15 @@ uint32_t route_table_id(struct route_table *t, const struct route_asked *request
 	struct endpoint *e = endpoint_of(t, request->endpoint);
 	struct route_asked asked = *request;
 	const struct route *r = asked.r ? asked.r : &unknown;
-	bool is_known = asked.r && fits(e, r);
-	bool may_begin =
-		has_statements((enum route_protocol)e->protocol) && has_statements(r->protocol);
+	bool is_known, may_begin;
 	uint32_t number = 0;
 
+	if (!e) {
+		count_no_room(t, 1);
+		return 0;
+	}
+	is_known = asked.r && fits(e, r);
+	may_begin = has_statements((enum route_protocol)e->protocol) && has_statements(r->protocol);
 	asked.r = r;
 	route_statements_see(t->statements, &asked, is_known, may_begin);
 	if (is_known && r->use != ROUTE_EXECUTES && *r->name)
@@ -328,6 +362,7 @@ int route_table_new(struct route_table **out, const struct route_store *store)
 		return -ENOMEM;
 	}
 	t->store = *store;
+	t->seed = hash_seed();
 	*out = t;
 	return 0;
 }
@@ -366,8 +401,8 @@ int route_table_settle(struct route_table *t)
 	int err = 0;
 
 	route_statements_settle(t->statements);
-	for (uint32_t i = 0; !err && i < ENDPOINTS; i++)
-		err = settle_endpoint(t, &t->endpoints[i]);
+	for (uint32_t i = 0; !err && i < SETS * ENDPOINTS_OF_SET; i++)
+		err = settle_endpoint(t, &t->endpoints[i / ENDPOINTS_OF_SET][i % ENDPOINTS_OF_SET]);
 	return err;
 }
 
@@ -380,4 +415,10 @@ void route_table_each(const struct route_table *t, void (*fn)(void *ctx, uint32_
 		if (t->others[i].id)
 			fn(ctx, t->others[i].id);
 	route_statements_each(t->statements, fn, ctx);
+}
+
+uint64_t route_table_no_room(const struct route_table *t)
+{
+	return __atomic_load_n(&t->no_room, __ATOMIC_RELAXED) +
+	       route_statements_no_room(t->statements);
 }

@@ -41,3 +41,9 @@ uint32_t route_table_id(struct route_table *t, const struct route_asked *asked);
 int route_table_settle(struct route_table *t);
 /* Calls fn for each id that was not told yet. */
 void route_table_each(const struct route_table *t, void (*fn)(void *ctx, uint32_t id), void *ctx);
+
+/*
+ * Requests so far that lack their route, or words of it, as there were too many endpoints, routes
+ * or statements. Any thread may ask.
+ */
+uint64_t route_table_no_room(const struct route_table *t);

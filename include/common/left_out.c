@@ -43,6 +43,9 @@ static const struct words {
 				   "user stacks were cut: rules for unwinding, mappings, or "
 				   "threads that were asleep, were not read in time, or there "
 				   "was no room to copy them" },
+	[CHAINLOG_LEFT_ROUTES] = { "routes_left_out",
+				   "requests lack what they ask for, or words of it: there were "
+				   "too many routes, endpoints or statements" },
 };
 
 const char *left_out_key(enum chainlog_left_out what)

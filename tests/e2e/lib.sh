@@ -466,7 +466,9 @@ begin_recording() {
 	"$cap" -v -o "$trace" "$@" >"$tmp/out" 2>"$tmp/err.cap" &
 	recorder=$!
 	started="$started $recorder"
+	awaited_pid=$recorder awaited_log=$tmp/err.cap
 	wait_for "the recorder begins" 20 grep -q "${recorder_says:-ring buffers}" "$tmp/err.cap"
+	awaited_pid=''
 }
 
 # end_bpftrace PID: by SIGINT. A signal that comes just before bpftrace (0.17) waits for events is not heard until

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "routes/route_settle.h"
 #include "routes/route_table.h"
@@ -165,6 +166,8 @@ TEST(what_strangers_ask_for_is_bounded)
 			assert_int_equal(get(t, 1, 3, "/cart"), cart);
 	}
 	assert_in_range(ids, ROUTES_OF_ENDPOINT - 1, 17576);
+	/* Requests without a route, and those of routes that were forgotten. */
+	assert_in_range(route_table_no_room(t->table), 17576 - ids + 1, 17576);
 	assert_int_equal(route_table_settle(t->table), 0);
 	for (uint32_t id = 1; id <= t->n; id++) {
 		uint32_t k = 0;
@@ -178,6 +181,95 @@ TEST(what_strangers_ask_for_is_bounded)
 	assert_in_range(distinct, 1, 3);
 	expect(t, cart, "GET /cart");
 	free_table(t);
+}
+
+/* Three requests at an endpoint, on two connections; what the last one's route is. */
+static uint32_t get_cart(struct told *t, uint32_t endpoint)
+{
+	uint32_t id = 0;
+
+	for (uint64_t i = 0; i < 3; i++)
+		id = ask(t, endpoint, i % 2 + 1, "GET /cart HTTP/1.1\r\n\r\n");
+	return id;
+}
+
+/* Whatever ids they have. */
+TEST(endpoints_do_not_push_each_other_out)
+{
+	struct told *t = new_table();
+	uint32_t id[16];
+
+	for (int round = 0; round < 5; round++)
+		for (uint32_t i = 0; i < 16; i++) {
+			uint32_t is = get_cart(t, 5 + i * 1024);
+
+			assert_int_not_equal(is, 0);
+			assert_true(!round || is == id[i]);
+			id[i] = is;
+		}
+	assert_int_equal(route_table_no_room(t->table), 0);
+	assert_int_equal(route_table_settle(t->table), 0);
+	for (uint32_t i = 0; i < 16; i++)
+		expect(t, id[i], "GET /cart");
+	free_table(t);
+}
+
+/* Thousands of which little is asked cost those of which more is asked nothing; it is counted. */
+TEST(endpoints_that_are_asked_stay)
+{
+	struct told *t = new_table();
+	uint32_t id = get_cart(t, 7), ids = 0;
+
+	for (uint32_t round = 0; round < 5; round++) {
+		for (uint32_t i = 0; i < 3000; i++)
+			ids += ask(t, 1000 + i, 9, "GET /cart HTTP/1.1\r\n\r\n") != 0;
+		for (int i = 0; i < 8; i++)
+			assert_int_equal(get_cart(t, 7), id);
+	}
+	assert_in_range(ids, 1000, 14999);
+	assert_in_range(route_table_no_room(t->table), 15000 - ids, 15000);
+	assert_int_equal(route_table_settle(t->table), 0);
+	expect(t, id, "GET /cart");
+	free_table(t);
+}
+
+#define NAMES 1600u
+
+static double seconds_to_ask(char names[NAMES][40])
+{
+	struct told *t = new_table();
+	clock_t begin = clock();
+
+	for (int round = 0; round < 10; round++)
+		for (uint32_t i = 0; i < NAMES; i++)
+			assert_int_not_equal(ask(t, i / 400, 1, names[i]), 0);
+	begin = clock() - begin;
+	free_table(t);
+	return (double)begin / CLOCKS_PER_SEC;
+}
+
+/* Names that a hash without a secret (FNV-1a) would put into one place take no longer. */
+TEST(nobody_can_choose_names_of_one_place)
+{
+	static char alike[NAMES][40], others[NAMES][40];
+	uint32_t n = 0, n_others = 0;
+
+	for (uint32_t i = 0; n < NAMES; i++) {
+		uint32_t word = i, h = 2166136261u ^ n / 400;
+		char name[40] = "GET /";
+
+		for (int at = 5; at < 13; at++, word /= 5)
+			name[at] = at % 2 ? "bdfgl"[word % 5] : "aeiou"[word % 5];
+		name[13] = (char)('a' + word % 26);
+		for (int at = 0; name[at]; at++)
+			h = (h ^ (uint8_t)name[at]) * 16777619u;
+		strcat(name, " HTTP/1.1\r\n\r\n");
+		if (!((h ^ h >> 15) % 8192))
+			strcpy(alike[n++], name);
+		else if (n_others < NAMES)
+			strcpy(others[n_others++], name);
+	}
+	assert_true(seconds_to_ask(alike) < 2 * seconds_to_ask(others));
 }
 
 TEST(two_hundred_routes_of_an_endpoint_are_told)
@@ -272,6 +364,26 @@ TEST(executed_statements_are_those_that_were_prepared)
 	expect(t, orders, "SELECT *"); /* of one connection alone */
 	expect(t, unknown, "EXECUTE [not known]");
 	expect(t, old, "EXECUTE [not known]");
+	free_table(t);
+}
+
+/* Who prepares more than there is room for has his executions counted. */
+TEST(statements_without_room_are_counted)
+{
+	struct told *t = new_table();
+	uint32_t orders = 0, unknown = 0;
+
+	for (uint64_t c = 1; c <= 40; c++) {
+		log_in(t, c);
+		for (uint32_t i = 2; i < 1002; i++)
+			orders = prepare(t, c, i, "SELECT * FROM orders WHERE id = ?");
+	}
+	assert_int_equal(route_table_no_room(t->table), 0);
+	for (uint64_t c = 1; c <= 40; c++)
+		for (uint32_t i = 1; i < 201; i++)
+			unknown += execute(t, c, 1001 + i, (uint8_t)i) != orders;
+	assert_in_range(unknown, 40 * 200 / 3, 40 * 200);
+	assert_int_equal(route_table_no_room(t->table), unknown);
 	free_table(t);
 }
 
