@@ -6,11 +6,12 @@
 cd "$(dirname "$0")/../.." || exit 1
 unset O SAN MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES PREFIX DESTDIR
 
+sanitized=$(! is_sanitized || echo SAN=1) # what is built again is built alike
 # install_to PREFIX TARGET [VAR=VALUE]: below $tmp/root
 install_to() {
 	prefix=$1
 	shift
-	timeout 300 make -s O="$build" DESTDIR="$tmp/root" PREFIX="$prefix" "$@" >"$tmp/out" 2>"$tmp/err"
+	timeout 300 make -s $sanitized O="$build" DESTDIR="$tmp/root" PREFIX="$prefix" "$@" >"$tmp/out" 2>"$tmp/err"
 	expect_exit "make $*" 0 $?
 }
 installed() {

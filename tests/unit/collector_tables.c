@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -181,7 +180,6 @@ static _Noreturn void change_roots(int told, int done)
 {
 	char path[64], c;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (int i = 0; read(told, &c, 1) == 1; i++) {
 		snprintf(path, sizeof(path), "%s/%d", folder, i);
 		/* Out of the last one by the descriptor of the folder above. */
@@ -207,7 +205,7 @@ TEST_IN(root_directories_have_a_bound, make_folder, remove_folder)
 	assert_int_equal(code_roots_new(&r), 0);
 	assert_int_equal(pipe(tell), 0);
 	assert_int_equal(pipe(done), 0);
-	pid = fork();
+	pid = fork_child();
 	if (!pid) {
 		int top = open("/", O_PATH | O_DIRECTORY);
 

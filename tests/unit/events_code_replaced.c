@@ -178,7 +178,7 @@ TEST(so_it_is_in_a_child_that_was_forked_before_that_was_known)
 
 	assert_int_equal(believed(w, getpid(), now_ns()), FRAMES);
 	load(w, 1);
-	pid = fork();
+	pid = fork_child();
 	assert_true(pid >= 0);
 	if (!pid)
 		for (;;)

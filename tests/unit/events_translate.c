@@ -201,6 +201,7 @@ static int keep_more(void *ctx, const void *block, size_t len)
 		return 0;
 	assert_int_equal(chainlog_reader_begin(&r, true, p + CHAINLOG_HEADER_SIZE, p + len), 0);
 	assert_int_equal(chainlog_read(&r, ctx), 1);
+	chainlog_reader_free(&r);
 	return 0;
 }
 

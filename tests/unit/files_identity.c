@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/sysmacros.h>
 
 #include "files/codefile.h"
@@ -100,10 +99,9 @@ static pid_t start_attack(void (*attack)(const char *ctx), const char *ctx)
 	char c;
 
 	assert_int_equal(pipe2(done, O_CLOEXEC), 0);
-	pid = fork();
+	pid = fork_child();
 	assert_true(pid >= 0);
 	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* also when the test fails */
 		attack(ctx);
 		if (write(done[1], "x", 1) != 1)
 			_exit(3);
@@ -395,11 +393,10 @@ static pid_t start_as(const char *path, const char *argument)
 	char c;
 
 	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-	pid = fork();
+	pid = fork_child();
 	assert_true(pid >= 0);
 	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* also when the test fails */
-		if (pipe(in))			  /* whose other end it has itself: it waits */
+		if (pipe(in)) /* whose other end it has itself: it waits */
 			_exit(1);
 		dup2(in[0], STDIN_FILENO);
 		dup2(out[1], STDOUT_FILENO);

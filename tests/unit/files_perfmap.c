@@ -200,7 +200,7 @@ TEST_IN(a_map_as_old_as_its_process_is_believed, set_up, tear_down)
 		char c;
 
 		assert_int_equal(pipe(ready), 0);
-		pid = fork();
+		pid = fork_child();
 		assert_true(pid >= 0);
 		if (!pid) {
 			snprintf(own_map, sizeof(own_map), "/tmp/perf-%d.map", getpid());
@@ -290,11 +290,11 @@ TEST_IN(a_containers_map_is_found_by_the_pid_and_root_that_it_has, set_up, tear_
 	assert_int_equal(mkdir(path, 0777), 0);
 	assert_int_equal(pipe(pid), 0);
 	assert_int_equal(pipe(written), 0);
-	outer = fork();
+	outer = fork_child();
 	assert_true(outer >= 0);
 	if (!outer) {
 		/* Nobody's pid stands for "not permitted". */
-		inner = unshare(CLONE_NEWPID) ? 0 : fork();
+		inner = unshare(CLONE_NEWPID) ? 0 : fork_child();
 		if (!inner && getpid() != 1) {
 			if (write(pid[1], &inner, sizeof(inner)) < 0)
 				_exit(1);

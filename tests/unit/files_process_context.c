@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "../contexts/publish.h"
@@ -71,10 +70,9 @@ static pid_t start(bool publishes, int *end)
 
 	assert_int_equal(pipe(ready), 0);
 	assert_int_equal(pipe(over), 0);
-	pid = fork();
+	pid = fork_child();
 	if (!pid) {
 		close(over[1]);
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (publishes && !publish_keys(keys, 2))
 			_exit(1);
 		_exit(write(ready[1], "r", 1) != 1 || read(over[0], &byte, 1) < 0);

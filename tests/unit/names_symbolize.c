@@ -196,7 +196,7 @@ TEST(frames_of_all_processes_have_a_limit)
 	for (int i = 0; i < PROCESSES; i++) {
 		uint32_t space;
 
-		pids[i] = fork();
+		pids[i] = fork_child();
 		if (!pids[i]) {
 			pause();
 			_exit(0);

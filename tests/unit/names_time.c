@@ -328,7 +328,7 @@ static pid_t map_elsewhere(int n)
 	char c;
 
 	assert_int_equal(pipe(ready), 0);
-	child = fork();
+	child = fork_child();
 	if (!child) {
 		uint64_t at = ELSEWHERE;
 		char path[32];

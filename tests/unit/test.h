@@ -16,6 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #define TESTS_MAX 256
@@ -35,6 +38,16 @@ static size_t n_tests;
 	}                                                                              \
 	static void name(__attribute__((unused)) void **state)
 #define TEST(name) TEST_IN(name, NULL, NULL)
+
+/* As fork(2), of a child that ends with this process: also when the test fails. */
+static inline pid_t fork_child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return pid;
+}
 
 #ifndef OWN_MAIN
 int main(void)

@@ -59,7 +59,7 @@ static struct sleeping_thread sleep_of(pid_t pid)
 /* A child that sleeps, with a copy of this process's memory. */
 static pid_t fork_asleep(void)
 {
-	pid_t pid = fork();
+	pid_t pid = fork_child();
 
 	assert_true(pid >= 0);
 	if (!pid)
