@@ -373,10 +373,9 @@ echo "$((($(cut -d' ' -f2 "$dir/kib" | sort -n | tail -n 1) + 0) / 1024)) with w
 awk '{ kib[$3] += $1; n[$3]++ } END { for (name in kib) if (kib[name] > 1024) printf "  %s (%.0f): %.0f MiB\n", name, n[name], kib[name] / 1024 }' "$dir/most"
 [ -z "$peak_bytes" ] || echo "MiB of the control group, page cache and all: $((peak_bytes / 1048576))"
 holds "seconds to end" "$took" test "$took" -le 30
-# Who asks a JVM has its user.
-echo "what strangers did to those that ask JVMs: $(grep -c ' chaincap-jvm ' "$dir/attacked" || true) times"
-did=$(grep -vc ' chaincap-jvm ' "$dir/attacked" || true)
-holds "to others of the recorder's processes" "$did times" test "$did" = 0
+# Who asks a JVM has its user's rights, who may make it slow.
+did=$(grep -vc ' chaincap-jvm is slow' "$dir/attacked" || true)
+holds "what strangers did to the recorder's processes" "$did times" test "$did" = 0
 holds "files left in /tmp" "${attached:-none}" test -z "$attached"
 for trace in $traces; do "$O/chainwalk" -f info "$trace" 2>/dev/null; done | awk -F': ' '
 	/^(events|lost|mappings_lost): / || /_left_out: / { sum[$1] += $2 }

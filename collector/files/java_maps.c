@@ -17,6 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "helper/own_id.h"
 #include "kernel/caps.h"
 #include "kernel/clock.h"
 #include "process_status.h"
@@ -43,6 +44,7 @@ struct jvm {
 	uint32_t tgid;
 	struct process_status status;
 	int pidfd;
+	uid_t own; /* the helper's, as which nobody else runs */
 };
 
 /* Whether the process is still that of pidfd: what was read of /proc in between is its own. */
@@ -77,16 +79,22 @@ static bool enter_root(const struct jvm *j)
 	return !chdir(name) && lives(j) && !chroot(".") && !chdir("/");
 }
 
-/* All that is left are the rights of the process's user. */
+static bool is_other_user(const struct jvm *j)
+{
+	return !geteuid() || geteuid() != j->status.uid || getegid() != j->status.gid;
+}
+
+/*
+ * All that is left are the rights of the process's user, who has none over this process: kill(2)
+ * and ptrace(2) ask for the real and the saved id, files and sockets for the effective one.
+ */
 static bool become_user(const struct jvm *j)
 {
-	bool is_other = geteuid() != j->status.uid || getegid() != j->status.gid;
-
-	if ((is_other || !geteuid()) &&
+	if (is_other_user(j) &&
 	    (setgroups(0, NULL) || setresgid(j->status.gid, j->status.gid, j->status.gid) ||
-	     setresuid(j->status.uid, j->status.uid, j->status.uid)))
+	     setresuid(j->own, j->status.uid, j->own)))
 		return false;
-	/* Another process of that user must not take this one over. The last one was reset. */
+	/* The last one was reset. */
 	return !caps_drop_all() && !prctl(PR_SET_DUMPABLE, 0) && !prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
@@ -190,7 +198,7 @@ static enum java_map answer_wish(const struct wish *w, int socket)
 	j.pidfd = (int)syscall(SYS_pidfd_open, tgid, 0);
 	if (j.pidfd < 0 || process_status_read(&j.status, tgid) || !lives(&j))
 		return JAVA_MAP_GONE;
-	if (!enter_root(&j) || !become_user(&j))
+	if ((is_other_user(&j) && own_id_find(&j.own)) || !enter_root(&j) || !become_user(&j))
 		return lives(&j) ? JAVA_MAP_NO_RIGHTS : JAVA_MAP_GONE;
 	if (w->cleans) {
 		remove_file(&j);
@@ -231,7 +239,6 @@ static enum java_map answer_of(struct helper *h, uint64_t until_ns, bool *makes_
 	*makes_file &= n != sizeof(result);
 	if (n == -EAGAIN)
 		return JAVA_MAP_SILENT;
-	/* It is a process of the JVM's user by now. */
 	return n == sizeof(result) && result >= 0 && result < JAVA_MAP_RESULTS
 		       ? (enum java_map)result
 		       : JAVA_MAP_REFUSED;

@@ -3,8 +3,8 @@
  * java_maps.h - has running JVMs (HotSpot) write their perf maps, as "jcmd PID Compiler.perfmap"
  * does, by the protocol of its attach mechanism: no program of the JDK is needed, which containers
  * and headless runtimes do not have. Each JVM is asked by a helper (helper/helper.h) that goes into
- * the JVM's root directory, becomes the JVM's user and gives up all capabilities first: what it
- * does there is what that user may do.
+ * the JVM's root directory, gets the rights of the JVM's user and gives up all others first. That
+ * user can neither end nor stop it.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs that only look like JVMs, and who ask for their perf maps with --java-maps: one does not listen, one hears and
-# says nothing, one answers without end, one stops who asks. The recording ends in time, and leaves no process and no file.
+# says nothing, one answers without end, one would stop who asks. The recording ends in time, and leaves no process and no file.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 # shellcheck source=tests/processes.sh
@@ -22,7 +22,7 @@ below "$recorder" | awk '$5 ~ /^chaincap-/ { print $1 }' >"$tmp/helpers"
 before=$(date +%s)
 end_recording
 expect_at_most "seconds to end" 20 $(($(date +%s) - before)) "$tmp/err"
-grep -q "libjvm.so/[0-9].*: Java functions have no names: the JVM takes no commands" "$tmp/err" || fail "none was asked: $(cat "$tmp/err")"
+grep -q "libjvm.so/[0-9].*: Java functions have no names: the JVM did not write its perf map in time" "$tmp/err" || fail "none was asked: $(cat "$tmp/err")"
 no_helper_is_left() {
 	while read -r pid; do
 		! is_running "$pid" || return 1
