@@ -18,12 +18,13 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/work_apart.h"
 #include "common/clean_text.h"
 
-#define EVERY "2s"   /* of --live */
-#define KEEP "256M"  /* of its traces */
-#define LOOKS_MS 500 /* how often the recorder is looked after */
-#define SHOW_S 60    /* the most that one screen may take */
+#define EVERY "2s"    /* of --live */
+#define KEEP "256M"   /* of its traces */
+#define LOOKS_MS 500  /* how often the recorder is looked after */
+#define SHOW_MS 60000 /* the most that one screen may take */
 
 struct following {
 	const struct options *options;
@@ -123,49 +124,43 @@ static void path_in(const struct following *f, const char *name, char path[2 * P
 	snprintf(path, 2 * (size_t)PATH_MAX, "%s/%s", f->folder, name);
 }
 
-/* Waits for the process that shows a trace, but not for ever: the trace may be made for that. */
-static void wait_until_shown(const struct following *f, pid_t child)
-{
-	int status = 0;
+/* A trace to show, with the options that say how. */
+struct shown {
+	const struct following *f;
+	struct options o;
+};
 
-	for (int i = 0; !waitpid(child, &status, WNOHANG); i++) {
-		if (ended || i == SHOW_S * 100)
-			kill(child, SIGKILL);
-		poll(NULL, 0, 10);
-	}
-	if (WIFSIGNALED(status) && !ended)
-		fprintf(print_about(stderr, f->last), "not shown: %s\n",
-			WTERMSIG(status) == SIGKILL ? "it takes too long, or too much memory"
-						    : strsignal(WTERMSIG(status)));
+static int walk_shown(const void *shown)
+{
+	const struct shown *s = shown;
+
+	return s->f->walk(&s->o);
 }
 
-/* In a process of its own: what is damaged or too large ends that one alone. show: as --show. */
+/* In a process of its own, and not for ever: the trace may be made for that. show: as --show. */
 static void show(struct following *f, uint32_t number)
 {
 	char path[2 * PATH_MAX], opened[32], *traces[] = { path, NULL };
-	struct options o = *f->options;
-	pid_t child;
+	struct shown s = { f, *f->options };
+	int status;
 
 	if (f->trace < 0)
 		return;
 	path_in(f, f->last, path);
 	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", f->trace);
-	o.traces = traces;
-	o.n_traces = 1;
-	o.open_as = opened;
-	o.show = number;
+	s.o.traces = traces;
+	s.o.n_traces = 1;
+	s.o.open_as = opened;
+	s.o.show = number;
 	fputs(isatty(STDOUT_FILENO) ? "\033[H\033[2J" : "== ", stdout);
 	print_clean(stdout, f->last);
 	putchar('\n');
 	fflush(NULL);
-	child = fork();
-	if (!child) {
-		signal(SIGINT, SIG_DFL);
-		signal(SIGTERM, SIG_DFL);
-		exit(f->walk(&o));
-	}
-	if (child > 0)
-		wait_until_shown(f, child);
+	status = work_apart(walk_shown, &s, SHOW_MS, &ended);
+	if (status >= 0 && WIFSIGNALED(status) && !ended)
+		fprintf(print_about(stderr, f->last), "not shown: %s\n",
+			WTERMSIG(status) == SIGKILL ? "it takes too long, or too much memory"
+						    : strsignal(WTERMSIG(status)));
 	if (f->keys)
 		fputs("1 to 9: its example; 0: back; p: pause; s: save the trace; q: end\n",
 		      stderr);
