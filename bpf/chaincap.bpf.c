@@ -555,7 +555,7 @@ int on_stacks(unsigned long long *ctx)
 	struct task_struct *task = current_task();
 	__u32 tid = OF(task, pid), kind = WIRE_SWITCH, state = 0, kstack = 0, ustack = 0;
 	__u32 object = 0;
-	bool bare = false; /* without a user stack */
+	enum bare_stacks bare = ALL_STACKS;
 	/* The first argument of sched_switch is a bool, that of the others a task. */
 	bool is_switch = ctx[0] <= 1, recorder;
 	__u64 now = bpf_ktime_get_ns();
@@ -609,20 +609,23 @@ int on_stacks(unsigned long long *ctx)
 		goto out;
 	}
 	if (LIGHT && is_switch && tid)
-		bare = leaves_bare(task, tid, state, now);
-	if (LIGHT && kind == WIRE_WAKING)
-		bare = wakes_bare(&other, now);
+		bare = leaves_bare(ctx, task, tid, state, now);
+	if (LIGHT && kind == WIRE_WAKING && wakes_bare(&other, now))
+		bare = wakes_by_itself(ctx, task) ? NO_STACKS : NO_USER_STACK;
+	k->interrupt = 0;
 	/* A waking by the idle thread is one by an interrupt: its frames are the cause. */
-	if (kernel_stacks && (tid || !is_switch))
+	if (kernel_stacks && (tid || !is_switch) && (bare != NO_STACKS || verify))
 		kstack = kernel_stack_id(ctx, k, w, now, kind, task);
+	if (LIGHT && verify && bare == NO_STACKS)
+		k->mismatches += k->interrupt;
 	/*
 	 * Where a thread was preempted says nothing about what it waits for; and a thread that an
 	 * interrupt interrupted has no part in what the interrupt wakes.
 	 */
-	if (!bare && (is_switch ? state != 0 : !k->interrupt) && has_user_stack(task))
+	if (bare == ALL_STACKS && (is_switch ? state != 0 : !k->interrupt) && has_user_stack(task))
 		ustack = user_stack_id(ctx, k, w, now, false);
 	if (LIGHT && verify && is_switch && tid)
-		keep_for_check(k, tid, ustack);
+		keep_for_check(k, tid, kstack, ustack);
 	if (!PLAIN && is_switch && find_objects && may_have_object(task, state))
 		object = object_id(now);
 	if (is_switch)

@@ -100,10 +100,15 @@ struct thread_info {
 	__u32 cpu;    /* since 5.16 */
 };
 
-/* Where the thread's own variables are. */
+/* Where the thread's own variables are, and its kernel stack while it does not run. */
 #if defined(__TARGET_ARCH_x86)
 struct thread_struct {
+	unsigned long sp;
 	unsigned long fsbase;
+};
+
+struct inactive_task_frame {
+	unsigned long bp;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct thread_struct {

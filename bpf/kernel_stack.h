@@ -77,12 +77,19 @@ static __always_inline const struct wire_step *next_step(__u32 *from, __u64 ret)
 	return s;
 }
 
+/* The word that mostly comes after this step. */
+static __always_inline __u64 usual_word(__u32 from)
+{
+	return ELEMENT(steps, from + 1)->ret;
+}
+
 /*
  * Follows the tree of steps. Returns the id of the stack if all its return addresses are in their
- * known slots, else 0. copied: number of words in w->block.
+ * known slots, else 0. copied: number of words in w->block. kept: words below this address are
+ * overwritten by now. They were calls of this program, as in all stacks of the kind.
  */
 __noinline __u32 follow_steps(struct wire_kind_state *k, const struct workspace *w, __u32 kind,
-			      __u32 copied)
+			      __u32 copied, __u64 kept)
 {
 	__u64 word = kind, leaf, stack, addr = 0;
 	__u32 from = tree_root;
@@ -116,7 +123,10 @@ __noinline __u32 follow_steps(struct wire_kind_state *k, const struct workspace 
 			if (addr - stack >= STACK_SIZE)
 				addr = leaf; /* which holds no return address */
 		}
-		word = PLAIN_KERNEL(word_at(w, addr, leaf, copied));
+		if (LIGHT && addr < kept)
+			word = usual_word(from);
+		else
+			word = PLAIN_KERNEL(word_at(w, addr, leaf, copied));
 	}
 	return 0;
 }
@@ -137,13 +147,20 @@ static __always_inline __u32 known_stack(struct wire_kind_state *k, struct works
 		if (bpf_probe_read_kernel(w->block, len, (void *)k->fixed_point))
 			len = 0;
 	}
-	return follow_steps(k, w, kind, len / 8);
+	return follow_steps(k, w, kind, len / 8, 0);
 }
 #else
 static __always_inline __u32 known_stack(struct wire_kind_state *k, struct workspace *w, __u32 kind,
 					 __u64 depth)
 {
 	(void)k, (void)w, (void)kind, (void)depth;
+	return 0;
+}
+
+static __always_inline __u32 follow_steps(struct wire_kind_state *k, const struct workspace *w,
+					  __u32 kind, __u32 copied, __u64 kept)
+{
+	(void)k, (void)w, (void)kind, (void)copied, (void)kept;
 	return 0;
 }
 #endif
@@ -227,10 +244,13 @@ out:
 	bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
 }
 
-/* Samples walks 2, 3, 4, 8, 16 ... 65536, 131072, 196608 ...: skips rare stacks, and backs off. */
+/*
+ * Samples walks 2, 3, 4, 8, 16 ... 65536, 131072, 196608 ...: skips rare stacks, and backs off. A
+ * light recording walks few, so it learns from each.
+ */
 static __always_inline bool wants_sample(__u32 walks)
 {
-	return walks == 3 || (walks >= 2 && !(walks & (walks - 1))) ||
+	return walks == 3 || (LIGHT && walks <= 16) || (walks >= 2 && !(walks & (walks - 1))) ||
 	       (walks >= 1u << 16 && !(walks & 0xffff));
 }
 
@@ -301,6 +321,26 @@ static __always_inline __u32 kernel_stack_id(void *ctx, struct wire_kind_state *
 		return quick;
 	}
 	return walked_stack_id(k, w, now, walk(ctx, &w->scratch, 0), quick);
+}
+
+/*
+ * The id of the kernel stack with which a thread sleeps; 0: it is not recognized, or the thread
+ * still runs. leaf: where the fixed point was when it went off its CPU.
+ */
+static __always_inline __u32 sleeping_kernel_stack(struct wire_kind_state *k, struct workspace *w,
+						   struct task_struct *task, __u64 leaf)
+{
+	__u64 kept;
+
+	if (!kernel_stacks || !leaf || OF(task, on_cpu))
+		return 0;
+	barrier();
+	kept = kept_stack(task);
+	k->fixed_point = leaf;
+	*(void *volatile *)&k->stack = OF(task, stack);
+	if (leaf - k->stack >= STACK_SIZE || kept - leaf >= STACK_PAGE)
+		return 0;
+	return follow_steps(k, w, WIRE_SWITCH, 0, kept);
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * light.h - --light: a thread that goes to sleep has no user stack. If it sleeps for long, that and
- * its waker's are recorded when it is woken: its own lies in its memory until then. Part of
+ * light.h - --light: a thread that goes to sleep has no stacks. If it sleeps for long, these and
+ * its waker's are recorded when it is woken: its own lie in memory until then. Part of
  * chaincap.bpf.c.
  */
 #pragma once
@@ -18,10 +18,13 @@ enum bare_is {
  */
 struct bare_sleep {
 	__u64 since_ns;
-	__u32 tid;    /* 0: nobody's */
-	__u32 is;     /* enum bare_is */
-	__u32 ustack; /* --verify: what it was at the switch-out */
-	__u32 pad;
+	__u64 leaf; /* the fixed point of its kernel stack; 0: the switch-out has that stack */
+	__u32 tid;  /* 0: nobody's */
+	__u32 is;   /* enum bare_is */
+	/* --verify: what they were at the switch-out, and then the root of the tree. */
+	__u32 kstack, ustack, root;
+	/* So many of the thread's next kernel stacks of that depth are taken at the switch-out. */
+	__u16 looks, depth;
 };
 
 #define BARE_SLEEPS (1u << 16)
@@ -50,24 +53,92 @@ static __always_inline void leave_place(struct bare_sleep *b)
 	*(volatile __u32 *)&b->tid = 0;
 }
 
-/* The thread goes off its CPU. Returns whether without a user stack. */
-static __always_inline bool leaves_bare(struct task_struct *task, __u32 tid, __u32 state, __u64 now)
+/*
+ * Kernel stacks of threads that sleep are recognized, not walked. So that the collector learns
+ * them, these many of each depth of the stack are taken at the switch-out, and one in so many from
+ * then on; as many again, when one was not recognized, and some of its thread's.
+ */
+#define LOOKS 64u
+#define LOOKS_AT_ONE 16u
+#define DEPTHS 2048u
+
+MAP(looks, ARRAY, DEPTHS, __u32, __u32);
+
+static __always_inline __u32 *looks_of(__u64 depth)
+{
+	__u32 i = (__u32)depth / 8 & (DEPTHS - 1);
+
+	return bpf_map_lookup_elem(&looks, &i);
+}
+
+static __always_inline bool looks_at(struct bare_sleep *b, __u64 depth)
+{
+	__u32 *n = looks_of(depth);
+
+	if (b->looks && b->depth == (__u16)depth) {
+		b->looks--;
+		return true;
+	}
+	if (!n || ++*n < LOOKS)
+		return true;
+	if (*n < 2 * LOOKS)
+		return false;
+	*n = LOOKS;
+	return true;
+}
+
+static __always_inline void look_again(struct bare_sleep *b, __u64 depth)
+{
+	__u32 *n = looks_of(depth);
+
+	b->looks = LOOKS_AT_ONE;
+	b->depth = (__u16)depth;
+	if (n)
+		*n = 0;
+}
+
+enum bare_stacks { ALL_STACKS, NO_USER_STACK, NO_STACKS };
+
+/* The thread goes off its CPU. Returns which of its stacks are to be recorded now. */
+static __always_inline enum bare_stacks leaves_bare(void *ctx, struct task_struct *task, __u32 tid,
+						    __u32 state, __u64 now)
 {
 	struct bare_sleep *b = bare_sleep_of(tid);
 
 	if (!b)
-		return false;
+		return ALL_STACKS;
 	if (!(state & TASK_SLEEPS && has_user_stack(task))) {
 		if (b->tid == tid)
 			leave_place(b);
-		return false;
+		return ALL_STACKS;
 	}
 	if (!take_place(b, tid))
-		return false;
+		return ALL_STACKS;
 	b->since_ns = now;
 	b->is = BARE_ASLEEP;
-	b->ustack = 0;
-	return !verify;
+	b->kstack = b->ustack = 0;
+	*(void *volatile *)&b->leaf = ctx;
+	if (verify)
+		return ALL_STACKS;
+	if (!looks_at(b, b->leaf - (__u64)OF(task, stack)))
+		return NO_STACKS;
+	b->leaf = 0;
+	return NO_USER_STACK;
+}
+
+/*
+ * Whether it is certain without a look at its stack that no interrupt wakes, but the current thread
+ * itself, in a system call. Interrupts of the kernel's code, and softirqs, are on stacks of the
+ * CPU's own; one of user code is in no system call.
+ */
+static __always_inline bool wakes_by_itself(void *ctx, struct task_struct *task)
+{
+	__u64 at, stack;
+
+	*(void *volatile *)&at = ctx;
+	*(void *volatile *)&stack = OF(task, stack);
+	return at - stack < STACK_SIZE && has_user_stack(task) &&
+	       call_number((void *)bpf_task_pt_regs((void *)task)) >= 0;
 }
 
 /* Whether the sleep that a waking ends is too short for the waker's user stack. */
@@ -90,7 +161,7 @@ static __always_inline bool wakes_bare(const struct other *target, __u64 now)
 	return false;
 }
 
-/* ---- the user stack of a thread that sleeps -------------------------------------------------- */
+/* ---- the stacks of a thread that sleeps ------------------------------------------------------ */
 
 /* Whether a stack may end there only as a rule, or room to ask for one, was not there then. */
 static __always_inline bool is_cut_for_now(const struct wire_kind_state *k)
@@ -98,13 +169,28 @@ static __always_inline bool is_cut_for_now(const struct wire_kind_state *k)
 	return k->end == CHAINLOG_STACK_NO_RULE || k->end == CHAINLOG_STACK_UNREADABLE;
 }
 
-/* --verify: keeps the user stack of a thread that goes off its CPU. */
-static __always_inline void keep_for_check(const struct wire_kind_state *k, __u32 tid, __u32 ustack)
+/* --verify: keeps the stacks of a thread that goes off its CPU. */
+static __always_inline void keep_for_check(const struct wire_kind_state *k, __u32 tid, __u32 kstack,
+					   __u32 ustack)
 {
 	struct bare_sleep *b = bare_sleep_of(tid);
 
-	if (b && b->tid == tid && b->is == BARE_ASLEEP)
-		b->ustack = is_cut_for_now(k) ? 0 : ustack;
+	if (!b || b->tid != tid || b->is != BARE_ASLEEP)
+		return;
+	b->kstack = kstack;
+	b->ustack = is_cut_for_now(k) ? 0 : ustack;
+	b->root = (__u32)k->root;
+}
+
+/* One that was walked then may have been learnt since. */
+static __always_inline void check_kernel(struct wire_kind_state *k, const struct bare_sleep *b,
+					 __u32 kstack)
+{
+	if (!kstack || !wire_layout(b->kstack) || b->root != tree_root)
+		return;
+	k->verified++;
+	if (kstack != b->kstack)
+		k->mismatches++;
 }
 
 static __always_inline void check_user(struct wire_kind_state *k, const struct bare_sleep *b,
@@ -158,12 +244,12 @@ static __always_inline __u32 sleeping_user_stack(void *ring, struct wire_kind_st
 	return recent_id(ring, k, w, now, task, n, user_stack_hash(k, native_hash(k, n)));
 }
 
-/* Records the stack with which the task sleeps, unless it runs meanwhile. now: of the event. */
+/* Records the stacks with which the task sleeps, unless it runs meanwhile. now: of the event. */
 static __always_inline void record_wait_stacks(struct task_struct *task, __u64 now,
-					       const struct bare_sleep *b)
+					       struct bare_sleep *b)
 {
 	__u64 switches = OF(task, nvcsw) + OF(task, nivcsw);
-	__u32 kind = WIRE_WAIT_STACKS, ustack;
+	__u32 kind = WIRE_WAIT_STACKS, kstack, ustack;
 	struct wire_kind_state *k = bpf_map_lookup_elem(&kinds, &kind);
 	struct workspace *w = workspace_of(kind);
 	void *ring = this_ring();
@@ -174,16 +260,23 @@ static __always_inline void record_wait_stacks(struct task_struct *task, __u64 n
 		return;
 	*(volatile __u64 *)&k->busy = 1;
 	k->kind = kind;
+	kstack = sleeping_kernel_stack(k, w, task, b->leaf);
+	if (kstack)
+		k->known++;
+	else if (b->leaf)
+		look_again(b, b->leaf - (__u64)OF(task, stack));
 	ustack = sleeping_user_stack(ring, k, w, now, task);
 	barrier();
+	if (verify)
+		check_kernel(k, b, kstack);
 	if (verify && !may_have_code(OF(task, tgid)))
 		check_user(k, b, ustack);
 	ev = NULL;
-	if (ustack && OF(task, nvcsw) + OF(task, nivcsw) == switches)
+	if ((kstack || ustack) && OF(task, nvcsw) + OF(task, nivcsw) == switches)
 		ev = record_event(WIRE_WAIT_STACKS, now, struct wire_running);
 	if (ev) {
 		ev->tid = OF(task, pid);
-		ev->kstack = 0;
+		ev->kstack = kstack;
 		ev->ustack = ustack;
 		ev->pad = 0;
 		bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);

@@ -64,6 +64,14 @@ static __always_inline bool is_after_syscall(struct pt_regs *regs)
 
 #define TS_COMPAT 2 /* in thread_info.status: a 32-bit system call */
 
+/*
+ * What lies from here on in the kernel stack of a thread that is not running is what it was when
+ * sched_switch was passed: __switch_to_asm() has put its registers below.
+ */
+#define kept_stack(task)                               \
+	(OF(UNTRUSTED(task_struct, task), thread.sp) + \
+	 bpf_core_type_size(struct inactive_task_frame))
+
 /* The number of the system call that the thread is in; negative: it is in none. */
 static __always_inline long call_number(struct pt_regs *regs)
 {
@@ -199,6 +207,8 @@ static __always_inline void copy_registers(__u64 *to, struct pt_regs *regs)
 #define user_fp(regs) ((regs)->regs[DWARF_FP])
 #define user_link(regs) ((regs)->regs[DWARF_LR])
 #define thread_pointer(task) ((__u64)UNTRUSTED(task_struct, task)->thread.uw.tp_value)
+/* Threads that sleep have no stacks read: page_tables.h. */
+#define kept_stack(task) 0ull
 
 static __always_inline bool is_64bit(struct pt_regs *regs)
 {

@@ -251,8 +251,7 @@ static const struct option_row rows[] = {
 	{ NULL, 'K', true, NULL, set_false, AT(user_stacks), .help = "kernel stacks only" },
 	{ NULL, 'U', true, NULL, set_false, AT(kernel_stacks), .help = "user stacks only" },
 	{ "light", 0, false, "TIME", set_light, AT(light_ns),
-	  .help = "user stacks only of sleeps of at least TIME (1ms), taken\nas they end: costs "
-		  "less" },
+	  .help = "stacks only of sleeps of at least TIME (1ms), taken as\nthey end: costs less" },
 	{ "freq", 'F', false, "HZ", set_hz, AT(sample_hz),
 	  .help = "samples of running threads a second on each CPU\n(default 199; 0: none)" },
 	{ "max-size", 0, true, "SIZE", set_size, AT(max_size),

@@ -570,8 +570,9 @@ static void report_recorder(struct session *s)
 			(unsigned long long)c->unverified_user);
 	if (s->options->verify && s->options->light_ns)
 		fprintf(stderr,
-			"chaincap: of these %llu user stacks were those of threads asleep\n",
-			(unsigned long long)c->slept_user);
+			"chaincap: of these %llu kernel and %llu user stacks were those of threads "
+			"asleep\n",
+			(unsigned long long)c->slept_kernel, (unsigned long long)c->slept_user);
 }
 
 static int finish(struct session *s, int err)

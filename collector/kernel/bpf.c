@@ -507,8 +507,10 @@ static void add_counts(struct bpf_counts *c, const struct wire_kind_state *k, ui
 	c->verified_user += k->verified_user;
 	c->mismatches_user += k->mismatches_user;
 	c->unverified_user += k->unverified_user;
-	if (kind == WIRE_WAIT_STACKS)
+	if (kind == WIRE_WAIT_STACKS) {
+		c->slept_kernel += k->verified;
 		c->slept_user += k->verified_user;
+	}
 	for (int i = 0; i < CHAINLOG_STACK_ENDS; i++)
 		c->ends[i] += k->ends[i];
 	c->known_user += k->known_user;

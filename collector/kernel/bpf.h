@@ -53,7 +53,7 @@ struct bpf_options {
 	bool contexts;	    /* which traces and spans processes say they work for */
 	bool code;	    /* frames of interpreted code in user stacks */
 	bool interrupts;    /* how long CPUs handle interrupts */
-	uint64_t light_ns;  /* sleeps shorter than this have no user stacks; 0: all have */
+	uint64_t light_ns;  /* sleeps shorter than this have no stacks; 0: all have */
 	uint32_t sample_hz; /* samples a second of each CPU; 0: none */
 	bool verify;	    /* compare stacks known without a walk with a walk */
 	bool verbose;	    /* print libbpf's messages on standard error */
@@ -67,7 +67,8 @@ struct bpf_counts {
 	/* Stacks compared with a plain walk, and those that differed. */
 	uint64_t verified, mismatches, verified_user, mismatches_user;
 	uint64_t unverified_user; /* those that could not be compared */
-	uint64_t slept_user;	  /* compared ones of --light: with those at the switch-out */
+	/* Compared ones of --light: with those at the switch-out. */
+	uint64_t slept_kernel, slept_user;
 	uint64_t
 		ends[CHAINLOG_STACK_ENDS]; /* user stacks by their end, without WIRE_COPY records */
 	uint64_t known_user;		   /* of these, known again without being unwound */
@@ -97,7 +98,7 @@ uint32_t bpf_session_id(struct bpf_session *s, pid_t pid);
 /* Whether bpf_session_threads() lists all threads, and not only those of this PID namespace. */
 bool bpf_session_lists_all(const struct bpf_session *s);
 /*
- * Before the end of a recording, or of a window, with light_ns: the user stacks of the threads that
+ * Before the end of a recording, or of a window, with light_ns: the stacks of the threads that
  * are asleep without one get into the rings. Returns 0 or a negative errno.
  */
 int bpf_session_sleepers(struct bpf_session *s);

@@ -122,7 +122,7 @@ void bpf_session_load_code(struct chaincap_bpf *skel, bool wanted);
 /* Now and then empties the map of code objects: what comes again gets another id. */
 void bpf_session_forget_code(struct bpf_session *s);
 
-/* Before loading: sleeps of at least light_ns have user stacks; 0: all (bpf_light.c). */
+/* Before loading: sleeps of at least light_ns have stacks; 0: all (bpf_light.c). */
 void bpf_session_load_light(struct chaincap_bpf *skel, uint64_t light_ns);
 /*
  * After loading: finds how to read the memory of sleeping threads, if that is asked for. Returns 0,

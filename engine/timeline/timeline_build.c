@@ -112,18 +112,18 @@ static void apply_slept(struct builder *b)
 	}
 }
 
-/* The pair of a sleep, or of its waker, without a user stack, as that was too short. */
+/* The pair of a sleep, or of its waker, without its stacks, as that was too short. */
 static uint32_t as_short(struct timelines *tl, uint32_t thread, uint32_t pair)
 {
 	struct pair stacks = stacks_in(&tl->pairs, pair);
 
-	if (!stacks.a || stacks.b || tl->threads[thread].flags & THREAD_KTHREAD)
+	if (stacks.b || tl->threads[thread].flags & THREAD_KTHREAD)
 		return pair;
 	stacks.b = TIMELINE_SHORT;
 	return with_stacks(&tl->pairs, pair, stacks);
 }
 
-/* Marks what has no user stack as the sleep is too short for that. */
+/* Marks what has no user stack, and perhaps no kernel stack, as the sleep is too short for that. */
 static void mark_short(struct timelines *tl)
 {
 	const struct trace_info *info = trace_info(tl->trace);

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# --light: user stacks only of long sleeps, read from the sleeping thread when it is woken. They are those
+# --light: stacks only of long sleeps, read from the sleeping thread when it is woken. They are those
 # that the thread had at its switch-out: the recorder compares (--verify), and so do two recorders of
 # the same load, one light and one not. Times are the same as well.
 # Beside another: each stack is compared with the same sleep's of another recorder.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 cat >"$tmp/load" <<END
-"$load" relay --rounds 30 --hops tcp,unix,pipe --work 200 --sleep 3000
-"$load" relay --rounds 30 --hops futex,eventfd,pipe --work 200 --sleep 3000
+"$load" relay --rounds 80 --hops tcp,unix,pipe --work 200 --sleep 3000
+"$load" relay --rounds 80 --hops futex,eventfd,pipe --work 200 --sleep 3000
 "$load" pingpong --rounds 300
 "$load" diskio --dir "$tmp" --rounds 20 --seconds 20
 END
@@ -16,12 +16,14 @@ END
 timeout 300 "$cap" --light 100us --verify -o "$tmp/verified.bin" -- sh "$tmp/load" >/dev/null 2>"$tmp/err"
 expect_exit "chaincap --light --verify" 0 $?
 line=$(grep '^chaincap: verified:' "$tmp/err") || fail "no verdict: $(cat "$tmp/err")"
-asleep=$(sed -n 's/^chaincap: of these \([0-9]*\) user stacks were those of threads asleep$/\1/p' "$tmp/err")
-echo "note: ${line#chaincap: }; $asleep of threads asleep"
+in_kernel=$(sed -n 's/^chaincap: of these \([0-9]*\) kernel and [0-9]* user stacks were those of threads asleep$/\1/p' "$tmp/err")
+asleep=$(sed -n 's/^chaincap: of these [0-9]* kernel and \([0-9]*\) user stacks were those of threads asleep$/\1/p' "$tmp/err")
+echo "note: ${line#chaincap: }; $in_kernel and $asleep of threads asleep"
 # shellcheck disable=SC2046 # numbers
 set -- $(echo "$line" | tr -cs '0-9' ' ')
 [ "$2" -eq 0 ] || fail "$2 kernel stacks differ"
 [ "$4" -eq 0 ] || fail "$4 user stacks differ"
+[ "${in_kernel:-0}" -gt 100 ] || fail "only $in_kernel kernel stacks of threads asleep were compared"
 [ "${asleep:-0}" -gt 100 ] || fail "only $asleep user stacks of threads asleep were compared"
 
 # Both at once: the long sleeps of the load have the same heads in both.
@@ -36,11 +38,12 @@ wait "$full"
 "$walk" -q -f info "$tmp/light.bin" >"$tmp/info"
 told=$(sed -n 's/^wait_stacks: *//p' "$tmp/info")
 [ "${told:-0}" -gt 50 ] || fail "few sleeps have stacks: $(cat "$tmp/info")"
-# Of whole stacks: on a busy machine some are cut, and not the same ones in both.
-heads() {
-	"$walk" -q -c '^(alpha|bravo|charlie)$' --state blocked --min 2ms "$1" 2>"$tmp/err" | grep '^[a-z]*;\(clone3\|_start\);' |
-		sed 's/ [0-9]*$//; s/;--;.*//; s/;\[[a-z -]*\]$//' | sort -u
-}
+# Of whole stacks: on a busy machine some are cut, and not the same ones in both. A kernel stack that came for the first
+# time is not known.
+long_sleeps() { "$walk" -q --unit=ns -c '^(alpha|bravo|charlie)$' --state blocked --min 2ms "$1" 2>"$tmp/err" | sed 's/;--;.*\( [0-9]*\)$/\1/'; }
+heads() { long_sleeps "$1" | grep '^[a-z]*;\(clone3\|_start\);.*;-;' | sed 's/ [0-9]*$//; s/;\[[a-z -]*\]$//' | sort -u; }
+long_sleeps "$tmp/light.bin" >"$tmp/long"
+expect_at_least "ns of long sleeps with a kernel stack" $(($(weight_of '' "$tmp/long") * 95 / 100)) "$(weight_of ';-;' "$tmp/long")" "$tmp/long"
 heads "$tmp/light.bin" >"$tmp/light.heads"
 heads "$tmp/full.bin" >"$tmp/full.heads"
 [ "$(wc -l <"$tmp/light.heads")" -gt 3 ] || fail "few heads: $(cat "$tmp/light.heads" "$tmp/err")"

@@ -66,7 +66,7 @@ TEST(a_stack_is_told_while_it_sleeps)
 	      "A;main;-;recv;[not woken] 1900000\n");
 }
 
-/* Of a sleep that is long it is unknown: it was lost. All stacks may be. */
+/* Of a sleep that is long they are unknown: they were lost. */
 TEST(only_what_is_short_is_called_so)
 {
 #define SLEEPS(switched, woke)          \
@@ -79,7 +79,9 @@ TEST(only_what_is_short_is_called_so)
 	shows("light 800.001\n" SLEEPS("recv", "wake"),
 	      "A;[short];-;recv;--;wake;-;[short];B;[running] 800000\n"
 	      "A;[short];-;recv;[runnable] 30000\n");
-	shows("light 800.001\n" SLEEPS("", ""),
+	shows("light 800.001\n" SLEEPS("", ""), "A;[short];--;[short];B;[running] 800000\n"
+						"A;[short];[runnable] 30000\n");
+	shows("light 800\n" SLEEPS("", ""),
 	      "A;[unknown stack];--;[unknown stack];B;[running] 800000\n"
 	      "A;[unknown stack];[runnable] 30000\n");
 	shows("light 800\n" SLEEPS("recv", "wake"), "A;recv;--;wake;B;[running] 800000\n"

@@ -57,9 +57,9 @@ void light_apply(struct world *w)
 			if (!s->state || (s == l->sleeps && l->snap && s->state == l->snap->state &&
 					  l->snap->state != 'R' && s->out_ns == w->start))
 				continue;
-			s->is_short = !l->kernel && s->kstack && !s->ustack;
-			s->waker_short = s->waker >= 0 && !w->lives[s->waker].kernel &&
-					 s->waker_kstack && !s->waker_ustack;
+			s->is_short = !l->kernel && !s->ustack;
+			s->waker_short =
+				s->waker >= 0 && !w->lives[s->waker].kernel && !s->waker_ustack;
 		}
 	}
 }

@@ -355,7 +355,7 @@ static bool is_unknown(const struct life *l, int piece)
 	const struct piece *p = &l->pieces[piece];
 	const struct sleep *s = &l->sleeps[p->sleep];
 
-	return p->what == UNKNOWN || (!s->kstack && !s->ustack && !s->object);
+	return p->what == UNKNOWN || (!s->kstack && !s->ustack && !s->object && !s->is_short);
 }
 
 /*
