@@ -115,14 +115,14 @@ $(O)/names_load: tests/tools/names_load.c tests/workload/calls.h
 $(O)/kill_at: $(O)/tests/tools/kill_at.o
 	$(LINK)
 # Programs with stacks in odd places, and processes in odd states.
-$(O)/odd_stacks $(O)/odd_processes: $(O)/%: tests/attacks/%.c
+$(O)/odd_stacks $(O)/odd_processes $(O)/moving_stacks: $(O)/%: tests/attacks/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CONTEXT_CC) -O2 -g -std=c17 -D_GNU_SOURCE $(WARN) -fno-optimize-sibling-calls -fno-ipa-icf -pthread -o $@ $< $(HOW)
 $(O)/odd_processes: HOW = -luring
 # Maps of functions, and call frame information, that are made to harm who reads them.
 $(O)/map_bomb $(O)/evil_frames: $(O)/%: $(O)/tests/attacks/%.o
 	$(LINK)
-unit: $(O)/odd_stacks $(O)/odd_processes $(O)/map_bomb $(O)/evil_frames
+unit: $(O)/odd_stacks $(O)/odd_processes $(O)/moving_stacks $(O)/map_bomb $(O)/evil_frames
 unit: $(O)/kill_at
 # For LD_PRELOAD: no memory from some allocation on.
 $(O)/no_memory.so: tests/tools/no_memory.c
@@ -171,7 +171,7 @@ $(O)/fuzz/obj/collector/%.o $(FUZZ_COLLECTOR:%=$(O)/fuzz/obj/tests/fuzz/fuzz_%.o
 $(patsubst %,$(O)/fuzz/obj/tests/fuzz/fuzz_%.o,trace import perf_data): ROOM = -Iengine
 $(O)/fuzz/obj/tests/fuzz/fuzz_folded.o: ROOM = -Irender
 $(call fuzz_objs,$(RENDER)): | $(O)/gen/page_js.h $(O)/gen/page_css.h
-$(call fuzz_objs,$(ENGINE)): | $(O)/gen/report_js.h $(O)/gen/report_css.h
+$(call fuzz_objs,$(ENGINE)): | $(O)/gen/report_js.h $(O)/gen/report_css.h $(O)/gen/screen_schema.h
 $(call fuzz_objs,$(COLLECTOR)): | $(O)/gen/chaincap.skel.h $(O)/gen/older.skel.h $(O)/gen/plain.skel.h $(O)/gen/call_list.h
 $(O)/fuzz/libcommon.a: $(call fuzz_objs,$(call objs,include))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^

@@ -1,41 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs whose stacks are in odd places, whose stack pointers point anywhere, that are stopped and moved by ptrace(2),
-# that share their memory or their id with others, that wait for io_uring, that have 32 bits or are static: where the
-# functions are known, no stack has other ones, and a program beside them has its chains.
+# that share their memory or their id with others, whose memory is taken from them while they sleep, that wait for
+# io_uring, that have 32 bits or are static: where the functions are known, no stack has other ones, and a program beside
+# them has its chains.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-for tool in cc nm setpriv; do
+for tool in cc nm; do
 	command -v $tool >/dev/null || skip "needs $tool"
 done
 attacks=$(cd "$(dirname "$0")/../attacks" && pwd)
-mkdir "$tmp/theirs"
-chmod 755 "$tmp"
-chmod 777 "$tmp/theirs"
-cp "$build/odd_stacks" "$build/odd_processes" "$load" "$tmp"
+# shellcheck source=tests/odd.sh
+. "$(dirname "$0")/../odd.sh"
 cannot=''
 
-# attacker NAME COMMAND...: in the background, as an ordinary user; its process is $pid_NAME
-attacker() {
-	name=$1
-	shift
-	setpriv --reuid=65432 --regid=65432 --clear-groups "$@" >"$tmp/$name.out" 2>&1 &
-	ran "$name" $!
-}
-# ran NAME PID: one has been started
-ran() {
-	eval "pid_$1=$2"
-	started="$started $2"
-	names="${names:-} $1"
-}
-is_ready() {
-	grep -q ready "$tmp/$1.out" || ! is_running "$2"
-}
-
-odd="plain file memfd writable low high grows handler coroutine odd wild circle compat int80"
-for what in $odd; do
-	attacker "$what" "$tmp/odd_stacks" "$what" "$tmp/theirs/$what"
-done
+attackers plain file memfd writable low high grows handler coroutine odd wild circle compat int80
 # To give pages of its own to system calls takes root.
 "$tmp/odd_stacks" faults >"$tmp/faults.out" 2>&1 &
 ran faults $!
@@ -62,12 +41,7 @@ if ! cc -static-pie -O2 -std=c17 -D_GNU_SOURCE -fomit-frame-pointer -fno-optimiz
 	cannot="$cannot static-pie"
 	cp "$load" "$tmp/static_pie"
 fi
-for name in $names; do
-	eval "pid=\$pid_$name"
-	wait_for "$name" 10 is_ready "$name" "$pid"
-	is_running "$pid" || cannot="$cannot $name"
-done
-[ -z "$cannot" ] || echo "note: not here:$cannot $(cat "$tmp"/*.out | grep -h ': ' | tr '\n' ' ')"
+wait_for_attackers
 
 begin_recording "$tmp/trace" --memory=200M
 # The rules of this code take a moment.
@@ -78,40 +52,7 @@ timeout 120 "$load" relay --rounds 40 --hops pipe >"$tmp/innocent" || fail "the 
 end_within 30 "$tmp/trace" 200
 ! grep "counts differ" "$tmp/err.cap" || fail "events are missing"
 
-# stacks PID...: their user stacks while they slept, one a line, in $tmp/stacks
-stacks() {
-	for pid; do
-		set -- "$@" -p "$pid"
-		shift
-	done
-	walk_to "$tmp/folded" -U -d 0 --no-ends --no-objects --state=blocked "$@" "$tmp/trace"
-	sed -n '/;\[unknown stack\] /!s/ [0-9]*$//p' "$tmp/folded" >"$tmp/stacks"
-}
-# only NAME REGEX: some stacks are like that, and each one with a function odd_... is a part of such a one: it is cut, or
-# the thread was stopped elsewhere
-only() {
-	eval "pid=\$pid_$1"
-	grep -q ready "$tmp/$1.out" || return 0
-	also=$(sed -n 's/^ready //p' "$tmp/$1.out" | head -n 1)
-	stacks "$pid" ${also:+"$also"}
-	LIKE="^[^;]*;($2)\$" awk '$0 ~ ENVIRON["LIKE"] { whole[$0]; n++; next }
-		/;odd_/ { others[$0] }
-		END {
-			if (!n) print "none is like it"
-			for (one in others) {
-				sub(/^[^;]*/, "", one)
-				is_part = 0
-				for (w in whole)
-					is_part = is_part || index(w ";", one ";")
-				if (!is_part) print "wrong: " one
-			}
-		}' "$tmp/stacks" >"$tmp/wrong"
-	[ ! -s "$tmp/wrong" ] || fail "$1: stacks are to be like $2
-$(cat "$tmp/wrong" "$tmp/stacks")"
-}
-# start_thread() has no name in a stripped library.
-begins=';(main|start_thread|[[]libc[^;]*|make_traced);odd_begins;odd_middle'
-
+judge_moving
 for name in plain odd int80; do
 	only $name ".*$begins;odd_naps;sleep_[a-z0-9]*(;nanosleep;clock_nanosleep)?"
 done
