@@ -20,6 +20,11 @@ struct head {
 	uint32_t class;		     /* of what it waits for: wait_class() */
 };
 
+/* The node of a thread's name alone that was asked for last. */
+struct own {
+	uint32_t group, name, node; /* node 0: none was */
+};
+
 /* A wait that reaches over several slices, and the part of it that was chosen. */
 struct long_wait {
 	uint32_t thread;
@@ -39,6 +44,7 @@ struct folder {
 	struct chain_batch *batch; /* NULL: one wait at a time */
 	struct stack_cache stacks;
 	struct head heads[HEADS];
+	struct own own;
 	struct long_wait *long_waits;
 	size_t n_long, cap_long;
 	struct node_sums sums;

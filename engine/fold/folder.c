@@ -267,9 +267,13 @@ static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name, uint
 {
 	uint32_t root = interned_stacks_root(f->fold->stacks, thread, at_ns);
 	uint32_t group = intern_group(&f->stacks, thread, name, root, 0, span);
+	struct own *last = &f->own;
 
-	return chains_node(&f->chains, chains_head(&f->chains, group),
-			   intern_name(&f->stacks, name));
+	if (!last->node || last->group != group || last->name != name)
+		*last = (struct own) { group, name,
+				       chains_node(&f->chains, chains_head(&f->chains, group),
+						   intern_name(&f->stacks, name)) };
+	return last->node;
 }
 
 /*
@@ -283,7 +287,7 @@ static void fold_own_part(struct folder *f, uint32_t thread, enum chain_end end,
 	const struct sample *last, *s = timelines_samples(tl, thread, &last);
 	uint32_t name, node;
 
-	if (from_ns >= to_ns || (end == CHAIN_UNKNOWN && f->fold->options->parts != PART_ALL))
+	if (from_ns >= to_ns)
 		return;
 	name = timelines_name(tl, thread, began_ns);
 	node = wait_filter_fits(f->filter, name, thread, began_ns)
@@ -306,6 +310,8 @@ static void fold_own(struct folder *f, uint32_t thread, enum chain_end end, uint
 
 	bool by_row = f->fold->by == FOLD_BY_ROW;
 
+	if (from_ns >= to_ns || (end == CHAIN_UNKNOWN && f->fold->options->parts != PART_ALL))
+		return;
 	if (!s->n) {
 		fold_own_part(f, thread, end, from_ns, from_ns, to_ns, 0);
 		return;

@@ -560,6 +560,7 @@ static int put_all(struct writer *w)
 static int write_requests(const struct format_input *in, FILE *out)
 {
 	struct options o = *in->options;
+	struct cpu_holders *cpu_holders = NULL;
 	struct writer w = {
 		.in = in,
 		.out = out,
@@ -573,10 +574,12 @@ static int write_requests(const struct format_input *in, FILE *out)
 	chain_text_init(&w.text, out, in->timelines, &o, w.names);
 	request_table_new(&w.table, in->timelines, &o, w.filter);
 	w.median_ns = request_medians(in->timelines, &o);
-	request_times_new(&w.times, in->timelines, in->options, w.names);
+	cpu_holders_new(&cpu_holders, in->timelines, true);
+	request_times_new(&w.times, in->timelines, in->options, w.names, cpu_holders);
 	err = put_all(&w);
 	free(w.median_ns);
 	request_times_free(w.times);
+	cpu_holders_free(cpu_holders);
 	request_table_free(w.table);
 	chain_text_free(&w.text);
 	wait_filter_free(w.filter);

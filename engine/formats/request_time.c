@@ -32,7 +32,6 @@ struct request_times {
 	const struct timelines *timelines;
 	struct names *names;
 	struct options options;
-	struct cpu_holders *cpu_holders;
 	struct chains chains;
 	struct intern labels; /* struct label */
 	uint32_t group;
@@ -272,7 +271,8 @@ void request_times_explain(struct request_times *t, const struct requests_taken 
 }
 
 void request_times_new(struct request_times **out, const struct timelines *tl,
-		       const struct options *o, struct names *names)
+		       const struct options *o, struct names *names,
+		       const struct cpu_holders *cpu_holders)
 {
 	struct request_times *t = xcalloc(1, sizeof(*t));
 
@@ -283,12 +283,11 @@ void request_times_new(struct request_times **out, const struct timelines *tl,
 	t->options.mode = MODE_EXACT;
 	t->options.depth = DEPTH;
 	t->options.fold_repeats = true; /* links then say where the thread before them slept */
-	cpu_holders_new(&t->cpu_holders, tl, true);
 	chains_init(&t->chains, tl, &t->options,
 		    &(struct chain_user) { .sink = { .arg = t, .add = add },
 					   .label = label_link,
 					   .wants = 1u << AMOUNT_SAMPLES | 1u << AMOUNT_CPU_HOLDER,
-					   .cpu_holders = t->cpu_holders });
+					   .cpu_holders = cpu_holders });
 }
 
 void request_times_free(struct request_times *t)
@@ -297,7 +296,6 @@ void request_times_free(struct request_times *t)
 		return;
 	chains_free(&t->chains);
 	intern_free(&t->labels);
-	cpu_holders_free(t->cpu_holders);
 	clear(t);
 	free(t);
 }

@@ -33,10 +33,11 @@ struct request_times;
 
 /*
  * One is enough for all endpoints, however many there are. o is the format's options, of which the
- * names are. To be freed.
+ * names are; cpu_holders, taken (see cpu_holders_new()), are to outlive it. To be freed.
  */
 void request_times_new(struct request_times **out, const struct timelines *tl,
-		       const struct options *o, struct names *names);
+		       const struct options *o, struct names *names,
+		       const struct cpu_holders *cpu_holders);
 /*
  * Explains n groups, in place of those before. The rows of a group add up to what is shown of its
  * requests.

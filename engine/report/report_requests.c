@@ -197,7 +197,7 @@ void report_requests_new(struct report_requests **out, const struct report *r,
 {
 	struct report_requests *q = xcalloc(1, sizeof(*q));
 	const struct endpoint_requests *all;
-	struct request_times *times;
+	struct request_times *times = NULL;
 	size_t n;
 
 	*out = q;
@@ -207,7 +207,9 @@ void report_requests_new(struct report_requests **out, const struct report *r,
 	request_table_new(&q->table, r->in->timelines, &q->options, q->filter);
 	all = request_table_list(q->table, &n);
 	q->at = xcalloc(REPORT_ENDPOINTS, sizeof(*q->at));
-	request_times_new(&times, r->in->timelines, &q->options, r->names);
+	if (n)
+		request_times_new(&times, r->in->timelines, &q->options, r->names,
+				  causes_cpu_holders(r->causes));
 	for (size_t i = 0; i < n; i++) {
 		if (!all[i].all.n)
 			continue;

@@ -230,6 +230,7 @@ struct wait_filter {
 	uint64_t idle_waits, idle_ns;
 	uint64_t preempted_ns;	 /* left out */
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
+	bool asks_of_each;	 /* by name, group, stack, object or request */
 };
 
 /* like: one whose natures of waits it shares; NULL: none. */
@@ -254,6 +255,8 @@ static void new_like(struct wait_filter **out, const struct timelines *tl, const
 
 	if (o->requests)
 		request_choice_new(&f->requests, tl, o, f->from_ns, f->to_ns);
+	f->asks_of_each = f->requests || o->names.n || o->groups.n || o->within.n || o->without.n ||
+			  o->waits_for.n || o->classes.n;
 	*out = f;
 }
 
@@ -484,6 +487,13 @@ static uint32_t name_at(const struct wait_filter *f, uint32_t thread, const stru
 	return timelines_name(f->timelines, thread, w->out_ns);
 }
 
+static bool each_fits(struct wait_filter *f, uint32_t thread, const struct wait *w)
+{
+	return wait_filter_fits(f, name_at(f, thread, w), thread, w->out_ns) &&
+	       stack_fits(f, w->stack) && objects_fit(f, w->stack) &&
+	       (!f->requests || request_choice_has(f->requests, w));
+}
+
 bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait *w,
 		      struct shown *shown)
 {
@@ -504,9 +514,7 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 		if (*o->states && !strchr(o->states, w->state))
 			return false;
 	}
-	if (!wait_filter_fits(f, name_at(f, thread, w), thread, w->out_ns) ||
-	    !stack_fits(f, w->stack) || !objects_fit(f, w->stack) ||
-	    (f->requests && !request_choice_has(f->requests, w)))
+	if (f->asks_of_each && !each_fits(f, thread, w))
 		return false;
 	*shown = (struct shown) { w->out_ns, w->wake_ns, w->wake_ns, w->in_ns, 0 };
 	if (w->kind == WAIT_SLEEP && !(parts & PART_BLOCKED))
