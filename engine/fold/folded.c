@@ -523,16 +523,21 @@ static void place_other(struct folded *l, const struct folded_line **order, stru
 	w[i] = other;
 }
 
+/* By way of b: a line has many parts. */
 static void write_line(const struct folded *l, const struct folded_line *line, uint64_t weight,
-		       FILE *out)
+		       struct text_buf *b, FILE *out)
 {
 	struct reading r = reading_of(l, line);
+	char number[32];
+	int len = snprintf(number, sizeof(number), " %" PRIu64 "\n", weight);
 
+	b->len = 0;
 	for (size_t skip = 1; next_part(&r); skip = 0) {
-		fwrite(r.p + skip, 1, r.left - skip, out);
+		text_put(b, r.p + skip, r.left - skip);
 		r.left = 0;
 	}
-	fprintf(out, " %" PRIu64 "\n", weight);
+	text_put(b, number, (size_t)len);
+	fwrite(b->p, 1, b->len, out);
 }
 
 void folded_note(struct folded *l, const char *text)
@@ -551,6 +556,7 @@ void folded_write(struct folded *l, const struct options *o, FILE *out)
 {
 	const struct folded_line **order = xmalloc((l->n + 1) * sizeof(*order));
 	struct weighed *w = xmalloc((l->n + 1) * sizeof(*w));
+	struct text_buf line = { 0 };
 	bool top;
 	size_t n;
 
@@ -571,8 +577,9 @@ void folded_write(struct folded *l, const struct options *o, FILE *out)
 		place_other(l, order, w, n);
 	for (size_t i = 0; i < n; i++)
 		if (w[i].weight)
-			write_line(l, order[w[i].line], w[i].weight, out);
+			write_line(l, order[w[i].line], w[i].weight, &line, out);
 	fwrite(l->notes.p ? l->notes.p : "", 1, l->notes.len, out);
+	text_free(&line);
 	free(order);
 	free(w);
 }
