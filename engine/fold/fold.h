@@ -45,7 +45,8 @@ void fold_new_by_row(struct fold **out, const struct timelines *tl, const struct
 		     const struct fold_spans *spans);
 /*
  * By name, and what a wait, or a thread's running, has in each span is known as well: of the name
- * that its thread had when it began. The spans are all of the time that the options choose.
+ * that its thread had when it began. The spans are all of the time that the options choose. Of
+ * running time alone there is no summary.
  */
 void fold_new_in_spans(struct fold **out, const struct timelines *tl, const struct options *o,
 		       const struct fold_spans *spans);

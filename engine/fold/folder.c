@@ -276,30 +276,38 @@ static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name, uint
 	return last->node;
 }
 
-/*
- * A part of a thread's own time, CHAIN_ON_CPU with its samples, or CHAIN_UNKNOWN: under the name
- * that the thread had at its beginning, began_ns, as a wait.
- */
-static void fold_own_part(struct folder *f, uint32_t thread, enum chain_end end, uint64_t began_ns,
-			  uint64_t from_ns, uint64_t to_ns, uint32_t span)
+/* The same of the name that it had as it began to run, as a wait's; 0: that is not chosen. */
+static uint32_t own_node(struct folder *f, uint32_t thread, uint64_t began_ns, uint32_t span)
 {
-	const struct timelines *tl = f->fold->timelines;
-	const struct sample *last, *s = timelines_samples(tl, thread, &last);
-	uint32_t name, node;
+	uint32_t name = timelines_name(f->fold->timelines, thread, began_ns);
 
-	if (from_ns >= to_ns)
-		return;
-	name = timelines_name(tl, thread, began_ns);
-	node = wait_filter_fits(f->filter, name, thread, began_ns)
+	return wait_filter_fits(f->filter, name, thread, began_ns)
 		       ? name_node(f, thread, name, began_ns, span)
 		       : 0;
-	if (!node)
-		return;
-	node_sums_add(&f->sums, node, end, to_ns - from_ns);
-	if (end != CHAIN_ON_CPU || s == last)
+}
+
+static void add_samples(struct folder *f, uint32_t node, uint32_t thread, uint64_t from_ns,
+			uint64_t to_ns)
+{
+	const struct sample *last, *s = timelines_samples(f->fold->timelines, thread, &last);
+
+	if (s == last)
 		return;
 	for (s = sample_at(s, last, from_ns); s < last && s->ns < to_ns; s++)
 		node_sums_add_ran(&f->sums, node, s->pair, 1);
+}
+
+/* A part of a thread's own time, CHAIN_ON_CPU with its samples, or CHAIN_UNKNOWN. */
+static void fold_own_part(struct folder *f, uint32_t thread, enum chain_end end, uint64_t began_ns,
+			  uint64_t from_ns, uint64_t to_ns, uint32_t span)
+{
+	uint32_t node = from_ns < to_ns ? own_node(f, thread, began_ns, span) : 0;
+
+	if (!node)
+		return;
+	node_sums_add(&f->sums, node, end, to_ns - from_ns);
+	if (end == CHAIN_ON_CPU)
+		add_samples(f, node, thread, from_ns, to_ns);
 }
 
 /* Cut at the bounds of spans. Rows say nothing of time that is not known, and each has its name. */
@@ -307,7 +315,6 @@ static void fold_own(struct folder *f, uint32_t thread, enum chain_end end, uint
 		     uint64_t to_ns)
 {
 	const struct fold_spans *s = &f->fold->spans;
-
 	bool by_row = f->fold->by == FOLD_BY_ROW;
 
 	if (from_ns >= to_ns || (end == CHAIN_UNKNOWN && f->fold->options->parts != PART_ALL))
@@ -354,13 +361,63 @@ static void fold_life(struct folder *f, uint32_t thread, uint64_t from_ns, uint6
 	fold_own(f, thread, CHAIN_ON_CPU, at, end);
 }
 
+/* From when on nothing changes that own_node() asks: where a part of its own time begins. */
+static uint64_t settled_ns(const struct folder *f, uint32_t thread)
+{
+	const struct timelines *tl = f->fold->timelines;
+	const struct options *o = f->fold->options;
+	const struct thread *th = timelines_thread(tl, thread);
+	uint64_t ns = 0, next_ns;
+	uint32_t i;
+
+	if (o->groups.n || o->root == ROOT_CGROUP)
+		return UINT64_MAX;
+	while ((next_ns = timelines_next_name_ns(tl, thread, ns)) != UINT64_MAX)
+		ns = next_ns;
+	if (!ns)
+		return 0;
+	i = thread_position(th, ns);
+	while (i < th->n_waits && th->waits[i].kind == WAIT_UNKNOWN)
+		i++;
+	return i < th->n_waits ? th->waits[i].in_ns : UINT64_MAX;
+}
+
+/* As fold_life(), once nothing changes: all parts in a span at once. */
+static void fold_span(struct folder *f, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		      uint32_t span)
+{
+	const struct thread *th = timelines_thread(f->fold->timelines, thread);
+	struct thread_sums sums = thread_sums(th, from_ns, to_ns);
+	uint32_t node;
+
+	if (f->fold->options->parts != PART_ALL || f->fold->by == FOLD_BY_ROW)
+		sums.unknown_ns = 0;
+	node = sums.running_ns || sums.unknown_ns ? own_node(f, thread, from_ns, span) : 0;
+	if (!node)
+		return;
+	node_sums_add(&f->sums, node, CHAIN_ON_CPU, sums.running_ns);
+	node_sums_add(&f->sums, node, CHAIN_UNKNOWN, sums.unknown_ns);
+	add_samples(f, node, thread, from_ns, to_ns);
+}
+
+static void fold_spans(struct folder *f, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct fold_spans *s = &f->fold->spans;
+
+	if (!s->n)
+		fold_span(f, thread, from_ns, to_ns, 0);
+	for (uint32_t i = 0; i < s->n; i++)
+		fold_span(f, thread, clip_ns(s->bounds[i], from_ns, to_ns),
+			  clip_ns(s->bounds[i + 1], from_ns, to_ns), i);
+}
+
 /* The running time of this folder's share of the threads, where it is wanted. */
 static void fold_own_time(struct folder *f)
 {
 	const struct fold *fold = f->fold;
 	const struct timelines *tl = fold->timelines;
 	uint32_t share = (uint32_t)(f - fold->folders);
-	uint64_t from_ns, to_ns;
+	uint64_t from_ns, to_ns, settled;
 
 	/* Without samples nothing is said of it, as in traces of before. */
 	if (!wants_samples(fold) || !wait_filter_running(f->filter) || fold->options->requests)
@@ -369,8 +426,11 @@ static void fold_own_time(struct folder *f)
 	for (uint32_t i = share; i < timelines_threads(tl); i += fold->n_folders) {
 		const struct thread *th = timelines_thread(tl, i);
 
-		if (!(th->flags & THREAD_RECORDER) && wait_filter_thread(f->filter, i))
-			fold_life(f, i, from_ns, to_ns);
+		if (th->flags & THREAD_RECORDER || !wait_filter_thread(f->filter, i))
+			continue;
+		settled = clip_ns(settled_ns(f, i), from_ns, to_ns);
+		fold_life(f, i, from_ns, settled);
+		fold_spans(f, i, settled, to_ns);
 	}
 }
 
@@ -428,7 +488,8 @@ void *folder_run(void *arg)
 	struct folder *f = arg;
 
 	folder_init(f);
-	slices_walk(&f->fold->slices, (struct wait_visitor) { f, wants, fold_wait });
+	if (!f->fold->spans.n || f->fold->options->parts != PART_RUNNING)
+		slices_walk(&f->fold->slices, (struct wait_visitor) { f, wants, fold_wait });
 	if (f->batch)
 		chain_batch_run(f->batch);
 	fold_own_time(f);
