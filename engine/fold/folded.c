@@ -523,21 +523,18 @@ static void place_other(struct folded *l, const struct folded_line **order, stru
 	w[i] = other;
 }
 
-/* By way of b: a line has many parts. */
-static void write_line(const struct folded *l, const struct folded_line *line, uint64_t weight,
-		       struct text_buf *b, FILE *out)
+static void put_line(const struct folded *l, const struct folded_line *line, uint64_t weight,
+		     struct text_buf *to)
 {
 	struct reading r = reading_of(l, line);
 	char number[32];
 	int len = snprintf(number, sizeof(number), " %" PRIu64 "\n", weight);
 
-	b->len = 0;
 	for (size_t skip = 1; next_part(&r); skip = 0) {
-		text_put(b, r.p + skip, r.left - skip);
+		text_put(to, r.p + skip, r.left - skip);
 		r.left = 0;
 	}
-	text_put(b, number, (size_t)len);
-	fwrite(b->p, 1, b->len, out);
+	text_put(to, number, (size_t)len);
 }
 
 void folded_note(struct folded *l, const char *text)
@@ -552,11 +549,20 @@ void folded_note(struct folded *l, const char *text)
 	text_free(&line);
 }
 
-void folded_write(struct folded *l, const struct options *o, FILE *out)
+static void write_out(struct text_buf *b, FILE *out)
+{
+	fwrite(b->p ? b->p : "", 1, b->len, out);
+	b->len = 0;
+}
+
+/* Of so many bytes a stream is told at once. */
+#define AT_ONCE 65536u
+
+/* folded_write(), by way of `to`; out NULL: to `to` alone. */
+static void put_lines(struct folded *l, const struct options *o, struct text_buf *to, FILE *out)
 {
 	const struct folded_line **order = xmalloc((l->n + 1) * sizeof(*order));
 	struct weighed *w = xmalloc((l->n + 1) * sizeof(*w));
-	struct text_buf line = { 0 };
 	bool top;
 	size_t n;
 
@@ -575,32 +581,43 @@ void folded_write(struct folded *l, const struct options *o, FILE *out)
 			w[i].weight = w[i].ns;
 	if (top)
 		place_other(l, order, w, n);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		if (w[i].weight)
-			write_line(l, order[w[i].line], w[i].weight, &line, out);
-	fwrite(l->notes.p ? l->notes.p : "", 1, l->notes.len, out);
-	text_free(&line);
+			put_line(l, order[w[i].line], w[i].weight, to);
+		if (out && to->len >= AT_ONCE)
+			write_out(to, out);
+	}
+	text_put(to, l->notes.p, l->notes.len);
 	free(order);
 	free(w);
 }
 
-static void write_rows(struct chain_rows *rows, const struct options *o, FILE *out)
+void folded_write(struct folded *l, const struct options *o, FILE *out)
+{
+	struct text_buf b = { 0 };
+
+	put_lines(l, o, &b, out);
+	write_out(&b, out);
+	text_free(&b);
+}
+
+static void put_rows(struct text_buf *to, struct chain_rows *rows, const struct options *o)
 {
 	struct folded l = { .n = 0 };
 
 	folded_add(&l, rows, NULL, o->root);
-	folded_write(&l, o, out);
+	put_lines(&l, o, to, NULL);
 	folded_free(&l);
 }
 
-void fold_write(struct fold *f, const struct options *o, FILE *out)
+void fold_put(struct text_buf *to, struct fold *f, const struct options *o)
 {
-	write_rows(fold_rows(f), o, out);
+	put_rows(to, fold_rows(f), o);
 }
 
-void fold_write_span(struct fold *f, size_t span, const struct options *o, FILE *out)
+void fold_put_span(struct text_buf *to, struct fold *f, size_t span, const struct options *o)
 {
 	struct chain_rows rows = fold_span_rows(f, span);
 
-	write_rows(&rows, o, out);
+	put_rows(to, &rows, o);
 }

@@ -87,6 +87,6 @@ void folded_note(struct folded *l, const char *text);
 void folded_write(struct folded *l, const struct options *o, FILE *out);
 void folded_free(struct folded *l);
 
-/* The lines of one fold; of one of its spans, see fold_new_in_spans(). */
-void fold_write(struct fold *f, const struct options *o, FILE *out);
-void fold_write_span(struct fold *f, size_t span, const struct options *o, FILE *out);
+/* Adds to a text the lines of one fold; of one of its spans, see fold_new_in_spans(). */
+void fold_put(struct text_buf *to, struct fold *f, const struct options *o);
+void fold_put_span(struct text_buf *to, struct fold *f, size_t span, const struct options *o);

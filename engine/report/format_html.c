@@ -189,31 +189,29 @@ struct graph {
 
 /* span GRAPH_SLICES: of all of the time. */
 static void make_folded(const struct report *r, struct fold *fold, uint32_t span,
-			struct report_text *folded)
+			struct text_buf *folded)
 {
 	struct options o = *r->in->options;
-	FILE *f = xmemstream(&folded->p, &folded->len);
 
 	o.top = 0; /* --top limits the listed waits, not the graph */
 	o.unit = span < GRAPH_SLICES ? UNIT_NS : UNIT_US;
 	if (span < GRAPH_SLICES)
-		fold_write_span(fold, span, &o, f);
+		fold_put_span(folded, fold, span, &o);
 	else
-		fold_write(fold, &o, f);
-	xmemstream_close(f, &folded->p);
+		fold_put(folded, fold, &o);
 }
 
 /* The folded lines of a graph: of all of the time, and of each slice of it. */
 struct graph_lines {
-	struct report_text all, slice[GRAPH_SLICES];
+	struct text_buf all, slice[GRAPH_SLICES];
 	uint32_t n; /* slices */
 };
 
 static void free_lines(struct graph_lines *l)
 {
-	free(l->all.p);
+	text_free(&l->all);
 	for (uint32_t i = 0; i < l->n; i++)
-		free(l->slice[i].p);
+		text_free(&l->slice[i]);
 }
 
 /* 0 or a negative errno; to be freed with free_lines(). */
@@ -222,6 +220,11 @@ static void make_lines(const struct report *r, struct fold *fold, struct graph_l
 	make_folded(r, fold, GRAPH_SLICES, &l->all);
 	for (; l->n < r->n_slices; l->n++)
 		make_folded(r, fold, l->n, &l->slice[l->n]);
+}
+
+static const char *text_of(const struct text_buf *b)
+{
+	return b->p ? b->p : "";
 }
 
 /* joined: slices that are one. */
@@ -244,9 +247,9 @@ static int draw_graph(const struct graph_lines *l, uint32_t frames, uint32_t joi
 	int err = flamegraph_new(&g, &o);
 
 	if (!err)
-		err = flamegraph_add(g, l->all.p, l->all.len);
+		err = flamegraph_add(g, text_of(&l->all), l->all.len);
 	for (uint32_t i = 0; i < l->n && joined && !err; i++)
-		err = flamegraph_add_slice(g, l->slice[i].p, l->slice[i].len, i / joined);
+		err = flamegraph_add_slice(g, text_of(&l->slice[i]), l->slice[i].len, i / joined);
 	if (!err) {
 		free(svg->p);
 		*svg = (struct report_text) { 0 };

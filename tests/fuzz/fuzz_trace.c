@@ -37,16 +37,13 @@ static void repair(uint8_t *p, size_t len)
 static char *folded(const struct timelines *timelines, const struct options *o)
 {
 	struct fold *f = NULL;
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	struct text_buf text = { 0 };
 
-	must(out != NULL, "folded lines");
+	text_puts(&text, "lines:\n");
 	fold_new(&f, timelines, o, FOLD_BY_NAME);
-	fold_write(f, o, out);
-	fclose(out);
+	fold_put(&text, f, o);
 	fold_free(f);
-	return text;
+	return text.p;
 }
 
 /* Opened without a check, and checked only if a malformed event is met, it gives the same. */

@@ -20,17 +20,14 @@
 
 static char *lines_of(struct fold *f, const struct options *o, int span)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	struct text_buf text = { 0 };
 
-	assert_non_null(out);
+	text_puts(&text, "lines:\n");
 	if (span < 0)
-		fold_write(f, o, out);
+		fold_put(&text, f, o);
 	else
-		fold_write_span(f, (size_t)span, o, out);
-	assert_int_equal(fclose(out), 0);
-	return text;
+		fold_put_span(&text, f, (size_t)span, o);
+	return text.p;
 }
 
 static void same(struct fold *spans, int span, const struct timelines *tl, const struct options *o,
