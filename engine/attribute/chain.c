@@ -107,8 +107,7 @@ static void explain(struct walk *k, uint32_t node, const struct wait *w, struct 
 /* What ended w, a sleep of a timeline, or the one in which it goes on. */
 static struct waking waking_of(const struct chains *c, const struct wait *w)
 {
-	return (struct waking) { c->loops ? timelines_ended(c->timelines, w)->wake_ns : w->wake_ns,
-				 NULL };
+	return c->loops ? event_loops_waking(c->timelines, w) : (struct waking) { w->wake_ns, NULL };
 }
 
 /* Explains [from_ns, to_ns) of w by the end of another sleep, in which it goes on; or by its own.
@@ -121,7 +120,7 @@ static void explain_by_end_of(struct walk *k, uint32_t node, const struct wait *
 	struct wait joined;
 
 	if (w != ended) {
-		joined = event_loops_joined(w, ended);
+		joined = event_loops_joined(k->chains->timelines, w, ended);
 		w = &joined;
 	}
 	explain(k, node, w, by, from_ns, to_ns, links_left, chain);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "common/lower_bound.h"
 #include "common/xalloc.h"
 
@@ -12,10 +13,17 @@
 #define LOOKED_AT 1000
 /* Less than this may a thread run between a sleep that its timer ended and the next one. */
 #define RAN_BETWEEN_NS 1000000u
+/* Of so many requests that come next it is looked whether one was passed on. */
+#define PASSED_ON_LOOKED_AT 64
 
 struct event_loops {
 	const struct timelines *timelines;
 	struct kernel_stacks *kernel;
+	struct arrival {
+		uint64_t ns;
+		uint32_t request;
+	} * arrivals; /* of the requests that are explained, in order of time */
+	size_t n_arrivals;
 	bool in_loop[]; /* by stack pair: a thread with that off-CPU stack is in an event loop */
 };
 
@@ -27,6 +35,28 @@ static bool is_loop(const char *class)
 		if (!strcmp(class, classes[i]))
 			return true;
 	return false;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct arrival *x = a, *y = b;
+
+	return x->ns != y->ns ? compare_numbers(x->ns, y->ns)
+			      : compare_numbers(x->request, y->request);
+}
+
+static void find_arrivals(struct event_loops *e)
+{
+	size_t n;
+	const struct request *at = timelines_requests(e->timelines, &n);
+
+	e->arrivals = xmalloc(n * sizeof(*e->arrivals));
+	for (size_t i = 0; i < n; i++)
+		if (!(at[i].flags & (REQUEST_UNEXPLAINED | REQUEST_PROBED)) &&
+		    at[i].writer != THREAD_NONE && at[i].arrival_ns < at[i].answer_ns)
+			e->arrivals[e->n_arrivals++] =
+				(struct arrival) { at[i].arrival_ns, (uint32_t)i };
+	qsort(e->arrivals, e->n_arrivals, sizeof(*e->arrivals), by_time);
 }
 
 void event_loops_new(struct event_loops **out, const struct timelines *tl,
@@ -51,14 +81,18 @@ void event_loops_new(struct event_loops **out, const struct timelines *tl,
 		e->in_loop[i] = o && is_loop(trace_string(t, o->class));
 		any |= e->in_loop[i];
 	}
-	if (any)
+	if (any) {
+		find_arrivals(e);
 		*out = e;
-	else
+	} else {
 		free(e);
+	}
 }
 
 void event_loops_free(struct event_loops *e)
 {
+	if (e)
+		free(e->arrivals);
 	free(e);
 }
 
@@ -96,7 +130,7 @@ static const struct request *answered_at(const struct timelines *tl, uint32_t wa
 struct loop_walk event_loops_walk(const struct event_loops *e, const struct timelines *tl,
 				  uint32_t waker, struct waking by)
 {
-	struct loop_walk l = { .loops = e, .waker = waker };
+	struct loop_walk l = { .loops = e, .waker = waker, .at_ns = by.at_ns };
 
 	if (!e)
 		return l;
@@ -176,8 +210,66 @@ static void note_asked(struct loop_walk *l, const struct wait *w)
 	if (!has_waker(w) || context_of(l, w).interrupt)
 		return;
 	answered = answered_at(l->loops->timelines, w->waker, w->wake_ns);
-	if (answered)
+	if (answered && answered->arrival_ns >= l->request->taken_ns)
 		l->asked_ns = answered->arrival_ns;
+}
+
+/* Whether the thread that answered was on a CPU then, as it has to be. */
+static bool ran_at_answer(const struct timelines *tl, const struct request *q)
+{
+	const struct thread *th = timelines_thread(tl, q->writer);
+	uint32_t pos = thread_position(th, q->answer_ns);
+	uint64_t in_ns = pos ? th->waits[pos - 1].in_ns : th->begin_ns;
+	uint64_t out_ns = pos < th->n_waits ? th->waits[pos].out_ns : th->end_ns;
+
+	return in_ns < out_ns && q->answer_ns <= out_ns;
+}
+
+/* Finds what came after the waker had taken the request, and before it slept. */
+static void find_came(struct loop_walk *l)
+{
+	const struct event_loops *e = l->loops;
+	const struct thread *th = l->thread;
+	uint64_t taken_ns = l->request->taken_ns;
+	uint32_t slept = thread_position(th, taken_ns);
+	size_t i = LOWER_BOUND(k, e->n_arrivals, e->arrivals[k].ns < taken_ns);
+
+	while (th->waits[slept].kind != WAIT_SLEEP || th->waits[slept].out_ns < taken_ns)
+		slept++;
+	l->first_came = i;
+	for (size_t end = i + PASSED_ON_LOOKED_AT; i < e->n_arrivals && i < end; i++)
+		if (e->arrivals[i].ns > th->waits[slept].out_ns)
+			break;
+	l->end_came = i;
+}
+
+/*
+ * Whether w ended as that was answered, for which the waker passed its own request on: if w is the
+ * one that explains itself, or what the client of that waited for. By then the waker was awake, or
+ * it was woken by who answered.
+ */
+static bool was_passed_on(struct loop_walk *l, const struct wait *w)
+{
+	const struct timelines *tl = l->loops->timelines;
+	uint64_t next_ns = l->later ? l->thread->waits[l->later_i].out_ns : l->at_ns - 1;
+	bool woken;
+
+	if (!l->later)
+		find_came(l);
+	woken = l->first_came < l->end_came && has_waker(w) && !context_of(l, w).interrupt;
+	for (size_t i = l->first_came; i < l->end_came; i++) {
+		uint32_t number = l->loops->arrivals[i].request, client;
+		const struct request *q = timelines_request(tl, number);
+		bool by_it = woken && w->waker == q->writer;
+
+		if (q == l->request || q->writer == l->waker || q->answer_ns > next_ns ||
+		    q->answer_ns < (by_it ? w->out_ns : w->wake_ns) || !ran_at_answer(tl, q))
+			continue;
+		l->asked_ns = q->arrival_ns;
+		l->ended = by_it ? w : timelines_wait_for(tl, number, &client);
+		return true;
+	}
+	return false;
 }
 
 bool loop_walk_back(struct loop_walk *l)
@@ -189,7 +281,10 @@ bool loop_walk_back(struct loop_walk *l)
 	w = l->ended = &l->thread->waits[--l->i];
 	if (w->kind != WAIT_SLEEP || !l->loops->in_loop[w->stack])
 		return true;
-	if (l->later && (l->asked_ns <= w->wake_ns || other_came(l, w) || timer_was_idle(l, w)))
+	if (!l->passed_on && was_passed_on(l, w))
+		l->passed_on = true;
+	else if (l->later &&
+		 (l->asked_ns <= w->wake_ns || other_came(l, w) || timer_was_idle(l, w)))
 		l->ended = l->later;
 	else
 		note_asked(l, w);
@@ -214,10 +309,20 @@ bool event_loops_go_on(const struct event_loops *e, const struct timelines *tl, 
 	return false;
 }
 
-struct wait event_loops_joined(const struct wait *w, const struct wait *ended)
+struct waking event_loops_waking(const struct timelines *tl, const struct wait *ended)
+{
+	if (timelines_is_for_request(tl, ended))
+		return (struct waking) { ended->wake_ns, timelines_request_of(tl, ended) };
+	return (struct waking) { timelines_ended(tl, ended)->wake_ns, NULL };
+}
+
+struct wait event_loops_joined(const struct timelines *tl, const struct wait *w,
+			       const struct wait *ended)
 {
 	struct wait joined = *ended;
 
+	if (timelines_is_for_request(tl, ended))
+		joined.stack = w->stack;
 	joined.out_ns = w->out_ns;
 	joined.wake_ns = w->wake_ns;
 	joined.in_ns = w->in_ns;

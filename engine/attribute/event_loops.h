@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * event_loops.h - a thread that answers a request and sleeps in its event loop meanwhile waits on,
- * although another request or a timer ends the sleep (chain-semantics, section 14).
+ * although another request, the reply to one or a timer ends the sleep (chain-semantics, section
+ * 14).
  */
 #pragma once
 
@@ -31,8 +32,12 @@ struct loop_walk {
 	const struct request *request; /* NULL: the waker answers none, or more than one */
 	uint32_t waker;
 	uint32_t i; /* the interval where it is; at first one too many */
-	const struct wait
-		*ended; /* the sleep whose end explains that at i: itself, or a later one */
+	uint64_t at_ns;
+	/*
+	 * The sleep whose end explains that at i: itself, a later one, or that of a client for
+	 * whose request this one was passed on.
+	 */
+	const struct wait *ended;
 	const struct wait *later; /* likewise for the sleep in an event loop that is the next one */
 	uint32_t later_i;	  /* which that is */
 	/*
@@ -40,6 +45,9 @@ struct loop_walk {
 	 * known, or it is not known that the waker waited in later for its request.
 	 */
 	uint64_t asked_ns;
+	/* What came to others next when the waker had taken the request: arrivals of loops. */
+	size_t first_came, end_came;
+	bool passed_on; /* one of these is what ended later */
 };
 
 /* e may be NULL. */
@@ -50,8 +58,14 @@ bool loop_walk_back(struct loop_walk *l);
 /* Whether any sleep that reaches into the time from from_ns on, before the waking, goes on. */
 bool event_loops_go_on(const struct event_loops *e, const struct timelines *tl, uint32_t waker,
 		       struct waking by, uint64_t from_ns);
-/* w as it is explained if it goes on in ended: the times of w, and all else of ended. */
-struct wait event_loops_joined(const struct wait *w, const struct wait *ended);
+/* What ended such a sleep. */
+struct waking event_loops_waking(const struct timelines *tl, const struct wait *ended);
+/*
+ * w as it is explained if it goes on in ended: the times of w, and all else of ended; but the place
+ * of w if that is a client's wait.
+ */
+struct wait event_loops_joined(const struct timelines *tl, const struct wait *w,
+			       const struct wait *ended);
 /*
  * Whether the thread serves several connections in an event loop, so that what it does for one of
  * them keeps the others waiting. Looks at a bounded number of its sleeps and requests.

@@ -171,11 +171,6 @@ static void explain(struct report_chain *c, uint32_t lane, struct sleep s, uint3
 
 /* ---- waits that go on ----------------------------------------------------------------------- */
 
-static struct waking waking_of(const struct report_chain *c, const struct wait *w)
-{
-	return (struct waking) { timelines_ended(c->timelines, w)->wake_ns, NULL };
-}
-
 /* Of what the waker answered by the waking. */
 static void find_gone_on(struct report_chain *c, struct gone_on *g, uint32_t waker,
 			 struct waking by, uint64_t from_ns)
@@ -339,7 +334,8 @@ static uint32_t add_wake(struct report_chain *c, uint32_t lane, struct sleep s,
 /* As sleep_ends_of_process(), of whoever ended a single sleep. */
 static const struct wait *process_end(const struct report_chain *c, struct sleep s)
 {
-	struct wait w = s.ended == s.wait ? *s.wait : event_loops_joined(s.wait, s.ended);
+	struct wait w =
+		s.ended == s.wait ? *s.wait : event_loops_joined(c->timelines, s.wait, s.ended);
 
 	return sleep_ends_of_process(c->timelines, c->kernel, &w);
 }
@@ -348,7 +344,7 @@ static const struct wait *process_end(const struct report_chain *c, struct sleep
 static void follow_one(struct report_chain *c, uint32_t waker, struct sleep s, uint32_t links_left,
 		       const struct chain_member *next)
 {
-	struct waking by = waking_of(c, s.ended);
+	struct waking by = event_loops_waking(c->timelines, s.ended);
 	const struct chain_member other = { THREAD_NONE, next->up };
 	const struct wait *asked =
 		work_item_of(c->timelines, timelines_ended(c->timelines, s.ended), by.at_ns);
@@ -393,7 +389,8 @@ static void follow_each(struct report_chain *c, uint32_t lane, uint32_t waker, s
 static void explain(struct report_chain *c, uint32_t lane, struct sleep s, uint32_t links_left,
 		    const struct chain_member *chain)
 {
-	struct wait w = s.ended == s.wait ? *s.wait : event_loops_joined(s.wait, s.ended);
+	struct wait w =
+		s.ended == s.wait ? *s.wait : event_loops_joined(c->timelines, s.wait, s.ended);
 	struct chain_member next = { w.waker, chain };
 	struct waker_context context;
 	enum chain_end end =

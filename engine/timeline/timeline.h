@@ -546,6 +546,12 @@ static inline const struct remote_answer *timelines_remote(const struct timeline
 {
 	return remote_answer_of(tl->remote, w);
 }
+static inline bool timelines_is_for_request(const struct timelines *tl, const struct wait *w)
+{
+	const struct request_list *r = &tl->requests;
+
+	return r->waits && w >= r->waits && w < r->waits + r->n_waits;
+}
 /* The request that a wait of a client is for. */
 static inline const struct request *timelines_request_of(const struct timelines *tl,
 							 const struct wait *w)

@@ -154,7 +154,7 @@ TEST(a_timer_that_led_to_work_is_what_was_waited_for)
  * sleeps in its loop from 200 on. E answers at 300; so does S, and sleeps from 320 on, until D
  * answers at 900, which it was asked at that time.
  */
-#define PASSED_ON(arrival, by)                                                            \
+#define ASKED(arrival, by)                                                                \
 	"0   c0 - R > S\n"                                                                \
 	"0   c1 - R > D\n"                                                                \
 	"0   c2 - R > E\n"                                                                \
@@ -178,12 +178,12 @@ TEST(example_a_reply_for_another_request_does_not_end_the_wait)
 					 "--;send;S;--;reply;D;[running] 580000\n" OF_80
 					 "--;send;S;[running] 170000\n";
 
-	folds(PASSED_ON("140", "D wakes S reply"), true, OF_80, of_d);
-	folds(PASSED_ON("300", "D wakes S reply"), true, OF_80, of_d);
+	folds(ASKED("260", "D wakes S reply"), true, OF_80, of_d);
+	folds(ASKED("300", "D wakes S reply"), true, OF_80, of_d);
 	/* It was asked only then. */
-	folds(PASSED_ON("300.001", "D wakes S reply"), true, OF_80, of_e);
+	folds(ASKED("300.001", "D wakes S reply"), true, OF_80, of_e);
 	/* What D was asked is not what ended the sleep. */
-	folds(PASSED_ON("140", "- wakes S " PACKET), true, OF_80,
+	folds(ASKED("99", "- wakes S " PACKET), true, OF_80,
 	      OF_80 "--;send;S;--;ready;net_rx_action;asm_common_interrupt;[network] 580000\n" OF_80
 		    "--;send;S;--;replied;E;[running] 100000\n" OF_80
 		    "--;send;S;[running] 170000\n");
@@ -193,7 +193,7 @@ TEST(example_a_reply_for_another_request_does_not_end_the_wait)
  * S asks D, until 300, and then F, until 900. Before each of them answers, E does, for another
  * request: at 200 and at 500.
  */
-#define TWO_STAGES(by)                                                                    \
+#define TWO_STAGES(asked, by)                                                             \
 	"0   c0 - R > S\n"                                                                \
 	"0   c1 - R > D\n"                                                                \
 	"0   c2 - R > E\n"                                                                \
@@ -204,7 +204,7 @@ TEST(example_a_reply_for_another_request_does_not_end_the_wait)
 	"210 c0 S S > - poll for=epoll:S:4\n"                                             \
 	"300 c1 D wakes S looked\n"                                                       \
 	"300 c0 - R > S\n"                                                                \
-	"301 c1 D request tcp::90 arrived=140 taken=140 conn=4 answered=301\n"            \
+	"301 c1 D request tcp::90 arrived=" asked " taken=160 conn=4 answered=301\n"      \
 	"320 c0 S S > - poll for=epoll:S:4\n"                                             \
 	"500 c2 E wakes S replied\n"                                                      \
 	"500 c0 - R > S\n"                                                                \
@@ -219,14 +219,71 @@ TEST(example_a_reply_for_another_request_does_not_end_the_wait)
 /* Of a reply from far away it is not known when it was asked for, so of none before it for whom. */
 TEST(each_reply_is_for_what_was_asked_for_before_it)
 {
-	folds(TWO_STAGES("F wakes S reply"), true, OF_80,
+	folds(TWO_STAGES("160", "F wakes S reply"), true, OF_80,
 	      OF_80 "--;send;S;--;looked;D;[running] 140000\n" OF_80
 		    "--;send;S;--;reply;F;[running] 560000\n" OF_80 "--;send;S;[running] 150000\n");
-	folds(TWO_STAGES("- wakes S " PACKET), true, OF_80,
+	folds(TWO_STAGES("160", "- wakes S " PACKET), true, OF_80,
 	      OF_80 "--;send;S;--;looked;D;[running] 90000\n" OF_80
 		    "--;send;S;--;ready;net_rx_action;asm_common_interrupt;[network] 380000\n" OF_80
 		    "--;send;S;--;replied;E;[running] 230000\n" OF_80
 		    "--;send;S;[running] 150000\n");
+	/* What it was passed on for is known by itself. */
+	folds(TWO_STAGES("150", "- wakes S " PACKET), true, OF_80,
+	      OF_80 "--;send;S;--;looked;D;[running] 140000\n" OF_80
+		    "--;send;S;--;ready;net_rx_action;asm_common_interrupt;[network] 380000\n" OF_80
+		    "--;send;S;--;replied;E;[running] 180000\n" OF_80
+		    "--;send;S;[running] 150000\n");
+}
+
+/*
+ * S asks D for what it took at 100, and E for what it took at 50. E's answer ends the only sleep,
+ * or the second one; D's comes at a time of its own, with S's behind it.
+ */
+#define BATCH(arrival, more, answer)                                                             \
+	"0   c0 - R > S\n"                                                                       \
+	"0   c1 - R > D\n"                                                                       \
+	"0   c2 - R > E\n"                                                                       \
+	"200 c0 S S > - poll for=epoll:S:4\n" more "850 c2 E wakes S replied\n"                  \
+	"880 c0 - R > S\n"                                                                       \
+	"890 c2 E request tcp::91 arrived=60 taken=60 conn=3 answered=851\n"                     \
+	"910 c0 S request tcp::81 arrived=50 taken=50 conn=2 answered=910\n"                     \
+	"950 c0 S request tcp::80 arrived=100 taken=100 conn=1 answered=950 stack=send\n"        \
+	"960 c1 D request tcp::90 arrived=" arrival " taken=" arrival " conn=4 answered=" answer \
+	" stack=give\n"                                                                          \
+	"980 c1 D R > X\n"                                                                       \
+	"end 1000\n"
+
+TEST(example_a_request_that_is_passed_on_waits_for_that_answer)
+{
+	static const char of_d[] =
+		OF_80 "--;send;S;--;give;D;[running] 650000\n" OF_80
+		      "--;send;S;[runnable] 30000\n" OF_80 "--;send;S;[running] 170000\n";
+	static const char of_e[] =
+		OF_80 "--;send;S;--;replied;E;[running] 650000\n" OF_80
+		      "--;send;S;[runnable] 30000\n" OF_80 "--;send;S;[running] 170000\n";
+
+	folds(BATCH("140", "", "870"), true, OF_80, of_d);
+	folds(BATCH("100", "", "850"), true, OF_80, of_d);
+	folds(BATCH("200", "", "949.999"), true, OF_80, of_d);
+	/* It came before or after, was answered while S slept on, or behind S's own answer. */
+	folds(BATCH("99.999", "", "870"), true, OF_80, of_e);
+	folds(BATCH("200.001", "", "870"), true, OF_80, of_e);
+	folds(BATCH("140", "", "849.999"), true, OF_80, of_e);
+	folds(BATCH("140", "", "950"), true, OF_80, of_e);
+	/* All sleeps before it are for that answer, and none behind it. */
+	folds(BATCH("140",
+		    "300 c2 E wakes S replied\n300 c0 - R > S\n350 c0 S S > - poll for=epoll:S:4\n",
+		    "870"),
+	      true, OF_80,
+	      OF_80 "--;send;S;--;give;D;[running] 600000\n" OF_80
+		    "--;send;S;[runnable] 30000\n" OF_80 "--;send;S;[running] 220000\n");
+	folds(BATCH("140",
+		    "300 c2 E wakes S replied\n300 c0 - R > S\n350 c0 S S > - poll for=epoll:S:4\n",
+		    "340"),
+	      true, OF_80,
+	      OF_80 "--;send;S;--;give;D;[running] 100000\n" OF_80
+		    "--;send;S;--;replied;E;[running] 500000\n" OF_80
+		    "--;send;S;[runnable] 30000\n" OF_80 "--;send;S;[running] 220000\n");
 }
 
 /* For C, which S wakes while it answers one request only; then while it answers two. */

@@ -500,11 +500,18 @@ static void explain_sleep(struct world *w, const struct hop *at, int *members,
 {
 	const struct life *l = &w->lives[woke->waker];
 	const struct sleep *own = &l->sleeps[l->pieces[piece].sleep];
-	const struct sleep *ended = oracle_goes_on_in(w, woke->waker, woke, piece);
-	struct sleep joined = *ended;
+	struct sleep joined = oracle_goes_on_in(w, woke->waker, woke, piece);
 
-	if (ended != own) {
-		joined.acted_ns = ended->woken_ns;
+	if (joined.woken_ns != own->woken_ns || joined.passed_on) {
+		if (joined.passed_on) {
+			joined.kstack = own->kstack;
+			joined.ustack = own->ustack;
+			joined.pair = own->pair;
+			joined.object = own->object;
+			joined.ready = own->ready;
+			joined.state = own->state;
+		}
+		joined.acted_ns = joined.woken_ns;
 		joined.woken_ns = own->woken_ns;
 		own = &joined;
 	}

@@ -49,7 +49,8 @@ struct sleep {
 	bool is_birth;	   /* no sleep: the thread's first waking */
 	bool throttled;	   /* while it was ready */
 	bool of_client;	   /* of no thread: its waker is a task, wherever it was */
-	size_t answers;	   /* of_client: the request that it answered; SIZE_MAX: it read it */
+	bool passed_on;	   /* the waker is who answered what the sleeper had passed on */
+	size_t answers;	   /* of these: the request that it answered; SIZE_MAX: it read it */
 	uint64_t acted_ns; /* when the waker woke, if that was later than woken_ns; 0: it was not */
 	struct done done;  /* what the waker's CPU was done with last before it woke */
 	bool then_woke;	   /* the sleeper was current in a waking before it slept again */
@@ -415,5 +416,4 @@ bool request_asked(struct world *w, size_t at, struct asked_for *of);
  */
 int oracle_wakes_any(struct world *w, const struct life *l, int sleep, int next, uint64_t from,
 		     uint64_t to, bool hands_on);
-const struct sleep *oracle_goes_on_in(struct world *w, int life, const struct sleep *woke,
-				      int piece);
+struct sleep oracle_goes_on_in(struct world *w, int life, const struct sleep *woke, int piece);
