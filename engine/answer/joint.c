@@ -78,6 +78,9 @@ static const struct known_wait of_libraries[] = {
 	{ "Barrier.wait", "the others at a barrier", JOINT_OTHER },
 	{ "Condition.wait", "a condition", JOINT_OTHER },
 	{ "PyThread_acquire_lock", "a lock", JOINT_LOCK },
+	/* Ruby, whose Mutex is a condition inside */
+	{ "rb_mutex_lock", "a Ruby Mutex", JOINT_LOCK },
+	{ "rb_mutex_synchronize", "a Ruby Mutex", JOINT_LOCK },
 	/* Libraries of C++ and Rust */
 	{ "std::__atomic_futex_", "the result of a task", JOINT_OTHER },
 	{ "std::thread::join", "the end of a thread", JOINT_CHILD },

@@ -108,6 +108,7 @@ static bool is_of_runtime(const char *symbol)
 		"uv_",
 		"uv__",
 		"node::",
+		"llhttp_",
 		"v8::",
 		"Builtins_",
 		"_Py",
@@ -154,8 +155,11 @@ static bool is_of_runtime(const char *symbol)
 		"pfs_spawn_thread",
 	};
 
+	static const char thunk[] = "non-virtual thunk to ";
 	size_t len;
 
+	if (!strncmp(symbol, thunk, strlen(thunk)))
+		symbol += strlen(thunk);
 	return BEGINS_WITH_ANY(name_itself(symbol, &len), begins) || is_of_jvm(symbol);
 }
 
@@ -196,10 +200,28 @@ static uint32_t other_code(const struct trace *t, struct trace_stack s)
 	return i < s.n ? s.frames[i] : 0;
 }
 
+/* The function of Node.js that JavaScript without names has called; 0: there is none. */
+static uint32_t called_from_v8(const struct trace *t, struct trace_stack s)
+{
+	uint32_t called = 0;
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct trace_frame *f = trace_frame(t, s.frames[i]);
+		const char *symbol = f ? trace_string(t, f->symbol) : "";
+
+		if (!strncmp(symbol, "v8::", strlen("v8::")))
+			return called;
+		if (!strncmp(symbol, "node::", strlen("node::")))
+			called = s.frames[i];
+	}
+	return 0;
+}
+
 uint32_t own_frame(struct names *n, const struct trace *t, uint32_t pair)
 {
 	struct trace_stack s = names_shown_stack(n, pair, UINT32_MAX, true).user;
 	bool has_code = code_first(t, s) < s.n, in_loop = false;
+	uint32_t called;
 
 	for (uint32_t i = 0; i < s.n; i++) {
 		const struct trace_frame *f = trace_frame(t, s.frames[i]);
@@ -215,6 +237,9 @@ uint32_t own_frame(struct names *n, const struct trace *t, uint32_t pair)
 	}
 	if (has_code)
 		return other_code(t, s);
+	called = called_from_v8(t, s);
+	if (called)
+		return called;
 	for (uint32_t i = 0; i < s.n; i++) {
 		const struct trace_frame *f = trace_frame(t, s.frames[i]);
 

@@ -111,6 +111,49 @@ static void a_lock_is_the_joint(void **state)
 	      " because B holds a lock, and waits while C sleeps.");
 }
 
+/* A Mutex of Ruby is a condition inside: A waits for that which B unlocks. */
+static void a_mutex_of_ruby_is_a_lock(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "thread B *\n"
+	      "0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "100 c0 A S > - futex_wait|pthread_cond_wait@libc.so.6;"
+	      "rb_native_cond_wait@libruby-3.1.so.3.1.2;rb_mutex_synchronize@libruby-3.1.so.3.1.2;"
+	      "charge;main "
+	      "for=futex:17:0x40\n"
+	      "900 c1 B wakes A "
+	      "wake|pthread_cond_signal@libc.so.6;rb_mutex_unlock@libruby-3.1.so.3.1.2;quote;main\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A  charge  80 %  waits for a Ruby Mutex\n"
+	      "   B         80 %  holds it, ran\n"
+	      " because B holds a Ruby Mutex, and runs.");
+}
+
+/* JavaScript has no names here: then what it called of Node.js says where it waits. */
+static void the_function_of_node_is_told(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "thread B *\n"
+	      "0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "100 c0 A S > - do_epoll_wait|epoll_pwait@libc.so.6;uv__io_poll;uv_run;"
+	      "node::SyncProcessRunner::TryInitializeAndRunLoop;node::SyncProcessRunner::Spawn;"
+	      "v8::internal::Builtin_HandleApiCall;Builtins_JSEntry;v8::Function::Call;"
+	      "llhttp__internal_execute;non-virtual~thunk~to~node::Parser::OnStreamRead;uv_run;"
+	      "node::Start "
+	      "for=unix:/s~B/102\n"
+	      "900 c1 B wakes A wake|write@libc.so.6;zip;main\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A  node::SyncProcessRunner::Spawn  80 %  waits for unix /s B/102\n"
+	      "   B                                 80 %  ran\n"
+	      " because B runs.");
+}
+
 /* A pause of the thread itself is its choice. */
 static void a_pause_of_its_own_is_a_choice(void **state)
 {
@@ -656,6 +699,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_lock_is_the_joint),
+		cmocka_unit_test(a_mutex_of_ruby_is_a_lock),
+		cmocka_unit_test(the_function_of_node_is_told),
 		cmocka_unit_test(a_pause_of_its_own_is_a_choice),
 		cmocka_unit_test(a_convoy_is_one_line),
 		cmocka_unit_test(what_a_chain_said_it_does_not_say_again),
