@@ -8,6 +8,7 @@
 #include "attribute/event_loops.h"
 #include "base/compare.h"
 #include "base/kernel_functions.h"
+#include "common/lower_bound.h"
 #include "common/xalloc.h"
 #include "words/code_frames.h"
 #include "words/kernel_calls.h"
@@ -88,6 +89,7 @@ struct chain_steps {
 	uint32_t piece_thread;
 	const struct wait *piece_wait;
 	uint64_t piece_ns;
+	const struct request *answered; /* which is explained; NULL: none */
 	uint32_t lent_to; /* the route of who had the connection for which the request waits; 0 */
 	uint32_t crowds;  /* so many times it was asked whether all threads of a kind waited so */
 };
@@ -526,6 +528,36 @@ static void add_users(struct chain_steps *s, uint32_t step, uint32_t path)
 	}
 }
 
+/* The stack pair of what a thread ran last before at_ns, but since it got the CPU; 0: not known. */
+static uint32_t sampled_before(const struct chain_steps *s, uint32_t thread, uint64_t at_ns)
+{
+	const struct thread *th = timelines_thread(s->timelines, thread);
+	const struct sample *end, *first = timelines_samples(s->timelines, thread, &end);
+	uint32_t before = thread_position(th, at_ns);
+	uint64_t in_ns = before ? th->waits[before - 1].in_ns : th->begin_ns;
+	size_t n = (size_t)(end - first), i = LOWER_BOUND(k, n, first[k].ns <= at_ns);
+
+	return i && first[i - 1].ns >= in_ns ? first[i - 1].pair : 0;
+}
+
+/*
+ * Where the current piece's thread is that may not run: what it ran before, where it had slept, or
+ * where it answers the request then. 0: not known.
+ */
+static uint32_t held_up_in(const struct chain_steps *s)
+{
+	const struct wait *w = s->piece_wait;
+	uint32_t pair = 0;
+
+	if (!w)
+		return 0;
+	if (w->kind == WAIT_SLEEP)
+		return w->stack;
+	pair = sampled_before(s, s->piece_thread, w->out_ns);
+	return pair || !s->answered || s->answered->writer != s->piece_thread ? pair
+									      : s->answered->pair;
+}
+
 /* Who had the CPU; time that a quota took is a step of its own. */
 static void add_had(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t who, uint64_t ns)
 {
@@ -541,6 +573,7 @@ static void add_had(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t
 		s->steps[step].no_cpu_ns -= ns;
 		s->steps[of_quota].ns += ns;
 		step = of_quota;
+		sums_add(&s->ran, step, held_up_in(s), ns);
 		if (cpu_holder_quota(who))
 			add_users(s, step, cpu_holder_quota(who));
 	}
@@ -698,6 +731,7 @@ static void explain_request(struct chain_steps *s, uint32_t head, const struct c
 	uint64_t lent_ns = pool.connections ? clip_ns(pool.from_ns, from_ns, to_ns) : to_ns;
 	uint64_t given_ns = pool.connections ? clip_ns(pool.to_ns, lent_ns, to_ns) : to_ns;
 
+	s->answered = q;
 	if (from_ns < lent_ns)
 		chains_explain(&s->chains, head, p->thread, p->wait, from_ns, lent_ns);
 	if (lent_ns < given_ns) {
@@ -709,6 +743,7 @@ static void explain_request(struct chain_steps *s, uint32_t head, const struct c
 	}
 	if (given_ns < to_ns)
 		chains_explain(&s->chains, head, p->thread, p->wait, given_ns, to_ns);
+	s->answered = NULL;
 	joint_users_add_routes(&s->ended_for, s->timelines, s->names, q, &alike);
 }
 
@@ -839,13 +874,13 @@ static void describe_end(struct chain_steps *s, uint32_t number)
 					: e->end == CHAIN_TIMER && is_at_lock(s, number)
 						? "tried again and again"
 						: word_of_end(e));
-	if (e->end == CHAIN_RUNNING) {
+	if (e->end == CHAIN_RUNNING || e->throttled) {
 		struct step_ran ran = { 0 };
 
 		of = sums_of(&s->ran, number, &n);
 		step_samples_say(&ran, s->names, s->trace, of, n);
 		e->at = ran.at;
-		e->call = ran.call;
+		e->call = e->throttled ? 0 : ran.call;
 	}
 	e->by = by_whom(s, number);
 	if (e->throttled)

@@ -107,7 +107,8 @@ static void explain(struct walk *k, uint32_t node, const struct wait *w, struct 
 /* What ended w, a sleep of a timeline, or the one in which it goes on. */
 static struct waking waking_of(const struct chains *c, const struct wait *w)
 {
-	return c->loops ? event_loops_waking(c->timelines, w) : (struct waking) { w->wake_ns, NULL };
+	return c->loops ? event_loops_waking(c->timelines, w)
+			: (struct waking) { w->wake_ns, NULL };
 }
 
 /* Explains [from_ns, to_ns) of w by the end of another sleep, in which it goes on; or by its own.

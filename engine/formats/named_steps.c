@@ -116,6 +116,68 @@ static size_t others_like(const struct shown_steps *s, size_t i, const char *arg
 	return n;
 }
 
+/* The last part of a path of len bytes; *len: of that. */
+static const char *last_part(const char *path, size_t *len)
+{
+	const char *slash = memrchr(path, '/', *len);
+
+	if (slash) {
+		*len -= (size_t)(slash + 1 - path);
+		path = slash + 1;
+	}
+	return path;
+}
+
+/* Whether it is a file between two programs of GCC: "/tmp/ccJLTDzQ.s". */
+static bool is_temporary(const char *argument, size_t len)
+{
+	const char *name = last_part(argument, &len);
+
+	return len > 8 && !strncmp(name, "cc", 2) && name[8] == '.' && !memchr(name, '.', 8) &&
+	       !memchr(name, '-', 8);
+}
+
+/* Whether a file is one that is compiled, by its name. */
+static bool is_source(const char *argument, size_t len)
+{
+	static const char *const ends[] = { ".c",   ".cc", ".cpp", ".cxx", ".C", ".m",
+					    ".f90", ".go", ".rs",  ".i",   ".S", ".s" };
+
+	if (!len || *argument == '-' || is_temporary(argument, len))
+		return false;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t n = strlen(ends[i]);
+
+		if (len > n && !memcmp(argument + len - n, ends[i], n))
+			return true;
+	}
+	return false;
+}
+
+/* The argument of a compiler that it compiles, or what that makes; 0: it is none, or has neither.
+ */
+static size_t compiled_argument(const char *program)
+{
+	static const char *const compilers[] = { "cc1",	 "cc1plus", "cc1obj", "f951",
+						 "lto1", "clang",   "rustc",  "as" };
+	size_t len;
+	const char *argument = program_argument(program, 0, &len);
+	const char *name = argument ? last_part(argument, &len) : "";
+	bool is_compiler = false, is_output = false;
+	size_t output = 0;
+
+	for (size_t i = 0; i < sizeof(compilers) / sizeof(compilers[0]); i++)
+		is_compiler |= strlen(compilers[i]) == len && !memcmp(name, compilers[i], len);
+	for (size_t k = 1; is_compiler && (argument = program_argument(program, k, &len)); k++) {
+		if (is_source(argument, len))
+			return k;
+		if (is_output && !is_temporary(argument, len))
+			output = k;
+		is_output = len == 2 && !memcmp(argument, "-o", len);
+	}
+	return output;
+}
+
 /*
  * The number of the argument that tells most of a step: which the fewest others with the same
  * program have, an option only if there is no other one. 0: all others have all of them, or there
@@ -128,9 +190,11 @@ static size_t telling_argument(const struct shown_steps *s, size_t i)
 	bool is_option = false;
 
 	for (size_t k = 1; fewest && (argument = program_argument(program, k, &len)); k++) {
-		size_t n = len ? others_like(s, i, argument, len) : fewest;
+		size_t n = len && !is_temporary(argument, len) ? others_like(s, i, argument, len)
+							       : fewest;
 
-		if (n < fewest || (n == fewest && is_option && len && *argument != '-')) {
+		if (n < fewest || (n == fewest && is_option && len && *argument != '-' &&
+				   !is_temporary(argument, len))) {
 			best = k;
 			fewest = n;
 			is_option = *argument == '-';
@@ -145,7 +209,8 @@ static size_t telling_argument(const struct shown_steps *s, size_t i)
 static char *name_of(const struct shown_steps *s, size_t i)
 {
 	const char *name = names_text(s->names, s->at[i].name);
-	size_t k = telling_argument(s, i), len, size;
+	size_t compiled = compiled_argument(program_of(s, i)), len, size;
+	size_t k = compiled ? compiled : telling_argument(s, i);
 	const char *argument = program_argument(program_of(s, i), k, &len);
 	char *text = NULL, *only = NULL;
 	FILE *f = xmemstream(&text, &size);

@@ -381,13 +381,15 @@ static void a_quota_is_said(void **state)
 	      "thread A *\n"
 	      "0   c0 - R > A\n"
 	      "100 c0 A in-group /pod7\n"
+	      "120 c0 A ran |cubic;draw;main\n"
 	      "150 c0 A R > -\n"
 	      "150 c0 A throttled\n"
 	      "900 c0 A unthrottled 150 900 /pod7\n"
 	      "900 c0 - R > A\n"
+	      "950 c0 A ran |send;main\n"
 	      "end 1000\n",
-	      "  A   75 %  CPU quota of /pod7 used up: 100 % by itself\n"
-	      "  A   25 %  ran\n"
+	      "  A cubic  75 %  CPU quota of /pod7 used up: 100 % by itself\n"
+	      "  A main   25 %  ran\n"
 	      " because A has used up the CPU quota of /pod7.");
 }
 

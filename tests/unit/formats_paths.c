@@ -115,6 +115,35 @@ TEST(a_process_is_told_as_a_command)
 		    "\n");
 }
 
+/* A is a compiler's driver, of which one program compiles, and another one assembles. */
+TEST(the_file_that_is_compiled_is_told)
+{
+	char *text = screen("queues interrupts A\n"
+			    "thread A *\n"
+			    "born B\nborn C\n"
+			    "0      c0 - R > A\n"
+			    "20000  c0 A forks B\n"
+			    "20000  c0 A new B\n"
+			    "20000  c0 A S > B" WAITS
+			    "21000  c0 B execs /lib/cc1plus -quiet -imultiarch x86_64-linux-gnu "
+			    "src/slow.cc -dumpbase slow.cc -o /tmp/ccJLTDzQ.s\n"
+			    "21000  c0 B renames-to cc1plus\n"
+			    "529000 c0 B wakes A" ENDS "529000 c0 B X > A\n"
+			    "530000 c0 A forks C\n"
+			    "530000 c0 A new C\n"
+			    "530000 c0 A S > C" WAITS
+			    "531000 c0 C execs /bin/as -o slow.o /tmp/ccJLTDzQ.s\n"
+			    "531000 c0 C renames-to as\n"
+			    "829000 c0 C wakes A" ENDS "829000 c0 C X > A\n"
+			    "1000000 c0 A X > -\n"
+			    "end 1000000\n",
+			    true, 0, 0, 0);
+
+	expect_text(strdup(strstr(text, "  longest steps: ")),
+		    "  longest steps: 0.509 s src/slow.cc (cc1plus), 0.299 s slow.o (as)\n\n");
+	free(text);
+}
+
 /* Requests to it say more. */
 TEST(a_server_is_told_by_its_requests)
 {
