@@ -71,6 +71,14 @@ static void put_end_words(const struct chain_lines *l, const struct chain_step *
 		fprintf(f, ", %u %% of it without CPU", percent(e->no_cpu_ns, e->ns));
 }
 
+void chain_end_put(FILE *out, const struct chain_step *at, const struct names *names,
+		   const struct chain_step *e)
+{
+	const struct chain_lines l = { .at = at, .names = names };
+
+	put_end_words(&l, e, out);
+}
+
 /* The name of the thread that was busy while something was in the queue. */
 static const char *busy_thread(const struct chain_lines *l, uint32_t step)
 {

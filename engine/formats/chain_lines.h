@@ -33,6 +33,9 @@ struct chain_lines {
 void chain_lines_make(struct chain_lines *l, const struct chain_steps *s, const struct names *names,
 		      size_t most);
 void chain_lines_free(struct chain_lines *l);
+/* What the step e, an end, says: "ran", "waits for the disk". at: of chain_steps_list(). */
+void chain_end_put(FILE *out, const struct chain_step *at, const struct names *names,
+		   const struct chain_step *e);
 /*
  * Writes at most `most` lines, none wider than o's screen, with its colours: who, where in its own
  * code, the part of all that time, and for what it waited or what it did. The branch with most time

@@ -341,6 +341,7 @@ static int make_tables(struct part *p)
 		return err;
 	report_requests_new(&p->r->requests, p->r, p->in->options);
 	report_answer_new(&p->r->answer, p->r, p->in);
+	report_requests_find_ends(p->r);
 	return 0;
 }
 

@@ -34,6 +34,11 @@ void report_answer_new(struct report_answer **out, const struct report *r,
 	*out = a;
 }
 
+const struct subjects *report_answer_subjects(const struct report_answer *a)
+{
+	return &a->subjects;
+}
+
 void report_answer_free(struct report_answer *a)
 {
 	if (a)

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
+#include "formats/chain_ends.h"
 #include "formats/format_requests.h"
+#include "report_answer.h"
 #include "report_cells.h"
 #include "common/xalloc.h"
 
@@ -136,6 +138,44 @@ static void find_where(struct report_endpoint *e, const struct report *r,
 	for (size_t i = 0; i < n; i++)
 		put_row(e, r->names, weights[i].row, i);
 	free(weights);
+}
+
+/* ---- what they came down to ------------------------------------------------------------------ */
+
+/* The text in the report's names. */
+static uint32_t taken_over(const struct report *r, const struct names *from, uint32_t text)
+{
+	return names_adopt(r->names, text ? names_text(from, text) : "");
+}
+
+static void find_ends(struct report_endpoint *e, const struct report *r, const struct subjects *s)
+{
+	struct requests_taken slowest = requests_slowest(e->requests->all);
+	struct chain_steps *steps;
+	struct chain_end_sum *ends;
+	size_t n;
+
+	chain_steps_new(&steps, r->in->timelines, &s->of_requests, s->names, s->known);
+	for (size_t i = 0; i < slowest.n; i++)
+		chain_steps_add(steps, &slowest.at[i]);
+	chain_steps_end(steps);
+	ends = chain_ends(steps, s->names, &n);
+	e->ends_ns = chain_steps_total_ns(steps);
+	e->n_ends = n < REPORT_ENDS ? n : REPORT_ENDS;
+	for (size_t i = 0; i < e->n_ends; i++) {
+		e->ends[i].who = taken_over(r, s->names, ends[i].who);
+		e->ends[i].at = taken_over(r, s->names, ends[i].at);
+		e->ends[i].words = taken_over(r, s->names, ends[i].words);
+		e->ends[i].ns = ends[i].ns;
+	}
+	free(ends);
+	chain_steps_free(steps);
+}
+
+void report_requests_find_ends(const struct report *r)
+{
+	for (size_t i = 0; r->requests && i < r->requests->n; i++)
+		find_ends(&r->requests->at[i], r, report_answer_subjects(r->answer));
 }
 
 /* ---- one by one ----------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@ enum {
 	REPORT_LATENCIES = REQUEST_GROUPS_MAX, /* steps of an endpoint, the most */
 	REPORT_SLOWEST = 60, /* of the slowest ones as many are shown one by one, the most */
 	REPORT_WHERE = 40,   /* rows of where the time went, the most */
+	REPORT_ENDS = 12,    /* rows of what the slowest came down to, the most */
 	REPORT_REQUESTS = REPORT_SLOWEST + 2 * REPORT_LATENCIES, /* of an endpoint, the most */
 };
 
@@ -21,6 +22,12 @@ enum {
 struct report_where {
 	uint32_t text; /* in names */
 	uint64_t ns[REPORT_LATENCIES];
+};
+
+/* What the chains of the slowest came down to (formats/chain_ends.h); texts are of the report. */
+struct report_end {
+	uint32_t who, at, words;
+	uint64_t ns;
 };
 
 /* An endpoint's requests by how long they took. */
@@ -36,6 +43,10 @@ struct report_endpoint {
 	uint64_t edge_ns[REPORT_LATENCIES + 1];
 	struct report_where where[REPORT_WHERE];
 	size_t n_where;
+	/* Most time first; ends_ns: with those that have no room. */
+	struct report_end ends[REPORT_ENDS];
+	size_t n_ends;
+	uint64_t ends_ns;
 	const struct chosen_wait *shown[REPORT_REQUESTS]; /* one by one, the slowest first */
 	size_t n_shown;
 };
@@ -51,6 +62,8 @@ struct report_requests {
 /* Those that the options o choose, in the names of r: *out, to be freed; NULL if there are none. */
 void report_requests_new(struct report_requests **out, const struct report *r,
 			 const struct options *o);
+/* Finds what they came down to, as the answer has it, which is known by then. */
+void report_requests_find_ends(const struct report *r);
 void report_requests_free(struct report_requests *q);
 /* The section of the page, as it is visible without a script. */
 void report_requests_put(FILE *out, const struct report *r);

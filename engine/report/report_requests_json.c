@@ -35,6 +35,15 @@ static void put_endpoint(struct report_writer *w, const struct report_endpoint *
 		json_end(&w->j, '}');
 	}
 	json_end(&w->j, ']');
+	json_number(&w->j, "endsNs", e->ends_ns);
+	json_begin(&w->j, "ends", '[');
+	for (size_t i = 0; i < e->n_ends; i++) {
+		report_put(w, report_string(w, e->ends[i].who));
+		report_put(w, report_string(w, e->ends[i].at));
+		report_put(w, report_string(w, e->ends[i].words));
+		report_put(w, e->ends[i].ns);
+	}
+	json_end(&w->j, ']');
 	json_end(&w->j, '}');
 }
 

@@ -881,6 +881,28 @@ test("report: one drags over latencies, and sees those requests and where their 
 	is(await p.evaluate(() => location.hash), "#took=" + e.edges[1] + "-" + e.edges[4], "after keys");
 });
 
+test("report: what the slowest came down to is what the first screen says of them, to the nanosecond", async () => {
+	const p = await show(report(trace("shop"))), d = await data(p), s = (i) => d.strings[i];
+	const said = JSON.parse(walk("--json", "--wide", trace("shop"))).subjects
+		.filter((of) => d.endpoints.some((e) => s(e.name) === of.name && e.counts.reduce((a, b) => a + b) === of.requests.count)); // no service with routes
+	is(said.length > 0, true, "some endpoint is on the first screen");
+	for (const of of said) {
+		const e = d.endpoints.find((one) => s(one.name) === of.name), rows = [];
+		for (let i = 0; i < e.ends.length; i += 4)
+			rows.push({ who: s(e.ends[i]), words: s(e.ends[i + 2]), ns: e.ends[i + 3] });
+		is(e.endsNs, of.explained_ns, "all of it");
+		is(rows.reduce((sum, r) => sum + r.ns, 0), e.endsNs, "the rows add up");
+		const ends = of.steps.filter((step) => step.ends_as && !step.no_cpu_ns);
+		is(ends.length > 0, true, "ends of the first screen");
+		for (const step of ends)
+			is(rows.filter((r) => r.who === step.who && r.words === step.words).map((r) => r.ns), [step.ns], step.who + " " + step.words);
+		await p.locator("#requests button.open", { hasText: of.name.split(" ")[2] }).first().click();
+		const shown = await cells(p, ".came-down tbody tr");
+		for (const step of ends)
+			is(Math.round(parseFloat(shown.find((r) => r[2].startsWith(step.who + " " + step.words))?.[0])), step.percent, "the share of " + step.words);
+	}
+});
+
 test("report: a request opens its timeline, and has its trace id and command", async () => {
 	const p = await show(report(trace("shop")));
 	await p.locator("#requests button.open", { hasText: "/stock/" }).first().click();

@@ -12,6 +12,7 @@
 #include "answer/chain_steps.h"
 #include "answer/path_processes.h"
 #include "causes/causes.h"
+#include "formats/chain_ends.h"
 #include "formats/chain_lines.h"
 #include "formats/verdict.h"
 #include "synth_many.h"
@@ -587,6 +588,31 @@ static void a_deadlock_is_said(void **state)
 
 /* ---- laws ------------------------------------------------------------------------------------ */
 
+/* What chains came down to has all of their time, the unknown part too, and nothing twice. */
+static void ends_add_up(const struct life *l)
+{
+	uint64_t all_ns = 0, unknown_ns = 0, of_steps_ns = 0;
+	uint32_t n_steps;
+	const struct chain_step *at = chain_steps_list(l->steps, &n_steps);
+	size_t n;
+	struct chain_end_sum *sums = chain_ends(l->steps, l->names, &n);
+
+	for (uint32_t k = 1; k < n_steps; k++)
+		of_steps_ns += at[k].is_end && at[k].end == CHAIN_UNKNOWN ? at[k].ns : 0;
+	for (size_t i = 0; i < n; i++) {
+		all_ns += sums[i].ns;
+		if (!strncmp(names_text(l->names, sums[i].words), "unknown: ", 9))
+			unknown_ns += sums[i].ns;
+		assert_true(!i || sums[i].ns <= sums[i - 1].ns);
+		for (size_t k = 0; k < i; k++)
+			assert_true(sums[k].who != sums[i].who || sums[k].at != sums[i].at ||
+				    sums[k].words != sums[i].words);
+	}
+	assert_int_equal(all_ns, chain_steps_total_ns(l->steps));
+	assert_int_equal(unknown_ns, of_steps_ns);
+	free(sums);
+}
+
 /*
  * A path is a partition of its interval: what a thread's life came down to adds up to its length,
  * to the nanosecond, and each step has what is below it.
@@ -624,6 +650,7 @@ static void paths_add_up(const struct trace *t, const char *name, void *arg)
 		assert_int_equal(chain_steps_total_ns(l.steps), th->end_ns - th->begin_ns);
 		assert_int_equal(first_ns, th->end_ns - th->begin_ns);
 		assert_int_equal(ends_ns, th->end_ns - th->begin_ns);
+		ends_add_up(&l);
 	}
 	life_end(&l);
 }

@@ -113,7 +113,7 @@ function whereTable() {
 	if (rest.length)
 		few.push({ what: rest.length + " more, each with less than any above", ns: sumOf(rest.map((r) => r.ns)), share: sumOf(rest.map((r) => r.share)) });
 	const n = chosenCount();
-	return element("table", { class: "where" }, element("thead", {}, element("tr", {}, ...["Share", "Each", "Of all requests", "Where their time went"]
+	return element("table", { class: "where" }, element("thead", {}, element("tr", {}, ...["Share", "Each", "Of all requests", "Where their time went, for the thread that answered"]
 		.map((s) => element("th", {}, s)))), element("tbody", {}, ...few.map((r) => {
 		const share = chosen ? 100 * r.ns / chosen : 0;
 		const bar = drawn("svg", { class: "share", width: 80, height: 10, viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
@@ -143,15 +143,31 @@ function endsOf(some) {
 	return [...sums.values()].sort((a, b) => b.ns - a.ns);
 }
 
-function endsTable(some) {
-	const all = sumOf(some.map((r) => r.wait.blocked)), rows = endsOf(some).filter((s) => s.ns * 200 >= all).slice(0, 8);
-	return element("table", { class: "where came-down" }, element("thead", {}, element("tr", {}, ...["Share", "Each", "What they came down to"]
-		.map((s) => element("th", {}, s)))), element("tbody", {}, ...rows.map((s) => {
+function endRow(all, n, ns, ...words) {
+	const share = all ? 100 * ns / all : 0;
+	return element("tr", {}, numberCell(share.toFixed(3), percent(share, 100)), timeCell(n ? Math.round(ns / n) : 0), element("td", {}, ...words));
+}
+
+// Of the slowest: all of them, as the first screen adds them up.
+const endsOfSlowest = (e, n) => [...groups(e.ends, 4)].filter(([, , , ns]) => ns * 200 >= e.endsNs).map(([who, at, words, ns]) =>
+	endRow(e.endsNs, n, ns, element("b", {}, isolated(text(who))), " ", isolated(text(words)), ...text(at) ? [" in ", element("code", {}, isolated(text(at)))] : []));
+
+function endsOfSome(some) {
+	const all = sumOf(some.map((r) => r.wait.blocked));
+	return endsOf(some).filter((s) => s.ns * 200 >= all).slice(0, 8).map((s) => {
 		const samples = sumOf([...s.ran.values()]), ran = [...s.ran].sort((a, b) => b[1] - a[1]).slice(0, 2).map(([stack, n]) => ({ n, all: samples, stack }));
-		const share = all ? 100 * s.ns / all : 0, each = (ns) => Math.round(ns / some.length);
-		return element("tr", {}, numberCell(share.toFixed(3), percent(share, 100)), timeCell(each(s.ns)),
-			element("td", {}, element("b", {}, isolated(s.who)), " " + partWords({ ...s, ns: each(s.ns), interrupted: each(s.interrupted) }, ran)));
-	})));
+		const each = (ns) => Math.round(ns / some.length);
+		return endRow(all, some.length, s.ns, element("b", {}, isolated(s.who)), " " + partWords({ ...s, ns: each(s.ns), interrupted: each(s.interrupted) }, ran));
+	});
+}
+
+const isSlowest = (e) => asked.first === e.slowest && asked.end === e.counts.length;
+
+function endsTable(some) {
+	const e = endpoint(), n = chosenCount(), whole = isSlowest(e) && e.ends.length > 0, rows = whole ? endsOfSlowest(e, n) : endsOfSome(some);
+	const of = whole || some.length === n ? "What they came down to" : "What " + some.length + " of them came down to, which the page has one by one";
+	return element("table", { class: "where came-down" }, element("thead", {}, element("tr", {}, ...["Share", "Each", of]
+		.map((s) => element("th", {}, s)))), element("tbody", {}, ...rows));
 }
 
 // Opens one in the list, chosen by its endpoint and its latency if it is not among the chosen ones.
@@ -217,7 +233,7 @@ function requestList(some) {
 			"Show more: " + (some.length - asked.most) + " are left"));
 	if (some.length < chosenCount())
 		parts.push(element("p", { class: "note" }, "The page has " + some.length + " of these " + chosenCount() +
-			" one by one, from which it says what they came down to: the slowest, and some of each step."));
+			" one by one: the slowest, and some of each step."));
 	return some.length ? parts : parts.slice(1);
 }
 
