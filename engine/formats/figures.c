@@ -268,12 +268,14 @@ static int by_length(const void *pa, const void *pb)
 
 /*
  * Looks at the slowest requests, and at more of them until no other one can be among the slowest
- * hundredth without others' load. Those that are not looked at have length 0.
+ * (requests_slowest()) without others' load. Those that are not looked at have length 0.
  */
 static void find_lengths(struct maker *m, struct length *lengths, struct requests_taken all)
 {
-	size_t rank = percentile_99(all.n), from = all.n, next;
+	size_t slow = all.n - requests_slowest(all).n, rank = percentile_99(all.n), from = all.n,
+	       next;
 
+	rank = rank < slow ? rank : slow;
 	for (size_t i = 0; i < all.n; i++)
 		lengths[i] = (struct length) { 0, &all.at[i] };
 	do {
@@ -290,7 +292,7 @@ static void find_lengths(struct maker *m, struct length *lengths, struct request
 	} while (from && (from > rank || lengths[rank].ns < request_took_ns(&all.at[from - 1])));
 }
 
-/* The chain of the slowest hundredth. */
+/* The chain of the slowest. */
 static void explain_slowest(struct maker *m, struct figure *f, const struct length *lengths,
 			    size_t slowest)
 {

@@ -36,10 +36,10 @@ struct subject {
 	struct path_processes processes;
 	const struct endpoint_requests *requests; /* of an endpoint; at least one; else NULL */
 	struct service *service; /* whose requests these are, if it has several routes; else NULL */
-	struct requests_taken slowest; /* of these: a hundredth */
+	struct requests_taken slowest; /* of these */
 	/*
 	 * The path of the command, or of what was named, the thread's waits for others, the slowest
-	 * hundredth of requests; NULL: all requests took hardly any time, or steps were not asked
+	 * requests; NULL: all requests took hardly any time, or steps were not asked
 	 * for.
 	 */
 	struct chain_steps *steps;

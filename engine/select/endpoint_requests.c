@@ -8,6 +8,9 @@
 #include "base/compare.h"
 #include "common/xalloc.h"
 
+/* Up to so many are the slowest, if others are nearly as slow. */
+#define SLOW_LEAST 5
+
 struct request_table {
 	const struct timelines *timelines;
 	struct chosen_wait *waits; /* by endpoint, then the quickest first */
@@ -154,10 +157,27 @@ uint64_t requests_percentile(struct requests_taken all, unsigned int per_mille)
 	return request_took_ns(&all.at[(all.n * per_mille + 999) / 1000 - 1]);
 }
 
+size_t requests_hundredth(size_t all)
+{
+	return all / 100 || !all ? all / 100 : 1;
+}
+
+bool requests_also_slow(size_t all, size_t n, uint64_t over_ns, uint64_t most_over_ns)
+{
+	return n < SLOW_LEAST && n < all / 10 && over_ns &&
+	       over_ns >= most_over_ns - most_over_ns / 2;
+}
+
 struct requests_taken requests_slowest(struct requests_taken all)
 {
-	size_t n = all.n / 100 ? all.n / 100 : all.n ? 1 : 0;
+	size_t n = requests_hundredth(all.n);
+	uint64_t median_ns = all.n ? requests_percentile(all, 500) : 0;
+	uint64_t most_ns = all.n ? request_took_ns(&all.at[all.n - 1]) - median_ns : 0;
 
+	while (n < all.n / 2 &&
+	       requests_also_slow(all.n, n, request_took_ns(&all.at[all.n - 1 - n]) - median_ns,
+				  most_ns))
+		n++;
 	return (struct requests_taken) { all.at + (all.n - n), n };
 }
 

@@ -51,7 +51,15 @@ static inline uint64_t request_took_ns(const struct chosen_wait *p)
 }
 /* What per_mille of the requests took at most: the nearest rank. There is at least one. */
 uint64_t requests_percentile(struct requests_taken all, unsigned int per_mille);
-/* The slowest hundredth, or the slowest one; the tenth in the middle, or the middle one. */
+/* A hundredth of so many, or one; 0 of 0. */
+size_t requests_hundredth(size_t all);
+/*
+ * Of `all` requests n are the slowest; those take up to most_over_ns beyond the median. Whether the
+ * next one, with over_ns, is one of them, too: as one or two may be chance, there are up to five,
+ * if that is a tenth at most, that are half as slow.
+ */
+bool requests_also_slow(size_t all, size_t n, uint64_t over_ns, uint64_t most_over_ns);
+/* The slowest: a hundredth and those; the tenth in the middle, or the middle one. */
 struct requests_taken requests_slowest(struct requests_taken all);
 struct requests_taken requests_median(struct requests_taken all);
 /* What is shown of them. */

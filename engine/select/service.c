@@ -70,7 +70,7 @@ static void find_medians(struct service *s)
 /* slow: room for all requests. */
 static void find_slowest(struct service *s, struct slow *slow)
 {
-	size_t n = 0, n_slow = s->requests.all.n / 100 ? s->requests.all.n / 100 : 1;
+	size_t n = 0, n_slow = requests_hundredth(s->requests.all.n);
 	struct chosen_wait *slowest = s->waits + s->requests.all.n;
 
 	for (size_t i = 0; i < s->n_routes; i++)
@@ -82,6 +82,8 @@ static void find_slowest(struct service *s, struct slow *slow)
 			};
 		}
 	qsort(slow, n, sizeof(*slow), most_over_first);
+	while (n_slow < n && requests_also_slow(n, n_slow, slow[n_slow].over_ns, slow[0].over_ns))
+		n_slow++;
 	for (size_t i = 0; i < n_slow; i++) {
 		slowest[i] = *slow[i].wait;
 		s->routes[slow[i].route].over_ns += slow[i].over_ns;

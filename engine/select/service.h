@@ -17,7 +17,7 @@ struct service_route {
 
 struct service {
 	struct endpoint_requests requests; /* of all routes; the endpoint is called without them */
-	struct requests_taken slowest;	   /* a hundredth, or one; the quickest first */
+	struct requests_taken slowest;	   /* as requests_slowest(); the quickest first */
 	uint64_t over_ns;		   /* of these */
 	struct service_route *routes;	   /* most of over_ns first, then most time */
 	size_t n_routes;

@@ -757,7 +757,7 @@ static void slowest_of_page(const char *html, uint64_t *n, uint64_t *ns)
 static void check_slowest(const struct trace *t, const char *name, void *arg)
 {
 	struct options o;
-	uint64_t n, ns, n_said = 0, ns_said = 0;
+	uint64_t n, ns, n_said = 0, n_more = 0, ns_said = 0;
 	char *html, *json;
 
 	(void)arg;
@@ -772,8 +772,9 @@ static void check_slowest(const struct trace *t, const char *name, void *arg)
 		uint64_t all = strtoull(s += strlen("\"requests\":"), NULL, 10);
 
 		n_said += all / 100 ? all / 100 : all > 0;
+		n_more += all / 100 < 5 ? 4 : 0; /* which they are: select_slowest.c */
 	}
-	if (n != n_said || ns != ns_said)
+	if (n < n_said || n > n_said + n_more || ns != ns_said)
 		fail_msg("%s: %" PRIu64 " slow requests with %" PRIu64 " ns, and %" PRIu64
 			 " with %" PRIu64,
 			 name, n, ns, n_said, ns_said);

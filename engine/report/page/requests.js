@@ -16,7 +16,7 @@ function latencyStep(e, ns) {
 	return i < 0 ? e.counts.length - 1 : Math.max(0, i - 1);
 }
 
-// The steps of the slowest one percent, those that the terminal explains.
+// The steps of the slowest, those that the terminal explains.
 const slowestSteps = (e) => ({ first: e.slowest, end: e.counts.length });
 
 // Changes what is chosen, and the fragment: the endpoint by its name, latencies by their edges.
