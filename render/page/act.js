@@ -258,7 +258,7 @@ function wrap(e, size) {
 
 function centreLegend(down) {
 	const legend = byId("legend");
-	const boxes = [...legend.querySelectorAll("rect")], texts = [...legend.querySelectorAll("text")];
+	const boxes = [...legend.querySelectorAll("rect:not([hidden])")], texts = [...legend.querySelectorAll("text:not([hidden])")];
 	const step = boxes.map((b, k) => Number(b.getAttribute("width")) + 4 +
 		FONT * (0.6 * texts[k].textContent.length + 1.2));
 	const lines = [[]];
@@ -271,8 +271,9 @@ function centreLegend(down) {
 		lines[lines.length - 1].push(k);
 		used += w;
 	});
-	legend.dataset.y = legend.dataset.y || boxes[0].getAttribute("y");
-	legend.dataset.lines = legend.dataset.lines || new Set(boxes.map((b) => b.getAttribute("y"))).size;
+	const all = [...legend.querySelectorAll("rect")];
+	legend.dataset.y = legend.dataset.y || all[0].getAttribute("y");
+	legend.dataset.lines = legend.dataset.lines || new Set(all.map((b) => b.getAttribute("y"))).size;
 	lines.forEach((ks, n) => {
 		let x = (width - ks.reduce((sum, k) => sum + step[k], 0)) / 2;
 		for (const k of ks) {

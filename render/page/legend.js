@@ -70,11 +70,20 @@ function legendTimes() {
 	return sum;
 }
 
+const LEAST_SHARE = 0.1; // percent: less is left out, as in the picture
+
 // "70 % ran"; where chains are not seen from the sleeper on, links and ends have no shares.
 function legendText(word, t) {
 	const p = 100 * t / wholeTime();
 	return t === undefined || !chainView() ? word :
-		(view.rest > 0 ? "\u2265 " : "") + (p && p < 0.05 ? "<0.1" : p.toFixed(p && p < 0.95 ? 1 : 0)) + " % " + word;
+		(view.rest > 0 ? "\u2265 " : "") + p.toFixed(p && p < 0.95 ? 1 : 0) + " % " + word;
+}
+
+// What has next to nothing of the view is no part of the sentence, unless it is chosen there.
+function leaveOut(t, share) {
+	const { key } = t.dataset, out = share < LEAST_SHARE && state.only !== key && !state.without.includes(key);
+	t.toggleAttribute("hidden", out);
+	t.previousElementSibling.toggleAttribute("hidden", out);
 }
 
 let sharesOf = null; // the view that the legend has the shares of
@@ -87,8 +96,10 @@ function updateHead() {
 	for (const t of view === sharesOf ? [] : texts) {
 		const { key, word } = t.dataset, first = t.dataset.first = t.dataset.first || t.textContent;
 		// what the program wrote is of all frames, also of those that the file does not have
-		const says = allTime() && !state.leaves ? first : legendText(word, key ? sum[key] || 0 : sum[word]);
-		changed = changed || says !== t.textContent;
+		const asWritten = allTime() && !state.leaves, of = key ? sum[key] || 0 : sum[word], before = t.hasAttribute("hidden");
+		const says = asWritten ? first : legendText(word, of);
+		leaveOut(t, asWritten || of === undefined || !chainView() ? 100 : 100 * of / wholeTime());
+		changed = changed || says !== t.textContent || before !== t.hasAttribute("hidden");
 		t.textContent = says;
 	}
 	sharesOf = view;

@@ -49,7 +49,7 @@ function pictureText() {
 	for (const e of [drawing, ...heading.querySelectorAll("[role]")])
 		for (const key of ["role", "tabindex", "aria-label", "aria-pressed"])
 			e.removeAttribute(key);
-	for (const e of heading.querySelectorAll(".aside"))
+	for (const e of heading.querySelectorAll(".aside, [hidden]"))
 		e.remove();
 	const part = (selector) => svg.querySelector(":scope > " + selector).cloneNode(true);
 	copy.append(part("title"), part("desc"), part("style"), part("defs"), part("#fg-back"), heading, drawing);
@@ -62,7 +62,7 @@ function pictureText() {
 // Draws rectangles, paths and texts as their computed style says.
 function drawOn(g, e) {
 	const style = getComputedStyle(e), at = (key) => Number(e.getAttribute(key) || 0);
-	if (style.visibility === "hidden" || e.closest(".aside"))
+	if (style.visibility === "hidden" || e.closest(".aside, [hidden]"))
 		return;
 	g.globalAlpha = Number(style.opacity);
 	g.fillStyle = style.fill;

@@ -120,7 +120,11 @@ test("the legend of chains is of all frames, also of those that are not in the f
 	is(await legend(few), await legend(all), "folded, too");
 	await few.evaluate(() => { location.hash = "#hide=f1"; });
 	await few.waitForFunction(() => document.querySelector(".chips button"));
-	has((await legend(few)).join(), "\u2265 0 % 1st waker", "what is computed from the file says so");
+	is((await few.evaluate(() => [...document.querySelectorAll("#fg-legend text:not([hidden])")].map((e) => e.textContent))), ["off-CPU", "sample"], "nothing is said of what may be anything");
+	const more = await open(render(lines, "--max-frames", "9000", "--minwidth", "999"));
+	await more.evaluate(() => { location.hash = "#hide=f1"; });
+	await more.waitForFunction(() => document.querySelector(".chips button"));
+	has((await legend(more)).join(), "\u2265 1", "what is computed from the file says so");
 }, "once");
 
 test("the limit cuts equally wide frames one by one, and never what is drawn at first", async () => {
