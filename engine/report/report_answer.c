@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report_answer.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -156,7 +157,9 @@ static int put_subject(FILE *out, const struct report_answer *a, const struct su
 	if (of->requests) {
 		fputs(" data-endpoint=\"", out);
 		print_html(out, names_text(a->subjects.names, of->name));
-		fputs(of->service ? "\" data-routes=\"1\"" : "\"", out);
+		fprintf(out, "\" data-slowest=\"%" PRIu64 "\"%s",
+			request_took_ns(&of->slowest.at[of->slowest.n - 1]),
+			of->service ? " data-routes=\"1\"" : "");
 	}
 	fputs(">\n<p class=\"verdict\">", out);
 	print_html(out, verdict);

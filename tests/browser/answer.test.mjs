@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What a report begins with: the first screen, drawn; and how one gets about in it.
+import { readFileSync, writeFileSync } from "node:fs";
 import { test, is, has, near } from "./harness.mjs";
 import { trace, walk, report, show, data, cells } from "./reports.mjs";
 
@@ -44,6 +45,24 @@ test("answer: the strip is as long as the slowest request, and the usual one has
 	const marked = await p.evaluate(() => document.querySelectorAll(".subject[data-endpoint] .strip rect.grew").length);
 	is(marked > 0, true, "what took longer is marked");
 	is(await p.evaluate(() => document.querySelectorAll(".subject[data-endpoint] .strip-bar:nth-of-type(2) rect.grew").length), 0, "in the slow one alone");
+});
+
+test("answer: the strip is of the request that is slowest for its route, not of a route that always takes longer", async () => {
+	const html = report(trace("shop")), d = JSON.parse(readFileSync(html, "utf8").match(/id="report-data"[^>]*>([^<]*)</)[1]);
+	const other = d.requests.find((r) => d.strings[d.endpoints[r.endpoint].name].includes("/search"));
+	writeFileSync(html, readFileSync(html, "utf8").replace(`"took":${other.took},`, '"took":99000000,'));
+	const p = await show(html), said = screen("shop").subjects.find((s) => s.name.includes("front"));
+	is(await p.evaluate(() => document.querySelector(".subject[data-endpoint] .strip > .strip-words").textContent), "the slowest: " + (said.requests.longest_ns / 1e6).toFixed(2) + " ms", "as the answer says");
+});
+
+test("answer: lines of the chain that wrap go on below their words", async () => {
+	const p = await show(report(trace("shop")), { context: { viewport: { width: 300, height: 700 } } });
+	const left = await p.evaluate(() => [...document.querySelectorAll(".chain li")].map((li) => {
+		const r = document.createRange(), texts = [...li.querySelectorAll("b, code"), ...[...li.childNodes].filter((n) => n.nodeType === 3 && n.data.trim())];
+		return texts.flatMap((n) => { r.selectNodeContents(n); return [...r.getClientRects()]; }).filter((b) => b.width > 4).map((b) => b.left - li.querySelector("svg").getBoundingClientRect().right);
+	}));
+	is(left.some((xs) => new Set(xs.map(Math.round)).size > 1), true, "some wrap");
+	is(Math.min(...left.flat()) > 20, true, "none goes on below the bar: " + Math.min(...left.flat()));
 });
 
 test("answer: a click, a key or a finger on the strip opens the request with its lanes, and Back comes back", async () => {

@@ -5,12 +5,12 @@ const subjects = [...document.querySelectorAll("#answer .subject[data-endpoint]"
 // An endpoint has the name of its subject; each of a service with several routes the words of that.
 const isOf = (name, { endpoint, routes }) => name === endpoint || (routes && endpoint.split(" ").every((word) => name.split(" ").includes(word)));
 
-// The slowest request that the page has, and of the same endpoint that nearest to the median.
+// The slowest request, as the answer has it: for its route; and of the same endpoint that nearest to the median.
 function slowAndUsual(subject) {
 	const list = data.requests.filter((r) => isOf(text(data.endpoints[r.endpoint].name), subject)).sort((a, b) => b.took - a.took);
 	if (!list.length)
 		return [];
-	const slow = list[0], e = data.endpoints[slow.endpoint], half = sumOf(e.counts) / 2;
+	const slow = list.find((r) => r.took === +subject.slowest) || list[0], e = data.endpoints[slow.endpoint], half = sumOf(e.counts) / 2;
 	let step = 0;
 	for (let n = e.counts[0]; n < half && step + 1 < e.counts.length; n += e.counts[step])
 		step++;
