@@ -237,6 +237,34 @@ static void begin(struct causes **out, const struct timelines *tl, const struct 
 		woken_meanwhile_new(&c->wakings, tl, c->chains.kernel);
 }
 
+uint64_t causes_shown(const struct options *o)
+{
+	return o->top ? o->top : 10;
+}
+
+/* Whether nobody can do anything about it, as events are missing. */
+static bool is_unknown(const struct causes *c, const struct cause *of)
+{
+	return of->end == CHAIN_UNKNOWN || !strcmp(names_text(c->names, of->who), "[unknown]");
+}
+
+/* Of those that are shown, which stay the same ones. */
+static void put_unknown_last(struct causes *c, const struct options *o)
+{
+	size_t n = causes_without_pauses(c), known = 0;
+	struct cause *sorted;
+
+	n = n < causes_shown(o) ? n : (size_t)causes_shown(o);
+	sorted = xcalloc(n + 1, sizeof(*sorted));
+	for (int unknown = 0; unknown < 2; unknown++)
+		for (size_t i = 0; i < n; i++)
+			if (is_unknown(c, &c->at[i]) == unknown)
+				sorted[known++] = c->at[i];
+	if (n)
+		memcpy(c->at, sorted, n * sizeof(*sorted));
+	free(sorted);
+}
+
 /* When all waits are explained. */
 static void end(struct causes *c, const struct options *o)
 {
@@ -255,6 +283,7 @@ static void end(struct causes *c, const struct options *o)
 		if (c->at[i].ns)
 			c->at[kept++] = c->at[i];
 	c->n = kept;
+	put_unknown_last(c, o);
 	causes_choose_examples(c);
 }
 

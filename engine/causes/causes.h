@@ -140,7 +140,12 @@ const struct pair_table *causes_cells(const struct causes *c);
 const struct cpu_holders *causes_cpu_holders(const struct causes *c);
 void causes_free(struct causes *c);
 
-/* The causes, most time first, and then the pauses likewise; they belong to c. */
+/* How many causes are shown, the others being summed up. */
+uint64_t causes_shown(const struct options *o);
+/*
+ * The causes, most time first, but of those that are shown the unknown ones, of which events are
+ * missing, last; then the pauses, most time first. They belong to c.
+ */
 const struct cause *causes_list(const struct causes *c, size_t *n);
 /* How many of them are no pauses. */
 size_t causes_without_pauses(const struct causes *c);

@@ -241,11 +241,6 @@ static int put_rest(FILE *out, const struct table_of *t, size_t shown, uint64_t 
 	return 0;
 }
 
-uint64_t causes_shown(const struct options *o)
-{
-	return o->top ? o->top : 10;
-}
-
 /* On paper, or with --wide: all that is known of each cause. */
 static int put_table(FILE *out, const struct table_of *t)
 {

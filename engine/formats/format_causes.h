@@ -4,6 +4,3 @@
 
 #include "causes/causes.h"
 #include "format.h"
-
-/* How many causes are shown, the others being summed up. */
-uint64_t causes_shown(const struct options *o);

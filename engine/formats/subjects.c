@@ -167,6 +167,9 @@ static int add_length(void *arg, const struct chosen_wait *p)
 {
 	struct waiters *w = arg;
 
+	/* For whom is not known. */
+	if (p->wait->flags & WAIT_NO_WAKING)
+		return 0;
 	w->waited_ns[p->thread] += p->shown.blocked_to_ns - p->shown.blocked_from_ns;
 	return 0;
 }
@@ -208,6 +211,53 @@ static void add_waiter_steps(struct subjects *s, struct waiters *w, const struct
 	chain_steps_end(of->steps);
 }
 
+/* Whether events are missing of most of it. */
+static bool is_mostly_unknown(const struct chain_steps *s)
+{
+	uint32_t n;
+	const struct chain_step *at = chain_steps_list(s, &n);
+	uint64_t unknown_ns = 0;
+
+	for (uint32_t i = 1; i < n; i++)
+		if (at[i].is_end && at[i].end == CHAIN_UNKNOWN)
+			unknown_ns += at[i].ns;
+	return 2 * unknown_ns > chain_steps_total_ns(s);
+}
+
+/* Threads of so many names are looked at for one of which it is known what it waited for. */
+#define WAITERS_TRIED 4
+
+/* Of w's threads the one that waited longest; if that is unknown, another one that waited long. */
+static void choose_waiter(struct subjects *s, struct waiters *w, const struct options *o,
+			  struct wait_filter *f, struct told *told)
+{
+	const struct timelines *tl = w->timelines;
+	uint64_t all_ns = timelines_end_ns(tl) - timelines_start_ns(tl);
+	struct subject unknown = { .steps = NULL }, *of = NULL;
+
+	for (int i = 0; i < WAITERS_TRIED; i++) {
+		uint32_t thread = longest(w, s->names, told);
+
+		if (thread == THREAD_NONE || w->waited_ns[thread] < all_ns / LEAST_OF_TIME)
+			break;
+		add_waiter_steps(s, w, o, f, thread);
+		of = &s->at[s->n - 1];
+		if (!is_mostly_unknown(of->steps))
+			break;
+		s->n--;
+		if (unknown.steps)
+			chain_steps_free(of->steps);
+		else
+			unknown = *of;
+		of = NULL;
+		note_name(told, names_thread(s->names, thread, timelines_end_ns(tl)));
+	}
+	if (of)
+		chain_steps_free(unknown.steps);
+	else if (unknown.steps)
+		s->at[s->n++] = unknown;
+}
+
 /* The thread that waited longest for others, if it is not told yet. */
 static void add_waiter(struct subjects *s, const struct timelines *tl, const struct options *o,
 		       const struct wait_filter *like)
@@ -215,17 +265,13 @@ static void add_waiter(struct subjects *s, const struct timelines *tl, const str
 	struct waiters w = { .timelines = tl };
 	struct wait_filter *f = NULL;
 	struct told told = { .n = 0 };
-	uint64_t all_ns = timelines_end_ns(tl) - timelines_start_ns(tl);
-	uint32_t thread;
 
 	if (s->n)
 		note_told(&told, &s->at[0], tl, s->names);
 	w.waited_ns = xcalloc(timelines_threads(tl) + 1, sizeof(*w.waited_ns));
 	wait_filter_like(&f, like, o, s->names);
 	(void)top_waits_walk(tl, f, 0, add_length, &w);
-	thread = longest(&w, s->names, &told);
-	if (thread != THREAD_NONE && w.waited_ns[thread] >= all_ns / LEAST_OF_TIME)
-		add_waiter_steps(s, &w, o, f, thread);
+	choose_waiter(s, &w, o, f, &told);
 	wait_filter_free(f);
 	free(w.waited_ns);
 }

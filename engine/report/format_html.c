@@ -70,12 +70,7 @@ static uint64_t waits_of(const struct timelines *tl)
 	return n;
 }
 
-static bool is_unknown(const struct report *r, const struct cause *c)
-{
-	return c->end == CHAIN_UNKNOWN || !strcmp(names_text(r->names, c->who), "[unknown]");
-}
-
-/* Chooses the causes with most time; of those that are shown, unknown ones come last. */
+/* Chooses the causes with most time. */
 static void make_causes(struct report *r)
 {
 	uint64_t shown = causes_shown(r->in->options);
@@ -92,15 +87,8 @@ static void make_causes(struct report *r)
 	if (n > REPORT_FURTHER)
 		n = n_shown > REPORT_FURTHER ? n_shown : REPORT_FURTHER;
 	r->cause = xmalloc((n + 1) * sizeof(*r->cause));
-	for (int unknown = 0; unknown < 2; unknown++)
-		for (size_t i = 0; i < n_shown; i++)
-			if (is_unknown(r, &all[i]) == unknown)
-				r->cause[r->n_causes++] = &all[i];
-	r->n_shown = r->n_causes;
-	while (r->n_causes < n) {
+	for (r->n_shown = n_shown; r->n_causes < n; r->n_causes++)
 		r->cause[r->n_causes] = &all[r->n_causes];
-		r->n_causes++;
-	}
 	report_settle_causes(r);
 }
 
