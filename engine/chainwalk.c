@@ -146,17 +146,21 @@ enum exit_code {
 	EXIT_DAMAGED = 3,
 };
 
-/* Why a trace could not be opened. */
+/* Where there is none. */
+#define RECORD_ONE "; to record one: sudo chaincap -o trace.bin 10"
+
+/* Why a trace could not be opened, and the next command. */
 static const char *open_error(int err)
 {
 	switch (err) {
 	case -ENODATA:
-		return "not a trace: the file is empty";
+		return "not a trace: the file is empty" RECORD_ONE;
 	case -EBADMSG:
-		return "neither a trace of chaincap or Go nor text of perf script; to record one: "
-		       "sudo chaincap -o trace.bin 10";
+		return "neither a trace of chaincap or Go nor text of perf script" RECORD_ONE;
 	case -ENOENT:
-		return "there is no such trace; to record one: sudo chaincap -o trace.bin 10";
+		return "there is no such trace" RECORD_ONE;
+	case -EISDIR:
+		return "a folder; to see its newest trace, and each new one: chainwalk --follow";
 	case -EACCES:
 		return "only who recorded it may read it; try: sudo chainwalk";
 	case -EPROTONOSUPPORT:
