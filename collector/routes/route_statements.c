@@ -120,7 +120,7 @@ static bool had_no_room(const struct route_statements *s, const struct numbering
 {
 	size_t place = place_of(s, asked->connection, asked->r->statement);
 
-	if (asked->is_old)
+	if (asked->is_old || !asked->connection)
 		return false;
 	if (asked->r->protocol == ROUTE_MYSQL && (!n || n->is_given_up))
 		return true;
