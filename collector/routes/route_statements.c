@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATEMENTS 16384u
+/* Statements that are known: so many in a set, so many sets. */
+#define SET 8u
+#define SETS 2048u
 #define CONNECTIONS 4096u
 /* What waits for requests that are missing: in all, and of one connection. */
 #define WAITING 8192u
@@ -33,16 +35,18 @@ struct numbering {
 	bool is_given_up;
 };
 
+struct named {
+	uint64_t connection, name;
+	uint32_t nth; /* request */
+	bool is_reused;
+	struct statement prepared;
+};
+
 struct route_statements {
 	struct statement_calls calls;
 	uint64_t seed; /* of hashes */
 	uint64_t no_room;
-	struct {
-		uint64_t connection, name;
-		uint32_t nth; /* request */
-		bool is_reused;
-		struct statement prepared;
-	} at[STATEMENTS];
+	struct named sets[SETS][SET];
 	struct numbering numberings[CONNECTIONS];
 	struct waiting waiting[WAITING + 1];
 	uint32_t free, used; /* of waiting[], from 1 on */
@@ -65,18 +69,22 @@ void route_statements_free(struct route_statements *s)
 
 /* ---- statements that have a name ------------------------------------------------------------ */
 
-/* Clients choose names. */
-static size_t place_of(const struct route_statements *s, uint64_t connection, uint64_t name)
+/* The set in which it is, if it is known. Clients choose names. */
+static size_t set_of(const struct route_statements *s, uint64_t connection, uint64_t name)
 {
 	uint64_t key[] = { connection, name };
 
-	return hash_bytes(s->seed, key, sizeof(key)) % STATEMENTS;
+	return hash_bytes(s->seed, key, sizeof(key)) % SETS;
 }
 
-static bool is_at(const struct route_statements *s, size_t place, uint64_t connection,
-		  uint64_t name)
+/* Its place in the set; SET: it has none. */
+static uint32_t place_in(const struct named *set, uint64_t connection, uint64_t name)
 {
-	return s->at[place].connection == connection && s->at[place].name == name;
+	uint32_t i = 0;
+
+	while (i < SET && (set[i].connection != connection || set[i].name != name))
+		i++;
+	return i;
 }
 
 /*
@@ -86,27 +94,29 @@ static bool is_at(const struct route_statements *s, size_t place, uint64_t conne
 static struct statement find(const struct route_statements *s, const struct numbering *n,
 			     uint64_t connection, uint64_t name, uint32_t nth)
 {
-	size_t place = place_of(s, connection, name);
+	const struct named *set = s->sets[set_of(s, connection, name)], *is;
+	uint32_t place = place_in(set, connection, name);
 
-	if (!is_at(s, place, connection, name) || s->at[place].nth >= nth ||
-	    (n && n->missing && s->at[place].is_reused && s->at[place].nth + 1 != nth))
+	is = &set[place];
+	if (!connection || place == SET || is->nth >= nth ||
+	    (n && n->missing && is->is_reused && is->nth + 1 != nth))
 		return (struct statement) { 0 };
-	return s->at[place].prepared;
+	return is->prepared;
 }
 
 /* Of two of one name the later request's holds, whichever comes first. */
 static void put(struct route_statements *s, uint64_t connection, uint64_t name, uint32_t nth,
 		struct statement prepared)
 {
-	size_t place = place_of(s, connection, name);
+	struct named *set = s->sets[set_of(s, connection, name)];
+	uint32_t place = place_in(set, connection, name);
+	bool is_reused = place < SET;
 
-	s->at[place].is_reused = is_at(s, place, connection, name);
-	if (s->at[place].is_reused && s->at[place].nth > nth)
+	if (!connection || (is_reused && set[place].nth > nth))
 		return;
-	s->at[place].connection = connection;
-	s->at[place].name = name;
-	s->at[place].nth = nth;
-	s->at[place].prepared = prepared;
+	/* The first is the newest; the oldest has to go. */
+	memmove(set + 1, set, (is_reused ? place : SET - 1) * sizeof(*set));
+	set[0] = (struct named) { connection, name, nth, is_reused, prepared };
 }
 
 static void count_no_room(struct route_statements *s, uint64_t requests)
@@ -118,15 +128,14 @@ static void count_no_room(struct route_statements *s, uint64_t requests)
 static bool had_no_room(const struct route_statements *s, const struct numbering *n,
 			const struct route_asked *asked)
 {
-	size_t place = place_of(s, asked->connection, asked->r->statement);
+	const struct named *set = s->sets[set_of(s, asked->connection, asked->r->statement)];
+	uint32_t place = place_in(set, asked->connection, asked->r->statement);
 
 	if (asked->is_old || !asked->connection)
 		return false;
 	if (asked->r->protocol == ROUTE_MYSQL && (!n || n->is_given_up))
 		return true;
-	return s->at[place].connection &&
-	       (!is_at(s, place, asked->connection, asked->r->statement) ||
-		!s->at[place].prepared.route);
+	return place == SET ? set[SET - 1].connection : !set[place].prepared.route;
 }
 
 /* ---- what waits ------------------------------------------------------------------------------ */

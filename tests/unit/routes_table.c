@@ -567,6 +567,9 @@ TEST(names_that_are_used_again_are_not_guessed)
 	assert_int_equal(bind(t, 1, 5), late = bind(t, 1, 6));
 	assert_int_equal(parse(t, 1, 4, sql[0]), orders);
 	assert_int_equal(bind(t, 1, 7), orders);
+	/* Of connections that are not known it is not known which is which. */
+	assert_int_equal(parse(t, 0, 1, sql[0]), orders);
+	assert_int_not_equal(bind(t, 0, 2), orders);
 	assert_int_equal(route_table_settle(t->table), 0);
 	expect(t, users, routes[1]);
 	expect(t, before, routes[0]);
