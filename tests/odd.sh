@@ -83,6 +83,9 @@ begins=';(main|start_thread|[[]libc[^;]*|make_traced);odd_begins;odd_middle'
 judge_moving() {
 	for name in moves hides huge; do
 		only $name ".*$begins;odd_naps;nanosleep;clock_nanosleep|.*;main;disturb(;.*)?"
+		is_running "$pid" || continue
+		expect_at_least "$name: ns with whole stacks, a third of all" $(($(weight_of '' "$tmp/folded") / 3)) \
+			"$(weight_of ';odd_begins;odd_middle;odd_naps;nanosleep;clock_nanosleep' "$tmp/folded")" "$tmp/folded"
 	done
 	for name in ends execs; do
 		eval "pid=\$pid_$name"
