@@ -135,6 +135,16 @@ static bool tell(int socket, int32_t what)
 	return sandbox_send(socket, &what, sizeof(what), -1) == sizeof(what);
 }
 
+/* Whether it is there, as a helper makes it: of the JVM's user, with nothing in it. */
+static bool has_file(const struct jvm *j)
+{
+	struct attach_name name = attach_name(j);
+	struct stat st;
+
+	return !lstat(name.text, &st) && S_ISREG(st.st_mode) && !st.st_size &&
+	       st.st_uid == j->status.uid;
+}
+
 static int make_listen(const struct jvm *j, int socket)
 {
 	struct attach_name name = attach_name(j);
@@ -146,9 +156,11 @@ static int make_listen(const struct jvm *j, int socket)
 	if (!tell(socket, MAKES_FILE))
 		return -EPIPE;
 	fd = open(name.text, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -errno;
-	close(fd);
+	/* One may be left of a recorder that was killed. */
+	if (fd < 0 && !(errno == EEXIST && has_file(j)))
+		return -EPERM;
+	if (fd >= 0)
+		close(fd);
 	fd = syscall(SYS_pidfd_send_signal, j->pidfd, SIGQUIT, NULL, 0) ? -errno : -ENOENT;
 	/* Whoever waits for this one ends it when that takes too long. */
 	while ((fd == -ENOENT || fd == -ECONNREFUSED) && lives(j)) {
@@ -178,14 +190,12 @@ static enum java_map ask(int fd)
 							    : JAVA_MAP_REFUSED;
 }
 
-/* Removes the file that an earlier helper may have made, which has nothing in it. */
+/* Removes the file that an earlier helper may have made. */
 static void remove_file(const struct jvm *j)
 {
 	struct attach_name name = attach_name(j);
-	struct stat st;
 
-	if (!lstat(name.text, &st) && S_ISREG(st.st_mode) && !st.st_size &&
-	    st.st_uid == j->status.uid)
+	if (has_file(j))
 		unlink(name.text);
 }
 

@@ -170,6 +170,23 @@ TEST(it_is_asked_by_its_own_user_without_capabilities)
 	end(pid, from);
 }
 
+/* A recorder that was killed leaves one. */
+TEST(a_file_that_is_there_does_no_harm)
+{
+	int from, fd;
+	pid_t pid = start("0\nwritten\n", true, &from);
+	char name[80];
+
+	snprintf(name, sizeof(name), "%s/tmp/.attach_pid%d", root, pid);
+	fd = open(name, O_CREAT | O_WRONLY | O_EXCL, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fchown(fd, USER, USER), 0);
+	close(fd);
+	assert_int_equal(ask(pid, 10 * (uint64_t)SECOND_NS), JAVA_MAP_WRITTEN);
+	assert_int_equal(access(name, F_OK), -1);
+	end(pid, from);
+}
+
 TEST(what_it_says_is_told)
 {
 	static const struct {
