@@ -4,9 +4,10 @@
 # all attackers that the tests have, at once: programs with sparse symbol tables of 400 MiB, file systems that do not
 # answer, processes with 65 thousand mappings and two that remap for ever, programs that lie about a Python interpreter,
 # thousands of files that are called as Python's, and of processes that seem to publish contexts, perf maps and jitdumps
-# that take long to read, call frame information that leads anywhere, stacks in odd places, processes that are stopped, or
-# share memory or an id with others, tables of thousands of files, shared and not, tens of thousands of sockets, empty
-# datagrams at others' ports, somebody who wants to stop the recorder's processes, and programs that end at once.
+# that take long to read, call frame information that leads anywhere, stacks in odd places, and such that are moved
+# while their threads sleep, processes that are stopped, or share memory or an id with others, tables of thousands of
+# files, shared and not, tens of thousands of sockets, empty datagrams at others' ports, somebody who wants to stop the
+# recorder's processes, and programs that end at once.
 # Judged is what innocents are told, by their own clocks and counters (bench/hostile/judge.py): waits of a C, a Python
 # and a PHP program, with the function's name; requests of a UDP and a TCP service and of redis. 99 % of all, or the
 # recorder says what is missing. And the most memory, how long the end took, how many rows a trace has.
@@ -84,7 +85,7 @@ done
 END
 as_stranger sh "$dir/bombs.sh" "$dir"
 
-cp "$O/map_bomb" "$O/odd_stacks" "$O/odd_processes" "$dir"
+cp "$O/map_bomb" "$O/odd_stacks" "$O/odd_processes" "$O/moving_stacks" "$dir"
 chown 65432 "$dir"/*
 for what in lines covers hole endless records empty jithole; do
 	as_stranger "$dir/map_bomb" $what "$dir/theirs"
@@ -101,6 +102,9 @@ for what in plain file memfd writable low high grows handler coroutine odd wild 
 done
 for what in stopped moved vfork uring; do
 	as_stranger "$dir/odd_processes" $what
+done
+for what in moves hides huge ends execs; do
+	as_stranger "$dir/moving_stacks" $what
 done
 for name in first second; do
 	cc -O2 -fPIC -shared -nostdlib -DNAME=odd_$name -Wl,-z,noseparate-code -o "$dir/$name.so" "$here/tests/attacks/one_function.c"
