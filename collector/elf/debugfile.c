@@ -28,6 +28,7 @@
 /* A browser's takes some 10 MB, 50 unpacked. */
 #define PACKED_MAX_BYTES (32u << 20)
 #define UNPACKED_MAX_BYTES (96u << 20)
+#define UNPACKED_FIRST_BYTES (256u << 10)
 /* Unpacking takes 65 MB for xz -9; distributions' files never need more. */
 #define MEMORY_MAX_BYTES (68u << 20)
 
@@ -40,40 +41,68 @@ bool minidebug_is_supported(void)
 #endif
 }
 
-/* Unpacks the first stream of the len bytes at xz. Returns how many bytes it has in *out. */
-static int unpack(const void *xz, size_t len, uint8_t *out, size_t *out_len)
-{
 #ifdef HAVE_LZMA
-	lzma_stream z = LZMA_STREAM_INIT;
-	lzma_ret ret = lzma_stream_decoder(&z, MEMORY_MAX_BYTES, 0);
+/* Room for twice as many bytes as before. *room is set. Returns 0, -ENOMEM, -E2BIG. */
+static int make_room(uint8_t **out, size_t *room)
+{
+	size_t want = *room ? *room * 2 : UNPACKED_FIRST_BYTES;
+	uint8_t *p;
 
-	z.next_in = xz;
-	z.avail_in = len;
-	z.next_out = out;
-	z.avail_out = UNPACKED_MAX_BYTES;
-	if (ret == LZMA_OK)
-		ret = lzma_code(&z, LZMA_FINISH);
-	lzma_end(&z);
-	*out_len = UNPACKED_MAX_BYTES - z.avail_out;
+	if (*room == UNPACKED_MAX_BYTES)
+		return -E2BIG;
+	want = want < UNPACKED_MAX_BYTES ? want : UNPACKED_MAX_BYTES;
+	p = realloc(*out, want);
+	if (!p)
+		return -ENOMEM;
+	*out = p;
+	*room = want;
+	return 0;
+}
+
+static int error_of(lzma_ret ret)
+{
 	if (ret == LZMA_STREAM_END)
 		return 0;
 	if (ret == LZMA_MEM_ERROR)
 		return -ENOMEM;
-	if (ret == LZMA_MEMLIMIT_ERROR || !z.avail_out)
-		return -E2BIG;
-	return -ENOEXEC; /* no xz file, damaged, cut off, or of an unknown version */
-#else
-	(void)xz;
-	(void)len;
-	(void)out;
-	(void)out_len;
-	return -ENOTSUP;
-#endif
+	/* Otherwise no xz file, damaged, cut off, or of an unknown version. */
+	return ret == LZMA_MEMLIMIT_ERROR ? -E2BIG : -ENOEXEC;
 }
+
+/* Unpacks the first stream of the len bytes at xz. *out is to be freed, also after an error. */
+static int unpack(const void *xz, size_t len, uint8_t **out, size_t *out_len)
+{
+	lzma_stream z = LZMA_STREAM_INIT;
+	lzma_ret ret = lzma_stream_decoder(&z, MEMORY_MAX_BYTES, 0);
+	size_t room = 0;
+	int err = 0;
+
+	z.next_in = xz;
+	z.avail_in = len;
+	while (ret == LZMA_OK && !z.avail_out && !err) {
+		size_t used = room;
+
+		err = make_room(out, &room);
+		z.next_out = *out + used;
+		z.avail_out = room - used;
+		if (!err)
+			ret = lzma_code(&z, LZMA_FINISH);
+	}
+	lzma_end(&z);
+	*out_len = room - z.avail_out;
+	return err ? err : error_of(ret);
+}
+#else
+static int unpack(const void *xz, size_t len, uint8_t **out, size_t *out_len)
+{
+	(void)xz, (void)len, (void)out, (void)out_len;
+	return -ENOTSUP;
+}
+#endif
 
 int minidebug_open(struct elfsym **out, struct elfsym *e)
 {
-	uint8_t *image, *shrunk;
+	uint8_t *image = NULL, *shrunk;
 	const void *xz;
 	size_t len;
 	int err;
@@ -82,9 +111,7 @@ int minidebug_open(struct elfsym **out, struct elfsym *e)
 	xz = elfsym_section(e, ".gnu_debugdata", PACKED_MAX_BYTES, &len);
 	if (!xz)
 		return -ENOENT;
-	/* Pages that are not written to take no memory. */
-	image = malloc(UNPACKED_MAX_BYTES);
-	err = image ? unpack(xz, len, image, &len) : -ENOMEM;
+	err = unpack(xz, len, &image, &len);
 	if (err) {
 		free(image);
 		return err;
