@@ -2,9 +2,12 @@
 #include "command_word.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clean_text.h"
+#include "common/xalloc.h"
+#include "table.h"
 
 static bool is_printable(const char *word)
 {
@@ -50,4 +53,22 @@ void command_put_word(FILE *out, const char *word)
 	for (const char *quote; (quote = strchr(word, '\'')); word = quote + 1)
 		fprintf(out, "%.*s'\\''", (int)(quote - word), word);
 	fprintf(out, "%s'", word);
+}
+
+void command_put_next(FILE *out, const char *what, const char *command, const char *path,
+		      size_t columns)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = xmemstream(&text, &len);
+
+	fputs(command, f);
+	if (path) {
+		putc(' ', f);
+		command_put_word(f, path);
+	}
+	xmemstream_close(f, &text);
+	fprintf(out, "%s%s\n",
+		columns && table_width(what) + table_width(text) > columns ? "" : what, text);
+	free(text);
 }

@@ -9,3 +9,10 @@
  * (clean_text.h) is written by numbers, so the command is the same.
  */
 void command_put_word(FILE *out, const char *word);
+/*
+ * Writes a line: what there is, and the command that says more of it ("more: chainwalk -f
+ * requests") with the path of the trace (NULL: none). What does not fit into so many columns (0:
+ * any number) goes without the former.
+ */
+void command_put_next(FILE *out, const char *what, const char *command, const char *path,
+		      size_t columns);

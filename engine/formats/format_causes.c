@@ -362,6 +362,7 @@ static int put_screen(FILE *out, const struct table_of *t, size_t room)
 	struct sum_line sum[SCREEN_GROUPS] = { 0 }, more = { 0 };
 	const struct cause *first;
 	char text[TEXT_MS_SIZE];
+	char command[64];
 	bool load_first;
 	int err = 0;
 
@@ -393,13 +394,10 @@ static int put_screen(FILE *out, const struct table_of *t, size_t room)
 		fprintf(out, "not counted: %s ms of pauses and waits for work\n",
 			text_ms(text, t->pauses_ns) + strspn(text, " "));
 	if (!err && first) {
-		fprintf(out, "one such wait, step by step: chainwalk --show %zu",
-			(size_t)(first - t->at) + 1);
-		if (t->in->path) {
-			putc(' ', out);
-			command_put_word(out, t->in->path);
-		}
-		putc('\n', out);
+		snprintf(command, sizeof(command), "step by step: chainwalk --show %zu",
+			 (size_t)(first - t->at) + 1);
+		command_put_next(out, "one such wait, ", command, t->in->path,
+				 t->in->options->wide ? 0 : t->columns);
 	}
 	return err;
 }

@@ -125,6 +125,7 @@ static int put_server(FILE *out, const struct servers *s, const struct server *r
 static int put_all(FILE *out, struct servers *s, const struct format_input *in,
 		   const struct wait_filter *f)
 {
+	char what[64];
 	struct server *rows = s->rows.keys.n ? (struct server *)s->rows.at + 1 : NULL;
 	uint32_t n = s->rows.keys.n, shown = 0;
 	uint64_t from_ns, to_ns;
@@ -144,12 +145,10 @@ static int put_all(FILE *out, struct servers *s, const struct format_input *in,
 	}
 	if (err || !shown)
 		return err;
-	fprintf(out, "%" PRIu32 " of %" PRIu32 " servers; more: chainwalk -f objects", shown, n);
-	if (in->path) {
-		putc(' ', out);
-		command_put_word(out, in->path);
-	}
-	fputs("\n\n", out);
+	snprintf(what, sizeof(what), "%" PRIu32 " of %" PRIu32 " servers; ", shown, n);
+	command_put_next(out, what, "more: chainwalk -f objects", in->path,
+			 in->options->wide ? 0 : paragraph_columns(in->options->columns));
+	putc('\n', out);
 	return 0;
 }
 
@@ -336,8 +335,9 @@ static int put_routes(FILE *out, const struct format_input *in, const struct ser
 	return err;
 }
 
+/* With at most so many lines of its chain; 0: nor with its longest steps. */
 static int put_subject(FILE *out, const struct format_input *in, const struct subjects *s,
-		       const struct subject *of)
+		       const struct subject *of, size_t chain)
 {
 	struct named_steps steps;
 	struct paragraph p;
@@ -353,10 +353,12 @@ static int put_subject(FILE *out, const struct format_input *in, const struct su
 		err = put_figures(out, in, s, of);
 	if (!err && of->service)
 		err = put_routes(out, in, of->service);
-	if (!err && of->steps)
-		chain_lines_put(out, of->steps, s->names, in->options, LINES_SHOWN);
-	if (err || !of->processes.n)
+	if (err || !chain)
 		return err;
+	if (of->steps)
+		chain_lines_put(out, of->steps, s->names, in->options, chain);
+	if (!of->processes.n)
+		return 0;
 	err = named_steps_find(&steps, &of->processes, in->timelines, s->names);
 	if (!err)
 		named_steps_put(out, &steps, paragraph_columns(in->options->columns));
@@ -366,40 +368,61 @@ static int put_subject(FILE *out, const struct format_input *in, const struct su
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* *lines are written, and then those of the subject, too; -ENOSPC: they would be more than most. */
-static int put_if_fits(FILE *out, const struct format_input *in, const struct subjects *s,
-		       const struct subject *of, size_t most, size_t *lines)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *memory = xmemstream(&text, &len);
-	int err = put_subject(memory, in, s, of);
-
-	xmemstream_close(memory, &text);
-	if (!err)
-		*lines += paragraph_lines(text, paragraph_columns(in->options->columns));
-	if (!err && *lines > most)
-		err = -ENOSPC;
-	if (!err)
-		fputs(text, out);
-	free(text);
-	return err;
-}
-
 static void put_rest(FILE *out, const struct format_input *in, const struct subjects *s,
 		     size_t shown)
 {
+	char what[64];
+
 	request_put_left_out(out, in);
-	fprintf(out, "%zu of %zu endpoints; more: chainwalk -f requests", shown, s->n_endpoints);
-	if (in->path) {
-		putc(' ', out);
-		command_put_word(out, in->path);
+	snprintf(what, sizeof(what), "%zu of %zu endpoints; ", shown, s->n_endpoints);
+	command_put_next(out, what, "more: chainwalk -f requests", in->path,
+			 in->options->wide ? 0 : paragraph_columns(in->options->columns));
+	putc('\n', out);
+}
+
+/* A subject as it is written, with so many lines of its chain. */
+struct subject_lines {
+	char *text;
+	size_t n;
+};
+
+static int subject_lines_make(struct subject_lines *l, const struct format_input *in,
+			      const struct subjects *s, const struct subject *of, size_t chain)
+{
+	size_t len;
+	FILE *memory;
+	int err;
+
+	free(l->text);
+	l->text = NULL;
+	memory = xmemstream(&l->text, &len);
+	err = put_subject(memory, in, s, of, chain);
+	xmemstream_close(memory, &l->text);
+	l->n = paragraph_lines(l->text, paragraph_columns(in->options->columns));
+	return err;
+}
+
+/* A command's chain is shortened for its requests, which say more, so that both fit into most. */
+static int make_command(struct subject_lines *l, const struct format_input *in,
+			const struct subjects *s, size_t most)
+{
+	struct subject_lines requests = { NULL, 0 };
+	int err = subject_lines_make(&requests, in, s, &s->at[1], LINES_SHOWN);
+	size_t chain = LINES_SHOWN;
+
+	while (!err) {
+		err = subject_lines_make(l, in, s, &s->at[0], chain);
+		if (!chain || l->n + 1 + requests.n <= most)
+			break;
+		chain--;
 	}
-	fputs("\n\n", out);
+	free(requests.text);
+	return err;
 }
 
 int subjects_put(FILE *out, const struct format_input *in, const struct subjects *s, size_t most)
 {
+	struct subject_lines l = { NULL, 0 };
 	size_t endpoints = 0, lines = 0;
 	int err = 0;
 
@@ -407,14 +430,21 @@ int subjects_put(FILE *out, const struct format_input *in, const struct subjects
 	for (size_t i = 0; i < s->n && !err; i++) {
 		bool is_endpoint = s->at[i].kind == SUBJECT_ENDPOINT;
 
+		if (!i && !is_endpoint && s->n > 1 && s->at[1].kind == SUBJECT_ENDPOINT)
+			err = make_command(&l, in, s, most);
+		else
+			err = subject_lines_make(&l, in, s, &s->at[i], LINES_SHOWN);
 		if (is_endpoint && !endpoints && i) {
 			putc('\n', out);
 			lines++;
 		}
-		err = put_if_fits(out, in, s, &s->at[i], endpoints ? most : SIZE_MAX, &lines);
-		endpoints += !err && is_endpoint;
+		lines += l.n;
+		if (err || (endpoints && lines > most))
+			break;
+		fputs(l.text, out);
+		endpoints += is_endpoint;
 	}
-	err = err == -ENOSPC ? 0 : err;
+	free(l.text);
 	if (err)
 		return err;
 	if (endpoints)

@@ -182,3 +182,68 @@ TEST(what_others_have_of_the_cpus_is_said)
 		"  A  100 %  ran, 60 % of it without CPU\n"
 		"\n");
 }
+
+/* A waits for its child B, which serves, and waits for C, that for D, and so on. */
+static const char serving[] =
+	"queues interrupts A\n"
+	"thread A *\nthread C *\nthread D *\nthread E *\n"
+	"born B\n"
+	"0      c0 - R > A\n"
+	"0      c1 - R > C\n"
+	"0      c2 - R > D\n"
+	"0      c3 - R > E\n"
+	"20000  c0 A forks B\n"
+	"20000  c0 A new B\n"
+	"20000  c0 A S > B" WAITS "50000  c3 E S > - do_nanosleep|rest;main for=sleep:1s\n"
+	"50000  c2 D S > - wait|recv;third;main\n"
+	"50000  c1 C S > - wait|recv;second;main\n"
+	"50000  c0 B S > - wait|recv;first;main\n"
+	"900000 c3 - wakes E ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+	"900000 c3 - R > E\n"
+	"901000 c3 E wakes D wake|send;main\n"
+	"901000 c2 - R > D\n"
+	"902000 c2 D wakes C wake|send;main\n"
+	"902000 c1 - R > C\n"
+	"903000 c1 C wakes B wake|send;main\n"
+	"903000 c0 - R > B\n"
+	"904000 c0 B request tcp::80 conn=1 arrived=40000 taken=45000 answered=904000\n"
+	"905000 c0 B wakes A" ENDS "905000 c0 B X > A\n"
+	"1000000 c0 A X > -\n"
+	"end 1000000\n";
+
+/* The lines of all of it, and how often a place is in them. */
+static size_t lines_of(uint32_t lines, const char *place, size_t *n)
+{
+	struct options o;
+	size_t all = 0;
+	char *text;
+
+	options_init(&o);
+	o.command = 101;
+	o.columns = 80;
+	o.lines = lines;
+	text = script_formatted(serving, &o, "causes");
+	*n = 0;
+	for (const char *at = text; (at = strstr(at, place)); at++)
+		++*n;
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		all++;
+	free(text);
+	return all;
+}
+
+/* Its requests say more than a command's chain, which gives way to theirs. */
+TEST(a_command_leaves_its_requests_room)
+{
+	size_t n;
+
+	lines_of(60, "slept (timer)", &n);
+	if (n != 2)
+		fail_msg("%zu", n);
+	if (lines_of(24, "slept (timer)", &n) > 18 || n != 1)
+		fail_msg("%zu", n);
+	/* Its sentence stays. */
+	lines_of(10, "A took 1.000 s", &n);
+	if (n != 1)
+		fail_msg("%zu", n);
+}
