@@ -4,7 +4,7 @@
 # who has it waits for another one. Half of them; "make test-all" has all, and again without what makes them slow.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
-services="session connections own_pool neighbour sql_pool node_pool"
+services="session fpm connections own_pool neighbour sql_pool node_pool"
 [ ! "${ALL:-}" ] || services="$services loop ddl log_pipe upstreams"
 # shellcheck disable=SC2086 # a list
 sh "$(dirname "$0")/situations.sh" "$build" $services || exit
