@@ -14,6 +14,7 @@ void chain_known_new(struct chain_known **out, const struct timelines *tl, struc
 	k->cpu_holders = cpu_holders;
 	connection_pools_new(&k->pools, tl, names_kernel_stacks(names));
 	pool_waits_new(&k->pool_waits, tl, names_objects(names));
+	file_places_new(&k->files, tl);
 }
 
 void chain_known_free(struct chain_known *k)
@@ -22,5 +23,6 @@ void chain_known_free(struct chain_known *k)
 		return;
 	connection_pools_free(k->pools);
 	pool_waits_free(k->pool_waits);
+	file_places_free(k->files);
 	free(k);
 }

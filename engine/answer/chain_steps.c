@@ -131,7 +131,7 @@ static const struct place *place_at(struct chain_steps *s, uint32_t pair)
 
 	if (p->known)
 		return p;
-	j = joint_of(s->timelines, s->chains.kernel, s->names, s->known->pools, pair);
+	j = joint_of(s->timelines, s->chains.kernel, s->names, s->known, pair);
 	made.at = own_place(s->names, s->trace, pair);
 	made.what = j.text;
 	made.kind = j.kind;

@@ -294,6 +294,17 @@ static struct joint of_thing(const struct timelines *tl, struct names *names, co
 	return joint_text(names, JOINT_OTHER, t->words, "", "");
 }
 
+/* "files in data": of those for which threads wait one after the other. */
+static struct joint of_files(struct names *names, const char *folder, size_t len)
+{
+	char *name = folder ? xstrndup(folder, len) : NULL;
+	struct joint j =
+		joint_text(names, JOINT_OTHER, name ? "files in " : "files", name ? name : "", "");
+
+	free(name);
+	return j;
+}
+
 static struct joint of_object(const struct timelines *tl, struct names *names, uint32_t pair,
 			      struct shown_objects of)
 {
@@ -397,18 +408,19 @@ static bool is_idle_in_go(const struct timelines *tl, uint32_t pair)
 }
 
 struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struct names *names,
-		      struct connection_pools *pools, uint32_t pair)
+		      const struct chain_known *chains, uint32_t pair)
 {
 	const struct known_wait *known = KNOWN_WAIT(tl, pair, of_programs);
 	struct shown_objects of = names_shown_objects(names, pair);
 	struct stack_pair p = timelines_pair(tl, pair);
-	const char *words;
+	const char *words, *folder;
 	struct joint j;
+	size_t len;
 
 	if (kernel_stack_wait_flags(k, p.kstack) & KFUNC_AWAITS_WORK || is_idle_in_go(tl, pair))
 		return (struct joint) { JOINT_WORK, names_adopt(names, "work") };
 	if (!known) {
-		j = of_pool(tl, names, pools, pair);
+		j = of_pool(tl, names, chains->pools, pair);
 		if (!j.text || *names_text(names, j.text))
 			return j;
 		known = KNOWN_WAIT(tl, pair, of_libraries);
@@ -417,6 +429,8 @@ struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struc
 		return of_lock(tl, names, pair, of);
 	if (known)
 		return joint_text(names, known->kind, known->text, "", "");
+	if (of.object && file_places_many(chains->files, pair, &folder, &len))
+		return of_files(names, folder, len);
 	if (of.object)
 		return of_object(tl, names, pair, of);
 	if (is_in_kernel_function(tl, pair, "nanosleep"))

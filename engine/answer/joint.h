@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "connection_pools.h"
+#include "chain_known.h"
 #include "words/names.h"
 
 enum joint_kind {
@@ -28,9 +28,9 @@ struct joint {
 /* Of a process's child. */
 #define JOINT_ITS_CHILD "its child"
 
-/* Of a sleep with the stack pair. k, names and pools are those of the timelines. */
+/* Of a sleep with the stack pair. k, names and known are those of the timelines. */
 struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struct names *names,
-		      struct connection_pools *pools, uint32_t pair);
+		      const struct chain_known *known, uint32_t pair);
 
 /*
  * Whether a sleep with that stack pair was for a signal, and who ended it, with the stack pair by,

@@ -155,6 +155,36 @@ static void the_function_of_node_is_told(void **state)
 	      " because B runs.");
 }
 
+/* Of many files at one place the name of each says nothing. */
+static void many_files_are_one_line(void **state)
+{
+	(void)state;
+	gives("thread A *\n"
+	      "thread B *\n"
+	      "0   c0 - R > A\n"
+	      "0   c1 - R > B\n"
+	      "100 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f1\n"
+	      "250 c1 B wakes A wake|ready;main\n"
+	      "250 c0 - R > A\n"
+	      "260 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f2\n"
+	      "410 c1 B wakes A wake|ready;main\n"
+	      "410 c0 - R > A\n"
+	      "420 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f3\n"
+	      "570 c1 B wakes A wake|ready;main\n"
+	      "570 c0 - R > A\n"
+	      "580 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f4\n"
+	      "730 c1 B wakes A wake|ready;main\n"
+	      "730 c0 - R > A\n"
+	      "740 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f5\n"
+	      "890 c1 B wakes A wake|ready;main\n"
+	      "890 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A  copy  75 %  waits for files in data\n"
+	      "   B       75 %  ran\n"
+	      "  A        25 %  ran\n"
+	      " because B runs.");
+}
+
 /* A pause of the thread itself is its choice. */
 static void a_pause_of_its_own_is_a_choice(void **state)
 {
@@ -730,6 +760,7 @@ int main(void)
 		cmocka_unit_test(a_lock_is_the_joint),
 		cmocka_unit_test(a_mutex_of_ruby_is_a_lock),
 		cmocka_unit_test(the_function_of_node_is_told),
+		cmocka_unit_test(many_files_are_one_line),
 		cmocka_unit_test(a_pause_of_its_own_is_a_choice),
 		cmocka_unit_test(a_convoy_is_one_line),
 		cmocka_unit_test(what_a_chain_said_it_does_not_say_again),

@@ -71,8 +71,7 @@ static char *words_of(void *arg, uint32_t kstack, uint32_t ustack, uint32_t obje
 		if (p.kstack != kstack || p.ustack != ustack || p.object != object ||
 		    p.ready != ready || p.of_client)
 			continue;
-		j = joint_of(e->timelines, names_kernel_stacks(e->names), e->names, e->known->pools,
-			     pair);
+		j = joint_of(e->timelines, names_kernel_stacks(e->names), e->names, e->known, pair);
 		assert_true(asprintf(&text, "%s\n%s\n%d",
 				     names_text(e->names,
 						own_place(e->names, timelines_trace(e->timelines),
