@@ -30,10 +30,10 @@ static void add_to_batch(struct causes *c, uint32_t head, const struct chosen_wa
 }
 
 /* Adds the time in which the wait's own thread was ready, of which a quota may have taken some. */
-static void add_own(struct causes *c, const struct chosen_wait *p)
+static void add_own(struct causes *c, uint32_t head, const struct chosen_wait *p)
 {
 	bool preempted = p->wait->kind == WAIT_PREEMPTED;
-	uint32_t head = causes_head_of(c, p, false), sum;
+	uint32_t sum;
 
 	causes_explain_own(c, head, p);
 	if (!timelines_throttled_untold(c->timelines, p->thread, p->wait))
@@ -51,7 +51,7 @@ static void sum_up_wait(struct causes *c, const struct chosen_wait *p, bool is_l
 	const struct shown *s = &p->shown;
 	uint64_t blocked_ns = s->blocked_to_ns - s->blocked_from_ns, off_ns;
 	enum wait_nature nature = WAIT_FOR_OTHERS;
-	uint32_t head;
+	uint32_t head, own = 0; /* own: that of what is no pause */
 
 	off_ns = s->off_to_ns - s->off_from_ns;
 	c->windows_now = window_sum_of(1, 0, p->wait->in_ns,
@@ -60,6 +60,7 @@ static void sum_up_wait(struct causes *c, const struct chosen_wait *p, bool is_l
 	if (p->wait->kind == WAIT_SLEEP && blocked_ns) {
 		nature = wait_filter_nature(c->filter, p->thread, p->wait);
 		head = causes_head_of(c, p, nature != WAIT_FOR_OTHERS);
+		own = nature == WAIT_FOR_OTHERS ? head : 0;
 		if (nature == WAIT_FOR_WORK)
 			causes_explain_no_work(c, head, p);
 		else if (is_long)
@@ -71,7 +72,7 @@ static void sum_up_wait(struct causes *c, const struct chosen_wait *p, bool is_l
 	c->windows_now = window_sum_of(1, 0, p->wait->in_ns,
 				       chain_batch_number(c->batch, p->thread, p->wait));
 	if (off_ns)
-		add_own(c, p);
+		add_own(c, own ? own : causes_head_of(c, p, false), p);
 	causes_count_length(c, off_ns + (nature == WAIT_FOR_OTHERS && p->wait->kind == WAIT_SLEEP
 						 ? blocked_ns
 						 : 0));

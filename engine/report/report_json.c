@@ -5,8 +5,10 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/xalloc.h"
 #include "report.h"
 #include "report_chain.h"
 #include "report_json.h"
@@ -120,25 +122,47 @@ static void put_lane(struct report_writer *w, uint32_t row)
 	json_exact(&w->j, "lane", lane);
 }
 
-/* The row's cells of a table by (row * n_columns + column, step), each of n_values. */
-static void put_cells(struct report_writer *w, const char *key, const struct pair_table *t,
-		      uint32_t row, uint32_t n_columns, size_t n_values)
+/* The cells of a table by (row * n_columns + column, step), row by row; each of n_values. */
+struct cells {
+	const char *key;
+	const struct pair_table *table;
+	uint32_t n_columns;
+	size_t n_values;
+	uint32_t *first; /* by row: the id of the first one; 0: it has none */
+	uint32_t *next;	 /* by id: the next one of the row; 0: there is none */
+};
+
+enum { LENGTHS, WAKEUPS, ASLEEP, CELL_TABLES };
+
+static void order_cells(struct cells *c, uint32_t n_rows)
 {
-	const uint64_t *values = t->at;
+	const struct pairs *keys = &c->table->keys;
 
-	json_begin(&w->j, key, '[');
-	for (uint32_t id = 1; id <= t->keys.n; id++) {
-		struct pair cell = t->keys.at[id];
+	c->first = xcalloc((size_t)n_rows + 1, sizeof(*c->first));
+	c->next = xcalloc((size_t)keys->n + 1, sizeof(*c->next));
+	for (uint32_t id = keys->n; id; id--) {
+		uint32_t row = keys->at[id].a / c->n_columns;
 
-		if (cell.a / n_columns != row)
-			continue;
-		report_put(w, cell.b, cell.a % n_columns);
-		report_put_numbers(w, values + id * n_values, n_values);
+		c->next[id] = c->first[row];
+		c->first[row] = id;
+	}
+}
+
+static void put_cells(struct report_writer *w, const struct cells *c, uint32_t row)
+{
+	const uint64_t *values = c->table->at;
+
+	json_begin(&w->j, c->key, '[');
+	for (uint32_t id = c->first[row]; id; id = c->next[id]) {
+		struct pair cell = c->table->keys.at[id];
+
+		report_put(w, cell.b, cell.a % c->n_columns);
+		report_put_numbers(w, values + id * c->n_values, c->n_values);
 	}
 	json_end(&w->j, ']');
 }
 
-static void put_row(struct report_writer *w, uint32_t row)
+static void put_row(struct report_writer *w, const struct cells *cells, uint32_t row)
 {
 	const struct report *r = w->r;
 	const struct report_counts *c = &r->counts;
@@ -149,10 +173,8 @@ static void put_row(struct report_writer *w, uint32_t row)
 	put_steps(w, row);
 	if (row < r->n_rows)
 		put_lane(w, row);
-	put_cells(w, "lengths", &c->lengths, row, REPORT_SLOTS, 1);
-	put_cells(w, "wakeups", &c->wakeups, row, REPORT_WAKERS + 1,
-		  sizeof(struct report_wakeups) / sizeof(uint64_t));
-	put_cells(w, "asleep", &c->asleep, row, REPORT_CLASSES, 1);
+	for (int i = 0; i < CELL_TABLES; i++)
+		put_cells(w, &cells[i], row);
 	json_begin(&w->j, "longest", '[');
 	for (uint32_t i = 0; i < c->steps.n; i++) {
 		uint64_t ns = c->longest_ns[(size_t)row * c->steps.n + i];
@@ -162,6 +184,28 @@ static void put_row(struct report_writer *w, uint32_t row)
 	}
 	json_end(&w->j, ']');
 	json_end(&w->j, '}');
+}
+
+static void put_rows(struct report_writer *w)
+{
+	const struct report_counts *c = &w->r->counts;
+	struct cells cells[CELL_TABLES] = {
+		[LENGTHS] = { "lengths", &c->lengths, REPORT_SLOTS, 1, NULL, NULL },
+		[WAKEUPS] = { "wakeups", &c->wakeups, REPORT_WAKERS + 1,
+			      sizeof(struct report_wakeups) / sizeof(uint64_t), NULL, NULL },
+		[ASLEEP] = { "asleep", &c->asleep, REPORT_CLASSES, 1, NULL, NULL },
+	};
+
+	for (int i = 0; i < CELL_TABLES; i++)
+		order_cells(&cells[i], c->n_rows);
+	json_on_line(&w->j, "rows", '[');
+	for (uint32_t row = 0; row <= w->r->n_rows; row++)
+		put_row(w, cells, row);
+	json_end(&w->j, ']');
+	for (int i = 0; i < CELL_TABLES; i++) {
+		free(cells[i].first);
+		free(cells[i].next);
+	}
 }
 
 static void put_threads(struct report_writer *w)
@@ -319,10 +363,7 @@ void report_json_write(struct report *r, FILE *out)
 	json_bool(j, "sampled", timelines_sampled(r->in->timelines));
 	json_bool(j, "interrupts", timelines_interrupts(r->in->timelines));
 	json_exact(j, "mode", r->in->options->mode == MODE_CLASSIC ? "classic" : "exact");
-	json_on_line(j, "rows", '[');
-	for (uint32_t row = 0; row <= r->n_rows; row++)
-		put_row(&w, row);
-	json_end(j, ']');
+	put_rows(&w);
 	put_waits(&w);
 	put_causes(&w);
 	report_put_requests(&w);

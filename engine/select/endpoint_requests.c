@@ -14,7 +14,7 @@
 struct request_table {
 	const struct timelines *timelines;
 	struct chosen_wait *waits; /* by endpoint, then the quickest first */
-	size_t n_waits, cap_waits;
+	size_t n_waits, cap_waits; /* less than 2^32: there are no more requests */
 	struct endpoint_requests *at;
 	size_t n;
 };
@@ -36,20 +36,45 @@ static uint32_t alike(const struct timelines *tl, const struct request *q)
 	return timelines_endpoints(tl, &n)[q->endpoint].alike;
 }
 
-/* Among requests that took as long, the last one first: so --slowest leaves out these first. */
-static int quickest_first(const void *pa, const void *pb, void *timelines)
-{
-	const struct chosen_wait *a = pa, *b = pb;
-	const struct request *qa = timelines_request_of(timelines, a->wait);
-	const struct request *qb = timelines_request_of(timelines, b->wait);
+/* What decides a request's place. */
+struct place {
+	uint64_t took_ns;
+	const struct request *request;
+	uint32_t alike, wait; /* wait: number in waits[] */
+};
 
-	if (alike(timelines, qa) != alike(timelines, qb))
-		return compare_numbers(alike(timelines, qa), alike(timelines, qb));
-	if (request_took_ns(a) != request_took_ns(b))
-		return compare_numbers(request_took_ns(a), request_took_ns(b));
-	if (qa->arrival_ns != qb->arrival_ns)
-		return compare_numbers(qb->arrival_ns, qa->arrival_ns);
-	return compare_numbers((uintptr_t)qb, (uintptr_t)qa);
+/* Among requests that took as long, the last one first: so --slowest leaves out these first. */
+static int quickest_first(const void *pa, const void *pb)
+{
+	const struct place *a = pa, *b = pb;
+
+	if (a->alike != b->alike)
+		return compare_numbers(a->alike, b->alike);
+	if (a->took_ns != b->took_ns)
+		return compare_numbers(a->took_ns, b->took_ns);
+	if (a->request->arrival_ns != b->request->arrival_ns)
+		return compare_numbers(b->request->arrival_ns, a->request->arrival_ns);
+	return compare_numbers((uintptr_t)b->request, (uintptr_t)a->request);
+}
+
+static void sort_waits(struct request_table *t)
+{
+	const struct timelines *tl = t->timelines;
+	struct place *places = xmalloc((t->n_waits + 1) * sizeof(*places));
+	struct chosen_wait *sorted = xmalloc((t->n_waits + 1) * sizeof(*sorted));
+
+	for (size_t i = 0; i < t->n_waits; i++) {
+		const struct request *q = timelines_request_of(tl, t->waits[i].wait);
+
+		places[i] = (struct place) { request_took_ns(&t->waits[i]), q, alike(tl, q),
+					     (uint32_t)i };
+	}
+	qsort(places, t->n_waits, sizeof(*places), quickest_first);
+	for (size_t i = 0; i < t->n_waits; i++)
+		sorted[i] = t->waits[places[i].wait];
+	free(places);
+	free(t->waits);
+	t->waits = sorted;
 }
 
 static void count(struct request_counts *c, const struct request *q)
@@ -84,9 +109,7 @@ static void find_waits(struct request_table *t, struct endpoint_requests *at)
 	const struct timelines *tl = t->timelines;
 	size_t end;
 
-	if (t->n_waits)
-		qsort_r(t->waits, t->n_waits, sizeof(*t->waits), quickest_first,
-			(struct timelines *)tl);
+	sort_waits(t);
 	for (size_t i = 0; i < t->n_waits; i = end) {
 		uint32_t endpoint = alike(tl, timelines_request_of(tl, t->waits[i].wait));
 		struct endpoint_requests *e = &at[endpoint];
