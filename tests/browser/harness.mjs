@@ -49,12 +49,13 @@ async function take() {
 	return kept;
 }
 
-// A page that shows the SVG (null: nothing yet). Script from the data, an error or a fetch fails the
-// test. context: what playwright's newContext() takes; fresh: one that nothing was shown in before.
+// A page that shows the SVG (null: nothing yet). Script from the data, an error, a fetch or a word on the browser's
+// console fails the test. context: what playwright's newContext() takes; fresh: one that nothing was shown in before.
 export async function open(svg, { fragment = "", context = {}, fresh = false } = {}) {
 	const page = fresh || taken || Object.keys(context).length ? await make(context) : await take();
 	page.trouble = [];
 	page.on("pageerror", (e) => page.trouble.push("error: " + e.message));
+	page.on("console", (m) => page.trouble.push("console: " + m.text()));
 	page.on("dialog", (d) => { page.trouble.push("dialog: " + d.message()); d.dismiss(); });
 	page.on("request", (r) => {
 		if (!/^(file|data|about):/.test(r.url()))

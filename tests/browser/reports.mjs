@@ -17,7 +17,6 @@ export function report(input, ...options) {
 
 export async function show(html, { fragment = "", context = {}, fresh = false } = {}) {
 	const page = await open(null, { context, fresh });
-	page.on("console", (m) => page.trouble.push("console: " + m.text()));
 	await page.goto("file://" + html + fragment);
 	if (context.javaScriptEnabled !== false)
 		await page.waitForSelector(".report.live");

@@ -82,7 +82,7 @@ test("save: the view as PNG, with the colours of the frames", async () => {
 		const bitmap = await createImageBitmap(window.savedBlob), { width } = bitmap, scale = width / Number(document.querySelector("svg").getAttribute("width"));
 		const canvas = document.createElementNS("http://www.w3.org/1999/xhtml", "canvas");
 		Object.assign(canvas, { width, height: bitmap.height });
-		const g = canvas.getContext("2d");
+		const g = canvas.getContext("2d", { willReadFrequently: true });
 		g.drawImage(bitmap, 0, 0);
 		const bad = [scale >= 2 ? "" : "scale " + scale];
 		let dark = 0;
