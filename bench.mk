@@ -33,6 +33,8 @@ bench-tables: # the hash table against those of uthash-dev and libstb-dev, which
 	@$(O)/bench/tables
 bench-every: all # one trace each minute for two hours: memory, start times, cost
 	@bash bench/every.sh $(O)
+bench-light: all # what a light recording costs beside a whole one
+	@bash bench/light.sh $(O)
 bench-many: all $(O)/bench/many $(O)/bench/cost # each format over traces with a million threads, endpoints, groups and the like
 	@sh bench/many.sh $(O)
 bench-exports: all $(O)/bench/generate $(O)/bench/cost
@@ -65,5 +67,5 @@ bench-streams: all # what it costs to record how far connections between machine
 bench-verify: all # compares stacks known without a walk with walked ones; takes some minutes
 	@bash bench/verify.sh $(O)
 
-.PHONY: bench bench-check bench-alternate bench-overhead bench-import bench-render bench-engine bench-every bench-exports bench-flight \
+.PHONY: bench bench-check bench-alternate bench-overhead bench-import bench-render bench-engine bench-every bench-exports bench-flight bench-light \
 	bench-hours bench-interpreted bench-languages bench-picture bench-programs bench-requests bench-sizes bench-smoke bench-sources bench-stacks bench-start bench-streams bench-tables bench-verify

@@ -4,18 +4,22 @@
 # started before, then one after the other records for a moment, with as long without any before and
 # after it, TURNS times. The judge is what the server counts itself.
 #   bench/alternate.sh BUILD_DIR [TURNS]
-#   WORKLOAD=mariadb   or redis, pgbench, nginx: loads.sh
+#   WORKLOAD=mariadb   or redis, pgbench, nginx, and so on: loads.sh
 #   WINDOW=0.3    seconds that count, SETTLE=0.2 seconds after the switch, before them
 #   RECORDERS="chaincap perf perf-dwarf"   also chaincap-K, chaincap-no-requests, chaincap-no-objects and so
-#                 on, chaincap-F0, and chaincap-plain, which records what perf does: switches and wakings,
-#                 nothing else; chaincap@DIR is that of another build
+#                 on, chaincap-F0, chaincap-light (--light 1ms), and chaincap-plain, which records what perf does:
+#                 switches and wakings, nothing else; chaincap@DIR is that of another build
 # Means of TURNS (100) with their standard errors. Other work of the machine comes and goes within
 # seconds, so many short turns say more than a few long ones. A recorder that is off has its probes
 # attached, so what they take by themselves is not in it; nor is what starting and ending takes. What a
 # recorder keeps is the share of the events that are not lost; perf's is that of another 2 seconds,
-# because only the last of its files is there in the end.
+# because only the last of its files is there in the end. Then, in a tenth as many turns, the shares of all CPUs' time that
+# chaincap's programs take (run_time.sh) and its processes.
 set -eu
-export LC_ALL=C # the decimal point
+TMPDIR=${TMPDIR:-/var/tmp}
+# shellcheck source=bench/run_time.sh
+WORKLOADS=none
+. "$(dirname "$0")/run_time.sh"
 # shellcheck source=bench/loads.sh
 . "$(dirname "$0")/loads.sh"
 O=$(cd "$1" && pwd)
@@ -24,21 +28,20 @@ recorders=${RECORDERS:-chaincap perf perf-dwarf}
 window=${WINDOW:-0.3}
 settle=${SETTLE:-0.2}
 workload=${WORKLOAD:-mariadb}
-dir=$(mktemp -d "${TMPDIR:-/var/tmp}/bench-alternate.XXXXXX")
-export dir
 declare -A handle # what a recorder is told by: the id of chaincap's map of variables, a descriptor for perf
+declare -A process
 started=
 clean_up() {
 	stop_recorders
+	run_times_off
 	load_stop
 	wait
 	rm -rf "$dir"
 }
-# shellcheck source=bench/begin.sh
-. "$(dirname "$0")/begin.sh"
 # shellcheck source=bench/switch.sh
 . "$(dirname "$0")/switch.sh"
-for tool in $(load_missing "$workload") perf bpftool; do
+case $recorders in *perf*) perf=perf ;; *) perf= ;; esac
+for tool in $(load_missing "$workload") $perf bpftool perl; do
 	command -v "$tool" >/dev/null || { echo "bench: no $tool here" >&2; exit 1; }
 done
 
@@ -64,6 +67,7 @@ start() {
 		case ${1%@*} in
 		chaincap-F0) options='-F 0' ;;
 		chaincap-K) options=-K ;;
+		chaincap-light) options='--light 1ms' ;;
 		chaincap-plain) options='-F 0 --no-objects --no-block --no-irq --no-requests' ;;
 		chaincap-no-*) options=${1#chaincap-} options=--${options%@*} ;;
 		esac
@@ -71,6 +75,7 @@ start() {
 		"$build/chaincap" -v $options -o "$name.trace" 2>"$name.err" &
 		started="$started $!"
 		load_until grep -q 'ring buffers' "$name.err"
+		process[$1]=$!
 		handle[$1]=$(map_of $!)
 		;;
 	perf*)
@@ -128,6 +133,23 @@ measure() {
 	echo "$1 $from_us $from $count_us $count"
 }
 
+# taken RECORDER: ns so far of its programs, and of its processes
+taken() {
+	program_times "${process[$1]}" | awk '{ ns += $2 } END { printf "%.0f ", ns }'
+	cat "/proc/${process[$1]}"/task/*/schedstat | awk '{ ns += $1 } END { printf "%.0f\n", ns }'
+}
+# measure_cpu RECORDER: a line with both, in percent of all CPUs' time
+measure_cpu() {
+	local from_us
+	sleep "$settle"
+	taken "$1" >"$dir/taken"
+	from_us=${EPOCHREALTIME/./}
+	sleep "$window"
+	taken "$1" | cat "$dir/taken" - | awk -v who="$1" -v ns="$(((${EPOCHREALTIME/./} - from_us) * 1000 * $(nproc)))" '
+		NR == 1 { programs = $1; processes = $2 }
+		NR == 2 { printf "%s %.3f %.3f\n", who, 100 * ($1 - programs) / ns, 100 * ($2 - processes) / ns }'
+}
+
 load_start "$workload"
 for r in $recorders; do start "$r"; done
 load_busy
@@ -144,6 +166,15 @@ for turn in $(seq "$turns"); do
 	order=$(rotated "$turn" $recorders)
 	[ ! -t 2 ] || printf '\rturn %d of %d' "$turn" "$turns" >&2
 done >>"$dir/all"
+run_times_on
+for turn in $(seq $(((turns + 9) / 10))); do
+	for r in ${recorders//perf*/}; do
+		on "$r"
+		measure_cpu "$r"
+		off "$r"
+	done
+done >"$dir/cpu"
+run_times_off
 stop_recorders
 for r in $recorders; do echo "$r $(kept "$r")"; done >"$dir/kept"
 load_idle
@@ -151,12 +182,13 @@ load_rates <"$dir/all" >"$dir/rates"
 [ ! -t 2 ] || printf '\r\033[K' >&2
 
 echo "$workload, turns $turns, $window s each after $settle s, kernel $(uname -r), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1 /proc/loadavg)"
-awk -v recorders="$recorders" -v unit="$load_unit" '
-NR == FNR { kept[$1] = $2; next }
+awk -v recorders="$recorders" -v unit="$load_unit" "$(cat "$(dirname "$0")/median.awk")"'
+FILENAME ~ /kept$/ { kept[$1] = $2; next }
+FILENAME ~ /cpu$/ { programs[$1] = programs[$1] " " $2; processes[$1] = processes[$1] " " $3; next }
 $1 != "-" { who = $1; recorded = $2; next }
 {
 	if (who) {
-		lost = 100 * (1 - 2 * recorded / (before + $2))
+		lost = before + $2 ? 100 * (1 - 2 * recorded / (before + $2)) : 0
 		n[who]++
 		sum[who] += lost
 		squares[who] += lost * lost
@@ -168,18 +200,21 @@ $1 != "-" { who = $1; recorded = $2; next }
 END {
 	count = split(recorders, r, " ")
 	printf "without a recorder %.0f %s a second\n", base / bases, unit
-	printf "%-20s %7s  %-4s  %s\n", "recorder", "loses %", "+-", "keeps % of the events"
+	printf "%-20s %7s  %-4s  %7s  %10s  %11s\n", "recorder", "loses %", "+-", "keeps %", "programs %", "processes %"
 	for (i = 1; i <= count; i++) {
 		k = r[i]
 		mean[k] = sum[k] / n[k]
 		error[k] = sqrt((squares[k] / n[k] - mean[k] * mean[k]) / (n[k] > 1 ? n[k] - 1 : 1))
-		printf "%-20s %7.1f  %-4.1f  %.1f\n", k, mean[k], error[k], 100 * kept[k]
+		printf "%-20s %7.1f  %-4.1f  %7.1f", k, mean[k], error[k], 100 * kept[k]
+		if (k in programs)
+			printf "  %10.2f  %11.2f", median(programs[k]), median(processes[k])
+		printf "\n"
 	}
-	for (i = 2; i <= count; i++) {
+	for (i = 2; i <= count && mean[r[i]]; i++) {
 		k = r[i]
 		ratio = mean[r[1]] / mean[k]
 		printf "%s loses %.3f times what %s loses (+- %.3f)", r[1], ratio, k,
 			sqrt((error[r[1]] / mean[k]) ^ 2 + (ratio * error[k] / mean[k]) ^ 2)
 		printf "; for each event kept %.3f times\n", ratio * kept[k] / kept[r[1]]
 	}
-}' "$dir/kept" "$dir/rates"
+}' "$dir/kept" "$dir/cpu" "$dir/rates"

@@ -30,6 +30,8 @@ load_missing() {
 	pgbench) set -- pgbench su "$(load_postgresql)/initdb" ;;
 	nginx) set -- nginx ab ;;
 	nginx-close) set -- nginx curl ;;
+	pipe | echo) set -- perl ;;
+	idle) return ;;
 	*) set -- "$1" ;;
 	esac
 	for program; do command -v "$program" >/dev/null || echo "$program"; done
@@ -65,7 +67,28 @@ load_start() {
 		;;
 	pgbench) load_unit=transactions && load_start_pgbench ;;
 	nginx*) load_unit=requests && load_start_nginx ;;
+	pipe | echo) load_unit=rounds ;;
+	idle) load_unit=things ;;
 	esac
+}
+
+# load_rounds pipe|echo: its reads are the rounds
+load_rounds() {
+	# shellcheck disable=SC2016 # perl's
+	exec perl -MIO::Socket -e '
+		if ($ARGV[0] eq "pipe") {
+			pipe $near_in, $far_out and pipe $far_in, $near_out or die;
+		} else {
+			$listens = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1") or die;
+			$near_in = $near_out = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $listens->sockport) or die;
+			$far_in = $far_out = $listens->accept;
+		}
+		if (fork) {
+			close $_ for $far_in, $far_out;
+			syswrite $near_out, "x" while sysread $near_in, $byte, 1;
+		}
+		close $_ for $near_in, $near_out;
+		do { syswrite $far_out, "x" } while sysread $far_in, $byte, 1' "$1"
 }
 
 load_start_pgbench() {
@@ -120,12 +143,14 @@ load_busy() {
 		curl -s -o /dev/null -H 'Connection: close' -Z --parallel-max 50 \
 			"http://127.0.0.1:$load_port/page?[1-10000000]" >"$dir/curl.out" 2>&1 &
 		;;
+	pipe | echo) load_rounds "$load" & ;;
+	idle) sleep 86400 & ;;
 	esac
 	case $load in
 	mariadb*) coproc load_asked { exec mariadb --no-defaults -u root -S "$dir/socket" --batch --skip-column-names --unbuffered; } ;;
 	*)
 		load_client=$!
-		[ "$load" = pgbench ] || exec {load_asks}<>"/dev/tcp/$load_address/$load_port"
+		[[ $load != redis && $load != nginx* ]] || exec {load_asks}<>"/dev/tcp/$load_address/$load_port"
 		sleep 2 # warm up
 		;;
 	esac
@@ -145,6 +170,8 @@ load_count() {
 			[[ $line != total_commands_processed:* ]] || count=${line//[!0-9]/}
 		done
 		;;
+	pipe | echo) count=$(sed -n 's/^syscr: //p' "/proc/$load_client/io") ;;
+	idle) count=0 ;;
 	pgbench) count=0 ;; # each transaction is in the log of pgbench: PostgreSQL adds its own counts up once a second
 	nginx*)
 		printf 'GET /count HTTP/1.1\r\nHost: x\r\n\r\n' >&"$load_asks"

@@ -60,6 +60,7 @@ bench hours cc -- "$O" 20
 bench import perf -- "$O" 1
 bench interpreted python3,perf -- "$O" 1
 bench languages node,java WINDOW=1 -- 1
+bench light bpftool WORKLOADS="pipe echo idle" WINDOW=0.1 SETTLE=0.05 -- "$O" 2
 bench many - FORMATS="folded rows" KINDS="names" -- "$O" 10000 20
 bench overhead perf WORKLOADS=pipe RECORDERS="chaincap perf" LOOPS=5000 -- "$O" 1
 bench paths python3,php -- "$O" 3
