@@ -9,19 +9,21 @@
 enum bare_is {
 	BARE_NOT,    /* its switch-out had all stacks, or it is awake */
 	BARE_ASLEEP, /* since since_ns */
-	BARE_WOKEN,  /* at since_ns, its user stack is to be recorded */
+	BARE_WOKEN,  /* at since_ns, its stacks are to be recorded */
+	BARE_SPARED, /* likewise, that they are left out */
 };
 
 /*
  * By the low bits of the tid. A thread has the place from when it falls asleep until that is woken;
- * others with these bits, whom anybody can make, have all their stacks meanwhile.
+ * others with these bits, whom anybody can make, have all their stacks meanwhile. What is from
+ * before a pause of the recorder means nothing.
  */
 struct bare_sleep {
 	__u64 since_ns;
 	__u64 leaf; /* the fixed point of its kernel stack; 0: the switch-out has that stack */
 	__u32 tid;  /* 0: nobody's */
 	__u32 is;   /* enum bare_is */
-	/* --verify: what they were at the switch-out, and then the root of the tree. */
+	/* --verify: what they were at the switch-out (sum_of_frames()), then the tree's root. */
 	__u32 kstack, ustack, root;
 	/* So many of the thread's next kernel stacks of that depth are taken at the switch-out. */
 	__u16 looks, depth;
@@ -39,11 +41,17 @@ static __always_inline struct bare_sleep *bare_sleep_of(__u32 tid)
 	return bpf_map_lookup_elem(&bare_sleeps, &i);
 }
 
+static __always_inline bool is_outdated(const struct bare_sleep *b)
+{
+	return b->since_ns < record_from_ns;
+}
+
 static __always_inline bool take_place(struct bare_sleep *b, __u32 tid)
 {
-	__u32 has = __sync_val_compare_and_swap(&b->tid, 0, tid);
+	__u32 free = is_outdated(b) ? b->tid : 0;
+	__u32 has = __sync_val_compare_and_swap(&b->tid, free, tid);
 
-	return !has || has == tid;
+	return has == free || has == tid;
 }
 
 static __always_inline void leave_place(struct bare_sleep *b)
@@ -141,24 +149,69 @@ static __always_inline bool wakes_by_itself(void *ctx, struct task_struct *task)
 	       call_number((void *)bpf_task_pt_regs((void *)task)) >= 0;
 }
 
+/*
+ * At most so many sleeps get their stacks in each tenth of a second of a CPU. Where more end, the
+ * longer ones do: the time that they have to last grows fast, and shrinks slowly.
+ */
+#define PERIOD_NS 100000000u
+#define SLEEPS_MOST 200u
+#define SLEEPS_LONGEST_NS 1000000000u
+
+struct light_budget {
+	__u64 since_ns, least_ns;
+	__u64 n;
+};
+
+MAP(light_budgets, PERCPU_ARRAY, 1, __u32, struct light_budget);
+
+static __always_inline void begin_period(struct light_budget *b, __u64 now)
+{
+	if (b->n < SLEEPS_MOST / 2)
+		b->least_ns -= b->least_ns / 16;
+	else if (b->n == SLEEPS_MOST && b->least_ns < SLEEPS_LONGEST_NS)
+		b->least_ns *= 2;
+	if (b->least_ns < light_ns)
+		b->least_ns = light_ns;
+	b->since_ns = now;
+	b->n = 0;
+}
+
+/* Whether stacks of a sleep that ends now, and lasted for so long, are within the budget. */
+static __always_inline bool may_have_stacks(__u64 now, __u64 slept_ns)
+{
+	__u32 zero = 0;
+	struct light_budget *b = bpf_map_lookup_elem(&light_budgets, &zero);
+
+	if (!b || verify)
+		return true;
+	if (now - b->since_ns >= PERIOD_NS)
+		begin_period(b, now);
+	if (slept_ns < b->least_ns || b->n >= SLEEPS_MOST)
+		return false;
+	b->n++;
+	return true;
+}
+
 /* Whether the sleep that a waking ends is too short for the waker's user stack. */
 static __always_inline bool wakes_bare(const struct other *target, __u64 now)
 {
 	struct bare_sleep *b = bare_sleep_of(target->tid);
+	__u64 slept_ns;
 
 	/* It may only prevent a sleep that was about to begin; what is queued has its stacks. */
 	if (!target->off_queue)
 		return !target->worker;
 	/* How long it has slept is not known, or it has all stacks. */
-	if (!b || b->tid != target->tid || b->is != BARE_ASLEEP)
+	if (!b || b->tid != target->tid || b->is != BARE_ASLEEP || is_outdated(b))
 		return false;
-	if (now - b->since_ns < light_ns) {
+	slept_ns = now - b->since_ns;
+	if (slept_ns < light_ns) {
 		leave_place(b);
 		return true;
 	}
 	b->since_ns = now;
-	b->is = BARE_WOKEN;
-	return false;
+	b->is = may_have_stacks(now, slept_ns) ? BARE_WOKEN : BARE_SPARED;
+	return b->is == BARE_SPARED;
 }
 
 /* ---- the stacks of a thread that sleeps ------------------------------------------------------ */
@@ -167,6 +220,18 @@ static __always_inline bool wakes_bare(const struct other *target, __u64 now)
 static __always_inline bool is_cut_for_now(const struct wire_kind_state *k)
 {
 	return k->end == CHAINLOG_STACK_NO_RULE || k->end == CHAINLOG_STACK_UNREADABLE;
+}
+
+/* --verify: tells user stacks apart. Their ids do not: a stack that was forgotten gets another. */
+static __always_inline __u32 sum_of_frames(const struct wire_kind_state *k)
+{
+	return (__u32)mix(k->hash, k->end) | 1;
+}
+
+/* A stack that the collector completes has an id for once; one without a place, too. */
+static __always_inline bool is_comparable(const struct wire_kind_state *k, __u32 ustack)
+{
+	return ustack && !(ustack & WIRE_STACK_ONCE) && !is_cut_for_now(k);
 }
 
 /* --verify: keeps the stacks of a thread that goes off its CPU. */
@@ -178,7 +243,7 @@ static __always_inline void keep_for_check(const struct wire_kind_state *k, __u3
 	if (!b || b->tid != tid || b->is != BARE_ASLEEP)
 		return;
 	b->kstack = kstack;
-	b->ustack = is_cut_for_now(k) ? 0 : ustack;
+	b->ustack = is_comparable(k, ustack) ? sum_of_frames(k) : 0;
 	b->root = (__u32)k->root;
 }
 
@@ -196,13 +261,12 @@ static __always_inline void check_kernel(struct wire_kind_state *k, const struct
 static __always_inline void check_user(struct wire_kind_state *k, const struct bare_sleep *b,
 				       __u32 ustack)
 {
-	/* A stack that the collector completes has an id for once; one without a place, too. */
-	if (!ustack || !b->ustack || (ustack | b->ustack) & WIRE_STACK_ONCE || is_cut_for_now(k)) {
+	if (!b->ustack || !is_comparable(k, ustack)) {
 		k->unverified_user++;
 		return;
 	}
 	k->verified_user++;
-	if (ustack != b->ustack)
+	if (b->ustack != sum_of_frames(k))
 		k->mismatches_user++;
 }
 
@@ -244,6 +308,20 @@ static __always_inline __u32 sleeping_user_stack(void *ring, struct wire_kind_st
 	return recent_id(ring, k, w, now, task, n, user_stack_hash(k, native_hash(k, n)));
 }
 
+static __always_inline void tell_wait_stacks(struct task_struct *task, __u64 now, __u32 kstack,
+					     __u32 ustack)
+{
+	struct wire_running *ev = record_event(WIRE_WAIT_STACKS, now, struct wire_running);
+
+	if (!ev)
+		return;
+	ev->tid = OF(task, pid);
+	ev->kstack = kstack;
+	ev->ustack = ustack;
+	ev->pad = 0;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+}
+
 /* Records the stacks with which the task sleeps, unless it runs meanwhile. now: of the event. */
 static __always_inline void record_wait_stacks(struct task_struct *task, __u64 now,
 					       struct bare_sleep *b)
@@ -253,7 +331,6 @@ static __always_inline void record_wait_stacks(struct task_struct *task, __u64 n
 	struct wire_kind_state *k = bpf_map_lookup_elem(&kinds, &kind);
 	struct workspace *w = workspace_of(kind);
 	void *ring = this_ring();
-	struct wire_running *ev;
 
 	/* While sleeping threads are listed, others may be woken here. */
 	if (!k || !w || !ring || *(volatile __u64 *)&k->busy)
@@ -271,16 +348,8 @@ static __always_inline void record_wait_stacks(struct task_struct *task, __u64 n
 		check_kernel(k, b, kstack);
 	if (verify && !may_have_code(OF(task, tgid)))
 		check_user(k, b, ustack);
-	ev = NULL;
 	if ((kstack || ustack) && OF(task, nvcsw) + OF(task, nivcsw) == switches)
-		ev = record_event(WIRE_WAIT_STACKS, now, struct wire_running);
-	if (ev) {
-		ev->tid = OF(task, pid);
-		ev->kstack = kstack;
-		ev->ustack = ustack;
-		ev->pad = 0;
-		bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
-	}
+		tell_wait_stacks(task, now, kstack, ustack);
 	*(volatile __u64 *)&k->busy = 0;
 }
 
@@ -291,9 +360,12 @@ int on_long_sleep(unsigned long long *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	struct bare_sleep *b = LIGHT ? bare_sleep_of(OF(task, pid)) : NULL;
 
-	if (!b || b->is != BARE_WOKEN || b->tid != (__u32)OF(task, pid))
+	if (!b || b->is < BARE_WOKEN || b->tid != (__u32)OF(task, pid))
 		return 0;
-	record_wait_stacks(task, b->since_ns, b);
+	if (b->is == BARE_WOKEN)
+		record_wait_stacks(task, b->since_ns, b);
+	else
+		tell_wait_stacks(task, b->since_ns, 0, 0);
 	leave_place(b);
 	return 0;
 }
@@ -309,8 +381,8 @@ int list_bare_sleeps(struct bpf_iter__task *ctx)
 	if (!LIGHT || !task || !is_recording(now))
 		return 0;
 	b = bare_sleep_of(task->pid);
-	if (b && b->is == BARE_ASLEEP && b->tid == (__u32)task->pid && !task->on_cpu &&
-	    task_state(task) & TASK_SLEEPS && now - b->since_ns >= light_ns)
+	if (b && b->is == BARE_ASLEEP && b->tid == (__u32)task->pid && !is_outdated(b) &&
+	    !task->on_cpu && task_state(task) & TASK_SLEEPS && now - b->since_ns >= light_ns)
 		record_wait_stacks(task, now, b);
 	return is_late();
 }

@@ -430,8 +430,6 @@ static int check_together(struct setting *s)
 		return setting_complain(s, "--names=later and --java-maps exclude each other");
 	if (o->light_ns && !o->user_stacks)
 		return setting_complain(s, "--light and -K exclude each other");
-	if (o->light_ns && o->every_ns)
-		return setting_complain(s, "--light and --every exclude each other");
 	if (o->verify && geteuid())
 		return setting_complain(
 			s,

@@ -32,6 +32,8 @@
 #define STACKS_NS 2000000000u
 /* So long before the next recording the last trace has to make way for the one that is kept. */
 #define HURRY_NS 3000000000u
+/* With --light: so long before the end of a recording those who sleep on tell their stacks. */
+#define SLEEPERS_NS 150000000u
 /* The clock may be slewed while it is waited for a recording. */
 #define SLEWED_NS 100000u
 
@@ -52,6 +54,7 @@ struct every_sink {
 	uint64_t end_wall_ns;	   /* as the next one is called, if there is no pause */
 	uint64_t missed;	   /* beginnings that were missed, as it was said */
 	unsigned int dumps;	   /* traces begun */
+	bool told_sleepers;	   /* of this recording */
 	int error;		   /* of a step, which ends the recording */
 	struct trace_process writer;
 };
@@ -233,6 +236,7 @@ static int begin_recording(struct session *s)
 		return session_fail(s, "cannot record again", err);
 	s->last_flush_ns = e->begin_ns;
 	e->end_ns = pauses(s) ? e->begin_ns + s->options->for_ns : 0;
+	e->told_sleepers = false;
 	e->state = EVERY_RECORDS;
 	schedule_next(&e->schedule, wall_now_ns(), clock_now_ns());
 	return 0;
@@ -288,6 +292,7 @@ static int take_recording(struct session *s)
 	e->begin_ns = e->end_ns;
 	e->begin_wall_ns = e->end_wall_ns;
 	s->wall_ns = (int64_t)(e->end_wall_ns - e->end_ns);
+	e->told_sleepers = false;
 	e->state = EVERY_RECORDS;
 	return err;
 }
@@ -358,12 +363,26 @@ static int look_at_end(struct session *s, uint64_t now_ns)
 	return look_at_clock(s) ? end_recording(s, now_ns, wall_now_ns()) : 0;
 }
 
+/* While it records, as the programs tell nothing of what is after its end. */
+static int tell_sleepers(struct session *s, uint64_t now_ns)
+{
+	struct every_sink *e = s->sink_state;
+	uint64_t end_ns = pauses(s) ? e->end_ns : e->schedule.at_ns;
+
+	if (e->told_sleepers || now_ns + SLEEPERS_NS < end_ns)
+		return 0;
+	e->told_sleepers = true;
+	return bpf_session_sleepers(s->bpf);
+}
+
 /* What is due of the steps from one state to the next. */
 static int take_steps(struct session *s, uint64_t now_ns)
 {
 	struct every_sink *e = s->sink_state;
-	int err = 0;
+	int err = e->state == EVERY_RECORDS ? tell_sleepers(s, now_ns) : 0;
 
+	if (err)
+		return err;
 	if (e->state == EVERY_WAITS) {
 		look_at_clock(s);
 		if (now_ns + lead_ns(s) < e->schedule.at_ns)

@@ -94,7 +94,7 @@ static void apply_slept(struct builder *b)
 		struct pair told = pairs->at[note->pair], had;
 		uint32_t object;
 
-		if (!w)
+		if (!w || !note->pair)
 			continue;
 		had = stacks_in(pairs, w->stack);
 		told.b = had.b ? had.b : told.b;
@@ -123,25 +123,38 @@ static uint32_t as_short(struct timelines *tl, uint32_t thread, uint32_t pair)
 	return with_stacks(&tl->pairs, pair, stacks);
 }
 
-/* Marks what has no user stack, and perhaps no kernel stack, as the sleep is too short for that. */
-static void mark_short(struct timelines *tl)
+static void mark_short(struct timelines *tl, uint32_t thread, struct wait *w)
 {
+	/* Of one without a switch-out it is not known how long it was. */
+	if (w->kind != WAIT_SLEEP || w->state == '?' || w->flags & WAIT_SINCE_START)
+		return;
+	w->stack = as_short(tl, thread, w->stack);
+	if (w->waker < THREAD_IDLE)
+		w->waker_stack = as_short(tl, w->waker, w->waker_stack);
+}
+
+/* Marks what has no user stack, and perhaps no kernel stack, as the sleep is too short for that. */
+static void mark_all_short(struct builder *b)
+{
+	struct timelines *tl = b->tl;
 	const struct trace_info *info = trace_info(tl->trace);
 
-	if (info->parts == TRACE_PARTS_KERNEL)
+	if (info->parts == TRACE_PARTS_KERNEL || !info->light_ns)
 		return;
-	for (uint32_t i = 0; info->light_ns && i < tl->n_threads; i++) {
+	for (uint32_t i = 0; i < tl->n_threads; i++) {
 		for (uint32_t k = 0; k < tl->threads[i].n_waits; k++) {
 			struct wait *w = &tl->threads[i].waits[k];
 
-			/* Of one without a switch-out it is not known how long it was. */
-			if (w->kind != WAIT_SLEEP || w->state == '?' ||
-			    w->flags & WAIT_SINCE_START || w->wake_ns - w->out_ns >= info->light_ns)
-				continue;
-			w->stack = as_short(tl, i, w->stack);
-			if (w->waker < THREAD_IDLE)
-				w->waker_stack = as_short(tl, w->waker, w->waker_stack);
+			if (w->wake_ns - w->out_ns < info->light_ns)
+				mark_short(tl, i, w);
 		}
+	}
+	for (size_t i = 0; i < b->n_slept; i++) {
+		uint32_t thread = b->slept[i].thread;
+		struct wait *w = sleep_at(&tl->threads[thread], b->slept[i].ns);
+
+		if (w && !b->slept[i].pair)
+			mark_short(tl, thread, w);
 	}
 }
 
@@ -248,7 +261,7 @@ static void finish(struct builder *b)
 	tl->pairs = *pairs;
 	*pairs = (struct pairs) { .n = 0 };
 	apply_ready(b);
-	mark_short(tl);
+	mark_all_short(b);
 	request_clients_make(tl);
 }
 

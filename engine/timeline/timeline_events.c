@@ -343,8 +343,6 @@ static void handle_unthrottled(struct builder *b, uint32_t thread, const struct 
 
 static void handle_wait_stacks(struct builder *b, uint32_t thread, const struct event *ev)
 {
-	if (!ev->pair)
-		return;
 	XGROW(b->slept, b->n_slept, b->cap_slept);
 	b->slept[b->n_slept++] = (struct slept_note) { ev->time_ns, thread, ev->pair };
 }

@@ -112,7 +112,10 @@ struct ready_note {
 	struct tcp_timer timer; /* which 0: none */
 };
 
-/* A thread slept with these stacks, if its switch-out had none, at that time. */
+/*
+ * A thread slept with these stacks, if its switch-out had none, at that time. pair 0: they were
+ * left out, as those of a short sleep.
+ */
 struct slept_note {
 	uint64_t ns;
 	uint32_t thread, pair;

@@ -66,6 +66,18 @@ TEST(a_stack_is_told_while_it_sleeps)
 	      "A;main;-;recv;[not woken] 1900000\n");
 }
 
+/* A sleep of which the stacks were left out, as too many were wanted, is as a short one. */
+TEST(what_is_left_out_is_short)
+{
+	shows("light 500\n" A_WAITS_FOR_B "900 c0 A slept-at\n"
+	      "930 c1 - R > A\n"
+	      "end 1000\n",
+	      "A;[short];-;recv;--;wake;send;-;work;B;--;wake;unlock;-;[short];C;[running] 100000\n"
+	      "A;[short];-;recv;--;wake;send;-;work;B;[runnable] 10000\n"
+	      "A;[short];-;recv;--;wake;send;-;work;B;[running] 690000\n"
+	      "A;[short];-;recv;[runnable] 30000\n");
+}
+
 /* Of a sleep that is long they are unknown: they were lost. */
 TEST(only_what_is_short_is_called_so)
 {

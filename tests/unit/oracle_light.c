@@ -6,7 +6,7 @@ void light_told(struct world *w, const struct event *ev)
 {
 	int i = world_find(w, ev->tid);
 
-	if (i == NOBODY || (!ev->kstack && !ev->ustack))
+	if (i == NOBODY)
 		return;
 	w->slept = more(w->slept, w->n_slept, sizeof(*w->slept));
 	w->slept[w->n_slept++] = (struct slept) { ev->time_ns, i, ev->kstack, ev->ustack };
@@ -24,6 +24,10 @@ static void apply(struct world *w, const struct slept *told)
 
 		if (p->what != SLEEPS || told->at <= p->from || told->at > p->to)
 			continue;
+		if (!told->kstack && !told->ustack) {
+			s->left_out = true;
+			return;
+		}
 		s->ustack = s->ustack ? s->ustack : told->ustack;
 		if (s->kstack)
 			return;
@@ -50,7 +54,7 @@ void light_apply(struct world *w)
 			struct sleep *s = &l->sleeps[p->sleep];
 			bool slept = k && p[-1].what == SLEEPS && p[-1].sleep == p->sleep;
 
-			if (!(p->what == SLEEPS && p->to - p->from < least) &&
+			if (!(p->what == SLEEPS && (p->to - p->from < least || s->left_out)) &&
 			    !(p->what == WOKEN && !slept))
 				continue;
 			/* How long it was is known from a switch-out on. */

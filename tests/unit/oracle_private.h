@@ -59,7 +59,7 @@ struct sleep {
 	bool not_sent;		/* what its waker received and woke for it had not sent */
 	struct put_off put_off; /* what its waker received then */
 	/* A light recording has no user stack of it, or of its waker, as it was too short. */
-	bool is_short, waker_short;
+	bool is_short, waker_short, left_out;
 	int held_by; /* 1 + the life that had the lock, as that itself said; 0: not known */
 };
 

@@ -44,10 +44,11 @@ static void put_bare(struct schedule *s, const char *line, int rest, char *stack
 	schedule_put(s, "%.*s%s", rest, line, object ? object : "");
 }
 
-/* Says with which stacks the thread sleeps, or slept, at the time of the line. */
+/* Says with which stacks the thread sleeps, or slept, at the time of the line; now and then with
+ * none. */
 static void tell(struct schedule *s, const char *line, char who, const char *stack)
 {
-	if (*stack)
+	if (*stack || !schedule_random(s, 4))
 		schedule_put(s, "%.*s %c slept-at %s", (int)(strstr(line, " c") + 3 - line), line,
 			     who, stack);
 }
