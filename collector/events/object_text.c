@@ -268,6 +268,7 @@ int object_describe(const struct wire_object *o, size_t len, struct object_text 
 	*out->class = *out->name = *out->own = '\0';
 	out->peer = out->owner = out->device = 0;
 	out->inode = 0;
+	out->protocol = NULL;
 	if (len < offsetof(struct wire_object, path) || o->path_len > sizeof(o->path) ||
 	    len < offsetof(struct wire_object, path) + o->path_len)
 		return -EBADMSG;

@@ -32,6 +32,7 @@ struct object_text {
 	 */
 	uint32_t device;
 	uint64_t inode;
+	const char *protocol; /* of a route, as route_protocol_name(); NULL: not known */
 };
 
 /* Describes the record of len bytes. Returns 0, or -EBADMSG if it is none. */

@@ -30,9 +30,12 @@ static uint32_t reserve(void *ctx)
 	return r->store.reserve(r->store.ctx, true, r->now_ns);
 }
 
-static int define(void *ctx, uint32_t id, const char *text)
+static int define(void *ctx, uint32_t id, enum route_protocol protocol, const char *text)
 {
-	struct object_text o = { .class = CHAINLOG_CLASS_ROUTE };
+	struct object_text o = {
+		.class = CHAINLOG_CLASS_ROUTE,
+		.protocol = route_protocol_name(protocol),
+	};
 	struct route_ids *r = ctx;
 
 	snprintf(o.name, sizeof(o.name), "%s", text);

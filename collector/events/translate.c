@@ -80,7 +80,8 @@ static int trace_object(void *ctx, uint32_t *id, const struct object_text *o, ui
 					  .peer = o->peer,
 					  .owner = o->owner,
 					  .device = o->device,
-					  .inode = o->inode };
+					  .inode = o->inode,
+					  .protocol = o->protocol };
 	struct translator *t = ctx;
 
 	(void)time_ns;

@@ -123,17 +123,22 @@ static int store_stack(void *ctx, uint32_t *id, const uint32_t *frames, size_t n
 	return store(&d->stacks, id, key, (n + 1) * sizeof(*key), time_ns);
 }
 
-/* Both processes and what tells it from others, then class, name and own end, with terminators. */
+/*
+ * Both processes and what tells it from others, then class, name, own end and protocol, with
+ * terminators.
+ */
 struct object_numbers {
 	uint64_t inode;
 	uint32_t device, peer, owner, pad;
 };
-#define OBJECT_BYTES \
-	(sizeof(struct object_numbers) + OBJECT_CLASS_LEN + OBJECT_NAME_LEN + OBJECT_END_LEN)
+#define PROTOCOL_LEN 16
+#define OBJECT_BYTES                                                                           \
+	(sizeof(struct object_numbers) + OBJECT_CLASS_LEN + OBJECT_NAME_LEN + OBJECT_END_LEN + \
+	 PROTOCOL_LEN)
 
 static int store_object(void *ctx, uint32_t *id, const struct object_text *o, uint64_t time_ns)
 {
-	const char *const texts[] = { o->class, o->name, o->own };
+	const char *const texts[] = { o->class, o->name, o->own, o->protocol ? o->protocol : "" };
 	struct object_numbers numbers = {
 		.inode = o->inode, .device = o->device, .peer = o->peer, .owner = o->owner
 	};
@@ -145,6 +150,8 @@ static int store_object(void *ctx, uint32_t *id, const struct object_text *o, ui
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		size_t len = strlen(texts[i]) + 1;
 
+		if (len > sizeof(key) - n)
+			return -ENAMETOOLONG;
 		memcpy(key + n, texts[i], len);
 		n += len;
 	}
@@ -375,5 +382,6 @@ bool definitions_object(const struct definitions *d, uint32_t id, struct encoder
 	out->class = key + sizeof(numbers);
 	out->name = out->class + strlen(out->class) + 1;
 	out->own = out->name + strlen(out->name) + 1;
+	out->protocol = out->own + strlen(out->own) + 1;
 	return true;
 }

@@ -20,7 +20,8 @@
 /* A route that was asked for. */
 struct asked_route {
 	char name[ROUTE_NAME_MAX];
-	uint8_t fixed;	   /* as of struct route */
+	uint8_t fixed;	   /* as of struct route, */
+	uint8_t protocol;  /* and this */
 	bool is_several;   /* of connections */
 	bool is_told;	   /* the store has its text */
 	uint32_t endpoint; /* place in struct route_table; of a free one: unused */

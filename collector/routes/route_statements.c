@@ -323,6 +323,7 @@ static uint32_t wait_late(struct route_statements *s, struct numbering *n,
 		.endpoint = asked->endpoint,
 		.connection = asked->connection,
 		.requests = 1,
+		.protocol = asked->r->protocol,
 		.is_sure = is_known,
 	};
 	return w->executed.id;

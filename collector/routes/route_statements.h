@@ -26,6 +26,7 @@ struct late_executions {
 	uint32_t endpoint;
 	uint64_t connection;
 	uint64_t requests;
+	enum route_protocol protocol;
 	bool is_sure; /* they are of the endpoint's protocol */
 };
 

@@ -82,6 +82,11 @@ static uint32_t *find(struct route_table *t, uint32_t endpoint, uint32_t hash, c
 	return at;
 }
 
+static int define(struct route_table *t, uint32_t id, const struct asked_route *r, const char *text)
+{
+	return t->store.define(t->store.ctx, id, (enum route_protocol)r->protocol, text);
+}
+
 /* Tells the route's other ids. Returns 0 or the store's error. */
 static int tell_others(struct route_table *t, struct asked_route *r, const char *text)
 {
@@ -90,7 +95,7 @@ static int tell_others(struct route_table *t, struct asked_route *r, const char 
 	for (uint32_t number; !err && (number = r->others);) {
 		struct other_id *o = &t->others[number];
 
-		err = t->store.define(t->store.ctx, o->id, text);
+		err = define(t, o->id, r, text);
 		r->others = o->next;
 		*o = (struct other_id) { .next = t->free_other };
 		t->free_other = number;
@@ -107,7 +112,7 @@ static void forget(struct route_table *t, uint32_t number)
 
 	route_without_words(r, text);
 	if (!r->is_told) {
-		(void)t->store.define(t->store.ctx, r->id, text);
+		(void)define(t, r->id, r, text);
 		if (strcmp(text, r->name))
 			count_no_room(t, r->requests);
 	}
@@ -205,6 +210,7 @@ static uint32_t number_of(struct route_table *t, struct endpoint *e, const struc
 	r = &t->at[number];
 	*r = (struct asked_route) {
 		.fixed = (uint8_t)route->fixed,
+		.protocol = (uint8_t)route->protocol,
 		.endpoint = e->id,
 		.id = id,
 		.is_told = !id,
@@ -286,13 +292,14 @@ static void resolve(void *ctx, const struct late_executions *late, struct statem
 
 	if (!number) {
 		if (late->is_sure)
-			(void)t->store.define(t->store.ctx, late->id, not_known.name);
+			(void)t->store.define(t->store.ctx, late->id, late->protocol,
+					      not_known.name);
 		return;
 	}
 	count(t, number, late->connection, late->requests);
 	if (!other && t->used_others == OTHERS_MAX) {
 		route_without_words(&t->at[number], text);
-		(void)t->store.define(t->store.ctx, late->id, text);
+		(void)define(t, late->id, &t->at[number], text);
 		count_no_room(t, late->requests);
 		return;
 	}
@@ -313,7 +320,13 @@ static uint32_t execute(struct route_table *t, struct endpoint *e, const struct 
 	number = route_of(t, is, e->id);
 	if (late || !is_known)
 		return late;
-	return count(t, number ? number : number_of(t, e, &not_known), asked->connection, 1);
+	if (!number) {
+		struct route unknown = not_known;
+
+		unknown.protocol = asked->r->protocol;
+		number = number_of(t, e, &unknown);
+	}
+	return count(t, number, asked->connection, 1);
 }
 
 static bool has_statements(enum route_protocol p)
@@ -389,7 +402,7 @@ static int settle_endpoint(struct route_table *t, const struct endpoint *e)
 	err = route_settle(routes, n, texts);
 	for (size_t i = 0; !err && i < n; i++) {
 		if (!routes[i]->is_told)
-			err = t->store.define(t->store.ctx, routes[i]->id, texts[i]);
+			err = define(t, routes[i]->id, routes[i], texts[i]);
 		routes[i]->is_told = true;
 		err = err ? err : tell_others(t, routes[i], texts[i]);
 	}

@@ -22,8 +22,8 @@ struct route_table;
 struct route_store {
 	/* A new id for a route; 0: out of memory. */
 	uint32_t (*reserve)(void *ctx);
-	/* Its text. Returns 0 or a negative errno. */
-	int (*define)(void *ctx, uint32_t id, const char *text);
+	/* Its text, and its requests' protocol. Returns 0 or a negative errno. */
+	int (*define)(void *ctx, uint32_t id, enum route_protocol protocol, const char *text);
 	void *ctx;
 };
 

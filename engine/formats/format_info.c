@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "format.h"
+#include "info_routes.h"
 #include "base/text.h"
 #include "common/left_out.h"
 #include "timeline/untraced.h"
@@ -22,6 +23,7 @@ struct totals {
 	uint64_t stacks, cut_stacks;
 	uint64_t ends[CHAINLOG_STACK_ENDS]; /* user stacks */
 	uint64_t frames[3], named[3];	    /* kernel, user, interpreted code */
+	struct info_routes routes;
 };
 
 static void put_text(FILE *out, const char *key, const char *value)
@@ -54,6 +56,7 @@ static int read_events(const struct trace *t, struct totals *sum)
 		seen[threads[i].tid / 8] |= (uint8_t)(1 << threads[i].tid % 8);
 	while (trace_cursor_next(c, &ev)) {
 		untraced_event(&untraced, &ev);
+		info_routes_event(&sum->routes, t, &ev);
 		if (ev.kind == EVENT_STEAL)
 			sum->steal_ns += ev.stolen.ns;
 		if (ev.kind == EVENT_LOST) {
@@ -259,7 +262,7 @@ static int write_info(const struct format_input *in, FILE *out)
 
 	err = read_events(in->trace, &sum);
 	if (err)
-		return err;
+		goto out;
 	count_definitions(in->trace, &sum);
 	(void)trace_threads(in->trace, &at_start);
 	put_losses(in->trace, &sum, out);
@@ -278,6 +281,7 @@ static int write_info(const struct format_input *in, FILE *out)
 				: "none");
 	put_times(i, out);
 	put_events(i, &sum, out);
+	info_routes_write(&sum.routes, in->trace, out);
 	put_group(out, "sizes");
 	put_number(out, "bytes", i->bytes);
 	if (i->events)
@@ -296,7 +300,9 @@ static int write_info(const struct format_input *in, FILE *out)
 		put_number(out, "frames_interpreted", sum.frames[2]);
 		put_named(out, "frames_interpreted_named", sum.named[2], sum.frames[2]);
 	}
-	return 0;
+out:
+	info_routes_free(&sum.routes);
+	return err;
 }
 
 const struct format format_info = {

@@ -20,6 +20,7 @@
 
 #include "base/group_name.h"
 #include "profile.h"
+#include "route_attributes.h"
 #include "proto.h"
 #include "common/xalloc.h"
 #include "common/intern.h"
@@ -97,6 +98,7 @@ struct writer {
 	struct text_buf message;    /* an entry in the making, */
 	struct text_buf attributes; /* and its attributes, packed */
 	struct text_buf stack, out;
+	const char *protocol; /* of the row's route; "": not known */
 };
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -263,20 +265,11 @@ static const char *const attribute_keys[PROFILE_LABELS] = {
 	[LABEL_ROUTE] = "chain.route",
 };
 
-/* A route of HTTP, a method and a path, also by the names that OpenTelemetry has for these. */
-static void put_http(struct writer *w, const char *route)
+static void put_route_part(void *arg, const char *key, const char *text)
 {
-	static const char *const methods[] = { "GET",	  "HEAD",    "POST",  "PUT",  "DELETE",
-					       "CONNECT", "OPTIONS", "TRACE", "PATCH" };
+	struct writer *w = arg;
 
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-		size_t n = strlen(methods[i]);
-
-		if (strncmp(route, methods[i], n) || route[n] != ' ' || route[n + 1] != '/')
-			continue;
-		proto_packed(&w->attributes, attribute_of(w, "http.request.method", methods[i], 0));
-		proto_packed(&w->attributes, attribute_of(w, "http.route", route + n + 1, 0));
-	}
+	proto_packed(&w->attributes, attribute_of(w, key, text, 0));
 }
 
 static void put_attribute(void *arg, enum profile_label label, const char *text, uint64_t n)
@@ -286,7 +279,7 @@ static void put_attribute(void *arg, enum profile_label label, const char *text,
 	if (attribute_keys[label])
 		proto_packed(&w->attributes, attribute_of(w, attribute_keys[label], text, n));
 	if (label == LABEL_ROUTE && text)
-		put_http(w, text);
+		route_attributes(w->protocol, text, put_route_part, w);
 }
 
 /* The sample is the message in the making. */
@@ -325,6 +318,7 @@ static void put_row(struct writer *w, const struct chain_row *row)
 	stack = stack_of(w, row);
 	link = span_of(w, row);
 	w->attributes.len = 0;
+	w->protocol = profile_protocol(&w->profile, row);
 	profile_labels(&w->profile, row, put_attribute, w);
 	proto_uint(&w->message, SAMPLE_STACK, stack);
 	if (w->attributes.len)

@@ -149,6 +149,16 @@ static const char *route_of(struct profile *p, uint32_t endpoint)
 	return route ? clean(p, trace_string(p->trace, route->name)) : "";
 }
 
+const char *profile_protocol(const struct profile *p, const struct chain_row *row)
+{
+	uint32_t n;
+	const struct request_endpoint *e = timelines_endpoints(p->timelines, &n);
+	uint32_t endpoint =
+		row->node ? interned_stacks_thread_group(p->rows->stacks, row->group).endpoint : 0;
+
+	return endpoint ? route_protocol(p->timelines, e[endpoint - 1].route) : "";
+}
+
 static const char *label(struct profile *p, const struct chain_row *row, enum profile_label what,
 			 char text[TRACE_ID_SIZE])
 {

@@ -54,6 +54,8 @@ enum profile_label {
 void profile_labels(struct profile *p, const struct chain_row *row,
 		    void (*put)(void *arg, enum profile_label label, const char *text, uint64_t n),
 		    void *arg);
+/* The protocol of the route of a row's requests, "HTTP"; "": not known. */
+const char *profile_protocol(const struct profile *p, const struct chain_row *row);
 /* For which trace the program published that a row's requests were; NULL: not known. */
 const struct context *profile_context(const struct profile *p, const struct chain_row *row);
 /* Of which span they were; 0: of several, or not known. */

@@ -61,6 +61,7 @@ struct trace_object {
 	 */
 	uint32_t device;
 	uint64_t inode;
+	uint32_t protocol; /* string id: of a route, "HTTP"; 0: not known */
 };
 
 struct trace_frame {

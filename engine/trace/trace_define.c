@@ -297,6 +297,7 @@ static void define_object(struct trace *t, struct reader *r, uint32_t id, uint64
 	if (fields.p && fields.p != fields.end) {
 		new.device = get_u32(&fields);
 		new.inode = fields.p &&fields.p != fields.end ? get_u64(&fields) : 0;
+		new.protocol = fields.p &&fields.p != fields.end ? get_u32(&fields) : 0;
 	}
 	if (!fields.p)
 		r->p = NULL;
@@ -309,6 +310,8 @@ static void define_object(struct trace *t, struct reader *r, uint32_t id, uint64
 		o->name = 0;
 	if (o->own >= t->strings_end)
 		o->own = 0;
+	if (o->protocol >= t->strings_end)
+		o->protocol = 0;
 }
 
 static void define_thread(struct trace *t, struct reader *r, uint32_t id, uint64_t *prev)

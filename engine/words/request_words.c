@@ -50,6 +50,14 @@ const char *request_route(const struct timelines *tl, const struct request *q)
 	return name_of(tl, q->route);
 }
 
+const char *route_protocol(const struct timelines *tl, uint32_t route)
+{
+	const struct trace *t = timelines_trace(tl);
+	const struct trace_object *o = trace_object(t, route);
+
+	return o ? trace_string(t, o->protocol) : "";
+}
+
 const char *request_label(const struct timelines *tl, const struct request *q)
 {
 	return name_of(tl, q->label);

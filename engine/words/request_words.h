@@ -34,6 +34,8 @@ bool request_endpoint_is_called(const struct timelines *tl, const struct request
 bool request_endpoint_fits(const struct timelines *tl, const struct request_endpoint *e,
 			   const struct regex_list *l, size_t i);
 const char *request_route(const struct timelines *tl, const struct request *q);
+/* The protocol of a route, an object of the trace: "HTTP"; "": not known. */
+const char *route_protocol(const struct timelines *tl, uint32_t route);
 /* Whether a route says what was asked for: not if all words of its path are stars. */
 bool route_says_what(const char *route);
 const char *request_label(const struct timelines *tl, const struct request *q);

@@ -163,11 +163,12 @@ int encoder_code_name(struct encoder *e, uint32_t frame, const char *function, c
  * An object that threads wait for: a class ("tcp"), its name in that class ("": none), for a
  * connection its own end ("tcp 10.0.0.1:40000"), the processes at the other end and at its own end
  * (0: not known), and for a file its device and inode, which tell it from others of that name (0:
- * none). Returns the id of an equal object that was defined before, or a new id; if there are too
- * many, that of one without a name. Ids can be reserved as for stacks.
+ * none); for a route its protocol ("HTTP"; NULL: not known). Returns the id of an equal object that
+ * was defined before, or a new id; if there are too many, that of one without a name. Ids can be
+ * reserved as for stacks.
  */
 struct encoder_object {
-	const char *class, *name, *own;
+	const char *class, *name, *own, *protocol;
 	uint32_t peer, owner;
 	uint32_t device; /* major << 20 | minor */
 	uint64_t inode;

@@ -386,10 +386,12 @@ struct object {
 	uint32_t own;	      /* string id */
 	uint32_t owner;	      /* process id */
 	uint32_t device;
-	uint64_t inode; /* no padding: it is compared as bytes */
+	uint64_t inode;
+	uint32_t protocol; /* string id */
+	uint32_t zero;	   /* no padding: it is compared as bytes */
 };
 
-_Static_assert(sizeof(struct object) == 32, "an object has no padding");
+_Static_assert(sizeof(struct object) == 40, "an object has no padding");
 
 uint32_t encoder_object_reserve(struct encoder *e)
 {
@@ -402,6 +404,7 @@ static struct object object_of(struct encoder *e, const struct encoder_object *o
 		.class = encoder_text(e, o->class),
 		.name = *o->name ? encoder_text(e, o->name) : 0,
 		.own = *o->own ? encoder_text(e, o->own) : 0,
+		.protocol = o->protocol && *o->protocol ? encoder_text(e, o->protocol) : 0,
 		.peer = o->peer,
 		.owner = o->owner,
 		.device = o->device,
@@ -411,7 +414,7 @@ static struct object object_of(struct encoder *e, const struct encoder_object *o
 
 static int put_object(struct encoder *e, uint32_t id, const struct object *o)
 {
-	uint8_t fields[6 * 5 + CHAINLOG_VARINT_MAX], *end = fields;
+	uint8_t fields[7 * 5 + CHAINLOG_VARINT_MAX], *end = fields;
 	uint8_t *p = begin_item_of_id(e, CHAINLOG_BLOCK_OBJECTS, id);
 
 	if (!p)
@@ -419,8 +422,10 @@ static int put_object(struct encoder *e, uint32_t id, const struct object *o)
 	end = chainlog_put_varint(chainlog_put_varint(end, o->class), o->name);
 	end = chainlog_put_varint(chainlog_put_varint(end, o->peer), o->own);
 	end = chainlog_put_varint(end, o->owner);
-	if (o->inode)
+	if (o->inode || o->protocol)
 		end = chainlog_put_varint(chainlog_put_varint(end, o->device), o->inode);
+	if (o->protocol)
+		end = chainlog_put_varint(end, o->protocol);
 	p = encoder_put_bytes(p, fields, (size_t)(end - fields));
 	end_item(e, CHAINLOG_BLOCK_OBJECTS, id, p);
 	return 0;

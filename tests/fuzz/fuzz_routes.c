@@ -25,12 +25,13 @@ static uint32_t reserve(void *ctx)
 }
 
 /* Told once, and without what a stranger may write. */
-static int define(void *ctx, uint32_t id, const char *text)
+static int define(void *ctx, uint32_t id, enum route_protocol protocol, const char *text)
 {
 	struct told *t = ctx;
 
 	must(id && id <= t->n && !t->times[id]++);
 	must(*text && strlen(text) < ROUTE_NAME_MAX);
+	must(protocol && protocol < ROUTE_PROTOCOLS);
 	for (const char *c = text; *c; c++)
 		must((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
 		     (*c >= '0' && *c <= '9') || strchr(" /*._-~:+[]", *c));

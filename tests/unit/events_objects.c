@@ -31,8 +31,10 @@ static void expect(const struct wire_object *o, const char *expected)
 	struct object_text text;
 	char got[700];
 
+	memset(&text, 0xa5, sizeof(text)); /* all of it is set */
 	assert_int_equal(
 		object_describe(o, offsetof(struct wire_object, path) + o->path_len, &text), 0);
+	assert_null(text.protocol);
 	snprintf(got, sizeof(got), "%s|%s|%u", text.class, text.name, text.peer);
 	assert_string_equal(got, expected);
 }

@@ -193,6 +193,72 @@ TEST(info_counts_what_there_is)
 	synth_free(m);
 }
 
+/* A request at a socket, of a route (NULL: of none that is known) and its protocol. */
+static void ask(struct synth *m, uint64_t ns, const char *protocol, const char *route)
+{
+	synth_request(m, 0, ns, 5,
+		      &(struct synth_request) { .class = "tcp",
+						.name = ":80",
+						.connection = ns,
+						.reader = 5,
+						.arrival_ns = ns - 5,
+						.taken_ns = ns - 5,
+						.answer_ns = ns,
+						.route = route,
+						.protocol = protocol });
+}
+
+TEST(info_says_routes_by_protocol_and_what_is_not_told)
+{
+	struct synth *m = synth_new();
+	char *text;
+
+	synth_thread(m, 5, "server");
+	ask(m, 10, "HTTP", "GET /cart");
+	ask(m, 20, "HTTP", "GET /cart");
+	ask(m, 30, "HTTP", "GET /users/*");
+	ask(m, 40, "HTTP", "[other]");
+	ask(m, 50, "redis", "GET");
+	ask(m, 60, "MySQL", "EXECUTE [not known]");
+	ask(m, 70, NULL, "SELECT orders"); /* of an older recorder */
+	ask(m, 80, NULL, NULL);
+	synth_request_open(m, 0, 90,
+			   &(struct synth_request) { .class = "tcp",
+						     .name = ":80",
+						     .connection = 90,
+						     .reader = 5,
+						     .arrival_ns = 85,
+						     .taken_ns = 85,
+						     .route = "GET",
+						     .protocol = "redis" });
+	synth_end(m, 100);
+	text = FORMAT(m, "-f", "info");
+	if (!strstr(text, "# routes\n"
+			  "routes: 4\n"
+			  "requests_with_route: 6 (66.7 %)\n"
+			  "requests_of_no_protocol: 1\n"
+			  "protocol: [unknown]: 1 routes, 1 requests\n"
+			  "protocol: HTTP: 2 routes, 4 requests\n"
+			  "protocol: MySQL: 0 routes, 1 requests\n"
+			  "protocol: redis: 1 routes, 2 requests\n"
+			  "not_told: [other]: 1 requests\n"
+			  "not_told: EXECUTE [not known]: 1 requests\n"
+			  "# sizes\n"))
+		fail_msg("%s", text);
+	free(text);
+	synth_free(m);
+}
+
+TEST(info_says_nothing_of_routes_without_requests)
+{
+	struct synth *m = synth_sample();
+	char *text = FORMAT(m, "-f", "info");
+
+	assert_null(strstr(text, "routes"));
+	free(text);
+	synth_free(m);
+}
+
 /* A key that comes twice would be two figures. */
 TEST(each_figure_of_info_has_a_key_of_its_own)
 {

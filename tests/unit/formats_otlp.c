@@ -103,6 +103,45 @@ TEST(routes_of_http_are_called_as_others_call_them)
 	free(b.p);
 }
 
+TEST(routes_of_databases_are_called_as_others_call_them)
+{
+	struct options o = script_options(119);
+	struct bytes b;
+	char *db, *messaging;
+
+	o.requests = true;
+	b = script_exported(
+		"thread S *\n"
+		"0 c0 - R > S\n"
+		"100 c0 S request tcp::90 conn=2 arrived=50 taken=50 route=SELECT+orders "
+		"protocol=MySQL\n"
+		"200 c0 S request tcp::91 conn=3 arrived=150 taken=150 route=CONFIG+GET "
+		"protocol=redis\n"
+		"300 c0 S request tcp::92 conn=4 arrived=250 taken=250 route=[startup] "
+		"protocol=PostgreSQL\n"
+		"400 c0 S request tcp::92 conn=4 arrived=350 taken=350 route=EXECUTE+[not+known] "
+		"protocol=PostgreSQL\n"
+		"500 c0 S request tcp::93 conn=5 arrived=450 taken=450 route=Fetch+clicks "
+		"protocol=Kafka\n"
+		"600 c0 S request tcp::94 conn=6 arrived=550 taken=550 route=GET "
+		"protocol=of_a_newer\n"
+		"end 1000\n",
+		&o, "otlp");
+	db = attributes(&b, "db.");
+	messaging = attributes(&b, "messaging.");
+	expect_text(db, "db.system.name=mysql\n"
+			"db.operation.name=SELECT\n"
+			"db.collection.name=orders\n"
+			"db.system.name=redis\n"
+			"db.operation.name=CONFIG GET\n"
+			"db.system.name=postgresql\n"
+			"db.operation.name=EXECUTE\n");
+	expect_text(messaging, "messaging.system=kafka\n"
+			       "messaging.operation.name=Fetch\n"
+			       "messaging.destination.name=clicks\n");
+	free(b.p);
+}
+
 #define CONTAINER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define POD "2f1d0f5c-1d3c-4b8e-9a51-0c7d5b5f2b11"
 

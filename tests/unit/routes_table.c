@@ -19,6 +19,7 @@
 /* A store that keeps the texts, and counts how often each was told. */
 struct told {
 	char text[IDS_MAX][ROUTE_NAME_MAX]; /* by id; "": not told */
+	enum route_protocol protocol[IDS_MAX];
 	uint32_t n;
 	struct route_table *table;
 };
@@ -31,7 +32,7 @@ static uint32_t reserve(void *ctx)
 	return ++t->n;
 }
 
-static int define(void *ctx, uint32_t id, const char *text)
+static int define(void *ctx, uint32_t id, enum route_protocol protocol, const char *text)
 {
 	struct told *t = ctx;
 
@@ -39,6 +40,7 @@ static int define(void *ctx, uint32_t id, const char *text)
 	assert_string_equal(t->text[id], ""); /* what was told stays told */
 	assert_string_not_equal(text, "");
 	snprintf(t->text[id], sizeof(t->text[id]), "%s", text);
+	t->protocol[id] = protocol;
 	return 0;
 }
 
@@ -117,6 +119,7 @@ TEST(a_word_is_told_of_three_requests_on_two_connections)
 		assert_string_equal(t->text[id], "");
 	assert_int_equal(route_table_settle(t->table), 0);
 	expect(t, twice, "GET /*");
+	assert_int_equal(t->protocol[twice], ROUTE_HTTP);
 	expect(t, alone, "GET /*/*");
 	expect(t, often, "GET /cart/items");
 	expect(t, deeper, "GET /cart/*");
@@ -574,5 +577,6 @@ TEST(names_that_are_used_again_are_not_guessed)
 	expect(t, users, routes[1]);
 	expect(t, before, routes[0]);
 	expect(t, late, routes[0]);
+	assert_int_equal(t->protocol[late], ROUTE_POSTGRES);
 	free_table(t);
 }

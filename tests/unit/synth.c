@@ -533,7 +533,11 @@ static void put_request(struct synth *m, uint32_t cpu, uint64_t ns, unsigned int
 	if (r->label)
 		ev.request.label = object_of(e, CHAINLOG_CLASS_LABEL, r->label);
 	else if (r->route)
-		ev.request.label = object_of(e, CHAINLOG_CLASS_ROUTE, r->route);
+		ev.request.label =
+			encoder_object(e, &(struct encoder_object) { .class = CHAINLOG_CLASS_ROUTE,
+								     .name = r->route,
+								     .own = "",
+								     .protocol = r->protocol });
 	if (kind == EVENT_REQUEST)
 		ev.other = r->reader;
 	if (kind == EVENT_REQUEST_MORE)

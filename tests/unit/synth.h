@@ -100,7 +100,8 @@ struct synth_request {
 	uint64_t bytes_read, bytes_written;
 	const char *kstack, *ustack; /* NULL: none */
 	const char *label;	     /* NULL: none */
-	const char *route;	     /* of one that is not probed; NULL: none */
+	const char *route;	     /* of one that is not probed; NULL: none, */
+	const char *protocol;	     /* and its protocol; NULL: not known */
 };
 /* The writer answers it; writes more of its answer; or nobody does, and the reader is said. */
 void synth_request(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t writer,

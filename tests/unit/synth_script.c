@@ -169,6 +169,8 @@ static void set_request_word(struct synth_request *r, char *w)
 		r->label = value;
 	else if (!strcmp(w, "route"))
 		r->route = with_blanks(value);
+	else if (!strcmp(w, "protocol"))
+		r->protocol = value;
 	else if (!strcmp(w, "stack"))
 		stacks_of(value, &r->kstack, &r->ustack);
 	else
