@@ -13,6 +13,7 @@
 #include "command.h"
 #include "common/duration.h"
 #include "common/option_table.h"
+#include "routes/route_like.h"
 
 bool options_size(const char *s, uint64_t *bytes)
 {
@@ -219,6 +220,17 @@ static bool is_endpoint(const struct options *o, const char *s, size_t len)
 	return false;
 }
 
+/* No route begins as endpoints do. */
+static bool is_route(const char *s, size_t len)
+{
+	static const char *const begins[] = { "tcp ", "udp ", "unix " };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (len >= strlen(begins[i]) && !strncmp(s, begins[i], strlen(begins[i])))
+			return false;
+	return route_may_be(s, len);
+}
+
 static int set_trigger_request(struct setting *s, const char *value)
 {
 	struct trigger_options *t = &((struct options *)s->options)->trigger;
@@ -226,12 +238,14 @@ static int set_trigger_request(struct setting *s, const char *value)
 	struct trigger_request r = { 0 };
 
 	if (equals) {
-		r.endpoint = value;
-		r.endpoint_len = (size_t)(equals - value);
+		r.what = value;
+		r.what_len = (size_t)(equals - value);
 	}
 	if (!options_duration(equals ? equals + 1 : value, &r.limit_ns))
 		return setting_complain(
-			s, "--trigger-request must be a time such as 200ms, or ENDPOINT=TIME: %s",
+			s,
+			"--trigger-request must be a time such as 200ms, ENDPOINT=TIME or "
+			"ROUTE=TIME: %s",
 			value);
 	if (t->n_requests == TRIGGER_REQUESTS_MAX)
 		return setting_complain(s, "--trigger-request: at most %u times",
@@ -378,12 +392,21 @@ static int check_requests(struct setting *s)
 	for (unsigned int i = 0; i < o->trigger.n_requests; i++) {
 		const struct trigger_request *r = &o->trigger.requests[i];
 
-		if (r->endpoint && !is_endpoint(o, r->endpoint, r->endpoint_len))
+		if (!r->what || is_endpoint(o, r->what, r->what_len))
+			continue;
+		if (!is_route(r->what, r->what_len))
 			return setting_complain(s,
 						"--trigger-request: not an endpoint such as \"tcp "
-						":80\", \"udp :53\" or \"unix /a/path\", nor the "
-						"name of a --request: %.*s",
-						(int)r->endpoint_len, r->endpoint);
+						":80\", \"udp :53\" or "
+						"\"unix /a/path\", nor the name of a --request, "
+						"nor a route such as "
+						"\"GET /cart\": %.*s",
+						(int)r->what_len, r->what);
+		if (o->no_routes)
+			return setting_complain(s,
+						"--trigger-request %.*s and --no-routes exclude "
+						"each other",
+						(int)r->what_len, r->what);
 	}
 	return 0;
 }

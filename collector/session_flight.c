@@ -136,6 +136,8 @@ static void print_trigger(struct session *s, struct trigger_event *e)
 		return;
 	fputs(e->is_request ? "chaincap: a request to " : "chaincap: ", stderr);
 	print_clean(stderr, e->name);
+	if (e->route)
+		fprintf(stderr, " for %.*s", (int)e->route_len, e->route);
 	if (e->is_request)
 		fprintf(stderr, " took %.1f ms\n", took_ms);
 	else

@@ -106,6 +106,11 @@ void id_map_free(struct id_map *m)
 	free(m);
 }
 
+const char *id_map_asked(const struct id_map *m, uint32_t route)
+{
+	return route_ids_asked(m->routes, route);
+}
+
 uint64_t id_map_unknown_code(const struct id_map *m)
 {
 	return __atomic_load_n(&m->unknown_code, __ATOMIC_RELAXED);

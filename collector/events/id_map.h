@@ -87,5 +87,7 @@ void id_map_each(struct id_map *m, id_map_fn fn, void *ctx);
 uint64_t id_map_once(const struct id_map *m);
 /* How many frames of interpreted code, of stacks that became known, lack their functions. */
 uint64_t id_map_unknown_code(const struct id_map *m);
+/* See route_table_asked(). */
+const char *id_map_asked(const struct id_map *m, uint32_t route);
 /* How many requests lack their route, or words of it: see route_table_no_room(). */
 uint64_t id_map_unknown_routes(const struct id_map *m);

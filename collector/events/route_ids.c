@@ -123,6 +123,11 @@ uint32_t route_ids_of(struct route_ids *r, const struct wire_request *w, uint32_
 	return route_table_id(r->table, &asked);
 }
 
+const char *route_ids_asked(const struct route_ids *r, uint32_t id)
+{
+	return route_table_asked(r->table, id);
+}
+
 int route_ids_settle(struct route_ids *r)
 {
 	return route_table_settle(r->table);

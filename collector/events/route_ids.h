@@ -17,6 +17,8 @@ void route_ids_free(struct route_ids *r);
 /* The id of the route of a request whose endpoint has this id; 0: it has none. */
 uint32_t route_ids_of(struct route_ids *r, const struct wire_request *w, uint32_t endpoint);
 
+/* See route_table_asked(). */
+const char *route_ids_asked(const struct route_ids *r, uint32_t id);
 /* Defines all ids that are not defined yet. Returns 0, -ENOMEM or the store's error. */
 int route_ids_settle(struct route_ids *r);
 /* Calls fn for each of these. */

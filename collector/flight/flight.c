@@ -398,11 +398,12 @@ int flight_restart(struct flight *f, uint64_t start_ns)
 
 int flight_flush(struct flight *f, uint64_t horizon_ns)
 {
+	const struct trigger_names names = { &f->definitions, translator_ids(f->translator) };
 	int err = encoder_flush(f->enc);
 
 	if (!err && f->trigger)
-		err = trigger_look(f->trigger, &f->window, &f->definitions,
-				   flight_from(f, horizon_ns), horizon_ns);
+		err = trigger_look(f->trigger, &f->window, &names, flight_from(f, horizon_ns),
+				   horizon_ns);
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "definitions.h"
+#include "routes/route_like.h"
 
 /*
  * Connections are numbered in turn. The latest request of each is kept at the connection's number
@@ -19,7 +20,7 @@
 /* A request that was answered, and whose answer may go on. */
 struct answered {
 	uint64_t connection, arrival_ns, first_ns;
-	uint32_t endpoint;
+	uint32_t endpoint, route;
 };
 
 struct trigger {
@@ -133,73 +134,113 @@ static void endpoint_text(const struct definitions *d, uint32_t id, char *text, 
 		snprintf(text, size, "%s%s%s", o.class, *o.name ? " " : "", o.name);
 }
 
-/* The limit that was given last for the endpoint, else for those that have no own one. */
-static uint64_t limit_of(const struct trigger *t, const char *endpoint)
+/* As it was asked for, or as it was told; "": not known. */
+static const char *route_text(const struct trigger_names *n, uint32_t id)
 {
-	uint64_t limit_ns = UINT64_MAX;
+	const char *asked = id_map_asked(n->ids, id);
+	struct encoder_object o;
+
+	if (asked)
+		return asked;
+	return id && definitions_object(n->definitions, id, &o) &&
+			       !strcmp(o.class, CHAINLOG_CLASS_ROUTE)
+		       ? o.name
+		       : "";
+}
+
+/* Which of two limits holds: that of more. */
+enum rank { NOT_MEANT, ANY_REQUEST, OF_ENDPOINT, OF_ROUTE, OF_BOTH };
+
+/* How a limit means requests of a route to an endpoint. Sets what of it is the route's. */
+static enum rank rank_of(const struct trigger_request *r, const char *endpoint, const char *route,
+			 const char **part)
+{
 	size_t len = strlen(endpoint);
 
-	for (unsigned int i = 0; i < t->o.n_requests; i++) {
-		const struct trigger_request *r = &t->o.requests[i];
-
-		if (!r->endpoint)
-			limit_ns = r->limit_ns;
+	*part = NULL;
+	if (!r->what)
+		return ANY_REQUEST;
+	if (r->what_len >= len && !memcmp(r->what, endpoint, len)) {
+		if (r->what_len == len)
+			return OF_ENDPOINT;
+		*part = r->what + len + 1;
+		if (r->what[len] == ' ' && *route &&
+		    route_is_like(route, *part, r->what_len - len - 1))
+			return OF_BOTH;
 	}
+	*part = r->what;
+	return *route && route_is_like(route, r->what, r->what_len) ? OF_ROUTE : NOT_MEANT;
+}
+
+/* The limit that holds for a request, of several the last one; sets the route that it names. */
+static uint64_t limit_of(const struct trigger *t, struct trigger_event *e, const char *route)
+{
+	enum rank best = NOT_MEANT, rank;
+	uint64_t limit_ns = UINT64_MAX;
+	const char *part;
+
 	for (unsigned int i = 0; i < t->o.n_requests; i++) {
 		const struct trigger_request *r = &t->o.requests[i];
 
-		if (r->endpoint && r->endpoint_len == len && !memcmp(r->endpoint, endpoint, len))
-			limit_ns = r->limit_ns;
+		rank = rank_of(r, e->name, route, &part);
+		if (rank == NOT_MEANT || rank < best)
+			continue;
+		best = rank;
+		limit_ns = r->limit_ns;
+		e->route = rank >= OF_ROUTE ? part : NULL;
+		e->route_len = e->route ? (size_t)(r->what + r->what_len - part) : 0;
 	}
 	return limit_ns;
 }
 
-static void request_ends(struct trigger *t, const struct definitions *d, uint32_t endpoint,
-			 uint64_t arrival_ns, uint64_t answer_ns)
+static void request_ends(struct trigger *t, const struct trigger_names *n, const struct answered *a,
+			 uint64_t answer_ns)
 {
-	uint64_t took_ns = answer_ns > arrival_ns ? answer_ns - arrival_ns : 0;
+	uint64_t took_ns = answer_ns > a->arrival_ns ? answer_ns - a->arrival_ns : 0;
 	struct trigger_event e = { .took_ns = took_ns, .is_request = true };
 
 	if (took_ns <= t->least_ns || took_ns <= t->longest.took_ns ||
 	    answer_ns < t->quiet_until_ns)
 		return;
-	endpoint_text(d, endpoint, e.name, sizeof(e.name));
-	if (took_ns > limit_of(t, e.name))
+	endpoint_text(n->definitions, a->endpoint, e.name, sizeof(e.name));
+	if (took_ns > limit_of(t, &e, route_text(n, a->route)))
 		t->longest = e;
 }
 
-static void request_answered(struct trigger *t, const struct definitions *d, const struct event *ev)
+static void request_answered(struct trigger *t, const struct trigger_names *n,
+			     const struct event *ev)
 {
 	const struct answered a = {
 		.connection = ev->request.connection,
 		.arrival_ns = ev->request.arrival_ns,
 		.first_ns = ev->request.answer_ns,
 		.endpoint = ev->request.endpoint,
+		.route = ev->request.label,
 	};
 
 	/* A datagram has one answer. */
 	if (a.connection)
 		t->answered[a.connection % CONNECTIONS] = a;
-	request_ends(t, d, a.endpoint, a.arrival_ns, a.first_ns);
+	request_ends(t, n, &a, a.first_ns);
 }
 
 /*
  * The event has neither arrival nor endpoint: these are those of the request with the same first
  * answer. Without it, as it is too old or was lost, a trace would not show the request.
  */
-static void more_answered(struct trigger *t, const struct definitions *d, const struct event *ev,
+static void more_answered(struct trigger *t, const struct trigger_names *n, const struct event *ev,
 			  uint64_t from_ns)
 {
 	const struct answered *a = &t->answered[ev->request.connection % CONNECTIONS];
 
 	if (a->connection == ev->request.connection && a->first_ns == ev->request.arrival_ns &&
 	    a->first_ns >= from_ns)
-		request_ends(t, d, a->endpoint, a->arrival_ns, ev->request.answer_ns);
+		request_ends(t, n, a, ev->request.answer_ns);
 }
 
 /* ---- all ----------------------------------------------------------------------------------- */
 
-static void event_ends(struct trigger *t, const struct definitions *d, const struct event *ev,
+static void event_ends(struct trigger *t, const struct trigger_names *n, const struct event *ev,
 		       uint64_t from_ns)
 {
 	const struct thread_state *th;
@@ -212,18 +253,18 @@ static void event_ends(struct trigger *t, const struct definitions *d, const str
 		break;
 	case EVENT_REQUEST:
 		if (t->answered)
-			request_answered(t, d, ev);
+			request_answered(t, n, ev);
 		break;
 	case EVENT_REQUEST_MORE:
 		if (t->answered)
-			more_answered(t, d, ev, from_ns);
+			more_answered(t, n, ev, from_ns);
 		break;
 	default:
 		break;
 	}
 }
 
-int trigger_look(struct trigger *t, const struct event_window *w, const struct definitions *d,
+int trigger_look(struct trigger *t, const struct event_window *w, const struct trigger_names *n,
 		 uint64_t from_ns, uint64_t horizon_ns)
 {
 	int err = event_view_refresh(&t->view, w);
@@ -232,8 +273,8 @@ int trigger_look(struct trigger *t, const struct event_window *w, const struct d
 	while (!err && (ev = event_view_next(&t->view, horizon_ns))) {
 		char name[THREADS_NAME_LEN];
 
-		event_ends(t, d, ev, from_ns);
-		id_pool_text(&d->strings, ev->string, name, sizeof(name));
+		event_ends(t, n, ev, from_ns);
+		id_pool_text(&n->definitions->strings, ev->string, name, sizeof(name));
 		err = threads_event(&t->threads, ev, name);
 	}
 	return err ? err : t->view.error;

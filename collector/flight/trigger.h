@@ -19,15 +19,19 @@
 #include "event_window.h"
 
 struct definitions;
+struct id_map;
 struct trigger;
 
 #define TRIGGER_REQUESTS_MAX 16
 
 /* Which requests took too long. */
 struct trigger_request {
-	const char
-		*endpoint; /* endpoint_len bytes, "tcp :80"; NULL: those that have no own limit */
-	size_t endpoint_len;
+	/*
+	 * what_len bytes: an endpoint, "tcp :80", a route, "GET /cart", or both, "tcp :80 GET
+	 * /cart"; in a route * is any part of a word. NULL: those that have no own limit.
+	 */
+	const char *what;
+	size_t what_len;
 	uint64_t limit_ns;
 };
 
@@ -47,7 +51,10 @@ struct trigger_event {
 	uint64_t took_ns;
 	bool is_request;
 	uint32_t tid;		     /* of the thread that waited */
-	char name[TRIGGER_NAME_LEN]; /* of this thread, or the request's endpoint */
+	char name[TRIGGER_NAME_LEN]; /* of this thread, or the request's endpoint, */
+	/* and the route that the options named, route_len bytes of theirs; NULL: they did not. */
+	const char *route;
+	size_t route_len;
 };
 
 /*
@@ -59,11 +66,17 @@ void trigger_free(struct trigger *t);
 
 /* Its table of threads, which needs those of each listing, and to hear of losses. */
 struct threads *trigger_threads(struct trigger *t);
+/* What the events of a window refer to. */
+struct trigger_names {
+	const struct definitions *definitions; /* names, endpoints */
+	const struct id_map *ids;	       /* routes that are not told yet */
+};
+
 /*
- * Reads the events of w up to horizon_ns; d has their names and endpoints, at least of those since
+ * Reads the events of w up to horizon_ns; n has what they refer to, at least of those since
  * from_ns, when a trace that is written now begins. Returns 0 or a negative errno.
  */
-int trigger_look(struct trigger *t, const struct event_window *w, const struct definitions *d,
+int trigger_look(struct trigger *t, const struct event_window *w, const struct trigger_names *n,
 		 uint64_t from_ns, uint64_t horizon_ns);
 
 /* What took longest since the last call; false: nothing took too long. */

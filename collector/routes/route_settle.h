@@ -29,7 +29,8 @@ struct asked_route {
 	uint32_t hash;
 	uint32_t generation; /* of what uses this place */
 	uint32_t next;	     /* of the endpoint; of a free one: the next free one. 0: none */
-	uint32_t chained;    /* the next with the same hash; 0: none */
+	uint32_t chained;    /* the next with the same hash; 0: none, */
+	uint32_t by_id;	     /* and with such an id */
 	uint32_t others;     /* its other ids, in struct route_table; 0: none */
 	uint64_t connection; /* of the first request */
 	uint64_t requests;

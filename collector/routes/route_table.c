@@ -50,7 +50,7 @@ struct route_table {
 	uint32_t free;	  /* the first one of those that were used before */
 	uint32_t used;	  /* of at[], from 1 on */
 	uint32_t free_other, used_others;
-	uint32_t buckets[BUCKETS];
+	uint32_t buckets[BUCKETS], ids[BUCKETS]; /* routes by hash, by id */
 	struct endpoint endpoints[SETS][ENDPOINTS_OF_SET];
 	struct asked_route at[ROUTES_MAX + 1];
 	struct other_id others[OTHERS_MAX + 1];
@@ -103,6 +103,24 @@ static int tell_others(struct route_table *t, struct asked_route *r, const char 
 	return err;
 }
 
+static void forget_id(struct route_table *t, uint32_t number)
+{
+	uint32_t *at = &t->ids[t->at[number].id % BUCKETS];
+
+	while (*at != number)
+		at = &t->at[*at].by_id;
+	*at = t->at[number].by_id;
+}
+
+const char *route_table_asked(const struct route_table *t, uint32_t id)
+{
+	uint32_t number = id ? t->ids[id % BUCKETS] : 0;
+
+	while (number && t->at[number].id != id)
+		number = t->at[number].by_id;
+	return number ? t->at[number].name : NULL;
+}
+
 /* Gives the place of a route back, after it was told without its words. */
 static void forget(struct route_table *t, uint32_t number)
 {
@@ -118,6 +136,7 @@ static void forget(struct route_table *t, uint32_t number)
 	}
 	(void)tell_others(t, r, text);
 	*at = r->chained;
+	forget_id(t, number);
 	*r = (struct asked_route) { .generation = r->generation + 1, .next = t->free };
 	t->free = number;
 }
@@ -217,9 +236,10 @@ static uint32_t number_of(struct route_table *t, struct endpoint *e, const struc
 		.hash = hash,
 		.generation = r->generation,
 		.next = e->first,
+		.by_id = t->ids[id % BUCKETS],
 	};
 	memcpy(r->name, route->name, sizeof(r->name));
-	e->first = *at = number;
+	e->first = *at = t->ids[id % BUCKETS] = number;
 	e->routes++;
 	return number;
 }

@@ -37,6 +37,12 @@ void route_table_free(struct route_table *t);
  */
 uint32_t route_table_id(struct route_table *t, const struct route_asked *asked);
 
+/*
+ * The route with this id as it was asked for, with words that may be one person's: for comparing,
+ * never to be written. NULL: it is not, or no longer, known. Valid until the table changes.
+ */
+const char *route_table_asked(const struct route_table *t, uint32_t id);
+
 /* Tells all routes that have no text yet. Returns 0 or the store's error, or -ENOMEM. */
 int route_table_settle(struct route_table *t);
 /* Calls fn for each id that was not told yet. */

@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Each trace of a flight recorder has the routes of its requests, by all requests that there were up to then: one that was
 # asked for before the first trace and again before the second is told in both; what one connection alone
-# asked for, in none.
+# asked for, in none. A trace is written when a request of a route took too long, by what it asks for before that is told.
 # Beside another: it counts requests at a port of its own.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 command -v python3 >/dev/null || skip "no python3"
 command -v curl >/dev/null || skip "no curl"
 cat >"$tmp/server.py" <<'END'
-import http.server
+import http.server, time
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def do_GET(self):
+        if self.path.startswith("/slow"):
+            time.sleep(0.5)
         self.send_response(200)
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -63,3 +65,22 @@ routes() {
 }
 routes "$tmp/trace.bin" 15 0 30 9
 routes "$tmp/trace.1.bin" 15 15 60 18
+
+# Slow as it is, another route does not count; nor does the word of the one that does get anywhere.
+"$cap" -v --flight 60s --trigger-request 'GET /slow/*/report=400ms' -o "$tmp/slow.bin" 2>"$tmp/err" &
+recorder=$!
+started="$started $recorder"
+wait_for "chaincap records" 60 recording
+curl -s "$at/slow/others?[1-2]"
+curl -s "$at/slow/correcthorse/report"
+wait_for "a trace of the slow route" 60 has_trace "$tmp/slow.bin"
+kill -INT "$recorder"
+wait "$recorder"
+expect_exit chaincap 0 $?
+expect "what took long" "chaincap: a request to tcp :$(cat "$tmp/port") for GET /slow/*/report took" \
+	"$(sed -n 's/\(a request to .* took\) [5-9][0-9][0-9][.][0-9] ms$/\1/p' "$tmp/err")"
+requests_at "$tmp/slow.bin" "tcp :$(cat "$tmp/port")"
+expect_requests "slow requests" 3 request
+if grep -aq correcthorse "$tmp/slow.bin" "$tmp/slow.1.bin" "$tmp/err"; then
+	fail "a word of one request alone is in a trace"
+fi

@@ -100,16 +100,16 @@ TEST(flight_takes_times_with_units)
 	assert_int_equal(o.duration_ns, 500000000);
 }
 
-static void expect_request(const struct options *o, unsigned int i, const char *endpoint,
+static void expect_request(const struct options *o, unsigned int i, const char *what,
 			   uint64_t limit_ns)
 {
 	const struct trigger_request *r = &o->trigger.requests[i];
 
 	assert_int_equal(r->limit_ns, limit_ns);
-	assert_int_equal(r->endpoint_len, strlen(endpoint));
-	assert_int_equal(r->endpoint != NULL, *endpoint != 0);
-	if (r->endpoint)
-		assert_memory_equal(r->endpoint, endpoint, r->endpoint_len);
+	assert_int_equal(r->what_len, strlen(what));
+	assert_int_equal(r->what != NULL, *what != 0);
+	if (r->what)
+		assert_memory_equal(r->what, what, r->what_len);
 }
 
 TEST(one_trace_after_the_other)
@@ -185,14 +185,35 @@ TEST(flight_takes_endpoints_with_limits)
 	expect_request(&o, 3, "udp :53", 1000000);
 }
 
+TEST(flight_takes_routes_with_limits)
+{
+	struct options o;
+
+	assert_int_equal(PARSE(&o, "--flight", "30s", "--trigger-request", "GET /users/*=200ms",
+			       "--trigger-request", "tcp :80 POST /cart=1s", "--trigger-request",
+			       "hgetall=5ms"),
+			 0);
+	assert_int_equal(o.trigger.n_requests, 3);
+	expect_request(&o, 0, "GET /users/*", 200000000);
+	expect_request(&o, 1, "tcp :80 POST /cart", 1000000000);
+	expect_request(&o, 2, "hgetall", 5000000);
+	assert_int_equal(PARSE(&o, "--flight", "30s", "--no-routes", "--trigger-request",
+			       "GET /users/*=200ms"),
+			 -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "30s", "--no-routes", "--trigger-request",
+			       "tcp :80=200ms"),
+			 0);
+}
+
 #define FOUR                                                                       \
 	"--trigger-request=1ms", "--trigger-request=1ms", "--trigger-request=1ms", \
 		"--trigger-request=1ms"
 
 TEST(limits_of_requests_may_be_wrong)
 {
-	char *const bad[] = { "2s",	 "tcp :80=2s", "soon",	"",	   "tcp :80=",
-			      "tcp :80", "=1s",	       "80=1s", "tcp :=1s" };
+	char *const bad[] = { "2s",	   "tcp :80=2s", "soon",       "",	   "tcp :80=",
+			      "tcp :80",   "=1s",	 "80=1s",      "tcp :=1s", "[other]=1s",
+			      "tcp 80=1s", "unix =1s",	 "GET /a?b=1s" };
 	struct options o;
 
 	assert_int_equal(PARSE(&o, "--trigger-request", "1s"), -EINVAL);

@@ -16,6 +16,7 @@
 struct fixture {
 	struct event_window window;
 	struct definitions definitions;
+	struct id_map *ids;
 	struct encoder *enc;
 	struct trigger *trigger;
 	uint64_t from_ns; /* when a trace would begin */
@@ -25,7 +26,11 @@ static void begin_with(struct fixture *f, const struct trigger_options *o)
 {
 	char why[64];
 
+	struct definition_store store;
+
 	*f = (struct fixture) { 0 };
+	store = definitions_store(&f->definitions);
+	assert_int_equal(id_map_new(&f->ids, &store, NULL), 0);
 	assert_int_equal(encoder_new(&f->enc, event_window_put, &f->window), 0);
 	assert_int_equal(trigger_new(&f->trigger, o, why, sizeof(why)), 0);
 }
@@ -40,6 +45,7 @@ static void end(struct fixture *f)
 	trigger_free(f->trigger);
 	encoder_free(f->enc);
 	event_window_free(&f->window);
+	id_map_free(f->ids);
 	definitions_free(&f->definitions);
 }
 
@@ -66,11 +72,11 @@ static void on_cpu(struct fixture *f, uint32_t cpu, uint64_t ms, uint32_t prev, 
 /* What is seen in all that was put; took_ns 0: nothing. */
 static struct trigger_event seen(struct fixture *f)
 {
+	const struct trigger_names names = { &f->definitions, f->ids };
 	struct trigger_event e = { 0 };
 
 	assert_int_equal(encoder_flush(f->enc), 0);
-	assert_int_equal(
-		trigger_look(f->trigger, &f->window, &f->definitions, f->from_ns, UINT64_MAX), 0);
+	assert_int_equal(trigger_look(f->trigger, &f->window, &names, f->from_ns, UINT64_MAX), 0);
 	if (trigger_take(f->trigger, &e))
 		assert_int_not_equal(e.took_ns, 0);
 	return e;
@@ -202,7 +208,7 @@ TEST(a_bad_expression_is_refused_with_a_reason)
 
 /* ---- requests ------------------------------------------------------------------------------ */
 
-/* A trigger of requests: "200" for any, "tcp :80=200" for one endpoint, in ms. */
+/* A trigger of requests: "200" for any, "tcp :80=200", "GET /cart=200" for some, in ms. */
 static void begin_requests(struct fixture *f, const char *first, const char *second)
 {
 	struct trigger_options o = { 0 };
@@ -211,8 +217,8 @@ static void begin_requests(struct fixture *f, const char *first, const char *sec
 		const char *equals = strchr(s, '=');
 
 		o.requests[o.n_requests++] = (struct trigger_request) {
-			.endpoint = equals ? s : NULL,
-			.endpoint_len = equals ? (size_t)(equals - s) : 0,
+			.what = equals ? s : NULL,
+			.what_len = equals ? (size_t)(equals - s) : 0,
 			.limit_ns = strtoull(equals ? equals + 1 : s, NULL, 10) * MS,
 		};
 	}
@@ -231,20 +237,40 @@ static uint32_t endpoint(struct fixture *f, const char *class, const char *name)
 	return id;
 }
 
+/* The route of a request of HTTP for a path, which is not told yet. */
+static uint32_t route(struct fixture *f, uint64_t connection, uint32_t endpoint, const char *path)
+{
+	struct wire_request_bytes r = { .request = { .connection = connection,
+						     .hash = 1 + 2 * (__u64)(uint8_t)path[1],
+						     .nth = 1 } };
+	int n = snprintf(r.bytes, sizeof(r.bytes), "GET %s HTTP/1.1\r\n\r\n", path);
+
+	r.request.n_bytes = (uint32_t)n;
+	r.request.bytes_read = r.request.n_bytes;
+	return id_map_route(f->ids, &r.request, endpoint);
+}
+
 /* Answered at answer_ms; the recorder may know later. */
+static void answered_route(struct fixture *f, uint64_t told_ms, uint64_t connection,
+			   uint32_t endpoint, uint64_t arrival_ms, uint64_t answer_ms,
+			   uint32_t label)
+{
+	assert_int_equal(encoder_event(f->enc,
+				       &(struct event) { .time_ns = told_ms * MS,
+							 .kind = EVENT_REQUEST,
+							 .request = { .endpoint = endpoint,
+								      .connection = connection,
+								      .arrival_ns = arrival_ms * MS,
+								      .taken_ns = arrival_ms * MS,
+								      .answer_ns = answer_ms * MS,
+								      .label = label } }),
+			 0);
+}
+
 static void answered(struct fixture *f, uint64_t told_ms, uint64_t connection, uint32_t endpoint,
 		     uint64_t arrival_ms, uint64_t answer_ms)
 {
-	assert_int_equal(
-		encoder_event(f->enc,
-			      &(struct event) { .time_ns = told_ms * MS,
-						.kind = EVENT_REQUEST,
-						.request = { .endpoint = endpoint,
-							     .connection = connection,
-							     .arrival_ns = arrival_ms * MS,
-							     .taken_ns = arrival_ms * MS,
-							     .answer_ns = answer_ms * MS } }),
-		0);
+	answered_route(f, told_ms, connection, endpoint, arrival_ms, answer_ms, 0);
 }
 
 /* More of the answer, until last_ms. */
@@ -260,14 +286,16 @@ static void more(struct fixture *f, uint64_t told_ms, uint64_t connection, uint6
 		0);
 }
 
-/* "tcp :80 231": what is seen, with its ms; "": nothing. */
+/* "tcp :80 231", "tcp :80 for GET /cart 231": what is seen, with its ms; "": nothing. */
 static void expect_seen(struct fixture *f, const char *expected)
 {
 	struct trigger_event e = seen(f);
 	char got[200] = "";
 
 	if (e.took_ns)
-		snprintf(got, sizeof(got), "%s %llu", e.name, (unsigned long long)(e.took_ns / MS));
+		snprintf(got, sizeof(got), "%s%s%.*s %llu", e.name, e.route ? " for " : "",
+			 (int)e.route_len, e.route ? e.route : "",
+			 (unsigned long long)(e.took_ns / MS));
 	assert_string_equal(got, expected);
 	assert_int_equal(e.is_request, e.took_ns != 0);
 }
@@ -321,6 +349,62 @@ TEST(an_endpoint_has_its_own_limit)
 		expect_seen(&f, "tcp :8080 301");
 		answered(&f, 2000, 1, web, 1300, 2000);
 		expect_seen(&f, "tcp :80 700");
+		end(&f);
+	}
+}
+
+/* Before its words are told, and after; what is said is what the options say. */
+TEST(a_route_has_its_own_limit)
+{
+	struct fixture f;
+	uint32_t web, other, alice, cart, bare;
+
+	begin_requests(&f, "GET /users/*=200", "tcp :80 GET /cart=500");
+	web = endpoint(&f, "tcp", ":80");
+	other = endpoint(&f, "tcp", ":81");
+	alice = route(&f, 1, web, "/users/alice");
+	cart = route(&f, 1, web, "/cart");
+	assert_int_not_equal(alice, 0);
+	for (uint64_t ms = 1000; ms <= 3000; ms += 1000) {
+		answered_route(&f, ms, 1, web, ms - 190, ms, alice);
+		answered_route(&f, ms, 1, web, ms - 400, ms, cart);
+		answered_route(&f, ms, 1, other, ms - 600, ms, cart);
+		answered(&f, ms, 1, web, ms - 900, ms);
+		expect_seen(&f, "");
+		answered_route(&f, ms + 1, 1, web, ms - 230, ms + 1, alice);
+		expect_seen(&f, "tcp :80 for GET /users/* 231");
+		answered_route(&f, ms + 2, 1, web, ms - 600, ms + 2, cart);
+		expect_seen(&f, "tcp :80 for GET /cart 602");
+		answered_route(&f, ms + 3, 7, web, ms, ms + 3, alice);
+		more(&f, ms + 600, 7, ms + 3, ms + 300);
+		expect_seen(&f, "tcp :80 for GET /users/* 300");
+		assert_int_equal(id_map_settle_objects(f.ids), 0);
+	}
+	/* One that a program says, not by its bytes. */
+	bare = endpoint(&f, "route", "GET /users/*");
+	answered_route(&f, 4000, 2, other, 3700, 4000, bare);
+	expect_seen(&f, "tcp :81 for GET /users/* 300");
+	answered_route(&f, 5000, 2, other, 4000, 5000, endpoint(&f, "label", "GET /users/*"));
+	expect_seen(&f, "");
+	end(&f);
+}
+
+/* That of both before that of the route, and that before the endpoint's. */
+TEST(the_limit_that_says_most_holds)
+{
+	static const char *const limits[] = { "tcp :80=100", "GET /cart=200",
+					      "tcp :80 GET /cart=300" };
+	struct fixture f;
+	uint32_t web, cart;
+
+	for (int i = 0; i < 4; i++) {
+		begin_requests(&f, limits[i % 2 + (i / 2)], limits[(i + 1) % 2 + (i / 2)]);
+		web = endpoint(&f, "tcp", ":80");
+		cart = route(&f, 1, web, "/cart");
+		answered_route(&f, 1000, 1, web, i < 2 ? 850 : 750, 1000, cart);
+		expect_seen(&f, "");
+		answered_route(&f, 2000, 1, web, i < 2 ? 1750 : 1650, 2000, cart);
+		expect_seen(&f, i < 2 ? "tcp :80 for GET /cart 250" : "tcp :80 for GET /cart 350");
 		end(&f);
 	}
 }

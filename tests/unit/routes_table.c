@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "routes/route_like.h"
 #include "routes/route_settle.h"
 #include "routes/route_table.h"
 
@@ -117,6 +118,10 @@ TEST(a_word_is_told_of_three_requests_on_two_connections)
 	assert_int_equal(get(t, 8, 1, "/cart/items"), often);
 	for (uint32_t id = 1; id <= t->n; id++)
 		assert_string_equal(t->text[id], "");
+	assert_string_equal(route_table_asked(t->table, alone), "GET /reset/correcthorse");
+	assert_string_equal(route_table_asked(t->table, often), "GET /cart/items");
+	assert_null(route_table_asked(t->table, 0));
+	assert_null(route_table_asked(t->table, t->n + 1));
 	assert_int_equal(route_table_settle(t->table), 0);
 	expect(t, twice, "GET /*");
 	assert_int_equal(t->protocol[twice], ROUTE_HTTP);
@@ -273,6 +278,41 @@ TEST(nobody_can_choose_names_of_one_place)
 			strcpy(others[n_others++], name);
 	}
 	assert_true(seconds_to_ask(alike) < 2 * seconds_to_ask(others));
+}
+
+TEST(routes_are_asked_for_by_templates)
+{
+	static const struct {
+		const char *name, *template;
+		bool is_like;
+	} is[] = {
+		{ "GET /cart", "GET /cart", true },
+		{ "GET /cart", "GET /car", false },
+		{ "GET /car", "GET /cart", false },
+		{ "GET /users/alice/orders", "GET /users/*/orders", true },
+		{ "GET /users/*/orders", "GET /users/*/orders", true },
+		{ "GET /users/a/b/orders", "GET /users/*/orders", false },
+		{ "GET /users/alice", "GET /users/*/orders", false },
+		{ "GET /users/alice", "* /users/*", true },
+		{ "GET /static/app.js", "GET /static/*.js", true },
+		{ "GET /static/app.css", "GET /static/*.js", false },
+		{ "GET /", "GET /*", true },
+		{ "SELECT events_*", "SELECT events_*", true },
+		{ "SELECT orders", "*", false },
+		{ "HGETALL", "*", true },
+		{ "", "", true },
+		{ "", "*", true },
+	};
+
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++)
+		if (route_is_like(is[i].name, is[i].template, strlen(is[i].template)) !=
+		    is[i].is_like)
+			fail_msg("%s, %s", is[i].name, is[i].template);
+	assert_true(route_is_like("GET", "GET=1s", 3));
+	assert_true(route_may_be("GET /users/*", 12));
+	assert_false(route_may_be("", 0));
+	assert_false(route_may_be("[other]", 7));
+	assert_false(route_may_be("GET /a?b", 8));
 }
 
 TEST(two_hundred_routes_of_an_endpoint_are_told)
