@@ -74,6 +74,20 @@ void request_endpoint_put(struct text_buf *b, const struct format_input *in,
 	text_puts(b, id);
 }
 
+void request_service_put(struct text_buf *b, struct text_buf *route, const struct format_input *in,
+			 const struct endpoint_requests *e)
+{
+	const struct trace_object *o = trace_object(in->trace, e->endpoint->route);
+	struct request_endpoint of = *e->endpoint;
+	struct endpoint_requests service = *e;
+
+	of.name = of.service;
+	service.endpoint = &of;
+	request_endpoint_put(b, in, &service);
+	if (o)
+		names_put(route, trace_string(in->trace, o->name));
+}
+
 char *request_rate(const struct format_input *in, const struct wait_filter *f, size_t n)
 {
 	uint64_t from, to;
@@ -179,21 +193,6 @@ static struct cell percentile_cell(const struct endpoint_requests *e, unsigned i
 	return took_cell(e, e->all.n ? requests_percentile(e->all, permille) : 0);
 }
 
-/* The endpoint without its route, and the route. */
-static void put_service(struct text_buf *b, struct text_buf *route, const struct format_input *in,
-			const struct endpoint_requests *e)
-{
-	const struct trace_object *o = trace_object(in->trace, e->endpoint->route);
-	struct request_endpoint of = *e->endpoint;
-	struct endpoint_requests service = *e;
-
-	of.name = of.service;
-	service.endpoint = &of;
-	request_endpoint_put(b, in, &service);
-	if (o)
-		names_put(route, trace_string(in->trace, o->name));
-}
-
 static void put_endpoint(struct writer *w, struct table *t, const struct endpoint_requests *e,
 			 const char *title)
 {
@@ -201,7 +200,7 @@ static void put_endpoint(struct writer *w, struct table *t, const struct endpoin
 	char *rate = request_rate(w->in, w->filter, e->all.n);
 	struct text_buf counts = counts_text(c), service = { 0 }, route = { 0 };
 
-	put_service(&service, &route, w->in, e);
+	request_service_put(&service, &route, w->in, e);
 	TABLE_ROW(t, cell_text(w->in->options->json ? title : service.p),
 		  route.len ? cell_text(route.p) : cell_none("-"), cell_text(service.p),
 		  cell_number(e->all.n), cell_decimal(rate),

@@ -276,14 +276,29 @@ void report_requests_free(struct report_requests *q)
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-static void put_endpoint(FILE *out, const struct report *r, const struct report_endpoint *e)
+static bool has_routes(const struct report_requests *q)
+{
+	for (size_t i = 0; i < q->n; i++)
+		if (q->at[i].requests->endpoint->route)
+			return true;
+	return false;
+}
+
+static void put_endpoint(FILE *out, const struct report *r, const struct report_endpoint *e,
+			 bool with_route)
 {
 	static const unsigned int per_mille[] = { 500, 900, 990, 999, 1000 };
 	struct requests_taken all = e->requests->all;
 	char *rate = request_rate(r->in, r->requests->filter, all.n);
+	struct text_buf service = { 0 }, route = { 0 };
 
+	request_service_put(&service, &route, r->in, e->requests);
 	fputs("<tr><td><bdi>", out);
-	print_html(out, names_text(r->names, e->name));
+	print_html(out, service.p);
+	fputs(with_route ? "</bdi></td><td><bdi>" : "", out);
+	print_html(out, route.len ? route.p : "");
+	text_free(&service);
+	text_free(&route);
 	fprintf(out, "</bdi></td><td data-v=\"%zu\">%zu</td><td data-v=\"%s\">%s</td>", all.n,
 		all.n, rate, rate);
 	free(rate);
@@ -297,18 +312,22 @@ void report_requests_put(FILE *out, const struct report *r)
 {
 	const struct report_requests *q = r->requests;
 	uint64_t untold = trace_info(r->in->trace)->left_out[CHAINLOG_LEFT_REQUESTS];
+	bool with_route;
 
 	if (!q)
 		return;
-	fputs("<section id=\"requests\">\n<h2>Requests</h2>\n<p class=\"note\">How long clients "
-	      "waited for servers here, by endpoint, from the arrival of a request to its "
-	      "answer.</p>\n<p class=\"note\" id=\"requests-said\"></p>\n"
-	      "<div class=\"scroll endpoints\"><table><thead><tr><th>Endpoint</th><th>Requests</th>"
-	      "<th>Per second</th><th>Mean</th><th>p50</th><th>p90</th><th>p99</th><th>p99.9</th>"
-	      "<th>Longest</th></tr></thead>\n<tbody>\n",
-	      out);
+	with_route = has_routes(q);
+	fprintf(out,
+		"<section id=\"requests\">\n<h2>Requests</h2>\n<p class=\"note\">How long clients "
+		"waited for servers here, by endpoint, from the arrival of a request to its "
+		"answer.</p>\n<p class=\"note\" id=\"requests-said\"></p>\n"
+		"<div class=\"scroll "
+		"endpoints%s\"><table><thead><tr><th>Endpoint</th>%s<th>Requests</th>"
+		"<th>Per second</th><th>Mean</th><th>p50</th><th>p90</th><th>p99</th><th>p99.9</th>"
+		"<th>Longest</th></tr></thead>\n<tbody>\n",
+		with_route ? " routes" : "", with_route ? "<th>Route</th>" : "");
 	for (size_t i = 0; i < q->n; i++)
-		put_endpoint(out, r, &q->at[i]);
+		put_endpoint(out, r, &q->at[i], with_route);
 	fputs("</tbody></table></div>\n", out);
 	if (q->n_all > q->n)
 		fprintf(out, "<p class=\"note\">and %zu more endpoints, with less time.</p>\n",

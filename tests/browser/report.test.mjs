@@ -817,14 +817,12 @@ test("report: requests come first, the endpoints of --format=requests", async ()
 	is(await p.evaluate(() => [...document.querySelectorAll(".report > section")].map((s) => s.id).slice(0, 3)), ["answer", "requests", "causes"], "the sections");
 	const want = walk("--format=requests", trace("shop")).split("\n").slice(1).filter((l) => /^(tcp|unix|udp) .* \d+ +[\d.]+( +[\d.]+){6}/.test(l))
 		.map((l) => l.match(/^(.*?) {3,}(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)/).slice(1))
-		.map(([name, n, rate, ...times]) => [name.replace(/ -$/, ""), n, rate, ...times.map((t) => time(ms(t)))])
-		// The route is a column there.
-		.map(([name, ...rest]) => [name.replace(/ ([^ ]*\/\d+) +(\S+)$/, " $2 $1"), ...rest]);
+		.map(([name, n, rate, ...times]) => [...name.match(/^(.*?\/\d+) +(\S.*)$/).slice(1).map((s) => s.replace(/^-$/, "")), n, rate, ...times.map((t) => time(ms(t)))]);
 	is(want.length, 4, "endpoints");
 	const got = await cells(p, "#requests .endpoints tbody tr");
 	const near = (a, b) => a === b || Math.abs(parseFloat(a) - parseFloat(b)) < 0.011 * parseFloat(a);
-	is(got.map((r) => r.slice(0, 3)), want.map((r) => r.slice(0, 3)), "names, counts, rates");
-	is(got.every((r, i) => r.slice(3).every((t, k) => near(t, want[i][k + 3]))), true, "times: " + JSON.stringify([got, want]));
+	is(got.map((r) => r.slice(0, 4)), want.map((r) => r.slice(0, 4)), "names, routes, counts, rates");
+	is(got.every((r, i) => r.slice(4).every((t, k) => near(t, want[i][k + 4]))), true, "times: " + JSON.stringify([got, want]));
 	is(await p.evaluate(() => document.querySelector("#requests tr.chosen").cells[0].textContent), want[0][0], "the one that is chosen");
 }, "once");
 

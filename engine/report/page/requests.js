@@ -241,7 +241,7 @@ function showRequests() {
 	const e = endpoint(), n = chosenCount(), all = sumOf(e.counts), button = (words, range) => element("button", { type: "button",
 		class: "more", onclick: () => ask(range) }, words);
 	[...document.querySelectorAll("#requests .endpoints tbody tr")].forEach((row) =>
-		row.classList.toggle("chosen", row.querySelector("bdi").textContent === text(e.name)));
+		row.classList.toggle("chosen", row.dataset.endpoint === String(asked.endpoint)));
 	latencies.replaceChildren(drawLatencies());
 	const said = element("p", { class: "note", role: "status" }, n + " of " + all + " requests to ", isolated(text(e.name)), " took " +
 		latencyWords(asked.first, asked.end) + ". The height is the logarithm of their number. Drag to choose others. ", button("The slowest", slowestSteps(e)), " ",
@@ -262,6 +262,7 @@ if (requestView) {
 	const table = document.querySelector("#requests .endpoints table");
 	[...table.tBodies[0].rows].forEach((row, i) => {
 		const name = row.cells[0].firstChild;
+		row.dataset.endpoint = i;
 		row.cells[0].replaceChildren(element("button", { type: "button", class: "open", onclick: () => ask({ endpoint: i }) }, name));
 	});
 	sortable(table);
