@@ -31,6 +31,12 @@ struct wire_request {
 	__u32 n_bytes;	      /* so many follow; 0: the CPU sent those of this hash before */
 };
 
+/*
+ * What requests begin with whose connection is enciphered, but for the first one: a record of TLS
+ * that is too long to be one.
+ */
+#define WIRE_ENCIPHERED "\x17\3\3\xff\xff"
+
 /* The same with its first bytes, zero from n_bytes on. */
 struct wire_request_bytes {
 	union {

@@ -27,7 +27,7 @@ enum route_protocol {
 	ROUTE_MONGODB,
 	ROUTE_KAFKA,
 	ROUTE_DNS,
-	ROUTE_TLS, /* has no routes */
+	ROUTE_TLS, /* what is in it is not seen */
 	ROUTE_PROTOCOLS
 };
 

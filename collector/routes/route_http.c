@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Requests of HTTP/1 (RFC 9112, section 3) and FastCGI ("FastCGI Specification", version 1.0,
- * sections 3.3 to 5.2); the beginning of HTTP/2 (RFC 9113, section 3.4), and of TLS (RFC 8446,
- * section 5.1), which have no route here.
+ * sections 3.3 to 5.2). What TLS (RFC 8446, section 5.1) and HTTP/2 (RFC 9113, sections 3.4
+ * and 4.1) ask for is not seen here, only that it is one of them.
  */
+#include <linux/types.h>
+
+#include "chainwire_requests.h"
 #include "route_parsers.h"
 #include "route_writer.h"
 
@@ -83,16 +86,62 @@ bool route_parse_http(struct route *r, const struct route_request *request)
 	return left(&target) > 0;
 }
 
+/* By their numbers: a frame's flags that have a meaning, and which streams it may be of. */
+static const struct {
+	uint8_t flags;
+	bool of_stream, of_connection;
+} h2_frames[] = {
+	[0] = { 0x09, true, false }, /* DATA */
+	[1] = { 0x2d, true, false }, /* HEADERS */
+	[2] = { 0x00, true, false }, /* PRIORITY */
+	[3] = { 0x00, true, false }, /* RST_STREAM */
+	[4] = { 0x01, false, true }, /* SETTINGS */
+	[6] = { 0x01, false, true }, /* PING */
+	[7] = { 0x00, false, true }, /* GOAWAY */
+	[8] = { 0x00, true, true },  /* WINDOW_UPDATE */
+	[9] = { 0x04, true, false }, /* CONTINUATION */
+};
+
+#define H2_PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+#define H2_HEADERS 1
+#define H2_FRAME_HEADER 9
+#define H2_FRAME_MAX (1u << 14) /* unless the server allows more */
+
+/* Takes a frame, of which the end may be missing. */
+static bool take_frame(struct bytes *b, uint64_t *type)
+{
+	uint64_t length, flags, stream;
+
+	if (!take_big_endian(b, 3, &length) || length > H2_FRAME_MAX ||
+	    !take_big_endian(b, 1, type) || *type >= ARRAY_SIZE(h2_frames) ||
+	    !take_big_endian(b, 1, &flags) || flags & ~(uint64_t)h2_frames[*type].flags ||
+	    !take_big_endian(b, 4, &stream) || stream >> 31)
+		return false;
+	b->at = left(b) < length ? b->end : b->at + length;
+	/* Clients have the odd ones. */
+	return stream ? h2_frames[*type].of_stream && stream & 1 : h2_frames[*type].of_connection;
+}
+
 bool route_parse_http2(struct route *r, const struct route_request *request)
 {
 	struct bytes b = all_of(request);
 	struct route_writer w = route_begin(r, ROUTE_HTTP2, false);
+	bool begins = take_text(&b, H2_PREFACE), is_stream = false;
+	bool is_sound = left(&b) >= H2_FRAME_HEADER;
+	uint64_t type;
 
-	route_put_text(&w, "[HTTP/2]");
-	return take_text(&b, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+	while (is_sound && left(&b) && (left(&b) >= H2_FRAME_HEADER || !is_cut(request))) {
+		is_sound = take_frame(&b, &type);
+		is_stream |= is_sound && type == H2_HEADERS;
+	}
+	r->is_weak = !begins;
+	route_put_text(&w, is_stream ? "[HTTP/2 stream]" : "[HTTP/2]");
+	return begins || is_sound;
 }
 
+#define TLS_CHANGE_CIPHER 20
 #define TLS_HANDSHAKE 22
+#define TLS_APPLICATION_DATA 23
 #define TLS_CLIENT_HELLO 1
 #define TLS_RECORD_MAX ((1 << 14) + 256)
 
@@ -100,13 +149,20 @@ bool route_parse_http2(struct route *r, const struct route_request *request)
 bool route_parse_tls(struct route *r, const struct route_request *request)
 {
 	struct bytes b = all_of(request);
+	struct route_writer w = route_begin(r, ROUTE_TLS, true);
 	uint64_t kind, major, minor, length;
 
-	route_begin(r, ROUTE_TLS, true);
-	if (!take_big_endian(&b, 1, &kind) || kind < 20 || kind > 23 ||
-	    !take_big_endian(&b, 1, &major) || major != 3 || !take_big_endian(&b, 1, &minor) ||
-	    minor > 4 || !take_big_endian(&b, 2, &length) || !length || length > TLS_RECORD_MAX)
+	if (take_text(&b, WIRE_ENCIPHERED) && !left(&b)) {
+		route_put_text(&w, "[TLS]");
+		return true;
+	}
+	b = all_of(request);
+	if (!take_big_endian(&b, 1, &kind) || kind < TLS_CHANGE_CIPHER ||
+	    kind > TLS_APPLICATION_DATA || !take_big_endian(&b, 1, &major) || major != 3 ||
+	    !take_big_endian(&b, 1, &minor) || minor > 4 || !take_big_endian(&b, 2, &length) ||
+	    !length || length > TLS_RECORD_MAX)
 		return false;
+	route_put_text(&w, kind == TLS_HANDSHAKE ? "[TLS handshake]" : "[TLS]");
 	if (kind == TLS_HANDSHAKE && peek(&b) == TLS_CLIENT_HELLO && length > 4) {
 		b.at++;
 		r->is_weak = !take_big_endian(&b, 3, &kind) || kind + 4 != length;

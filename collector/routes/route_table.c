@@ -29,6 +29,7 @@ struct endpoint {
 	bool is_used;
 	uint8_t protocol;		   /* enum route_protocol */
 	uint8_t weak_protocol, weak_signs; /* of a row of requests */
+	uint8_t tls_signs;		   /* WEAK_SIGNS: it has connections that are enciphered */
 	uint8_t misfits;
 	uint8_t credit; /* requests of it, less those for which others had no room */
 	uint32_t first; /* route; 0: none */
@@ -262,11 +263,23 @@ static uint32_t count(struct route_table *t, uint32_t number, uint64_t connectio
 
 /* ---- protocols ------------------------------------------------------------------------------ */
 
+/* Whatever an endpoint speaks, it may do so within TLS, and on some connections only. */
+static bool is_tls(struct endpoint *e, bool is_weak)
+{
+	if (!is_weak)
+		e->tls_signs = WEAK_SIGNS;
+	else if (e->tls_signs < WEAK_SIGNS)
+		e->tls_signs++;
+	return e->tls_signs == WEAK_SIGNS;
+}
+
 /* Whether the request is of the protocol that its endpoint speaks. */
 static bool fits(struct endpoint *e, const struct route *r)
 {
 	if (r->protocol == ROUTE_TLS)
-		return false;
+		return is_tls(e, r->is_weak);
+	if (e->tls_signs < WEAK_SIGNS)
+		e->tls_signs = 0;
 	if (e->protocol) {
 		if (e->protocol == r->protocol) {
 			e->misfits = 0;

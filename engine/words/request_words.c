@@ -107,6 +107,8 @@ bool route_says_what(const char *route)
 {
 	const char *path = strstr(route, " /");
 
+	if (*route == '[') /* "[TLS]" */
+		return false;
 	for (path = path ? path : route; *path; path++)
 		if (!strchr("/* ", *path))
 			return true;

@@ -36,6 +36,6 @@ bool request_endpoint_fits(const struct timelines *tl, const struct request_endp
 const char *request_route(const struct timelines *tl, const struct request *q);
 /* The protocol of a route, an object of the trace: "HTTP"; "": not known. */
 const char *route_protocol(const struct timelines *tl, uint32_t route);
-/* Whether a route says what was asked for: not if all words of its path are stars. */
+/* Whether a route says what was asked for: not if all words of its path are stars, nor "[TLS]". */
 bool route_says_what(const char *route);
 const char *request_label(const struct timelines *tl, const struct request *q);

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/types.h>
+
+#include "chainwire_requests.h"
 #include "routes/route.h"
 
 /* The route of n bytes of a request of which bytes_read were read. */
@@ -242,10 +245,50 @@ TEST(commands_are_commands)
 	r = OF("\x12\x34\1\0\0\1\0\0\0\0\0\0\6secret\3com\0\0\x1c\0\1");
 	expect("DNS", &r, ROUTE_DNS, "AAAA");
 	r = OF("\x16\3\1\2\0\1\0\1\xfc\3\3");
-	expect("ClientHello", &r, ROUTE_TLS, "");
+	expect("ClientHello", &r, ROUTE_TLS, "[TLS handshake]");
+	assert_false(r.is_weak);
+	r = OF("\x17\3\3\0\x20secret");
+	expect("application data", &r, ROUTE_TLS, "[TLS]");
+	assert_true(r.is_weak);
+	r = OF(WIRE_ENCIPHERED);
+	expect("the rest of a connection", &r, ROUTE_TLS, "[TLS]");
+	r = OF("\x17\3\3\xff\xffmore");
+	expect("too long", &r, ROUTE_UNKNOWN, "");
 	r = OF("\1\1\0\1\0\x08\0\0\0\1\0\0\0\0\0\0\1\4\0\1\0\x3b\0\0\x0e\4REQUEST_METHODPOST"
 	       "\x0b\x10REQUEST_URI/cart/7?x=secret\5\1AAAAA1");
 	expect("FastCGI", &r, ROUTE_FASTCGI, "POST /cart/*");
+}
+
+#define H2_SETTINGS "\0\0\6\4\0\0\0\0\0\0\3\0\0\0\x64"
+#define H2_WINDOW "\0\0\4\x8\0\0\0\0\0\0\xff\0\0"
+#define H2_HEADERS "\0\0\5\1\5\0\0\0\1\x82\x84\x86\x41\x8a"
+
+TEST(streams_of_http2_are_told_from_the_rest)
+{
+	struct route r;
+
+	r = OF("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" H2_SETTINGS H2_WINDOW);
+	expect("a connection's beginning", &r, ROUTE_HTTP2, "[HTTP/2]");
+	assert_false(r.is_weak);
+	r = OF("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" H2_SETTINGS H2_WINDOW H2_HEADERS);
+	expect("with a request", &r, ROUTE_HTTP2, "[HTTP/2 stream]");
+	r = OF(H2_HEADERS);
+	expect("a request", &r, ROUTE_HTTP2, "[HTTP/2 stream]");
+	assert_true(r.is_weak);
+	r = OF(H2_WINDOW H2_HEADERS);
+	expect("behind others", &r, ROUTE_HTTP2, "[HTTP/2 stream]");
+	r = OF("\0\x40\0\0\0\0\0\0\3"
+	       "some of its data");
+	expect("data", &r, ROUTE_HTTP2, "[HTTP/2]");
+	/* A server's stream, a frame that has none, flags that there are not, half of a frame. */
+	r = OF("\0\0\5\1\5\0\0\0\2\x82\x84\x86\x41\x8a");
+	expect("even", &r, ROUTE_UNKNOWN, "");
+	r = OF("\0\0\5\1\5\0\0\0\0\x82\x84\x86\x41\x8a");
+	expect("no stream", &r, ROUTE_UNKNOWN, "");
+	r = OF("\0\0\5\1\x15\0\0\0\1\x82\x84\x86\x41\x8a");
+	expect("flags", &r, ROUTE_UNKNOWN, "");
+	r = OF(H2_HEADERS "\0\0\5\1");
+	expect("cut", &r, ROUTE_UNKNOWN, "");
 }
 
 static uint64_t random_state = 1;

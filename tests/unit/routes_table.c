@@ -280,6 +280,33 @@ TEST(nobody_can_choose_names_of_one_place)
 	assert_true(seconds_to_ask(alike) < 2 * seconds_to_ask(others));
 }
 
+/* Plain requests have their routes, as other connections may be enciphered. */
+TEST(what_is_enciphered_is_said_to_be)
+{
+	static const char hello[] = "\x16\3\1\2\0\1\0\1\xfc\3\3", data[] = "\x17\3\3\0\x20";
+	struct told *t = new_table();
+	uint32_t plain = get_cart(t, 1), handshake, rest = 0;
+
+	/* Some of what looks so is not. */
+	for (int i = 0; i < 7; i++)
+		assert_int_equal(ask_bytes(t, 1, 5, 2, data, 5), 0);
+	assert_int_equal(get_cart(t, 1), plain);
+	assert_int_equal(ask_bytes(t, 1, 5, 2, data, 5), 0);
+	handshake = ask_bytes(t, 1, 6, 1, hello, sizeof(hello) - 1);
+	rest = ask_bytes(t, 1, 6, 2, "\x17\3\3\xff\xff", 5);
+	assert_int_equal(get_cart(t, 1), plain);
+	assert_int_equal(ask_bytes(t, 1, 5, 2, data, 5), rest);
+	/* Older connections do not show how they began. */
+	for (int i = 0; i < 8; i++)
+		assert_true((ask_bytes(t, 2, 5, 2, data, 5) != 0) == (i == 7));
+	assert_int_equal(route_table_settle(t->table), 0);
+	expect(t, plain, "GET /cart");
+	expect(t, handshake, "[TLS handshake]");
+	expect(t, rest, "[TLS]");
+	assert_int_equal(t->protocol[rest], ROUTE_TLS);
+	free_table(t);
+}
+
 TEST(routes_are_asked_for_by_templates)
 {
 	static const struct {

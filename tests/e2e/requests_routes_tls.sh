@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Requests of which it is not seen what they ask for are said to be enciphered, or of HTTP/2, as many as there were.
+# Beside another: it counts requests at ports of its own.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+for program in python3 openssl curl node; do
+	command -v $program >/dev/null || skip "no $program"
+done
+openssl req -x509 -newkey rsa:2048 -nodes -keyout "$tmp/key" -out "$tmp/cert" -subj /CN=localhost -days 2 2>/dev/null ||
+	skip "openssl makes no certificate"
+cat >"$tmp/server.py" <<'END_OF_SERVER'
+import http.server, ssl, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *args):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(sys.argv[1], sys.argv[2])
+server.socket = context.wrap_socket(server.socket, server_side=True)
+print(server.server_port, flush=True)
+server.serve_forever()
+END_OF_SERVER
+cat >"$tmp/h2.js" <<'END_OF_SERVER'
+const server = require("http2").createServer();
+server.on("stream", (stream) => { stream.respond({ ":status": 200 }); stream.end("x".repeat(9)); });
+server.listen(0, "127.0.0.1", () => console.log(server.address().port));
+END_OF_SERVER
+python3 "$tmp/server.py" "$tmp/cert" "$tmp/key" >"$tmp/tls" &
+started="$started $!"
+node "$tmp/h2.js" >"$tmp/h2" &
+started="$started $!"
+listening() { [ -s "$tmp/tls" ] && [ -s "$tmp/h2" ]; }
+wait_for "the servers listen" 60 listening
+
+"$cap" -v -F 0 -o "$tmp/trace.bin" 2>"$tmp/err" &
+recorder=$!
+started="$started $recorder"
+recording() { grep -q 'ring buffers' "$tmp/err"; }
+wait_for "chaincap records" 60 recording
+# Three connections, of which each has ten requests.
+for _ in 1 2 3; do
+	curl -sk "https://127.0.0.1:$(cat "$tmp/tls")/correcthorse?[1-10]"
+	curl -s --http2-prior-knowledge "http://127.0.0.1:$(cat "$tmp/h2")/correcthorse?[1-10]" >"$tmp/got"
+done
+kill -INT "$recorder"
+wait "$recorder"
+expect_exit chaincap 0 $?
+
+requests_at "$tmp/trace.bin" "tcp :$(cat "$tmp/tls")"
+expect_requests "beginnings of connections" 3 request ', route \[TLS handshake\],'
+enciphered=$(grep -c ', route \[TLS\],' "$tmp/requests")
+expect_at_least "enciphered requests" 30 "$enciphered" "$tmp/requests"
+expect_requests "all of them" "$((enciphered + 3))" request
+requests_at "$tmp/trace.bin" "tcp :$(cat "$tmp/h2")"
+streams=$(grep -c ', route \[HTTP/2 stream\],' "$tmp/requests")
+expect_at_least "requests with streams of HTTP/2" 3 "$streams" "$tmp/requests"
+"$walk" -q -f info "$tmp/trace.bin" >"$tmp/info" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
+grep -q '^not_told: \[TLS\]: ' "$tmp/info" || fail "$(cat "$tmp/info")"
