@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Requests of MongoDB ("MongoDB Wire Protocol"; BSON, version 1.1), Kafka ("Kafka protocol guide")
- * and DNS (RFC 1035, section 4).
+ * and DNS (RFC 1035, section 4). No server of the first two has been tried.
  */
 #include "route_parsers.h"
 #include "route_writer.h"
@@ -99,6 +99,96 @@ static const char *const kafka_requests[] = {
 
 #define KAFKA_VERSIONS 20
 
+/*
+ * Where requests have the name of their first topic: in these versions, behind a text that may be
+ * missing and so many bytes, and the number of topics. Later ones have ids instead. In a compact
+ * request lengths are varints, one too high.
+ */
+static const struct kafka_topics {
+	uint8_t key, from, to;
+	bool behind_text, is_compact;
+	uint8_t bytes;
+} kafka_topics[] = {
+	{ 0, 0, 2, false, false, 6 },	{ 0, 3, 8, true, false, 6 },
+	{ 0, 9, 12, true, true, 6 },	{ 1, 0, 2, false, false, 12 },
+	{ 1, 3, 3, false, false, 16 },	{ 1, 4, 6, false, false, 17 },
+	{ 1, 7, 11, false, false, 25 }, { 1, 12, 12, false, true, 25 },
+	{ 2, 0, 1, false, false, 4 },	{ 2, 2, 5, false, false, 5 },
+	{ 2, 6, 9, false, true, 5 },
+};
+
+#define TOPIC_MAX 249
+
+/* Takes a varint of at most 5 bytes, lowest first. */
+static bool take_varint(struct bytes *b, uint64_t *number)
+{
+	uint64_t byte = 0x80;
+
+	*number = 0;
+	for (unsigned int i = 0; i < 5 && byte & 0x80; i++) {
+		if (!take_big_endian(b, 1, &byte))
+			return false;
+		*number |= (byte & 0x7f) << 7 * i;
+	}
+	return !(byte & 0x80);
+}
+
+/* Takes a text; one that is missing is empty. */
+static bool take_kafka_text(struct bytes *b, bool is_compact, struct bytes *text)
+{
+	uint64_t length;
+
+	if (is_compact) {
+		if (!take_varint(b, &length))
+			return false;
+		length -= length > 0;
+	} else {
+		if (!take_big_endian(b, 2, &length))
+			return false;
+		length = length == 0xffff ? 0 : length;
+	}
+	if (left(b) < length)
+		return false;
+	*text = (struct bytes) { b->at, b->at + length };
+	b->at = text->end;
+	return true;
+}
+
+static bool take_topic(struct bytes *b, const struct kafka_topics *t, struct bytes *topic)
+{
+	uint64_t tags, topics;
+
+	if (t->is_compact && (!take_varint(b, &tags) || tags)) /* of the header */
+		return false;
+	if (t->behind_text && !take_kafka_text(b, t->is_compact, topic))
+		return false;
+	if (left(b) < t->bytes)
+		return false;
+	b->at += t->bytes;
+	if (t->is_compact ? !take_varint(b, &topics) || topics < 2
+			  : !take_big_endian(b, 4, &topics) || !topics || topics >> 31)
+		return false;
+	return take_kafka_text(b, t->is_compact, topic) && left(topic) && left(topic) <= TOPIC_MAX;
+}
+
+/* The first topic of a request of which the bytes behind the client's name are left. */
+static void put_topic(struct route_writer *w, struct bytes b, uint64_t key, uint64_t version)
+{
+	struct bytes topic;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kafka_topics); i++) {
+		const struct kafka_topics *t = &kafka_topics[i];
+
+		if (t->key != key || version < t->from || version > t->to)
+			continue;
+		if (take_topic(&b, t, &topic)) {
+			route_put(w, ' ');
+			route_put_table(w, topic);
+		}
+		return;
+	}
+}
+
 /* A length that counts the rest, what is asked for in which version, a number, the client's name.
  */
 bool route_parse_kafka(struct route *r, const struct route_request *request)
@@ -120,6 +210,8 @@ bool route_parse_kafka(struct route *r, const struct route_request *request)
 		if (b.at[i] <= ' ' || b.at[i] >= 0x7f)
 			return false;
 	route_put_text(&w, kafka_requests[key]);
+	b.at = left(&b) < client ? b.end : b.at + client;
+	put_topic(&w, b, key, version);
 	return true;
 }
 

@@ -242,6 +242,26 @@ TEST(commands_are_commands)
 	expect("find", &r, ROUTE_MONGODB, "find orders");
 	r = OF("\0\0\0\x11\0\1\0\x0b\0\0\0\1\0\2me\0\0\0\0\0");
 	expect("Fetch", &r, ROUTE_KAFKA, "Fetch");
+	/* Kafka protocol guide, "Fetch API", "Produce API": versions 4, 3, 9. */
+	r = OF("\0\0\0\x2e\0\1\0\4\0\0\0\7\0\2me\xff\xff\xff\xff\0\0\1\xf4\0\0\0\1\3\x20\0\0\0"
+	       "\0\0\0\1\0\7orders1\0\0\0\0");
+	expect("Fetch, version 4", &r, ROUTE_KAFKA, "Fetch orders1");
+	r = OF("\0\0\0\x25\0\0\0\3\0\0\0\7\0\2me\0\2tx\0\1\0\0\x75\x30\0\0\0\1\0\6"
+	       "Clicks\0\1\2");
+	expect("Produce, version 3", &r, ROUTE_KAFKA, "Produce clicks");
+	r = OF("\0\0\0\x1e\0\0\0\x09\0\0\0\7\0\2me\0\0\xff\xff\0\0\x75\x30\2\7"
+	       "clicks\0\2");
+	expect("Produce, version 9", &r, ROUTE_KAFKA, "Produce clicks");
+	/* No topic, ids of topics, a name that is cut, one that is longer than topics may be. */
+	r = OF("\0\0\0\x21\0\1\0\4\0\0\0\7\0\2me\xff\xff\xff\xff\0\0\1\xf4\0\0\0\1\3\x20\0\0\0"
+	       "\0\0\0\0");
+	expect("Fetch of none", &r, ROUTE_KAFKA, "Fetch");
+	r = OF("\0\0\0\x2c\0\1\0\x0d\0\0\0\7\0\2me\0\0\0\1\xf4\0\0\0\1\3\x20\0\0\0\0\0\0\0\0\0\0"
+	       "\0\0\2idididid");
+	expect("Fetch, version 13", &r, ROUTE_KAFKA, "Fetch");
+	r = OF("\0\0\0\x2e\0\1\0\4\0\0\0\7\0\2me\xff\xff\xff\xff\0\0\1\xf4\0\0\0\1\3\x20\0\0\0"
+	       "\0\0\0\1\0\x0eorders1\0\0\0\0");
+	expect("Fetch, cut", &r, ROUTE_KAFKA, "Fetch");
 	r = OF("\x12\x34\1\0\0\1\0\0\0\0\0\0\6secret\3com\0\0\x1c\0\1");
 	expect("DNS", &r, ROUTE_DNS, "AAAA");
 	r = OF("\x16\3\1\2\0\1\0\1\xfc\3\3");
