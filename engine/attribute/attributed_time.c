@@ -166,9 +166,11 @@ void attribute_cpu_holders(const struct attribution *a, const struct chain_piece
 
 	if (!a->cpu_holders || p->from_ns >= p->to_ns)
 		return;
-	timelines_throttles(a->timelines, p->thread, p->wait, &n);
-	if (a->only_quotas && !n && !wait_throttled(p->wait))
-		return;
+	if (a->only_quotas && !wait_throttled(p->wait)) {
+		timelines_throttles(a->timelines, p->thread, p->wait, &n);
+		if (!n)
+			return;
+	}
 	if (a->holders_later && p->node <= UINT32_MAX / 2)
 		cpu_holders_sums_add(a->holders_later,
 				     p->node * 2 + (p->end == CHAIN_PREEMPTED ? KEY_PREEMPTED : 0),

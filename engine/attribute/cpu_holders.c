@@ -87,12 +87,29 @@ void cpu_holders_free(struct cpu_holders *r)
 
 /* ---- the time of one wait -------------------------------------------------------------------- */
 
+/* What somebody has under a key that is not told yet. */
+struct untold {
+	uint32_t key, who;
+	uint64_t ns;
+};
+
+/* As many are kept, each at a place of its own; a power of two. */
+#define UNTOLD 1024u
+
+/* The group of a thread in a time. */
+struct known_group {
+	uint64_t from_ns, until_ns;
+	uint32_t group;
+};
+
 /* Of several waits, see cpu_holders_sums_new(). */
 struct cpu_holders_sums {
 	const struct cpu_ran *ran;
 	struct holder_ranges *ranges;
 	cpu_holders_sums_fn fn;
 	void *arg;
+	struct known_group *groups; /* by thread; NULL: there are none */
+	struct untold untold[UNTOLD];
 };
 
 /* As many who had a CPU are added up before they are told. */
@@ -111,7 +128,7 @@ struct share {
 	bool still;		   /* no CPU had an event: threads that had one did not run */
 	cpu_holders_fn fn;
 	void *arg;
-	struct kept *kept;		/* KEPT */
+	struct kept *kept;		/* KEPT; NULL with later */
 	struct cpu_holders_sums *later; /* NULL: all of it is told at once */
 	uint32_t key;			/* of the time that is told later */
 	int64_t count;
@@ -130,6 +147,19 @@ static bool is_thread(uint32_t who)
 	return who < HOLDER_NAMES || who == HOLDER_RECORDER;
 }
 
+/* Tells it with what the same one has of other waits. */
+static void keep_untold(struct cpu_holders_sums *sums, uint32_t key, uint32_t who, uint64_t ns)
+{
+	uint32_t hash = (key * 0x9e3779b1u ^ who) * 0x85ebca6bu;
+	struct untold *at = &sums->untold[(hash ^ hash >> 16) % UNTOLD];
+
+	if (at->ns && (at->key != key || at->who != who)) {
+		sums->fn(sums->arg, at->key, at->who, at->ns);
+		at->ns = 0;
+	}
+	*at = (struct untold) { key, who, at->ns + ns };
+}
+
 /* Tells it at once of quotas, and else with what the same one has otherwise. */
 static void keep(const struct share *s, uint32_t who, uint64_t ns)
 {
@@ -137,6 +167,10 @@ static void keep(const struct share *s, uint32_t who, uint64_t ns)
 
 	if (cpu_holder_throttled(who)) {
 		s->fn(s->arg, who, ns);
+		return;
+	}
+	if (s->later) {
+		keep_untold(s->later, s->key, who, ns * (uint64_t)s->count);
 		return;
 	}
 	while (i < KEPT - 1 && s->kept[i].ns && s->kept[i].who != who)
@@ -291,22 +325,35 @@ static void share_ready(const struct share *s, uint32_t thread, uint64_t from_ns
 	}
 }
 
+static uint32_t group_of(const struct share *s, uint32_t thread, uint64_t at_ns)
+{
+	const struct timelines *tl = s->ran->timelines;
+	struct known_group *known;
+
+	if (!s->later)
+		return timelines_group(tl, thread, at_ns);
+	known = &s->later->groups[thread];
+	if (at_ns < known->from_ns || at_ns >= known->until_ns) {
+		known->group = timelines_group_until(tl, thread, at_ns, &known->until_ns);
+		known->from_ns = at_ns;
+	}
+	return known->group;
+}
+
 /* [from_ns, to_ns) of w's time, a thread's, s saying whom to tell. */
 static void share_wait(struct share *s, uint32_t thread, const struct wait *w, uint64_t from_ns,
 		       uint64_t to_ns)
 {
 	const struct timelines *tl = s->ran ? s->ran->timelines : NULL;
-	struct kept kept[KEPT] = { { 0 } };
 	const struct throttle *at = NULL;
 	size_t n = 0;
 
 	if (tl)
 		at = timelines_throttles(tl, thread, w, &n);
-	s->kept = kept;
 	s->throttled = !n && wait_throttled(w);
 	s->until_unknown = s->throttled && tl && timelines_tell_quotas(tl);
 	if (tl && timelines_grouped(tl))
-		s->group = timelines_group(tl, thread, w->out_ns);
+		s->group = group_of(s, thread, w->out_ns);
 	for (size_t i = 0; i < n && from_ns < to_ns; i++) {
 		uint64_t begin_ns = clip_ns(at[i].from_ns, from_ns, to_ns);
 		uint64_t end_ns = clip_ns(at[i].to_ns, from_ns, to_ns);
@@ -316,16 +363,17 @@ static void share_wait(struct share *s, uint32_t thread, const struct wait *w, u
 		from_ns = end_ns;
 	}
 	share_ready(s, thread, from_ns, to_ns);
-	for (uint32_t i = 0; i < KEPT && kept[i].ns; i++)
-		s->fn(s->arg, kept[i].who, kept[i].ns);
 }
 
 void cpu_holders_share(const struct cpu_holders *r, uint32_t thread, const struct wait *w,
 		       uint64_t from_ns, uint64_t to_ns, cpu_holders_fn fn, void *arg)
 {
-	struct share s = { .ran = r ? &r->ran : NULL, .fn = fn, .arg = arg };
+	struct kept kept[KEPT] = { { 0 } };
+	struct share s = { .ran = r ? &r->ran : NULL, .fn = fn, .arg = arg, .kept = kept };
 
 	share_wait(&s, thread, w, from_ns, to_ns);
+	for (uint32_t i = 0; i < KEPT && kept[i].ns; i++)
+		fn(arg, kept[i].who, kept[i].ns);
 }
 
 /* ---- that of many waits at once -------------------------------------------------------------- */
@@ -349,14 +397,20 @@ void cpu_holders_sums_new(struct cpu_holders_sums **out, const struct cpu_holder
 	s->ran = r ? &r->ran : NULL;
 	s->fn = fn;
 	s->arg = arg;
-	if (r)
-		holder_ranges_new(&s->ranges, s->ran, add_ranges, s);
+	if (!r)
+		return;
+	holder_ranges_new(&s->ranges, s->ran, add_ranges, s);
+	if (timelines_grouped(s->ran->timelines))
+		s->groups = xcalloc((size_t)timelines_clients_end(s->ran->timelines) + 1,
+				    sizeof(*s->groups));
 }
 
 void cpu_holders_sums_free(struct cpu_holders_sums *s)
 {
-	if (s)
-		holder_ranges_free(s->ranges);
+	if (!s)
+		return;
+	holder_ranges_free(s->ranges);
+	free(s->groups);
 	free(s);
 }
 
@@ -383,4 +437,11 @@ void cpu_holders_sums_end(struct cpu_holders_sums *s)
 {
 	if (s->ranges)
 		holder_ranges_sum(s->ranges);
+	for (size_t i = 0; i < UNTOLD; i++) {
+		struct untold *at = &s->untold[i];
+
+		if (at->ns)
+			s->fn(s->arg, at->key, at->who, at->ns);
+		at->ns = 0;
+	}
 }

@@ -7,10 +7,13 @@
 #include "common/xalloc.h"
 #include "timeline/stolen_time.h"
 
-/* The path, or 0 for the root of a hierarchy: what is there belongs to nobody in particular. */
-static uint32_t telling_group(const struct timelines *tl, uint32_t thread, uint64_t at_ns)
+/* The path, or 0 for the root of a hierarchy: what is there belongs to nobody in particular.
+ * *until_ns: up to when. */
+static uint32_t telling_group(const struct timelines *tl, uint32_t thread, uint64_t at_ns,
+			      uint64_t *until_ns)
 {
-	uint32_t path = timelines_grouped(tl) ? timelines_group(tl, thread, at_ns) : 0;
+	uint32_t path =
+		timelines_grouped(tl) ? timelines_group_until(tl, thread, at_ns, until_ns) : 0;
 	const char *name = trace_string(timelines_trace(tl), path);
 
 	return path < HOLDER_PATHS && name[0] && name[1] ? path : 0;
@@ -19,7 +22,7 @@ static uint32_t telling_group(const struct timelines *tl, uint32_t thread, uint6
 static struct holder find_holder(const struct timelines *tl, const struct change *c, uint64_t at_ns,
 				 uint64_t *until_ns)
 {
-	uint64_t next_ns;
+	uint64_t next_ns, group_until_ns;
 
 	if (c->to == THREAD_NONE)
 		return (struct holder) { HOLDER_UNKNOWN, 0 };
@@ -30,7 +33,7 @@ static struct holder find_holder(const struct timelines *tl, const struct change
 	next_ns = timelines_next_name_ns(tl, c->to, at_ns);
 	*until_ns = next_ns < *until_ns ? next_ns : *until_ns;
 	return (struct holder) { timelines_name(tl, c->to, at_ns),
-				 telling_group(tl, c->to, c->from_ns) };
+				 telling_group(tl, c->to, c->from_ns, &group_until_ns) };
 }
 
 struct holder cpu_ran_at(const struct cpu_ran *r, const struct cpu_ran_cpu *c, size_t i,
@@ -65,15 +68,71 @@ static uint32_t bounded(uint64_t ns)
 	return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 }
 
-static void total(struct running_totals *t, uint32_t number, uint64_t ns)
+/* Who has a CPU if a thread has it, which comes on it in [from_ns, until_ns). */
+struct known_holder {
+	uint64_t from_ns, until_ns, name_until_ns;
+	uint32_t number;
+};
+
+struct maker {
+	struct cpu_ran *ran;
+	struct known_holder *known; /* by thread */
+	/* Of the block at hand: by number of a holder, and who has any. */
+	uint64_t *ns;
+	uint32_t *holders;
+	size_t cap_ns, n_holders, cap_holders;
+};
+
+/* The number of who had a change from at_ns on; *until_ns: up to when, if that is sooner. */
+static uint32_t number_at(struct maker *m, const struct change *c, uint64_t at_ns,
+			  uint64_t *until_ns)
 {
-	if (ns)
-		totals_add(t, number, 0, ns, 0);
+	const struct timelines *tl = m->ran->timelines;
+	bool is_thread = c->to < CPU_RAN_RECORDER;
+	struct known_holder *k = is_thread ? &m->known[c->to] : NULL;
+	struct holder h;
+
+	if (k && at_ns >= k->from_ns && at_ns < k->until_ns && at_ns == c->from_ns) {
+		*until_ns = k->name_until_ns < *until_ns ? k->name_until_ns : *until_ns;
+		return k->number;
+	}
+	h = find_holder(tl, c, at_ns, until_ns);
+	if (!k || at_ns != c->from_ns)
+		return pairs_id(&m->ran->holders, h.who, h.group);
+	*k = (struct known_holder) { at_ns, UINT64_MAX, timelines_next_name_ns(tl, c->to, at_ns),
+				     pairs_id(&m->ran->holders, h.who, h.group) };
+	(void)telling_group(tl, c->to, at_ns, &k->until_ns);
+	if (k->until_ns > k->name_until_ns)
+		k->until_ns = k->name_until_ns;
+	return k->number;
+}
+
+static void add_to_block(struct maker *m, uint32_t number, uint64_t ns)
+{
+	if (!ns)
+		return;
+	XGROW_ZEROED(m->ns, number, m->cap_ns);
+	if (!m->ns[number]) {
+		XGROW(m->holders, m->n_holders, m->cap_holders);
+		m->holders[m->n_holders++] = number;
+	}
+	m->ns[number] += ns;
+}
+
+static void end_block(struct maker *m, struct running_totals *t, uint32_t block)
+{
+	for (size_t i = 0; i < m->n_holders; i++) {
+		totals_add(t, m->holders[i], 0, m->ns[m->holders[i]], 0);
+		m->ns[m->holders[i]] = 0;
+	}
+	m->n_holders = 0;
+	totals_end_block(t, block);
 }
 
 /* Who had the i-th change of a CPU; in_totals: whole blocks of them are asked for. */
-static void add_change(struct cpu_ran *r, uint32_t cpu, size_t i, bool in_totals, size_t hint[2])
+static void add_change(struct maker *m, uint32_t cpu, size_t i, bool in_totals, size_t hint[2])
 {
+	struct cpu_ran *r = m->ran;
 	struct cpu_ran_cpu *c = &r->cpus[cpu];
 	uint64_t from_ns = c->at[i].from_ns, to_ns = cpu_ran_end(r, c, i);
 	uint32_t parts = 0, number = 0;
@@ -82,17 +141,17 @@ static void add_change(struct cpu_ran *r, uint32_t cpu, size_t i, bool in_totals
 		c->taken[i] = (struct taken) { 0, 0 };
 	while (from_ns < to_ns) {
 		uint64_t until_ns = to_ns;
-		struct holder h = find_holder(r->timelines, &c->at[i], from_ns, &until_ns);
-		struct had had = cpu_ran_had(r, h.who, false, cpu, from_ns, until_ns, hint);
+		struct had had;
 
-		number = pairs_id(&r->holders, h.who, h.group);
+		number = number_at(m, &c->at[i], from_ns, &until_ns);
+		had = cpu_ran_had(r, r->holders.at[number].a, false, cpu, from_ns, until_ns, hint);
 		if (c->taken)
 			c->taken[i] =
 				(struct taken) { bounded(had.interrupts), bounded(had.steal) };
 		if (in_totals) {
-			total(&c->totals, number, had.own);
-			total(&c->totals, CPU_RAN_INTERRUPTS, had.interrupts);
-			total(&c->totals, CPU_RAN_STEAL, had.steal);
+			add_to_block(m, number, had.own);
+			add_to_block(m, CPU_RAN_INTERRUPTS, had.interrupts);
+			add_to_block(m, CPU_RAN_STEAL, had.steal);
 		}
 		parts++;
 		from_ns = until_ns;
@@ -100,8 +159,9 @@ static void add_change(struct cpu_ran *r, uint32_t cpu, size_t i, bool in_totals
 	c->holder[i] = parts == 1 ? number : 0;
 }
 
-static void add_cpu(struct cpu_ran *r, uint32_t cpu, const struct cpus *cpus, uint64_t first)
+static void add_cpu(struct maker *m, uint32_t cpu, const struct cpus *cpus, uint64_t first)
 {
+	struct cpu_ran *r = m->ran;
 	struct cpu_ran_cpu *c = &r->cpus[cpu];
 	size_t hint[2] = { 0, 0 };
 
@@ -111,27 +171,32 @@ static void add_cpu(struct cpu_ran *r, uint32_t cpu, const struct cpus *cpus, ui
 	if (r->interrupts || r->steal)
 		c->taken = xmalloc((c->n + 1) * sizeof(*c->taken));
 	for (size_t i = 0; i < c->n; i++) {
-		add_change(r, cpu, i, i < c->n / CPU_RAN_BLOCK * CPU_RAN_BLOCK, hint);
+		add_change(m, cpu, i, i < c->n / CPU_RAN_BLOCK * CPU_RAN_BLOCK, hint);
 		if ((i + 1) % CPU_RAN_BLOCK == 0)
-			totals_end_block(&c->totals, (uint32_t)(i / CPU_RAN_BLOCK));
+			end_block(m, &c->totals, (uint32_t)(i / CPU_RAN_BLOCK));
 	}
 }
 
 void cpu_ran_init(struct cpu_ran *r, const struct timelines *tl, bool taken)
 {
 	const struct cpus *cpus = timelines_cpus(tl);
+	struct maker m = { .ran = r };
 	uint64_t changes = 0;
 
 	*r = (struct cpu_ran) { .timelines = tl, .n_cpus = cpus_number(cpus) };
 	r->interrupts = taken ? timelines_interrupts(tl) : NULL;
 	r->steal = taken ? timelines_steal(tl) : NULL;
 	r->cpus = xcalloc((size_t)r->n_cpus + 1, sizeof(*r->cpus));
+	m.known = xcalloc((size_t)timelines_threads(tl) + 1, sizeof(*m.known));
 	(void)pairs_id(&r->holders, HOLDER_INTERRUPTS, 0); /* CPU_RAN_INTERRUPTS */
 	(void)pairs_id(&r->holders, HOLDER_STEAL, 0);
 	for (uint32_t cpu = 0; cpu < r->n_cpus; cpu++) {
-		add_cpu(r, cpu, cpus, changes);
+		add_cpu(&m, cpu, cpus, changes);
 		changes += r->cpus[cpu].n;
 	}
+	free(m.known);
+	free(m.ns);
+	free(m.holders);
 }
 
 void cpu_ran_free(struct cpu_ran *r)
@@ -197,7 +262,8 @@ static void sum_change(const struct cpu_ran *r, uint32_t cpu, size_t i, cpu_ran_
 void cpu_ran_sum(const struct cpu_ran *r, uint32_t cpu, size_t first, size_t end, cpu_ran_fn fn,
 		 void *arg)
 {
-	const struct running_totals *t = &r->cpus[cpu].totals;
+	const struct cpu_ran_cpu *c = &r->cpus[cpu];
+	const struct running_totals *t = &c->totals;
 	size_t from = (first + CPU_RAN_BLOCK - 1) / CPU_RAN_BLOCK, to = end / CPU_RAN_BLOCK;
 
 	/* Totals only where there are fewer of them than changes. */
@@ -212,7 +278,10 @@ void cpu_ran_sum(const struct cpu_ran *r, uint32_t cpu, size_t first, size_t end
 			if (i >= end)
 				return;
 		}
-		sum_change(r, cpu, i, fn, arg);
+		if (cpu_ran_took_nothing(c, i))
+			give(fn, arg, c->holder[i], cpu_ran_end(r, c, i) - c->at[i].from_ns);
+		else
+			sum_change(r, cpu, i, fn, arg);
 	}
 }
 

@@ -28,11 +28,12 @@ struct waking {
 	uint32_t name; /* the wakee's then: string id */
 };
 
-/* A thread's wakings of others, in order. */
+/* A thread's wakings of others; in order, and with totals, when these were asked for. */
 struct wakings {
 	struct waking *at;
 	size_t n;
 	struct running_totals totals; /* (name, TOTAL_...), of whole blocks */
+	bool is_sorted, is_summed;
 };
 
 struct woken_meanwhile {
@@ -40,7 +41,7 @@ struct woken_meanwhile {
 	struct waking *all;
 	struct wakings *of; /* by thread */
 	size_t *hints;	    /* by thread: where one was looked for last */
-	bool is_shared;	    /* all but the hints belongs to another one */
+	bool is_shared;	    /* all but the hints belongs to another one, and is made */
 };
 
 /* True if a thread ended w, by itself or in an interrupt that borrowed its CPU. */
@@ -72,9 +73,24 @@ static void sort_wakings(struct waking *at, struct waking *spare, size_t n)
 	memcpy(at + to, spare + i, (half - i) * sizeof(*at));
 }
 
-static void sum_up(struct wakings *of, struct waking *spare)
+static void sort(struct wakings *of)
 {
+	struct waking *spare;
+
+	if (of->is_sorted)
+		return;
+	of->is_sorted = true;
+	spare = xmalloc((of->n / 2 + 1) * sizeof(*spare));
 	sort_wakings(of->at, spare, of->n);
+	free(spare);
+}
+
+/* Of those that are sorted. */
+static void sum_up(struct wakings *of)
+{
+	if (of->is_summed)
+		return;
+	of->is_summed = true;
 	/* Only whole blocks are asked for, and never the first waking. */
 	for (size_t i = 1; of->n > 8 * BLOCK && i < of->n / BLOCK * BLOCK; i++) {
 		const struct waking *w = &of->at[i];
@@ -117,8 +133,7 @@ void woken_meanwhile_new(struct woken_meanwhile **out, const struct timelines *t
 {
 	struct woken_meanwhile *s = xcalloc(1, sizeof(*s));
 	uint32_t n = timelines_threads(tl);
-	struct waking *spare;
-	size_t all = 0, most = 0;
+	size_t all = 0;
 
 	*out = s;
 	s->timelines = tl;
@@ -132,14 +147,9 @@ void woken_meanwhile_new(struct woken_meanwhile **out, const struct timelines *t
 	for (uint32_t i = 0; i < n; i++) {
 		s->of[i].at = s->all + all;
 		all += s->of[i].n;
-		most = s->of[i].n > most ? s->of[i].n : most;
 		s->of[i].n = 0;
 	}
 	collect(s, kernel, true);
-	spare = xmalloc((most / 2 + 1) * sizeof(*spare));
-	for (uint32_t i = 0; i < n; i++)
-		sum_up(&s->of[i], spare);
-	free(spare);
 }
 
 void woken_meanwhile_share(struct woken_meanwhile **out, const struct woken_meanwhile *of)
@@ -147,6 +157,10 @@ void woken_meanwhile_share(struct woken_meanwhile **out, const struct woken_mean
 	struct woken_meanwhile *s = xmalloc(sizeof(*s));
 
 	*out = s;
+	for (uint32_t i = 0; i < timelines_threads(of->timelines); i++) {
+		sort(&of->of[i]);
+		sum_up(&of->of[i]);
+	}
 	*s = *of;
 	s->is_shared = true;
 	s->hints = xcalloc((size_t)timelines_threads(of->timelines) + 1, sizeof(*s->hints));
@@ -212,10 +226,14 @@ void woken_meanwhile_add(struct sums *to, uint32_t thing, struct woken_meanwhile
 			 uint64_t from_ns, uint64_t to_ns)
 {
 	struct wakings *of = &s->of[waker];
-	size_t end = waking_near(of, s->hints[waker], to_ns);
-	size_t i = waking_near(of, end, from_ns);
-	size_t keys = of->totals.table.keys.n; /* 0: so few wakings that there are no totals */
+	size_t end, i, keys;
 
+	sort(of);
+	end = waking_near(of, s->hints[waker], to_ns);
+	i = waking_near(of, end, from_ns);
+	if (end - i > 4 * BLOCK)
+		sum_up(of);
+	keys = of->totals.table.keys.n; /* 0: so few wakings that there are no totals */
 	s->hints[waker] = end;
 	while (i < end) {
 		if (keys && keys < end - i && end - i > 4 * BLOCK && i && i % BLOCK == 0 &&

@@ -52,10 +52,11 @@ static void sum_up_wait(struct causes *c, const struct chosen_wait *p, bool is_l
 	uint64_t blocked_ns = s->blocked_to_ns - s->blocked_from_ns, off_ns;
 	enum wait_nature nature = WAIT_FOR_OTHERS;
 	uint32_t head, own = 0; /* own: that of what is no pause */
+	struct window_sum window = window_sum_of(1, 0, p->wait->in_ns,
+						 chain_batch_number(c->batch, p->thread, p->wait));
 
 	off_ns = s->off_to_ns - s->off_from_ns;
-	c->windows_now = window_sum_of(1, 0, p->wait->in_ns,
-				       chain_batch_number(c->batch, p->thread, p->wait));
+	c->windows_now = window;
 	c->mode = CAUSES_OWN;
 	if (p->wait->kind == WAIT_SLEEP && blocked_ns) {
 		nature = wait_filter_nature(c->filter, p->thread, p->wait);
@@ -69,8 +70,7 @@ static void sum_up_wait(struct causes *c, const struct chosen_wait *p, bool is_l
 			add_to_batch(c, head, p);
 	}
 	c->mode = CAUSES_OWN;
-	c->windows_now = window_sum_of(1, 0, p->wait->in_ns,
-				       chain_batch_number(c->batch, p->thread, p->wait));
+	c->windows_now = window;
 	if (off_ns)
 		add_own(c, own ? own : causes_head_of(c, p, false), p);
 	causes_count_length(c, off_ns + (nature == WAIT_FOR_OTHERS && p->wait->kind == WAIT_SLEEP
@@ -232,7 +232,7 @@ static void begin(struct causes **out, const struct timelines *tl, const struct 
 	attribution_sum_up(&c->chains.attribution);
 	if (in_batch)
 		chain_batch_new(&c->batch, &c->chains);
-	if (like)
+	else if (like)
 		woken_meanwhile_share(&c->wakings, like->wakings);
 	else
 		woken_meanwhile_new(&c->wakings, tl, c->chains.kernel);

@@ -406,6 +406,7 @@ void causes_explain_some(struct causes *c, const struct options *o)
 	struct slow_waits slow = find_slow(c);
 
 	c->mode = CAUSES_SHOW;
+	woken_meanwhile_new(&c->wakings, c->timelines, c->chains.kernel);
 	c->chains.attribution.only_quotas = true; /* who else had a CPU is known */
 	/* Where there are totals nobody tells of windows: that must not depend on the batches. */
 	chains_forget_totals(&c->chains);

@@ -33,7 +33,8 @@
 #define LEAST_OF_TIME 100
 
 struct server {
-	uint32_t name; /* text: "tcp 10.0.0.5:5432 postgres/811" */
+	uint32_t name;	 /* text: "tcp 10.0.0.5:5432 postgres/811" */
+	uint32_t number; /* of the row to which its lengths were added */
 	struct wait_sums sums;
 	struct row_percentiles lengths;
 };
@@ -74,18 +75,13 @@ static int add_wait(void *arg, const struct chosen_wait *p)
 {
 	struct servers *s = arg;
 	uint64_t ns = p->shown.blocked_to_ns - p->shown.blocked_from_ns;
-	uint32_t object =
-		p->wait->kind == WAIT_SLEEP ? wait_message_object(s->timelines, p->wait->stack) : 0;
-	uint32_t name = object ? server_name(s, object) : 0;
-	struct server *row = name ? pair_table_at(&s->rows, name, 0, sizeof(*row)) : NULL;
+	uint32_t name = server_name(s, wait_message_object(s->timelines, p->wait->stack));
+	struct server *row = pair_table_at(&s->rows, name, 0, sizeof(*row));
 
-	if (!object)
-		return 0;
-	if (!row)
-		return -ENOMEM;
 	row->name = name;
+	row->number = (uint32_t)(row - (struct server *)s->rows.at) - 1;
 	wait_sums_count(&row->sums, ns);
-	row_lengths_add(&s->lengths, (uint32_t)(row - (struct server *)s->rows.at) - 1, ns);
+	row_lengths_add(&s->lengths, row->number, ns);
 	return 0;
 }
 
@@ -122,6 +118,25 @@ static int put_server(FILE *out, const struct servers *s, const struct server *r
 	return paragraph_end(&p, out, 2);
 }
 
+/* Sets the lengths of the first rows, once they are sorted; those of others are dropped. */
+static void find_lengths(struct servers *s, struct server *rows, uint32_t n, uint32_t shown)
+{
+	struct row_lengths *l = &s->lengths;
+	uint32_t *place =
+		xcalloc((size_t)n + 1, sizeof(*place)); /* by number; 0: it is not shown */
+	size_t kept = 0;
+
+	for (uint32_t i = 0; i < shown; i++)
+		place[rows[i].number] = i + 1;
+	for (size_t i = 0; i < l->n; i++)
+		if (place[l->at[i].row])
+			l->at[kept++] =
+				(struct row_length) { place[l->at[i].row] - 1, l->at[i].ns };
+	l->n = kept;
+	row_lengths_percentiles(l, rows, sizeof(*rows), offsetof(struct server, lengths));
+	free(place);
+}
+
 static int put_all(FILE *out, struct servers *s, const struct format_input *in,
 		   const struct wait_filter *f)
 {
@@ -135,9 +150,9 @@ static int put_all(FILE *out, struct servers *s, const struct format_input *in,
 	from_ns =
 		clip_ns(from_ns, timelines_start_ns(s->timelines), timelines_end_ns(s->timelines));
 	to_ns = clip_ns(to_ns, from_ns, timelines_end_ns(s->timelines));
-	row_lengths_percentiles(&s->lengths, rows, sizeof(*rows), offsetof(struct server, lengths));
 	if (n)
 		qsort_r(rows, n, sizeof(*rows), most_time_first, s->names);
+	find_lengths(s, rows, n, n < SERVERS_SHOWN ? n : SERVERS_SHOWN);
 	for (; shown < n && shown < SERVERS_SHOWN && !err; shown++) {
 		if (rows[shown].sums.total_ns < (to_ns - from_ns) / LEAST_OF_TIME)
 			break;
@@ -152,21 +167,41 @@ static int put_all(FILE *out, struct servers *s, const struct format_input *in,
 	return 0;
 }
 
+/* The stack pairs of waits for messages; NULL: there are none. To be freed. */
+static uint8_t *mark_messages(const struct timelines *tl)
+{
+	uint32_t n = timelines_pairs_end(tl), found = 0;
+	uint8_t *marked = xcalloc(n, sizeof(*marked));
+
+	for (uint32_t i = 1; i < n; i++) {
+		marked[i] = wait_message_object(tl, i) != 0;
+		found += marked[i];
+	}
+	if (found)
+		return marked;
+	free(marked);
+	return NULL;
+}
+
 /* Writes nothing if it waited for none, or hardly. 0 or -ENOMEM. */
 static int server_waits_put(FILE *out, const struct format_input *in, const struct subjects *of)
 {
 	struct servers s = { .timelines = in->timelines, .names = of->names };
 	struct options o = *in->options;
 	struct wait_filter *f = NULL;
+	uint8_t *marked = mark_messages(in->timelines);
 	int err;
 
+	if (!marked)
+		return 0;
 	/* Who waits for the next question is no client. */
 	o.no_idle = true;
 	o.parts = PART_BLOCKED;
 	wait_filter_like(&f, of->like, &o, s.names);
-	err = top_waits_walk(in->timelines, f, 0, add_wait, &s);
+	err = top_waits_walk_marked(in->timelines, f, marked, add_wait, &s);
 	if (!err)
 		err = put_all(out, &s, in, f);
+	free(marked);
 	free(s.lengths.at);
 	pair_table_free(&s.rows);
 	pair_table_free(&s.named);

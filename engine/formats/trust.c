@@ -3,8 +3,10 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/xalloc.h"
 #include "select/top_waits.h"
 #include "words/code_frames.h"
 
@@ -32,26 +34,39 @@ __attribute__((format(printf, 2, 3))) static void tell(const struct teller *t, c
 	t->put(t->arg, text);
 }
 
-/* Sleeps with user stacks. */
-struct sleeps {
-	const struct timelines *timelines;
-	uint64_t all, cut; /* cut: not all callers are known, nor guessed, which is mostly right */
+/* What a stack pair tells of sleeps with it, if it has a user stack. */
+enum sleep_mark {
+	SLEEP_WHOLE = 1,
+	SLEEP_CUT, /* not all callers are known, nor guessed, which is mostly right */
 };
+
+struct sleeps {
+	uint8_t *marked; /* enum sleep_mark by stack pair */
+	uint64_t of[SLEEP_CUT + 1];
+};
+
+/* To be freed. */
+static uint8_t *mark_pairs(const struct timelines *tl)
+{
+	const struct trace *t = timelines_trace(tl);
+	uint32_t n = timelines_pairs_end(tl);
+	uint8_t *marked = xcalloc(n, sizeof(*marked));
+
+	for (uint32_t i = 1; i < n; i++) {
+		struct trace_stack s = trace_stack(t, timelines_pair(tl, i).ustack);
+		bool cut = s.end > CHAINLOG_STACK_WHOLE && s.end != CHAINLOG_STACK_GUESSED;
+
+		if (s.n)
+			marked[i] = cut && !stack_is_of_go_runtime(t, s) ? SLEEP_CUT : SLEEP_WHOLE;
+	}
+	return marked;
+}
 
 static int count_sleep(void *arg, const struct chosen_wait *p)
 {
 	struct sleeps *of = arg;
-	const struct trace *t = timelines_trace(of->timelines);
-	struct trace_stack s;
 
-	if (p->wait->kind != WAIT_SLEEP || timelines_is_client(of->timelines, p->thread))
-		return 0;
-	s = trace_stack(t, timelines_pair(of->timelines, p->wait->stack).ustack);
-	if (!s.n)
-		return 0;
-	of->all++;
-	of->cut += s.end > CHAINLOG_STACK_WHOLE && s.end != CHAINLOG_STACK_GUESSED &&
-		   !stack_is_of_go_runtime(t, s);
+	of->of[of->marked[p->wait->stack]]++;
 	return 0;
 }
 
@@ -59,16 +74,20 @@ static int count_sleep(void *arg, const struct chosen_wait *p)
 static int tell_cut(const struct teller *t, const struct format_input *in,
 		    const struct wait_filter *like, struct names *names)
 {
-	struct sleeps of = { .timelines = in->timelines };
+	struct sleeps sleeps = { .marked = mark_pairs(in->timelines) };
 	struct wait_filter *f = NULL;
+	uint64_t all, cut;
 	int err;
 
 	wait_filter_like(&f, like, in->options, names);
-	err = top_waits_walk(in->timelines, f, 0, count_sleep, &of);
+	err = top_waits_walk_marked(in->timelines, f, sleeps.marked, count_sleep, &sleeps);
 	wait_filter_free(f);
-	if (!err && of.all >= SLEEPS_LEAST && LEAST_CUT * of.cut >= of.all)
+	free(sleeps.marked);
+	cut = sleeps.of[SLEEP_CUT];
+	all = sleeps.of[SLEEP_WHOLE] + cut;
+	if (!err && all >= SLEEPS_LEAST && LEAST_CUT * cut >= all)
 		tell(t, "the stacks of %.0f %% of the sleeps are cut: functions may be missing",
-		     100 * (double)of.cut / (double)of.all);
+		     100 * (double)cut / (double)all);
 	return err;
 }
 

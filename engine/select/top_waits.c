@@ -76,30 +76,41 @@ static int keep_if_longer(void *arg, const struct chosen_wait *wait)
 	return 0;
 }
 
-int top_waits_of_thread(const struct timelines *tl, struct wait_filter *f, uint32_t thread,
-			int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
+/* As top_waits_of_thread(); marked: see top_waits_walk_marked(), NULL: all waits. */
+static int walk_thread(const struct timelines *tl, struct wait_filter *f, uint32_t thread,
+		       const uint8_t *marked, int (*visit)(void *arg, const struct chosen_wait *p),
+		       void *arg)
 {
 	const struct thread *th = timelines_thread(tl, thread);
 	int err = 0;
 
 	for (uint32_t k = 0; wait_filter_thread(f, thread) && k < th->n_waits && !err; k++) {
-		struct chosen_wait p = { .wait = &th->waits[k], .thread = thread };
+		const struct wait *w = &th->waits[k];
+		struct chosen_wait p = { .wait = w, .thread = thread };
 
-		if (wait_filter_wait(f, thread, &th->waits[k], &p.shown))
+		if (marked && (w->kind != WAIT_SLEEP || !marked[w->stack]))
+			continue;
+		if (wait_filter_wait(f, thread, w, &p.shown))
 			err = visit(arg, &p);
 	}
 	return err;
 }
 
-static int walk_all(const struct timelines *tl, struct wait_filter *s,
-		    int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
+int top_waits_of_thread(const struct timelines *tl, struct wait_filter *f, uint32_t thread,
+			int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
+{
+	return walk_thread(tl, f, thread, NULL, visit, arg);
+}
+
+int top_waits_walk_marked(const struct timelines *tl, struct wait_filter *f, const uint8_t *marked,
+			  int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
 {
 	uint32_t first, end;
 	int err = 0;
 
-	timelines_range(tl, wait_filter_of_requests(s), &first, &end);
+	timelines_range(tl, wait_filter_of_requests(f), &first, &end);
 	for (uint32_t i = first; i < end && !err; i++)
-		err = top_waits_of_thread(tl, s, i, visit, arg);
+		err = walk_thread(tl, f, i, marked, visit, arg);
 	return err;
 }
 
@@ -110,8 +121,8 @@ int top_waits_walk(const struct timelines *tl, struct wait_filter *s, uint64_t t
 	int err;
 
 	if (!top)
-		return walk_all(tl, s, visit, arg);
-	err = walk_all(tl, s, keep_if_longer, &l);
+		return top_waits_walk_marked(tl, s, NULL, visit, arg);
+	err = top_waits_walk_marked(tl, s, NULL, keep_if_longer, &l);
 	if (l.n)
 		qsort(l.at, l.n, sizeof(*l.at), longest_wait_first);
 	for (size_t i = 0; i < l.n && !err; i++)

@@ -29,3 +29,9 @@ int top_waits_walk(const struct timelines *tl, struct wait_filter *f, uint64_t t
 /* The same of the waits of one thread, or client. */
 int top_waits_of_thread(const struct timelines *tl, struct wait_filter *f, uint32_t thread,
 			int (*visit)(void *arg, const struct chosen_wait *p), void *arg);
+/*
+ * The same of all sleeps for whose stack pair marked[] is not 0, for those who ask for few; marked
+ * NULL: of all waits.
+ */
+int top_waits_walk_marked(const struct timelines *tl, struct wait_filter *f, const uint8_t *marked,
+			  int (*visit)(void *arg, const struct chosen_wait *p), void *arg);

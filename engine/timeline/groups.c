@@ -93,6 +93,12 @@ void groups_lost(struct groups *g, uint64_t at_ns, uint64_t until_ns)
 	g->losses[g->n_losses++] = (struct group_loss) { at_ns, until_ns };
 }
 
+static void no_later(uint64_t *until_ns, uint64_t ns)
+{
+	if (*until_ns > ns)
+		*until_ns = ns;
+}
+
 /* Whether a move may be missing between one at from_ns and at_ns. */
 static bool is_stale(const struct groups *g, uint64_t from_ns, uint64_t at_ns)
 {
@@ -205,31 +211,36 @@ static size_t names_until(const struct groups *g, uint32_t group, uint64_t at_ns
 				   (g->names[i].group == group && g->names[i].at_ns <= at_ns));
 }
 
-/* The last move of somebody in [from_ns, at_ns]; NULL: none. */
+/* The last move of somebody in [from_ns, at_ns]; NULL: none. *until_ns: no later than the next. */
 static const struct group_move *move_before(const struct groups *g, uint32_t who, uint64_t from_ns,
-					    uint64_t at_ns)
+					    uint64_t at_ns, uint64_t *until_ns)
 {
 	size_t n = moves_until(g, who, at_ns);
 	const struct group_move *m = n ? &g->moves[n - 1] : NULL;
 
+	if (n < g->n_moves && g->moves[n].who == who)
+		no_later(until_ns, g->moves[n].at_ns);
 	return m && m->who == who && m->at_ns >= from_ns ? m : NULL;
 }
 
 uint32_t groups_at(const struct groups *g, uint32_t thread, uint32_t tgid, uint64_t begin_ns,
-		   uint64_t at_ns)
+		   uint64_t at_ns, uint64_t *until_ns)
 {
 	uint32_t process = pairs_find(&g->processes, tgid, 0);
 	const struct group_move *own, *all = NULL;
-	size_t n;
+	size_t n = LOWER_BOUND(i, g->n_losses, g->losses[i].at_ns <= at_ns);
 
-	own = move_before(g, who_is(THREAD, thread), 0, at_ns);
+	*until_ns = n < g->n_losses ? g->losses[n].at_ns : UINT64_MAX;
+	own = move_before(g, who_is(THREAD, thread), 0, at_ns, until_ns);
 	if (process && tgid)
-		all = move_before(g, who_is(PROCESS, process), begin_ns, at_ns);
+		all = move_before(g, who_is(PROCESS, process), begin_ns, at_ns, until_ns);
 	if (all && (!own || all->at_ns > own->at_ns))
 		own = all;
 	if (!own || !own->group || is_stale(g, own->at_ns, at_ns))
 		return 0;
 	n = names_until(g, own->group, at_ns);
+	if (n < g->n_names && g->names[n].group == own->group)
+		no_later(until_ns, g->names[n].at_ns);
 	return n && g->names[n - 1].group == own->group ? g->names[n - 1].path : 0;
 }
 

@@ -71,10 +71,10 @@ void groups_free(struct groups *g);
 
 /*
  * The path (string id) of the group in which a thread, of process tgid, was, which began at
- * begin_ns. 0: not known.
+ * begin_ns. 0: not known. *until_ns: so it stays up to then at least, UINT64_MAX being for ever.
  */
 uint32_t groups_at(const struct groups *g, uint32_t thread, uint32_t tgid, uint64_t begin_ns,
-		   uint64_t at_ns);
+		   uint64_t at_ns, uint64_t *until_ns);
 /* Calls fn for each path that its groups had in its life, up to end_ns, until it returns true. */
 bool groups_any(const struct groups *g, uint32_t thread, uint32_t tgid, uint64_t begin_ns,
 		uint64_t end_ns, bool (*fn)(void *ctx, uint32_t path), void *ctx);

@@ -85,15 +85,24 @@ static uint32_t grouped_thread(const struct timelines *tl, uint32_t thread)
 	return timelines_is_client(tl, thread) ? tl->threads[thread].parent : thread;
 }
 
-uint32_t timelines_group(const struct timelines *tl, uint32_t thread, uint64_t at_ns)
+uint32_t timelines_group_until(const struct timelines *tl, uint32_t thread, uint64_t at_ns,
+			       uint64_t *until_ns)
 {
 	const struct thread *th;
 
 	thread = grouped_thread(tl, thread);
+	*until_ns = UINT64_MAX;
 	if (thread >= tl->n_threads)
 		return 0;
 	th = &tl->threads[thread];
-	return groups_at(&tl->groups, thread, th->tgid, th->begin_ns, at_ns);
+	return groups_at(&tl->groups, thread, th->tgid, th->begin_ns, at_ns, until_ns);
+}
+
+uint32_t timelines_group(const struct timelines *tl, uint32_t thread, uint64_t at_ns)
+{
+	uint64_t until_ns;
+
+	return timelines_group_until(tl, thread, at_ns, &until_ns);
 }
 
 bool timelines_any_group(const struct timelines *tl, uint32_t thread,
@@ -108,14 +117,11 @@ bool timelines_any_group(const struct timelines *tl, uint32_t thread,
 	return groups_any(&tl->groups, thread, th->tgid, th->begin_ns, th->end_ns, fn, ctx);
 }
 
-struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair)
+struct stack_pair timelines_pair_of_object(const struct timelines *tl, uint32_t pair)
 {
+	const struct pair *p = &tl->pairs.at[pair];
 	struct stack_pair stacks = { 0 };
-	const struct pair *p;
 
-	if (!pair || pair > tl->pairs.n)
-		return stacks;
-	p = &tl->pairs.at[pair];
 	/* The outer one of two objects is what is ready. */
 	while (p->a & TRACE_PAIR_OBJECT) {
 		if ((p->a & TRACE_PAIR_REQUEST) == TRACE_PAIR_REQUEST) {
@@ -131,10 +137,7 @@ struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair)
 		pair = p->b;
 		p = &tl->pairs.at[pair];
 	}
-	stacks.kstack = p->a;
-	stacks.is_short = p->b == TIMELINE_SHORT;
-	stacks.ustack = stacks.is_short ? 0 : p->b;
-	stacks.of_client = pair == tl->no_stacks;
+	timelines_add_stacks(tl, pair, &stacks);
 	return stacks;
 }
 

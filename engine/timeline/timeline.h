@@ -369,6 +369,9 @@ static inline uint32_t timelines_nth_name(const struct timelines *tl, uint32_t t
  * server; 0: not known.
  */
 uint32_t timelines_group(const struct timelines *tl, uint32_t thread, uint64_t at_ns);
+/* *until_ns: so it stays up to then at least; UINT64_MAX: for ever. */
+uint32_t timelines_group_until(const struct timelines *tl, uint32_t thread, uint64_t at_ns,
+			       uint64_t *until_ns);
 /* Calls fn for each path of a group in which the thread was, until it returns true. */
 bool timelines_any_group(const struct timelines *tl, uint32_t thread,
 			 bool (*fn)(void *ctx, uint32_t path), void *ctx);
@@ -387,8 +390,10 @@ static inline bool timelines_throttled_untold(const struct timelines *tl, uint32
 {
 	size_t n;
 
+	if (!wait_throttled(w))
+		return false;
 	timelines_throttles(tl, thread, w, &n);
-	return !n && wait_throttled(w);
+	return !n;
 }
 /* Whether the trace says until when quotas were used up, not only that they were. */
 static inline bool timelines_tell_quotas(const struct timelines *tl)
@@ -447,7 +452,30 @@ static inline uint32_t timelines_lock_word(const struct timelines *tl, uint32_t 
 	return h ? h->holder : THREAD_NONE;
 }
 
-struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair);
+/* For timelines_pair(): sets what a pair of stacks tells; of one with an object, or a request. */
+static inline void timelines_add_stacks(const struct timelines *tl, uint32_t pair,
+					struct stack_pair *to)
+{
+	const struct pair *p = &tl->pairs.at[pair];
+
+	to->kstack = p->a;
+	to->is_short = p->b == TIMELINE_SHORT;
+	to->ustack = to->is_short ? 0 : p->b;
+	to->of_client = pair == tl->no_stacks;
+}
+struct stack_pair timelines_pair_of_object(const struct timelines *tl, uint32_t pair);
+/* What a stack pair tells; all zero of 0. */
+static inline struct stack_pair timelines_pair(const struct timelines *tl, uint32_t pair)
+{
+	struct stack_pair stacks = { 0 };
+
+	if (!pair || pair > tl->pairs.n)
+		return stacks;
+	if (tl->pairs.at[pair].a & TRACE_PAIR_OBJECT)
+		return timelines_pair_of_object(tl, pair);
+	timelines_add_stacks(tl, pair, &stacks);
+	return stacks;
+}
 /* One more than the highest pair id. */
 static inline uint32_t timelines_pairs_end(const struct timelines *tl)
 {

@@ -335,8 +335,41 @@ static uint32_t used_by(const struct object_names *o, const struct wait *w)
 		       : 0;
 }
 
+/* Notes who used the pipe for which w, a sleep of the thread, was. */
+static void add_pipe_wait(struct object_names *o, const struct thread *th, const struct wait *w,
+			  struct users *of)
+{
+	uint32_t pid = used_by(o, w);
+
+	if (pid)
+		add_peer(&of->woke, pid);
+	if (pid && pid != th->tgid)
+		o->woken_by[w->stack] = pid;
+	if (!of->waiter)
+		of->waiter = th->tgid;
+	if (of->waiter != th->tgid)
+		of->waiter = SEVERAL;
+}
+
+/* By stack pair: the pipe that it is for; 0: none. To be freed. */
+static uint32_t *pipes_by_pair(const struct object_names *o)
+{
+	uint32_t n = timelines_pairs_end(o->timelines);
+	uint32_t *pipes = xcalloc(n, sizeof(*pipes));
+
+	for (uint32_t i = 1; i < n; i++) {
+		struct stack_pair pair = timelines_pair(o->timelines, i);
+		uint32_t object = pair.ready ? pair.ready : pair.object;
+
+		pipes[i] = is_pipe(o, object) ? object : 0;
+	}
+	return pipes;
+}
+
 static void find_pipes(struct object_names *o)
 {
+	uint32_t *pipes = pipes_by_pair(o);
+
 	o->knows_pipes = true;
 	o->of_pipe = xcalloc(trace_objects_end(o->trace), sizeof(*o->of_pipe));
 	o->woken_by = xcalloc(timelines_pairs_end(o->timelines), sizeof(*o->woken_by));
@@ -345,22 +378,12 @@ static void find_pipes(struct object_names *o)
 
 		for (uint32_t k = 0; k < th->n_waits; k++) {
 			const struct wait *w = &th->waits[k];
-			struct stack_pair pair = timelines_pair(o->timelines, w->stack);
-			uint32_t object = pair.ready ? pair.ready : pair.object, pid;
 
-			if (w->kind != WAIT_SLEEP || !is_pipe(o, object))
-				continue;
-			pid = used_by(o, w);
-			if (pid)
-				add_peer(&o->of_pipe[object].woke, pid);
-			if (pid && pid != th->tgid)
-				o->woken_by[w->stack] = pid;
-			if (!o->of_pipe[object].waiter)
-				o->of_pipe[object].waiter = th->tgid;
-			if (o->of_pipe[object].waiter != th->tgid)
-				o->of_pipe[object].waiter = SEVERAL;
+			if (w->kind == WAIT_SLEEP && pipes[w->stack])
+				add_pipe_wait(o, th, w, &o->of_pipe[pipes[w->stack]]);
 		}
 	}
+	free(pipes);
 }
 
 /*
