@@ -172,7 +172,8 @@ static void json_goes_on_at_the_other_machine(void **state)
 		"\"stack\":{\"user\":[\"ask\"],\"kernel\":[]},\"pieces\":[" WOKEN
 		"\"ns\":650000" SOCKET ",\"remote\":{\"host\":\"b\",\"start\":5250000,"
 		"\"request\":{\"endpoint\":\"tcp :80\",\"taken\":5700000,\"first_answer\":5900000,"
-		"\"connection\":1,\"reader\":119,\"writer\":119,\"marks\":[]},\"pieces\":["
+		"\"connection\":1,\"reader\":119,\"writer\":119,\"over\":450000,\"marks\":[]},"
+		"\"pieces\":["
 		"{\"labels\":[\"queued\"]," BY_S("") "\"ns\":450000},{" BY_S(
 			"\"send\"") "\"ns\":200000}]}}," WOKEN "\"ns\":250000" SOCKET "}]}\n");
 }
