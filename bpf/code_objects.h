@@ -5,36 +5,47 @@
  */
 #pragma once
 
-static __always_inline void read_text(struct code_chain *c, struct wire_code_text *t,
-				      const struct wire_interpreter *in, __u64 string, bool is_path)
+/* Global, so that it is verified once. */
+__noinline int read_text(struct code_chain *c, struct wire_code_text *t,
+			 const struct wire_interpreter *in, __u64 string, bool is_path)
 {
 	__u64 chars = 0, skip = 0, data, bytes, most = WIRE_CODE_TEXT;
 	__u32 state = 0, width;
 
+	if (!c || !t || !in)
+		return 0;
 	t->bytes = 0;
 	t->width = 0;
 	t->cut = 0;
 	if (!string ||
-	    (in->language != WIRE_RUBY && !read_words(&chars, 1, string + WIRE_LENGTH_AT)))
-		return;
+	    (in->language < WIRE_RUBY && !read_words(&chars, 1, string + WIRE_LENGTH_AT)))
+		return 0;
 	data = string + in->ascii;
 	if (in->language == WIRE_RUBY) {
 		if (!ruby_string(c->words, in, string))
-			return;
+			return 0;
 		data = c->words[RUBY_DATA];
 		chars = c->words[RUBY_BYTES];
 	}
 	if (in->language == WIRE_PYTHON) {
 		if (bpf_probe_read_user(&state, sizeof(state), (void *)string + WIRE_TEXT_STATE_AT))
-			return;
+			return 0;
 		width = state >> 2 & 7;
 		/* Not compact: the characters are elsewhere. */
 		if (!(state & 32) || (width != 1 && width != 2 && width != 4))
-			return;
+			return 0;
 		if (!(state & 64))
 			data = string + in->other;
 		t->width = (__u8)width;
 		most >>= width >> 1;
+	}
+	if (in->language == WIRE_V8) {
+		if (!v8_string(c, string))
+			return 0;
+		data = c->words[V8_DATA];
+		chars = c->words[V8_CHARS];
+		t->width = c->words[V8_WIDTH] == 2 ? 2 : 1;
+		most >>= t->width >> 1;
 	}
 	if (chars > most) {
 		if (is_path)
@@ -48,6 +59,7 @@ static __always_inline void read_text(struct code_chain *c, struct wire_code_tex
 	if (bytes <= WIRE_CODE_TEXT &&
 	    !bpf_probe_read_user(t->text, (__u32)bytes, (void *)data + skip))
 		t->bytes = (__u16)bytes;
+	return 0;
 }
 
 static __always_inline void read_lines(struct wire_code *r, __u64 bytes_object)
@@ -70,12 +82,12 @@ static __always_inline bool is_text(const struct wire_code_text *t, char first)
 	return t->bytes > 1 && t->text[0] == first;
 }
 
-/* Fills the record by the object in c->object. */
+/* Fills the record by the object in c->object, or by c->v8. */
 __noinline int describe_code(struct code_chain *c, const struct wire_interpreter *in)
 {
+	__u64 name, file, scope = 0;
 	struct wire_code *r;
 	const char *o;
-	__u64 scope;
 
 	if (!find_code || !c || !in)
 		return 0;
@@ -84,27 +96,31 @@ __noinline int describe_code(struct code_chain *c, const struct wire_interpreter
 	r->language = in->language;
 	r->version = in->version;
 	r->first_line = FIELD_OF(o, in->first_line, WIRE_CODE_BYTES, __u32);
-	read_text(c, &r->name, in, FIELD_OF(o, in->name, WIRE_CODE_BYTES, __u64), false);
-	r->scope.bytes = 0;
 	r->n_lines = 0;
-	if (in->language == WIRE_PYTHON) {
-		read_text(c, &r->file, in, FIELD_OF(o, in->file, WIRE_CODE_BYTES, __u64), true);
-		read_lines(r, FIELD_OF(o, in->lines, WIRE_CODE_BYTES, __u64));
-		return 0;
+	name = CODE_WORD(o, in->name);
+	file = CODE_WORD(o, in->file);
+	if (in->language == WIRE_PYTHON)
+		read_lines(r, CODE_WORD(o, in->lines));
+	if (in->language == WIRE_RUBY)
+		file = ruby_path(c->words, file);
+	if (in->language == WIRE_PHP) {
+		scope = CODE_WORD(o, in->scope);
+		if (scope && !read_words(&scope, 1, scope + in->in_scope))
+			scope = 0;
 	}
-	if (in->language == WIRE_RUBY) {
-		read_text(c, &r->file, in, ruby_path(c->words, CODE_WORD(o, in->file)), true);
-		return 0;
-	}
-	scope = FIELD_OF(o, in->scope, WIRE_CODE_BYTES, __u64);
-	if (scope && read_words(&scope, 1, scope + in->in_scope))
-		read_text(c, &r->scope, in, scope, false);
-	r->file.bytes = 0;
 	/* An internal function has no file. */
-	if (o[0] != WIRE_PHP_INTERNAL)
-		read_text(c, &r->file, in, FIELD_OF(o, in->file, WIRE_CODE_BYTES, __u64), true);
-	else
-		r->first_line = 0;
+	if (in->language == WIRE_PHP && o[0] == WIRE_PHP_INTERNAL)
+		file = r->first_line = 0;
+	if (in->language == WIRE_V8) {
+		name = c->v8.name;
+		file = 0;
+		r->first_line = (__u32)c->v8.line;
+		if (c->v8.script)
+			read_words(&file, 1, c->v8.script - WIRE_V8_TAG + WIRE_V8_SCRIPT_NAME);
+	}
+	read_text(c, &r->name, in, name, false);
+	read_text(c, &r->scope, in, scope, false);
+	read_text(c, &r->file, in, file, true);
 	return 0;
 }
 
@@ -114,6 +130,9 @@ static __noinline bool will_be_freed(struct code_chain *c, const struct wire_int
 	const struct wire_code *r = &c->record;
 	__u32 kind = *(const __u32 *)c->object;
 
+	/* Code of no file: of eval(). */
+	if (in->language == WIRE_V8)
+		return c->v8.script && !r->file.bytes;
 	/* Code of no file; what is in a file's body, or in that of a class. */
 	if (in->language == WIRE_RUBY)
 		return is_text(&r->file, '(') ||
@@ -139,6 +158,9 @@ static __always_inline void send_code(struct code_chain *c, const struct wire_in
 	sent = ELEMENT(all->ids, id);
 	if (*sent == id)
 		return;
+	if (in->language == WIRE_V8 && !known->line)
+		known->line = v8_line(c);
+	c->v8.line = known->line;
 	describe_code(c, in);
 	known->is_volatile = will_be_freed(c, in);
 	fill_record(&r->r, c->now, WIRE_CODE);
@@ -180,6 +202,8 @@ static __noinline bool is_code_of(struct code_chain *c, const struct wire_interp
 	__u64 at = p->is_entry, n = *(const __u64 *)c->object >> 32;
 	__u8 *flags = (__u8 *)c->words;
 
+	if (in->language == WIRE_V8)
+		return hash;
 	if (in->language != WIRE_RUBY)
 		return true;
 	*flags = 0;
@@ -188,6 +212,15 @@ static __noinline bool is_code_of(struct code_chain *c, const struct wire_interp
 	/* Without lines it is what the interpreter begins with. */
 	return hash && p->instruction - CODE_WORD(c->object, in->bytecode) <= n * 8 &&
 	       (__u32)CODE_WORD(c->object, in->lines + WIRE_RUBY_LINES_N);
+}
+
+/* Frame p, whose code has that id, as in a stack; 0: it is none of the program's. */
+static __always_inline __u64 frame_of(struct code_chain *c, const struct wire_interpreter *in,
+				      const struct code_place *p, __u32 id)
+{
+	if (in->language == WIRE_V8)
+		return wire_code_frame(id, p->is_entry, 0);
+	return wire_code_frame(id, id ? place_in(c, in, p) : 0, p->is_entry != 0);
 }
 
 static long name_code(__u32 i, struct code_walk *w)
@@ -205,27 +238,38 @@ static long name_code(__u32 i, struct code_walk *w)
 		return 0;
 	}
 	key.address = c->at[i].code;
-	hash = read_object(c, in, key.address);
+	hash = read_object(c, in, &c->at[i]);
+	if (in->language == WIRE_V8) {
+		key.address = c->v8.shared;
+		c->is_torn |= !hash;
+	}
 	if (!is_code_of(c, in, &c->at[i], hash)) {
-		c->frames[i] = wire_code_frame(0, 0, c->at[i].is_entry != 0);
+		c->frames[i] = frame_of(c, in, &c->at[i], 0);
 		return 0;
 	}
 	known = bpf_map_lookup_elem(&codes, &key);
 	if (known)
 		new = *known;
-	if (new.id &&new.hash != hash && !new.is_volatile)
+	if (new.id &&new.hash != hash && !new.is_volatile && in->language != WIRE_V8)
 		w->in->is_volatile = 1;
 	if (!new.id || new.hash != hash) {
 		new.id = (__sync_fetch_and_add(&last_code_id, 1) & (WIRE_CODE_IDS - 1)) + 1;
 		new.hash = hash;
+		new.line = 0;
 	}
+	new.moved = (__u16)in->v8.moved;
 	send_code(c, in, new.id, &new);
-	if (!known || known->id != new.id || known->is_volatile != new.is_volatile)
+	if (!known || known->id != new.id || known->is_volatile != new.is_volatile ||
+	    known->line != new.line)
 		bpf_map_update_elem(&codes, &key, &new, BPF_ANY);
+	if (in->language == WIRE_V8) {
+		key.address = c->at[i].code;
+		bpf_map_update_elem(&codes, &key, &new, BPF_ANY);
+	}
 	/* The outermost frame is there as long as its thread. */
 	if (new.is_volatile && i + 1 < c->n)
 		c->reread[i / 64] |= 1ull << (i & 63);
-	c->frames[i] = wire_code_frame(new.id, place_in(c, in, &c->at[i]), c->at[i].is_entry != 0);
+	c->frames[i] = frame_of(c, in, &c->at[i], new.id);
 	return 0;
 }
 
@@ -250,7 +294,12 @@ __noinline __u64 name_code_frames(__u32 which, __u64 space, __u64 now, __u64 has
 	c->space = space;
 	c->now = now;
 	c->reread[0] = c->reread[1] = 0;
+	c->is_torn = 0;
+	c->lines.budget = WIRE_V8_STACK_BYTES;
 	loop_name_code(&w);
+	/* Not for long: objects were just being moved. */
+	if (c->is_torn)
+		return mix(hash, now >> 30) | 1;
 	if (w.in->is_volatile || !(c->reread[0] | c->reread[1]))
 		return hash;
 	v = ELEMENT(volatile_chains, c->plain);

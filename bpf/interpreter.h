@@ -39,8 +39,10 @@ struct code_key {
 
 struct known_code {
 	__u32 id;
-	__u32 is_volatile; /* 1: it is likely to be freed */
+	__u16 is_volatile; /* 1: it is likely to be freed */
+	__u16 moved;	   /* V8: in->v8.moved then */
 	__u64 hash;
+	__u64 line; /* V8: where it begins; 0: not known */
 };
 
 /* The collector empties it in time. No LRU: samples may come while the list of that is locked. */
@@ -85,9 +87,24 @@ static struct volatile_chain volatile_chains[VOLATILE_CHAINS] TABLE;
 
 #define TEXT_WORDS 7 /* that are hashed, from the length on: Python's with their own hash */
 
+/* What names a function of V8; pointers as they are in objects, 0: there is none. */
+struct v8_function {
+	__u64 shared, name, script, id, start; /* start: where in the script; -1: not known */
+	__u64 line;			       /* likewise; 0: not known */
+};
+
+/* Lines that are being counted. */
+struct v8_lines {
+	__u64 at, left; /* what is not counted yet: address, bytes */
+	__u64 n;
+	__u64 width, ones,
+		high; /* of a character, in bytes; its lowest and highest bits in a word */
+	__u64 budget; /* bytes that may be counted yet for this stack */
+};
+
 struct code_place {
-	__u64 code, instruction;
-	__u64 is_entry; /* RUBY: an address, until it is named */
+	__u64 code, instruction; /* V8: what tells it from others, and the function */
+	__u64 is_entry; /* RUBY: an address, until it is named; V8: index of the native frame */
 };
 
 /* Of the event that is being recorded, by stack_kind(). */
@@ -105,16 +122,26 @@ struct code_chain {
 	char block[2 * CODE_BLOCK];
 	char object[2 * WIRE_CODE_BYTES];
 	__u64 text[TEXT_WORDS];
-	__u64 words[4]; /* for ruby_code.h */
+	__u64 words[6]; /* for ruby_code.h and v8_code.h */
+	struct v8_function v8;
+	struct v8_lines lines;
+	__u32 is_v8, is_torn; /* is_torn: V8's objects are being moved */
 	struct wire_code record;
 };
 
 MAP(code_chains, PERCPU_ARRAY, STACK_KINDS, __u32, struct code_chain);
 
+/* All else is in the chain: programs have little stack. */
+struct code_walk {
+	struct code_chain *c;
+	struct wire_interpreter *in;
+};
+
 #define FIELD_OF(from, offset, limit, type) (*(type *)((from) + ((offset) & ((limit)-1))))
 #define CODE_WORD(object, offset) FIELD_OF(object, offset, WIRE_CODE_BYTES, __u64)
 
 #include "ruby_code.h"
+#include "v8_code.h"
 
 static __always_inline bool may_have_code(__u32 tgid)
 {
@@ -202,12 +229,6 @@ static __always_inline __u64 current_frame(struct code_chain *c, struct wire_int
 }
 
 /* ---- from frame to frame -------------------------------------------------------------------- */
-
-/* All else is in the chain: programs have little stack. */
-struct code_walk {
-	struct code_chain *c;
-	struct wire_interpreter *in;
-};
 
 /*
  * Reads a block with the frame in it, which ends there: the next ones mostly lie below. The page
@@ -323,12 +344,14 @@ static __always_inline __u64 hash_ruby_text(struct code_chain *c, const struct w
  * object may have its strings where this one had them.
  */
 static __noinline __u64 read_object(struct code_chain *c, const struct wire_interpreter *in,
-				    __u64 address)
+				    const struct code_place *p)
 {
+	__u64 hash = 1, address = p->code;
 	__u32 bytes = in->code_bytes;
 	const char *o = c->object;
-	__u64 hash = 1;
 
+	if (in->language == WIRE_V8)
+		return read_v8_function(c, in, p->instruction);
 	if (in->body && address && !read_words(&address, 1, address + in->body))
 		return 0;
 	barrier_var(bytes);
@@ -354,7 +377,7 @@ static long hash_object(__u32 i, struct code_walk *w)
 	if (i >= WIRE_CODE_FRAMES || i >= c->n)
 		return 1;
 	if (c->reread[i / 64] >> (i & 63) & 1)
-		c->hash = mix(c->hash, read_object(c, w->in, c->at[i].code));
+		c->hash = mix(c->hash, read_object(c, w->in, &c->at[i]));
 	return 0;
 }
 
@@ -366,12 +389,19 @@ static __always_inline bool is_changed(struct code_chain *c, const struct wire_i
 {
 	struct code_key key = { .space = space };
 	struct known_code *known;
+	__u64 hash;
 
 	if (i >= WIRE_CODE_FRAMES)
 		return false;
 	key.address = c->at[i].code;
 	known = bpf_map_lookup_elem(&codes, &key);
-	return known && !known->is_volatile && known->hash != read_object(c, in, key.address);
+	if (!known || known->is_volatile || known->moved != in->v8.moved)
+		return false;
+	hash = read_object(c, in, &c->at[i]);
+	/* V8: objects are just being moved; and in the leaf, which any function may call. */
+	if (in->language == WIRE_V8 && (!hash || !c->at[i].is_entry))
+		return false;
+	return known->hash != hash;
 }
 
 static __always_inline __u64 check_of(const struct code_chain *c, const __u64 *frames)
@@ -399,6 +429,9 @@ static __always_inline bool find_volatile(struct code_chain *c, const struct wir
 /* Of how many events one looks at a code object of a process whose code is not volatile. */
 #define LOOK_AT_ONE_OF 16
 
+/* In place of a hash, which is odd: frames are to be found by the native ones. */
+#define V8_CODE 2
+
 /*
  * Finds the frames of interpreted code of the current thread. Returns their hash; 0: it has none.
  * space: space_of() it.
@@ -419,6 +452,9 @@ __noinline __u64 find_code_frames(__u32 which, __u64 space, __u64 seen)
 	in = interpreter_of(task->tgid);
 	if (!in)
 		return 0;
+	c->is_v8 = in->language == WIRE_V8;
+	if (c->is_v8)
+		return V8_CODE;
 	w.in = in;
 	c->next = current_frame(c, in, task);
 	if (!c->next)

@@ -255,12 +255,12 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 	case WIRE_RULE_SP:
 		cfa = sp + cfa_offset;
 		if (HAS_LINK_REGISTER && c->sp_lost) {
-			list_fp(u);
+			list_fp(u, false);
 			cfa = wire_rule_is_pair(rule) ? fp - fp_offset : 0;
 		}
 		break;
 	case WIRE_RULE_FP:
-		list_fp(u);
+		list_fp(u, false);
 		cfa = fp + cfa_offset;
 		break;
 	case WIRE_RULE_END:
@@ -280,7 +280,7 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 			list_no_fp(u, nature);
 			return nature == FP_ZERO ? CHAINLOG_STACK_GUESSED : CHAINLOG_STACK_NO_RULE;
 		}
-		list_fp(u);
+		list_fp(u, true);
 		cfa = fp + 16;
 		fp_offset = -16;
 		rule = wire_rule(WIRE_RULE_NONE, 0, 0, -1);
@@ -361,11 +361,10 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct workspace *w, str
 	ret = PLAIN_USER(ret);
 	if (!ret) /* there is nothing to return to */
 		return CHAINLOG_STACK_WHOLE;
-	if (OLDER) { /* bounded again: 5.15 forgets it by comparing i with 1 */
-		barrier_var(i);
-		if (i >= WIRE_STACK_MAX)
-			return CHAINLOG_STACK_DEPTH;
-	}
+	/* Bounded again: 5.15 forgets it by comparing i with 1, others as it is spilled. */
+	barrier_var(i);
+	if (i >= WIRE_STACK_MAX)
+		return CHAINLOG_STACK_DEPTH;
 	c->look = ret - 1;
 	if ((rule & 0xff) == WIRE_RULE_SIGNAL) {
 		c->look = ret;
@@ -400,6 +399,8 @@ __noinline int unwind_frames(struct wire_kind_state *k, struct workspace *w, str
 	k->end = end;
 	return 0;
 }
+
+#include "v8_frames.h"
 
 /* ---- asking the collector ------------------------------------------------------------------ */
 
@@ -561,12 +562,18 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	c->known = WIRE_KNOWN_NOT;
 	c->top = *top;
 	u->pgd = pgd;
+	u->is_v8 = k->code == V8_CODE;
+	u->n_fps = 0;
+	if (u->is_v8)
+		k->code = 0;
 	copy_stack(u, sp & ~7ull, c->top & ~TOP_IS_CUT);
 	key = mix(mix(mix(mix(space, c->space), pc), pc - c->look), c->top - sp);
 	if (HAS_LINK_REGISTER)
 		key = mix(key, PLAIN_USER(c->regs[DWARF_LR]));
 	begin_layout(u, OLDER ? key : refined_key(c, key));
 	hash = OLDER ? 0 : hash_by_layout(u, &end, &ended_at);
+	if (find_code && hash && u->is_v8)
+		k->code = find_v8_frames(u, which, space, k->seen);
 	if (hash && !verify) {
 		*id = recent_of(user_stack_hash(k, hash));
 		if (*id) {
@@ -585,7 +592,10 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 		pc ^= WIRE_EXACT;
 	w->scratch.frames[0] = pc;
 	k->hash = mix(k->hash, pc);
+	u->n_fps = 0;
 	unwind_frames(k, w, u);
+	if (find_code && u->is_v8)
+		k->code = find_v8_frames(u, which, space, k->seen);
 	if (verify)
 		c->last_rule = (__u32)(rule_of(c->space, c->look) & 0xff);
 	if (hash && verify) {

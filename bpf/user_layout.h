@@ -19,6 +19,10 @@
 #define USER_LAYOUT_WORDS 46 /* a stack that needs more is always unwound */
 /* Flag of a slot: its word is a frame pointer. */
 #define USER_LAYOUT_FP 0x8000u
+/* Likewise, of a frame for which there is no rule. */
+#define USER_LAYOUT_NO_RULE 0x4000u
+
+#define BY_FP 128u
 
 /* Eight cache lines; what is looked at first is in the first one. */
 struct user_layout {
@@ -30,9 +34,9 @@ struct user_layout {
 	__u32 version;	  /* odd while it is written */
 	__u16 no_fp_slot; /* of no_fp: its place (see fp_slot), in a frame */
 	__u8 no_fp;	  /* enum fp_nature, if the stack ends for that: of the word */
-	__u8 by_fp;	  /* a frame was found by leaf_fp */
-	__u16 end;	  /* enum chainlog_stack_end */
-	__u16 n;	  /* words */
+	__u8 by_fp; /* a frame was found by leaf_fp: 1, or if it has no rule BY_FP with its index */
+	__u16 end;  /* enum chainlog_stack_end */
+	__u16 n;    /* words */
 	__u16 slots[USER_LAYOUT_WORDS + 2]; /* words from base, the leaf's stack pointer */
 	__u64 words[USER_LAYOUT_WORDS];	    /* what they hold; frame pointers less base */
 };
@@ -83,6 +87,15 @@ struct unwinding {
 	__u32 fp_slot; /* where the frame pointer was saved, or */
 #define FP_OF_LEAF WIRE_COPY_WORDS
 #define FP_LISTED (WIRE_COPY_WORDS + 1)
+	/*
+	 * For V8: frames without a rule. Of each where in the copy its frame pointer leads to, its
+	 * index in the upper half, and its address.
+	 */
+	__u32 is_v8, n_fps;
+	__u32 index, by_fp; /* as a layout is read */
+	__u64 pc;
+	__u32 fps[WIRE_CODE_FRAMES];
+	__u64 fp_pcs[WIRE_CODE_FRAMES];
 };
 
 /* ---- while a stack is unwound -------------------------------------------------------------- */
@@ -122,16 +135,36 @@ static __always_inline __u32 slot_of(struct unwinding *u, __u64 addr)
 	return FP_LISTED;
 }
 
-/* Lists the frame pointer, by which a frame is found. */
-static __always_inline void list_fp(struct unwinding *u)
+/* For V8: the frame with that index has no rule, and that frame pointer, less base. */
+static __always_inline void list_v8_fp(struct unwinding *u, __u32 index, __u64 pc, __u64 fp)
+{
+	__u32 n = u->n_fps;
+
+	barrier_var(n);
+	if (n >= WIRE_CODE_FRAMES || fp >= u->c.len || (fp & 7))
+		return;
+	u->fps[n] = (__u32)(fp / 8) | index << 16;
+	u->fp_pcs[n] = pc;
+	u->n_fps = n + 1;
+}
+
+/*
+ * Lists the frame pointer, by which a frame is found. no_rule: only as there is no rule for it.
+ */
+static __always_inline void list_fp(struct unwinding *u, bool no_rule)
 {
 	__u64 fp = u->c.regs[DWARF_FP] - u->c.base;
+	__u32 index = u->c.n - 1;
 
+	if (u->fp_slot == FP_LISTED)
+		return;
+	if (no_rule && u->is_v8)
+		list_v8_fp(u, index, u->c.look + 1, fp);
 	if (u->fp_slot == FP_OF_LEAF) {
-		u->layout.by_fp = 1;
+		u->layout.by_fp = no_rule ? (__u8)(BY_FP | index) : 1;
 		u->layout.leaf_fp = fp;
-	} else if (u->fp_slot != FP_LISTED) {
-		list_word(u, u->fp_slot | USER_LAYOUT_FP, fp);
+	} else {
+		list_word(u, u->fp_slot | USER_LAYOUT_FP | (no_rule ? USER_LAYOUT_NO_RULE : 0), fp);
 	}
 	u->fp_slot = FP_LISTED;
 }
@@ -237,7 +270,7 @@ static __always_inline void keep_layout(struct unwinding *u, __u64 hash, __u32 e
 /* The word at a layout's slot, as a layout has it. False: the copy does not reach so far. */
 static __always_inline bool layout_word(const struct wire_copy *c, __u32 slot, __u64 *word)
 {
-	__u32 at = slot & ~USER_LAYOUT_FP;
+	__u32 at = slot & ~(USER_LAYOUT_FP | USER_LAYOUT_NO_RULE);
 
 	if (at >= WIRE_COPY_WORDS || at * 8 >= c->len)
 		return false;
@@ -259,6 +292,48 @@ __noinline int has_words(const struct user_layout *l, const struct wire_copy *c)
 			return 0;
 	}
 	return 1;
+}
+
+struct fp_walk {
+	struct unwinding *u;
+	const struct user_layout *l;
+};
+
+static long list_v8_word(__u32 i, struct fp_walk *w)
+{
+	const struct user_layout *l = w->l;
+	struct unwinding *u = w->u;
+
+	if (u->by_fp == (BY_FP | u->index)) {
+		list_v8_fp(u, u->index, u->pc, l->leaf_fp);
+		u->by_fp = 0;
+	}
+	if (i >= USER_LAYOUT_WORDS || i >= l->n)
+		return 1;
+	if (!(l->slots[i] & USER_LAYOUT_FP)) {
+		u->index++;
+		u->pc = l->words[i];
+	} else if (l->slots[i] & USER_LAYOUT_NO_RULE) {
+		list_v8_fp(u, u->index, u->pc, l->words[i]);
+	}
+	return 0;
+}
+
+LOOP(list_v8_word, struct fp_walk, USER_LAYOUT_WORDS + 1)
+
+/* For V8: lists the frames without a rule as they were listed when the layout was made. */
+__noinline int list_v8_fps(struct unwinding *u, const struct user_layout *l)
+{
+	struct fp_walk w = { u, l };
+
+	if (!u || !l)
+		return 0;
+	u->pc = u->c.look + 1;
+	u->index = 0;
+	u->by_fp = l->by_fp;
+	u->n_fps = 0;
+	loop_list_v8_word(&w);
+	return 0;
 }
 
 /* The key with the words by which stacks that have it are told apart. */
@@ -297,7 +372,7 @@ static __always_inline bool ends_alike(const struct user_layout *l, const struct
  * The hash of the stack whose leaf and copy are in u, and in *end and *top why and where it ends; 0
  * if no layout fits. A layout that changes meanwhile (version) is not used.
  */
-static __always_inline __u64 hash_by_layout(const struct unwinding *u, __u32 *end, __u64 *top)
+static __always_inline __u64 hash_by_layout(struct unwinding *u, __u32 *end, __u64 *top)
 {
 	__u64 key = u->layout.key, fp = u->c.regs[DWARF_FP] - u->c.base, hash;
 	struct user_layout *l;
@@ -311,6 +386,8 @@ static __always_inline __u64 hash_by_layout(const struct unwinding *u, __u32 *en
 		if ((version & 1) || *(volatile __u64 *)&l->key != key ||
 		    (l->by_fp && l->leaf_fp != fp) || !has_words(l, &u->c) || !ends_alike(l, &u->c))
 			continue;
+		if (u->is_v8)
+			list_v8_fps(u, l);
 		hash = l->hash;
 		*end = l->end;
 		*top = u->c.base + l->top;

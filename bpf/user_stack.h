@@ -22,6 +22,7 @@ __noinline __u32 user_frames_id(struct wire_kind_state *k, struct workspace *w, 
 		id = recent_of(user_stack_hash(k, native));
 		if (id)
 			return id;
+		learn_v8(stack_kind((__u32)k->kind));
 		k->code =
 			name_code_frames(stack_kind((__u32)k->kind), space_of(owner), now, k->code);
 	}

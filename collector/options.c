@@ -330,6 +330,8 @@ static const struct option_row rows[] = {
 	  .help = "do not unwind Python functions" },
 	{ "no-php", 0, false, NULL, set_true, AT(no_php), .help = "do not unwind PHP functions" },
 	{ "no-ruby", 0, false, NULL, set_true, AT(no_ruby), .help = "do not unwind Ruby methods" },
+	{ "no-node", 0, false, NULL, set_true, AT(no_node),
+	  .help = "do not name functions of Node.js" },
 	{ "java-maps", 0, false, NULL, set_true, AT(java_maps),
 	  .help = "have JVMs write their perf maps at the end (JDK 17)" },
 	{ "names", 0, false, "TIME", set_names, 0,
@@ -556,5 +558,6 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t wh
 	o->no_python |= o->names_later;
 	o->no_php |= o->names_later;
 	o->no_ruby |= o->names_later;
+	o->no_node |= o->names_later;
 	return ret ? ret : set_words(&s, argc, argv);
 }

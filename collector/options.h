@@ -30,15 +30,15 @@ struct options {
 	unsigned int n_probed;
 	const char *labels[WIRE_PROBES]; /* what is to be kept of them, as given */
 	unsigned int n_labels;
-	bool context;			 /* which traces and spans processes say they work for */
-	bool no_python, no_php, no_ruby; /* not the functions of their programs */
-	bool no_irq;			 /* do not record how long CPUs handle interrupts */
-	bool java_maps;			 /* have JVMs write their perf maps */
-	bool names_later;		 /* no names of user functions */
-	uint64_t names_ns;		 /* how long to look them up at the end; 0: as by default */
-	bool verify;			 /* walk stacks known without a walk, too, and compare */
-	uint64_t flight_ns;		 /* window to keep in memory; 0: write everything at once */
-	struct trigger_options trigger;	 /* after which waits and requests to write the window */
+	bool context; /* which traces and spans processes say they work for */
+	bool no_python, no_php, no_ruby, no_node; /* not the functions of their programs */
+	bool no_irq;			/* do not record how long CPUs handle interrupts */
+	bool java_maps;			/* have JVMs write their perf maps */
+	bool names_later;		/* no names of user functions */
+	uint64_t names_ns;		/* how long to look them up at the end; 0: as by default */
+	bool verify;			/* walk stacks known without a walk, too, and compare */
+	uint64_t flight_ns;		/* window to keep in memory; 0: write everything at once */
+	struct trigger_options trigger; /* after which waits and requests to write the window */
 	/* One trace after the other: time between their beginnings; 0: one trace, or --flight. */
 	uint64_t every_ns;
 	uint64_t for_ns;	/* how long each is; 0: all the time is recorded */

@@ -25,7 +25,7 @@ static uint32_t languages(const struct options *o)
 	if (!o->user_stacks)
 		return 0;
 	return (o->no_python ? 0 : 1u << WIRE_PYTHON) | (o->no_php ? 0 : 1u << WIRE_PHP) |
-	       (o->no_ruby ? 0 : 1u << WIRE_RUBY);
+	       (o->no_ruby ? 0 : 1u << WIRE_RUBY) | (o->no_node ? 0 : 1u << WIRE_V8);
 }
 
 static int open_parts(struct process_parts *p, const struct options *o, struct symbolizer *sym,
@@ -126,6 +126,10 @@ static void report_unknown(const struct interpreters_count *n)
 			"chaincap: Python 3.%u: this version or build is not known, its functions "
 			"get no names\n",
 			n->unknown_version);
+	else if (n->unknown_language == WIRE_V8)
+		fprintf(stderr,
+			"chaincap: Node.js: this version is not known, its functions get no "
+			"names\n");
 	else
 		fprintf(stderr,
 			"chaincap: %s %u.%u: this version is not known, its functions get no "
@@ -143,9 +147,9 @@ static void report_interpreters(struct process_parts *p)
 	if (memcmp(n.of, p->interpreted.of, sizeof(n.of)) != 0)
 		fprintf(stderr,
 			"chaincap: interpreters: %llu processes of Python, %llu of PHP, %llu of "
-			"Ruby; %llu files looked at\n",
+			"Ruby, %llu of Node.js; %llu files looked at\n",
 			(unsigned long long)n.of[WIRE_PYTHON], (unsigned long long)n.of[WIRE_PHP],
-			(unsigned long long)n.of[WIRE_RUBY],
+			(unsigned long long)n.of[WIRE_RUBY], (unsigned long long)n.of[WIRE_V8],
 			(unsigned long long)mapped_files_count(p->files));
 	p->interpreted = n;
 }

@@ -46,7 +46,7 @@ static int load(struct session *s)
 		.probes = s->probes.at,
 		.n_probes = s->probes.n,
 		.contexts = o->context,
-		.code = !o->no_python || !o->no_php || !o->no_ruby,
+		.code = !o->no_python || !o->no_php || !o->no_ruby || !o->no_node,
 		.interrupts = !o->no_irq,
 		.verify = o->verify,
 		.verbose = o->verbose,

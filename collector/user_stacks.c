@@ -288,7 +288,10 @@ static int find_code(struct user_stacks *u, const struct wire_copy *c)
 	const struct wire_interpreter *in =
 		u->interpreters ? interpreters_of(u->interpreters, c->tgid) : NULL;
 
-	return in ? sleeping_threads_code(u->sleeping, in, record_code, u) : 0;
+	/* V8 has no list of frames. */
+	return in && in->language != WIRE_V8
+		       ? sleeping_threads_code(u->sleeping, in, record_code, u)
+		       : 0;
 }
 
 /* Unwinds the next queued thread. */

@@ -16,12 +16,75 @@
  * stranger's memory: no address is used but to read bounded user memory, and no number without a
  * bound.
  */
-enum wire_language { WIRE_PYTHON = 1, WIRE_PHP, WIRE_RUBY, WIRE_LANGUAGES };
+enum wire_language { WIRE_PYTHON = 1, WIRE_PHP, WIRE_RUBY, WIRE_V8, WIRE_LANGUAGES };
 
 #define WIRE_INTERPRETERS (1u << 14)
 #define WIRE_INTERPRETED (1u << 15) /* a power of two: entries of the table "interpreted" */
 #define WIRE_CODES (1u << 16)	    /* code objects that the BPF side knows */
 #define WIRE_CODE_FRAMES 96	    /* of interpreted code, in a stack */
+
+/*
+ * V8 (Node.js) has no list: its frames are among the native ones, each with a frame pointer, and
+ * with its function below it. What differs from one version to the next: the types of objects, as
+ * they are in their maps.
+ */
+struct wire_v8 {
+	__u16 shared, scope, script, bytecodes;
+	/*
+	 * For the BPF side alone: where in its page the interpreter's calls return to, once it is
+	 * known; and how often code was found to have moved.
+	 */
+	__u32 returns, moved;
+};
+
+/* Of a frame: where what is there lies in it; in words from its frame pointer. */
+#define WIRE_V8_CONTEXT 1u   /* below it, or an untagged number: it is of another kind */
+#define WIRE_V8_FUNCTION 2u  /* likewise */
+#define WIRE_V8_BYTECODES 4u /* in what is interpreted, likewise */
+#define WIRE_V8_OFFSET 5u
+/*
+ * Pointers to objects have the tag 1 in two bits, numbers are in the upper halves of words. Where
+ * things are in objects, in bytes, the tag left out.
+ */
+#define WIRE_V8_TAG 1u
+#define WIRE_V8_TAGS 3u
+#define WIRE_V8_IN_FUNCTION 24u /* the SharedFunctionInfo */
+#define WIRE_V8_TYPE_AT 12u	/* in a map, which each object begins with */
+#define WIRE_V8_NAME 16u	/* in a SharedFunctionInfo: name, or a ScopeInfo */
+#define WIRE_V8_SCRIPT 32u	/* likewise */
+#define WIRE_V8_SHARED_BYTES 40u
+#define WIRE_V8_SCRIPT_SOURCE 8u /* in a Script */
+#define WIRE_V8_SCRIPT_NAME 16u
+#define WIRE_V8_SCRIPT_LINE 24u /* of its first character, from 0 on */
+#define WIRE_V8_SCRIPT_ID 64u
+#define WIRE_V8_SCRIPT_BYTES 72u
+/* In a ScopeInfo: flags, a number that is not used, that of locals; then those. */
+#define WIRE_V8_SCOPE_FLAGS 8u
+#define WIRE_V8_SCOPE_LOCALS 24u
+#define WIRE_V8_SCOPE_REST 32u
+#define WIRE_V8_INLINE_LOCALS 75u /* of more the names are elsewhere */
+#define WIRE_V8_LOCALS_MAX 4096u
+#define WIRE_V8_FLAG_CLASS (1u << 10)	 /* a word for a variable of a class follows, */
+#define WIRE_V8_FLAG_NAME (3u << 12)	 /* two for the function's name, */
+#define WIRE_V8_FLAG_INFERRED (1u << 14) /* and one for what it would be called */
+/* In a string: its length in the upper half of the word. Types below 128 are strings, by bits: */
+#define WIRE_V8_LENGTH 8u
+#define WIRE_V8_CHARS 16u /* or another string: one that it is, a part of, or begins with */
+#define WIRE_V8_SECOND 24u
+#define WIRE_V8_STRINGS 128u
+#define WIRE_V8_STRING_KIND 7u
+#define WIRE_V8_ONE_BYTE 8u
+/* Of a script's source, bytes: a function that begins after those has no line. */
+#define WIRE_V8_SOURCE_BYTES (256u << 10)
+/* Of all functions that are new in one stack. */
+#define WIRE_V8_STACK_BYTES (512u << 10)
+enum wire_v8_string {
+	WIRE_V8_FLAT,
+	WIRE_V8_CONS,
+	WIRE_V8_EXTERNAL,
+	WIRE_V8_SLICED,
+	WIRE_V8_THIN = 5
+};
 
 /*
  * Value of the map "interpreters", by process id. Addresses are the process's, the others are
@@ -88,6 +151,7 @@ struct wire_interpreter {
 	 * the parent's, and the collector has not told of the child.
 	 */
 	__u32 key, is_inherited;
+	struct wire_v8 v8;
 };
 
 /*
@@ -184,8 +248,9 @@ struct wire_code {
 /*
  * A frame of interpreted code in a stack: bit 63; bit 62 if it is the first one that its call of
  * the evaluator runs; the id of its code object, 0: it is none of the program's (shim); and where
- * in it: PYTHON, the instruction's index in units of two bytes, others, the line. Both are bounded
- * by their bits: a larger place is the largest.
+ * in it: PYTHON, the instruction's index in units of two bytes; V8, which of the stack's native
+ * frames it is, the leaf is 0; others, the line. Both are bounded by their bits: a larger place is
+ * the largest.
  */
 #define WIRE_CODE_TAG (1ull << 63)
 #define WIRE_CODE_ENTRY (1ull << 62)

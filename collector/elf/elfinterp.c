@@ -10,6 +10,7 @@
 
 #include "chainwire.h"
 #include "elfsym_private.h"
+#include "elfv8.h"
 
 /* Python has 2 MB of them. */
 #define CONSTANTS_MAX_BYTES (64u << 20)
@@ -46,18 +47,6 @@ static bool has(const struct symbol *s, int state, int eval)
 }
 
 /* ---- the version ---------------------------------------------------------------------------- */
-
-/* The bytes at a link-time address; NULL: the file does not have them. */
-static const void *bytes_at(struct elfsym *e, uint64_t vaddr, size_t n)
-{
-	uint64_t offset;
-	Elf_Data *d;
-
-	if (!elfsym_offset(e, vaddr, PF_R, &offset) || offset > INT64_MAX)
-		return NULL;
-	d = elf_getdata_rawchunk(e->elf, (int64_t)offset, n, ELF_T_BYTE);
-	return d && d->d_size >= n ? d->d_buf : NULL;
-}
 
 /* The number at *p, of at most three digits; -1: there is none. *p: what follows it. */
 static int take_number(const char **p, const char *end)
@@ -108,8 +97,8 @@ static uint32_t find_version(struct elfsym *e, const char *begins, version_fn ve
 
 static void read_python(struct elfsym *e, const struct symbol *s, struct elfinterp *out)
 {
-	const void *hex_at = s[PY_VERSION].at ? bytes_at(e, s[PY_VERSION].at, 4) : NULL;
-	const void *offsets = bytes_at(e, s[PY_RUNTIME].at, sizeof(out->offsets));
+	const void *hex_at = s[PY_VERSION].at ? elfsym_bytes(e, s[PY_VERSION].at, 4) : NULL;
+	const void *offsets = elfsym_bytes(e, s[PY_RUNTIME].at, sizeof(out->offsets));
 	uint32_t hex;
 
 	if (hex_at) {
@@ -127,7 +116,7 @@ static void read_python(struct elfsym *e, const struct symbol *s, struct elfinte
 static uint32_t ruby_version(struct elfsym *e, const struct symbol *s)
 {
 	size_t n = s->bytes < 16 ? s->bytes : 16;
-	const char *text = s->at ? bytes_at(e, s->at, n) : NULL;
+	const char *text = s->at ? elfsym_bytes(e, s->at, n) : NULL;
 
 	return text ? two_numbers(text, text + n) : 0;
 }
@@ -151,6 +140,7 @@ int elfinterp_find(struct elfsym *e, struct elfinterp *out)
 		[PHP_EVAL].name = "execute_ex",	      [RUBY_EVAL].name = "rb_vm_exec",
 		[RUBY_VERSION].name = "ruby_version",
 	};
+	uint64_t constants[ELFV8_CONSTANTS];
 	struct elftls context;
 
 	if (!elfsym_is_native(e))
@@ -169,6 +159,9 @@ int elfinterp_find(struct elfsym *e, struct elfinterp *out)
 		set_places(out, WIRE_RUBY, &(struct symbol) { 0 }, &s[RUBY_EVAL]);
 		out->version = ruby_version(e, &s[RUBY_VERSION]);
 		out->variable = context;
+	} else if (!elfv8_find(e, constants)) {
+		*out = (struct elfinterp) { .language = WIRE_V8 };
+		memcpy(out->offsets, constants, sizeof(constants));
 	} else {
 		return -ENOENT;
 	}

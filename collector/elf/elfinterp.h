@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * elfinterp.h - whether a program or library has an interpreter (CPython, PHP, Ruby), and where.
- * The file is untrusted, as for elfsym.h: what it says is to be bounded where it is used.
+ * elfinterp.h - whether a program or library has an interpreter (CPython, PHP, Ruby, V8), and
+ * where. The file is untrusted, as for elfsym.h: what it says is to be bounded where it is used.
  */
 #pragma once
 
@@ -18,10 +18,13 @@ struct elfinterp {
 	uint32_t version;  /* as in struct wire_interpreter; 0: not known */
 	/* Link-time addresses: the function that runs code, from start up to end, */
 	uint64_t eval_start, eval_end;
-	uint64_t state; /* and _PyRuntime, or PHP's executor_globals; 0 of Ruby. */
+	uint64_t state; /* and _PyRuntime, or PHP's executor_globals; 0 of others. */
 	/* Ruby: the variable that points to the execution context of a thread. */
 	struct elftls variable;
-	/* The first words of _PyRuntime, if they are such a table (3.13 and later); else 0. */
+	/*
+	 * The first words of _PyRuntime, if they are such a table (3.13 and later); V8: its
+	 * constants (enum elfv8_constant), all else is 0; else 0.
+	 */
 	uint64_t offsets[ELFINTERP_OFFSETS];
 };
 

@@ -228,6 +228,17 @@ bool elfsym_offset(const struct elfsym *e, uint64_t vaddr, GElf_Word flags, uint
 	return false;
 }
 
+const void *elfsym_bytes(struct elfsym *e, uint64_t vaddr, size_t n)
+{
+	uint64_t offset;
+	Elf_Data *d;
+
+	if (!elfsym_offset(e, vaddr, PF_R, &offset) || offset > INT64_MAX)
+		return NULL;
+	d = elf_getdata_rawchunk(e->elf, (int64_t)offset, n, ELF_T_BYTE);
+	return d && d->d_size >= n ? d->d_buf : NULL;
+}
+
 /* ---- sections ------------------------------------------------------------------------------ */
 
 Elf_Scn *elfsym_find_section(struct elfsym *e, GElf_Word type, const char *name, GElf_Shdr *sh)

@@ -2,8 +2,8 @@
 /*
  * elfsym_private.h - an open ELF file, shared by elfsym.c (opening, segments, sections),
  * elfsym_find.c (look-up of functions), elfsym_go.c (Go's own names), elfsym_bounds.c (bounds of
- * functions without a name), elfprobe.c (places for probes), elfdata.c, elftls.c and elfinterp.c
- * (variables).
+ * functions without a name), elfprobe.c (places for probes), elfdata.c, elftls.c,
+ * elfinterp.c and elfv8.c (variables).
  */
 #pragma once
 
@@ -42,6 +42,9 @@ bool elfsym_is_native(const struct elfsym *e);
  * flags (PF_X, PF_W, PF_R) has it.
  */
 bool elfsym_offset(const struct elfsym *e, uint64_t vaddr, GElf_Word flags, uint64_t *offset);
+
+/* The n bytes at a link-time address, valid until elfsym_close(); NULL: the file lacks them. */
+const void *elfsym_bytes(struct elfsym *e, uint64_t vaddr, size_t n);
 
 /* The section of the given type and name (NULL: the first one); its header in *sh. */
 Elf_Scn *elfsym_find_section(struct elfsym *e, GElf_Word type, const char *name, GElf_Shdr *sh);

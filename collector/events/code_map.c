@@ -121,6 +121,9 @@ static size_t put_function(const struct wire_code *r, char *out)
 		n += 2;
 	}
 	n += put_text(&r->name, false, out + n);
+	/* As in its own stack traces. */
+	if (!n && r->language == WIRE_V8)
+		n = (size_t)(stpcpy(out, "<anonymous>") - out);
 	/* Of a script's own body. */
 	if (!n && r->language == WIRE_PHP)
 		n = (size_t)(stpcpy(out, "<main>") - out);
@@ -275,6 +278,9 @@ static uint32_t line_of(const struct code *c, uint32_t place)
 			   (const uint8_t *)c->text + c->lines + c->n_lines };
 	int64_t line = c->first_line;
 
+	/* Where the function begins: V8 keeps no lines of what is in it. */
+	if (c->language == WIRE_V8)
+		return c->first_line;
 	if (c->language != WIRE_PYTHON)
 		return place;
 	if (!c->n_lines)
@@ -379,6 +385,30 @@ static uint32_t put_all(const struct code_stack *s, uint32_t early, uint32_t lat
 	return o.n;
 }
 
+/* The same of a stack whose frames of interpreted code say which native ones they are: V8's. */
+static uint32_t put_by_places(const struct code_stack *s, enum left_out without, uint16_t *order)
+{
+	struct ordering o = { .s = s, .order = order };
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		bool runs = false;
+
+		for (; o.next < s->n_code && wire_code_place(s->frames[s->n + o.next]) <= i;
+		     runs = true)
+			put(&o, s->n + o.next++);
+		if (without < CALLS || !o.next || (runs && without < EVALUATORS))
+			put(&o, i);
+	}
+	return o.n;
+}
+
+static uint32_t put_frames(const struct code_stack *s, uint32_t early, uint32_t late,
+			   enum left_out without, uint16_t *order)
+{
+	return s->eval_end ? put_all(s, early, late, without, order)
+			   : put_by_places(s, without, order);
+}
+
 uint32_t code_stack_order(const struct code_stack *s, uint16_t *order, bool *cut)
 {
 	uint32_t evaluators = 0, entries = 0, early = 0, late = 0, n;
@@ -400,9 +430,10 @@ uint32_t code_stack_order(const struct code_stack *s, uint16_t *order, bool *cut
 		early = evaluators - entries;
 	if (s->whole && all_code && entries > evaluators)
 		late = entries - evaluators;
-	while (put_all(s, early, late, without, NULL) > WIRE_STACK_MAX && without + 1 < LEFT_OUTS)
+	while (put_frames(s, early, late, without, NULL) > WIRE_STACK_MAX &&
+	       without + 1 < LEFT_OUTS)
 		without++;
-	n = put_all(s, early, late, without, order);
+	n = put_frames(s, early, late, without, order);
 	*cut = without || n > WIRE_STACK_MAX;
 	return n < WIRE_STACK_MAX ? n : WIRE_STACK_MAX;
 }

@@ -274,6 +274,8 @@ static size_t user_frames(struct id_map *m, uint32_t space, uint64_t time_ns, st
 		else if ((ids[kept] = code_frame(m, space, time_ns, frame)) != 0)
 			kept++;
 	}
+	if (s.n_code)
+		symbolizer_has_code(m->sym, space);
 	return kept;
 }
 

@@ -23,6 +23,7 @@ struct image {
 	uint32_t space;			 /* id of its address space; 0: no stack was recorded */
 	uint32_t generated;		 /* for the caller, who sets it; 0 at first */
 	const struct runtime_lack *lack; /* likewise: what its stacks lack; NULL at first */
+	bool has_code;			 /* likewise: its stacks have interpreted code */
 	uint64_t start_ns;		 /* fork, exec, or when /proc was read */
 	uint64_t read_ns;     /* when /proc was last read for it; 0: never. Set by the caller */
 	uint8_t late;	      /* how often in a row that took too long. Set by procmaps_read() */

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "elf/elfv8.h"
+
 /*
  * ---- CPython ------------------------------------------------------------------------------------
  * The offsets are those of the structs in its headers (Include/internal/pycore_*.h), on machines
@@ -211,6 +213,63 @@ static bool find_ruby(const struct elfinterp *e, uint64_t bias, struct wire_inte
 	return e->variable.tls < WIRE_TLS_MODULE;
 }
 
+/* ---- V8 ------------------------------------------------------------------------------------- */
+
+/*
+ * What is the same in all versions that are known: 10.2 and 11.3, of Node.js 18 and 20. By enum
+ * elfv8_constant, up to the types, which differ.
+ */
+static const int64_t v8_constants[ELFV8_TYPE_SHARED] = {
+	[ELFV8_FRAME_FUNCTION] = -8 * (int)WIRE_V8_FUNCTION,
+	[ELFV8_FRAME_CONTEXT] = -8 * (int)WIRE_V8_CONTEXT,
+	[ELFV8_FRAME_BYTECODES] = -8 * (int)WIRE_V8_BYTECODES,
+	[ELFV8_FRAME_OFFSET] = -8 * (int)WIRE_V8_OFFSET,
+	[ELFV8_TAG] = WIRE_V8_TAG,
+	[ELFV8_TAGS] = WIRE_V8_TAGS,
+	[ELFV8_SMI_SHIFT] = 31, /* and one bit: a number is in the upper half of its word */
+	[ELFV8_WORD] = 8,
+	[ELFV8_FUNCTION_SHARED] = WIRE_V8_IN_FUNCTION,
+	[ELFV8_MAP_TYPE] = WIRE_V8_TYPE_AT,
+	[ELFV8_SHARED_NAME] = WIRE_V8_NAME,
+	[ELFV8_SHARED_SCRIPT] = WIRE_V8_SCRIPT,
+	[ELFV8_SCRIPT_SOURCE] = WIRE_V8_SCRIPT_SOURCE,
+	[ELFV8_SCRIPT_NAME] = WIRE_V8_SCRIPT_NAME,
+	[ELFV8_SCRIPT_LINE_ENDS] = WIRE_V8_SCRIPT_ID - 8,
+	[ELFV8_SCOPE_LOCALS] = WIRE_V8_SCOPE_LOCALS / 8 - 1,
+	[ELFV8_SCOPE_REST] = WIRE_V8_SCOPE_REST / 8 - 1,
+	[ELFV8_STRING_LENGTH] = WIRE_V8_LENGTH + 4,
+	[ELFV8_STRING_CHARS] = WIRE_V8_CHARS,
+	[ELFV8_STRINGS] = WIRE_V8_STRINGS,
+	[ELFV8_STRING_KIND] = WIRE_V8_STRING_KIND,
+	[ELFV8_ONE_BYTE] = WIRE_V8_ONE_BYTE,
+	[ELFV8_CONS] = WIRE_V8_CONS,
+	[ELFV8_EXTERNAL] = WIRE_V8_EXTERNAL,
+	[ELFV8_SLICED] = WIRE_V8_SLICED,
+	[ELFV8_THIN] = WIRE_V8_THIN,
+};
+
+_Static_assert(ELFV8_CONSTANTS <= ELFINTERP_OFFSETS, "they have room");
+
+static bool find_v8(const struct elfinterp *e, struct wire_interpreter *out)
+{
+	for (int i = 0; i < ELFV8_TYPE_SHARED; i++)
+		if ((int64_t)e->offsets[i] != v8_constants[i])
+			return false;
+	for (int i = ELFV8_TYPE_SHARED; i < ELFV8_CONSTANTS; i++)
+		if (e->offsets[i] < WIRE_V8_STRINGS || e->offsets[i] > UINT16_MAX)
+			return false;
+	*out = (struct wire_interpreter) {
+		.language = WIRE_V8,
+		.v8 = {
+			.shared = (uint16_t)e->offsets[ELFV8_TYPE_SHARED],
+			.scope = (uint16_t)e->offsets[ELFV8_TYPE_SCOPE],
+			.script = (uint16_t)e->offsets[ELFV8_TYPE_SCRIPT],
+			.bytecodes = (uint16_t)e->offsets[ELFV8_TYPE_BYTECODES],
+		},
+	};
+	return true;
+}
+
 /* ---- all ----------------------------------------------------------------------------------- */
 
 /* The end of the last of n words at these offsets. */
@@ -243,6 +302,9 @@ bool layout_find(const struct elfinterp *e, uint64_t bias, struct wire_interpret
 {
 	bool found = false;
 
+	/* It has no evaluator, and no frames and code objects of its own shape. */
+	if (e->language == WIRE_V8)
+		return find_v8(e, out);
 	if (e->language == WIRE_PYTHON)
 		found = find_python(e, bias, out);
 	else if (e->language == WIRE_PHP)

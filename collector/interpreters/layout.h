@@ -2,7 +2,7 @@
 /*
  * layout.h - where the frames of interpreted code, their code objects and strings are in the memory
  * of an interpreter, by its version: CPython 3.8 to 3.13, PHP 8.2 without threads (NTS), Ruby
- * 3.0 to 3.4.
+ * 3.0 to 3.4; and V8 of Node.js 18 and 20.
  */
 #pragma once
 

@@ -152,7 +152,8 @@ static bool is_likely(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-	return strstr(name, "python") || strstr(name, "php") || strstr(name, "ruby");
+	return strstr(name, "python") || strstr(name, "php") || strstr(name, "ruby") ||
+	       strstr(name, "node");
 }
 
 /* The file is to be looked at. */

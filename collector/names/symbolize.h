@@ -210,6 +210,8 @@ void symbolizer_lacks_rule(struct symbolizer *s, uint32_t space, uint32_t file);
  */
 void symbolizer_cut_stacks(struct symbolizer *s, uint32_t tgid, uint64_t n);
 void symbolizer_forget_cut(struct symbolizer *s);
+/* A stack of that space has named frames of interpreted code. */
+void symbolizer_has_code(struct symbolizer *s, uint32_t space);
 /* A stack of that space is of 32-bit code. */
 void symbolizer_is_32bit(struct symbolizer *s, uint32_t space);
 

@@ -71,6 +71,7 @@ struct generated {
 	enum java_map map_result;      /* JAVA_MAP_RESULTS: it was not asked for its perf map */
 	bool lacks_callers, lacks_interpreted;
 	bool has_interpreted; /* of their names one was found */
+	bool has_code;	      /* as in struct image */
 	bool is_noted;
 	char program[SYMBOLIZER_PROGRAM_MAX];
 };

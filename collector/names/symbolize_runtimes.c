@@ -63,6 +63,7 @@ void runtimes_find(struct symbolizer *s, struct generated *g, const struct image
 	g->runtime_file = 0;
 	g->map_result = JAVA_MAP_RESULTS;
 	g->takes_commands = false;
+	g->has_code = i->has_code;
 	g->is_unasked = g->lacks_callers = g->has_interpreted = g->is_noted = false;
 	g->lacks_interpreted = m && g->runtime->interpreted_option &&
 			       !runtime_has_option(i->tgid, g->runtime->interpreted_option);
@@ -300,9 +301,9 @@ int runtimes_note(struct symbolizer *s, struct generated *g, bool has_map)
 		err = note_generated(s, g, &r->callers);
 	if (!err && g->fd == -ESTALE)
 		err = note_generated(s, g, &runtime_stale_map);
-	if (!err && r && !has_map)
+	if (!err && r && !has_map && !g->has_code)
 		err = note_generated(s, g, no_names(s, g));
-	if (!err && r && has_map && g->lacks_interpreted && !g->has_interpreted)
+	if (!err && r && has_map && !g->has_code && g->lacks_interpreted && !g->has_interpreted)
 		err = note_generated(s, g, &r->interpreted);
 	return err;
 }
@@ -347,7 +348,7 @@ static void note_interpreter(void *noting, uint32_t tgid, const struct mapping *
 	/* Stacks were recorded of those with a space. */
 	i = images_find(s->images, tgid, UINT64_MAX);
 	r = runtime_of(code_files_path(s->files, m->file));
-	if (!i || !i->space || i->generated || !i->maps || !is_its_first(i, m) ||
+	if (!i || !i->space || i->generated || i->has_code || !i->maps || !is_its_first(i, m) ||
 	    runtime_has_option(tgid, r->interpreted_option))
 		return;
 	n->err = notes_put_image(
@@ -361,6 +362,17 @@ void symbolizer_lacks_rule(struct symbolizer *s, uint32_t space, uint32_t file)
 
 	if (i)
 		i->lack = lack;
+}
+
+void symbolizer_has_code(struct symbolizer *s, uint32_t space)
+{
+	struct image *i = s->images ? images_of_space(s->images, space) : NULL;
+
+	if (!i || i->has_code)
+		return;
+	i->has_code = true;
+	if (i->generated)
+		s->generated[i->generated - 1].has_code = true;
 }
 
 void symbolizer_is_32bit(struct symbolizer *s, uint32_t space)

@@ -13,7 +13,7 @@ cat >load.js <<-EOF2
 	for (let i = 0; i < 300; i++) takesNaps();
 EOF2
 # Compiled at the first call, with a frame pointer.
-timeout 300 "$cap" -v -o trace -- node --perf-prof --always-sparkplug load.js >told 2>err
+timeout 300 "$cap" -v --no-node -o trace -- node --perf-prof --always-sparkplug load.js >told 2>err
 expect_exit "chaincap -- node --perf-prof" 0 $?
 timeout 300 "$walk" -v --format=events -c node trace >events 2>/dev/null
 dump=$(echo jit-*.dump)

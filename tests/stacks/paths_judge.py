@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares the stacks of threads that say themselves where they are: paths_judge.py SOURCE FOLDED.
+"""Compares the stacks of threads that say themselves where they are: paths_judge.py SOURCE FOLDED [whole].
 
 SOURCE is the program, FOLDED what `chainwalk -U -d 0 --no-ends` says of it. A thread that sleeps in its functions is
 called "P:" and the letters of those among a to h that it is in, the outermost first; while it is on its way in or out
@@ -9,6 +9,9 @@ it is in the first of them. SOURCE also says, in lines of a comment:
     shape:      a regular expression for the letters of all, the outermost first
     outermost:  a function that all of these stacks begin with
     fiber:      optional: in stacks without that one, the function that begins them, and its letter: it is called by h
+    may lack:   optional: without "whole" each function may be missing, but the others are in their order
+
+    lines:      optional: a regular expression that finds functions and classes in the line that all their frames have
 
 Each frame must be in a line of its function, where this is one of SOURCE. Exit status 1 if a stack is wrong.
 """
@@ -16,7 +19,7 @@ import collections
 import re
 import sys
 
-source, folded = sys.argv[1:3]
+source, folded, *whole_asked = sys.argv[1:]
 text = open(source, encoding="utf-8").read().splitlines()
 
 
@@ -32,14 +35,21 @@ outermost = said("outermost")
 fiber = said("fiber").rsplit(maxsplit=1)
 if fiber:
     letters[fiber[0]] = fiber[1]
+may_lack = bool(said("may lack")) and not whole_asked
 # Ruby's blocks are "block (2 levels) in NAME".
 inside = r"(?:\w+ (?:\(\d+ levels\) )?in )?"
-frame = re.compile(r"(?:\w+(?:\.|::))?(" + inside + r"[<>{}\w]+)(?: \((.*):(\d+)\))?$")
+frame = re.compile(r"(?:\w+(?:\.|::))?(" + inside + r"[<>{}\w]+)(?: \(((?:[^()]|\(eval\))*?)(?::(\d+))?\))?$")
 
 
 def is_prefix(path, name):
     """Whether the thread that says it is on its way to name can be at path, and whether it is there."""
     return name.startswith(path), name == path
+
+
+def is_part(path, name):
+    """The same of one that may lack functions, which is there without any if all others are."""
+    rest = iter(name)
+    return all(c in rest for c in path), path == name
 
 
 def in_fiber(path, name):
@@ -48,7 +58,12 @@ def in_fiber(path, name):
 
 
 lines, function = collections.defaultdict(set), None
+begins_in = said("lines") and re.compile(said("lines"))
 for number, line in enumerate(text, 1):
+    if begins_in:
+        for name in begins_in.findall(line):
+            lines[name].add(number)
+        continue
     found = re.match(r"\s*(?:def|(?:static |public )*function) (\w+)\(", line)
     if found:
         function = found[1]
@@ -58,38 +73,40 @@ for number, line in enumerate(text, 1):
     if found and number > 1 and text[number - 2].lstrip().startswith("@"):
         lines[function].add(number - 1)
 
-right = on_the_way = wrong = without = 0
+right = on_the_way = lacking = wrong = without = 0
 all_ns = with_ns = 0
 for line in open(folded, encoding="utf-8", errors="replace"):
     stack, ns = line.rsplit(" ", 1)
     name, *frames = stack.split(";")
     found = [m for m in map(frame.match, frames) if m]
     names = [m[1] for m in found]
-    all_ns += int(ns)
-    # Frames with a place in a source file; without one they are native.
-    if any(m[3] for m in found):
-        with_ns += int(ns)
     if not name.startswith("P:"):
         continue
+    all_ns += int(ns)
+    # Frames with a source file; without one they are native.
+    if any(m[2] for m in found):
+        with_ns += int(ns)
     begins = outermost in names
     if not begins and not (fiber and fiber[0] in names):
         without += 1
         continue
     found = found[names.index(outermost) + 1 if begins else names.index(fiber[0]) :]
-    found = [m for m in found if m[1] in letters and m[3]]
-    bad = [m[0] for m in found if source.endswith("/" + m[2]) and int(m[3]) not in lines.get(m[1].split(" in ")[-1], {int(m[3])})]
+    found = [m for m in found if m[1] in letters and (m[2] or m[1] == "made")]
+    bad = [m[0] for m in found if m[3] and source.endswith("/" + m[2]) and int(m[3]) not in lines.get(m[1].split(" in ")[-1], {int(m[3])})]
     whole = "".join(letters[m[1]] for m in found)
     path = "".join(c for c in whole if c in "abcdefgh")
-    can_be, is_there = (is_prefix if begins else in_fiber)(path, name[2:])
-    if bad or not shape.fullmatch(whole) or not can_be:
+    can_be, is_there = (is_part if may_lack else is_prefix if begins else in_fiber)(path, name[2:])
+    if bad or not (may_lack or shape.fullmatch(whole)) or not can_be:
         wrong += 1
         print("wrong:", bad, whole, line[:900])
+    elif may_lack and not shape.fullmatch(whole):
+        lacking += 1
     elif is_there:
         right += 1
     else:
         on_the_way += 1
 print(
-    f"stacks {right + on_the_way + wrong + without} right {right} on their way {on_the_way} wrong {wrong} "
-    f"without {without}; time with frames {100 * with_ns / max(all_ns, 1):.2f} %"
+    f"stacks {right + on_the_way + lacking + wrong + without} right {right} on their way {on_the_way} "
+    f"{f'lacking some {lacking} ' if may_lack else ''}wrong {wrong} without {without}; time with frames {100 * with_ns / max(all_ns, 1):.2f} %"
 )
 sys.exit(1 if wrong or not right else 0)

@@ -3,29 +3,30 @@
 # For the tests of interpreted stacks; e2e/lib.sh is read before it.
 stacks=$(dirname "$0")/../stacks
 
-# expect_right WHAT PROGRAM PID TRACE: no stack of the process, which runs $stacks/PROGRAM, is wrong.
+# expect_right WHAT PROGRAM PID TRACE [whole]: no stack of the process, which runs $stacks/PROGRAM, is wrong.
 expect_right() {
 	# Before it is listed, a moment after the beginning, a thread may have had another name.
 	walk_to "$tmp/folded" -p "$3" --from 0.3 -U -d 0 --no-ends "$4"
-	python3 "$stacks/paths_judge.py" "$stacks/$2" "$tmp/folded" >"$tmp/judged" || fail "$1
+	python3 "$stacks/paths_judge.py" "$stacks/$2" "$tmp/folded" ${5+"$5"} >"$tmp/judged" || fail "$1
 $(tail -n 5 "$tmp/judged" | cut -c 1-1500)"
 	echo "note: $1: $(tail -n 1 "$tmp/judged")"
 }
 
-# record_paths INTERPRETER PROGRAM: a trace that is written at once, and one of the flight recorder.
+# record_paths INTERPRETER PROGRAM [OPTION]: a trace that is written at once, and one of the flight recorder. OPTION: of
+# the interpreter, with which stacks are whole.
 record_paths() {
-	"$1" "$stacks/$2" $$ &
+	"$1" ${3+"$3"} "$stacks/$2" $$ &
 	pid=$!
 	started="$started $pid"
-	begin_recording "$tmp/trace"
+	begin_recording "$tmp/trace.$pid"
 	first=$recorder
-	fly "$tmp/flight" --flight=60s
+	fly "$tmp/flight.$pid" --flight=60s
 	sleep 3
 	kill "$pid"
 	wait "$pid"
 	end_recording
-	expect_right "the flight recorder's trace" "$2" "$pid" "$tmp/flight"
+	expect_right "the flight recorder's trace" "$2" "$pid" "$tmp/flight.$pid" ${3+whole}
 	recorder=$first
 	end_recording
-	expect_right "the trace" "$2" "$pid" "$tmp/trace"
+	expect_right "the trace" "$2" "$pid" "$tmp/trace.$pid" ${3+whole}
 }

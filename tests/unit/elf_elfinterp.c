@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "elf/elfinterp.h"
+#include "elf/elfv8.h"
 #include "interpreters/layout.h"
 
 static char folder[] = "/tmp/elf_elfinterp.XXXXXX";
@@ -113,6 +115,32 @@ TEST(ruby_is_found)
 	for (uint32_t minor = 0; minor < 7; minor++) {
 		found.version = 3 << 8 | minor;
 		assert_int_equal(layout_find(&found, 0, &at), minor < 5);
+	}
+}
+
+TEST(node_is_found)
+{
+	const char path[] = "/usr/bin/node";
+	struct wire_interpreter at;
+	struct elfinterp found;
+
+	struct stat st;
+
+	/* A smaller one has V8 in a library. */
+	if (stat(path, &st) || st.st_size < 50 << 20) {
+		print_message("needs a node with V8 in it\n");
+		skip();
+	}
+	assert_int_equal(find_in(path, &found), 0);
+	assert_int_equal(found.language, WIRE_V8);
+	assert_true(layout_find(&found, 0, &at));
+	assert_int_equal(at.v8.shared, found.offsets[ELFV8_TYPE_SHARED]);
+	/* Another layout is not known, and no type is so large. */
+	for (int i = 0; i < ELFV8_CONSTANTS; i++) {
+		struct elfinterp other = found;
+
+		other.offsets[i] += 1 << 16;
+		assert_false(layout_find(&other, 0, &at));
 	}
 }
 

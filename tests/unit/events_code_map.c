@@ -311,6 +311,26 @@ TEST(code_without_its_evaluator_keeps_its_order)
 	expect_order("LEME ab.c", true, "LabEMcE");
 }
 
+TEST(code_of_v8_stands_before_the_native_frame_that_it_says)
+{
+	__u64 frames[] = { 0x10,
+			   0x20,
+			   0x30,
+			   0x40,
+			   wire_code_frame(1, 1, 0),
+			   wire_code_frame(2, 3, 0),
+			   wire_code_frame(3, 4, 0) };
+	struct code_stack s = { .frames = frames, .n = 4, .n_code = 3, .whole = true };
+	static const uint16_t expected[] = { 0, 4, 1, 2, 5, 3 };
+	uint16_t order[WIRE_STACK_MAX];
+	bool cut;
+
+	/* Of what is behind the native ones, which were cut, the place is not known. */
+	assert_int_equal(code_stack_order(&s, order, &cut), 6);
+	assert_memory_equal(order, expected, sizeof(expected));
+	assert_false(cut);
+}
+
 TEST(code_is_kept_where_a_stack_is_too_long)
 {
 	char stack[400], expected[200], *p = stack, *q = expected;
