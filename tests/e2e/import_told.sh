@@ -21,7 +21,7 @@ mkdir threads
 : >threads/header
 told threads 'perf script --ns -i FOLDER | chainwalk -'
 mkdir empty
-told empty 'Is a directory'
+told empty 'a folder; to see its newest trace, and each new one: chainwalk --follow'
 printf '\027\010\104tracing6\000\000\000' >trace.dat
 told trace.dat 'trace-cmd report -i FILE | chainwalk -'
 printf '\377\376A\000 \0001\000' >utf16
