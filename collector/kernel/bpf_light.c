@@ -21,6 +21,9 @@ void bpf_session_load_light(struct chaincap_bpf *skel, uint64_t light_ns)
 		bpf_map__set_max_entries(skel->maps.bare_sleeps, 1);
 }
 
+/* So often, as the kernel may move or take a page just while it is looked at. */
+#define FIND_PAGES_TRIES 16
+
 int bpf_session_find_pages(struct bpf_session *s)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -35,12 +38,14 @@ int bpf_session_find_pages(struct bpf_session *s)
 	if (there == MAP_FAILED)
 		return -errno;
 	gone = (void *)((char *)there + page);
-	*there = clock_now_ns() * 0x9e3779b97f4a7c15u;
-	*gone = ~*there;
-	(void)madvise(gone, page, MADV_DONTNEED);
 	s->skel->bss->page_there = (uint64_t)(uintptr_t)there;
 	s->skel->bss->page_gone = (uint64_t)(uintptr_t)gone;
-	bpf_prog_test_run_opts(bpf_program__fd(s->skel->progs.find_direct_map), &run);
+	for (int tries = 0; tries < FIND_PAGES_TRIES && !s->skel->bss->direct_map; tries++) {
+		*there = clock_now_ns() * 0x9e3779b97f4a7c15u;
+		*gone = ~*there;
+		(void)madvise(gone, page, MADV_DONTNEED);
+		bpf_prog_test_run_opts(bpf_program__fd(s->skel->progs.find_direct_map), &run);
+	}
 	munmap(there, 2 * page);
 	return s->skel->bss->direct_map ? 0 : -EOPNOTSUPP;
 }
