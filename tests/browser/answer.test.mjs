@@ -122,7 +122,8 @@ test("answer: one search finds endpoints, causes, threads, places and functions,
 	const d = await data(p), name = d.strings[d.endpoints[1].name];
 	is((await found(name))[0], "endpoint " + name, "an endpoint");
 	await p.keyboard.press("Enter");
-	is(await p.evaluate(() => document.querySelector("#requests tr.chosen").cells[0].textContent), name, "and it is chosen");
+	const chosen = await p.evaluate(() => [...document.querySelector("#requests tr.chosen").cells].map((c) => c.textContent).slice(0, 2));
+	is(name.split(" ").sort(), chosen.join(" ").split(" ").sort(), "and it is chosen, with its route");
 	const thread = d.strings[d.threads[0][3]];
 	is((await found(thread)).includes("thread " + thread), true, "a thread");
 	const place = await p.evaluate(() => document.querySelector("#fg-names").textContent.split("\n").find((s) => /^[a-z_]{6,}$/.test(s)));

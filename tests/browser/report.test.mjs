@@ -894,7 +894,7 @@ test("report: what the slowest came down to is what the first screen says of the
 		is(ends.length > 0, true, "ends of the first screen");
 		for (const step of ends)
 			is(rows.filter((r) => r.who === step.who && r.words === step.words).map((r) => r.ns), [step.ns], step.who + " " + step.words);
-		await p.locator("#requests button.open", { hasText: of.name.split(" ")[2] }).first().click();
+		await p.locator("#requests .endpoints tbody tr", { hasText: of.name.split(" ")[2] }).first().locator("button.open").click();
 		const shown = await cells(p, ".came-down tbody tr");
 		for (const step of ends)
 			is(Math.round(parseFloat(shown.find((r) => r[2].startsWith(step.who + " " + step.words))?.[0])), step.percent, "the share of " + step.words);
@@ -903,7 +903,7 @@ test("report: what the slowest came down to is what the first screen says of the
 
 test("report: a request opens its timeline, and has its trace id and command", async () => {
 	const p = await show(report(trace("shop")));
-	await p.locator("#requests button.open", { hasText: "/stock/" }).first().click();
+	await p.locator("#requests .endpoints tbody tr", { hasText: "/stock/" }).first().locator("button.open").click();
 	has(await p.evaluate(() => decodeURIComponent(location.hash)), "to-endpoint=tcp", "the link");
 	const stock = requests("--request", "/stock/");
 	const slowest = stock.reduce((a, b) => b.end - b.start > a.end - a.start ? b : a);
