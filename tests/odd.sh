@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154 # tmp, build and load are of tests/e2e/lib.sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs of tests/attacks whose stacks are in odd places, or are moved, and what is recorded of them. Sourced after
 # e2e/lib.sh by tests that need the BPF programs.
