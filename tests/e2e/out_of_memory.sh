@@ -3,6 +3,7 @@
 # Without memory chainwalk and flamegraph say so in one line and exit 1, wherever it ends, and no part of the output is
 # left as if it were whole; or what is written is what it always is.
 . "$(dirname "$0")/lib.sh"
+is_sanitized && skip "the sanitizers want their malloc() to come before all others"
 [ -e "$build/no_memory.so" ] || fail "no $build/no_memory.so: make unit builds it"
 data=$(dirname "$0")/../data
 
