@@ -255,18 +255,7 @@ void causes_begin_piece(void *arg, const struct chain_piece *p)
 /* The head of a wait; pause: of what is a pause, or for lack of work. */
 uint32_t causes_head_of(struct causes *c, const struct chosen_wait *p, bool pause)
 {
-	uint32_t name = timelines_name(c->timelines, p->thread, p->wait->out_ns);
-	struct known_head key = { name, p->wait->stack, pause, 0 }, *known;
-
-	if (c->cells.of || p->wait->flags & WAIT_NOT_WOKEN)
-		return chains_head(&c->chains, causes_label_head(c, p, pause));
-	known = &c->known_heads[(key.stack * 2 + key.pause + name * 0x9e3779b1u) % KNOWN_HEADS];
-	key.node = known->node;
-	if (!known->node || memcmp(known, &key, sizeof(key))) {
-		key.node = chains_head(&c->chains, causes_label_head(c, p, pause));
-		*known = key;
-	}
-	return known->node;
+	return chains_head(&c->chains, causes_label_head(c, p, pause));
 }
 
 /* What others did while the thread had no work does not matter. */

@@ -119,14 +119,6 @@ struct head_labels {
 	uint32_t others, pause;
 };
 
-/* The node of a head that was asked for. */
-struct known_head {
-	uint32_t name, stack, pause, node;
-};
-
-/* As many are kept, each at a place of its own; a power of two. */
-#define KNOWN_HEADS 512u
-
 /* Of a cause and a thread. */
 struct cause_thread {
 	uint64_t ns;	/* of its time, if it has the cause's name */
@@ -147,7 +139,6 @@ struct causes {
 	struct intern labels; /* struct label */
 	/* struct head_labels by (name of a thread, stack of its wait), of the trace. */
 	struct pair_table heads;
-	struct known_head known_heads[KNOWN_HEADS];
 	struct pair_table cell_heads; /* uint32_t: the label by (that of no cell, cell) */
 	struct intern keys;	      /* struct cause_key; */
 	struct cause *at;	      /* by its id - 1, until they are sorted */
