@@ -12,26 +12,26 @@ bool route_may_be(const char *s, size_t len)
 	return len && is_letter((uint8_t)*s);
 }
 
-bool route_is_like(const char *name, const char *template, size_t len)
+bool route_is_like(const char *name, const char *pattern, size_t len)
 {
-	const char *end = template + len, *star = NULL, *from = NULL;
+	const char *end = pattern + len, *star = NULL, *from = NULL;
 
 	while (*name) {
-		if (template <end &&*template == '*') {
-			star = ++template;
+		if (pattern < end && *pattern == '*') {
+			star = ++pattern;
 			from = name;
-		} else if (template <end &&*template == *name) {
-			template ++;
+		} else if (pattern < end && *pattern == *name) {
+			pattern++;
 			name++;
 		} else if (star && *from != '/' && *from != ' ') {
 			/* The last star stands for one more. */
-			template = star;
+			pattern = star;
 			name = ++from;
 		} else {
 			return false;
 		}
 	}
-	while (template <end &&*template == '*')
-		template ++;
-	return template == end;
+	while (pattern < end && *pattern == '*')
+		pattern++;
+	return pattern == end;
 }

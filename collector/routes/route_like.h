@@ -11,4 +11,4 @@ bool route_may_be(const char *s, size_t len);
  * Whether the name of a route, with its words or without, is one that len bytes mean: a * in them
  * stands for any part of a word, or of one of a path.
  */
-bool route_is_like(const char *name, const char *template, size_t len);
+bool route_is_like(const char *name, const char *pattern, size_t len);

@@ -87,14 +87,14 @@ void cpu_holders_free(struct cpu_holders *r)
 
 /* ---- the time of one wait -------------------------------------------------------------------- */
 
-/* What somebody has under a key that is not told yet. */
-struct untold {
+/* What somebody has under a key, which fn gets later. */
+struct pending {
 	uint32_t key, who;
 	uint64_t ns;
 };
 
 /* As many are kept, each at a place of its own; a power of two. */
-#define UNTOLD 1024u
+#define PENDING 1024u
 
 /* The group of a thread in a time. */
 struct known_group {
@@ -109,7 +109,7 @@ struct cpu_holders_sums {
 	cpu_holders_sums_fn fn;
 	void *arg;
 	struct known_group *groups; /* by thread; NULL: there are none */
-	struct untold untold[UNTOLD];
+	struct pending pending[PENDING];
 };
 
 /* As many who had a CPU are added up before they are told. */
@@ -147,17 +147,17 @@ static bool is_thread(uint32_t who)
 	return who < HOLDER_NAMES || who == HOLDER_RECORDER;
 }
 
-/* Tells it with what the same one has of other waits. */
-static void keep_untold(struct cpu_holders_sums *sums, uint32_t key, uint32_t who, uint64_t ns)
+/* Adds it to what the same one has of other waits. */
+static void keep_pending(struct cpu_holders_sums *sums, uint32_t key, uint32_t who, uint64_t ns)
 {
 	uint32_t hash = (key * 0x9e3779b1u ^ who) * 0x85ebca6bu;
-	struct untold *at = &sums->untold[(hash ^ hash >> 16) % UNTOLD];
+	struct pending *at = &sums->pending[(hash ^ hash >> 16) % PENDING];
 
 	if (at->ns && (at->key != key || at->who != who)) {
 		sums->fn(sums->arg, at->key, at->who, at->ns);
 		at->ns = 0;
 	}
-	*at = (struct untold) { key, who, at->ns + ns };
+	*at = (struct pending) { key, who, at->ns + ns };
 }
 
 /* Tells it at once of quotas, and else with what the same one has otherwise. */
@@ -170,7 +170,7 @@ static void keep(const struct share *s, uint32_t who, uint64_t ns)
 		return;
 	}
 	if (s->later) {
-		keep_untold(s->later, s->key, who, ns * (uint64_t)s->count);
+		keep_pending(s->later, s->key, who, ns * (uint64_t)s->count);
 		return;
 	}
 	while (i < KEPT - 1 && s->kept[i].ns && s->kept[i].who != who)
@@ -437,8 +437,8 @@ void cpu_holders_sums_end(struct cpu_holders_sums *s)
 {
 	if (s->ranges)
 		holder_ranges_sum(s->ranges);
-	for (size_t i = 0; i < UNTOLD; i++) {
-		struct untold *at = &s->untold[i];
+	for (size_t i = 0; i < PENDING; i++) {
+		struct pending *at = &s->pending[i];
 
 		if (at->ns)
 			s->fn(s->arg, at->key, at->who, at->ns);

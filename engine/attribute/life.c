@@ -9,12 +9,12 @@ struct life {
 	/* As long as the thread has one name, it has one head. */
 	uint64_t from_ns, until_ns;
 	uint32_t node;
-	/* By end: its time below node that is not told yet, and whether any of it is. */
-	uint64_t untold_ns[CHAIN_ENDS];
-	bool told[CHAIN_ENDS];
+	/* By end: its time below node that is added up, and whether a piece went before that. */
+	uint64_t pending_ns[CHAIN_ENDS];
+	bool begun[CHAIN_ENDS];
 };
 
-static void tell(struct life *l)
+static void add_pending(struct life *l)
 {
 	const struct attribution *a = &l->chains->attribution;
 
@@ -22,15 +22,15 @@ static void tell(struct life *l)
 		struct chain_piece p = { .node = l->node,
 					 .end = (enum chain_end)end,
 					 .thread = l->thread,
-					 .to_ns = l->untold_ns[end],
+					 .to_ns = l->pending_ns[end],
 					 .count = 1 };
 
 		if (p.to_ns && a->to.piece)
 			a->to.piece(a->to.arg, &p);
 		if (p.to_ns)
 			attribute_time(a, l->node, p.end, p.to_ns);
-		l->untold_ns[end] = 0;
-		l->told[end] = false;
+		l->pending_ns[end] = 0;
+		l->begun[end] = false;
 	}
 }
 
@@ -42,7 +42,7 @@ static uint32_t head_at(struct life *l, uint64_t at_ns)
 		return l->node;
 	node = l->head(l->arg, l->thread, at_ns);
 	if (node != l->node)
-		tell(l);
+		add_pending(l);
 	l->node = node;
 	l->from_ns = at_ns;
 	l->until_ns = timelines_next_name_ns(l->chains->timelines, l->thread, at_ns);
@@ -72,12 +72,12 @@ static void add_piece(struct life *l, const struct wait *w, enum chain_end end, 
 	p.node = from_ns < to_ns ? head_at(l, from_ns) : 0;
 	if (!p.node)
 		return;
-	if (!is_sum(a, end) || !l->told[end]) {
-		l->told[end] = true;
+	if (!is_sum(a, end) || !l->begun[end]) {
+		l->begun[end] = true;
 		attribute_piece(a, &p);
 		return;
 	}
-	l->untold_ns[end] += to_ns - from_ns;
+	l->pending_ns[end] += to_ns - from_ns;
 	if (end == CHAIN_RUNNING)
 		attribute_samples(a, &p);
 }
@@ -117,5 +117,5 @@ void life_explain(struct chains *c, uint32_t thread, uint64_t from_ns, uint64_t 
 		from_ns = in;
 	}
 	add_piece(&l, NULL, CHAIN_RUNNING, from_ns, to_ns);
-	tell(&l);
+	add_pending(&l);
 }
