@@ -8,23 +8,7 @@
 needs_bpf
 command -v python3 >/dev/null || skip "no python3"
 command -v curl >/dev/null || skip "no curl"
-cat >"$tmp/server.py" <<'END'
-import http.server, time
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    def do_GET(self):
-        if self.path.startswith("/slow"):
-            time.sleep(0.5)
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-    def log_message(self, *args):
-        pass
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-print(server.server_port, flush=True)
-server.serve_forever()
-END
-python3 "$tmp/server.py" >"$tmp/port" &
+python3 "$(dirname "$0")/../tools/http_server.py" >"$tmp/port" &
 started="$started $!"
 listening() { [ -s "$tmp/port" ]; }
 wait_for "the server listens" 60 listening

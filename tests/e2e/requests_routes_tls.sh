@@ -9,29 +9,12 @@ for program in python3 openssl curl node; do
 done
 openssl req -x509 -newkey rsa:2048 -nodes -keyout "$tmp/key" -out "$tmp/cert" -subj /CN=localhost -days 2 2>/dev/null ||
 	skip "openssl makes no certificate"
-cat >"$tmp/server.py" <<'END_OF_SERVER'
-import http.server, ssl, sys
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-    def log_message(self, *args):
-        pass
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-context.load_cert_chain(sys.argv[1], sys.argv[2])
-server.socket = context.wrap_socket(server.socket, server_side=True)
-print(server.server_port, flush=True)
-server.serve_forever()
-END_OF_SERVER
 cat >"$tmp/h2.js" <<'END_OF_SERVER'
 const server = require("http2").createServer();
 server.on("stream", (stream) => { stream.respond({ ":status": 200 }); stream.end("x".repeat(9)); });
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));
 END_OF_SERVER
-python3 "$tmp/server.py" "$tmp/cert" "$tmp/key" >"$tmp/tls" &
+python3 "$(dirname "$0")/../tools/http_server.py" "$tmp/cert" "$tmp/key" >"$tmp/tls" &
 started="$started $!"
 node "$tmp/h2.js" >"$tmp/h2" &
 started="$started $!"

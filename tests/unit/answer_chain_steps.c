@@ -112,14 +112,18 @@ static void a_lock_is_the_joint(void **state)
 	      " because B holds a lock, and waits while C sleeps.");
 }
 
+/* Two threads of the program, on a CPU each. */
+#define A_AND_B            \
+	"thread A *\n"     \
+	"thread B *\n"     \
+	"0   c0 - R > A\n" \
+	"0   c1 - R > B\n"
+
 /* A Mutex of Ruby is a condition inside: A waits for that which B unlocks. */
 static void a_mutex_of_ruby_is_a_lock(void **state)
 {
 	(void)state;
-	gives("thread A *\n"
-	      "thread B *\n"
-	      "0   c0 - R > A\n"
-	      "0   c1 - R > B\n"
+	gives(A_AND_B
 	      "100 c0 A S > - futex_wait|pthread_cond_wait@libc.so.6;"
 	      "rb_native_cond_wait@libruby-3.1.so.3.1.2;rb_mutex_synchronize@libruby-3.1.so.3.1.2;"
 	      "charge;main "
@@ -137,10 +141,7 @@ static void a_mutex_of_ruby_is_a_lock(void **state)
 static void the_function_of_node_is_told(void **state)
 {
 	(void)state;
-	gives("thread A *\n"
-	      "thread B *\n"
-	      "0   c0 - R > A\n"
-	      "0   c1 - R > B\n"
+	gives(A_AND_B
 	      "100 c0 A S > - do_epoll_wait|epoll_pwait@libc.so.6;uv__io_poll;uv_run;"
 	      "node::SyncProcessRunner::TryInitializeAndRunLoop;node::SyncProcessRunner::Spawn;"
 	      "v8::internal::Builtin_HandleApiCall;Builtins_JSEntry;v8::Function::Call;"
@@ -159,26 +160,22 @@ static void the_function_of_node_is_told(void **state)
 static void many_files_are_one_line(void **state)
 {
 	(void)state;
-	gives("thread A *\n"
-	      "thread B *\n"
-	      "0   c0 - R > A\n"
-	      "0   c1 - R > B\n"
-	      "100 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f1\n"
-	      "250 c1 B wakes A wake|ready;main\n"
-	      "250 c0 - R > A\n"
-	      "260 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f2\n"
-	      "410 c1 B wakes A wake|ready;main\n"
-	      "410 c0 - R > A\n"
-	      "420 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f3\n"
-	      "570 c1 B wakes A wake|ready;main\n"
-	      "570 c0 - R > A\n"
-	      "580 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f4\n"
-	      "730 c1 B wakes A wake|ready;main\n"
-	      "730 c0 - R > A\n"
-	      "740 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f5\n"
-	      "890 c1 B wakes A wake|ready;main\n"
-	      "890 c0 - R > A\n"
-	      "end 1000\n",
+	gives(A_AND_B "100 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f1\n"
+		      "250 c1 B wakes A wake|ready;main\n"
+		      "250 c0 - R > A\n"
+		      "260 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f2\n"
+		      "410 c1 B wakes A wake|ready;main\n"
+		      "410 c0 - R > A\n"
+		      "420 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f3\n"
+		      "570 c1 B wakes A wake|ready;main\n"
+		      "570 c0 - R > A\n"
+		      "580 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f4\n"
+		      "730 c1 B wakes A wake|ready;main\n"
+		      "730 c0 - R > A\n"
+		      "740 c0 A S > - folio_wait|read@libc.so.6;copy;main for=file:/data/f5\n"
+		      "890 c1 B wakes A wake|ready;main\n"
+		      "890 c0 - R > A\n"
+		      "end 1000\n",
 	      "  A  copy  75 %  waits for files in data\n"
 	      "   B       75 %  ran\n"
 	      "  A        25 %  ran\n"
@@ -255,18 +252,14 @@ static void what_a_chain_said_it_does_not_say_again(void **state)
 static void methods_of_a_jvm_are_said(void **state)
 {
 	(void)state;
-	gives("thread A *\n"
-	      "thread B *\n"
-	      "0   c0 - R > A\n"
-	      "0   c1 - R > B\n"
-	      "100 c0 A S > - futex_wait|pthread_cond_wait@libc.so.6;"
-	      "monitorenter_nofpu~Runtime1~stub;void~java.util.Stack.push(int);"
-	      "void~com.shop.Cart.add(java.lang.String,~int);void~java.lang.Thread.run() "
-	      "for=futex:17:0x40\n"
-	      "300 c1 B ran |int~com.shop.Stock.count();void~java.lang.Thread.run()\n"
-	      "900 c1 B wakes A wake|void~com.shop.Stock.take()\n"
-	      "900 c0 - R > A\n"
-	      "end 1000\n",
+	gives(A_AND_B "100 c0 A S > - futex_wait|pthread_cond_wait@libc.so.6;"
+		      "monitorenter_nofpu~Runtime1~stub;void~java.util.Stack.push(int);"
+		      "void~com.shop.Cart.add(java.lang.String,~int);void~java.lang.Thread.run() "
+		      "for=futex:17:0x40\n"
+		      "300 c1 B ran |int~com.shop.Stock.count();void~java.lang.Thread.run()\n"
+		      "900 c1 B wakes A wake|void~com.shop.Stock.take()\n"
+		      "900 c0 - R > A\n"
+		      "end 1000\n",
 	      "  A  com.shop.Cart.add     80 %  waits for a condition\n"
 	      "   B com.shop.Stock.count  80 %  ran\n"
 	      " because B runs com.shop.Stock.count.");
@@ -344,17 +337,13 @@ static void a_busy_handler_is_at_a_lock(void **state)
 static void what_the_kernel_did_is_said(void **state)
 {
 	(void)state;
-	gives("thread A *\n"
-	      "thread B *\n"
-	      "0   c0 - R > A\n"
-	      "0   c1 - R > B\n"
-	      "100 c0 A S > - pipe_read|read@libc.so.6;main for=pipe:7\n"
-	      "300 c1 B ran clear_page;handle_mm_fault;exc_page_fault|fill;main\n"
-	      "400 c1 B ran clear_page;handle_mm_fault;exc_page_fault|fill;main\n"
-	      "500 c1 B ran |fill;main\n"
-	      "900 c1 B wakes A wake|write@libc.so.6;main\n"
-	      "900 c0 - R > A\n"
-	      "end 1000\n",
+	gives(A_AND_B "100 c0 A S > - pipe_read|read@libc.so.6;main for=pipe:7\n"
+		      "300 c1 B ran clear_page;handle_mm_fault;exc_page_fault|fill;main\n"
+		      "400 c1 B ran clear_page;handle_mm_fault;exc_page_fault|fill;main\n"
+		      "500 c1 B ran |fill;main\n"
+		      "900 c1 B wakes A wake|write@libc.so.6;main\n"
+		      "900 c0 - R > A\n"
+		      "end 1000\n",
 	      "  A  main  80 %  waits for data from a pipe\n"
 	      "   B fill  80 %  ran (page faults)\n"
 	      " because B runs fill, in the kernel for page faults.");
