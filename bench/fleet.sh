@@ -47,7 +47,7 @@ printf '%-42s %s s\n' "chainwalk -f rows" "$(median "$O/chainwalk" -q -f rows "$
 sh docs/fleet/load.sh "$shards" "$trace"
 
 copies=$((rows / one))
-columns="process, thread, endpoint, waited_for, ended, had_cpu, chain, ran, latency_ns, waits, blocked_ns, runnable_ns, preempted_ns, running_ns, samples"
+columns="process, thread, endpoint, waited_for, ended, had_cpu, chain, ran, latency_ns, waits, blocked_ns, runnable_ns, preempted_ns, running_ns, samples, route, over_ns"
 make_rows() {
 	local making=
 	for i in 1 2; do
@@ -68,13 +68,14 @@ for i in 1 2; do ask_server $i "SELECT sum(bytes) FROM system.parts WHERE active
 into_sqlite
 sqlite3 "$dir/one.db" "BEGIN;
 	CREATE TABLE numbers AS WITH RECURSIVE n(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n LIMIT $((copies / 10))) SELECT n FROM n;
-	INSERT INTO keys SELECT NULL, 'host' || n, cgroup, process, thread, endpoint, waited_for, ended, had_cpu FROM keys, numbers WHERE n < 1000;
+	INSERT INTO keys SELECT NULL, 'host' || n, cgroup, process, thread, endpoint, waited_for, ended, had_cpu, route FROM keys, numbers WHERE n < 1000;
 	CREATE TABLE k AS SELECT a.number AS old, n, b.number AS new FROM keys AS a, numbers JOIN keys AS b ON b.host = 'host' || (n % 1000)
-		AND (a.cgroup, a.process, a.thread, a.endpoint, a.waited_for, a.ended, a.had_cpu) = (b.cgroup, b.process, b.thread, b.endpoint, b.waited_for, b.ended, b.had_cpu)
+		AND (a.cgroup, a.process, a.thread, a.endpoint, a.waited_for, a.ended, a.had_cpu, a.route)
+			= (b.cgroup, b.process, b.thread, b.endpoint, b.waited_for, b.ended, b.had_cpu, b.route)
 		WHERE a.host NOT LIKE 'host%' AND n < 1000;
 	CREATE INDEX k_of ON k(n, old);
 	INSERT INTO facts SELECT time - 86400 + n / 1000 * 60, trace, (SELECT new FROM k WHERE k.n = numbers.n % 1000 AND old = key), chain, ran,
-		latency_ns, waits, blocked_ns, runnable_ns, preempted_ns, running_ns, samples FROM facts, numbers;
+		latency_ns, waits, blocked_ns, runnable_ns, preempted_ns, running_ns, samples, over_ns FROM facts, numbers;
 	DROP TABLE k; DROP TABLE numbers; COMMIT; VACUUM"
 m=$(sqlite3 "$dir/one.db" "SELECT count(*) FROM facts")
 echo "SQLite: $m rows, $(($(wc -c <"$dir/one.db") / m)) bytes a row with all else"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "step_samples.h"
 
-#include <errno.h>
+#include <string.h>
 
 #include "base/kernel_functions.h"
 #include "words/code_frames.h"
@@ -20,6 +20,8 @@ struct sampled {
 /* So many of the samples with whole stacks, in percent, have a function of which a step says that
  * it ran it. */
 #define NEARLY_ALL 90
+/* Likewise, where nearly all have none but main(), which every program runs. */
+#define MOST 60
 
 /*
  * The frame of a sample's user part that is so many calls from its root; 0: it has none. *whole:
@@ -34,11 +36,13 @@ static uint32_t frame_from_root(const struct sampled *s, uint32_t pair, uint32_t
 }
 
 /*
- * The function that nearly all of the samples of[0..n) of a step have so many calls from the root,
- * as one frame of it; 0: they part there.
+ * The function that `percent` of the samples of a step have so many calls from the root, as one
+ * frame of it; 0: they part there.
  */
-static uint32_t common_frame(struct sampled *s, const struct sum *of, size_t n, uint32_t calls)
+static uint32_t common_frame(struct sampled *s, uint32_t calls, uint32_t percent)
 {
+	const struct sum *of = s->of;
+	size_t n = s->n;
 	struct sums by_name = { .n = 0 };
 	uint64_t all = 0, most = 0;
 	uint32_t frame = 0;
@@ -61,7 +65,7 @@ static uint32_t common_frame(struct sampled *s, const struct sum *of, size_t n, 
 		}
 	}
 	sums_free(&by_name);
-	return all && 100 * most >= NEARLY_ALL * all ? frame : 0;
+	return all && 100 * most >= percent * all ? frame : 0;
 }
 
 /* Where most of the samples of[0..n) are, a text; 0: not known. */
@@ -83,26 +87,48 @@ static uint32_t most_frequent_place(struct sampled *s, const struct sum *of, siz
 	return most;
 }
 
+/* The functions that samples have in common. */
+struct common {
+	uint32_t own,
+		last;	/* frames: the last one of the program's own; of all. 0: there is none */
+	uint32_t calls; /* how many they are */
+};
+
+/* Adds those that `percent` of the samples have, from c->calls on. */
+static void follow_common(struct sampled *s, struct common *c, uint32_t percent)
+{
+	uint32_t frame;
+
+	for (; s->n && (frame = common_frame(s, c->calls, percent)); c->calls++) {
+		c->last = frame;
+		if (own_code_is(s->names, s->trace, frame) &&
+		    (!c->own || code_frame(s->trace, frame) || !code_frame(s->trace, c->own)))
+			c->own = frame;
+	}
+}
+
+static bool is_main(const struct sampled *s, uint32_t frame)
+{
+	const struct trace_frame *f = frame ? trace_frame(s->trace, frame) : NULL;
+
+	return f && f->symbol && !strcmp(trace_string(s->trace, f->symbol), "main");
+}
+
 /*
  * Of the functions that nearly all samples have in common the last one of the program's own; where
  * these part at once, or callers are not known, where most of them are.
  */
 static uint32_t place_ran(struct sampled *s)
 {
-	const struct sum *of = s->of;
-	size_t n = s->n;
-	uint32_t own = 0, last = 0, frame;
+	struct common c = { 0 };
 
-	for (uint32_t calls = 0; n && (frame = common_frame(s, of, n, calls)); calls++) {
-		last = frame;
-		if (own_code_is(s->names, s->trace, frame) &&
-		    (!own || code_frame(s->trace, frame) || !code_frame(s->trace, own)))
-			own = frame;
-	}
-	if (!own && (!last || code_frame(s->trace, last) ||
-		     kernel_frame_flags(names_kernel_stacks(s->names), last) & KFUNC_PLUMBING))
-		return most_frequent_place(s, of, n);
-	return own_frame_place(s->names, s->trace, own ? own : last);
+	follow_common(s, &c, NEARLY_ALL);
+	if (is_main(s, c.own))
+		follow_common(s, &c, MOST);
+	if (!c.own && (!c.last || code_frame(s->trace, c.last) ||
+		       kernel_frame_flags(names_kernel_stacks(s->names), c.last) & KFUNC_PLUMBING))
+		return most_frequent_place(s, s->of, s->n);
+	return own_frame_place(s->names, s->trace, c.own ? c.own : c.last);
 }
 
 /* What most of the samples of a step are in the kernel for, a text; 0: they are not. */

@@ -349,6 +349,25 @@ static void what_the_kernel_did_is_said(void **state)
 	      " because B runs fill, in the kernel for page faults.");
 }
 
+/* Every program runs main(): where its samples part, what most of them are in is said; keys() here.
+ */
+static void most_of_what_main_ran_is_said(void **state)
+{
+	(void)state;
+	gives(A_AND_B "100 c0 A S > - pipe_read|read@libc.so.6;main for=pipe:7\n"
+		      "300 c1 B ran |match;keys;call;main\n"
+		      "400 c1 B ran |match;keys;call;main\n"
+		      "500 c1 B ran |copy;keys;call;main\n"
+		      "600 c1 B ran |get;call;main\n"
+		      "700 c1 B ran |reply;main\n"
+		      "900 c1 B wakes A wake|write@libc.so.6;main\n"
+		      "900 c0 - R > A\n"
+		      "end 1000\n",
+	      "  A  main  80 %  waits for data from a pipe\n"
+	      "   B keys  80 %  ran\n"
+	      " because B runs keys.");
+}
+
 #define TIMER " ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
 #define LOOKS " A S > - do_select|select@libc.so.6;look;main for=sleep:200us\n"
 
@@ -760,6 +779,7 @@ int main(void)
 		cmocka_unit_test(a_child_that_is_looked_for_is_waited_for),
 		cmocka_unit_test(a_child_that_ends_after_it_woke_who_looks_is_waited_for),
 		cmocka_unit_test(what_the_kernel_did_is_said),
+		cmocka_unit_test(most_of_what_main_ran_is_said),
 		cmocka_unit_test(a_quota_is_said),
 		cmocka_unit_test(who_used_up_a_quota_is_said),
 		cmocka_unit_test(a_pool_of_connections_is_known),
