@@ -17,6 +17,8 @@
 /* Of all samples: that make a callee one that nearly all go through, and one that is named. */
 #define NEARLY_ALL 0.9
 #define LEAST_PART 0.1
+/* Of all samples: that make a callee without a name one that is looked into, as it says nothing. */
+#define MOST 0.6
 
 /* A function as those called it that are above it: what a cause ran is a tree of these. */
 struct call {
@@ -233,7 +235,8 @@ static double part_of_ways(const struct calls *calls, const struct ways *w)
 
 /*
  * The call at which the samples part, from the outermost ones on: it is followed as long as one
- * callee has nearly all of them, or more than half, and there is no other way that is named. *to:
+ * callee has nearly all of them, or more than half, and there is no other way that is named, or
+ * most of them, and no name. *to:
  * the ways from there; none if all go nowhere, and of very many, of which a few say little.
  */
 static uint32_t parting(const struct causes *c, const struct calls *calls, struct ways *to)
@@ -248,7 +251,8 @@ static uint32_t parting(const struct causes *c, const struct calls *calls, struc
 
 		*to = callees_of(c, calls, id);
 		first = to->n ? part_of_samples(calls, to->at[0].samples) : 0;
-		if (first >= NEARLY_ALL || (to->n == 1 && itself < LEAST_PART && first > 0.5))
+		if (first >= NEARLY_ALL || (to->n == 1 && itself < LEAST_PART && first > 0.5) ||
+		    (first >= MOST && file_length(names_text(c->names, to->at[0].text))))
 			continue;
 		add_way(c, calls, to, (struct way) { .samples = self });
 		if ((id && (double)self >= NEARLY_ALL * (double)at[id].samples) ||

@@ -201,6 +201,18 @@ TEST(one_way_is_followed_to_its_end)
 	free(got);
 }
 
+/* A function without a name says nothing: of those that it calls the one with most is said. */
+TEST(a_way_without_a_name_is_looked_into)
+{
+	const char *const stacks[] = { "|match;keys;[srv+0x13c1f0];[srv+0x64da0];loop;main",
+				       "|rest;[srv+0x64da0];loop;main" };
+	const int times[] = { 85, 15 };
+	char *got = rows_of_samples(stacks, times, 2);
+
+	has(got, "B/102 ran 85 % in match < keys < [srv+0x64da0], then");
+	free(got);
+}
+
 /* What a function does itself is one way; of its calls of itself the innermost counts. */
 TEST(recursion_and_own_work_are_ways)
 {
