@@ -610,7 +610,7 @@ int on_stacks(unsigned long long *ctx)
 	}
 	if (LIGHT && is_switch && tid)
 		bare = leaves_bare(ctx, task, tid, state, now);
-	if (LIGHT && kind == WIRE_WAKING && wakes_bare(&other, now))
+	if (LIGHT && kind == WIRE_WAKING && wakes_bare(ctx[0], &other, now))
 		bare = wakes_by_itself(ctx, task) ? NO_STACKS : NO_USER_STACK;
 	k->interrupt = 0;
 	/* A waking by the idle thread is one by an interrupt: its frames are the cause. */

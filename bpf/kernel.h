@@ -43,6 +43,11 @@ struct hrtimer {
 	struct timerqueue_node node;
 };
 
+struct hrtimer_sleeper {
+	struct hrtimer timer;
+	struct task_struct *task;
+};
+
 struct rt_rq { /* with CONFIG_RT_GROUP_SCHED */
 	int rt_throttled;
 	struct task_group *tg;

@@ -151,49 +151,102 @@ static __always_inline bool wakes_by_itself(void *ctx, struct task_struct *task)
 
 /*
  * At most so many sleeps get their stacks in each tenth of a second of a CPU. Where more end, the
- * longer ones do: the time that they have to last grows fast, and shrinks slowly.
+ * longer ones do: the time that they have to last grows fast, and shrinks slowly. Who does nothing
+ * but sleep for some time, over and over, says little, and can be many: those that a timer of the
+ * sleeper's own ends have a small part for themselves.
  */
 #define PERIOD_NS 100000000u
-#define SLEEPS_MOST 200u
+#define SLEEPS_MOST 150u
+#define TIMERS_MOST 50u
 #define SLEEPS_LONGEST_NS 1000000000u
 
 struct light_budget {
 	__u64 since_ns, least_ns;
-	__u64 n;
+	__u32 n;
+	bool is_told; /* least_ns is to be told */
 };
 
-MAP(light_budgets, PERCPU_ARRAY, 1, __u32, struct light_budget);
+enum { BUDGET_OTHERS, BUDGET_TIMERS, BUDGETS };
+MAP(light_budgets, PERCPU_ARRAY, BUDGETS, __u32, struct light_budget);
 
-static __always_inline void begin_period(struct light_budget *b, __u64 now)
+static __always_inline void begin_period(struct light_budget *b, __u32 most, __u64 now)
 {
-	if (b->n < SLEEPS_MOST / 2)
+	__u64 before = b->least_ns;
+
+	if (b->n < most / 2)
 		b->least_ns -= b->least_ns / 16;
-	else if (b->n == SLEEPS_MOST && b->least_ns < SLEEPS_LONGEST_NS)
+	else if (b->n == most && b->least_ns < SLEEPS_LONGEST_NS)
 		b->least_ns *= 2;
 	if (b->least_ns < light_ns)
 		b->least_ns = light_ns;
+	/* In each such period, as a trace may begin anywhere. */
+	b->is_told = b->least_ns != light_ns || (before && before != light_ns);
 	b->since_ns = now;
 	b->n = 0;
 }
 
 /* Whether stacks of a sleep that ends now, and lasted for so long, are within the budget. */
-static __always_inline bool may_have_stacks(__u64 now, __u64 slept_ns)
+static __always_inline bool may_have_stacks(__u32 which, __u64 now, __u64 slept_ns)
 {
-	__u32 zero = 0;
-	struct light_budget *b = bpf_map_lookup_elem(&light_budgets, &zero);
+	__u32 most = which == BUDGET_TIMERS ? TIMERS_MOST : SLEEPS_MOST;
+	struct light_budget *b = bpf_map_lookup_elem(&light_budgets, &which);
 
 	if (!b || verify)
 		return true;
 	if (now - b->since_ns >= PERIOD_NS)
-		begin_period(b, now);
-	if (slept_ns < b->least_ns || b->n >= SLEEPS_MOST)
+		begin_period(b, most, now);
+	if (slept_ns < b->least_ns || b->n >= most)
 		return false;
 	b->n++;
 	return true;
 }
 
-/* Whether the sleep that a waking ends is too short for the waker's user stack. */
-static __always_inline bool wakes_bare(const struct other *target, __u64 now)
+/* After that, as an event. */
+static __always_inline void tell_budget(__u32 which, __u64 now)
+{
+	struct light_budget *b = bpf_map_lookup_elem(&light_budgets, &which);
+	struct wire_stacks_from *ev;
+
+	if (!b || !b->is_told)
+		return;
+	b->is_told = false;
+	ev = record_event(WIRE_STACKS_FROM, now, struct wire_stacks_from);
+	if (!ev)
+		return;
+	ev->ns = b->least_ns;
+	ev->timers = which;
+	ev->pad = 0;
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+}
+
+/* Whose sleep the timer that expired last on this CPU ends; a task. */
+MAP(sleepers_timer, PERCPU_ARRAY, 1, __u32, __u64);
+
+SEC("raw_tp/hrtimer_expire_entry")
+int on_sleepers_timer(unsigned long long *ctx)
+{
+	__u32 zero = 0;
+	__u64 *sleeper = bpf_map_lookup_elem(&sleepers_timer, &zero);
+
+	/* What follows a timer of another kind is no task, or not the one that is woken. */
+	if (sleeper)
+		*sleeper = (__u64)POINTER(hrtimer_sleeper, ctx[0], task);
+	return 0;
+}
+
+static __always_inline __u32 budget_of(__u64 task)
+{
+	__u32 zero = 0;
+	__u64 *sleeper = bpf_map_lookup_elem(&sleepers_timer, &zero);
+
+	if (!sleeper || *sleeper != task)
+		return BUDGET_OTHERS;
+	*sleeper = 0;
+	return BUDGET_TIMERS;
+}
+
+/* Whether the sleep that a waking of the task ends is too short for the waker's user stack. */
+static __always_inline bool wakes_bare(__u64 task, const struct other *target, __u64 now)
 {
 	struct bare_sleep *b = bare_sleep_of(target->tid);
 	__u64 slept_ns;
@@ -210,7 +263,7 @@ static __always_inline bool wakes_bare(const struct other *target, __u64 now)
 		return true;
 	}
 	b->since_ns = now;
-	b->is = may_have_stacks(now, slept_ns) ? BARE_WOKEN : BARE_SPARED;
+	b->is = may_have_stacks(budget_of(task), now, slept_ns) ? BARE_WOKEN : BARE_SPARED;
 	return b->is == BARE_SPARED;
 }
 
@@ -362,6 +415,8 @@ int on_long_sleep(unsigned long long *ctx)
 
 	if (!b || b->is < BARE_WOKEN || b->tid != (__u32)OF(task, pid))
 		return 0;
+	tell_budget(BUDGET_OTHERS, b->since_ns);
+	tell_budget(BUDGET_TIMERS, b->since_ns);
 	if (b->is == BARE_WOKEN)
 		record_wait_stacks(task, b->since_ns, b);
 	else

@@ -175,6 +175,13 @@ struct wire_stolen { /* right after a WIRE_SWITCH, at the same time */
 	__u64 ns;
 };
 
+/* --light: how long sleeps must have lasted on this CPU to have stacks. */
+struct wire_stacks_from {
+	struct wire_record r;
+	__u64 ns;
+	__u32 timers, pad; /* 1: those that a timer of the sleeper's own ends, 0: others */
+};
+
 /* n events of this CPU and of one kind were lost, the first at r.time_ns. */
 struct wire_lost {
 	struct wire_record r;

@@ -377,6 +377,10 @@ static void put_event(const struct printer *p, const struct event *ev)
 			timer ? timer : "TCP", ev->tcp_timer.at_ns - ev->tcp_timer.since_ns,
 			ev->time_ns - ev->tcp_timer.at_ns);
 		break;
+	case EVENT_STACKS_FROM:
+		fprintf(out, "from %" PRIu64 " ns on, of sleeps %s", ev->stacks_from.ns,
+			ev->stacks_from.timers ? "until a timer" : "until anything else");
+		break;
 	case EVENT_WORK:
 		put_work(p, ev);
 		break;

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 
 #include "format.h"
+#include "info_light.h"
 #include "info_routes.h"
 #include "base/text.h"
 #include "common/left_out.h"
+#include "common/xalloc.h"
 #include "timeline/untraced.h"
 #include "words/process_notes.h"
 #include "words/wall_time.h"
@@ -24,6 +26,7 @@ struct totals {
 	uint64_t ends[CHAINLOG_STACK_ENDS]; /* user stacks */
 	uint64_t frames[3], named[3];	    /* kernel, user, interpreted code */
 	struct info_routes routes;
+	struct info_light light;
 };
 
 static void put_text(FILE *out, const char *key, const char *value)
@@ -57,6 +60,7 @@ static int read_events(const struct trace *t, struct totals *sum)
 	while (trace_cursor_next(c, &ev)) {
 		untraced_event(&untraced, &ev);
 		info_routes_event(&sum->routes, t, &ev);
+		info_light_event(&sum->light, t, &ev);
 		if (ev.kind == EVENT_STEAL)
 			sum->steal_ns += ev.stolen.ns;
 		if (ev.kind == EVENT_LOST) {
@@ -128,7 +132,6 @@ static void put_aux(const struct trace_info *i, FILE *out)
 	static const char *const keys[EVENT_KINDS] = {
 #define EVENT(NAME, number, record, slices, shown, key, fields) [EVENT_##NAME] = key,
 #include "events.def"
-#include "common/xalloc.h"
 	};
 	uint64_t known = i->events_of[EVENT_AUX_LOST], kept;
 
@@ -282,6 +285,7 @@ static int write_info(const struct format_input *in, FILE *out)
 	put_times(i, out);
 	put_events(i, &sum, out);
 	info_routes_write(&sum.routes, in->trace, out);
+	info_light_write(&sum.light, in->trace, out);
 	put_group(out, "sizes");
 	put_number(out, "bytes", i->bytes);
 	if (i->events)

@@ -11,7 +11,7 @@ needs_bpf
 marked() {
 	awk '
 		# What says more of the others has accounts of its own.
-		$3 ~ /^(sample|queue|throttled|object|ready|asks|done|interrupts|steal|request|more|open|holder|recorder|group|own-id|stream|not-sent|tcp-timer|unthrottled|work|slept-at)$/ || ($3 == "lost" && $5 != "events") { next }
+		$3 ~ /^(sample|queue|throttled|object|ready|asks|done|interrupts|steal|request|more|open|holder|recorder|group|own-id|stream|not-sent|tcp-timer|unthrottled|work|slept-at|stacks)$/ || ($3 == "lost" && $5 != "events") { next }
 		$2 == "[???]" { nowhere += $4; next }
 		{ cpu = substr($2, 2, 3) + 0 }
 		$3 == "lost" { count[cpu] += $4; next }

@@ -166,6 +166,7 @@ static struct synth *requests(void)
 	synth_not_sent(m, 0, 60, 10);
 	synth_tcp_timer(m, 0, 60, 10, CHAINLOG_TCP_RETRANSMIT, 20, 50);
 	synth_slept_at(m, 1, 60, 11, "schedule;read", "read;main");
+	synth_stacks_from(m, 1, 60, true, UINT64_MAX);
 	synth_work(m, 1, 60, 11, 1, 10, 20, "queue_work", "write;main");
 	synth_stream(m, 0, 60, 10, UINT32_MAX, 4711, "10.0.0.1:40000<10.0.0.2:80");
 	r.connection = 2;

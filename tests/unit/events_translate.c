@@ -474,6 +474,20 @@ TEST(a_timer_of_tcp_keeps_its_times)
 	assert_int_equal(ev.tcp_timer.at_ns, ev.time_ns - 100);
 }
 
+TEST(how_long_sleeps_with_stacks_last_is_kept_for_both_kinds)
+{
+	struct wire_stacks_from w = { .r = { .time_ns = 1000, .kind = WIRE_STACKS_FROM },
+				      .ns = 64000000 };
+
+	for (w.timers = 0; w.timers < 2; w.timers++) {
+		const struct event ev = event_of(&w.r, sizeof(w));
+
+		assert_int_equal(ev.kind, EVENT_STACKS_FROM);
+		assert_int_equal(ev.stacks_from.ns, 64000000);
+		assert_int_equal(ev.stacks_from.timers, w.timers);
+	}
+}
+
 TEST(who_queued_an_item_keeps_its_times)
 {
 	const struct wire_work w = {

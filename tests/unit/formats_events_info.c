@@ -259,6 +259,43 @@ TEST(info_says_nothing_of_routes_without_requests)
 	synth_free(m);
 }
 
+/* The time in which more was asked for is that up to the CPU's next event, or to the end. */
+TEST(info_says_how_long_sleeps_with_stacks_had_to_last)
+{
+	struct synth *m = synth_new();
+	char *text;
+
+	synth_info(m, &(struct chainlog_info) { .cpus = 2, .light_ns = 100 });
+	synth_stacks_from(m, 0, 1000, false, 200);
+	synth_stacks_from(m, 1, 1000, true, 800);
+	synth_stacks_from(m, 0, 1500, false, 400);
+	synth_stacks_from(m, 0, 1600, false, 100);
+	synth_stacks_from(m, 0, 2500, false, 200);
+	synth_end(m, 3000);
+	text = FORMAT(m, "-f", "info");
+	expect_line(text, "stacks_from_ns: 100");
+	expect_line(text, "stacks_from_at_most_ns: 400");
+	expect_line(text, "stacks_from_raised_ns: 1100");
+	expect_line(text, "timer_stacks_from_at_most_ns: 800");
+	expect_line(text, "timer_stacks_from_raised_ns: 2000");
+	expect_line(text, "stacks_from: 5");
+	free(text);
+	synth_free(m);
+}
+
+TEST(events_say_how_long_sleeps_with_stacks_had_to_last)
+{
+	struct synth *m = synth_new();
+
+	synth_stacks_from(m, 0, 1000, false, 200);
+	synth_stacks_from(m, 1, 1000, true, 800);
+	synth_end(m, 3000);
+	expect(FORMAT(m, "-f", "events"),
+	       "     0.000001000 [000] stacks from 200 ns on, of sleeps until anything else\n"
+	       "     0.000001000 [001] stacks from 800 ns on, of sleeps until a timer\n");
+	synth_free(m);
+}
+
 /* A key that comes twice would be two figures. */
 TEST(each_figure_of_info_has_a_key_of_its_own)
 {

@@ -300,6 +300,16 @@ void synth_taken(struct synth *m, uint32_t cpu, uint64_t ns, bool steal, uint64_
 	MUST(!encoder_event(synth_encoder(m), &ev));
 }
 
+void synth_stacks_from(struct synth *m, uint32_t cpu, uint64_t ns, bool timers, uint64_t least_ns)
+{
+	struct event ev = { .time_ns = ns,
+			    .cpu = cpu,
+			    .kind = EVENT_STACKS_FROM,
+			    .stacks_from = { least_ns, timers } };
+
+	MUST(!encoder_event(synth_encoder(m), &ev));
+}
+
 static void of_thread(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t kind, uint32_t tid)
 {
 	struct event ev = { .time_ns = ns, .cpu = cpu, .kind = (uint8_t)kind, .tid = tid };

@@ -51,6 +51,8 @@ void synth_ran(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, const c
 void synth_queued(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t queue,
 		  bool woken);
 /* Interrupts, or a hypervisor (steal), took so much of what the last switch of this CPU ended. */
+/* Sleeps that end on this CPU have stacks from least_ns on. */
+void synth_stacks_from(struct synth *m, uint32_t cpu, uint64_t ns, bool timers, uint64_t least_ns);
 void synth_taken(struct synth *m, uint32_t cpu, uint64_t ns, bool steal, uint64_t took_ns);
 /* The lock at which the thread has just gone to sleep says that another one has it. */
 void synth_holder(struct synth *m, uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t holder);
