@@ -199,6 +199,26 @@ static void put_cause(FILE *out, const struct report *r, const struct cause *c, 
 	fputs("</code></p></td></tr>\n", out);
 }
 
+/* Unknown ones are last, however much time they have. */
+static bool has_unknown_last(const struct report *r)
+{
+	for (size_t i = 1; i < r->n_shown; i++)
+		if (r->cause[i]->ns > r->cause[i - 1]->ns)
+			return true;
+	return false;
+}
+
+/* What the other causes have, next: the largest of them. */
+static void put_other_causes(FILE *out, size_t n, uint64_t ns, const struct cause *next,
+			     uint64_t all_ns)
+{
+	fputs("<tr class=\"others\">", out);
+	put_figures(out, ns, all_ns);
+	fprintf(out, "<td></td><td></td><td>%zu others, none with more than ", n);
+	report_put_percent(out, 100 * (double)next->ns / (double)all_ns);
+	fputs("</td></tr>\n", out);
+}
+
 static void put_causes(FILE *out, const struct report *r)
 {
 	uint64_t all_ns = 0, shown_ns = 0, pauses_ns = 0;
@@ -219,18 +239,19 @@ static void put_causes(FILE *out, const struct report *r)
 	fputs("<p class=\"note\">The waiting time by root cause: the last thread of each chain and "
 	      "what it did there. Below each, the usual way to those who waited, and a command "
 	      "that "
-	      "shows an example.</p>\n<p class=\"note\" id=\"causes-said\"></p>\n"
+	      "shows an example.",
+	      out);
+	if (has_unknown_last(r))
+		fputs(" Those that are unknown, as events are missing, come last.", out);
+	fputs("</p>\n<p class=\"note\" id=\"causes-said\"></p>\n"
 	      "<div class=\"scroll\"><table><thead><tr><th>Share</th><th>Time</th><th>Waits</th>"
 	      "<th>Longest</th><th>What the waiting came down to</th></tr></thead>\n<tbody>\n",
 	      out);
 	for (size_t i = 0; i < r->n_causes; i++)
 		put_cause(out, r, r->cause[i], all_ns, i < r->n_shown);
 	fputs("</tbody><tfoot>\n", out);
-	if (shown_ns < all_ns) {
-		fputs("<tr class=\"others\">", out);
-		put_figures(out, all_ns - shown_ns, all_ns);
-		fprintf(out, "<td></td><td></td><td>%zu others</td></tr>\n", n - r->n_shown);
-	}
+	if (shown_ns < all_ns)
+		put_other_causes(out, n - r->n_shown, all_ns - shown_ns, &all[r->n_shown], all_ns);
 	fputs("<tr class=\"all\">", out);
 	put_figures(out, all_ns, all_ns);
 	fputs("<td></td><td></td><td>all of them</td></tr>\n", out);

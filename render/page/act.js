@@ -166,7 +166,7 @@ function listen() {
 			redraw();
 		drawNear(visible(), true);
 		placeHead({ y: 0, h: 0 });
-		svg.classList.toggle("one-page", ALONE && height <= width);
+		svg.classList.toggle("tall", ALONE && height > width);
 	});
 	addEventListener("afterprint", () => {
 		printing = false;

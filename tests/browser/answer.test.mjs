@@ -98,6 +98,50 @@ test("answer: an open wait is in the address, and Back closes it", async () => {
 	await q.waitForFunction((id) => !document.getElementById(id)?.classList.contains("is-open"), "wait-" + wait);
 });
 
+test("answer: each cause has a link, which marks it, and Back comes back", async () => {
+	const html = report(trace("shop")), p = await show(html), before = await hash(p);
+	const marked = (page) => texts(page, "#causes tbody tr.chosen bdi");
+	is(await marked(p), [], "none at first");
+	const row = p.locator("#causes tbody tr:not([hidden])").nth(2), what = await row.locator("bdi").first().innerText();
+	await row.locator("a.link").click();
+	const link = await hash(p);
+	has(link, "cause=2", "a link");
+	is((await marked(p))[0], what, "marked");
+	const q = await show(html, { fragment: link });
+	is((await marked(q))[0], what, "who got the link");
+	is(await q.evaluate(() => { const b = document.querySelector("#causes tr.chosen").getBoundingClientRect(); return b.top >= 0 && b.bottom <= innerHeight; }), true, "in view");
+	await p.evaluate(() => history.back());
+	await p.waitForFunction(() => !document.querySelector("#causes tr.chosen"));
+	is(await hash(p), before, "Back");
+});
+
+test("answer: what the table of causes leaves out is said: how many, and the largest of them", async () => {
+	const p = await show(report(trace("things"), "--top=3"));
+	const said = () => p.locator("#causes tfoot .others td:last-child").innerText();
+	const all = walk("--format=causes", "--json", "--state=blocked,runnable", trace("things")).trim().split("\n").map((l) => JSON.parse(l)).filter((c) => !c.pause)
+		.map((c) => c.ns).sort((a, b) => b - a), sum = all.reduce((a, b) => a + b);
+	const next = 100 * all[3] / sum;
+	is(await said(), all.length - 3 + " others, none with more than " + (next < 0.005 ? "<0.01" : next.toFixed(next >= 9.995 ? 1 : 2)) + " %", "said");
+	await p.fill("#who", (await data(p)).strings[(await data(p)).threads[0][3]]);
+	await p.press("#who", "Enter");
+	is(await said(), "others", "of a filter that is not known");
+}, "once");
+
+test("answer: on paper nothing is cut off, and there are no controls", async () => {
+	const p = await show(report(trace("shop")), { fresh: true });
+	await p.emulateMedia({ media: "print" });
+	// As paper has it: narrower than the window for which all was drawn.
+	const [wide, controls, first] = await p.evaluate(() => {
+		document.querySelector(".report").style.width = "700px";
+		const seen = (e) => e.getClientRects().length > 0;
+		return [[...document.querySelectorAll(".report svg")].filter((e) => seen(e) && e.getBoundingClientRect().right > 701).map((e) => e.getAttribute("class")),
+			[...document.querySelectorAll(".report :is(.copy, .example, .more, .link, #filter, #contents)")].filter(seen).length,
+			document.querySelector(".subject .strip").getBoundingClientRect().bottom];
+	});
+	is([wide, controls], [[], 0], "cut off, and controls");
+	is(first < 1000, true, "the answer and its strip are on the first page: " + first);
+}, "chromium"); // which can pretend to print
+
 test("answer: the contents lead to each section, and headings stay in view", async () => {
 	const p = await show(report(trace("shop")), { fragment: "#who=front" });
 	const links = await p.evaluate(() => [...document.querySelectorAll("#contents a")].map((a) => a.getAttribute("href").slice(1)));

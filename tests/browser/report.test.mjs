@@ -3,7 +3,7 @@
 // of it, and names are inserted as text.
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, speed, open, labels, is, has, dir } from "./harness.mjs";
+import { test, speed, open, labels, is, has, near, dir } from "./harness.mjs";
 import { trace, walk, report, show, data, cells } from "./reports.mjs";
 
 const chooseWho = async (page, who) => {
@@ -204,6 +204,8 @@ const causeSums = (page) => page.evaluate(() => {
 	return { rows: [...document.querySelectorAll("#causes tbody tr:not([hidden])")].map(ns), all: ns(document.querySelector("#causes tfoot .all")),
 		others: ns(document.querySelector("#causes tfoot .others")), pauses: ns(document.querySelector("#causes tfoot .pauses")) };
 });
+// What the shares in a table's first column add up to, in percent.
+const shares = (page, table) => page.evaluate((s) => [...document.querySelectorAll(s + " tbody td:first-child")].reduce((sum, td) => sum + Number(td.dataset.v), 0), table);
 const setRange = async (page, from, to) => {
 	for (const [id, ns] of [["#from", from], ["#to", to]]) {
 		await page.fill(id, ns === null ? "" : String(ns / 1e9));
@@ -863,7 +865,9 @@ test("report: one drags over latencies, and sees those requests and where their 
 			const key = who + " " + { running: "ran", runnable: "was runnable" }[piece.end];
 			ends.set(key, (ends.get(key) || 0) + piece.ns / some.length);
 		}
-	for (const [, each, words] of await cells(p, ".came-down tbody tr")) {
+	const cameDown = await cells(p, ".came-down tbody tr");
+	near(await shares(p, ".came-down"), 100, 0.01, "all of it is told");
+	for (const [, each, words] of cameDown.filter((r) => !/^\d+ more, /.test(r[2]))) {
 		const [, who, what] = words.match(/^(\w+)(?: \w+ *$| (ran|was runnable))/) || [];
 		const want = ends.get(who + " " + what);
 		is(Math.abs(parseFloat(time(want)) - parseFloat(each)) < 0.02 * parseFloat(each), true, words + ": " + each + ", JSON says " + time(want));
@@ -896,6 +900,7 @@ test("report: what the slowest came down to is what the first screen says of the
 			is(rows.filter((r) => r.who === step.who && r.words === step.words).map((r) => r.ns), [step.ns], step.who + " " + step.words);
 		await p.locator("#requests .endpoints tbody tr", { hasText: of.name.split(" ")[2] }).first().locator("button.open").click();
 		const shown = await cells(p, ".came-down tbody tr");
+		near(await shares(p, ".came-down"), 100, 0.01, "all of it is told");
 		for (const step of ends)
 			is(Math.round(parseFloat(shown.find((r) => r[2].startsWith(step.who + " " + step.words))?.[0])), step.percent, "the share of " + step.words);
 	}

@@ -59,9 +59,9 @@ function* findAll(part) {
 	for (const [i, e] of data.endpoints.entries())
 		if (has(text(e.name)))
 			yield ["endpoint", text(e.name), () => { ask({ endpoint: i }); goToSection("requests"); }];
-	for (const tr of causeLines)
+	for (const [k, tr] of causeLines.entries())
 		if (has(tr.cells[4].textContent))
-			yield ["cause", tr.cells[4].firstChild.textContent, () => tr.scrollIntoView({ block: "center" })];
+			yield ["cause", tr.cells[4].firstChild.textContent, () => goToCause(k)];
 	for (const s of new Set(threads.flatMap((t) => t.names)))
 		if (has(s))
 			yield ["thread", s, () => { choose({ who: s }); goToSection("all-threads"); }];

@@ -23,6 +23,8 @@ function causeFigures(k, range = shown) {
 const asCame = new Map([...causeLines, ...causeTable ? causeTable.tFoot.rows : []].map((tr) =>
 	[tr, [...tr.cells].slice(0, 4).map((td) => td.cloneNode(true))]));
 
+const othersCell = causeTable?.querySelector("tfoot .others td:last-child"), othersSaid = othersCell?.textContent;
+
 function fillCauseLine(tr, { ns, waits, longest }, all) {
 	const share = element("td", { "data-v": String(all ? 100 * ns / all : 0) }, percent(ns, all));
 	const cells = isFiltered() ? [share, timeCell(ns), ...tr.parentNode === causeTable.tFoot ? [element("td"), element("td")] : [numberCell(waits), timeCell(longest)]] :
@@ -51,6 +53,8 @@ function showCauses() {
 	const foot = { others, pauses, all: { ns: all } };
 	for (const tr of causeTable.tFoot.rows)
 		fillCauseLine(tr, foot[tr.className], all);
+	if (othersCell)
+		othersCell.textContent = isFiltered() ? "others" : othersSaid;
 	causeTable.tBodies[0].append(...order.map((k) => causeLines[k]));
 	sortRows(causeTable);
 }

@@ -150,3 +150,4 @@ document.querySelector(".report").classList.add("live");
 onAddress("against", showCompared)();
 onAddress("at", (before, now) => goToSection(now))();
 lookForWait();
+lookForCause();

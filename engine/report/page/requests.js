@@ -148,13 +148,19 @@ function endRow(all, n, ns, ...words) {
 	return element("tr", {}, numberCell(share.toFixed(3), percent(share, 100)), timeCell(n ? Math.round(ns / n) : 0), element("td", {}, ...words));
 }
 
+// What has at least 0.5 % of `all`, `most` at most, as row(it) makes a row of each; and what the others have together.
+function endRows(list, all, n, most, row) {
+	const few = list.filter(({ ns }) => ns * 200 >= all).slice(0, most), left = all - sumOf(few.map(({ ns }) => ns)), more = list.length - few.length;
+	return [...few.map(row), ...more ? [endRow(all, n, left, more + " more, each with less than any above")] : []];
+}
+
 // Of the slowest: all of them, as the first screen adds them up.
-const endsOfSlowest = (e, n) => [...groups(e.ends, 4)].filter(([, , , ns]) => ns * 200 >= e.endsNs).map(([who, at, words, ns]) =>
+const endsOfSlowest = (e, n) => endRows([...groups(e.ends, 4)].map(([who, at, words, ns]) => ({ who, at, words, ns })), e.endsNs, n, Infinity, ({ who, at, words, ns }) =>
 	endRow(e.endsNs, n, ns, element("b", {}, isolated(text(who))), " ", isolated(text(words)), ...text(at) ? [" in ", element("code", {}, isolated(text(at)))] : []));
 
 function endsOfSome(some) {
 	const all = sumOf(some.map((r) => r.wait.blocked));
-	return endsOf(some).filter((s) => s.ns * 200 >= all).slice(0, 8).map((s) => {
+	return endRows(endsOf(some), all, some.length, 8, (s) => {
 		const samples = sumOf([...s.ran.values()]), ran = [...s.ran].sort((a, b) => b[1] - a[1]).slice(0, 2).map(([stack, n]) => ({ n, all: samples, stack }));
 		const each = (ns) => Math.round(ns / some.length);
 		return endRow(all, some.length, s.ns, element("b", {}, isolated(s.who)), " " + partWords({ ...s, ns: each(s.ns), interrupted: each(s.interrupted) }, ran));

@@ -144,8 +144,27 @@ function showExample(i) {
 	row.querySelector("button").focus({ preventScroll: true });
 }
 
+// A row of the table of causes, by its number: a link marks it.
+const causeRows = [...document.querySelectorAll("#causes tbody tr")];
+function markCause(before, now) {
+	causeRows[before]?.classList.remove("chosen");
+	causeRows[now]?.classList.add("chosen");
+	causeRows[now]?.scrollIntoView({ block: "center" });
+}
+const lookForCause = onAddress("cause", markCause);
+
+function goToCause(k) {
+	const before = inAddress("cause");
+	intoAddress({ cause: String(k) });
+	markCause(before, String(k));
+}
+
 data.causes.forEach((i, k) => {
-	const cell = document.querySelectorAll("#causes tbody tr")[k].cells[4];
+	const cell = causeRows[k].cells[4];
+	cell.firstChild.after(" ", element("a", { class: "link", href: "#cause=" + k, title: "a link to this cause", "aria-label": "a link to this cause", onclick: (e) => {
+		e.preventDefault();
+		goToCause(k);
+	} }, "#"));
 	if (i >= 0)
 		cell.lastElementChild.append(" ", element("button", { type: "button", class: "example", onclick: () => showExample(i) }, "Show the example"));
 });
