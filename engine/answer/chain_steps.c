@@ -623,6 +623,7 @@ void chain_steps_new(struct chain_steps **out, const struct timelines *tl, const
 	s->known = known;
 	user = (struct chain_user) { .sink = { .arg = s, .add = add, .piece = begin_piece },
 				     .label = label_link,
+				     .labels_by_name = true,
 				     .identity = chain_identity_is_label,
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
 				     .cpu_holders = known->cpu_holders };

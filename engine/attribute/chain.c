@@ -49,6 +49,8 @@ void chains_init(struct chains *c, const struct timelines *tl, const struct opti
 	chain_links_init(c);
 	event_loops_new(&c->loops, tl, c->kernel);
 	attribution_init(&c->attribution, tl, o, user->sink, user->wants, user->cpu_holders);
+	if (c->attribution.cpu_holders)
+		c->ran_at = xcalloc((size_t)timelines_threads(tl) + 1, sizeof(*c->ran_at));
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -661,6 +663,7 @@ void chains_free(struct chains *c)
 	free(c->labels);
 	event_loops_free(c->loops);
 	c->loops = NULL;
+	free(c->ran_at);
 	waker_totals_free(&c->totals);
 }
 

@@ -78,6 +78,7 @@ struct chains {
 	struct known_label *labels;
 	struct waker_totals totals;
 	struct event_loops *loops; /* NULL: no sleep in an event loop goes on */
+	uint32_t *ran_at; /* by thread: a wait_waker_pos_near()'s; NULL: no CPUs are known */
 };
 
 /*
@@ -205,7 +206,7 @@ uint32_t chains_new_link(struct chains *c, uint32_t node, const struct wait *w, 
 struct known_link {
 	uint32_t parent;
 	uint32_t waker_stack; /* pair << 1 | whether the idle loop was current */
-	uint32_t waker;	      /* thread, or its name (string id); of the idle loop 0 */
+	uint32_t waker;	      /* thread, or its name then (string id); of the idle loop 0 */
 	uint32_t slept;	      /* where, and of which kind the link is; 0: labels do not show it */
 	uint32_t node;	      /* 0: empty */
 	enum chain_end end;
@@ -214,8 +215,8 @@ struct known_link {
 #define KNOWN_LINKS 16384u /* a power of two */
 
 /*
- * The key of the link below parent to the waker of w. False: there is none, or the waker has
- * several names.
+ * The key of the link below parent to the waker of w. False: there is none, or labels depend on the
+ * waker and on its name, of which it has several.
  */
 static inline bool chains_link_key(const struct chains *c, uint32_t parent, const struct wait *w,
 				   bool first, struct known_link *key)
@@ -232,8 +233,10 @@ static inline bool chains_link_key(const struct chains *c, uint32_t parent, cons
 		return true;
 	}
 	th = timelines_thread(c->timelines, w->waker);
-	key->waker = c->user.labels_by_name ? th->name : w->waker;
-	return !th->renames;
+	key->waker = !c->user.labels_by_name ? w->waker
+		     : th->renames	     ? timelines_name(c->timelines, w->waker, w->wake_ns)
+					     : th->name;
+	return c->user.labels_by_name || !th->renames;
 }
 
 static inline struct known_link *chains_link_slot(const struct chains *c,
@@ -294,5 +297,6 @@ static inline const struct wait *chains_before_run(const struct chains *c, const
 {
 	const struct thread *waker = timelines_thread(c->timelines, w->waker);
 
-	return c->attribution.cpu_holders ? &waker->waits[wait_waker_pos(waker, w) - 1] : NULL;
+	return c->ran_at ? &waker->waits[wait_waker_pos_near(waker, w, &c->ran_at[w->waker]) - 1]
+			 : NULL;
 }

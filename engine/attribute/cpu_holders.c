@@ -96,10 +96,10 @@ struct pending {
 /* As many are kept, each at a place of its own; a power of two. */
 #define PENDING 1024u
 
-/* The group of a thread in a time. */
-struct known_group {
+/* What is known of a thread in a time: its group, or on the queue of which CPU it is. */
+struct known {
 	uint64_t from_ns, until_ns;
-	uint32_t group;
+	uint32_t what;
 };
 
 /* Of several waits, see cpu_holders_sums_new(). */
@@ -108,7 +108,8 @@ struct cpu_holders_sums {
 	struct holder_ranges *ranges;
 	cpu_holders_sums_fn fn;
 	void *arg;
-	struct known_group *groups; /* by thread; NULL: there are none */
+	struct known *groups; /* by thread; NULL: there are none */
+	struct known *queues; /* by thread */
 	struct pending pending[PENDING];
 };
 
@@ -200,28 +201,6 @@ static void give(const struct share *s, uint32_t who, uint32_t group, uint64_t n
 		keep(s, who_of(s, who, group), ns);
 }
 
-/* A part [from_ns, to_ns) of the i-th change of a CPU. */
-static void give_part(const struct share *s, uint32_t cpu, size_t i, uint64_t from_ns,
-		      uint64_t to_ns)
-{
-	const struct cpu_ran_cpu *c = &s->ran->cpus[cpu];
-
-	while (from_ns < to_ns) {
-		uint64_t until_ns = to_ns;
-		struct holder h = cpu_ran_at(s->ran, c, i, from_ns, &until_ns);
-		struct had had = { .own = until_ns - from_ns };
-		size_t hint[2] = { 0, 0 };
-
-		if (!cpu_ran_took_nothing(c, i))
-			had = cpu_ran_had(s->ran, h.who, s->still && is_thread(h.who), cpu, from_ns,
-					  until_ns, hint);
-		give(s, h.who, h.group, had.own);
-		give(s, HOLDER_INTERRUPTS, 0, had.interrupts);
-		give(s, HOLDER_STEAL, 0, had.steal);
-		from_ns = until_ns;
-	}
-}
-
 /* A cpu_ran_fn. */
 static void give_sum(void *arg, uint32_t number, uint64_t ns)
 {
@@ -229,6 +208,30 @@ static void give_sum(void *arg, uint32_t number, uint64_t ns)
 	struct holder h = cpu_ran_holder_of(s->ran, number);
 
 	give(s, h.who, h.group, ns);
+}
+
+/* A part [from_ns, to_ns) of the i-th change of a CPU. */
+static void give_part(const struct share *s, uint32_t cpu, size_t i, uint64_t from_ns,
+		      uint64_t to_ns)
+{
+	const struct cpu_ran_cpu *c = &s->ran->cpus[cpu];
+
+	if (cpu_ran_took_nothing(c, i)) {
+		give_sum((void *)s, c->holder[i], to_ns - from_ns);
+		return;
+	}
+	while (from_ns < to_ns) {
+		uint64_t until_ns = to_ns;
+		struct holder h = cpu_ran_at(s->ran, c, i, from_ns, &until_ns);
+		size_t hint[2] = { 0, 0 };
+		struct had had = cpu_ran_had(s->ran, h.who, s->still && is_thread(h.who), cpu,
+					     from_ns, until_ns, hint);
+
+		give(s, h.who, h.group, had.own);
+		give(s, HOLDER_INTERRUPTS, 0, had.interrupts);
+		give(s, HOLDER_STEAL, 0, had.steal);
+		from_ns = until_ns;
+	}
 }
 
 /* The changes [first, end) of a CPU. */
@@ -272,12 +275,17 @@ static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uin
 /* The same where the machine may have stood still. */
 static void share_queue(const struct share *s, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 {
-	struct share still = *s;
+	struct share still;
 	const struct stall *at;
 	size_t n, i;
 
 	at = timelines_stalls(s->ran->timelines, &n);
 	i = LOWER_BOUND(k, n, at[k].to_ns <= from_ns);
+	if (i == n || at[i].from_ns >= to_ns) {
+		share_cpu(s, cpu, from_ns, to_ns);
+		return;
+	}
+	still = *s;
 	still.still = true;
 	for (; i < n && at[i].from_ns < to_ns; i++) {
 		uint64_t begin_ns = clip_ns(at[i].from_ns, from_ns, to_ns);
@@ -304,6 +312,23 @@ static uint32_t quota_of(const struct throttle *t)
 		       : HOLDER_THROTTLED;
 }
 
+/* On the queue of which CPU a thread is; *until_ns: up to when. */
+static uint32_t queue_of(const struct share *s, uint32_t thread, uint64_t at_ns, uint64_t *until_ns)
+{
+	const struct cpus *cpus = timelines_cpus(s->ran->timelines);
+	struct known *known;
+
+	if (!s->later)
+		return cpus_queue(cpus, thread, at_ns, until_ns);
+	known = &s->later->queues[thread];
+	if (at_ns < known->from_ns || at_ns >= known->until_ns) {
+		known->what = cpus_queue(cpus, thread, at_ns, &known->until_ns);
+		known->from_ns = at_ns;
+	}
+	*until_ns = known->until_ns;
+	return known->what;
+}
+
 /* A time in which it is not known of any quota that kept the thread from running. */
 static void share_ready(const struct share *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
@@ -314,7 +339,7 @@ static void share_ready(const struct share *s, uint32_t thread, uint64_t from_ns
 		uint64_t until = to_ns;
 
 		if (r) {
-			cpu = cpus_queue(timelines_cpus(r->timelines), thread, from_ns, &until);
+			cpu = queue_of(s, thread, from_ns, &until);
 			until = until < to_ns ? until : to_ns;
 		}
 		if (cpu != CPU_NONE && cpu < r->n_cpus)
@@ -328,16 +353,16 @@ static void share_ready(const struct share *s, uint32_t thread, uint64_t from_ns
 static uint32_t group_of(const struct share *s, uint32_t thread, uint64_t at_ns)
 {
 	const struct timelines *tl = s->ran->timelines;
-	struct known_group *known;
+	struct known *known;
 
 	if (!s->later)
 		return timelines_group(tl, thread, at_ns);
 	known = &s->later->groups[thread];
 	if (at_ns < known->from_ns || at_ns >= known->until_ns) {
-		known->group = timelines_group_until(tl, thread, at_ns, &known->until_ns);
+		known->what = timelines_group_until(tl, thread, at_ns, &known->until_ns);
 		known->from_ns = at_ns;
 	}
-	return known->group;
+	return known->what;
 }
 
 /* [from_ns, to_ns) of w's time, a thread's, s saying whom to tell. */
@@ -392,6 +417,7 @@ void cpu_holders_sums_new(struct cpu_holders_sums **out, const struct cpu_holder
 			  cpu_holders_sums_fn fn, void *arg)
 {
 	struct cpu_holders_sums *s = xcalloc(1, sizeof(*s));
+	size_t threads = r ? (size_t)timelines_clients_end(r->ran.timelines) + 1 : 0;
 
 	*out = s;
 	s->ran = r ? &r->ran : NULL;
@@ -400,9 +426,9 @@ void cpu_holders_sums_new(struct cpu_holders_sums **out, const struct cpu_holder
 	if (!r)
 		return;
 	holder_ranges_new(&s->ranges, s->ran, add_ranges, s);
+	s->queues = xcalloc(threads, sizeof(*s->queues));
 	if (timelines_grouped(s->ran->timelines))
-		s->groups = xcalloc((size_t)timelines_clients_end(s->ran->timelines) + 1,
-				    sizeof(*s->groups));
+		s->groups = xcalloc(threads, sizeof(*s->groups));
 }
 
 void cpu_holders_sums_free(struct cpu_holders_sums *s)
@@ -411,6 +437,7 @@ void cpu_holders_sums_free(struct cpu_holders_sums *s)
 		return;
 	holder_ranges_free(s->ranges);
 	free(s->groups);
+	free(s->queues);
 	free(s);
 }
 

@@ -287,21 +287,5 @@ void cpu_ran_sum(const struct cpu_ran *r, uint32_t cpu, size_t first, size_t end
 
 size_t cpu_ran_until(const struct cpu_ran_cpu *c, uint64_t ns, size_t guess)
 {
-	size_t from = 0, to = guess < c->n ? guess : c->n, step = 1;
-
-	if (to && c->at[to - 1].from_ns > ns) {
-		/* Before the guess. */
-		while (step < to && c->at[to - 1 - step].from_ns > ns)
-			step *= 2;
-		from = step < to ? to - step : 0;
-		to--;
-	} else {
-		from = to;
-		while (from + step <= c->n && c->at[from + step - 1].from_ns <= ns) {
-			from += step;
-			step *= 2;
-		}
-		to = from + step <= c->n ? from + step - 1 : c->n;
-	}
-	return from + LOWER_BOUND(i, to - from, c->at[from + i].from_ns <= ns);
+	return LOWER_BOUND_NEAR(i, c->n, guess, c->at[i].from_ns <= ns);
 }

@@ -82,6 +82,7 @@ const struct wait *sleep_ends_of_process(const struct timelines *tl, struct kern
 /* Of a thread: it only lost its CPU in [from, to), the last intervals that were looked at. */
 struct preempted {
 	uint32_t from, to;
+	uint32_t before; /* so many intervals were before the waking that was looked at last */
 };
 
 /*
@@ -92,12 +93,12 @@ static uint32_t sleep_after(const struct thread *waker, const struct wait *w,
 			    struct preempted *last)
 {
 	uint64_t at_ns = wait_waker_ns(waker, w);
-	uint32_t i = wait_waker_pos(waker, w);
+	uint32_t i = wait_waker_pos_near(waker, w, &last->before);
 
 	while (i < waker->n_waits && waker->waits[i].out_ns < at_ns)
 		i++;
 	if (i < last->from || i >= last->to)
-		*last = (struct preempted) { i, i };
+		last->from = last->to = i;
 	i = last->to;
 	while (i < waker->n_waits && waker->waits[i].kind == WAIT_PREEMPTED)
 		i++;

@@ -655,8 +655,9 @@ static bool find_nothing(struct wait_natures *f, uint32_t thread, const struct w
 	uint64_t ns = 0, half_ns = (w->wake_ns - w->out_ns) / 2;
 	uint32_t i;
 
-	if (w->kind != WAIT_SLEEP || w->flags & (WAIT_NEW | WAIT_NOT_WOKEN) || !by_task(f, w) ||
-	    works_for_request(tl, thread, w->out_ns) || is_blocked(f, w))
+	/* A waker that ran all the time, but for want of a CPU, slept in none of it. */
+	if (w->kind != WAIT_SLEEP || w->flags & (WAIT_NEW | WAIT_NOT_WOKEN | WAIT_WAKER_RAN) ||
+	    !by_task(f, w) || works_for_request(tl, thread, w->out_ns) || is_blocked(f, w))
 		return false;
 	waker = timelines_thread(tl, w->waker);
 	/* Of a thread of the kernel, or of one that ends, somebody waits for all that it did. */

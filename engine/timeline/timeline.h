@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/lower_bound.h"
 #include "cpus.h"
 #include "disk_requests.h"
 #include "groups.h"
@@ -644,17 +645,32 @@ static inline const struct wait *thread_birth(const struct thread *th)
 }
 /* Number of the thread's off-CPU intervals that end at or before at_ns (binary search). */
 uint32_t thread_position(const struct thread *th, uint64_t at_ns);
+/* The same, from a guess on. */
+static inline uint32_t thread_position_near(const struct thread *th, uint64_t at_ns, uint32_t guess)
+{
+	return (uint32_t)LOWER_BOUND_NEAR(i, th->n_waits, guess, th->waits[i].in_ns <= at_ns);
+}
 /* The i-th interval of a thread; n_waits: the end of them. A thread may have none, and no array. */
 static inline struct wait *thread_interval(const struct thread *th, uint32_t i)
 {
 	return i ? th->waits + i : th->waits;
 }
+static inline bool wait_knows_waker_pos(const struct wait *w)
+{
+	return !(w->flags & WAIT_WAKER_RAN) && w->waker_at < WAIT_WAKER_MAX;
+}
 /* The number of the waker's off-CPU intervals that end before it woke w. */
 static inline uint32_t wait_waker_pos(const struct thread *waker, const struct wait *w)
 {
-	bool known = !(w->flags & WAIT_WAKER_RAN) && w->waker_at < WAIT_WAKER_MAX;
-
-	return known ? w->waker_at : thread_position(waker, w->wake_ns);
+	return wait_knows_waker_pos(w) ? w->waker_at : thread_position(waker, w->wake_ns);
+}
+/* The same; *hint: a guess, then what it is. */
+static inline uint32_t wait_waker_pos_near(const struct thread *waker, const struct wait *w,
+					   uint32_t *hint)
+{
+	*hint = wait_knows_waker_pos(w) ? w->waker_at
+					: thread_position_near(waker, w->wake_ns, *hint);
+	return *hint;
 }
 /*
  * When the waker woke w. An early waking is before the wait begins: then when the waker was back on
