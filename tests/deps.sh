@@ -7,7 +7,7 @@ set -eu
 if command -v dpkg-query >/dev/null; then
 	build="gcc libc6-dev make pkg-config clang bpftool linux-libc-dev libbpf-dev liburing-dev libelf-dev libdw-dev libiberty-dev zlib1g-dev liblzma-dev libzstd-dev libmd-dev libsqlite3-dev"
 	static="libbz2-dev"
-	test="libcmocka-dev libbz2-dev linux-perf bpftrace libxml2-utils chromium chromium-headless-shell nodejs npm procps util-linux zsh dpkg-dev build-essential man-db golang-go protobuf-compiler sqlite3 python3 python3-protobuf php-cli php-fpm memcached elfutils musl-tools rustc ruby lua5.4 lua-socket perl xz-utils redis-server nginx-light curl openssl mariadb-server postgresql apache2-bin apache2-utils sysbench libpq-dev default-jdk-headless debuginfod firefox-esr dmsetup rpm rpm2cpio cpio clickhouse-server podman runc busybox-static"
+	test="libcmocka-dev libbz2-dev linux-perf bpftrace libxml2-utils chromium chromium-headless-shell nodejs npm procps util-linux zsh dpkg-dev build-essential man-db golang-go protobuf-compiler sqlite3 python3 python3-protobuf php-cli php-fpm memcached elfutils musl-tools rustc ruby lua5.4 lua-socket perl xz-utils redis-server nginx-light curl openssl mariadb-server postgresql apache2-bin apache2-utils sysbench libpq-dev libnghttp2-dev nghttp2-client python3-grpcio default-jdk-headless debuginfod firefox-esr dmsetup rpm rpm2cpio cpio clickhouse-server podman runc busybox-static"
 	version=$(clang -dumpversion 2>/dev/null | cut -d. -f1)
 	fuzz="libclang-rt-${version:-14}-dev"
 	fleet="clickhouse-server sqlite3 curl util-linux"
@@ -33,7 +33,7 @@ if command -v dpkg-query >/dev/null; then
 	how="apt-get install"
 elif command -v dnf >/dev/null; then
 	build="gcc glibc-devel make pkgconf clang bpftool kernel-headers libbpf-devel liburing-devel elfutils-libelf-devel elfutils-devel binutils-devel zlib-devel xz-devel libzstd-devel libmd-devel sqlite-devel"
-	test="libcmocka-devel perf bpftrace libxml2 chromium nodejs npm procps-ng util-linux gcc-c++ ruby lua lua-socket perl xz golang protobuf-compiler sqlite python3 python3-protobuf elfutils redis elfutils-debuginfod firefox device-mapper rpm-build cpio podman"
+	test="libcmocka-devel libnghttp2-devel nghttp2 perf bpftrace libxml2 chromium nodejs npm procps-ng util-linux gcc-c++ ruby lua lua-socket perl xz golang protobuf-compiler sqlite python3 python3-protobuf elfutils redis elfutils-debuginfod firefox device-mapper rpm-build cpio podman"
 	static="glibc-static zlib-static bzip2-static xz-static libzstd-static"
 	fuzz="compiler-rt"
 	fleet="sqlite curl util-linux"

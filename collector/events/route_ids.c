@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "routes/route_table.h"
 
@@ -13,6 +14,9 @@
 struct known_bytes {
 	uint64_t hash; /* 0: free */
 	struct route route;
+	/* Of HTTP/2: themselves, as what they ask for depends on their connection. Else NULL. */
+	uint8_t *bytes;
+	size_t n;
 };
 
 struct route_ids {
@@ -61,8 +65,11 @@ void route_ids_free(struct route_ids *r)
 {
 	if (!r)
 		return;
-	for (uint32_t i = 0; i < r->cpus; i++)
+	for (uint32_t i = 0; i < r->cpus; i++) {
+		for (uint32_t k = 0; r->known[i] && k < WIRE_KNOWN_BYTES; k++)
+			free(r->known[i][k].bytes);
 		free(r->known[i]);
+	}
 	free(r->known);
 	route_table_free(r->table);
 	free(r);
@@ -88,37 +95,54 @@ static struct known_bytes *known_of(struct route_ids *r, uint32_t cpu)
 	return r->known[cpu];
 }
 
-/* What the request asks for; NULL: not known. */
-static struct route *find_route(struct route_ids *r, const struct wire_request *w)
+/* These bytes of HTTP/2 are needed again when their hash comes alone. */
+static void keep_bytes(struct known_bytes *known, const struct route_request *request)
+{
+	if (!known->bytes)
+		known->bytes = malloc(ROUTE_BYTES);
+	known->n = known->bytes ? request->n : 0;
+	if (known->n)
+		memcpy(known->bytes, request->bytes, known->n);
+}
+
+/* What the request asks for, and its bytes; NULL: not known. */
+static struct route *find_route(struct route_ids *r, const struct wire_request *w,
+				struct route_request *request)
 {
 	const struct wire_request_bytes *whole = (const void *)w;
 	struct known_bytes *known = w->hash ? known_of(r, w->r.cpu) : NULL;
-	struct route_request request = {
-		.n = w->n_bytes,
-		.bytes_read = w->bytes_read > w->n_bytes ? w->bytes_read : w->n_bytes,
-	};
 
+	*request = (struct route_request) { .bytes_read = w->bytes_read };
 	if (!known)
 		return NULL;
 	known += w->hash >> 1 & (WIRE_KNOWN_BYTES - 1);
+	if (!w->n_bytes && known->hash != w->hash)
+		return NULL;
+	request->n = w->n_bytes ? w->n_bytes : known->n;
+	request->bytes = w->n_bytes ? (const uint8_t *)whole->bytes : known->bytes;
+	if (request->bytes_read < request->n)
+		request->bytes_read = request->n;
 	if (!w->n_bytes)
-		return known->hash == w->hash ? &known->route : NULL;
-	request.bytes = (const uint8_t *)whole->bytes;
-	route_parse(&known->route, &request);
+		return &known->route;
 	known->hash = w->hash;
+	known->n = 0;
+	if (route_parse(&known->route, request) == ROUTE_HTTP2)
+		keep_bytes(known, request);
 	return &known->route;
 }
 
 uint32_t route_ids_of(struct route_ids *r, const struct wire_request *w, uint32_t endpoint)
 {
+	struct route_request request;
 	struct route_asked asked = {
 		.endpoint = endpoint,
 		.connection = w->connection,
 		.nth = w->nth,
 		.is_old = w->flags & CHAINLOG_REQUEST_OLD,
-		.r = find_route(r, w),
+		.request = &request,
 	};
 
+	asked.r = find_route(r, w, &request);
 	r->now_ns = w->r.time_ns;
 	return route_table_id(r->table, &asked);
 }

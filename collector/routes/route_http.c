@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Requests of HTTP/1 (RFC 9112, section 3) and FastCGI ("FastCGI Specification", version 1.0,
- * sections 3.3 to 5.2). What TLS (RFC 8446, section 5.1) and HTTP/2 (RFC 9113, sections 3.4
- * and 4.1) ask for is not seen here, only that it is one of them.
+ * sections 3.3 to 5.2). What is asked for within TLS (RFC 8446, section 5.1) is not seen, only that
+ * it is TLS.
  */
 #include <linux/types.h>
 
@@ -17,7 +17,7 @@ static const char *const methods[] = {
 	"PURGE",   "REPORT", "SEARCH", "PROPFIND", "PROPPATCH",
 };
 
-static const char *find_method(struct bytes method)
+const char *route_http_method(struct bytes method)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
 		if (left(&method) == strlen(methods[i]) &&
@@ -79,64 +79,11 @@ bool route_parse_http(struct route *r, const struct route_request *request)
 
 	if (!take_until(&b, ' ', &method))
 		return false;
-	name = find_method(method);
+	name = route_http_method(method);
 	if (!name || !take_target(&b, request, &target) || has_control_character(target))
 		return false;
 	put_target(&w, name, target, target.end == b.end);
 	return left(&target) > 0;
-}
-
-/* By their numbers: a frame's flags that have a meaning, and which streams it may be of. */
-static const struct {
-	uint8_t flags;
-	bool of_stream, of_connection;
-} h2_frames[] = {
-	[0] = { 0x09, true, false }, /* DATA */
-	[1] = { 0x2d, true, false }, /* HEADERS */
-	[2] = { 0x00, true, false }, /* PRIORITY */
-	[3] = { 0x00, true, false }, /* RST_STREAM */
-	[4] = { 0x01, false, true }, /* SETTINGS */
-	[6] = { 0x01, false, true }, /* PING */
-	[7] = { 0x00, false, true }, /* GOAWAY */
-	[8] = { 0x00, true, true },  /* WINDOW_UPDATE */
-	[9] = { 0x04, true, false }, /* CONTINUATION */
-};
-
-#define H2_PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-#define H2_HEADERS 1
-#define H2_FRAME_HEADER 9
-#define H2_FRAME_MAX (1u << 14) /* unless the server allows more */
-
-/* Takes a frame, of which the end may be missing. */
-static bool take_frame(struct bytes *b, uint64_t *type)
-{
-	uint64_t length, flags, stream;
-
-	if (!take_big_endian(b, 3, &length) || length > H2_FRAME_MAX ||
-	    !take_big_endian(b, 1, type) || *type >= ARRAY_SIZE(h2_frames) ||
-	    !take_big_endian(b, 1, &flags) || flags & ~(uint64_t)h2_frames[*type].flags ||
-	    !take_big_endian(b, 4, &stream) || stream >> 31)
-		return false;
-	b->at = left(b) < length ? b->end : b->at + length;
-	/* Clients have the odd ones. */
-	return stream ? h2_frames[*type].of_stream && stream & 1 : h2_frames[*type].of_connection;
-}
-
-bool route_parse_http2(struct route *r, const struct route_request *request)
-{
-	struct bytes b = all_of(request);
-	struct route_writer w = route_begin(r, ROUTE_HTTP2, false);
-	bool begins = take_text(&b, H2_PREFACE), is_stream = false;
-	bool is_sound = left(&b) >= H2_FRAME_HEADER;
-	uint64_t type;
-
-	while (is_sound && left(&b) && (left(&b) >= H2_FRAME_HEADER || !is_cut(request))) {
-		is_sound = take_frame(&b, &type);
-		is_stream |= is_sound && type == H2_HEADERS;
-	}
-	r->is_weak = !begins;
-	route_put_text(&w, is_stream ? "[HTTP/2 stream]" : "[HTTP/2]");
-	return begins || is_sound;
 }
 
 #define TLS_CHANGE_CIPHER 20
@@ -254,7 +201,7 @@ bool route_parse_fastcgi(struct route *r, const struct route_request *request)
 		b.end = b.at + record.content;
 	while (take_parameter(&b, &names))
 		;
-	method = find_method(names.method);
+	method = route_http_method(names.method);
 	target = left(&names.uri) ? names.uri : names.script;
 	if (method)
 		put_target(&w, method, target, names.is_cut && target.end == b.end);

@@ -4,6 +4,7 @@
 #include "common/id_index.h"
 #include "route_settle.h"
 #include "route_statements.h"
+#include "route_streams.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,6 +47,7 @@ struct other_id {
 struct route_table {
 	struct route_store store;
 	struct route_statements *statements;
+	struct route_streams *streams;
 	uint64_t seed;	  /* of hashes */
 	uint64_t no_room; /* see route_table_no_room() */
 	uint32_t free;	  /* the first one of those that were used before */
@@ -316,32 +318,51 @@ static uint32_t reserve(void *ctx)
 	return t->store.reserve(t->store.ctx);
 }
 
-/* What was executed before it was known; where it stays unknown, its endpoint's protocol may. */
-static void resolve(void *ctx, const struct late_executions *late, struct statement is)
+/* One more id of a route, of so many requests of a connection. */
+static void add_id(struct route_table *t, uint32_t number, uint32_t id, uint64_t connection,
+		   uint64_t requests)
 {
-	struct route_table *t = ctx;
-	uint32_t number = route_of(t, is, late->endpoint), other = t->free_other;
+	uint32_t other = t->free_other;
 	char text[ROUTE_NAME_MAX];
 
-	if (!number) {
-		if (late->is_sure)
-			(void)t->store.define(t->store.ctx, late->id, late->protocol,
-					      not_known.name);
-		return;
-	}
-	count(t, number, late->connection, late->requests);
+	count(t, number, connection, requests);
 	if (!other && t->used_others == OTHERS_MAX) {
 		route_without_words(&t->at[number], text);
-		(void)define(t, late->id, &t->at[number], text);
-		count_no_room(t, late->requests);
+		(void)define(t, id, &t->at[number], text);
+		count_no_room(t, requests);
 		return;
 	}
 	if (other)
 		t->free_other = t->others[other].next;
 	else
 		other = ++t->used_others;
-	t->others[other] = (struct other_id) { late->id, t->at[number].others };
+	t->others[other] = (struct other_id) { id, t->at[number].others };
 	t->at[number].others = other;
+}
+
+/* What was executed before it was known; where it stays unknown, its endpoint's protocol may. */
+static void resolve(void *ctx, const struct late_executions *late, struct statement is)
+{
+	struct route_table *t = ctx;
+	uint32_t number = route_of(t, is, late->endpoint);
+
+	if (number)
+		add_id(t, number, late->id, late->connection, late->requests);
+	else if (late->is_sure)
+		(void)t->store.define(t->store.ctx, late->id, late->protocol, not_known.name);
+}
+
+/* What a request of HTTP/2 asked for, which came before others of its connection. */
+static void resolve_stream(void *ctx, const struct late_stream *late, const struct route *is)
+{
+	struct route_table *t = ctx;
+	struct endpoint *e = endpoint_of(t, late->endpoint);
+	uint32_t number = e ? number_of(t, e, is) : 0;
+
+	if (number)
+		add_id(t, number, late->id, late->connection, 1);
+	else
+		(void)t->store.define(t->store.ctx, late->id, ROUTE_HTTP2, "[HTTP/2 stream]");
 }
 
 static uint32_t execute(struct route_table *t, struct endpoint *e, const struct route_asked *asked,
@@ -372,15 +393,18 @@ uint32_t route_table_id(struct route_table *t, const struct route_asked *request
 	static const struct route unknown = { .protocol = ROUTE_UNKNOWN };
 	struct endpoint *e = endpoint_of(t, request->endpoint);
 	struct route_asked asked = *request;
-	const struct route *r = asked.r ? asked.r : &unknown;
+	struct route route = asked.r ? *asked.r : unknown, *r = &route;
 	bool is_known, may_begin;
-	uint32_t number = 0;
+	uint32_t number = 0, late;
 
 	if (!e) {
 		count_no_room(t, 1);
 		return 0;
 	}
-	is_known = asked.r && fits(e, r);
+	late = route_streams_see(t->streams, &asked, r);
+	is_known = (asked.r || r->protocol) && fits(e, r);
+	if (late)
+		return late;
 	may_begin = has_statements((enum route_protocol)e->protocol) && has_statements(r->protocol);
 	asked.r = r;
 	route_statements_see(t->statements, &asked, is_known, may_begin);
@@ -401,16 +425,18 @@ int route_table_new(struct route_table **out, const struct route_store *store)
 {
 	struct route_table *t = calloc(1, sizeof(*t));
 
-	*out = NULL;
-	if (!t || route_statements_new(&t->statements,
-				       &(struct statement_calls) { reserve, resolve, t })) {
-		free(t);
+	*out = t;
+	if (!t)
 		return -ENOMEM;
-	}
 	t->store = *store;
 	t->seed = hash_seed();
-	*out = t;
-	return 0;
+	if (!route_statements_new(&t->statements,
+				  &(struct statement_calls) { reserve, resolve, t }) &&
+	    !route_streams_new(&t->streams, &(struct stream_calls) { reserve, resolve_stream, t }))
+		return 0;
+	route_table_free(t);
+	*out = NULL;
+	return -ENOMEM;
 }
 
 void route_table_free(struct route_table *t)
@@ -418,6 +444,7 @@ void route_table_free(struct route_table *t)
 	if (!t)
 		return;
 	route_statements_free(t->statements);
+	route_streams_free(t->streams);
 	free(t);
 }
 
@@ -447,6 +474,7 @@ int route_table_settle(struct route_table *t)
 	int err = 0;
 
 	route_statements_settle(t->statements);
+	route_streams_settle(t->streams);
 	for (uint32_t i = 0; !err && i < SETS * ENDPOINTS_OF_SET; i++)
 		err = settle_endpoint(t, &t->endpoints[i / ENDPOINTS_OF_SET][i % ENDPOINTS_OF_SET]);
 	return err;
@@ -461,6 +489,7 @@ void route_table_each(const struct route_table *t, void (*fn)(void *ctx, uint32_
 		if (t->others[i].id)
 			fn(ctx, t->others[i].id);
 	route_statements_each(t->statements, fn, ctx);
+	route_streams_each(t->streams, fn, ctx);
 }
 
 uint64_t route_table_no_room(const struct route_table *t)

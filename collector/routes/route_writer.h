@@ -16,6 +16,8 @@ void route_put(struct route_writer *w, uint8_t c);
 /* Puts a text of ours: at the beginning of a name it is fixed. */
 void route_put_text(struct route_writer *w, const char *text);
 
+/* The name of a method of HTTP; NULL: it is none that is known. */
+const char *route_http_method(struct bytes method);
 /* Puts a path's template (route_words.c): up to its end, or to a ?, # or ;. */
 void route_put_path(struct route_writer *w, struct bytes path);
 

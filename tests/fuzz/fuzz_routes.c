@@ -58,17 +58,20 @@ static void ask(struct told *t, struct route_table *table, const uint8_t **data,
 	const uint8_t *p = *data + 3;
 	size_t n = (*data)[2];
 	struct route r;
+	struct route_request request;
 	struct route_asked asked = {
 		.endpoint = 1 + ((*data)[0] & 7),
 		.connection = (*data)[0] >> 3,
 		.is_old = (*data)[1] & 1,
 		.nth = (*data)[1] >> 2,
+		.request = &request,
 		.r = (*data)[1] & 2 ? NULL : &r,
 	};
 
 	if (n > (size_t)(end - p))
 		n = (size_t)(end - p);
-	route_parse(&r, &(struct route_request) { p, n, n });
+	request = (struct route_request) { p, n, n };
+	route_parse(&r, &request);
 	must(route_table_id(table, &asked) <= t->n);
 	*data = p + n;
 }

@@ -281,7 +281,9 @@ TEST(commands_are_commands)
 
 #define H2_SETTINGS "\0\0\6\4\0\0\0\0\0\0\3\0\0\0\x64"
 #define H2_WINDOW "\0\0\4\x8\0\0\0\0\0\0\xff\0\0"
-#define H2_HEADERS "\0\0\5\1\5\0\0\0\1\x82\x84\x86\x41\x8a"
+#define H2_HEADERS "\0\0\7\1\5\0\0\0\1\x82\x84\x86\x41\2me"
+/* What refers to headers that the connection had before: nothing is known of it. */
+#define H2_REFERRING "\0\0\3\1\5\0\0\0\3\x82\xbe\x86"
 
 TEST(streams_of_http2_are_told_from_the_rest)
 {
@@ -290,25 +292,54 @@ TEST(streams_of_http2_are_told_from_the_rest)
 	r = OF("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" H2_SETTINGS H2_WINDOW);
 	expect("a connection's beginning", &r, ROUTE_HTTP2, "[HTTP/2]");
 	assert_false(r.is_weak);
-	r = OF("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" H2_SETTINGS H2_WINDOW H2_HEADERS);
+	r = OF("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" H2_SETTINGS H2_WINDOW H2_REFERRING);
 	expect("with a request", &r, ROUTE_HTTP2, "[HTTP/2 stream]");
-	r = OF(H2_HEADERS);
+	assert_false(r.is_weak);
+	r = OF(H2_REFERRING);
 	expect("a request", &r, ROUTE_HTTP2, "[HTTP/2 stream]");
 	assert_true(r.is_weak);
-	r = OF(H2_WINDOW H2_HEADERS);
+	r = OF(H2_WINDOW H2_REFERRING);
 	expect("behind others", &r, ROUTE_HTTP2, "[HTTP/2 stream]");
 	r = OF("\0\x40\0\0\0\0\0\0\3"
 	       "some of its data");
 	expect("data", &r, ROUTE_HTTP2, "[HTTP/2]");
 	/* A server's stream, a frame that has none, flags that there are not, half of a frame. */
-	r = OF("\0\0\5\1\5\0\0\0\2\x82\x84\x86\x41\x8a");
+	r = OF("\0\0\3\1\5\0\0\0\2\x82\x84\x86");
 	expect("even", &r, ROUTE_UNKNOWN, "");
-	r = OF("\0\0\5\1\5\0\0\0\0\x82\x84\x86\x41\x8a");
+	r = OF("\0\0\3\1\5\0\0\0\0\x82\x84\x86");
 	expect("no stream", &r, ROUTE_UNKNOWN, "");
-	r = OF("\0\0\5\1\x15\0\0\0\1\x82\x84\x86\x41\x8a");
+	r = OF("\0\0\3\1\x15\0\0\0\1\x82\x84\x86");
 	expect("flags", &r, ROUTE_UNKNOWN, "");
 	r = OF(H2_HEADERS "\0\0\5\1");
 	expect("cut", &r, ROUTE_UNKNOWN, "");
+	r = OF("\0\0\5\1\5\0\0\0\1\x82\x84\x86\x41\x8a");
+	expect("headers that end within one", &r, ROUTE_UNKNOWN, "");
+}
+
+/* Method and path as they are, or by their number; of what is cut the beginning is enough. */
+TEST(streams_of_http2_ask_for_their_paths)
+{
+	struct route r;
+	char text[ROUTE_BYTES] = "\0\2\0\1\4\0\0\0\1\x83\x86\x44\x05/cart\x40\5x-own\x7f\x84\1";
+
+	r = OF(H2_HEADERS);
+	expect("of the known ones", &r, ROUTE_HTTP2, "GET /");
+	assert_false(r.is_weak);
+	assert_int_equal(r.fixed, 3);
+	r = OF("\0\0\x18\1\5\0\0\0\1\x83\x86\x04\x14/users/12345?secret=");
+	expect("a path with a value", &r, ROUTE_HTTP2, "POST /users/*");
+	r = OF("\0\0\x0c\1\x2d\0\0\0\1\2\0\0\0\0\x10\x82\x44\1/..");
+	expect("padded, with a priority", &r, ROUTE_HTTP2, "GET /");
+	r = OF("\0\0\x12\1\5\0\0\0\1\x42\6REPORT\x44\x08/a/bcdef");
+	expect("another method", &r, ROUTE_HTTP2, "REPORT /a/bcdef");
+	r = OF("\0\0\x0f\1\5\0\0\0\1\x42\3ODD\x44\x08/a/bcdef");
+	expect("no method", &r, ROUTE_HTTP2, "[HTTP/2 stream]");
+	r = OF("\0\0\2\1\5\0\0\0\1\x82\x84\0\0\2\1\5\0\0\0\3\x82\x84");
+	expect("two streams", &r, ROUTE_HTTP2, "GET /");
+	r = OF("\0\0\2\1\5\0\0\0\1\x82\x84\0\0\2\1\5\0\0\0\3\x82\x85");
+	expect("that ask for two things", &r, ROUTE_HTTP2, "[HTTP/2 streams]");
+	r = route_of(text, sizeof(text), 521);
+	expect("cut", &r, ROUTE_HTTP2, "POST /cart");
 }
 
 static uint64_t random_state = 1;

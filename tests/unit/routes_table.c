@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "routes/bytes.h"
 #include "routes/route_like.h"
 #include "routes/route_settle.h"
 #include "routes/route_table.h"
@@ -72,6 +73,7 @@ static uint32_t ask_bytes(struct told *t, uint32_t endpoint, uint64_t connection
 	return route_table_id(t->table, &(struct route_asked) { .endpoint = endpoint,
 								.connection = connection,
 								.nth = nth,
+								.request = &request,
 								.r = &r });
 }
 
@@ -645,5 +647,97 @@ TEST(names_that_are_used_again_are_not_guessed)
 	expect(t, before, routes[0]);
 	expect(t, late, routes[0]);
 	assert_int_equal(t->protocol[late], ROUTE_POSTGRES);
+	free_table(t);
+}
+
+/* ---- streams of HTTP/2 ----------------------------------------------------------------------- */
+
+#define H2_PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+/* A path that the connection is to know from then on, and the one that it got to know last. */
+#define H2_CART "\0\0\x0d\1\5\0\0\0\1\x83\x44\x0a/cart/have"
+#define H2_LAST "\0\0\2\1\5\0\0\0\3\x83\xbe"
+#define H2_BUY "\0\0\x0c\1\5\0\0\0\5\x83\x44\x09/cart/buy"
+#define H2_DATA_BEGINS "\0\0\x32\0\0\0\0\0\7some of it"
+#define ASK_H2(t, connection, nth, bytes) ask_bytes(t, 9, connection, nth, bytes, sizeof(bytes) - 1)
+
+/* Connections from `first` on, so that the words of their routes are told. */
+static uint32_t fill_h2(struct told *t, uint64_t first)
+{
+	uint32_t id = 0;
+
+	for (uint64_t c = first; c < first + 3; c++) {
+		id = ASK_H2(t, c, 1, H2_PREFACE H2_CART);
+		assert_int_equal(ASK_H2(t, c, 2, H2_LAST), id);
+		ASK_H2(t, c, 3, H2_BUY);
+	}
+	return id;
+}
+
+TEST(streams_refer_to_what_their_connection_had)
+{
+	struct told *t = new_table();
+	uint32_t cart = fill_h2(t, 1), buy = ASK_H2(t, 1, 4, H2_LAST), begun, rest;
+
+	assert_int_not_equal(buy, cart);
+	/* What is between is a part of some data, although it looks like a frame. */
+	begun = ASK_H2(t, 2, 4, H2_DATA_BEGINS);
+	rest = ASK_H2(t, 2, 5, H2_CART "and the rest of it");
+	assert_int_equal(rest, begun);
+	assert_int_equal(ASK_H2(t, 2, 6, H2_LAST), buy);
+	assert_int_equal(route_table_settle(t->table), 0);
+	expect(t, cart, "POST /cart/have");
+	expect(t, buy, "POST /cart/buy");
+	expect(t, begun, "[HTTP/2]");
+	free_table(t);
+}
+
+TEST(streams_that_come_early_wait_for_those_before)
+{
+	struct told *t = new_table();
+	uint32_t cart = fill_h2(t, 1), buy, first, last;
+
+	/* The fourth, the third, the first and the second. */
+	buy = ASK_H2(t, 7, 4, H2_LAST);
+	assert_int_not_equal(ASK_H2(t, 7, 3, H2_BUY), 0);
+	first = ASK_H2(t, 7, 1, H2_PREFACE H2_CART);
+	last = ASK_H2(t, 7, 2, H2_LAST);
+	assert_int_equal(first, cart);
+	assert_int_equal(last, cart);
+	assert_int_equal(route_table_settle(t->table), 0);
+	expect(t, buy, "POST /cart/buy");
+	expect(t, cart, "POST /cart/have");
+	free_table(t);
+}
+
+TEST(streams_are_not_guessed_where_one_is_missing)
+{
+	struct told *t = new_table();
+	uint32_t unseen[70], cart = fill_h2(t, 1), old, late;
+	struct route r;
+	struct route_request request = { (const uint8_t *)H2_LAST, sizeof(H2_LAST) - 1,
+					 sizeof(H2_LAST) - 1 };
+
+	ASK_H2(t, 8, 1, H2_PREFACE H2_CART);
+	for (uint32_t i = 0; i < ARRAY_SIZE(unseen); i++)
+		unseen[i] = ASK_H2(t, 8, 3 + i, H2_LAST);
+	assert_int_not_equal(unseen[0], cart);
+	assert_int_equal(ASK_H2(t, 8, 2, H2_LAST), unseen[ARRAY_SIZE(unseen) - 1]);
+	assert_int_equal(ASK_H2(t, 8, 80, H2_CART), cart);
+	/* Of one that is older than the recording. */
+	route_parse(&r, &request);
+	old = route_table_id(t->table, &(struct route_asked) { .endpoint = 9,
+							       .connection = 10,
+							       .nth = 1,
+							       .is_old = true,
+							       .request = &request,
+							       .r = &r });
+	late = ASK_H2(t, 11, 2, H2_LAST);
+	assert_int_equal(route_table_settle(t->table), 0);
+	for (uint32_t i = 0; i < ARRAY_SIZE(unseen); i++)
+		expect(t, unseen[i], "[HTTP/2 stream]");
+	expect(t, old, "[HTTP/2 stream]");
+	expect(t, late, "[HTTP/2 stream]");
+	/* It is known later what it was, but it was told. */
+	assert_int_equal(ASK_H2(t, 11, 1, H2_PREFACE H2_CART), cart);
 	free_table(t);
 }

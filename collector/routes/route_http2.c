@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "route_http2.h"
+
+#include "route_parsers.h"
+#include "route_writer.h"
+
+/* By their numbers: a frame's flags that have a meaning, and which streams it may be of. */
+static const struct {
+	uint8_t flags;
+	bool of_stream, of_connection;
+} frames[] = {
+	[0] = { 0x09, true, false }, /* DATA */
+	[1] = { 0x2d, true, false }, /* HEADERS */
+	[2] = { 0x00, true, false }, /* PRIORITY */
+	[3] = { 0x00, true, false }, /* RST_STREAM */
+	[4] = { 0x01, false, true }, /* SETTINGS */
+	[6] = { 0x01, false, true }, /* PING */
+	[7] = { 0x00, false, true }, /* GOAWAY */
+	[8] = { 0x00, true, true },  /* WINDOW_UPDATE */
+	[9] = { 0x04, true, false }, /* CONTINUATION */
+};
+
+#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+#define HEADERS 1
+#define CONTINUATION 9
+#define FRAME_HEADER 9
+#define FRAME_MAX (1u << 14) /* unless the server allows more */
+
+#define END_HEADERS 0x04
+#define PADDED 0x08
+#define PRIORITY 0x20
+#define PRIORITY_BYTES 5
+
+struct frame {
+	uint64_t type, flags;
+	struct bytes content;
+	uint64_t missing; /* bytes at its end */
+};
+
+/* Takes a frame, of which the end may be missing. */
+static bool take_frame(struct bytes *b, struct frame *f)
+{
+	uint64_t length, stream;
+
+	if (!take_big_endian(b, 3, &length) || length > FRAME_MAX ||
+	    !take_big_endian(b, 1, &f->type) || f->type >= ARRAY_SIZE(frames) ||
+	    !take_big_endian(b, 1, &f->flags) || f->flags & ~(uint64_t)frames[f->type].flags ||
+	    !take_big_endian(b, 4, &stream) || stream >> 31)
+		return false;
+	f->missing = left(b) < length ? length - left(b) : 0;
+	f->content = (struct bytes) { b->at, b->at + (length - f->missing) };
+	b->at = f->content.end;
+	/* Clients have the odd ones. */
+	return stream ? frames[f->type].of_stream && stream & 1 : frames[f->type].of_connection;
+}
+
+/* The block of a frame of headers, or its beginning. False: it can be none. */
+static bool find_block(const struct frame *f, struct bytes *block)
+{
+	uint64_t padding = 0, before = f->flags & PRIORITY ? PRIORITY_BYTES : 0;
+
+	*block = f->content;
+	if (f->flags & PADDED && !take_big_endian(block, 1, &padding))
+		return f->missing;
+	if (f->missing)
+		padding = 0;
+	if (left(block) < before + padding) {
+		block->at = block->end;
+		return f->missing;
+	}
+	block->at += before;
+	block->end -= padding;
+	return true;
+}
+
+/* What the streams are that a request begins. */
+struct streams {
+	bool is_any, is_unknown, is_several;
+	struct hpack_asked asked;
+};
+
+/* A frame of headers begins a stream, or ends one. */
+static bool see_headers(struct http2_connection *c, const struct frame *f, struct streams *streams)
+{
+	bool is_whole = !f->missing && f->flags & END_HEADERS;
+	struct hpack_asked asked;
+	struct bytes block;
+
+	streams->is_any = true;
+	if (!find_block(f, &block))
+		return false;
+	/* Of a block that is cut it is known what it begins with. */
+	if (!route_hpack_decode(&c->headers, block, &asked) && is_whole)
+		return false;
+	c->headers.is_lost |= !is_whole;
+	if (!asked.has_path && !c->headers.is_lost)
+		return true;
+	if (!*asked.path || !*asked.method)
+		streams->is_unknown = true;
+	else if (!*streams->asked.path)
+		streams->asked = asked;
+	else if (strcmp(streams->asked.path, asked.path) != 0 ||
+		 strcmp(streams->asked.method, asked.method) != 0)
+		streams->is_several = true;
+	return true;
+}
+
+static bool see_frames(struct http2_connection *c, struct bytes b,
+		       const struct route_request *request, struct streams *streams)
+{
+	struct frame f = { 0 };
+	uint64_t unseen = request->bytes_read - request->n;
+
+	while (left(&b) && (left(&b) >= FRAME_HEADER || !is_cut(request))) {
+		if (!take_frame(&b, &f) || (f.type == HEADERS && !see_headers(c, &f, streams)))
+			return false;
+		/* Of a block of several frames no more is known. */
+		c->headers.is_lost |= f.type == CONTINUATION;
+		c->in_frame = f.missing;
+	}
+	/* What comes after may be headers. */
+	c->headers.is_lost |= left(&b) || unseen > c->in_frame;
+	c->in_frame -= unseen < c->in_frame ? unseen : c->in_frame;
+	return true;
+}
+
+static void put_streams(struct route *r, const struct streams *streams)
+{
+	struct route_writer w = route_begin(r, ROUTE_HTTP2, false);
+
+	if (!streams->is_any) {
+		route_put_text(&w, "[HTTP/2]");
+	} else if (streams->is_unknown || !*streams->asked.path) {
+		route_put_text(&w, "[HTTP/2 stream]");
+	} else if (streams->is_several) {
+		route_put_text(&w, "[HTTP/2 streams]");
+	} else {
+		route_put_text(&w, streams->asked.method);
+		route_put(&w, ' ');
+		for (const char *p = streams->asked.path; *p; p++)
+			route_put(&w, (uint8_t)*p);
+	}
+}
+
+bool route_http2_begins(const struct route_request *request)
+{
+	struct bytes b = all_of(request);
+
+	return take_text(&b, PREFACE);
+}
+
+bool route_http2_next(struct http2_connection *c, const struct route_request *request,
+		      struct route *r)
+{
+	struct bytes b = all_of(request);
+	struct streams streams = { 0 };
+
+	(void)take_text(&b, PREFACE);
+	if (c->in_frame >= left(&b)) {
+		c->in_frame -= left(&b);
+		b.at = b.end;
+	} else {
+		b.at += c->in_frame;
+		c->in_frame = 0;
+	}
+	if (!see_frames(c, b, request, &streams)) {
+		c->headers.is_lost = true;
+		return false;
+	}
+	put_streams(r, &streams);
+	return request->n || !c->headers.is_lost;
+}
+
+/* What is known of a request without those before it. */
+static bool parse_alone(struct route *r, const struct route_request *request, bool begins)
+{
+	struct http2_connection unknown = { .headers.is_lost = true };
+	bool is_sound = route_http2_next(&unknown, request, r);
+
+	if (!is_sound)
+		put_streams(r, &(struct streams) { .is_any = false });
+	/* Headers that ask for something, with nothing before them, are no other protocol's. */
+	r->is_weak = !begins && *r->name == '[';
+	return is_sound;
+}
+
+bool route_parse_http2(struct route *r, const struct route_request *request)
+{
+	struct bytes b = all_of(request);
+	bool begins = take_text(&b, PREFACE);
+	struct frame first;
+
+	/* Most requests are none of it, and cost no more than this. */
+	if (!begins && !take_frame(&b, &first))
+		return false;
+	return parse_alone(r, request, begins) || begins;
+}

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Streams of HTTP/2, as nginx serves them without TLS: of connections that ask for one thing after the other each route
+# has as many requests as the server's log; of streams that overlap it is said that they are such. No query string,
+# header or path of one connection alone is in the trace.
+# Beside another: it counts requests at a port of its own.
+. "$(dirname "$0")/lib.sh"
+needs_bpf
+for program in python3 nginx h2load; do
+	command -v $program >/dev/null || skip "no $program"
+done
+nginx -V 2>&1 | grep -q http_v2_module || skip "this nginx has no HTTP/2"
+chmod 755 "$tmp"
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+at="http://127.0.0.1:$port"
+mkdir "$tmp/nginx"
+cat >"$tmp/nginx.conf" <<END
+daemon off;
+pid $tmp/nginx.pid;
+error_log $tmp/nginx.log;
+events { }
+http {
+	log_format asked '\$request_method \$uri \$connection';
+	access_log $tmp/access asked;
+	client_body_temp_path $tmp/nginx; proxy_temp_path $tmp/nginx; fastcgi_temp_path $tmp/nginx;
+	uwsgi_temp_path $tmp/nginx; scgi_temp_path $tmp/nginx;
+	server { listen 127.0.0.1:$port http2; location / { return 200 "ok"; } }
+}
+END
+nginx -c "$tmp/nginx.conf" 2>"$tmp/nginx.err" &
+started="$started $!"
+load() { h2load "$@" >"$tmp/told" 2>&1 && grep -q ' 0 failed, 0 errored' "$tmp/told"; }
+wait_for_server nginx 20 "$tmp/nginx.err" load -n 1 "$at/"
+: >"$tmp/access"
+ask() {
+	load -c "$1" -m "$2" -n "$3" -H 'x-own: headerzzsecret' -H 'authorization: Bearer passzzsecret' -H "cookie: keyzzsecret" "$at$4" ||
+		fail "h2load: $(cat "$tmp/told")"
+}
+
+begin_recording "$tmp/trace" -F 0
+for _ in 1 2 3; do
+	ask 2 1 100 "/users/1017/orders?token=queryzzsecret"
+	ask 2 1 60 /cart
+	ask 1 1 20 /static/app.js
+done
+ask 2 1 50 '/'
+ask 1 1 9 /reset/correcthorse
+ask 1 16 400 /cart/items
+end_recording
+
+requests_at "$tmp/trace" "tcp :$port"
+logged() { grep -c "^GET $1 " "$tmp/access"; }
+routed() { requests_of request ", route $1,"; }
+# expect_route LOGGED ROUTE
+expect_route() {
+	expect "requests of $2, of the routes
+$(sed -n 's/.*, \(route [^,]*\),.*/\1/p' "$tmp/requests" | sort | uniq -c | head -n 30)
+" "$1" "$(routed "$2")"
+}
+expect_route "$(logged '/users/1017/orders')" 'GET /users/[*]/orders'
+expect_route "$(logged /cart)" 'GET /cart'
+expect_route "$(logged /static/app.js)" 'GET /static/app.js'
+expect_route "$(logged /)" 'GET /'
+# Words of one connection alone: they may be its own.
+expect_route "$(logged /reset/correcthorse)" 'GET /[*]/[*]'
+overlapping=$(($(routed 'GET /cart/[*]') + $(routed '.HTTP/2 stream.')))
+expect_at_most "periods of overlapping streams" "$(logged /cart/items)" "$overlapping" "$tmp/requests"
+expect_at_least "periods of overlapping streams" 1 "$overlapping" "$tmp/requests"
+echo "note: $(logged /cart/items) overlapping streams are $overlapping requests"
+if grep -aqE 'zzsecret|correcthorse' "$tmp/trace"; then
+	fail "the trace has $(grep -aoE '[a-z]*zzsecret|correcthorse' "$tmp/trace" | head -n 1)"
+fi
