@@ -65,9 +65,9 @@ struct flamegraph_options {
 int flamegraph_new(struct flamegraph **g, const struct flamegraph_options *o);
 
 /*
- * Add the folded lines [text, text+len). The end of the text ends its last line. Invalid lines are
- * skipped and counted. 0, -ENOMEM, -EOVERFLOW, or -EINVAL after flamegraph_write()
- * or flamegraph_add_slice().
+ * Add the folded lines [text, text+len). The end of the text ends its last line. Lines
+ * "[note] TEXT 0" are what flamegraph(1) says of them. Invalid lines are skipped and counted. 0,
+ * -ENOMEM, -EOVERFLOW, or -EINVAL after flamegraph_write() or flamegraph_add_slice().
  */
 int flamegraph_add(struct flamegraph *g, const char *text, size_t len);
 

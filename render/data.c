@@ -15,6 +15,8 @@
  *             differential input only: counts before, with those of its callees; if widths are
  *             the larger counts: by how much the frame is wider than its counts after
  *           Positions and counts are counts times data_scale().
+ *   processes only if the input says whose threads are whose: of a process, and of its threads,
+ *           a name a line, by turns
  *   rest    only if frames are left out: numbers, for each frame some of whose callees are not in
  *           the file how many frames it comes after the one before (from 0 on) and the counts of
  *           these callees; differential input: their counts before; if widths are the larger
@@ -26,6 +28,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "document.h"
 #include "page.h"
@@ -70,6 +73,16 @@ static void put(FILE *f, uint64_t v)
 	const char *end = svg_put_vlq(buf, v);
 
 	fwrite(buf, 1, (size_t)(end - buf), f);
+}
+
+/* Each as the names are, which they are compared with. */
+static void write_lines(FILE *f, const char *lines)
+{
+	for (const char *end; (end = strchr(lines, '\n')); lines = end + 1) {
+		svg_text(f, lines, (size_t)(end - lines));
+		putc_unlocked('\n', f);
+	}
+	svg_text(f, lines, strlen(lines));
 }
 
 static void write_names(FILE *f, const struct document *d, const struct use *use, uint32_t n)
@@ -224,6 +237,11 @@ int data_write(FILE *f, const struct document *d)
 	write_names(f, d, use, used);
 	write_frames(f, d, index, open);
 	fputs("</metadata>\n", f);
+	if (d->page->remarks.processes_len) {
+		fputs("<metadata id=\"fg-processes\">", f);
+		write_lines(f, d->page->remarks.processes);
+		fputs("</metadata>\n", f);
+	}
 	if (d->sums) {
 		write_rest(f, d);
 		write_sums(f, d, use, used);

@@ -95,8 +95,9 @@ out:
 static int on_line(void *ctx, const struct folded_line *line)
 {
 	struct flamegraph *g = ctx;
+	int err = remarks_take(&g->page.remarks, line);
 
-	return input_reader_line(&g->reader, line);
+	return err ? (err < 0 ? err : 0) : input_reader_line(&g->reader, line);
 }
 
 static int on_bad(void *ctx, uint64_t line_no, enum folded_err err)
@@ -168,6 +169,7 @@ void flamegraph_free(struct flamegraph *g)
 	if (g->open)
 		input_reader_close(&g->reader);
 	slices_free(&g->slices);
+	remarks_free(&g->page.remarks);
 	tree_free(&g->tree);
 	free(g);
 }

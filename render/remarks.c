@@ -7,6 +7,8 @@
 
 #define MARK "[note] "
 #define MARK_LEN (sizeof(MARK) - 1)
+#define PROCESS "process;"
+#define PROCESS_LEN (sizeof(PROCESS) - 1)
 #define TITLE "title: "
 #define TITLE_LEN (sizeof(TITLE) - 1)
 
@@ -15,6 +17,29 @@ static int take_title(struct remarks *r, const char *text, size_t len)
 	if (!r->title)
 		r->title = strndup(text, len);
 	return r->title ? 1 : -ENOMEM;
+}
+
+/* text: PROCESS;THREAD. What has not two parts says nothing, and what does not fit is left out. */
+static int take_process(struct remarks *r, const char *text, size_t len)
+{
+	const char *thread = memchr(text, ';', len);
+	size_t at = r->processes_len, need = at + len + 2; /* with a newline before it and a 0 */
+	char *all;
+
+	if (!thread || memchr(thread + 1, ';', len - (size_t)(thread + 1 - text)) ||
+	    need > REMARKS_PROCESSES)
+		return 1;
+	all = realloc(r->processes, need);
+	if (!all)
+		return -ENOMEM;
+	r->processes = all;
+	if (at)
+		all[at++] = '\n';
+	memcpy(all + at, text, len);
+	all[at + (size_t)(thread - text)] = '\n';
+	r->processes_len = at + len;
+	all[r->processes_len] = '\0';
+	return 1;
 }
 
 int remarks_take(struct remarks *r, const struct folded_line *line)
@@ -26,6 +51,8 @@ int remarks_take(struct remarks *r, const struct folded_line *line)
 		return 0;
 	if (len > TITLE_LEN && !memcmp(text, TITLE, TITLE_LEN))
 		return take_title(r, text + TITLE_LEN, len - TITLE_LEN);
+	if (len > PROCESS_LEN && !memcmp(text, PROCESS, PROCESS_LEN))
+		return take_process(r, text + PROCESS_LEN, len - PROCESS_LEN);
 	for (unsigned i = 0; i < r->n; i++)
 		if (strlen(r->text[i]) == len && !memcmp(r->text[i], text, len))
 			return 1;
@@ -43,4 +70,7 @@ void remarks_free(struct remarks *r)
 	r->n = 0;
 	free(r->title);
 	r->title = NULL;
+	free(r->processes);
+	r->processes = NULL;
+	r->processes_len = 0;
 }

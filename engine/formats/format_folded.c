@@ -5,6 +5,7 @@
  */
 #include "fold/disk_fold.h"
 #include "fold/folded.h"
+#include "fold/process_lines.h"
 #include "format.h"
 #include "words/process_notes.h"
 #include "words/recording_title.h"
@@ -48,13 +49,24 @@ static void add_notes(const struct format_input *in, struct folded *lines)
 	process_notes_free(&notes);
 }
 
+/* Whose threads are whose: flamegraph groups them by process, in the picture of a whole machine. */
+static void add_processes(const struct format_input *in, struct folded *lines)
+{
+	const struct options *o = in->options;
+	struct names *names;
+
+	if (o->given & GIVEN_WHO || o->command || o->view != VIEW_CHAIN || o->root != ROOT_NONE)
+		return;
+	names_new(&names, in->timelines, o);
+	process_lines_put(&lines->notes, in->timelines, names);
+	names_free(names);
+}
+
 /* flamegraph makes it the picture's title. */
 static void add_title(const struct format_input *in, struct folded *lines)
 {
 	struct text_buf title = { 0 };
 
-	if (!lines->n || in->options->quiet || in->options->n_traces > 1)
-		return;
 	text_puts(&title, "title: ");
 	recording_title_put(&title, trace_info(in->trace));
 	folded_note(lines, title.p);
@@ -79,10 +91,13 @@ static int write_folded(const struct format_input *in, FILE *out)
 	struct folded lines = { .n = 0 };
 	int err = fold(in, NULL, &lines);
 
-	if (!err) {
+	/* Those of scripts, and of several traces, have only what waited. */
+	if (!err && lines.n && !in->options->quiet && in->options->n_traces <= 1) {
 		add_title(in, &lines);
-		folded_write(&lines, in->options, out);
+		add_processes(in, &lines);
 	}
+	if (!err)
+		folded_write(&lines, in->options, out);
 	folded_free(&lines);
 	return err;
 }

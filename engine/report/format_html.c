@@ -13,6 +13,7 @@
 #include "base/cpus.h"
 #include "flamegraph.h"
 #include "fold/folded.h"
+#include "fold/process_lines.h"
 #include "formats/format_causes.h"
 #include "report.h"
 #include "report_answer.h"
@@ -202,10 +203,24 @@ static void free_lines(struct graph_lines *l)
 		text_free(&l->slice[i]);
 }
 
-/* 0 or a negative errno; to be freed with free_lines(). */
+/* Whose threads are whose, of a whole machine. */
+static void put_processes(const struct report *r, struct text_buf *lines)
+{
+	const struct options *o = r->in->options;
+	struct names *names; /* those of the report are in use meanwhile */
+
+	if (o->given & GIVEN_WHO || o->command)
+		return;
+	names_new(&names, r->in->timelines, o);
+	process_lines_put(lines, r->in->timelines, names);
+	names_free(names);
+}
+
+/* To be freed with free_lines(). */
 static void make_lines(const struct report *r, struct fold *fold, struct graph_lines *l)
 {
 	make_folded(r, fold, GRAPH_SLICES, &l->all);
+	put_processes(r, &l->all);
 	for (; l->n < r->n_slices; l->n++)
 		make_folded(r, fold, l->n, &l->slice[l->n]);
 }

@@ -30,7 +30,8 @@ function use(v) {
 function newFrames(n) {
 	const v = { begin: new Float64Array(n), end: new Float64Array(n), own: new Float64Array(n),
 		color: new Uint32Array(n), part: new Uint8Array(n), gone: new Uint8Array(n),
-		closes: new Uint8Array(n) }; // is it an end of a chain?
+		closes: new Uint8Array(n), // is it an end of a chain?
+		group: new Uint8Array(n) }; // does it group the threads of a process?
 	for (const k of ["name", "parent", "depth", "last", "link"])
 		v[k] = new Uint32Array(n);
 	if (DIFF)
@@ -209,8 +210,12 @@ function paint(v) {
 	}
 }
 
-function ancestorAt(i, d) {
-	while (depth[i] > d && i)
+// Is it the name of a thread that waited, at the beginning of a stack?
+const isHead = (i) => i > 0 && !view.group[i] && (!parent[i] || view.group[parent[i]] > 0);
+
+// The head of the stack that frame i is in; of a group and of the root itself.
+function headOf(i) {
+	while (i && !isHead(i) && !view.group[i])
 		i = parent[i];
 	return i;
 }

@@ -13,13 +13,13 @@ function closeMenu() {
 
 function openMenu(i, x, y) {
 	const items = [], entry = (text, act) => items.push([text, act]);
-	const s = label(i), thread = names[name[ancestorAt(i, 1)]], lib = library(names[name[i]]);
+	const s = label(i), thread = names[name[headOf(i)]], lib = library(names[name[i]]);
 	entry(names[name[i]] === "--" ? "Zoom to this link" : "Zoom to this frame", () => zoom(i));
 	if (link[i] && chainView())
 		entry("Zoom to the wait", () => zoom(waitOf(i)));
-	if (depth[i] && !state.sandwich && !state.leaves)
+	if (depth[i] && !view.group[i] && [...threads.options].some((o) => o.value === thread) && !state.sandwich && !state.leaves)
 		entry("Show only " + short(thread, 24), () => go({ thread, zoom: 0 }, true));
-	if (!isDelim(i) && i) {
+	if (!isDelim(i) && i && !view.group[i]) {
 		entry("Search for this name", () => go({ search: wholeName(s), exact: "1" }));
 		if (!ORDERED) {
 			entry("Callers and callees beside the graph", () => go({ beside: s }, true));

@@ -52,23 +52,31 @@ function fragment() {
 	return "#" + p.toString();
 }
 
+// Without the groups that a frame is in: a view may have none.
 function pathOf(i) {
 	const path = [];
-	for (let j = i; j; j = parent[j])
+	for (let j = i; j && (j === i || !view.group[j]); j = parent[j])
 		path.push(names[name[j]]);
 	return path.reverse().join(";");
+}
+
+// The callee of frame `at` with this name, also in a group, where it may have the name of those like it; `at` itself if
+// there is none.
+function calleeOf(at, s) {
+	for (let k = at + 1; k < last[at]; k = last[k]) {
+		const inside = view.group[k] && names[name[k]] !== s ? calleeOf(k, s) : k, found = names[name[inside]];
+		if (inside !== k || found === s || (view.group[at] && found === alike(s)))
+			return inside;
+	}
+	return at;
 }
 
 // The frame of this path, or of as much of it as there is.
 function find(path) {
 	let at = 0;
-	if (!path)
-		return 0;
-	for (const s of path.split(";")) {
-		let k = at + 1;
-		while (k < last[at] && names[name[k]] !== s)
-			k = last[k];
-		if (k >= last[at])
+	for (const s of path ? path.split(";") : []) {
+		const k = calleeOf(at, s);
+		if (k === at)
 			break;
 		at = k;
 	}

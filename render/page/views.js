@@ -67,7 +67,7 @@ const missingWords = (missing) => "\u2265: at least; " + percent(missing, state.
 
 function newTree(root) {
 	return { name: [root], parent: [0], depth: [0], from: [0], a: [0], b: [0], g: [0], newest: [0],
-		kids: new Map(), cut: 0, rest: 0 };
+		kids: new Map(), groups: new Set(), cut: 0, rest: 0 };
 }
 
 // The callee of this name below node `up`, a new one if needed; `from`: a frame of the base like it.
@@ -155,7 +155,7 @@ function kernelFrames(v) {
 }
 
 // By name: itself; of a function without one, as [libruby-3.1.so.3.1.2+0x249b9], its file.
-const NAMELESS = /^(\[[^\]\s]+)\+0x[0-9a-f]+\]$|^(\[unknown)\]$/;
+const NAMELESS = /^(\[[^\]\s]+)\+0x[0-9a-f]+\]$|^(\[unknown|\[anon)\]$/;
 let knownAs = null, rankOf = null;
 function knownNames() {
 	if (knownAs)
@@ -175,6 +175,40 @@ function knownNames() {
 	rankOf = null;
 	return knownAs;
 }
+
+// By a thread's name: the name of the frame that groups the threads of its process, where the file says whose it is (-1
+// where it says so of several); and of threads of one group whose names differ only in their numbers the name that they
+// have together, as "pool-*".
+let groupOf = null, alikeAs = null;
+const alike = (s) => s.replace(/\d+/g, "*");
+function findGroups() {
+	const ids = new Map(names.map((s, k) => [s, k])), said = (byId("processes")?.textContent || "").split("\n"), alikes = new Map();
+	const idOf = (s, like) => {
+		if (!ids.has(s)) {
+			ids.set(s, names.push(s) - 1);
+			style.push(style[like]);
+		}
+		return ids.get(s);
+	};
+	groupOf = new Map();
+	alikeAs = new Map();
+	for (let k = 0; k + 1 < said.length; k += 2) {
+		const thread = ids.get(said[k + 1]), group = thread === undefined ? -1 : idOf(said[k] + ": threads", thread);
+		if (group >= 0)
+			groupOf.set(thread, groupOf.has(thread) && groupOf.get(thread) !== group ? -1 : group);
+	}
+	for (const [thread, group] of groupOf) {
+		const key = group + " " + alike(names[thread]);
+		alikes.set(key, [...alikes.get(key) || [], thread]);
+	}
+	for (const list of alikes.values())
+		for (const thread of list.length > 1 && groupOf.get(list[0]) >= 0 ? list : [])
+			alikeAs.set(thread, idOf(alike(names[thread]), thread));
+	rankOf = null;
+}
+
+// Does the view group threads by process? Chains open so; a thread alone, and a view of something else, have no groups.
+const groups = () => FOLDED && foldsKernel() && !state.thread && !state.focus && !state.leaves && !state.sandwich;
 
 // Time that nobody waited for, by frame of the base, in a picture with threads of the kernel, as a recording of the whole
 // machine has them: where these threads, or accept(), wait for work; and pauses, which the thread's own timer ended,
@@ -221,6 +255,9 @@ function choose(idle) {
 	const focus = names.map((s) => bare(s) === state.focus), fits = endFilter();
 	// A link can name a thread that this graph does not have.
 	const there = v.depth.some((d, i) => d === 1 && names[v.name[i]] === state.thread);
+	const grouped = groups();
+	if (grouped && !groupOf)
+		findGroups();
 	const thread = there ? state.thread : "", among = scope.threads && new Set(scope.threads);
 	const mine = scope.slices ? ownOfSlices(scope.slices) : DIFF ? v.ownAfter : v.own;
 	t.whole = scope.slices ? mine.reduce((sum, ns) => sum + ns, 0) : base.end[0];
@@ -229,7 +266,8 @@ function choose(idle) {
 	t.whole -= t.idle;
 	map[0] = state.focus ? -1 : 0;
 	for (let i = 0; i < n; i++) {
-		const id = v.name[i], up = map[v.parent[i]];
+		const id = v.name[i];
+		let up = map[v.parent[i]];
 		if (v.depth[i] === 1 && ((thread && names[id] !== thread) || (among && !among.has(names[id])) ||
 			(v.gone[i] && state.side !== "after"))) {
 			i = v.last[i] - 1;
@@ -237,11 +275,14 @@ function choose(idle) {
 		}
 		if (id === rest && !v.gone[i]) // whatever it has of what is shown
 			t.rest += mine[i];
+		const head = grouped && v.depth[i] === 1, as = head && alikeAs.has(id) ? alikeAs.get(id) : known ? known[id] : id;
+		if (head && groupOf.get(id) >= 0)
+			t.groups.add(up = callee(t, 0, groupOf.get(id), 0));
 		if (i && up < 0)
 			map[i] = focus[id] ? callee(t, 0, id, i) : -1;
 		else if (i)
 			map[i] = hidden[id] || (folds && folds[i]) || (state.recursion && up && t.name[up] === id) ||
-				(known && NAMELESS.test(names[id]) && t.name[up] === known[id] && !endOf(v, i)) ? up : callee(t, up, known ? known[id] : id, i);
+				(known && NAMELESS.test(names[id]) && t.name[up] === known[id] && !endOf(v, i)) ? up : callee(t, up, as, i);
 		const k = map[i];
 		if (k < 0 || !fits(i) || (!i && (thread || among)) || (idle && idle[i]))
 			continue;
@@ -389,6 +430,7 @@ function arrange(t) {
 		v.link[i] = base.link[t.from[k]];
 		v.part[i] = base.part[t.from[k]];
 		v.closes[i] = base.closes[t.from[k]];
+		v.group[i] = t.groups.has(k) ? 1 : 0;
 		if (DIFF) {
 			v.after[i] = after[k];
 			v.gone[i] = gone[k] > 0 && !(after[k] > 0 || before[k] > 0) ? 1 : 0;

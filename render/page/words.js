@@ -85,7 +85,7 @@ const UPSIDE_DOWN = "its stack stands upside down: first the function that woke,
 // The frames of the widest chain through frame i, from the sleeper to the end.
 function widestChain(i) {
 	const path = [];
-	for (let j = i; j; j = parent[j])
+	for (let j = i; j && !view.group[j]; j = parent[j])
 		path.push(j);
 	path.reverse();
 	for (let j = i; j + 1 < last[j];) {
@@ -119,13 +119,15 @@ function waitedFor(path, inside) {
 }
 
 // Is it a function of a sleeper or of a waker?
-const isFunction = (i) => depth[i] > 1 && !part[i] && !isDelim(i) && !isEnd(i) && !isThread(i) && !OBJECT.test(names[name[i]]);
+const isFunction = (i) => depth[i] > 1 && !view.group[i] && !part[i] && !isDelim(i) && !isEnd(i) && !isThread(i) && !OBJECT.test(names[name[i]]);
 
 // "cart waited for a TCP socket in read; nginx woke it.": the widest chain through a frame.
 function sentence(i) {
 	const s = names[name[i]];
 	if (!chainView() || !i)
 		return "";
+	if (view.group[i])
+		return "Threads of " + short(s.replace(/: threads$/, ""), 40) + ".";
 	if (s === "--")
 		return (rootOnTop() ? "Below" : "Above") + " this: who ended the wait; " + UPSIDE_DOWN;
 	if (name[i] === rest)
@@ -168,8 +170,8 @@ function describe(i) {
 		lines.push(changeLine(i));
 	if (state.zoom && i >= state.zoom && i < last[state.zoom] && i !== state.zoom)
 		lines.push(percent(time(i), time(state.zoom)) + " of " + short(label(state.zoom), 40));
-	if (chainView() && i) {
-		const thread = ancestorAt(i, 1);
+	if (chainView() && i && !view.group[i]) {
+		const thread = headOf(i);
 		if (endOf(view, i) && !says.includes(ENDS[endKey(names[name[i]])]))
 			lines.push(ENDS[endKey(names[name[i]])]);
 		if (link[i]) {
@@ -217,6 +219,6 @@ function byInterrupt(i) {
 // Is this the name of the sleeper, or of a waker, which ends its link?
 function isThread(i) {
 	const above = firstCallee(i);
-	return chainView() && depth[i] > 0 && !SLEPT.test(names[name[i]]) && (depth[i] === 1 || (link[i] > 0 && last[i] > above &&
+	return chainView() && depth[i] > 0 && !SLEPT.test(names[name[i]]) && (isHead(i) || (link[i] > 0 && last[i] > above &&
 		(names[name[above]] === "--" || (isEnd(above) && !byInterrupt(above))) && nameFrame(i) === i));
 }

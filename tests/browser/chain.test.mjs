@@ -349,6 +349,46 @@ test("a picture of a whole machine opens without what nobody waited for, which o
 	is((await labels(alone)).includes("nap"), true, "without threads of the kernel");
 });
 
+// Threads of a pool, one of which has a name that another program's thread has, too.
+const pools = [
+	"pool-1;run;take;[futex];-;futex_wait;schedule;[runnable] 100",
+	"pool-2;run;take;[futex];-;futex_wait;schedule;[runnable] 100",
+	"main;run;join;[futex];-;futex_wait;schedule;[runnable] 40",
+	"java;run;join;[futex];-;futex_wait;schedule;[runnable] 60",
+	"cart;main;read;[tcp];-;sk_wait_data;schedule;--;wake;nginx;[running] 500",
+	"[note] process;java;pool-1 0", "[note] process;java;pool-2 0", "[note] process;java;java 0",
+	"[note] process;java;main 0", "[note] process;other;main 0", "[note] process;java;of no frame 0", "[note] process;no two parts 0", "[note] process;a;b;c 0",
+];
+
+test("a picture of several programs groups threads by process, and one key shows them one by one", async () => {
+	const svg = render(pools), page = await open(svg), heads = async () => (await page.evaluate(() =>
+		[...document.querySelectorAll("#fg-frames text[aria-level='2']")].map((t) => t.textContent)));
+	is(await heads(), ["cart", "java: threads", "main"], "widest first; main is of two processes");
+	near((await frame(page, "java: threads")).w, 1180 * 260 / 800, 1, "all that are java's alone");
+	near((await frame(page, "pool-*")).w, 1180 * 200 / 800, 1, "threads that have numbers are one");
+	is((await frame(page, "pool-*")).y < (await frame(page, "java: threads")).y, true, "on it");
+	has(await hover(page, "java: threads"), "Threads of java.", "what it is");
+	has(await hover(page, "pool-*"), "pool-* waited for a lock", "threads are told of as before");
+	is(await page.evaluate(() => [...document.querySelectorAll("#fg-frames text")].filter((t) => t.getAttribute("font-weight") === "bold").map((t) => t.textContent)).then((l) => l.sort()),
+		["cart", "java", "main", "nginx", "pool-*"], "names of threads are bold");
+	is(await page.evaluate(() => [...document.querySelectorAll("[id^=fg-remark]")].map((t) => t.textContent)), [], "no remarks");
+	// Links have no groups: they lead to the same frames in both views.
+	await click(page, "take");
+	is(await hash(page), "#path=pool-*;run;take", "the path");
+	is((await heads()).length, 1, "zoomed");
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("k");
+	is(await heads(), ["cart", "pool-1", "pool-2", "java", "main"], "everything");
+	for (const [path, want] of [["pool-2;run;take", "take"], ["java: threads", "java: threads"], ["java;run", "run"]]) {
+		const q = await open(svg, { fragment: "#path=" + encodeURIComponent(path) });
+		is(await q.evaluate(() => [...document.querySelectorAll("#fg-frames text.above")].length > 0), true, path + " is zoomed to");
+		has(await q.evaluate(() => document.querySelector("[role=status]").textContent), want, path);
+	}
+	await page.evaluate(() => { location.hash = "#thread=pool-1"; });
+	await page.waitForFunction(() => document.querySelector("select[aria-label='Show one thread']").value);
+	is(await heads(), ["pool-1"], "a thread alone");
+});
+
 // A process that ends has no user stack any more; what it ran is above its end, and with --blocked-stacks where it slept.
 const exiting = [
 	"sh;wait;-;do_syscall_64;__x64_sys_wait4;do_wait;schedule;--;try_to_wake_up;__wake_up_common;do_notify_parent;do_exit;__x64_sys_exit_group;do_syscall_64;cc1plus;[running];main;parse;-;asm_exc_page_fault;clear_page 400",

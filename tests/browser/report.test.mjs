@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page of chainwalk --format=html: it shows the same as the other formats, filters apply to all
 // of it, and names are inserted as text.
+import { execFileSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, speed, open, labels, is, has, near, dir } from "./harness.mjs";
+import { test, speed, open, render, labels, is, has, near, dir } from "./harness.mjs";
 import { trace, walk, report, show, data, cells } from "./reports.mjs";
 
 const chooseWho = async (page, who) => {
@@ -182,6 +183,20 @@ test("report: its graph folds what the kernel does at each wakeup, until asked",
 	await p.waitForFunction(() => [...document.querySelectorAll("#fg-frames text")].some((t) => t.textContent === "schedule"));
 	has(await p.evaluate(() => location.hash), "kernel=whole", "in the address");
 });
+
+test("report: of a whole machine its graph groups threads by process, and so does the picture", async () => {
+	const recorded = trace("services/java"), p = await show(report(recorded));
+	const heads = (page, level) => page.evaluate((l) => [...document.querySelectorAll(l + " text[aria-level='2']")].map((t) => t.textContent), level);
+	await p.waitForSelector("#graph svg.live");
+	is((await heads(p, "#graph")).filter((s) => /^(java|order|HTTP)/.test(s)), ["java: threads"], "in the report");
+	const folded = (...options) => execFileSync(process.env.CHAINWALK, [...options, recorded], { encoding: "utf8", maxBuffer: 1 << 26, stdio: "pipe" });
+	is((await heads(await open(render(folded())), "#fg-frames")).filter((s) => /^(java|order|HTTP)/.test(s)), ["java: threads"], "in the picture");
+	has(folded(), "\n[note] process;java;order-1 0\n", "the lines that say so");
+	for (const options of [["-q"], ["-p", "java"], ["--root", "process"], ["--view", "wakeup"]])
+		is(folded(...options).includes("[note] process"), false, options.join(" "));
+	const one = await show(report(recorded, "-p", "java"));
+	is((await heads(one, "#graph")).some((s) => s.includes(": threads")), false, "of one process there is nothing to group");
+}, "once");
 
 test("report: a time range selects waits, and dragging sets it", async () => {
 	const p = await show(report(trace("relay")));
