@@ -58,6 +58,16 @@ static __always_inline void tell_more(struct open_request *r, __u64 now)
 		send_request(r, NULL, now, (__u64)WIRE_REQUEST_MORE << 32, 0);
 }
 
+/* A request that was answered is over. */
+static __always_inline void tell_over(struct connection *c, struct open_request *r, struct sock *sk,
+				      __u64 now)
+{
+	if (r->told)
+		tell_more(r, now);
+	else if (LIGHT && is_slow_in_the_end(sk, r))
+		tell_request(c, r, sk, now, 0);
+}
+
 /* A call ended whose write answered the request that was held, or nobody knows which did. */
 static __always_inline void tell_held(struct connection *c, struct sock *sk, __u64 now)
 {
@@ -76,9 +86,9 @@ static __always_inline void end_connection(struct connection *c, struct sock *sk
 
 	if (c->is_held)
 		tell_held(c, sk, now);
-	if (r->told) {
-		tell_more(r, now);
-	} else if (r->taken_ns && !r->answer_ns && is_recording(now)) {
+	if (r->answer_ns) {
+		tell_over(c, r, sk, now);
+	} else if (r->taken_ns && is_recording(now)) {
 		endpoint = endpoint_id(&c->endpoint, sk, now);
 		send_request(r, bytes_of(sk, r), now, endpoint | (__u64)WIRE_REQUEST_OPEN << 32, 0);
 	}
@@ -213,7 +223,8 @@ static __always_inline void next_request(struct connection *c)
 	__builtin_memset(&c->now, 0, sizeof(c->now));
 }
 
-static __always_inline void end_request_at_read(struct connection *c, __u64 now, bool is_unix)
+static __always_inline void end_request_at_read(struct connection *c, struct sock *sk, __u64 now,
+						bool is_unix)
 {
 	__u64 unseen = sees_all_writes() && !c->is_held ? written_unseen(c, is_unix) : 0;
 
@@ -226,7 +237,7 @@ static __always_inline void end_request_at_read(struct connection *c, __u64 now,
 		c->is_held = true;
 		next_request(c);
 	} else if (c->now.answer_ns) {
-		tell_more(&c->now, now);
+		tell_over(c, &c->now, sk, now);
 		next_request(c);
 	}
 }
@@ -246,7 +257,7 @@ static __always_inline bool has_more(struct sock *sk, bool is_unix)
 static __always_inline void data_read(struct connection *c, struct sock *sk, int bytes, __u32 tid,
 				      __u64 now, bool is_unix)
 {
-	end_request_at_read(c, now, is_unix);
+	end_request_at_read(c, sk, now, is_unix);
 	if (!c->now.taken_ns)
 		begin_request(c, tid, is_unix ? 0 : was_read(sk) - (__u32)bytes, now);
 	add_bytes(&c->now.bytes_read, bytes);

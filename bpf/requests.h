@@ -39,6 +39,7 @@
 #define SOCK_BINDPORT_LOCK 8
 
 #include "request_events.h"
+#include "request_light.h"
 #include "connections.h"
 #include "datagrams.h"
 
@@ -125,8 +126,8 @@ int on_receive(unsigned long long *ctx)
 /* ---- writes --------------------------------------------------------------------------------- */
 
 /* The stacks with which an answer is to be told, in *stacks; false: it is not to be told. */
-static __always_inline bool is_told(void *ctx, struct task_struct *task,
-				    const struct open_request *r, __u64 now, __u64 *stacks)
+static __always_inline bool is_told(void *ctx, struct task_struct *task, struct sock *sk,
+				    struct open_request *r, __u64 now, __u64 *stacks)
 {
 	struct wire_request_account *a;
 	__u64 took_ns;
@@ -136,6 +137,8 @@ static __always_inline bool is_told(void *ctx, struct task_struct *task,
 	if (!a || !is_recording(now))
 		return false;
 	took_ns = now - r->arrival_ns;
+	if (LIGHT && !is_light_told(sk, r, a, took_ns))
+		return false;
 	if (took_ns < REQUEST_STACKS_NS || !wants_stacks(a, took_ns, now))
 		return !is_untold(a, now);
 	*stacks = answer_stacks(ctx, a, task, WIRE_REQUEST, now);
@@ -174,7 +177,7 @@ int on_send(unsigned long long *ctx)
 		if (r)
 			note_write(r, bytes, task->pid, now);
 	}
-	if (!r || !is_told(ctx, task, r, now, &stacks))
+	if (!r || !is_told(ctx, task, sk, r, now, &stacks))
 		return 0;
 	if (find_contexts)
 		note_context(now);

@@ -535,7 +535,7 @@ static void report_recorder(struct session *s)
 
 	session_left_out(s, left_out);
 	for (unsigned int i = 0; i < CHAINLOG_LEFT_OUTS; i++)
-		if (left_out[i])
+		if (left_out[i] && i != CHAINLOG_LEFT_QUICK)
 			fprintf(stderr, "chaincap: %llu %s\n", (unsigned long long)left_out[i],
 				left_out_words(i));
 	s->sink->counts(s, &counts);

@@ -147,7 +147,8 @@ int trace_file_note(struct trace_file *t, const struct session *s)
 
 	session_left_out(s, left_out);
 	for (unsigned int i = 0; i < CHAINLOG_LEFT_OUTS; i++)
-		left_out[i] -= s->left_out[i];
+		/* A request may have been slow in the end that was not told before. */
+		left_out[i] -= s->left_out[i] < left_out[i] ? s->left_out[i] : left_out[i];
 	encoder_left_out(t->enc, left_out);
 	if (lacks)
 		err = encoder_process_note(t->enc, host_proc_own_id(), "chaincap", lacks,

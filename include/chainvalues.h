@@ -24,6 +24,7 @@ enum chainlog_left_out {
 	CHAINLOG_LEFT_STACKS, /* user stacks that were cut, as rules came too late, or no room was
 				 left */
 	CHAINLOG_LEFT_ROUTES, /* of requests: too many routes, endpoints or statements */
+	CHAINLOG_LEFT_QUICK,  /* requests of a light recording for which another one stands */
 	CHAINLOG_LEFT_OUTS,
 };
 
@@ -70,6 +71,11 @@ enum chainlog_quota {
 #define CHAINLOG_REQUEST_UNSENT 0x08u	  /* bytes of the answer were not yet sent */
 #define CHAINLOG_REQUEST_NO_ARRIVAL 0x10u /* when it arrived is not known: as it was read */
 #define CHAINLOG_REQUEST_PROBED 0x20u	  /* it was marked by probes, not found at a socket */
+/*
+ * From this bit on of a REQUEST: so many others like it, each quicker than most, were answered
+ * before it and are not told.
+ */
+#define CHAINLOG_REQUEST_OTHERS 8
 
 /* Operations of DISK_DONE; a reader takes others as OTHER. */
 enum chainlog_disk_op {

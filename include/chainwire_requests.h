@@ -59,6 +59,7 @@ struct wire_request_account {
 	__u64 stacks_ns; /* when stacks were taken last, */
 	__u64 took_ns;	 /* and how long that request took */
 	__u64 busy;	 /* 1: a program is taking stacks */
+	__u64 quick;	 /* requests for which another one stands (bpf/request_light.h) */
 };
 
 /* A process and its table of files. Reading the iterator gives whole structs. */

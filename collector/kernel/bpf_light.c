@@ -18,8 +18,10 @@ void bpf_session_load_light(struct chaincap_bpf *skel, uint64_t light_ns)
 	bpf_program__set_autoload(skel->progs.on_long_sleep, light_ns);
 	bpf_program__set_autoload(skel->progs.list_bare_sleeps, light_ns);
 	bpf_program__set_autoload(skel->progs.on_sleepers_timer, light_ns);
-	if (!light_ns)
-		bpf_map__set_max_entries(skel->maps.bare_sleeps, 1);
+	if (light_ns)
+		return;
+	bpf_map__set_max_entries(skel->maps.bare_sleeps, 1);
+	bpf_map__set_max_entries(skel->maps.request_kinds, 1);
 }
 
 /* So often, as the kernel may move or take a page just while it is looked at. */

@@ -235,19 +235,20 @@ uint64_t bpf_session_socket_bytes(const struct bpf_session *s)
 
 /* ---- what was left out ---------------------------------------------------------------------- */
 
-static uint64_t untold_requests(const struct bpf_session *s)
+/* Adds those that came too fast, and those for which others stand. */
+static void untold_requests(const struct bpf_session *s, uint64_t n[CHAINLOG_LEFT_OUTS])
 {
 	struct wire_request_account *accounts = calloc(s->cpus, sizeof(*accounts));
 	const struct bpf_map *map = s->skel->maps.request_accounts;
 	__u32 zero = 0;
-	uint64_t n = 0;
 
 	if (accounts && bpf_session_finds_requests(s) &&
 	    !bpf_map_lookup_elem(bpf_map__fd(map), &zero, accounts))
-		for (uint32_t cpu = 0; cpu < s->cpus; cpu++)
-			n += accounts[cpu].untold;
+		for (uint32_t cpu = 0; cpu < s->cpus; cpu++) {
+			n[CHAINLOG_LEFT_REQUESTS] += accounts[cpu].untold;
+			n[CHAINLOG_LEFT_QUICK] += accounts[cpu].quick;
+		}
 	free(accounts);
-	return n;
 }
 
 /* Of the elements that were added to a map that forgets, and not taken out, those not there. */
@@ -268,7 +269,7 @@ void bpf_session_left_out(const struct bpf_session *s, uint64_t n[CHAINLOG_LEFT_
 {
 	for (int i = 0; i < CHAINLOG_LEFT_OUTS; i++)
 		n[i] = s->skel->bss->left_out[i];
-	n[CHAINLOG_LEFT_REQUESTS] += untold_requests(s);
+	untold_requests(s, n);
 	n[CHAINLOG_LEFT_WORK] += forgotten(s->skel->maps.queued_items, s->skel->bss->n_queued);
 }
 

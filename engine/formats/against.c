@@ -97,11 +97,11 @@ static uint64_t least_ns(const struct against *a, enum figure_kind kind)
 	return (a->before.of_command ? a->before.duration_ns : 1000000000) / LEAST_CAUSE;
 }
 
-static size_t slower_than(const struct figure *of, double ns)
+static uint64_t slower_than(const struct figure *of, double ns)
 {
-	size_t n = LOWER_BOUND(i, of->requests, (double)of->took_ns[i] <= ns);
+	size_t n = LOWER_BOUND(i, of->n_took, (double)of->took[i].ns <= ns);
 
-	return of->requests - n;
+	return of->requests - (n ? of->took[n - 1].up_to : 0);
 }
 
 /*
@@ -128,7 +128,7 @@ static bool is_more(const struct figure *more, const struct figure *than, double
 	double times = 1 + ppm / WHOLE_PPM;
 
 	return more->own_ns >= than_ns + least && (double)more->own_ns > (double)than_ns * times &&
-	       (!than || !more->took_ns || are_more(more, than, (double)than->own_ns * times));
+	       (!than || !more->took || are_more(more, than, (double)than->own_ns * times));
 }
 
 static void find_change(const struct against *a, struct against_row *r, double ppm)

@@ -118,9 +118,9 @@ static void put_rest(struct writer *w, FILE *f, const struct against_row *r)
 	if (of->kind == FIGURE_CAUSE)
 		return;
 	if (of->kind == FIGURE_ENDPOINT && (!delayed || w->columns >= COLUMNS_FOR_ALL)) {
-		fprintf(f, ", %zu", (before ? before : after)->requests);
+		fprintf(f, ", %" PRIu64, (before ? before : after)->requests);
 		if (before && after)
-			fprintf(f, " and %zu", after->requests);
+			fprintf(f, " and %" PRIu64, after->requests);
 	}
 	if (!delayed)
 		return;

@@ -251,10 +251,20 @@ struct length {
 	const struct chosen_wait *of;
 };
 
-/* Where it is among so many, the quickest first, as requests_percentile() has it. */
-static size_t percentile_99(size_t n)
+/* Where the 99th percentile is among n, the quickest first, as requests_percentile() has it. */
+static size_t percentile_99(const struct length *at, size_t n)
 {
-	return (n * 990 + 999) / 1000 - 1;
+	uint64_t all = 0, rank;
+
+	for (size_t i = 0; i < n; i++)
+		all += request_weight(at[i].of);
+	rank = (all * 990 + 999) / 1000;
+	while (n-- > 1) {
+		all -= request_weight(at[n].of);
+		if (all < rank)
+			return n;
+	}
+	return 0;
 }
 
 static int by_length(const void *pa, const void *pb)
@@ -272,10 +282,8 @@ static int by_length(const void *pa, const void *pb)
  */
 static void find_lengths(struct maker *m, struct length *lengths, struct requests_taken all)
 {
-	size_t slow = all.n - requests_slowest(all).n, rank = percentile_99(all.n), from = all.n,
-	       next;
+	size_t slow = all.n - requests_slowest(all).n, from = all.n, rank, next;
 
-	rank = rank < slow ? rank : slow;
 	for (size_t i = 0; i < all.n; i++)
 		lengths[i] = (struct length) { 0, &all.at[i] };
 	do {
@@ -289,6 +297,8 @@ static void find_lengths(struct maker *m, struct length *lengths, struct request
 		}
 		from = next;
 		qsort(&lengths[from], all.n - from, sizeof(*lengths), by_length);
+		rank = percentile_99(lengths, all.n);
+		rank = rank < slow ? rank : slow;
 	} while (from && (from > rank || lengths[rank].ns < request_took_ns(&all.at[from - 1])));
 }
 
@@ -301,7 +311,7 @@ static void explain_slowest(struct maker *m, struct figure *f, const struct leng
 	chain_steps_new(&steps, m->in->timelines, &m->subjects.of_requests, m->subjects.names,
 			m->subjects.known);
 	chain_steps_watch(steps, is_load, m);
-	for (size_t i = f->requests - slowest; i < f->requests; i++)
+	for (size_t i = f->n_took - slowest; i < f->n_took; i++)
 		chain_steps_add(steps, lengths[i].of);
 	chain_steps_end(steps);
 	add_steps(m, f, steps, slowest);
@@ -317,12 +327,14 @@ static void add_endpoint(struct maker *m, const struct subject *of)
 	find_lengths(m, lengths, all);
 	name_endpoint(m, f, of->requests->endpoint);
 	f->ns = requests_percentile(all, 990);
-	f->own_ns = lengths[percentile_99(all.n)].ns;
-	f->requests = all.n;
-	f->counts = all.n >= REQUESTS_LEAST;
-	f->took_ns = xcalloc(all.n, sizeof(*f->took_ns));
-	for (size_t i = 0; i < all.n; i++)
-		f->took_ns[i] = lengths[i].ns;
+	f->own_ns = lengths[percentile_99(lengths, all.n)].ns;
+	f->n_took = all.n;
+	f->took = xcalloc(all.n, sizeof(*f->took));
+	for (size_t i = 0; i < all.n; i++) {
+		f->requests += request_weight(lengths[i].of);
+		f->took[i] = (struct figure_request) { lengths[i].ns, f->requests };
+	}
+	f->counts = f->requests >= REQUESTS_LEAST;
 	/* Of those that take little time it is told how much, but not why. */
 	if (m->n_explained++ < EXPLAINED_MOST)
 		explain_slowest(m, f, lengths, requests_slowest(all).n);
@@ -457,7 +469,7 @@ void figures_free(struct figures *f)
 			free(of->steps[k].words);
 		}
 		free(of->steps);
-		free(of->took_ns);
+		free(of->took);
 		free(of->key);
 		free(of->loose);
 		free(of->title);

@@ -19,6 +19,12 @@ struct figure_step {
 	size_t depth;
 };
 
+/* A request. */
+struct figure_request {
+	uint64_t ns;	/* how long it took without others' load; 0: it is below own_ns */
+	uint64_t up_to; /* how many it and the quicker ones stand for */
+};
+
 struct figure {
 	enum figure_kind kind;
 	char *key;   /* the same in both recordings: a name without ids of processes */
@@ -34,13 +40,11 @@ struct figure {
 	 * that in which it had none, whoever had it.
 	 */
 	uint64_t own_ns;
-	/*
-	 * Of an endpoint: how long each request took, without that time, the quickest first; 0: it
-	 * is below own_ns.
-	 */
-	uint64_t *took_ns;
-	size_t requests; /* how many these are */
-	bool counts;	 /* it may be judged */
+	/* Of an endpoint: its requests, the quickest first. */
+	struct figure_request *took;
+	size_t n_took;
+	uint64_t requests; /* how many they stand for (endpoint_requests.h) */
+	bool counts;	   /* it may be judged */
 	struct figure_step *steps;
 	size_t n_steps;
 };

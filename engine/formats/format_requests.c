@@ -88,7 +88,7 @@ void request_service_put(struct text_buf *b, struct text_buf *route, const struc
 		names_put(route, trace_string(in->trace, o->name));
 }
 
-char *request_rate(const struct format_input *in, const struct wait_filter *f, size_t n)
+char *request_rate(const struct format_input *in, const struct wait_filter *f, uint64_t n)
 {
 	uint64_t from, to;
 	double seconds;
@@ -197,19 +197,19 @@ static void put_endpoint(struct writer *w, struct table *t, const struct endpoin
 			 const char *title)
 {
 	const struct request_counts *c = &e->counts;
-	char *rate = request_rate(w->in, w->filter, e->all.n);
+	uint64_t all = requests_count(e->all);
+	char *rate = request_rate(w->in, w->filter, all);
 	struct text_buf counts = counts_text(c), service = { 0 }, route = { 0 };
 
 	request_service_put(&service, &route, w->in, e);
 	TABLE_ROW(t, cell_text(w->in->options->json ? title : service.p),
 		  route.len ? cell_text(route.p) : cell_none("-"), cell_text(service.p),
-		  cell_number(e->all.n), cell_decimal(rate),
-		  took_cell(e, e->all.n ? e->total_ns / e->all.n : 0), percentile_cell(e, 500),
-		  percentile_cell(e, 900), percentile_cell(e, 990), percentile_cell(e, 999),
-		  percentile_cell(e, 1000), cell_text(counts.len ? counts.p : ""),
-		  cell_number(c->open), cell_number(c->before), cell_number(c->incomplete),
-		  cell_number(c->pipelined), cell_number(c->several), cell_number(c->unsent),
-		  cell_number(c->old));
+		  cell_number(all), cell_decimal(rate), took_cell(e, all ? e->total_ns / all : 0),
+		  percentile_cell(e, 500), percentile_cell(e, 900), percentile_cell(e, 990),
+		  percentile_cell(e, 999), percentile_cell(e, 1000),
+		  cell_text(counts.len ? counts.p : ""), cell_number(c->open),
+		  cell_number(c->before), cell_number(c->incomplete), cell_number(c->pipelined),
+		  cell_number(c->several), cell_number(c->unsent), cell_number(c->old));
 	text_free(&counts);
 	text_free(&service);
 	text_free(&route);
@@ -354,7 +354,8 @@ static int put_where(struct writer *w, const struct endpoint_requests *e, const 
 	t.text_width = WHAT_WIDTH;
 	for (size_t i = 0; i < GROUPS; i++) {
 		all_ns[i] = requests_shown_ns(groups[i]);
-		snprintf(counted[i], sizeof(counted[i]), "%zu %s", groups[i].n, names[i]);
+		snprintf(counted[i], sizeof(counted[i]), "%" PRIu64 " %s",
+			 requests_count(groups[i]), names[i]);
 	}
 	if (!w->in->options->json)
 		fprintf(w->out, "\n%s: where the time went\n", title);

@@ -15,7 +15,7 @@ void request_endpoint_put(struct text_buf *b, const struct format_input *in,
 void request_service_put(struct text_buf *b, struct text_buf *route, const struct format_input *in,
 			 const struct endpoint_requests *e);
 /* Of the time that is looked at, how many a second: "217.3", to be freed. */
-char *request_rate(const struct format_input *in, const struct wait_filter *f, size_t n);
+char *request_rate(const struct format_input *in, const struct wait_filter *f, uint64_t n);
 /* Says how many requests the recorder left out, if any. */
 void request_put_left_out(FILE *out, const struct format_input *in);
 /* Writes a command that shows a request. */

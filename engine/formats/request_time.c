@@ -35,6 +35,7 @@ struct request_times {
 	struct chains chains;
 	struct intern labels; /* struct label */
 	uint32_t group;
+	uint64_t weight;	/* of the request that is explained */
 	struct pair_table rows; /* struct request_time, by (kind, text) */
 	/* By group: texts, numbers of samples; who had the CPU. */
 	struct sums ran, had;
@@ -147,6 +148,7 @@ static void add(void *arg, uint32_t node, struct amount_key key, uint64_t amount
 	struct request_times *t = arg;
 	struct label l = deciding(t, node);
 
+	amount *= t->weight;
 	if (key.kind != AMOUNT_TIME) {
 		if (l.kind == NODE_SERVED)
 			add_details(t, key, amount);
@@ -247,6 +249,7 @@ static void explain(struct request_times *t, const struct requests_taken *groups
 		for (size_t i = 0; i < g->n; i++) {
 			const struct shown *s = &g->at[i].shown;
 
+			t->weight = request_weight(&g->at[i]);
 			chains_explain(&t->chains, head, g->at[i].thread, g->at[i].wait,
 				       s->blocked_from_ns, s->blocked_to_ns);
 		}

@@ -148,7 +148,7 @@ static void put_requests(struct screen *s, const struct subject *of)
 	struct json_object *j = &s->j;
 
 	json_begin(j, "requests", '{');
-	json_number(j, "count", all.n);
+	json_number(j, "count", requests_count(all));
 	json_number(j, "usual_ns", requests_percentile(all, 500));
 	json_number(j, "p99_ns", requests_percentile(all, 990));
 	json_number(j, "longest_ns", requests_percentile(all, 1000));
@@ -171,7 +171,7 @@ static void put_routes(struct screen *s, const struct service *of)
 
 		json_begin(j, NULL, '{');
 		json_text(j, "name", route ? trace_string(s->in->trace, route->name) : NULL);
-		json_number(j, "count", all.n);
+		json_number(j, "count", requests_count(all));
 		json_number(j, "usual_ns", requests_percentile(all, 500));
 		json_number(j, "p99_ns", requests_percentile(all, 990));
 		json_number(j, "slow", r->slow);

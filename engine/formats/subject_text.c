@@ -322,12 +322,13 @@ static int put_figures(FILE *out, const struct format_input *in, const struct su
 		       const struct subject *of)
 {
 	struct requests_taken all = of->requests->all, slowest = of->slowest;
-	char *rate = request_rate(in, s->filter, all.n);
+	uint64_t count = requests_count(all);
+	char *rate = request_rate(in, s->filter, count);
 	struct paragraph p;
 
 	paragraph_begin(&p);
 	p.columns = paragraph_columns(in->options->columns);
-	fprintf(p.f, "%zu request%s", all.n, all.n == 1 ? "" : "s");
+	fprintf(p.f, "%" PRIu64 " request%s", count, count == 1 ? "" : "s");
 	if (of->service)
 		fprintf(p.f, " of %zu routes", of->service->n_routes);
 	fprintf(p.f, " (%s/s)", rate);
@@ -361,7 +362,8 @@ static int put_routes(FILE *out, const struct format_input *in, const struct ser
 		fprintf(p.f, "%5zu ", r->slow);
 		style_name(p.f, in->options->color,
 			   route ? trace_string(t, route->name) : "(no route)");
-		fprintf(p.f, " of %zu, %.0f %% of the delay;", r->requests->all.n,
+		fprintf(p.f, " of %" PRIu64 ", %.0f %% of the delay;",
+			requests_count(r->requests->all),
 			s->over_ns ? 100 * (double)r->over_ns / (double)s->over_ns : 0.0);
 		put_ms(p.f, " median ", requests_percentile(r->requests->all, 500));
 		put_ms(p.f, ", p99 ", requests_percentile(r->requests->all, 990));

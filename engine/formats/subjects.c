@@ -294,12 +294,12 @@ static bool took_no_time(const struct timelines *tl, const struct wait_filter *f
 static bool has_more_others(const struct endpoint_requests *at, size_t n,
 			    const struct endpoint_requests *e)
 {
-	size_t others = 0;
+	uint64_t others = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (at[i].endpoint->address == e->endpoint->address && !at[i].endpoint->first)
-			others += at[i].all.n;
-	return others >= e->all.n && others;
+			others += requests_count(at[i].all);
+	return others >= requests_count(e->all) && others;
 }
 
 static void add_endpoint(struct subjects *s, const struct format_input *in, const struct options *o,

@@ -112,8 +112,8 @@ static void put_requests(FILE *out, const struct subject *of)
 {
 	struct requests_taken all = of->requests->all, slow = of->slowest;
 
-	fprintf(out, "<p class=\"note\">%zu request%s, the usual one ", all.n,
-		all.n == 1 ? "" : "s");
+	fprintf(out, "<p class=\"note\">%" PRIu64 " request%s, the usual one ", requests_count(all),
+		requests_count(all) == 1 ? "" : "s");
 	report_put_time(out, requests_percentile(all, 500));
 	fprintf(out, ", the slowest%s ", slow.n > 1 ? " of them" : "");
 	if (slow.n > 1) {

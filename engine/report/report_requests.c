@@ -289,7 +289,8 @@ static void put_endpoint(FILE *out, const struct report *r, const struct report_
 {
 	static const unsigned int per_mille[] = { 500, 900, 990, 999, 1000 };
 	struct requests_taken all = e->requests->all;
-	char *rate = request_rate(r->in, r->requests->filter, all.n);
+	uint64_t count = requests_count(all);
+	char *rate = request_rate(r->in, r->requests->filter, count);
 	struct text_buf service = { 0 }, route = { 0 };
 
 	request_service_put(&service, &route, r->in, e->requests);
@@ -299,10 +300,11 @@ static void put_endpoint(FILE *out, const struct report *r, const struct report_
 	print_html(out, route.len ? route.p : "");
 	text_free(&service);
 	text_free(&route);
-	fprintf(out, "</bdi></td><td data-v=\"%zu\">%zu</td><td data-v=\"%s\">%s</td>", all.n,
-		all.n, rate, rate);
+	fprintf(out,
+		"</bdi></td><td data-v=\"%" PRIu64 "\">%" PRIu64 "</td><td data-v=\"%s\">%s</td>",
+		count, count, rate, rate);
 	free(rate);
-	report_put_time_cell(out, e->requests->total_ns / all.n);
+	report_put_time_cell(out, e->requests->total_ns / count);
 	for (size_t i = 0; i < sizeof(per_mille) / sizeof(*per_mille); i++)
 		report_put_time_cell(out, requests_percentile(all, per_mille[i]));
 	fputs("</tr>\n", out);

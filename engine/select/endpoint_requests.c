@@ -24,7 +24,8 @@ static int add_wait(void *arg, const struct chosen_wait *p)
 	struct request_table *t = arg;
 
 	XGROW(t->waits, t->n_waits, t->cap_waits);
-	t->waits[t->n_waits++] = *p;
+	t->waits[t->n_waits] = *p;
+	t->waits[t->n_waits++].others = timelines_request_of(t->timelines, p->wait)->others;
 	return 0;
 }
 
@@ -117,7 +118,8 @@ static void find_waits(struct request_table *t, struct endpoint_requests *at)
 		for (end = i; end < t->n_waits; end++) {
 			if (alike(tl, timelines_request_of(tl, t->waits[end].wait)) != endpoint)
 				break;
-			e->total_ns += request_took_ns(&t->waits[end]);
+			e->total_ns +=
+				request_took_ns(&t->waits[end]) * request_weight(&t->waits[end]);
 		}
 		e->all = (struct requests_taken) { &t->waits[i], end - i };
 	}
@@ -175,17 +177,41 @@ const struct endpoint_requests *request_table_list(const struct request_table *t
 	return t->at;
 }
 
-uint64_t requests_percentile(struct requests_taken all, unsigned int per_mille)
+uint64_t requests_count(struct requests_taken of)
 {
-	return request_took_ns(&all.at[(all.n * per_mille + 999) / 1000 - 1]);
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < of.n; i++)
+		n += request_weight(&of.at[i]);
+	return n;
 }
 
-size_t requests_hundredth(size_t all)
+/* So many of the quickest are the first n requests, or nearly: the one with the n-th is there. */
+static size_t quickest(struct requests_taken all, uint64_t n)
+{
+	size_t i = 0;
+
+	for (uint64_t before = 0; i < all.n; i++) {
+		before += request_weight(&all.at[i]);
+		if (before > n)
+			break;
+	}
+	return i;
+}
+
+uint64_t requests_percentile(struct requests_taken all, unsigned int per_mille)
+{
+	uint64_t rank = (requests_count(all) * per_mille + 999) / 1000;
+
+	return request_took_ns(&all.at[quickest(all, rank - 1)]);
+}
+
+uint64_t requests_hundredth(uint64_t all)
 {
 	return all / 100 || !all ? all / 100 : 1;
 }
 
-bool requests_also_slow(size_t all, size_t n, uint64_t over_ns, uint64_t most_over_ns)
+bool requests_also_slow(uint64_t all, uint64_t n, uint64_t over_ns, uint64_t most_over_ns)
 {
 	return n < SLOW_LEAST && n < all / 10 && over_ns &&
 	       over_ns >= most_over_ns - most_over_ns / 2;
@@ -193,23 +219,27 @@ bool requests_also_slow(size_t all, size_t n, uint64_t over_ns, uint64_t most_ov
 
 struct requests_taken requests_slowest(struct requests_taken all)
 {
-	size_t n = requests_hundredth(all.n);
+	uint64_t count = requests_count(all), hundredth = requests_hundredth(count), slow = 0;
 	uint64_t median_ns = all.n ? requests_percentile(all, 500) : 0;
 	uint64_t most_ns = all.n ? request_took_ns(&all.at[all.n - 1]) - median_ns : 0;
+	size_t n = 0;
 
+	for (; n < all.n && slow < hundredth; n++)
+		slow += request_weight(&all.at[all.n - 1 - n]);
 	while (n < all.n / 2 &&
-	       requests_also_slow(all.n, n, request_took_ns(&all.at[all.n - 1 - n]) - median_ns,
+	       requests_also_slow(count, slow, request_took_ns(&all.at[all.n - 1 - n]) - median_ns,
 				  most_ns))
-		n++;
+		slow += request_weight(&all.at[all.n - 1 - n++]);
 	return (struct requests_taken) { all.at + (all.n - n), n };
 }
 
 struct requests_taken requests_median(struct requests_taken all)
 {
-	size_t from = all.n * 45 / 100, to = all.n * 55 / 100;
+	uint64_t count = requests_count(all);
+	size_t from = quickest(all, count * 45 / 100), to = quickest(all, count * 55 / 100);
 
 	if (from == to && all.n) {
-		from = (all.n - 1) / 2;
+		from = quickest(all, (count - 1) / 2);
 		to = from + 1;
 	}
 	return (struct requests_taken) { all.at + from, to - from };
@@ -220,6 +250,6 @@ uint64_t requests_shown_ns(struct requests_taken of)
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < of.n; i++)
-		ns += chosen_wait_ns(&of.at[i]);
+		ns += chosen_wait_ns(&of.at[i]) * request_weight(&of.at[i]);
 	return ns;
 }

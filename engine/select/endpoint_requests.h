@@ -25,7 +25,7 @@ struct endpoint_requests {
 	const struct request_endpoint *endpoint; /* the first of them */
 	uint32_t processes;			 /* how many there are */
 	struct requests_taken all;
-	uint64_t total_ns; /* of these */
+	uint64_t total_ns; /* of these, and those that are like them */
 	struct request_counts counts;
 };
 
@@ -49,18 +49,25 @@ static inline uint64_t request_took_ns(const struct chosen_wait *p)
 {
 	return p->wait->in_ns - p->wait->out_ns;
 }
+/* How many it is, with those that are not told and are like it. */
+static inline uint64_t request_weight(const struct chosen_wait *p)
+{
+	return 1 + (uint64_t)p->others;
+}
+/* Of all. */
+uint64_t requests_count(struct requests_taken of);
 /* What per_mille of the requests took at most: the nearest rank. There is at least one. */
 uint64_t requests_percentile(struct requests_taken all, unsigned int per_mille);
 /* A hundredth of so many, or one; 0 of 0. */
-size_t requests_hundredth(size_t all);
+uint64_t requests_hundredth(uint64_t all);
 /*
  * Of `all` requests n are the slowest; those take up to most_over_ns beyond the median. Whether the
  * next one, with over_ns, is one of them, too: as one or two may be chance, there are up to five,
  * if that is a tenth at most, that are half as slow.
  */
-bool requests_also_slow(size_t all, size_t n, uint64_t over_ns, uint64_t most_over_ns);
+bool requests_also_slow(uint64_t all, uint64_t n, uint64_t over_ns, uint64_t most_over_ns);
 /* The slowest: a hundredth and those; the tenth in the middle, or the middle one. */
 struct requests_taken requests_slowest(struct requests_taken all);
 struct requests_taken requests_median(struct requests_taken all);
-/* What is shown of them. */
+/* What is shown of them, and of those that are like them. */
 uint64_t requests_shown_ns(struct requests_taken of);

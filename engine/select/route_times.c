@@ -29,10 +29,23 @@ static size_t count_same(const struct route_time *at, size_t n)
 	return i;
 }
 
+static uint64_t count(const struct route_time *at, size_t n)
+{
+	uint64_t all = n;
+
+	for (size_t i = 0; i < n; i++)
+		all += at[i].others;
+	return all;
+}
+
 /* The lower one of two in the middle. */
 static uint64_t middle(const struct route_time *at, size_t n)
 {
-	return at[(n - 1) / 2].took_ns;
+	uint64_t left = (count(at, n) - 1) / 2;
+
+	for (; at->others < left; at++)
+		left -= 1 + (uint64_t)at->others;
+	return at->took_ns;
 }
 
 void route_medians(struct route_time *at, size_t n, uint64_t *median_ns)
@@ -45,7 +58,9 @@ void route_medians(struct route_time *at, size_t n, uint64_t *median_ns)
 		same = count_same(at + i, n - i);
 		median_ns[at[i].route] = middle(at + i, same);
 		/* Those of rare routes come to the front, where all before them are done with. */
-		for (size_t k = i; k < i + same && same < REQUESTS_RARE; k++)
+		if (count(at + i, same) >= REQUESTS_RARE)
+			continue;
+		for (size_t k = i; k < i + same; k++)
 			at[n_rare++] = at[k];
 	}
 	if (!n_rare)
@@ -102,7 +117,8 @@ uint64_t *request_medians(const struct timelines *tl, const struct options *o)
 		if (request_overlaps(&all[i], from_ns, to_ns))
 			served[n++] = (struct served) {
 				request_service(&e[e[all[i].endpoint].alike]),
-				{ e[all[i].endpoint].alike, all[i].answer_ns - all[i].arrival_ns },
+				{ e[all[i].endpoint].alike, all[i].others,
+				  all[i].answer_ns - all[i].arrival_ns },
 			};
 	qsort(served, n, sizeof(*served), by_service);
 	for (size_t i = 0; i < n; i += same) {

@@ -14,6 +14,7 @@
 /* What a request took, and which route of its service it has, by a number of the caller's. */
 struct route_time {
 	uint32_t route;
+	uint32_t others; /* as in struct request */
 	uint64_t took_ns;
 };
 

@@ -57,8 +57,8 @@ static void find_medians(struct service *s)
 		struct requests_taken all = s->routes[i].requests->all;
 
 		for (size_t k = 0; k < all.n; k++)
-			times[n++] =
-				(struct route_time) { (uint32_t)i, request_took_ns(&all.at[k]) };
+			times[n++] = (struct route_time) { (uint32_t)i, all.at[k].others,
+							   request_took_ns(&all.at[k]) };
 	}
 	route_medians(times, n, median_ns);
 	for (size_t i = 0; i < s->n_routes; i++)
@@ -70,20 +70,24 @@ static void find_medians(struct service *s)
 /* slow: room for all requests. */
 static void find_slowest(struct service *s, struct slow *slow)
 {
-	size_t n = 0, n_slow = requests_hundredth(s->requests.all.n);
+	uint64_t count = 0, n_of_slow = 0;
+	size_t n = 0, n_slow = 0;
 	struct chosen_wait *slowest = s->waits + s->requests.all.n;
 
 	for (size_t i = 0; i < s->n_routes; i++)
 		for (size_t k = 0; k < s->routes[i].requests->all.n; k++) {
 			const struct chosen_wait *w = &s->routes[i].requests->all.at[k];
 
+			count += request_weight(w);
 			slow[n++] = (struct slow) {
 				w, route_over_ns(request_took_ns(w), s->routes[i].median_ns), i
 			};
 		}
 	qsort(slow, n, sizeof(*slow), most_over_first);
-	while (n_slow < n && requests_also_slow(n, n_slow, slow[n_slow].over_ns, slow[0].over_ns))
-		n_slow++;
+	while (n_slow < n &&
+	       (n_of_slow < requests_hundredth(count) ||
+		requests_also_slow(count, n_of_slow, slow[n_slow].over_ns, slow[0].over_ns)))
+		n_of_slow += request_weight(slow[n_slow++].wait);
 	for (size_t i = 0; i < n_slow; i++) {
 		slowest[i] = *slow[i].wait;
 		s->routes[slow[i].route].over_ns += slow[i].over_ns;

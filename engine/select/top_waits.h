@@ -12,6 +12,7 @@ struct chosen_wait {
 	const struct wait *wait;
 	struct shown shown;
 	uint32_t thread;
+	uint32_t others; /* of a request, where endpoint_requests.h has it: as in struct request */
 };
 
 /* The length of what is shown of the wait. */

@@ -33,6 +33,7 @@ struct rank {
 	uint32_t endpoint; /* the first of those called the same */
 	uint64_t over_ns, took_ns, arrival_ns;
 	uint32_t request;
+	uint32_t others; /* as in struct request */
 };
 
 /* Of an endpoint, which stands for those that are called the same. */
@@ -78,6 +79,7 @@ static struct rank rank_of(const struct request_choice *c, const struct request 
 		.took_ns = q->answer_ns - q->arrival_ns,
 		.arrival_ns = q->arrival_ns,
 		.request = (uint32_t)(q - timelines_requests(c->timelines, &n)),
+		.others = q->others,
 	};
 }
 
@@ -109,10 +111,16 @@ static void leave_out_first(struct request_choice *c, const size_t *n_of)
 /* Finds which of the n requests of a service, of all its routes, are the slowest. */
 static void choose_slowest(struct request_choice *c, const struct rank *at, size_t n)
 {
-	size_t chosen = (uint64_t)n * c->options->slowest_ppm / WHOLE_PPM;
+	uint64_t all = n, chosen;
+	size_t last = 0;
 
 	for (size_t i = 0; i < n; i++)
-		c->of[at[i].endpoint].last = at[(chosen ? chosen : 1) - 1];
+		all += at[i].others;
+	chosen = all * c->options->slowest_ppm / WHOLE_PPM;
+	for (uint64_t told = at[0].others + 1ull; told < chosen; last++)
+		told += at[last + 1].others + 1ull;
+	for (size_t i = 0; i < n; i++)
+		c->of[at[i].endpoint].last = at[last];
 }
 
 static void find_slowest(struct request_choice *c, uint64_t from_ns, uint64_t to_ns)

@@ -83,6 +83,7 @@ void requests_event(struct request_list *r, const struct event *ev, uint32_t wri
 		.writer = writer,
 		.pair = ev->pair,
 		.flags = ev->request.flags & REQUEST_RECORDED,
+		.others = (ev->request.flags >> CHAINLOG_REQUEST_OTHERS) & UINT16_MAX,
 		.object = ev->request.endpoint,
 		.label = ev->request.flags & REQUEST_PROBED ? ev->request.label : 0,
 		.route = ev->request.flags & REQUEST_PROBED ? 0 : ev->request.label,

@@ -47,6 +47,7 @@ struct request {
 	uint32_t reader, writer; /* threads; THREAD_NONE: not known */
 	uint32_t pair;		 /* the writer's stacks at the first answer */
 	uint32_t flags;		 /* enum request_flags, or-ed */
+	uint32_t others;	 /* so many that are not told are like it */
 	uint32_t object;	 /* of the trace; 0: not known */
 	uint32_t endpoint;	 /* see timelines_endpoint() */
 	uint32_t label;		 /* object of the trace: what the program calls it; 0: none */

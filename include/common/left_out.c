@@ -46,6 +46,8 @@ static const struct words {
 	[CHAINLOG_LEFT_ROUTES] = { "routes_left_out",
 				   "requests lack what they ask for, or words of it: there were "
 				   "too many routes, endpoints or statements" },
+	[CHAINLOG_LEFT_QUICK] = { "quick_requests_left_out",
+				  "requests were quick, and others stand for them" },
 };
 
 const char *left_out_key(enum chainlog_left_out what)

@@ -139,6 +139,94 @@ TEST(percentiles_are_of_the_nearest_rank)
 		"(times in us)");
 }
 
+/* How often the text is in it. */
+static size_t times(const char *in, const char *text)
+{
+	size_t n = 0;
+
+	for (const char *at = in; (at = strstr(at, text)); at += strlen(text))
+		n++;
+	return n;
+}
+
+/*
+ * Requests of light recordings that stand for others are as many as are told: what a table says of
+ * all of them, and which the slowest are.
+ */
+static char *of_each(bool told, const unsigned int *others, unsigned int n)
+{
+	char *script = calloc(1, 1 << 20), *got;
+	int len = sprintf(script, "thread S *\n0 c0 - R > S\n");
+	unsigned int at = 1000;
+
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int k = 0; k <= (told ? others[i] : 0); k++) {
+			len += sprintf(script + len,
+				       "%u c0 S request tcp::80 conn=1 arrived=%u taken=%u "
+				       "route=%s others=%u\n",
+				       at + i + 1, at, at, i % 3 ? "GET+/a" : "GET+/b",
+				       told ? 0 : others[i]);
+			at += 200;
+		}
+	sprintf(script + len, "end 1000000\n");
+	got = table(script, "us");
+	free(script);
+	return got;
+}
+
+/* Ends the text before where the time went, and says of how many requests that is. */
+static void cut_before_times(char *text, unsigned int of[2])
+{
+	char *times = strstr(text, "\n\n");
+
+	*times = '\0';
+	times = strstr(times + 1, "went\n");
+	assert_int_equal(sscanf(times + 5, "%u ALL %*u MIDDLE %u SLOWEST", &of[0], &of[1]), 2);
+}
+
+TEST(a_request_may_stand_for_others)
+{
+	unsigned int others[100], of_whole[2], of_light[2];
+	char *whole, *light;
+
+	for (unsigned int seed = 0; seed < 20; seed++) {
+		for (unsigned int i = 0; i < 100; i++)
+			others[i] = (i * 7 + seed * 13) % 11 * (i < 60 + seed);
+		whole = of_each(true, others, 100);
+		light = of_each(false, others, 100);
+		/* The tenth in the middle may have a few more, as it has requests as a whole. */
+		cut_before_times(whole, of_whole);
+		cut_before_times(light, of_light);
+		assert_memory_equal(of_light, of_whole, sizeof(of_light));
+		expect_text(light, whole);
+		free(whole);
+	}
+}
+
+TEST(the_slowest_are_a_part_of_all_that_they_stand_for)
+{
+	static const char script[] =
+		"thread S *\n0 c0 - R > S\n"
+		"200 c0 S request tcp::80 conn=1 arrived=150 taken=150\n"
+		"300 c0 S request tcp::80 conn=1 arrived=260 taken=260\n"
+		"400 c0 S request tcp::80 conn=1 arrived=370 taken=370\n"
+		"500 c0 S request tcp::80 conn=1 arrived=480 taken=480 others=9\n"
+		"end 1000\n";
+	char *got;
+	struct options o;
+
+	options_init(&o);
+	o.requests = true;
+	o.slowest_ppm = 250000; /* 3 of 13 */
+	got = script_formatted(script, &o, "csv");
+	assert_int_equal(times(got, "[request tcp :80] S"), 3);
+	free(got);
+	o.slowest_ppm = 500000; /* 6: the fourth stands for ten */
+	got = script_formatted(script, &o, "csv");
+	assert_int_equal(times(got, "[request tcp :80] S"), 4);
+	free(got);
+}
+
 TEST(without_requests_it_says_so)
 {
 	expect_text(table("0 c0 - R > A\nend 10\n", "ms"), "no requests\n");
@@ -171,6 +259,24 @@ static void rows_add_up(const char *text)
 	assert_int_equal(tables > 0, strstr(text, "where the time went") != NULL);
 }
 
+/* The script, in which requests stand for others. */
+static char *with_others(const char *script)
+{
+	char *out, *copy = strdup(script), *rest;
+	size_t len, n = 0;
+	FILE *f = open_memstream(&out, &len);
+
+	for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		fputs(line, f);
+		if (strstr(line, " request "))
+			fprintf(f, " others=%zu", n++ % 5);
+		putc('\n', f);
+	}
+	fclose(f);
+	free(copy);
+	return out;
+}
+
 TEST(rows_add_up_on_schedules)
 {
 	unsigned int with_requests = 0;
@@ -182,7 +288,9 @@ TEST(rows_add_up_on_schedules)
 
 		schedule_requests(s, seed % 2 == 0);
 		schedule_sample(s);
-		script = schedule_script(s);
+		got = schedule_script(s);
+		script = with_others(got);
+		free(got);
 		options_init(&o);
 		o.unit = UNIT_NS;
 		o.given |= GIVEN_UNIT;
@@ -223,16 +331,6 @@ static void put_routes(char *script, size_t size)
 		at += took + 1;
 	}
 	snprintf(script + len, size - (size_t)len, "end 2000\n");
-}
-
-/* How often the text is in it. */
-static size_t times(const char *in, const char *text)
-{
-	size_t n = 0;
-
-	for (const char *at = in; (at = strstr(at, text)); at += strlen(text))
-		n++;
-	return n;
 }
 
 TEST(each_request_says_what_it_took_beyond_the_median_of_its_route)

@@ -163,6 +163,8 @@ static void set_request_word(struct synth_request *r, char *w)
 		r->answer_ns = ns_of(value);
 	else if (!strcmp(w, "read"))
 		r->bytes_read = strtoul(value, NULL, 10);
+	else if (!strcmp(w, "others"))
+		r->flags |= (uint32_t)strtoul(value, NULL, 10) << CHAINLOG_REQUEST_OTHERS;
 	else if (!strcmp(w, "wrote"))
 		r->bytes_written = strtoul(value, NULL, 10);
 	else if (!strcmp(w, "label"))

@@ -36,6 +36,7 @@
  *	                            pipelined, old, unsent, no-arrival, probed (of which
  *	                            label=TEXT may be known); stack=send;work|main;
  *	                            route=GET+/cart, with + for blanks
+ *	                            others=7: seven others like it are not told
  *	950 c0 A request-more conn=7 began=900 answered=940 wrote=90  it wrote more
  *	990 c0 B request-open tcp::80 conn=7 arrived=950 taken=960    nobody answered it
  *	150 c0 lost-requests 180    some are missing; "lost-more": of request-more

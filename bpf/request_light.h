@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * request_light.h - --light: which requests are told. Those that take as long as a sleep that has
+ * stacks, or longer than nearly all of their kind: the slowest hundredth, about; and of all others
+ * one in so many, with how many stand behind it. Part of chaincap.bpf.c.
+ *
+ * Of a kind are requests to one port that begin with the same bytes. Strangers choose these, so
+ * there are so many places for kinds, and several may share one: then what is usual is that of all.
+ */
+#pragma once
+
+#define REQUEST_KINDS 1024u
+#define TOLD_ONE_IN 64
+
+struct request_kind {
+	__u64 usual_ns; /* all but a hundredth take less; 0: none came yet */
+	__s64 quick;	/* were not told since the last one that stands for others */
+};
+
+/* One element, unless it is used. */
+MAP(request_kinds, PERCPU_ARRAY, REQUEST_KINDS, __u32, struct request_kind);
+
+static __always_inline struct request_kind *kind_of_request(struct sock *sk,
+							    const struct open_request *r)
+{
+	const struct request_bytes *b = r->connection ? bytes_of(sk, r) : NULL;
+	const __u64 *words = b ? (const void *)b->at : NULL;
+	__u64 h = mix_chosen(hash_seed, sk->__sk_common.skc_num);
+	__u32 place;
+
+	if (words)
+		h = mix_chosen(mix_chosen(h, words[0]), words[1]);
+	place = h & (REQUEST_KINDS - 1);
+	return bpf_map_lookup_elem(&request_kinds, &place);
+}
+
+/*
+ * Whether it took longer than is usual. That grows by an eighth where one did, and shrinks by a
+ * 1024th where one did not: it stays where one in 129 does.
+ */
+static __always_inline bool is_unusual(struct request_kind *k, __u64 took_ns)
+{
+	if (took_ns > k->usual_ns) {
+		k->usual_ns = k->usual_ns ? k->usual_ns + k->usual_ns / 8 + 1 : took_ns;
+		return true;
+	}
+	k->usual_ns -= k->usual_ns / 1024;
+	return false;
+}
+
+/* The first answer of a request was written: whether it is told, by how long it has taken. */
+static __always_inline bool is_light_told(struct sock *sk, struct open_request *r,
+					  struct wire_request_account *a, __u64 took_ns)
+{
+	struct request_kind *k = kind_of_request(sk, r);
+
+	if (!k || is_unusual(k, took_ns) || took_ns >= light_ns)
+		return true;
+	if (k->quick >= TOLD_ONE_IN - 1) {
+		r->flags |= (__u16)(k->quick << CHAINLOG_REQUEST_OTHERS);
+		k->quick = 0;
+		return true;
+	}
+	k->quick++;
+	a->quick++;
+	return false;
+}
+
+/* Its last answer was: whether it is told now, as it took long in the end. */
+static __always_inline bool is_slow_in_the_end(struct sock *sk, const struct open_request *r)
+{
+	struct wire_request_account *a;
+	struct request_kind *k;
+	__u32 zero = 0;
+
+	if (r->told || !r->answer_ns || r->answer_ns - r->arrival_ns < light_ns)
+		return false;
+	a = bpf_map_lookup_elem(&request_accounts, &zero);
+	k = kind_of_request(sk, r);
+	/* It was counted as one that is not told; perhaps by another CPU, so this may be below 0.
+	 */
+	if (k && a) {
+		k->quick--;
+		a->quick--;
+	}
+	return true;
+}
