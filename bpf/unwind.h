@@ -274,6 +274,12 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 			return CHAINLOG_STACK_UNREADABLE;
 		c->regs[DWARF_FP] = saved;
 		break;
+	case WIRE_RULE_SAVED:
+		u->unfit = 1;
+		if (!read_word(u, (cfa_offset & 1 ? fp : sp) + (cfa_offset & ~1ll), &cfa))
+			return CHAINLOG_STACK_UNREADABLE;
+		cfa += 8;
+		break;
 	case WIRE_RULE_NONE:
 		nature = fp_nature(fp, sp);
 		if (nature != FP_MAY_BE) {
@@ -448,8 +454,11 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 	if ((c->top & TOP_IS_CUT) || sp - c->base >= c->len)
 		copy_stack(u, sp, 0);
 	c->registers = c->n == 1;
-	if (c->registers)
+	c->below = 0;
+	if (c->registers) {
 		copy_registers(c->regs, regs);
+		read_word(u, sp - sizeof(c->below), &c->below);
+	}
 	c->n_code = 0;
 	if (find_code && k->code) {
 		name_code_frames(stack_kind((__u32)k->kind), space_of(owner), now, k->code);
@@ -502,6 +511,8 @@ static __always_inline void send_check(void *ring, const struct wire_kind_state 
 	copy_registers(c->regs, regs);
 	c->registers = 1;
 	copy_stack(u, c->regs[DWARF_SP] & ~7ull, 0);
+	c->below = 0;
+	read_word(u, c->base - sizeof(c->below), &c->below);
 	fill_record(&c->r, now, WIRE_COPY);
 	c->id = 0;
 	c->n_code = 0;

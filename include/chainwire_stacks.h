@@ -219,6 +219,7 @@ enum wire_rule_kind {
 	WIRE_RULE_FP,	     /* CFA = fp + offset */
 	WIRE_RULE_PLT,	     /* CFA = sp + 8; sp + 16 from byte `offset` of the 16-byte stub on */
 	WIRE_RULE_REALIGNED, /* CFA = *(fp + offset); the caller's fp = *fp */
+	WIRE_RULE_SAVED,     /* CFA = *(sp + offset) + 8; of fp if bit 0 of the offset is set */
 	WIRE_RULE_SIGNAL,    /* the kernel saved all registers on the stack */
 	WIRE_RULE_END,	     /* the outermost frame */
 	WIRE_RULE_NONE,	     /* the file has none for this address: follow the frame pointer */
@@ -306,19 +307,21 @@ struct wire_copy {
 	struct wire_record r;
 	__u32 id; /* 0: for no event, only to compare the frames with (--verify) */
 	__u32 tgid, tid;
-	__u32 sp_lost;	   /* 1: the stack pointer in regs is a lower bound only */
-	__u32 n;	   /* frames found so far, at least the leaf */
-	__u32 end;	   /* so far: UNKNOWN, or GUESSED; if id is 0, why there are no more */
-	__u32 known;	   /* enum wire_known */
-	__u32 last_rule;   /* --verify: kind of the rule with which the frames ended */
-	__u64 switches;	   /* context switches of the thread, a current one included */
-	__u64 sp;	   /* of the leaf */
-	__u64 space;	   /* for wire_rule_key() */
-	__u64 look;	   /* address that the last frame is looked up by */
-	__u32 registers;   /* 1: all of that frame's are known; 0: stack and frame pointer only */
-	__u32 len;	   /* bytes of words */
-	__u64 base;	   /* address of words[0] */
-	__u64 top;	   /* for the BPF side alone: where the thread's stack ended last time */
+	__u32 sp_lost;	 /* 1: the stack pointer in regs is a lower bound only */
+	__u32 n;	 /* frames found so far, at least the leaf */
+	__u32 end;	 /* so far: UNKNOWN, or GUESSED; if id is 0, why there are no more */
+	__u32 known;	 /* enum wire_known */
+	__u32 last_rule; /* --verify: kind of the rule with which the frames ended */
+	__u64 switches;	 /* context switches of the thread, a current one included */
+	__u64 sp;	 /* of the leaf */
+	__u64 space;	 /* for wire_rule_key() */
+	__u64 look;	 /* address that the last frame is looked up by */
+	__u32 registers; /* 1: all of that frame's are known; 0: stack and frame pointer only */
+	__u32 len;	 /* bytes of words */
+	__u64 base;	 /* address of words[0] */
+	__u64 below; /* the leaf's word below the stack pointer, for WIRE_RULE_SAVED; 0: not known
+		      */
+	__u64 top;   /* for the BPF side alone: where the thread's stack ended last time */
 	__u64 hash_before; /* likewise: the hash without the last frame */
 	__u64 regs[WIRE_REGISTERS];
 	__u64 frames[WIRE_STACK_MAX];	    /* as in struct wire_stack */

@@ -168,6 +168,17 @@ static bool is_plt(const Dwarf_Op *ops, size_t n, int64_t *offset)
 	return *offset >= 0 && *offset < 16;
 }
 
+/*
+ * Where the function has put the stack pointer that it was called with, on a stack that it aligned:
+ * *(sp + N) + 8, as in libcrypto's assembly code (perlasm).
+ */
+static bool is_saved_sp(const Dwarf_Op *ops, size_t n, struct unwind_rule *r, int64_t *offset)
+{
+	return n == 3 && ops[1].atom == DW_OP_deref && ops[2].atom == DW_OP_plus_uconst &&
+	       ops[2].number == 8 && is_register(ops, 1, &r->cfa_register, offset) &&
+	       (r->cfa_register == UNWIND_SP || r->cfa_register == UNWIND_FP) && !(*offset & 7);
+}
+
 static bool has_cfa(Dwarf_Frame *f, struct unwind_rule *r)
 {
 	int64_t offset = 0;
@@ -183,6 +194,8 @@ static bool has_cfa(Dwarf_Frame *f, struct unwind_rule *r)
 	} else if (n == 2 && ops[1].atom == DW_OP_deref &&
 		   is_register(ops, 1, &r->cfa_register, &offset) && r->cfa_register == UNWIND_FP) {
 		r->kind = UNWIND_REALIGNED;
+	} else if (is_saved_sp(ops, n, r, &offset)) {
+		r->kind = UNWIND_SAVED;
 	} else {
 		return false;
 	}

@@ -13,6 +13,7 @@
 #include "common/clean_text.h"
 #include "kernel/address.h"
 #include "unwind/rule.h"
+#include "unwind/unwind.h"
 
 #define PROCESSES 32u
 #define FRAMES_MAX (2 * WIRE_STACK_MAX)
@@ -73,19 +74,15 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *word, void *arg)
 {
 	struct reference *r = arg;
-	const struct wire_copy *c = r->copy;
-	uint64_t at = addr - c->base;
 
 	(void)dwfl;
+	if (unwinder_copy_word(r->copy, addr, word))
+		return true;
 	/* libdwfl may mistake this for the stack's end, or go on by the frame pointer. */
-	if (at >= c->len || c->len - at < sizeof(*word)) {
-		if (!r->left_copy)
-			r->sure = r->n;
-		r->left_copy = true;
-		return false;
-	}
-	memcpy(word, (const uint8_t *)c->words + at, sizeof(*word));
-	return true;
+	if (!r->left_copy)
+		r->sure = r->n;
+	r->left_copy = true;
+	return false;
 }
 
 static bool set_registers(Dwfl_Thread *thread, void *arg)

@@ -52,6 +52,11 @@ uint64_t unwind_rule_pack(const struct unwind_rule *r)
 	case UNWIND_REALIGNED:
 		kind = WIRE_RULE_REALIGNED;
 		break;
+	case UNWIND_SAVED:
+		return fits ? wire_rule(WIRE_RULE_SAVED,
+					r->cfa_offset | (r->cfa_register == UNWIND_FP),
+					r->fp_offset, ra_words)
+			    : wire_rule(WIRE_RULE_ASK, 0, 0, 0);
 	}
 	if (!fits || (r->fp_saved && !r->fp_offset))
 		return wire_rule(WIRE_RULE_ASK, 0, 0, 0);

@@ -32,6 +32,7 @@ enum unwind_kind {
 	UNWIND_REGISTER,  /* CFA = cfa_register + cfa_offset */
 	UNWIND_PLT,	  /* CFA = sp + 8; from byte cfa_offset of the 16-byte stub on, sp + 16 */
 	UNWIND_REALIGNED, /* CFA = *(fp + cfa_offset); the caller's fp = *fp */
+	UNWIND_SAVED,	  /* CFA = *(cfa_register + cfa_offset) + 8: sp or fp */
 	UNWIND_SIGNAL,	  /* the kernel saved all registers on the stack */
 	UNWIND_END,	  /* the outermost frame */
 	UNWIND_HARD,	  /* a DWARF expression that no kind above covers */

@@ -123,13 +123,7 @@ static bool read_beyond(struct walk *w, uint64_t addr, uint64_t *word)
 
 static bool read_word(struct walk *w, uint64_t addr, uint64_t *word)
 {
-	const struct wire_copy *c = w->copy;
-	uint64_t at = addr - c->base;
-
-	if (at >= c->len || c->len - at < sizeof(*word))
-		return read_beyond(w, addr, word);
-	memcpy(word, (const uint8_t *)c->words + at, sizeof(*word));
-	return true;
+	return unwinder_copy_word(w->copy, addr, word) || read_beyond(w, addr, word);
 }
 
 /*
@@ -310,6 +304,14 @@ static uint64_t find_cfa(struct walk *w, const struct unwind_rule *r)
 			return 0;
 		}
 		break;
+	case UNWIND_SAVED:
+		if (!read_word(w, w->regs[r->cfa_register] + (uint64_t)(int64_t)r->cfa_offset,
+			       &cfa)) {
+			stop(w, CHAINLOG_STACK_UNREADABLE);
+			return 0;
+		}
+		cfa += 8;
+		break;
 	default:
 		break;
 	}
@@ -388,6 +390,20 @@ static bool step(struct walk *w)
 	default:
 		return step_by_rule(w, &r);
 	}
+}
+
+bool unwinder_copy_word(const struct wire_copy *c, uint64_t addr, uint64_t *word)
+{
+	uint64_t at = addr - c->base;
+
+	if (at == -sizeof(*word) && c->below) {
+		*word = c->below;
+		return true;
+	}
+	if (at >= c->len || c->len - at < sizeof(*word))
+		return false;
+	memcpy(word, (const uint8_t *)c->words + at, sizeof(*word));
+	return true;
 }
 
 bool unwinder_takes(const struct wire_copy *c, size_t len)

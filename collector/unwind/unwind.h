@@ -32,6 +32,8 @@ void unwinder_free(struct unwinder *u);
 
 /* Whether the lengths in a record of len bytes are consistent. */
 bool unwinder_takes(const struct wire_copy *c, size_t len);
+/* *word: what was at an address of the program that c copied. False: c does not have it. */
+bool unwinder_copy_word(const struct wire_copy *c, uint64_t addr, uint64_t *word);
 /*
  * Completes the stack of a record of len bytes, and fills *out as a WIRE_STACK record for the same
  * event. Returns 0; -EAGAIN if a rule is not known yet, in which case *out is cut there; or

@@ -296,6 +296,43 @@ IN_STACK void assembler(void)
 }
 
 #if defined(__x86_64__)
+/*
+ * Calls its argument on a stack that it aligned, with the stack pointer that it was called with
+ * saved there, and a table that says so, as libcrypto's assembly code does: the CFA is
+ * *(%rsp + 64) + 8, and after that *(%rbp + 64) + 8.
+ */
+void with_saved_sp(void (*fn)(void));
+__asm__(".text\n"
+	".type with_saved_sp, @function\n"
+	"with_saved_sp:\n"
+	".cfi_startproc\n"
+	"	mov %rsp, %rax\n"
+	".cfi_def_cfa_register %rax\n"
+	"	push %rbp\n"
+	".cfi_offset %rbp, -16\n"
+	"	sub $88, %rsp\n"
+	"	and $-64, %rsp\n"
+	"	mov %rax, 64(%rsp)\n"
+	".cfi_escape 0x0f, 6, 0x77, 0xc0, 0, 0x06, 0x23, 8\n"
+	"	mov %rsp, %rbp\n"
+	".cfi_escape 0x0f, 6, 0x76, 0xc0, 0, 0x06, 0x23, 8\n"
+	"	call *%rdi\n"
+	"	mov 64(%rbp), %rax\n"
+	".cfi_def_cfa %rax, 8\n"
+	"	mov -8(%rax), %rbp\n"
+	".cfi_restore %rbp\n"
+	"	mov %rax, %rsp\n"
+	".cfi_def_cfa_register %rsp\n"
+	"	ret\n"
+	".cfi_endproc\n"
+	".size with_saved_sp, . - with_saved_sp\n");
+
+IN_STACK void saved_sp(void)
+{
+	with_saved_sp(plain);
+	never++;
+}
+
 /* Code made at run time, with a frame pointer: push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret.
  */
 static const uint8_t made[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
@@ -355,6 +392,7 @@ static const struct {
 	{ "after_exec", after_exec },
 	{ "assembler", assembler },
 #if defined(__x86_64__)
+	{ "saved_sp", saved_sp },
 	{ "generated", generated },
 #endif
 	{ "called_back", called_back },
