@@ -285,6 +285,7 @@ static __always_inline __u32 stack_kind(__u32 kind)
 #include "user_stack.h"
 #include "lock_page.h"
 #include "lock_owner.h"
+#include "file_locks.h"
 #include "object_key.h"
 #include "objects.h"
 #include "ready.h"

@@ -131,6 +131,10 @@ struct hlist_head {
 	struct hlist_node *first;
 };
 
+struct signal_struct {
+	int nr_threads;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
@@ -152,6 +156,7 @@ struct task_struct {
 	unsigned long nvcsw, nivcsw;
 	char comm[16];
 	struct task_struct *group_leader, *real_parent;
+	struct signal_struct *signal;
 	struct completion *vfork_done; /* its parent waits for its exec or its end */
 	void *stack;
 	struct mm_struct *mm;
@@ -309,6 +314,36 @@ struct inode {
 	unsigned long i_ino;
 	__u32 i_generation;
 	struct super_block *i_sb;
+	struct file_lock_context *i_flctx; /* NULL: the file never had a lock */
+};
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct file_lock_core { /* since 6.9 */
+	struct list_head flc_list;
+	void *flc_owner;
+	unsigned char flc_type;
+	int flc_pid; /* of the process */
+	struct file *flc_file;
+};
+
+struct file_lock {
+	struct file_lock_core c;
+	long long fl_start, fl_end;
+};
+
+struct file_lock___before_6_9 {
+	struct list_head fl_list;
+	void *fl_owner;
+	unsigned char fl_type;
+	unsigned int fl_pid;
+	struct file *fl_file;
+};
+
+struct file_lock_context {
+	struct list_head flc_flock, flc_posix;
 };
 
 struct file {
@@ -353,10 +388,6 @@ struct sock_common {
 	unsigned short skc_family;
 	unsigned char skc_state;
 	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
-};
-
-struct list_head {
-	struct list_head *next, *prev;
 };
 
 struct wait_queue_head { /* begins with a spinlock, a word that is 0 if nobody holds it */

@@ -88,6 +88,15 @@ static __always_inline __u64 pid_in_namespace(__u64 ns, __u32 nr)
 	return entry & NODE_BITS ? 0 : entry;
 }
 
+/* The struct task_struct of a thread by its struct pid; 0: it has ended. */
+static __always_inline __u64 task_of_pid(__u64 pid)
+{
+	__u64 tasks = ADDRESS(pid, pid, tasks) + PIDTYPE_PID * (__u64)sizeof(struct hlist_head);
+	__u64 task = read_u64(tasks);
+
+	return task ? task - bpf_core_field_offset(struct task_struct, pid_links) : 0;
+}
+
 /*
  * The thread that the program of task t knows as nr, in its own PID namespace: its struct
  * task_struct, and *tid. 0: there is none, or it is no more than the id of one that has ended.
@@ -100,12 +109,10 @@ static __always_inline __u64 living_thread(struct task_struct *t, __u32 nr, __u3
 	pid = ns ? pid_in_namespace(ns, nr) : 0;
 	if (!pid || FIELD(pid, pid, level) != level)
 		return 0;
-	task = ADDRESS(pid, pid, tasks) + PIDTYPE_PID * (__u64)sizeof(struct hlist_head);
-	task = read_u64(task);
-	if (!task)
-		return 0;
-	*tid = (__u32)FIELD(pid, pid, numbers[0].nr);
-	return task - bpf_core_field_offset(struct task_struct, pid_links);
+	task = task_of_pid(pid);
+	if (task)
+		*tid = (__u32)FIELD(pid, pid, numbers[0].nr);
+	return task;
 }
 
 /* The same, if it is one of t's process: its tid, else 0. */

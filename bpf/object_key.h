@@ -325,6 +325,16 @@ static __always_inline __u32 lock_holder(struct object_room *room, struct task_s
 		       : 0;
 }
 
+/* Whether a call waits for nothing but a time. */
+static __always_inline bool sleeps_for_time(__u32 how, const __u64 args[4])
+{
+	if (how == WIRE_CALL_POLL)
+		return !(__u32)args[1];
+	if (how == WIRE_CALL_SELECT)
+		return !(__u32)args[0];
+	return how == WIRE_CALL_SLEEP || how == WIRE_CALL_SLEEP32 || how == WIRE_CALL_SLEEP_UNTIL;
+}
+
 static __always_inline void set_futex(struct wire_object *o, struct task_struct *t, __u64 addr,
 				      __u64 op)
 {
@@ -352,6 +362,27 @@ static __always_inline bool set_gil(struct wire_object_key *key, struct task_str
 	key->v[0] = gil;
 	key->v[1] = key->v[2] = 0;
 	return true;
+}
+
+/*
+ * The same of a thread that goes to sleep for some time: if it polls for a lock of a file, that.
+ */
+static __always_inline __u64 find_polled_lock(struct wire_object *o, struct task_struct *t,
+					      __u64 now, bool current)
+{
+	__u32 holder = 0;
+	__u64 file = current ? polled_lock(t, now, &holder) : 0;
+
+	if (!file)
+		return 0;
+	find_file(&o->key, t->tgid, file, 0);
+	if (o->key.kind != WIRE_OBJECT_FILE) {
+		__builtin_memset(&o->key, 0, sizeof(o->key));
+		return 0;
+	}
+	o->key.kind = WIRE_OBJECT_LOCK;
+	o->holder = holder;
+	return file;
 }
 
 /*
@@ -383,6 +414,11 @@ static __always_inline __u64 find_object_key(struct wire_object *o, struct task_
 	arg = args[how >> 5 & 3];
 	how &= 31;
 	fd = (__u32)arg;
+	if (sleeps_for_time(how, args)) {
+		file = find_polled_lock(o, t, now, current);
+		if (file)
+			return file;
+	}
 	switch (how) {
 	case WIRE_CALL_SOCKETCALL:
 		if (!current || bpf_probe_read_user(&fd, sizeof(fd), (void *)arg))

@@ -193,7 +193,8 @@ static __always_inline bool send_object(void *ring, struct wire_object *o, struc
 		put_unix(o, file);
 	else if (o->key.kind == WIRE_OBJECT_ENDPOINT && (__u8)o->key.v[0] == AF_UNIX)
 		put_unix_address(o, file);
-	else if (o->key.kind == WIRE_OBJECT_FILE || o->key.kind == WIRE_OBJECT_ANON ||
+	else if (o->key.kind == WIRE_OBJECT_FILE || o->key.kind == WIRE_OBJECT_LOCK ||
+		 o->key.kind == WIRE_OBJECT_ANON ||
 		 (o->key.kind == WIRE_OBJECT_PIPE && o->key.v[2]))
 		put_path(o, file);
 	else if (o->key.kind == WIRE_OBJECT_GROUP)

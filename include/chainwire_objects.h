@@ -24,6 +24,7 @@ enum wire_object_kind {
 	WIRE_OBJECT_ROUTE,    /* two hashes of the text in path */
 	WIRE_OBJECT_GIL,      /* of an interpreter: address of its last_holder or owner */
 	WIRE_OBJECT_GROUP,    /* a control group: its id, its hierarchy's, renames so far; path */
+	WIRE_OBJECT_LOCK,     /* as FILE: a lock of it, for which a thread polls */
 	WIRE_OBJECT_KINDS,
 };
 

@@ -163,11 +163,12 @@ static enum ramp perl(const char *s, size_t len)
 const char *palette_object_class(size_t i)
 {
 	static const char *const classes[] = {
-		"file",	    "tcp",	"udp",	      "icmp",	     "sctp",	 "ip",	  "unix",
-		"netlink",  "packet",	"vsock",      "socket",	     "pipe",	 "futex", "epoll",
-		"poll",	    "select",	"eventfd",    "timerfd",     "signalfd", "pidfd", "inotify",
-		"fanotify", "io_uring", "aio",	      "userfaultfd", "child",	 "sleep", "signal",
-		"ipc",	    "call",	"anon_inode", "GIL",
+		"file",	       "tcp",	  "udp",       "icmp",	   "sctp",     "ip",
+		"unix",	       "netlink", "packet",    "vsock",	   "socket",   "pipe",
+		"futex",       "epoll",	  "poll",      "select",   "eventfd",  "timerfd",
+		"signalfd",    "pidfd",	  "inotify",   "fanotify", "io_uring", "aio",
+		"userfaultfd", "child",	  "sleep",     "signal",   "ipc",      "call",
+		"anon_inode",  "GIL",	  "file_lock",
 	};
 
 	return i < sizeof(classes) / sizeof(*classes) ? classes[i] : NULL;

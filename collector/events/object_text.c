@@ -274,7 +274,8 @@ int object_describe(const struct wire_object *o, size_t len, struct object_text 
 		return -EBADMSG;
 	switch (o->key.kind) {
 	case WIRE_OBJECT_FILE:
-		set_class(out, "file");
+	case WIRE_OBJECT_LOCK:
+		set_class(out, o->key.kind == WIRE_OBJECT_FILE ? "file" : "file_lock");
 		put_path(&r, o);
 		out->device = (uint32_t)(o->key.v[1] >> 32);
 		out->inode = o->key.v[0];

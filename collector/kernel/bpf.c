@@ -72,7 +72,7 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	bool has_data_ready = false, has_local_timer = false, has_groups = false;
-	bool has_work = false, has_timers = false, wants_requests;
+	bool has_work = false, has_timers = false, has_locks = false, wants_requests;
 
 	skel->rodata->hash_seed = hash_seed();
 	skel->rodata->address_mask = address_mask();
@@ -94,6 +94,8 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 		has_work = has_tracepoint(btf, "workqueue_queue_work");
 		has_timers = has_tracepoint(btf, "timer_expire_entry") &&
 			     has_tracepoint(btf, "tcp_retransmit_skb");
+		has_locks = has_tracepoint(btf, "posix_lock_inode") &&
+			    has_tracepoint(btf, "flock_lock_inode");
 		btf__free(btf);
 	}
 	wants_requests = skel->rodata->find_requests;
@@ -115,6 +117,9 @@ static void configure_for_kernel(struct chaincap_bpf *skel, const struct bpf_opt
 	has_timers = has_timers && skel->rodata->find_objects;
 	bpf_program__set_autoload(skel->progs.on_timer, has_timers);
 	bpf_program__set_autoload(skel->progs.on_retransmit, has_timers);
+	has_locks = has_locks && skel->rodata->find_objects;
+	bpf_program__set_autoload(skel->progs.on_range_lock, has_locks);
+	bpf_program__set_autoload(skel->progs.on_file_lock, has_locks);
 }
 
 /* The most frames that the kernel's own walks give: a sysctl, which may have been changed. */

@@ -417,6 +417,8 @@ struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struc
 	struct joint j;
 	size_t len;
 
+	if (lock_is_of_file(timelines_trace(tl), p.object))
+		return of_file_lock(tl, names, pair, p.object);
 	if (kernel_stack_wait_flags(k, p.kstack) & KFUNC_AWAITS_WORK || is_idle_in_go(tl, pair))
 		return (struct joint) { JOINT_WORK, names_adopt(names, "work") };
 	if (!known) {

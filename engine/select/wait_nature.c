@@ -126,7 +126,7 @@ bool wait_is_at_lock(const struct timelines *tl, struct kernel_stacks *k, uint32
 
 	return (stack_takes_a_lock(t, k, p.ustack) && !waits_at_semaphore(t, p.ustack)) ||
 	       kernel_takes_a_lock(t, k, p.kstack) || lock_is_gil(t, p.object) ||
-	       is_in_busy_handler(t, p.ustack);
+	       lock_is_of_file(t, p.object) || is_in_busy_handler(t, p.ustack);
 }
 
 bool wait_looks_stuck(const struct timelines *tl, struct kernel_stacks *k, const struct wait *w)

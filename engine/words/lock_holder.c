@@ -66,11 +66,21 @@ static enum lock_call lock_call(const struct trace *t, uint32_t ustack)
 	return CALL_OTHER;
 }
 
-bool lock_is_gil(const struct trace *t, uint32_t object)
+static bool is_of_class(const struct trace *t, uint32_t object, const char *class)
 {
 	const struct trace_object *o = trace_object(t, object);
 
-	return o && !strcmp(trace_string(t, o->class), "GIL");
+	return o && !strcmp(trace_string(t, o->class), class);
+}
+
+bool lock_is_gil(const struct trace *t, uint32_t object)
+{
+	return is_of_class(t, object, "GIL");
+}
+
+bool lock_is_of_file(const struct trace *t, uint32_t object)
+{
+	return is_of_class(t, object, "file_lock");
 }
 
 /* The thread that the word said for which w, a sleep of thread, began, if it slept in that call. */
@@ -83,8 +93,9 @@ static uint32_t thread_in_word(const struct timelines *tl, uint32_t thread, cons
 	if (w->kind != WAIT_SLEEP || in_word == THREAD_NONE)
 		return THREAD_NONE;
 	pair = timelines_pair(tl, w->stack);
-	/* Of this lock the recorder knows where it is, so that no stack has to tell. */
-	if (lock_is_gil(timelines_trace(tl), pair.object))
+	/* Of these locks the recorder knows which they are, so that no stack has to tell. */
+	if (lock_is_gil(timelines_trace(tl), pair.object) ||
+	    lock_is_of_file(timelines_trace(tl), pair.object))
 		return call == CALL_TAKES_LOCK ? in_word : THREAD_NONE;
 	return lock_call(timelines_trace(tl), pair.ustack) == call ? in_word : THREAD_NONE;
 }

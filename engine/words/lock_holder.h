@@ -11,7 +11,8 @@
 /*
  * The thread that had the lock for which w, a sleep of thread, began; THREAD_NONE: it is not known,
  * or w is not at a lock. What a lock's word said counts only if the thread slept in a function of
- * the GNU C library that takes a lock with such a word, or at the lock of a Python interpreter.
+ * the GNU C library that takes a lock with such a word, or at the lock of a Python interpreter;
+ * what the kernel said of a lock of a file (class file_lock) always does.
  */
 uint32_t lock_holder(struct object_names *o, uint32_t thread, const struct wait *w);
 
@@ -23,6 +24,8 @@ uint32_t lock_word_holder(const struct timelines *tl, uint32_t thread, const str
 
 /* Whether the object (an id of the trace) is the lock of a Python interpreter. */
 bool lock_is_gil(const struct trace *t, uint32_t object);
+/* The same, a lock of a file for which threads poll. */
+bool lock_is_of_file(const struct trace *t, uint32_t object);
 
 /*
  * As waited_for_words(), with that: "futex 7:app+0x10 held by janitor/77"; of a wait in

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
@@ -64,10 +65,10 @@ static bool init_fifo(struct waiter *w)
 	return true;
 }
 
-/* A file that another description has locked, for most of the time. */
+/* A file that another description has locked, for most of the time; each class has its own. */
 static bool init_file(struct waiter *w)
 {
-	called(w, "%s/some file", folder);
+	called(w, "%s/some %s", folder, w->class);
 	w->fd = open(w->name, O_RDWR | O_CREAT, 0600);
 	w->other = open(w->name, O_RDWR);
 	must(w->fd >= 0 && w->other >= 0 && !flock(w->other, LOCK_EX), "flock");
@@ -84,6 +85,32 @@ static void poke_file(struct waiter *w)
 {
 	if (flock(w->other, LOCK_UN) || usleep(100) || flock(w->other, LOCK_EX))
 		return;
+}
+
+/* Asks again and again; and the same by the first byte of a file. */
+static void poll_file(struct waiter *w)
+{
+	if (flock(w->fd, LOCK_EX | LOCK_NB))
+		usleep(10000);
+}
+
+static bool init_range(struct waiter *w)
+{
+	struct flock first = { .l_type = F_WRLCK, .l_len = 1 };
+
+	called(w, "%s/some range", folder);
+	w->fd = open(w->name, O_RDWR | O_CREAT, 0600);
+	w->other = open(w->name, O_RDWR);
+	must(w->fd >= 0 && w->other >= 0 && !fcntl(w->other, F_OFD_SETLK, &first), "fcntl");
+	return true;
+}
+
+static void poll_range(struct waiter *w)
+{
+	struct flock first = { .l_type = F_RDLCK, .l_len = 1 };
+
+	if (fcntl(w->fd, F_OFD_SETLK, &first))
+		poll(NULL, 0, 10);
 }
 
 /* ---- page faults ---------------------------------------------------------------------------- */
@@ -213,6 +240,8 @@ struct waiter of_files[] = {
 	WAITER("pipe", init_pipe, read_byte, write_byte),
 	WAITER("pipe", init_fifo, read_byte, write_byte),
 	WAITER("file", init_file, wait_file, poke_file),
+	WAITER("file_lock", init_file, poll_file, poke_nothing),
+	WAITER("file_lock", init_range, poll_range, poke_nothing),
 	WAITER("file", init_fault, wait_fault, poke_fault),
 	WAITER("eventfd", init_eventfd, read_byte, poke_eventfd),
 	WAITER("timerfd", init_timerfd, read_byte, poke_nothing),

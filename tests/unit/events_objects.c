@@ -63,6 +63,10 @@ TEST(files_have_their_path_from_the_root_on)
 	o.whole = 1;
 	o.path_len = 0;
 	expect(&o, "file|/|0");
+	o.key.kind = WIRE_OBJECT_LOCK;
+	NAMED(o, "shop.db\0data\0");
+	expect(&o, "file_lock|/data/shop.db|0");
+	expect_numbers(&o, 8u << 20 | 1, 12);
 	o = object(WIRE_OBJECT_PIPE, 1234, 0);
 	expect(&o, "pipe|1234|0");
 	o.key.v[2] = 1;

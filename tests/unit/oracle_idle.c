@@ -69,7 +69,7 @@ static bool at_lock(struct world *w, const struct sleep *s)
 			return true;
 	return has(w, s->ustack, "InvokeBusyHandler") ||
 	       (takes_lock(w, s->ustack) && !has(w, s->ustack, "sem_")) ||
-	       is_class(w, s->object, "GIL");
+	       is_class(w, s->object, "GIL") || is_class(w, s->object, "file_lock");
 }
 
 static bool is_blocked(struct world *w, const struct sleep *s)

@@ -21,12 +21,19 @@ static bool is_gil(struct world *w, const struct sleep *s)
 	return object && !strcmp(trace_string(w->t, object->class), "GIL");
 }
 
+static bool is_of_file(struct world *w, const struct sleep *s)
+{
+	const struct trace_object *object = trace_object(w->t, s->object);
+
+	return object && !strcmp(trace_string(w->t, object->class), "file_lock");
+}
+
 /* Whether its user stack shows that a word that names a thread means the lock's holder. */
 static bool word_counts(struct world *w, const struct sleep *s)
 {
 	struct trace_stack st = trace_stack(w->t, s->ustack);
 
-	if (is_gil(w, s))
+	if (is_gil(w, s) || is_of_file(w, s))
 		return true;
 	for (uint32_t i = 0; i < st.n && i < 8; i++) {
 		const struct trace_frame *f = trace_frame(w->t, st.frames[i]);

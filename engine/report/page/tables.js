@@ -3,7 +3,7 @@
 const threadTable = document.querySelector("#threads table");
 
 // What the threads waited for: colours by kind, so that what is alike looks alike.
-const KINDS = [["lock", /^(futex|GIL|ipc)$/], ["file", /^(file|aio|io_uring)$/], ["net", /^(tcp|udp|icmp|sctp|ip|packet|vsock|socket|netlink)$/],
+const KINDS = [["lock", /^(futex|GIL|file_lock|ipc)$/], ["file", /^(file|aio|io_uring)$/], ["net", /^(tcp|udp|icmp|sctp|ip|packet|vsock|socket|netlink)$/],
 	["local", /^(unix|pipe)$/], ["poll", /^(epoll|poll|select|eventfd|signalfd|inotify|fanotify|userfaultfd|signal)$/],
 	["timer", /^(sleep|timerfd)$/], ["child", /^(child|pidfd)$/]];
 const classNames = [...data.classes.map(text), "others"];
