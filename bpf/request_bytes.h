@@ -18,7 +18,17 @@ struct request_bytes {
 	__u32 nth; /* of which request of the connection, see struct open_request */
 	__u16 n;
 	bool is_closed; /* nothing follows: some of the request is missing from here on */
-	char at[WIRE_REQUEST_BYTES]; /* zero from n on */
+	bool is_frames; /* see stream_bytes.h; of all else at most WIRE_REQUEST_BYTES are here */
+	char at[WIRE_STREAM_BYTES]; /* zero from n on */
+};
+
+/* How far the frames of a connection of HTTP/2 have been read. */
+struct stream_reading {
+	bool is_known;	    /* it is one, of which all was seen */
+	bool is_headers;    /* what is left of the last frame is to be kept */
+	__u8 n_header;	    /* bytes of the next one's header that have come */
+	__u32 left;	    /* of the last frame */
+	__u8 header[9 + 9]; /* and room for the verifier */
 };
 
 /*
@@ -28,7 +38,10 @@ struct request_bytes {
 struct first_bytes {
 	struct request_bytes of[2];
 	bool is_secret;
+	struct stream_reading streams;
 };
+
+_Static_assert(sizeof(struct first_bytes) <= 1024 - 72, "an element has 1024 bytes");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -189,6 +202,8 @@ static __always_inline bool is_tls(const struct request_bytes *b)
 	       at[2] <= 4 && (at[3] || at[4] >= 0x20);
 }
 
+#include "stream_bytes.h"
+
 /* A read of a connection's request got so many bytes; flags: MSG_*. */
 static __always_inline void take_bytes(struct sock *sk, const struct open_request *r,
 				       struct task_struct *task, __u32 bytes, __u32 flags)
@@ -203,17 +218,32 @@ static __always_inline void take_bytes(struct sock *sk, const struct open_reques
 		return;
 	b = r->nth & 1 ? &f->of[1] : &f->of[0];
 	if (b->nth != r->nth) {
-		__builtin_memset(b, 0, sizeof(*b));
+		if (b->n > WIRE_REQUEST_BYTES)
+			__builtin_memset(b->at + WIRE_REQUEST_BYTES, 0,
+					 sizeof(b->at) - WIRE_REQUEST_BYTES);
+		__builtin_memset(b, 0,
+				 __builtin_offsetof(struct request_bytes, at) + WIRE_REQUEST_BYTES);
 		b->nth = r->nth;
+		b->is_frames = f->streams.is_known;
 	}
-	if (b->is_closed || b->n > 128)
+	if (!b->is_frames && (b->is_closed || b->n > 128))
 		return;
 	if (flags & MSG_TRUNC || !find_read(task, bytes, to)) {
+		f->streams.is_known = b->is_frames = false;
 		b->is_closed = true;
+		return;
+	}
+	if (b->is_frames) {
+		take_parts(f, b, r->nth, to, bytes, 0);
 		return;
 	}
 	n = to[0].n < bytes ? to[0].n : bytes;
 	append_part(b, to[0].at, n);
+	if (is_preface(b)) {
+		begin_frames(f, b);
+		take_parts(f, b, r->nth, to, bytes, PREFACE_BYTES);
+		return;
+	}
 	n = bytes - n;
 	if (n && !b->is_closed) {
 		append_part(b, to[1].at, to[1].n < n ? to[1].n : n);
@@ -228,7 +258,7 @@ static __always_inline __u64 hash_bytes(const struct request_bytes *b)
 	const __u64 *words = (const void *)b->at;
 	__u64 h = hash_seed + b->n;
 
-	for (__u32 i = 0; i < WIRE_REQUEST_BYTES / 8 && i * 8 < b->n; i++)
+	for (__u32 i = 0; i < WIRE_STREAM_BYTES / 8 && i * 8 < b->n; i++)
 		h = mix_chosen(h, words[i]);
 	return h | 1;
 }

@@ -187,6 +187,7 @@ static __always_inline struct wire_request *request_room(__u32 kind, __u64 now,
 {
 	struct known_bytes *known = NULL;
 	struct wire_request_bytes *whole;
+	struct wire_stream_bytes *stream;
 	struct wire_request *ev;
 	__u32 zero = 0, place = 0;
 	__u64 hash = 0;
@@ -201,6 +202,14 @@ static __always_inline struct wire_request *request_room(__u32 kind, __u64 now,
 		if (!ev)
 			return NULL;
 		ev->n_bytes = 0;
+	} else if (b->n > WIRE_REQUEST_BYTES) {
+		stream = record_event(kind, now, struct wire_stream_bytes);
+		if (!stream)
+			return NULL;
+		__builtin_memcpy(stream->bytes, b->at, sizeof(stream->bytes));
+		known->hash[place] = hash;
+		ev = &stream->request;
+		ev->n_bytes = b->n;
 	} else {
 		whole = record_event(kind, now, struct wire_request_bytes);
 		if (!whole)
@@ -241,7 +250,7 @@ __noinline bool send_request(const struct open_request *r, const struct request_
 	ev->kstack = (__u32)stacks;
 	ev->ustack = (__u32)(stacks >> 32);
 	ev->endpoint = (__u32)endpoint_and_kind;
-	ev->flags = r->flags;
+	ev->flags = r->flags | (b && b->is_frames ? WIRE_REQUEST_FRAMES : 0);
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 	return true;
 }

@@ -8,8 +8,9 @@
 #include "chainwire_record.h"
 #include "chainwire_variable.h"
 
-/* The first bytes of a request, of which the collector makes a route. */
+/* The first bytes of a request, of which the collector makes a route; and of one of HTTP/2. */
 #define WIRE_REQUEST_BYTES 256u
+#define WIRE_STREAM_BYTES 448u
 /* So many hashes of such bytes a CPU remembers, each at its place by the bits from the second on.
  */
 #define WIRE_KNOWN_BYTES 1024u
@@ -25,11 +26,17 @@ struct wire_request {
 	__u32 reader, writer; /* threads; 0: not known */
 	__u32 kstack, ustack; /* the writer's; 0: not taken */
 	__u32 endpoint;	      /* see struct wire_object; 0: not known */
-	__u32 flags;	      /* CHAINLOG_REQUEST_*, or-ed */
+	__u32 flags;	      /* CHAINLOG_REQUEST_* and WIRE_REQUEST_FRAMES, or-ed */
 	__u64 hash;	      /* of its first bytes; 0: they are not known */
 	__u32 nth;	      /* of those of its connection that were read, from 1 on */
 	__u32 n_bytes;	      /* so many follow; 0: the CPU sent those of this hash before */
 };
+
+/*
+ * The bytes of the request are not those that it begins with, but its frames of HTTP/2, all of
+ * them: of headers as they are, of anything else without what they have.
+ */
+#define WIRE_REQUEST_FRAMES (1u << 31)
 
 /*
  * What requests begin with whose connection is enciphered, but for the first one: a record of TLS
@@ -44,6 +51,15 @@ struct wire_request_bytes {
 		struct wire_request request;
 	};
 	char bytes[WIRE_REQUEST_BYTES];
+};
+
+/* The same with more of them. */
+struct wire_stream_bytes {
+	union {
+		struct wire_record r;
+		struct wire_request request;
+	};
+	char bytes[WIRE_STREAM_BYTES];
 };
 
 /*

@@ -10,6 +10,8 @@
 
 #define CPUS_MAX 8192u
 
+_Static_assert(WIRE_STREAM_BYTES <= ROUTE_BYTES, "all that comes is looked at");
+
 /* What the bytes with this hash were. */
 struct known_bytes {
 	uint64_t hash; /* 0: free */
@@ -120,7 +122,7 @@ static struct route *find_route(struct route_ids *r, const struct wire_request *
 		return NULL;
 	request->n = w->n_bytes ? w->n_bytes : known->n;
 	request->bytes = w->n_bytes ? (const uint8_t *)whole->bytes : known->bytes;
-	if (request->bytes_read < request->n)
+	if (request->bytes_read < request->n || w->flags & WIRE_REQUEST_FRAMES)
 		request->bytes_read = request->n;
 	if (!w->n_bytes)
 		return &known->route;

@@ -374,8 +374,10 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		take_fields(t, r, &out);
 	if (r->kind == WIRE_PROBED || r->kind == WIRE_PROBED_OPEN)
 		make_names(t, (const void *)r, &out);
-	if (r->kind == WIRE_REQUEST || r->kind == WIRE_REQUEST_OPEN)
+	if (r->kind == WIRE_REQUEST || r->kind == WIRE_REQUEST_OPEN) {
+		out.request.flags &= ~(uint64_t)WIRE_REQUEST_FRAMES;
 		out.request.label = id_map_route(t->ids, (const void *)r, out.request.endpoint);
+	}
 	return encoder_event(t->enc, &out);
 }
 
@@ -403,7 +405,9 @@ int translator_check(const struct wire_record *r, size_t len)
 	if (r->kind >= WIRE_KINDS || len < kinds[r->kind].size)
 		return -EBADMSG;
 	if ((r->kind == WIRE_REQUEST || r->kind == WIRE_REQUEST_OPEN) && request->n_bytes &&
-	    (request->n_bytes > WIRE_REQUEST_BYTES || len < sizeof(struct wire_request_bytes)))
+	    (request->n_bytes > WIRE_STREAM_BYTES ||
+	     len < (request->n_bytes > WIRE_REQUEST_BYTES ? sizeof(struct wire_stream_bytes)
+							  : sizeof(struct wire_request_bytes))))
 		return -EBADMSG;
 	return 0;
 }

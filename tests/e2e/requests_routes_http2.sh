@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Streams of HTTP/2, as nginx serves them without TLS: of connections that ask for one thing after the other each route
-# has as many requests as the server's log; of streams that overlap it is said that they are such. No query string,
-# header or path of one connection alone is in the trace.
-# Beside another: it counts requests at a port of its own.
+# Streams of HTTP/2 without TLS, at nginx and at a gRPC server, whose client writes a path out once and refers to it from
+# then on: of connections that ask for one thing after the other each route has as many requests as the server counts;
+# of streams that overlap it is said that they are such. No query string, header, body or path of one connection alone is
+# in a trace.
+# Beside another: it counts requests at ports of its own.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 for program in python3 nginx h2load; do
@@ -67,6 +68,35 @@ overlapping=$(($(routed 'GET /cart/[*]') + $(routed '.HTTP/2 stream.')))
 expect_at_most "periods of overlapping streams" "$(logged /cart/items)" "$overlapping" "$tmp/requests"
 expect_at_least "periods of overlapping streams" 1 "$overlapping" "$tmp/requests"
 echo "note: $(logged /cart/items) overlapping streams are $overlapping requests"
-if grep -aqE 'zzsecret|correcthorse' "$tmp/trace"; then
-	fail "the trace has $(grep -aoE '[a-z]*zzsecret|correcthorse' "$tmp/trace" | head -n 1)"
+has_no_secrets() {
+	! grep -aqE 'zzsecret|correcthorse' "$tmp/trace" ||
+		fail "the trace has $(grep -aoE '[a-z]*zzsecret|correcthorse' "$tmp/trace" | head -n 1)"
+}
+has_no_secrets
+
+if ! /usr/bin/python3 -c 'import grpc' 2>/dev/null; then
+	echo "note: without python3-grpcio"
+	exit 0
 fi
+sources=$(cd "$(dirname "$0")/../workload/grpc" && pwd)
+mkfifo "$tmp/end"
+/usr/bin/python3 "$sources/server.py" <"$tmp/end" >"$tmp/counted" 2>"$tmp/err" &
+server=$!
+started="$started $server"
+exec 9>"$tmp/end"
+wait_for "the gRPC server listens" 60 [ -s "$tmp/counted" ]
+port=$(cat "$tmp/counted")
+begin_recording "$tmp/trace" -F 0
+timeout 60 /usr/bin/python3 "$sources/client.py" "$port" 2>"$tmp/err" || fail "client.py: $(cat "$tmp/err")"
+end_recording
+exec 9>&-
+wait "$server"
+requests_at "$tmp/trace" "tcp :$port"
+counted() { awk -v method="$1" '$2 == method { print $1 }' "$tmp/counted"; }
+expect "gRPC: what the server counts" "120 120 9" \
+	"$(counted /shop.Cart/AddItem) $(counted /shop.Cart/GetCart) $(counted /reset.Password/correcthorse)"
+expect_route 120 'POST /shop.Cart/AddItem'
+expect_route 120 'POST /shop.Cart/GetCart'
+expect_route 9 'POST /[*]/[*]'
+expect_route 0 '.HTTP/2 streams*.'
+has_no_secrets
