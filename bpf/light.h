@@ -27,6 +27,9 @@ struct bare_sleep {
 	__u32 kstack, ustack, root;
 	/* So many of the thread's next kernel stacks of that depth are taken at the switch-out. */
 	__u16 looks, depth;
+	/* The last long sleep that ended here, and whose; 0: none did. */
+	__u64 long_from_ns, long_to_ns;
+	__u32 long_tid;
 };
 
 #define BARE_SLEEPS (1u << 16)
@@ -150,8 +153,9 @@ static __always_inline bool wakes_by_itself(void *ctx, struct task_struct *task)
 }
 
 /*
- * At most so many sleeps get their stacks in each tenth of a second of a CPU. Where more end, the
- * longer ones do: the time that they have to last grows fast, and shrinks slowly. Who does nothing
+ * At most so many sleeps get their stacks in each tenth of a second of a CPU, the first ones. Where
+ * more than twice as many end, the longer ones do: the time that they have to last grows fast, and
+ * shrinks slowly. Who does nothing
  * but sleep for some time, over and over, says little, and can be many: those that a timer of the
  * sleeper's own ends have a small part for themselves.
  */
@@ -162,7 +166,7 @@ static __always_inline bool wakes_by_itself(void *ctx, struct task_struct *task)
 
 struct light_budget {
 	__u64 since_ns, least_ns;
-	__u32 n;
+	__u32 n;      /* sleeps in this period that were long enough */
 	bool is_told; /* least_ns is to be told */
 };
 
@@ -173,9 +177,9 @@ static __always_inline void begin_period(struct light_budget *b, __u32 most, __u
 {
 	__u64 before = b->least_ns;
 
-	if (b->n < most / 2)
+	if (b->n < most)
 		b->least_ns -= b->least_ns / 16;
-	else if (b->n == most && b->least_ns < SLEEPS_LONGEST_NS)
+	else if (b->n > 2 * most && b->least_ns < SLEEPS_LONGEST_NS)
 		b->least_ns *= 2;
 	if (b->least_ns < light_ns)
 		b->least_ns = light_ns;
@@ -195,10 +199,7 @@ static __always_inline bool may_have_stacks(__u32 which, __u64 now, __u64 slept_
 		return true;
 	if (now - b->since_ns >= PERIOD_NS)
 		begin_period(b, most, now);
-	if (slept_ns < b->least_ns || b->n >= most)
-		return false;
-	b->n++;
-	return true;
+	return slept_ns >= b->least_ns && ++b->n <= most;
 }
 
 /* After that, as an event. */
@@ -262,6 +263,9 @@ static __always_inline bool wakes_bare(__u64 task, const struct other *target, _
 		leave_place(b);
 		return true;
 	}
+	b->long_from_ns = b->since_ns;
+	b->long_to_ns = now;
+	b->long_tid = b->tid;
 	b->since_ns = now;
 	b->is = may_have_stacks(budget_of(task), now, slept_ns) ? BARE_WOKEN : BARE_SPARED;
 	return b->is == BARE_SPARED;

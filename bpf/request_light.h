@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * request_light.h - --light: which requests are told. Those that take as long as a sleep that has
- * stacks, or longer than nearly all of their kind: the slowest hundredth, about; and of all others
- * one in so many, with how many stand behind it. Part of chaincap.bpf.c.
+ * stacks, or longer than nearly all of their kind: the slowest hundredth, about; for which their
+ * reader had slept that long, as only they say that it had waited for work; and of all others one
+ * in so many, with how many it stands for. Part of chaincap.bpf.c.
  *
  * Of a kind are requests to one port that begin with the same bytes. Strangers choose these, so
  * there are so many places for kinds, and several may share one: then what is usual is that of all.
@@ -48,13 +49,22 @@ static __always_inline bool is_unusual(struct request_kind *k, __u64 took_ns)
 	return false;
 }
 
+/* Whether it came while its reader slept for long. */
+static __always_inline bool ended_long_sleep(const struct open_request *r)
+{
+	struct bare_sleep *b = bare_sleep_of(r->reader);
+
+	return b && b->long_tid == r->reader && r->arrival_ns >= b->long_from_ns &&
+	       r->arrival_ns <= b->long_to_ns;
+}
+
 /* The first answer of a request was written: whether it is told, by how long it has taken. */
 static __always_inline bool is_light_told(struct sock *sk, struct open_request *r,
 					  struct wire_request_account *a, __u64 took_ns)
 {
 	struct request_kind *k = kind_of_request(sk, r);
 
-	if (!k || is_unusual(k, took_ns) || took_ns >= light_ns)
+	if (!k || is_unusual(k, took_ns) || took_ns >= light_ns || ended_long_sleep(r))
 		return true;
 	if (k->quick >= TOLD_ONE_IN - 1) {
 		r->flags |= (__u16)(k->quick << CHAINLOG_REQUEST_OTHERS);
