@@ -335,13 +335,35 @@ static uint32_t used_by(const struct object_names *o, const struct wait *w)
 		       : 0;
 }
 
-/* Notes who used the pipe for which w, a sleep of the thread, was. */
-static void add_pipe_wait(struct object_names *o, const struct thread *th, const struct wait *w,
-			  struct users *of)
-{
-	uint32_t pid = used_by(o, w);
+/* Of a stack pair the last sleep of which it is noted who used the pipe. */
+struct noted {
+	uint32_t slept; /* 1 + the process of who slept; 0: there is none */
+	uint32_t waker, waker_stack;
+};
 
+struct pipe_walk {
+	uint32_t *pipes;    /* by stack pair, see pipes_by_pair() */
+	struct noted *last; /* likewise */
+	struct pairs users; /* (pipe, process) */
+};
+
+/* Notes who used the pipe for which w, a sleep of the thread, was; not of one that is like last. */
+static void add_pipe_wait(struct object_names *o, struct pipe_walk *p, const struct thread *th,
+			  const struct wait *w)
+{
+	struct users *of = &o->of_pipe[p->pipes[w->stack]];
+	struct noted *last = &p->last[w->stack];
+	uint32_t pid;
+	int is_new = 0;
+
+	if (last->slept == 1 + th->tgid && last->waker == w->waker &&
+	    last->waker_stack == w->waker_stack)
+		return;
+	*last = (struct noted) { 1 + th->tgid, w->waker, w->waker_stack };
+	pid = used_by(o, w);
 	if (pid)
+		pairs_id_new(&p->users, p->pipes[w->stack], pid, &is_new);
+	if (is_new)
 		add_peer(&of->woke, pid);
 	if (pid && pid != th->tgid)
 		o->woken_by[w->stack] = pid;
@@ -368,22 +390,25 @@ static uint32_t *pipes_by_pair(const struct object_names *o)
 
 static void find_pipes(struct object_names *o)
 {
-	uint32_t *pipes = pipes_by_pair(o);
+	struct pipe_walk p = { .pipes = pipes_by_pair(o) };
 
 	o->knows_pipes = true;
 	o->of_pipe = xcalloc(trace_objects_end(o->trace), sizeof(*o->of_pipe));
 	o->woken_by = xcalloc(timelines_pairs_end(o->timelines), sizeof(*o->woken_by));
+	p.last = xcalloc(timelines_pairs_end(o->timelines), sizeof(*p.last));
 	for (uint32_t i = 0; i < timelines_threads(o->timelines); i++) {
 		const struct thread *th = timelines_thread(o->timelines, i);
 
 		for (uint32_t k = 0; k < th->n_waits; k++) {
 			const struct wait *w = &th->waits[k];
 
-			if (w->kind == WAIT_SLEEP && pipes[w->stack])
-				add_pipe_wait(o, th, w, &o->of_pipe[pipes[w->stack]]);
+			if (w->kind == WAIT_SLEEP && p.pipes[w->stack])
+				add_pipe_wait(o, &p, th, w);
 		}
 	}
-	free(pipes);
+	free(p.pipes);
+	free(p.last);
+	pairs_free(&p.users);
 }
 
 /*

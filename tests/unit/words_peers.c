@@ -219,6 +219,31 @@ static void who_woke_by_a_pipe_is_at_its_other_end(void **state)
 	free(text);
 }
 
+/* However often each of them writes. */
+static void processes_of_a_pipe_count_once(void **state)
+{
+	struct options o = script_options(101);
+	char script[4096] = "thread A S k\n", *text;
+	size_t len = strlen(script);
+
+	(void)state;
+	for (char who = 'B'; who <= 'F'; who++)
+		len += (size_t)snprintf(script + len, sizeof(script) - len,
+					"thread %c S k\n0 c%d - R > %c\n", who, who - 'A', who);
+	len += (size_t)snprintf(script + len, sizeof(script) - len, "0 c0 - R > A\n");
+	for (int i = 0; i < 15; i++)
+		len += (size_t)snprintf(script + len, sizeof(script) - len,
+					"%d c0 A S > - pipe_read|main for=pipe:12\n"
+					"%d c%d %c wakes A kwake;pipe_write|main\n%d c0 - R > A\n",
+					100 * i + 50, 100 * i + 90, i % 5 + 1, 'B' + i % 5,
+					100 * i + 95);
+	snprintf(script + len, sizeof(script) - len, "end 2000\n");
+	text = script_formatted(script, &o, "objects");
+	if (!strstr(text, "\n[pipe 12 B/102 C/103 and 3 more] "))
+		fail_msg("not five processes in\n%s", text);
+	free(text);
+}
+
 /* What -f objects says of A's wait, of 200, for that object; B is of A's process. */
 static void expect_other_end(const char *class, uint32_t kernels, const char *waker,
 			     const char *wakers_stack, const char *expected)
@@ -314,6 +339,7 @@ int main(void)
 		cmocka_unit_test(both_ends_of_a_connection_know_each_other),
 		cmocka_unit_test(who_takes_datagrams_from_anybody_is_the_peer),
 		cmocka_unit_test(who_woke_by_a_pipe_is_at_its_other_end),
+		cmocka_unit_test(processes_of_a_pipe_count_once),
 		cmocka_unit_test(who_waits_is_not_at_the_other_end),
 		cmocka_unit_test(who_held_a_lock_is_named),
 	};
