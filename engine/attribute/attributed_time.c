@@ -200,13 +200,14 @@ void attribute_samples(const struct attribution *a, const struct chain_piece *p)
 		attribute_sample(a, p->node, at->pair, p->count);
 }
 
-static void attribute_interrupted(const struct attribution *a, const struct chain_piece *p)
+void attribute_run(const struct attribution *a, const struct chain_piece *p)
 {
 	struct amount_key key = { .kind = AMOUNT_INTERRUPTED, .end = CHAIN_RUNNING };
 	uint64_t ns = stolen_time_of_thread(a->interrupts, p->thread, p->from_ns, p->to_ns);
 
 	if (ns)
 		a->to.add(a->to.arg, p->node, key, ns * (uint64_t)p->count);
+	attribute_samples(a, p);
 }
 
 void attribute_to_device(const struct attribution *a, uint32_t node, enum chain_end end,
@@ -299,8 +300,7 @@ void attribute_piece(const struct attribution *a, const struct chain_piece *p)
 		attribute_cpu_holders(a, p);
 		break;
 	case CHAIN_RUNNING:
-		attribute_interrupted(a, p);
-		attribute_samples(a, p);
+		attribute_run(a, p);
 		break;
 	default:
 		break;

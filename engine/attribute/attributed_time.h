@@ -269,6 +269,8 @@ static inline void attribute_interrupt(const struct attribution *a, uint32_t nod
  */
 void attribute_cpu_holders(const struct attribution *a, const struct chain_piece *p);
 void attribute_samples(const struct attribution *a, const struct chain_piece *p);
+/* Of one that is CHAIN_RUNNING all but its time. */
+void attribute_run(const struct attribution *a, const struct chain_piece *p);
 
 static inline void attribute_sample(const struct attribution *a, uint32_t node, uint32_t pair,
 				    int64_t count)

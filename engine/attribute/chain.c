@@ -213,10 +213,10 @@ static uint32_t take_answering(struct walk *k, struct waker_window *win, struct 
 	return end;
 }
 
-/* What the last member of the chain did in [from, to), for which all before it waited. */
-static void follow(struct walk *k, uint32_t node, const struct wait *woke, struct waking by,
-		   uint64_t from_ns, uint64_t to_ns, uint32_t links_left,
-		   const struct chain_member *waker)
+/* follow(), which looks at what the waker did, interval by interval. */
+static void follow_intervals(struct walk *k, uint32_t node, const struct wait *woke,
+			     struct waking by, uint64_t from_ns, uint64_t to_ns,
+			     uint32_t links_left, const struct chain_member *waker)
 {
 	const struct chains *c = k->chains;
 	const struct thread *th = timelines_thread(c->timelines, waker->thread);
@@ -269,6 +269,17 @@ static void follow(struct walk *k, uint32_t node, const struct wait *woke, struc
 	p.to_ns = alive_to;
 	p.gaps_ns = win.taken_ns;
 	put(k, p);
+}
+
+/* What the last member of the chain did in [from, to), for which all before it waited. */
+static void follow(struct walk *k, uint32_t node, const struct wait *woke, struct waking by,
+		   uint64_t from_ns, uint64_t to_ns, uint32_t links_left,
+		   const struct chain_member *waker)
+{
+	if (woke->flags & WAIT_WAKER_RAN && !k->attribution.to.window)
+		put_ran(k, node, woke, from_ns, to_ns);
+	else
+		follow_intervals(k, node, woke, by, from_ns, to_ns, links_left, waker);
 }
 
 /* [from, to), by the last member of the chain, and before it was asked for that by who asked it. */

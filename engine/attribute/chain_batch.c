@@ -180,34 +180,30 @@ static inline struct group *group_of(struct level *l, uint32_t node, uint32_t wa
 /* As add_windows(), for a waker that at first had no CPU, and then ran. */
 static void add_ran(struct chains *c, const struct new_windows *a)
 {
+	const struct attribution *to = &c->attribution;
 	const struct wait *w = a->w;
 	uint64_t ran_from_ns = clip_ns(w->out_ns + w->waker_at, a->from_ns, a->to_ns);
-	uint64_t count = (uint64_t)a->count;
+	uint64_t count = (uint64_t)a->count, ready_ns = ran_from_ns - a->from_ns;
 	struct chain_piece p = { a->node,    CHAIN_RUNNABLE, w->waker, NULL,
 				 a->from_ns, ran_from_ns,    0,	       a->count };
 
-	if (ran_from_ns > a->from_ns) {
+	if (ready_ns) {
 		tell_windows(c, a->node, p.end, w->waker, NULL,
-			     window_sum_of(count, ran_from_ns - a->from_ns, ran_from_ns,
-					   a->origin));
-		if (attribution_has_details(&c->attribution)) {
-			p.wait = chains_before_run(c, w);
-			attribute_piece(&c->attribution, &p);
-		} else {
-			attribute_time(&c->attribution, a->node, p.end,
-				       (ran_from_ns - a->from_ns) * count);
-		}
+			     window_sum_of(count, ready_ns, ran_from_ns, a->origin));
+		p.wait = chains_before_run(c, w);
+		attribute_cpu_holders(to, &p);
+		attribute_time(to, a->node, p.end, ready_ns * count);
 	}
 	if (ran_from_ns == a->to_ns)
 		return;
-	tell_windows(c, a->node, CHAIN_RUNNING, w->waker, NULL,
+	p.end = CHAIN_RUNNING;
+	p.from_ns = ran_from_ns;
+	p.to_ns = a->to_ns;
+	tell_windows(c, a->node, p.end, w->waker, NULL,
 		     window_sum_of(count, a->to_ns - ran_from_ns, a->to_ns, a->origin));
-	p = (struct chain_piece) { a->node,	CHAIN_RUNNING, w->waker, NULL,
-				   ran_from_ns, a->to_ns,      0,	 a->count };
-	if (attribution_has_details(&c->attribution))
-		attribute_piece(&c->attribution, &p);
-	else
-		attribute_time(&c->attribution, a->node, p.end, (a->to_ns - ran_from_ns) * count);
+	if (attribution_has_details(to))
+		attribute_run(to, &p);
+	attribute_time(to, a->node, p.end, (a->to_ns - ran_from_ns) * count);
 }
 
 /*

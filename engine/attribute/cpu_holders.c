@@ -110,6 +110,7 @@ struct cpu_holders_sums {
 	void *arg;
 	struct known *groups; /* by thread; NULL: there are none */
 	struct known *queues; /* by thread */
+	bool is_plain;	      /* nothing else kept threads from running, and the machine ran */
 	struct pending pending[PENDING];
 };
 
@@ -417,7 +418,7 @@ void cpu_holders_sums_new(struct cpu_holders_sums **out, const struct cpu_holder
 			  cpu_holders_sums_fn fn, void *arg)
 {
 	struct cpu_holders_sums *s = xcalloc(1, sizeof(*s));
-	size_t threads = r ? (size_t)timelines_clients_end(r->ran.timelines) + 1 : 0;
+	size_t stalls, threads = r ? (size_t)timelines_clients_end(r->ran.timelines) + 1 : 0;
 
 	*out = s;
 	s->ran = r ? &r->ran : NULL;
@@ -426,6 +427,8 @@ void cpu_holders_sums_new(struct cpu_holders_sums **out, const struct cpu_holder
 	if (!r)
 		return;
 	holder_ranges_new(&s->ranges, s->ran, add_ranges, s);
+	(void)timelines_stalls(r->ran.timelines, &stalls);
+	s->is_plain = !stalls && !r->ran.timelines->throttles.n;
 	s->queues = xcalloc(threads, sizeof(*s->queues));
 	if (timelines_grouped(s->ran->timelines))
 		s->groups = xcalloc(threads, sizeof(*s->groups));
@@ -439,6 +442,31 @@ void cpu_holders_sums_free(struct cpu_holders_sums *s)
 	free(s->groups);
 	free(s->queues);
 	free(s);
+}
+
+/*
+ * The number of the one who had the CPU in all of [from_ns, to_ns) of w's time, which is what is
+ * most common: the thread stays on one queue, and its CPU ran one. 0: it is not so simple.
+ */
+static uint32_t sole_holder(struct cpu_holders_sums *s, uint32_t thread, const struct wait *w,
+			    uint64_t from_ns, uint64_t to_ns)
+{
+	const struct known *queue = &s->queues[thread];
+	const struct cpu_ran_cpu *c;
+	size_t *hint, i;
+
+	if (wait_throttled(w) || from_ns < queue->from_ns || to_ns > queue->until_ns ||
+	    queue->what >= s->ran->n_cpus)
+		return 0;
+	c = &s->ran->cpus[queue->what];
+	hint = &holder_ranges_hints(s->ranges)[queue->what];
+	for (i = *hint; i < c->n && i < *hint + 4 && c->at[i].from_ns <= from_ns;)
+		i++;
+	if (!i || c->at[i - 1].from_ns > from_ns || (i < c->n && c->at[i].from_ns < to_ns) ||
+	    !cpu_ran_took_nothing(c, i - 1))
+		return 0;
+	*hint = i;
+	return c->holder[i - 1];
 }
 
 /* A cpu_holders_fn. */
@@ -456,6 +484,16 @@ void cpu_holders_sums_add(struct cpu_holders_sums *sums, uint32_t key, uint32_t 
 		.ran = sums->ran, .fn = add_now, .later = sums, .key = key, .count = count
 	};
 
+	uint32_t sole = sums->is_plain ? sole_holder(sums, thread, w, from_ns, to_ns) : 0;
+	struct holder h;
+
+	if (sole) {
+		h = cpu_ran_holder_of(sums->ran, sole);
+		s.group = h.group ? group_of(&s, thread, w->out_ns) : 0;
+		keep_pending(sums, key, who_of(&s, h.who, h.group),
+			     (to_ns - from_ns) * (uint64_t)count);
+		return;
+	}
 	s.arg = &s;
 	share_wait(&s, thread, w, from_ns, to_ns);
 }

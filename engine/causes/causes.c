@@ -155,6 +155,7 @@ static void explain_long(struct causes *c)
 	if (c->n_long && c->batch)
 		chain_batch_run(c->batch);
 	attribution_end(&c->chains.attribution);
+	causes_end_own(c);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -311,6 +312,7 @@ static void *work(void *arg)
 	if (w->causes->batch)
 		chain_batch_run(w->causes->batch);
 	attribution_end(&w->causes->chains.attribution);
+	causes_end_own(w->causes);
 	return NULL;
 }
 

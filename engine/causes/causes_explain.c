@@ -96,7 +96,7 @@ static void add_time(struct causes *c, uint32_t node, uint32_t end, uint32_t dis
 		return;
 	s->ns += ns;
 	if (s->is_own && c->thread != THREAD_NONE)
-		causes_add_thread(c, s->cause, c->thread, ns);
+		causes_add_own(c, s, c->thread, ns);
 	/* What is moved to another sum is less than nothing. */
 	if (c->mode != CAUSES_EACH && ns < UINT64_MAX / 2)
 		add_windows(c, s, ns);
@@ -250,12 +250,6 @@ void causes_begin_piece(void *arg, const struct chain_piece *p)
 	c->piece_ns = p->to_ns - p->from_ns;
 	c->piece_wait = p->wait;
 	c->thread = p->thread;
-}
-
-/* The head of a wait; pause: of what is a pause, or for lack of work. */
-uint32_t causes_head_of(struct causes *c, const struct chosen_wait *p, bool pause)
-{
-	return chains_head(&c->chains, causes_label_head(c, p, pause));
 }
 
 /* What others did while the thread had no work does not matter. */

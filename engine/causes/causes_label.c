@@ -194,33 +194,40 @@ static uint32_t make_head(struct causes *c, uint32_t thread, const struct wait *
 	return xintern(&c->labels, &label, sizeof(label), NULL);
 }
 
-static uint32_t known_head(struct causes *c, uint32_t thread, const struct wait *w, bool pause)
+static uint32_t new_head(struct causes *c, uint32_t thread, const struct wait *w, bool pause)
 {
-	uint32_t name = timelines_name(c->timelines, thread, w->out_ns), *label;
-	struct head_labels *of;
-
-	if (w->flags & WAIT_NOT_WOKEN)
-		return make_head(c, thread, w, pause);
-	of = pair_table_at(&c->heads, name, w->stack, sizeof(*of));
-	label = pause ? &of->pause : &of->others;
-	if (!*label)
-		*label = make_head(c, thread, w, pause);
-	return *label;
+	return chains_head(&c->chains, make_head(c, thread, w, pause));
 }
 
-uint32_t causes_label_head(struct causes *c, const struct chosen_wait *p, bool pause)
+/* The node of a head, whatever its cell. */
+static uint32_t known_head(struct causes *c, uint32_t thread, const struct wait *w, bool pause)
 {
-	uint32_t all = known_head(c, p->thread, p->wait, pause), *id;
+	uint32_t *node;
+	struct head_nodes *of;
+
+	if (w->flags & WAIT_NOT_WOKEN)
+		return new_head(c, thread, w, pause);
+	of = pair_table_at(&c->heads, timelines_name(c->timelines, thread, w->out_ns), w->stack,
+			   sizeof(*of));
+	node = pause ? &of->pause : &of->others;
+	if (!*node)
+		*node = new_head(c, thread, w, pause);
+	return *node;
+}
+
+uint32_t causes_head_of(struct causes *c, const struct chosen_wait *p, bool pause)
+{
+	uint32_t all = known_head(c, p->thread, p->wait, pause), *node;
 	struct label label;
 
 	if (!c->cells.of || !all)
 		return all;
-	label = causes_label(c, all);
+	label = causes_label(c, c->chains.nodes.at[all].b);
 	label.cell = c->cells.of(c->cells.arg, p);
-	id = pair_table_at(&c->cell_heads, all, label.cell, sizeof(*id));
-	if (!*id)
-		*id = xintern(&c->labels, &label, sizeof(label), NULL);
-	return *id;
+	node = pair_table_at(&c->cell_heads, all, label.cell, sizeof(*node));
+	if (!*node)
+		*node = chains_head(&c->chains, xintern(&c->labels, &label, sizeof(label), NULL));
+	return *node;
 }
 
 bool causes_node_pauses(const struct causes *c, uint32_t node)

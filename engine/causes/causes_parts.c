@@ -181,6 +181,32 @@ void causes_add_thread(struct causes *c, uint32_t cause, uint32_t thread, uint64
 	of->has_time = true;
 }
 
+static void end_thread(struct causes *c, struct chain_sum *s)
+{
+	if (s->thread_pending)
+		causes_add_thread(c, s->cause, s->thread, s->thread_ns);
+	s->thread_pending = false;
+	s->thread_ns = 0;
+}
+
+void causes_add_own(struct causes *c, struct chain_sum *s, uint32_t thread, uint64_t ns)
+{
+	if (s->thread != thread) {
+		end_thread(c, s);
+		s->thread = thread;
+	}
+	s->thread_pending = true;
+	s->thread_ns += ns;
+}
+
+void causes_end_own(struct causes *c)
+{
+	struct chain_sum *sums = c->sums.at;
+
+	for (uint32_t i = 1; i <= c->sums.keys.n; i++)
+		end_thread(c, &sums[i]);
+}
+
 /* Counts the part of the current wait, and how long the cause made its thread wait. */
 static void count_part(struct causes *c, uint32_t id, const struct part_of_wait *part,
 		       struct current_wait *w)

@@ -86,9 +86,14 @@ struct chain_sum {
 	/* When waits are explained in a batch: */
 	struct window_sum windows;
 	uint64_t serial; /* of what the sink was told of last */
-	bool single;	 /* of the cause the longest single sleep counts */
-	bool has_waker;	 /* a thread's waking is in the chain */
-	bool is_own;	 /* its time is that of threads with the name of the cause */
+	/* With .is_own: what is pending of a thread's time, the last one's; see causes_add_own().
+	 */
+	uint32_t thread;
+	uint64_t thread_ns;
+	bool thread_pending;
+	bool single;	/* of the cause the longest single sleep counts */
+	bool has_waker; /* a thread's waking is in the chain */
+	bool is_own;	/* its time is that of threads with the name of the cause */
 };
 
 /* In keys of sums by node. */
@@ -114,8 +119,8 @@ enum causes_mode {
 	CAUSES_SHOW,  /* which wait shows a cause: the sums have it already */
 };
 
-/* The label of a head, and that of those that pause; 0: not made yet. */
-struct head_labels {
+/* The node of a head, and that of those that pause; 0: not made yet. */
+struct head_nodes {
 	uint32_t others, pause;
 };
 
@@ -137,9 +142,9 @@ struct causes {
 	uint32_t *label_of;  /* by its id: the label, 0 not made yet */
 	size_t cap_label_of;
 	struct intern labels; /* struct label */
-	/* struct head_labels by (name of a thread, stack of its wait), of the trace. */
+	/* struct head_nodes by (name of a thread, stack of its wait), of the trace. */
 	struct pair_table heads;
-	struct pair_table cell_heads; /* uint32_t: the label by (that of no cell, cell) */
+	struct pair_table cell_heads; /* uint32_t: the node by (that of no cell, cell) */
 	struct intern keys;	      /* struct cause_key; */
 	struct cause *at;	      /* by its id - 1, until they are sorted */
 	size_t n, cap;
@@ -202,9 +207,11 @@ static inline struct label causes_label(const struct causes *c, uint32_t id)
 	return l;
 }
 
-/* causes_label.c: a chain_user's; the label of a head. */
+/* causes_label.c: a chain_user's. */
 uint32_t causes_label_link(void *arg, const struct link *l);
-uint32_t causes_label_head(struct causes *c, const struct chosen_wait *p, bool pause);
+/* The node with which the chains of a wait begin; pause: of what is a pause, or for lack of work.
+ */
+uint32_t causes_head_of(struct causes *c, const struct chosen_wait *p, bool pause);
 /* Whether a node is of the chain of a pause. */
 bool causes_node_pauses(const struct causes *c, uint32_t node);
 /* The text for where a stack was (see place_text()); "NAME/ID". */
@@ -244,6 +251,10 @@ void causes_keep_victim(struct causes *c, uint32_t cause, uint32_t thread, uint3
 void causes_add_to_cell(struct causes *c, uint32_t cause, uint32_t cell, struct cause_cell more);
 /* Notes that ns of what a cause has was a thread's. */
 void causes_add_thread(struct causes *c, uint32_t cause, uint32_t thread, uint64_t ns);
+/* The same of a chain's sum, whose time is mostly that of one thread after the other: it is pending
+ * until causes_end_own(). */
+void causes_add_own(struct causes *c, struct chain_sum *s, uint32_t thread, uint64_t ns);
+void causes_end_own(struct causes *c);
 /* Puts into sums, to be sorted, what is known of names and threads. */
 void causes_sum_names(struct causes *c);
 /* The example of each cause, once they are sorted: of two the one with more time chooses first. */
@@ -268,8 +279,6 @@ void causes_explain_wait(struct causes *c, const struct chosen_wait *p);
 void causes_add_amount(void *arg, uint32_t node, struct amount_key key, uint64_t amount);
 void causes_add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns);
 void causes_begin_piece(void *arg, const struct chain_piece *p);
-/* The node with which the chains of a wait begin. */
-uint32_t causes_head_of(struct causes *c, const struct chosen_wait *p, bool pause);
 /* The time of a wait in which its thread was ready; all of one that is for lack of work. */
 void causes_explain_own(struct causes *c, uint32_t head, const struct chosen_wait *p);
 void causes_explain_no_work(struct causes *c, uint32_t head, const struct chosen_wait *p);

@@ -62,6 +62,23 @@ static uint8_t *mark_pairs(const struct timelines *tl)
 	return marked;
 }
 
+/* How many sleeps are cut, whether they are chosen or not. */
+static uint64_t count_cut(const struct timelines *tl, const struct wait_filter *f,
+			  const uint8_t *marked)
+{
+	uint32_t first, end;
+	uint64_t n = 0;
+
+	timelines_range(tl, wait_filter_of_requests(f), &first, &end);
+	for (uint32_t i = first; i < end; i++) {
+		const struct thread *th = timelines_thread(tl, i);
+
+		for (uint32_t k = 0; k < th->n_waits; k++)
+			n += marked[th->waits[k].stack] == SLEEP_CUT;
+	}
+	return n;
+}
+
 static int count_sleep(void *arg, const struct chosen_wait *p)
 {
 	struct sleeps *of = arg;
@@ -77,10 +94,12 @@ static int tell_cut(const struct teller *t, const struct format_input *in,
 	struct sleeps sleeps = { .marked = mark_pairs(in->timelines) };
 	struct wait_filter *f = NULL;
 	uint64_t all, cut;
-	int err;
+	int err = 0;
 
 	wait_filter_like(&f, like, in->options, names);
-	err = top_waits_walk_marked(in->timelines, f, sleeps.marked, count_sleep, &sleeps);
+	/* To choose takes longer than to count, and nearly always there are none. */
+	if (LEAST_CUT * count_cut(in->timelines, f, sleeps.marked) >= SLEEPS_LEAST)
+		err = top_waits_walk_marked(in->timelines, f, sleeps.marked, count_sleep, &sleeps);
 	wait_filter_free(f);
 	free(sleeps.marked);
 	cut = sleeps.of[SLEEP_CUT];

@@ -181,33 +181,35 @@ static uint64_t sum_up_to(const struct stretch *first, size_t k, uint64_t at_ns)
 	return k ? first[k - 1].before_ns + up_to(&first[k - 1], at_ns) : 0;
 }
 
+/* Whether [from_ns, to_ns) is between the i-th of a key's n stretches and the one before it. */
+static inline bool is_between(const struct stretch *first, size_t n, size_t i, uint64_t from_ns,
+			      uint64_t to_ns)
+{
+	return (!i || first[i - 1].to_ns <= from_ns) && (i == n || first[i].from_ns >= to_ns);
+}
+
 /*
- * hint: how many of the key's stretches began before from_ns of the last call, or fewer; set to how
- * many do now.
+ * hint: a guess how many of the key's stretches begin before from_ns; set to how many do.
  */
 static uint64_t sum(const struct stretches *s, uint32_t key, uint64_t from_ns, uint64_t to_ns,
 		    size_t *hint)
 {
 	const struct stretch *first;
-	size_t n, from = *hint, to;
+	size_t n, from, to;
 
 	if (key >= s->keys || from_ns >= to_ns)
 		return 0;
 	first = s->at + s->first[key];
 	n = s->first[key + 1] - s->first[key];
-	while (from < n && from < *hint + 8 && first[from].from_ns < from_ns)
-		from++;
-	if (from == *hint + 8)
-		from += LOWER_BOUND(m, n - from, first[from + m].from_ns < from_ns);
+	from = *hint < n ? *hint : n;
+	if (is_between(first, n, from, from_ns, to_ns))
+		return 0;
+	from = LOWER_BOUND_NEAR(k, n, from, first[k].from_ns < from_ns);
 	*hint = from;
-	if ((!from || first[from - 1].to_ns <= from_ns) &&
-	    (from == n || first[from].from_ns >= to_ns))
+	if (is_between(first, n, from, from_ns, to_ns))
 		return 0;
 	/* It is asked for times between two switches of a CPU, and these are what has stretches. */
-	for (to = from; to < n && to < from + 8 && first[to].from_ns < to_ns;)
-		to++;
-	if (to == from + 8)
-		to += LOWER_BOUND(m, n - to, first[to + m].from_ns < to_ns);
+	to = LOWER_BOUND_NEAR(k, n, from, first[k].from_ns < to_ns);
 	return sum_up_to(first, to, to_ns) - sum_up_to(first, from, from_ns);
 }
 
