@@ -212,8 +212,10 @@ static void handle_sample(struct builder *b, const struct event *ev)
 {
 	struct sample s = { ev->time_ns, ev->pair, table_find(b, ev->tid), ev->cpu };
 
-	if (s.thread != THREAD_NONE && ev->tid)
-		samples_add(&b->tl->samples, &s);
+	if (s.thread == THREAD_NONE || !ev->tid)
+		return;
+	b->live[s.thread].stirred = true;
+	samples_add(&b->tl->samples, &s);
 }
 
 static void handle_disk_done(struct builder *b, const struct event *ev)
@@ -423,6 +425,24 @@ static void handle_threads_aux(struct builder *b, uint32_t i, const struct event
 	}
 }
 
+/* Whether an event of a thread, or one for it, is possible only if it is awake by then. */
+static bool tells_of_waking(unsigned int kind)
+{
+	switch (kind) {
+	case EVENT_AUX_LOST:
+	case EVENT_INTERRUPTS:
+	case EVENT_STEAL:
+	case EVENT_RECORDER:
+	case EVENT_REQUEST_OPEN:
+	case EVENT_GROUP:
+	case EVENT_OWN_ID:
+	case EVENT_WAIT_STACKS:
+		return false;
+	default:
+		return true;
+	}
+}
+
 /*
  * The other kinds of AUX_EVENTS. Those about a thread that is not known yet have no effect, but for
  * what it asks a disk: the stack says for whom.
@@ -431,6 +451,8 @@ static void handle_aux(struct builder *b, const struct event *ev)
 {
 	uint32_t i = table_find(b, ev->tid);
 
+	if (i != THREAD_NONE && tells_of_waking(ev->kind))
+		b->live[i].stirred = true;
 	switch (ev->kind) {
 	case EVENT_AUX_LOST:
 		handle_aux_lost(b, ev);

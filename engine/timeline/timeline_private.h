@@ -39,6 +39,7 @@ struct early_waking {
 struct live {
 	enum live_state state;
 	bool fresh;   /* no event has named it yet */
+	bool stirred; /* another kind of event tells that it did not sleep on */
 	bool unborn;  /* forked, not yet woken for its first run */
 	bool exiting; /* its exit event was seen, its last switch was not */
 	/*
@@ -137,6 +138,7 @@ struct builder {
 	uint64_t *loss_ns;	     /* where each loss begins, ascending */
 	size_t n_losses, cap_losses;
 	uint64_t lossy_until_ns; /* losses of any CPU so far end here */
+	uint64_t lossy_ns;	 /* while events of any CPU were lost, altogether */
 	/* Which thread has a tid now, or THREAD_NONE: by tid, in pages, up to TID_PAGED... */
 	uint32_t *tid_pages[TID_PAGES];
 	struct pairs tids; /* ...and (tid, 0) to a place in current[] for what is beyond */

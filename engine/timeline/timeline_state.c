@@ -349,6 +349,9 @@ void state_lost(struct builder *b, uint32_t cpu, uint64_t from_ns, uint64_t last
 		out_of_memory();
 	b->loss_ns[b->n_losses++] = from_ns;
 	if (b->lossy_until_ns < until_ns)
+		b->lossy_ns +=
+			until_ns - (from_ns > b->lossy_until_ns ? from_ns : b->lossy_until_ns);
+	if (b->lossy_until_ns < until_ns)
 		b->lossy_until_ns = until_ns;
 	if (cpu == EVENT_CPU_UNKNOWN) {
 		from = 0;
@@ -384,6 +387,17 @@ void state_vanished(struct builder *b, uint32_t thread, uint64_t now_ns)
 	b->tl->threads[thread].end_ns = now_ns;
 }
 
+/*
+ * Whether a thread slept before the first loss, and no event tells of it: it would have to have run
+ * in the losses alone, which are a tenth of the time at most.
+ */
+static bool slept_throughout(const struct builder *b, const struct live *l)
+{
+	return l->fresh && !l->stirred && l->state == LIVE_ASLEEP && b->n_losses &&
+	       state_snapshot_ns(b, l) <= b->loss_ns[0] &&
+	       b->lossy_ns <= (b->tl->end_ns - b->tl->start_ns) / 10;
+}
+
 void state_end(struct builder *b, uint32_t thread)
 {
 	struct thread *th = &b->tl->threads[thread];
@@ -392,6 +406,10 @@ void state_end(struct builder *b, uint32_t thread)
 
 	if (l->state == LIVE_DEAD)
 		return;
+	if (slept_throughout(b, l)) {
+		l->assumed = false;
+		l->losses = (uint32_t)b->n_losses;
+	}
 	state_settle(b, thread, end_ns);
 	th->end_ns = end_ns;
 	switch (l->state) {

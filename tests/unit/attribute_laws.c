@@ -346,10 +346,30 @@ static uint64_t throttled_instead(const char *text, const char *line, size_t len
 	return ns;
 }
 
+/* Whether the line is of a sleep that did not end, of a thread that no event of the script names.
+ */
+static bool is_of_silence(const char *script, const char *line, size_t len)
+{
+	size_t n = strcspn(line, ";"), of;
+	bool is_listed = false;
+
+	if (!ends_with(line, len, ";[not woken]"))
+		return false;
+	for (const char *at = script; *at; at += of + strspn(at + of, " \n")) {
+		of = strcspn(at, " \n");
+		/* Before a '>' stands a state, which is a letter, too. */
+		if (!is_listed && of == n && !memcmp(at, line, n) && strncmp(at + of, " >", 2) != 0)
+			return false;
+		is_listed = !strncmp(at, "thread ", 7) || !strncmp(at, "held-by ", 8);
+	}
+	return true;
+}
+
 /*
- * Who had the CPU is not known where there is nobody above [runnable] and [preempted].
- * What a loss touches turns to [unknown]; so nothing that has a name and a known end may have
- * more time than without the loss. A wait that is first heard of when it ends has no stack.
+ * Who had the CPU is not known where there is nobody above [runnable] and [preempted]. A thread
+ * that is never heard of slept on, if little time lacks events. What else a loss touches turns to
+ * [unknown]; so nothing that has a name and a known end may have more time than without the loss. A
+ * wait that is first heard of when it ends has no stack.
  */
 static void a_loss_gives_no_time_to_named_causes(void **state)
 {
@@ -374,7 +394,8 @@ static void a_loss_gives_no_time_to_named_causes(void **state)
 			if (memmem(line, len, "[unknown]", 9) ||
 			    memmem(line, len, "[unknown stack];[runnable]", 26) ||
 			    ends_with(line, len, ";[runnable]") ||
-			    ends_with(line, len, ";[preempted]"))
+			    ends_with(line, len, ";[preempted]") ||
+			    is_of_silence(script[1], line, len))
 				continue;
 			/* That a quota was used up may be what was lost. */
 			if (ends_with(line, len, ";[idle CPU]"))

@@ -426,6 +426,10 @@ static void on_lost(struct world *w, const struct event *ev)
 {
 	uint64_t at = ev->time_ns;
 
+	if (!w->lossy)
+		w->first_loss = at;
+	if (w->bad_until < ev->lost.last_ns + 1)
+		w->bad_ns += ev->lost.last_ns + 1 - (at > w->bad_until ? at : w->bad_until);
 	w->lossy = true;
 	if (w->bad_until < ev->lost.last_ns + 1)
 		w->bad_until = ev->lost.last_ns + 1;
@@ -475,6 +479,13 @@ static void on_event(struct world *w, const struct event *ev)
 		abort(); /* the oracle is for traces of few CPUs */
 	who_hears(w, ev);
 	request_noted(w, ev);
+	i = world_find(w, ev->tid);
+	/* What can be told of a sleeper, or is of no thread. */
+	if (i != NOBODY && ev->kind >= EVENT_AUX && ev->kind != EVENT_AUX_LOST &&
+	    ev->kind != EVENT_WAITS_FOR && ev->kind != EVENT_WAIT_STACKS &&
+	    ev->kind != EVENT_OWN_ID && ev->kind != EVENT_GROUP && ev->kind != EVENT_REQUEST_OPEN &&
+	    ev->kind != EVENT_INTERRUPTS && ev->kind != EVENT_STEAL && ev->kind != EVENT_RECORDER)
+		w->lives[i].astir = true;
 	switch (ev->kind) {
 	case EVENT_SWITCH:
 		on_switch(w, ev);
@@ -548,6 +559,18 @@ static void on_event(struct world *w, const struct event *ev)
 	}
 }
 
+/* No event tells of the life, which was asleep before any was lost: it slept on, if little time
+ * lacks events. */
+static void slept_all_along(const struct world *w, struct life *l)
+{
+	if (!w->lossy || w->bad_ns * 10 > w->end - w->start || l->touched || l->astir ||
+	    l->recorder || l->n_sleeps != 1 || l->snap->seen_ns > w->first_loss)
+		return;
+	l->n_pieces = 0;
+	l->guessed = false;
+	life_is(l, SLEEPS, l->begin);
+}
+
 static void at_end(struct world *w)
 {
 	for (int c = 0; c < CORES; c++)
@@ -558,6 +581,7 @@ static void at_end(struct world *w)
 		if (l->now == DEAD)
 			continue;
 		l->end = w->end;
+		slept_all_along(w, l);
 		touch(l, w->end);
 		if (l->now == WOKEN && l->early_is_it && !l->sure) {
 			/* The early waking did not end this sleep: the thread never ran again. */

@@ -129,7 +129,7 @@ struct life {
 	uint32_t end_kstack; /* where it left its last CPU */
 	/* Another thread ended its process in this sleep, by its number; or NOBODY. */
 	int process_ended;
-	bool new_born, touched, leaving, recorder, kernel;
+	bool new_born, touched, astir, leaving, recorder, kernel;
 	bool has_early, early_is_it, loss_while_on;
 	bool woken_again; /* since it was woken, by somebody not known */
 	bool sure; /* WOKEN: off its queue when it was woken; so the early waking that it has */
@@ -221,6 +221,8 @@ struct slept {
 struct world {
 	const struct trace *t;
 	uint64_t start, end, bad_until;
+	uint64_t first_loss,
+		bad_ns; /* where the first begins; how long all of them are, each time once */
 	bool lossy;
 	struct life *lives;
 	int n_lives;

@@ -424,13 +424,65 @@ TEST(a_loss_of_no_known_cpu_is_a_loss_of_all)
 		 "lived 0-1000\n");
 }
 
-TEST(asleep_and_never_seen_again_after_a_loss)
+/* It would have to have run in a tenth of the time, and nowhere else. */
+TEST(asleep_throughout_although_events_are_lost)
 {
 	timeline("thread A S lock\n"
 		 "400 c0 lost 450\n"
+		 "420 c1 lost 460\n"
+		 "700 c0 lost 730\n"
+		 "end 1000\n",
+		 'A',
+		 "0-1000-1000 S, not woken, since start, still\n"
+		 "lived 0-1000\n");
+}
+
+TEST(asleep_and_never_seen_again_after_much_was_lost)
+{
+	timeline("thread A S lock\n"
+		 "400 c0 lost 450\n"
+		 "700 c0 lost 760\n"
 		 "end 1000\n",
 		 'A',
 		 "0-400-400 S, no waking, since start, still\n"
+		 "400-1000 unknown\n"
+		 "lived 0-1000\n");
+}
+
+TEST(seen_asleep_only_after_a_loss)
+{
+	timeline("thread A S@420 lock\n"
+		 "400 c0 lost 410\n"
+		 "end 1000\n",
+		 'A',
+		 "0-400 unknown\n"
+		 "400-1000 unknown\n"
+		 "lived 0-1000\n");
+}
+
+TEST(put_on_a_queue_while_events_are_lost)
+{
+	timeline("queues\n"
+		 "thread A S lock\n"
+		 "400 c0 lost 450\n"
+		 "420 c0 A queued c1\n"
+		 "end 1000\n",
+		 'A',
+		 "0-400-400 S, no waking, since start, still\n"
+		 "400-1000 unknown\n"
+		 "lived 0-1000\n");
+}
+
+TEST(an_event_before_a_loss_tells_that_it_does_run)
+{
+	timeline("thread A S lock\n"
+		 "100 c0 - S > A\n"
+		 "200 c0 A S > - lock\n"
+		 "400 c0 lost 450\n"
+		 "end 1000\n",
+		 'A',
+		 "0-100-100 S, no waking, since start\n"
+		 "200-400-400 S, no waking, still\n"
 		 "400-1000 unknown\n"
 		 "lived 0-1000\n");
 }
