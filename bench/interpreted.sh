@@ -3,7 +3,7 @@
 # What frames of interpreted code cost the BPF programs: how long these run for a switch and for a waking, in ns, of a
 # program of Python or Ruby whose threads are DEPTH functions deep (pingpong.py, pingpong.rb), and of one that is of
 # neither (chainload);
-# with frames of interpreted code, and without (--no-python --no-php --no-ruby --no-node). Medians of ROUNDS (5) pairs. And how many
+# with frames of interpreted code, and without (--no-python --no-php --no-ruby --no-node --no-java). Medians of ROUNDS (5) pairs. And how many
 # instructions the kernel verifies when the recorder starts.
 #   bench/interpreted.sh BUILD_DIR [ROUNDS]
 #   PROGRAMS="ruby_20 ..."   picks some
@@ -32,7 +32,7 @@ for round in $(seq "$rounds"); do
 	for w in $programs; do
 		for with in yes no; do
 			option=
-			[ $with = yes ] || option='--no-python --no-php --no-ruby --no-node'
+			[ $with = yes ] || option='--no-python --no-php --no-ruby --no-node --no-java'
 			# shellcheck disable=SC2086 # two options
 			run_times_of "$w" "$O/chaincap" -q -F 0 $option |
 				awk -v w="$w" -v with=$with '$3 && /^on_(switch|waking) / { printf "%s %s %s %.1f\n", w, with, $1, $2 / $3 }'
@@ -61,6 +61,6 @@ verified() {
 		cat /proc/$PPID/fdinfo/* 2>/dev/null | sed -n "s/^verified_insns:[[:space:]]*//p"' 2>/dev/null | awk '{ n += $1 } END { printf "%.0f\n", n }'
 }
 with=$(verified)
-without=$(verified --no-python --no-php --no-ruby --no-node)
+without=$(verified --no-python --no-php --no-ruby --no-node --no-java)
 awk -v with="$with" -v without="$without" 'BEGIN {
 	printf "instructions verified at the start: %.0f with, %.0f without: %.2f times\n", with, without, without ? with / without : 0 }'

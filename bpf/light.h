@@ -354,7 +354,7 @@ static __always_inline __u32 sleeping_user_stack(void *ring, struct wire_kind_st
 		return 0;
 	space = space_of(task);
 	k->tid = OF(task, pid);
-	k->hash = space;
+	k->hash = stack_space(task, space);
 	k->end = CHAINLOG_STACK_UNKNOWN;
 	k->code = 0;
 	n = unwind_user(ring, k, w, WIRE_WAIT_STACKS, now, task, regs, space, pgd, &id);

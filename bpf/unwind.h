@@ -71,6 +71,15 @@ static __always_inline __u64 rule_space(struct task_struct *t, __u64 own)
 	return mix(own, generation << 32 ^ exec_vm);
 }
 
+/*
+ * What the hash of a stack begins with: the same addresses are another stack when other code is
+ * there.
+ */
+static __always_inline __u64 stack_space(struct task_struct *t, __u64 space)
+{
+	return space ^ *ELEMENT(generations, OF(t, tgid)) << 48;
+}
+
 static __always_inline void inherit_rules(struct task_struct *parent, struct task_struct *child)
 {
 	struct inherited *h = ELEMENT(heirs, child->tgid);
@@ -242,6 +251,29 @@ static __always_inline bool in_link_register(__u64 rule)
 	return HAS_LINK_REGISTER && !(rule & 0xff00);
 }
 
+/* A frame of HotSpot's interpreter, whose method is left in u->method. */
+static __always_inline __u32 follow_interpreted(struct unwinding *u, __u64 *ret)
+{
+	struct wire_copy *c = &u->c;
+	__u64 fp = c->regs[DWARF_FP], method_at = fp - 8 * WIRE_JAVA_METHOD_AT, cfa, saved;
+
+	if (fp < c->regs[DWARF_SP] || (fp & 7))
+		return CHAINLOG_STACK_NO_RULE;
+	list_fp(u, false);
+	if (!read_word(u, method_at, &u->method) || !read_word(u, fp - 8 * WIRE_JAVA_SP_AT, &cfa) ||
+	    !read_word(u, fp, &saved) || !read_word(u, fp + 8, ret))
+		return CHAINLOG_STACK_UNREADABLE;
+	if (cfa <= fp || u->method >= USER_END)
+		return CHAINLOG_STACK_NO_RULE;
+	list_word(u, slot_of(u, method_at), u->method);
+	list_word(u, slot_of(u, fp - 8 * WIRE_JAVA_SP_AT) | USER_LAYOUT_FP, cfa - c->base);
+	list_word(u, slot_of(u, fp + 8), *ret);
+	u->fp_slot = slot_of(u, fp);
+	c->regs[DWARF_FP] = saved;
+	c->regs[DWARF_SP] = cfa;
+	return 0;
+}
+
 /* Sets the registers in u->c to the caller's, and *ret to the return address. Returns 0, or why
  * the stack ends. */
 static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 *ret)
@@ -304,6 +336,8 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 		c->regs[DWARF_FP] = fp;
 		c->regs[DWARF_SP] = cfa;
 		return 0;
+	case WIRE_RULE_JAVA:
+		return follow_interpreted(u, ret);
 	case WIRE_RULE_UNKNOWN:
 	case WIRE_RULE_ASK:
 		return UNWIND_ASK;
@@ -372,6 +406,10 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct workspace *w, str
 	if (i >= WIRE_STACK_MAX)
 		return CHAINLOG_STACK_DEPTH;
 	c->look = ret - 1;
+	if (!HAS_LINK_REGISTER && (rule & 0xff) == WIRE_RULE_JAVA && i) {
+		w->scratch.frames[i - 1] = u->method | WIRE_JAVA_METHOD;
+		k->hash = mix(c->hash_before, u->method);
+	}
 	if ((rule & 0xff) == WIRE_RULE_SIGNAL) {
 		c->look = ret;
 		ret ^= WIRE_EXACT;
@@ -602,6 +640,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	if (c->look == pc)
 		pc ^= WIRE_EXACT;
 	w->scratch.frames[0] = pc;
+	c->hash_before = k->hash;
 	k->hash = mix(k->hash, pc);
 	u->n_fps = 0;
 	unwind_frames(k, w, u);

@@ -93,6 +93,7 @@ struct unwinding {
 	 */
 	__u32 is_v8, n_fps;
 	__u32 index, by_fp; /* as a layout is read */
+	__u64 method;	    /* of a frame of HotSpot's interpreter */
 	__u64 pc;
 	__u32 fps[WIRE_CODE_FRAMES];
 	__u64 fp_pcs[WIRE_CODE_FRAMES];

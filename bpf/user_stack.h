@@ -46,7 +46,7 @@ __noinline __u32 find_user_frames(struct wire_kind_state *k, struct workspace *w
 		return 0;
 	space = space_of(owner);
 	k->tid = owner->pid;
-	k->hash = space;
+	k->hash = stack_space(owner, space);
 	k->end = CHAINLOG_STACK_UNKNOWN;
 	k->code = 0;
 	w->id = 0;

@@ -332,6 +332,8 @@ static const struct option_row rows[] = {
 	{ "no-ruby", 0, false, NULL, set_true, AT(no_ruby), .help = "do not unwind Ruby methods" },
 	{ "no-node", 0, false, NULL, set_true, AT(no_node),
 	  .help = "do not name functions of Node.js" },
+	{ "no-java", 0, false, NULL, set_true, AT(no_java),
+	  .help = "do not unwind and name Java methods" },
 	{ "java-maps", 0, false, NULL, set_true, AT(java_maps),
 	  .help = "have JVMs write their perf maps at the end (JDK 17)" },
 	{ "names", 0, false, "TIME", set_names, 0,
@@ -559,5 +561,6 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t wh
 	o->no_php |= o->names_later;
 	o->no_ruby |= o->names_later;
 	o->no_node |= o->names_later;
+	o->no_java |= o->names_later;
 	return ret ? ret : set_words(&s, argc, argv);
 }

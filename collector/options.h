@@ -31,7 +31,7 @@ struct options {
 	const char *labels[WIRE_PROBES]; /* what is to be kept of them, as given */
 	unsigned int n_labels;
 	bool context; /* which traces and spans processes say they work for */
-	bool no_python, no_php, no_ruby, no_node; /* not the functions of their programs */
+	bool no_python, no_php, no_ruby, no_node, no_java; /* not the functions of their programs */
 	bool no_irq;			/* do not record how long CPUs handle interrupts */
 	bool java_maps;			/* have JVMs write their perf maps */
 	bool names_later;		/* no names of user functions */

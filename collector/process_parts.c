@@ -25,7 +25,17 @@ static uint32_t languages(const struct options *o)
 	if (!o->user_stacks)
 		return 0;
 	return (o->no_python ? 0 : 1u << WIRE_PYTHON) | (o->no_php ? 0 : 1u << WIRE_PHP) |
-	       (o->no_ruby ? 0 : 1u << WIRE_RUBY) | (o->no_node ? 0 : 1u << WIRE_V8);
+	       (o->no_ruby ? 0 : 1u << WIRE_RUBY) | (o->no_node ? 0 : 1u << WIRE_V8) |
+	       (o->no_java ? 0 : 1u << WIRE_JAVA);
+}
+
+/* Frames of Java have rules, others than before it was known that it is one. */
+static void take_interpreter(void *bpf, uint32_t tgid, const struct wire_interpreter *at)
+{
+	if (!at || at->language != WIRE_JAVA)
+		bpf_session_interpreter(bpf, tgid, at);
+	else if (bpf_session_unwinds(bpf))
+		bpf_session_replaced(bpf, tgid);
 }
 
 static int open_parts(struct process_parts *p, const struct options *o, struct symbolizer *sym,
@@ -40,8 +50,7 @@ static int open_parts(struct process_parts *p, const struct options *o, struct s
 		mapped_files_tell(p->files, &publishers_user, p->publishers);
 	}
 	if (!err && languages(o)) {
-		err = interpreters_new(&p->interpreters, languages(o), bpf_session_interpreter,
-				       bpf);
+		err = interpreters_new(&p->interpreters, languages(o), take_interpreter, bpf);
 		mapped_files_tell(p->files, &interpreters_user, p->interpreters);
 	}
 	if (err)
@@ -147,9 +156,10 @@ static void report_interpreters(struct process_parts *p)
 	if (memcmp(n.of, p->interpreted.of, sizeof(n.of)) != 0)
 		fprintf(stderr,
 			"chaincap: interpreters: %llu processes of Python, %llu of PHP, %llu of "
-			"Ruby, %llu of Node.js; %llu files looked at\n",
+			"Ruby, %llu of Node.js, %llu of Java; %llu files looked at\n",
 			(unsigned long long)n.of[WIRE_PYTHON], (unsigned long long)n.of[WIRE_PHP],
 			(unsigned long long)n.of[WIRE_RUBY], (unsigned long long)n.of[WIRE_V8],
+			(unsigned long long)n.of[WIRE_JAVA],
 			(unsigned long long)mapped_files_count(p->files));
 	p->interpreted = n;
 }

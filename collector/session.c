@@ -151,7 +151,8 @@ static int make_symbolizer(struct session *s)
 	if (!err)
 		err = process_parts_open(&s->parts, o, s->sym, s->helpers, s->bpf);
 	if (!err)
-		user_stacks_interpreters(s->user_stacks, process_parts_interpreters(s->parts));
+		err = user_stacks_interpreters(s->user_stacks,
+					       process_parts_interpreters(s->parts));
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 

@@ -63,7 +63,7 @@ void session_leave_out(struct session *s)
 	o->verify = false;
 	if (bpf_session_programs(s->bpf) == BPF_PLAIN) {
 		o->no_objects = o->no_block = true;
-		o->no_python = o->no_php = o->no_ruby = o->no_node = true;
+		o->no_python = o->no_php = o->no_ruby = o->no_node = o->no_java = true;
 		o->context = false;
 	}
 	s->options = o;

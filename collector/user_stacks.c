@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "files/process_status.h"
+#include "interpreters/jvms.h"
 #include "kernel/clock.h"
 #include "unwind/pending_stacks.h"
 #include "unwind/reference.h"
@@ -43,8 +44,10 @@ struct user_stacks {
 	struct bpf_session *bpf;
 	struct symbolizer *sym;
 	const struct interpreters *interpreters; /* NULL: no interpreted code is recorded */
-	struct unwinder *unwinder;		 /* NULL: there are no user stacks */
-	struct reference *reference;		 /* NULL: they are not compared */
+	struct helpers *helpers;
+	struct jvms *jvms;	     /* NULL: none are read */
+	struct unwinder *unwinder;   /* NULL: there are no user stacks */
+	struct reference *reference; /* NULL: they are not compared */
 	struct sleeping_threads *sleeping;
 	struct pending_stacks *pending; /* stacks that wait for a rule */
 	uint64_t sleeping_until_ns;	/* later, queued threads get their leaf only */
@@ -68,6 +71,7 @@ int user_stacks_open(struct user_stacks **out, struct bpf_session *bpf, struct s
 	if (!u)
 		return err;
 	u->verbose = verbose;
+	u->helpers = helpers;
 	u->bpf = bpf;
 	u->sym = sym;
 	if (!bpf_session_unwinds(bpf))
@@ -86,6 +90,8 @@ void user_stacks_close(struct user_stacks *u)
 {
 	if (!u)
 		return;
+	symbolizer_read_java(u->sym, NULL);
+	jvms_free(u->jvms);
 	unwinder_free(u->unwinder);
 	reference_free(u->reference);
 	sleeping_threads_free(u->sleeping);
@@ -102,9 +108,15 @@ void user_stacks_to(struct user_stacks *u, bpf_record_fn record, bpf_thread_fn t
 	u->ctx = ctx;
 }
 
-void user_stacks_interpreters(struct user_stacks *u, const struct interpreters *i)
+int user_stacks_interpreters(struct user_stacks *u, const struct interpreters *i)
 {
+	int err = 0;
+
 	u->interpreters = i;
+	if (u->unwinder && i && interpreters_count_of(i, WIRE_JAVA))
+		err = jvms_new(&u->jvms, u->helpers, i, bpf_session_replaced, u->bpf);
+	symbolizer_read_java(u->sym, u->jvms);
+	return err;
 }
 
 /* Compares what is recorded of the stack. */
@@ -113,8 +125,16 @@ static void compare(struct user_stacks *u, const struct wire_copy *c, const __u6
 {
 	uint32_t space = symbolizer_space(u->sym, c->tgid, c->r.time_ns);
 	enum reference_result result;
+	const struct wire_interpreter *in =
+		u->interpreters ? interpreters_of(u->interpreters, c->tgid) : NULL;
 	uint32_t found = n;
 	bool in_doubt;
+
+	/* The other unwinder knows nothing of it. */
+	if (in && in->language == WIRE_JAVA) {
+		u->unverified++;
+		return;
+	}
 
 	n = symbolizer_trusted_prefix(u->sym, space, frames, n, c->r.time_ns, &in_doubt);
 	if (n < found || in_doubt)
@@ -288,10 +308,9 @@ static int find_code(struct user_stacks *u, const struct wire_copy *c)
 	const struct wire_interpreter *in =
 		u->interpreters ? interpreters_of(u->interpreters, c->tgid) : NULL;
 
-	/* V8 has no list of frames. */
-	return in && in->language != WIRE_V8
-		       ? sleeping_threads_code(u->sleeping, in, record_code, u)
-		       : 0;
+	/* V8 and Java have no list of frames. */
+	return in && in->language < WIRE_V8 ? sleeping_threads_code(u->sleeping, in, record_code, u)
+					    : 0;
 }
 
 /* Unwinds the next queued thread. */
@@ -329,6 +348,8 @@ int user_stacks_complete(struct user_stacks *u, uint64_t slice_ns)
 	size_t n;
 	int err = 0;
 
+	if (u->jvms)
+		jvms_step(u->jvms);
 	if (!u->sleeping)
 		return 0;
 	n = pending_stacks_left(u->pending);

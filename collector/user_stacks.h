@@ -28,8 +28,11 @@ void user_stacks_close(struct user_stacks *u);
 /* Takes who has the lock at which a listed thread sleeps (tids). 0 or a negative errno. */
 typedef int (*user_stacks_holder_fn)(void *ctx, uint32_t tid, uint32_t holder);
 
-/* Where processes have interpreters, by which stacks of sleeping threads get frames of its code. */
-void user_stacks_interpreters(struct user_stacks *u, const struct interpreters *i);
+/*
+ * Where processes have interpreters, by which stacks of sleeping threads get frames of its code,
+ * and those of Java. Returns 0 or -ENOMEM.
+ */
+int user_stacks_interpreters(struct user_stacks *u, const struct interpreters *i);
 /* Sets the sink: each function gets ctx, and record the records, thread the threads. */
 void user_stacks_to(struct user_stacks *u, bpf_record_fn record, bpf_thread_fn thread,
 		    user_stacks_holder_fn holder, void *ctx);

@@ -16,7 +16,7 @@
  * stranger's memory: no address is used but to read bounded user memory, and no number without a
  * bound.
  */
-enum wire_language { WIRE_PYTHON = 1, WIRE_PHP, WIRE_RUBY, WIRE_V8, WIRE_LANGUAGES };
+enum wire_language { WIRE_PYTHON = 1, WIRE_PHP, WIRE_RUBY, WIRE_V8, WIRE_JAVA, WIRE_LANGUAGES };
 
 #define WIRE_INTERPRETERS (1u << 14)
 #define WIRE_INTERPRETED (1u << 15) /* a power of two: entries of the table "interpreted" */
@@ -96,7 +96,7 @@ struct wire_interpreter {
 	/*
 	 * PYTHON: address of the runtime's Py_tss_t, which has the key by which
 	 * pthread_getspecific() finds the state of a thread. PHP: address of the pointer to the
-	 * current frame.
+	 * current frame. JAVA, for the collector alone: JVM_STRUCTS, and in gil JVM_TYPES.
 	 */
 	__u64 root;
 	/* RUBY: the variable that points to the execution context of a thread. */

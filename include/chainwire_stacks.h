@@ -61,6 +61,21 @@ static inline __u64 wire_as_return(__u64 addr)
 	return wire_address(addr) + (__u64)wire_is_exact(addr);
 }
 
+/*
+ * A frame of HotSpot's interpreter (Java) has its method in place of its address: that of the
+ * JVM's struct, with this bit. It lies in the frame, whose pointer leads to the caller's and to
+ * the return address behind that: in words below. The caller's stack pointer lies there, too, as
+ * the arguments of what is called by compiled code are moved.
+ */
+#define WIRE_JAVA_METHOD (1ull << 61)
+#define WIRE_JAVA_SP_AT 1u
+#define WIRE_JAVA_METHOD_AT 3u
+
+static inline int wire_is_java_method(__u64 addr)
+{
+	return addr >> 61 == 1;
+}
+
 struct wire_stack {
 	struct wire_record r;
 	__u32 id;
@@ -226,6 +241,7 @@ enum wire_rule_kind {
 	WIRE_RULE_NO_CODE,   /* no code is there: the frame that led here was not one */
 	WIRE_RULE_HARD,	     /* a DWARF expression that no kind above covers */
 	WIRE_RULE_ASK,	     /* only the collector can follow it */
+	WIRE_RULE_JAVA,	     /* a frame of HotSpot's interpreter, see WIRE_JAVA_METHOD */
 };
 
 /* arm64, in place of the return address's offset: it is in the link register, */

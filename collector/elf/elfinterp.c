@@ -11,6 +11,7 @@
 #include "chainwire.h"
 #include "elfsym_private.h"
 #include "elfv8.h"
+#include "files/jvm_structs.h"
 
 /* Python has 2 MB of them. */
 #define CONSTANTS_MAX_BYTES (64u << 20)
@@ -28,7 +29,18 @@ struct symbol {
 	uint64_t at, bytes; /* at 0: not found */
 };
 
-enum { PY_RUNTIME, PY_EVAL, PY_VERSION, PHP_GLOBALS, PHP_EVAL, RUBY_EVAL, RUBY_VERSION, SYMBOLS };
+enum {
+	PY_RUNTIME,
+	PY_EVAL,
+	PY_VERSION,
+	PHP_GLOBALS,
+	PHP_EVAL,
+	RUBY_EVAL,
+	RUBY_VERSION,
+	JAVA_STRUCTS,
+	JAVA_TYPES,
+	SYMBOLS
+};
 
 static void take_symbol(void *symbols, const char *name, const GElf_Sym *sym)
 {
@@ -138,7 +150,8 @@ int elfinterp_find(struct elfsym *e, struct elfinterp *out)
 		[PY_RUNTIME].name = "_PyRuntime",     [PY_EVAL].name = "_PyEval_EvalFrameDefault",
 		[PY_VERSION].name = "Py_Version",     [PHP_GLOBALS].name = "executor_globals",
 		[PHP_EVAL].name = "execute_ex",	      [RUBY_EVAL].name = "rb_vm_exec",
-		[RUBY_VERSION].name = "ruby_version",
+		[RUBY_VERSION].name = "ruby_version", [JAVA_STRUCTS].name = JVM_STRUCTS,
+		[JAVA_TYPES].name = JVM_TYPES,
 	};
 	uint64_t constants[ELFV8_CONSTANTS];
 	struct elftls context;
@@ -146,7 +159,8 @@ int elfinterp_find(struct elfsym *e, struct elfinterp *out)
 	if (!elfsym_is_native(e))
 		return -ENOENT;
 	elfsym_each_symbol(e, SHT_DYNSYM, take_symbol, s);
-	if (!has(s, PY_RUNTIME, PY_EVAL) && !has(s, PHP_GLOBALS, PHP_EVAL) && !s[RUBY_EVAL].at)
+	if (!has(s, PY_RUNTIME, PY_EVAL) && !has(s, PHP_GLOBALS, PHP_EVAL) && !s[RUBY_EVAL].at &&
+	    !s[JAVA_STRUCTS].at)
 		elfsym_each_symbol(e, SHT_SYMTAB, take_symbol, s);
 	if (has(s, PY_RUNTIME, PY_EVAL)) {
 		set_places(out, WIRE_PYTHON, &s[PY_RUNTIME], &s[PY_EVAL]);
@@ -159,6 +173,9 @@ int elfinterp_find(struct elfsym *e, struct elfinterp *out)
 		set_places(out, WIRE_RUBY, &(struct symbol) { 0 }, &s[RUBY_EVAL]);
 		out->version = ruby_version(e, &s[RUBY_VERSION]);
 		out->variable = context;
+	} else if (s[JAVA_STRUCTS].at && s[JAVA_TYPES].at) {
+		*out = (struct elfinterp) { .language = WIRE_JAVA, .state = s[JAVA_STRUCTS].at };
+		out->offsets[0] = s[JAVA_TYPES].at;
 	} else if (!elfv8_find(e, constants)) {
 		*out = (struct elfinterp) { .language = WIRE_V8 };
 		memcpy(out->offsets, constants, sizeof(constants));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "chainlog.h"
+#include "interpreters/java_frames.h"
 #include "kallsyms/kernel_names.h"
 #include "kernel/bpf.h"
 #include "route_ids.h"
@@ -241,6 +242,41 @@ static uint32_t code_frame(struct id_map *m, uint32_t space, uint64_t time_ns, u
 		&at, time_ns);
 }
 
+/* The collector's own ids of other code have fewer bits set. */
+#define JAVA_IDS 0xc0000000u
+
+/* In *id: the frame by its name of Java's; 0: it is left out, as what the JVM has between methods.
+ */
+enum java_kind { JAVA_NOT, JAVA_NO_METHOD, JAVA_LATE, JAVA_FRAME };
+
+static enum java_kind java_frame(struct id_map *m, uint32_t space, uint64_t time_ns, uint64_t frame,
+				 bool is_leaf, uint32_t *id)
+{
+	struct code_location at = { "", "", 0, false };
+	bool is_method = wire_is_java_method(frame);
+	struct jvms_name name = { .id = 0 };
+	int err = java_frames_name(m->sym, space, frame, time_ns, &name);
+
+	*id = 0;
+	if (err && !is_method)
+		return JAVA_NOT;
+	if (err == -ENOENT)
+		return JAVA_NO_METHOD;
+	if (!err && !name.is_method && !is_leaf)
+		return JAVA_FRAME;
+	if (err)
+		__atomic_fetch_add(&m->unknown_code, 1, __ATOMIC_RELAXED);
+	else
+		at = (struct code_location) { name.function, name.file, name.line, false };
+	*id = m->store.code_frame(m->store.ctx, space,
+				  CHAINLOG_CODE_TAG |
+					  (uint64_t)(JAVA_IDS | name.id) << WIRE_CODE_PLACE_BITS |
+					  at.line,
+				  &at, time_ns);
+	symbolizer_has_code(m->sym, space);
+	return err ? JAVA_LATE : JAVA_FRAME;
+}
+
 /*
  * Fills ids with a user stack's frames; returns how many. In code without frame pointers a walk can
  * go astray: the stack is cut at the first return address that lies in no code. It is also cut
@@ -268,8 +304,19 @@ static size_t user_frames(struct id_map *m, uint32_t space, uint64_t time_ns, st
 		*end = CHAINLOG_STACK_DEPTH;
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t frame = frames[order[i]];
+		enum java_kind java = JAVA_NOT;
 
 		if (order[i] < s.n)
+			java = java_frame(m, space, time_ns, frame, !i, &ids[kept]);
+		if (java == JAVA_NO_METHOD) {
+			*end = CHAINLOG_STACK_NO_RULE;
+			break;
+		}
+		/* It is named when it comes again. */
+		*in_doubt |= java == JAVA_LATE;
+		if (java != JAVA_NOT)
+			kept += ids[kept] != 0;
+		else if (order[i] < s.n)
 			ids[kept++] = m->store.frame(m->store.ctx, space, frame, time_ns);
 		else if ((ids[kept] = code_frame(m, space, time_ns, frame)) != 0)
 			kept++;

@@ -4,25 +4,10 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
-/* JDK 17 has 800 descriptions of each kind, and 1300 options; a hostile process has no end. */
-#define ENTRIES_MAX 8192u
+/* JDK 17 has 1300 options; a hostile process has no end. */
+#define FLAGS_MAX 8192u
 #define FLAG_BYTES_MAX 256u
-#define NAME_BYTES 24u
-
-/* As the JVM has them, on machines of 64 bits (VMStructEntry, VMTypeEntry). */
-struct struct_entry {
-	uint64_t type, field, type_of_field; /* strings */
-	int32_t is_static;
-	uint64_t offset, address;
-};
-
-struct type_entry {
-	uint64_t name, super; /* strings */
-	int32_t is_oop, is_integer, is_unsigned;
-	uint64_t size;
-};
 
 /* The table of options: n structs of `bytes` bytes. */
 struct table {
@@ -30,57 +15,23 @@ struct table {
 	uint64_t name, value; /* offsets in the struct: of a string, of a pointer */
 };
 
-static bool read_at(int memory, void *to, size_t len, uint64_t at)
-{
-	return at && at <= INT64_MAX && pread(memory, to, len, (off_t)at) == (ssize_t)len;
-}
-
-/* Whether the string there is that one. */
-static bool is_string(int memory, uint64_t at, const char *wanted)
-{
-	char text[NAME_BYTES];
-	size_t len = strlen(wanted) + 1;
-
-	return read_at(memory, text, len, at) && !memcmp(text, wanted, len);
-}
-
 /* JDK 8 has another name for it. */
-static bool is_flag_type(int memory, uint64_t at)
-{
-	return is_string(memory, at, "JVMFlag") || is_string(memory, at, "Flag");
-}
-
-static void take_field(int memory, const struct struct_entry *e, struct table *t)
-{
-	if (e->is_static && is_string(memory, e->field, "flags"))
-		(void)read_at(memory, &t->at, sizeof(t->at), e->address);
-	else if (e->is_static && is_string(memory, e->field, "numFlags"))
-		(void)read_at(memory, &t->n, sizeof(t->n), e->address);
-	else if (!e->is_static && is_string(memory, e->field, "_name"))
-		t->name = e->offset;
-	else if (!e->is_static && is_string(memory, e->field, "_addr"))
-		t->value = e->offset;
-}
+#define FIELDS(type, t)                                                                            \
+	{ type, "flags", &(t)->at }, { type, "numFlags", &(t)->n }, { type, "_name", &(t)->name }, \
+		{ type, "_addr", &(t)->value },                                                    \
+	{                                                                                          \
+		type, NULL, &(t)->bytes                                                            \
+	}
 
 static bool find_table(int memory, uint64_t structs, uint64_t types, struct table *t)
 {
-	struct struct_entry e;
-	struct type_entry type;
+	const struct jvm_wanted wanted[] = { FIELDS("JVMFlag", t), FIELDS("Flag", t) };
 
 	*t = (struct table) { .name = UINT64_MAX, .value = UINT64_MAX };
-	for (uint32_t i = 0; i < ENTRIES_MAX; i++) {
-		if (!read_at(memory, &e, sizeof(e), structs + i * sizeof(e)) || !e.type)
-			break;
-		if (is_flag_type(memory, e.type))
-			take_field(memory, &e, t);
-	}
-	for (uint32_t i = 0; i < ENTRIES_MAX && !t->bytes; i++) {
-		if (!read_at(memory, &type, sizeof(type), types + i * sizeof(type)) || !type.name)
-			break;
-		if (is_flag_type(memory, type.name))
-			t->bytes = type.size;
-	}
-	return t->at && t->n && t->bytes <= FLAG_BYTES_MAX && t->bytes >= sizeof(uint64_t) &&
+	return jvm_find(memory, structs, types, wanted, sizeof(wanted) / sizeof(wanted[0])) &&
+	       jvm_read(memory, &t->at, sizeof(t->at), t->at) &&
+	       jvm_read(memory, &t->n, sizeof(t->n), t->n) && t->at && t->n &&
+	       t->bytes <= FLAG_BYTES_MAX && t->bytes >= sizeof(uint64_t) &&
 	       t->name <= t->bytes - sizeof(uint64_t) && t->value <= t->bytes - sizeof(uint64_t);
 }
 
@@ -91,7 +42,7 @@ static bool read_flag(int memory, const uint8_t *flag, const struct table *t, bo
 	uint8_t value;
 
 	memcpy(&at, flag + t->value, sizeof(at));
-	if (!read_at(memory, &value, sizeof(value), at) || value > 1)
+	if (!jvm_read(memory, &value, sizeof(value), at) || value > 1)
 		return false;
 	*out = value;
 	return true;
@@ -111,18 +62,16 @@ int jvm_flags_read(int memory, uint64_t structs, uint64_t types, struct jvm_flag
 	unsigned int found = 0; /* bits */
 	struct table t;
 
-	if (!read_at(memory, &structs, sizeof(structs), structs) ||
-	    !read_at(memory, &types, sizeof(types), types) ||
-	    !find_table(memory, structs, types, &t))
+	if (!find_table(memory, structs, types, &t))
 		return -ENOENT;
-	for (uint64_t i = 0; i < t.n && i < ENTRIES_MAX && found != 7; i++) {
+	for (uint64_t i = 0; i < t.n && i < FLAGS_MAX && found != 7; i++) {
 		uint64_t name;
 
-		if (!read_at(memory, flag, t.bytes, t.at + i * t.bytes))
+		if (!jvm_read(memory, flag, t.bytes, t.at + i * t.bytes))
 			break;
 		memcpy(&name, flag + t.name, sizeof(name));
 		for (unsigned int k = 0; k < 3; k++)
-			if (is_string(memory, name, wanted[k].name) &&
+			if (jvm_is_string(memory, name, wanted[k].name) &&
 			    read_flag(memory, flag, &t, wanted[k].value))
 				found |= 1u << k;
 	}

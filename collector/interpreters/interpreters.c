@@ -39,6 +39,11 @@ const struct wire_interpreter *interpreters_of(const struct interpreters *i, uin
 	return k < i->n && i->processes[k].tgid == tgid ? &i->processes[k].at : NULL;
 }
 
+bool interpreters_count_of(const struct interpreters *i, uint32_t language)
+{
+	return i->languages >> language & 1;
+}
+
 static void add(struct interpreters *i, uint32_t tgid, uint64_t owner_key,
 		struct wire_interpreter at)
 {

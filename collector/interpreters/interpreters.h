@@ -30,6 +30,8 @@ void interpreters_free(struct interpreters *i);
 /* For mapped_files_tell(); its ctx is a struct interpreters. */
 extern const struct mapped_files_user interpreters_user;
 
+/* Whether processes of that language count. */
+bool interpreters_count_of(const struct interpreters *i, uint32_t language);
 /* Where process tgid has it; NULL: it has none. Valid until the next mapped_files_step(). */
 const struct wire_interpreter *interpreters_of(const struct interpreters *i, uint32_t tgid);
 

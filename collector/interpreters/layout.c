@@ -305,6 +305,12 @@ bool layout_find(const struct elfinterp *e, uint64_t bias, struct wire_interpret
 	/* It has no evaluator, and no frames and code objects of its own shape. */
 	if (e->language == WIRE_V8)
 		return find_v8(e, out);
+	if (e->language == WIRE_JAVA) {
+		*out = (struct wire_interpreter) { .language = WIRE_JAVA,
+						   .root = e->state + bias,
+						   .gil = e->offsets[0] + bias };
+		return true;
+	}
 	if (e->language == WIRE_PYTHON)
 		found = find_python(e, bias, out);
 	else if (e->language == WIRE_PHP)

@@ -153,7 +153,7 @@ static bool is_likely(const char *path)
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
 	return strstr(name, "python") || strstr(name, "php") || strstr(name, "ruby") ||
-	       strstr(name, "node");
+	       strstr(name, "node") || strstr(name, "libjvm");
 }
 
 /* The file is to be looked at. */

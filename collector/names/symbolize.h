@@ -202,6 +202,19 @@ struct symbolizer_code {
 bool symbolizer_code(struct symbolizer *s, uint32_t space, uint64_t addr, uint64_t time_ns,
 		     struct symbolizer_code *out);
 
+/*
+ * By whom JVMs are read, for those who find and name their frames (interpreters/java_frames.h);
+ * borrowed. NULL: nobody does, as from the beginning.
+ */
+struct jvms;
+void symbolizer_read_java(struct symbolizer *s, struct jvms *jvms);
+struct jvms *symbolizer_jvms(const struct symbolizer *s);
+/*
+ * The process of that space, which has not ended; 0: there is none. *may_be_jvm: it maps a JVM's
+ * library, and it or the recording began only lately.
+ */
+uint32_t symbolizer_java_process(const struct symbolizer *s, uint32_t space, bool *may_be_jvm);
+
 /* A stack came through code of this file in that space, and no rule says where its caller is. */
 void symbolizer_lacks_rule(struct symbolizer *s, uint32_t space, uint32_t file);
 /*

@@ -139,6 +139,8 @@ struct symbolizer {
 		bool is_asked;
 		uint64_t until_ns;
 		struct helpers *helpers; /* borrowed; NULL: JVMs are not asked for perf maps */
+		struct jvms *code;	 /* borrowed; NULL: their code is not read, */
+		uint64_t code_ns;	 /* or since when it is */
 	} jvms;
 	struct owners noted; /* notes written, by the processes' users */
 	struct lacking *cut; /* processes with stacks that were cut */

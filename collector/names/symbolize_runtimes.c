@@ -77,6 +77,40 @@ void runtimes_find(struct symbolizer *s, struct generated *g, const struct image
 	owners_add(&s->jvms.owners, g->owner, 1);
 }
 
+/* ---- code of JVMs ---------------------------------------------------------------------------- */
+
+/* So long after the recording or the process began it may not be known yet that this is a JVM. */
+#define JVM_FOUND_NS 10000000000u
+
+void symbolizer_read_java(struct symbolizer *s, struct jvms *jvms)
+{
+	s->jvms.code = jvms;
+	s->jvms.code_ns = clock_now_ns();
+}
+
+struct jvms *symbolizer_jvms(const struct symbolizer *s)
+{
+	return s->jvms.code;
+}
+
+static bool may_be_jvm(const struct symbolizer *s, const struct image *i)
+{
+	uint64_t since_ns = i->start_ns > s->jvms.code_ns ? i->start_ns : s->jvms.code_ns;
+	const struct runtime *r;
+
+	return clock_now_ns() < since_ns + JVM_FOUND_NS && find_runtime(s, i, &r) && r->is_jvm;
+}
+
+uint32_t symbolizer_java_process(const struct symbolizer *s, uint32_t space, bool *is_likely)
+{
+	const struct image *i = s->images ? images_of_space(s->images, space) : NULL;
+
+	if (!i || i->ended)
+		return 0;
+	*is_likely = may_be_jvm(s, i);
+	return i->tgid;
+}
+
 /* ---- asking JVMs for their options ---------------------------------------------------------- */
 
 /* Nothing more is to be asked. */
@@ -297,7 +331,7 @@ int runtimes_note(struct symbolizer *s, struct generated *g, bool has_map)
 	if (g->is_noted)
 		return 0;
 	g->is_noted = true;
-	if (r && g->lacks_callers)
+	if (r && g->lacks_callers && !g->has_code)
 		err = note_generated(s, g, &r->callers);
 	if (!err && g->fd == -ESTALE)
 		err = note_generated(s, g, &runtime_stale_map);

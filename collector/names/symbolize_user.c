@@ -175,6 +175,11 @@ uint32_t symbolizer_trusted_prefix(struct symbolizer *s, uint32_t space, const _
 		 * mapped. */
 		if (addr & CHAINLOG_CODE_TAG)
 			break;
+		/* Whether it is one is known where it is named. */
+		if (s->jvms.code && wire_is_java_method(addr)) {
+			i++;
+			continue;
+		}
 		if (i && !symbolizer_is_code(s, space, addr, time_ns))
 			break;
 		*in_doubt = symbolizer_is_stale(s, space, addr, time_ns);

@@ -37,6 +37,11 @@ enum unwind_kind {
 	UNWIND_END,	  /* the outermost frame */
 	UNWIND_HARD,	  /* a DWARF expression that no kind above covers */
 	UNWIND_UNKNOWN,	  /* not known now: the stack ends here */
+	/*
+	 * A frame of HotSpot's interpreter: at its frame pointer the caller's, and behind it the
+	 * return address; below it the CFA, and the method (WIRE_JAVA_*).
+	 */
+	UNWIND_INTERPRETED,
 };
 
 struct unwind_rule {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpreters/java_frames.h"
 #include "kernel/address.h"
 #include "unwind/files.h"
 #include "unwind/pending_stacks.h"
@@ -16,6 +17,8 @@
 #define BEYOND_BYTES 8192u
 /* Owns the stacks of all processes of which it is not known yet what they map. */
 #define LATE_MAPS_KEY UINT64_MAX
+/* Of the stacks of each JVM. */
+#define LATE_JAVA_KEY (UINT64_MAX << 32)
 
 struct unwinder {
 	struct symbolizer *sym;
@@ -73,6 +76,47 @@ void unwinder_free(struct unwinder *u)
 
 /* ---- rules --------------------------------------------------------------------------------- */
 
+static struct unwind_rule java_rule(const struct jvm_rule *j)
+{
+	switch ((enum jvm_rule_kind)j->kind) {
+	case JVM_BY_SP:
+	case JVM_BY_FP:
+		return (struct unwind_rule) {
+			.kind = UNWIND_REGISTER,
+			.cfa_register = j->kind == JVM_BY_SP ? UNWIND_SP : UNWIND_FP,
+			.cfa_offset = j->bytes,
+			.ra_saved = true,
+			.ra_offset = -8,
+			.fp_saved = (uint8_t)j->saves_fp,
+			.fp_offset = j->saves_fp ? -16 : 0,
+		};
+	case JVM_INTERPRETED:
+		return (struct unwind_rule) { .kind = UNWIND_INTERPRETED };
+	case JVM_NO_CODE:
+		/* It is not taught: something else may be there soon. */
+		return (struct unwind_rule) { .kind = UNWIND_UNKNOWN };
+	case JVM_CUT:
+		break;
+	}
+	return (struct unwind_rule) { .kind = UNWIND_HARD };
+}
+
+/* In code that a JVM has made. It stays UNWIND_NONE in others'. */
+static void find_java_rule(struct walk *w, struct unwind_rule *r)
+{
+	bool is_exact = wire_is_exact(w->out->frames[w->out->n - 1]);
+	struct jvm_rule j;
+	int err = java_frames_rule(w->u->sym, w->space, w->look, is_exact, &j);
+
+	if (!err)
+		*r = java_rule(&j);
+	if (err != -EAGAIN)
+		return;
+	r->kind = UNWIND_UNKNOWN;
+	w->is_late = true;
+	w->u->late_key = LATE_JAVA_KEY ^ w->copy->tgid;
+}
+
 /*
  * Finds the rule for the current frame: UNWIND_UNKNOWN if it is not known what is mapped there.
  * Returns false if no code is there, so that the address is not a frame.
@@ -90,6 +134,8 @@ static bool find_rule(struct walk *w, struct unwind_rule *r)
 	r->kind = UNWIND_NONE;
 	if (code.kind == CODE_FILE)
 		w->file = code.file;
+	if (code.kind == CODE_GENERATED)
+		find_java_rule(w, r);
 	if (code.kind == CODE_FILE || code.kind == CODE_VDSO)
 		*r = unwind_files_rule(w->u->files, code.file, code.offset, time_ns);
 	return true;
@@ -233,6 +279,25 @@ static bool has_register(const struct walk *w, uint8_t reg)
 	return reg == UNWIND_FP || w->has_all;
 }
 
+/* The frame becomes its method. */
+static bool step_by_interpreter(struct walk *w)
+{
+	uint64_t fp = w->regs[UNWIND_FP], method, sp, caller, ret;
+
+	if (fp < w->regs[UNWIND_SP] || fp >= USER_END || fp & 7)
+		return stop(w, CHAINLOG_STACK_NO_RULE);
+	if (!read_word(w, fp - 8 * WIRE_JAVA_METHOD_AT, &method) ||
+	    !read_word(w, fp - 8 * WIRE_JAVA_SP_AT, &sp) || !read_word(w, fp, &caller) ||
+	    !read_word(w, fp + 8, &ret))
+		return stop(w, CHAINLOG_STACK_UNREADABLE);
+	if (sp <= fp || method >= USER_END)
+		return stop(w, CHAINLOG_STACK_NO_RULE);
+	w->out->frames[w->out->n - 1] = method | WIRE_JAVA_METHOD;
+	leave_frame(w, sp);
+	w->regs[UNWIND_FP] = caller;
+	return push(w, ret, true);
+}
+
 static bool step_by_frame_pointer(struct walk *w)
 {
 	uint64_t fp = w->regs[UNWIND_FP], caller, ret;
@@ -366,9 +431,10 @@ static bool step(struct walk *w)
 		if (is_stub(w, ret))
 			r = stub_rule;
 	}
-	w->is_late = unwind_files_late(w->u->files);
-	if (w->is_late)
+	if (unwind_files_late(w->u->files)) {
+		w->is_late = true;
 		w->u->late_key = unwind_files_late_key(w->u->files);
+	}
 	if (r.kind == UNWIND_UNKNOWN && !w->is_late && symbolizer_is_late(w->u->sym, w->space)) {
 		w->is_late = true;
 		w->u->late_key = LATE_MAPS_KEY;
@@ -383,6 +449,8 @@ static bool step(struct walk *w)
 		return step_by_frame_pointer(w);
 	case UNWIND_SIGNAL:
 		return step_by_signal(w);
+	case UNWIND_INTERPRETED:
+		return step_by_interpreter(w);
 	case UNWIND_END:
 		return stop(w, CHAINLOG_STACK_WHOLE);
 	case UNWIND_HARD:

@@ -40,7 +40,7 @@ draw() {
 drawn=0
 draw python "A slow request: Python" build_index && drawn=$((drawn + 1))
 draw node "A slow request: Node.js" buildIndex && drawn=$((drawn + 1))
-draw java "A slow request: Java" Catalogue.buildIndex --java-maps && drawn=$((drawn + 1))
+draw java "A slow request: Java" Catalogue.buildIndex && drawn=$((drawn + 1))
 draw go "A slow request: Go" main.reloadCatalogue && drawn=$((drawn + 1))
 [ $drawn -gt 0 ] || skip "none of python3, node, java and go is installed"
 printf '\nPictures: %s/{python,node,java,go}.svg\n' "$out"

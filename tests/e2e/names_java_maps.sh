@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# With --java-maps a JVM writes its perf map when the recording ends, as its own user and in its own /tmp: its
+# With --java-maps, and without names by its own structs, a JVM writes its perf map when the recording ends, as its own user and in its own /tmp: its
 # compiled methods have names. The flight recorder does the same for each trace. A JVM that takes no commands is left
 # alone, and that is said.
 # Beside another: it judges its own programs' names.
@@ -53,7 +53,7 @@ record_until_named() {
 	shift
 	for seconds in 1 3 6; do
 		rm -f "$trace" "own/perf-$contained.map"
-		timeout 60 "$cap" -o "$trace" --java-maps "$@" $seconds 2>err
+		timeout 60 "$cap" -o "$trace" --no-java --java-maps "$@" $seconds 2>err
 		expect_exit "chaincap --java-maps $*" 0 $?
 		[ "$(named $contained "$trace")" -lt 10000 ] || break
 		cut=$("$walk" -q -f info "$trace" | sed -n 's/^user_stacks_without_rule: //p')

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What stacks lack of a JVM without frame pointers, and of Node.js without its options and without V8's own names, is said with the process
+# What stacks lack of a JVM without frame pointers, and of Node.js without its options, where neither is read by its own structs, is said with the process
 # and what helps: when the recording ends, by info, in the summary and in the picture. Of those that have what it
 # takes nothing is said, in whatever way it was given.
 . "$(dirname "$0")/lib.sh"
@@ -59,7 +59,7 @@ is_said() {
 }
 # Longer where stacks are cut, as the rules of the programs' code were not read in time.
 for seconds in 1 3 6; do
-	timeout 300 "$cap" --no-node -o "$tmp/trace" $seconds 2>"$tmp/err"
+	timeout 300 "$cap" --no-node --no-java -o "$tmp/trace" $seconds 2>"$tmp/err"
 	expect_exit chaincap 0 $?
 	"$walk" -q -f info "$tmp/trace" >"$tmp/info"
 	! is_said || break

@@ -1,12 +1,12 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Catalogue.java, with what it takes for its functions to be in stacks; chaincap --java-maps gives them names.
+# Catalogue.java
 service_start() {
 	! lacks java javac cc || return 77
 	service_build visitors ../services/client.c ../services/client_http.c || return 1
 	javac -d "$dir" "$services/Catalogue.java" 2>"$dir/build.log" || return 1
 	# else an answer's two writes wait for each other
-	service_run java -XX:+PreserveFramePointer -XX:CompileThresholdScaling=0.01 -Dsun.net.httpserver.nodelay=true -cp "$dir" Catalogue
+	service_run java -Dsun.net.httpserver.nodelay=true -cp "$dir" Catalogue
 }
 service_end() {
 	[ -z "$service_pid" ] || rm -f "/tmp/perf-$service_pid.map"

@@ -13,11 +13,13 @@ $(tail -n 5 "$tmp/judged" | cut -c 1-1500)"
 }
 
 # record_paths INTERPRETER PROGRAM [OPTION]: a trace that is written at once, and one of the flight recorder. OPTION: of
-# the interpreter, with which stacks are whole.
+# the interpreter, with which stacks are whole. $says_ready: a file in
+# which the program says so, if it takes long.
 record_paths() {
 	"$1" ${3+"$3"} "$stacks/$2" $$ &
 	pid=$!
 	started="$started $pid"
+	[ -z "${says_ready-}" ] || wait_for "$2 runs" 30 grep -q ready "$says_ready"
 	begin_recording "$tmp/trace.$pid"
 	first=$recorder
 	fly "$tmp/flight.$pid" --flight=60s

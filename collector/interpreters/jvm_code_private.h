@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* jvm_code_private.h - what jvm_code.c and jvm_method.c know of a JVM. */
+#pragma once
+
+#include "jvm_code.h"
+
+/* No struct of a JVM that is read has as many bytes. */
+#define JVM_STRUCT_BYTES 512u
+#define JVM_CODELETS_MAX 1024u
+/* What is watched for changes, a power of two. */
+#define JVM_WATCHED_MAX 8192u
+
+/* Offsets in structs, sizes of them, and addresses of variables. */
+struct jvm_offsets {
+	uint64_t heaps, array_len, array_data;
+	uint64_t heap_memory, heap_segmap, heap_shift, space_low, space_high;
+	uint64_t block_bytes, block_length, block_used;
+	uint64_t blob_name, blob_complete, blob_frame, blob_begin, blob_end;
+	uint64_t code_method, code_id, code_state, code_entry, code_osr_entry, code_bci;
+	uint64_t interpreter, queue_buffer, queue_limit, codelet_size, codelet_bytecode, call_stub;
+	uint64_t method_const, const_pool, const_name, const_size, const_bytes;
+	uint64_t pool_holder, pool_length, pool_bytes, klass_name, symbol_length, symbol_body;
+	uint64_t pool_file; /* since JDK 12, else */
+	uint64_t class_file;
+};
+
+struct jvm_codelet {
+	uint64_t end;
+	int32_t bytecode; /* negative: none */
+};
+
+struct jvm_watched {
+	uint64_t at, print; /* at 0: free */
+	bool is_method;
+};
+
+struct jvm {
+	int memory;
+	struct jvm_offsets o;
+	uint64_t interpreter, interpreter_end, call_stub;
+	uint32_t n_codelets;
+	struct jvm_codelet codelets[JVM_CODELETS_MAX];
+	uint32_t n_watched, next_watched;
+	bool is_lost; /* something may have changed that was not watched */
+	struct jvm_watched watched[JVM_WATCHED_MAX];
+};
+
+/* What tells a method from what is at its address later; 0: it is none. */
+uint64_t jvm_method_print(const struct jvm *j, uint64_t method);
+/* Names it, and sets *print. False: it is no method. */
+bool jvm_name_method(const struct jvm *j, uint64_t method, struct jvm_frame *out, uint64_t *print);
+
+static inline uint64_t jvm_mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15u;
+	return h ^ h >> 29;
+}

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How frames of a JVM's code are found, by the structs of one that this process makes up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "files/jvm_structs.h"
+#include "interpreters/jvm_code.h"
+
+#define SEGMENT 128u
+#define HEAP_BYTES 8192u
+
+/* The JVM's structs, in an order of our own. */
+struct symbol {
+	uint32_t hash;
+	uint16_t length;
+	char body[58];
+};
+
+struct klass {
+	uint64_t pad[3];
+	struct symbol *name;
+};
+
+struct pool {
+	struct klass *holder;
+	uint32_t length;
+	uint16_t file;
+	struct symbol *entries[4];
+};
+
+struct const_method {
+	struct pool *constants;
+	uint64_t pad;
+	uint16_t name;
+};
+
+struct method {
+	uint64_t pad;
+	struct const_method *constant;
+};
+
+struct block {
+	uint64_t length, used;
+};
+
+struct blob {
+	uint64_t pad;
+	const char *name;
+	int32_t complete, frame;
+	uint8_t *begin, *end;
+	struct method *method;
+	uint8_t *entry, *osr_entry;
+	int32_t id, bci;
+	int8_t state;
+	uint8_t rest[512];
+};
+
+struct space {
+	uint8_t *low, *high;
+};
+
+struct heap {
+	struct space memory, segmap;
+	int32_t shift;
+};
+
+struct codelet {
+	uint64_t pad;
+	int32_t size, bytecode;
+	uint8_t code[48];
+};
+
+struct queue {
+	struct codelet *buffer;
+	int32_t limit;
+};
+
+struct array {
+	int32_t len;
+	struct heap **data;
+};
+
+static struct symbol class_name, method_name, file_name;
+static struct klass klass;
+static struct pool pool;
+static struct const_method const_method;
+static struct method method;
+static struct heap heap, *heaps[1];
+static struct array array, *array_at;
+static struct codelet codelets[3];
+static struct queue queue, *queue_at;
+static uint8_t *call_stub;
+static uint8_t code_heap[HEAP_BYTES] __attribute__((aligned(4096)));
+static uint8_t segmap[HEAP_BYTES / SEGMENT];
+static struct jvm *jvm;
+
+static struct struct_entry {
+	const char *type, *field, *type_of_field;
+	int32_t is_static;
+	uint64_t offset;
+	const void *address;
+} structs[] = {
+#define FIELD(type, field, in, of)                                \
+	{                                                         \
+		type, field, "", 0, offsetof(struct in, of), NULL \
+	}
+#define AT(type, field, variable)                  \
+	{                                          \
+		type, field, "", 1, 0, &(variable) \
+	}
+	AT("CodeCache", "_heaps", array_at),
+	FIELD("GrowableArrayBase", "_len", array, len),
+	FIELD("GrowableArray<int>", "_data", array, data),
+	FIELD("CodeHeap", "_memory", heap, memory),
+	FIELD("CodeHeap", "_segmap", heap, segmap),
+	FIELD("CodeHeap", "_log2_segment_size", heap, shift),
+	FIELD("VirtualSpace", "_low", space, low),
+	FIELD("VirtualSpace", "_high", space, high),
+	FIELD("HeapBlock::Header", "_length", block, length),
+	FIELD("HeapBlock::Header", "_used", block, used),
+	FIELD("CodeBlob", "_name", blob, name),
+	FIELD("CodeBlob", "_frame_complete_offset", blob, complete),
+	FIELD("CodeBlob", "_frame_size", blob, frame),
+	FIELD("CodeBlob", "_code_begin", blob, begin),
+	FIELD("CodeBlob", "_code_end", blob, end),
+	FIELD("CompiledMethod", "_method", blob, method),
+	FIELD("nmethod", "_compile_id", blob, id),
+	FIELD("nmethod", "_state", blob, state),
+	FIELD("nmethod", "_verified_entry_point", blob, entry),
+	FIELD("nmethod", "_osr_entry_point", blob, osr_entry),
+	FIELD("nmethod", "_entry_bci", blob, bci),
+	AT("AbstractInterpreter", "_code", queue_at),
+	FIELD("StubQueue", "_stub_buffer", queue, buffer),
+	FIELD("StubQueue", "_buffer_limit", queue, limit),
+	FIELD("InterpreterCodelet", "_size", codelet, size),
+	FIELD("InterpreterCodelet", "_bytecode", codelet, bytecode),
+	AT("StubRoutines", "_call_stub_return_address", call_stub),
+	FIELD("Method", "_constMethod", method, constant),
+	FIELD("ConstMethod", "_constants", const_method, constants),
+	FIELD("ConstMethod", "_name_index", const_method, name),
+	FIELD("ConstantPool", "_pool_holder", pool, holder),
+	FIELD("ConstantPool", "_length", pool, length),
+	FIELD("ConstantPool", "_source_file_name_index", pool, file),
+	FIELD("Klass", "_name", klass, name),
+	FIELD("Symbol", "_length", symbol, length),
+	FIELD("Symbol", "_body", symbol, body),
+	{ 0 },
+};
+static struct type_entry {
+	const char *name, *super;
+	int32_t is_oop, is_integer, is_unsigned;
+	uint64_t size;
+} types[] = {
+	{ "HeapBlock", NULL, 0, 0, 0, sizeof(struct block) },
+	{ "ConstantPool", NULL, 0, 0, 0, offsetof(struct pool, entries) },
+	{ 0 },
+};
+static const void *structs_at = structs, *types_at = types;
+
+static void set_symbol(struct symbol *s, const char *text)
+{
+	s->length = (uint16_t)strlen(text);
+	strcpy(s->body, text);
+}
+
+/* A blob from that segment on, over so many segments. */
+static struct blob *put_blob(uint32_t segment, uint32_t n, const char *name)
+{
+	struct block *block = (void *)(code_heap + segment * SEGMENT);
+	struct blob *b = (void *)(block + 1);
+
+	*block = (struct block) { n, 1 };
+	*b = (struct blob) { .name = name, .complete = 20, .frame = 6, .bci = -1 };
+	b->begin = code_heap + (segment + n - 2) * SEGMENT;
+	b->end = b->begin + 2 * SEGMENT;
+	b->entry = b->begin + 8;
+	for (uint32_t i = 0; i < n; i++)
+		segmap[segment + i] = (uint8_t)i;
+	return b;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(code_heap, 0x90, sizeof(code_heap));
+	memset(segmap, 0xff, sizeof(segmap));
+	set_symbol(&class_name, "shop/Cart");
+	set_symbol(&method_name, "total");
+	set_symbol(&file_name, "Cart.java");
+	klass.name = &class_name;
+	pool = (struct pool) { &klass, 4, 3, { NULL, NULL, &method_name, &file_name } };
+	const_method = (struct const_method) { .constants = &pool, .name = 2 };
+	method = (struct method) { .constant = &const_method };
+	heap = (struct heap) { { code_heap, code_heap + sizeof(code_heap) }, { segmap, NULL }, 7 };
+	heaps[0] = &heap;
+	array = (struct array) { 1, heaps };
+	array_at = &array;
+	for (int i = 0; i < 3; i++)
+		codelets[i] = (struct codelet) { .size = sizeof(codelets[0]) };
+	codelets[0].bytecode = -1;
+	codelets[1].bytecode = 42;
+	codelets[2].bytecode = 177;
+	queue = (struct queue) { codelets, sizeof(codelets) };
+	queue_at = &queue;
+	call_stub = code_heap + HEAP_BYTES - 8;
+	return jvm_open(&jvm, open("/proc/self/mem", O_RDONLY | O_CLOEXEC),
+			(uint64_t)(uintptr_t)&structs_at, (uint64_t)(uintptr_t)&types_at);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	free(jvm);
+	return 0;
+}
+
+static struct jvm_frame find(const void *at, bool is_exact)
+{
+	struct jvm_frame f;
+
+	assert_int_equal(jvm_find_frame(jvm, (uint64_t)(uintptr_t)at, is_exact, &f), 0);
+	return f;
+}
+
+static void expect_rule(const struct jvm_frame *f, enum jvm_rule_kind kind, int bytes,
+			bool saves_fp)
+{
+	assert_int_equal(f->rule.kind, kind);
+	assert_int_equal(f->rule.bytes, bytes);
+	assert_int_equal(f->rule.saves_fp, saves_fp);
+}
+
+static struct blob *put_compiled(void)
+{
+	struct blob *b = put_blob(4, 10, "nmethod");
+
+	b->method = &method;
+	return b;
+}
+
+static void code_has_the_size_of_its_frame_and_its_method(void **state)
+{
+	struct blob *b = put_compiled();
+	struct jvm_frame f = find(b->begin + 100, false);
+
+	(void)state;
+	expect_rule(&f, JVM_BY_SP, 48, true);
+	assert_true(f.is_method);
+	assert_string_equal(f.name, "shop.Cart.total");
+	assert_string_equal(f.file, "Cart.java");
+}
+
+static void where_a_frame_is_made_or_given_up_instructions_say_so(void **state)
+{
+	static const uint8_t end[] = { 0x5d, 0x49, 0x3b, 0xa7, 1, 2, 3,	  4,
+				       0x0f, 0x87, 1,	 2,    3, 4, 0xc3 };
+	struct blob *b = put_compiled();
+	uint8_t *at = b->begin + 100;
+	struct jvm_frame f;
+
+	(void)state;
+	memcpy(at, end, sizeof(end));
+	f = find(at - 1, true);
+	expect_rule(&f, JVM_BY_SP, 48, true);
+	f = find(at, true);
+	expect_rule(&f, JVM_BY_SP, 16, true);
+	for (const int *i = (const int[]) { 1, 8, 14, 0 }; *i; i++) {
+		f = find(at + *i, true);
+		expect_rule(&f, JVM_BY_SP, 8, false);
+	}
+	f = find(b->entry, true);
+	expect_rule(&f, JVM_BY_SP, 8, false);
+	assert_int_equal(find(b->entry + 1, true).rule.kind, JVM_CUT);
+	f = find(b->begin + b->complete, true);
+	expect_rule(&f, JVM_BY_SP, 48, true);
+	/* Something else is popped there, or the frame was given up otherwise. */
+	at[1] = 0x90;
+	assert_int_equal(find(at, true).rule.kind, JVM_CUT);
+	assert_int_equal(find(at + 1, true).rule.kind, JVM_CUT);
+	/* A loop is entered in its middle. */
+	b->bci = 5;
+	b->osr_entry = b->begin + 60;
+	assert_int_equal(find(b->osr_entry + 10, true).rule.kind, JVM_CUT);
+}
+
+static void stubs_are_no_methods(void **state)
+{
+	struct blob *b = put_blob(20, 8, "_new_instance_Java");
+	struct jvm_frame f;
+
+	(void)state;
+	call_stub = b->begin + 41;
+	f = find(b->begin + 30, false);
+	expect_rule(&f, JVM_BY_SP, 48, true);
+	assert_false(f.is_method);
+	assert_string_equal(f.name, "_new_instance_Java");
+	assert_int_equal(find(b->begin + 30, true).rule.kind, JVM_CUT);
+	f = find(b->begin + 40, false);
+	expect_rule(&f, JVM_BY_FP, 16, true);
+	b->name = "native nmethod";
+	f = find(b->begin + 60, false);
+	expect_rule(&f, JVM_BY_FP, 16, true);
+	b->name = "DeoptimizationBlob";
+	assert_int_equal(find(b->begin + 60, false).rule.kind, JVM_CUT);
+	b->frame = 1 << 20;
+	b->name = "_new_instance_Java";
+	assert_int_equal(find(b->begin + 60, false).rule.kind, JVM_CUT);
+}
+
+static void the_interpreter_has_frames_where_it_runs_a_bytecode(void **state)
+{
+	(void)state;
+	assert_int_equal(find(&codelets[0].code[20], false).rule.kind, JVM_INTERPRETED);
+	assert_int_equal(find(&codelets[0].code[20], true).rule.kind, JVM_CUT);
+	assert_int_equal(find(&codelets[1].code[20], true).rule.kind, JVM_INTERPRETED);
+	/* It returns. */
+	assert_int_equal(find(&codelets[2].code[20], true).rule.kind, JVM_CUT);
+}
+
+static void what_changes_is_noticed(void **state)
+{
+	struct blob *b = put_compiled();
+	struct jvm_frame f;
+	bool changed = false;
+
+	(void)state;
+	find(b->begin + 100, false);
+	for (int i = 0; i < 20; i++)
+		changed |= jvm_has_changed(jvm);
+	assert_false(changed);
+	/* It is not entered any more, but may still be running. */
+	b->state = 2;
+	assert_false(jvm_has_changed(jvm));
+	b->state = 4;
+	assert_true(jvm_has_changed(jvm));
+	assert_int_equal(jvm_find_frame(jvm, (uint64_t)(uintptr_t)b->begin + 100, false, &f),
+			 -ENOENT);
+	/* What is there now is found anew, and no change. */
+	assert_false(jvm_has_changed(jvm));
+	b->state = 0;
+	find(b->begin + 100, false);
+	pool.entries[1] = &file_name;
+	const_method.name = 1;
+	assert_true(jvm_has_changed(jvm));
+	find(b->begin + 100, false);
+	b->id++;
+	assert_true(jvm_has_changed(jvm));
+}
+
+static bool is_method(const void *at)
+{
+	struct jvm_frame f;
+
+	return jvm_find_method(jvm, (uint64_t)(uintptr_t)at, &f);
+}
+
+static void lies_are_bounded(void **state)
+{
+	struct blob *b = put_compiled();
+	struct jvm_frame f;
+	uint64_t at = (uint64_t)(uintptr_t)b->begin + 100;
+
+	(void)state;
+	assert_true(is_method(&method));
+	assert_false(is_method((char *)&method + 1));
+	assert_false(is_method(NULL));
+	assert_false(is_method((void *)(uintptr_t)0x7fffdeadbee8));
+	const_method.name = 4;
+	assert_false(is_method(&method));
+	const_method.name = 0;
+	assert_false(is_method(&method));
+	const_method.name = 2;
+	/* A name of 64 KiB, all of which cannot be read, or is not kept. */
+	method_name.length = 65535;
+	memset(&f, 1, sizeof(f));
+	if (jvm_find_method(jvm, (uint64_t)(uintptr_t)&method, &f))
+		assert_true(strlen(f.name) < sizeof(f.name));
+	/* The map of segments leads nowhere. */
+	segmap[4] = 5;
+	assert_int_equal(jvm_find_frame(jvm, at, false, &f), -ENOENT);
+	segmap[4] = 0;
+	array.len = INT32_MAX;
+	heaps[0] = (void *)8;
+	assert_int_equal(jvm_find_frame(jvm, at, false, &f), -ENOENT);
+	array_at = NULL;
+	assert_int_equal(jvm_find_frame(jvm, at, false, &f), -ENOENT);
+}
+
+static void a_jvm_without_the_descriptions_is_not_known(void **state)
+{
+	struct struct_entry first = structs[0];
+	struct jvm *other;
+	int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	structs[0].type = "CodeCash";
+	assert_int_equal(jvm_open(&other, memory, (uint64_t)(uintptr_t)&structs_at,
+				  (uint64_t)(uintptr_t)&types_at),
+			 -ENOENT);
+	structs[0] = first;
+	structs[4].offset = 1 << 20;
+	assert_int_equal(jvm_open(&other, memory, (uint64_t)(uintptr_t)&structs_at,
+				  (uint64_t)(uintptr_t)&types_at),
+			 -ENOENT);
+	structs[4].offset = offsetof(struct heap, segmap);
+	close(memory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+		TEST(code_has_the_size_of_its_frame_and_its_method),
+		TEST(where_a_frame_is_made_or_given_up_instructions_say_so),
+		TEST(stubs_are_no_methods),
+		TEST(the_interpreter_has_frames_where_it_runs_a_bytecode),
+		TEST(what_changes_is_noticed),
+		TEST(lies_are_bounded),
+		TEST(a_jvm_without_the_descriptions_is_not_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
