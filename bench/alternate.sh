@@ -5,6 +5,7 @@
 # after it, TURNS times. The judge is what the server counts itself.
 #   bench/alternate.sh BUILD_DIR [TURNS]
 #   WORKLOAD=mariadb   or redis, pgbench, nginx, and so on: loads.sh
+#   LAST=90   seconds for the turns, at most; as many as there are if left out
 #   WINDOW=0.3    seconds that count, SETTLE=0.2 seconds after the switch, before them
 #   RECORDERS="chaincap perf perf-dwarf"   also chaincap-K, chaincap-no-requests, chaincap-no-objects and so
 #                 on, chaincap-F0, chaincap-light (--light 1ms), and chaincap-plain, which records what perf does:
@@ -122,6 +123,11 @@ kept() {
 	esac | awk '{ printf "%.4f", $1 / ($1 + $2) }'
 }
 
+# memory RECORDER: of chaincap's processes and rings, the most, in MiB
+memory() {
+	case $1 in chaincap*) sed -n 's/^chaincap: recorder: .* CPU, \([0-9]*\) MiB.*/\1/p' "$(file_of "$1").err" ;; esac
+}
+
 # measure NAME: a line for load_rates() of the next WINDOW.
 measure() {
 	local from from_us
@@ -155,7 +161,9 @@ for r in $recorders; do start "$r"; done
 load_busy
 order=$recorders
 measure - >"$dir/all"
+SECONDS=0
 for turn in $(seq "$turns"); do
+	[ $SECONDS -lt "${LAST:-1000000}" ] || { turns=$((turn - 1)); break; }
 	for r in $order; do
 		on "$r"
 		measure "$r"
@@ -176,14 +184,14 @@ for turn in $(seq $(((turns + 9) / 10))); do
 done >"$dir/cpu"
 run_times_off
 stop_recorders
-for r in $recorders; do echo "$r $(kept "$r")"; done >"$dir/kept"
+for r in $recorders; do echo "$r $(kept "$r") $(memory "$r")"; done >"$dir/kept"
 load_idle
 load_rates <"$dir/all" >"$dir/rates"
 [ ! -t 2 ] || printf '\r\033[K' >&2
 
 echo "$workload, turns $turns, $window s each after $settle s, kernel $(uname -r), $(nproc) CPUs, $(date +%F), load $(cut -d' ' -f1 /proc/loadavg)"
 awk -v recorders="$recorders" -v unit="$load_unit" "$(cat "$(dirname "$0")/median.awk")"'
-FILENAME ~ /kept$/ { kept[$1] = $2; next }
+FILENAME ~ /kept$/ { kept[$1] = $2; mib[$1] = $3; next }
 FILENAME ~ /cpu$/ { programs[$1] = programs[$1] " " $2; processes[$1] = processes[$1] " " $3; next }
 $1 != "-" { who = $1; recorded = $2; next }
 {
@@ -200,14 +208,14 @@ $1 != "-" { who = $1; recorded = $2; next }
 END {
 	count = split(recorders, r, " ")
 	printf "without a recorder %.0f %s a second\n", base / bases, unit
-	printf "%-20s %7s  %-4s  %7s  %10s  %11s\n", "recorder", "loses %", "+-", "keeps %", "programs %", "processes %"
+	printf "%-20s %7s  %-5s  %7s  %10s  %11s  %5s\n", "recorder", "loses %", "+-", "keeps %", "programs %", "processes %", "MiB"
 	for (i = 1; i <= count; i++) {
 		k = r[i]
 		mean[k] = sum[k] / n[k]
 		error[k] = sqrt((squares[k] / n[k] - mean[k] * mean[k]) / (n[k] > 1 ? n[k] - 1 : 1))
-		printf "%-20s %7.1f  %-4.1f  %7.1f", k, mean[k], error[k], 100 * kept[k]
+		printf "%-20s %7.2f  %-5.2f  %7.1f", k, mean[k], error[k], 100 * kept[k]
 		if (k in programs)
-			printf "  %10.2f  %11.2f", median(programs[k]), median(processes[k])
+			printf "  %10.2f  %11.2f  %5d", median(programs[k]), median(processes[k]), mib[k]
 		printf "\n"
 	}
 	for (i = 2; i <= count && mean[r[i]]; i++) {
