@@ -96,9 +96,9 @@ static __always_inline void inherit_rules(struct task_struct *parent, struct tas
 	h->own = space_of(child);
 }
 
-static __always_inline __u64 rule_of(__u64 space, __u64 addr)
+static __always_inline __u64 rule_with_key(__u64 key)
 {
-	__u64 key = wire_rule_key(space, addr), rule;
+	__u64 rule;
 	const volatile struct wire_rules *r = ELEMENT(rules, wire_rule_bucket(key));
 
 #pragma unroll
@@ -108,6 +108,13 @@ static __always_inline __u64 rule_of(__u64 space, __u64 addr)
 			return rule;
 	}
 	return 0;
+}
+
+static __always_inline __u64 rule_of(__u64 space, __u64 addr)
+{
+	__u64 rule = rule_with_key(wire_rule_key(space, addr));
+
+	return rule ? rule : rule_with_key(wire_rule_line_key(space, addr));
 }
 
 /*

@@ -213,7 +213,7 @@ struct wire_range {
  * by libdw, and puts the result as a rule into the table "rules", by address space and address. The
  * BPF side goes from frame to frame by one look-up each. If it meets an address without a rule, it
  * sends the registers and a copy of the stack (struct wire_copy); the collector completes that
- * stack, and adds rules for all of its addresses.
+ * stack, and adds rules for all of its addresses, and for the line of bytes around the first one.
  *
  * A return address is looked up one byte lower, within the call instruction, because the call may
  * be the last instruction of its function. The same is done for the leaf of a system call; an
@@ -301,6 +301,17 @@ static inline __u64 wire_rule_key(__u64 space, __u64 addr)
 	return h ^ h >> 32;
 }
 
+/*
+ * A rule that holds for all of an aligned line of this many bytes has another key, which serves
+ * each address in it: where samples interrupt a program it is rarely twice at the same one.
+ */
+#define WIRE_RULE_LINE 64u
+
+static inline __u64 wire_rule_line_key(__u64 space, __u64 addr)
+{
+	return wire_rule_key(space, (addr & ~(__u64)(WIRE_RULE_LINE - 1)) | 1ull << 62);
+}
+
 static inline __u32 wire_rule_bucket(__u64 key)
 {
 	return (__u32)key & (WIRE_RULE_BUCKETS - 1);
@@ -323,21 +334,20 @@ struct wire_copy {
 	struct wire_record r;
 	__u32 id; /* 0: for no event, only to compare the frames with (--verify) */
 	__u32 tgid, tid;
-	__u32 sp_lost;	 /* 1: the stack pointer in regs is a lower bound only */
-	__u32 n;	 /* frames found so far, at least the leaf */
-	__u32 end;	 /* so far: UNKNOWN, or GUESSED; if id is 0, why there are no more */
-	__u32 known;	 /* enum wire_known */
-	__u32 last_rule; /* --verify: kind of the rule with which the frames ended */
-	__u64 switches;	 /* context switches of the thread, a current one included */
-	__u64 sp;	 /* of the leaf */
-	__u64 space;	 /* for wire_rule_key() */
-	__u64 look;	 /* address that the last frame is looked up by */
-	__u32 registers; /* 1: all of that frame's are known; 0: stack and frame pointer only */
-	__u32 len;	 /* bytes of words */
-	__u64 base;	 /* address of words[0] */
-	__u64 below; /* the leaf's word below the stack pointer, for WIRE_RULE_SAVED; 0: not known
-		      */
-	__u64 top;   /* for the BPF side alone: where the thread's stack ended last time */
+	__u32 sp_lost;	   /* 1: the stack pointer in regs is a lower bound only */
+	__u32 n;	   /* frames found so far, at least the leaf */
+	__u32 end;	   /* so far: UNKNOWN, or GUESSED; if id is 0, why there are no more */
+	__u32 known;	   /* enum wire_known */
+	__u32 last_rule;   /* --verify: kind of the rule with which the frames ended */
+	__u64 switches;	   /* context switches of the thread, a current one included */
+	__u64 sp;	   /* of the leaf */
+	__u64 space;	   /* for wire_rule_key() */
+	__u64 look;	   /* address that the last frame is looked up by */
+	__u32 registers;   /* 1: all of that frame's are known; 0: stack and frame pointer only */
+	__u32 len;	   /* bytes of words */
+	__u64 base;	   /* address of words[0] */
+	__u64 below;	   /* the word below the leaf, for WIRE_RULE_SAVED; 0: not known */
+	__u64 top;	   /* for the BPF side alone: where the thread's stack ended last time */
 	__u64 hash_before; /* likewise: the hash without the last frame */
 	__u64 regs[WIRE_REGISTERS];
 	__u64 frames[WIRE_STACK_MAX];	    /* as in struct wire_stack */

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <linux/types.h>
 
 #include "files/owners.h"
 #include "unwind/cfi.h"
+#include "chainwire.h"
 #include "unwind/rules.h"
 
 /* With the file that is opened then: RULES_BYTES_MAX. */
@@ -220,15 +222,22 @@ static bool is_answer(const struct answer *a, const struct file *file, uint64_t 
 	return a->serial == file->serial && a->offset == offset && a->of_call == of_call;
 }
 
-/* UNWIND_NONE: the window has none, and more is to be asked. */
-static struct unwind_rule rule_in(const struct rules_window *w, uint64_t offset)
+/* The row for byte at of a window; w->n: it has none. */
+static uint32_t row_at(const struct rules_window *w, uint64_t at)
 {
-	uint64_t at = offset % RULES_WINDOW;
 	uint32_t i = w->n;
 
 	if (w->n && at >= w->from && at < w->to)
 		while (i-- && w->starts[i] > at)
 			;
+	return i < w->n ? i : w->n;
+}
+
+/* UNWIND_NONE: the window has none, and more is to be asked. */
+static struct unwind_rule rule_in(const struct rules_window *w, uint64_t offset)
+{
+	uint32_t i = row_at(w, offset % RULES_WINDOW);
+
 	return i < w->n ? w->rules[i] : (struct unwind_rule) { .kind = UNWIND_NONE };
 }
 
@@ -315,8 +324,24 @@ static bool find_known(struct unwind_files *f, const struct file *file, uint64_t
 	return true;
 }
 
+/* Whether all of the line of bytes around the offset has the same row of its window. */
+static bool is_of_line(const struct unwind_files *f, const struct file *file, uint64_t offset)
+{
+	uint64_t at = offset % RULES_WINDOW, base = offset - at, end;
+	const struct cached *c = &f->windows[hash(file->serial, base) % WINDOWS];
+	uint32_t row;
+
+	at -= at % WIRE_RULE_LINE;
+	end = at + WIRE_RULE_LINE;
+	if (c->serial != file->serial || c->offset != base || end > c->window.to)
+		return false;
+	row = row_at(&c->window, at);
+	return row < c->window.n && c->window.rules[row].kind != UNWIND_NONE &&
+	       row == row_at(&c->window, end - 1);
+}
+
 struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t id, uint64_t offset,
-				     uint64_t now_ns)
+				     uint64_t now_ns, bool *of_line)
 {
 	struct file *file = find(f, id, now_ns);
 	struct unwind_rule r;
@@ -330,6 +355,8 @@ struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t id, uint64
 	/* If the file could not be opened, nothing is guessed, because most files have rules. */
 	if (!is_known)
 		r.kind = file->is_missing ? UNWIND_HARD : UNWIND_UNKNOWN;
+	if (of_line)
+		*of_line = is_known && is_of_line(f, file, offset);
 	return r;
 }
 

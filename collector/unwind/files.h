@@ -35,10 +35,11 @@ void unwind_files_forget_idle(struct unwind_files *f, uint64_t now_ns);
 
 /*
  * The rule for the byte at this offset of a file (CODE_FILE or CODE_VDSO), used at now_ns.
- * UNWIND_UNKNOWN if the file cannot be read, or not in time.
+ * UNWIND_UNKNOWN if the file cannot be read, or not in time. *of_line, unless NULL: all of the
+ * WIRE_RULE_LINE bytes around it are known to have it.
  */
 struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t file, uint64_t offset,
-				     uint64_t now_ns);
+				     uint64_t now_ns, bool *of_line);
 
 /* Whether the instruction before this offset of a file (CODE_FILE) is a call. */
 bool unwind_files_is_call(struct unwind_files *f, uint32_t file, uint64_t offset, uint64_t now_ns);

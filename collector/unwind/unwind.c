@@ -37,6 +37,7 @@ struct walk {
 	uint32_t space; /* id from the symbolizer */
 	uint64_t look;	/* address that the current frame is looked up by */
 	uint32_t file;	/* code_files id of what is there; 0: no file */
+	bool of_line;	/* its rule holds for all of the line, see wire_rule_line_key() */
 	uint64_t regs[UNWIND_REGISTERS];
 	bool has_all; /* all registers are known, not only sp and fp */
 	bool sp_lost; /* the value of sp is a lower bound only */
@@ -129,6 +130,7 @@ static bool find_rule(struct walk *w, struct unwind_rule *r)
 
 	*r = (struct unwind_rule) { .kind = UNWIND_UNKNOWN };
 	w->file = 0;
+	w->of_line = false;
 	if (!symbolizer_code(sym, w->space, w->look, time_ns, &code))
 		return symbolizer_is_code(sym, w->space, w->look, time_ns);
 	r->kind = UNWIND_NONE;
@@ -137,7 +139,7 @@ static bool find_rule(struct walk *w, struct unwind_rule *r)
 	if (code.kind == CODE_GENERATED)
 		find_java_rule(w, r);
 	if (code.kind == CODE_FILE || code.kind == CODE_VDSO)
-		*r = unwind_files_rule(w->u->files, code.file, code.offset, time_ns);
+		*r = unwind_files_rule(w->u->files, code.file, code.offset, time_ns, &w->of_line);
 	return true;
 }
 
@@ -205,7 +207,7 @@ static bool is_stub(struct walk *w, uint64_t ret)
 		return false;
 	if (!UNWIND_HAS_LINK)
 		return true;
-	r = unwind_files_rule(w->u->files, code.file, code.offset, time_ns);
+	r = unwind_files_rule(w->u->files, code.file, code.offset, time_ns, NULL);
 	return r.kind != UNWIND_NONE && r.kind != UNWIND_UNKNOWN;
 }
 
@@ -223,12 +225,18 @@ static const struct unwind_rule stub_rule = {
 
 /*
  * Gives the BPF side the rule for the current frame; but not while it would take this for the rule
- * of code that was there before.
+ * of code that was there before. For the leaf, which may be anywhere, also that of the line.
  */
 static void teach(const struct walk *w, uint64_t rule)
 {
-	if (w->u->teach && !symbolizer_is_stale(w->u->sym, w->space, w->look, w->copy->r.time_ns))
-		w->u->teach(w->u->teach_ctx, wire_rule_key(w->copy->space, w->look), rule);
+	const struct unwinder *u = w->u;
+	uint64_t space = w->copy->space;
+
+	if (!u->teach || symbolizer_is_stale(u->sym, w->space, w->look, w->copy->r.time_ns))
+		return;
+	u->teach(u->teach_ctx, wire_rule_key(space, w->look), rule);
+	if (w->of_line && w->out->n == 1)
+		u->teach(u->teach_ctx, wire_rule_line_key(space, w->look), rule);
 }
 
 /* ---- from frame to frame ------------------------------------------------------------------- */

@@ -10,7 +10,7 @@ command -v openssl >/dev/null || skip "no openssl"
 
 for work in "sha512" "sha256" "sha1" "-evp aes-128-cbc-hmac-sha1" "-evp chacha20-poly1305" "rsa2048"; do
 	# shellcheck disable=SC2086 # two words
-	timeout 100 "$cap" -q -F 997 -o "$tmp/trace" -- openssl speed -seconds 2 -bytes 16384 $work >"$tmp/out" 2>&1
+	timeout 100 "$cap" -q -F 997 -o "$tmp/trace" -- openssl speed -seconds 2 -bytes 16384 $work >"$tmp/out" 2>"$tmp/err"
 	expect_exit "chaincap -- openssl speed $work" 0 $?
 	# The first second is for the recorder to read the library's tables.
 	walk_to "$tmp/folded" --from 1 --state running -c '^openssl$' "$tmp/trace"

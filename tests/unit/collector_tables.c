@@ -161,7 +161,7 @@ TEST(rules_of_few_files_are_kept)
 		p.ino = i;
 		id = code_files_get(code, &p);
 		assert_true(id != 0);
-		assert_int_equal(unwind_files_rule(f, id, 0x10, i).kind, UNWIND_HARD);
+		assert_int_equal(unwind_files_rule(f, id, 0x10, i, NULL).kind, UNWIND_HARD);
 		unwind_files_stats(f, &stats);
 		assert_int_equal(stats.files, i < 256 ? i : 256);
 		code_files_put_mapping(code, id);
