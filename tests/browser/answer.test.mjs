@@ -157,6 +157,30 @@ test("answer: the contents lead to each section, and headings stay in view", asy
 	}
 });
 
+test("answer: on a phone the links of the contents stand apart, and say that there are more", async () => {
+	const p = await show(report(trace("shop")), { context: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } });
+	const [words, more] = await p.evaluate(() => {
+		const of = (a) => { const r = document.createRange(); r.selectNodeContents(a); return r.getBoundingClientRect(); };
+		const links = document.querySelector("#contents .links");
+		return [[...links.querySelectorAll("a")].map((a) => [of(a).left, of(a).right]), links.scrollWidth > links.clientWidth && getComputedStyle(links).backgroundImage.includes("gradient")];
+	});
+	const gaps = words.slice(1).map(([left], i) => left - words[i][1]);
+	is(Math.min(...gaps) >= 8, true, "pixels between them: " + gaps);
+	is(more, true, "a shade");
+}, "chromium"); // Firefox has no phones
+
+test("answer: where events are lost the advice stands first, and unknown causes stand last, which is said", async () => {
+	const p = await show(report(trace("lost")));
+	const [first, words] = await p.evaluate(() => [document.querySelector("#answer h2 + *").textContent,
+		[...document.querySelectorAll("#causes tbody tr:not([hidden]) td > bdi")].map((e) => e.textContent)]);
+	has(first, "3 % of the events are lost: record with a larger --buffer-size", "the advice");
+	const unknown = words.map((s) => /unknown/.test(s));
+	is(unknown.includes(true) && !unknown[0], true, "there are some, and the first one is known");
+	is(unknown.slice(unknown.indexOf(true)).includes(false), false, "no known one after them");
+	has(await p.locator("#causes").innerText(), "Those that are unknown, as events are missing, come last.", "it is said");
+	is((await show(report(trace("relay"))).then((q) => q.locator("#causes").innerText())).includes("come last"), false, "where there are none it is not");
+}, "once");
+
 test("answer: one search finds endpoints, causes, threads, places and functions, and goes there", async () => {
 	const p = await show(report(trace("shop")));
 	const found = async (s) => {
