@@ -52,6 +52,9 @@ def folded(root):
     for k in range(4):
         if "fg-remark%d" % k in by_id:
             yield "[note] " + by_id["fg-remark%d" % k].text + " 0"
+    told = by_id["fg-processes"].text.split("\n") if "fg-processes" in by_id else []
+    for process, thread in zip(told[::2], told[1::2]):
+        yield "[note] process;%s;%s 0" % (process, thread)
 
 
 def options(root):
