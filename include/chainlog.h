@@ -181,7 +181,8 @@ enum chainlog_aux {
  */
 #define CHAINLOG_AUX_SHORT 32u
 /* The short form of REQUEST (common/request_short.h): only events of this kind refer to it. */
-#define CHAINLOG_REQUEST_SHORT 31u
+#define CHAINLOG_REQUEST_SHORT 30u
+#define CHAINLOG_REQUEST_MASKED 31u /* that of earlier recorders */
 
 /* The field `what` of a DISK_DONE: an operation and a size in bytes. */
 static inline uint64_t chainlog_disk_what(unsigned int op, uint32_t bytes)

@@ -154,9 +154,12 @@ int chainlog_read_aux(struct chainlog_reader *r, struct event *ev)
 			ev->kind = kind & 1 ? EVENT_WOKEN_READY : EVENT_WAITS_FOR;
 			return 1;
 		}
-		if (kind == CHAINLOG_REQUEST_SHORT) {
+		if (kind == CHAINLOG_REQUEST_SHORT || kind == CHAINLOG_REQUEST_MASKED) {
 			ev->kind = EVENT_REQUEST;
-			return chainlog_request_read(r->requests, p, r->p, ev) ? 1 : -EBADMSG;
+			return chainlog_request_read(r->requests, p, r->p,
+						     kind == CHAINLOG_REQUEST_SHORT, ev)
+				       ? 1
+				       : -EBADMSG;
 		}
 		if (kind >= CHAINLOG_AUX_KINDS ||
 		    !event_fields((uint32_t)(CHAINLOG_AUX + kind))->type)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "request_short.h"
 
+#include <string.h>
+
 #include "chainlog.h"
 
 /*
@@ -23,6 +25,26 @@ static const struct event_field kept[CHAINLOG_REQUEST_KEPT] = {
 #define HAS_MASK 1u
 #define HAS_ANSWER 2u
 
+#define SHAPE_MASK ((1u << CHAINLOG_REQUEST_SHAPE) - 1)
+
+/* What requests have in common is kept in the place of the oldest. */
+static void keep_shape(struct chainlog_requests *r, const uint64_t shape[CHAINLOG_REQUEST_SHAPE])
+{
+	memcpy(r->shapes[r->next_shape], shape, sizeof(*r->shapes));
+	r->next_shape = (r->next_shape + 1) % CHAINLOG_REQUEST_SHAPES;
+}
+
+/* Its place; CHAINLOG_REQUEST_SHAPES: it has none. */
+static uint32_t find_shape(const struct chainlog_requests *r,
+			   const uint64_t shape[CHAINLOG_REQUEST_SHAPE])
+{
+	uint32_t i = 0;
+
+	while (i < CHAINLOG_REQUEST_SHAPES && memcmp(r->shapes[i], shape, sizeof(*r->shapes)) != 0)
+		i++;
+	return i;
+}
+
 static bool connection_same(const void *at, uint32_t ref, const void *connection)
 {
 	return ((const struct chainlog_request *)at)[ref].connection ==
@@ -39,7 +61,8 @@ static uint32_t add_connection(struct chainlog_requests *r, uint64_t connection)
 
 void chainlog_requests_begin(struct chainlog_requests *r)
 {
-	r->n = r->last = 0;
+	r->n = r->last = r->next_shape = 0;
+	memset(r->shapes, 0, sizeof(r->shapes));
 	r->at[0] = (struct chainlog_request) { 0 };
 }
 
@@ -63,6 +86,30 @@ static uint64_t ago(const struct event *ev, uint64_t time_ns, uint64_t most)
 	uint64_t since = time_ns < ev->time_ns ? ev->time_ns - time_ns : 0;
 
 	return since < most ? since : most;
+}
+
+/*
+ * What is not as before, by the place of a shape that requests of the block had (odd), or by a mask
+ * and the fields that it says (even).
+ */
+static uint8_t *write_changed(struct chainlog_requests *told, struct chainlog_request *r,
+			      uint8_t *p, const struct event *ev, uint32_t changed)
+{
+	uint32_t shape = CHAINLOG_REQUEST_SHAPES;
+
+	for (uint32_t i = 0; i < CHAINLOG_REQUEST_KEPT; i++)
+		r->kept[i] = event_value(ev, &kept[i]);
+	if (!(changed & ~SHAPE_MASK))
+		shape = find_shape(told, r->kept);
+	if (shape < CHAINLOG_REQUEST_SHAPES)
+		return chainlog_put_varint(p, 2 * (uint64_t)shape + 1);
+	p = chainlog_put_varint(p, 2 * (uint64_t)changed);
+	for (uint32_t i = 0; i < CHAINLOG_REQUEST_KEPT; i++)
+		if (changed >> i & 1)
+			p = chainlog_put_varint(p, r->kept[i]);
+	if (changed & SHAPE_MASK)
+		keep_shape(told, r->kept);
+	return p;
 }
 
 uint8_t *chainlog_request_write(struct chainlog_requests_made *w, uint8_t *p,
@@ -90,10 +137,7 @@ uint8_t *chainlog_request_write(struct chainlog_requests_made *w, uint8_t *p,
 	if (!ref)
 		p = chainlog_put_varint(p, connection);
 	if (changed)
-		p = chainlog_put_varint(p, changed);
-	for (uint32_t i = 0; i < CHAINLOG_REQUEST_KEPT; i++)
-		if (changed >> i & 1)
-			p = chainlog_put_varint(p, r->kept[i] = event_value(ev, &kept[i]));
+		p = write_changed(&w->told, r, p, ev, changed);
 	if (changed & HAS_STACKS)
 		p = chainlog_put_varint(chainlog_put_varint(p, ev->kstack), ev->ustack);
 	if (answer != r->answer)
@@ -143,8 +187,35 @@ static const uint8_t *get_longer(const uint8_t *p, const uint8_t *end, const str
 	return p;
 }
 
+/* Reads what is not as before. *changed: the mask of it. */
+static const uint8_t *get_changed(struct chainlog_requests *r, struct chainlog_request *of,
+				  const uint8_t *p, const uint8_t *end, bool has_shapes,
+				  uint64_t *changed)
+{
+	uint64_t n = 0;
+
+	p = get_up_to(p, end, has_shapes ? 4 * HAS_STACKS - 1 : 2 * HAS_STACKS - 1, &n);
+	*changed = has_shapes ? n / 2 : n;
+	if (p && has_shapes && n & 1) {
+		*changed = 0;
+		if (n / 2 >= CHAINLOG_REQUEST_SHAPES)
+			return NULL;
+		memcpy(of->kept, r->shapes[n / 2], sizeof(*r->shapes));
+		return p;
+	}
+	for (uint32_t i = 0; p && i < CHAINLOG_REQUEST_KEPT; i++)
+		if (*changed >> i & 1)
+			p = get_up_to(p, end,
+				      kept[i].type == FIELD_TID ? CHAINLOG_TID_LIMIT - 1
+								: UINT64_MAX,
+				      &of->kept[i]);
+	if (p && has_shapes && *changed & SHAPE_MASK)
+		keep_shape(r, of->kept);
+	return p;
+}
+
 bool chainlog_request_read(struct chainlog_requests *r, const uint8_t *p, const uint8_t *end,
-			   struct event *ev)
+			   bool has_shapes, struct event *ev)
 {
 	uint64_t what = 0, changed = 0, stacks[2] = { 0, 0 }, since;
 	struct chainlog_request *of;
@@ -157,13 +228,7 @@ bool chainlog_request_read(struct chainlog_requests *r, const uint8_t *p, const 
 	of = &r->at[number];
 	r->last = number;
 	if (what & HAS_MASK)
-		p = get_up_to(p, end, 2 * HAS_STACKS - 1, &changed);
-	for (uint32_t i = 0; p && i < CHAINLOG_REQUEST_KEPT; i++)
-		if (changed >> i & 1)
-			p = get_up_to(p, end,
-				      kept[i].type == FIELD_TID ? CHAINLOG_TID_LIMIT - 1
-								: UINT64_MAX,
-				      &of->kept[i]);
+		p = get_changed(r, of, p, end, has_shapes, &changed);
 	for (uint32_t i = 0; changed & HAS_STACKS && i < 2; i++)
 		p = get_up_to(p, end, UINT32_MAX, &stacks[i]);
 	if (what & HAS_ANSWER)

@@ -11,6 +11,10 @@
 /* Connections of a block; requests of further ones have the long form. */
 #define CHAINLOG_REQUESTS_ROOM 1024u
 #define CHAINLOG_REQUESTS_SLOTS (2 * CHAINLOG_REQUESTS_ROOM)
+/* What requests have in common, the first of these numbers: so many of them are told by their
+ * place. */
+#define CHAINLOG_REQUEST_SHAPE 4u
+#define CHAINLOG_REQUEST_SHAPES 64u
 /* Numbers of a request that are kept for the next one, beside how long ago it was answered. */
 #define CHAINLOG_REQUEST_KEPT 7u
 
@@ -24,6 +28,8 @@ struct chainlog_request {
 struct chainlog_requests {
 	uint32_t n;
 	uint32_t last; /* the reference of the last request; 0: none yet */
+	uint32_t next_shape;
+	uint64_t shapes[CHAINLOG_REQUEST_SHAPES][CHAINLOG_REQUEST_SHAPE];
 	struct chainlog_request at[CHAINLOG_REQUESTS_ROOM + 1];
 };
 
@@ -49,7 +55,8 @@ uint8_t *chainlog_request_write(struct chainlog_requests_made *w, uint8_t *p,
 #define CHAINLOG_REQUEST_MAX (5 * 3 + 10 * 10)
 
 /*
- * Reads the fields at p into a REQUEST whose time is set. False: they are impossible.
+ * Reads the fields at p into a REQUEST whose time is set. has_shapes: they are of
+ * CHAINLOG_REQUEST_SHORT, not of CHAINLOG_REQUEST_MASKED. False: they are impossible.
  */
 bool chainlog_request_read(struct chainlog_requests *r, const uint8_t *p, const uint8_t *end,
-			   struct event *ev);
+			   bool has_shapes, struct event *ev);

@@ -172,12 +172,26 @@ TEST(requests_are_told_by_what_is_new)
 		31, 20, 8, 1, 8, 0x80, 1, 0, 0, 17, 20,
 	};
 	/* clang-format on */
+	/* The same as it is written now: a mask is doubled, and what has been so before has a
+	 * place. */
+	/* clang-format off */
+	static const uint8_t shapes[] = {
+		0, 100, 50, 5,
+		30, 0, 11, 3, 9, 0x76, 10, 20, 2, 5, 7, 3, 27, 20,
+		30, 10, 5, 5, 4, 21, 17, 20,
+		/* The first and the second shape of the block, and one that it has not had. */
+		30, 10, 4, 5, 1, 17, 20,
+		30, 10, 4, 5, 3, 17, 20,
+		30, 20, 4, 5, 127, 17, 20,
+	};
+	/* clang-format on */
 	/* No such connection; a thread, and a field, that cannot be; too short. */
 	static const uint8_t bad[][14] = {
 		{ 0, 100, 0, 1, 31, 0, 3, 4, 20, 30 },
 		{ 0, 100, 0, 1, 31, 0, 7, 1, 9, 0x10, 0x80, 0x80, 0x80, 2 },
 		{ 0, 100, 0, 1, 31, 0, 4, 1, 9, 0x80, 4 },
 		{ 0, 100, 0, 1, 31, 0, 3, 0, 9, 50, 30 },
+		{ 0, 100, 0, 1, 30, 0, 6, 1, 9, 0x81, 1, 50, 30 },
 	};
 
 	expect_of_block(payload, sizeof(payload),
@@ -186,6 +200,14 @@ TEST(requests_are_told_by_what_is_new)
 			"110 request 7 9 0 2 5 80 90 107 10 20 0\n"
 			"120 request 7 9 0 2 5 80 100 117 10 21 0\n"
 			"140 request 7 8 0 2 5 100 120 137 10 21 0\n",
+			"none");
+	expect_of_block(shapes, sizeof(shapes),
+			"5 switch 0 R>7\n"
+			"100 request 7 9 0 2 5 50 70 97 10 20 0\n"
+			"110 request 7 9 0 2 5 70 90 107 10 21 0\n"
+			"120 request 7 9 0 2 5 80 100 117 10 20 0\n"
+			"130 request 7 9 0 2 5 90 110 127 10 21 0\n"
+			"150 request 7 9 0 0 5 110 130 147 0 0 0\n",
 			"none");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		expect_of_block(bad[i], 7u + bad[i][6] + (i == 3 ? 1 : 0), "5 switch 0 R>7\n",
@@ -300,7 +322,7 @@ TEST(what_is_waited_for_has_two_forms)
 
 TEST(unknown_kinds_and_fields_are_skipped)
 {
-	static const uint8_t kinds[] = { 0, 10, 20, 4,	0, 0, 3, 7,  0, 0, 30, 5,
+	static const uint8_t kinds[] = { 0, 10, 20, 4,	0, 0, 3, 7,  0, 0, 28, 5,
 					 2, 1,	1,  29, 5, 0, 0, 10, 3, 8, 0,  0 };
 	/* A sample with a field more, and one with fields less. */
 	static const uint8_t fields[] = { 0, 10, 20, 2, 0, 0, 5, 7, 0, 0, 0xff, 1, 0, 20, 1, 8 };

@@ -145,3 +145,43 @@ TEST(a_request_takes_ten_bytes)
 	assert_in_range(len, 9 * 2000, 11 * 2000);
 	free(w);
 }
+
+/* What changes between the kinds of requests of a server takes one byte. */
+TEST(a_kind_of_request_takes_a_byte)
+{
+	struct chainlog_aux_writer *w = malloc(sizeof(*w));
+	struct event *events = calloc(2000, sizeof(*events));
+	struct chainlog_reader r = { .p = NULL };
+	uint64_t time_ns = 1000000;
+	const uint8_t *block;
+	size_t len, n = 0;
+
+	assert_non_null(w);
+	assert_non_null(events);
+	chainlog_aux_init(w, 0);
+	for (uint32_t i = 0; i < 2000; i++) {
+		uint32_t kind = (uint32_t)rand() % 12;
+
+		time_ns += 16000;
+		events[i] = (struct event) { .time_ns = time_ns,
+					     .kind = EVENT_REQUEST,
+					     .tid = 123456,
+					     .other = 123456,
+					     .request = { .connection = 1000 + i % 8,
+							  .endpoint = 1234,
+							  .label = 2345 + kind,
+							  .arrival_ns = time_ns - 100000,
+							  .taken_ns = time_ns - 16000,
+							  .answer_ns = time_ns,
+							  .bytes_read = 300 + kind / 2,
+							  .bytes_written = 400 * kind } };
+		chainlog_aux_write(w, &events[i]);
+	}
+	block = chainlog_aux_finish(w, &len);
+	assert_in_range(len, 10 * 2000, 12 * 2000);
+	expect_block(&r, block, len, events, &n);
+	assert_int_equal(n, 2000);
+	chainlog_reader_free(&r);
+	free(events);
+	free(w);
+}
