@@ -14,7 +14,7 @@ struct sampled {
 	const struct trace *trace;
 	const struct sum *of;
 	size_t n;
-	bool out_of_memory;
+	bool any_code; /* of interpreted code: where others lack that, callers are missing */
 };
 
 /* So many of the samples with whole stacks, in percent, have a function of which a step says that
@@ -22,6 +22,19 @@ struct sampled {
 #define NEARLY_ALL 90
 /* Likewise, where nearly all have none but main(), which every program runs. */
 #define MOST 60
+
+/* Whether it goes to where programs and threads begin, also where frames were found without a rule:
+ * what compilers of JavaScript make has none, but a frame pointer. */
+static bool reaches_start(const struct trace *t, struct trace_stack user)
+{
+	static const char *const starts[] = { "_start", "clone3", "__clone3", "clone", "__clone" };
+	const struct trace_frame *f = user.n ? trace_frame(t, user.frames[user.n - 1]) : NULL;
+
+	for (size_t i = 0; f && i < sizeof(starts) / sizeof(*starts); i++)
+		if (!strcmp(trace_string(t, f->symbol), starts[i]))
+			return true;
+	return false;
+}
 
 /*
  * The frame of a sample's user part that is so many calls from its root; 0: it has none. *whole:
@@ -31,7 +44,8 @@ static uint32_t frame_from_root(const struct sampled *s, uint32_t pair, uint32_t
 {
 	struct shown_stack shown = names_shown_stack(s->names, pair, UINT32_MAX, true);
 
-	*whole = shown.user.n && !shown.cut;
+	*whole = shown.user.n && (!shown.cut || reaches_start(s->trace, shown.user)) &&
+		 !(s->any_code && code_is_missing(s->trace, shown.user));
 	return calls < shown.user.n ? shown.user.frames[shown.user.n - 1 - calls] : 0;
 }
 
@@ -53,7 +67,6 @@ static uint32_t common_frame(struct sampled *s, uint32_t calls, uint32_t percent
 		uint32_t name = at ? names_frame_without_line(s->names, at) : 0;
 		struct sum *sum = name ? sums_at(&by_name, 0, name) : NULL;
 
-		s->out_of_memory |= at && !name;
 		/* Of a stack that is cut it is not known what it has in common with others. */
 		all += whole ? of[i].amount : 0;
 		if (!sum || !whole)
@@ -77,7 +90,6 @@ static uint32_t most_frequent_place(struct sampled *s, const struct sum *of, siz
 	for (size_t i = 0; i < n; i++) {
 		uint32_t at = own_place(s->names, s->trace, of[i].key);
 
-		s->out_of_memory |= !at;
 		if (at && *names_text(s->names, at))
 			sums_add(&places, 0, at, of[i].amount);
 	}
@@ -145,7 +157,6 @@ static uint32_t call_ran(struct sampled *s)
 		const char *name = kernel_call_of(s->names, s->trace, of[i].key, &kernel);
 		uint32_t call = name ? names_clean(s->names, name) : 0;
 
-		s->out_of_memory |= name && !call;
 		all += of[i].amount;
 		if (call)
 			sums_add(&calls, 0, call, of[i].amount);
@@ -163,5 +174,11 @@ void step_samples_say(struct step_ran *out, struct names *names, const struct tr
 {
 	struct sampled s = { names, t, of, n, false };
 
+	for (size_t i = 0; i < n && !s.any_code; i++) {
+		struct trace_stack user =
+			names_shown_stack(names, of[i].key, UINT32_MAX, true).user;
+
+		s.any_code = code_first(t, user) < user.n;
+	}
 	*out = (struct step_ran) { .at = place_ran(&s), .call = call_ran(&s) };
 }

@@ -73,6 +73,24 @@ uint32_t code_of_program(const struct trace *t, struct trace_stack s)
 	return code_first(t, s);
 }
 
+bool code_is_missing(const struct trace *t, struct trace_stack s)
+{
+	static const char *const interpreters[] = { "Builtins_InterpreterEntryTrampoline",
+						    "_PyEval_EvalFrameDefault", "execute_ex",
+						    "vm_exec_core" };
+	bool interprets = false;
+
+	if (code_first(t, s) < s.n)
+		return false;
+	for (uint32_t i = 0; i < s.n && !interprets; i++) {
+		const struct trace_frame *f = trace_frame(t, s.frames[i]);
+
+		for (size_t k = 0; f && k < sizeof(interpreters) / sizeof(*interpreters); k++)
+			interprets |= !strcmp(trace_string(t, f->symbol), interpreters[k]);
+	}
+	return interprets;
+}
+
 /* "_PyObject_MakeTpCall", "PyObject_Vectorcall", "cfunction_call". */
 static bool only_calls(const char *name)
 {

@@ -18,6 +18,11 @@ uint32_t code_first(const struct trace *t, struct trace_stack s);
 /* The first of the program, not of that library; if there is none, the first; s.n: none at all. */
 uint32_t code_of_program(const struct trace *t, struct trace_stack s);
 /*
+ * Whether an interpreter runs in it without any frame of interpreted code: the recorder did not
+ * come to read which functions these are.
+ */
+bool code_is_missing(const struct trace *t, struct trace_stack s);
+/*
  * What s.frames[i], interpreted code, called: the next frame towards the leaf that has a name, and
  * is none of the interpreter's functions that only make calls. i: there is none.
  */

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 services="session fpm connections own_pool neighbour sql_pool node_pool"
-[ ! "${ALL:-}" ] || services="$services loop ddl log_pipe upstreams"
+[ ! "${ALL:-}" ] || services="$services loop passwords ddl log_pipe upstreams"
 # shellcheck disable=SC2086 # a list
 sh "$(dirname "$0")/situations.sh" "$build" $services || exit
 # shellcheck disable=SC2086
