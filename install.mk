@@ -24,7 +24,7 @@ install: all
 	$(INSTALL) -m 644 docs/flamegraph.1 $(MANDIR)/man1/chaingraph.1
 	$(INSTALL) -m 644 docs/chain-trace.5 $(MANDIR)/man5
 	$(INSTALL) -m 644 CHANGELOG.md docs/chain-semantics.md docs/trace-format.md docs/security.md docs/permanent.md $(DOCDIR)
-	$(INSTALL) -m 644 docs/systemd/chaincap.service docs/systemd/chaincap-every.service $(UNITDIR)
+	$(INSTALL) -m 644 docs/systemd/chaincap.service docs/systemd/chaincap-every.service docs/systemd/chaincap-light.service $(UNITDIR)
 	$(INSTALL) -m 644 $(INSTALLED:%=docs/completions/%) $(DESTDIR)$(BASH_COMPLETIONS)
 	$(INSTALL) -m 644 $(INSTALLED:%=docs/completions/_%) $(DESTDIR)$(ZSH_COMPLETIONS)
 ifneq ($(FLAMEGRAPH),no)
@@ -35,7 +35,7 @@ ifneq ($(FLAMEGRAPH),no)
 endif
 uninstall:
 	rm -f $(INSTALLED:%=$(BINDIR)/%) $(INSTALLED:%=$(MANDIR)/man1/%.1) $(MANDIR)/man5/chain-trace.5 \
-		$(UNITDIR)/chaincap.service $(UNITDIR)/chaincap-every.service \
+		$(UNITDIR)/chaincap.service $(UNITDIR)/chaincap-every.service $(UNITDIR)/chaincap-light.service \
 		$(INSTALLED:%=$(DESTDIR)$(BASH_COMPLETIONS)/%) $(INSTALLED:%=$(DESTDIR)$(ZSH_COMPLETIONS)/_%)
 	rm -rf $(DOCDIR)
 	@for a in $(ALIASES); do \

@@ -660,6 +660,8 @@ int on_stacks(unsigned long long *ctx)
 	if (is_switch)
 		record_steal(task, now);
 out:
+	if (!(k->seen & (WIRE_COST_EACH - 1)))
+		k->cost_ns += bpf_ktime_get_ns() - now;
 	*(volatile __u64 *)&k->busy = 0;
 recorder:
 	if (is_switch && recorder) {

@@ -180,6 +180,18 @@ static int set_log(struct setting *s, const char *value)
 	return setting_complain(s, "--log-every must be a time such as 60min: %s", value);
 }
 
+static int set_budget(struct setting *s, const char *value)
+{
+	uint32_t *ppm = s->member;
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (end == value || strcmp(end, "%") || !(percent >= 0.01 && percent <= 100))
+		return setting_complain(s, "--cpu-budget must be 0.01%% to 100%%: %s", value);
+	*ppm = (uint32_t)(percent * 1e4 + 0.5);
+	return 0;
+}
+
 static int set_trigger(struct setting *s, const char *value)
 {
 	if (options_duration(value, s->member))
@@ -308,6 +320,8 @@ static const struct option_row rows[] = {
 	  .help = "--trigger-wait: only waits of matching threads" },
 	{ "log-every", 0, false, "TIME", set_log, AT(log_ns),
 	  .help = "report losses every TIME (1440min); also for --every" },
+	{ "cpu-budget", 0, false, "N%", set_budget, AT(cpu_budget_ppm),
+	  .help = "say so if recording takes more of all CPUs' time (1%);\nalso for --every" },
 	{ "max-dumps", 0, false, "N", set_count, AT(max_dumps),
 	  .help = "end after N traces; also for --every" },
 
@@ -473,6 +487,8 @@ static int check_together(struct setting *s)
 		return err;
 	if (o->log_ns && !in_memory)
 		return setting_complain(s, "--log-every is for --flight and --every");
+	if (o->cpu_budget_ppm && !in_memory)
+		return setting_complain(s, "--cpu-budget is for --flight and --every");
 	if (o->max_dumps && !in_memory)
 		return setting_complain(s, "--max-dumps is for --flight and --every");
 	if (o->threads && in_memory)

@@ -41,11 +41,12 @@ struct options {
 	struct trigger_options trigger; /* after which waits and requests to write the window */
 	/* One trace after the other: time between their beginnings; 0: one trace, or --flight. */
 	uint64_t every_ns;
-	uint64_t for_ns;	/* how long each is; 0: all the time is recorded */
-	uint64_t keep;		/* of these traces, bytes; 0: all */
-	uint64_t log_ns;	/* between two lines of what was lost; 0: none */
-	unsigned int max_dumps; /* end after so many traces; 0: no limit */
-	uint64_t memory;	/* that the recorder and its processes may take, bytes */
+	uint64_t for_ns;	 /* how long each is; 0: all the time is recorded */
+	uint64_t keep;		 /* of these traces, bytes; 0: all */
+	uint64_t log_ns;	 /* between two lines of what was lost; 0: none */
+	uint32_t cpu_budget_ppm; /* of all CPUs: to take more is said; 0: it is not */
+	unsigned int max_dumps;	 /* end after so many traces; 0: no limit */
+	uint64_t memory;	 /* that the recorder and its processes may take, bytes */
 	bool quiet, verbose;
 	bool self_test;		      /* record for a second, print what works */
 	bool help, help_all, version; /* print that, record nothing */

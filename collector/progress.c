@@ -41,7 +41,13 @@ void progress_show(struct progress *p, uint64_t elapsed_ns, uint64_t events, uin
 	p->last_events = events;
 }
 
-void progress_log(struct progress *p, uint64_t every_ns, uint64_t now_ns,
+/* How many of a million parts of all CPUs' time that is. */
+static double share(uint64_t cpu_ns, uint64_t elapsed_ns, uint32_t cpus)
+{
+	return elapsed_ns ? 1e6 * (double)cpu_ns / ((double)elapsed_ns * cpus) : 0;
+}
+
+void progress_log(struct progress *p, uint64_t every_ns, uint64_t now_ns, uint32_t cpus,
 		  const struct progress_log *total)
 {
 	const struct progress_log *last = &p->logged;
@@ -52,16 +58,41 @@ void progress_log(struct progress *p, uint64_t every_ns, uint64_t now_ns,
 		progress_clear(p);
 		fprintf(stderr,
 			"chaincap: in %.0f s: %llu events, %llu lost; mappings lost %llu; readers "
-			"of files given up %llu; traces %llu\n",
+			"of files given up %llu; CPU %.2f %%; traces %llu\n",
 			(double)(now_ns - p->logged_ns) / 1e9,
 			(unsigned long long)(total->events - last->events),
 			(unsigned long long)(total->lost - last->lost),
 			(unsigned long long)(total->mappings - last->mappings),
 			(unsigned long long)(total->given_up - last->given_up),
+			share(total->cpu_ns - last->cpu_ns, now_ns - p->logged_ns, cpus) / 1e4,
 			(unsigned long long)(total->dumps - last->dumps));
 	}
 	p->logged_ns = now_ns;
 	p->logged = *total;
+}
+
+#define WATCH_NS 10000000000u
+#define WARN_EACH_NS 3600000000000u
+
+void progress_watch(struct progress *p, uint32_t most_ppm, uint64_t now_ns, uint32_t cpus,
+		    uint64_t cpu_ns)
+{
+	double taken;
+
+	if (!most_ppm || (p->watched_ns && now_ns - p->watched_ns < WATCH_NS))
+		return;
+	taken = share(cpu_ns - p->watched_cpu_ns, now_ns - p->watched_ns, cpus);
+	if (p->watched_ns && taken > most_ppm &&
+	    (!p->warned_ns || now_ns - p->warned_ns >= WARN_EACH_NS)) {
+		progress_clear(p);
+		fprintf(stderr,
+			"chaincap: it takes %.2f %% of the CPUs' time, more than %.2f %%: --light, "
+			"or a longer time there, costs less\n",
+			taken / 1e4, most_ppm / 1e4);
+		p->warned_ns = now_ns;
+	}
+	p->watched_ns = now_ns;
+	p->watched_cpu_ns = cpu_ns;
 }
 
 void progress_clear(struct progress *p)

@@ -339,9 +339,12 @@ static int report_missed(struct session *s, const struct bpf_counts *c, uint64_t
 }
 
 /* For a recorder that runs for ever: nobody sees its last lines. */
-static void log_sums(struct session *s, const struct sink_counts *c, uint64_t now_ns)
+static void log_sums(struct session *s, const struct sink_counts *c, const struct bpf_counts *b,
+		     uint64_t now_ns)
 {
-	const struct progress_log sums = {
+	struct timespec own = { 0 };
+	uint32_t cpus = bpf_session_cpus(s->bpf);
+	struct progress_log sums = {
 		.events = c->total,
 		.lost = c->total_lost,
 		.mappings = symbolizer_sideband_lost(s->sym),
@@ -349,7 +352,10 @@ static void log_sums(struct session *s, const struct sink_counts *c, uint64_t no
 		.dumps = c->dumps,
 	};
 
-	progress_log(&s->progress, s->options->log_ns, now_ns, &sums);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
+	sums.cpu_ns = b->programs_ns + (uint64_t)own.tv_sec * 1000000000u + (uint64_t)own.tv_nsec;
+	progress_log(&s->progress, s->options->log_ns, now_ns, cpus, &sums);
+	progress_watch(&s->progress, s->options->cpu_budget_ppm, now_ns, cpus, sums.cpu_ns);
 }
 
 /* A flight recorder has what it has in memory: it is written before the kernel may kill it. */
@@ -394,7 +400,7 @@ static int flush(struct session *s)
 	if (s->options->verbose)
 		process_parts_report(s->parts);
 	s->sink->counts(s, &shown);
-	log_sums(s, &shown, now);
+	log_sums(s, &shown, &c, now);
 	progress_show(&s->progress, now - s->start_ns, shown.events, shown.bytes, shown.lost);
 	return err;
 }

@@ -223,7 +223,9 @@ struct wire_kind_state {
 	__u64 known_user; /* those of them that were recognized without being unwound */
 	__u64 woken_ns;	  /* when the collector was last woken for a WIRE_COPY */
 	__u64 no_room;	  /* user stacks that were cut, as there was no room for a WIRE_COPY */
+	__u64 cost_ns;	  /* of switches and wakings: what one run in WIRE_COST_EACH took */
 };
+#define WIRE_COST_EACH 256u
 
 /*
  * The table of the processes that the recorder started for itself: a process is at its place, or at

@@ -520,6 +520,7 @@ static void add_counts(struct bpf_counts *c, const struct wire_kind_state *k, ui
 		c->ends[i] += k->ends[i];
 	c->known_user += k->known_user;
 	c->no_room += k->no_room;
+	c->programs_ns += k->cost_ns * WIRE_COST_EACH;
 }
 
 int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out)

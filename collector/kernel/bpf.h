@@ -73,6 +73,7 @@ struct bpf_counts {
 		ends[CHAINLOG_STACK_ENDS]; /* user stacks by their end, without WIRE_COPY records */
 	uint64_t known_user;		   /* of these, known again without being unwound */
 	uint64_t no_room;		   /* cut, as there was no room to send a copy */
+	uint64_t programs_ns;		   /* the programs of switches and wakings, about */
 	uint64_t missed; /* events whose program was skipped: neither seen nor lost */
 };
 

@@ -24,6 +24,7 @@ cat >"$tmp/expected" <<EOF
 /usr/bin/chainwalk
 /usr/bin/flamegraph
 /usr/lib/systemd/system/chaincap-every.service
+/usr/lib/systemd/system/chaincap-light.service
 /usr/lib/systemd/system/chaincap.service
 /usr/share/bash-completion/completions/chaincap
 /usr/share/bash-completion/completions/chaingraph

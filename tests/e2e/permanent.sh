@@ -10,7 +10,7 @@ unit=$(dirname "$0")/../../docs/systemd/chaincap.service
 
 # systemd's own opinion, of the units with the program where it is here
 if command -v systemd-analyze >/dev/null; then
-	for name in chaincap chaincap-every; do
+	for name in chaincap chaincap-every chaincap-light; do
 		sed "s|/usr/bin/chaincap|$cap|" "$(dirname "$unit")/$name.service" >"$tmp/$name.service"
 		systemd-analyze verify --man=no "$tmp/$name.service" >"$tmp/out" 2>&1
 		expect "what systemd-analyze verify says of $name.service" "0 " "$? $(grep chaincap "$tmp/out")"
@@ -52,7 +52,7 @@ wait_for "a line that counts the trace" 10 grep -q '^chaincap: in .*; traces 1$'
 kill -TERM "$recorder"
 wait "$recorder"
 expect_exit "chaincap --flight, ended by SIGTERM" 0 $?
-grep -q '^chaincap: in [0-9]* s: [1-9][0-9]* events, [0-9]* lost; mappings lost 0; readers of files given up 0; traces 0$' \
+grep -q '^chaincap: in [0-9]* s: [1-9][0-9]* events, [0-9]* lost; mappings lost 0; readers of files given up 0; CPU [0-9.]* %; traces 0$' \
 	"$tmp/err.cap" || fail "no line says what was lost:
 $(cat "$tmp/err.cap")"
 
@@ -64,6 +64,23 @@ mkdir "$tmp/state/every"
 timeout 300 "$cap" -o "$tmp/state/every" --every=2s --for=300ms --keep=100M --max-dumps=1 2>"$tmp/err"
 expect_exit "chaincap --every" 0 $?
 expect "its traces" 1 "$(find "$tmp/state/every" -name '*Z.bin' | wc -l)"
+
+# So does the third; its recorder says that it takes more than it may, which here is next to nothing.
+expect "limits and rights of the light unit" "" "$(sed -n '/^MemorySwapMax/,$p' "$(dirname "$unit")/chaincap-light.service" |
+	grep -v '^StateDirectory=' | diff - "$tmp/limits" | grep -v '^> \(# --memory\|MemoryMax=\)' | grep '^[<>]')"
+options=$(sed -n 's/^Environment="CHAINCAP_OPTIONS=\(.*\)"$/\1/p' "$(dirname "$unit")/chaincap-light.service" | sed 's/=1%%/=0.01%/')
+if ! is_older; then
+	# shellcheck disable=SC2086 # options
+	fly "$tmp/state/light.bin" $options --log-every=1s
+	wait_for "a word on the CPU time" 40 grep -q '^chaincap: it takes [0-9.]* % of the CPUs. time, more than 0.01 %' "$tmp/err.cap"
+	kill -USR1 "$recorder"
+	wait_for "a light trace" 30 written "$tmp/state/light.bin"
+	kill -TERM "$recorder"
+	wait "$recorder"
+	expect_exit "chaincap, as the light unit has it, ended by SIGTERM" 0 $?
+	grep -q '; CPU [0-9.]*[1-9][0-9.]* %; traces' "$tmp/err.cap" || fail "no CPU time: $(cat "$tmp/err.cap")"
+	expect "how long a sleep with stacks lasts, in ns" 1000000 "$("$walk" -q -f info "$tmp/state/light.bin" | sed -n 's/^stacks_from_ns: //p')"
+fi
 
 walk_to "$tmp/folded" -c alpha "$tmp/state/trace.bin"
 grep -q '^alpha;.*;schedule;.*;bravo_wakes_alpha;.*;bravo;' "$tmp/folded" || fail "names of the relay are missing:

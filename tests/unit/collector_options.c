@@ -253,6 +253,12 @@ TEST(what_is_wrong_is_refused)
 	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-dumps", "0"), -EINVAL);
 	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-dumps", "3x"), -EINVAL);
 	assert_int_equal(PARSE(&o, "--max-dumps", "3"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "--cpu-budget", "0.5%"), 0);
+	assert_int_equal(o.cpu_budget_ppm, 5000);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "--cpu-budget", "0.5"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "--cpu-budget", "0%"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--flight", "1s", "--cpu-budget", "nan%"), -EINVAL);
+	assert_int_equal(PARSE(&o, "--cpu-budget", "1%"), -EINVAL);
 	assert_int_equal(PARSE(&o, "--flight", "1s", "-o", "-"), -EINVAL);
 	assert_int_equal(PARSE(&o, "--flight", "1s", "--trigger-wait", "2s"), -EINVAL);
 	assert_int_equal(PARSE(&o, "--flight", "1s", "--max-size", "100K"), -EINVAL);
