@@ -245,22 +245,24 @@ static uint32_t code_frame(struct id_map *m, uint32_t space, uint64_t time_ns, u
 /* The collector's own ids of other code have fewer bits set. */
 #define JAVA_IDS 0xc0000000u
 
-/* In *id: the frame by its name of Java's; 0: it is left out, as what the JVM has between methods.
- */
-enum java_kind { JAVA_NOT, JAVA_NO_METHOD, JAVA_LATE, JAVA_FRAME };
+enum java_kind { JAVA_NOT, JAVA_NO_METHOD, JAVA_LATE, JAVA_FRAME, JAVA_MORE };
 
+/*
+ * In *id: the frame by its name of Java's, so deep (jvms_name()); 0: it is left out, as what the
+ * JVM has between methods.
+ */
 static enum java_kind java_frame(struct id_map *m, uint32_t space, uint64_t time_ns, uint64_t frame,
-				 bool is_leaf, uint32_t *id)
+				 uint32_t depth, bool is_leaf, uint32_t *id)
 {
 	struct code_location at = { "", "", 0, false };
 	bool is_method = wire_is_java_method(frame);
 	struct jvms_name name = { .id = 0 };
-	int err = java_frames_name(m->sym, space, frame, time_ns, &name);
+	int err = java_frames_name(m->sym, space, frame, depth, time_ns, &name);
 
 	*id = 0;
-	if (err && !is_method)
+	if (err && !is_method && !depth && !name.has_more)
 		return JAVA_NOT;
-	if (err == -ENOENT)
+	if (err == -ENOENT && is_method)
 		return JAVA_NO_METHOD;
 	if (!err && !name.is_method && !is_leaf)
 		return JAVA_FRAME;
@@ -274,7 +276,20 @@ static enum java_kind java_frame(struct id_map *m, uint32_t space, uint64_t time
 					  at.line,
 				  &at, time_ns);
 	symbolizer_has_code(m->sym, space);
-	return err ? JAVA_LATE : JAVA_FRAME;
+	return name.has_more ? JAVA_MORE : err ? JAVA_LATE : JAVA_FRAME;
+}
+
+/* Appends what the frame is by its names of Java's to ids, up to WIRE_STACK_MAX. */
+static enum java_kind java_frames(struct id_map *m, uint32_t space, uint64_t time_ns,
+				  uint64_t frame, bool is_leaf, uint32_t *ids, size_t *kept)
+{
+	enum java_kind kind = JAVA_MORE;
+
+	for (uint32_t depth = 0; kind == JAVA_MORE && *kept < WIRE_STACK_MAX; depth++) {
+		kind = java_frame(m, space, time_ns, frame, depth, is_leaf, &ids[*kept]);
+		*kept += kind != JAVA_NOT && ids[*kept];
+	}
+	return kind;
 }
 
 /*
@@ -306,19 +321,22 @@ static size_t user_frames(struct id_map *m, uint32_t space, uint64_t time_ns, st
 		uint64_t frame = frames[order[i]];
 		enum java_kind java = JAVA_NOT;
 
+		if (kept == WIRE_STACK_MAX) {
+			*end = CHAINLOG_STACK_DEPTH;
+			break;
+		}
 		if (order[i] < s.n)
-			java = java_frame(m, space, time_ns, frame, !i, &ids[kept]);
+			java = java_frames(m, space, time_ns, frame, !i, ids, &kept);
 		if (java == JAVA_NO_METHOD) {
 			*end = CHAINLOG_STACK_NO_RULE;
 			break;
 		}
 		/* It is named when it comes again. */
 		*in_doubt |= java == JAVA_LATE;
-		if (java != JAVA_NOT)
-			kept += ids[kept] != 0;
-		else if (order[i] < s.n)
+		if (java == JAVA_NOT && order[i] < s.n)
 			ids[kept++] = m->store.frame(m->store.ctx, space, frame, time_ns);
-		else if ((ids[kept] = code_frame(m, space, time_ns, frame)) != 0)
+		else if (java == JAVA_NOT &&
+			 (ids[kept] = code_frame(m, space, time_ns, frame)) != 0)
 			kept++;
 	}
 	if (s.n_code)

@@ -34,6 +34,26 @@ static const struct jvm_rule cut = { .kind = JVM_CUT };
 
 /* ---- the JVM -------------------------------------------------------------------------------- */
 
+/* How many of what is wanted below, at its end, need not be there. */
+#define OPTIONAL 7u
+
+/* Later ones write numbers otherwise. */
+#define SCOPES_VERSION_FIRST 11
+#define SCOPES_VERSION_LAST 17
+
+static bool find_scopes(const struct jvm *j)
+{
+	const struct jvm_offsets *o = &j->o;
+	int32_t version;
+
+	return o->version != UINT64_MAX &&
+	       jvm_read(j->memory, &version, sizeof(version), o->version) &&
+	       version >= SCOPES_VERSION_FIRST && version <= SCOPES_VERSION_LAST &&
+	       o->scopes_data < JVM_STRUCT_BYTES - 8 && o->scopes_places < JVM_STRUCT_BYTES - 8 &&
+	       o->scopes_places_end < JVM_STRUCT_BYTES - 8 &&
+	       o->scopes_metadata < JVM_STRUCT_BYTES - 8;
+}
+
 static bool find_offsets(struct jvm *j, uint64_t structs, uint64_t types)
 {
 	struct jvm_offsets *o = &j->o;
@@ -75,6 +95,12 @@ static bool find_offsets(struct jvm *j, uint64_t structs, uint64_t types)
 		{ "Klass", "_name", &o->klass_name },
 		{ "Symbol", "_length", &o->symbol_length },
 		{ "Symbol", "_body", &o->symbol_body },
+		/* What a JVM may not have. */
+		{ "Abstract_VM_Version", "_vm_major_version", &o->version },
+		{ "CompiledMethod", "_scopes_data_begin", &o->scopes_data },
+		{ "nmethod", "_scopes_pcs_offset", &o->scopes_places },
+		{ "nmethod", "_dependencies_offset", &o->scopes_places_end },
+		{ "nmethod", "_metadata_offset", &o->scopes_metadata },
 		/* Not both. */
 		{ "ConstantPool", "_source_file_name_index", &o->pool_file },
 		{ "InstanceKlass", "_source_file_name_index", &o->class_file },
@@ -84,7 +110,7 @@ static bool find_offsets(struct jvm *j, uint64_t structs, uint64_t types)
 	memset(o, 0xff, sizeof(*o));
 	if (!jvm_find(j->memory, structs, types, wanted, n))
 		return false;
-	for (size_t i = 0; i + 2 < n; i++) {
+	for (size_t i = 0; i + OPTIONAL < n; i++) {
 		bool is_address = wanted[i].out == &o->heaps || wanted[i].out == &o->interpreter ||
 				  wanted[i].out == &o->call_stub;
 
@@ -92,6 +118,7 @@ static bool find_offsets(struct jvm *j, uint64_t structs, uint64_t types)
 		    (!is_address && *wanted[i].out > JVM_STRUCT_BYTES - sizeof(uint64_t)))
 			return false;
 	}
+	j->has_scopes = find_scopes(j);
 	return o->pool_file < JVM_STRUCT_BYTES || o->class_file < JVM_STRUCT_BYTES;
 }
 
@@ -409,7 +436,28 @@ static bool has_frame(const struct jvm *j, uint64_t at)
 	       (bytecode < BYTECODE_RETURN_FIRST || bytecode > BYTECODE_RETURN_LAST);
 }
 
-int jvm_find_frame(struct jvm *j, uint64_t at, bool is_exact, struct jvm_frame *out)
+/* The methods at a call that returns to at + 1: the one so deep. */
+static void name_compiled(struct jvm *j, const struct blob *b, uint64_t at, bool is_exact,
+			  uint32_t depth, struct jvm_frame *out)
+{
+	uint64_t h = j->o.block_bytes, method = b->method;
+	struct jvm_scopes s = { .method = b->method, .offset = (int32_t)(at + 1 - b->begin) };
+	uint32_t n = 0;
+
+	if (j->has_scopes && !is_exact && !strcmp(b->kind, "nmethod")) {
+		s.scopes = word_at(b, h + j->o.scopes_data);
+		s.places = b->at + (uint32_t)int_at(b, h + j->o.scopes_places);
+		s.places_end = b->at + (uint32_t)int_at(b, h + j->o.scopes_places_end);
+		s.metadata = b->at + (uint32_t)int_at(b, h + j->o.scopes_metadata);
+		n = jvm_scopes_find(j, &s, depth, &method);
+	}
+	if (!n && depth)
+		return;
+	(void)jvm_find_method(j, method, out);
+	out->has_more = depth + 1 < n;
+}
+
+int jvm_find_frame(struct jvm *j, uint64_t at, bool is_exact, uint32_t depth, struct jvm_frame *out)
 {
 	struct blob b;
 
@@ -427,7 +475,7 @@ int jvm_find_frame(struct jvm *j, uint64_t at, bool is_exact, struct jvm_frame *
 		return -ENOENT;
 	watch(j, b.block, false, print_of(&b));
 	if (b.method)
-		(void)jvm_find_method(j, b.method, out);
+		name_compiled(j, &b, at, is_exact, depth, out);
 	if (!b.method)
 		memcpy(out->name, b.kind, sizeof(b.kind));
 	out->rule = rule_of(j, &b, at, is_exact);

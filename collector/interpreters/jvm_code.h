@@ -34,6 +34,7 @@ struct jvm_rule {
 struct jvm_frame {
 	struct jvm_rule rule;
 	uint32_t is_method;	   /* 0: it is none of the program's, as a stub of the JVM */
+	uint32_t has_more;	   /* 1: it was compiled into its caller, which is one deeper */
 	uint32_t line;		   /* in which the method begins; 0: not known */
 	char name[JVM_NAME_BYTES]; /* "package.Class.method", or what the JVM calls it; "": not
 				      known */
@@ -51,10 +52,12 @@ int jvm_open(struct jvm **out, int memory, uint64_t structs, uint64_t types);
 
 /*
  * What is at an address of code; is_exact: an instruction that was interrupted, else one byte
- * before a return address. Returns 0; -EAGAIN: the JVM has only just begun; -ENOENT: it has no code
+ * before a return address; depth: of the methods that were compiled into one another there, the
+ * innermost is 0. Returns 0; -EAGAIN: the JVM has only just begun; -ENOENT: it has no code
  * there.
  */
-int jvm_find_frame(struct jvm *j, uint64_t at, bool is_exact, struct jvm_frame *out);
+int jvm_find_frame(struct jvm *j, uint64_t at, bool is_exact, uint32_t depth,
+		   struct jvm_frame *out);
 /* The name of the method of an interpreted frame. False: it is no method. */
 bool jvm_find_method(struct jvm *j, uint64_t method, struct jvm_frame *out);
 /*

@@ -22,6 +22,8 @@ struct jvm_offsets {
 	uint64_t pool_holder, pool_length, pool_bytes, klass_name, symbol_length, symbol_body;
 	uint64_t pool_file; /* since JDK 12, else */
 	uint64_t class_file;
+	/* Of what was compiled into other methods; not all JVMs say it alike. */
+	uint64_t version, scopes_data, scopes_places, scopes_places_end, scopes_metadata;
 };
 
 struct jvm_codelet {
@@ -38,6 +40,7 @@ struct jvm {
 	int memory;
 	struct jvm_offsets o;
 	uint64_t interpreter, interpreter_end, call_stub;
+	bool has_scopes; /* whose descriptions are known */
 	uint32_t n_codelets;
 	struct jvm_codelet codelets[JVM_CODELETS_MAX];
 	uint32_t n_watched, next_watched;
@@ -45,6 +48,19 @@ struct jvm {
 	struct jvm_watched watched[JVM_WATCHED_MAX];
 };
 
+/* Of compiled code: where its descriptions are, and where a call returns to in it. */
+struct jvm_scopes {
+	uint64_t places, places_end, scopes, metadata; /* addresses */
+	uint64_t method;			       /* that was compiled */
+	int32_t offset;
+};
+
+/*
+ * How many methods run at that call: with those that were compiled into it. *method: of them the
+ * one so deep, 0 is the innermost. 0: that is not known.
+ */
+uint32_t jvm_scopes_find(const struct jvm *j, const struct jvm_scopes *s, uint32_t depth,
+			 uint64_t *method);
 /* What tells a method from what is at its address later; 0: it is none. */
 uint64_t jvm_method_print(const struct jvm *j, uint64_t method);
 /* Names it, and sets *print. False: it is no method. */

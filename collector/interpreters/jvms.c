@@ -34,8 +34,9 @@ struct known {
 	uint64_t serial, at; /* serial 0: free; at: wire_is_exact(), wire_is_java_method() */
 	struct jvm_rule rule;
 	bool is_missing;
-	struct name *name; /* of names; it may be another one's by now: */
-	uint32_t name_id;
+	uint32_t n; /* names, of struct jvms; they may be others by now: */
+	struct name *names[JVMS_DEPTH];
+	uint32_t name_ids[JVMS_DEPTH];
 };
 
 struct name {
@@ -226,7 +227,13 @@ static struct name *name_of(struct jvms *j, const struct jvm_frame *f)
 	memcpy(n->text, f->name, len);
 	strcpy(n->text + len, f->file);
 	n->id = ++j->last_name % JVMS_IDS;
-	n->is = (struct jvms_name) { n->text, n->text + len, n->id, f->line, f->is_method };
+	n->is = (struct jvms_name) {
+		.function = n->text,
+		.file = n->text + len,
+		.id = n->id,
+		.line = f->line,
+		.is_method = f->is_method,
+	};
 	return n;
 }
 
@@ -240,15 +247,24 @@ static bool is_sane_rule(const struct jvm_rule *r)
 	       r->bytes <= FRAME_BYTES_MAX && r->saves_fp <= 1;
 }
 
+static bool is_sane_frame(const struct jvm_frame *f)
+{
+	return !f->name[sizeof(f->name) - 1] && !f->file[sizeof(f->file) - 1] && f->is_method <= 1;
+}
+
 static bool is_sane(const struct jvms_answer *a, const struct jvms_request *q)
 {
-	const struct jvm_frame *f = &a->frame;
-
 	if (a->serial != q->serial || (a->err && a->err != -ENOENT && a->err != -EAGAIN))
 		return false;
-	return a->err || q->op == JVMS_CHANGES ||
-	       (!f->name[sizeof(f->name) - 1] && !f->file[sizeof(f->file) - 1] &&
-		f->is_method <= 1 && (q->op == JVMS_METHOD || is_sane_rule(&f->rule)));
+	if (a->err || q->op == JVMS_CHANGES)
+		return true;
+	if (!a->n || a->n > JVMS_DEPTH ||
+	    (q->op != JVMS_METHOD && !is_sane_rule(&a->frames[0].rule)))
+		return false;
+	for (uint32_t i = 0; i < a->n; i++)
+		if (!is_sane_frame(&a->frames[i]))
+			return false;
+	return true;
 }
 
 static void take(struct jvms *j, struct process *p, const struct jvms_answer *a)
@@ -269,12 +285,17 @@ static void take(struct jvms *j, struct process *p, const struct jvms_answer *a)
 	*k = (struct known) {
 		.serial = p->serial,
 		.at = p->question,
-		.rule = a->frame.rule,
+		.rule = a->frames[0].rule,
 		.is_missing = a->err,
 	};
-	if (!a->err && *a->frame.name) {
-		k->name = name_of(j, &a->frame);
-		k->name_id = k->name->id;
+	for (uint32_t i = 0; !a->err && i < a->n; i++) {
+		const struct jvm_frame *f = &a->frames[i];
+
+		/* Of more than there is room for the last one stands for the others. */
+		k->names[i] =
+			*f->name && !(f->has_more && i + 1 == JVMS_DEPTH) ? name_of(j, f) : NULL;
+		k->name_ids[i] = k->names[i] ? k->names[i]->id : 0;
+		k->n++;
 	}
 }
 
@@ -325,10 +346,11 @@ static int send_question(struct jvms *j, struct process *p, enum jvms_op op, uin
 static int find(struct jvms *j, struct process *p, enum jvms_op op, uint64_t at, uint64_t question,
 		struct known **out)
 {
-	struct known *k = *out = known_at(j, p, question);
+	struct known *k;
 	uint64_t wait_ns;
 	int err;
 
+	k = *out = known_at(j, p, question);
 	if (k->serial == p->serial && k->at == question)
 		return 0;
 	if (receive(j, p, 0))
@@ -361,7 +383,7 @@ int jvms_rule(struct jvms *j, uint32_t tgid, uint64_t at, bool is_exact, struct 
 	return 0;
 }
 
-int jvms_name(struct jvms *j, uint32_t tgid, uint64_t frame, struct jvms_name *out)
+int jvms_name(struct jvms *j, uint32_t tgid, uint64_t frame, uint32_t depth, struct jvms_name *out)
 {
 	bool is_exact = wire_is_exact(frame), is_method = wire_is_java_method(frame);
 	enum jvms_op op = is_method ? JVMS_METHOD : is_exact ? JVMS_EXACT : JVMS_FRAME;
@@ -374,10 +396,14 @@ int jvms_name(struct jvms *j, uint32_t tgid, uint64_t frame, struct jvms_name *o
 		err = find(j, p, op, at, frame, &k);
 	if (err)
 		return err;
-	if (k->is_missing || !k->name || k->name->id != k->name_id)
+	if (k->is_missing || depth >= k->n)
 		return -ENOENT;
-	*out = k->name->is;
-	return 0;
+	if (!k->names[depth] || k->names[depth]->id != k->name_ids[depth])
+		err = -ENOENT;
+	else
+		*out = k->names[depth]->is;
+	out->has_more = depth + 1 < k->n;
+	return err;
 }
 
 /* ---- what changes ---------------------------------------------------------------------------- */

@@ -30,9 +30,11 @@ struct jvms_name {
 	const char *function, *file; /* "": not known; valid until the next call */
 	uint32_t id;	/* below JVMS_IDS; the same name has the same one, for a while */
 	uint32_t line;	/* in which the method begins; 0: not known */
+	bool has_more;	/* it was compiled into its caller, which is one deeper */
 	bool is_method; /* else it is code that the JVM made for itself */
 };
 #define JVMS_IDS (1u << 30)
+#define JVMS_DEPTH 32u /* so many of one frame are told */
 
 /*
  * The rule for an address in generated code of process tgid (jvm_find_frame()). Returns 0; -EAGAIN:
@@ -40,9 +42,11 @@ struct jvms_name {
  * cannot be read.
  */
 int jvms_rule(struct jvms *j, uint32_t tgid, uint64_t at, bool is_exact, struct jvm_rule *r);
-/* The name of a frame as stacks have it: an address, maybe WIRE_EXACT, or WIRE_JAVA_METHOD. Returns
- * likewise. */
-int jvms_name(struct jvms *j, uint32_t tgid, uint64_t frame, struct jvms_name *out);
+/* The name of a frame as stacks have it: an address, maybe WIRE_EXACT, or WIRE_JAVA_METHOD; depth:
+ * of the methods that were compiled into one another there, the innermost is 0. Returns likewise;
+ * out->has_more is right also if there is no name.
+ */
+int jvms_name(struct jvms *j, uint32_t tgid, uint64_t frame, uint32_t depth, struct jvms_name *out);
 
 /* Takes answers that have come, and asks what has changed. Call it often. */
 void jvms_step(struct jvms *j);

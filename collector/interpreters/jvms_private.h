@@ -25,5 +25,6 @@ struct jvms_answer {
 	uint32_t serial; /* of the request */
 	int32_t err;	 /* -ENOENT: the JVM is not known, or nothing is there */
 	uint32_t is_unknown, has_changed;
-	struct jvm_frame frame;
+	uint32_t n; /* frames: the methods that were compiled into one another, innermost first */
+	struct jvm_frame frames[JVMS_DEPTH];
 };

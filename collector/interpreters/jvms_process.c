@@ -17,6 +17,17 @@ struct process {
 	uint32_t tries;
 };
 
+static int find_frames(struct jvm *j, const struct jvms_request *q, struct jvms_answer *a)
+{
+	bool is_exact = q->op == JVMS_EXACT;
+	int err = 0;
+
+	do
+		err = jvm_find_frame(j, q->at[0], is_exact, a->n, &a->frames[a->n]);
+	while (!err && a->frames[a->n++].has_more && a->n < JVMS_DEPTH);
+	return err;
+}
+
 static int find(struct process *p, const struct jvms_request *q, struct jvms_answer *a)
 {
 	int err = 0;
@@ -33,9 +44,10 @@ static int find(struct process *p, const struct jvms_request *q, struct jvms_ans
 		a->has_changed = jvm_has_changed(p->jvm);
 		return 0;
 	case JVMS_METHOD:
-		return jvm_find_method(p->jvm, q->at[0], &a->frame) ? 0 : -ENOENT;
+		a->n = 1;
+		return jvm_find_method(p->jvm, q->at[0], &a->frames[0]) ? 0 : -ENOENT;
 	default:
-		return jvm_find_frame(p->jvm, q->at[0], q->op == JVMS_EXACT, &a->frame);
+		return find_frames(p->jvm, q, a);
 	}
 }
 

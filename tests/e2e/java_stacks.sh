@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Java methods in the stacks of threads that say themselves where they are, in a JVM that was given nothing: none is wrong,
-# whether the trace is written at once or by the flight recorder; and none is missing where none is compiled into its
-# caller.
+# whether the trace is written at once or by the flight recorder; and none is missing, also of those that are compiled
+# into their callers.
 # Beside another: it judges the stacks of its own process.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
@@ -23,8 +23,9 @@ run_java() {
 	*) exec java -cp "$tmp" Paths "$2" ;;
 	esac
 }
-record_paths run_java Paths.java -XX:-Inline
+record_paths run_java Paths.java
 for note in "have no names" "frames are missing"; do
 	! grep -q "java/$pid.*$note" "$tmp/err" || fail "$(cat "$tmp/err")"
 done
+record_paths run_java Paths.java -XX:TieredStopAtLevel=1
 record_paths run_java Paths.java -Xint

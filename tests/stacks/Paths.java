@@ -7,7 +7,6 @@
 // letters: <init> M, nap n, step s
 // shape: (s(a|b|c|dM|e|f|g|h))*(s(n|[a-h]|dM)?)?
 // outermost: loopOf
-// may lack: what is compiled into its caller, but with -XX:-Inline or -Xint
 import java.io.File;
 import java.io.FileOutputStream;
 import java.lang.invoke.MethodHandle;

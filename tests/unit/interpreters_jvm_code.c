@@ -61,6 +61,8 @@ struct blob {
 	struct method *method;
 	uint8_t *entry, *osr_entry;
 	int32_t id, bci;
+	uint8_t *scopes;
+	int32_t places, places_end, metadata;
 	int8_t state;
 	uint8_t rest[512];
 };
@@ -100,6 +102,7 @@ static struct array array, *array_at;
 static struct codelet codelets[3];
 static struct queue queue, *queue_at;
 static uint8_t *call_stub;
+static int32_t version;
 static uint8_t code_heap[HEAP_BYTES] __attribute__((aligned(4096)));
 static uint8_t segmap[HEAP_BYTES / SEGMENT];
 static struct jvm *jvm;
@@ -139,6 +142,11 @@ static struct struct_entry {
 	FIELD("nmethod", "_verified_entry_point", blob, entry),
 	FIELD("nmethod", "_osr_entry_point", blob, osr_entry),
 	FIELD("nmethod", "_entry_bci", blob, bci),
+	AT("Abstract_VM_Version", "_vm_major_version", version),
+	FIELD("CompiledMethod", "_scopes_data_begin", blob, scopes),
+	FIELD("nmethod", "_scopes_pcs_offset", blob, places),
+	FIELD("nmethod", "_dependencies_offset", blob, places_end),
+	FIELD("nmethod", "_metadata_offset", blob, metadata),
 	AT("AbstractInterpreter", "_code", queue_at),
 	FIELD("StubQueue", "_stub_buffer", queue, buffer),
 	FIELD("StubQueue", "_buffer_limit", queue, limit),
@@ -213,6 +221,7 @@ static int set_up(void **state)
 	queue = (struct queue) { codelets, sizeof(codelets) };
 	queue_at = &queue;
 	call_stub = code_heap + HEAP_BYTES - 8;
+	version = 17;
 	return jvm_open(&jvm, open("/proc/self/mem", O_RDONLY | O_CLOEXEC),
 			(uint64_t)(uintptr_t)&structs_at, (uint64_t)(uintptr_t)&types_at);
 }
@@ -228,7 +237,7 @@ static struct jvm_frame find(const void *at, bool is_exact)
 {
 	struct jvm_frame f;
 
-	assert_int_equal(jvm_find_frame(jvm, (uint64_t)(uintptr_t)at, is_exact, &f), 0);
+	assert_int_equal(jvm_find_frame(jvm, (uint64_t)(uintptr_t)at, is_exact, 0, &f), 0);
 	return f;
 }
 
@@ -258,6 +267,57 @@ static void code_has_the_size_of_its_frame_and_its_method(void **state)
 	assert_true(f.is_method);
 	assert_string_equal(f.name, "shop.Cart.total");
 	assert_string_equal(f.file, "Cart.java");
+}
+
+static void what_was_compiled_into_a_method_is_there_at_calls(void **state)
+{
+	static struct method inner;
+	static struct const_method inner_const;
+	/* Of the caller, what was compiled: none around it, the first method. Of the other: the one
+	 * around it. */
+	static uint8_t scopes[300] = { 0, 0, 0, [192 + 5] = 0, 1, [250] = 192 + 5, 0, 2 };
+	struct place {
+		int32_t offset, scope, objects, flags;
+	} places[] = { { -1, 0, 0, 0 }, { 101, 250, 0, 0 }, { 120, 197, 0, 0 } };
+	struct blob *b = put_compiled();
+	struct method *metadata[] = { &method, &inner };
+	uint64_t at = (uint64_t)(uintptr_t)b->begin + 100;
+	struct jvm_frame f;
+
+	(void)state;
+	inner_const = (struct const_method) { .constants = &pool, .name = 3 };
+	inner.constant = &inner_const;
+	memcpy(b->rest, places, sizeof(places));
+	memcpy(b->rest + sizeof(places), metadata, sizeof(metadata));
+	b->scopes = scopes;
+	b->places = offsetof(struct blob, rest);
+	b->places_end = b->places + (int32_t)sizeof(places);
+	b->metadata = b->places_end;
+	assert_int_equal(jvm_find_frame(jvm, at, false, 0, &f), 0);
+	assert_string_equal(f.name, "shop.Cart.Cart.java");
+	assert_true(f.has_more);
+	assert_int_equal(jvm_find_frame(jvm, at, false, 1, &f), 0);
+	assert_string_equal(f.name, "shop.Cart.total");
+	assert_false(f.has_more);
+	/* A call of the method itself, one that is not described, and no call. */
+	f = find(b->begin + 119, false);
+	assert_string_equal(f.name, "shop.Cart.total");
+	f = find(b->begin + 110, false);
+	assert_string_equal(f.name, "shop.Cart.total");
+	f = find(b->begin + 100, true);
+	assert_string_equal(f.name, "shop.Cart.total");
+	/* What is said does not end with what was compiled, or is for another version. */
+	metadata[0] = &inner;
+	memcpy(b->rest + sizeof(places), metadata, sizeof(metadata));
+	f = find(b->begin + 100, false);
+	assert_string_equal(f.name, "shop.Cart.total");
+	assert_false(f.has_more);
+	scopes[250 + 2] = 200;
+	f = find(b->begin + 100, false);
+	assert_string_equal(f.name, "shop.Cart.total");
+	b->places_end = INT32_MAX;
+	f = find(b->begin + 100, false);
+	assert_string_equal(f.name, "shop.Cart.total");
 }
 
 static void where_a_frame_is_made_or_given_up_instructions_say_so(void **state)
@@ -343,7 +403,7 @@ static void what_changes_is_noticed(void **state)
 	assert_false(jvm_has_changed(jvm));
 	b->state = 4;
 	assert_true(jvm_has_changed(jvm));
-	assert_int_equal(jvm_find_frame(jvm, (uint64_t)(uintptr_t)b->begin + 100, false, &f),
+	assert_int_equal(jvm_find_frame(jvm, (uint64_t)(uintptr_t)b->begin + 100, false, 0, &f),
 			 -ENOENT);
 	/* What is there now is found anew, and no change. */
 	assert_false(jvm_has_changed(jvm));
@@ -387,13 +447,13 @@ static void lies_are_bounded(void **state)
 		assert_true(strlen(f.name) < sizeof(f.name));
 	/* The map of segments leads nowhere. */
 	segmap[4] = 5;
-	assert_int_equal(jvm_find_frame(jvm, at, false, &f), -ENOENT);
+	assert_int_equal(jvm_find_frame(jvm, at, false, 0, &f), -ENOENT);
 	segmap[4] = 0;
 	array.len = INT32_MAX;
 	heaps[0] = (void *)8;
-	assert_int_equal(jvm_find_frame(jvm, at, false, &f), -ENOENT);
+	assert_int_equal(jvm_find_frame(jvm, at, false, 0, &f), -ENOENT);
 	array_at = NULL;
-	assert_int_equal(jvm_find_frame(jvm, at, false, &f), -ENOENT);
+	assert_int_equal(jvm_find_frame(jvm, at, false, 0, &f), -ENOENT);
 }
 
 static void a_jvm_without_the_descriptions_is_not_known(void **state)
@@ -421,6 +481,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		TEST(code_has_the_size_of_its_frame_and_its_method),
+		TEST(what_was_compiled_into_a_method_is_there_at_calls),
 		TEST(where_a_frame_is_made_or_given_up_instructions_say_so),
 		TEST(stubs_are_no_methods),
 		TEST(the_interpreter_has_frames_where_it_runs_a_bytecode),
