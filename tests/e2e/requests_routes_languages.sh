@@ -18,7 +18,9 @@ ran=
 look_at() {
 	timeout 300 "$walk" -q -f csv --requests "$tmp/trace" >"$tmp/csv" 2>"$tmp/err"
 	expect_exit "chainwalk -f csv --requests" 0 $?
-	python3 "$sources/judge.py" "$tmp/csv" "$2" "$tmp/counted" "$tmp/asked" >"$tmp/judged" || fail "judge.py: $(cat "$tmp/judged")"
+	python3 "$sources/judge.py" "$tmp/csv" "$2" "$tmp/counted" "$tmp/asked" >"$tmp/judged" 2>"$tmp/table" ||
+		fail "judge.py: $(cat "$tmp/judged" "$tmp/table")"
+	sed "s,^,note: $1\, ," "$tmp/table"
 	expect "$1: routes with other numbers of requests" "" "$(grep '^requests' "$tmp/judged")"
 	if grep -aq zzsecret "$tmp/trace"; then
 		fail "$1: the trace has $(grep -ao '[a-z]*zzsecret' "$tmp/trace" | head -n 1)"
