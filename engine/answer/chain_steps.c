@@ -451,9 +451,11 @@ static bool is_at_lock(const struct chain_steps *s, uint32_t step)
  */
 static void add_served(struct chain_steps *s, uint32_t step, uint64_t ns)
 {
+	if (!s->lent_to)
+		return;
 	while (step && !is_at_lock(s, step))
 		step = s->steps[step].above;
-	if (step && s->lent_to)
+	if (step)
 		sums_add(&s->served, step, s->lent_to, ns);
 }
 

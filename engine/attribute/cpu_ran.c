@@ -81,7 +81,27 @@ struct maker {
 	uint64_t *ns;
 	uint32_t *holders;
 	size_t cap_ns, n_holders, cap_holders;
+	/* Of the CPU at hand: a cpu_ran_had()'s, and up to when nothing is taken. */
+	size_t hint[2];
+	uint64_t none_until_ns;
 };
+
+/* cpu_ran_had() of one time of the CPU after the other. */
+static struct had next_had(struct maker *m, uint32_t who, uint32_t cpu, uint64_t from_ns,
+			   uint64_t to_ns)
+{
+	const struct cpu_ran *r = m->ran;
+	uint64_t interrupts_ns, steal_ns;
+	struct had had;
+
+	if (who == HOLDER_UNKNOWN || to_ns <= m->none_until_ns)
+		return (struct had) { .own = to_ns - from_ns };
+	had = cpu_ran_had(r, who, false, cpu, from_ns, to_ns, m->hint);
+	interrupts_ns = stolen_time_none_until(r->interrupts, cpu, to_ns, m->hint[0]);
+	steal_ns = stolen_time_none_until(r->steal, cpu, to_ns, m->hint[1]);
+	m->none_until_ns = interrupts_ns < steal_ns ? interrupts_ns : steal_ns;
+	return had;
+}
 
 /* The number of who had a change from at_ns on; *until_ns: up to when, if that is sooner. */
 static uint32_t number_at(struct maker *m, const struct change *c, uint64_t at_ns,
@@ -130,7 +150,7 @@ static void end_block(struct maker *m, struct running_totals *t, uint32_t block)
 }
 
 /* Who had the i-th change of a CPU; in_totals: whole blocks of them are asked for. */
-static void add_change(struct maker *m, uint32_t cpu, size_t i, bool in_totals, size_t hint[2])
+static void add_change(struct maker *m, uint32_t cpu, size_t i, bool in_totals)
 {
 	struct cpu_ran *r = m->ran;
 	struct cpu_ran_cpu *c = &r->cpus[cpu];
@@ -144,7 +164,7 @@ static void add_change(struct maker *m, uint32_t cpu, size_t i, bool in_totals, 
 		struct had had;
 
 		number = number_at(m, &c->at[i], from_ns, &until_ns);
-		had = cpu_ran_had(r, r->holders.at[number].a, false, cpu, from_ns, until_ns, hint);
+		had = next_had(m, r->holders.at[number].a, cpu, from_ns, until_ns);
 		if (c->taken)
 			c->taken[i] =
 				(struct taken) { bounded(had.interrupts), bounded(had.steal) };
@@ -163,15 +183,16 @@ static void add_cpu(struct maker *m, uint32_t cpu, const struct cpus *cpus, uint
 {
 	struct cpu_ran *r = m->ran;
 	struct cpu_ran_cpu *c = &r->cpus[cpu];
-	size_t hint[2] = { 0, 0 };
 
+	m->hint[0] = m->hint[1] = 0;
+	m->none_until_ns = 0;
 	c->at = cpus_ran(cpus, cpu, &c->n);
 	c->first = first;
 	c->holder = xmalloc((c->n + 1) * sizeof(*c->holder));
 	if (r->interrupts || r->steal)
 		c->taken = xmalloc((c->n + 1) * sizeof(*c->taken));
 	for (size_t i = 0; i < c->n; i++) {
-		add_change(m, cpu, i, i < c->n / CPU_RAN_BLOCK * CPU_RAN_BLOCK, hint);
+		add_change(m, cpu, i, i < c->n / CPU_RAN_BLOCK * CPU_RAN_BLOCK);
 		if ((i + 1) % CPU_RAN_BLOCK == 0)
 			end_block(m, &c->totals, (uint32_t)(i / CPU_RAN_BLOCK));
 	}

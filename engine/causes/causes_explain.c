@@ -73,11 +73,17 @@ static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, u
 /* Adds the windows that the time of a sum is of, once. */
 static void add_windows(struct causes *c, struct chain_sum *s, uint64_t ns)
 {
-	struct window_sum w = c->windows_now;
+	struct window_sum w;
 
-	if (s->serial == c->serial || !w.n)
+	if (s->serial == c->serial || !c->windows_now.n)
 		return;
 	s->serial = c->serial;
+	/* Nearly always it is not among the longest. */
+	if (c->windows_now.longest.ns < s->windows.next.ns) {
+		s->windows.n += c->windows_now.n;
+		return;
+	}
+	w = c->windows_now;
 	if (s->end & THROTTLED && ns / w.n < w.longest.ns)
 		w.longest.ns = ns / w.n;
 	w.next.ns = w.next.ns < w.longest.ns ? w.next.ns : w.longest.ns;

@@ -239,7 +239,17 @@ struct wait_filter {
 	uint64_t preempted_ns;	 /* left out */
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
 	bool asks_of_each;	 /* by name, group, stack, object or request */
+	bool has_all;		 /* no option leaves out any wait, or a part of one */
 };
+
+/* Whether it does not matter which wait it is, but for the window. */
+static bool leaves_out_nothing(const struct options *o)
+{
+	const unsigned int all = PART_BLOCKED | PART_RUNNABLE | PART_PREEMPTED;
+
+	return !o->min_wait_ns && o->max_wait_ns == UINT64_MAX && !o->ended && !*o->states &&
+	       !o->no_idle && (o->parts & all) == all;
+}
 
 /* like: one whose natures of waits it shares; NULL: none. */
 static void new_like(struct wait_filter **out, const struct timelines *tl, const struct options *o,
@@ -265,6 +275,7 @@ static void new_like(struct wait_filter **out, const struct timelines *tl, const
 		request_choice_new(&f->requests, tl, o, f->from_ns, f->to_ns);
 	f->asks_of_each = f->requests || o->names.n || o->groups.n || o->within.n || o->without.n ||
 			  o->waits_for.n || o->classes.n;
+	f->has_all = !f->asks_of_each && leaves_out_nothing(o);
 	*out = f;
 }
 
@@ -510,6 +521,11 @@ bool wait_filter_wait(struct wait_filter *f, uint32_t thread, const struct wait 
 	unsigned int parts = o->parts;
 	bool is_idle;
 
+	if (f->has_all && w->kind != WAIT_UNKNOWN && w->out_ns >= f->from_ns &&
+	    w->in_ns <= f->to_ns && w->in_ns > f->from_ns && w->out_ns < f->to_ns) {
+		*shown = (struct shown) { w->out_ns, w->wake_ns, w->wake_ns, w->in_ns, len };
+		return true;
+	}
 	if (w->kind == WAIT_UNKNOWN || len < o->min_wait_ns || len > o->max_wait_ns)
 		return false;
 	if (o->ended && w->flags & WAIT_NOT_WOKEN)

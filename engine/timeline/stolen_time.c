@@ -225,6 +225,22 @@ uint64_t stolen_time_of_cpu_next(const struct stolen_time *i, uint32_t cpu, uint
 	return i ? sum(&i->cpus, cpu, from_ns, to_ns, hint) : 0;
 }
 
+uint64_t stolen_time_none_until(const struct stolen_time *i, uint32_t cpu, uint64_t to_ns,
+				size_t hint)
+{
+	const struct stretch *first;
+	size_t n;
+
+	if (!i || cpu >= i->cpus.keys)
+		return UINT64_MAX;
+	first = i->cpus.at + i->cpus.first[cpu];
+	n = i->cpus.first[cpu + 1] - i->cpus.first[cpu];
+	if (hint > n || (hint && first[hint - 1].to_ns > to_ns) ||
+	    (hint < n && first[hint].from_ns < to_ns))
+		return to_ns;
+	return hint < n ? first[hint].from_ns : UINT64_MAX;
+}
+
 uint64_t stolen_time_of_thread(const struct stolen_time *i, uint32_t thread, uint64_t from_ns,
 			       uint64_t to_ns)
 {

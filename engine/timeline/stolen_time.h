@@ -22,6 +22,9 @@ uint64_t stolen_time_of_thread(const struct stolen_time *i, uint32_t thread, uin
 /* As stolen_time_of_cpu(), for times in ascending order; *hint: 0 at first. */
 uint64_t stolen_time_of_cpu_next(const struct stolen_time *i, uint32_t cpu, uint64_t from_ns,
 				 uint64_t to_ns, size_t *hint);
+/* After that, with to_ns: up to when nothing else is taken; to_ns: it may be at once. */
+uint64_t stolen_time_none_until(const struct stolen_time *i, uint32_t cpu, uint64_t to_ns,
+				size_t hint);
 
 /* ---- for timeline_build.c; all but stolen_time_new() do nothing where i is NULL -------------- */
 
