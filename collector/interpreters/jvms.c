@@ -357,7 +357,9 @@ static int find(struct jvms *j, struct process *p, enum jvms_op op, uint64_t at,
 		return -EAGAIN;
 	err = send_question(j, p, op, at, question);
 	if (err)
-		return err == -EBUSY || err == -EAGAIN ? -EAGAIN : -ENOENT;
+		return err == -EBUSY || err == -EAGAIN || err == -ETIMEDOUT || err == -EPIPE
+			       ? -EAGAIN
+			       : -ENOENT;
 	wait_ns = wait_budget_now(&j->budget);
 	(void)receive(j, p, wait_ns < WAIT_MAX_NS ? wait_ns : WAIT_MAX_NS);
 	wait_budget_spend(&j->budget);
