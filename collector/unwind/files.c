@@ -324,24 +324,26 @@ static bool find_known(struct unwind_files *f, const struct file *file, uint64_t
 	return true;
 }
 
-/* Whether all of the line of bytes around the offset has the same row of its window. */
-static bool is_of_line(const struct unwind_files *f, const struct file *file, uint64_t offset)
+/* The bytes of the row of its window that the offset is in; none if the window is not known. */
+static struct unwind_extent row_extent(const struct unwind_files *f, const struct file *file,
+				       uint64_t offset)
 {
-	uint64_t at = offset % RULES_WINDOW, base = offset - at, end;
+	uint64_t at = offset % RULES_WINDOW, base = offset - at;
 	const struct cached *c = &f->windows[hash(file->serial, base) % WINDOWS];
+	const struct rules_window *w = &c->window;
 	uint32_t row;
 
-	at -= at % WIRE_RULE_LINE;
-	end = at + WIRE_RULE_LINE;
-	if (c->serial != file->serial || c->offset != base || end > c->window.to)
-		return false;
-	row = row_at(&c->window, at);
-	return row < c->window.n && c->window.rules[row].kind != UNWIND_NONE &&
-	       row == row_at(&c->window, end - 1);
+	if (c->serial != file->serial || c->offset != base)
+		return (struct unwind_extent) { offset, offset };
+	row = row_at(w, at);
+	if (row >= w->n || w->rules[row].kind == UNWIND_NONE)
+		return (struct unwind_extent) { offset, offset };
+	return (struct unwind_extent) { base + w->starts[row],
+					base + (row + 1 < w->n ? w->starts[row + 1] : w->to) };
 }
 
 struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t id, uint64_t offset,
-				     uint64_t now_ns, bool *of_line)
+				     uint64_t now_ns, struct unwind_extent *known)
 {
 	struct file *file = find(f, id, now_ns);
 	struct unwind_rule r;
@@ -355,8 +357,9 @@ struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t id, uint64
 	/* If the file could not be opened, nothing is guessed, because most files have rules. */
 	if (!is_known)
 		r.kind = file->is_missing ? UNWIND_HARD : UNWIND_UNKNOWN;
-	if (of_line)
-		*of_line = is_known && is_of_line(f, file, offset);
+	if (known)
+		*known = is_known ? row_extent(f, file, offset)
+				  : (struct unwind_extent) { offset, offset };
 	return r;
 }
 

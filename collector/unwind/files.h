@@ -24,6 +24,11 @@ struct unwinder_stats {
 	uint64_t late;	    /* answers that they did not give in time */
 };
 
+/* The bytes [from, to) of a file. */
+struct unwind_extent {
+	uint64_t from, to;
+};
+
 struct unwind_files;
 
 /* code and helpers are borrowed. Returns 0 or -ENOMEM. */
@@ -35,11 +40,11 @@ void unwind_files_forget_idle(struct unwind_files *f, uint64_t now_ns);
 
 /*
  * The rule for the byte at this offset of a file (CODE_FILE or CODE_VDSO), used at now_ns.
- * UNWIND_UNKNOWN if the file cannot be read, or not in time. *of_line, unless NULL: all of the
- * WIRE_RULE_LINE bytes around it are known to have it.
+ * UNWIND_UNKNOWN if the file cannot be read, or not in time. *known, unless NULL: the bytes around
+ * it, in the same aligned RULES_WINDOW, that are known to have it too.
  */
 struct unwind_rule unwind_files_rule(struct unwind_files *f, uint32_t file, uint64_t offset,
-				     uint64_t now_ns, bool *of_line);
+				     uint64_t now_ns, struct unwind_extent *known);
 
 /* Whether the instruction before this offset of a file (CODE_FILE) is a call. */
 bool unwind_files_is_call(struct unwind_files *f, uint32_t file, uint64_t offset, uint64_t now_ns);

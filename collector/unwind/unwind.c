@@ -34,10 +34,10 @@ struct walk {
 	struct unwinder *u;
 	const struct wire_copy *copy;
 	struct wire_stack *out;
-	uint32_t space; /* id from the symbolizer */
-	uint64_t look;	/* address that the current frame is looked up by */
-	uint32_t file;	/* code_files id of what is there; 0: no file */
-	bool of_line;	/* its rule holds for all of the line, see wire_rule_line_key() */
+	uint32_t space;		 /* id from the symbolizer */
+	uint64_t look;		 /* address that the current frame is looked up by */
+	uint32_t file;		 /* code_files id of what is there; 0: no file */
+	uint64_t before, behind; /* so many bytes around look have the same rule */
 	uint64_t regs[UNWIND_REGISTERS];
 	bool has_all; /* all registers are known, not only sp and fp */
 	bool sp_lost; /* the value of sp is a lower bound only */
@@ -127,10 +127,11 @@ static bool find_rule(struct walk *w, struct unwind_rule *r)
 	uint64_t time_ns = w->copy->r.time_ns;
 	struct symbolizer *sym = w->u->sym;
 	struct symbolizer_code code;
+	struct unwind_extent known;
 
 	*r = (struct unwind_rule) { .kind = UNWIND_UNKNOWN };
 	w->file = 0;
-	w->of_line = false;
+	w->before = w->behind = 0;
 	if (!symbolizer_code(sym, w->space, w->look, time_ns, &code))
 		return symbolizer_is_code(sym, w->space, w->look, time_ns);
 	r->kind = UNWIND_NONE;
@@ -138,8 +139,11 @@ static bool find_rule(struct walk *w, struct unwind_rule *r)
 		w->file = code.file;
 	if (code.kind == CODE_GENERATED)
 		find_java_rule(w, r);
-	if (code.kind == CODE_FILE || code.kind == CODE_VDSO)
-		*r = unwind_files_rule(w->u->files, code.file, code.offset, time_ns, &w->of_line);
+	if (code.kind != CODE_FILE && code.kind != CODE_VDSO)
+		return true;
+	*r = unwind_files_rule(w->u->files, code.file, code.offset, time_ns, &known);
+	w->before = code.offset - known.from;
+	w->behind = known.to - code.offset;
 	return true;
 }
 
@@ -225,7 +229,8 @@ static const struct unwind_rule stub_rule = {
 
 /*
  * Gives the BPF side the rule for the current frame; but not while it would take this for the rule
- * of code that was there before. For the leaf, which may be anywhere, also that of the line.
+ * of code that was there before. For the leaf, which may be anywhere, also those of the lines
+ * around it.
  */
 static void teach(const struct walk *w, uint64_t rule)
 {
@@ -235,8 +240,11 @@ static void teach(const struct walk *w, uint64_t rule)
 	if (!u->teach || symbolizer_is_stale(u->sym, w->space, w->look, w->copy->r.time_ns))
 		return;
 	u->teach(u->teach_ctx, wire_rule_key(space, w->look), rule);
-	if (w->of_line && w->out->n == 1)
-		u->teach(u->teach_ctx, wire_rule_line_key(space, w->look), rule);
+	if (w->out->n > 1)
+		return;
+	for (uint64_t at = (w->look - w->before + WIRE_RULE_LINE - 1) & -(uint64_t)WIRE_RULE_LINE;
+	     at + WIRE_RULE_LINE <= w->look + w->behind; at += WIRE_RULE_LINE)
+		u->teach(u->teach_ctx, wire_rule_line_key(space, at), rule);
 }
 
 /* ---- from frame to frame ------------------------------------------------------------------- */
