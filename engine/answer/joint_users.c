@@ -77,8 +77,7 @@ void joint_users_add_routes(struct sums *to, const struct timelines *tl, struct 
 		holder = first_holder(tl, w, alike, &let_go_ns);
 		other = worked_for(tl, holder, let_go_ns);
 		route = other ? request_route(tl, other) : "";
-		if (*route)
-			sums_add(to, w->stack, names_clean(names, route), w->wake_ns - w->out_ns);
+		sums_add(to, w->stack, names_clean(names, route), w->wake_ns - w->out_ns);
 	}
 }
 

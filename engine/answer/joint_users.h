@@ -16,8 +16,8 @@ struct joint_alike {
 
 /*
  * Of the sleeps at joints of who answered q, until then, that another thread ended: adds their
- * length by (stack pair, route of the request for which that one worked, a text). Where that one
- * had itself slept at that joint meanwhile it is who ended that.
+ * length by (stack pair, route of the request for which that one worked, a text; empty: for none).
+ * Where that one had itself slept at that joint meanwhile it is who ended that.
  */
 void joint_users_add_routes(struct sums *to, const struct timelines *tl, struct names *names,
 			    const struct request *q, const struct joint_alike *alike);

@@ -248,12 +248,37 @@ static void who_had_a_lock_first_is_said(void **state)
 		    " because L holds a lock for GET /report, and runs report.");
 }
 
+/* L has the lock for longest, and works for nobody; M has it for a moment, for a report. */
+static void who_works_for_nobody_has_a_lock_for_nobody(void **state)
+{
+	(void)state;
+	prices_wait("thread L *\n"
+		    "thread M */L\n"
+		    "thread S */L\n"
+		    "0    c0 - R > S\n"
+		    "0    c1 - R > L\n"
+		    "0    c2 - R > M\n"
+		    "200  c0 S" LOCK "400  c1 L ran |tidy;main\n"
+		    "800  c1 L wakes S wake|pthread_mutex_unlock@libc.so.6;tidy;main\n"
+		    "800  c0 - R > S\n"
+		    "810  c0 S" LOCK "850  c2 M ran |report;main\n"
+		    "900  c2 M wakes S wake|pthread_mutex_unlock@libc.so.6;report;main\n"
+		    "900  c0 - R > S\n"
+		    "960  c0 S request tcp::80 conn=1 arrived=150 taken=160 route=GET+/price\n"
+		    "970  c2 M request tcp::80 conn=3 arrived=150 taken=160 route=GET+/report\n"
+		    "end 1000\n",
+		    "  S  take  85 %  waits for a lock\n"
+		    "   L tidy  74 %  holds it, ran\n"
+		    " because L holds a lock, and runs tidy.");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request_waits_for_a_connection),
 		cmocka_unit_test(who_has_a_lock_is_said_with_its_request),
 		cmocka_unit_test(who_had_a_lock_first_is_said),
+		cmocka_unit_test(who_works_for_nobody_has_a_lock_for_nobody),
 		cmocka_unit_test(a_route_gives_way),
 		cmocka_unit_test(own_questions_are_no_wait_for_a_connection),
 	};
