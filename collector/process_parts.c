@@ -20,13 +20,20 @@ struct process_parts {
 	struct interpreters_count interpreted;
 };
 
+/* Frames of its compiled code are known for one architecture. */
+#if defined(__x86_64__)
+#define READS_JAVA true
+#else
+#define READS_JAVA false
+#endif
+
 static uint32_t languages(const struct options *o)
 {
 	if (!o->user_stacks)
 		return 0;
 	return (o->no_python ? 0 : 1u << WIRE_PYTHON) | (o->no_php ? 0 : 1u << WIRE_PHP) |
 	       (o->no_ruby ? 0 : 1u << WIRE_RUBY) | (o->no_node ? 0 : 1u << WIRE_V8) |
-	       (o->no_java ? 0 : 1u << WIRE_JAVA);
+	       (o->no_java || !READS_JAVA ? 0 : 1u << WIRE_JAVA);
 }
 
 /* Frames of Java have rules, others than before it was known that it is one. */
