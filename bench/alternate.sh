@@ -215,7 +215,7 @@ END {
 		error[k] = sqrt((squares[k] / n[k] - mean[k] * mean[k]) / (n[k] > 1 ? n[k] - 1 : 1))
 		printf "%-20s %7.2f  %-5.2f  %7.1f", k, mean[k], error[k], 100 * kept[k]
 		if (k in programs)
-			printf "  %10.2f  %11.2f  %5d", median(programs[k]), median(processes[k]), mib[k]
+			printf "  %10.2f  %11.2f  %5.0f", median(programs[k]), median(processes[k]), mib[k]
 		printf "\n"
 	}
 	for (i = 2; i <= count && mean[r[i]]; i++) {

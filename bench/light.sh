@@ -50,5 +50,5 @@ END {
 			printf " %7s %6s  %-8s", "-", "-", "unclear"
 		printf " %-7s %11.2f %11.2f\n", name[i] ~ /^(redis|pgbench|mariadb|nginx)/ ? told(light[i], of_light[i], 1) : "-", cpu[i], whole_cpu[i]
 	}
-	printf "memory %d MiB, < 64: %s\n", mib, mib < 64 ? "yes" : "NO"
+	printf "memory %.0f MiB, < 64: %s\n", mib, mib < 64 ? "yes" : "NO"
 }'
