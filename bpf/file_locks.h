@@ -58,8 +58,12 @@ static __always_inline __u64 *taker_place(__u64 hash)
 /* The struct task_struct of a thread, by the id that the machine's first PID namespace has. */
 static __always_inline __u64 task_of_id(__u32 id)
 {
-	__u64 own = POINTER(task_struct, bpf_get_current_task_btf(), thread_pid), pid;
+	struct task_struct *t = bpf_get_current_task_btf();
+	__u64 own, pid;
 
+	if (!can_find_threads())
+		return 0;
+	own = POINTER(task_struct, t, thread_pid);
 	pid = own ? pid_in_namespace(POINTER(pid, own, numbers[0].ns), id) : 0;
 	return pid ? task_of_pid(pid) : 0;
 }

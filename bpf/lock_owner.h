@@ -35,13 +35,19 @@ static __always_inline bool may_have_owner(__u32 op, __u32 val)
 	       val & WIRE_MUTEX_WAITERS;
 }
 
+/* Whether it is known where the kernel keeps which thread has which id. */
+static __always_inline bool can_find_threads(void)
+{
+	return bpf_core_field_exists(((struct task_struct *)0)->thread_pid) &&
+	       bpf_core_field_exists(((struct pid_namespace *)0)->idr);
+}
+
 /* A task's own PID namespace, and how deep that is; 0: not known. */
 static __always_inline __u64 own_namespace(struct task_struct *t, __u32 *level, __u32 *nr)
 {
 	__u64 own, number;
 
-	if (!bpf_core_field_exists(t->thread_pid) ||
-	    !bpf_core_field_exists(((struct pid_namespace *)0)->idr))
+	if (!can_find_threads())
 		return 0;
 	/* As a number: Linux 6.1 has no sums of kernel pointers and what is not constant. */
 	own = POINTER(task_struct, t, thread_pid);

@@ -126,6 +126,14 @@ static bool is_main(const struct sampled *s, uint32_t frame)
 	return f && f->symbol && !strcmp(trace_string(s->trace, f->symbol), "main");
 }
 
+/* Code that was made at run time, of which no name is known. */
+static bool is_nameless_code(const struct sampled *s, uint32_t frame)
+{
+	const struct trace_frame *f = frame ? trace_frame(s->trace, frame) : NULL;
+
+	return f && f->unnamed && *trace_module_path(s->trace, f->module) != '/';
+}
+
 /*
  * Of the functions that nearly all samples have in common the last one of the program's own; where
  * these part at once, or callers are not known, where most of them are.
@@ -137,7 +145,7 @@ static uint32_t place_ran(struct sampled *s)
 	follow_common(s, &c, NEARLY_ALL);
 	if (is_main(s, c.own))
 		follow_common(s, &c, MOST);
-	if (!c.own && (!c.last || code_frame(s->trace, c.last) ||
+	if (!c.own && (!c.last || code_frame(s->trace, c.last) || is_nameless_code(s, c.last) ||
 		       kernel_frame_flags(names_kernel_stacks(s->names), c.last) & KFUNC_PLUMBING))
 		return most_frequent_place(s, s->of, s->n);
 	return own_frame_place(s->names, s->trace, c.own ? c.own : c.last);

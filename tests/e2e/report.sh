@@ -39,7 +39,7 @@ mv "$tmp/out" "$tmp/one"
 report "$trace"
 cmp -s "$tmp/one" "$tmp/out" || fail "two runs differ"
 # The graph is the one that the renderer makes of the folded lines, but for how it begins, and for slices of time.
-"$walk" -q "$trace" | "$flame" --embedded --title "Wakeup chains" --max-frames 20000 >"$tmp/graph.svg" 2>"$tmp/err" ||
+"$walk" "$trace" 2>/dev/null | "$flame" --embedded --title "Wakeup chains" --max-frames 20000 >"$tmp/graph.svg" 2>"$tmp/err" ||
 	fail "flamegraph --embedded: $(cat "$tmp/err")"
 awk '/<svg class="flamegraph"/ { on = 1 } on && !/^<metadata id="fg-slices">/ { sub(/ data-fold="1"/, ""); sub(/ data-slices="[0-9]+" data-slice-factor="[0-9.]+"/, ""); print } /^<\/svg>/ { on = 0 }' "$tmp/one" >"$tmp/got.svg"
 cmp -s "$tmp/graph.svg" "$tmp/got.svg" || fail "the graph is not the renderer's: $(diff "$tmp/graph.svg" "$tmp/got.svg" | head -5)"

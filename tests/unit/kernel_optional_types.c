@@ -26,10 +26,8 @@ struct optional {
 
 /* These have another name in kernels that lack them, which this one has not. */
 static const struct optional renamed[] = {
-	{ "task_struct", "__state" },
-	{ "thread_info", "cpu" },
-	{ "kernfs_node", "__parent" },
-	{ "mm_struct", "mm_mt" },
+	{ "task_struct", "__state" }, { "thread_info", "cpu" }, { "kernfs_node", "__parent" },
+	{ "mm_struct", "mm_mt" },     { "file_lock_core", "" },
 };
 
 /* A file with the kernel's types, by which libbpf goes. */
