@@ -8,6 +8,7 @@
 #include "base/compare.h"
 #include "common/xalloc.h"
 #include "common/lower_bound.h"
+#include "polled_locks.h"
 #include "tries.h"
 
 /* ---- what explains a try --------------------------------------------------------------------- */
@@ -73,7 +74,9 @@ static void add_end(struct tries *t, const struct thread *th, uint32_t i)
 	uint32_t lock = w->kind == WAIT_SLEEP ? t->lock_of[w->stack] : 0;
 	bool known;
 
-	if (!lock || lock == SOME_LOCK || !t->tried[lock] || !tries_is_end(t, w, &known))
+	/* A file's lock is let go without a waking: a signal ended a sleep that a thread did. */
+	if (!lock || lock == SOME_LOCK || !t->tried[lock] || tries_of_file(t, lock) ||
+	    !tries_is_end(t, w, &known))
 		return;
 	if (!known && tries_on(t, th, i))
 		return;
@@ -98,11 +101,6 @@ static void find_ends(struct tries *t)
 		qsort(t->heard_ns, t->n_heard, sizeof(*t->heard_ns), by_time);
 }
 
-static const struct wait *wait_of(const struct tries *t, const struct try *p)
-{
-	return &timelines_thread(t->timelines, p->thread)->waits[p->sleep];
-}
-
 /* Whether, in that time, a thread of which it is not known may have been woken. */
 static bool was_perhaps_other(const struct tries *t, uint64_t from_ns, uint64_t to_ns)
 {
@@ -118,27 +116,6 @@ static bool is_known_end(const void *arg, const struct wait *w)
 	return tries_is_end(arg, w, &known) && known;
 }
 
-enum answer { NO, YES, PERHAPS };
-
-/* Whether a thread that runs up to at_ns is then between two sleeps of a row. */
-static enum answer is_in_row(const struct tries *t, uint32_t thread, uint64_t at_ns)
-{
-	const struct thread *th = timelines_thread(t->timelines, thread);
-	size_t n = LOWER_BOUND(k, th->n_waits, th->waits[k].out_ns < at_ns), i;
-	const struct wait *w = tries_right_before(th, (uint32_t)n, at_ns);
-	const struct try *p;
-
-	if (!w || tries_is_unknown(w))
-		return w ? PERHAPS : NO;
-	i = LOWER_BOUND(k, t->n,
-			t->at[k].thread < thread ||
-				(t->at[k].thread == thread && wait_of(t, &t->at[k]) < w));
-	p = i < t->n && wait_of(t, &t->at[i]) == w ? &t->at[i] : NULL;
-	if (!p || !(p->in_row || p->perhaps_in_row) || !(p->more || p->not_known))
-		return NO;
-	return p->more && p->in_row ? YES : PERHAPS;
-}
-
 /*
  * Whether a waking came between two sleeps of a row of its waker's own, the first of which was not
  * over yet when a try began: that sleep goes on, too, perhaps to what this try is to explain.
@@ -152,7 +129,7 @@ static enum answer is_amid_row(const struct tries *t, const struct try *p, const
 
 	if (ended->waker >= THREAD_IDLE)
 		return NO;
-	in_row = is_in_row(t, ended->waker, ended->wake_ns);
+	in_row = tries_in_row(t, ended->waker, ended->wake_ns);
 	if (in_row == NO)
 		return NO;
 	th = timelines_thread(t->timelines, ended->waker);
@@ -161,7 +138,7 @@ static enum answer is_amid_row(const struct tries *t, const struct try *p, const
 	if (before->flags & WAIT_NEW)
 		return NO;
 	return (before->kind == WAIT_SLEEP ? before->wake_ns : before->in_ns) >
-			       wait_of(t, p)->out_ns
+			       tries_wait(t, p)->out_ns
 		       ? in_row
 		       : NO;
 }
@@ -174,8 +151,8 @@ static enum answer is_amid_row(const struct tries *t, const struct try *p, const
 static const struct wait *released(const struct tries *t, const struct try *p, bool *known)
 {
 	const struct try *last = &t->at[p->last];
-	const struct wait *w = wait_of(t, last);
-	uint64_t from_ns = wait_of(t, p)->wake_ns;
+	const struct wait *w = tries_wait(t, last);
+	uint64_t from_ns = tries_wait(t, p)->wake_ns;
 	size_t i = LOWER_BOUND(k, t->n_ended,
 			       t->ended[k].lock < p->lock || (t->ended[k].lock == p->lock &&
 							      t->ended[k].wait->wake_ns < from_ns));
@@ -204,8 +181,8 @@ static const struct wait *released(const struct tries *t, const struct try *p, b
  */
 static void assume_release(struct tries *t, struct try *p)
 {
-	const struct wait *w = wait_of(t, p), *then;
-	uint64_t over_ns = wait_of(t, &t->at[p->last])->in_ns;
+	const struct wait *w = tries_wait(t, p), *then;
+	uint64_t over_ns = tries_wait(t, &t->at[p->last])->in_ns;
 	uint32_t holders[HELD_LOCKS_MAX];
 	uint32_t n = held_locks_last(t->held, p->lock, w->out_ns, over_ns, holders);
 
@@ -216,7 +193,7 @@ static void assume_release(struct tries *t, struct try *p)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *th = timelines_thread(t->timelines, holders[i]);
 		struct last_ran ran = thread_last_ran(th, w->wake_ns, over_ns);
-		enum answer in_row = ran.ran ? is_in_row(t, holders[i], ran.at_ns) : NO;
+		enum answer in_row = ran.ran ? tries_in_row(t, holders[i], ran.at_ns) : NO;
 
 		if (holders[i] == p->thread)
 			continue;
@@ -271,18 +248,23 @@ static void explain_tries(struct tries *t)
 {
 	find_lasts(t);
 	for (size_t i = 0; i < t->n; i++)
-		if (t->at[i].timed && t->at[i].last_timed == i)
+		if (t->at[i].timed && t->at[i].last_timed == i && !tries_of_file(t, t->at[i].lock))
 			assume_release(t, &t->at[i]);
+	polled_locks_explain(t);
 	for (size_t i = 0; i < t->n; i++) {
 		struct try *p = &t->at[i];
 		const struct try *last = &t->at[p->last], *timed = &t->at[p->last_timed];
 		bool known;
-		const struct wait *until = p->timed ? released(t, p, &known) : NULL;
+		const struct wait *until;
+
+		if (tries_of_file(t, p->lock))
+			continue;
+		until = p->timed ? released(t, p, &known) : NULL;
 
 		p->unexplained =
 			p->perhaps || (until ? !known : last->not_known) ||
-			was_perhaps_other(t, wait_of(t, p)->wake_ns,
-					  until ? until->wake_ns : wait_of(t, last)->in_ns);
+			was_perhaps_other(t, tries_wait(t, p)->wake_ns,
+					  until ? until->wake_ns : tries_wait(t, last)->in_ns);
 		if (p->timed && !until) {
 			p->unexplained |= timed->holder_not_known || timed->perhaps;
 			until = timed->assumed;
@@ -291,7 +273,7 @@ static void explain_tries(struct tries *t)
 	}
 }
 
-static void join(const struct tries *t)
+static void join(struct tries *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct try *p = &t->at[i];
@@ -301,6 +283,7 @@ static void join(const struct tries *t)
 		else if (p->timed && p->unexplained)
 			timelines_forget_waker(t->timelines, p->thread, p->sleep);
 	}
+	polled_locks_part(t);
 	timelines_sort_later(t->timelines);
 }
 
@@ -317,6 +300,7 @@ void retried_waits_join(struct timelines *tl)
 		join(&t);
 	}
 	free(t.lock_of);
+	free(t.of_file);
 	free(t.tried);
 	free(t.at_lock);
 	free(t.at);

@@ -40,10 +40,10 @@ bool tries_is_end(const struct tries *t, const struct wait *w, bool *known)
 
 /*
  * The lock at an address, "17:lib.so+0x40c4", of a file or of shared memory "/pool+0x40c4"; or that
- * of a process's interpreter.
+ * of a process's interpreter; or those of a whole file, "/data/shop.db".
  */
 static uint32_t lock_id(struct intern *locks, const struct trace *t, const struct trace_object *o,
-			bool is_gil)
+			bool is_gil, bool of_file)
 {
 	char *name = xstrdup(trace_string(t, o->name)), *whole;
 	/* Processes have each its own interpreter, and all of these one name: none. */
@@ -54,9 +54,10 @@ static uint32_t lock_id(struct intern *locks, const struct trace *t, const struc
 		free(name);
 		return SOME_LOCK;
 	}
-	lock_name_of_both_words(name);
-	whole = xasprintf("%s %" PRIu32 " %" PRIu64 " %" PRIu32, name, o->device, o->inode,
-			  process);
+	if (!of_file)
+		lock_name_of_both_words(name);
+	whole = xasprintf("%s%s %" PRIu32 " %" PRIu64 " %" PRIu32, of_file ? "file " : "", name,
+			  o->device, o->inode, process);
 	id = xintern(locks, whole, strlen(whole), NULL);
 	free(whole);
 	free(name);
@@ -75,12 +76,18 @@ static void find_locks(struct tries *t)
 		uint32_t object = timelines_pair(t->timelines, i).object;
 		const struct trace_object *o = trace_object(trace, object);
 		bool is_gil = lock_is_gil(trace, object);
+		bool of_file = lock_is_of_file(trace, object);
 
-		if (!o || (strcmp(trace_string(trace, o->class), "futex") && !is_gil))
+		if (!o || (strcmp(trace_string(trace, o->class), "futex") && !is_gil && !of_file))
 			continue;
-		t->lock_of[i] = lock_id(&locks, trace, o, is_gil);
+		t->lock_of[i] = lock_id(&locks, trace, o, is_gil, of_file);
 	}
 	t->n_locks = locks.n;
+	t->of_file = xcalloc((size_t)t->n_locks + 1, sizeof(*t->of_file));
+	for (uint32_t i = 1; i < end; i++)
+		if (t->lock_of[i] && t->lock_of[i] != SOME_LOCK)
+			t->of_file[t->lock_of[i]] =
+				lock_is_of_file(trace, timelines_pair(t->timelines, i).object);
 	intern_free(&locks);
 }
 
@@ -151,6 +158,24 @@ const struct wait *tries_right_before(const struct thread *th, uint32_t i, uint6
 		at_ns = w->out_ns;
 	}
 	return NULL;
+}
+
+enum answer tries_in_row(const struct tries *t, uint32_t thread, uint64_t at_ns)
+{
+	const struct thread *th = timelines_thread(t->timelines, thread);
+	size_t n = LOWER_BOUND(k, th->n_waits, th->waits[k].out_ns < at_ns), i;
+	const struct wait *w = tries_right_before(th, (uint32_t)n, at_ns);
+	const struct try *p;
+
+	if (!w || tries_is_unknown(w))
+		return w ? PERHAPS : NO;
+	i = LOWER_BOUND(k, t->n,
+			t->at[k].thread < thread ||
+				(t->at[k].thread == thread && tries_wait(t, &t->at[k]) < w));
+	p = i < t->n && tries_wait(t, &t->at[i]) == w ? &t->at[i] : NULL;
+	if (!p || !(p->in_row || p->perhaps_in_row) || !(p->more || p->not_known))
+		return NO;
+	return p->more && p->in_row ? YES : PERHAPS;
 }
 
 /* Whether it is known who has the lock for which w, a sleep of a thread, began. */

@@ -58,6 +58,10 @@ try {
 	/* Of that one, in place of `until`: that whoever had the lock had to release it. */
 	const struct wait *assumed;
 	bool holder_not_known;
+	/* At a lock of a file, in place of `until`: when, within the sleep, its holder let it go.
+	 */
+	uint64_t let_go_ns; /* 0: not within it */
+	uint32_t holder;
 };
 
 /* A sleep at a lock that a thread ended, or of which that is not known. */
@@ -79,6 +83,7 @@ struct tries {
 	struct kernel_stacks *kernel;
 	uint32_t *lock_of; /* by stack pair: a thread with that off-CPU stack is at this lock */
 	uint32_t n_locks;
+	bool *of_file;		 /* by lock: it is one of a file, which threads poll for */
 	bool *tried;		 /* by lock: there are tries */
 	struct at_lock *at_lock; /* by lock: of the thread whose rows are looked for */
 	struct try *at;		 /* by thread, then sleep */
@@ -100,6 +105,10 @@ struct tries {
 void tries_find(struct tries *t);
 /* Of all tries, whose rows are known: sets last, and which long sleeps are tries. */
 void tries_find_told(struct tries *t);
+enum answer { NO, YES, PERHAPS };
+
+/* Of all tries, whose rows are known: whether a thread that runs up to at_ns is amid such a row. */
+enum answer tries_in_row(const struct tries *t, uint32_t thread, uint64_t at_ns);
 /* As waker_context(), of what ended w. */
 struct waker_context tries_context(const struct tries *t, const struct wait *w);
 /* Whether a thread ended a sleep, and not early, or that is not known; *known says which. */
@@ -113,6 +122,16 @@ void tries_find_next(const struct tries *t, const struct thread *th, struct try 
  * preempted: one of its intervals below i; NULL: nothing, or more.
  */
 const struct wait *tries_right_before(const struct thread *th, uint32_t i, uint64_t at_ns);
+/* Whether a lock is one of a file, which threads poll for. */
+static inline bool tries_of_file(const struct tries *t, uint32_t lock)
+{
+	return lock != SOME_LOCK && t->of_file[lock];
+}
+/* The sleep of a try. */
+static inline const struct wait *tries_wait(const struct tries *t, const struct try *p)
+{
+	return &timelines_thread(t->timelines, p->thread)->waits[p->sleep];
+}
 /* Whether it is not known what the thread did in w, or what it slept for: all is known of others.
  */
 static inline bool tries_is_unknown(const struct wait *w)

@@ -177,6 +177,93 @@ const struct wait *timelines_assume(struct timelines *tl, const struct wait *las
 	return w;
 }
 
+/* The first one of the two. */
+static struct wait first_part(struct wait w, const struct sleep_part *part)
+{
+	w.wake_ns = w.in_ns = part->at_ns;
+	w.waker = part->waker & THREAD_NONE;
+	w.waker_stack = 0;
+	w.flags &= WAIT_SINCE_START;
+	w.waker_at = WAIT_WAKER_MAX;
+	return w;
+}
+
+/* Pointers to the waits of a thread, which have moved: those behind the parts even further. */
+static void move_later(const struct wait **at, const struct thread *before,
+		       const struct thread *now, const struct sleep_part *parts, size_t n)
+{
+	size_t i = (size_t)(*at - before->waits);
+
+	if (*at < before->waits || i >= before->n_waits)
+		return;
+	*at = now->waits + i + LOWER_BOUND(k, n, parts[k].sleep < i);
+}
+
+static void part_thread(struct timelines *tl, const struct sleep_part *parts, size_t n)
+{
+	struct thread *th = &tl->threads[parts->thread], before = *th;
+	size_t part = 0;
+
+	th->waits = xmalloc((before.n_waits + n) * sizeof(*th->waits));
+	th->n_waits = 0;
+	for (uint32_t i = 0; i < before.n_waits; i++) {
+		struct wait *w = &th->waits[th->n_waits++];
+
+		*w = before.waits[i];
+		if (part == n || parts[part].sleep != i)
+			continue;
+		w[1] = *w;
+		w[1].out_ns = parts[part].at_ns;
+		w[1].flags &= WAIT_FLAGS & ~WAIT_SINCE_START;
+		w[1].woke_before = 0;
+		*w = first_part(*w, &parts[part++]);
+		th->n_waits++;
+	}
+	for (size_t i = 0; i < tl->n_later; i++) {
+		move_later(&tl->later[i].sleep, &before, th, parts, n);
+		move_later(&tl->later[i].ended, &before, th, parts, n);
+	}
+	free(before.waits);
+}
+
+/* Where such a thread was when it woke others is looked for. */
+static void forget_position(struct wait *w, const bool *parted)
+{
+	if (w->kind == WAIT_SLEEP && w->waker < THREAD_IDLE && parted[w->waker] &&
+	    !(w->flags & WAIT_WAKER_RAN))
+		w->waker_at = WAIT_WAKER_MAX;
+}
+
+static void forget_positions(struct timelines *tl, const bool *parted)
+{
+	for (size_t i = 0; i < tl->n_threads; i++) {
+		struct thread *th = &tl->threads[i];
+
+		for (uint32_t k = 0; k < th->n_waits; k++)
+			forget_position(&th->waits[k], parted);
+		if (th->process_end)
+			forget_position(th->process_end, parted);
+		for (uint32_t k = 0; th->work && k < th->work->n_recorded; k++)
+			forget_position(&th->work->recorded[k].asked, parted);
+		for (uint32_t k = 0; th->work && k < th->work->n_assumed; k++)
+			forget_position(&th->work->assumed[k].asked, parted);
+	}
+}
+
+void timelines_part(struct timelines *tl, const struct sleep_part *parts, size_t n)
+{
+	bool *parted = xcalloc(tl->n_threads, sizeof(*parted));
+
+	for (size_t from = 0, to = 0; from < n; from = to) {
+		while (to < n && parts[to].thread == parts[from].thread)
+			to++;
+		part_thread(tl, parts + from, to - from);
+		parted[parts[from].thread] = true;
+	}
+	forget_positions(tl, parted);
+	free(parted);
+}
+
 static int by_address(const void *pa, const void *pb)
 {
 	const struct later_waking *a = pa, *b = pb;

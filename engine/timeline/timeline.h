@@ -426,6 +426,18 @@ void timelines_sort_later(struct timelines *tl);
  */
 const struct wait *timelines_assume(struct timelines *tl, const struct wait *last, uint32_t waker,
 				    uint32_t pair, uint64_t at_ns);
+/* Within a thread's sleep, of which it makes two: at_ns, when waker ended the first one. */
+struct sleep_part {
+	uint32_t thread, sleep, waker;
+	uint64_t at_ns;
+};
+
+/*
+ * Makes two sleeps each of those, which are by thread, then sleep. The second one ends as the sleep
+ * did. The numbers of later waits change, and no pointer to a wait of such a thread is valid any
+ * more but those of timelines_go_on(), which are to be sorted afterwards.
+ */
+void timelines_part(struct timelines *tl, const struct sleep_part *parts, size_t n);
 /*
  * A thread's sleep, whose waker is known, becomes one that is wait_killed(); with_process: by a
  * thread that ended the process.

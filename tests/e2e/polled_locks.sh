@@ -5,6 +5,8 @@
 # locked. Truth is how long the programs themselves waited.
 # Beside another: what counts is how the time of its own threads is shared out.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/services/screen.sh
+. "$(dirname "$0")/../services/screen.sh"
 needs_more "what threads wait for"
 /usr/bin/python3 -c 'import sqlite3' 2>/dev/null || skip "no /usr/bin/python3 with sqlite3"
 
@@ -28,6 +30,7 @@ def refresh_prices(ready):
 
 # Another thread of the holder's process than its first one has the lock.
 def hold(ready):
+    global let_go
     called(b"refresher")
     if kind == "sqlite":
         c = sqlite3.connect(path, isolation_level=None)
@@ -35,7 +38,7 @@ def hold(ready):
         c.execute("insert into prices values (1)")
         refresh_prices(ready)
         c.execute("commit")
-    elif kind == "flock":
+    elif kind == "whole":
         with open(path) as f:
             fcntl.flock(f, fcntl.LOCK_EX)
             refresh_prices(ready)
@@ -44,6 +47,7 @@ def hold(ready):
             for i in range(5000):
                 fcntl.lockf(f, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 2 * i)
             refresh_prices(ready)
+    let_go = time.monotonic()
 
 def insert_order():
     if kind == "sqlite":
@@ -53,7 +57,7 @@ def insert_order():
     with open(path, "w") as f:
         while True:
             try:
-                if kind == "flock":
+                if kind == "whole":
                     fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 else:
                     fcntl.lockf(f, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 9998)
@@ -67,25 +71,30 @@ else:
     open(path, "w").close()
 mine, its = os.pipe()
 if os.fork() == 0:
+    # It lives on, so that the lock is let go long before its end.
     t = threading.Thread(target=hold, args=(its,))
     t.start()
     t.join()
+    os.write(its, struct.pack("d", let_go))
+    time.sleep(0.15)
     os._exit(0)
 os.read(mine, 1)
 called(b"orders")
 before = time.monotonic()
 insert_order()
-print(int((time.monotonic() - before) * 1e9))
+waited = time.monotonic() - before
 called(b"over")
+print(int(waited * 1e9), int((struct.unpack("d", os.read(mine, 8))[0] - before) * 1e9))
 os.wait()
 END_PY
 
-# poll_for KIND: records it; how long it waited, ns, in $waited; the events in $tmp/events.
+# poll_for KIND: records it; how long it waited, ns, in $waited, and until when the lock was held, in $held; the events in
+# $tmp/events, its own lines in $tmp/folded.
 poll_for() {
 	timeout 60 "$cap" -o "$tmp/trace" -- /usr/bin/python3 "$tmp/shop.py" "$1" "$tmp/$1.db" >"$tmp/told" 2>"$tmp/err"
 	expect_exit "chaincap -- $1" 0 $?
 	expect_whole "$tmp/trace"
-	waited=$(cat "$tmp/told")
+	read -r waited held <"$tmp/told"
 	"$walk" -q -f events "$tmp/trace" >"$tmp/events" 2>"$tmp/err"
 	walk_to "$tmp/folded" --state=all --objects -c '^orders$' "$tmp/trace"
 	no_cpu=$(weight_of '\[(runnable|preempted)\] |^[^[]*\[unknown\] ' "$tmp/folded")
@@ -102,8 +111,17 @@ poll_for() {
 	expect "$1: holders that are another thread" "" "$(grep -v ' a lock of refresher/' "$tmp/holders")"
 }
 
-# named: all of its sleeps have a holder.
+# named: all of its sleeps have a holder; chains go on in that, as long as it had the lock, and so says the first screen.
 named() {
+	by=$(weight_of '\[file_lock .*;refresher;' "$tmp/folded")
+	unknown=$(weight_of '\[file_lock .*\[unknown\] ' "$tmp/folded")
+	expect_at_least "explained by who has the lock, but for $no_cpu ns without CPU and $unknown ns unknown: ns" \
+		$((held - waited / 10 - no_cpu - unknown)) "$by" "$tmp/told"
+	expect_at_most "the same" $((held + waited / 10)) "$by" "$tmp/told"
+	on_terminal "$walk -q $tmp/trace" | screenful >"$tmp/screen"
+	has '  orders  *insert_order .*waits for the lock of [a-z]+\.db'
+	# Of the two one may be less than a quarter, and not there.
+	has ' refresher  *(refresh_prices .*holds it, slept|compute .*holds it, ran)'
 	expect "holders" "$(wc -l <"$tmp/tries")" "$(wc -l <"$tmp/holders")"
 	timeout 60 "$walk" -q -f tree -c '^orders$' "$tmp/trace" >"$tmp/tree" 2>"$tmp/err"
 	grep -q " for file_lock $tmp/.*[.]db held by refresher/" "$tmp/tree" || fail "no holder in the tree:
@@ -112,7 +130,7 @@ $(cat "$tmp/tree")"
 
 poll_for sqlite
 named
-poll_for flock
+poll_for whole
 named
 # Of more than 128 locks the last one is not found: nobody is named, and the lock is.
 poll_for ranges

@@ -155,7 +155,7 @@ static void random_schedules_give_the_same_sums(void **state)
 			schedule_requests(s, false);
 		}
 		if (seed % 8 < 4)
-			schedule_tries(s);
+			schedule_file_tries(s);
 		script = schedule_script(s);
 		compare_made(script_made(script), (uint32_t)schedule_random(s, 8), s);
 		free(script);

@@ -380,7 +380,7 @@ static void a_loss_gives_no_time_to_named_causes(void **state)
 		char *script[2], *text[2];
 
 		if (seed % 2)
-			schedule_tries(s);
+			schedule_file_tries(s);
 		script[0] = schedule_whole_script(s);
 		script[1] = schedule_script(s);
 

@@ -121,7 +121,7 @@ static void schedules_agree(enum schedule_kind kind, enum extra extra)
 		if (extra == DISKS)
 			schedule_disks(s, kind == SCHEDULE_LOSSY);
 		if (extra == TRIES)
-			schedule_tries(s);
+			schedule_file_tries(s);
 		if (extra == LOOPS)
 			schedule_loops(s);
 		if (extra == NAPS)
@@ -129,9 +129,9 @@ static void schedules_agree(enum schedule_kind kind, enum extra extra)
 		if (extra == REQUESTS || extra == LOOPS || (extra == NAPS && seed % 2))
 			schedule_requests(s, kind == SCHEDULE_LOSSY);
 		if (extra == LOOPS && seed % 2)
-			schedule_tries(s);
+			schedule_file_tries(s);
 		if (extra == LIGHT && seed % 2)
-			schedule_tries(s);
+			schedule_file_tries(s);
 		if (extra == LIGHT)
 			schedule_light(s);
 		if (asked.fold_repeats)

@@ -81,12 +81,19 @@ static char *lock_of(struct world *w, const struct sleep *s)
 			abort();
 		return lock;
 	}
-	if (!object || strcmp(trace_string(w->t, object->class), "futex"))
+	if (!object || (strcmp(trace_string(w->t, object->class), "futex") && !is_of_file(w, s)))
 		return NULL;
 	name = trace_string(w->t, object->name);
 	lock = strdup(name);
 	if (!lock)
 		abort();
+	if (*name && is_of_file(w, s)) {
+		free(lock);
+		if (asprintf(&lock, "file %s in %u/%llu", name, object->device,
+			     (unsigned long long)object->inode) < 0)
+			abort();
+		return lock;
+	}
 	for (digits = 0;
 	     digits < strlen(name) && strchr("0123456789abcdef", name[strlen(name) - 1 - digits]);)
 		digits++;
@@ -766,6 +773,112 @@ static const struct sleep *assumed_release(struct world *w, const struct life *l
 	return NULL;
 }
 
+/* ---- locks of files -------------------------------------------------------------------------- */
+
+/* Who has the lock of a file for which a life begins to sleep; NOBODY: not known, or it itself. */
+static int file_holder(struct world *w, const struct life *l, int piece)
+{
+	const struct sleep *s = &l->sleeps[l->pieces[piece].sleep];
+
+	return is_of_file(w, s) && s->held_by && &w->lives[s->held_by - 1] != l &&
+			       l->pieces[piece].from == s->out_ns
+		       ? s->held_by - 1
+		       : NOBODY;
+}
+
+/*
+ * As though the holder of a file's lock had woken a life when it was on a CPU last, from the try
+ * that begins with this piece to the end of the last one of its row, of those that follow each
+ * other, for which the lock is the same and the holder, too. NULL: it was not, or the try's own end
+ * explains it.
+ */
+static const struct sleep *let_go(struct world *w, const struct life *l, int piece,
+				  const char *lock)
+{
+	static const struct sleep unknown = { .waker = NOBODY };
+	int holder = file_holder(w, l, piece), last = piece, next, what = 0, row;
+	struct sleep *made;
+	uint64_t ran;
+
+	if (holder == NOBODY)
+		return NULL;
+	while ((next = next_in_row(w, l, last)) >= 0) {
+		char *at = lock_of(w, &l->sleeps[l->pieces[next].sleep]);
+		bool same = at && !strcmp(at, lock);
+
+		free(at);
+		if (same && (!l->sleeps[l->pieces[next].sleep].held_by ||
+			     l->pieces[next].from != l->sleeps[l->pieces[next].sleep].out_ns))
+			return &unknown;
+		if (!same || file_holder(w, l, next) != holder)
+			break;
+		last = next;
+	}
+	if (next == NOT_KNOWN)
+		return &unknown;
+	ran = last_ran(&w->lives[holder], l->pieces[piece].from, over(l, last), &what);
+	row = ran ? in_a_row(w, &w->lives[holder], ran) : 0;
+	if (what == NOT_KNOWN || row == NOT_KNOWN)
+		return &unknown;
+	if (!ran || row)
+		return NULL;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		abort();
+	w->made = more(w->made, w->n_made, sizeof(*w->made));
+	w->made[w->n_made++] = made;
+	made->waker = holder;
+	made->woken_ns = ran;
+	return made;
+}
+
+/* Makes two of a life's sleep, of which the holder of the lock ended the first one. */
+static void part_sleep(struct life *l, int piece, const struct sleep *own)
+{
+	int sleep = l->pieces[piece].sleep;
+	struct sleep *s;
+	uint64_t at;
+
+	l->sleeps = realloc(l->sleeps, ((size_t)l->n_sleeps + 1) * sizeof(*l->sleeps));
+	l->as_slept = realloc(l->as_slept, ((size_t)l->n_sleeps + 1) * sizeof(*l->sleeps));
+	l->pieces = realloc(l->pieces, ((size_t)l->n_pieces + 1) * sizeof(*l->pieces));
+	if (!l->sleeps || !l->as_slept || !l->pieces)
+		abort();
+	s = &l->sleeps[sleep];
+	memmove(s + 1, s, (size_t)(l->n_sleeps - sleep) * sizeof(*s));
+	memmove(&l->as_slept[sleep + 1], &l->as_slept[sleep],
+		(size_t)(l->n_sleeps++ - sleep) * sizeof(*s));
+	memmove(&l->pieces[piece + 1], &l->pieces[piece],
+		(size_t)(l->n_pieces++ - piece) * sizeof(*l->pieces));
+	for (int k = piece + 1; k < l->n_pieces; k++)
+		l->pieces[k].sleep += l->pieces[k].sleep >= sleep;
+	l->process_ended += l->process_ended != NOBODY && l->process_ended >= sleep;
+	at = s->acted_ns;
+	l->pieces[piece].to = l->pieces[piece + 1].from = at;
+	s[1] = *own;
+	s[1].out_ns = at;
+	s[1].held_by = 0;
+	s->woken_ns = at;
+	s->acted_ns = 0;
+	s->ended_by = NULL;
+}
+
+/* The sleeps within which the lock of a file was let go; own: as they were before. */
+static void part_sleeps(struct world *w, struct life *l, const struct sleep *own)
+{
+	for (int k = 0, parts = 0; k < l->n_pieces; k++) {
+		const struct piece *p = &l->pieces[k];
+		const struct sleep *s = &l->sleeps[p->sleep];
+
+		if (p->what != SLEEPS || !s->ended_by || !is_of_file(w, s) || s->waker == NOBODY ||
+		    s->acted_ns >= p->to)
+			continue;
+		part_sleep(l, k, &own[p->sleep - parts]);
+		parts++;
+		k++;
+	}
+}
+
 /* ---- what explains a try --------------------------------------------------------------------- */
 
 /* What is to be said of the try that begins with this piece; NULL: that its own end explains it. */
@@ -781,9 +894,10 @@ static const struct sleep *explained_by(struct world *w, const struct life *l, i
 	int is_try = is_timed_try(w, l, piece, lock), timed_is = is_try;
 	bool hidden = is_try == NOT_KNOWN;
 
-	if (!is_try) {
+	if (!is_try || is_of_file(w, &l->sleeps[p->sleep])) {
+		until = is_try ? let_go(w, l, piece, lock) : NULL;
 		free(lock);
-		return NULL;
+		return until;
 	}
 	while ((next = next_in_row(w, l, last)) >= 0) {
 		char *at = lock_of(w, &l->sleeps[l->pieces[next].sleep]);
@@ -828,10 +942,17 @@ void oracle_join_tries(struct world *w)
 				l->sleeps[p->sleep].ended_by = explained_by(w, l, k);
 		}
 	}
-	for (int i = 0; i < w->n_lives; i++)
-		for (int k = 0; k < w->lives[i].n_sleeps; k++) {
-			struct sleep *s = &w->lives[i].sleeps[k];
+	for (int i = 0; i < w->n_lives; i++) {
+		struct life *l = &w->lives[i];
+		struct sleep *own = malloc((size_t)l->n_sleeps * sizeof(*own) + 1);
 
+		if (!own)
+			abort();
+		memcpy(own, l->sleeps, (size_t)l->n_sleeps * sizeof(*own));
+		for (int k = 0; k < l->n_sleeps; k++) {
+			struct sleep *s = &l->sleeps[k];
+
+			own[k].ended_by = NULL;
 			if (!s->ended_by)
 				continue;
 			s->waker = s->ended_by->waker;
@@ -842,4 +963,7 @@ void oracle_join_tries(struct world *w)
 			s->put_off = s->ended_by->put_off;
 			s->waker_ustack = s->ended_by->waker_ustack;
 		}
+		part_sleeps(w, l, own);
+		free(own);
+	}
 }

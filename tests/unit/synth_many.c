@@ -61,7 +61,7 @@ void on_schedules(enum schedule_kind kind, trace_checker check)
 void on_schedules_with_tries(enum schedule_kind kind, trace_checker check)
 {
 	for (unsigned long n = 0; n < schedules_to_try() / 4; n++)
-		check_schedule(schedules_first() + n, kind, schedule_tries, check, NULL);
+		check_schedule(schedules_first() + n, kind, schedule_file_tries, check, NULL);
 }
 
 void on_light_schedules(enum schedule_kind kind, trace_checker check)

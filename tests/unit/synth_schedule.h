@@ -16,6 +16,7 @@ struct schedule {
 	size_t n;
 	unsigned int cpus;
 	uint64_t random; /* state of its generator */
+	bool file_locks; /* some of its tries are for locks of files */
 };
 
 enum schedule_kind {
@@ -49,6 +50,8 @@ void schedule_light(struct schedule *s);
 void schedule_loops(struct schedule *s);
 /* Makes rows of timed waits for a lock of some sleeps. */
 void schedule_tries(struct schedule *s);
+/* The same, some of them for locks of files. */
+void schedule_file_tries(struct schedule *s);
 /*
  * Adds requests, which overlap, queue up, and are often read by another thread than the one that
  * answers; some contradict what threads do. lossy: parts of some answers are lost.

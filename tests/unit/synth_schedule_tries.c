@@ -15,7 +15,7 @@ static const char *const stacks[] = { "schedule;futex_wait|cond_wait;main", "sch
 
 /*
  * Mostly the two words of one condition variable; its mutex; what has no name, or is no lock; the
- * lock of an interpreter, and that of another one.
+ * lock of an interpreter, and that of another one; those of two files.
  */
 static const char *const objects[] = {
 	"futex:p+0x40c0", "futex:p+0x40c4", "futex:p+0x40c0", "futex:p+0x40c4",
@@ -23,6 +23,8 @@ static const char *const objects[] = {
 	"futex:p+0x40c0", "futex:p+0x40c8", "futex",	      "pipe:p+0x40c0",
 };
 static const char *const interpreters[] = { "GIL:7", "GIL:7", "GIL:7", "GIL:8", "GIL" };
+static const char *const files[] = { "file_lock:/db", "file_lock:/db", "file_lock:/db",
+				     "file_lock:/log", "file_lock" };
 
 static const char *const timers[] = {
 	"wake;hrtimer_wakeup;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt;compute|main",
@@ -34,7 +36,7 @@ struct tries {
 	char who;
 	unsigned int cpu; /* on which they are: one that nobody else is on */
 	const char *stack;
-	bool interpreter;
+	bool interpreter, file;
 	char **lines; /* of all threads, to be put in by time */
 	uint64_t *ns;
 	size_t n;
@@ -69,8 +71,9 @@ static char helper_of(char who)
 /* The object of the n-th try of this thread. */
 static const char *object_of(struct tries *t, uint64_t below)
 {
-	if (t->interpreter)
-		return interpreters[schedule_random(t->s, below < 5 ? below : 5)];
+	if (t->interpreter || t->file)
+		return (t->file ? files
+				: interpreters)[schedule_random(t->s, below < 5 ? below : 5)];
 	return objects[schedule_random(t->s, below)];
 }
 
@@ -84,6 +87,7 @@ static char holder(struct tries *t)
 static void put_tries(struct tries *t, unsigned int cpu, uint64_t from, uint64_t to)
 {
 	uint64_t n = 1 + schedule_random(t->s, TRIES_MAX), step = (to - from) / (n + 1);
+	char holds = t->file ? holder(t) : 0;
 
 	for (uint64_t i = 1; i <= n && step > 60; i++) {
 		uint64_t ns = from + i * step;
@@ -91,7 +95,8 @@ static void put_tries(struct tries *t, unsigned int cpu, uint64_t from, uint64_t
 		/* After the last try it may have the lock, and sleep for something else. */
 		bool has_it = i == n && schedule_random(t->s, 2);
 		const char *object = has_it ? "pipe:p+0x40c0" : object_of(t, 12);
-		char by = holder(t);
+		/* Of a file mostly the same thread has it. */
+		char by = t->file && schedule_random(t->s, 4) ? holds : holder(t);
 
 		put_at(t, ns++, "- wakes%s %c %s", schedule_random(t->s, 2) ? "!" : "", t->who,
 		       schedule_random(t->s, 15) ? timers[schedule_random(t->s, 2)]
@@ -402,6 +407,7 @@ void schedule_tries(struct schedule *s)
 		to = woken_ns(s, i, t.who);
 		if (to < ns + 100)
 			continue;
+		t.file = s->file_locks && !t.interpreter && to % 4 == 0;
 		sleep = strndup(s->lines[i], (size_t)(to_whom + 4 - s->lines[i]));
 		if (!sleep || asprintf(&with, "%s %s for=%s", sleep, t.stack, object_of(&t, 2)) < 0)
 			abort();
@@ -452,4 +458,10 @@ void schedule_tries(struct schedule *s)
 	free(t.ns);
 	if (t.stretched)
 		stretch(s, 10000 * (1 + schedule_random(s, 20)));
+}
+
+void schedule_file_tries(struct schedule *s)
+{
+	s->file_locks = true;
+	schedule_tries(s);
 }
