@@ -231,7 +231,8 @@ static void keep(struct hpack *h, const struct header *is)
 	if (bytes > HPACK_TABLE_MAX - h->max_less)
 		return;
 	h->newest = (uint16_t)((h->newest + 1) % HPACK_ENTRIES);
-	h->entries[h->newest] = (struct hpack_entry) { is->name_len, is->value_len, is->name, 0 };
+	h->entries[h->newest] =
+		(struct hpack_entry) { is->name_len, is->value_len, (uint8_t)is->name, 0 };
 	if (*is->text)
 		h->entries[h->newest].text = keep_text(h, is->text);
 	h->n++;
