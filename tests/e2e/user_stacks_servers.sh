@@ -23,7 +23,8 @@ servers_start || fail "$server does not start: $(tail -5 "$dir/$server/log" 2>/d
 # compare SECONDS: records for as long, in which the rules of the servers' code are read, and until all have
 # left their CPUs for good; judges each server's stacks, in $dir/NAME.out.
 compare() {
-	begin_recording "$dir/trace" 60
+	# Of Java the other unwinder knows no function.
+	begin_recording "$dir/trace" --no-java 60
 	sleep "$1"
 	# shellcheck disable=SC2086 # a list
 	kill -STOP $server_pids
