@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "step_samples.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/kernel_functions.h"
+#include "common/xalloc.h"
 #include "words/code_frames.h"
 #include "words/kernel_calls.h"
 #include "words/own_code.h"
+
+/* A sample's user part, of which all callers are there. */
+struct whole {
+	struct trace_stack user;
+	uint64_t amount;
+};
 
 /* Stack pairs, and how many samples each has. */
 struct sampled {
@@ -14,7 +22,9 @@ struct sampled {
 	const struct trace *trace;
 	const struct sum *of;
 	size_t n;
-	bool any_code; /* of interpreted code: where others lack that, callers are missing */
+	struct whole *whole; /* of a stack that is cut it is not known what it has in common */
+	size_t n_whole;
+	uint64_t all_whole; /* samples */
 };
 
 /* So many of the samples with whole stacks, in percent, have a function of which a step says that
@@ -25,73 +35,74 @@ struct sampled {
 
 /* Whether it goes to where programs and threads begin, also where frames were found without a rule:
  * what compilers of JavaScript make has none, but a frame pointer. */
-static bool reaches_start(const struct trace *t, struct trace_stack user)
+static bool reaches_start(const struct names *n, struct trace_stack user)
 {
-	static const char *const starts[] = { "_start", "clone3", "__clone3", "clone", "__clone" };
-	const struct trace_frame *f = user.n ? trace_frame(t, user.frames[user.n - 1]) : NULL;
-
-	for (size_t i = 0; f && i < sizeof(starts) / sizeof(*starts); i++)
-		if (!strcmp(trace_string(t, f->symbol), starts[i]))
-			return true;
-	return false;
+	return user.n &&
+	       kernel_frame_flags(names_kernel_stacks(n), user.frames[user.n - 1]) & KFUNC_PLUMBING;
 }
 
-/*
- * The frame of a sample's user part that is so many calls from its root; 0: it has none. *whole:
- * its callers are all there.
- */
-static uint32_t frame_from_root(const struct sampled *s, uint32_t pair, uint32_t calls, bool *whole)
+/* Where some have interpreted code, callers of those that lack it are missing. */
+static void find_whole(struct sampled *s)
 {
-	struct shown_stack shown = names_shown_stack(s->names, pair, UINT32_MAX, true);
+	bool any_code = false;
+	size_t n = 0;
 
-	*whole = shown.user.n && (!shown.cut || reaches_start(s->trace, shown.user)) &&
-		 !(s->any_code && code_is_missing(s->trace, shown.user));
-	return calls < shown.user.n ? shown.user.frames[shown.user.n - 1 - calls] : 0;
+	s->whole = xmalloc((s->n + 1) * sizeof(*s->whole));
+	for (size_t i = 0; i < s->n; i++) {
+		struct shown_stack shown =
+			names_shown_stack(s->names, s->of[i].key, UINT32_MAX, true);
+
+		any_code |= code_first(s->trace, shown.user) < shown.user.n;
+		if (shown.user.n && (!shown.cut || reaches_start(s->names, shown.user)))
+			s->whole[n++] = (struct whole) { shown.user, s->of[i].amount };
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (any_code && code_is_missing(s->trace, s->whole[i].user))
+			continue;
+		s->all_whole += s->whole[i].amount;
+		s->whole[s->n_whole++] = s->whole[i];
+	}
 }
 
 /*
  * The function that `percent` of the samples of a step have so many calls from the root, as one
  * frame of it; 0: they part there.
  */
-static uint32_t common_frame(struct sampled *s, uint32_t calls, uint32_t percent)
+static uint32_t common_frame(const struct sampled *s, uint32_t calls, uint32_t percent)
 {
-	const struct sum *of = s->of;
-	size_t n = s->n;
 	struct sums by_name = { .n = 0 };
-	uint64_t all = 0, most = 0;
+	uint64_t most = 0;
 	uint32_t frame = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		bool whole;
-		uint32_t at = frame_from_root(s, of[i].key, calls, &whole);
+	for (size_t i = 0; i < s->n_whole; i++) {
+		const struct whole *w = &s->whole[i];
+		uint32_t at = calls < w->user.n ? w->user.frames[w->user.n - 1 - calls] : 0;
 		uint32_t name = at ? names_frame_without_line(s->names, at) : 0;
 		struct sum *sum = name ? sums_at(&by_name, 0, name) : NULL;
 
-		/* Of a stack that is cut it is not known what it has in common with others. */
-		all += whole ? of[i].amount : 0;
-		if (!sum || !whole)
+		if (!sum)
 			continue;
-		sum->amount += of[i].amount;
+		sum->amount += w->amount;
 		if (sum->amount > most) {
 			most = sum->amount;
 			frame = at;
 		}
 	}
 	sums_free(&by_name);
-	return all && 100 * most >= percent * all ? frame : 0;
+	return 100 * most >= percent * s->all_whole ? frame : 0;
 }
 
-/* Where most of the samples of[0..n) are, a text; 0: not known. */
-static uint32_t most_frequent_place(struct sampled *s, const struct sum *of, size_t n)
+/* Where most of the samples are, a text; 0: not known. */
+static uint32_t most_frequent_place(const struct sampled *s)
 {
 	struct sums places = { .n = 0 };
 	uint32_t most = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		uint32_t at = own_place(s->names, s->trace, of[i].key);
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t at = own_place(s->names, s->trace, s->of[i].key);
 
 		if (at && *names_text(s->names, at))
-			sums_add(&places, 0, at, of[i].amount);
+			sums_add(&places, 0, at, s->of[i].amount);
 	}
 	sums_sort(&places, s->names, sums_key_is_text);
 	most = sums_dominant_text(&places, 0);
@@ -107,11 +118,11 @@ struct common {
 };
 
 /* Adds those that `percent` of the samples have, from c->calls on. */
-static void follow_common(struct sampled *s, struct common *c, uint32_t percent)
+static void follow_common(const struct sampled *s, struct common *c, uint32_t percent)
 {
 	uint32_t frame;
 
-	for (; s->n && (frame = common_frame(s, c->calls, percent)); c->calls++) {
+	for (; (frame = common_frame(s, c->calls, percent)); c->calls++) {
 		c->last = frame;
 		if (own_code_is(s->names, s->trace, frame) &&
 		    (!c->own || code_frame(s->trace, frame) || !code_frame(s->trace, c->own)))
@@ -138,7 +149,7 @@ static bool is_nameless_code(const struct sampled *s, uint32_t frame)
  * Of the functions that nearly all samples have in common the last one of the program's own; where
  * these part at once, or callers are not known, where most of them are.
  */
-static uint32_t place_ran(struct sampled *s)
+static uint32_t place_ran(const struct sampled *s)
 {
 	struct common c = { 0 };
 
@@ -147,12 +158,12 @@ static uint32_t place_ran(struct sampled *s)
 		follow_common(s, &c, MOST);
 	if (!c.own && (!c.last || code_frame(s->trace, c.last) || is_nameless_code(s, c.last) ||
 		       kernel_frame_flags(names_kernel_stacks(s->names), c.last) & KFUNC_PLUMBING))
-		return most_frequent_place(s, s->of, s->n);
+		return most_frequent_place(s);
 	return own_frame_place(s->names, s->trace, c.own ? c.own : c.last);
 }
 
 /* What most of the samples of a step are in the kernel for, a text; 0: they are not. */
-static uint32_t call_ran(struct sampled *s)
+static uint32_t call_ran(const struct sampled *s)
 {
 	const struct sum *of = s->of;
 	size_t n = s->n;
@@ -180,13 +191,9 @@ static uint32_t call_ran(struct sampled *s)
 void step_samples_say(struct step_ran *out, struct names *names, const struct trace *t,
 		      const struct sum *of, size_t n)
 {
-	struct sampled s = { names, t, of, n, false };
+	struct sampled s = { .names = names, .trace = t, .of = of, .n = n };
 
-	for (size_t i = 0; i < n && !s.any_code; i++) {
-		struct trace_stack user =
-			names_shown_stack(names, of[i].key, UINT32_MAX, true).user;
-
-		s.any_code = code_first(t, user) < user.n;
-	}
+	find_whole(&s);
 	*out = (struct step_ran) { .at = place_ran(&s), .call = call_ran(&s) };
+	free(s.whole);
 }

@@ -199,7 +199,7 @@ static const struct {
 		"entry_SYSCALL_64*", "do_syscall_*", "fred_entry_from_user",
 		"fred_entry_from_kernel", "asm_fred_entrypoint_*", "el0_svc*", "el0t_64_sync*",
 		"invoke_syscall*", "ret_from_fork*", "syscall_exit_to_user_mode",
-		"exit_to_user_mode_*", "__syscall_*", "__clone3", "clone", "_start",
+		"exit_to_user_mode_*", "__syscall_*", "__clone3", "clone3", "clone", "_start",
 		"__libc_start_*", "start_thread") },
 };
 
