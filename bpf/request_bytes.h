@@ -211,7 +211,7 @@ static __always_inline void take_bytes(struct sock *sk, const struct open_reques
 	struct read_part to[2] = { 0 };
 	struct first_bytes *f;
 	struct request_bytes *b;
-	__u64 n;
+	__u64 n, before;
 
 	f = bpf_sk_storage_get(&first_bytes, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!f || f->is_secret)
@@ -238,10 +238,12 @@ static __always_inline void take_bytes(struct sock *sk, const struct open_reques
 		return;
 	}
 	n = to[0].n < bytes ? to[0].n : bytes;
+	before = b->n;
 	append_part(b, to[0].at, n);
-	if (is_preface(b)) {
+	/* A part of it may have come with earlier reads. */
+	if (before < PREFACE_BYTES && is_preface(b)) {
 		begin_frames(f, b);
-		take_parts(f, b, r->nth, to, bytes, PREFACE_BYTES);
+		take_parts(f, b, r->nth, to, bytes, PREFACE_BYTES - (__u32)before);
 		return;
 	}
 	n = bytes - n;

@@ -74,6 +74,41 @@ has_no_secrets() {
 }
 has_no_secrets
 
+# A server that reads what a connection begins with in two parts.
+cat >"$tmp/parts.py" <<'END'
+import socket, threading
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+def frame(kind, flags, stream, block):
+    return len(block).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + block
+
+def serve(server):
+    for _ in range(4):
+        connection = server.accept()[0]
+        connection.recv(10)
+        connection.recv(4096)
+        connection.sendall(frame(4, 0, 0, b"") + frame(1, 5, 1, b"\x88"))
+        connection.recv(4096)
+        connection.sendall(frame(1, 5, 3, b"\x88"))
+
+server = socket.create_server(("127.0.0.1", 0))
+threading.Thread(target=serve, args=(server,)).start()
+asks = b"\x82\x86\x04\x0e/parts/reports"
+for _ in range(4):
+    client = socket.create_connection(server.getsockname())
+    client.sendall(PREFACE + frame(4, 0, 0, b"") + frame(1, 5, 1, asks))
+    client.recv(4096)
+    client.sendall(frame(1, 5, 3, asks))
+    client.recv(4096)
+print(server.getsockname()[1])
+END
+begin_recording "$tmp/trace" -F 0
+port=$(timeout 60 python3 "$tmp/parts.py") || fail "parts.py"
+end_recording
+requests_at "$tmp/trace" "tcp :$port"
+expect_route 8 'GET /parts/reports'
+
 if ! /usr/bin/python3 -c 'import grpc' 2>/dev/null; then
 	echo "note: without python3-grpcio"
 	exit 0
