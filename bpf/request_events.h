@@ -20,6 +20,7 @@ struct open_request {
 	__u32 first_seq; /* of its first byte */
 	__u16 flags;
 	bool told;	       /* its WIRE_REQUEST was sent */
+	bool quick;	       /* it was left out, and is counted so */
 	__u32 connection, nth; /* as in struct wire_request */
 };
 

@@ -73,6 +73,7 @@ static __always_inline bool is_light_told(struct sock *sk, struct open_request *
 	}
 	k->quick++;
 	a->quick++;
+	r->quick = true;
 	return false;
 }
 
@@ -83,7 +84,7 @@ static __always_inline bool is_slow_in_the_end(struct sock *sk, const struct ope
 	struct request_kind *k;
 	__u32 zero = 0;
 
-	if (r->told || !r->answer_ns || r->answer_ns - r->arrival_ns < light_ns)
+	if (!r->quick || r->answer_ns - r->arrival_ns < light_ns)
 		return false;
 	a = bpf_map_lookup_elem(&request_accounts, &zero);
 	k = kind_of_request(sk, r);
