@@ -269,11 +269,10 @@ static enum java_kind java_frame(struct id_map *m, uint32_t space, uint64_t time
 	if (err)
 		__atomic_fetch_add(&m->unknown_code, 1, __ATOMIC_RELAXED);
 	else
-		at = (struct code_location) { name.function, name.file, name.line, false };
+		at = (struct code_location) { name.function, name.file, 0, false };
 	*id = m->store.code_frame(m->store.ctx, space,
-				  CHAINLOG_CODE_TAG |
-					  (uint64_t)(JAVA_IDS | name.id) << WIRE_CODE_PLACE_BITS |
-					  at.line,
+				  CHAINLOG_CODE_TAG | (uint64_t)(JAVA_IDS | name.id)
+							      << WIRE_CODE_PLACE_BITS,
 				  &at, time_ns);
 	symbolizer_has_code(m->sym, space);
 	return name.has_more ? JAVA_MORE : err ? JAVA_LATE : JAVA_FRAME;

@@ -67,7 +67,6 @@ static bool find_offsets(struct jvm *j, uint64_t structs, uint64_t types)
 		{ "VirtualSpace", "_low", &o->space_low },
 		{ "VirtualSpace", "_high", &o->space_high },
 		{ "HeapBlock", NULL, &o->block_bytes },
-		{ "HeapBlock::Header", "_length", &o->block_length },
 		{ "HeapBlock::Header", "_used", &o->block_used },
 		{ "CodeBlob", "_name", &o->blob_name },
 		{ "CodeBlob", "_frame_complete_offset", &o->blob_complete },

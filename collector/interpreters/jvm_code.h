@@ -35,7 +35,6 @@ struct jvm_frame {
 	struct jvm_rule rule;
 	uint32_t is_method;	   /* 0: it is none of the program's, as a stub of the JVM */
 	uint32_t has_more;	   /* 1: it was compiled into its caller, which is one deeper */
-	uint32_t line;		   /* in which the method begins; 0: not known */
 	char name[JVM_NAME_BYTES]; /* "package.Class.method", or what the JVM calls it; "": not
 				      known */
 	char file[JVM_FILE_BYTES]; /* of its source, without a path; "": not known */

@@ -14,11 +14,11 @@
 struct jvm_offsets {
 	uint64_t heaps, array_len, array_data;
 	uint64_t heap_memory, heap_segmap, heap_shift, space_low, space_high;
-	uint64_t block_bytes, block_length, block_used;
+	uint64_t block_bytes, block_used;
 	uint64_t blob_name, blob_complete, blob_frame, blob_begin, blob_end;
 	uint64_t code_method, code_id, code_state, code_entry, code_osr_entry, code_bci;
 	uint64_t interpreter, queue_buffer, queue_limit, codelet_size, codelet_bytecode, call_stub;
-	uint64_t method_const, const_pool, const_name, const_size, const_bytes;
+	uint64_t method_const, const_pool, const_name;
 	uint64_t pool_holder, pool_length, pool_bytes, klass_name, symbol_length, symbol_body;
 	uint64_t pool_file; /* since JDK 12, else */
 	uint64_t class_file;

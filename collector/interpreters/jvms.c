@@ -217,12 +217,11 @@ static uint64_t hash_text(const char *text)
 /* The name of that text, which replaces another one if need be. */
 static struct name *name_of(struct jvms *j, const struct jvm_frame *f)
 {
-	struct name *n =
-		&j->names[hash(hash_text(f->name), hash_text(f->file) + f->line) % NAMES_MAX];
+	struct name *n = &j->names[hash(hash_text(f->name), hash_text(f->file)) % NAMES_MAX];
 	size_t len = strlen(f->name) + 1;
 
 	if (n->id && !strcmp(n->is.function, f->name) && !strcmp(n->is.file, f->file) &&
-	    n->is.line == f->line && n->is.is_method == f->is_method)
+	    n->is.is_method == f->is_method)
 		return n;
 	memcpy(n->text, f->name, len);
 	strcpy(n->text + len, f->file);
@@ -231,7 +230,6 @@ static struct name *name_of(struct jvms *j, const struct jvm_frame *f)
 		.function = n->text,
 		.file = n->text + len,
 		.id = n->id,
-		.line = f->line,
 		.is_method = f->is_method,
 	};
 	return n;
@@ -273,6 +271,10 @@ static void take(struct jvms *j, struct process *p, const struct jvms_answer *a)
 
 	p->asked.serial = 0;
 	p->is_unknown |= a->is_unknown;
+	if (p->is_unknown) { /* nothing more is asked of it */
+		end(p);
+		return;
+	}
 	if (p->asked.op == JVMS_CHANGES) {
 		if (a->has_changed) {
 			p->serial = ++j->last_serial;
@@ -385,6 +387,12 @@ int jvms_rule(struct jvms *j, uint32_t tgid, uint64_t at, bool is_exact, struct 
 	return 0;
 }
 
+/* Whether another name has taken the place of its name. */
+static bool is_replaced(const struct known *k, uint32_t depth)
+{
+	return depth < k->n && k->names[depth] && k->names[depth]->id != k->name_ids[depth];
+}
+
 int jvms_name(struct jvms *j, uint32_t tgid, uint64_t frame, uint32_t depth, struct jvms_name *out)
 {
 	bool is_exact = wire_is_exact(frame), is_method = wire_is_java_method(frame);
@@ -400,7 +408,7 @@ int jvms_name(struct jvms *j, uint32_t tgid, uint64_t frame, uint32_t depth, str
 		return err;
 	if (k->is_missing || depth >= k->n)
 		return -ENOENT;
-	if (!k->names[depth] || k->names[depth]->id != k->name_ids[depth])
+	if (!k->names[depth] || is_replaced(k, depth))
 		err = -ENOENT;
 	else
 		*out = k->names[depth]->is;

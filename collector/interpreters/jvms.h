@@ -29,7 +29,6 @@ void jvms_free(struct jvms *j);
 struct jvms_name {
 	const char *function, *file; /* "": not known; valid until the next call */
 	uint32_t id;	/* below JVMS_IDS; the same name has the same one, for a while */
-	uint32_t line;	/* in which the method begins; 0: not known */
 	bool has_more;	/* it was compiled into its caller, which is one deeper */
 	bool is_method; /* else it is code that the JVM made for itself */
 };

@@ -29,6 +29,7 @@ static bool pack_return_address(const struct unwind_rule *r, int *ra_words)
 uint64_t unwind_rule_pack(const struct unwind_rule *r)
 {
 	enum wire_rule_kind kind = WIRE_RULE_NONE;
+	int32_t cfa_offset = r->cfa_offset;
 	int ra_words;
 	bool fits = pack_return_address(r, &ra_words) && r->fp_offset == (int16_t)r->fp_offset;
 
@@ -55,12 +56,11 @@ uint64_t unwind_rule_pack(const struct unwind_rule *r)
 		kind = WIRE_RULE_REALIGNED;
 		break;
 	case UNWIND_SAVED:
-		return fits ? wire_rule(WIRE_RULE_SAVED,
-					r->cfa_offset | (r->cfa_register == UNWIND_FP),
-					r->fp_offset, ra_words)
-			    : wire_rule(WIRE_RULE_ASK, 0, 0, 0);
+		kind = WIRE_RULE_SAVED;
+		cfa_offset |= r->cfa_register == UNWIND_FP;
+		break;
 	}
 	if (!fits || (r->fp_saved && !r->fp_offset))
 		return wire_rule(WIRE_RULE_ASK, 0, 0, 0);
-	return wire_rule(kind, r->cfa_offset, r->fp_offset, ra_words);
+	return wire_rule(kind, cfa_offset, r->fp_offset, ra_words);
 }

@@ -202,15 +202,6 @@ static void give(const struct share *s, uint32_t who, uint32_t group, uint64_t n
 		keep(s, who_of(s, who, group), ns);
 }
 
-/* A cpu_ran_fn. */
-static void give_sum(void *arg, uint32_t number, uint64_t ns)
-{
-	const struct share *s = arg;
-	struct holder h = cpu_ran_holder_of(s->ran, number);
-
-	give(s, h.who, h.group, ns);
-}
-
 /* A part [from_ns, to_ns) of the i-th change of a CPU. */
 static void give_part(const struct share *s, uint32_t cpu, size_t i, uint64_t from_ns,
 		      uint64_t to_ns)
@@ -218,7 +209,9 @@ static void give_part(const struct share *s, uint32_t cpu, size_t i, uint64_t fr
 	const struct cpu_ran_cpu *c = &s->ran->cpus[cpu];
 
 	if (cpu_ran_took_nothing(c, i)) {
-		give_sum((void *)s, c->holder[i], to_ns - from_ns);
+		struct holder h = cpu_ran_holder_of(s->ran, c->holder[i]);
+
+		give(s, h.who, h.group, to_ns - from_ns);
 		return;
 	}
 	while (from_ns < to_ns) {
@@ -233,6 +226,15 @@ static void give_part(const struct share *s, uint32_t cpu, size_t i, uint64_t fr
 		give(s, HOLDER_STEAL, 0, had.steal);
 		from_ns = until_ns;
 	}
+}
+
+/* A cpu_ran_fn. */
+static void give_sum(void *arg, uint32_t number, uint64_t ns)
+{
+	const struct share *s = arg;
+	struct holder h = cpu_ran_holder_of(s->ran, number);
+
+	give(s, h.who, h.group, ns);
 }
 
 /* The changes [first, end) of a CPU. */

@@ -8,12 +8,12 @@
 
 /* The tries of a row that are one after the other at one lock that one thread has, from behind. */
 struct held {
-	size_t first;	  /* of those that were looked at */
-	uint32_t holder;  /* THREAD_NONE: there are none */
-	uint64_t from_ns; /* when the first one began */
-	uint64_t let_go;  /* when the holder was on a CPU last; 0: it was not since from_ns */
-	bool known;	  /* it is known what the holder did since from_ns */
-	enum answer amid; /* whether it was then in a row of its own */
+	size_t first;	    /* of those that were looked at */
+	uint32_t holder;    /* THREAD_NONE: there are none */
+	uint64_t from_ns;   /* when the first one began */
+	uint64_t let_go_ns; /* when the holder was on a CPU last; 0: it was not since from_ns */
+	bool known;	    /* it is known what the holder did since from_ns */
+	enum answer amid;   /* whether it was then in a row of its own */
 	const struct wait *assumed; /* as though it had woken somebody then; NULL: not needed yet */
 };
 
@@ -53,9 +53,9 @@ static void look_at(const struct tries *t, size_t i, struct held *h)
 		return;
 	ran = thread_last_ran(timelines_thread(t->timelines, holder), w->out_ns, to_ns);
 	h->known &= ran.known;
-	if (h->let_go || !ran.ran)
+	if (h->let_go_ns || !ran.ran)
 		return;
-	h->let_go = ran.at_ns;
+	h->let_go_ns = ran.at_ns;
 	h->amid = tries_in_row(t, holder, ran.at_ns);
 }
 
@@ -70,16 +70,16 @@ void polled_locks_explain(struct tries *t)
 		look_at(t, i, &h);
 		if (!p->timed || h.holder == THREAD_NONE)
 			continue;
-		p->unexplained = !h.known || (h.let_go && h.amid == PERHAPS);
-		if (p->unexplained || !h.let_go || h.amid == YES)
+		p->unexplained = !h.known || (h.let_go_ns && h.amid == PERHAPS);
+		if (p->unexplained || !h.let_go_ns || h.amid == YES)
 			continue;
 		p->holder = h.holder;
-		if (h.let_go < w->wake_ns) {
-			p->let_go_ns = h.let_go;
+		if (h.let_go_ns < w->wake_ns) {
+			p->let_go_ns = h.let_go_ns;
 			continue;
 		}
 		if (!h.assumed)
-			h.assumed = timelines_assume(t->timelines, w, h.holder, 0, h.let_go);
+			h.assumed = timelines_assume(t->timelines, w, h.holder, 0, h.let_go_ns);
 		p->until = h.assumed;
 	}
 }

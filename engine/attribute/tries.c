@@ -72,6 +72,8 @@ static void find_locks(struct tries *t)
 	struct intern locks = { .n = 0 };
 
 	t->lock_of = xcalloc(end, sizeof(*t->lock_of));
+	/* There are no more locks than stack pairs. */
+	t->of_file = xcalloc((size_t)end + 1, sizeof(*t->of_file));
 	for (uint32_t i = 1; i < end; i++) {
 		uint32_t object = timelines_pair(t->timelines, i).object;
 		const struct trace_object *o = trace_object(trace, object);
@@ -81,13 +83,10 @@ static void find_locks(struct tries *t)
 		if (!o || (strcmp(trace_string(trace, o->class), "futex") && !is_gil && !of_file))
 			continue;
 		t->lock_of[i] = lock_id(&locks, trace, o, is_gil, of_file);
+		if (of_file && t->lock_of[i] != SOME_LOCK)
+			t->of_file[t->lock_of[i]] = true;
 	}
 	t->n_locks = locks.n;
-	t->of_file = xcalloc((size_t)t->n_locks + 1, sizeof(*t->of_file));
-	for (uint32_t i = 1; i < end; i++)
-		if (t->lock_of[i] && t->lock_of[i] != SOME_LOCK)
-			t->of_file[t->lock_of[i]] =
-				lock_is_of_file(trace, timelines_pair(t->timelines, i).object);
 	intern_free(&locks);
 }
 

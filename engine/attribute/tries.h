@@ -101,11 +101,12 @@ struct tries {
 	struct held_locks *held;
 };
 
+enum answer { NO, YES, PERHAPS };
+
 /* Finds locks and rows; kernel is there. All else is left as it is. */
 void tries_find(struct tries *t);
 /* Of all tries, whose rows are known: sets last, and which long sleeps are tries. */
 void tries_find_told(struct tries *t);
-enum answer { NO, YES, PERHAPS };
 
 /* Of all tries, whose rows are known: whether a thread that runs up to at_ns is amid such a row. */
 enum answer tries_in_row(const struct tries *t, uint32_t thread, uint64_t at_ns);

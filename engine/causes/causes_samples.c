@@ -236,7 +236,7 @@ static double part_of_ways(const struct calls *calls, const struct ways *w)
 /*
  * The call at which the samples part, from the outermost ones on: it is followed as long as one
  * callee has nearly all of them, or more than half, and there is no other way that is named, or
- * most of them, and no name. *to:
+ * MOST of them and no name, as it says nothing. *to:
  * the ways from there; none if all go nowhere, and of very many, of which a few say little.
  */
 static uint32_t parting(const struct causes *c, const struct calls *calls, struct ways *to)

@@ -85,12 +85,16 @@ static char **make_lines(struct pair_table *t, struct names *names, size_t *n)
 	return lines;
 }
 
-void process_lines_put(struct text_buf *to, const struct timelines *tl, struct names *names)
+void process_lines_put(struct text_buf *to, const struct timelines *tl, const struct options *o)
 {
 	struct pair_table t = { 0 };
+	struct names *names;
 	char **lines;
 	size_t n;
 
+	if (o->given & GIVEN_WHO || o->command)
+		return;
+	names_new(&names, tl, o);
 	meet_all(&t, tl, names);
 	lines = make_lines(&t, names, &n);
 	for (size_t i = 0; i < n; i++) {
@@ -100,4 +104,5 @@ void process_lines_put(struct text_buf *to, const struct timelines *tl, struct n
 	}
 	free(lines);
 	pair_table_free(&t);
+	names_free(names);
 }

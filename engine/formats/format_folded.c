@@ -53,13 +53,9 @@ static void add_notes(const struct format_input *in, struct folded *lines)
 static void add_processes(const struct format_input *in, struct folded *lines)
 {
 	const struct options *o = in->options;
-	struct names *names;
 
-	if (o->given & GIVEN_WHO || o->command || o->view != VIEW_CHAIN || o->root != ROOT_NONE)
-		return;
-	names_new(&names, in->timelines, o);
-	process_lines_put(&lines->notes, in->timelines, names);
-	names_free(names);
+	if (o->view == VIEW_CHAIN && o->root == ROOT_NONE)
+		process_lines_put(&lines->notes, in->timelines, o);
 }
 
 /* flamegraph makes it the picture's title. */

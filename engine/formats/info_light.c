@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/xalloc.h"
 
@@ -17,18 +16,13 @@ static void held(struct info_light *l, const struct trace *t, size_t timers,
 
 void info_light_event(struct info_light *l, const struct trace *t, const struct event *ev)
 {
-	size_t timers, had;
+	size_t timers;
 	struct info_light_cpu *c;
 
 	if (ev->kind != EVENT_STACKS_FROM)
 		return;
 	timers = ev->stacks_from.timers != 0;
-	had = l->n_cpus[timers];
-	if (ev->cpu >= had) {
-		l->n_cpus[timers] = (size_t)ev->cpu + 1;
-		l->cpus[timers] = xreallocarray(l->cpus[timers], l->n_cpus[timers], sizeof(*c));
-		memset(l->cpus[timers] + had, 0, (l->n_cpus[timers] - had) * sizeof(*c));
-	}
+	XREACH(l->cpus[timers], l->n_cpus[timers], ev->cpu);
 	c = &l->cpus[timers][ev->cpu];
 	held(l, t, timers, c, ev->time_ns);
 	*c = (struct info_light_cpu) { ev->stacks_from.ns, ev->time_ns };

@@ -14,7 +14,7 @@ struct info_light_cpu {
 /* By whether timers of the sleepers' own ended them. All zero is none. */
 struct info_light {
 	struct info_light_cpu *cpus[2];
-	size_t n_cpus[2];
+	size_t n_cpus[2]; /* for which there is room */
 	uint64_t most_ns[2];
 	uint64_t raised_ns[2]; /* times of all CPUs in which it was more than asked for */
 };

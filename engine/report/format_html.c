@@ -203,24 +203,11 @@ static void free_lines(struct graph_lines *l)
 		text_free(&l->slice[i]);
 }
 
-/* Whose threads are whose, of a whole machine. */
-static void put_processes(const struct report *r, struct text_buf *lines)
-{
-	const struct options *o = r->in->options;
-	struct names *names; /* those of the report are in use meanwhile */
-
-	if (o->given & GIVEN_WHO || o->command)
-		return;
-	names_new(&names, r->in->timelines, o);
-	process_lines_put(lines, r->in->timelines, names);
-	names_free(names);
-}
-
 /* To be freed with free_lines(). */
 static void make_lines(const struct report *r, struct fold *fold, struct graph_lines *l)
 {
 	make_folded(r, fold, GRAPH_SLICES, &l->all);
-	put_processes(r, &l->all);
+	process_lines_put(&l->all, r->in->timelines, r->in->options);
 	for (; l->n < r->n_slices; l->n++)
 		make_folded(r, fold, l->n, &l->slice[l->n]);
 }

@@ -169,17 +169,21 @@ static void own_questions_are_no_wait_for_a_connection(void **state)
 			 " because C sleeps in nanosleep.");
 }
 
+/* Three threads of a program, each on a CPU of its own. */
+#define L_M_AND_S           \
+	"thread L *\n"      \
+	"thread M */L\n"    \
+	"thread S */L\n"    \
+	"0    c0 - R > S\n" \
+	"0    c1 - R > L\n" \
+	"0    c2 - R > M\n"
+
 /* S and M wait for a lock, which L has while it answers a report. */
 #define LOCK " S > - futex_wait|pthread_mutex_lock@libc.so.6;take;main for=futex:17:0x40\n"
 static void who_has_a_lock_is_said_with_its_request(void **state)
 {
 	(void)state;
-	prices_wait("thread L *\n"
-		    "thread M */L\n"
-		    "thread S */L\n"
-		    "0    c0 - R > S\n"
-		    "0    c1 - R > L\n"
-		    "0    c2 - R > M\n"
+	prices_wait(L_M_AND_S
 		    "10   c2 M renames-to S\n"
 		    "200  c0 S" LOCK "300  c2 M" LOCK "400  c1 L ran |report;main\n"
 		    "900  c1 L wakes S wake|pthread_mutex_unlock@libc.so.6;report;main\n"
@@ -227,12 +231,7 @@ static void a_route_gives_way(void **state)
 static void who_had_a_lock_first_is_said(void **state)
 {
 	(void)state;
-	prices_wait("thread L *\n"
-		    "thread M */L\n"
-		    "thread S */L\n"
-		    "0    c0 - R > S\n"
-		    "0    c1 - R > L\n"
-		    "0    c2 - R > M\n"
+	prices_wait(L_M_AND_S
 		    "200  c0 S" LOCK "300  c2 M" LOCK "400  c1 L ran |report;main\n"
 		    "900  c1 L wakes M wake|pthread_mutex_unlock@libc.so.6;report;main\n"
 		    "900  c2 - R > M\n"
@@ -252,12 +251,7 @@ static void who_had_a_lock_first_is_said(void **state)
 static void who_works_for_nobody_has_a_lock_for_nobody(void **state)
 {
 	(void)state;
-	prices_wait("thread L *\n"
-		    "thread M */L\n"
-		    "thread S */L\n"
-		    "0    c0 - R > S\n"
-		    "0    c1 - R > L\n"
-		    "0    c2 - R > M\n"
+	prices_wait(L_M_AND_S
 		    "200  c0 S" LOCK "400  c1 L ran |tidy;main\n"
 		    "800  c1 L wakes S wake|pthread_mutex_unlock@libc.so.6;tidy;main\n"
 		    "800  c0 - R > S\n"

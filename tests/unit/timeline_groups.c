@@ -295,14 +295,11 @@ TEST(names_say_whose_threads_they_are_if_no_other_process_has_them)
 	struct trace *t;
 	struct timelines *tl = timelines_of(m, &t);
 	struct text_buf text = { 0 };
-	struct names *names;
 
-	names_new(&names, tl, &o);
-	process_lines_put(&text, tl, names);
+	process_lines_put(&text, tl, &o);
 	assert_string_equal(text.p, "[note] process;A;A 0\n[note] process;A;B 0\n"
 				    "[note] process;C;C 0\n[note] process;C;E 0\n");
 	text_free(&text);
-	names_free(names);
 	timelines_free(tl);
 	trace_close(t);
 	synth_free(m);
