@@ -23,11 +23,11 @@ for workload in ${WORKLOADS:-redis pgbench mariadb nginx echo pipe idle}; do
 	fi
 done
 # A server's start and end, and the turns that look at CPU times, take some 20 s.
-export LAST=$((${MINUTES:-12} * 60 / (n ? n : 1) - 20))
-[ "$LAST" -gt 0 ] || LAST=1
+LAST=$(awk -v minutes="${MINUTES:-12}" -v n="$n" 'BEGIN { s = minutes * 60 / (n ? n : 1) - 20; printf "%.0f", s < 1 ? 1 : s }')
+export LAST
 for workload in $workloads; do
 	WORKLOAD=$workload bash "$here/alternate.sh" "$1" "${2:-1000}" | sed "s/^/$workload: /"
-done | tee /dev/stderr | awk '
+done | tee >(cat >&2) | awk '
 function told(value, error, most) {
 	return value + 2 * error <= most ? "yes" : value - 2 * error > most ? "NO" : "unclear"
 }

@@ -134,3 +134,4 @@ poll_for whole
 named
 # Of more than 128 locks the last one is not found: nobody is named, and the lock is.
 poll_for ranges
+expect "holders of a lock that is not found" 0 "$(wc -l <"$tmp/holders")"
