@@ -42,8 +42,6 @@ static const struct {
 		"el1t_64_irq*", "__el0_irq_handler_common", "__irq_svc", "__irq_usr", "do_irq",
 		"handle_riscv_irq", "do_ext_irq", "do_io_irq", "ext_int_handler", "io_int_handler",
 		"hardware_interrupt_common*", "decrementer_common*", "doorbell_super_common*") },
-	/* arch/x86/include/asm/idtentry.h, arch/arm64/kernel/entry.S: faults, traps. */
-	{ KFUNC_EXCEPTION, NAMES("asm_exc_*", "el1h_64_sync", "el1_sync") },
 	/* Between an entry and the handler. */
 	{ KFUNC_IRQ_INSIDE, NAMES("__common_interrupt", "__sysvec_*") },
 	{ KFUNC_IRQ_INSIDE | KFUNC_TIMER, NAMES("hrtimer_interrupt") },
@@ -203,6 +201,45 @@ static const struct {
 		"__libc_start_*", "start_thread") },
 };
 
+/* Each has a bit of its own: compilers refuse a case that is there twice, and tell which lacks. */
+__attribute__((unused)) static void each_has_a_bit(enum kernel_function flag)
+{
+	switch (flag) {
+	case KFUNC_IRQ_ENTRY:
+	case KFUNC_IRQ_INSIDE:
+	case KFUNC_OWN_WORK:
+	case KFUNC_IDLE_LOOP:
+	case KFUNC_DISPATCH:
+	case KFUNC_WAKE:
+	case KFUNC_SLEEP_PATH:
+	case KFUNC_AWAITS_WORK:
+	case KFUNC_TRACING:
+	case KFUNC_KTHREAD:
+	case KFUNC_REMOTE_WAKE:
+	case KFUNC_PLUMBING:
+	case KFUNC_IRQ_FLOW:
+	case KFUNC_THREAD_ROOT:
+	case KFUNC_EVENT_LOOP:
+	case KFUNC_TIMER:
+	case KFUNC_NETWORK:
+	case KFUNC_REQUEST:
+	case KFUNC_PIPE:
+	case KFUNC_DELIVERER:
+	case KFUNC_SENDS_NOTHING:
+	case KFUNC_SOFTIRQ_OF_OTHERS:
+	case KFUNC_SENDS_SIGNAL:
+	case KFUNC_TAKES_SIGNAL:
+	case KFUNC_ENDS_PROCESS:
+	case KFUNC_ENDS_THREAD:
+	case KFUNC_AWAITS_SIGNAL:
+	case KFUNC_CONNECTS:
+	case KFUNC_OUTSIDE_CALL:
+	case KFUNC_IO_LIMIT:
+	case KFUNC_POLLS_DEVICE:
+		break;
+	}
+}
+
 static bool fits(const char *symbol, const char *name)
 {
 	size_t len = strlen(name);
@@ -223,6 +260,22 @@ unsigned int kernel_function_flags(const char *symbol)
 	return flags;
 }
 
+static bool fits_one(const char *symbol, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fits(symbol, names[i]))
+			return true;
+	return false;
+}
+
+/* arch/x86/include/asm/idtentry.h, arch/arm64/kernel/entry.S. */
+bool kernel_function_enters_exception(const char *symbol)
+{
+	static const char *const names[] = { "asm_exc_*", "el1h_64_sync", "el1_sync" };
+
+	return fits_one(symbol, names, sizeof(names) / sizeof(names[0]));
+}
+
 /*
  * kernel/rcu/{tree,tree_exp,srcutree,update}.c, tasks.h; mm/slab_common.c, net/core/dev.c,
  * lib/percpu-refcount.c, which call these; synchronize_sched() up to 4.20.
@@ -238,10 +291,7 @@ bool kernel_function_awaits_rcu(const char *symbol)
 		"synchronize_sched",   "rcu_sync_enter"
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (fits(symbol, names[i]))
-			return true;
-	return false;
+	return fits_one(symbol, names, sizeof(names) / sizeof(names[0]));
 }
 
 bool kernel_function_serves(const char *symbol)
@@ -271,8 +321,5 @@ bool kernel_function_serves(const char *symbol)
 					     "io_wq_worker",
 					     "io_sq_thread" };
 
-	for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++)
-		if (fits(symbol, loops[i]))
-			return true;
-	return false;
+	return fits_one(symbol, loops, sizeof(loops) / sizeof(loops[0]));
 }

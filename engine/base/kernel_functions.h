@@ -40,7 +40,6 @@ enum kernel_function {
 	KFUNC_ENDS_THREAD = 1 << 24,   /* the end of a thread, and the dump of its memory before */
 	KFUNC_AWAITS_SIGNAL = 1 << 26, /* in which a thread sleeps until a signal comes */
 	KFUNC_CONNECTS = 1 << 27,      /* tells a listening socket of a connection */
-	KFUNC_EXCEPTION = 1 << 27,     /* entry of an exception: the thread's own doing */
 	/* Before a system call begins, or when it, an exception or an interrupt is over. */
 	KFUNC_OUTSIDE_CALL = 1 << 28,
 	KFUNC_IO_LIMIT = 1 << 29,     /* asks disks for what an I/O limit held back */
@@ -52,6 +51,8 @@ enum kernel_function {
  * compiler made of a function (name.part.0, .isra.0, .constprop.0) has the function's flags.
  */
 unsigned int kernel_function_flags(const char *symbol);
+/* Whether it is the entry of a fault or a trap, which is the doing of the thread in which it is. */
+bool kernel_function_enters_exception(const char *symbol);
 /* Whether a thread that sleeps in it waits until readers of RCU are done, or callbacks have run. */
 bool kernel_function_awaits_rcu(const char *symbol);
 

@@ -28,6 +28,7 @@ struct import_frame {
 	uint32_t id;   /* in the trace */
 	uint8_t class; /* enum import_frame_class */
 	bool nameless;
+	bool is_entry;	/* of an interrupt or an exception: what that has interrupted follows */
 	uint32_t flags; /* enum kernel_function, or-ed */
 };
 

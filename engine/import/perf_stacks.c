@@ -75,6 +75,7 @@ static const struct import_frame *kernel_frame(struct perf_stacks *s, uint64_t a
 	if (!known)
 		return f;
 	f->flags = kernel_function_flags(sym.name);
+	f->is_entry = f->flags & KFUNC_IRQ_ENTRY || kernel_function_enters_exception(sym.name);
 	symbol = encoder_string(s->enc, sym.name, strlen(sym.name));
 	(void)encoder_name(s->enc, f->id, symbol, sym.module ? kernel_module(s, sym.module) : 0,
 			   addr - sym.start);
@@ -126,12 +127,6 @@ static const struct import_frame *user_frame(struct perf_stacks *s, uint32_t tgi
 
 /* ---- a call chain --------------------------------------------------------------------------- */
 
-/* What an interrupt or an exception has interrupted follows its entry. */
-static bool is_entry(const struct import_frame *f)
-{
-	return f->flags & (KFUNC_IRQ_ENTRY | KFUNC_EXCEPTION);
-}
-
 /* Where the addresses of a chain belong: before the first marker nothing says it. */
 enum side { BY_ADDRESS, KERNEL, USER, OTHER };
 
@@ -167,7 +162,7 @@ static int add_frames(struct perf_stacks *s, uint32_t tgid, struct perf_bytes b,
 			   : user_frame(s, tgid, addr, *is_exact);
 		if (!f)
 			return -ENOMEM;
-		*is_exact = is_entry(f);
+		*is_exact = f->is_entry;
 		import_chain_add(c, f);
 	}
 	return 0;

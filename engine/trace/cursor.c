@@ -355,13 +355,14 @@ static uint8_t what_says(const struct trace *t, uint32_t kstack)
 	uint8_t says = SAYS_LOOKED_AT | (rcu_object(t, kstack) ? SAYS_RCU : 0);
 
 	for (uint32_t i = 0; i < s.n; i++) {
-		const struct trace_frame *f = trace_frame(t, s.frames[i]);
-		unsigned int flags = f ? kernel_function_flags(trace_string(t, f->symbol)) : 0;
+		const char *symbol = symbol_of(t, s.frames[i]);
+		unsigned int flags = kernel_function_flags(symbol);
 
 		if (flags & KFUNC_REQUEST)
 			says |= SAYS_ENDS_REQUESTS;
 		/* An exception in the kernel's own code, as it copied to the program's memory. */
-		if (flags & KFUNC_OUTSIDE_CALL || (flags & KFUNC_EXCEPTION && i + 1 < s.n))
+		if (flags & KFUNC_OUTSIDE_CALL ||
+		    (i + 1 < s.n && kernel_function_enters_exception(symbol)))
 			says |= SAYS_OUTSIDE;
 	}
 	return says;

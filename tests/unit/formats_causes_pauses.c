@@ -266,6 +266,7 @@ TEST(a_connection_is_work)
 		 false);
 	is_cause(POLLS("wake;unix_stream_connect", ""), "B/102 slept in do_sys_poll", false);
 	is_cause(POLLS("wake;tcp_rcv_established", ""), "A/101 ran", true);
+	is_cause(POLLS("wake;handle_userfault;asm_exc_page_fault", ""), "A/101 ran", true);
 	/* Of another thread, whom an interrupt hit there. */
 	is_cause(POLLS("wake;net_rx_action;asm_common_interrupt;unix_stream_connect", ""),
 		 "B/102 slept in do_sys_poll", true);
