@@ -335,7 +335,7 @@ static void put_wait_list(FILE *out, const struct report *r)
 {
 	fprintf(out,
 		"<section id=\"waits\">\n<h2>Waits, each with its chain</h2>\n"
-		"<p class=\"note\">%zu of %" PRIu64 " waits",
+		"<p class=\"note\" id=\"waits-said\" role=\"status\">%zu of %" PRIu64 " waits",
 		r->n_waits_written, fold_summary(r->fold)->waits);
 	if (r->n_waits_written < r->n_waits) {
 		uint64_t most_ns = 0;
@@ -394,7 +394,8 @@ static void put_tables(FILE *out, const struct report *r)
 {
 	fprintf(out,
 		"<section id=\"threads\">\n<h2>Threads</h2>\n"
-		"<p class=\"note\">%" PRIu32 " of %zu threads, those that ran most.%s</p>\n"
+		"<p class=\"note\"><span id=\"threads-said\" role=\"status\">%" PRIu32
+		" of %zu threads, those that ran most.</span>%s</p>\n"
 		"<div class=\"scroll\"><table><thead><tr>",
 		r->n_rows, r->n_threads,
 		timelines_interrupts(r->in->timelines)

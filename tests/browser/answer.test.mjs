@@ -224,6 +224,37 @@ test("answer: the filter keeps answers: what the chosen ones waited for is named
 	has(await p.locator("#causes-said").innerText(), "Nothing of this was waited for", "an empty result says so");
 }, "once");
 
+test("answer: captions follow the filter, and where nothing fits each section says so", async () => {
+	const html = report(trace("shop")), p = await show(html), d = await data(p);
+	const caption = (section, page = p) => page.locator("#" + section + "-said").innerText();
+	const filter = async (who) => {
+		await p.fill("#who", who);
+		await p.press("#who", "Enter");
+	};
+	const usual = [await caption("waits"), await caption("threads")];
+	has(usual[0], d.waits.length + " of ", "all waits that the page has");
+	const [tid] = d.threads.find((t) => d.strings[t[3]] === "front"), own = d.waits.filter((w) => d.threads[w.thread][0] === tid).length;
+	const waits = walk("--format=json", "--state=blocked,runnable", "-t", String(tid), trace("shop")).trim().split("\n").map((l) => JSON.parse(l)).filter((w) => w.kind);
+	await filter(String(tid));
+	has(await caption("waits"), own + " of the " + waits.length + " waits that fit the filter.", "of one thread");
+	is(own > 0 && own < waits.length, true, "some are listed");
+	has(await caption("threads"), "1 of the " + d.rows.filter((r) => r.thread >= 0).length + " threads of this table fit", "of one thread");
+	// In a range of time a wait is counted where it ended. This one goes on after it.
+	const mine = d.waits.filter((w) => d.threads[w.thread][0] === tid).map((w) => [w.start, w.start + w.blocked + w.off]);
+	const to = d.step * Array.from({ length: d.n }, (_, i) => i).find((i) => mine.some(([start, end]) => start < d.step * i && end > d.step * i) && mine.some(([, end]) => end < d.step * i));
+	await p.fill("#to", String(to / 1e9));
+	await p.press("#to", "Enter");
+	has(await caption("waits"), mine.filter(([, end]) => end <= to).length + " of the " + waits.filter((w) => w.end <= to).length +
+		" waits that fit the filter, and " + mine.filter(([start, end]) => start < to && end > to).length + " that ended later", "of a range, too");
+	await p.click("#all");
+	is([await caption("waits"), await caption("threads")], usual, "as before");
+	await filter("nobody is called so");
+	has(await caption("waits"), "0 of the 0 waits", "none");
+	for (const [section, words] of [["causes", "Nothing of this was waited for by nobody is called so"], ["all-threads", "No thread fits."], ["waits", "None of the listed waits fits."],
+		["graph", "No thread fits."], ["threads", "No thread fits."], ["lengths", "No waits."], ["wakers", "No wakeups."]])
+		has(await p.locator("#" + section).innerText(), words, "nothing in " + section);
+}, "once");
+
 test("answer: a wide window is used, in a narrow one tables say that there is more", async () => {
 	const html = report(trace("shop")), p = await show(html, { context: { viewport: { width: 1920, height: 1080 } } });
 	is(await p.evaluate(() => document.querySelector("#causes").getBoundingClientRect().width) > 1800, true, "as wide as the window");

@@ -491,6 +491,32 @@ test("the root stays in view, subtitle and ring agree with the picture", async (
 	await inView("zoomed");
 });
 
+test("the table opens on own time, not on how programs start, and opening it keeps the root in view", async () => {
+	const deep = Array.from({ length: 70 }, (_, i) => "f" + i).join(";");
+	const starts = (lines) => render(lines.map((s) => s.replace("main;", "_start;__libc_start_main;main;")));
+	const chains = starts(["alpha;main;" + deep + ";read;[tcp 10.0.0.5:80];-;sk_wait_data;--;sock_def_readable;-;write;answer;main;bravo;[running] 700",
+		"alpha;main;nap;[sleep];-;do_nanosleep;--;hrtimer_wakeup;[timer] 300"]);
+	for (const [svg, most, fragment] of [[starts(["main;" + deep + ";work 60", "main;parse 40"]), "work", ""], [chains, "[running]", "#kernel=whole"]]) {
+		const page = await open(svg, { fragment });
+		is((await labels(page)).includes("__libc_start_main"), true, "it is there, and as wide as anything");
+		const root = () => page.evaluate(() => {
+			const t = [...document.querySelectorAll("#fg-frames text")].find((e) => e.textContent === "all").getBoundingClientRect();
+			return t.top >= 0 && t.bottom <= document.querySelector(".bar > div").getBoundingClientRect().top + 1;
+		});
+		if (svg === chains)
+			await page.waitForFunction(() => scrollY > 0); // chains open at their root
+		await page.evaluate(() => scrollTo(0, 0));
+		is([await page.evaluate(() => document.documentElement.getBoundingClientRect().height > 1.3 * innerHeight), await root()], [true, false], most + ": taller than the window");
+		await page.keyboard.press("t");
+		const rows = await page.evaluate(() => [...document.querySelectorAll(".panel td:last-child")].map((e) => e.textContent));
+		is(rows[0], most, "the first row");
+		is(await page.evaluate(() => document.querySelector(".panel [aria-sort=descending]").textContent), "Self \u25be", "by own time");
+		is(rows.indexOf("__libc_start_main") > 1, true, "which a start has none of: " + rows.slice(0, 4));
+		await page.waitForFunction(() => !!document.querySelector(".panel"));
+		is(await root(), true, most + ": the root is in view");
+	}
+});
+
 test("only ends have the colours of ends: functions may have such names", async () => {
 	const page = await open(render([
 		"alpha;[unknown];recv;[running];--;wake;[timer];bravo;[running];work;[unknown] 60",

@@ -898,6 +898,21 @@ test("report: one drags over latencies, and sees those requests and where their 
 	is(await p.evaluate(() => location.hash), "#took=" + e.edges[1] + "-" + e.edges[4], "after keys");
 });
 
+test("report: how high the steps of latencies are is said in words, and is so", async () => {
+	const p = await show(report(trace("shop"))), d = await data(p), counts = d.endpoints[0].counts;
+	has(await p.locator("#requests-view [role=status]").innerText(), "The height is the logarithm of their number.", "the words");
+	const high = await p.evaluate(() => [...document.querySelectorAll("#latencies rect.latency")].map((r) => Number(r.getAttribute("height"))));
+	is(new Set(counts.filter((n) => n)).size > 2, true, "steps of several numbers: " + counts);
+	const most = Math.max(...high), LEAST = 3; // px: one request is seen, too
+	counts.forEach((n, i) => near(high[i], n ? Math.max(LEAST, most * Math.log(1 + n) / Math.log(1 + Math.max(...counts))) : 0, 0.01, n + " requests"));
+	// The other histogram is linear, and has its figures beside the bars.
+	const bars = (await p.evaluate(() => [...document.querySelectorAll("#lengths-chart tr")].map((tr) => [Number(tr.cells[3].textContent), Number(tr.querySelector("rect").getAttribute("width"))])));
+	const top = Math.max(...bars.map(([n]) => n));
+	is(bars.length > 3, true, "lengths of waits");
+	for (const [n, wide] of bars)
+		near(wide, n && Math.max(2, 1000 * n / top), 0.01, n + " waits");
+}, "once");
+
 test("report: what the slowest came down to is what the first screen says of them, to the nanosecond", async () => {
 	const p = await show(report(trace("shop"))), d = await data(p), s = (i) => d.strings[i];
 	const said = JSON.parse(walk("--json", "--wide", trace("shop"))).subjects

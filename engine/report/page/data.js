@@ -67,4 +67,5 @@ function sums(r) {
 }
 
 const length = (w) => w.blocked + w.off;
+const endsIn = (w) => w.start + length(w) > rangeFrom() && (shown.end >= data.n || w.start + length(w) <= rangeTo());
 const isShown = (w) => fits(threads[w.thread]) && w.start < rangeTo() && w.start + length(w) > rangeFrom();

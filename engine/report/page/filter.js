@@ -97,6 +97,15 @@ for (const end of ["pointerup", "pointercancel"])
 		dragFrom = -1;
 	});
 
+// What stands above a table is of what the filter has chosen: these words, while there is one.
+const captions = new Map();
+function sayCaption(section, words) {
+	const p = document.getElementById(section + "-said");
+	if (!captions.has(p))
+		captions.set(p, p.textContent);
+	p.textContent = isFiltered() ? words : captions.get(p);
+}
+
 function showAll() {
 	whoInput.value = shown.who;
 	fromInput.value = seconds(rangeFrom());

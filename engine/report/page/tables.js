@@ -49,6 +49,7 @@ function showThreads() {
 	const order = orders.get(threadTable), k = order.column, sign = order.down ? -1 : 1;
 	all.sort((a, b) => k >= a.f.length ? sign * ascending(classTimes(a.r)[0]?.[0] ?? "", classTimes(b.r)[0]?.[0] ?? "") :
 		k >= 0 ? sign * ascending(a.f[k], b.f[k]) : rowGroup(a.r) - rowGroup(b.r) || b.f[3] - a.f[3]);
+	sayCaption("threads", all.length ? all.length + " of the " + rows.filter((r) => r.thread).length + " threads of this table fit the filter." : "No thread fits.");
 	threadTable.tBodies[0].replaceChildren(...all.map(({ r, f }) => {
 		const label = r.thread ? element("button", { type: "button", class: "open", title: "this thread alone",
 			onclick: () => choose({ who: String(r.thread.tid) }) }, isolated(f[0])) : f[0];

@@ -101,9 +101,10 @@ function showWaits() {
 
 	body.replaceChildren();
 	showOrder(waitTable);
-	const fitting = isFiltered() ? [element("p", { class: "note", role: "status" }, all.length + " of the " + data.waits.length +
-		" that the page has one by one fit the filter.")] : [];
-	list.replaceChildren(...fitting, element("p", { class: "choices" }, choice("idle", "also waits for work", idle),
+	const whole = shownRows().reduce((sum, r) => sum + sums(r).waits, 0), ended = all.filter(([w]) => endsIn(w)).length;
+	sayCaption("waits", ended + " of the " + whole + " waits that fit the filter" + (all.length > ended ? ", and " + (all.length - ended) + " that ended later" : "") +
+		". Choose one to see its chain in time.");
+	list.replaceChildren(element("p", { class: "choices" }, choice("idle", "also waits for work", idle),
 		choice("unwoken", "also sleepers that nobody woke", asleep)), legend(), element("div", { class: "scroll", tabindex: 0 }, waitTable));
 	for (const [w, i] of some.slice(0, showing.most)) {
 		const row = waitRow(w, i);
