@@ -258,21 +258,30 @@ static __always_inline bool in_link_register(__u64 rule)
 	return HAS_LINK_REGISTER && !(rule & 0xff00);
 }
 
-/* A frame of HotSpot's interpreter, whose method is left in u->method. */
+/* A frame of HotSpot's interpreter, which is left in u->method. */
 static __always_inline __u32 follow_interpreted(struct unwinding *u, __u64 *ret)
 {
 	struct wire_copy *c = &u->c;
 	__u64 fp = c->regs[DWARF_FP], method_at = fp - 8 * WIRE_JAVA_METHOD_AT, cfa, saved;
+	__u64 bytecode_at = fp - 8 * WIRE_JAVA_BYTECODE_AT, method, bytecode = 0;
 
 	if (fp < c->regs[DWARF_SP] || (fp & 7))
 		return CHAINLOG_STACK_NO_RULE;
 	list_fp(u, false);
-	if (!read_word(u, method_at, &u->method) || !read_word(u, fp - 8 * WIRE_JAVA_SP_AT, &cfa) ||
+	if (!read_word(u, method_at, &method) || !read_word(u, fp - 8 * WIRE_JAVA_SP_AT, &cfa) ||
 	    !read_word(u, fp, &saved) || !read_word(u, fp + 8, ret))
 		return CHAINLOG_STACK_UNREADABLE;
-	if (cfa <= fp || u->method >= USER_END)
+	if (cfa <= fp || method >= USER_END || method & 7)
 		return CHAINLOG_STACK_NO_RULE;
-	list_word(u, slot_of(u, method_at), u->method);
+	/* The leaf has it in a register, a native method has none. */
+	if (c->n > 1 && !read_word(u, bytecode_at, &bytecode))
+		return CHAINLOG_STACK_UNREADABLE;
+	/* By its bytecode the method is known, too. */
+	if (bytecode)
+		list_word(u, slot_of(u, bytecode_at), bytecode);
+	else
+		list_word(u, slot_of(u, method_at), method);
+	u->method = wire_java_frame(method, bytecode);
 	list_word(u, slot_of(u, fp - 8 * WIRE_JAVA_SP_AT) | USER_LAYOUT_FP, cfa - c->base);
 	list_word(u, slot_of(u, fp + 8), *ret);
 	u->fp_slot = slot_of(u, fp);
@@ -414,7 +423,7 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct workspace *w, str
 		return CHAINLOG_STACK_DEPTH;
 	c->look = ret - 1;
 	if (!HAS_LINK_REGISTER && (rule & 0xff) == WIRE_RULE_JAVA && i) {
-		w->scratch.frames[i - 1] = u->method | WIRE_JAVA_METHOD;
+		w->scratch.frames[i - 1] = u->method;
 		k->hash = mix(c->hash_before, u->method);
 	}
 	if ((rule & 0xff) == WIRE_RULE_SIGNAL) {

@@ -62,18 +62,44 @@ static inline __u64 wire_as_return(__u64 addr)
 }
 
 /*
- * A frame of HotSpot's interpreter (Java) has its method in place of its address: that of the
- * JVM's struct, with this bit. It lies in the frame, whose pointer leads to the caller's and to
- * the return address behind that: in words below. The caller's stack pointer lies there, too, as
- * the arguments of what is called by compiled code are moved.
+ * A frame of HotSpot's interpreter (Java) has its method in place of its address: of the JVM's
+ * struct, which is at a multiple of 8, the address by 8; above it, if it is a caller, the lower
+ * bits of the address of the bytecode that it is at, and that there are these; and
+ * WIRE_JAVA_METHOD. Both lie in the frame, whose pointer leads to the caller's and to the return
+ * address behind that: in words below. The caller's stack pointer lies there, too, as the arguments
+ * of what is called by compiled code are moved.
  */
 #define WIRE_JAVA_METHOD (1ull << 61)
+#define WIRE_JAVA_HAS_BYTECODE (1ull << 60)
+#define WIRE_JAVA_BYTECODE 0xffffull /* a method has fewer bytes of them */
+#define WIRE_JAVA_BYTECODE_SHIFT 44
 #define WIRE_JAVA_SP_AT 1u
 #define WIRE_JAVA_METHOD_AT 3u
+#define WIRE_JAVA_BYTECODE_AT 8u
 
 static inline int wire_is_java_method(__u64 addr)
 {
 	return addr >> 61 == 1;
+}
+
+/* method: below 2^47. bytecode: its address; 0: not known */
+static inline __u64 wire_java_frame(__u64 method, __u64 bytecode)
+{
+	return WIRE_JAVA_METHOD | method >> 3 | (bytecode ? WIRE_JAVA_HAS_BYTECODE : 0) |
+	       (bytecode & WIRE_JAVA_BYTECODE) << WIRE_JAVA_BYTECODE_SHIFT;
+}
+
+static inline __u64 wire_java_method(__u64 frame)
+{
+	return (frame & ((1ull << WIRE_JAVA_BYTECODE_SHIFT) - 1)) << 3;
+}
+
+/* The lower bits of the bytecode's address; ~0: not known */
+static inline __u32 wire_java_bytecode(__u64 frame)
+{
+	return frame & WIRE_JAVA_HAS_BYTECODE
+		       ? (__u32)(frame >> WIRE_JAVA_BYTECODE_SHIFT & WIRE_JAVA_BYTECODE)
+		       : ~0u;
 }
 
 struct wire_stack {

@@ -245,50 +245,43 @@ static uint32_t code_frame(struct id_map *m, uint32_t space, uint64_t time_ns, u
 /* The collector's own ids of other code have fewer bits set. */
 #define JAVA_IDS 0xc0000000u
 
-enum java_kind { JAVA_NOT, JAVA_NO_METHOD, JAVA_LATE, JAVA_FRAME, JAVA_MORE };
+enum java_kind { JAVA_NOT, JAVA_NO_METHOD, JAVA_LATE, JAVA_FRAME };
 
-/*
- * In *id: the frame by its name of Java's, so deep (jvms_name()); 0: it is left out, as what the
- * JVM has between methods.
- */
-static enum java_kind java_frame(struct id_map *m, uint32_t space, uint64_t time_ns, uint64_t frame,
-				 uint32_t depth, bool is_leaf, uint32_t *id)
+static uint32_t java_frame(struct id_map *m, uint32_t space, uint64_t time_ns,
+			   const struct jvms_name *name)
 {
-	struct code_location at = { "", "", 0, false };
-	bool is_method = wire_is_java_method(frame);
-	struct jvms_name name = { .id = 0 };
-	int err = java_frames_name(m->sym, space, frame, depth, time_ns, &name);
+	struct code_location at = { name->function, name->file, name->line, false };
+	uint64_t key = (uint64_t)(JAVA_IDS | name->id) << WIRE_CODE_PLACE_BITS | name->line;
 
-	*id = 0;
-	if (err && !is_method && !depth && !name.has_more)
-		return JAVA_NOT;
-	if (err == -ENOENT && is_method)
-		return JAVA_NO_METHOD;
-	if (!err && !name.is_method && !is_leaf)
-		return JAVA_FRAME;
-	if (err)
+	if (!name->id)
 		__atomic_fetch_add(&m->unknown_code, 1, __ATOMIC_RELAXED);
-	else
-		at = (struct code_location) { name.function, name.file, 0, false };
-	*id = m->store.code_frame(m->store.ctx, space,
-				  CHAINLOG_CODE_TAG | (uint64_t)(JAVA_IDS | name.id)
-							      << WIRE_CODE_PLACE_BITS,
-				  &at, time_ns);
-	symbolizer_has_code(m->sym, space);
-	return name.has_more ? JAVA_MORE : err ? JAVA_LATE : JAVA_FRAME;
+	return m->store.code_frame(m->store.ctx, space, CHAINLOG_CODE_TAG | key, &at, time_ns);
 }
 
-/* Appends what the frame is by its names of Java's to ids, up to WIRE_STACK_MAX. */
+/*
+ * Appends what the frame is by its names of Java's to ids, up to WIRE_STACK_MAX; what the JVM has
+ * between methods is left out.
+ */
 static enum java_kind java_frames(struct id_map *m, uint32_t space, uint64_t time_ns,
 				  uint64_t frame, bool is_leaf, uint32_t *ids, size_t *kept)
 {
-	enum java_kind kind = JAVA_MORE;
+	struct jvms_names names = { .n = 0 };
+	int err = java_frames_names(m->sym, space, frame, time_ns, &names);
+	bool is_late = err == -EAGAIN;
 
-	for (uint32_t depth = 0; kind == JAVA_MORE && *kept < WIRE_STACK_MAX; depth++) {
-		kind = java_frame(m, space, time_ns, frame, depth, is_leaf, &ids[*kept]);
-		*kept += kind != JAVA_NOT && ids[*kept];
+	if (err && !is_late)
+		return wire_is_java_method(frame) ? JAVA_NO_METHOD : JAVA_NOT;
+	if (is_late)
+		names = (struct jvms_names) { .n = 1, .list = { { "", "", 0, 0, false } } };
+	for (uint32_t i = 0; i < names.n && *kept < WIRE_STACK_MAX; i++) {
+		const struct jvms_name *name = &names.list[i];
+
+		if (!name->id || name->is_method || is_leaf)
+			ids[(*kept)++] = java_frame(m, space, time_ns, name);
+		is_late |= !name->id;
 	}
-	return kind;
+	symbolizer_has_code(m->sym, space);
+	return is_late ? JAVA_LATE : JAVA_FRAME;
 }
 
 /*

@@ -16,8 +16,8 @@ int java_frames_rule(struct symbolizer *s, uint32_t space, uint64_t addr, bool i
 	return may_be_jvm ? -EAGAIN : -ENOENT;
 }
 
-int java_frames_name(struct symbolizer *s, uint32_t space, uint64_t frame, uint32_t depth,
-		     uint64_t time_ns, struct jvms_name *out)
+int java_frames_names(struct symbolizer *s, uint32_t space, uint64_t frame, uint64_t time_ns,
+		      struct jvms_names *out)
 {
 	struct jvms *jvms = symbolizer_jvms(s);
 	struct symbolizer_code code;
@@ -31,5 +31,5 @@ int java_frames_name(struct symbolizer *s, uint32_t space, uint64_t frame, uint3
 	     code.kind != CODE_GENERATED))
 		return -ENOENT;
 	tgid = symbolizer_java_process(s, space, &may_be_jvm);
-	return tgid ? jvms_name(jvms, tgid, frame, depth, out) : -ENOENT;
+	return tgid ? jvms_names(jvms, tgid, frame, out) : -ENOENT;
 }

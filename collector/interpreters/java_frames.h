@@ -11,6 +11,6 @@
  */
 int java_frames_rule(struct symbolizer *s, uint32_t space, uint64_t addr, bool is_exact,
 		     struct jvm_rule *r);
-/* jvms_name() of a frame as a stack had it at time_ns; -ENOENT also if it is of no JVM's code. */
-int java_frames_name(struct symbolizer *s, uint32_t space, uint64_t frame, uint32_t depth,
-		     uint64_t time_ns, struct jvms_name *out);
+/* jvms_names() of a frame as a stack had it at time_ns; -ENOENT also if it is of no JVM's code. */
+int java_frames_names(struct symbolizer *s, uint32_t space, uint64_t frame, uint64_t time_ns,
+		      struct jvms_names *out);

@@ -35,23 +35,30 @@ static const struct jvm_rule cut = { .kind = JVM_CUT };
 /* ---- the JVM -------------------------------------------------------------------------------- */
 
 /* How many of what is wanted below, at its end, need not be there. */
-#define OPTIONAL 7u
+#define OPTIONAL 10u
 
-/* Later ones write numbers otherwise. */
+/* Later ones write numbers otherwise, also those of lines. */
 #define SCOPES_VERSION_FIRST 11
 #define SCOPES_VERSION_LAST 17
 
-static bool find_scopes(const struct jvm *j)
+static bool is_offset(uint64_t o)
+{
+	return o < JVM_STRUCT_BYTES - 8;
+}
+
+static void find_optional(struct jvm *j)
 {
 	const struct jvm_offsets *o = &j->o;
 	int32_t version;
 
-	return o->version != UINT64_MAX &&
-	       jvm_read(j->memory, &version, sizeof(version), o->version) &&
-	       version >= SCOPES_VERSION_FIRST && version <= SCOPES_VERSION_LAST &&
-	       o->scopes_data < JVM_STRUCT_BYTES - 8 && o->scopes_places < JVM_STRUCT_BYTES - 8 &&
-	       o->scopes_places_end < JVM_STRUCT_BYTES - 8 &&
-	       o->scopes_metadata < JVM_STRUCT_BYTES - 8;
+	if (o->version == UINT64_MAX ||
+	    !jvm_read(j->memory, &version, sizeof(version), o->version) ||
+	    version < SCOPES_VERSION_FIRST || version > SCOPES_VERSION_LAST)
+		return;
+	j->has_scopes = is_offset(o->scopes_data) && is_offset(o->scopes_places) &&
+			is_offset(o->scopes_places_end) && is_offset(o->scopes_metadata);
+	j->has_lines = is_offset(o->const_bytes) && is_offset(o->const_code_size) &&
+		       is_offset(o->const_flags);
 }
 
 static bool find_offsets(struct jvm *j, uint64_t structs, uint64_t types)
@@ -100,6 +107,9 @@ static bool find_offsets(struct jvm *j, uint64_t structs, uint64_t types)
 		{ "nmethod", "_scopes_pcs_offset", &o->scopes_places },
 		{ "nmethod", "_dependencies_offset", &o->scopes_places_end },
 		{ "nmethod", "_metadata_offset", &o->scopes_metadata },
+		{ "ConstMethod", NULL, &o->const_bytes },
+		{ "ConstMethod", "_code_size", &o->const_code_size },
+		{ "ConstMethod", "_flags", &o->const_flags },
 		/* Not both. */
 		{ "ConstantPool", "_source_file_name_index", &o->pool_file },
 		{ "InstanceKlass", "_source_file_name_index", &o->class_file },
@@ -117,7 +127,7 @@ static bool find_offsets(struct jvm *j, uint64_t structs, uint64_t types)
 		    (!is_address && *wanted[i].out > JVM_STRUCT_BYTES - sizeof(uint64_t)))
 			return false;
 	}
-	j->has_scopes = find_scopes(j);
+	find_optional(j);
 	return o->pool_file < JVM_STRUCT_BYTES || o->class_file < JVM_STRUCT_BYTES;
 }
 
@@ -300,6 +310,15 @@ static bool find_blob(const struct jvm *j, uint64_t at, struct blob *b)
 
 /* ---- what is watched ------------------------------------------------------------------------- */
 
+static bool is_same(const struct jvm *j, const struct jvm_watched *w)
+{
+	struct blob b;
+
+	if (w->is_method)
+		return jvm_method_print(j, w->at) == w->print;
+	return read_blob(j, w->at, &b) && print_of(&b) == w->print;
+}
+
 /* Remembers what is there. */
 static void watch(struct jvm *j, uint64_t at, bool is_method, uint64_t print)
 {
@@ -317,14 +336,20 @@ static void watch(struct jvm *j, uint64_t at, bool is_method, uint64_t print)
 		j->watched[i] = (struct jvm_watched) { at, print, is_method };
 }
 
-bool jvm_find_method(struct jvm *j, uint64_t method, struct jvm_frame *out)
+static bool find_method(struct jvm *j, uint64_t method, int32_t bci, struct jvm_frame *out)
 {
 	uint64_t print;
 
 	if (!jvm_name_method(j, method, out, &print))
 		return false;
+	out->line = jvm_method_line(j, method, bci);
 	watch(j, method, true, print);
 	return true;
+}
+
+bool jvm_find_method(struct jvm *j, uint64_t method, uint32_t bytecode, struct jvm_frame *out)
+{
+	return find_method(j, method, jvm_method_bci(j, method, bytecode), out);
 }
 
 /* ---- rules ----------------------------------------------------------------------------------- */
@@ -435,12 +460,12 @@ static bool has_frame(const struct jvm *j, uint64_t at)
 	       (bytecode < BYTECODE_RETURN_FIRST || bytecode > BYTECODE_RETURN_LAST);
 }
 
-/* The methods at a call that returns to at + 1: the one so deep. */
-static void name_compiled(struct jvm *j, const struct blob *b, uint64_t at, bool is_exact,
-			  uint32_t depth, struct jvm_frame *out)
+/* The methods at a call that returns to at + 1; returns how many. */
+static uint32_t find_scopes(const struct jvm *j, const struct blob *b, uint64_t at, bool is_exact,
+			    struct jvm_scope *out)
 {
-	uint64_t h = j->o.block_bytes, method = b->method;
 	struct jvm_scopes s = { .method = b->method, .offset = (int32_t)(at + 1 - b->begin) };
+	uint64_t h = j->o.block_bytes;
 	uint32_t n = 0;
 
 	if (j->has_scopes && !is_exact && !strcmp(b->kind, "nmethod")) {
@@ -448,18 +473,32 @@ static void name_compiled(struct jvm *j, const struct blob *b, uint64_t at, bool
 		s.places = b->at + (uint32_t)int_at(b, h + j->o.scopes_places);
 		s.places_end = b->at + (uint32_t)int_at(b, h + j->o.scopes_places_end);
 		s.metadata = b->at + (uint32_t)int_at(b, h + j->o.scopes_metadata);
-		n = jvm_scopes_find(j, &s, depth, &method);
+		n = jvm_scopes_find(j, &s, out);
 	}
-	if (!n && depth)
-		return;
-	(void)jvm_find_method(j, method, out);
-	out->has_more = depth + 1 < n;
+	if (!n)
+		out[n++] = (struct jvm_scope) { b->method, JVM_BCI_UNKNOWN };
+	return n;
 }
 
-int jvm_find_frame(struct jvm *j, uint64_t at, bool is_exact, uint32_t depth, struct jvm_frame *out)
+static uint32_t name_compiled(struct jvm *j, const struct blob *b, uint64_t at, bool is_exact,
+			      struct jvm_frame *out)
+{
+	struct jvm_scope scopes[JVM_SCOPES_MAX];
+	uint32_t n = find_scopes(j, b, at, is_exact, scopes);
+	uint32_t named = n > JVM_DEPTH ? JVM_DEPTH - 1 : n;
+
+	n = n > JVM_DEPTH ? JVM_DEPTH : n;
+	memset(out, 0, n * sizeof(*out));
+	for (uint32_t i = 0; i < named; i++)
+		(void)find_method(j, scopes[i].method, scopes[i].bci, &out[i]);
+	return n;
+}
+
+int jvm_find_frame(struct jvm *j, uint64_t at, bool is_exact, struct jvm_frame *out, uint32_t *n)
 {
 	struct blob b;
 
+	*n = 1;
 	memset(out, 0, sizeof(*out));
 	out->rule = cut;
 	if (!is_ready(j))
@@ -474,23 +513,15 @@ int jvm_find_frame(struct jvm *j, uint64_t at, bool is_exact, uint32_t depth, st
 		return -ENOENT;
 	watch(j, b.block, false, print_of(&b));
 	if (b.method)
-		name_compiled(j, &b, at, is_exact, depth, out);
-	if (!b.method)
+		*n = name_compiled(j, &b, at, is_exact, out);
+	else
 		memcpy(out->name, b.kind, sizeof(b.kind));
 	out->rule = rule_of(j, &b, at, is_exact);
-	return 0;
+	/* What was read is of one piece of code. */
+	return is_same(j, &(struct jvm_watched) { b.block, print_of(&b), false }) ? 0 : -EAGAIN;
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */
-
-static bool is_same(const struct jvm *j, const struct jvm_watched *w)
-{
-	struct blob b;
-
-	if (w->is_method)
-		return jvm_method_print(j, w->at) == w->print;
-	return read_blob(j, w->at, &b) && print_of(&b) == w->print;
-}
 
 bool jvm_has_changed(struct jvm *j)
 {

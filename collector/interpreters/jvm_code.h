@@ -34,7 +34,7 @@ struct jvm_rule {
 struct jvm_frame {
 	struct jvm_rule rule;
 	uint32_t is_method;	   /* 0: it is none of the program's, as a stub of the JVM */
-	uint32_t has_more;	   /* 1: it was compiled into its caller, which is one deeper */
+	uint32_t line;		   /* 0: not known */
 	char name[JVM_NAME_BYTES]; /* "package.Class.method", or what the JVM calls it; "": not
 				      known */
 	char file[JVM_FILE_BYTES]; /* of its source, without a path; "": not known */
@@ -49,16 +49,21 @@ struct jvm;
  */
 int jvm_open(struct jvm **out, int memory, uint64_t structs, uint64_t types);
 
+#define JVM_DEPTH 32u /* so many methods of one frame are told */
+
 /*
  * What is at an address of code; is_exact: an instruction that was interrupted, else one byte
- * before a return address; depth: of the methods that were compiled into one another there, the
- * innermost is 0. Returns 0; -EAGAIN: the JVM has only just begun; -ENOENT: it has no code
- * there.
+ * before a return address. out[0..*n), of JVM_DEPTH: the methods that were compiled into one
+ * another there, the innermost first; out[0].rule is the frame's. Of more than there is room for
+ * the last one, which has no name, stands for all others. Returns 0; -EAGAIN: the JVM has only just
+ * begun, or it changed meanwhile; -ENOENT: it has no code there.
  */
-int jvm_find_frame(struct jvm *j, uint64_t at, bool is_exact, uint32_t depth,
-		   struct jvm_frame *out);
-/* The name of the method of an interpreted frame. False: it is no method. */
-bool jvm_find_method(struct jvm *j, uint64_t method, struct jvm_frame *out);
+int jvm_find_frame(struct jvm *j, uint64_t at, bool is_exact, struct jvm_frame *out, uint32_t *n);
+/*
+ * The method of an interpreted frame. bytecode: the lower bits (WIRE_JAVA_BYTECODE) of the address
+ * of the bytecode that it is at; UINT32_MAX: not known. False: it is no method.
+ */
+bool jvm_find_method(struct jvm *j, uint64_t method, uint32_t bytecode, struct jvm_frame *out);
 /*
  * Whether something that was found has become something else, or is about to. Each call looks at a
  * part of what was found.

@@ -24,6 +24,8 @@ struct jvm_offsets {
 	uint64_t class_file;
 	/* Of what was compiled into other methods; not all JVMs say it alike. */
 	uint64_t version, scopes_data, scopes_places, scopes_places_end, scopes_metadata;
+	/* Of the lines of methods, likewise. */
+	uint64_t const_bytes, const_code_size, const_flags;
 };
 
 struct jvm_codelet {
@@ -40,7 +42,7 @@ struct jvm {
 	int memory;
 	struct jvm_offsets o;
 	uint64_t interpreter, interpreter_end, call_stub;
-	bool has_scopes; /* whose descriptions are known */
+	bool has_scopes, has_lines; /* whose descriptions are known */
 	uint32_t n_codelets;
 	struct jvm_codelet codelets[JVM_CODELETS_MAX];
 	uint32_t n_watched, next_watched;
@@ -55,16 +57,33 @@ struct jvm_scopes {
 	int32_t offset;
 };
 
+#define JVM_SCOPES_MAX 64u
+
+/* A method that runs at a call, and the number of the bytecode that it is at; -1: its beginning. */
+struct jvm_scope {
+	uint64_t method;
+	int32_t bci;
+};
+
 /*
- * How many methods run at that call: with those that were compiled into it. *method: of them the
- * one so deep, 0 is the innermost. 0: that is not known.
+ * The methods that run at that call, with those that were compiled into it, the innermost first.
+ * Returns how many, at most JVM_SCOPES_MAX; 0: that is not known.
  */
-uint32_t jvm_scopes_find(const struct jvm *j, const struct jvm_scopes *s, uint32_t depth,
-			 uint64_t *method);
+uint32_t jvm_scopes_find(const struct jvm *j, const struct jvm_scopes *s, struct jvm_scope *out);
+/*
+ * Takes the next number of bytes[*at..n), which has one to five of them (UNSIGNED5); 0 beyond them.
+ */
+uint32_t jvm_take_number(const uint8_t *bytes, uint32_t n, uint32_t *at);
 /* What tells a method from what is at its address later; 0: it is none. */
 uint64_t jvm_method_print(const struct jvm *j, uint64_t method);
 /* Names it, and sets *print. False: it is no method. */
 bool jvm_name_method(const struct jvm *j, uint64_t method, struct jvm_frame *out, uint64_t *print);
+
+#define JVM_BCI_UNKNOWN INT32_MIN
+/* The number of the bytecode whose address has these lower bits; or JVM_BCI_UNKNOWN. */
+int32_t jvm_method_bci(const struct jvm *j, uint64_t method, uint32_t bytecode);
+/* The line of a method's bytecode; 0: not known. */
+uint32_t jvm_method_line(const struct jvm *j, uint64_t method, int32_t bci);
 
 static inline uint64_t jvm_mix(uint64_t h, uint64_t v)
 {

@@ -8,7 +8,6 @@
 #include "files/jvm_structs.h"
 
 #define PLACES_MAX (1 << 20)
-#define SCOPES_MAX 64u
 #define METADATA_MAX (1u << 20)
 /* In a number's bytes: from this value on another one follows. */
 #define GOES_ON 192u
@@ -40,8 +39,7 @@ static bool find_place(const struct jvm *j, const struct jvm_scopes *s, struct p
 	return false;
 }
 
-/* Takes the next number of bytes[*at..n); 0 beyond them. */
-static uint32_t take_number(const uint8_t *bytes, uint32_t n, uint32_t *at)
+uint32_t jvm_take_number(const uint8_t *bytes, uint32_t n, uint32_t *at)
 {
 	uint32_t v = 0;
 
@@ -57,37 +55,31 @@ static uint32_t take_number(const uint8_t *bytes, uint32_t n, uint32_t *at)
 
 /* Reads the scope at *offset, and goes to the one of its caller; 0: there is none. */
 static bool read_scope(const struct jvm *j, const struct jvm_scopes *s, uint32_t *offset,
-		       uint64_t *method)
+		       struct jvm_scope *out)
 {
-	uint8_t bytes[10];
+	uint8_t bytes[15];
 	uint32_t at = 0, index;
 
 	if (!jvm_read(j->memory, bytes, sizeof(bytes), s->scopes + *offset))
 		return false;
-	*offset = take_number(bytes, sizeof(bytes), &at);
-	index = take_number(bytes, sizeof(bytes), &at);
+	*offset = jvm_take_number(bytes, sizeof(bytes), &at);
+	index = jvm_take_number(bytes, sizeof(bytes), &at);
+	out->bci = (int32_t)(jvm_take_number(bytes, sizeof(bytes), &at) - 1);
 	return index && index < METADATA_MAX &&
-	       jvm_read(j->memory, method, sizeof(*method), s->metadata + 8ull * (index - 1));
+	       jvm_read(j->memory, &out->method, sizeof(out->method),
+			s->metadata + 8ull * (index - 1));
 }
 
-uint32_t jvm_scopes_find(const struct jvm *j, const struct jvm_scopes *s, uint32_t depth,
-			 uint64_t *method)
+uint32_t jvm_scopes_find(const struct jvm *j, const struct jvm_scopes *s, struct jvm_scope *out)
 {
-	uint64_t found = 0, m = 0;
 	struct place place;
 	uint32_t offset, n = 0;
 
 	if (!find_place(j, s, &place))
 		return 0;
-	for (offset = (uint32_t)place.scope; offset && n < SCOPES_MAX; n++) {
-		if (!read_scope(j, s, &offset, &m))
+	for (offset = (uint32_t)place.scope; offset && n < JVM_SCOPES_MAX; n++)
+		if (!read_scope(j, s, &offset, &out[n]))
 			return 0;
-		if (n == depth)
-			found = m;
-	}
 	/* The outermost one is what was compiled. */
-	if (offset || m != s->method || !found)
-		return 0;
-	*method = found;
-	return n;
+	return !offset && n && out[n - 1].method == s->method ? n : 0;
 }

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include "chainwire.h"
+#include "common/intern.h"
 #include "files/owners.h"
 #include "files/process_status.h"
 #include "files/runtimes.h"
@@ -24,9 +25,10 @@
 #define HANGS_NS 5000000000u
 /* How often it is asked what has changed. */
 #define CHANGES_NS 100000000u
-/* Powers of two. */
-#define KNOWN_MAX (1u << 13)
-#define NAMES_MAX (1u << 13)
+#define KNOWN_MAX (1u << 13) /* a power of two */
+/* More names, or longer ones in all, are forgotten, and asked for again. */
+#define NAMES_MAX (1u << 16)
+#define NAMES_BYTES_MAX (1u << 23)
 #define FRAME_BYTES_MAX (1 << 20)
 
 /* What is at an address, of the JVM with this serial number. */
@@ -34,15 +36,9 @@ struct known {
 	uint64_t serial, at; /* serial 0: free; at: wire_is_exact(), wire_is_java_method() */
 	struct jvm_rule rule;
 	bool is_missing;
-	uint32_t n; /* names, of struct jvms; they may be others by now: */
-	struct name *names[JVMS_DEPTH];
-	uint32_t name_ids[JVMS_DEPTH];
-};
-
-struct name {
-	uint32_t id; /* 0: free */
-	struct jvms_name is;
-	char text[JVM_NAME_BYTES + JVM_FILE_BYTES];
+	uint32_t n;
+	uint32_t names[JVM_DEPTH]; /* ids of struct jvms; 0: not known */
+	uint32_t lines[JVM_DEPTH];
 };
 
 struct process {
@@ -63,12 +59,14 @@ struct jvms {
 	jvms_changed_fn changed;
 	void *ctx;
 	uint64_t last_serial;
-	uint32_t last_request, last_name;
+	uint32_t last_request;
 	struct wait_budget budget;
 	struct owners owners;
 	struct process processes[JVMS_MAX];
 	struct known known[KNOWN_MAX];
-	struct name names[NAMES_MAX];
+	/* 'm' of a method, else ' '; its function, 0, its file. */
+	struct intern names;
+	uint32_t names_before; /* those that were forgotten */
 };
 
 int jvms_new(struct jvms **out, struct helpers *helpers, const struct interpreters *in,
@@ -97,6 +95,7 @@ void jvms_free(struct jvms *j)
 		return;
 	for (uint32_t i = 0; i < JVMS_MAX; i++)
 		end(&j->processes[i]);
+	intern_free(&j->names);
 	free(j);
 }
 
@@ -205,34 +204,44 @@ static struct known *known_at(struct jvms *j, const struct process *p, uint64_t 
 	return &j->known[hash(p->serial, at) % KNOWN_MAX];
 }
 
-static uint64_t hash_text(const char *text)
-{
-	uint64_t h = 1;
+/* ---- names ----------------------------------------------------------------------------------- */
 
-	for (; *text; text++)
-		h = hash(h, (uint8_t)*text);
-	return h;
+/* Before an answer is taken: what is known has the names' ids, so all of it is asked for again. */
+static void make_room(struct jvms *j)
+{
+	if (j->names.n + JVM_DEPTH <= NAMES_MAX && j->names.n_bytes <= NAMES_BYTES_MAX)
+		return;
+	j->names_before += j->names.n;
+	intern_clear(&j->names);
+	for (struct process *p = j->processes; p < j->processes + JVMS_MAX; p++)
+		p->serial = ++j->last_serial;
 }
 
-/* The name of that text, which replaces another one if need be. */
-static struct name *name_of(struct jvms *j, const struct jvm_frame *f)
+static uint32_t name_of(struct jvms *j, const struct jvm_frame *f)
 {
-	struct name *n = &j->names[hash(hash_text(f->name), hash_text(f->file)) % NAMES_MAX];
-	size_t len = strlen(f->name) + 1;
+	char text[1 + JVM_NAME_BYTES + JVM_FILE_BYTES] = { f->is_method ? 'm' : ' ' };
+	size_t len = strlen(f->name) + 1, file_len = strlen(f->file);
 
-	if (n->id && !strcmp(n->is.function, f->name) && !strcmp(n->is.file, f->file) &&
-	    n->is.is_method == f->is_method)
-		return n;
-	memcpy(n->text, f->name, len);
-	strcpy(n->text + len, f->file);
-	n->id = ++j->last_name % JVMS_IDS;
-	n->is = (struct jvms_name) {
-		.function = n->text,
-		.file = n->text + len,
-		.id = n->id,
-		.is_method = f->is_method,
+	if (!*f->name)
+		return 0;
+	memcpy(text + 1, f->name, len);
+	memcpy(text + 1 + len, f->file, file_len);
+	return intern_id(&j->names, text, 1 + len + file_len, NULL);
+}
+
+static struct jvms_name name_at(const struct jvms *j, uint32_t id, uint32_t line)
+{
+	const char *text = intern_text(&j->names, id);
+
+	if (!id)
+		return (struct jvms_name) { .function = text, .file = text };
+	return (struct jvms_name) {
+		.function = text + 1,
+		.file = text + 1 + strlen(text + 1) + 1,
+		.line = line,
+		.id = (j->names_before + id) % JVMS_IDS,
+		.is_method = *text == 'm',
 	};
-	return n;
 }
 
 /* ---- answers, which may be hostile ----------------------------------------------------------- */
@@ -247,7 +256,8 @@ static bool is_sane_rule(const struct jvm_rule *r)
 
 static bool is_sane_frame(const struct jvm_frame *f)
 {
-	return !f->name[sizeof(f->name) - 1] && !f->file[sizeof(f->file) - 1] && f->is_method <= 1;
+	return !f->name[sizeof(f->name) - 1] && !f->file[sizeof(f->file) - 1] &&
+	       f->is_method <= 1 && f->line <= UINT16_MAX;
 }
 
 static bool is_sane(const struct jvms_answer *a, const struct jvms_request *q)
@@ -256,7 +266,7 @@ static bool is_sane(const struct jvms_answer *a, const struct jvms_request *q)
 		return false;
 	if (a->err || q->op == JVMS_CHANGES)
 		return true;
-	if (!a->n || a->n > JVMS_DEPTH ||
+	if (!a->n || a->n > JVM_DEPTH ||
 	    (q->op != JVMS_METHOD && !is_sane_rule(&a->frames[0].rule)))
 		return false;
 	for (uint32_t i = 0; i < a->n; i++)
@@ -267,7 +277,7 @@ static bool is_sane(const struct jvms_answer *a, const struct jvms_request *q)
 
 static void take(struct jvms *j, struct process *p, const struct jvms_answer *a)
 {
-	struct known *k = known_at(j, p, p->question);
+	struct known *k;
 
 	p->asked.serial = 0;
 	p->is_unknown |= a->is_unknown;
@@ -284,20 +294,18 @@ static void take(struct jvms *j, struct process *p, const struct jvms_answer *a)
 	}
 	if (a->err == -EAGAIN)
 		return;
+	make_room(j);
+	k = known_at(j, p, p->question);
 	*k = (struct known) {
 		.serial = p->serial,
 		.at = p->question,
 		.rule = a->frames[0].rule,
 		.is_missing = a->err,
+		.n = a->err ? 0 : a->n,
 	};
-	for (uint32_t i = 0; !a->err && i < a->n; i++) {
-		const struct jvm_frame *f = &a->frames[i];
-
-		/* Of more than there is room for the last one stands for the others. */
-		k->names[i] =
-			*f->name && !(f->has_more && i + 1 == JVMS_DEPTH) ? name_of(j, f) : NULL;
-		k->name_ids[i] = k->names[i] ? k->names[i]->id : 0;
-		k->n++;
+	for (uint32_t i = 0; i < k->n; i++) {
+		k->names[i] = name_of(j, &a->frames[i]);
+		k->lines[i] = a->frames[i].line;
 	}
 }
 
@@ -326,7 +334,7 @@ static bool is_used_up(const struct process *p)
 }
 
 static int send_question(struct jvms *j, struct process *p, enum jvms_op op, uint64_t at,
-			 uint64_t question)
+			 uint64_t bytecode, uint64_t question)
 {
 	int err = start(j, p);
 
@@ -334,7 +342,7 @@ static int send_question(struct jvms *j, struct process *p, enum jvms_op op, uin
 		return err;
 	if (!++j->last_request)
 		j->last_request = 1;
-	p->asked = (struct jvms_request) { .op = op, .serial = j->last_request, .at = { at } };
+	p->asked = (struct jvms_request) { op, j->last_request, { at, bytecode } };
 	p->question = question;
 	p->asked_ns = clock_now_ns();
 	if (!helper_send(&p->helper, &p->asked, sizeof(p->asked), -1))
@@ -345,8 +353,8 @@ static int send_question(struct jvms *j, struct process *p, enum jvms_op op, uin
 
 /* What is at `question`, as in struct known. Returns 0; -EAGAIN; or -ENOENT: the JVM is not read.
  */
-static int find(struct jvms *j, struct process *p, enum jvms_op op, uint64_t at, uint64_t question,
-		struct known **out)
+static int find(struct jvms *j, struct process *p, enum jvms_op op, uint64_t at, uint64_t bytecode,
+		uint64_t question, struct known **out)
 {
 	struct known *k;
 	uint64_t wait_ns;
@@ -357,7 +365,7 @@ static int find(struct jvms *j, struct process *p, enum jvms_op op, uint64_t at,
 		return 0;
 	if (receive(j, p, 0))
 		return -EAGAIN;
-	err = send_question(j, p, op, at, question);
+	err = send_question(j, p, op, at, bytecode, question);
 	if (err)
 		return err == -EBUSY || err == -EAGAIN || err == -ETIMEDOUT || err == -EPIPE
 			       ? -EAGAIN
@@ -378,7 +386,7 @@ int jvms_rule(struct jvms *j, uint32_t tgid, uint64_t at, bool is_exact, struct 
 	int err = find_process(j, tgid, &p);
 
 	if (!err)
-		err = find(j, p, is_exact ? JVMS_EXACT : JVMS_FRAME, at,
+		err = find(j, p, is_exact ? JVMS_EXACT : JVMS_FRAME, at, 0,
 			   is_exact ? at ^ WIRE_EXACT : at + 1, &k);
 	if (err)
 		return err;
@@ -387,33 +395,25 @@ int jvms_rule(struct jvms *j, uint32_t tgid, uint64_t at, bool is_exact, struct 
 	return 0;
 }
 
-/* Whether another name has taken the place of its name. */
-static bool is_replaced(const struct known *k, uint32_t depth)
-{
-	return depth < k->n && k->names[depth] && k->names[depth]->id != k->name_ids[depth];
-}
-
-int jvms_name(struct jvms *j, uint32_t tgid, uint64_t frame, uint32_t depth, struct jvms_name *out)
+int jvms_names(struct jvms *j, uint32_t tgid, uint64_t frame, struct jvms_names *out)
 {
 	bool is_exact = wire_is_exact(frame), is_method = wire_is_java_method(frame);
 	enum jvms_op op = is_method ? JVMS_METHOD : is_exact ? JVMS_EXACT : JVMS_FRAME;
-	uint64_t at = is_method ? frame ^ WIRE_JAVA_METHOD : wire_as_return(frame) - 1;
+	uint64_t at = is_method ? wire_java_method(frame) : wire_as_return(frame) - 1;
 	struct process *p;
 	struct known *k;
 	int err = find_process(j, tgid, &p);
 
 	if (!err)
-		err = find(j, p, op, at, frame, &k);
+		err = find(j, p, op, at, is_method ? wire_java_bytecode(frame) : 0, frame, &k);
 	if (err)
 		return err;
-	if (k->is_missing || depth >= k->n)
+	if (k->is_missing)
 		return -ENOENT;
-	if (!k->names[depth] || is_replaced(k, depth))
-		err = -ENOENT;
-	else
-		*out = k->names[depth]->is;
-	out->has_more = depth + 1 < k->n;
-	return err;
+	out->n = k->n;
+	for (uint32_t i = 0; i < k->n; i++)
+		out->list[i] = name_at(j, k->names[i], k->lines[i]);
+	return 0;
 }
 
 /* ---- what changes ---------------------------------------------------------------------------- */
@@ -434,7 +434,7 @@ static void look(struct jvms *j, struct process *p)
 		end_watching(j, p);
 		return;
 	}
-	(void)send_question(j, p, JVMS_CHANGES, 0, 0);
+	(void)send_question(j, p, JVMS_CHANGES, 0, 0, 0);
 }
 
 void jvms_step(struct jvms *j)

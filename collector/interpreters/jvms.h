@@ -28,12 +28,17 @@ void jvms_free(struct jvms *j);
 /* A frame of Java. */
 struct jvms_name {
 	const char *function, *file; /* "": not known; valid until the next call */
-	uint32_t id;	/* below JVMS_IDS; the same name has the same one, for a while */
-	bool has_more;	/* it was compiled into its caller, which is one deeper */
+	uint32_t line;		     /* 0: not known */
+	uint32_t id;	/* below JVMS_IDS; the same name has the same one, for a while; 0: none */
 	bool is_method; /* else it is code that the JVM made for itself */
 };
 #define JVMS_IDS (1u << 30)
-#define JVMS_DEPTH 32u /* so many of one frame are told */
+
+/* What runs in one frame: methods that were compiled into one another, the innermost first. */
+struct jvms_names {
+	uint32_t n;
+	struct jvms_name list[JVM_DEPTH];
+};
 
 /*
  * The rule for an address in generated code of process tgid (jvm_find_frame()). Returns 0; -EAGAIN:
@@ -41,11 +46,11 @@ struct jvms_name {
  * cannot be read.
  */
 int jvms_rule(struct jvms *j, uint32_t tgid, uint64_t at, bool is_exact, struct jvm_rule *r);
-/* The name of a frame as stacks have it: an address, maybe WIRE_EXACT, or WIRE_JAVA_METHOD; depth:
- * of the methods that were compiled into one another there, the innermost is 0. Returns likewise;
- * out->has_more is right also if there is no name.
+/*
+ * The names of a frame as stacks have it: an address, maybe WIRE_EXACT, or WIRE_JAVA_METHOD.
+ * Returns likewise.
  */
-int jvms_name(struct jvms *j, uint32_t tgid, uint64_t frame, uint32_t depth, struct jvms_name *out);
+int jvms_names(struct jvms *j, uint32_t tgid, uint64_t frame, struct jvms_names *out);
 
 /* Takes answers that have come, and asks what has changed. Call it often. */
 void jvms_step(struct jvms *j);

@@ -12,7 +12,7 @@ enum jvms_op {
 	JVMS_OPEN,   /* the memory comes with it, and the two addresses; no answer */
 	JVMS_FRAME,  /* what is at the address at[0]; answers: struct jvms_answer */
 	JVMS_EXACT,  /* the same of an instruction that was interrupted */
-	JVMS_METHOD, /* the method at[0] */
+	JVMS_METHOD, /* the method at[0], whose bytecode has these lower bits: at[1] */
 	JVMS_CHANGES /* whether something has changed */
 };
 
@@ -25,6 +25,6 @@ struct jvms_answer {
 	uint32_t serial; /* of the request */
 	int32_t err;	 /* -ENOENT: the JVM is not known, or nothing is there */
 	uint32_t is_unknown, has_changed;
-	uint32_t n; /* frames: the methods that were compiled into one another, innermost first */
-	struct jvm_frame frames[JVMS_DEPTH];
+	uint32_t n; /* frames, as of jvm_find_frame() */
+	struct jvm_frame frames[JVM_DEPTH];
 };

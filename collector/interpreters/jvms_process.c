@@ -17,17 +17,6 @@ struct process {
 	uint32_t tries;
 };
 
-static int find_frames(struct jvm *j, const struct jvms_request *q, struct jvms_answer *a)
-{
-	bool is_exact = q->op == JVMS_EXACT;
-	int err = 0;
-
-	do
-		err = jvm_find_frame(j, q->at[0], is_exact, a->n, &a->frames[a->n]);
-	while (!err && a->frames[a->n++].has_more && a->n < JVMS_DEPTH);
-	return err;
-}
-
 static int find(struct process *p, const struct jvms_request *q, struct jvms_answer *a)
 {
 	int err = 0;
@@ -45,9 +34,11 @@ static int find(struct process *p, const struct jvms_request *q, struct jvms_ans
 		return 0;
 	case JVMS_METHOD:
 		a->n = 1;
-		return jvm_find_method(p->jvm, q->at[0], &a->frames[0]) ? 0 : -ENOENT;
+		return jvm_find_method(p->jvm, q->at[0], (uint32_t)q->at[1], &a->frames[0])
+			       ? 0
+			       : -ENOENT;
 	default:
-		return find_frames(p->jvm, q, a);
+		return jvm_find_frame(p->jvm, q->at[0], q->op == JVMS_EXACT, a->frames, &a->n);
 	}
 }
 

@@ -298,17 +298,19 @@ static bool has_register(const struct walk *w, uint8_t reg)
 /* The frame becomes its method. */
 static bool step_by_interpreter(struct walk *w)
 {
-	uint64_t fp = w->regs[UNWIND_FP], method, sp, caller, ret;
+	uint64_t fp = w->regs[UNWIND_FP], method, bytecode, sp, caller, ret;
 
 	if (fp < w->regs[UNWIND_SP] || fp >= USER_END || fp & 7)
 		return stop(w, CHAINLOG_STACK_NO_RULE);
 	if (!read_word(w, fp - 8 * WIRE_JAVA_METHOD_AT, &method) ||
+	    !read_word(w, fp - 8 * WIRE_JAVA_BYTECODE_AT, &bytecode) ||
 	    !read_word(w, fp - 8 * WIRE_JAVA_SP_AT, &sp) || !read_word(w, fp, &caller) ||
 	    !read_word(w, fp + 8, &ret))
 		return stop(w, CHAINLOG_STACK_UNREADABLE);
-	if (sp <= fp || method >= USER_END)
+	if (sp <= fp || method >= USER_END || method & 7)
 		return stop(w, CHAINLOG_STACK_NO_RULE);
-	w->out->frames[w->out->n - 1] = method | WIRE_JAVA_METHOD;
+	/* The leaf has it in a register. */
+	w->out->frames[w->out->n - 1] = wire_java_frame(method, w->out->n > 1 ? bytecode : 0);
 	leave_frame(w, sp);
 	w->regs[UNWIND_FP] = caller;
 	return push(w, ret, true);

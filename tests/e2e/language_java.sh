@@ -8,4 +8,4 @@ languages=$(cd "$(dirname "$0")/../languages" && pwd)
 # shellcheck source=tests/languages/record.sh
 . "$languages/record.sh"
 language_record java "$cap"
-expect_names ';Catalogue\.(buildIndex|reload) \(Catalogue\.java' ';Catalogue\.findPrice \(Catalogue\.java'
+expect_names ';Catalogue\.(buildIndex|reload) \(Catalogue\.java:' ';Catalogue\.findPrice \(Catalogue\.java:'

@@ -7,6 +7,7 @@
 // letters: <init> M, nap n, step s
 // shape: (s(a|b|c|dM|e|f|g|h))*(s(n|[a-h]|dM)?)?
 // outermost: loopOf
+// calls: step
 import java.io.File;
 import java.io.FileOutputStream;
 import java.lang.invoke.MethodHandle;

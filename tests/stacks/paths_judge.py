@@ -12,6 +12,8 @@ it is in the first of them. SOURCE also says, in lines of a comment:
     may lack:   optional: without "whole" each function may be missing, but the others are in their order
 
     lines:      optional: a regular expression that finds functions and classes in the line that all their frames have
+    calls:      optional: functions that call others of these in a line that names them; each frame but the innermost
+                of these has a line then
 
 Each frame must be in a line of its function, where this is one of SOURCE. Exit status 1 if a stack is wrong.
 """
@@ -36,6 +38,7 @@ fiber = said("fiber").rsplit(maxsplit=1)
 if fiber:
     letters[fiber[0]] = fiber[1]
 may_lack = bool(said("may lack")) and not whole_asked
+calls = said("calls").split()
 # Ruby's blocks are "block (2 levels) in NAME".
 inside = r"(?:\w+ (?:\(\d+ levels\) )?in )?"
 frame = re.compile(r"(?:[\w$]+(?:\.|::))?(" + inside + r"[<>{}\w]+)(?: \(((?:[^()]|\(eval\))*?)(?::(\d+))?\))?$")
@@ -64,7 +67,7 @@ for number, line in enumerate(text, 1):
         for name in begins_in.findall(line):
             lines[name].add(number)
         continue
-    found = re.match(r"\s*(?:def|(?:static |public )*function) (\w+)\(", line)
+    found = re.match(r"\s*(?:def|(?:static |public |synchronized )*(?:function|void|String)) (\w+)\(", line)
     if found:
         function = found[1]
     if function:
@@ -72,6 +75,15 @@ for number, line in enumerate(text, 1):
     # Where it begins, and as long as it is in no line yet: with what decorates it.
     if found and number > 1 and text[number - 2].lstrip().startswith("@"):
         lines[function].add(number - 1)
+
+
+
+def is_called_there(caller, called):
+    """Whether the line of a frame is there, and names what it calls."""
+    if caller[1] not in letters or not source.endswith("/" + caller[2]):
+        return True
+    return bool(caller[3]) and (caller[1] not in calls or called[1].replace("<init>", "d") + "(" in text[int(caller[3]) - 1])
+
 
 right = on_the_way = lacking = wrong = without = 0
 all_ns = with_ns = 0
@@ -93,6 +105,8 @@ for line in open(folded, encoding="utf-8", errors="replace"):
     found = found[names.index(outermost) + 1 if begins else names.index(fiber[0]) :]
     found = [m for m in found if m[1] in letters and (m[2] or m[1] == "made")]
     bad = [m[0] for m in found if m[3] and source.endswith("/" + m[2]) and int(m[3]) not in lines.get(m[1].split(" in ")[-1], {int(m[3])})]
+    if calls:
+        bad += [f"{a[0]} calls {b[0]}" for a, b in zip(found, found[1:]) if not is_called_there(a, b)]
     whole = "".join(letters[m[1]] for m in found)
     path = "".join(c for c in whole if c in "abcdefgh")
     # Of code that was new, on a busy machine.

@@ -13,6 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <linux/types.h>
+
+#include "chainwire.h"
 #include "files/jvm_structs.h"
 #include "interpreters/jvm_code.h"
 
@@ -41,7 +44,8 @@ struct pool {
 struct const_method {
 	struct pool *constants;
 	uint64_t pad;
-	uint16_t name;
+	uint16_t name, code_size, flags;
+	uint8_t code[48]; /* bytecodes, and the table of lines */
 };
 
 struct method {
@@ -156,6 +160,8 @@ static struct struct_entry {
 	FIELD("Method", "_constMethod", method, constant),
 	FIELD("ConstMethod", "_constants", const_method, constants),
 	FIELD("ConstMethod", "_name_index", const_method, name),
+	FIELD("ConstMethod", "_code_size", const_method, code_size),
+	FIELD("ConstMethod", "_flags", const_method, flags),
 	FIELD("ConstantPool", "_pool_holder", pool, holder),
 	FIELD("ConstantPool", "_length", pool, length),
 	FIELD("ConstantPool", "_source_file_name_index", pool, file),
@@ -171,6 +177,7 @@ static struct type_entry {
 } types[] = {
 	{ "HeapBlock", NULL, 0, 0, 0, sizeof(struct block) },
 	{ "ConstantPool", NULL, 0, 0, 0, offsetof(struct pool, entries) },
+	{ "ConstMethod", NULL, 0, 0, 0, offsetof(struct const_method, code) },
 	{ 0 },
 };
 static const void *structs_at = structs, *types_at = types;
@@ -233,12 +240,20 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static struct jvm_frame frames[JVM_DEPTH];
+
+static int find_all(const void *at, bool is_exact, uint32_t *n)
+{
+	return jvm_find_frame(jvm, (uint64_t)(uintptr_t)at, is_exact, frames, n);
+}
+
 static struct jvm_frame find(const void *at, bool is_exact)
 {
-	struct jvm_frame f;
+	uint32_t n;
 
-	assert_int_equal(jvm_find_frame(jvm, (uint64_t)(uintptr_t)at, is_exact, 0, &f), 0);
-	return f;
+	assert_int_equal(find_all(at, is_exact, &n), 0);
+	assert_int_equal(n, 1);
+	return frames[0];
 }
 
 static void expect_rule(const struct jvm_frame *f, enum jvm_rule_kind kind, int bytes,
@@ -275,30 +290,34 @@ static void what_was_compiled_into_a_method_is_there_at_calls(void **state)
 	static struct const_method inner_const;
 	/* Of the caller, what was compiled: none around it, the first method. Of the other: the one
 	 * around it. */
-	static uint8_t scopes[300] = { 0, 0, 0, [192 + 5] = 0, 1, [250] = 192 + 5, 0, 2 };
+	static uint8_t scopes[300] = { 0, 0, 0, [192 + 5] = 0, 1, 4, [250] = 192 + 5, 0, 2, 0 };
 	struct place {
 		int32_t offset, scope, objects, flags;
 	} places[] = { { -1, 0, 0, 0 }, { 101, 250, 0, 0 }, { 120, 197, 0, 0 } };
 	struct blob *b = put_compiled();
 	struct method *metadata[] = { &method, &inner };
-	uint64_t at = (uint64_t)(uintptr_t)b->begin + 100;
 	struct jvm_frame f;
+	uint32_t n;
 
 	(void)state;
 	inner_const = (struct const_method) { .constants = &pool, .name = 3 };
 	inner.constant = &inner_const;
+	/* From bytecode 3 on line 7, in that of which the caller calls. */
+	const_method.code_size = 8;
+	const_method.flags = 1;
+	memcpy(const_method.code + 8, (uint8_t[]) { 3 << 3 | 7, 0 }, 2);
 	memcpy(b->rest, places, sizeof(places));
 	memcpy(b->rest + sizeof(places), metadata, sizeof(metadata));
 	b->scopes = scopes;
 	b->places = offsetof(struct blob, rest);
 	b->places_end = b->places + (int32_t)sizeof(places);
 	b->metadata = b->places_end;
-	assert_int_equal(jvm_find_frame(jvm, at, false, 0, &f), 0);
-	assert_string_equal(f.name, "shop.Cart.Cart.java");
-	assert_true(f.has_more);
-	assert_int_equal(jvm_find_frame(jvm, at, false, 1, &f), 0);
-	assert_string_equal(f.name, "shop.Cart.total");
-	assert_false(f.has_more);
+	assert_int_equal(find_all(b->begin + 100, false, &n), 0);
+	assert_int_equal(n, 2);
+	assert_string_equal(frames[0].name, "shop.Cart.Cart.java");
+	assert_string_equal(frames[1].name, "shop.Cart.total");
+	assert_int_equal(frames[1].line, 7);
+	assert_int_equal(frames[0].line, 0);
 	/* A call of the method itself, one that is not described, and no call. */
 	f = find(b->begin + 119, false);
 	assert_string_equal(f.name, "shop.Cart.total");
@@ -311,13 +330,55 @@ static void what_was_compiled_into_a_method_is_there_at_calls(void **state)
 	memcpy(b->rest + sizeof(places), metadata, sizeof(metadata));
 	f = find(b->begin + 100, false);
 	assert_string_equal(f.name, "shop.Cart.total");
-	assert_false(f.has_more);
 	scopes[250 + 2] = 200;
 	f = find(b->begin + 100, false);
 	assert_string_equal(f.name, "shop.Cart.total");
 	b->places_end = INT32_MAX;
 	f = find(b->begin + 100, false);
 	assert_string_equal(f.name, "shop.Cart.total");
+}
+
+/* The line of the interpreted method, at that byte of it. */
+static uint32_t line_at(const void *bytecode)
+{
+	struct jvm_frame f;
+
+	assert_true(jvm_find_method(jvm, (uint64_t)(uintptr_t)&method,
+				    (uint32_t)((uintptr_t)bytecode & WIRE_JAVA_BYTECODE), &f));
+	return f.line;
+}
+
+static void lines_are_those_of_bytecodes(void **state)
+{
+	/* Bytecodes, from 0 on line 300, from 3 on 305, from 13 on 304. */
+	static const uint8_t lines[] = { 0xff, 0, 192 + 24, 6, 3 << 3 | 5, 0xff, 20, 1, 0 };
+	uint8_t *code = const_method.code;
+
+	(void)state;
+	const_method.code_size = 20;
+	const_method.flags = 1;
+	memcpy(code + 20, lines, sizeof(lines));
+	assert_int_equal(line_at(code), 300);
+	assert_int_equal(line_at(code + 2), 300);
+	assert_int_equal(line_at(code + 3), 305);
+	assert_int_equal(line_at(code + 12), 305);
+	assert_int_equal(line_at(code + 19), 304);
+	/* Beyond the method, and where it is not known. */
+	assert_int_equal(line_at(code + 20), 0);
+	assert_int_equal(line_at(code - 1), 0);
+	const_method.flags = 0;
+	assert_int_equal(line_at(code), 0);
+	const_method.flags = 1;
+	/* A table without an end, as far as it is looked at. */
+	memset(code + 20, 0xff, sizeof(const_method.code) - 20);
+	assert_int_equal(line_at(code), 0);
+	version = 21;
+	free(jvm);
+	assert_int_equal(jvm_open(&jvm, open("/proc/self/mem", O_RDONLY | O_CLOEXEC),
+				  (uint64_t)(uintptr_t)&structs_at, (uint64_t)(uintptr_t)&types_at),
+			 0);
+	memcpy(code + 20, lines, sizeof(lines));
+	assert_int_equal(line_at(code), 0);
 }
 
 static void where_a_frame_is_made_or_given_up_instructions_say_so(void **state)
@@ -390,8 +451,8 @@ static void the_interpreter_has_frames_where_it_runs_a_bytecode(void **state)
 static void what_changes_is_noticed(void **state)
 {
 	struct blob *b = put_compiled();
-	struct jvm_frame f;
 	bool changed = false;
+	uint32_t n;
 
 	(void)state;
 	find(b->begin + 100, false);
@@ -403,8 +464,7 @@ static void what_changes_is_noticed(void **state)
 	assert_false(jvm_has_changed(jvm));
 	b->state = 4;
 	assert_true(jvm_has_changed(jvm));
-	assert_int_equal(jvm_find_frame(jvm, (uint64_t)(uintptr_t)b->begin + 100, false, 0, &f),
-			 -ENOENT);
+	assert_int_equal(find_all(b->begin + 100, false, &n), -ENOENT);
 	/* What is there now is found anew, and no change. */
 	assert_false(jvm_has_changed(jvm));
 	b->state = 0;
@@ -421,14 +481,15 @@ static bool is_method(const void *at)
 {
 	struct jvm_frame f;
 
-	return jvm_find_method(jvm, (uint64_t)(uintptr_t)at, &f);
+	return jvm_find_method(jvm, (uint64_t)(uintptr_t)at, UINT32_MAX, &f);
 }
 
 static void lies_are_bounded(void **state)
 {
 	struct blob *b = put_compiled();
+	const void *at = b->begin + 100;
 	struct jvm_frame f;
-	uint64_t at = (uint64_t)(uintptr_t)b->begin + 100;
+	uint32_t n;
 
 	(void)state;
 	assert_true(is_method(&method));
@@ -443,17 +504,17 @@ static void lies_are_bounded(void **state)
 	/* A name of 64 KiB, all of which cannot be read, or is not kept. */
 	method_name.length = 65535;
 	memset(&f, 1, sizeof(f));
-	if (jvm_find_method(jvm, (uint64_t)(uintptr_t)&method, &f))
+	if (jvm_find_method(jvm, (uint64_t)(uintptr_t)&method, UINT32_MAX, &f))
 		assert_true(strlen(f.name) < sizeof(f.name));
 	/* The map of segments leads nowhere. */
 	segmap[4] = 5;
-	assert_int_equal(jvm_find_frame(jvm, at, false, 0, &f), -ENOENT);
+	assert_int_equal(find_all(at, false, &n), -ENOENT);
 	segmap[4] = 0;
 	array.len = INT32_MAX;
 	heaps[0] = (void *)8;
-	assert_int_equal(jvm_find_frame(jvm, at, false, 0, &f), -ENOENT);
+	assert_int_equal(find_all(at, false, &n), -ENOENT);
 	array_at = NULL;
-	assert_int_equal(jvm_find_frame(jvm, at, false, 0, &f), -ENOENT);
+	assert_int_equal(find_all(at, false, &n), -ENOENT);
 }
 
 static void a_jvm_without_the_descriptions_is_not_known(void **state)
@@ -482,6 +543,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		TEST(code_has_the_size_of_its_frame_and_its_method),
 		TEST(what_was_compiled_into_a_method_is_there_at_calls),
+		TEST(lines_are_those_of_bytecodes),
 		TEST(where_a_frame_is_made_or_given_up_instructions_say_so),
 		TEST(stubs_are_no_methods),
 		TEST(the_interpreter_has_frames_where_it_runs_a_bytecode),
