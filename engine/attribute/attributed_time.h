@@ -149,6 +149,7 @@ struct chain_windows {
 	uint32_t waker;		 /* whose time it is; THREAD_NONE: not known */
 	const struct wait *wait; /* the sleep that ends the chain; NULL: it ends otherwise */
 	struct window_sum sum;
+	bool alike; /* all are of the same time, and so is what each has of an amount */
 };
 
 struct chain_sink {

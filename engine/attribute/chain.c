@@ -89,9 +89,10 @@ static void tell_windows(const struct walk *k, const struct chain_piece *p, uint
 {
 	const struct chain_sink *to = &k->attribution.to;
 
-	to->windows(to->arg, &(struct chain_windows) {
-				     p->node, p->end, p->thread, p->wait,
-				     window_sum_of((uint64_t)k->count, ns, p->to_ns, k->origin) });
+	to->windows(to->arg,
+		    &(struct chain_windows) {
+			    p->node, p->end, p->thread, p->wait,
+			    window_sum_of((uint64_t)k->count, ns, p->to_ns, k->origin), true });
 }
 
 static void put(const struct walk *k, struct chain_piece p)

@@ -146,7 +146,21 @@ static inline void tell_windows(const struct chains *c, uint32_t node, enum chai
 	const struct chain_sink *to = &c->user.sink;
 
 	if (to->windows)
-		to->windows(to->arg, &(struct chain_windows) { node, end, waker, w, sum });
+		to->windows(to->arg, &(struct chain_windows) { node, end, waker, w, sum, false });
+}
+
+/* The same of windows that are alike, whose piece is p. */
+static void tell_alike(const struct chains *c, const struct chain_piece *p, uint32_t waker,
+		       uint64_t origin)
+{
+	const struct chain_sink *to = &c->user.sink;
+	uint64_t ns = p->to_ns - p->from_ns;
+
+	if (to->windows)
+		to->windows(to->arg, &(struct chain_windows) { p->node, p->end, waker, p->wait,
+							       window_sum_of((uint64_t)p->count, ns,
+									     p->to_ns, origin),
+							       true });
 }
 
 static void reserve_level(const struct chain_batch *b, struct level *l)
@@ -283,8 +297,7 @@ static void add_before_asked(struct chain_batch *b, const struct new_windows *a,
 	}
 	if (link)
 		p.node = link;
-	tell_windows(c, p.node, p.end, THREAD_NONE, asked,
-		     window_sum_of((uint64_t)a->count, a->to_ns - a->from_ns, a->to_ns, a->origin));
+	tell_alike(c, &p, THREAD_NONE, a->origin);
 	if (link && !chain_end_has_stages(p.end))
 		attribute_interrupt(&c->attribution, link, p.end, asked, DISK_WHOLE,
 				    (a->to_ns - a->from_ns) * (uint64_t)a->count);
@@ -364,10 +377,9 @@ static void holders_back_to(struct chains *c, const struct sweep *s, uint64_t ns
 	uint64_t to_ns = s->ns;
 	int64_t count = s->count;
 
-	if (s->details && count)
+	if (s->details)
 		tell_windows(c, group.a, CHAIN_RUNNABLE, group.b, w,
-			     window_sum_of((uint64_t)count, to_ns - ns, to_ns,
-					   first_origin(s, to_ns)));
+			     windows_in_sleep(s, ns, w->in_ns));
 	for (;;) {
 		bool more = edge < s->end && edge->ns >= ns;
 		uint64_t from_ns = more ? edge->ns : ns;
@@ -419,20 +431,31 @@ static void sweep_disk(struct chains *c, struct sweep *s, uint32_t node, const s
 	attribute_interrupt(&c->attribution, node, CHAIN_DISK, w, DISK_HELD, back_to(s, w->out_ns));
 }
 
-/* The same of one that packets ended. */
-static void sweep_network(struct chains *c, struct sweep *s, uint32_t node, const struct wait *w)
+/*
+ * The same of one that packets ended. What a timer put off is another sum than the rest: the sink
+ * is told of the windows of each.
+ */
+static void sweep_network(struct chains *c, struct sweep *s, struct pair group, uint32_t node,
+			  const struct wait *w)
 {
 	const struct tcp_timer *t = timelines_tcp_timer(c->timelines, w);
-	uint64_t to_ns = sooner(w->wake_ns, s->ns), since_ns, at_ns;
+	uint64_t to_ns = sooner(w->wake_ns, s->ns), end_ns = w->wake_ns, from_ns[3] = { 0 };
+	uint32_t stages = 1;
 
 	if (t) {
-		since_ns = clip_ns(t->since_ns, w->out_ns, to_ns);
-		at_ns = clip_ns(t->at_ns, since_ns, to_ns);
-		attribute_interrupt(&c->attribution, node, CHAIN_NETWORK, w, 0, back_to(s, at_ns));
-		attribute_interrupt(&c->attribution, node, CHAIN_NETWORK, w,
-				    NETWORK_TIMER + t->which, back_to(s, since_ns));
+		stages = 3;
+		from_ns[1] = clip_ns(t->since_ns, w->out_ns, to_ns);
+		from_ns[0] = clip_ns(t->at_ns, from_ns[1], to_ns);
 	}
-	attribute_interrupt(&c->attribution, node, CHAIN_NETWORK, w, 0, back_to(s, w->out_ns));
+	from_ns[stages - 1] = w->out_ns;
+	for (uint32_t i = 0; i < stages; i++) {
+		if (s->details)
+			tell_windows(c, node, CHAIN_NETWORK, group.b, w,
+				     windows_in_sleep(s, from_ns[i], end_ns));
+		attribute_interrupt(&c->attribution, node, CHAIN_NETWORK, w,
+				    i == 1 ? NETWORK_TIMER + t->which : 0, back_to(s, from_ns[i]));
+		end_ns = from_ns[i];
+	}
 }
 
 /* The covered part of w, one of the waker's sleeps, becomes windows on the thread that woke it. */
@@ -492,13 +515,15 @@ static inline void sweep_sleep(struct chain_batch *b, uint32_t level, struct swe
 		sweep_caused(b, s, &next);
 		return;
 	}
+	if (link && end == CHAIN_NETWORK) {
+		sweep_network(c, s, group, link, w);
+		return;
+	}
 	if (s->details)
 		tell_windows(c, link ? link : group.a, end, group.b, w,
 			     windows_in_sleep(s, w->out_ns, w->wake_ns));
 	if (link && end == CHAIN_DISK)
 		sweep_disk(c, s, link, w);
-	else if (link && end == CHAIN_NETWORK)
-		sweep_network(c, s, link, w);
 	else if (link)
 		attribute_interrupt(&c->attribution, link, end, w, DISK_WHOLE,
 				    back_to(s, w->out_ns));
@@ -740,8 +765,7 @@ uint32_t chain_batch_add(struct chain_batch *b, uint32_t head, uint32_t thread,
 	}
 	if (a.node)
 		p.node = a.node;
-	tell_windows(c, p.node, p.end, thread, w,
-		     window_sum_of(1, to_ns - from_ns, to_ns, a.origin));
+	tell_alike(c, &p, thread, a.origin);
 	if (a.node && !chain_end_has_stages(p.end))
 		attribute_interrupt(&c->attribution, a.node, p.end, w, DISK_WHOLE, to_ns - from_ns);
 	else

@@ -21,6 +21,7 @@ void causes_note_windows(void *arg, const struct chain_windows *of)
 
 	c->serial++;
 	c->windows_now = of->sum;
+	c->windows_alike = of->alike;
 	c->piece_ns = of->sum.longest.ns;
 	c->piece_wait = of->wait;
 	c->thread = of->waker;
@@ -128,12 +129,14 @@ static void free_waited(struct waited *v)
 	free(v->of_from);
 }
 
-/* Whether a quota took some of the time without a CPU, which is another sum: it is not known how
- * much of each window. */
-static bool is_shared(const struct causes *c, const struct chain_sum *s)
+/* The cause of what a quota took of a sum without a CPU; 0: it took nothing. */
+static uint32_t taken_by_quota(const struct causes *c, const struct chain_sum *s)
 {
-	return (s->end == CHAIN_RUNNABLE || s->end == CHAIN_PREEMPTED) &&
-	       pairs_find(&c->sums.keys, s->node, s->end | THROTTLED);
+	uint32_t taken = s->end == CHAIN_RUNNABLE || s->end == CHAIN_PREEMPTED
+				 ? pairs_find(&c->sums.keys, s->node, s->end | THROTTLED)
+				 : 0;
+
+	return taken ? ((const struct chain_sum *)c->sums.at)[taken].cause : 0;
 }
 
 static void sum_chain(struct causes *c, struct waited *v, const struct chain_begin *begin,
@@ -141,11 +144,13 @@ static void sum_chain(struct causes *c, struct waited *v, const struct chain_beg
 {
 	struct cause *cause = &c->at[s->cause - 1];
 	struct cause_cell part = { .ns = s->ns };
-	uint32_t cell = cell_of(c, begin);
+	uint32_t cell = cell_of(c, begin), taken_by = taken_by_quota(c, s);
+	bool is_whole = !taken_by || taken_by == s->cause;
 
-	if (!s->ns)
+	if (!s->ns && (!is_whole || !taken_by))
 		return;
-	if (!is_shared(c, s))
+	/* How much another cause has of each window is not known. */
+	if (is_whole)
 		part.longest_ns = s->windows.longest.ns;
 	/* A wait without a first link has one part of what it is itself. */
 	if (begin->first && v->waits[begin->first])

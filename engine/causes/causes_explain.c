@@ -70,6 +70,12 @@ static struct chain_sum *sum_at(struct causes *c, uint32_t node, uint32_t end, u
 	return s;
 }
 
+/* Whether the sum has one stage of the sleeps that come next, all of it at once. */
+static bool is_stage(const struct causes *c, const struct chain_sum *s)
+{
+	return c->windows_alike && causes_end(s->end) == CHAIN_NETWORK;
+}
+
 /* Adds the windows that the time of a sum is of, once. */
 static void add_windows(struct causes *c, struct chain_sum *s, uint64_t ns)
 {
@@ -84,7 +90,7 @@ static void add_windows(struct causes *c, struct chain_sum *s, uint64_t ns)
 		return;
 	}
 	w = c->windows_now;
-	if (s->end & THROTTLED && ns / w.n < w.longest.ns)
+	if ((s->end & THROTTLED || is_stage(c, s)) && ns / w.n < w.longest.ns)
 		w.longest.ns = ns / w.n;
 	w.next.ns = w.next.ns < w.longest.ns ? w.next.ns : w.longest.ns;
 	window_sum_add(&s->windows, &w);

@@ -341,6 +341,9 @@ void causes_count_wait(struct causes *c, const struct chosen_wait *p, uint32_t n
 		c->part[c->touched[i]] = (struct part_of_wait) { 0 };
 		if (!part.ns) /* it was moved to another cause */
 			continue;
+		/* Of a sleep that several causes share it has no more than its share. */
+		if (part.longest_ns > part.ns)
+			part.longest_ns = part.ns;
 		if (cell)
 			causes_add_to_cell(c, c->touched[i], cell,
 					   c->mode == CAUSES_SHOW

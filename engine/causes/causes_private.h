@@ -182,6 +182,7 @@ struct causes {
 	struct chain_batch *batch;
 	/* The windows whose amounts come next, and how often there were any. */
 	struct window_sum windows_now;
+	bool windows_alike;
 	uint64_t serial;
 	/* uint64_t, how many, by (node of a first link, thread that waited so). */
 	struct pair_table waited;
