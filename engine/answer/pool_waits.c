@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
+#include "base/keyed.h"
 #include "base/pairs.h"
 #include "common/lower_bound.h"
 #include "common/xalloc.h"
@@ -185,20 +185,26 @@ static void add_ask(struct pool_waits *p, const struct request *q)
 	p->asks[p->n_asks++] = (struct ask) { q->arrival_ns, q->answer_ns, l->client, id };
 }
 
-static int by_client_and_arrival(const void *pa, const void *pb)
+static uint64_t client_of_ask(const void *ask)
 {
-	const struct ask *a = pa, *b = pb;
-
-	return a->client != b->client ? compare_numbers(a->client, b->client)
-				      : compare_numbers(a->arrival_ns, b->arrival_ns);
+	return ((const struct ask *)ask)->client;
 }
 
-static int by_client_and_answer(const void *pa, const void *pb)
+static uint64_t arrival_of_ask(const void *ask)
 {
-	const struct ask *a = pa, *b = pb;
+	return ((const struct ask *)ask)->arrival_ns;
+}
 
-	return a->client != b->client ? compare_numbers(a->client, b->client)
-				      : compare_numbers(a->answer_ns, b->answer_ns);
+static uint64_t answer_of_ask(const void *ask)
+{
+	return ((const struct ask *)ask)->answer_ns;
+}
+
+/* By client, then by time. */
+static void sort_asks(struct ask *at, size_t n, uint64_t (*time)(const void *ask))
+{
+	sort_by_key(at, n, sizeof(*at), time, NULL);
+	sort_by_key(at, n, sizeof(*at), client_of_ask, NULL);
 }
 
 static void find_asks(struct pool_waits *p, const struct request *at, size_t n)
@@ -213,8 +219,8 @@ static void find_asks(struct pool_waits *p, const struct request *at, size_t n)
 		return;
 	p->answers = xmalloc(p->n_asks * sizeof(*p->answers));
 	memcpy(p->answers, p->asks, p->n_asks * sizeof(*p->answers));
-	qsort(p->answers, p->n_asks, sizeof(*p->answers), by_client_and_answer);
-	qsort(p->asks, p->n_asks, sizeof(*p->asks), by_client_and_arrival);
+	sort_asks(p->answers, p->n_asks, answer_of_ask);
+	sort_asks(p->asks, p->n_asks, arrival_of_ask);
 }
 
 /* ---- how many there are ---------------------------------------------------------------------- */

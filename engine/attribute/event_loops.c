@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
+#include "base/keyed.h"
 #include "common/lower_bound.h"
 #include "common/xalloc.h"
 
@@ -19,10 +19,7 @@
 struct event_loops {
 	const struct timelines *timelines;
 	struct kernel_stacks *kernel;
-	struct arrival {
-		uint64_t ns;
-		uint32_t request;
-	} * arrivals; /* of the requests that are explained, in order of time */
+	struct keyed *arrivals; /* times, of the requests that are explained, in order */
 	size_t n_arrivals;
 	bool in_loop[]; /* by stack pair: a thread with that off-CPU stack is in an event loop */
 };
@@ -37,14 +34,6 @@ static bool is_loop(const char *class)
 	return false;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct arrival *x = a, *y = b;
-
-	return x->ns != y->ns ? compare_numbers(x->ns, y->ns)
-			      : compare_numbers(x->request, y->request);
-}
-
 static void find_arrivals(struct event_loops *e)
 {
 	size_t n;
@@ -54,9 +43,8 @@ static void find_arrivals(struct event_loops *e)
 	for (size_t i = 0; i < n; i++)
 		if (!(at[i].flags & (REQUEST_UNEXPLAINED | REQUEST_PROBED)) &&
 		    at[i].writer != THREAD_NONE && at[i].arrival_ns < at[i].answer_ns)
-			e->arrivals[e->n_arrivals++] =
-				(struct arrival) { at[i].arrival_ns, (uint32_t)i };
-	qsort(e->arrivals, e->n_arrivals, sizeof(*e->arrivals), by_time);
+			e->arrivals[e->n_arrivals++] = (struct keyed) { at[i].arrival_ns, i };
+	keyed_sort(e->arrivals, e->n_arrivals);
 }
 
 void event_loops_new(struct event_loops **out, const struct timelines *tl,
@@ -232,13 +220,13 @@ static void find_came(struct loop_walk *l)
 	const struct thread *th = l->thread;
 	uint64_t taken_ns = l->request->taken_ns;
 	uint32_t slept = thread_position(th, taken_ns);
-	size_t i = LOWER_BOUND(k, e->n_arrivals, e->arrivals[k].ns < taken_ns);
+	size_t i = LOWER_BOUND(k, e->n_arrivals, e->arrivals[k].key < taken_ns);
 
 	while (th->waits[slept].kind != WAIT_SLEEP || th->waits[slept].out_ns < taken_ns)
 		slept++;
 	l->first_came = i;
 	for (size_t end = i + PASSED_ON_LOOKED_AT; i < e->n_arrivals && i < end; i++)
-		if (e->arrivals[i].ns > th->waits[slept].out_ns)
+		if (e->arrivals[i].key > th->waits[slept].out_ns)
 			break;
 	l->end_came = i;
 }
@@ -258,7 +246,7 @@ static bool was_passed_on(struct loop_walk *l, const struct wait *w)
 		find_came(l);
 	woken = l->first_came < l->end_came && has_waker(w) && !context_of(l, w).interrupt;
 	for (size_t i = l->first_came; i < l->end_came; i++) {
-		uint32_t number = l->loops->arrivals[i].request, client;
+		uint32_t number = (uint32_t)l->loops->arrivals[i].value, client;
 		const struct request *q = timelines_request(tl, number);
 		bool by_it = woken && w->waker == q->writer;
 

@@ -4,17 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keyed.h"
 #include "common/xalloc.h"
 
 /* As many ends of ranges are collected at most: these fit into a cache. */
 #define EDGES_MAX 32768u
 
-/* From this change on so many more ranges of a key, or fewer. */
-struct edge {
-	uint64_t at; /* the key's number << KEY_SHIFT | the change's among those of all CPUs */
-	int64_t count;
-};
-
+/* Edges: from a change on so many more ranges of a key, or fewer. In their keys is the number of
+ * that << KEY_SHIFT | the change's among those of all CPUs. */
 #define KEY_SHIFT 40
 
 struct holder_ranges {
@@ -22,7 +19,7 @@ struct holder_ranges {
 	holder_ranges_fn fn;
 	void *arg;
 	struct pairs keys;
-	struct edge *edges, *spare; /* EDGES_MAX */
+	struct keyed *edges, *spare; /* EDGES_MAX */
 	size_t n;
 	/* Of the key whose ranges are summed up: by holder. */
 	uint64_t *ns;
@@ -67,7 +64,7 @@ size_t *holder_ranges_hints(struct holder_ranges *h)
 
 static void add_edge(struct holder_ranges *h, uint32_t key, uint64_t change, int64_t count)
 {
-	h->edges[h->n++] = (struct edge) { (uint64_t)key << KEY_SHIFT | change, count };
+	h->edges[h->n++] = (struct keyed) { (uint64_t)key << KEY_SHIFT | change, (uint64_t)count };
 }
 
 void holder_ranges_add(struct holder_ranges *h, uint32_t a, uint32_t b, uint32_t cpu, size_t first,
@@ -81,40 +78,6 @@ void holder_ranges_add(struct holder_ranges *h, uint32_t a, uint32_t b, uint32_t
 	key = pairs_id(&h->keys, a, b);
 	add_edge(h, key, base + first, count);
 	add_edge(h, key, base + end, -count);
-}
-
-/* ---- in order -------------------------------------------------------------------------------- */
-
-#define DIGIT_BITS 11u
-#define DIGITS (1u << DIGIT_BITS)
-
-/* Sorts by one digit of .at, into h->spare, which becomes h->edges. */
-static void sort_by_digit(struct holder_ranges *h, unsigned int shift)
-{
-	struct edge *from = h->edges;
-	size_t first[DIGITS + 1] = { 0 };
-
-	for (size_t i = 0; i < h->n; i++)
-		first[(from[i].at >> shift) % DIGITS + 1]++;
-	/* All have the same one. */
-	if (first[(from[0].at >> shift) % DIGITS + 1] == h->n)
-		return;
-	for (size_t i = 1; i <= DIGITS; i++)
-		first[i] += first[i - 1];
-	for (size_t i = 0; i < h->n; i++)
-		h->spare[first[(from[i].at >> shift) % DIGITS]++] = from[i];
-	h->edges = h->spare;
-	h->spare = from;
-}
-
-static void sort_edges(struct holder_ranges *h)
-{
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < h->n; i++)
-		most |= h->edges[i].at;
-	for (unsigned int shift = 0; shift < 64 && most >> shift; shift += DIGIT_BITS)
-		sort_by_digit(h, shift);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -143,7 +106,7 @@ static void give_sums(struct holder_ranges *h, uint32_t key)
 }
 
 /* Sums up the ranges of one key, the edges [e, end). */
-static void sum_key(struct holder_ranges *h, const struct edge *e, const struct edge *end)
+static void sum_key(struct holder_ranges *h, const struct keyed *e, const struct keyed *end)
 {
 	const uint64_t change = (UINT64_C(1) << KEY_SHIFT) - 1;
 	const struct cpu_ran *r = h->ran;
@@ -151,12 +114,12 @@ static void sum_key(struct holder_ranges *h, const struct edge *e, const struct 
 
 	h->count = 0;
 	for (; e < end; e++) {
-		uint64_t from = e->at & change, to;
+		uint64_t from = e->key & change, to;
 
-		h->count += (uint64_t)e->count;
+		h->count += e->value;
 		if (!h->count) /* also at the last one */
 			continue;
-		to = e[1].at & change;
+		to = e[1].key & change;
 		if (from == to)
 			continue;
 		while (from >= r->cpus[cpu].first + r->cpus[cpu].n)
@@ -167,16 +130,21 @@ static void sum_key(struct holder_ranges *h, const struct edge *e, const struct 
 
 void holder_ranges_sum(struct holder_ranges *h)
 {
-	const struct edge *end;
+	struct keyed *sorted;
+	const struct keyed *end;
 
 	if (!h->n)
 		return;
-	sort_edges(h);
+	sorted = keyed_sort_in(h->edges, h->spare, h->n);
+	if (sorted != h->edges) {
+		h->spare = h->edges;
+		h->edges = sorted;
+	}
 	end = h->edges + h->n;
-	for (const struct edge *e = h->edges, *next; e < end; e = next) {
-		uint32_t key = (uint32_t)(e->at >> KEY_SHIFT);
+	for (const struct keyed *e = h->edges, *next; e < end; e = next) {
+		uint32_t key = (uint32_t)(e->key >> KEY_SHIFT);
 
-		for (next = e + 1; next < end && next->at >> KEY_SHIFT == key;)
+		for (next = e + 1; next < end && next->key >> KEY_SHIFT == key;)
 			next++;
 		sum_key(h, e, next);
 		give_sums(h, key);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/keyed.h"
 #include "common/xalloc.h"
 
 /* Up to so many are the slowest, if others are nearly as slow. */
@@ -58,6 +59,12 @@ static int quickest_first(const void *pa, const void *pb)
 	return compare_numbers((uintptr_t)b->request, (uintptr_t)a->request);
 }
 
+static uint64_t key_of_place(const void *place)
+{
+	return key_of_two(((const struct place *)place)->alike,
+			  ((const struct place *)place)->took_ns);
+}
+
 static void sort_waits(struct request_table *t)
 {
 	const struct timelines *tl = t->timelines;
@@ -70,7 +77,7 @@ static void sort_waits(struct request_table *t)
 		places[i] = (struct place) { request_took_ns(&t->waits[i]), q, alike(tl, q),
 					     (uint32_t)i };
 	}
-	qsort(places, t->n_waits, sizeof(*places), quickest_first);
+	sort_by_key(places, t->n_waits, sizeof(*places), key_of_place, quickest_first);
 	for (size_t i = 0; i < t->n_waits; i++)
 		sorted[i] = t->waits[places[i].wait];
 	free(places);

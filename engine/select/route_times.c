@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
+#include "base/keyed.h"
 #include "common/xalloc.h"
 
 static int by_time(const void *pa, const void *pb)
@@ -18,6 +19,13 @@ static int by_route(const void *pa, const void *pb)
 	const struct route_time *a = pa, *b = pb;
 
 	return a->route != b->route ? compare_numbers(a->route, b->route) : by_time(a, b);
+}
+
+static uint64_t key_of(const void *time)
+{
+	const struct route_time *t = time;
+
+	return key_of_two(t->route, t->took_ns);
 }
 
 static size_t count_same(const struct route_time *at, size_t n)
@@ -53,7 +61,7 @@ void route_medians(struct route_time *at, size_t n, uint64_t *median_ns)
 	size_t n_rare = 0, same;
 	uint64_t rare_ns;
 
-	qsort(at, n, sizeof(*at), by_route);
+	sort_by_key(at, n, sizeof(*at), key_of, by_route);
 	for (size_t i = 0; i < n; i += same) {
 		same = count_same(at + i, n - i);
 		median_ns[at[i].route] = middle(at + i, same);
@@ -79,11 +87,9 @@ struct served {
 	struct route_time time;
 };
 
-static int by_service(const void *pa, const void *pb)
+static uint64_t key_of_service(const void *served)
 {
-	const struct served *a = pa, *b = pb;
-
-	return compare_numbers(a->service, b->service);
+	return ((const struct served *)served)->service;
 }
 
 bool request_overlaps(const struct request *q, uint64_t from_ns, uint64_t to_ns)
@@ -120,7 +126,7 @@ uint64_t *request_medians(const struct timelines *tl, const struct options *o)
 				{ e[all[i].endpoint].alike, all[i].others,
 				  all[i].answer_ns - all[i].arrival_ns },
 			};
-	qsort(served, n, sizeof(*served), by_service);
+	sort_by_key(served, n, sizeof(*served), key_of_service, NULL);
 	for (size_t i = 0; i < n; i += same) {
 		for (same = 0; i + same < n && served[i + same].service == served[i].service;
 		     same++)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/keyed.h"
 #include "common/xalloc.h"
 
 /* A request, and which of the service's routes it has. */
@@ -24,6 +25,16 @@ static int quickest_first(const void *pa, const void *pb)
 	if (request_took_ns(a) != request_took_ns(b))
 		return compare_numbers(request_took_ns(a), request_took_ns(b));
 	return compare_numbers((uintptr_t)a->wait, (uintptr_t)b->wait);
+}
+
+static uint64_t key_of_wait(const void *wait)
+{
+	return request_took_ns(wait);
+}
+
+static uint64_t key_of_slow(const void *slow)
+{
+	return UINT64_MAX - ((const struct slow *)slow)->over_ns;
 }
 
 static int most_over_first(const void *pa, const void *pb)
@@ -83,7 +94,7 @@ static void find_slowest(struct service *s, struct slow *slow)
 				w, route_over_ns(request_took_ns(w), s->routes[i].median_ns), i
 			};
 		}
-	qsort(slow, n, sizeof(*slow), most_over_first);
+	sort_by_key(slow, n, sizeof(*slow), key_of_slow, most_over_first);
 	while (n_slow < n &&
 	       (n_of_slow < requests_hundredth(count) ||
 		requests_also_slow(count, n_of_slow, slow[n_slow].over_ns, slow[0].over_ns)))
@@ -147,7 +158,7 @@ void service_new(struct service **out, const struct endpoint_requests *at, size_
 		       s->routes[i].requests->all.n * sizeof(*s->waits));
 		all += s->routes[i].requests->all.n;
 	}
-	qsort(s->waits, all, sizeof(*s->waits), quickest_first);
+	sort_by_key(s->waits, all, sizeof(*s->waits), key_of_wait, quickest_first);
 	s->requests.all.at = s->waits;
 	qsort(s->routes, s->n_routes, sizeof(*s->routes), most_first);
 	free(slow);
