@@ -149,6 +149,21 @@ static void end_block(struct maker *m, struct running_totals *t, uint32_t block)
 	totals_end_block(t, block);
 }
 
+/*
+ * The number of a thread that is known to have all of a change under one name, of which nothing was
+ * taken, as of most; 0: it is not so simple.
+ */
+static uint32_t sole_number(const struct maker *m, const struct change *c, uint64_t to_ns)
+{
+	const struct known_holder *k = c->to < CPU_RAN_RECORDER ? &m->known[c->to] : NULL;
+
+	return k && c->from_ns >= k->from_ns && c->from_ns < k->until_ns &&
+			       to_ns <= k->name_until_ns && to_ns <= m->none_until_ns &&
+			       c->from_ns < to_ns
+		       ? k->number
+		       : 0;
+}
+
 /* Who had the i-th change of a CPU; in_totals: whole blocks of them are asked for. */
 static void add_change(struct maker *m, uint32_t cpu, size_t i, bool in_totals)
 {
@@ -159,6 +174,12 @@ static void add_change(struct maker *m, uint32_t cpu, size_t i, bool in_totals)
 
 	if (c->taken)
 		c->taken[i] = (struct taken) { 0, 0 };
+	c->holder[i] = sole_number(m, &c->at[i], to_ns);
+	if (c->holder[i]) {
+		if (in_totals)
+			add_to_block(m, c->holder[i], to_ns - from_ns);
+		return;
+	}
 	while (from_ns < to_ns) {
 		uint64_t until_ns = to_ns;
 		struct had had;

@@ -182,16 +182,24 @@ static int add_to_steps(void *arg, const struct chosen_wait *p)
 	return 0;
 }
 
+/* Whether it may be asked why a thread waited. */
+static bool may_tell(const struct timelines *tl, struct names *names, const struct told *told,
+		     uint32_t thread)
+{
+	return timelines_thread(tl, thread)->tgid !=
+		       trace_info(timelines_trace(tl))->recorder_tgid &&
+	       !is_told(told, names, last_name(tl, names, thread));
+}
+
 /* Of the threads that are not told; THREAD_NONE: none waited. */
 static uint32_t longest(const struct waiters *w, struct names *names, const struct told *told)
 {
-	uint32_t recorder = trace_info(timelines_trace(w->timelines))->recorder_tgid;
 	uint32_t most = THREAD_NONE;
 
 	for (uint32_t i = 0; i < timelines_threads(w->timelines); i++)
-		if (w->waited_ns[i] && timelines_thread(w->timelines, i)->tgid != recorder &&
+		if (w->waited_ns[i] &&
 		    (most == THREAD_NONE || w->waited_ns[i] > w->waited_ns[most]) &&
-		    !is_told(told, names, last_name(w->timelines, names, i)))
+		    may_tell(w->timelines, names, told, i))
 			most = i;
 	return most;
 }
@@ -270,7 +278,9 @@ static void add_waiter(struct subjects *s, const struct timelines *tl, const str
 		note_told(&told, &s->at[0], tl, s->names);
 	w.waited_ns = xcalloc(timelines_threads(tl) + 1, sizeof(*w.waited_ns));
 	wait_filter_like(&f, like, o, s->names);
-	(void)top_waits_walk(tl, f, 0, add_length, &w);
+	for (uint32_t i = 0; i < timelines_threads(tl); i++)
+		if (may_tell(tl, s->names, &told, i))
+			(void)top_waits_of_thread(tl, f, i, add_length, &w);
 	choose_waiter(s, &w, o, f, &told);
 	wait_filter_free(f);
 	free(w.waited_ns);
