@@ -7,6 +7,7 @@
 #   O=DIR          build folder (default build)
 #   SAN=1          AddressSanitizer and UndefinedBehaviorSanitizer, into build-san
 #   WERROR=1       warnings are errors
+#   WITHOUT="go otlp perfetto stores"   leaves out what few use (engine/*/README.md); tests are of a build with all of it
 #   CROSS_COMPILE=PREFIX, SYSROOT=DIR   for another architecture (tests/kernels/sysroot.sh makes a DIR)
 #   PREFIX, DESTDIR for install
 
@@ -45,7 +46,7 @@ endif
 all: $(PROGRAMS:%=$(O)/%) $(O)/chainload
 
 # ---- rooms: all sources of a room; all but its main file are also linked into its tests ----
-objs      = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c $(1)/*/*.c))
+objs      = $(filter-out $(WITHOUT:%=$(O)/engine/%/%),$(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c $(1)/*/*.c)))
 COLLECTOR := $(call objs,collector)
 ENGINE    := $(call objs,engine)
 RENDER    := $(call objs,render)
@@ -53,21 +54,30 @@ COLLECTOR_LIB := $(filter-out $(O)/collector/chaincap.o,$(COLLECTOR))
 # The report has the renderer's graph in it.
 ENGINE_LIB    := $(filter-out $(O)/engine/chainwalk.o,$(ENGINE)) $(O)/libflamegraph.o
 RENDER_LIB    := $(filter-out $(O)/render/flamegraph.o,$(RENDER))
+# Folders that can be left out: format_table.c and recording.c ask gen/parts.h, which changes only if its text does.
+PARTS   := go otlp perfetto stores
+WITHOUT ?=
+$(if $(filter-out $(PARTS),$(WITHOUT)),$(error WITHOUT=$(filter-out $(PARTS),$(WITHOUT)): what can be left out is: $(PARTS)))
+PARTS_H := $(foreach part,$(PARTS),\043define HAVE_$(part) $(if $(filter $(part),$(WITHOUT)),0,1)\n)\043define LEFT_OUT "$(if $(WITHOUT),; built without $(sort $(WITHOUT)))"\n
+$(O)/gen/parts.h: FORCE
+	@mkdir -p $(@D)
+	@printf '$(PARTS_H)' | cmp -s - $@ || { printf '$(PARTS_H)' >$@ && echo '  $(@:$(O)/%=%)'; }
+$(addprefix $(O)/engine/,format_table.o recording.o command_line.o chainwalk.o): $(O)/gen/parts.h
 # What several programs need: a program links only what it uses.
 COMMON := $(O)/libcommon.a
-ENGINE_LIBS := -lz -ldw -lelf -liberty -lmd -lsqlite3 -lm
+ENGINE_LIBS := -lz -ldw -lelf -liberty -lm $(if $(filter stores,$(WITHOUT)),,-lmd -lsqlite3)
 COLLECTOR_LIBS := -lbpf -luring -ldw -lelf -liberty -lz
 # Names in .gnu_debugdata, and recordings that xz compressed, where liblzma is there (make LZMA= builds without it).
 LZMA ?= $(shell $(PKG_CONFIG) --exists liblzma 2>/dev/null && $(PKG_CONFIG) --cflags --libs liblzma)
 LZMA_FLAGS := $(if $(strip $(LZMA)),-DHAVE_LZMA $(filter-out -l% -L%,$(LZMA)))
 COLLECTOR_LIBS += $(filter -l% -L%,$(LZMA))
 ENGINE_LIBS += $(filter -l% -L%,$(LZMA))
-$(O)/collector/elf/debugfile.o $(O)/engine/import/recording.o: BASE += $(LZMA_FLAGS)
+$(O)/collector/elf/debugfile.o $(O)/engine/recording.o: BASE += $(LZMA_FLAGS)
 # perf's compressed data files, and recordings that zstd compressed, where libzstd is there (make ZSTD= builds without it).
 ZSTD ?= $(shell $(PKG_CONFIG) --exists libzstd 2>/dev/null && $(PKG_CONFIG) --cflags --libs libzstd)
 ZSTD_FLAGS := $(if $(strip $(ZSTD)),-DHAVE_ZSTD $(filter-out -l% -L%,$(ZSTD)))
 ENGINE_LIBS += $(filter -l% -L%,$(ZSTD))
-$(O)/engine/import/perf_zstd.o $(O)/engine/import/recording.o: BASE += $(ZSTD_FLAGS)
+$(O)/engine/import/perf_zstd.o $(O)/engine/recording.o: BASE += $(ZSTD_FLAGS)
 
 $(O)/chaincap: $(COLLECTOR) $(COMMON)
 	$(LINK) $(COLLECTOR_LIBS)
@@ -225,4 +235,4 @@ clean:
 -include $(shell find $(O) -name kernels -prune -o -type f -name '*.d' -print 2>/dev/null)
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all static deps deps-test check test test-all test-san test-random test-kernels demo demo-all demo-fleet fmt lint clean
+.PHONY: FORCE all static deps deps-test check test test-all test-san test-random test-kernels demo demo-all demo-fleet fmt lint clean

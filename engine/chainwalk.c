@@ -28,6 +28,7 @@
 #include "hosts/hosts.h"
 #include "opened.h"
 #include "common/xalloc.h"
+#include "parts.h"
 
 /* ---- traces of several machines -------------------------------------------------------------- */
 
@@ -617,7 +618,7 @@ int main(int argc, char **argv)
 	} else if (o.help || o.help_all) {
 		options_help(stdout, o.help_all);
 	} else if (o.version) {
-		puts("chainwalk " CHAIN_VERSION);
+		puts("chainwalk " CHAIN_VERSION LEFT_OUT);
 	} else if (o.json_schema) {
 		screen_put_schema(stdout);
 	} else if (choose_format(&o), see_terminal(&o), would_garble(&o)) {

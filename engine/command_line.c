@@ -11,6 +11,7 @@
 #include "common/duration.h"
 #include "common/option_table.h"
 #include "format_table.h"
+#include "parts.h"
 
 /* ---- values: each function reads one as the user wrote it; 0 or -EINVAL ------------------------
  */
@@ -210,6 +211,8 @@ static int set_format(struct setting *s, const char *value)
 	}
 	for (size_t i = 0; (f = format_at(i)) && n < sizeof(list); i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? ", " : "", f->name);
+	if (n < sizeof(list))
+		snprintf(list + n, sizeof(list) - n, "%s", LEFT_OUT);
 	return complain_value(s, value, list);
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "formats/format.h"
-#include "import/recording.h"
+#include "recording.h"
 #include "symbols/symbols.h"
 
 struct opened {

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What is built for tests: unit tests, fuzz targets, the workload, tools.
+# They are of all parts.
+$(if $(WITHOUT),$(if $(filter check test% unit fuzz bench% lint,$(MAKECMDGOALS)),$(error tests are of all parts: without WITHOUT=)))
 , := ,
 # Without cmocka tests/run.sh skips the unit tests by name.
 CMOCKA := $(shell $(CC) -E -x c -include cmocka.h /dev/null >/dev/null 2>&1 && echo yes)
@@ -175,7 +177,7 @@ $(O)/fuzz/obj/collector/%.o $(FUZZ_COLLECTOR:%=$(O)/fuzz/obj/tests/fuzz/fuzz_%.o
 $(patsubst %,$(O)/fuzz/obj/tests/fuzz/fuzz_%.o,trace import perf_data): ROOM = -Iengine
 $(O)/fuzz/obj/tests/fuzz/fuzz_folded.o: ROOM = -Irender
 $(call fuzz_objs,$(RENDER)): | $(O)/gen/page_js.h $(O)/gen/page_css.h
-$(call fuzz_objs,$(ENGINE)): | $(O)/gen/report_js.h $(O)/gen/report_css.h $(O)/gen/screen_schema.h
+$(call fuzz_objs,$(ENGINE)): | $(O)/gen/report_js.h $(O)/gen/report_css.h $(O)/gen/screen_schema.h $(O)/gen/parts.h
 $(call fuzz_objs,$(COLLECTOR)): | $(O)/gen/chaincap.skel.h $(O)/gen/older.skel.h $(O)/gen/plain.skel.h $(O)/gen/call_list.h
 $(O)/fuzz/libcommon.a: $(call fuzz_objs,$(call objs,include))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^

@@ -136,7 +136,7 @@ struct trace_bytes {
 void trace_bytes_free(const struct trace_bytes *b);
 
 /*
- * Opens a trace; recording_open() in import/recording.h does so by its path. The trace takes over
+ * Opens a trace; recording_open() in recording.h does so by its path. The trace takes over
  * map and heap, also when opening fails; *out is to be closed with trace_close(). Returns 0 also
  * for a damaged or cut-off trace (see trace_damage); -ENOMEM, -ENODATA if it is empty, -EBADMSG if
  * it is not a trace at all, -EPROTONOSUPPORT if it is one of another version of the format.

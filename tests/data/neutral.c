@@ -18,7 +18,7 @@
 
 #include "common/event_block.h"
 #include "common/encoder.h"
-#include "import/recording.h"
+#include "recording.h"
 
 struct neutral {
 	const struct trace *trace;

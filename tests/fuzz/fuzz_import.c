@@ -6,7 +6,7 @@
  */
 #include "engine.h"
 
-#include "import/go_import.h"
+#include "go/go_import.h"
 #include "import/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -13,7 +13,7 @@ export LC_ALL
 # The floors, from the top; "." is the folder itself. ARCHITECTURE.md draws them.
 floors() {
 	case $1 in
-	engine) echo ". report formats answer causes fold select attribute hosts words symbols timeline import trace base" ;;
+	engine) echo ". report otlp perfetto stores formats answer causes fold select attribute hosts words symbols timeline go import trace base" ;;
 	collector) echo ". flight unwind events interpreters context probes names elf kallsyms files helper kernel log routes" ;;
 	bpf | render) echo . ;;
 	include) echo "common ." ;;
@@ -32,7 +32,7 @@ includes() {
 			for path in "$room/$name" "$1/$name"; do
 				[ -e "$path" ] && echo "$file $path" && break
 			done || [ -e "include/$name" ] || case $name in
-			*.skel.h | call_list.h | page_*.h | report_*.h | *_schema.h) ;; # made when building
+			*.skel.h | call_list.h | page_*.h | report_*.h | *_schema.h | parts.h) ;; # made when building
 			*) echo "$file: $name is in no room that it may enter" >&2; echo "$file ?" ;;
 			esac
 		done

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/recording.h"
+#include "recording.h"
 #include "synth_script.h"
 #include "synth_skeleton.h"
 

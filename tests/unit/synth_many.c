@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "import/recording.h"
+#include "recording.h"
 #include "synth_many.h"
 
 #include <stdarg.h>

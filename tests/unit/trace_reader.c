@@ -9,7 +9,7 @@
 
 #include "common/crc32c.h"
 #include "timeline/timeline.h"
-#include "import/recording.h"
+#include "recording.h"
 #include "synth.h"
 
 /* ---- helpers ------------------------------------------------------------------------------- */

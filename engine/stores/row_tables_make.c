@@ -12,7 +12,6 @@
 #include "common/xalloc.h"
 #include "common/intern.h"
 #include "fold/wait_length.h"
-#include "row_spans.h"
 #include "row_tables.h"
 
 #define NS_PER_S 1000000000u

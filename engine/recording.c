@@ -16,9 +16,10 @@
 
 #include "recording.h"
 #include "chainlog.h"
-#include "go_import.h"
-#include "perf_data.h"
+#include "go/go_import.h"
+#include "import/perf_data.h"
 #include "common/xalloc.h"
+#include "parts.h"
 
 /* ---- compressed data ------------------------------------------------------------------------- */
 
@@ -313,7 +314,9 @@ static const struct importer {
 		      struct import_report *report);
 	const char *damage;
 } importers[] = {
+#if HAVE_go
 	{ go_is_trace, go_import, "a trace of Go that is cut off or damaged" },
+#endif
 	{ perf_file_is, perf_data_import, "a data file of perf that is cut off or damaged" },
 };
 
@@ -512,6 +515,10 @@ static const struct known {
 	{ "^(\037\213|\3757zXZ|[(]\265\057\375)", "compressed, and no recording is in it" },
 	{ "^(\\{|\\[[^p])", "JSON, not a trace" },
 	{ "^\027\bDtracing", "a recording of trace-cmd: trace-cmd report -i FILE | chainwalk -" },
+#if !HAVE_go
+	{ "^go 1\\.[0-9]+ trace",
+	  "a trace of Go, and this chainwalk was built without go: see --version" },
+#endif
 	{ "^BZh[1-9]", "compressed: pipe it through bzcat, and give - as the trace" },
 	{ "^(\377\376|\376\377)", "text in UTF-16: pipe it through iconv -f UTF-16 -t UTF-8" },
 	{ "^ *Performance counter stats for", "perf stat's text: it has sums, and no events" },

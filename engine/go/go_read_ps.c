@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "common/xalloc.h"
-#include "import_perf.h"
-#include "import_report.h"
+#include "import/import_perf.h"
+#include "import/import_report.h"
 
 /* Types of events that have a meaning here. All others have only a time. */
 enum type {

@@ -19,9 +19,8 @@
 #include <string.h>
 
 #include "base/group_name.h"
-#include "profile.h"
-#include "route_attributes.h"
-#include "proto.h"
+#include "formats/profile.h"
+#include "formats/proto.h"
 #include "common/xalloc.h"
 #include "common/intern.h"
 
@@ -254,6 +253,82 @@ static void put_table(struct writer *w, enum table table)
 	}
 }
 
+/* ---- routes, by the semantic conventions 1.37: http, database, messaging --------------------- */
+
+/* Systems whose routes are an operation and perhaps what it is done to. */
+static const struct system {
+	const char *protocol, *key, *name, *operation, *target;
+} systems[] = {
+	{ "MySQL", "db.system.name", "mysql", "db.operation.name", "db.collection.name" },
+	{ "PostgreSQL", "db.system.name", "postgresql", "db.operation.name", "db.collection.name" },
+	{ "MongoDB", "db.system.name", "mongodb", "db.operation.name", "db.collection.name" },
+	{ "redis", "db.system.name", "redis", "db.operation.name", "db.collection.name" },
+	{ "memcached", "db.system.name", "memcached", "db.operation.name", "db.collection.name" },
+	{ "Kafka", "messaging.system", "kafka", "messaging.operation.name",
+	  "messaging.destination.name" },
+};
+
+static void put_route_part(struct writer *w, const char *key, const char *text)
+{
+	proto_packed(&w->attributes, attribute_of(w, key, text, 0));
+}
+
+/* Operations are written in capitals, what they are done to is not: "CREATE TABLE", "SELECT
+ * orders". */
+static bool is_target(const char *word)
+{
+	return (*word >= 'a' && *word <= 'z') || *word == '_' || *word == '*';
+}
+
+static void put_operation(const struct system *s, const char *route, struct writer *w)
+{
+	char *copy = xstrdup(route), *operation = copy, *bracket = strchr(copy, '['), *last;
+
+	/* "[startup]", "EXECUTE [not known]": what is in brackets was not asked for. */
+	if (bracket)
+		*(bracket > copy ? bracket - 1 : bracket) = '\0';
+	last = strrchr(operation, ' ');
+	if (last && is_target(last + 1))
+		*last = '\0';
+	else
+		last = NULL;
+	put_route_part(w, s->key, s->name);
+	if (*operation)
+		put_route_part(w, s->operation, operation);
+	if (last)
+		put_route_part(w, s->target, last + 1);
+	free(copy);
+}
+
+static void put_http(const char *route, struct writer *w)
+{
+	static const char *const methods[] = { "GET",	  "HEAD",    "POST",  "PUT",  "DELETE",
+					       "CONNECT", "OPTIONS", "TRACE", "PATCH" };
+
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		size_t n = strlen(methods[i]);
+
+		if (strncmp(route, methods[i], n) || route[n] != ' ' || route[n + 1] != '/')
+			continue;
+		put_route_part(w, "http.request.method", methods[i]);
+		put_route_part(w, "http.route", route + n + 1);
+	}
+}
+
+/*
+ * An attribute for each part of a route, "GET /cart", "SELECT orders"; of a protocol that is not
+ * known only a method of HTTP with a path has parts.
+ */
+static void put_route(struct writer *w, const char *route)
+{
+	for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++)
+		if (!strcmp(w->protocol, systems[i].protocol)) {
+			put_operation(&systems[i], route, w);
+			return;
+		}
+	put_http(route, w);
+}
+
 /* ---- samples -------------------------------------------------------------------------------- */
 
 /* NULL: said of the resource, or by the link. */
@@ -265,13 +340,6 @@ static const char *const attribute_keys[PROFILE_LABELS] = {
 	[LABEL_ROUTE] = "chain.route",
 };
 
-static void put_route_part(void *arg, const char *key, const char *text)
-{
-	struct writer *w = arg;
-
-	proto_packed(&w->attributes, attribute_of(w, key, text, 0));
-}
-
 static void put_attribute(void *arg, enum profile_label label, const char *text, uint64_t n)
 {
 	struct writer *w = arg;
@@ -279,7 +347,7 @@ static void put_attribute(void *arg, enum profile_label label, const char *text,
 	if (attribute_keys[label])
 		proto_packed(&w->attributes, attribute_of(w, attribute_keys[label], text, n));
 	if (label == LABEL_ROUTE && text)
-		route_attributes(w->protocol, text, put_route_part, w);
+		put_route(w, text);
 }
 
 /* The sample is the message in the making. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "import_report.h"
+#include "import/import_report.h"
 
 /* Versions of Go that wrote a layout which is read here: 1.7 to 1.21, and since 1.22. */
 #define FIRST_MINOR 7u

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "common/xalloc.h"
-#include "import_perf.h"
-#include "import_report.h"
+#include "import/import_perf.h"
+#include "import/import_report.h"
 
 enum type {
 	EV_BATCH = 1, /* generation, thread, time, length */

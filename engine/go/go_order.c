@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import_report.h"
+#include "import/import_report.h"
 #include "common/xalloc.h"
 
 enum state {

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "import.h"
+#include "import/import.h"
 #include "trace/trace.h"
 
 struct recording {

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "format.h"
+#include "formats/format.h"
 
 /* 128 bits that stand for a content: the same on all hosts, for all versions. */
 struct row_id {
@@ -61,3 +61,18 @@ struct row_sink {
  * They are all made before the sink gets the first one. 0, -ENOMEM or what the sink returned.
  */
 int rows_make(const struct format_input *in, const struct row_sink *sink);
+
+/*
+ * The spans of time that rows are of: the buckets of wall clock time in which there are events, and
+ * between those the time without any, however many buckets that is. So there are not many more
+ * spans than events, whatever times a trace says.
+ */
+struct row_spans {
+	uint64_t *bounds; /* n + 1, CLOCK_MONOTONIC, see struct fold_spans */
+	uint64_t *time_s; /* by span: when its first bucket begins, seconds since 1970 */
+	size_t n;
+};
+
+/* Those of what --from and --to leave. 0 or -ENOMEM; to be freed in both cases. */
+int row_spans_new(struct row_spans *s, const struct format_input *in);
+void row_spans_free(struct row_spans *s);

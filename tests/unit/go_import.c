@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/go_import.h"
+#include "go/go_import.h"
 #include "go_bytes.h"
 #include "synth_script.h"
 

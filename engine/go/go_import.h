@@ -9,8 +9,8 @@
 #pragma once
 
 #include "go_trace.h"
-#include "import_output.h"
-#include "import_report.h"
+#include "import/import_output.h"
+#include "import/import_report.h"
 
 /*
  * Turns bytes of which go_is_trace() is true into a trace: as import_stream(). Of its errors, those

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
-#include "proto.h"
+#include "formats/proto.h"
 #include "common/xalloc.h"
 
 enum {

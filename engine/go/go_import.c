@@ -8,7 +8,7 @@
 
 #include "common/xalloc.h"
 #include "common/intern.h"
-#include "import_output.h"
+#include "import/import_output.h"
 
 /* The main goroutine: its number is the process's. */
 #define MAIN_GOROUTINE 1u

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "words/kernel_stacks.h"
-#include "format.h"
+#include "formats/format.h"
 #include "perfetto.h"
 #include "perfetto_requests.h"
 #include "attribute/chain.h"
