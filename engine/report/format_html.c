@@ -331,7 +331,7 @@ static int make_tables(struct part *p)
 		return err;
 	report_requests_new(&p->r->requests, p->r, p->in->options);
 	report_answer_new(&p->r->answer, p->r, p->in);
-	report_requests_find_ends(p->r);
+	report_requests_find_ends(p->r, report_answer_subjects(p->r->answer));
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "formats/subject_text.h"
 #include "formats/trust.h"
 #include "report_cells.h"
+#include "report_requests.h"
 
 #define LINES_SHOWN 8 /* of each chain */
 #define LEVELS 6      /* that a line is indented, as report.css has them */
@@ -145,8 +146,26 @@ static int put_steps(FILE *out, const struct report_answer *a, const struct subj
 	return err;
 }
 
-static int put_subject(FILE *out, const struct report_answer *a, const struct subject *of)
+/* Which of the page's endpoints they are, by number: a service has several. */
+static void put_endpoints(FILE *out, const struct report_requests *q, const struct subject *of)
 {
+	const char *before = "";
+
+	for (size_t i = 0; q && i < q->n; i++) {
+		const struct request_endpoint *e = q->at[i].requests->endpoint;
+		bool is_of = !of->service && of->requests->endpoint == e;
+
+		for (size_t k = 0; of->service && k < of->service->n_routes && !is_of; k++)
+			is_of = of->service->routes[k].requests->endpoint == e;
+		if (is_of)
+			fprintf(out, "%s%zu", before, i);
+		before = is_of ? " " : before;
+	}
+}
+
+static int put_subject(FILE *out, const struct report *r, const struct subject *of)
+{
+	const struct report_answer *a = r->answer;
 	char *verdict = NULL;
 	size_t len;
 	FILE *f = xmemstream(&verdict, &len);
@@ -155,11 +174,10 @@ static int put_subject(FILE *out, const struct report_answer *a, const struct su
 	xmemstream_close(f, &verdict);
 	fputs("<article class=\"subject\"", out);
 	if (of->requests) {
-		fputs(" data-endpoint=\"", out);
-		print_html(out, names_text(a->subjects.names, of->name));
-		fprintf(out, "\" data-slowest=\"%" PRIu64 "\"%s",
-			request_took_ns(&of->slowest.at[of->slowest.n - 1]),
-			of->service ? " data-routes=\"1\"" : "");
+		fputs(" data-endpoints=\"", out);
+		put_endpoints(out, r->requests, of);
+		fprintf(out, "\" data-slowest=\"%" PRIu64 "\"",
+			request_took_ns(&of->slowest.at[of->slowest.n - 1]));
 	}
 	fputs(">\n<p class=\"verdict\">", out);
 	print_html(out, verdict);
@@ -203,7 +221,7 @@ int report_answer_put(FILE *out, const struct report *r)
 	fputs("<section id=\"answer\">\n<h2>Answer</h2>\n", out);
 	err = trust_tell(&a->in, r->filter, a->subjects.names, put_limit, out);
 	for (size_t i = 0; i < a->subjects.n && !err; i++)
-		err = put_subject(out, a, &a->subjects.at[i]);
+		err = put_subject(out, r, &a->subjects.at[i]);
 	if (!a->subjects.n)
 		put_largest_cause(out, r);
 	fputs("</section>\n", out);

@@ -8,7 +8,6 @@
 #include "base/compare.h"
 #include "formats/chain_ends.h"
 #include "formats/format_requests.h"
-#include "report_answer.h"
 #include "report_cells.h"
 #include "common/xalloc.h"
 
@@ -172,10 +171,10 @@ static void find_ends(struct report_endpoint *e, const struct report *r, const s
 	chain_steps_free(steps);
 }
 
-void report_requests_find_ends(const struct report *r)
+void report_requests_find_ends(const struct report *r, const struct subjects *answer)
 {
 	for (size_t i = 0; r->requests && i < r->requests->n; i++)
-		find_ends(&r->requests->at[i], r, report_answer_subjects(r->answer));
+		find_ends(&r->requests->at[i], r, answer);
 }
 
 /* ---- one by one ----------------------------------------------------------------------------- */

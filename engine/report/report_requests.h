@@ -7,6 +7,7 @@
 #pragma once
 
 #include "formats/request_time.h"
+#include "formats/subjects.h"
 #include "report.h"
 
 enum {
@@ -63,7 +64,7 @@ struct report_requests {
 void report_requests_new(struct report_requests **out, const struct report *r,
 			 const struct options *o);
 /* Finds what they came down to, as the answer has it, which is known by then. */
-void report_requests_find_ends(const struct report *r);
+void report_requests_find_ends(const struct report *r, const struct subjects *answer);
 void report_requests_free(struct report_requests *q);
 /* The section of the page, as it is visible without a script. */
 void report_requests_put(FILE *out, const struct report *r);

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "attribute/cpu_holders.h"
 #include "report_json.h"
 #include "timeline/stolen_time.h"
 #include "words/names.h"
@@ -167,15 +168,55 @@ static void put_running(struct report_writer *w, struct view *f, uint32_t thread
 		put_stretch(w, f, from, to, STATE_RUNNING, ns);
 }
 
-static void put_one(struct report_writer *w, struct view *f, const struct wait *s)
+/* Who had the CPU most of that time, as words after "as"; REPORT_NONE: nobody, or not known. */
+static uint64_t had_cpu(struct report_writer *w, uint32_t thread, const struct wait *s,
+			uint64_t from, uint64_t to)
+{
+	struct names *names = w->r->names;
+	struct sums had = { .n = 0 };
+	struct text_buf b = { 0 };
+	uint64_t string = REPORT_NONE;
+	const struct sum *most;
+	uint32_t quota;
+	size_t n;
+
+	cpu_holders_share(causes_cpu_holders(w->r->causes), thread, s, from, to, cpu_holders_add,
+			  &had);
+	sums_sort(&had, names, cpu_holder_name);
+	most = sums_of(&had, 0, &n);
+	if (n && most->text && most->amount * 2 >= to - from) {
+		quota = cpu_holder_quota(most->key);
+		text_puts(&b, quota ? "the CPU quota of " : "");
+		text_puts(&b,
+			  names_text(names, quota ? names_group_path(names, quota) : most->text));
+		text_puts(&b, quota ? " was used up" : " had the CPU");
+		string = report_string(w, names_adopt(names, b.p));
+		text_free(&b);
+	}
+	sums_free(&had);
+	return string;
+}
+
+/* The thread was ready, and had no CPU. */
+static void put_ready(struct report_writer *w, struct view *f, uint32_t thread,
+		      const struct wait *s, uint64_t from, enum state what)
+{
+	uint64_t since = clip_ns(from, f->from_ns, f->to_ns);
+	uint64_t to = clip_ns(s->in_ns, f->from_ns, f->to_ns);
+
+	if (since < to)
+		put_stretch(w, f, since, to, what, had_cpu(w, thread, s, since, to));
+}
+
+static void put_one(struct report_writer *w, struct view *f, uint32_t thread, const struct wait *s)
 {
 	switch (s->kind) {
 	case WAIT_SLEEP:
 		put_interval(w, f, s->out_ns, s->wake_ns, STATE_BLOCKED, s->stack);
-		put_interval(w, f, s->wake_ns, s->in_ns, STATE_RUNNABLE, 0);
+		put_ready(w, f, thread, s, s->wake_ns, STATE_RUNNABLE);
 		break;
 	case WAIT_PREEMPTED:
-		put_interval(w, f, s->out_ns, s->in_ns, STATE_PREEMPTED, 0);
+		put_ready(w, f, thread, s, s->out_ns, STATE_PREEMPTED);
 		break;
 	default:
 		put_interval(w, f, s->out_ns, s->in_ns, STATE_UNKNOWN, 0);
@@ -223,7 +264,7 @@ static void put_stretches(struct report_writer *w, struct view *f, uint32_t lane
 		put_running(w, f, thread, ran_from, s->out_ns);
 		ran_from = th->waits[next - 1].in_ns;
 		if (next == i + 1)
-			put_one(w, f, s);
+			put_one(w, f, thread, s);
 		else
 			put_interval(w, f, s->out_ns, ran_from, STATE_MANY,
 				     typical_stack(s, next - i));

@@ -5,6 +5,7 @@ import { test, is, has, near } from "./harness.mjs";
 import { trace, walk, report, show, data, cells } from "./reports.mjs";
 
 const screen = (name) => JSON.parse(walk("--json", "--wide", trace(name)));
+const time = (ns) => (ns / 1e6).toFixed(ns >= 99.95e6 ? 0 : ns >= 9.995e6 ? 1 : 2) + " ms";
 const texts = (page, selector) => page.evaluate((s) => [...document.querySelectorAll(s)].map((e) => e.textContent), selector);
 const hash = (page) => page.evaluate(() => decodeURIComponent(location.hash));
 
@@ -28,11 +29,10 @@ const bars = (page, strip) => page.evaluate((s) => [...document.querySelector(s)
 
 test("answer: the strip is as long as the slowest request, and the usual one has the same axis", async () => {
 	const p = await show(report(trace("shop"))), d = await data(p);
-	const name = await p.evaluate(() => document.querySelector(".subject[data-endpoint]").dataset.endpoint);
-	// It is of a service, whose routes have its words in their names.
-	const of = d.requests.filter((r) => name.split(" ").every((s) => d.strings[d.endpoints[r.endpoint].name].split(" ").includes(s))).sort((a, b) => b.took - a.took);
-	const [slow, usual] = await bars(p, ".subject[data-endpoint] .strip");
-	const width = await p.evaluate(() => document.querySelector(".subject[data-endpoint] .strip").clientWidth);
+	// It is of a service, which has these routes.
+	const of = d.requests.filter((r) => / front\//.test(d.strings[d.endpoints[r.endpoint].name])).sort((a, b) => b.took - a.took);
+	const [slow, usual] = await bars(p, ".subject[data-endpoints] .strip");
+	const width = await p.evaluate(() => document.querySelector(".subject[data-endpoints] .strip").clientWidth);
 	near(slow.at(-1)[1], width - 1, 1, "the slowest takes all of it");
 	for (const bar of [slow, usual])
 		bar.forEach(([x], k) => near(x, k ? bar[k - 1][1] : 1, 0.7, "no gap before stretch " + k)); // which are 0.6 px wide at least
@@ -42,9 +42,9 @@ test("answer: the strip is as long as the slowest request, and the usual one has
 		seen += counts[++step];
 	const [from, to] = d.endpoints[of[0].endpoint].edges.slice(step, step + 2), share = (usual.at(-1)[1] - 1) / (width - 2) * of[0].took;
 	is(share > from * 0.98 && share < to * 1.02 + of[0].took * 0.6 / width, true, "the usual one is of the median's step: " + [share, from, to]);
-	const marked = await p.evaluate(() => document.querySelectorAll(".subject[data-endpoint] .strip rect.grew").length);
+	const marked = await p.evaluate(() => document.querySelectorAll(".subject[data-endpoints] .strip rect.grew").length);
 	is(marked > 0, true, "what took longer is marked");
-	is(await p.evaluate(() => document.querySelectorAll(".subject[data-endpoint] .strip-bar:nth-of-type(2) rect.grew").length), 0, "in the slow one alone");
+	is(await p.evaluate(() => document.querySelectorAll(".subject[data-endpoints] .strip-bar:nth-of-type(2) rect.grew").length), 0, "in the slow one alone");
 });
 
 test("answer: the strip is of the request that is slowest for its route, not of a route that always takes longer", async () => {
@@ -52,8 +52,22 @@ test("answer: the strip is of the request that is slowest for its route, not of 
 	const other = d.requests.find((r) => d.strings[d.endpoints[r.endpoint].name].includes("/search"));
 	writeFileSync(html, readFileSync(html, "utf8").replace(`"took":${other.took},`, '"took":99000000,'));
 	const p = await show(html), said = screen("shop").subjects.find((s) => s.name.includes("front"));
-	is(await p.evaluate(() => document.querySelector(".subject[data-endpoint] .strip > .strip-words").textContent), "the slowest: " + (said.requests.longest_ns / 1e6).toFixed(2) + " ms", "as the answer says");
+	is(await p.evaluate(() => document.querySelector(".subject[data-endpoints] .strip > .strip-words").textContent), "the slowest: " + (said.requests.longest_ns / 1e6).toFixed(2) + " ms", "as the answer says");
 });
+
+test("answer: the strip is of what the verdict is about: of any of its routes, the longest of the slow ones", async () => {
+	for (const name of ["shop", "services/postgresql", "services/c", "services/java"]) {
+		const p = await show(report(trace(name))), d = await data(p), said = screen(name).subjects.filter((s) => s.requests);
+		const drawn = await p.evaluate(() => [...document.querySelectorAll(".subject[data-endpoints]")].map((e) =>
+			[e.dataset.endpoints, +e.dataset.slowest, e.querySelector(".strip > .strip-words").textContent]));
+		is(drawn.map((s) => s[1]), said.map((s) => s.requests.longest_ns), name + ": the slowest, as the answer has them");
+		drawn.forEach(([endpoints, ns, words], k) => {
+			const own = d.endpoints.map((e, i) => [i, d.strings[e.name]]).filter(([, s]) => said[k].routes ? / front\//.test(s) : s === said[k].name);
+			is(endpoints, own.map(([i]) => i).join(" "), name + ": all of its routes");
+			is(words, "the slowest: " + time(ns), name);
+		});
+	}
+}, "once");
 
 test("answer: lines of the chain that wrap go on below their words", async () => {
 	const p = await show(report(trace("shop")), { context: { viewport: { width: 300, height: 700 } } });

@@ -655,6 +655,34 @@ static void hostile_names_stay_text(void **state)
 }
 
 /* A trace in which nothing happened is a page, too. */
+/* A stretch without a CPU says why, as the answer above it does. */
+static void who_had_the_cpu_is_told_of_each_stretch(void **state)
+{
+	struct options o;
+	char *html;
+
+	(void)state;
+	options_init(&o);
+	html = script_formatted("queues\n"
+				"quotas\n"
+				"0   c0 - R > A\n"
+				"0   c1 - R > B\n"
+				"100 c0 A S > D recv;main\n"
+				"200 c1 B R > C spin;work\n"
+				"200 c1 B throttled\n"
+				"600 c1 C S > B\n"
+				"600 c1 B unthrottled 200 500 /batch\n"
+				"700 c1 B wakes A wake;send\n"
+				"790 c0 D S > A\n"
+				"end 800\n",
+				&o, "html");
+	assert_non_null(strstr(html, "\"the CPU quota of /batch was used up\""));
+	assert_non_null(strstr(html, "\"D had the CPU\""));
+	assert_null(strstr(html, "\"C had the CPU\"")); /* a fourth of that time */
+	free(html);
+	options_free(&o);
+}
+
 static void an_empty_trace_is_a_page(void **state)
 {
 	struct synth *m = synth_new();
@@ -805,6 +833,7 @@ int main(void)
 		cmocka_unit_test(a_thread_has_its_control_group),
 		cmocka_unit_test(threads_of_the_command_come_first),
 		cmocka_unit_test(hostile_names_stay_text),
+		cmocka_unit_test(who_had_the_cpu_is_told_of_each_stretch),
 		cmocka_unit_test(an_empty_trace_is_a_page),
 		cmocka_unit_test(losses_are_listed),
 		cmocka_unit_test(the_policy_is_strict),

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The answer: below the verdict on an endpoint, the strip of its slowest request and of the usual one.
-const subjects = [...document.querySelectorAll("#answer .subject[data-endpoint]")];
-
-// An endpoint has the name of its subject; each of a service with several routes the words of that.
-const isOf = (name, { endpoint, routes }) => name === endpoint || (routes && endpoint.split(" ").every((word) => name.split(" ").includes(word)));
+const subjects = [...document.querySelectorAll("#answer .subject[data-endpoints]")];
 
 // The slowest request, as the answer has it: for its route; and of the same endpoint that nearest to the median.
 function slowAndUsual(subject) {
-	const list = data.requests.filter((r) => isOf(text(data.endpoints[r.endpoint].name), subject)).sort((a, b) => b.took - a.took);
+	const of = subject.endpoints.split(" "), list = data.requests.filter((r) => of.includes(String(r.endpoint))).sort((a, b) => b.took - a.took);
 	if (!list.length)
 		return [];
 	const slow = list.find((r) => r.took === +subject.slowest) || list[0], e = data.endpoints[slow.endpoint], half = sumOf(e.counts) / 2;
@@ -23,7 +20,7 @@ function showStrips() {
 		const pair = slowAndUsual(subject.dataset), box = subject.querySelector(".strips") || subject.appendChild(element("div", { class: "strips" }));
 		if (!pair.length)
 			continue;
-		const bars = pair.map((r, k) => [k ? "the usual one" : "the slowest", r.wait]);
+		const bars = pair.map((r, k) => [k ? "the usual one" : r.took === +subject.dataset.slowest ? "the slowest" : "a slow one", r.wait]);
 		const { svg, marked } = drawStrip(bars, Math.max(280, box.clientWidth), (w) => openRequest(pair.find((r) => r.wait === w)));
 		const more = marked ? [...marked].slice(0, 4).map(([words, ns]) => element("li", {}, element("b", {}, "+" + time(ns)), " ", isolated(words))) : [];
 		box.replaceChildren(svg, ...more.length ? [element("p", { class: "note" }, "Outlined, and longer than in the usual one:"),

@@ -53,7 +53,7 @@ function stretches(lane, from, to, unit) {
 }
 
 const interruptWords = (ns) => ns ? ", " + time(ns) + " of it in interrupts" : "";
-const placeWords = { blocked: " in ", many: ", the longest in " };
+const placeWords = { blocked: " in ", many: ", the longest in ", runnable: ", as ", preempted: ", as " };
 
 function drawLane(g, lane, windows, y, x, [from, to], unit, soft) {
 	const bar = (s, begin, end, height, isSoft) => {
