@@ -81,6 +81,18 @@ static struct label cut_left(const struct label_font *font, const char *p, const
 	return (struct label) { .p = p, .len = (size_t)(end - p), .dots_before = p < end };
 }
 
+/* Do the last characters tell names apart? Fewer of them say less than the first ones. */
+static bool is_enough(struct label l)
+{
+	const char *p = l.p, *end = l.p + l.len;
+	unsigned int n = 0;
+	uint32_t c;
+
+	for (; p < end && n < 4; n++)
+		p += svg_next(p, end, &c);
+	return n >= 4;
+}
+
 static bool is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
@@ -146,7 +158,14 @@ static void brackets(const char *p, size_t len, uint16_t *close)
 	}
 }
 
-/* Without what most names of a program share. Into buf; returns the length. */
+/* Is p[i] the bracket of all of a name, as in "<module>", or of one with a place behind it? */
+static bool is_name(const char *p, size_t len, size_t i, size_t close)
+{
+	return !i && p[i] == '<' && close && (close + 1 == len || p[close + 1] == ' ');
+}
+
+/* Without what most names of a program share, and the place behind it: "work (log.py:21)". Into
+ * buf; returns the length. */
 static size_t elide(const char *p, size_t len, char *buf)
 {
 	uint16_t close[LABEL_BUF];
@@ -155,8 +174,10 @@ static size_t elide(const char *p, size_t len, char *buf)
 	len = without_suffix(p, without_hash(p, len));
 	brackets(p, len, close);
 	for (size_t i = 0; i < len && n + 3 < LABEL_BUF; i++) {
+		if (i > 1 && p[i] == '(' && p[i - 1] == ' ' && close[i] + 1u == len)
+			return n - 1;
 		buf[n++] = p[i];
-		if (close[i] > i + 1) {
+		if (close[i] > i + 1 && !is_name(p, len, i, close[i])) {
 			buf[n++] = '.';
 			buf[n++] = '.';
 			i = (size_t)close[i] - 1;
@@ -177,11 +198,42 @@ static bool begins_part(const char *p, size_t i)
 	return p[i - 1] == '.' && is_letter(p[i]) && (is_letter(p[i - 2]) || is_digit(p[i - 2]));
 }
 
+/* As many of the last parts as there is room for; false: not even for the last, which is at *tail.
+ */
+static bool fit_parts(const struct label_font *font, const char *p, size_t len, double room,
+		      bool bold, struct label *fits, size_t *tail)
+{
+	double dots = 2 * glyph(font, '.', bold);
+
+	if (width_of(font, p, p + len, bold, room) <= room) {
+		*fits = (struct label) { .p = p, .len = len };
+		return true;
+	}
+	*tail = 0;
+	for (size_t i = 1; i < len; i++) {
+		if (!begins_part(p, i))
+			continue;
+		*tail = i;
+		if (dots + width_of(font, p + i, p + len, bold, room) <= room) {
+			*fits = (struct label) { .p = p + i, .len = len - i, .dots_before = true };
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The length without elided arguments at the end. */
+static size_t without_arguments(const char *p, size_t len)
+{
+	return len > 4 && !memcmp(p + len - 4, "(..)", 4) ? len - 4 : len;
+}
+
 struct label label_fit(const struct label_font *font, const char *p, size_t len, double px,
 		       bool bold, char buf[LABEL_BUF])
 {
-	double room = px / (font->size / 48), dots = 2 * glyph(font, '.', bold);
-	size_t tail = 0;
+	double room = px / (font->size / 48);
+	struct label fits;
+	size_t tail;
 
 	if (width_of(font, p, p + len, bold, room) <= room)
 		return (struct label) { .p = p, .len = len };
@@ -192,18 +244,14 @@ struct label label_fit(const struct label_font *font, const char *p, size_t len,
 	if (len <= LABEL_BUF) {
 		len = elide(p, len, buf);
 		p = buf;
-		if (width_of(font, p, p + len, bold, room) <= room)
-			return (struct label) { .p = p, .len = len };
 	}
-	for (size_t i = 1; i < len; i++) {
-		if (!begins_part(p, i))
-			continue;
-		tail = i;
-		if (dots + width_of(font, p + i, p + len, bold, room) <= room)
-			return (struct label) { .p = p + i, .len = len - i, .dots_before = true };
-	}
-	return tail ? cut_left(font, p + tail, p + len, room, bold)
-		    : cut_right(font, p, p + len, room, bold);
+	if (fit_parts(font, p, len, room, bold, &fits, &tail))
+		return fits;
+	len = without_arguments(p, len);
+	if (fit_parts(font, p, len, room, bold, &fits, &tail))
+		return fits;
+	fits = cut_left(font, p + tail, p + len, room, bold);
+	return tail && is_enough(fits) ? fits : cut_right(font, p + tail, p + len, room, bold);
 }
 
 /* WCAG 2.2, relative luminance; at 0.179 black and white have the same contrast, 4.58. */

@@ -27,7 +27,8 @@ function textWidth(s, bold) {
 	return sum;
 }
 
-// Without what most names of a program share: arguments, template parameters, a hash, a suffix.
+// Without what most names of a program share: arguments, template parameters, a hash, a suffix; and without the place
+// behind it, as in "work (log.py:21)".
 function elide(s) {
 	if (s.length > 1024)
 		return s;
@@ -35,8 +36,11 @@ function elide(s) {
 	const close = brackets(s);
 	let out = "";
 	for (let at = 0; at < s.length; at++) {
+		if (at > 1 && s[at] === "(" && s[at - 1] === " " && close[at] + 1 === s.length)
+			return out.slice(0, -1);
 		out += s[at];
-		if (close[at] > at + 1) {
+		// "<module>" is all of a name.
+		if (close[at] > at + 1 && (at || s[at] !== "<" || ![undefined, " "].includes(s[close[at] + 1]))) {
 			out += "..";
 			at = close[at] - 1;
 		}
@@ -103,13 +107,19 @@ function fit(s, px, bold) {
 	if (opt.labels === "end")
 		return cutLeft(s, room, bold);
 	s = elide(s);
-	if (textWidth(s, bold) <= room)
-		return s;
-	const at = parts(s);
-	for (const k of at)
-		if (dots + textWidth(s.slice(k), bold) <= room)
-			return ".." + s.slice(k);
-	return at.length ? cutLeft(s.slice(at[at.length - 1]), room, bold) : cutRight(s, room, bold);
+	let at;
+	for (const shorter of new Set([s, s.replace(/(?<=.)\(\.\.\)$/s, "")])) {
+		s = shorter;
+		at = parts(s);
+		if (textWidth(s, bold) <= room)
+			return s;
+		for (const k of at)
+			if (dots + textWidth(s.slice(k), bold) <= room)
+				return ".." + s.slice(k);
+	}
+	const end = s.slice(at[at.length - 1] || 0), left = cutLeft(end, room, bold);
+	// Fewer of its last characters say less than its first ones.
+	return at.length && Array.from(left).length >= 6 ? left : cutRight(end, room, bold);
 }
 
 // Is text on this colour white? Of black and white the one with more contrast (WCAG 2.2: at least 4.58:1).

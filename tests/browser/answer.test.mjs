@@ -42,9 +42,9 @@ test("answer: the strip is as long as the slowest request, and the usual one has
 		seen += counts[++step];
 	const [from, to] = d.endpoints[of[0].endpoint].edges.slice(step, step + 2), share = (usual.at(-1)[1] - 1) / (width - 2) * of[0].took;
 	is(share > from * 0.98 && share < to * 1.02 + of[0].took * 0.6 / width, true, "the usual one is of the median's step: " + [share, from, to]);
-	const marked = await p.evaluate(() => document.querySelectorAll(".subject[data-endpoints] .strip rect.grew").length);
+	const marked = await p.evaluate(() => document.querySelectorAll(".subject[data-endpoints] .strip .grew").length);
 	is(marked > 0, true, "what took longer is marked");
-	is(await p.evaluate(() => document.querySelectorAll(".subject[data-endpoints] .strip-bar:nth-of-type(2) rect.grew").length), 0, "in the slow one alone");
+	is(await p.evaluate(() => document.querySelectorAll(".subject[data-endpoints] .strip-bar:nth-of-type(2) .grew").length), 0, "in the slow one alone");
 });
 
 test("answer: the strip is of the request that is slowest for its route, not of a route that always takes longer", async () => {

@@ -284,7 +284,8 @@ test("labels keep what tells names apart", async () => {
 
 test("the script shortens names as the program does", async () => {
 	const names = ["a::b<c<d>>::operator()(int)::h0123456789abcdef", "<T as U>::f(x)", "/usr/lib/x.js:12", "f.constprop.0.isra.3",
-		"org.example.Main$1.run", "\u4e2d\u6587(\u51fd\u6570)::x", "operator<<(std::ostream&, T)", "a->b<c>(d)", "[kernel.kallsyms]"];
+		"org.example.Main$1.run", "\u4e2d\u6587(\u51fd\u6570)::x", "operator<<(std::ostream&, T)", "a->b<c>(d)", "[kernel.kallsyms]",
+		"<listcomp> (log.py:23)", "Thread._bootstrap_inner (threading.py:1045)", "ThreadPoolExecutor.getTask (ThreadPoolExecutor.java)", "(a b) (c)", "<T> x(..)"];
 	const lines = [];
 	names.forEach((n, k) => { for (let w = 4; w < 60; w += 3) lines.push("p" + k + "_" + w + ";" + n + " " + w); });
 	for (const options of [[], ["--labels", "end"], ["--fontwidth", "0.7"], ["--width", "2400"]]) {

@@ -33,6 +33,7 @@ TEST(a_qualified_name_keeps_its_last_parts)
 	fits("app::service::Handler::method_7", 19, "..Handler::method_7");
 	fits("app::service::Handler::method_7", 10, "..method_7");
 	fits("app::service::Handler::method_7", 7, "..hod_7");
+	fits("app::service::Handler::method_7", 5, "met..");
 	fits("org.example.Service.run", 13, "..Service.run");
 	fits("/usr/lib/node/index.js", 10, "..index.js");
 	fits("[libc.so.6]", 8, "..so.6]");
@@ -48,6 +49,23 @@ TEST(parameters_arguments_and_hashes_are_elided)
 	fits("split_huge_page.constprop.0", 15, "split_huge_page");
 	fits("operator<(Key const&, Key const&)", 16, "operator<(..)");
 	fits("f()", 3, "f()");
+}
+
+/* Dots in brackets would be all that there is room for. */
+TEST(places_and_then_arguments_go_before_the_name_does)
+{
+	fits("Thread._bootstrap_inner (threading.py:1045)", 18, ".._bootstrap_inner");
+	fits("work (log.py:21)", 8, "work");
+	fits("ThreadPoolExecutor.getTask (ThreadPoolExecutor.java)", 9, "..getTask");
+	fits("ThreadPoolExecutor.getTask (ThreadPoolExecutor.java)", 6, "..Task");
+	fits("<module> (log.py:21)", 10, "<module>");
+	fits("<module> (log.py:21)", 6, "<mod..");
+	fits("<lambda>", 5, "<la..");
+	fits("java::lang::Thread::run(int, char)", 9, "..run(..)");
+	fits("java::lang::Thread::run(int, char)", 7, "..run");
+	fits("push_back(int const&)", 11, "push_back");
+	fits("operator()(int, char)", 12, "operator()");
+	fits("(..)", 3, "(..");
 }
 
 TEST(an_option_keeps_the_start_or_the_end)

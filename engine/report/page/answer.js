@@ -23,7 +23,7 @@ function showStrips() {
 		const bars = pair.map((r, k) => [k ? "the usual one" : r.took === +subject.dataset.slowest ? "the slowest" : "a slow one", r.wait]);
 		const { svg, marked } = drawStrip(bars, Math.max(280, box.clientWidth), (w) => openRequest(pair.find((r) => r.wait === w)));
 		const more = marked ? [...marked].slice(0, 4).map(([words, ns]) => element("li", {}, element("b", {}, "+" + time(ns)), " ", isolated(words))) : [];
-		box.replaceChildren(svg, ...more.length ? [element("p", { class: "note" }, "Outlined, and longer than in the usual one:"),
+		box.replaceChildren(svg, ...more.length ? [element("p", { class: "note" }, "Underlined, and longer than in the usual one:"),
 			element("ul", { class: "parts" }, ...more)] : []);
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The strip of a wait or request: one bar as long as it took, in which each stretch is of the one whom it waited for
 // then, the last in the chain. A slow one and the usual one have the same axis.
-const STRIP = 44, STRIP_GAP = 20, NARROWEST = 3; // px; narrower stretches are not gone to by keyboard
+const STRIP = 44, STRIP_GAP = 26, NARROWEST = 3; // px; narrower stretches are not gone to by keyboard
 
 // The windows of a wait in the order in which the chain goes on, lane 0 first.
 function windowsOf(w) {
@@ -46,12 +46,15 @@ function stripBar(w, y, x, marked, act) {
 	const g = drawn("g", { class: "strip-bar" });
 	for (const s of pathOfWait(w)) {
 		const wide = x(s.to) - x(s.from), who = whoseStretch(w, s), words = who + " " + didWords(w, s) + ": " + time(s.to - s.from);
-		const rect = drawn("rect", { class: s.what + (marked?.has(alikeKey(w, s)) ? " grew" : wide < 2 ? " thin" : ""), x: x(s.from), y, width: Math.max(0.6, wide), height: STRIP },
-			drawn("title", {}, words + (marked?.has(alikeKey(w, s)) ? ", longer than usual" : "")));
+		const grew = marked?.has(alikeKey(w, s));
+		const rect = drawn("rect", { class: s.what + (wide < 2 ? " thin" : ""), x: x(s.from), y, width: Math.max(0.6, wide), height: STRIP },
+			drawn("title", {}, words + (grew ? ", longer than usual" : "")));
 		if (act && wide >= NARROWEST)
 			for (const [key, value] of Object.entries({ tabindex: 0, role: "button", "aria-label": words }))
 				rect.setAttribute(key, value);
 		g.append(rect);
+		if (grew)
+			g.append(drawn("line", { class: "grew", x1: x(s.from), x2: x(s.to), y1: y + STRIP + 3, y2: y + STRIP + 3 }));
 		const room = Math.floor(wide / 7.4);
 		if (room > 3)
 			g.append(drawn("text", { class: "on-" + s.what, x: x(s.from) + 4, y: y + STRIP / 2 + 4 }, who.length > room ? who.slice(0, room - 1) + "\u2026" : who));
@@ -77,7 +80,7 @@ function drawStrip(bars, width, act) {
 	bars.forEach(([words, w], k) => {
 		const y = k * (STRIP + STRIP_GAP);
 		if (words)
-			svg.append(drawn("text", { class: "strip-words", x: 0, y: y + 13 }, words + ": " + time(length(w))));
+			svg.append(drawn("text", { class: "strip-words", x: 0, y: y + STRIP_GAP - 7 }, words + ": " + time(length(w))));
 		svg.append(stripBar(w, y + (words ? STRIP_GAP : 0), x, k ? null : marked, act));
 	});
 	const axis = high - 6;
