@@ -20,6 +20,7 @@ struct connection {
 	__u32 id;
 	__u32 n_requests; /* that were read */
 	bool is_old, is_held;
+	bool has_streams; /* its requests are these: see stream_frames.h */
 
 	struct open_request now;
 	__u64 endpoint, socket; /* hashes of their keys; 0: not looked for yet */
@@ -51,13 +52,6 @@ static __always_inline void tell_request(struct connection *c, struct open_reque
 			      c->seen_seq - r->bytes_written, r->first_seq, now);
 }
 
-/* The request is over: says so if it was answered by several writes. */
-static __always_inline void tell_more(struct open_request *r, __u64 now)
-{
-	if (r->told && r->answer_ns > r->first_ns && is_recording(now))
-		send_request(r, NULL, now, (__u64)WIRE_REQUEST_MORE << 32, 0);
-}
-
 /* A request that was answered is over. */
 static __always_inline void tell_over(struct connection *c, struct open_request *r, struct sock *sk,
 				      __u64 now)
@@ -78,12 +72,23 @@ static __always_inline void tell_held(struct connection *c, struct sock *sk, __u
 		tell_request(c, &c->held, sk, now, 0);
 }
 
+static __always_inline __u32 was_read(struct sock *sk)
+{
+	return CAST(tcp_sock, sk)->copied_seq;
+}
+
+#include "streams.h"
+
 /* There will be no more requests, or the recording is over. */
 static __always_inline void end_connection(struct connection *c, struct sock *sk, __u64 now)
 {
 	struct open_request *r = &c->now;
 	__u64 endpoint;
 
+	if (c->has_streams) {
+		end_streams(c, sk, now);
+		return;
+	}
 	if (c->is_held)
 		tell_held(c, sk, now);
 	if (r->answer_ns) {
@@ -131,11 +136,6 @@ static __always_inline __u32 written(struct sock *sk)
 	return CAST(tcp_sock, sk)->write_seq;
 }
 
-static __always_inline __u32 was_read(struct sock *sk)
-{
-	return CAST(tcp_sock, sk)->copied_seq;
-}
-
 /* Whether all writes are seen: since 6.5. */
 static __always_inline bool sees_all_writes(void)
 {
@@ -167,7 +167,7 @@ static __always_inline void delivered(struct sock *sk)
 static __always_inline void forget_unseen(struct connection *c, struct sock *sk, bool is_unix)
 {
 	__builtin_memset(&c->now, 0, sizeof(c->now));
-	c->is_held = false;
+	c->is_held = c->has_streams = false;
 	if (!is_unix)
 		c->seen_seq = written(sk);
 }
@@ -181,6 +181,8 @@ static __always_inline void data_arrived(struct connection *c, struct sock *sk, 
 	if (c->last_ready_ns <= noted_from_ns && noted_from_ns)
 		forget_unseen(c, sk, is_unix);
 	c->last_ready_ns = now;
+	if (c->has_streams && !is_unix)
+		stream_arrives(sk, now);
 	if (c->ready_ns > noted_from_ns)
 		return;
 	c->ready_ns = now;
@@ -271,15 +273,6 @@ static __always_inline void data_read(struct connection *c, struct sock *sk, int
 }
 
 /* ---- writes --------------------------------------------------------------------------------- */
-
-static __always_inline void note_write(struct open_request *r, int bytes, __u32 tid, __u64 at_ns)
-{
-	if (!r->answer_ns)
-		r->first_ns = at_ns;
-	r->answer_ns = at_ns;
-	add_bytes(&r->bytes_written, bytes);
-	r->writer = tid;
-}
 
 static __always_inline void note_unsent(struct connection *c, struct sock *sk)
 {

@@ -102,7 +102,7 @@ static __always_inline bool read_words(__u64 *to, __u32 n, __u64 at)
  * returns 1, at most n times. A loop of the program's own would be verified step by step.
  */
 #if OLDER
-#define LOOP_STEPS 192 /* of any loop */
+#define LOOP_STEPS 512 /* of any loop */
 
 /* For its numbers only: before 5.17 there is no bpf_loop(). */
 struct {

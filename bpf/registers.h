@@ -6,7 +6,7 @@
  */
 #pragma once
 
-/* How a system call says where it reads to. */
+/* How a system call says where it reads to, or writes from. */
 enum read_call {
 	READ_OTHER,
 	READ_BUFFER,	 /* argument 1: the address */
@@ -119,6 +119,35 @@ static __always_inline enum read_call read_call_of(long number, bool is_32)
 		return is_32 ? READ_MESSAGES : READ_OTHER;
 	case 102:
 		return is_32 ? READ_SOCKETCALL : READ_OTHER;
+	default:
+		return READ_OTHER;
+	}
+}
+
+/* The same of calls that write. */
+static __always_inline enum read_call write_call_of(long number, bool is_32)
+{
+	switch (number) {
+	case 1:
+	case 44: /* sendto */
+		return is_32 ? READ_OTHER : READ_BUFFER;
+	case 4:
+	case 369: /* sendto */
+		return is_32 ? READ_BUFFER : READ_OTHER;
+	case 20:
+	case 328: /* pwritev2 */
+		return is_32 ? READ_OTHER : READ_PARTS;
+	case 146:
+	case 379: /* pwritev2 */
+		return is_32 ? READ_PARTS : READ_OTHER;
+	case 46:
+		return is_32 ? READ_OTHER : READ_MESSAGE;
+	case 370:
+		return is_32 ? READ_MESSAGE : READ_OTHER;
+	case 307:
+		return is_32 ? READ_OTHER : READ_MESSAGES;
+	case 345:
+		return is_32 ? READ_MESSAGES : READ_OTHER;
 	default:
 		return READ_OTHER;
 	}
@@ -262,6 +291,36 @@ static __always_inline enum read_call read_call_of(long number, bool is_32)
 		return is_32 ? READ_OTHER : READ_MESSAGES;
 	case 365:
 	case 417: /* with times of 64 bits */
+		return is_32 ? READ_MESSAGES : READ_OTHER;
+	default:
+		return READ_OTHER;
+	}
+}
+
+/* The same of calls that write. */
+static __always_inline enum read_call write_call_of(long number, bool is_32)
+{
+	switch (number) {
+	case 64:
+	case 206: /* sendto */
+		return is_32 ? READ_OTHER : READ_BUFFER;
+	case 4:
+	case 289: /* send */
+	case 290: /* sendto */
+		return is_32 ? READ_BUFFER : READ_OTHER;
+	case 66:
+	case 287: /* pwritev2 */
+		return is_32 ? READ_OTHER : READ_PARTS;
+	case 146:
+	case 393: /* pwritev2 */
+		return is_32 ? READ_PARTS : READ_OTHER;
+	case 211:
+		return is_32 ? READ_OTHER : READ_MESSAGE;
+	case 296:
+		return is_32 ? READ_MESSAGE : READ_OTHER;
+	case 269:
+		return is_32 ? READ_OTHER : READ_MESSAGES;
+	case 374:
 		return is_32 ? READ_MESSAGES : READ_OTHER;
 	default:
 		return READ_OTHER;

@@ -18,17 +18,7 @@ struct request_bytes {
 	__u32 nth; /* of which request of the connection, see struct open_request */
 	__u16 n;
 	bool is_closed; /* nothing follows: some of the request is missing from here on */
-	bool is_frames; /* see stream_bytes.h; of all else at most WIRE_REQUEST_BYTES are here */
-	char at[WIRE_STREAM_BYTES]; /* zero from n on */
-};
-
-/* How far the frames of a connection of HTTP/2 have been read. */
-struct stream_reading {
-	bool is_known;	    /* it is one, of which all was seen */
-	bool is_headers;    /* what is left of the last frame is to be kept */
-	__u8 n_header;	    /* bytes of the next one's header that have come */
-	__u32 left;	    /* of the last frame */
-	__u8 header[9 + 9]; /* and room for the verifier */
+	char at[WIRE_REQUEST_BYTES]; /* zero from n on */
 };
 
 /*
@@ -38,7 +28,6 @@ struct stream_reading {
 struct first_bytes {
 	struct request_bytes of[2];
 	bool is_secret;
-	struct stream_reading streams;
 };
 
 _Static_assert(sizeof(struct first_bytes) <= 1024 - 72, "an element has 1024 bytes");
@@ -87,43 +76,56 @@ struct read_part {
 	__u64 at, n;
 };
 
+/* The memory that a call reads to or writes from: n parts, which an array says; 0: one, at `at`. */
+struct call_memory {
+	__u64 at, array, n;
+	bool is_32;
+};
+
 /* The first two of the parts that an array says. */
-static __always_inline bool find_parts(__u64 array, __u64 n, bool is_32, struct read_part to[2])
+static __always_inline bool find_parts(const struct call_memory *m, struct read_part to[2])
 {
+	void *array = (void *)m->array;
 	__u32 words[4] = { 0 };
 
-	if (!n)
-		return false;
-	if (!is_32)
-		return n > 1 ? !bpf_probe_read_user(to, 2 * sizeof(*to), (void *)array)
-			     : !bpf_probe_read_user(to, sizeof(*to), (void *)array);
-	if (n > 1 ? bpf_probe_read_user(words, sizeof(words), (void *)array)
-		  : bpf_probe_read_user(words, sizeof(words) / 2, (void *)array))
+	if (!m->is_32)
+		return m->n > 1 ? !bpf_probe_read_user(to, 2 * sizeof(*to), array)
+				: !bpf_probe_read_user(to, sizeof(*to), array);
+	if (m->n > 1 ? bpf_probe_read_user(words, sizeof(words), array)
+		     : bpf_probe_read_user(words, sizeof(words) / 2, array))
 		return false;
 	to[0] = (struct read_part) { words[0], words[1] };
 	to[1] = (struct read_part) { words[2], words[3] };
 	return true;
 }
 
-/* Those of a struct msghdr. */
-static __always_inline bool find_message(__u64 msg, bool is_32, struct read_part to[2])
+/* That of a struct msghdr. */
+static __always_inline bool find_message(__u64 msg, struct call_memory *m)
 {
 	__u64 iov[2];	 /* msg_iov, msg_iovlen */
 	__u32 iov_32[2]; /* behind msg_name, msg_namelen */
 
-	if (!is_32)
-		return !bpf_probe_read_user(iov, sizeof(iov), (void *)(msg + 16)) &&
-		       find_parts(iov[0], iov[1], false, to);
-	return !bpf_probe_read_user(iov_32, sizeof(iov_32), (void *)(msg + 8)) &&
-	       find_parts(iov_32[0], iov_32[1], true, to);
+	if (!m->is_32) {
+		if (bpf_probe_read_user(iov, sizeof(iov), (void *)(msg + 16)))
+			return false;
+		m->array = iov[0];
+		m->n = iov[1];
+	} else {
+		if (bpf_probe_read_user(iov_32, sizeof(iov_32), (void *)(msg + 8)))
+			return false;
+		m->array = iov_32[0];
+		m->n = iov_32[1];
+	}
+	return m->n;
 }
 
-/* Where the n bytes are that the thread's system call has read; false: not known. */
-static __always_inline bool find_read(struct task_struct *task, __u32 n, struct read_part to[2])
+/* That of the thread's system call, which has read or written; false: it is not known. */
+static __noinline bool find_memory(struct task_struct *task, bool is_write, struct call_memory *m)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
 	bool is_32 = is_32bit_call(task, regs);
-	enum read_call how = read_call_of(call_number(regs), is_32);
+	long number = call_number(regs);
+	enum read_call how = is_write ? write_call_of(number, is_32) : read_call_of(number, is_32);
 	__u32 words[3];
 	__u64 args[4];
 
@@ -139,22 +141,39 @@ static __always_inline bool find_read(struct task_struct *task, __u32 n, struct 
 			return false;
 		args[1] = words[1];
 	}
+	m->is_32 = is_32;
 	switch (how) {
 	case READ_BUFFER:
-		to[0] = (struct read_part) { args[1], n };
+		m->at = args[1];
+		m->n = 0;
 		return true;
 	case READ_PARTS:
-		return find_parts(args[1], args[2], is_32, to);
+		m->array = args[1];
+		m->n = args[2];
+		return m->n;
 	case READ_MESSAGES:
 		/* Of several it is not known which one this is. */
 		if (args[2] != 1)
 			return false;
-		return find_message(args[1], is_32, to);
+		return find_message(args[1], m);
 	case READ_MESSAGE:
-		return find_message(args[1], is_32, to);
+		return find_message(args[1], m);
 	default:
 		return false;
 	}
+}
+
+/* Where the n bytes are that it has read. */
+static __always_inline bool find_read(struct task_struct *task, __u32 n, struct read_part to[2])
+{
+	struct call_memory m = { 0 };
+
+	if (!find_memory(task, false, &m))
+		return false;
+	if (m.n)
+		return find_parts(&m, to);
+	to[0] = (struct read_part) { m.at, n };
+	return true;
 }
 
 /* ---- taking them ---------------------------------------------------------------------------- */
@@ -202,11 +221,25 @@ static __always_inline bool is_tls(const struct request_bytes *b)
 	       at[2] <= 4 && (at[3] || at[4] >= 0x20);
 }
 
-#include "stream_bytes.h"
+/* What a connection of HTTP/2 begins with. */
+#define PREFACE_BYTES 24
 
-/* A read of a connection's request got so many bytes; flags: MSG_*. */
-static __always_inline void take_bytes(struct sock *sk, const struct open_request *r,
-				       struct task_struct *task, __u32 bytes, __u32 flags)
+static __always_inline bool is_preface(const struct request_bytes *b)
+{
+	__u64 words[3];
+
+	__builtin_memcpy(words, b->at, sizeof(words));
+	return b->n >= PREFACE_BYTES && words[0] == *(const __u64 *)"PRI * HT" &&
+	       words[1] == *(const __u64 *)"TP/2.0\r\n" &&
+	       words[2] == *(const __u64 *)"\r\nSM\r\n\r\n";
+}
+
+/*
+ * A read of a connection's request got so many bytes; flags: MSG_*. Returns how many of them belong
+ * to what connections of HTTP/2 begin with, if that has been read now: what follows is not taken.
+ */
+static __always_inline __u32 take_bytes(struct sock *sk, const struct open_request *r,
+					struct task_struct *task, __u32 bytes, __u32 flags)
 {
 	struct read_part to[2] = { 0 };
 	struct first_bytes *f;
@@ -215,36 +248,25 @@ static __always_inline void take_bytes(struct sock *sk, const struct open_reques
 
 	f = bpf_sk_storage_get(&first_bytes, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!f || f->is_secret)
-		return;
+		return 0;
 	b = r->nth & 1 ? &f->of[1] : &f->of[0];
 	if (b->nth != r->nth) {
-		if (b->n > WIRE_REQUEST_BYTES)
-			__builtin_memset(b->at + WIRE_REQUEST_BYTES, 0,
-					 sizeof(b->at) - WIRE_REQUEST_BYTES);
-		__builtin_memset(b, 0,
-				 __builtin_offsetof(struct request_bytes, at) + WIRE_REQUEST_BYTES);
+		__builtin_memset(b, 0, sizeof(*b));
 		b->nth = r->nth;
-		b->is_frames = f->streams.is_known;
 	}
-	if (!b->is_frames && (b->is_closed || b->n > 128))
-		return;
+	if (b->is_closed || b->n > 128)
+		return 0;
 	if (flags & MSG_TRUNC || !find_read(task, bytes, to)) {
-		f->streams.is_known = b->is_frames = false;
 		b->is_closed = true;
-		return;
-	}
-	if (b->is_frames) {
-		take_parts(f, b, r->nth, to, bytes, 0);
-		return;
+		return 0;
 	}
 	n = to[0].n < bytes ? to[0].n : bytes;
 	before = b->n;
 	append_part(b, to[0].at, n);
 	/* A part of it may have come with earlier reads. */
 	if (before < PREFACE_BYTES && is_preface(b)) {
-		begin_frames(f, b);
-		take_parts(f, b, r->nth, to, bytes, PREFACE_BYTES - (__u32)before);
-		return;
+		b->is_closed = true;
+		return PREFACE_BYTES - (__u32)before;
 	}
 	n = bytes - n;
 	if (n && !b->is_closed) {
@@ -252,6 +274,7 @@ static __always_inline void take_bytes(struct sock *sk, const struct open_reques
 		b->is_closed = to[1].n < n;
 	}
 	f->is_secret = is_tls(b);
+	return 0;
 }
 
 /* A hash of the bytes, not 0. Strangers choose them. */
@@ -260,7 +283,7 @@ static __always_inline __u64 hash_bytes(const struct request_bytes *b)
 	const __u64 *words = (const void *)b->at;
 	__u64 h = hash_seed + b->n;
 
-	for (__u32 i = 0; i < WIRE_STREAM_BYTES / 8 && i * 8 < b->n; i++)
+	for (__u32 i = 0; i < WIRE_REQUEST_BYTES / 8 && i * 8 < b->n; i++)
 		h = mix_chosen(h, words[i]);
 	return h | 1;
 }

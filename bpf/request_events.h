@@ -33,6 +33,15 @@ static __always_inline void add_bytes(__u32 *sum, int bytes)
 	*sum = all < *sum ? ~0u : all;
 }
 
+static __always_inline void note_write(struct open_request *r, int bytes, __u32 tid, __u64 at_ns)
+{
+	if (!r->answer_ns)
+		r->first_ns = at_ns;
+	r->answer_ns = at_ns;
+	add_bytes(&r->bytes_written, bytes);
+	r->writer = tid;
+}
+
 /* How many requests that get none are told in a second, on each CPU. */
 const volatile __u32 request_rate = WIRE_REQUEST_RATE;
 
@@ -188,7 +197,6 @@ static __always_inline struct wire_request *request_room(__u32 kind, __u64 now,
 {
 	struct known_bytes *known = NULL;
 	struct wire_request_bytes *whole;
-	struct wire_stream_bytes *stream;
 	struct wire_request *ev;
 	__u32 zero = 0, place = 0;
 	__u64 hash = 0;
@@ -203,14 +211,6 @@ static __always_inline struct wire_request *request_room(__u32 kind, __u64 now,
 		if (!ev)
 			return NULL;
 		ev->n_bytes = 0;
-	} else if (b->n > WIRE_REQUEST_BYTES) {
-		stream = record_event(kind, now, struct wire_stream_bytes);
-		if (!stream)
-			return NULL;
-		__builtin_memcpy(stream->bytes, b->at, sizeof(stream->bytes));
-		known->hash[place] = hash;
-		ev = &stream->request;
-		ev->n_bytes = b->n;
 	} else {
 		whole = record_event(kind, now, struct wire_request_bytes);
 		if (!whole)
@@ -251,9 +251,16 @@ __noinline bool send_request(const struct open_request *r, const struct request_
 	ev->kstack = (__u32)stacks;
 	ev->ustack = (__u32)(stacks >> 32);
 	ev->endpoint = (__u32)endpoint_and_kind;
-	ev->flags = r->flags | (b && b->is_frames ? WIRE_REQUEST_FRAMES : 0);
+	ev->flags = r->flags;
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 	return true;
+}
+
+/* The request is over: says so if it was answered by several writes. */
+static __always_inline void tell_more(struct open_request *r, __u64 now)
+{
+	if (r->told && r->answer_ns > r->first_ns && is_recording(now))
+		send_request(r, NULL, now, (__u64)WIRE_REQUEST_MORE << 32, 0);
 }
 
 /* Whether a request without stacks is one too many, and is not told. */

@@ -21,18 +21,22 @@ struct request_kind {
 /* One element, unless it is used. */
 MAP(request_kinds, PERCPU_ARRAY, REQUEST_KINDS, __u32, struct request_kind);
 
+/* asks: a hash of what it begins with. */
+static __always_inline struct request_kind *kind_of(__u16 port, __u64 asks)
+{
+	__u32 place = mix_chosen(asks, port) & (REQUEST_KINDS - 1);
+
+	return bpf_map_lookup_elem(&request_kinds, &place);
+}
+
 static __always_inline struct request_kind *kind_of_request(struct sock *sk,
 							    const struct open_request *r)
 {
 	const struct request_bytes *b = r->connection ? bytes_of(sk, r) : NULL;
 	const __u64 *words = b ? (const void *)b->at : NULL;
-	__u64 h = mix_chosen(hash_seed, sk->__sk_common.skc_num);
-	__u32 place;
 
-	if (words)
-		h = mix_chosen(mix_chosen(h, words[0]), words[1]);
-	place = h & (REQUEST_KINDS - 1);
-	return bpf_map_lookup_elem(&request_kinds, &place);
+	return kind_of(sk->__sk_common.skc_num,
+		       words ? mix_chosen(mix_chosen(hash_seed, words[0]), words[1]) : hash_seed);
 }
 
 /*
@@ -59,11 +63,9 @@ static __always_inline bool ended_long_sleep(const struct open_request *r)
 }
 
 /* The first answer of a request was written: whether it is told, by how long it has taken. */
-static __always_inline bool is_light_told(struct sock *sk, struct open_request *r,
+static __always_inline bool is_light_told(struct open_request *r, struct request_kind *k,
 					  struct wire_request_account *a, __u64 took_ns)
 {
-	struct request_kind *k = kind_of_request(sk, r);
-
 	if (!k || is_unusual(k, took_ns) || took_ns >= light_ns || ended_long_sleep(r))
 		return true;
 	if (k->quick >= TOLD_ONE_IN - 1) {

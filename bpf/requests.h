@@ -17,7 +17,8 @@
  * that the peer got): such an answer is dated by the arrival that came after it, and if its request
  * is over, kept aside (`held`) until the end of the call says who wrote it.
  *
- * What is asked for is what the reader has got: request_bytes.h.
+ * What is asked for is what the reader has got: request_bytes.h. Of connections of HTTP/2 each
+ * stream is a request: stream_frames.h.
  *
  * A softirq only notes arrivals: events are sent by system calls, and by the iterator at the end.
  * Races between calls on one connection can make a time wrong by as much as the calls overlap.
@@ -40,6 +41,7 @@
 
 #include "request_events.h"
 #include "request_light.h"
+#include "stream_frames.h"
 #include "connections.h"
 #include "datagrams.h"
 
@@ -78,8 +80,9 @@ int on_receive(unsigned long long *ctx)
 	struct task_struct *task;
 	int bytes = (int)ctx[1];
 	struct connection *c;
+	__u64 now, came_ns;
+	__u32 first = 0;
 	bool is_unix;
-	__u64 now;
 
 	/* It has taken nothing from the queue. */
 	if (ctx[2] & (MSG_PEEK | MSG_ERRQUEUE))
@@ -103,9 +106,16 @@ int on_receive(unsigned long long *ctx)
 		return 0;
 	}
 	if (bytes > 0) {
+		came_ns = noted(c->ready_ns);
+		if (!came_ns)
+			came_ns = noted(c->read_ready_ns);
 		data_read(c, sk, bytes, task->pid, now, is_unix);
-		if (find_routes)
-			take_bytes(sk, &c->now, task, (__u32)bytes, (__u32)ctx[2]);
+		if (find_routes && !c->has_streams)
+			first = take_bytes(sk, &c->now, task, (__u32)bytes, (__u32)ctx[2]);
+		if (first)
+			begin_streams(c, sk, first);
+		if (c->has_streams)
+			streams_read(ctx, c, sk, task, (__u32)bytes, (__u32)ctx[2], came_ns, now);
 		return 0;
 	}
 	if (bytes < 0) {
@@ -137,7 +147,7 @@ static __always_inline bool is_told(void *ctx, struct task_struct *task, struct 
 	if (!a || !is_recording(now))
 		return false;
 	took_ns = now - r->arrival_ns;
-	if (LIGHT && !is_light_told(sk, r, a, took_ns))
+	if (LIGHT && !is_light_told(r, kind_of_request(sk, r), a, took_ns))
 		return false;
 	if (took_ns < REQUEST_STACKS_NS || !wants_stacks(a, took_ns, now))
 		return !is_untold(a, now);
@@ -154,7 +164,7 @@ int on_send(unsigned long long *ctx)
 	struct datagrams *d = NULL;
 	struct connection *c;
 	int bytes = (int)ctx[1];
-	__u64 now, stacks = 0;
+	__u64 now, at_ns, stacks = 0;
 	bool is_unix;
 
 	if (bytes <= 0)
@@ -170,7 +180,12 @@ int on_send(unsigned long long *ctx)
 	if (now >= record_until_ns || is_recorder(task->tgid))
 		return 0;
 	if (c) {
+		at_ns = written_unseen(c, is_unix);
 		r = data_written(c, sk, bytes, task->pid, now, is_unix);
+		if (c->has_streams) {
+			streams_written(ctx, c, sk, task, (__u32)bytes, at_ns ? at_ns : now, now);
+			return 0;
+		}
 	} else {
 		d = answered_datagram(sk, task->pid, &datagram);
 		r = d ? &datagram : NULL;
@@ -324,11 +339,11 @@ int list_open_requests(struct bpf_iter__task_file *ctx)
 	if (sk && count_sockets) {
 		if (sk->sk_bpf_storage && (bpf_sk_storage_get(&connections, sk, NULL, 0) ||
 					   bpf_sk_storage_get(&datagram_sockets, sk, NULL, 0)))
-			sockets_found++;
+			sockets_found += streams_of(sk) ? STREAMS_AS_SOCKETS + 1 : 1;
 		return 0;
 	}
 	c = sk ? known_connection(sk) : NULL;
-	if (c && (c->is_held || c->now.taken_ns) && c->now.taken_ns < now)
+	if (c && (c->has_streams || c->is_held || c->now.taken_ns) && c->now.taken_ns < now)
 		end_connection(c, sk, now);
 	return 0;
 }

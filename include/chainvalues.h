@@ -21,10 +21,11 @@ enum chainlog_left_out {
 	CHAINLOG_LEFT_PROCESSES, /* with contexts or an interpreter: there were too many */
 	CHAINLOG_LEFT_SOCKETS,	 /* times a socket got no room: too many were in use */
 	CHAINLOG_LEFT_MAPPED,	 /* files that were mapped and not looked at for interpreters */
-	CHAINLOG_LEFT_STACKS, /* user stacks that were cut, as rules came too late, or no room was
-				 left */
-	CHAINLOG_LEFT_ROUTES, /* of requests: too many routes, endpoints or statements */
-	CHAINLOG_LEFT_QUICK,  /* requests of a light recording for which another one stands */
+	CHAINLOG_LEFT_STACKS,  /* user stacks that were cut, as rules came too late, or no room was
+				  left */
+	CHAINLOG_LEFT_ROUTES,  /* of requests: too many routes, endpoints or statements */
+	CHAINLOG_LEFT_QUICK,   /* requests of a light recording for which another one stands */
+	CHAINLOG_LEFT_STREAMS, /* of HTTP/2: too many of a connection, or not followed */
 	CHAINLOG_LEFT_OUTS,
 };
 
@@ -71,6 +72,7 @@ enum chainlog_quota {
 #define CHAINLOG_REQUEST_UNSENT 0x08u	  /* bytes of the answer were not yet sent */
 #define CHAINLOG_REQUEST_NO_ARRIVAL 0x10u /* when it arrived is not known: as it was read */
 #define CHAINLOG_REQUEST_PROBED 0x20u	  /* it was marked by probes, not found at a socket */
+#define CHAINLOG_REQUEST_STREAM 0x40u	  /* a stream: others of its connection may overlap it */
 /*
  * From this bit on of a REQUEST: so many others like it, each quicker than most, were answered
  * before it and are not told.

@@ -25,6 +25,7 @@ enum wire_kind {
 	WIRE_COPY,
 	WIRE_OBJECT,
 	WIRE_CODE,
+	WIRE_HEADERS,
 	WIRE_KINDS,
 };
 

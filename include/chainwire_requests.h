@@ -8,9 +8,8 @@
 #include "chainwire_record.h"
 #include "chainwire_variable.h"
 
-/* The first bytes of a request, of which the collector makes a route; and of one of HTTP/2. */
+/* The first bytes of a request, of which the collector makes a route. */
 #define WIRE_REQUEST_BYTES 256u
-#define WIRE_STREAM_BYTES 448u
 /* So many hashes of such bytes a CPU remembers, each at its place by the bits from the second on.
  */
 #define WIRE_KNOWN_BYTES 1024u
@@ -26,17 +25,12 @@ struct wire_request {
 	__u32 reader, writer; /* threads; 0: not known */
 	__u32 kstack, ustack; /* the writer's; 0: not taken */
 	__u32 endpoint;	      /* see struct wire_object; 0: not known */
-	__u32 flags;	      /* CHAINLOG_REQUEST_* and WIRE_REQUEST_FRAMES, or-ed */
+	__u32 flags;	      /* CHAINLOG_REQUEST_*, or-ed */
 	__u64 hash;	      /* of its first bytes; 0: they are not known */
-	__u32 nth;	      /* of those of its connection that were read, from 1 on */
-	__u32 n_bytes;	      /* so many follow; 0: the CPU sent those of this hash before */
+	__u32 nth;     /* of those of its connection that were read, from 1 on; a stream's: of its
+			  headers */
+	__u32 n_bytes; /* so many follow; 0: the CPU sent those of this hash before */
 };
-
-/*
- * The bytes of the request are not those that it begins with, but its frames of HTTP/2, all of
- * them: of headers as they are, of anything else without what they have.
- */
-#define WIRE_REQUEST_FRAMES (1u << 31)
 
 /*
  * What requests begin with whose connection is enciphered, but for the first one: a record of TLS
@@ -53,13 +47,19 @@ struct wire_request_bytes {
 	char bytes[WIRE_REQUEST_BYTES];
 };
 
-/* The same with more of them. */
-struct wire_stream_bytes {
-	union {
-		struct wire_record r;
-		struct wire_request request;
-	};
-	char bytes[WIRE_STREAM_BYTES];
+/*
+ * The headers that a connection of HTTP/2 has read for a stream, before the stream's request: what
+ * they refer to is in those before them, so all are sent.
+ */
+#define WIRE_HEADERS_BYTES 1024u
+
+struct wire_headers {
+	struct wire_record r;
+	__u32 connection, nth; /* of the connection's, from 1 on */
+	__u16 n_bytes;
+	__u8 flags;  /* of the frame */
+	__u8 is_cut; /* these are not all */
+	char bytes[WIRE_HEADERS_BYTES];
 };
 
 /*

@@ -677,6 +677,11 @@ int id_map_settle_objects(struct id_map *m)
 	return err ? err : route_ids_settle(m->routes);
 }
 
+void id_map_headers(struct id_map *m, const struct wire_headers *w)
+{
+	route_ids_headers(m->routes, w);
+}
+
 uint32_t id_map_route(struct id_map *m, const struct wire_request *w, uint32_t endpoint)
 {
 	return used(m, true, route_ids_of(m->routes, w, endpoint), w->r.time_ns);

@@ -76,6 +76,8 @@ uint32_t id_map_text(struct id_map *m, const struct object_text *o, uint64_t tim
  * id. 0: none is known, or out of memory.
  */
 uint32_t id_map_route(struct id_map *m, const struct wire_request *w, uint32_t endpoint);
+/* Takes the headers of a stream, before the request. */
+void id_map_headers(struct id_map *m, const struct wire_headers *w);
 
 typedef void (*id_map_fn)(void *ctx, bool is_object, uint32_t id);
 /*

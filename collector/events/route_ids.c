@@ -10,15 +10,13 @@
 
 #define CPUS_MAX 8192u
 
-_Static_assert(WIRE_STREAM_BYTES <= ROUTE_BYTES, "all that comes is looked at");
+_Static_assert(WIRE_REQUEST_BYTES <= ROUTE_BYTES && WIRE_HEADERS_BYTES <= HTTP2_HEADERS_BYTES,
+	       "all that comes is looked at");
 
 /* What the bytes with this hash were. */
 struct known_bytes {
 	uint64_t hash; /* 0: free */
 	struct route route;
-	/* Of HTTP/2: themselves, as what they ask for depends on their connection. Else NULL. */
-	uint8_t *bytes;
-	size_t n;
 };
 
 struct route_ids {
@@ -67,11 +65,8 @@ void route_ids_free(struct route_ids *r)
 {
 	if (!r)
 		return;
-	for (uint32_t i = 0; i < r->cpus; i++) {
-		for (uint32_t k = 0; r->known[i] && k < WIRE_KNOWN_BYTES; k++)
-			free(r->known[i][k].bytes);
+	for (uint32_t i = 0; i < r->cpus; i++)
 		free(r->known[i]);
-	}
 	free(r->known);
 	route_table_free(r->table);
 	free(r);
@@ -97,16 +92,6 @@ static struct known_bytes *known_of(struct route_ids *r, uint32_t cpu)
 	return r->known[cpu];
 }
 
-/* These bytes of HTTP/2 are needed again when their hash comes alone. */
-static void keep_bytes(struct known_bytes *known, const struct route_request *request)
-{
-	if (!known->bytes)
-		known->bytes = malloc(ROUTE_BYTES);
-	known->n = known->bytes ? request->n : 0;
-	if (known->n)
-		memcpy(known->bytes, request->bytes, known->n);
-}
-
 /* What the request asks for, and its bytes; NULL: not known. */
 static struct route *find_route(struct route_ids *r, const struct wire_request *w,
 				struct route_request *request)
@@ -120,16 +105,14 @@ static struct route *find_route(struct route_ids *r, const struct wire_request *
 	known += w->hash >> 1 & (WIRE_KNOWN_BYTES - 1);
 	if (!w->n_bytes && known->hash != w->hash)
 		return NULL;
-	request->n = w->n_bytes ? w->n_bytes : known->n;
-	request->bytes = w->n_bytes ? (const uint8_t *)whole->bytes : known->bytes;
-	if (request->bytes_read < request->n || w->flags & WIRE_REQUEST_FRAMES)
-		request->bytes_read = request->n;
 	if (!w->n_bytes)
 		return &known->route;
+	request->n = w->n_bytes;
+	request->bytes = (const uint8_t *)whole->bytes;
+	if (request->bytes_read < request->n)
+		request->bytes_read = request->n;
 	known->hash = w->hash;
-	known->n = 0;
-	if (route_parse(&known->route, request) == ROUTE_HTTP2)
-		keep_bytes(known, request);
+	route_parse(&known->route, request);
 	return &known->route;
 }
 
@@ -141,12 +124,21 @@ uint32_t route_ids_of(struct route_ids *r, const struct wire_request *w, uint32_
 		.connection = w->connection,
 		.nth = w->nth,
 		.is_old = w->flags & CHAINLOG_REQUEST_OLD,
+		.is_stream = w->flags & CHAINLOG_REQUEST_STREAM,
 		.request = &request,
 	};
 
 	asked.r = find_route(r, w, &request);
 	r->now_ns = w->r.time_ns;
 	return route_table_id(r->table, &asked);
+}
+
+void route_ids_headers(struct route_ids *r, const struct wire_headers *w)
+{
+	r->now_ns = w->r.time_ns;
+	route_table_headers(r->table, w->connection, w->nth,
+			    &(struct http2_headers) { (const uint8_t *)w->bytes, w->n_bytes,
+						      w->flags, w->is_cut });
 }
 
 const char *route_ids_asked(const struct route_ids *r, uint32_t id)

@@ -17,6 +17,9 @@ void route_ids_free(struct route_ids *r);
 /* The id of the route of a request whose endpoint has this id; 0: it has none. */
 uint32_t route_ids_of(struct route_ids *r, const struct wire_request *w, uint32_t endpoint);
 
+/* What a stream is asked for by, before its request; checked (translator_check()). */
+void route_ids_headers(struct route_ids *r, const struct wire_headers *w);
+
 /* See route_table_asked(). */
 const char *route_ids_asked(const struct route_ids *r, uint32_t id);
 /* Defines all ids that are not defined yet. Returns 0, -ENOMEM or the store's error. */

@@ -247,6 +247,7 @@ static const struct {
 	[WIRE_STACK_LAYOUT_SAMPLE] = { sizeof(struct wire_layout_sample), 0 },
 	[WIRE_OBJECT] = { offsetof(struct wire_object, path), 0 },
 	[WIRE_CODE] = { offsetof(struct wire_code, lines), 0 },
+	[WIRE_HEADERS] = { offsetof(struct wire_headers, bytes), 0 },
 };
 
 /*
@@ -374,10 +375,8 @@ static int encode_event(struct translator *t, const struct wire_record *r)
 		take_fields(t, r, &out);
 	if (r->kind == WIRE_PROBED || r->kind == WIRE_PROBED_OPEN)
 		make_names(t, (const void *)r, &out);
-	if (r->kind == WIRE_REQUEST || r->kind == WIRE_REQUEST_OPEN) {
-		out.request.flags &= ~(uint64_t)WIRE_REQUEST_FRAMES;
+	if (r->kind == WIRE_REQUEST || r->kind == WIRE_REQUEST_OPEN)
 		out.request.label = id_map_route(t->ids, (const void *)r, out.request.endpoint);
-	}
 	return encoder_event(t->enc, &out);
 }
 
@@ -401,13 +400,15 @@ static int take_sample(struct translator *t, const struct wire_layout_sample *s)
 int translator_check(const struct wire_record *r, size_t len)
 {
 	const struct wire_request *request = (const void *)r;
+	const struct wire_headers *headers = (const void *)r;
 
 	if (r->kind >= WIRE_KINDS || len < kinds[r->kind].size)
 		return -EBADMSG;
 	if ((r->kind == WIRE_REQUEST || r->kind == WIRE_REQUEST_OPEN) && request->n_bytes &&
-	    (request->n_bytes > WIRE_STREAM_BYTES ||
-	     len < (request->n_bytes > WIRE_REQUEST_BYTES ? sizeof(struct wire_stream_bytes)
-							  : sizeof(struct wire_request_bytes))))
+	    (request->n_bytes > WIRE_REQUEST_BYTES || len < sizeof(struct wire_request_bytes)))
+		return -EBADMSG;
+	if (r->kind == WIRE_HEADERS && (headers->n_bytes > WIRE_HEADERS_BYTES ||
+					len < kinds[WIRE_HEADERS].size + headers->n_bytes))
 		return -EBADMSG;
 	return 0;
 }
@@ -465,6 +466,9 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 		return id_map_take_object(t->ids, (const void *)r, len);
 	case WIRE_CODE:
 		return id_map_take_code(t->ids, (const void *)r, len);
+	case WIRE_HEADERS:
+		id_map_headers(t->ids, (const void *)r);
+		return 0;
 	case WIRE_STACK:
 		return id_map_take_stack(t->ids, (const void *)r, len);
 	case WIRE_LOST:

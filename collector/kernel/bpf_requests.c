@@ -34,6 +34,7 @@ void bpf_session_load_requests(struct chaincap_bpf *skel, bool wanted, bool rout
 	bpf_map__set_autocreate(skel->maps.listeners, wanted);
 	bpf_map__set_autocreate(skel->maps.first_bytes, wanted && routes);
 	bpf_map__set_autocreate(skel->maps.known_bytes, wanted && routes);
+	bpf_map__set_autocreate(skel->maps.streams, wanted && routes);
 }
 
 /* The most time for a list of sockets, and for all files at the end. */

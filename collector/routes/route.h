@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ROUTE_BYTES 448	  /* of a request that are looked at, at most */
+#define ROUTE_BYTES 256	  /* of a request that are looked at, at most */
 #define ROUTE_NAME_MAX 64 /* bytes of a route, with its zero */
 
 enum route_protocol {

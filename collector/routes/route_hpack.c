@@ -5,8 +5,8 @@
 
 /* ---- strings and numbers -------------------------------------------------------------------- */
 
-/* The most that ROUTE_BYTES can be the code of: five bits for each. */
-#define TEXT_MAX (ROUTE_BYTES * 8 / 5)
+/* The most that headers can be the code of: five bits for each. */
+#define TEXT_MAX (HTTP2_HEADERS_BYTES * 8 / 5)
 #define CODE_BITS 30
 
 /* How many symbols have a code of so many bits (appendix B, which is in their order). */

@@ -13,6 +13,8 @@
 #define HPACK_TABLE_MAX 4096u
 #define HPACK_ENTRIES (HPACK_TABLE_MAX / 32)
 #define HPACK_TEXTS 16u
+/* Of a block so many bytes are looked at, at most. */
+#define HTTP2_HEADERS_BYTES 1024
 
 enum hpack_name {
 	HPACK_OTHER, /* any header that makes no route */

@@ -22,7 +22,6 @@ static const struct {
 
 #define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 #define HEADERS 1
-#define CONTINUATION 9
 #define FRAME_HEADER 9
 #define FRAME_MAX (1u << 14) /* unless the server allows more */
 
@@ -80,7 +79,7 @@ struct streams {
 };
 
 /* A frame of headers begins a stream, or ends one. */
-static bool see_headers(struct http2_connection *c, const struct frame *f, struct streams *streams)
+static bool see_headers(struct hpack *h, const struct frame *f, struct streams *streams)
 {
 	bool is_whole = !f->missing && f->flags & END_HEADERS;
 	struct hpack_asked asked;
@@ -90,10 +89,10 @@ static bool see_headers(struct http2_connection *c, const struct frame *f, struc
 	if (!find_block(f, &block))
 		return false;
 	/* Of a block that is cut it is known what it begins with. */
-	if (!route_hpack_decode(&c->headers, block, &asked) && is_whole)
+	if (!route_hpack_decode(h, block, &asked) && is_whole)
 		return false;
-	c->headers.is_lost |= !is_whole;
-	if (!asked.has_path && !c->headers.is_lost)
+	h->is_lost |= !is_whole;
+	if (!asked.has_path && !h->is_lost)
 		return true;
 	if (!*asked.path || !*asked.method)
 		streams->is_unknown = true;
@@ -105,22 +104,16 @@ static bool see_headers(struct http2_connection *c, const struct frame *f, struc
 	return true;
 }
 
-static bool see_frames(struct http2_connection *c, struct bytes b,
-		       const struct route_request *request, struct streams *streams)
+/* Frames of which nothing before is known. */
+static bool see_frames(struct bytes b, const struct route_request *request, struct streams *streams)
 {
+	struct hpack unknown = { .is_lost = true };
 	struct frame f = { 0 };
-	uint64_t unseen = request->bytes_read - request->n;
 
-	while (left(&b) && (left(&b) >= FRAME_HEADER || !is_cut(request))) {
-		if (!take_frame(&b, &f) || (f.type == HEADERS && !see_headers(c, &f, streams)))
+	while (left(&b) && (left(&b) >= FRAME_HEADER || !is_cut(request)))
+		if (!take_frame(&b, &f) ||
+		    (f.type == HEADERS && !see_headers(&unknown, &f, streams)))
 			return false;
-		/* Of a block of several frames no more is known. */
-		c->headers.is_lost |= f.type == CONTINUATION;
-		c->in_frame = f.missing;
-	}
-	/* What comes after may be headers. */
-	c->headers.is_lost |= left(&b) || unseen > c->in_frame;
-	c->in_frame -= unseen < c->in_frame ? unseen : c->in_frame;
 	return true;
 }
 
@@ -142,56 +135,37 @@ static void put_streams(struct route *r, const struct streams *streams)
 	}
 }
 
-bool route_http2_begins(const struct route_request *request)
+void route_http2_next(struct hpack *h, const struct http2_headers *headers, struct route *r)
 {
-	struct bytes b = all_of(request);
-
-	return take_text(&b, PREFACE);
-}
-
-bool route_http2_next(struct http2_connection *c, const struct route_request *request,
-		      struct route *r)
-{
-	struct bytes b = all_of(request);
 	struct streams streams = { 0 };
+	struct frame f = {
+		.type = HEADERS,
+		.flags = headers->flags,
+		.content = { headers->bytes, headers->bytes + headers->n },
+		.missing = headers->is_cut,
+	};
 
-	(void)take_text(&b, PREFACE);
-	if (c->in_frame >= left(&b)) {
-		c->in_frame -= left(&b);
-		b.at = b.end;
-	} else {
-		b.at += c->in_frame;
-		c->in_frame = 0;
-	}
-	if (!see_frames(c, b, request, &streams)) {
-		c->headers.is_lost = true;
-		return false;
+	if (!see_headers(h, &f, &streams)) {
+		h->is_lost = true;
+		streams = (struct streams) { .is_any = true };
 	}
 	put_streams(r, &streams);
-	return request->n || !c->headers.is_lost;
-}
-
-/* What is known of a request without those before it. */
-static bool parse_alone(struct route *r, const struct route_request *request, bool begins)
-{
-	struct http2_connection unknown = { .headers.is_lost = true };
-	bool is_sound = route_http2_next(&unknown, request, r);
-
-	if (!is_sound)
-		put_streams(r, &(struct streams) { .is_any = false });
-	/* Headers that ask for something, with nothing before them, are no other protocol's. */
-	r->is_weak = !begins && *r->name == '[';
-	return is_sound;
 }
 
 bool route_parse_http2(struct route *r, const struct route_request *request)
 {
 	struct bytes b = all_of(request);
-	bool begins = take_text(&b, PREFACE);
+	bool begins = take_text(&b, PREFACE), is_sound;
+	struct bytes frames_of = b;
+	struct streams streams = { 0 };
 	struct frame first;
 
 	/* Most requests are none of it, and cost no more than this. */
 	if (!begins && !take_frame(&b, &first))
 		return false;
-	return parse_alone(r, request, begins) || begins;
+	is_sound = see_frames(frames_of, request, &streams);
+	put_streams(r, is_sound ? &streams : &(struct streams) { .is_any = false });
+	/* Headers that ask for something, with nothing before them, are no other protocol's. */
+	r->is_weak = !begins && *r->name == '[';
+	return is_sound || begins;
 }

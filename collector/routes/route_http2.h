@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * route_http2.h - what requests of HTTP/2 ask for (RFC 9113): by themselves, and by what their
- * connection's requests had before them, to which their headers may refer.
+ * route_http2.h - what streams of HTTP/2 ask for (RFC 9113), by the headers that their connection's
+ * streams had before them, to which theirs may refer.
  */
 #pragma once
 
 #include "route_hpack.h"
 
-struct http2_connection {
-	struct hpack headers;
-	uint64_t in_frame; /* bytes of the last request's last frame that are still to come */
+/* The frame of headers that begins a stream, with what continues it. */
+struct http2_headers {
+	const uint8_t *bytes;
+	size_t n;
+	uint8_t flags; /* of the frame */
+	bool is_cut;   /* these are not all bytes */
 };
 
-/* Whether a connection begins to speak HTTP/2 with this request. */
-bool route_http2_begins(const struct route_request *request);
-
 /*
- * The route of the next request of a connection. False: it is no HTTP/2, or there are no bytes of
- * it, and c is lost from there on; *r may be anything.
+ * The route of the next stream of a connection: "[HTTP/2 stream]" where its headers do not say it,
+ * or refer to some that were not seen.
  */
-bool route_http2_next(struct http2_connection *c, const struct route_request *request,
-		      struct route *r);
+void route_http2_next(struct hpack *h, const struct http2_headers *headers, struct route *r);

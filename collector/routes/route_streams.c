@@ -1,30 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "route_streams.h"
 
-#include "route_http2.h"
-
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CONNECTIONS 4096u
-/* What waits for requests that are missing: in all, and of one connection. */
+/* Headers that wait for those that are missing: in all, and of one connection. */
 #define WAITING 1024u
 #define WAITING_OF_CONNECTION 32u
+/* Streams of which the headers have come, or the request, are in the set that their numbers say. */
+#define SETS 4096u
+#define STREAMS_OF_SET 4u
 
 struct waiting {
 	uint32_t next; /* 0: none */
 	uint32_t nth;
-	struct late_stream late; /* id 0: it has its route */
-	uint64_t bytes_read;
-	uint32_t n;
-	uint8_t bytes[ROUTE_BYTES];
+	struct http2_headers is; /* bytes: those below */
+	uint8_t bytes[HTTP2_HEADERS_BYTES];
 };
 
 struct connection {
 	uint64_t id;		     /* 0: none */
-	uint32_t next;		     /* request; 0: not known, as its beginning is still to come */
-	uint32_t waiting, n_waiting; /* the first one, by the order of requests */
-	struct http2_connection is;
+	uint32_t next;		     /* headers */
+	uint32_t waiting, n_waiting; /* the first one, by the order of headers */
+	struct hpack headers;
+};
+
+struct stream {
+	uint64_t connection; /* 0: none */
+	uint32_t nth;
+	uint32_t turn;		 /* when it came */
+	struct late_stream late; /* id 0: its request is still to come, and asks for: */
+	uint8_t fixed;
+	char name[ROUTE_NAME_MAX];
 };
 
 struct route_streams {
@@ -32,7 +41,11 @@ struct route_streams {
 	struct connection connections[CONNECTIONS];
 	struct waiting waiting[WAITING + 1];
 	uint32_t free, used; /* of waiting[], from 1 on */
+	uint32_t turn;
+	struct stream streams[SETS][STREAMS_OF_SET];
 };
+
+static const struct route not_known = { ROUTE_HTTP2, .name = "[HTTP/2 stream]", .fixed = 15 };
 
 int route_streams_new(struct route_streams **out, const struct stream_calls *calls)
 {
@@ -48,111 +61,101 @@ void route_streams_free(struct route_streams *s)
 	free(s);
 }
 
-/* ---- what waits ------------------------------------------------------------------------------ */
+/* ---- streams --------------------------------------------------------------------------------- */
 
-static void resolve(struct route_streams *s, struct waiting *w, const struct route *is)
+/* What becomes of it is not known, if its request waits for it. */
+static void forget(struct route_streams *s, struct stream *is)
 {
-	/* What is not of HTTP/2 behind its beginning is not known to be anything. */
-	static const struct route no_stream = { ROUTE_HTTP2, .name = "[HTTP/2]", .fixed = 8 };
-
-	if (w->late.id)
-		s->calls.resolve(s->calls.ctx, &w->late,
-				 is->protocol == ROUTE_HTTP2 ? is : &no_stream);
-	w->late.id = 0;
+	if (is->connection && is->late.id)
+		s->calls.resolve(s->calls.ctx, &is->late, &not_known);
+	is->connection = 0;
 }
 
-/* Each that waits is known by itself only; it stays, as others need its turn. */
-static void resolve_alone(struct route_streams *s, struct waiting *w)
+/* The one that is there; NULL: none. *place: where one may be, which is free or the oldest. */
+static struct stream *find(struct route_streams *s, uint64_t connection, uint32_t nth,
+			   struct stream **place)
 {
-	struct route_request request = { w->bytes, w->n, w->bytes_read };
+	struct stream *set = s->streams[(connection * 2654435761u + nth) % SETS];
+
+	*place = set;
+	for (struct stream *is = set; is < set + STREAMS_OF_SET; is++) {
+		if (is->connection == connection && is->nth == nth)
+			return is;
+		if ((*place)->connection &&
+		    (!is->connection || s->turn - is->turn > s->turn - (*place)->turn))
+			*place = is;
+	}
+	return NULL;
+}
+
+/* It is known what a stream asks for. */
+static void know(struct route_streams *s, uint64_t connection, uint32_t nth, const struct route *r)
+{
+	struct stream *place, *is = find(s, connection, nth, &place);
+
+	if (is) {
+		if (is->late.id)
+			s->calls.resolve(s->calls.ctx, &is->late, r);
+		is->connection = 0;
+		return;
+	}
+	forget(s, place);
+	*place = (struct stream) {
+		.connection = connection, .nth = nth, .turn = s->turn++, .fixed = (uint8_t)r->fixed
+	};
+	memcpy(place->name, r->name, sizeof(place->name));
+}
+
+/* ---- headers --------------------------------------------------------------------------------- */
+
+static void decode(struct route_streams *s, struct connection *c, uint32_t nth,
+		   const struct http2_headers *headers)
+{
 	struct route r;
 
-	if (!w->late.id)
-		return;
-	route_parse(&r, &request);
-	resolve(s, w, &r);
+	route_http2_next(&c->headers, headers, &r);
+	know(s, c->id, nth, &r);
 }
 
-/* The first one that waits does not any more. */
-static void end_first(struct route_streams *s, struct connection *c)
+/* The first headers that wait do not any more. */
+static void decode_first(struct route_streams *s, struct connection *c)
 {
 	uint32_t number = c->waiting;
 	struct waiting *w = &s->waiting[number];
 
-	resolve_alone(s, w);
+	w->is.bytes = w->bytes;
+	decode(s, c, w->nth, &w->is);
 	c->waiting = w->next;
 	c->n_waiting--;
 	w->next = s->free;
 	s->free = number;
 }
 
-/* The next request of a connection. */
-static void take_turn(struct route_streams *s, struct connection *c,
-		      const struct route_request *request, struct route *r)
-{
-	struct route is;
-
-	if (route_http2_next(&c->is, request, &is))
-		*r = is;
-	c->next++;
-	while (c->waiting && s->waiting[c->waiting].nth == c->next) {
-		struct waiting *w = &s->waiting[c->waiting];
-
-		if (route_http2_next(
-			    &c->is, &(struct route_request) { w->bytes, w->n, w->bytes_read }, &is))
-			resolve(s, w, &is);
-		end_first(s, c);
-		c->next++;
-	}
-}
-
-/* No request is waited for any more. */
+/* No headers are waited for any more. */
 static void give_up(struct route_streams *s, struct connection *c)
 {
+	c->headers.is_lost = true;
 	while (c->waiting)
-		end_first(s, c);
-	c->next = UINT32_MAX;
+		decode_first(s, c);
 }
 
-static void wait_for_others(struct route_streams *s, struct connection *c,
-			    const struct route_asked *asked, uint32_t id)
+static void wait_for_others(struct route_streams *s, struct connection *c, uint32_t nth,
+			    const struct http2_headers *headers)
 {
-	const struct route_request *request = asked->request;
 	uint32_t *link = &c->waiting, number = s->free ? s->free : ++s->used;
 	struct waiting *w = &s->waiting[number];
 
 	if (s->free)
 		s->free = w->next;
-	while (*link && s->waiting[*link].nth < asked->nth)
+	while (*link && s->waiting[*link].nth < nth)
 		link = &s->waiting[*link].next;
 	w->next = *link;
-	w->nth = asked->nth;
-	w->late = (struct late_stream) { id, asked->endpoint, asked->connection };
-	w->bytes_read = request->bytes_read;
-	w->n = (uint32_t)request->n;
-	if (w->n)
-		memcpy(w->bytes, request->bytes, w->n);
+	w->nth = nth;
+	w->is = *headers;
+	if (headers->n)
+		memcpy(w->bytes, headers->bytes, headers->n);
 	*link = number;
 	c->n_waiting++;
-}
-
-/* ---- requests -------------------------------------------------------------------------------- */
-
-/* NULL: nothing is known of its connection. */
-static struct connection *connection_of(struct route_streams *s, const struct route_asked *asked,
-					const struct route *r)
-{
-	struct connection *c = &s->connections[asked->connection % CONNECTIONS];
-
-	if (!asked->connection)
-		return NULL;
-	if (c->id == asked->connection)
-		return c;
-	if (asked->is_old || r->protocol != ROUTE_HTTP2 || !asked->request)
-		return NULL;
-	give_up(s, c);
-	*c = (struct connection) { .id = asked->connection };
-	return c;
 }
 
 static bool has_room(const struct route_streams *s, const struct connection *c)
@@ -160,33 +163,60 @@ static bool has_room(const struct route_streams *s, const struct connection *c)
 	return c->n_waiting < WAITING_OF_CONNECTION && (s->free || s->used < WAITING);
 }
 
-uint32_t route_streams_see(struct route_streams *s, const struct route_asked *asked,
-			   struct route *r)
+void route_streams_headers(struct route_streams *s, uint64_t connection, uint32_t nth,
+			   const struct http2_headers *headers)
 {
-	struct connection *c = connection_of(s, asked, r);
-	uint32_t id = 0;
+	struct connection *c = &s->connections[connection % CONNECTIONS];
 
-	if (!c || c->next == UINT32_MAX)
-		return 0;
-	if (!asked->request || (asked->nth != c->next && !has_room(s, c))) {
+	if (!connection)
+		return;
+	if (c->id != connection) {
 		give_up(s, c);
+		*c = (struct connection) { .id = connection, .next = 1 };
+	}
+	if (nth != c->next && !c->headers.is_lost) {
+		if (nth > c->next && has_room(s, c)) {
+			wait_for_others(s, c, nth, headers);
+			return;
+		}
+		give_up(s, c);
+	}
+	decode(s, c, nth, headers);
+	c->next++;
+	while (c->waiting && s->waiting[c->waiting].nth == c->next) {
+		decode_first(s, c);
+		c->next++;
+	}
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+uint32_t route_streams_asked(struct route_streams *s, const struct route_asked *asked,
+			     struct route *r)
+{
+	struct stream *place, *is;
+	uint32_t id;
+
+	*r = not_known;
+	if (!asked->connection)
+		return 0;
+	is = find(s, asked->connection, asked->nth, &place);
+	if (is && !is->late.id) {
+		memcpy(r->name, is->name, sizeof(r->name));
+		r->fixed = is->fixed;
+		is->connection = 0;
 		return 0;
 	}
-	if (!c->next && route_http2_begins(asked->request)) {
-		c->next = asked->nth;
-		while (c->waiting && s->waiting[c->waiting].nth < c->next)
-			end_first(s, c);
-	}
-	if (c->next && asked->nth < c->next)
-		return 0; /* it was before the beginning */
-	if (asked->nth == c->next) {
-		take_turn(s, c, asked->request, r);
+	id = s->calls.reserve(s->calls.ctx);
+	if (!id)
 		return 0;
-	}
-	/* What is known by itself needs only its turn. */
-	if (*r->name == '[' || r->protocol != ROUTE_HTTP2)
-		id = s->calls.reserve(s->calls.ctx);
-	wait_for_others(s, c, asked, id);
+	if (is)
+		place = is;
+	forget(s, place);
+	*place = (struct stream) { .connection = asked->connection,
+				   .nth = asked->nth,
+				   .turn = s->turn++,
+				   .late = { id, asked->endpoint, asked->connection } };
 	return id;
 }
 
@@ -194,14 +224,21 @@ uint32_t route_streams_see(struct route_streams *s, const struct route_asked *as
 
 void route_streams_settle(struct route_streams *s)
 {
-	for (uint32_t i = 1; i <= s->used; i++)
-		resolve_alone(s, &s->waiting[i]);
+	for (uint32_t i = 0; i < SETS * STREAMS_OF_SET; i++) {
+		struct stream *is = &s->streams[i / STREAMS_OF_SET][i % STREAMS_OF_SET];
+
+		if (is->late.id)
+			forget(s, is);
+	}
 }
 
 void route_streams_each(const struct route_streams *s, void (*fn)(void *ctx, uint32_t id),
 			void *ctx)
 {
-	for (uint32_t i = 1; i <= s->used; i++)
-		if (s->waiting[i].late.id)
-			fn(ctx, s->waiting[i].late.id);
+	for (uint32_t i = 0; i < SETS * STREAMS_OF_SET; i++) {
+		const struct stream *is = &s->streams[i / STREAMS_OF_SET][i % STREAMS_OF_SET];
+
+		if (is->connection && is->late.id)
+			fn(ctx, is->late.id);
+	}
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * route_streams.h - what requests of HTTP/2 ask for whose headers refer to those of requests before
- * them on their connection. Of a connection that is not seen from its beginning, or of which a
- * request is missing, only what does not refer to others is known from there on.
- *
- * Requests come out of order, as those of one connection are in the rings of several CPUs. What
- * refers to one that is still to come has an id of its own, and which route that is is known later.
+ * route_streams.h - what streams of HTTP/2 ask for. Their headers come when they are read, their
+ * requests when they are answered, and either may come out of order, as those of one connection are
+ * in the rings of several CPUs. What a stream asks for whose headers are still to come, or refer to
+ * some that are, is known later; where headers are missing, only what does not refer to others is
+ * known from there on.
  */
 #pragma once
 
 #include "route_asked.h"
+#include "route_http2.h"
 
 struct route_streams;
 
@@ -32,12 +32,15 @@ struct stream_calls {
 int route_streams_new(struct route_streams **out, const struct stream_calls *calls);
 void route_streams_free(struct route_streams *s);
 
+/* The headers with number nth, from 1 on, of a connection. */
+void route_streams_headers(struct route_streams *s, uint64_t connection, uint32_t nth,
+			   const struct http2_headers *headers);
 /*
- * Any request. *r: what it asks for by itself; if more is known by its connection, that. Returns
- * the id that it has if that is to be known later, else 0.
+ * The request of the stream that has these headers. Returns the id that it has if *r, what it asks
+ * for, is to be known later, else 0.
  */
-uint32_t route_streams_see(struct route_streams *s, const struct route_asked *asked,
-			   struct route *r);
+uint32_t route_streams_asked(struct route_streams *s, const struct route_asked *asked,
+			     struct route *r);
 /* What is not known by now stays so. */
 void route_streams_settle(struct route_streams *s);
 /* Calls fn for each id that is not resolved. */

@@ -383,6 +383,21 @@ static uint32_t execute(struct route_table *t, struct endpoint *e, const struct 
 	return count(t, number, asked->connection, 1);
 }
 
+static uint32_t id_of_stream(struct route_table *t, struct endpoint *e,
+			     const struct route_asked *asked)
+{
+	struct route is;
+	uint32_t late = route_streams_asked(t->streams, asked, &is);
+
+	return late ? late : count(t, number_of(t, e, &is), asked->connection, 1);
+}
+
+void route_table_headers(struct route_table *t, uint64_t connection, uint32_t nth,
+			 const struct http2_headers *headers)
+{
+	route_streams_headers(t->streams, connection, nth, headers);
+}
+
 static bool has_statements(enum route_protocol p)
 {
 	return p == ROUTE_UNKNOWN || p == ROUTE_MYSQL || p == ROUTE_POSTGRES;
@@ -395,16 +410,15 @@ uint32_t route_table_id(struct route_table *t, const struct route_asked *request
 	struct route_asked asked = *request;
 	struct route route = asked.r ? *asked.r : unknown, *r = &route;
 	bool is_known, may_begin;
-	uint32_t number = 0, late;
+	uint32_t number = 0;
 
 	if (!e) {
 		count_no_room(t, 1);
 		return 0;
 	}
-	late = route_streams_see(t->streams, &asked, r);
-	is_known = (asked.r || r->protocol) && fits(e, r);
-	if (late)
-		return late;
+	if (asked.is_stream)
+		return id_of_stream(t, e, &asked);
+	is_known = asked.r && fits(e, r);
 	may_begin = has_statements((enum route_protocol)e->protocol) && has_statements(r->protocol);
 	asked.r = r;
 	route_statements_see(t->statements, &asked, is_known, may_begin);

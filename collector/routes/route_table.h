@@ -12,6 +12,7 @@
 #pragma once
 
 #include "route_asked.h"
+#include "route_http2.h"
 
 #define ROUTES_MAX 8192u	/* in all, */
 #define ROUTES_OF_ENDPOINT 512u /* and of one endpoint, before they are told */
@@ -36,6 +37,9 @@ void route_table_free(struct route_table *t);
  * have prepared a statement. An id that is never told means that it has none, either.
  */
 uint32_t route_table_id(struct route_table *t, const struct route_asked *asked);
+/* The headers with number nth, from 1 on, of a connection of HTTP/2. */
+void route_table_headers(struct route_table *t, uint64_t connection, uint32_t nth,
+			 const struct http2_headers *headers);
 
 /*
  * The route with this id as it was asked for, with words that may be one person's: for comparing,

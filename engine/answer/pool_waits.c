@@ -130,7 +130,9 @@ static uint32_t tgid_of(const struct timelines *tl, uint32_t thread)
 
 static bool is_whole(const struct request *q)
 {
-	return !(q->flags & (REQUEST_UNEXPLAINED | REQUEST_PROBED)) && q->connection;
+	/* Streams share a connection: none waits for one. */
+	return !(q->flags & (REQUEST_UNEXPLAINED | REQUEST_PROBED | REQUEST_STREAM)) &&
+	       q->connection;
 }
 
 static uint32_t address_of(const struct timelines *tl, const struct request *q)

@@ -346,7 +346,8 @@ bool event_loop_serves(const struct timelines *tl, uint32_t thread)
 
 	for (size_t i = 1; i < n && i < LOOKED_AT; i++)
 		if (timelines_request(tl, read[i])->connection !=
-		    timelines_request(tl, read[0])->connection)
+			    timelines_request(tl, read[0])->connection ||
+		    timelines_request(tl, read[i])->flags & REQUEST_STREAM)
 			return waits_in_loop(tl, timelines_thread(tl, thread));
 	return false;
 }

@@ -67,7 +67,8 @@ struct waking event_loops_waking(const struct timelines *tl, const struct wait *
 struct wait event_loops_joined(const struct timelines *tl, const struct wait *w,
 			       const struct wait *ended);
 /*
- * Whether the thread serves several connections in an event loop, so that what it does for one of
- * them keeps the others waiting. Looks at a bounded number of its sleeps and requests.
+ * Whether the thread serves several connections, or streams of one, in an event loop, so that what
+ * it does for one of them keeps the others waiting. Looks at a bounded number of its sleeps and
+ * requests.
  */
 bool event_loop_serves(const struct timelines *tl, uint32_t thread);

@@ -192,8 +192,8 @@ static void put_disk_done(const struct printer *p, const struct event *ev)
 /* What the events of requests have in common: connection and marks. */
 static void put_connection(const struct printer *p, const struct event *ev)
 {
-	static const char *const marks[] = { "first",  "pipelined",  "old",
-					     "unsent", "no-arrival", "probed" };
+	static const char *const marks[] = { "first",	   "pipelined", "old",	 "unsent",
+					     "no-arrival", "probed",	"stream" };
 
 	if (ev->request.connection)
 		fprintf(p->out, " connection %" PRIu64, ev->request.connection);

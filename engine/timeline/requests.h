@@ -30,8 +30,10 @@ enum request_flags {
 	/* When it arrived is not known: arrival_ns is when it was read. */
 	REQUEST_NO_ARRIVAL = CHAINLOG_REQUEST_NO_ARRIVAL,
 	REQUEST_PROBED = CHAINLOG_REQUEST_PROBED, /* probes marked it */
-	REQUEST_RECORDED = 63,			  /* all of these */
-	REQUEST_SEVERAL = 1 << 8,		  /* the answer was written in several parts */
+	/* A stream of HTTP/2: others of its connection may overlap it. */
+	REQUEST_STREAM = CHAINLOG_REQUEST_STREAM,
+	REQUEST_RECORDED = 127,	      /* all of these */
+	REQUEST_SEVERAL = 1 << 8,     /* the answer was written in several parts */
 	REQUEST_OPEN = 1 << 9,	      /* not answered: it has no writer, and answers at 0 */
 	REQUEST_BEFORE = 1 << 10,     /* it arrived before the recording began */
 	REQUEST_INCOMPLETE = 1 << 11, /* the last parts of the answer may be missing */

@@ -7,10 +7,15 @@
 #include <string.h>
 
 const struct request_mark request_marks[] = {
-	{ REQUEST_FIRST, "first" },	{ REQUEST_PIPELINED, "pipelined" },
-	{ REQUEST_OLD, "old" },		{ REQUEST_UNSENT, "unsent" },
-	{ REQUEST_PROBED, "probed" },	{ REQUEST_NO_ARRIVAL, "no_arrival" },
-	{ REQUEST_SEVERAL, "several" }, { 0, NULL },
+	{ REQUEST_FIRST, "first" },
+	{ REQUEST_PIPELINED, "pipelined" },
+	{ REQUEST_OLD, "old" },
+	{ REQUEST_UNSENT, "unsent" },
+	{ REQUEST_PROBED, "probed" },
+	{ REQUEST_NO_ARRIVAL, "no_arrival" },
+	{ REQUEST_STREAM, "stream" },
+	{ REQUEST_SEVERAL, "several" },
+	{ 0, NULL },
 };
 
 const char *trace_id_text(char text[TRACE_ID_SIZE], const struct context *c)

@@ -48,6 +48,10 @@ static const struct words {
 				   "too many routes, endpoints or statements" },
 	[CHAINLOG_LEFT_QUICK] = { "quick_requests_left_out",
 				  "requests were quick, and others stand for them" },
+	[CHAINLOG_LEFT_STREAMS] = { "streams_left_out",
+				    "streams of HTTP/2 were not recorded, or connections' streams "
+				    "not told apart from there on: too many were open at once, or "
+				    "what was read or written could not be followed" },
 };
 
 const char *left_out_key(enum chainlog_left_out what)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target: any requests, of any connections, in any order, as the table of routes gets them. An
- * input is requests one after the other: 3 bytes, which endpoint, connection, request, and how many
- * bytes follow.
+ * Fuzz target: any requests, and headers of streams, of any connections, in any order, as the table
+ * of routes gets them. An input is these one after the other: 3 bytes, which endpoint, connection,
+ * request, and how many bytes follow.
  */
 #include "collector.h"
 
@@ -52,11 +52,27 @@ static void none_left(void *ctx, uint32_t id)
 	must(!id);
 }
 
+/* Headers of a stream; without bytes, the stream's request. */
+static void ask_stream(struct told *t, struct route_table *table, const uint8_t *p, size_t n,
+		       struct route_asked *asked)
+{
+	struct http2_headers headers = { p + 1, n - 1, .flags = n ? p[0] : 0, .is_cut = n == 255 };
+
+	asked->is_stream = true;
+	asked->request = NULL;
+	asked->r = NULL;
+	if (n)
+		route_table_headers(table, asked->connection, asked->nth, &headers);
+	else
+		must(route_table_id(table, asked) <= t->n);
+}
+
 /* Bytes of the request at *data, which goes on to the next one. */
 static void ask(struct told *t, struct route_table *table, const uint8_t **data, const uint8_t *end)
 {
 	const uint8_t *p = *data + 3;
 	size_t n = (*data)[2];
+	bool is_stream;
 	struct route r;
 	struct route_request request;
 	struct route_asked asked = {
@@ -70,10 +86,15 @@ static void ask(struct told *t, struct route_table *table, const uint8_t **data,
 
 	if (n > (size_t)(end - p))
 		n = (size_t)(end - p);
+	is_stream = ((*data)[1] & 3) == 3;
+	*data = p + n;
+	if (is_stream) {
+		ask_stream(t, table, p, n, &asked);
+		return;
+	}
 	request = (struct route_request) { p, n, n };
 	route_parse(&r, &request);
 	must(route_table_id(table, &asked) <= t->n);
-	*data = p + n;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

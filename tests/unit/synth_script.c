@@ -135,8 +135,8 @@ static char *with_blanks(char *text)
 
 static void set_request_word(struct synth_request *r, char *w)
 {
-	static const char *const marks[] = { "first",  "pipelined",  "old",
-					     "unsent", "no-arrival", "probed" };
+	static const char *const marks[] = { "first",	   "pipelined", "old",	 "unsent",
+					     "no-arrival", "probed",	"stream" };
 	char *value = strchr(w, '=');
 	size_t i = 0;
 

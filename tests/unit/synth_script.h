@@ -33,7 +33,7 @@
  *	                            A answers a request that arrived at 100 and that B (else A) read
  *	                            at 300, on connection 7 (else 0). All but the endpoint may be
  *	                            missing, in any order; times are the event's then. Marks: first,
- *	                            pipelined, old, unsent, no-arrival, probed (of which
+ *	                            pipelined, old, unsent, no-arrival, stream, probed (of which
  *	                            label=TEXT may be known); stack=send;work|main;
  *	                            route=GET+/cart, with + for blanks
  *	                            others=7: seven others like it are not told

@@ -29,6 +29,7 @@ static void print_flags(FILE *out, uint32_t flags)
 		{ REQUEST_BEFORE, "before" },
 		{ REQUEST_INCOMPLETE, "incomplete" },
 		{ REQUEST_NO_ARRIVAL, "no-arrival" },
+		{ REQUEST_STREAM, "stream" },
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

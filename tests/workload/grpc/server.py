@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A gRPC server without TLS: answers any unary call. Says its port, and when its input ends, how often each was called."""
+"""
+A gRPC server without TLS: answers any unary call, two at a time, one for .../Slow only after a while. Says its port, and
+when its input ends, how often each was called.
+"""
 import sys
+import time
 from collections import Counter
 from concurrent import futures
 
@@ -13,6 +17,8 @@ class Anything(grpc.GenericRpcHandler):
     def service(self, details):
         def answer(request, context):
             counted[details.method] += 1
+            if details.method.endswith("/Slow"):
+                time.sleep(0.01)
             return b"ok"
 
         return grpc.unary_unary_rpc_method_handler(answer)
