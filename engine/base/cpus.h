@@ -45,3 +45,13 @@ static inline void workers_run(void *workers, size_t size, uint32_t n, void *(*r
 			run(at + i * size);
 	}
 }
+
+/* The same of n parts of one piece of work: one after the other where there is one CPU. */
+static inline void parts_run(void *parts, size_t size, uint32_t n, void *(*run)(void *part))
+{
+	if (cpus_usable(2) > 1)
+		workers_run(parts, size, n, run);
+	else
+		for (uint32_t i = 0; i < n; i++)
+			run((char *)parts + i * size);
+}

@@ -207,7 +207,8 @@ struct options causes_request_options(const struct options *given)
 /* like: others of the same trace, which outlive it and share what is only read; NULL: there are
  * none. */
 static void begin(struct causes **out, const struct timelines *tl, const struct options *o,
-		  struct names *names, const struct causes *like, bool in_batch)
+		  struct names *names, const struct cpu_holders *cpu_holders,
+		  const struct causes *like, bool in_batch)
 {
 	struct causes *c = xcalloc(1, sizeof(*c));
 	struct chain_user user;
@@ -216,11 +217,7 @@ static void begin(struct causes **out, const struct timelines *tl, const struct 
 	c->timelines = tl;
 	c->trace = timelines_trace(tl);
 	c->names = names;
-	c->shares_cpu_holders = like;
-	if (like)
-		c->cpu_holders = like->cpu_holders;
-	else
-		cpu_holders_new(&c->cpu_holders, tl, true);
+	c->cpu_holders = cpu_holders;
 	user = (struct chain_user) { .sink = { c, causes_add_amount, causes_add_window,
 					       causes_begin_piece,
 					       in_batch ? causes_note_windows : NULL },
@@ -228,7 +225,7 @@ static void begin(struct causes **out, const struct timelines *tl, const struct 
 				     .labels_by_name = true,
 				     .identity = chain_identity_is_label,
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
-				     .cpu_holders = c->cpu_holders };
+				     .cpu_holders = cpu_holders };
 	chains_init(&c->chains, tl, o, &user);
 	attribution_sum_up(&c->chains.attribution);
 	if (in_batch)
@@ -290,9 +287,9 @@ static void end(struct causes *c, const struct options *o)
 }
 
 void causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
-		struct names *names, struct wait_filter *f)
+		struct names *names, struct wait_filter *f, const struct cpu_holders *cpu_holders)
 {
-	causes_new_in_cells(out, tl, o, names, f, (struct causes_cells) { 0 });
+	causes_new_in_cells(out, tl, o, names, f, cpu_holders, (struct causes_cells) { 0 });
 }
 
 /* One thread's share of the waits; the first one has the sums of all at last. */
@@ -324,7 +321,8 @@ static void add_worker(struct worker *w, const struct worker *first, const struc
 	w->slices = first->slices;
 	names_new(&w->names, tl, o);
 	wait_filter_like(&w->filter, first->causes->filter, NULL, w->names);
-	begin(&w->causes, tl, o, w->names, first->causes, first->causes->batch);
+	begin(&w->causes, tl, o, w->names, first->causes->cpu_holders, first->causes,
+	      first->causes->batch);
 	w->causes->filter = w->filter;
 	w->causes->long_ns = first->causes->long_ns;
 	w->causes->cells = first->causes->cells;
@@ -360,13 +358,14 @@ static void explain_all(struct causes *c, const struct options *o)
 }
 
 void causes_new_in_cells(struct causes **out, const struct timelines *tl, const struct options *o,
-			 struct names *names, struct wait_filter *f, struct causes_cells cells)
+			 struct names *names, struct wait_filter *f,
+			 const struct cpu_holders *cpu_holders, struct causes_cells cells)
 {
 	/* Of clients it is to be known what each wait has. */
 	bool in_batch = o->mode == MODE_EXACT && !cells.one_by_one && !wait_filter_of_requests(f) &&
 			!tl->remote;
 
-	begin(out, tl, o, names, NULL, in_batch);
+	begin(out, tl, o, names, cpu_holders, NULL, in_batch);
 	(*out)->cells = cells;
 	(*out)->filter = f;
 	explain_all(*out, o);
@@ -389,8 +388,6 @@ void causes_free(struct causes *c)
 	intern_free(&c->keys);
 	free(c->at);
 	pair_table_free(&c->sums);
-	if (!c->shares_cpu_holders)
-		cpu_holders_free(c->cpu_holders);
 	woken_meanwhile_free(c->wakings);
 	sums_free(&c->woken);
 	free(c->windows);
@@ -414,11 +411,6 @@ void causes_free(struct causes *c)
 	sums_free(&c->operations);
 	free(c->touched);
 	free(c);
-}
-
-const struct cpu_holders *causes_cpu_holders(const struct causes *c)
-{
-	return c->cpu_holders;
 }
 
 const struct pair_table *causes_cells(const struct causes *c)

@@ -110,14 +110,15 @@ struct options causes_options(const struct options *given);
 /* The same for steps (answer/chain_steps.h), which go further, of requests unless that is changed.
  */
 struct options causes_request_options(const struct options *given);
-struct cpu_holders;
 
+struct cpu_holders;
 /*
- * Sums up the waits that f chooses. o is of causes_options(); f and names have the same options. tl
- * should have what CPUs ran. To be freed with causes_free().
+ * Sums up the waits that f chooses. o is of causes_options(); f and names have the same options.
+ * cpu_holders: who had the CPUs, with what interrupts took; NULL: it is not known. All of these
+ * outlive it. To be freed with causes_free().
  */
 void causes_new(struct causes **out, const struct timelines *tl, const struct options *o,
-		struct names *names, struct wait_filter *f);
+		struct names *names, struct wait_filter *f, const struct cpu_holders *cpu_holders);
 /* The cell of a wait, a number of the user's, from 1 on: asked by several threads at once. */
 struct causes_cells {
 	const void *arg;
@@ -133,11 +134,10 @@ struct cause_cell {
 };
 /* causes_new(), and what waits have of causes is kept apart by cell, too. */
 void causes_new_in_cells(struct causes **out, const struct timelines *tl, const struct options *o,
-			 struct names *names, struct wait_filter *f, struct causes_cells cells);
+			 struct names *names, struct wait_filter *f,
+			 const struct cpu_holders *cpu_holders, struct causes_cells cells);
 /* struct cause_cell by (.id of a cause, cell), in no order; they belong to c. */
 const struct pair_table *causes_cells(const struct causes *c);
-/* Who had the CPUs, with what interrupts took, as long as c is there; NULL: it is not known. */
-const struct cpu_holders *causes_cpu_holders(const struct causes *c);
 void causes_free(struct causes *c);
 
 /* How many causes are shown, the others being summed up. */

@@ -151,8 +151,7 @@ struct causes {
 	struct pair_table sums; /* struct chain_sum, by (node, end or disk) */
 	uint32_t *sum_of;	/* those by ends, by node * ENDS_OF_NODE + end; 0: none yet */
 	size_t n_sum_of;
-	struct cpu_holders *cpu_holders; /* NULL: not known */
-	bool shares_cpu_holders;	 /* they are those of others */
+	const struct cpu_holders *cpu_holders; /* NULL: not known */
 	/* By cause: who had the CPU (see cpu_holders.h), and texts. */
 	struct sums had, wheres, whats, wakee_whats;
 	struct sums threads, samples; /* by cause: texts; stacks */

@@ -426,7 +426,7 @@ static void add_causes(struct maker *m)
 
 	names_new(&names, m->in->timelines, &o);
 	wait_filter_new(&filter, m->in->timelines, &o, names);
-	causes_new(&causes, m->in->timelines, &o, names, filter);
+	causes_new(&causes, m->in->timelines, &o, names, filter, m->cpu_holders);
 	at = causes_list(causes, &n);
 	/* Other programs' load is no cause of the program's own. */
 	for (size_t i = 0; i < causes_without_pauses(causes); i++)

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/cpu_holders.h"
 #include "attribute/queued_windows.h"
+#include "base/cpus.h"
 #include "cause_json.h"
 #include "cause_words.h"
 #include "command_word.h"
@@ -542,28 +544,22 @@ static void put_limit(void *arg, const char *text)
 /* What is said of the command and of requests, in at most so many lines, of which *lines is the
  * number. */
 static int put_overview(const struct format_input *in, FILE *out, const struct wait_filter *like,
-			const struct causes *causes, size_t most, size_t *lines)
+			const struct subjects *subjects, size_t most, size_t *lines)
 {
 	size_t columns = paragraph_columns(in->options->columns), len;
 	struct limits limits = { .columns = in->options->wide ? SIZE_MAX : columns };
-	struct subjects subjects;
 	char *text = NULL;
-	FILE *f;
+	FILE *f = xmemstream(&text, &len);
 	int err;
 
 	*lines = 0;
-	if (in->options->json || in->options->show)
-		return 0;
-	f = xmemstream(&text, &len);
-	subjects_find(&subjects, in, like, causes_cpu_holders(causes));
 	limits.out = f;
-	err = trust_tell(in, like, subjects.names, put_limit, &limits);
+	err = trust_tell(in, like, subjects->names, put_limit, &limits);
 	err = err ? err : limits.err;
 	if (!err)
-		err = subjects_put(f, in, &subjects, most);
+		err = subjects_put(f, in, subjects, most);
 	if (!err)
-		told_names_add_subjects(in, &subjects);
-	subjects_free(&subjects);
+		told_names_add_subjects(in, subjects);
 	xmemstream_close(f, &text);
 	if (!err) {
 		fputs(text, out);
@@ -584,18 +580,6 @@ static int put_causes(FILE *out, const struct table_of *t, size_t room)
 	return room ? put_screen(out, t, room) : put_table(out, t);
 }
 
-static int put_screen_json(FILE *out, const struct format_input *in, const struct names *names,
-			   const struct causes *causes, const struct wait_filter *like)
-{
-	struct subjects subjects;
-	int err;
-
-	subjects_find(&subjects, in, like, causes_cpu_holders(causes));
-	err = screen_put_json(out, in, &subjects, names, causes, like);
-	subjects_free(&subjects);
-	return err;
-}
-
 /* Of those that are shown. */
 static void tell_causes(const struct table_of *t)
 {
@@ -607,35 +591,91 @@ static void tell_causes(const struct table_of *t)
 	told_names_add_causes(t->in, t->names, t->at, n);
 }
 
+/* What is shown, found out at once where there are CPUs. */
+struct screen {
+	const struct format_input *in;
+	struct options options;
+	struct names *names;
+	struct wait_filter *filter;
+	struct cpu_holders *cpu_holders;
+	struct causes *causes;
+	struct subjects subjects;
+};
+
+struct part {
+	void (*find)(struct screen *s);
+	struct screen *of;
+};
+
+static void find_causes(struct screen *s)
+{
+	causes_new(&s->causes, s->in->timelines, &s->options, s->names, s->filter, s->cpu_holders);
+}
+
+static void find_subjects(struct screen *s)
+{
+	subjects_find(&s->subjects, s->in, s->filter, s->cpu_holders);
+}
+
+static void *find_part(void *arg)
+{
+	const struct part *p = arg;
+
+	p->find(p->of);
+	return NULL;
+}
+
+/* Whether what is said of the command and of requests comes before the table. */
+static bool has_overview(const struct options *o)
+{
+	return !o->show && !o->json;
+}
+
+static int put_all(FILE *out, const struct screen *s)
+{
+	const struct format_input *in = s->in;
+	size_t room = lines_of_screen(in), overview = 0;
+	struct table_of t;
+	int err = 0;
+
+	if (in->options->screen_json)
+		return screen_put_json(out, in, &s->subjects, s->names, s->causes, s->filter);
+	if (in->options->json) {
+		causes_put_json(out, in, s->names, s->causes);
+		return 0;
+	}
+	if (has_overview(in->options))
+		err = put_overview(in, out, s->filter, &s->subjects,
+				   room > LINES_OF_CAUSES ? room - LINES_OF_CAUSES : room,
+				   &overview);
+	if (err)
+		return err;
+	t = table_of(in, s->names, s->causes);
+	err = put_causes(out, &t, !room ? 0 : room > overview ? room - overview : 1);
+	if (!err)
+		tell_causes(&t);
+	return err;
+}
+
 static int write_causes(const struct format_input *in, FILE *out)
 {
-	struct options o = causes_options(in->options);
-	struct names *names;
-	struct wait_filter *f = NULL;
-	struct causes *causes = NULL;
-	size_t room = lines_of_screen(in), overview;
+	struct screen s = { .in = in, .options = causes_options(in->options) };
+	/* Alone, causes come first: they find out in the order of time what waits were for. */
+	struct part parts[] = { { find_causes, &s }, { find_subjects, &s } };
+	bool with_subjects = in->options->screen_json || has_overview(in->options);
 	int err;
 
-	names_new(&names, in->timelines, &o);
-	wait_filter_new(&f, in->timelines, &o, names);
-	/* First, as all CPUs find out for it, in the order of time, what waits were for. */
-	causes_new(&causes, in->timelines, &o, names, f);
-	err = put_overview(in, out, f, causes,
-			   room > LINES_OF_CAUSES ? room - LINES_OF_CAUSES : room, &overview);
-	if (!err && in->options->screen_json) {
-		err = put_screen_json(out, in, names, causes, f);
-	} else if (!err && in->options->json) {
-		causes_put_json(out, in, names, causes);
-	} else if (!err) {
-		struct table_of t = table_of(in, names, causes);
-
-		err = put_causes(out, &t, !room ? 0 : room > overview ? room - overview : 1);
-		if (!err)
-			tell_causes(&t);
-	}
-	causes_free(causes);
-	wait_filter_free(f);
-	names_free(names);
+	names_new(&s.names, in->timelines, &s.options);
+	wait_filter_new(&s.filter, in->timelines, &s.options, s.names);
+	cpu_holders_new(&s.cpu_holders, in->timelines, true);
+	parts_run(parts, sizeof(parts[0]), with_subjects ? 2 : 1, find_part);
+	err = put_all(out, &s);
+	if (with_subjects)
+		subjects_free(&s.subjects);
+	causes_free(s.causes);
+	cpu_holders_free(s.cpu_holders);
+	wait_filter_free(s.filter);
+	names_free(s.names);
 	return err;
 }
 

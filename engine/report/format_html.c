@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/cpu_holders.h"
 #include "base/cpus.h"
 #include "flamegraph.h"
 #include "fold/folded.h"
@@ -80,6 +81,7 @@ static void make_causes(struct report *r)
 	size_t n, n_shown;
 
 	causes_new_in_cells(&r->causes, r->in->timelines, &r->cause_options, r->names, r->filter,
+			    r->cpu_holders,
 			    (struct causes_cells) { r, report_cell_of,
 						    waits_of(r->in->timelines) <= FEW_WAITS });
 	all = causes_list(r->causes, &n);
@@ -142,6 +144,7 @@ static int report_init(struct report *r, const struct format_input *in)
 	wait_filter_new(&r->filter, tl, o, r->names);
 	find_command(r);
 	make_rows(r);
+	cpu_holders_new(&r->cpu_holders, tl, true);
 	err = report_count(r);
 	if (!err)
 		choose_slices(r);
@@ -154,6 +157,7 @@ static void report_free(struct report *r)
 	free(r->cause);
 	report_answer_free(r->answer);
 	causes_free(r->causes);
+	cpu_holders_free(r->cpu_holders);
 	free(r->command);
 	report_counts_free(&r->counts);
 	pair_table_free(&r->cause_counts.cells);
@@ -330,8 +334,13 @@ static int make_tables(struct part *p)
 	if (err)
 		return err;
 	report_requests_new(&p->r->requests, p->r, p->in->options);
+	return 0;
+}
+
+/* What is said above all; it has names and filters of its own. */
+static int make_answer(struct part *p)
+{
 	report_answer_new(&p->r->answer, p->r, p->in);
-	report_requests_find_ends(p->r, report_answer_subjects(p->r->answer));
 	return 0;
 }
 
@@ -354,17 +363,6 @@ static void *make_part(void *arg)
 	return NULL;
 }
 
-static int make_parts(struct part parts[2])
-{
-	if (cpus_usable(2) > 1) {
-		workers_run(parts, sizeof(*parts), 2, make_part);
-	} else {
-		make_part(&parts[0]);
-		make_part(&parts[1]);
-	}
-	return parts[0].err ? parts[0].err : parts[1].err;
-}
-
 static int write_html(const struct format_input *in, FILE *out)
 {
 	struct report_text data = { 0 };
@@ -374,22 +372,26 @@ static int write_html(const struct format_input *in, FILE *out)
 	struct report r;
 	struct part parts[] = {
 		{ .make = make_tables, .r = &r, .in = in },
+		{ .make = make_answer, .r = &r, .in = in },
 		{ .make = make_graphs,
 		  .r = &r,
 		  .waits = { .title = "Wakeup chains", .bytes = 1300000 },
 		  .ran = { .title = "What ran", .keys = "ran.", .bytes = 600000 } },
 	};
-	struct graph *waits = &parts[1].waits, *ran = &parts[1].ran;
+	struct graph *waits = &parts[2].waits, *ran = &parts[2].ran;
 	int err;
 
 	threads.requests = false;
 	of_threads.options = &threads;
 	err = report_init(&r, &of_threads);
 	if (!err)
-		err = make_parts(parts);
+		parts_run(parts, sizeof(parts[0]), 3, make_part);
+	for (int i = 0; i < 3 && !err; i++)
+		err = parts[i].err;
 	r.graph_steps[0] = waits->slice_steps;
 	r.graph_steps[1] = ran->slice_steps;
 	if (!err) {
+		report_requests_find_ends(&r, report_answer_subjects(r.answer));
 		make_data(&r, &data);
 	}
 	if (!err)

@@ -94,6 +94,7 @@ struct report {
 	const struct format_input *in;
 	struct names *names;
 	struct wait_filter *filter;
+	struct cpu_holders *cpu_holders; /* with what interrupts took; NULL: not known */
 	struct options cause_options; /* how chains are followed to their causes, and over time */
 	struct causes *causes;
 	const struct cause **cause; /* those written, in the page's order */

@@ -32,7 +32,7 @@ void report_answer_new(struct report_answer **out, const struct report *r,
 	a->options.color = false;
 	a->in = *in;
 	a->in.options = &a->options;
-	subjects_find(&a->subjects, &a->in, r->filter, causes_cpu_holders(r->causes));
+	subjects_find(&a->subjects, &a->in, r->filter, r->cpu_holders);
 	*out = a;
 }
 

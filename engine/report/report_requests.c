@@ -247,8 +247,7 @@ void report_requests_new(struct report_requests **out, const struct report *r,
 	all = request_table_list(q->table, &n);
 	q->at = xcalloc(REPORT_ENDPOINTS, sizeof(*q->at));
 	if (n)
-		request_times_new(&times, r->in->timelines, &q->options, r->names,
-				  causes_cpu_holders(r->causes));
+		request_times_new(&times, r->in->timelines, &q->options, r->names, r->cpu_holders);
 	for (size_t i = 0; i < n; i++) {
 		if (!all[i].all.n)
 			continue;

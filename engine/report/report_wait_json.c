@@ -180,8 +180,7 @@ static uint64_t had_cpu(struct report_writer *w, uint32_t thread, const struct w
 	uint32_t quota;
 	size_t n;
 
-	cpu_holders_share(causes_cpu_holders(w->r->causes), thread, s, from, to, cpu_holders_add,
-			  &had);
+	cpu_holders_share(w->r->cpu_holders, thread, s, from, to, cpu_holders_add, &had);
 	sums_sort(&had, names, cpu_holder_name);
 	most = sums_of(&had, 0, &n);
 	if (n && most->text && most->amount * 2 >= to - from) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/cpu_holders.h"
 #include "attribute/sleep_ends.h"
 #include "causes/causes.h"
 #include "synth_schedule.h"
@@ -138,16 +139,18 @@ static struct rows rows_of(const struct timelines *tl, const struct options *giv
 	struct options o = causes_options(given);
 	struct names *names;
 	struct wait_filter *f;
+	struct cpu_holders *holders;
 	struct causes *c;
 	const struct cause *at;
 	struct rows r;
 
 	names_new(&names, tl, &o);
 	wait_filter_new(&f, tl, &o, names);
+	cpu_holders_new(&holders, tl, true);
 	if (how == IN_BATCH)
-		causes_new(&c, tl, &o, names, f);
+		causes_new(&c, tl, &o, names, f, holders);
 	else
-		causes_new_in_cells(&c, tl, &o, names, f,
+		causes_new_in_cells(&c, tl, &o, names, f, holders,
 				    (struct causes_cells) { tl, cell_of, how == ONE_BY_ONE });
 	at = causes_list(c, &r.n);
 	r.at = calloc(r.n + 1, sizeof(*r.at));
@@ -162,6 +165,7 @@ static struct rows rows_of(const struct timelines *tl, const struct options *giv
 	if (how != IN_BATCH)
 		add_up(c);
 	causes_free(c);
+	cpu_holders_free(holders);
 	wait_filter_free(f);
 	names_free(names);
 	return r;
