@@ -464,6 +464,7 @@ static __always_inline __u32 waking_kind(const struct other *target)
 }
 
 #include "light.h"
+#include "edges.h"
 
 /* What sched_switch says of the current thread, which is going off its CPU. */
 static __always_inline __u32 switch_state(const unsigned long long *ctx, struct task_struct *prev)
@@ -550,6 +551,35 @@ static __always_inline __u32 first_cpu(__u64 task)
 	return BPF_CORE_READ((struct task_struct___before_5_16 *)task, cpu);
 }
 
+/* Whether an event is one without stacks, of a kind that an edge has room for. */
+static __always_inline bool is_edge(bool is_switch, __u32 tid, __u32 state, enum bare_stacks bare)
+{
+	if (verify)
+		return false;
+	return is_switch && !tid ? true : bare == NO_STACKS && !(state & TASK_OTHER_STATES);
+}
+
+static __always_inline void light_edge(bool is_switch, struct task_struct *task, __u32 tid,
+				       __u32 state, const struct other *other, __u64 now)
+{
+	__u32 object = 0;
+
+	if (!is_switch) {
+		put_edge(now, other->off_queue ? WIRE_EDGE_WAKES_OFF_QUEUE : WIRE_EDGE_WAKES, tid,
+			 other->tid, 0);
+		return;
+	}
+	if (tid && find_objects && may_have_object(task, state))
+		object = object_id(now);
+	put_edge(now,
+		 state & TASK_INTERRUPTIBLE ? WIRE_EDGE_SLEEPS
+		 : state		    ? WIRE_EDGE_BLOCKED
+					    : WIRE_EDGE_RUNNABLE,
+		 tid, other->tid, object);
+	if (object)
+		record_holder(tid, now);
+}
+
 SEC("raw_tp")
 int on_stacks(unsigned long long *ctx)
 {
@@ -559,8 +589,8 @@ int on_stacks(unsigned long long *ctx)
 	enum bare_stacks bare = ALL_STACKS;
 	/* The first argument of sched_switch is a bool, that of the others a task. */
 	bool is_switch = ctx[0] <= 1, recorder;
-	__u64 now = bpf_ktime_get_ns();
-	struct wire_kind_state *k;
+	__u64 now = bpf_ktime_get_ns(), interrupt = 0;
+	struct wire_kind_state *k = NULL; /* it stays so if it is an edge */
 	struct workspace *w;
 	struct other other;
 	void *ring;
@@ -589,6 +619,14 @@ int on_stacks(unsigned long long *ctx)
 	} else if (recorder && (__u32)OF(task, tgid) != self_tgid) {
 		tid = self_tgid;
 	}
+	if (LIGHT && is_switch && tid)
+		bare = leaves_bare(ctx, task, tid, state, now);
+	if (LIGHT && kind == WIRE_WAKING && wakes_bare(ctx[0], &other, now))
+		bare = wakes_by_itself(ctx, task) ? NO_STACKS : NO_USER_STACK;
+	if (LIGHT && is_edge(is_switch, tid, state, bare)) {
+		light_edge(is_switch, task, tid, state, &other, now);
+		goto more;
+	}
 	k = bpf_map_lookup_elem(&kinds, &kind);
 	w = workspace_of(kind);
 	if (!k || !w)
@@ -609,10 +647,6 @@ int on_stacks(unsigned long long *ctx)
 		count_lost(k, now);
 		goto out;
 	}
-	if (LIGHT && is_switch && tid)
-		bare = leaves_bare(ctx, task, tid, state, now);
-	if (LIGHT && kind == WIRE_WAKING && wakes_bare(ctx[0], &other, now))
-		bare = wakes_by_itself(ctx, task) ? NO_STACKS : NO_USER_STACK;
 	k->interrupt = 0;
 	/* A waking by the idle thread is one by an interrupt: its frames are the cause. */
 	if (kernel_stacks && (tid || !is_switch) && (bare != NO_STACKS || verify))
@@ -635,17 +669,19 @@ int on_stacks(unsigned long long *ctx)
 		record_waking(ring, k, now, kind, tid, &other, kstack, ustack);
 	if (!PLAIN && is_switch && object)
 		record_holder(tid, now);
+	interrupt = k->interrupt;
+more:
 	/* Interrupts are off here, too, so that this is not nested in on_migrate(). */
 	if (kind == WIRE_WAKING_NEW)
 		record_queue(now, other.tid, first_cpu(ctx[0]), true);
 	if (!PLAIN && !is_switch && find_objects && other.off_queue && other.state & TASK_SLEEPS)
-		record_ready(ctx[0], other.tid, now, tid && !k->interrupt);
+		record_ready(ctx[0], other.tid, now, tid && !interrupt);
 	if (!PLAIN && !is_switch && find_work && OF(task, flags) & PF_WQ_WORKER)
 		note_work(tid, now);
 	if (!PLAIN && !is_switch && find_work && other.worker)
 		note_worker_woken(tid, kstack, ustack, now);
 	/* A preempted thread may be in the middle of changing it. */
-	if (!PLAIN && find_contexts && tid && (!is_switch || state) && !k->interrupt)
+	if (!PLAIN && find_contexts && tid && (!is_switch || state) && !interrupt)
 		note_context(now);
 	/* Interrupts are off in a switch, so nothing else records such an event here. */
 	if (is_switch && tid && !state && is_throttled(task)) {
@@ -660,9 +696,12 @@ int on_stacks(unsigned long long *ctx)
 	if (is_switch)
 		record_steal(task, now);
 out:
-	if (!(k->seen & (WIRE_COST_EACH - 1)))
+	if (k && !(k->seen & (WIRE_COST_EACH - 1)))
 		k->cost_ns += bpf_ktime_get_ns() - now;
-	*(volatile __u64 *)&k->busy = 0;
+	if (k)
+		*(volatile __u64 *)&k->busy = 0;
+	else
+		end_edge(now);
 recorder:
 	if (is_switch && recorder) {
 		record_recorder(now, ran_since_last(task));

@@ -28,7 +28,10 @@ const volatile __u8 calls_32[WIRE_CALLS] = {};
 
 #define X32_BIT 0x40000000
 
-#define TASK_SLEEPS 3 /* TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE */
+#define TASK_INTERRUPTIBLE 1
+#define TASK_SLEEPS 3 /* with TASK_UNINTERRUPTIBLE */
+/* States that translator_state_letter() knows besides, and TASK_NOLOAD. */
+#define TASK_OTHER_STATES 0x4fc
 
 static __always_inline bool may_have_object(struct task_struct *t, __u32 state)
 {

@@ -24,8 +24,6 @@
 #define SLEEPING_SLICE_NS 2000000u
 /* Between recordings: how soon a clock that is set, or the end of SECONDS, is noticed. */
 #define IDLE_MS 500
-/* BPF programs take a record's time before they submit it; at most this much passes between. */
-#define SUBMIT_NS 1000000u
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
@@ -324,7 +322,7 @@ static int drain(struct session *s)
 				      s->user_stacks);
 	if (n < 0)
 		return (int)n;
-	s->drained_ns = now - SUBMIT_NS;
+	s->drained_ns = now - BPF_SESSION_SUBMIT_NS;
 	n = user_stacks_complete(s->user_stacks, SLEEPING_SLICE_NS);
 	return n ? (int)n : bpf_session_recycle(s->bpf);
 }

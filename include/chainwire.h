@@ -7,6 +7,7 @@
 #pragma once
 
 #include "chainwire_code.h"
+#include "chainwire_edges.h"
 #include "chainwire_objects.h"
 #include "chainwire_record.h"
 #include "chainwire_requests.h"

@@ -26,6 +26,9 @@ enum wire_kind {
 	WIRE_OBJECT,
 	WIRE_CODE,
 	WIRE_HEADERS,
+	/* A struct wire_switch, or a struct wire_waking, that the collector makes of words. */
+	WIRE_SWITCH_EDGE,
+	WIRE_WAKING_EDGE,
 	WIRE_KINDS,
 };
 

@@ -149,12 +149,14 @@ static int take_record(void *ctx, const struct wire_record *r, size_t len)
 		return take_shared(ctx, r, len, 0, 0);
 	switch (r->kind) {
 	case WIRE_SWITCH:
+	case WIRE_SWITCH_EDGE:
 		/* One with an object is two events. */
 		return s->object ? take_shared(ctx, r, len, s->kstack, s->ustack)
 				 : take_event(ctx, r, len, translator_switch(s), s->kstack,
 					      s->ustack);
 	case WIRE_WAKING:
 	case WIRE_WAKING_NEW:
+	case WIRE_WAKING_EDGE:
 		return take_event(ctx, r, len, translator_waking(w), w->kstack, w->ustack);
 	default:
 		return take_shared(ctx, r, len, 0, 0);

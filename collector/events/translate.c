@@ -166,7 +166,7 @@ struct event translator_waking(const struct wire_waking *ev)
 	return (struct event) {
 		.time_ns = ev->r.time_ns,
 		.cpu = ev->r.cpu,
-		.kind = ev->r.kind == WIRE_WAKING ? CHAINLOG_WAKING : CHAINLOG_WAKING_NEW,
+		.kind = ev->r.kind == WIRE_WAKING_NEW ? CHAINLOG_WAKING_NEW : CHAINLOG_WAKING,
 		.flags = ev->target & WIRE_OFF_QUEUE ? CHAINLOG_F_OFF_QUEUE : 0,
 		.tid = ev->waker,
 		.other = ev->target & ~WIRE_OFF_QUEUE,
@@ -248,6 +248,8 @@ static const struct {
 	[WIRE_OBJECT] = { offsetof(struct wire_object, path), 0 },
 	[WIRE_CODE] = { offsetof(struct wire_code, lines), 0 },
 	[WIRE_HEADERS] = { offsetof(struct wire_headers, bytes), 0 },
+	[WIRE_SWITCH_EDGE] = { sizeof(struct wire_switch), EVENT_SWITCH },
+	[WIRE_WAKING_EDGE] = { sizeof(struct wire_waking), EVENT_WAKING },
 };
 
 /*
@@ -458,9 +460,11 @@ int translator_record(void *ctx, const struct wire_record *r, size_t len)
 		return -EBADMSG;
 	switch (r->kind) {
 	case WIRE_SWITCH:
+	case WIRE_SWITCH_EDGE:
 		return encode_switch(t, (const void *)r);
 	case WIRE_WAKING:
 	case WIRE_WAKING_NEW:
+	case WIRE_WAKING_EDGE:
 		return encode_waking(t, (const void *)r);
 	case WIRE_OBJECT:
 		return id_map_take_object(t->ids, (const void *)r, len);

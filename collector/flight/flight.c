@@ -23,6 +23,7 @@ struct loss {
 /* What is known of one CPU's events by the kernel's numbers for them (wire_record.seq). */
 struct account {
 	uint64_t last[WIRE_COUNTED_KINDS]; /* number of the last event of each kind */
+	uint64_t edges;			   /* those that have no numbers, as words do not */
 	/* Events reported as lost, less the gaps in the numbers; of EVENTS, of AUX_EVENTS. */
 	int64_t unnumbered[2];
 };
@@ -145,6 +146,15 @@ static int account(struct flight *f, const struct wire_record *r)
 	return 0;
 }
 
+static int account_edge(struct flight *f, const struct wire_record *r)
+{
+	if (r->cpu >= f->o.cpus)
+		return -EBADMSG;
+	f->accounts[r->cpu].edges++;
+	f->seen[0].events++;
+	return 0;
+}
+
 /* The object of a switch is an event without a record and number of its own: count it here. */
 static void account_object(struct flight *f, const struct wire_switch *ev)
 {
@@ -180,10 +190,12 @@ int flight_record(void *ctx, const struct wire_record *r, size_t len)
 
 	if (!err && r->kind < WIRE_COUNTED_KINDS)
 		err = account(f, r);
+	if (!err && (r->kind == WIRE_SWITCH_EDGE || r->kind == WIRE_WAKING_EDGE))
+		err = account_edge(f, r);
 	if (err)
 		return err;
 	f->now_ns = r->time_ns;
-	if (r->kind == WIRE_SWITCH)
+	if (r->kind == WIRE_SWITCH || r->kind == WIRE_SWITCH_EDGE)
 		account_object(f, (const void *)r);
 	if (r->kind != WIRE_LOST)
 		return translator_record(f->translator, r, len);
@@ -452,6 +464,7 @@ void flight_counts(const struct flight *f, struct flight_counts *out)
 
 		for (unsigned int k = 0; k < WIRE_COUNTED_KINDS; k++)
 			out->total[k >= WIRE_EVENT_KINDS].kernel += a->last[k];
+		out->total[0].kernel += a->edges;
 		for (unsigned int i = 0; i < 2; i++)
 			if (a->unnumbered[i] > 0)
 				out->total[i].kernel += (uint64_t)a->unnumbered[i];

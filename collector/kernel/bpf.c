@@ -257,6 +257,10 @@ static int load_session(struct bpf_session **out, const struct bpf_options *opti
 	configure_for_kernel(s->skel, o);
 	bpf_older_load(s->skel, programs);
 	bpf_map__set_max_entries(s->skel->maps.rings, s->cpus);
+	err = bpf_session_find_online(s);
+	if (err)
+		return err;
+	bpf_session_size_edges(s, o->buffer_size);
 	err = check_file_limit(s);
 	if (!err)
 		err = make_variables(s->skel->maps.bss, bpf_older_variables(s->skel, programs));
@@ -316,6 +320,8 @@ int bpf_session_open(struct bpf_session **out, const struct bpf_options *o, char
 		bpf_session_close(s);
 		return -EOPNOTSUPP;
 	}
+	if (!err)
+		err = bpf_session_map_edges(s);
 	/* Before anything is attached that would record it. */
 	if (!err && s->helper)
 		bpf_session_helper(s, bpf_session_id(s, s->helper));
@@ -343,6 +349,7 @@ void bpf_session_close(struct bpf_session *s)
 		pthread_join(s->detacher, NULL);
 	sampler_close(s->sampler);
 	bpf_session_free_rings(s);
+	bpf_session_free_edges(s);
 	slot_finder_free(s->finder);
 	bpf_session_free_layouts(s);
 	bpf_session_detach_probes(s);
@@ -532,6 +539,7 @@ int bpf_session_counts(struct bpf_session *s, struct bpf_counts *out)
 	for (uint32_t i = 0; !err && i < WIRE_COUNTED_KINDS * s->cpus; i++)
 		add_counts(out, &k[i], i / s->cpus);
 	free(k);
+	bpf_session_count_edges(s, out);
 	out->missed += (s->ended ? s->skipped_at_end : skipped_so_far(s)) - s->skipped_before;
 	return err;
 }

@@ -77,6 +77,9 @@ struct bpf_counts {
 	uint64_t missed; /* events whose program was skipped: neither seen nor lost */
 };
 
+/* BPF programs take a record's time before they submit it; at most this much passes between. */
+#define BPF_SESSION_SUBMIT_NS 1000000u
+
 /* Takes one record of len bytes. A negative result ends bpf_session_drain(), which returns it. */
 typedef int (*bpf_record_fn)(void *ctx, const struct wire_record *r, size_t len);
 /* Takes one thread of the list. A negative result ends the listing. */

@@ -3,9 +3,10 @@
  * bpf_private.h - the BPF side, shared by bpf.c (loading, attaching, counters), bpf_rings.c (ring
  * buffers), bpf_stacks.c (tables and maps of stacks), bpf_layouts.c (stacks known without a walk),
  * bpf_threads.c (the list of threads),
- * bpf_light.c (--light), bpf_older.c (the objects for older kernels), bpf_requests.c (requests at
- * sockets), bpf_probes.c (those that probes mark), bpf_processes.c (published contexts,
- * interpreters) and bpf_pause.c (between two recordings).
+ * bpf_light.c (--light), bpf_edges.c (its switches and wakings without stacks), bpf_older.c (the
+ * objects for older kernels), bpf_requests.c (requests at sockets), bpf_probes.c (those that probes
+ * mark), bpf_processes.c (published contexts, interpreters) and bpf_pause.c (between two
+ * recordings).
  */
 #pragma once
 
@@ -71,6 +72,9 @@ struct bpf_session {
 	size_t ring_size;	    /* of an online CPU, */
 	size_t offline_ring_size;   /* and of one that may come online */
 	struct cpu_ring *rings;	    /* by CPU */
+	bool *is_online;	    /* likewise, at the start */
+	uint32_t edge_words;	    /* of each of these: room for edges, */
+	struct edge_arrays *edges;  /* NULL: it is no light recording */
 	pid_t helper;		    /* the process that put them into the map; 0: has ended */
 };
 
@@ -83,6 +87,8 @@ struct bpf_session {
  */
 uint64_t bpf_session_skipped_runs(const struct bpf_session *s);
 
+/* Which CPUs are online. Returns 0 or -ENOMEM. */
+int bpf_session_find_online(struct bpf_session *s);
 /*
  * Makes a ring for each CPU that can come online, of buffer_size bytes; 0: as many as suit the
  * machine. Returns 0 or a negative errno; bpf_session_free_rings() in both cases.
@@ -129,6 +135,24 @@ void bpf_session_load_light(struct chaincap_bpf *skel, uint64_t light_ns);
  * -EOPNOTSUPP if this kernel has it in no way that is known, or another negative errno.
  */
 int bpf_session_find_pages(struct bpf_session *s);
+
+/*
+ * Before loading, once it is known which CPUs are online: room for switches without stacks;
+ * buffer_size: at most, in bytes, of a CPU; 0: as much as suits the machine.
+ */
+void bpf_session_size_edges(struct bpf_session *s, size_t buffer_size);
+/* After loading, before anything is attached. Returns 0 or -ENOMEM. */
+int bpf_session_map_edges(struct bpf_session *s);
+void bpf_session_free_edges(struct bpf_session *s);
+/*
+ * Passes the switches and wakings without stacks that were on a CPU before until_ns to fn, as
+ * WIRE_SWITCH_EDGE and WIRE_WAKING_EDGE, and WIRE_LOST for those that were overwritten. Returns 0
+ * or what fn does.
+ */
+int bpf_session_edges(struct bpf_session *s, uint32_t cpu, uint64_t until_ns, bpf_record_fn fn,
+		      void *ctx);
+/* Adds them to what was counted. */
+void bpf_session_count_edges(const struct bpf_session *s, struct bpf_counts *c);
 
 /* Before loading: whether to load the programs that record who queued what workers execute. */
 void bpf_session_load_work(struct chaincap_bpf *skel, bool wanted);

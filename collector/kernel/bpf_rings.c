@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bpf_private.h"
+#include "clock.h"
 
 /*
  * A CPU that only passes a byte to and fro makes about 20 MB of records a second: 16 MB last for
@@ -172,6 +173,14 @@ static int put_rings(struct bpf_session *s)
 /* Records of one ring before the next one's: copies of stacks take some ms. */
 #define TURN 64u
 
+/* What is in the order of time with it: switches and wakings without stacks. */
+static int give_edges_before(struct cpu_ring *ring, const struct wire_record *r)
+{
+	if (r->kind >= WIRE_EVENT_KINDS || !ring->session->edges)
+		return 0;
+	return bpf_session_edges(ring->session, r->cpu, r->time_ns, ring->fn, ring->ctx);
+}
+
 static int take_record(void *ctx, void *data, size_t len)
 {
 	struct cpu_ring *ring = ctx;
@@ -179,6 +188,9 @@ static int take_record(void *ctx, void *data, size_t len)
 
 	if (len < sizeof(struct wire_record))
 		return -EBADMSG;
+	err = give_edges_before(ring, data);
+	if (err)
+		return err;
 	if (((const struct wire_record *)data)->kind == WIRE_STACK_LAYOUT_SAMPLE)
 		__atomic_fetch_add(&ring->session->n_samples, 1, __ATOMIC_RELAXED);
 	bpf_session_note_use(ring->session, data, len);
@@ -228,6 +240,7 @@ static long drain_some(struct cpu_ring *ring, size_t most, bpf_record_fn fn, voi
 long bpf_session_drain(struct bpf_session *s, uint32_t first, uint32_t end, bpf_record_fn fn,
 		       void *ctx)
 {
+	uint64_t until_ns = clock_now_ns() - BPF_SESSION_SUBMIT_NS;
 	size_t left = s->ring_size / sizeof(struct wire_of_thread);
 	long total = 0;
 	bool has_more = true;
@@ -245,6 +258,13 @@ long bpf_session_drain(struct bpf_session *s, uint32_t first, uint32_t end, bpf_
 			total += n;
 			has_more |= (size_t)n >= most;
 		}
+	}
+	/* All that is in the rings from before that has been passed. */
+	for (uint32_t cpu = first; !has_more && cpu < end && cpu < s->cpus; cpu++) {
+		int err = bpf_session_edges(s, cpu, until_ns, fn, ctx);
+
+		if (err)
+			return err;
 	}
 	return total;
 }
@@ -308,6 +328,15 @@ static int cpu_node(uint32_t cpu)
 	return node;
 }
 
+int bpf_session_find_online(struct bpf_session *s)
+{
+	s->is_online = calloc(s->cpus, sizeof(*s->is_online));
+	if (!s->is_online)
+		return -ENOMEM;
+	cpus_online(s->is_online, s->cpus);
+	return 0;
+}
+
 /* ---- making -------------------------------------------------------------------------------- */
 
 /* At most `most` bytes for each of the CPUs, and for all of them `total`, if that is enough. */
@@ -345,24 +374,20 @@ static int new_ring(uint32_t cpu, size_t size)
 /* Makes s->rings, which are not mapped yet. Returns 0 or a negative errno. */
 static int new_rings(struct bpf_session *s, size_t buffer_size)
 {
-	bool *is_online = calloc(s->cpus, sizeof(*is_online));
 	uint32_t online = 0;
-	int fd = is_online ? 0 : -ENOMEM;
+	int fd = 0;
 
-	if (is_online)
-		cpus_online(is_online, s->cpus);
-	for (uint32_t cpu = 0; is_online && cpu < s->cpus; cpu++)
-		online += is_online[cpu];
+	for (uint32_t cpu = 0; cpu < s->cpus; cpu++)
+		online += s->is_online[cpu];
 	s->ring_size = round_ring_size(
 		buffer_size ? buffer_size : default_ring_size(RING_DEFAULT, online, RINGS_TOTAL));
 	s->offline_ring_size =
 		buffer_size ? s->ring_size
 			    : default_ring_size(s->ring_size, s->cpus - online, RINGS_OFFLINE);
 	for (uint32_t cpu = 0; fd >= 0 && cpu < s->cpus; cpu++) {
-		fd = new_ring(cpu, is_online[cpu] ? s->ring_size : s->offline_ring_size);
+		fd = new_ring(cpu, s->is_online[cpu] ? s->ring_size : s->offline_ring_size);
 		s->rings[cpu].fd = fd;
 	}
-	free(is_online);
 	return fd < 0 ? fd : 0;
 }
 
@@ -399,6 +424,7 @@ void bpf_session_free_rings(struct bpf_session *s)
 			close(s->rings[cpu].fd);
 	}
 	free(s->rings);
+	free(s->is_online);
 	/* It ends by itself, whoever is its parent then. */
 	if (s->helper)
 		waitpid(s->helper, NULL, WNOHANG);

@@ -50,10 +50,12 @@ mark_cpus() {
 	fail "the last marks of $marks are not in the log"
 }
 
-# count_beside NAME BUFFER HOW THREADS: records a load of about a second between marks.
+# count_beside NAME BUFFER HOW THREADS [OPTION...]: records a load of about a second between marks.
 count_beside() {
-	trace=$tmp/$1.trace
-	begin_counting "$1" --buffer-size "$2" --threads "$4"
+	name=$1 buffer=$2 how=$3 threads=$4
+	shift 4
+	trace=$tmp/$name.trace
+	begin_counting "$name" --buffer-size "$buffer" --threads "$threads" "$@"
 	marks=0
 	mark_cpus
 	marks_before=$marks
@@ -63,7 +65,7 @@ count_beside() {
 	convoy=$!
 	started="$started $load_pid $convoy"
 	sleep 0.3
-	if [ "$3" = stop ]; then
+	if [ "$how" = stop ]; then
 		kill -STOP "$recorder"
 		sleep 0.7
 		kill -CONT "$recorder"
@@ -74,9 +76,9 @@ count_beside() {
 	mark_cpus
 	end_counting
 	read_info "$trace"
-	timeout 300 "$walk" -q --format=events "$trace" >"$tmp/$1.events" 2>"$tmp/err"
+	timeout 300 "$walk" -q --format=events "$trace" >"$tmp/$name.events" 2>"$tmp/err"
 	expect_exit "chainwalk --format=events" "0 3" $?
-	marked "$tmp/$1.events" >"$tmp/$1.logged"
+	marked "$tmp/$name.events" >"$tmp/$name.logged"
 	# Of each CPU all pairs of a mark before and one after the load. In most of them the counts agree
 	# exactly; none may be off by more than the one event an interrupt put on the other side of a mark.
 	awk -v before="$marks_before" -v marks="$marks" '
@@ -101,17 +103,22 @@ count_beside() {
 				printf "cpu %.0f: kernel %.0f, log and lost %.0f, %.0f of %.0f pairs agree, %.0f far off\n",
 					cpu, kernel, log_lost, equal, pairs, far
 			}
-		}' "$tmp/$1.counted" "$tmp/$1.logged" >"$tmp/$1.result"
-	expect "$1: CPUs compared" "$(awk '$1 == "mark" && !seen[$2]++ { n++ } END { printf "%.0f\n", n }' "$tmp/$1.counted")" \
-		"$(wc -l <"$tmp/$1.result" | tr -d ' ')"
-	awk '!($9 >= $11 * 4 / 9 && $11 >= 6 && $14 == 0)' "$tmp/$1.result" >"$tmp/$1.wrong"
-	expect "$1: CPUs whose counts differ
-$(cat "$tmp/$1.result")
-marks" "" "$(cat "$tmp/$1.wrong")"
-	sed "s/^/note: $1: /" "$tmp/$1.result"
+		}' "$tmp/$name.counted" "$tmp/$name.logged" >"$tmp/$name.result"
+	expect "$name: CPUs compared" "$(awk '$1 == "mark" && !seen[$2]++ { n++ } END { printf "%.0f\n", n }' "$tmp/$name.counted")" \
+		"$(wc -l <"$tmp/$name.result" | tr -d ' ')"
+	awk '!($9 >= $11 * 4 / 9 && $11 >= 6 && $14 == 0)' "$tmp/$name.result" >"$tmp/$name.wrong"
+	expect "$name: CPUs whose counts differ
+$(cat "$tmp/$name.result")
+marks" "" "$(cat "$tmp/$name.wrong")"
+	sed "s/^/note: $name: /" "$tmp/$name.result"
 }
 
 count_beside kept 16M run 2
 expect "events lost of a load that the default buffer holds" 0 "$lost"
 count_beside dropped 64K stop 1
 expect_at_least "events lost with a small buffer and a stopped recorder" 1000 "$lost" "$tmp/info"
+# What has no stacks goes another way.
+count_beside light 16M run 2 --light 1ms
+expect "events lost of a light recording" 0 "$lost"
+count_beside light_dropped 16K stop 1 --light 1ms
+expect_at_least "events lost of a light recording with a small buffer, stopped" 1000 "$lost" "$tmp/info"
