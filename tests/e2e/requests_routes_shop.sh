@@ -8,7 +8,7 @@ needs_bpf
 . "$(dirname "$0")/../services/recorded.sh"
 services=$(cd "$(dirname "$0")/../situations" && pwd)
 # shellcheck source=tests/situations/shop.sh
-record_service shop 6 || skip "no $server_lacks"
+record_service shop 6 199 || skip "no $server_lacks"
 
 timeout 300 "$walk" -q -f causes "$trace" >"$tmp/causes" 2>"$tmp/err"
 expect_exit "chainwalk -f causes" 0 $?

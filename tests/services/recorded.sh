@@ -7,7 +7,7 @@ services=$(dirname "$0")/../services
 . "$services/lib.sh"
 ran=
 
-# record_service NAME SECONDS: 77 if it cannot run here. Else $trace, $endpoint, the client's figures in
+# record_service NAME SECONDS [HZ]: 77 if it cannot run here. Else $trace, $endpoint, the client's figures in
 # $dir/figures, and in $tmp/csv what chainwalk says of the requests.
 record_service() {
 	dir=$tmp/$1 trace=$tmp/$1.bin
@@ -23,7 +23,7 @@ record_service() {
 	esac
 	started="$started $server_kept"
 	endpoint=$service_endpoint
-	begin_recording "$trace" -F 49
+	begin_recording "$trace" -F "${3:-49}"
 	service_load "$2" || fail "$1: the client failed: $(tail -n 5 "$dir"/*log)"
 	end_recording
 	for pid in $server_kept; do

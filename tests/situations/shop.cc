@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // shop PORT_OF_REDIS [--healthy]: a shop of ten routes, a thread for each visitor, with redis
 // behind it. Slow are: whoever asks redis while /search has it look through all keys; /orders, as a
-// job keeps their lock for 25 ms; and one price in a hundred, for which much is computed. /report
+// job keeps their lock for 25 ms; and one price in fifty, for which much is computed. /report
 // takes 20 ms each time, which is usual for it.
 #include <arpa/inet.h>
 #include <chrono>
@@ -145,7 +145,7 @@ static void work_for(const std::string &path, Reader &redis, std::mt19937 &chanc
 	} else if (is("/orders/")) {
 		std::lock_guard<std::mutex> hold(orders);
 		ask_redis(redis, { "GET", "order" });
-	} else if (is("/price") && !healthy && chance() % 100 == 0) {
+	} else if (is("/price") && !healthy && chance() % 50 == 0) {
 		price_bundle(milliseconds(8));
 	}
 }
