@@ -398,6 +398,30 @@ static struct joint of_lock(const struct timelines *tl, struct names *names, uin
 	return of_file_lock(tl, names, pair, of.object);
 }
 
+/*
+ * Whether Ruby itself waits, for its own condition, or in poll() for its eventfd alone: so it
+ * sleeps, or waits for a condition or an item of a queue; with a stripped library nobody knows.
+ */
+static bool is_of_ruby(const struct timelines *tl, uint32_t pair, const struct known_wait *known)
+{
+	const struct trace *t = timelines_trace(tl);
+	uint32_t object = timelines_pair(tl, pair).object;
+	struct trace_stack s = trace_stack(t, timelines_pair(tl, pair).ustack);
+	bool is_poll = !known && !strcmp(class_of(tl, object), "poll") &&
+		       !strncmp(trace_string(t, trace_object(t, object)->name), "eventfd", 7);
+
+	if (!is_poll && (!known || strcmp(known->text, "a condition") != 0))
+		return false;
+	for (uint32_t i = 0; i < s.n && !code_frame(t, s.frames[i]); i++) {
+		const struct trace_frame *f = trace_frame(t, s.frames[i]);
+		const char *file = f ? file_name(trace_module_path(t, f->module)) : "";
+
+		if (!strncmp(file, "libruby", 7) || !strncmp(file, "ruby", 4))
+			return true;
+	}
+	return false;
+}
+
 /* A thread of Go's runtime that has no goroutine to run. */
 static bool is_idle_in_go(const struct timelines *tl, uint32_t pair)
 {
@@ -429,6 +453,9 @@ struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struc
 	}
 	if (wait_is_at_lock(tl, k, pair) && (!known || known->kind != JOINT_LOCK))
 		return of_lock(tl, names, pair, of);
+	/* Mostly it sleeps: so it does unless somebody ends that. */
+	if (is_of_ruby(tl, pair, known))
+		return joint_text(names, JOINT_SLEEP, "a condition", "", "");
 	if (known)
 		return joint_text(names, known->kind, known->text, "", "");
 	if (of.object && file_places_many(chains->files, pair, &folder, &len))

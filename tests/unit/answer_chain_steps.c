@@ -137,6 +137,40 @@ static void a_mutex_of_ruby_is_a_lock(void **state)
 	      " because B holds a Ruby Mutex, and runs.");
 }
 
+/* A sleep of Ruby's is a timed wait for a condition inside, or poll(), of a library without names.
+ */
+static void a_sleep_of_ruby_is_no_condition(void **state)
+{
+	static const char *const waits[] = {
+		"pthread_cond_timedwait@libc.so.6;@libruby-3.1.so.3.1.2;charge;main "
+		"for=futex:17:0x40",
+		"ppoll@libc.so.6;@libruby-3.1.so.3.1.2;charge;main for=poll:eventfd~101:3"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		char *script;
+
+		assert_true(
+			asprintf(&script,
+				 A_AND_B
+				 "100 c0 A S > - wait|read@libc.so.6;ask;main for=unix:/s~B/102\n"
+				 "150 c1 B S > - wait|%s\n"
+				 "850 c1 - wakes B "
+				 "ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_"
+				 "interrupt\n"
+				 "850 c1 - R > B\n"
+				 "900 c1 B wakes A wake|write@libc.so.6;charge;main\n"
+				 "900 c0 - R > A\n"
+				 "end 1000\n",
+				 waits[i]) > 0);
+		gives(script, "  A  ask     80 %  waits for unix /s B/102\n"
+			      "   B charge  70 %  slept (timer)\n"
+			      " because B sleeps in charge.");
+		free(script);
+	}
+}
+
 /* JavaScript has no names here: then what it called of Node.js says where it waits. */
 static void the_function_of_node_is_told(void **state)
 {
@@ -785,6 +819,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_lock_is_the_joint),
 		cmocka_unit_test(a_mutex_of_ruby_is_a_lock),
+		cmocka_unit_test(a_sleep_of_ruby_is_no_condition),
 		cmocka_unit_test(the_function_of_node_is_told),
 		cmocka_unit_test(many_files_are_one_line),
 		cmocka_unit_test(a_pause_of_its_own_is_a_choice),
