@@ -210,12 +210,15 @@ static size_t package_length(const char *s)
 
 #define FITTING_SIZE 256
 
-/* Of a function's name that is too long what says most: without "crate::module::" or packages
- * before it, and without " (FILE:LINE)" behind it; in room, or a part of at. */
+/* Of a function's name that is too long what says most: without "crate::module::", packages or
+ * Ruby's "block (2 levels) in " before it, and without " (FILE:LINE)" behind it; in room, or a part
+ * of at. */
 static const char *fitting(const char *at, size_t width, char room[FITTING_SIZE])
 {
-	const char *s = at, *colons, *line;
+	const char *s = at, *colons, *line, *method = strstr(at, " in ");
 
+	if (table_width(s) > width && !strncmp(s, "block ", strlen("block ")) && method)
+		s = method + strlen(" in ");
 	while (table_width(s) > width && package_length(s))
 		s += package_length(s);
 	while (table_width(s) > width && (colons = strstr(s, "::")) && colons > s &&

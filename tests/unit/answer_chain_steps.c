@@ -350,6 +350,26 @@ static void a_port_gives_way_to_a_name(void **state)
 	      " because B holds a lock, and waits while C sleeps.");
 }
 
+/* Of a block of Ruby's that has no room the method is told, not that it is a block. */
+static void a_block_is_told_by_its_method(void **state)
+{
+	(void)state;
+	gives(A_AND_B
+	      "100 c0 A S > - futex_wait|pthread_mutex_lock@libc.so.6;charge;main "
+	      "for=futex:17:0x40\n"
+	      "150 c1 B S > - wait|read@libc.so.6;"
+	      "block~(2~levels)~in~load_all_prices~(/srv/prices.rb:8);main for=unix:/prices~C/103\n"
+	      "850 c1 - wakes B wake|write;main\n"
+	      "850 c1 - R > B\n"
+	      "900 c1 B wakes A wake|pthread_mutex_unlock@libc.so.6;quote;main\n"
+	      "900 c0 - R > A\n"
+	      "end 1000\n",
+	      "  A  charge                               80 %  waits for a lock\n"
+	      "   B load_all_prices (/srv/prices.rb:8)   70 %  holds it, waits for an interrupt\n"
+	      " because B holds a lock, and waits for unix /prices C/103 in block (2 levels) in "
+	      "load_all_prices (/srv/prices.rb:8).");
+}
+
 /* SQLite sleeps a little and looks again whether others have ended their transaction. */
 static void a_busy_handler_is_at_a_lock(void **state)
 {
@@ -828,6 +848,7 @@ int main(void)
 		cmocka_unit_test(methods_of_a_jvm_are_said),
 		cmocka_unit_test(what_programs_wait_for_is_said),
 		cmocka_unit_test(a_port_gives_way_to_a_name),
+		cmocka_unit_test(a_block_is_told_by_its_method),
 		cmocka_unit_test(a_busy_handler_is_at_a_lock),
 		cmocka_unit_test(a_child_that_is_looked_for_is_waited_for),
 		cmocka_unit_test(a_child_that_ends_after_it_woke_who_looks_is_waited_for),
