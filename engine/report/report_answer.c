@@ -41,6 +41,17 @@ const struct subjects *report_answer_subjects(const struct report_answer *a)
 	return &a->subjects;
 }
 
+const struct subject *report_answer_life(const struct report_answer *a)
+{
+	for (size_t i = 0; i < a->subjects.n; i++) {
+		const struct subject *of = &a->subjects.at[i];
+
+		if (of->kind == SUBJECT_COMMAND || of->kind == SUBJECT_NAMED)
+			return of;
+	}
+	return NULL;
+}
+
 void report_answer_free(struct report_answer *a)
 {
 	if (a)
@@ -179,6 +190,7 @@ static int put_subject(FILE *out, const struct report *r, const struct subject *
 		fprintf(out, "\" data-slowest=\"%" PRIu64 "\"",
 			request_took_ns(&of->slowest.at[of->slowest.n - 1]));
 	}
+	fputs(of == report_answer_life(a) ? " data-life" : "", out);
 	fputs(">\n<p class=\"verdict\">", out);
 	print_html(out, verdict);
 	free(verdict);

@@ -454,14 +454,35 @@ static void explain_client(struct report_chain *c, const struct wait *w, uint64_
 	explain_by(c, w, chains_reader(q), from_ns, taken_ns, client);
 }
 
+static void begin(struct report_chain *c)
+{
+	c->n_lanes = c->n_windows = c->n_wakes = c->n_parts = 0;
+	pair_table_clear(&c->shorts, sizeof(struct report_part));
+	sums_clear(&c->ran);
+}
+
+static void finish(struct report_chain *c)
+{
+	put_shorts(c);
+	sums_merge(&c->ran, c->names, names_off_cpu);
+	sums_sort(&c->ran, c->names, names_off_cpu);
+}
+
+void report_chain_explain_life(struct report_chain *c, uint32_t thread, uint64_t from_ns,
+			       uint64_t to_ns)
+{
+	begin(c);
+	follow(c, lane_of(c, thread, 0, 0, REPORT_LANES), NULL, (struct waking) { 0, NULL },
+	       from_ns, to_ns, c->options->depth, &(struct chain_member) { thread, NULL });
+	finish(c);
+}
+
 void report_chain_explain(struct report_chain *c, uint32_t thread, const struct wait *w,
 			  uint64_t from_ns, uint64_t to_ns)
 {
 	struct chain_member self = { thread, NULL };
 
-	c->n_lanes = c->n_windows = c->n_wakes = c->n_parts = 0;
-	pair_table_clear(&c->shorts, sizeof(struct report_part));
-	sums_clear(&c->ran);
+	begin(c);
 	if (lane_of(c, thread, 0, 0, REPORT_LANES) == LANE_NONE || w->kind != WAIT_SLEEP ||
 	    from_ns >= to_ns)
 		return;
@@ -471,7 +492,5 @@ void report_chain_explain(struct report_chain *c, uint32_t thread, const struct 
 	else
 		explain(c, 0, (struct sleep) { w, w, from_ns, to_ns, to_ns - from_ns, 1 },
 			c->options->depth, &self);
-	put_shorts(c);
-	sums_merge(&c->ran, c->names, names_off_cpu);
-	sums_sort(&c->ran, c->names, names_off_cpu);
+	finish(c);
 }

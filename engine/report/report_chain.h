@@ -90,3 +90,9 @@ void report_chain_free(struct report_chain *c);
  */
 void report_chain_explain(struct report_chain *c, uint32_t thread, const struct wait *w,
 			  uint64_t from_ns, uint64_t to_ns);
+/*
+ * Explains [from_ns, to_ns), which is not empty, of all that a thread did: lane 0 is the thread,
+ * and its parts are those of its running and of its longest sleeps.
+ */
+void report_chain_explain_life(struct report_chain *c, uint32_t thread, uint64_t from_ns,
+			       uint64_t to_ns);

@@ -10,6 +10,7 @@
 
 #include "common/xalloc.h"
 #include "report.h"
+#include "report_answer.h"
 #include "report_chain.h"
 #include "report_json.h"
 #include "timeline/stolen_time.h"
@@ -342,6 +343,21 @@ static void put_causes(struct report_writer *w)
 	put_cause_cells(w);
 }
 
+/* The path of the command, or of what was named, if the answer is about that. */
+static void put_life(struct report_writer *w)
+{
+	const struct report *r = w->r;
+	const struct subject *of = report_answer_life(r->answer);
+	struct report_chain chain;
+
+	if (!of)
+		return;
+	report_chain_init(&chain, r->in->timelines, &r->cause_options, r->names);
+	w->j.on_line = true;
+	report_put_life(w, "life", &chain, of->thread, of->from_ns, of->from_ns + of->took_ns);
+	report_chain_free(&chain);
+}
+
 void report_json_write(struct report *r, FILE *out)
 {
 	const struct report_steps *s = &r->counts.steps;
@@ -367,6 +383,7 @@ void report_json_write(struct report *r, FILE *out)
 	put_waits(&w);
 	put_causes(&w);
 	report_put_requests(&w);
+	put_life(&w);
 	put_tables(&w);
 	json_end(j, '}');
 	text_puts(&j->b, "\n");

@@ -418,6 +418,17 @@ static void put_ran(struct report_writer *w, const struct report_chain *c)
 	json_end(&w->j, ']');
 }
 
+/* What is drawn, and said of it. */
+static void put_drawn(struct report_writer *w, struct view *f)
+{
+	json_begin(&w->j, "drawn", '[');
+	report_put(w, f->from_ns - f->zero_ns, f->to_ns - f->zero_ns);
+	json_end(&w->j, ']');
+	json_number(&w->j, "unit", f->unit_ns);
+	put_chain(w, f->chain, f);
+	put_ran(w, f->chain);
+}
+
 void report_put_wait(struct report_writer *w, const char *key, struct report_chain *chain,
 		     const struct report_wait *p)
 {
@@ -456,11 +467,27 @@ void report_put_wait(struct report_writer *w, const char *key, struct report_cha
 	json_number(j, "idle", p->idle);
 	json_number(j, "stack", stack);
 	json_number(j, "place", place);
-	json_begin(j, "drawn", '[');
-	report_put(w, f.from_ns - from, f.to_ns - from);
-	json_end(j, ']');
-	json_number(j, "unit", f.unit_ns);
-	put_chain(w, chain, &f);
-	put_ran(w, chain);
-	json_end(&w->j, '}');
+	put_drawn(w, &f);
+	json_end(j, '}');
+}
+
+void report_put_life(struct report_writer *w, const char *key, struct report_chain *chain,
+		     uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	struct view f = { .chain = chain,
+			  .zero_ns = from_ns,
+			  .wait_ns = to_ns - from_ns,
+			  .from_ns = from_ns,
+			  .to_ns = to_ns,
+			  .unit_ns = (to_ns - from_ns) / EXACT + 1 };
+	struct json_object *j = &w->j;
+
+	report_chain_explain_life(chain, thread, from_ns, to_ns);
+	json_begin(j, key, '{');
+	json_number(j, "thread", report_thread(w, thread));
+	json_number(j, "start", from_ns - timelines_start_ns(w->r->in->timelines));
+	json_number(j, "blocked", to_ns - from_ns);
+	json_number(j, "off", 0);
+	put_drawn(w, &f);
+	json_end(j, '}');
 }

@@ -69,6 +69,30 @@ test("answer: the strip is of what the verdict is about: of any of its routes, t
 	}
 }, "once");
 
+test("answer: of a command, or of what was named, the strip is all of its path, which a click opens with its lanes", async () => {
+	for (const options of [["-p", "chainload"], ["-t", "26050", "--from", "0.1"]]) {
+		const html = report(trace("relay"), ...options), p = await show(html), w = (await data(p)).life;
+		const [said] = JSON.parse(walk("--json", "--wide", ...options, trace("relay"))).subjects, took = said.took_ns;
+		is([w.blocked, w.parts.filter((_, i) => i % 5 === 2).reduce((a, b) => a + b)], [took, took], options + ": all of it");
+		const timers = said.steps.filter((step) => /\(timer\)/.test(step.words)).reduce((sum, step) => sum + step.ns, 0);
+		const laneOf = (i) => w.lanes[w.parts[i - 2]], mine = w.parts.reduce((sum, ns, i) => sum + (i % 5 === 2 && laneOf(i).thread === undefined ? ns : 0), 0);
+		near(mine / took, timers / took, 0.02, options + ": what the answer says of timers");
+		const width = await p.evaluate(() => document.querySelector(".subject .strip").clientWidth), [bar] = await bars(p, ".subject .strip");
+		bar.forEach(([x], k) => near(x, k ? bar[k - 1][1] : 1, 0.7, "no gap before stretch " + k));
+		near(bar.at(-1)[1], width - 1, 1, "up to the end");
+		is((await texts(p, ".subject .strip-bar text")).filter((s) => !/^(al|br|cha|de|ti)/.test(s)), [], "who had it");
+		const before = await hash(p);
+		await p.locator(".subject .strip-bar rect[role=button]").first().click();
+		is(await texts(p, ".subject .timeline .lane").then((l) => l.length), w.lanes.length, "its lanes");
+		const there = await hash(p);
+		has(there, "life=1", "a link");
+		await p.evaluate(() => history.back());
+		await p.waitForFunction(() => !document.querySelector(".subject .timeline"));
+		is(await hash(p), before, "Back");
+		is(await (await show(html, { fragment: "#" + there.slice(1) })).locator(".subject .timeline").count(), 1, "who got the link");
+	}
+});
+
 test("answer: lines of the chain that wrap go on below their words", async () => {
 	const p = await show(report(trace("shop")), { context: { viewport: { width: 300, height: 700 } } });
 	const left = await p.evaluate(() => [...document.querySelectorAll(".chain li")].map((li) => {
@@ -98,6 +122,15 @@ test("answer: a click, a key or a finger on the strip opens the request with its
 	is(Math.min(...high) >= 44, true, "large enough for a finger: " + Math.min(...high));
 	is(await p.evaluate(() => [...document.querySelectorAll("#requests .opened .strip")].length), 1, "an open request has its strip");
 });
+
+test("answer: on a phone a tap on the strip opens the request with its lanes", async () => {
+	const p = await show(report(trace("shop")), { context: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } });
+	const widest = await p.evaluate(() => [...document.querySelectorAll(".subject .strip-bar rect")].map((r) => Number(r.getAttribute("width")))
+		.reduce((most, w, i, all) => w > all[most] ? i : most, 0));
+	await p.locator(".subject .strip-bar rect").nth(widest).tap();
+	is(await p.locator("#requests .opened .timeline").count(), 1, "its lanes");
+	has(await hash(p), "request=", "a link");
+}, "chromium"); // Firefox has no phones
 
 test("answer: an open wait is in the address, and Back closes it", async () => {
 	const html = report(trace("relay")), p = await show(html);

@@ -26,7 +26,28 @@ function showStrips() {
 		box.replaceChildren(svg, ...more.length ? [element("p", { class: "note" }, "Underlined, and longer than in the usual one:"),
 			element("ul", { class: "parts" }, ...more)] : []);
 	}
+	showLife();
 }
+
+// Of a command, or of what was named, the strip is of all of its path; a click opens that with its lanes.
+const lived = data.life && document.querySelector("#answer .subject[data-life]");
+const lifeBox = lived ? lived.appendChild(element("div", { class: "strips" })) : null;
+
+function showLife() {
+	if (!lived)
+		return;
+	const w = data.life, width = Math.max(280, lifeBox.clientWidth), open = inAddress("life") !== "";
+	const { svg } = drawStrip([["from its beginning to its end", w]], width, () => {
+		intoAddress({ life: open ? "" : "1" });
+		showLife();
+	});
+	lifeBox.replaceChildren(svg);
+	if (!open)
+		return;
+	const rows = rowsOf(w, false), lanes = drawWait(w, width, rows);
+	lifeBox.append(element("div", { class: "opened" }, lanes, explained(lanes), wordsOf(w, rows)));
+}
+onAddress("life", showLife);
 
 // ---- contents and search
 
