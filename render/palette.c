@@ -29,15 +29,15 @@ static const struct ramp_range {
 	[RAMP_PART_DELIM] = { { 144, 144, 144 }, { 0, 0, 0 }, NULL },
 	[RAMP_OFF_CPU] = { { 87, 119, 209 }, { 12, 12, 12 }, "off-CPU" },
 	[RAMP_LINK_1 + 0] = { { 17, 136, 143 }, { 8, 8, 8 }, "1st waker" },
-	[RAMP_LINK_1 + 1] = { { 22, 112, 134 }, { 8, 8, 8 }, "2nd" },
-	[RAMP_LINK_1 + 2] = { { 30, 150, 140 }, { 8, 8, 8 }, "3rd" },
+	[RAMP_LINK_1 + 1] = { { 26, 115, 137 }, { 8, 8, 8 }, "2nd" },
+	[RAMP_LINK_1 + 2] = { { 27, 145, 135 }, { 8, 8, 8 }, "3rd" },
 	[RAMP_LINK_1 + 3] = { { 20, 118, 118 }, { 8, 8, 8 }, "4th" },
 	[RAMP_LINK_1 + 4] = { { 44, 148, 118 }, { 8, 8, 8 }, "5th" },
 	[RAMP_LINK_1 + 5] = { { 34, 120, 100 }, { 8, 8, 8 }, "6th" },
 	[RAMP_LINK_1 + 6] = { { 64, 146, 100 }, { 8, 8, 8 }, "7th" },
 	[RAMP_LINK_1 + 7] = { { 56, 118, 86 }, { 8, 8, 8 }, "8th" },
 	[RAMP_OBJECT] = { { 146, 77, 186 }, { 6, 6, 6 }, "object" },
-	[RAMP_SAMPLE] = { { 16, 159, 74 }, { 6, 6, 6 }, "sample" },
+	[RAMP_SAMPLE] = { { 26, 153, 71 }, { 6, 6, 6 }, "sample" },
 #define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) \
 	[RAMP_##NAME] = { RGB colour, RGB spread, name },
 #define MARK(NAME, name, colour, sentence) [RAMP_##NAME] = { RGB colour, { 0, 0, 0 }, name },
@@ -46,7 +46,7 @@ static const struct ramp_range {
 		red, green, blue \
 	}
 #include "ends.def"
-	[RAMP_MORE] = { { 128, 128, 128 }, { 82, -92, -92 }, "more" },
+	[RAMP_MORE] = { { 128, 128, 128 }, { 92, -50, -60 }, "more" },
 	[RAMP_LESS] = { { 128, 128, 128 }, { -92, -30, 98 }, "less" },
 	[RAMP_GONE] = { { 255, 255, 255 }, { 0, 0, 0 }, "only before" },
 };

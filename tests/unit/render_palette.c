@@ -119,9 +119,22 @@ TEST(every_text_has_the_contrast_that_wcag_asks_for)
 		}
 }
 
-static double contrast(uint32_t a, uint32_t b)
+/* As an eye sees it. */
+static double seen(uint32_t rgb, const double eye[3][3])
 {
-	double x = luminance(a), y = luminance(b);
+	static const double weight[] = { 0.2126, 0.7152, 0.0722 };
+	double l[3], sum = 0;
+
+	linear(rgb, l);
+	for (int i = 0; i < 3; i++)
+		sum += weight[i] *
+		       fmin(1, fmax(0, eye[i][0] * l[0] + eye[i][1] * l[1] + eye[i][2] * l[2]));
+	return sum;
+}
+
+static double contrast(uint32_t a, uint32_t b, const double eye[3][3])
+{
+	double x = seen(a, eye), y = seen(b, eye);
 
 	return (fmax(x, y) + 0.05) / (fmin(x, y) + 0.05);
 }
@@ -142,13 +155,14 @@ TEST(every_colour_of_chains_and_differences_has_three_to_one_to_grounds_and_bars
 	assert_int_equal(palette_rgb(RAMP_STACK_DELIM, 0), schemes[0][1]);
 	for (unsigned r = RAMP_PART_DELIM; r <= RAMP_LESS; r++)
 		for (unsigned s = 0; s < PALETTE_SHADES; s++)
-			for (size_t k = 0; k < 4; k++) {
-				double c = contrast(palette_rgb((enum ramp)r, s),
-						    schemes[k / 2][k % 2]);
+			for (size_t k = 0; k < 16; k++) {
+				uint32_t ground = schemes[k / 2 % 2][k % 2];
+				double c =
+					contrast(palette_rgb((enum ramp)r, s), ground, eyes[k / 4]);
 
 				if (c < 3)
-					fail_msg("ramp %u, shade %u, to %06x: %.2f", r, s,
-						 schemes[k / 2][k % 2], c);
+					fail_msg("ramp %u, shade %u, to %06x with %s: %.2f", r, s,
+						 ground, eye_names[k / 4], c);
 			}
 }
 
