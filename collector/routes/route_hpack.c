@@ -134,6 +134,8 @@ static enum hpack_name name_of(const struct text *name)
 {
 	if (name->n == 7 && !memcmp(name->at, ":method", 7))
 		return HPACK_METHOD;
+	if (name->n == 12 && !memcmp(name->at, "content-type", 12))
+		return HPACK_CONTENT_TYPE;
 	return name->n == 5 && !memcmp(name->at, ":path", 5) ? HPACK_PATH : HPACK_OTHER;
 }
 
@@ -148,6 +150,8 @@ static void set_text(struct header *to, struct bytes value)
 		route_put_text(&w, method);
 	else if (to->name == HPACK_PATH && peek(&value) == '/')
 		route_put_path(&w, value);
+	else if (to->name == HPACK_CONTENT_TYPE && take_text(&value, HPACK_GRPC))
+		route_put_text(&w, HPACK_GRPC);
 	memcpy(to->text, r.name, sizeof(to->text));
 }
 
@@ -169,6 +173,8 @@ static struct header static_header(uint32_t index)
 		set_text(&is, (struct bytes) { (const uint8_t *)value,
 					       (const uint8_t *)value + strlen(value) });
 	}
+	if (index == 31)
+		is.name = HPACK_CONTENT_TYPE;
 	return is;
 }
 
@@ -302,6 +308,7 @@ bool route_hpack_decode(struct hpack *h, struct bytes block, struct hpack_asked 
 		else if (is.name == HPACK_PATH)
 			memcpy(asked->path, is.text, sizeof(asked->path));
 		asked->has_path |= is.name == HPACK_PATH;
+		asked->is_grpc |= is.name == HPACK_CONTENT_TYPE && *is.text;
 	}
 	return true;
 }

@@ -20,8 +20,12 @@ enum hpack_name {
 	HPACK_OTHER, /* any header that makes no route */
 	HPACK_METHOD,
 	HPACK_PATH,
+	HPACK_CONTENT_TYPE,
 	HPACK_UNKNOWN /* it refers to what is not known */
 };
+
+/* What stands for a content type that begins so. */
+#define HPACK_GRPC "application/grpc"
 
 /* A header that a connection had. */
 struct hpack_entry {
@@ -37,7 +41,7 @@ struct hpack {
 	uint32_t max_less, bytes; /* how much less than HPACK_TABLE_MAX it may be, and what it is */
 	uint8_t last_text;
 	struct hpack_entry entries[HPACK_ENTRIES]; /* a ring */
-	char texts[HPACK_TEXTS][ROUTE_NAME_MAX];   /* methods, and templates of paths */
+	char texts[HPACK_TEXTS][ROUTE_NAME_MAX];   /* methods, templates of paths, HPACK_GRPC */
 };
 
 /* What a block asks for; "": not known. */
@@ -45,6 +49,7 @@ struct hpack_asked {
 	char method[ROUTE_NAME_MAX];
 	char path[ROUTE_NAME_MAX];
 	bool has_path; /* it asks for something: it is no trailer */
+	bool is_grpc;  /* it calls a method of gRPC */
 };
 
 /*

@@ -119,7 +119,8 @@ static bool see_frames(struct bytes b, const struct route_request *request, stru
 
 static void put_streams(struct route *r, const struct streams *streams)
 {
-	struct route_writer w = route_begin(r, ROUTE_HTTP2, false);
+	bool is_grpc = streams->asked.is_grpc && !streams->is_unknown && !streams->is_several;
+	struct route_writer w = route_begin(r, is_grpc ? ROUTE_GRPC : ROUTE_HTTP2, false);
 
 	if (!streams->is_any) {
 		route_put_text(&w, "[HTTP/2]");

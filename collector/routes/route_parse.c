@@ -9,6 +9,7 @@ static const struct {
 	[ROUTE_UNKNOWN] = { "unknown", NULL },
 	[ROUTE_HTTP] = { "HTTP", route_parse_http },
 	[ROUTE_HTTP2] = { "HTTP/2", route_parse_http2 },
+	[ROUTE_GRPC] = { "gRPC", NULL }, /* a stream of HTTP/2 says so */
 	[ROUTE_FASTCGI] = { "FastCGI", route_parse_fastcgi },
 	[ROUTE_REDIS] = { "redis", route_parse_redis },
 	[ROUTE_MYSQL] = { "MySQL", route_parse_mysql },
@@ -30,7 +31,7 @@ enum route_protocol route_parse(struct route *r, const struct route_request *req
 	struct route weak = { 0 }, found;
 
 	for (enum route_protocol p = ROUTE_UNKNOWN + 1; p < ROUTE_PROTOCOLS; p++) {
-		if (!protocols[p].parse(&found, request))
+		if (!protocols[p].parse || !protocols[p].parse(&found, request))
 			continue;
 		if (!found.is_weak) {
 			*r = found;

@@ -32,7 +32,7 @@ struct stream {
 	uint32_t nth;
 	uint32_t turn;		 /* when it came */
 	struct late_stream late; /* id 0: its request is still to come, and asks for: */
-	uint8_t fixed;
+	uint8_t protocol, fixed;
 	char name[ROUTE_NAME_MAX];
 };
 
@@ -100,9 +100,11 @@ static void know(struct route_streams *s, uint64_t connection, uint32_t nth, con
 		return;
 	}
 	forget(s, place);
-	*place = (struct stream) {
-		.connection = connection, .nth = nth, .turn = s->turn++, .fixed = (uint8_t)r->fixed
-	};
+	*place = (struct stream) { .connection = connection,
+				   .nth = nth,
+				   .turn = s->turn++,
+				   .protocol = (uint8_t)r->protocol,
+				   .fixed = (uint8_t)r->fixed };
 	memcpy(place->name, r->name, sizeof(place->name));
 }
 
@@ -203,6 +205,7 @@ uint32_t route_streams_asked(struct route_streams *s, const struct route_asked *
 	is = find(s, asked->connection, asked->nth, &place);
 	if (is && !is->late.id) {
 		memcpy(r->name, is->name, sizeof(r->name));
+		r->protocol = (enum route_protocol)is->protocol;
 		r->fixed = is->fixed;
 		is->connection = 0;
 		return 0;

@@ -253,7 +253,7 @@ static void put_table(struct writer *w, enum table table)
 	}
 }
 
-/* ---- routes, by the semantic conventions 1.37: http, database, messaging --------------------- */
+/* ---- routes, by the semantic conventions 1.45: http, database, messaging, rpc ---------------- */
 
 /* Systems whose routes are an operation and perhaps what it is done to. */
 static const struct system {
@@ -315,6 +315,16 @@ static void put_http(const char *route, struct writer *w)
 	}
 }
 
+/* "POST /shop.Cart/AddItem" */
+static void put_rpc(const char *route, struct writer *w)
+{
+	const char *path = strchr(route, '/');
+
+	put_route_part(w, "rpc.system.name", "grpc");
+	if (path)
+		put_route_part(w, "rpc.method", path + 1);
+}
+
 /*
  * An attribute for each part of a route, "GET /cart", "SELECT orders"; of a protocol that is not
  * known only a method of HTTP with a path has parts.
@@ -326,7 +336,10 @@ static void put_route(struct writer *w, const char *route)
 			put_operation(&systems[i], route, w);
 			return;
 		}
-	put_http(route, w);
+	if (!strcmp(w->protocol, "gRPC"))
+		put_rpc(route, w);
+	else
+		put_http(route, w);
 }
 
 /* ---- samples -------------------------------------------------------------------------------- */

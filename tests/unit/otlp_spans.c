@@ -107,7 +107,7 @@ TEST(routes_of_databases_are_called_as_others_call_them)
 {
 	struct options o = script_options(119);
 	struct bytes b;
-	char *db, *messaging;
+	char *db, *messaging, *rpc;
 
 	o.requests = true;
 	b = script_exported(
@@ -125,6 +125,8 @@ TEST(routes_of_databases_are_called_as_others_call_them)
 		"protocol=Kafka\n"
 		"600 c0 S request tcp::94 conn=6 arrived=550 taken=550 route=GET "
 		"protocol=of_a_newer\n"
+		"700 c0 S request tcp::95 conn=7 arrived=650 taken=650 "
+		"route=POST+/shop.Cart/AddItem protocol=gRPC\n"
 		"end 1000\n",
 		&o, "otlp");
 	db = attributes(&b, "db.");
@@ -139,6 +141,8 @@ TEST(routes_of_databases_are_called_as_others_call_them)
 	expect_text(messaging, "messaging.system=kafka\n"
 			       "messaging.operation.name=Fetch\n"
 			       "messaging.destination.name=clicks\n");
+	rpc = attributes(&b, "rpc.");
+	expect_text(rpc, "rpc.system.name=grpc\nrpc.method=shop.Cart/AddItem\n");
 	free(b.p);
 }
 

@@ -111,7 +111,8 @@ static void put_value(struct block *b)
 /* Any header, in any of its forms; `most` is the highest index. */
 static void put_header(struct block *b, uint32_t most)
 {
-	static const char *const names[] = { ":path", ":method", "x-own", "traceparent", ":pathx" };
+	static const char *const names[] = { ":path", ":method",     ":pathx",
+					     "x-own", "traceparent", "content-type" };
 	uint32_t how = random_below(16), name;
 
 	if (how < 5) {
@@ -164,6 +165,9 @@ static bool judge(nghttp2_hd_inflater *inflater, const struct block *b, struct h
 			template_of(HPACK_PATH, &nv, is->path);
 			is->has_path = true;
 		}
+		if (nv.namelen == 12 && !memcmp(nv.name, "content-type", 12) && nv.valuelen >= 16 &&
+		    !memcmp(nv.value, "application/grpc", 16))
+			is->is_grpc = true;
 	}
 	nghttp2_hd_inflate_end_headers(inflater);
 	return true;
@@ -182,7 +186,7 @@ static void expect_same(const char *what, const char *is, const char *expected, 
 
 TEST(header_blocks_ask_for_what_nghttp2_reads_in_them)
 {
-	size_t blocks = 0, refused = 0, paths = 0, unknown = 0;
+	size_t blocks = 0, refused = 0, paths = 0, calls = 0, unknown = 0;
 
 	for (int connection = 0; connection < 300; connection++) {
 		struct hpack h = { .is_lost = false };
@@ -210,6 +214,9 @@ TEST(header_blocks_ask_for_what_nghttp2_reads_in_them)
 						       &asked));
 			assert_int_equal(asked.has_path, expected.has_path);
 			paths += asked.has_path;
+			assert_true(!asked.is_grpc || expected.is_grpc);
+			calls += asked.is_grpc;
+			unknown += expected.is_grpc && !asked.is_grpc;
 			expect_same("path", asked.path, expected.path, &unknown);
 			expect_same("method", asked.method, expected.method, &unknown);
 			assert_int_equal(h.bytes,
@@ -217,7 +224,7 @@ TEST(header_blocks_ask_for_what_nghttp2_reads_in_them)
 		}
 		nghttp2_hd_inflate_del(inflater);
 	}
-	print_message("%zu blocks, %zu with a path, %zu texts not kept; %zu refused\n", blocks,
-		      paths, unknown, refused);
-	assert_true(blocks > 5000 && paths > 2000 && unknown < blocks / 20);
+	print_message("%zu blocks, %zu with a path, %zu of gRPC, %zu texts not kept; %zu refused\n",
+		      blocks, paths, calls, unknown, refused);
+	assert_true(blocks > 5000 && paths > 2000 && calls > 200 && unknown < blocks / 20);
 }
