@@ -49,6 +49,7 @@ struct pool_waits {
 	struct pair_table connections; /* struct line, by the halves of their numbers */
 	struct pair_table pools;       /* struct pool, by (process, address of the endpoint) */
 	struct pair_table asked_by;    /* uint32_t: who asks, by (address, 0) */
+	struct pairs servers;	       /* (process that is asked, 0) */
 	struct ask *asks;	       /* by client and arrival */
 	struct ask *answers;	       /* the same by client and answer */
 	size_t n_asks, cap_asks;
@@ -73,6 +74,7 @@ void pool_waits_free(struct pool_waits *p)
 	pair_table_free(&p->connections);
 	pair_table_free(&p->pools);
 	pair_table_free(&p->asked_by);
+	pairs_free(&p->servers);
 	free(p->asks);
 	free(p->answers);
 	pair_table_free(&p->certain);
@@ -168,6 +170,12 @@ static void note_ask(struct pool_waits *p, const struct request *q)
 		*of = *of ? SEVERAL : l->client;
 }
 
+/* Only who answers itself can wait for a connection meanwhile. */
+static bool is_server(const struct pool_waits *p, uint32_t process)
+{
+	return pairs_find(&p->servers, process, 0);
+}
+
 static void add_ask(struct pool_waits *p, const struct request *q)
 {
 	uint32_t id = pairs_find(&p->connections.keys, (uint32_t)(q->connection >> 32),
@@ -178,7 +186,7 @@ static void add_ask(struct pool_waits *p, const struct request *q)
 	/* Of a short connection it may not be known who has its other end. */
 	if (!l->client && *asked_by(p, q) != SEVERAL)
 		l->client = *asked_by(p, q);
-	if (!l->client || l->client == tgid_of(p->timelines, q->reader))
+	if (!l->client || l->client == tgid_of(p->timelines, q->reader) || !is_server(p, l->client))
 		return;
 	pool = pair_table_at(&p->pools, l->client, address_of(p->timelines, q), sizeof(*pool));
 	pool->endpoint = q->endpoint;
@@ -212,8 +220,10 @@ static void sort_asks(struct ask *at, size_t n, uint64_t (*time)(const void *ask
 static void find_asks(struct pool_waits *p, const struct request *at, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (is_whole(&at[i]))
+		if (is_whole(&at[i])) {
 			note_ask(p, &at[i]);
+			pairs_id(&p->servers, tgid_of(p->timelines, at[i].reader), 0);
+		}
 	for (size_t i = 0; i < n; i++)
 		if (is_whole(&at[i]))
 			add_ask(p, &at[i]);

@@ -479,25 +479,37 @@ static void add_now(void *arg, uint32_t who, uint64_t ns)
 	s->later->fn(s->later->arg, s->key, who, ns * (uint64_t)s->count);
 }
 
+/* As whom a thread knows one in a group who had the CPU. */
+static uint32_t who_in_group(struct cpu_holders_sums *sums, struct holder h, uint32_t thread,
+			     uint64_t at_ns)
+{
+	struct share s = { .ran = sums->ran, .later = sums };
+
+	s.group = group_of(&s, thread, at_ns);
+	return who_of(&s, h.who, h.group);
+}
+
 void cpu_holders_sums_add(struct cpu_holders_sums *sums, uint32_t key, uint32_t thread,
 			  const struct wait *w, uint64_t from_ns, uint64_t to_ns, int64_t count)
 {
-	struct share s = {
-		.ran = sums->ran, .fn = add_now, .later = sums, .key = key, .count = count
-	};
-
 	uint32_t sole = sums->is_plain ? sole_holder(sums, thread, w, from_ns, to_ns) : 0;
-	struct holder h;
 
 	if (sole) {
-		h = cpu_ran_holder_of(sums->ran, sole);
-		s.group = h.group ? group_of(&s, thread, w->out_ns) : 0;
-		keep_pending(sums, key, who_of(&s, h.who, h.group),
-			     (to_ns - from_ns) * (uint64_t)count);
-		return;
+		struct holder h = cpu_ran_holder_of(sums->ran, sole);
+
+		if (h.group)
+			h.who = who_in_group(sums, h, thread, w->out_ns);
+		keep_pending(sums, key, h.who, (to_ns - from_ns) * (uint64_t)count);
+	} else {
+		struct share s = { .ran = sums->ran,
+				   .fn = add_now,
+				   .arg = &s,
+				   .later = sums,
+				   .key = key,
+				   .count = count };
+
+		share_wait(&s, thread, w, from_ns, to_ns);
 	}
-	s.arg = &s;
-	share_wait(&s, thread, w, from_ns, to_ns);
 }
 
 void cpu_holders_sums_end(struct cpu_holders_sums *s)

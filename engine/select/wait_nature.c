@@ -143,28 +143,6 @@ bool wait_looks_stuck(const struct timelines *tl, struct kernel_stacks *k, const
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
-/* Whether the thread is known to work for a request at that time. */
-static bool works_for_request(const struct timelines *tl, uint32_t thread, uint64_t ns)
-{
-	const struct request_span *s;
-	const uint32_t *read;
-	size_t n, i;
-
-	s = timelines_spans_written(tl, thread, &n);
-	i = n ? LOWER_BOUND(k, n, s[k].to_ns <= ns) : 0;
-	if (i < n && s[i].from_ns <= ns)
-		return true;
-	read = timelines_requests_read(tl, thread, &n);
-	i = n ? LOWER_BOUND(k, n, timelines_request(tl, read[k])->arrival_ns <= ns) : 0;
-	for (size_t end = i > REQUESTS_BACK ? i - REQUESTS_BACK : 0; i-- > end;) {
-		const struct request *q = timelines_request(tl, read[i]);
-
-		if (q->writer == thread && q->taken_ns <= ns && q->answer_ns > ns)
-			return true;
-	}
-	return false;
-}
-
 /* Whether the sleep ended when a request came that the thread then read. */
 static bool waits_for_request(const struct timelines *tl, uint32_t thread, const struct wait *w)
 {
@@ -283,15 +261,21 @@ enum found {
  * A wait's nature depends on those of the sleeps of its waker meanwhile, and of the waker's wakers:
  * each is asked for by many.
  */
+/* Where was looked last among the requests that a thread answered, and that it read. */
+struct asked_near {
+	size_t span, read;
+};
+
 struct wait_natures {
 	const struct timelines *timelines;
 	struct kernel_stacks *kernel;
-	uint16_t *of_sleep; /* enum sleep_fact by pair */
-	uint8_t *of_waking; /* enum waking_fact by pair */
-	size_t *first;	    /* by thread: where its waits begin in of_wait */
-	uint16_t *of_wait;  /* enum found */
-	uint16_t spare;	    /* of a wait that is in no timeline */
-	bool is_shared;	    /* all arrays belong to another one */
+	uint16_t *of_sleep;	 /* enum sleep_fact by pair */
+	uint8_t *of_waking;	 /* enum waking_fact by pair */
+	size_t *first;		 /* by thread: where its waits begin in of_wait */
+	uint16_t *of_wait;	 /* enum found */
+	uint16_t spare;		 /* of a wait that is in no timeline */
+	bool is_shared;		 /* all arrays but the next belong to another one */
+	struct asked_near *near; /* by thread */
 };
 
 void wait_natures_new(struct wait_natures **out, const struct timelines *tl,
@@ -312,6 +296,7 @@ void wait_natures_new(struct wait_natures **out, const struct timelines *tl,
 		n += timelines_thread(tl, i)->n_waits;
 	}
 	f->of_wait = xcalloc(n + 1, sizeof(*f->of_wait));
+	f->near = xcalloc((size_t)end + 1, sizeof(*f->near));
 }
 
 void wait_natures_share(struct wait_natures **out, const struct wait_natures *of,
@@ -323,16 +308,18 @@ void wait_natures_share(struct wait_natures **out, const struct wait_natures *of
 	*f = *of;
 	f->kernel = k;
 	f->is_shared = true;
+	f->near = xcalloc((size_t)timelines_threads(f->timelines) + 1, sizeof(*f->near));
 }
 
 void wait_natures_free(struct wait_natures *f)
 {
-	if (f && f->is_shared) {
+	if (!f)
+		return;
+	free(f->near);
+	if (f->is_shared) {
 		free(f);
 		return;
 	}
-	if (!f)
-		return;
 	free(f->of_sleep);
 	free(f->of_waking);
 	free(f->first);
@@ -430,6 +417,31 @@ static inline bool is_known_for_others(const struct wait_natures *f, uint32_t th
 
 	return (known >> FOUND_OWN & 3) == 1 + WAIT_FOR_OTHERS &&
 	       (!wakers || (wakers == 1 && (known >> FOUND_NOTHING & 3) == 1 + false));
+}
+
+/* Whether the thread is known to work for a request at that time. */
+static bool works_for_request(struct wait_natures *f, uint32_t thread, uint64_t ns)
+{
+	const struct timelines *tl = f->timelines;
+	struct asked_near *near = &f->near[thread];
+	const struct request_span *s;
+	const uint32_t *read;
+	size_t n, i;
+
+	s = timelines_spans_written(tl, thread, &n);
+	i = near->span = LOWER_BOUND_NEAR(k, n, near->span, s[k].to_ns <= ns);
+	if (i < n && s[i].from_ns <= ns)
+		return true;
+	read = timelines_requests_read(tl, thread, &n);
+	i = near->read = LOWER_BOUND_NEAR(k, n, near->read,
+					  timelines_request(tl, read[k])->arrival_ns <= ns);
+	for (size_t end = i > REQUESTS_BACK ? i - REQUESTS_BACK : 0; i-- > end;) {
+		const struct request *q = timelines_request(tl, read[i]);
+
+		if (q->writer == thread && q->taken_ns <= ns && q->answer_ns > ns)
+			return true;
+	}
+	return false;
 }
 
 /* ---- answers -------------------------------------------------------------------------------- */
@@ -558,7 +570,7 @@ static bool then_has_no_work(struct wait_natures *f, uint32_t thread, uint32_t i
 	const struct thread *th = timelines_thread(tl, thread);
 	uint64_t from_ns = th->waits[i].wake_ns;
 
-	if (works_for_request(tl, thread, th->waits[i].out_ns))
+	if (works_for_request(f, thread, th->waits[i].out_ns))
 		return false;
 	for (int n = 0; n < SLEEPS_BACK && ++i < th->n_waits; n++) {
 		const struct wait *w = &th->waits[i];
@@ -625,7 +637,7 @@ static enum wait_nature find_own_nature(struct wait_natures *f, uint32_t thread,
 					const struct wait *w)
 {
 	if (w->kind != WAIT_SLEEP || w->flags & WAIT_NEW ||
-	    works_for_request(f->timelines, thread, w->out_ns) || killed_at_work(f, w))
+	    works_for_request(f, thread, w->out_ns) || killed_at_work(f, w))
 		return WAIT_FOR_OTHERS;
 	if (has_no_work(f, thread, w))
 		return WAIT_FOR_WORK;
@@ -657,7 +669,7 @@ static bool find_nothing(struct wait_natures *f, uint32_t thread, const struct w
 
 	/* A waker that ran all the time, but for want of a CPU, slept in none of it. */
 	if (w->kind != WAIT_SLEEP || w->flags & (WAIT_NEW | WAIT_NOT_WOKEN | WAIT_WAKER_RAN) ||
-	    !by_task(f, w) || works_for_request(tl, thread, w->out_ns) || is_blocked(f, w))
+	    !by_task(f, w) || works_for_request(f, thread, w->out_ns) || is_blocked(f, w))
 		return false;
 	waker = timelines_thread(tl, w->waker);
 	/* Of a thread of the kernel, or of one that ends, somebody waits for all that it did. */
