@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "keyed.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,14 @@ static void insert(struct keyed *at, size_t n)
 			at[to] = at[to - 1];
 		at[to] = k;
 	}
+}
+
+static bool is_sorted(const struct keyed *at, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (at[i - 1].key > at[i].key)
+			return false;
+	return true;
 }
 
 /* By one digit of the keys. Returns where they are then. */
@@ -50,6 +59,8 @@ struct keyed *keyed_sort_in(struct keyed *at, struct keyed *spare, size_t n)
 		insert(at, n);
 		return at;
 	}
+	if (is_sorted(at, n))
+		return at;
 	for (size_t i = 1; i < n; i++)
 		differ |= at[i].key ^ at[0].key;
 	for (unsigned int shift = 0; shift < 64 && differ >> shift; shift += bits) {
@@ -89,16 +100,19 @@ void sort_by_key(void *at, size_t n, size_t size, uint64_t (*key)(const void *th
 		 int (*compare)(const void *a, const void *b))
 {
 	struct keyed *k = xmalloc((n + 1) * sizeof(*k));
-	char *things = at, *sorted = xmalloc((n + 1) * size);
+	char *things = at, *sorted;
 
 	for (size_t i = 0; i < n; i++)
 		k[i] = (struct keyed) { key(things + i * size), i };
-	keyed_sort(k, n);
-	for (size_t i = 0; i < n; i++)
-		memcpy(sorted + i * size, things + k[i].value * size, size);
-	memcpy(things, sorted, n * size);
+	if (!is_sorted(k, n)) {
+		sorted = xmalloc(n * size);
+		keyed_sort(k, n);
+		for (size_t i = 0; i < n; i++)
+			memcpy(sorted + i * size, things + k[i].value * size, size);
+		memcpy(things, sorted, n * size);
+		free(sorted);
+	}
 	if (compare)
 		compare_equal(things, k, n, size, compare);
 	free(k);
-	free(sorted);
 }

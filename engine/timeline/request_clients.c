@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/keyed.h"
 #include "common/xalloc.h"
 #include "processes.h"
 
@@ -174,12 +175,20 @@ struct client_wait {
 	uint32_t endpoint, request, client;
 };
 
-static int by_endpoint_and_time(const void *pa, const void *pb)
+static uint64_t arrival_of(const void *wait)
+{
+	return ((const struct client_wait *)wait)->arrival_ns;
+}
+
+static uint64_t endpoint_of(const void *wait)
+{
+	return ((const struct client_wait *)wait)->endpoint;
+}
+
+static int by_time(const void *pa, const void *pb)
 {
 	const struct client_wait *a = pa, *b = pb;
 
-	if (a->endpoint != b->endpoint)
-		return compare_numbers(a->endpoint, b->endpoint);
 	if (a->arrival_ns != b->arrival_ns)
 		return compare_numbers(a->arrival_ns, b->arrival_ns);
 	if (a->answer_ns != b->answer_ns)
@@ -270,7 +279,8 @@ static struct client_wait *find_waits(const struct request_list *r, size_t *n)
 			waits[(*n)++] = (struct client_wait) { q->arrival_ns, q->answer_ns,
 							       q->endpoint, (uint32_t)i, 0 };
 	}
-	qsort(waits, *n, sizeof(*waits), by_endpoint_and_time);
+	sort_by_key(waits, *n, sizeof(*waits), arrival_of, by_time);
+	sort_by_key(waits, *n, sizeof(*waits), endpoint_of, NULL);
 	return waits;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/keyed.h"
 #include "common/xalloc.h"
 #include "cpus.h"
 #include "trace/trace.h"
@@ -153,12 +154,20 @@ struct at_thread {
 	uint32_t thread, request;
 };
 
-static int by_thread_and_time(const void *pa, const void *pb)
+static uint64_t time_of(const void *at)
+{
+	return ((const struct at_thread *)at)->ns;
+}
+
+static uint64_t thread_of(const void *at)
+{
+	return ((const struct at_thread *)at)->thread;
+}
+
+static int in_time(const void *pa, const void *pb)
 {
 	const struct at_thread *a = pa, *b = pb;
 
-	if (a->thread != b->thread)
-		return compare_numbers(a->thread, b->thread);
 	if (a->ns != b->ns)
 		return compare_numbers(a->ns, b->ns);
 	return a->then_ns != b->then_ns ? compare_numbers(a->then_ns, b->then_ns)
@@ -170,7 +179,8 @@ static void sort_by_thread(struct at_thread *at, size_t n, size_t *first, uint32
 {
 	size_t k = 0;
 
-	qsort(at, n, sizeof(*at), by_thread_and_time);
+	sort_by_key(at, n, sizeof(*at), time_of, in_time);
+	sort_by_key(at, n, sizeof(*at), thread_of, NULL);
 	for (uint32_t i = 0; i <= n_threads; i++) {
 		while (k < n && at[k].thread < i)
 			k++;
@@ -210,6 +220,11 @@ struct edge {
 	uint32_t request;
 	bool taken;
 };
+
+static uint64_t time_of_edge(const void *edge)
+{
+	return ((const struct edge *)edge)->ns;
+}
 
 static int by_time(const void *pa, const void *pb)
 {
@@ -270,7 +285,7 @@ static void make_spans(const struct request_list *r, uint32_t n_threads, bool al
 			edges[n_edges++] = (struct edge) { q->taken_ns, number, true };
 			edges[n_edges++] = (struct edge) { q->answer_ns, number, false };
 		}
-		qsort(edges, n_edges, sizeof(*edges), by_time);
+		sort_by_key(edges, n_edges, sizeof(*edges), time_of_edge, by_time);
 		n += find_spans(edges, n_edges, r->hidden_until_ns, s->at + n);
 	}
 	s->first[n_threads] = n;

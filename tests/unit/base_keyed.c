@@ -51,3 +51,46 @@ TEST(sorted_as_by_comparing)
 			check(numbers[i], bits, 11);
 		}
 }
+
+/* Things with few keys, and an order among those that have the same. */
+struct thing {
+	uint32_t key, then;
+};
+
+static uint64_t key_of_thing(const void *thing)
+{
+	return ((const struct thing *)thing)->key;
+}
+
+static int by_then(const void *pa, const void *pb)
+{
+	return compare_numbers(((const struct thing *)pa)->then, ((const struct thing *)pb)->then);
+}
+
+TEST(equal_keys_are_compared_or_stay_in_order)
+{
+	struct thing at[300], again[300];
+	uint64_t seed = 1;
+
+	for (uint32_t i = 0; i < 300; i++)
+		at[i] = again[i] = (struct thing) { (uint32_t)next(&seed) % 7, 300 - i };
+	sort_by_key(at, 300, sizeof(*at), key_of_thing, by_then);
+	sort_by_key(again, 300, sizeof(*again), key_of_thing, NULL);
+	for (size_t i = 1; i < 300; i++) {
+		assert_true(at[i - 1].key <= at[i].key && again[i - 1].key <= again[i].key);
+		assert_true(at[i - 1].key < at[i].key || at[i - 1].then < at[i].then);
+		assert_true(again[i - 1].key < again[i].key || again[i - 1].then > again[i].then);
+	}
+	/* They are in order of the key already. */
+	sort_by_key(again, 300, sizeof(*again), key_of_thing, by_then);
+	assert_memory_equal(at, again, sizeof(at));
+}
+
+TEST(keys_of_two_numbers_are_in_order_however_large)
+{
+	assert_true(key_of_two(1, UINT64_MAX) < key_of_two(2, 0));
+	assert_true(key_of_two(1, 5) < key_of_two(1, 6));
+	assert_true(key_of_two(UINT32_MAX, 0) <= key_of_two(UINT64_MAX, 0));
+	assert_true(key_of_two(1u << 21, UINT64_MAX) < key_of_two(1u << 22, 0));
+	assert_true(key_of_two((1u << 22) - 2, UINT64_MAX) < key_of_two((1u << 22) - 1, 0));
+}
