@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A flight recorder in whose control group others use up the memory writes its trace before it may be killed.
+# Beside another: the memory that is short is its own group's.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 command -v python3 >/dev/null || skip "no python3"

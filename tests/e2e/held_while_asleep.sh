@@ -3,6 +3,7 @@
 # What somebody has while he sleeps by choice is a cause for all who wait for it, through servers, too: a row that the
 # client of a database has changed and not committed, a table that it has read, a file's lock, a child. How long that
 # was the one who has it says by his own clock.
+# Beside another: what its own clients waited for is judged by their clocks.
 . "$(dirname "$0")/lib.sh"
 shift
 needs_usual "of some servers' objects nothing is recorded"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --no-idle reads the outcome: a real proxy (nginx) that waits in epoll for its upstream is not idle, and is
 # idle while it waits there for the next request.
+# Beside another: it judges its own server's waits.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 for program in nginx curl python3; do

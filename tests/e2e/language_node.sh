@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The chain of a slow request to a Node.js service names the function that made it slow, its file and line: by V8's
 # objects, or by its perf map.
+# Beside another: it judges names in its own program's chains.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 languages=$(cd "$(dirname "$0")/../languages" && pwd)

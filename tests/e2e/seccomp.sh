@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A thread whose read a supervisor of seccomp has to allow does not wait for the pipe that it is about to read.
+# Beside another: it judges what its own thread waits for.
 . "$(dirname "$0")/lib.sh"
 needs_more "what threads wait for"
 build_slow asks

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A 32-bit program: its stacks are what the frame pointers say, count as guessed, and a note says so; the vDSO of 32-bit
 # programs is not taken for the 64-bit one.
+# Beside another: it judges its own program's stacks.
 . "$(dirname "$0")/lib.sh"
 needs_more "what threads wait for"
 command -v cc >/dev/null || skip "no C compiler"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Who removes a network namespace's devices waits until RCU's callbacks have run: that is what it waits for, and not the
 # netlink socket by which it asked.
+# Beside another: it judges what its own program waits for.
 . "$(dirname "$0")/lib.sh"
 needs_more "the object of a call"
 command -v ip >/dev/null || skip "ip is not installed"
