@@ -346,8 +346,10 @@ static int write_trace(struct run *r, const struct format *format, struct format
 		figures_make(r->n_done ? &r->against.after : &r->against.before, in, name);
 		return 0;
 	}
-	if (r->merging)
-		return format->fold(in, below_root ? label(in, name) : NULL, &r->merged);
+	if (r->merging) {
+		format->fold(in, below_root ? label(in, name) : NULL, &r->merged);
+		return 0;
+	}
 	if (r->together && (format->several == SEVERAL_KEYED || in->options->json)) {
 		in->key = root == ROOT_HOST ? "host" : "trace";
 		in->label = label(in, name);
@@ -403,11 +405,8 @@ static int explain(struct run *r, struct opened *t, const char *name)
 		goto out;
 	}
 	err = flush_output(r);
-	if (!err && !o->quiet && !o->against) {
-		err = print_summary(name, &in);
-		if (err)
-			fprintf(print_about(stderr, name), "%s\n", strerror(-err));
-	}
+	if (!err && !o->quiet && !o->against)
+		print_summary(name, &in);
 out:
 	sums_free(&totals.classes);
 	word_list_free(&totals.told);
@@ -518,7 +517,7 @@ static int compare(struct run *r, int *status)
 	int err;
 
 	against_compare(&r->against, o);
-	checked((o->json ? against_put_json : against_put)(r->out, &r->against, o));
+	(o->json ? against_put_json : against_put)(r->out, &r->against, o);
 	err = flush_output(r);
 	if (!err && o->fail_above_ppm && !r->against.n_judged) {
 		fputs("chainwalk: --fail-above: there is nothing that both recordings have\n",

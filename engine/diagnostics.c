@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "diagnostics.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -412,38 +411,30 @@ static void begin_line(struct paragraph *p, const struct options *o)
 	p->columns = o->columns ? paragraph_columns(o->columns) : SIZE_MAX;
 }
 
-static int end_line(struct paragraph *p)
-{
-	return paragraph_end_cut(p, stderr);
-}
-
-static int print_note_lines(const struct process_notes *notes, const struct options *o)
+static void print_note_lines(const struct process_notes *notes, const struct options *o)
 {
 	size_t most = o->columns ? PROCESS_NOTES_SCREEN : PROCESS_NOTES_SHOWN;
 	size_t shown = notes->n > most ? most - 1 : notes->n;
-	int err = 0;
 
-	for (size_t i = 0; !err && i < shown; i++) {
+	for (size_t i = 0; i < shown; i++) {
 		struct paragraph p;
 
 		begin_line(&p, o);
 		print_clean(p.f, notes->line[i]);
-		err = end_line(&p);
+		paragraph_end_cut(&p, stderr);
 	}
-	if (!err && shown < notes->n)
+	if (shown < notes->n)
 		fprintf(stderr, "and %zu more notes on the stacks of processes: --format=info\n",
 			notes->n - shown);
-	return err;
 }
 
 /* What stacks lack, of processes that the output tells of. -f info has all. */
-static int print_notes(const struct format_input *in)
+static void print_notes(const struct format_input *in)
 {
 	struct process_list told = { .ids = { NULL, 0 } };
 	bool some = in->totals && in->totals->tells;
 	struct process_notes notes;
 	struct names *names;
-	int err;
 
 	if (some) {
 		names_new(&names, in->timelines, in->options);
@@ -451,10 +442,9 @@ static int print_notes(const struct format_input *in)
 		names_free(names);
 	}
 	process_notes_of(&notes, in->trace, some ? &told : NULL, PROCESS_NOTES_NAMED);
-	err = print_note_lines(&notes, in->options);
+	print_note_lines(&notes, in->options);
 	process_notes_free(&notes);
 	free(told.ids.ids);
-	return err;
 }
 
 /* What somebody took of all time, if it is a thousandth of that: a little is always taken. */
@@ -562,7 +552,8 @@ static void put_holder(FILE *f, const struct timelines *tl, uint32_t holder)
 
 /* Who may be deadlocked, or waits for a lock that is held for long: a trace that ends cannot tell.
  */
-static int print_stuck(const struct timelines *tl, const struct options *o, const struct unwoken *u)
+static void print_stuck(const struct timelines *tl, const struct options *o,
+			const struct unwoken *u)
 {
 	struct paragraph p;
 
@@ -579,23 +570,24 @@ static int print_stuck(const struct timelines *tl, const struct options *o, cons
 		putc(')', p.f);
 	}
 	fputs(u->stuck > STUCK_SHOWN ? ", ..." : "", p.f);
-	return end_line(&p);
+	paragraph_end_cut(&p, stderr);
 }
 
 /* What is left out without being asked for, and what must not be overlooked. */
-static int print_unwoken(const struct timelines *tl, const struct options *o)
+static void print_unwoken(const struct timelines *tl, const struct options *o)
 {
 	struct unwoken u = { 0 };
 
 	find_unwoken(tl, o, &u);
 	if (!u.waits)
-		return 0;
+		return;
 	if (o->ended)
 		fprintf(stderr,
 			"left out: %" PRIu64
 			" sleep%s that had not ended, %.3f s (--not-woken shows them)\n",
 			u.waits, u.waits == 1 ? "" : "s", seconds(u.ns));
-	return u.stuck ? print_stuck(tl, o, &u) : 0;
+	if (u.stuck)
+		print_stuck(tl, o, &u);
 }
 
 /* Whose waits these are, when nobody asked for anybody's. */
@@ -706,14 +698,12 @@ static void print_stacked(const struct format_input *in)
 	names_free(names);
 }
 
-int print_summary(const char *name, const struct format_input *in)
+void print_summary(const char *name, const struct format_input *in)
 {
-	int err;
-
 	print_coverage(name, in->trace);
-	err = print_notes(in);
-	if (err || !in->timelines)
-		return err;
+	print_notes(in);
+	if (!in->timelines)
+		return;
 	print_taken(in->timelines, "hypervisor", timelines_steal_ns(in->timelines));
 	print_taken(in->timelines, "recorder", timelines_recorder_ns(in->timelines));
 	if (in->options->command)
@@ -724,7 +714,7 @@ int print_summary(const char *name, const struct format_input *in)
 	/* On a screen there are more important things. */
 	if (!in->options->columns)
 		print_classes(in);
-	return print_unwoken(in->timelines, in->options);
+	print_unwoken(in->timelines, in->options);
 }
 
 void print_symbols(const struct symbols *s, bool quiet)

@@ -25,9 +25,9 @@ void print_missing(const char *name, const struct timelines *tl, const struct op
 		   bool *any);
 /*
  * What the trace covers; the totals of the waits selected by in->options, if in->totals has them;
- * with in->timelines, the sleepers that nobody woke. Returns 0 or -ENOMEM.
+ * with in->timelines, the sleepers that nobody woke.
  */
-int print_summary(const char *name, const struct format_input *in);
+void print_summary(const char *name, const struct format_input *in);
 
 /* How far two machines' clocks are apart, and how many waits of the first one the second explains.
  */

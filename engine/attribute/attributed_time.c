@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "attributed_time.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "timeline/stolen_time.h"

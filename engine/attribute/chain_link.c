@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "chain.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/xalloc.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "json_object.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define GAP "..."

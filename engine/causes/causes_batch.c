@@ -5,7 +5,6 @@
  * the slowest one percent, and of those in which the longest windows are: these are explained one
  * by one.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/compare.h"

@@ -3,9 +3,6 @@
  * the causes. */
 #include "causes_private.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "common/xalloc.h"
 #include "select/wait_nature.h"
 #include "words/place.h"

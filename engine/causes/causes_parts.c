@@ -3,7 +3,6 @@
  * What each cause has of the waits: its parts of the current one, the longest, an example, and how
  * much of the slowest waits it makes up.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/compare.h"

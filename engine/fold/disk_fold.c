@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "disk_fold.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +32,7 @@ static void put_band(char text[48], uint64_t ns)
 	snprintf(text, 48, "[%" PRIu64 "-%" PRIu64 " us]", from_us, to_us);
 }
 
-static int add_request(void *arg, const struct disk_request *r)
+static bool add_request(void *arg, const struct disk_request *r)
 {
 	struct disk_fold *f = arg;
 	uint64_t from_ns = r->asked_ns ? r->asked_ns : r->issued_ns;
@@ -49,7 +48,7 @@ static int add_request(void *arg, const struct disk_request *r)
 	above = interned_stacks_disk(f->stacks, r->kind, band);
 	sum = pair_table_at(&f->sums, node, above, sizeof(*sum));
 	*sum += ns;
-	return 0;
+	return true;
 }
 
 static void make_rows(struct disk_fold *f)
@@ -61,19 +60,16 @@ static void make_rows(struct disk_fold *f)
 			       ((const uint64_t *)f->sums.at)[i], 0);
 }
 
-int disk_fold_new(struct disk_fold **out, const struct timelines *tl, const struct options *o)
+void disk_fold_new(struct disk_fold **out, const struct timelines *tl, const struct options *o)
 {
 	struct disk_fold *f = xcalloc(1, sizeof(*f));
-	int err;
 
 	*out = f;
 	f->timelines = tl;
 	interned_stacks_new(&f->stacks, tl, o, GROUP_BY_NAME);
 	stack_cache_init(&f->cache, f->stacks);
-	err = wait_filter_disk_requests(tl, o, interned_stacks_names(f->stacks), add_request, f);
-	if (!err)
-		make_rows(f);
-	return err;
+	wait_filter_disk_requests(tl, o, interned_stacks_names(f->stacks), add_request, f);
+	make_rows(f);
 }
 
 void disk_fold_free(struct disk_fold *f)

@@ -10,11 +10,8 @@
 
 struct disk_fold;
 
-/*
- * Folds the requests that the options choose; tl and o must outlive *out, which is to be freed. 0
- * or -ENOMEM.
- */
-int disk_fold_new(struct disk_fold **out, const struct timelines *tl, const struct options *o);
+/* Folds the requests that the options choose; tl and o must outlive *out, which is to be freed. */
+void disk_fold_new(struct disk_fold **out, const struct timelines *tl, const struct options *o);
 void disk_fold_free(struct disk_fold *f);
 /* The rows, in no order; they belong to f. */
 struct chain_rows *disk_fold_rows(struct disk_fold *f);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fold_private.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "select/route_times.h"

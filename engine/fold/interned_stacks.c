@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "interned_stacks.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 

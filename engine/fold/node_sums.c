@@ -2,7 +2,6 @@
 #include "node_sums.h"
 #include "common/xalloc.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

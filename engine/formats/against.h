@@ -38,11 +38,11 @@ size_t against_links(const struct against_row *r, struct against_link links[AGAI
 /* What all rows come to, as a sentence; marked: how those are marked that grew by too much. */
 void against_put_verdict(FILE *out, const struct against *a, const struct options *o,
 			 const char *marked);
-/* Writes them, on a screen as many lines as it has. 0 or -ENOMEM. */
-int against_put(FILE *out, const struct against *a, const struct options *o);
+/* Writes them, on a screen as many lines as it has. */
+void against_put(FILE *out, const struct against *a, const struct options *o);
 /*
  * Writes the rows as one JSON object of at most SCREEN_JSON_MOST bytes, more only with --wide: the
- * comparison of screen.schema.json. 0 or -ENOMEM.
+ * comparison of screen.schema.json.
  */
-int against_put_json(FILE *out, const struct against *a, const struct options *o);
+void against_put_json(FILE *out, const struct against *a, const struct options *o);
 void against_free(struct against *a);

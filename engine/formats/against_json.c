@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The rows of --against as one object, for scripts. */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "against.h"
@@ -133,7 +132,7 @@ static void put(struct json_object *j, const struct against *a, const struct opt
 	json_end(j, '}');
 }
 
-int against_put_json(FILE *out, const struct against *a, const struct options *o)
+void against_put_json(FILE *out, const struct against *a, const struct options *o)
 {
 	struct json_object j = { .most = 0 };
 	bool fits = false;
@@ -148,5 +147,4 @@ int against_put_json(FILE *out, const struct against *a, const struct options *o
 	}
 	fprintf(out, "%s\n", j.b.p);
 	text_free(&j.b);
-	return 0;
 }

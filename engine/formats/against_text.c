@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The rows of --against for reading. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -26,27 +25,22 @@ struct writer {
 	const struct options *o;
 	size_t columns, lines, most;
 	bool has_load; /* a row says how much of it others had the CPU */
-	int err;
 };
 
 static bool has_room(const struct writer *w)
 {
-	return !w->err && w->lines < w->most;
+	return w->lines < w->most;
 }
 
-static bool begin(struct writer *w, struct paragraph *p)
+static void begin(struct writer *w, struct paragraph *p)
 {
-	if (w->err)
-		return false;
 	paragraph_begin(p);
 	p->columns = w->o->wide ? SIZE_MAX : w->columns;
-	return true;
 }
 
 static void end(struct writer *w, struct paragraph *p)
 {
-	if (paragraph_end_cut(p, w->out))
-		w->err = -ENOMEM;
+	paragraph_end_cut(p, w->out);
 	w->lines++;
 }
 
@@ -164,8 +158,9 @@ static void put_links(struct writer *w, const struct against_row *r)
 		const struct figure_step *s = links[i].step;
 		struct paragraph p;
 
-		if (!has_room(w) || !begin(w, &p))
+		if (!has_room(w))
 			return;
+		begin(w, &p);
 		fprintf(p.f, "%*s", TIME_COLUMNS + 1, "");
 		put_time(p.f, links[i].by_ns, true, "");
 		fprintf(p.f, "%*s", 12 + (int)(s->depth > 8 ? 8 : s->depth), "");
@@ -181,8 +176,7 @@ static void put_row(struct writer *w, const struct against_row *r)
 	const char *per = unit_of(w, of);
 	struct paragraph p;
 
-	if (!begin(w, &p))
-		return;
+	begin(w, &p);
 	if (r->before)
 		put_time(p.f, (int64_t)r->before->own_ns, false, per);
 	else
@@ -205,8 +199,7 @@ static void put_recording(struct writer *w, const char *what, const struct figur
 {
 	struct paragraph p;
 
-	if (!begin(w, &p))
-		return;
+	begin(w, &p);
 	fprintf(p.f, "%s %.3f s", what, (double)f->duration_ns / 1e9);
 	if (LEAST_LOST * f->lost >= f->events + f->lost && f->lost)
 		fprintf(p.f, ", %.0f %% of the events lost",
@@ -220,13 +213,12 @@ static void put_verdict(struct writer *w)
 {
 	struct paragraph p;
 
-	if (!begin(w, &p))
-		return;
+	begin(w, &p);
 	against_put_verdict(p.f, w->a, w->o, ", those with \"!\"");
 	end(w, &p);
 }
 
-int against_put(FILE *out, const struct against *a, const struct options *o)
+void against_put(FILE *out, const struct against *a, const struct options *o)
 {
 	struct writer w = { .out = out, .a = a, .o = o, .most = SIZE_MAX };
 	size_t left_out = 0, same = 0;
@@ -249,16 +241,17 @@ int against_put(FILE *out, const struct against *a, const struct options *o)
 		else
 			left_out++;
 	}
-	if (w.has_load && begin(&w, &p)) {
+	if (w.has_load) {
+		begin(&w, &p);
 		fputs("load: with the time in which others had the CPU; the columns are without",
 		      p.f);
 		end(&w, &p);
 	}
-	if ((same || left_out) && begin(&w, &p)) {
+	if (same || left_out) {
+		begin(&w, &p);
 		if (left_out)
 			fprintf(p.f, "%zu more (--wide); ", left_out);
 		fprintf(p.f, "%zu causes are as before", same);
 		end(&w, &p);
 	}
-	return w.err;
 }

@@ -13,16 +13,15 @@ void format_take_totals(const struct format_input *in, struct fold *f)
 		};
 }
 
-int format_each_wait(const struct format_input *in, const struct options *o, struct names *names,
-		     uint64_t top, int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
+void format_each_wait(const struct format_input *in, const struct options *o, struct names *names,
+		      uint64_t top, bool (*visit)(void *arg, const struct chosen_wait *p),
+		      void *arg)
 {
 	struct wait_filter *f;
-	int err;
 
 	wait_filter_new(&f, in->timelines, o, names);
-	err = top_waits_walk(in->timelines, f, top, visit, arg);
+	top_waits_walk(in->timelines, f, top, visit, arg);
 	wait_filter_free(f);
-	return err;
 }
 
 bool format_in_ms(const struct options *o)

@@ -79,9 +79,9 @@ struct format {
 	int (*write)(const struct format_input *in, FILE *out);
 	/*
 	 * SEVERAL_MERGED: adds its folded lines to those of other traces, below a frame `root` (a
-	 * raw name) unless that is NULL. Returns 0 or -ENOMEM.
+	 * raw name) unless that is NULL.
 	 */
-	int (*fold)(const struct format_input *in, const char *root, struct folded *lines);
+	void (*fold)(const struct format_input *in, const char *root, struct folded *lines);
 };
 
 /* Passes the totals of a fold to the caller, if they are needed. */
@@ -90,8 +90,9 @@ void format_take_totals(const struct format_input *in, struct fold *f);
  * Calls visit for each wait that the options choose, as top_waits_walk() does. names have the same
  * options.
  */
-int format_each_wait(const struct format_input *in, const struct options *o, struct names *names,
-		     uint64_t top, int (*visit)(void *arg, const struct chosen_wait *p), void *arg);
+void format_each_wait(const struct format_input *in, const struct options *o, struct names *names,
+		      uint64_t top, bool (*visit)(void *arg, const struct chosen_wait *p),
+		      void *arg);
 
 /* Tables have milliseconds unless a unit was asked for. */
 bool format_in_ms(const struct options *o);

@@ -173,10 +173,9 @@ static void begin_paragraph(const struct table_of *t, struct paragraph *p)
 }
 
 /* The figures and the sentence, whom it made wait, and the command, each on lines of its own. */
-static int put_row(FILE *out, const struct table_of *t, const struct cause *c)
+static void put_row(FILE *out, const struct table_of *t, const struct cause *c)
 {
 	struct paragraph p;
-	int err = 0;
 
 	begin_paragraph(t, &p);
 	put_share(p.f, c->ns, t->causes_ns);
@@ -190,19 +189,16 @@ static int put_row(FILE *out, const struct table_of *t, const struct cause *c)
 	put_share(p.f, c->slowest_ns, t->slowest_ns);
 	fputs("  ", p.f);
 	causes_put_sentence(p.f, t->names, t->causes, c);
-	err = paragraph_end(&p, out, INDENT);
-	if (err)
-		return err;
+	paragraph_end(&p, out, INDENT);
 	begin_paragraph(t, &p);
 	fprintf(p.f, "%*s", INDENT, "");
 	if (causes_put_way(p.f, t->names, c))
-		err = paragraph_end(&p, out, INDENT);
+		paragraph_end(&p, out, INDENT);
 	else
 		paragraph_drop(&p);
 	fprintf(out, "%*s", INDENT, "");
 	causes_put_example(out, t->in, c);
 	putc('\n', out);
-	return err;
 }
 
 /* Of those without a row, whose number is the argument. */
@@ -210,7 +206,7 @@ static int put_row(FILE *out, const struct table_of *t, const struct cause *c)
 
 /* What is below the rows: all others, all of them, and the pauses, of which each is cut to the
  * line. */
-static int put_rest(FILE *out, const struct table_of *t, size_t shown, uint64_t other_ns)
+static void put_rest(FILE *out, const struct table_of *t, size_t shown, uint64_t other_ns)
 {
 	size_t more = t->n_causes - shown;
 
@@ -229,34 +225,28 @@ static int put_rest(FILE *out, const struct table_of *t, size_t shown, uint64_t 
 	}
 	for (size_t i = t->n_causes; i < t->n && i < t->n_causes + PAUSES_SHOWN; i++) {
 		struct paragraph p;
-		int err = 0;
 
 		begin_paragraph(t, &p);
-
 		put_ms(p.f, 18, t->at[i].ns);
 		fprintf(p.f, " %7" PRIu64 "  ", t->at[i].waits);
 		causes_put_sentence(p.f, t->names, t->causes, &t->at[i]);
-		err = paragraph_end_cut(&p, out);
-		if (err)
-			return err;
+		paragraph_end_cut(&p, out);
 	}
-	return 0;
 }
 
 /* On paper, or with --wide: all that is known of each cause. */
-static int put_table(FILE *out, const struct table_of *t)
+static void put_table(FILE *out, const struct table_of *t)
 {
 	uint64_t shown_ns = 0, most = causes_shown(t->in->options);
 	size_t n = t->n_causes < most ? t->n_causes : (size_t)most;
-	int err = 0;
 
 	fprintf(out, "%7s %11s %7s %10s %7s  %s\n", "SHARE", "TIME (ms)", "WAITS", "LONGEST",
 		"SLOW 1%", "ROOT CAUSE");
-	for (size_t i = 0; i < n && !err; i++) {
-		err = put_row(out, t, &t->at[i]);
+	for (size_t i = 0; i < n; i++) {
+		put_row(out, t, &t->at[i]);
 		shown_ns += t->at[i].ns;
 	}
-	return err ? err : put_rest(out, t, n, t->causes_ns - shown_ns);
+	put_rest(out, t, n, t->causes_ns - shown_ns);
 }
 
 /* ---- on a screen ----------------------------------------------------------------------------- */
@@ -299,8 +289,8 @@ struct sum_line {
 	size_t n;
 };
 
-static int put_sum(FILE *out, const struct table_of *t, enum screen_group group,
-		   const struct sum_line *sum)
+static void put_sum(FILE *out, const struct table_of *t, enum screen_group group,
+		    const struct sum_line *sum)
 {
 	static const char *const words[] = {
 		[GROUP_LOAD] = "had no CPU: others were running",
@@ -312,13 +302,13 @@ static int put_sum(FILE *out, const struct table_of *t, enum screen_group group,
 	struct paragraph p;
 
 	if (!sum->ns)
-		return 0;
+		return;
 	begin_line(&p, t, ends[group], NULL, sum->ns);
 	if (group == GROUP_NONE)
 		fprintf(p.f, MORE_CAUSES, sum->n, sum->n == 1 ? "" : "s");
 	else
 		fputs(words[group], p.f);
-	return paragraph_end_cut(&p, out);
+	paragraph_end_cut(&p, out);
 }
 
 /*
@@ -326,15 +316,14 @@ static int put_sum(FILE *out, const struct table_of *t, enum screen_group group,
  * the others that are in it. *first: the first one; NULL: there is none. room: lines; the first
  * cause has one also where there is none, and the sum has none where there is one line only.
  */
-static int put_lines(FILE *out, const struct table_of *t, size_t room, const struct cause **first,
-		     struct sum_line more)
+static void put_lines(FILE *out, const struct table_of *t, size_t room, const struct cause **first,
+		      struct sum_line more)
 {
 	uint64_t most = causes_shown(t->in->options), shown = 0;
 	bool full = false;
-	int err = 0;
 
 	*first = NULL;
-	for (size_t i = 0; i < t->n_causes && !err; i++) {
+	for (size_t i = 0; i < t->n_causes; i++) {
 		const struct cause *c = &t->at[i];
 		struct paragraph p;
 
@@ -350,14 +339,15 @@ static int put_lines(FILE *out, const struct table_of *t, size_t room, const str
 		begin_line(&p, t, c->end, c, c->ns);
 		*first = *first ? *first : c;
 		causes_put_short(p.f, t->names, t->causes, c, t->in->options->color);
-		err = paragraph_end_cut(&p, out);
+		paragraph_end_cut(&p, out);
 		shown++;
 	}
-	return err || room < 2 ? err : put_sum(out, t, GROUP_NONE, &more);
+	if (room >= 2)
+		put_sum(out, t, GROUP_NONE, &more);
 }
 
 /* A line for each cause, the first one's command, and what was left out. */
-static int put_screen(FILE *out, const struct table_of *t, size_t room)
+static void put_screen(FILE *out, const struct table_of *t, size_t room)
 {
 	/* The title and the command. */
 	size_t others = 2;
@@ -366,7 +356,6 @@ static int put_screen(FILE *out, const struct table_of *t, size_t room)
 	char text[TEXT_MS_SIZE];
 	char command[64];
 	bool load_first;
-	int err = 0;
 
 	for (size_t i = 0; i < t->n_causes; i++) {
 		sum[group_of(&t->at[i])].ns += t->at[i].ns;
@@ -385,23 +374,20 @@ static int put_screen(FILE *out, const struct table_of *t, size_t room)
 		others += sum[g].ns > 0;
 	others += t->pauses_ns > 0;
 	if (load_first)
-		err = put_sum(out, t, GROUP_LOAD, &sum[GROUP_LOAD]);
-	if (!err)
-		err = put_lines(out, t, room > others ? room - others : 0, &first, more);
-	if (!err && !load_first)
-		err = put_sum(out, t, GROUP_LOAD, &sum[GROUP_LOAD]);
-	if (!err)
-		err = put_sum(out, t, GROUP_UNKNOWN, &sum[GROUP_UNKNOWN]);
-	if (!err && t->pauses_ns)
+		put_sum(out, t, GROUP_LOAD, &sum[GROUP_LOAD]);
+	put_lines(out, t, room > others ? room - others : 0, &first, more);
+	if (!load_first)
+		put_sum(out, t, GROUP_LOAD, &sum[GROUP_LOAD]);
+	put_sum(out, t, GROUP_UNKNOWN, &sum[GROUP_UNKNOWN]);
+	if (t->pauses_ns)
 		fprintf(out, "not counted: %s ms of pauses and waits for work\n",
 			text_ms(text, t->pauses_ns) + strspn(text, " "));
-	if (!err && first) {
+	if (first) {
 		snprintf(command, sizeof(command), "step by step: chainwalk --show %zu",
 			 (size_t)(first - t->at) + 1);
 		command_put_next(out, "one such wait, ", command, t->in->path,
 				 t->in->options->wide ? 0 : t->columns);
 	}
-	return err;
 }
 
 static struct table_of table_of(const struct format_input *in, struct names *names,
@@ -462,10 +448,9 @@ static int put_shown(FILE *out, const struct format_input *in, const struct caus
 	struct options o = *in->options;
 	struct format_input one = *in;
 	struct chosen_wait request = request_of(in->timelines, e);
-	int err = request.wait ? request_beside_put(out, in, &request) : 0;
 
-	if (err)
-		return err;
+	if (request.wait)
+		request_beside_put(out, in, &request);
 	o.command = 0;
 	o.top = 0;
 	o.from_ns = e->wait->out_ns - start_ns;
@@ -524,7 +509,6 @@ static size_t lines_of_screen(const struct format_input *in)
 struct limits {
 	FILE *out;
 	size_t columns;
-	int err;
 };
 
 /* A trust_tell()'s. */
@@ -533,51 +517,43 @@ static void put_limit(void *arg, const char *text)
 	struct limits *l = arg;
 	struct paragraph p;
 
-	if (l->err)
-		return;
 	paragraph_begin(&p);
 	p.columns = l->columns;
 	fprintf(p.f, "Careful: %s.", text);
-	l->err = paragraph_end(&p, l->out, 2);
+	paragraph_end(&p, l->out, 2);
 }
 
 /* What is said of the command and of requests, in at most so many lines, of which *lines is the
  * number. */
-static int put_overview(const struct format_input *in, FILE *out, const struct wait_filter *like,
-			const struct subjects *subjects, size_t most, size_t *lines)
+static void put_overview(const struct format_input *in, FILE *out, const struct wait_filter *like,
+			 const struct subjects *subjects, size_t most, size_t *lines)
 {
 	size_t columns = paragraph_columns(in->options->columns), len;
 	struct limits limits = { .columns = in->options->wide ? SIZE_MAX : columns };
 	char *text = NULL;
 	FILE *f = xmemstream(&text, &len);
-	int err;
 
-	*lines = 0;
 	limits.out = f;
-	err = trust_tell(in, like, subjects->names, put_limit, &limits);
-	err = err ? err : limits.err;
-	if (!err)
-		err = subjects_put(f, in, subjects, most);
-	if (!err)
-		told_names_add_subjects(in, subjects);
+	trust_tell(in, like, subjects->names, put_limit, &limits);
+	subjects_put(f, in, subjects, most);
+	told_names_add_subjects(in, subjects);
 	xmemstream_close(f, &text);
-	if (!err) {
-		fputs(text, out);
-		*lines = paragraph_lines(text, columns);
-	}
+	fputs(text, out);
+	*lines = paragraph_lines(text, columns);
 	free(text);
-	return err;
 }
 
 static int put_causes(FILE *out, const struct table_of *t, size_t room)
 {
 	if (t->in->options->show)
 		return put_number(out, t);
-	if (!t->n) {
+	if (!t->n)
 		fputs("nothing was waited for\n", out);
-		return 0;
-	}
-	return room ? put_screen(out, t, room) : put_table(out, t);
+	else if (room)
+		put_screen(out, t, room);
+	else
+		put_table(out, t);
+	return 0;
 }
 
 /* Of those that are shown. */
@@ -636,20 +612,18 @@ static int put_all(FILE *out, const struct screen *s)
 	const struct format_input *in = s->in;
 	size_t room = lines_of_screen(in), overview = 0;
 	struct table_of t;
-	int err = 0;
+	int err;
 
-	if (in->options->screen_json)
-		return screen_put_json(out, in, &s->subjects, s->names, s->causes, s->filter);
-	if (in->options->json) {
-		causes_put_json(out, in, s->names, s->causes);
+	if (in->options->screen_json || in->options->json) {
+		if (in->options->screen_json)
+			screen_put_json(out, in, &s->subjects, s->names, s->causes, s->filter);
+		else
+			causes_put_json(out, in, s->names, s->causes);
 		return 0;
 	}
 	if (has_overview(in->options))
-		err = put_overview(in, out, s->filter, &s->subjects,
-				   room > LINES_OF_CAUSES ? room - LINES_OF_CAUSES : room,
-				   &overview);
-	if (err)
-		return err;
+		put_overview(in, out, s->filter, &s->subjects,
+			     room > LINES_OF_CAUSES ? room - LINES_OF_CAUSES : room, &overview);
 	t = table_of(in, s->names, s->causes);
 	err = put_causes(out, &t, !room ? 0 : room > overview ? room - overview : 1);
 	if (!err)

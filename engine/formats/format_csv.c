@@ -4,7 +4,6 @@
  * each wait, thread by thread in the order of time; with --top the longest waits. Quoting follows
  * RFC 4180; chainwalk(1) describes the columns.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,11 +123,10 @@ static void put_process(struct writer *c, uint32_t thread)
 		put_text(c, names_text(c->names, names_clean(c->names, name)));
 }
 
-static int put_stack(struct writer *c, uint32_t text)
+static void put_stack(struct writer *c, uint32_t text)
 {
 	putc(',', c->out);
 	put_text(c, names_text(c->names, text));
-	return text ? 0 : -ENOMEM;
 }
 
 /* The names of the flags, separated by spaces. */
@@ -154,7 +152,7 @@ static void put_flags(struct writer *c, const struct wait *w)
 }
 
 /* Name, ids, handler and stack of the waker; empty fields if none is known. */
-static int put_waker(struct writer *c, const struct wait *w)
+static void put_waker(struct writer *c, const struct wait *w)
 {
 	uint32_t kstack = timelines_pair(c->timelines, w->waker_stack).kstack, name, frame;
 	const struct thread *th;
@@ -162,7 +160,7 @@ static int put_waker(struct writer *c, const struct wait *w)
 
 	if (w->kind != WAIT_SLEEP || w->waker == THREAD_NONE) {
 		fputs(",,,,,", c->out);
-		return 0;
+		return;
 	}
 	context = waker_context(c->wait.chains.kernel, c->timelines, w);
 	if (context.interrupt) {
@@ -170,16 +168,16 @@ static int put_waker(struct writer *c, const struct wait *w)
 				    irq_handler(c->wait.chains.kernel, kstack, context.frames));
 		fputs(",[interrupt],,,", c->out);
 		put_text(c, names_text(c->names, frame));
-		return put_stack(c, names_waker_stack(c->names, w->waker_stack, context));
+	} else {
+		name = names_thread(c->names, w->waker, w->wake_ns);
+		th = timelines_thread(c->timelines, w->waker);
+		putc(',', c->out);
+		put_text(c, names_text(c->names, name));
+		put_id(c, th->tid);
+		put_id(c, th->tgid);
+		putc(',', c->out);
 	}
-	name = names_thread(c->names, w->waker, w->wake_ns);
-	th = timelines_thread(c->timelines, w->waker);
-	putc(',', c->out);
-	put_text(c, names_text(c->names, name));
-	put_id(c, th->tid);
-	put_id(c, th->tgid);
-	putc(',', c->out);
-	return put_stack(c, names_waker_stack(c->names, w->waker_stack, context));
+	put_stack(c, names_waker_stack(c->names, w->waker_stack, context));
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -279,24 +277,23 @@ static void put_ran(struct writer *c)
 }
 
 /* A field with a text of the program; cleaned. */
-static int put_clean(struct writer *c, const char *s)
+static void put_clean(struct writer *c, const char *s)
 {
 	uint32_t text = *s ? names_clean(c->names, s) : 0;
 
 	putc(',', c->out);
 	put_text(c, text ? names_text(c->names, text) : "");
-	return text || !*s ? 0 : -ENOMEM;
 }
 
-/* What rows of requests have in addition. 0 or -ENOMEM. */
-static int put_request(struct writer *c, const struct request *q)
+/* What rows of requests have in addition. */
+static void put_request(struct writer *c, const struct request *q)
 {
 	const struct timelines *tl = c->timelines;
 	const struct context *context = timelines_context(tl, q);
 	char trace[TRACE_ID_SIZE], span[SPAN_ID_SIZE];
 	const char *separator = "";
-	int err = put_clean(c, request_endpoint_name(tl, q));
 
+	put_clean(c, request_endpoint_name(tl, q));
 	put_ns(c, q->taken_ns - timelines_start_ns(tl));
 	putc(',', c->out);
 	if (q->connection)
@@ -308,16 +305,13 @@ static int put_request(struct writer *c, const struct request *q)
 			fprintf(c->out, "%s%s", separator, m->name);
 			separator = " ";
 		}
-	if (!err)
-		err = put_clean(c, request_label(tl, q));
-	if (!err)
-		err = put_clean(c, request_route(tl, q));
+	put_clean(c, request_label(tl, q));
+	put_clean(c, request_route(tl, q));
 	fprintf(c->out, ",%s,%s", trace_id_text(trace, context), span_id_text(span, context));
 	put_ns(c, request_over_ns(tl, c->median_ns, q));
-	return err;
 }
 
-static int put_wait(struct writer *c, const struct chosen_wait *p)
+static void put_wait(struct writer *c, const struct chosen_wait *p)
 {
 	const struct wait *w = p->wait;
 	const struct shown *s = &p->shown;
@@ -326,7 +320,6 @@ static int put_wait(struct writer *c, const struct chosen_wait *p)
 	uint64_t off_ns = s->off_to_ns - s->off_from_ns;
 	bool preempted = w->kind == WAIT_PREEMPTED;
 	uint32_t name = names_thread(c->names, p->thread, w->out_ns);
-	int err;
 
 	fprintf(c->out, "%" PRIu64 ",", w->out_ns - start_ns);
 	if (!preempted && wait_has_waking(w))
@@ -345,24 +338,19 @@ static int put_wait(struct writer *c, const struct chosen_wait *p)
 	put_ns(c, s->blocked_to_ns - s->blocked_from_ns);
 	put_ns(c, preempted ? 0 : off_ns);
 	put_ns(c, preempted ? off_ns : 0);
-	err = put_waker(c, w);
-	if (err)
-		return err;
+	put_waker(c, w);
 	for (size_t i = 0; i < N_ENDS; i++)
 		put_ns(c, c->ends_ns[columns[i]]);
-	err = put_stack(c, names_off_cpu(c->names, w->stack));
-	if (!err && has_objects(c))
-		err = put_stack(c, waited_for_words(c->names, w->stack));
-	if (!err) {
-		put_who(c, p);
-		put_ran(c);
-	}
-	if (!err && c->requests)
-		err = put_request(c, timelines_request_of(c->timelines, w));
-	if (!err && timelines_grouped(c->timelines))
+	put_stack(c, names_off_cpu(c->names, w->stack));
+	if (has_objects(c))
+		put_stack(c, waited_for_words(c->names, w->stack));
+	put_who(c, p);
+	put_ran(c);
+	if (c->requests)
+		put_request(c, timelines_request_of(c->timelines, w));
+	if (timelines_grouped(c->timelines))
 		put_group(c, timelines_group(c->timelines, p->thread, w->out_ns));
 	putc('\n', c->out);
-	return err;
 }
 
 static void add_to_sums(struct writer *c, const struct chosen_wait *p)
@@ -406,19 +394,16 @@ static void sum_up(struct writer *c)
 	}
 }
 
-static int write_wait(void *arg, const struct chosen_wait *p)
+static bool write_wait(void *arg, const struct chosen_wait *p)
 {
 	struct writer *c = arg;
-	int err;
 
 	wait_amounts_make(&c->wait, p);
 	sum_up(c);
 	add_to_sums(c, p);
-	err = put_wait(c, p);
-	if (err)
-		return err;
+	put_wait(c, p);
 	/* Stop after a write error, which the caller reports. */
-	return ferror(c->out) ? 1 : 0;
+	return !ferror(c->out);
 }
 
 static int write_csv(const struct format_input *in, FILE *out)
@@ -433,7 +418,6 @@ static int write_csv(const struct format_input *in, FILE *out)
 		.interrupts = timelines_interrupts(in->timelines),
 		.requests = o->requests,
 	};
-	int err;
 
 	names_new(&c.names, in->timelines, o);
 	wait_amounts_init(&c.wait, in->timelines, o, c.names, true, c.sampled ? label_link : NULL,
@@ -444,9 +428,9 @@ static int write_csv(const struct format_input *in, FILE *out)
 	if (c.requests)
 		c.median_ns = request_medians(in->timelines, o);
 	put_header(&c);
-	err = top_waits_walk(in->timelines, s, o->top, write_wait, &c);
+	top_waits_walk(in->timelines, s, o->top, write_wait, &c);
 	/* With --top only the longest waits were added up. */
-	if (!err && in->totals && !o->top) {
+	if (!ferror(out) && in->totals && !o->top) {
 		wait_filter_idle(s, &c.totals.sums.idle_waits, &c.totals.sums.idle_ns);
 		c.totals.sums.not_shown_ns = wait_filter_preempted_ns(s);
 		c.totals.known = true;
@@ -463,7 +447,7 @@ static int write_csv(const struct format_input *in, FILE *out)
 	processes_free(c.processes);
 	wait_filter_free(s);
 	names_free(c.names);
-	return err < 0 ? err : 0;
+	return 0;
 }
 
 const struct format format_csv = {

@@ -10,15 +10,13 @@
 #include "words/process_notes.h"
 #include "words/recording_title.h"
 
-static int fold_io(const struct format_input *in, const char *root, struct folded *lines)
+static void fold_io(const struct format_input *in, const char *root, struct folded *lines)
 {
 	struct disk_fold *f;
-	int err = disk_fold_new(&f, in->timelines, in->options);
 
-	if (!err)
-		folded_add(lines, disk_fold_rows(f), root, ROOT_NONE);
+	disk_fold_new(&f, in->timelines, in->options);
+	folded_add(lines, disk_fold_rows(f), root, ROOT_NONE);
 	disk_fold_free(f);
-	return err;
 }
 
 static void fold_chains(const struct format_input *in, const char *root, struct folded *lines)
@@ -69,33 +67,28 @@ static void add_title(const struct format_input *in, struct folded *lines)
 	text_free(&title);
 }
 
-static int fold(const struct format_input *in, const char *root, struct folded *lines)
+static void fold(const struct format_input *in, const char *root, struct folded *lines)
 {
-	int err = 0;
-
 	if (in->options->view == VIEW_IO)
-		err = fold_io(in, root, lines);
+		fold_io(in, root, lines);
 	else
 		fold_chains(in, root, lines);
-	if (!err)
-		add_notes(in, lines);
-	return err;
+	add_notes(in, lines);
 }
 
 static int write_folded(const struct format_input *in, FILE *out)
 {
 	struct folded lines = { .n = 0 };
-	int err = fold(in, NULL, &lines);
 
+	fold(in, NULL, &lines);
 	/* Those of scripts, and of several traces, have only what waited. */
-	if (!err && lines.n && !in->options->quiet && in->options->n_traces <= 1) {
+	if (lines.n && !in->options->quiet && in->options->n_traces <= 1) {
 		add_title(in, &lines);
 		add_processes(in, &lines);
 	}
-	if (!err)
-		folded_write(&lines, in->options, out);
+	folded_write(&lines, in->options, out);
 	folded_free(&lines);
-	return err;
+	return 0;
 }
 
 const struct format format_folded = {

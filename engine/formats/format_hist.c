@@ -5,7 +5,6 @@
  * in tables. A length is the whole wait's: the window of time chooses waits, and a piece of a wait
  * that it cuts is no length.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ struct hists {
 	struct pair_table table; /* of struct hist, by (name, 0) */
 };
 
-static int count_wait(void *arg, const struct chosen_wait *p)
+static bool count_wait(void *arg, const struct chosen_wait *p)
 {
 	struct hists *h = arg;
 	uint64_t ns = p->shown.whole_ns;
@@ -49,7 +48,7 @@ static int count_wait(void *arg, const struct chosen_wait *p)
 	hist->name = name;
 	hist->count[63 - __builtin_clzll(length | 1)]++;
 	hist->total_ns += chosen_wait_ns(p);
-	return 0;
+	return true;
 }
 
 /* A bound of a slot, in a column; a negative width: on its left. */
@@ -147,7 +146,7 @@ static struct hist *sorted(struct hists *h, size_t *n)
 }
 
 /* A row for each slot that is not empty. */
-static int put_objects(FILE *out, struct hists *h)
+static void put_objects(FILE *out, struct hists *h)
 {
 	static const struct column columns[] = {
 		{ .key = "from_ns" },
@@ -174,7 +173,7 @@ static int put_objects(FILE *out, struct hists *h)
 			if (at[i].count[slot])
 				table_row(&t, cells, o->by_name ? 4 : 3);
 		}
-	return table_end(&t, NULL);
+	table_end(&t, NULL);
 }
 
 static void put_hists(FILE *out, struct hists *h)
@@ -204,17 +203,16 @@ static void put_hists(FILE *out, struct hists *h)
 static int write_hist(const struct format_input *in, FILE *out)
 {
 	struct hists h = { .in = in, .options = in->options };
-	int err;
 
 	names_new(&h.names, in->timelines, in->options);
-	err = format_each_wait(in, in->options, h.names, 0, count_wait, &h);
-	if (!err && in->options->json)
-		err = put_objects(out, &h);
-	else if (!err)
+	format_each_wait(in, in->options, h.names, 0, count_wait, &h);
+	if (in->options->json)
+		put_objects(out, &h);
+	else
 		put_hists(out, &h);
 	pair_table_free(&h.table);
 	names_free(h.names);
-	return err;
+	return 0;
 }
 
 const struct format format_hist = {

@@ -4,7 +4,6 @@
  * how many requests of which size, how long they were queued and at the device, and who asked. A
  * request belongs to the time at which it was done, and to the thread that asked.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,17 +41,14 @@ static uint32_t asker_of(struct requests *t, const struct disk_request *r)
 					: names_thread(t->names, r->thread, r->asked_ns);
 }
 
-static int add_request(void *arg, const struct disk_request *r)
+static bool add_request(void *arg, const struct disk_request *r)
 {
 	struct requests *t = arg;
 	struct disk_request_kind kind = timelines_disk_request_kind(t->in->timelines, r->kind);
 	struct row *row = pair_table_at(&t->rows, kind.disk, kind.op, sizeof(*row));
 	uint64_t all_ns = span(r->asked_ns, r->done_ns), device_ns = span(r->issued_ns, r->done_ns);
-	uint32_t id, asker = asker_of(t, r);
+	uint32_t id = (uint32_t)(row - (struct row *)t->rows.at);
 
-	if (!asker)
-		return -ENOMEM;
-	id = (uint32_t)(row - (struct row *)t->rows.at);
 	row->disk = kind.disk;
 	row->op = kind.op;
 	row->kind = id;
@@ -65,8 +61,8 @@ static int add_request(void *arg, const struct disk_request *r)
 		row_lengths_add(&t->queued, id, span(r->asked_ns, r->issued_ns));
 	if (r->issued_ns)
 		row_lengths_add(&t->device, id, device_ns);
-	sums_add(&t->askers, id, asker, all_ns);
-	return 0;
+	sums_add(&t->askers, id, asker_of(t, r), all_ns);
+	return true;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -107,7 +103,7 @@ static void put_row(struct table *to, const struct requests *t, const struct row
 		  cell_time(r->longest_ns), cell_most(&t->askers, r->kind, t->names));
 }
 
-static int put_table(FILE *out, struct requests *t)
+static void put_table(FILE *out, struct requests *t)
 {
 	static const struct column columns[] = {
 		{ .title = "DEVICE", .width = -8 },
@@ -136,30 +132,27 @@ static int put_table(FILE *out, struct requests *t)
 	}
 	TABLE_SUM_ROW(&to, cell_text("all"), cell_text(""), cell_number(requests),
 		      cell_number(bytes));
-	return table_end(&to, "times in %s", format_time_unit(t->in->options));
+	table_end(&to, "times in %s", format_time_unit(t->in->options));
 }
 
 static int write_io(const struct format_input *in, FILE *out)
 {
 	struct requests t = { .in = in };
-	int err;
 
 	names_new(&t.names, in->timelines, in->options);
-	err = wait_filter_disk_requests(in->timelines, in->options, t.names, add_request, &t);
-	if (!err) {
-		row_lengths_percentiles(&t.queued, t.rows.at, sizeof(struct row),
-					offsetof(struct row, queued));
-		row_lengths_percentiles(&t.device, t.rows.at, sizeof(struct row),
-					offsetof(struct row, device));
-		sums_sort(&t.askers, t.names, sums_key_is_text);
-		err = put_table(out, &t);
-	}
+	wait_filter_disk_requests(in->timelines, in->options, t.names, add_request, &t);
+	row_lengths_percentiles(&t.queued, t.rows.at, sizeof(struct row),
+				offsetof(struct row, queued));
+	row_lengths_percentiles(&t.device, t.rows.at, sizeof(struct row),
+				offsetof(struct row, device));
+	sums_sort(&t.askers, t.names, sums_key_is_text);
+	put_table(out, &t);
 	free(t.queued.at);
 	free(t.device.at);
 	pair_table_free(&t.rows);
 	sums_free(&t.askers);
 	names_free(t.names);
-	return err;
+	return 0;
 }
 
 const struct format format_io = {

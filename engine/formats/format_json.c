@@ -3,8 +3,6 @@
  * Waits for other programs: one JSON object a line, described in the manual page. Thread by thread
  * in order of time, or with --top the longest ones.
  */
-#include <errno.h>
-#include <inttypes.h>
 
 #include "format.h"
 #include "json_chain.h"
@@ -89,7 +87,7 @@ static void put_head(const struct format_input *in, struct json_words *j,
 	json_put_stack(j, "stack", w->stack, UINT32_MAX, true);
 }
 
-static int write_wait(void *arg, const struct chosen_wait *p)
+static bool write_wait(void *arg, const struct chosen_wait *p)
 {
 	struct writer *w = arg;
 
@@ -100,23 +98,21 @@ static int write_wait(void *arg, const struct chosen_wait *p)
 	text_puts(&w->json.b, "\n");
 	json_flush(&w->json, w->out);
 	/* The caller reports a write error; continuing would be pointless. */
-	return ferror(w->out) ? 1 : 0;
+	return !ferror(w->out);
 }
 
 static int write_json(const struct format_input *in, FILE *out)
 {
 	const struct options *o = in->options;
 	struct writer w = { .in = in, .out = out };
-	int err = 0;
 
 	json_chain_init(&w.chain, &w.json, in->timelines, o);
-
 	if (in->n_hosts)
 		json_chain_join(&w.chain, in->hosts, in->n_hosts);
-	err = format_each_wait(in, o, w.chain.words.names, o->top, write_wait, &w);
+	format_each_wait(in, o, w.chain.words.names, o->top, write_wait, &w);
 	json_chain_free(&w.chain);
 	text_free(&w.json.b);
-	return err < 0 ? err : 0;
+	return 0;
 }
 
 const struct format format_json = {

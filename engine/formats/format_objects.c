@@ -64,7 +64,7 @@ static void add_holder(struct objects *t, uint32_t row, const struct chosen_wait
 	sum->count++;
 }
 
-static int add_wait(void *arg, const struct chosen_wait *p)
+static bool add_wait(void *arg, const struct chosen_wait *p)
 {
 	struct objects *t = arg;
 	const struct wait *w = p->wait;
@@ -74,7 +74,7 @@ static int add_wait(void *arg, const struct chosen_wait *p)
 	struct row *row;
 
 	if (w->kind != WAIT_SLEEP)
-		return 0;
+		return true;
 	name = waited_for_frames(t->names, w->stack, true);
 	waiter = names_thread(t->names, p->thread, w->out_ns);
 	ender = waker_name(t->wakers, w);
@@ -88,7 +88,7 @@ static int add_wait(void *arg, const struct chosen_wait *p)
 	sums_add(&t->enders, id, ender, ns);
 	add_holder(t, id, p, ns);
 	row_lengths_add(&t->lengths, id, ns);
-	return 0;
+	return true;
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ static void regroup_sums(struct sums *s, const struct object_row *rows)
 	*s = grouped;
 }
 
-/* Makes the rows that are written, of n single ones: *n of them, to be freed; NULL: no memory. */
+/* Makes the rows that are written, of n single ones: *n of them, to be freed. */
 static struct row *regroup(struct objects *t, const struct row *single, size_t *n)
 {
 	struct object_row *rows = xcalloc(*n + 1, sizeof(*rows));
@@ -119,24 +119,22 @@ static struct row *regroup(struct objects *t, const struct row *single, size_t *
 
 	for (size_t i = 0; i < *n; i++)
 		rows[i] = single[i].object;
-	if (!object_groups_find(&groups, &n_groups, rows, *n, t->in->timelines, t->names))
-		grouped = xcalloc((size_t)n_groups + 1, sizeof(*grouped));
-	for (uint32_t i = 0; i < n_groups && grouped; i++)
+	object_groups_find(&groups, &n_groups, rows, *n, t->in->timelines, t->names);
+	grouped = xcalloc((size_t)n_groups + 1, sizeof(*grouped));
+	for (uint32_t i = 0; i < n_groups; i++)
 		grouped[i] = (struct row) {
 			.name = groups[i].name,
 			.id = i,
 			.objects = groups[i].objects,
 		};
-	for (size_t i = 0; i < *n && grouped; i++)
+	for (size_t i = 0; i < *n; i++)
 		wait_sums_add(&grouped[rows[i].group].sums, &single[i].sums);
-	for (size_t i = 0; i < t->lengths.n && grouped; i++)
+	for (size_t i = 0; i < t->lengths.n; i++)
 		t->lengths.at[i].row = rows[t->lengths.at[i].row].group;
-	if (grouped) {
-		regroup_sums(&t->waiters, rows);
-		regroup_sums(&t->enders, rows);
-		regroup_sums(&t->holders, rows);
-		*n = n_groups;
-	}
+	regroup_sums(&t->waiters, rows);
+	regroup_sums(&t->enders, rows);
+	regroup_sums(&t->holders, rows);
+	*n = n_groups;
 	free(groups);
 	free(rows);
 	return grouped;
@@ -215,7 +213,7 @@ static void put_row(struct table *t, const struct objects *b, const struct row *
 		put_holders(t, b, r);
 }
 
-static int put_table(FILE *out, struct objects *b, struct row *rows, size_t n)
+static void put_table(FILE *out, struct objects *b, struct row *rows, size_t n)
 {
 	static const struct column columns[] = {
 		{ .title = "OBJECT", .width = -16 },
@@ -233,7 +231,6 @@ static int put_table(FILE *out, struct objects *b, struct row *rows, size_t n)
 	size_t single = b->rows.keys.n;
 	struct table_sums sums;
 	struct table t = TABLE(out, in, columns);
-	int end;
 
 	if (n)
 		qsort_r(rows, n, sizeof(*rows), most_time_first, b->names);
@@ -247,44 +244,36 @@ static int put_table(FILE *out, struct objects *b, struct row *rows, size_t n)
 		put_sums(&t, CHAIN_OTHER, &sums.other);
 	put_sums(&t, "all of them", &sums.total);
 	if (n < single)
-		end = table_end(&t, "times in %s; %zu objects, --by-object shows each",
-				format_time_unit(in->options), single);
+		table_end(&t, "times in %s; %zu objects, --by-object shows each",
+			  format_time_unit(in->options), single);
 	else
-		end = table_end(&t, "times in %s; %zu objects", format_time_unit(in->options), n);
-	return end;
+		table_end(&t, "times in %s; %zu objects", format_time_unit(in->options), n);
 }
 
-static int write_rows(struct objects *t, FILE *out)
+static void write_rows(struct objects *t, FILE *out)
 {
 	const struct row *at = t->rows.at;
 	const struct row *single = at ? at + 1 : NULL;
 	size_t n = t->rows.keys.n;
 	struct row *rows =
 		t->in->options->by_object ? single_rows(single, n) : regroup(t, single, &n);
-	int err = -ENOMEM;
 
-	if (rows) {
-		row_lengths_percentiles(&t->lengths, rows, sizeof(*rows),
-					offsetof(struct row, lengths));
-		sums_sort(&t->waiters, t->names, sums_key_is_text);
-		sums_sort(&t->enders, t->names, sums_key_is_text);
-		sums_sort(&t->holders, t->names, sums_key_is_text);
-		err = put_table(out, t, rows, n);
-	}
+	row_lengths_percentiles(&t->lengths, rows, sizeof(*rows), offsetof(struct row, lengths));
+	sums_sort(&t->waiters, t->names, sums_key_is_text);
+	sums_sort(&t->enders, t->names, sums_key_is_text);
+	sums_sort(&t->holders, t->names, sums_key_is_text);
+	put_table(out, t, rows, n);
 	free(rows);
-	return err;
 }
 
 static int write_objects(const struct format_input *in, FILE *out)
 {
 	struct objects t = { .in = in };
-	int err;
 
 	names_new(&t.names, in->timelines, in->options);
 	waker_names_new(&t.wakers, in->timelines, t.names);
-	err = format_each_wait(in, in->options, t.names, 0, add_wait, &t);
-	if (!err)
-		err = write_rows(&t, out);
+	format_each_wait(in, in->options, t.names, 0, add_wait, &t);
+	write_rows(&t, out);
 	free(t.lengths.at);
 	pair_table_free(&t.rows);
 	sums_free(&t.waiters);
@@ -292,7 +281,7 @@ static int write_objects(const struct format_input *in, FILE *out)
 	sums_free(&t.holders);
 	waker_names_free(t.wakers);
 	names_free(t.names);
-	return err;
+	return 0;
 }
 
 const struct format format_objects = {

@@ -9,7 +9,6 @@
  * waker ran. Of a trace with samples there is also each thread's own running time, as a value of
  * its own: cpu. Samples are written first, the tables to which they refer after them.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -253,22 +252,18 @@ static void put_profile(struct writer *p, FILE *out)
 
 static int write_pprof(const struct format_input *in, FILE *out)
 {
-	struct writer p = { .gzip = NULL };
-	int err;
+	struct writer p = { .gzip = gzip_new(out) };
 
 	profile_make(&p.profile, in);
-	err = gzip_new(&p.gzip, out);
-	if (!err)
-		put_profile(&p, out);
-	if (!err)
-		format_take_totals(in, p.profile.fold);
+	put_profile(&p, out);
+	format_take_totals(in, p.profile.fold);
 	profile_free(&p.profile);
 	gzip_free(p.gzip);
 	text_free(&p.proto);
 	intern_free(&p.strings);
 	pairs_free(&p.functions);
 	pairs_free(&p.mappings);
-	return err;
+	return 0;
 }
 
 const struct format format_pprof = {

@@ -216,8 +216,8 @@ static void put_endpoint(struct writer *w, struct table *t, const struct endpoin
 	free(rate);
 }
 
-static int put_endpoints(struct writer *w, const struct endpoint_requests *at, size_t n,
-			 struct text_buf *titles)
+static void put_endpoints(struct writer *w, const struct endpoint_requests *at, size_t n,
+			  struct text_buf *titles)
 {
 	struct column columns[] = {
 		{ .title = "ENDPOINT", .width = -16 },
@@ -242,7 +242,6 @@ static int put_endpoints(struct writer *w, const struct endpoint_requests *at, s
 	};
 	struct table t = TABLE(w->out, w->in, columns);
 	size_t shown = w->on_screen && n > SCREEN_ENDPOINTS ? SCREEN_ENDPOINTS : n;
-	int err;
 
 	for (size_t i = 0; i < shown; i++)
 		if (at[i].endpoint->route)
@@ -251,13 +250,12 @@ static int put_endpoints(struct writer *w, const struct endpoint_requests *at, s
 	for (size_t i = 0; i < shown; i++)
 		put_endpoint(w, &t, &at[i], titles[i].p);
 	if (shown < n)
-		err = table_end(&t, "times in %s; --wide shows all %zu endpoints",
-				format_time_unit(w->in->options), n);
+		table_end(&t, "times in %s; --wide shows all %zu endpoints",
+			  format_time_unit(w->in->options), n);
 	else
-		err = table_end(&t, "times in %s", format_time_unit(w->in->options));
+		table_end(&t, "times in %s", format_time_unit(w->in->options));
 	if (!w->in->options->json)
 		request_put_left_out(w->out, w->in);
-	return err;
 }
 
 /* ---- where the time went -------------------------------------------------------------------- */
@@ -326,7 +324,7 @@ static void put_times(struct writer *w, struct table *t, const uint64_t *all_ns)
 	put_time_row(t, NULL, "all of it", all_ns, all_ns);
 }
 
-static int put_where(struct writer *w, const struct endpoint_requests *e, const char *title)
+static void put_where(struct writer *w, const struct endpoint_requests *e, const char *title)
 {
 	const struct requests_taken groups[GROUPS] = {
 		e->all,
@@ -360,7 +358,7 @@ static int put_where(struct writer *w, const struct endpoint_requests *e, const 
 	if (!w->in->options->json)
 		fprintf(w->out, "\n%s: where the time went\n", title);
 	put_times(w, &t, all_ns);
-	return table_end(&t, NULL);
+	table_end(&t, NULL);
 }
 
 /* ---- the slowest ---------------------------------------------------------------------------- */
@@ -452,21 +450,20 @@ static void put_typical(struct writer *w, const struct endpoint_requests *e)
 }
 
 /* What one of them waited for, step by step. */
-static int put_story(struct writer *w, const struct endpoint_requests *e)
+static void put_story(struct writer *w, const struct endpoint_requests *e)
 {
 	const struct options *o = w->in->options;
 	struct paragraph p;
-	int err = 0;
 
 	paragraph_begin(&p);
 	p.columns = o->columns ? paragraph_columns(o->columns) : SIZE_MAX;
 	w->text.out = p.f;
 	request_story_put(&w->text, typical_of(e), false);
 	w->text.out = w->out;
-	return paragraph_end_lines(&p, w->out) ? -ENOMEM : err;
+	paragraph_end_lines(&p, w->out);
 }
 
-static int put_slowest(struct writer *w, const struct endpoint_requests *e, const char *title)
+static void put_slowest(struct writer *w, const struct endpoint_requests *e, const char *title)
 {
 	/* Without a route the median is that of the endpoint, which stands above. */
 	const char *over = e->endpoint->route ? "OVER" : NULL;
@@ -507,7 +504,6 @@ static int put_slowest(struct writer *w, const struct endpoint_requests *e, cons
 	struct table t = probed ? marked : has_trace_ids(w, e) ? with_ids : at_socket;
 	const struct options *o = w->in->options;
 	uint64_t most = o->top ? o->top : SLOWEST_SHOWN;
-	int err;
 
 	t.kind = "slowest";
 	t.endpoint = title;
@@ -515,46 +511,42 @@ static int put_slowest(struct writer *w, const struct endpoint_requests *e, cons
 		fputs("\nthe slowest:\n", w->out);
 	for (size_t i = 0; i < e->all.n && i < most; i++)
 		put_request(w, &t, &e->all.at[e->all.n - 1 - i]);
-	err = table_end(&t, NULL);
-	if (err || o->json)
-		return err;
+	table_end(&t, NULL);
+	if (o->json)
+		return;
 	fputs("\none of them: ", w->out);
 	put_typical(w, e);
-	return put_story(w, e);
+	put_story(w, e);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static int put_all(struct writer *w)
+static void put_all(struct writer *w)
 {
 	size_t n;
 	const struct endpoint_requests *at = request_table_list(w->table, &n);
 	struct text_buf *titles = xcalloc(n + 1, sizeof(*titles));
-	int err = 0;
 
 	for (size_t i = 0; i < n; i++)
 		request_endpoint_put(&titles[i], w->in, &at[i]);
 	if (!n && !w->in->options->json)
 		fputs("no requests\n", w->out);
 	if (n)
-		err = put_endpoints(w, at, n, titles);
-	for (size_t i = 0; i < n && !err; i++) {
+		put_endpoints(w, at, n, titles);
+	for (size_t i = 0; i < n; i++) {
 		if (!at[i].all.n)
 			continue;
-		err = put_where(w, &at[i], titles[i].p);
-		if (!err && w->on_screen) {
+		put_where(w, &at[i], titles[i].p);
+		if (w->on_screen) {
 			fputs("one of the slowest: ", w->out);
 			put_typical(w, &at[i]);
 			break;
 		}
-		if (err)
-			break;
-		err = put_slowest(w, &at[i], titles[i].p);
+		put_slowest(w, &at[i], titles[i].p);
 	}
 	for (size_t i = 0; i < n; i++)
 		text_free(&titles[i]);
 	free(titles);
-	return err;
 }
 
 static int write_requests(const struct format_input *in, FILE *out)
@@ -566,7 +558,6 @@ static int write_requests(const struct format_input *in, FILE *out)
 		.out = out,
 		.on_screen = in->options->lines && !in->options->top && !in->options->json,
 	};
-	int err;
 
 	o.requests = o.fold_repeats = o.blocked_stacks = true;
 	names_new(&w.names, in->timelines, &o);
@@ -576,7 +567,7 @@ static int write_requests(const struct format_input *in, FILE *out)
 	w.median_ns = request_medians(in->timelines, &o);
 	cpu_holders_new(&cpu_holders, in->timelines, true);
 	request_times_new(&w.times, in->timelines, in->options, w.names, cpu_holders);
-	err = put_all(&w);
+	put_all(&w);
 	free(w.median_ns);
 	request_times_free(w.times);
 	cpu_holders_free(cpu_holders);
@@ -584,7 +575,7 @@ static int write_requests(const struct format_input *in, FILE *out)
 	chain_text_free(&w.text);
 	wait_filter_free(w.filter);
 	names_free(w.names);
-	return err;
+	return 0;
 }
 
 const struct format format_requests = {

@@ -2,7 +2,6 @@
 /* --format=threads: a table of threads and where their time went, those that waited most first. */
 #include "format_threads.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -296,13 +295,12 @@ static char *chosen_text(const struct options *o)
 	return b.p;
 }
 
-static int put_table(struct writer *w, const struct thread_row *rows, size_t n)
+static void put_table(struct writer *w, const struct thread_row *rows, size_t n)
 {
 	const struct timelines *tl = w->in->timelines;
 	const struct options *o = w->in->options;
 	struct thread_row total = { .thread = 0 }, other = { .thread = 0 };
 	struct cell empty = cell_text("");
-	int err;
 	size_t top = table_top(w->in, n, 3);
 	char *chosen = chosen_text(o);
 
@@ -332,10 +330,9 @@ static int put_table(struct writer *w, const struct thread_row *rows, size_t n)
 	if (top < n)
 		put_row(w, empty, empty, CHAIN_OTHER, empty, &other, false, &w->who.other);
 	put_row(w, empty, empty, "all of them", empty, &total, false, &w->who.total);
-	err = table_end(&w->table, "times in %s; %zu threads; %s%s", format_time_unit(o), n, chosen,
-			w->has_classes ? "; by class: blocked" : "");
+	table_end(&w->table, "times in %s; %zu threads; %s%s", format_time_unit(o), n, chosen,
+		  w->has_classes ? "; by class: blocked" : "");
 	free(chosen);
-	return err;
 }
 
 static int write_threads(const struct format_input *in, FILE *out)
@@ -346,7 +343,6 @@ static int write_threads(const struct format_input *in, FILE *out)
 	struct who_column *who = &w.who;
 	struct thread_row *rows = NULL;
 	size_t n = 0;
-	int err = 0;
 
 	names_new(&w.names, tl, in->options);
 	wait_filter_new(&s, tl, in->options, w.names);
@@ -359,7 +355,7 @@ static int write_threads(const struct format_input *in, FILE *out)
 	if (w.has_classes)
 		sum_classes(&w.classes, w.names, s, rows, n);
 	add_columns(&w);
-	err = put_table(&w, rows, n);
+	put_table(&w, rows, n);
 	sums_free(&who->one);
 	sums_free(&who->total);
 	sums_free(&who->other);
@@ -371,7 +367,7 @@ static int write_threads(const struct format_input *in, FILE *out)
 	free(rows);
 	wait_filter_free(s);
 	names_free(w.names);
-	return err;
+	return 0;
 }
 
 const struct format format_threads = {

@@ -5,7 +5,6 @@
  * chain have in common (the same waker, from the same stack) is one line with the sum of their
  * times. In order of time, thread by thread; or the longest waits, with --top.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +261,7 @@ static void put_headed(struct tree *tree, const struct chosen_wait *p)
 }
 
 /* On a screen its lines are wrapped. */
-static int write_wait(void *arg, const struct chosen_wait *w)
+static bool write_wait(void *arg, const struct chosen_wait *w)
 {
 	struct tree *tree = arg;
 	struct chain_text *t = &tree->text;
@@ -280,7 +279,7 @@ static int write_wait(void *arg, const struct chosen_wait *w)
 		paragraph_end_lines(&p, out);
 	}
 	/* The caller reports a write error; continuing would be pointless. */
-	return ferror(out) ? 1 : 0;
+	return !ferror(out);
 }
 
 static int write_tree(const struct format_input *in, FILE *out)
@@ -289,7 +288,6 @@ static int write_tree(const struct format_input *in, FILE *out)
 	struct tree t = { .thread = THREAD_NONE };
 	struct remote_texts *remote = NULL;
 	struct names *names;
-	int err;
 
 	o.fold_repeats = o.blocked_stacks = true;
 	names_new(&names, in->timelines, &o);
@@ -298,11 +296,11 @@ static int write_tree(const struct format_input *in, FILE *out)
 		remote_texts_new(&remote, in->hosts, in->n_hosts, &o);
 	if (remote)
 		remote_texts_use(remote, &t.text);
-	err = format_each_wait(in, &o, names, o.top, write_wait, &t);
+	format_each_wait(in, &o, names, o.top, write_wait, &t);
 	remote_texts_free(remote);
 	chain_text_free(&t.text);
 	names_free(names);
-	return err < 0 ? err : 0;
+	return 0;
 }
 
 const struct format format_tree = {

@@ -3,7 +3,6 @@
  * --format=wakers: a table of who wakes whom, how often, and the blocked time that these wakeups
  * ended; most time first.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +23,7 @@ struct wakers {
 	struct pair_table rows; /* of struct row, by (waker, wakee) */
 };
 
-static int count_wait(void *arg, const struct chosen_wait *p)
+static bool count_wait(void *arg, const struct chosen_wait *p)
 {
 	struct wakers *t = arg;
 	const struct wait *w = p->wait;
@@ -32,14 +31,14 @@ static int count_wait(void *arg, const struct chosen_wait *p)
 	struct row *row;
 
 	if (w->kind != WAIT_SLEEP)
-		return 0;
+		return true;
 	waker = waker_name(t->wakers, w);
 	wakee = names_thread(t->names, p->thread, w->out_ns);
 	row = pair_table_at(&t->rows, waker, wakee, sizeof(*row));
 	row->waker = waker;
 	row->wakee = wakee;
 	wait_sums_count(&row->sums, p->shown.blocked_to_ns - p->shown.blocked_from_ns);
-	return 0;
+	return true;
 }
 
 static int most_time_first(const void *pa, const void *pb, void *names)
@@ -63,7 +62,7 @@ static void put_sums(struct table *t, const char *name, const struct wait_sums *
 		      cell_time(s->total_ns), cell_time(s->longest_ns));
 }
 
-static int put_table(FILE *out, struct wakers *w, const struct format_input *in)
+static void put_table(FILE *out, struct wakers *w, const struct format_input *in)
 {
 	static const struct column columns[] = {
 		{ .title = "WAKER", .width = -16 },
@@ -92,23 +91,21 @@ static int put_table(FILE *out, struct wakers *w, const struct format_input *in)
 	if (sums.top < n)
 		put_sums(&t, CHAIN_OTHER, &sums.other);
 	put_sums(&t, "all of them", &sums.total);
-	return table_end(&t, "times in %s; %zu pairs", format_time_unit(in->options), n);
+	table_end(&t, "times in %s; %zu pairs", format_time_unit(in->options), n);
 }
 
 static int write_wakers(const struct format_input *in, FILE *out)
 {
 	struct wakers t = { .wakers = NULL };
-	int err;
 
 	names_new(&t.names, in->timelines, in->options);
 	waker_names_new(&t.wakers, in->timelines, t.names);
-	err = format_each_wait(in, in->options, t.names, 0, count_wait, &t);
-	if (!err)
-		err = put_table(out, &t, in);
+	format_each_wait(in, in->options, t.names, 0, count_wait, &t);
+	put_table(out, &t, in);
 	pair_table_free(&t.rows);
 	waker_names_free(t.wakers);
 	names_free(t.names);
-	return err;
+	return 0;
 }
 
 const struct format format_wakers = {

@@ -2,7 +2,6 @@
 #include "gzip.h"
 #include "common/xalloc.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,19 +16,15 @@ struct gzip {
 	unsigned char buf[1 << 16];
 };
 
-int gzip_new(struct gzip **gzip, FILE *out)
+struct gzip *gzip_new(FILE *out)
 {
 	struct gzip *g = xcalloc(1, sizeof(*g));
 
-	*gzip = NULL;
 	g->out = out;
 	if (deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
-			 Z_DEFAULT_STRATEGY) != Z_OK) {
-		free(g);
-		return -ENOMEM;
-	}
-	*gzip = g;
-	return 0;
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		out_of_memory();
+	return g;
 }
 
 /* Writes what deflate() returns until the input is used up; with Z_FINISH until the stream ends. */
@@ -65,8 +60,6 @@ void gzip_finish(struct gzip *g)
 
 void gzip_free(struct gzip *g)
 {
-	if (!g)
-		return;
 	deflateEnd(&g->z);
 	free(g);
 }

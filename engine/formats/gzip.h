@@ -10,8 +10,8 @@
 
 struct gzip;
 
-/* Writes to out and does not close it. 0 or -ENOMEM. */
-int gzip_new(struct gzip **gzip, FILE *out);
+/* Writes to out and does not close it. To be freed. */
+struct gzip *gzip_new(FILE *out);
 /* Write errors are left in ferror(out). */
 void gzip_write(struct gzip *z, const void *p, size_t len);
 /* Writes the rest and ends the stream. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "named_steps.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,16 +244,14 @@ static void add_names(struct named_steps *to, const struct shown_steps *s, uint6
 	}
 }
 
-int named_steps_find(struct named_steps *to, const struct path_processes *p,
-		     const struct timelines *tl, struct names *names)
+void named_steps_find(struct named_steps *to, const struct path_processes *p,
+		      const struct timelines *tl, struct names *names)
 {
 	struct shown_steps s = { .timelines = tl, .names = names };
 	struct long_step *steps = path_processes_steps(p, &s.n);
 	uint64_t least_ns = (p->at[0].ns + LEAST_OF_PATH - 1) / LEAST_OF_PATH;
 
 	*to = (struct named_steps) { .n = 0 };
-	if (!steps)
-		return s.n ? -ENOMEM : 0;
 	s.at = xcalloc(s.n, sizeof(*s.at));
 	for (size_t i = 0; i < s.n; i++) {
 		const struct thread *th = timelines_thread(tl, steps[i].leader);
@@ -267,7 +264,6 @@ int named_steps_find(struct named_steps *to, const struct path_processes *p,
 	add_names(to, &s, least_ns);
 	free(s.at);
 	free(steps);
-	return 0;
 }
 
 void named_steps_free(struct named_steps *s)

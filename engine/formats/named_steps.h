@@ -18,10 +18,10 @@ struct named_steps {
 /*
  * A step is named by the argument that others with the same program do not have, "tables.c (cc1)",
  * or by all arguments if there are no others: "sleep 0.3". Of steps that are shorter than a
- * fiftieth those with one program are one: "expr x 400". 0 or -ENOMEM; to be freed in both cases.
+ * fiftieth those with one program are one: "expr x 400". To be freed.
  */
-int named_steps_find(struct named_steps *s, const struct path_processes *p,
-		     const struct timelines *tl, struct names *names);
+void named_steps_find(struct named_steps *s, const struct path_processes *p,
+		      const struct timelines *tl, struct names *names);
 void named_steps_free(struct named_steps *s);
 /* Writes "  longest steps: 1.896 s tables.c (cc1), ...", as many as fit; nothing if there is none.
  */

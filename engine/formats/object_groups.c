@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "object_groups.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,7 +202,7 @@ static uint32_t group_text(struct finder *f, const struct object_row *r, enum ki
 }
 
 /* The key of a row that is put together with others of the same key. */
-static int find_key(struct finder *f, size_t row)
+static void find_key(struct finder *f, size_t row)
 {
 	const struct object_row *r = &f->rows[row];
 	uint32_t lock = r->ready ? 0 : lock_key(f, r->object);
@@ -224,7 +223,6 @@ static int find_key(struct finder *f, size_t row)
 		}
 	}
 	f->kinds[row] = (uint8_t)kind;
-	return f->keys[row] ? 0 : -ENOMEM;
 }
 
 static bool may_join(const struct finder *f, size_t row)
@@ -306,7 +304,7 @@ static uint32_t text_of(struct finder *f, size_t row, const struct count *c)
 	return text;
 }
 
-static int put_into_group(struct finder *f, size_t row)
+static void put_into_group(struct finder *f, size_t row)
 {
 	struct count *c = pair_table_at(&f->counts, f->keys[row], 0, sizeof(*c));
 	bool together = may_join(f, row) && c->rows >= least[f->kinds[row]];
@@ -315,7 +313,7 @@ static int put_into_group(struct finder *f, size_t row)
 	if (together && c->group) {
 		f->rows[row].group = c->group - 1;
 		f->groups[c->group - 1].objects++;
-		return 0;
+		return;
 	}
 	f->rows[row].group = f->n_groups;
 	g = &f->groups[f->n_groups++];
@@ -323,11 +321,10 @@ static int put_into_group(struct finder *f, size_t row)
 	g->name = together ? text_of(f, row, c) : f->rows[row].name;
 	if (together)
 		c->group = f->n_groups;
-	return g->name ? 0 : -ENOMEM;
 }
 
-int object_groups_find(struct object_group **groups, uint32_t *n_groups, struct object_row *rows,
-		       size_t n, const struct timelines *tl, struct names *names)
+void object_groups_find(struct object_group **groups, uint32_t *n_groups, struct object_row *rows,
+			size_t n, const struct timelines *tl, struct names *names)
 {
 	struct finder f = {
 		.timelines = tl,
@@ -336,7 +333,6 @@ int object_groups_find(struct object_group **groups, uint32_t *n_groups, struct 
 		.rows = rows,
 		.n = n,
 	};
-	int err = 0;
 
 	f.keys = xcalloc(n + 1, sizeof(*f.keys));
 	f.kinds = xcalloc(n + 1, 1);
@@ -344,17 +340,15 @@ int object_groups_find(struct object_group **groups, uint32_t *n_groups, struct 
 	f.groups = *groups = xcalloc(n + 1, sizeof(**groups));
 	for (uint32_t i = 0; i < timelines_threads(tl); i++)
 		find_mutexes(&f, timelines_thread(tl, i));
-	for (size_t i = 0; i < n && !err; i++)
-		err = find_key(&f, i);
-	if (!err)
-		count_keys(&f);
-	for (size_t i = 0; i < n && !err; i++)
-		err = put_into_group(&f, i);
+	for (size_t i = 0; i < n; i++)
+		find_key(&f, i);
+	count_keys(&f);
+	for (size_t i = 0; i < n; i++)
+		put_into_group(&f, i);
 	*n_groups = f.n_groups;
 	free(f.keys);
 	free(f.kinds);
 	free(f.lock_of);
 	pair_table_free(&f.locks);
 	pair_table_free(&f.counts);
-	return err;
 }

@@ -22,9 +22,6 @@ struct object_group {
 	uint32_t objects; /* how many there are */
 };
 
-/*
- * Sets the group of each of n rows, a number below *n_groups. 0 or -ENOMEM; *groups is to be freed
- * in both cases.
- */
-int object_groups_find(struct object_group **groups, uint32_t *n_groups, struct object_row *rows,
-		       size_t n, const struct timelines *tl, struct names *names);
+/* Sets the group of each of n rows, a number below *n_groups. *groups is to be freed. */
+void object_groups_find(struct object_group **groups, uint32_t *n_groups, struct object_row *rows,
+			size_t n, const struct timelines *tl, struct names *names);

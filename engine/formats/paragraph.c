@@ -2,7 +2,6 @@
 #include "paragraph.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,26 +78,19 @@ void paragraph_begin(struct paragraph *p)
 	p->f = xmemstream(&p->text, &p->len);
 }
 
-/* The text is complete. 0 or -ENOMEM. */
-static int close_text(struct paragraph *p)
+/* The text is complete. */
+static void close_text(struct paragraph *p)
 {
-	int err = 0;
-
 	xmemstream_close(p->f, &p->text);
-
-	if (!err && p->plain)
+	if (p->plain)
 		text_drop_addresses(p->text);
-	return err;
 }
 
-int paragraph_end(struct paragraph *p, FILE *out, int indent)
+void paragraph_end(struct paragraph *p, FILE *out, int indent)
 {
-	int err = close_text(p);
-
-	if (!err)
-		put_paragraph(out, p->text, p->columns, indent, false);
+	close_text(p);
+	put_paragraph(out, p->text, p->columns, indent, false);
 	free(p->text);
-	return err;
 }
 
 /* Whether the first len bytes end in a style that is to be stopped. */
@@ -109,20 +101,18 @@ static bool in_style(const char *s, size_t len)
 	return last && strncmp(last, STYLE_STOP, strlen(STYLE_STOP));
 }
 
-int paragraph_end_cut(struct paragraph *p, FILE *out)
+void paragraph_end_cut(struct paragraph *p, FILE *out)
 {
-	int err = close_text(p);
-
-	if (!err && text_columns(p->text, SIZE_MAX) > p->columns) {
+	close_text(p);
+	if (text_columns(p->text, SIZE_MAX) > p->columns) {
 		size_t len = text_fitting(p->text, p->columns - 3);
 
 		fprintf(out, "%.*s%s...\n", (int)len, p->text,
 			in_style(p->text, len) ? STYLE_STOP : "");
-	} else if (!err) {
+	} else {
 		fprintf(out, "%s\n", p->text);
 	}
 	free(p->text);
-	return err;
 }
 
 /* One line, of len bytes. */
@@ -139,18 +129,14 @@ static void put_wrapped(FILE *out, char *line, size_t columns)
 	put_paragraph(out, line, columns, (int)(indent > most ? most : indent), true);
 }
 
-int paragraph_end_lines(struct paragraph *p, FILE *out)
+void paragraph_end_lines(struct paragraph *p, FILE *out)
 {
-	int err = 0;
-
 	xmemstream_close(p->f, &p->text);
-
-	for (char *line = p->text, *end; !err && (end = strchr(line, '\n')); line = end + 1) {
+	for (char *line = p->text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
 		put_wrapped(out, line, p->columns);
 	}
 	free(p->text);
-	return err;
 }
 
 void paragraph_drop(struct paragraph *p)

@@ -33,19 +33,19 @@ struct paragraph {
 void paragraph_begin(struct paragraph *p);
 /*
  * Writes what is in p->f to out, as words on lines of which all but the first begin with so many
- * spaces, and frees it. 0 or -ENOMEM.
+ * spaces, and frees it.
  */
-int paragraph_end(struct paragraph *p, FILE *out, int indent);
+void paragraph_end(struct paragraph *p, FILE *out, int indent);
 /* Writes what is in p->f as one line, and frees it: if it is too long, the rest is "...". */
-int paragraph_end_cut(struct paragraph *p, FILE *out);
+void paragraph_end_cut(struct paragraph *p, FILE *out);
 /* In a line for paragraph_end_lines(): its other lines begin in this column. Takes none itself. */
 #define PARAGRAPH_HANG "\036"
 /*
  * Writes each line of what is in p->f as a paragraph whose other lines begin where PARAGRAPH_HANG
  * is, or else two columns behind the first word, but at most in the middle of the screen, and frees
- * it. Words that are too long for a line are cut in their middle. 0 or -ENOMEM.
+ * it. Words that are too long for a line are cut in their middle.
  */
-int paragraph_end_lines(struct paragraph *p, FILE *out);
+void paragraph_end_lines(struct paragraph *p, FILE *out);
 /* Frees it. */
 void paragraph_drop(struct paragraph *p);
 /* How many lines of a terminal a text takes, each of its lines one at least. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "request_beside.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +28,6 @@ struct beside {
 	FILE *out;
 	uint64_t more_ns; /* how much longer the slow one took */
 	size_t columns;
-	int err;
 };
 
 /* ---- the usual one --------------------------------------------------------------------------- */
@@ -106,7 +104,7 @@ static void put_row(struct beside *b, const struct story_line *slow, const struc
 	style_begin_name(p.f, b->options.color && marked);
 	fputs((slow ? b->slow.text : b->usual.text) + (slow ? slow : usual)->text, p.f);
 	style_stop(p.f, b->options.color && marked);
-	b->err = paragraph_end_cut(&p, b->out);
+	paragraph_end_cut(&p, b->out);
 }
 
 /*
@@ -162,7 +160,7 @@ static void put_rows(struct beside *b)
 					    : down > right   ? down
 							     : right;
 		}
-	while ((i < n || k < m) && !b->err) {
+	while (i < n || k < m) {
 		if (i < n && k < m && alike[i * m + k]) {
 			put_row(b, &b->slow.at[i], &b->usual.at[k]);
 			i++, k++;
@@ -209,12 +207,12 @@ static void put_title(struct beside *b, const struct chosen_wait *slow,
 	style_name(p.f, b->options.color, endpoint);
 	fprintf(p.f, " that took %s ms, and beside it the usual one, the median of %zu, %s ms:", s,
 		n, u);
-	b->err = paragraph_end(&p, b->out, 2);
+	paragraph_end(&p, b->out, 2);
 	fprintf(b->out, "%*s%*s%*s%*s   (times in ms, since each arrived)\n", TIME_COLUMNS, "AT",
 		TIME_COLUMNS, "SLOW", TIME_COLUMNS, "USUAL", TIME_COLUMNS, "CHANGE");
 }
 
-int request_beside_put(FILE *out, const struct format_input *in, const struct chosen_wait *p)
+void request_beside_put(FILE *out, const struct format_input *in, const struct chosen_wait *p)
 {
 	struct beside b = { .in = in, .options = *in->options, .out = out };
 	struct chosen_wait slow = *p, usual;
@@ -222,7 +220,7 @@ int request_beside_put(FILE *out, const struct format_input *in, const struct ch
 
 	find_usual(in, p, &usual, &n);
 	if (!usual.wait || usual.wait == p->wait || request_took_ns(p) <= request_took_ns(&usual))
-		return 0;
+		return;
 	b.columns = paragraph_columns(in->options->columns);
 	b.more_ns = request_took_ns(p) - request_took_ns(&usual);
 	b.options.fold_repeats = b.options.blocked_stacks = true;
@@ -232,13 +230,10 @@ int request_beside_put(FILE *out, const struct format_input *in, const struct ch
 	chain_text_init(&b.text, out, in->timelines, &b.options, b.names);
 	tell_both(&b, &slow, &usual);
 	put_title(&b, &slow, &usual, n);
-	if (!b.err)
-		put_rows(&b);
-	if (!b.err)
-		putc('\n', out);
+	put_rows(&b);
+	putc('\n', out);
 	story_list_free(&b.slow);
 	story_list_free(&b.usual);
 	chain_text_free(&b.text);
 	names_free(b.names);
-	return b.err;
 }

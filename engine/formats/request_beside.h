@@ -6,6 +6,6 @@
 
 /*
  * Writes what the thread that answered did for each of them, in the order of time, what is the same
- * in one row; p: a request's wait. Nothing if it is the only one of its endpoint. 0 or -ENOMEM.
+ * in one row; p: a request's wait. Nothing if it is the only one of its endpoint.
  */
-int request_beside_put(FILE *out, const struct format_input *in, const struct chosen_wait *p);
+void request_beside_put(FILE *out, const struct format_input *in, const struct chosen_wait *p);

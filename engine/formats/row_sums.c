@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "row_sums.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/compare.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "screen_json.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "cause_json.h"
@@ -80,14 +78,13 @@ static void put_limit(void *arg, const char *text)
 	json_text(arg, NULL, text);
 }
 
-static int put_trust(struct screen *s)
+static void put_trust(struct screen *s)
 {
 	struct process_notes notes;
-	int err;
 
 	process_notes_of(&notes, s->in->trace, NULL, PROCESS_NOTES_NAMED);
 	json_begin(&s->j, "limits_of_trust", '[');
-	err = trust_tell(s->in, s->like, s->subjects->names, put_limit, &s->j);
+	trust_tell(s->in, s->like, s->subjects->names, put_limit, &s->j);
 	if (!timelines_sampled(s->in->timelines))
 		json_text(&s->j, NULL,
 			  "there are no samples: what threads ran is not known (chaincap -F)");
@@ -95,7 +92,6 @@ static int put_trust(struct screen *s)
 		json_text(&s->j, NULL, notes.line[i]);
 	json_end(&s->j, ']');
 	process_notes_free(&notes);
-	return err;
 }
 
 /* ---- subjects -------------------------------------------------------------------------------- */
@@ -182,12 +178,12 @@ static void put_routes(struct screen *s, const struct service *of)
 }
 
 /* Of a command, or of what the user named. */
-static int put_path(struct screen *s, const struct subject *of)
+static void put_path(struct screen *s, const struct subject *of)
 {
 	struct json_object *j = &s->j;
 	struct named_steps steps;
-	int err = named_steps_find(&steps, &of->processes, s->in->timelines, s->subjects->names);
 
+	named_steps_find(&steps, &of->processes, s->in->timelines, s->subjects->names);
 	json_number(j, "took_ns", of->took_ns);
 	json_number(j, "from_ns", of->from_ns - timelines_start_ns(s->in->timelines));
 	json_bool(j, "ended", of->ended);
@@ -203,10 +199,9 @@ static int put_path(struct screen *s, const struct subject *of)
 	}
 	json_end(j, ']');
 	named_steps_free(&steps);
-	return err;
 }
 
-static int put_subject(struct screen *s, const struct subject *of)
+static void put_subject(struct screen *s, const struct subject *of)
 {
 	static const char *const kinds[] = { [SUBJECT_COMMAND] = "command",
 					     [SUBJECT_NAMED] = "path",
@@ -214,16 +209,15 @@ static int put_subject(struct screen *s, const struct subject *of)
 					     [SUBJECT_ENDPOINT] = "endpoint" };
 	struct json_object *j = &s->j;
 	struct text verdict;
-	int err;
 
 	text_begin(&verdict);
 	json_begin(j, NULL, '{');
 	json_text(j, "kind", kinds[of->kind]);
 	json_text(j, "name", names_text(s->subjects->names, of->name));
-	err = subject_put_verdict(verdict.f, s->in, s->subjects, of);
+	subject_put_verdict(verdict.f, s->in, s->subjects, of);
 	text_end(s, &verdict, "verdict");
 	if (of->kind == SUBJECT_COMMAND || of->kind == SUBJECT_NAMED) {
-		err = err ? err : put_path(s, of);
+		put_path(s, of);
 	} else if (of->kind == SUBJECT_WAITER) {
 		json_number(j, "waited_ns", of->took_ns);
 	} else {
@@ -232,10 +226,8 @@ static int put_subject(struct screen *s, const struct subject *of)
 			put_routes(s, of->service);
 	}
 	json_number(j, "explained_ns", of->steps ? chain_steps_total_ns(of->steps) : 0);
-	if (!err)
-		put_steps(s, of);
+	put_steps(s, of);
 	json_end(j, '}');
-	return err;
 }
 
 /* ---- causes ---------------------------------------------------------------------------------- */
@@ -297,13 +289,12 @@ static void put_next(struct screen *s)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static int make(struct screen *s)
+static void make(struct screen *s)
 {
 	const struct format_input *in = s->in;
 	const struct trace_info *info = trace_info(in->trace);
 	struct json_object *j = &s->j;
 	size_t shown = s->subjects->n < s->room->subjects ? s->subjects->n : s->room->subjects;
-	int err;
 
 	json_begin(j, NULL, '{');
 	if (in->key)
@@ -314,39 +305,35 @@ static int make(struct screen *s)
 	json_number(j, "cpus", info->cpus);
 	json_number(j, "events", info->events);
 	json_number(j, "lost", info->lost);
-	err = put_trust(s);
+	put_trust(s);
 	json_begin(j, "subjects", '[');
-	for (size_t i = 0; i < shown && !err; i++)
-		err = put_subject(s, &s->subjects->at[i]);
+	for (size_t i = 0; i < shown; i++)
+		put_subject(s, &s->subjects->at[i]);
 	json_end(j, ']');
 	json_number(j, "endpoints", s->subjects->n_endpoints);
 	put_causes(s);
 	put_next(s);
 	json_end(j, '}');
-	return err ? -ENOMEM : 0;
 }
 
-int screen_put_json(FILE *out, const struct format_input *in, const struct subjects *subjects,
-		    const struct names *n, const struct causes *causes,
-		    const struct wait_filter *like)
+void screen_put_json(FILE *out, const struct format_input *in, const struct subjects *subjects,
+		     const struct names *n, const struct causes *causes,
+		     const struct wait_filter *like)
 {
 	struct screen s = {
 		.in = in, .subjects = subjects, .names = n, .causes = causes, .like = like
 	};
 	bool fits = false;
-	int err = 0;
 
-	for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]) && !fits && !err; i++) {
+	for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]) && !fits; i++) {
 		text_free(&s.j.b);
 		s.room = in->options->wide ? &all_of_it : &rooms[i];
 		s.j = (struct json_object) { .most = s.room->bytes_of_text };
-		err = make(&s);
+		make(&s);
 		fits = in->options->wide || s.j.b.len < SCREEN_JSON_MOST;
 	}
-	if (!err)
-		fprintf(out, "%s\n", s.j.b.p);
+	fprintf(out, "%s\n", s.j.b.p);
 	text_free(&s.j.b);
-	return err;
 }
 
 void screen_put_schema(FILE *out)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -71,7 +70,7 @@ static uint32_t server_name(struct servers *s, uint32_t object)
 	return *name;
 }
 
-static int add_wait(void *arg, const struct chosen_wait *p)
+static bool add_wait(void *arg, const struct chosen_wait *p)
 {
 	struct servers *s = arg;
 	uint64_t ns = p->shown.blocked_to_ns - p->shown.blocked_from_ns;
@@ -82,7 +81,7 @@ static int add_wait(void *arg, const struct chosen_wait *p)
 	row->number = (uint32_t)(row - (struct server *)s->rows.at) - 1;
 	wait_sums_count(&row->sums, ns);
 	row_lengths_add(&s->lengths, row->number, ns);
-	return 0;
+	return true;
 }
 
 static int most_time_first(const void *pa, const void *pb, void *names)
@@ -101,8 +100,8 @@ static void put_time(FILE *f, const char *before, uint64_t ns)
 	fprintf(f, "%s%s ms", before, text_ms(text, ns));
 }
 
-static int put_server(FILE *out, const struct servers *s, const struct server *row,
-		      const struct options *o)
+static void put_server(FILE *out, const struct servers *s, const struct server *row,
+		       const struct options *o)
 {
 	struct paragraph p;
 
@@ -115,7 +114,7 @@ static int put_server(FILE *out, const struct servers *s, const struct server *r
 	put_time(p.f, ", p99 ", row->lengths.p99_ns);
 	put_time(p.f, ", longest ", row->sums.longest_ns);
 	put_time(p.f, ", in all ", row->sums.total_ns);
-	return paragraph_end(&p, out, 2);
+	paragraph_end(&p, out, 2);
 }
 
 /* Sets the lengths of the first rows, once they are sorted; those of others are dropped. */
@@ -137,14 +136,13 @@ static void find_lengths(struct servers *s, struct server *rows, uint32_t n, uin
 	free(place);
 }
 
-static int put_all(FILE *out, struct servers *s, const struct format_input *in,
-		   const struct wait_filter *f)
+static void put_all(FILE *out, struct servers *s, const struct format_input *in,
+		    const struct wait_filter *f)
 {
 	char what[64];
 	struct server *rows = s->rows.keys.n ? (struct server *)s->rows.at + 1 : NULL;
 	uint32_t n = s->rows.keys.n, shown = 0;
 	uint64_t from_ns, to_ns;
-	int err = 0;
 
 	wait_filter_window(f, &from_ns, &to_ns);
 	from_ns =
@@ -153,18 +151,17 @@ static int put_all(FILE *out, struct servers *s, const struct format_input *in,
 	if (n)
 		qsort_r(rows, n, sizeof(*rows), most_time_first, s->names);
 	find_lengths(s, rows, n, n < SERVERS_SHOWN ? n : SERVERS_SHOWN);
-	for (; shown < n && shown < SERVERS_SHOWN && !err; shown++) {
+	for (; shown < n && shown < SERVERS_SHOWN; shown++) {
 		if (rows[shown].sums.total_ns < (to_ns - from_ns) / LEAST_OF_TIME)
 			break;
-		err = put_server(out, s, &rows[shown], in->options);
+		put_server(out, s, &rows[shown], in->options);
 	}
-	if (err || !shown)
-		return err;
+	if (!shown)
+		return;
 	snprintf(what, sizeof(what), "%" PRIu32 " of %" PRIu32 " servers; ", shown, n);
 	command_put_next(out, what, "more: chainwalk -f objects", in->path,
 			 in->options->wide ? 0 : paragraph_columns(in->options->columns));
 	putc('\n', out);
-	return 0;
 }
 
 /* The stack pairs of waits for messages; NULL: there are none. To be freed. */
@@ -183,30 +180,27 @@ static uint8_t *mark_messages(const struct timelines *tl)
 	return NULL;
 }
 
-/* Writes nothing if it waited for none, or hardly. 0 or -ENOMEM. */
-static int server_waits_put(FILE *out, const struct format_input *in, const struct subjects *of)
+/* Writes nothing if it waited for none, or hardly. */
+static void server_waits_put(FILE *out, const struct format_input *in, const struct subjects *of)
 {
 	struct servers s = { .timelines = in->timelines, .names = of->names };
 	struct options o = *in->options;
 	struct wait_filter *f = NULL;
 	uint8_t *marked = mark_messages(in->timelines);
-	int err;
 
 	if (!marked)
-		return 0;
+		return;
 	/* Who waits for the next question is no client. */
 	o.no_idle = true;
 	o.parts = PART_BLOCKED;
 	wait_filter_like(&f, of->like, &o, s.names);
-	err = top_waits_walk_marked(in->timelines, f, marked, add_wait, &s);
-	if (!err)
-		err = put_all(out, &s, in, f);
+	top_waits_walk_marked(in->timelines, f, marked, add_wait, &s);
+	put_all(out, &s, in, f);
 	free(marked);
 	free(s.lengths.at);
 	pair_table_free(&s.rows);
 	pair_table_free(&s.named);
 	wait_filter_free(f);
-	return err;
 }
 
 #define LINES_SHOWN 6 /* of each one's chain */
@@ -232,8 +226,8 @@ static void put_ms(FILE *f, const char *what, uint64_t ns)
 }
 
 /* Of a command, or of what the user named. */
-static int put_path(FILE *out, const struct format_input *in, const struct subjects *s,
-		    const struct subject *of)
+static void put_path(FILE *out, const struct format_input *in, const struct subjects *s,
+		     const struct subject *of)
 {
 	uint32_t cpus = trace_info(in->trace)->cpus;
 	double all = of->cpus_busy + of->others_cpus;
@@ -245,24 +239,22 @@ static int put_path(FILE *out, const struct format_input *in, const struct subje
 		fprintf(out, " (from %.3f to %.3f s)", (double)from_ns / 1e9,
 			(double)(from_ns + of->took_ns) / 1e9);
 	fprintf(out, " with %.1f of %u CPU%s busy", of->cpus_busy, cpus, cpus == 1 ? "" : "s");
-	if (100 * of->cpus_busy >= ALL_BUSY * cpus) {
+	if (100 * of->cpus_busy >= ALL_BUSY * cpus)
 		fputs(": the CPUs are what it waits for.", out);
-		return 0;
-	}
-	if (100 * all < ALL_BUSY * cpus || WITHOUT_CPU * of->no_cpu_ns < of->took_ns)
-		return verdict_put(out, of->steps, s->names, in->options->color, true);
-	fprintf(out, ": the CPUs are what it waits for, of which other programs had %.1f.",
-		of->others_cpus);
-	return 0;
+	else if (100 * all < ALL_BUSY * cpus || WITHOUT_CPU * of->no_cpu_ns < of->took_ns)
+		verdict_put(out, of->steps, s->names, in->options->color, true);
+	else
+		fprintf(out, ": the CPUs are what it waits for, of which other programs had %.1f.",
+			of->others_cpus);
 }
 
-static int put_waiter(FILE *out, const struct format_input *in, const struct subjects *s,
-		      const struct subject *of)
+static void put_waiter(FILE *out, const struct format_input *in, const struct subjects *s,
+		       const struct subject *of)
 {
 	style_name(out, in->options->color, names_text(s->names, of->name));
 	fprintf(out, " waited for others for %.3f of %.3f s", (double)of->took_ns / 1e9,
 		(double)of->of_ns / 1e9);
-	return verdict_put(out, of->steps, s->names, in->options->color, true);
+	verdict_put(out, of->steps, s->names, in->options->color, true);
 }
 
 /* "Requests to tcp :80 nginx/900 ", "First requests of connections to ...". */
@@ -282,8 +274,8 @@ static void put_endpoint_name(FILE *out, const struct format_input *in, const st
 }
 
 /* "Requests to tcp :80 nginx/900 are slow because ...". */
-static int put_endpoint(FILE *out, const struct format_input *in, const struct subjects *s,
-			const struct subject *of)
+static void put_endpoint(FILE *out, const struct format_input *in, const struct subjects *s,
+			 const struct subject *of)
 {
 	struct requests_taken all = of->requests->all;
 	uint64_t usual_ns = requests_percentile(all, 500);
@@ -291,35 +283,37 @@ static int put_endpoint(FILE *out, const struct format_input *in, const struct s
 	put_endpoint_name(out, in, s, of);
 	if (!of->steps) {
 		fputs("hardly take any time.", out);
-		return 0;
+		return;
 	}
 	if (requests_percentile(all, 990) >= SLOW_TIMES * usual_ns)
 		fputs("are sometimes slow", out);
 	else
 		put_ms(out, "take ", usual_ns);
-	return verdict_put(out, of->steps, s->names, in->options->color, false);
+	verdict_put(out, of->steps, s->names, in->options->color, false);
 }
 
-int subject_put_verdict(FILE *out, const struct format_input *in, const struct subjects *s,
-			const struct subject *of)
+void subject_put_verdict(FILE *out, const struct format_input *in, const struct subjects *s,
+			 const struct subject *of)
 {
 	switch (of->kind) {
 	case SUBJECT_COMMAND:
 	case SUBJECT_NAMED:
-		return put_path(out, in, s, of);
+		put_path(out, in, s, of);
+		break;
 	case SUBJECT_WAITER:
-		return put_waiter(out, in, s, of);
+		put_waiter(out, in, s, of);
+		break;
 	case SUBJECT_ENDPOINT:
-		return put_endpoint(out, in, s, of);
+		put_endpoint(out, in, s, of);
+		break;
 	}
-	return 0;
 }
 
 /* ---- one of them ----------------------------------------------------------------------------- */
 
 /* How long requests took. */
-static int put_figures(FILE *out, const struct format_input *in, const struct subjects *s,
-		       const struct subject *of)
+static void put_figures(FILE *out, const struct format_input *in, const struct subjects *s,
+			const struct subject *of)
 {
 	struct requests_taken all = of->requests->all, slowest = of->slowest;
 	uint64_t count = requests_count(all);
@@ -339,17 +333,16 @@ static int put_figures(FILE *out, const struct format_input *in, const struct su
 	if (slowest.n > 1)
 		put_ms(p.f, " to ", request_took_ns(&slowest.at[slowest.n - 1]));
 	free(rate);
-	return paragraph_end(&p, out, 2);
+	paragraph_end(&p, out, 2);
 }
 
 /* The routes of a service, by what the slowest requests took beyond the median of their route,
  * their delay. */
-static int put_routes(FILE *out, const struct format_input *in, const struct service *s)
+static void put_routes(FILE *out, const struct format_input *in, const struct service *s)
 {
 	const struct trace *t = in->trace;
-	int err = 0;
 
-	for (size_t i = 0; i < s->n_routes && i < SERVICE_ROUTES_SHOWN && !err; i++) {
+	for (size_t i = 0; i < s->n_routes && i < SERVICE_ROUTES_SHOWN; i++) {
 		const struct service_route *r = &s->routes[i];
 		const struct trace_object *route = trace_object(t, r->requests->endpoint->route);
 		struct paragraph p;
@@ -357,7 +350,6 @@ static int put_routes(FILE *out, const struct format_input *in, const struct ser
 		if (i && !r->over_ns)
 			break;
 		paragraph_begin(&p);
-		err = 0;
 		p.columns = paragraph_columns(in->options->columns);
 		fprintf(p.f, "%5zu ", r->slow);
 		style_name(p.f, in->options->color,
@@ -367,40 +359,35 @@ static int put_routes(FILE *out, const struct format_input *in, const struct ser
 			s->over_ns ? 100 * (double)r->over_ns / (double)s->over_ns : 0.0);
 		put_ms(p.f, " median ", requests_percentile(r->requests->all, 500));
 		put_ms(p.f, ", p99 ", requests_percentile(r->requests->all, 990));
-		err = paragraph_end(&p, out, 4);
+		paragraph_end(&p, out, 4);
 	}
-	return err;
 }
 
 /* With at most so many lines of its chain; 0: nor with its longest steps. */
-static int put_subject(FILE *out, const struct format_input *in, const struct subjects *s,
-		       const struct subject *of, size_t chain)
+static void put_subject(FILE *out, const struct format_input *in, const struct subjects *s,
+			const struct subject *of, size_t chain)
 {
 	struct named_steps steps;
 	struct paragraph p;
-	int err = 0;
 
 	paragraph_begin(&p);
 	p.columns = paragraph_columns(in->options->columns);
 	p.plain = !in->options->wide;
-	err = subject_put_verdict(p.f, in, s, of);
-	if (paragraph_end(&p, out, 2))
-		err = -ENOMEM;
-	if (!err && of->requests)
-		err = put_figures(out, in, s, of);
-	if (!err && of->service)
-		err = put_routes(out, in, of->service);
-	if (err || !chain)
-		return err;
+	subject_put_verdict(p.f, in, s, of);
+	paragraph_end(&p, out, 2);
+	if (of->requests)
+		put_figures(out, in, s, of);
+	if (of->service)
+		put_routes(out, in, of->service);
+	if (!chain)
+		return;
 	if (of->steps)
 		chain_lines_put(out, of->steps, s->names, in->options, chain);
 	if (!of->processes.n)
-		return 0;
-	err = named_steps_find(&steps, &of->processes, in->timelines, s->names);
-	if (!err)
-		named_steps_put(out, &steps, paragraph_columns(in->options->columns));
+		return;
+	named_steps_find(&steps, &of->processes, in->timelines, s->names);
+	named_steps_put(out, &steps, paragraph_columns(in->options->columns));
 	named_steps_free(&steps);
-	return err;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -423,73 +410,65 @@ struct subject_lines {
 	size_t n;
 };
 
-static int subject_lines_make(struct subject_lines *l, const struct format_input *in,
-			      const struct subjects *s, const struct subject *of, size_t chain)
+static void subject_lines_make(struct subject_lines *l, const struct format_input *in,
+			       const struct subjects *s, const struct subject *of, size_t chain)
 {
 	size_t len;
 	FILE *memory;
-	int err;
 
 	free(l->text);
 	l->text = NULL;
 	memory = xmemstream(&l->text, &len);
-	err = put_subject(memory, in, s, of, chain);
+	put_subject(memory, in, s, of, chain);
 	xmemstream_close(memory, &l->text);
 	l->n = paragraph_lines(l->text, paragraph_columns(in->options->columns));
-	return err;
 }
 
 /* A command's chain is shortened for its requests, which say more, so that both fit into most. */
-static int make_command(struct subject_lines *l, const struct format_input *in,
-			const struct subjects *s, size_t most)
+static void make_command(struct subject_lines *l, const struct format_input *in,
+			 const struct subjects *s, size_t most)
 {
 	struct subject_lines requests = { NULL, 0 };
-	int err = subject_lines_make(&requests, in, s, &s->at[1], LINES_SHOWN);
 	size_t chain = LINES_SHOWN;
 
-	while (!err) {
-		err = subject_lines_make(l, in, s, &s->at[0], chain);
+	subject_lines_make(&requests, in, s, &s->at[1], LINES_SHOWN);
+	for (;; chain--) {
+		subject_lines_make(l, in, s, &s->at[0], chain);
 		if (!chain || l->n + 1 + requests.n <= most)
 			break;
-		chain--;
 	}
 	free(requests.text);
-	return err;
 }
 
-int subjects_put(FILE *out, const struct format_input *in, const struct subjects *s, size_t most)
+void subjects_put(FILE *out, const struct format_input *in, const struct subjects *s, size_t most)
 {
 	struct subject_lines l = { NULL, 0 };
 	size_t endpoints = 0, lines = 0;
-	int err = 0;
 
 	most = most ? most : SIZE_MAX;
-	for (size_t i = 0; i < s->n && !err; i++) {
+	for (size_t i = 0; i < s->n; i++) {
 		bool is_endpoint = s->at[i].kind == SUBJECT_ENDPOINT;
 
 		if (!i && !is_endpoint && s->n > 1 && s->at[1].kind == SUBJECT_ENDPOINT)
-			err = make_command(&l, in, s, most);
+			make_command(&l, in, s, most);
 		else
-			err = subject_lines_make(&l, in, s, &s->at[i], LINES_SHOWN);
+			subject_lines_make(&l, in, s, &s->at[i], LINES_SHOWN);
 		if (is_endpoint && !endpoints && i) {
 			putc('\n', out);
 			lines++;
 		}
 		lines += l.n;
-		if (err || (endpoints && lines > most))
+		if (endpoints && lines > most)
 			break;
 		fputs(l.text, out);
 		endpoints += is_endpoint;
 	}
 	free(l.text);
-	if (err)
-		return err;
 	if (endpoints)
 		put_rest(out, in, s, endpoints);
 	else if (s->n)
 		putc('\n', out);
 	/* Who answers none may be a client. */
-	return !endpoints && s->wants_endpoints && subjects_chosen(in->options)
-		       ? server_waits_put(out, in, s)
-		       : 0;
+	if (!endpoints && s->wants_endpoints && subjects_chosen(in->options))
+		server_waits_put(out, in, s);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "subjects.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,23 +162,23 @@ struct waiters {
 	struct chain_steps *steps;
 };
 
-static int add_length(void *arg, const struct chosen_wait *p)
+static bool add_length(void *arg, const struct chosen_wait *p)
 {
 	struct waiters *w = arg;
 
 	/* For whom is not known. */
 	if (p->wait->flags & WAIT_NO_WAKING)
-		return 0;
+		return true;
 	w->waited_ns[p->thread] += p->shown.blocked_to_ns - p->shown.blocked_from_ns;
-	return 0;
+	return true;
 }
 
-static int add_to_steps(void *arg, const struct chosen_wait *p)
+static bool add_to_steps(void *arg, const struct chosen_wait *p)
 {
 	struct waiters *w = arg;
 
 	chain_steps_add(w->steps, p);
-	return 0;
+	return true;
 }
 
 /* Whether it may be asked why a thread waited. */
@@ -215,7 +214,7 @@ static void add_waiter_steps(struct subjects *s, struct waiters *w, const struct
 	of->name = name_with_id(tl, s->names, thread);
 	of->took_ns = w->waited_ns[thread];
 	of->of_ns = timelines_end_ns(tl) - timelines_start_ns(tl);
-	(void)top_waits_of_thread(tl, f, thread, add_to_steps, w);
+	top_waits_of_thread(tl, f, thread, add_to_steps, w);
 	chain_steps_end(of->steps);
 }
 
@@ -280,7 +279,7 @@ static void add_waiter(struct subjects *s, const struct timelines *tl, const str
 	wait_filter_like(&f, like, o, s->names);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++)
 		if (may_tell(tl, s->names, &told, i))
-			(void)top_waits_of_thread(tl, f, i, add_length, &w);
+			top_waits_of_thread(tl, f, i, add_length, &w);
 	choose_waiter(s, &w, o, f, &told);
 	wait_filter_free(f);
 	free(w.waited_ns);

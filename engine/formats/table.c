@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "table.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -105,7 +104,7 @@ static void put_object(struct table *t, const struct cell *cells, size_t n)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static int put_share_text(struct text_buf *b, const struct cell *cell)
+static void put_share_text(struct text_buf *b, const struct cell *cell)
 {
 	char *text;
 	size_t len;
@@ -116,7 +115,6 @@ static int put_share_text(struct text_buf *b, const struct cell *cell)
 	xmemstream_close(f, &text);
 	text_puts(b, any ? text : "-");
 	free(text);
-	return 0;
 }
 
 static void put_cell(struct table *t, const struct cell *cell)
@@ -143,8 +141,7 @@ static void put_cell(struct table *t, const struct cell *cell)
 		text_puts(&t->text, cell->text);
 		break;
 	case CELL_SHARES:
-		if (put_share_text(&t->text, cell))
-			t->err = -ENOMEM;
+		put_share_text(&t->text, cell);
 		break;
 	}
 }
@@ -344,13 +341,12 @@ static void put_all(const struct table *t, struct layout *l)
 	}
 }
 
-int table_end(struct table *t, const char *note, ...)
+void table_end(struct table *t, const char *note, ...)
 {
 	struct layout l;
 	va_list args;
-	int err = t->err;
 
-	if (!err && !t->in->options->json) {
+	if (!t->in->options->json) {
 		put_all(t, &l);
 		va_start(args, note);
 		if (note)
@@ -360,5 +356,4 @@ int table_end(struct table *t, const char *note, ...)
 	text_free(&t->text);
 	t->text = (struct text_buf) { 0 };
 	t->rows = 0;
-	return err;
 }

@@ -53,7 +53,6 @@ struct table {
 	/* Private: the cells' texts, row by row, each with a 0 behind it. */
 	struct text_buf text;
 	size_t rows;
-	int err;
 };
 
 /* columns: an array, which has to be there until table_end(). */
@@ -109,9 +108,9 @@ void table_sum_row(struct table *t, const struct cell *cells, size_t n);
 
 /*
  * Writes what is not written yet: titles, rows, and in brackets a note, as by printf(), unless it
- * is NULL. Frees the table. 0 or -ENOMEM.
+ * is NULL. Frees the table.
  */
-__attribute__((format(printf, 2, 3))) int table_end(struct table *t, const char *note, ...);
+__attribute__((format(printf, 2, 3))) void table_end(struct table *t, const char *note, ...);
 
 /* How many columns a text takes: see text_columns(). */
 size_t table_width(const char *s);

@@ -79,39 +79,37 @@ static uint64_t count_cut(const struct timelines *tl, const struct wait_filter *
 	return n;
 }
 
-static int count_sleep(void *arg, const struct chosen_wait *p)
+static bool count_sleep(void *arg, const struct chosen_wait *p)
 {
 	struct sleeps *of = arg;
 
 	of->of[of->marked[p->wait->stack]]++;
-	return 0;
+	return true;
 }
 
 /* Of the sleeps that are chosen. */
-static int tell_cut(const struct teller *t, const struct format_input *in,
-		    const struct wait_filter *like, struct names *names)
+static void tell_cut(const struct teller *t, const struct format_input *in,
+		     const struct wait_filter *like, struct names *names)
 {
 	struct sleeps sleeps = { .marked = mark_pairs(in->timelines) };
 	struct wait_filter *f = NULL;
 	uint64_t all, cut;
-	int err = 0;
 
 	wait_filter_like(&f, like, in->options, names);
 	/* To choose takes longer than to count, and nearly always there are none. */
 	if (LEAST_CUT * count_cut(in->timelines, f, sleeps.marked) >= SLEEPS_LEAST)
-		err = top_waits_walk_marked(in->timelines, f, sleeps.marked, count_sleep, &sleeps);
+		top_waits_walk_marked(in->timelines, f, sleeps.marked, count_sleep, &sleeps);
 	wait_filter_free(f);
 	free(sleeps.marked);
 	cut = sleeps.of[SLEEP_CUT];
 	all = sleeps.of[SLEEP_WHOLE] + cut;
-	if (!err && all >= SLEEPS_LEAST && LEAST_CUT * cut >= all)
+	if (all >= SLEEPS_LEAST && LEAST_CUT * cut >= all)
 		tell(t, "the stacks of %.0f %% of the sleeps are cut: functions may be missing",
 		     100 * (double)cut / (double)all);
-	return err;
 }
 
-int trust_tell(const struct format_input *in, const struct wait_filter *like, struct names *names,
-	       void (*put)(void *arg, const char *text), void *arg)
+void trust_tell(const struct format_input *in, const struct wait_filter *like, struct names *names,
+		void (*put)(void *arg, const char *text), void *arg)
 {
 	const struct teller t = { put, arg };
 	const struct trace_info *i = trace_info(in->trace);
@@ -125,5 +123,5 @@ int trust_tell(const struct format_input *in, const struct wait_filter *like, st
 		     100 * (double)i->lost / (double)(i->events + i->lost));
 	if (requests)
 		tell(&t, "%" PRIu64 " requests were not recorded: they came too fast", requests);
-	return tell_cut(&t, in, like, names);
+	tell_cut(&t, in, like, names);
 }

@@ -7,7 +7,7 @@
 
 /*
  * Calls put for each of these, a sentence without its full stop; text is valid during the call. Of
- * sleeps those that like chooses. 0 or -ENOMEM.
+ * sleeps those that like chooses.
  */
-int trust_tell(const struct format_input *in, const struct wait_filter *like, struct names *names,
-	       void (*put)(void *arg, const char *text), void *arg);
+void trust_tell(const struct format_input *in, const struct wait_filter *like, struct names *names,
+		void (*put)(void *arg, const char *text), void *arg);

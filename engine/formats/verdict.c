@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "verdict.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +24,8 @@ struct way {
 	bool for_others;		 /* the end ran for other requests meanwhile */
 };
 
-/* Follows what has most of the time. 0 or -ENOMEM. */
-static int find_way(const struct chain_steps *s, struct way *way)
+/* Follows what has most of the time. */
+static void find_way(const struct chain_steps *s, struct way *way)
 {
 	uint32_t n_steps, step = 0;
 	const struct chain_step *at = chain_steps_list(s, &n_steps);
@@ -37,12 +36,10 @@ static int find_way(const struct chain_steps *s, struct way *way)
 		size_t n;
 		uint32_t *below = chain_steps_below(s, step, &n);
 
-		if (n && !below)
-			return -ENOMEM;
 		step = n ? below[0] : 0;
 		free(below);
 		if (!step)
-			return 0;
+			return;
 		way->end = &at[step];
 		if (way->queue && !way->reader)
 			way->reader = &at[step];
@@ -162,17 +159,17 @@ static bool is_loop(const struct chain_steps *s, const struct way *way)
 	       chain_steps_in_loop(s) && way->reader && way->reader->who;
 }
 
-int verdict_put(FILE *out, const struct chain_steps *s, const struct names *names, bool color,
-		bool own)
+void verdict_put(FILE *out, const struct chain_steps *s, const struct names *names, bool color,
+		 bool own)
 {
 	uint64_t all_ns = chain_steps_total_ns(s);
 	struct way way;
 	const char *who, *holder;
 	bool loop;
-	int err = find_way(s, &way);
 
-	if (err || !way.end)
-		return err;
+	find_way(s, &way);
+	if (!way.end)
+		return;
 	who = text_of(names, way.end->who ? way.end->who : way.waiter ? way.waiter->who : 0);
 	who = *who ? who : "an unknown thread";
 	holder = way.holder ? text_of(names, way.holder->who ? way.holder->who : way.at_lock->who)
@@ -201,5 +198,4 @@ int verdict_put(FILE *out, const struct chain_steps *s, const struct names *name
 	putc(' ', out);
 	put_deed(out, names, &way, who, own);
 	fputs(".", out);
-	return 0;
 }

@@ -9,8 +9,7 @@
 /*
  * Writes " because redis-server runs keysCommand.", of what has most of the time of s; or, if that
  * is less than a third, "; no single cause: ...". own: the time is that of a thread, whose own
- * pauses are its choice; else of clients. color: names are bold. Nothing if there is no time. 0 or
- * -ENOMEM.
+ * pauses are its choice; else of clients. color: names are bold. Nothing if there is no time.
  */
-int verdict_put(FILE *out, const struct chain_steps *s, const struct names *names, bool color,
-		bool own);
+void verdict_put(FILE *out, const struct chain_steps *s, const struct names *names, bool color,
+		 bool own);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "wait_amounts.h"
 
-#include <errno.h>
-
 /* A number for each key, from 1; those of an end alone, which nearly all are, are known. */
 static uint32_t key_id(struct wait_amounts *w, struct amount_key key)
 {

@@ -2,7 +2,6 @@
 #include "import_output.h"
 #include "common/xalloc.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

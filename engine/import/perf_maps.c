@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "perf_maps.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "common/xalloc.h"

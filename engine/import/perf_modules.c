@@ -2,7 +2,6 @@
 #include "perf_modules.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>

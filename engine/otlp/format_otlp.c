@@ -14,7 +14,6 @@
  * of its message, and its number is its index, as entry 0 is the empty one.
  */
 #include <endian.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

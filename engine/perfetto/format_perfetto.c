@@ -10,7 +10,6 @@
  * All parts of a thread's time are shown unless --state selects some. A wait that is not selected
  * is a gap; a waker that is not selected has a track with its wakings only.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

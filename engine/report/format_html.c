@@ -6,7 +6,6 @@
  * security policy allows only these scripts and styles, by their hashes, and no connections.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,14 +127,11 @@ static void fold_in_slices(struct fold **out, const struct report *r, const stru
 			  &(struct fold_spans) { r->slices, r->n_slices });
 }
 
-/* What all else needs: rows, steps of time, slices. 0 or a negative errno; report_free() in any
- * case.
- */
-static int report_init(struct report *r, const struct format_input *in)
+/* What all else needs: rows, steps of time, slices. */
+static void report_init(struct report *r, const struct format_input *in)
 {
 	const struct options *o = in->options;
 	const struct timelines *tl = in->timelines;
-	int err;
 
 	*r = (struct report) { .in = in, .cause_options = causes_options(o) };
 	r->losses = trace_losses(in->trace, &r->n_all_losses);
@@ -145,10 +141,8 @@ static int report_init(struct report *r, const struct format_input *in)
 	find_command(r);
 	make_rows(r);
 	cpu_holders_new(&r->cpu_holders, tl, true);
-	err = report_count(r);
-	if (!err)
-		choose_slices(r);
-	return err;
+	report_count(r);
+	choose_slices(r);
 }
 
 static void report_free(struct report *r)
@@ -327,12 +321,8 @@ struct part {
 /* The tables: of the names and the filter of the report. */
 static int make_tables(struct part *p)
 {
-	int err;
-
 	make_causes(p->r);
-	err = report_choose_waits(p->r);
-	if (err)
-		return err;
+	report_choose_waits(p->r);
 	report_requests_new(&p->r->requests, p->r, p->in->options);
 	return 0;
 }
@@ -379,13 +369,12 @@ static int write_html(const struct format_input *in, FILE *out)
 		  .ran = { .title = "What ran", .keys = "ran.", .bytes = 600000 } },
 	};
 	struct graph *waits = &parts[2].waits, *ran = &parts[2].ran;
-	int err;
+	int err = 0;
 
 	threads.requests = false;
 	of_threads.options = &threads;
-	err = report_init(&r, &of_threads);
-	if (!err)
-		parts_run(parts, sizeof(parts[0]), 3, make_part);
+	report_init(&r, &of_threads);
+	parts_run(parts, sizeof(parts[0]), 3, make_part);
 	for (int i = 0; i < 3 && !err; i++)
 		err = parts[i].err;
 	r.graph_steps[0] = waits->slice_steps;
@@ -393,11 +382,9 @@ static int write_html(const struct format_input *in, FILE *out)
 	if (!err) {
 		report_requests_find_ends(&r, report_answer_subjects(r.answer));
 		make_data(&r, &data);
-	}
-	if (!err)
-		err = report_page_write(out, &r, &waits->svg, &ran->svg, &data);
-	if (!err)
+		report_page_write(out, &r, &waits->svg, &ran->svg, &data);
 		format_take_totals(in, r.fold);
+	}
 	free(waits->svg.p);
 	free(ran->svg.p);
 	free(data.p);

@@ -135,8 +135,8 @@ enum report_group {
 
 enum report_group report_thread_group(const struct report *r, uint32_t thread);
 
-/* Counts the waits that r->filter selects, after the rows are known. 0 or -ENOMEM. */
-int report_count(struct report *r);
+/* Counts the waits that r->filter selects, after the rows are known. */
+void report_count(struct report *r);
 void report_counts_free(struct report_counts *c);
 /* A causes_cells', arg being the report, whose rows and steps are known: row and step of a wait. */
 uint32_t report_cell_of(const void *arg, const struct chosen_wait *p);
@@ -151,9 +151,9 @@ uint64_t report_end_ns(const struct chosen_wait *p);
  * Chooses the waits that the page shows one by one, after report_count(): the examples of the
  * causes, then, longest first, the longest of all, and of each thread's row and each step of time,
  * so that every filter finds some. Waits for work and unfinished waits have a limit of their own:
- * they are nearly always the longest, and rarely of interest. 0 or -ENOMEM.
+ * they are nearly always the longest, and rarely of interest.
  */
-int report_choose_waits(struct report *r);
+void report_choose_waits(struct report *r);
 
 /*
  * Writes the data for the page's script as one JSON object without a `<`, which would end the
@@ -169,9 +169,9 @@ struct report_text {
 
 /*
  * Writes the page as it is visible without a script, with the graphs (empty: there is nothing to
- * show) and the data. 0 or -ENOMEM; write errors are left in ferror(out).
+ * show) and the data. Write errors are left in ferror(out).
  */
-int report_page_write(FILE *out, const struct report *r, const struct report_text *waits,
-		      const struct report_text *ran, const struct report_text *data);
+void report_page_write(FILE *out, const struct report *r, const struct report_text *waits,
+		       const struct report_text *ran, const struct report_text *data);
 
 extern const struct format format_html;

@@ -137,12 +137,12 @@ static void put_requests(FILE *out, const struct subject *of)
 }
 
 /* The longest steps of a command. */
-static int put_steps(FILE *out, const struct report_answer *a, const struct subject *of)
+static void put_steps(FILE *out, const struct report_answer *a, const struct subject *of)
 {
 	struct named_steps steps;
-	int err = named_steps_find(&steps, &of->processes, a->in.timelines, a->subjects.names);
 
-	if (!err && steps.n) {
+	named_steps_find(&steps, &of->processes, a->in.timelines, a->subjects.names);
+	if (steps.n) {
 		fputs("<p class=\"note\">Longest steps: ", out);
 		for (size_t i = 0; i < steps.n; i++) {
 			fputs(i ? ", " : "", out);
@@ -154,7 +154,6 @@ static int put_steps(FILE *out, const struct report_answer *a, const struct subj
 		fputs("</p>\n", out);
 	}
 	named_steps_free(&steps);
-	return err;
 }
 
 /* Which of the page's endpoints they are, by number: a service has several. */
@@ -174,14 +173,14 @@ static void put_endpoints(FILE *out, const struct report_requests *q, const stru
 	}
 }
 
-static int put_subject(FILE *out, const struct report *r, const struct subject *of)
+static void put_subject(FILE *out, const struct report *r, const struct subject *of)
 {
 	const struct report_answer *a = r->answer;
 	char *verdict = NULL;
 	size_t len;
 	FILE *f = xmemstream(&verdict, &len);
-	int err = subject_put_verdict(f, &a->in, &a->subjects, of);
 
+	subject_put_verdict(f, &a->in, &a->subjects, of);
 	xmemstream_close(f, &verdict);
 	fputs("<article class=\"subject\"", out);
 	if (of->requests) {
@@ -197,12 +196,10 @@ static int put_subject(FILE *out, const struct report *r, const struct subject *
 	fputs("</p>\n", out);
 	if (of->requests)
 		put_requests(out, of);
-	else if (!err && of->processes.n)
-		err = put_steps(out, a, of);
-	if (!err)
-		put_chain(out, a, of);
+	else if (of->processes.n)
+		put_steps(out, a, of);
+	put_chain(out, a, of);
 	fputs("</article>\n", out);
-	return err;
 }
 
 /* Where it is about nothing else: what most of the waiting came down to. */
@@ -225,17 +222,15 @@ static void put_largest_cause(FILE *out, const struct report *r)
 	free(text);
 }
 
-int report_answer_put(FILE *out, const struct report *r)
+void report_answer_put(FILE *out, const struct report *r)
 {
 	const struct report_answer *a = r->answer;
-	int err;
 
 	fputs("<section id=\"answer\">\n<h2>Answer</h2>\n", out);
-	err = trust_tell(&a->in, r->filter, a->subjects.names, put_limit, out);
-	for (size_t i = 0; i < a->subjects.n && !err; i++)
-		err = put_subject(out, r, &a->subjects.at[i]);
+	trust_tell(&a->in, r->filter, a->subjects.names, put_limit, out);
+	for (size_t i = 0; i < a->subjects.n; i++)
+		put_subject(out, r, &a->subjects.at[i]);
 	if (!a->subjects.n)
 		put_largest_cause(out, r);
 	fputs("</section>\n", out);
-	return err;
 }

@@ -16,5 +16,5 @@ const struct subjects *report_answer_subjects(const struct report_answer *a);
 /* That which is the path of the command, or of what was named; NULL: none is. */
 const struct subject *report_answer_life(const struct report_answer *a);
 void report_answer_free(struct report_answer *a);
-/* Writes the section, as it is visible without a script. 0 or -ENOMEM. */
-int report_answer_put(FILE *out, const struct report *r);
+/* Writes the section, as it is visible without a script. */
+void report_answer_put(FILE *out, const struct report *r);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +74,7 @@ static void count_length(struct report_counts *c, uint32_t row, uint32_t step, u
 		c->row_longest_ns[row] = ns;
 }
 
-/* The place of a waker of this name; UINT32_MAX: there are too many. */
+/* The place of a waker of this name. */
 static uint32_t waker_of(struct counter *k, uint32_t text)
 {
 	if (text >= k->n_seen) {
@@ -89,30 +88,25 @@ static uint32_t waker_of(struct counter *k, uint32_t text)
 	if (!k->seen[text]) {
 		XGROW(k->wakers, k->n_wakers, k->cap_wakers);
 		if (k->n_wakers >= UINT32_MAX / k->c->n_rows)
-			return UINT32_MAX;
+			out_of_memory();
 		k->wakers[k->n_wakers++] = (struct waker_seen) { text, 0 };
 		k->seen[text] = k->n_wakers;
 	}
 	return k->seen[text] - 1;
 }
 
-static int count_wakeup(struct counter *k, uint32_t row, const struct wait *w, uint32_t step,
-			uint64_t blocked_ns)
+static void count_wakeup(struct counter *k, uint32_t row, const struct wait *w, uint32_t step,
+			 uint64_t blocked_ns)
 {
 	uint32_t text = waker_name(k->waker_names, w);
 	uint32_t waker = waker_of(k, text);
 	struct report_wakeups *sums =
-		waker == UINT32_MAX ? NULL
-				    : pair_table_at(&k->wakeups, waker * k->c->n_rows + row, step,
-						    sizeof(*sums));
+		pair_table_at(&k->wakeups, waker * k->c->n_rows + row, step, sizeof(*sums));
 
-	if (!sums)
-		return -ENOMEM;
 	sums->count++;
 	sums->blocked_ns += blocked_ns;
 	/* + 1: a waker of waits without blocked time counts as a waker, too. */
 	k->wakers[waker].ns += blocked_ns + 1;
-	return 0;
 }
 
 /* The number of a class; REPORT_CLASSES - 1 if there are too many. */
@@ -205,24 +199,22 @@ static void make_room(struct counter *k)
 		join_steps(k);
 }
 
-static int count(void *arg, const struct chosen_wait *p)
+static bool count(void *arg, const struct chosen_wait *p)
 {
 	struct counter *k = arg;
 	struct report_counts *c = k->c;
 	uint32_t row = k->row_of[p->thread];
 	uint32_t step = report_step(&c->steps, report_end_ns(p));
 	uint64_t asleep_ns = p->shown.blocked_to_ns - p->shown.blocked_from_ns;
-	int err = 0;
 
 	count_length(c, row, step, p->shown.whole_ns);
 	if (p->wait->kind == WAIT_SLEEP) {
-		err = count_wakeup(k, row, p->wait, step, asleep_ns);
-		if (!err && asleep_ns)
+		count_wakeup(k, row, p->wait, step, asleep_ns);
+		if (asleep_ns)
 			count_asleep(k, row, p->wait, step, asleep_ns);
 	}
-	if (!err)
-		make_room(k);
-	return err;
+	make_room(k);
+	return true;
 }
 
 /* ---- wakers --------------------------------------------------------------------------------- */
@@ -301,12 +293,11 @@ void report_counts_free(struct report_counts *c)
 	c->longest_ns = c->row_waits = c->row_longest_ns = NULL;
 }
 
-int report_count(struct report *r)
+void report_count(struct report *r)
 {
 	const struct timelines *tl = r->in->timelines;
 	struct report_counts *c = &r->counts;
 	struct counter k = { .c = c, .timelines = tl, .names = r->names, .row_of = r->row_of };
-	int err;
 
 	*c = (struct report_counts) { .n_rows = r->n_rows + 1 };
 	wait_filter_window(r->filter, &c->steps.from_ns, &c->steps.to_ns);
@@ -319,10 +310,9 @@ int report_count(struct report *r)
 	c->row_waits = xcalloc((size_t)c->n_rows + 1, sizeof(*c->row_waits));
 	c->row_longest_ns = xcalloc((size_t)c->n_rows + 1, sizeof(*c->row_longest_ns));
 	waker_names_new(&k.waker_names, tl, r->names);
-	err = top_waits_walk(tl, r->filter, 0, count, &k);
-	if (!err)
-		number_wakeups(&k);
-	while (!err && c->wakeups.keys.n > REPORT_CELLS && c->steps.n > 1) {
+	top_waits_walk(tl, r->filter, 0, count, &k);
+	number_wakeups(&k);
+	while (c->wakeups.keys.n > REPORT_CELLS && c->steps.n > 1) {
 		join_steps(&k);
 		join_cells(&c->wakeups, sizeof(struct report_wakeups), add_wakeups);
 	}
@@ -330,7 +320,6 @@ int report_count(struct report *r)
 	pair_table_free(&k.wakeups);
 	free(k.wakers);
 	free(k.seen);
-	return err;
 }
 
 enum report_group report_thread_group(const struct report *r, uint32_t thread)

@@ -3,8 +3,6 @@
  * A report's data for its script. Where there are many figures they are flat arrays of fixed groups
  * instead of objects, in the order in which engine/report/page/data.js reads them. Times are ns.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

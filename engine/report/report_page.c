@@ -608,15 +608,13 @@ static void put_graphs(FILE *out, const struct report_text *waits, const struct 
 	fputs("</section>\n", out);
 }
 
-int report_page_write(FILE *out, const struct report *r, const struct report_text *waits,
-		      const struct report_text *ran, const struct report_text *data)
+void report_page_write(FILE *out, const struct report *r, const struct report_text *waits,
+		       const struct report_text *ran, const struct report_text *data)
 {
-	int err;
-
 	put_head(out, r, waits->len || ran->len);
 	put_heading(out, r);
 	put_contents(out, r, ran->len);
-	err = report_answer_put(out, r);
+	report_answer_put(out, r);
 	report_requests_put(out, r);
 	put_causes(out, r);
 	put_summary(out, r);
@@ -631,5 +629,4 @@ int report_page_write(FILE *out, const struct report *r, const struct report_tex
 	fputs("</script>\n<script>", out);
 	fwrite(report_js, 1, report_js_len, out);
 	fputs("</script>\n</body>\n</html>\n", out);
-	return err;
 }

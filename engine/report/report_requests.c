@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report_requests.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The requests of a report's data: see report_requests.h. */
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "formats/format_requests.h"

@@ -5,7 +5,6 @@
  * for orientation.
  */
 #include <ctype.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "attribute/cpu_holders.h"

@@ -2,7 +2,6 @@
 #include "report.h"
 #include "common/xalloc.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 /* How many of the longest waits the report has: of all, of each row of threads, of each step. */
@@ -48,7 +47,7 @@ static bool fits(const struct best *b, const struct chosen_wait *p)
 	return b->n < b->room || (b->n && longest_wait_first(p, &b->at[b->n - 1]) < 0);
 }
 
-static int choose(void *arg, const struct chosen_wait *p)
+static bool choose(void *arg, const struct chosen_wait *p)
 {
 	struct chooser *c = arg;
 	const struct report_counts *counts = &c->r->counts;
@@ -58,19 +57,19 @@ static int choose(void *arg, const struct chosen_wait *p)
 
 	if (c->r->in->options->top) {
 		keep(all, p);
-		return 0;
+		return true;
 	}
 	if (!fits(all, p) && !fits(resting, p) && !fits(row, p) && !fits(step, p))
-		return 0;
+		return true;
 	if (p->wait->flags & WAIT_NOT_WOKEN ||
 	    wait_filter_is_idle(c->r->filter, p->thread, p->wait)) {
 		keep(resting, p);
-		return 0;
+		return true;
 	}
 	keep(all, p);
 	keep(row, p);
 	keep(step, p);
-	return 0;
+	return true;
 }
 
 /* Makes room in each. */
@@ -161,17 +160,14 @@ static void gather(const struct chooser *c, struct report *r)
 	pairs_free(&there);
 }
 
-int report_choose_waits(struct report *r)
+void report_choose_waits(struct report *r)
 {
 	struct chooser c = { .r = r };
-	int err;
 
 	make_room(&c);
-	err = top_waits_walk(r->in->timelines, r->filter, 0, choose, &c);
-	if (!err)
-		gather(&c, r);
+	top_waits_walk(r->in->timelines, r->filter, 0, choose, &c);
+	gather(&c, r);
 	for (size_t i = 0; i < c.n; i++)
 		free(c.best[i].at);
 	free(c.best);
-	return err;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "endpoint_requests.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,14 +19,14 @@ struct request_table {
 	size_t n;
 };
 
-static int add_wait(void *arg, const struct chosen_wait *p)
+static bool add_wait(void *arg, const struct chosen_wait *p)
 {
 	struct request_table *t = arg;
 
 	XGROW(t->waits, t->n_waits, t->cap_waits);
 	t->waits[t->n_waits] = *p;
 	t->waits[t->n_waits++].others = timelines_request_of(t->timelines, p->wait)->others;
-	return 0;
+	return true;
 }
 
 /* The first of the endpoints that are called as the request's. */
@@ -153,7 +152,7 @@ void request_table_new(struct request_table **out, const struct timelines *tl,
 	endpoints = timelines_endpoints(tl, &n);
 	t->at = xcalloc((size_t)n + 1, sizeof(*t->at));
 	t->timelines = tl;
-	(void)top_waits_walk(tl, f, 0, add_wait, t);
+	top_waits_walk(tl, f, 0, add_wait, t);
 	find_waits(t, t->at);
 	for (size_t i = 0; i < n_requests; i++)
 		count(&t->at[alike(tl, &requests[i])].counts, &requests[i]);

@@ -3,7 +3,6 @@
 
 #include "route_times.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

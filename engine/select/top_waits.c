@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "top_waits.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/compare.h"
@@ -59,7 +58,7 @@ static void sift_down(struct longest *l)
 	}
 }
 
-static int keep_if_longer(void *arg, const struct chosen_wait *wait)
+static bool keep_if_longer(void *arg, const struct chosen_wait *wait)
 {
 	struct longest *l = arg;
 
@@ -68,65 +67,59 @@ static int keep_if_longer(void *arg, const struct chosen_wait *wait)
 			l->at[0] = *wait;
 			sift_down(l);
 		}
-		return 0;
+		return true;
 	}
 	XGROW(l->at, l->n, l->cap);
 	l->at[l->n] = *wait;
 	sift_up(l, l->n++);
-	return 0;
+	return true;
 }
 
-/* As top_waits_of_thread(); marked: see top_waits_walk_marked(), NULL: all waits. */
-static int walk_thread(const struct timelines *tl, struct wait_filter *f, uint32_t thread,
-		       const uint8_t *marked, int (*visit)(void *arg, const struct chosen_wait *p),
-		       void *arg)
+/* As top_waits_of_thread(), false: visit ended it; marked: see top_waits_walk_marked(). */
+static bool walk_thread(const struct timelines *tl, struct wait_filter *f, uint32_t thread,
+			const uint8_t *marked,
+			bool (*visit)(void *arg, const struct chosen_wait *p), void *arg)
 {
 	const struct thread *th = timelines_thread(tl, thread);
-	int err = 0;
 
-	for (uint32_t k = 0; wait_filter_thread(f, thread) && k < th->n_waits && !err; k++) {
+	for (uint32_t k = 0; wait_filter_thread(f, thread) && k < th->n_waits; k++) {
 		const struct wait *w = &th->waits[k];
 		struct chosen_wait p = { .wait = w, .thread = thread };
 
 		if (marked && (w->kind != WAIT_SLEEP || !marked[w->stack]))
 			continue;
-		if (wait_filter_wait(f, thread, w, &p.shown))
-			err = visit(arg, &p);
+		if (wait_filter_wait(f, thread, w, &p.shown) && !visit(arg, &p))
+			return false;
 	}
-	return err;
+	return true;
 }
 
-int top_waits_of_thread(const struct timelines *tl, struct wait_filter *f, uint32_t thread,
-			int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
+void top_waits_of_thread(const struct timelines *tl, struct wait_filter *f, uint32_t thread,
+			 bool (*visit)(void *arg, const struct chosen_wait *p), void *arg)
 {
-	return walk_thread(tl, f, thread, NULL, visit, arg);
+	walk_thread(tl, f, thread, NULL, visit, arg);
 }
 
-int top_waits_walk_marked(const struct timelines *tl, struct wait_filter *f, const uint8_t *marked,
-			  int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
+void top_waits_walk_marked(const struct timelines *tl, struct wait_filter *f, const uint8_t *marked,
+			   bool (*visit)(void *arg, const struct chosen_wait *p), void *arg)
 {
 	uint32_t first, end;
-	int err = 0;
 
 	timelines_range(tl, wait_filter_of_requests(f), &first, &end);
-	for (uint32_t i = first; i < end && !err; i++)
-		err = walk_thread(tl, f, i, marked, visit, arg);
-	return err;
+	for (uint32_t i = first; i < end; i++)
+		if (!walk_thread(tl, f, i, marked, visit, arg))
+			break;
 }
 
-int top_waits_walk(const struct timelines *tl, struct wait_filter *s, uint64_t top,
-		   int (*visit)(void *arg, const struct chosen_wait *p), void *arg)
+void top_waits_walk(const struct timelines *tl, struct wait_filter *s, uint64_t top,
+		    bool (*visit)(void *arg, const struct chosen_wait *p), void *arg)
 {
 	struct longest l = { .top = (size_t)top };
-	int err;
 
-	if (!top)
-		return top_waits_walk_marked(tl, s, NULL, visit, arg);
-	err = top_waits_walk_marked(tl, s, NULL, keep_if_longer, &l);
+	top_waits_walk_marked(tl, s, NULL, top ? keep_if_longer : visit, top ? &l : arg);
 	if (l.n)
 		qsort(l.at, l.n, sizeof(*l.at), longest_wait_first);
-	for (size_t i = 0; i < l.n && !err; i++)
-		err = visit(arg, &l.at[i]);
+	for (size_t i = 0; i < l.n && visit(arg, &l.at[i]); i++)
+		;
 	free(l.at);
-	return err;
 }

@@ -22,17 +22,16 @@ int longest_wait_first(const void *a, const void *b);
 
 /*
  * Calls visit for each wait that the filter chooses; with top only for the `top` longest ones, the
- * longest first. Ends when visit does not return 0. Returns that, or 0. Memory grows with
- * top, not with the trace.
+ * longest first, until visit returns false. Memory grows with top, not with the trace.
  */
-int top_waits_walk(const struct timelines *tl, struct wait_filter *f, uint64_t top,
-		   int (*visit)(void *arg, const struct chosen_wait *p), void *arg);
+void top_waits_walk(const struct timelines *tl, struct wait_filter *f, uint64_t top,
+		    bool (*visit)(void *arg, const struct chosen_wait *p), void *arg);
 /* The same of the waits of one thread, or client. */
-int top_waits_of_thread(const struct timelines *tl, struct wait_filter *f, uint32_t thread,
-			int (*visit)(void *arg, const struct chosen_wait *p), void *arg);
+void top_waits_of_thread(const struct timelines *tl, struct wait_filter *f, uint32_t thread,
+			 bool (*visit)(void *arg, const struct chosen_wait *p), void *arg);
 /*
  * The same of all sleeps for whose stack pair marked[] is not 0, for those who ask for few; marked
  * NULL: of all waits.
  */
-int top_waits_walk_marked(const struct timelines *tl, struct wait_filter *f, const uint8_t *marked,
-			  int (*visit)(void *arg, const struct chosen_wait *p), void *arg);
+void top_waits_walk_marked(const struct timelines *tl, struct wait_filter *f, const uint8_t *marked,
+			   bool (*visit)(void *arg, const struct chosen_wait *p), void *arg);

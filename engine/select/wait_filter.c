@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -601,23 +600,21 @@ static bool request_fits(struct wait_filter *f, const struct timelines *tl, cons
 				r->asked_ns);
 }
 
-int wait_filter_disk_requests(const struct timelines *tl, const struct options *o,
-			      struct names *names,
-			      int (*take)(void *arg, const struct disk_request *r), void *arg)
+void wait_filter_disk_requests(const struct timelines *tl, const struct options *o,
+			       struct names *names,
+			       bool (*take)(void *arg, const struct disk_request *r), void *arg)
 {
 	const struct disk_request *at;
 	uint64_t from_ns, to_ns;
 	struct wait_filter *f;
 	size_t n;
-	int err = 0;
 
 	wait_filter_new(&f, tl, o, names);
 	wait_filter_window(f, &from_ns, &to_ns);
 	at = timelines_disk_requests(tl, &n);
-	for (size_t i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n; i++)
 		if (at[i].done_ns >= from_ns && at[i].done_ns < to_ns &&
-		    request_fits(f, tl, o, &at[i]))
-			err = take(arg, &at[i]);
+		    request_fits(f, tl, o, &at[i]) && !take(arg, &at[i]))
+			break;
 	wait_filter_free(f);
-	return err;
 }

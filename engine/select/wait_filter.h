@@ -67,9 +67,9 @@ void wait_filter_sum_classes(struct wait_filter *f, uint32_t thread, uint32_t th
 
 /*
  * Calls take for each request to a block device that the options choose, by who asked and by when
- * it was done, in the order in which they were done, until it returns other than 0. One that nobody
- * is known to have asked for is chosen if no thread is. Returns what take returned, or 0.
+ * it was done, in the order in which they were done, until it returns false. One that nobody is
+ * known to have asked for is chosen if no thread is.
  */
-int wait_filter_disk_requests(const struct timelines *tl, const struct options *o,
-			      struct names *names,
-			      int (*take)(void *arg, const struct disk_request *r), void *arg);
+void wait_filter_disk_requests(const struct timelines *tl, const struct options *o,
+			       struct names *names,
+			       bool (*take)(void *arg, const struct disk_request *r), void *arg);

@@ -6,7 +6,6 @@
  * --format=rowbinary: one table as ClickHouse's RowBinary,
  * https://clickhouse.com/docs/interfaces/formats/RowBinary
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 

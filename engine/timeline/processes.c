@@ -2,7 +2,6 @@
 #include "processes.h"
 #include "common/xalloc.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 struct processes {

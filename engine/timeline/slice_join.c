@@ -4,7 +4,6 @@
  * threads and pairs of stacks their numbers in the whole, and completes what began before it.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "common/xalloc.h"
 #include "slice_private.h"

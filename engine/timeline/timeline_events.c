@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What each event says: turns it into calls of those that keep states, waits, names and the rest.
  */
-#include <errno.h>
-#include <stdlib.h>
 
 #include "common/xalloc.h"
 #include "timeline_private.h"

@@ -27,7 +27,6 @@
  * its next event, which sees that losses came in between. An *impossible sequence* is not
  * announced: the thread's state since it was last seen is unknown.
  */
-#include <stdlib.h>
 
 #include "common/xalloc.h"
 #include "timeline_private.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The off-CPU intervals of each thread, as they become complete. */
-#include <stdlib.h>
 
 #include "timeline_private.h"
 #include "common/xalloc.h"

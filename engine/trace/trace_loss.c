@@ -5,7 +5,6 @@
  * have lost events between its last sound block before the skipped bytes and its first one after
  * them: for CPUs that lost no block, that is only the short time between two events.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/compare.h"

@@ -16,14 +16,12 @@ static char *print_of(const struct format_input *in)
 	FILE *own = stderr, *f;
 	char *text;
 	size_t len;
-	int err;
 
 	f = open_memstream(&text, &len);
 	stderr = f;
-	err = print_summary("trace", in);
+	print_summary("trace", in);
 	stderr = own;
 	fclose(f);
-	assert_int_equal(err, 0);
 	return text;
 }
 

@@ -42,14 +42,14 @@ static struct against compared(const struct trace *before, const struct trace *a
 
 static char *written(const struct against *a, const struct options *o)
 {
-	int (*put)(FILE *, const struct against *, const struct options *) =
+	void (*put)(FILE *, const struct against *, const struct options *) =
 		o->json ? against_put_json : against_put;
 	char *text;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
 	assert_non_null(f);
-	assert_int_equal(put(f, a, o), 0);
+	put(f, a, o);
 	assert_int_equal(fclose(f), 0);
 	return text;
 }

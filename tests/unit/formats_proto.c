@@ -99,9 +99,8 @@ static struct bytes packed(const uint8_t *p, size_t len, size_t piece)
 	char *text = NULL;
 	size_t n = 0;
 	FILE *out = open_memstream(&text, &n);
-	struct gzip *g;
+	struct gzip *g = gzip_new(out);
 
-	assert_int_equal(gzip_new(&g, out), 0);
 	for (size_t at = 0; at < len; at += piece)
 		gzip_write(g, p + at, len - at < piece ? len - at : piece);
 	gzip_finish(g);
