@@ -186,6 +186,12 @@ static uint32_t label_link(void *arg, const struct link *l)
 	/* A client waits for an answer, which its server's step says. */
 	if (!(l->flags & LINK_STARTED) && !timelines_pair(s->timelines, l->blocked).of_client)
 		label_wait(s, &label, l->blocked);
+	if (label.slept && l->waker != THREAD_NONE) {
+		struct joint j = { (enum joint_kind)label.kind, label.what };
+
+		joint_take_answer(s->timelines, s->names, l->blocked, l->waker, &j);
+		label.what = j.text;
+	}
 	/* So shells wait for any of their children. */
 	if (label.kind == JOINT_CHILD && joint_ended_by_child(s->timelines, l->blocked, l->stack))
 		label.what = names_adopt(s->names, JOINT_ITS_CHILD);

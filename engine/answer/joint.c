@@ -221,9 +221,8 @@ static const char *port_of(const struct timelines *tl, const struct thing *t)
  * who is there is known, as then it is this machine's.
  */
 static struct joint of_socket(const struct timelines *tl, struct names *names,
-			      const struct thing *t, const char *before)
+			      const struct thing *t, uint32_t name, const char *before)
 {
-	uint32_t name = other_end(tl, names, t->pair);
 	const char *port = port_of(tl, t);
 	struct text_buf b = { 0 };
 	struct joint j;
@@ -279,7 +278,7 @@ static struct joint of_thing(const struct timelines *tl, struct names *names, co
 		if (!strcmp(class, plain[i].class))
 			return joint_text(names, plain[i].kind, plain[i].text, "", "");
 	if (!strcmp(class, "tcp") || !strcmp(class, "udp") || !strcmp(class, "unix"))
-		return of_socket(tl, names, t,
+		return of_socket(tl, names, t, other_end(tl, names, t->pair),
 				 is_in_kernel_function(tl, t->pair, "sendmsg") ? "room to send to "
 									       : "");
 	if (!strcmp(class, "pipe"))
@@ -468,6 +467,25 @@ struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struc
 		return joint_text(names, JOINT_CHILD, JOINT_ITS_CHILD, "", "");
 	words = kernel_wait_words(tl, p.kstack, false);
 	return joint_text(names, JOINT_OTHER, words ? words : "", "", "");
+}
+
+void joint_take_answer(const struct timelines *tl, struct names *names, uint32_t pair,
+		       uint32_t waker, struct joint *j)
+{
+	struct shown_objects of = names_shown_objects(names, pair);
+	uint32_t other = of.ready ? other_end(tl, names, pair) : 0, who;
+	struct thing t = { .pair = pair };
+	size_t n;
+	const uint32_t *read = timelines_requests_read(tl, waker, &n);
+
+	if (j->kind != JOINT_OTHER || !other || !n)
+		return;
+	who = names_thread(names, waker, timelines_end_ns(tl));
+	t.object = timelines_request(tl, read[0])->object;
+	t.class = class_of(tl, t.object);
+	if (who == other || (strcmp(t.class, "tcp") != 0 && strcmp(t.class, "unix") != 0))
+		return;
+	*j = of_socket(tl, names, &t, who, "");
 }
 
 bool joint_ended_by_child(const struct timelines *tl, uint32_t pair, uint32_t by)

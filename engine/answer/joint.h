@@ -33,6 +33,13 @@ struct joint joint_of(const struct timelines *tl, struct kernel_stacks *k, struc
 		      const struct chain_known *known, uint32_t pair);
 
 /*
+ * Of a sleep in an event loop, j being joint_of() it: if it went on as what was ready was not what
+ * it waited for, j becomes the waker, a thread, which answers others at its socket.
+ */
+void joint_take_answer(const struct timelines *tl, struct names *names, uint32_t pair,
+		       uint32_t waker, struct joint *j);
+
+/*
  * Whether a sleep with that stack pair was for a signal, and who ended it, with the stack pair by,
  * was a child that told its end.
  */

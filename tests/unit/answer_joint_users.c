@@ -70,6 +70,40 @@ static void prices_wait(const char *script, const char *expected)
 }
 
 /*
+ * A, a proxy, passes a request for prices on to B. A visitor asks for something else, and so ends
+ * the sleep of A's in which it waits for B, whose answer is there a moment later.
+ */
+static void a_proxy_waits_for_who_answers(void **state)
+{
+	(void)state;
+	prices_wait(
+		"thread A *\n"
+		"thread B S\n"
+		"thread C S\n"
+		"0   c0 - R > A\n"
+		"10  c1 - R > B\n"
+		"11  c1 B S > - unix_accept|accept@libc.so.6;serve for=unix:/b\n"
+		"110 c0 A wakes B send\n"
+		"111 c1 - R > B\n"
+		"113 c1 B S > - hrtimer_nanosleep|nanosleep;work;serve for=sleep:787us\n"
+		"120 c0 A S > - ep_poll|epoll_wait@libc.so.6 for=epoll:7\n"
+		"890 c2 - R > C\n"
+		"895 c1 - wakes B "
+		"ttwu_do;tick;__hrtimer_run_queues;asm_sysvec_apic_timer_interrupt\n"
+		"896 c1 - R > B\n"
+		"900 c2 C wakes A wake|send;visit\n"
+		"900 c2 A ready tcp:10.0.0.1:50001@103<10.0.0.1:80\n"
+		"901 c0 - R > A\n"
+		"905 c1 B request unix:/b conn=5 arrived=110 taken=112 answered=904 stack=send\n"
+		"920 c0 A request tcp::80 conn=2 arrived=900 taken=902 route=GET+/logo\n"
+		"950 c0 A request tcp::80 conn=1 arrived=100 taken=105 route=GET+/price\n"
+		"end 1000\n",
+		"  A  epoll_wait  92 %  waits for B (unix socket)\n"
+		"   B nanosleep   91 %  slept (timer)\n"
+		" because B sleeps in nanosleep.");
+}
+
+/*
  * A, an event loop, has two connections to a store, S and T. Two quotes ask the store by these, and
  * then a carrier, C and D, who sleep: C until 1000, D until 1200. Three prices come in the
  * meantime.
@@ -269,6 +303,7 @@ static void who_works_for_nobody_has_a_lock_for_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_proxy_waits_for_who_answers),
 		cmocka_unit_test(a_request_waits_for_a_connection),
 		cmocka_unit_test(who_has_a_lock_is_said_with_its_request),
 		cmocka_unit_test(who_had_a_lock_first_is_said),
