@@ -26,7 +26,9 @@ for route in 'GET /orders/[*]' 'GET /users/[*]' 'GET /cart' 'POST /cart/items'; 
 	says "$tmp/of_shop" "^ *[0-9]+ $route of [0-9]+, [0-9]+ % of the delay"
 done
 ! grep -q '/report/' "$tmp/of_shop" || fail "GET /report/* is always slow: $(cat "$tmp/of_shop")"
-says "$tmp/of_shop" 'shop +settle_orders +[0-9]+ % +holds it, slept'
+# Where others have the CPUs most of the time, redis takes so much longer that the lock's part is too small for a line.
+grep -qE 'keysCommand .* (5[0-9]|[6-9][0-9]) % of it without CPU' "$tmp/of_shop" ||
+	says "$tmp/of_shop" 'shop +settle_orders +[0-9]+ % +holds it, slept'
 # shellcheck disable=SC2154 # it is set by shop.sh
 says "$tmp/of_shop" 'waits for redis-server \(tcp :'"$shop_redis"
 # Where the requests of others had as much of its time, what calls all of their functions.
