@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What a report begins with: the first screen, drawn; and how one gets about in it.
 import { readFileSync, writeFileSync } from "node:fs";
-import { test, is, has, near } from "./harness.mjs";
+import { test, defineContrast, is, has, near } from "./harness.mjs";
 import { trace, walk, report, show, data, cells } from "./reports.mjs";
 
 const screen = (name) => JSON.parse(walk("--json", "--wide", trace(name)));
@@ -368,20 +368,18 @@ test("answer: two ranges of time are compared, cause by cause, and the address h
 	is(await q.evaluate(() => document.querySelector("#compared").textContent), "", "no more");
 }, "once");
 
-test("answer: every colour of a state and of a class has 3 to 1 to its ground, in the light and in the dark", async () => {
+test("answer: every colour of a state and of a class has 3 to 1 to its ground, in the light and in the dark, to all eyes", async () => {
 	const html = report(trace("relay"));
 	for (const colorScheme of ["light", "dark"]) {
 		const p = await show(html, { context: { colorScheme } });
+		await defineContrast(p);
 		const low = await p.evaluate(() => {
-			const lum = (s) => s.match(/[\d.]+/g).slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-				.reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0);
-			const ratio = (a, b) => (Math.max(lum(a), lum(b)) + 0.05) / (Math.min(lum(a), lum(b)) + 0.05);
 			const grounds = [document.querySelector(".report"), document.querySelector("#overview")].map((e) => getComputedStyle(e).backgroundColor);
 			const svg = document.querySelector("#overview svg"), kinds = ["lock", "file", "net", "local", "poll", "timer", "child", "other", "unknown"];
 			return ["running", "blocked", "runnable", "preempted", "unknown", "many", "loss", ...kinds.map((k) => "kind-" + k)].flatMap((name) => {
 				const rect = svg.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "rect"));
 				rect.setAttribute("class", name);
-				return grounds.map((g) => [name, ratio(getComputedStyle(rect).fill, g)]).filter(([, r]) => !(r >= 3));
+				return grounds.flatMap((g) => [0, 1, 2, 3].map((eye) => [name, eye, contrast(getComputedStyle(rect).fill, g, eye)])).filter(([, , r]) => !(r >= 3));
 			});
 		});
 		is(low, [], colorScheme);

@@ -119,6 +119,23 @@ export async function click(page, label, n = 0, options = {}) {
 	await page.mouse.click(b.x + Math.min(10, b.w / 2), b.y + b.h / 2, options);
 }
 
+// To all eyes: the matrices of Machado, Oliveira and Fernandes (2009), as in tests/unit/render_palette.c. In a page: the
+// contrast of two colours to eye n of four.
+const EYES = [[1, 0, 0, 0, 1, 0, 0, 0, 1], [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
+	[0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881],
+	[1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900]];
+
+export async function defineContrast(page) {
+	await page.evaluate((eyes) => {
+		const linear = (s) => s.match(/[\d.]+/g).slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+		const seen = (l, m) => [0.2126, 0.7152, 0.0722].reduce((sum, part, i) => sum + part * Math.min(1, Math.max(0, m[3 * i] * l[0] + m[3 * i + 1] * l[1] + m[3 * i + 2] * l[2])), 0);
+		window.contrast = (a, b, eye) => {
+			const [x, y] = [a, b].map((s) => seen(linear(s), eyes[eye]));
+			return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+		};
+	}, EYES);
+}
+
 export function is(got, want, what) {
 	const [a, b] = [JSON.stringify(got), JSON.stringify(want)];
 	if (a !== b)

@@ -52,9 +52,9 @@ function stripBar(w, y, x, marked, act) {
 		if (act && wide >= NARROWEST)
 			for (const [key, value] of Object.entries({ tabindex: 0, role: "button", "aria-label": words }))
 				rect.setAttribute(key, value);
-		g.append(rect);
 		if (grew)
 			g.append(drawn("line", { class: "grew", x1: x(s.from), x2: x(s.to), y1: y + STRIP + 3, y2: y + STRIP + 3 }));
+		g.append(rect);
 		const room = Math.floor(wide / 7.4);
 		if (room > 3)
 			g.append(drawn("text", { class: "on-" + s.what, x: x(s.from) + 4, y: y + STRIP / 2 + 4 }, who.length > room ? who.slice(0, room - 1) + "\u2026" : who));
