@@ -461,12 +461,9 @@ static uint32_t sole_holder(struct cpu_holders_sums *s, uint32_t thread, const s
 		return 0;
 	c = &s->ran->cpus[queue->what];
 	hint = &holder_ranges_hints(s->ranges)[queue->what];
-	for (i = *hint; i < c->n && i < *hint + 4 && c->at[i].from_ns <= from_ns;)
-		i++;
-	if (!i || c->at[i - 1].from_ns > from_ns || (i < c->n && c->at[i].from_ns < to_ns) ||
-	    !cpu_ran_took_nothing(c, i - 1))
+	*hint = i = cpu_ran_until(c, from_ns, *hint);
+	if (!i || (i < c->n && c->at[i].from_ns < to_ns) || !cpu_ran_took_nothing(c, i - 1))
 		return 0;
-	*hint = i;
 	return c->holder[i - 1];
 }
 
