@@ -31,9 +31,16 @@ static uint64_t key_of_wait(const void *wait)
 	return request_took_ns(wait);
 }
 
+/* Those that took longer than usual come first, then the others, of which there are many. */
 static uint64_t key_of_slow(const void *slow)
 {
-	return UINT64_MAX - ((const struct slow *)slow)->over_ns;
+	const uint64_t half = UINT64_MAX / 2;
+	const struct slow *s = slow;
+	uint64_t took_ns = request_took_ns(s->wait);
+
+	if (s->over_ns)
+		return s->over_ns < half ? half - s->over_ns : 0;
+	return took_ns < half ? UINT64_MAX - took_ns : UINT64_MAX - half;
 }
 
 static int most_over_first(const void *pa, const void *pb)
