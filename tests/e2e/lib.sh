@@ -635,6 +635,26 @@ $(tail -n 5 "$tmp/requests")
 number" "$2" "$(requests_of "$3" "${4:-}")"
 }
 
+# judge_routes WHAT ENDPOINT: of $tmp/trace against $tmp/counted and $tmp/asked. Fails; 1: only percentiles differ, or the client
+# waited for a CPU: its p99 is the server's only as long as it gets one at once.
+judge_routes() {
+	sources_of_routes=$(cd "$(dirname "$0")/../workload/routes" && pwd)
+	timeout 300 "$walk" -q -f csv --requests "$tmp/trace" >"$tmp/csv" 2>"$tmp/err"
+	expect_exit "chainwalk -f csv --requests" 0 $?
+	python3 "$sources_of_routes/judge.py" "$tmp/csv" "$2" "$tmp/counted" "$tmp/asked" >"$tmp/judged" 2>"$tmp/table" ||
+		fail "judge.py: $(cat "$tmp/judged" "$tmp/table")"
+	sed "s,^,note: $1\, ," "$tmp/table"
+	expect "$1: routes with other numbers of requests" "" "$(grep '^requests' "$tmp/judged")"
+	if grep -aq zzsecret "$tmp/trace"; then
+		fail "$1: the trace has $(grep -ao '[a-z]*zzsecret' "$tmp/trace" | head -n 1)"
+	fi
+	busy=$(sed -n 's/^busy //p' "$tmp/asked")
+	[ -s "$tmp/judged" ] || return 0
+	[ "$busy" != 0 ] || [ "$try" != 3 ] || fail "$1: $(cat "$tmp/judged")"
+	echo "note: $1, try $try: the client waited for a CPU for $busy % of its time"
+	return 1
+}
+
 # request_ns FIELD: of each request how many ns before its event it "arrived", was "taken", was "answered".
 request_ns() {
 	awk -v field="$1" '$3 == "request" { for (i = 1; i < NF; i++) if ($i == field) print $(i + 1) }' "$tmp/requests"

@@ -143,3 +143,17 @@ expect_route 200 'POST /shop.Cart/Slow'
 expect_route 9 'POST /[*]/[*]'
 expect_route 0 '.HTTP/2 streams*.'
 has_no_secrets
+# Of the calls that wait for each other the slow half took as long as for the client. Its own threads wait for CPUs, too.
+sorted_took() { awk '/ route POST .shop.Cart.Slow,/ { for (i = 1; i < NF; i++) if ($i == "arrived") print $(i + 1) }' "$tmp/requests" | sort -n; }
+for part in 100 150 198; do
+	ours=$(sorted_took | sed -n "${part}p") theirs=$(sed -n "${part}p" "$tmp/took")
+	echo "note: call $part of 200, by duration: $ours ns, the client's $theirs"
+	expect_at_most "call $part by duration, ns longer than the client's" $((theirs / 20 + 1000000)) $((ours - theirs)) "$tmp/took"
+	expect_at_most "call $part by duration, ns shorter than the client's" $((theirs / 10 + 5000000)) $((theirs - ours)) "$tmp/took"
+done
+# The protocol is said to be gRPC, and is called as others call it.
+timeout 300 "$walk" -q --all --requests -f otlp "$tmp/trace" >"$tmp/otlp"
+expect_exit "chainwalk -f otlp" 0 $?
+for text in rpc.method shop.Cart/AddItem; do
+	grep -aqF "$text" "$tmp/otlp" || fail "otlp has no $text"
+done

@@ -13,25 +13,6 @@ port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0));
 listens() { python3 -c "import socket; socket.create_connection(('127.0.0.1', $port))" 2>/dev/null; }
 ran=
 
-# look_at WHAT ENDPOINT: of $tmp/trace against $tmp/counted and $tmp/asked. Fails; 1: only percentiles differ, or the client
-# waited for a CPU: its p99 is the server's only as long as it gets one at once.
-look_at() {
-	timeout 300 "$walk" -q -f csv --requests "$tmp/trace" >"$tmp/csv" 2>"$tmp/err"
-	expect_exit "chainwalk -f csv --requests" 0 $?
-	python3 "$sources/judge.py" "$tmp/csv" "$2" "$tmp/counted" "$tmp/asked" >"$tmp/judged" 2>"$tmp/table" ||
-		fail "judge.py: $(cat "$tmp/judged" "$tmp/table")"
-	sed "s,^,note: $1\, ," "$tmp/table"
-	expect "$1: routes with other numbers of requests" "" "$(grep '^requests' "$tmp/judged")"
-	if grep -aq zzsecret "$tmp/trace"; then
-		fail "$1: the trace has $(grep -ao '[a-z]*zzsecret' "$tmp/trace" | head -n 1)"
-	fi
-	busy=$(sed -n 's/^busy //p' "$tmp/asked")
-	[ -s "$tmp/judged" ] || return 0
-	[ "$busy" != 0 ] || [ "$try" != 3 ] || fail "$1: $(cat "$tmp/judged")"
-	echo "note: $1, try $try: the client waited for a CPU for $busy % of its time"
-	return 1
-}
-
 # try_server NAME COMMAND...
 try_server() {
 	what=$1
@@ -46,7 +27,7 @@ try_server() {
 		end_recording
 		kill "$server"
 		wait "$server"
-		! look_at "$what" "tcp :$port" || break
+		! judge_routes "$what" "tcp :$port" || break
 	done
 	ran="$ran $what"
 }
@@ -98,7 +79,7 @@ try_php() {
 		python3 "$sources/ask.py" "$port" 2 >"$tmp/asked" 2>"$tmp/err" || fail "php: $(cat "$tmp/err" "$tmp/nginx.log")"
 		end_recording
 		sort "$tmp/php/counted" | uniq -c | sed 's/^ *//' >"$tmp/counted"
-		! { look_at "nginx with $1" "tcp :$port" && look_at "php-fpm with $1" "unix $tmp/fpm.sock"; } || break
+		! { judge_routes "nginx with $1" "tcp :$port" && judge_routes "php-fpm with $1" "unix $tmp/fpm.sock"; } || break
 	done
 	kill "$web" "$php"
 	wait "$web" "$php"

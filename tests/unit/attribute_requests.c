@@ -442,6 +442,27 @@ static void a_route_is_chosen_by_its_name(void **state)
 	}
 }
 
+/* Those of one connection overlap: each is explained in full, and has its own end. */
+static void streams_are_explained_each(void **state)
+{
+	(void)state;
+	folds("thread S *\n"
+	      "0 c0 - R > S\n"
+	      "300 c0 S request tcp::80 conn=1 arrived=100 taken=150 stream route=GET+/a\n"
+	      "600 c0 S request tcp::80 conn=1 arrived=200 taken=210 answered=500 stream "
+	      "route=GET+/b\n"
+	      "600 c0 S request-more conn=1 began=500 answered=600\n"
+	      "700 c0 S request tcp::80 conn=1 arrived=160 taken=180 stream route=GET+/c\n"
+	      "end 1000\n",
+	      "[request tcp :80 GET /a] S;--;[unknown stack];S;[running] 150\n"
+	      "[request tcp :80 GET /a] S;[queued];--;[unknown stack];S;[running] 50\n"
+	      "[request tcp :80 GET /b] S;--;[unknown stack];S;[running] 390\n"
+	      "[request tcp :80 GET /b] S;[queued];--;[unknown stack];S;[running] 10\n"
+	      "[request tcp :80 GET /c] S;--;[unknown stack];S;[running] 520\n"
+	      "[request tcp :80 GET /c] S;[queued];[for tcp :80 GET /a];--;[unknown stack];S;"
+	      "[running] 20\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -457,6 +478,7 @@ int main(void)
 		cmocka_unit_test(options_choose),
 		cmocka_unit_test(the_slowest_are_beyond_the_median_of_their_route),
 		cmocka_unit_test(a_route_is_chosen_by_its_name),
+		cmocka_unit_test(streams_are_explained_each),
 		cmocka_unit_test(law_1_on_schedules),
 	};
 
