@@ -234,9 +234,21 @@ static __always_inline bool is_preface(const struct request_bytes *b)
 	       words[2] == *(const __u64 *)"\r\nSM\r\n\r\n";
 }
 
+#define FRAMES_NOW (~0u)
+
+/* Whether that may be a frame of headers with which a client begins a stream. */
+static __always_inline bool begins_stream(const struct request_bytes *b, __u32 bytes)
+{
+	const __u8 *at = (const __u8 *)b->at;
+
+	return b->n >= 9 && at[3] == 1 && (at[4] & ~0x29) == 4 && !at[0] && !(at[5] & 0x80) &&
+	       at[8] & 1 && ((__u32)at[1] << 8 | at[2]) + 9 <= bytes;
+}
+
 /*
  * A read of a connection's request got so many bytes; flags: MSG_*. Returns how many of them belong
  * to what connections of HTTP/2 begin with, if that has been read now: what follows is not taken.
+ * FRAMES_NOW: they look like frames with a stream's headers, on a connection that began before.
  */
 static __always_inline __u32 take_bytes(struct sock *sk, const struct open_request *r,
 					struct task_struct *task, __u32 bytes, __u32 flags)
@@ -274,7 +286,7 @@ static __always_inline __u32 take_bytes(struct sock *sk, const struct open_reque
 		b->is_closed = to[1].n < n;
 	}
 	f->is_secret = is_tls(b);
-	return 0;
+	return !before && begins_stream(b, bytes) ? FRAMES_NOW : 0;
 }
 
 /* A hash of the bytes, not 0. Strangers choose them. */

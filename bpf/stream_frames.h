@@ -54,6 +54,7 @@ struct arrival {
 struct streams {
 	struct frames read, written;
 	bool is_lost; /* they cannot be followed any more */
+	bool is_old;  /* what was before was not seen: they may be something else */
 	__u16 port;
 
 	/* As of now, while frames are looked at. */
@@ -185,7 +186,7 @@ static __always_inline __u32 take_headers(struct wire_headers *h, __u64 from, __
 	barrier_var(at);
 	barrier_var(size);
 	if (at > WIRE_HEADERS_BYTES - HEADERS_CHUNK) {
-		h->is_cut = true;
+		h->is_cut |= WIRE_HEADERS_CUT;
 		return n < (1u << 24) ? (__u32)n : 1u << 24;
 	}
 	if (size > HEADERS_CHUNK || bpf_probe_read_user(h->bytes + at, size, (void *)from))
@@ -210,7 +211,7 @@ static __always_inline void frame_begins_read(struct streams *s)
 		s->headers.nth++;
 		s->headers.n_bytes = 0;
 		s->headers.flags = f->flags;
-		s->headers.is_cut = false;
+		s->headers.is_cut = s->is_old ? WIRE_HEADERS_OLD : 0;
 		__builtin_memset(s->headers.bytes, 0, 16);
 		if (!o && f->stream & 1) {
 			o = find_stream(s, f->stream, 0);
@@ -222,7 +223,8 @@ static __always_inline void frame_begins_read(struct streams *s)
 	} else if (f->type == FRAME_CONTINUATION) {
 		s->headers.flags |= f->flags & END_HEADERS;
 		/* There is padding between. */
-		s->headers.is_cut |= (s->headers.flags & PADDED) != 0;
+		if (s->headers.flags & PADDED)
+			s->headers.is_cut |= WIRE_HEADERS_CUT;
 	} else if (f->type == FRAME_RESET && o) {
 		end_stream(s, o);
 	}
@@ -264,7 +266,7 @@ static __always_inline void frame_ends(struct streams *s)
 }
 
 /* Takes bytes of a frame's header. Returns how many; 0: it is none, or there is no memory. */
-static __always_inline __u32 take_header(struct frames *f, __u64 from, __u64 n)
+static __always_inline __u32 take_header(struct frames *f, bool is_old, __u64 from, __u64 n)
 {
 	__u32 at = f->n_header, size;
 
@@ -284,8 +286,8 @@ static __always_inline __u32 take_header(struct frames *f, __u64 from, __u64 n)
 	f->flags = f->header[4];
 	f->stream = (__u32)f->header[5] << 24 | (__u32)f->header[6] << 16 |
 		    (__u32)f->header[7] << 8 | f->header[8];
-	/* A bit that is never set. */
-	if (f->stream >> 31)
+	/* A bit that is never set; and what nobody sends unless the other end allows it. */
+	if (f->stream >> 31 || (is_old && (f->left > 1u << 14 || f->type > FRAME_CONTINUATION)))
 		return 0;
 	return size;
 }
@@ -336,7 +338,7 @@ static long walk_frames(__u32 i, struct frame_walk *w)
 	if (!n)
 		return !next_part(w);
 	if (begins)
-		n = take_header(f, w->memory.at, n);
+		n = take_header(f, s->is_old, w->memory.at, n);
 	else if (f->left < n)
 		n = f->left;
 	if (!begins && !s->is_write && has_headers(f))

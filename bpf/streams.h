@@ -14,13 +14,20 @@ static __always_inline struct streams *streams_of(struct sock *sk)
 	return find_routes ? bpf_sk_storage_get(&streams, sk, NULL, 0) : NULL;
 }
 
-/* It was read that a connection speaks HTTP/2, and `first` bytes of this read were still that. */
+/*
+ * It was read that a connection speaks HTTP/2, and `first` bytes of this read were still that; or,
+ * FRAMES_NOW, that it may have done so for long.
+ */
 static __always_inline void begin_streams(struct connection *c, struct sock *sk, __u32 first)
 {
 	struct streams *s = streams_of(sk);
 
-	if (s || c->is_old)
-		return;
+	if (s) {
+		/* They were not followed between two recordings; or cannot be. */
+		if (s->is_lost || bpf_sk_storage_delete(&streams, sk))
+			return;
+		__sync_fetch_and_sub(&n_sockets, STREAMS_AS_SOCKETS + 1);
+	}
 	s = new_storage(&streams, sk);
 	if (!s)
 		return;
@@ -28,8 +35,12 @@ static __always_inline void begin_streams(struct connection *c, struct sock *sk,
 	s->headers.connection = c->id;
 	s->port = sk->__sk_common.skc_num;
 	/* What was written before has ended with a frame. */
-	s->read.type = FRAME_CONTINUATION + 1;
-	s->read.left = first;
+	if (first == FRAMES_NOW) {
+		s->is_old = true;
+	} else {
+		s->read.type = FRAME_CONTINUATION + 1;
+		s->read.left = first;
+	}
 	c->has_streams = true;
 }
 
@@ -147,7 +158,8 @@ static __always_inline void streams_ended(void *ctx, struct connection *c, struc
 	if (s->is_lost) {
 		/* Its requests are told apart by reads and writes from here on. */
 		c->has_streams = false;
-		leave_out(CHAINLOG_LEFT_STREAMS);
+		if (s->headers.nth > 1)
+			leave_out(CHAINLOG_LEFT_STREAMS);
 	}
 	if (!s->n_ended || !is_recording(now))
 		return;
@@ -177,7 +189,8 @@ static __always_inline void streams_read(void *ctx, struct connection *c, struct
 	s->tid = task->pid;
 	s->at_ns = now;
 	s->came_ns = came_ns ? came_ns : now;
-	s->flags = came_ns ? 0 : CHAINLOG_REQUEST_NO_ARRIVAL;
+	s->flags = (came_ns ? 0 : CHAINLOG_REQUEST_NO_ARRIVAL) |
+		   (s->is_old ? CHAINLOG_REQUEST_OLD : 0);
 	s->seq = sk->__sk_common.skc_family == AF_UNIX ? 0 : was_read(sk) - bytes;
 	follow_frames(s, !(flags & MSG_TRUNC) && find_memory(task, false, &m) ? &m : NULL, bytes);
 	streams_ended(ctx, c, s, sk, task, now);

@@ -52,13 +52,15 @@ struct wire_request_bytes {
  * they refer to is in those before them, so all are sent.
  */
 #define WIRE_HEADERS_BYTES 1024u
+#define WIRE_HEADERS_CUT 1 /* these are not all */
+#define WIRE_HEADERS_OLD 2 /* those that the connection had first are missing */
 
 struct wire_headers {
 	struct wire_record r;
 	__u32 connection, nth; /* of the connection's, from 1 on */
 	__u16 n_bytes;
 	__u8 flags;  /* of the frame */
-	__u8 is_cut; /* these are not all */
+	__u8 is_cut; /* WIRE_HEADERS_*, or-ed */
 	char bytes[WIRE_HEADERS_BYTES];
 };
 

@@ -138,7 +138,8 @@ void route_ids_headers(struct route_ids *r, const struct wire_headers *w)
 	r->now_ns = w->r.time_ns;
 	route_table_headers(r->table, w->connection, w->nth,
 			    &(struct http2_headers) { (const uint8_t *)w->bytes, w->n_bytes,
-						      w->flags, w->is_cut });
+						      w->flags, w->is_cut & WIRE_HEADERS_CUT,
+						      w->is_cut & WIRE_HEADERS_OLD });
 }
 
 const char *route_ids_asked(const struct route_ids *r, uint32_t id)

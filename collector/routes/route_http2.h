@@ -13,6 +13,7 @@ struct http2_headers {
 	size_t n;
 	uint8_t flags; /* of the frame */
 	bool is_cut;   /* these are not all bytes */
+	bool is_old;   /* those that the connection had first are missing */
 };
 
 /*

@@ -6,9 +6,12 @@
 #include <string.h>
 
 #define CONNECTIONS 4096u
-/* Headers that wait for those that are missing: in all, and of one connection. */
-#define WAITING 1024u
-#define WAITING_OF_CONNECTION 32u
+/*
+ * Headers that wait for those that are missing: in all, and of one connection. These may be in the
+ * ring of another CPU, which is read when this one has been.
+ */
+#define WAITING 8192u
+#define WAITING_OF_CONNECTION 2048u
 /* Streams of which the headers have come, or the request, are in the set that their numbers say. */
 #define SETS 4096u
 #define STREAMS_OF_SET 4u
@@ -21,9 +24,9 @@ struct waiting {
 };
 
 struct connection {
-	uint64_t id;		     /* 0: none */
-	uint32_t next;		     /* headers */
-	uint32_t waiting, n_waiting; /* the first one, by the order of headers */
+	uint64_t id;			   /* 0: none */
+	uint32_t next;			   /* headers */
+	uint32_t waiting, last, n_waiting; /* the first one, by the order of headers; the last */
 	struct hpack headers;
 };
 
@@ -93,12 +96,13 @@ static void know(struct route_streams *s, uint64_t connection, uint32_t nth, con
 {
 	struct stream *place, *is = find(s, connection, nth, &place);
 
-	if (is) {
-		if (is->late.id)
-			s->calls.resolve(s->calls.ctx, &is->late, r);
+	if (is && is->late.id) {
+		s->calls.resolve(s->calls.ctx, &is->late, r);
 		is->connection = 0;
 		return;
 	}
+	if (is)
+		place = is;
 	forget(s, place);
 	*place = (struct stream) { .connection = connection,
 				   .nth = nth,
@@ -149,9 +153,14 @@ static void wait_for_others(struct route_streams *s, struct connection *c, uint3
 
 	if (s->free)
 		s->free = w->next;
+	/* Mostly it is the last one. */
+	if (c->waiting && s->waiting[c->last].nth < nth)
+		link = &s->waiting[c->last].next;
 	while (*link && s->waiting[*link].nth < nth)
 		link = &s->waiting[*link].next;
 	w->next = *link;
+	if (!w->next)
+		c->last = number;
 	w->nth = nth;
 	w->is = *headers;
 	if (headers->n)
@@ -176,6 +185,7 @@ void route_streams_headers(struct route_streams *s, uint64_t connection, uint32_
 		give_up(s, c);
 		*c = (struct connection) { .id = connection, .next = 1 };
 	}
+	c->headers.is_lost |= headers->is_old;
 	if (nth != c->next && !c->headers.is_lost) {
 		if (nth > c->next && has_room(s, c)) {
 			wait_for_others(s, c, nth, headers);

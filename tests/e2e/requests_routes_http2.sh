@@ -81,6 +81,24 @@ has_no_secrets() {
 }
 has_no_secrets
 
+# Connections that are older than the recording: their streams overlap, and have their paths as long as they write them out.
+h2load -D 12 -c 2 -m 10 --rps 40 "$at/cart/items" >"$tmp/told" 2>&1 &
+asks=$!
+started="$started $asks"
+wait_for "h2load asks" 20 grep -q items "$tmp/access"
+begin_recording "$tmp/trace" -F 0
+from=$(logged /cart/items)
+sleep 3
+to=$(logged /cart/items)
+end_recording
+kill "$asks"
+requests_at "$tmp/trace" "tcp :$port"
+streams=$(requests_of request "stream, .*route GET /cart/items,")
+tail -n 5 "$tmp/requests" >"$tmp/some"
+echo "note: $streams streams of older connections in the time of $((to - from)), of $(requests_of request) requests"
+expect_at_least "streams of older connections" $(((to - from) * 9 / 10)) "$streams" "$tmp/some"
+expect_at_most "requests of older connections that are no streams" 4 $(($(requests_of request) - streams)) "$tmp/some"
+
 # A server that reads what a connection begins with in two parts.
 cat >"$tmp/parts.py" <<'END'
 import socket, threading
