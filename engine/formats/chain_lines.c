@@ -209,11 +209,11 @@ static size_t package_length(const char *s)
 #define FITTING_SIZE 256
 
 /* Of a function's name that is too long what says most: without "crate::module::", packages or
- * Ruby's "block (2 levels) in " before it, and without " (FILE:LINE)" behind it; in room, or a part
- * of at. */
+ * Ruby's "block (2 levels) in " before it, and with ":LINE" behind it for " (FILE:LINE)", or
+ * nothing; in room, or a part of at. */
 static const char *fitting(const char *at, size_t width, char room[FITTING_SIZE])
 {
-	const char *s = at, *colons, *line, *method = strstr(at, " in ");
+	const char *s = at, *colons, *place, *line, *method = strstr(at, " in ");
 
 	if (table_width(s) > width && !strncmp(s, "block ", strlen("block ")) && method)
 		s = method + strlen(" in ");
@@ -223,10 +223,14 @@ static const char *fitting(const char *at, size_t width, char room[FITTING_SIZE]
 	       (size_t)(colons - s) == strcspn(s, "<>()[] :"))
 		s = colons + 2;
 	s = *s ? s : at;
-	line = table_width(s) > width ? strstr(s, " (") : NULL;
-	if (!line || line == s || line - s >= FITTING_SIZE)
+	place = table_width(s) > width ? strstr(s, " (") : NULL;
+	if (!place || place == s || strlen(s) >= FITTING_SIZE)
 		return s;
-	snprintf(room, FITTING_SIZE, "%.*s", (int)(line - s), s);
+	line = strrchr(place, ':');
+	snprintf(room, FITTING_SIZE, "%.*s%.*s", (int)(place - s), s,
+		 line ? 1 + (int)strspn(line + 1, "0123456789") : 0, line ? line : "");
+	if (table_width(room) > width)
+		room[place - s] = '\0';
 	return room;
 }
 

@@ -29,13 +29,13 @@ static void forge(void);
 static void lie(void);
 static void evaluate(void (*wait)(void));
 
-static void put(void *at, uint64_t value)
+static inline void put(void *at, uint64_t value)
 {
 	memcpy(at, &value, sizeof(value));
 }
 
 /* size bytes of zeros, at a page's beginning. */
-static void *forged_room(size_t size)
+static inline void *forged_room(size_t size)
 {
 	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs that look like Python, Ruby or Node.js and lie in their structs: the recorder ends as always, with little memory; what they say
+# Programs that look like Python, Ruby, Node.js or a JVM and lie in their structs: the recorder ends as always, with little memory; what they say
 # harms no terminal, and another program's frames are right beside them.
 # Beside another: it judges its own programs' stacks.
 . "$(dirname "$0")/lib.sh"
@@ -12,7 +12,7 @@ python=$(command -v /usr/bin/python3 || command -v python3)
 stacks=$(dirname "$0")/../stacks
 attacks=$(dirname "$0")/../attacks
 languages="forged forged_ruby"
-[ "$(uname -m)" != x86_64 ] || languages="$languages forged_v8"
+[ "$(uname -m)" != x86_64 ] || languages="$languages forged_v8 forged_jvm"
 for language in $languages; do
 	cc -O2 -pthread -rdynamic -o "$tmp/$language" "$attacks/$language.c" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
 done
@@ -22,12 +22,13 @@ started="$started $honest"
 lies="honest loop wild long control key many race"
 for kind in honest loop wild long control many line race; do
 	lies="$lies ruby_$kind"
-	[ ! -x "$tmp/forged_v8" ] || lies="$lies v8_$kind"
+	[ ! -x "$tmp/forged_v8" ] || lies="$lies v8_$kind jvm_$kind"
 done
 for lie in $lies; do
 	case $lie in
 	ruby_*) "$tmp/forged_ruby" "${lie#ruby_}" >"$tmp/$lie.out" & ;;
 	v8_*) "$tmp/forged_v8" "${lie#v8_}" >"$tmp/$lie.out" & ;;
+	jvm_*) "$tmp/forged_jvm" "${lie#jvm_}" >"$tmp/$lie.out" & ;;
 	*) "$tmp/forged" "$lie" >"$tmp/$lie.out" & ;;
 	esac
 	eval "pid_$lie=$!"
@@ -42,11 +43,11 @@ end_recording
 kill $started 2>/dev/null
 mib=$(sed -n 's/^chaincap: recorder: .* CPU, \([0-9]*\) MiB.*/\1/p' "$tmp/err")
 expect_at_most "MiB of the recorder" 200 "$mib"
-# What is no lie is shown: the programs are taken for Python, for Ruby and for Node.js.
+# What is no lie is shown: the programs are taken for Python, for Ruby, for Node.js and for a JVM.
 # shellcheck disable=SC2154 # by eval
-for pid in "$pid_honest" "$pid_ruby_honest" ${pid_v8_honest-}; do
+for pid in "$pid_honest" "$pid_ruby_honest" ${pid_v8_honest-} ${pid_jvm_honest-}; do
 	walk_to "$tmp/folded" -p "$pid" -U -d 0 --no-ends "$tmp/trace"
-	grep -q ';forged_name (file\.\(py\|rb\|js:42)\)' "$tmp/folded" || fail "the forged interpreter is not seen: $(head -3 "$tmp/folded")"
+	grep -q ';forged[._]name (file\.\(py\|rb\|js:42\|java:42\)' "$tmp/folded" || fail "the forged interpreter is not seen: $(head -3 "$tmp/folded")"
 done
 for lie in $lies; do
 	eval "pid=\$pid_$lie"
