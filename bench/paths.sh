@@ -49,8 +49,8 @@ tell() {
 	while [ $seen -lt "$wanted" ]; do
 		"$O/chaincap" -q -o "$dir/trace" "$seconds"
 		judge "$source" ${whole:+"$whole"}
-		[ "$(awk 'END { print $2 + 0 }' "$dir/all")" -gt 0 ] || { failed=1; break; }
-		seen=$(awk '{ n += $2 } END { print n }' "$dir/all")
+		[ "$(awk 'END { printf "%.0f", $2 }' "$dir/all")" -gt 0 ] || { failed=1; break; }
+		seen=$(awk '{ n += $2 } END { printf "%.0f", n }' "$dir/all")
 	done
 	end_program
 	awk -v what="$what" -v waits="$(awk '{ n += $1 } END { printf "%.0f", n }' "$dir/waits")" '

@@ -13,16 +13,16 @@ awk -v n=10000 'BEGIN {
 	print "public class Many {"
 	print "\tstatic void nap() { java.util.concurrent.locks.LockSupport.parkNanos(50000); }"
 	for (i = 0; i < n; i++) {
-		if (!(i % 100)) printf "\tstatic void group%d(int i) {\n\t\tswitch (i) {\n", i / 100
-		printf "\t\tcase %d: m%d(); break;\n", i, i
+		if (!(i % 100)) printf "\tstatic void group%s(int i) {\n\t\tswitch (i) {\n", int(i / 100)
+		printf "\t\tcase %s: m%s(); break;\n", i, i
 		if (i % 100 == 99) print "\t\t}\n\t}"
 	}
-	for (i = 0; i < n; i++) printf "\tstatic void m%d() {\n\t\tnap();\n\t}\n", i
+	for (i = 0; i < n; i++) printf "\tstatic void m%s() {\n\t\tnap();\n\t}\n", i
 	print "\tstatic void all(int i) {\n\t\tswitch (i / 100) {"
-	for (i = 0; i < n / 100; i++) printf "\t\tcase %d: group%d(i); break;\n", i, i
+	for (i = 0; i < n / 100; i++) printf "\t\tcase %s: group%s(i); break;\n", i, i
 	print "\t\t}\n\t}"
-	printf "\tstatic void first() { for (int i = 0; i < %d; i++) all(i); }\n", n
-	printf "\tstatic void second() { for (int i = 0; i < %d; i++) all(i %% %d); }\n", 3 * n, n
+	printf "\tstatic void first() { for (int i = 0; i < %s; i++) all(i); }\n", n
+	printf "\tstatic void second() { for (int i = 0; i < %s; i++) all(i %% %s); }\n", 3 * n, n
 	print "\tpublic static void main(String[] args) throws Exception {"
 	print "\t\tSystem.out.println(\"ready\");\n\t\tSystem.in.read();\n\t\tfirst();\n\t\tsecond();\n\t}\n}"
 }' >"$tmp/Many.java"

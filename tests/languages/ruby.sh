@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154 # services is the sourcing script's
+# shellcheck shell=sh disable=SC2034,SC2154 # services is the sourcing script's
 # SPDX-License-Identifier: GPL-2.0-or-later
 # catalogue.rb
 service_start() {
