@@ -214,6 +214,7 @@ static size_t package_length(const char *s)
 static const char *fitting(const char *at, size_t width, char room[FITTING_SIZE])
 {
 	const char *s = at, *colons, *place, *line, *method = strstr(at, " in ");
+	int digits;
 
 	if (table_width(s) > width && !strncmp(s, "block ", strlen("block ")) && method)
 		s = method + strlen(" in ");
@@ -227,8 +228,9 @@ static const char *fitting(const char *at, size_t width, char room[FITTING_SIZE]
 	if (!place || place == s || strlen(s) >= FITTING_SIZE)
 		return s;
 	line = strrchr(place, ':');
-	snprintf(room, FITTING_SIZE, "%.*s%.*s", (int)(place - s), s,
-		 line ? 1 + (int)strspn(line + 1, "0123456789") : 0, line ? line : "");
+	digits = line ? (int)strspn(line + 1, "0123456789") : 0;
+	snprintf(room, FITTING_SIZE, "%.*s%.*s", (int)(place - s), s, digits ? digits + 1 : 0,
+		 line ? line : "");
 	if (table_width(room) > width)
 		room[place - s] = '\0';
 	return room;
