@@ -113,29 +113,26 @@ static struct go_event *add_event(struct reader *r)
 	return ev;
 }
 
-/* Fills in an argument. Returns 0 or -ENOMEM. */
-static int take_arg(struct go_trace *t, struct go_event *ev, enum arg what, uint64_t v)
+/* Fills in an argument. */
+static void take_arg(struct go_trace *t, struct go_event *ev, enum arg what, uint64_t v)
 {
-	uint32_t *id = what == ARG_OTHER ? &ev->other : what == ARG_SELF ? &ev->g : NULL;
-
 	switch (what) {
 	case ARG_OTHER:
 	case ARG_SELF:
-		*id = v ? go_goroutine(t, v) : 0;
-		return v && !*id ? -ENOMEM : 0;
+		*(what == ARG_OTHER ? &ev->other : &ev->g) = v ? go_goroutine(t, v) : 0;
+		break;
 	case ARG_STACK:
 	case ARG_START:
-		id = what == ARG_STACK ? &ev->stack : &ev->start;
-		*id = v ? go_stack(t, v, 0) : 0;
-		return v && !*id ? -ENOMEM : 0;
+		*(what == ARG_STACK ? &ev->stack : &ev->start) = v ? go_stack(t, v, 0) : 0;
+		break;
 	case ARG_SEQ:
 		ev->seq = v;
-		return 0;
+		break;
 	case ARG_EXIT:
 		ev->exit = v;
-		return 0;
+		break;
 	default:
-		return 0;
+		break;
 	}
 }
 
@@ -153,8 +150,7 @@ static int take_known(struct reader *r, uint8_t type, const uint64_t *args, size
 	ev->kind = types[type].kind;
 	ev->reason = types[type].reason;
 	for (size_t i = 0; i < want; i++)
-		if (take_arg(r->t, ev, types[type].args[i], args[i + 1]))
-			return -ENOMEM;
+		take_arg(r->t, ev, types[type].args[i], args[i + 1]);
 	/* The state at the start: all goroutines that there are, before any P runs. */
 	if (ev->kind == GO_CREATE && !lane->is_begun)
 		ev->kind = GO_EXISTS;
@@ -181,7 +177,7 @@ static int take_sample(struct reader *r, const uint64_t *args, size_t n)
 	ev->time = args[1];
 	ev->g = go_goroutine(r->t, args[3]);
 	ev->stack = args[4] ? go_stack(r->t, args[4], 0) : 0;
-	return (args[4] && !ev->stack) ? -ENOMEM : 0;
+	return 0;
 }
 
 static int take_event(struct reader *r, uint8_t type, const uint64_t *args, size_t n)

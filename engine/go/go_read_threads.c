@@ -118,23 +118,15 @@ static uint64_t seq(const struct reader *r, uint64_t number)
 	return (uint64_t)r->generation << 32 | (uint32_t)number;
 }
 
-/* Ids, which are 0 only for 0: then *err is set. */
-static uint32_t goroutine(struct reader *r, uint64_t number, int *err)
+/* Ids, which are 0 only for 0. */
+static uint32_t goroutine(struct reader *r, uint64_t number)
 {
-	uint32_t id = number ? go_goroutine(r->t, number) : 0;
-
-	if (number && !id)
-		*err = -ENOMEM;
-	return id;
+	return number ? go_goroutine(r->t, number) : 0;
 }
 
-static uint32_t stack(struct reader *r, uint64_t number, int *err)
+static uint32_t stack(struct reader *r, uint64_t number)
 {
-	uint32_t id = number ? go_stack(r->t, number, r->generation) : 0;
-
-	if (number && !id)
-		*err = -ENOMEM;
-	return id;
+	return number ? go_stack(r->t, number, r->generation) : 0;
 }
 
 /* Whether the goroutine was told of before; from now on it was. */
@@ -148,104 +140,79 @@ static bool was_known(struct reader *r, uint32_t g)
 	return was;
 }
 
-static int create(struct reader *r, const uint64_t *args, bool is_blocked)
+static void create(struct reader *r, const uint64_t *args, bool is_blocked)
 {
 	struct go_event *ev = add(r, GO_CREATE);
-	int err = 0;
 	uint32_t other;
 
-	if (err)
-		return err;
-	ev->other = other = goroutine(r, args[1], &err);
-	ev->start = stack(r, args[2], &err);
-	ev->stack = stack(r, args[3], &err);
+	ev->other = other = goroutine(r, args[1]);
+	ev->start = stack(r, args[2]);
+	ev->stack = stack(r, args[3]);
 	ev->seq = seq(r, 1);
 	(void)was_known(r, other);
-	if (is_blocked && !err) {
+	if (is_blocked) {
 		ev = add(r, GO_IS_WAITING);
 		ev->other = other;
 	}
-	return err;
 }
 
 /* The state of a goroutine when the generation began. */
-static int tell_status(struct reader *r, const uint64_t *args, bool has_stack)
+static void tell_status(struct reader *r, const uint64_t *args, bool has_stack)
 {
 	struct lane *l = &r->lanes[r->lane];
-	int err = 0;
-	uint32_t g = goroutine(r, args[1], &err);
-	uint32_t ustack = has_stack ? stack(r, args[4], &err) : 0;
+	uint32_t g = goroutine(r, args[1]);
+	uint32_t ustack = has_stack ? stack(r, args[4]) : 0;
 	bool known = was_known(r, g);
 	struct go_event *ev = add(r, known ? GO_STATUS : GO_EXISTS);
 
-	if (err)
-		return -ENOMEM;
 	ev->other = g;
 	ev->seq = seq(r, 1);
 	if (args[3] == IS_RUNNING)
 		l->g = g;
 	if (known || args[3] == IS_RUNNABLE)
-		return 0;
+		return;
 	ev = add(r, args[3] == IS_RUNNING ? GO_IS_RUNNING : GO_IS_WAITING);
 	ev->other = g;
 	ev->stack = ustack;
 	ev->reason = args[3] == IS_IN_CALL ? GO_REASON_SYSCALL : GO_REASON_OTHER;
-	return 0;
 }
 
 /* The goroutine of this thread gets the CPU. */
-static int start(struct reader *r, uint64_t number, uint64_t state)
+static void start(struct reader *r, uint64_t number, uint64_t state)
 {
-	int err = 0;
-	struct go_event *ev;
-
-	r->lanes[r->lane].g = goroutine(r, number, &err);
-	ev = err ? NULL : add(r, GO_START);
-	if (!ev)
-		return -ENOMEM;
-	ev->seq = state;
-	return 0;
+	r->lanes[r->lane].g = goroutine(r, number);
+	add(r, GO_START)->seq = state;
 }
 
 /* The goroutine of this thread leaves the CPU. */
-static int stop(struct reader *r, enum go_kind kind, uint64_t reason, uint64_t number)
+static void stop(struct reader *r, enum go_kind kind, uint64_t reason, uint64_t number)
 {
 	struct go_event *ev;
-	int err = 0;
 
 	if (!r->lanes[r->lane].g)
-		return 0;
+		return;
 	ev = add(r, kind);
-	ev->stack = stack(r, number, &err);
+	ev->stack = stack(r, number);
 	/* Not needed by this kind: the name of the reason, until all names are there. */
 	ev->start = kind == GO_BLOCK && reason ? go_string(r->t, reason, r->generation) : 0;
 	r->lanes[r->lane].g = 0;
-	return err;
 }
 
-static int unblock(struct reader *r, const uint64_t *args, uint64_t number)
+static void unblock(struct reader *r, const uint64_t *args, uint64_t number)
 {
 	struct go_event *ev = add(r, GO_UNBLOCK);
-	int err = 0;
 
-	if (err)
-		return err;
-	ev->other = goroutine(r, args[1], &err);
+	ev->other = goroutine(r, args[1]);
 	ev->seq = seq(r, args[2]);
-	ev->stack = stack(r, number, &err);
-	return err;
+	ev->stack = stack(r, number);
 }
 
-static int begin_call(struct reader *r, const uint64_t *args)
+static void begin_call(struct reader *r, const uint64_t *args)
 {
-	struct go_event *ev = r->lanes[r->lane].g ? add(r, GO_SYSCALL) : NULL;
-	int err = 0;
-
-	if (!ev)
-		return r->lanes[r->lane].g ? -ENOMEM : 0;
-	ev->stack = stack(r, args[2], &err);
+	if (!r->lanes[r->lane].g)
+		return;
+	add(r, GO_SYSCALL)->stack = stack(r, args[2]);
 	r->lanes[r->lane].call = r->t->n_events;
-	return err;
 }
 
 /* blocked: it took long, and cost the goroutine its P. */
@@ -278,62 +245,70 @@ static void end_call(struct reader *r, bool blocked)
 }
 
 /* One goroutine hands its CPU over to another. */
-static int switch_to(struct reader *r, const uint64_t *args, bool ends)
+static void switch_to(struct reader *r, const uint64_t *args, bool ends)
 {
-	int err = unblock(r, args, 0);
-
-	if (!err)
-		err = stop(r, ends ? GO_END : GO_BLOCK, 0, 0);
-	return err ? err : start(r, args[1], GO_NO_SEQ);
+	unblock(r, args, 0);
+	stop(r, ends ? GO_END : GO_BLOCK, 0, 0);
+	start(r, args[1], GO_NO_SEQ);
 }
 
-static int take(struct reader *r, enum type type, const uint64_t *args)
+static void take(struct reader *r, enum type type, const uint64_t *args)
 {
 	struct lane *l = &r->lanes[r->lane];
 
 	switch (type) {
 	case EV_PROC_START:
 		l->cpu = args[1] < IMPORT_CPU_LIMIT ? (uint32_t)args[1] : GO_NO_CPU;
-		return 0;
+		break;
 	case EV_PROC_STATUS:
 		if ((args[2] == PROC_RUNNING || args[2] == PROC_IN_CALL) &&
 		    args[1] < IMPORT_CPU_LIMIT)
 			l->cpu = (uint32_t)args[1];
-		return 0;
+		break;
 	case EV_CREATE:
 	case EV_CREATE_BLOCKED:
-		return create(r, args, type == EV_CREATE_BLOCKED);
+		create(r, args, type == EV_CREATE_BLOCKED);
+		break;
 	case EV_CREATE_IN_CALL:
 		/* C calls Go: the goroutine is runnable until it is started. */
-		return create(r, (uint64_t[]) { args[0], args[1], 0, 0 }, false);
+		create(r, (uint64_t[]) { args[0], args[1], 0, 0 }, false);
+		break;
 	case EV_START:
-		return start(r, args[1], seq(r, args[2]));
+		start(r, args[1], seq(r, args[2]));
+		break;
 	case EV_DESTROY:
-		return stop(r, GO_END, 0, 0);
+		stop(r, GO_END, 0, 0);
+		break;
 	case EV_DESTROY_IN_CALL:
 		l->call = 0;
 		l->g = 0;
-		return 0;
+		break;
 	case EV_STOP:
-		return stop(r, GO_YIELD, 0, args[2]);
+		stop(r, GO_YIELD, 0, args[2]);
+		break;
 	case EV_BLOCK:
-		return stop(r, GO_BLOCK, args[1], args[2]);
+		stop(r, GO_BLOCK, args[1], args[2]);
+		break;
 	case EV_UNBLOCK:
-		return unblock(r, args, args[3]);
+		unblock(r, args, args[3]);
+		break;
 	case EV_CALL:
-		return begin_call(r, args);
+		begin_call(r, args);
+		break;
 	case EV_CALL_END:
 	case EV_CALL_END_BLOCKED:
 		end_call(r, type == EV_CALL_END_BLOCKED);
-		return 0;
+		break;
 	case EV_STATUS:
 	case EV_STATUS_STACK:
-		return tell_status(r, args, type == EV_STATUS_STACK);
+		tell_status(r, args, type == EV_STATUS_STACK);
+		break;
 	case EV_SWITCH:
 	case EV_SWITCH_DESTROY:
-		return switch_to(r, args, type == EV_SWITCH_DESTROY);
+		switch_to(r, args, type == EV_SWITCH_DESTROY);
+		break;
 	default:
-		return 0;
+		break;
 	}
 }
 
@@ -367,7 +342,7 @@ static int find_calls(struct reader *r, const struct batch *batch)
 		lane = pairs_find(&r->threads, (uint32_t)args[2], (uint32_t)(args[2] >> 32));
 		if (!lane || r->lanes[lane - 1].g)
 			continue;
-		r->lanes[lane - 1].g = goroutine(r, args[1], &err);
+		r->lanes[lane - 1].g = goroutine(r, args[1]);
 		r->lanes[lane - 1].waits = true;
 	}
 	return err;
@@ -387,7 +362,7 @@ static int read_events(struct reader *r, const struct batch *batch)
 		if (err)
 			break;
 		r->time += args[0];
-		err = take(r, type, args);
+		take(r, type, args);
 	}
 	return err;
 }
@@ -396,9 +371,8 @@ static int read_samples(struct reader *r, struct go_bytes b)
 {
 	uint64_t args[ARGS_MAX];
 	struct go_event *ev;
-	int err = 0;
 
-	while (!err && b.p < b.end) {
+	while (b.p < b.end) {
 		if (*b.p++ != EV_SAMPLE)
 			return -EBADMSG;
 		for (size_t i = 0; i < ARGS_MAX; i++)
@@ -410,10 +384,10 @@ static int read_samples(struct reader *r, struct go_bytes b)
 		ev = add(r, GO_SAMPLE);
 		ev->time = args[0];
 		ev->cpu = (uint32_t)args[2];
-		ev->g = goroutine(r, args[3], &err);
-		ev->stack = stack(r, args[4], &err);
+		ev->g = goroutine(r, args[3]);
+		ev->stack = stack(r, args[4]);
 	}
-	return err;
+	return 0;
 }
 
 /* A batch that is not a thread's, by its first byte. */

@@ -58,7 +58,8 @@ struct row_sink {
 
 /*
  * Gives the rows of one trace to the sink: for each bucket of time, so long as the options say.
- * They are all made before the sink gets the first one. 0, -ENOMEM or what the sink returned.
+ * They are all made before the sink gets the first one. 0, what the sink returned, or another
+ * negative errno.
  */
 int rows_make(const struct format_input *in, const struct row_sink *sink);
 
@@ -73,6 +74,6 @@ struct row_spans {
 	size_t n;
 };
 
-/* Those of what --from and --to leave. 0 or -ENOMEM; to be freed in both cases. */
+/* Those of what --from and --to leave. 0 or a negative errno; to be freed in both cases. */
 int row_spans_new(struct row_spans *s, const struct format_input *in);
 void row_spans_free(struct row_spans *s);

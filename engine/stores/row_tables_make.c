@@ -4,7 +4,6 @@
  * (row_spans.h). Rows that are equal but for their figures are one; of a group only those of most
  * time are kept apart.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,18 +114,15 @@ static void put_frame(struct maker *m, struct chain_frame frame, uint32_t span)
 }
 
 /* The frames of a row below the thread's name, root first. */
-static int chain_of(struct maker *m, const struct chain_row *row, struct fact *f)
+static void chain_of(struct maker *m, const struct chain_row *row, struct fact *f)
 {
 	size_t n;
 	const uint32_t *frames = chain_row_frames(m->rows, row, &n);
 
 	m->text.len = 0;
-	if (!n)
-		return -ENOMEM;
-	while (--n > 0)
+	while (n-- > 1)
 		put_frame(m, chain_rows_frame(m->rows, frames[n - 1]), f->span);
 	take_chain(m, &f->chain);
-	return 0;
 }
 
 /* Where a thread ran. */
@@ -149,8 +145,8 @@ static const char *clean(struct maker *m, uint32_t string)
 	return text ? names_text(m->names, text) : "";
 }
 
-/* What tells a row apart from others. 0 or -ENOMEM. */
-static int describe(struct maker *m, const struct chain_row *row, struct fact *f)
+/* What tells a row apart from others. */
+static void describe(struct maker *m, const struct chain_row *row, struct fact *f)
 {
 	const struct timelines *tl = m->in->timelines;
 	struct thread_group g = interned_stacks_thread_group(m->rows->stacks, row->group);
@@ -161,7 +157,6 @@ static int describe(struct maker *m, const struct chain_row *row, struct fact *f
 	const struct trace_object *route;
 	uint32_t path[CHAIN_PATH_MAX], n_endpoints;
 	size_t n = chain_row_path(m->rows, row, path);
-	int err;
 
 	f->span = g.span;
 	f->latency_ns = g.length ? wait_length_ns(g.length) : 0;
@@ -188,10 +183,7 @@ static int describe(struct maker *m, const struct chain_row *row, struct fact *f
 	/* Who had the CPU is a column, not a part of the chain. */
 	if (had_cpu)
 		shown.above = 0;
-	err = chain_of(m, &shown, f);
-	for (int i = 0; i < FACT_TEXTS && !err; i++)
-		err = f->texts[i] ? 0 : -ENOMEM;
-	return err;
+	chain_of(m, &shown, f);
 }
 
 static void add_fact(struct maker *m, const struct fact *f)
@@ -209,40 +201,33 @@ static const struct {
 		{ PART_PREEMPTED, FIGURE_PREEMPTED },
 		{ PART_RUNNING, FIGURE_RUNNING } };
 
-static int add_row(struct maker *m, const struct chain_row *row)
+static void add_row(struct maker *m, const struct chain_row *row)
 {
 	unsigned int part = chain_row_part(m->rows, row);
 	struct fact f = { .latency_ns = 0 };
-	int err;
 
 	/* Time of which nothing is known is no row. */
 	if (!row->waits && (!row->ns || !part))
-		return 0;
-	err = describe(m, row, &f);
+		return;
+	describe(m, row, &f);
 	f.figures[FIGURE_WAITS] = row->waits;
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
 		if (figures[i].part == part)
 			f.figures[figures[i].figure] = row->ns;
-	if (!err)
-		add_fact(m, &f);
-	return err;
+	add_fact(m, &f);
 }
 
-static int add_samples(struct maker *m, const struct chain_ran *ran)
+static void add_samples(struct maker *m, const struct chain_ran *ran)
 {
 	struct chain_row row = { .group = chain_node_group(m->rows, ran->node),
 				 .node = ran->node,
 				 .end = ran->end };
 	struct fact f = { .latency_ns = 0 };
-	int err = describe(m, &row, &f);
 
-	if (!err) {
-		place_of(m, ran->list, &f);
-	}
+	describe(m, &row, &f);
+	place_of(m, ran->list, &f);
 	f.figures[FIGURE_SAMPLES] = ran->samples;
-	if (!err)
-		add_fact(m, &f);
-	return err;
+	add_fact(m, &f);
 }
 
 /* ---- order ---------------------------------------------------------------------------------- */
@@ -323,8 +308,8 @@ static bool is_of_request(const struct maker *m, const struct fact *f)
 	return *intern_text(&m->texts, f->texts[FACT_ENDPOINT]);
 }
 
-/* Makes f the row of what is not kept apart, of the same group or of all. 0 or -ENOMEM. */
-static int make_other(struct maker *m, struct fact *f, bool of_group)
+/* Makes f the row of what is not kept apart, of the same group or of all. */
+static void make_other(struct maker *m, struct fact *f, bool of_group)
 {
 	struct fact other = { .span = f->span };
 	uint32_t text = text_id(m, CHAIN_OTHER);
@@ -340,24 +325,20 @@ static int make_other(struct maker *m, struct fact *f, bool of_group)
 	text_puts(&m->text, CHAIN_OTHER);
 	add_figures(&other, f);
 	*f = other;
-	if (!f->texts[FACT_ENDPOINT])
-		return -ENOMEM;
 	take_chain(m, &f->chain);
-	return 0;
 }
 
 /*
  * Of the rows from first to end that are of threads, or of requests, the `most` of most time are
- * kept, and the others become rows that are equal but for their figures. 0 or -ENOMEM.
+ * kept, and the others become rows that are equal but for their figures.
  */
-static int keep_most(struct maker *m, size_t first, size_t end, bool of_requests, size_t most,
-		     bool of_group)
+static void keep_most(struct maker *m, size_t first, size_t end, bool of_requests, size_t most,
+		      bool of_group)
 {
 	struct ranked *r = xmalloc((end - first) * sizeof(*r));
 	size_t n = 0;
-	int err = 0;
 
-	for (size_t i = first; i < end && !err; i++) {
+	for (size_t i = first; i < end; i++) {
 		const uint64_t *v = m->facts[i].figures;
 
 		if (is_of_request(m, &m->facts[i]) == of_requests)
@@ -367,10 +348,9 @@ static int keep_most(struct maker *m, size_t first, size_t end, bool of_requests
 	}
 	if (n > most)
 		qsort(r, n, sizeof(*r), most_time_first);
-	for (size_t i = most; i < n && !err; i++)
-		err = make_other(m, &m->facts[r[i].at], of_group);
+	for (size_t i = most; i < n; i++)
+		make_other(m, &m->facts[r[i].at], of_group);
 	free(r);
-	return err;
 }
 
 /* The end of the rows that are of one span, and of one group, with the first one. */
@@ -385,23 +365,19 @@ static size_t end_of(const struct maker *m, size_t first, bool of_group)
 	return end;
 }
 
-/* Sorts the rows, and keeps of each group, or of all of them, not too many. 0 or -ENOMEM. */
-static int bound_facts(struct maker *m, bool of_group)
+/* Sorts the rows, and keeps of each group, or of all of them, not too many. */
+static void bound_facts(struct maker *m, bool of_group)
 {
 	uint64_t top = m->in->options->top ? m->in->options->top : ROWS_OF_GROUP;
 	size_t most = of_group ? top : top * ROWS_OF_ALL, end;
-	int err = 0;
 
 	sort_facts(m);
-	for (size_t first = 0; first < m->n_facts && !err; first = end) {
+	for (size_t first = 0; first < m->n_facts; first = end) {
 		end = end_of(m, first, of_group);
-		for (int of_requests = 0; of_requests < 2 && end - first > most && !err;
-		     of_requests++)
-			err = keep_most(m, first, end, of_requests, most, of_group);
+		for (int of_requests = 0; of_requests < 2 && end - first > most; of_requests++)
+			keep_most(m, first, end, of_requests, most, of_group);
 	}
-	if (!err)
-		sort_facts(m);
-	return err;
+	sort_facts(m);
 }
 
 /* ---- giving them to the sink ---------------------------------------------------------------- */
@@ -547,39 +523,37 @@ static int give_all(struct maker *m)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static int add_fold(struct maker *m, const struct options *o)
+static void add_fold(struct maker *m, const struct options *o)
 {
 	struct fold_spans spans = { m->spans.bounds, m->spans.n };
 	struct fold *f;
-	int err = 0;
 
 	fold_new_by_row(&f, m->in->timelines, o, &spans);
 	m->rows = fold_rows(f);
 	m->names = interned_stacks_names(m->rows->stacks);
-	for (size_t i = 0; i < m->rows->n && !err; i++)
-		err = add_row(m, &m->rows->at[i]);
-	for (size_t i = 0; i < m->rows->n_ran && !err; i++)
-		err = add_samples(m, &m->rows->ran[i]);
+	for (size_t i = 0; i < m->rows->n; i++)
+		add_row(m, &m->rows->at[i]);
+	for (size_t i = 0; i < m->rows->n_ran; i++)
+		add_samples(m, &m->rows->ran[i]);
 	fold_free(f);
 	m->names = NULL;
-	return err;
 }
 
-static int add_folds(struct maker *m)
+static void add_folds(struct maker *m)
 {
 	struct options o = *m->in->options;
 	uint32_t first, end;
-	int err = 0;
 
 	o.root = ROOT_CGROUP;
 	o.who_ran = true;
 	if (!(o.given & GIVEN_STATE))
 		o.parts = PART_ALL;
 	if (!o.requests)
-		err = add_fold(m, &o);
+		add_fold(m, &o);
 	timelines_range(m->in->timelines, true, &first, &end);
 	o.requests = true;
-	return !err && first < end ? add_fold(m, &o) : err;
+	if (first < end)
+		add_fold(m, &o);
 }
 
 /* What no other trace has. */
@@ -606,7 +580,7 @@ int rows_make(const struct format_input *in, const struct row_sink *sink)
 	struct maker m = { .in = in, .sink = sink };
 	struct names *names = NULL;
 	uint32_t host;
-	int err = 0;
+	int err;
 
 	names_new(&names, in->timelines, in->options);
 	host = names_clean(names, trace_info(in->trace)->host);
@@ -616,15 +590,13 @@ int rows_make(const struct format_input *in, const struct row_sink *sink)
 	err = row_spans_new(&m.spans, in);
 	if (!err) {
 		m.trace = id_of_trace(trace_info(in->trace));
-		err = m.spans.n ? add_folds(&m) : 0;
-	}
-	if (!err)
-		err = bound_facts(&m, true);
-	if (!err)
-		err = bound_facts(&m, false);
-	m.names = names;
-	if (!err)
+		if (m.spans.n)
+			add_folds(&m);
+		bound_facts(&m, true);
+		bound_facts(&m, false);
+		m.names = names;
 		err = give_trace(&m);
+	}
 	if (!err)
 		err = give_all(&m);
 	free(m.host);

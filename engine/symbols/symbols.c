@@ -471,28 +471,25 @@ static void put_name(struct symbols *s, struct trace *t, struct debug_names *d, 
 	trace_name_frame(t, w->frame, demangle(name, buf, sizeof(buf)), w->vaddr - start);
 }
 
-static int put_places(struct symbols *s, struct trace *t, struct debug_names *d, struct wanted *w)
+static void put_places(struct symbols *s, struct trace *t, struct debug_names *d, struct wanted *w)
 {
 	struct debug_place places[TRACE_INLINE_MAX + 1];
 	size_t n = w->needs_places ? debug_names_places(d, w->vaddr, w->is_exact, places,
 							TRACE_INLINE_MAX + 1)
 				   : 0;
 	char buf[NAME_SIZE];
-	int err = 0;
 
 	if (!n)
-		return 0;
+		return;
 	w->needs_places = false;
 	s->counts.inlined += n > 1;
-	for (size_t i = 0; i < n - 1 && !err; i++) {
+	for (size_t i = 0; i < n - 1; i++) {
 		uint32_t id;
 
 		trace_inline_frame(t, w->frame, demangle(places[i].name, buf, sizeof(buf)), &id);
-		err = trace_locate_frame(t, id, places[i].file, places[i].line);
+		trace_locate_frame(t, id, places[i].file, places[i].line);
 	}
-	if (!err)
-		err = trace_locate_frame(t, w->frame, places[n - 1].file, places[n - 1].line);
-	return err;
+	trace_locate_frame(t, w->frame, places[n - 1].file, places[n - 1].line);
 }
 
 /* ---- one module ---------------------------------------------------------------------------- */
@@ -539,20 +536,18 @@ static bool is_done(const struct wanted *w, size_t n)
 	return true;
 }
 
-static int ask_file(struct symbols *s, struct trace *t, struct debug_names *d, struct wanted *w,
-		    size_t n)
+static void ask_file(struct symbols *s, struct trace *t, struct debug_names *d, struct wanted *w,
+		     size_t n)
 {
 	uint64_t before = s->counts.named + s->counts.inlined;
-	int err = 0;
 
-	for (size_t i = 0; i < n && !err; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (w[i].is_offset)
 			continue;
 		put_name(s, t, d, &w[i]);
-		err = put_places(s, t, d, &w[i]);
+		put_places(s, t, d, &w[i]);
 	}
 	s->counts.files += s->counts.named + s->counts.inlined != before;
-	return err;
 }
 
 /* Names the n frames of a module by the first files that know them. */
@@ -562,10 +557,9 @@ static int name_module(struct symbols *s, struct trace *t, struct wanted *w, siz
 	const char *path = trace_module_path(t, w->module);
 	size_t sources = debug_files_sources(s->files);
 	char name[PATH_MAX];
-	int err = 0;
 
 	/* First where the code is, which another file may say than the one with the names. */
-	for (size_t i = 0; i < 2 * sources && !err && !is_done(w, n); i++) {
+	for (size_t i = 0; i < 2 * sources && !is_done(w, n); i++) {
 		bool named = i >= sources;
 		struct debug_names *d;
 		int fd;
@@ -578,12 +572,12 @@ static int name_module(struct symbols *s, struct trace *t, struct wanted *w, siz
 		if (fd < 0 || debug_names_open(&d, fd, name, build_id, s->path))
 			continue;
 		if (named)
-			err = ask_file(s, t, d, w, n);
+			ask_file(s, t, d, w, n);
 		else
 			put_addresses(d, w, n);
 		debug_names_close(d);
 	}
-	return err;
+	return 0;
 }
 
 /* ---- all of them --------------------------------------------------------------------------- */

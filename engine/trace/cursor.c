@@ -135,29 +135,27 @@ static void push(struct trace_cursor *c, struct source *s)
 
 /* ---- sources ------------------------------------------------------------------------------- */
 
-/* Makes undefined stacks 0, and sets the id of the two, 0 for none. 0 or -ENOMEM. */
-__attribute__((noinline)) static int find_pair(struct trace_cursor *c, uint32_t *kstack,
-					       uint32_t *ustack, uint32_t *pair)
+/* Makes undefined stacks 0, and sets the id of the two, 0 for none. */
+__attribute__((noinline)) static void find_pair(struct trace_cursor *c, uint32_t *kstack,
+						uint32_t *ustack, uint32_t *pair)
 {
 	if (*kstack >= c->t->stacks_end)
 		*kstack = 0;
 	if (*ustack >= c->t->stacks_end)
 		*ustack = 0;
 	*pair = *kstack || *ustack ? pairs_id(&c->pairs, *kstack, *ustack) : 0;
-	return *pair || (!*kstack && !*ustack) ? 0 : -ENOMEM;
 }
 
-/* Sets the stacks of s->ev, by the number of the pair in its block. Returns 1 or -ENOMEM. */
-static int set_stacks(struct trace_cursor *c, struct source *s, uint32_t ref)
+/* Sets the stacks of s->ev, by the number of the pair in its block. */
+static void set_stacks(struct trace_cursor *c, struct source *s, uint32_t ref)
 {
 	struct chainlog_pair *pair = &s->reader.pairs[ref];
 
-	if (!pair->user && find_pair(c, &pair->kstack, &pair->ustack, &pair->user))
-		return -ENOMEM;
+	if (!pair->user)
+		find_pair(c, &pair->kstack, &pair->ustack, &pair->user);
 	s->ev.kstack = pair->kstack;
 	s->ev.ustack = pair->ustack;
 	s->ev.pair = pair->user;
-	return 1;
 }
 
 /* Takes the next event of the block into s->ev. Returns 1; 0 at its end; a negative errno. */
@@ -172,7 +170,9 @@ static int take_event(struct trace_cursor *c, struct source *s)
 		return ret;
 	if (s->ev.string >= c->t->strings_end)
 		s->ev.string = 0;
-	return s->ev.pair ? set_stacks(c, s, s->ev.pair) : 1;
+	if (s->ev.pair)
+		set_stacks(c, s, s->ev.pair);
+	return 1;
 }
 
 /* As take_event(), of an AUX_EVENTS block. */
@@ -190,7 +190,8 @@ static int take_aux(struct trace_cursor *c, struct source *s)
 	for (const struct event_field *f = event_fields(s->ev.kind); f->type; f++)
 		if (f->type == FIELD_OBJECT && *event_id(&s->ev, f) >= objects_end)
 			*event_id(&s->ev, f) = 0;
-	return find_pair(c, &s->ev.kstack, &s->ev.ustack, &s->ev.pair) ? -ENOMEM : 1;
+	find_pair(c, &s->ev.kstack, &s->ev.ustack, &s->ev.pair);
+	return 1;
 }
 
 static int take_loss(struct trace_cursor *c, struct source *s)
@@ -478,7 +479,7 @@ static int join_waking(struct trace_cursor *c, const struct event *ev, uint32_t 
 		return -EAGAIN;
 	c->given = *ev;
 	c->given.pair = pairs_id(&c->pairs, TRACE_PAIR_REQUEST | request, ev->pair);
-	return c->given.pair ? 1 : -ENOMEM;
+	return 1;
 }
 
 /* Joins a switch to what the thread waits for, if its stack says that. Returns as join(). */
@@ -493,7 +494,7 @@ static int join_switch(struct trace_cursor *c, const struct event *ev, struct la
 	c->given = *ev;
 	c->given.pair = trace_cursor_pair_for(c, 0, ev->pair);
 	last->tid = 0; /* it has one object */
-	return c->given.pair ? 1 : -ENOMEM;
+	return 1;
 }
 
 /*
@@ -518,10 +519,10 @@ static int join_act(struct trace_cursor *c, const struct event *ev, struct last_
 	c->given.other = last->pair;
 	c->given.pair = trace_cursor_pair_for(c, ev->awaited.object, last->pair);
 	last->tid = 0; /* it has one object */
-	return c->given.pair ? 1 : -ENOMEM;
+	return 1;
 }
 
-/* Returns 1 if c->given is to be returned in place of the event, 0 if not, or -ENOMEM. */
+/* Returns 1 if c->given is to be returned in place of the event, 0 if not. */
 static int join(struct trace_cursor *c, const struct event *ev)
 {
 	struct last_acts *last;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -328,15 +327,10 @@ void trace_name_frame(struct trace *t, uint32_t frame, const char *symbol, uint6
 	f->unnamed = false;
 }
 
-int trace_locate_frame(struct trace *t, uint32_t frame, const char *file, uint32_t line)
+void trace_locate_frame(struct trace *t, uint32_t frame, const char *file, uint32_t line)
 {
-	uint32_t string = file ? trace_add_string(t, file) : 0;
-
-	if (file && !string)
-		return -ENOMEM;
-	t->frames[frame].file = string;
+	t->frames[frame].file = file ? trace_add_string(t, file) : 0;
 	t->frames[frame].line = file ? line : 0;
-	return 0;
 }
 
 void trace_inline_frame(struct trace *t, uint32_t frame, const char *symbol, uint32_t *id)

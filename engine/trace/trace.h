@@ -208,7 +208,7 @@ uint32_t trace_make_string(const struct trace *t, const char *text);
  */
 void trace_name_frame(struct trace *t, uint32_t frame, const char *symbol, uint64_t offset);
 /* Where in the source the frame is; file NULL: not known. */
-int trace_locate_frame(struct trace *t, uint32_t frame, const char *file, uint32_t line);
+void trace_locate_frame(struct trace *t, uint32_t frame, const char *file, uint32_t line);
 /*
  * Another function whose code is at the frame, because the compiler inlined it: a frame of its own,
  * *id, towards the leaf. The ones of a frame are given one after another, the innermost first;
