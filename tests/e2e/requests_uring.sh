@@ -14,3 +14,5 @@ requests_at "$tmp/trace" "tcp :$(awk '$1 == "port" { print $2 }' "$tmp/told")"
 expect_requests "requests" "$(awk '$1 == "client" { print $2 }' "$tmp/told")" request
 expect_requests "requests that the server's thread answered" 300 request \
 	"/$(awk '$1 == "writer" { print $2 }' "$tmp/told") answers"
+# The call that reads does not say where, so nobody guesses.
+expect_requests "requests with a route" 0 request ', route '
