@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What frames of interpreted code cost the BPF programs: how long these run for a switch and for a waking, in ns, of a
-# program of Python or Ruby whose threads are DEPTH functions deep (pingpong.py, pingpong.rb), and of one that is of
-# neither (chainload);
+# program of Python, Ruby, Node.js or Java whose threads are DEPTH functions deep (pingpong.*), and of one that is of
+# none (chainload);
 # with frames of interpreted code, and without (--no-python --no-php --no-ruby --no-node --no-java). Medians of ROUNDS (5) pairs. And how many
 # instructions the kernel verifies when the recorder starts.
 #   bench/interpreted.sh BUILD_DIR [ROUNDS]
 #   PROGRAMS="ruby_20 ..."   picks some
 set -eu
+shopt -s extglob
 # shellcheck source=bench/run_time.sh
 WORKLOADS=none
 . "$(dirname "$0")/run_time.sh"
@@ -25,8 +26,17 @@ ruby_20() { taskset -c 0 ruby "$bench/pingpong.rb" 20 20000; }
 native() { taskset -c 0 "$O/chainload" pingpong --hops pipe --work 0 --rounds 100000; }
 node_1() { taskset -c 0 node "$bench/pingpong.js" 1 20000; }
 node_20() { taskset -c 0 node "$bench/pingpong.js" 20 20000; }
-export -f python python_1 python_12 python_40 ruby_1 ruby_20 node_1 node_20 native
-programs=${PROGRAMS:-python_1 python_12 python_40 ruby_1 ruby_20 node_1 node_20 native}
+java_1() { taskset -c 0 java -cp "$dir" Pingpong 1 100000; }
+java_20() { taskset -c 0 java -cp "$dir" Pingpong 20 100000; }
+java_interpreted_20() { taskset -c 0 java -Xint -cp "$dir" Pingpong 20 100000; }
+export -f python python_1 python_12 python_40 ruby_1 ruby_20 node_1 node_20 java_1 java_20 java_interpreted_20 native
+programs=${PROGRAMS:-python_1 python_12 python_40 ruby_1 ruby_20 node_1 node_20 java_1 java_20 java_interpreted_20 native}
+if ! command -v javac >/dev/null; then
+	echo "left out: Java: no javac"
+	programs=${programs//java_*([a-z0-9_])/}
+elif [[ $programs == *java* ]]; then
+	javac -d "$dir" "$bench/Pingpong.java"
+fi
 run_times_on
 for round in $(seq "$rounds"); do
 	for w in $programs; do
@@ -46,13 +56,13 @@ awk -v programs="$programs" "$(cat "$bench/median.awk")"'
 { all[$1 " " $3 " " $2] = all[$1 " " $3 " " $2] " " $4 }
 END {
 	n = split(programs, work, " ")
-	printf "%-10s %-10s %8s %8s %8s\n", "ns a run", "", "with", "without", "more"
+	printf "%-20s %-10s %8s %8s %8s\n", "ns a run", "", "with", "without", "more"
 	for (i = 1; i <= n; i++)
 		for (j = 1; j <= 2; j++) {
 			key = work[i] " " (j == 1 ? "on_switch" : "on_waking")
 			with = median(all[key " yes"])
 			without = median(all[key " no"])
-			printf "%-10s %-10s %8.0f %8.0f %8.0f\n", work[i], j == 1 ? "switch" : "waking", with, without, with - without
+			printf "%-20s %-10s %8.0f %8.0f %8.0f\n", work[i], j == 1 ? "switch" : "waking", with, without, with - without
 		}
 }' "$dir/all"
 # verified OPTION...: instructions verified for all of the recorder's programs.

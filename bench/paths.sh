@@ -32,8 +32,11 @@ failed=0
 judge() {
 	"$O/chainwalk" -q --format=csv -p "$started" "$dir/trace" | tail -n +2 | wc -l >>"$dir/waits"
 	"$O/chainwalk" -q --unit=ns -p "$started" --from 0.3 -U -d 0 --no-ends "$dir/trace" >"$dir/folded"
-	python3 "$stacks/paths_judge.py" "$stacks/$1" "$dir/folded" ${2+"$2"} >"$dir/judged" || failed=1
-	grep '^wrong: ' "$dir/judged" | head -n 3 | cut -c 1-900 >&2 || true
+	python3 "$stacks/paths_judge.py" "$stacks/$1" "$dir/folded" ${2+"$2"} >"$dir/judged" || true
+	if grep '^wrong: ' "$dir/judged" >"$dir/wrong"; then
+		failed=1
+		head -n 3 "$dir/wrong" | cut -c 1-900 >&2
+	fi
 	tail -n 1 "$dir/judged" >>"$dir/all"
 }
 # tell WHAT SOURCE WHOLE COMMAND...: WHOLE: no stack may lack a function, or ""
@@ -49,7 +52,7 @@ tell() {
 	while [ $seen -lt "$wanted" ]; do
 		"$O/chaincap" -q -o "$dir/trace" "$seconds"
 		judge "$source" ${whole:+"$whole"}
-		[ "$(awk 'END { printf "%.0f", $2 }' "$dir/all")" -gt 0 ] || { failed=1; break; }
+		[ "$(awk 'END { printf "%.0f", $2 }' "$dir/all")" -gt 0 ] || break # there are none
 		seen=$(awk '{ n += $2 } END { printf "%.0f", n }' "$dir/all")
 	done
 	end_program
