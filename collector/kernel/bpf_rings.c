@@ -176,9 +176,13 @@ static int put_rings(struct bpf_session *s)
 /* What is in the order of time with it: switches and wakings without stacks. */
 static int give_edges_before(struct cpu_ring *ring, const struct wire_record *r)
 {
-	if (r->kind >= WIRE_EVENT_KINDS || !ring->session->edges)
+	/* What says more of a waking follows it, at the same time: the shorter form refers to that.
+	 */
+	uint64_t until_ns = r->time_ns + (r->kind >= WIRE_EVENT_KINDS);
+
+	if (r->kind >= WIRE_COUNTED_KINDS || !ring->session->edges)
 		return 0;
-	return bpf_session_edges(ring->session, r->cpu, r->time_ns, ring->fn, ring->ctx);
+	return bpf_session_edges(ring->session, r->cpu, until_ns, ring->fn, ring->ctx);
 }
 
 static int take_record(void *ctx, void *data, size_t len)
