@@ -15,7 +15,7 @@ has_screens() {
 wait_for "two screens" 6 has_screens
 grep -q 'alpha\|bravo\|charlie' "$tmp/out" || fail "nothing of the relay: $(cat "$tmp/out")"
 recorder=$(ps -o pid= --ppid $pid)
-tr '\0' ' ' <"/proc/$recorder/cmdline" | grep -q -- ' --every 2s ' || fail "not every 2 s: $(tr '\0' ' ' <"/proc/$recorder/cmdline")"
+ps -o args= --ppid $pid | grep -q -- ' --every 2s ' || fail "not every 2 s: $(ps -o args= --ppid $pid)"
 kill -TERM $pid
 wait $pid
 expect_exit "--live, after SIGTERM" 0 $?
