@@ -37,6 +37,7 @@ $(O)/tests/unit/events_tapes: LDFLAGS += $(addprefix -Wl$(,)--wrap=symbolizer_,s
 $(O)/tests/unit/elf_elfsym_bounds: LDFLAGS += -Wl$(,)--export-dynamic-symbol=exported
 $(O)/tests/unit/unwind_rules: LDFLAGS += -Wl$(,)--wrap=clock_gettime
 $(O)/tests/unit/kernel_optional_types: LDFLAGS += -Wl$(,)--wrap=bpf_object__open_skeleton
+$(O)/tests/unit/kernel_forgotten_code: LDFLAGS += $(addprefix -Wl$(,)--wrap=bpf_map_,_fd lookup_and_delete_batch)
 $(O)/tests/unit/import_perf_data.o: BASE += $(ZSTD_FLAGS)
 # render_library as other programs would: against the library.
 $(O)/tests/unit/render_library: $(O)/tests/unit/render_library.o $(O)/libflamegraph.o
@@ -91,7 +92,7 @@ $(O)/shop_static: HOW = -rdynamic tests/contexts/variable.c
 unit: $(CHAINLOADS) $(O)/classes $(CONTEXT_LIBS) $(O)/shop $(O)/shop_static
 
 # These look into the BPF object's variables.
-$(O)/tests/unit/kernel_forgetting.o $(O)/tests/unit/kernel_optional_types.o $(O)/tests/unit/kernel_stack_size.o: $(O)/gen/chaincap.skel.h
+$(O)/tests/unit/kernel_forgetting.o $(O)/tests/unit/kernel_forgotten_code.o $(O)/tests/unit/kernel_optional_types.o $(O)/tests/unit/kernel_stack_size.o: $(O)/gen/chaincap.skel.h
 
 # ---- a second, independent count of the events, for tests ----
 $(O)/gen/count_events.bpf.o: tests/tools/count_events.bpf.c bpf/kernel.h

@@ -57,14 +57,16 @@ void bpf_session_interpreter(void *session, uint32_t tgid, const struct wire_int
 void bpf_session_forget_code(struct bpf_session *s)
 {
 	uint32_t last = s->skel->bss->last_code_id, n;
-	int fd = bpf_map__fd(s->skel->maps.codes), err = 0;
-	/* Keys and values have two words each. */
-	uint64_t at, (*keys)[2], (*values)[2];
+	const struct bpf_map *codes = s->skel->maps.codes;
+	int fd = bpf_map__fd(codes), err = 0;
+	void *keys, *values;
+	uint64_t at;
 
 	if (fd < 0 || last - s->code_forgotten_at < FORGET_EVERY)
 		return;
-	keys = malloc(FORGET_BATCH * sizeof(*keys));
-	values = malloc(FORGET_BATCH * sizeof(*values));
+	/* By the map itself, as the kernel writes as much of each as that says. */
+	keys = malloc(FORGET_BATCH * bpf_map__key_size(codes));
+	values = malloc(FORGET_BATCH * bpf_map__value_size(codes));
 	for (bool first = true; keys && values && !err; first = false) {
 		n = FORGET_BATCH;
 		err = bpf_map_lookup_and_delete_batch(fd, first ? NULL : &at, &at, keys, values, &n,
