@@ -190,7 +190,7 @@ struct definition_store definitions_store(struct definitions *d)
 /* Whether and why something is kept. */
 enum { UNNEEDED, FOR_LATER, FOR_EVENTS };
 
-/* By id; calls of the maps may come with any id. */
+/* By id; calls of the maps may come with any id. What they make meanwhile is not here, and kept. */
 struct marks {
 	uint8_t *why;
 	uint32_t end;
@@ -234,7 +234,7 @@ static void mark_old(struct referred *r, const struct threads *t, struct id_map 
 static void keep_stacks(struct definitions *d, uint64_t oldest_ns, struct marks *kept,
 			struct marks *frames)
 {
-	for (uint32_t id = 1; id <= d->stacks.n; id++) {
+	for (uint32_t id = 1; id < kept->end; id++) {
 		const uint32_t *key;
 		size_t len;
 
@@ -256,7 +256,7 @@ static void keep_stacks(struct definitions *d, uint64_t oldest_ns, struct marks 
 
 static void keep_frames(struct definitions *d, const struct marks *kept, struct marks *spaces)
 {
-	for (uint32_t id = 1; id <= d->frames.n; id++) {
+	for (uint32_t id = 1; id < kept->end; id++) {
 		const struct frame_key *key;
 		size_t len;
 
@@ -276,7 +276,7 @@ static void keep_frames(struct definitions *d, const struct marks *kept, struct 
 
 static void keep_spaces(struct definitions *d, const struct marks *kept)
 {
-	for (uint32_t id = 1; id <= d->spaces.n; id++) {
+	for (uint32_t id = 1; id < kept->end; id++) {
 		if (kept->why[id] != UNNEEDED || !id_pool_has(&d->spaces, id))
 			continue;
 		symbolizer_forget_space(d->sym, id);
@@ -287,7 +287,9 @@ static void keep_spaces(struct definitions *d, const struct marks *kept)
 /* Drops what was last used before oldest_ns, unless it is marked (kept may be NULL). */
 static void drop_unused(struct id_pool *p, uint64_t oldest_ns, const struct marks *kept)
 {
-	for (uint32_t id = 1; id <= p->n; id++)
+	uint32_t end = kept ? kept->end : p->n + 1;
+
+	for (uint32_t id = 1; id < end; id++)
 		if (id_pool_has(p, id) && !(kept && kept->why[id]) &&
 		    p->items[id - 1].used_ns < oldest_ns)
 			id_pool_drop(p, id);
