@@ -36,13 +36,23 @@ struct open_stream {
 	__u32 place;
 };
 
-/* How far the frames in one direction were followed. */
+/*
+ * How far the frames in one direction were followed, and what only those have who read, or only
+ * those who write: one may do so while the other does, on another CPU.
+ */
 struct frames {
 	__u32 left; /* of the last one */
 	__u32 stream;
 	__u8 type, flags;
 	__u8 n_header;		       /* bytes of the next one's header that have come */
 	__u8 header[2 * FRAME_HEADER]; /* and room for the verifier */
+
+	/* As of now, while frames are looked at. */
+	__u32 tid;		  /* who reads or writes */
+	__u32 n_ended;		  /* streams that end */
+	__u64 at_ns;		  /* when that was */
+	__u64 longest_ns;	  /* of those that end */
+	__u8 ended[STREAMS_OPEN]; /* places */
 };
 
 /* Bytes before seq had come by then. */
@@ -57,17 +67,12 @@ struct streams {
 	bool is_old;  /* what was before was not seen: they may be something else */
 	__u16 port;
 
-	/* As of now, while frames are looked at. */
-	bool is_write;
-	__u16 flags;		    /* of streams that begin */
-	__u32 tid;		    /* who reads or writes */
-	__u32 seq;		    /* of the next byte that is read */
-	__u32 n_ended;		    /* streams that end */
-	__u64 at_ns;		    /* when that was, */
-	__u64 came_ns;		    /* and when it arrived, where no arrival says it */
-	__u64 longest_ns;	    /* of those that end */
-	__u32 told_seq, told_bytes; /* of the last one that was told; 0: none was */
-	__u8 ended[STREAMS_OPEN];   /* places */
+	/* Of what is read now. */
+	__u16 flags;   /* of streams that begin */
+	__u32 seq;     /* of the next byte */
+	__u64 came_ns; /* when it arrived, where no arrival says it */
+	/* Of the last one that a write has ended and that was told; 0: none was. */
+	__u32 told_seq, told_bytes;
 
 	__u32 first_arrival, n_arrivals;
 	struct arrival arrivals[STREAM_ARRIVALS];
@@ -134,9 +139,9 @@ static __always_inline void begin_stream(struct streams *s, struct open_stream *
 
 	__builtin_memset(&o->r, 0, sizeof(o->r));
 	o->asks = 0;
-	o->r.arrival_ns = came_ns && came_ns <= s->at_ns ? came_ns : s->came_ns;
-	o->r.taken_ns = s->at_ns;
-	o->r.reader = s->tid;
+	o->r.arrival_ns = came_ns && came_ns <= s->read.at_ns ? came_ns : s->came_ns;
+	o->r.taken_ns = s->read.at_ns;
+	o->r.reader = s->read.tid;
 	o->r.first_seq = s->seq - FRAME_HEADER;
 	o->r.flags = s->flags | CHAINLOG_REQUEST_STREAM;
 	o->r.connection = s->headers.connection;
@@ -144,18 +149,18 @@ static __always_inline void begin_stream(struct streams *s, struct open_stream *
 	o->id = id;
 }
 
-static __always_inline void end_stream(struct streams *s, struct open_stream *o)
+static __always_inline void end_stream(struct frames *f, const struct open_stream *o)
 {
-	__u32 n = s->n_ended & (STREAMS_OPEN - 1);
-	__u64 took_ns = s->at_ns - o->r.arrival_ns;
+	__u32 n = f->n_ended & (STREAMS_OPEN - 1);
+	__u64 took_ns = f->at_ns - o->r.arrival_ns;
 
 	barrier_var(n);
 	if (n >= STREAMS_OPEN)
 		return;
-	s->ended[n] = (__u8)o->place;
-	s->n_ended = n + 1;
-	if (took_ns > s->longest_ns)
-		s->longest_ns = took_ns;
+	f->ended[n] = (__u8)o->place;
+	f->n_ended = n + 1;
+	if (took_ns > f->longest_ns)
+		f->longest_ns = took_ns;
 }
 
 /* ---- headers -------------------------------------------------------------------------------- */
@@ -170,7 +175,7 @@ static __always_inline void send_headers(struct streams *s)
 
 	if (o && o->r.nth == s->headers.nth)
 		o->asks = mix_chosen(mix_chosen(hash_seed, words[0]), words[1]);
-	fill_record(&s->headers.r, s->at_ns, WIRE_HEADERS);
+	fill_record(&s->headers.r, s->read.at_ns, WIRE_HEADERS);
 	barrier_var(n);
 	if (ring && n <= WIRE_HEADERS_BYTES)
 		bpf_ringbuf_output(ring, &s->headers,
@@ -204,7 +209,7 @@ static __always_inline bool has_headers(const struct frames *f)
 
 static __always_inline void frame_begins_read(struct streams *s)
 {
-	const struct frames *f = &s->read;
+	struct frames *f = &s->read;
 	struct open_stream *o = find_stream(s, f->stream, f->stream);
 
 	if (f->type == FRAME_HEADERS) {
@@ -226,7 +231,7 @@ static __always_inline void frame_begins_read(struct streams *s)
 		if (s->headers.flags & PADDED)
 			s->headers.is_cut |= WIRE_HEADERS_CUT;
 	} else if (f->type == FRAME_RESET && o) {
-		end_stream(s, o);
+		end_stream(f, o);
 	}
 	if (o && f->type != FRAME_RESET)
 		add_bytes(&o->r.bytes_read, (int)(FRAME_HEADER + f->left));
@@ -238,15 +243,15 @@ static __always_inline void frame_begins_written(struct streams *s)
 	struct open_stream *o = find_stream(s, f->stream, f->stream);
 
 	if (o && (f->type == FRAME_DATA || f->type == FRAME_HEADERS || f->type == FRAME_RESET))
-		note_write(&o->r, (int)(FRAME_HEADER + f->left), s->tid, s->at_ns);
+		note_write(&o->r, (int)(FRAME_HEADER + f->left), f->tid, f->at_ns);
 }
 
-static __always_inline void frame_ends(struct streams *s)
+static __always_inline void frame_ends(struct streams *s, bool is_write)
 {
-	const struct frames *f = s->is_write ? &s->written : &s->read;
+	struct frames *f = is_write ? &s->written : &s->read;
 	struct open_stream *o;
 
-	if (!s->is_write) {
+	if (!is_write) {
 		if (has_headers(f) && s->headers.flags & END_HEADERS && s->headers.nth)
 			send_headers(s);
 		return;
@@ -258,11 +263,11 @@ static __always_inline void frame_ends(struct streams *s)
 		return;
 	/* The last of it may have been written later than the first. */
 	if (o->r.answer_ns) {
-		o->r.answer_ns = s->at_ns;
-		o->r.writer = s->tid;
+		o->r.answer_ns = f->at_ns;
+		o->r.writer = f->tid;
 	}
 	if (f->type == FRAME_RESET || (f->type <= FRAME_HEADERS && f->flags & END_STREAM))
-		end_stream(s, o);
+		end_stream(f, o);
 }
 
 /* Takes bytes of a frame's header. Returns how many; 0: it is none, or there is no memory. */
@@ -297,6 +302,7 @@ static __always_inline __u32 take_header(struct frames *f, bool is_old, __u64 fr
 /* Bytes of a call, n of which are left: part_left of them from at on, then those of the array. */
 struct frame_walk {
 	struct streams *s;
+	bool is_write;
 	struct call_memory memory;
 	__u64 part_left, n;
 };
@@ -328,7 +334,8 @@ static __always_inline bool next_part(struct frame_walk *w)
 static long walk_frames(__u32 i, struct frame_walk *w)
 {
 	struct streams *s = w->s;
-	struct frames *f = s->is_write ? &s->written : &s->read;
+	bool is_write = w->is_write;
+	struct frames *f = is_write ? &s->written : &s->read;
 	bool begins = !f->left;
 	__u64 n = w->part_left;
 
@@ -341,34 +348,35 @@ static long walk_frames(__u32 i, struct frame_walk *w)
 		n = take_header(f, s->is_old, w->memory.at, n);
 	else if (f->left < n)
 		n = f->left;
-	if (!begins && !s->is_write && has_headers(f))
+	if (!begins && !is_write && has_headers(f))
 		n = take_headers(&s->headers, w->memory.at, n);
 	if (!n)
 		return 1;
 	w->memory.at += n;
 	w->part_left -= n;
 	w->n -= n;
-	if (!s->is_write)
+	if (!is_write)
 		s->seq += (__u32)n;
 	if (!begins)
 		f->left -= (__u32)n;
 	else if (f->n_header)
 		return 0;
-	else if (s->is_write)
+	else if (is_write)
 		frame_begins_written(s);
 	else
 		frame_begins_read(s);
 	if (!f->left)
-		frame_ends(s);
+		frame_ends(s, is_write);
 	return 0;
 }
 
 LOOP(walk_frames, struct frame_walk, FRAME_STEPS)
 
 /* n bytes were read or written. memory NULL: nobody knows which. */
-__noinline int follow_frames(struct streams *s, const struct call_memory *memory, __u32 n)
+__noinline int follow_frames(struct streams *s, bool is_write, const struct call_memory *memory,
+			     __u32 n)
 {
-	struct frame_walk w = { .s = s, .n = n };
+	struct frame_walk w = { .s = s, .is_write = is_write, .n = n };
 	struct frames *f;
 
 	if (!s)
@@ -380,14 +388,15 @@ __noinline int follow_frames(struct streams *s, const struct call_memory *memory
 		s->is_lost |= w.n != 0;
 		return 0;
 	}
-	f = s->is_write ? &s->written : &s->read;
-	if (f->left < n || (!s->is_write && has_headers(f))) {
+	f = is_write ? &s->written : &s->read;
+	if (f->left < n || (!is_write && has_headers(f))) {
 		s->is_lost = true;
 		return 0;
 	}
 	f->left -= n;
-	s->seq += n;
+	if (!is_write)
+		s->seq += n;
 	if (!f->left)
-		frame_ends(s);
+		frame_ends(s, is_write);
 	return 0;
 }

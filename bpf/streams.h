@@ -56,6 +56,7 @@ static __always_inline void stream_arrives(struct sock *sk, __u64 now)
 
 struct stream_telling {
 	struct streams *s;
+	bool is_write; /* that a write has ended */
 	struct wire_request_account *a;
 	__u64 now, endpoint, stacks;
 };
@@ -74,8 +75,10 @@ static __always_inline void tell_stream(struct stream_telling *t, struct open_st
 		return;
 	if (!t->stacks && is_untold(t->a, t->now))
 		return;
-	t->s->told_seq = r->first_seq;
-	t->s->told_bytes = r->bytes_written;
+	if (t->is_write) {
+		t->s->told_seq = r->first_seq;
+		t->s->told_bytes = r->bytes_written;
+	}
 	r->answer_ns = r->first_ns;
 	r->told = send_request(r, NULL, t->now, t->endpoint | (__u64)WIRE_REQUEST << 32, t->stacks);
 	r->answer_ns = answer_ns;
@@ -85,12 +88,13 @@ static __always_inline void tell_stream(struct stream_telling *t, struct open_st
 static long tell_ended(__u32 i, struct stream_telling *t)
 {
 	struct streams *s = t->s;
+	const struct frames *f = t->is_write ? &s->written : &s->read;
 	struct open_stream *o;
 	__u32 place = i & (STREAMS_OPEN - 1);
 
-	if (i >= s->n_ended)
+	if (i >= f->n_ended)
 		return 1;
-	place = s->ended[place] & (STREAMS_OPEN - 1);
+	place = f->ended[place] & (STREAMS_OPEN - 1);
 	barrier_var(place);
 	if (place >= STREAMS_OPEN)
 		return 1;
@@ -102,18 +106,21 @@ static long tell_ended(__u32 i, struct stream_telling *t)
 
 LOOP(tell_ended, struct stream_telling, STREAMS_OPEN)
 
-/* Tells those that have ended. */
-__noinline int tell_streams(struct streams *s, __u64 endpoint, __u64 stacks, __u64 now)
+/* Tells those that a read or a write has ended. */
+__noinline int tell_streams(struct streams *s, bool is_write, __u64 endpoint, __u64 stacks,
+			    __u64 now)
 {
-	struct stream_telling t = { .s = s, .now = now, .endpoint = endpoint, .stacks = stacks };
+	struct stream_telling t = { s, is_write, NULL, now, endpoint, stacks };
+	struct frames *f;
 	__u32 zero = 0;
 
 	t.a = bpf_map_lookup_elem(&request_accounts, &zero);
 	if (!s || !t.a)
 		return 0;
 	loop_tell_ended(&t);
-	s->n_ended = 0;
-	s->longest_ns = 0;
+	f = is_write ? &s->written : &s->read;
+	f->n_ended = 0;
+	f->longest_ns = 0;
 	return 0;
 }
 
@@ -122,7 +129,7 @@ static long end_open(__u32 i, struct stream_telling *t)
 	__u32 place = i & (STREAMS_OPEN - 1);
 
 	if (t->s->at[place].id)
-		end_stream(t->s, &t->s->at[place]);
+		end_stream(&t->s->read, &t->s->at[place]);
 	return 0;
 }
 
@@ -136,7 +143,7 @@ __noinline int tell_open(struct streams *s, __u64 endpoint, __u64 now)
 	if (!s)
 		return 0;
 	loop_end_open(&t);
-	return tell_streams(s, endpoint, 0, now);
+	return tell_streams(s, false, endpoint, 0, now);
 }
 
 static __always_inline void end_streams(struct connection *c, struct sock *sk, __u64 now)
@@ -149,8 +156,10 @@ static __always_inline void end_streams(struct connection *c, struct sock *sk, _
 
 /* What a read or a write of the connection has ended. */
 static __always_inline void streams_ended(void *ctx, struct connection *c, struct streams *s,
-					  struct sock *sk, struct task_struct *task, __u64 now)
+					  bool is_write, struct sock *sk, struct task_struct *task,
+					  __u64 now)
 {
+	const struct frames *f = is_write ? &s->written : &s->read;
 	struct wire_request_account *a;
 	__u64 stacks = 0;
 	__u32 zero = 0;
@@ -161,16 +170,15 @@ static __always_inline void streams_ended(void *ctx, struct connection *c, struc
 		if (s->headers.nth > 1)
 			leave_out(CHAINLOG_LEFT_STREAMS);
 	}
-	if (!s->n_ended || !is_recording(now))
+	if (!f->n_ended || !is_recording(now))
 		return;
 	a = bpf_map_lookup_elem(&request_accounts, &zero);
-	if (s->is_write && a && s->longest_ns >= REQUEST_STACKS_NS &&
-	    wants_stacks(a, s->longest_ns, now))
+	if (is_write && a && f->longest_ns >= REQUEST_STACKS_NS &&
+	    wants_stacks(a, f->longest_ns, now))
 		stacks = answer_stacks(ctx, a, task, WIRE_REQUEST, now);
-	if (s->is_write && find_contexts)
+	if (is_write && find_contexts)
 		note_context(now);
-	s->told_bytes = 0;
-	tell_streams(s, endpoint_id(&c->endpoint, sk, now), stacks, now);
+	tell_streams(s, is_write, endpoint_id(&c->endpoint, sk, now), stacks, now);
 }
 
 /* ---- reads and writes ----------------------------------------------------------------------- */
@@ -185,15 +193,15 @@ static __always_inline void streams_read(void *ctx, struct connection *c, struct
 
 	if (!s)
 		return;
-	s->is_write = false;
-	s->tid = task->pid;
-	s->at_ns = now;
+	s->read.tid = task->pid;
+	s->read.at_ns = now;
 	s->came_ns = came_ns ? came_ns : now;
 	s->flags = (came_ns ? 0 : CHAINLOG_REQUEST_NO_ARRIVAL) |
 		   (s->is_old ? CHAINLOG_REQUEST_OLD : 0);
 	s->seq = sk->__sk_common.skc_family == AF_UNIX ? 0 : was_read(sk) - bytes;
-	follow_frames(s, !(flags & MSG_TRUNC) && find_memory(task, false, &m) ? &m : NULL, bytes);
-	streams_ended(ctx, c, s, sk, task, now);
+	follow_frames(s, false, !(flags & MSG_TRUNC) && find_memory(task, false, &m) ? &m : NULL,
+		      bytes);
+	streams_ended(ctx, c, s, false, sk, task, now);
 }
 
 /* So many bytes were written, at at_ns. */
@@ -206,15 +214,14 @@ static __always_inline void streams_written(void *ctx, struct connection *c, str
 
 	if (!s)
 		return;
-	s->is_write = true;
-	s->tid = task->pid;
-	s->at_ns = at_ns;
-	follow_frames(s, find_memory(task, true, &m) ? &m : NULL, bytes);
-	streams_ended(ctx, c, s, sk, task, now);
+	s->written.tid = task->pid;
+	s->written.at_ns = at_ns;
+	s->told_bytes = 0;
+	follow_frames(s, true, find_memory(task, true, &m) ? &m : NULL, bytes);
+	streams_ended(ctx, c, s, true, sk, task, now);
 	if (s->told_bytes && find_objects && sk->sk_protocol == IPPROTO_TCP &&
 	    !is_within_machine((__u64)sk, sk->__sk_common.skc_family))
 		record_stream(task->pid, socket_id(&c->socket, sk, now),
 			      c->seen_seq - (s->told_bytes < bytes ? s->told_bytes : bytes),
 			      s->told_seq, now);
-	s->told_bytes = 0;
 }

@@ -134,6 +134,72 @@ end_recording
 requests_at "$tmp/trace" "tcp :$port"
 expect_route 8 'GET /parts/reports'
 
+# A server that reads streams in one thread while another one writes answers to others, on CPUs of their own.
+cat >"$tmp/both.py" <<'END'
+import queue, socket, threading
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+CONNECTIONS, STREAMS, OPEN = 4, 6000, 60
+
+def frame(kind, flags, stream, block):
+    return len(block).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + block
+
+def headers(connection, size):
+    data = b""
+    while more := connection.recv(size):
+        data += more
+        while len(data) >= 9 and len(data) >= (n := 9 + int.from_bytes(data[:3], "big")):
+            if data[3] == 1:
+                yield int.from_bytes(data[5:9], "big")
+            data = data[n:]
+
+def answer(connection, asked):
+    while stream := asked.get():
+        connection.sendall(frame(1, 5, stream, b"\x88"))
+
+def serve(server):
+    for _ in range(CONNECTIONS):
+        connection = server.accept()[0]
+        connection.recv(len(PREFACE), socket.MSG_WAITALL)
+        connection.sendall(frame(4, 0, 0, b""))
+        asked = queue.SimpleQueue()
+        writes = threading.Thread(target=answer, args=(connection, asked))
+        writes.start()
+        for stream in headers(connection, 40):
+            asked.put(stream)
+        asked.put(0)
+        writes.join()
+        connection.close()
+
+def ask(connection, room):
+    for i in range(STREAMS):
+        room.acquire()
+        connection.sendall(frame(1, 5, 2 * i + 1, b"\x82\x86\x04\x0d/both/reports"))
+    connection.shutdown(socket.SHUT_WR)
+
+server = socket.create_server(("127.0.0.1", 0))
+serves = threading.Thread(target=serve, args=(server,))
+serves.start()
+answered = 0
+for _ in range(CONNECTIONS):
+    connection = socket.create_connection(server.getsockname())
+    connection.sendall(PREFACE + frame(4, 0, 0, b""))
+    room = threading.Semaphore(OPEN)
+    asks = threading.Thread(target=ask, args=(connection, room))
+    asks.start()
+    for _ in headers(connection, 4096):
+        answered += 1
+        room.release()
+    asks.join()
+serves.join()
+print(server.getsockname()[1], answered)
+END
+begin_recording "$tmp/trace" -F 0
+both=$(timeout 60 python3 "$tmp/both.py") || fail "both.py"
+end_recording
+requests_at "$tmp/trace" "tcp :${both% *}"
+expect "streams that were read while others were answered" "24000 ${both#* }" "$(requests_of request "stream,.*route GET /both/reports,") 24000"
+
 if ! /usr/bin/python3 -c 'import grpc' 2>/dev/null; then
 	echo "note: without python3-grpcio"
 	exit 0
