@@ -65,7 +65,7 @@ $(O)/gen/parts.h: FORCE
 $(addprefix $(O)/engine/,format_table.o recording.o command_line.o chainwalk.o): $(O)/gen/parts.h
 # What several programs need: a program links only what it uses.
 COMMON := $(O)/libcommon.a
-ENGINE_LIBS := -lz -ldw -lelf -liberty -lm $(if $(filter stores,$(WITHOUT)),,-lmd -lsqlite3)
+ENGINE_LIBS := -lz -ldw -lelf -liberty $(if $(filter stores,$(WITHOUT)),,-lmd -lsqlite3) -lm
 COLLECTOR_LIBS := -lbpf -luring -ldw -lelf -liberty -lz
 # Names in .gnu_debugdata, and recordings that xz compressed, where liblzma is there (make LZMA= builds without it).
 LZMA ?= $(shell $(PKG_CONFIG) --exists liblzma 2>/dev/null && $(PKG_CONFIG) --cflags --libs liblzma)
