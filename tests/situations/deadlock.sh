@@ -6,6 +6,7 @@ service_start() {
 	service_build deadlock deadlock.c
 }
 service_load() {
-	service_until_done timeout "$1" "$dir/deadlock" ${service_healthy:+--healthy} >"$dir/figures"
+	# Longer than others, so that even a slow start is a small part of the time that they wait.
+	service_until_done timeout "$(($1 * 2))" "$dir/deadlock" ${service_healthy:+--healthy} >"$dir/figures"
 	:
 }
