@@ -201,6 +201,14 @@ static void give(const struct share *s, uint32_t who, uint32_t group, uint64_t n
 		keep(s, who_of(s, who, group), ns);
 }
 
+/* The same to the one whom s->ran has under that number. */
+static void give_holder(const struct share *s, uint32_t number, uint64_t ns)
+{
+	struct holder h = cpu_ran_holder_of(s->ran, number);
+
+	give(s, h.who, h.group, ns);
+}
+
 /* A part [from_ns, to_ns) of the i-th change of a CPU. */
 static void give_part(const struct share *s, uint32_t cpu, size_t i, uint64_t from_ns,
 		      uint64_t to_ns)
@@ -208,9 +216,7 @@ static void give_part(const struct share *s, uint32_t cpu, size_t i, uint64_t fr
 	const struct cpu_ran_cpu *c = &s->ran->cpus[cpu];
 
 	if (cpu_ran_took_nothing(c, i)) {
-		struct holder h = cpu_ran_holder_of(s->ran, c->holder[i]);
-
-		give(s, h.who, h.group, to_ns - from_ns);
+		give_holder(s, c->holder[i], to_ns - from_ns);
 		return;
 	}
 	while (from_ns < to_ns) {
@@ -230,10 +236,7 @@ static void give_part(const struct share *s, uint32_t cpu, size_t i, uint64_t fr
 /* A cpu_ran_fn. */
 static void give_sum(void *arg, uint32_t number, uint64_t ns)
 {
-	const struct share *s = arg;
-	struct holder h = cpu_ran_holder_of(s->ran, number);
-
-	give(s, h.who, h.group, ns);
+	give_holder(arg, number, ns);
 }
 
 /* The changes [first, end) of a CPU. */
