@@ -26,13 +26,13 @@ is_ready() {
 	grep -q ready "$tmp/$1.out" || ! is_running "$2"
 }
 
-# attackers ODD...: those with such stacks, and all whose stacks are moved
+# attackers ODD...: those with such stacks, and all whose stacks are moved; they sleep for $nap_ms
 attackers() {
 	for what; do
-		attacker "$what" "$tmp/odd_stacks" "$what" "$tmp/theirs/$what"
+		attacker "$what" "$tmp/odd_stacks" "$what" "$tmp/theirs/$what" "${nap_ms:-2}"
 	done
 	for what in moves hides huge ends execs; do
-		attacker "$what" "$tmp/moving_stacks" "$what"
+		attacker "$what" "$tmp/moving_stacks" "$what" "${nap_ms:-2}"
 	done
 }
 # wait_for_attackers: those that cannot be here are added to $cannot

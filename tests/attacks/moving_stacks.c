@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * moving_stacks WHAT - threads that sleep again and again, for 2 ms each, in odd_naps(), which
- * odd_middle() calls, which odd_begins() calls, while their memory is taken from them and given
- * back, or ends. Who wakes meanwhile waits in a handler for its stack. WHAT:
+ * moving_stacks WHAT [MS] - threads that sleep again and again, for MS each (default: 2), in
+ * odd_naps(), which odd_middle() calls, which odd_begins() calls, while their memory is taken from
+ * them and given back, or ends. Who wakes meanwhile waits in a handler for its stack. WHAT:
  *
  *     moves   their stacks are mapped elsewhere, and back again
  *     hides   nobody may read them, and then they may
@@ -37,8 +37,8 @@
 #define TOP_BYTES (32u << 10)
 #define TAKEN_BYTES (STACK_BYTES - TOP_BYTES)
 
-static const struct timespec nap = { .tv_nsec = 2000000 };
-static const char *what;
+static const char *what, *ms = "2";
+static struct timespec nap;
 /* Of threads, each at the end of a huge page's place. */
 static char *stacks[THREADS];
 static _Atomic unsigned int begun;
@@ -191,7 +191,7 @@ static void *become_another(void *unused)
 	(void)unused;
 	nanosleep(&nap, NULL);
 	nanosleep(&nap, NULL);
-	execl("/proc/self/exe", "moving_stacks", "after", (char *)NULL);
+	execl("/proc/self/exe", "moving_stacks", "after", ms, (char *)NULL);
 	cannot("exec");
 }
 
@@ -228,6 +228,9 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	what = argv[1];
+	if (argc > 2)
+		ms = argv[2];
+	nap.tv_nsec = atol(ms) * 1000000;
 	prctl(PR_SET_NAME, what);
 	if (!strcmp(what, "after")) {
 		after_naps();

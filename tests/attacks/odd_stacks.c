@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * odd_stacks WHAT [FILE] - sleeps again and again, for 2 ms each, in odd_naps(), which odd_middle()
- * calls, which odd_begins() calls; where the stack is, or what the stack pointer says, is WHAT:
+ * odd_stacks WHAT [FILE [MS]] - sleeps again and again, for MS each (default: 2), in odd_naps(),
+ * which odd_middle() calls, which odd_begins() calls; where the stack is, or what the stack pointer
+ * says, is WHAT:
  *
  *     plain      in the main thread
  *     file       in a mapping of FILE, shared; memfd: in one of a file without a name
@@ -37,9 +38,8 @@
 #include <unistd.h>
 
 #define STACK_BYTES (256u << 10)
-#define NAP_NS 2000000
 
-static const struct timespec nap = { .tv_nsec = NAP_NS };
+static struct timespec nap = { .tv_nsec = 2000000 };
 static const char *what = "plain";
 /* How odd_naps() sleeps; what is below it is the matter of WHAT. */
 static void (*sleeps)(void);
@@ -308,7 +308,7 @@ static void map_compat(void)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 	if (compat == MAP_FAILED)
 		cannot("mmap");
-	compat->nap[1] = NAP_NS;
+	compat->nap[1] = (int32_t)nap.tv_nsec;
 	next = (uint32_t)(uintptr_t)compat->code + 16;
 	memcpy(code + 10, &next, sizeof(next));
 	memcpy(compat->code, code, sizeof(code));
@@ -372,6 +372,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		what = argv[1];
+	if (argc > 3)
+		nap.tv_nsec = atol(argv[3]) * 1000000;
 	choose_pointer();
 	if (!sleeps)
 		sleeps = sleep_plainly;

@@ -6,6 +6,9 @@
 needs_usual "light recordings"
 # shellcheck source=tests/odd.sh
 . "$(dirname "$0")/../odd.sh"
+# All of their sleeps are fewer than those that timers end and that get stacks on one CPU, 50 in a tenth of a second, and
+# longer than those of whatever else sleeps more often.
+nap_ms=50
 attackers plain memfd low high grows coroutine wild
 wait_for_attackers
 begin_recording "$tmp/trace" --light=500us
