@@ -155,18 +155,21 @@ static __always_inline bool wakes_by_itself(void *ctx, struct task_struct *task)
 /*
  * At most so many sleeps get their stacks in each tenth of a second of a CPU, the first ones. Where
  * more than twice as many end, the longer ones do: the time that they have to last grows fast, and
- * shrinks slowly. Who does nothing
+ * shrinks slowly. When all have been given out, half as many again are left for those that last
+ * several times as long as they have to: so many short ones take none from them. Who does nothing
  * but sleep for some time, over and over, says little, and can be many: those that a timer of the
  * sleeper's own ends have a small part for themselves.
  */
 #define PERIOD_NS 100000000u
 #define SLEEPS_MOST 150u
 #define TIMERS_MOST 50u
+#define SEVERAL_TIMES 4u
 #define SLEEPS_LONGEST_NS 1000000000u
 
 struct light_budget {
 	__u64 since_ns, least_ns;
 	__u32 n;      /* sleeps in this period that were long enough */
+	__u32 n_more; /* of these, several times as long, when all stacks had been given out */
 	bool is_told; /* least_ns is to be told */
 };
 
@@ -186,7 +189,7 @@ static __always_inline void begin_period(struct light_budget *b, __u32 most, __u
 	/* In each such period, as a trace may begin anywhere. */
 	b->is_told = b->least_ns != light_ns || (before && before != light_ns);
 	b->since_ns = now;
-	b->n = 0;
+	b->n = b->n_more = 0;
 }
 
 /* Whether stacks of a sleep that ends now, and lasted for so long, are within the budget. */
@@ -199,7 +202,10 @@ static __always_inline bool may_have_stacks(__u32 which, __u64 now, __u64 slept_
 		return true;
 	if (now - b->since_ns >= PERIOD_NS)
 		begin_period(b, most, now);
-	return slept_ns >= b->least_ns && ++b->n <= most;
+	if (slept_ns < b->least_ns)
+		return false;
+	return ++b->n <= most ||
+	       (slept_ns / SEVERAL_TIMES >= b->least_ns && ++b->n_more <= most / 2);
 }
 
 /* After that, as an event. */
