@@ -48,7 +48,8 @@ bool options_size(const char *s, uint64_t *bytes)
 	return true;
 }
 
-bool options_seconds(const char *s, uint64_t *ns)
+/* A positive time; a number without a unit is in seconds. */
+static bool parse_seconds(const char *s, uint64_t *ns)
 {
 	return duration_parse(s, 1000000000, ns) && *ns;
 }
@@ -66,13 +67,9 @@ static const char default_output[] = "trace.bin";
 #define SAMPLE_HZ 199u
 #define SAMPLE_HZ_MAX 20000u
 
-/* Limits below which a window holds next to nothing. */
-#define FLIGHT_LEAST_NS 100000000u
+/* Below it a window holds next to nothing. */
 #define FLIGHT_LEAST_BYTES (1u << 20)
-
-/* A name of a trace has seconds. Between two recordings things are attached and forgotten. */
-#define EVERY_LEAST_NS 1000000000u
-#define FOR_LEAST_NS 10000000u
+/* Between two recordings things are attached and forgotten. */
 #define PAUSE_LEAST_NS 500000000u
 
 /* Of the recorder and its processes. It takes 20 MiB itself where little happens. */
@@ -129,38 +126,20 @@ static int set_memory(struct setting *s, const char *value)
 	return 0;
 }
 
-static int set_flight(struct setting *s, const char *value)
+/* Of a row's time, and what it has to be. */
+struct least {
+	uint64_t ns;
+	const char *words;
+};
+
+static int set_time(struct setting *s, const char *value)
 {
+	const struct least *least = s->row->range;
 	uint64_t *ns = s->member;
 
-	if (!options_duration(value, ns) || *ns < FLIGHT_LEAST_NS)
-		return setting_complain(s, "--flight must be at least 100ms: %s", value);
-	return 0;
-}
-
-static int set_light(struct setting *s, const char *value)
-{
-	if (!options_duration(value, s->member))
-		return setting_complain(s, "--light must be a time such as 1ms: %s", value);
-	return 0;
-}
-
-static int set_every(struct setting *s, const char *value)
-{
-	uint64_t *ns = s->member;
-
-	if (!options_duration(value, ns) || *ns < EVERY_LEAST_NS)
-		return setting_complain(s, "--every must be at least 1s: %s", value);
-	return 0;
-}
-
-static int set_for(struct setting *s, const char *value)
-{
-	uint64_t *ns = s->member;
-
-	if (!options_duration(value, ns) || *ns < FOR_LEAST_NS)
-		return setting_complain(s, "--for must be at least 10ms: %s", value);
-	return 0;
+	if (options_duration(value, ns) && *ns >= least->ns)
+		return 0;
+	return setting_complain(s, "%s must be %s: %s", s->name, least->words, value);
 }
 
 static int set_names(struct setting *s, const char *value)
@@ -173,13 +152,6 @@ static int set_names(struct setting *s, const char *value)
 	return setting_complain(s, "--names must be a time such as 30s, or later: %s", value);
 }
 
-static int set_log(struct setting *s, const char *value)
-{
-	if (options_duration(value, s->member))
-		return 0;
-	return setting_complain(s, "--log-every must be a time such as 60min: %s", value);
-}
-
 static int set_budget(struct setting *s, const char *value)
 {
 	uint32_t *ppm = s->member;
@@ -190,13 +162,6 @@ static int set_budget(struct setting *s, const char *value)
 		return setting_complain(s, "--cpu-budget must be 0.01%% to 100%%: %s", value);
 	*ppm = (uint32_t)(percent * 1e4 + 0.5);
 	return 0;
-}
-
-static int set_trigger(struct setting *s, const char *value)
-{
-	if (options_duration(value, s->member))
-		return 0;
-	return setting_complain(s, "--trigger-wait must be a time such as 500ms: %s", value);
 }
 
 static int set_request(struct setting *s, const char *value)
@@ -276,8 +241,9 @@ static const struct option_row rows[] = {
 	  .help = "the trace (default trace.bin); -: standard output" },
 	{ NULL, 'K', true, NULL, set_false, AT(user_stacks), .help = "kernel stacks only" },
 	{ NULL, 'U', true, NULL, set_false, AT(kernel_stacks), .help = "user stacks only" },
-	{ "light", 0, false, "TIME", set_light, AT(light_ns),
-	  .help = "stacks only of sleeps of at least TIME (1ms), taken as\nthey end: costs less" },
+	{ "light", 0, false, "TIME", set_time, AT(light_ns),
+	  .help = "stacks only of sleeps of at least TIME (1ms), taken as\nthey end: costs less",
+	  .range = &(const struct least) { 0, "a time such as 1ms" } },
 	{ "freq", 'F', false, "HZ", set_hz, AT(sample_hz),
 	  .help = "samples of running threads a second on each CPU\n(default 199; 0: none)" },
 	{ "max-size", 0, true, "SIZE", set_size, AT(max_size),
@@ -308,30 +274,35 @@ static const struct option_row rows[] = {
 	  .help = "trace ids and routes that programs publish\n(OpenTelemetry's thread context)" },
 
 	{ .help = "Flight recorder" },
-	{ "flight", 0, true, "TIME", set_flight, AT(flight_ns),
+	{ "flight", 0, true, "TIME", set_time, AT(flight_ns),
 	  .help = "keep only the last TIME (30s) in memory; write it on\nSIGUSR1 and at the end: "
-		  "trace.bin, trace.1.bin..." },
-	{ "trigger-wait", 0, false, "TIME", set_trigger, AT(trigger.wait_ns),
-	  .help = "write it also after a wait longer than TIME (500ms)" },
+		  "trace.bin, trace.1.bin...",
+	  .range = &(const struct least) { 100000000, "at least 100ms" } },
+	{ "trigger-wait", 0, false, "TIME", set_time, AT(trigger.wait_ns),
+	  .help = "write it also after a wait longer than TIME (500ms)",
+	  .range = &(const struct least) { 0, "a time such as 500ms" } },
 	{ "trigger-request", 0, false, "T", set_trigger_request, 0,
 	  .help = "write it also after a request longer than T (200ms);\nonly to one endpoint: "
 		  "\"tcp :80=200ms\"; repeatable" },
 	{ "comm", 'c', false, "REGEX", set_text, AT(trigger.comm),
 	  .help = "--trigger-wait: only waits of matching threads" },
-	{ "log-every", 0, false, "TIME", set_log, AT(log_ns),
-	  .help = "report losses every TIME (1440min); also for --every" },
+	{ "log-every", 0, false, "TIME", set_time, AT(log_ns),
+	  .help = "report losses every TIME (1440min); also for --every",
+	  .range = &(const struct least) { 0, "a time such as 60min" } },
 	{ "cpu-budget", 0, false, "N%", set_budget, AT(cpu_budget_ppm),
 	  .help = "say so if recording takes more of all CPUs' time (1%);\nalso for --every" },
 	{ "max-dumps", 0, false, "N", set_count, AT(max_dumps),
 	  .help = "end after N traces; also for --every" },
 
 	{ .help = "Periodic recording" },
-	{ "every", 0, true, "TIME", set_every, AT(every_ns),
+	{ "every", 0, true, "TIME", set_time, AT(every_ns),
 	  .help = "start a trace every TIME, aligned to the clock (60s);\n-o is a folder: "
-		  "HOST-20261128T105900Z.bin..." },
-	{ "for", 0, false, "TIME", set_for, AT(for_ns),
+		  "HOST-20261128T105900Z.bin...",
+	  .range = &(const struct least) { 1000000000, "at least 1s" } },
+	{ "for", 0, false, "TIME", set_time, AT(for_ns),
 	  .help = "length of each trace (1s), with almost no cost between\ntwo (default: no pause "
-		  "between them)" },
+		  "between them)",
+	  .range = &(const struct least) { 10000000, "at least 10ms" } },
 	{ "keep", 0, false, "SIZE", set_size, AT(keep),
 	  .help = "remove the oldest traces beyond this size: 2G" },
 
@@ -536,7 +507,7 @@ static int set_words(struct setting *s, int argc, char **argv)
 		o->command = argv + optind;
 		return 0;
 	}
-	if (!word || options_seconds(word, &o->duration_ns)) {
+	if (!word || parse_seconds(word, &o->duration_ns)) {
 		if (optind + 1 < argc)
 			return setting_complain(s,
 						"too many arguments: a command goes after --, "

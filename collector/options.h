@@ -64,5 +64,3 @@ void options_help(FILE *out, bool all);
 bool options_size(const char *s, uint64_t *bytes);
 /* A positive duration (duration.h) with a unit, into *ns; false: it is none. */
 bool options_duration(const char *s, uint64_t *ns);
-/* The same; a number without a unit is in seconds. */
-bool options_seconds(const char *s, uint64_t *ns);
