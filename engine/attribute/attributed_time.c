@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "common/xalloc.h"
 #include "timeline/stolen_time.h"
 
 static const struct {
@@ -11,10 +12,10 @@ static const struct {
 #define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) \
 	[number] = { name, "[" name "]" },
 #include "ends.def"
-#include "common/xalloc.h"
 };
 
-_Static_assert(sizeof(ends) / sizeof(ends[0]) == CHAIN_ENDS, "the number of ends");
+_Static_assert(sizeof(ends) / sizeof(ends[0]) == CHAIN_ENDS,
+	       "a number stands twice, or is left out");
 
 const char *chain_end_word(enum chain_end end)
 {
@@ -99,11 +100,9 @@ void attribution_init(struct attribution *a, const struct timelines *tl, const s
 		a->cpu_holders = cpu_holders;
 	if (wants & 1u << AMOUNT_INTERRUPTED)
 		a->interrupts = timelines_interrupts(tl);
-	if (wants & 1u << AMOUNT_SAMPLES && timelines_sampled(tl)) {
+	if (wants & 1u << AMOUNT_SAMPLES && timelines_sampled(tl))
 		a->sample_hints =
 			xcalloc((size_t)timelines_threads(tl) + 1, sizeof(*a->sample_hints));
-		return;
-	}
 }
 
 void attribution_free(struct attribution *a)

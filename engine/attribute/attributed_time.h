@@ -16,7 +16,9 @@ enum chain_end {
 #define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) \
 	CHAIN_##NAME = number,
 #include "ends.def"
-	CHAIN_ENDS = 12,
+	CHAIN_ENDS = 0
+#define END(NAME, number, name, csv, above, colour, spread, sentence, heading, did) +1
+#include "ends.def"
 };
 
 /* "running" and so on, as in ends.def; and as a frame: "[running]". */
