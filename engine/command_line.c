@@ -373,13 +373,13 @@ static const struct option_row rows[] = {
 	  .help = "write to FILE, not to standard output" },
 	{ "top", 0, true, "N", set_top, AT(top), .help = "only the N largest", .given = GIVEN_TOP },
 	{ "show", 0, false, "N", set_show, AT(show),
-	  .help = "causes: an example of the N-th one, as a tree", .given = GIVEN_SHOW },
+	  .help = "causes: an example of the N-th one, as a tree", .only = "causes" },
 	{ "against", 0, false, "BEFORE", set_against, AT(against),
-	  .help = "causes: what grew since that recording", .given = GIVEN_AGAINST },
+	  .help = "causes: what grew since that recording", .only = "causes" },
 	{ "follow", 0, false, "DIR", set_text, AT(follow),
-	  .help = "causes: of each trace that appears in this folder", .given = GIVEN_FOLLOW },
+	  .help = "causes: of each trace that appears in this folder", .only = "causes" },
 	{ "live", 0, false, NULL, set_true, AT(live),
-	  .help = "causes: record, and show them every 2 s", .given = GIVEN_FOLLOW },
+	  .help = "causes: record, and show them every 2 s", .only = "causes" },
 	{ "fail-above", 0, false, "N%", set_growth, AT(fail_above_ppm),
 	  .help = "against: exit 1 if something grew by more: 20%" },
 	{ "unit", 0, false, "us|ns", set_word, AT(unit),
@@ -389,9 +389,9 @@ static const struct option_row rows[] = {
 	{ "root", 0, false, "host|trace|class|cgroup|process", set_word, AT(root),
 	  .help = "first frame of each line", .given = GIVEN_ROOT },
 	{ "by-name", 0, false, NULL, set_true, AT(by_name),
-	  .help = "a histogram for each thread name", .given = GIVEN_BY_NAME },
+	  .help = "a histogram for each thread name", .only = "hist" },
 	{ "by-object", 0, false, NULL, set_true, AT(by_object),
-	  .help = "objects: one row each, similar ones not merged", .given = GIVEN_BY_OBJECT },
+	  .help = "objects: one row each, similar ones not merged", .only = "objects" },
 	{ "table", 0, false, "traces|modules|chains|waits|all", set_word, AT(rows),
 	  .help = "rows: only this table", .given = GIVEN_BUCKET },
 	{ "bucket", 0, false, "D", set_bucket, AT(bucket_ns),
@@ -463,10 +463,10 @@ static int check_format_takes(struct setting *s, const bool *seen)
 	for (size_t i = 0; i < N_ROWS; i++) {
 		if (!seen[i])
 			continue;
-		if (rows[i].given & ~f->takes)
+		if (rows[i].given & ~f->takes || (rows[i].only && f != format_find(rows[i].only)))
 			return setting_complain(s, "%s has no meaning with --format=%s",
 						option_name(&rows[i]).s, f->name);
-		if (rows[i].given & ~views[o->view].takes)
+		if (rows[i].given & ~views[o->view].takes || (rows[i].only && o->view))
 			return setting_complain(s, "%s has no meaning with --view %s",
 						option_name(&rows[i]).s, views[o->view].name);
 	}

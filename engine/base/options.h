@@ -76,7 +76,8 @@ extern const struct options_part_word options_part_words[];
 
 /*
  * Which options were given, with any value; options of one kind share a bit. A format says which it
- * takes (struct format): an option that would have no effect is bad usage.
+ * takes (struct format): an option that would have no effect is bad usage. Options of one format
+ * alone need no bit.
  */
 #define GIVEN(bit) (UINT64_C(1) << (bit))
 /* Whose time, and which waits. */
@@ -110,13 +111,8 @@ extern const struct options_part_word options_part_words[];
 /* Form. */
 #define GIVEN_TOP GIVEN(26)
 #define GIVEN_UNIT GIVEN(27)
-#define GIVEN_TABLE GIVEN(28) /* --json --wide */
-#define GIVEN_BY_NAME GIVEN(29)
-#define GIVEN_BY_OBJECT GIVEN(30)
-#define GIVEN_BUCKET GIVEN(31) /* --table --bucket */
-#define GIVEN_SHOW GIVEN(32)
-#define GIVEN_AGAINST GIVEN(33)
-#define GIVEN_FOLLOW GIVEN(34)
+#define GIVEN_TABLE GIVEN(28)  /* --json --wide */
+#define GIVEN_BUCKET GIVEN(29) /* --table --bucket */
 
 /* What all that shows threads takes. */
 #define GIVEN_OF_THREADS (GIVEN_WHO | GIVEN_ALL | GIVEN_RANGE)

@@ -18,7 +18,6 @@
 #include "cause_json.h"
 #include "cause_words.h"
 #include "command_word.h"
-#include "format_causes.h"
 #include "paragraph.h"
 #include "request_beside.h"
 #include "screen_json.h"
@@ -659,7 +658,6 @@ const struct format format_causes = {
 	.wants_timelines = true,
 	.wants_cpus = true,
 	.several = SEVERAL_HEADED,
-	.takes = GIVEN_OF_CHAINS | GIVEN_PLAIN_ENDS | GIVEN_ROOT | GIVEN_TOP | GIVEN_TABLE |
-		 GIVEN_SHOW | GIVEN_AGAINST | GIVEN_FOLLOW,
+	.takes = GIVEN_OF_CHAINS | GIVEN_PLAIN_ENDS | GIVEN_ROOT | GIVEN_TOP | GIVEN_TABLE,
 	.write = write_causes,
 };

@@ -220,6 +220,6 @@ const struct format format_hist = {
 	.summary = "log2 histogram of the waits' lengths",
 	.wants_timelines = true,
 	.several = SEVERAL_HEADED,
-	.takes = GIVEN_OF_WAITS | GIVEN_REQUESTS | GIVEN_OF_TABLES | GIVEN_BY_NAME,
+	.takes = GIVEN_OF_WAITS | GIVEN_REQUESTS | GIVEN_OF_TABLES,
 	.write = write_hist,
 };

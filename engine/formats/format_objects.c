@@ -290,6 +290,6 @@ const struct format format_objects = {
 	.wants_timelines = true,
 	.blocked_only = true,
 	.several = SEVERAL_HEADED,
-	.takes = GIVEN_OF_WAITS | GIVEN_OF_TABLES | GIVEN_BY_OBJECT,
+	.takes = GIVEN_OF_WAITS | GIVEN_OF_TABLES,
 	.write = write_objects,
 };

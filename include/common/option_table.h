@@ -36,6 +36,7 @@ struct option_row {
 	size_t at;	   /* offset of s->member; 0: set knows */
 	const char *help;  /* each line has room for 53 characters; NULL: not in the help */
 	uint64_t given;	   /* a bit for the program: which options were given */
+	const char *only;  /* for the program: of what alone it is an option; NULL: not of one */
 	const void *range; /* for set */
 };
 
