@@ -48,16 +48,6 @@ bool owners_take(struct owners *o, uint32_t i, uint64_t n, uint64_t max)
 	return true;
 }
 
-uint32_t owners_most(const struct owners *o)
-{
-	uint32_t most = 0;
-
-	for (uint32_t i = 1; i < o->n; i++)
-		if (o->list[i].held > o->list[most].held)
-			most = i;
-	return most;
-}
-
 bool owners_next(const struct owners *o, uint32_t *next)
 {
 	bool has_any = false;

@@ -37,8 +37,6 @@ void owners_give(struct owners *o, uint32_t i, uint64_t n);
  * much as is left for others: a half if it is alone, so that there is room for whoever comes later.
  */
 bool owners_take(struct owners *o, uint32_t i, uint64_t n, uint64_t max);
-/* Who has the most, of whom something is to be taken away: an index, if anybody has anything. */
-uint32_t owners_most(const struct owners *o);
 
 /* Whose turn it is among those who hold something; false: nobody does. */
 bool owners_next(const struct owners *o, uint32_t *i);

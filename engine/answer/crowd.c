@@ -10,10 +10,8 @@ void crowd_add(struct crowd *c, uint32_t key, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct crowd_edge edges[] = { { from_ns, key, 1 }, { to_ns, key, -1 } };
 
-	for (size_t i = 0; i < 2; i++) {
-		XGROW(c->at, c->n, c->cap);
-		c->at[c->n++] = edges[i];
-	}
+	for (size_t i = 0; i < 2; i++)
+		XAPPEND(c->at, c->n, c->cap) = edges[i];
 }
 
 /* What ends when another one begins is over. */

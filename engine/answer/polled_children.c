@@ -77,8 +77,7 @@ static void find_children(struct finder *f)
 		if (!is_child(f, c))
 			continue;
 		XGROW(f->ended, f->n_ended, cap_ended);
-		XGROW(f->born_ns, f->n_born, cap_born);
-		f->born_ns[f->n_born++] = c->begin_ns;
+		XAPPEND(f->born_ns, f->n_born, cap_born) = c->begin_ns;
 		if (c->flags & THREAD_EXITED)
 			f->ended[f->n_ended++] = (struct ended) { c->end_ns, i };
 	}
@@ -167,8 +166,7 @@ static void add_part(struct polled_children *p, struct finder *f, const struct w
 
 	if (!e || from_ns >= to_ns)
 		return;
-	XGROW(p->at, p->n, p->cap);
-	p->at[p->n++] = (struct polled_child) { w, from_ns, to_ns, e->child };
+	XAPPEND(p->at, p->n, p->cap) = (struct polled_child) { w, from_ns, to_ns, e->child };
 }
 
 /* Those of the thread. */

@@ -191,8 +191,8 @@ static void add_ask(struct pool_waits *p, const struct request *q)
 	pool = pair_table_at(&p->pools, l->client, address_of(p->timelines, q), sizeof(*pool));
 	pool->endpoint = q->endpoint;
 	l->pool = (uint32_t)(pool - (struct pool *)p->pools.at);
-	XGROW(p->asks, p->n_asks, p->cap_asks);
-	p->asks[p->n_asks++] = (struct ask) { q->arrival_ns, q->answer_ns, l->client, id };
+	XAPPEND(p->asks, p->n_asks, p->cap_asks) =
+		(struct ask) { q->arrival_ns, q->answer_ns, l->client, id };
 }
 
 static uint64_t client_of_ask(const void *ask)

@@ -132,10 +132,8 @@ static void add_to_block(struct maker *m, uint32_t number, uint64_t ns)
 	if (!ns)
 		return;
 	XGROW_ZEROED(m->ns, number, m->cap_ns);
-	if (!m->ns[number]) {
-		XGROW(m->holders, m->n_holders, m->cap_holders);
-		m->holders[m->n_holders++] = number;
-	}
+	if (!m->ns[number])
+		XAPPEND(m->holders, m->n_holders, m->cap_holders) = number;
 	m->ns[number] += ns;
 }
 

@@ -46,8 +46,7 @@ static const struct wait *sleep_at(const struct thread *th, uint64_t out_ns)
 
 static void add(struct held_locks *h, struct told told)
 {
-	XGROW(h->at, h->n, h->cap);
-	h->at[h->n++] = told;
+	XAPPEND(h->at, h->n, h->cap) = told;
 }
 
 void held_locks_new(struct held_locks **out, const struct timelines *tl, const uint32_t *lock_of,

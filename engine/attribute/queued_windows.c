@@ -16,8 +16,7 @@ struct window_edge {
 
 void queued_windows_add(struct queued_windows *q, const struct queued_window *w)
 {
-	XGROW(q->at, q->n, q->cap);
-	q->at[q->n++] = *w;
+	XAPPEND(q->at, q->n, q->cap) = *w;
 }
 
 void queued_windows_free(struct queued_windows *q)

@@ -7,8 +7,113 @@
 #include "base/compare.h"
 #include "common/xalloc.h"
 #include "common/lower_bound.h"
-#include "polled_locks.h"
 #include "tries.h"
+#include "words/lock_holder.h"
+
+/* ---- locks of files -------------------------------------------------------------------------- */
+
+/*
+ * A lock of a file is let go without a waking (chain-semantics, section 14): whoever had it
+ * explains the tries for it, up to when that thread was on a CPU last.
+ */
+
+/* The tries of a row that are one after the other at one lock that one thread has, from behind. */
+struct held {
+	size_t first;	    /* of those that were looked at */
+	uint32_t holder;    /* THREAD_NONE: there are none */
+	uint64_t from_ns;   /* when the first one began */
+	uint64_t let_go_ns; /* when the holder was on a CPU last; 0: it was not since from_ns */
+	bool known;	    /* it is known what the holder did since from_ns */
+	enum answer amid;   /* whether it was then in a row of its own */
+	const struct wait *assumed; /* as though it had woken somebody then; NULL: not needed yet */
+};
+
+/* Who has the lock of a try; THREAD_NONE: not known, or its own thread. */
+static uint32_t holder_of(const struct tries *t, const struct try *p)
+{
+	uint32_t holder = lock_word_holder(t->timelines, p->thread, tries_wait(t, p));
+
+	return holder == p->thread ? THREAD_NONE : holder;
+}
+
+/* Whether it is not known if the row goes on for the same holder after this, the last one known. */
+static bool may_go_on(const struct tries *t, const struct try *p)
+{
+	return p->not_known ||
+	       (p->more && p[1].lock == p->lock &&
+		lock_word_holder(t->timelines, p->thread, tries_wait(t, p + 1)) == THREAD_NONE);
+}
+
+/* Puts try number i, the one before those that were looked at last, to these, or begins anew. */
+static void look_at(const struct tries *t, size_t i, struct held *h)
+{
+	const struct try *p = &t->at[i];
+	const struct wait *w = tries_wait(t, p);
+	uint32_t holder = tries_of_file(t, p->lock) ? holder_of(t, p) : THREAD_NONE;
+	uint64_t to_ns = w->in_ns;
+	struct last_ran ran;
+
+	if (holder != THREAD_NONE && h->holder == holder && p->more && h->first == i + 1 &&
+	    p[1].lock == p->lock)
+		to_ns = h->from_ns;
+	else
+		*h = (struct held) { .holder = holder, .known = !may_go_on(t, p) };
+	h->first = i;
+	h->from_ns = w->out_ns;
+	if (holder == THREAD_NONE)
+		return;
+	ran = thread_last_ran(timelines_thread(t->timelines, holder), w->out_ns, to_ns);
+	h->known &= ran.known;
+	if (h->let_go_ns || !ran.ran)
+		return;
+	h->let_go_ns = ran.at_ns;
+	h->amid = tries_in_row(t, holder, ran.at_ns);
+}
+
+/* Of all tries, whose rows are known: sets until, let_go_ns and unexplained of those. */
+static void explain_polls(struct tries *t)
+{
+	struct held h = { .holder = THREAD_NONE };
+
+	for (size_t i = t->n; i-- > 0;) {
+		struct try *p = &t->at[i];
+		const struct wait *w = tries_wait(t, p);
+
+		look_at(t, i, &h);
+		if (!p->timed || h.holder == THREAD_NONE)
+			continue;
+		p->unexplained = !h.known || (h.let_go_ns && h.amid == PERHAPS);
+		if (p->unexplained || !h.let_go_ns || h.amid == YES)
+			continue;
+		p->holder = h.holder;
+		if (h.let_go_ns < w->wake_ns) {
+			p->let_go_ns = h.let_go_ns;
+			continue;
+		}
+		if (!h.assumed)
+			h.assumed = timelines_assume(t->timelines, w, h.holder, 0, h.let_go_ns);
+		p->until = h.assumed;
+	}
+}
+
+/* Makes two sleeps of those within which the lock was let go. tries.sleep is not valid any more. */
+static void part_sleeps(struct tries *t)
+{
+	struct sleep_part *parts = NULL;
+	size_t n = 0, cap = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct try *p = &t->at[i];
+
+		if (!p->let_go_ns)
+			continue;
+		XAPPEND(parts, n, cap) =
+			(struct sleep_part) { p->thread, p->sleep, p->holder, p->let_go_ns };
+	}
+	if (n)
+		timelines_part(t->timelines, parts, n);
+	free(parts);
+}
 
 /* ---- what explains a try --------------------------------------------------------------------- */
 
@@ -47,8 +152,7 @@ static void add_heard(struct tries *t, const struct thread *th, uint32_t i)
 		out_ns = w->out_ns;
 	if (!tries_is_lossy(t, out_ns, in_ns))
 		return;
-	XGROW(t->heard_ns, t->n_heard, t->cap_heard);
-	t->heard_ns[t->n_heard++] = in_ns;
+	XAPPEND(t->heard_ns, t->n_heard, t->cap_heard) = in_ns;
 }
 
 /* Whether the thread, after its i-th interval, of which it is not known what ended it, tries on. */
@@ -79,8 +183,8 @@ static void add_end(struct tries *t, const struct thread *th, uint32_t i)
 		return;
 	if (!known && tries_on(t, th, i))
 		return;
-	XGROW(t->ended, t->n_ended, t->cap_ended);
-	t->ended[t->n_ended++] = (struct lock_end) { w, th->begin_ns, lock, th->tid, known };
+	XAPPEND(t->ended, t->n_ended, t->cap_ended) =
+		(struct lock_end) { w, th->begin_ns, lock, th->tid, known };
 }
 
 static void find_ends(struct tries *t)
@@ -249,7 +353,7 @@ static void explain_tries(struct tries *t)
 	for (size_t i = 0; i < t->n; i++)
 		if (t->at[i].timed && t->at[i].last_timed == i && !tries_of_file(t, t->at[i].lock))
 			assume_release(t, &t->at[i]);
-	polled_locks_explain(t);
+	explain_polls(t);
 	for (size_t i = 0; i < t->n; i++) {
 		struct try *p = &t->at[i];
 		const struct try *last = &t->at[p->last], *timed = &t->at[p->last_timed];
@@ -282,7 +386,7 @@ static void join(struct tries *t)
 		else if (p->timed && p->unexplained)
 			timelines_forget_waker(t->timelines, p->thread, p->sleep);
 	}
-	polled_locks_part(t);
+	part_sleeps(t);
 	timelines_sort_later(t->timelines);
 }
 

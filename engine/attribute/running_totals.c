@@ -24,10 +24,8 @@ void totals_add(struct running_totals *t, uint32_t a, uint32_t b, uint64_t amoun
 	struct key_totals *k = pair_table_at(&t->table, a, b, sizeof(*k)), *first;
 
 	first = t->table.at;
-	if (!k->pending) {
-		XGROW(t->pending, t->n_pending, t->cap_pending);
-		t->pending[t->n_pending++] = (uint32_t)(k - first);
-	}
+	if (!k->pending)
+		XAPPEND(t->pending, t->n_pending, t->cap_pending) = (uint32_t)(k - first);
 	k->pending += amount;
 	if (k->pending_longest < longest)
 		k->pending_longest = longest;

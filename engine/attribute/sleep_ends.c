@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/kernel_functions.h"
-#include "io_limits.h"
 #include "retried_waits.h"
 #include "work_items.h"
 #include "words/kernel_stacks.h"
@@ -160,6 +159,49 @@ static void leave_out_interrupts(struct timelines *tl, struct kernel_stacks *k)
 	free(hits);
 }
 
+/* ---- I/O limits ----------------------------------------------------------------------------- */
+
+/* The requests for which a thread waited are its own. */
+static void take_held(struct timelines *tl, uint32_t thread)
+{
+	const struct thread *th = &tl->threads[thread];
+
+	for (uint32_t i = 0; i < th->n_waits; i++) {
+		uint32_t number = timelines_pair(tl, th->waits[i].waker_stack).request;
+		struct disk_request *r;
+
+		if (th->waits[i].kind != WAIT_SLEEP || !number)
+			continue;
+		r = &tl->disk_requests.at[number - 1];
+		if (timelines_disk_request_kind(tl, r->kind).held)
+			r->thread = thread;
+	}
+}
+
+/*
+ * Which requests to disks an I/O limit of a control group held back, by where they were asked for
+ * (chain-semantics, section 11). A worker of the kernel asked for these: if it is known which
+ * thread waited for one, it becomes that thread's.
+ */
+static void find_held_requests(struct timelines *tl, struct kernel_stacks *k)
+{
+	struct disk_requests *all = &tl->disk_requests;
+	bool any = false;
+
+	for (size_t i = 0; i < all->n; i++) {
+		struct disk_request *r = &all->at[i];
+		uint32_t kstack = timelines_pair(tl, r->pair).kstack;
+
+		if (!(kernel_stack_flags(k, kstack, UINT32_MAX) & KFUNC_IO_LIMIT))
+			continue;
+		disk_requests_hold(all, r);
+		any = true;
+	}
+	/* If several waited for one, it is that of the first of them. */
+	for (uint32_t i = timelines_threads(tl); i > 0 && any; i--)
+		take_held(tl, i - 1);
+}
+
 void sleep_ends_settle(struct timelines *tl)
 {
 	struct kernel_stacks *k;
@@ -168,7 +210,7 @@ void sleep_ends_settle(struct timelines *tl)
 	leave_out_interrupts(tl, k);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++)
 		find_killed(tl, k, i);
-	io_limits_find(tl, k);
+	find_held_requests(tl, k);
 	work_items_find(tl, k);
 	kernel_stacks_free(k);
 	retried_waits_join(tl);

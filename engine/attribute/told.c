@@ -3,9 +3,143 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tries.h"
-#include "unknown_times.h"
+#include "base/compare.h"
+#include "common/lower_bound.h"
 #include "common/xalloc.h"
+#include "tries.h"
+
+/* ---- when threads did something unseen ------------------------------------------------------- */
+
+/*
+ * Where no events were lost, what a trace lacks is what certain threads do, which a virtual machine
+ * hides: of these it lacks how they went off their CPUs. Of others all is known that they did while
+ * they ran, and of their unknown time as well.
+ */
+
+/* How long the unknown time of a thread lasts at most. */
+struct lasts {
+	uint32_t thread;
+	uint64_t to_ns;
+};
+
+struct unknown_time {
+	uint32_t tgid; /* 0: not known */
+	uint64_t from_ns;
+	/*
+	 * Of those of the process that do not begin later: those of two threads that end last; at
+	 * first this one alone.
+	 */
+	struct lasts last[2];
+};
+
+struct unknown_times {
+	const struct timelines *tl;
+	size_t n;
+	struct unknown_time at[]; /* by process, then time */
+};
+
+static int by_process_and_time(const void *pa, const void *pb)
+{
+	const struct unknown_time *a = pa, *b = pb;
+
+	if (a->tgid != b->tgid)
+		return compare_numbers(a->tgid, b->tgid);
+	if (a->from_ns != b->from_ns)
+		return compare_numbers(a->from_ns, b->from_ns);
+	return compare_numbers(a->last[0].thread, b->last[0].thread);
+}
+
+/* Counts what is unknown of a thread that is hidden at times, and puts it at `at`, or nowhere. */
+static size_t of_thread(const struct timelines *tl, uint32_t thread, struct unknown_time *at)
+{
+	const struct thread *th = timelines_thread(tl, thread);
+	bool hidden = false;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < th->n_waits && !hidden; i++)
+		hidden = wait_ran_on(&th->waits[i]);
+	if (!hidden)
+		return 0;
+	for (uint32_t i = 0; i < th->n_waits; i++) {
+		const struct wait *w = &th->waits[i];
+
+		if (w->kind != WAIT_UNKNOWN)
+			continue;
+		if (at)
+			at[n] = (struct unknown_time) {
+				th->tgid, w->out_ns, { { thread, w->in_ns }, { THREAD_NONE, 0 } }
+			};
+		n++;
+	}
+	return n;
+}
+
+/* Of threads' ends, a thread's own counts once. */
+static void add_last(struct lasts last[2], struct lasts more)
+{
+	struct lasts first = last[0];
+
+	if (more.thread == THREAD_NONE)
+		return;
+	if (more.thread == first.thread) {
+		if (more.to_ns > first.to_ns)
+			last[0] = more;
+	} else if (more.to_ns > first.to_ns) {
+		last[0] = more;
+		last[1] = first;
+	} else if (more.to_ns > last[1].to_ns) {
+		last[1] = more;
+	}
+}
+
+/* Takes O(n log n) for n unknown intervals. To be freed. */
+static struct unknown_times *unknown_times_new(const struct timelines *tl)
+{
+	struct unknown_times *u;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < timelines_threads(tl); i++)
+		n += of_thread(tl, i, NULL);
+	u = xmalloc(sizeof(*u) + n * sizeof(*u->at));
+	*u = (struct unknown_times) { .tl = tl };
+	for (uint32_t i = 0; i < timelines_threads(tl); i++)
+		u->n += of_thread(tl, i, &u->at[u->n]);
+	if (n)
+		qsort(u->at, n, sizeof(*u->at), by_process_and_time);
+	for (size_t i = 1; i < n; i++) {
+		if (u->at[i].tgid != u->at[i - 1].tgid)
+			continue;
+		for (int k = 0; k < 2; k++)
+			add_last(u->at[i].last, u->at[i - 1].last[k]);
+	}
+	return u;
+}
+
+static bool unknown_of_process(const struct unknown_times *u, uint32_t tgid, uint32_t thread,
+			       uint64_t from_ns, uint64_t to_ns)
+{
+	size_t i = LOWER_BOUND(k, u->n,
+			       u->at[k].tgid < tgid ||
+				       (u->at[k].tgid == tgid && u->at[k].from_ns <= to_ns));
+	const struct lasts *last = i && u->at[i - 1].tgid == tgid ? u->at[i - 1].last : NULL;
+
+	return last && last[last[0].thread == thread].to_ns >= from_ns;
+}
+
+/*
+ * Whether, at any instant of [from_ns, to_ns], another thread of this thread's process may have
+ * done something unseen; true also if the process is not known. What was lost is left to the
+ * caller.
+ */
+static bool unknown_times_of_others(const struct unknown_times *u, uint32_t thread,
+				    uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t tgid = timelines_thread(u->tl, thread)->tgid;
+
+	return !tgid || unknown_of_process(u, tgid, thread, from_ns, to_ns);
+}
+
+/* ---- tries ---------------------------------------------------------------------------------- */
 
 #define NONE SIZE_MAX
 
@@ -132,6 +266,6 @@ void tries_find_told(struct tries *t)
 	memset(b.at, 0xff, ((size_t)t->n_locks + 1) * sizeof(*b.at));
 	for (size_t i = t->n; i-- > 0;)
 		find_told(&b, i);
-	unknown_times_free(b.unknown);
+	free(b.unknown);
 	free(b.at);
 }

@@ -53,8 +53,8 @@ static void find_idle(struct finder *f, uint32_t thread)
 	for (uint32_t i = 0; i < th->n_waits; i++) {
 		if (th->waits[i].kind != WAIT_SLEEP || !f->awaits_work[th->waits[i].stack])
 			continue;
-		XGROW(w->at, w->n, w->cap);
-		w->at[w->n++] = (struct idle_sleep) { i, th->waits[i].in_ns, UINT64_MAX };
+		XAPPEND(w->at, w->n, w->cap) =
+			(struct idle_sleep) { i, th->waits[i].in_ns, UINT64_MAX };
 	}
 }
 

@@ -86,8 +86,7 @@ static bool wants(void *arg, const struct thread *th)
 
 static void keep_long(struct causes *c, const struct chosen_wait *p)
 {
-	XGROW(c->long_waits, c->n_long, c->cap_long);
-	c->long_waits[c->n_long++] = *p;
+	XAPPEND(c->long_waits, c->n_long, c->cap_long) = *p;
 }
 
 /* Likewise. */

@@ -238,8 +238,7 @@ static void add_if_slow(struct causes *c, struct slow_waits *s, uint64_t least_n
 		return;
 	if (s->n >= 2 * s->most + 64)
 		keep_slowest(s);
-	XGROW(s->at, s->n, s->cap);
-	s->at[s->n++] = slow;
+	XAPPEND(s->at, s->n, s->cap) = slow;
 }
 
 /* In the order of threads and time. */

@@ -176,8 +176,8 @@ void causes_add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_n
 
 	if (c->mode == CAUSES_BATCH) /* it is not of one wait */
 		return;
-	XGROW(c->windows, c->n_windows, c->cap_windows);
-	c->windows[c->n_windows++] = (struct window) { node, waker, from_ns, to_ns };
+	XAPPEND(c->windows, c->n_windows, c->cap_windows) =
+		(struct window) { node, waker, from_ns, to_ns };
 }
 
 /* The number of a node's sum that is for no pause; 0: there is none, by whichever worker. */

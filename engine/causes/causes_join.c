@@ -117,10 +117,8 @@ static void join_sums(struct join *j, struct sums *to, const struct sums *from, 
 
 static void join_long_waits(struct causes *to, const struct causes *from)
 {
-	for (size_t i = 0; i < from->n_long; i++) {
-		XGROW(to->long_waits, to->n_long, to->cap_long);
-		to->long_waits[to->n_long++] = from->long_waits[i];
-	}
+	for (size_t i = 0; i < from->n_long; i++)
+		XAPPEND(to->long_waits, to->n_long, to->cap_long) = from->long_waits[i];
 }
 
 static void join_waits(struct join *j)

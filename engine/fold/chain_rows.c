@@ -13,8 +13,7 @@
 
 static void append_row(struct chain_rows *r, const struct chain_row *row)
 {
-	XGROW(r->at, r->n, r->cap);
-	r->at[r->n++] = *row;
+	XAPPEND(r->at, r->n, r->cap) = *row;
 }
 
 void chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint32_t above, uint64_t ns,
@@ -38,8 +37,7 @@ void chain_rows_add(struct chain_rows *r, uint32_t node, uint32_t end, uint32_t 
 
 void chain_rows_add_ran(struct chain_rows *r, const struct chain_ran *ran)
 {
-	XGROW(r->ran, r->n_ran, r->cap_ran);
-	r->ran[r->n_ran++] = *ran;
+	XAPPEND(r->ran, r->n_ran, r->cap_ran) = *ran;
 }
 
 /* ---- samples -------------------------------------------------------------------------------- */
@@ -471,8 +469,7 @@ uint32_t chain_row_above(const struct chain_rows *r, const struct chain_row *row
 
 static void add_frame(struct chain_rows *r, uint32_t frame)
 {
-	XGROW(r->frames, r->n_frames, r->cap_frames);
-	r->frames[r->n_frames++] = r->number ? r->number[frame] : frame;
+	XAPPEND(r->frames, r->n_frames, r->cap_frames) = r->number ? r->number[frame] : frame;
 }
 
 /* A list, leaf first. */

@@ -53,8 +53,7 @@ struct adding {
 
 static void add_part(struct folded *l, uint32_t part)
 {
-	XGROW(l->parts, l->n_parts, l->cap_parts);
-	l->parts[l->n_parts++] = part;
+	XAPPEND(l->parts, l->n_parts, l->cap_parts) = part;
 }
 
 static uint32_t part_of_list(struct adding *a, uint32_t list)
@@ -146,8 +145,7 @@ static bool add_remote(struct adding *a, const struct chain_row *row, size_t fir
 		add_part(l, part_of_socket(a, part.socket));
 	if (hops >= FOLDED_HOPS_MAX)
 		return false;
-	XGROW(l->remote, l->n_remote, l->cap_remote);
-	l->remote[l->n_remote++] = (struct folded_remote) {
+	XAPPEND(l->remote, l->n_remote, l->cap_remote) = (struct folded_remote) {
 		.part = { part.from_ns, part.to_ns, row->ns / (part.to_ns - part.from_ns),
 			  answer->request },
 		.first = first,

@@ -149,8 +149,7 @@ static void count_wait(struct folder *f, uint32_t head, uint32_t thread, const s
 
 static void keep_long(struct folder *f, struct long_wait w)
 {
-	XGROW(f->long_waits, f->n_long, f->cap_long);
-	f->long_waits[f->n_long++] = w;
+	XAPPEND(f->long_waits, f->n_long, f->cap_long) = w;
 }
 
 static void add_to_batch(struct folder *f, uint32_t head, uint32_t thread, const struct wait *w,

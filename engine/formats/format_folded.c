@@ -3,21 +3,95 @@
  * Folded lines for flame graphs: of chains, of wakers only (--view=wakeup), or of what disks were
  * asked for (--view=io).
  */
-#include "fold/disk_fold.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "fold/chain_rows.h"
 #include "fold/folded.h"
 #include "fold/process_lines.h"
 #include "format.h"
+#include "select/wait_filter.h"
 #include "words/process_notes.h"
 #include "words/recording_title.h"
 
+/* ---- what disks were asked for --------------------------------------------------------------- */
+
+/*
+ * Requests to block devices as rows: who asked, with what stack, what it was, and how long it took,
+ * in powers of two of a microsecond. The time of a row is that of its requests, from the asking to
+ * the end.
+ */
+
+/* The group of all rows: folded lines do not show it. */
+#define GROUP 1
+
+struct disk_fold {
+	const struct timelines *timelines;
+	struct interned_stacks *stacks;
+	struct stack_cache cache;
+	struct pairs nodes;
+	struct pair_table sums; /* ns, by (node, list above) */
+	struct chain_rows rows;
+};
+
+/* "[64-128 us]" */
+static void put_band(char text[48], uint64_t ns)
+{
+	uint64_t from_us = 0, to_us = 1;
+
+	while (to_us <= ns / 1000) {
+		from_us = to_us;
+		to_us *= 2;
+	}
+	snprintf(text, 48, "[%" PRIu64 "-%" PRIu64 " us]", from_us, to_us);
+}
+
+static bool add_request(void *arg, const struct disk_request *r)
+{
+	struct disk_fold *f = arg;
+	uint64_t from_ns = r->asked_ns ? r->asked_ns : r->issued_ns;
+	uint64_t ns = from_ns && from_ns < r->done_ns ? r->done_ns - from_ns : 0, *sum;
+	bool known = r->thread != THREAD_NONE;
+	uint32_t name = known ? timelines_name(f->timelines, r->thread, from_ns) : 0;
+	uint32_t head = intern_head(&f->cache, name, r->pair);
+	uint32_t root = pairs_id(&f->nodes, 0, GROUP), above;
+	uint32_t node = pairs_id(&f->nodes, root, head);
+	char band[48];
+
+	put_band(band, ns);
+	above = interned_stacks_disk(f->stacks, r->kind, band);
+	sum = pair_table_at(&f->sums, node, above, sizeof(*sum));
+	*sum += ns;
+	return true;
+}
+
+static void make_rows(struct disk_fold *f)
+{
+	f->rows =
+		(struct chain_rows) { .nodes = &f->nodes, .stacks = f->stacks, .with_ends = true };
+	for (uint32_t i = 1; i <= f->sums.keys.n; i++)
+		chain_rows_add(&f->rows, f->sums.keys.at[i].a, CHAIN_DISK, f->sums.keys.at[i].b,
+			       ((const uint64_t *)f->sums.at)[i], 0);
+}
+
 static void fold_io(const struct format_input *in, const char *root, struct folded *lines)
 {
-	struct disk_fold *f;
+	struct disk_fold f = { .timelines = in->timelines };
 
-	disk_fold_new(&f, in->timelines, in->options);
-	folded_add(lines, disk_fold_rows(f), root, ROOT_NONE);
-	disk_fold_free(f);
+	interned_stacks_new(&f.stacks, in->timelines, in->options, GROUP_BY_NAME);
+	stack_cache_init(&f.cache, f.stacks);
+	wait_filter_disk_requests(in->timelines, in->options, interned_stacks_names(f.stacks),
+				  add_request, &f);
+	make_rows(&f);
+	folded_add(lines, &f.rows, root, ROOT_NONE);
+	chain_rows_free(&f.rows);
+	stack_cache_free(&f.cache);
+	interned_stacks_free(f.stacks);
+	pairs_free(&f.nodes);
+	pair_table_free(&f.sums);
 }
+
+/* ---- the format ------------------------------------------------------------------------------ */
 
 static void fold_chains(const struct format_input *in, const char *root, struct folded *lines)
 {

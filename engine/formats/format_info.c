@@ -4,17 +4,36 @@
  * a line "# GROUP" each.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format.h"
-#include "info_light.h"
-#include "info_routes.h"
 #include "base/text.h"
 #include "common/left_out.h"
 #include "common/xalloc.h"
 #include "timeline/untraced.h"
 #include "words/process_notes.h"
 #include "words/wall_time.h"
+
+/* Requests by their route, an object of the trace. All zero is none. */
+struct info_routes {
+	uint64_t *requests; /* by object id; NULL: none has a route */
+	uint64_t all;	    /* that probes did not mark */
+};
+
+/* How long sleeps must have lasted to have stacks on a CPU, of one of the two kinds. */
+struct info_light_cpu {
+	uint64_t ns, since_ns; /* ns 0: nothing was told yet */
+};
+
+/* By whether timers of the sleepers' own ended them. All zero is none. */
+struct info_light {
+	struct info_light_cpu *cpus[2];
+	size_t n_cpus[2]; /* for which there is room */
+	uint64_t most_ns[2];
+	uint64_t raised_ns[2]; /* times of all CPUs in which it was more than asked for */
+};
 
 struct totals {
 	uint64_t threads;      /* distinct tids, without the idle loop */
@@ -29,10 +48,15 @@ struct totals {
 	struct info_light light;
 };
 
-static void put_text(FILE *out, const char *key, const char *value)
+static void put_words(FILE *out, const char *key, const char *value)
 {
 	fprintf(out, "%s: ", key);
 	print_clean(out, *value ? value : "[unknown]");
+}
+
+static void put_text(FILE *out, const char *key, const char *value)
+{
+	put_words(out, key, value);
 	putc('\n', out);
 }
 
@@ -40,6 +64,170 @@ static void put_number(FILE *out, const char *key, uint64_t v)
 {
 	fprintf(out, "%s: %llu\n", key, (unsigned long long)v);
 }
+
+/* ---- routes of requests ---------------------------------------------------------------------- */
+
+/* An object that is a route, and what asked for it. */
+struct named {
+	const char *protocol, *name;
+	uint64_t requests;
+};
+
+/* Of the routes of one protocol. */
+struct route_sums {
+	uint64_t routes, requests;
+};
+
+/* Counts an event, which need not be of a request. */
+static void info_routes_event(struct info_routes *r, const struct trace *t, const struct event *ev)
+{
+	if ((ev->kind != EVENT_REQUEST && ev->kind != EVENT_REQUEST_OPEN) ||
+	    ev->request.flags & CHAINLOG_REQUEST_PROBED)
+		return;
+	r->all++;
+	if (!ev->request.label || ev->request.label >= trace_objects_end(t))
+		return;
+	if (!r->requests)
+		r->requests = xcalloc(trace_objects_end(t), sizeof(*r->requests));
+	r->requests[ev->request.label]++;
+}
+
+static int by_name(const void *pa, const void *pb)
+{
+	const struct named *a = pa, *b = pb;
+	int order = strcmp(a->protocol, b->protocol);
+
+	return order ? order : strcmp(a->name, b->name);
+}
+
+/* Those that say what was asked for, or only why that is not told: "[other]". */
+static bool is_told(const char *name)
+{
+	size_t len = strlen(name);
+
+	return *name != '[' && (!len || name[len - 1] != ']');
+}
+
+/* All that are asked for, each name of a protocol once. To be freed. */
+static struct named *name_all(const struct info_routes *r, const struct trace *t, size_t *n)
+{
+	uint32_t end = r->requests ? trace_objects_end(t) : 0;
+	struct named *all = xmalloc((end + 1) * sizeof(*all));
+	size_t kept = 0;
+
+	*n = 0;
+	for (uint32_t id = 1; id < end; id++) {
+		const struct trace_object *o = r->requests[id] ? trace_object(t, id) : NULL;
+
+		if (o && !strcmp(trace_string(t, o->class), CHAINLOG_CLASS_ROUTE))
+			all[(*n)++] = (struct named) { trace_string(t, o->protocol),
+						       trace_string(t, o->name), r->requests[id] };
+	}
+	qsort(all, *n, sizeof(*all), by_name);
+	for (size_t i = 0; i < *n; i++) {
+		if (kept && !by_name(&all[kept - 1], &all[i]))
+			all[kept - 1].requests += all[i].requests;
+		else
+			all[kept++] = all[i];
+	}
+	*n = kept;
+	return all;
+}
+
+static void put_protocol(FILE *out, const char *name, const struct route_sums *s)
+{
+	put_words(out, "protocol", name);
+	fprintf(out, ": %" PRIu64 " routes, %" PRIu64 " requests\n", s->routes, s->requests);
+}
+
+/* Writes lines of "key: value": nothing if there was no request. */
+static void info_routes_write(const struct info_routes *r, const struct trace *t, FILE *out)
+{
+	struct route_sums told = { 0 }, same = { 0 };
+	uint64_t named = 0;
+	size_t n;
+	struct named *all;
+
+	if (!r->all)
+		return;
+	all = name_all(r, t, &n);
+	for (size_t i = 0; i < n; i++) {
+		named += all[i].requests;
+		told.routes += is_told(all[i].name);
+		told.requests += is_told(all[i].name) ? all[i].requests : 0;
+	}
+	fprintf(out, "# routes\nroutes: %" PRIu64 "\n", told.routes);
+	fprintf(out, "requests_with_route: %" PRIu64 " (%.1f %%)\n", told.requests,
+		100.0 * (double)told.requests / (double)r->all);
+	fprintf(out, "requests_of_no_protocol: %" PRIu64 "\n", r->all - named);
+	for (size_t i = 0; i < n; i++) {
+		same.routes += is_told(all[i].name);
+		same.requests += all[i].requests;
+		if (i + 1 < n && !strcmp(all[i].protocol, all[i + 1].protocol))
+			continue;
+		put_protocol(out, all[i].protocol, &same);
+		same = (struct route_sums) { 0 };
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (is_told(all[i].name))
+			continue;
+		put_words(out, "not_told", all[i].name);
+		fprintf(out, ": %" PRIu64 " requests\n", all[i].requests);
+	}
+	free(all);
+}
+
+/* ---- light recordings ------------------------------------------------------------------------ */
+
+/* What was told last of this CPU held up to now. */
+static void held(struct info_light *l, const struct trace *t, size_t timers,
+		 const struct info_light_cpu *c, uint64_t now_ns)
+{
+	if (c->ns > trace_info(t)->light_ns && now_ns > c->since_ns)
+		l->raised_ns[timers] += now_ns - c->since_ns;
+}
+
+/* Counts an event, of whatever kind; those of a CPU come in the order of time. */
+static void info_light_event(struct info_light *l, const struct trace *t, const struct event *ev)
+{
+	size_t timers;
+	struct info_light_cpu *c;
+
+	if (ev->kind != EVENT_STACKS_FROM)
+		return;
+	timers = ev->stacks_from.timers != 0;
+	XREACH(l->cpus[timers], l->n_cpus[timers], ev->cpu);
+	c = &l->cpus[timers][ev->cpu];
+	held(l, t, timers, c, ev->time_ns);
+	*c = (struct info_light_cpu) { ev->stacks_from.ns, ev->time_ns };
+	if (c->ns > l->most_ns[timers])
+		l->most_ns[timers] = c->ns;
+}
+
+/* Writes lines of "key: value", and frees: nothing if the trace is of no light recording. */
+static void info_light_write(struct info_light *l, const struct trace *t, FILE *out)
+{
+	static const char *const of[] = { "", "timer_" };
+	const struct trace_info *i = trace_info(t);
+
+	if (i->light_ns)
+		fprintf(out, "stacks_from_ns: %" PRIu64 "\n", i->light_ns);
+	for (size_t timers = 0; timers < 2; timers++) {
+		for (size_t k = 0; k < l->n_cpus[timers]; k++)
+			held(l, t, timers, &l->cpus[timers][k], i->end_ns);
+		free(l->cpus[timers]);
+		if (!i->light_ns || !l->n_cpus[timers])
+			continue;
+		/* Where more sleeps ended than may cost stacks; in ns of all CPUs. */
+		fprintf(out, "%sstacks_from_at_most_ns: %" PRIu64 "\n", of[timers],
+			l->most_ns[timers]);
+		fprintf(out, "%sstacks_from_raised_ns: %" PRIu64 "\n", of[timers],
+			l->raised_ns[timers]);
+	}
+	*l = (struct info_light) { 0 };
+}
+
+/* ---- totals ---------------------------------------------------------------------------------- */
 
 static int read_events(const struct trace *t, struct totals *sum)
 {
@@ -305,7 +493,7 @@ static int write_info(const struct format_input *in, FILE *out)
 		put_named(out, "frames_interpreted_named", sum.named[2], sum.frames[2]);
 	}
 out:
-	info_routes_free(&sum.routes);
+	free(sum.routes.requests);
 	return err;
 }
 

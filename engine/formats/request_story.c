@@ -66,8 +66,8 @@ static void note_line(struct story *s, uint64_t at_ns, uint64_t ns)
 	struct story_list *l = s->list;
 	uint64_t since_ns = at_ns > s->zero_ns ? at_ns - s->zero_ns : 0;
 
-	XGROW(l->at, l->n, l->cap);
-	l->at[l->n++] = (struct story_line) { since_ns, ns, (size_t)ftell(s->text->out) };
+	XAPPEND(l->at, l->n, l->cap) =
+		(struct story_line) { since_ns, ns, (size_t)ftell(s->text->out) };
 }
 
 /* When it was, and how long it took; 0: a moment. After the parts that arrived before. */

@@ -54,8 +54,7 @@ void table_sums_add(struct table_sums *t, const struct wait_sums *s)
 
 void row_lengths_add(struct row_lengths *l, uint32_t row, uint64_t ns)
 {
-	XGROW(l->at, l->n, l->cap);
-	l->at[l->n++] = (struct row_length) { row, ns };
+	XAPPEND(l->at, l->n, l->cap) = (struct row_length) { row, ns };
 }
 
 static int by_row_and_length(const void *pa, const void *pb)

@@ -115,8 +115,7 @@ static void add_answers(struct connections *c, struct intern *keys, const struct
 
 		if (!key)
 			continue;
-		XGROW(c->answers, c->n_answers, c->cap_answers);
-		c->answers[c->n_answers++] = (struct answer) {
+		XAPPEND(c->answers, c->n_answers, c->cap_answers) = (struct answer) {
 			.key = key,
 			.host = host,
 			.connection = q[i].connection,
@@ -171,8 +170,7 @@ static void add_waits(struct connections *c, struct intern *keys, const struct t
 			     false);
 		if (!key)
 			continue;
-		XGROW(c->waits, c->n_waits, c->cap_waits);
-		c->waits[c->n_waits++] = (struct answered) {
+		XAPPEND(c->waits, c->n_waits, c->cap_waits) = (struct answered) {
 			.key = key,
 			.host = host,
 			.written = p->written,

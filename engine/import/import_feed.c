@@ -225,10 +225,8 @@ static void list_threads(struct import_feed *f)
 
 static struct import_cpu *cpu_of(struct import_feed *f, uint32_t cpu)
 {
-	while (cpu >= f->n_cpus) {
-		XGROW(f->cpus, f->n_cpus, f->cap_cpus);
-		f->cpus[f->n_cpus++] = (struct import_cpu) { .last_ns = 0 };
-	}
+	while (cpu >= f->n_cpus)
+		XAPPEND(f->cpus, f->n_cpus, f->cap_cpus) = (struct import_cpu) { .last_ns = 0 };
 	return &f->cpus[cpu];
 }
 
@@ -440,8 +438,7 @@ static void put_loss_since(struct import_feed *f, int cpu, uint64_t n, uint64_t 
 		put_loss(f, cpu, n, since_ns < until_ns ? since_ns : until_ns, until_ns);
 		return;
 	}
-	XGROW(f->early, f->n_early, f->cap_early);
-	f->early[f->n_early++] = (struct import_loss) { cpu, n, until_ns };
+	XAPPEND(f->early, f->n_early, f->cap_early) = (struct import_loss) { cpu, n, until_ns };
 }
 
 static void put_early_losses(struct import_feed *f)

@@ -54,8 +54,7 @@ bool import_samples_take(struct import_samples *s, const struct import_event *ev
 			       is_wanted(s->wanted, r->sample_events[event].name);
 	if (r->sample_events[event].is_cycles)
 		return r->sample_events[event].counts = true;
-	XGROW(s->held, s->n_held, s->cap_held);
-	s->held[s->n_held++] = (struct import_sample) {
+	XAPPEND(s->held, s->n_held, s->cap_held) = (struct import_sample) {
 		.time_ns = ev->time_ns,
 		.cpu = (uint32_t)ev->cpu,
 		.tid = (uint32_t)ev->tid,
@@ -69,8 +68,7 @@ bool import_samples_take(struct import_samples *s, const struct import_event *ev
 void import_samples_off_cpu(struct import_samples *s, const struct import_event *ev,
 			    const struct import_stack *stack)
 {
-	XGROW(s->off_cpu, s->n_off_cpu, s->cap_off_cpu);
-	s->off_cpu[s->n_off_cpu++] = (struct import_sample) {
+	XAPPEND(s->off_cpu, s->n_off_cpu, s->cap_off_cpu) = (struct import_sample) {
 		.off_cpu_ns = ev->n,
 		.tid = (uint32_t)ev->tid,
 		.kstack = stack->kstack,

@@ -51,8 +51,7 @@ uint32_t perf_modules_number(struct perf_modules *m, uint32_t id)
 
 	if (one->number)
 		return one->number;
-	XGROW(m->used, m->n_used, m->cap_used);
-	m->used[m->n_used++] = id;
+	XAPPEND(m->used, m->n_used, m->cap_used) = id;
 	one->number = m->n_used;
 	return one->number;
 }

@@ -9,8 +9,7 @@
 
 void perf_order_put(struct perf_order *o, const struct perf_queued *record)
 {
-	XGROW(o->queued, o->n, o->cap);
-	o->queued[o->n++] = *record;
+	XAPPEND(o->queued, o->n, o->cap) = *record;
 	if (o->last_ns < record->time_ns)
 		o->last_ns = record->time_ns;
 }

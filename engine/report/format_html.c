@@ -14,7 +14,6 @@
 #include "flamegraph.h"
 #include "fold/folded.h"
 #include "fold/process_lines.h"
-#include "formats/format_causes.h"
 #include "report.h"
 #include "report_answer.h"
 #include "report_requests.h"

@@ -188,8 +188,7 @@ static void describe(struct maker *m, const struct chain_row *row, struct fact *
 
 static void add_fact(struct maker *m, const struct fact *f)
 {
-	XGROW(m->facts, m->n_facts, m->cap_facts);
-	m->facts[m->n_facts++] = *f;
+	XAPPEND(m->facts, m->n_facts, m->cap_facts) = *f;
 }
 
 /* Where the time of a row is, by its part. */

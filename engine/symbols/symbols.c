@@ -202,8 +202,7 @@ static void take_symbols(struct debug_names *d)
 		    type == STT_FILE || type == STT_TLS || start + sym.st_size < start)
 			continue;
 		to = sym.st_size ? to : &d->labels;
-		XGROW(to->at, to->n, to->cap);
-		to->at[to->n++] = (struct symbol) {
+		XAPPEND(to->at, to->n, to->cap) = (struct symbol) {
 			.start = start,
 			.end = start + sym.st_size,
 			.name = name,
@@ -316,11 +315,9 @@ static void take_ranges(struct debug_names *d)
 		Dwarf_Addr base, start, end;
 		ptrdiff_t at = 0;
 
-		while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
-			XGROW(d->ranges, d->n_ranges, d->cap_ranges);
-			d->ranges[d->n_ranges++] =
+		while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0)
+			XAPPEND(d->ranges, d->n_ranges, d->cap_ranges) =
 				(struct unit_range) { start + d->bias, end + d->bias, *unit };
-		}
 	}
 	if (d->n_ranges)
 		qsort(d->ranges, d->n_ranges, sizeof(*d->ranges), by_start);

@@ -20,8 +20,7 @@ static void add(struct contexts *c, const struct context *context)
 {
 	if (c->n >= CONTEXTS_MAX)
 		out_of_memory();
-	XGROW(c->at, c->n, c->cap);
-	c->at[c->n++] = *context;
+	XAPPEND(c->at, c->n, c->cap) = *context;
 }
 
 void contexts_event(struct contexts *c, uint32_t thread, const struct event *ev)

@@ -65,10 +65,8 @@ void cpus_free(struct cpus *c)
 /* The i-th one, empty if it is new. */
 static struct series *series_at(struct series_list *l, uint32_t i)
 {
-	while (l->n <= i) {
-		XGROW(l->at, l->n, l->cap);
-		l->at[l->n++] = (struct series) { .n = 0 };
-	}
+	while (l->n <= i)
+		XAPPEND(l->at, l->n, l->cap) = (struct series) { .n = 0 };
 	return &l->at[i];
 }
 
@@ -82,8 +80,7 @@ static void change(struct series *s, uint64_t from_ns, uint32_t to, uint32_t non
 	/* A thread that comes on its CPU again is another change: it may have another name. */
 	if (s->n == had && (s->n ? s->at[s->n - 1].to : none) == to)
 		return;
-	XGROW(s->at, s->n, s->cap);
-	s->at[s->n++] = (struct change) { from_ns, to };
+	XAPPEND(s->at, s->n, s->cap) = (struct change) { from_ns, to };
 }
 
 void cpus_run(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint32_t thread)
@@ -138,8 +135,7 @@ void cpus_lost(struct cpus *c, uint64_t from_ns, uint64_t last_ns)
 {
 	if (!c)
 		return;
-	XGROW(c->losses, c->n_losses, c->cap_losses);
-	c->losses[c->n_losses++] = from_ns;
+	XAPPEND(c->losses, c->n_losses, c->cap_losses) = from_ns;
 	if (c->lossy_until_ns <= last_ns)
 		c->lossy_until_ns = last_ns < UINT64_MAX ? last_ns + 1 : last_ns;
 }
@@ -175,10 +171,8 @@ void cpus_recorder(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint64_t to_n
 	struct spans *s;
 	struct span *last;
 
-	while (c && c->n_recorder <= cpu) {
-		XGROW(c->recorder, c->n_recorder, c->cap_recorder);
-		c->recorder[c->n_recorder++] = (struct spans) { .n = 0 };
-	}
+	while (c && c->n_recorder <= cpu)
+		XAPPEND(c->recorder, c->n_recorder, c->cap_recorder) = (struct spans) { .n = 0 };
 	if (!c || from_ns >= to_ns)
 		return;
 	s = &c->recorder[cpu];
@@ -187,15 +181,13 @@ void cpus_recorder(struct cpus *c, uint32_t cpu, uint64_t from_ns, uint64_t to_n
 		last = &s->at[s->n - 1];
 		from_ns = last->from_ns < from_ns ? last->from_ns : from_ns;
 	}
-	XGROW(s->at, s->n, s->cap);
-	s->at[s->n++] = (struct span) { from_ns, to_ns };
+	XAPPEND(s->at, s->n, s->cap) = (struct span) { from_ns, to_ns };
 	return;
 }
 
 static void append(struct series *s, uint64_t from_ns, uint32_t to)
 {
-	XGROW(s->at, s->n, s->cap);
-	s->at[s->n++] = (struct change) { from_ns, to };
+	XAPPEND(s->at, s->n, s->cap) = (struct change) { from_ns, to };
 }
 
 /* Appends an idle time of a CPU, and what of it the recorder had; *next: spans before it are over.

@@ -32,8 +32,7 @@ static uint32_t number_of(struct groups *g, const struct trace *t, const struct 
 
 static void add_name(struct groups *g, uint64_t at_ns, uint32_t group, uint32_t path)
 {
-	XGROW(g->names, g->n_names, g->cap_names);
-	g->names[g->n_names++] = (struct group_name) { at_ns, group, path };
+	XAPPEND(g->names, g->n_names, g->cap_names) = (struct group_name) { at_ns, group, path };
 }
 
 /* The number of the object's group; 0: not known. */
@@ -67,8 +66,8 @@ static void add_move(struct groups *g, int sort, uint32_t number, uint64_t at_ns
 		return;
 	}
 	XGROW_ZEROED(g->last[sort], number, g->cap_last[sort]);
-	XGROW(g->moves, g->n_moves, g->cap_moves);
-	g->moves[g->n_moves++] = (struct group_move) { at_ns, who_is(sort, number), group };
+	XAPPEND(g->moves, g->n_moves, g->cap_moves) =
+		(struct group_move) { at_ns, who_is(sort, number), group };
 	g->last[sort][number] = g->n_moves;
 }
 
@@ -88,8 +87,7 @@ void groups_lost(struct groups *g, uint64_t at_ns, uint64_t until_ns)
 {
 	if (g->n_losses && g->losses[g->n_losses - 1].until_ns > until_ns)
 		until_ns = g->losses[g->n_losses - 1].until_ns;
-	XGROW(g->losses, g->n_losses, g->cap_losses);
-	g->losses[g->n_losses++] = (struct group_loss) { at_ns, until_ns };
+	XAPPEND(g->losses, g->n_losses, g->cap_losses) = (struct group_loss) { at_ns, until_ns };
 }
 
 static void no_later(uint64_t *until_ns, uint64_t ns)

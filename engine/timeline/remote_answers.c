@@ -27,8 +27,7 @@ void remote_answers_free(struct remote_answers *r)
 
 void remote_answers_add(struct remote_answers *r, const struct remote_answer *a)
 {
-	XGROW(r->at, r->n, r->cap);
-	r->at[r->n++] = *a;
+	XAPPEND(r->at, r->n, r->cap) = *a;
 }
 
 static int by_wait(const void *pa, const void *pb)

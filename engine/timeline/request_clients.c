@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "request_clients.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline_private.h"
 #include "base/compare.h"
 #include "base/keyed.h"
 #include "common/xalloc.h"

@@ -45,8 +45,7 @@ static void add(struct request_list *r, const struct request *q)
 {
 	if (r->n >= REQUESTS_MAX)
 		out_of_memory();
-	XGROW(r->at, r->n, r->cap);
-	r->at[r->n++] = *q;
+	XAPPEND(r->at, r->n, r->cap) = *q;
 	follow_on(r, q->connection, (uint32_t)r->n);
 }
 

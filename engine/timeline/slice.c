@@ -59,11 +59,9 @@ bool slice_is_lossy(const struct slice *s)
 /* Forgets everything; its memory stays for the next slice. */
 static void clear(struct slice *s)
 {
-	for (size_t i = 0; i < s->tl.n_threads; i++) {
-		XGROW(s->spare, s->n_spare, s->cap_spare);
-		s->spare[s->n_spare++] =
+	for (size_t i = 0; i < s->tl.n_threads; i++)
+		XAPPEND(s->spare, s->n_spare, s->cap_spare) =
 			(struct spare_waits) { s->tl.threads[i].waits, s->b.live[i].cap_waits };
-	}
 	table_clear(&s->b);
 	for (size_t i = 0; i < s->b.n_cpus; i++)
 		s->b.cpus[i] = (struct cpu) { .runs = CPU_UNKNOWN };
@@ -185,8 +183,7 @@ static void keep(struct slice *s, const struct event *ev, uint32_t thread, uint3
 		s->odd = true;
 		return;
 	}
-	XGROW(s->kept, s->n_kept, s->cap_kept);
-	s->kept[s->n_kept++] = (struct kept_event) { *ev, thread, parent };
+	XAPPEND(s->kept, s->n_kept, s->cap_kept) = (struct kept_event) { *ev, thread, parent };
 }
 
 /* The thread that is switched to. False: it is not known what it did. */

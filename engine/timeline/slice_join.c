@@ -149,6 +149,7 @@ static struct wait wait_in_whole(const struct slice *s, const struct wait *w)
 
 static void handle_kept(struct slice *s, struct builder *b, const struct kept_event *k)
 {
+	struct lock_holders *held = &b->tl->lock_holders;
 	struct event ev = k->ev;
 	uint32_t holder;
 
@@ -165,11 +166,9 @@ static void handle_kept(struct slice *s, struct builder *b, const struct kept_ev
 		break;
 	case EVENT_HOLDER:
 		holder = table_find(b, ev.other);
-		if (holder != THREAD_NONE && b->live[holder].state != LIVE_DEAD) {
-			lock_holders_add(&b->tl->lock_holders,
-					 &(struct lock_holder) { ev.time_ns, s->number[k->thread],
-								 holder });
-		}
+		if (holder != THREAD_NONE && b->live[holder].state != LIVE_DEAD)
+			XAPPEND(held->at, held->n, held->cap) =
+				(struct lock_holder) { ev.time_ns, s->number[k->thread], holder };
 		break;
 	default:
 		build_event(b, &ev);

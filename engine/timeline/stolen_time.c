@@ -62,11 +62,9 @@ void stolen_time_free(struct stolen_time *i)
 
 static struct last *last_of(struct stolen_time *i, uint32_t cpu)
 {
-	while (i->n_last <= cpu) {
-		XGROW(i->last, i->n_last, i->cap_last);
-		i->last[i->n_last++] =
+	while (i->n_last <= cpu)
+		XAPPEND(i->last, i->n_last, i->cap_last) =
 			(struct last) { .at_ns = i->start_ns, .thread = THREAD_NONE };
-	}
 	return &i->last[cpu];
 }
 
@@ -210,12 +208,6 @@ static uint64_t sum(const struct stretches *s, uint32_t key, uint64_t from_ns, u
 	/* It is asked for times between two switches of a CPU, and these are what has stretches. */
 	to = LOWER_BOUND_NEAR(k, n, from, first[k].from_ns < to_ns);
 	return sum_up_to(first, to, to_ns) - sum_up_to(first, from, from_ns);
-}
-
-uint64_t stolen_time_of_cpu(const struct stolen_time *i, uint32_t cpu, uint64_t from_ns,
-			    uint64_t to_ns)
-{
-	return i ? sum(&i->cpus, cpu, from_ns, to_ns, &(size_t) { 0 }) : 0;
 }
 
 uint64_t stolen_time_of_cpu_next(const struct stolen_time *i, uint32_t cpu, uint64_t from_ns,

@@ -12,14 +12,12 @@
 struct stolen_time;
 
 /*
- * What of [from_ns, to_ns) was taken: on a CPU; or of what a thread ran. The results of
- * parts add up to that of the whole, and none is longer than its part. 0 where i is NULL.
+ * What of [from_ns, to_ns) was taken: of what a thread ran; or on a CPU, for times in ascending
+ * order; *hint: 0 at first. The results of parts add up to that of the whole, and none is longer
+ * than its part. 0 where i is NULL.
  */
-uint64_t stolen_time_of_cpu(const struct stolen_time *i, uint32_t cpu, uint64_t from_ns,
-			    uint64_t to_ns);
 uint64_t stolen_time_of_thread(const struct stolen_time *i, uint32_t thread, uint64_t from_ns,
 			       uint64_t to_ns);
-/* As stolen_time_of_cpu(), for times in ascending order; *hint: 0 at first. */
 uint64_t stolen_time_of_cpu_next(const struct stolen_time *i, uint32_t cpu, uint64_t from_ns,
 				 uint64_t to_ns, size_t *hint);
 /* After that, with to_ns: up to when nothing else is taken; to_ns: it may be at once. */

@@ -116,8 +116,8 @@ void table_rename(struct builder *b, uint32_t thread, uint32_t name, uint64_t no
 {
 	struct timelines *tl = b->tl;
 
-	XGROW(tl->renames, tl->n_renames, b->cap_renames);
-	tl->renames[tl->n_renames++] = (struct rename) { now_ns, thread, name };
+	XAPPEND(tl->renames, tl->n_renames, b->cap_renames) =
+		(struct rename) { now_ns, thread, name };
 	tl->threads[thread].renames++;
 }
 

@@ -38,13 +38,15 @@ void timelines_free(struct timelines *tl)
 	free(tl->first_rename);
 	free(tl->renames);
 	pairs_free(&tl->pairs);
-	samples_free(&tl->samples);
+	free(tl->samples.at);
+	free(tl->samples.first);
 	disk_requests_free(&tl->disk_requests);
-	lock_holders_free(&tl->lock_holders);
-	streams_free(&tl->streams);
-	throttles_free(&tl->throttles);
+	free(tl->lock_holders.at);
+	free(tl->streams.at);
+	free(tl->throttles.at);
 	free(tl->tcp_timers);
-	work_events_free(&tl->work);
+	free(tl->work.at);
+	free(tl->work.losses);
 	remote_answers_free(tl->remote);
 	groups_free(&tl->groups);
 	requests_free(&tl->requests);
@@ -150,8 +152,7 @@ void timelines_go_on(struct timelines *tl, uint32_t thread, uint32_t sleep,
 {
 	struct wait *w = &tl->threads[thread].waits[sleep];
 
-	XGROW(tl->later, tl->n_later, tl->cap_later);
-	tl->later[tl->n_later++] = (struct later_waking) { w, ended };
+	XAPPEND(tl->later, tl->n_later, tl->cap_later) = (struct later_waking) { w, ended };
 	w->waker = ended->waker;
 	w->waker_stack = ended->waker_stack;
 	w->flags &= WAIT_FLAGS & ~WAIT_WAKER_RAN;
@@ -171,8 +172,7 @@ const struct wait *timelines_assume(struct timelines *tl, const struct wait *las
 	w->waker = waker & THREAD_NONE;
 	w->waker_stack = timelines_plain_pair(tl, pair);
 	w->waker_at = WAIT_WAKER_MAX;
-	XGROW(tl->assumed, tl->n_assumed, tl->cap_assumed);
-	tl->assumed[tl->n_assumed++] = w;
+	XAPPEND(tl->assumed, tl->n_assumed, tl->cap_assumed) = w;
 	return w;
 }
 

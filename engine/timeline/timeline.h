@@ -24,15 +24,11 @@
 #include "cpus.h"
 #include "disk_requests.h"
 #include "groups.h"
-#include "lock_holders.h"
 #include "remote_answers.h"
 #include "requests.h"
-#include "samples.h"
-#include "streams.h"
-#include "throttles.h"
+#include "thread_facts.h"
 #include "trace/trace.h"
 #include "untraced.h"
-#include "work_events.h"
 
 enum wait_kind {
 	WAIT_SLEEP,	/* blocked [out, wake), runnable [wake, in) */

@@ -5,7 +5,6 @@
 #include "base/cpus.h"
 #include "common/lower_bound.h"
 #include "common/xalloc.h"
-#include "request_clients.h"
 #include "timeline_private.h"
 
 /* A wait has at most one thing that is ready, beside what it waited for. */
@@ -21,8 +20,7 @@ static uint32_t with_timer(struct timelines *tl, const struct tcp_timer *timer, 
 {
 	if (tl->n_tcp_timers + 1 >= TRACE_PAIR_IDS)
 		return pair;
-	XGROW(tl->tcp_timers, tl->n_tcp_timers, tl->cap_tcp_timers);
-	tl->tcp_timers[tl->n_tcp_timers++] = *timer;
+	XAPPEND(tl->tcp_timers, tl->n_tcp_timers, tl->cap_tcp_timers) = *timer;
 	return pairs_id(&tl->pairs, TRACE_PAIR_OBJECT | (uint32_t)tl->n_tcp_timers, pair);
 }
 

@@ -209,11 +209,13 @@ static void handle_exit(struct builder *b, const struct event *ev)
 static void handle_sample(struct builder *b, const struct event *ev)
 {
 	struct sample s = { ev->time_ns, ev->pair, table_find(b, ev->tid), ev->cpu };
+	struct samples *to = &b->tl->samples;
 
 	if (s.thread == THREAD_NONE || !ev->tid)
 		return;
 	b->live[s.thread].stirred = true;
-	samples_add(&b->tl->samples, &s);
+	to->any = true;
+	XAPPEND(to->at, to->n, to->cap) = s;
 }
 
 static void handle_disk_done(struct builder *b, const struct event *ev)
@@ -254,20 +256,22 @@ static void handle_request(struct builder *b, const struct event *ev)
 /* How far a connection was when its data woke a thread, or when a request was answered there. */
 static void handle_stream(struct builder *b, uint32_t thread, const struct event *ev)
 {
-	struct stream_point p = { ev->time_ns, thread, (uint32_t)ev->stream.written,
-				  (uint32_t)ev->stream.received };
+	struct streams *to = &b->tl->streams;
 
 	if (ev->stream.object)
 		requests_stream(&b->tl->requests, ev, thread);
-	else {
-		streams_add(&b->tl->streams, &p);
-	}
+	else
+		XAPPEND(to->at, to->n, to->cap) =
+			(struct stream_point) { ev->time_ns, thread, (uint32_t)ev->stream.written,
+						(uint32_t)ev->stream.received };
 }
 
 /* What a worker executes. */
 static void handle_work(struct builder *b, uint32_t worker, const struct event *ev)
 {
-	struct work_event w = {
+	struct work_events *to = &b->tl->work;
+
+	XAPPEND(to->at, to->n, to->cap) = (struct work_event) {
 		.at_ns = ev->time_ns,
 		.since_ns = ev->work.queued_ns,
 		.worker = worker,
@@ -277,16 +281,15 @@ static void handle_work(struct builder *b, uint32_t worker, const struct event *
 			: ev->work.what == CHAINLOG_WORK_QUEUED ? WORK_QUEUED
 								: WORK_UNKNOWN,
 	};
-
-	work_events_add(&b->tl->work, &w);
 }
 
 static void lose_work(struct builder *b, const struct event *ev)
 {
-	struct work_event w = { ev->time_ns, ev->lost.last_ns, THREAD_NONE, THREAD_NONE,
-				0,	     WORK_LOST };
+	struct work_events *to = &b->tl->work;
 
-	work_events_add(&b->tl->work, &w);
+	XAPPEND(to->at, to->n, to->cap) =
+		(struct work_event) { ev->time_ns, ev->lost.last_ns, THREAD_NONE, THREAD_NONE,
+				      0,	   WORK_LOST };
 }
 
 static void handle_steal(struct builder *b, const struct event *ev)
@@ -334,17 +337,18 @@ static void handle_unthrottled(struct builder *b, uint32_t thread, const struct 
 {
 	const struct trace_object *group = trace_object(b->tl->trace, ev->unthrottled.group);
 	uint64_t why = ev->unthrottled.why;
-	struct throttle t = { ev->unthrottled.since_ns, ev->unthrottled.until_ns, thread,
-			      group ? group->name : 0,
-			      (uint32_t)(why < CHAINLOG_QUOTAS ? why : CHAINLOG_QUOTAS) };
+	struct throttles *to = &b->tl->throttles;
 
-	throttles_add(&b->tl->throttles, &t);
+	XAPPEND(to->at, to->n, to->cap) =
+		(struct throttle) { ev->unthrottled.since_ns, ev->unthrottled.until_ns, thread,
+				    group ? group->name : 0,
+				    (uint32_t)(why < CHAINLOG_QUOTAS ? why : CHAINLOG_QUOTAS) };
 }
 
 static void handle_wait_stacks(struct builder *b, uint32_t thread, const struct event *ev)
 {
-	XGROW(b->slept, b->n_slept, b->cap_slept);
-	b->slept[b->n_slept++] = (struct slept_note) { ev->time_ns, thread, ev->pair };
+	XAPPEND(b->slept, b->n_slept, b->cap_slept) =
+		(struct slept_note) { ev->time_ns, thread, ev->pair };
 }
 
 static void handle_aux_lost(struct builder *b, const struct event *ev)
@@ -544,10 +548,8 @@ static void note_stall(struct stalls *s, const struct event *ev)
 	bool lost = ev->kind == EVENT_LOST || ev->kind == EVENT_AUX_LOST;
 	uint64_t until_ns = lost ? ev->lost.last_ns : ev->time_ns;
 
-	if (s->seen_ns && ev->time_ns > s->seen_ns && ev->time_ns - s->seen_ns >= STALL_MIN_NS) {
-		XGROW(s->at, s->n, s->cap);
-		s->at[s->n++] = (struct stall) { s->seen_ns, ev->time_ns };
-	}
+	if (s->seen_ns && ev->time_ns > s->seen_ns && ev->time_ns - s->seen_ns >= STALL_MIN_NS)
+		XAPPEND(s->at, s->n, s->cap) = (struct stall) { s->seen_ns, ev->time_ns };
 	if (s->seen_ns < until_ns)
 		s->seen_ns = until_ns;
 }

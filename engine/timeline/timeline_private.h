@@ -287,3 +287,9 @@ void build_stream(struct builder *b, struct event_stream *events, const struct e
  */
 void slices_build(struct builder *b, const struct event *first, const uint64_t *bounds, size_t n,
 		  uint32_t threads);
+
+/*
+ * Makes the clients that wait for the trace's requests, when all else is there: checks the
+ * requests, makes indexes and endpoints, and appends the clients.
+ */
+void request_clients_make(struct timelines *tl);

@@ -310,12 +310,13 @@ void state_waits_for(struct builder *b, uint32_t thread, const struct event *ev)
 void state_held(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t holder)
 {
 	const struct live *l = &b->live[thread];
-	struct lock_holder held = { l->open.out_ns, thread, holder };
+	struct lock_holders *to = &b->tl->lock_holders;
 
 	if (holder == THREAD_NONE || b->live[holder].state == LIVE_DEAD)
 		return;
 	if ((l->state == LIVE_ASLEEP || l->state == LIVE_WOKEN) && l->open.out_ns == now_ns)
-		lock_holders_add(&b->tl->lock_holders, &held);
+		XAPPEND(to->at, to->n, to->cap) =
+			(struct lock_holder) { l->open.out_ns, thread, holder };
 }
 
 void state_queued(struct builder *b, uint32_t thread, uint64_t now_ns, uint32_t cpu, bool woken)

@@ -585,8 +585,7 @@ static void define_rcu(struct trace *t)
 			continue;
 		if (!class)
 			class = trace_add_string(t, "RCU");
-		XGROW(t->objects, t->objects_end, cap);
-		t->objects[t->objects_end++] =
+		XAPPEND(t->objects, t->objects_end, cap) =
 			(struct trace_object) { .class = class, .name = f->symbol };
 	}
 }

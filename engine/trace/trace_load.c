@@ -149,14 +149,13 @@ void trace_note_damage(struct trace *t, uint64_t offset, uint64_t bytes, uint64_
 
 void trace_note_skip(struct trace *t, uint64_t offset, bool at_end)
 {
-	XGROW(t->skips, t->n_skips, t->cap_skips);
-	t->skips[t->n_skips++] = (struct skipped) { offset, at_end };
+	XAPPEND(t->skips, t->n_skips, t->cap_skips) = (struct skipped) { offset, at_end };
 }
 
 void trace_note_loss(struct trace *t, uint32_t cpu, uint64_t n, uint64_t first_ns, uint64_t last_ns)
 {
-	XGROW(t->losses, t->n_losses, t->cap_losses);
-	t->losses[t->n_losses++] = (struct trace_loss) { first_ns, last_ns, n, cpu };
+	XAPPEND(t->losses, t->n_losses, t->cap_losses) =
+		(struct trace_loss) { first_ns, last_ns, n, cpu };
 }
 
 /* ---- INFO and END -------------------------------------------------------------------------- */
@@ -364,8 +363,7 @@ static int take_events(struct trace *t, const struct events_check *c)
 	}
 	if (!c->head.count)
 		return 0;
-	XGROW(t->blocks, t->n_blocks, t->cap_blocks);
-	t->blocks[t->n_blocks++] = (struct event_block_ref) {
+	XAPPEND(t->blocks, t->n_blocks, t->cap_blocks) = (struct event_block_ref) {
 		.payload = c->block.payload,
 		.offset = c->block.offset,
 		.first_ns = c->head.first_ns,
@@ -420,16 +418,14 @@ static int load_events(struct trace *t, struct events_checks *all)
 
 static void note_events(struct events_checks *all, const struct block *b)
 {
-	XGROW(all->checks, all->n, all->cap);
-	all->checks[all->n++] = (struct events_check) { .block = *b };
+	XAPPEND(all->checks, all->n, all->cap) = (struct events_check) { .block = *b };
 }
 
 static void load_definitions(struct trace *t, const struct block *b)
 {
 	struct payload_list *l = &t->defs[b->type];
 
-	XGROW(l->refs, l->n, l->cap);
-	l->refs[l->n++] = (struct payload_ref) { b->payload, b->offset, b->len };
+	XAPPEND(l->refs, l->n, l->cap) = (struct payload_ref) { b->payload, b->offset, b->len };
 	l->bytes += b->len;
 }
 

@@ -68,8 +68,7 @@ static uint32_t place_of(struct frame_lists *f, const struct trace_frame *frame)
 
 static void add(struct frame_lists *f, uint32_t frame)
 {
-	XGROW(f->list, f->n, f->cap);
-	f->list[f->n++] = frame;
+	XAPPEND(f->list, f->n, f->cap) = frame;
 }
 
 static void add_frame(void *arg, uint32_t text, const struct trace_frame *of)
@@ -103,10 +102,8 @@ static bool note_object(struct frame_lists *f, uint32_t list, uint32_t stack)
 		.class = names_object(f->names, what.ready ? what.ready : what.object, false),
 	};
 
-	while (f->n_objects <= list) {
-		XGROW(f->objects, f->n_objects, f->cap_objects);
-		f->objects[f->n_objects++] = (struct list_object) { 0 };
-	}
+	while (f->n_objects <= list)
+		XAPPEND(f->objects, f->n_objects, f->cap_objects) = (struct list_object) { 0 };
 	f->objects[list] = o;
 	return o.frames && o.class;
 }

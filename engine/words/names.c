@@ -181,11 +181,6 @@ uint32_t names_group_path(struct names *n, uint32_t path)
 	return *slot;
 }
 
-uint32_t names_group(struct names *n, uint32_t thread, uint64_t at_ns)
-{
-	return names_group_path(n, timelines_group(n->timelines, thread, at_ns));
-}
-
 struct raw_frame names_raw_frame(const struct trace *t, uint32_t frame)
 {
 	const struct trace_frame *f = trace_frame(t, frame);

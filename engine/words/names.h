@@ -41,11 +41,8 @@ uint32_t names_string(struct names *n, uint32_t string);
 uint32_t names_times(struct names *n, uint32_t name, uint32_t times);
 /* The name of a thread at a time. */
 uint32_t names_thread(struct names *n, uint32_t thread, uint64_t at_ns);
-/*
- * What the control group is called in which a thread was at a time (base/group_name.h), or the one
- * of a path (string id): "[unknown]" if that is not known.
- */
-uint32_t names_group(struct names *n, uint32_t thread, uint64_t at_ns);
+/* What the control group of a path (string id) is called (base/group_name.h): "[unknown]" if not
+ * known. */
 uint32_t names_group_path(struct names *n, uint32_t path);
 /*
  * A frame: its symbol; without one "[module]"; else "[unknown]". One of interpreted code has its

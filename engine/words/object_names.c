@@ -56,10 +56,9 @@ static void note(struct look_alikes *l, const struct trace_object *o, const stru
 	uint32_t id = xintern(&l->texts, b->p, b->len, NULL);
 	struct look_alike_name *name;
 
-	while (l->n_names <= id) {
-		XGROW(l->names, l->n_names, l->cap_names);
-		l->names[l->n_names++] = (struct look_alike_name) { .inode = 0 };
-	}
+	while (l->n_names <= id)
+		XAPPEND(l->names, l->n_names, l->cap_names) =
+			(struct look_alike_name) { .inode = 0 };
 	name = &l->names[id];
 	if (!name->inode) {
 		name->inode = o->inode;
@@ -223,10 +222,8 @@ static void note_end(struct object_names *o, const struct trace_object *what,
 	id = xintern(&o->ends, b->p, b->len, &is_new);
 	if (!is_new)
 		return;
-	while (o->n_owners <= id) {
-		XGROW(o->owners, o->n_owners, o->cap_owners);
-		o->owners[o->n_owners++] = 0;
-	}
+	while (o->n_owners <= id)
+		XAPPEND(o->owners, o->n_owners, o->cap_owners) = 0;
 	o->owners[id] = what->owner;
 }
 

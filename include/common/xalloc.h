@@ -45,3 +45,5 @@ void xreach(void *array, size_t *n, size_t i, size_t size); /* private to XREACH
 /* As GROW() and GROW_ZEROED() (grow.h), as statements. */
 #define XGROW(array, n, cap) (GROW(array, n, cap) ? (void)0 : out_of_memory())
 #define XGROW_ZEROED(array, i, cap) (GROW_ZEROED(array, i, cap) ? (void)0 : out_of_memory())
+/* The item n of array, a variable that has room for cap, to be set; n is then one more. */
+#define XAPPEND(array, n, cap) (*(XGROW(array, n, cap), &(array)[(n)++]))
