@@ -14,6 +14,7 @@
 #include "words/lock_holder.h"
 #include "words/object_names.h"
 #include "words/request_words.h"
+#include "goroutine_waits.h"
 #include "joint_users.h"
 #include "polled_children.h"
 #include "quota_users.h"
@@ -90,7 +91,8 @@ struct chain_steps {
 	uint64_t piece_ns;
 	const struct request *answered; /* which is explained; NULL: none */
 	uint32_t lent_to; /* the route of who had the connection for which the request waits; 0 */
-	uint32_t crowds;  /* so many times it was asked whether all threads of a kind waited so */
+	uint32_t goroutines; /* so many times samples of others were looked for */
+	uint32_t crowds; /* so many times it was asked whether all threads of a kind waited so */
 };
 
 /* ---- labels ---------------------------------------------------------------------------------- */
@@ -728,29 +730,81 @@ static bool are_alike(void *arg, uint32_t pair, uint32_t other)
 	return p.kind == JOINT_LOCK && p.at == o->at && p.what == o->what;
 }
 
-/* Explains [from_ns, to_ns) of a client's wait; what of it was for a connection is a step. */
+/*
+ * The head of the time in which a request waited for another goroutine: a step of who took it, and
+ * one of who asked for what that one waited for.
+ */
+static uint32_t head_of_goroutine(struct chain_steps *s, const struct request *q,
+				  const struct goroutine_wait *w)
+{
+	uint32_t head = head_at(s, q->writer, q->taken_ns);
+	struct label label = { .slept = 1, .at = names_adopt(s->names, "") };
+
+	label.kind = w->is_shared ? JOINT_LOCK : JOINT_OTHER;
+	label.what =
+		names_adopt(s->names, w->is_shared ? "a lock or a channel" : "another goroutine");
+	if (w->asked) {
+		struct label asks = label_of(s, head);
+
+		asks.slept = 0;
+		label.who = asks.who;
+		head = chains_link_node(&s->chains, head, label_id(s, &label));
+		label_wait(s, &asks, w->sleep);
+		asks.at = own_place(s->names, s->trace, w->asked);
+		asks.who = 0;
+		return chains_link_node(&s->chains, head, label_id(s, &asks));
+	}
+	return chains_link_node(&s->chains, head, label_id(s, &label));
+}
+
+/* The threads of the process are looked for so many times. */
+#define GOROUTINES_MOST 4096
+
+/* A time in which a request waited for what others had. */
+struct lent {
+	uint64_t from_ns, to_ns;
+	uint32_t head; /* of its chains */
+};
+
+/* For a connection, or for another goroutine; from_ns is to_ns: for none. */
+static struct lent lent_to(struct chain_steps *s, const struct request *q, struct pool_wait pool,
+			   uint64_t from_ns, uint64_t to_ns)
+{
+	struct goroutine_wait w = { .to_ns = 0 };
+
+	if (pool.connections)
+		return (struct lent) { clip_ns(pool.from_ns, from_ns, to_ns),
+				       clip_ns(pool.to_ns, from_ns, to_ns),
+				       head_of_pool(s, q, pool) };
+	if (s->goroutines < GOROUTINES_MOST)
+		w = goroutine_waits_of(s->timelines, q, &s->goroutines);
+	if (!w.to_ns)
+		return (struct lent) { to_ns, to_ns, 0 };
+	return (struct lent) { clip_ns(q->taken_ns, from_ns, to_ns),
+			       clip_ns(w.to_ns, from_ns, to_ns), head_of_goroutine(s, q, &w) };
+}
+
+/* Explains [from_ns, to_ns) of a client's wait; what of it was for what others had is a step. */
 static void explain_request(struct chain_steps *s, uint32_t head, const struct chosen_wait *p)
 {
 	const struct joint_alike alike = { are_alike, s };
 	const struct request *q = timelines_request_of(s->timelines, p->wait);
 	uint64_t from_ns = p->shown.blocked_from_ns, to_ns = p->shown.blocked_to_ns;
-	uint32_t below;
 	struct pool_wait pool = pool_waits_of(s->known->pool_waits, q);
-	uint64_t lent_ns = pool.connections ? clip_ns(pool.from_ns, from_ns, to_ns) : to_ns;
-	uint64_t given_ns = pool.connections ? clip_ns(pool.to_ns, lent_ns, to_ns) : to_ns;
+	struct lent lent = lent_to(s, q, pool, from_ns, to_ns);
 
 	s->answered = q;
-	if (from_ns < lent_ns)
-		chains_explain(&s->chains, head, p->thread, p->wait, from_ns, lent_ns);
-	if (lent_ns < given_ns) {
+	if (from_ns < lent.from_ns)
+		chains_explain(&s->chains, head, p->thread, p->wait, from_ns, lent.from_ns);
+	if (lent.from_ns < lent.to_ns) {
 		s->lent_to = route_of(s, pool.holder);
-		below = head_of_pool(s, q, pool);
-		chains_explain(&s->chains, below, p->thread, p->wait, lent_ns, given_ns);
+		chains_explain(&s->chains, lent.head, p->thread, p->wait, lent.from_ns, lent.to_ns);
 		s->lent_to = 0;
-		s->steps[step_of(s, below)].waiting = pool.waiting;
+		if (pool.connections)
+			s->steps[step_of(s, lent.head)].waiting = pool.waiting;
 	}
-	if (given_ns < to_ns)
-		chains_explain(&s->chains, head, p->thread, p->wait, given_ns, to_ns);
+	if (lent.to_ns < to_ns)
+		chains_explain(&s->chains, head, p->thread, p->wait, lent.to_ns, to_ns);
 	s->answered = NULL;
 	joint_users_add_routes(&s->ended_for, s->timelines, s->names, q, &alike);
 }
