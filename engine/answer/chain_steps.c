@@ -159,16 +159,15 @@ static uint32_t label_id(struct chain_steps *s, const struct label *label)
  */
 static uint32_t busy_with(struct chain_steps *s, uint32_t for_it)
 {
-	uint32_t n, text;
+	uint32_t n;
 	const struct request_endpoint *e = timelines_endpoints(s->timelines, &n), *end = e + n;
+	const char *route;
 
 	while (e < end && (e->for_it != for_it || !e->route))
 		e++;
-	text = e < end && route_says_what(
-				  trace_string(s->trace, trace_object(s->trace, e->route)->name))
-		       ? names_string(s->names, e->name)
-		       : names_adopt(s->names, "others");
-	return text;
+	route = e < end ? trace_string(s->trace, trace_object(s->trace, e->route)->name) : "";
+	return route_says_what(route) ? names_clean(s->names, route)
+				      : names_adopt(s->names, "others");
 }
 
 /* A chain_user's. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/keyed.h"
+#include "base/pairs.h"
 #include "common/lower_bound.h"
 #include "common/xalloc.h"
 
@@ -338,6 +339,38 @@ static bool waits_in_loop(const struct timelines *tl, const struct thread *th)
 	return false;
 }
 
+/*
+ * Whether the thread is one of several workers for an endpoint, each of which has one connection at
+ * a time: it went back to none that it had left for another one.
+ */
+static bool is_worker(const struct timelines *tl, uint32_t thread, const uint32_t *read, size_t n)
+{
+	const struct request *first = timelines_request(tl, read[0]), *at;
+	uint64_t last = first->connection;
+	struct pairs left = { 0 };
+	bool goes_back = false, others = false;
+	const struct request_endpoint *endpoints;
+	uint32_t n_endpoints;
+	size_t all;
+
+	for (size_t i = 1; i < n && i < LOOKED_AT && !goes_back; i++) {
+		uint64_t now = timelines_request(tl, read[i])->connection;
+
+		if (now == last)
+			continue;
+		goes_back = pairs_find(&left, (uint32_t)(now >> 32), (uint32_t)now);
+		pairs_id(&left, (uint32_t)(last >> 32), (uint32_t)last);
+		last = now;
+	}
+	pairs_free(&left);
+	endpoints = timelines_endpoints(tl, &n_endpoints);
+	at = timelines_requests(tl, &all);
+	for (size_t i = 0; i < all && i < LOOKED_AT && !goes_back && !others; i++)
+		others = at[i].reader != thread && at[i].reader != THREAD_NONE &&
+			 endpoints[at[i].endpoint].address == endpoints[first->endpoint].address;
+	return others && !goes_back;
+}
+
 bool event_loop_serves(const struct timelines *tl, uint32_t thread)
 {
 	size_t n;
@@ -347,6 +380,7 @@ bool event_loop_serves(const struct timelines *tl, uint32_t thread)
 		if (timelines_request(tl, read[i])->connection !=
 			    timelines_request(tl, read[0])->connection ||
 		    timelines_request(tl, read[i])->flags & REQUEST_STREAM)
-			return waits_in_loop(tl, timelines_thread(tl, thread));
+			return waits_in_loop(tl, timelines_thread(tl, thread)) &&
+			       !is_worker(tl, thread, read, n);
 	return false;
 }

@@ -38,7 +38,7 @@ section "tcp :$shop_redis" >"$tmp/of_redis"
 for command in GET HGETALL HSET; do
 	says "$tmp/of_redis" "^ *[0-9]+ $command of [0-9]+, [0-9]+ % of the delay"
 done
-says "$tmp/of_redis" "\\(queue\\) +[0-9]+ % +event loop of redis-server busy with tcp (:$shop_redis )?KEYS"
+says "$tmp/of_redis" "\\(queue\\) +[0-9]+ % +event loop of redis-server busy with KEYS"
 says "$tmp/of_redis" "$redis_ran"
 
 # The same for programs.

@@ -215,6 +215,37 @@ TEST(who_runs_for_others_may_have_no_cpu)
 	free(text);
 }
 
+/* Two that read requests, from one connection after another: each is a worker, and no loop. */
+TEST(workers_are_no_event_loop)
+{
+#define WORKS                                                              \
+	"queues\n"                                                         \
+	"thread S *\n"                                                     \
+	"thread T *\n"                                                     \
+	"0 c0 T renames-to S\n"                                            \
+	"0 c0 - R > S\n"                                                   \
+	"50 c0 S S > - ep_poll|epoll_wait@libc.so.6;main for=epoll:of~2\n" \
+	"90 c0 - wakes S ready;net_rx_action;asm_common_interrupt\n"       \
+	"90 c0 - R > S\n"                                                  \
+	"900 c0 S request tcp::80 conn=1 arrived=90 taken=100\n"           \
+	"910 c1 T request tcp::80 conn=2 arrived=900 taken=905\n"
+	char *workers = overview(WORKS "980 c0 S request tcp::80 conn=3 arrived=92 taken=960\n"
+				       "end 3000\n",
+				 0);
+	char *loop = overview(WORKS "980 c0 S request tcp::80 conn=3 arrived=92 taken=960\n"
+				    "990 c0 S request tcp::80 conn=1 arrived=985 taken=986\n"
+				    "end 3000\n",
+			      0);
+
+	if (strstr(workers, "event loop") || !strstr(workers, "  S busy with others\n"))
+		fail_msg("workers: %s", workers);
+	if (!strstr(loop, "  event loop of S busy with others\n"))
+		fail_msg("a loop: %s", loop);
+	free(workers);
+	free(loop);
+#undef WORKS
+}
+
 /* A route keeps another one waiting in an event loop: it is named. */
 TEST(the_route_that_keeps_others_waiting_is_named)
 {
@@ -239,7 +270,7 @@ TEST(the_route_that_keeps_others_waiting_is_named)
 	assert_non_null(strstr(text,
 			       "Requests to tcp :80 S/119 take 0.850 ms because the event loop "
 			       "of S sleeps in\n  record.\n"));
-	assert_non_null(strstr(text, "event loop of S busy with tcp :80 /pay\n"));
+	assert_non_null(strstr(text, "event loop of S busy with /pay\n"));
 	free(text);
 }
 
