@@ -53,13 +53,13 @@ struct chain_step {
 	uint64_t no_cpu_ns; /* of CHAIN_RUNNING: in which it was ready, and had no CPU */
 };
 
-/* Of a thread that ran, whether it had a CPU for it: all of the time, but for a tenth; in part;
- * never. */
+/* Of a thread that ran, whether it had a CPU for it: all of the time, but for a tenth; in part; or
+ * for that tenth at most. */
 enum chain_step_cpu { CHAIN_STEP_RAN, CHAIN_STEP_RAN_IN_PART, CHAIN_STEP_HAD_NO_CPU };
 
 static inline enum chain_step_cpu chain_step_cpu(const struct chain_step *s)
 {
-	if (100 * s->no_cpu_ns > 95 * s->ns)
+	if (s->no_cpu_ns && 10 * (s->ns - s->no_cpu_ns) <= s->ns)
 		return CHAIN_STEP_HAD_NO_CPU;
 	return 10 * s->no_cpu_ns >= s->ns ? CHAIN_STEP_RAN_IN_PART : CHAIN_STEP_RAN;
 }

@@ -79,11 +79,22 @@ static void put_place(FILE *out, const char *before, const char *at)
 	table_put_cut(out, at, PLACE_COLUMNS);
 }
 
+/* Whether a place is only the file of the program that has the thread: "[dd]", "[dd+0x40]" of dd.
+ */
+static bool is_program_itself(const char *at, const char *who)
+{
+	size_t len = strlen(who);
+
+	return *at == '[' && len && !strncmp(at + 1, who, len) &&
+	       (at[1 + len] == ']' || at[1 + len] == '+');
+}
+
 /* "runs keysCommand"; or that it would, if it had a CPU. */
 static void put_running(FILE *out, const struct names *names, const struct chain_step *e,
-			bool for_others)
+			const char *who, bool for_others)
 {
 	enum chain_step_cpu cpu = chain_step_cpu(e);
+	const char *at = is_program_itself(text_of(names, e->at), who) ? "" : text_of(names, e->at);
 
 	if (cpu == CHAIN_STEP_HAD_NO_CPU) {
 		fputs("has no CPU", out);
@@ -91,10 +102,8 @@ static void put_running(FILE *out, const struct names *names, const struct chain
 		return;
 	}
 	fputs("runs", out);
-	put_place(out, " ", text_of(names, e->at));
-	put_in(out,
-	       e->at && *text_of(names, e->at) ? ", in the kernel for " : " in the kernel for ",
-	       text_of(names, e->call));
+	put_place(out, " ", at);
+	put_in(out, *at ? ", in the kernel for " : " in the kernel for ", text_of(names, e->call));
 	fputs(for_others ? " for others" : "", out);
 	if (cpu == CHAIN_STEP_RAN_IN_PART)
 		fprintf(out, ", without a CPU for %.0f %% of that",
@@ -128,7 +137,7 @@ static void put_deed(FILE *out, const struct names *names, const struct way *way
 	if (e->throttled) {
 		put_quota(out, names, e, who);
 	} else if (e->is_end && e->end == CHAIN_RUNNING) {
-		put_running(out, names, e, way->for_others);
+		put_running(out, names, e, who, way->for_others);
 	} else if (e->is_end && e->end == CHAIN_DISK) {
 		fputs("waits for ", out);
 		fputs(*by ? by : "a disk", out);
