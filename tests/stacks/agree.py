@@ -5,6 +5,7 @@ Both are what `chainwalk -U -d 0 --no-ends` says of the same time of a program o
 are as its perf map has them ("int Shop.count(int)"), functions of Node.js as V8's has them ("JS:~count /shop.js:3:1").
 A thread's name says where it is. Names in a stack of OTHER must stand in this order in one of FOLDED's of the same
 thread, which has also what is not compiled, or was compiled into its caller; or the other way round, where one is cut.
+What FOLDED has no name for, of code that was new on a busy machine, may be any one of them.
 Else a line says which do not. Exit status 1 if more than one in a thousand does not: of what was compiled or freed
 before the map was written the map's name may be another one's.
 """
@@ -15,10 +16,13 @@ import sys
 named = re.compile(r"([\w.$<>]+)(?: \(.*\))?$")
 # Of classes without a package: threads sleep for a moment in the library's methods.
 method = re.compile(r"[\w.$\[\]]+ ([\w$]+\.[\w$<>]+)\(")
+unknown = "[interpreted code]"
 function = re.compile(r"JS:[~^*+]*([\w$.<>]+) ")
 
 
 def ours(frame):
+    if frame == unknown:
+        return unknown
     found = named.match(frame)
     return found and found[1] != "<anonymous>" and found[1]
 
@@ -38,8 +42,10 @@ def stacks_of(path, name_of):
 
 
 def is_part(path, whole):
-    rest = iter(whole)
-    return all(name in rest for name in path)
+    at = 0
+    for name in whole:
+        at += at < len(path) and name in (path[at], unknown)
+    return at == len(path)
 
 
 def agrees(path, whole):
