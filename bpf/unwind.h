@@ -290,6 +290,17 @@ static __always_inline __u32 follow_interpreted(struct unwinding *u, __u64 *ret)
 	return 0;
 }
 
+/* A frame whose code was given up: what it was is left in u->method. */
+static __always_inline __u32 follow_given_up(struct unwinding *u, __u64 rule)
+{
+	__u64 at = u->c.regs[DWARF_SP] + (__u64)(__s16)(rule >> 16);
+
+	if (!read_word(u, at, &u->method))
+		return CHAINLOG_STACK_UNREADABLE;
+	list_word(u, slot_of(u, at), u->method);
+	return u->c.n > 1 && u->method < USER_END ? 0 : CHAINLOG_STACK_NO_RULE;
+}
+
 /* Sets the registers in u->c to the caller's, and *ret to the return address. Returns 0, or why
  * the stack ends. */
 static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 *ret)
@@ -297,7 +308,7 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 	struct wire_copy *c = &u->c;
 	__u64 sp = c->regs[DWARF_SP], fp = c->regs[DWARF_FP], cfa, saved, ret_at;
 	__s64 cfa_offset = (__s32)(rule >> 32), fp_offset = (__s16)(rule >> 16);
-	__u32 nature;
+	__u32 nature, end;
 
 	switch (rule & 0xff) {
 	case WIRE_RULE_SP:
@@ -354,6 +365,13 @@ static __always_inline __u32 follow_rule(struct unwinding *u, __u64 rule, __u64 
 		return 0;
 	case WIRE_RULE_JAVA:
 		return follow_interpreted(u, ret);
+	case WIRE_RULE_GIVEN_UP:
+		end = follow_given_up(u, rule);
+		if (end)
+			return end;
+		cfa = sp + cfa_offset;
+		fp_offset = -16;
+		break;
 	case WIRE_RULE_UNKNOWN:
 	case WIRE_RULE_ASK:
 		return UNWIND_ASK;
@@ -422,7 +440,7 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct workspace *w, str
 	if (i >= WIRE_STACK_MAX)
 		return CHAINLOG_STACK_DEPTH;
 	c->look = ret - 1;
-	if (!HAS_LINK_REGISTER && (rule & 0xff) == WIRE_RULE_JAVA && i) {
+	if (!HAS_LINK_REGISTER && (rule & 0xff) >= WIRE_RULE_JAVA && i) {
 		w->scratch.frames[i - 1] = u->method;
 		k->hash = mix(c->hash_before, u->method);
 	}

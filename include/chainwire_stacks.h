@@ -268,6 +268,7 @@ enum wire_rule_kind {
 	WIRE_RULE_HARD,	     /* a DWARF expression that no kind above covers */
 	WIRE_RULE_ASK,	     /* only the collector can follow it */
 	WIRE_RULE_JAVA,	     /* a frame of HotSpot's interpreter, see WIRE_JAVA_METHOD */
+	WIRE_RULE_GIVEN_UP, /* CFA = sp + offset; where it would return to is at sp + fp's offset */
 };
 
 /* arm64, in place of the return address's offset: it is in the link register, */

@@ -35,7 +35,7 @@ static const struct jvm_rule cut = { .kind = JVM_CUT };
 /* ---- the JVM -------------------------------------------------------------------------------- */
 
 /* How many of what is wanted below, at its end, need not be there. */
-#define OPTIONAL 10u
+#define OPTIONAL 13u
 
 /* Later ones write numbers otherwise, also those of lines. */
 #define SCOPES_VERSION_FIRST 11
@@ -51,6 +51,8 @@ static void find_optional(struct jvm *j)
 	const struct jvm_offsets *o = &j->o;
 	int32_t version;
 
+	j->tells_given_up = is_offset(o->code_given_up) && is_offset(o->code_given_up_mh) &&
+			    is_offset(o->code_pc_at);
 	if (o->version == UINT64_MAX ||
 	    !jvm_read(j->memory, &version, sizeof(version), o->version) ||
 	    version < SCOPES_VERSION_FIRST || version > SCOPES_VERSION_LAST)
@@ -110,6 +112,9 @@ static bool find_offsets(struct jvm *j, uint64_t structs, uint64_t types)
 		{ "ConstMethod", NULL, &o->const_bytes },
 		{ "ConstMethod", "_code_size", &o->const_code_size },
 		{ "ConstMethod", "_flags", &o->const_flags },
+		{ "CompiledMethod", "_deopt_handler_begin", &o->code_given_up },
+		{ "CompiledMethod", "_deopt_mh_handler_begin", &o->code_given_up_mh },
+		{ "nmethod", "_orig_pc_offset", &o->code_pc_at },
 		/* Not both. */
 		{ "ConstantPool", "_source_file_name_index", &o->pool_file },
 		{ "InstanceKlass", "_source_file_name_index", &o->class_file },
@@ -356,7 +361,7 @@ bool jvm_find_method(struct jvm *j, uint64_t method, uint32_t bytecode, struct j
 
 static struct jvm_rule by_register(enum jvm_rule_kind kind, int32_t bytes, bool saves_fp)
 {
-	return (struct jvm_rule) { (uint32_t)kind, bytes, saves_fp };
+	return (struct jvm_rule) { (uint32_t)kind, bytes, saves_fp, 0 };
 }
 
 /* Where the caller's frame is when the frame is whole. */
@@ -365,6 +370,28 @@ static struct jvm_rule whole_rule(const struct blob *b)
 	if (b->frame_words < 2 || b->frame_words > (int32_t)FRAME_WORDS_MAX)
 		return cut;
 	return by_register(JVM_BY_SP, b->frame_words * 8, true);
+}
+
+/* Whether a frame that returns there had its code given up: it has another return address. */
+static bool is_given_up(const struct jvm *j, const struct blob *b, uint64_t at)
+{
+	uint64_t h = j->o.block_bytes;
+
+	return j->tells_given_up && !strcmp(b->kind, "nmethod") &&
+	       (at == word_at(b, h + j->o.code_given_up) ||
+		at == word_at(b, h + j->o.code_given_up_mh));
+}
+
+static struct jvm_rule given_up_rule(const struct jvm *j, const struct blob *b)
+{
+	int32_t pc_at = int_at(b, j->o.block_bytes + j->o.code_pc_at);
+	struct jvm_rule r = whole_rule(b);
+
+	if (r.kind == JVM_CUT || pc_at < 0 || pc_at > r.bytes - 8)
+		return cut;
+	r.kind = JVM_GIVEN_UP;
+	r.pc_at = (uint32_t)pc_at;
+	return r;
 }
 
 /* Instructions around the one at `at`. */
@@ -441,6 +468,8 @@ static struct jvm_rule rule_of(const struct jvm *j, const struct blob *b, uint64
 	/* The function by which the JVM calls Java, and those by which Java calls native ones. */
 	if (at + 1 == j->call_stub || !strcmp(b->kind, "native nmethod"))
 		return by_register(JVM_BY_FP, 16, true);
+	if (is_given_up(j, b, at + 1))
+		return given_up_rule(j, b);
 	return whole_rule(b);
 }
 

@@ -22,6 +22,7 @@ enum jvm_rule_kind {
 	JVM_BY_SP,	 /* the caller's stack pointer is the stack pointer and so many bytes, */
 	JVM_BY_FP,	 /* or the frame pointer and these: below it is the return address */
 	JVM_INTERPRETED, /* see UNWIND_INTERPRETED */
+	JVM_GIVEN_UP,	 /* see UNWIND_GIVEN_UP: bytes, and pc_at */
 	JVM_NO_CODE,	 /* jvms_rule(): nothing is there any more */
 };
 
@@ -29,6 +30,7 @@ struct jvm_rule {
 	uint32_t kind; /* enum jvm_rule_kind */
 	int32_t bytes;
 	uint32_t saves_fp; /* 1: below the return address is the caller's frame pointer */
+	uint32_t pc_at;	   /* bytes from the stack pointer */
 };
 
 struct jvm_frame {

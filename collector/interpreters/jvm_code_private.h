@@ -26,6 +26,8 @@ struct jvm_offsets {
 	uint64_t version, scopes_data, scopes_places, scopes_places_end, scopes_metadata;
 	/* Of the lines of methods, likewise. */
 	uint64_t const_bytes, const_code_size, const_flags;
+	/* Of frames whose code was given up while they were there, likewise. */
+	uint64_t code_given_up, code_given_up_mh, code_pc_at;
 };
 
 struct jvm_codelet {
@@ -42,7 +44,7 @@ struct jvm {
 	int memory;
 	struct jvm_offsets o;
 	uint64_t interpreter, interpreter_end, call_stub;
-	bool has_scopes, has_lines; /* whose descriptions are known */
+	bool has_scopes, has_lines, tells_given_up; /* whose descriptions are known */
 	uint32_t n_codelets;
 	struct jvm_codelet codelets[JVM_CODELETS_MAX];
 	uint32_t n_watched, next_watched;

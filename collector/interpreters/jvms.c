@@ -250,8 +250,9 @@ static bool is_sane_rule(const struct jvm_rule *r)
 {
 	if (r->kind == JVM_CUT || r->kind == JVM_INTERPRETED)
 		return true;
-	return (r->kind == JVM_BY_SP || r->kind == JVM_BY_FP) && r->bytes >= 8 &&
-	       r->bytes <= FRAME_BYTES_MAX && r->saves_fp <= 1;
+	return (r->kind == JVM_BY_SP || r->kind == JVM_BY_FP || r->kind == JVM_GIVEN_UP) &&
+	       r->bytes >= 8 && r->bytes <= FRAME_BYTES_MAX && r->saves_fp <= 1 &&
+	       r->pc_at < (uint32_t)r->bytes;
 }
 
 static bool is_sane_frame(const struct jvm_frame *f)

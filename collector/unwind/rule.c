@@ -46,6 +46,9 @@ uint64_t unwind_rule_pack(const struct unwind_rule *r)
 		return wire_rule(WIRE_RULE_ASK, 0, 0, 0);
 	case UNWIND_INTERPRETED:
 		return wire_rule(WIRE_RULE_JAVA, 0, 0, 0);
+	case UNWIND_GIVEN_UP:
+		kind = WIRE_RULE_GIVEN_UP;
+		break;
 	case UNWIND_REGISTER:
 		kind = register_kind(r);
 		break;

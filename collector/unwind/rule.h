@@ -42,6 +42,12 @@ enum unwind_kind {
 	 * return address; below it the CFA, and the method (WIRE_JAVA_*).
 	 */
 	UNWIND_INTERPRETED,
+	/*
+	 * A frame of HotSpot's whose code was given up while it ran: it returns to code that makes
+	 * other frames of it. Where it would have returned to is at sp + fp_offset; CFA = sp +
+	 * cfa_offset, and below that the return address and the caller's frame pointer.
+	 */
+	UNWIND_GIVEN_UP,
 };
 
 struct unwind_rule {

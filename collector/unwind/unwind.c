@@ -91,6 +91,14 @@ static struct unwind_rule java_rule(const struct jvm_rule *j)
 			.fp_saved = (uint8_t)j->saves_fp,
 			.fp_offset = j->saves_fp ? -16 : 0,
 		};
+	case JVM_GIVEN_UP:
+		return (struct unwind_rule) {
+			.kind = UNWIND_GIVEN_UP,
+			.cfa_offset = j->bytes,
+			.ra_saved = true,
+			.ra_offset = -8,
+			.fp_offset = (int32_t)j->pc_at,
+		};
 	case JVM_INTERPRETED:
 		return (struct unwind_rule) { .kind = UNWIND_INTERPRETED };
 	case JVM_NO_CODE:
@@ -316,6 +324,24 @@ static bool step_by_interpreter(struct walk *w)
 	return push(w, ret, true);
 }
 
+/* The frame becomes what it was. */
+static bool step_given_up(struct walk *w, const struct unwind_rule *r)
+{
+	uint64_t sp = w->regs[UNWIND_SP], cfa = sp + (uint32_t)r->cfa_offset, was, caller, ret;
+
+	if (w->sp_lost || w->out->n < 2)
+		return stop(w, CHAINLOG_STACK_NO_RULE);
+	if (!read_word(w, sp + (uint32_t)r->fp_offset, &was) || !read_word(w, cfa - 16, &caller) ||
+	    !read_word(w, cfa - 8, &ret))
+		return stop(w, CHAINLOG_STACK_UNREADABLE);
+	if (was >= USER_END)
+		return stop(w, CHAINLOG_STACK_NO_RULE);
+	w->out->frames[w->out->n - 1] = was;
+	leave_frame(w, cfa);
+	w->regs[UNWIND_FP] = caller;
+	return push(w, ret, true);
+}
+
 static bool step_by_frame_pointer(struct walk *w)
 {
 	uint64_t fp = w->regs[UNWIND_FP], caller, ret;
@@ -469,6 +495,8 @@ static bool step(struct walk *w)
 		return step_by_signal(w);
 	case UNWIND_INTERPRETED:
 		return step_by_interpreter(w);
+	case UNWIND_GIVEN_UP:
+		return step_given_up(w, &r);
 	case UNWIND_END:
 		return stop(w, CHAINLOG_STACK_WHOLE);
 	case UNWIND_HARD:

@@ -57,6 +57,8 @@ struct blob {
 	int32_t id, bci;
 	uint8_t *scopes;
 	int32_t places, places_end, metadata;
+	int32_t pc_at;
+	uint8_t *given_up, *given_up_mh;
 	int8_t state;
 	uint8_t rest[512];
 };
@@ -140,6 +142,9 @@ static struct struct_entry {
 	FIELD("nmethod", "_scopes_pcs_offset", blob, places),
 	FIELD("nmethod", "_dependencies_offset", blob, places_end),
 	FIELD("nmethod", "_metadata_offset", blob, metadata),
+	FIELD("nmethod", "_orig_pc_offset", blob, pc_at),
+	FIELD("CompiledMethod", "_deopt_handler_begin", blob, given_up),
+	FIELD("CompiledMethod", "_deopt_mh_handler_begin", blob, given_up_mh),
 	AT("AbstractInterpreter", "_code", queue_at),
 	FIELD("StubQueue", "_stub_buffer", queue, buffer),
 	FIELD("StubQueue", "_buffer_limit", queue, limit),

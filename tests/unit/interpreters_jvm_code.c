@@ -207,6 +207,33 @@ static void where_a_frame_is_made_or_given_up_instructions_say_so(void **state)
 	assert_int_equal(find(b->osr_entry + 10, true).rule.kind, JVM_CUT);
 }
 
+static void code_that_was_given_up_while_it_ran_says_where_it_was(void **state)
+{
+	struct blob *b = put_compiled();
+	struct jvm_frame f;
+
+	(void)state;
+	b->given_up = b->begin + 120;
+	b->given_up_mh = b->begin + 140;
+	b->pc_at = 16;
+	for (int i = 120; i <= 140; i += 20) {
+		f = find(b->begin + i - 1, false);
+		expect_rule(&f, JVM_GIVEN_UP, 48, true);
+		assert_int_equal(f.rule.pc_at, 16);
+	}
+	f = find(b->begin + 130, false);
+	expect_rule(&f, JVM_BY_SP, 48, true);
+	assert_int_not_equal(find(b->begin + 119, true).rule.kind, JVM_GIVEN_UP);
+	/* Beyond the frame. */
+	b->pc_at = 41;
+	assert_int_equal(find(b->begin + 119, false).rule.kind, JVM_CUT);
+	b->pc_at = -1;
+	assert_int_equal(find(b->begin + 119, false).rule.kind, JVM_CUT);
+	b->pc_at = 40;
+	b->frame = 1;
+	assert_int_equal(find(b->begin + 119, false).rule.kind, JVM_CUT);
+}
+
 static void stubs_are_no_methods(void **state)
 {
 	struct blob *b = put_blob(20, 8, "_new_instance_Java");
@@ -338,6 +365,7 @@ int main(void)
 		TEST(what_was_compiled_into_a_method_is_there_at_calls),
 		TEST(lines_are_those_of_bytecodes),
 		TEST(where_a_frame_is_made_or_given_up_instructions_say_so),
+		TEST(code_that_was_given_up_while_it_ran_says_where_it_was),
 		TEST(stubs_are_no_methods),
 		TEST(the_interpreter_has_frames_where_it_runs_a_bytecode),
 		TEST(what_changes_is_noticed),
