@@ -20,13 +20,21 @@
  */
 static __always_inline __u64 in_module(__u64 thread, __u64 module, __u64 offset)
 {
-	__u64 modules, n, block;
+	__u64 modules, n, block, words[WIRE_MODULE_SIZE / 4 + 1];
 
-	if (!read_words(&modules, 1, thread + WIRE_MODULES_AT) ||
-	    !read_words(&n, 1, modules - WIRE_MODULE_SIZE) || !module || module > n ||
-	    !read_words(&block, 1, modules + module * WIRE_MODULE_SIZE) || !block || !~block)
+	if (!read_words(&modules, 1, thread + WIRE_MODULES_AT))
 		return 0;
-	return block + offset;
+	/* Mostly it is the first one, whose entry is read with what is in front of the table. */
+	if (module == 1) {
+		if (!read_words(words, sizeof(words) / 8, modules - WIRE_MODULE_SIZE))
+			return 0;
+		n = words[0];
+		block = words[WIRE_MODULE_SIZE / 4];
+	} else if (!read_words(&n, 1, modules - WIRE_MODULE_SIZE) || !module || module > n ||
+		   !read_words(&block, 1, modules + module * WIRE_MODULE_SIZE)) {
+		return 0;
+	}
+	return n && block && ~block ? block + offset : 0;
 }
 
 /* Several CPUs may do the same at once, and write the same. */
