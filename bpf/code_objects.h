@@ -21,7 +21,7 @@ __noinline int read_text(struct code_chain *c, struct wire_code_text *t,
 	    (in->language < WIRE_RUBY && !read_words(&chars, 1, string + WIRE_LENGTH_AT)))
 		return 0;
 	data = string + in->ascii;
-	if (in->language == WIRE_RUBY) {
+	if (is_in(in, WIRE_RUBY)) {
 		if (!ruby_string(c->words, in, string))
 			return 0;
 		data = c->words[RUBY_DATA];
@@ -39,7 +39,7 @@ __noinline int read_text(struct code_chain *c, struct wire_code_text *t,
 		t->width = (__u8)width;
 		most >>= width >> 1;
 	}
-	if (in->language == WIRE_V8) {
+	if (is_in(in, WIRE_V8)) {
 		if (!v8_string(c, string))
 			return 0;
 		data = c->words[V8_DATA];
@@ -101,7 +101,7 @@ __noinline int describe_code(struct code_chain *c, const struct wire_interpreter
 	file = CODE_WORD(o, in->file);
 	if (in->language == WIRE_PYTHON)
 		read_lines(r, CODE_WORD(o, in->lines));
-	if (in->language == WIRE_RUBY)
+	if (is_in(in, WIRE_RUBY))
 		file = ruby_path(c->words, file);
 	if (in->language == WIRE_PHP) {
 		scope = CODE_WORD(o, in->scope);
@@ -111,7 +111,7 @@ __noinline int describe_code(struct code_chain *c, const struct wire_interpreter
 	/* An internal function has no file. */
 	if (in->language == WIRE_PHP && o[0] == WIRE_PHP_INTERNAL)
 		file = r->first_line = 0;
-	if (in->language == WIRE_V8) {
+	if (is_in(in, WIRE_V8)) {
 		name = c->v8.name;
 		file = 0;
 		r->first_line = (__u32)c->v8.line;
@@ -131,10 +131,10 @@ static __noinline bool will_be_freed(struct code_chain *c, const struct wire_int
 	__u32 kind = *(const __u32 *)c->object;
 
 	/* Code of no file: of eval(). */
-	if (in->language == WIRE_V8)
+	if (is_in(in, WIRE_V8))
 		return c->v8.script && !r->file.bytes;
 	/* Code of no file; what is in a file's body, or in that of a class. */
-	if (in->language == WIRE_RUBY)
+	if (is_in(in, WIRE_RUBY))
 		return is_text(&r->file, '(') ||
 		       ruby_begins(c->words, in, CODE_WORD(c->object, in->scope)) == '<' ||
 		       (kind != WIRE_RUBY_METHOD && kind != WIRE_RUBY_BLOCK &&
@@ -158,7 +158,7 @@ static __always_inline void send_code(struct code_chain *c, const struct wire_in
 	sent = ELEMENT(all->ids, id);
 	if (*sent == id)
 		return;
-	if (in->language == WIRE_V8 && !known->line)
+	if (is_in(in, WIRE_V8) && !known->line)
 		known->line = v8_line(c);
 	c->v8.line = known->line;
 	describe_code(c, in);
@@ -179,7 +179,7 @@ static __noinline __u64 place_in(struct code_chain *c, const struct wire_interpr
 {
 	__u32 line = 0;
 
-	if (in->language == WIRE_RUBY)
+	if (is_in(in, WIRE_RUBY))
 		return ruby_line(c->words, in, c->object, p->instruction);
 	if (in->language == WIRE_PHP) {
 		if (c->object[0] != WIRE_PHP_INTERNAL && p->instruction)
@@ -202,9 +202,9 @@ static __noinline bool is_code_of(struct code_chain *c, const struct wire_interp
 	__u64 at = p->is_entry, n = *(const __u64 *)c->object >> 32;
 	__u8 *flags = (__u8 *)c->words;
 
-	if (in->language == WIRE_V8)
+	if (is_in(in, WIRE_V8))
 		return hash;
-	if (in->language != WIRE_RUBY)
+	if (!is_in(in, WIRE_RUBY))
 		return true;
 	*flags = 0;
 	bpf_probe_read_user(flags, sizeof(*flags), (void *)at);
@@ -218,7 +218,7 @@ static __noinline bool is_code_of(struct code_chain *c, const struct wire_interp
 static __always_inline __u64 frame_of(struct code_chain *c, const struct wire_interpreter *in,
 				      const struct code_place *p, __u32 id)
 {
-	if (in->language == WIRE_V8)
+	if (is_in(in, WIRE_V8))
 		return wire_code_frame(id, p->is_entry, 0);
 	return wire_code_frame(id, id ? place_in(c, in, p) : 0, p->is_entry != 0);
 }
@@ -239,7 +239,7 @@ static long name_code(__u32 i, struct code_walk *w)
 	}
 	key.address = c->at[i].code;
 	hash = read_object(c, in, &c->at[i]);
-	if (in->language == WIRE_V8) {
+	if (is_in(in, WIRE_V8)) {
 		key.address = c->v8.shared;
 		c->is_torn |= !hash;
 	}
@@ -250,7 +250,7 @@ static long name_code(__u32 i, struct code_walk *w)
 	known = bpf_map_lookup_elem(&codes, &key);
 	if (known)
 		new = *known;
-	if (new.id &&new.hash != hash && !new.is_volatile && in->language != WIRE_V8)
+	if (new.id &&new.hash != hash && !new.is_volatile && !is_in(in, WIRE_V8))
 		w->in->is_volatile = 1;
 	if (!new.id || new.hash != hash) {
 		new.id = (__sync_fetch_and_add(&last_code_id, 1) & (WIRE_CODE_IDS - 1)) + 1;
@@ -262,7 +262,7 @@ static long name_code(__u32 i, struct code_walk *w)
 	if (!known || known->id != new.id || known->is_volatile != new.is_volatile ||
 	    known->line != new.line)
 		bpf_map_update_elem(&codes, &key, &new, BPF_ANY);
-	if (in->language == WIRE_V8) {
+	if (is_in(in, WIRE_V8)) {
 		key.address = c->at[i].code;
 		bpf_map_update_elem(&codes, &key, &new, BPF_ANY);
 	}

@@ -15,8 +15,8 @@
  */
 #pragma once
 
-/* Record frames of interpreted code. Set before loading. */
-const volatile bool find_code = false;
+/* Record frames of interpreted code: a bit for each enum wire_language. Set before loading. */
+const volatile __u32 find_code = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -143,6 +143,12 @@ struct code_walk {
 #include "ruby_code.h"
 #include "v8_code.h"
 
+/* Not even verified if the language is not wanted. */
+static __always_inline bool is_in(const struct wire_interpreter *in, __u32 language)
+{
+	return (find_code & 1u << language) && in->language == language;
+}
+
 static __always_inline bool may_have_code(__u32 tgid)
 {
 	return find_code && *ELEMENT(interpreted, tgid);
@@ -212,7 +218,7 @@ static __always_inline __u64 current_frame(struct code_chain *c, struct wire_int
 {
 	__u64 at = in->root, frame = 0;
 
-	if (in->language == WIRE_RUBY)
+	if (is_in(in, WIRE_RUBY))
 		return ruby_frame(c->words, in, &c->end);
 	if (in->language == WIRE_PYTHON) {
 		at = python_thread(in, task);
@@ -350,7 +356,7 @@ static __noinline __u64 read_object(struct code_chain *c, const struct wire_inte
 	__u32 bytes = in->code_bytes;
 	const char *o = c->object;
 
-	if (in->language == WIRE_V8)
+	if (is_in(in, WIRE_V8))
 		return read_v8_function(c, in, p->instruction);
 	if (in->body && address && !read_words(&address, 1, address + in->body))
 		return 0;
@@ -358,7 +364,7 @@ static __noinline __u64 read_object(struct code_chain *c, const struct wire_inte
 	if (!address || bytes > WIRE_CODE_BYTES ||
 	    bpf_probe_read_user(c->object, bytes, (void *)address))
 		return 0;
-	if (in->language == WIRE_RUBY) {
+	if (is_in(in, WIRE_RUBY)) {
 		hash = mix(hash, CODE_WORD(o, in->bytecode));
 		hash = hash_ruby_text(c, in, hash, CODE_WORD(o, in->name));
 		hash = hash_ruby_text(c, in, hash, ruby_path(c->words, CODE_WORD(o, in->file)));
@@ -399,7 +405,7 @@ static __always_inline bool is_changed(struct code_chain *c, const struct wire_i
 		return false;
 	hash = read_object(c, in, &c->at[i]);
 	/* V8: objects are just being moved; and in the leaf, which any function may call. */
-	if (in->language == WIRE_V8 && (!hash || !c->at[i].is_entry))
+	if (is_in(in, WIRE_V8) && (!hash || !c->at[i].is_entry))
 		return false;
 	return known->hash != hash;
 }
@@ -431,6 +437,7 @@ static __always_inline bool find_volatile(struct code_chain *c, const struct wir
 
 /* In place of a hash, which is odd: frames are to be found by the native ones. */
 #define V8_CODE 2
+#define find_v8 (find_code & 1u << WIRE_V8)
 
 /*
  * Finds the frames of interpreted code of the current thread. Returns their hash; 0: it has none.
@@ -452,7 +459,7 @@ __noinline __u64 find_code_frames(__u32 which, __u64 space, __u64 seen)
 	in = interpreter_of(task->tgid);
 	if (!in)
 		return 0;
-	c->is_v8 = in->language == WIRE_V8;
+	c->is_v8 = is_in(in, WIRE_V8);
 	if (c->is_v8)
 		return V8_CODE;
 	w.in = in;

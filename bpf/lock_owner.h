@@ -196,7 +196,7 @@ static __always_inline __u64 gil_with(struct task_struct *t, __u64 addr, bool cu
 	struct wire_interpreter *in = interpreter_of(t->tgid);
 	__u64 at, state;
 
-	if (in && in->language == WIRE_RUBY)
+	if (in && is_in(in, WIRE_RUBY))
 		return current ? gvl_with(t, in, addr) : 0;
 	if (!in || in->language != WIRE_PYTHON)
 		return 0;
@@ -220,7 +220,7 @@ __noinline __u32 gil_holder(__u64 last_holder)
 	if (!in || !in->thread_id || !read_words(words, 2, last_holder) || !words[0] ||
 	    !read_words(&id, 1, words[0] + in->thread_id))
 		return 0;
-	if (in->language == WIRE_RUBY)
+	if (is_in(in, WIRE_RUBY))
 		id = (__u32)id;
 	else if ((__u32)words[WIRE_GIL_LOCKED / 8] != 1)
 		return 0;

@@ -645,7 +645,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	c->known = WIRE_KNOWN_NOT;
 	c->top = *top;
 	u->pgd = pgd;
-	u->is_v8 = k->code == V8_CODE;
+	u->is_v8 = find_v8 && k->code == V8_CODE;
 	u->n_fps = 0;
 	if (u->is_v8)
 		k->code = 0;
@@ -655,7 +655,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 		key = mix(key, PLAIN_USER(c->regs[DWARF_LR]));
 	begin_layout(u, OLDER ? key : refined_key(c, key));
 	hash = OLDER ? 0 : hash_by_layout(u, &end, &ended_at);
-	if (find_code && hash && u->is_v8)
+	if (find_v8 && hash && u->is_v8)
 		k->code = find_v8_frames(u, which, space, k->seen);
 	if (hash && !verify) {
 		*id = recent_of(user_stack_hash(k, hash));
@@ -678,7 +678,7 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 	k->hash = mix(k->hash, pc);
 	u->n_fps = 0;
 	unwind_frames(k, w, u);
-	if (find_code && u->is_v8)
+	if (find_v8 && u->is_v8)
 		k->code = find_v8_frames(u, which, space, k->seen);
 	if (verify)
 		c->last_rule = (__u32)(rule_of(c->space, c->look) & 0xff);

@@ -74,7 +74,7 @@ __noinline __u64 find_v8_frames(const struct unwinding *u, __u32 which, __u64 sp
 	struct code_chain *c;
 	__u32 i;
 
-	if (!find_code || !u)
+	if (!find_v8 || !u)
 		return 0;
 	w.c = c = bpf_map_lookup_elem(&code_chains, &which);
 	w.in = in = interpreter_of(bpf_get_current_task_btf()->tgid);
@@ -127,7 +127,7 @@ __noinline int learn_v8(__u32 which)
 {
 	struct v8_walk w = { 0 };
 
-	if (!find_code)
+	if (!find_v8)
 		return 0;
 	w.u = bpf_map_lookup_elem(&unwindings, &which);
 	w.c = bpf_map_lookup_elem(&code_chains, &which);

@@ -27,7 +27,7 @@ struct process_parts {
 #define READS_JAVA false
 #endif
 
-static uint32_t languages(const struct options *o)
+uint32_t process_parts_languages(const struct options *o)
 {
 	if (!o->user_stacks)
 		return 0;
@@ -56,8 +56,9 @@ static int open_parts(struct process_parts *p, const struct options *o, struct s
 		err = publishers_new(&p->publishers, helpers, bpf_session_publisher, bpf);
 		mapped_files_tell(p->files, &publishers_user, p->publishers);
 	}
-	if (!err && languages(o)) {
-		err = interpreters_new(&p->interpreters, languages(o), take_interpreter, bpf);
+	if (!err && process_parts_languages(o)) {
+		err = interpreters_new(&p->interpreters, process_parts_languages(o),
+				       take_interpreter, bpf);
 		mapped_files_tell(p->files, &interpreters_user, p->interpreters);
 	}
 	if (err)
@@ -72,7 +73,7 @@ int process_parts_open(struct process_parts **out, const struct options *o, stru
 		       struct helpers *helpers, struct bpf_session *bpf)
 {
 	*out = NULL;
-	if (!o->context && !languages(o))
+	if (!o->context && !process_parts_languages(o))
 		return 0;
 	*out = calloc(1, sizeof(**out));
 	return *out ? open_parts(*out, o, sym, helpers, bpf) : -ENOMEM;

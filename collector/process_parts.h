@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "helper/helper.h"
 #include "interpreters/interpreters.h"
@@ -14,6 +15,9 @@
 #include "options.h"
 
 struct process_parts;
+
+/* Of which languages functions are recorded: a bit for each enum wire_language. */
+uint32_t process_parts_languages(const struct options *o);
 
 /*
  * Begins with the processes that run now, and waits for two seconds at most until it knows them.

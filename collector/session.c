@@ -44,7 +44,7 @@ static int load(struct session *s)
 		.probes = s->probes.at,
 		.n_probes = s->probes.n,
 		.contexts = o->context,
-		.code = !o->no_python || !o->no_php || !o->no_ruby || !o->no_node,
+		.code = process_parts_languages(o) & ~(1u << WIRE_JAVA),
 		.interrupts = !o->no_irq,
 		.verify = o->verify,
 		.verbose = o->verbose,

@@ -249,7 +249,7 @@ static int load_session(struct bpf_session **out, const struct bpf_options *opti
 	bpf_session_limit_sockets(s->skel, o->memory);
 	bpf_session_load_probes(s, o);
 	bpf_session_load_contexts(s->skel, o->contexts);
-	bpf_session_load_code(s->skel, o->code && o->user_stacks);
+	bpf_session_load_code(s->skel, o->user_stacks ? o->code : 0);
 	load_interrupt_programs(s->skel, o->interrupts);
 	bpf_session_load_light(s->skel, o->light_ns);
 	memcpy((void *)s->skel->rodata->calls, calls_of_64, sizeof(calls_of_64));

@@ -51,7 +51,7 @@ struct bpf_options {
 	const struct bpf_probe *probes;
 	size_t n_probes;
 	bool contexts;	    /* which traces and spans processes say they work for */
-	bool code;	    /* frames of interpreted code in user stacks */
+	uint32_t code;	    /* frames of interpreted code: a bit for each enum wire_language */
 	bool interrupts;    /* how long CPUs handle interrupts */
 	uint64_t light_ns;  /* sleeps shorter than this have no stacks; 0: all have */
 	uint32_t sample_hz; /* samples a second of each CPU; 0: none */

@@ -63,8 +63,10 @@ void bpf_older_options(struct bpf_options *o, enum bpf_programs programs)
 		o->requests = o->verify = false;
 		o->verbose = false; /* what the kernel lacks has been said */
 	}
-	if (programs == BPF_PLAIN)
-		o->objects = o->disk_requests = o->contexts = o->code = false;
+	if (programs == BPF_PLAIN) {
+		o->objects = o->disk_requests = o->contexts = false;
+		o->code = 0;
+	}
 }
 
 void bpf_session_load_work(struct chaincap_bpf *skel, bool wanted)

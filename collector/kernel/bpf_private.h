@@ -123,7 +123,7 @@ void bpf_older_tables(struct bpf_session *s);
 /* Before loading: whether to record the contexts that processes publish. */
 void bpf_session_load_contexts(struct chaincap_bpf *skel, bool wanted);
 /* Likewise the frames of interpreted code. */
-void bpf_session_load_code(struct chaincap_bpf *skel, bool wanted);
+void bpf_session_load_code(struct chaincap_bpf *skel, uint32_t languages);
 
 /* Now and then empties the map of code objects: what comes again gets another id. */
 void bpf_session_forget_code(struct bpf_session *s);

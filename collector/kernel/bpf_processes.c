@@ -33,9 +33,11 @@ void bpf_session_publisher(void *session, uint32_t tgid, const struct wire_publi
 	tell(s, s->skel->maps.publishers, tgid, p);
 }
 
-void bpf_session_load_code(struct chaincap_bpf *skel, bool wanted)
+void bpf_session_load_code(struct chaincap_bpf *skel, uint32_t languages)
 {
-	skel->rodata->find_code = wanted;
+	bool wanted = languages;
+
+	skel->rodata->find_code = languages;
 	bpf_map__set_autocreate(skel->maps.interpreters, wanted);
 	bpf_map__set_autocreate(skel->maps.codes, wanted);
 	bpf_map__set_autocreate(skel->maps.codes_sent, wanted);

@@ -232,7 +232,7 @@ static bool takes_usual_programs(void)
 		.disk_requests = true,
 		.requests = true,
 		.contexts = true,
-		.code = true,
+		.code = (1u << WIRE_LANGUAGES) - 1,
 		.interrupts = true,
 		.quiet = true,
 	};
