@@ -47,6 +47,7 @@ bench-programs: all # how long the BPF programs run
 	@bash bench/programs.sh 5 $(O)
 bench-interpreted: all unit # what frames of interpreted code cost, and whether they are right
 	@bash bench/interpreted.sh $(O)
+	@bash bench/changing.sh $(O)
 	@bash bench/paths.sh $(O) 25
 bench-picture: all $(O)/bench/cost # from the command line to the picture of a busy database, beside perf
 	@bash bench/picture.sh $(O)

@@ -4,7 +4,8 @@
 # program of Python, Ruby, Node.js or Java whose threads are DEPTH functions deep (pingpong.*), and of one that is of
 # none (chainload);
 # with frames of interpreted code, and without (--no-python --no-php --no-ruby --no-node --no-java). Medians of ROUNDS (5) pairs. And how many
-# instructions the kernel verifies when the recorder starts.
+# instructions the kernel verifies when the recorder starts, and how long that takes, with all languages, without Java,
+# Node.js and Ruby, and without any: in turn, medians of STARTS (4 times ROUNDS).
 #   bench/interpreted.sh BUILD_DIR [ROUNDS]
 #   PROGRAMS="ruby_20 ..."   picks some
 set -eu
@@ -70,7 +71,36 @@ verified() {
 	"$O/chaincap" -q "$@" -o "$dir/trace" -- bash -c '
 		cat /proc/$PPID/fdinfo/* 2>/dev/null | sed -n "s/^verified_insns:[[:space:]]*//p"' 2>/dev/null | awk '{ n += $1 } END { printf "%.0f\n", n }'
 }
-with=$(verified)
-without=$(verified --no-python --no-php --no-ruby --no-node --no-java)
-awk -v with="$with" -v without="$without" 'BEGIN {
-	printf "instructions verified at the start: %.0f with, %.0f without: %.2f times\n", with, without, without ? with / without : 0 }'
+# begins OPTION...: us from the command line until the command that is to be recorded runs.
+begins() {
+	local from=${EPOCHREALTIME/./} began
+	# shellcheck disable=SC2016 # of the other shell
+	began=$("$O/chaincap" -q "$@" -o "$dir/trace" -- bash -c 'echo ${EPOCHREALTIME/./}' 2>/dev/null)
+	echo $((began - from))
+}
+declare -A options=([all]='' [older]='--no-ruby --no-node --no-java' [none]='--no-python --no-php --no-ruby --no-node --no-java')
+for round in $(seq "${STARTS:-$((4 * rounds))}"); do
+	for which in $(rotated "$round" all older none); do
+		# shellcheck disable=SC2086 # several options
+		echo "$which $(begins ${options[$which]})"
+	done
+done >"$dir/begins"
+for which in all older none; do
+	# shellcheck disable=SC2086
+	echo "$which verified $(verified ${options[$which]})"
+done >>"$dir/begins"
+awk "$(cat "$bench/median.awk")"'
+$2 == "verified" { verified[$1] = $3; next }
+{ us[$1] = us[$1] " " $2 }
+function times(a, b) { return b ? a / b : 0 }
+END {
+	said["all"] = "all languages"
+	said["older"] = "without Java, Node.js, Ruby"
+	said["none"] = "without any"
+	for (key in us)
+		took[key] = median(us[key])
+	printf "%-30s %12s %8s %12s %8s\n", "start", "instructions", "", "ms", ""
+	for (i = split("none older all", w, " "); i; i--)
+		printf "%-30s %12.0f %8.2f %12.1f %8.2f\n", said[w[i]], verified[w[i]], times(verified["all"], verified[w[i]]),
+			took[w[i]] / 1000, times(took["all"], took[w[i]])
+}' "$dir/begins"

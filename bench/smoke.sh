@@ -59,6 +59,7 @@ bench flight perf -- "$O" 1 1
 bench hours cc -- "$O" 20
 bench import perf -- "$O" 1
 bench interpreted python3,perf -- "$O" 1
+bench changing javac -- "$O" 1 2
 bench languages node,java WINDOW=1 -- 1
 bench light bpftool WORKLOADS="pipe echo idle" WINDOW=0.1 SETTLE=0.05 -- "$O" 2
 bench many - FORMATS="folded rows" KINDS="names" -- "$O" 10000 20
