@@ -12,6 +12,19 @@ $(tail -n 5 "$tmp/judged" | cut -c 1-1500)"
 	echo "note: $1: $(tail -n 1 "$tmp/judged")"
 }
 
+# is_known PROGRAM: whether the recorder that began last has found a process with the interpreter of PROGRAM. A busy machine
+# takes seconds for that.
+is_known() {
+	case $1 in
+	*.py) language=Python ;;
+	*.php) language=PHP ;;
+	*.rb) language=Ruby ;;
+	*.js) language='Node\.js' ;;
+	*) language=Java ;;
+	esac
+	grep -aqE "interpreters: .*\b[1-9][0-9]* (processes )?of $language\b" "$tmp/err.cap"
+}
+
 # record_paths INTERPRETER PROGRAM [OPTION]: a trace that is written at once, and one of the flight recorder. OPTION: of
 # the interpreter, with which stacks are whole. $says_ready: a file in
 # which the program says so, if it takes long.
@@ -21,14 +34,18 @@ record_paths() {
 	started="$started $pid"
 	[ -z "${says_ready-}" ] || wait_for "$2 runs" 30 grep -q ready "$says_ready"
 	begin_recording "$tmp/trace.$pid"
+	wait_for "the recorder knows what runs $2" 10 is_known "$2"
 	first=$recorder
+	mv "$tmp/err.cap" "$tmp/err.first" # which it goes on to write
 	fly "$tmp/flight.$pid" --flight=60s
+	wait_for "the flight recorder knows what runs $2" 10 is_known "$2"
 	sleep 3
 	kill "$pid"
 	wait "$pid"
 	end_recording
 	expect_right "the flight recorder's trace" "$2" "$pid" "$tmp/flight.$pid" ${3+whole}
 	recorder=$first
+	mv "$tmp/err.first" "$tmp/err.cap"
 	end_recording
 	expect_right "the trace" "$2" "$pid" "$tmp/trace.$pid" ${3+whole}
 }
