@@ -25,7 +25,10 @@ says "$tmp/of_shop" ' of 10 routes'
 for route in 'GET /orders/[*]' 'GET /users/[*]' 'GET /cart' 'POST /cart/items'; do
 	says "$tmp/of_shop" "^ *[0-9]+ $route of [0-9]+, [0-9]+ % of the delay"
 done
-! grep -q '/report/' "$tmp/of_shop" || fail "GET /report/* is always slow: $(cat "$tmp/of_shop")"
+# Each of these takes as long as the slowest hundredth begins with: by their time alone they would be most of it. One that
+# took longer than they do, as others had the CPUs, is rightly there.
+expect_at_most "GET /report/*, which is always slow: % of the delay" 10 "$(
+	sed -n 's,.* GET /report/.* \([0-9]*\) % of the delay.*,\1,p' "$tmp/of_shop" | grep . || echo 0)" "$tmp/of_shop"
 # Where others have the CPUs most of the time, redis takes so much longer that the lock's part is too small for a line.
 grep -qE 'keysCommand .* (5[0-9]|[6-9][0-9]) % of it without CPU' "$tmp/of_shop" ||
 	says "$tmp/of_shop" 'shop +settle_orders +[0-9]+ % +holds it, slept'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // shop PORT_OF_REDIS [--healthy]: a shop of ten routes, a thread for each visitor, with redis
 // behind it. Slow are: whoever asks redis while /search has it look through all keys; /orders, as a
-// job keeps their lock for 25 ms; and one price in fifty, for which much is computed. /report
+// job keeps their lock for 30 ms; and one price in fifty, for which much is computed. /report
 // takes 20 ms each time, which is usual for it.
 #include <arpa/inet.h>
 #include <chrono>
@@ -118,9 +118,9 @@ __attribute__((noinline)) static void price_bundle(milliseconds time)
 __attribute__((noinline)) static void settle_orders()
 {
 	for (;;) {
-		std::this_thread::sleep_for(milliseconds(150));
+		std::this_thread::sleep_for(milliseconds(400));
 		std::lock_guard<std::mutex> hold(orders);
-		std::this_thread::sleep_for(milliseconds(25));
+		std::this_thread::sleep_for(milliseconds(30));
 	}
 }
 
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
 	redis_port = argc > 1 ? atoi(argv[1]) : 0;
 	healthy = argc > 2;
 	if (!healthy) {
-		fill(60000);
+		fill(30000);
 		std::thread(settle_orders).detach();
 	}
 	listener = local_socket(0, bind);

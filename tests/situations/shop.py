@@ -9,8 +9,8 @@ import threading
 import time
 
 port, seconds = int(sys.argv[1]), float(sys.argv[2])
-routes = [(30, "GET /health"), (20, "GET /static/app.%d.js"), (15, "GET /users/%d"), (12, "GET /cart?session=%d"),
-          (8, "POST /cart/items?n=%d"), (2, "GET /search?q=%d"), (2, "GET /report/%d"), (3, "POST /login?%d"),
+routes = [(27, "GET /health"), (20, "GET /static/app.%d.js"), (15, "GET /users/%d"), (12, "GET /cart?session=%d"),
+          (11, "POST /cart/items?n=%d"), (2, "GET /search?q=%d"), (2, "GET /report/%d"), (3, "POST /login?%d"),
           (10, "GET /orders/%d"), (20, "GET /price?of=%d")]
 took = []
 
@@ -20,7 +20,7 @@ def visit(seed):
     with socket.create_connection(("127.0.0.1", port)) as s:
         end = time.monotonic() + seconds
         asked = 0
-        while time.monotonic() < end or asked < 400:
+        while time.monotonic() < end or asked < 1000:
             asked += 1
             path = chance.choices(routes, [r[0] for r in routes])[0][1]
             path = path % chance.randrange(100, 10**6) if "%" in path else path
