@@ -199,6 +199,12 @@ static const struct {
 		"invoke_syscall*", "ret_from_fork*", "syscall_exit_to_user_mode",
 		"exit_to_user_mode_*", "__syscall_*", "__clone3", "clone3", "clone", "_start",
 		"__libc_start_*", "start_thread") },
+	/* Between Go's functions that are system calls, as syscall.Fsync, and the kernel. */
+	{ KFUNC_PLUMBING,
+	  NAMES("runtime/internal/syscall.Syscall*", "internal/runtime/syscall.Syscall*",
+		"syscall.Syscall*", "syscall.RawSyscall*", "syscall.rawSyscall*",
+		"syscall.rawVforkSyscall", "golang.org/x/sys/unix.Syscall*",
+		"golang.org/x/sys/unix.RawSyscall*") },
 };
 
 /* Each has a bit of its own: compilers refuse a case that is there twice, and tell which lacks. */

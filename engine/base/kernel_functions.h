@@ -21,7 +21,9 @@ enum kernel_function {
 	KFUNC_TRACING = 1 << 8,	    /* runs only because switches and wakeups are traced */
 	KFUNC_KTHREAD = 1 << 9,	    /* root of kernel threads */
 	KFUNC_REMOTE_WAKE = 1 << 10, /* wakes for another CPU, so the waker is not in its stack */
-	KFUNC_PLUMBING = 1 << 11, /* the same in nearly all stacks: scheduler, entry code, start */
+	/* The same in nearly all stacks: scheduler, entry code, system calls of languages, start.
+	 */
+	KFUNC_PLUMBING = 1 << 11,
 	/* Handles an interrupt; threads run it as well, for resent, nested and threaded ones. */
 	KFUNC_IRQ_FLOW = 1 << 12,
 	KFUNC_THREAD_ROOT = 1 << 13,   /* where a thread begins: no interrupt is below it */

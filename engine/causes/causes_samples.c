@@ -58,14 +58,28 @@ static uint32_t from_call_on(const struct causes *c, struct trace_stack s)
 	return s.n;
 }
 
+/* How many frames nearest to the leaf only make system calls; 0 if there are no others. */
+static uint32_t makes_call(const struct causes *c, struct trace_stack user)
+{
+	struct kernel_stacks *k = names_kernel_stacks(c->names);
+	uint32_t i = 0;
+
+	while (i < user.n && kernel_frame_flags(k, user.frames[i]) & KFUNC_PLUMBING)
+		i++;
+	return i < user.n ? i : 0;
+}
+
 /* The user part of a stack, or what the kernel did by itself. */
 static struct trace_stack frames_of(const struct causes *c, uint32_t pair, bool *whole)
 {
 	struct shown_stack s = names_shown_stack(c->names, pair, UINT32_MAX, true);
 	struct trace_stack frames = s.user.n ? s.user : s.kernel;
+	uint32_t makes = makes_call(c, s.user);
 
 	if (!s.user.n)
 		frames.n = from_call_on(c, frames);
+	frames.frames += makes;
+	frames.n -= makes;
 	*whole = frames.n && !s.cut;
 	return frames;
 }

@@ -54,19 +54,11 @@ static bool is_of_jvm(const char *symbol)
 	       BEGINS_WITH_ANY(symbol, begins);
 }
 
-/*
- * Functions that say nothing of what a program does: of a language's library that is compiled into
- * it, of interpreters, of event loops, and those by which well-known servers wait for anything.
- */
-static bool is_of_runtime(const char *symbol)
+/* Functions of the libraries that come with a language and are compiled into a program. */
+static bool is_of_language(const char *symbol)
 {
 	static const char *const begins[] = {
-		/* C, C++, Rust */
-		"_start",
-		"__libc_start",
-		"start_thread",
-		"clone",
-		"__clone",
+		/* C++, Rust */
 		"std::",
 		"__gnu_cxx::",
 		"core::",
@@ -94,6 +86,23 @@ static bool is_of_runtime(const char *symbol)
 		"os.",
 		"fmt.",
 		"encoding/",
+	};
+
+	return BEGINS_WITH_ANY(symbol, begins);
+}
+
+/*
+ * Functions that say nothing of what a program does: of a language's library, of interpreters, of
+ * event loops, and those by which well-known servers wait for anything.
+ */
+static bool is_of_runtime(const char *symbol)
+{
+	static const char *const begins[] = {
+		"_start",
+		"__libc_start",
+		"start_thread",
+		"clone",
+		"__clone",
 		/* Java, Node.js, Python, PHP, Ruby, Lua */
 		"java.",
 		"jdk.",
@@ -160,7 +169,8 @@ static bool is_of_runtime(const char *symbol)
 
 	if (!strncmp(symbol, thunk, strlen(thunk)))
 		symbol += strlen(thunk);
-	return BEGINS_WITH_ANY(name_itself(symbol, &len), begins) || is_of_jvm(symbol);
+	return is_of_language(symbol) || BEGINS_WITH_ANY(name_itself(symbol, &len), begins) ||
+	       is_of_jvm(symbol);
 }
 
 /* A folder of what a program only uses. */
@@ -182,6 +192,13 @@ bool own_code_is(struct names *n, const struct trace *t, uint32_t frame)
 	return !(kernel_frame_flags(names_kernel_stacks(n), frame) & KFUNC_PLUMBING) &&
 	       !is_library(trace_module_path(t, f->module)) &&
 	       !is_of_runtime(trace_string(t, f->symbol));
+}
+
+bool own_code_is_of_language(const struct trace *t, uint32_t frame)
+{
+	const struct trace_frame *f = trace_frame(t, frame);
+
+	return f && !f->code && is_of_language(trace_string(t, f->symbol));
 }
 
 /* Functions of the C library that say nothing of what is waited for. */
@@ -245,12 +262,9 @@ uint32_t own_frame(struct names *n, const struct trace *t, uint32_t pair)
 
 		/* The call by which the program waits. */
 		if (f && f->symbol && !f->unnamed && strncmp(trace_string(t, f->symbol), "__", 2) &&
-		    strncmp(trace_string(t, f->symbol), "runtime.", strlen("runtime.")))
-			return kernel_frame_flags(names_kernel_stacks(n), s.frames[i]) &
-						       KFUNC_PLUMBING ||
-					       waits_for_anything(trace_string(t, f->symbol))
-				       ? 0
-				       : s.frames[i];
+		    strncmp(trace_string(t, f->symbol), "runtime.", strlen("runtime.")) &&
+		    !(kernel_frame_flags(names_kernel_stacks(n), s.frames[i]) & KFUNC_PLUMBING))
+			return waits_for_anything(trace_string(t, f->symbol)) ? 0 : s.frames[i];
 	}
 	return 0;
 }

@@ -10,6 +10,8 @@
 
 /* Whether a frame (an id of the trace) of a user stack is the program's own code. */
 bool own_code_is(struct names *n, const struct trace *t, uint32_t frame);
+/* Whether it is of a language's library that is compiled into programs, as those of Go and Rust. */
+bool own_code_is_of_language(const struct trace *t, uint32_t frame);
 /*
  * The frame of a stack pair's user part. If all of it is a library's, the call by which the program
  * waits. 0: nothing of it has a name.

@@ -5,6 +5,7 @@
 
 #include "base/kernel_functions.h"
 #include "code_frames.h"
+#include "own_code.h"
 
 /* Frames in these lie between a program and the kernel: names without their folders begin so. */
 static bool is_runtime(const struct trace *t, uint32_t frame)
@@ -110,20 +111,25 @@ static void put_code(struct names *n, const struct trace *t, struct text_buf *b,
 	put(n, b, called < i ? " < " : " | ", s.frames[i]);
 }
 
+static bool is_plumbing(struct names *n, uint32_t frame)
+{
+	return kernel_frame_flags(names_kernel_stacks(n), frame) & KFUNC_PLUMBING;
+}
+
 /*
  * The program's function nearest to the leaf; s.n: there is none, but its start, as of what a
- * library calls itself. beyond: primitives count as a library's.
+ * library calls itself. beyond: primitives, and what is compiled into programs, are a library's.
  */
 static uint32_t first_of_program(struct names *n, const struct trace *t, struct trace_stack s,
 				 bool beyond)
 {
 	uint32_t i = 0;
 
-	while (i < s.n && (is_runtime(t, s.frames[i]) || (beyond && is_primitive(t, s.frames[i]))))
+	while (i < s.n && (is_plumbing(n, s.frames[i]) || is_runtime(t, s.frames[i]) ||
+			   (beyond && (is_primitive(t, s.frames[i]) ||
+				       own_code_is_of_language(t, s.frames[i])))))
 		i++;
-	return i < s.n && kernel_frame_flags(names_kernel_stacks(n), s.frames[i]) & KFUNC_PLUMBING
-		       ? s.n
-		       : i;
+	return i;
 }
 
 /* The program's function nearest to the leaf, before it the library function that it called. */
@@ -131,6 +137,7 @@ static void put_user(struct names *n, const struct trace *t, struct text_buf *b,
 		     struct trace_stack s, bool cut)
 {
 	uint32_t i, code = code_of_program(t, s);
+	bool called;
 
 	if (code < s.n) {
 		put_code(n, t, b, s, code);
@@ -144,9 +151,10 @@ static void put_user(struct names *n, const struct trace *t, struct text_buf *b,
 		text_puts(b, cut ? " < ?" : "");
 		return;
 	}
-	if (i)
+	called = i && !is_plumbing(n, s.frames[i - 1]);
+	if (called)
 		put(n, b, " | ", s.frames[i - 1]);
-	put(n, b, i ? " < " : " | ", s.frames[i]);
+	put(n, b, called ? " < " : " | ", s.frames[i]);
 }
 
 uint32_t place_text(struct names *n, const struct trace *t, uint32_t pair, uint32_t kernel_frames,

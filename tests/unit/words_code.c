@@ -348,3 +348,23 @@ TEST(mean_nothing_by_their_names)
 	expect_in("tree", &o, "schedule%/a.py:1;__schedule%/a.py:2;" EVAL,
 		  "| schedule (a.py:1) < __schedule (a.py:2)\n");
 }
+
+/* Of Go: neither how system calls are made, nor its library's own functions. */
+#define GO_CALL                                                                            \
+	"runtime/internal/syscall.Syscall6@shop;syscall.RawSyscall6@shop;syscall.Syscall@" \
+	"shop;"
+
+TEST(places_of_go_are_the_functions_that_called)
+{
+	struct options o = script_options(101);
+
+	expect_in("causes", &o,
+		  GO_CALL "syscall.Fsync@shop;internal/poll.(*FD).Fsync@shop;os.(*File).Sync@shop;"
+			  "main.writeLog@shop;runtime.goexit.abi0@shop",
+		  "ran in syscall.Fsync < internal/poll.(*FD).Fsync < os.(*File).Sync, then woke "
+		  "the waiter in os.(*File).Sync < main.writeLog made A");
+	expect_in("causes", &o,
+		  GO_CALL "syscall.read@shop;net.(*conn).Read@shop;net/http.(*conn).serve@shop;"
+			  "runtime.goexit.abi0@shop",
+		  "then woke the waiter in syscall.read made A");
+}
