@@ -83,7 +83,11 @@ enum state {
 	STATE_RUNNABLE,
 	STATE_PREEMPTED,
 	STATE_UNKNOWN,
-	STATE_MANY,    /* several off-CPU intervals, too short to be drawn one by one */
+	/* Several off-CPU intervals, too short to be drawn one by one; what the thread did most
+	   then. */
+	STATE_MANY, /* slept */
+	STATE_MANY_READY,
+	STATE_MANY_RUNS,
 	STATE_RUNNING, /* written only where interrupts took some of it: otherwise the rest */
 };
 
@@ -236,6 +240,36 @@ static uint32_t typical_stack(const struct wait *w, uint32_t n)
 	return stack;
 }
 
+/* What a thread did most in and between some of the n waits at w, evenly spaced. */
+static enum state typical_state(const struct wait *w, uint32_t n)
+{
+	uint32_t step = n / LOOKED_AT + 1;
+	uint64_t slept = 0, ready = 0, ran = 0;
+
+	for (uint32_t i = 0; i < n; i += step) {
+		uint64_t ready_from = w[i].kind == WAIT_SLEEP	    ? w[i].wake_ns
+				      : w[i].kind == WAIT_PREEMPTED ? w[i].out_ns
+								    : w[i].in_ns;
+
+		slept += ready_from - w[i].out_ns;
+		ready += w[i].in_ns - ready_from;
+		if (i + 1 < n)
+			ran += w[i + 1].out_ns - w[i].in_ns;
+	}
+	if (ready >= slept && ready >= ran)
+		return STATE_MANY_READY;
+	return ran > slept ? STATE_MANY_RUNS : STATE_MANY;
+}
+
+/* n waits as one interval. */
+static void put_many(struct report_writer *w, struct view *f, const struct wait *s, uint32_t n)
+{
+	enum state what = typical_state(s, n);
+
+	put_interval(w, f, s->out_ns, s[n - 1].in_ns, what,
+		     what == STATE_MANY ? typical_stack(s, n) : 0);
+}
+
 /* Skips short intervals by binary search: there may be millions. */
 static void put_stretches(struct report_writer *w, struct view *f, uint32_t lane)
 {
@@ -264,8 +298,7 @@ static void put_stretches(struct report_writer *w, struct view *f, uint32_t lane
 		if (next == i + 1)
 			put_one(w, f, thread, s);
 		else
-			put_interval(w, f, s->out_ns, ran_from, STATE_MANY,
-				     typical_stack(s, next - i));
+			put_many(w, f, s, next - i);
 		i = next;
 	}
 	put_running(w, f, thread, ran_from, th->end_ns);

@@ -311,6 +311,8 @@ test("answer: a wide window is used, in a narrow one tables say that there is mo
 	is(await q.evaluate(() => [...document.querySelectorAll(".report .scroll > table")].filter((e) => getComputedStyle(e).backgroundColor !== "rgba(0, 0, 0, 0)").length), 0,
 		"nothing hides the hint");
 	is(await q.evaluate(() => document.documentElement.scrollWidth), 390, "the page itself is no wider");
+	is(await q.evaluate(() => [...document.querySelectorAll("#causes td:last-child, #requests .where td:last-child")].filter((e) => e.clientWidth)
+		.filter((e) => e.getBoundingClientRect().left < 0 || e.getBoundingClientRect().right > 380.5).map((e) => e.textContent)), [], "words of rows need no scrolling");
 	await q.evaluate(() => { document.querySelector("h1 bdi").textContent = "sh /" + "a_long_path/".repeat(8) + " on host"; });
 	is(await q.evaluate(() => document.documentElement.scrollWidth), 390, "whatever it is called");
 }, "once");
@@ -376,7 +378,7 @@ test("answer: every colour of a state and of a class has 3 to 1 to its ground, i
 		const low = await p.evaluate(() => {
 			const grounds = [document.querySelector(".report"), document.querySelector("#overview")].map((e) => getComputedStyle(e).backgroundColor);
 			const svg = document.querySelector("#overview svg"), kinds = ["lock", "file", "net", "local", "poll", "timer", "child", "other", "unknown"];
-			return ["running", "blocked", "runnable", "preempted", "unknown", "many", "loss", ...kinds.map((k) => "kind-" + k)].flatMap((name) => {
+			return ["running", "blocked", "runnable", "preempted", "unknown", "many", "many-ready", "many-runs", "loss", ...kinds.map((k) => "kind-" + k)].flatMap((name) => {
 				const rect = svg.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "rect"));
 				rect.setAttribute("class", name);
 				return grounds.flatMap((g) => [0, 1, 2, 3].map((eye) => [name, eye, contrast(getComputedStyle(rect).fill, g, eye)])).filter(([, , r]) => !(r >= 3));

@@ -3,7 +3,7 @@
 // Texts and threads are indexes into tables; lists of figures are flat, in groups. Times are ns.
 const data = JSON.parse(document.getElementById("report-data").textContent);
 
-const STATES = ["blocked", "runnable", "preempted", "unknown", "many", "running"];
+const STATES = ["blocked", "runnable", "preempted", "unknown", "many", "many-ready", "many-runs", "running"];
 const NOT_WOKEN = 2, NO_WAKING = 4, SINCE_START = 8, NEW = 16;
 
 const text = (i) => i < 0 ? "" : data.strings[i];

@@ -41,10 +41,29 @@ function grown(slow, usual) {
 	return new Map([...sums].filter(([, ns]) => ns > 0 && 10 * ns >= more).sort((a, b) => b[1] - a[1]));
 }
 
+// As it is drawn: stretches that are alike are one, also with what is narrower than a pixel between them.
+function joinedPath(path, x) {
+	const all = [];
+	let between = [];
+	for (const s of path) {
+		const last = all[all.length - 1];
+		if (last && x(s.to) - x(s.from) < 1) {
+			between.push(s);
+			continue;
+		}
+		if (last && last.lane === s.lane && last.what === s.what && last.place === s.place)
+			last.to = s.to;
+		else
+			all.push(...between, { ...s });
+		between = [];
+	}
+	return [...all, ...between];
+}
+
 // One bar of the strip. marked: which stretches are longer than usual; act: what a click does.
 function stripBar(w, y, x, marked, act) {
 	const g = drawn("g", { class: "strip-bar" });
-	for (const s of pathOfWait(w)) {
+	for (const s of joinedPath(pathOfWait(w), x)) {
 		const wide = x(s.to) - x(s.from), who = whoseStretch(w, s), words = who + " " + didWords(w, s) + ": " + time(s.to - s.from);
 		const grew = marked?.has(alikeKey(w, s));
 		const rect = drawn("rect", { class: s.what + (wide < 2 ? " thin" : ""), x: x(s.from), y, width: Math.max(0.6, wide), height: STRIP },
@@ -55,7 +74,7 @@ function stripBar(w, y, x, marked, act) {
 		if (grew)
 			g.append(drawn("line", { class: "grew", x1: x(s.from), x2: x(s.to), y1: y + STRIP + 3, y2: y + STRIP + 3 }));
 		g.append(rect);
-		const room = Math.floor(wide / 7.4);
+		const room = Math.floor((wide - 6) / 7.4); // 4 px before it, and 2 px after it
 		if (room > 3)
 			g.append(drawn("text", { class: "on-" + s.what, x: x(s.from) + 4, y: y + STRIP / 2 + 4 }, who.length > room ? who.slice(0, room - 1) + "\u2026" : who));
 	}

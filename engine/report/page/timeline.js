@@ -4,7 +4,7 @@
 const LANE = 30, BAR = 14, THIN = 5, AXIS = 20;
 
 const doing = { running: "runs", blocked: "sleeps", runnable: "is runnable", preempted: "is preempted",
-	unknown: "unknown", many: "short sleeps" };
+	unknown: "unknown", many: "short sleeps", "many-ready": "mostly has no CPU", "many-runs": "mostly runs" };
 
 function laneName(lane) {
 	if (lane.thread === undefined) // "timer hrtimer_wakeup"
@@ -187,7 +187,7 @@ function explained(svg) {
 }
 
 // The meaning of the colours.
-const legend = () => element("p", { class: "legend note" }, ...[["running", "works"], ...STATES.slice(0, -1).map((s) => [s, doing[s]])]
+const legend = () => element("p", { class: "legend note" }, ...[["running", "works"], ...STATES.filter((s) => s !== "running" && !s.startsWith("many-")).map((s) => [s, doing[s]])]
 	.map(([s, words]) => element("span", {}, drawn("svg", { width: 16, height: 10, "aria-hidden": "true" },
 		drawn("rect", { class: s, width: 16, height: 10 })), " " + words)),
 	...data.sampled ? [element("span", {}, drawn("svg", { width: 8, height: 10, "aria-hidden": "true" },
