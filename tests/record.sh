@@ -21,7 +21,7 @@ objects=$(find "$O/engine" -name "*.o" ! -name chainwalk.o)
 # shellcheck disable=SC2086 # a list
 ${CC:-cc} -O2 -std=c17 -D_GNU_SOURCE -Wall -Wextra -I../../include -I../../engine -o "$tmp/neutral" neutral.c \
 	$objects "$O/libflamegraph.o" "$O/libcommon.a" \
-	-pthread -lz -lm -ldw -lelf -liberty
+	-pthread -lz -lm -ldw -lelf -liberty -lmd -lsqlite3 -llzma -lzstd
 cp "$O/chaincap" "$O/chainload" "$O/chainwalk" "$O/shop_static" "$tmp"
 cd "$tmp"
 
@@ -33,13 +33,16 @@ wanted() {
 }
 
 # keep_best NAME THREAD...: makes trace.bin presentable. Of several, the smallest in which nothing is unknown of
-# these threads is kept: the one with the least of what else this machine did.
+# these threads, or in shop_lost something of slow requests, is kept: the one with the least of what else this machine did.
 keep_best() {
 	name=$1
 	shift
 	./neutral trace.bin neutral.bin chainload "$@"
 	any=$(echo "$@" | tr ' ' '|')
-	if [ "$name" != lost ] && ./chainwalk -q -c "^($any)\$" neutral.bin | grep -q ';\[unknown\] '; then
+	if [ "${name%lost}" = "$name" ] && ./chainwalk -q -c "^($any)\$" neutral.bin | grep -q ';\[unknown\] '; then
+		return
+	fi
+	if [ "$name" = shop_lost ] && ! ./chainwalk -q --json neutral.bin | grep -q '"ends_as": *"unknown"'; then
 		return
 	fi
 	if [ ! -e best.bin ] || [ "$(wc -c <neutral.bin)" -lt "$(wc -c <best.bin)" ]; then
@@ -49,7 +52,7 @@ keep_best() {
 
 put_best() {
 	size=$(wc -c 2>/dev/null <best.bin || echo 999999)
-	if [ "$size" -gt 50000 ]; then
+	if [ "$size" -gt 65000 ]; then
 		echo "$1: this machine is too busy to record a small trace ($size bytes)" >&2
 		exit 1
 	fi
@@ -96,18 +99,19 @@ joined() {
 	load=
 }
 
-# asked NAME REQUESTS: tests/contexts/shop.c, from when the recorder knows where it publishes contexts.
+# asked NAME REQUESTS [CHAINCAP OPTION...]: tests/contexts/shop.c, from when the recorder knows where it publishes contexts.
 asked() {
-	name=$1
+	name=$1 requests=$2
+	shift 2
 	wanted "$name" || return 0
 	for _ in $tries; do
 		mkfifo go
-		./shop_static - "$2" <go >told &
+		./shop_static - "$requests" <go >told &
 		load=$!
 		exec 4>go
 		rm go
 		: >said # what the last one said
-		./chaincap -v --context -F 199 -o trace.bin 2>said &
+		./chaincap -v --context -F 199 "$@" -o trace.bin 2>said &
 		recorder=$!
 		until grep -q ' 2 with routes' said; do sleep 0.05; done
 		echo >&4
@@ -150,3 +154,4 @@ joined joined_deadlock "castor pollux" deadlock
 joined joined_relay "$relay" relay --rounds 1000
 recorded lost "ping pong" --buffer-size 4k -- pingpong --rounds 1500 --work 0
 asked shop 21
+asked shop_lost 100 -F 0 --buffer-size 4k

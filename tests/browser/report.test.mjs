@@ -936,6 +936,25 @@ test("report: what the slowest came down to is what the first screen says of the
 	}
 });
 
+test("report: what is unknown of slow requests is one figure on the first screen, in the table of requests and in the report", async () => {
+	const p = await show(report(trace("shop_lost"))), d = await data(p), s = (i) => d.strings[i];
+	const lines = walk("--json", "-f", "requests", trace("shop_lost")).trim().split("\n").map((l) => JSON.parse(l)).filter((l) => l.table === "time" && l.kind === "unknown");
+	let seen = 0;
+	for (const of of JSON.parse(walk("--json", "--wide", trace("shop_lost"))).subjects) {
+		const e = d.endpoints.find((one) => s(one.name) === of.name && one.counts.reduce((a, b) => a + b) === of.requests.count), step = of.steps.find((one) => one.ends_as === "[unknown]");
+		if (!e || !step)
+			continue;
+		seen++;
+		is(lines.filter((l) => l.endpoint === of.name).map((l) => l.slowest_ns), [step.ns], "the table of requests has as much as the first screen");
+		await p.locator("#requests .endpoints tbody tr", { hasText: of.name.split(" ")[2].slice(0, 7) }).first().locator("button.open").click();
+		const rows = (await cells(p, ".came-down tbody tr")).filter((r) => /unknown/.test(r[2]));
+		is(rows.length, 1, "one row");
+		near(parseFloat(rows[0][0]), 100 * step.ns / of.explained_ns, 0.5, "the share in the report");
+		is(step.percent, Math.round(100 * step.ns / of.explained_ns), "the share on the first screen");
+	}
+	is(seen, 1, "an endpoint of which a part is unknown");
+}, "once");
+
 test("report: a request opens its timeline, and has its trace id and command", async () => {
 	const p = await show(report(trace("shop")));
 	await p.locator("#requests .endpoints tbody tr", { hasText: "/stock/" }).first().locator("button.open").click();
