@@ -226,9 +226,9 @@ static __always_inline __u64 frame_of(struct code_chain *c, const struct wire_in
 static long name_code(__u32 i, struct code_walk *w)
 {
 	const struct wire_interpreter *in = w->in;
-	struct known_code new = { 0 }, *known;
 	struct code_chain *c = w->c;
-	struct code_key key = { .space = c->space };
+	struct known_code *new = &c->named, *known;
+	struct code_key *key = &c->key;
 	__u64 hash;
 
 	if (i >= WIRE_CODE_FRAMES || i >= c->n)
@@ -237,39 +237,42 @@ static long name_code(__u32 i, struct code_walk *w)
 		c->frames[i] = wire_code_frame(0, 0, 1);
 		return 0;
 	}
-	key.address = c->at[i].code;
+	key->space = c->space;
+	key->address = c->at[i].code;
 	hash = read_object(c, in, &c->at[i]);
 	if (is_in(in, WIRE_V8)) {
-		key.address = c->v8.shared;
+		key->address = c->v8.shared;
 		c->is_torn |= !hash;
 	}
 	if (!is_code_of(c, in, &c->at[i], hash)) {
 		c->frames[i] = frame_of(c, in, &c->at[i], 0);
 		return 0;
 	}
-	known = bpf_map_lookup_elem(&codes, &key);
+	known = bpf_map_lookup_elem(&codes, key);
 	if (known)
-		new = *known;
-	if (new.id &&new.hash != hash && !new.is_volatile && !is_in(in, WIRE_V8))
+		*new = *known;
+	else
+		__builtin_memset(new, 0, sizeof(*new));
+	if (new->id &&new->hash != hash && !new->is_volatile && !is_in(in, WIRE_V8))
 		w->in->is_volatile = 1;
-	if (!new.id || new.hash != hash) {
-		new.id = (__sync_fetch_and_add(&last_code_id, 1) & (WIRE_CODE_IDS - 1)) + 1;
-		new.hash = hash;
-		new.line = 0;
+	if (!new->id || new->hash != hash) {
+		new->id = (__sync_fetch_and_add(&last_code_id, 1) & (WIRE_CODE_IDS - 1)) + 1;
+		new->hash = hash;
+		new->line = 0;
 	}
-	new.moved = (__u16)in->v8.moved;
-	send_code(c, in, new.id, &new);
-	if (!known || known->id != new.id || known->is_volatile != new.is_volatile ||
-	    known->line != new.line)
-		bpf_map_update_elem(&codes, &key, &new, BPF_ANY);
+	new->moved = (__u16)in->v8.moved;
+	send_code(c, in, new->id, new);
+	if (!known || known->id != new->id || known->is_volatile != new->is_volatile ||
+	    known->line != new->line)
+		bpf_map_update_elem(&codes, key, new, BPF_ANY);
 	if (is_in(in, WIRE_V8)) {
-		key.address = c->at[i].code;
-		bpf_map_update_elem(&codes, &key, &new, BPF_ANY);
+		key->address = c->at[i].code;
+		bpf_map_update_elem(&codes, key, new, BPF_ANY);
 	}
 	/* The outermost frame is there as long as its thread. */
-	if (new.is_volatile && i + 1 < c->n)
+	if (new->is_volatile && i + 1 < c->n)
 		c->reread[i / 64] |= 1ull << (i & 63);
-	c->frames[i] = frame_of(c, in, &c->at[i], new.id);
+	c->frames[i] = frame_of(c, in, &c->at[i], new->id);
 	return 0;
 }
 

@@ -83,11 +83,8 @@ _Static_assert(WIRE_NAME_MAX > CONTEXT_ATTRIBUTE_BYTES, "room for attributes");
 static __always_inline __u32 route_object(struct wire_object *o, __u32 tgid, __u32 n, __u64 now)
 {
 	const __u64 *words = (void *)o->path;
-	void *ring = this_ring();
 	__u64 a = hash_seed + n, b = ~a;
 
-	if (!ring)
-		return 0;
 #pragma unroll
 	for (__u32 i = 0; i < WIRE_ROUTE_MAX / 8; i++) {
 		a = mix_chosen(a, words[i]);
@@ -99,7 +96,7 @@ static __always_inline __u32 route_object(struct wire_object *o, __u32 tgid, __u
 	o->key.tgid = tgid;
 	o->key.v[0] = a;
 	o->key.v[1] = b;
-	return id_of_object(ring, o, NULL, now, n);
+	return id_of_object(o, NULL, now, n);
 }
 
 /* The object of the route among the attributes at that address, of that many bytes; 0: none. */

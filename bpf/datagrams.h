@@ -169,18 +169,23 @@ static __always_inline void datagram_read(struct sock *sk, int bytes, __u32 tid,
 	t->taken_ns = now;
 }
 
-/* The thread writes: puts the datagram that this answers into *r. Returns NULL if there is none. */
-static __always_inline struct datagrams *answered_datagram(struct sock *sk, __u32 tid,
-							   struct open_request *r)
+/* What a write answers; in a map, as programs have little stack. */
+MAP(answered, PERCPU_ARRAY, 1, __u32, struct open_request);
+
+/* The datagram that the thread's write answers, and its socket's *of. NULL: there is none. */
+static __always_inline struct open_request *answered_datagram(struct sock *sk, __u32 tid,
+							      struct datagrams **of)
 {
 	struct taken_datagram *t = NULL;
+	struct open_request *r;
 	struct datagrams *d;
-	__u32 i;
+	__u32 i, zero = 0;
 
 	if (!is_datagram_server(sk))
 		return NULL;
-	d = bpf_sk_storage_get(&datagram_sockets, sk, NULL, 0);
-	if (!d)
+	*of = d = bpf_sk_storage_get(&datagram_sockets, sk, NULL, 0);
+	r = bpf_map_lookup_elem(&answered, &zero);
+	if (!d || !r)
 		return NULL;
 #pragma unroll
 	for (i = 0; i < TAKERS; i++) {
@@ -201,5 +206,5 @@ static __always_inline struct datagrams *answered_datagram(struct sock *sk, __u3
 	}
 	t->taken_ns = 0;
 	__sync_lock_test_and_set(&t->tid, 0);
-	return r->taken_ns ? d : NULL;
+	return r->taken_ns ? r : NULL;
 }

@@ -48,8 +48,8 @@ static __always_inline __u32 put_mark(struct wire_edges *e, __u64 now, __u32 act
 }
 
 /* Thread `actor` switches to thread `other`, or wakes it; object: 0: none. */
-static __always_inline void put_edge(__u64 now, enum wire_edge what, __u32 actor, __u32 other,
-				     __u32 object)
+static __noinline void put_edge(__u64 now, enum wire_edge what, __u32 actor, __u32 other,
+				__u32 object)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), n = 0;
 	struct wire_edges *e = bpf_map_lookup_elem(&edges, &cpu);
@@ -82,7 +82,7 @@ static __always_inline void put_edge(__u64 now, enum wire_edge what, __u32 actor
 }
 
 /* After all of an edge that began at now: what one in so many costs. */
-static __always_inline void end_edge(__u64 now)
+static __noinline void end_edge(__u64 now)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct wire_edges *e = bpf_map_lookup_elem(&edges, &cpu);

@@ -63,10 +63,9 @@ static __always_inline __u64 chosen_group(__u64 set)
 static __always_inline __u32 group_object(__u64 group, __u32 slot, __u64 now)
 {
 	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
-	void *ring = this_ring();
 	__u64 node, root;
 
-	if (!o || !ring || !group)
+	if (!o || !group)
 		return 0;
 	node = POINTER(cgroup, group, kn);
 	root = POINTER(cgroup, group, root);
@@ -77,7 +76,7 @@ static __always_inline __u32 group_object(__u64 group, __u32 slot, __u64 now)
 	o->key.v[0] = FIELD(kernfs_node, node, id);
 	o->key.v[1] = (__u32)FIELD(cgroup_root, root, hierarchy_id);
 	o->key.v[2] = group_renames;
-	return id_of_object(ring, o, NULL, now, node);
+	return id_of_object(o, NULL, now, node);
 }
 
 /* The object of the group of a css_set; 0: not known. slot: enum object_use. */

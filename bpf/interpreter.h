@@ -125,6 +125,8 @@ struct code_chain {
 	__u64 words[6]; /* for ruby_code.h and v8_code.h */
 	struct v8_function v8;
 	struct v8_lines lines;
+	struct code_key key; /* of the code that is looked up, and what is known of it */
+	struct known_code named;
 	__u32 is_v8, is_torn; /* is_torn: V8's objects are being moved */
 	struct wire_code record;
 };
@@ -390,17 +392,17 @@ static long hash_object(__u32 i, struct code_walk *w)
 LOOP(hash_object, struct code_walk, WIRE_CODE_FRAMES)
 
 /* Whether the code object of frame i is another one than the last time. */
-static __always_inline bool is_changed(struct code_chain *c, const struct wire_interpreter *in,
-				       __u64 space, __u32 i)
+static __noinline bool is_changed(struct code_chain *c, const struct wire_interpreter *in,
+				  __u64 space, __u32 i)
 {
-	struct code_key key = { .space = space };
 	struct known_code *known;
 	__u64 hash;
 
 	if (i >= WIRE_CODE_FRAMES)
 		return false;
-	key.address = c->at[i].code;
-	known = bpf_map_lookup_elem(&codes, &key);
+	c->key.space = space;
+	c->key.address = c->at[i].code;
+	known = bpf_map_lookup_elem(&codes, &c->key);
 	if (!known || known->is_volatile || known->moved != in->v8.moved)
 		return false;
 	hash = read_object(c, in, &c->at[i]);

@@ -108,6 +108,17 @@ static __always_inline void look_again(struct bare_sleep *b, __u64 depth)
 		*n = 0;
 }
 
+/*
+ * How far from the end of the current thread's kernel stack the program's arguments are, whose
+ * address is left in *room, in a map: to the verifier both are pointers.
+ */
+static __always_inline __u64 depth_of(__u64 *room, void *ctx, struct task_struct *task)
+{
+	__u64 stack = number_of(room, (__u64)OF(task, stack));
+
+	return number_of(room, (__u64)ctx) - stack;
+}
+
 enum bare_stacks { ALL_STACKS, NO_USER_STACK, NO_STACKS };
 
 /* The thread goes off its CPU. Returns which of its stacks are to be recorded now. */
@@ -115,6 +126,7 @@ static __always_inline enum bare_stacks leaves_bare(void *ctx, struct task_struc
 						    __u32 state, __u64 now)
 {
 	struct bare_sleep *b = bare_sleep_of(tid);
+	__u64 depth;
 
 	if (!b)
 		return ALL_STACKS;
@@ -125,17 +137,19 @@ static __always_inline enum bare_stacks leaves_bare(void *ctx, struct task_struc
 	}
 	if (!take_place(b, tid))
 		return ALL_STACKS;
+	depth = depth_of(&b->leaf, ctx, current_task());
 	b->since_ns = now;
 	b->is = BARE_ASLEEP;
 	b->kstack = b->ustack = 0;
-	*(void *volatile *)&b->leaf = ctx;
 	if (verify)
 		return ALL_STACKS;
-	if (!looks_at(b, b->leaf - (__u64)OF(task, stack)))
+	if (!looks_at(b, depth))
 		return NO_STACKS;
 	b->leaf = 0;
 	return NO_USER_STACK;
 }
+
+MAP(waking_room, PERCPU_ARRAY, 1, __u32, __u64); /* for depth_of() */
 
 /*
  * Whether it is certain without a look at its stack that no interrupt wakes, but the current thread
@@ -144,11 +158,10 @@ static __always_inline enum bare_stacks leaves_bare(void *ctx, struct task_struc
  */
 static __always_inline bool wakes_by_itself(void *ctx, struct task_struct *task)
 {
-	__u64 at, stack;
+	__u32 zero = 0;
+	__u64 *room = bpf_map_lookup_elem(&waking_room, &zero);
 
-	*(void *volatile *)&at = ctx;
-	*(void *volatile *)&stack = OF(task, stack);
-	return at - stack < STACK_SIZE && has_user_stack(task) &&
+	return room && depth_of(room, ctx, task) < STACK_SIZE && has_user_stack(task) &&
 	       call_number((void *)bpf_task_pt_regs((void *)task)) >= 0;
 }
 
@@ -363,7 +376,11 @@ static __always_inline __u32 sleeping_user_stack(void *ring, struct wire_kind_st
 	k->hash = stack_space(task, space);
 	k->end = CHAINLOG_STACK_UNKNOWN;
 	k->code = 0;
-	n = unwind_user(ring, k, w, WIRE_WAIT_STACKS, now, task, regs, space, pgd, &id);
+	n = unwind_user(k, w, WIRE_WAIT_STACKS, task, regs, space, pgd, &id);
+	if (n && wants_copy(ring, k, now, task))
+		id = send_copy(ring, k, w, now, task, regs);
+	else if (n && verify)
+		send_check(ring, k, w, now, task, regs);
 	if (id || !n)
 		return id;
 	if (k->end < CHAINLOG_STACK_ENDS)

@@ -191,7 +191,7 @@ static __always_inline __u64 gvl_with(struct task_struct *t, struct wire_interpr
  * The address of the lock's last_holder, if addr lies in one of its parts; 0: it does not. current:
  * t is the current thread; of others user memory is not read.
  */
-static __always_inline __u64 gil_with(struct task_struct *t, __u64 addr, bool current)
+static __noinline __u64 gil_with(struct task_struct *t, __u64 addr, bool current)
 {
 	struct wire_interpreter *in = interpreter_of(t->tgid);
 	__u64 at, state;

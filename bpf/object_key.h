@@ -110,7 +110,7 @@ static __always_inline void find_socket(struct wire_object_key *key, __u64 sk, _
 }
 
 /* fd: the file's descriptor in the process tgid, which identifies a file of anon_inodefs. */
-static __always_inline void find_file(struct wire_object_key *key, __u32 tgid, __u64 file, __u32 fd)
+static __noinline void find_file(struct wire_object_key *key, __u32 tgid, __u64 file, __u32 fd)
 {
 	__u64 inode = (__u64)FIELD(file, file, f_inode);
 	__u64 sb = (__u64)FIELD(inode, inode, i_sb), ino = FIELD(inode, inode, i_ino);
@@ -297,7 +297,7 @@ static long count_word(__u32 i, struct fd_sets *s)
 LOOP(count_word, struct fd_sets, SELECT_MAX / 64)
 
 /* How many descriptors select() waits for; one that is in two of its sets counts twice. */
-static __always_inline __u32 count_selected(const __u64 args[4])
+static __noinline __u32 count_selected(const __u64 args[4])
 {
 	struct fd_sets s = { { args[1], args[2], args[3] }, (__u32)args[0], 0 };
 

@@ -174,13 +174,17 @@ __noinline int put_group(struct wire_object *o, __u64 node)
  * Sends the object under this id. file: its struct file, of an endpoint its struct sock, of a route
  * the length of its text, which is in o->path already, of a control group its kernfs_node, else
  * anything. t: the thread in whose memory the object lies, if it is a lock; may be NULL for others.
- * False: it has to be sent again.
+ * False: it has to be sent again. Not inlined: with it object_id(), and what that calls otherwise,
+ * would need too much stack.
  */
-static __always_inline bool send_object(void *ring, struct wire_object *o, struct task_struct *t,
-					__u64 now, __u32 id, __u64 file)
+static __noinline bool send_object(struct wire_object *o, struct task_struct *t, __u64 now,
+				   __u32 id, __u64 file)
 {
+	void *ring = this_ring();
 	__u32 len;
 
+	if (!ring)
+		return false;
 	fill_record(&o->r, now, WIRE_OBJECT);
 	o->id = id;
 	o->peer = o->path_len = o->whole = 0;
@@ -225,8 +229,8 @@ static __always_inline __u64 hash_key(const struct wire_object_key *key)
  * As recent_id(), for an object, by its key. 0: the map has no room for it now. An object that
  * could not be sent whole is sent again when it is seen the next time.
  */
-static __always_inline __u32 id_of_object(void *ring, struct wire_object *o, struct task_struct *t,
-					  __u64 now, __u64 file)
+static __always_inline __u32 id_of_object(struct wire_object *o, struct task_struct *t, __u64 now,
+					  __u64 file)
 {
 	__u64 hash = hash_key(&o->key), word;
 	struct wire_known_stack *known;
@@ -238,7 +242,7 @@ static __always_inline __u32 id_of_object(void *ring, struct wire_object *o, str
 	if (!word)
 		return 0;
 	if (!(word & WORD_IS_SENT)) {
-		if (!send_object(ring, o, t, now, (__u32)word, file))
+		if (!send_object(o, t, now, (__u32)word, file))
 			return (__u32)word;
 		note_sent(known, word);
 	}
@@ -250,17 +254,16 @@ static __always_inline __u32 object_of(struct task_struct *t, __u64 now, bool cu
 {
 	__u32 slot = current ? OBJECT_OF_SWITCH : OBJECT_OF_LISTED;
 	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
-	void *ring = this_ring();
 	__u64 file;
 
-	if (!ring || !o)
+	if (!o)
 		return 0;
 	__builtin_memset(&o->key, 0, sizeof(o->key));
 	o->owner = t->tgid;
 	o->holder = 0;
 	((struct object_room *)o)->seen.was_asked = false;
 	file = find_object_key(o, t, now, current);
-	return file ? id_of_object(ring, o, t, now, file) : 0;
+	return file ? id_of_object(o, t, now, file) : 0;
 }
 
 /* The id of what the current thread, which goes to sleep, waits for; 0: not known. */

@@ -256,12 +256,11 @@ __noinline __u32 ready_id(__u64 task, __u64 now, bool by_task)
 {
 	__u32 slot = OBJECT_OF_WAKING, fd = 0, tid = (__u32)FIELD(task_struct, task, pid);
 	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
-	void *ring = this_ring();
 	bool alone = false, soon;
 	enum sender sender;
 	__u64 file, sk;
 
-	if (!ring || !o)
+	if (!o)
 		return 0;
 	file = find_ready(task, &fd, &alone);
 	sk = file ? ip_socket(file) : 0;
@@ -281,7 +280,7 @@ __noinline __u32 ready_id(__u64 task, __u64 now, bool by_task)
 	__builtin_memset(&o->key, 0, sizeof(o->key));
 	o->owner = (__u32)FIELD(task_struct, task, tgid);
 	find_file(&o->key, o->owner, file, fd);
-	return id_of_object(ring, o, NULL, now, file);
+	return id_of_object(o, NULL, now, file);
 }
 
 /* Says what is ready, after the waking of a task that was off its run queue. */

@@ -129,10 +129,9 @@ __noinline __u32 find_endpoint(__u64 *hash, __u64 sk, __u64 now)
 {
 	__u32 slot = OBJECT_OF_REQUEST;
 	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
-	void *ring = this_ring();
 	__u16 family;
 
-	if (!hash || !o || !ring)
+	if (!hash || !o)
 		return 0;
 	family = FIELD(sock, sk, __sk_common.skc_family);
 	__builtin_memset(&o->key, 0, sizeof(o->key));
@@ -145,7 +144,7 @@ __noinline __u32 find_endpoint(__u64 *hash, __u64 sk, __u64 now)
 		o->key.v[0] |= (__u64)FIELD(sock, sk, sk_protocol) << 8 | WIRE_INET_LISTENS |
 			       (__u64)FIELD(sock, sk, __sk_common.skc_num) << WIRE_INET_PORT;
 	*hash = hash_key(&o->key);
-	return id_of_object(ring, o, NULL, now, sk);
+	return id_of_object(o, NULL, now, sk);
 }
 
 /* The same; *hash: that of the object's key, 0: not known yet. */
@@ -165,15 +164,14 @@ __noinline __u32 find_connected(__u64 *hash, __u64 sk, __u64 now)
 {
 	__u32 slot = OBJECT_OF_REQUEST;
 	struct wire_object *o = bpf_map_lookup_elem(&object_scratch, &slot);
-	void *ring = this_ring();
 
-	if (!hash || !o || !ring)
+	if (!hash || !o)
 		return 0;
 	__builtin_memset(&o->key, 0, sizeof(o->key));
 	o->owner = (__u32)(bpf_get_current_pid_tgid() >> 32);
 	find_socket(&o->key, sk, 0);
 	*hash = hash_key(&o->key);
-	return id_of_object(ring, o, NULL, now, 0);
+	return id_of_object(o, NULL, now, 0);
 }
 
 /* The same; *hash: as endpoint_id(). */

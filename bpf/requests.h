@@ -159,7 +159,7 @@ SEC("tp_btf/sock_send_length")
 int on_send(unsigned long long *ctx)
 {
 	struct sock *sk = (void *)ctx[0];
-	struct open_request *r, datagram;
+	struct open_request *r;
 	struct task_struct *task;
 	struct datagrams *d = NULL;
 	struct connection *c;
@@ -187,8 +187,7 @@ int on_send(unsigned long long *ctx)
 			return 0;
 		}
 	} else {
-		d = answered_datagram(sk, task->pid, &datagram);
-		r = d ? &datagram : NULL;
+		r = answered_datagram(sk, task->pid, &d);
 		if (r)
 			note_write(r, bytes, task->pid, now);
 	}

@@ -418,7 +418,7 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct workspace *w, str
 {
 	struct wire_copy *c;
 	__u64 rule, ret = 0;
-	__u32 end;
+	__u32 end, before;
 
 	if (!k || !w || !u || i >= WIRE_STACK_MAX)
 		return CHAINLOG_STACK_DEPTH;
@@ -440,8 +440,10 @@ __noinline __u32 unwind_step(struct wire_kind_state *k, struct workspace *w, str
 	if (i >= WIRE_STACK_MAX)
 		return CHAINLOG_STACK_DEPTH;
 	c->look = ret - 1;
-	if (!HAS_LINK_REGISTER && (rule & 0xff) >= WIRE_RULE_JAVA && i) {
-		w->scratch.frames[i - 1] = u->method;
+	before = i - 1;
+	barrier_var(before);
+	if (!HAS_LINK_REGISTER && (rule & 0xff) >= WIRE_RULE_JAVA && before < WIRE_STACK_MAX) {
+		w->scratch.frames[before] = u->method;
 		k->hash = mix(c->hash_before, u->method);
 	}
 	if ((rule & 0xff) == WIRE_RULE_SIGNAL) {
@@ -498,30 +500,52 @@ static __always_inline void cut_stack(struct wire_kind_state *k, struct wire_cop
 }
 
 /*
- * Sends the frames found so far, with the registers and the stack of the last one. Returns the id
- * of the stack, which the collector completes; or 0 if too little room would be left for events, or
- * for other processes' copies.
+ * Whether a stack that only the collector can complete is sent to it. Not if too little room would
+ * be left for events, or for other processes' copies: then it ends here.
  */
-static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
-				       const struct workspace *w, struct unwinding *u, __u64 now,
-				       struct task_struct *owner, struct pt_regs *regs)
+static __always_inline bool wants_copy(void *ring, struct wire_kind_state *k, __u64 now,
+				       struct task_struct *owner)
 {
-	struct wire_copy *c = &u->c;
 	__u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 	__u64 size = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
-	__u64 sp = c->regs[DWARF_SP] & ~7ull;
 	struct wire_copier *of = ELEMENT(copiers, wire_copier(hash_seed, owner->tgid));
-	__u64 every = 0, wake = BPF_RB_NO_WAKEUP;
-	__u32 len;
+	__u64 every = 0;
 
+	if (k->end != UNWIND_ASK)
+		return false;
 	if (used > size / 8)
 		every = (used - size / 8) * 1024 / size * COPY_STEP_NS;
 	if (every > COPY_EVERY_NS)
 		every = COPY_EVERY_NS;
-	if (used > size / 2 || now - of->at_ns < every) {
-		cut_stack(k, of, owner->tgid);
+	if (used <= size / 2 && now - of->at_ns >= every)
+		return true;
+	cut_stack(k, of, owner->tgid);
+	k->end = CHAINLOG_STACK_NO_RULE;
+	return false;
+}
+
+/*
+ * Sends the frames found so far, with the registers and the stack of the last one, and with code
+ * that has been named. Returns the id of the stack, which the collector completes; or 0 if there is
+ * no room: it ends here.
+ */
+static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
+				       const struct workspace *w, __u64 now,
+				       struct task_struct *owner, struct pt_regs *regs)
+{
+	__u32 which = stack_kind((__u32)k->kind), len;
+	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &which);
+	struct wire_copier *of = ELEMENT(copiers, wire_copier(hash_seed, owner->tgid));
+	__u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+	__u64 size = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
+	__u64 wake = BPF_RB_NO_WAKEUP, sp;
+	struct wire_copy *c;
+
+	k->end = CHAINLOG_STACK_NO_RULE;
+	if (!u)
 		return 0;
-	}
+	c = &u->c;
+	sp = c->regs[DWARF_SP] & ~7ull;
 	/* The copy may be cut, or may not reach sp. */
 	if ((c->top & TOP_IS_CUT) || sp - c->base >= c->len)
 		copy_stack(u, sp, 0);
@@ -532,10 +556,8 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
 		read_word(u, sp - sizeof(c->below), &c->below);
 	}
 	c->n_code = 0;
-	if (find_code && k->code) {
-		name_code_frames(stack_kind((__u32)k->kind), space_of(owner), now, k->code);
-		copy_code(c, stack_kind((__u32)k->kind));
-	}
+	if (find_code && k->code)
+		copy_code(c, which);
 	len = c->len;
 	if (used > size / 8 && len > USER_PAGE)
 		len = USER_PAGE;
@@ -571,12 +593,16 @@ static __always_inline __u32 send_copy(void *ring, struct wire_kind_state *k,
  * the collector unwinds the stack once more and compares; but only if the ring has enough room.
  */
 static __always_inline void send_check(void *ring, const struct wire_kind_state *k,
-				       const struct workspace *w, struct unwinding *u, __u64 now,
+				       const struct workspace *w, __u64 now,
 				       struct task_struct *owner, struct pt_regs *regs)
 {
-	struct wire_copy *c = &u->c;
-	__u32 len;
+	__u32 which = stack_kind((__u32)k->kind), len;
+	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &which);
+	struct wire_copy *c;
 
+	if (!u)
+		return;
+	c = &u->c;
 	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >
 	    bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 4)
 		return;
@@ -616,13 +642,13 @@ static __always_inline void learn_top(__u64 *top, const struct wire_copy *c, __u
 
 /*
  * Unwinds the current thread, task, from its registers; with pgd one that sleeps, whose page tables
- * these are. Returns the number of frames, which are in
- * w->scratch, with why they end in k->end, and the hash in k->hash continued over them. Or returns
- * 0, and in *id the id of a recent stack, or of one that the collector completes.
+ * these are. Returns the number of frames, which are in w->scratch, with why they end in k->end
+ * (UNWIND_ASK: see wants_copy()), and the hash in k->hash continued over them. Or
+ * returns 0, and in *id the id of a recent stack.
  */
-static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, struct workspace *w,
-					 __u32 kind, __u64 now, struct task_struct *task,
-					 struct pt_regs *regs, __u64 space, __u64 pgd, __u32 *id)
+static __always_inline __u32 unwind_user(struct wire_kind_state *k, struct workspace *w, __u32 kind,
+					 struct task_struct *task, struct pt_regs *regs,
+					 __u64 space, __u64 pgd, __u32 *id)
 {
 	__u32 which = stack_kind(kind), end = 0;
 	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &which);
@@ -693,17 +719,10 @@ static __always_inline __u32 unwind_user(void *ring, struct wire_kind_state *k, 
 			k->mismatches_user++;
 	}
 	learn_top(top, c, k->end);
-	if (k->end == UNWIND_ASK) {
-		*id = send_copy(ring, k, w, u, now, task, regs);
-		if (*id)
-			return 0;
-		k->end = CHAINLOG_STACK_NO_RULE;
-	} else {
+	if (k->end != UNWIND_ASK) {
 		hash = native_hash(k, c->n);
 		if (!OLDER && !u->unfit && recent_of(user_stack_hash(k, hash)))
 			keep_layout(u, hash, k->end, *top);
-		if (verify)
-			send_check(ring, k, w, u, now, task, regs);
 	}
 	return c->n;
 }

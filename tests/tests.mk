@@ -100,6 +100,7 @@ $(O)/shop_static: HOW = -rdynamic tests/contexts/variable.c
 unit: $(CHAINLOADS) $(O)/classes $(CONTEXT_LIBS) $(O)/shop $(O)/shop_static
 
 # These look into the BPF object's variables.
+$(O)/tests/unit/kernel_program_stacks.o: $(O)/gen/chaincap.skel.h $(O)/gen/older.skel.h $(O)/gen/plain.skel.h
 $(O)/tests/unit/kernel_forgetting.o $(O)/tests/unit/kernel_forgotten_code.o $(O)/tests/unit/kernel_optional_types.o $(O)/tests/unit/kernel_stack_size.o: $(O)/gen/chaincap.skel.h
 
 # ---- a second, independent count of the events, for tests ----
