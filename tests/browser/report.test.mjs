@@ -65,7 +65,7 @@ test("report: what interrupts took stands in the table, in the lanes and where t
 	is((await cells(p, "#threads tbody tr")).map((r) => r[1] + " " + r[10]).sort(), want.sort(), "the table");
 	// The longest wait's wakers: the tree says the same of them.
 	const q = await show(report(trace("relay_unix_tcp"), "-c", "^alpha$", "--top=1"));
-	const all = (await data(q)).waits, w = all.find((a) => a.blocked === Math.max(...all.map((b) => b.blocked))), names = (await data(q)).strings, RUNNING = 5;
+	const all = (await data(q)).waits, w = all.find((a) => a.blocked === Math.max(...all.map((b) => b.blocked))), names = (await data(q)).strings, RUNNING = 7;
 	const tree = walk("--format=tree", "-c", "^alpha$", "--top=1", trace("relay_unix_tcp"));
 	is(w.lanes.filter((l) => l.interrupted).map((l) => names[l.name] + " " + (l.interrupted / 1000).toFixed(3) + " us"),
 		[...tree.matchAll(/woken by (\w+) \(\d+\), which ran [^,(]*\(([\d.]+ us) of it in interrupts\)/g)].map((m) => m[1] + " " + m[2]),
