@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
+#include "base/keyed.h"
 #include "common/xalloc.h"
 
 void wait_sums_count(struct wait_sums *s, uint64_t ns)
@@ -57,6 +58,13 @@ void row_lengths_add(struct row_lengths *l, uint32_t row, uint64_t ns)
 	XAPPEND(l->at, l->n, l->cap) = (struct row_length) { row, ns };
 }
 
+static uint64_t row_then_length(const void *length)
+{
+	const struct row_length *l = length;
+
+	return key_of_two(l->row, l->ns);
+}
+
 static int by_row_and_length(const void *pa, const void *pb)
 {
 	const struct row_length *a = pa, *b = pb;
@@ -78,7 +86,7 @@ void row_lengths_percentiles(struct row_lengths *l, void *rows, size_t size, siz
 	size_t end;
 
 	if (l->n)
-		qsort(l->at, l->n, sizeof(*l->at), by_row_and_length);
+		sort_by_key(l->at, l->n, sizeof(*l->at), row_then_length, by_row_and_length);
 	for (size_t i = 0; i < l->n; i = end) {
 		struct row_percentiles *p = (void *)((char *)rows + at[i].row * size + offset);
 
