@@ -101,15 +101,22 @@ struct known {
 	uint32_t what;
 };
 
+/* Where was looked last in what is known of a CPU: in its changes, and in what was taken. */
+struct cpu_near {
+	size_t change;
+	size_t taken[2]; /* a cpu_ran_had()'s */
+};
+
 /* Of several waits, see cpu_holders_sums_new(). */
 struct cpu_holders_sums {
 	const struct cpu_ran *ran;
 	struct holder_ranges *ranges;
 	cpu_holders_sums_fn fn;
 	void *arg;
-	struct known *groups; /* by thread; NULL: there are none */
-	struct known *queues; /* by thread */
-	bool is_plain;	      /* nothing else kept threads from running, and the machine ran */
+	struct known *groups;  /* by thread; NULL: there are none */
+	struct known *queues;  /* by thread */
+	struct cpu_near *near; /* by CPU */
+	bool is_plain;	       /* nothing else kept threads from running, and the machine ran */
 	struct pending pending[PENDING];
 };
 
@@ -214,6 +221,7 @@ static void give_part(const struct share *s, uint32_t cpu, size_t i, uint64_t fr
 		      uint64_t to_ns)
 {
 	const struct cpu_ran_cpu *c = &s->ran->cpus[cpu];
+	size_t *hint = s->later ? s->later->near[cpu].taken : (size_t[2]) { 0, 0 };
 
 	if (cpu_ran_took_nothing(c, i)) {
 		give_holder(s, c->holder[i], to_ns - from_ns);
@@ -222,7 +230,6 @@ static void give_part(const struct share *s, uint32_t cpu, size_t i, uint64_t fr
 	while (from_ns < to_ns) {
 		uint64_t until_ns = to_ns;
 		struct holder h = cpu_ran_at(s->ran, c, i, from_ns, &until_ns);
-		size_t hint[2] = { 0, 0 };
 		struct had had = cpu_ran_had(s->ran, h.who, s->still && is_thread(h.who), cpu,
 					     from_ns, until_ns, hint);
 
@@ -258,7 +265,7 @@ static void share_changes(const struct share *s, uint32_t cpu, size_t first, siz
 static void share_cpu(const struct share *s, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct cpu_ran_cpu *c = &s->ran->cpus[cpu];
-	size_t *hint = s->later ? &holder_ranges_hints(s->later->ranges)[cpu] : &(size_t) { 0 };
+	size_t *hint = s->later ? &s->later->near[cpu].change : &(size_t) { 0 };
 	size_t first = cpu_ran_until(c, from_ns, *hint ? *hint : c->n / 2), end;
 	uint64_t until =
 		first < c->n && c->at[first].from_ns < to_ns ? c->at[first].from_ns : to_ns;
@@ -434,6 +441,7 @@ void cpu_holders_sums_new(struct cpu_holders_sums **out, const struct cpu_holder
 	(void)timelines_stalls(r->ran.timelines, &stalls);
 	s->is_plain = !stalls && !r->ran.timelines->throttles.n;
 	s->queues = xcalloc(threads, sizeof(*s->queues));
+	s->near = xcalloc((size_t)s->ran->n_cpus + 1, sizeof(*s->near));
 	if (timelines_grouped(s->ran->timelines))
 		s->groups = xcalloc(threads, sizeof(*s->groups));
 }
@@ -445,6 +453,7 @@ void cpu_holders_sums_free(struct cpu_holders_sums *s)
 	holder_ranges_free(s->ranges);
 	free(s->groups);
 	free(s->queues);
+	free(s->near);
 	free(s);
 }
 
@@ -463,7 +472,7 @@ static uint32_t sole_holder(struct cpu_holders_sums *s, uint32_t thread, const s
 	    queue->what >= s->ran->n_cpus)
 		return 0;
 	c = &s->ran->cpus[queue->what];
-	hint = &holder_ranges_hints(s->ranges)[queue->what];
+	hint = &s->near[queue->what].change;
 	*hint = i = cpu_ran_until(c, from_ns, *hint);
 	if (!i || (i < c->n && c->at[i].from_ns < to_ns) || !cpu_ran_took_nothing(c, i - 1))
 		return 0;

@@ -26,7 +26,6 @@ struct holder_ranges {
 	uint32_t *touched;
 	size_t n_touched;
 	uint64_t count;
-	size_t *hints;
 };
 
 void holder_ranges_new(struct holder_ranges **out, const struct cpu_ran *ran, holder_ranges_fn fn,
@@ -42,7 +41,6 @@ void holder_ranges_new(struct holder_ranges **out, const struct cpu_ran *ran, ho
 	h->spare = h->edges + EDGES_MAX;
 	h->ns = xcalloc((size_t)ran->holders.n + 1, sizeof(*h->ns));
 	h->touched = xcalloc((size_t)ran->holders.n + 1, sizeof(*h->touched));
-	h->hints = xcalloc((size_t)ran->n_cpus + 1, sizeof(*h->hints));
 }
 
 void holder_ranges_free(struct holder_ranges *h)
@@ -53,13 +51,7 @@ void holder_ranges_free(struct holder_ranges *h)
 	free(h->edges < h->spare ? h->edges : h->spare);
 	free(h->ns);
 	free(h->touched);
-	free(h->hints);
 	free(h);
-}
-
-size_t *holder_ranges_hints(struct holder_ranges *h)
-{
-	return h->hints;
 }
 
 static void add_edge(struct holder_ranges *h, uint32_t key, uint64_t change, int64_t count)

@@ -23,5 +23,3 @@ void holder_ranges_add(struct holder_ranges *h, uint32_t a, uint32_t b, uint32_t
 		       size_t end, int64_t count);
 /* When this returns, fn has been told of everything that was added. */
 void holder_ranges_sum(struct holder_ranges *h);
-/* By CPU: a number of changes, for the caller to keep. */
-size_t *holder_ranges_hints(struct holder_ranges *h);
