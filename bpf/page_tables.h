@@ -84,18 +84,26 @@ volatile __u64 page_table = 0;
 #define DIRECT_MAP_STEPS (OLDER ? 1 : 1 << 14)
 
 struct direct_map_search {
-	__u64 pgd;
+	__u64 pgd, word; /* the word: at page_there */
 };
 
-/* The page table itself lies in it: there its own entries have to say that it does. */
+/*
+ * The page table itself lies in it: there its own entries have to say that it does. From a wrong
+ * beginning these are anybody's memory, where a small number may say so, too: the collector's own
+ * words have to be where they are.
+ */
 static long try_direct_map(__u32 i, struct direct_map_search *s)
 {
-	__u64 base = (s->pgd & ~(DIRECT_MAP_STEP - 1)) - i * DIRECT_MAP_STEP;
+	__u64 base = (s->pgd & ~(DIRECT_MAP_STEP - 1)) - i * DIRECT_MAP_STEP, word = 0;
 
 	if (mapped_at(base, s->pgd, s->pgd) != s->pgd)
 		return 0;
 	direct_map = base;
-	return 1;
+	if (read_by_pages(&word, sizeof(word), s->pgd, page_there) && word == s->word &&
+	    !read_by_pages(&word, sizeof(word), s->pgd, page_gone))
+		return 1;
+	direct_map = 0;
+	return 0;
 }
 
 LOOP(try_direct_map, struct direct_map_search, DIRECT_MAP_STEPS)
@@ -106,18 +114,12 @@ int find_direct_map(void *ctx)
 {
 	struct mm_struct *mm = OF(UNTRUSTED(task_struct, current_task()), mm);
 	struct direct_map_search s = { .pgd = 0 };
-	__u64 word = 0, same = 0;
 
 	(void)ctx;
 	if (OLDER || PLAIN || !PAGE_TABLES || !mm)
 		return 0;
 	s.pgd = number_of(&page_table, (__u64)FIELD(mm_struct, mm, pgd));
-	loop_try_direct_map(&s);
-	if (!direct_map)
-		return 0;
-	if (bpf_probe_read_user(&word, sizeof(word), (void *)page_there) ||
-	    !read_by_pages(&same, sizeof(same), s.pgd, page_there) || word != same ||
-	    read_by_pages(&same, sizeof(same), s.pgd, page_gone))
-		direct_map = 0;
+	if (!bpf_probe_read_user(&s.word, sizeof(s.word), (void *)page_there))
+		loop_try_direct_map(&s);
 	return 0;
 }
