@@ -69,11 +69,13 @@ static struct caller *text_of(struct callers *c, const struct processes *p, uint
 	return &c->of[id];
 }
 
+/* A process's first thread is called as who made it until it has a name of its own: the last one. */
 static void meet_names(struct callers *c, const struct processes *p, uint32_t thread)
 {
 	uint32_t process = text_id(c, p, process_name(p, thread));
+	uint32_t last = timelines_thread(p->timelines, thread)->renames;
 
-	for (uint32_t k = 0; k <= timelines_thread(p->timelines, thread)->renames; k++) {
+	for (uint32_t k = p->leader[thread] == thread ? last : 0; k <= last; k++) {
 		struct caller *of = text_of(c, p, timelines_nth_name(p->timelines, thread, k));
 
 		of->several |= of->process && of->process != process;

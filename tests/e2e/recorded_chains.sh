@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The recorded traces in tests/data give the chains in tests/data/chains.txt, to the nanosecond: one thread of
-# each (of shop: the requests of one endpoint), with the functions of its scenario. Needs nothing but the programs and a shell.
+# each (of shops: the requests of one endpoint), with the functions of its scenario. Needs nothing but the programs and a shell.
 . "$(dirname "$0")/lib.sh"
 data=$(cd "$(dirname "$0")/../data" && pwd)
 
@@ -25,12 +25,12 @@ for trace in "$data"/*.bin; do
 	*deadlock) thread=castor ;;
 	shares) thread=client ;;
 	things) thread=poller ;;
-	shop) thread=front ;;
+	shop | shop_lost) thread=front ;;
 	*) fail "$name: which thread?" ;;
 	esac
 	printf '\n%s\n' "$name"
 	case $name in
-	shop) options='--request /cart$' ;;
+	shop | shop_lost) options='--request /cart$' ;;
 	*) options=--state=all ;;
 	esac
 	# shellcheck disable=SC2086 # a list

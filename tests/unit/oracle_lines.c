@@ -120,10 +120,13 @@ void text_append_name(struct world *w, char **s, int thread, uint64_t at)
 	text_append(s, life_name(w, thread, at));
 }
 
+/* Of a process's first thread: whether it is called so in the end. */
 static bool was_called(struct world *w, int life, const char *name)
 {
 	const struct life *l = &w->lives[life];
 
+	if (life_leader(w, life) == life)
+		return !strcmp(life_name(w, life, UINT64_MAX), name);
 	for (int i = 0; i < l->n_names; i++)
 		if (!strcmp(trace_string(w->t, l->names[i].name), name))
 			return true;
@@ -152,7 +155,7 @@ void text_append_head(struct world *w, char **s, int thread, uint64_t at)
 	const char *name = life_name(w, thread, at);
 	char *told;
 
-	if (l->heard_as != name)
+	if (l->heard_as != name && !w->bare_names)
 		l->told_of = process_to_tell(w, thread, name);
 	l->heard_as = name;
 	if (!l->told_of) {

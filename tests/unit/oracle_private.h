@@ -230,6 +230,7 @@ struct world {
 	struct core cores[CORES];
 	unsigned int depth;
 	bool who_ran, plain_ends, fold_repeats, no_idle;
+	bool bare_names; /* heads do not tell the process */
 	/* Stretches of at least 100 ms without an event, and up to when there were any. */
 	struct {
 		uint64_t from, to;
