@@ -25,7 +25,9 @@
 #define HANGS_NS 5000000000u
 /* How often it is asked what has changed. */
 #define CHANGES_NS 100000000u
-#define KNOWN_MAX (1u << 13) /* a power of two */
+#define KNOWN_MAX (1u << 13)
+/* Where two frames that are seen all the time had one place, each would be asked for each time. */
+#define KNOWN_WAYS 8u
 /* More names, or longer ones in all, are forgotten, and asked for again. */
 #define NAMES_MAX (1u << 16)
 #define NAMES_BYTES_MAX (1u << 23)
@@ -199,9 +201,31 @@ static uint64_t hash(uint64_t h, uint64_t v)
 	return h ^ h >> 29;
 }
 
+static struct known *known_set(struct jvms *j, const struct process *p, uint64_t at)
+{
+	return &j->known[hash(p->serial, at) % (KNOWN_MAX / KNOWN_WAYS) * KNOWN_WAYS];
+}
+
+/* NULL: it is not known. */
 static struct known *known_at(struct jvms *j, const struct process *p, uint64_t at)
 {
-	return &j->known[hash(p->serial, at) % KNOWN_MAX];
+	struct known *set = known_set(j, p, at);
+
+	for (struct known *k = set; k < set + KNOWN_WAYS; k++)
+		if (k->serial == p->serial && k->at == at)
+			return k;
+	return NULL;
+}
+
+/* Whose place it gets: the oldest serial number's, or else one that is as good as another. */
+static struct known *known_to_be(struct jvms *j, const struct process *p, uint64_t at)
+{
+	struct known *set = known_set(j, p, at), *k = set + j->last_request % KNOWN_WAYS;
+
+	for (uint32_t i = 0; i < KNOWN_WAYS; i++)
+		if (set[i].serial < k->serial)
+			k = set + i;
+	return k;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -296,7 +320,7 @@ static void take(struct jvms *j, struct process *p, const struct jvms_answer *a)
 	if (a->err == -EAGAIN)
 		return;
 	make_room(j);
-	k = known_at(j, p, p->question);
+	k = known_to_be(j, p, p->question);
 	*k = (struct known) {
 		.serial = p->serial,
 		.at = p->question,
@@ -357,12 +381,11 @@ static int send_question(struct jvms *j, struct process *p, enum jvms_op op, uin
 static int find(struct jvms *j, struct process *p, enum jvms_op op, uint64_t at, uint64_t bytecode,
 		uint64_t question, struct known **out)
 {
-	struct known *k;
 	uint64_t wait_ns;
 	int err;
 
-	k = *out = known_at(j, p, question);
-	if (k->serial == p->serial && k->at == question)
+	*out = known_at(j, p, question);
+	if (*out)
 		return 0;
 	if (receive(j, p, 0))
 		return -EAGAIN;
@@ -374,8 +397,8 @@ static int find(struct jvms *j, struct process *p, enum jvms_op op, uint64_t at,
 	wait_ns = wait_budget_now(&j->budget);
 	(void)receive(j, p, wait_ns < WAIT_MAX_NS ? wait_ns : WAIT_MAX_NS);
 	wait_budget_spend(&j->budget);
-	k = *out = known_at(j, p, question);
-	if (k->serial == p->serial && k->at == question)
+	*out = known_at(j, p, question);
+	if (*out)
 		return 0;
 	return p->is_unknown || p->deaths >= DEATHS_MAX ? -ENOENT : -EAGAIN;
 }
