@@ -58,7 +58,7 @@ bench fleet sqlite3 -- "$O" "$here/../tests/data/shop.bin" 20000
 bench flight perf -- "$O" 1 1
 bench hours cc -- "$O" 20
 bench import perf -- "$O" 1
-bench interpreted python3,perf -- "$O" 1
+bench interpreted python3,ruby,javac,perf STARTS=1 PROGRAMS="python_12 ruby_20 java_20 native" -- "$O" 1
 bench changing javac -- "$O" 1 2
 bench languages node,java WINDOW=1 -- 1
 bench light bpftool WORKLOADS="pipe echo idle" WINDOW=0.1 SETTLE=0.05 -- "$O" 2
