@@ -56,7 +56,7 @@ static const struct head *head_of(struct folder *f, uint32_t thread, const struc
 			.group = group,
 			.stack = w->stack,
 			.node = chains_node(&f->chains, chains_head(&f->chains, group),
-					    intern_head(&f->stacks, thread, name, w->stack)),
+					    intern_head(&f->stacks, name, w->stack)),
 			.class = wait_class(f->fold->timelines, w->stack),
 		};
 	return slot;
@@ -271,7 +271,7 @@ static uint32_t name_node(struct folder *f, uint32_t thread, uint32_t name, uint
 	if (!last->node || last->group != group || last->name != name)
 		*last = (struct own) { group, name,
 				       chains_node(&f->chains, chains_head(&f->chains, group),
-						   intern_name(&f->stacks, thread, name)) };
+						   intern_name(&f->stacks, name)) };
 	return last->node;
 }
 
@@ -510,7 +510,7 @@ void folder_run_remote(struct folder *f, const struct fold_remote *at, size_t n)
 			continue;
 		name = timelines_name(tl, client, w->out_ns);
 		head = chains_node(&f->chains, chains_head(&f->chains, (uint32_t)i + 1),
-				   intern_name(&f->stacks, client, name));
+				   intern_name(&f->stacks, name));
 		f->times = at[i].times;
 		chains_explain(&f->chains, head, client, w, at[i].from_ns, at[i].to_ns);
 	}

@@ -31,8 +31,7 @@ void interned_stacks_new(struct interned_stacks **out, const struct timelines *t
 			 const struct options *o, enum group_by by)
 {
 	struct interned_stacks *p = xcalloc(1, sizeof(*p));
-	bool tells = by != GROUP_BY_ROW && o->view == VIEW_CHAIN && o->root == ROOT_NONE;
-	bool wants_processes = by != GROUP_BY_NAME || o->root == ROOT_PROCESS || tells;
+	bool wants_processes = by != GROUP_BY_NAME || o->root == ROOT_PROCESS;
 
 	*out = NULL;
 	p->timelines = tl;
@@ -43,8 +42,6 @@ void interned_stacks_new(struct interned_stacks **out, const struct timelines *t
 	frame_lists_new(&p->lists, p->names, by == GROUP_BY_PROCESS);
 	if (wants_processes)
 		processes_new(&p->processes, tl);
-	if (tells)
-		processes_find_names(p->processes);
 	*out = p;
 }
 
@@ -80,14 +77,6 @@ void stack_cache_free(struct stack_cache *c)
 	*c = (struct stack_cache) { 0 };
 }
 
-/* The process's name (string id) that heads of a thread's waits tell; 0: none. */
-static uint32_t told_process(const struct interned_stacks *p, uint32_t thread, uint32_t name)
-{
-	return p->by != GROUP_BY_ROW && p->processes
-		       ? process_that_tells(p->processes, thread, name)
-		       : 0;
-}
-
 /* With the lock. */
 static uint32_t make_group(struct interned_stacks *p, uint32_t thread, uint32_t name,
 			   uint32_t asked, uint32_t root, uint32_t span)
@@ -99,8 +88,6 @@ static uint32_t make_group(struct interned_stacks *p, uint32_t thread, uint32_t 
 				 process_leader(p->processes, thread));
 	else if (p->by == GROUP_BY_ROW)
 		owner = pairs_id(&p->owners, process_name(p->processes, thread), 0);
-	else if (p->by == GROUP_BY_NAME && told_process(p, thread, name))
-		owner = pairs_id(&p->owners, told_process(p, thread, name), THREAD_NONE);
 	if (!owner && p->by != GROUP_BY_NAME)
 		return 0;
 	asker = pairs_id(&p->askers, owner, asked);
@@ -152,9 +139,9 @@ uint32_t intern_request_group(struct stack_cache *c, uint32_t client, uint32_t n
 }
 
 enum list_kind {
-	LIST_HEAD,	    /* number: a name; stack; end: the process's name, 0: not told */
+	LIST_HEAD,	    /* number: a name; stack */
 	LIST_RAN,	    /* stack */
-	LIST_NAME,	    /* number: a name; end: as of LIST_HEAD */
+	LIST_NAME,	    /* number: a name */
 	LIST_LINK,	    /* link */
 	LIST_IDENTITY,	    /* link; not a list: see intern_link_identity() */
 	LIST_HOLDER,	    /* number: see cpu_holders.h */
@@ -229,12 +216,12 @@ static uint32_t make_list(struct interned_stacks *p, const struct list_key *k)
 
 	switch ((enum list_kind)k->kind) {
 	case LIST_HEAD:
-		return frame_list_head(p->lists, k->number, k->end, k->stack);
+		return frame_list_head(p->lists, k->number, k->stack);
 	case LIST_RAN:
 		names_put_own_stack(p->names, k->stack, to);
 		break;
 	case LIST_NAME:
-		names_put_head(p->names, k->number, k->end, to);
+		names_put_name(p->names, k->number, to);
 		break;
 	case LIST_LINK:
 		names_put_link(p->names, &k->link, to);
@@ -282,10 +269,9 @@ static uint32_t list_of(struct stack_cache *c, struct list_key key)
 	return *slot;
 }
 
-uint32_t intern_head(struct stack_cache *c, uint32_t thread, uint32_t name, uint32_t stack)
+uint32_t intern_head(struct stack_cache *c, uint32_t name, uint32_t stack)
 {
-	return list_of(c, (struct list_key) { LIST_HEAD, .number = name, .stack = stack,
-					      .end = told_process(c->stacks, thread, name) });
+	return list_of(c, (struct list_key) { LIST_HEAD, .number = name, .stack = stack });
 }
 
 uint32_t intern_ran(struct stack_cache *c, uint32_t stack)
@@ -293,10 +279,9 @@ uint32_t intern_ran(struct stack_cache *c, uint32_t stack)
 	return list_of(c, (struct list_key) { LIST_RAN, .stack = stack });
 }
 
-uint32_t intern_name(struct stack_cache *c, uint32_t thread, uint32_t name)
+uint32_t intern_name(struct stack_cache *c, uint32_t name)
 {
-	return list_of(c, (struct list_key) { LIST_NAME, .number = name,
-					      .end = told_process(c->stacks, thread, name) });
+	return list_of(c, (struct list_key) { LIST_NAME, .number = name });
 }
 
 uint32_t intern_link(struct stack_cache *c, const struct link *l)
@@ -364,7 +349,7 @@ struct thread_group interned_stacks_thread_group(const struct interned_stacks *p
 		t.length = asked.b;
 		return t;
 	}
-	t.pid = p->by == GROUP_BY_NAME ? 0 : owner.a;
+	t.pid = owner.a;
 	t.leader = owner.b;
 	t.process = owner.b == THREAD_NONE ? 0 : process_name(p->processes, owner.b);
 	t.trace = asked.b;

@@ -13,7 +13,7 @@
 
 /* What is kept apart. */
 enum group_by {
-	GROUP_BY_NAME,	  /* threads by their names as heads have them, and by their roots */
+	GROUP_BY_NAME,	  /* threads by their names, and by their roots */
 	GROUP_BY_PROCESS, /* also by process; clients by endpoint and by trace id */
 	GROUP_BY_ROW,	  /* by the process's name, clients by endpoint; waits by their lengths */
 };
@@ -89,11 +89,10 @@ uint32_t intern_request_group(struct stack_cache *c, uint32_t client, uint32_t n
 uint32_t interned_stacks_root(const struct interned_stacks *p, uint32_t thread, uint64_t at_ns);
 
 /* Lists of frames: see words/frame_list.h. */
-/* Of a thread with this name (string id); its process's name is told where that one does not. */
-uint32_t intern_head(struct stack_cache *c, uint32_t thread, uint32_t name, uint32_t stack);
-/* Where a thread ran (a stack pair); a thread's name alone, as in a head. */
+uint32_t intern_head(struct stack_cache *c, uint32_t name, uint32_t stack);
+/* Where a thread ran (a stack pair); a thread's name alone. */
 uint32_t intern_ran(struct stack_cache *c, uint32_t stack);
-uint32_t intern_name(struct stack_cache *c, uint32_t thread, uint32_t name);
+uint32_t intern_name(struct stack_cache *c, uint32_t name);
 uint32_t intern_link(struct stack_cache *c, const struct link *l);
 /*
  * A link with where it joins the one before it: equal for links of one text whose wakees slept in

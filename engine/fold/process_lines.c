@@ -33,16 +33,11 @@ static void meet_all(struct pair_table *t, const struct timelines *tl, struct na
 	struct processes *processes;
 
 	processes_new(&processes, tl);
-	processes_find_names(processes);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		uint32_t process = names_string(names, process_name(processes, i));
 
-		for (uint32_t k = 0; k <= timelines_thread(tl, i)->renames; k++) {
-			uint32_t name = timelines_nth_name(tl, i, k);
-
-			meet(t, names_of_head(names, name, process_that_tells(processes, i, name)),
-			     process);
-		}
+		for (uint32_t k = 0; k <= timelines_thread(tl, i)->renames; k++)
+			meet(t, names_string(names, timelines_nth_name(tl, i, k)), process);
 	}
 	processes_free(processes);
 	for (uint32_t id = 1; id <= t->keys.n; id++) {

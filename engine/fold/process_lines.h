@@ -10,9 +10,8 @@
 /*
  * Appends "[note] process;PROCESS;THREAD 0" to a text for each name that threads only of processes
  * with that one name have, if threads of such processes have other names, too; sorted by their
- * bytes. PROCESS is written as in folded lines, and THREAD as at
- * their head: PROCESS follows it where other processes have such threads. At most PROCESS_LINES_MAX
- * lines: nothing if there would be more, or if threads were chosen.
+ * bytes. PROCESS and THREAD are written as in folded lines. At most PROCESS_LINES_MAX lines:
+ * nothing if there would be more, or if threads were chosen.
  */
 #define PROCESS_LINES_MAX 2000
 void process_lines_put(struct text_buf *to, const struct timelines *tl, const struct options *o);

@@ -53,7 +53,7 @@ static bool add_request(void *arg, const struct disk_request *r)
 	uint64_t ns = from_ns && from_ns < r->done_ns ? r->done_ns - from_ns : 0, *sum;
 	bool known = r->thread != THREAD_NONE;
 	uint32_t name = known ? timelines_name(f->timelines, r->thread, from_ns) : 0;
-	uint32_t head = intern_head(&f->cache, r->thread, name, r->pair);
+	uint32_t head = intern_head(&f->cache, name, r->pair);
 	uint32_t root = pairs_id(&f->nodes, 0, GROUP), above;
 	uint32_t node = pairs_id(&f->nodes, root, head);
 	char band[48];

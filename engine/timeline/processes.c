@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "processes.h"
-#include "common/intern.h"
 #include "common/xalloc.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct processes {
 	const struct timelines *timelines;
 	uint32_t *leader; /* by thread */
-	/* By name (string id): processes of several names have such threads. NULL: not known. */
-	bool *is_of_several;
-	uint32_t n_names;
 };
 
 /*
@@ -36,83 +31,6 @@ static void find_leaders(struct processes *p, bool backwards, struct pair_table 
 		if (p->leader[i] == THREAD_NONE && *leader)
 			p->leader[i] = *leader - 1;
 	}
-}
-
-/* Of a text: the process's name of which a thread is called so (a text; 0: none). */
-struct caller {
-	uint32_t process;
-	bool several;
-};
-
-struct callers {
-	struct intern texts;
-	struct caller *of;
-	size_t cap;
-};
-
-static uint32_t text_id(struct callers *c, const struct processes *p, uint32_t string)
-{
-	const char *text = trace_string(timelines_trace(p->timelines), string);
-	bool is_new;
-	uint32_t id = xintern(&c->texts, text, strlen(text), &is_new);
-
-	XGROW(c->of, id, c->cap);
-	if (is_new)
-		c->of[id] = (struct caller) { .process = 0 };
-	return id;
-}
-
-static struct caller *text_of(struct callers *c, const struct processes *p, uint32_t string)
-{
-	uint32_t id = text_id(c, p, string);
-
-	return &c->of[id];
-}
-
-/* A process's first thread is called as who made it until it has a name of its own: the last one. */
-static void meet_names(struct callers *c, const struct processes *p, uint32_t thread)
-{
-	uint32_t process = text_id(c, p, process_name(p, thread));
-	uint32_t last = timelines_thread(p->timelines, thread)->renames;
-
-	for (uint32_t k = p->leader[thread] == thread ? last : 0; k <= last; k++) {
-		struct caller *of = text_of(c, p, timelines_nth_name(p->timelines, thread, k));
-
-		of->several |= of->process && of->process != process;
-		of->process = process;
-	}
-}
-
-void processes_find_names(struct processes *p)
-{
-	uint32_t n = timelines_threads(p->timelines);
-	struct callers c = { .of = NULL };
-
-	for (uint32_t i = 0; i < n; i++)
-		if (p->leader[i] != THREAD_NONE)
-			meet_names(&c, p, i);
-	p->n_names = trace_strings_end(timelines_trace(p->timelines));
-	p->is_of_several = xcalloc((size_t)p->n_names + 1, sizeof(*p->is_of_several));
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t k = 0; k <= timelines_thread(p->timelines, i)->renames; k++) {
-			uint32_t name = timelines_nth_name(p->timelines, i, k);
-
-			p->is_of_several[name] = text_of(&c, p, name)->several;
-		}
-	intern_free(&c.texts);
-	free(c.of);
-}
-
-uint32_t process_that_tells(const struct processes *p, uint32_t thread, uint32_t name)
-{
-	const struct trace *t = timelines_trace(p->timelines);
-	uint32_t process;
-
-	if (!name || name >= p->n_names || !p->is_of_several[name] ||
-	    thread >= timelines_threads(p->timelines) || p->leader[thread] == thread)
-		return 0;
-	process = process_name(p, thread);
-	return strcmp(trace_string(t, process), trace_string(t, name)) ? process : 0;
 }
 
 void processes_new(struct processes **out, const struct timelines *tl)
@@ -140,7 +58,6 @@ void processes_free(struct processes *p)
 	if (!p)
 		return;
 	free(p->leader);
-	free(p->is_of_several);
 	free(p);
 }
 

@@ -21,10 +21,3 @@ void processes_free(struct processes *p);
 uint32_t process_leader(const struct processes *p, uint32_t thread);
 /* The process's name (string id); 0, the empty one, if there is no leader to take it from. */
 uint32_t process_name(const struct processes *p, uint32_t thread);
-/*
- * The same (string id) where a thread's name (string id) alone does not say whose thread it is: it
- * is not its process's first one nor has its name, and threads of processes with other names are
- * called so, too; else 0. Only after processes_find_names().
- */
-void processes_find_names(struct processes *p);
-uint32_t process_that_tells(const struct processes *p, uint32_t thread, uint32_t name);

@@ -108,11 +108,11 @@ static bool note_object(struct frame_lists *f, uint32_t list, uint32_t stack)
 	return o.frames && o.class;
 }
 
-uint32_t frame_list_head(struct frame_lists *f, uint32_t name, uint32_t process, uint32_t stack)
+uint32_t frame_list_head(struct frame_lists *f, uint32_t name, uint32_t stack)
 {
 	uint32_t list;
 
-	names_put_head(f->names, name, process, frame_list_sink(f));
+	names_put_name(f->names, name, frame_list_sink(f));
 	names_put_own_stack(f->names, stack, frame_list_sink(f));
 	list = frame_list_take(f);
 	if (list && names_shown_objects(f->names, stack).object && !note_object(f, list, stack))

@@ -23,8 +23,8 @@ void frame_lists_free(struct frame_lists *f);
 
 /* ---- each function returns the number of a list or a frame --------- */
 
-/* "NAME;off-CPU stack": as names_put_head() has a thread, and where it slept. */
-uint32_t frame_list_head(struct frame_lists *f, uint32_t name, uint32_t process, uint32_t stack);
+/* "NAME;off-CPU stack": the name (string id) of a thread and where it slept. */
+uint32_t frame_list_head(struct frame_lists *f, uint32_t name, uint32_t stack);
 /* For a link that occurs several times in a row: its list with "NAME x 6" as the waker's name. */
 uint32_t frame_list_times(struct frame_lists *f, uint32_t list, uint32_t times);
 /* A list of one or two frames, cleaned texts (above may be NULL). */

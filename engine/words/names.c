@@ -405,25 +405,9 @@ static void put_waker_stack(struct names *n, uint32_t pair, uint32_t kernel_fram
 		  (struct shown_objects) { 0 }, order, waker_mark(n), waker_mark(n), to);
 }
 
-uint32_t names_of_head(struct names *n, uint32_t name, uint32_t process)
+void names_put_name(struct names *n, uint32_t name, struct frame_sink to)
 {
-	uint32_t text = names_string(n, name), of = names_string(n, process);
-	struct text_buf b = { 0 };
-
-	if (!process)
-		return text;
-	text_puts(&b, names_text(n, text));
-	text_puts(&b, " (");
-	text_puts(&b, names_text(n, of));
-	text_puts(&b, ")");
-	text = names_adopt(n, b.p);
-	text_free(&b);
-	return text;
-}
-
-void names_put_head(struct names *n, uint32_t name, uint32_t process, struct frame_sink to)
-{
-	to.put(to.arg, names_of_head(n, name, process), NULL);
+	put_name(n, trace_string(n->trace, name), "", to);
 }
 
 void names_put_link(struct names *n, const struct link *l, struct frame_sink to)
@@ -431,7 +415,7 @@ void names_put_link(struct names *n, const struct link *l, struct frame_sink to)
 	bool task = l->waker != THREAD_NONE;
 
 	if (l->flags & LINK_LABEL) {
-		names_put_head(n, l->name, 0, to);
+		names_put_name(n, l->name, to);
 		return;
 	}
 	if (l->flags & LINK_SHOWS_BLOCKED) {

@@ -87,10 +87,8 @@ struct frame_sink {
 
 /* Where a thread slept, or was while it ran, root first. Nothing if -K or -U hide all frames. */
 void names_put_own_stack(struct names *n, uint32_t pair, struct frame_sink to);
-/* A text: "NAME", or "NAME (PROCESS)": of a thread, and its process unless that is 0 (string ids).
- */
-uint32_t names_of_head(struct names *n, uint32_t name, uint32_t process);
-void names_put_head(struct names *n, uint32_t name, uint32_t process, struct frame_sink to);
+/* "NAME": of a thread (string id). */
+void names_put_name(struct names *n, uint32_t name, struct frame_sink to);
 /*
  * "--;waker's stack;WAKER", for an interrupt "--;stack"; before it "-;blocked" if that is shown. Of
  * a label (LINK_LABEL) its text alone.

@@ -684,7 +684,6 @@ char *oracle_folded(const struct trace *t, const struct oracle_asked *asked)
 	w->depth = asked->depth;
 	w->own = asked->own;
 	w->plain_ends = asked->plain_ends;
-	w->bare_names = asked->bare_names;
 	w->fold_repeats = asked->fold_repeats;
 	w->no_idle = asked->no_idle;
 	w->who_ran = asked->who_ran && trace_info(t)->aux >> CHAINLOG_QUEUE & 1 &&

@@ -20,7 +20,6 @@ struct oracle_asked {
 	bool fold_repeats; /* links that repeat the one before them are one */
 	bool no_idle;	   /* without pauses and waits for work */
 	bool requests;	   /* of clients, instead of what threads wait for */
-	bool bare_names;   /* of threads, at the head as well */
 };
 
 /* Folded lines in ns of all waits and preempted intervals of all threads. To be freed. */

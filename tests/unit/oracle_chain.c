@@ -715,7 +715,7 @@ void oracle_explain_all(struct world *w, bool classic)
 				       first[-1].to == first->from)
 					first--;
 				head = strdup("");
-				text_append_head(w, &head, i, first->from);
+				text_append_name(w, &head, i, first->from);
 				line_put(w, head, p->what == RUNS ? "on-CPU" : "unknown",
 					 p->to - p->from);
 				if (p->what == RUNS)
@@ -727,7 +727,7 @@ void oracle_explain_all(struct world *w, bool classic)
 				continue;
 			s = &l->sleeps[p->sleep];
 			head = strdup("");
-			text_append_head(w, &head, i, s->out_ns);
+			text_append_name(w, &head, i, s->out_ns);
 			if (s->is_short)
 				text_append(&head, "[short]");
 			else if (!trace_stack(w->t, s->kstack).n && !trace_stack(w->t, s->ustack).n)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "oracle_private.h"
@@ -118,54 +117,6 @@ void text_append_class(struct world *w, char **s, const struct trace_object *o)
 void text_append_name(struct world *w, char **s, int thread, uint64_t at)
 {
 	text_append(s, life_name(w, thread, at));
-}
-
-/* Of a process's first thread: whether it is called so in the end. */
-static bool was_called(struct world *w, int life, const char *name)
-{
-	const struct life *l = &w->lives[life];
-
-	if (life_leader(w, life) == life)
-		return !strcmp(life_name(w, life, UINT64_MAX), name);
-	for (int i = 0; i < l->n_names; i++)
-		if (!strcmp(trace_string(w->t, l->names[i].name), name))
-			return true;
-	return false;
-}
-
-/* The process's name if a thread's own does not say whose it is; else NULL. */
-static const char *process_to_tell(struct world *w, int thread, const char *name)
-{
-	int leader = life_leader(w, thread), other;
-	const char *process = leader == NOBODY ? "" : life_name(w, leader, UINT64_MAX);
-
-	if (leader == thread || !*process || !*name || !strcmp(name, process))
-		return NULL;
-	for (int i = 0; i < w->n_lives; i++) {
-		other = was_called(w, i, name) ? life_leader(w, i) : NOBODY;
-		if (other != NOBODY && strcmp(life_name(w, other, UINT64_MAX), process))
-			return process;
-	}
-	return NULL;
-}
-
-void text_append_head(struct world *w, char **s, int thread, uint64_t at)
-{
-	struct life *l = &w->lives[thread];
-	const char *name = life_name(w, thread, at);
-	char *told;
-
-	if (l->heard_as != name && !w->bare_names)
-		l->told_of = process_to_tell(w, thread, name);
-	l->heard_as = name;
-	if (!l->told_of) {
-		text_append(s, name);
-		return;
-	}
-	if (asprintf(&told, "%s (%s)", name, l->told_of) < 0)
-		abort();
-	text_append(s, told);
-	free(told);
 }
 
 struct ready {

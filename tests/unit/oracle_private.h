@@ -109,7 +109,6 @@ struct life {
 		uint32_t name;
 	} * names;
 	int n_names;
-	const char *heard_as, *told_of; /* text_append_head(): the last name, and what follows it */
 	/* In which control group, from when on; own: it was moved alone, or is who was moved. */
 	struct {
 		uint64_t at;
@@ -230,7 +229,6 @@ struct world {
 	struct core cores[CORES];
 	unsigned int depth;
 	bool who_ran, plain_ends, fold_repeats, no_idle;
-	bool bare_names; /* heads do not tell the process */
 	/* Stretches of at least 100 ms without an event, and up to when there were any. */
 	struct {
 		uint64_t from, to;
@@ -339,8 +337,6 @@ void who_missed(struct world *w, int core, uint64_t at);
 void who_ran(struct world *w, int life, const struct piece *p, uint64_t from, uint64_t to,
 	     void (*put)(void *arg, const char *who, uint64_t ns), void *arg);
 const char *life_name(struct world *w, int life, uint64_t at);
-/* The thread that leads the life's process, oracle_requests.c; NOBODY: not known. */
-int life_leader(struct world *w, int life);
 
 /* oracle_lines.c: the lines of the result. */
 /* How a frame is called; buf has room for a name that has to be made. */
@@ -350,8 +346,6 @@ void text_append(char **s, const char *raw);
 void text_append_frames(struct world *w, char **s, uint32_t id, uint32_t first_n, bool leaf_first);
 void text_append_class(struct world *w, char **s, const struct trace_object *o);
 void text_append_name(struct world *w, char **s, int thread, uint64_t at);
-/* The same at the head of a line, where the name of its process may follow. */
-void text_append_head(struct world *w, char **s, int thread, uint64_t at);
 /* A line "chain;[end]". */
 void line_put(struct world *w, const char *chain, const char *end, uint64_t ns);
 /* The same for a part of a piece in which a thread was ready. */

@@ -130,7 +130,8 @@ bool request_asked(struct world *w, size_t at, struct asked_for *of)
 	return told->is_request;
 }
 
-int life_leader(struct world *w, int life)
+/* The thread that leads the life's process. */
+static int leader_of(struct world *w, int life)
 {
 	uint32_t tgid = w->lives[life].tgid;
 
@@ -154,8 +155,8 @@ static bool same_process(struct world *w, int a, int b)
 
 	if (a == NOBODY || b == NOBODY)
 		return a == b;
-	leader_a = life_leader(w, a);
-	leader_b = life_leader(w, b);
+	leader_a = leader_of(w, a);
+	leader_b = leader_of(w, b);
 	if (leader_a != NOBODY || leader_b != NOBODY)
 		return leader_a == leader_b;
 	a = (int)(w->lives[a].tgid ? w->lives[a].tgid : w->lives[a].tid);
@@ -193,7 +194,7 @@ static char *endpoint_of(struct world *w, const struct told *told)
  */
 static const char *server_name(struct world *w, size_t at, const struct asked_for *a)
 {
-	int server = server_of(a), leader = server == NOBODY ? NOBODY : life_leader(w, server);
+	int server = server_of(a), leader = server == NOBODY ? NOBODY : leader_of(w, server);
 	struct asked_for first;
 
 	if (leader != NOBODY) {

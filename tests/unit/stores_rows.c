@@ -144,9 +144,7 @@ static void rows_are_lines(const struct trace *t, const char *name, void *arg)
 	options_init(&o);
 	for (size_t i = 0; i < 3; i++)
 		for (int requests = 0; requests < 2; requests++) {
-			struct oracle_asked asked = { .depth = o.depth,
-						      .requests = requests,
-						      .bare_names = true };
+			struct oracle_asked asked = { .depth = o.depth, .requests = requests };
 			struct options fold = o;
 			char *got, *expected;
 

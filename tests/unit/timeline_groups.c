@@ -280,7 +280,7 @@ TEST(a_line_begins_with_who_waits)
 }
 
 /* B is a thread of A's process; C and D are processes, and E, of C's, gets the name that D has. */
-TEST(names_say_whose_threads_they_are)
+TEST(names_say_whose_threads_they_are_if_no_other_process_has_them)
 {
 	static const char pools[] = "thread A S lock\n"
 				    "thread B S/A lock\n"
@@ -298,46 +298,11 @@ TEST(names_say_whose_threads_they_are)
 
 	process_lines_put(&text, tl, &o);
 	assert_string_equal(text.p, "[note] process;A;A 0\n[note] process;A;B 0\n"
-				    "[note] process;C;C 0\n[note] process;C;D (C) 0\n"
-				    "[note] process;C;E 0\n");
+				    "[note] process;C;C 0\n[note] process;C;E 0\n");
 	text_free(&text);
 	timelines_free(tl);
 	trace_close(t);
 	synth_free(m);
-}
-
-/* B and D are threads of A and C. Both are called pool, as the process E was at first. */
-TEST(heads_name_the_process_of_threads_that_several_have)
-{
-	static const char pools[] = "thread A S lock\n"
-				    "thread B S/A lock\n"
-				    "thread C S lock\n"
-				    "thread D S/C lock\n"
-				    "thread E S lock\n"
-				    "1   c0 B renames-to pool\n"
-				    "2   c0 D renames-to pool\n"
-				    "3   c0 E renames-to pool\n"
-				    "4   c0 C renames-to shop\n"
-				    "100 c0 A wakes B |w\n"
-				    "100 c0 - R > B\n"
-				    "120 c0 B S > - lock|\n"
-				    "200 c0 A wakes D |w\n"
-				    "200 c0 - R > D\n"
-				    "230 c0 D S > - lock|\n"
-				    "300 c0 A wakes B |w\n"
-				    "300 c0 A wakes D |w\n"
-				    "300 c0 A wakes E |w\n"
-				    "310 c0 E renames-to last\n"
-				    "end 400\n";
-	struct options o = all_waits();
-
-	o.depth = 0;
-	o.parts = PART_BLOCKED;
-	expect_text(script_folded(pools, &o), "B;lock;[depth limit] 100\n"
-					      "D;lock;[depth limit] 200\n"
-					      "E;lock;[depth limit] 300\n"
-					      "pool (A);lock;[depth limit] 180\n"
-					      "pool (shop);lock;[depth limit] 70\n");
 }
 
 /* Traces without groups look as ever. */

@@ -70,11 +70,6 @@ function sayCauses() {
 
 const namesShown = () => [...new Set(threads.filter(fits).flatMap((t) => t.names))];
 
-// The same as heads of chains have them, which name the process where several have such threads.
-const leaders = new Map(threads.filter((t) => t.tid === t.pid).map((t) => [t.pid, t.name]));
-const headsShown = () => [...new Set(threads.filter(fits).flatMap((t) => t.tid === t.pid || !leaders.has(t.pid) ? t.names :
-	t.names.flatMap((s) => [s, s + " (" + leaders.get(t.pid) + ")"])))];
-
 // Says what of it graph `k` shows, and has it show that.
 function showGraph(section, k) {
 	const svg = section?.querySelector("svg.flamegraph"), said = section?.querySelector(".graph-said"), steps = data.graphSteps[k], words = [];
@@ -82,7 +77,7 @@ function showGraph(section, k) {
 		return;
 	const scope = {}, names = namesShown();
 	if (shown.who) {
-		scope.threads = headsShown();
+		scope.threads = names;
 		words.push(names.length > 4 ? "Threads of " + names.length + " names." : names.length ? "Threads called " + names.join(", ") + "." :
 			"No thread fits.");
 	}
