@@ -475,6 +475,9 @@ struct timer_list {
 
 struct inet_connection_sock {
 	struct timer_list icsk_retransmit_timer, icsk_delack_timer;
+	struct {
+		__u8 pending;
+	} icsk_ack;
 };
 
 struct sk_buff {
