@@ -15,8 +15,8 @@
  *             differential input only: counts before, with those of its callees; if widths are
  *             the larger counts: by how much the frame is wider than its counts after
  *           Positions and counts are counts times data_scale().
- *   processes only if the input says whose threads are whose: of a process, and of its threads,
- *           a name a line, by turns
+ *   processes only if the input says whose stacks are whose: a process, and how stacks of it begin,
+ *           by turns, each a line
  *   rest    only if frames are left out: numbers, for each frame some of whose callees are not in
  *           the file how many frames it comes after the one before (from 0 on) and the counts of
  *           these callees; differential input: their counts before; if widths are the larger

@@ -19,15 +19,15 @@ static int take_title(struct remarks *r, const char *text, size_t len)
 	return r->title ? 1 : -ENOMEM;
 }
 
-/* text: PROCESS;THREAD. What has not two parts says nothing, and what does not fit is left out. */
+/* text: PROCESS;THREAD;FRAME... Of a process alone it says nothing; what does not fit is left out.
+ */
 static int take_process(struct remarks *r, const char *text, size_t len)
 {
 	const char *thread = memchr(text, ';', len);
 	size_t at = r->processes_len, need = at + len + 2; /* with a newline before it and a 0 */
 	char *all;
 
-	if (!thread || memchr(thread + 1, ';', len - (size_t)(thread + 1 - text)) ||
-	    need > REMARKS_PROCESSES)
+	if (!thread || need > REMARKS_PROCESSES)
 		return 1;
 	all = realloc(r->processes, need);
 	if (!all)

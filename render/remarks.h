@@ -3,8 +3,8 @@
 /*
  * Remarks on the input that the picture shows below its headings: lines "[note] TEXT 0", which
  * chainwalk writes. A line without counts has no frames for other tools. "[note] title: TEXT 0" is
- * the title of the picture, if the user gave none; "[note] process;PROCESS;THREAD 0" says which
- * process the threads of a name are of: the script groups them.
+ * the title of the picture, if the user gave none; "[note] process;PROCESS;THREAD;FRAME... 0" says
+ * of which process the stacks are that begin so: the script groups them.
  */
 #include <stdbool.h>
 
@@ -18,7 +18,7 @@ struct remarks {
 	char *text[REMARKS_MAX];
 	unsigned n;
 	bool more;
-	/* A process and a thread of it, by turns, a name a line; NULL: none. */
+	/* A process and how stacks of it begin, by turns, each a line; NULL: none. */
 	char *processes;
 	size_t processes_len;
 };

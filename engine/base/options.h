@@ -48,6 +48,7 @@ enum options_root {
 	ROOT_CLASS,   /* what was waited for */
 	ROOT_CGROUP,  /* the control group of the thread that waits */
 	ROOT_PROCESS, /* its process, by name */
+	ROOT_BESIDE,  /* no such frame: whose threads they are is told beside the lines */
 	ROOT_NONE,
 };
 

@@ -8,6 +8,7 @@
 #include "base/compare.h"
 #include "common/xalloc.h"
 #include "attribute/sums.h"
+#include "process_lines.h"
 
 #define NS_PER_US 1000u
 
@@ -45,7 +46,7 @@ struct adding {
 	uint32_t label;			 /* likewise; 0: there is none */
 	enum options_root root;
 	uint32_t *of_class;	    /* likewise, by list */
-	struct pair_table of_owner; /* likewise, by (string, 0) */
+	struct pair_table of_owner; /* likewise, by (string, 0); what is told beside, (text, 1) */
 	/* What the rows of each group are below, by group - 1; NULL: they are not below others. */
 	const struct folded_remote *below;
 	uint32_t on_host; /* likewise: the part of the machine's name */
@@ -102,6 +103,30 @@ static uint32_t part_of_owner(struct adding *a, uint32_t group)
 		*of = end_part(a->lines, at) + 1;
 	}
 	return *of - 1;
+}
+
+/* The process of who waits as it is told beside the line, with a 0 at its end; + 1, or 0. */
+static uint32_t owner_beside(struct adding *a, const struct chain_row *row)
+{
+	struct names *names = interned_stacks_names(a->rows->stacks);
+	size_t at = a->lines->texts.len;
+	uint32_t root, text, *of;
+
+	if (a->root != ROOT_NONE || a->below || !row->node)
+		return 0;
+	root = interned_stacks_thread_group(a->rows->stacks, chain_node_group(a->rows, row->node))
+		       .root;
+	if (!root)
+		return 0;
+	text = names_string(names, root);
+	of = pair_table_at(&a->of_owner, text, 1, sizeof(*of));
+	if (!*of) {
+		text_puts(&a->lines->texts, names_text(names, text));
+		*of = end_part(a->lines, at) + 1;
+		text_put(&a->lines->texts, "", 1);
+		a->lines->owned = true;
+	}
+	return *of;
 }
 
 static uint32_t part_of_end(struct adding *a, const struct chain_row *row, const char *text)
@@ -195,6 +220,7 @@ static void add_row(struct adding *a, const struct chain_row *row, const struct 
 		.samples = ran ? ran->samples : 0,
 		.n = (uint32_t)(l->n_parts - first),
 		.ran = row->end == CHAIN_RUNNING || row->end == CHAIN_ON_CPU,
+		.owner = owner_beside(a, row),
 		.first = first,
 	};
 }
@@ -293,7 +319,8 @@ void folded_add_remote(struct folded *l, const struct joined_host *hosts, uint32
 /* A line on its way out. */
 struct weighed {
 	uint64_t ns, weight;
-	size_t line; /* its place in the order of the texts */
+	size_t line;	/* its place in the order of the texts */
+	uint32_t owner; /* 0: not known, or several */
 };
 
 /* A way along the text of a line, which begins with a ';' that is not written. */
@@ -443,9 +470,11 @@ static size_t merge_lines(struct folded *l, const struct folded_line **order, st
 
 		if (n && !by_text(&order[n - 1], &line, l)) {
 			w[n - 1].ns += line->ns;
+			if (w[n - 1].owner != line->owner)
+				w[n - 1].owner = 0;
 		} else {
 			order[n] = line;
-			w[n] = (struct weighed) { line->ns, 0, n };
+			w[n] = (struct weighed) { line->ns, 0, n, line->owner };
 			n++;
 		}
 	}
@@ -504,7 +533,7 @@ static size_t keep_top(struct weighed *w, size_t n, size_t top)
 	for (size_t i = top; i < n; i++)
 		other += w[i].ns;
 	qsort(w, top, sizeof(*w), by_line);
-	w[top] = (struct weighed) { other, 0, n };
+	w[top] = (struct weighed) { other, 0, n, 0 };
 	return top + 1;
 }
 
@@ -532,6 +561,69 @@ static void put_line(const struct folded *l, const struct folded_line *line, uin
 		r.left = 0;
 	}
 	text_put(to, number, (size_t)len);
+}
+
+/* ---- whose threads are whose ---------------------------------------------------------------- */
+
+/* The first frame of a line with its ';'. */
+static size_t head_len(const struct folded *l, const struct folded_line *line, const char **head)
+{
+	const struct folded_part *part = &l->of[l->parts[line->first]];
+	const char *end;
+
+	*head = l->texts.p + part->at;
+	end = memchr(*head + 1, ';', part->len - 1);
+	return end ? (size_t)(end - *head) : part->len;
+}
+
+static const char *owner_text(const struct folded *l, uint32_t owner)
+{
+	return owner ? l->texts.p + l->of[owner - 1].at : NULL;
+}
+
+/* Of n lines with one head and several owners. */
+static void split_head(struct process_lines *p, const struct folded *l,
+		       const struct folded_line *const *order, const struct weighed *w, size_t n)
+{
+	struct owned_line *lines = xmalloc(n * sizeof(*lines));
+
+	for (size_t i = 0; i < n; i++) {
+		struct reading r = reading_of(l, order[i]);
+		struct text_buf text = { 0 };
+
+		for (; next_part(&r); r.left = 0)
+			text_put(&text, r.p, r.left);
+		lines[i] = (struct owned_line) { text.p, owner_text(l, w[i].owner) };
+	}
+	process_lines_split(p, lines, n);
+	for (size_t i = 0; i < n; i++)
+		free(lines[i].text);
+	free(lines);
+}
+
+/* Of all lines, which are in order and merged. */
+static void note_processes(struct folded *l, const struct folded_line *const *order,
+			   const struct weighed *w, size_t n)
+{
+	struct process_lines p = { .n = 0 };
+
+	for (size_t i = 0, end; i < n; i = end) {
+		const char *head, *next;
+		size_t len = head_len(l, order[i], &head);
+		bool one = true, known = w[i].owner;
+
+		for (end = i + 1;
+		     end < n && head_len(l, order[end], &next) == len && !memcmp(head, next, len);
+		     end++) {
+			one &= w[end].owner == w[i].owner;
+			known |= w[end].owner > 0;
+		}
+		if (known && one)
+			process_lines_add(&p, owner_text(l, w[i].owner), head, len);
+		else if (known)
+			split_head(&p, l, order + i, w + i, end - i);
+	}
+	process_lines_put(&l->notes, &p);
 }
 
 void folded_note(struct folded *l, const char *text)
@@ -566,6 +658,8 @@ static void put_lines(struct folded *l, const struct options *o, struct text_buf
 	if (l->sampled)
 		share_time(l);
 	n = merge_lines(l, order, w);
+	if (l->owned)
+		note_processes(l, order, w, n);
 	top = o->top && o->top < n;
 	if (top) {
 		order[n] = NULL;

@@ -20,6 +20,7 @@ struct folded_line {
 	uint64_t samples; /* 0: it is no such line */
 	uint32_t n;	  /* parts */
 	bool ran;	  /* its end is [running] or [on-CPU]: it may have samples */
+	uint32_t owner;	  /* part + 1: the process of the thread at its head; 0: not known */
 	size_t first;	  /* in folded.parts */
 };
 
@@ -56,12 +57,14 @@ struct folded {
 	struct folded_remote *remote;
 	size_t n_remote, cap_remote;
 	bool sampled; /* there are lines of samples */
+	bool owned;   /* of some lines the owner is known */
 	struct text_buf notes;
 };
 
 /*
  * Adds rows, below a frame `label` (a raw name) unless that is NULL; root: below the class of what
- * was waited for, or the control group or process of who waits.
+ * was waited for, or the control group or process of who waits. ROOT_NONE: what a fold with
+ * ROOT_BESIDE knows of processes is written below the lines, see process_lines.h.
  */
 void folded_add(struct folded *l, struct chain_rows *rows, const char *label,
 		enum options_root root);

@@ -31,7 +31,8 @@ void interned_stacks_new(struct interned_stacks **out, const struct timelines *t
 			 const struct options *o, enum group_by by)
 {
 	struct interned_stacks *p = xcalloc(1, sizeof(*p));
-	bool wants_processes = by != GROUP_BY_NAME || o->root == ROOT_PROCESS;
+	bool wants_processes =
+		by != GROUP_BY_NAME || o->root == ROOT_PROCESS || o->root == ROOT_BESIDE;
 
 	*out = NULL;
 	p->timelines = tl;
@@ -100,7 +101,15 @@ uint32_t interned_stacks_root(const struct interned_stacks *p, uint32_t thread, 
 {
 	if (p->root == ROOT_CGROUP)
 		return timelines_group(p->timelines, thread, at_ns);
-	return p->root == ROOT_PROCESS ? process_name(p->processes, thread) : 0;
+	if (p->root == ROOT_BESIDE && timelines_is_client(p->timelines, thread))
+		return 0;
+	/* A process has the name of what made it until it runs its program: it is not that one's.
+	 */
+	if (p->root == ROOT_BESIDE && process_leader(p->processes, thread) == thread)
+		return timelines_name(p->timelines, thread, at_ns);
+	return p->root == ROOT_PROCESS || p->root == ROOT_BESIDE
+		       ? process_name(p->processes, thread)
+		       : 0;
 }
 
 uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name, uint32_t root,

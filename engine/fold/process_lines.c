@@ -5,104 +5,165 @@
 #include <string.h>
 
 #include "common/xalloc.h"
-#include "timeline/processes.h"
 
-/* Of a text: the processes whose threads are called so, and whether threads of a process called so
- * have other names. */
-struct known {
-	uint32_t process; /* a text; 0: none */
-	bool several;	  /* processes of different names */
-	bool mixed;
+#define BEFORE "[note] process;"
+#define AFTER " 0\n"
+
+struct process_line {
+	char *text; /* "PROCESS;THREAD;FRAME..." */
+	size_t process_len;
+	bool further; /* there are frames behind the thread's name */
 };
 
-static struct known *known_of(struct pair_table *t, uint32_t text)
+bool process_lines_wanted(const struct options *o)
 {
-	return pair_table_at(t, text, 0, sizeof(struct known));
+	return o->view == VIEW_CHAIN && o->root == ROOT_NONE && !(o->given & GIVEN_WHO) &&
+	       !o->command;
 }
 
-static void meet(struct pair_table *t, uint32_t name, uint32_t process)
+void process_lines_add(struct process_lines *p, const char *process, const char *path, size_t len)
 {
-	struct known *k = known_of(t, name);
+	struct text_buf b = { 0 };
 
-	k->several |= k->process && k->process != process;
-	k->process = process;
+	text_puts(&b, process);
+	text_put(&b, path, len);
+	XAPPEND(p->at, p->n, p->cap) = (struct process_line) {
+		.text = b.p,
+		.process_len = strlen(process),
+		.further = memchr(path + 1, ';', len - 1),
+	};
 }
 
-static void meet_all(struct pair_table *t, const struct timelines *tl, struct names *names)
+/* ---- what tells them apart ------------------------------------------------------------------- */
+
+/* Frame by frame: what ends at a frame is beside what goes on from there. */
+static int by_frames(const void *pa, const void *pb)
 {
-	struct processes *processes;
+	const char *a = ((const struct owned_line *)pa)->text;
+	const char *b = ((const struct owned_line *)pb)->text;
+	int x, y;
 
-	processes_new(&processes, tl);
-	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
-		uint32_t process = names_string(names, process_name(processes, i));
+	for (; *a && *a == *b; a++)
+		b++;
+	x = *a == ';' ? 1 : (unsigned char)*a;
+	y = *b == ';' ? 1 : (unsigned char)*b;
+	return x - y;
+}
 
-		for (uint32_t k = 0; k <= timelines_thread(tl, i)->renames; k++)
-			meet(t, names_string(names, timelines_nth_name(tl, i, k)), process);
+/*
+ * The end of the frame that begins at text + at with its ';'; at itself if the line, or the
+ * thread's own stack, ends there: by whom it was woken does not say whose it is.
+ */
+static size_t frame_end(const char *text, size_t at)
+{
+	size_t end = text[at] ? at + 1 + strcspn(text + at + 1, ";") : at;
+
+	return end == at + 3 && !memcmp(text + at, ";--", 3) ? at : end;
+}
+
+static bool has_frame(const struct owned_line *l, const char *text, size_t at, size_t end)
+{
+	return !strncmp(l->text + at, text + at, end - at) &&
+	       (!l->text[end] || l->text[end] == ';');
+}
+
+/* The lines have the bytes before `at` in common, which end with a frame. */
+static void split(struct process_lines *p, const struct owned_line *lines, size_t n, size_t at)
+{
+	const char *text = lines->text;
+	size_t i = 1, end, next;
+
+	while (i < n && lines[i].process == lines->process)
+		i++;
+	if (i == n) {
+		if (lines->process)
+			process_lines_add(p, lines->process, text, at);
+		return;
 	}
-	processes_free(processes);
-	for (uint32_t id = 1; id <= t->keys.n; id++) {
-		struct known k = *known_of(t, t->keys.at[id].a);
-
-		if (k.process && !k.several && k.process != t->keys.at[id].a)
-			known_of(t, k.process)->mixed = true;
+	/* What the first and the last one have in common, all have. */
+	while ((end = frame_end(text, at)) > at && has_frame(&lines[n - 1], text, at, end))
+		at = end;
+	for (i = 0; i < n; i = next) {
+		text = lines[i].text;
+		end = frame_end(text, at);
+		for (next = i + 1; next < n && end > at && has_frame(&lines[next], text, at, end);)
+			next++;
+		if (end > at)
+			split(p, lines + i, next - i, end);
 	}
 }
+
+void process_lines_split(struct process_lines *p, struct owned_line *lines, size_t n)
+{
+	if (!n)
+		return;
+	qsort(lines, n, sizeof(*lines), by_frames);
+	split(p, lines, n, frame_end(lines->text, 0));
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static int by_text(const void *pa, const void *pb)
 {
-	return strcmp(*(const char *const *)pa, *(const char *const *)pb);
+	return strcmp(((const struct process_line *)pa)->text,
+		      ((const struct process_line *)pb)->text);
 }
 
-static char *make_line(const char *process, const char *thread)
+static bool same_process(const struct process_line *a, const struct process_line *b)
 {
-	struct text_buf line = { 0 };
-
-	text_puts(&line, "[note] process;");
-	text_puts(&line, process);
-	text_puts(&line, ";");
-	text_puts(&line, thread);
-	text_puts(&line, " 0\n");
-	return line.p;
+	return a->process_len == b->process_len && !memcmp(a->text, b->text, a->process_len);
 }
 
-/* To be freed, each of them, too. */
-static char **make_lines(struct pair_table *t, struct names *names, size_t *n)
+/* Is the thread called otherwise than its process? */
+static bool is_other(const struct process_line *l)
 {
-	char **lines = xmalloc((t->keys.n + 1) * sizeof(*lines));
-	uint32_t nobody = names_clean(names, "");
+	const char *thread = l->text + l->process_len + 1;
+	size_t len = strcspn(thread, ";");
 
-	*n = 0;
-	for (uint32_t id = 1; id <= t->keys.n; id++) {
-		uint32_t name = t->keys.at[id].a;
-		struct known k = *known_of(t, name);
+	return len != l->process_len || memcmp(thread, l->text, len);
+}
 
-		if (k.process && !k.several && k.process != nobody && name != nobody &&
-		    known_of(t, k.process)->mixed)
-			lines[(*n)++] =
-				make_line(names_text(names, k.process), names_text(names, name));
+/* Whether what is left fits. */
+static bool keep(struct process_lines *p, bool further)
+{
+	size_t n = 0, bytes = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->at[i].further && !further) {
+			free(p->at[i].text);
+			continue;
+		}
+		bytes += strlen(BEFORE AFTER) + strlen(p->at[i].text);
+		p->at[n++] = p->at[i];
 	}
-	qsort(lines, *n, sizeof(*lines), by_text);
-	return lines;
+	p->n = n;
+	return n <= PROCESS_LINES_MAX && bytes <= PROCESS_LINES_BYTES;
 }
 
-void process_lines_put(struct text_buf *to, const struct timelines *tl, const struct options *o)
+/* Those of the processes that have other threads. */
+static void put_all(struct text_buf *to, const struct process_lines *p)
 {
-	struct pair_table t = { 0 };
-	struct names *names;
-	char **lines;
-	size_t n;
+	for (size_t i = 0, end; i < p->n; i = end) {
+		bool others = false;
 
-	if (o->given & GIVEN_WHO || o->command)
-		return;
-	names_new(&names, tl, o);
-	meet_all(&t, tl, names);
-	lines = make_lines(&t, names, &n);
-	for (size_t i = 0; i < n; i++) {
-		if (n <= PROCESS_LINES_MAX)
-			text_puts(to, lines[i]);
-		free(lines[i]);
+		for (end = i; end < p->n && same_process(&p->at[i], &p->at[end]); end++)
+			others |= is_other(&p->at[end]);
+		for (size_t k = i; k < end && others; k++) {
+			text_puts(to, BEFORE);
+			text_puts(to, p->at[k].text);
+			text_puts(to, AFTER);
+		}
 	}
-	free(lines);
-	pair_table_free(&t);
-	names_free(names);
+}
+
+void process_lines_put(struct text_buf *to, struct process_lines *p)
+{
+	if (p->n)
+		qsort(p->at, p->n, sizeof(*p->at), by_text);
+	if (keep(p, true) || keep(p, false))
+		put_all(to, p);
+	for (size_t i = 0; i < p->n; i++)
+		free(p->at[i].text);
+	free(p->at);
+	*p = (struct process_lines) { .n = 0 };
 }

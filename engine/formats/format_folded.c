@@ -93,12 +93,21 @@ static void fold_io(const struct format_input *in, const char *root, struct fold
 
 /* ---- the format ------------------------------------------------------------------------------ */
 
+/* Lines of scripts, and of several traces, have only what waited. */
+static bool is_picture(const struct options *o)
+{
+	return !o->quiet && o->n_traces <= 1;
+}
+
 static void fold_chains(const struct format_input *in, const char *root, struct folded *lines)
 {
 	bool chains = in->options->view == VIEW_CHAIN;
+	struct options o = *in->options;
 	struct fold *f;
 
-	fold_new(&f, in->timelines, in->options, chains ? FOLD_BY_NAME : FOLD_BY_WAKER);
+	if (is_picture(in->options) && process_lines_wanted(in->options))
+		o.root = ROOT_BESIDE;
+	fold_new(&f, in->timelines, &o, chains ? FOLD_BY_NAME : FOLD_BY_WAKER);
 	folded_add(lines, fold_rows(f), root, in->options->root);
 	if (chains)
 		format_take_totals(in, f);
@@ -119,15 +128,6 @@ static void add_notes(const struct format_input *in, struct folded *lines)
 	for (size_t i = 0; i < notes.n; i++)
 		folded_note(lines, notes.line[i]);
 	process_notes_free(&notes);
-}
-
-/* Whose threads are whose: flamegraph groups them by process, in the picture of a whole machine. */
-static void add_processes(const struct format_input *in, struct folded *lines)
-{
-	const struct options *o = in->options;
-
-	if (o->view == VIEW_CHAIN && o->root == ROOT_NONE)
-		process_lines_put(&lines->notes, in->timelines, o);
 }
 
 /* flamegraph makes it the picture's title. */
@@ -155,11 +155,8 @@ static int write_folded(const struct format_input *in, FILE *out)
 	struct folded lines = { .n = 0 };
 
 	fold(in, NULL, &lines);
-	/* Those of scripts, and of several traces, have only what waited. */
-	if (lines.n && !in->options->quiet && in->options->n_traces <= 1) {
+	if (lines.n && is_picture(in->options))
 		add_title(in, &lines);
-		add_processes(in, &lines);
-	}
 	folded_write(&lines, in->options, out);
 	folded_free(&lines);
 	return 0;

@@ -132,7 +132,9 @@ static void report_init(struct report *r, const struct format_input *in)
 	const struct options *o = in->options;
 	const struct timelines *tl = in->timelines;
 
-	*r = (struct report) { .in = in, .cause_options = causes_options(o) };
+	*r = (struct report) { .in = in, .cause_options = causes_options(o), .graph_options = *o };
+	if (process_lines_wanted(o))
+		r->graph_options.root = ROOT_BESIDE;
 	r->losses = trace_losses(in->trace, &r->n_all_losses);
 	r->n_losses = r->n_all_losses < REPORT_LOSSES ? r->n_all_losses : REPORT_LOSSES;
 	names_new(&r->names, tl, o);
@@ -204,7 +206,6 @@ static void free_lines(struct graph_lines *l)
 static void make_lines(const struct report *r, struct fold *fold, struct graph_lines *l)
 {
 	make_folded(r, fold, GRAPH_SLICES, &l->all);
-	process_lines_put(&l->all, r->in->timelines, r->in->options);
 	for (; l->n < r->n_slices; l->n++)
 		make_folded(r, fold, l->n, &l->slice[l->n]);
 }
@@ -287,7 +288,7 @@ static int make_graph(const struct report *r, struct fold *fold, struct graph *g
 /* Draws what the chosen threads ran, if there are samples of that. */
 static int make_ran(const struct report *r, struct graph *graph)
 {
-	struct options o = *r->in->options;
+	struct options o = r->graph_options;
 	struct fold *fold;
 	int err;
 
@@ -339,7 +340,7 @@ static int make_graphs(struct part *p)
 	struct report *r = p->r;
 	int err;
 
-	fold_in_slices(&r->fold, r, r->in->options);
+	fold_in_slices(&r->fold, r, &r->graph_options);
 	err = make_graph(r, r->fold, &p->waits);
 	return err ? err : make_ran(r, &p->ran);
 }

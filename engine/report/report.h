@@ -96,6 +96,7 @@ struct report {
 	struct wait_filter *filter;
 	struct cpu_holders *cpu_holders; /* with what interrupts took; NULL: not known */
 	struct options cause_options; /* how chains are followed to their causes, and over time */
+	struct options graph_options; /* how they are drawn: with whose threads are whose */
 	struct causes *causes;
 	const struct cause **cause; /* those written, in the page's order */
 	size_t n_causes, n_shown;   /* n_shown: how many of them are shown without a filter */

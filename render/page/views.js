@@ -176,10 +176,10 @@ function knownNames() {
 	return knownAs;
 }
 
-// By a thread's name: the name of the frame that groups the threads of its process, where the file says whose it is (-1
-// where it says so of several); and of threads of one group whose names differ only in their numbers the name that they
-// have together, as "pool-*".
-let groupOf = null, alikeAs = null;
+// Whose stacks are whose, where the file says how those of a process begin: by the first name, then by those that follow,
+// { group: the name of the frame that groups its threads, -1 where the file says so of several processes, next: by name }.
+// And of threads of one group whose names differ only in their numbers the name that they have together, as "pool-*".
+let owners = null, alikeAs = null;
 const alike = (s) => s.replace(/\d+/g, "*");
 function findGroups() {
 	const ids = new Map(names.map((s, k) => [s, k])), said = (byId("processes")?.textContent || "").split("\n"), alikes = new Map();
@@ -190,20 +190,25 @@ function findGroups() {
 		}
 		return ids.get(s);
 	};
-	groupOf = new Map();
+	owners = { next: new Map() };
 	alikeAs = new Map();
 	for (let k = 0; k + 1 < said.length; k += 2) {
-		const thread = ids.get(said[k + 1]), group = thread === undefined ? -1 : idOf(said[k] + ": threads", thread);
-		if (group >= 0)
-			groupOf.set(thread, groupOf.has(thread) && groupOf.get(thread) !== group ? -1 : group);
+		const path = said[k + 1].split(";").map((s) => ids.get(s));
+		if (path.includes(undefined))
+			continue;
+		const group = idOf(said[k] + ": threads", path[0]), key = group + " " + alike(names[path[0]]);
+		let at = owners;
+		for (const id of path) {
+			at.next = at.next || new Map();
+			at.next.set(id, at.next.get(id) || {});
+			at = at.next.get(id);
+		}
+		at.group = at.group === undefined || at.group === group ? group : -1;
+		alikes.set(key, (alikes.get(key) || new Set()).add(path[0]));
 	}
-	for (const [thread, group] of groupOf) {
-		const key = group + " " + alike(names[thread]);
-		alikes.set(key, [...alikes.get(key) || [], thread]);
-	}
-	for (const list of alikes.values())
-		for (const thread of list.length > 1 && groupOf.get(list[0]) >= 0 ? list : [])
-			alikeAs.set(thread, idOf(alike(names[thread]), thread));
+	for (const [key, threads] of alikes)
+		for (const thread of threads.size > 1 ? threads : [])
+			alikeAs.set(parseInt(key) + " " + thread, idOf(alike(names[thread]), thread));
 	rankOf = null;
 }
 
@@ -256,7 +261,7 @@ function choose(idle) {
 	// A link can name a thread that this graph does not have.
 	const there = v.depth.some((d, i) => d === 1 && names[v.name[i]] === state.thread);
 	const grouped = groups();
-	if (grouped && !groupOf)
+	if (grouped && !owners)
 		findGroups();
 	const thread = there ? state.thread : "", among = scope.threads && new Set(scope.threads);
 	const mine = scope.slices ? ownOfSlices(scope.slices) : DIFF ? v.ownAfter : v.own;
@@ -265,9 +270,21 @@ function choose(idle) {
 	t.idleShare = t.idle / t.whole;
 	t.whole -= t.idle;
 	map[0] = state.focus ? -1 : 0;
+	// Where frame i goes that is called by node `up`.
+	const place = (i, up, as = known ? known[v.name[i]] : v.name[i]) => hidden[v.name[i]] || (folds && folds[i]) ||
+		(state.recursion && up && t.name[up] === v.name[i]) ||
+		(known && NAMELESS.test(names[v.name[i]]) && t.name[up] === known[v.name[i]] && !endOf(v, i)) ? up : callee(t, up, as, i);
+	// The same with all that called it, in a group.
+	const placeIn = (group, i) => {
+		if (v.depth[i] > 1)
+			return place(i, placeIn(group, v.parent[i]));
+		const k = callee(t, 0, group, 0);
+		t.groups.add(k);
+		return place(i, k, alikeAs.get(group + " " + v.name[i]));
+	};
+	const owner = [owners]; // by frame: what is said of the stacks that begin as its own; that they are a process's once
 	for (let i = 0; i < n; i++) {
-		const id = v.name[i];
-		let up = map[v.parent[i]];
+		const id = v.name[i], up = map[v.parent[i]];
 		if (v.depth[i] === 1 && ((thread && names[id] !== thread) || (among && !among.has(names[id])) ||
 			(v.gone[i] && state.side !== "after"))) {
 			i = v.last[i] - 1;
@@ -275,14 +292,12 @@ function choose(idle) {
 		}
 		if (id === rest && !v.gone[i]) // whatever it has of what is shown
 			t.rest += mine[i];
-		const head = grouped && v.depth[i] === 1, as = head && alikeAs.has(id) ? alikeAs.get(id) : known ? known[id] : id;
-		if (head && groupOf.get(id) >= 0)
-			t.groups.add(up = callee(t, 0, groupOf.get(id), 0));
+		if (grouped && i)
+			owner[i] = owner[v.parent[i]]?.next?.get(id);
 		if (i && up < 0)
 			map[i] = focus[id] ? callee(t, 0, id, i) : -1;
 		else if (i)
-			map[i] = hidden[id] || (folds && folds[i]) || (state.recursion && up && t.name[up] === id) ||
-				(known && NAMELESS.test(names[id]) && t.name[up] === known[id] && !endOf(v, i)) ? up : callee(t, up, as, i);
+			map[i] = owner[i]?.group >= 0 ? placeIn(owner[i].group, i) : place(i, up);
 		const k = map[i];
 		if (k < 0 || !fits(i) || (!i && (thread || among)) || (idle && idle[i]))
 			continue;

@@ -357,7 +357,7 @@ const pools = [
 	"java;run;join;[futex];-;futex_wait;schedule;[runnable] 60",
 	"cart;main;read;[tcp];-;sk_wait_data;schedule;--;wake;nginx;[running] 500",
 	"[note] process;java;pool-1 0", "[note] process;java;pool-2 0", "[note] process;java;java 0",
-	"[note] process;java;main 0", "[note] process;other;main 0", "[note] process;java;of no frame 0", "[note] process;no two parts 0", "[note] process;a;b;c 0",
+	"[note] process;java;main 0", "[note] process;other;main 0", "[note] process;java;of no frame 0", "[note] process;no two parts 0", "[note] process;a;b;c 0", // of nothing here
 ];
 
 test("a picture of several programs groups threads by process, and one key shows them one by one", async () => {
@@ -387,6 +387,29 @@ test("a picture of several programs groups threads by process, and one key shows
 	await page.evaluate(() => { location.hash = "#thread=pool-1"; });
 	await page.waitForFunction(() => document.querySelector("select[aria-label='Show one thread']").value);
 	is(await heads(), ["pool-1"], "a thread alone");
+});
+
+// Two programs with threads of one name: where their stacks tell them apart, they are in the groups of both.
+test("threads of one name are grouped by program as far as their stacks tell whose they are", async () => {
+	const page = await open(render([
+		"worker;start;run;take;[futex];-;futex_wait;schedule;[runnable] 100",
+		"worker;start;evaluate;sleep;-;do_nanosleep;schedule;[runnable] 200",
+		"worker;start;-;exit_signals;schedule;[runnable] 60",
+		"worker-2;start;run;take;[futex];-;futex_wait;schedule;[runnable] 40",
+		"python;evaluate;sleep;-;do_nanosleep;schedule;[runnable] 30", "java;run;join;-;futex_wait;schedule;[runnable] 20",
+		"cart;main;read;[tcp];-;sk_wait_data;schedule;--;wake;nginx;[running] 550",
+		"[note] process;java;worker;start;run 0", "[note] process;python;worker;start;evaluate 0", "[note] process;java;worker-2 0",
+		"[note] process;java;java 0", "[note] process;python;python 0", "[note] process;gone;worker;start;of no frame 0",
+	]));
+	const heads = () => page.evaluate(() => [...document.querySelectorAll("#fg-frames text[aria-level='2']")].map((t) => t.textContent));
+	is(await heads(), ["cart", "python: threads", "java: threads", "worker"], "the groups, and of what it is not known");
+	near((await frame(page, "python: threads")).w, 1180 * 230 / 1000, 1, "python's");
+	near((await frame(page, "java: threads")).w, 1180 * 160 / 1000, 1, "java's");
+	is((await frame(page, "run")).y < (await frame(page, "java: threads")).y, true, "the stack is on it");
+	has(await hover(page, "evaluate"), "worker", "whose it is");
+	await page.keyboard.press("k");
+	is((await heads()).slice(0, 2), ["cart", "worker"], "everything: as the lines are");
+	near((await frame(page, "worker")).w, 1180 * 360 / 1000, 1, "one");
 });
 
 // A process that ends has no user stack any more; what it ran is above its end, and with --blocked-stacks where it slept.

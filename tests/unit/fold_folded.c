@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fold/folded.h"
+#include "fold/process_lines.h"
 #include "synth_script.h"
 
 static void folds(const char *script, const struct options *o, const char *expected)
@@ -408,6 +409,141 @@ static void a_table_of_threads(void **state)
 		  "(times in ns; 1 threads; WAITED: blocked, runnable)\n");
 }
 
+/*
+ * A and C are programs that have a thread called "pool" each, B and D: by their stacks "work" is
+ * A's and "serve" C's, and what is in "main" is of both. F, of E's process, has a name of its own.
+ * G is called as A was before it named itself.
+ */
+static void whose_stacks_are_whose_is_beside_the_lines(void **state)
+{
+	static const char script[] = "thread A S\n"
+				     "thread B S/A\n"
+				     "thread C S\n"
+				     "thread D S/C\n"
+				     "thread E S\n"
+				     "thread F S/E\n"
+				     "thread G S\n"
+				     "0 c0 A renames-to gate\n"
+				     "0 c0 B renames-to pool\n"
+				     "0 c0 D renames-to pool\n"
+				     "0 c0 G renames-to gate\n"
+				     "9 c0 A renames-to shop\n"
+				     "10 c1 - woken A\n"
+				     "10 c1 - R > A\n"
+				     "11 c1 A S > B klock|main\n"
+				     "12 c1 B S > C klock|get;work;start\n"
+				     "13 c1 C S > D klock|main\n"
+				     "14 c1 D S > E klock|get;serve;start\n"
+				     "15 c1 E S > F klock|main\n"
+				     "16 c1 F S > G klock|main\n"
+				     "17 c1 G S > - klock|main\n"
+				     "20 c1 - woken A\n"
+				     "20 c1 - woken B\n"
+				     "20 c1 - woken C\n"
+				     "20 c1 - woken D\n"
+				     "20 c1 - woken E\n"
+				     "20 c1 - woken F\n"
+				     "20 c1 - woken G\n"
+				     "20 c1 - R > B\n"
+				     "21 c1 B S > D klock|main;start\n"
+				     "22 c1 D S > A klock|main;start\n"
+				     "23 c1 A S > C klock|main;start\n"
+				     "24 c1 C S > - klock|main;start\n"
+				     "30 c1 - woken B\n"
+				     "30 c1 - woken D\n"
+				     "40 c1 - R > B\n"
+				     "41 c1 B S > D klock\n"
+				     "42 c1 D S > - klock\n"
+				     "end 200\n";
+	struct synth *m = script_made(script);
+	struct trace *t = synth_open(m);
+	struct folded lines = { .n = 0 };
+	struct options o, shown;
+	struct timelines *tl;
+	struct fold *fold;
+	char *text, *notes;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	(void)state;
+	options_init(&shown);
+	assert_true(process_lines_wanted(&shown));
+	o = shown;
+	o.root = ROOT_BESIDE;
+	assert_int_equal(timelines_new(&tl, t), 0);
+	fold_new(&fold, tl, &o, FOLD_BY_NAME);
+	folded_add(&lines, fold_rows(fold), NULL, ROOT_NONE);
+	folded_write(&lines, &shown, f);
+	fclose(f);
+	notes = strstr(text, "[note]");
+	assert_non_null(notes);
+	assert_string_equal(notes, "[note] process;C;C 0\n"
+				   "[note] process;C;pool;start;serve 0\n"
+				   "[note] process;E;E 0\n"
+				   "[note] process;E;F 0\n"
+				   "[note] process;shop;pool;start;work 0\n"
+				   "[note] process;shop;shop 0\n");
+	*notes = '\0';
+	expect_text(text, script_folded(script, &shown));
+	folded_free(&lines);
+	fold_free(fold);
+	timelines_free(tl);
+	trace_close(t);
+	synth_free(m);
+}
+
+/* Frames are told apart as such: what ends where others go on, and names that begin as others. */
+static void paths_are_as_short_as_they_can_be(void **state)
+{
+	static const struct {
+		const char *text, *process;
+	} lines[] = {
+		{ ";p;a", "one" },
+		{ ";p;a b;c", "two" },
+		{ ";p;a;c", "one" },
+		{ ";p;b;x;[end]", "one" },
+		{ ";p;b;x;y", "two" },
+		{ ";p;b;x;--;w;one", "one" },
+		{ ";p;b;x;--;w;two", "two" },
+		{ ";p;c", NULL },
+		{ ";p;c;d", "one" },
+	};
+	struct owned_line owned[sizeof(lines) / sizeof(lines[0])];
+	struct process_lines p = { .n = 0 };
+	struct text_buf text = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		owned[i] = (struct owned_line) { strdup(lines[i].text), lines[i].process };
+	process_lines_split(&p, owned, sizeof(lines) / sizeof(lines[0]));
+	process_lines_put(&text, &p);
+	assert_string_equal(text.p, "[note] process;one;p;a 0\n"
+				    "[note] process;one;p;b;x;[end] 0\n"
+				    "[note] process;one;p;c;d 0\n"
+				    "[note] process;two;p;a b 0\n"
+				    "[note] process;two;p;b;x;y 0\n");
+	text_free(&text);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		free(owned[i].text);
+}
+
+/* Too many: those with the names alone remain. */
+static void what_is_told_of_processes_is_bounded(void **state)
+{
+	struct process_lines p = { .n = 0 };
+	struct text_buf text = { 0 };
+	char path[32];
+
+	(void)state;
+	process_lines_add(&p, "java", ";pool", 5);
+	for (int i = 0; i < PROCESS_LINES_MAX; i++)
+		process_lines_add(&p, "java", path,
+				  (size_t)snprintf(path, sizeof(path), ";x;%d", i));
+	process_lines_put(&text, &p);
+	assert_string_equal(text.p, "[note] process;java;pool 0\n");
+	text_free(&text);
+}
+
 /* Renderers draw nothing for it. Equal ones of several traces are one. */
 static void a_note_is_a_line_without_time(void **state)
 {
@@ -447,6 +583,9 @@ int main(void)
 		cmocka_unit_test(wait_lengths),
 		cmocka_unit_test(stacks_within_and_without),
 		cmocka_unit_test(names_processes_and_kernel_threads),
+		cmocka_unit_test(whose_stacks_are_whose_is_beside_the_lines),
+		cmocka_unit_test(paths_are_as_short_as_they_can_be),
+		cmocka_unit_test(what_is_told_of_processes_is_bounded),
 		cmocka_unit_test(without_kernel_threads),
 		cmocka_unit_test(a_tree_of_words),
 		cmocka_unit_test(a_table_of_threads),

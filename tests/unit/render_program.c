@@ -92,7 +92,7 @@ TEST(notes_of_the_input_are_shown_and_are_no_frames)
 	assert_has(out, "<title>all (207 samples, 100 %)</title>");
 }
 
-/* The script groups by them; other lines that begin so have no two parts, or have a count. */
+/* The script groups by them; other lines that begin so say nothing of a stack, or have a count. */
 TEST(which_threads_are_whose_is_in_the_file_and_is_no_frame)
 {
 	assert_int_equal(run("", "pool-1;f 200\n[note] process;ja&va;pool-1 0\n"
@@ -100,7 +100,7 @@ TEST(which_threads_are_whose_is_in_the_file_and_is_no_frame)
 				 "[note] process;java;java 0\n[note] process;java;f 7\n"),
 			 0);
 	assert_string_equal(err, "");
-	assert_has(out, "<metadata id=\"fg-processes\">ja&amp;va\npool-1\njava\njava</metadata>");
+	assert_has(out, "<metadata id=\"fg-processes\">ja&amp;va\npool-1\na\nb;c\njava\njava</metadata>");
 	assert_has(out, "<title>all (207 samples, 100 %)</title>");
 	assert_null(strstr(out, "fg-remark0"));
 	assert_int_equal(run("", "main;f 200\n"), 0);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold/process_lines.h"
 #include "synth_script.h"
 
 static struct timelines *timelines_of(struct synth *m, struct trace **t)
@@ -277,32 +276,6 @@ TEST(a_line_begins_with_who_waits)
 	expect_text(script_folded(service, &o), "A;A;lock;[depth limit] 100\n"
 						"A;A;read;[depth limit] 100\n"
 						"D;D;work;[preempted] 200\n");
-}
-
-/* B is a thread of A's process; C and D are processes, and E, of C's, gets the name that D has. */
-TEST(names_say_whose_threads_they_are_if_no_other_process_has_them)
-{
-	static const char pools[] = "thread A S lock\n"
-				    "thread B S/A lock\n"
-				    "thread C S lock\n"
-				    "thread D S lock\n"
-				    "thread E S/C lock\n"
-				    "thread F S lock\n"
-				    "10  c0 E renames-to D\n"
-				    "end 200\n";
-	struct options o = all_waits();
-	struct synth *m = script_made(pools);
-	struct trace *t;
-	struct timelines *tl = timelines_of(m, &t);
-	struct text_buf text = { 0 };
-
-	process_lines_put(&text, tl, &o);
-	assert_string_equal(text.p, "[note] process;A;A 0\n[note] process;A;B 0\n"
-				    "[note] process;C;C 0\n[note] process;C;E 0\n");
-	text_free(&text);
-	timelines_free(tl);
-	trace_close(t);
-	synth_free(m);
 }
 
 /* Traces without groups look as ever. */
