@@ -86,6 +86,25 @@ function leaveOut(t, share) {
 	t.previousElementSibling.toggleAttribute("hidden", out);
 }
 
+// By share, as the picture is written (`sum` null): unless an entry was chosen, which stays where it was clicked.
+function orderLegend(sum) {
+	const ends = legendEntries().filter((t) => t.dataset.key.startsWith("["));
+	ends.forEach((t, k) => { t.dataset.place = t.dataset.place || String(k); });
+	const rank = (t) => sum ? -(sum[t.dataset.key] || 0) : 0, had = document.activeElement;
+	const sorted = [...ends].sort((a, b) => rank(a) - rank(b) || a.dataset.place - b.dataset.place);
+	if (state.only || state.without.length || sorted.every((t, k) => t === ends[k]))
+		return false;
+	const after = ends[ends.length - 1].nextSibling;
+	for (const t of sorted) {
+		const box = t.previousElementSibling;
+		byId("legend").insertBefore(box, after);
+		byId("legend").insertBefore(t, after);
+	}
+	if (ends.includes(had))
+		had.focus();
+	return true;
+}
+
 let sharesOf = null; // the view that the legend has the shares of
 
 // Subtitle and legend say what is shown; if they changed, they are laid out again.
@@ -102,6 +121,8 @@ function updateHead() {
 		changed = changed || says !== t.textContent || before !== t.hasAttribute("hidden");
 		t.textContent = says;
 	}
+	if (view !== sharesOf && texts.length)
+		changed = orderLegend(allTime() && !state.leaves || !chainView() ? null : sum) || changed;
 	sharesOf = view;
 	for (const t of legendEntries()) {
 		const key = t.dataset.key, on = state.only === key, off = state.without.includes(key);

@@ -329,7 +329,8 @@ test("a picture of a whole machine opens without what nobody waited for, which o
 		near(await width(who), 1180 * us / 300, 2, who + " waited for somebody, or for a CPU");
 	has(await page.evaluate(() => document.querySelector(".chips").textContent), "without the 66.7 % that nobody waited for", "it is said");
 	has(await hover(page, "cart"), "60.0 % of all", "of what is shown");
-	is(await page.evaluate(() => [...document.querySelectorAll("#fg-legend text")].map((e) => e.textContent)).then((l) => l.includes("83 % timer")), true, "in the legend, too");
+	const legend = () => page.evaluate(() => [...document.querySelectorAll("#fg-legend text:not([hidden])")].map((e) => e.textContent));
+	is((await legend()).includes("83 % timer"), true, "in the legend, too");
 	await page.keyboard.press("t");
 	is(await page.evaluate(() => [...document.querySelectorAll(".panel td:last-child")].map((e) => e.textContent).includes("nap")), false, "and in the table");
 	await page.keyboard.press("Escape");
@@ -347,6 +348,22 @@ test("a picture of a whole machine opens without what nobody waited for, which o
 	// Of programs alone, a pause is where their time went.
 	const alone = await open(render(wholeMachine.filter((s) => !s.startsWith("k"))));
 	is((await labels(alone)).includes("nap"), true, "without threads of the kernel");
+});
+
+test("the legend is by share of what is shown, and stays in its order while an entry is chosen", async () => {
+	const page = await open(render(["kworker/0:1;worker_thread;schedule;--;wake;nginx;[running] 500",
+		"cart;main;read;[tcp];-;sk_wait_data;schedule;--;wake;nginx;[running] 100", "cart;main;read;[tcp];-;sk_wait_data;schedule;[runnable] 300",
+		"cart;main;nap;-;hrtimer_nanosleep;schedule;--;try_to_wake_up;hrtimer_wakeup;asm_sysvec;[timer] 100"]));
+	const legend = async () => (await page.evaluate(() => [...document.querySelectorAll("#fg-legend text:not([hidden])")]
+		.sort((a, b) => a.getAttribute("x") - b.getAttribute("x")).map((e) => e.textContent))).filter((s) => / (ran|timer|no CPU)$/.test(s));
+	is(await legend(), ["75 % no CPU", "25 % ran"], "without what nobody waited for");
+	await clickLegend(page, "no CPU");
+	await clickLegend(page, "no CPU");
+	is(await legend(), ["0 % no CPU", "25 % ran"], "an entry that is clicked stays where it is");
+	await clickLegend(page, "no CPU");
+	is(await legend(), ["75 % no CPU", "25 % ran"], "all again");
+	await page.keyboard.press("k");
+	is(await legend(), ["60 % ran", "30 % no CPU", "10 % timer"], "everything: as it was written");
 });
 
 // Threads of a pool, one of which has a name that another program's thread has, too.
