@@ -153,28 +153,33 @@ static bool is_source(const char *argument, size_t len)
 	return false;
 }
 
-/* The argument of a compiler that it compiles, or what that makes; 0: it is none, or has neither.
+/*
+ * The argument of a compiler that it compiles, or what that makes; 0: it has neither, as long lines
+ * of arguments are recorded in part. False: it is no compiler.
  */
-static size_t compiled_argument(const char *program)
+static bool compiled_argument(const char *program, size_t *compiled)
 {
-	static const char *const compilers[] = { "cc1",	 "cc1plus", "cc1obj", "f951",
-						 "lto1", "clang",   "rustc",  "as" };
+	static const char *const compilers[] = { "cc1",	  "cc1plus", "cc1obj", "f951", "lto1",
+						 "clang", "clang++", "rustc",  "as",   "cc",
+						 "gcc",	  "c++",     "g++" };
 	size_t len;
 	const char *argument = program_argument(program, 0, &len);
 	const char *name = argument ? last_part(argument, &len) : "";
 	bool is_compiler = false, is_output = false;
-	size_t output = 0;
 
+	*compiled = 0;
 	for (size_t i = 0; i < sizeof(compilers) / sizeof(compilers[0]); i++)
 		is_compiler |= strlen(compilers[i]) == len && !memcmp(name, compilers[i], len);
 	for (size_t k = 1; is_compiler && (argument = program_argument(program, k, &len)); k++) {
-		if (is_source(argument, len))
-			return k;
+		if (is_source(argument, len)) {
+			*compiled = k;
+			break;
+		}
 		if (is_output && !is_temporary(argument, len))
-			output = k;
+			*compiled = k;
 		is_output = len == 2 && !memcmp(argument, "-o", len);
 	}
-	return output;
+	return is_compiler;
 }
 
 /*
@@ -208,18 +213,23 @@ static size_t telling_argument(const struct shown_steps *s, size_t i)
 static char *name_of(const struct shown_steps *s, size_t i)
 {
 	const char *name = names_text(s->names, s->at[i].name);
-	size_t compiled = compiled_argument(program_of(s, i)), len, size;
-	size_t k = compiled ? compiled : telling_argument(s, i);
-	const char *argument = program_argument(program_of(s, i), k, &len);
+	size_t k, len, size;
+	bool is_compiler = compiled_argument(program_of(s, i), &k);
+	const char *argument;
 	char *text = NULL, *only = NULL;
 	FILE *f = xmemstream(&text, &size);
 
+	if (!is_compiler)
+		k = telling_argument(s, i);
+	argument = program_argument(program_of(s, i), k, &len);
 	if (s->at[i].number > 1) {
 		fprintf(f, "%s x %u", name, s->at[i].number);
 	} else if (k) {
 		only = xstrndup(argument, len);
 		print_clean(f, only);
 		fprintf(f, " (%s)", name);
+	} else if (is_compiler) {
+		fputs(name, f);
 	} else {
 		fputs(name, f);
 		putc(' ', f);

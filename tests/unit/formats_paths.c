@@ -120,7 +120,7 @@ TEST(the_file_that_is_compiled_is_told)
 {
 	char *text = screen("queues interrupts A\n"
 			    "thread A *\n"
-			    "born B\nborn C\n"
+			    "born B\nborn C\nborn D\n"
 			    "0      c0 - R > A\n"
 			    "20000  c0 A forks B\n"
 			    "20000  c0 A new B\n"
@@ -135,12 +135,20 @@ TEST(the_file_that_is_compiled_is_told)
 			    "531000 c0 C execs /bin/as -o slow.o /tmp/ccJLTDzQ.s\n"
 			    "531000 c0 C renames-to as\n"
 			    "829000 c0 C wakes A" ENDS "829000 c0 C X > A\n"
+			    "830000 c0 A forks D\n"
+			    "830000 c0 A new D\n"
+			    "830000 c0 A S > D" WAITS
+			    "831000 c0 D execs /lib/cc1 -quiet -I /tmp/build/gen -Wconversion\n"
+			    "831000 c0 D renames-to cc1\n"
+			    "981000 c0 D wakes A" ENDS "981000 c0 D X > A\n"
 			    "1000000 c0 A X > -\n"
 			    "end 1000000\n",
 			    true, 0, 0, 0);
 
+	/* Of the last one the line of arguments was recorded in part. */
 	expect_text(strdup(strstr(text, "  longest steps: ")),
-		    "  longest steps: 0.509 s src/slow.cc (cc1plus), 0.299 s slow.o (as)\n\n");
+		    "  longest steps: 0.509 s src/slow.cc (cc1plus), 0.299 s slow.o (as), 0.151 s "
+		    "cc1\n\n");
 	free(text);
 }
 
