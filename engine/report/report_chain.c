@@ -233,6 +233,15 @@ static void add_sleep(struct report_chain *c, uint32_t lane, struct sleeps *all,
 	*next = s;
 }
 
+/* Shortest first; of equal ones the earliest. */
+static int by_length(const void *pa, const void *pb)
+{
+	const struct sleep *a = pa, *b = pb;
+
+	return a->ns != b->ns ? compare_numbers(a->ns, b->ns)
+			      : compare_numbers(a->from_ns, b->from_ns);
+}
+
 /*
  * Explains [from, to) by what the chain's last thread did then, like follow() in chain.c. end: as
  * sleep_ends_of_process().
@@ -283,7 +292,12 @@ static void follow(struct report_chain *c, uint32_t lane, const struct wait *end
 	if (!birth)
 		unknown += alive_from - from_ns;
 	add_part(c, lane, CHAIN_UNKNOWN, unknown);
-	/* Latest first: if not all fit, the last ones are shown. */
+	/*
+	 * If not all fit, the last ones are shown, which led to the wakeup; of a life, which no
+	 * wakeup ends, the longest.
+	 */
+	if (!waker->up && all.n)
+		qsort(all.kept, all.n, sizeof(all.kept[0]), by_length);
 	while (all.n-- > 0)
 		explain(c, lane, all.kept[all.n], links_left, waker);
 	if (birth && alive_from > from_ns)

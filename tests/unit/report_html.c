@@ -816,6 +816,51 @@ static void slow_requests_are_those_of_the_other_views(void **state)
 	on_recorded_services(check_slowest, NULL);
 }
 
+/* A waits for B, and then, each time shorter, for as many others as there are letters: too many. */
+static void of_a_life_the_longest_sleeps_have_lanes(void **state)
+{
+	struct text_buf script = { 0 };
+	struct report_chain c;
+	struct timelines *tl;
+	struct options o;
+	struct names *names;
+	struct synth *m;
+	struct trace *t;
+	uint64_t us = 0;
+	char line[160];
+
+	(void)state;
+	text_puts(&script, "thread A *\n0 c0 - R > A\n");
+	for (char who = 'B'; who <= 'Z'; who++) {
+		uint64_t took = who == 'B' ? 500 : 10;
+
+		snprintf(line, sizeof(line),
+			 "%" PRIu64 " c0 A S > - read;main\n%" PRIu64 " c1 - R > %c\n"
+			 "%" PRIu64 " c1 %c wakes A write;main\n%" PRIu64 " c1 %c S > - idle\n"
+			 "%" PRIu64 " c0 - R > A\n",
+			 us + 1, us + 1, who, us + 1 + took, who, us + 1 + took, who,
+			 us + 1 + took);
+		text_puts(&script, line);
+		us += took + 1;
+	}
+	text_puts(&script, "end 2000\n");
+	m = script_made(script.p);
+	t = synth_open(m);
+	assert_int_equal(timelines_new(&tl, t), 0);
+	options_init(&o);
+	names_new(&names, tl, &o);
+	report_chain_init(&c, tl, &o, names);
+	report_chain_explain_life(&c, 0, timelines_start_ns(tl), timelines_start_ns(tl) + 900000);
+	assert_int_equal(c.n_lanes, REPORT_LANES);
+	assert_int_equal(c.lanes[1].thread, 1);
+	report_chain_free(&c);
+	names_free(names);
+	timelines_free(tl);
+	trace_close(t);
+	synth_free(m);
+	text_free(&script);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -826,6 +871,7 @@ int main(void)
 		cmocka_unit_test(lanes_windows_and_wakes_of_a_chain),
 		cmocka_unit_test(tries_are_one_wait),
 		cmocka_unit_test(a_busy_chain_is_bounded),
+		cmocka_unit_test(of_a_life_the_longest_sleeps_have_lanes),
 		cmocka_unit_test(a_busy_request_is_bounded),
 		cmocka_unit_test(the_report_begins_with_the_answer_and_causes),
 		cmocka_unit_test(samples_are_in_the_report),
