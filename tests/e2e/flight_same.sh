@@ -34,14 +34,30 @@ story() {
 		$2 != "switch" && $2 != "waking" && $3 == me { $1 = ""; print }'
 }
 
-# without_cut <STACKS: without those of which there is a longer one that ends in the same way. A recorder on a busy
-# machine may not have read the rules of the code yet at one of several equal sleeps, and cuts that stack.
+# without_cut <STACKS: without those of which there is a longer one that is the same as far as they go: of the thread
+# that waits, and of its waker, whose outermost function stands before its name. A recorder on a busy machine may not have
+# read the rules of the code yet at one of several equal sleeps or wakings, and cuts that stack.
 without_cut() {
-	awk '{ line[NR] = $0; rest[NR] = substr($0, index($0, ";")) } END {
+	awk '
+	# Whether the longer one ends as the shorter one does, but for the name that that one begins with.
+	function ends_so(longer, shorter) {
+		shorter = substr(shorter, index(shorter, ";"))
+		return substr(longer, length(longer) - length(shorter) + 1) == shorter
+	}
+	{
+		line[NR] = waiter[NR] = $0
+		if ((at = index($0, ";--;"))) {
+			waiter[NR] = substr($0, 1, at - 1)
+			frames[NR] = name[NR] = substr($0, at + 4)
+			sub(/.*;/, "", name[NR])
+			frames[NR] = substr(frames[NR], 1, length(frames[NR]) - length(name[NR]))
+		}
+	}
+	END {
 		for (i = 1; i <= NR; i++) {
 			for (j = 1; j <= NR; j++)
-				if (length(line[j]) > length(line[i]) &&
-				    substr(line[j], length(line[j]) - length(rest[i]) + 1) == rest[i])
+				if (length(line[j]) > length(line[i]) && name[j] == name[i] &&
+				    ends_so(waiter[j], waiter[i]) && index(frames[j], frames[i]) == 1)
 					break
 			if (j > NR)
 				print line[i]

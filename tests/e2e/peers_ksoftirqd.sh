@@ -62,7 +62,8 @@ END_OF_SCRIPT
 of() {
 	walk_to "$tmp/all.$1" --objects --state blocked -p "$(awk -v name="$1" '$1 == name { print $2 }' "$tmp/told")" \
 		--object '^\[tcp 127[.]0[.]0[.]1:' "$tmp/trace"
-	grep ';run_ksoftirqd;' "$tmp/all.$1" >"$tmp/$1"
+	# Not what another thread brought that ksoftirqd had woken.
+	grep ';process_backlog;[^-]*;run_ksoftirqd;' "$tmp/all.$1" >"$tmp/$1"
 }
 
 for try in 1 2 3; do
