@@ -4,6 +4,7 @@
 # other, and the clocks, which are one, are found to be so, within what standard error says. The two have network
 # namespaces of their own; receive packet steering hands each packet to another CPU's interrupt, so that no thread
 # of this machine is known as the sender.
+# Beside another: it judges the waits of its own client and server, in network namespaces of their own.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 for program in python3 unshare nsenter ip taskset; do

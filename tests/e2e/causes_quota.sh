@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A program that only computes, in a control group with a fifth of a CPU: the first screen says that it was
 # throttled, and where.
+# Beside another: it judges what a control group of its own waits for.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 make_quota 20000

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The trace of a command has the arguments of the programs that the command started, and of none of others'.
+# Beside another: it judges what its own commands are called.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 sh -c 'while :; do env printf "" stranger-secret; sleep 0.05; done' >"$tmp/out" 2>&1 &

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A waker whose stack is deeper than what is recorded of it is a thread all the same, with its leaf's
 # end of the stack, and is not taken for an interrupt.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 rounds=5

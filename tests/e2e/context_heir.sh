@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A thread that does not lead its process and execs gets the leader's tid: it stays one thread, the
 # leader's life ends.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 record_thread "$tmp/trace" "$tmp/folded" patient heir --work 3000,5000

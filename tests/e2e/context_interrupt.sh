@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A timer's interrupt hits a thread that is busy on that CPU, in a deep recursion: the interrupt is the waker, the
 # bystander and its frames do not appear.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 own=waits

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ksoftirqd and kernel workers are threads: a read from a loop device is ended by ksoftirqd, which a worker woke.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 [ -e /dev/loop-control ] || skip "no loop devices (/dev/loop-control)"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A softirq on an interrupt's way out is an interrupt. One that a thread runs itself because it sends
 # over loopback TCP is that thread's doing.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_more "functions that call the C library's for sockets"
 rounds=5

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A stopped process (state T) is a wait, and whoever continues it is its waker.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 record_thread "$tmp/trace" "$tmp/folded" stopped stop --rounds 3 --sleep 20000

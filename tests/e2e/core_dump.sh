@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A page fault that crashes a program ends in a core dump, which is what its parent waits for, and no page fault.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 case $(cat /proc/sys/kernel/core_pattern) in

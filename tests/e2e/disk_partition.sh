@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What a partition is asked for is shown under the disk that it is on, and agrees with the kernel's counts.
+# Beside another: it judges what is asked of a device of its own.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../disks.sh"
 needs_bpf

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A waker that is gone long before the recording ends keeps its name and the names of its functions.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 timeout 300 "$cap" -F 0 -o "$tmp/trace" -- sh -c '"$0" earlyexit >/dev/null; SETTLE_MS=200 "$0" earlyexit --work 3000 >"$1"; sleep 1' \

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A process that becomes another program is shown as what it was at each time: its addresses mean
 # something else after the exec.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 record_thread "$tmp/trace" "$tmp/folded" patient exec --work 3000,5000

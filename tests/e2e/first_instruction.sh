@@ -3,6 +3,7 @@
 # What is interrupted in a function's first instruction is in that function, not in the one before it, from whose last
 # call it would be the return address: page faults there (eu-addr2line says which function an address is in), and
 # samples of the kernel (/proc/kallsyms does). The same address behind a call that does not return is the caller's.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_usual "the leaf of a page fault"
 needs_disk

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --live starts the recorder, shows the first screen of each of its traces, and leaves nothing behind.
+# Beside another: it judges whether its own recorder shows something, and ends.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 "$load" relay --hops pipe --work 500,500,500 --rounds 1000000 --seconds 900 >"$tmp/told" &

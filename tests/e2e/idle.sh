@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A hundred idle threads: each is there, not woken if the recording ends first, and with the thread that
 # woke them all if it does not.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 timeout 300 "$cap" -F 0 -o "$tmp/trace" -- \

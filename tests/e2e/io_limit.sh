@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A control group that may ask a disk 20 times a second: its waits are told as the limit's, not as the disk's, and each of
 # its requests is its own.
+# Beside another: it judges what a control group of its own waits for.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../disks.sh"
 needs_bpf

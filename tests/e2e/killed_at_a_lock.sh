@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Two threads that hold each other's lock until they are killed have not waited for whoever kills them, and the
 # summary names them as it does those of a deadlock that outlives the recording. So it is if their process ends.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 

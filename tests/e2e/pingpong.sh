@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Two threads that wait for each other: exact chains end at the partner, who was at work; classic
 # ones come round again and say so.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 rounds=50

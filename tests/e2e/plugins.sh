@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A library that is loaded where another one has been: what waits there is named after the one that
 # was there at the time, although the addresses are the same. Also when both come back.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 command -v "${CC:-cc}" >/dev/null || skip "no C compiler (${CC:-cc}) to build the libraries with"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # alpha's wait is explained by bravo, charlie, delta and the timer, in that order, each as wide as it
 # was told to be, whatever the threads wait on.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 rounds=5

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A thread that takes another name is shown under the name that it had when it woke.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 record_thread "$tmp/trace" "$tmp/folded" patient rename --work 3000,5000

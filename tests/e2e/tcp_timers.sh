@@ -3,6 +3,7 @@
 # TCP's own timers: a request in two pieces waits for a delayed acknowledgement (Nagle's algorithm), what is lost is sent
 # again, and so is a connection's first packet where the accept queue is full. A wait for such a timer is told as that,
 # and no other. The client measures how long it waited, the kernel counts what TCP did, in a network namespace of its own.
+# Beside another: it judges the waits of its own client, in a network namespace of its own.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../services/screen.sh"
 needs_usual "timers of TCP"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A control group with a quota: the time for which the kernel says that it was throttled is preempted time of the
 # thread in it, marked as throttled, and no other thread's; and who had the CPU is the group's quota, by its name.
+# Beside another: it judges what a control group of its own waits for.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 make_quota 5000

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A process that lives for some milliseconds has whole user stacks from its first sleep on, though it is built
 # without frame pointers and nothing was known of it before.
+# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 begin_recording "$tmp/trace" 30
