@@ -566,27 +566,40 @@ static uint32_t held_up_in(const struct chain_steps *s)
 									      : s->answered->pair;
 }
 
-/* Who had the CPU; time that a quota took is a step of its own. */
-static void add_had(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t who, uint64_t ns)
+/* For attribution_sum_up(): who had the CPU is known by step. */
+static uint32_t key_of_holders(void *arg, uint32_t node, enum chain_end end)
 {
-	uint32_t step = end_step(s, node, end, 0), of_quota;
+	return end_step(arg, node, end, 0);
+}
+
+static void add_holder(void *arg, uint32_t step, uint32_t who, uint64_t ns)
+{
+	struct chain_steps *s = arg;
 
 	if (s->is_watched && s->is_watched(s->watcher, who)) {
 		s->held_ns += ns;
 		s->steps[step].held_ns += ns;
 	}
-	if (cpu_holder_throttled(who)) {
-		of_quota = end_step(s, node, end, THROTTLED);
-		s->steps[step].ns -= ns;
-		s->steps[step].no_cpu_ns -= ns;
-		s->steps[of_quota].ns += ns;
-		step = of_quota;
-		sums_add(&s->ran, step, held_up_in(s), ns);
-		if (cpu_holder_quota(who))
-			add_users(s, step, cpu_holder_quota(who));
+	sums_add(&s->had, step, who, ns);
+}
+
+/* Who had the CPU; time that a quota took is a step of its own. */
+static void add_had(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t who, uint64_t ns)
+{
+	uint32_t step = end_step(s, node, end, 0), of_quota;
+
+	if (!cpu_holder_throttled(who)) {
+		add_holder(s, step, who, ns);
+		return;
 	}
-	if (step)
-		sums_add(&s->had, step, who, ns);
+	of_quota = end_step(s, node, end, THROTTLED);
+	s->steps[step].ns -= ns;
+	s->steps[step].no_cpu_ns -= ns;
+	s->steps[of_quota].ns += ns;
+	sums_add(&s->ran, of_quota, held_up_in(s), ns);
+	if (cpu_holder_quota(who))
+		add_users(s, of_quota, cpu_holder_quota(who));
+	sums_add(&s->had, of_quota, who, ns);
 }
 
 static void add_sample(struct chain_steps *s, uint32_t node, uint32_t end, uint32_t pair,
@@ -636,7 +649,7 @@ void chain_steps_new(struct chain_steps **out, const struct timelines *tl, const
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
 				     .cpu_holders = known->cpu_holders };
 	chains_init(&s->chains, tl, o, &user);
-	attribution_sum_up(&s->chains.attribution);
+	attribution_sum_up(&s->chains.attribution, key_of_holders, add_holder);
 }
 
 void chain_steps_free(struct chain_steps *s)

@@ -113,24 +113,11 @@ void attribution_free(struct attribution *a)
 	a->holders_later = NULL;
 }
 
-/* A key of sums has a node and this. */
-#define KEY_PREEMPTED 1u
-
-/* A cpu_holders_sums_fn. */
-static void add_holder_of_key(void *arg, uint32_t of, uint32_t who, uint64_t ns)
+void attribution_sum_up(struct attribution *a, attribution_key_fn key, cpu_holders_sums_fn add)
 {
-	const struct attribution *a = arg;
-	struct amount_key key = { .kind = AMOUNT_CPU_HOLDER,
-				  .end = of & KEY_PREEMPTED ? CHAIN_PREEMPTED : CHAIN_RUNNABLE,
-				  .value = who };
-
-	a->to.add(a->to.arg, of / 2, key, ns);
-}
-
-void attribution_sum_up(struct attribution *a)
-{
+	a->holders_key = key;
 	if (a->cpu_holders)
-		cpu_holders_sums_new(&a->holders_later, a->cpu_holders, add_holder_of_key, a);
+		cpu_holders_sums_new(&a->holders_later, a->cpu_holders, add, a->to.arg);
 }
 
 void attribution_end(struct attribution *a)
@@ -169,10 +156,12 @@ void attribute_cpu_holders(const struct attribution *a, const struct chain_piece
 		if (!n)
 			return;
 	}
-	if (a->holders_later && p->node <= UINT32_MAX / 2)
-		cpu_holders_sums_add(a->holders_later,
-				     p->node * 2 + (p->end == CHAIN_PREEMPTED ? KEY_PREEMPTED : 0),
-				     p->thread, p->wait, p->from_ns, p->to_ns, p->count);
+	if (a->holders_later)
+		cpu_holders_sums_add(
+			a->holders_later,
+			&(struct ready_time) { a->holders_key(a->to.arg, p->node, p->end),
+					       p->thread, p->wait, p->from_ns, p->to_ns, p->count },
+			add_holder, &h);
 	else
 		cpu_holders_share(a->cpu_holders, p->thread, p->wait, p->from_ns, p->to_ns,
 				  add_holder, &h);

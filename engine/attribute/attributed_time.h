@@ -183,6 +183,9 @@ struct chain_sink {
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
+/* A number, the same for chains and ends for which who had the CPU goes into one sum. */
+typedef uint32_t (*attribution_key_fn)(void *arg, uint32_t node, enum chain_end end);
+
 /* Where pieces go, and what is found out of them beside their time. */
 struct attribution {
 	struct chain_sink to;
@@ -191,6 +194,7 @@ struct attribution {
 	/* NULL: not asked for, or not known. */
 	const struct cpu_holders *cpu_holders;
 	struct cpu_holders_sums *holders_later; /* NULL: AMOUNT_CPU_HOLDER comes at once */
+	attribution_key_fn holders_key;		/* by which they are added up */
 	bool only_quotas; /* of AMOUNT_CPU_HOLDER only those of waits for which there was a quota */
 	const struct stolen_time *interrupts;
 	uint32_t *sample_hints; /* by thread: where its samples were looked for last */
@@ -206,10 +210,10 @@ void attribution_init(struct attribution *a, const struct timelines *tl, const s
 		      const struct cpu_holders *cpu_holders);
 void attribution_free(struct attribution *a);
 /*
- * From now on amounts of AMOUNT_CPU_HOLDER that are no quota's are added up, which is much faster;
- * attribution_end() tells the sink of them, if not sooner. Then a stays where it is.
+ * From now on amounts of AMOUNT_CPU_HOLDER that are no quota's are added up by key, which is much
+ * faster; attribution_end() tells add of them, if not sooner. Both get the sink's arg.
  */
-void attribution_sum_up(struct attribution *a);
+void attribution_sum_up(struct attribution *a, attribution_key_fn key, cpu_holders_sums_fn add);
 void attribution_end(struct attribution *a);
 
 /* A part of a wait's time, or of that of `count` waits at once. */

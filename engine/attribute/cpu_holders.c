@@ -461,30 +461,21 @@ void cpu_holders_sums_free(struct cpu_holders_sums *s)
  * The number of the one who had the CPU in all of [from_ns, to_ns) of w's time, which is what is
  * most common: the thread stays on one queue, and its CPU ran one. 0: it is not so simple.
  */
-static uint32_t sole_holder(struct cpu_holders_sums *s, uint32_t thread, const struct wait *w,
-			    uint64_t from_ns, uint64_t to_ns)
+static uint32_t sole_holder(struct cpu_holders_sums *s, const struct ready_time *t)
 {
-	const struct known *queue = &s->queues[thread];
+	const struct known *queue = &s->queues[t->thread];
 	const struct cpu_ran_cpu *c;
 	size_t *hint, i;
 
-	if (wait_throttled(w) || from_ns < queue->from_ns || to_ns > queue->until_ns ||
+	if (wait_throttled(t->wait) || t->from_ns < queue->from_ns || t->to_ns > queue->until_ns ||
 	    queue->what >= s->ran->n_cpus)
 		return 0;
 	c = &s->ran->cpus[queue->what];
 	hint = &s->near[queue->what].change;
-	*hint = i = cpu_ran_until(c, from_ns, *hint);
-	if (!i || (i < c->n && c->at[i].from_ns < to_ns) || !cpu_ran_took_nothing(c, i - 1))
+	*hint = i = cpu_ran_until(c, t->from_ns, *hint);
+	if (!i || (i < c->n && c->at[i].from_ns < t->to_ns) || !cpu_ran_took_nothing(c, i - 1))
 		return 0;
 	return c->holder[i - 1];
-}
-
-/* A cpu_holders_fn. */
-static void add_now(void *arg, uint32_t who, uint64_t ns)
-{
-	const struct share *s = arg;
-
-	s->later->fn(s->later->arg, s->key, who, ns * (uint64_t)s->count);
 }
 
 /* As whom a thread knows one in a group who had the CPU. */
@@ -497,26 +488,26 @@ static uint32_t who_in_group(struct cpu_holders_sums *sums, struct holder h, uin
 	return who_of(&s, h.who, h.group);
 }
 
-void cpu_holders_sums_add(struct cpu_holders_sums *sums, uint32_t key, uint32_t thread,
-			  const struct wait *w, uint64_t from_ns, uint64_t to_ns, int64_t count)
+void cpu_holders_sums_add(struct cpu_holders_sums *sums, const struct ready_time *t,
+			  cpu_holders_fn of_quota, void *arg)
 {
-	uint32_t sole = sums->is_plain ? sole_holder(sums, thread, w, from_ns, to_ns) : 0;
+	uint32_t sole = sums->is_plain ? sole_holder(sums, t) : 0;
 
 	if (sole) {
 		struct holder h = cpu_ran_holder_of(sums->ran, sole);
 
 		if (h.group)
-			h.who = who_in_group(sums, h, thread, w->out_ns);
-		keep_pending(sums, key, h.who, (to_ns - from_ns) * (uint64_t)count);
+			h.who = who_in_group(sums, h, t->thread, t->wait->out_ns);
+		keep_pending(sums, t->key, h.who, (t->to_ns - t->from_ns) * (uint64_t)t->count);
 	} else {
 		struct share s = { .ran = sums->ran,
-				   .fn = add_now,
-				   .arg = &s,
+				   .fn = of_quota,
+				   .arg = arg,
 				   .later = sums,
-				   .key = key,
-				   .count = count };
+				   .key = t->key,
+				   .count = t->count };
 
-		share_wait(&s, thread, w, from_ns, to_ns);
+		share_wait(&s, t->thread, t->wait, t->from_ns, t->to_ns);
 	}
 }
 

@@ -45,16 +45,23 @@ void cpu_holders_share(const struct cpu_holders *r, uint32_t thread, const struc
 
 /*
  * The same of many waits, for sums by key: fn is told of all time under a key, whoever had the CPU
- * in it, by cpu_holders_sums_add() or cpu_holders_sums_end(). Of used-up quotas it is told at once.
- * r must outlive it; NULL: nothing is known. For one thread.
+ * in it, by cpu_holders_sums_add() or cpu_holders_sums_end(). The fewer keys, the faster. r must
+ * outlive it; NULL: nothing is known. For one thread.
  */
 typedef void (*cpu_holders_sums_fn)(void *arg, uint32_t key, uint32_t who, uint64_t ns);
 struct cpu_holders_sums;
 void cpu_holders_sums_new(struct cpu_holders_sums **out, const struct cpu_holders *r,
 			  cpu_holders_sums_fn fn, void *arg);
 void cpu_holders_sums_free(struct cpu_holders_sums *s);
-/* As cpu_holders_share(), `count` times. */
-void cpu_holders_sums_add(struct cpu_holders_sums *s, uint32_t key, uint32_t thread,
-			  const struct wait *w, uint64_t from_ns, uint64_t to_ns, int64_t count);
+/* What cpu_holders_share() shares out, `count` times, under a key. */
+struct ready_time {
+	uint32_t key, thread;
+	const struct wait *wait;
+	uint64_t from_ns, to_ns;
+	int64_t count;
+};
+/* Of used-up quotas of_quota is told, at once: for one of the count. */
+void cpu_holders_sums_add(struct cpu_holders_sums *s, const struct ready_time *t,
+			  cpu_holders_fn of_quota, void *arg);
 /* When this returns, fn has been told of all that was added. */
 void cpu_holders_sums_end(struct cpu_holders_sums *s);

@@ -224,7 +224,7 @@ static void begin(struct causes **out, const struct timelines *tl, const struct 
 				     .wants = 1u << AMOUNT_CPU_HOLDER | 1u << AMOUNT_SAMPLES,
 				     .cpu_holders = cpu_holders };
 	chains_init(&c->chains, tl, o, &user);
-	attribution_sum_up(&c->chains.attribution);
+	attribution_sum_up(&c->chains.attribution, causes_key_of_holders, causes_add_holder);
 	if (in_batch)
 		chain_batch_new(&c->batch, &c->chains);
 	else if (like)

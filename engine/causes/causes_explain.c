@@ -111,6 +111,19 @@ static void add_time(struct causes *c, uint32_t node, uint32_t end, uint32_t dis
 		add_windows(c, s, ns);
 }
 
+uint32_t causes_key_of_holders(void *arg, uint32_t node, enum chain_end end)
+{
+	return sum_at(arg, node, end, 0)->cause;
+}
+
+void causes_add_holder(void *arg, uint32_t cause, uint32_t who, uint64_t ns)
+{
+	struct causes *c = arg;
+
+	if (c->mode != CAUSES_SHOW)
+		sums_add(&c->had, cause, who, ns);
+}
+
 /*
  * Notes who had the CPU in ns of the time that add_time() gets. Time that a quota took is moved to
  * a cause of its own.
@@ -125,8 +138,7 @@ static void add_had(struct causes *c, uint32_t node, uint32_t end, uint32_t who,
 		add_time(c, node, end, 0, ns);
 		s = sum_at(c, node, end, 0);
 	}
-	if (c->mode != CAUSES_SHOW)
-		sums_add(&c->had, s->cause, who, ns);
+	causes_add_holder(c, s->cause, who, ns);
 }
 
 /* Time in which an I/O limit held back what a disk was asked for: not the disk's. */

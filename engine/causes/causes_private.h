@@ -277,6 +277,9 @@ void causes_explain_some(struct causes *c, const struct options *o);
 void causes_explain_wait(struct causes *c, const struct chosen_wait *p);
 /* What a chain_sink of a wait, or of a batch, is told. */
 void causes_add_amount(void *arg, uint32_t node, struct amount_key key, uint64_t amount);
+/* For attribution_sum_up(): who had the CPU is known by cause. */
+uint32_t causes_key_of_holders(void *arg, uint32_t node, enum chain_end end);
+void causes_add_holder(void *arg, uint32_t cause, uint32_t who, uint64_t ns);
 void causes_add_window(void *arg, uint32_t node, uint32_t waker, uint64_t from_ns, uint64_t to_ns);
 void causes_begin_piece(void *arg, const struct chain_piece *p);
 /* The time of a wait in which its thread was ready; all of one that is for lack of work. */

@@ -67,6 +67,13 @@ static void add_who(void *arg, uint32_t node, struct amount_key key, uint64_t am
 		cpu_holders_add(arg, key.value, amount);
 }
 
+static uint32_t key_of(void *sums, uint32_t node, enum chain_end end)
+{
+	(void)sums;
+	assert_true(node && (end == CHAIN_RUNNABLE || end == CHAIN_PREEMPTED));
+	return 5;
+}
+
 /* A cpu_holders_sums_fn. */
 static void add_summed(void *sums, uint32_t key, uint32_t who, uint64_t ns)
 {
@@ -97,7 +104,7 @@ static char *who_one_by_one(const struct timelines *tl, const struct options *o,
 					   .wants = 1u << AMOUNT_CPU_HOLDER,
 					   .cpu_holders = ran });
 	if (summed)
-		attribution_sum_up(&c.attribution);
+		attribution_sum_up(&c.attribution, key_of, add_summed);
 	cpu_holders_sums_new(&later, ran, add_summed, &sums);
 	for (uint32_t i = 0; i < timelines_threads(tl); i++) {
 		const struct thread *th = timelines_thread(tl, i);
@@ -110,7 +117,10 @@ static char *who_one_by_one(const struct timelines *tl, const struct options *o,
 			if (w->kind == WAIT_SLEEP)
 				chains_explain(&c, chains_head(&c, 1), i, w, w->out_ns, w->wake_ns);
 			if (summed)
-				cpu_holders_sums_add(later, 5, i, w, w->wake_ns, w->in_ns, 1);
+				cpu_holders_sums_add(later,
+						     &(struct ready_time) { 5, i, w, w->wake_ns,
+									    w->in_ns, 1 },
+						     cpu_holders_add, &sums);
 			else
 				cpu_holders_share(ran, i, w, w->wake_ns, w->in_ns, cpu_holders_add,
 						  &sums);
