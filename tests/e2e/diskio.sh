@@ -17,6 +17,7 @@ for rounds in 200 1000 5000; do
 done
 grep ';--;' "$tmp/reads" >"$tmp/chains"
 all=$(weight_of . "$tmp/chains")
+expect_at_least "ns of disk_reads that were slept" 1 "$all" "$tmp/folded"
 expect_at_least "time in disk_reads that ended in the disk, of $all ns" $((all * 8 / 10)) \
 	"$(weight_of ';\[disk [^;]* read\];\[(queued|device)\] ' "$tmp/chains")" "$tmp/chains"
 expect "frames of the interrupted or idle thread" "" \
@@ -29,5 +30,6 @@ record "$tmp/trace" diskio --sync --dir "$dir" --rounds 100
 walk_to "$tmp/folded" -t "$(tid disk)" "$tmp/trace"
 grep ';disk_syncs;.*;--;' "$tmp/folded" | skeleton '^disk_syncs$' >"$tmp/chains"
 all=$(weight_of . "$tmp/chains")
+expect_at_least "ns of disk_syncs that were slept" 1 "$all" "$tmp/folded"
 expect_at_least "time in disk_syncs that ended in the disk, of $all ns" $((all / 2)) \
 	"$(weight_of '\[disk [^;]*\];\[(queued|device)\] ' "$tmp/chains")" "$tmp/chains"
