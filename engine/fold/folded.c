@@ -112,7 +112,7 @@ static uint32_t owner_beside(struct adding *a, const struct chain_row *row)
 	size_t at = a->lines->texts.len;
 	uint32_t root, text, *of;
 
-	if (a->root != ROOT_BESIDE || a->below || !row->node)
+	if (!interned_stacks_beside(a->rows->stacks) || a->below || !row->node)
 		return 0;
 	root = interned_stacks_thread_group(a->rows->stacks, chain_node_group(a->rows, row->node))
 		       .root;
@@ -696,7 +696,7 @@ static void put_rows(struct text_buf *to, struct chain_rows *rows, const struct 
 {
 	struct folded l = { .n = 0 };
 
-	folded_add(&l, rows, NULL, o->root == ROOT_BESIDE ? ROOT_NONE : o->root);
+	folded_add(&l, rows, NULL, o->root);
 	put_lines(&l, o, to, NULL);
 	folded_free(&l);
 }

@@ -63,8 +63,8 @@ struct folded {
 
 /*
  * Adds rows, below a frame `label` (a raw name) unless that is NULL; root: below the class of what
- * was waited for, or the control group or process of who waits. ROOT_BESIDE, of rows of a fold
- * that has it, too: the processes are written below the lines, see process_lines.h.
+ * was waited for, or the control group or process of who waits. ROOT_NONE: what a fold with
+ * ROOT_BESIDE knows of processes is written below the lines, see process_lines.h.
  */
 void folded_add(struct folded *l, struct chain_rows *rows, const char *label,
 		enum options_root root);

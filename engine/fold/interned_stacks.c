@@ -101,15 +101,24 @@ uint32_t interned_stacks_root(const struct interned_stacks *p, uint32_t thread, 
 {
 	if (p->root == ROOT_CGROUP)
 		return timelines_group(p->timelines, thread, at_ns);
-	if (p->root == ROOT_BESIDE && timelines_is_client(p->timelines, thread))
-		return 0;
-	/* A process has the name of what made it until it runs its program: it is not that one's.
-	 */
-	if (p->root == ROOT_BESIDE && process_leader(p->processes, thread) == thread)
-		return timelines_name(p->timelines, thread, at_ns);
+	if (p->root == ROOT_BESIDE) {
+		if (timelines_is_client(p->timelines, thread))
+			return 0;
+		/*
+		 * A process has the name of what made it until it runs its program: it is not that
+		 * one's.
+		 */
+		if (process_leader(p->processes, thread) == thread)
+			return timelines_name(p->timelines, thread, at_ns);
+	}
 	return p->root == ROOT_PROCESS || p->root == ROOT_BESIDE
 		       ? process_name(p->processes, thread)
 		       : 0;
+}
+
+bool interned_stacks_beside(const struct interned_stacks *p)
+{
+	return p->root == ROOT_BESIDE;
 }
 
 uint32_t intern_new_group(struct stack_cache *c, uint32_t thread, uint32_t name, uint32_t root,

@@ -87,6 +87,8 @@ uint32_t intern_request_group(struct stack_cache *c, uint32_t client, uint32_t n
 
 /* The root of the waits of a thread that begin at at_ns, as the options ask for one. */
 uint32_t interned_stacks_root(const struct interned_stacks *p, uint32_t thread, uint64_t at_ns);
+/* Whether roots are told beside the lines, and are no frames: ROOT_BESIDE. */
+bool interned_stacks_beside(const struct interned_stacks *p);
 
 /* Lists of frames: see words/frame_list.h. */
 uint32_t intern_head(struct stack_cache *c, uint32_t name, uint32_t stack);

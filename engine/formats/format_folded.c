@@ -108,7 +108,7 @@ static void fold_chains(const struct format_input *in, const char *root, struct 
 	if (is_picture(in->options) && process_lines_wanted(in->options))
 		o.root = ROOT_BESIDE;
 	fold_new(&f, in->timelines, &o, chains ? FOLD_BY_NAME : FOLD_BY_WAKER);
-	folded_add(lines, fold_rows(f), root, o.root);
+	folded_add(lines, fold_rows(f), root, in->options->root);
 	if (chains)
 		format_take_totals(in, f);
 	fold_free(f);

@@ -472,7 +472,7 @@ static void whose_stacks_are_whose_is_beside_the_lines(void **state)
 	o.root = ROOT_BESIDE;
 	assert_int_equal(timelines_new(&tl, t), 0);
 	fold_new(&fold, tl, &o, FOLD_BY_NAME);
-	folded_add(&lines, fold_rows(fold), NULL, ROOT_BESIDE);
+	folded_add(&lines, fold_rows(fold), NULL, ROOT_NONE);
 	folded_write(&lines, &shown, f);
 	fclose(f);
 	notes = strstr(text, "[note]");

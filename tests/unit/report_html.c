@@ -654,7 +654,6 @@ static void hostile_names_stay_text(void **state)
 	free(plain);
 }
 
-/* A trace in which nothing happened is a page, too. */
 /* A stretch without a CPU says why, as the answer above it does. */
 static void who_had_the_cpu_is_told_of_each_stretch(void **state)
 {
@@ -683,6 +682,35 @@ static void who_had_the_cpu_is_told_of_each_stretch(void **state)
 	options_free(&o);
 }
 
+/* The graph groups them by it. */
+static void whose_threads_are_whose_is_in_the_graph(void **state)
+{
+	struct options o;
+	char *html;
+
+	(void)state;
+	options_init(&o);
+	html = script_formatted("thread A S\n"
+				"thread B S/A\n"
+				"thread C S\n"
+				"0   c0 - R > A\n"
+				"100 c0 A S > B recv;main\n"
+				"200 c0 B S > C take;main\n"
+				"300 c0 C S > - read;main\n"
+				"400 c0 - woken A\n"
+				"400 c0 - woken B\n"
+				"400 c0 - woken C\n"
+				"400 c0 - R > A\n"
+				"500 c0 A S > B recv;main\n"
+				"600 c0 B S > C take;main\n"
+				"end 800\n",
+				&o, "html");
+	assert_non_null(strstr(html, "<metadata id=\"fg-processes\">A\nA\nA\nB</metadata>"));
+	free(html);
+	options_free(&o);
+}
+
+/* A trace in which nothing happened is a page, too. */
 static void an_empty_trace_is_a_page(void **state)
 {
 	struct synth *m = synth_new();
@@ -880,6 +908,7 @@ int main(void)
 		cmocka_unit_test(threads_of_the_command_come_first),
 		cmocka_unit_test(hostile_names_stay_text),
 		cmocka_unit_test(who_had_the_cpu_is_told_of_each_stretch),
+		cmocka_unit_test(whose_threads_are_whose_is_in_the_graph),
 		cmocka_unit_test(an_empty_trace_is_a_page),
 		cmocka_unit_test(losses_are_listed),
 		cmocka_unit_test(the_policy_is_strict),
