@@ -228,12 +228,12 @@ static char *name_of(const struct shown_steps *s, size_t i)
 		only = xstrndup(argument, len);
 		print_clean(f, only);
 		fprintf(f, " (%s)", name);
-	} else if (is_compiler) {
-		fputs(name, f);
 	} else {
 		fputs(name, f);
-		putc(' ', f);
-		program_put_arguments(f, program_of(s, i));
+		if (!is_compiler) {
+			putc(' ', f);
+			program_put_arguments(f, program_of(s, i));
+		}
 	}
 	xmemstream_close(f, &text);
 	free(only);
