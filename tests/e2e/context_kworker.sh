@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A kernel worker is a thread: what typist writes to a terminal reaches reader through one, and the
 # chain goes on from the worker to typist, and from there to typist's timer.
-# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 rounds=10

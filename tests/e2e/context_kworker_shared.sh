@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Kernel workers that serve several: reader waits for typist, which works all the time, and not for noisy,
 # whose bytes for somebody else the same workers pass on each 2 ms.
-# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 few_unknown=10

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A tid that is used again is another thread: two processes with the same tid are told apart.
-# Beside another: it judges the chains and stacks of its own threads.
 . "$(dirname "$0")/lib.sh"
 needs_bpf
 record_thread "$tmp/trace" "$tmp/folded" landlord tenants --work 3000,6000
