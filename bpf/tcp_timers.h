@@ -49,7 +49,7 @@ static __always_inline __u64 sent_again_key(__u16 port, __u32 seq)
 /* ---- timers --------------------------------------------------------------------------------- */
 
 #define ICSK_ACK_TIMER 2 /* in icsk_ack.pending; include/net/inet_connection_sock.h */
-#define RTX_LEVELS 24 /* of the tree of segments, as many as 4000 have at most */
+#define RTX_LEVELS 24	 /* of the tree of segments, as many as 4000 have at most */
 
 /* When the first segment that is not acknowledged was sent; 0: there is none. */
 static __always_inline __u64 first_sent_ns(__u64 sk)
@@ -87,7 +87,8 @@ int on_timer(unsigned long long *ctx)
 	else
 		sk = ctx[0] -
 		     bpf_core_field_offset(struct inet_connection_sock, icsk_retransmit_timer);
-	/* What was sent meanwhile had the acknowledgement with it; the kernel lets the timer run on. */
+	/* What was sent meanwhile had the acknowledgement with it; the kernel lets the timer run
+	 * on. */
 	if (function == delack_function &&
 	    !(FIELD(inet_connection_sock, sk, icsk_ack.pending) & ICSK_ACK_TIMER))
 		return 0;
