@@ -53,6 +53,9 @@ static const struct {
 	/* arch/x86/entry/entry_64.S, arch/arm64/kernel/entry.S, kernel/kthread.c. */
 	{ KFUNC_THREAD_ROOT,
 	  NAMES("ret_from_fork", "ret_from_fork_asm", "ret_from_kernel_thread", "kthread") },
+	/* The same of user code; in the plumbing as well. */
+	{ KFUNC_THREAD_ROOT,
+	  NAMES("__clone3", "clone3", "clone", "_start", "__libc_start_*", "start_thread") },
 	/* Softirqs that a thread runs where it allows them again. */
 	{ KFUNC_OWN_WORK, NAMES("__local_bh_enable_ip", "do_softirq") },
 	/*

@@ -16,7 +16,7 @@
 /* Of all samples: that make a callee one that nearly all go through, and one that is named. */
 #define NEARLY_ALL 0.9
 #define LEAST_PART 0.1
-/* Of all samples: that make a callee without a name one that is looked into, as it says nothing. */
+/* Of all samples: that make a callee one that is looked into if it says nothing. */
 #define MOST 0.6
 
 /* A function as those called it that are above it: what a cause ran is a tree of these. */
@@ -58,28 +58,33 @@ static uint32_t from_call_on(const struct causes *c, struct trace_stack s)
 	return s.n;
 }
 
-/* How many frames nearest to the leaf only make system calls; 0 if there are no others. */
-static uint32_t makes_call(const struct causes *c, struct trace_stack user)
+/*
+ * A user stack without the frames nearest to the leaf that only make system calls, and without the
+ * outermost ones that only begin the thread (_start has often no name), unless there are no others.
+ */
+static struct trace_stack without_ends(const struct causes *c, struct trace_stack user)
 {
 	struct kernel_stacks *k = names_kernel_stacks(c->names);
-	uint32_t i = 0;
+	struct trace_stack s = user;
 
-	while (i < user.n && kernel_frame_flags(k, user.frames[i]) & KFUNC_PLUMBING)
-		i++;
-	return i < user.n ? i : 0;
+	while (s.n && kernel_frame_flags(k, s.frames[0]) & KFUNC_PLUMBING) {
+		s.frames++;
+		s.n--;
+	}
+	for (uint32_t i = 0; i < s.n; i++)
+		if (kernel_frame_flags(k, s.frames[i]) & KFUNC_THREAD_ROOT)
+			s.n = i;
+	return s.n ? s : user;
 }
 
 /* The user part of a stack, or what the kernel did by itself. */
 static struct trace_stack frames_of(const struct causes *c, uint32_t pair, bool *whole)
 {
 	struct shown_stack s = names_shown_stack(c->names, pair, UINT32_MAX, true);
-	struct trace_stack frames = s.user.n ? s.user : s.kernel;
-	uint32_t makes = makes_call(c, s.user);
+	struct trace_stack frames = s.user.n ? without_ends(c, s.user) : s.kernel;
 
 	if (!s.user.n)
 		frames.n = from_call_on(c, frames);
-	frames.frames += makes;
-	frames.n -= makes;
 	*whole = frames.n && !s.cut;
 	return frames;
 }
@@ -249,8 +254,7 @@ static double part_of_ways(const struct calls *calls, const struct ways *w)
 /*
  * The call at which the samples part, from the outermost ones on: it is followed as long as one
  * callee has nearly all of them, or more than half, and there is no other way that is named, or
- * MOST of them and no name, as it says nothing. *to:
- * the ways from there; none if all go nowhere, and of very many, of which a few say little.
+ * MOST of them and says nothing: it has no name, or is where a thread begins. *to: the ways from there; none if all go nowhere, and of very many, of which a few say little.
  */
 static uint32_t parting(const struct causes *c, const struct calls *calls, struct ways *to)
 {
@@ -265,7 +269,7 @@ static uint32_t parting(const struct causes *c, const struct calls *calls, struc
 		*to = callees_of(c, calls, id);
 		first = to->n ? part_of_samples(calls, to->at[0].samples) : 0;
 		if (first >= NEARLY_ALL || (to->n == 1 && itself < LEAST_PART && first > 0.5) ||
-		    (first >= MOST && file_length(names_text(c->names, to->at[0].text))))
+		    (first >= MOST && (!id || file_length(names_text(c->names, to->at[0].text)))))
 			continue;
 		add_way(c, calls, to, (struct way) { .samples = self });
 		if ((id && (double)self >= NEARLY_ALL * (double)at[id].samples) ||
