@@ -251,10 +251,19 @@ static double part_of_ways(const struct calls *calls, const struct ways *w)
 	return part_of_samples(calls, samples);
 }
 
+/* Whether it has no name, or is where a thread begins. */
+static bool says_nothing(const struct causes *c, const struct calls *calls, uint32_t id)
+{
+	const struct call *at = calls->at.at;
+
+	return !id || file_length(names_text(c->names, at[id].text));
+}
+
 /*
  * The call at which the samples part, from the outermost ones on: it is followed as long as one
  * callee has nearly all of them, or more than half, and there is no other way that is named, or
- * MOST of them and says nothing: it has no name, or is where a thread begins. *to: the ways from there; none if all go nowhere, and of very many, of which a few say little.
+ * MOST of them, and it or its caller says nothing. *to: the ways from there; none if all go
+ * nowhere, and of very many, of which a few say little.
  */
 static uint32_t parting(const struct causes *c, const struct calls *calls, struct ways *to)
 {
@@ -269,7 +278,8 @@ static uint32_t parting(const struct causes *c, const struct calls *calls, struc
 		*to = callees_of(c, calls, id);
 		first = to->n ? part_of_samples(calls, to->at[0].samples) : 0;
 		if (first >= NEARLY_ALL || (to->n == 1 && itself < LEAST_PART && first > 0.5) ||
-		    (first >= MOST && (!id || file_length(names_text(c->names, to->at[0].text)))))
+		    (first >= MOST &&
+		     (says_nothing(c, calls, id) || says_nothing(c, calls, to->at[0].call))))
 			continue;
 		add_way(c, calls, to, (struct way) { .samples = self });
 		if ((id && (double)self >= NEARLY_ALL * (double)at[id].samples) ||

@@ -526,17 +526,18 @@ TEST(what_ran_is_not_where_threads_begin)
 	struct options o = script_options(101);
 	char *got;
 
-	got = script_formatted("0   c0 - R > A\n"
-			       "0   c1 - R > B\n"
-			       "100 c0 A S > - wait|recv\n"
-			       "200 c1 B ran |crunch;work;start_thread;clone3\n"
-			       "300 c1 B ran |crunch;work;start_thread;clone3\n"
-			       "350 c1 B ran |loop;__libc_start_call_main;__libc_start_main;[B+0x10]\n"
-			       "380 c1 B ran |crunch;work;start_thread;clone3\n"
-			       "500 c1 B wakes A wake|send\n"
-			       "500 c0 - R > A\n"
-			       "end 1000\n",
-			       &o, "causes");
+	got = script_formatted(
+		"0   c0 - R > A\n"
+		"0   c1 - R > B\n"
+		"100 c0 A S > - wait|recv\n"
+		"200 c1 B ran |crunch;work;start_thread;clone3\n"
+		"300 c1 B ran |crunch;work;start_thread;clone3\n"
+		"350 c1 B ran |loop;__libc_start_call_main;__libc_start_main;[B+0x10]\n"
+		"380 c1 B ran |crunch;work;start_thread;clone3\n"
+		"500 c1 B wakes A wake|send\n"
+		"500 c0 - R > A\n"
+		"end 1000\n",
+		&o, "causes");
 	if (!strstr(got, "B/102 ran 75 % in crunch < work,"))
 		fail_msg("%s", got);
 	free(got);
