@@ -3,6 +3,7 @@
 # Somebody's thousands of processes that seem to publish contexts, but not what their keys are, delay his own keys: the
 # routes of another one's program, which begins later, are in the trace.
 . "$(dirname "$0")/lib.sh"
+only_all "one of the attackers"
 needs_bpf
 for tool in cc setpriv; do
 	command -v "$tool" >/dev/null || skip "no $tool"

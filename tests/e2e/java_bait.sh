@@ -3,6 +3,7 @@
 # Programs that only look like JVMs, and who ask for their perf maps with --java-maps: one does not listen, one hears and
 # says nothing, one answers without end, one would stop who asks. The recording ends in time, and leaves no process and no file.
 . "$(dirname "$0")/lib.sh"
+only_all "one of the attackers"
 needs_bpf
 # shellcheck source=tests/processes.sh
 . "$(dirname "$0")/../processes.sh"

@@ -4,6 +4,7 @@
 # requests are searched for; so many tables that the time for it ends cost nobody else's request, and this is said
 # at the end and in the trace.
 . "$(dirname "$0")/lib.sh"
+only_all "one of the attackers"
 needs_usual "requests at sockets"
 for tool in cc python3; do
 	command -v "$tool" >/dev/null || skip "no $tool"

@@ -3,6 +3,7 @@
 # What is kept with sockets counts as --memory: somebody's many sockets take no more than a quarter of it, and that they
 # are left out is said at the end and in the trace. When they are closed, those of others have room again.
 . "$(dirname "$0")/lib.sh"
+only_all "one of the attackers"
 needs_usual "requests at sockets"
 command -v python3 >/dev/null || skip "no python3"
 allowed=$(awk '/^Max open files/ { print $5 }' /proc/self/limits)

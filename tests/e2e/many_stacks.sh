@@ -3,6 +3,7 @@
 # More different stacks than there is room for on the kernel side, and more processes: room is made for
 # new ones, so that none has to be sent at each event; what comes after is told right; memory is bounded.
 . "$(dirname "$0")/lib.sh"
+only_all "one of the attackers"
 needs_bpf
 command -v "${CC:-cc}" >/dev/null || skip "no C compiler (${CC:-cc}) to build the workload with"
 workload=$(cd "$(dirname "$0")/../workload" && pwd)

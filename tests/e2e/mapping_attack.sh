@@ -4,6 +4,7 @@
 # That costs the names of these, which is said at the end and in the trace; no event is lost, the recording begins and
 # ends in time, and a program that starts later has its names.
 . "$(dirname "$0")/lib.sh"
+only_all "one of the attackers"
 needs_bpf
 command -v cc >/dev/null || skip "needs cc"
 command -v setpriv >/dev/null || skip "needs setpriv"

@@ -3,6 +3,7 @@
 # Somebody's thousands of files that are called as Python's would be delay his own names: of another one's program the
 # functions are in the trace, and what was not looked at is said.
 . "$(dirname "$0")/lib.sh"
+only_all "one of the attackers"
 needs_more "interpreted code"
 for tool in cc python3 setpriv; do
 	command -v "$tool" >/dev/null || skip "no $tool"

@@ -91,8 +91,7 @@ enum extra { NOTHING, SAMPLES, CODE, DISKS, TRIES, REQUESTS, LOOPS, GROUPS, NAPS
 
 static void schedules_agree(enum schedule_kind kind, enum extra extra)
 {
-	const char *wanted = getenv("ORACLE_TRACES");
-	unsigned long n = wanted ? strtoul(wanted, NULL, 10) : USUAL_TRACES;
+	unsigned long n = schedules_wanted("ORACLE_TRACES", USUAL_TRACES);
 
 	for (unsigned long i = 0; i < (extra ? n / 4 : n); i++) {
 		unsigned long seed = schedules_first() + i;

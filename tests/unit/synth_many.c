@@ -45,11 +45,18 @@ unsigned long schedules_first(void)
 	return wanted ? strtoul(wanted, NULL, 10) : 1;
 }
 
+unsigned long schedules_wanted(const char *variable, unsigned long usual)
+{
+	const char *wanted = getenv(variable);
+
+	if (wanted)
+		return strtoul(wanted, NULL, 10);
+	return getenv("ALL") ? usual : usual / 4;
+}
+
 unsigned long schedules_to_try(void)
 {
-	const char *wanted = getenv("LAWS_TRACES");
-
-	return wanted ? strtoul(wanted, NULL, 10) : 500;
+	return schedules_wanted("LAWS_TRACES", 500);
 }
 
 void on_schedules(enum schedule_kind kind, trace_checker check)

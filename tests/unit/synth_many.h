@@ -10,7 +10,10 @@ typedef void (*trace_checker)(const struct trace *t, const char *name, void *arg
 
 /* Checks the random schedule of that seed and kind; every other one has samples. */
 void on_schedule(uint64_t seed, enum schedule_kind kind, trace_checker check, void *arg);
-/* How many of them a law is tried on: LAWS_TRACES of the environment, or else 500. */
+/* How many are tried: the number in that variable of the environment, or else the usual one, of which
+ * only "make test-all" (ALL) tries more than a quarter. */
+unsigned long schedules_wanted(const char *variable, unsigned long usual);
+/* How many of them a law is tried on: LAWS_TRACES, usually 500. */
 unsigned long schedules_to_try(void);
 /* The seed of the first one: FIRST_SEED of the environment, or else 1. */
 unsigned long schedules_first(void);
