@@ -7,30 +7,41 @@
 needs_bpf
 mkfifo "$tmp/fifo"
 
-# read_late SECONDS: $reader opens the pipe at once, and reads $tmp/trace from it so much later.
+# read_late: $reader opens the pipe at once, and reads $tmp/trace from it when there is a file $tmp/read.
 read_late() {
-	{ sleep "$1"; cat; } <"$tmp/fifo" >"$tmp/trace" &
+	rm -f "$tmp/read"
+	{ until [ -e "$tmp/read" ]; do sleep 0.1; done; cat; } <"$tmp/fifo" >"$tmp/trace" &
 	reader=$!
 	started="$started $reader"
 }
+# have_switched N: the busy threads, so often.
+have_switched() {
+	[ "$(cat "/proc/$relay/task/"*/status | awk '/_ctxt_switches/ { n += $2 } END { print n }')" -ge "$1" ]
+}
 
 busy 600
-started="$started $!"
-read_late 3
+relay=$!
+started="$started $relay"
+read_late
 "$cap" --buffer-size 64K -o - >"$tmp/fifo" 2>"$tmp/err" &
 recorder=$!
 started="$started $recorder"
-sleep 2
+# However slow the machine is, more than what there is room for.
+sleep 1
+wait_for "300000 switches" 10 have_switched 300000
 kill -HUP $recorder
 sleep 0.2
 kill -0 $recorder 2>/dev/null || fail "the recorder has ended before its trace was read"
+touch "$tmp/read"
 wait $recorder
 expect_exit "chaincap after SIGHUP" 0 $?
 wait $reader
 expect_whole "$tmp/trace"
 expect_at_least "events lost while nobody read" 1 "$lost" "$tmp/info"
 
-read_late 3
+read_late
+{ sleep 3; touch "$tmp/read"; } &
+started="$started $!"
 "$cap" --buffer-size 64K -o - 1.5 >"$tmp/fifo" 2>"$tmp/err"
 expect_exit "chaincap 1.5" 0 $?
 wait $reader
