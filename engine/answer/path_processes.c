@@ -16,6 +16,13 @@
 #define LABEL_OTHER 1
 #define LABEL_OF(leader) ((leader) + 2)
 
+/* Time that a process had, of one stretch. */
+struct had_time {
+	uint32_t leader;
+	enum chain_end end;
+	uint64_t ns;
+};
+
 struct finder {
 	const struct timelines *timelines;
 	struct processes *processes;
@@ -23,6 +30,8 @@ struct finder {
 	struct chains chains;
 	uint64_t *ns; /* by node of chains: its time, without that of nodes below */
 	size_t cap_ns;
+	struct had_time *had; /* of the stretch that is looked at */
+	size_t n_had, cap_had;
 };
 
 /* ---- the chains ------------------------------------------------------------------------------ */
@@ -130,16 +139,31 @@ static void make_processes(struct path_processes *p, const struct finder *f)
 	free(of);
 }
 
-static void explain(struct finder *f, const struct options *o, uint32_t thread, uint64_t from_ns,
-		    uint64_t to_ns)
+static void finder_init(struct finder *f, const struct timelines *tl, const struct options *o,
+			uint32_t thread,
+			void (*sink)(void *, uint32_t, struct amount_key, uint64_t))
 {
-	struct chain_user user = { .sink = { .arg = f, .add = add },
+	struct chain_user user = { .sink = { .arg = f, .add = sink },
 				   .label = label_link,
 				   .identity = chain_identity_is_label };
 
-	processes_new(&f->processes, f->timelines);
+	*f = (struct finder) { .timelines = tl };
+	processes_new(&f->processes, tl);
 	mark_started(f, thread);
-	chains_init(&f->chains, f->timelines, o, &user);
+	chains_init(&f->chains, tl, o, &user);
+}
+
+static void finder_free(struct finder *f)
+{
+	chains_free(&f->chains);
+	processes_free(f->processes);
+	free(f->started);
+	free(f->ns);
+	free(f->had);
+}
+
+static void explain(struct finder *f, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
 	polled_life_explain(&f->chains, thread, from_ns, to_ns,
 			    &(struct polled_heads) { f, head_of_life, head_of_child });
 }
@@ -147,17 +171,15 @@ static void explain(struct finder *f, const struct options *o, uint32_t thread, 
 void path_processes_find(struct path_processes *p, const struct timelines *tl,
 			 const struct options *o, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
-	struct finder f = { .timelines = tl };
+	struct finder f;
 
-	explain(&f, o, thread, from_ns, to_ns);
+	finder_init(&f, tl, o, thread, add);
+	explain(&f, thread, from_ns, to_ns);
 	*p = (struct path_processes) { .n = 0 };
 	p->at = xcalloc((size_t)f.chains.nodes.n + 1, sizeof(*p->at));
 	p->at[p->n++].leader = leader_of(&f, thread);
 	make_processes(p, &f);
-	chains_free(&f.chains);
-	processes_free(f.processes);
-	free(f.started);
-	free(f.ns);
+	finder_free(&f);
 }
 
 void path_processes_free(struct path_processes *p)
@@ -239,5 +261,102 @@ struct long_step *path_processes_steps(const struct path_processes *p, size_t *n
 			s[(*n)++] = s[i];
 	}
 	qsort(s, *n, sizeof(*s), longest_first);
+	return s;
+}
+
+/* ---- when ------------------------------------------------------------------------------------ */
+
+static bool node_has_above(const struct pairs *nodes, uint32_t node, uint32_t label)
+{
+	while ((node = nodes->at[node].a))
+		if (nodes->at[node].b == label)
+			return true;
+	return false;
+}
+
+/* The process that a node's time belongs to, as in make_processes(); THREAD_NONE: none. */
+static uint32_t leader_of_node(const struct finder *f, uint32_t node)
+{
+	const struct pairs *nodes = &f->chains.nodes;
+
+	while (node &&
+	       (nodes->at[node].b == LABEL_OTHER || node_has_above(nodes, node, nodes->at[node].b)))
+		node = nodes->at[node].a;
+	return node ? nodes->at[node].b - LABEL_OF(0) : THREAD_NONE;
+}
+
+/* A chain_sink's. */
+static void add_had(void *arg, uint32_t node, struct amount_key key, uint64_t amount)
+{
+	struct finder *f = arg;
+
+	if (key.kind != AMOUNT_TIME)
+		return;
+	XAPPEND(f->had, f->n_had, f->cap_had) =
+		(struct had_time) { leader_of_node(f, node), key.end, amount };
+}
+
+static int by_process_and_end(const void *pa, const void *pb)
+{
+	const struct had_time *a = pa, *b = pb;
+	int c = compare_numbers(a->leader, b->leader);
+
+	return c ? c : compare_numbers(a->end, b->end);
+}
+
+/* Of what is in f->had, which it sorts: the process that had most, and what most of that was. */
+static struct had_time most_of(struct finder *f)
+{
+	struct had_time most = { THREAD_NONE, CHAIN_UNKNOWN, 0 };
+	size_t n;
+
+	if (f->n_had)
+		qsort(f->had, f->n_had, sizeof(*f->had), by_process_and_end);
+	for (size_t i = 0; i < f->n_had; i += n) {
+		struct had_time all = { f->had[i].leader, f->had[i].end, 0 };
+		uint64_t most_ns = 0, ns = 0;
+
+		for (n = 0; i + n < f->n_had && f->had[i + n].leader == all.leader; n++) {
+			const struct had_time *h = &f->had[i + n];
+
+			ns = n && h[-1].end == h->end ? ns + h->ns : h->ns;
+			if (ns > most_ns) {
+				most_ns = ns;
+				all.end = h->end;
+			}
+			all.ns += h->ns;
+		}
+		if (all.ns > most.ns)
+			most = all;
+	}
+	return most;
+}
+
+struct path_stretch *path_processes_stretches(const struct timelines *tl, const struct options *o,
+					      uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+					      uint32_t parts, size_t *n)
+{
+	struct path_stretch *s = xcalloc(parts, sizeof(*s));
+	struct finder f;
+
+	*n = 0;
+	finder_init(&f, tl, o, thread, add_had);
+	for (uint32_t i = 0; i < parts; i++) {
+		uint64_t from = from_ns + (to_ns - from_ns) / parts * i;
+		uint64_t to = i + 1 < parts ? from + (to_ns - from_ns) / parts : to_ns;
+		struct path_stretch *last = *n ? &s[*n - 1] : NULL;
+		struct had_time most;
+
+		if (from >= to)
+			continue;
+		f.n_had = 0;
+		explain(&f, thread, from, to);
+		most = most_of(&f);
+		if (last && last->leader == most.leader && last->end == most.end)
+			last->to_ns = to;
+		else
+			s[(*n)++] = (struct path_stretch) { from, to, most.leader, most.end };
+	}
+	finder_free(&f);
 	return s;
 }

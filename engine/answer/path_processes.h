@@ -43,3 +43,19 @@ void path_processes_free(struct path_processes *p);
  * be freed with free(); NULL: there are none.
  */
 struct long_step *path_processes_steps(const struct path_processes *p, size_t *n);
+
+/* A part of a path in which one process had most of the time. */
+struct path_stretch {
+	uint64_t from_ns, to_ns;
+	uint32_t leader;    /* the process's first thread */
+	enum chain_end end; /* what most of its time in it came down to */
+};
+
+/*
+ * Of [from_ns, to_ns), as for path_processes_find(), which process had the time when: of each of so
+ * many equal parts (at least 1) the one that had most of it, and what is alike in a row is one
+ * stretch. *n: how many, which follow each other. To be freed with free().
+ */
+struct path_stretch *path_processes_stretches(const struct timelines *tl, const struct options *o,
+					      uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+					      uint32_t parts, size_t *n);

@@ -254,6 +254,22 @@ static void add_names(struct named_steps *to, const struct shown_steps *s, uint6
 	}
 }
 
+static struct shown_step shown_step(const struct timelines *tl, struct names *names,
+				    struct long_step of)
+{
+	const struct thread *th = timelines_thread(tl, of.leader);
+
+	return (struct shown_step) { names_thread(names, of.leader, th->end_ns), of.leader,
+				     th->program, 1, of.ns };
+}
+
+char *named_steps_one(uint32_t leader, const struct timelines *tl, struct names *names)
+{
+	struct shown_step one = shown_step(tl, names, (struct long_step) { leader, 0 });
+
+	return name_of(&(struct shown_steps) { tl, names, &one, 1 }, 0);
+}
+
 void named_steps_find(struct named_steps *to, const struct path_processes *p,
 		      const struct timelines *tl, struct names *names)
 {
@@ -263,13 +279,8 @@ void named_steps_find(struct named_steps *to, const struct path_processes *p,
 
 	*to = (struct named_steps) { .n = 0 };
 	s.at = xcalloc(s.n, sizeof(*s.at));
-	for (size_t i = 0; i < s.n; i++) {
-		const struct thread *th = timelines_thread(tl, steps[i].leader);
-		uint32_t name = names_thread(names, steps[i].leader, th->end_ns);
-
-		s.at[i] =
-			(struct shown_step) { name, steps[i].leader, th->program, 1, steps[i].ns };
-	}
+	for (size_t i = 0; i < s.n; i++)
+		s.at[i] = shown_step(tl, names, steps[i]);
 	add_up_short_ones(&s, least_ns);
 	add_names(to, &s, least_ns);
 	free(s.at);

@@ -23,6 +23,8 @@ struct named_steps {
 void named_steps_find(struct named_steps *s, const struct path_processes *p,
 		      const struct timelines *tl, struct names *names);
 void named_steps_free(struct named_steps *s);
+/* The name of one process as a step, by its first thread: to be freed. */
+char *named_steps_one(uint32_t leader, const struct timelines *tl, struct names *names);
 /* Writes "  longest steps: 1.896 s tables.c (cc1), ...", as many as fit; nothing if there is none.
  */
 void named_steps_put(FILE *out, const struct named_steps *s, size_t columns);

@@ -352,7 +352,8 @@ static void put_life(struct report_writer *w)
 		return;
 	report_chain_init(&chain, r->in->timelines, &r->cause_options, r->names);
 	w->j.on_line = true;
-	report_put_life(w, "life", &chain, of->thread, of->from_ns, of->from_ns + of->took_ns);
+	report_put_life(w, "life", &chain, of->thread, of->from_ns, of->from_ns + of->took_ns,
+			of->processes.n > 1);
 	report_chain_free(&chain);
 }
 

@@ -34,8 +34,11 @@ uint32_t report_place(struct report_writer *w, uint32_t pair);
 /* Writes a wait and its chain; chain is scratch space. key: as json_begin()'s. */
 void report_put_wait(struct report_writer *w, const char *key, struct report_chain *chain,
 		     const struct report_wait *p);
-/* Writes what a thread did in [from_ns, to_ns), which is not empty, in the form of a wait. */
+/*
+ * Writes what a thread did in [from_ns, to_ns), which is not empty, in the form of a wait;
+ * processes: also which process had the time when.
+ */
 void report_put_life(struct report_writer *w, const char *key, struct report_chain *chain,
-		     uint32_t thread, uint64_t from_ns, uint64_t to_ns);
+		     uint32_t thread, uint64_t from_ns, uint64_t to_ns, bool processes);
 /* The endpoints, and requests one by one. */
 void report_put_requests(struct report_writer *w);

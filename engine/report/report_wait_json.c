@@ -5,9 +5,13 @@
  * for orientation.
  */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "answer/path_processes.h"
 #include "attribute/cpu_holders.h"
+#include "common/xalloc.h"
+#include "formats/named_steps.h"
 #include "report_json.h"
 #include "timeline/stolen_time.h"
 #include "words/names.h"
@@ -91,13 +95,14 @@ enum state {
 	STATE_RUNNING, /* written only where interrupts took some of it: otherwise the rest */
 };
 
-#define FINEST 300   /* intervals shorter than 1/300 of the drawn time are joined */
-#define COARSE 40    /* outside of what the wait waited for: 1/40 */
-#define SAMPLES 150  /* of a lane */
-#define SKETCH 4     /* of these a sketch has a fourth */
-#define LANES 3	     /* more of them share the intervals and samples that these have */
-#define EXACT 50000  /* intervals are told to 1/50000 of the drawn time */
-#define LOOKED_AT 32 /* of joined ones, to say what they were */
+#define FINEST 300     /* intervals shorter than 1/300 of the drawn time are joined */
+#define COARSE 40      /* outside of what the wait waited for: 1/40 */
+#define SAMPLES 150    /* of a lane */
+#define SKETCH 4       /* of these a sketch has a fourth */
+#define LANES 3	       /* more of them share the intervals and samples that these have */
+#define EXACT 50000    /* intervals are told to 1/50000 of the drawn time */
+#define LOOKED_AT 32   /* of joined ones, to say what they were */
+#define PATH_PARTS 400 /* of a command's path */
 
 struct view {
 	const struct report_chain *chain;
@@ -503,8 +508,46 @@ void report_put_wait(struct report_writer *w, const char *key, struct report_cha
 	json_end(j, '}');
 }
 
+/* The name of the i-th of those stretches, a string, as the list of steps has it. */
+static uint64_t process_string(struct report_writer *w, const struct path_stretch *s, size_t i,
+			       const uint64_t *before)
+{
+	uint64_t string;
+	char *name;
+
+	if (s[i].leader == THREAD_NONE)
+		return REPORT_NONE;
+	for (size_t k = 0; k < i; k++)
+		if (s[k].leader == s[i].leader)
+			return before[k];
+	name = named_steps_one(s[i].leader, w->r->in->timelines, w->r->names);
+	string = report_string(w, names_clean(w->r->names, name));
+	free(name);
+	return string;
+}
+
+static void put_path(struct report_writer *w, const struct options *o, uint32_t thread,
+		     uint64_t from_ns, uint64_t to_ns)
+{
+	size_t n;
+	struct path_stretch *s = path_processes_stretches(w->r->in->timelines, o, thread, from_ns,
+							  to_ns, PATH_PARTS, &n);
+
+	uint64_t *names = xcalloc(n, sizeof(*names));
+
+	json_begin(&w->j, "path", '[');
+	for (size_t i = 0; i < n; i++) {
+		names[i] = process_string(w, s, i, names);
+		report_put(w, s[i].from_ns - from_ns, s[i].to_ns - s[i].from_ns, names[i],
+			   s[i].end);
+	}
+	json_end(&w->j, ']');
+	free(names);
+	free(s);
+}
+
 void report_put_life(struct report_writer *w, const char *key, struct report_chain *chain,
-		     uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+		     uint32_t thread, uint64_t from_ns, uint64_t to_ns, bool processes)
 {
 	struct view f = { .chain = chain,
 			  .zero_ns = from_ns,
@@ -520,6 +563,8 @@ void report_put_life(struct report_writer *w, const char *key, struct report_cha
 	json_number(j, "start", from_ns - timelines_start_ns(w->r->in->timelines));
 	json_number(j, "blocked", to_ns - from_ns);
 	json_number(j, "off", 0);
+	if (processes)
+		put_path(w, chain->options, thread, from_ns, to_ns);
 	put_drawn(w, &f);
 	json_end(j, '}');
 }

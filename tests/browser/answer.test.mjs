@@ -93,6 +93,20 @@ test("answer: of a command, or of what was named, the strip is all of its path, 
 	}
 });
 
+test("answer: of a command with several processes, the strip says which of them had the time when", async () => {
+	const html = report(trace("relay"), "-p", "chainload"), text = readFileSync(html, "utf8");
+	const { strings, life, ends } = await data(await show(html));
+	const half = Math.floor(life.blocked / 2), running = ends.indexOf("[running]"), timer = ends.indexOf("[timer]");
+	writeFileSync(html, text.replace('"life":{', `"life":{"path":[0,${half},0,${running},${half},${life.blocked - half},-1,${timer}],`));
+	const p = await show(html), [bar] = await bars(p, ".subject .strip");
+	is(bar.length, 2, "a stretch each");
+	const name = (s) => s.replace(/\u2026$/, "");
+	const [first, second] = (await texts(p, ".subject .strip-bar text")).map(name);
+	has(strings[0], first, "the first's name");
+	is(/^(al|br|cha)/.test(second), true, "the one whose path it is: " + second);
+	is(await p.evaluate(() => [...document.querySelectorAll(".subject .strip-bar rect")].map((r) => r.getAttribute("class"))), ["running", "blocked"], "what each did");
+});
+
 test("answer: lines of the chain that wrap go on below their words", async () => {
 	const p = await show(report(trace("shop")), { context: { viewport: { width: 300, height: 700 } } });
 	const left = await p.evaluate(() => [...document.querySelectorAll(".chain li")].map((li) => {

@@ -765,6 +765,76 @@ static void paths_add_up(const struct trace *t, const char *name, void *arg)
 	life_end(&l);
 }
 
+/* The most that one process has by itself in [from_ns, to_ns), and what that one has. */
+static void most_of_part(struct life *l, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+			 uint32_t of, uint64_t *most_ns, uint64_t *of_ns)
+{
+	uint64_t *own_ns = calloc(timelines_threads(l->timelines), sizeof(*own_ns));
+	struct path_processes p;
+
+	assert_non_null(own_ns);
+	path_processes_find(&p, l->timelines, &l->options, thread, from_ns, to_ns);
+	for (uint32_t k = 0; k < p.n; k++) {
+		own_ns[p.at[k].leader] += p.at[k].ns;
+		if (k)
+			own_ns[p.at[p.at[k].above].leader] -= p.at[k].ns;
+	}
+	*most_ns = 0;
+	for (uint32_t k = 0; k < timelines_threads(l->timelines); k++)
+		*most_ns = own_ns[k] > *most_ns ? own_ns[k] : *most_ns;
+	*of_ns = own_ns[of];
+	path_processes_free(&p);
+	free(own_ns);
+}
+
+#define PARTS 7
+
+/* Stretches follow each other, and who is said to have one has most of each of its parts. */
+static void stretches_are_of_who_has_most(const struct trace *t, const char *name, void *arg)
+{
+	struct life l;
+
+	(void)name;
+	(void)arg;
+	life_begin(&l, t);
+	for (uint32_t i = 0; i < timelines_threads(l.timelines); i++) {
+		const struct thread *th = timelines_thread(l.timelines, i);
+		uint64_t len = (th->end_ns - th->begin_ns) / PARTS, at = th->begin_ns;
+		struct path_stretch *s;
+		size_t n;
+
+		if (th->begin_ns >= th->end_ns)
+			continue;
+		s = path_processes_stretches(l.timelines, &l.options, i, th->begin_ns, th->end_ns,
+					     PARTS, &n);
+		assert_in_range(n, 1, PARTS);
+		for (size_t k = 0; k < n; k++) {
+			assert_int_equal(s[k].from_ns, at);
+			assert_true(s[k].to_ns > at);
+			while (at < s[k].to_ns) {
+				uint64_t to = th->end_ns - at < 2 * len ? th->end_ns : at + len;
+				uint64_t most_ns, of_ns;
+
+				most_of_part(&l, i, at, to, s[k].leader, &most_ns, &of_ns);
+				assert_int_equal(of_ns, most_ns);
+				at = to;
+			}
+			assert_int_equal(at, s[k].to_ns);
+		}
+		assert_int_equal(at, th->end_ns);
+		free(s);
+	}
+	life_end(&l);
+}
+
+static void stretches_of_paths(void **state)
+{
+	(void)state;
+	on_schedules(SCHEDULE_WHOLE, stretches_are_of_who_has_most);
+	on_schedules(SCHEDULE_LOSSY, stretches_are_of_who_has_most);
+	on_recorded(stretches_are_of_who_has_most, NULL);
+}
+
 /*
  * The processes on a path partition it: each has what those below it have, and something of its own
  * perhaps, and the first one has all of it. What is said to be steps is no more than that.
@@ -864,6 +934,7 @@ int main(void)
 		cmocka_unit_test(a_pool_that_waits_for_itself_is_said),
 		cmocka_unit_test(a_deadlock_is_said),
 		cmocka_unit_test(processes_of_paths_add_up),
+		cmocka_unit_test(stretches_of_paths),
 		cmocka_unit_test(whole_lives_add_up),
 		cmocka_unit_test(lossy_lives_add_up),
 		cmocka_unit_test(recorded_lives_add_up),

@@ -92,6 +92,35 @@ TEST(a_command_says_its_longest_steps)
 		"\n");
 }
 
+/*
+ * A report says which process had the time when, to a four hundredth. The shell runs, the compilers
+ * and short programs, and the shell again, which four of them are too short for.
+ */
+TEST(a_report_says_which_process_had_the_time_when)
+{
+	struct options o;
+	char *text, *path, *end;
+
+	options_init(&o);
+	o.command = 101;
+	text = script_formatted(build, &o, "html");
+	path = strstr(text, "\"path\":[");
+	assert_non_null(path);
+	end = strchr(path, ']');
+	assert_non_null(end);
+	*end = 0;
+	/* From, how long, the number of the name in the page's strings, and the end: it ran. */
+	expect_text(strdup(path), "\"path\":[0,20000000,2,0,"
+				  "20000000,10000000,8,0,30000000,500000000,9,0,"
+				  "530000000,10000000,2,0,"
+				  "540000000,2500000,10,0,542500000,157500000,11,0,"
+				  "700000000,20000000,2,0,"
+				  "720000000,15000000,12,0,735000000,5000000,2,0,"
+				  "740000000,15000000,13,0,755000000,5000000,2,0,"
+				  "760000000,27500000,14,0,787500000,212500000,2,0");
+	free(text);
+}
+
 /* What is asked for is a part of it. */
 TEST(a_part_of_a_command_is_shown)
 {

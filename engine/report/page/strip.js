@@ -8,8 +8,18 @@ function windowsOf(w) {
 	return [[0, 0, length(w)], ...[...groups(w.windows, 3)].map(([lane, begin, len]) => [lane, begin, begin + len]), [0, w.blocked, length(w)]];
 }
 
-// { from, to, lane, what, place }: they follow each other, from 0 to the wait's length.
+// Of a command: which process had the time when.
+function pathOfLife(w) {
+	return [...groups(w.path, 4)].map(([from, len, who, end]) => {
+		const word = data.ends[end].slice(1, -1);
+		return { from, to: from + len, who: who < 0 ? laneName(w.lanes[0]) : text(who), what: doing[word] ? word : "blocked" };
+	});
+}
+
+// { from, to, lane or who, what, place }: they follow each other, from 0 to the wait's length.
 function pathOfWait(w) {
+	if (w.path)
+		return pathOfLife(w);
 	const windows = windowsOf(w), path = [];
 	const states = w.lanes.map((lane) => lane.thread === undefined ? null : stretches(lane, ...w.drawn, w.unit));
 	const edges = [...new Set([...windows.flatMap(([, from, to]) => [from, to]), ...states.flatMap((all) => all ? all.flatMap((s) => [s.from, s.to]) : [])])]
@@ -28,7 +38,7 @@ function pathOfWait(w) {
 }
 
 const didWords = (w, s) => (s.what === "end" ? "" : doing[s.what]) + (s.place >= 0 ? (placeWords[s.what] || " in ") + text(s.place) : "");
-const whoseStretch = (w, s) => laneName(w.lanes[s.lane]);
+const whoseStretch = (w, s) => s.who ?? laneName(w.lanes[s.lane]);
 // Alike in two requests, whichever thread of the name it was.
 const alikeKey = (w, s) => (w.lanes[s.lane].thread === undefined ? laneName(w.lanes[s.lane]) : text(w.lanes[s.lane].name)) + " " + didWords(w, s);
 
@@ -51,7 +61,7 @@ function joinedPath(path, x) {
 			between.push(s);
 			continue;
 		}
-		if (last && last.lane === s.lane && last.what === s.what && last.place === s.place)
+		if (last && last.lane === s.lane && last.who === s.who && last.what === s.what && last.place === s.place)
 			last.to = s.to;
 		else
 			all.push(...between, { ...s });
