@@ -16,9 +16,9 @@
 /* ---- requests -------------------------------------------------------------------------------- */
 
 /*
- * Which requests are shown: of endpoints that were named, not too short, and of each service, which
- * is an address without its routes, the slowest: those that took longest beyond the median of their
- * route.
+ * Which requests are shown: of endpoints that were named, not too short, and of these of each
+ * service, which is an address without its routes, the slowest: those that took longest beyond the
+ * median of their route.
  */
 
 #define WHOLE_PPM 1000000u
@@ -134,7 +134,7 @@ static void find_slowest(struct request_choice *c, uint64_t from_ns, uint64_t to
 	n_of = xcalloc((size_t)n_endpoints + 1, sizeof(*n_of));
 	c->median_ns = request_medians(c->timelines, c->options);
 	for (size_t i = 0; i < n_all; i++) {
-		if (!request_overlaps(&all[i], from_ns, to_ns))
+		if (!c->of[all[i].endpoint].fits || !request_overlaps(&all[i], from_ns, to_ns))
 			continue;
 		ranks[n] = rank_of(c, &all[i]);
 		n_of[ranks[n++].endpoint]++;

@@ -376,7 +376,7 @@ static void the_slowest_are_beyond_the_median_of_their_route(void **state)
 	struct text_buf b = { 0 };
 	struct options o = of_requests();
 	unsigned int at = 10;
-	char line[120];
+	char line[120], why[100];
 
 	(void)state;
 	text_puts(&b, "thread S *\n0 c0 - R > S\n");
@@ -403,6 +403,14 @@ static void the_slowest_are_beyond_the_median_of_their_route(void **state)
 	expect_text(script_folded(b.p, &o),
 		    "[request tcp :80 GET /cart] S;--;[unknown stack];S;[running] 25\n"
 		    "[request tcp :80 GET /report] S;--;[unknown stack];S;[running] 30\n");
+	/* Of the twenty reports, of which the slowest of all need not have any: one and two. */
+	assert_int_equal(regex_list_add(&o.endpoints, "GET /report", why, sizeof(why)), 0);
+	expect_text(script_folded(b.p, &o),
+		    "[request tcp :80 GET /report] S;--;[unknown stack];S;[running] 30\n");
+	o.slowest_ppm = 100000;
+	expect_text(script_folded(b.p, &o),
+		    "[request tcp :80 GET /report] S;--;[unknown stack];S;[running] 60\n");
+	options_free(&o);
 	text_free(&b);
 }
 
