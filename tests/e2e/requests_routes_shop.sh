@@ -29,20 +29,24 @@ done
 # took longer than they do, as others had the CPUs, is rightly there.
 expect_at_most "GET /report/*, which is always slow: % of the delay" 10 "$(
 	sed -n 's,.* GET /report/.* \([0-9]*\) % of the delay.*,\1,p' "$tmp/of_shop" | grep . || echo 0)" "$tmp/of_shop"
-# Where others have the CPUs most of the time, redis takes so much longer that the lock's part is too small for a line.
-grep -qE 'keysCommand .* (5[0-9]|[6-9][0-9]) % of it without CPU' "$tmp/of_shop" ||
-	says "$tmp/of_shop" 'shop +settle_orders +[0-9]+ % +holds it, slept'
+# Which of the two has most of the delay depends on how fast the machine is, and who else has its CPUs; what has less than a
+# quarter has no line. Both are told of their routes below.
 # shellcheck disable=SC2154 # it is set by shop.sh
-says "$tmp/of_shop" 'waits for redis-server \(tcp :'"$shop_redis"
+waits_for_redis='waits for redis-server \(tcp :'"$shop_redis"
+says "$tmp/of_shop" "shop +settle_orders +[0-9]+ % +holds it, slept|$waits_for_redis"
 # Where the requests of others had as much of its time, what calls all of their functions.
 redis_ran='redis-server +(keysCommand|processInputBuffer)'
-says "$tmp/of_shop" "$redis_ran"
-section "tcp :$shop_redis" >"$tmp/of_redis"
-for command in GET HGETALL HSET; do
-	says "$tmp/of_redis" "^ *[0-9]+ $command of [0-9]+, [0-9]+ % of the delay"
-done
-says "$tmp/of_redis" "\\(queue\\) +[0-9]+ % +event loop of redis-server busy with KEYS"
-says "$tmp/of_redis" "$redis_ran"
+if grep -qE "$waits_for_redis" "$tmp/of_shop"; then
+	says "$tmp/of_shop" "$redis_ran"
+	section "tcp :$shop_redis" >"$tmp/of_redis"
+	for command in GET HGETALL HSET; do
+		says "$tmp/of_redis" "^ *[0-9]+ $command of [0-9]+, [0-9]+ % of the delay"
+	done
+	says "$tmp/of_redis" "\\(queue\\) +[0-9]+ % +event loop of redis-server busy with KEYS"
+	says "$tmp/of_redis" "$redis_ran"
+else
+	echo "note: redis has less than a quarter of the delay"
+fi
 
 # The same for programs.
 "$walk" --json-schema >"$tmp/schema"
