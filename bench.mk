@@ -65,8 +65,10 @@ bench-start: all # how long recorders take to begin and to end
 	@bash bench/start.sh $(O)
 bench-streams: all # what it costs to record how far connections between machines are
 	@bash bench/streams.sh $(O)
+bench-tls: all # what it costs to record what requests ask for within TLS
+	@bash bench/tls.sh $(O)
 bench-verify: all # compares stacks known without a walk with walked ones; takes some minutes
 	@bash bench/verify.sh $(O)
 
 .PHONY: bench bench-check bench-alternate bench-overhead bench-import bench-render bench-engine bench-every bench-exports bench-flight bench-light \
-	bench-hours bench-interpreted bench-languages bench-picture bench-programs bench-requests bench-sizes bench-smoke bench-sources bench-stacks bench-start bench-streams bench-tables bench-verify
+	bench-hours bench-interpreted bench-languages bench-picture bench-programs bench-requests bench-sizes bench-smoke bench-sources bench-stacks bench-start bench-streams bench-tables bench-tls bench-verify

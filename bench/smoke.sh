@@ -74,6 +74,7 @@ bench sources perf WORKLOADS=pipe -- "$O" 1
 bench stacks eu-stack,perf,offcputime PROGRAMS=chainload -- "$O"
 bench start - LOADS=idle RECORDERS=chaincap -- "$O" 1
 bench streams bpftool,redis-server CLIENTS=1 WINDOW=0.1 -- "$O" 2
+bench tls nginx,ab,openssl,curl,python3 WINDOW=1 -- "$O" 1
 bench verify perf -- "$O" 10000
 
 # All others are sourced by these, draw pictures of the documents, or have a test of their own.

@@ -716,6 +716,7 @@ recorder:
 #include "disk_requests.h"
 #include "requests.h"
 #include "request_probes.h"
+#include "tls.h"
 
 /* ---- run queues ---------------------------------------------------------------------------- */
 

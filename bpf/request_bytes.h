@@ -13,6 +13,7 @@
 
 /* Set before loading. */
 const volatile bool find_routes = false;
+const volatile bool find_plain = false;
 
 struct request_bytes {
 	__u32 nth; /* of which request of the connection, see struct open_request */
@@ -55,6 +56,69 @@ struct {
 static struct request_bytes enciphered = { .n = sizeof(WIRE_ENCIPHERED) - 1,
 					   .at = WIRE_ENCIPHERED };
 
+/* ---- deciphered ones ------------------------------------------------------------------------- */
+
+/* Which request a thread read something enciphered of, and the call that deciphers it: see tls.h.
+ */
+struct tls_read {
+	__u64 sk; /* 0: none, or that is deciphered */
+	__u64 tls, buffer, n;
+	__u32 nth;
+	bool is_in; /* the call */
+	bool is_of; /* it was read in the call */
+};
+
+/* By thread. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, WIRE_TLS_READERS);
+	__type(key, __u32);
+	__type(value, struct tls_read);
+} tls_reads SEC(".maps");
+
+/* The first bytes of the request that is read, by the address of the socket. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, WIRE_TLS_CONNECTIONS);
+	__type(key, __u64);
+	__type(value, struct request_bytes);
+} plain_bytes SEC(".maps");
+
+static const struct tls_read nothing_read;
+
+static __noinline int note_secret_read(__u32 tid, __u64 sk, __u32 nth)
+{
+	__u32 key = tid;
+	struct tls_read *t = bpf_map_lookup_elem(&tls_reads, &key);
+
+	if (!t) {
+		bpf_map_update_elem(&tls_reads, &key, &nothing_read, BPF_NOEXIST);
+		t = bpf_map_lookup_elem(&tls_reads, &key);
+		if (!t)
+			return 0;
+	}
+	t->sk = sk;
+	t->nth = nth;
+	t->is_of = t->is_in;
+	return 0;
+}
+
+/* The socket is that of another connection than before, perhaps. */
+static __always_inline void forget_plain(struct sock *sk)
+{
+	__u64 key = (__u64)sk;
+
+	bpf_map_delete_elem(&plain_bytes, &key);
+}
+
+static __always_inline struct request_bytes *plain_of(struct sock *sk, const struct open_request *r)
+{
+	__u64 key = (__u64)sk;
+	struct request_bytes *b = bpf_map_lookup_elem(&plain_bytes, &key);
+
+	return b && b->nth == r->nth && b->n ? b : NULL;
+}
+
 /* The bytes of a request; NULL: there are none, or no longer. */
 static __always_inline struct request_bytes *bytes_of(struct sock *sk, const struct open_request *r)
 {
@@ -63,6 +127,11 @@ static __always_inline struct request_bytes *bytes_of(struct sock *sk, const str
 
 	if (!f)
 		return NULL;
+	if (f->is_secret && find_plain) {
+		b = plain_of(sk, r);
+		if (b)
+			return b;
+	}
 	b = r->nth & 1 ? &f->of[1] : &f->of[0];
 	if (b->nth == r->nth && b->n)
 		return b;
@@ -259,8 +328,13 @@ static __always_inline __u32 take_bytes(struct sock *sk, const struct open_reque
 	__u64 n, before;
 
 	f = bpf_sk_storage_get(&first_bytes, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!f || f->is_secret)
+	if (!f)
 		return 0;
+	if (f->is_secret) {
+		if (find_plain)
+			note_secret_read(UNTRUSTED(task_struct, task)->pid, (__u64)sk, r->nth);
+		return 0;
+	}
 	b = r->nth & 1 ? &f->of[1] : &f->of[0];
 	if (b->nth != r->nth) {
 		__builtin_memset(b, 0, sizeof(*b));
@@ -286,6 +360,11 @@ static __always_inline __u32 take_bytes(struct sock *sk, const struct open_reque
 		b->is_closed = to[1].n < n;
 	}
 	f->is_secret = is_tls(b);
+	if (find_plain && f->is_secret) {
+		forget_plain(sk);
+		/* Of a connection from before the recording this is no greeting. */
+		note_secret_read(UNTRUSTED(task_struct, task)->pid, (__u64)sk, r->nth);
+	}
 	return !before && begins_stream(b, bytes) ? FRAMES_NOW : 0;
 }
 

@@ -261,6 +261,10 @@ static const struct option_row rows[] = {
 	  .help = "do not record requests to servers at sockets" },
 	{ "no-routes", 0, false, NULL, set_true, AT(no_routes),
 	  .help = "do not look at what requests ask for" },
+	{ "tls", 0, false, NULL, set_true, AT(tls),
+	  .help = "also what requests ask for on connections of TLS that\nOpenSSL's libssl "
+		  "deciphers: "
+		  "probes at SSL_read()" },
 	{ "request", 0, false, "NAME=PATH:FUNCTION", set_request, 0,
 	  .help = "a call of FUNCTION in the program or library PATH is\na request, called NAME; "
 		  "or "
@@ -450,6 +454,9 @@ static int check_together(struct setting *s)
 		return setting_complain(s, "--trigger-wait is for --flight");
 	if (o->trigger.n_requests && !o->flight_ns)
 		return setting_complain(s, "--trigger-request is for --flight");
+	if (o->tls && (o->no_requests || o->no_routes))
+		return setting_complain(s, "--tls and %s exclude each other",
+					o->no_requests ? "--no-requests" : "--no-routes");
 	err = check_requests(s);
 	if (err)
 		return err;

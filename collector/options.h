@@ -26,6 +26,7 @@ struct options {
 	bool no_block;		/* not what block devices are asked for */
 	bool no_requests;	/* not when servers get and answer requests */
 	bool no_routes;		/* not what is asked of them */
+	bool tls;		/* also what is asked of them on connections of TLS */
 	struct request_spec probed[WIRE_PROBES]; /* requests that probes mark */
 	unsigned int n_probed;
 	const char *labels[WIRE_PROBES]; /* what is to be kept of them, as given */

@@ -88,7 +88,13 @@ static int find_probes(struct session *s)
 {
 	int err = probe_set_find(&s->probes, s->options->probed, s->options->n_probed, s->helpers,
 				 s->why, sizeof(s->why));
+	size_t n_found = 1;
 
+	if (!err && s->options->tls)
+		err = probe_set_find_tls(&s->probes, s->helpers, &n_found, s->why, sizeof(s->why));
+	if (!n_found && !s->options->quiet)
+		fputs("chaincap: --tls: no libssl is installed or in use: nothing is probed\n",
+		      stderr);
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 

@@ -96,12 +96,20 @@ struct wire_file_table {
 #define WIRE_PROBE_NAME 32  /* of these, with the terminator */
 #define WIRE_PROBE_LABEL 65 /* of one request, with the terminator */
 #define WIRE_PROBES_OPEN (1u << 16)
+#define WIRE_TLS_READERS 16384u	    /* threads that read from connections of TLS */
+#define WIRE_TLS_CONNECTIONS 16384u /* that are told apart */
 
 enum wire_probe_act {
 	WIRE_PROBE_CALL,   /* a function is entered */
 	WIRE_PROBE_RETURN, /* and has returned */
 	WIRE_PROBE_BEGIN,
 	WIRE_PROBE_END,
+	/* Of libssl: what deciphers, SSL_read() or SSL_read_ex(); and what frees a connection's
+	   state. */
+	WIRE_PROBE_TLS_READ,
+	WIRE_PROBE_TLS_READ_DONE,
+	WIRE_PROBE_TLS_READ_EX_DONE,
+	WIRE_PROBE_TLS_FREE,
 };
 
 /* Where a probe finds a number. */
@@ -128,7 +136,8 @@ struct wire_probe_site {
 	__u32 request;	/* below WIRE_PROBES: which of the names it belongs to */
 	__u32 by_id;	/* 1: id tells requests apart, on any threads of a process; 0: the thread */
 	__u32 label_is; /* enum wire_probe_label */
-	struct wire_probe_value id, label;
+	struct wire_probe_value id, label; /* of libssl: the connection's state; the buffer */
+	struct wire_probe_value n;	   /* of libssl: how many bytes, or where that will stand */
 	char name[WIRE_PROBE_NAME];
 };
 

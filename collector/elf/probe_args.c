@@ -229,6 +229,16 @@ struct wire_probe_value probe_args_of_function(unsigned int n, bool is_go)
 	};
 }
 
+struct wire_probe_value probe_args_returned(void)
+{
+	struct wire_probe_value v = probe_args_of_function(1, false);
+
+#if defined(__x86_64__)
+	v.reg = AT(rax);
+#endif
+	return v;
+}
+
 /* ---- notes ---------------------------------------------------------------------------------- */
 
 /* "-4@": how many bytes it has, and whether it has a sign. */

@@ -19,6 +19,8 @@ unsigned int probe_args_passed(void);
  * one that Go's compiler made, which has a convention of its own.
  */
 struct wire_probe_value probe_args_of_function(unsigned int n, bool is_go);
+/* What a function of C has returned, in a probe of its return. */
+struct wire_probe_value probe_args_returned(void);
 /*
  * Argument n, from 1 on, of a USDT probe whose note describes them all in text[0..len), such as
  * "-4@$5 8@-16(%rbp)" on x86-64 or "8@[sp, 16]" on arm64. False: there is no such argument, or it

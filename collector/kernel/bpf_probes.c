@@ -8,26 +8,45 @@
 
 #include "bpf_private.h"
 
+static bool is_of_tls(const struct wire_probe_site *site)
+{
+	return site->act >= WIRE_PROBE_TLS_READ;
+}
+
+static bool is_return(const struct wire_probe_site *site)
+{
+	return site->act == WIRE_PROBE_RETURN || site->act == WIRE_PROBE_TLS_READ_DONE ||
+	       site->act == WIRE_PROBE_TLS_READ_EX_DONE;
+}
+
 void bpf_session_load_probes(struct bpf_session *s, const struct bpf_options *o)
 {
 	struct chaincap_bpf *skel = s->skel;
-	bool wanted = o->n_probes;
+	bool wanted = false, tls = false;
 
 	s->probes = o->probes;
 	s->n_probes = o->n_probes;
 	for (size_t i = 0; i < o->n_probes; i++) {
 		const struct wire_probe_site *site = &o->probes[i].site;
 
-		if (!site->by_id)
+		tls |= is_of_tls(site);
+		wanted |= !is_of_tls(site);
+		if (!is_of_tls(site) && !site->by_id)
 			skel->rodata->probed_by_thread |= 1u << site->request;
-		skel->rodata->find_calls |= site->act == WIRE_PROBE_CALL;
+		skel->rodata->find_calls |= is_return(site);
 	}
+	skel->rodata->find_plain = tls;
+	bpf_program__set_autoload(skel->progs.on_tls, tls);
+	bpf_program__set_autoattach(skel->progs.on_tls, false);
+	bpf_map__set_autocreate(skel->maps.tls_reads, tls);
+	bpf_map__set_autocreate(skel->maps.tls_sockets, tls);
+	bpf_map__set_autocreate(skel->maps.plain_bytes, tls);
 	bpf_program__set_autoload(skel->progs.on_probe, wanted);
 	bpf_program__set_autoload(skel->progs.on_exit_of_probed, wanted);
 	bpf_program__set_autoload(skel->progs.on_exec_of_probed, wanted);
 	bpf_program__set_autoload(skel->progs.list_open_probed, wanted);
 	bpf_program__set_autoattach(skel->progs.on_probe, false);
-	bpf_map__set_autocreate(skel->maps.probe_sites, wanted);
+	bpf_map__set_autocreate(skel->maps.probe_sites, wanted || tls);
 	bpf_map__set_autocreate(skel->maps.open_probed, wanted);
 	bpf_map__set_autocreate(skel->maps.request_accounts, wanted || skel->rodata->find_requests);
 }
@@ -44,9 +63,11 @@ static struct bpf_link *attach(const struct bpf_session *s, size_t i)
 
 	opts.bpf_cookie = i;
 	opts.ref_ctr_offset = p->semaphore;
-	opts.retprobe = p->site.act == WIRE_PROBE_RETURN;
+	opts.retprobe = is_return(&p->site);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", p->fd);
-	return bpf_program__attach_uprobe_opts(s->skel->progs.on_probe, -1, path, p->offset, &opts);
+	return bpf_program__attach_uprobe_opts(is_of_tls(&p->site) ? s->skel->progs.on_tls
+								   : s->skel->progs.on_probe,
+					       -1, path, p->offset, &opts);
 }
 
 static int attach_all(struct bpf_session *s)
@@ -74,7 +95,7 @@ int bpf_session_attach_probes(struct bpf_session *s, char *why, size_t why_size)
 
 	s->probes = NULL;
 	if (err)
-		snprintf(why, why_size, "--request: the kernel refuses the probes: %s",
+		snprintf(why, why_size, "--request, --tls: the kernel refuses the probes: %s",
 			 strerror(-err));
 	return err;
 }

@@ -14,6 +14,7 @@
 #include "elf/elfprobe.h"
 #include "files/coderoot.h"
 #include "names/reader.h"
+#include "tls_libraries.h"
 
 /* A browser's symbols take seconds to read, on a loaded machine. */
 #define ANSWER_NS 60000000000u
@@ -279,6 +280,85 @@ int probe_set_find(struct probe_set *set, const struct request_spec *specs, size
 		if (!err && !f.spec->is_call)
 			err = find_mark(&f, &f.spec->end);
 	}
+	return err;
+}
+
+/* ---- TLS ------------------------------------------------------------------------------------ */
+
+/* SSL_read(ssl, buffer, n), SSL_read_ex(ssl, buffer, n, *n_read), SSL_free(ssl): openssl.org */
+static const struct tls_function {
+	const char *name;
+	enum wire_probe_act act, done;
+	unsigned int n_arg; /* where the number is written; 0: it is returned */
+} tls_functions[] = {
+	{ "SSL_read", WIRE_PROBE_TLS_READ, WIRE_PROBE_TLS_READ_DONE, 0 },
+	{ "SSL_read_ex", WIRE_PROBE_TLS_READ, WIRE_PROBE_TLS_READ_EX_DONE, 4 },
+	{ "SSL_free", WIRE_PROBE_TLS_FREE, WIRE_PROBE_TLS_FREE, 0 },
+};
+
+/* What is not there, or not as it should be, is left out: others may be. */
+static int add_tls_function(struct finder *f, const struct tls_function *tls, int fd)
+{
+	struct elfprobe_query q = { .is_usdt = false };
+	struct elfprobe_answer *a = calloc(1, sizeof(*a));
+	const struct probe_mark none = { .is_usdt = false };
+	struct wire_probe_value *returned;
+	size_t before = f->set->n;
+	int err = a ? 0 : -ENOMEM;
+
+	memcpy(q.name, tls->name, strlen(tls->name));
+	if (!err && !ask(f, fd, &q, a) && a->fault == ELFPROBE_FOUND && a->n_places == 1) {
+		err = add(f, &none, tls->act, fd, &a->places[0]);
+		if (!err && tls->done != tls->act)
+			err = add(f, &none, tls->done, fd, &a->places[0]);
+	}
+	free(a);
+	for (size_t i = before; !err && i < f->set->n; i++) {
+		struct wire_probe_site *site = &f->set->at[i].site;
+
+		site->id = probe_args_of_function(1, false);
+		site->label = probe_args_of_function(2, false);
+		if (tls->n_arg)
+			site->n = probe_args_of_function(tls->n_arg, false);
+		if (site->act != tls->done || tls->done == tls->act)
+			continue;
+		returned = &site->n;
+		*returned = probe_args_returned();
+		returned->bytes = sizeof(int);
+	}
+	return err;
+}
+
+int probe_set_find_tls(struct probe_set *set, struct helpers *helpers, size_t *n_found, char *why,
+		       size_t why_size)
+{
+	static const struct request_spec spec = { .name = "--tls" };
+	struct finder f = { .set = set,
+			    .cap = set->n,
+			    .helpers = helpers,
+			    .spec = &spec,
+			    .why = why,
+			    .why_size = why_size };
+	struct tls_libraries *libraries = malloc(sizeof(*libraries));
+	int err = libraries ? 0 : -ENOMEM;
+
+	*n_found = 0;
+	if (libraries)
+		tls_libraries_find(libraries);
+	for (size_t i = 0; !err && i < libraries->n; i++) {
+		size_t before = set->n;
+		int fd = open_program(libraries->path[i]);
+
+		if (fd < 0)
+			continue;
+		snprintf(f.path, sizeof(f.path), "%s", libraries->path[i]);
+		for (size_t k = 0; !err && k < sizeof(tls_functions) / sizeof(tls_functions[0]);
+		     k++)
+			err = add_tls_function(&f, &tls_functions[k], fd);
+		close(fd);
+		*n_found += set->n > before;
+	}
+	free(libraries);
 	return err;
 }
 

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * tls.h - what requests on connections of TLS ask for (--tls): probes at the functions of libssl
+ * that decipher tell the first bytes, as request_bytes.h takes them of other connections. Part of
+ * chaincap.bpf.c.
+ *
+ * Which connection the bytes are of is told by the thread: before a call gives bytes, or in it, the
+ * thread has read what it deciphers from the socket. If what a connection's state is called (SSL *)
+ * was another socket's before, the thread must have read in the call itself, as it may have read of
+ * two connections before it. No struct of OpenSSL is looked into.
+ */
+#pragma once
+
+struct tls_key {
+	__u64 tls;
+	__u64 tgid;
+};
+
+struct tls_socket {
+	__u64 sk;
+	__u32 nth; /* of the request whose bytes were read last */
+	__u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, WIRE_TLS_CONNECTIONS);
+	__type(key, struct tls_key);
+	__type(value, struct tls_socket);
+} tls_sockets SEC(".maps");
+
+static const struct request_bytes no_bytes;
+
+/* n bytes at `from` are of that request. */
+static __noinline int take_plain(__u64 sk, __u32 nth, __u64 from, __u64 n)
+{
+	struct request_bytes *b = bpf_map_lookup_elem(&plain_bytes, &sk);
+
+	if (!b || b->nth != nth) {
+		bpf_map_update_elem(&plain_bytes, &sk, &no_bytes, BPF_ANY);
+		b = bpf_map_lookup_elem(&plain_bytes, &sk);
+		if (!b)
+			return 0;
+		b->nth = nth;
+	}
+	if (!b->is_closed)
+		append_part(b, from, n);
+	return 0;
+}
+
+static __always_inline void deciphered(struct tls_read *t, __u64 tgid, __u64 n)
+{
+	struct tls_key key = { t->tls, tgid };
+	struct tls_socket *known = bpf_map_lookup_elem(&tls_sockets, &key);
+	struct tls_socket is = { .sk = t->sk, .nth = t->nth };
+
+	if (!is.sk) {
+		/* More of what was read before. */
+		if (!known)
+			return;
+		is = *known;
+	} else {
+		t->sk = 0;
+		if (known && known->sk != is.sk && !t->is_of) {
+			bpf_map_delete_elem(&tls_sockets, &key);
+			return;
+		}
+		bpf_map_update_elem(&tls_sockets, &key, &is, BPF_ANY);
+	}
+	take_plain(is.sk, is.nth, t->buffer, n);
+}
+
+static __always_inline void enter_read(void *ctx, const struct wire_probe_site *site, __u32 tid)
+{
+	struct tls_read *t = bpf_map_lookup_elem(&tls_reads, &tid);
+
+	if (!t) {
+		bpf_map_update_elem(&tls_reads, &tid, &nothing_read, BPF_NOEXIST);
+		t = bpf_map_lookup_elem(&tls_reads, &tid);
+		if (!t)
+			return;
+	}
+	t->tls = read_value(ctx, &site->id);
+	t->buffer = read_value(ctx, &site->label);
+	t->n = read_value(ctx, &site->n);
+	t->is_in = true;
+	t->is_of = false;
+}
+
+/* SSL_read() returns the number, SSL_read_ex() 1 and writes it to where its caller wants it. */
+static __always_inline void leave_read(void *ctx, const struct wire_probe_site *site, __u32 tid,
+				       __u64 tgid)
+{
+	struct tls_read *t = bpf_map_lookup_elem(&tls_reads, &tid);
+	__u64 n = read_value(ctx, &site->n);
+
+	if (!t || !t->is_in)
+		return;
+	t->is_in = false;
+	if (site->act == WIRE_PROBE_TLS_READ_EX_DONE &&
+	    (n != 1 || bpf_probe_read_user(&n, sizeof(n), (void *)t->n)))
+		return;
+	if ((__s64)n > 0)
+		deciphered(t, tgid, n);
+}
+
+SEC("uprobe")
+int on_tls(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 number = (__u32)bpf_get_attach_cookie(ctx);
+	struct wire_probe_site *site = bpf_map_lookup_elem(&probe_sites, &number);
+	struct tls_key key = { .tgid = task->tgid };
+
+	if (!site || is_recorder(task->tgid) || !is_recording(bpf_ktime_get_ns()))
+		return 0;
+	if (site->act == WIRE_PROBE_TLS_READ) {
+		enter_read(ctx, site, task->pid);
+	} else if (site->act == WIRE_PROBE_TLS_FREE) {
+		key.tls = read_value(ctx, &site->id);
+		bpf_map_delete_elem(&tls_sockets, &key);
+	} else {
+		leave_read(ctx, site, task->pid, task->tgid);
+	}
+	return 0;
+}

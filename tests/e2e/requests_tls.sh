@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# --tls: each route of a server that speaks TLS by OpenSSL has as many requests as its access log: nginx, and Python's ssl,
+# whatever somebody does who calls functions of such names with what is not so. Nothing that is somebody's own is in a
+# trace; without the option none of it is looked at.
+# Beside another: it counts requests at ports of its own.
+. "$(dirname "$0")/lib.sh"
+needs_usual "requests at sockets"
+for program in python3 openssl curl nginx cc; do
+	command -v $program >/dev/null || skip "no $program"
+done
+ldconfig -p | grep -q 'libssl\.so' || skip "no libssl"
+openssl req -x509 -newkey rsa:2048 -nodes -keyout "$tmp/key" -out "$tmp/cert" -subj /CN=localhost -days 2 2>/dev/null ||
+	skip "openssl makes no certificate"
+chmod 755 "$tmp"
+secrets='queryzzsecret|headerzzsecret|pathzzsecret|liezzsecret'
+free_port() {
+	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+port=$(free_port) port2=$(free_port)
+mkdir "$tmp/nginx"
+cat >"$tmp/nginx.conf" <<END
+worker_processes 2;
+daemon off;
+pid $tmp/nginx/pid;
+error_log $tmp/nginx/errors;
+events { }
+http {
+	log_format asked '\$request_method \$uri';
+	access_log $tmp/nginx/log asked;
+	client_body_temp_path $tmp/nginx; proxy_temp_path $tmp/nginx; fastcgi_temp_path $tmp/nginx;
+	uwsgi_temp_path $tmp/nginx; scgi_temp_path $tmp/nginx;
+	ssl_certificate $tmp/cert; ssl_certificate_key $tmp/key;
+	server { listen 127.0.0.1:$port ssl; location / { return 200 "ok"; } }
+	server { listen 127.0.0.1:$port2 ssl http2; location / { return 200 "ok"; } }
+}
+END
+nginx -p "$tmp/nginx" -c "$tmp/nginx.conf" >"$tmp/nginx/told" 2>&1 &
+started="$started $!"
+wait_for "nginx listens" 10 curl -sk "https://127.0.0.1:$port/first"
+python3 "$(dirname "$0")/../tools/http_server.py" "$tmp/cert" "$tmp/key" >"$tmp/python" &
+started="$started $!"
+wait_for "the server in Python listens" 10 [ -s "$tmp/python" ]
+
+cc -O1 -shared -fPIC -DLIBRARY -o "$tmp/libssl.so.9" "$(dirname "$0")/../attacks/tls_liar.c" -Wl,-soname,libssl.so.9 || fail "cc"
+cc -O1 -pthread -o "$tmp/tls_liar" "$(dirname "$0")/../attacks/tls_liar.c" "$tmp/libssl.so.9" -Wl,-rpath,"$tmp" || fail "cc"
+nice "$tmp/tls_liar" >"$tmp/liar" &
+started="$started $!"
+wait_for "somebody lies" 10 [ -s "$tmp/liar" ]
+
+# record [OPTION]: in $tmp/trace, while both servers are asked: thirty times for each route, by three connections.
+record() {
+	: >"$tmp/nginx/log"
+	# shellcheck disable=SC2086 # an option, or none
+	"$cap" -v -F 0 ${1-} -o "$tmp/trace" 2>"$tmp/err" &
+	recorder=$!
+	started="$started $recorder"
+	wait_for "chaincap records" 60 grep -q 'ring buffers' "$tmp/err"
+	for user in 1 2 3; do
+		for at in "$port" "$(cat "$tmp/python")"; do
+			curl -sk -H "Cookie: headerzzsecret" "https://127.0.0.1:$at/cart?queryzzsecret=[1-30]" \
+				"https://127.0.0.1:$at/users/${user}[10-39]" "https://127.0.0.1:$at/pathzzsecret$user"
+		done >"$tmp/asked"
+		curl -sk --http2 "https://127.0.0.1:$port2/streams?[1-10]" >"$tmp/asked"
+	done
+	kill -INT "$recorder"
+	wait "$recorder"
+	expect_exit "chaincap ${1-}" 0 $?
+	if grep -aqE "$secrets" "$tmp/trace"; then
+		fail "the trace has $(grep -aoE "$secrets" "$tmp/trace" | head -n 1)"
+	fi
+}
+routed() { requests_of request ", route $1,"; }
+
+record --tls
+for at in "$port" "$(cat "$tmp/python")"; do
+	requests_at "$tmp/trace" "tcp :$at"
+	expect "requests for the cart at :$at" 90 "$(routed 'GET /cart')"
+	expect "requests for users at :$at" 90 "$(routed 'GET /users/\*')"
+	expect "beginnings of connections at :$at" 3 "$(routed '\[TLS handshake\]')"
+done
+expect "what nginx wrote of the cart" 90 "$(grep -c '^GET /cart$' "$tmp/nginx/log")"
+requests_at "$tmp/trace" "tcp :$port2"
+expect "requests of HTTP/2" 30 "$(routed 'GET /streams')"
+
+record
+requests_at "$tmp/trace" "tcp :$port"
+expect "routes without --tls" 0 "$(routed 'GET .*')"
+expect_at_least "what is said to be enciphered" 180 "$(routed '\[TLS\]')" "$tmp/requests"
