@@ -58,10 +58,12 @@ static struct request_bytes enciphered = { .n = sizeof(WIRE_ENCIPHERED) - 1,
 
 /* ---- deciphered ones ------------------------------------------------------------------------- */
 
-/* Which request a thread read something enciphered of, and the call that deciphers it: see tls.h.
- */
+/* A socket whose requests are not recorded: it is a client's, or for other data. */
+#define OTHER_SOCKET 1ull
+
+/* What a thread has read to decipher, and the call that deciphers: see tls.h. */
 struct tls_read {
-	__u64 sk; /* 0: none, or that is deciphered */
+	__u64 sk; /* 0: none, or that is deciphered; or OTHER_SOCKET */
 	__u64 tls, buffer, n;
 	__u32 nth;
 	bool is_in; /* the call */
@@ -99,6 +101,19 @@ static __noinline int note_secret_read(__u32 tid, __u64 sk, __u32 nth)
 	}
 	t->sk = sk;
 	t->nth = nth;
+	t->is_of = t->is_in;
+	return 0;
+}
+
+/* Of a thread that deciphers: what it does then is of that socket. */
+static __noinline int note_other_read(__u32 tid)
+{
+	__u32 key = tid;
+	struct tls_read *t = bpf_map_lookup_elem(&tls_reads, &key);
+
+	if (!t)
+		return 0;
+	t->sk = OTHER_SOCKET;
 	t->is_of = t->is_in;
 	return 0;
 }

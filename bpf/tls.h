@@ -5,9 +5,9 @@
  * chaincap.bpf.c.
  *
  * Which connection the bytes are of is told by the thread: before a call gives bytes, or in it, the
- * thread has read what it deciphers from the socket. If what a connection's state is called (SSL *)
- * was another socket's before, the thread must have read in the call itself, as it may have read of
- * two connections before it. No struct of OpenSSL is looked into.
+ * thread has read what it deciphers from the socket. If a connection's state (SSL *) was another
+ * socket's before, also one that is no server's, the thread must have read in the call itself, as
+ * it may have read of two connections before it. No struct of OpenSSL is looked into.
  */
 #pragma once
 
@@ -60,13 +60,13 @@ static __always_inline void deciphered(struct tls_read *t, __u64 tgid, __u64 n)
 			return;
 		is = *known;
 	} else {
-		t->sk = 0;
-		if (known && known->sk != is.sk && !t->is_of) {
-			bpf_map_delete_elem(&tls_sockets, &key);
+		if (known && known->sk != is.sk && !t->is_of)
 			return;
-		}
+		t->sk = 0;
 		bpf_map_update_elem(&tls_sockets, &key, &is, BPF_ANY);
 	}
+	if (is.sk == OTHER_SOCKET)
+		return;
 	take_plain(is.sk, is.nth, t->buffer, n);
 }
 
