@@ -178,7 +178,7 @@ names_of() {
 }
 
 # Those that take longest begin first, in this order, so that none of them is alone in the end.
-longest='browser killed_at_steps interpreters_forged user_stacks_servers continuous container interpreter_locks deb requests_sockets
+longest='browser killed_at_steps user_stacks_servers continuous container interpreter_locks deb requests_sockets
 	readers_attacked requests_servers least_privilege requests_truth_languages light readers_hang context_threads samples
 	user_stacks_known samples_perf retried pid_namespace flight_output lock_holders light_every flight_request unwind_memory
 	flight_memory cgroups attribute_oracle several_threads many_things elf_minidebug export_trace_processor static'

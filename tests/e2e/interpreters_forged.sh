@@ -4,6 +4,7 @@
 # harms no terminal, and another program's frames are right beside them.
 # Beside another: it judges its own programs' stacks.
 . "$(dirname "$0")/lib.sh"
+only_all "one of the attackers"
 needs_bpf
 for tool in cc python3; do
 	command -v $tool >/dev/null || skip "no $tool"
