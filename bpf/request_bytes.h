@@ -86,36 +86,37 @@ struct {
 	__type(value, struct request_bytes);
 } plain_bytes SEC(".maps");
 
-static const struct tls_read nothing_read;
+/* Of the thread; NULL: there is no room. */
+static __always_inline struct tls_read *tls_read_of(__u32 tid)
+{
+	static const struct tls_read nothing;
+	struct tls_read *t = bpf_map_lookup_elem(&tls_reads, &tid);
+
+	if (t)
+		return t;
+	bpf_map_update_elem(&tls_reads, &tid, &nothing, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&tls_reads, &tid);
+}
 
 static __noinline int note_secret_read(__u32 tid, __u64 sk, __u32 nth)
 {
-	__u32 key = tid;
-	struct tls_read *t = bpf_map_lookup_elem(&tls_reads, &key);
+	struct tls_read *t = tls_read_of(tid);
 
-	if (!t) {
-		bpf_map_update_elem(&tls_reads, &key, &nothing_read, BPF_NOEXIST);
-		t = bpf_map_lookup_elem(&tls_reads, &key);
-		if (!t)
-			return 0;
-	}
+	if (!t)
+		return 0;
 	t->sk = sk;
 	t->nth = nth;
 	t->is_of = t->is_in;
 	return 0;
 }
 
-/* Of a thread that deciphers: what it does then is of that socket. */
-static __noinline int note_other_read(__u32 tid)
+/* What the thread deciphers then, if it does, is of a socket whose requests are not recorded. */
+static __always_inline void note_other_read(void)
 {
-	__u32 key = tid;
-	struct tls_read *t = bpf_map_lookup_elem(&tls_reads, &key);
+	__u32 tid = bpf_get_current_task_btf()->pid;
 
-	if (!t)
-		return 0;
-	t->sk = OTHER_SOCKET;
-	t->is_of = t->is_in;
-	return 0;
+	if (bpf_map_lookup_elem(&tls_reads, &tid))
+		note_secret_read(tid, OTHER_SOCKET, 0);
 }
 
 /* The socket is that of another connection than before, perhaps. */

@@ -91,17 +91,12 @@ int on_receive(unsigned long long *ctx)
 	if (bytes < 0 && sk->__sk_common.skc_state != TCP_CLOSE)
 		return 0;
 	is_unix = sk->__sk_common.skc_family == AF_UNIX;
-	task = bpf_get_current_task_btf();
-	if (!is_unix && !sk->sk_bpf_storage) {
-		if (find_plain && bytes > 0)
-			note_other_read(task->pid);
-		return 0;
-	}
-	c = is_unix ? unix_connection(sk) : known_connection(sk);
+	c = is_unix ? unix_connection(sk) : sk->sk_bpf_storage ? known_connection(sk) : NULL;
 	if (!c && find_plain && bytes > 0)
-		note_other_read(task->pid);
-	if (!c && is_unix)
+		note_other_read();
+	if (!c && (is_unix || !sk->sk_bpf_storage))
 		return 0;
+	task = bpf_get_current_task_btf();
 	now = bpf_ktime_get_ns();
 	if (now >= record_until_ns || is_recorder(task->tgid))
 		return 0;

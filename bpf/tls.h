@@ -72,14 +72,10 @@ static __always_inline void deciphered(struct tls_read *t, __u64 tgid, __u64 n)
 
 static __always_inline void enter_read(void *ctx, const struct wire_probe_site *site, __u32 tid)
 {
-	struct tls_read *t = bpf_map_lookup_elem(&tls_reads, &tid);
+	struct tls_read *t = tls_read_of(tid);
 
-	if (!t) {
-		bpf_map_update_elem(&tls_reads, &tid, &nothing_read, BPF_NOEXIST);
-		t = bpf_map_lookup_elem(&tls_reads, &tid);
-		if (!t)
-			return;
-	}
+	if (!t)
+		return;
 	t->tls = read_value(ctx, &site->id);
 	t->buffer = read_value(ctx, &site->label);
 	t->n = read_value(ctx, &site->n);

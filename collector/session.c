@@ -83,18 +83,31 @@ static void raise_session(const struct session *s)
 		(void)session_set_nice(NICE_RECORDING);
 }
 
+static int find_tls(struct session *s)
+{
+	size_t n_found, left_out;
+	int err = probe_set_find_tls(&s->probes, s->helpers, &n_found, &left_out, s->why,
+				     sizeof(s->why));
+
+	if (err || s->options->quiet)
+		return err;
+	if (!n_found)
+		fputs("chaincap: --tls: no libssl is installed or in use: nothing is probed\n",
+		      stderr);
+	if (left_out)
+		fprintf(stderr, "chaincap: --tls: %zu libssl are not probed: %s\n", left_out,
+			"they are damaged, do not answer, or are too many");
+	return 0;
+}
+
 /* Before an earlier trace is overwritten: names may be mistyped. */
 static int find_probes(struct session *s)
 {
 	int err = probe_set_find(&s->probes, s->options->probed, s->options->n_probed, s->helpers,
 				 s->why, sizeof(s->why));
-	size_t n_found = 1;
 
 	if (!err && s->options->tls)
-		err = probe_set_find_tls(&s->probes, s->helpers, &n_found, s->why, sizeof(s->why));
-	if (!n_found && !s->options->quiet)
-		fputs("chaincap: --tls: no libssl is installed or in use: nothing is probed\n",
-		      stderr);
+		err = find_tls(s);
 	return err ? session_fail(s, "cannot record", err) : 0;
 }
 
@@ -113,7 +126,7 @@ static int prepare_command(struct session *s)
 
 static void prepare_helpers(struct session *s)
 {
-	bool wanted = session_reads_files(s->options) || s->options->n_probed;
+	bool wanted = session_reads_files(s->options) || s->options->n_probed || s->options->tls;
 	int err;
 
 	s->no_helpers = wanted ? helpers_start(&s->helpers, HELPERS_NO_RIGHTS) : 0;

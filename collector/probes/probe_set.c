@@ -18,11 +18,15 @@
 
 /* A browser's symbols take seconds to read, on a loaded machine. */
 #define ANSWER_NS 60000000000u
+/* Files that nobody named are not waited for. */
+#define STRANGER_NS 2000000000u
 
 struct finder {
 	struct probe_set *set;
 	size_t cap;
 	struct helpers *helpers;
+	uint64_t answer_ns; /* so long may a helper take */
+	bool exported;	    /* only what the file itself exports is looked for */
 	/* Of the file of the mark that is looked for: */
 	bool is_go;
 	bool is_stripped; /* and no debug file was found */
@@ -77,13 +81,13 @@ static int ask(struct finder *f, int fd, const struct elfprobe_query *q,
 
 	if (err)
 		return COMPLAIN(f, err, "%s cannot be read: %s", f->path, strerror(-err));
-	err = reader_file(rd, &file, ANSWER_NS);
-	f->is_stripped = !err && !q->is_usdt && !file.has_symtab &&
+	err = reader_file(rd, &file, f->answer_ns);
+	f->is_stripped = !err && !f->exported && !q->is_usdt && !file.has_symtab &&
 			 !debugfile_search(&file.wanted, fd, -1, f->path, offer_debug, rd);
 	if (f->is_stripped)
 		reader_add_minidebug(rd);
 	if (!err)
-		err = reader_find_probe(rd, q, answer, ANSWER_NS);
+		err = reader_find_probe(rd, q, answer, f->answer_ns);
 	reader_close(rd);
 	if (err == -ENOEXEC)
 		return COMPLAIN(f, err, "%s is no program or library", f->path);
@@ -269,7 +273,11 @@ static int find_mark(struct finder *f, const struct probe_mark *m)
 int probe_set_find(struct probe_set *set, const struct request_spec *specs, size_t n,
 		   struct helpers *helpers, char *why, size_t why_size)
 {
-	struct finder f = { .set = set, .helpers = helpers, .why = why, .why_size = why_size };
+	struct finder f = { .set = set,
+			    .helpers = helpers,
+			    .answer_ns = ANSWER_NS,
+			    .why = why,
+			    .why_size = why_size };
 	int err = 0;
 
 	*set = (struct probe_set) { .n = 0 };
@@ -285,80 +293,92 @@ int probe_set_find(struct probe_set *set, const struct request_spec *specs, size
 
 /* ---- TLS ------------------------------------------------------------------------------------ */
 
-/* SSL_read(ssl, buffer, n), SSL_read_ex(ssl, buffer, n, *n_read), SSL_free(ssl): openssl.org */
+/* What probes of libssl's functions do at the call, and at the return if they have one. */
 static const struct tls_function {
 	const char *name;
-	enum wire_probe_act act, done;
-	unsigned int n_arg; /* where the number is written; 0: it is returned */
+	enum wire_probe_act at_call, at_return;
+	bool returns;
+	unsigned int n_arg; /* where it writes how many bytes there are; 0: it returns the number */
 } tls_functions[] = {
-	{ "SSL_read", WIRE_PROBE_TLS_READ, WIRE_PROBE_TLS_READ_DONE, 0 },
-	{ "SSL_read_ex", WIRE_PROBE_TLS_READ, WIRE_PROBE_TLS_READ_EX_DONE, 4 },
-	{ "SSL_free", WIRE_PROBE_TLS_FREE, WIRE_PROBE_TLS_FREE, 0 },
+	/* SSL_read(3ssl), SSL_free(3ssl) */
+	{ "SSL_read", WIRE_PROBE_TLS_READ, WIRE_PROBE_TLS_READ_DONE, true, 0 },
+	{ "SSL_read_ex", WIRE_PROBE_TLS_READ, WIRE_PROBE_TLS_READ_EX_DONE, true, 4 },
+	{ "SSL_free", WIRE_PROBE_TLS_FREE, 0, false, 0 },
 };
+
+/* As add(); n: how many bytes there are, or where that stands. */
+static int add_of_tls(struct finder *f, enum wire_probe_act act, int fd,
+		      const struct elfprobe_place *place, struct wire_probe_value n)
+{
+	const struct probe_mark none = { .is_usdt = false };
+	int err = add(f, &none, act, fd, place);
+	struct wire_probe_site *site;
+
+	if (err)
+		return err;
+	site = &f->set->at[f->set->n - 1].site;
+	site->id = probe_args_of_function(1, false);
+	site->label = probe_args_of_function(2, false);
+	site->n = n;
+	return 0;
+}
 
 /* What is not there, or not as it should be, is left out: others may be. */
 static int add_tls_function(struct finder *f, const struct tls_function *tls, int fd)
 {
 	struct elfprobe_query q = { .is_usdt = false };
 	struct elfprobe_answer *a = calloc(1, sizeof(*a));
-	const struct probe_mark none = { .is_usdt = false };
-	struct wire_probe_value *returned;
-	size_t before = f->set->n;
-	int err = a ? 0 : -ENOMEM;
+	struct wire_probe_value n = { .source = WIRE_PROBE_NOTHING };
+	int err = 0;
 
+	if (!a)
+		return -ENOMEM;
 	memcpy(q.name, tls->name, strlen(tls->name));
-	if (!err && !ask(f, fd, &q, a) && a->fault == ELFPROBE_FOUND && a->n_places == 1) {
-		err = add(f, &none, tls->act, fd, &a->places[0]);
-		if (!err && tls->done != tls->act)
-			err = add(f, &none, tls->done, fd, &a->places[0]);
+	if (ask(f, fd, &q, a) || a->fault != ELFPROBE_FOUND || a->n_places != 1)
+		goto out;
+	if (tls->n_arg)
+		n = probe_args_of_function(tls->n_arg, false);
+	err = add_of_tls(f, tls->at_call, fd, &a->places[0], n);
+	if (!err && tls->returns) {
+		n = probe_args_returned();
+		n.bytes = sizeof(int);
+		err = add_of_tls(f, tls->at_return, fd, &a->places[0], n);
 	}
+out:
 	free(a);
-	for (size_t i = before; !err && i < f->set->n; i++) {
-		struct wire_probe_site *site = &f->set->at[i].site;
-
-		site->id = probe_args_of_function(1, false);
-		site->label = probe_args_of_function(2, false);
-		if (tls->n_arg)
-			site->n = probe_args_of_function(tls->n_arg, false);
-		if (site->act != tls->done || tls->done == tls->act)
-			continue;
-		returned = &site->n;
-		*returned = probe_args_returned();
-		returned->bytes = sizeof(int);
-	}
 	return err;
 }
 
-int probe_set_find_tls(struct probe_set *set, struct helpers *helpers, size_t *n_found, char *why,
-		       size_t why_size)
+int probe_set_find_tls(struct probe_set *set, struct helpers *helpers, size_t *n_found,
+		       size_t *left_out, char *why, size_t why_size)
 {
 	static const struct request_spec spec = { .name = "--tls" };
 	struct finder f = { .set = set,
 			    .cap = set->n,
 			    .helpers = helpers,
+			    .answer_ns = STRANGER_NS,
+			    .exported = true,
 			    .spec = &spec,
+			    .path = "libssl",
 			    .why = why,
 			    .why_size = why_size };
-	struct tls_libraries *libraries = malloc(sizeof(*libraries));
-	int err = libraries ? 0 : -ENOMEM;
+	struct tls_libraries libraries;
+	int err = tls_libraries_open(&libraries);
 
 	*n_found = 0;
-	if (libraries)
-		tls_libraries_find(libraries);
-	for (size_t i = 0; !err && i < libraries->n; i++) {
+	*left_out = libraries.left_out;
+	for (size_t i = 0; !err && i < libraries.n; i++) {
 		size_t before = set->n;
-		int fd = open_program(libraries->path[i]);
 
-		if (fd < 0)
-			continue;
-		snprintf(f.path, sizeof(f.path), "%s", libraries->path[i]);
 		for (size_t k = 0; !err && k < sizeof(tls_functions) / sizeof(tls_functions[0]);
 		     k++)
-			err = add_tls_function(&f, &tls_functions[k], fd);
-		close(fd);
-		*n_found += set->n > before;
+			err = add_tls_function(&f, &tls_functions[k], libraries.fd[i]);
+		if (set->n > before)
+			++*n_found;
+		else
+			++*left_out;
 	}
-	free(libraries);
+	tls_libraries_close(&libraries);
 	return err;
 }
 

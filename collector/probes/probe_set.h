@@ -25,8 +25,9 @@ int probe_set_find(struct probe_set *set, const struct request_spec *specs, size
 		   struct helpers *helpers, char *why, size_t why_size);
 /*
  * Adds the functions of libssl that decipher, of each libssl of this machine, for --tls. *n_found:
- * how many libraries; a damaged one is none. Returns as above.
+ * of how many libraries; *left_out: how many more there are, which are damaged, do not answer, or
+ * are too many. Returns as above.
  */
-int probe_set_find_tls(struct probe_set *set, struct helpers *helpers, size_t *n_found, char *why,
-		       size_t why_size);
+int probe_set_find_tls(struct probe_set *set, struct helpers *helpers, size_t *n_found,
+		       size_t *left_out, char *why, size_t why_size);
 void probe_set_free(struct probe_set *set);

@@ -1,45 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tls_libraries.h"
 
-#include <ctype.h>
-#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-/* So many lines are read of a process's mappings: somebody may have very many. */
-#define LINES_MAX 4096
+#include "common/grow.h"
+#include "files/coderoot.h"
+#include "files/proc_images.h"
 
 struct finder {
 	struct tls_libraries *to;
-	struct {
-		dev_t dev;
-		ino_t ino;
-	} seen[TLS_LIBRARIES_MAX];
+	struct code_files *files;
+	uint32_t *seen; /* of these */
+	size_t n_seen, cap_seen;
+	bool out_of_memory;
 };
 
-static void add(struct finder *f, const char *path)
+/* By what the kernel knows: a file system that hangs is not asked. */
+static bool is_same(int a, int b)
 {
-	struct tls_libraries *t = f->to;
-	struct stat st;
+	struct statx of_a, of_b;
+	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
 
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || strlen(path) >= sizeof(t->path[0]))
-		return;
-	for (size_t i = 0; i < t->n; i++)
-		if (f->seen[i].dev == st.st_dev && f->seen[i].ino == st.st_ino)
-			return;
-	if (t->n == TLS_LIBRARIES_MAX) {
-		t->left_out++;
-		return;
-	}
-	f->seen[t->n].dev = st.st_dev;
-	f->seen[t->n].ino = st.st_ino;
-	strcpy(t->path[t->n++], path);
+	return !statx(a, "", flags, STATX_INO, &of_a) && !statx(b, "", flags, STATX_INO, &of_b) &&
+	       of_a.stx_ino == of_b.stx_ino && of_a.stx_dev_major == of_b.stx_dev_major &&
+	       of_a.stx_dev_minor == of_b.stx_dev_minor;
 }
 
-static void add_installed(struct finder *f)
+/* Takes fd over; negative: it could not be opened. */
+static void add(struct tls_libraries *t, int fd)
+{
+	for (size_t i = 0; i < t->n && fd >= 0; i++) {
+		if (!is_same(t->fd[i], fd))
+			continue;
+		close(fd);
+		return;
+	}
+	if (fd >= 0 && t->n < TLS_LIBRARIES_MAX) {
+		t->fd[t->n++] = fd;
+		return;
+	}
+	t->left_out++;
+	if (fd >= 0)
+		close(fd);
+}
+
+static void add_installed(struct tls_libraries *t)
 {
 	static const char *const where[] = { "/usr/lib/*/libssl.so.*", "/usr/lib64/libssl.so.*",
 					     "/usr/lib/libssl.so.*", "/usr/local/lib/libssl.so.*",
@@ -51,57 +65,65 @@ static void add_installed(struct finder *f)
 		if (glob(where[i], 0, NULL, &found))
 			continue;
 		for (size_t k = 0; k < found.gl_pathc; k++)
-			add(f, found.gl_pathv[k]);
+			add(t, code_open_in_root(-1, found.gl_pathv[k], 0));
 		globfree(&found);
 	}
 }
 
-/* The file of a line of /proc/PID/maps, if it is called as the library is; NULL: it is not. */
-static const char *library_of(char *line)
+/* For images_each_mapping(). */
+static void add_mapped(void *ctx, uint32_t tgid, const struct mapping *m)
 {
-	char *path = strchr(line, '/'), *name, *end;
+	struct finder *f = ctx;
+	const char *path, *slash;
+	int fd;
 
-	if (!path)
-		return NULL;
-	end = path + strcspn(path, "\n");
-	*end = '\0';
-	name = strrchr(path, '/') + 1;
-	return strncmp(name, "libssl.so", strlen("libssl.so")) ? NULL : path;
-}
-
-static void add_mapped(struct finder *f, const char *pid)
-{
-	char line[PATH_MAX + 128], before[PATH_MAX + 128] = "", path[PATH_MAX + 40];
-	FILE *maps;
-
-	snprintf(path, sizeof(path), "/proc/%s/maps", pid);
-	maps = fopen(path, "re");
-	if (!maps)
+	(void)tgid;
+	if (!m->file || code_files_kind(f->files, m->file) != CODE_FILE)
 		return;
-	for (size_t n = 0; n < LINES_MAX && fgets(line, sizeof(line), maps); n++) {
-		const char *library = library_of(line);
-
-		if (!library || !strcmp(library, before))
-			continue;
-		snprintf(before, sizeof(before), "%s", library);
-		snprintf(path, sizeof(path), "/proc/%s/root%s", pid, library);
-		add(f, path);
+	path = code_files_path(f->files, m->file);
+	slash = strrchr(path, '/');
+	if (!slash || strncmp(slash, "/libssl.so", strlen("/libssl.so")) != 0)
+		return;
+	for (size_t i = 0; i < f->n_seen; i++)
+		if (f->seen[i] == m->file)
+			return;
+	if (!GROW(f->seen, f->n_seen, f->cap_seen)) {
+		f->out_of_memory = true;
+		return;
 	}
-	fclose(maps);
+	f->seen[f->n_seen++] = m->file;
+	fd = code_files_open(f->files, m->file);
+	add(f->to, fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 3));
 }
 
-void tls_libraries_find(struct tls_libraries *t)
+int tls_libraries_open(struct tls_libraries *t)
 {
 	struct finder f = { .to = t };
-	struct dirent *e;
-	DIR *proc;
+	struct images *images = NULL;
+	struct rlimit limit;
+	bool is_limited = !getrlimit(RLIMIT_NOFILE, &limit);
+	int err;
 
 	t->n = t->left_out = 0;
-	add_installed(&f);
-	proc = opendir("/proc");
-	while (proc && (e = readdir(proc)))
-		if (isdigit((unsigned char)*e->d_name))
-			add_mapped(&f, e->d_name);
-	if (proc)
-		closedir(proc);
+	add_installed(t);
+	err = code_files_new(&f.files) || images_new(&images, f.files) ? -ENOMEM : 0;
+	if (!err) {
+		(void)procmaps_read_all(images, f.files);
+		images_each_mapping(images, add_mapped, &f);
+	}
+	if (images)
+		images_free(images);
+	if (f.files)
+		code_files_free(f.files);
+	/* A command that is started inherits it. */
+	if (is_limited)
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	free(f.seen);
+	return f.out_of_memory ? -ENOMEM : err;
+}
+
+void tls_libraries_close(struct tls_libraries *t)
+{
+	while (t->n)
+		close(t->fd[--t->n]);
 }

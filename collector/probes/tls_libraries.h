@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tls_libraries.h - which files are OpenSSL's libssl: where distributions install it, and what
- * processes have mapped under its name, also in containers. What is found is a stranger's, perhaps.
+ * tls_libraries.h - which files are OpenSSL's libssl: those that distributions install, and what
+ * processes have mapped under its name, also in containers. These are strangers' files, perhaps.
  */
 #pragma once
 
-#include <limits.h>
 #include <stddef.h>
 
 #define TLS_LIBRARIES_MAX 12
 
 struct tls_libraries {
-	char path[TLS_LIBRARIES_MAX][PATH_MAX]; /* "/usr/lib/...", or "/proc/PID/root/..." */
+	int fd[TLS_LIBRARIES_MAX];
 	size_t n;
-	size_t left_out; /* as there were more */
+	size_t left_out; /* as there were more, or they could not be opened */
 };
 
-/* No file twice, installed ones first. */
-void tls_libraries_find(struct tls_libraries *t);
+/*
+ * Opens them, no file twice, installed ones first. Returns 0 or -ENOMEM. To be closed by
+ * tls_libraries_close() in both cases.
+ */
+int tls_libraries_open(struct tls_libraries *t);
+void tls_libraries_close(struct tls_libraries *t);
