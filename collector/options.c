@@ -262,9 +262,8 @@ static const struct option_row rows[] = {
 	{ "no-routes", 0, false, NULL, set_true, AT(no_routes),
 	  .help = "do not look at what requests ask for" },
 	{ "tls", 0, false, NULL, set_true, AT(tls),
-	  .help = "also what requests ask for on connections of TLS that\nOpenSSL's libssl "
-		  "deciphers: "
-		  "probes at SSL_read()" },
+	  .help = "also what requests ask for within TLS, by probes at\n"
+		  "OpenSSL's SSL_read()" },
 	{ "request", 0, false, "NAME=PATH:FUNCTION", set_request, 0,
 	  .help = "a call of FUNCTION in the program or library PATH is\na request, called NAME; "
 		  "or "

@@ -204,6 +204,7 @@ run_list() {
 		done
 		read -r passed failed skipped <"$results/$kind-$name.sums"
 		cat "$results/$kind-$name.text"
+		[ "$failed" -eq 0 ] || echo "$kind $name" >>"$results/failures"
 		if [ "$failed" -gt 0 ] && [ $is_last = no ]; then
 			echo "$kind $name" >>"$failing"
 			[ -e "$results/$name.first" ] || tail -n 40 "$results/$kind-$name.text" >"$results/$name.first"
@@ -261,11 +262,10 @@ for again in second last; do
 	[ -s "$failing" ] || break
 	mv "$failing" "$results/again"
 	: >"$failing"
-	cat "$results/again" >>"$results/all_again"
 	[ $again = second ] || is_last=yes
 	run_list 1 "$results/again"
 done
-[ ! -e "$results/all_again" ] || sort "$results/all_again" | uniq -c | while read -r times kind name; do
+[ ! -e "$results/failures" ] || sort "$results/failures" | uniq -c | while read -r times kind name; do
 	echo "note: $name failed $times time$([ "$times" -eq 1 ] || echo s), first: $(cat "$results/$name.first")"
 done
 # shellcheck disable=SC2046,SC2086 # numbers

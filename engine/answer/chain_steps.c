@@ -864,7 +864,11 @@ void chain_steps_add_life(struct chain_steps *s, uint32_t thread, uint64_t from_
 {
 	const struct polled_heads heads = { s, head_of_life, head_of_child };
 
-	polled_life_explain(&s->chains, thread, from_ns, to_ns, &heads);
+	struct polled_children *children;
+
+	polled_children_new(&children, &s->chains, thread);
+	polled_life_explain(&s->chains, children, from_ns, to_ns, &heads);
+	polled_children_free(children);
 }
 
 /* ---- in the end ----------------------------------------------------------------------------- */

@@ -28,6 +28,7 @@ struct finder {
 	struct processes *processes;
 	bool *started; /* by thread: its process is the one whose path it is, or below it */
 	struct chains chains;
+	struct polled_children *children;
 	uint64_t *ns; /* by node of chains: its time, without that of nodes below */
 	size_t cap_ns;
 	struct had_time *had; /* of the stretch that is looked at */
@@ -151,10 +152,12 @@ static void finder_init(struct finder *f, const struct timelines *tl, const stru
 	processes_new(&f->processes, tl);
 	mark_started(f, thread);
 	chains_init(&f->chains, tl, o, &user);
+	polled_children_new(&f->children, &f->chains, thread);
 }
 
 static void finder_free(struct finder *f)
 {
+	polled_children_free(f->children);
 	chains_free(&f->chains);
 	processes_free(f->processes);
 	free(f->started);
@@ -162,9 +165,9 @@ static void finder_free(struct finder *f)
 	free(f->had);
 }
 
-static void explain(struct finder *f, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+static void explain(struct finder *f, uint64_t from_ns, uint64_t to_ns)
 {
-	polled_life_explain(&f->chains, thread, from_ns, to_ns,
+	polled_life_explain(&f->chains, f->children, from_ns, to_ns,
 			    &(struct polled_heads) { f, head_of_life, head_of_child });
 }
 
@@ -174,7 +177,7 @@ void path_processes_find(struct path_processes *p, const struct timelines *tl,
 	struct finder f;
 
 	finder_init(&f, tl, o, thread, add);
-	explain(&f, thread, from_ns, to_ns);
+	explain(&f, from_ns, to_ns);
 	*p = (struct path_processes) { .n = 0 };
 	p->at = xcalloc((size_t)f.chains.nodes.n + 1, sizeof(*p->at));
 	p->at[p->n++].leader = leader_of(&f, thread);
@@ -350,7 +353,7 @@ struct path_stretch *path_processes_stretches(const struct timelines *tl, const 
 		if (from >= to)
 			continue;
 		f.n_had = 0;
-		explain(&f, thread, from, to);
+		explain(&f, from, to);
 		most = most_of(&f);
 		if (last && last->leader == most.leader && last->end == most.end)
 			last->to_ns = to;

@@ -15,6 +15,7 @@
 
 /* In the order of time. */
 struct polled_children {
+	uint32_t thread;
 	struct polled_child *at;
 	size_t n, cap;
 };
@@ -186,6 +187,28 @@ static void find(struct polled_children *p, struct finder *f)
 		add_part(p, f, &f->thread->waits[i]);
 }
 
+void polled_children_new(struct polled_children **out, const struct chains *c, uint32_t thread)
+{
+	struct finder f = { .timelines = c->timelines,
+			    .kernel = c->kernel,
+			    .thread = timelines_thread(c->timelines, thread) };
+
+	*out = xcalloc(1, sizeof(**out));
+	(*out)->thread = thread;
+	find(*out, &f);
+	free(f.ended);
+	free(f.born_ns);
+	free(f.timed);
+	pair_table_free(&f.rows);
+}
+
+void polled_children_free(struct polled_children *p)
+{
+	if (p)
+		free(p->at);
+	free(p);
+}
+
 /* ---- paths ----------------------------------------------------------------------------------- */
 
 struct child_life {
@@ -203,29 +226,17 @@ static uint32_t head_of_child(void *arg, uint32_t thread, uint64_t at_ns)
 	return l->heads->of_child(l->heads->arg, l->of, l->parent, at_ns);
 }
 
-void polled_life_explain(struct chains *c, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-			 const struct polled_heads *heads)
+void polled_life_explain(struct chains *c, const struct polled_children *p, uint64_t from_ns,
+			 uint64_t to_ns, const struct polled_heads *heads)
 {
-	struct finder f = { .timelines = c->timelines,
-			    .kernel = c->kernel,
-			    .thread = timelines_thread(c->timelines, thread) };
-	struct polled_children p = { .n = 0 };
+	for (size_t i = 0; i < p->n; i++) {
+		struct child_life of = { heads, &p->at[i], p->thread };
+		uint64_t begin_ns = clip_ns(p->at[i].from_ns, from_ns, to_ns);
+		uint64_t end_ns = clip_ns(p->at[i].to_ns, begin_ns, to_ns);
 
-	find(&p, &f);
-
-	for (size_t i = 0; i < p.n; i++) {
-		struct child_life of = { heads, &p.at[i], thread };
-		uint64_t begin_ns = clip_ns(p.at[i].from_ns, from_ns, to_ns);
-		uint64_t end_ns = clip_ns(p.at[i].to_ns, begin_ns, to_ns);
-
-		life_explain(c, thread, from_ns, begin_ns, heads->of_life, heads->arg);
-		life_explain(c, p.at[i].child, begin_ns, end_ns, head_of_child, &of);
+		life_explain(c, p->thread, from_ns, begin_ns, heads->of_life, heads->arg);
+		life_explain(c, p->at[i].child, begin_ns, end_ns, head_of_child, &of);
 		from_ns = end_ns;
 	}
-	life_explain(c, thread, from_ns, to_ns, heads->of_life, heads->arg);
-	free(p.at);
-	free(f.ended);
-	free(f.born_ns);
-	free(f.timed);
-	pair_table_free(&f.rows);
+	life_explain(c, p->thread, from_ns, to_ns, heads->of_life, heads->arg);
 }

@@ -24,9 +24,11 @@ struct polled_heads {
 			     uint64_t at_ns);
 };
 
-/*
- * As life_explain(), but of a wait for such a child what the child did is in its place. 0 or
- * -ENOMEM, also if c->out_of_memory.
- */
-void polled_life_explain(struct chains *c, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-			 const struct polled_heads *heads);
+struct polled_children;
+
+/* Finds those of a thread, once for all parts of its life. To be freed. */
+void polled_children_new(struct polled_children **out, const struct chains *c, uint32_t thread);
+void polled_children_free(struct polled_children *p);
+/* As life_explain(), but of a wait for such a child what the child did is in its place. */
+void polled_life_explain(struct chains *c, const struct polled_children *p, uint64_t from_ns,
+			 uint64_t to_ns, const struct polled_heads *heads);

@@ -532,7 +532,6 @@ static void put_path(struct report_writer *w, const struct options *o, uint32_t 
 	size_t n;
 	struct path_stretch *s = path_processes_stretches(w->r->in->timelines, o, thread, from_ns,
 							  to_ns, PATH_PARTS, &n);
-
 	uint64_t *names = xcalloc(n, sizeof(*names));
 
 	json_begin(&w->j, "path", '[');

@@ -14,21 +14,20 @@ read_late() {
 	reader=$!
 	started="$started $reader"
 }
-# have_switched N: the busy threads, so often.
-have_switched() {
-	[ "$(cat "/proc/$relay/task/"*/status | awk '/_ctxt_switches/ { n += $2 } END { print n }')" -ge "$1" ]
-}
+# How often the busy threads have switched so far; have_switched N: so often.
+switches() { cat "/proc/$relay/task/"*/status | awk '/_ctxt_switches/ { n += $2 } END { print n }'; }
+have_switched() { [ "$(switches)" -ge "$1" ]; }
 
 busy 600
 relay=$!
 started="$started $relay"
 read_late
-"$cap" --buffer-size 64K -o - >"$tmp/fifo" 2>"$tmp/err" &
+"$cap" -v --buffer-size 64K -o - >"$tmp/fifo" 2>"$tmp/err" &
 recorder=$!
 started="$started $recorder"
 # However slow the machine is, more than what there is room for.
-sleep 1
-wait_for "300000 switches" 10 have_switched 300000
+wait_for "chaincap records" 60 grep -q 'ring buffers' "$tmp/err"
+wait_for "300000 switches" 10 have_switched $(($(switches) + 300000))
 kill -HUP $recorder
 sleep 0.2
 kill -0 $recorder 2>/dev/null || fail "the recorder has ended before its trace was read"

@@ -46,6 +46,8 @@ nap() {
 }
 if command -v java >/dev/null && java -version 2>&1 | grep -qE 'version "(11|17|21)\.' && javac -d "$tmp" "$tmp/Naps.java"; then
 	nap java java -cp "$tmp" Naps
+else
+	echo "note: no JDK 11, 17 or 21"
 fi
 nap node node "$tmp/naps.js"
 nap ruby ruby "$tmp/naps.rb"

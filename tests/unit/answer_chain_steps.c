@@ -723,46 +723,58 @@ static void ends_add_up(const struct life *l)
 	free(sums);
 }
 
+/* Checks each thread that lived. */
+static void on_lives(const struct trace *t, void (*check)(struct life *l, uint32_t thread))
+{
+	struct life l;
+
+	life_begin(&l, t);
+	for (uint32_t i = 0; i < timelines_threads(l.timelines); i++) {
+		const struct thread *th = timelines_thread(l.timelines, i);
+
+		if (th->begin_ns < th->end_ns)
+			check(&l, i);
+	}
+	life_end(&l);
+}
+
 /*
  * A path is a partition of its interval: what a thread's life came down to adds up to its length,
  * to the nanosecond, and each step has what is below it.
  */
+static void path_adds_up(struct life *l, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(l->timelines, thread);
+	const struct chain_step *at;
+	uint64_t first_ns = 0, ends_ns = 0, *below_ns;
+	uint32_t n;
+
+	life_sum_up(l, thread);
+	at = chain_steps_list(l->steps, &n);
+	below_ns = calloc(n + 1, sizeof(*below_ns));
+	assert_non_null(below_ns);
+	for (uint32_t k = 1; k < n; k++) {
+		first_ns += at[k].above ? 0 : at[k].ns;
+		ends_ns += at[k].is_end ? at[k].ns : 0;
+		below_ns[at[k].above] += at[k].ns;
+		assert_true(at[k].above < k);
+		assert_true(at[k].no_cpu_ns <= at[k].ns);
+	}
+	for (uint32_t k = 1; k < n; k++)
+		if (!at[k].is_end)
+			assert_int_equal(below_ns[k], at[k].ns);
+	free(below_ns);
+	assert_int_equal(chain_steps_total_ns(l->steps), th->end_ns - th->begin_ns);
+	assert_int_equal(first_ns, th->end_ns - th->begin_ns);
+	assert_int_equal(ends_ns, th->end_ns - th->begin_ns);
+	ends_add_up(l);
+}
+
 static void paths_add_up(const struct trace *t, const char *name, void *arg)
 {
-	struct life l;
-
 	(void)name;
 	(void)arg;
-	life_begin(&l, t);
-	for (uint32_t i = 0; i < timelines_threads(l.timelines); i++) {
-		const struct thread *th = timelines_thread(l.timelines, i);
-		const struct chain_step *at;
-		uint64_t first_ns = 0, ends_ns = 0, *below_ns;
-		uint32_t n;
-
-		if (th->begin_ns >= th->end_ns)
-			continue;
-		life_sum_up(&l, i);
-		at = chain_steps_list(l.steps, &n);
-		below_ns = calloc(n + 1, sizeof(*below_ns));
-		assert_non_null(below_ns);
-		for (uint32_t k = 1; k < n; k++) {
-			first_ns += at[k].above ? 0 : at[k].ns;
-			ends_ns += at[k].is_end ? at[k].ns : 0;
-			below_ns[at[k].above] += at[k].ns;
-			assert_true(at[k].above < k);
-			assert_true(at[k].no_cpu_ns <= at[k].ns);
-		}
-		for (uint32_t k = 1; k < n; k++)
-			if (!at[k].is_end)
-				assert_int_equal(below_ns[k], at[k].ns);
-		free(below_ns);
-		assert_int_equal(chain_steps_total_ns(l.steps), th->end_ns - th->begin_ns);
-		assert_int_equal(first_ns, th->end_ns - th->begin_ns);
-		assert_int_equal(ends_ns, th->end_ns - th->begin_ns);
-		ends_add_up(&l);
-	}
-	life_end(&l);
+	on_lives(t, path_adds_up);
 }
 
 /* The most that one process has by itself in [from_ns, to_ns), and what that one has. */
@@ -790,41 +802,38 @@ static void most_of_part(struct life *l, uint32_t thread, uint64_t from_ns, uint
 #define PARTS 7
 
 /* Stretches follow each other, and who is said to have one has most of each of its parts. */
+static void stretches_of_life(struct life *l, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(l->timelines, thread);
+	uint64_t len = (th->end_ns - th->begin_ns) / PARTS, at = th->begin_ns;
+	struct path_stretch *s;
+	size_t n;
+
+	s = path_processes_stretches(l->timelines, &l->options, thread, th->begin_ns, th->end_ns,
+				     PARTS, &n);
+	assert_in_range(n, 1, PARTS);
+	for (size_t k = 0; k < n; k++) {
+		assert_int_equal(s[k].from_ns, at);
+		assert_true(s[k].to_ns > at);
+		while (at < s[k].to_ns) {
+			uint64_t to = th->end_ns - at < 2 * len ? th->end_ns : at + len;
+			uint64_t most_ns, of_ns;
+
+			most_of_part(l, thread, at, to, s[k].leader, &most_ns, &of_ns);
+			assert_int_equal(of_ns, most_ns);
+			at = to;
+		}
+		assert_int_equal(at, s[k].to_ns);
+	}
+	assert_int_equal(at, th->end_ns);
+	free(s);
+}
+
 static void stretches_are_of_who_has_most(const struct trace *t, const char *name, void *arg)
 {
-	struct life l;
-
 	(void)name;
 	(void)arg;
-	life_begin(&l, t);
-	for (uint32_t i = 0; i < timelines_threads(l.timelines); i++) {
-		const struct thread *th = timelines_thread(l.timelines, i);
-		uint64_t len = (th->end_ns - th->begin_ns) / PARTS, at = th->begin_ns;
-		struct path_stretch *s;
-		size_t n;
-
-		if (th->begin_ns >= th->end_ns)
-			continue;
-		s = path_processes_stretches(l.timelines, &l.options, i, th->begin_ns, th->end_ns,
-					     PARTS, &n);
-		assert_in_range(n, 1, PARTS);
-		for (size_t k = 0; k < n; k++) {
-			assert_int_equal(s[k].from_ns, at);
-			assert_true(s[k].to_ns > at);
-			while (at < s[k].to_ns) {
-				uint64_t to = th->end_ns - at < 2 * len ? th->end_ns : at + len;
-				uint64_t most_ns, of_ns;
-
-				most_of_part(&l, i, at, to, s[k].leader, &most_ns, &of_ns);
-				assert_int_equal(of_ns, most_ns);
-				at = to;
-			}
-			assert_int_equal(at, s[k].to_ns);
-		}
-		assert_int_equal(at, th->end_ns);
-		free(s);
-	}
-	life_end(&l);
+	on_lives(t, stretches_of_life);
 }
 
 static void stretches_of_paths(void **state)
@@ -839,43 +848,40 @@ static void stretches_of_paths(void **state)
  * The processes on a path partition it: each has what those below it have, and something of its own
  * perhaps, and the first one has all of it. What is said to be steps is no more than that.
  */
+static void processes_of_life(struct life *l, uint32_t thread)
+{
+	const struct thread *th = timelines_thread(l->timelines, thread);
+	struct path_processes p;
+	struct long_step *steps;
+	uint64_t *below_ns, steps_ns = 0;
+	size_t n;
+
+	path_processes_find(&p, l->timelines, &l->options, thread, th->begin_ns, th->end_ns);
+	assert_int_equal(p.at[0].ns, th->end_ns - th->begin_ns);
+	below_ns = calloc(p.n, sizeof(*below_ns));
+	assert_non_null(below_ns);
+	for (uint32_t k = 1; k < p.n; k++) {
+		assert_true(p.at[k].above < k);
+		below_ns[p.at[k].above] += p.at[k].ns;
+	}
+	for (uint32_t k = 0; k < p.n; k++)
+		assert_true(below_ns[k] <= p.at[k].ns);
+	steps = path_processes_steps(&p, &n);
+	for (size_t k = 0; k < n; k++) {
+		steps_ns += steps[k].ns;
+		assert_true(!k || steps[k].ns <= steps[k - 1].ns);
+	}
+	assert_true(steps_ns <= below_ns[0]);
+	free(steps);
+	free(below_ns);
+	path_processes_free(&p);
+}
+
 static void processes_add_up(const struct trace *t, const char *name, void *arg)
 {
-	struct life l;
-
 	(void)name;
 	(void)arg;
-	life_begin(&l, t);
-	for (uint32_t i = 0; i < timelines_threads(l.timelines); i++) {
-		const struct thread *th = timelines_thread(l.timelines, i);
-		struct path_processes p;
-		struct long_step *steps;
-		uint64_t *below_ns, steps_ns = 0;
-		size_t n;
-
-		if (th->begin_ns >= th->end_ns)
-			continue;
-		path_processes_find(&p, l.timelines, &l.options, i, th->begin_ns, th->end_ns);
-		assert_int_equal(p.at[0].ns, th->end_ns - th->begin_ns);
-		below_ns = calloc(p.n, sizeof(*below_ns));
-		assert_non_null(below_ns);
-		for (uint32_t k = 1; k < p.n; k++) {
-			assert_true(p.at[k].above < k);
-			below_ns[p.at[k].above] += p.at[k].ns;
-		}
-		for (uint32_t k = 0; k < p.n; k++)
-			assert_true(below_ns[k] <= p.at[k].ns);
-		steps = path_processes_steps(&p, &n);
-		for (size_t k = 0; k < n; k++) {
-			steps_ns += steps[k].ns;
-			assert_true(!k || steps[k].ns <= steps[k - 1].ns);
-		}
-		assert_true(steps_ns <= below_ns[0]);
-		free(steps);
-		free(below_ns);
-		path_processes_free(&p);
-	}
-	life_end(&l);
+	on_lives(t, processes_of_life);
 }
 
 static void processes_of_paths_add_up(void **state)
