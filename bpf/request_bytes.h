@@ -58,16 +58,21 @@ static struct request_bytes enciphered = { .n = sizeof(WIRE_ENCIPHERED) - 1,
 
 /* ---- deciphered ones ------------------------------------------------------------------------- */
 
-/* A socket whose requests are not recorded: it is a client's, or for other data. */
-#define OTHER_SOCKET 1ull
+/* Of a socket whose requests are not recorded: it is a client's, or for other data. */
+#define OTHER_CONNECTION (~0u)
+
+/* A connection, by its number (which no other one has had), and one of its requests. */
+struct of_connection {
+	__u32 connection; /* 0: none; or OTHER_CONNECTION */
+	__u32 nth;
+};
 
 /* What a thread has read to decipher, and the call that deciphers: see tls.h. */
 struct tls_read {
-	__u64 sk; /* 0: none, or that is deciphered; or OTHER_SOCKET */
+	struct of_connection of; /* .connection 0: nothing, or that is deciphered */
 	__u64 tls, buffer, n;
-	__u32 nth;
-	bool is_in; /* the call */
-	bool is_of; /* it was read in the call */
+	bool is_in;   /* the call */
+	bool is_from; /* it was read in the call */
 };
 
 /* By thread. */
@@ -78,11 +83,11 @@ struct {
 	__type(value, struct tls_read);
 } tls_reads SEC(".maps");
 
-/* The first bytes of the request that is read, by the address of the socket. */
+/* The first bytes of the request that is read, by connection. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, WIRE_TLS_CONNECTIONS);
-	__type(key, __u64);
+	__type(key, __u32);
 	__type(value, struct request_bytes);
 } plain_bytes SEC(".maps");
 
@@ -98,15 +103,15 @@ static __always_inline struct tls_read *tls_read_of(__u32 tid)
 	return bpf_map_lookup_elem(&tls_reads, &tid);
 }
 
-static __noinline int note_secret_read(__u32 tid, __u64 sk, __u32 nth)
+static __noinline int note_secret_read(__u32 tid, __u32 connection, __u32 nth)
 {
 	struct tls_read *t = tls_read_of(tid);
 
 	if (!t)
 		return 0;
-	t->sk = sk;
-	t->nth = nth;
-	t->is_of = t->is_in;
+	t->of.connection = connection;
+	t->of.nth = nth;
+	t->is_from = t->is_in;
 	return 0;
 }
 
@@ -116,21 +121,13 @@ static __always_inline void note_other_read(void)
 	__u32 tid = bpf_get_current_task_btf()->pid;
 
 	if (bpf_map_lookup_elem(&tls_reads, &tid))
-		note_secret_read(tid, OTHER_SOCKET, 0);
+		note_secret_read(tid, OTHER_CONNECTION, 0);
 }
 
-/* The socket is that of another connection than before, perhaps. */
-static __always_inline void forget_plain(struct sock *sk)
+static __always_inline struct request_bytes *plain_of(const struct open_request *r)
 {
-	__u64 key = (__u64)sk;
-
-	bpf_map_delete_elem(&plain_bytes, &key);
-}
-
-static __always_inline struct request_bytes *plain_of(struct sock *sk, const struct open_request *r)
-{
-	__u64 key = (__u64)sk;
-	struct request_bytes *b = bpf_map_lookup_elem(&plain_bytes, &key);
+	__u32 connection = r->connection;
+	struct request_bytes *b = bpf_map_lookup_elem(&plain_bytes, &connection);
 
 	return b && b->nth == r->nth && b->n ? b : NULL;
 }
@@ -144,7 +141,7 @@ static __always_inline struct request_bytes *bytes_of(struct sock *sk, const str
 	if (!f)
 		return NULL;
 	if (f->is_secret && find_plain) {
-		b = plain_of(sk, r);
+		b = plain_of(r);
 		if (b)
 			return b;
 	}
@@ -348,7 +345,7 @@ static __always_inline __u32 take_bytes(struct sock *sk, const struct open_reque
 		return 0;
 	if (f->is_secret) {
 		if (find_plain)
-			note_secret_read(UNTRUSTED(task_struct, task)->pid, (__u64)sk, r->nth);
+			note_secret_read(UNTRUSTED(task_struct, task)->pid, r->connection, r->nth);
 		return 0;
 	}
 	b = r->nth & 1 ? &f->of[1] : &f->of[0];
@@ -376,11 +373,9 @@ static __always_inline __u32 take_bytes(struct sock *sk, const struct open_reque
 		b->is_closed = to[1].n < n;
 	}
 	f->is_secret = is_tls(b);
-	if (find_plain && f->is_secret) {
-		forget_plain(sk);
-		/* Of a connection from before the recording this is no greeting. */
-		note_secret_read(UNTRUSTED(task_struct, task)->pid, (__u64)sk, r->nth);
-	}
+	/* Of a connection from before the recording this is no greeting. */
+	if (find_plain && f->is_secret)
+		note_secret_read(UNTRUSTED(task_struct, task)->pid, r->connection, r->nth);
 	return !before && begins_stream(b, bytes) ? FRAMES_NOW : 0;
 }
 

@@ -6,8 +6,9 @@
  *
  * Which connection the bytes are of is told by the thread: before a call gives bytes, or in it, the
  * thread has read what it deciphers from the socket. If a connection's state (SSL *) was another
- * socket's before, also one that is no server's, the thread must have read in the call itself, as
- * it may have read of two connections before it. No struct of OpenSSL is looked into.
+ * one's before, also that of a socket that is no server's, the thread must have read in the call
+ * itself, as it may have read of two connections before it. No struct of OpenSSL is looked into.
+ * Who calls such functions for nothing can only say what he likes of his own connections.
  */
 #pragma once
 
@@ -16,29 +17,24 @@ struct tls_key {
 	__u64 tgid;
 };
 
-struct tls_socket {
-	__u64 sk;
-	__u32 nth; /* of the request whose bytes were read last */
-	__u32 pad;
-};
-
+/* The request whose bytes were read last. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, WIRE_TLS_CONNECTIONS);
 	__type(key, struct tls_key);
-	__type(value, struct tls_socket);
-} tls_sockets SEC(".maps");
+	__type(value, struct of_connection);
+} tls_connections SEC(".maps");
 
 static const struct request_bytes no_bytes;
 
 /* n bytes at `from` are of that request. */
-static __noinline int take_plain(__u64 sk, __u32 nth, __u64 from, __u64 n)
+static __noinline int take_plain(__u32 connection, __u32 nth, __u64 from, __u64 n)
 {
-	struct request_bytes *b = bpf_map_lookup_elem(&plain_bytes, &sk);
+	struct request_bytes *b = bpf_map_lookup_elem(&plain_bytes, &connection);
 
 	if (!b || b->nth != nth) {
-		bpf_map_update_elem(&plain_bytes, &sk, &no_bytes, BPF_ANY);
-		b = bpf_map_lookup_elem(&plain_bytes, &sk);
+		bpf_map_update_elem(&plain_bytes, &connection, &no_bytes, BPF_ANY);
+		b = bpf_map_lookup_elem(&plain_bytes, &connection);
 		if (!b)
 			return 0;
 		b->nth = nth;
@@ -51,23 +47,21 @@ static __noinline int take_plain(__u64 sk, __u32 nth, __u64 from, __u64 n)
 static __always_inline void deciphered(struct tls_read *t, __u64 tgid, __u64 n)
 {
 	struct tls_key key = { t->tls, tgid };
-	struct tls_socket *known = bpf_map_lookup_elem(&tls_sockets, &key);
-	struct tls_socket is = { .sk = t->sk, .nth = t->nth };
+	struct of_connection *known = bpf_map_lookup_elem(&tls_connections, &key), is = t->of;
 
-	if (!is.sk) {
+	if (!is.connection) {
 		/* More of what was read before. */
 		if (!known)
 			return;
 		is = *known;
 	} else {
-		if (known && known->sk != is.sk && !t->is_of)
+		if (known && known->connection != is.connection && !t->is_from)
 			return;
-		t->sk = 0;
-		bpf_map_update_elem(&tls_sockets, &key, &is, BPF_ANY);
+		t->of.connection = 0;
+		bpf_map_update_elem(&tls_connections, &key, &is, BPF_ANY);
 	}
-	if (is.sk == OTHER_SOCKET)
-		return;
-	take_plain(is.sk, is.nth, t->buffer, n);
+	if (is.connection != OTHER_CONNECTION)
+		take_plain(is.connection, is.nth, t->buffer, n);
 }
 
 static __always_inline void enter_read(void *ctx, const struct wire_probe_site *site, __u32 tid)
@@ -80,7 +74,7 @@ static __always_inline void enter_read(void *ctx, const struct wire_probe_site *
 	t->buffer = read_value(ctx, &site->label);
 	t->n = read_value(ctx, &site->n);
 	t->is_in = true;
-	t->is_of = false;
+	t->is_from = false;
 }
 
 /* SSL_read() returns the number, SSL_read_ex() 1 and writes it to where its caller wants it. */
@@ -114,7 +108,7 @@ int on_tls(void *ctx)
 		enter_read(ctx, site, task->pid);
 	} else if (site->act == WIRE_PROBE_TLS_FREE) {
 		key.tls = read_value(ctx, &site->id);
-		bpf_map_delete_elem(&tls_sockets, &key);
+		bpf_map_delete_elem(&tls_connections, &key);
 	} else {
 		leave_read(ctx, site, task->pid, task->tgid);
 	}

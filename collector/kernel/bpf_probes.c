@@ -39,7 +39,7 @@ void bpf_session_load_probes(struct bpf_session *s, const struct bpf_options *o)
 	bpf_program__set_autoload(skel->progs.on_tls, tls);
 	bpf_program__set_autoattach(skel->progs.on_tls, false);
 	bpf_map__set_autocreate(skel->maps.tls_reads, tls);
-	bpf_map__set_autocreate(skel->maps.tls_sockets, tls);
+	bpf_map__set_autocreate(skel->maps.tls_connections, tls);
 	bpf_map__set_autocreate(skel->maps.plain_bytes, tls);
 	bpf_program__set_autoload(skel->progs.on_probe, wanted);
 	bpf_program__set_autoload(skel->progs.on_exit_of_probed, wanted);

@@ -57,6 +57,11 @@ record() {
 	recorder=$!
 	started="$started $recorder"
 	wait_for "chaincap records" 60 grep -q 'ring buffers' "$tmp/err"
+	# Who comes later is seen, too.
+	python3 "$(dirname "$0")/../tools/http_server.py" "$tmp/cert" "$tmp/key" >"$tmp/later" &
+	started="$started $!"
+	wait_for "a later server listens" 10 [ -s "$tmp/later" ]
+	curl -sk "https://127.0.0.1:$(cat "$tmp/later")/cart?[1-30]"
 	for user in 1 2 3; do
 		for at in "$port" "$python"; do
 			curl -sk -H "Cookie: headerzzsecret" "https://127.0.0.1:$at/cart?queryzzsecret=[1-30]" \
@@ -72,6 +77,7 @@ record() {
 		fail "the trace has $(grep -aoE "$secrets" "$tmp/trace" | head -n 1)"
 	fi
 }
+# routed ROUTE: how many requests have this route, which is a regular expression.
 routed() { requests_of request ", route $1,"; }
 
 record --tls
@@ -83,6 +89,10 @@ for at in "$port" "$python"; do
 	expect "requests that are something else at :$at" 0 "$(awk '$3 == "request"' "$tmp/requests" |
 		grep -cvE 'route (GET /(cart|users/\*|behind/\*|\*)|\[TLS( handshake)?\]),')"
 done
+requests_at "$tmp/trace" "tcp :$(cat "$tmp/later")"
+expect "requests to who came later" 30 "$(routed 'GET /(cart|\*)')"
+requests_at "$tmp/trace" "tcp :$(cat "$tmp/liar")"
+expect_at_least "what the liar says that it is asked for" 1 "$(routed 'GET /\*')" "$tmp/requests"
 expect "what nginx wrote of the cart" 90 "$(grep -c '^GET /cart$' "$tmp/nginx/log")"
 requests_at "$tmp/trace" "tcp :$port2"
 expect "requests of HTTP/2" 30 "$(routed 'GET /streams')"
