@@ -130,23 +130,6 @@ static bool say_kernel(void)
 	return true;
 }
 
-/*
- * Kernel stacks in which there is a BPF program are known by where it is, which the kernel lists if
- * it is told to: sysctl net.core.bpf_jit_kallsyms, bpf_jit_kallsyms_enabled() in linux/filter.h.
- */
-static void say_listed(void)
-{
-	FILE *f = fopen("/proc/sys/net/core/bpf_jit_kallsyms", "re");
-	int listed = f ? getc(f) : EOF;
-
-	if (listed == '0')
-		session_test_say("known stacks", false,
-				 "all kernel stacks are walked, which costs more: sysctl "
-				 "net.core.bpf_jit_kallsyms=1");
-	if (f)
-		fclose(f);
-}
-
 /* ---- all together --------------------------------------------------------------------------- */
 
 int self_test_run(const struct options *o, struct session_signals *signals)
@@ -162,7 +145,6 @@ int self_test_run(const struct options *o, struct session_signals *signals)
 	if (!say_kernel())
 		return -ENOENT;
 	say_rights();
-	say_listed();
 	fflush(stdout);
 	n = start_load(load);
 	err = session_run(&test, "chaincap --self-test", signals, &result);

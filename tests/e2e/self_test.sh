@@ -36,17 +36,6 @@ case $(uname -r) in
 esac
 expect_at_most "lines: a screen" 24 "$(wc -l <"$tmp/out")"
 
-# What the kernel can be told not to list.
-listed=/proc/sys/net/core/bpf_jit_kallsyms
-if [ "$(cat $listed 2>/dev/null)" = 1 ]; then
-	trap 'echo 1 >$listed; clean_up' EXIT
-	echo 0 >$listed
-	self_test "where BPF programs are not listed" 0 "$cap" --self-test
-	echo 1 >$listed
-	expect_lines "where BPF programs are not listed" no "known stacks"
-	expect_lines "where BPF programs are not listed" ok "kernel stacks"
-fi
-
 self_test "kernel stacks only" 0 "$cap" --self-test -K --no-objects --no-requests -F 0
 grep -E 'user stacks|objects|requests|samples' "$tmp/out" && fail "parts that were left out are said to be there"
 
