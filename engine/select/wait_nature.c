@@ -57,14 +57,14 @@ static bool stack_takes_a_lock(const struct trace *t, struct kernel_stacks *k, u
 /* Of the kernel's locks those that a thread holds, unlike that of a page. */
 static bool kernel_takes_a_lock(const struct trace *t, struct kernel_stacks *k, uint32_t stack)
 {
-	/* Those of files: fs/locks.c, which flock() and fcntl() come to. */
-	static const char *const locks[] = { "mutex_lock",
-					     "rwsem_",
-					     "down_read",
-					     "down_write",
-					     "locks_lock_inode_wait",
-					     "flock_lock_inode",
-					     "do_lock_file_wait" };
+	/*
+	 * Those of files: fs/locks.c, which flock() and fcntl() come to. A futex whose owner gets
+	 * the priority of who waits (PTHREAD_PRIO_INHERIT) is one, too: futex_lock_pi().
+	 */
+	static const char *const locks[] = { "mutex_lock",	 "rt_mutex_",
+					     "rwsem_",		 "down_read",
+					     "down_write",	 "locks_lock_inode_wait",
+					     "flock_lock_inode", "do_lock_file_wait" };
 	struct trace_stack s = trace_stack(t, stack);
 	uint32_t seen = 0;
 

@@ -41,7 +41,7 @@ told=$(sed -n 's/^wait_stacks: *//p' "$tmp/info")
 # Of whole stacks: on a busy machine some are cut, and not the same ones in both. A kernel stack that came for the first
 # time is not known.
 long_sleeps() { "$walk" -q --unit=ns -c '^(alpha|bravo|charlie)$' --state blocked --min 2ms "$1" 2>"$tmp/err" | sed 's/;--;.*\( [0-9]*\)$/\1/'; }
-heads() { long_sleeps "$1" | grep '^[a-z]*;\(clone3\|_start\);.*;-;' | sed 's/ [0-9]*$//; s/;\[[a-z -]*\]$//' | sort -u; }
+heads() { long_sleeps "$1" | grep '^[a-z]*;\(clone3\|_start\|\[libc[^;]*\);.*;-;' | sed 's/ [0-9]*$//; s/;\[[a-z -]*\]$//' | sort -u; }
 long_sleeps "$tmp/light.bin" >"$tmp/long"
 expect_at_least "ns of long sleeps with a kernel stack" $(($(weight_of '' "$tmp/long") * 95 / 100)) "$(weight_of ';-;' "$tmp/long")" "$tmp/long"
 heads "$tmp/light.bin" >"$tmp/light.heads"

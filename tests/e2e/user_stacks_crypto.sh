@@ -16,7 +16,7 @@ recorded() {
 	# The first second is for the recorder to read the library's tables.
 	walk_to "$tmp/folded" --from 1 --state running -c '^openssl$' "$tmp/trace"
 	all=$(weight_of '\[on-CPU\]' "$tmp/folded")
-	rooted=$(weight_of '\[on-CPU\].*;__libc_start_call_main;|\[on-CPU\];__libc_start_main|\[on-CPU\];_start' "$tmp/folded")
+	rooted=$(weight_of '\[on-CPU\].*;__libc_start_(call_main|main);|\[on-CPU\];_start' "$tmp/folded")
 }
 
 for work in "sha512" "sha256" "sha1" "-evp aes-128-cbc-hmac-sha1" "-evp chacha20-poly1305" "rsa2048"; do

@@ -106,4 +106,4 @@ expect_at_most "Apache: what its processes waited for the lock under which they 
 	"$(rows 'not row["pause"] and (row["lock"] or "").startswith("futex")')" "$tmp/causes"
 # There were such waits, of several processes for a large part of a second.
 expect_at_least "Apache: waits for a turn" 100000000 \
-	"$(rows 'row["pause"] and "pthread_mutex_lock" in row["cause"]')" "$tmp/causes"
+	"$(rows 'row["pause"] and "held by apache2" in row["cause"]')" "$tmp/causes"

@@ -65,6 +65,7 @@ static bool at_lock(struct world *w, const struct sleep *s)
 	for (uint32_t i = 0; i < 3; i++)
 		if (strstr(function(w, s->kstack, i), "mutex_lock") ||
 		    strstr(function(w, s->kstack, i), "down_read") ||
+		    strstr(function(w, s->kstack, i), "rt_mutex_") ||
 		    strstr(function(w, s->kstack, i), "locks_lock_inode_wait"))
 			return true;
 	return has(w, s->ustack, "InvokeBusyHandler") ||

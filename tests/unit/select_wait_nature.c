@@ -111,6 +111,7 @@ static void a_deadlock_is_known_by_its_lock(void **state)
 		{ "S futex_wait|__lll_lock_wait;pthread_mutex_lock;f", true },
 		{ "S futex_wait|std::mutex::lock;f", true },
 		{ "S schedule;locks_lock_inode_wait;flock_lock|flock", true },
+		{ "S rt_mutex_schedule;rt_mutex_slowlock_block;f|f", true },
 		{ "D schedule;f", true },
 		{ "S futex_wait|pthread_cond_wait;slave_deadlock_handler", false },
 		{ "S futex_wait|pthread_cond_wait;with_lock", false },

@@ -319,6 +319,7 @@ void schedule_naps(struct schedule *s)
 		"schedule;io|fsync for=file:/j",
 		"schedule;down_read;f|g",
 		"schedule;locks_lock_inode_wait|",
+		"rt_mutex_schedule;rt_mutex_slowlock_block;futex_lock_pi|take;main for=futex:13",
 		"schedule;worker_thread;kthread",
 		"schedule;futex_wait|take for=GIL:A",
 	};
